@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A command is one table entry: its name, its options, its run function. The same tables give getopt_long, --help, the
+ * completions, the shell and a test against the man pages. */
+#ifndef RD_CMD_H
+#define RD_CMD_H
+
+#include "base/base.h"
+#include "base/err.h"
+#include "render/render.h"
+#include "source/source.h"
+
+/* Exit codes, as monitoring plugins have them. */
+enum rd_exit {
+	RD_EXIT_OK = 0,
+	RD_EXIT_WARNING = 1,
+	RD_EXIT_CRITICAL = 2,
+	RD_EXIT_UNKNOWN = 3,
+};
+
+struct rd_opt {
+	const char *name; /* long name, without dashes */
+	char letter;	  /* short name; 0: none */
+	const char *arg;  /* what its argument is called in help ("SECONDS"); NULL: takes none */
+	const char *help; /* one line, no full stop */
+	const char *complete; /* what completes its argument: "file", "ibdev", "pid", "function", "errno", "user", "column",
+			       * or words separated by "|"; NULL: nothing */
+};
+
+/* What the global options said. */
+struct rd_globals {
+	bool json;
+	bool verbose;
+	const char *color; /* auto, always, never */
+	struct rd_table_style style;
+};
+
+struct rd_ctx {
+	struct rd_globals globals;
+	struct rd_source *source; /* opened before run() */
+	const struct rd_cmd *cmd;
+	void *state; /* the command's own options, of cmd->state_size bytes, zeroed */
+};
+
+struct rd_cmd {
+	const char *name;
+	const char *summary;  /* one line for the list of commands */
+	const char *operands; /* "[-- COMMAND [ARG…]]" in the usage line; NULL: none */
+	const struct rd_opt *opts; /* ended by a NULL name; NULL: none */
+	const char *description; /* paragraph for --help */
+	const char *examples;	 /* for --help; NULL: none */
+	bool hidden;
+	size_t state_size;
+	/* Takes one option into ctx->state; -EINVAL with err filled if its argument is no good. */
+	int (*option)(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err);
+	/* Does the work; returns the exit code. argv: the operands ("--" removed), NULL-terminated. */
+	int (*run)(struct rd_ctx *ctx, int argc, char **argv);
+};
+
+extern const struct rd_cmd *const rd_commands[]; /* in the order of help; NULL-terminated */
+extern const struct rd_opt rd_global_opts[];
+
+/* "rdmadiag: message" on standard error: object, message, errno text and hint, escaped, in one or two lines. Returns
+ * RD_EXIT_UNKNOWN, so that a command can `return rd_fail(ctx, &err)`. */
+int rd_fail(const struct rd_ctx *ctx, const struct rd_err *err);
+
+/* A remark on standard error that does not end the run. */
+void rd_warn(const struct rd_ctx *ctx, const char *fmt, ...) RD_PRINTF(2, 3);
+
+/* The same, only with -v. */
+void rd_verbose(const struct rd_ctx *ctx, const char *fmt, ...) RD_PRINTF(2, 3);
+
+/* Writes everything to standard output and flushes. -EPIPE when the reader has gone (not an error for the user). */
+int rd_out(const struct rd_buf *buf);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A string that grows, and the one function through which foreign text reaches a terminal. */
+#ifndef RD_BUF_H
+#define RD_BUF_H
+
+#include "base/base.h"
+
+/* Always NUL-terminated once something was added. After an allocation failed, `failed` is set and nothing more is
+ * added: callers check once, at the end. */
+struct rd_buf {
+	char *data;
+	size_t len, cap;
+	bool failed;
+};
+
+void rd_buf_add(struct rd_buf *buf, const void *data, size_t size);
+void rd_buf_str(struct rd_buf *buf, const char *s);
+void rd_buf_printf(struct rd_buf *buf, const char *fmt, ...) RD_PRINTF(2, 3);
+void rd_buf_deinit(struct rd_buf *buf);
+#define _cleanup_buf_ __attribute__((cleanup(rd_buf_deinit)))
+
+/* Adds text that came from elsewhere (process names, node descriptions, file contents): control characters, escape
+ * sequences and invalid UTF-8 become \xNN, so that no name can steer a terminal or break a line. */
+void rd_buf_safe(struct rd_buf *buf, const char *s, size_t size);
+
+/* The same as a new string (caller frees); NULL when out of memory. */
+char *rd_safe(const char *s);
+
+#endif

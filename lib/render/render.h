@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A report as bytes. Knows no model, and no terminal beyond its width and whether it takes colour. */
+#ifndef RD_RENDER_H
+#define RD_RENDER_H
+
+#include "base/buf.h"
+#include "report/report.h"
+
+struct rd_table_style {
+	const char *columns; /* -o: "NAME,NAME" (these) or "+NAME" (these too); NULL: those that are not hidden */
+	bool no_headings;    /* -n */
+	bool raw;	     /* --raw: values separated by single blanks, blanks inside escaped */
+	bool colour;
+	int width;	     /* of the terminal; 0: as wide as it gets */
+};
+
+/* Adds the section as a table. -EINVAL with `err` filled if style->columns names a column that it does not have. Foreign
+ * text is escaped here. Tables keep their columns when empty. */
+int rd_render_table(const struct rd_section *section, const struct rd_table_style *style, struct rd_buf *out,
+		    struct rd_err *err);
+
+/* Adds the whole report as one JSON document, keys in the order of CLI.md, ending in a newline. `version` is the
+ * program's. */
+int rd_render_json(const struct rd_report *report, const char *version, struct rd_buf *out);
+
+/* Adds one row as a JSON object on a line of its own: a stream's event. */
+int rd_render_json_row(const struct rd_section *section, size_t row, struct rd_buf *out);
+
+/* Adds the report as one line: a stream's last. */
+int rd_render_json_line(const struct rd_report *report, const char *version, struct rd_buf *out);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a command found, typed and ordered: sections of columns and rows, findings, errors. A table, a JSON document, a
+ * metrics page and a live view are renderings of this and of nothing else.
+ */
+#ifndef RD_REPORT_H
+#define RD_REPORT_H
+
+#include "base/base.h"
+#include "base/err.h"
+
+enum rd_type {
+	RD_T_STR,
+	RD_T_UINT,
+	RD_T_INT,
+	RD_T_DOUBLE,
+	RD_T_BOOL,
+	RD_T_TIME,   /* ns since the epoch: RFC 3339 in JSON, local time in a table */
+	RD_T_OBJECT, /* a section of exactly one row: a JSON object */
+	RD_T_ROWS,   /* a section: a JSON list of objects */
+	RD_T_MAP,    /* a section of two columns, name and number: a JSON object keyed by name */
+	RD_T_STRS,   /* a section of one column: a JSON list of plain values */
+};
+
+struct rd_column {
+	const char *key;   /* the JSON name, with its unit as suffix where it has one */
+	const char *title; /* in a table; NULL: not shown in tables unless asked for by -o */
+	enum rd_type type;
+	const char *help;  /* one line, for --help and the man page */
+	int decimals;	   /* of a DOUBLE */
+	bool hidden;	   /* has a title, but is shown only when -o asks */
+	bool tree;	   /* the text column that carries the tree lines, if rows have parents */
+};
+
+struct rd_cell {
+	enum rd_known known;
+	union {
+		char *s; /* owned */
+		uint64_t u;
+		int64_t i;
+		double d;
+		bool b;
+		struct rd_section *sub; /* owned */
+	};
+};
+
+struct rd_row {
+	struct rd_cell *cells; /* as many as the section has columns */
+};
+
+struct rd_section {
+	const char *key; /* static */
+	const struct rd_column *columns; /* static */
+	size_t n_columns;
+	struct rd_row *rows;
+	size_t n, cap;
+};
+
+enum rd_severity {
+	RD_SEV_OK,
+	RD_SEV_WARNING,
+	RD_SEV_CRITICAL,
+	RD_SEV_UNKNOWN,
+};
+
+struct rd_finding {
+	char *id, *subject, *title, *observed, *expected, *why, *fix; /* owned; NULL is null */
+	enum rd_severity severity;
+};
+
+struct rd_report {
+	const char *schema; /* "rdmadiag/trace-errno/1" */
+	char *host;
+	uint64_t time;	    /* ns since the epoch */
+	const char *source; /* "live" or "bundle" */
+	RD_FIELD(uint64_t) read_at;
+	struct rd_section *scalars; /* single values that stand at the top of a document (`seconds`, `events`), as one row;
+				     * NULL: none */
+	struct rd_section **sections; /* owned */
+	size_t n_sections, cap_sections;
+	struct rd_finding *findings;
+	size_t n_findings, cap_findings;
+	struct rd_errlist errors;
+	int status; /* the exit code, 0..3 */
+};
+
+/* A section, of these static columns; NULL when out of memory. */
+struct rd_section *rd_section_create(const char *key, const struct rd_column *columns, size_t n_columns);
+void rd_section_destroy(struct rd_section *section);
+
+/* Adds a row of unknown cells; NULL when out of memory. The pointer is good until the next row is added. */
+struct rd_row *rd_section_add(struct rd_section *section);
+
+/* Fill a cell of a row, by the column's index. Text is copied; NULL text leaves the cell unknown. Sub-sections are taken
+ * over. A NULL row is ignored, so that callers check memory once, at the end. */
+void rd_row_str(struct rd_row *row, size_t column, const char *value);
+void rd_row_uint(struct rd_row *row, size_t column, uint64_t value);
+void rd_row_int(struct rd_row *row, size_t column, int64_t value);
+void rd_row_double(struct rd_row *row, size_t column, double value);
+void rd_row_bool(struct rd_row *row, size_t column, bool value);
+void rd_row_sub(struct rd_row *row, size_t column, struct rd_section *sub);
+void rd_row_known(struct rd_row *row, size_t column, enum rd_known known);
+
+void rd_report_init(struct rd_report *report, const char *schema);
+void rd_report_deinit(struct rd_report *report);
+int rd_report_add(struct rd_report *report, struct rd_section *section);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one door through which facts of a host enter. A source hands out bytes and knows nothing of their meaning.
+ *
+ * Exceptions, which touch the host elsewhere: BPF load and attach (lib/trace/attach*.c, holder.c): what they learn is a
+ * result, not a fact, and the events they lead to come through drain_events; libdw (lib/trace/ustack.c), which opens the
+ * files that a user stack names: its symbolised result is what a recording keeps.
+ */
+#ifndef RD_SOURCE_H
+#define RD_SOURCE_H
+
+#include "base/base.h"
+#include "base/err.h"
+
+/* Bytes of a file or message, owned by whoever holds the struct. data[size] is always NUL, so text can be parsed in
+ * place. */
+struct rd_bytes {
+	uint8_t *data;
+	size_t size;
+};
+void rd_bytes_deinit(struct rd_bytes *bytes);
+#define _cleanup_bytes_ __attribute__((cleanup(rd_bytes_deinit)))
+
+/* Names in a directory, sorted by byte value, without "." and "..". */
+struct rd_names {
+	char **v;
+	size_t n, cap;
+};
+void rd_names_deinit(struct rd_names *names);
+#define _cleanup_names_ __attribute__((cleanup(rd_names_deinit)))
+
+/* One event's bytes; valid during the call only. A negative return ends the draining and is handed on. */
+typedef int rd_event_fn(void *arg, const void *data, size_t size);
+
+struct rd_source;
+
+/*
+ * Paths are absolute, as on the host ("/sys/class/infiniband"). All return 0 (or a count) or -errno with `err` filled;
+ * ENOENT and EACCES are facts too. Outputs are written on success only.
+ */
+struct rd_source_ops {
+	const char *name; /* "live" or "bundle", as CLI.md has it for the JSON key "source" */
+	int (*read_file)(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err);
+	int (*list_dir)(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err);
+	int (*read_link)(struct rd_source *src, const char *path, char **ret, struct rd_err *err);
+	/* Device number of a file, as st_rdev has it (0 for a regular file); -ENOENT if it is not there. */
+	int (*stat_rdev)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
+	/* Inode number: what the kernel calls a cgroup's id. */
+	int (*stat_ino)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
+	/* Calls fn for each event that has arrived; never waits. Returns how many. */
+	int (*drain_events)(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err);
+	/* Nanoseconds of CLOCK_REALTIME or CLOCK_MONOTONIC; of a recording: as they were. */
+	uint64_t (*now)(struct rd_source *src, int clock);
+	void (*close)(struct rd_source *src);
+};
+
+/* Every implementation starts with this. */
+struct rd_source {
+	const struct rd_source_ops *ops;
+};
+
+static inline int rd_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	return src->ops->read_file(src, path, ret, err);
+}
+
+static inline int rd_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	return src->ops->list_dir(src, path, ret, err);
+}
+
+static inline int rd_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+{
+	return src->ops->read_link(src, path, ret, err);
+}
+
+/* Reads a small text file whose path is made by printf and strips the trailing newline and blanks. Caller frees. */
+int rd_read_textf(struct rd_source *src, char **ret, struct rd_err *err, const char *fmt, ...) RD_PRINTF(4, 5);
+
+static inline void rd_source_closep(struct rd_source **src)
+{
+	if (*src)
+		(*src)->ops->close(*src);
+}
+
+/*
+ * This host, seen below `root` ("/" or NULL for the host itself; a folder for tests that lay out sysfs and procfs files
+ * of their own). Caller closes it by ops->close.
+ */
+int rd_source_live_open(const char *root, struct rd_source **ret, struct rd_err *err);
+
+/* Lets drain_events read the BPF ring buffer behind `ringbuf_map_fd` (kept open by the caller). */
+int rd_source_live_set_ring(struct rd_source *src, int ringbuf_map_fd, struct rd_err *err);
+
+/*
+ * Unpacks bytes compressed with gzip, bzip2, xz or zstd (kernel modules are); bytes in no such format are copied.
+ * `limit` bounds the result. -EFBIG above it, -EBADMSG for damaged data.
+ */
+int rd_unpack(const struct rd_bytes *in, size_t limit, struct rd_bytes *ret, struct rd_err *err);
+
+#endif
