@@ -6,15 +6,16 @@
 #include "base/base.h"
 
 struct rd_link {
-	int fn;		 /* function id; -1: the record names none of ours */
-	int err;	 /* negative errno */
+	int fn;	     /* function id; -1: the record names none of ours */
+	int err;     /* negative errno */
+	bool branch; /* as recorded: this exit does not enclose the one before it. Not set once the chain is settled */
 	bool translated; /* of an inner run, whose errno was turned into another on the way up */
 };
 
 struct rd_frame {
 	uint64_t addr;
-	char *function; /* NULL: not known */
-	char *object;	/* module, or path of the file; NULL: not known */
+	char *function;	 /* NULL: not known */
+	char *object;	 /* module, or path of the file; NULL: not known */
 	uint64_t offset; /* into the function if it is known, else into the object */
 	RD_FIELD(int) line;
 	char *file;
@@ -24,17 +25,24 @@ struct rd_event {
 	uint64_t time_ns; /* CLOCK_REALTIME */
 	uint32_t pid, tid, uid;
 	char comm[16];
-	char *cgroup; /* path below the unified hierarchy's mount; NULL: not known */
-	char *job;    /* "slurm:1234.0", "kubernetes:<pod uid>"; NULL: none known */
-	char *ibdev;  /* NULL: the call has none, or it is not known */
-	const char *object; /* "QP"; NULL: not known. Static */
-	const char *method; /* "QP_CREATE", "INVOKE_WRITE:MODIFY_QP". Static */
+	char *cgroup;	    /* path below the unified hierarchy's mount; NULL: not known */
+	char *job;	    /* "slurm:1234.0", "kubernetes:<pod uid>"; NULL: none known */
+	char *ibdev;	    /* NULL: the call has none, or it is not known */
+	uint64_t verb_key;  /* RD_VERB_*: see bpf/record.h */
+	uint16_t num_attrs; /* of an uverbs ioctl: attributes in its header; 0: none, or no ioctl */
+	uint32_t dev;	    /* kernel dev_t of the character device; 0: not known */
+	uint64_t cgroup_id;
+	char *object; /* "QP", "0x1003" for one that has no name; NULL: not known */
+	char *method; /* "QP_CREATE", "INVOKE_WRITE:MODIFY_QP" */
 	char *verb;   /* "ibv_modify_qp", "rdma_bind_addr"; NULL: not known */
 	RD_FIELD(uint32_t) qpn;
 	RD_FIELD(uint32_t) port;
 	int err; /* negative errno, as the root returned it */
-	int root, origin; /* function ids; origin is chain[0].fn */
-	struct rd_link *chain; /* innermost first; translated runs before the final one */
+	int root,
+		origin; /* function ids; origin: where the errno that the caller saw began, the first link of the chain
+			   * that is not translated. -1: the record names none of ours */
+	struct rd_link *chain; /* as recorded: in the order of time. Settled (rd_chain_settle): innermost first; translated
+				* runs before the final one */
 	size_t n_chain;
 	unsigned dropped; /* exits for which the record had no room */
 	struct rd_frame *kstack, *ustack;
@@ -47,7 +55,7 @@ void rd_event_deinit(struct rd_event *event);
 
 /* A row of the counts that the kernel kept. */
 struct rd_count {
-	int origin; /* function id */
+	int origin;    /* function id */
 	uint64_t verb; /* RD_VERB_*: see bpf/record.h */
 	uint32_t dev;
 	int err;
