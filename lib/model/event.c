@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "model/event.h"
+
+#include <string.h>
+
+static void frames_free(struct rd_frame *frames, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(frames[i].function);
+		free(frames[i].object);
+		free(frames[i].file);
+	}
+	free(frames);
+}
+
+void rd_event_deinit(struct rd_event *event)
+{
+	free(event->cgroup);
+	free(event->job);
+	free(event->ibdev);
+	free(event->object);
+	free(event->method);
+	free(event->verb);
+	free(event->chain);
+	frames_free(event->kstack, event->n_kstack);
+	frames_free(event->ustack, event->n_ustack);
+	memset(event, 0, sizeof(*event));
+}
