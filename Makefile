@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+#   make            build build/rdmadiag            make check   build and run every test
+#   make deps       install what building needs     make demo    show the main job
+#   make lint       style and layers                make bench   what a probe costs
+#   make install    PREFIX=/usr/local DESTDIR=      make fuzz    feed the parsers with damaged input
+#
+# V=1 shows the commands, SAN=1 builds with AddressSanitizer and UBSan (in build/san).
+
+VERSION = 0.1.0
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+
+CC ?= cc
+CLANG ?= clang
+LLVM_STRIP ?= llvm-strip
+BPFTOOL ?= $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool || echo bpftool)
+PKG_CONFIG ?= pkg-config
+INSTALL ?= install
+
+PKGS = libbpf libelf libdw json-c smartcols libarchive
+
+ifeq ($(SAN),1)
+B = build/san
+SAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+else
+B = build
+SAN_FLAGS =
+endif
+
+ifeq ($(V),1)
+Q =
+say =
+else
+Q = @
+say = @printf '  %-7s %s\n'
+endif
+
+CFLAGS ?= -O2 -g
+WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla
+CPPFLAGS_ALL = -D_GNU_SOURCE= -DRD_VERSION='"$(VERSION)"' -DRD_DATADIR='"$(DATADIR)/rdmadiag"' \
+	-I. -Ilib -Icmd -I$(B)/bpf $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
+CFLAGS_ALL = -std=gnu17 $(CFLAGS) $(WARN) $(SAN_FLAGS)
+LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm
+
+BPF_ARCH = $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
+# The BPF target knows no multiarch folder, where asm/types.h is.
+BPF_CFLAGS = -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -g -O2 -Wall -Werror -I. \
+	$(addprefix -idirafter /usr/include/,$(shell $(CC) -print-multiarch 2>/dev/null))
+
+LIB_SRC = $(sort $(wildcard lib/*/*.c))
+CMD_SRC = $(sort $(wildcard cmd/*.c))
+BPF_SRC = $(sort $(wildcard bpf/*.bpf.c))
+UNIT_SRC = $(sort $(wildcard tests/unit/test-*.c))
+UNIT_SHARED = $(sort $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
+
+LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o)
+CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o)
+MAIN_OBJ = $(B)/obj/cmd/main.o
+UNIT_OBJ = $(UNIT_SRC:%.c=$(B)/obj/%.o) $(UNIT_SHARED:%.c=$(B)/obj/%.o)
+SKEL = $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.skel.h)
+UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
+
+.PHONY: all deps demo check bench lint fuzz unit install uninstall clean force
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+
+all: $(B)/rdmadiag
+
+$(B)/rdmadiag: $(MAIN_OBJ) $(B)/libcmd.a $(B)/librdmadiag.a
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/librdmadiag.a: $(LIB_OBJ)
+$(B)/libcmd.a: $(filter-out $(MAIN_OBJ),$(CMD_OBJ))
+# Written anew, so that the object of a file that has gone does not stay in it.
+%.a: $(B)/objects
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+
+$(B)/obj/%.o: %.c $(B)/flags | $(SKEL)
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c $(B)/flags
+	@mkdir -p $(@D)
+	$(say) BPF $<
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -MF $(@:.o=.d) -MT $@ -c -o $@ $<
+	$(Q)$(LLVM_STRIP) -g $@
+
+$(B)/bpf/%.linked.o: $(B)/bpf/%.bpf.o
+	$(Q)$(BPFTOOL) gen object $@ $<
+
+# struct NAME_bpf, dashes in NAME made underscores
+$(B)/bpf/%.skel.h: $(B)/bpf/%.linked.o
+	$(say) SKEL $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
+
+# Other flags, or another list of sources, are a reason to build anew as good as a changed file.
+$(B)/flags: force
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CLANG) $(BPF_CFLAGS))' | cmp -s - $@ || \
+		printf '%s\n' '$(subst ','\'',$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CLANG) $(BPF_CFLAGS))' > $@
+$(B)/objects: force
+	@mkdir -p $(@D)
+	@echo '$(LIB_SRC) $(CMD_SRC)' | cmp -s - $@ || echo '$(LIB_SRC) $(CMD_SRC)' > $@
+
+unit: $(UNIT)
+$(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_SHARED:%.c=$(B)/obj/%.o) $(B)/libcmd.a $(B)/librdmadiag.a
+	@mkdir -p $(@D)
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
+
+deps:
+	$(Q)scripts/deps.sh build test vm
+
+# The sub-make reads the lists and pkg-config again, after deps may have changed what they say.
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tests/demo.sh
+
+check: deps
+	$(Q)$(MAKE) --no-print-directory all unit
+	$(Q)tests/check.sh
+
+lint:
+	$(Q)tests/check.sh lint
+
+bench: all
+	$(Q)tests/bench/run
+
+fuzz: all
+	$(Q)tests/fuzz/run
+
+install: all
+	$(INSTALL) -D -m 755 $(B)/rdmadiag $(DESTDIR)$(BINDIR)/rdmadiag
+	for page in man/*.[1-9]; do \
+		$(INSTALL) -D -m 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/} || exit 1; done
+	for file in data/*; do [ ! -f "$$file" ] || \
+		$(INSTALL) -D -m 644 "$$file" $(DESTDIR)$(DATADIR)/rdmadiag/$${file##*/} || exit 1; done
+	$(INSTALL) -D -m 644 completions/rdmadiag.bash $(DESTDIR)$(DATADIR)/bash-completion/completions/rdmadiag
+	$(INSTALL) -D -m 644 completions/_rdmadiag $(DESTDIR)$(DATADIR)/zsh/site-functions/_rdmadiag
+	$(INSTALL) -D -m 644 completions/rdmadiag.fish $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/rdmadiag.fish
+
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/rdmadiag
+	for page in man/*.[1-9]; do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
+	rm -rf $(DESTDIR)$(DATADIR)/rdmadiag
+	rm -f $(DESTDIR)$(DATADIR)/bash-completion/completions/rdmadiag
+	rm -f $(DESTDIR)$(DATADIR)/zsh/site-functions/_rdmadiag
+	rm -f $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/rdmadiag.fish
+
+clean:
+	rm -rf build
+
+-include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.bpf.d)
