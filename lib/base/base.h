@@ -56,16 +56,16 @@ enum rd_known {
 	RD_STALE,  /* an older value; not to be shown as new */
 };
 
-#define RD_FIELD(type)              \
-	struct {                    \
-		type v;             \
+#define RD_FIELD(type)               \
+	struct {                     \
+		type v;              \
 		enum rd_known known; \
 	}
 
-#define RD_SET(field, value)              \
-	do {                              \
-		(field).v = (value);      \
-		(field).known = RD_OK;    \
+#define RD_SET(field, value)           \
+	do {                           \
+		(field).v = (value);   \
+		(field).known = RD_OK; \
 	} while (0)
 
 #endif

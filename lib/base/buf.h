@@ -26,4 +26,7 @@ void rd_buf_safe(struct rd_buf *buf, const char *s, size_t size);
 /* The same as a new string (caller frees); NULL when out of memory. */
 char *rd_safe(const char *s);
 
+/* The length in bytes of the UTF-8 character at `s`, and its code point; 0 where there is none that is valid. */
+size_t rd_utf8_next(const char *s, size_t size, uint32_t *ret);
+
 #endif

@@ -6,10 +6,10 @@
 #include "base/base.h"
 
 struct rd_err {
-	int code;	  /* positive errno; 0: no error */
-	char object[256]; /* the file, function, device or option it was about */
+	int code;	   /* positive errno; 0: no error */
+	char object[256];  /* the file, function, device or option it was about */
 	char message[256]; /* what was tried and how it went, without object and errno text */
-	char hint[256];	  /* what to do about it; empty where there is nothing to say */
+	char hint[256];	   /* what to do about it; empty where there is nothing to say */
 };
 
 /* Fills `err` (may be NULL) and returns -code, so that a library function can `return rd_err_set(…)`. */

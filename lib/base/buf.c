@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool buf_room(struct rd_buf *buf, size_t more)
+{
+	size_t need;
+
+	if (buf->failed)
+		return false;
+	if (__builtin_add_overflow(buf->len, more, &need) || __builtin_add_overflow(need, 1, &need) ||
+	    rd_grow(&buf->data, &buf->cap, need, 1) < 0)
+		buf->failed = true;
+	return !buf->failed;
+}
+
+void rd_buf_add(struct rd_buf *buf, const void *data, size_t size)
+{
+	if (!buf_room(buf, size))
+		return;
+	if (size)
+		memcpy(buf->data + buf->len, data, size);
+	buf->len += size;
+	buf->data[buf->len] = '\0';
+}
+
+void rd_buf_str(struct rd_buf *buf, const char *s)
+{
+	rd_buf_add(buf, s, strlen(s));
+}
+
+void rd_buf_printf(struct rd_buf *buf, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		buf->failed = true;
+		return;
+	}
+	if (!buf_room(buf, n))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(buf->data + buf->len, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	buf->len += n;
+}
+
+void rd_buf_deinit(struct rd_buf *buf)
+{
+	free(buf->data);
+	*buf = (struct rd_buf){ 0 };
+}
+
+size_t rd_utf8_next(const char *s, size_t size, uint32_t *ret)
+{
+	const uint8_t *p = (const uint8_t *)s;
+	uint32_t c, min;
+	size_t n;
+
+	if (size == 0)
+		return 0;
+	c = p[0];
+	if (c < 0x80) {
+		*ret = c;
+		return 1;
+	}
+	if (c >= 0xc2 && c <= 0xdf) {
+		n = 2, min = 0x80, c &= 0x1f;
+	} else if (c >= 0xe0 && c <= 0xef) {
+		n = 3, min = 0x800, c &= 0x0f;
+	} else if (c >= 0xf0 && c <= 0xf4) {
+		n = 4, min = 0x10000, c &= 0x07;
+	} else {
+		return 0;
+	}
+	if (size < n)
+		return 0;
+	for (size_t i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	if (c < min || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	*ret = c;
+	return n;
+}
+
+/* What a terminal obeys or hides instead of showing: C0 and C1 controls, line and paragraph separators, and the marks
+ * that turn the direction of text or have no width. */
+static bool is_unsafe(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2060 && c <= 0x206f) || c == 0x061c || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
+	       (c >= 0xe0000 && c <= 0xe007f);
+}
+
+void rd_buf_safe(struct rd_buf *buf, const char *s, size_t size)
+{
+	while (size > 0) {
+		uint32_t c = 0;
+		size_t n = rd_utf8_next(s, size, &c);
+
+		if (n > 0 && !is_unsafe(c)) {
+			rd_buf_add(buf, s, n);
+		} else {
+			n = n > 0 ? n : 1;
+			for (size_t i = 0; i < n; i++)
+				rd_buf_printf(buf, "\\x%02x", (uint8_t)s[i]);
+		}
+		s += n;
+		size -= n;
+	}
+	rd_buf_add(buf, "", 0);
+}
+
+char *rd_safe(const char *s)
+{
+	_cleanup_buf_ struct rd_buf buf = { 0 };
+
+	rd_buf_safe(&buf, s, strlen(s));
+	return buf.failed ? NULL : RD_TAKE(buf.data);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int rd_err_set(struct rd_err *err, int code, const char *object, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return -code;
+	*err = (struct rd_err){ .code = code };
+	snprintf(err->object, sizeof(err->object), "%s", object ? object : "");
+	va_start(ap, fmt);
+	vsnprintf(err->message, sizeof(err->message), fmt, ap);
+	va_end(ap);
+	return -code;
+}
+
+void rd_err_hint(struct rd_err *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(err->hint, sizeof(err->hint), fmt, ap);
+	va_end(ap);
+}
+
+void rd_errlist_add(struct rd_errlist *list, const struct rd_err *err)
+{
+	if (!list || rd_grow(&list->v, &list->cap, list->n + 1, sizeof(*list->v)) < 0)
+		return;
+	list->v[list->n++] = *err;
+}
+
+void rd_errlist_deinit(struct rd_errlist *list)
+{
+	free(list->v);
+	*list = (struct rd_errlist){ 0 };
+}
