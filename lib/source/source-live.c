@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* This host, or a folder that is laid out like one. */
+#include "source/source.h"
+
+#include <bpf/libbpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+/* Far above what is read (kallsyms is about 15 MB, the largest module 30 MB), far below what would hurt the host. */
+#define FILE_MAX ((size_t)256 << 20)
+#define READ_FIRST 4096
+
+struct live {
+	struct rd_source src;
+	int root;
+	bool confined; /* a folder stands for the host: links in it, also absolute ones, lead to places in it */
+	struct ring_buffer *ring;
+	rd_event_fn *fn; /* of the drain_events that is running */
+	void *arg;
+};
+
+static struct live *live_of(struct rd_source *src)
+{
+	return (struct live *)src;
+}
+
+/* Returns a descriptor or -errno. */
+static int live_open(struct live *live, const char *path, int flags)
+{
+	struct open_how how = { .flags = (uint64_t)flags | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	int fd;
+
+	if (live->confined)
+		fd = syscall(SYS_openat2, live->root, path, &how, sizeof(how));
+	else
+		fd = openat(live->root, path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Reads to the end: sizes that sysfs and procfs claim mean nothing. */
+static int read_all(int fd, struct rd_bytes *ret)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	size_t cap = 0;
+
+	for (;;) {
+		ssize_t n;
+
+		if (rd_grow(&bytes.data, &cap, bytes.size + READ_FIRST + 1, 1) < 0)
+			return -ENOMEM;
+		n = read(fd, bytes.data + bytes.size, cap - bytes.size - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		bytes.size += n;
+		if (bytes.size > FILE_MAX)
+			return -EFBIG;
+	}
+	bytes.data[bytes.size] = '\0';
+	*ret = bytes;
+	bytes = (struct rd_bytes){ 0 };
+	return 0;
+}
+
+static int live_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	/* O_NONBLOCK: a FIFO that was put where a file should be must not hang us; files do not care. */
+	_cleanup_close_ int fd = live_open(live_of(src), path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	int r;
+
+	if (fd < 0)
+		return rd_err_set(err, -fd, path, "cannot open");
+	r = read_all(fd, ret);
+	if (r < 0)
+		return rd_err_set(err, -r, path, "cannot read");
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int read_names(DIR *dir, struct rd_names *names)
+{
+	for (;;) {
+		struct dirent *entry;
+		char *name;
+
+		errno = 0;
+		entry = readdir(dir);
+		if (!entry)
+			return -errno;
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		name = strdup(entry->d_name);
+		if (!name || rd_grow(&names->v, &names->cap, names->n + 1, sizeof(*names->v)) < 0) {
+			free(name);
+			return -ENOMEM;
+		}
+		names->v[names->n++] = name;
+	}
+}
+
+static int live_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_close_ int fd = live_open(live_of(src), path, O_RDONLY | O_DIRECTORY);
+	DIR *dir;
+	int r;
+
+	if (fd < 0)
+		return rd_err_set(err, -fd, path, "cannot open");
+	dir = fdopendir(fd);
+	if (!dir)
+		return rd_err_set(err, errno, path, "cannot list");
+	RD_TAKE_FD(fd);
+	r = read_names(dir, &names);
+	closedir(dir);
+	if (r < 0)
+		return rd_err_set(err, -r, path, "cannot list");
+	if (names.n > 0)
+		qsort(names.v, names.n, sizeof(*names.v), compare_names);
+	*ret = names;
+	names = (struct rd_names){ 0 };
+	return 0;
+}
+
+static int live_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+{
+	_cleanup_close_ int fd = live_open(live_of(src), path, O_PATH | O_NOFOLLOW);
+	char target[4096];
+	ssize_t n;
+	char *copy;
+
+	if (fd < 0)
+		return rd_err_set(err, -fd, path, "cannot open");
+	/* An empty path names the link that `fd` is. On what is no link this is ENOENT, elsewhere EINVAL. */
+	n = readlinkat(fd, "", target, sizeof(target));
+	if (n < 0)
+		return rd_err_set(err, errno == ENOENT ? EINVAL : errno, path, "cannot read as a link");
+	if ((size_t)n == sizeof(target))
+		return rd_err_set(err, ENAMETOOLONG, path, "cannot read as a link");
+	copy = strndup(target, n);
+	if (!copy)
+		return rd_err_set(err, ENOMEM, path, "cannot read as a link");
+	*ret = copy;
+	return 0;
+}
+
+static int live_stat(struct rd_source *src, const char *path, struct stat *st, struct rd_err *err)
+{
+	_cleanup_close_ int fd = live_open(live_of(src), path, O_PATH);
+
+	if (fd < 0)
+		return rd_err_set(err, -fd, path, "cannot look up");
+	if (fstat(fd, st) < 0)
+		return rd_err_set(err, errno, path, "cannot look up");
+	return 0;
+}
+
+static int live_stat_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct stat st;
+	int r = live_stat(src, path, &st, err);
+
+	if (r < 0)
+		return r;
+	*ret = S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) ? st.st_rdev : 0;
+	return 0;
+}
+
+static int live_stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct stat st;
+	int r = live_stat(src, path, &st, err);
+
+	if (r < 0)
+		return r;
+	*ret = st.st_ino;
+	return 0;
+}
+
+static int live_event(void *ctx, void *data, size_t size)
+{
+	struct live *live = ctx;
+
+	return live->fn(live->arg, data, size);
+}
+
+static int live_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
+{
+	struct live *live = live_of(src);
+	int r;
+
+	if (!live->ring)
+		return rd_err_set(err, ENODATA, "events", "no ring buffer was set");
+	live->fn = fn;
+	live->arg = arg;
+	r = ring_buffer__consume(live->ring);
+	if (r < 0)
+		return rd_err_set(err, -r, "events", "cannot take events from the ring buffer");
+	return r;
+}
+
+static uint64_t live_now(struct rd_source *src, int clock)
+{
+	struct timespec ts;
+
+	(void)src;
+	if (clock_gettime(clock, &ts) < 0)
+		return 0;
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void live_close(struct rd_source *src)
+{
+	struct live *live = live_of(src);
+
+	ring_buffer__free(live->ring);
+	close(live->root);
+	free(live);
+}
+
+static const struct rd_source_ops live_ops = {
+	.name = "live",
+	.read_file = live_read_file,
+	.list_dir = live_list_dir,
+	.read_link = live_read_link,
+	.stat_rdev = live_stat_rdev,
+	.stat_ino = live_stat_ino,
+	.drain_events = live_drain_events,
+	.now = live_now,
+	.close = live_close,
+};
+
+int rd_source_live_open(const char *root, struct rd_source **ret, struct rd_err *err)
+{
+	const char *path = root ? root : "/";
+	struct live *live;
+	int fd;
+
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return rd_err_set(err, errno, path, "cannot open as the root of a host");
+	live = calloc(1, sizeof(*live));
+	if (!live) {
+		close(fd);
+		return rd_err_set(err, ENOMEM, path, "no memory for a source");
+	}
+	live->src.ops = &live_ops;
+	live->root = fd;
+	live->confined = strcmp(path, "/") != 0;
+	*ret = &live->src;
+	return 0;
+}
+
+int rd_source_live_set_ring(struct rd_source *src, int ringbuf_map_fd, struct rd_err *err)
+{
+	struct live *live = live_of(src);
+	struct ring_buffer *ring;
+
+	if (src->ops != &live_ops)
+		return rd_err_set(err, EINVAL, src->ops->name, "only a live source can read a ring buffer");
+	ring = ring_buffer__new(ringbuf_map_fd, live_event, live, NULL);
+	if (!ring)
+		return rd_err_set(err, errno, "ring buffer", "cannot map it");
+	ring_buffer__free(live->ring);
+	live->ring = ring;
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What all sources share. */
+#include "source/source.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void rd_bytes_deinit(struct rd_bytes *bytes)
+{
+	free(bytes->data);
+	*bytes = (struct rd_bytes){ 0 };
+}
+
+void rd_names_deinit(struct rd_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->v[i]);
+	free(names->v);
+	*names = (struct rd_names){ 0 };
+}
+
+int rd_read_textf(struct rd_source *src, char **ret, struct rd_err *err, const char *fmt, ...)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	_cleanup_free_ char *path = NULL;
+	va_list ap;
+	size_t n;
+	int r;
+
+	va_start(ap, fmt);
+	r = vasprintf(&path, fmt, ap);
+	va_end(ap);
+	if (r < 0) {
+		path = NULL;
+		return rd_err_set(err, ENOMEM, fmt, "no memory for a path");
+	}
+	r = rd_read_file(src, path, &bytes, err);
+	if (r < 0)
+		return r;
+	/* A NUL ends text; /proc/PID/cmdline and friends are not text and are read with rd_read_file. */
+	n = strlen((char *)bytes.data);
+	while (n > 0 && isspace(bytes.data[n - 1]))
+		bytes.data[--n] = '\0';
+	*ret = (char *)RD_TAKE(bytes.data);
+	return 0;
+}
