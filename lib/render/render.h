@@ -11,7 +11,7 @@ struct rd_table_style {
 	bool no_headings;    /* -n */
 	bool raw;	     /* --raw: values separated by single blanks, blanks inside escaped */
 	bool colour;
-	int width;	     /* of the terminal; 0: as wide as it gets */
+	int width; /* of the terminal; 0: as wide as it gets */
 };
 
 /* Adds the section as a table. -EINVAL with `err` filled if style->columns names a column that it does not have. Foreign

@@ -26,14 +26,14 @@ struct rd_column {
 	const char *key;   /* the JSON name, with its unit as suffix where it has one */
 	const char *title; /* in a table; NULL: not shown in tables unless asked for by -o */
 	enum rd_type type;
-	const char *help;  /* one line, for --help and the man page */
-	int decimals;	   /* of a DOUBLE */
-	bool hidden;	   /* has a title, but is shown only when -o asks */
-	bool tree;	   /* the text column that carries the tree lines, if rows have parents */
+	const char *help; /* one line, for --help and the man page */
+	int decimals;	  /* of a DOUBLE */
+	bool hidden;	  /* has a title, but is shown only when -o asks */
 };
 
 struct rd_cell {
 	enum rd_known known;
+	enum rd_type type; /* the column's */
 	union {
 		char *s; /* owned */
 		uint64_t u;
@@ -46,14 +46,16 @@ struct rd_cell {
 
 struct rd_row {
 	struct rd_cell *cells; /* as many as the section has columns */
+	size_t n_cells;
 };
 
 struct rd_section {
-	const char *key; /* static */
+	const char *key;		 /* static */
 	const struct rd_column *columns; /* static */
 	size_t n_columns;
 	struct rd_row *rows;
 	size_t n, cap;
+	bool failed; /* a row was lost for want of memory: renderers refuse the section */
 };
 
 enum rd_severity {
@@ -92,7 +94,8 @@ void rd_section_destroy(struct rd_section *section);
 struct rd_row *rd_section_add(struct rd_section *section);
 
 /* Fill a cell of a row, by the column's index. Text is copied; NULL text leaves the cell unknown. Sub-sections are taken
- * over. A NULL row is ignored, so that callers check memory once, at the end. */
+ * over. A NULL row is ignored, so that callers check memory once, at the end; a value that is not of the column's type
+ * (UINT also fills TIME) leaves the cell unknown. */
 void rd_row_str(struct rd_row *row, size_t column, const char *value);
 void rd_row_uint(struct rd_row *row, size_t column, uint64_t value);
 void rd_row_int(struct rd_row *row, size_t column, int64_t value);
@@ -103,6 +106,8 @@ void rd_row_known(struct rd_row *row, size_t column, enum rd_known known);
 
 void rd_report_init(struct rd_report *report, const char *schema);
 void rd_report_deinit(struct rd_report *report);
+
+/* Takes the section over, also on failure. 0 or -ENOMEM (also for a NULL section). */
 int rd_report_add(struct rd_report *report, struct rd_section *section);
 
 #endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "render/render.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static void json_freep(json_object **object)
+{
+	json_object_put(*object);
+}
+
+/* JSON is UTF-8, foreign text need not be: bytes that are not become \xNN, and a reader sees that they were odd. */
+static json_object *json_text(const char *s)
+{
+	_cleanup_buf_ struct rd_buf buf = { 0 };
+	size_t size;
+
+	if (!s)
+		return NULL;
+	size = strlen(s);
+	rd_buf_add(&buf, "", 0);
+	while (size > 0) {
+		uint32_t c;
+		size_t n = rd_utf8_next(s, size, &c);
+
+		if (n > 0) {
+			rd_buf_add(&buf, s, n);
+		} else {
+			n = 1;
+			rd_buf_printf(&buf, "\\x%02x", (uint8_t)*s);
+		}
+		s += n;
+		size -= n;
+	}
+	return buf.failed ? NULL : json_object_new_string_len(buf.data, (int)buf.len);
+}
+
+static json_object *json_time(uint64_t ns)
+{
+	time_t seconds = ns / 1000000000u;
+	char date[32], text[48];
+	struct tm tm;
+
+	if (!gmtime_r(&seconds, &tm))
+		return NULL;
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text, sizeof(text), "%s.%06uZ", date, (unsigned)(ns % 1000000000u / 1000));
+	return json_object_new_string(text);
+}
+
+static json_object *json_double(double value, int decimals)
+{
+	char text[400];
+
+	if (!isfinite(value))
+		return NULL;
+	snprintf(text, sizeof(text), "%.*f", decimals, value);
+	return json_object_new_double_s(value, text);
+}
+
+static json_object *json_section(const struct rd_section *section, enum rd_type type);
+
+/* NULL, which json-c prints as null, where the value is not known. */
+static json_object *json_cell(const struct rd_column *column, const struct rd_cell *cell)
+{
+	if (cell->known != RD_OK)
+		return NULL;
+	switch (cell->type) {
+	case RD_T_STR:
+		return json_text(cell->s);
+	case RD_T_UINT:
+		return json_object_new_uint64(cell->u);
+	case RD_T_INT:
+		return json_object_new_int64(cell->i);
+	case RD_T_DOUBLE:
+		return json_double(cell->d, column->decimals);
+	case RD_T_BOOL:
+		return json_object_new_boolean(cell->b);
+	case RD_T_TIME:
+		return json_time(cell->u);
+	case RD_T_OBJECT:
+	case RD_T_ROWS:
+	case RD_T_MAP:
+	case RD_T_STRS:
+		return cell->sub ? json_section(cell->sub, cell->type) : NULL;
+	}
+	return NULL;
+}
+
+static void json_add_cells(json_object *object, const struct rd_section *section, const struct rd_row *row)
+{
+	for (size_t c = 0; c < section->n_columns; c++)
+		json_object_object_add(object, section->columns[c].key, json_cell(&section->columns[c], &row->cells[c]));
+}
+
+static json_object *json_row(const struct rd_section *section, const struct rd_row *row)
+{
+	json_object *object = json_object_new_object();
+
+	json_add_cells(object, section, row);
+	return object;
+}
+
+static json_object *json_map(const struct rd_section *section)
+{
+	json_object *object = json_object_new_object();
+
+	for (size_t i = 0; i < section->n && section->n_columns >= 2; i++) {
+		const struct rd_cell *cells = section->rows[i].cells;
+
+		if (cells[0].type == RD_T_STR && cells[0].known == RD_OK)
+			json_object_object_add(object, cells[0].s, json_cell(&section->columns[1], &cells[1]));
+	}
+	return object;
+}
+
+static json_object *json_section(const struct rd_section *section, enum rd_type type)
+{
+	json_object *list;
+
+	if (type == RD_T_OBJECT)
+		return section->n > 0 ? json_row(section, &section->rows[0]) : NULL;
+	if (type == RD_T_MAP)
+		return json_map(section);
+	list = json_object_new_array();
+	for (size_t i = 0; i < section->n; i++) {
+		const struct rd_row *row = &section->rows[i];
+
+		if (type == RD_T_ROWS)
+			json_object_array_add(list, json_row(section, row));
+		else if (section->n_columns > 0)
+			json_object_array_add(list, json_cell(&section->columns[0], &row->cells[0]));
+	}
+	return list;
+}
+
+static json_object *json_findings(const struct rd_report *report)
+{
+	static const char *const severities[] = {
+		[RD_SEV_OK] = "ok",
+		[RD_SEV_WARNING] = "warning",
+		[RD_SEV_CRITICAL] = "critical",
+		[RD_SEV_UNKNOWN] = "unknown",
+	};
+	json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct rd_finding *finding = &report->findings[i];
+		json_object *object = json_object_new_object();
+
+		json_object_object_add(object, "id", json_text(finding->id));
+		json_object_object_add(object, "severity", json_text(severities[finding->severity]));
+		json_object_object_add(object, "subject", json_text(finding->subject));
+		json_object_object_add(object, "title", json_text(finding->title));
+		json_object_object_add(object, "observed", json_text(finding->observed));
+		json_object_object_add(object, "expected", json_text(finding->expected));
+		json_object_object_add(object, "why", json_text(finding->why));
+		json_object_object_add(object, "fix", json_text(finding->fix));
+		json_object_array_add(list, object);
+	}
+	return list;
+}
+
+static json_object *json_errors(const struct rd_report *report)
+{
+	json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < report->errors.n; i++) {
+		const struct rd_err *err = &report->errors.v[i];
+		json_object *object = json_object_new_object();
+
+		json_object_object_add(object, "object", json_text(err->object[0] ? err->object : NULL));
+		json_object_object_add(object, "errno", json_text(err->code ? rd_errno_name(err->code) : NULL));
+		json_object_object_add(object, "message", json_text(err->message));
+		json_object_object_add(object, "hint", json_text(err->hint[0] ? err->hint : NULL));
+		json_object_array_add(list, object);
+	}
+	return list;
+}
+
+static json_object *json_report(const struct rd_report *report, const char *version)
+{
+	json_object *doc = json_object_new_object();
+
+	json_object_object_add(doc, "schema", json_text(report->schema));
+	json_object_object_add(doc, "version", json_text(version));
+	json_object_object_add(doc, "host", json_text(report->host));
+	json_object_object_add(doc, "time", report->time ? json_time(report->time) : NULL);
+	json_object_object_add(doc, "source", json_text(report->source));
+	if (report->read_at.known == RD_OK)
+		json_object_object_add(doc, "read_at", json_time(report->read_at.v));
+	if (report->scalars && report->scalars->n > 0)
+		json_add_cells(doc, report->scalars, &report->scalars->rows[0]);
+	for (size_t i = 0; i < report->n_sections; i++)
+		json_object_object_add(doc, report->sections[i]->key, json_section(report->sections[i], RD_T_ROWS));
+	json_object_object_add(doc, "findings", json_findings(report));
+	json_object_object_add(doc, "errors", json_errors(report));
+	json_object_object_add(doc, "status", json_object_new_int(report->status));
+	return doc;
+}
+
+static bool section_failed(const struct rd_section *section)
+{
+	if (!section)
+		return false;
+	if (section->failed)
+		return true;
+	for (size_t i = 0; i < section->n; i++)
+		for (size_t c = 0; c < section->n_columns; c++) {
+			const struct rd_cell *cell = &section->rows[i].cells[c];
+
+			if (cell->type >= RD_T_OBJECT && cell->known == RD_OK && section_failed(cell->sub))
+				return true;
+		}
+	return false;
+}
+
+/* json-c leaves DEL and the C1 controls as they are, which is valid JSON and steers a terminal all the same. They stand
+ * inside strings only: all else that json-c writes is printable ASCII. */
+static void add_json_safely(struct rd_buf *out, const char *text)
+{
+	size_t size = strlen(text), start = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		uint8_t c = (uint8_t)text[i];
+		bool c1 = c == 0xc2 && (uint8_t)text[i + 1] >= 0x80 && (uint8_t)text[i + 1] <= 0x9f;
+
+		if (c != 0x7f && !c1)
+			continue;
+		rd_buf_add(out, text + start, i - start);
+		rd_buf_printf(out, "\\u%04x", c1 ? (uint8_t)text[++i] : c);
+		start = i + 1;
+	}
+	rd_buf_add(out, text + start, size - start);
+	rd_buf_str(out, "\n");
+}
+
+static int add_json(struct rd_buf *out, json_object *object, int flags)
+{
+	const char *text = json_object_to_json_string_ext(object, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
+
+	if (!text)
+		return -ENOMEM;
+	add_json_safely(out, text);
+	return out->failed ? -ENOMEM : 0;
+}
+
+static int add_report(const struct rd_report *report, const char *version, struct rd_buf *out, int flags)
+{
+	_cleanup_(json_freep) json_object *doc = NULL;
+
+	if (section_failed(report->scalars))
+		return -ENOMEM;
+	for (size_t i = 0; i < report->n_sections; i++)
+		if (section_failed(report->sections[i]))
+			return -ENOMEM;
+	doc = json_report(report, version);
+	return add_json(out, doc, flags);
+}
+
+int rd_render_json(const struct rd_report *report, const char *version, struct rd_buf *out)
+{
+	return add_report(report, version, out, JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_PRETTY);
+}
+
+int rd_render_json_line(const struct rd_report *report, const char *version, struct rd_buf *out)
+{
+	return add_report(report, version, out, JSON_C_TO_STRING_PLAIN);
+}
+
+int rd_render_json_row(const struct rd_section *section, size_t row, struct rd_buf *out)
+{
+	_cleanup_(json_freep) json_object *object = NULL;
+
+	if (row >= section->n)
+		return -EINVAL;
+	if (section_failed(section))
+		return -ENOMEM;
+	object = json_row(section, &section->rows[row]);
+	return add_json(out, object, JSON_C_TO_STRING_PLAIN);
+}

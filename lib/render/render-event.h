@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An event of trace-errno for people to read. */
+#ifndef RD_RENDER_EVENT_H
+#define RD_RENDER_EVENT_H
+
+#include "base/buf.h"
+#include "report/report.h"
+
+/*
+ * Adds a row of a section with the keys of an event (time, verb, errno, chain …), as lines:
+ *
+ *     14:03:07.123456 ibv_reg_mr: EFAULT (Bad address)  trainer[812] mlx5_0 qpn 17 job slurm:42.0
+ *         ib_umem_get           [ib_core]    EFAULT  <- origin
+ *      -> ib_uverbs_reg_mr      [ib_uverbs]  EFAULT
+ *      -> ib_uverbs_ioctl       [ib_uverbs]  EFAULT
+ *         hint: …
+ *
+ * then stacks where there are any. `width` of the terminal breaks the hint (0: 80). Keys that the section lacks are left
+ * out. -ENOMEM.
+ */
+int rd_render_event(const struct rd_section *section, size_t row, bool colour, int width, struct rd_buf *out);
+
+#endif

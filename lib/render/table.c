@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "render/render.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <libsmartcols/libsmartcols.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#define UNKNOWN "-"
+
+static void table_unrefp(struct libscols_table **table)
+{
+	scols_unref_table(*table);
+}
+
+static void cell_text(const struct rd_column *column, const struct rd_cell *cell, struct rd_buf *out);
+
+static void time_text(uint64_t ns, struct rd_buf *out)
+{
+	time_t seconds = ns / 1000000000u;
+	char text[48];
+	struct tm tm;
+
+	if (!localtime_r(&seconds, &tm)) {
+		rd_buf_str(out, UNKNOWN);
+		return;
+	}
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
+	rd_buf_printf(out, "%s.%06u", text, (unsigned)(ns % 1000000000u / 1000));
+}
+
+/* A section within a cell: the first column of its rows, and for a map the value behind it. */
+static void sub_text(const struct rd_section *sub, enum rd_type type, struct rd_buf *out)
+{
+	for (size_t i = 0; i < sub->n && sub->n_columns > 0; i++) {
+		const struct rd_cell *cells = sub->rows[i].cells;
+
+		if (i > 0)
+			rd_buf_str(out, ",");
+		cell_text(&sub->columns[0], &cells[0], out);
+		if (type == RD_T_MAP && sub->n_columns > 1) {
+			rd_buf_str(out, "=");
+			cell_text(&sub->columns[1], &cells[1], out);
+		}
+	}
+}
+
+static void cell_text(const struct rd_column *column, const struct rd_cell *cell, struct rd_buf *out)
+{
+	if (cell->known != RD_OK) {
+		rd_buf_str(out, UNKNOWN);
+		return;
+	}
+	switch (cell->type) {
+	case RD_T_STR:
+		if (cell->s)
+			rd_buf_safe(out, cell->s, strlen(cell->s));
+		break;
+	case RD_T_UINT:
+		rd_buf_printf(out, "%" PRIu64, cell->u);
+		break;
+	case RD_T_INT:
+		rd_buf_printf(out, "%" PRId64, cell->i);
+		break;
+	case RD_T_DOUBLE:
+		rd_buf_printf(out, "%.*f", column->decimals, cell->d);
+		break;
+	case RD_T_BOOL:
+		rd_buf_str(out, cell->b ? "yes" : "no");
+		break;
+	case RD_T_TIME:
+		time_text(cell->u, out);
+		break;
+	case RD_T_OBJECT:
+	case RD_T_ROWS:
+	case RD_T_MAP:
+	case RD_T_STRS:
+		if (cell->sub)
+			sub_text(cell->sub, cell->type, out);
+		break;
+	}
+}
+
+static const char *column_title(const struct rd_column *column)
+{
+	return column->title ? column->title : column->key;
+}
+
+static bool column_named(const struct rd_column *column, const char *name, size_t size)
+{
+	return (strlen(column->key) == size && strncasecmp(column->key, name, size) == 0) ||
+	       (column->title && strlen(column->title) == size && strncasecmp(column->title, name, size) == 0);
+}
+
+static int unknown_column(const struct rd_section *section, const char *name, size_t size, struct rd_err *err)
+{
+	_cleanup_buf_ struct rd_buf known = { 0 };
+
+	for (size_t c = 0; c < section->n_columns; c++)
+		rd_buf_printf(&known, "%s%s", c > 0 ? "," : "", section->columns[c].key);
+	if (size == 0)
+		rd_err_set(err, EINVAL, "--columns", "a column's name is empty");
+	else
+		rd_err_set(err, EINVAL, "--columns", "no column is called \"%.*s\"", (int)size, name);
+	rd_err_hint(err, "%s", known.failed ? "" : known.data);
+	return -EINVAL;
+}
+
+/* Which columns to show, as indices; `ret` has room for all that -o can name: one per two bytes of it, and all. */
+static int choose_columns(const struct rd_section *section, const char *list, size_t *ret, size_t *n, struct rd_err *err)
+{
+	*n = 0;
+	if (!list || *list == '+')
+		for (size_t c = 0; c < section->n_columns; c++)
+			if (section->columns[c].title && !section->columns[c].hidden)
+				ret[(*n)++] = c;
+	if (!list)
+		return 0;
+	list += *list == '+';
+	for (;;) {
+		size_t size = strcspn(list, ","), c = 0;
+
+		while (c < section->n_columns && !column_named(&section->columns[c], list, size))
+			c++;
+		if (c == section->n_columns)
+			return unknown_column(section, list, size, err);
+		ret[(*n)++] = c;
+		list += size;
+		if (!*list)
+			return 0;
+		list++;
+	}
+}
+
+static void raw_value(const char *text, struct rd_buf *out)
+{
+	if (!*text)
+		rd_buf_str(out, "\"\"");
+	for (; *text; text++)
+		if (*text == ' ')
+			rd_buf_str(out, "\\x20");
+		else
+			rd_buf_add(out, text, 1);
+}
+
+static int render_raw(const struct rd_section *section, const struct rd_table_style *style, const size_t *columns,
+		      size_t n, struct rd_buf *out)
+{
+	for (size_t i = 0; i < n && !style->no_headings; i++) {
+		rd_buf_str(out, i > 0 ? " " : "");
+		raw_value(column_title(&section->columns[columns[i]]), out);
+	}
+	if (!style->no_headings)
+		rd_buf_str(out, "\n");
+	for (size_t r = 0; r < section->n; r++) {
+		for (size_t i = 0; i < n; i++) {
+			_cleanup_buf_ struct rd_buf text = { 0 };
+			size_t c = columns[i];
+
+			rd_buf_str(&text, "");
+			cell_text(&section->columns[c], &section->rows[r].cells[c], &text);
+			if (text.failed)
+				return -ENOMEM;
+			rd_buf_str(out, i > 0 ? " " : "");
+			raw_value(text.data, out);
+		}
+		rd_buf_str(out, "\n");
+	}
+	return out->failed ? -ENOMEM : 0;
+}
+
+static bool is_number(enum rd_type type)
+{
+	return type == RD_T_UINT || type == RD_T_INT || type == RD_T_DOUBLE;
+}
+
+static bool is_sub(enum rd_type type)
+{
+	return type >= RD_T_OBJECT;
+}
+
+static int add_columns(struct libscols_table *table, const struct rd_section *section,
+		       const struct rd_table_style *style, const size_t *columns, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct rd_column *column = &section->columns[columns[i]];
+		int flags = is_number(column->type) ? SCOLS_FL_RIGHT : 0;
+		struct libscols_column *added;
+
+		/* On a terminal long text goes on below itself; cut off, it would be lost. */
+		if (style->width > 0 && (is_sub(column->type) || (column->type == RD_T_STR && i + 1 == n)))
+			flags |= SCOLS_FL_WRAP;
+		added = scols_table_new_column(table, column_title(column), 0, flags);
+		if (!added)
+			return -ENOMEM;
+		if (style->colour)
+			scols_cell_set_color(scols_column_get_header(added), "\033[1m");
+	}
+	return 0;
+}
+
+static int add_rows(struct libscols_table *table, const struct rd_section *section, const size_t *columns, size_t n)
+{
+	for (size_t r = 0; r < section->n; r++) {
+		struct libscols_line *line = scols_table_new_line(table, NULL);
+
+		for (size_t i = 0; i < n; i++) {
+			_cleanup_buf_ struct rd_buf text = { 0 };
+			size_t c = columns[i];
+
+			rd_buf_str(&text, "");
+			cell_text(&section->columns[c], &section->rows[r].cells[c], &text);
+			if (!line || text.failed || scols_line_refer_data(line, i, text.data) < 0)
+				return -ENOMEM;
+			text.data = NULL; /* the line's now */
+		}
+	}
+	return 0;
+}
+
+/* libsmartcols prints nothing at all for a table without lines. */
+static int render_empty(const struct rd_section *section, const struct rd_table_style *style, const size_t *columns,
+			size_t n, struct rd_buf *out)
+{
+	if (style->no_headings)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		rd_buf_printf(out, style->colour ? "%s\033[1m%s\033[0m" : "%s%s", i > 0 ? " " : "",
+			      column_title(&section->columns[columns[i]]));
+	rd_buf_str(out, "\n");
+	return out->failed ? -ENOMEM : 0;
+}
+
+static int render_table(const struct rd_section *section, const struct rd_table_style *style, const size_t *columns,
+			size_t n, struct rd_buf *out)
+{
+	_cleanup_(table_unrefp) struct libscols_table *table = scols_new_table();
+	_cleanup_free_ char *text = NULL;
+	size_t size;
+
+	if (!table)
+		return -ENOMEM;
+	scols_table_enable_noheadings(table, style->no_headings);
+	scols_table_enable_colors(table, style->colour);
+	/* Escaped already, in one way everywhere. */
+	scols_table_enable_noencoding(table, 1);
+	scols_table_set_termforce(table, style->width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
+	if (style->width > 0)
+		scols_table_set_termwidth(table, style->width);
+	if (add_columns(table, section, style, columns, n) < 0 || add_rows(table, section, columns, n) < 0)
+		return -ENOMEM;
+	if (scols_print_table_to_string(table, &text) < 0 || !text)
+		return -ENOMEM;
+	size = strlen(text);
+	rd_buf_add(out, text, size);
+	if (size == 0 || text[size - 1] != '\n')
+		rd_buf_str(out, "\n");
+	return out->failed ? -ENOMEM : 0;
+}
+
+int rd_render_table(const struct rd_section *section, const struct rd_table_style *style, struct rd_buf *out,
+		    struct rd_err *err)
+{
+	size_t room = section->n_columns + 1 + (style->columns ? strlen(style->columns) / 2 + 1 : 0), n;
+	_cleanup_free_ size_t *columns = calloc(room, sizeof(*columns));
+	int r;
+
+	if (!columns || section->failed)
+		return rd_err_set(err, ENOMEM, section->key, "no memory for the table");
+	r = choose_columns(section, style->columns, columns, &n, err);
+	if (r < 0)
+		return r;
+	if (style->raw)
+		r = render_raw(section, style, columns, n, out);
+	else if (section->n == 0)
+		r = render_empty(section, style, columns, n, out);
+	else
+		r = render_table(section, style, columns, n, out);
+	if (r < 0)
+		return rd_err_set(err, -r, section->key, "no memory for the table");
+	return 0;
+}
