@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "render/render.h"
+#include "report/report.h"
 #include "source/source.h"
 
 /* Exit codes, as monitoring plugins have them. */
@@ -18,10 +19,10 @@ enum rd_exit {
 };
 
 struct rd_opt {
-	const char *name; /* long name, without dashes */
-	char letter;	  /* short name; 0: none */
-	const char *arg;  /* what its argument is called in help ("SECONDS"); NULL: takes none */
-	const char *help; /* one line, no full stop */
+	const char *name;     /* long name, without dashes */
+	char letter;	      /* short name; 0: none */
+	const char *arg;      /* what its argument is called in help ("SECONDS"); NULL: takes none */
+	const char *help;     /* one line, no full stop */
 	const char *complete; /* what completes its argument: "file", "ibdev", "pid", "function", "errno", "user", "column",
 			       * or words separated by "|"; NULL: nothing */
 };
@@ -38,17 +39,23 @@ struct rd_ctx {
 	struct rd_globals globals;
 	struct rd_source *source; /* opened before run() */
 	const struct rd_cmd *cmd;
-	void *state; /* the command's own options, of cmd->state_size bytes, zeroed */
+	void *state;	    /* the command's own options, of cmd->state_size bytes, zeroed */
+	const char *schema; /* of the JSON document; NULL: rdmadiag/<command>/1. A command may set it */
+	bool lines;	    /* the output is a stream of JSON lines. A command may set it */
+	bool answered;	    /* what ends the JSON output has been printed */
 };
 
 struct rd_cmd {
 	const char *name;
-	const char *summary;  /* one line for the list of commands */
-	const char *operands; /* "[-- COMMAND [ARG…]]" in the usage line; NULL: none */
-	const struct rd_opt *opts; /* ended by a NULL name; NULL: none */
-	const char *description; /* paragraph for --help */
-	const char *examples;	 /* for --help; NULL: none */
+	const char *summary;		 /* one line for the list of commands */
+	const char *operands;		 /* "[-- COMMAND [ARG…]]" in the usage line; NULL: none */
+	const struct rd_opt *opts;	 /* ended by a NULL name; NULL: none */
+	const char *description;	 /* paragraph for --help */
+	const char *examples;		 /* for --help; NULL: none */
+	const struct rd_column *columns; /* what -o can name, for --help and completion; NULL: no table */
+	size_t n_columns;
 	bool hidden;
+	bool runs_command; /* the operands are a command line: our options end at the first of them */
 	size_t state_size;
 	/* Takes one option into ctx->state; -EINVAL with err filled if its argument is no good. */
 	int (*option)(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err);
@@ -59,9 +66,13 @@ struct rd_cmd {
 extern const struct rd_cmd *const rd_commands[]; /* in the order of help; NULL-terminated */
 extern const struct rd_opt rd_global_opts[];
 
-/* "rdmadiag: message" on standard error: object, message, errno text and hint, escaped, in one or two lines. Returns
+/* "rdmadiag: object: message: errno text (ENAME)" on standard error, and the hint on a second line; all escaped. With
+ * --json also the document (or the stream's last line) that says so, unless ctx->answered. `ctx` may be NULL. Returns
  * RD_EXIT_UNKNOWN, so that a command can `return rd_fail(ctx, &err)`. */
-int rd_fail(const struct rd_ctx *ctx, const struct rd_err *err);
+int rd_fail(struct rd_ctx *ctx, const struct rd_err *err);
+
+/* The same for a command line that is no good: without errno, and with a hint at --help where `err` has none. */
+int rd_fail_usage(const struct rd_cmd *cmd, const struct rd_err *err);
 
 /* A remark on standard error that does not end the run. */
 void rd_warn(const struct rd_ctx *ctx, const char *fmt, ...) RD_PRINTF(2, 3);
@@ -69,7 +80,22 @@ void rd_warn(const struct rd_ctx *ctx, const char *fmt, ...) RD_PRINTF(2, 3);
 /* The same, only with -v. */
 void rd_verbose(const struct rd_ctx *ctx, const char *fmt, ...) RD_PRINTF(2, 3);
 
-/* Writes everything to standard output and flushes. -EPIPE when the reader has gone (not an error for the user). */
+/* Writes everything to standard output, unbuffered. -errno on failure, which main remembers: a command just stops. -EPIPE
+ * when the reader has gone (not an error for the user). */
 int rd_out(const struct rd_buf *buf);
+
+/* Fills what every document begins with: host, time, source, and schema as ctx has it. */
+void rd_answer_init(const struct rd_ctx *ctx, struct rd_report *report);
+
+/* Prints the report as the globals ask: a JSON document (a line if ctx->lines), or the first section as a table.
+ * Returns report->status, or RD_EXIT_UNKNOWN with a message printed. */
+int rd_answer_print(struct rd_ctx *ctx, const struct rd_report *report);
+
+#define RD_PROGRAM "rdmadiag"
+
+/*
+ * main ignores SIGPIPE, so that writing to a closed pipe is an error like any other. What a command starts must have
+ * it back: signal(SIGPIPE, SIG_DFL) between fork and exec.
+ */
 
 #endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What reaches standard output and standard error. */
+#include "answer.h"
+#include "opts.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* The first failure to write to standard output: what is written later would be a document with a hole in it. */
+static int out_failure;
+
+int rd_out_failure(void)
+{
+	return out_failure;
+}
+
+int rd_out(const struct rd_buf *buf)
+{
+	size_t done = 0;
+
+	if (buf->failed && !out_failure)
+		out_failure = ENOMEM;
+	while (done < buf->len && !out_failure) {
+		ssize_t n = write(STDOUT_FILENO, buf->data + done, buf->len - done);
+
+		if (n >= 0)
+			done += n;
+		else if (errno != EINTR)
+			out_failure = errno;
+	}
+	return -out_failure;
+}
+
+/* One line each in one write, so that lines of several processes do not mix. */
+static void err_write(const struct rd_buf *buf)
+{
+	ssize_t ignored = buf->data ? write(STDERR_FILENO, buf->data, buf->len) : 0;
+
+	(void)ignored; /* there is nowhere left to say it */
+}
+
+static void say(const char *fmt, va_list ap)
+{
+	_cleanup_buf_ struct rd_buf line = { 0 };
+	_cleanup_free_ char *text = NULL;
+
+	if (vasprintf(&text, fmt, ap) < 0) {
+		text = NULL;
+		return;
+	}
+	rd_buf_str(&line, RD_PROGRAM ": ");
+	rd_buf_safe(&line, text, strlen(text));
+	rd_buf_str(&line, "\n");
+	err_write(&line);
+}
+
+void rd_warn(const struct rd_ctx *ctx, const char *fmt, ...)
+{
+	va_list ap;
+
+	(void)ctx;
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}
+
+void rd_verbose(const struct rd_ctx *ctx, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!ctx->globals.verbose)
+		return;
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}
+
+static void print_err(const struct rd_err *err, bool with_errno)
+{
+	_cleanup_buf_ struct rd_buf lines = { 0 };
+
+	rd_buf_str(&lines, RD_PROGRAM ": ");
+	if (err->object[0]) {
+		rd_buf_safe(&lines, err->object, strlen(err->object));
+		rd_buf_str(&lines, ": ");
+	}
+	rd_buf_safe(&lines, err->message, strlen(err->message));
+	if (with_errno && err->code) {
+		const char *name = rd_errno_name(err->code);
+
+		rd_buf_printf(&lines, ": %s (", rd_errno_text(err->code));
+		if (name)
+			rd_buf_printf(&lines, "%s)", name);
+		else
+			rd_buf_printf(&lines, "%d)", err->code);
+	}
+	rd_buf_str(&lines, "\n");
+	if (err->hint[0]) {
+		rd_buf_str(&lines, "  try: ");
+		rd_buf_safe(&lines, err->hint, strlen(err->hint));
+		rd_buf_str(&lines, "\n");
+	}
+	err_write(&lines);
+}
+
+int rd_fail(struct rd_ctx *ctx, const struct rd_err *err)
+{
+	print_err(err, true);
+	if (ctx && ctx->globals.json && ctx->cmd && ctx->source && !ctx->answered) {
+		struct rd_report report;
+
+		rd_answer_init(ctx, &report);
+		rd_errlist_add(&report.errors, err);
+		report.status = RD_EXIT_UNKNOWN;
+		ctx->answered = true;
+		rd_answer_print(ctx, &report);
+		rd_report_deinit(&report);
+	}
+	return RD_EXIT_UNKNOWN;
+}
+
+int rd_fail_usage(const struct rd_cmd *cmd, const struct rd_err *err)
+{
+	struct rd_err shown = *err;
+
+	if (!shown.hint[0])
+		rd_err_hint(&shown, RD_PROGRAM "%s%s --help", cmd ? " " : "", cmd ? cmd->name : "");
+	print_err(&shown, false);
+	return RD_EXIT_UNKNOWN;
+}
+
+void rd_answer_init(const struct rd_ctx *ctx, struct rd_report *report)
+{
+	rd_report_init(report, ctx->schema);
+	report->time = ctx->source->ops->now(ctx->source, CLOCK_REALTIME);
+	report->source = ctx->source->ops->name;
+	rd_read_textf(ctx->source, &report->host, NULL, "/proc/sys/kernel/hostname");
+}
+
+int rd_answer_print(struct rd_ctx *ctx, const struct rd_report *report)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_err err = { 0 };
+	int r = 0;
+
+	if (ctx->globals.json)
+		r = (ctx->lines ? rd_render_json_line : rd_render_json)(report, RD_VERSION, &out);
+	else if (report->n_sections > 0)
+		r = rd_render_table(report->sections[0], &ctx->globals.style, &out, &err);
+	if (r == -EINVAL)
+		return rd_fail_usage(ctx->cmd, &err);
+	ctx->answered = true;
+	if (r < 0) {
+		rd_err_set(&err, -r, ctx->cmd->name, "cannot print");
+		return rd_fail(ctx, &err);
+	}
+	rd_out(&out);
+	return report->status;
+}

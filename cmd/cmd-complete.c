@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hidden: what a shell asks when Tab is pressed. `complete -- WORD…` prints what the last WORD can become, one candidate
+ * a line, with a tab and an explanation behind it. ":file" and ":command" tell the shell to use its own.
+ * `complete --dump` prints the option tables, for tests and packagers.
+ */
+#include "opts.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct complete_state {
+	bool dump;
+};
+
+/* What the words before the last one have said. */
+struct cursor {
+	const struct rd_cmd *cmd;
+	const struct rd_opt *pending; /* its argument comes next */
+	bool operands;		      /* options have ended */
+	size_t n_operands;
+};
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+/* Offers `before` + `word` where that begins with what is typed. */
+static void offer(struct rd_buf *out, const char *typed, const char *before, const char *word, const char *help)
+{
+	_cleanup_buf_ struct rd_buf whole = { 0 };
+
+	rd_buf_str(&whole, before);
+	rd_buf_safe(&whole, word, strlen(word));
+	if (whole.failed || !starts_with(whole.data, typed))
+		return;
+	rd_buf_printf(out, "%s\t", whole.data);
+	rd_buf_safe(out, help, strlen(help));
+	rd_buf_str(out, "\n");
+}
+
+static void offer_opts(struct rd_buf *out, const char *typed, const struct rd_opt *opts)
+{
+	for (; opts && opts->name; opts++)
+		offer(out, typed, "--", opts->name, opts->help);
+}
+
+static void offer_words(struct rd_buf *out, const char *typed, const char *before, const char *words)
+{
+	while (*words) {
+		size_t size = strcspn(words, "|");
+		_cleanup_free_ char *word = strndup(words, size);
+
+		if (word)
+			offer(out, typed, before, word, "");
+		words += size + (words[size] == '|');
+	}
+}
+
+static void offer_errnos(struct rd_buf *out, const char *typed, const char *before)
+{
+	for (int code = 1; code < 134; code++)
+		if (rd_errno_name(code))
+			offer(out, typed, before, rd_errno_name(code), rd_errno_text(code));
+}
+
+static void offer_ibdevs(struct rd_source *source, struct rd_buf *out, const char *typed, const char *before)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	if (rd_list_dir(source, "/sys/class/infiniband", &names, NULL) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++)
+		offer(out, typed, before, names.v[i], "");
+}
+
+static void offer_pids(struct rd_source *source, struct rd_buf *out, const char *typed, const char *before)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	if (rd_list_dir(source, "/proc", &names, NULL) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++) {
+		_cleanup_free_ char *comm = NULL;
+
+		if (!isdigit((unsigned char)names.v[i][0]))
+			continue;
+		rd_read_textf(source, &comm, NULL, "/proc/%s/comm", names.v[i]);
+		offer(out, typed, before, names.v[i], comm ? comm : "");
+	}
+}
+
+static void offer_users(struct rd_source *source, struct rd_buf *out, const char *typed, const char *before)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	char *line, *rest;
+
+	if (rd_read_file(source, "/etc/passwd", &bytes, NULL) < 0)
+		return;
+	for (line = strtok_r((char *)bytes.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		line[strcspn(line, ":")] = '\0';
+		offer(out, typed, before, line, "");
+	}
+}
+
+/* Names behind commas, or a plus: what stands before them is kept. */
+static void offer_columns(const struct rd_cmd *cmd, struct rd_buf *out, const char *typed, const char *before)
+{
+	_cleanup_free_ char *kept = NULL;
+	const char *comma = strrchr(typed, ',');
+
+	if (!cmd)
+		return;
+	if (comma)
+		kept = strndup(typed, (size_t)(comma + 1 - typed));
+	else if (asprintf(&kept, "%s%s", before, typed[strlen(before)] == '+' ? "+" : "") < 0)
+		kept = NULL;
+	for (size_t c = 0; kept && c < cmd->n_columns; c++)
+		offer(out, typed, kept, cmd->columns[c].key, cmd->columns[c].help ? cmd->columns[c].help : "");
+}
+
+/* `before` is what stands before the argument in the same word ("--color="). */
+static void offer_argument(const struct rd_ctx *ctx, const struct cursor *cursor, const struct rd_opt *opt,
+			   const char *typed, const char *before, struct rd_buf *out)
+{
+	const char *kind = opt->complete;
+
+	if (!kind)
+		return;
+	if (strcmp(kind, "file") == 0)
+		rd_buf_str(out, ":file\n");
+	else if (strcmp(kind, "errno") == 0)
+		offer_errnos(out, typed, before);
+	else if (strcmp(kind, "ibdev") == 0)
+		offer_ibdevs(ctx->source, out, typed, before);
+	else if (strcmp(kind, "pid") == 0)
+		offer_pids(ctx->source, out, typed, before);
+	else if (strcmp(kind, "user") == 0)
+		offer_users(ctx->source, out, typed, before);
+	else if (strcmp(kind, "column") == 0)
+		offer_columns(cursor->cmd, out, typed, before);
+	else if (strchr(kind, '|'))
+		offer_words(out, typed, before, kind);
+}
+
+static void read_word(struct cursor *cursor, const char *word)
+{
+	const struct rd_opt *opt;
+
+	if (cursor->pending) {
+		/* bash hands over "--color=x" as three words. */
+		if (strcmp(word, "=") != 0)
+			cursor->pending = NULL;
+		return;
+	}
+	if (cursor->operands) {
+		cursor->n_operands++;
+		return;
+	}
+	if (strcmp(word, "--") == 0) {
+		cursor->operands = true;
+		return;
+	}
+	if (word[0] == '-' && word[1]) {
+		opt = rd_opts_find(cursor->cmd, word);
+		if (!opt || !opt->arg)
+			return;
+		if (starts_with(word, "--") ? !strchr(word, '=') : !word[2])
+			cursor->pending = opt;
+		return;
+	}
+	if (!cursor->cmd) {
+		cursor->cmd = rd_cmd_find(word);
+		cursor->operands = !cursor->cmd;
+		return;
+	}
+	cursor->n_operands++;
+	cursor->operands = cursor->cmd->runs_command;
+}
+
+static void offer_commands(struct rd_buf *out, const char *typed)
+{
+	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
+		if (!(*cmd)->hidden)
+			offer(out, typed, "", (*cmd)->name, (*cmd)->summary);
+}
+
+static void complete_words(const struct rd_ctx *ctx, int n, char **words, struct rd_buf *out)
+{
+	const char *typed = n > 0 ? words[n - 1] : "";
+	struct cursor cursor = { 0 };
+	const struct rd_opt *opt;
+
+	for (int i = 0; i < n - 1; i++)
+		read_word(&cursor, words[i]);
+	if (cursor.pending) {
+		offer_argument(ctx, &cursor, cursor.pending, strcmp(typed, "=") == 0 ? "" : typed, "", out);
+		return;
+	}
+	if (!cursor.operands && starts_with(typed, "--") && strchr(typed, '=')) {
+		_cleanup_free_ char *before = strndup(typed, strcspn(typed, "=") + 1);
+
+		opt = rd_opts_find(cursor.cmd, typed);
+		if (opt && opt->arg && before)
+			offer_argument(ctx, &cursor, opt, typed, before, out);
+		return;
+	}
+	if (!cursor.operands && typed[0] == '-') {
+		offer_opts(out, typed, cursor.cmd ? cursor.cmd->opts : NULL);
+		offer_opts(out, typed, rd_global_opts);
+	} else if (!cursor.cmd && !cursor.operands) {
+		offer_commands(out, typed);
+	} else if (cursor.cmd && cursor.cmd->runs_command) {
+		rd_buf_str(out, cursor.n_operands == 0 ? ":command\n" : ":file\n");
+	} else if (cursor.cmd && cursor.cmd->operands) {
+		rd_buf_str(out, ":file\n");
+	}
+}
+
+static const struct rd_column command_columns[] = {
+	{ .key = "name", .type = RD_T_STR },	      { .key = "summary", .type = RD_T_STR },
+	{ .key = "operands", .type = RD_T_STR },      { .key = "hidden", .type = RD_T_BOOL },
+	{ .key = "runs_command", .type = RD_T_BOOL },
+};
+
+static const struct rd_column option_columns[] = {
+	{ .key = "command", .type = RD_T_STR },	 { .key = "name", .type = RD_T_STR },
+	{ .key = "letter", .type = RD_T_STR },	 { .key = "argument", .type = RD_T_STR },
+	{ .key = "complete", .type = RD_T_STR }, { .key = "help", .type = RD_T_STR },
+};
+
+static void dump_opts(struct rd_section *section, const char *command, const struct rd_opt *opts)
+{
+	for (; opts && opts->name; opts++) {
+		const char letter[] = { opts->letter, '\0' };
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, 0, command);
+		rd_row_str(row, 1, opts->name);
+		rd_row_str(row, 2, opts->letter ? letter : NULL);
+		rd_row_str(row, 3, opts->arg);
+		rd_row_str(row, 4, opts->complete);
+		rd_row_str(row, 5, opts->help);
+	}
+}
+
+static int dump(struct rd_ctx *ctx)
+{
+	struct rd_section *commands = rd_section_create("commands", command_columns, RD_ARRAY_SIZE(command_columns));
+	struct rd_section *options = rd_section_create("options", option_columns, RD_ARRAY_SIZE(option_columns));
+	struct rd_report report;
+	int r;
+
+	rd_answer_init(ctx, &report);
+	if (options)
+		dump_opts(options, NULL, rd_global_opts);
+	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
+		struct rd_row *row = rd_section_add(commands);
+
+		rd_row_str(row, 0, (*cmd)->name);
+		rd_row_str(row, 1, (*cmd)->summary);
+		rd_row_str(row, 2, (*cmd)->operands);
+		rd_row_bool(row, 3, (*cmd)->hidden);
+		rd_row_bool(row, 4, (*cmd)->runs_command);
+		if (options)
+			dump_opts(options, (*cmd)->name, (*cmd)->opts);
+	}
+	ctx->globals.json = true;
+	r = rd_report_add(&report, commands);
+	r = rd_report_add(&report, options) < 0 ? -ENOMEM : r;
+	r = r < 0 ? RD_EXIT_UNKNOWN : rd_answer_print(ctx, &report);
+	rd_report_deinit(&report);
+	return r;
+}
+
+static int complete_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct complete_state *state = ctx->state;
+
+	(void)opt, (void)arg, (void)err;
+	state->dump = true;
+	return 0;
+}
+
+static int complete_run(struct rd_ctx *ctx, int argc, char **argv)
+{
+	const struct complete_state *state = ctx->state;
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	if (state->dump)
+		return dump(ctx);
+	complete_words(ctx, argc, argv, &out);
+	rd_out(&out);
+	return RD_EXIT_OK;
+}
+
+static const struct rd_opt complete_opts[] = {
+	{ "dump", 0, NULL, "print the tables of commands and options as JSON", NULL },
+	{ 0 },
+};
+
+const struct rd_cmd rd_cmd_complete = {
+	.name = "complete",
+	.summary = "what a word on the command line can become",
+	.operands = "-- [WORD...]",
+	.opts = complete_opts,
+	.description = "Used by the completion files of the shells: prints what the last WORD can become.",
+	.hidden = true,
+	.runs_command = true,
+	.state_size = sizeof(struct complete_state),
+	.option = complete_option,
+	.run = complete_run,
+};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd.h"
+
+extern const struct rd_cmd rd_cmd_complete;
+
+const struct rd_cmd *const rd_commands[] = {
+	&rd_cmd_complete,
+	NULL,
+};
+
+const struct rd_opt rd_global_opts[] = {
+	{ "json", 0, NULL, "print JSON: one document, or a line for each event", NULL },
+	{ "columns", 'o', "LIST", "show these columns: NAME,NAME; or add some: +NAME", "column" },
+	{ "noheadings", 'n', NULL, "leave out the line of column headings", NULL },
+	{ "raw", 0, NULL, "separate values by one blank, escape blanks in them", NULL },
+	{ "color", 0, "WHEN", "use colour: auto (default), always, never", "auto|always|never" },
+	{ "verbose", 'v', NULL, "say on standard error what is done, and why", NULL },
+	{ "help", 'h', NULL, "show help and exit", NULL },
+	{ "version", 'V', NULL, "show the version and exit", NULL },
+	{ 0 },
+};

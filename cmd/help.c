@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LEFT_MAX 30 /* what is longer has its explanation on the next line */
+
+static size_t opt_left(const struct rd_opt *opt, char *ret, size_t size)
+{
+	char letter[] = { '-', opt->letter, ',', '\0' };
+	int n = snprintf(ret, size, "  %-3s --%s%s%s", opt->letter ? letter : "", opt->name, opt->arg ? " " : "",
+			 opt->arg ? opt->arg : "");
+
+	return n > 0 ? (size_t)n : 0;
+}
+
+static size_t opts_width(const struct rd_opt *opts, size_t width)
+{
+	char left[128];
+
+	for (; opts && opts->name; opts++) {
+		size_t n = opt_left(opts, left, sizeof(left));
+
+		if (n <= LEFT_MAX && n > width)
+			width = n;
+	}
+	return width;
+}
+
+static void add_opts(const char *title, const struct rd_opt *opts, size_t width, struct rd_buf *out)
+{
+	char left[128];
+
+	if (!opts || !opts->name)
+		return;
+	rd_buf_printf(out, "\n%s:\n", title);
+	for (; opts->name; opts++) {
+		if (opt_left(opts, left, sizeof(left)) > width)
+			rd_buf_printf(out, "%s\n%*s  %s\n", left, (int)width, "", opts->help);
+		else
+			rd_buf_printf(out, "%-*s  %s\n", (int)width, left, opts->help);
+	}
+}
+
+static void add_columns(const struct rd_cmd *cmd, struct rd_buf *out)
+{
+	int width = 0;
+
+	for (size_t c = 0; c < cmd->n_columns; c++)
+		if ((int)strlen(cmd->columns[c].key) > width)
+			width = (int)strlen(cmd->columns[c].key);
+	if (width == 0)
+		return;
+	rd_buf_str(out, "\nColumns for -o:\n");
+	for (size_t c = 0; c < cmd->n_columns; c++)
+		rd_buf_printf(out, "  %-*s  %s\n", width, cmd->columns[c].key,
+			      cmd->columns[c].help ? cmd->columns[c].help : "");
+}
+
+static void add_command_help(const struct rd_cmd *cmd, struct rd_buf *out)
+{
+	size_t width = opts_width(rd_global_opts, opts_width(cmd->opts, 0));
+
+	rd_buf_printf(out, "Usage: " RD_PROGRAM " %s [OPTIONS]%s%s\n\n%s\n", cmd->name, cmd->operands ? " " : "",
+		      cmd->operands ? cmd->operands : "", cmd->description);
+	add_opts("Options", cmd->opts, width, out);
+	add_opts("Global options", rd_global_opts, width, out);
+	add_columns(cmd, out);
+	if (cmd->examples)
+		rd_buf_printf(out, "\nExamples:\n%s\n", cmd->examples);
+	rd_buf_printf(out, "\nMore: man " RD_PROGRAM "-%s\n", cmd->name);
+}
+
+static void add_program_help(struct rd_buf *out)
+{
+	int width = 0;
+
+	rd_buf_str(out, "Usage: " RD_PROGRAM " [OPTIONS] COMMAND [ARGUMENTS]\n\n"
+			"Finds out why RDMA fails on this host, from what the kernel itself does and says.\n"
+			"\nCommands:\n");
+	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
+		if (!(*cmd)->hidden && (int)strlen((*cmd)->name) > width)
+			width = (int)strlen((*cmd)->name);
+	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
+		if (!(*cmd)->hidden)
+			rd_buf_printf(out, "  %-*s  %s\n", width, (*cmd)->name, (*cmd)->summary);
+	add_opts("Options, before or after the command", rd_global_opts, opts_width(rd_global_opts, 0), out);
+	rd_buf_str(out, "\n" RD_PROGRAM " COMMAND --help explains a command; man " RD_PROGRAM " says more.\n");
+}
+
+void rd_help_add(const struct rd_cmd *cmd, struct rd_buf *out)
+{
+	if (cmd)
+		add_command_help(cmd, out);
+	else
+		add_program_help(out);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Global options, choice of the command, exit code. */
+#include "answer.h"
+#include "opts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+/* A standard descriptor that came closed would be given to the next file that is opened, and our output would go there.
+ * Opened the wrong way round, its use fails as it should. */
+static void keep_standard_fds(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+static void look_at_terminal(struct rd_globals *globals)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	bool terminal = isatty(STDOUT_FILENO);
+	struct winsize size;
+
+	if (globals->color && strcmp(globals->color, "auto") != 0)
+		globals->style.colour = strcmp(globals->color, "always") == 0;
+	else
+		globals->style.colour = terminal && !(no_color && *no_color) && term && *term &&
+					strcmp(term, "dumb") != 0;
+	if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		globals->style.width = size.ws_col;
+}
+
+static int print_help(const struct rd_cmd *cmd)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	rd_help_add(cmd, &out);
+	rd_out(&out);
+	return RD_EXIT_OK;
+}
+
+static int print_version(void)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	rd_buf_str(&out, RD_PROGRAM " " RD_VERSION "\n");
+	rd_out(&out);
+	return RD_EXIT_OK;
+}
+
+static int unknown_command(const char *name)
+{
+	const struct rd_cmd *near = NULL;
+	struct rd_err err;
+	size_t least = 4;
+
+	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
+		size_t distance = rd_name_distance(name, (*cmd)->name);
+
+		if (!(*cmd)->hidden && distance < least && distance < strlen(name)) {
+			least = distance;
+			near = *cmd;
+		}
+	}
+	rd_err_set(&err, EINVAL, name, RD_PROGRAM " has no such command");
+	if (near)
+		rd_err_hint(&err, RD_PROGRAM " %s", near->name);
+	return rd_fail_usage(NULL, &err);
+}
+
+static int run_command(struct rd_ctx *ctx, int argc, char **argv)
+{
+	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
+	struct rd_err err = { 0 };
+	char schema[64];
+	int r;
+
+	r = rd_source_live_open(NULL, &source, &err);
+	if (r < 0)
+		return rd_fail(ctx, &err);
+	ctx->source = source;
+	if (!ctx->schema) {
+		snprintf(schema, sizeof(schema), RD_PROGRAM "/%s/1", ctx->cmd->name);
+		ctx->schema = schema;
+	}
+	r = ctx->cmd->run(ctx, argc, argv);
+	ctx->schema = NULL;
+	ctx->source = NULL;
+	return r;
+}
+
+/* argv[0] is the command's name. */
+static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
+{
+	_cleanup_free_ void *state = NULL;
+	struct rd_err err = { 0 };
+	enum rd_parsed parsed;
+	int first;
+
+	ctx->cmd = rd_cmd_find(argv[0]);
+	if (!ctx->cmd)
+		return strcmp(argv[0], "help") == 0 ? print_help(argc > 1 ? rd_cmd_find(argv[1]) : NULL) :
+						      unknown_command(argv[0]);
+	state = calloc(1, ctx->cmd->state_size + 1);
+	if (!state) {
+		rd_err_set(&err, ENOMEM, ctx->cmd->name, "no memory for its options");
+		return rd_fail(ctx, &err);
+	}
+	ctx->state = state;
+	first = rd_opts_parse(ctx, argc, argv, &parsed, &err);
+	if (first < 0)
+		return rd_fail_usage(ctx->cmd, &err);
+	if (parsed == RD_PARSED_HELP)
+		return print_help(ctx->cmd);
+	if (parsed == RD_PARSED_VERSION)
+		return print_version();
+	if (first < argc && !ctx->cmd->operands) {
+		rd_err_set(&err, EINVAL, argv[first], "%s takes options only", ctx->cmd->name);
+		return rd_fail_usage(ctx->cmd, &err);
+	}
+	look_at_terminal(&ctx->globals);
+	return run_command(ctx, argc - first, argv + first);
+}
+
+/* What could not be written must not pass for success; a reader that has seen enough is no failure. */
+static int exit_code(int r)
+{
+	struct rd_err err;
+
+	if (rd_out_failure() == 0 || rd_out_failure() == EPIPE)
+		return r;
+	rd_err_set(&err, rd_out_failure(), "standard output", "cannot write");
+	return rd_fail(NULL, &err);
+}
+
+int main(int argc, char **argv)
+{
+	struct rd_ctx ctx = { 0 };
+	struct rd_err err = { 0 };
+	enum rd_parsed parsed;
+	int first;
+
+	keep_standard_fds();
+	signal(SIGPIPE, SIG_IGN);
+	setlocale(LC_CTYPE, "");
+	first = rd_opts_parse(&ctx, argc, argv, &parsed, &err);
+	if (first < 0)
+		return rd_fail_usage(NULL, &err);
+	if (parsed == RD_PARSED_VERSION)
+		return exit_code(print_version());
+	if (parsed == RD_PARSED_HELP || first >= argc)
+		return exit_code(print_help(NULL));
+	return exit_code(dispatch(&ctx, argc - first, argv + first));
+}

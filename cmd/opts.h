@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The option tables at work: parsing, help, nearest names. */
+#ifndef RD_OPTS_H
+#define RD_OPTS_H
+
+#include "cmd.h"
+
+enum rd_parsed {
+	RD_PARSED_RUN,
+	RD_PARSED_HELP,
+	RD_PARSED_VERSION,
+};
+
+/*
+ * Takes the options of `argv` (argv[0] is not looked at) into ctx: the global ones, and those of ctx->cmd if it is set. Stops
+ * at the first operand where there is no command yet, or where the command's operands are a command line. Returns the
+ * index of the first operand in the (reordered) argv, or -EINVAL with `err` filled.
+ */
+int rd_opts_parse(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret, struct rd_err *err);
+
+/* The option that a word ("--json", "-o", "--columns=x", "-ox") names, of the command (may be NULL) or a global one;
+ * NULL if there is none. */
+const struct rd_opt *rd_opts_find(const struct rd_cmd *cmd, const char *word);
+
+/* Help of the program (cmd NULL) or of a command. */
+void rd_help_add(const struct rd_cmd *cmd, struct rd_buf *out);
+
+const struct rd_cmd *rd_cmd_find(const char *name);
+
+/* How many letters must change to make one of the other: insert, delete, replace, swap neighbours. SIZE_MAX for
+ * names that are too long to compare. */
+size_t rd_name_distance(const char *a, const char *b);
+
+#endif
