@@ -103,8 +103,6 @@ int rd_chain_settle(struct rd_event *event)
 	free(event->chain);
 	event->chain = links;
 	event->n_chain = n;
-	for (size_t i = n; i--;)
-		if (!links[i].translated)
-			event->origin = links[i].fn;
+	event->origin = links[0].fn;
 	return 0;
 }

@@ -221,7 +221,7 @@ enum {
 	OBJ_COMP_CNTR,
 };
 
-/* clang-format off: tables */
+/* clang-format off */
 static const struct named_object objects[] = {
 	{ "DEVICE", OBJ_DEVICE },
 	{ "PD", OBJ_PD },

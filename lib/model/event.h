@@ -37,10 +37,9 @@ struct rd_event {
 	char *verb;   /* "ibv_modify_qp", "rdma_bind_addr"; NULL: not known */
 	RD_FIELD(uint32_t) qpn;
 	RD_FIELD(uint32_t) port;
-	int err; /* negative errno, as the root returned it */
-	int root,
-		origin; /* function ids; origin: where the errno that the caller saw began, the first link of the chain
-			   * that is not translated. -1: the record names none of ours */
+	int err;	       /* negative errno, as the root returned it */
+	int root;	       /* function id; -1: the record names none of ours */
+	int origin;	       /* likewise: where it began, chain[0].fn, also if that errno was turned into another */
 	struct rd_link *chain; /* as recorded: in the order of time. Settled (rd_chain_settle): innermost first; translated
 				* runs before the final one */
 	size_t n_chain;
@@ -65,6 +64,7 @@ struct rd_count {
 struct rd_trace_totals {
 	uint64_t events, delivered, lost, uncounted;
 	RD_FIELD(uint64_t) missed; /* hooks that the kernel could not run; unknown where it does not say */
+	uint64_t missed_at_least;  /* what is known of them in any case */
 };
 
 #endif

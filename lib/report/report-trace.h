@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What trace-errno says: one section an event, the summary at the end, the list of functions. */
+#ifndef RD_REPORT_TRACE_H
+#define RD_REPORT_TRACE_H
+
+#include "model/event.h"
+#include "model/fnset.h"
+#include "report/report.h"
+
+/* A section of one row; NULL when out of memory. Nothing of the event is referred to afterwards. */
+struct rd_section *rd_report_trace_event(const struct rd_event *event, const struct rd_fnset *set);
+
+/* How often one origin failed one verb in one way. */
+struct rd_origin_count {
+	int fn;					    /* function id; -1: the record named none of ours */
+	const char *object, *method, *verb, *ibdev; /* NULL: not known */
+	int err;				    /* negative errno */
+	uint64_t count;
+	uint64_t benign; /* of these: delivered and found benign */
+};
+
+struct rd_trace_summary {
+	double seconds;
+	size_t per_backend[RD_BACKEND_COUNT]; /* functions */
+	size_t functions;
+	struct rd_trace_totals totals;
+	uint64_t benign; /* delivered events that were found benign */
+	const struct rd_origin_count *counts;
+	size_t n_counts;
+};
+
+/* Adds the scalars and by_origin, greatest count first; rows that would look the same are added up. `hide_benign` leaves
+ * out rows of which every event was benign. -ENOMEM. */
+int rd_report_trace_summary(struct rd_report *report, const struct rd_trace_summary *summary,
+			    const struct rd_fnset *set, bool hide_benign);
+
+/* Adds kernel, functions and modules. `match` (per function id; NULL: all) picks the functions. -ENOMEM. */
+int rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, const bool *match);
+
+/* The columns of an event, for --help, completion and the man page. */
+#define RD_TRACE_EVENT_COLUMNS 23
+extern const struct rd_column rd_trace_event_columns[RD_TRACE_EVENT_COLUMNS];
+
+#endif
