@@ -77,7 +77,7 @@ static void add_program_help(struct rd_buf *out)
 	int width = 0;
 
 	rd_buf_str(out, "Usage: " RD_PROGRAM " [OPTIONS] COMMAND [ARGUMENTS]\n\n"
-			"Finds out why RDMA fails on this host, from what the kernel itself does and says.\n"
+			"Finds out why RDMA fails on this host, from what the kernel does and says.\n"
 			"\nCommands:\n");
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
 		if (!(*cmd)->hidden && (int)strlen((*cmd)->name) > width)

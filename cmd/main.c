@@ -3,6 +3,7 @@
 #include "answer.h"
 #include "opts.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -148,6 +149,7 @@ int main(int argc, char **argv)
 	keep_standard_fds();
 	signal(SIGPIPE, SIG_IGN);
 	setlocale(LC_CTYPE, "");
+	libbpf_set_print(NULL); /* it would write to standard error; what it says is in our own messages */
 	first = rd_opts_parse(&ctx, argc, argv, &parsed, &err);
 	if (first < 0)
 		return rd_fail_usage(NULL, &err);

@@ -73,6 +73,9 @@ static int read_raw(struct archive *archive, const struct packing *packing, size
 	/* ARCHIVE_EOF: a well-formed file of nothing. */
 	if (archive_read_next_header(archive, &entry) < ARCHIVE_OK)
 		return damaged(archive, packing, err);
+	/* A filter that does not like the header steps aside, and the packed bytes would pass for the contents. */
+	if (archive_filter_code(archive, 0) == ARCHIVE_FILTER_NONE)
+		return rd_err_set(err, EBADMSG, packing->name, "cannot unpack: damaged header");
 	for (;;) {
 		la_ssize_t n;
 

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "source/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_SIZE 300000
+#define LIMIT (1u << 20)
+
+/* A text of TEXT_SIZE bytes, packed by the machine's own program; false where it is not installed. */
+static bool pack(const char *program, struct rd_bytes *ret)
+{
+	char command[256];
+	size_t cap = 0;
+	FILE *pipe;
+	size_t n;
+
+	snprintf(command, sizeof(command), "command -v %s >/dev/null && seq 1 100000 | head -c %d | %s -c 2>/dev/null",
+		 program, TEXT_SIZE, program);
+	pipe = popen(command, "r");
+	assert_non_null(pipe);
+	do {
+		assert_int_equal(rd_grow(&ret->data, &cap, ret->size + 65536, 1), 0);
+		n = fread(ret->data + ret->size, 1, 65536, pipe);
+		ret->size += n;
+	} while (n > 0);
+	pclose(pipe);
+	return ret->size > 0;
+}
+
+static void check_packing(const char *program)
+{
+	_cleanup_bytes_ struct rd_bytes packed = { 0 }, plain = { 0 }, none = { 0 };
+	struct rd_err err = { 0 };
+	size_t whole;
+
+	if (!pack(program, &packed))
+		skip();
+	assert_true(packed.size < TEXT_SIZE);
+	assert_int_equal(rd_unpack(&packed, LIMIT, &plain, &err), 0);
+	assert_int_equal(plain.size, TEXT_SIZE);
+	assert_memory_equal(plain.data, "1\n2\n3\n4\n", 8);
+	assert_int_equal(plain.data[plain.size], 0);
+
+	assert_int_equal(rd_unpack(&packed, TEXT_SIZE - 1, &none, &err), -EFBIG);
+	assert_int_equal(err.code, EFBIG);
+
+	whole = packed.size;
+	packed.size = whole / 2;
+	assert_int_equal(rd_unpack(&packed, LIMIT, &none, &err), -EBADMSG);
+	packed.size = 8;
+	assert_int_equal(rd_unpack(&packed, LIMIT, &none, &err), -EBADMSG);
+	packed.size = whole;
+	memset(packed.data + whole / 3, 0x5a, whole / 3);
+	assert_int_equal(rd_unpack(&packed, LIMIT, &none, &err), -EBADMSG);
+	assert_null(none.data);
+}
+
+static void a_gzip_module_is_unpacked_and_a_damaged_one_refused(void **state)
+{
+	(void)state;
+	check_packing("gzip");
+}
+
+static void a_bzip2_file_is_unpacked_and_a_damaged_one_refused(void **state)
+{
+	(void)state;
+	check_packing("bzip2");
+}
+
+static void an_xz_module_is_unpacked_and_a_truncated_one_refused(void **state)
+{
+	(void)state;
+	check_packing("xz");
+}
+
+static void a_zstd_module_is_unpacked_and_a_damaged_one_refused(void **state)
+{
+	(void)state;
+	check_packing("zstd");
+}
+
+static void a_bomb_is_stopped_at_the_limit(void **state)
+{
+	_cleanup_bytes_ struct rd_bytes packed = { 0 }, none = { 0 };
+	static uint8_t block[65536];
+	size_t cap = 0, n;
+	FILE *pipe;
+
+	(void)state;
+	pipe = popen("head -c 200000000 /dev/zero | xz -0 -c", "r");
+	assert_non_null(pipe);
+	while ((n = fread(block, 1, sizeof(block), pipe)) > 0) {
+		assert_int_equal(rd_grow(&packed.data, &cap, packed.size + n, 1), 0);
+		memcpy(packed.data + packed.size, block, n);
+		packed.size += n;
+	}
+	if (pclose(pipe) != 0)
+		skip();
+	assert_int_equal(rd_unpack(&packed, LIMIT, &none, NULL), -EFBIG);
+}
+
+static void a_plain_module_is_handed_on_unchanged(void **state)
+{
+	uint8_t elf[] = { 0x7f, 'E', 'L', 'F', 0, 1, 2 };
+	struct rd_bytes in = { elf, sizeof(elf) };
+	_cleanup_bytes_ struct rd_bytes out = { 0 }, none = { 0 };
+
+	(void)state;
+	assert_int_equal(rd_unpack(&in, LIMIT, &out, NULL), 0);
+	assert_int_equal(out.size, sizeof(elf));
+	assert_memory_equal(out.data, elf, sizeof(elf));
+	assert_int_equal(rd_unpack(&in, 3, &none, NULL), -EFBIG);
+}
+
+static void an_empty_file_unpacks_to_nothing(void **state)
+{
+	struct rd_bytes in = { 0 };
+	_cleanup_bytes_ struct rd_bytes out = { 0 };
+
+	(void)state;
+	assert_int_equal(rd_unpack(&in, LIMIT, &out, NULL), 0);
+	assert_int_equal(out.size, 0);
+	assert_non_null(out.data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_gzip_module_is_unpacked_and_a_damaged_one_refused),
+		TEST(a_bzip2_file_is_unpacked_and_a_damaged_one_refused),
+		TEST(an_xz_module_is_unpacked_and_a_truncated_one_refused),
+		TEST(a_zstd_module_is_unpacked_and_a_damaged_one_refused),
+		TEST(a_bomb_is_stopped_at_the_limit),
+		TEST(a_plain_module_is_handed_on_unchanged),
+		TEST(an_empty_file_unpacks_to_nothing),
+	};
+
+	return cmocka_run_group_tests_name("archive", tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+static void assert_safe(const char *in, const char *out)
+{
+	_cleanup_free_ char *safe = rd_safe(in);
+
+	assert_string_equal(safe, out);
+}
+
+static void a_process_name_cannot_clear_the_screen(void **state)
+{
+	(void)state;
+	assert_safe("\033[2Jevil", "\\x1b[2Jevil");
+	assert_safe("a\nb\r\tc\a\177", "a\\x0ab\\x0d\\x09c\\x07\\x7f");
+}
+
+static void eight_bit_controls_do_not_reach_the_terminal(void **state)
+{
+	(void)state;
+	/* U+009B is CSI to a terminal; as a bare byte it is no UTF-8 at all. */
+	assert_safe("\xc2\x9b"
+		    "2J",
+		    "\\xc2\\x9b2J");
+	assert_safe("\x9b"
+		    "2J",
+		    "\\x9b2J");
+}
+
+static void text_cannot_be_turned_round_or_hidden(void **state)
+{
+	(void)state;
+	assert_safe("a\u202eb", "a\\xe2\\x80\\xaeb");
+	assert_safe("a\u200bb", "a\\xe2\\x80\\x8bb");
+}
+
+static void honest_text_stays_as_it_is(void **state)
+{
+	(void)state;
+	assert_safe("", "");
+	assert_safe("mlx5_0 Zürich 東京 😀 a\\b", "mlx5_0 Zürich 東京 😀 a\\b");
+}
+
+static void broken_utf8_is_shown_byte_by_byte(void **state)
+{
+	(void)state;
+	assert_safe("\xc3", "\\xc3");
+	assert_safe("\xe6\x9d", "\\xe6\\x9d");
+	assert_safe("\xc0\xaf", "\\xc0\\xaf");			 /* overlong slash */
+	assert_safe("\xed\xa0\x80", "\\xed\\xa0\\x80");		 /* surrogate */
+	assert_safe("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"); /* above U+10FFFF */
+}
+
+static void a_long_string_grows_in_steps(void **state)
+{
+	_cleanup_buf_ struct rd_buf buf = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 10000; i++)
+		rd_buf_printf(&buf, "%d,", i % 10);
+	assert_false(buf.failed);
+	assert_int_equal(buf.len, 20000);
+	assert_int_equal(strlen(buf.data), 20000);
+}
+
+static void an_array_too_large_for_memory_is_refused(void **state)
+{
+	size_t cap = 0;
+	void *v = NULL;
+
+	(void)state;
+	assert_int_equal(rd_grow(&v, &cap, SIZE_MAX, 1), -ENOMEM);
+	assert_int_equal(rd_grow(&v, &cap, SIZE_MAX / 2, 16), -ENOMEM);
+	assert_null(v);
+	assert_int_equal(cap, 0);
+}
+
+static void every_errno_name_leads_back_to_its_number(void **state)
+{
+	int named = 0;
+
+	(void)state;
+	for (int code = 1; code < 1000; code++) {
+		const char *name = rd_errno_name(code);
+
+		if (!name)
+			continue;
+		named++;
+		assert_int_equal(rd_errno_parse(name), code);
+		assert_ptr_equal(rd_errno_name(-code), name);
+		if (code < 134)
+			assert_string_equal(rd_errno_text(code), strerror(code));
+	}
+	assert_int_equal(named, 131 + 19); /* 1 to 133 without 41 and 58; 512 to 531 without 520 */
+}
+
+static void the_kernels_own_errnos_have_names(void **state)
+{
+	(void)state;
+	assert_string_equal(rd_errno_name(-512), "ERESTARTSYS");
+	assert_string_equal(rd_errno_name(-517), "EPROBE_DEFER");
+	assert_string_equal(rd_errno_name(524), "ENOTSUPP");
+	assert_null(rd_errno_name(0));
+	assert_null(rd_errno_name(4095));
+	assert_null(rd_errno_name(INT_MIN));
+}
+
+static void an_errno_can_be_typed_in_any_usual_way(void **state)
+{
+	(void)state;
+	assert_int_equal(rd_errno_parse("EFAULT"), EFAULT);
+	assert_int_equal(rd_errno_parse("efault"), EFAULT);
+	assert_int_equal(rd_errno_parse("14"), 14);
+	assert_int_equal(rd_errno_parse("EWOULDBLOCK"), EAGAIN);
+	assert_int_equal(rd_errno_parse("ENOTSUP"), EOPNOTSUPP);
+	assert_int_equal(rd_errno_parse("EFAUL"), -1);
+	assert_int_equal(rd_errno_parse(""), -1);
+	assert_int_equal(rd_errno_parse("-14"), -1);
+	assert_int_equal(rd_errno_parse("99999999999999999999"), -1);
+}
+
+static void an_error_keeps_object_message_and_hint(void **state)
+{
+	struct rd_err err = { 0 };
+	char longer[600];
+
+	(void)state;
+	assert_int_equal(rd_err_set(&err, EACCES, "/sys/x", "cannot read %s", "it"), -EACCES);
+	rd_err_hint(&err, "run as %s", "root");
+	assert_int_equal(err.code, EACCES);
+	assert_string_equal(err.object, "/sys/x");
+	assert_string_equal(err.message, "cannot read it");
+	assert_string_equal(err.hint, "run as root");
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	rd_err_set(&err, EIO, longer, "%s", longer);
+	assert_int_equal(strlen(err.object), sizeof(err.object) - 1);
+	assert_string_equal(err.hint, "");
+	assert_int_equal(rd_err_set(NULL, EIO, "x", "y"), -EIO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_process_name_cannot_clear_the_screen),	TEST(eight_bit_controls_do_not_reach_the_terminal),
+		TEST(text_cannot_be_turned_round_or_hidden),	TEST(honest_text_stays_as_it_is),
+		TEST(broken_utf8_is_shown_byte_by_byte),	TEST(a_long_string_grows_in_steps),
+		TEST(an_array_too_large_for_memory_is_refused), TEST(every_errno_name_leads_back_to_its_number),
+		TEST(the_kernels_own_errnos_have_names),	TEST(an_errno_can_be_typed_in_any_usual_way),
+		TEST(an_error_keeps_object_message_and_hint),
+	};
+
+	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "render/render.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <string.h>
+
+enum { NAME, COUNT, BALANCE, SHARE, UP, SINCE, TAGS, EXTRA };
+
+static const struct rd_column columns[] = {
+	[NAME] = { .key = "name", .title = "NAME", .type = RD_T_STR },
+	[COUNT] = { .key = "count", .title = "COUNT", .type = RD_T_UINT },
+	[BALANCE] = { .key = "balance", .title = "BALANCE", .type = RD_T_INT },
+	[SHARE] = { .key = "share_percent", .title = "SHARE", .type = RD_T_DOUBLE, .decimals = 2 },
+	[UP] = { .key = "up", .title = "UP", .type = RD_T_BOOL },
+	[SINCE] = { .key = "since", .title = "SINCE", .type = RD_T_TIME, .hidden = true },
+	[TAGS] = { .key = "tags", .title = "TAGS", .type = RD_T_STRS },
+	[EXTRA] = { .key = "extra", .type = RD_T_STR },
+};
+static const struct rd_column tag_columns[] = { { .key = "tag", .type = RD_T_STR } };
+static const struct rd_column map_columns[] = { { .key = "key", .type = RD_T_STR },
+						{ .key = "value", .type = RD_T_UINT } };
+
+static struct rd_section *things(void)
+{
+	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
+	struct rd_section *tags = rd_section_create("tags", tag_columns, 1);
+	struct rd_row *row;
+
+	rd_row_str(rd_section_add(tags), 0, "a");
+	rd_row_str(rd_section_add(tags), 0, "b");
+	row = rd_section_add(section);
+	rd_row_str(row, NAME, "one");
+	rd_row_uint(row, COUNT, UINT64_MAX);
+	rd_row_int(row, BALANCE, -5);
+	rd_row_double(row, SHARE, 12.5);
+	rd_row_bool(row, UP, true);
+	rd_row_uint(row, SINCE, 1700000000123456789u);
+	rd_row_sub(row, TAGS, tags);
+	rd_row_str(row, EXTRA, "x y");
+	rd_section_add(section);
+	return section;
+}
+
+static void assert_table(const struct rd_section *section, struct rd_table_style style, const char *expected)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_err err = { 0 };
+
+	assert_int_equal(rd_render_table(section, &style, &out, &err), 0);
+	assert_string_equal(out.data, expected);
+}
+
+static void unknown_is_a_dash_in_a_table_and_never_zero(void **state)
+{
+	struct rd_section *section = things();
+
+	(void)state;
+	assert_table(section, (struct rd_table_style){ 0 },
+		     "NAME                COUNT BALANCE SHARE UP  TAGS\n"
+		     "one  18446744073709551615      -5 12.50 yes a,b\n"
+		     "-                       -       -     - -   -\n");
+	rd_section_destroy(section);
+}
+
+static void columns_can_be_chosen_added_and_left_without_headings(void **state)
+{
+	struct rd_section *section = things();
+
+	(void)state;
+	assert_table(section, (struct rd_table_style){ .columns = "up,NAME" }, "UP  NAME\nyes one\n-   -\n");
+	assert_table(section, (struct rd_table_style){ .columns = "name,extra", .no_headings = true },
+		     "one  x y\n-    -\n");
+	assert_table(section, (struct rd_table_style){ .columns = "+extra", .raw = true },
+		     "NAME COUNT BALANCE SHARE UP TAGS extra\n"
+		     "one 18446744073709551615 -5 12.50 yes a,b x\\x20y\n"
+		     "- - - - - - -\n");
+	rd_section_destroy(section);
+}
+
+static void a_column_that_is_not_there_is_named_with_those_that_are(void **state)
+{
+	const struct rd_table_style style = { .columns = "name,size" }, empty = { .columns = "name," };
+	struct rd_section *section = things();
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(rd_render_table(section, &style, &out, &err), -EINVAL);
+	assert_non_null(strstr(err.message, "\"size\""));
+	assert_non_null(strstr(err.hint, "name,count,balance"));
+	assert_int_equal(rd_render_table(section, &empty, &out, &err), -EINVAL);
+	assert_int_equal(out.len, 0);
+	rd_section_destroy(section);
+}
+
+static void an_empty_table_keeps_its_headings(void **state)
+{
+	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
+
+	(void)state;
+	assert_table(section, (struct rd_table_style){ .columns = "name,up" }, "NAME UP\n");
+	assert_table(section, (struct rd_table_style){ .columns = "name,up", .raw = true }, "NAME UP\n");
+	rd_section_destroy(section);
+}
+
+static void a_hostile_name_cannot_break_a_table(void **state)
+{
+	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
+
+	(void)state;
+	rd_row_str(rd_section_add(section), NAME, "\033[31mred\nnext");
+	assert_table(section, (struct rd_table_style){ .columns = "name,up" },
+		     "NAME                UP\n\\x1b[31mred\\x0anext -\n");
+	assert_table(section, (struct rd_table_style){ .columns = "name", .raw = true },
+		     "NAME\n\\x1b[31mred\\x0anext\n");
+	rd_section_destroy(section);
+}
+
+static void nothing_is_lost_on_a_narrow_terminal(void **state)
+{
+	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
+	const struct rd_table_style style = { .columns = "up,name", .width = 20 };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	size_t letters = 0;
+
+	(void)state;
+	rd_row_str(rd_section_add(section), NAME, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+	assert_int_equal(rd_render_table(section, &style, &out, NULL), 0);
+	for (const char *p = out.data; *p; p++)
+		letters += *p == 'x';
+	assert_int_equal(letters, 40);
+	for (char *line = strtok(out.data, "\n"); line; line = strtok(NULL, "\n"))
+		assert_true(strlen(line) <= 20);
+	rd_section_destroy(section);
+}
+
+static void colour_is_there_only_when_asked(void **state)
+{
+	struct rd_section *section = things();
+	const struct rd_table_style colour = { .colour = true }, plain = { 0 };
+	_cleanup_buf_ struct rd_buf with = { 0 }, without = { 0 };
+
+	(void)state;
+	assert_int_equal(rd_render_table(section, &colour, &with, NULL), 0);
+	assert_int_equal(rd_render_table(section, &plain, &without, NULL), 0);
+	assert_non_null(strchr(with.data, '\033'));
+	assert_null(strchr(without.data, '\033'));
+	rd_section_destroy(section);
+}
+
+static void a_value_of_another_type_stays_unknown(void **state)
+{
+	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
+	struct rd_row *row = rd_section_add(section);
+
+	(void)state;
+	rd_row_uint(row, NAME, 12345);
+	rd_row_str(row, COUNT, "text");
+	rd_row_uint(row, 99, 1);
+	rd_row_str(NULL, NAME, "no row");
+	assert_table(section, (struct rd_table_style){ .columns = "name,count" }, "NAME COUNT\n-        -\n");
+	rd_section_destroy(section);
+}
+
+static void a_json_line_has_every_key_and_null_for_unknown(void **state)
+{
+	struct rd_section *section = things();
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	(void)state;
+	rd_row_double(&section->rows[1], SHARE, NAN);
+	assert_int_equal(rd_render_json_row(section, 0, &out), 0);
+	assert_int_equal(rd_render_json_row(section, 1, &out), 0);
+	assert_string_equal(out.data,
+			    "{\"name\":\"one\",\"count\":18446744073709551615,\"balance\":-5,"
+			    "\"share_percent\":12.50,\"up\":true,\"since\":\"2023-11-14T22:13:20.123456Z\","
+			    "\"tags\":[\"a\",\"b\"],\"extra\":\"x y\"}\n"
+			    "{\"name\":null,\"count\":null,\"balance\":null,\"share_percent\":null,\"up\":null,"
+			    "\"since\":null,\"tags\":null,\"extra\":null}\n");
+	assert_int_equal(rd_render_json_row(section, 2, &out), -EINVAL);
+	rd_section_destroy(section);
+}
+
+static void json_from_hostile_names_is_valid_and_harmless(void **state)
+{
+	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	json_object *parsed, *name;
+
+	(void)state;
+	rd_row_str(rd_section_add(section), NAME, "\033\"\\\xff\xc2\x9b\177/ü");
+	assert_int_equal(rd_render_json_row(section, 0, &out), 0);
+	assert_non_null(strstr(out.data, "\"\\u001b\\\"\\\\\\\\xff\\u009b\\u007f/ü\""));
+	parsed = json_tokener_parse(out.data);
+	assert_non_null(parsed);
+	assert_true(json_object_object_get_ex(parsed, "name", &name));
+	assert_string_equal(json_object_get_string(name), "\033\"\\\\xff\xc2\x9b\177/ü");
+	json_object_put(parsed);
+	rd_section_destroy(section);
+}
+
+static const struct rd_column scalar_columns[] = {
+	{ .key = "seconds", .type = RD_T_DOUBLE, .decimals = 1 },
+	{ .key = "backends", .type = RD_T_MAP },
+	{ .key = "origin", .type = RD_T_OBJECT },
+};
+
+static void fill_report(struct rd_report *report)
+{
+	struct rd_section *map = rd_section_create("backends", map_columns, RD_ARRAY_SIZE(map_columns));
+	struct rd_section *origin = rd_section_create("origin", tag_columns, 1);
+	struct rd_row *row;
+	struct rd_err err;
+
+	row = rd_section_add(map);
+	rd_row_str(row, 0, "fexit");
+	rd_row_uint(row, 1, 7);
+	rd_row_str(rd_section_add(origin), 0, "t");
+	report->host = strdup("node1");
+	report->time = 1700000000000001000u;
+	report->source = "live";
+	report->scalars = rd_section_create("scalars", scalar_columns, RD_ARRAY_SIZE(scalar_columns));
+	row = rd_section_add(report->scalars);
+	rd_row_double(row, 0, 1);
+	rd_row_sub(row, 1, map);
+	rd_row_sub(row, 2, origin);
+	rd_report_add(report, rd_section_create("things", tag_columns, 1));
+	rd_err_set(&err, EACCES, "/sys/x", "cannot read");
+	rd_errlist_add(&report->errors, &err);
+	report->status = 3;
+}
+
+static void a_document_has_its_keys_in_the_promised_order(void **state)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_report report;
+
+	(void)state;
+	rd_report_init(&report, "rdmadiag/x/1");
+	fill_report(&report);
+	assert_int_equal(rd_render_json_line(&report, "1.0", &out), 0);
+	assert_string_equal(out.data,
+			    "{\"schema\":\"rdmadiag/x/1\",\"version\":\"1.0\",\"host\":\"node1\","
+			    "\"time\":\"2023-11-14T22:13:20.000001Z\",\"source\":\"live\",\"seconds\":1.0,"
+			    "\"backends\":{\"fexit\":7},\"origin\":{\"tag\":\"t\"},\"things\":[],\"findings\":[],"
+			    "\"errors\":[{\"object\":\"/sys/x\",\"errno\":\"EACCES\",\"message\":\"cannot read\","
+			    "\"hint\":null}],\"status\":3}\n");
+	rd_report_deinit(&report);
+}
+
+static void a_bundle_says_when_it_was_read(void **state)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_report report;
+
+	(void)state;
+	rd_report_init(&report, "rdmadiag/x/1");
+	report.source = "bundle";
+	RD_SET(report.read_at, 1700000000000000000u);
+	assert_int_equal(rd_render_json(&report, "1.0", &out), 0);
+	assert_non_null(strstr(out.data, "\"host\": null"));
+	assert_non_null(strstr(out.data, "\"source\": \"bundle\",\n  \"read_at\": \"2023-11-14T22:13:20.000000Z\""));
+	rd_report_deinit(&report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(unknown_is_a_dash_in_a_table_and_never_zero),
+		TEST(columns_can_be_chosen_added_and_left_without_headings),
+		TEST(a_column_that_is_not_there_is_named_with_those_that_are),
+		TEST(an_empty_table_keeps_its_headings),
+		TEST(a_hostile_name_cannot_break_a_table),
+		TEST(nothing_is_lost_on_a_narrow_terminal),
+		TEST(colour_is_there_only_when_asked),
+		TEST(a_value_of_another_type_stays_unknown),
+		TEST(a_json_line_has_every_key_and_null_for_unknown),
+		TEST(json_from_hostile_names_is_valid_and_harmless),
+		TEST(a_document_has_its_keys_in_the_promised_order),
+		TEST(a_bundle_says_when_it_was_read),
+	};
+
+	return cmocka_run_group_tests_name("render", tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "source/source.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+struct host {
+	char root[64];
+	struct rd_source *source;
+};
+
+/* A folder that stands for a host. */
+static int host_setup(void **state)
+{
+	struct host *host = calloc(1, sizeof(*host));
+	char command[1024];
+
+	strcpy(host->root, "/tmp/rdmadiag-unit-XXXXXX");
+	if (!mkdtemp(host->root))
+		return -1;
+	snprintf(command, sizeof(command),
+		 "cd %s && mkdir -p sys/class/infiniband/rxe0 etc dir && printf 'rxe0 node \\n\\n' > sys/node && "
+		 "printf secret > etc/shadow && ln -s /etc/shadow absolute && ln -s ../../../../etc/shadow dir/up && "
+		 "touch dir/b dir/a dir/c && : > empty && mkfifo fifo && printf 'a\\0b' > binary",
+		 host->root);
+	if (system(command) != 0)
+		return -1;
+	*state = host;
+	return rd_source_live_open(host->root, &host->source, NULL);
+}
+
+static int host_teardown(void **state)
+{
+	struct host *host = *state;
+	char command[256];
+
+	rd_source_closep(&host->source);
+	snprintf(command, sizeof(command), "rm -rf %s", host->root);
+	if (system(command) != 0)
+		return -1;
+	free(host);
+	return 0;
+}
+
+static void a_file_is_read_whole_whatever_size_it_claims(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *live = NULL;
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+
+	(void)state;
+	assert_int_equal(rd_source_live_open(NULL, &live, NULL), 0);
+	/* procfs says 0 for every file. */
+	assert_int_equal(rd_read_file(live, "/proc/self/status", &bytes, NULL), 0);
+	assert_true(bytes.size > 100);
+	assert_int_equal(bytes.data[bytes.size], 0);
+	assert_int_equal(strncmp((char *)bytes.data, "Name:", 5), 0);
+}
+
+static void a_missing_file_is_told_from_a_forbidden_one(void **state)
+{
+	struct host *host = *state;
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err err;
+
+	assert_int_equal(rd_read_file(host->source, "/nothing", &bytes, &err), -ENOENT);
+	assert_int_equal(err.code, ENOENT);
+	assert_string_equal(err.object, "/nothing");
+	assert_int_equal(rd_read_file(host->source, "/dir", &bytes, &err), -EISDIR);
+	assert_null(bytes.data);
+}
+
+static void a_forbidden_file_is_no_missing_one(void **state)
+{
+	struct host *host = *state;
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	char path[128];
+	uid_t uid = geteuid();
+	int r;
+
+	snprintf(path, sizeof(path), "%s/sys/node", host->root);
+	assert_int_equal(chmod(path, 0), 0);
+	assert_int_equal(chmod(host->root, 0755), 0);
+	if (uid == 0 && seteuid(65534) < 0)
+		skip();
+	r = rd_read_file(host->source, "/sys/node", &bytes, NULL);
+	if (uid == 0)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(r, -EACCES);
+}
+
+static void text_loses_its_newline_only(void **state)
+{
+	struct host *host = *state;
+	_cleanup_free_ char *text = NULL;
+
+	assert_int_equal(rd_read_textf(host->source, &text, NULL, "/sys/%s", "node"), 0);
+	assert_string_equal(text, "rxe0 node");
+}
+
+static void an_empty_file_is_empty_text(void **state)
+{
+	struct host *host = *state;
+	_cleanup_free_ char *text = NULL;
+
+	assert_int_equal(rd_read_textf(host->source, &text, NULL, "/empty"), 0);
+	assert_string_equal(text, "");
+}
+
+static void a_byte_of_zero_in_a_file_is_kept(void **state)
+{
+	struct host *host = *state;
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+
+	assert_int_equal(rd_read_file(host->source, "/binary", &bytes, NULL), 0);
+	assert_int_equal(bytes.size, 3);
+	assert_memory_equal(bytes.data, "a\0b", 4);
+}
+
+static void a_fifo_in_place_of_a_file_does_not_hang(void **state)
+{
+	struct host *host = *state;
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+
+	assert_int_equal(rd_read_file(host->source, "/fifo", &bytes, NULL), 0);
+	assert_int_equal(bytes.size, 0);
+}
+
+static void links_do_not_lead_out_of_the_folder(void **state)
+{
+	struct host *host = *state;
+	_cleanup_free_ char *text = NULL, *up = NULL;
+
+	assert_int_equal(rd_read_textf(host->source, &text, NULL, "/absolute"), 0);
+	assert_string_equal(text, "secret");
+	assert_int_equal(rd_read_textf(host->source, &up, NULL, "/dir/up"), 0);
+	assert_string_equal(up, "secret");
+}
+
+static void names_come_sorted(void **state)
+{
+	struct host *host = *state;
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	assert_int_equal(rd_list_dir(host->source, "/dir", &names, NULL), 0);
+	assert_int_equal(names.n, 4);
+	assert_string_equal(names.v[0], "a");
+	assert_string_equal(names.v[2], "c");
+	assert_string_equal(names.v[3], "up");
+}
+
+static void a_link_is_told_from_a_file(void **state)
+{
+	struct host *host = *state;
+	_cleanup_free_ char *target = NULL;
+
+	assert_int_equal(rd_read_link(host->source, "/absolute", &target, NULL), 0);
+	assert_string_equal(target, "/etc/shadow");
+	assert_int_equal(rd_read_link(host->source, "/sys/node", &target, NULL), -EINVAL);
+	assert_int_equal(rd_read_link(host->source, "/nothing", &target, NULL), -ENOENT);
+}
+
+static void a_device_number_is_zero_for_a_plain_file(void **state)
+{
+	struct host *host = *state;
+	_cleanup_(rd_source_closep) struct rd_source *live = NULL;
+	uint64_t rdev = 1, ino = 0;
+
+	assert_int_equal(host->source->ops->stat_rdev(host->source, "/sys/node", &rdev, NULL), 0);
+	assert_int_equal(rdev, 0);
+	assert_int_equal(host->source->ops->stat_ino(host->source, "/sys/node", &ino, NULL), 0);
+	assert_true(ino > 0);
+	assert_int_equal(rd_source_live_open(NULL, &live, NULL), 0);
+	assert_int_equal(live->ops->stat_rdev(live, "/dev/null", &rdev, NULL), 0);
+	assert_int_equal(rdev, makedev(1, 3));
+}
+
+static void a_source_without_a_ring_says_so(void **state)
+{
+	struct host *host = *state;
+	struct rd_err err;
+	int r;
+
+	libbpf_set_print(NULL);
+	assert_int_equal(host->source->ops->drain_events(host->source, NULL, NULL, &err), -ENODATA);
+	r = rd_source_live_set_ring(host->source, -1, &err);
+	assert_true(r < 0);
+	assert_int_equal(err.code, -r);
+}
+
+static void a_root_that_is_not_there_is_an_error(void **state)
+{
+	struct rd_source *source = NULL;
+	struct rd_err err;
+
+	(void)state;
+	assert_int_equal(rd_source_live_open("/no/such/root", &source, &err), -ENOENT);
+	assert_string_equal(err.object, "/no/such/root");
+	assert_null(source);
+}
+
+static void time_goes_on(void **state)
+{
+	struct host *host = *state;
+	uint64_t first = host->source->ops->now(host->source, CLOCK_MONOTONIC);
+
+	assert_true(first > 0);
+	assert_true(host->source->ops->now(host->source, CLOCK_MONOTONIC) >= first);
+}
+
+#define HOST_TEST(fn) cmocka_unit_test_setup_teardown(fn, host_setup, host_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_file_is_read_whole_whatever_size_it_claims),
+		HOST_TEST(a_missing_file_is_told_from_a_forbidden_one),
+		HOST_TEST(a_forbidden_file_is_no_missing_one),
+		HOST_TEST(text_loses_its_newline_only),
+		HOST_TEST(an_empty_file_is_empty_text),
+		HOST_TEST(a_byte_of_zero_in_a_file_is_kept),
+		HOST_TEST(a_fifo_in_place_of_a_file_does_not_hang),
+		HOST_TEST(links_do_not_lead_out_of_the_folder),
+		HOST_TEST(names_come_sorted),
+		HOST_TEST(a_link_is_told_from_a_file),
+		HOST_TEST(a_device_number_is_zero_for_a_plain_file),
+		HOST_TEST(a_source_without_a_ring_says_so),
+		TEST(a_root_that_is_not_there_is_an_error),
+		HOST_TEST(time_goes_on),
+	};
+
+	return cmocka_run_group_tests_name("source", tests, NULL, NULL);
+}
