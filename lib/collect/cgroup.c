@@ -61,9 +61,19 @@ void rd_cgroups_destroy(struct rd_cgroups *cg)
 	free(cg);
 }
 
-const char *rd_cgroups_mount(const struct rd_cgroups *cg)
+int rd_cgroups_id(struct rd_cgroups *cg, const char *path, uint64_t *ret, struct rd_err *err)
 {
-	return cg->mount;
+	char dir[4096];
+
+	if (!cg->mount)
+		return rd_err_set(err, ENOTSUP, path, "this host has no unified cgroup hierarchy to filter by");
+	if (!strncmp(path, cg->mount, strlen(cg->mount)))
+		path += strlen(cg->mount);
+	if ((size_t)snprintf(dir, sizeof(dir), "%s%s%s", cg->mount, *path == '/' ? "" : "/", path) >= sizeof(dir))
+		return rd_err_set(err, ENAMETOOLONG, "cgroup", "its path is too long");
+	if (cg->src->ops->stat_ino(cg->src, dir, ret, NULL))
+		return rd_err_set(err, ENOENT, dir, "there is no such cgroup");
+	return 0;
 }
 
 static struct known *find(struct rd_cgroups *cg, uint64_t id)

@@ -19,8 +19,8 @@ void rd_cgroups_destroy(struct rd_cgroups *cgroups);
  */
 char *rd_cgroups_path(struct rd_cgroups *cgroups, uint32_t pid, uint64_t id);
 
-/* Where the unified hierarchy is mounted: "/sys/fs/cgroup", "/sys/fs/cgroup/unified" (hybrid hosts), or NULL. */
-const char *rd_cgroups_mount(const struct rd_cgroups *cgroups);
+/* The other way round; `path` may have the hierarchy's mount before it. -ENOTSUP without a unified hierarchy. */
+int rd_cgroups_id(struct rd_cgroups *cgroups, const char *path, uint64_t *ret, struct rd_err *err);
 
 /* Picks the path out of the text of /proc/PID/cgroup: of a v1 controller that job managers use if it is not at its root,
  * else the unified hierarchy's, else systemd's. Returns its length, 0 if there is none; *ret points into `text`. */

@@ -126,6 +126,11 @@ void rd_trace_facts_list(struct rd_trace_facts *facts, char *buf, size_t size)
 		len += snprintf(buf + len, size - len, "%s%s", i ? ", " : "", facts->devices[i].ibdev);
 }
 
+int rd_trace_facts_cgroup(struct rd_trace_facts *facts, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	return rd_cgroups_id(facts->cgroups, path, ret, err);
+}
+
 static int fn_id(uint32_t fn, size_t n_fns)
 {
 	return fn < n_fns ? (int)fn : -1;

@@ -28,6 +28,10 @@ const char *rd_trace_facts_ibdev(struct rd_trace_facts *facts, uint32_t dev);
 /* Kernel dev_t of the uverbs device of an RDMA device; 0 if there is none. */
 uint32_t rd_trace_facts_dev(struct rd_trace_facts *facts, const char *ibdev);
 
+/* The id of a cgroup, given by its path below the unified hierarchy's mount ("/system.slice/x.service") or with the mount
+ * before it. */
+int rd_trace_facts_cgroup(struct rd_trace_facts *facts, const char *path, uint64_t *ret, struct rd_err *err);
+
 /* Names of the RDMA devices known so far, separated by commas, into `buf`; "none" if there are none. */
 void rd_trace_facts_list(struct rd_trace_facts *facts, char *buf, size_t size);
 

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/report-trace.h"
+#include "trace/select.h"
+
+extern const struct rd_cmd rd_cmd_trace_errno;
+
+static void trace_deinit(struct trace *t)
+{
+	rd_session_destroy(t->session);
+	trace_child_deinit(&t->child);
+	trace_names_destroy(t->names);
+	rd_trace_facts_destroy(t->facts);
+	rd_fnset_deinit(&t->set);
+	rd_errlist_deinit(&t->notes);
+	free(t->benign_counts);
+	if (t->signals >= 0)
+		close(t->signals);
+}
+
+static uint64_t now(const struct trace *t)
+{
+	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
+}
+
+static void say_notes(const struct trace *t, size_t from)
+{
+	for (size_t i = from; i < t->notes.n; i++) {
+		const struct rd_err *note = &t->notes.v[i];
+
+		rd_warn(t->ctx, "%s: %s%s%s%s%s", note->object, note->message, note->code ? ": " : "",
+			note->code ? rd_errno_text(note->code) : "", note->hint[0] ? "; " : "", note->hint);
+	}
+}
+
+static int list(struct trace *t, struct rd_err *err)
+{
+	_cleanup_free_ bool *match = NULL;
+	struct rd_report report;
+	int r = 0;
+
+	t->ctx->schema = "rdmadiag/trace-errno-list/1";
+	t->ctx->lines = false;
+	if (t->opts->function)
+		r = trace_match_functions(&t->set, t->opts->function, &match, err);
+	if (r)
+		return r;
+	rd_answer_init(t->ctx, &report);
+	r = rd_report_trace_list(&report, &t->set, match);
+	for (size_t i = 0; i < t->notes.n; i++)
+		rd_errlist_add(&report.errors, &t->notes.v[i]);
+	if (r)
+		rd_err_set(err, -r, "trace-errno", "cannot make the list");
+	else
+		r = rd_answer_print(t->ctx, &report);
+	rd_report_deinit(&report);
+	return r;
+}
+
+/* Hooks on, command running. */
+static int start(struct trace *t, char **argv, struct rd_err *err)
+{
+	_cleanup_free_ bool *match = NULL;
+	struct rd_session_opts opts = { 0 };
+	size_t said = t->notes.n;
+	int r = trace_filters(t, &opts, &match, err);
+
+	if (!r && argv[0])
+		r = trace_child_start(&t->child, argv, t->opts->user, err);
+	if (r)
+		return r;
+	opts.descendants = argv[0] != NULL;
+	opts.progress = trace_progress;
+	opts.progress_arg = t;
+	t->started = now(t);
+	r = rd_session_start(&t->set, &opts, &t->session, &t->notes, err);
+	trace_progress(t, 0, 0);
+	if (r) {
+		trace_explain(t->ctx->source, err);
+		return r;
+	}
+	say_notes(t, said);
+	r = rd_source_live_set_ring(t->ctx->source, rd_session_ring_fd(t->session), err);
+	if (r)
+		return r;
+	trace_say_started(t);
+	t->started = now(t);
+	return argv[0] ? trace_child_go(&t->child, argv[0], err) : 0;
+}
+
+static int trace(struct trace *t, char **argv, struct rd_err *err)
+{
+	int r = trace_have_privileges(t->ctx->source, err);
+
+	if (!r)
+		r = trace_names_create(t, err);
+	if (!r)
+		r = t->signals = trace_signals_open(err);
+	if (r >= 0)
+		r = start(t, argv, err);
+	if (r)
+		return r;
+	r = trace_loop(t, err);
+	if (r)
+		return r;
+	return trace_finish(t);
+}
+
+static int run(struct rd_ctx *ctx, int argc, char **argv)
+{
+	_cleanup_(trace_deinit) struct trace t = {
+		.ctx = ctx, .opts = ctx->state, .signals = -1, .child = { .go = -1, .failed = -1 }
+	};
+	struct rd_err err = { 0 };
+	int r;
+
+	ctx->schema = "rdmadiag/trace-errno-summary/1";
+	ctx->lines = !t.opts->summary;
+	r = trace_opts_check(t.opts, argc, &err);
+	if (!r)
+		r = trace_columns_check(&t, &err);
+	if (r)
+		return rd_fail_usage(ctx->cmd, &err);
+	r = trace_have_rdma(ctx->source, &err);
+	if (!r && rd_trace_facts_create(ctx->source, &t.facts))
+		r = rd_err_set(&err, ENOMEM, "trace-errno", "cannot start");
+	if (!r)
+		r = rd_select(ctx->source, &t.set, &t.notes, &err);
+	if (r)
+		return rd_fail(ctx, &err);
+	say_notes(&t, 0);
+	r = t.opts->list ? list(&t, &err) : trace(&t, argv, &err);
+	if (r == -EINTR && t.interrupted)
+		return 128 + 2;
+	if (r < 0)
+		return rd_fail(ctx, &err);
+	return r;
+}
+
+static const struct rd_opt opts[] = {
+	{ "duration", 0, "SECONDS", "stop after this time", NULL },
+	{ "events", 0, "N", "stop after this many events were shown", NULL },
+	{ "user", 'u', "USER", "run COMMAND as this user", "user" },
+	{ "pid", 0, "PID", "only this process", "pid" },
+	{ "comm", 0, "NAME", "only threads of this name", NULL },
+	{ "cgroup", 0, "PATH", "only this control group and those below it", "file" },
+	{ "device", 0, "IBDEV", "only this RDMA device", "ibdev" },
+	{ "errno", 0, "NAME", "only this error, by name or number", "errno" },
+	{ "function", 0, "GLOB", "only failures that such a kernel function was part of", "function" },
+	{ "benign", 0, NULL, "also show failures that healthy programs cause by design", NULL },
+	{ "stack", 0, NULL, "add the kernel stack at the origin", NULL },
+	{ "user-stack", 0, NULL, "add the stack of the program", NULL },
+	{ "summary", 0, NULL, "print counts at the end instead of events", NULL },
+	{ "list", 0, NULL, "list the functions: which are hooked, and why or why not", NULL },
+	{ "backend", 0, "NAME", "how to hook: auto (default), fexit, fexit-multi, kprobe-multi, kprobe",
+	  "auto|fexit|fexit-multi|kprobe-multi|kprobe" },
+	{ "buffer", 0, "SIZE", "room for events that were not read yet (256k; k and m are understood)", NULL },
+	{ 0 },
+};
+
+const struct rd_cmd rd_cmd_trace_errno = {
+	.name = "trace-errno",
+	.summary = "name the kernel function that made a verb fail",
+	.operands = "[-- COMMAND [ARG…]]",
+	.opts = opts,
+	.description =
+		"Watches the functions of the RDMA kernel modules that can return an error, and shows each call of a program\n"
+		"that failed: the verb, the process, the device, and the chain of functions from the one that failed first.\n"
+		"Runs until Ctrl-C, or as long as COMMAND does, whose exit status it then has.",
+	.examples = "  rdmadiag trace-errno -- ibv_rc_pingpong -d mlx5_0\n"
+		    "  rdmadiag trace-errno -u alice -- ./trainer       as a user, whose limits apply\n"
+		    "  rdmadiag trace-errno --errno ENOMEM --duration 60 --json\n"
+		    "  rdmadiag trace-errno --summary --duration 10\n"
+		    "  rdmadiag trace-errno --list --function 'ib_umem_*'\n",
+	.columns = rd_trace_event_columns,
+	.n_columns = RD_TRACE_EVENT_COLUMNS,
+	.runs_command = true,
+	.state_size = sizeof(struct trace_opts),
+	.option = trace_option,
+	.run = run,
+};

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Can this host and this user trace at all? Asked before anything is tried, so that the answer is one clear sentence.
+ * Capabilities as measured on 6.1 to 7.2: nothing works without CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN, which
+ * stands for both); fexit on modules also needs CAP_SYS_ADMIN, as it walks the list of BTF objects.
+ */
+#include "trace.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool exists(struct rd_source *src, const char *path)
+{
+	uint64_t ino;
+
+	return !src->ops->stat_ino(src, path, &ino, NULL);
+}
+
+int trace_have_rdma(struct rd_source *src, struct rd_err *err)
+{
+	if (exists(src, "/sys/class/infiniband") || exists(src, "/sys/module/ib_core"))
+		return 0;
+	rd_err_set(err, ENODEV, "/sys/class/infiniband", "no RDMA module is loaded, so there is nothing to trace");
+	rd_err_hint(err, "modprobe the driver of the adapter and ib_uverbs; lspci shows which adapters there are");
+	return -ENODEV;
+}
+
+/* The effective capabilities of this process. */
+static bool read_caps(struct rd_source *src, uint64_t *ret)
+{
+	_cleanup_bytes_ struct rd_bytes status = { 0 };
+	const char *line;
+
+	if (rd_read_file(src, "/proc/self/status", &status, NULL))
+		return false;
+	line = strstr((const char *)status.data, "\nCapEff:");
+	return line && sscanf(line, "\nCapEff: %lx", ret) == 1;
+}
+
+static bool has(uint64_t caps, int cap)
+{
+	return caps & 1ull << cap;
+}
+
+int trace_have_privileges(struct rd_source *src, struct rd_err *err)
+{
+	bool bpf, perfmon;
+	uint64_t caps;
+
+	if (!read_caps(src, &caps) || has(caps, CAP_SYS_ADMIN))
+		return 0;
+	bpf = has(caps, CAP_BPF);
+	perfmon = has(caps, CAP_PERFMON);
+	if (bpf && perfmon)
+		return 0;
+	rd_err_set(err, EPERM, "trace-errno", "tracing kernel functions needs %s%s%s, which this process lacks",
+		   bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and " : "", perfmon ? "" : "CAP_PERFMON");
+	rd_err_hint(err, "run it as root (sudo " RD_PROGRAM " trace-errno …)");
+	return -EPERM;
+}
+
+void trace_explain(struct rd_source *src, struct rd_err *err)
+{
+	uint64_t caps;
+
+	if (err->hint[0] || (err->code != EPERM && err->code != EACCES))
+		return;
+	if (read_caps(src, &caps) && !has(caps, CAP_SYS_ADMIN))
+		rd_err_hint(err, "run it as root: fexit on modules needs CAP_SYS_ADMIN, which this process lacks, and "
+				 "kprobes need it too where kernel.perf_event_paranoid is above 2");
+	else
+		rd_err_hint(err, "cat /sys/kernel/security/lockdown; a container needs --privileged");
+}

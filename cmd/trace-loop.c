@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Waiting and reading. The programs never wake a reader (that would cost each failing call), so the ring is looked at
+ * from time to time: soon after it had something, at most 100 ms later when it is quiet.
+ */
+#include "trace.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <time.h>
+
+#define POLL_MIN_NS 5000000u
+#define POLL_MAX_NS 100000000u
+
+int trace_signals_open(struct rd_err *err)
+{
+	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(wanted); i++)
+		sigaddset(&set, wanted[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? rd_err_set(err, errno, "signals", "cannot wait for them") : fd;
+}
+
+bool trace_signalled(struct trace *t)
+{
+	struct signalfd_siginfo info;
+
+	while (read(t->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD) {
+			trace_child_reap(&t->child);
+			continue;
+		}
+		if (!t->child.pid || t->child.ended) {
+			t->interrupted = true;
+			continue;
+		}
+		/* The terminal sends its signals to the command too; we stay, to tell how that ends. */
+		if (info.ssi_code != SI_KERNEL)
+			kill(t->child.pid, (int)info.ssi_signo);
+	}
+	return t->interrupted;
+}
+
+static uint64_t now(const struct trace *t)
+{
+	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
+}
+
+/* Sleeps until a signal, the holder's death, the reader's going away, or `ns`. */
+static void wait_a_little(struct trace *t, uint64_t ns, bool *reader_gone)
+{
+	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
+	struct pollfd fds[] = {
+		{ .fd = t->signals, .events = POLLIN },
+		{ .fd = t->session ? rd_session_holder_fd(t->session) : -1 },
+		{ .fd = *reader_gone ? -1 : STDOUT_FILENO },
+	};
+
+	if (t->holder_died)
+		fds[1].fd = -1;
+	if (ppoll(fds, RD_ARRAY_SIZE(fds), &ts, NULL) <= 0)
+		return;
+	if (fds[1].revents & (POLLHUP | POLLERR))
+		t->holder_died = true;
+	if (fds[2].revents & POLLERR)
+		*reader_gone = true;
+}
+
+static bool enough(const struct trace *t)
+{
+	return t->opts->events && t->shown >= t->opts->events;
+}
+
+/* -ECANCELED is how trace_event says that it wants no more. */
+static int drain(struct trace *t, struct rd_err *err)
+{
+	int r = t->ctx->source->ops->drain_events(t->ctx->source, trace_event, t, err);
+
+	return r == -ECANCELED ? 0 : r;
+}
+
+/* After the trace: nobody listens any more, but the command's exit status is ours to return. */
+static void wait_for_command(struct trace *t)
+{
+	bool no_reader = true;
+
+	while (t->child.pid && !t->child.ended && !trace_signalled(t))
+		wait_a_little(t, 3600000000000ull, &no_reader);
+}
+
+int trace_loop(struct trace *t, struct rd_err *err)
+{
+	uint64_t end = t->opts->duration > 0 ? t->started + (uint64_t)(t->opts->duration * 1e9) : UINT64_MAX;
+	uint64_t nap = POLL_MIN_NS, at;
+	bool reader_gone = false;
+	int r = 0;
+
+	while (r >= 0 && !trace_signalled(t) && !t->child.ended && !t->holder_died && !reader_gone && !enough(t)) {
+		r = drain(t, err);
+		nap = r > 0 ? POLL_MIN_NS : nap * 2 < POLL_MAX_NS ? nap * 2 : POLL_MAX_NS;
+		at = now(t);
+		if (at >= end || r < 0 || enough(t))
+			break;
+		wait_a_little(t, end - at < nap ? end - at : nap, &reader_gone);
+	}
+	t->stopped = now(t);
+	rd_session_stop(t->session);
+	while (r >= 0 && !reader_gone && !enough(t) && (r = drain(t, err)) > 0)
+		;
+	wait_for_command(t);
+	/* A reader that has seen enough is no failure. */
+	return r == -EPIPE ? 0 : r < 0 ? r : 0;
+}

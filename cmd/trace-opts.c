@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RING_MIN (4 * 1024u)
+#define RING_MAX (1024u * 1024 * 1024)
+#define COMM_MAX 15 /* the kernel keeps no more of a thread's name */
+
+static int parse_count(const char *option, const char *arg, uint64_t max, uint64_t *ret, struct rd_err *err)
+{
+	char *end;
+	uint64_t v;
+
+	errno = 0;
+	v = strtoull(arg, &end, 10);
+	if (errno || end == arg || *end || *arg == '-' || !v || v > max)
+		return rd_err_set(err, EINVAL, option, "\"%s\" is not a number from 1 to %ju", arg, (uintmax_t)max);
+	*ret = v;
+	return 0;
+}
+
+static int parse_seconds(const char *arg, double *ret, struct rd_err *err)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	if (end == arg || *end || !isfinite(v) || v <= 0 || v > 1e8)
+		return rd_err_set(err, EINVAL, "--duration", "\"%s\" is not a number of seconds", arg);
+	*ret = v;
+	return 0;
+}
+
+/* The kernel takes powers of two; what lies between is rounded up. */
+static int parse_size(const char *arg, uint64_t *ret, struct rd_err *err)
+{
+	uint64_t v, unit = 1, size = RING_MIN;
+	char *end;
+
+	errno = 0;
+	v = strtoull(arg, &end, 10);
+	if (end != arg && (*end == 'k' || *end == 'K'))
+		unit = 1024, end++;
+	else if (end != arg && (*end == 'm' || *end == 'M'))
+		unit = 1024 * 1024, end++;
+	if (errno || end == arg || *end || *arg == '-' || !v || v > RING_MAX / unit)
+		return rd_err_set(err, EINVAL, "--buffer", "\"%s\" is not a size from 4k to 1024m", arg);
+	while (size < v * unit)
+		size *= 2;
+	*ret = size;
+	return 0;
+}
+
+static int parse_errno(const char *arg, int *ret, struct rd_err *err)
+{
+	int code = rd_errno_parse(arg);
+
+	if (code <= 0 || code > 4095)
+		return rd_err_set(err, EINVAL, "--errno", "\"%s\" is no errno; give a name such as ENOMEM, or a number",
+				  arg);
+	*ret = code;
+	return 0;
+}
+
+static int parse_backend(const char *arg, enum rd_backend *ret, struct rd_err *err)
+{
+	if (!strcmp(arg, "auto")) {
+		*ret = RD_BACKEND_NONE;
+		return 0;
+	}
+	if (rd_backend_parse(arg, ret) || *ret == RD_BACKEND_NONE)
+		return rd_err_set(err, EINVAL, "--backend",
+				  "\"%s\" is none of auto, fexit, fexit-multi, kprobe-multi, kprobe", arg);
+	return 0;
+}
+
+static bool is(const struct rd_opt *opt, const char *name)
+{
+	return !strcmp(opt->name, name);
+}
+
+/* Those that only say yes, and those whose text is looked at later. */
+static bool take_plain(struct trace_opts *o, const struct rd_opt *opt, const char *arg)
+{
+	const struct {
+		const char *name;
+		bool *flag;
+		const char **text;
+	} plain[] = {
+		{ "benign", &o->benign, NULL },
+		{ "stack", &o->stack, NULL },
+		{ "user-stack", &o->user_stack, NULL },
+		{ "summary", &o->summary, NULL },
+		{ "list", &o->list, NULL },
+		{ "user", NULL, &o->user },
+		{ "comm", NULL, &o->comm },
+		{ "cgroup", NULL, &o->cgroup },
+		{ "device", NULL, &o->device },
+		{ "function", NULL, &o->function },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(plain); i++) {
+		if (!is(opt, plain[i].name))
+			continue;
+		if (plain[i].flag)
+			*plain[i].flag = true;
+		else
+			*plain[i].text = arg;
+		return true;
+	}
+	return false;
+}
+
+int trace_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct trace_opts *o = ctx->state;
+	uint64_t v = 0;
+	int r = 0;
+
+	if (take_plain(o, opt, arg))
+		return 0;
+	if (is(opt, "duration"))
+		return parse_seconds(arg, &o->duration, err);
+	if (is(opt, "events"))
+		return parse_count("--events", arg, UINT64_MAX, &o->events, err);
+	if (is(opt, "errno"))
+		return parse_errno(arg, &o->err, err);
+	if (is(opt, "backend"))
+		return parse_backend(arg, &o->backend, err);
+	if (is(opt, "buffer"))
+		return parse_size(arg, &o->ring, err);
+	r = parse_count("--pid", arg, 1 << 22, &v, err);
+	o->pid = (uint32_t)v;
+	return r;
+}
+
+int trace_opts_check(const struct trace_opts *o, int argc, struct rd_err *err)
+{
+	if (o->user && !argc)
+		return rd_err_set(err, EINVAL, "--user", "there is no COMMAND to run as %s", o->user);
+	if (o->list && (argc || o->summary))
+		return rd_err_set(err, EINVAL, "--list", "traces nothing; it goes with --function only");
+	if (o->comm && (!*o->comm || strlen(o->comm) > COMM_MAX))
+		return rd_err_set(err, EINVAL, "--comm", "\"%s\" cannot be a thread's name: they have 1 to %d bytes",
+				  o->comm, COMM_MAX);
+	if (o->function && !*o->function)
+		return rd_err_set(err, EINVAL, "--function", "the pattern is empty");
+	return 0;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyse/verb.h"
+#include "render/render-event.h"
+#include "report/report-trace.h"
+
+#define PROGRESS_AFTER_NS 500000000u
+#define DAMAGED_SAID 3 /* records that make no sense: the first are told one by one */
+
+static void to_terminal(const char *text)
+{
+	fputs(text, stderr);
+	fflush(stderr);
+}
+
+int trace_progress(void *arg, size_t done, size_t total)
+{
+	struct trace *t = arg;
+	uint64_t now = t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
+	char line[96];
+
+	if (isatty(STDERR_FILENO) && !total && t->headed) {
+		to_terminal("\r\033[K");
+		t->headed = false;
+	} else if (isatty(STDERR_FILENO) && total && now - t->started > PROGRESS_AFTER_NS) {
+		snprintf(line, sizeof(line), "\rhooking functions: %zu of %zu", done, total);
+		to_terminal(line);
+		t->headed = true;
+	}
+	return trace_signalled(t);
+}
+
+static void add_backends(const struct rd_session_info *info, struct rd_buf *out)
+{
+	const char *before = "";
+
+	for (int b = RD_BACKEND_NONE + 1; b < RD_BACKEND_COUNT; b++) {
+		if (!info->per_backend[b])
+			continue;
+		if (info->per_backend[b] == info->functions)
+			rd_buf_printf(out, "%s", rd_backend_name(b));
+		else
+			rd_buf_printf(out, "%s%s: %zu", before, rd_backend_name(b), info->per_backend[b]);
+		before = ", ";
+	}
+}
+
+void trace_say_started(const struct trace *t)
+{
+	const struct rd_session_info *info = rd_session_info(t->session);
+	_cleanup_buf_ struct rd_buf backends = { 0 };
+	size_t modules = 0;
+
+	for (size_t m = 0; m < t->set.n_modules; m++)
+		for (size_t i = 0; i < t->set.n_fns; i++)
+			if (t->set.fns[i].module == m && t->set.fns[i].backend != RD_BACKEND_NONE) {
+				modules++;
+				break;
+			}
+	add_backends(info, &backends);
+	if (!t->ctx->globals.json)
+		rd_warn(t->ctx, "tracing %zu functions in %zu modules (%s)%s", info->functions, modules,
+			backends.data ? backends.data : "none", t->child.pid ? "" : ", Ctrl-C ends");
+	rd_verbose(t->ctx, "hooked %zu functions in %.2f s: %s", info->functions, info->attach_seconds,
+		   info->reason ? info->reason : "no reason was given");
+}
+
+static void tally_benign(struct trace *t, const struct rd_event *ev)
+{
+	struct rd_count *c;
+
+	t->benign++;
+	for (size_t i = 0; i < t->n_benign_counts; i++) {
+		c = &t->benign_counts[i];
+		if (c->origin == ev->origin && c->verb == ev->verb_key && c->dev == ev->dev && c->err == ev->err) {
+			c->count++;
+			return;
+		}
+	}
+	if (rd_grow(&t->benign_counts, &t->cap_benign_counts, t->n_benign_counts + 1, sizeof(*c)))
+		return;
+	t->benign_counts[t->n_benign_counts++] = (struct rd_count){
+		.origin = ev->origin, .verb = ev->verb_key, .dev = ev->dev, .err = ev->err, .count = 1
+	};
+}
+
+static int print_event(struct trace *t, const struct rd_event *ev)
+{
+	const struct rd_globals *g = &t->ctx->globals;
+	struct rd_section *section = rd_report_trace_event(ev, &t->set);
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_table_style style = g->style;
+	int r;
+
+	if (!section)
+		return -ENOMEM;
+	if (g->json) {
+		r = rd_render_json_row(section, 0, &out);
+	} else if (style.columns || style.raw) {
+		style.no_headings |= t->shown > 0;
+		r = rd_render_table(section, &style, &out, NULL);
+	} else {
+		r = rd_render_event(section, 0, style.colour, style.width, &out);
+	}
+	rd_section_destroy(section);
+	return r ? r : rd_out(&out);
+}
+
+int trace_event(void *arg, const void *data, size_t size)
+{
+	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
+	struct trace *t = arg;
+	struct rd_err err = { 0 };
+	int r;
+
+	if (t->opts->events && t->shown >= t->opts->events)
+		return -ECANCELED;
+	r = rd_trace_event_decode(t->facts, data, size, t->set.n_fns, &ev, &err);
+	if (!r)
+		r = trace_names_judge(t, &ev);
+	if (r == -EBADMSG) {
+		if (t->damaged++ < DAMAGED_SAID)
+			rd_warn(t->ctx, "%s: %s", err.object, err.message);
+		return 0;
+	}
+	if (r)
+		return r;
+	if (ev.benign)
+		tally_benign(t, &ev);
+	if (ev.benign && !t->opts->benign) {
+		t->hidden++;
+		return 0;
+	}
+	if (!t->opts->summary) {
+		trace_names_explain(t, &ev);
+		r = print_event(t, &ev);
+	}
+	t->shown++;
+	/* A burst must not keep us from the signals. */
+	return r ? r : !t->stopped && trace_signalled(t) ? -ECANCELED : 0;
+}

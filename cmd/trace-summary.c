@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/verb.h"
+#include "report/report-trace.h"
+
+static uint64_t benign_of(const struct trace *t, const struct rd_count *c)
+{
+	for (size_t i = 0; i < t->n_benign_counts; i++) {
+		const struct rd_count *b = &t->benign_counts[i];
+
+		if (b->origin == c->origin && b->verb == c->verb && b->dev == c->dev && b->err == c->err)
+			return b->count;
+	}
+	return 0;
+}
+
+static const char *known(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+/* The kernel's counts with names. `verbs` keeps the text that *ret refers to. */
+static int name_counts(struct trace *t, struct rd_origin_count **ret, struct rd_verb **verbs, size_t *n,
+		       struct rd_err *err)
+{
+	_cleanup_free_ struct rd_count *counts = NULL;
+	int r = rd_session_counts(t->session, &counts, n, err);
+
+	if (r)
+		return r;
+	*ret = calloc(*n + 1, sizeof(**ret));
+	*verbs = calloc(*n + 1, sizeof(**verbs));
+	if (!*ret || !*verbs)
+		return rd_err_set(err, ENOMEM, "counts", "cannot name them");
+	for (size_t i = 0; i < *n; i++) {
+		struct rd_verb *verb = &(*verbs)[i];
+
+		rd_verb_name(counts[i].verb, &t->set, verb);
+		(*ret)[i] = (struct rd_origin_count){
+			.fn = counts[i].origin,
+			.object = known(verb->object),
+			.method = known(verb->method),
+			.verb = known(verb->verb),
+			.ibdev = rd_trace_facts_ibdev(t->facts, counts[i].dev),
+			.err = counts[i].err,
+			.count = counts[i].count,
+			.benign = benign_of(t, &counts[i]),
+		};
+	}
+	return 0;
+}
+
+static void fill_summary(const struct trace *t, struct rd_trace_summary *sum)
+{
+	const struct rd_session_info *info = rd_session_info(t->session);
+
+	sum->seconds = (double)(t->stopped - t->started) / 1e9;
+	memcpy(sum->per_backend, info->per_backend, sizeof(sum->per_backend));
+	sum->functions = info->functions;
+	sum->benign = t->benign;
+}
+
+/* The last line for people. What they did not get comes first in importance: it is always said, also where it is 0. */
+static void say_closing(const struct trace *t, const struct rd_trace_summary *sum)
+{
+	const struct rd_trace_totals *n = &sum->totals;
+	char missed[64], hidden[64] = "", uncounted[64] = "";
+
+	if (n->missed.known == RD_OK)
+		snprintf(missed, sizeof(missed), "%" PRIu64 " missed", n->missed.v);
+	else if (n->missed_at_least)
+		snprintf(missed, sizeof(missed), "at least %" PRIu64 " missed", n->missed_at_least);
+	else
+		snprintf(missed, sizeof(missed), "missed unknown");
+	if (t->hidden)
+		snprintf(hidden, sizeof(hidden), ", %" PRIu64 " benign hidden (--benign shows them)", t->hidden);
+	if (n->uncounted)
+		snprintf(uncounted, sizeof(uncounted), ", %" PRIu64 " not in the table of counts", n->uncounted);
+	rd_warn(t->ctx, "%" PRIu64 " events in %.1f s: %" PRIu64 " delivered, %" PRIu64 " lost, %s%s%s", n->events,
+		sum->seconds, n->delivered, n->lost, missed, uncounted, hidden);
+	if (n->lost)
+		rd_warn(t->ctx,
+			"events were lost because the buffer was full: --buffer 4m gives them more room; the counts "
+			"of --summary are right all the same");
+}
+
+static int fill_report(struct trace *t, struct rd_report *report, struct rd_trace_summary *sum, struct rd_err *err)
+{
+	_cleanup_free_ struct rd_origin_count *counts = NULL;
+	_cleanup_free_ struct rd_verb *verbs = NULL;
+	int r = rd_session_totals(t->session, &sum->totals, err);
+
+	if (!r)
+		r = name_counts(t, &counts, &verbs, &sum->n_counts, err);
+	if (r)
+		return r;
+	sum->counts = counts;
+	r = rd_report_trace_summary(report, sum, &t->set, !t->opts->benign && !t->ctx->globals.json);
+	sum->counts = NULL;
+	sum->n_counts = 0;
+	if (r)
+		return rd_err_set(err, -r, "trace-errno", "cannot make the summary");
+	for (size_t i = 0; i < t->notes.n; i++)
+		rd_errlist_add(&report->errors, &t->notes.v[i]);
+	return 0;
+}
+
+static void note_trouble(struct trace *t)
+{
+	struct rd_err err = { 0 };
+
+	if (t->holder_died) {
+		rd_err_set(&err, ECHILD, "trace", "the process that held the hooks has died, so the trace ended early");
+		rd_errlist_add(&t->notes, &err);
+		rd_warn(t->ctx, "%s", err.message);
+	}
+	if (t->damaged) {
+		rd_err_set(&err, EBADMSG, "event record", "%" PRIu64 " made no sense and were left out", t->damaged);
+		rd_errlist_add(&t->notes, &err);
+		rd_warn(t->ctx, "%" PRIu64 " event records made no sense and were left out", t->damaged);
+	}
+}
+
+int trace_finish(struct trace *t)
+{
+	struct rd_trace_summary sum = { 0 };
+	struct rd_report report;
+	struct rd_err err = { 0 };
+	int r;
+
+	note_trouble(t);
+	fill_summary(t, &sum);
+	rd_answer_init(t->ctx, &report);
+	report.status = t->holder_died ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
+	r = fill_report(t, &report, &sum, &err);
+	if (!r && (t->ctx->globals.json || t->opts->summary))
+		r = rd_answer_print(t->ctx, &report);
+	else if (!r)
+		r = report.status;
+	if (r < 0)
+		r = rd_fail(t->ctx, &err);
+	else if (!t->ctx->globals.json)
+		say_closing(t, &sum);
+	rd_report_deinit(&report);
+	if (t->child.ended && r == RD_EXIT_OK)
+		return trace_child_exit_code(&t->child);
+	return r;
+}
+
+/* An output without rows shows at once whether it has the columns that -o wants. */
+int trace_columns_check(const struct trace *t, struct rd_err *err)
+{
+	struct rd_section *events = rd_section_create("event", rd_trace_event_columns, RD_TRACE_EVENT_COLUMNS);
+	struct rd_trace_summary sum = { 0 };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_report report;
+	int r;
+
+	rd_report_init(&report, "");
+	r = !events ? -ENOMEM : t->opts->summary ? rd_report_trace_summary(&report, &sum, &t->set, false) : 0;
+	if (t->opts->list && !r)
+		r = rd_report_trace_list(&report, &t->set, NULL);
+	if (!r && !t->ctx->globals.json)
+		r = rd_render_table(report.n_sections ? report.sections[0] : events, &t->ctx->globals.style, &out, err);
+	rd_section_destroy(events);
+	rd_report_deinit(&report);
+	return r;
+}
