@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd.h"
 
+extern const struct rd_cmd rd_cmd_trace_errno;
 extern const struct rd_cmd rd_cmd_complete;
 
 const struct rd_cmd *const rd_commands[] = {
+	&rd_cmd_trace_errno,
 	&rd_cmd_complete,
 	NULL,
 };

@@ -4,7 +4,37 @@
 #include <stdio.h>
 #include <string.h>
 
+#define WIDTH 80
 #define LEFT_MAX 30 /* what is longer has its explanation on the next line */
+
+/* Adds text, filled to lines of WIDTH columns of which the first `indent` stay blank; the cursor stands behind them. An
+ * empty line begins a paragraph. */
+static void add_filled(const char *text, size_t indent, struct rd_buf *out)
+{
+	size_t column = indent;
+
+	while (*text) {
+		size_t size = strcspn(text, " \n"), breaks = 0;
+
+		if (column > indent && column + 1 + size > WIDTH) {
+			rd_buf_printf(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (column > indent) {
+			rd_buf_str(out, " ");
+			column++;
+		}
+		rd_buf_add(out, text, size);
+		column += size;
+		text += size;
+		for (; *text == ' ' || *text == '\n'; text++)
+			breaks += *text == '\n';
+		if (breaks > 1 && *text) {
+			rd_buf_printf(out, "\n\n%*s", (int)indent, "");
+			column = indent;
+		}
+	}
+	rd_buf_str(out, "\n");
+}
 
 static size_t opt_left(const struct rd_opt *opt, char *ret, size_t size)
 {
@@ -37,9 +67,10 @@ static void add_opts(const char *title, const struct rd_opt *opts, size_t width,
 	rd_buf_printf(out, "\n%s:\n", title);
 	for (; opts->name; opts++) {
 		if (opt_left(opts, left, sizeof(left)) > width)
-			rd_buf_printf(out, "%s\n%*s  %s\n", left, (int)width, "", opts->help);
+			rd_buf_printf(out, "%s\n%*s", left, (int)width + 2, "");
 		else
-			rd_buf_printf(out, "%-*s  %s\n", (int)width, left, opts->help);
+			rd_buf_printf(out, "%-*s  ", (int)width, left);
+		add_filled(opts->help, width + 2, out);
 	}
 }
 
@@ -53,23 +84,30 @@ static void add_columns(const struct rd_cmd *cmd, struct rd_buf *out)
 	if (width == 0)
 		return;
 	rd_buf_str(out, "\nColumns for -o:\n");
-	for (size_t c = 0; c < cmd->n_columns; c++)
-		rd_buf_printf(out, "  %-*s  %s\n", width, cmd->columns[c].key,
-			      cmd->columns[c].help ? cmd->columns[c].help : "");
+	for (size_t c = 0; c < cmd->n_columns; c++) {
+		rd_buf_printf(out, "  %-*s  ", width, cmd->columns[c].key);
+		add_filled(cmd->columns[c].help ? cmd->columns[c].help : "", (size_t)width + 4, out);
+	}
 }
 
 static void add_command_help(const struct rd_cmd *cmd, struct rd_buf *out)
 {
 	size_t width = opts_width(rd_global_opts, opts_width(cmd->opts, 0));
 
-	rd_buf_printf(out, "Usage: " RD_PROGRAM " %s [OPTIONS]%s%s\n\n%s\n", cmd->name, cmd->operands ? " " : "",
-		      cmd->operands ? cmd->operands : "", cmd->description);
+	rd_buf_printf(out, "Usage: " RD_PROGRAM " %s [OPTIONS]%s%s\n\n", cmd->name, cmd->operands ? " " : "",
+		      cmd->operands ? cmd->operands : "");
+	add_filled(cmd->description, 0, out);
 	add_opts("Options", cmd->opts, width, out);
 	add_opts("Global options", rd_global_opts, width, out);
 	add_columns(cmd, out);
-	if (cmd->examples)
-		rd_buf_printf(out, "\nExamples:\n%s\n", cmd->examples);
-	rd_buf_printf(out, "\nMore: man " RD_PROGRAM "-%s\n", cmd->name);
+	if (cmd->examples) {
+		size_t size = strlen(cmd->examples);
+
+		rd_buf_printf(out, "\nExamples:\n%s%s", cmd->examples,
+			      size > 0 && cmd->examples[size - 1] == '\n' ? "" : "\n");
+	}
+	if (!cmd->hidden)
+		rd_buf_printf(out, "\nMore: man " RD_PROGRAM "-%s\n", cmd->name);
 }
 
 static void add_program_help(struct rd_buf *out)
