@@ -120,7 +120,23 @@ download() { # packages $2... unpacked into $1
     done
 }
 
-# The directory of a kernel: release, vmlinuz, config, pkg/lib/modules/RELEASE, boot.cpio. It appears by one rename.
+# The ELF inside a bzImage, found through its setup header. QEMU starts it directly (PVH), which spares the emulated
+# processor the unpacking: 3 s of a boot with 6.1's xz. The address layout is then not randomised.
+unpack_kernel() {
+    local setup off len
+    setup=$(od -An -tu1 -j497 -N1 "$1") off=$(od -An -tu4 -j584 -N4 "$1") len=$(od -An -tu4 -j588 -N4 "$1")
+    # The last four bytes are the unpacked size.
+    tail -c +$(((setup + 1) * 512 + off + 1)) "$1" | head -c $((len - 4)) >"$2.packed" || :
+    case $(od -An -tx1 -N4 "$2.packed" | tr -d ' ') in
+    fd377a58) xz -dc "$2.packed" >"$2" ;;
+    28b52ffd) zstd -qdc "$2.packed" >"$2" ;;
+    1f8b*) gzip -dc "$2.packed" >"$2" ;;
+    *) cp "$1" "$2" ;;
+    esac
+    rm "$2.packed"
+}
+
+# The directory of a kernel: release, image, config, pkg/lib/modules/RELEASE, boot.cpio. It appears by one rename.
 fetch_kernel() {
     local k=$1 suite image="" new=$cache/$1.new pkgs=() rel from
     rm -rf "$new"
@@ -147,6 +163,8 @@ fetch_kernel() {
         if [[ -f $from ]]; then cp "$from" "$new/config"; fi
     done
     [[ -f $new/vmlinuz && -f $new/config ]] || die "kernel $k: no vmlinuz or no config in ${pkgs[*]}"
+    unpack_kernel "$new/vmlinuz" "$new/image"
+    rm "$new/vmlinuz"
     PATH=$PATH:/usr/sbin:/sbin depmod -b "$new/pkg" "$rel"
     boot_modules "$new" "$rel"
     echo "$suite" >"$new/suite"
@@ -193,11 +211,11 @@ vm_fetch() {
     [[ ${#wanted[@]} -gt 0 ]] || wanted=("${kernels[@]}")
     mkdir -p "$cache"
     for k in "${wanted[@]}"; do
-        if [[ -e $cache/$k/release && (-z $headers || -e $cache/$k/headers) ]]; then continue; fi
+        if [[ -e $cache/$k/image && (-z $headers || -e $cache/$k/headers) ]]; then continue; fi
         # In a subshell: the lock goes with it, also when the fetch dies.
         (
             flock 9
-            if [[ ! -e $cache/$k/release ]]; then fetch_kernel "$k"; fi
+            if [[ ! -e $cache/$k/image ]]; then fetch_kernel "$k"; fi
             if [[ -n $headers && ! -e $cache/$k/headers ]]; then fetch_headers "$k"; fi
         ) 9>"$cache/$k.lock"
     done

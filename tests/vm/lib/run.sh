@@ -37,7 +37,7 @@ choose_accel() {
         kvm_args
         # The words are those of lib/init; a half-started kernel does not get there.
         timeout -k 2 15 "$qemu" "${accel[@]}" -smp 1 -m 512 -nodefaults -nographic -no-reboot -monitor none \
-            -serial "file:$work/probe/log" -kernel "$dir/vmlinuz" -initrd "$work/probe/initrd" \
+            -serial "file:$work/probe/log" -kernel "$dir/image" -initrd "$work/probe/initrd" \
             -append "console=ttyS0 quiet panic=-1" </dev/null >/dev/null 2>&1 || :
         if grep -qs 'probe boot works' "$work/probe/log"; then
             echo "$k works" >>"$seen"
@@ -52,7 +52,7 @@ choose_accel() {
 
 vm_run() {
     known "${1-}"
-    local k=$1 timeout=300 smp=2 mem=2048 icount='' append='' out='' extra=() dir accel checkout rc=0 log
+    local k=$1 timeout=300 smp=2 mem=2048 icount='' append='' out='' extra=() dir accel checkout rc=0 log boot_limit=90
     shift
     while [[ $# -gt 0 ]]; do
         case $1 in
@@ -99,14 +99,25 @@ vm_run() {
     fi
 
     mkfifo "$work/port"
+    trap 'kill "$pid" 2>/dev/null || :; exit 130' INT TERM HUP
+    boot || boot || :
+    trap - INT TERM HUP
+    finish
+}
+
+# Reads the variables of vm_run. Sets rc; fails when the machine hung before the command was started: seen once in
+# some hundred boots on a busy host, so a machine that shows no life is started a second time.
+boot() {
+    local pid reader n=0
+    rc=0
     : >"$work/status"
     : >"$log"
     cat "$work/port" &
-    local reader=$!
+    reader=$!
     timeout -k 5 "$timeout" "$qemu" "${accel[@]}" -smp "$smp" -m "$mem" \
         -nodefaults -nographic -no-reboot -monitor none -serial "file:$log" \
-        -kernel "$dir/vmlinuz" -initrd "$work/initrd" \
-        -append "console=ttyS0 quiet panic=-1 mitigations=off $append" \
+        -kernel "$dir/image" -initrd "$work/initrd" \
+        -append "console=ttyS0 loglevel=7 panic=-1 mitigations=off $append" \
         -fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" \
         -device virtio-9p-pci,fsdev=root,mount_tag=root \
         -fsdev "local,id=kernel,path=$dir,security_model=none,readonly=on" \
@@ -118,12 +129,24 @@ vm_run() {
         -chardev "file,id=status,path=$work/status" -device virtserialport,chardev=status,name=rd.status \
         -device virtio-rng-pci \
         "${extra[@]}" </dev/null >"$work/qemu.log" 2>&1 &
-    local pid=$!
-    trap 'kill "$pid" 2>/dev/null || :; exit 130' INT TERM HUP
+    pid=$!
+    while [[ ! -s $work/status && $n -lt $((boot_limit * 5)) ]] && kill -0 "$pid" 2>/dev/null; do
+        sleep 0.2
+        n=$((n + 1))
+    done
+    if [[ ! -s $work/status && $n -ge $((boot_limit * 5)) ]]; then
+        say "kernel $k: no life after $boot_limit s; starting it again"
+        cp "$log" "$work/serial.hung.log"
+        kill "$pid" 2>/dev/null || :
+        wait "$pid" || rc=$?
+        wait "$reader" || :
+        rc=124
+        return 1
+    fi
     wait "$pid" || rc=$?
+    # QEMU that never came to open the port leaves its reader waiting.
+    [[ -s $work/status ]] || kill "$reader" 2>/dev/null || :
     wait "$reader" || :
-    trap - INT TERM HUP
-    finish
 }
 
 quote() { # words for busybox's shell, which has no $'...'
@@ -134,7 +157,7 @@ quote() { # words for busybox's shell, which has no $'...'
 # Reads rc (of timeout and QEMU), status and log of vm_run.
 finish() {
     local status why
-    status=$(<"$work/status")
+    status=$(sed 1d "$work/status") # after "started"
     if [[ -n $status ]]; then
         why="the command ended with status $status"
         rc=$status
