@@ -19,18 +19,19 @@ struct rd_session_opts {
 	bool kernel_stack, user_stack;
 
 	/* Filters, applied in the kernel: events that do not pass are neither delivered nor counted. */
-	uint32_t pid;	    /* 0: all */
-	uint32_t ancestor;  /* only processes below this one; 0: all */
-	const char *comm;   /* whole name, at most 15 characters; NULL: all */
-	uint64_t cgroup_id; /* only this cgroup and those below it; 0: all */
-	int err;	    /* positive errno; 0: all */
+	uint32_t pid;			   /* as this process sees it; 0: all */
+	bool descendants;		   /* only processes below this one */
+	const char *comm;		   /* whole name, at most 15 characters; NULL: all */
+	uint64_t cgroup_id;		   /* only this cgroup and those below it; 0: all */
+	int err;			   /* positive errno; 0: all */
 	uint32_t devs[RD_FILTER_DEVS_MAX]; /* kernel dev_t of character devices */
-	const char *ibdev;  /* the device's name, for calls that come through no device file of its own */
-	size_t n_devs;	    /* 0: all */
+	const char *ibdev;    /* the device's name, for calls that come through no device file of its own */
+	size_t n_devs;	      /* 0: all */
 	const bool *fn_match; /* per function id: only events with such a function in their chain; NULL: all */
 
-	/* Called while hooks are being attached, with how many of how many functions are done. */
-	void (*progress)(void *arg, size_t done, size_t total);
+	/* Called about ten times a second while hooks are being attached, with how many of how many functions are done.
+	 * A value other than 0 gives the trace up: rd_session_start then returns -EINTR. NULL: nobody asks. */
+	int (*progress)(void *arg, size_t done, size_t total);
 	void *progress_arg;
 };
 

@@ -1,0 +1,685 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One exit program for every function: it returns at once unless the function returned an errno, and otherwise adds the
+ * exit to the chain of its thread. When the thread leaves the kernel's door that it came in by (the root) with an errno,
+ * the chain becomes one record and one count.
+ *
+ * The programs below are templates: user space loads a copy of their instructions for each function (fexit), for each
+ * BTF object (fexit of many), or once (kprobe.multi). The attach cookie is the function's id.
+ */
+#include <linux/types.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+#include <stdbool.h>
+
+#include "record.h"
+#include "trace.h"
+
+#define MAX_ERRNO 4095
+#define HEADER_SIZE __builtin_offsetof(struct rd_rec, chain)
+
+/* Types of the running kernel, read through its own BTF: only the fields that are used. Same on 5.10 to 7.2. */
+struct task_struct {
+	__u32 tgid;
+	struct task_struct *real_parent;
+} __attribute__((preserve_access_index));
+
+struct inode {
+	unsigned int i_rdev;
+} __attribute__((preserve_access_index));
+
+struct file {
+	struct inode *f_inode;
+} __attribute__((preserve_access_index));
+
+/* The head of an uverbs ioctl's argument and its attributes, as <rdma/rdma_user_ioctl_cmds.h> lays them out. */
+struct ioctl_header {
+	__u16 length, object, method, num_attrs;
+	__u64 reserved1;
+	__u32 driver, reserved2;
+};
+
+struct ioctl_attr {
+	__u16 id, len, flags, reserved;
+	__u64 data;
+};
+#define ATTR_WRITE_CMD 2 /* of method INVOKE_WRITE (0) of object DEVICE (0) */
+#define ATTRS_SEARCHED 6
+#define RD_EARLIER 3
+
+/* Knobs that do not change after loading. */
+const volatile struct rd_trace_config cfg = {};
+
+/* Set by user space. On: calls are followed. Off at first, so that no call is seen half while hooks are being added, and
+ * at the end, when taking them away may need a minute. */
+volatile bool on = false;
+
+/* The process that asked for the trace, as the initial pid namespace numbers it: written by `whoami`. */
+volatile __u32 command = 0;
+
+/* A thread on its way through the kernel. */
+struct thread {
+	bool active;
+	bool matched; /* a function that the user named is in the chain */
+	__u16 branch; /* where in the chain the present branch begins */
+	__u16 n_kstack;
+	__u64 sp;				/* the caller's stack pointer at the last exit in the chain */
+	struct rd_rec_link earlier[RD_EARLIER]; /* branches before the present one, newest first: origin, last errno */
+	__u64 args[2];				/* of the root */
+	volatile __u64 frame;			/* scratch of caller_sp() */
+	struct rd_rec rec;
+	__u64 kstack[RD_STACK_SLOTS];
+	__u64 ustack[RD_STACK_SLOTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set by user space: as many as there are functions */
+	__type(key, __u32);
+	__type(value, __u32);
+} fns SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 * 1024);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, RD_COUNTS_MAX);
+	__type(key, struct rd_count_key);
+	__type(value, __u64);
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct rd_totals);
+} totals SEC(".maps");
+
+static __always_inline struct rd_totals *get_totals(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&totals, &zero);
+}
+
+static __always_inline __u32 fn_info(__u32 fn)
+{
+	__u32 *info = bpf_map_lookup_elem(&fns, &fn);
+
+	return info ? *info : 0;
+}
+
+/* Cheap and on the safe side: every errno looks like this in the lower half of the register. */
+static __always_inline bool maybe_errno(__u64 ret)
+{
+	return (__u32)ret >= (__u32)-MAX_ERRNO;
+}
+
+/* An int leaves the upper half of the register as it was; in a long or a pointer it is all ones. Where the type is not
+ * known, a call that extended the sign and one that did not are both believed. */
+static __always_inline bool is_errno(__u64 ret, __u32 info)
+{
+	__u32 upper = ret >> 32;
+
+	switch (RD_FN_RET(info)) {
+	case RD_CLASS_INT:
+		return true;
+	case RD_CLASS_WIDE:
+		return upper == 0xffffffff;
+	case RD_CLASS_UNKNOWN:
+		return upper == 0xffffffff || !upper;
+	default:
+		return false;
+	}
+}
+
+static __always_inline void note_qp(struct rd_rec *rec, const void *qp)
+{
+	__u32 qpn;
+
+	if (!cfg.read_kernel || cfg.qp_num < 0 || rec->flags & RD_REC_QPN || !qp)
+		return;
+	if (bpf_probe_read_kernel(&qpn, sizeof(qpn), qp + cfg.qp_num))
+		return;
+	rec->qpn = qpn;
+	rec->flags |= RD_REC_QPN;
+	if (cfg.qp_port >= 0) {
+		__u32 port = 0;
+
+		/* u32 in struct ib_qp since 5.13; 0 until the QP was moved to INIT. */
+		if (!bpf_probe_read_kernel(&port, sizeof(port), qp + cfg.qp_port) && port) {
+			rec->port = port;
+			rec->flags |= RD_REC_PORT;
+		}
+	}
+}
+
+static __always_inline void note_device(struct rd_rec *rec, const void *device)
+{
+	if (!cfg.read_kernel || cfg.ibdev_name < 0 || rec->ibdev[0] || !device)
+		return;
+	bpf_probe_read_kernel_str(rec->ibdev, sizeof(rec->ibdev), device + cfg.ibdev_name);
+}
+
+/* The stack pointer of the caller, to which the function returns. Under fexit it is found from the trampoline's frame, as
+ * x86-64 lays it out: below the return address and the saved frame pointer lie the return value and the arguments, where
+ * the context points. Elsewhere the constant part differs, which no comparison notices. A sum with a context pointer is
+ * refused, so the pointer goes through memory. */
+static __always_inline __u64 caller_sp(void *ctx, struct thread *t, bool fexit)
+{
+	if (!fexit)
+		return PT_REGS_SP((struct pt_regs *)ctx);
+	t->frame = (__u64)ctx;
+	return t->frame + bpf_get_func_arg_cnt(ctx) * 8 + 24;
+}
+
+/* Adds an exit to the thread's chain. This function called the one before if its caller's stack pointer is higher. Equal
+ * stack pointers mean siblings under fexit; under a kretprobe they may also be a function and the one it jumped to at its
+ * end, so there only another errno makes a new branch. */
+static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u32 info, __s16 err, bool fexit)
+{
+	struct rd_rec *rec = &t->rec;
+	__u64 sp = caller_sp(ctx, t, fexit);
+	__u32 n = rec->n_chain;
+	__u16 flags = 0;
+
+	if (n) {
+		__s16 last = rec->chain[(n - 1) % RD_CHAIN_SLOTS].err;
+
+		if (sp < t->sp || (sp == t->sp && (fexit || err != last))) {
+			flags = RD_LINK_BRANCH;
+			t->earlier[2] = t->earlier[1];
+			t->earlier[1] = t->earlier[0];
+			t->earlier[0] = rec->chain[t->branch % RD_CHAIN_SLOTS];
+			t->earlier[0].err = last;
+			t->branch = n;
+		}
+	}
+	if (n >= RD_CHAIN_MAX) {
+		/* The newest branch is the one that can still matter; within a branch its origin is, and the newest. */
+		if (flags) {
+			rec->dropped += n;
+			t->branch = 0;
+			n = 0;
+		} else {
+			rec->dropped++;
+			n = RD_CHAIN_MAX - 1;
+		}
+	}
+	rec->chain[n % RD_CHAIN_SLOTS] = (struct rd_rec_link){ .fn = fn, .err = err, .flags = flags };
+	rec->n_chain = n + 1;
+	t->sp = sp;
+	if (info & RD_FN_MATCH)
+		t->matched = true;
+	if (cfg.kernel_stack && (flags || !n)) {
+		long size = bpf_get_stack(ctx, t->kstack, RD_STACK_MAX * sizeof(__u64), 0);
+
+		t->n_kstack = size > 0 ? size / sizeof(__u64) : 0;
+	}
+}
+
+/* The innermost function of what led to the root's errno. That is the root's own branch, unless it begins with another
+ * errno and an earlier branch ended with the root's: then the later failure was one of cleaning up. */
+static __always_inline __u32 find_origin(struct thread *t)
+{
+	struct rd_rec *rec = &t->rec;
+	struct rd_rec_link *first = &rec->chain[t->branch % RD_CHAIN_SLOTS];
+	__u32 i;
+
+	if (first->err != rec->err)
+		for (i = 0; i < RD_EARLIER; i++)
+			if (t->earlier[i].err == rec->err)
+				return t->earlier[i].fn;
+	return first->fn;
+}
+
+static __always_inline void decode_ioctl(struct thread *t)
+{
+	struct ioctl_header head;
+	struct ioctl_attr attr;
+	int i;
+
+	if (bpf_probe_read_user(&head, sizeof(head), (void *)t->args[1]))
+		return;
+	t->rec.num_attrs = head.num_attrs;
+	t->rec.verb = RD_VERB(RD_VERB_IOCTL, (__u32)head.object << 16 | head.method);
+	if (head.object || head.method)
+		return;
+	for (i = 0; i < ATTRS_SEARCHED && i < head.num_attrs; i++) {
+		if (bpf_probe_read_user(&attr, sizeof(attr), (void *)(t->args[1] + sizeof(head) + i * sizeof(attr))))
+			return;
+		if (attr.id == ATTR_WRITE_CMD) {
+			t->rec.verb = RD_VERB(RD_VERB_INVOKE_WRITE, attr.data);
+			return;
+		}
+	}
+}
+
+static __always_inline __u32 inode_device(struct inode *inode)
+{
+	__u32 dev = 0;
+
+	if (cfg.read_kernel)
+		bpf_core_read(&dev, sizeof(dev), &inode->i_rdev);
+	return dev;
+}
+
+static __always_inline __u32 file_device(struct file *file)
+{
+	struct inode *inode = NULL;
+
+	if (!cfg.read_kernel || bpf_core_read(&inode, sizeof(inode), &file->f_inode))
+		return 0;
+	return inode_device(inode);
+}
+
+static __always_inline __u32 bundle_device(__u64 bundle)
+{
+	void *file = NULL, *device = NULL;
+	__u32 dev = 0;
+
+	if (!cfg.read_kernel || cfg.bundle_ufile < 0 || cfg.ufile_device < 0 || cfg.uverbs_dev_devt < 0)
+		return 0;
+	if (bpf_probe_read_kernel(&file, sizeof(file), (void *)bundle + cfg.bundle_ufile) ||
+	    bpf_probe_read_kernel(&device, sizeof(device), file + cfg.ufile_device))
+		return 0;
+	bpf_probe_read_kernel(&dev, sizeof(dev), device + cfg.uverbs_dev_devt);
+	return dev;
+}
+
+static __always_inline void decode(struct thread *t, __u32 entry)
+{
+	struct rd_rec *rec = &t->rec;
+	__u32 cmd = 0;
+
+	rec->verb = 0;
+	rec->num_attrs = 0;
+	rec->dev = 0;
+	switch (entry) {
+	case RD_DOOR_IOCTL:
+		rec->dev = file_device((struct file *)t->args[0]);
+		decode_ioctl(t);
+		break;
+	case RD_DOOR_UCMA:
+		rec->dev = file_device((struct file *)t->args[0]);
+		if (!bpf_probe_read_user(&cmd, sizeof(cmd), (void *)t->args[1]))
+			rec->verb = RD_VERB(RD_VERB_UCMA, cmd);
+		break;
+	case RD_DOOR_HANDLER:
+		rec->dev = bundle_device(t->args[0]);
+		rec->verb = RD_VERB(RD_VERB_WRITE, rec->root);
+		break;
+	case RD_DOOR_MMAP:
+		rec->dev = file_device((struct file *)t->args[0]);
+		rec->verb = RD_VERB(RD_VERB_FOP, entry);
+		break;
+	case RD_DOOR_OPEN:
+		rec->dev = inode_device((struct inode *)t->args[0]);
+		rec->verb = RD_VERB(RD_VERB_FOP, entry);
+		break;
+	}
+}
+
+static __always_inline bool below_command(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	int i;
+
+	for (i = 0; i < RD_ANCESTORS_SEARCHED; i++) {
+		task = task->real_parent;
+		if (!task)
+			return false;
+		if (task->tgid == command)
+			return true;
+	}
+	return false;
+}
+
+static __always_inline bool is_pid(void)
+{
+	struct bpf_pidns_info ns;
+
+	return !bpf_get_ns_current_pid_tgid(cfg.pidns_dev, cfg.pidns_ino, &ns, sizeof(ns)) && ns.tgid == cfg.pid;
+}
+
+static __always_inline bool is_device(const struct rd_rec *rec)
+{
+	__u32 i;
+
+	for (i = 0; i < RD_DEVS_MAX && i < cfg.n_devs; i++)
+		if (rec->dev == cfg.devs[i])
+			return true;
+	return cfg.ibdev[0] && !bpf_strncmp(rec->ibdev, sizeof(rec->ibdev), (const char *)cfg.ibdev);
+}
+
+static __always_inline bool passes(struct thread *t)
+{
+	struct rd_rec *rec = &t->rec;
+
+	if (cfg.err && rec->err != -cfg.err)
+		return false;
+	if (cfg.match && !t->matched)
+		return false;
+	if (cfg.pid && !is_pid())
+		return false;
+	if (cfg.comm[0] && bpf_strncmp(rec->comm, RD_COMM_LEN, (const char *)cfg.comm))
+		return false;
+	if (cfg.cgroup && rec->cgroup != cfg.cgroup) {
+		int i;
+		bool below = false;
+
+		for (i = 0; i < RD_CGROUP_DEPTH && !below; i++)
+			below = bpf_get_current_ancestor_cgroup_id(i) == cfg.cgroup;
+		if (!below)
+			return false;
+	}
+	if (cfg.n_devs && !is_device(rec))
+		return false;
+	return !cfg.descendants || below_command();
+}
+
+static __always_inline bool count(const struct rd_rec *rec)
+{
+	struct rd_count_key key = { .verb = rec->verb, .origin = rec->origin, .dev = rec->dev, .err = rec->err };
+	__u64 one = 1, *value = bpf_map_lookup_elem(&counts, &key);
+
+	if (!value && !bpf_map_update_elem(&counts, &key, &one, BPF_NOEXIST))
+		return true;
+	/* Another CPU may have been first. */
+	if (!value)
+		value = bpf_map_lookup_elem(&counts, &key);
+	if (!value)
+		return false;
+	__sync_fetch_and_add(value, 1);
+	return true;
+}
+
+/* A count of 8-byte things as bytes, bounded by a mask: what the compiler makes of a comparison the verifier loses. */
+static __always_inline __u32 size_of(__u32 n, __u32 slots)
+{
+	barrier_var(n);
+	n &= slots - 1;
+	barrier_var(n);
+	return n * 8;
+}
+
+static __always_inline long send_with_stacks(struct thread *t)
+{
+	struct rd_rec *rec = &t->rec;
+	__u32 head = HEADER_SIZE + size_of(rec->n_chain, RD_CHAIN_SLOTS);
+	__u32 kernel = size_of(rec->n_kstack, RD_STACK_SLOTS), user = size_of(rec->n_ustack, RD_STACK_SLOTS);
+	struct bpf_dynptr ptr;
+	long err = bpf_ringbuf_reserve_dynptr(&ring, head + kernel + user, 0, &ptr);
+
+	if (err) {
+		bpf_ringbuf_discard_dynptr(&ptr, BPF_RB_NO_WAKEUP);
+		return err;
+	}
+	bpf_dynptr_write(&ptr, 0, rec, head, 0);
+	if (kernel)
+		bpf_dynptr_write(&ptr, head, t->kstack, kernel, 0);
+	if (user)
+		bpf_dynptr_write(&ptr, head + kernel, t->ustack, user, 0);
+	bpf_ringbuf_submit_dynptr(&ptr, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+static __always_inline long send(void *ctx, struct thread *t)
+{
+	struct rd_rec *rec = &t->rec;
+
+	rec->n_kstack = t->n_kstack;
+	rec->n_ustack = 0;
+	if (cfg.user_stack) {
+		long got = bpf_get_stack(ctx, t->ustack, RD_STACK_MAX * sizeof(__u64), BPF_F_USER_STACK);
+
+		rec->n_ustack = got > 0 ? got / sizeof(__u64) : 0;
+	}
+	if (cfg.kernel_stack || cfg.user_stack)
+		return send_with_stacks(t);
+	return bpf_ringbuf_output(&ring, rec, HEADER_SIZE + size_of(rec->n_chain, RD_CHAIN_SLOTS), BPF_RB_NO_WAKEUP);
+}
+
+/* The root returned an errno: the chain becomes an event. */
+static __always_inline void emit(void *ctx, struct thread *t, __u32 entry, __s16 err)
+{
+	struct rd_rec *rec = &t->rec;
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct rd_totals *sum;
+
+	rec->err = err;
+	rec->origin = find_origin(t);
+	rec->pid = pid_tgid >> 32;
+	rec->tid = pid_tgid;
+	rec->uid = bpf_get_current_uid_gid();
+	rec->cgroup = bpf_get_current_cgroup_id();
+	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
+	decode(t, entry);
+	if (!passes(t))
+		return;
+	rec->time = bpf_ktime_get_ns();
+	sum = get_totals();
+	if (!sum)
+		return;
+	sum->events++;
+	if (!count(rec))
+		sum->uncounted++;
+	if (send(ctx, t))
+		sum->lost++;
+	else
+		sum->delivered++;
+}
+
+static __always_inline int enter_root(__u32 fn, __u64 arg0, __u64 arg1)
+{
+	__u32 entry = RD_FN_ENTRY(fn_info(fn));
+	struct rd_totals *sum;
+	struct thread *t;
+
+	if (!on)
+		return 0;
+	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t) {
+		sum = get_totals();
+		if (sum)
+			sum->no_state++;
+		return 0;
+	}
+	if (t->active) {
+		/* A write handler below an ioctl is one more function of the ioctl's chain. */
+		if (entry == RD_DOOR_HANDLER && RD_FN_ENTRY(fn_info(t->rec.root)) != RD_DOOR_HANDLER)
+			return 0;
+		sum = get_totals();
+		if (sum)
+			sum->no_exit++;
+	}
+	t->active = true;
+	t->matched = false;
+	t->branch = 0;
+	__builtin_memset(t->earlier, 0, sizeof(t->earlier));
+	t->n_kstack = 0;
+	t->args[0] = arg0;
+	t->args[1] = arg1;
+	t->rec.root = fn;
+	t->rec.n_chain = 0;
+	t->rec.dropped = 0;
+	t->rec.flags = 0;
+	t->rec.ibdev[0] = 0;
+	return 0;
+}
+
+static __always_inline struct thread *thread_in_call(void)
+{
+	struct thread *t;
+
+	if (!on)
+		return NULL;
+	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	return t && t->active ? t : NULL;
+}
+
+static __always_inline int leave_root(void *ctx, __u32 fn, __u64 ret, bool fexit)
+{
+	__u32 info = fn_info(fn);
+	bool failed = maybe_errno(ret) && is_errno(ret, info);
+	struct rd_totals *sum;
+	struct thread *t;
+
+	if (!on)
+		return 0;
+	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	if (!t) /* it came in before the trace began */
+		return 0;
+	if (!t->active) {
+		sum = get_totals();
+		if (sum)
+			sum->no_entry++;
+		return 0;
+	}
+	if (failed)
+		add_exit(ctx, t, fn, info, ret, fexit);
+	if (t->rec.root != fn)
+		return 0;
+	t->active = false;
+	if (failed)
+		emit(ctx, t, RD_FN_ENTRY(info), ret);
+	return 0;
+}
+
+SEC("?fexit")
+int fexit_leave(void *ctx)
+{
+	struct thread *t;
+	__u64 ret, arg;
+	__u32 fn, info;
+
+	if (bpf_get_func_ret(ctx, &ret) || !maybe_errno(ret))
+		return 0;
+	fn = bpf_get_attach_cookie(ctx);
+	info = fn_info(fn);
+	if (!is_errno(ret, info))
+		return 0;
+	t = thread_in_call();
+	if (!t)
+		return 0;
+	if (RD_FN_QP_ARG(info) != RD_FN_NO_ARG && !bpf_get_func_arg(ctx, RD_FN_QP_ARG(info), &arg))
+		note_qp(&t->rec, (void *)arg);
+	if (RD_FN_DEV_ARG(info) != RD_FN_NO_ARG && !bpf_get_func_arg(ctx, RD_FN_DEV_ARG(info), &arg))
+		note_device(&t->rec, (void *)arg);
+	add_exit(ctx, t, fn, info, ret, true);
+	return 0;
+}
+
+SEC("?fexit")
+int fexit_leave_root(void *ctx)
+{
+	__u64 ret;
+
+	if (bpf_get_func_ret(ctx, &ret))
+		return 0;
+	return leave_root(ctx, bpf_get_attach_cookie(ctx), ret, true);
+}
+
+SEC("?fentry")
+int fentry_root(void *ctx)
+{
+	__u32 fn = bpf_get_attach_cookie(ctx);
+	__u32 entry = RD_FN_ENTRY(fn_info(fn));
+	__u64 arg0 = 0, arg1 = 0;
+
+	bpf_get_func_arg(ctx, 0, &arg0);
+	/* ioctl(file, command, header); write(file, buffer, …) */
+	bpf_get_func_arg(ctx, entry == RD_DOOR_IOCTL ? 2 : 1, &arg1);
+	return enter_root(fn, arg0, arg1);
+}
+
+SEC("?kretprobe")
+int kprobe_leave(struct pt_regs *ctx)
+{
+	__u64 ret = PT_REGS_RC(ctx);
+	struct thread *t;
+	__u32 fn, info;
+
+	if (!maybe_errno(ret))
+		return 0;
+	fn = bpf_get_attach_cookie(ctx);
+	info = fn_info(fn);
+	if (!is_errno(ret, info))
+		return 0;
+	t = thread_in_call();
+	if (t)
+		add_exit(ctx, t, fn, info, ret, false);
+	return 0;
+}
+
+SEC("?kretprobe")
+int kprobe_leave_root(struct pt_regs *ctx)
+{
+	return leave_root(ctx, bpf_get_attach_cookie(ctx), PT_REGS_RC(ctx), false);
+}
+
+/* The verifier wants the context read at constant offsets: the compiler may not turn the choice of a register into
+ * arithmetic on the pointer. */
+static __always_inline __u64 kprobe_arg(struct pt_regs *ctx, __u32 n)
+{
+	__u64 args[] = { PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx), PT_REGS_PARM4(ctx),
+			 PT_REGS_PARM5(ctx) };
+	__u64 arg = 0;
+
+	for (int i = 0; i < 5; i++) {
+		barrier_var(args[i]);
+		if (n == (__u32)i)
+			arg = args[i];
+	}
+	return arg;
+}
+
+SEC("?kprobe")
+int kprobe_root(struct pt_regs *ctx)
+{
+	__u32 fn = bpf_get_attach_cookie(ctx);
+	__u32 entry = RD_FN_ENTRY(fn_info(fn));
+
+	return enter_root(fn, PT_REGS_PARM1(ctx), kprobe_arg(ctx, entry == RD_DOOR_IOCTL ? 2 : 1));
+}
+
+/* At a return the arguments are gone: on the few functions of the core that take a queue pair, this notes it going in. */
+SEC("?kprobe")
+int kprobe_object(struct pt_regs *ctx)
+{
+	__u32 info = fn_info(bpf_get_attach_cookie(ctx));
+	struct thread *t = thread_in_call();
+
+	if (!t)
+		return 0;
+	note_qp(&t->rec, (void *)kprobe_arg(ctx, RD_FN_QP_ARG(info)));
+	note_device(&t->rec, (void *)kprobe_arg(ctx, RD_FN_DEV_ARG(info)));
+	return 0;
+}
+
+/* Run once, in the context of the holder, which is the command's child. */
+SEC("?raw_tp")
+int whoami(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	(void)ctx;
+	command = task->real_parent->tgid;
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";
