@@ -1,0 +1,202 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What holds for every command: help, errors, exit codes, output that cannot be written, completion, pages, installing.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	RD=${RDMADIAG:-$PWD/build/rdmadiag}
+}
+
+commands() {
+	"$RD" complete --dump | jq -r '.commands[] | select(.hidden | not).name'
+}
+
+# Options of a command ("" for the global ones), one a line: "-o" and "--columns" for both names.
+table_options() {
+	"$RD" complete --dump | jq -r --arg c "$1" '.options[] | select((.command // "") == $c) |
+		(if .letter then "-" + .letter else empty end), "--" + .name' | sort
+}
+
+# The same as the page has them: "-" + what stands behind each Fl of an .It line.
+page_options() {
+	sed -n 's/^\.It Fl/Fl/p' "$1" | grep -o 'Fl [^ ]*' | sed 's/^Fl /-/; s/\\&//g; s/\\-/-/g' | sort
+}
+
+@test "alone it prints help and exits 0" {
+	run --separate-stderr "$RD"
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[[ ${lines[0]} == "Usage: rdmadiag "* ]]
+}
+
+@test "help goes to standard output, in each of the usual ways" {
+	for args in --help -h help "trace-errno --help" "--json trace-errno -h" "help trace-errno"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr "$RD" $args
+		[ "$status" -eq 0 ]
+		[ -z "$stderr" ]
+		[[ ${lines[0]} == "Usage: rdmadiag "* ]]
+	done
+	[[ ${lines[0]} == "Usage: rdmadiag trace-errno "* ]]
+}
+
+@test "the version is one line" {
+	run --separate-stderr "$RD" --version
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ $output =~ ^rdmadiag\ [0-9]+\.[0-9]+ ]]
+	run "$RD" -V
+	[[ $output =~ ^rdmadiag\  ]]
+}
+
+@test "an unknown command: exit 3, the nearest name, nothing on standard output" {
+	run --separate-stderr "$RD" trace-erno
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -eq 2 ]
+	[ "${stderr_lines[1]}" = "  try: rdmadiag trace-errno" ]
+	run --separate-stderr "$RD" entirely-different
+	[ "$status" -eq 3 ]
+	[ "${stderr_lines[1]}" = "  try: rdmadiag --help" ]
+}
+
+@test "an unknown option: exit 3, the nearest name, nothing on standard output" {
+	run --separate-stderr "$RD" trace-errno --duratoin 5
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	[ "${stderr_lines[0]}" = "rdmadiag: --duratoin: trace-errno has no such option" ]
+	[ "${stderr_lines[1]}" = "  try: --duration" ]
+	for args in --no-such-option "-Z" "--color sometimes" "--columns" "--json=yes" "trace-errno --no-such-option"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr "$RD" $args
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+		[ "${#stderr_lines[@]}" -le 2 ]
+	done
+}
+
+@test "an argument cannot steer the terminal through an error message" {
+	run --separate-stderr "$RD" $'\033[2J\nfake'
+	[ "$status" -eq 3 ]
+	[ "${stderr_lines[0]}" = 'rdmadiag: \x1b[2J\x0afake: rdmadiag has no such command' ]
+}
+
+@test "a reader that has gone is no error" {
+	run python3 -c '
+import subprocess, sys
+p = subprocess.Popen([sys.argv[1], "complete", "--dump"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+p.stdout.close()
+print(p.stderr.read().decode(), end="")
+sys.exit(p.wait())' "$RD"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "a full disk is an error that says so" {
+	[ -c /dev/full ] || skip "no /dev/full"
+	run --separate-stderr bash -c '"$1" --help >/dev/full' - "$RD"
+	[ "$status" -eq 3 ]
+	[[ $stderr == "rdmadiag: standard output: cannot write: "*"(ENOSPC)" ]]
+}
+
+@test "a closed standard output is an error, and no file gets the text instead" {
+	run --separate-stderr bash -c '"$1" complete --dump >&-' - "$RD"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"(EBADF)" ]]
+	run --separate-stderr bash -c '"$1" --help 2>&- >&- <&-' - "$RD"
+	[ "$status" -eq 3 ]
+}
+
+@test "the pages have the options of the tables, and no others" {
+	diff <(table_options "") <(page_options man/rdmadiag.1)
+	for command in $(commands); do
+		[ -f "man/rdmadiag-$command.1" ]
+		diff <(table_options "$command") <(page_options "man/rdmadiag-$command.1")
+	done
+}
+
+@test "the pages name the columns of the tables, and the main page the commands" {
+	for command in $(commands); do
+		grep -q "^\.It Cm $command" man/rdmadiag.1
+		for column in $("$RD" complete -- "$command" -o "" | cut -f1); do
+			grep -qw -- "$column" "man/rdmadiag-$command.1" || { echo "$command: $column"; return 1; }
+		done
+	done
+}
+
+@test "completion offers commands, options, arguments" {
+	[ "$("$RD" complete -- tra | cut -f1)" = trace-errno ]
+	"$RD" complete -- "" | grep -q "^trace-errno	."
+	! "$RD" complete -- "" | grep -q "^complete"
+	[ "$("$RD" complete -- --jso | cut -f1)" = --json ]
+	[ "$("$RD" complete -- trace-errno --dur | cut -f1)" = --duration ]
+	[ "$("$RD" complete -- --color al | cut -f1)" = always ]
+	[ "$("$RD" complete -- --color=al | cut -f1)" = --color=always ]
+	[ "$("$RD" complete -- --color = al | cut -f1)" = always ]
+	"$RD" complete -- trace-errno --errno EFA | grep -q "^EFAULT	Bad address"
+	"$RD" complete -- trace-errno --pid $$ | grep -q "^$$	"
+	[ "$("$RD" complete -- trace-errno -u roo | cut -f1)" = root ]
+	[ "$("$RD" complete -- trace-errno --backend=kprobe- | cut -f1)" = --backend=kprobe-multi ]
+}
+
+@test "completion leaves the traced command to the shell" {
+	[ "$("$RD" complete -- trace-errno -- l)" = :command ]
+	[ "$("$RD" complete -- trace-errno -- ls --js)" = :file ]
+	[ "$("$RD" complete -- trace-errno ls --js)" = :file ]
+}
+
+@test "completion in bash" {
+	run bash -c '
+		source completions/rdmadiag.bash
+		rdmadiag() { :; }
+		try() { COMP_WORDS=("'"$RD"'" "$@"); COMP_CWORD=$#; _rdmadiag "'"$RD"'"; echo "${COMPREPLY[*]}"; }
+		try tra; try trace-errno --dur; try --color = al; try trace-errno --color ""'
+	[ "${lines[0]}" = trace-errno ]
+	[ "${lines[1]}" = --duration ]
+	[ "${lines[2]}" = always ]
+	[ "${lines[3]}" = "auto always never" ]
+}
+
+@test "completion in fish" {
+	command -v fish >/dev/null || skip "fish is not here"
+	run fish -c "set PATH $(dirname "$RD") \$PATH; source completions/rdmadiag.fish; complete -C 'rdmadiag tra'"
+	[[ ${lines[0]} == trace-errno* ]]
+}
+
+@test "completion in zsh is sound" {
+	command -v zsh >/dev/null || skip "zsh is not here"
+	zsh -n completions/_rdmadiag
+}
+
+@test "an edited header rebuilds what includes it, C and BPF" {
+	run make -n -W lib/base/buf.h all
+	[[ $output == *"-c -o build/obj/lib/render/table.o"* ]]
+	[[ $output != *"-c -o build/obj/lib/base/base.o"* ]]
+	run make -n -W bpf/record.h all
+	[[ $output == *"-target bpf"* ]]
+	run make -q all
+	[ "$status" -eq 0 ] || make --debug=b -n all | grep -q "Must remake target 'force'"
+}
+
+@test "install puts program, pages and completions in place, and uninstall takes all away" {
+	dest=$BATS_TEST_TMPDIR/dest
+	run make -s install DESTDIR="$dest" PREFIX=/usr/local
+	[ "$status" -eq 0 ]
+	"$dest/usr/local/bin/rdmadiag" --version
+	[ -f "$dest/usr/local/share/man/man1/rdmadiag.1" ]
+	[ -f "$dest/usr/local/share/bash-completion/completions/rdmadiag" ]
+	[ -f "$dest/usr/local/share/zsh/site-functions/_rdmadiag" ]
+	[ -f "$dest/usr/local/share/fish/vendor_completions.d/rdmadiag.fish" ]
+	for command in $(commands); do [ -f "$dest/usr/local/share/man/man1/rdmadiag-$command.1" ]; done
+	make -s uninstall DESTDIR="$dest" PREFIX=/usr/local
+	[ -z "$(find "$dest" -type f)" ]
+}
+
+@test "installing what is needed does nothing, offline, where all is there" {
+	if ! scripts/deps.sh build test vm >/dev/null 2>&1; then skip "packages are missing"; fi
+	run env PATH="$PATH" http_proxy=http://127.0.0.1:9 scripts/deps.sh build test vm
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}

@@ -1,0 +1,182 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Runs the test suites, all or those named: lint unit san bats accept vm. Last line: "N passed, N failed, N skipped".
+# V=1 names every test that passed, too.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+verbose=${V:-0}
+logs=build/check
+passed=0 failed=0 skipped=0
+unset MAKEFLAGS MAKELEVEL MFLAGS # of the make that called us
+rm -rf $logs
+mkdir -p $logs
+
+pass() {
+	passed=$((passed + 1))
+	[ "$verbose" = 0 ] || printf 'ok      %s\n' "$1"
+}
+
+# fail NAME [LOG]
+fail() {
+	failed=$((failed + 1))
+	printf 'not ok  %s\n' "$1"
+	[ -z "${2-}" ] || sed 's/^/        | /' "$2"
+}
+
+skip() {
+	skipped=$((skipped + 1))
+	printf 'skip    %s: %s\n' "$1" "$2"
+}
+
+# A line for all that went well in a group.
+summary() {
+	[ "$verbose" != 0 ] || [ "$2" -eq 0 ] || printf 'ok      %s (%d)\n' "$1" "$2"
+}
+
+# one NAME COMMAND...: a test that is one command; exit 77 means skip, its last line says why.
+one() {
+	local name=$1 log
+	log=$logs/${name//[ \/]/-}.log
+	shift
+	"$@" >"$log" 2>&1
+	case $? in
+	0)
+		passed=$((passed + 1))
+		printf 'ok      %s\n' "$name"
+		;;
+	77) skip "$name" "$(tail -1 "$log")" ;;
+	*) fail "$name" "$log" ;;
+	esac
+}
+
+# tap NAME COMMAND...: a program that speaks TAP.
+tap() {
+	local name=$1 log before=$passed status line said=0 plan=0 test why failures=0
+	log=$logs/${name//[ \/]/-}.log
+	shift
+	"$@" >"$log" 2>&1
+	status=$?
+	while IFS= read -r line; do
+		case $line in
+		1..*) plan=$((plan + ${line#1..})) && continue ;;
+		"ok "* | "not ok "*) said=$((said + 1)) ;;
+		*) continue ;;
+		esac
+		# "ok 3 - name # skip why"
+		test=$(sed -E 's/^(not )?ok [0-9]+( -)? ?//; s/ *# (skip|SKIP).*//' <<<"$line")
+		test=${test//_/ }
+		why=$(sed -nE 's/.*# (skip|SKIP) ?//p' <<<"$line")
+		case $line in
+		"not ok "*)
+			fail "$name: $test"
+			failures=$((failures + 1))
+			;;
+		*"# skip"* | *"# SKIP"*) skip "$name${test:+: $test}" "${why:-it says no more}" ;;
+		*) pass "$name: $test" ;;
+		esac
+	done <"$log"
+	if [ $said -ne $plan ] || { [ $status -ne 0 ] && [ $failures -eq 0 ]; }; then
+		fail "$name: ended early, with status $status"
+		failures=$((failures + 1))
+	fi
+	[ $failures -eq 0 ] || sed 's/^/        | /' "$log"
+	summary "$name" $((passed - before))
+}
+
+lint() {
+	local script
+	for script in tests/lint/*; do
+		[ -x "$script" ] || continue
+		script=${script##*/}
+		one "lint: ${script%.*}" "tests/lint/$script"
+	done
+}
+
+# units NAME FOLDER
+units() {
+	local program
+	for program in "$2"/tests/unit/test-*; do
+		[ -f "$program" ] && [ -x "$program" ] || continue
+		case $program in *.d | *.o) continue ;; esac
+		[ -f "tests/unit/${program##*/}.c" ] || continue
+		tap "$1: ${program##*/test-}" env CMOCKA_MESSAGE_OUTPUT=TAP timeout 120 "$program"
+	done
+}
+
+unit() {
+	units unit build
+}
+
+# The same tests with AddressSanitizer and UBSan: every byte parser meets its hostile files under them.
+san() {
+	if ! make -s -j"$(nproc)" SAN=1 unit >$logs/san-build.log 2>&1; then
+		if echo 'int main(void){return 0;}' | "${CC:-cc}" -x c -fsanitize=address,undefined -o /dev/null - 2>/dev/null; then
+			fail "sanitized build" $logs/san-build.log
+		else
+			skip "sanitized unit tests" "${CC:-cc} has no AddressSanitizer here"
+		fi
+		return
+	fi
+	units sanitized build/san
+}
+
+bats_files() {
+	local file
+	if ! command -v bats >/dev/null; then
+		skip "bats" "bats is not here"
+		return
+	fi
+	for file in tests/bats/*.bats; do
+		[ -e "$file" ] || continue
+		tap "bats: $(basename "$file" .bats)" timeout 600 bats --tap "$file"
+	done
+}
+
+# What scripts may rely on, held from outside; part of some work places only.
+accept() {
+	if [ -x ../shared/accept/contract ]; then
+		one "contract" timeout 120 ../shared/accept/contract build/rdmadiag
+	else
+		skip "contract" "../shared/accept/contract is not here"
+	fi
+}
+
+# Says "ok NAME", "not ok NAME" and "skip NAME: why" as it goes; all else is its log.
+vm() {
+	local line status=0 before=$failed
+	if [ ! -x tests/vm/check ]; then
+		skip "virtual machines" "tests/vm/check is not here"
+		return
+	fi
+	while IFS= read -r line; do
+		case $line in
+		"ok "*)
+			passed=$((passed + 1))
+			printf 'ok      vm: %s\n' "${line#ok }"
+			;;
+		"not ok "*) fail "vm: ${line#not ok }" ;;
+		"skip "*)
+			line=${line#skip }
+			skip "vm: ${line%%: *}" "${line#*: }"
+			;;
+		"check ended "*) status=${line#check ended } ;;
+		*) printf '        | %s\n' "$line" ;;
+		esac
+	done < <(
+		tests/vm/check 2>&1
+		echo "check ended $?"
+	)
+	[ "$status" = 0 ] || [ $failed -gt $before ] || fail "vm: tests/vm/check ended early, with status $status"
+}
+
+[ $# -gt 0 ] || set -- lint unit san bats accept vm
+for suite in "$@"; do
+	case $suite in
+	lint | unit | san | accept | vm) $suite ;;
+	bats) bats_files ;;
+	*) fail "no such suite: $suite" ;;
+	esac
+done
+printf '%d passed, %d failed, %d skipped\n' $passed $failed $skipped
+[ $failed -eq 0 ]

@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Holds the dependency rules of ARCHITECTURE.md by reading #include lines and calls. Prints each breach; fails if there is one.
+cd "$(dirname "$0")/../.." || exit 1
+breaches=0
+
+breach() {
+	printf '%s\n' "$*"
+	breaches=$((breaches + 1))
+}
+
+# Which rooms the files of a room may include. All see base.
+allowed() {
+	case $1 in
+	lib/base) echo "base" ;;
+	lib/source) echo "base source" ;;
+	lib/model) echo "base model" ;;
+	lib/collect) echo "base source model collect bpf" ;;
+	lib/trace) echo "base source model trace bpf" ;;
+	lib/analyse) echo "base model analyse bpf" ;;
+	lib/check) echo "base model check" ;;
+	lib/report) echo "base model report" ;;
+	lib/render) echo "base report render" ;;
+	lib/view) echo "base report render view" ;;
+	cmd) echo "base source model collect trace analyse check report render view bpf cmd" ;;
+	*) echo "" ;;
+	esac
+}
+
+# Of bpf/, user space may see the shared layouts only; skeletons are for lib/trace.
+check_include() {
+	local file=$1 room=$2 included=$3 target
+	case $included in
+	*.skel.h) [ "$room" = lib/trace ] || breach "$file: only lib/trace loads BPF programs ($included)"; return ;;
+	*.bpf.h) breach "$file: $included is for BPF programs only"; return ;;
+	bpf/*) [ -e "$included" ] || return ;; # libbpf's own
+	esac
+	target=${included%%/*}
+	if [ "$target" = "$included" ]; then
+		# A header without a folder: the file's own room.
+		[ -e "$(dirname "$file")/$included" ] || breach "$file: includes \"$included\", which is not in its room"
+		return
+	fi
+	case " $(allowed "$room") " in
+	*" $target "*) ;;
+	*) breach "$file: $room must not see $target ($included)" ;;
+	esac
+}
+
+while read -r file; do
+	case $file in
+	lib/*) room=$(dirname "$file") ;;
+	*) room=cmd ;;
+	esac
+	if [ -z "$(allowed "$room")" ]; then
+		breach "$file: no such room; see ARCHITECTURE.md"
+		continue
+	fi
+	while read -r included; do
+		check_include "$file" "$room" "$included"
+	done < <(sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$file")
+done < <(find lib cmd -name '*.[ch]' | sort)
+
+# Code without comments and string literals, as FILE:LINE:TEXT.
+code() {
+	python3 - "$@" <<'EOF'
+import re, sys
+for path in sys.argv[1:]:
+    text = open(path, encoding='utf-8').read()
+    blank = lambda m: re.sub(r'[^\n]', ' ', m.group(0))
+    text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', blank, text, flags=re.S)
+    for n, line in enumerate(text.split('\n'), 1):
+        if line.strip():
+            print(f'{path}:{n}:{line}')
+EOF
+}
+
+# calls RULE FUNCTIONS FILES: no call of these functions in these files.
+calls() {
+	local rule=$1 functions=$2
+	shift 2
+	[ $# -gt 0 ] || return
+	while read -r line; do
+		breach "$line  <- $rule"
+	done < <(code "$@" | grep -E "(^|[^A-Za-z0-9_>.])($functions)[[:space:]]*\(" | sed 's/[[:space:]]\{2,\}/ /g')
+}
+
+mapfile -t lib < <(find lib -name '*.[ch]' | sort)
+calls "nothing below cmd prints" 'printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|perror|dprintf|vdprintf|warn|warnx' "${lib[@]}"
+
+# The holder is a process of its own: it ends itself.
+mapfile -t no_exit < <(printf '%s\n' "${lib[@]}" | grep -v '^lib/trace/holder')
+calls "nothing below cmd exits" 'exit|_exit|_Exit|quick_exit|abort|err|errx' "${no_exit[@]}"
+
+mapfile -t no_clock < <(printf '%s\n' "${lib[@]}" | grep -vE '^lib/source/|^lib/trace/(attach|holder|session)[a-z-]*\.c$')
+calls "only a source reads the clock" 'time|clock_gettime|gettimeofday|clock|timespec_get' "${no_clock[@]}"
+
+# The exceptions that source.h names.
+mapfile -t no_host < <(printf '%s\n' "${lib[@]}" |
+	grep -vE '^lib/source/|^lib/trace/(attach|holder|ustack|session)[a-z-]*\.c$')
+host='open|openat|open64|creat|fopen|fdopen|freopen|popen|opendir|fdopendir|readdir|readlink|readlinkat|realpath'
+host="$host|stat|lstat|fstat|fstatat|access|faccessat|socket|connect|uname|gethostname|getenv|secure_getenv|system"
+host="$host|fork|vfork|execv[pe]*|execl[pe]*|syscall|ioctl|getpwnam|getpwuid|getifaddrs|if_nametoindex"
+calls "only a source touches the host" "$host" "${no_host[@]}"
+
+[ $breaches -eq 0 ]
