@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A lint that cannot fail holds nothing: each is shown a breach of its rule, in a copy of the tree.
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	copy=$BATS_TEST_TMPDIR/tree
+	mkdir -p "$copy"
+	cp -r lib cmd bpf data man scripts completions tests Makefile .clang-format "$copy"
+	cd "$copy" || return 1
+}
+
+# breach FILE TEXT LINT: with this line at its end, the lint names the file and fails.
+breach() {
+	cp "$1" "$BATS_TEST_TMPDIR/kept"
+	printf '%s\n' "$2" >>"$1"
+	run "tests/lint/$3"
+	cp "$BATS_TEST_TMPDIR/kept" "$1"
+	[ "$status" -ne 0 ]
+	[[ $output == *"$1"* ]]
+}
+
+@test "layers: a room that looks where it must not is found" {
+	breach lib/render/table.c '#include "model/event.h"' layers.sh
+	breach lib/base/base.c '#include "source/source.h"' layers.sh
+	breach lib/report/report.c '	#  include "render/render.h"' layers.sh
+	breach lib/collect/cgroup.c '#include "trace/session.h"' layers.sh
+	breach lib/source/source.c '#include "trace.skel.h"' layers.sh
+	breach lib/model/event.c '#include "../cmd/cmd.h"' layers.sh
+}
+
+@test "layers: printing, leaving, clocks and files below cmd are found" {
+	breach lib/report/report.c 'int x(void) { return printf("x"); }' layers.sh
+	breach lib/render/json.c 'void x(void) { exit(1); }' layers.sh
+	breach lib/analyse/verb.c 'long x(void) { return time(NULL); }' layers.sh
+	breach lib/collect/cgroup.c 'int x(void) { return open ("/etc/passwd", 0); }' layers.sh
+}
+
+@test "layers: comments and strings are not calls" {
+	echo '/* open("x") and printf("y") */ const char x[] = "exit(1)";' >>lib/report/report.c
+	run tests/lint/layers.sh
+	[[ $output != *lib/report/report.c* ]]
+}
+
+@test "driver names: a driver's function is found, a device's name is none" {
+	breach lib/report/report.c 'const char *x = "rxe_reg_user_mr";' driver-names.sh
+	breach bpf/record.h '/* as mlx5_ib_reg_user_mr does */' driver-names.sh
+}
+
+@test "sizes: a function of 81 lines is found" {
+	{ echo 'void x(void)'; echo '{'; yes '	;' | head -80; echo '}'; } >"$BATS_TEST_TMPDIR/long"
+	breach lib/report/report.c "$(cat "$BATS_TEST_TMPDIR/long")" sizes.py
+}
+
+@test "format: a wrong indent is found" {
+	tests/lint/format.sh >/dev/null 2>&1 || [ $? -ne 77 ] || skip "clang-format 14 is not here"
+	breach lib/report/report.c 'int  x ;' format.sh
+}
+
+@test "cppcheck: a write behind the end is found" {
+	command -v cppcheck >/dev/null || skip "cppcheck is not here"
+	breach lib/report/report.c 'int x(void); int x(void) { int a[2]; a[2] = 1; return a[2]; }' cppcheck.sh
+}
+
+@test "words: a file without its licence line is found" {
+	echo 'int x;' >lib/base/none.h
+	run tests/lint/words.sh
+	[ "$status" -ne 0 ]
+	[[ $output == *"lib/base/none.h"* ]]
+}
