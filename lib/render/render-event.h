@@ -9,7 +9,7 @@
 /*
  * Adds a row of a section with the keys of an event (time, verb, errno, chain …), as lines:
  *
- *     14:03:07.123456 ibv_reg_mr: EFAULT (Bad address)  trainer[812] mlx5_0 qpn 17 job slurm:42.0
+ *     14:03:07.123456 ibv_reg_mr: EFAULT (Bad address)  trainer[812] rxe0 qpn 17 job slurm:42.0
  *         ib_umem_get           [ib_core]    EFAULT  <- origin
  *      -> ib_uverbs_reg_mr      [ib_uverbs]  EFAULT
  *      -> ib_uverbs_ioctl       [ib_uverbs]  EFAULT

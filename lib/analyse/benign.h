@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Failures that healthy programs cause by design. */
+#ifndef RD_ANALYSE_BENIGN_H
+#define RD_ANALYSE_BENIGN_H
+
+#include "model/event.h"
+#include "model/fnset.h"
+
+/*
+ * Why a settled event is benign (static text), or NULL if it is not. Each rule of the table in benign.c is as narrow as
+ * the record allows: the call, the errno, the function it came from, and what else is needed to tell the probe from a
+ * real failure. An event whose origin is not known is never benign.
+ */
+const char *rd_benign_reason(const struct rd_event *event, const struct rd_fnset *set);
+
+#endif

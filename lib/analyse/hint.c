@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/hint.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_MAX (1024 * 1024)
+#define HINTS_MAX 10000
+#define BLANKS " \t"
+
+struct rd_hint {
+	const char *verb, *err, *origin, *text;
+};
+
+void rd_hints_deinit(struct rd_hints *hints)
+{
+	free(hints->text);
+	free(hints->v);
+	memset(hints, 0, sizeof(*hints));
+}
+
+/* Cuts the next word off a line. NULL if there is none. */
+static const char *take_word(char **line)
+{
+	char *word = *line + strspn(*line, BLANKS);
+	size_t n = strcspn(word, BLANKS);
+
+	if (!n)
+		return NULL;
+	*line = word + n;
+	if (**line)
+		*(*line)++ = '\0';
+	return word;
+}
+
+static bool parse_line(char *line, struct rd_hint *ret)
+{
+	size_t n;
+
+	ret->verb = take_word(&line);
+	ret->err = ret->verb ? take_word(&line) : NULL;
+	ret->origin = ret->err ? take_word(&line) : NULL;
+	if (!ret->origin)
+		return false;
+	line += strspn(line, BLANKS);
+	n = strlen(line);
+	while (n && strchr(BLANKS "\r", line[n - 1]))
+		line[--n] = '\0';
+	ret->text = line;
+	return n > 0;
+}
+
+static int add_line(struct rd_hints *hints, char *line)
+{
+	struct rd_hint hint;
+
+	if (!parse_line(line, &hint))
+		return -EINVAL;
+	if (hints->n == HINTS_MAX)
+		return -EFBIG;
+	if (rd_grow(&hints->v, &hints->cap, hints->n + 1, sizeof(*hints->v)))
+		return -ENOMEM;
+	hints->v[hints->n++] = hint;
+	return 0;
+}
+
+int rd_hints_parse(const char *name, const char *text, size_t size, struct rd_hints *ret, struct rd_errlist *notes,
+		   struct rd_err *err)
+{
+	_cleanup_(rd_hints_deinit) struct rd_hints hints = { 0 };
+	unsigned number = 0;
+	char *line, *rest;
+
+	if (size > TEXT_MAX)
+		return rd_err_set(err, EFBIG, name, "a table of hints has at most %d bytes", TEXT_MAX);
+	hints.text = strndup(text, size);
+	if (!hints.text)
+		return rd_err_set(err, ENOMEM, name, "cannot keep the hints");
+	for (rest = hints.text; (line = strsep(&rest, "\n"));) {
+		struct rd_err note = { 0 };
+		int r;
+
+		number++;
+		line += strspn(line, BLANKS "\r");
+		if (!*line || *line == '#')
+			continue;
+		r = add_line(&hints, line);
+		if (r == -EINVAL) {
+			rd_err_set(&note, EINVAL, name, "line %u is not VERB ERRNO ORIGIN and a hint", number);
+			rd_errlist_add(notes, &note);
+		} else if (r) {
+			return rd_err_set(err, -r, name, "line %u: cannot keep more hints", number);
+		}
+	}
+	*ret = hints;
+	memset(&hints, 0, sizeof(hints));
+	return 0;
+}
+
+const char *rd_hint_find(const struct rd_hints *hints, const struct rd_event *ev, const struct rd_fnset *set)
+{
+	const char *verb = ev->verb ? ev->verb : "-", *err = rd_errno_name(ev->err);
+	char function[256] = "-", with_module[512] = "-";
+
+	if (ev->origin >= 0 && (size_t)ev->origin < set->n_fns) {
+		const struct rd_fn *fn = &set->fns[ev->origin];
+
+		snprintf(function, sizeof(function), "%.*s", (int)strcspn(fn->name, "."), fn->name);
+		snprintf(with_module, sizeof(with_module), "%s:%s",
+			 fn->module < set->n_modules ? set->modules[fn->module].name : "-", function);
+	}
+	for (size_t i = 0; i < hints->n; i++) {
+		const struct rd_hint *h = &hints->v[i];
+
+		if (!fnmatch(h->verb, verb, 0) && !fnmatch(h->err, err ? err : "-", 0) &&
+		    !fnmatch(h->origin, strchr(h->origin, ':') ? with_module : function, 0))
+			return h->text;
+	}
+	return NULL;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/symbols.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#define SYMBOLS_MAX 4000000
+#define NAME_LONGEST 511	       /* KSYM_NAME_LEN of the kernel, less its NUL */
+#define FUNCTION_LONGEST (1024 * 1024) /* further away it is in no function of ours */
+#define TRACING_FRAMES 16	       /* at most so many frames at the top are the tracing's own */
+
+struct rd_symbol {
+	uint64_t addr;
+	uint32_t name, module; /* where in `names`; module 0: none */
+};
+
+void rd_symbols_deinit(struct rd_symbols *symbols)
+{
+	free(symbols->v);
+	free(symbols->names);
+	memset(symbols, 0, sizeof(*symbols));
+}
+
+/* Where in `names` the text now stands. 0: no memory, or too much text. */
+static uint32_t keep_name(struct rd_symbols *s, const char *text, size_t n)
+{
+	uint32_t at = (uint32_t)s->names_len;
+
+	if (s->names_len + n + 1 > UINT32_MAX || rd_grow(&s->names, &s->names_cap, s->names_len + n + 1, 1))
+		return 0;
+	memcpy(s->names + at, text, n);
+	s->names[at + n] = '\0';
+	s->names_len += n + 1;
+	return at;
+}
+
+/* A module's symbols follow each other: its name is kept once. */
+static bool keep_module(struct rd_symbols *s, const char *text, size_t n, uint32_t *last)
+{
+	if (*last && strlen(s->names + *last) == n && !memcmp(s->names + *last, text, n))
+		return true;
+	*last = keep_name(s, text, n);
+	return *last;
+}
+
+/* "ffffffffc0a1b2c0 t function\t[module]" */
+static int parse_line(struct rd_symbols *s, const char *line, size_t n, uint32_t *last_module)
+{
+	const char *name, *end = line + n, *module;
+	uint64_t addr = 0;
+	size_t digits = 0, len;
+	struct rd_symbol sym;
+
+	for (; digits < n && digits < 16 && isxdigit((unsigned char)line[digits]); digits++)
+		addr = addr << 4 | (uint64_t)(isdigit((unsigned char)line[digits]) ? line[digits] - '0' :
+										     (line[digits] | 32) - 'a' + 10);
+	if (!digits || n < digits + 4 || line[digits] != ' ' || line[digits + 2] != ' ' || !addr)
+		return 0;
+	if (!strchr("tTwW", line[digits + 1]))
+		return 0;
+	name = line + digits + 3;
+	for (len = 0; name + len < end && !isspace((unsigned char)name[len]); len++)
+		;
+	if (!len || len > NAME_LONGEST)
+		return 0;
+	sym = (struct rd_symbol){ .addr = addr };
+	module = memchr(name + len, '[', end - name - len);
+	if (module && end[-1] == ']' && end - module > 2 && end - module < 66) {
+		if (!keep_module(s, module + 1, end - module - 2, last_module))
+			return -ENOMEM;
+		sym.module = *last_module;
+	}
+	sym.name = keep_name(s, name, len);
+	if (!sym.name || s->n == SYMBOLS_MAX || rd_grow(&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
+		return -ENOMEM;
+	s->v[s->n++] = sym;
+	return 0;
+}
+
+static int by_addr(const void *pa, const void *pb)
+{
+	const struct rd_symbol *a = pa, *b = pb;
+
+	return (a->addr > b->addr) - (a->addr < b->addr);
+}
+
+int rd_symbols_parse(const char *text, struct rd_symbols *ret, struct rd_err *err)
+{
+	_cleanup_(rd_symbols_deinit) struct rd_symbols s = { 0 };
+	uint32_t last_module = 0;
+	int r = keep_name(&s, "?", 1) ? -ENOMEM : 0; /* so that no name stands at 0 */
+
+	if (!s.names)
+		r = -ENOMEM;
+	while (!r && *text) {
+		size_t n = strcspn(text, "\n");
+
+		r = parse_line(&s, text, n, &last_module);
+		text += n + (text[n] == '\n');
+	}
+	if (r)
+		return rd_err_set(err, -r, "/proc/kallsyms", "cannot keep the symbols");
+	qsort(s.v, s.n, sizeof(*s.v), by_addr);
+	*ret = s;
+	memset(&s, 0, sizeof(s));
+	return 0;
+}
+
+bool rd_symbols_find(const struct rd_symbols *s, uint64_t addr, const char **function, const char **module,
+		     uint64_t *offset)
+{
+	size_t low = 0, high = s->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->v[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || addr - s->v[low - 1].addr >= FUNCTION_LONGEST)
+		return false;
+	/* Of several names for one place the first is as good as any, and stays the same. */
+	for (low--; low && s->v[low - 1].addr == s->v[low].addr;)
+		low--;
+	*function = s->names + s->v[low].name;
+	*module = s->v[low].module ? s->names + s->v[low].module : NULL;
+	*offset = addr - s->v[low].addr;
+	return true;
+}
+
+/* Programs and their trampolines carry the pseudo module "bpf"; the others are handlers of function returns. */
+static bool is_tracing(const struct rd_frame *f)
+{
+	static const char *const words[] = { "bpf_trampoline", "bpf_prog_",    "rethook", "fprobe",
+					     "kretprobe",      "kprobe_multi", "ftrace_", "return_to_handler" };
+
+	if (f->object && !strcmp(f->object, "bpf"))
+		return true;
+	for (size_t i = 0; f->function && i < RD_ARRAY_SIZE(words); i++)
+		if (strstr(f->function, words[i]))
+			return true;
+	return false;
+}
+
+static void frame_free(struct rd_frame *f)
+{
+	free(f->function);
+	free(f->object);
+	free(f->file);
+}
+
+int rd_symbols_resolve(const struct rd_symbols *s, struct rd_frame *frames, size_t *n)
+{
+	size_t top = 0;
+
+	for (size_t i = 0; i < *n; i++) {
+		const char *function, *module;
+
+		if (!rd_symbols_find(s, frames[i].addr, &function, &module, &frames[i].offset))
+			continue;
+		frames[i].function = strdup(function);
+		frames[i].object = module ? strdup(module) : NULL;
+		if (!frames[i].function || (module && !frames[i].object))
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < *n && i < TRACING_FRAMES; i++)
+		if (is_tracing(&frames[i]))
+			top = i + 1;
+	for (size_t i = 0; i < top; i++)
+		frame_free(&frames[i]);
+	memmove(frames, frames + top, (*n - top) * sizeof(*frames));
+	*n -= top;
+	return 0;
+}
