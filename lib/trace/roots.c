@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where verbs come in through pointers, which no call graph shows: tables of the core and of the drivers. A table is
+ * known by its type: an object of the size that BTF gives a struct, all of whose pointers to functions sit where that
+ * struct has members of their kind.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/rules.h"
+#include "trace/sel.h"
+
+/* The kernel's macro for ioctl methods, of the core and of drivers, gives each handler this name. */
+#define IOCTL_HANDLER "ib_uverbs_handler_"
+/* The core's tables of write(2) commands: kernels without BTF offer nothing but these names. */
+#define WRITE_TABLE "uverbs_def_write_intf"
+#define UCMA_TABLE "ucma_cmd_table"
+
+static int nomem(struct rd_sel *sel)
+{
+	return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+}
+
+static int add_root(struct rd_sel *sel, uint32_t fn, const char *via)
+{
+	struct rd_fnset *set = sel->set;
+	struct rd_root root = { .fn = fn };
+
+	for (size_t i = 0; i < set->n_roots; i++)
+		if (set->roots[i].fn == fn && !strcmp(set->roots[i].via, via))
+			return 0;
+	if (rd_grow(&set->roots, &set->cap_roots, set->n_roots + 1, sizeof(root)))
+		return nomem(sel);
+	root.via = strdup(via);
+	if (!root.via)
+		return nomem(sel);
+	set->roots[set->n_roots++] = root;
+	return 0;
+}
+
+/* A function behind a door that is no root: why, for itself and for what only it leads to. */
+static int add_aside(struct rd_sel *sel, uint32_t fn, enum rd_rule rule)
+{
+	if (rd_grow(&sel->aside, &sel->cap_aside, sel->n_aside + 1, sizeof(*sel->aside)) ||
+	    rd_grow(&sel->aside_rule, &sel->cap_aside_rule, sel->n_aside + 1, sizeof(*sel->aside_rule)))
+		return nomem(sel);
+	sel->aside[sel->n_aside] = fn;
+	sel->aside_rule[sel->n_aside++] = rule;
+	return 0;
+}
+
+/* A struct as some BTF describes it. */
+struct layout {
+	const struct rd_btf *btf;
+	uint32_t type; /* 0: not known */
+	uint64_t size;
+};
+
+/* The first module whose own functions use the struct says what it looks like. */
+static struct layout find_layout(const struct rd_sel *sel, const char *name)
+{
+	struct layout layout = { 0 };
+
+	for (size_t m = 0; m < sel->set->n_modules && !layout.type; m++)
+		if (sel->set->modules[m].has_btf && sel->set->modules[m].rdma) {
+			layout.btf = &sel->mods[m].btf;
+			layout.type = rd_btf_find_struct(layout.btf, name);
+		}
+	if (layout.type)
+		layout.size = rd_btf_size(layout.btf, layout.type);
+	return layout;
+}
+
+static bool fits_layout(const struct rd_sel_mod *mod, const struct layout *layout, const struct rd_elf_sym *object)
+{
+	size_t first, n, local = 0;
+
+	if (!layout->type || object->size != layout->size)
+		return false;
+	n = rd_elf_object_ptrs(&mod->elf, object, &first);
+	for (size_t i = first; i < first + n; i++) {
+		const struct rd_elf_ptr *p = &mod->elf.ptrs[i];
+		struct rd_btf_member member;
+
+		if (!rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member))
+			return false;
+		if (p->extern_name)
+			continue;
+		if (!rd_btf_is_func_ptr(layout->btf, member.type))
+			return false;
+		local++;
+	}
+	return local > 0;
+}
+
+bool rd_sel_has_device_ops(const struct rd_sel *sel, uint32_t m)
+{
+	const struct rd_sel_mod *mod = &sel->mods[m];
+	struct layout layout = find_layout(sel, "ib_device_ops");
+
+	for (size_t i = 0; i < mod->elf.n_objects; i++)
+		if (fits_layout(mod, &layout, &mod->elf.objects[i]))
+			return true;
+	return false;
+}
+
+static int roots_of_device_ops(struct rd_sel *sel, uint32_t m, const struct layout *layout,
+			       const struct rd_elf_sym *object)
+{
+	const struct rd_sel_mod *mod = &sel->mods[m];
+	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
+
+	for (size_t i = first; i < first + n; i++) {
+		const struct rd_elf_ptr *p = &mod->elf.ptrs[i];
+		struct rd_btf_member member;
+		enum rd_rule rule;
+		char via[96];
+		int rc;
+
+		if (p->extern_name || !rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member))
+			continue;
+		rule = rd_rules_member(member.name);
+		snprintf(via, sizeof(via), "ib_device_ops.%s", member.name);
+		rc = rule == RD_RULE_SELECTED ? add_root(sel, mod->fn_of[p->to], via) :
+						add_aside(sel, mod->fn_of[p->to], rule);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* How the core's file operations are told apart: uverbs has all three, rdma_ucm a write and its command table. */
+struct file_doors {
+	uint32_t write, ioctl, compat_ioctl, mmap, open; /* RD_ELF_NONE: none of this module */
+	bool has_mmap;
+};
+
+static struct file_doors read_file_doors(const struct rd_sel_mod *mod, const struct layout *layout,
+					 const struct rd_elf_sym *object)
+{
+	struct file_doors doors = { RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE, false };
+	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
+
+	for (size_t i = first; i < first + n; i++) {
+		const struct rd_elf_ptr *p = &mod->elf.ptrs[i];
+		struct rd_btf_member member;
+		uint32_t fn;
+
+		if (!rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member))
+			continue;
+		fn = p->extern_name ? RD_ELF_NONE : mod->fn_of[p->to];
+		if (!strcmp(member.name, "write"))
+			doors.write = fn;
+		else if (!strcmp(member.name, "unlocked_ioctl"))
+			doors.ioctl = fn;
+		else if (!strcmp(member.name, "compat_ioctl"))
+			doors.compat_ioctl = fn;
+		else if (!strcmp(member.name, "mmap"))
+			doors.mmap = fn;
+		else if (!strcmp(member.name, "open"))
+			doors.open = fn;
+	}
+	return doors;
+}
+
+static int add_door(struct rd_sel *sel, uint32_t fn, const char *member, enum rd_entry entry)
+{
+	char via[64];
+
+	if (fn == RD_ELF_NONE)
+		return 0;
+	if (entry != RD_ENTRY_NONE)
+		sel->set->fns[fn].entry = entry;
+	snprintf(via, sizeof(via), "file_operations.%s", member);
+	return add_root(sel, fn, via);
+}
+
+static bool has_object(const struct rd_sel_mod *mod, const char *name)
+{
+	for (size_t i = 0; i < mod->elf.n_objects; i++)
+		if (!strcmp(mod->elf.objects[i].name, name))
+			return true;
+	return false;
+}
+
+static int roots_of_file_operations(struct rd_sel *sel, uint32_t m, const struct layout *layout,
+				    const struct rd_elf_sym *object)
+{
+	const struct rd_sel_mod *mod = &sel->mods[m];
+	struct file_doors doors = read_file_doors(mod, layout, object);
+	bool ucma = has_object(mod, UCMA_TABLE);
+	/* A device file of a driver's own is no way to verbs; the core's has write, ioctl and mmap. */
+	bool uverbs = !ucma && !sel->set->modules[m].has_ops && doors.write != RD_ELF_NONE &&
+		      doors.ioctl != RD_ELF_NONE && doors.mmap != RD_ELF_NONE;
+	int rc = 0;
+
+	if (ucma)
+		return add_door(sel, doors.write, "write", RD_ENTRY_UCMA_WRITE);
+	if (doors.ioctl == RD_ELF_NONE && doors.mmap == RD_ELF_NONE)
+		return 0;
+	if (!rc)
+		rc = add_door(sel, doors.ioctl, "unlocked_ioctl", uverbs ? RD_ENTRY_UVERBS_IOCTL : RD_ENTRY_NONE);
+	if (!rc)
+		rc = add_door(sel, doors.compat_ioctl, "compat_ioctl", uverbs ? RD_ENTRY_UVERBS_IOCTL : RD_ENTRY_NONE);
+	if (!rc)
+		rc = add_door(sel, doors.mmap, "mmap", uverbs ? RD_ENTRY_UVERBS_MMAP : RD_ENTRY_NONE);
+	if (!rc)
+		rc = add_door(sel, doors.open, "open", uverbs ? RD_ENTRY_UVERBS_OPEN : RD_ENTRY_NONE);
+	/* Soft drivers ring their doorbells through write(2) of an uverbs file. */
+	if (!rc && doors.write != RD_ELF_NONE)
+		rc = add_aside(sel, doors.write, RD_RULE_DATA_PATH);
+	return rc;
+}
+
+static int roots_of_ucma(struct rd_sel *sel, uint32_t m, const struct rd_elf_sym *object)
+{
+	const struct rd_sel_mod *mod = &sel->mods[m];
+	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
+
+	for (size_t i = first; i < first + n; i++) {
+		const struct rd_elf_ptr *p = &mod->elf.ptrs[i];
+		uint32_t fn;
+		enum rd_rule rule;
+		char via[64];
+		int rc;
+
+		if (p->extern_name)
+			continue;
+		fn = mod->fn_of[p->to];
+		rule = rd_rules_name(sel->set->fns[fn].name);
+		snprintf(via, sizeof(via), "rdma_ucm command %u", (unsigned)((p->offset - object->offset) / 8));
+		rc = rule == RD_RULE_SELECTED ? add_root(sel, fn, via) : add_aside(sel, fn, rule);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* The classes of user objects, whose callbacks make and look up the object a verb works on. */
+static int roots_of_classes(struct rd_sel *sel, uint32_t m, const struct layout *layout, const struct rd_elf_sym *object)
+{
+	const struct rd_sel_mod *mod = &sel->mods[m];
+	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
+
+	for (size_t i = first; i < first + n; i++) {
+		const struct rd_elf_ptr *p = &mod->elf.ptrs[i];
+		struct rd_btf_member member;
+		char via[96];
+		int rc;
+
+		if (p->extern_name ||
+		    !rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member) ||
+		    rd_rules_name(member.name) != RD_RULE_SELECTED)
+			continue;
+		snprintf(via, sizeof(via), "uverbs_obj_type_class.%s", member.name);
+		rc = add_root(sel, mod->fn_of[p->to], via);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Handlers of ioctl methods and write commands: named so by the core's macro, listed in the core's table, or of the
+ * one type that both have. */
+static int add_handler(struct rd_sel *sel, uint32_t fn, bool in_write_table)
+{
+	struct rd_fn *f = &sel->set->fns[fn];
+	bool ioctl = !strncmp(f->name, IOCTL_HANDLER, strlen(IOCTL_HANDLER));
+	enum rd_rule rule = rd_rules_name(f->name);
+
+	if (!ioctl && !in_write_table &&
+	    !(f->btf_id && rd_btf_takes_only(&sel->mods[f->module].btf, f->btf_id, "uverbs_attr_bundle")))
+		return 0;
+	if (rule != RD_RULE_SELECTED)
+		return add_aside(sel, fn, rule);
+	if (!ioctl)
+		f->entry = RD_ENTRY_WRITE_HANDLER;
+	return add_root(sel, fn, ioctl ? "ioctl handler" : "write handler");
+}
+
+static int roots_of_handlers(struct rd_sel *sel, uint32_t m)
+{
+	const struct rd_sel_mod *mod = &sel->mods[m];
+
+	for (size_t i = 0; i < mod->elf.n_ptrs; i++) {
+		int rc = mod->elf.ptrs[i].extern_name ? 0 : add_handler(sel, mod->fn_of[mod->elf.ptrs[i].to], false);
+
+		if (rc)
+			return rc;
+	}
+	for (size_t o = 0; o < mod->elf.n_objects; o++) {
+		size_t first, n;
+
+		if (strcmp(mod->elf.objects[o].name, WRITE_TABLE) != 0)
+			continue;
+		n = rd_elf_object_ptrs(&mod->elf, &mod->elf.objects[o], &first);
+		for (size_t i = first; i < first + n; i++)
+			if (!mod->elf.ptrs[i].extern_name && add_handler(sel, mod->fn_of[mod->elf.ptrs[i].to], true))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The core's doors by name, where there is no file to find them in. */
+static int roots_by_name(struct rd_sel *sel, uint32_t m)
+{
+	static const struct {
+		const char *name, *member;
+		enum rd_entry entry;
+	} doors[] = {
+		{ "ib_uverbs_ioctl", "unlocked_ioctl", RD_ENTRY_UVERBS_IOCTL },
+		{ "ib_uverbs_mmap", "mmap", RD_ENTRY_UVERBS_MMAP },
+		{ "ib_uverbs_open", "open", RD_ENTRY_UVERBS_OPEN },
+		{ "ucma_write", "write", RD_ENTRY_UCMA_WRITE },
+	};
+	const struct rd_sel_mod *mod = &sel->mods[m];
+
+	for (uint32_t i = mod->first_fn; i < mod->first_fn + mod->n_fns; i++) {
+		int rc = 0;
+
+		for (size_t d = 0; d < RD_ARRAY_SIZE(doors) && !rc; d++)
+			if (!strcmp(sel->set->fns[i].name, doors[d].name))
+				rc = add_door(sel, i, doors[d].member, doors[d].entry);
+		if (!rc)
+			rc = add_handler(sel, i, false);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int rd_sel_find_roots(struct rd_sel *sel)
+{
+	struct layout device = find_layout(sel, "ib_device_ops"), class = find_layout(sel, "uverbs_obj_type_class");
+	struct layout file = { 0 };
+	struct rd_btf vmlinux = { .btf = sel->base, .first = 1 };
+	int rc = 0;
+
+	if (sel->base) {
+		file = (struct layout){ .btf = &vmlinux };
+		file.type = rd_btf_find_struct(&vmlinux, "file_operations");
+		file.size = file.type ? rd_btf_size(&vmlinux, file.type) : 0;
+	}
+	for (uint32_t m = 0; !rc && m < sel->set->n_modules; m++) {
+		const struct rd_sel_mod *mod = &sel->mods[m];
+
+		if (!sel->set->modules[m].rdma)
+			continue;
+		for (size_t i = 0; !rc && i < mod->elf.n_objects; i++) {
+			const struct rd_elf_sym *object = &mod->elf.objects[i];
+
+			if (!strcmp(object->name, UCMA_TABLE))
+				rc = roots_of_ucma(sel, m, object);
+			else if (fits_layout(mod, &device, object))
+				rc = roots_of_device_ops(sel, m, &device, object);
+			else if (fits_layout(mod, &file, object))
+				rc = roots_of_file_operations(sel, m, &file, object);
+			else if (fits_layout(mod, &class, object))
+				rc = roots_of_classes(sel, m, &class, object);
+		}
+		if (!rc && sel->set->modules[m].file_matches)
+			rc = roots_of_handlers(sel, m);
+		else if (!rc)
+			rc = roots_by_name(sel, m);
+	}
+	return rc;
+}

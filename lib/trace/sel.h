@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the steps of the selection share; nobody else includes this. */
+#ifndef RD_TRACE_SEL_H
+#define RD_TRACE_SEL_H
+
+#include "collect/kallsyms.h"
+#include "collect/modules.h"
+#include "model/fnset.h"
+#include "trace/btf.h"
+#include "trace/elfmod.h"
+
+/* A module under work; same index as in rd_fnset.modules. */
+struct rd_sel_mod {
+	struct rd_bytes file; /* unpacked */
+	struct rd_elf elf;    /* valid if the module's file_matches */
+	struct rd_btf btf;    /* valid if the module's has_btf */
+	uint32_t first_fn, n_fns;
+	uint32_t *fn_of; /* per elf.funcs: the function's index in the set */
+};
+
+struct rd_sel_edge {
+	uint32_t from, to; /* indices of functions */
+};
+
+struct rd_sel {
+	struct rd_source *src;
+	struct rd_fnset *set;
+	struct rd_errlist *notes;
+	struct rd_err *err;
+	struct rd_kmods kmods;
+	struct rd_moddep dep;
+	struct btf *base; /* NULL: this kernel has no BTF */
+	struct rd_sel_mod *mods;
+	size_t cap_mods;
+	struct rd_ksyms ksyms, filter; /* of modules without a file; read once */
+	bool ksyms_read, filter_known;
+	struct rd_sel_edge *edges; /* sorted by from, to */
+	size_t n_edges, cap_edges;
+	uint32_t *edge_first; /* n_fns + 1: where a function's edges begin */
+	uint32_t *aside;      /* functions behind doors that are no roots (ops members left out by a rule) */
+	enum rd_rule *aside_rule;
+	size_t n_aside, cap_aside, cap_aside_rule;
+};
+
+/* modload.c: a module's file and BTF. Adds it to the set; what is missing is noted. */
+int rd_sel_load_module(struct rd_sel *sel, const char *name, bool rdma);
+
+/* functions.c: the functions of module m, and what is known of each. */
+int rd_sel_add_functions(struct rd_sel *sel, uint32_t m);
+
+/* callgraph.c */
+int rd_sel_build_graph(struct rd_sel *sel);
+/* Fills seen[n_fns] with what is reached from `start` by direct calls; does not go into functions that `skip` says yes
+ * to. `stack` has room for n_fns. */
+void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bool *seen, uint32_t *stack);
+
+/* roots.c */
+bool rd_sel_has_device_ops(const struct rd_sel *sel, uint32_t m);
+int rd_sel_find_roots(struct rd_sel *sel);
+
+/* judge.c: which rule each function falls under, and from which roots it is reached. */
+int rd_sel_judge(struct rd_sel *sel);
+
+#endif
