@@ -64,7 +64,15 @@ UNIT_OBJ = $(UNIT_SRC:%.c=$(B)/obj/%.o) $(UNIT_SHARED:%.c=$(B)/obj/%.o)
 SKEL = $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.skel.h)
 UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 
-.PHONY: all deps demo check bench lint fuzz unit install uninstall clean force
+# Other flags, or another list of sources, are as good a reason to build anew as a changed file: both are kept in files,
+# which are written when they differ.
+remember = $(shell mkdir -p $(B) && { echo '$(subst ','\'',$(1))' | cmp -s - $(2) || echo '$(subst ','\'',$(1))' >$(2); })
+ifneq ($(filter-out deps lint uninstall clean,$(or $(MAKECMDGOALS),all)),)
+_ := $(call remember,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CLANG) $(BPF_CFLAGS),$(B)/flags)
+_ := $(call remember,$(LIB_SRC) $(CMD_SRC),$(B)/objects)
+endif
+
+.PHONY: all deps demo check bench lint fuzz unit install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -101,14 +109,9 @@ $(B)/bpf/%.skel.h: $(B)/bpf/%.linked.o
 	$(say) SKEL $@
 	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
 
-# Other flags, or another list of sources, are a reason to build anew as good as a changed file.
-$(B)/flags: force
-	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CLANG) $(BPF_CFLAGS))' | cmp -s - $@ || \
-		printf '%s\n' '$(subst ','\'',$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CLANG) $(BPF_CFLAGS))' > $@
-$(B)/objects: force
-	@mkdir -p $(@D)
-	@echo '$(LIB_SRC) $(CMD_SRC)' | cmp -s - $@ || echo '$(LIB_SRC) $(CMD_SRC)' > $@
+# After "make clean all" in one go.
+$(B)/flags $(B)/objects:
+	@mkdir -p $(@D) && touch $@
 
 unit: $(UNIT)
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_SHARED:%.c=$(B)/obj/%.o) $(B)/libcmd.a $(B)/librdmadiag.a

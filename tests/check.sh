@@ -80,7 +80,10 @@ tap() {
 		fail "$name: ended early, with status $status"
 		failures=$((failures + 1))
 	fi
-	[ $failures -eq 0 ] || sed 's/^/        | /' "$log"
+	# What a test that failed has said; all of it where that cannot be told.
+	if [ $failures -gt 0 ]; then
+		awk '/^not ok /{show=1} /^ok /{show=0} /^1\.\./{next} show || !/^(ok|not ok|#) ?/' "$log" | sed 's/^/        | /'
+	fi
 	summary "$name" $((passed - before))
 }
 
