@@ -167,6 +167,7 @@ fetch_kernel() {
     rm "$new/vmlinuz"
     PATH=$PATH:/usr/sbin:/sbin depmod -b "$new/pkg" "$rel"
     boot_modules "$new" "$rel"
+    # Where its headers are to be found later.
     echo "$suite" >"$new/suite"
     rm -rf "$new/apt" "${cache:?}/$k"
     echo "$rel" >"$new/release"
