@@ -136,8 +136,6 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 		return rd_fail(ctx, &err);
 	say_notes(&t, 0);
 	r = t.opts->list ? list(&t, &err) : trace(&t, argv, &err);
-	if (r == -EINTR && t.interrupted)
-		return 128 + 2;
 	if (r < 0)
 		return rd_fail(ctx, &err);
 	return r;

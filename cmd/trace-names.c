@@ -85,7 +85,8 @@ static void read_symbols(struct trace *t)
 void trace_names_explain(struct trace *t, struct rd_event *ev)
 {
 	ev->job = rd_job_from_cgroup(ev->cgroup);
-	ev->hint = rd_hint_find(&t->names->hints, ev, &t->set);
+	if (!ev->benign)
+		ev->hint = rd_hint_find(&t->names->hints, ev, &t->set);
 	if (ev->n_kstack && !t->names->symbols_read)
 		read_symbols(t);
 	rd_symbols_resolve(&t->names->symbols, ev->kstack, &ev->n_kstack);

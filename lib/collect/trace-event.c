@@ -176,7 +176,8 @@ static void copy_scalars(const struct rd_rec *rec, size_t n_fns, struct rd_event
 	ev->root = fn_id(rec->root, n_fns);
 	ev->origin = fn_id(rec->origin, n_fns);
 	ev->dropped = rec->dropped;
-	if (rec->flags & RD_REC_QPN)
+	/* 0 while it has not got its number yet: queue pair 0 itself belongs to the kernel. */
+	if (rec->flags & RD_REC_QPN && rec->qpn)
 		RD_SET(ev->qpn, rec->qpn);
 	if (rec->flags & RD_REC_PORT)
 		RD_SET(ev->port, rec->port);
