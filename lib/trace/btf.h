@@ -43,6 +43,10 @@ uint32_t rd_btf_find_struct(const struct rd_btf *btf, const char *name);
 /* Whether the function takes exactly one argument, a pointer to `struct name`, and returns int. */
 bool rd_btf_takes_only(const struct rd_btf *btf, uint32_t func, const char *name);
 
+/* Whether a pointer to functions is of a function's type: the same number of arguments, pointers to structs of the same
+ * names, and the same kind of return. Types of two modules are never the same by id. */
+bool rd_btf_same_kind(const struct rd_btf *a, uint32_t pointer, const struct rd_btf *b, uint32_t func);
+
 struct rd_btf_member {
 	const char *name;
 	uint32_t type; /* qualifiers and typedefs removed */
