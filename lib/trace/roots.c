@@ -76,7 +76,7 @@ static bool fits_member(const struct rd_sel_mod *mod, const struct layout *layou
 	uint32_t id = mod->btf.btf ? rd_btf_find_func(&mod->btf, mod->elf.funcs[elf_func].name) : 0;
 
 	return rd_btf_is_func_ptr(layout->btf, member->type) &&
-	       (!id || rd_btf_same_kind(layout->btf, member->type, &mod->btf, id));
+	       (!id || rd_btf_points_to(layout->btf, member->type, &mod->btf, id));
 }
 
 static bool fits_layout(const struct rd_sel_mod *mod, const struct layout *layout, const struct rd_elf_sym *object)
@@ -101,15 +101,16 @@ static bool fits_layout(const struct rd_sel_mod *mod, const struct layout *layou
 	return local > 0;
 }
 
-bool rd_sel_has_device_ops(const struct rd_sel *sel, uint32_t m)
+void rd_sel_find_drivers(struct rd_sel *sel)
 {
-	const struct rd_sel_mod *mod = &sel->mods[m];
 	struct layout layout = find_layout(sel, "ib_device_ops");
 
-	for (size_t i = 0; i < mod->elf.n_objects; i++)
-		if (fits_layout(mod, &layout, &mod->elf.objects[i]))
-			return true;
-	return false;
+	for (size_t m = 0; m < sel->set->n_modules; m++) {
+		const struct rd_sel_mod *mod = &sel->mods[m];
+
+		for (size_t i = 0; i < mod->elf.n_objects && !sel->set->modules[m].has_ops; i++)
+			sel->set->modules[m].has_ops = fits_layout(mod, &layout, &mod->elf.objects[i]);
+	}
 }
 
 static int roots_of_device_ops(struct rd_sel *sel, uint32_t m, const struct layout *layout,
@@ -243,7 +244,8 @@ static int roots_of_ucma(struct rd_sel *sel, uint32_t m, const struct rd_elf_sym
 	return 0;
 }
 
-/* The classes of user objects, whose callbacks make and look up the object a verb works on. */
+/* The classes of user objects, whose callbacks make the object a verb works on, or look it up: posting looks its queue
+ * up, too. */
 static int roots_of_classes(struct rd_sel *sel, uint32_t m, const struct layout *layout, const struct rd_elf_sym *object)
 {
 	const struct rd_sel_mod *mod = &sel->mods[m];
@@ -252,15 +254,16 @@ static int roots_of_classes(struct rd_sel *sel, uint32_t m, const struct layout 
 	for (size_t i = first; i < first + n; i++) {
 		const struct rd_elf_ptr *p = &mod->elf.ptrs[i];
 		struct rd_btf_member member;
+		enum rd_rule rule;
 		char via[96];
 		int rc;
 
-		if (p->extern_name ||
-		    !rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member) ||
-		    rd_rules_name(member.name) != RD_RULE_SELECTED)
+		if (p->extern_name || !rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member))
 			continue;
+		rule = strncmp(member.name, "lookup", 6) ? rd_rules_name(member.name) : RD_RULE_DATA_PATH;
 		snprintf(via, sizeof(via), "uverbs_obj_type_class.%s", member.name);
-		rc = add_root(sel, mod->fn_of[p->to], via);
+		rc = rule == RD_RULE_SELECTED ? add_root(sel, mod->fn_of[p->to], via) :
+						rd_sel_add_aside(sel, mod->fn_of[p->to], rule);
 		if (rc)
 			return rc;
 	}

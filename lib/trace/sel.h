@@ -58,7 +58,7 @@ int rd_sel_build_graph(struct rd_sel *sel);
 void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bool *seen, uint32_t *stack);
 
 /* roots.c */
-bool rd_sel_has_device_ops(const struct rd_sel *sel, uint32_t m);
+void rd_sel_find_drivers(struct rd_sel *sel); /* sets has_ops of modules */
 int rd_sel_find_roots(struct rd_sel *sel);
 /* A function behind a door that is no root: why, for itself and for what only it leads to. */
 int rd_sel_add_aside(struct rd_sel *sel, uint32_t fn, enum rd_rule rule);

@@ -80,8 +80,8 @@ static int load_rdma(struct rd_sel *sel)
 		return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
 	rd_kmods_mark_users(&sel->kmods, core, rdma);
 	rc = rd_sel_load_modules(sel, rdma, true);
-	for (uint32_t m = 0; !rc && m < sel->set->n_modules; m++)
-		sel->set->modules[m].has_ops = rd_sel_has_device_ops(sel, m);
+	if (!rc)
+		rd_sel_find_drivers(sel);
 	return rc;
 }
 
