@@ -101,7 +101,8 @@ int rd_symbols_parse(const char *text, struct rd_symbols *ret, struct rd_err *er
 	}
 	if (r)
 		return rd_err_set(err, -r, "/proc/kallsyms", "cannot keep the symbols");
-	qsort(s.v, s.n, sizeof(*s.v), by_addr);
+	if (s.n)
+		qsort(s.v, s.n, sizeof(*s.v), by_addr);
 	*ret = s;
 	memset(&s, 0, sizeof(s));
 	return 0;
