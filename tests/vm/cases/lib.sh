@@ -32,7 +32,7 @@ until_true() {
 	shift
 	until "$@"; do
 		[ "$(now)" -lt $end ] || return 1
-		sleep 0.1
+		sleep 0.2
 	done
 }
 
@@ -74,14 +74,16 @@ end() {
 	wait "${pid[$1]}"
 }
 
-# Events as lines: verb errno device qpn origin chain, innermost first; "-" is unknown, "qpn" any number; a function
-# whose error was turned into another has it behind an "=".
-line_of_event='[.verb // "-", .errno, .ibdev // "-", if .qpn == null then "-" else "qpn" end,
-	(.chain | map((.module // "?") + ":" + .function + if .translated then "=" + .errno else "" end) | join(" "))] | join(" ")'
+# Events as lines, in the words of the table `chains`.
+bare='def bare: sub("\\.(isra|part|constprop|cold)\\b.*"; "");'
+line_of_event='(reduce .chain[] as $c ({ m: null, s: [] };
+		(if .m == $c.module then . else .m = $c.module | .s += [$c.module + ":"] end) |
+		.s += [($c.function | bare) + if $c.translated then "=" + $c.errno else "" end])) as $chain |
+	[.verb // "-", .errno, .ibdev // "-", if .qpn == null then "-" else "qpn" end] + $chain.s | join(" ")'
 
 # events_of FILE PID
 events_of() {
-	jq -r --argjson pid "$2" "select(.pid? == \$pid and .benign == false) | $line_of_event" "$1"
+	jq -r --argjson pid "$2" "$bare select(.pid? == \$pid and .benign == false) | $line_of_event" "$1"
 }
 
 # in_time MS-LIMIT COMMAND…: the command ends in this time (times SLOW)
@@ -101,4 +103,55 @@ ours() {
 
 nothing_of_ours() {
 	[ "$(ours)" = 0 ] && [ "$(bpftool -j link show | jq length)" = 0 ]
+}
+
+# expected CASE: the line that events_of must give, from the table
+expected() {
+	awk -v want="$1" -v kernel="$KERNEL" '
+		/^#/ || !NF { next }
+		/^[0-9]/ {
+			split($0, half, /\t+/)
+			if (at && index(" " half[1] " ", " " kernel " ")) {
+				while (match(half[2], /@[A-Z_]+/))
+					half[2] = substr(half[2], 1, RSTART - 1) "ib_uverbs: ib_uverbs_handler_UVERBS_METHOD_" \
+						substr(half[2], RSTART + 1, RLENGTH - 1) " ib_uverbs_cmd_verbs ib_uverbs_ioctl" \
+						substr(half[2], RSTART + RLENGTH)
+				# A module is named once for functions that follow each other.
+				n = split(half[2], word, " ")
+				chain = last = ""
+				for (i = 1; i <= n; i++) {
+					if (word[i] ~ /:$/ && word[i] == last)
+						continue
+					if (word[i] ~ /:$/)
+						last = word[i]
+					chain = chain " " word[i]
+				}
+				print head chain
+			}
+			next
+		}
+		{ at = $1 == want; head = $2 " " $3 " " $4 " " $5 }
+	' tests/vm/cases/chains
+}
+
+# run CASE [ARG…]: verbs-fail, whose process number is $ran
+run() {
+	"$FAIL" "$@" &
+	ran=$!
+	wait $ran
+}
+
+# shows TRACE CASE [PID]: the trace shows of this process (of $ran) the one event that the table has
+shows() {
+	local want got delay
+	want=$(expected "$2")
+	[ -n "$want" ]
+	for delay in 0.2 0.5 1 2; do
+		sleep $delay
+		got=$(events_of "$W/$1.json" "${3-$ran}")
+		[ "$got" != "$want" ] || return 0
+	done
+	echo "wanted: $want"
+	echo "got:    $got"
+	return 1
 }
