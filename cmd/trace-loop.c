@@ -13,7 +13,8 @@
 
 #define POLL_MIN_NS 5000000u
 #define POLL_MAX_NS 100000000u
-#define POLL_USTACK_NS 5000000u /* user stacks get names only while their process lives */
+#define POLL_USTACK_NS 5000000u	  /* user stacks get names only while their process lives */
+#define POLL_COMMAND_NS 20000000u /* one command is watched: nobody minds, and less is lost when it fails in bursts */
 
 int trace_signals_open(struct rd_err *err)
 {
@@ -97,10 +98,12 @@ static void wait_for_command(struct trace *t)
 int trace_loop(struct trace *t, struct rd_err *err)
 {
 	uint64_t end = t->opts->duration > 0 ? t->started + (uint64_t)(t->opts->duration * 1e9) : UINT64_MAX;
-	uint64_t nap = POLL_MIN_NS, nap_max = t->opts->user_stack ? POLL_USTACK_NS : POLL_MAX_NS, at;
+	uint64_t nap = POLL_MIN_NS, nap_max = t->child.pid ? POLL_COMMAND_NS : POLL_MAX_NS, at;
 	bool reader_gone = false;
 	int r = 0;
 
+	if (t->opts->user_stack)
+		nap_max = POLL_USTACK_NS;
 	while (r >= 0 && !trace_signalled(t) && !t->child.ended && !t->holder_died && !reader_gone && !enough(t)) {
 		r = drain(t, err);
 		nap = r > 0 ? POLL_MIN_NS : nap * 2 < nap_max ? nap * 2 : nap_max;

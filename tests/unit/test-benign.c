@@ -149,6 +149,23 @@ static void nothing_is_benign_whose_origin_is_not_known(void **state)
 	assert_false(benign(QUERY_DEVICE_KEY, ENOSPC, N_FNS, 1));
 }
 
+static bool all_benign(uint64_t key, int err, int origin)
+{
+	const struct rd_count count = { .verb = key, .err = -err, .origin = origin, .count = 2044 };
+
+	return rd_benign_count(&count, &set);
+}
+
+static void a_row_of_counts_is_benign_only_if_it_alone_tells(void **state)
+{
+	(void)state;
+	assert_true(all_benign(GID_ENTRY_KEY, ENODATA, GET_GID));
+	assert_false(all_benign(MODIFY_QP_KEY, ENODATA, GET_GID));
+	assert_false(all_benign(QUERY_DEVICE_KEY, ENOSPC, INVOKE_WRITE));
+	assert_false(all_benign(GID_ENTRY_KEY, ENODATA, -1));
+	assert_false(all_benign(GID_ENTRY_KEY, ENODATA, N_FNS));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +179,7 @@ int main(void)
 		TEST(twin_of_the_older_way_what_the_program_cannot_do_without),
 		TEST(nothing_is_benign_that_was_another_errno_first),
 		TEST(nothing_is_benign_whose_origin_is_not_known),
+		TEST(a_row_of_counts_is_benign_only_if_it_alone_tells),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
