@@ -84,8 +84,15 @@ vm_run() {
 
 	work=$(mktemp -d "${TMPDIR:-/tmp}/rdmadiag-vm.XXXXXX")
 	trap 'rm -rf "$work/tree" "$work/initrd"; if [[ ${keep-} != 1 ]]; then rm -rf "$work"; fi' EXIT
-	if [[ -n $out ]]; then mkdir -p "$out" && out=$(cd "$out" && pwd -P); else mkdir "$work/out" && out=$work/out; fi
 	log=$work/serial.log
+	if [[ -n $out ]]; then
+		mkdir -p "$out"
+		out=$(cd "$out" && pwd -P)
+		log=$out/serial.log
+	else
+		mkdir "$work/out"
+		out=$work/out
+	fi
 
 	mkdir -p "$work/tree/job"
 	cp "$here/lib/stage2" "$work/tree/job/"
@@ -123,7 +130,7 @@ boot() {
 	timeout -k 5 "$timeout" "$qemu" "${accel[@]}" -smp "$smp" -m "$mem" \
 		-nodefaults -nographic -no-reboot -monitor none -serial "file:$log" \
 		-kernel "$dir/image" -initrd "$work/initrd" \
-		-append "console=ttyS0 loglevel=7 panic=-1 no_timer_check mitigations=off $append" \
+		-append "console=ttyS0 loglevel=7 panic=-1 no_timer_check tsc=reliable mitigations=off $append" \
 		-fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
 		-fsdev "local,id=kernel,path=$dir,security_model=none,readonly=on" \
@@ -150,7 +157,7 @@ boot() {
 	wait "$reader" || :
 	if [[ ! -s $work/status ]] && { [[ -n $hung ]] || grep -q 'Kernel panic' "$log"; }; then
 		[[ -z $hung ]] || rc=124
-		cp "$log" "$work/serial.first.log"
+		cp "$log" "${log%.log}.first.log"
 		return 1
 	fi
 }
@@ -182,11 +189,13 @@ finish() {
 		keep=1
 	fi
 	if [[ $rc != 0 || ${keep-} == 1 ]]; then
-		keep=1
+		# Where the log lies in the caller's own directory, ours is no longer needed.
+		if [[ $log == "$work"/* ]]; then keep=1; else keep=''; fi
 		say "kernel $k: $why; serial log: $log"
+		# A command that ended has nothing to do with the boot. SeaBIOS clears the screen.
 		{
-			# SeaBIOS clears the screen.
-			sed 's|\x1b[[]?*[0-9;]*[a-zA-Z]||g; s|\x1bc||g; s|\r||g' "$log" | tail -n 25
+			sed 's|\x1b[[]?*[0-9;]*[a-zA-Z]||g; s|\x1bc||g; s|\r||g' "$log" |
+				awk '/^vm-init: status/ { n = 0 } { line[n++] = $0 } END { for (i = n > 25 ? n - 25 : 0; i < n; i++) print line[i] }'
 			cat "$work/qemu.log"
 		} | sed 's/^/  | /' >&2
 	fi
