@@ -47,9 +47,9 @@ CFLAGS_ALL = -std=gnu17 $(CFLAGS) $(WARN) $(SAN_FLAGS)
 LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm
 
 BPF_ARCH = $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
-# The BPF target knows no multiarch folder, where asm/types.h is.
+# The BPF target does not know Debian's folder of asm/types.h.
 BPF_CFLAGS = -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -g -O2 -Wall -Werror -I. \
-	$(addprefix -idirafter /usr/include/,$(shell $(CC) -print-multiarch 2>/dev/null))
+	$(addprefix -idirafter ,$(wildcard /usr/include/$(shell uname -m)-linux-gnu))
 
 LIB_SRC = $(sort $(wildcard lib/*/*.c))
 CMD_SRC = $(sort $(wildcard cmd/*.c))
