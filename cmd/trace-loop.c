@@ -39,7 +39,7 @@ bool trace_signalled(struct trace *t)
 			trace_child_reap(&t->child);
 			continue;
 		}
-		if (!t->child.pid || t->child.ended) {
+		if (!t->child.pid || t->child.ended || t->child.go >= 0) {
 			t->interrupted = true;
 			continue;
 		}

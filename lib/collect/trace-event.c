@@ -131,6 +131,11 @@ int rd_trace_facts_cgroup(struct rd_trace_facts *facts, const char *path, uint64
 	return rd_cgroups_id(facts->cgroups, path, ret, err);
 }
 
+bool rd_trace_facts_pids_ours(const struct rd_trace_facts *facts)
+{
+	return rd_cgroups_initial_pids(facts->cgroups);
+}
+
 static int fn_id(uint32_t fn, size_t n_fns)
 {
 	return fn < n_fns ? (int)fn : -1;

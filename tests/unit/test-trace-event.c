@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
+#include "analyse/chain.h"
 #include "collect/cgroup.h"
 #include "collect/trace-event.h"
 
@@ -231,6 +232,41 @@ static void functions_that_do_not_exist_and_text_without_end(void **state)
 	host_close(&host);
 }
 
+/* Whatever the bytes: an error or an event, and no access outside of them (SAN=1 watches). */
+static void damaged_records_do_no_harm(void **state)
+{
+	static struct bytes bytes;
+	struct rd_rec rec = example();
+	struct host host;
+
+	(void)state;
+	host_open(&host, true);
+	rec.n_kstack = 3;
+	rec.pid = 4711;
+	srandom(1);
+	for (int i = 0; i < 20000; i++) {
+		_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
+		struct rd_err err = { 0 };
+		_cleanup_free_ uint8_t *exact = NULL;
+		size_t size;
+
+		encode(&rec, &bytes);
+		size = random() % 4 ? bytes.size : (size_t)random() % bytes.size;
+		for (int n = random() % 8; n >= 0; n--)
+			bytes.data[random() % bytes.size] = (uint8_t)random();
+		exact = malloc(size + 1);
+		assert_non_null(exact);
+		memcpy(exact, bytes.data, size);
+		if (rd_trace_event_decode(host.facts, exact, size, 3, &ev, &err))
+			continue;
+		assert_in_range(ev.n_chain, 0, RD_CHAIN_SLOTS);
+		assert_in_range(ev.n_kstack + ev.n_ustack, 0, 2 * RD_STACK_MAX);
+		assert_int_equal(rd_chain_settle(&ev), 0);
+		assert_true(ev.n_chain > 0);
+	}
+	host_close(&host);
+}
+
 static void what_the_record_does_not_say_is_unknown(void **state)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
@@ -375,6 +411,7 @@ int main(void)
 		TEST(a_record_becomes_an_event),
 		TEST(counts_that_do_not_fit_the_size_are_refused),
 		TEST(functions_that_do_not_exist_and_text_without_end),
+		TEST(damaged_records_do_no_harm),
 		TEST(what_the_record_does_not_say_is_unknown),
 		TEST(a_device_keeps_its_name_after_it_has_gone),
 		TEST(a_process_that_has_gone_is_found_by_the_id_of_its_cgroup),
