@@ -377,7 +377,8 @@ static int attach_by(struct rd_attach *attach, enum rd_backend backend, bool *fa
 	return 0;
 }
 
-/* Says which functions are left without a hook. Functions of one name stand side by side only within a module, so a name
+/* Says which functions are left without a hook against expectation; those that nothing could hook from the start (the
+ * compiler left no place for one) --list shows. Functions of one name stand side by side only within a module, so a name
  * is looked for among those that were said. */
 static void note_left_out(struct rd_attach *attach, int last_error)
 {
@@ -388,7 +389,7 @@ static void note_left_out(struct rd_attach *attach, int last_error)
 	for (uint32_t i = 0; i < attach->set->n_fns; i++) {
 		const struct rd_fn *fn = &attach->set->fns[i];
 
-		if (!fn->selected || attach->backends[i])
+		if (!fn->selected || !fn->attachable || attach->backends[i])
 			continue;
 		n++;
 		if (said == 3 || strstr(names, fn->name))
