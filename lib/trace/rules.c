@@ -18,7 +18,7 @@ static const struct word_rule {
 	/* Applies only if no word for changing something stands before it: alloc_free_list allocates. */
 	bool decisive;
 } name_rules[], member_rules[];
-static const char *const changing[];
+static const char *const changing[], *const control[];
 
 static void split(const char *name, struct words *ret)
 {
@@ -110,7 +110,7 @@ bool rd_rules_changes(const char *name)
 	struct words words;
 
 	split(name, &words);
-	return find_phrase(&words, changing) < words.n;
+	return find_phrase(&words, control) < words.n;
 }
 
 size_t rd_rules_bare_length(const char *name)
@@ -126,8 +126,8 @@ bool rd_rules_is_cold(const char *name)
 }
 
 static const char *const data_path[] = {
-	"post send", "post recv", "post receive", "post srq",  "post sq", "post rq", "post wr",
-	"post wrs",  "poll cq",	  "req notify",	  "notify cq", "arm cq",  NULL,
+	"post send",  "post recv", "post receive", "post srq", "post sq", "post rq", "post wr", "post wrs", "poll cq",
+	"req notify", "notify cq", "arm cq",	   "packet",   "pkt",	  "skb",     "wqe",	"cqe",	    NULL,
 };
 
 static const char *const diagnostic[] = {
@@ -165,6 +165,15 @@ static const char *const changing[] = {
 	"lookup",    "prepare", "setup",   "start",    "begin",	  "open",   "enable", "build",	  "config",
 	"configure", "update",	"change",  "copy",     "resize",  "pin",    "exec",   "assign",	  "import",
 	"export",    "reserve", "acquire", "install",  "invoke",  NULL,
+};
+
+/* What tells control from data where names are all there is: "get", "find" and "lookup" stand in both. */
+static const char *const control[] = {
+	"alloc",   "create",   "reg",	 "register", "rereg",  "modify", "attach",  "add",	 "init",
+	"insert",  "mmap",     "advise", "connect",  "accept", "listen", "resolve", "join",	 "migrate",
+	"chk",	   "validate", "verify", "setup",    "open",   "enable", "config",  "configure", "update",
+	"change",  "resize",   "pin",	 "exec",     "cmd",    "assign", "import",  "export",	 "reserve",
+	"install", "invoke",   "umem",	 "set",	     "fill",   "from",	 "charge",  NULL,
 };
 
 static const struct word_rule name_rules[] = {
