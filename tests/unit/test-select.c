@@ -50,8 +50,7 @@ static const char types_h[] = "#define KEEP __attribute__((noinline, used))\n"
 
 static const char vmlinux_c[] = "#include \"types.h\"\n"
 				"struct file_operations used;\n"
-				"KEEP int printk(int x) { return used.owner != 0; }\n"
-				"KEEP int header_helper(struct file *f) { return f->f; }\n";
+				"KEEP int printk(int x) { return used.owner != 0; }\n";
 
 static const char ib_core_c[] =
 	"#include \"types.h\"\n"
@@ -82,7 +81,9 @@ static const char ib_uverbs_c[] =
 
 static const char new_driver_c[] =
 	"#include \"types.h\"\n"
-	"KEEP static int header_helper(struct file *f) { return f->f; }\n"
+	"KEEP static int newd_below_inline(int x) { __asm__ volatile(\"\"); return x + 8; }\n"
+	"KEEP __attribute__((patchable_function_entry(0))) static int header_helper(struct file *f)\n"
+	"{ return newd_below_inline(f->f); }\n"
 	"KEEP static int newd_check_attr(struct ib_qp *qp, int x) { return x > 7 ? -22 : (int)qp->qp_num; }\n"
 	"KEEP static int newd_shared(int x) { __asm__ volatile(\"\"); return x - 4; }\n"
 	"KEEP static void newd_void(struct ib_qp *qp) { qp->port = hw_command(qp->device, 1); }\n"
@@ -279,6 +280,7 @@ static void a_driver_never_seen_is_selected_by_what_its_verbs_reach(void **state
 		{ "newd_task", RD_RULE_DATA_PATH },
 		{ "newd_idle", RD_RULE_NOT_REACHED },
 		{ "header_helper", RD_RULE_COMMON },
+		{ "newd_below_inline", RD_RULE_SELECTED },
 		{ "uv_ioctl", RD_RULE_ENTRY },
 		{ "uv_mmap", RD_RULE_ENTRY },
 		{ "uv_open", RD_RULE_ENTRY },
@@ -408,9 +410,9 @@ static void kernel_lists(struct fake_host *host)
 		       "ffffffffc0a00700 t newd_twice_create\t[new_driver]\n"
 		       "ffffffffc0a00800 t newd_twice_create\t[new_driver]\n"
 		       "ffffffffc0a00690 t __pfx_newd_idle\t[new_driver]\n");
-	fake_host_text(
-		host, "/sys/kernel/tracing/available_filter_functions",
-		"newd_create_qp [new_driver]\nnewd_check_attr [new_driver]\nnewd_modify_qp.part.0 [new_driver]\n");
+	fake_host_text(host, "/sys/kernel/tracing/available_filter_functions",
+		       "newd_create_qp [new_driver]\nnewd_check_attr [new_driver]\nnewd_modify_qp.part.0 [new_driver]\n"
+		       "newd_void [new_driver]\nnewd_post_send [new_driver]\nnewd_idle [new_driver]\n");
 }
 
 static void a_file_of_another_build_is_not_believed(void **state)
