@@ -25,27 +25,15 @@ test_too_few_privileges() {
 	grep -qi root "$W/nobody.out"
 }
 
-test_ctrl_c() {
+# A second one while the holder of the first still takes its hooks away, which on 6.1 goes on for 10 s.
+test_ctrl_c_and_sigterm() {
 	modprobe ib_uverbs
 	trace a
 	in_time 1000 end a INT
 	true_of "$W/a.json" '.[-1] | .schema == "rdmadiag/trace-errno-summary/1" and .status == 0 and .functions > 20'
-}
-
-# While the holder of the first still takes its hooks away.
-test_second_meanwhile() {
-	trace a
-	in_time 1000 end a INT
 	trace b
-	in_time 1000 end b INT
-	true_of "$W/b.json" '.[-1].functions > 20'
-	gone
-}
-
-test_sigterm() {
-	trace a
-	in_time 1000 end a TERM
-	true_of "$W/a.json" '.[-1].status == 0'
+	in_time 1000 end b TERM
+	true_of "$W/b.json" '.[-1] | .status == 0 and .functions > 20'
 	gone
 }
 
@@ -94,6 +82,7 @@ test_command_ends() {
 }
 
 test_duration() {
+	only 6.12 7.x
 	"$R" trace-errno --json --duration 1.5 >"$W/a.json"
 	true_of "$W/a.json" '.[-1] | .seconds >= 1.5 and .seconds < 4'
 }
@@ -104,7 +93,15 @@ test_ctrl_c_while_attaching() {
 	"$R" trace-errno --backend fexit >"$W/a.out" 2>&1 &
 	pid[a]=$!
 	until_true 60 holder a
-	sleep 0.3
-	in_time 1000 end a INT || [ $? = 130 ]
+	sleep 0.2
+	in_time 1000 gives_up
+	grep -q 'given up' "$W/a.out"
 	gone
+}
+
+gives_up() {
+	local status=0
+	end a || status=$?
+	cat "$W/a.out"
+	[ $status = 3 ]
 }

@@ -100,8 +100,40 @@ test_twin_of_enodata() {
 	true_of "$W/plain.json" 'any(.[]; .pid == $pid and .errno == "ENODATA" and .benign)' --argjson pid "$ran"
 	run modify-qp-rtr-empty-gid --dev rxe0
 	shows plain modify-qp-rtr-empty-gid
-	true_of "$W/plain.json" 'any(.[]; .pid == $pid and .errno == "ENODATA" and (.benign | not) and
-		.origin.function == "rdma_get_gid_attr")' --argjson pid "$ran"
+}
+
+# Where a process runs says whose job it is. The names are those that Slurm's and Kubernetes' own daemons give.
+in_cgroup() { # PATH
+	mkdir -p "/sys/fs/cgroup$1"
+	bash -c 'echo $$ >"/sys/fs/cgroup$0/cgroup.procs" && exec "$FAIL" reg-mr-unmapped --dev rxe0' "$1" &
+	ran=$!
+	wait $ran
+	sleep 0.5
+}
+
+test_job_of_slurm() {
+	local cgroup=/system.slice/slurmstepd.scope/job_42/step_0/user/task_0
+	in_cgroup $cgroup
+	true_of "$W/plain.json" 'any(.[]; .pid == $pid and .cgroup == $cgroup and .job == "slurm:42.0" and .errno == "EFAULT")' \
+		--argjson pid "$ran" --arg cgroup $cgroup
+}
+
+test_job_of_kubernetes() {
+	local uid=3f2a9c5e_1b7d_4c4f_9e0a_0d7c6b5a4321 cgroup
+	cgroup=/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod$uid.slice/cri-containerd-0123456789abcdef.scope
+	in_cgroup $cgroup
+	true_of "$W/plain.json" 'any(.[]; .pid == $pid and .cgroup == $cgroup and .job == "kubernetes:\($uid | gsub("_"; "-"))")' \
+		--argjson pid "$ran" --arg cgroup $cgroup --arg uid $uid
+}
+
+# In the namespace the program is process 1; the event has the number that this host knows it by.
+test_other_pid_namespace() {
+	unshare -pf --mount-proc "$FAIL" reg-mr-unmapped --dev rxe0 &
+	ran=$!
+	wait $ran
+	sleep 0.5
+	true_of "$W/plain.json" 'map(select(.errno == "EFAULT")) | .[-1] | .pid == .tid and .pid > $pid and .pid < $pid + 50 and
+		.comm == "verbs-fail"' --argjson pid "$ran"
 }
 
 test_hidden_unless_asked() {

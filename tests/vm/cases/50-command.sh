@@ -1,0 +1,167 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+# trace-errno -- COMMAND, its user and its children; what the filters let through and what not.
+# kernels: 6.1 6.12 7.x
+# boot: main
+
+prepare() {
+	[ -e /sys/class/infiniband/rxe1 ] || . tests/vm/guest/rxe-up || return
+	cp "$FAIL" /run/other-name
+}
+
+# status_of ARG…: what trace-errno ends with
+status_of() {
+	local status=0
+	"$R" trace-errno --json "$@" >"$W/status.json" 2>"$W/status.err" || status=$?
+	echo $status
+}
+
+test_status_is_passed_on() {
+	only 6.12 7.x
+	[ "$(status_of -- true)" = 0 ]
+	[ "$(status_of -- sh -c 'exit 3')" = 3 ]
+	[ "$(status_of -- sh -c 'kill -TERM $$')" = 143 ]
+	[ "$(status_of -- sh -c 'kill -SEGV $$')" = 139 ]
+}
+
+# Nothing is hooked before it is clear that this can work: one message, quickly, exit 3.
+test_what_cannot_work() {
+	refused() { # WORD ARG…
+		local word=$1
+		shift
+		[ "$(status_of "$@")" = 3 ] || fail "not refused: $*"
+		true_of "$W/status.json" '.[-1].status == 3'
+		[ "$(wc -l <"$W/status.err")" -le 2 ]
+		grep -q -e "$word" "$W/status.err"
+	}
+	refused no-such-command -- no-such-command
+	refused /no/such/command -- /no/such/command
+	refused no-such-user -u no-such-user -- true
+	refused no_such_function --function 'no_such_function_*'
+	refused rxe7 --device rxe7
+	refused /no/such --cgroup /no/such
+	refused 4194303 --pid 4194303
+}
+
+# The daemon has lost its parents before it fails. What runs beside it is not shown.
+test_children_and_others() {
+	local inside=$W/inside outside
+	(
+		until_true 60 [ -e "$W/go" ]
+		exec "$FAIL" reg-mr-readonly --dev rxe0
+	) &
+	outside=$!
+	INSIDE=$inside "$R" trace-errno --json --user-stack -- sh -c '
+		: >"$W/go"
+		(setsid sh -c "echo \$\$ >$INSIDE; sleep 1; exec $FAIL create-cq-limit --dev rxe0" >/dev/null &)
+		$FAIL reg-mr-unmapped --dev rxe0 >/dev/null
+		sleep 3
+		exit 5' >"$W/children.json" || [ $? = 5 ]
+	wait $outside
+	shows children create-cq-limit "$(<"$inside")"
+	true_of "$W/children.json" 'map(select(.chain)) | map(.verb) == ["ibv_reg_mr", "ibv_create_cq"] and
+		all(.[]; .pid != $outside)' --argjson outside $outside
+}
+
+# As an ordinary user, whom RLIMIT_MEMLOCK binds.
+test_as_user() {
+	"$R" trace-errno --json -u nobody -- \
+		sh -c 'id -u >&2; echo $$ >&2; exec "$FAIL" reg-mr-memlock --dev rxe0 >&2' >"$W/user.json" 2>"$W/user.err"
+	cat "$W/user.err"
+	[ "$(grep -m 1 -x '[0-9]*' "$W/user.err")" = 65534 ]
+	shows user reg-mr-memlock "$(grep -x '[0-9]*' "$W/user.err" | tail -1)"
+	true_of "$W/user.json" '.[0].uid == 65534'
+}
+
+# Each filter has its own trace, all at once over the same three failures.
+test_filters() {
+	only 6.12 7.x
+	local name one two three traces
+	traces=(by_pid by_comm by_cgroup by_device by_errno by_function by_number)
+	mkdir -p /sys/fs/cgroup/job/step
+	mkfifo "$W/fifo"
+	sh -c 'read -r _ <$W/fifo; exec "$FAIL" reg-mr-unmapped --dev rxe0' &
+	one=$!
+	trace by_pid --pid $one
+	trace by_comm --comm other-name
+	trace by_cgroup --cgroup /sys/fs/cgroup/job
+	trace by_device --device rxe1
+	trace by_errno --errno ENODATA
+	trace by_function --function 'rxe_cq_*' --function 'rxe_create_cq'
+	trace by_number --errno 14 --events 1
+	echo go >"$W/fifo"
+	wait $one
+	/run/other-name create-cq-limit --dev rxe1 &
+	two=$!
+	wait $two
+	bash -c 'echo $$ >/sys/fs/cgroup/job/step/cgroup.procs; exec "$FAIL" modify-qp-rtr-empty-gid --dev rxe0' &
+	three=$!
+	wait $three
+	wait "${pid[by_number]}"
+	sleep 0.5
+	for name in "${traces[@]}"; do
+		[ $name = by_number ] || end $name
+	done
+	has() { # NAME PID: its events are those of this process
+		true_of "$W/$1.json" 'map(select(.chain)) | length == 1 and .[0].pid == $pid' --argjson pid "$2"
+		true_of "$W/$1.json" '.[-1] | .events - .benign == 1'
+	}
+	has by_pid $one
+	has by_comm $two
+	has by_cgroup $three
+	has by_device $two
+	has by_errno $three
+	has by_function $two
+	has by_number $one
+}
+
+# On 6.1 each trace costs half a minute: all filters in one, passed by one of two.
+test_filters_together() {
+	only 6.1
+	trace together --comm other-name --device rxe1 --errno EINVAL --function rxe_create_cq --events 1
+	run create-cq-limit --dev rxe1
+	/run/other-name reg-mr-unmapped --dev rxe1
+	/run/other-name create-cq-limit --dev rxe0
+	/run/other-name create-qp-limit --dev rxe1
+	/run/other-name create-cq-limit --dev rxe1 &
+	ran=$!
+	wait $ran
+	wait "${pid[together]}"
+	true_of "$W/together.json" 'map(select(.chain)) | length == 1 and .[0].pid == $pid' --argjson pid $ran
+}
+
+# rdmadiag itself in a container: its processes have other numbers than those the kernel's programs see.
+test_inside_a_pid_namespace() {
+	only 6.12 7.x
+	unshare -pf --mount-proc "$R" trace-errno --json -- sh -c '"$FAIL" reg-mr-unmapped --dev rxe0 >&2' >"$W/inside.json"
+	true_of "$W/inside.json" 'map(select(.chain)) | length == 1 and .[0].verb == "ibv_reg_mr" and .[0].comm == "verbs-fail"'
+}
+
+# Each way of hooking gives the same chain.
+with_backend() { # NAME
+	only 6.12 7.x
+	local case
+	rm -f "$W/ids"
+	"$R" trace-errno --json --backend "$1" -- sh -c '
+		for case in reg-mr-unmapped create-cq-limit modify-qp-missing-attr rdma-resolve-nowhere; do
+			sh -c "echo $case \$\$ >>$W/ids; exec $FAIL $case --dev rxe0" >/dev/null
+		done' >"$W/backend.json"
+	true_of "$W/backend.json" '.[-1].backends | keys == [$name]' --arg name "$1"
+	while read -r case ran; do
+		shows backend "$case"
+	done <"$W/ids"
+	[ "$(wc -l <"$W/ids")" = 4 ]
+}
+
+test_backend_kprobe_multi() { with_backend kprobe-multi; }
+test_backend_kprobe() { with_backend kprobe; }
+
+test_backend_fexit() {
+	only 6.12 7.x
+	with_backend fexit
+}
+
+test_backend_fexit_multi() {
+	only 7.x
+	with_backend fexit-multi
+}
