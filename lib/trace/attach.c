@@ -440,9 +440,12 @@ int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
 	if (!attach->done) {
 		rd_err_set(err, last_error ? last_error : ENOTSUP, "trace", "no function could be hooked by %s",
 			   attach->opts->backend ? rd_backend_name(attach->opts->backend) : "any of the kernel's ways");
-		rd_err_hint(err, "%s",
-			    attach->opts->backend ? "--backend auto takes what this kernel has" :
-						    "a kernel with BTF (CONFIG_DEBUG_INFO_BTF) or kprobes is needed");
+		/* Where it is the user who may not, the command says what would help. */
+		if (last_error != EPERM && last_error != EACCES)
+			rd_err_hint(err, "%s",
+				    attach->opts->backend ?
+					    "--backend auto takes what this kernel has" :
+					    "a kernel with BTF (CONFIG_DEBUG_INFO_BTF) or kprobes is needed");
 		return -(last_error ? last_error : ENOTSUP);
 	}
 	note_left_out(attach, last_error);
