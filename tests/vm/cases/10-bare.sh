@@ -57,6 +57,7 @@ test_kill_the_holder() {
 }
 
 test_closed_pipe() {
+	only 6.12 7.x # what ends there on 6.1 is in end and command: each trace costs half a minute
 	{
 		"$R" trace-errno -v --json 2>"$W/a.err"
 		echo $? >"$W/status"
@@ -73,6 +74,7 @@ test_closed_pipe() {
 
 # Its end is the end of the trace, with the prompt back at once.
 test_command_ends() {
+	only 6.12 7.x # what ends there on 6.1 is in end and command: each trace costs half a minute
 	local status=0
 	"$R" trace-errno --json -- bash -c 'echo $((${EPOCHREALTIME/./} / 1000)) >$W/ended; exit 7' >"$W/a.json" || status=$?
 	[ $status = 7 ]

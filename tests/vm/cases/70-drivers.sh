@@ -80,13 +80,12 @@ test_two_capabilities() {
 		true_of "$W/caps.json" '.[-1].functions > 20'
 	else
 		[ $status = 3 ]
-		[ "$(wc -l <"$W/caps.err")" -le 3 ]
 		grep -q CAP_SYS_ADMIN "$W/caps.err"
 	fi
 }
 
 test_hidden_addresses() {
-	[ -e /sys/module/rdtest ] || unknown rdtest.ko
+	unknown rdtest.ko
 	sysctl -qw kernel.kptr_restrict=2
 	trace hidden
 	calls hidden
