@@ -113,6 +113,7 @@ test_rxe_without_types() {
 # All drivers of the kernel's package, without hardware. The counts of the day are in ../COUNTS.md (check --counts).
 test_all_drivers() {
 	local driver
+	! [ -e /sys/module/rdtest ] || rmmod rdtest
 	for driver in "/lib/modules/$(uname -r)"/kernel/drivers/infiniband/hw/*/*.ko*; do
 		driver=${driver##*/}
 		modprobe -q "${driver%.ko*}" || echo "not loaded: $driver"
