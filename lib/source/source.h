@@ -122,6 +122,13 @@ int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_er
 /* Goes on to the next sample of a bundle that has several; -ENODATA behind the last one (and if it is no bundle). */
 int rd_source_bundle_next(struct rd_source *src, struct rd_err *err);
 
+/*
+ * A source that asks `inner` (which stays the caller's, and open for as long) and keeps what it answered. Its clock stands
+ * still until rd_source_record_next begins another sample. What becomes of it: source/record.h.
+ */
+int rd_source_record_open(struct rd_source *inner, struct rd_source **ret, struct rd_err *err);
+int rd_source_record_next(struct rd_source *src, struct rd_err *err);
+
 /* Whether and where a walk over netlink messages is sound: the length of the whole message at `at` of `size` bytes, 0
  * for one that is cut short or lies about its length. */
 size_t rd_nlmsg_length(const void *at, size_t size);

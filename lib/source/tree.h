@@ -51,6 +51,7 @@ struct rd_node {
 	enum rd_node_type type;
 	bool lazy;   /* a file whose bytes are still on disk */
 	bool probed; /* while recording: it is known whether this is a link */
+	bool missing; /* while recording: there is no such thing */
 };
 
 struct rd_tree;
