@@ -279,30 +279,48 @@ static const struct {
 	{ ".tar.zst", archive_write_add_filter_zstd },
 };
 
-static int open_writer(struct writer *writer, int fd, const char *path, struct rd_err *err)
+static int packing_of(const char *path, size_t *ret, struct rd_err *err)
 {
 	size_t size = strlen(path);
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(packings); i++) {
 		size_t n = strlen(packings[i].suffix);
 
-		if (size <= n || strcmp(path + size - n, packings[i].suffix) != 0)
-			continue;
-		writer->archive = archive_write_new();
-		writer->entry = archive_entry_new();
-		if (!writer->archive || !writer->entry)
-			return rd_err_set(err, ENOMEM, path, "no memory to write it");
-		/* ARCHIVE_WARN: libarchive was built without it and would run a program of that name instead. */
-		if (packings[i].add(writer->archive) != ARCHIVE_OK)
-			return rd_err_set(err, ENOTSUP, path, "this libarchive cannot pack it so");
-		if (archive_write_set_format_pax_restricted(writer->archive) != ARCHIVE_OK ||
-		    archive_write_open_fd(writer->archive, fd) != ARCHIVE_OK)
-			return rd_err_set(err, -write_failed(writer), path, "cannot write");
-		return 0;
+		if (size > n && strcmp(path + size - n, packings[i].suffix) == 0) {
+			*ret = i;
+			return 0;
+		}
 	}
 	rd_err_set(err, EINVAL, path, "its name does not say how to pack it");
 	rd_err_hint(err, "%s.tar.zst", path);
 	return -EINVAL;
+}
+
+int rd_record_can_save(const char *path, struct rd_err *err)
+{
+	size_t packing;
+
+	return packing_of(path, &packing, err);
+}
+
+static int open_writer(struct writer *writer, int fd, const char *path, struct rd_err *err)
+{
+	size_t packing;
+	int r = packing_of(path, &packing, err);
+
+	if (r < 0)
+		return r;
+	writer->archive = archive_write_new();
+	writer->entry = archive_entry_new();
+	if (!writer->archive || !writer->entry)
+		return rd_err_set(err, ENOMEM, path, "no memory to write it");
+	/* ARCHIVE_WARN: libarchive was built without it and would run a program of that name instead. */
+	if (packings[packing].add(writer->archive) != ARCHIVE_OK)
+		return rd_err_set(err, ENOTSUP, path, "this libarchive cannot pack it so");
+	if (archive_write_set_format_pax_restricted(writer->archive) != ARCHIVE_OK ||
+	    archive_write_open_fd(writer->archive, fd) != ARCHIVE_OK)
+		return rd_err_set(err, -write_failed(writer), path, "cannot write");
+	return 0;
 }
 
 static int save_to(int fd, const struct rd_recording *recording, const char *version, const char *path,

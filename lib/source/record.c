@@ -130,6 +130,9 @@ static int copy_node(struct rd_tree *from, uint32_t node, struct rd_tree *to, ui
 	const struct rd_node *of = rd_tree_node(from, node);
 	int r = path ? rd_tree_enter(to, RD_TREE_TOP, path, ret) : -ENOMEM;
 
+	/* Asked for below what turned out to be a file: the file stands for it. */
+	if (r == -EBADMSG && of->type == RD_NODE_NONE)
+		return copy_node(from, of->parent, to, ret);
 	if (r < 0 || rd_tree_node(to, *ret)->more || rd_tree_node(to, *ret)->data)
 		return r;
 	if (of->type == RD_NODE_FILE || of->type == RD_NODE_LINK)

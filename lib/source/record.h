@@ -52,6 +52,9 @@ int rd_record_manifest(const struct rd_recording *recording, const char *version
 int rd_record_save(const struct rd_recording *recording, const char *version, const char *path, uint64_t *ret_size,
 		   struct rd_err *err);
 
+/* Whether `path` is a name that rd_record_save would take: for asking before the work. 0 or -EINVAL. */
+int rd_record_can_save(const char *path, struct rd_err *err);
+
 /* Replaces in place, consistently, what names a host, an address, a GUID, a serial number or a command line: in contents,
  * names, link targets and netlink messages. */
 int rd_record_redact(struct rd_recording *recording, struct rd_err *err);
