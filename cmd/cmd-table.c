@@ -3,11 +3,13 @@
 
 extern const struct rd_cmd rd_cmd_trace_errno;
 extern const struct rd_cmd rd_cmd_capture;
+extern const struct rd_cmd rd_cmd_diff;
 extern const struct rd_cmd rd_cmd_complete;
 
 const struct rd_cmd *const rd_commands[] = {
 	&rd_cmd_trace_errno,
 	&rd_cmd_capture,
+	&rd_cmd_diff,
 	&rd_cmd_complete,
 	NULL,
 };
