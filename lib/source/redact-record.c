@@ -221,10 +221,17 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 		rd_redact_add_host(redact, line);
 	if (strcmp(path, "root/proc/cmdline") == 0) {
 		redact_kernel_command(redact, (const char *)data, out);
-	} else if (strcmp(name, "cmdline") == 0) {
+	} else if (strcmp(name, "cmdline") == 0 && strncmp(path, "root/proc/", 10) == 0) {
 		redact_command(redact, data, size, out);
 	} else if (strcmp(name, "route") == 0 && strstr(path, "/net/")) {
 		redact_route_table(redact, (const char *)data, size, out);
+	} else if (strcmp(name, "environ") == 0) {
+		for (size_t at = 0; at < size; at += strnlen((const char *)data + at, size - at) + 1) {
+			size_t n = strnlen((const char *)data + at, size - at);
+
+			rd_redact_text(redact, (const char *)data + at, n, 0, out);
+			rd_buf_add(out, "", 1);
+		}
 	} else if (is_text(data, size)) {
 		learn_serials(redact, (const char *)data);
 		if (strcmp(name, "if_inet6") == 0)

@@ -5,6 +5,7 @@
  */
 #include "source/netlink.h"
 #include "source/record.h"
+#include "source/scrub.h"
 
 #include <errno.h>
 #include <linux/netlink.h>
@@ -213,8 +214,10 @@ static int record_read_file(struct rd_source *src, const char *path, struct rd_b
 		return rd_node_read(record->now.tree, at, path, ret, err);
 	log_request(record, at, RD_ASK_READ);
 	r = rd_read_file(record->inner, path, &bytes, err);
-	if (r == 0)
+	if (r == 0) {
+		rd_scrub_file(path, &bytes);
 		r = rd_tree_set(record->now.tree, at, RD_NODE_FILE, bytes.data, bytes.size);
+	}
 	if (r == -EISDIR && node_of(record, at)->type == RD_NODE_NONE)
 		node_of(record, at)->type = RD_NODE_DIR;
 	if (r < 0) {
@@ -355,6 +358,7 @@ static int record_netlink(struct rd_source *src, int protocol, const void *reque
 	}
 	log_request(record, at, RD_ASK_READ);
 	r = rd_netlink(record->inner, protocol, request, size, &answer, err);
+	rd_scrub_messages(protocol, &answer);
 	kept = keep_messages(record, at, request, size, &answer);
 	if (r < 0)
 		kept = keep_code(record, at, RD_ASK_READ, -r);
