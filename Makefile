@@ -3,7 +3,7 @@
 #   make            build build/rdmadiag            make check   build and run every test
 #   make deps       install what building needs     make demo    show the main job
 #   make lint       style and layers                make bench   what a probe costs
-#   make install    PREFIX=/usr/local DESTDIR=      make fuzz    feed the parsers with damaged input
+#   make install    PREFIX=/usr/local DESTDIR=      make fuzz    damaged input for the parsers (SECONDS=30 each)
 #
 # V=1 shows the commands, SAN=1 builds with AddressSanitizer and UBSan (in build/san).
 
@@ -47,14 +47,15 @@ CFLAGS_ALL = -std=gnu17 $(CFLAGS) $(WARN) $(SAN_FLAGS)
 LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm
 
 BPF_ARCH = $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
-# The BPF target knows no multiarch folder, where asm/types.h is.
+# The BPF target does not know Debian's folder of asm/types.h.
 BPF_CFLAGS = -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -g -O2 -Wall -Werror -I. \
-	$(addprefix -idirafter /usr/include/,$(shell $(CC) -print-multiarch 2>/dev/null))
+	$(addprefix -idirafter ,$(wildcard /usr/include/$(shell uname -m)-linux-gnu))
 
 LIB_SRC = $(sort $(wildcard lib/*/*.c))
 CMD_SRC = $(sort $(wildcard cmd/*.c))
 BPF_SRC = $(sort $(wildcard bpf/*.bpf.c))
 UNIT_SRC = $(sort $(wildcard tests/unit/test-*.c))
+FUZZ_SRC = $(sort $(wildcard tests/fuzz/fuzz-*.c))
 UNIT_SHARED = $(sort $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
 
 LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o)
@@ -62,6 +63,8 @@ CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o)
 MAIN_OBJ = $(B)/obj/cmd/main.o
 UNIT_OBJ = $(UNIT_SRC:%.c=$(B)/obj/%.o) $(UNIT_SHARED:%.c=$(B)/obj/%.o)
 SKEL = $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.skel.h)
+FUZZERS = $(FUZZ_SRC:%.c=$(B)/%)
+FUZZ_OBJ = $(FUZZ_SRC:%.c=$(B)/obj/%.o) $(B)/obj/tests/fuzz/driver.o
 UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 
 # Other flags, or another list of sources, are as good a reason to build anew as a changed file: both are kept in files,
@@ -72,7 +75,7 @@ _ := $(call remember,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CLANG) $(BPF_CFLAGS),
 _ := $(call remember,$(LIB_SRC) $(CMD_SRC),$(B)/objects)
 endif
 
-.PHONY: all deps demo check bench lint fuzz unit install uninstall clean
+.PHONY: all deps demo check bench lint fuzz fuzzers unit install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -119,6 +122,12 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_SHARED:%.c=$(B)/obj/%.o) $(B)/
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
+fuzzers: $(FUZZERS)
+$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/driver.o $(B)/librdmadiag.a
+	@mkdir -p $(@D)
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
+
 deps:
 	$(Q)scripts/deps.sh build test vm
 
@@ -137,8 +146,8 @@ lint:
 bench: all
 	$(Q)tests/bench/run
 
-fuzz: all
-	$(Q)tests/fuzz/run
+fuzz:
+	$(Q)tests/fuzz/run $(SECONDS)
 
 install: all
 	$(INSTALL) -D -m 755 $(B)/rdmadiag $(DESTDIR)$(BINDIR)/rdmadiag
@@ -161,4 +170,5 @@ uninstall:
 clean:
 	rm -rf build
 
--include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.bpf.d)
+-include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) \
+	$(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.bpf.d)

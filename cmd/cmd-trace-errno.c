@@ -45,8 +45,6 @@ static int list(struct trace *t, struct rd_err *err)
 	struct rd_report report;
 	int r = 0;
 
-	t->ctx->schema = "rdmadiag/trace-errno-list/1";
-	t->ctx->lines = false;
 	if (t->opts->function)
 		r = trace_match_functions(&t->set, t->opts->function, &match, err);
 	if (r)
@@ -120,8 +118,8 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
-	ctx->schema = "rdmadiag/trace-errno-summary/1";
-	ctx->lines = !t.opts->summary;
+	ctx->schema = t.opts->list ? "rdmadiag/trace-errno-list/1" : "rdmadiag/trace-errno-summary/1";
+	ctx->lines = !t.opts->summary && !t.opts->list;
 	r = trace_opts_check(t.opts, argc, &err);
 	if (!r)
 		r = trace_columns_check(&t, &err);
@@ -136,8 +134,6 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 		return rd_fail(ctx, &err);
 	say_notes(&t, 0);
 	r = t.opts->list ? list(&t, &err) : trace(&t, argv, &err);
-	if (r == -EINTR && t.interrupted)
-		return 128 + 2;
 	if (r < 0)
 		return rd_fail(ctx, &err);
 	return r;

@@ -68,7 +68,7 @@ static int unknown_command(const char *name)
 			near = *cmd;
 		}
 	}
-	rd_err_set(&err, EINVAL, name, RD_PROGRAM " has no such command");
+	rd_err_set(&err, EINVAL, *name ? name : "\"\"", RD_PROGRAM " has no such command");
 	if (near)
 		rd_err_hint(&err, RD_PROGRAM " %s", near->name);
 	return rd_fail_usage(NULL, &err);
@@ -110,10 +110,14 @@ static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
 	enum rd_parsed parsed;
 	int first;
 
+	if (strcmp(argv[0], "help") == 0) {
+		const struct rd_cmd *cmd = argc > 1 ? rd_cmd_find(argv[1]) : NULL;
+
+		return argc > 1 && !cmd ? unknown_command(argv[1]) : print_help(cmd);
+	}
 	ctx->cmd = rd_cmd_find(argv[0]);
 	if (!ctx->cmd)
-		return strcmp(argv[0], "help") == 0 ? print_help(argc > 1 ? rd_cmd_find(argv[1]) : NULL) :
-						      unknown_command(argv[0]);
+		return unknown_command(argv[0]);
 	state = calloc(1, ctx->cmd->state_size + 1);
 	if (!state) {
 		rd_err_set(&err, ENOMEM, ctx->cmd->name, "no memory for its options");

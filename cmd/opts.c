@@ -150,8 +150,8 @@ static int take_global(struct rd_ctx *ctx, const struct rd_opt *opt, const char 
 		globals->style.raw = true;
 	} else if (strcmp(opt->name, "color") == 0) {
 		if (strcmp(arg, "auto") != 0 && strcmp(arg, "always") != 0 && strcmp(arg, "never") != 0) {
-			rd_err_set(err, EINVAL, "--color", "\"%s\" is not a time to use colour", arg);
-			rd_err_hint(err, "auto, always or never");
+			rd_err_set(err, EINVAL, "--color", "takes auto, always or never, not \"%s\"", arg);
+			rd_err_hint(err, "--color auto");
 			return -EINVAL;
 		}
 		globals->color = arg;

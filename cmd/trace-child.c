@@ -37,6 +37,14 @@ static int find_user(const char *name, struct passwd *pw, char **buf, struct rd_
 	return found ? 0 : rd_err_set(err, ENOENT, name, "there is no such user");
 }
 
+static bool is_in(const char *folder, int len, const char *name)
+{
+	char file[4096];
+
+	snprintf(file, sizeof(file), "%.*s%s%s", len, folder, len ? "/" : "", name);
+	return !access(file, X_OK);
+}
+
 /* Looked for before the hooks are put on, which takes time. As execvp does it. */
 static int find_command(const char *name, struct rd_err *err)
 {
@@ -45,18 +53,16 @@ static int find_command(const char *name, struct rd_err *err)
 
 	if (strchr(name, '/'))
 		return access(name, X_OK) ? rd_err_set(err, errno, name, "cannot run this command") : 0;
-	for (path = path ? path : "/usr/bin:/bin"; *name;) {
+	if (!path)
+		path = "/usr/bin:/bin";
+	for (bool more = *name; more; more = *path++) {
 		int len = (int)strcspn(path, ":");
-		char file[4096];
 
-		snprintf(file, sizeof(file), "%.*s%s%s", len, path, len ? "/" : "", name);
-		if (!access(file, X_OK))
+		if (is_in(path, len, name))
 			return 0;
 		if (errno == EACCES)
 			code = EACCES;
 		path += len;
-		if (!*path++)
-			break;
 	}
 	return rd_err_set(err, code, name, "cannot run this command");
 }

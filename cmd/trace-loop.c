@@ -13,6 +13,8 @@
 
 #define POLL_MIN_NS 5000000u
 #define POLL_MAX_NS 100000000u
+#define POLL_USTACK_NS 5000000u	  /* user stacks get names only while their process lives */
+#define POLL_COMMAND_NS 20000000u /* one command is watched: nobody minds, and less is lost when it fails in bursts */
 
 int trace_signals_open(struct rd_err *err)
 {
@@ -37,7 +39,7 @@ bool trace_signalled(struct trace *t)
 			trace_child_reap(&t->child);
 			continue;
 		}
-		if (!t->child.pid || t->child.ended) {
+		if (!t->child.pid || t->child.ended || t->child.go >= 0) {
 			t->interrupted = true;
 			continue;
 		}
@@ -59,12 +61,10 @@ static void wait_a_little(struct trace *t, uint64_t ns, bool *reader_gone)
 	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
 	struct pollfd fds[] = {
 		{ .fd = t->signals, .events = POLLIN },
-		{ .fd = t->session ? rd_session_holder_fd(t->session) : -1 },
+		{ .fd = t->stopped ? -1 : rd_session_holder_fd(t->session) }, /* once told to stop, it may go */
 		{ .fd = *reader_gone ? -1 : STDOUT_FILENO },
 	};
 
-	if (t->holder_died)
-		fds[1].fd = -1;
 	if (ppoll(fds, RD_ARRAY_SIZE(fds), &ts, NULL) <= 0)
 		return;
 	if (fds[1].revents & (POLLHUP | POLLERR))
@@ -98,13 +98,15 @@ static void wait_for_command(struct trace *t)
 int trace_loop(struct trace *t, struct rd_err *err)
 {
 	uint64_t end = t->opts->duration > 0 ? t->started + (uint64_t)(t->opts->duration * 1e9) : UINT64_MAX;
-	uint64_t nap = POLL_MIN_NS, at;
+	uint64_t nap = POLL_MIN_NS, nap_max = t->child.pid ? POLL_COMMAND_NS : POLL_MAX_NS, at;
 	bool reader_gone = false;
 	int r = 0;
 
+	if (t->opts->user_stack)
+		nap_max = POLL_USTACK_NS;
 	while (r >= 0 && !trace_signalled(t) && !t->child.ended && !t->holder_died && !reader_gone && !enough(t)) {
 		r = drain(t, err);
-		nap = r > 0 ? POLL_MIN_NS : nap * 2 < POLL_MAX_NS ? nap * 2 : POLL_MAX_NS;
+		nap = r > 0 ? POLL_MIN_NS : nap * 2 < nap_max ? nap * 2 : nap_max;
 		at = now(t);
 		if (at >= end || r < 0 || enough(t))
 			break;

@@ -110,7 +110,8 @@ static int print_event(struct trace *t, const struct rd_event *ev)
 		r = rd_render_event(section, 0, style.colour, style.width, &out);
 	}
 	rd_section_destroy(section);
-	return r ? r : rd_out(&out);
+	/* What could not be written is told at the very end, by main. */
+	return r ? r : rd_out(&out) ? -EPIPE : 0;
 }
 
 int trace_event(void *arg, const void *data, size_t size)

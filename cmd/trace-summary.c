@@ -6,11 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/benign.h"
 #include "analyse/verb.h"
 #include "report/report-trace.h"
 
+/* Those that were read and judged; where the row alone tells, also those that were lost. */
 static uint64_t benign_of(const struct trace *t, const struct rd_count *c)
 {
+	if (rd_benign_count(c, &t->set))
+		return c->count;
 	for (size_t i = 0; i < t->n_benign_counts; i++) {
 		const struct rd_count *b = &t->benign_counts[i];
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs the test suites, all or those named: lint unit san bats accept vm. Last line: "N passed, N failed, N skipped".
+# Runs the test suites, all or those named: lint unit san fuzz bats accept vm. Last line: "N passed, N failed, N skipped".
 # V=1 names every test that passed, too.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -124,6 +124,11 @@ san() {
 	units sanitized build/san
 }
 
+# Long enough to find a check that is missing, not to find what nobody thinks of: that is what "make fuzz" is for.
+fuzz() {
+	tap fuzz timeout 300 tests/fuzz/run 2
+}
+
 bats_files() {
 	local file
 	if ! command -v bats >/dev/null; then
@@ -173,10 +178,10 @@ vm() {
 	[ "$status" = 0 ] || [ $failed -gt $before ] || fail "vm: tests/vm/check ended early, with status $status"
 }
 
-[ $# -gt 0 ] || set -- lint unit san bats accept vm
+[ $# -gt 0 ] || set -- lint unit san fuzz bats accept vm
 for suite in "$@"; do
 	case $suite in
-	lint | unit | san | accept | vm) $suite ;;
+	lint | unit | san | fuzz | accept | vm) $suite ;;
 	bats) bats_files ;;
 	*) fail "no such suite: $suite" ;;
 	esac

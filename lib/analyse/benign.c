@@ -64,6 +64,18 @@ const char *rd_benign_reason(const struct rd_event *ev, const struct rd_fnset *s
 	return NULL;
 }
 
+bool rd_benign_count(const struct rd_count *count, const struct rd_fnset *set)
+{
+	const struct rd_event ev = { .verb_key = count->verb, .err = count->err };
+
+	if (count->origin < 0 || (size_t)count->origin >= set->n_fns)
+		return false;
+	for (size_t i = 0; i < n_rules; i++)
+		if (!rules[i].num_attrs && matches(&rules[i], &ev, set->fns[count->origin].name))
+			return true;
+	return false;
+}
+
 static const uint64_t query_device[] = { RD_VERB(RD_VERB_INVOKE_WRITE, 1), 0 };
 static const uint64_t query_gid_entry[] = { IOCTL(0, 6), 0 };
 static const uint64_t get_event[] = { RD_VERB(RD_VERB_UCMA, 12), 0 };

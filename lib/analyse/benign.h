@@ -13,4 +13,7 @@
  */
 const char *rd_benign_reason(const struct rd_event *event, const struct rd_fnset *set);
 
+/* The same for a row of the kernel's counts: true only if call, errno and origin alone make all of its events benign. */
+bool rd_benign_count(const struct rd_count *count, const struct rd_fnset *set);
+
 #endif

@@ -8,7 +8,7 @@
 #define SYMBOLS_MAX 4000000
 #define NAME_LONGEST 511	       /* KSYM_NAME_LEN of the kernel, less its NUL */
 #define FUNCTION_LONGEST (1024 * 1024) /* further away it is in no function of ours */
-#define TRACING_FRAMES 16	       /* at most so many frames at the top are the tracing's own */
+#define CALL_SITE_END 16	       /* an instruction that marks a landing place, and a call */
 
 struct rd_symbol {
 	uint64_t addr;
@@ -101,7 +101,8 @@ int rd_symbols_parse(const char *text, struct rd_symbols *ret, struct rd_err *er
 	}
 	if (r)
 		return rd_err_set(err, -r, "/proc/kallsyms", "cannot keep the symbols");
-	qsort(s.v, s.n, sizeof(*s.v), by_addr);
+	if (s.n)
+		qsort(s.v, s.n, sizeof(*s.v), by_addr);
 	*ret = s;
 	memset(&s, 0, sizeof(s));
 	return 0;
@@ -134,8 +135,9 @@ bool rd_symbols_find(const struct rd_symbols *s, uint64_t addr, const char **fun
 /* Programs and their trampolines carry the pseudo module "bpf"; the others are handlers of function returns. */
 static bool is_tracing(const struct rd_frame *f)
 {
-	static const char *const words[] = { "bpf_trampoline", "bpf_prog_",    "rethook", "fprobe",
-					     "kretprobe",      "kprobe_multi", "ftrace_", "return_to_handler" };
+	static const char *const words[] = { "bpf_trampoline", "bpf_prog_", "__bpf_",		"trace_call_bpf",
+					     "rethook",	       "fprobe",    "kretprobe",	"kprobe_multi",
+					     "ftrace_",	       "perf_func", "return_to_handler" };
 
 	if (f->object && !strcmp(f->object, "bpf"))
 		return true;
@@ -145,6 +147,13 @@ static bool is_tracing(const struct rd_frame *f)
 	return false;
 }
 
+/* A trampoline calls the body of the function that called it: that function then stands twice, the second time at the
+ * call which the kernel has put at its beginning. */
+static bool is_call_site(const struct rd_frame *f, const struct rd_frame *above)
+{
+	return f->function && above->function && !strcmp(f->function, above->function) && f->offset <= CALL_SITE_END;
+}
+
 static void frame_free(struct rd_frame *f)
 {
 	free(f->function);
@@ -152,26 +161,35 @@ static void frame_free(struct rd_frame *f)
 	free(f->file);
 }
 
+static int name_frame(const struct rd_symbols *s, struct rd_frame *f)
+{
+	const char *function, *module;
+
+	if (!rd_symbols_find(s, f->addr, &function, &module, &f->offset))
+		return 0;
+	f->function = strdup(function);
+	f->object = module ? strdup(module) : NULL;
+	return !f->function || (module && !f->object) ? -ENOMEM : 0;
+}
+
 int rd_symbols_resolve(const struct rd_symbols *s, struct rd_frame *frames, size_t *n)
 {
-	size_t top = 0;
+	size_t kept = 0, all = *n;
+	bool tracing = false;
+	int r = 0;
 
-	for (size_t i = 0; i < *n; i++) {
-		const char *function, *module;
+	for (size_t i = 0; i < all; i++) {
+		struct rd_frame f = frames[i];
+		bool drop;
 
-		if (!rd_symbols_find(s, frames[i].addr, &function, &module, &frames[i].offset))
-			continue;
-		frames[i].function = strdup(function);
-		frames[i].object = module ? strdup(module) : NULL;
-		if (!frames[i].function || (module && !frames[i].object))
-			return -ENOMEM;
+		r = r ? r : name_frame(s, &f);
+		drop = is_tracing(&f) || (tracing && kept && is_call_site(&f, &frames[kept - 1]));
+		tracing = is_tracing(&f);
+		if (drop)
+			frame_free(&f);
+		else
+			frames[kept++] = f;
 	}
-	for (size_t i = 0; i < *n && i < TRACING_FRAMES; i++)
-		if (is_tracing(&frames[i]))
-			top = i + 1;
-	for (size_t i = 0; i < top; i++)
-		frame_free(&frames[i]);
-	memmove(frames, frames + top, (*n - top) * sizeof(*frames));
-	*n -= top;
-	return 0;
+	*n = kept;
+	return r;
 }

@@ -25,7 +25,7 @@ bool rd_symbols_find(const struct rd_symbols *symbols, uint64_t addr, const char
 		     uint64_t *offset);
 
 /*
- * Names the frames of a kernel stack and takes away those at its top that belong to the tracing itself (the program, its
+ * Names the frames of a kernel stack and takes away those that belong to the tracing itself (the program, its
  * trampoline, the kernel's handlers of returns). `n`: how many there are, and how many remain. -ENOMEM.
  */
 int rd_symbols_resolve(const struct rd_symbols *symbols, struct rd_frame *frames, size_t *n);

@@ -76,6 +76,11 @@ int rd_cgroups_id(struct rd_cgroups *cg, const char *path, uint64_t *ret, struct
 	return 0;
 }
 
+bool rd_cgroups_initial_pids(const struct rd_cgroups *cg)
+{
+	return cg->init_pid_ns;
+}
+
 static struct known *find(struct rd_cgroups *cg, uint64_t id)
 {
 	for (size_t i = 0; i < cg->n; i++)

@@ -22,6 +22,9 @@ char *rd_cgroups_path(struct rd_cgroups *cgroups, uint32_t pid, uint64_t id);
 /* The other way round; `path` may have the hierarchy's mount before it. -ENOTSUP without a unified hierarchy. */
 int rd_cgroups_id(struct rd_cgroups *cgroups, const char *path, uint64_t *ret, struct rd_err *err);
 
+/* Does /proc, as we see it, number processes as the initial pid namespace does? */
+bool rd_cgroups_initial_pids(const struct rd_cgroups *cgroups);
+
 /* Picks the path out of the text of /proc/PID/cgroup: of a v1 controller that job managers use if it is not at its root,
  * else the unified hierarchy's, else systemd's. Returns its length, 0 if there is none; *ret points into `text`. */
 size_t rd_cgroup_parse(const char *text, const char **ret);

@@ -37,7 +37,7 @@ static char *cut_module(char *line)
 	return open + 1;
 }
 
-/* "ffffffffc0a01000 t rxe_create_cq\t[rdma_rxe]" */
+/* "ffffffffc0a01000 t ib_create_cq\t[ib_core]" */
 static int add_symbol(struct rd_ksyms *syms, char *line, want_fn *want, void *arg)
 {
 	char *module = cut_module(line), *type, *end;
@@ -54,7 +54,7 @@ static int add_symbol(struct rd_ksyms *syms, char *line, want_fn *want, void *ar
 	return add(syms, type + 2, module, addr, *type == 'T' || *type == 'W');
 }
 
-/* "rxe_create_cq [rdma_rxe]" */
+/* "ib_create_cq [ib_core]" */
 static int add_filter(struct rd_ksyms *syms, char *line, want_fn *want, void *arg)
 {
 	char *module = cut_module(line);

@@ -105,32 +105,33 @@ void rd_kmods_mark_users(const struct rd_kmods *mods, int start, bool *marked)
 	}
 }
 
+/* One folder's modules.dep. */
+static int read_dep(struct rd_source *src, const char *folder, const char *release, struct rd_moddep *ret,
+		    struct rd_err *err)
+{
+	_cleanup_free_ char *dir = NULL, *path = NULL;
+	int rc;
+
+	if (asprintf(&dir, "%s/%s", folder, release) < 0) {
+		dir = NULL;
+		return rd_err_set(err, ENOMEM, folder, "looking for module files");
+	}
+	if (asprintf(&path, "%s/modules.dep", dir) < 0) {
+		path = NULL;
+		return rd_err_set(err, ENOMEM, folder, "looking for module files");
+	}
+	rc = rd_read_file(src, path, &ret->text, err);
+	if (!rc)
+		ret->dir = RD_TAKE(dir);
+	return rc;
+}
+
 int rd_moddep_read(struct rd_source *src, const char *release, struct rd_moddep *ret, struct rd_err *err)
 {
-	static const char *const folders[] = { "/lib/modules", "/usr/lib/modules" };
-	struct rd_moddep dep = { 0 };
-	int rc = -ENOENT;
+	int rc = read_dep(src, "/lib/modules", release, ret, err);
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(folders); i++) {
-		_cleanup_free_ char *path = NULL;
-
-		free(dep.dir);
-		if (asprintf(&dep.dir, "%s/%s", folders[i], release) < 0) {
-			dep.dir = NULL;
-			return rd_err_set(err, ENOMEM, folders[i], "looking for module files");
-		}
-		if (asprintf(&path, "%s/modules.dep", dep.dir) < 0) {
-			path = NULL;
-			rc = rd_err_set(err, ENOMEM, folders[i], "looking for module files");
-			break;
-		}
-		rc = rd_read_file(src, path, &dep.text, err);
-		if (!rc) {
-			*ret = dep;
-			return 0;
-		}
-	}
-	rd_moddep_deinit(&dep);
+	if (rc && rc != -ENOMEM && !read_dep(src, "/usr/lib/modules", release, ret, NULL))
+		rc = 0;
 	return rc;
 }
 

@@ -131,6 +131,11 @@ int rd_trace_facts_cgroup(struct rd_trace_facts *facts, const char *path, uint64
 	return rd_cgroups_id(facts->cgroups, path, ret, err);
 }
 
+bool rd_trace_facts_pids_ours(const struct rd_trace_facts *facts)
+{
+	return rd_cgroups_initial_pids(facts->cgroups);
+}
+
 static int fn_id(uint32_t fn, size_t n_fns)
 {
 	return fn < n_fns ? (int)fn : -1;
@@ -176,7 +181,8 @@ static void copy_scalars(const struct rd_rec *rec, size_t n_fns, struct rd_event
 	ev->root = fn_id(rec->root, n_fns);
 	ev->origin = fn_id(rec->origin, n_fns);
 	ev->dropped = rec->dropped;
-	if (rec->flags & RD_REC_QPN)
+	/* 0 while it has not got its number yet: queue pair 0 itself belongs to the kernel. */
+	if (rec->flags & RD_REC_QPN && rec->qpn)
 		RD_SET(ev->qpn, rec->qpn);
 	if (rec->flags & RD_REC_PORT)
 		RD_SET(ev->port, rec->port);

@@ -32,6 +32,9 @@ uint32_t rd_trace_facts_dev(struct rd_trace_facts *facts, const char *ibdev);
  * before it. */
 int rd_trace_facts_cgroup(struct rd_trace_facts *facts, const char *path, uint64_t *ret, struct rd_err *err);
 
+/* Does the pid of an event name the same process in our /proc? Not so inside a container. */
+bool rd_trace_facts_pids_ours(const struct rd_trace_facts *facts);
+
 /* Names of the RDMA devices known so far, separated by commas, into `buf`; "none" if there are none. */
 void rd_trace_facts_list(struct rd_trace_facts *facts, char *buf, size_t size);
 

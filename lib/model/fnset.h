@@ -46,21 +46,21 @@ enum rd_entry {
 
 /* Why a function is selected or left out: exactly one rule per function, the first that applies. */
 enum rd_rule {
-	RD_RULE_SELECTED = 0,	/* reached from a root and may return an errno */
-	RD_RULE_ENTRY,		/* selected: a door of the kernel, hooked whatever it returns */
-	RD_RULE_NOT_REACHED,	/* no root leads to it */
-	RD_RULE_RETURN,		/* returns no errno: void, bool, unsigned, struct */
-	RD_RULE_QUERY,		/* reads only */
-	RD_RULE_DATA_PATH,	/* post_send, post_recv, poll_cq, req_notify_cq and what only they reach */
-	RD_RULE_CLEANUP,	/* undoes: destroy, free, unregister … */
-	RD_RULE_REFCOUNT,	/* get/put of references */
-	RD_RULE_COMMON,		/* common kernel code: not of an RDMA module */
-	RD_RULE_DIAGNOSTIC,	/* tracing, printing, debugfs, sysfs show/store */
-	RD_RULE_COLD,		/* a compiler's .cold half: the function itself covers it */
+	RD_RULE_SELECTED = 0, /* reached from a root and may return an errno */
+	RD_RULE_ENTRY,	      /* selected: a door of the kernel, hooked whatever it returns */
+	RD_RULE_NOT_REACHED,  /* no root leads to it */
+	RD_RULE_RETURN,	      /* returns no errno: void, bool, unsigned, struct */
+	RD_RULE_QUERY,	      /* reads only */
+	RD_RULE_DATA_PATH,    /* post_send, post_recv, poll_cq, req_notify_cq and what only they reach */
+	RD_RULE_CLEANUP,      /* undoes: destroy, free, unregister … */
+	RD_RULE_REFCOUNT,     /* get/put of references */
+	RD_RULE_COMMON,	      /* common kernel code: not of an RDMA module */
+	RD_RULE_DIAGNOSTIC,   /* tracing, printing, debugfs, sysfs show/store */
+	RD_RULE_COLD,	      /* a compiler's .cold half: the function itself covers it */
 	RD_RULE_COUNT,
 };
-const char *rd_rule_name(enum rd_rule rule);	/* short and stable: "query", "data-path" */
-const char *rd_rule_reason(enum rd_rule rule);	/* one sentence for people */
+const char *rd_rule_name(enum rd_rule rule);   /* short and stable: "query", "data-path" */
+const char *rd_rule_reason(enum rd_rule rule); /* one sentence for people */
 
 struct rd_module {
 	char *name;	   /* as /proc/modules has it; "vmlinux" for code built in */
@@ -73,41 +73,41 @@ struct rd_module {
 };
 
 struct rd_fn {
-	char *name;	/* as in kallsyms, with .part.0 and the like */
+	char *name;	 /* as in kallsyms, with .part.0 and the like */
 	uint32_t module; /* index into modules */
-	uint64_t addr;	/* 0: the kernel does not tell (kptr_restrict) */
+	uint64_t addr;	 /* 0: the kernel does not tell (kptr_restrict) */
 	uint32_t btf_id; /* BTF_KIND_FUNC id in the module's BTF; 0: none */
-	uint8_t nargs;	/* as BTF has it; 0xff: not known */
-	bool args_ok;	/* every argument is one register wide: a fexit trampoline can take it */
+	uint8_t nargs;	 /* as BTF has it; 0xff: not known */
+	bool args_ok;	 /* every argument is one register wide: a fexit trampoline can take it */
 	enum rd_ret ret;
 	enum rd_rule rule;
 	enum rd_entry entry;
 	bool selected;
-	bool suffixed;	/* the name has a compiler's suffix: BTF describes the bare name only */
-	bool ambiguous; /* the name stands for several functions: only the address tells them apart */
-	bool in_filter; /* listed by available_filter_functions: ftrace can hook it */
+	bool suffixed;	    /* the name has a compiler's suffix: BTF describes the bare name only */
+	bool ambiguous;	    /* the name stands for several functions: only the address tells them apart */
+	bool in_filter;	    /* listed by available_filter_functions: ftrace can hook it */
 	uint8_t attachable; /* bit 1 << enum rd_backend: could be attached by it as far as can be told without trying */
-	int8_t qp_arg;	/* which argument is a struct ib_qp *, from 0; -1: none */
-	int8_t dev_arg; /* likewise struct ib_device * */
-	uint32_t *roots; /* indices into roots; from which it is reached */
+	int8_t qp_arg;	    /* which argument is a struct ib_qp *, from 0; -1: none */
+	int8_t dev_arg;	    /* likewise struct ib_device * */
+	uint32_t *roots;    /* indices into roots; from which it is reached */
 	uint32_t n_roots;
 	enum rd_backend backend; /* what it was really attached by; set by rd_attach */
 };
 
 struct rd_root {
-	uint32_t fn;	/* index into fns */
-	char *via;	/* what leads there: "ioctl handler", "write handler", "ib_device_ops.reg_user_mr", "rdma_ucm
+	uint32_t fn; /* index into fns */
+	char *via;   /* what leads there: "ioctl handler", "write handler", "ib_device_ops.reg_user_mr", "rdma_ucm
 			 * command 5", "file_operations.unlocked_ioctl" */
 };
 
 /* Offsets inside kernel structures, read from the BTF of the module that defines them (never from another build's):
  * -1 where it has none. Bytes. */
 struct rd_offsets {
-	int qp_num, qp_port, qp_device;	      /* struct ib_qp: qp_num, port, device */
-	int ibdev_name;			      /* struct ib_device: name[64] */
-	int bundle_ufile;		      /* struct uverbs_attr_bundle: ufile */
-	int ufile_device;		      /* struct ib_uverbs_file: device */
-	int uverbs_dev_devt;		      /* struct ib_uverbs_device: dev.devt */
+	int qp_num, qp_port, qp_device; /* struct ib_qp: qp_num, port, device */
+	int ibdev_name;			/* struct ib_device: name[64] */
+	int bundle_ufile;		/* struct uverbs_attr_bundle: ufile */
+	int ufile_device;		/* struct ib_uverbs_file: device */
+	int uverbs_dev_devt;		/* struct ib_uverbs_device: dev.devt */
 };
 
 struct rd_fnset {

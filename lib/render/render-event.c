@@ -249,7 +249,7 @@ static void put_stack(const struct view *v, const char *key, const char *title)
 /* "    hint: words", broken between words, what follows standing below the words. */
 static void put_remark(const struct view *v, const char *label, const char *words)
 {
-	size_t margin = strlen(INDENT) + strlen(label) + 2, at = margin;
+	size_t margin = strlen(INDENT) + strlen(label) + 1, at = margin;
 	size_t width = v->width > 40 ? (size_t)v->width : 80;
 
 	rd_buf_str(v->out, INDENT);
@@ -260,7 +260,7 @@ static void put_remark(const struct view *v, const char *label, const char *word
 
 		if (at > margin && at + 1 + n > width) {
 			rd_buf_str(v->out, "\n");
-			pad(v->out, 0, margin - 1);
+			pad(v->out, 0, margin);
 			at = margin;
 		}
 		rd_buf_str(v->out, " ");

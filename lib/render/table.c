@@ -105,7 +105,7 @@ static int unknown_column(const struct rd_section *section, const char *name, si
 		rd_err_set(err, EINVAL, "--columns", "a column's name is empty");
 	else
 		rd_err_set(err, EINVAL, "--columns", "no column is called \"%.*s\"", (int)size, name);
-	rd_err_hint(err, "%s", known.failed ? "" : known.data);
+	rd_err_hint(err, "some of %s", known.failed ? "" : known.data);
 	return -EINVAL;
 }
 

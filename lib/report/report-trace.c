@@ -381,6 +381,6 @@ static const struct rd_column origin_columns[OR_COLUMNS] = {
 	[OR_OBJECT] = { "object", "OBJECT", RD_T_STR, "kind of object the call was about", 0, true },
 	[OR_METHOD] = { "method", "METHOD", RD_T_STR, "method of the object", 0, true },
 	[OR_CODE] = { "code", "CODE", RD_T_UINT, "error, by number", 0, true },
-	[OR_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "of these: delivered and found benign", 0, true },
+	[OR_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "of these: known to be benign", 0, true },
 };
 /* clang-format on */

@@ -16,7 +16,7 @@ struct rd_origin_count {
 	const char *object, *method, *verb, *ibdev; /* NULL: not known */
 	int err;				    /* negative errno */
 	uint64_t count;
-	uint64_t benign; /* of these: delivered and found benign */
+	uint64_t benign; /* of these: known to be benign */
 };
 
 struct rd_trace_summary {

@@ -377,26 +377,29 @@ static int attach_by(struct rd_attach *attach, enum rd_backend backend, bool *fa
 	return 0;
 }
 
-/* Says which functions are left without a hook. */
+/* Says which functions are left without a hook against expectation; those that nothing could hook from the start (the
+ * compiler left no place for one) --list shows. Functions of one name stand side by side only within a module, so a name
+ * is looked for among those that were said. */
 static void note_left_out(struct rd_attach *attach, int last_error)
 {
 	char names[160] = "";
-	size_t n = 0, len = 0;
+	size_t n = 0, said = 0;
 	char text[256];
 
 	for (uint32_t i = 0; i < attach->set->n_fns; i++) {
 		const struct rd_fn *fn = &attach->set->fns[i];
 
-		if (!fn->selected || attach->backends[i])
+		if (!fn->selected || !fn->attachable || attach->backends[i])
 			continue;
-		if (n < 3)
-			len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%.48s", n ? ", " : "", fn->name);
 		n++;
+		if (said == 3 || strstr(names, fn->name))
+			continue;
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%.48s", said++ ? ", " : "", fn->name);
 	}
 	if (!n)
 		return;
 	snprintf(text, sizeof(text), "%zu selected function%s could not be hooked (%s%s): chains lack %s", n,
-		 n > 1 ? "s" : "", names, n > 3 ? " …" : "", n > 1 ? "them" : "it");
+		 n > 1 ? "s" : "", names, n > said ? " …" : "", n > 1 ? "them" : "it");
 	note(attach, last_error, "trace", text, "trace-errno --list shows why for each");
 }
 

@@ -28,17 +28,20 @@ static int compare_funcs(const void *a, const void *b)
 	return strcmp(((const struct rd_btf_func *)a)->name, ((const struct rd_btf_func *)b)->name);
 }
 
+const char *rd_btf_func_name(const struct rd_btf *btf, uint32_t id)
+{
+	const struct btf_type *t = btf__type_by_id(btf->btf, id);
+
+	return t && btf_is_func(t) ? btf__name_by_offset(btf->btf, t->name_off) : NULL;
+}
+
 static int index_funcs(struct rd_btf *btf)
 {
 	uint32_t n = btf__type_cnt(btf->btf);
 
 	for (uint32_t id = btf->first; id < n; id++) {
-		const struct btf_type *t = btf__type_by_id(btf->btf, id);
-		const char *name;
+		const char *name = rd_btf_func_name(btf, id);
 
-		if (!t || !btf_is_func(t))
-			continue;
-		name = btf__name_by_offset(btf->btf, t->name_off);
 		if (!name || !name[0])
 			continue;
 		if (rd_grow(&btf->funcs, &btf->cap_funcs, btf->n_funcs + 1, sizeof(*btf->funcs)))
@@ -217,6 +220,33 @@ bool rd_btf_takes_only(const struct rd_btf *btf, uint32_t func, const char *name
 	return arg && !strcmp(arg, name);
 }
 
+static bool same_proto(const struct rd_btf *a, const struct btf_type *x, const struct rd_btf *b,
+		       const struct btf_type *y)
+{
+	if (!x || !btf_is_func_proto(x) || !y || btf_vlen(x) != btf_vlen(y) ||
+	    return_kind(a, x->type) != return_kind(b, y->type))
+		return false;
+	for (int i = 0; i < btf_vlen(x); i++) {
+		const char *p = pointee_struct(a, btf_params(x)[i].type), *q = pointee_struct(b, btf_params(y)[i].type);
+
+		if (!p != !q || (p && strcmp(p, q) != 0))
+			return false;
+	}
+	return true;
+}
+
+bool rd_btf_points_to(const struct rd_btf *a, uint32_t pointer, const struct rd_btf *b, uint32_t func)
+{
+	uint32_t id = rd_btf_pointee(a, pointer);
+
+	return same_proto(a, id ? btf__type_by_id(a->btf, id) : NULL, b, func_proto(b, func));
+}
+
+bool rd_btf_same_type(const struct rd_btf *a, uint32_t func, const struct rd_btf *b, uint32_t other)
+{
+	return same_proto(a, func_proto(a, func), b, func_proto(b, other));
+}
+
 static bool is_struct_named(const struct rd_btf *btf, uint32_t id, const char *name)
 {
 	const struct btf_type *t = id ? btf__type_by_id(btf->btf, id) : NULL;
@@ -278,40 +308,48 @@ uint64_t rd_btf_size(const struct rd_btf *btf, uint32_t type)
 	return t && btf_is_composite(t) ? t->size : 0;
 }
 
-/* With a name: the member of that name. Without: the member at `offset`. */
-static bool find_member(const struct rd_btf *btf, uint32_t type, const char *name, uint64_t offset, uint64_t base,
-			int depth, struct rd_btf_member *ret)
+struct member_search {
+	const char *name; /* NULL: the member at `offset` */
+	uint64_t offset;
+	int budget; /* nested anonymous members in damaged data could go on for ever */
+	struct rd_btf_member *ret;
+};
+
+static bool find_member(const struct rd_btf *btf, uint32_t type, uint64_t base, struct member_search *search)
 {
 	const struct btf_type *t = btf__type_by_id(btf->btf, type);
 	const struct btf_member *m;
 
-	if (!t || !btf_is_composite(t) || depth > MAX_DEPTH)
+	if (!t || !btf_is_composite(t))
 		return false;
 	m = btf_members(t);
-	for (int i = 0; i < btf_vlen(t); i++) {
+	for (int i = 0; i < btf_vlen(t) && search->budget-- > 0; i++) {
 		uint64_t at = base + btf_member_bit_offset(t, (uint32_t)i) / 8;
 		const char *s = btf__name_by_offset(btf->btf, m[i].name_off);
 		uint32_t id = 0;
 
 		bare(btf, m[i].type, &id);
 		if (s && s[0]) {
-			if (name ? strcmp(s, name) != 0 : at != offset)
+			if (search->name ? strcmp(s, search->name) != 0 : at != search->offset)
 				continue;
-			*ret = (struct rd_btf_member){ s, id, (int)at };
+			*search->ret = (struct rd_btf_member){ s, id, (int)at };
 			return true;
 		}
-		if (find_member(btf, id, name, offset, at, depth + 1, ret))
+		if (id && find_member(btf, id, at, search))
 			return true;
 	}
 	return false;
 }
 
+/* The largest structs of the kernel have a few hundred members. */
+#define MEMBER_BUDGET 4096
+
 bool rd_btf_member(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret)
 {
-	return find_member(btf, type, name, 0, 0, 0, ret);
+	return find_member(btf, type, 0, &(struct member_search){ name, 0, MEMBER_BUDGET, ret });
 }
 
 bool rd_btf_member_at(const struct rd_btf *btf, uint32_t type, uint64_t offset, struct rd_btf_member *ret)
 {
-	return find_member(btf, type, NULL, offset, 0, 0, ret);
+	return find_member(btf, type, 0, &(struct member_search){ NULL, offset, MEMBER_BUDGET, ret });
 }

@@ -57,22 +57,32 @@ static uint32_t find_export(const struct exports *exports, const char *name)
 	return e ? e->fn : RD_ELF_NONE;
 }
 
+static int add_edge(struct rd_sel_edge **v, size_t *n, size_t *cap, uint32_t from, uint32_t to)
+{
+	if (rd_grow(v, cap, *n + 1, sizeof(**v)))
+		return -ENOMEM;
+	(*v)[(*n)++] = (struct rd_sel_edge){ from, to };
+	return 0;
+}
+
 static int add_module_edges(struct rd_sel *sel, uint32_t m, const struct exports *exports)
 {
 	const struct rd_sel_mod *mod = &sel->mods[m];
 
 	for (size_t i = 0; i < mod->elf.n_refs; i++) {
 		const struct rd_elf_ref *ref = &mod->elf.refs[i];
-		uint32_t to;
+		uint32_t from = mod->fn_of[ref->from], to;
+		int rc;
 
-		if (ref->kind != RD_ELF_CALL)
-			continue;
 		to = ref->extern_name ? find_export(exports, ref->extern_name) : mod->fn_of[ref->to];
 		if (to == RD_ELF_NONE)
 			continue;
-		if (rd_grow(&sel->edges, &sel->cap_edges, sel->n_edges + 1, sizeof(*sel->edges)))
-			return -ENOMEM;
-		sel->edges[sel->n_edges++] = (struct rd_sel_edge){ mod->fn_of[ref->from], to };
+		if (ref->kind == RD_ELF_CALL)
+			rc = add_edge(&sel->edges, &sel->n_edges, &sel->cap_edges, from, to);
+		else
+			rc = add_edge(&sel->takes, &sel->n_takes, &sel->cap_takes, from, to);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }

@@ -29,7 +29,7 @@ static const char *string_at(const char *table, size_t size, uint64_t at)
 static int read_sections(struct rd_elf *elf, struct rd_err *err)
 {
 	const Elf64_Ehdr *eh = (const void *)elf->data;
-	const Elf64_Shdr *sh = (const void *)(elf->data + eh->e_shoff);
+	const Elf64_Shdr *sh;
 	const char *names;
 	size_t n = eh->e_shnum;
 	uint64_t sum = 0;
@@ -37,6 +37,7 @@ static int read_sections(struct rd_elf *elf, struct rd_err *err)
 	if (!n || n > MAX_SECTIONS || eh->e_shentsize != sizeof(*sh) || eh->e_shoff % 8 ||
 	    !inside(eh->e_shoff, n * sizeof(*sh), elf->size))
 		return bad(err, "no section table");
+	sh = (const void *)(elf->data + eh->e_shoff);
 	if (eh->e_shstrndx >= n || sh[eh->e_shstrndx].sh_type == SHT_NOBITS ||
 	    !inside(sh[eh->e_shstrndx].sh_offset, sh[eh->e_shstrndx].sh_size, elf->size))
 		return bad(err, "no section names");

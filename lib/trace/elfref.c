@@ -143,24 +143,41 @@ static uint64_t own_end(const struct rd_elf *elf, uint32_t fn)
 	return f->offset + f->size;
 }
 
+/* The target of a direct call or jump at code[i], relative to the section; false if it is none, or ends behind `end`.
+ * A one-byte displacement matters for jmp only: the compiler makes neighbours' tail calls with it. */
+static bool x86_target(const uint8_t *code, uint64_t i, uint64_t end, const uint8_t *relocated, uint64_t *ret)
+{
+	uint64_t at = i + 1;
+	int32_t disp;
+
+	if (code[i] == 0xeb && i + 2 <= end) {
+		*ret = i + 2 + (uint64_t)(int64_t)(int8_t)code[i + 1];
+		return true;
+	}
+	if (i + 5 > end)
+		return false;
+	if (code[i] == 0x0f && (code[i + 1] & 0xf0) == 0x80)
+		at = i + 2;
+	else if (code[i] != 0xe8 && code[i] != 0xe9)
+		return false;
+	if (at + 4 > end || relocated[at / 8] & 1 << at % 8)
+		return false;
+	memcpy(&disp, code + at, 4);
+	*ret = at + 4 + (uint64_t)(int64_t)disp;
+	return true;
+}
+
 static int scan_x86(struct rd_elf *elf, uint32_t section, uint32_t fn, const uint8_t *relocated)
 {
 	const uint8_t *code = elf->data + elf->sections[section].offset;
-	uint64_t end = own_end(elf, fn);
+	uint64_t end = own_end(elf, fn), target;
 
-	for (uint64_t i = elf->funcs[fn].offset; i + 5 <= end; i++) {
-		uint64_t at = i + 1;
+	for (uint64_t i = elf->funcs[fn].offset; i < end; i++) {
 		struct target to;
-		int32_t disp;
 
-		if (code[i] == 0x0f && (code[i + 1] & 0xf0) == 0x80)
-			at = i + 2;
-		else if (code[i] != 0xe8 && code[i] != 0xe9)
+		if (!x86_target(code, i, end, relocated, &target))
 			continue;
-		if (at + 4 > end || relocated[at / 8] & 1 << at % 8)
-			continue;
-		memcpy(&disp, code + at, 4);
-		to = (struct target){ .fn = rd_elf_func_at(elf, section, at + 4 + (uint64_t)(int64_t)disp) };
+		to = (struct target){ .fn = rd_elf_func_at(elf, section, target) };
 		if (to.fn != RD_ELF_NONE && add_ref(elf, fn, &to, RD_ELF_CALL))
 			return -ENOMEM;
 	}

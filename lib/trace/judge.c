@@ -70,6 +70,76 @@ static bool taken_unseen(const struct rd_sel *sel, const struct rd_fn *fn)
 	       rd_rules_changes(fn->name);
 }
 
+/* A static function under its name without suffix. */
+struct local {
+	char *name;
+	uint32_t fn;
+};
+
+static int compare_locals(const void *a, const void *b)
+{
+	return strcmp(((const struct local *)a)->name, ((const struct local *)b)->name);
+}
+
+static void free_locals(struct local *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(v[i].name);
+	free(v);
+}
+
+/* The static functions that a verb leads to, sorted by name. */
+static int list_locals(const struct rd_sel *sel, const struct work *w, struct local **ret, size_t *n)
+{
+	struct local *v = calloc(sel->set->n_fns + 1, sizeof(*v));
+
+	*ret = v;
+	for (size_t m = 0; v && m < sel->set->n_modules; m++)
+		for (size_t i = 0; i < sel->mods[m].elf.n_funcs; i++) {
+			uint32_t fn = sel->mods[m].fn_of[i];
+			const char *name = sel->set->fns[fn].name;
+
+			if (sel->mods[m].elf.funcs[i].global || !sel->set->modules[m].has_btf ||
+			    !sel->set->fns[fn].n_roots || w->by_name[fn] != RD_RULE_SELECTED)
+				continue;
+			v[*n] = (struct local){ strndup(name, rd_rules_bare_length(name)), fn };
+			if (!v[(*n)++].name)
+				return -ENOMEM;
+		}
+	if (*n)
+		qsort(v, *n, sizeof(*v), compare_locals);
+	return v ? 0 : -ENOMEM;
+}
+
+/* A static function that vmlinux has too, of the same name and type, is a header's: common kernel code. Of clones with a
+ * suffix, the module's BTF often knows nothing; then the name has to do. */
+static int leave_out_common(struct rd_sel *sel, struct work *w)
+{
+	struct rd_btf vmlinux = { .btf = sel->base, .first = 1 };
+	struct local *v = NULL;
+	size_t n = 0;
+	int rc = list_locals(sel, w, &v, &n);
+
+	for (uint32_t id = 1; !rc && n && sel->base && id < btf__type_cnt(sel->base); id++) {
+		const char *name = rd_btf_func_name(&vmlinux, id);
+		struct local key = { .name = (char *)name }, *l;
+
+		l = name ? bsearch(&key, v, n, sizeof(*v), compare_locals) : NULL;
+		while (l && l > v && !strcmp(l[-1].name, name))
+			l--;
+		for (; l && l < v + n && !strcmp(l->name, name); l++) {
+			const struct rd_btf *btf = &sel->mods[sel->set->fns[l->fn].module].btf;
+
+			uint32_t own = rd_btf_find_func(btf, name);
+
+			if (!own || rd_btf_same_type(&vmlinux, id, btf, own))
+				w->by_name[l->fn] = RD_RULE_COMMON;
+		}
+	}
+	free_locals(v, n);
+	return rc;
+}
+
 static enum rd_rule judge(const struct rd_sel *sel, const struct work *w, size_t i)
 {
 	const struct rd_fn *fn = &sel->set->fns[i];
@@ -91,21 +161,84 @@ static enum rd_rule judge(const struct rd_sel *sel, const struct work *w, size_t
 	}
 }
 
+/* Marks in w->seen what the functions of one rule lead to, themselves included. */
+static void reach_aside(struct rd_sel *sel, struct work *w, enum rd_rule rule, const bool *skip)
+{
+	memset(w->seen, 0, sel->set->n_fns);
+	for (size_t i = 0; i < sel->n_aside; i++)
+		if (sel->aside_rule[i] == rule)
+			rd_sel_reach(sel, sel->aside[i], skip, w->seen, w->stack);
+}
+
+/*
+ * What is set up when a queue pair, completion queue or receive queue is made (tasks, timers, completion handlers) runs
+ * while data is moved, and in other threads than the verb's: its errors are nobody's.
+ */
+static int add_queue_callbacks(struct rd_sel *sel, struct work *w)
+{
+	static const char *const makers[] = { "ib_device_ops.create_qp", "ib_device_ops.create_cq",
+					      "ib_device_ops.create_srq" };
+
+	memset(w->seen, 0, sel->set->n_fns);
+	for (size_t i = 0; i < sel->set->n_roots; i++)
+		for (size_t j = 0; j < RD_ARRAY_SIZE(makers); j++)
+			if (!strcmp(sel->set->roots[i].via, makers[j]))
+				rd_sel_reach(sel, sel->set->roots[i].fn, w->skip, w->seen, w->stack);
+	for (size_t i = 0; i < sel->n_takes; i++)
+		if (w->seen[sel->takes[i].from] && w->by_name[sel->takes[i].to] == RD_RULE_SELECTED &&
+		    rd_sel_add_aside(sel, sel->takes[i].to, RD_RULE_DATA_PATH))
+			return -ENOMEM;
+	return 0;
+}
+
+/*
+ * What posting and polling lead to runs while data is moved, whatever else leads there too: a soft driver's doorbell is
+ * a write(2), and a hook on its way would be felt. What is a verb of its own is not followed: drivers modify a queue
+ * pair after a failed post.
+ */
+static void leave_out_data_path(struct rd_sel *sel, struct work *w)
+{
+	for (size_t i = 0; i < sel->set->n_roots; i++)
+		w->skip[sel->set->roots[i].fn] = true;
+	reach_aside(sel, w, RD_RULE_DATA_PATH, w->skip);
+	for (size_t i = 0; i < sel->set->n_fns; i++)
+		if (w->seen[i] && w->by_name[i] == RD_RULE_SELECTED)
+			w->by_name[i] = RD_RULE_DATA_PATH;
+}
+
 /* Gives what no root leads to the reason of the functions that do lead there. */
 static void blame(struct rd_sel *sel, struct work *w, enum rd_rule rule)
 {
 	struct rd_fnset *set = sel->set;
 
-	memset(w->seen, 0, set->n_fns);
-	for (size_t i = 0; i < sel->n_aside; i++)
-		if (sel->aside_rule[i] == rule)
-			rd_sel_reach(sel, sel->aside[i], w->none, w->seen, w->stack);
+	reach_aside(sel, w, rule, w->none);
 	for (uint32_t i = 0; i < set->n_fns; i++)
 		if (set->fns[i].rule == rule)
 			rd_sel_reach(sel, i, w->none, w->seen, w->stack);
 	for (size_t i = 0; i < set->n_fns; i++)
 		if (w->seen[i] && set->fns[i].rule == RD_RULE_NOT_REACHED)
 			set->fns[i].rule = rule;
+}
+
+/* What names say, corrected by what is known of doors. */
+static void judge_names(struct rd_sel *sel, struct work *w)
+{
+	struct rd_fnset *set = sel->set;
+
+	for (size_t i = 0; i < set->n_fns; i++) {
+		w->by_name[i] = rd_rules_name(set->fns[i].name);
+		/* With a graph, posting is known by its doors. By name it may be a driver's own, for a verb. */
+		if (w->by_name[i] == RD_RULE_DATA_PATH && set->modules[set->fns[i].module].file_matches)
+			w->by_name[i] = RD_RULE_SELECTED;
+	}
+	for (size_t i = 0; i < sel->n_aside; i++)
+		if (w->by_name[sel->aside[i]] == RD_RULE_SELECTED)
+			w->by_name[sel->aside[i]] = sel->aside_rule[i];
+	for (size_t i = 0; i < set->n_roots; i++)
+		w->by_name[set->roots[i].fn] = RD_RULE_SELECTED;
+	/* A cold half is left out, but its calls are its function's. */
+	for (size_t i = 0; i < set->n_fns; i++)
+		w->skip[i] = w->by_name[i] != RD_RULE_SELECTED && w->by_name[i] != RD_RULE_COLD;
 }
 
 int rd_sel_judge(struct rd_sel *sel)
@@ -115,21 +248,16 @@ int rd_sel_judge(struct rd_sel *sel)
 	struct work w;
 	int rc = work_init(&w, sel);
 
-	for (size_t i = 0; !rc && i < set->n_fns; i++) {
-		w.by_name[i] = rd_rules_name(set->fns[i].name);
-		/* A cold half is left out, but its calls are its function's. */
-		w.skip[i] = w.by_name[i] != RD_RULE_SELECTED && w.by_name[i] != RD_RULE_COLD;
-	}
-	for (size_t i = 0; !rc && i < sel->n_aside; i++)
-		if (!set->fns[sel->aside[i]].entry && w.by_name[sel->aside[i]] == RD_RULE_SELECTED) {
-			w.by_name[sel->aside[i]] = sel->aside_rule[i];
-			w.skip[sel->aside[i]] = true;
-		}
-	for (size_t i = 0; !rc && i < set->n_roots; i++)
-		if (w.by_name[set->roots[i].fn] != RD_RULE_SELECTED && set->fns[set->roots[i].fn].entry == RD_ENTRY_NONE)
-			w.by_name[set->roots[i].fn] = RD_RULE_SELECTED;
+	if (!rc)
+		judge_names(sel, &w);
 	if (!rc)
 		rc = note_roots(sel, &w);
+	if (!rc)
+		rc = add_queue_callbacks(sel, &w);
+	if (!rc)
+		leave_out_data_path(sel, &w);
+	if (!rc)
+		rc = leave_out_common(sel, &w);
 	for (size_t i = 0; !rc && i < set->n_fns; i++) {
 		set->fns[i].rule = judge(sel, &w, i);
 		set->fns[i].selected = set->fns[i].rule <= RD_RULE_ENTRY;

@@ -11,8 +11,6 @@
 #include "trace/rules.h"
 #include "trace/sel.h"
 
-/* The kernel's macro for ioctl methods, of the core and of drivers, gives each handler this name. */
-#define IOCTL_HANDLER "ib_uverbs_handler_"
 /* The core's tables of write(2) commands: kernels without BTF offer nothing but these names. */
 #define WRITE_TABLE "uverbs_def_write_intf"
 #define UCMA_TABLE "ucma_cmd_table"
@@ -39,8 +37,7 @@ static int add_root(struct rd_sel *sel, uint32_t fn, const char *via)
 	return 0;
 }
 
-/* A function behind a door that is no root: why, for itself and for what only it leads to. */
-static int add_aside(struct rd_sel *sel, uint32_t fn, enum rd_rule rule)
+int rd_sel_add_aside(struct rd_sel *sel, uint32_t fn, enum rd_rule rule)
 {
 	if (rd_grow(&sel->aside, &sel->cap_aside, sel->n_aside + 1, sizeof(*sel->aside)) ||
 	    rd_grow(&sel->aside_rule, &sel->cap_aside_rule, sel->n_aside + 1, sizeof(*sel->aside_rule)))
@@ -72,6 +69,16 @@ static struct layout find_layout(const struct rd_sel *sel, const char *name)
 	return layout;
 }
 
+/* What a pointer in such a struct may point to. A function that BTF does not describe may be anything. */
+static bool fits_member(const struct rd_sel_mod *mod, const struct layout *layout, const struct rd_btf_member *member,
+			uint32_t elf_func)
+{
+	uint32_t id = mod->btf.btf ? rd_btf_find_func(&mod->btf, mod->elf.funcs[elf_func].name) : 0;
+
+	return rd_btf_is_func_ptr(layout->btf, member->type) &&
+	       (!id || rd_btf_points_to(layout->btf, member->type, &mod->btf, id));
+}
+
 static bool fits_layout(const struct rd_sel_mod *mod, const struct layout *layout, const struct rd_elf_sym *object)
 {
 	size_t first, n, local = 0;
@@ -87,22 +94,23 @@ static bool fits_layout(const struct rd_sel_mod *mod, const struct layout *layou
 			return false;
 		if (p->extern_name)
 			continue;
-		if (!rd_btf_is_func_ptr(layout->btf, member.type))
+		if (!fits_member(mod, layout, &member, p->to))
 			return false;
 		local++;
 	}
 	return local > 0;
 }
 
-bool rd_sel_has_device_ops(const struct rd_sel *sel, uint32_t m)
+void rd_sel_find_drivers(struct rd_sel *sel)
 {
-	const struct rd_sel_mod *mod = &sel->mods[m];
 	struct layout layout = find_layout(sel, "ib_device_ops");
 
-	for (size_t i = 0; i < mod->elf.n_objects; i++)
-		if (fits_layout(mod, &layout, &mod->elf.objects[i]))
-			return true;
-	return false;
+	for (size_t m = 0; m < sel->set->n_modules; m++) {
+		const struct rd_sel_mod *mod = &sel->mods[m];
+
+		for (size_t i = 0; i < mod->elf.n_objects && !sel->set->modules[m].has_ops; i++)
+			sel->set->modules[m].has_ops = fits_layout(mod, &layout, &mod->elf.objects[i]);
+	}
 }
 
 static int roots_of_device_ops(struct rd_sel *sel, uint32_t m, const struct layout *layout,
@@ -123,7 +131,7 @@ static int roots_of_device_ops(struct rd_sel *sel, uint32_t m, const struct layo
 		rule = rd_rules_member(member.name);
 		snprintf(via, sizeof(via), "ib_device_ops.%s", member.name);
 		rc = rule == RD_RULE_SELECTED ? add_root(sel, mod->fn_of[p->to], via) :
-						add_aside(sel, mod->fn_of[p->to], rule);
+						rd_sel_add_aside(sel, mod->fn_of[p->to], rule);
 		if (rc)
 			return rc;
 	}
@@ -133,13 +141,12 @@ static int roots_of_device_ops(struct rd_sel *sel, uint32_t m, const struct layo
 /* How the core's file operations are told apart: uverbs has all three, rdma_ucm a write and its command table. */
 struct file_doors {
 	uint32_t write, ioctl, compat_ioctl, mmap, open; /* RD_ELF_NONE: none of this module */
-	bool has_mmap;
 };
 
 static struct file_doors read_file_doors(const struct rd_sel_mod *mod, const struct layout *layout,
 					 const struct rd_elf_sym *object)
 {
-	struct file_doors doors = { RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE, false };
+	struct file_doors doors = { RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE };
 	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
 
 	for (size_t i = first; i < first + n; i++) {
@@ -190,26 +197,26 @@ static int roots_of_file_operations(struct rd_sel *sel, uint32_t m, const struct
 	const struct rd_sel_mod *mod = &sel->mods[m];
 	struct file_doors doors = read_file_doors(mod, layout, object);
 	bool ucma = has_object(mod, UCMA_TABLE);
-	/* A device file of a driver's own is no way to verbs; the core's has write, ioctl and mmap. */
+	/* Device files of drivers, of management datagrams and the like are no way to verbs: no event would come of
+	 * what is behind them. */
 	bool uverbs = !ucma && !sel->set->modules[m].has_ops && doors.write != RD_ELF_NONE &&
 		      doors.ioctl != RD_ELF_NONE && doors.mmap != RD_ELF_NONE;
 	int rc = 0;
 
 	if (ucma)
 		return add_door(sel, doors.write, "write", RD_ENTRY_UCMA_WRITE);
-	if (doors.ioctl == RD_ELF_NONE && doors.mmap == RD_ELF_NONE)
+	if (!uverbs)
 		return 0;
+	rc = add_door(sel, doors.ioctl, "unlocked_ioctl", RD_ENTRY_UVERBS_IOCTL);
 	if (!rc)
-		rc = add_door(sel, doors.ioctl, "unlocked_ioctl", uverbs ? RD_ENTRY_UVERBS_IOCTL : RD_ENTRY_NONE);
+		rc = add_door(sel, doors.compat_ioctl, "compat_ioctl", RD_ENTRY_UVERBS_IOCTL);
 	if (!rc)
-		rc = add_door(sel, doors.compat_ioctl, "compat_ioctl", uverbs ? RD_ENTRY_UVERBS_IOCTL : RD_ENTRY_NONE);
+		rc = add_door(sel, doors.mmap, "mmap", RD_ENTRY_UVERBS_MMAP);
 	if (!rc)
-		rc = add_door(sel, doors.mmap, "mmap", uverbs ? RD_ENTRY_UVERBS_MMAP : RD_ENTRY_NONE);
-	if (!rc)
-		rc = add_door(sel, doors.open, "open", uverbs ? RD_ENTRY_UVERBS_OPEN : RD_ENTRY_NONE);
+		rc = add_door(sel, doors.open, "open", RD_ENTRY_UVERBS_OPEN);
 	/* Soft drivers ring their doorbells through write(2) of an uverbs file. */
-	if (!rc && doors.write != RD_ELF_NONE)
-		rc = add_aside(sel, doors.write, RD_RULE_DATA_PATH);
+	if (!rc)
+		rc = rd_sel_add_aside(sel, doors.write, RD_RULE_DATA_PATH);
 	return rc;
 }
 
@@ -230,14 +237,15 @@ static int roots_of_ucma(struct rd_sel *sel, uint32_t m, const struct rd_elf_sym
 		fn = mod->fn_of[p->to];
 		rule = rd_rules_name(sel->set->fns[fn].name);
 		snprintf(via, sizeof(via), "rdma_ucm command %u", (unsigned)((p->offset - object->offset) / 8));
-		rc = rule == RD_RULE_SELECTED ? add_root(sel, fn, via) : add_aside(sel, fn, rule);
+		rc = rule == RD_RULE_SELECTED ? add_root(sel, fn, via) : rd_sel_add_aside(sel, fn, rule);
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
-/* The classes of user objects, whose callbacks make and look up the object a verb works on. */
+/* The classes of user objects, whose callbacks make the object a verb works on, or look it up: posting looks its queue
+ * up, too. */
 static int roots_of_classes(struct rd_sel *sel, uint32_t m, const struct layout *layout, const struct rd_elf_sym *object)
 {
 	const struct rd_sel_mod *mod = &sel->mods[m];
@@ -246,19 +254,29 @@ static int roots_of_classes(struct rd_sel *sel, uint32_t m, const struct layout 
 	for (size_t i = first; i < first + n; i++) {
 		const struct rd_elf_ptr *p = &mod->elf.ptrs[i];
 		struct rd_btf_member member;
+		enum rd_rule rule;
 		char via[96];
 		int rc;
 
-		if (p->extern_name ||
-		    !rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member) ||
-		    rd_rules_name(member.name) != RD_RULE_SELECTED)
+		if (p->extern_name || !rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member))
 			continue;
+		rule = strncmp(member.name, "lookup", 6) ? rd_rules_name(member.name) : RD_RULE_DATA_PATH;
 		snprintf(via, sizeof(via), "uverbs_obj_type_class.%s", member.name);
-		rc = add_root(sel, mod->fn_of[p->to], via);
+		rc = rule == RD_RULE_SELECTED ? add_root(sel, mod->fn_of[p->to], via) :
+						rd_sel_add_aside(sel, mod->fn_of[p->to], rule);
 		if (rc)
 			return rc;
 	}
 	return 0;
+}
+
+/* The kernel's macro for ioctl methods names each handler: ib_uverbs_handler_UVERBS_METHOD_QP_CREATE; a driver has its own
+ * words before and after "_handler_". */
+static bool is_ioctl_handler(const char *name)
+{
+	const char *p = strstr(name, "_handler_");
+
+	return p && p > name && p[9] >= 'A' && p[9] <= 'Z';
 }
 
 /* Handlers of ioctl methods and write commands: named so by the core's macro, listed in the core's table, or of the
@@ -266,14 +284,15 @@ static int roots_of_classes(struct rd_sel *sel, uint32_t m, const struct layout 
 static int add_handler(struct rd_sel *sel, uint32_t fn, bool in_write_table)
 {
 	struct rd_fn *f = &sel->set->fns[fn];
-	bool ioctl = !strncmp(f->name, IOCTL_HANDLER, strlen(IOCTL_HANDLER));
-	enum rd_rule rule = rd_rules_name(f->name);
+	bool ioctl = is_ioctl_handler(f->name);
+	enum rd_rule rule;
 
 	if (!ioctl && !in_write_table &&
 	    !(f->btf_id && rd_btf_takes_only(&sel->mods[f->module].btf, f->btf_id, "uverbs_attr_bundle")))
 		return 0;
+	rule = rd_rules_name(f->name);
 	if (rule != RD_RULE_SELECTED)
-		return add_aside(sel, fn, rule);
+		return rd_sel_add_aside(sel, fn, rule);
 	if (!ioctl)
 		f->entry = RD_ENTRY_WRITE_HANDLER;
 	return add_root(sel, fn, ioctl ? "ioctl handler" : "write handler");

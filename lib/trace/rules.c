@@ -58,13 +58,17 @@ static bool phrase_at(const struct words *words, size_t at, const char *phrase)
 	return true;
 }
 
-/* Position of the first of the phrases; words->n if there is none. */
+/* Position of the first of the phrases; words->n if there is none. Names are many: most phrases are ruled out by their
+ * first letter. */
 static size_t find_phrase(const struct words *words, const char *const *phrases)
 {
-	for (size_t at = 0; at < words->n; at++)
+	for (size_t at = 0; at < words->n; at++) {
+		char first = words->v[at][0] | 0x20;
+
 		for (size_t i = 0; phrases[i]; i++)
-			if (phrase_at(words, at, phrases[i]))
+			if (phrases[i][0] == first && phrase_at(words, at, phrases[i]))
 				return at;
+	}
 	return words->n;
 }
 
@@ -127,8 +131,8 @@ static const char *const data_path[] = {
 };
 
 static const char *const diagnostic[] = {
-	"trace", "traceiter", "probestub", "tracepoint", "dbg",	  "debug",   "debugfs",	 "printk", "print",
-	"warn",	 "dump",      "show",	   "store",	 "sysfs", "devlink", "selftest", NULL,
+	"trace", "sct",	 "traceiter", "probestub", "tracepoint", "dbg",	  "debug",   "debugfs",	 "printk",
+	"print", "warn", "dump",      "show",	   "store",	 "sysfs", "devlink", "selftest", NULL,
 };
 
 static const char *const refcount[] = {

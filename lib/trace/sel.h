@@ -14,6 +14,7 @@ struct rd_sel_mod {
 	struct rd_bytes file; /* unpacked */
 	struct rd_elf elf;    /* valid if the module's file_matches */
 	struct rd_btf btf;    /* valid if the module's has_btf */
+	const char *why;      /* why there is no file */
 	uint32_t first_fn, n_fns;
 	uint32_t *fn_of; /* per elf.funcs: the function's index in the set */
 };
@@ -34,16 +35,18 @@ struct rd_sel {
 	size_t cap_mods;
 	struct rd_ksyms ksyms, filter; /* of modules without a file; read once */
 	bool ksyms_read, filter_known;
-	struct rd_sel_edge *edges; /* sorted by from, to */
+	struct rd_sel_edge *edges; /* direct calls, sorted by from, to */
 	size_t n_edges, cap_edges;
+	struct rd_sel_edge *takes; /* code of `from` takes the address of `to` */
+	size_t n_takes, cap_takes;
 	uint32_t *edge_first; /* n_fns + 1: where a function's edges begin */
 	uint32_t *aside;      /* functions behind doors that are no roots (ops members left out by a rule) */
 	enum rd_rule *aside_rule;
 	size_t n_aside, cap_aside, cap_aside_rule;
 };
 
-/* modload.c: a module's file and BTF. Adds it to the set; what is missing is noted. */
-int rd_sel_load_module(struct rd_sel *sel, const char *name, bool rdma);
+/* modload.c: adds the modules with which[index in kmods], with their files and BTF; what is missing is noted. */
+int rd_sel_load_modules(struct rd_sel *sel, const bool *which, bool rdma);
 
 /* functions.c: the functions of module m, and what is known of each. */
 int rd_sel_add_functions(struct rd_sel *sel, uint32_t m);
@@ -55,8 +58,10 @@ int rd_sel_build_graph(struct rd_sel *sel);
 void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bool *seen, uint32_t *stack);
 
 /* roots.c */
-bool rd_sel_has_device_ops(const struct rd_sel *sel, uint32_t m);
+void rd_sel_find_drivers(struct rd_sel *sel); /* sets has_ops of modules */
 int rd_sel_find_roots(struct rd_sel *sel);
+/* A function behind a door that is no root: why, for itself and for what only it leads to. */
+int rd_sel_add_aside(struct rd_sel *sel, uint32_t fn, enum rd_rule rule);
 
 /* judge.c: which rule each function falls under, and from which roots it is reached. */
 int rd_sel_judge(struct rd_sel *sel);

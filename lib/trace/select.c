@@ -22,6 +22,7 @@ static void sel_deinit(struct rd_sel *sel, size_t n_modules)
 	rd_ksyms_deinit(&sel->ksyms);
 	rd_ksyms_deinit(&sel->filter);
 	free(sel->edges);
+	free(sel->takes);
 	free(sel->edge_first);
 	free(sel->aside);
 	free(sel->aside_rule);
@@ -69,7 +70,7 @@ static int no_rdma(struct rd_sel *sel)
 
 static int load_rdma(struct rd_sel *sel)
 {
-	int core = rd_kmods_find(&sel->kmods, "ib_core"), rc = 0;
+	int core = rd_kmods_find(&sel->kmods, "ib_core"), rc;
 	_cleanup_free_ bool *rdma = NULL;
 
 	if (core < 0)
@@ -78,11 +79,9 @@ static int load_rdma(struct rd_sel *sel)
 	if (!rdma)
 		return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
 	rd_kmods_mark_users(&sel->kmods, core, rdma);
-	for (size_t i = 0; !rc && i < sel->kmods.n; i++)
-		if (rdma[i])
-			rc = rd_sel_load_module(sel, sel->kmods.v[i].name, true);
-	for (uint32_t m = 0; !rc && m < sel->set->n_modules; m++)
-		sel->set->modules[m].has_ops = rd_sel_has_device_ops(sel, m);
+	rc = rd_sel_load_modules(sel, rdma, true);
+	if (!rc)
+		rd_sel_find_drivers(sel);
 	return rc;
 }
 
@@ -118,12 +117,13 @@ static bool is_lower_half(const struct rd_sel *sel, const struct rd_kmod *mod)
 
 static int load_lower_halves(struct rd_sel *sel)
 {
-	int rc = 0;
+	_cleanup_free_ bool *lower = calloc(sel->kmods.n + 1, sizeof(*lower));
 
-	for (size_t i = 0; !rc && i < sel->kmods.n; i++)
-		if (is_lower_half(sel, &sel->kmods.v[i]))
-			rc = rd_sel_load_module(sel, sel->kmods.v[i].name, false);
-	return rc;
+	if (!lower)
+		return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+	for (size_t i = 0; i < sel->kmods.n; i++)
+		lower[i] = is_lower_half(sel, &sel->kmods.v[i]);
+	return rd_sel_load_modules(sel, lower, false);
 }
 
 static int member_offset(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret)

@@ -16,7 +16,7 @@ allowed() {
 	lib/source) echo "base source" ;;
 	lib/model) echo "base model" ;;
 	lib/collect) echo "base source model collect bpf" ;;
-	lib/trace) echo "base source model trace bpf" ;;
+	lib/trace) echo "base source model collect trace bpf" ;;
 	lib/analyse) echo "base model analyse bpf" ;;
 	lib/check) echo "base model check" ;;
 	lib/report) echo "base model report" ;;

@@ -130,7 +130,7 @@ static void a_mistyped_option_is_answered_with_the_nearest(void **state)
 	assert_refused("lister --events", "--events", "");
 	assert_refused("lister -u", "--user", "");
 	assert_refused("lister --events 0", "--events", "");
-	assert_refused("lister --color sometimes", "--color", "auto, always or never");
+	assert_refused("lister --color sometimes", "--color", "--color auto");
 }
 
 static void help_fits_a_terminal_of_80_columns(void **state)

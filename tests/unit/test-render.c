@@ -33,7 +33,7 @@ static struct rd_section *things(void)
 	rd_row_str(rd_section_add(tags), 0, "a");
 	rd_row_str(rd_section_add(tags), 0, "b");
 	row = rd_section_add(section);
-	rd_row_str(row, NAME, "one");
+	rd_row_str(row, NAME, "first");
 	rd_row_uint(row, COUNT, UINT64_MAX);
 	rd_row_int(row, BALANCE, -5);
 	rd_row_double(row, SHARE, 12.5);
@@ -60,9 +60,9 @@ static void unknown_is_a_dash_in_a_table_and_never_zero(void **state)
 
 	(void)state;
 	assert_table(section, (struct rd_table_style){ 0 },
-		     "NAME                COUNT BALANCE SHARE UP  TAGS\n"
-		     "one  18446744073709551615      -5 12.50 yes a,b\n"
-		     "-                       -       -     - -   -\n");
+		     "NAME                 COUNT BALANCE SHARE UP  TAGS\n"
+		     "first 18446744073709551615      -5 12.50 yes a,b\n"
+		     "-                        -       -     - -   -\n");
 	rd_section_destroy(section);
 }
 
@@ -71,12 +71,12 @@ static void columns_can_be_chosen_added_and_left_without_headings(void **state)
 	struct rd_section *section = things();
 
 	(void)state;
-	assert_table(section, (struct rd_table_style){ .columns = "up,NAME" }, "UP  NAME\nyes one\n-   -\n");
+	assert_table(section, (struct rd_table_style){ .columns = "up,NAME" }, "UP  NAME\nyes first\n-   -\n");
 	assert_table(section, (struct rd_table_style){ .columns = "name,extra", .no_headings = true },
-		     "one  x y\n-    -\n");
+		     "first x y\n-     -\n");
 	assert_table(section, (struct rd_table_style){ .columns = "+extra", .raw = true },
 		     "NAME COUNT BALANCE SHARE UP TAGS extra\n"
-		     "one 18446744073709551615 -5 12.50 yes a,b x\\x20y\n"
+		     "first 18446744073709551615 -5 12.50 yes a,b x\\x20y\n"
 		     "- - - - - - -\n");
 	rd_section_destroy(section);
 }
@@ -176,7 +176,7 @@ static void a_json_line_has_every_key_and_null_for_unknown(void **state)
 	assert_int_equal(rd_render_json_row(section, 0, &out), 0);
 	assert_int_equal(rd_render_json_row(section, 1, &out), 0);
 	assert_string_equal(out.data,
-			    "{\"name\":\"one\",\"count\":18446744073709551615,\"balance\":-5,"
+			    "{\"name\":\"first\",\"count\":18446744073709551615,\"balance\":-5,"
 			    "\"share_percent\":12.50,\"up\":true,\"since\":\"2023-11-14T22:13:20.123456Z\","
 			    "\"tags\":[\"a\",\"b\"],\"extra\":\"x y\"}\n"
 			    "{\"name\":null,\"count\":null,\"balance\":null,\"share_percent\":null,\"up\":null,"

@@ -7,7 +7,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <grp.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -31,12 +30,14 @@
 #define UNMAPPED ((void *)(1UL << 20))
 
 enum needs { NOTHING, CONTEXT, PD };
+enum modify { MISSING_ATTR = 1, RTR_UNREACHABLE, RTR_EMPTY_GID, RTR_REMOVED };
 
 struct options {
 	const char *dev, *cmd, *peer;
-	long memlock, uid;
-	int gid_index, repeat, threads;
+	long memlock, uid, gid_index, repeat, threads;
 };
+
+struct test;
 
 /* What a case works with; made once, used by all threads. */
 struct env {
@@ -47,10 +48,12 @@ struct env {
 };
 
 struct test {
-	const char *name, *verb;
+	const char *name, *verb, *what;
 	enum needs needs;
-	int (*run)(struct env *env); /* the errno, 0 if nothing failed, -1 if the case could not get as far as its verb */
-	const char *what;
+	/* Either gives the errno, 0 if nothing failed, -1 if it could not get as far as its verb. */
+	int (*run)(struct env *env);
+	int (*run_cm)(struct rdma_cm_id *id, struct env *env);
+	enum modify how;
 };
 
 static int unready(const char *what)
@@ -132,7 +135,7 @@ static bool gid_is_there(struct env *env)
 	char path[256], gid[64] = "";
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1/gids/%d", ibv_get_device_name(env->ctx->device),
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1/gids/%ld", ibv_get_device_name(env->ctx->device),
 		 env->opt.gid_index);
 	file = fopen(path, "r");
 	if (!file)
@@ -236,11 +239,10 @@ static int to_rtr(struct env *env, struct ibv_qp *qp, int gid_index)
 				     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 }
 
-enum modify { MISSING_ATTR, RTR_UNREACHABLE, RTR_EMPTY_GID, RTR_REMOVED };
-
 /* ibv_modify_qp() returns the errno. */
-static int run_modify_qp(struct env *env, enum modify how)
+static int run_modify_qp(struct env *env)
 {
+	enum modify how = env->test->how;
 	struct ibv_qp_attr only_state = { .qp_state = IBV_QPS_INIT };
 	struct ibv_cq *cq = ibv_create_cq(env->ctx, 1, NULL, NULL, 0);
 	struct ibv_qp *qp = cq ? create_qp(env, cq, 1) : NULL;
@@ -261,41 +263,7 @@ static int run_modify_qp(struct env *env, enum modify how)
 	return err;
 }
 
-static int run_modify_qp_missing_attr(struct env *env)
-{
-	return run_modify_qp(env, MISSING_ATTR);
-}
-
-static int run_modify_qp_rtr_unreachable(struct env *env)
-{
-	return run_modify_qp(env, RTR_UNREACHABLE);
-}
-
-static int run_modify_qp_rtr_empty_gid(struct env *env)
-{
-	return run_modify_qp(env, RTR_EMPTY_GID);
-}
-
-static int run_removed_device(struct env *env)
-{
-	return run_modify_qp(env, RTR_REMOVED);
-}
-
 /* Connection manager */
-
-static int on_cm_id(int (*call)(struct rdma_cm_id *id, struct env *env), struct env *env)
-{
-	struct rdma_event_channel *channel = rdma_create_event_channel();
-	struct rdma_cm_id *id = NULL;
-	int err;
-
-	if (!channel || rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
-		return unready("rdma_create_id");
-	err = call(id, env);
-	rdma_destroy_id(id);
-	rdma_destroy_event_channel(channel);
-	return err;
-}
 
 static int cm_bind_in_use(struct rdma_cm_id *id, struct env *env)
 {
@@ -359,24 +327,18 @@ static int cm_interrupted(struct rdma_cm_id *id, struct env *env)
 	return rdma_get_cm_event(id->channel, &event) ? errno : 0;
 }
 
-static int run_bind_in_use(struct env *env)
+static int on_cm_id(struct env *env)
 {
-	return on_cm_id(cm_bind_in_use, env);
-}
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id = NULL;
+	int err;
 
-static int run_resolve_nowhere(struct env *env)
-{
-	return on_cm_id(cm_resolve, env);
-}
-
-static int run_disconnect(struct env *env)
-{
-	return on_cm_id(cm_disconnect, env);
-}
-
-static int run_interrupted(struct env *env)
-{
-	return on_cm_id(cm_interrupted, env);
+	if (!channel || rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
+		return unready("rdma_create_id");
+	err = env->test->run_cm(id, env);
+	rdma_destroy_id(id);
+	rdma_destroy_event_channel(channel);
+	return err;
 }
 
 /* Twins: failures that share function and errno with those that every healthy program has, and are real. */
@@ -426,30 +388,34 @@ static int run_query_gid_empty(struct env *env)
 }
 
 static const struct test tests[] = {
-	{ "reg-mr-unmapped", "ibv_reg_mr", PD, run_reg_mr_unmapped, "memory that is not mapped" },
-	{ "reg-mr-readonly", "ibv_reg_mr", PD, run_reg_mr_readonly, "local write to a read-only mapping" },
-	{ "reg-mr-memlock", "ibv_reg_mr", PD, run_reg_mr_memlock, "more than RLIMIT_MEMLOCK (not for root: --uid)" },
-	{ "create-cq-limit", "ibv_create_cq", CONTEXT, run_create_cq_limit, "more entries than the device's max_cqe" },
-	{ "create-qp-limit", "ibv_create_qp", PD, run_create_qp_limit, "more work requests than max_qp_wr" },
-	{ "modify-qp-missing-attr", "ibv_modify_qp", PD, run_modify_qp_missing_attr, "to INIT without a port" },
-	{ "modify-qp-rtr-unreachable", "ibv_modify_qp", PD, run_modify_qp_rtr_unreachable, "a GID nobody answers for" },
-	{ "modify-qp-rtr-empty-gid", "ibv_modify_qp", PD, run_modify_qp_rtr_empty_gid,
-	  "an own GID index without a GID (twin of the ENODATA of ibv_devinfo -v)" },
-	{ "rdma-bind-in-use", "rdma_bind_addr", CONTEXT, run_bind_in_use, "a port that is taken" },
-	{ "rdma-resolve-nowhere", "rdma_resolve_addr", NOTHING, run_resolve_nowhere, "an address without a route" },
-	{ "rdma-disconnect-idle", "rdma_disconnect", NOTHING, run_disconnect,
-	  "an id that was never connected (twin of the EINVAL inside rping's disconnect)" },
-	{ "removed-device", "ibv_modify_qp", PD, run_removed_device,
-	  "to RTR on a device whose interface is removed meanwhile, by --cmd COMMAND or someone else" },
-	{ "burst", "ibv_reg_mr", PD, run_reg_mr_unmapped, "reg-mr-unmapped by 8 threads, 2500 times each" },
-	{ "write2", "write(REG_MR)", PD, run_write, "reg-mr-unmapped by write(2) instead of ioctl(2)" },
-	{ "twin-enospc-command", "ioctl(REG_MR)", CONTEXT, run_twin_command,
-	  "a command without arguments (twin of the ENOSPC at every device open)" },
-	{ "twin-enospc-response", "ioctl(QUERY_DEVICE)", CONTEXT, run_twin_response,
-	  "the very command of that ENOSPC, with a response buffer that is too short" },
-	{ "twin-enodata-query", "ibv_query_gid_ex", CONTEXT, run_query_gid_empty, "a GID index without a GID" },
-	{ "twin-eintr-get-event", "rdma_get_cm_event", NOTHING, run_interrupted,
-	  "a signal handled while waiting (twin of a program that ends while waiting)" },
+	{ "reg-mr-unmapped", "ibv_reg_mr", "memory that is not mapped", PD, .run = run_reg_mr_unmapped },
+	{ "reg-mr-readonly", "ibv_reg_mr", "local write to a read-only mapping", PD, .run = run_reg_mr_readonly },
+	{ "reg-mr-memlock", "ibv_reg_mr", "more than RLIMIT_MEMLOCK (not for root: --uid)", PD,
+	  .run = run_reg_mr_memlock },
+	{ "create-cq-limit", "ibv_create_cq", "more entries than the device's max_cqe", CONTEXT,
+	  .run = run_create_cq_limit },
+	{ "create-qp-limit", "ibv_create_qp", "more work requests than max_qp_wr", PD, .run = run_create_qp_limit },
+	{ "modify-qp-missing-attr", "ibv_modify_qp", "to INIT without a port", PD, .run = run_modify_qp,
+	  .how = MISSING_ATTR },
+	{ "modify-qp-rtr-unreachable", "ibv_modify_qp", "a GID nobody answers for", PD, .run = run_modify_qp,
+	  .how = RTR_UNREACHABLE },
+	{ "modify-qp-rtr-empty-gid", "ibv_modify_qp", "an own GID index without a GID (twin of devinfo's ENODATA)", PD,
+	  .run = run_modify_qp, .how = RTR_EMPTY_GID },
+	{ "rdma-bind-in-use", "rdma_bind_addr", "a port that is taken", CONTEXT, .run_cm = cm_bind_in_use },
+	{ "rdma-resolve-nowhere", "rdma_resolve_addr", "an address without a route", NOTHING, .run_cm = cm_resolve },
+	{ "rdma-disconnect-idle", "rdma_disconnect", "never connected (twin of the EINVAL in rping's disconnect)",
+	  NOTHING, .run_cm = cm_disconnect },
+	{ "removed-device", "ibv_modify_qp", "to RTR after --cmd COMMAND, or somebody, removed the interface", PD,
+	  .run = run_modify_qp, .how = RTR_REMOVED },
+	{ "burst", "ibv_reg_mr", "reg-mr-unmapped by 8 threads, 2500 times each", PD, .run = run_reg_mr_unmapped },
+	{ "write2", "write(REG_MR)", "reg-mr-unmapped by write(2) instead of ioctl(2)", PD, .run = run_write },
+	{ "twin-enospc-command", "ioctl(REG_MR)", "no arguments (twin of the ENOSPC at device open)", CONTEXT,
+	  .run = run_twin_command },
+	{ "twin-enospc-response", "ioctl(QUERY_DEVICE)", "that command, its response too short", CONTEXT,
+	  .run = run_twin_response },
+	{ "twin-enodata-query", "ibv_query_gid_ex", "a GID index without a GID", CONTEXT, .run = run_query_gid_empty },
+	{ "twin-eintr-get-event", "rdma_get_cm_event", "a signal while waiting (twin of rping's end)", NOTHING,
+	  .run_cm = cm_interrupted },
 };
 
 #define NTESTS (sizeof(tests) / sizeof(tests[0]))
@@ -479,7 +445,7 @@ static void *worker(void *arg)
 	int first = 0;
 
 	for (int i = 0; i < env->opt.repeat; i++) {
-		int err = env->test->run(env);
+		int err = env->test->run ? env->test->run(env) : on_cm_id(env);
 
 		if (i && err != first)
 			return (void *)-1L;
@@ -524,7 +490,7 @@ static bool run_test(const struct test *test, struct options opt)
 	else
 		printf("%s: %s", test->verb, err ? "could not be tried, or calls differed" : "did not fail");
 	if (env.opt.repeat * env.opt.threads > 1)
-		printf(", %d times", env.opt.repeat * env.opt.threads);
+		printf(", %ld times", env.opt.repeat * env.opt.threads);
 	puts("");
 	fflush(stdout);
 	if (env.pd)
@@ -550,7 +516,7 @@ static int usage(FILE *to)
 
 static bool in_all(const struct test *test)
 {
-	return test->run != run_reg_mr_memlock && test->run != run_removed_device && strcmp(test->name, "burst");
+	return test->run != run_reg_mr_memlock && test->how != RTR_REMOVED && strcmp(test->name, "burst");
 }
 
 static int run_named(const char *name, struct options opt)
@@ -570,56 +536,53 @@ static int run_named(const char *name, struct options opt)
 	return good ? 0 : 1;
 }
 
+/* Every option has a value: text, or a number. */
+static bool set_option(struct options *opt, const char *name, const char *value)
+{
+	const struct {
+		const char *name, **text;
+		long *number;
+	} known[] = {
+		{ "--dev", &opt->dev, NULL },	      { "--cmd", &opt->cmd, NULL },
+		{ "--peer", &opt->peer, NULL },	      { "--repeat", NULL, &opt->repeat },
+		{ "--threads", NULL, &opt->threads }, { "--gid-index", NULL, &opt->gid_index },
+		{ "--uid", NULL, &opt->uid },	      { "--memlock", NULL, &opt->memlock },
+	};
+
+	for (size_t i = 0; value && i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(name, known[i].name))
+			continue;
+		if (known[i].text)
+			*known[i].text = value;
+		else
+			*known[i].number = atol(value);
+		return true;
+	}
+	return false;
+}
+
 int main(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "dev", 1, NULL, 'd' },     { "repeat", 1, NULL, 'r' },
-		{ "threads", 1, NULL, 't' }, { "gid-index", 1, NULL, 'g' },
-		{ "peer", 1, NULL, 'p' },    { "memlock", 1, NULL, 'm' },
-		{ "uid", 1, NULL, 'u' },     { "cmd", 1, NULL, 'c' },
-		{ "help", 0, NULL, 'h' },    { 0 },
-	};
 	struct options opt = { .memlock = -1, .uid = -1, .gid_index = 1 };
-	int o, worst = 0;
+	const char *names[64];
+	int count = 0, worst = 0;
 
-	while ((o = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		switch (o) {
-		case 'd':
-			opt.dev = optarg;
-			break;
-		case 'r':
-			opt.repeat = atoi(optarg);
-			break;
-		case 't':
-			opt.threads = atoi(optarg);
-			break;
-		case 'g':
-			opt.gid_index = atoi(optarg);
-			break;
-		case 'p':
-			opt.peer = optarg;
-			break;
-		case 'm':
-			opt.memlock = atol(optarg);
-			break;
-		case 'u':
-			opt.uid = atol(optarg);
-			break;
-		case 'c':
-			opt.cmd = optarg;
-			break;
-		case 'h':
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--help"))
 			return usage(stdout);
-		default:
+		if (argv[i][0] != '-' && count < 64)
+			names[count++] = argv[i];
+		else if (set_option(&opt, argv[i], argv[i + 1]))
+			i++;
+		else
 			return usage(stderr);
-		}
 	}
-	if (optind == argc || opt.repeat < 0 || opt.threads < 0 || opt.threads > 256)
+	if (!count || opt.repeat < 0 || opt.threads < 0 || opt.threads > 256)
 		return usage(stderr);
 	if (opt.uid >= 0 && (setgroups(0, NULL) || setgid(opt.uid) || setuid(opt.uid)))
 		return unready("setuid"), 2;
-	for (; optind < argc; optind++) {
-		int status = run_named(argv[optind], opt);
+	for (int i = 0; i < count; i++) {
+		int status = run_named(names[i], opt);
 
 		worst = status > worst ? status : worst;
 	}

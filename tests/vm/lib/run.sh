@@ -1,188 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # here, cache, kernels, say, die: ../vm
 # One boot: the host's root read-only over 9p, a command, its output and status over two virtio ports.
 
 kvm_args() { accel=(-accel kvm -cpu host); }
-tcg_args() { accel=(-accel 'tcg,thread=multi' -cpu max); }
+# One thread for all processors (RDMADIAG_VM_THREAD=single) is slower where processors are free, but sure: with a thread
+# each, a processor may still run the breakpoint by which another has just changed code (jump labels, ftrace), and dies.
+tcg_args() { accel=(-accel "tcg,thread=${RDMADIAG_VM_THREAD:-multi}" -cpu max); }
 
 initramfs() { # DIR KERNEL-DIR: writes DIR/initrd from DIR/tree and the kernel's own part
-    mkdir -p "$1/tree/bin"
-    cp "$busybox" "$1/tree/bin/busybox"
-    cp "$here/lib/init" "$1/tree/init"
-    chmod +x "$1/tree/init"
-    {
-        (cd "$1/tree" && find . | cpio -o -H newc -R 0:0 --quiet)
-        cat "$2/boot.cpio"
-    } >"$1/initrd"
+	mkdir -p "$1/tree/bin"
+	cp "$busybox" "$1/tree/bin/busybox"
+	cp "$here/lib/init" "$1/tree/init"
+	chmod +x "$1/tree/init"
+	{
+		(cd "$1/tree" && find . | cpio -o -H newc -R 0:0 --quiet)
+		cat "$2/boot.cpio"
+	} >"$1/initrd"
 }
 
 # There are hosts with a /dev/kvm on which no stock kernel starts: a boot has to be seen before it is trusted.
 # What was seen holds for this boot of the host and this QEMU; one kernel that failed speaks for all.
 choose_accel() {
-    local k=$1 dir=$cache/$1 seen
-    tcg_args
-    case ${RDMADIAG_VM_ACCEL-} in
-    tcg) return ;;
-    kvm) kvm_args && return ;;
-    esac
-    [[ -w /dev/kvm ]] || return 0
-    seen=$cache/kvm-$UID-$({ cat /proc/sys/kernel/random/boot_id && stat -Lc %Y "$qemu"; } | sha256sum | cut -c1-16)
-    if [[ ! -e $seen ]]; then
-        rm -f "$cache/kvm-$UID"-*
-        : >"$seen"
-    fi
-    if ! grep -qE "^($k works|fails)$" "$seen"; then
-        mkdir -p "$work/probe/tree"
-        : >"$work/probe/tree/probe"
-        initramfs "$work/probe" "$dir"
-        kvm_args
-        # The words are those of lib/init; a half-started kernel does not get there.
-        timeout -k 2 15 "$qemu" "${accel[@]}" -smp 1 -m 512 -nodefaults -nographic -no-reboot -monitor none \
-            -serial "file:$work/probe/log" -kernel "$dir/image" -initrd "$work/probe/initrd" \
-            -append "console=ttyS0 quiet panic=-1" </dev/null >/dev/null 2>&1 || :
-        if grep -qs 'probe boot works' "$work/probe/log"; then
-            echo "$k works" >>"$seen"
-        else
-            echo fails >>"$seen"
-            say "/dev/kvm is there but did not boot kernel $k: software emulation from now on"
-        fi
-        rm -rf "$work/probe"
-    fi
-    if grep -q '^fails$' "$seen"; then tcg_args; else kvm_args; fi
+	local k=$1 dir=$cache/$1 seen
+	tcg_args
+	case ${RDMADIAG_VM_ACCEL-} in
+	tcg) return ;;
+	kvm) kvm_args && return ;;
+	esac
+	[[ -w /dev/kvm ]] || return 0
+	seen=$cache/kvm-$UID-$({ cat /proc/sys/kernel/random/boot_id && stat -Lc %Y "$qemu"; } | sha256sum | cut -c1-16)
+	if [[ ! -e $seen ]]; then
+		rm -f "$cache/kvm-$UID"-*
+		: >"$seen"
+	fi
+	if ! grep -qE "^($k works|fails)$" "$seen"; then
+		mkdir -p "$work/probe/tree"
+		: >"$work/probe/tree/probe"
+		initramfs "$work/probe" "$dir"
+		kvm_args
+		# The words are those of lib/init; a half-started kernel does not get there.
+		timeout -k 2 15 "$qemu" "${accel[@]}" -smp 1 -m 512 -nodefaults -nographic -no-reboot -monitor none \
+			-serial "file:$work/probe/log" -kernel "$dir/image" -initrd "$work/probe/initrd" \
+			-append "console=ttyS0 quiet panic=-1" </dev/null >/dev/null 2>&1 || :
+		if grep -qs 'probe boot works' "$work/probe/log"; then
+			echo "$k works" >>"$seen"
+		else
+			echo fails >>"$seen"
+			say "/dev/kvm is there but did not boot kernel $k: software emulation from now on"
+		fi
+		rm -rf "$work/probe"
+	fi
+	if grep -q '^fails$' "$seen"; then tcg_args; else kvm_args; fi
 }
 
 vm_run() {
-    known "${1-}"
-    local k=$1 timeout=300 smp=2 mem=2048 icount='' append='' out='' extra=() dir accel checkout rc=0 log boot_limit=90
-    shift
-    while [[ $# -gt 0 ]]; do
-        case $1 in
-        --timeout) timeout=$2 && shift ;;
-        --smp) smp=$2 && shift ;;
-        --mem) mem=$2 && shift ;;
-        --icount) icount=1 ;;
-        --qemu-arg) extra+=("$2") && shift ;;
-        --append) append=$2 && shift ;;
-        --out) out=$2 && shift ;;
-        --) break ;;
-        *) die "unknown option '$1' (see vm --help)" ;;
-        esac
-        shift
-    done
-    [[ ${1-} == -- && $# -gt 1 ]] || die "no command: vm run KERNEL [OPTION]... -- COMMAND [ARG]..."
-    shift
-    [[ $(uname -m) == x86_64 ]] || die "these kernels are for x86_64; this machine is $(uname -m)"
-    qemu=$(command -v qemu-system-x86_64) || die "no qemu-system-x86_64 (package qemu-system-x86)"
-    busybox=$(command -v busybox) || die "no busybox (package busybox-static)"
-    command -v cpio >/dev/null || die "no cpio"
-    if ldd "$busybox" >/dev/null 2>&1; then die "$busybox is not static (package busybox-static)"; fi
-    vm_fetch "$k"
-    dir=$cache/$k
-    checkout=$(cd "$here/../.." && pwd -P)
+	known "${1-}"
+	local k=$1 timeout=300 smp=2 mem=2048 icount='' append='' out='' extra=() dir accel checkout rc=0 log boot_limit=90
+	shift
+	while [[ $# -gt 0 ]]; do
+		case $1 in
+		--timeout) timeout=$2 && shift ;;
+		--smp) smp=$2 && shift ;;
+		--mem) mem=$2 && shift ;;
+		--icount) icount=1 ;;
+		--qemu-arg) extra+=("$2") && shift ;;
+		--append) append=$2 && shift ;;
+		--out) out=$2 && shift ;;
+		--) break ;;
+		*) die "unknown option '$1' (see vm --help)" ;;
+		esac
+		shift
+	done
+	[[ ${1-} == -- && $# -gt 1 ]] || die "no command: vm run KERNEL [OPTION]... -- COMMAND [ARG]..."
+	shift
+	[[ $(uname -m) == x86_64 ]] || die "these kernels are for x86_64; this machine is $(uname -m)"
+	qemu=$(command -v qemu-system-x86_64) || die "no qemu-system-x86_64 (package qemu-system-x86)"
+	busybox=$(command -v busybox) || die "no busybox (package busybox-static)"
+	command -v cpio >/dev/null || die "no cpio"
+	if ldd "$busybox" >/dev/null 2>&1; then die "$busybox is not static (package busybox-static)"; fi
+	vm_fetch "$k"
+	dir=$cache/$k
+	checkout=$(cd "$here/../.." && pwd -P)
 
-    work=$(mktemp -d "${TMPDIR:-/tmp}/rdmadiag-vm.XXXXXX")
-    trap 'rm -rf "$work/tree" "$work/initrd"; if [[ ${keep-} != 1 ]]; then rm -rf "$work"; fi' EXIT
-    if [[ -n $out ]]; then mkdir -p "$out" && out=$(cd "$out" && pwd -P); else mkdir "$work/out" && out=$work/out; fi
-    log=$work/serial.log
+	work=$(mktemp -d "${TMPDIR:-/tmp}/rdmadiag-vm.XXXXXX")
+	trap 'rm -rf "$work/tree" "$work/initrd"; if [[ ${keep-} != 1 ]]; then rm -rf "$work"; fi' EXIT
+	log=$work/serial.log
+	if [[ -n $out ]]; then
+		mkdir -p "$out"
+		out=$(cd "$out" && pwd -P)
+		log=$out/serial.log
+	else
+		mkdir "$work/out"
+		out=$work/out
+	fi
 
-    mkdir -p "$work/tree/job"
-    cp "$here/lib/stage2" "$work/tree/job/"
-    printf 'CHECKOUT=%q\nRD_VM_KERNEL=%q\n' "$checkout" "$k" >"$work/tree/job/vars"
-    {
-        echo "export HOME=/root USER=root LOGNAME=root TERM=dumb LANG=C.UTF-8 RD_VM_OUT=/run/vm/out RD_VM_KERNEL=$k"
-        printf "cd %s && exec %s\n" "$(quote "$checkout")" "$(quote "$@")"
-    } >"$work/tree/job/job"
-    initramfs "$work" "$dir"
-    choose_accel "$k"
-    if [[ -n $icount ]]; then
-        accel=(-accel 'tcg,thread=single' -cpu max -icount 'shift=0,sleep=off')
-        smp=1
-    fi
+	mkdir -p "$work/tree/job"
+	cp "$here/lib/stage2" "$work/tree/job/"
+	printf 'CHECKOUT=%q\nRD_VM_KERNEL=%q\n' "$checkout" "$k" >"$work/tree/job/vars"
+	{
+		echo "export HOME=/root USER=root LOGNAME=root TERM=dumb LANG=C.UTF-8 RD_VM_OUT=/run/vm/out RD_VM_KERNEL=$k"
+		printf "cd %s && exec %s\n" "$(quote "$checkout")" "$(quote "$@")"
+	} >"$work/tree/job/job"
+	initramfs "$work" "$dir"
+	choose_accel "$k"
+	if [[ -n $icount ]]; then
+		accel=(-accel 'tcg,thread=single' -cpu max -icount 'shift=0,sleep=off')
+		smp=1
+	fi
 
-    mkfifo "$work/port"
-    trap 'kill "$pid" 2>/dev/null || :; exit 130' INT TERM HUP
-    boot || boot || :
-    trap - INT TERM HUP
-    finish
+	mkfifo "$work/port"
+	trap 'kill "$pid" 2>/dev/null || :; exit 130' INT TERM HUP
+	if ! boot; then
+		say "kernel $k did not come up; once more"
+		boot || :
+	fi
+	trap - INT TERM HUP
+	finish
 }
 
-# Reads the variables of vm_run. Sets rc; fails when the machine hung before the command was started: seen once in
-# some hundred boots on a busy host, so a machine that shows no life is started a second time.
+# Reads the variables of vm_run. Sets rc; fails when the machine never came to start the command. On a busy host that
+# happens once in a hundred boots (the kernel finds its emulated timer too slow), and is worth a second try.
 boot() {
-    local pid reader n=0
-    rc=0
-    : >"$work/status"
-    : >"$log"
-    cat "$work/port" &
-    reader=$!
-    timeout -k 5 "$timeout" "$qemu" "${accel[@]}" -smp "$smp" -m "$mem" \
-        -nodefaults -nographic -no-reboot -monitor none -serial "file:$log" \
-        -kernel "$dir/image" -initrd "$work/initrd" \
-        -append "console=ttyS0 loglevel=7 panic=-1 mitigations=off $append" \
-        -fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" \
-        -device virtio-9p-pci,fsdev=root,mount_tag=root \
-        -fsdev "local,id=kernel,path=$dir,security_model=none,readonly=on" \
-        -device virtio-9p-pci,fsdev=kernel,mount_tag=kernel \
-        -fsdev "local,id=out,path=$out,security_model=none" \
-        -device virtio-9p-pci,fsdev=out,mount_tag=out \
-        -device virtio-serial-pci \
-        -chardev "file,id=out,path=$work/port" -device virtserialport,chardev=out,name=rd.out \
-        -chardev "file,id=status,path=$work/status" -device virtserialport,chardev=status,name=rd.status \
-        -device virtio-rng-pci \
-        "${extra[@]}" </dev/null >"$work/qemu.log" 2>&1 &
-    pid=$!
-    while [[ ! -s $work/status && $n -lt $((boot_limit * 5)) ]] && kill -0 "$pid" 2>/dev/null; do
-        sleep 0.2
-        n=$((n + 1))
-    done
-    if [[ ! -s $work/status && $n -ge $((boot_limit * 5)) ]]; then
-        say "kernel $k: no life after $boot_limit s; starting it again"
-        cp "$log" "$work/serial.hung.log"
-        kill "$pid" 2>/dev/null || :
-        wait "$pid" || rc=$?
-        wait "$reader" || :
-        rc=124
-        return 1
-    fi
-    wait "$pid" || rc=$?
-    # QEMU that never came to open the port leaves its reader waiting.
-    [[ -s $work/status ]] || kill "$reader" 2>/dev/null || :
-    wait "$reader" || :
+	local pid reader n=0 hung=''
+	rc=0
+	: >"$work/status"
+	: >"$log"
+	cat "$work/port" &
+	reader=$!
+	timeout -k 5 "$timeout" "$qemu" "${accel[@]}" -smp "$smp" -m "$mem" \
+		-nodefaults -nographic -no-reboot -monitor none -serial "file:$log" \
+		-kernel "$dir/image" -initrd "$work/initrd" \
+		-append "console=ttyS0 loglevel=7 panic=-1 no_timer_check tsc=reliable mitigations=off $append" \
+		-fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap" \
+		-device virtio-9p-pci,fsdev=root,mount_tag=root \
+		-fsdev "local,id=kernel,path=$dir,security_model=none,readonly=on" \
+		-device virtio-9p-pci,fsdev=kernel,mount_tag=kernel \
+		-fsdev "local,id=out,path=$out,security_model=none" \
+		-device virtio-9p-pci,fsdev=out,mount_tag=out \
+		-device virtio-serial-pci \
+		-chardev "file,id=out,path=$work/port" -device virtserialport,chardev=out,name=rd.out \
+		-chardev "file,id=status,path=$work/status" -device virtserialport,chardev=status,name=rd.status \
+		-device virtio-rng-pci \
+		"${extra[@]}" </dev/null >"$work/qemu.log" 2>&1 &
+	pid=$!
+	while [[ ! -s $work/status && $n -lt $((boot_limit * 5)) ]] && kill -0 "$pid" 2>/dev/null; do
+		sleep 0.2
+		n=$((n + 1))
+	done
+	if [[ ! -s $work/status && $n -ge $((boot_limit * 5)) ]]; then
+		kill "$pid" 2>/dev/null || :
+		hung=1
+	fi
+	wait "$pid" || rc=$?
+	# QEMU that never came to open the port leaves its reader waiting.
+	[[ -s $work/status ]] || kill "$reader" 2>/dev/null || :
+	wait "$reader" || :
+	if [[ ! -s $work/status ]] && { [[ -n $hung ]] || grep -q 'Kernel panic' "$log"; }; then
+		[[ -z $hung ]] || rc=124
+		cp "$log" "${log%.log}.first.log"
+		return 1
+	fi
 }
 
 quote() { # words for busybox's shell, which has no $'...'
-    local w
-    for w; do printf "'%s' " "${w//\'/\'\\\'\'}"; done
+	local w
+	for w; do printf "'%s' " "${w//\'/\'\\\'\'}"; done
 }
 
 # Reads rc (of timeout and QEMU), status and log of vm_run.
 finish() {
-    local status why
-    status=$(sed 1d "$work/status") # after "started"
-    if [[ -n $status ]]; then
-        why="the command ended with status $status"
-        rc=$status
-    elif [[ $rc == 124 || $rc == 137 ]]; then
-        why="not ended after $timeout s"
-        rc=124
-    elif why=$(grep -m 1 -o 'Kernel panic.*' "$log"); then
-        rc=125
-    else
-        why="the machine ended before the command did (QEMU: $rc)"
-        rc=125
-    fi
-    # An oops under a command that went well is still something to know.
-    if [[ $rc == 0 ]] && grep -qE 'BUG:|Oops|WARNING: |general protection' "$log"; then
-        why="the command ended with status 0, but the kernel complained"
-        keep=1
-    fi
-    if [[ $rc != 0 || ${keep-} == 1 ]]; then
-        keep=1
-        say "kernel $k: $why; serial log: $log"
-        {
-            # SeaBIOS clears the screen.
-            sed 's|\x1b[[]?*[0-9;]*[a-zA-Z]||g; s|\x1bc||g; s|\r||g' "$log" | tail -n 25
-            cat "$work/qemu.log"
-        } | sed 's/^/  | /' >&2
-    fi
-    exit "$rc"
+	local status why
+	status=$(sed 1d "$work/status") # after "started"
+	if [[ -n $status ]]; then
+		why="the command ended with status $status"
+		rc=$status
+	elif [[ $rc == 124 || $rc == 137 ]]; then
+		why="not ended after $timeout s"
+		rc=124
+	elif why=$(grep -m 1 -o 'Kernel panic.*' "$log"); then
+		rc=125
+	else
+		why="the machine ended before the command did (QEMU: $rc)"
+		rc=125
+	fi
+	# An oops under a command that went well is still something to know.
+	if [[ $rc == 0 ]] && grep -qE 'BUG:|Oops|WARNING: |general protection' "$log"; then
+		why="the command ended with status 0, but the kernel complained"
+		keep=1
+	fi
+	if [[ $rc != 0 || ${keep-} == 1 ]]; then
+		# Where the log lies in the caller's own directory, ours is no longer needed.
+		if [[ $log == "$work"/* ]]; then keep=1; else keep=''; fi
+		say "kernel $k: $why; serial log: $log"
+		# A command that ended has nothing to do with the boot. SeaBIOS clears the screen.
+		{
+			sed 's|\x1b[[]?*[0-9;]*[a-zA-Z]||g; s|\x1bc||g; s|\r||g' "$log" |
+				awk '/^vm-init: status/ { n = 0 } { line[n++] = $0 } END { for (i = n > 25 ? n - 25 : 0; i < n; i++) print line[i] }'
+			cat "$work/qemu.log"
+		} | sed 's/^/  | /' >&2
+	fi
+	exit "$rc"
 }

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which verb it was, on which device and queue pair: read only once a call has failed. */
+#ifndef RD_BPF_DECODE_H
+#define RD_BPF_DECODE_H
+
+#include "thread.bpf.h"
+
+/* The head of an uverbs ioctl's argument and its attributes, as <rdma/rdma_user_ioctl_cmds.h> lays them out. */
+struct ioctl_header {
+	__u16 length, object, method, num_attrs;
+	__u64 reserved1;
+	__u32 driver, reserved2;
+};
+
+struct ioctl_attr {
+	__u16 id, len, flags, reserved;
+	__u64 data;
+};
+#define ATTR_WRITE_CMD 2 /* of method INVOKE_WRITE (0) of object DEVICE (0) */
+#define ATTRS_SEARCHED 6
+
+static __always_inline void note_qp(struct rd_rec *rec, const void *qp)
+{
+	__u32 qpn;
+
+	if (!cfg.read_kernel || cfg.qp_num < 0 || rec->flags & RD_REC_QPN || !qp)
+		return;
+	if (bpf_probe_read_kernel(&qpn, sizeof(qpn), qp + cfg.qp_num))
+		return;
+	rec->qpn = qpn;
+	rec->flags |= RD_REC_QPN;
+	if (cfg.qp_port >= 0) {
+		__u32 port = 0;
+
+		/* u32 in struct ib_qp since 5.13; 0 until the QP was moved to INIT. */
+		if (!bpf_probe_read_kernel(&port, sizeof(port), qp + cfg.qp_port) && port) {
+			rec->port = port;
+			rec->flags |= RD_REC_PORT;
+		}
+	}
+}
+
+static __always_inline void note_device(struct rd_rec *rec, const void *device)
+{
+	if (!cfg.read_kernel || cfg.ibdev_name < 0 || rec->ibdev[0] || !device)
+		return;
+	bpf_probe_read_kernel_str(rec->ibdev, sizeof(rec->ibdev), device + cfg.ibdev_name);
+}
+
+static __always_inline void decode_ioctl(struct thread *t)
+{
+	struct ioctl_header head;
+	struct ioctl_attr attr;
+	int i;
+
+	if (bpf_probe_read_user(&head, sizeof(head), (void *)t->args[1]))
+		return;
+	t->rec.num_attrs = head.num_attrs;
+	t->rec.verb = RD_VERB(RD_VERB_IOCTL, (__u32)head.object << 16 | head.method);
+	if (head.object || head.method)
+		return;
+	for (i = 0; i < ATTRS_SEARCHED && i < head.num_attrs; i++) {
+		if (bpf_probe_read_user(&attr, sizeof(attr), (void *)(t->args[1] + sizeof(head) + i * sizeof(attr))))
+			return;
+		if (attr.id == ATTR_WRITE_CMD) {
+			t->rec.verb = RD_VERB(RD_VERB_INVOKE_WRITE, attr.data);
+			return;
+		}
+	}
+}
+
+static __always_inline __u32 inode_device(struct inode *inode)
+{
+	__u32 dev = 0;
+
+	if (cfg.read_kernel)
+		bpf_core_read(&dev, sizeof(dev), &inode->i_rdev);
+	return dev;
+}
+
+static __always_inline __u32 file_device(struct file *file)
+{
+	struct inode *inode = NULL;
+
+	if (!cfg.read_kernel || bpf_core_read(&inode, sizeof(inode), &file->f_inode))
+		return 0;
+	return inode_device(inode);
+}
+
+static __always_inline __u32 bundle_device(__u64 bundle)
+{
+	void *file = NULL, *device = NULL;
+	__u32 dev = 0;
+
+	if (!cfg.read_kernel || cfg.bundle_ufile < 0 || cfg.ufile_device < 0 || cfg.uverbs_dev_devt < 0)
+		return 0;
+	if (bpf_probe_read_kernel(&file, sizeof(file), (void *)bundle + cfg.bundle_ufile) ||
+	    bpf_probe_read_kernel(&device, sizeof(device), file + cfg.ufile_device))
+		return 0;
+	bpf_probe_read_kernel(&dev, sizeof(dev), device + cfg.uverbs_dev_devt);
+	return dev;
+}
+
+static __always_inline void decode(struct thread *t, __u32 entry)
+{
+	struct rd_rec *rec = &t->rec;
+	__u32 cmd = 0;
+
+	rec->verb = 0;
+	rec->num_attrs = 0;
+	rec->dev = 0;
+	switch (entry) {
+	case RD_DOOR_IOCTL:
+		rec->dev = file_device((struct file *)t->args[0]);
+		decode_ioctl(t);
+		break;
+	case RD_DOOR_UCMA:
+		rec->dev = file_device((struct file *)t->args[0]);
+		if (!bpf_probe_read_user(&cmd, sizeof(cmd), (void *)t->args[1]))
+			rec->verb = RD_VERB(RD_VERB_UCMA, cmd);
+		break;
+	case RD_DOOR_HANDLER:
+		rec->dev = bundle_device(t->args[0]);
+		rec->verb = RD_VERB(RD_VERB_WRITE, rec->root);
+		break;
+	case RD_DOOR_MMAP:
+		rec->dev = file_device((struct file *)t->args[0]);
+		rec->verb = RD_VERB(RD_VERB_FOP, entry);
+		break;
+	case RD_DOOR_OPEN:
+		rec->dev = inode_device((struct inode *)t->args[0]);
+		rec->verb = RD_VERB(RD_VERB_FOP, entry);
+		break;
+	}
+}
+
+#endif

@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+# What trace-errno does before it touches a kernel, and where there is nothing to trace. The rest needs a machine of its
+# own: tests/vm.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	RD=${RDMADIAG:-$PWD/build/rdmadiag}
+}
+
+# refused ARGUMENT...: bad usage. Exit 3, nothing on standard output, one or two lines that name the first argument.
+refused() {
+	run --separate-stderr "$RD" trace-errno "$@"
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -le 2 ]
+	[[ ${stderr_lines[0]} == *"${1%%=*}"* ]]
+}
+
+no_rdma() {
+	if [ -e /sys/class/infiniband ] || [ -e /sys/module/ib_core ]; then
+		skip "this host has RDMA modules"
+	fi
+}
+
+@test "arguments that are no good: exit 3 and the option's name" {
+	for bad in --duration=0 --duration=-1 --duration=x --duration=nan --duration=1e99 --duration= \
+		--events=0 --events=-1 --events=x --events=99999999999999999999 \
+		--pid=0 --pid=x --pid=99999999 \
+		--errno=EWHAT --errno=0 --errno=99999 \
+		--backend=fentry --backend=none --backend= \
+		--buffer=0 --buffer=x --buffer=1g --buffer=99999m --buffer=-4k --buffer=4kk \
+		--comm= --comm=sixteen-letters. --function=; do
+		refused "$bad"
+	done
+}
+
+@test "options that do not go together" {
+	refused --user=root
+	refused --list --summary
+	refused --list -- true
+}
+
+@test "a column that the output does not have: exit 3, and those there are" {
+	for kind in "" --summary --list; do
+		# shellcheck disable=SC2086 # none or one
+		run --separate-stderr "$RD" trace-errno $kind -o nonsense
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+		[[ ${stderr_lines[0]} == *--columns*nonsense* ]]
+	done
+	run --separate-stderr "$RD" trace-errno -o nonsense
+	[[ ${stderr_lines[1]} == *pid*origin* ]]
+	run --separate-stderr "$RD" trace-errno --summary -o nonsense
+	[[ ${stderr_lines[1]} == *count*function* ]]
+	run --separate-stderr "$RD" trace-errno --list -o nonsense
+	[[ ${stderr_lines[1]} == *reason*attachable* ]]
+}
+
+@test "no RDMA modules: one clear message, exit 3, and the command is not run" {
+	no_rdma
+	for kind in "" --summary --list "-- touch $BATS_TEST_TMPDIR/ran"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr "$RD" trace-errno $kind
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+		[ "${#stderr_lines[@]}" -le 4 ]
+		[[ $stderr == *"no RDMA module is loaded"* ]]
+	done
+	[ ! -e "$BATS_TEST_TMPDIR/ran" ]
+}
+
+@test "with --json the failure is a document, too" {
+	no_rdma
+	for kind in "" --summary; do
+		# shellcheck disable=SC2086 # none or one
+		run --separate-stderr "$RD" trace-errno --json $kind
+		[ "$status" -eq 3 ]
+		jq -e '.schema == "rdmadiag/trace-errno-summary/1" and .source == "live" and .status == 3 and
+			(.findings | length) == 0 and .errors[0].errno == "ENODEV"' <<<"$output"
+	done
+	run --separate-stderr "$RD" trace-errno --json
+	[ "${#lines[@]}" -eq 1 ]
+	run --separate-stderr "$RD" --json trace-errno --list
+	[ "$status" -eq 3 ]
+	jq -e '.schema == "rdmadiag/trace-errno-list/1" and .status == 3' <<<"$output"
+}
+
+@test "what follows the command belongs to it" {
+	no_rdma
+	run --separate-stderr "$RD" trace-errno ls --no-such-option-of-ours
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"no RDMA module is loaded"* ]]
+}
+
+@test "hints are read without complaint" {
+	run grep -vE '^(#|$)' data/hints
+	for line in "${lines[@]}"; do
+		read -r verb errno origin hint <<<"$line"
+		[ -n "$verb$errno$origin" ]
+		[ -n "$hint" ] || { echo "$line"; return 1; }
+		# Errno names, not words of the hint in the wrong column.
+		[[ $errno == "*" || $errno =~ ^E[A-Z0-9]+$ ]] || { echo "$line"; return 1; }
+	done
+}

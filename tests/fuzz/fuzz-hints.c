@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fuzz.h"
+
+#include "analyse/hint.h"
+
+#include <string.h>
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+	_cleanup_free_ char *text = malloc(size + 1);
+	struct rd_errlist notes = { 0 };
+	struct rd_hints hints = { 0 };
+
+	if (!text)
+		return;
+	memcpy(text, data, size);
+	text[size] = '\0';
+	if (rd_hints_parse("seed", text, size, &hints, &notes, NULL) == 0)
+		rd_hints_deinit(&hints);
+	rd_errlist_deinit(&notes);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the kernel lists as text: a source whose every file holds the same bytes. */
+#include "fuzz.h"
+
+#include "collect/kallsyms.h"
+#include "collect/modules.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct same {
+	struct rd_source src;
+	const uint8_t *data;
+	size_t size;
+};
+
+static int same_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	const struct same *same = (const struct same *)src;
+	uint8_t *copy = malloc(same->size + 1);
+
+	if (!copy)
+		return rd_err_set(err, ENOMEM, path, "no memory");
+	memcpy(copy, same->data, same->size);
+	copy[same->size] = '\0';
+	*ret = (struct rd_bytes){ copy, same->size };
+	return 0;
+}
+
+static const struct rd_source_ops same_ops = { .name = "same", .read_file = same_read_file };
+
+static bool want_all(void *arg, const char *module)
+{
+	(void)arg;
+	return module != NULL;
+}
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+	struct same same = { .src = { &same_ops }, .data = data, .size = size };
+	struct rd_kmods mods = { 0 };
+	struct rd_ksyms syms = { 0 };
+	struct rd_moddep dep = { 0 };
+
+	if (rd_kmods_read(&same.src, &mods, NULL) == 0) {
+		_cleanup_free_ bool *marked = calloc(mods.n + 1, sizeof(*marked));
+
+		if (marked && mods.n > 0)
+			rd_kmods_mark_users(&mods, 0, marked);
+		rd_kmods_deinit(&mods);
+	}
+	if (rd_ksyms_read(&same.src, want_all, NULL, &syms, NULL) == 0)
+		rd_ksyms_deinit(&syms);
+	syms = (struct rd_ksyms){ 0 };
+	if (rd_ksyms_read_filter(&same.src, want_all, NULL, &syms, NULL) == 0)
+		rd_ksyms_deinit(&syms);
+	if (rd_moddep_read(&same.src, "6.1.0", &dep, NULL) == 0) {
+		for (size_t i = 0; i < 4; i++) {
+			_cleanup_free_ char *path = NULL;
+
+			if (rd_moddep_path(&dep, "ib_core", i, &path) < 0)
+				break;
+		}
+		rd_moddep_deinit(&dep);
+	}
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RD_FUZZ_H
+#define RD_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Each fuzz-*.c feeds these bytes to one parser. They are aligned as malloc does, and nothing lies behind them. */
+void fuzz_one(const uint8_t *data, size_t size);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "analyse/chain.h"
+#include "base/buf.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Chains are written as text: a letter for the function, then its errno; "|" begins a new branch. The root is R.
+ * In the result translated links are in brackets.
+ */
+static void read_links(const char *text, struct rd_event *ev)
+{
+	bool branch = false;
+
+	ev->chain = calloc(strlen(text) + 1, sizeof(*ev->chain));
+	assert_non_null(ev->chain);
+	while (*text) {
+		int fn, err, used;
+
+		if (*text == '|') {
+			branch = true;
+			text++;
+		} else if (isalpha((unsigned char)*text)) {
+			fn = *text;
+			assert_int_equal(sscanf(text + 1, "%d%n", &err, &used), 1);
+			text += 1 + used;
+			ev->chain[ev->n_chain++] = (struct rd_link){ .fn = fn, .err = err, .branch = branch };
+			branch = false;
+		} else {
+			text++;
+		}
+	}
+}
+
+static void assert_chain(const char *links, int err, const char *expected)
+{
+	_cleanup_(rd_event_deinit) struct rd_event ev = { .root = 'R', .err = err, .origin = -1 };
+	_cleanup_buf_ struct rd_buf got = { 0 };
+
+	read_links(links, &ev);
+	assert_int_equal(rd_chain_settle(&ev), 0);
+	for (size_t i = 0; i < ev.n_chain; i++) {
+		assert_false(ev.chain[i].branch);
+		rd_buf_printf(&got, ev.chain[i].translated ? "%s[%c%d]" : "%s%c%d", i ? " " : "", ev.chain[i].fn,
+			      ev.chain[i].err);
+	}
+	assert_string_equal(got.data, expected);
+	assert_int_equal(ev.origin, ev.chain[0].fn);
+}
+
+static void one_run_is_shown_whole(void **state)
+{
+	(void)state;
+	assert_chain("a-14 b-14 c-14 R-14", -14, "a-14 b-14 c-14 R-14");
+}
+
+static void the_root_alone_is_its_own_origin(void **state)
+{
+	(void)state;
+	assert_chain("R-22", -22, "R-22");
+	assert_chain("", -22, "R-22");
+}
+
+static void an_errno_turned_into_another_keeps_both_runs(void **state)
+{
+	(void)state;
+	assert_chain("a-2 b-2 c-22 R-22", -22, "[a-2] [b-2] c-22 R-22");
+	assert_chain("a-2 b-5 c-22 R-22", -22, "[a-2] [b-5] c-22 R-22");
+	assert_chain("a-2 R-22", -22, "[a-2] R-22");
+}
+
+static void a_swallowed_failure_is_left_out(void **state)
+{
+	(void)state;
+	assert_chain("p-95 q-95 | a-14 b-14 R-14", -14, "a-14 b-14 R-14");
+	assert_chain("p-95 | q-2 | a-14 R-14", -14, "a-14 R-14");
+	assert_chain("p-95 | R-14", -14, "R-14");
+}
+
+static void cleaning_up_that_fails_does_not_hide_why_the_call_did(void **state)
+{
+	(void)state;
+	assert_chain("a-12 b-12 | u-22 c-12 R-12", -12, "a-12 b-12 c-12 R-12");
+	assert_chain("a-12 | u-22 | v-16 c-12 R-12", -12, "a-12 c-12 R-12");
+	assert_chain("p-95 | a-12 | u-22 R-12", -12, "a-12 R-12");
+}
+
+static void the_original_error_may_itself_have_been_translated(void **state)
+{
+	(void)state;
+	assert_chain("a-2 b-12 | u-22 c-12 R-12", -12, "[a-2] b-12 c-12 R-12");
+}
+
+static void a_retry_is_told_by_its_last_attempt(void **state)
+{
+	(void)state;
+	assert_chain("a-11 | b-11 | c-11 d-11 R-11", -11, "c-11 d-11 R-11");
+	assert_chain("a-11 | b-11 | u-22 d-11 R-11", -11, "b-11 d-11 R-11");
+}
+
+static void a_swallowed_failure_inside_of_a_branch_is_no_original(void **state)
+{
+	(void)state;
+	/* -12 was turned into -22, and that was swallowed: what came later is the reason. */
+	assert_chain("a-12 b-22 | c-5 R-12", -12, "[c-5] R-12");
+}
+
+static void a_record_that_was_full_still_ends_with_the_root(void **state)
+{
+	(void)state;
+	assert_chain("a-14 b-14", -14, "a-14 b-14 R-14");
+	assert_chain("a-2 b-2", -14, "[a-2] [b-2] R-14");
+}
+
+static void links_that_are_no_errno_are_left_out(void **state)
+{
+	(void)state;
+	assert_chain("a0 b-14 c5 R-14", -14, "b-14 R-14");
+	assert_chain("p-95 | a0 b-14 R-14", -14, "b-14 R-14");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(one_run_is_shown_whole),
+		TEST(the_root_alone_is_its_own_origin),
+		TEST(an_errno_turned_into_another_keeps_both_runs),
+		TEST(a_swallowed_failure_is_left_out),
+		TEST(cleaning_up_that_fails_does_not_hide_why_the_call_did),
+		TEST(the_original_error_may_itself_have_been_translated),
+		TEST(a_retry_is_told_by_its_last_attempt),
+		TEST(a_swallowed_failure_inside_of_a_branch_is_no_original),
+		TEST(a_record_that_was_full_still_ends_with_the_root),
+		TEST(links_that_are_no_errno_are_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

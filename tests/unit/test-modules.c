@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "collect/kallsyms.h"
+#include "collect/modules.h"
+#include "fake-host.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char proc_modules[] = "new_driver 4096 0 - Live 0x0000000000000000 (OE)\n"
+				   "new_core 8192 1 new_driver, Live 0x0000000000000000\n"
+				   "ib_uverbs 4096 2 new_driver,rdma_ucm, Live 0xffffffffc0100000\n"
+				   "rdma_ucm 4096 0 - Live 0xffffffffc0110000\n"
+				   "ib_core 4096 9 new_driver,ib_uverbs, Live 0xffffffffc0120000\n"
+				   "loop 4096 0 [permanent], Live 0xffffffffc0130000\n"
+				   "cut short\n";
+
+static int setup(void **state)
+{
+	struct fake_host *host = calloc(1, sizeof(*host));
+
+	*state = host;
+	fake_host_init(host);
+	fake_host_text(host, "/proc/modules", proc_modules);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fake_host_deinit(*state);
+	free(*state);
+	return 0;
+}
+
+static void all_that_depend_on_the_core_are_found_directly_or_not(void **state)
+{
+	struct fake_host *host = *state;
+	struct rd_kmods mods = { 0 };
+	bool marked[16] = { false };
+
+	assert_int_equal(rd_kmods_read(host->source, &mods, NULL), 0);
+	assert_int_equal(mods.n, 6);
+	rd_kmods_mark_users(&mods, rd_kmods_find(&mods, "ib_core"), marked);
+	assert_true(marked[rd_kmods_find(&mods, "ib_core")]);
+	assert_true(marked[rd_kmods_find(&mods, "ib_uverbs")]);
+	assert_true(marked[rd_kmods_find(&mods, "new_driver")]);
+	assert_true(marked[rd_kmods_find(&mods, "rdma_ucm")]);
+	assert_false(marked[rd_kmods_find(&mods, "new_core")]);
+	assert_false(marked[rd_kmods_find(&mods, "loop")]);
+	assert_int_equal(rd_kmods_find(&mods, "cut"), -1);
+	assert_true(rd_kmod_used_by(&mods.v[rd_kmods_find(&mods, "new_core")], "new_driver"));
+	assert_int_equal(mods.v[rd_kmods_find(&mods, "loop")].n_users, 0);
+	rd_kmods_deinit(&mods);
+}
+
+static void module_files_are_found_whatever_dash_or_packing(void **state)
+{
+	static const char dep[] = "updates/dkms/new-driver.ko: kernel/a.ko\n"
+				  "kernel/drivers/new_driver.ko.xz:\n"
+				  "/opt/vendor/new_driver.ko.zst: x\n"
+				  "kernel/new_driver_extra.ko:\n"
+				  "kernel/my_new_driver.ko:\n"
+				  "kernel/new_driver.koala:\n";
+	struct fake_host *host = *state;
+	struct rd_moddep moddep = { 0 };
+	static const char *const expected[] = { "/usr/lib/modules/6.9/updates/dkms/new-driver.ko",
+						"/usr/lib/modules/6.9/kernel/drivers/new_driver.ko.xz",
+						"/opt/vendor/new_driver.ko.zst" };
+	char *path;
+
+	assert_int_equal(rd_moddep_read(host->source, "6.9", &moddep, NULL), -ENOENT);
+	fake_host_text(host, "/usr/lib/modules/6.9/modules.dep", dep);
+	assert_int_equal(rd_moddep_read(host->source, "6.9", &moddep, NULL), 0);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(expected); i++) {
+		assert_int_equal(rd_moddep_path(&moddep, "new_driver", i, &path), 0);
+		assert_string_equal(path, expected[i]);
+		free(path);
+	}
+	assert_int_equal(rd_moddep_path(&moddep, "new_driver", 3, &path), -ENOENT);
+	rd_moddep_deinit(&moddep);
+}
+
+static bool want_mine(void *arg, const char *module)
+{
+	return !strcmp(module, arg);
+}
+
+static void symbols_of_one_module_are_read_and_no_others(void **state)
+{
+	static const char text[] = "ffffffff81000000 T _stext\n"
+				   "ffffffffc0100010 t mine_static\t[mine]\n"
+				   "ffffffffc0100020 T mine_global\t[mine]\n"
+				   "ffffffffc0100030 d mine_data\t[mine]\n"
+				   "ffffffffc0200000 t other\t[other]\n"
+				   "broken\n[mine]\nzzz t x\t[mine]\n"
+				   "0000000000000000 t mine_hidden\t[mine]";
+	struct fake_host *host = *state;
+	struct rd_ksyms syms = { 0 };
+
+	fake_host_text(host, "/proc/kallsyms", text);
+	assert_int_equal(rd_ksyms_read(host->source, want_mine, "mine", &syms, NULL), 0);
+	assert_int_equal(syms.n, 3);
+	assert_string_equal(syms.v[0].name, "mine_static");
+	assert_string_equal(syms.v[0].module, "mine");
+	assert_false(syms.v[0].global);
+	assert_true(syms.v[1].global);
+	assert_true(syms.v[1].addr == 0xffffffffc0100020);
+	assert_true(syms.v[2].addr == 0);
+	rd_ksyms_deinit(&syms);
+}
+
+static void what_ftrace_can_hook_is_read_wherever_tracefs_is(void **state)
+{
+	static const char text[] = "schedule\nmine_a [mine]\nother_a [other]\nmine_b.part.0 [mine]\n";
+	struct fake_host *host = *state;
+	struct rd_ksyms syms = { 0 };
+
+	assert_int_equal(rd_ksyms_read_filter(host->source, want_mine, "mine", &syms, NULL), -ENOENT);
+	fake_host_text(host, "/sys/kernel/debug/tracing/available_filter_functions", text);
+	assert_int_equal(rd_ksyms_read_filter(host->source, want_mine, "mine", &syms, NULL), 0);
+	assert_int_equal(syms.n, 2);
+	assert_string_equal(syms.v[0].name, "mine_a");
+	assert_string_equal(syms.v[1].name, "mine_b.part.0");
+	rd_ksyms_deinit(&syms);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(all_that_depend_on_the_core_are_found_directly_or_not, setup, teardown),
+		cmocka_unit_test_setup_teardown(module_files_are_found_whatever_dash_or_packing, setup, teardown),
+		cmocka_unit_test_setup_teardown(symbols_of_one_module_are_read_and_no_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_ftrace_can_hook_is_read_wherever_tracefs_is, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "render/render-event.h"
+#include "render/render.h"
+#include "report/report-trace.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static struct rd_module modules[] = { { .name = "ib_core", .has_btf = true },
+				      { .name = "ib_uverbs", .has_btf = true, .note = "no file" } };
+static uint32_t roots_of_pin[] = { 0, 7 };
+static struct rd_fn fns[] = {
+	{ .name = "ib_umem_get",
+	  .module = 0,
+	  .selected = true,
+	  .roots = roots_of_pin,
+	  .n_roots = 2,
+	  .attachable = 1 << RD_BACKEND_FEXIT | 1 << RD_BACKEND_KPROBE,
+	  .backend = RD_BACKEND_FEXIT },
+	{ .name = "check", .module = 1, .selected = true },
+	{ .name = "ib_uverbs_ioctl", .module = 1, .rule = RD_RULE_ENTRY, .selected = true },
+	{ .name = "query", .module = 9, .rule = RD_RULE_QUERY },
+};
+static struct rd_root roots[] = { { .fn = 2 } };
+static const struct rd_fnset set = {
+	.modules = modules, .n_modules = 2, .fns = fns, .n_fns = 4, .roots = roots, .n_roots = 1, .kernel = "6.1.0"
+};
+
+static struct rd_link chain[] = { { 0, -2, false, true }, { 1, -14, false, false }, { 2, -14, false, false } };
+static struct rd_frame kstack[] = { { .function = "ib_umem_get", .object = "ib_core", .offset = 0x1a2 }, { .addr = 5 } };
+static struct rd_frame ustack[] = {
+	{ .function = "main", .object = "/bin/trainer", .offset = 16, .file = "t.c", .line = { 12, RD_OK } },
+	{ .object = "/lib/libx.so", .offset = 255 }
+};
+
+static struct rd_event full_event(void)
+{
+	struct rd_event ev = {
+		.time_ns = 1700000000123456789u,
+		.pid = 812,
+		.tid = 813,
+		.uid = 1000,
+		.comm = "train\x1b[31m",
+		.cgroup = "/slurm/uid_1000/job_42/step_0",
+		.job = "slurm:42.0",
+		.ibdev = "rxe0",
+		.object = "MR",
+		.method = "INVOKE_WRITE:REG_MR",
+		.verb = "ibv_reg_mr",
+		.qpn = { 17, RD_OK },
+		.err = -14,
+		.root = 2,
+		.origin = 0,
+		.chain = chain,
+		.n_chain = 3,
+		.dropped = 2,
+		.kstack = kstack,
+		.n_kstack = 2,
+		.ustack = ustack,
+		.n_ustack = 2,
+		.hint = "first word and enough more words to reach beyond the margin of forty-two columns",
+	};
+
+	return ev;
+}
+
+static void an_event_is_one_line_of_json_with_all_keys(void **state)
+{
+	static const char *const keys[] = { "time",   "pid",	       "tid",		"comm",		"uid",
+					    "cgroup", "job",	       "ibdev",		"port",		"object",
+					    "method", "verb",	       "qpn",		"errno",	"code",
+					    "origin", "chain",	       "chain_dropped", "kernel_stack", "user_stack",
+					    "benign", "benign_reason", "hint" };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_event ev = full_event();
+	struct rd_section *section = rd_report_trace_event(&ev, &set);
+	struct json_object *o, *v;
+	size_t i = 0;
+
+	(void)state;
+	assert_non_null(section);
+	assert_int_equal(rd_render_json_row(section, 0, &out), 0);
+	assert_ptr_equal(strchr(out.data, '\n'), out.data + out.len - 1);
+	o = json_tokener_parse(out.data);
+	assert_non_null(o);
+	json_object_object_foreach(o, key, value)
+	{
+		(void)value;
+		assert_string_equal(key, keys[i++]);
+	}
+	assert_int_equal(i, RD_ARRAY_SIZE(keys));
+	assert_true(json_object_object_get_ex(o, "port", &v));
+	assert_null(v);
+	json_object_object_get_ex(o, "qpn", &v);
+	assert_int_equal(json_object_get_int(v), 17);
+	json_object_object_get_ex(o, "errno", &v);
+	assert_string_equal(json_object_get_string(v), "EFAULT");
+	json_object_object_get_ex(o, "code", &v);
+	assert_int_equal(json_object_get_int(v), 14);
+	json_object_object_get_ex(o, "origin", &v);
+	assert_string_equal(json_object_to_json_string_ext(v, 0),
+			    "{\"function\":\"ib_umem_get\",\"module\":\"ib_core\"}");
+	json_object_object_get_ex(o, "chain", &v);
+	assert_int_equal(json_object_array_length(v), 3);
+	assert_string_equal(
+		json_object_to_json_string_ext(json_object_array_get_idx(v, 0), 0),
+		"{\"function\":\"ib_umem_get\",\"module\":\"ib_core\",\"errno\":\"ENOENT\",\"translated\":true}");
+	json_object_put(o);
+	rd_section_destroy(section);
+}
+
+static void what_is_not_known_is_null(void **state)
+{
+	struct rd_event ev = { .err = -99999, .origin = -1, .root = 77 };
+	struct rd_section *section = rd_report_trace_event(&ev, &set);
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	(void)state;
+	assert_non_null(section);
+	assert_int_equal(rd_render_json_row(section, 0, &out), 0);
+	assert_non_null(strstr(out.data, "\"verb\":null"));
+	assert_non_null(strstr(out.data, "\"ibdev\":null"));
+	assert_non_null(strstr(out.data, "\"kernel_stack\":null"));
+	assert_non_null(strstr(out.data, "\"origin\":{\"function\":null,\"module\":null}"));
+	assert_non_null(strstr(out.data, "\"errno\":\"99999\""));
+	rd_section_destroy(section);
+}
+
+static void assert_text(const struct rd_event *ev, bool colour, int width, const char *expected)
+{
+	struct rd_section *section = rd_report_trace_event(ev, &set);
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	assert_non_null(section);
+	assert_int_equal(rd_render_event(section, 0, colour, width, &out), 0);
+	assert_string_equal(out.data, expected);
+	rd_section_destroy(section);
+}
+
+static void an_event_reads_well(void **state)
+{
+	struct rd_event ev = full_event();
+
+	(void)state;
+	assert_text(
+		&ev, false, 42,
+		"22:13:20.123456 ibv_reg_mr: EFAULT (Bad address)  train\\x1b[31m[812/813] rxe0 qpn 17 job slurm:42.0\n"
+		"    ib_umem_get     [ib_core]   ENOENT  <- origin\n"
+		" -> check           [ib_uverbs] EFAULT  <- errno changed here\n"
+		" -> ib_uverbs_ioctl [ib_uverbs] EFAULT\n"
+		"    (2 more functions had no room in the record)\n"
+		"    kernel stack:\n"
+		"        ib_umem_get+0x1a2 [ib_core]\n"
+		"        ?\n"
+		"    user stack:\n"
+		"        main+0x10 at t.c:12 [/bin/trainer]\n"
+		"        /lib/libx.so+0xff\n"
+		"    hint: first word and enough more words\n"
+		"          to reach beyond the margin of\n"
+		"          forty-two columns\n");
+}
+
+static void an_event_of_which_little_is_known(void **state)
+{
+	struct rd_event ev = { .err = -12, .origin = -1, .pid = 1, .tid = 1, .benign = "by design" };
+
+	(void)state;
+	assert_text(&ev, false, 0,
+		    "00:00:00.000000 call: ENOMEM (Cannot allocate memory)  ?[1]\n"
+		    "    benign: by design\n");
+	ev.object = "0x1003";
+	assert_text(&ev, false, 0,
+		    "00:00:00.000000 0x1003 ?: ENOMEM (Cannot allocate memory)  ?[1]\n"
+		    "    benign: by design\n");
+}
+
+static void colour_only_if_asked_for(void **state)
+{
+	struct rd_event ev = { .err = -12, .origin = -1, .pid = 1, .tid = 1 };
+
+	(void)state;
+	assert_text(&ev, true, 0,
+		    "\033[2m00:00:00.000000 \033[0m\033[1mcall\033[0m: \033[1;31mENOMEM\033[0m "
+		    "(Cannot allocate memory)  ?[1]\n");
+}
+
+static const struct rd_origin_count counts[] = {
+	{ .fn = 1, .verb = "ibv_create_cq", .method = "CQ_CREATE", .ibdev = "rxe0", .err = -22, .count = 3 },
+	{ .fn = 0, .verb = "ibv_reg_mr", .method = "REG_MR", .ibdev = "rxe0", .err = -14, .count = 2 },
+	{ .fn = 2, .verb = "ibv_query_device", .method = "QUERY_DEVICE", .err = -28, .count = 9, .benign = 9 },
+	{ .fn = 0, .verb = "ibv_reg_mr", .method = "REG_MR", .ibdev = "rxe0", .err = -14, .count = 5 },
+	{ .fn = -1, .err = -5, .count = 1 },
+};
+
+static void assert_summary(bool hide_benign, const char *expected)
+{
+	struct rd_trace_summary sum = { .seconds = 1.5,
+					.functions = 4,
+					.per_backend = { [RD_BACKEND_KPROBE] = 4 },
+					.totals = { .events = 20, .delivered = 18, .lost = 2 },
+					.benign = 9,
+					.counts = counts,
+					.n_counts = RD_ARRAY_SIZE(counts) };
+	struct rd_table_style style = { .no_headings = false };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_report report;
+
+	rd_report_init(&report, "rdmadiag/trace-errno-summary/1");
+	assert_int_equal(rd_report_trace_summary(&report, &sum, &set, hide_benign), 0);
+	assert_int_equal(rd_render_table(report.sections[0], &style, &out, NULL), 0);
+	assert_string_equal(out.data, expected);
+	rd_report_deinit(&report);
+}
+
+static void counts_are_added_up_and_sorted_and_benign_ones_hidden(void **state)
+{
+	(void)state;
+	assert_summary(true, "COUNT ERRNO  VERB          IBDEV ORIGIN      MODULE\n"
+			     "    7 EFAULT ibv_reg_mr    rxe0  ib_umem_get ib_core\n"
+			     "    3 EINVAL ibv_create_cq rxe0  check       ib_uverbs\n"
+			     "    1 EIO    -             -     -           -\n");
+	assert_summary(false, "COUNT ERRNO  VERB             IBDEV ORIGIN          MODULE\n"
+			      "    9 ENOSPC ibv_query_device -     ib_uverbs_ioctl ib_uverbs\n"
+			      "    7 EFAULT ibv_reg_mr       rxe0  ib_umem_get     ib_core\n"
+			      "    3 EINVAL ibv_create_cq    rxe0  check           ib_uverbs\n"
+			      "    1 EIO    -                -     -               -\n");
+}
+
+static void missed_is_null_where_the_kernel_does_not_say(void **state)
+{
+	struct rd_trace_summary sum = { .per_backend = { [RD_BACKEND_FEXIT] = 7, [RD_BACKEND_KPROBE] = 2 } };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_report report;
+
+	(void)state;
+	rd_report_init(&report, "rdmadiag/trace-errno-summary/1");
+	report.source = "live";
+	assert_int_equal(rd_report_trace_summary(&report, &sum, &set, false), 0);
+	assert_int_equal(rd_render_json_line(&report, "0", &out), 0);
+	assert_non_null(strstr(out.data, "\"missed\":null"));
+	assert_non_null(strstr(out.data, "\"lost\":0"));
+	assert_non_null(strstr(out.data, "\"backends\":{\"fexit\":7,\"kprobe\":2}"));
+	assert_non_null(strstr(out.data, "\"by_origin\":[]"));
+	rd_report_deinit(&report);
+}
+
+static void the_list_says_why(void **state)
+{
+	const bool match[] = { true, false, false, true };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_report report;
+
+	(void)state;
+	rd_report_init(&report, "rdmadiag/trace-errno-list/1");
+	report.source = "live";
+	assert_int_equal(rd_report_trace_list(&report, &set, match), 0);
+	assert_int_equal(rd_render_json_line(&report, "0", &out), 0);
+	assert_non_null(strstr(out.data, "\"kernel\":\"6.1.0\""));
+	assert_non_null(strstr(out.data,
+			       "{\"function\":\"ib_umem_get\",\"module\":\"ib_core\",\"selected\":true,\"reason\":"
+			       "\"selected\",\"roots\":[\"ib_uverbs_ioctl\"],\"attachable\":[\"fexit\",\"kprobe\"],"
+			       "\"backend\":\"fexit\"}"));
+	assert_non_null(strstr(out.data,
+			       "{\"function\":\"query\",\"module\":null,\"selected\":false,\"reason\":\"query\","
+			       "\"roots\":[],\"attachable\":[],\"backend\":null}"));
+	assert_null(strstr(out.data, "\"check\""));
+	assert_non_null(strstr(out.data, "{\"module\":\"ib_uverbs\",\"functions\":2,\"selected\":2,\"btf\":true,"
+					 "\"file_matches\":false,\"note\":\"no file\"}"));
+	rd_report_deinit(&report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_event_is_one_line_of_json_with_all_keys),
+		TEST(what_is_not_known_is_null),
+		TEST(an_event_reads_well),
+		TEST(an_event_of_which_little_is_known),
+		TEST(colour_only_if_asked_for),
+		TEST(counts_are_added_up_and_sorted_and_benign_ones_hidden),
+		TEST(missed_is_null_where_the_kernel_does_not_say),
+		TEST(the_list_says_why),
+	};
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,46 @@
+# shellcheck shell=bash disable=SC2154
+# Failing verbs of real programs: verb, errno, device, queue pair, origin and chain.
+# kernels: 6.1 6.12 7.x
+# boot: main
+
+# One trace for all: on 6.1 each costs 10 s to come and half a minute to go.
+prepare() {
+	. tests/vm/guest/rxe-up && trace all --benign --stack --user-stack
+}
+
+verb() {
+	run "$@" --dev rxe0
+	shows all "$1"
+}
+
+test_reg_mr_unmapped() { verb reg-mr-unmapped; }
+test_reg_mr_readonly() { verb reg-mr-readonly; }
+test_write2() { verb write2; }
+test_create_cq_limit() { verb create-cq-limit; }
+test_create_qp_limit() { verb create-qp-limit; }
+test_modify_qp_missing_attr() { verb modify-qp-missing-attr; }
+test_modify_qp_rtr_unreachable() { verb modify-qp-rtr-unreachable; }
+test_modify_qp_rtr_empty_gid() { verb modify-qp-rtr-empty-gid; }
+test_rdma_bind_in_use() { verb rdma-bind-in-use; }
+test_rdma_resolve_nowhere() { verb rdma-resolve-nowhere; }
+
+# Root has CAP_IPC_LOCK, which hides this one.
+test_reg_mr_memlock() {
+	verb reg-mr-memlock --uid 65534
+	true_of "$W/all.json" 'any(.[]; .pid == $pid and .uid == 65534 and .errno == "ENOMEM")' --argjson pid "$ran"
+}
+
+# What the kernel itself has on its stack at the first failure, as far as it is hooked, is in the chain in that order.
+# The stack lacks functions that were left by a tail call. After a translated error the failing call was another one.
+test_chains_and_stacks() {
+	"$R" trace-errno --list --json >"$W/list.json"
+	jq -es --slurpfile list "$W/list.json" "$bare"'
+		def within($chain): reduce $chain[] as $f (.; if .[0] == $f then .[1:] else . end) | length == 0;
+		($list[0].functions | map(select(.selected) | { key: .function | bare, value: true }) | from_entries) as $hooked |
+		map(select(.chain and (.chain[0].translated | not))) |
+		length >= 10 and all(.[];
+			(.chain | map(.function | bare)) as $chain |
+			(.kernel_stack | map(.function | bare | select($hooked[.]))) as $stack |
+			if ($stack | length) > 0 and ($stack | within($chain)) then true
+			else ({ $stack, $chain } | tojson | stderr | false) end)' "$W/all.json"
+}

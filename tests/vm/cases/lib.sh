@@ -1,0 +1,157 @@
+# shellcheck shell=bash
+# What tests are written with. Sourced by guest; W is a scratch folder of the machine, KERNEL the kernel's name here.
+
+R=build/tests/vm/rdmadiag
+FAIL=build/tests/vm/verbs-fail
+export RDMADIAG_DATADIR=$PWD/data R FAIL
+
+# An emulated machine on a busy host is about this much slower than a real one: all limits in seconds are multiplied.
+SLOW=3
+
+only() { # KERNEL…
+	[[ " $* " == *" $KERNEL "* ]] || exit 78
+}
+
+skip() { # WHY
+	echo "$*"
+	exit 77
+}
+
+fail() {
+	echo "$*"
+	return 1
+}
+
+now() { # ms
+	echo $((${EPOCHREALTIME/./} / 1000))
+}
+
+# until_true SECONDS COMMAND…
+until_true() {
+	local end=$(($(now) + $1 * 1000))
+	shift
+	until "$@"; do
+		[ "$(now)" -lt $end ] || return 1
+		sleep 0.2
+	done
+}
+
+# true_of FILE EXPRESSION [JQ-ARG…]: over the list of all documents in FILE
+true_of() {
+	local file=$1 expression=$2
+	shift 2
+	jq -es "$@" "$expression" "$file" >/dev/null && return
+	echo "not true of $file: $expression $*"
+	head -c 6000 "$file"
+	[ ! -e "${file%.json}.err" ] || cat "${file%.json}.err"
+	return 1
+}
+
+# trace NAME ARG…: starts a trace in the background, and waits until it is on. Its output: $W/NAME.json, $W/NAME.err.
+# Its process: ${pid[NAME]}
+declare -A pid=()
+trace() {
+	local name=$1
+	shift
+	: >"$W/$name.err"
+	# Of the time of starting, job control makes a process group of its own, which a terminal's Ctrl-C would reach.
+	"$R" trace-errno -v --json "$@" >"$W/$name.json" 2>"$W/$name.err" &
+	pid[$name]=$!
+	if ! until_true 120 started "$name"; then
+		echo "$name does not start"
+		cat "$W/$name.err"
+		return 1
+	fi
+}
+
+started() {
+	grep -q ': hooked ' "$W/$1.err" || ! kill -0 "${pid[$1]}" 2>/dev/null
+}
+
+# end NAME [SIGNAL]: ends it, its status is ours
+end() {
+	kill "-${2:-INT}" "${pid[$1]}"
+	wait "${pid[$1]}"
+}
+
+# Events as lines, in the words of the table `chains`.
+bare='def bare: sub("\\.(isra|part|constprop|cold)\\b.*"; "");'
+line_of_event='(reduce .chain[] as $c ({ m: null, s: [] };
+		(if .m == $c.module then . else .m = $c.module | .s += [$c.module + ":"] end) |
+		.s += [($c.function | bare) + if $c.translated then "=" + $c.errno else "" end])) as $chain |
+	[.verb // "-", .errno, .ibdev // "-", if .qpn == null then "-" else "qpn" end] + $chain.s | join(" ")'
+
+# events_of FILE PID
+events_of() {
+	jq -r --argjson pid "$2" "$bare select(.pid? == \$pid and .benign == false) | $line_of_event" "$1"
+}
+
+# in_time MS-LIMIT COMMAND…: the command ends in this time (times SLOW)
+in_time() {
+	local limit=$1 began took
+	shift
+	began=$(now)
+	"$@" || return
+	took=$(($(now) - began))
+	echo "took $took ms: $*"
+	[ $took -le $((limit * SLOW)) ]
+}
+
+ours() {
+	bpftool -j prog show | jq '[.[] | select(.name? // "" | test("^(fexit_|fentry_|kprobe_|whoami)"))] | length'
+}
+
+nothing_of_ours() {
+	[ "$(ours)" = 0 ] && [ "$(bpftool -j link show | jq length)" = 0 ]
+}
+
+# expected CASE: the line that events_of must give, from the table
+expected() {
+	awk -v want="$1" -v kernel="$KERNEL" '
+		/^#/ || !NF { next }
+		/^[0-9]/ {
+			split($0, half, /\t+/)
+			if (at && index(" " half[1] " ", " " kernel " ")) {
+				while (match(half[2], /@[A-Z_]+/))
+					half[2] = substr(half[2], 1, RSTART - 1) "ib_uverbs: ib_uverbs_handler_UVERBS_METHOD_" \
+						substr(half[2], RSTART + 1, RLENGTH - 1) " ib_uverbs_cmd_verbs ib_uverbs_ioctl" \
+						substr(half[2], RSTART + RLENGTH)
+				# A module is named once for functions that follow each other.
+				n = split(half[2], word, " ")
+				chain = last = ""
+				for (i = 1; i <= n; i++) {
+					if (word[i] ~ /:$/ && word[i] == last)
+						continue
+					if (word[i] ~ /:$/)
+						last = word[i]
+					chain = chain " " word[i]
+				}
+				print head chain
+			}
+			next
+		}
+		{ at = $1 == want; head = $2 " " $3 " " $4 " " $5 }
+	' tests/vm/cases/chains
+}
+
+# run CASE [ARG…]: verbs-fail, whose process number is $ran
+run() {
+	"$FAIL" "$@" &
+	ran=$!
+	wait $ran
+}
+
+# shows TRACE CASE [PID]: the trace shows of this process (of $ran) the one event that the table has
+shows() {
+	local want got delay
+	want=$(expected "$2")
+	[ -n "$want" ]
+	for delay in 0.2 0.5 1 2; do
+		sleep $delay
+		got=$(events_of "$W/$1.json" "${3-$ran}")
+		[ "$got" != "$want" ] || return 0
+	done
+	echo "wanted: $want"
+	echo "got:    $got"
+	return 1
+}
