@@ -65,8 +65,8 @@ static void progress(const char *what, uint64_t sample, uint64_t samples)
 	if (!isatty(STDERR_FILENO))
 		return;
 	if (what && samples > 1)
-		dprintf(STDERR_FILENO, "\r\033[K" RD_PROGRAM ": sample %llu of %llu: %s ", (unsigned long long)sample + 1,
-			(unsigned long long)samples, what);
+		dprintf(STDERR_FILENO, "\r\033[K" RD_PROGRAM ": sample %llu of %llu: %s ",
+			(unsigned long long)sample + 1, (unsigned long long)samples, what);
 	else if (what)
 		dprintf(STDERR_FILENO, "\r\033[K" RD_PROGRAM ": recording %s ", what);
 	else
@@ -284,9 +284,10 @@ const struct rd_cmd rd_cmd_capture = {
 	.summary = "write what the other commands read into one file",
 	.operands = "[FILE]",
 	.opts = opts,
-	.description = "Asks this host all that the other commands ask, and keeps the answers, errors included, in a bundle\n"
-		       "that --from reads elsewhere. FILE ends in .tar, .tar.gz, .tar.bz2 or .tar.zst; without FILE the bundle\n"
-		       "gets the host's name and the time. Works without root for what is readable.",
+	.description =
+		"Asks this host all that the other commands ask, and keeps the answers, errors included, in a bundle\n"
+		"that --from reads elsewhere. FILE ends in .tar, .tar.gz, .tar.bz2 or .tar.zst; without FILE the bundle\n"
+		"gets the host's name and the time. Works without root for what is readable.",
 	.examples = "  rdmadiag capture\n"
 		    "  rdmadiag capture --redact /tmp/host.tar.zst      to be sent by mail\n"
 		    "  rdmadiag capture -i 10 -c 6 minute.tar.zst       six samples, ten seconds apart\n"

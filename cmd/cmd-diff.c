@@ -116,8 +116,9 @@ const struct rd_cmd rd_cmd_diff = {
 	.summary = "show what changed between two bundles, or since one",
 	.operands = "BUNDLE BUNDLE|live",
 	.opts = opts,
-	.description = "Compares two captures of a host, or one with the host as it is now: devices, links, firmware, kernel and\n"
-		       "modules, GIDs, addresses, routes, settings, counters. The most telling change comes first.",
+	.description =
+		"Compares two captures of a host, or one with the host as it is now: devices, links, firmware, kernel and\n"
+		"modules, GIDs, addresses, routes, settings, counters. The most telling change comes first.",
 	.examples = "  rdmadiag diff monday.tar.zst live\n"
 		    "  rdmadiag diff before.tar.zst after.tar.zst -o +weight\n",
 	.columns = rd_diff_columns,

@@ -28,10 +28,15 @@ static bool has_any(const char *name, const char *const *words)
 /* Counters whose names tell of errors; what is only traffic comes last. */
 static unsigned counter_weight(const char *name)
 {
-	static const char *const grave[] = { "link_downed", "symbol_error", "retry_exceeded", "link_error_recovery",
-					     "local_link_integrity", "phy_err", NULL };
-	static const char *const errors[] = { "err", "discard", "drop", "timeout", "nak", "out_of_", "violation", "retry",
-					      "overrun", "collision", "cnp", "ecn", "dup", NULL };
+	static const char *const grave[] = { "link_downed",
+					     "symbol_error",
+					     "retry_exceeded",
+					     "link_error_recovery",
+					     "local_link_integrity",
+					     "phy_err",
+					     NULL };
+	static const char *const errors[] = { "err",   "discard", "drop",      "timeout", "nak", "out_of_", "violation",
+					      "retry", "overrun", "collision", "cnp",	  "ecn", "dup",	    NULL };
 
 	if (has_any(name, grave))
 		return 65;
@@ -136,8 +141,8 @@ static bool of_module_gone(const struct rd_change *change, const struct rd_facts
 	const struct rd_fact *fact = fact_of(change);
 	struct rd_fact key = { .area = RD_AREA_MODULE, .subject = fact->subject, .field = (char *)"loaded" };
 
-	if (fact->area != RD_AREA_MODULE || strcmp(fact->field, "loaded") == 0 || strcmp(fact->subject, "kernel") == 0 ||
-	    (change->before && change->after))
+	if (fact->area != RD_AREA_MODULE || strcmp(fact->field, "loaded") == 0 ||
+	    strcmp(fact->subject, "kernel") == 0 || (change->before && change->after))
 		return false;
 	for (size_t i = 0; i < other->n; i++)
 		if (rd_fact_compare(&other->v[i], &key) == 0)

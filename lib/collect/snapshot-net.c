@@ -63,7 +63,7 @@ struct net {
 	struct {
 		uint32_t index;
 		char name[32];
-	} *links;
+	} * links;
 	size_t n_links, cap_links;
 };
 
@@ -150,12 +150,13 @@ static void take_route(struct net *net, const void *body, size_t size)
 }
 
 /* `body_size`: of the family's header in the request. */
-static void dump(struct rd_source *src, uint16_t type, size_t body_size, uint16_t answer, struct net *net, message_fn *take)
+static void dump(struct rd_source *src, uint16_t type, size_t body_size, uint16_t answer, struct net *net,
+		 message_fn *take)
 {
 	uint8_t request[NLMSG_HDRLEN + 16] = { 0 };
-	struct nlmsghdr head = {
-		.nlmsg_len = NLMSG_HDRLEN + body_size, .nlmsg_type = type, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP
-	};
+	struct nlmsghdr head = { .nlmsg_len = NLMSG_HDRLEN + body_size,
+				 .nlmsg_type = type,
+				 .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP };
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	const uint8_t *at;
 	size_t left, length;

@@ -85,7 +85,8 @@ static void take_dir(struct snapshot *shot, enum rd_area area, const char *subje
 
 static void take_port(struct snapshot *shot, const char *ibdev, const char *port)
 {
-	static const char *const link[] = { "state", "phys_state", "rate", "link_layer", "lid", "sm_lid", "cap_mask", NULL };
+	static const char *const link[] = { "state", "phys_state", "rate",     "link_layer",
+					    "lid",   "sm_lid",	   "cap_mask", NULL };
 	char subject[128], dir[400];
 
 	snprintf(subject, sizeof(subject), "%.64s/%.16s", ibdev, port);
@@ -97,13 +98,13 @@ static void take_port(struct snapshot *shot, const char *ibdev, const char *port
 }
 
 /* The last name of a link's target: the driver of a device, the module of a driver, the function of a port. */
-static void take_link(struct snapshot *shot, enum rd_area area, const char *subject, const char *field,
-		      const char *path)
+static void take_link(struct snapshot *shot, enum rd_area area, const char *subject, const char *field, const char *path)
 {
 	_cleanup_free_ char *target = NULL;
 
 	if (rd_read_link(shot->src, path, &target, NULL) == 0)
-		rd_facts_add(shot->facts, area, subject, field, strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
+		rd_facts_add(shot->facts, area, subject, field,
+			     strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
 }
 
 static void take_ibdevs(struct snapshot *shot)
@@ -211,11 +212,19 @@ static void take_modules(struct snapshot *shot)
 static void take_settings(struct snapshot *shot)
 {
 	static const char *const sysctls[] = {
-		"kernel/numa_balancing", "net/core/rmem_max",	     "net/core/wmem_max",
-		"vm/max_map_count",	 "vm/nr_hugepages",	     "vm/zone_reclaim_mode",
-		"net/ipv4/ip_forward",	 "net/ipv4/conf/all/rp_filter", "net/ipv4/conf/all/arp_ignore",
-		"net/ipv4/conf/all/arp_announce", "net/ipv4/neigh/default/gc_thresh1",
-		"net/ipv4/neigh/default/gc_thresh2", "net/ipv4/neigh/default/gc_thresh3",
+		"kernel/numa_balancing",
+		"net/core/rmem_max",
+		"net/core/wmem_max",
+		"vm/max_map_count",
+		"vm/nr_hugepages",
+		"vm/zone_reclaim_mode",
+		"net/ipv4/ip_forward",
+		"net/ipv4/conf/all/rp_filter",
+		"net/ipv4/conf/all/arp_ignore",
+		"net/ipv4/conf/all/arp_announce",
+		"net/ipv4/neigh/default/gc_thresh1",
+		"net/ipv4/neigh/default/gc_thresh2",
+		"net/ipv4/neigh/default/gc_thresh3",
 	};
 	_cleanup_free_ char *command = NULL;
 	char *word, *rest = NULL;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 static const char *const area_names[RD_AREAS] = {
-	[RD_AREA_DEVICE] = "device",   [RD_AREA_LINK] = "link",	  [RD_AREA_FIRMWARE] = "firmware",
-	[RD_AREA_MODULE] = "module",   [RD_AREA_GID] = "gid",	  [RD_AREA_ADDRESS] = "address",
-	[RD_AREA_ROUTE] = "route",     [RD_AREA_SETTING] = "setting", [RD_AREA_COUNTER] = "counter",
+	[RD_AREA_DEVICE] = "device", [RD_AREA_LINK] = "link",	    [RD_AREA_FIRMWARE] = "firmware",
+	[RD_AREA_MODULE] = "module", [RD_AREA_GID] = "gid",	    [RD_AREA_ADDRESS] = "address",
+	[RD_AREA_ROUTE] = "route",   [RD_AREA_SETTING] = "setting", [RD_AREA_COUNTER] = "counter",
 	[RD_AREA_HOST] = "host",
 };
 
@@ -17,7 +17,9 @@ const char *rd_area_name(enum rd_area area)
 
 void rd_facts_add(struct rd_facts *facts, enum rd_area area, const char *subject, const char *field, const char *value)
 {
-	struct rd_fact fact = { .area = area, .subject = strdup(subject), .field = strdup(field), .value = strdup(value) };
+	struct rd_fact fact = {
+		.area = area, .subject = strdup(subject), .field = strdup(field), .value = strdup(value)
+	};
 
 	if (!fact.subject || !fact.field || !fact.value ||
 	    rd_grow(&facts->v, &facts->cap, facts->n + 1, sizeof(fact)) < 0) {

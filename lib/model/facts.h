@@ -6,10 +6,10 @@
 #include "base/base.h"
 
 enum rd_area {
-	RD_AREA_DEVICE,	  /* there or not: RDMA devices, interfaces, PCI functions */
-	RD_AREA_LINK,	  /* ports, interfaces, PCI links */
+	RD_AREA_DEVICE, /* there or not: RDMA devices, interfaces, PCI functions */
+	RD_AREA_LINK,	/* ports, interfaces, PCI links */
 	RD_AREA_FIRMWARE,
-	RD_AREA_MODULE,	  /* kernel and modules */
+	RD_AREA_MODULE, /* kernel and modules */
 	RD_AREA_GID,
 	RD_AREA_ADDRESS,
 	RD_AREA_ROUTE,
@@ -34,8 +34,7 @@ struct rd_facts {
 };
 
 /* Copies the texts; sets `failed` when out of memory. */
-void rd_facts_add(struct rd_facts *facts, enum rd_area area, const char *subject, const char *field,
-		  const char *value);
+void rd_facts_add(struct rd_facts *facts, enum rd_area area, const char *subject, const char *field, const char *value);
 void rd_facts_sort(struct rd_facts *facts);
 void rd_facts_deinit(struct rd_facts *facts);
 

@@ -31,6 +31,17 @@ void rd_env_deinit(struct rd_env *env)
 	*env = (struct rd_env){ 0 };
 }
 
+void rd_effects_deinit(struct rd_effects *effects)
+{
+	for (size_t i = 0; i < effects->n; i++) {
+		free(effects->v[i].name);
+		free(effects->v[i].value);
+		free(effects->v[i].selects);
+	}
+	free(effects->v);
+	*effects = (struct rd_effects){ 0 };
+}
+
 void rd_remarks_deinit(struct rd_remarks *remarks)
 {
 	for (size_t i = 0; i < remarks->n; i++) {
@@ -51,4 +62,18 @@ void rd_nicmap_deinit(struct rd_nicmap *map)
 	rd_env_deinit(&map->env);
 	rd_remarks_deinit(&map->remarks);
 	*map = (struct rd_nicmap){ 0 };
+}
+
+void rd_rails_deinit(struct rd_rails *rails)
+{
+	for (size_t i = 0; i < rails->n; i++) {
+		free(rails->v[i].nic);
+		free(rails->v[i].subnet);
+		free(rails->v[i].rate);
+		free(rails->v[i].firmware);
+		free(rails->v[i].state);
+		free(rails->v[i].link_layer);
+	}
+	free(rails->v);
+	*rails = (struct rd_rails){ 0 };
 }

@@ -55,6 +55,18 @@ struct rd_env {
 };
 void rd_env_deinit(struct rd_env *env);
 
+/* A variable that was set, and what it comes to. */
+struct rd_effect {
+	char *name, *value; /* owned */
+	char *selects;	    /* "mlx5_0:1 mlx5_1:1"; owned; NULL: nothing that can be named */
+};
+
+struct rd_effects {
+	struct rd_effect *v;
+	size_t n, cap;
+};
+void rd_effects_deinit(struct rd_effects *effects);
+
 /* Something to tell: what is wrong with whom, and what to do. */
 enum rd_gravity { RD_REMARK_OK = 0, RD_REMARK_WARNING, RD_REMARK_CRITICAL, RD_REMARK_UNKNOWN };
 
@@ -84,5 +96,18 @@ static inline const struct rd_pair *rd_nicmap_pair(const struct rd_nicmap *map, 
 {
 	return &map->pairs[gpu * map->n_ibdevs + ibdev];
 }
+
+/* What an accelerator's NIC is on one of several hosts. */
+struct rd_rail {
+	size_t host; /* index */
+	int gpu;     /* index on that host */
+	char *nic, *subnet, *rate, *firmware, *state, *link_layer; /* owned; NULL: not known */
+};
+
+struct rd_rails {
+	struct rd_rail *v;
+	size_t n, cap;
+};
+void rd_rails_deinit(struct rd_rails *rails);
 
 #endif

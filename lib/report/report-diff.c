@@ -40,7 +40,8 @@ int rd_report_diff_base(struct rd_report *report, const char *host, uint64_t tim
 }
 
 const struct rd_column rd_diff_columns[RD_DIFF_COLUMNS] = {
-	[RD_DIFF_AREA] = { "area", "AREA", RD_T_STR, "device, link, firmware, module, gid, address, route, setting, counter, host" },
+	[RD_DIFF_AREA] = { "area", "AREA", RD_T_STR,
+			   "device, link, firmware, module, gid, address, route, setting, counter, host" },
 	[RD_DIFF_SUBJECT] = { "subject", "SUBJECT", RD_T_STR, "what it is about: device, port, interface, module" },
 	[RD_DIFF_FIELD] = { "field", "FIELD", RD_T_STR, "which of its properties" },
 	[RD_DIFF_BEFORE] = { "before", "BEFORE", RD_T_STR, "its value in the first capture; none: it was not there" },

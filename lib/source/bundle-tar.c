@@ -46,8 +46,7 @@ static int open_archive(int fd, const char *name, struct archive *archive, struc
 		return rd_err_set(err, errno, name, "cannot read");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(packings); i++)
 		/* ARCHIVE_WARN: libarchive was built without it and would run a program of that name instead. */
-		if (memcmp(head, packings[i].magic, packings[i].size) == 0 &&
-		    packings[i].support(archive) != ARCHIVE_OK)
+		if (memcmp(head, packings[i].magic, packings[i].size) == 0 && packings[i].support(archive) != ARCHIVE_OK)
 			return rd_err_set(err, ENOTSUP, name, "this libarchive cannot unpack it");
 	if (archive_read_support_format_tar(archive) != ARCHIVE_OK ||
 	    archive_read_open_fd(archive, fd, READ_SIZE) != ARCHIVE_OK)
@@ -75,6 +74,9 @@ static int read_member(struct archive *archive, const char *name, size_t claimed
 			return rd_err_set(err, EBADMSG, name, "not a whole tar archive: a file ends early");
 		bytes.size += n;
 	}
+	/* The end has to be asked for: only then libarchive steps over the padding behind the file. */
+	if (archive_read_data(archive, bytes.data + bytes.size, 1) != 0)
+		return damaged(archive, name, err);
 	bytes.data[bytes.size] = '\0';
 	*ret = bytes;
 	bytes = (struct rd_bytes){ 0 };
@@ -88,7 +90,8 @@ static int bad_member(const char *name, const char *member, int r, struct rd_err
 				  RD_TREE_BYTES_MAX >> 20);
 	if (r == -ENOMEM)
 		return rd_err_set(err, ENOMEM, name, "no memory to read it");
-	return rd_err_set(err, EBADMSG, name, "holds \"%s\", which no bundle may", member ? member : "(a name of no charset)");
+	return rd_err_set(err, EBADMSG, name, "holds \"%s\", which no bundle may",
+			  member ? member : "(a name of no charset)");
 }
 
 static int take_link(struct archive_entry *entry, struct rd_tree *tree, uint32_t node)

@@ -200,8 +200,9 @@ static bool skip_word(struct rd_json *json)
 {
 	const char *start = json->at;
 
-	while (json->at < json->end && (strchr("+-.", *json->at) || (*json->at >= '0' && *json->at <= '9') ||
-					(*json->at >= 'a' && *json->at <= 'z') || *json->at == 'E') &&
+	while (json->at < json->end &&
+	       (strchr("+-.", *json->at) || (*json->at >= '0' && *json->at <= '9') ||
+		(*json->at >= 'a' && *json->at <= 'z') || *json->at == 'E') &&
 	       *json->at)
 		json->at++;
 	return json->at > start ? true : fail(json);

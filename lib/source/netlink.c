@@ -236,8 +236,8 @@ static int exchange(struct rd_nlsockets *sockets, struct mnl_socket *socket, con
 	return receive(socket, answer);
 }
 
-int rd_nlsockets_ask(struct rd_nlsockets *sockets, int protocol, const void *request, size_t size,
-		     struct rd_bytes *ret, struct rd_err *err)
+int rd_nlsockets_ask(struct rd_nlsockets *sockets, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+		     struct rd_err *err)
 {
 	char buf[16], object[64];
 	struct mnl_socket *socket = NULL;

@@ -18,8 +18,8 @@ struct rd_nlsockets {
 void rd_nlsockets_deinit(struct rd_nlsockets *sockets);
 
 /* As rd_source_ops.netlink has it, from the running kernel. */
-int rd_nlsockets_ask(struct rd_nlsockets *sockets, int protocol, const void *request, size_t size,
-		     struct rd_bytes *ret, struct rd_err *err);
+int rd_nlsockets_ask(struct rd_nlsockets *sockets, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+		     struct rd_err *err);
 
 /* 0 if `request` is one whole message as rd_source_ops.netlink wants it, else -EINVAL with `err` filled. */
 int rd_nlrequest_check(const void *request, size_t size, struct rd_err *err);

@@ -274,8 +274,8 @@ static const struct {
 	const char *suffix;
 	int (*add)(struct archive *archive);
 } packings[] = {
-	{ ".tar", archive_write_add_filter_none },	{ ".tar.gz", archive_write_add_filter_gzip },
-	{ ".tgz", archive_write_add_filter_gzip },	{ ".tar.bz2", archive_write_add_filter_bzip2 },
+	{ ".tar", archive_write_add_filter_none },     { ".tar.gz", archive_write_add_filter_gzip },
+	{ ".tgz", archive_write_add_filter_gzip },     { ".tar.bz2", archive_write_add_filter_bzip2 },
 	{ ".tar.zst", archive_write_add_filter_zstd },
 };
 

@@ -167,8 +167,7 @@ static int copy_links(struct rd_record_sample *before, struct rd_record_sample *
 	return 0;
 }
 
-int rd_record_sample_changes(struct rd_record_sample *before, struct rd_record_sample *now,
-			     struct rd_record_sample *ret)
+int rd_record_sample_changes(struct rd_record_sample *before, struct rd_record_sample *now, struct rd_record_sample *ret)
 {
 	int r = rd_record_sample_init(ret);
 
@@ -180,8 +179,8 @@ int rd_record_sample_changes(struct rd_record_sample *before, struct rd_record_s
 		const struct rd_request *request = &now->requests[i];
 		uint32_t old = same_path(now->tree, request->node, before->tree), copy;
 
-		if (old && same_answer(rd_tree_node(before->tree, old), rd_tree_node(now->tree, request->node),
-				       request->ask))
+		if (old &&
+		    same_answer(rd_tree_node(before->tree, old), rd_tree_node(now->tree, request->node), request->ask))
 			continue;
 		r = copy_node(now->tree, request->node, ret->tree, &copy);
 		if (!r)

@@ -28,9 +28,10 @@ static bool named(const char *path, const char *const *names)
 
 static bool is_serial(const char *path)
 {
-	static const char *const names[] = { "serial",	       "serial_number",	 "product_serial",    "board_serial",
-					     "chassis_serial", "product_uuid",	 "unique_id",	      "chassis_asset_tag",
-					     "machine-id",     "board_asset_tag", "vpd_serial_number", NULL };
+	static const char *const names[] = { "serial",		"serial_number",     "product_serial",
+					     "board_serial",	"chassis_serial",    "product_uuid",
+					     "unique_id",	"chassis_asset_tag", "machine-id",
+					     "board_asset_tag", "vpd_serial_number", NULL };
 
 	return named(path, names);
 }
@@ -44,8 +45,8 @@ static bool is_host_name(const char *path)
 
 static bool is_version(const char *path)
 {
-	static const char *const names[] = { "fw_ver",	 "version",    "srcversion", "osrelease", "firmware_version",
-					     "hw_rev",	 "bios_version", "modules",   "board_id",  NULL };
+	static const char *const names[] = { "fw_ver", "version",      "srcversion", "osrelease", "firmware_version",
+					     "hw_rev", "bios_version", "modules",    "board_id",  NULL };
 
 	return named(path, names);
 }
@@ -124,11 +125,32 @@ static void learn_if_inet6(struct rd_redact *redact, const char *text)
 /* The kernel's own command line: what decides about PCI, NUMA and RDMA stays, the rest could be anything. */
 static void redact_kernel_command(struct rd_redact *redact, const char *text, struct rd_buf *out)
 {
-	static const char *const kept[] = { "iommu", "intel_iommu", "amd_iommu", "pci", "pcie_", "pcie_aspm", "numa",
-					    "numa_balancing", "isolcpus", "nohz", "rcu_nocbs", "hugepages", "hugepagesz",
-					    "default_hugepagesz", "transparent_hugepage", "mitigations", "quiet", "ro",
-					    "rw", "intel_idle.max_cstate", "processor.max_cstate", "cgroup",
-					    "systemd.unified_cgroup_hierarchy", "selinux", "ib_core", "rdma" };
+	static const char *const kept[] = { "iommu",
+					    "intel_iommu",
+					    "amd_iommu",
+					    "pci",
+					    "pcie_",
+					    "pcie_aspm",
+					    "numa",
+					    "numa_balancing",
+					    "isolcpus",
+					    "nohz",
+					    "rcu_nocbs",
+					    "hugepages",
+					    "hugepagesz",
+					    "default_hugepagesz",
+					    "transparent_hugepage",
+					    "mitigations",
+					    "quiet",
+					    "ro",
+					    "rw",
+					    "intel_idle.max_cstate",
+					    "processor.max_cstate",
+					    "cgroup",
+					    "systemd.unified_cgroup_hierarchy",
+					    "selinux",
+					    "ib_core",
+					    "rdma" };
 
 	for (const char *at = text; *at;) {
 		size_t blank = strspn(at, " \n"), n = strcspn(at + blank, " \n"), key = strcspn(at + blank, "= \n");
@@ -166,7 +188,8 @@ static void redact_config(struct rd_redact *redact, uint8_t *data, size_t size)
 	size_t at = PCI_EXT_CAPS;
 
 	for (int caps = 0; caps < 64 && at >= PCI_EXT_CAPS && at + 12 <= size && size <= PCI_CONFIG_SIZE; caps++) {
-		uint32_t head = data[at] | data[at + 1] << 8 | (uint32_t)data[at + 2] << 16 | (uint32_t)data[at + 3] << 24;
+		uint32_t head = data[at] | data[at + 1] << 8 | (uint32_t)data[at + 2] << 16 |
+				(uint32_t)data[at + 3] << 24;
 
 		if ((head & 0xffff) == PCI_EXT_CAP_DSN) {
 			uint8_t guid[8];

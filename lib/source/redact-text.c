@@ -15,7 +15,9 @@ static bool is_word(char c)
 
 static int hex_value(char c)
 {
-	return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
+	return isdigit((unsigned char)c)  ? c - '0' :
+	       isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 :
+					    -1;
 }
 
 /* Digits of hexadecimal with `separator` after every `group` bytes; returns the number of bytes, 0 if it is not so. */
@@ -202,7 +204,8 @@ void rd_redact_text(struct rd_redact *redact, const char *text, size_t size, uns
 
 		if (begins && (isxdigit((unsigned char)text[i]) || text[i] == ':'))
 			n = try_uuid(redact, text + i, size - i, out);
-		if (!n && begins && (i == 0 || text[i - 1] != '.') && (isxdigit((unsigned char)text[i]) || text[i] == ':'))
+		if (!n && begins && (i == 0 || text[i - 1] != '.') &&
+		    (isxdigit((unsigned char)text[i]) || text[i] == ':'))
 			n = try_address(redact, text + i, size - i, flags, out);
 		if (!n && digits && isxdigit((unsigned char)text[i]))
 			n = try_digits(redact, text + i, size - i, out);

@@ -277,8 +277,9 @@ void rd_redact_add_host(struct rd_redact *redact, const char *name)
 
 void rd_redact_add_serial(struct rd_redact *redact, const char *serial)
 {
-	static const char *const none[] = { "none", "unknown", "not specified", "to be filled by o.e.m.", "n/a",
-					    "default string", "0" };
+	static const char *const none[] = {
+		"none", "unknown", "not specified", "to be filled by o.e.m.", "n/a", "default string", "0"
+	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(none); i++)
 		if (strcasecmp(serial, none[i]) == 0)

@@ -54,8 +54,7 @@ void rd_redact_ip6(struct rd_redact *redact, uint8_t *ip); /* also a GID */
 void rd_redact_hardware(struct rd_redact *redact, uint8_t *address, size_t size);
 
 /* The stand-in of bytes that were seen before as such; false if they were not. */
-bool rd_redact_known(const struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, size_t size,
-		     uint8_t *out);
+bool rd_redact_known(const struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, size_t size, uint8_t *out);
 
 /* Takes note of words that are to be replaced wherever they stand. */
 void rd_redact_add_host(struct rd_redact *redact, const char *name);

@@ -46,8 +46,8 @@ static bool is_key(uint16_t type)
 /* Tables of resources; the kernel does not mark them as nested. */
 static bool is_table(uint16_t type)
 {
-	return type == RDMA_NLDEV_ATTR_RES_MR || type == RDMA_NLDEV_ATTR_RES_MR_ENTRY || type == RDMA_NLDEV_ATTR_RES_PD ||
-	       type == RDMA_NLDEV_ATTR_RES_PD_ENTRY;
+	return type == RDMA_NLDEV_ATTR_RES_MR || type == RDMA_NLDEV_ATTR_RES_MR_ENTRY ||
+	       type == RDMA_NLDEV_ATTR_RES_PD || type == RDMA_NLDEV_ATTR_RES_PD_ENTRY;
 }
 
 static void scrub_attributes(uint8_t *data, size_t size, int depth)

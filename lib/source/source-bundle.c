@@ -188,8 +188,7 @@ static uint32_t only_folder(struct bundle *bundle, uint32_t dir)
 {
 	uint32_t first = rd_tree_node(bundle->tree, dir)->child;
 
-	if (!first || rd_tree_node(bundle->tree, first)->next ||
-	    rd_tree_node(bundle->tree, first)->type != RD_NODE_DIR)
+	if (!first || rd_tree_node(bundle->tree, first)->next || rd_tree_node(bundle->tree, first)->type != RD_NODE_DIR)
 		return 0;
 	return first;
 }
@@ -202,7 +201,8 @@ static int check_links(struct bundle *bundle, uint32_t dir, size_t depth, const 
 		int r = 0;
 
 		if (node->type == RD_NODE_LINK && !rd_link_stays((const char *)node->data, depth))
-			return rd_err_set(err, EBADMSG, name, "holds the link \"%s\", which leads out of it", node->name);
+			return rd_err_set(err, EBADMSG, name, "holds the link \"%s\", which leads out of it",
+					  node->name);
 		if (node->type == RD_NODE_DIR)
 			r = check_links(bundle, i, depth + 1, name, err);
 		if (r < 0)

@@ -34,12 +34,12 @@ enum rd_ask {
 
 /* What few nodes have. */
 struct rd_node_more {
-	int code[RD_ASKS];	/* the positive errno that was the answer; 0: none */
-	bool asked[RD_ASKS];	/* there is an answer */
-	uint64_t rdev, ino;	/* where asked, and code is 0 */
-	struct rd_names names;	/* of a directory whose members are not all in the tree */
+	int code[RD_ASKS];     /* the positive errno that was the answer; 0: none */
+	bool asked[RD_ASKS];   /* there is an answer */
+	uint64_t rdev, ino;    /* where asked, and code is 0 */
+	struct rd_names names; /* of a directory whose members are not all in the tree */
 	bool has_names;
-	char *target;		/* of a link that leads out of the tree, which no archive may hold; owned */
+	char *target; /* of a link that leads out of the tree, which no archive may hold; owned */
 };
 
 struct rd_node {
@@ -49,8 +49,8 @@ struct rd_node {
 	size_t size;
 	uint32_t parent, child, next; /* 0: none; the top is nobody's child */
 	enum rd_node_type type;
-	bool lazy;   /* a file whose bytes are still on disk */
-	bool probed; /* while recording: it is known whether this is a link */
+	bool lazy;    /* a file whose bytes are still on disk */
+	bool probed;  /* while recording: it is known whether this is a link */
 	bool missing; /* while recording: there is no such thing */
 };
 
