@@ -99,8 +99,8 @@ static inline const struct rd_pair *rd_nicmap_pair(const struct rd_nicmap *map, 
 
 /* What an accelerator's NIC is on one of several hosts. */
 struct rd_rail {
-	size_t host; /* index */
-	int gpu;     /* index on that host */
+	size_t host;						   /* index */
+	int gpu;						   /* index on that host */
 	char *nic, *subnet, *rate, *firmware, *state, *link_layer; /* owned; NULL: not known */
 };
 
