@@ -31,11 +31,10 @@ static void add_fact(const struct rd_recording *recording, const char *key, cons
 {
 	_cleanup_free_ char *text = text_of(recording, path);
 
+	if (!text)
+		return;
 	rd_buf_printf(out, "\"%s\": ", key);
-	if (text)
-		rd_json_add_text(out, text);
-	else
-		rd_buf_str(out, "null");
+	rd_json_add_text(out, text);
 	rd_buf_str(out, ",\n");
 }
 
