@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define EARLIER 3 /* branches before the last one that the tracing programs remember (RD_EARLIER), and so do we */
+
 /* First link of the branch that `end` (exclusive, > 0) closes. */
 static size_t branch_start(const struct rd_link *links, size_t end)
 {
@@ -24,10 +26,10 @@ static size_t run_start(const struct rd_link *links, size_t start, size_t end)
 	return i;
 }
 
-/* The latest branch before `end` whose last link has `err`: its end in *ret. */
+/* The latest branch before `end`, of the last few, whose last link has `err`: its end in *ret. */
 static bool find_branch(const struct rd_link *links, size_t end, int err, size_t *ret)
 {
-	while (end) {
+	for (int i = 0; end && i < EARLIER; i++) {
 		if (links[end - 1].err == err) {
 			*ret = end;
 			return true;
@@ -57,14 +59,18 @@ static size_t append_branch(struct rd_link *out, size_t n, const struct rd_link 
 	return append(out, n, links, run, end, false);
 }
 
-/* links[n-1] is the root. Returns how many links `out`, of room for n, took. */
-static size_t settle(const struct rd_link *links, size_t n, struct rd_link *out)
+/* links[n-1] is the root. Returns how many links `out`, of room for n + 1, took. */
+static size_t settle(const struct rd_event *event, const struct rd_link *links, size_t n, struct rd_link *out)
 {
 	size_t start = branch_start(links, n), run = run_start(links, start, n), earlier, taken;
 
 	if (run > start && find_branch(links, start, links[n - 1].err, &earlier)) {
 		taken = append_branch(out, 0, links, earlier);
 		return append(out, taken, links, run, n, false);
+	}
+	if (run > start && event->dropped && event->origin >= 0 && event->origin != links[start].fn) {
+		out[0] = (struct rd_link){ .fn = event->origin, .err = links[n - 1].err };
+		return append(out, 1, links, run, n, false);
 	}
 	return append_branch(out, 0, links, n);
 }
@@ -90,14 +96,14 @@ static size_t sane_links(const struct rd_event *event, struct rd_link *out)
 
 int rd_chain_settle(struct rd_event *event)
 {
-	struct rd_link *links = calloc(2 * (event->n_chain + 1), sizeof(*links)), *out;
+	struct rd_link *links = calloc(2 * (event->n_chain + 2), sizeof(*links)), *out;
 	size_t n;
 
 	if (!links)
 		return -ENOMEM;
 	n = sane_links(event, links);
-	out = links + event->n_chain + 1;
-	n = settle(links, n, out);
+	out = links + event->n_chain + 2;
+	n = settle(event, links, n, out);
 	memmove(links, out, n * sizeof(*links));
 
 	free(event->chain);

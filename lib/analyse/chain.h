@@ -13,10 +13,12 @@
  *     alloc -12 | undo -22 · create -12 · root -12            the call failed with -12, undoing it failed with -22: the
  *                                                             branch that ends in the errno of the root wins
  *
- * So: the final run is what has the root's errno at the end of the last branch. Where the rest of that branch has another
- * errno, the latest earlier branch that ends in the root's errno takes its place (a clean-up that failed does not say
- * why the call did); only if there is none was the errno translated. A retry that failed twice alike is told by its
- * last attempt. What remains undecidable from exits: a swallowed failure with the same errno as a later, translated one.
+ * So: the final run is what has the root's errno at the end of the last branch. Where the rest of that branch has
+ * another errno, the latest of the three branches before it that ends in the root's errno takes its place (a clean-up
+ * that failed does not say why the call did); only if there is none was the errno translated. A retry that failed twice
+ * alike is told by its last attempt. Where the record had no room for the earlier branch, its origin, which the record
+ * names, stands for it. What remains undecidable from exits: a swallowed failure with the same errno as a later,
+ * translated one.
  */
 #ifndef RD_ANALYSE_CHAIN_H
 #define RD_ANALYSE_CHAIN_H

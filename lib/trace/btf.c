@@ -28,7 +28,7 @@ static int compare_funcs(const void *a, const void *b)
 	return strcmp(((const struct rd_btf_func *)a)->name, ((const struct rd_btf_func *)b)->name);
 }
 
-const char *rd_btf_func_name(const struct rd_btf *btf, uint32_t id)
+static const char *func_name(const struct rd_btf *btf, uint32_t id)
 {
 	const struct btf_type *t = btf__type_by_id(btf->btf, id);
 
@@ -40,7 +40,7 @@ static int index_funcs(struct rd_btf *btf)
 	uint32_t n = btf__type_cnt(btf->btf);
 
 	for (uint32_t id = btf->first; id < n; id++) {
-		const char *name = rd_btf_func_name(btf, id);
+		const char *name = func_name(btf, id);
 
 		if (!name || !name[0])
 			continue;
@@ -220,9 +220,11 @@ bool rd_btf_takes_only(const struct rd_btf *btf, uint32_t func, const char *name
 	return arg && !strcmp(arg, name);
 }
 
-static bool same_proto(const struct rd_btf *a, const struct btf_type *x, const struct rd_btf *b,
-		       const struct btf_type *y)
+bool rd_btf_points_to(const struct rd_btf *a, uint32_t pointer, const struct rd_btf *b, uint32_t func)
 {
+	uint32_t id = rd_btf_pointee(a, pointer);
+	const struct btf_type *x = id ? btf__type_by_id(a->btf, id) : NULL, *y = func_proto(b, func);
+
 	if (!x || !btf_is_func_proto(x) || !y || btf_vlen(x) != btf_vlen(y) ||
 	    return_kind(a, x->type) != return_kind(b, y->type))
 		return false;
@@ -233,18 +235,6 @@ static bool same_proto(const struct rd_btf *a, const struct btf_type *x, const s
 			return false;
 	}
 	return true;
-}
-
-bool rd_btf_points_to(const struct rd_btf *a, uint32_t pointer, const struct rd_btf *b, uint32_t func)
-{
-	uint32_t id = rd_btf_pointee(a, pointer);
-
-	return same_proto(a, id ? btf__type_by_id(a->btf, id) : NULL, b, func_proto(b, func));
-}
-
-bool rd_btf_same_type(const struct rd_btf *a, uint32_t func, const struct rd_btf *b, uint32_t other)
-{
-	return same_proto(a, func_proto(a, func), b, func_proto(b, other));
 }
 
 static bool is_struct_named(const struct rd_btf *btf, uint32_t id, const char *name)

@@ -31,9 +31,6 @@ void rd_btf_deinit(struct rd_btf *btf);
 /* BTF_KIND_FUNC id; 0: none. */
 uint32_t rd_btf_find_func(const struct rd_btf *btf, const char *name);
 
-/* NULL: that id is no function. */
-const char *rd_btf_func_name(const struct rd_btf *btf, uint32_t id);
-
 /* Fills what BTF knows of the function with that id: ret, nargs, args_ok, qp_arg, dev_arg. */
 void rd_btf_describe(const struct rd_btf *btf, uint32_t func, struct rd_fn *fn);
 
@@ -46,12 +43,9 @@ uint32_t rd_btf_find_struct(const struct rd_btf *btf, const char *name);
 /* Whether the function takes exactly one argument, a pointer to `struct name`, and returns int. */
 bool rd_btf_takes_only(const struct rd_btf *btf, uint32_t func, const char *name);
 
-/*
- * Whether a function is of the type that a pointer points to, or of the type of another function: the same number of
- * arguments, pointers to structs of the same names, the same kind of return. Types of two modules have no ids in common.
- */
+/* Whether a pointer to functions is of a function's type: the same number of arguments, pointers to structs of the same
+ * names, the same kind of return. Types of two modules have no ids in common. */
 bool rd_btf_points_to(const struct rd_btf *a, uint32_t pointer, const struct rd_btf *b, uint32_t func);
-bool rd_btf_same_type(const struct rd_btf *a, uint32_t func, const struct rd_btf *b, uint32_t other);
 
 struct rd_btf_member {
 	const char *name;

@@ -70,74 +70,22 @@ static bool taken_unseen(const struct rd_sel *sel, const struct rd_fn *fn)
 	       rd_rules_changes(fn->name);
 }
 
-/* A static function under its name without suffix. */
-struct local {
-	char *name;
-	uint32_t fn;
-};
-
-static int compare_locals(const void *a, const void *b)
+/*
+ * The kernel makes "inline" mean "not to be traced": in a module whose functions ftrace can hook, one that it cannot is
+ * the copy of an inline function, from a header more often than not. What it calls counts all the same.
+ */
+static void leave_out_inline(const struct rd_sel *sel, struct work *w)
 {
-	return strcmp(((const struct local *)a)->name, ((const struct local *)b)->name);
-}
+	for (size_t m = 0; m < sel->set->n_modules; m++) {
+		uint32_t first = sel->mods[m].first_fn, end = first + sel->mods[m].n_fns;
+		bool traced = false;
 
-static void free_locals(struct local *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(v[i].name);
-	free(v);
-}
-
-/* The static functions that a verb leads to, sorted by name. */
-static int list_locals(const struct rd_sel *sel, const struct work *w, struct local **ret, size_t *n)
-{
-	struct local *v = calloc(sel->set->n_fns + 1, sizeof(*v));
-
-	*ret = v;
-	for (size_t m = 0; v && m < sel->set->n_modules; m++)
-		for (size_t i = 0; i < sel->mods[m].elf.n_funcs; i++) {
-			uint32_t fn = sel->mods[m].fn_of[i];
-			const char *name = sel->set->fns[fn].name;
-
-			if (sel->mods[m].elf.funcs[i].global || !sel->set->modules[m].has_btf ||
-			    !sel->set->fns[fn].n_roots || w->by_name[fn] != RD_RULE_SELECTED)
-				continue;
-			v[*n] = (struct local){ strndup(name, rd_rules_bare_length(name)), fn };
-			if (!v[(*n)++].name)
-				return -ENOMEM;
-		}
-	if (*n)
-		qsort(v, *n, sizeof(*v), compare_locals);
-	return v ? 0 : -ENOMEM;
-}
-
-/* A static function that vmlinux has too, of the same name and type, is a header's: common kernel code. Of clones with a
- * suffix, the module's BTF often knows nothing; then the name has to do. */
-static int leave_out_common(struct rd_sel *sel, struct work *w)
-{
-	struct rd_btf vmlinux = { .btf = sel->base, .first = 1 };
-	struct local *v = NULL;
-	size_t n = 0;
-	int rc = list_locals(sel, w, &v, &n);
-
-	for (uint32_t id = 1; !rc && n && sel->base && id < btf__type_cnt(sel->base); id++) {
-		const char *name = rd_btf_func_name(&vmlinux, id);
-		struct local key = { .name = (char *)name }, *l;
-
-		l = name ? bsearch(&key, v, n, sizeof(*v), compare_locals) : NULL;
-		while (l && l > v && !strcmp(l[-1].name, name))
-			l--;
-		for (; l && l < v + n && !strcmp(l->name, name); l++) {
-			const struct rd_btf *btf = &sel->mods[sel->set->fns[l->fn].module].btf;
-
-			uint32_t own = rd_btf_find_func(btf, name);
-
-			if (!own || rd_btf_same_type(&vmlinux, id, btf, own))
-				w->by_name[l->fn] = RD_RULE_COMMON;
-		}
+		for (uint32_t i = first; i < end; i++)
+			traced = traced || sel->set->fns[i].in_filter;
+		for (uint32_t i = first; traced && i < end; i++)
+			if (!sel->set->fns[i].in_filter && w->by_name[i] == RD_RULE_SELECTED)
+				w->by_name[i] = RD_RULE_COMMON;
 	}
-	free_locals(v, n);
-	return rc;
 }
 
 static enum rd_rule judge(const struct rd_sel *sel, const struct work *w, size_t i)
@@ -257,7 +205,7 @@ int rd_sel_judge(struct rd_sel *sel)
 	if (!rc)
 		leave_out_data_path(sel, &w);
 	if (!rc)
-		rc = leave_out_common(sel, &w);
+		leave_out_inline(sel, &w);
 	for (size_t i = 0; !rc && i < set->n_fns; i++) {
 		set->fns[i].rule = judge(sel, &w, i);
 		set->fns[i].selected = set->fns[i].rule <= RD_RULE_ENTRY;

@@ -201,9 +201,11 @@ static int note_losses(struct rd_sel *sel, struct rd_module *module, const char 
 		why = "it has no type information (BTF)";
 		loss = "what its functions return is guessed, and only probes by address can watch them";
 	} else if (module->has_btf) {
-		loss = "no call graph: its functions are chosen by type and name, and reached-from is not known";
+		loss = "no call graph: its functions are chosen by type and name, so some will be missing and some "
+		       "may run while data is moved";
 	} else {
-		loss = "and it has no type information (BTF): its functions are chosen by name alone";
+		loss = "and it has no type information (BTF): its functions are chosen by name alone, so some will be "
+		       "missing and some may run while data is moved";
 	}
 	rc = asprintf(&module->note, "%s: %s", why, loss);
 	if (rc < 0) {

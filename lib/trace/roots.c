@@ -290,6 +290,9 @@ static int add_handler(struct rd_sel *sel, uint32_t fn, bool in_write_table)
 	if (!ioctl && !in_write_table &&
 	    !(f->btf_id && rd_btf_takes_only(&sel->mods[f->module].btf, f->btf_id, "uverbs_attr_bundle")))
 		return 0;
+	/* Without a file, that a table lists it is not known: helpers have the same type, but not the core's prefix. */
+	if (!ioctl && !sel->set->modules[f->module].file_matches && strncmp(f->name, "ib_uverbs_", 10) != 0)
+		return 0;
 	rule = rd_rules_name(f->name);
 	if (rule != RD_RULE_SELECTED)
 		return rd_sel_add_aside(sel, fn, rule);

@@ -87,6 +87,9 @@ static void cleaning_up_that_fails_does_not_hide_why_the_call_did(void **state)
 	assert_chain("a-12 b-12 | u-22 c-12 R-12", -12, "a-12 b-12 c-12 R-12");
 	assert_chain("a-12 | u-22 | v-16 c-12 R-12", -12, "a-12 c-12 R-12");
 	assert_chain("p-95 | a-12 | u-22 R-12", -12, "a-12 R-12");
+	/* Further back than the programs remember. */
+	assert_chain("a-12 | u-1 | v-2 | w-3 | x-4 R-12", -12, "[x-4] R-12");
+	assert_chain("a-12 | v-2 | w-3 | x-4 R-12", -12, "a-12 R-12");
 }
 
 static void the_original_error_may_itself_have_been_translated(void **state)
@@ -116,6 +119,26 @@ static void a_record_that_was_full_still_ends_with_the_root(void **state)
 	assert_chain("a-2 b-2", -14, "[a-2] [b-2] R-14");
 }
 
+static void an_origin_that_had_no_room_stands_for_its_branch(void **state)
+{
+	_cleanup_(rd_event_deinit) struct rd_event ev = { .root = 'R', .err = -12, .origin = 'a', .dropped = 20 };
+
+	(void)state;
+	read_links("u-22 c-12 R-12", &ev);
+	assert_int_equal(rd_chain_settle(&ev), 0);
+	assert_int_equal(ev.origin, 'a');
+	assert_int_equal(ev.n_chain, 3);
+	assert_int_equal(ev.chain[0].fn, 'a');
+	assert_int_equal(ev.chain[1].fn, 'c');
+	rd_event_deinit(&ev);
+
+	ev = (struct rd_event){ .root = 'R', .err = -12, .origin = 'u', .dropped = 20 };
+	read_links("u-22 c-12 R-12", &ev);
+	assert_int_equal(rd_chain_settle(&ev), 0);
+	assert_int_equal(ev.n_chain, 3);
+	assert_true(ev.chain[0].translated);
+}
+
 static void links_that_are_no_errno_are_left_out(void **state)
 {
 	(void)state;
@@ -135,6 +158,7 @@ int main(void)
 		TEST(a_retry_is_told_by_its_last_attempt),
 		TEST(a_swallowed_failure_inside_of_a_branch_is_no_original),
 		TEST(a_record_that_was_full_still_ends_with_the_root),
+		TEST(an_origin_that_had_no_room_stands_for_its_branch),
 		TEST(links_that_are_no_errno_are_left_out),
 	};
 

@@ -1,4 +1,5 @@
 # shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Failing verbs of real programs: verb, errno, device, queue pair, origin and chain.
 # kernels: 6.1 6.12 7.x
 # boot: main
@@ -43,4 +44,18 @@ test_chains_and_stacks() {
 			(.kernel_stack | map(.function | bare | select($hooked[.]))) as $stack |
 			if ($stack | length) > 0 and ($stack | within($chain)) then true
 			else ({ $stack, $chain } | tojson | stderr | false) end)' "$W/all.json"
+}
+
+# The program was built with frame pointers, the libraries were not: what is below may be lost, main is not.
+test_user_stack() {
+	run rdma-bind-in-use --dev rxe0 --repeat 40
+	sleep 1
+	true_of "$W/all.json" 'any(.[]; .pid == $pid and .user_stack and any(.user_stack[];
+		(.function == "main" or .function == "cm_bind_in_use" or .function == "worker") and
+		(.object | endswith("/verbs-fail")) and .offset > 0 and (.file | endswith("verbs-fail.c")) and .line > 0))' \
+		--argjson pid "$ran"
+}
+
+finish() {
+	end all
 }

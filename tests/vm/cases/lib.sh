@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # What tests are written with. Sourced by guest; W is a scratch folder of the machine, KERNEL the kernel's name here.
 
 R=build/tests/vm/rdmadiag
@@ -54,7 +55,6 @@ trace() {
 	local name=$1
 	shift
 	: >"$W/$name.err"
-	# Of the time of starting, job control makes a process group of its own, which a terminal's Ctrl-C would reach.
 	"$R" trace-errno -v --json "$@" >"$W/$name.json" 2>"$W/$name.err" &
 	pid[$name]=$!
 	if ! until_true 120 started "$name"; then
@@ -97,12 +97,28 @@ in_time() {
 	[ $took -le $((limit * SLOW)) ]
 }
 
-ours() {
-	bpftool -j prog show | jq '[.[] | select(.name? // "" | test("^(fexit_|fentry_|kprobe_|whoami)"))] | length'
+# A machine of ours starts without any BPF program, so that all there are were loaded by a trace.
+nothing_of_ours() {
+	[ "$(bpftool -j prog show | jq length)" = 0 ] && [ "$(bpftool -j link show | jq length)" = 0 ]
 }
 
-nothing_of_ours() {
-	[ "$(ours)" = 0 ] && [ "$(bpftool -j link show | jq length)" = 0 ]
+# gone: nothing is left of any trace after as long as it may take: 2 s on 7.x, 90 s on 6.x.
+gone() {
+	local limit=90 began
+	[ "$KERNEL" != 7.x ] || limit=$((2 * SLOW))
+	began=$(now)
+	until_true $limit nothing_of_ours || {
+		echo "after $limit s there are still:"
+		bpftool prog show | head -20
+		bpftool link show | head -20
+		return 1
+	}
+	echo "gone after $(($(now) - began)) ms"
+}
+
+# holder NAME: the process that holds the hooks of this trace
+holder() {
+	pgrep -P "${pid[$1]}" rdmadiag-hold
 }
 
 # expected CASE: the line that events_of must give, from the table

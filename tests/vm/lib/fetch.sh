@@ -25,19 +25,26 @@ private_sources() {
 				$0 = substr($0, 1, RSTART - 1) substr($0, RSTART + RLENGTH)
 				for (i = 1; i <= n; i++) if (opt[i] ~ /^signed-by=/) key = substr(opt[i], 11)
 			}
-			print "Types: deb\nURIs: " $2 "\nSuites: " $3 "\nComponents: main\n"
+			uri = $2; suite = $3; $1 = $2 = $3 = ""; sub(/#.*/, "")
+			print "Types: deb\nURIs: " uri "\nSuites: " suite "\nComponents: " $0 "\n"
 			if (key != "") print "Signed-By: " key "\n"
 			print "\n"
 		}' "$f"
 	done >"$apt/own.sources"
 	for f in /etc/apt/sources.list.d/*.sources; do
 		[[ -r $f ]] || continue
-		grep -v '^#' "$f"
+		sed '/^#/d' "$f"
 		echo
 	done >>"$apt/own.sources"
 
-	awk -v RS='' -v own="$own" -v suite="$suite" '{
-		uris = suites = types = key = ""; off = 0
+	# A codename first: words such as "stable" are what other people's archives use, too.
+	choose_sources "$own" || choose_sources 'stable|oldstable|testing|unstable|sid' ||
+		die "no Debian archive for suite '${own:-?}' in /etc/apt/sources.list{,.d}: cannot tell where to fetch kernels"
+}
+
+choose_sources() { # SUITES: reads and sets the variables of private_sources
+	awk -v RS='' -v names="$1" -v suite="$suite" '{
+		uris = suites = types = parts = key = ""; off = 0
 		n = split($0, line, "\n")
 		for (i = 1; i <= n; i++) {
 			if (line[i] ~ /^[ \t]/) { if (field == "signed-by") key = key "\n" line[i]; continue }
@@ -45,12 +52,12 @@ private_sources() {
 			value = line[i]; sub(/^[^:]*:[ \t]*/, "", value)
 			if (field == "uris") uris = value
 			else if (field == "suites") suites = " " value " "
+			else if (field == "components") parts = " " value " "
 			else if (field == "types") types = " " value " "
 			else if (field == "signed-by") key = value
 			else if (field == "enabled" && tolower(value) ~ /^(no|false|0|off)/) off = 1
 		}
-		if (off || types !~ / deb / || uris ~ /^cdrom:/) next
-		names = own "|stable|oldstable|testing|unstable|sid"
+		if (off || types !~ / deb / || parts !~ / main / || uris ~ /^cdrom:/) next
 		want = ""
 		if (suites ~ " (" names ")/? ") want = suite
 		else if (suites ~ " (" names ")(-security|/updates) " && suite ~ /^(bookworm|trixie)$/) want = suite "-security"
@@ -59,8 +66,7 @@ private_sources() {
 		if (key != "") print "Signed-By: " key
 		print ""
 	}' "$apt/own.sources" >"$apt/rd.sources"
-	[[ -s $apt/rd.sources ]] ||
-		die "no Debian archive for suite '${own:-?}' in /etc/apt/sources.list{,.d}: cannot tell where to fetch kernels"
+	[[ -s $apt/rd.sources ]]
 }
 
 # One private apt below $apt. The hooks of the machine's own configuration would work on the machine's own caches.
@@ -145,7 +151,7 @@ fetch_kernel() {
 	for suite in $(kernel_suites "$k"); do
 		# One unreachable part (say, security) leaves the others usable.
 		apt_update "$suite" || :
-		image=$(depends linux-image-amd64 "^linux-image-${k%x}" | head -n 1)
+		image=$(depends linux-image-amd64 "^linux-image-${k%.x}[.]" | head -n 1)
 		[[ -n $image ]] && break
 	done
 	[[ -n $image ]] || die "found no kernel $k in $(kernel_suites "$k")"

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Type information of a module, whole and damaged. */
+#include "unit.h"
+
+#include "fake-host.h"
+#include "trace/btf.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct built {
+	struct fake_host host;
+	struct btf *base;
+	uint8_t *raw; /* the module's, as it lies in sysfs */
+	uint32_t size;
+};
+
+static int add_func(struct btf *btf, const char *name, int ret, int arg, int second)
+{
+	int proto = btf__add_func_proto(btf, ret);
+
+	if (arg)
+		btf__add_func_param(btf, "a", arg);
+	if (second)
+		btf__add_func_param(btf, "b", second);
+	return btf__add_func(btf, name, BTF_FUNC_STATIC, proto);
+}
+
+static void build_module(struct btf *btf, int t_int, int t_uint, int t_big)
+{
+	int device, device_ptr, qp, qp_ptr, fwd_ptr, ops, proto, fn_ptr, anon;
+
+	device = btf__add_struct(btf, "ib_device", 80);
+	btf__add_field(btf, "name", t_int, 128, 0);
+	device_ptr = btf__add_ptr(btf, btf__add_const(btf, device));
+	qp = btf__add_struct(btf, "ib_qp", 16);
+	btf__add_field(btf, "device", device_ptr, 0, 0);
+	btf__add_field(btf, "qp_num", t_uint, 64, 0);
+	qp_ptr = btf__add_ptr(btf, qp);
+	proto = btf__add_func_proto(btf, t_int);
+	btf__add_func_param(btf, "qp", qp_ptr);
+	fn_ptr = btf__add_ptr(btf, proto);
+	anon = btf__add_union(btf, NULL, 8);
+	btf__add_field(btf, "inner", fn_ptr, 0, 0);
+	ops = btf__add_struct(btf, "table", 24);
+	btf__add_field(btf, "first", t_uint, 0, 0);
+	btf__add_field(btf, NULL, anon, 64, 0);
+	btf__add_field(btf, "last", fn_ptr, 128, 0);
+	fwd_ptr = btf__add_ptr(btf, btf__add_fwd(btf, "ib_qp", BTF_FWD_STRUCT));
+	add_func(btf, "takes_qp", t_int, qp_ptr, 0);
+	add_func(btf, "takes_declared_qp", t_int, t_uint, fwd_ptr);
+	add_func(btf, "takes_device", t_uint, device_ptr, 0);
+	add_func(btf, "takes_struct", t_int, t_big, 0);
+	add_func(btf, "returns_pointer", qp_ptr, 0, 0);
+	add_func(btf, "returns_nothing", 0, 0, 0);
+	add_func(btf, "takes_table", 0, btf__add_ptr(btf, ops), 0);
+}
+
+static int setup(void **state)
+{
+	struct built *b = calloc(1, sizeof(*b));
+	int t_int, t_uint, t_big, t_long;
+	struct btf *module;
+	const void *raw;
+	uint32_t size;
+
+	*state = b;
+	fake_host_init(&b->host);
+	b->base = btf__new_empty();
+	t_int = btf__add_int(b->base, "int", 4, BTF_INT_SIGNED);
+	t_uint = btf__add_int(b->base, "unsigned int", 4, 0);
+	t_long = btf__add_int(b->base, "long", 8, BTF_INT_SIGNED);
+	btf__add_typedef(b->base, "ssize_t", btf__add_typedef(b->base, "__kernel_ssize_t", t_long));
+	t_big = btf__add_struct(b->base, "big", 16);
+	btf__add_field(b->base, "x", t_int, 0, 0);
+	raw = btf__raw_data(b->base, &size);
+	fake_host_write(&b->host, "/sys/kernel/btf/vmlinux", raw, size);
+	module = btf__new_empty_split(b->base);
+	build_module(module, t_int, t_uint, t_big);
+	add_func(module, "returns_ssize", t_long + 2, 0, 0);
+	raw = btf__raw_data(module, &b->size);
+	b->raw = malloc(b->size);
+	memcpy(b->raw, raw, b->size);
+	fake_host_write(&b->host, "/sys/kernel/btf/module", b->raw, b->size);
+	btf__free(module);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct built *b = *state;
+
+	btf__free(b->base);
+	fake_host_deinit(&b->host);
+	free(b->raw);
+	free(b);
+	return 0;
+}
+
+static struct rd_fn describe(const struct rd_btf *btf, const char *name)
+{
+	struct rd_fn fn = { 0 };
+	uint32_t id = rd_btf_find_func(btf, name);
+
+	assert_true(id >= btf->first);
+	rd_btf_describe(btf, id, &fn);
+	return fn;
+}
+
+static void arguments_and_returns_are_read_through_typedefs_and_declarations(void **state)
+{
+	struct built *b = *state;
+	struct btf *base = NULL;
+	struct rd_btf btf = { 0 };
+	struct rd_fn fn;
+
+	assert_int_equal(rd_btf_read_base(b->host.source, &base, NULL), 0);
+	assert_int_equal(rd_btf_read_module(b->host.source, base, "absent", &btf, NULL), -ENOENT);
+	assert_int_equal(rd_btf_read_module(b->host.source, base, "module", &btf, NULL), 0);
+	fn = describe(&btf, "takes_qp");
+	assert_int_equal(fn.ret, RD_RET_INT);
+	assert_int_equal(fn.qp_arg, 0);
+	assert_int_equal(fn.dev_arg, -1);
+	assert_true(fn.args_ok);
+	assert_int_equal(describe(&btf, "takes_declared_qp").qp_arg, 1);
+	assert_int_equal(describe(&btf, "takes_device").dev_arg, 0);
+	assert_int_equal(describe(&btf, "takes_device").ret, RD_RET_UNSIGNED);
+	assert_false(describe(&btf, "takes_struct").args_ok);
+	assert_int_equal(describe(&btf, "returns_pointer").ret, RD_RET_PTR);
+	assert_int_equal(describe(&btf, "returns_nothing").ret, RD_RET_VOID);
+	assert_int_equal(describe(&btf, "returns_ssize").ret, RD_RET_LONG);
+	assert_int_equal(rd_btf_find_func(&btf, "unheard_of"), 0);
+	rd_btf_deinit(&btf);
+	btf__free(base);
+}
+
+static void members_are_found_by_name_and_by_offset_inside_unnamed_ones_too(void **state)
+{
+	struct built *b = *state;
+	struct rd_btf btf = { 0 };
+	struct rd_btf_member m;
+	uint32_t table, func;
+
+	assert_int_equal(rd_btf_read_module(b->host.source, b->base, "module", &btf, NULL), 0);
+	table = rd_btf_find_struct(&btf, "table");
+	func = rd_btf_find_func(&btf, "takes_qp");
+	assert_int_equal(rd_btf_size(&btf, table), 24);
+	assert_true(rd_btf_member_at(&btf, table, 8, &m));
+	assert_string_equal(m.name, "inner");
+	assert_true(rd_btf_is_func_ptr(&btf, m.type));
+	assert_true(rd_btf_points_to(&btf, m.type, &btf, func));
+	assert_false(rd_btf_points_to(&btf, m.type, &btf, rd_btf_find_func(&btf, "takes_device")));
+	assert_false(rd_btf_points_to(&btf, m.type, &btf, rd_btf_find_func(&btf, "returns_nothing")));
+	assert_true(rd_btf_member(&btf, table, "last", &m));
+	assert_int_equal(m.offset, 16);
+	assert_false(rd_btf_member_at(&btf, table, 20, &m));
+	assert_false(rd_btf_member(&btf, table, "absent", &m));
+	assert_int_equal(rd_btf_find_struct(&btf, "big"), 0);
+	rd_btf_deinit(&btf);
+}
+
+/* Everything that is asked of BTF, of whatever the bytes now say. */
+static void ask_everything(struct built *b)
+{
+	struct rd_btf btf = { 0 };
+	struct rd_btf_member m;
+	uint32_t table;
+
+	fake_host_write(&b->host, "/sys/kernel/btf/module", b->raw, b->size);
+	if (rd_btf_read_module(b->host.source, b->base, "module", &btf, NULL))
+		return;
+	for (size_t i = 0; i < btf.n_funcs; i++) {
+		struct rd_fn fn;
+
+		rd_btf_describe(&btf, btf.funcs[i].id, &fn);
+		rd_btf_takes_only(&btf, btf.funcs[i].id, "ib_qp");
+	}
+	table = rd_btf_find_struct(&btf, "table");
+	rd_btf_find_struct(&btf, "absent");
+	for (uint64_t at = 0; at < 24; at += 8)
+		if (rd_btf_member_at(&btf, table, at, &m)) {
+			rd_btf_pointee(&btf, m.type);
+			rd_btf_is_func_ptr(&btf, m.type);
+			if (btf.n_funcs)
+				rd_btf_points_to(&btf, m.type, &btf, btf.funcs[0].id);
+		}
+	rd_btf_deinit(&btf);
+}
+
+static void damaged_types_are_refused_or_read_without_harm(void **state)
+{
+	static const uint8_t values[] = { 0x00, 0x01, 0x7f, 0xff };
+	struct built *b = *state;
+	uint32_t whole = b->size;
+
+	for (b->size = 0; b->size < whole; b->size++)
+		ask_everything(b);
+	for (uint32_t at = 0; at < whole; at++)
+		for (size_t v = 0; v < RD_ARRAY_SIZE(values); v++) {
+			uint8_t old = b->raw[at];
+
+			b->raw[at] = values[v];
+			ask_everything(b);
+			b->raw[at] = old;
+		}
+}
+
+#define BUILT(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		BUILT(arguments_and_returns_are_read_through_typedefs_and_declarations),
+		BUILT(members_are_found_by_name_and_by_offset_inside_unnamed_ones_too),
+		BUILT(damaged_types_are_refused_or_read_without_harm),
+	};
+
+	libbpf_set_print(quiet);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

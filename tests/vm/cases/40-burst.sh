@@ -1,0 +1,57 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+# More failures than the ring holds: the counts stay exact, what was lost is said, memory stays as it is.
+# kernels: 6.1 6.12 7.x
+# boot: main
+
+prepare() {
+	[ -e /sys/class/infiniband/rxe0 ] || . tests/vm/guest/rxe-up
+}
+
+# What verbs-fail says that it did.
+counted() { # FILE
+	sed -n 's/.*(EFAULT), \([0-9]*\) times$/\1/p' "$1"
+}
+
+memory() { # NAME: the most it ever had, kB
+	sed -n 's/^VmHWM:\s*\([0-9]*\) kB/\1/p' "/proc/${pid[$1]}/status"
+}
+
+# sums FILE COUNT: the last line agrees with itself and with the program
+sums() {
+	true_of "$1" '.[-1] as $s | $s.events == $count and $s.delivered + $s.lost == $count and
+		([$s.by_origin[].count] | add) == $count and $s.uncounted == 0 and
+		($s.by_origin | length) == 1 and ($s.by_origin[0] | .verb == "ibv_reg_mr" and .errno == "EFAULT" and
+		(.function | test("ib_umem_get")))' --argjson count "$2"
+}
+
+test_json_small_buffer() {
+	local before after n
+	trace burst --buffer 4k --errno EFAULT
+	"$FAIL" burst --threads 8 --repeat 125 --dev rxe0 >"$W/small.out"
+	sleep 0.5
+	before=$(memory burst)
+	"$FAIL" burst --dev rxe0 >"$W/large.out"
+	sleep 0.5
+	after=$(memory burst)
+	end burst
+	n=$(($(counted "$W/small.out") + $(counted "$W/large.out")))
+	[ $n = 21000 ]
+	echo "memory: $before kB, then $after kB; events: $n"
+	tail -1 "$W/burst.json" >"$W/last.json"
+	sums "$W/last.json" $n
+	# One line for each that was delivered, and some were lost, else nothing was tested.
+	true_of "$W/last.json" '.[0].delivered == $lines and .[0].lost > 0 and (.[0].missed // 0) == 0' \
+		--argjson lines $(($(wc -l <"$W/burst.json") - 1))
+	[ $((after - before)) -le 512 ]
+	rm "$W/burst.json"
+}
+
+test_summary() {
+	only 6.12 7.x
+	"$R" trace-errno --json --summary --buffer 16k --errno EFAULT -- \
+		sh -c '"$FAIL" burst --dev rxe0 >"$W/burst.out"' >"$W/summary.json"
+	[ "$(counted "$W/burst.out")" = 20000 ]
+	true_of "$W/summary.json" 'length == 1'
+	sums "$W/summary.json" 20000
+}
