@@ -34,6 +34,7 @@ char *rd_pci_ids_device(const struct rd_host *host, uint16_t vendor, uint16_t de
 	at = memmem(host->ids, host->ids_size, wanted, 7);
 	if (!at)
 		return NULL;
+	at++;
 	snprintf(wanted, sizeof(wanted), "%04x  ", device);
 	while ((at = memchr(at, '\n', end - at)) && ++at < end) {
 		const char *stop = memchr(at, '\n', end - at);
