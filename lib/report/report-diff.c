@@ -40,13 +40,28 @@ int rd_report_diff_base(struct rd_report *report, const char *host, uint64_t tim
 }
 
 const struct rd_column rd_diff_columns[RD_DIFF_COLUMNS] = {
-	[RD_DIFF_AREA] = { "area", "AREA", RD_T_STR,
-			   "device, link, firmware, module, gid, address, route, setting, counter, host" },
-	[RD_DIFF_SUBJECT] = { "subject", "SUBJECT", RD_T_STR, "what it is about: device, port, interface, module" },
-	[RD_DIFF_FIELD] = { "field", "FIELD", RD_T_STR, "which of its properties" },
-	[RD_DIFF_BEFORE] = { "before", "BEFORE", RD_T_STR, "its value in the first capture; none: it was not there" },
-	[RD_DIFF_AFTER] = { "after", "AFTER", RD_T_STR, "its value in the second; none: it has gone" },
-	[RD_DIFF_WEIGHT] = { "weight", "WEIGHT", RD_T_UINT, "how telling, 1 to 100", .hidden = true },
+	[RD_DIFF_AREA] = { .key = "area",
+			   .title = "AREA",
+			   .type = RD_T_STR,
+			   .help = "device, link, firmware, module, gid, address, route, setting, counter, host" },
+	[RD_DIFF_SUBJECT] = { .key = "subject",
+			      .title = "SUBJECT",
+			      .type = RD_T_STR,
+			      .help = "what it is about: device, port, interface, module" },
+	[RD_DIFF_FIELD] = { .key = "field", .title = "FIELD", .type = RD_T_STR, .help = "which of its properties" },
+	[RD_DIFF_BEFORE] = { .key = "before",
+			     .title = "BEFORE",
+			     .type = RD_T_STR,
+			     .help = "its value in the first capture; none: it was not there" },
+	[RD_DIFF_AFTER] = { .key = "after",
+			    .title = "AFTER",
+			    .type = RD_T_STR,
+			    .help = "its value in the second; none: it has gone" },
+	[RD_DIFF_WEIGHT] = { .key = "weight",
+			     .title = "WEIGHT",
+			     .type = RD_T_UINT,
+			     .help = "how telling, 1 to 100",
+			     .hidden = true },
 };
 
 static const struct rd_column base_columns[2] = {

@@ -289,7 +289,7 @@ static int take_xml(struct bundle *bundle, int fd, const char *name, struct rd_e
 		return rd_err_set(err, errno, name, "cannot read");
 	if (size > XML_MAX)
 		return rd_err_set(err, EFBIG, name, "an XML file of more than %zu bytes", XML_MAX);
-	r = rd_tree_enter(bundle->tree, RD_TREE_TOP, RD_SOURCE_NCCL_XML + 1, &node);
+	r = rd_tree_enter(bundle->tree, RD_TREE_TOP, &RD_SOURCE_NCCL_XML[1], &node);
 	if (!r)
 		r = rd_tree_set(bundle->tree, node, RD_NODE_FILE, data, size);
 	return r < 0 ? rd_err_set(err, -r, name, "cannot keep it") : 0;
