@@ -28,7 +28,12 @@ static void name_gpus(const struct rd_sysfs *fs, struct rd_host *host)
 			continue;
 		if (!host->ids)
 			rd_collect_pci_ids(fs, host);
-		host->gpus[i].name = rd_pci_ids_device(host, pci->vendor.v, pci->device.v);
+		/* Most hosts have many of one kind. */
+		if (i > 0 && host->gpus[i - 1].name && host->pcis[host->gpus[i - 1].pci].vendor.v == pci->vendor.v &&
+		    host->pcis[host->gpus[i - 1].pci].device.v == pci->device.v)
+			host->gpus[i].name = strdup(host->gpus[i - 1].name);
+		else
+			host->gpus[i].name = rd_pci_ids_device(host, pci->vendor.v, pci->device.v);
 	}
 }
 
