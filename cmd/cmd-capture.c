@@ -124,6 +124,23 @@ static void wait_until(double start, double interval, uint64_t sample)
 		nanosleep(&ts, NULL);
 }
 
+/* A bundle is recorded anew sample by sample, as many as it has. */
+static int record_bundle(struct rd_ctx *ctx, struct rd_source *source, struct rd_err *err)
+{
+	int r = record_sample(ctx, source, 0, 1, err);
+
+	while (!r) {
+		r = rd_source_bundle_next(ctx->source, err);
+		if (r == -ENODATA)
+			return 0;
+		if (!r)
+			r = rd_source_record_next(source, err);
+		if (!r)
+			r = record_sample(ctx, source, 0, 1, err);
+	}
+	return r;
+}
+
 static int record_all(struct rd_ctx *ctx, struct rd_source *source, struct rd_err *err)
 {
 	const struct capture_state *state = ctx->state;
@@ -225,7 +242,7 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 	if (!r)
 		r = rd_source_record_open(ctx->source, &source, err);
 	if (!r)
-		r = record_all(ctx, source, err);
+		r = ctx->globals.from ? record_bundle(ctx, source, err) : record_all(ctx, source, err);
 	if (!r)
 		r = rd_source_record_take(source, &recording, err);
 	if (!r && state->redact)
@@ -252,6 +269,10 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 	}
 	if (state->interval > 0 && !state->count) {
 		rd_err_set(&err, EINVAL, "--interval", "needs --count, so that the bundle has an end");
+		return rd_fail_usage(ctx->cmd, &err);
+	}
+	if (ctx->globals.from && state->count) {
+		rd_err_set(&err, EINVAL, "--count", "a bundle has the samples that it has");
 		return rd_fail_usage(ctx->cmd, &err);
 	}
 	name = argc ? strdup(argv[0]) : default_name(ctx);

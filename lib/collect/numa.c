@@ -10,7 +10,7 @@ static char *cpuinfo_value(const char *text, const char *key)
 {
 	size_t n = strlen(key);
 
-	for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+	for (const char *line = text; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
 		const char *colon;
 
 		if (strncmp(line, key, n) != 0)

@@ -217,7 +217,7 @@ PY
 		strace -f -e trace=open,openat,openat2,readlink,readlinkat,socket,connect,execve -o "$T/trace" \
 			"$RD" --from "$from" --json nic-map >/dev/null
 		# Besides the program: libraries, locale, and the names of PCI devices.
-		run grep -vE "\"($from|/lib|/usr/lib|/etc/ld\.so|/usr/share/(locale|misc|hwdata|zoneinfo)|/etc/locale|$RD)|ENOENT|^[0-9]+ (\+\+\+|---)" \
+		run grep -vE "\"($from|/lib|/usr/lib|/etc/ld\.so|/usr/share/(locale|misc|hwdata|zoneinfo)|/etc/local(e|time)|$RD)|ENOENT|^[0-9]+ +(\+\+\+|---)" \
 			"$T/trace"
 		# Below a folder, files are opened by names relative to it.
 		run bash -c 'grep -vE "(openat2?|readlinkat)\([0-9]+, \"[^/]" <<<"$1"' - "$output"
@@ -250,6 +250,9 @@ PY
 	all=$(tar -tf "$T/x.tar" | grep -c '^root/')
 	[ "$(tar -tf "$T/x.tar" | grep -c '^t001/')" -lt "$((all / 2))" ]
 	[ "$(tar -xOf "$T/x.tar" manifest.json | jq '.samples | length')" -eq 3 ]
+	# A bundle made of it has them all.
+	run "$RD" --from "$T/x.tar" --json capture --redact "$T/again.tar.zst"
+	[ "$(jq '.bundles[0].samples' <<<"$output")" -eq 3 ]
 	run --separate-stderr "$RD" capture -i 1 "$T/y.tar"
 	[ "$status" -eq 3 ]
 	for args in "-c 0" "-c x" "-i 0 -c 2" "-i -1 -c 2" "a.tar b.tar"; do
@@ -313,4 +316,24 @@ PY
 	[ "$status" -eq 3 ]
 	[ -z "$output" ]
 	[[ ${stderr_lines[0]} == *"trace-errno looks at the running kernel"* ]]
+}
+
+@test "a bundle of schema 1 is still read" {
+	# From a machine with soft-RoCE, by the first version that wrote any, redacted.
+	run bash -c '"$1" --from "$2" --json nic-map | jq -c ".host, (.nics[] | [.ibdev, .netdev, .state, .gid_type])"' - "$RD" \
+		tests/bundles/schema-1-rxe.tar.zst
+	[ "$status" -eq 0 ]
+	[ "${lines[1]}" = '["rxe0","v0","ACTIVE","RoCE v2"]' ]
+	[ "${lines[2]}" = '["rxe1","v1","ACTIVE","RoCE v2"]' ]
+	run "$RD" diff tests/bundles/schema-1-rxe.tar.zst tests/bundles/schema-1-rxe.tar.zst
+	[ "$status" -eq 0 ]
+}
+
+@test "progress is shown on a terminal and nowhere else" {
+	command -v script >/dev/null || skip "script is not here"
+	make_host "$T/host"
+	run script -qec "$RD --from $T/host capture $T/x.tar" /dev/null </dev/null
+	[[ $output == *"rdmadiag: recording nic-map"* ]]
+	run --separate-stderr "$RD" --from "$T/host" capture "$T/y.tar"
+	[ -z "$stderr" ]
 }
