@@ -12,6 +12,7 @@
 #define RD_CHAIN_SLOTS 32 /* the room for them: a power of two, so that an index can be bounded by a mask */
 #define RD_STACK_MAX 48	  /* frames of a stack */
 #define RD_STACK_SLOTS 64
+#define RD_EARLIER 3 /* branches before the last one that are remembered for finding the origin */
 #define RD_COMM_LEN 16
 #define RD_NO_FN 0xffffffffu
 
@@ -42,15 +43,15 @@ struct rd_rec {
 	__u32 pid; /* of the initial pid namespace */
 	__u32 tid;
 	__u32 uid;
-	__u32 root;		  /* function id */
-	__u32 origin;		  /* function id: the innermost function of the run that the caller saw */
-	__u32 dev;		  /* kernel dev_t (major << 20 | minor) of the character device; 0: not known */
-	__u32 qpn;		  /* valid with RD_REC_QPN */
-	__u16 port;		  /* valid with RD_REC_PORT; 0 is no port */
-	__s16 err;		  /* what the root returned: negative errno */
-	__u16 n_chain;		  /* links that follow in chain */
-	__u16 dropped;		  /* exits for which there was no room in the chain */
-	__u16 flags;		  /* RD_REC_* */
+	__u32 root;    /* function id */
+	__u32 origin;  /* function id: where the chain that led to `err` begins; see find_origin() in trace.bpf.c */
+	__u32 dev;     /* kernel dev_t (major << 20 | minor) of the character device; 0: not known */
+	__u32 qpn;     /* valid with RD_REC_QPN */
+	__u16 port;    /* valid with RD_REC_PORT; 0 is no port */
+	__s16 err;     /* what the root returned: negative errno */
+	__u16 n_chain; /* links that follow in chain */
+	__u16 dropped; /* exits for which there was no room in the chain */
+	__u16 flags;   /* RD_REC_* */
 	__u16 n_kstack, n_ustack; /* frames that follow the chain, kernel first; 8 bytes each */
 	__u16 num_attrs;	  /* of the ioctl's header; 0 for other doors */
 	char comm[RD_COMM_LEN];

@@ -32,8 +32,6 @@ struct file {
 	struct inode *f_inode;
 } __attribute__((preserve_access_index));
 
-#define RD_EARLIER 3
-
 /* Knobs that do not change after loading. */
 const volatile struct rd_trace_config cfg = {};
 
@@ -44,9 +42,12 @@ volatile bool on = false;
 /* The process that asked for the trace, as the initial pid namespace numbers it: written by `whoami`. */
 volatile __u32 command = 0;
 
+#define THREAD_IN_CALL 1
+#define THREAD_USED 2 /* what a call leaves behind that met a failure is still there */
+
 /* A thread on its way through the kernel. */
 struct thread {
-	bool active;
+	__u32 state;  /* THREAD_*: 0 between calls, after one that met no failure */
 	bool matched; /* a function that the user named is in the chain */
 	__u16 branch; /* where in the chain the present branch begins */
 	__u16 n_kstack;

@@ -199,44 +199,60 @@ static __always_inline void emit(void *ctx, struct thread *t, __u32 entry, __s16
 		sum->delivered++;
 }
 
-static __always_inline int enter_root(__u32 fn, __u64 arg0, __u64 arg1)
+static __always_inline void begin(struct thread *t, __u32 fn, __u64 arg0, __u64 arg1)
 {
-	__u32 entry = RD_FN_ENTRY(fn_info(fn));
-	struct rd_totals *sum;
-	struct thread *t;
+	t->state = THREAD_IN_CALL;
+	t->rec.root = fn;
+	t->args[0] = arg0;
+	t->args[1] = arg1;
+}
 
-	if (!on)
-		return 0;
-	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+/*
+ * Here and below: what only some calls need is out of line, so that a call that succeeds pays neither for it nor for the
+ * registers that it would have to save.
+ */
+static __noinline int enter_used(struct thread *t, __u32 fn, __u64 arg0, __u64 arg1)
+{
+	struct rd_totals *sum = NULL;
+
 	if (!t) {
 		sum = get_totals();
 		if (sum)
 			sum->no_state++;
 		return 0;
 	}
-	if (t->active) {
+	if (t->state & THREAD_IN_CALL) {
 		/* A write handler below an ioctl is one more function of the ioctl's chain. */
-		if (entry == RD_DOOR_HANDLER && RD_FN_ENTRY(fn_info(t->rec.root)) != RD_DOOR_HANDLER)
+		if (RD_FN_ENTRY(fn_info(fn)) == RD_DOOR_HANDLER && RD_FN_ENTRY(fn_info(t->rec.root)) != RD_DOOR_HANDLER)
 			return 0;
 		sum = get_totals();
 		if (sum)
 			sum->no_exit++;
 	}
-	t->active = true;
 	t->matched = false;
 	t->branch = 0;
 	__builtin_memset(t->earlier, 0, sizeof(t->earlier));
 	t->n_kstack = 0;
-	t->args[0] = arg0;
-	t->args[1] = arg1;
-	t->rec.root = fn;
 	t->rec.n_chain = 0;
 	t->rec.dropped = 0;
 	t->rec.flags = 0;
 	t->rec.ibdev[0] = 0;
+	begin(t, fn, arg0, arg1);
 	return 0;
 }
 
+static __always_inline int enter_root(__u32 fn, __u64 arg0, __u64 arg1)
+{
+	struct thread *t;
+
+	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t || t->state)
+		return enter_used(t, fn, arg0, arg1);
+	begin(t, fn, arg0, arg1);
+	return 0;
+}
+
+/* The thread's state, where an exit that failed is to be added to it. */
 static __always_inline struct thread *thread_in_call(void)
 {
 	struct thread *t;
@@ -244,48 +260,71 @@ static __always_inline struct thread *thread_in_call(void)
 	if (!on)
 		return NULL;
 	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-	return t && t->active ? t : NULL;
+	if (!t || !(t->state & THREAD_IN_CALL))
+		return NULL;
+	t->state = THREAD_IN_CALL | THREAD_USED;
+	return t;
 }
 
-static __always_inline int leave_root(void *ctx, __u32 fn, __u64 ret, bool fexit)
+static __always_inline int root_failed(void *ctx, struct thread *t, __u32 fn, __u64 ret, bool fexit)
 {
 	__u32 info = fn_info(fn);
 	bool failed = maybe_errno(ret) && is_errno(ret, info);
 	struct rd_totals *sum;
-	struct thread *t;
 
-	if (!on)
-		return 0;
-	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-	if (!t) /* it came in before the trace began */
-		return 0;
-	if (!t->active) {
+	if (!(t->state & THREAD_IN_CALL)) {
 		sum = get_totals();
 		if (sum)
 			sum->no_entry++;
 		return 0;
 	}
-	if (failed)
+	if (failed) {
+		t->state = THREAD_IN_CALL | THREAD_USED;
 		add_exit(ctx, t, fn, info, ret, fexit);
+	}
 	if (t->rec.root != fn)
 		return 0;
-	t->active = false;
+	t->state &= ~THREAD_IN_CALL;
 	if (failed)
 		emit(ctx, t, RD_FN_ENTRY(info), ret);
 	return 0;
 }
 
-SEC("?fexit")
-int fexit_leave(void *ctx)
+static __noinline int fexit_root_failed(void *ctx, struct thread *t, __u32 fn, __u64 ret)
 {
+	__u32 entry = RD_FN_ENTRY(fn_info(fn));
+
+	if (t->rec.root == fn) {
+		bpf_get_func_arg(ctx, 0, &t->args[0]);
+		/* ioctl(file, command, header); write(file, buffer, …) */
+		bpf_get_func_arg(ctx, entry == RD_DOOR_IOCTL ? 2 : 1, &t->args[1]);
+	}
+	return root_failed(ctx, t, fn, ret, true);
+}
+
+static __noinline int kprobe_root_failed(void *ctx, struct thread *t, __u32 fn, __u64 ret)
+{
+	return root_failed(ctx, t, fn, ret, false);
+}
+
+/* Where the root returned an errno, or was not seen to be entered: true. */
+static __always_inline bool leave_root(struct thread *t, __u32 fn, __u64 ret)
+{
+	if (maybe_errno(ret) || !(t->state & THREAD_IN_CALL))
+		return true;
+	if (t->rec.root == fn)
+		t->state &= ~THREAD_IN_CALL;
+	return false;
+}
+
+static __noinline int fexit_failed(void *ctx)
+{
+	__u32 fn = bpf_get_attach_cookie(ctx);
+	__u32 info = fn_info(fn);
 	struct thread *t;
 	__u64 ret, arg;
-	__u32 fn, info;
 
-	if (bpf_get_func_ret(ctx, &ret) || !maybe_errno(ret))
-		return 0;
-	fn = bpf_get_attach_cookie(ctx);
-	info = fn_info(fn);
+	bpf_get_func_ret(ctx, &ret);
 	if (!is_errno(ret, info))
 		return 0;
 	t = thread_in_call();
@@ -300,39 +339,45 @@ int fexit_leave(void *ctx)
 }
 
 SEC("?fexit")
-int fexit_leave_root(void *ctx)
+int fexit_leave(void *ctx)
 {
+	void *volatile kept = ctx; /* on the stack: cheaper than in a register that has to be saved first */
 	__u64 ret;
 
-	if (bpf_get_func_ret(ctx, &ret))
+	bpf_get_func_ret(ctx, &ret); /* at an exit it cannot fail */
+	return maybe_errno(ret) ? fexit_failed(kept) : 0;
+}
+
+SEC("?fexit")
+int fexit_leave_root(void *ctx)
+{
+	struct thread *t;
+	__u64 ret;
+	__u32 fn;
+
+	if (!on)
 		return 0;
-	return leave_root(ctx, bpf_get_attach_cookie(ctx), ret, true);
+	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	if (!t) /* it came in before the trace began */
+		return 0;
+	bpf_get_func_ret(ctx, &ret);
+	fn = bpf_get_attach_cookie(ctx);
+	return leave_root(t, fn, ret) ? fexit_root_failed(ctx, t, fn, ret) : 0;
 }
 
 SEC("?fentry")
 int fentry_root(void *ctx)
 {
-	__u32 fn = bpf_get_attach_cookie(ctx);
-	__u32 entry = RD_FN_ENTRY(fn_info(fn));
-	__u64 arg0 = 0, arg1 = 0;
-
-	bpf_get_func_arg(ctx, 0, &arg0);
-	/* ioctl(file, command, header); write(file, buffer, …) */
-	bpf_get_func_arg(ctx, entry == RD_DOOR_IOCTL ? 2 : 1, &arg1);
-	return enter_root(fn, arg0, arg1);
+	return on ? enter_root(bpf_get_attach_cookie(ctx), 0, 0) : 0;
 }
 
-SEC("?kretprobe")
-int kprobe_leave(struct pt_regs *ctx)
+static __noinline int kprobe_failed(struct pt_regs *ctx)
 {
 	__u64 ret = PT_REGS_RC(ctx);
+	__u32 fn = bpf_get_attach_cookie(ctx);
+	__u32 info = fn_info(fn);
 	struct thread *t;
-	__u32 fn, info;
 
-	if (!maybe_errno(ret))
-		return 0;
-	fn = bpf_get_attach_cookie(ctx);
-	info = fn_info(fn);
 	if (!is_errno(ret, info))
 		return 0;
 	t = thread_in_call();
@@ -342,9 +387,26 @@ int kprobe_leave(struct pt_regs *ctx)
 }
 
 SEC("?kretprobe")
+int kprobe_leave(struct pt_regs *ctx)
+{
+	return maybe_errno(PT_REGS_RC(ctx)) ? kprobe_failed(ctx) : 0;
+}
+
+SEC("?kretprobe")
 int kprobe_leave_root(struct pt_regs *ctx)
 {
-	return leave_root(ctx, bpf_get_attach_cookie(ctx), PT_REGS_RC(ctx), false);
+	struct thread *t;
+	__u64 ret;
+	__u32 fn;
+
+	if (!on)
+		return 0;
+	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	if (!t) /* it came in before the trace began */
+		return 0;
+	fn = bpf_get_attach_cookie(ctx);
+	ret = PT_REGS_RC(ctx);
+	return leave_root(t, fn, ret) ? kprobe_root_failed(ctx, t, fn, ret) : 0;
 }
 
 /* The verifier wants the context read at constant offsets: the compiler may not turn the choice of a register into
@@ -366,9 +428,12 @@ static __always_inline __u64 kprobe_arg(struct pt_regs *ctx, __u32 n)
 SEC("?kprobe")
 int kprobe_root(struct pt_regs *ctx)
 {
-	__u32 fn = bpf_get_attach_cookie(ctx);
-	__u32 entry = RD_FN_ENTRY(fn_info(fn));
+	__u32 fn, entry;
 
+	if (!on)
+		return 0;
+	fn = bpf_get_attach_cookie(ctx);
+	entry = RD_FN_ENTRY(fn_info(fn));
 	return enter_root(fn, PT_REGS_PARM1(ctx), kprobe_arg(ctx, entry == RD_DOOR_IOCTL ? 2 : 1));
 }
 

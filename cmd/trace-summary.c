@@ -88,10 +88,14 @@ static void say_closing(const struct trace *t, const struct rd_trace_summary *su
 		snprintf(uncounted, sizeof(uncounted), ", %" PRIu64 " not in the table of counts", n->uncounted);
 	rd_warn(t->ctx, "%" PRIu64 " events in %.1f s: %" PRIu64 " delivered, %" PRIu64 " lost, %s%s%s", n->events,
 		sum->seconds, n->delivered, n->lost, missed, uncounted, hidden);
+	if (n->missed_at_least)
+		rd_warn(t->ctx,
+			"missed: hooks that the kernel could not run, so that there may be more events than were counted; "
+			"--backend kprobe-multi misses the fewest");
 	if (n->lost)
 		rd_warn(t->ctx,
-			"events were lost because the buffer was full: --buffer 4m gives them more room; the counts "
-			"of --summary are right all the same");
+			"lost: the buffer was full; --buffer 4m gives events more room, and --summary counts them%s",
+			n->missed_at_least ? "" : " exactly");
 }
 
 static int fill_report(struct trace *t, struct rd_report *report, struct rd_trace_summary *sum, struct rd_err *err)

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define EARLIER 3 /* branches before the last one that the tracing programs remember (RD_EARLIER), and so do we */
+#include "bpf/record.h"
 
 /* First link of the branch that `end` (exclusive, > 0) closes. */
 static size_t branch_start(const struct rd_link *links, size_t end)
@@ -29,7 +29,7 @@ static size_t run_start(const struct rd_link *links, size_t start, size_t end)
 /* The latest branch before `end`, of the last few, whose last link has `err`: its end in *ret. */
 static bool find_branch(const struct rd_link *links, size_t end, int err, size_t *ret)
 {
-	for (int i = 0; end && i < EARLIER; i++) {
+	for (int i = 0; end && i < RD_EARLIER; i++) {
 		if (links[end - 1].err == err) {
 			*ret = end;
 			return true;

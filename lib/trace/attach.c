@@ -195,6 +195,18 @@ static int read_kprobe_type(void)
 	return type;
 }
 
+/* "none voluntary full (lazy)": the scheduler's mode in brackets. */
+static bool read_preemptible(void)
+{
+	FILE *f = fopen("/sys/kernel/debug/sched/preempt", "re");
+	char line[128] = "";
+	bool sure = f && fgets(line, sizeof(line), f) && (strstr(line, "(none)") || strstr(line, "(voluntary)"));
+
+	if (f)
+		fclose(f);
+	return !sure;
+}
+
 static void note(struct rd_attach *attach, int code, const char *object, const char *message, const char *hint)
 {
 	struct rd_err err = {};
@@ -213,6 +225,7 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 
 	*attach = (struct rd_attach){ .set = set, .opts = opts, .backends = backends, .notes = notes };
 	attach->kprobe_type = read_kprobe_type();
+	attach->preemptible = read_preemptible();
 	attach->btf_fds = malloc((set->n_modules + 1) * sizeof(*attach->btf_fds));
 	if (!attach->btf_fds)
 		return rd_err_set(err, ENOMEM, "trace", "no memory");
@@ -415,7 +428,7 @@ int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
 	for (size_t i = 0; i < attach->set->n_fns; i++)
 		selected += attach->set->fns[i].selected;
 	attach->total = selected;
-	rd_attach_choose(attach->works, attach->opts->backend, selected, attach->opts->seconds, order, reason);
+	rd_attach_choose(attach, selected, order, reason);
 	for (size_t i = 0; order[i] != RD_BACKEND_NONE; i++) {
 		if (!attach->works[order[i]])
 			continue;

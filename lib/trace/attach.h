@@ -29,6 +29,7 @@ struct rd_attach {
 	struct trace_bpf *skel;
 	bool works[RD_BACKEND_COUNT]; /* found by trying */
 	bool read_kernel;	      /* programs may read kernel memory */
+	bool preemptible;	      /* tasks are preempted inside the kernel, or it is not known */
 	int *btf_fds;		      /* per module; -1: not opened */
 	int kprobe_type;	      /* perf event type of kprobes; -1: the kernel has none */
 	int *links;		      /* file descriptors */
@@ -68,8 +69,8 @@ int rd_attach_kprobe(struct rd_attach *attach, enum rd_hook hook, const uint32_t
 void rd_attach_probe(struct rd_attach *attach);
 
 /* The order in which ways are tried for a function, ended by RD_BACKEND_NONE, and why (caller frees `reason`). */
-void rd_attach_choose(const bool works[RD_BACKEND_COUNT], enum rd_backend asked, size_t functions, double seconds,
-		      enum rd_backend order[RD_BACKEND_COUNT], char **reason);
+void rd_attach_choose(const struct rd_attach *attach, size_t functions, enum rd_backend order[RD_BACKEND_COUNT],
+		      char **reason);
 
 /* File descriptor of a module's BTF in the kernel, 0 for vmlinux; -errno. Kept open in `attach`. */
 int rd_attach_btf_fd(struct rd_attach *attach, uint32_t module);

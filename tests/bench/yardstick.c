@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "yardstick.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+
+#include "bare.h"
+#include "bench.h"
+#include "trace/attach.h"
+
+#include "bare.skel.h"
+#include "trace.skel.h"
+
+struct yardstick {
+	struct bare_bpf *bare;
+	struct rd_attach attach;
+	struct rd_session_opts opts;
+	struct trace_bpf__bss bss;
+	uint8_t *backends;
+	size_t before; /* BPF objects of the kernel, without ours */
+};
+
+static int kprobe_type(void)
+{
+	FILE *f = fopen("/sys/bus/event_source/devices/kprobe/type", "re");
+	int type = -1;
+
+	if (f && fscanf(f, "%d", &type) != 1)
+		type = -1;
+	if (f)
+		fclose(f);
+	return type;
+}
+
+/* The code that hooks takes its programs from the product's skeleton: it is given one that names ours instead. */
+static struct trace_bpf *disguise(struct yardstick *yard, enum yard_kind kind)
+{
+	struct trace_bpf *skel = calloc(1, sizeof(*skel));
+	struct bare_bpf *bare = yard->bare;
+	struct bpf_program *fexits[] = { bare->progs.fexit_check, bare->progs.fexit_record, bare->progs.fexit_stack };
+	struct bpf_program *kprobes[] = { bare->progs.kprobe_check, bare->progs.kprobe_record,
+					  bare->progs.kprobe_stack };
+
+	if (!skel)
+		bench_fail("yardstick", ENOMEM);
+	skel->bss = &yard->bss;
+	skel->progs.fexit_leave = skel->progs.fexit_leave_root = fexits[kind];
+	skel->progs.kprobe_leave = skel->progs.kprobe_leave_root = kprobes[kind];
+	skel->progs.fentry_root = bare->progs.fentry_none;
+	skel->progs.kprobe_root = bare->progs.kprobe_none;
+	return skel;
+}
+
+static struct bare_bpf *load(void)
+{
+	struct bare_bpf *bare = bare_bpf__open();
+	struct bpf_program *prog;
+
+	if (!bare)
+		bench_fail("bare programs", errno);
+	bpf_object__for_each_program(prog, bare->obj)
+	{
+		int r = 0;
+
+		bpf_program__set_autoload(prog, true);
+		if (bpf_program__type(prog) == BPF_PROG_TYPE_TRACING)
+			r = bpf_program__set_attach_target(prog, 0, "bpf_fentry_test1");
+		if (r)
+			bench_fail(bpf_program__name(prog), r);
+	}
+	if (bare_bpf__load(bare))
+		bench_fail("bare programs", errno);
+	return bare;
+}
+
+struct yardstick *yardstick_create(struct rd_fnset *set, enum rd_backend backend, enum yard_kind kind)
+{
+	struct yardstick *yard = calloc(1, sizeof(*yard));
+	_cleanup_free_ char *reason = NULL;
+	struct rd_err err = {};
+
+	if (!yard)
+		bench_fail("yardstick", ENOMEM);
+	yard->before = bench_bpf_objects();
+	yard->backends = calloc(set->n_fns + 1, 1);
+	yard->opts.backend = backend;
+	yard->bare = load();
+	yard->attach = (struct rd_attach){ .set = set, .opts = &yard->opts, .backends = yard->backends };
+	yard->attach.skel = disguise(yard, kind);
+	yard->attach.kprobe_type = kprobe_type();
+	yard->attach.btf_fds = malloc((set->n_modules + 1) * sizeof(int));
+	if (!yard->backends || !yard->attach.btf_fds)
+		bench_fail("yardstick", ENOMEM);
+	for (size_t i = 0; i < set->n_modules; i++)
+		yard->attach.btf_fds[i] = -1;
+	rd_attach_probe(&yard->attach);
+	if (!rd_attach_run(&yard->attach, &reason, &err))
+		return yard;
+	yardstick_destroy(yard);
+	return NULL;
+}
+
+static int count(void *arg, void *data, size_t size)
+{
+	(void)data, (void)size;
+	++*(size_t *)arg;
+	return 0;
+}
+
+size_t yardstick_records(struct yardstick *yard)
+{
+	size_t n = 0;
+	struct ring_buffer *ring = ring_buffer__new(bpf_map__fd(yard->bare->maps.ring), count, &n, NULL);
+
+	if (!ring)
+		bench_fail("ring", errno);
+	ring_buffer__consume(ring);
+	ring_buffer__free(ring);
+	return n;
+}
+
+void yardstick_destroy(struct yardstick *yard)
+{
+	rd_attach_close(&yard->attach);
+	bare_bpf__destroy(yard->bare);
+	bench_wait_gone(yard->before);
+	free(yard->backends);
+	free(yard);
+}
