@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/nvshmem.h"
 #include "analyse/text.h"
 #include "base/buf.h"
 
@@ -65,56 +64,73 @@ const char *rd_env_front_end(const struct rd_host *host)
 	return NULL;
 }
 
-/* Process k takes the k-th device, counted in the order of devices and as often as the mapping says: that can be said
- * only where accelerators and NICs are in the same order. */
-static int nvshmem_mapping(const struct rd_host *host, const struct rd_choices *choices, struct rd_env *env)
+/* The nearest port, of these the one with the fewest users, of these the first; -1 if there is none. */
+static int best_port(const struct rd_host *host, const struct rd_nicmap *map, size_t gpu, const unsigned *users)
 {
-	_cleanup_buf_ struct rd_buf mapping = { 0 };
-	int last = -1;
-	unsigned count = 0;
+	enum rd_path best_path = RD_PATH_UNKNOWN;
+	int best = -1;
 
-	for (size_t i = 0; i <= choices->n; i++) {
-		int port = i < choices->n && choices->v[i].n_ports > 0 ? choices->v[i].ports[0] : -1;
+	for (size_t p = 0; p < host->n_ports; p++) {
+		enum rd_path path = rd_nicmap_pair(map, gpu, (size_t)host->ports[p].ibdev)->path;
 
-		if (i < choices->n && (port < last || port < 0))
-			return 0;
-		if (port != last && last >= 0) {
-			rd_buf_printf(&mapping, "%s%s:%u:%u", mapping.len ? "," : "",
-				      rd_ibdev_label(host, host->ports[last].ibdev), host->ports[last].num, count);
-			count = 0;
-		}
-		last = port;
-		count++;
+		if (!is_wanted(host, p))
+			continue;
+		if (path == RD_PATH_UNKNOWN)
+			path = RD_PATH_SYS;
+		if (best >= 0 && (path > best_path || (path == best_path && users[p] >= users[best])))
+			continue;
+		best = (int)p;
+		best_path = path;
 	}
-	if (!mapping.len && !mapping.failed)
-		return 0;
-	if (mapping.failed || add(env, "nvshmem", "NVSHMEM_ENABLE_NIC_PE_MAPPING", rd_text("1")) < 0)
-		return -ENOMEM;
-	return add(env, "nvshmem", "NVSHMEM_HCA_PE_MAPPING", RD_TAKE(mapping.data));
+	return best;
+}
+
+/* Process k takes the k-th device, counted in the order of devices and as often as the mapping says: that can be said
+ * only where accelerators and NICs are in the same order. "" where it cannot. NULL when out of memory. */
+static char *pe_mapping(const struct rd_host *host, const struct rd_nicmap *map)
+{
+	_cleanup_free_ unsigned *users = calloc(host->n_ports + 1, sizeof(*users));
+	_cleanup_buf_ struct rd_buf mapping = { 0 };
+	int last = 0;
+
+	if (!users)
+		return NULL;
+	rd_buf_str(&mapping, "");
+	for (size_t g = 0; g < host->n_gpus; g++) {
+		int port = best_port(host, map, g, users);
+
+		if (port < last)
+			return strdup("");
+		last = port;
+		users[port]++;
+	}
+	for (size_t p = 0; p < host->n_ports; p++) {
+		char label[128];
+
+		rd_port_label(host, &host->ports[p], label, sizeof(label));
+		if (users[p])
+			rd_buf_printf(&mapping, "%s%s:%u", mapping.len ? "," : "", label, users[p]);
+	}
+	return mapping.failed ? NULL : RD_TAKE(mapping.data);
 }
 
 static int nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int gid_index, struct rd_env *env)
 {
-	_cleanup_free_ bool *allowed = calloc(host->n_ports + 1, sizeof(*allowed));
-	struct rd_choices choices = { 0 };
+	_cleanup_free_ char *mapping = pe_mapping(host, map);
 	const char *name = NULL;
-	size_t before = env->n;
 	int r;
 
-	if (!allowed)
+	if (!mapping)
 		return -ENOMEM;
-	for (size_t p = 0; p < host->n_ports; p++) {
-		allowed[p] = is_wanted(host, p);
-		if (allowed[p])
-			name = host->ibdevs[host->ports[p].ibdev].name;
-	}
-	r = rd_nvshmem_choose(host, map, 0, allowed, &choices);
-	if (!r)
-		r = nvshmem_mapping(host, &choices, env);
-	rd_choices_deinit(&choices);
-	if (!r && env->n == before)
+	r = add(env, "nvshmem", "NVSHMEM_ENABLE_NIC_PE_MAPPING", rd_text("%d", *mapping != '\0'));
+	if (!r && *mapping)
+		r = add(env, "nvshmem", "NVSHMEM_HCA_PE_MAPPING", RD_TAKE(mapping));
+	else if (!r)
 		r = add(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(host, ""));
-	if (!r && strncmp(name, "mlx5", 4) != 0) {
+	for (size_t p = 0; p < host->n_ports; p++)
+		if (is_wanted(host, p))
+			name = host->ibdevs[host->ports[p].ibdev].name;
+	if (!r && name && strncmp(name, "mlx5", 4) != 0) {
 		size_t n = 0;
 
 		while (isalpha((unsigned char)name[n]))

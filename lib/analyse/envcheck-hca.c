@@ -134,7 +134,8 @@ int rd_envcheck_nvshmem_list(struct rd_check_env *check)
 		if (rd_port_active(&host->ports[p]) && rd_hca_list_takes(&list, device(host, p), host->ports[p].num))
 			rd_envcheck_selects(check, p);
 	rd_hca_list_deinit(&list);
-	if (!r && (!mapping || strcmp(mapping, "1") != 0))
+	/* Where it is set to 0, somebody has thought about it. */
+	if (!r && (!mapping || (!is_list && strcmp(mapping, "1") != 0)))
 		r = rd_envcheck_say(check, RD_REMARK_WARNING, "env-mapping-off",
 				    "NVSHMEM_ENABLE_NIC_PE_MAPPING is not 1",
 				    "which process gets which of these NICs goes by distance, not by the order given",
