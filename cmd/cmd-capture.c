@@ -311,7 +311,7 @@ const struct rd_cmd rd_cmd_capture = {
 		"gets the host's name and the time. Works without root for what is readable.",
 	.examples = "  rdmadiag capture\n"
 		    "  rdmadiag capture --redact /tmp/host.tar.zst      to be sent by mail\n"
-		    "  rdmadiag capture -i 10 -c 6 minute.tar.zst       six samples, ten seconds apart\n"
+		    "  rdmadiag capture -i 10 -c 6 minute.tar.zst      six samples in a minute\n"
 		    "  rdmadiag --from full.tar.zst capture --redact for-others.tar.zst\n",
 	.columns = rd_capture_columns,
 	.n_columns = RD_CAPTURE_COLUMNS,
