@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* /sys/class/net, and who is on which RDMA port. */
-#include "collect/host.h"
+#include "collect/netdev.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,9 +10,6 @@
 #define NETDEVS_MAX 65536
 
 enum { ARPHRD_ETHERNET = 1, ARPHRD_IPOIB = 32 };
-
-/* Addresses and routes: procnet.c */
-int rd_collect_procnet(const struct rd_sysfs *fs, struct rd_host *host);
 
 static int read_netdev(const struct rd_sysfs *fs, struct rd_netdev *netdev)
 {
@@ -27,8 +24,6 @@ static int read_netdev(const struct rd_sysfs *fs, struct rd_netdev *netdev)
 		RD_SET(netdev->mtu, (unsigned)value);
 	if (rd_sysfs_int(fs, &value, NET "/%s/type", netdev->name) == RD_OK && value >= 0)
 		RD_SET(netdev->type, (unsigned)value);
-	if (rd_sysfs_int(fs, &value, NET "/%s/ifindex", netdev->name) == RD_OK && value > 0)
-		netdev->ifindex = (unsigned)value;
 	/* IPoIB on older kernels has its port in dev_id only; Ethernet drivers put VF numbers there. */
 	if (rd_sysfs_int(fs, &value, NET "/%s/dev_port", netdev->name) == RD_OK && value >= 0 && value < 256)
 		netdev->ibdev_port = (int)value;
@@ -61,9 +56,12 @@ static int add_netdev(const struct rd_sysfs *fs, const char *name, struct rd_hos
 	_cleanup_free_ char *link = rd_sysfs_link(fs, NET "/%s", name);
 	struct rd_netdev *netdev = rd_host_add_netdev(host);
 	struct rd_pci_place place;
+	int64_t ifindex;
 
 	if (!netdev)
 		return -ENOMEM;
+	if (rd_sysfs_int(fs, &ifindex, NET "/%s/ifindex", name) == RD_OK && ifindex > 0 && ifindex <= INT32_MAX)
+		netdev->ifindex = (unsigned)ifindex;
 	netdev->name = strdup(name);
 	if (!netdev->name)
 		return -ENOMEM;

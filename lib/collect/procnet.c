@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* /proc/net: default routes, and the addresses of interfaces. */
-#include "collect/host.h"
+/* /proc/net: default routes, and the addresses of interfaces where there is no netlink. */
+#include "collect/netdev.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -8,8 +8,6 @@
 #include <string.h>
 
 #define ROUTES_MAX 4096
-
-int rd_collect_procnet(const struct rd_sysfs *fs, struct rd_host *host);
 
 struct route {
 	int netdev;
@@ -20,16 +18,6 @@ struct routes {
 	struct route *v;
 	size_t n, cap;
 };
-
-static int add_addr(struct rd_netdev *netdev, const struct rd_addr *addr)
-{
-	if (netdev->n_addrs >= 1024)
-		return 0;
-	if (rd_grow(&netdev->addrs, &netdev->cap_addrs, netdev->n_addrs + 1, sizeof(*addr)) < 0)
-		return -ENOMEM;
-	netdev->addrs[netdev->n_addrs++] = *addr;
-	return 0;
-}
 
 /* "Iface Destination Gateway Flags RefCnt Use Metric Mask …": numbers in the machine's byte order, as they lie in memory:
  * network order. */
@@ -102,7 +90,7 @@ static int read_v4(const struct rd_sysfs *fs, struct rd_host *host, const struct
 		memcpy(addr.raw, &last.s_addr, 4);
 		addr.prefix = (unsigned)__builtin_popcount(mask);
 		last.s_addr = 0;
-		if (netdev >= 0 && add_addr(&host->netdevs[netdev], &addr) < 0)
+		if (netdev >= 0 && rd_netdev_add_addr(&host->netdevs[netdev], &addr) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -129,7 +117,7 @@ static int read_v6(const struct rd_sysfs *fs, struct rd_host *host)
 			addr.raw[i] = (uint8_t)strtoul(byte, NULL, 16);
 		}
 		netdev = rd_host_find_netdev(host, name);
-		if (netdev >= 0 && add_addr(&host->netdevs[netdev], &addr) < 0)
+		if (netdev >= 0 && rd_netdev_add_addr(&host->netdevs[netdev], &addr) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -138,11 +126,14 @@ static int read_v6(const struct rd_sysfs *fs, struct rd_host *host)
 int rd_collect_procnet(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	struct routes routes = { 0 };
-	int r;
+	int r, answered;
 
 	r = read_routes(fs, host, &routes);
-	if (!r)
+	answered = r ? r : rd_collect_netaddr(fs, host);
+	if (answered == -ENOMEM)
+		r = -ENOMEM;
+	if (!r && answered < 0)
 		r = read_v4(fs, host, &routes);
 	free(routes.v);
-	return r ? r : read_v6(fs, host);
+	return r || answered == 0 ? r : read_v6(fs, host);
 }
