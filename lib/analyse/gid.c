@@ -27,6 +27,7 @@ static void choose(const struct rd_host *host, struct rd_port *port)
 	const char *fault = NULL;
 	int global = -1;
 
+	port->gid = -1;
 	if (port->n_gids == 0) {
 		port->gid_why = "the GID table is empty or not there";
 		return;

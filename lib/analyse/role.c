@@ -211,6 +211,7 @@ static void judge_port(struct state *st, size_t p)
 	const struct kind *kind = &st->kinds[st->kind_of[p]];
 	const char *layer = port->link_layer ? port->link_layer : "link layer unknown";
 
+	free(port->role_why);
 	if (st->front[p][0]) {
 		port->role = rate_of(port) > 0 && rate_of(port) <= SLOW_GBPS ? RD_ROLE_MANAGEMENT : RD_ROLE_STORAGE;
 		port->role_why = rd_text("%s; %g Gb/s", st->front[p], rate_of(port));
