@@ -141,6 +141,13 @@ test_capture_gives_the_same() {
 	diff "$W/a" "$W/b"
 }
 
+# The addresses come from netlink, here out of the recording.
+test_a_host_compared_with_itself() {
+	"$R" --from "$W/host.tar.zst" nic-map --compare "$W/host.tar.zst" --json >"$W/rails.json"
+	true_of "$W/rails.json" '.[0] | .findings == [] and (.rails | length) == 6 and
+		all(.rails[]; .subnet | test("^10\\.1\\.[1-5]\\.0/24$"))'
+}
+
 on_screen() {
 	tmux -L rd capture-pane -p | grep -q "$1"
 }
