@@ -9,6 +9,7 @@
 
 /* A host of many devices asks for about 50,000 facts of 100 bytes each. */
 #define REQUESTS_MAX ((size_t)1 << 20)
+#define NAME_COST 48 /* of a name in a list, in memory, besides its letters */
 
 const char *const rd_ask_names[RD_ASKS] = {
 	[RD_ASK_READ] = "read", [RD_ASK_LIST] = "list", [RD_ASK_LINK] = "link",
@@ -88,7 +89,7 @@ static bool read_names(struct reader *reader)
 			return false;
 		if (!request->word.len || strchr(request->word.data, '/'))
 			return wrong(reader, "a name in a list is none");
-		if (rd_tree_charge(reader->tree, request->word.len + sizeof(char *)) < 0)
+		if (rd_tree_charge(reader->tree, request->word.len + NAME_COST) < 0)
 			return wrong(reader, "its lists are above the limits");
 		if (rd_grow(&names->v, &names->cap, names->n + 1, sizeof(*names->v)) < 0)
 			return wrong(reader, "no memory for it");

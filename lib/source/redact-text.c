@@ -126,6 +126,13 @@ static size_t try_address(struct rd_redact *redact, const char *text, size_t siz
 		if (text[n - 1] != ':' && text[n - 1] != '.')
 			break;
 	}
+	/* "address:port" */
+	for (n = 0; n < size && (isdigit((unsigned char)text[n]) || text[n] == '.');)
+		n++;
+	while (n > 0 && text[n - 1] == '.')
+		n--;
+	if (n >= 7 && (n == size || !is_word(text[n])) && try_ip(redact, text, n, flags, out))
+		return n;
 	if (size >= 17 && (size == 17 || !is_word(text[17])) && try_pairs(redact, text, 17, '-', out))
 		return 17;
 	return 0;

@@ -225,7 +225,7 @@ struct rd_node_more *rd_tree_more(struct rd_tree *tree, uint32_t node)
 {
 	struct rd_node *of = &tree->nodes[node];
 
-	if (!of->more) {
+	if (!of->more && rd_tree_charge(tree, sizeof(*of->more)) == 0) {
 		of->more = tree_alloc(tree, sizeof(*of->more));
 		if (of->more)
 			*of->more = (struct rd_node_more){ 0 };

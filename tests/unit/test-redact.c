@@ -330,12 +330,36 @@ static void hosts_of_one_network_stay_in_one(void **state)
 	assert_memory_equal(net + 2, "\0\0", 2);
 }
 
+static void an_ipoib_address_ends_in_the_stand_in_of_its_guid(void **state)
+{
+	static const char text[] = "80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:a1:b2:c4 0002:c903:00a1:b2c4 "
+				   "(00-02-c9-a1-b2-c3, [fe80::2:c903:a1:b2c4%ib0]:80) 10.1.2.3:4791.";
+	_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	char expected[32];
+	unsigned g[8];
+
+	(void)state;
+	rd_redact_text(&redact, text, strlen(text), 0, &out);
+	assert_int_equal(sscanf(out.data, "80:00:02:08:fe:80:00:00:00:00:00:00:%x:%x:%x:%x:%x:%x:%x:%x", &g[0], &g[1],
+				&g[2], &g[3], &g[4], &g[5], &g[6], &g[7]),
+			 8);
+	snprintf(expected, sizeof(expected), " %02x%02x:%02x%02x:%02x%02x:%02x%02x ", g[0], g[1], g[2], g[3], g[4],
+		 g[5], g[6], g[7]);
+	assert_non_null(strstr(out.data, expected));
+	assert_null(strstr(out.data, "a1-b2"));
+	assert_null(strstr(out.data, "a1:b2"));
+	assert_non_null(strstr(out.data, "%ib0]:80) 240."));
+	assert_non_null(strstr(out.data, ".2.3:4791."));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_that_identifies_is_left_and_the_rest_fits_together),
 		TEST(what_only_looks_like_an_address_stays),
 		TEST(hosts_of_one_network_stay_in_one),
+		TEST(an_ipoib_address_ends_in_the_stand_in_of_its_guid),
 	};
 
 	return cmocka_run_group_tests_name("redact", tests, NULL, NULL);
