@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* capture: what all commands read, in one file. */
-#include "cmd.h"
+#include "capture.h"
 
 #include "report/report-capture.h"
 #include "source/record.h"
@@ -15,20 +15,6 @@
 #define SAMPLES_MAX 1000
 
 extern const struct rd_cmd rd_cmd_capture;
-
-struct capture_state {
-	double interval;
-	uint64_t count;
-	bool redact;
-};
-
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int signal)
-{
-	(void)signal;
-	interrupted = 1;
-}
 
 static int option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
@@ -57,113 +43,6 @@ static double seconds_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
-/* One line that is written over; NULL takes it away. Only for somebody who looks at it. */
-static void progress(const char *what, uint64_t sample, uint64_t samples)
-{
-	if (!isatty(STDERR_FILENO))
-		return;
-	if (what && samples > 1)
-		dprintf(STDERR_FILENO, "\r\033[K" RD_PROGRAM ": sample %llu of %llu: %s ",
-			(unsigned long long)sample + 1, (unsigned long long)samples, what);
-	else if (what)
-		dprintf(STDERR_FILENO, "\r\033[K" RD_PROGRAM ": recording %s ", what);
-	else
-		dprintf(STDERR_FILENO, "\r\033[K");
-}
-
-/* What a manifest says of the host. */
-static void record_host(struct rd_source *source)
-{
-	static const char *const paths[] = {
-		"/proc/sys/kernel/hostname",
-		"/proc/sys/kernel/osrelease",
-		"/proc/sys/kernel/version",
-		"/proc/sys/kernel/random/boot_id",
-	};
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(paths); i++) {
-		struct rd_bytes bytes = { 0 };
-
-		rd_read_file(source, paths[i], &bytes, NULL);
-		rd_bytes_deinit(&bytes);
-	}
-}
-
-static int record_sample(struct rd_ctx *ctx, struct rd_source *source, uint64_t sample, uint64_t samples,
-			 struct rd_err *err)
-{
-	record_host(source);
-	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
-		struct rd_err why = { 0 };
-		int r;
-
-		if (!(*cmd)->record)
-			continue;
-		progress((*cmd)->name, sample, samples);
-		r = (*cmd)->record(source, &why);
-		/* A host lacks this and that; memory is another matter. */
-		if (r == -ENOMEM) {
-			*err = why;
-			return r;
-		}
-		if (r < 0)
-			rd_verbose(ctx, "%s: %s: %s", (*cmd)->name, why.object, why.message);
-	}
-	return 0;
-}
-
-/* Until the next whole interval since `start`. */
-static void wait_until(double start, double interval, uint64_t sample)
-{
-	double left = start + interval * (double)sample - seconds_now();
-	struct timespec ts = { .tv_sec = (time_t)left, .tv_nsec = (long)((left - floor(left)) * 1e9) };
-
-	if (left > 0)
-		nanosleep(&ts, NULL);
-}
-
-/* A bundle is recorded anew sample by sample, as many as it has. */
-static int record_bundle(struct rd_ctx *ctx, struct rd_source *source, struct rd_err *err)
-{
-	int r = record_sample(ctx, source, 0, 1, err);
-
-	while (!r) {
-		r = rd_source_bundle_next(ctx->source, err);
-		if (r == -ENODATA)
-			return 0;
-		if (!r)
-			r = rd_source_record_next(source, err);
-		if (!r)
-			r = record_sample(ctx, source, 0, 1, err);
-	}
-	return r;
-}
-
-static int record_all(struct rd_ctx *ctx, struct rd_source *source, struct rd_err *err)
-{
-	const struct capture_state *state = ctx->state;
-	uint64_t samples = state->count ? state->count : 1;
-	double interval = state->interval > 0 ? state->interval : 1, start = seconds_now();
-	int r;
-
-	for (uint64_t i = 0; i < samples; i++) {
-		if (i > 0) {
-			progress("waiting", i, samples);
-			wait_until(start, interval, i);
-			/* Ctrl-C ends the waiting; what was recorded is kept. */
-			if (interrupted)
-				break;
-			r = rd_source_record_next(source, err);
-			if (r < 0)
-				return r;
-		}
-		r = record_sample(ctx, source, i, samples, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
 }
 
 static void count_facts(struct rd_ctx *ctx, const struct rd_recording *recording, struct rd_capture_facts *facts)
@@ -217,7 +96,7 @@ static int save(struct rd_ctx *ctx, const struct rd_recording *recording, struct
 	sigset_t signals, before;
 	int r;
 
-	progress("writing", 0, 1);
+	capture_progress("writing", 0, 1);
 	/* A half-written file would stay behind. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
@@ -227,7 +106,7 @@ static int save(struct rd_ctx *ctx, const struct rd_recording *recording, struct
 	count_facts(ctx, recording, facts);
 	r = rd_record_save(recording, RD_VERSION, facts->file, &facts->size, err);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	progress(NULL, 0, 1);
+	capture_progress(NULL, 0, 1);
 	return r;
 }
 
@@ -242,7 +121,7 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 	if (!r)
 		r = rd_source_record_open(ctx->source, &source, err);
 	if (!r)
-		r = ctx->globals.from ? record_bundle(ctx, source, err) : record_all(ctx, source, err);
+		r = capture_record(ctx, source, err);
 	if (!r)
 		r = rd_source_record_take(source, &recording, err);
 	if (!r && state->redact)
@@ -250,14 +129,13 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 	if (!r)
 		r = save(ctx, &recording, facts, err);
 	facts->seconds = seconds_now() - start;
-	progress(NULL, 0, 1);
+	capture_progress(NULL, 0, 1);
 	return r;
 }
 
 static int run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	const struct capture_state *state = ctx->state;
-	struct sigaction action = { .sa_handler = on_signal };
 	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	_cleanup_free_ char *name = NULL;
 	struct rd_capture_facts facts = { 0 };
@@ -281,8 +159,6 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 		return rd_fail(ctx, &err);
 	}
 	facts.file = name;
-	if (state->count > 1)
-		sigaction(SIGINT, &action, NULL);
 	if (capture(ctx, &facts, &err) < 0)
 		return rd_fail(ctx, &err);
 	rd_answer_init(ctx, &report);
