@@ -121,7 +121,7 @@ static int record_live(struct rd_ctx *ctx, struct rd_source *source, struct rd_e
 
 	if (samples > 1)
 		sigaction(SIGINT, &action, NULL);
-	for (uint64_t i = 0; i < samples; i++) {
+	for (uint64_t i = 0; i < samples && !interrupted; i++) {
 		if (i > 0) {
 			capture_progress("waiting", i, samples);
 			wait_for_next(interval, &next);
