@@ -53,7 +53,7 @@ static __always_inline void decode_ioctl(struct thread *t)
 	struct ioctl_attr attr;
 	int i;
 
-	if (bpf_probe_read_user(&head, sizeof(head), (void *)t->args[1]))
+	if (!cfg.read_kernel || bpf_probe_read_user(&head, sizeof(head), (void *)t->args[1]))
 		return;
 	t->rec.num_attrs = head.num_attrs;
 	t->rec.verb = RD_VERB(RD_VERB_IOCTL, (__u32)head.object << 16 | head.method);
@@ -116,7 +116,7 @@ static __always_inline void decode(struct thread *t, __u32 entry)
 		break;
 	case RD_DOOR_UCMA:
 		rec->dev = file_device((struct file *)t->args[0]);
-		if (!bpf_probe_read_user(&cmd, sizeof(cmd), (void *)t->args[1]))
+		if (cfg.read_kernel && !bpf_probe_read_user(&cmd, sizeof(cmd), (void *)t->args[1]))
 			rec->verb = RD_VERB(RD_VERB_UCMA, cmd);
 		break;
 	case RD_DOOR_HANDLER:

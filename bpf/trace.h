@@ -38,7 +38,7 @@ struct rd_trace_config {
 	char comm[RD_COMM_LEN];
 	char ibdev[64];
 	__u8 match;	  /* only chains with a function that has RD_FN_MATCH */
-	__u8 read_kernel; /* kernel memory may be read (lockdown=confidentiality forbids it) */
+	__u8 read_kernel; /* memory may be read. Where lockdown forbids the kernel's, libbpf gives up user memory too */
 	__u8 kernel_stack, user_stack;
 	__u8 descendants; /* only processes below the command */
 	/* struct rd_offsets; -1: not known */

@@ -254,7 +254,7 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 		return r;
 	}
 	if (!attach->read_kernel)
-		note(attach, EPERM, "kernel memory", "programs may not read it, so devices and QP numbers stay unknown",
+		note(attach, EPERM, "kernel memory", "the programs may not read it, so verbs, devices and QP numbers stay unknown",
 		     "the kernel is locked down (confidentiality); boot it with lockdown=integrity to see them");
 	r = describe_functions(attach);
 	if (r < 0)
