@@ -6,6 +6,7 @@
 # kernels: 6.1 6.12 7.x
 # boot: pci
 # qemu: -machine q35 -object memory-backend-ram,id=m0,size=768M -object memory-backend-ram,id=m1,size=768M
+# qemu: -smp 2,sockets=2,cores=1,threads=1
 # qemu: -numa node,nodeid=0,cpus=0,memdev=m0 -numa node,nodeid=1,cpus=1,memdev=m1
 # qemu: -device pxb-pcie,id=pxb0,bus_nr=32,bus=pcie.0,numa_node=0 -device pxb-pcie,id=pxb2,bus_nr=64,bus=pcie.0,numa_node=0
 # qemu: -device pxb-pcie,id=pxb1,bus_nr=96,bus=pcie.0,numa_node=1
