@@ -150,6 +150,7 @@ lint:
 	$(Q)tests/check.sh lint
 
 bench: all
+	$(Q)tests/bench/nic-map
 	$(Q)tests/bench/run
 
 fuzz:
