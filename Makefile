@@ -21,15 +21,21 @@ BPFTOOL ?= $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool || echo bpft
 PKG_CONFIG ?= pkg-config
 INSTALL ?= install
 
-PKGS = libbpf libelf libdw json-c smartcols libarchive
+PKGS = libbpf libelf libdw json-c smartcols libarchive libmnl ncursesw
 
 ifeq ($(SAN),1)
 B = build/san
 SAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+else ifeq ($(FUZZ),1)
+B = build/libfuzzer
+SAN_FLAGS = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 else
 B = build
 SAN_FLAGS =
 endif
+# FUZZ=1, with clang: for tests/fuzz/libfuzzer
+FUZZ_MAIN = $(if $(filter 1,$(FUZZ)),libfuzzer,driver)
+FUZZ_FLAGS = $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer)
 
 ifeq ($(V),1)
 Q =
@@ -64,7 +70,7 @@ MAIN_OBJ = $(B)/obj/cmd/main.o
 UNIT_OBJ = $(UNIT_SRC:%.c=$(B)/obj/%.o) $(UNIT_SHARED:%.c=$(B)/obj/%.o)
 SKEL = $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.skel.h)
 FUZZERS = $(FUZZ_SRC:%.c=$(B)/%)
-FUZZ_OBJ = $(FUZZ_SRC:%.c=$(B)/obj/%.o) $(B)/obj/tests/fuzz/driver.o
+FUZZ_OBJ = $(FUZZ_SRC:%.c=$(B)/obj/%.o) $(B)/obj/tests/fuzz/$(FUZZ_MAIN).o
 UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 
 # Other flags, or another list of sources, are as good a reason to build anew as a changed file: both are kept in files,
@@ -123,10 +129,10 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_SHARED:%.c=$(B)/obj/%.o) $(B)/
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
 fuzzers: $(FUZZERS)
-$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/driver.o $(B)/librdmadiag.a
+$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/$(FUZZ_MAIN).o $(B)/librdmadiag.a
 	@mkdir -p $(@D)
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) $(FUZZ_FLAGS) -o $@ $^ $(LIBS)
 
 deps:
 	$(Q)scripts/deps.sh build test vm
@@ -144,6 +150,7 @@ lint:
 	$(Q)tests/check.sh lint
 
 bench: all
+	$(Q)tests/bench/nic-map
 	$(Q)tests/bench/run
 
 fuzz:

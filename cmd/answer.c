@@ -132,11 +132,21 @@ int rd_fail_usage(const struct rd_cmd *cmd, const struct rd_err *err)
 	return RD_EXIT_UNKNOWN;
 }
 
+static uint64_t wall_clock(void)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
 void rd_answer_init(const struct rd_ctx *ctx, struct rd_report *report)
 {
 	rd_report_init(report, ctx->schema);
 	report->time = ctx->source->ops->now(ctx->source, CLOCK_REALTIME);
 	report->source = ctx->source->ops->name;
+	if (ctx->globals.from)
+		RD_SET(report->read_at, wall_clock());
 	rd_read_textf(ctx->source, &report->host, NULL, "/proc/sys/kernel/hostname");
 }
 

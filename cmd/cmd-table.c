@@ -2,15 +2,24 @@
 #include "cmd.h"
 
 extern const struct rd_cmd rd_cmd_trace_errno;
+extern const struct rd_cmd rd_cmd_nic_map;
+extern const struct rd_cmd rd_cmd_capture;
+extern const struct rd_cmd rd_cmd_diff;
 extern const struct rd_cmd rd_cmd_complete;
 
+/* clang-format off */
 const struct rd_cmd *const rd_commands[] = {
 	&rd_cmd_trace_errno,
+	&rd_cmd_nic_map,
+	&rd_cmd_capture,
+	&rd_cmd_diff,
 	&rd_cmd_complete,
 	NULL,
 };
+/* clang-format on */
 
 const struct rd_opt rd_global_opts[] = {
+	{ "from", 0, "PATH", "read a bundle (directory or tar) instead of this host", "file" },
 	{ "json", 0, NULL, "print JSON: one document, or a line for each event", NULL },
 	{ "columns", 'o', "LIST", "show these columns: NAME,NAME; or add some: +NAME", "column" },
 	{ "noheadings", 'n', NULL, "leave out the line of column headings", NULL },

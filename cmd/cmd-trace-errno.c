@@ -176,6 +176,7 @@ const struct rd_cmd rd_cmd_trace_errno = {
 		    "  rdmadiag trace-errno --list --function 'ib_umem_*'\n",
 	.columns = rd_trace_event_columns,
 	.n_columns = RD_TRACE_EVENT_COLUMNS,
+	.live_only = true,
 	.runs_command = true,
 	.state_size = sizeof(struct trace_opts),
 	.option = trace_option,

@@ -32,6 +32,7 @@ struct rd_globals {
 	bool json;
 	bool verbose;
 	const char *color; /* auto, always, never */
+	const char *from;  /* a bundle to read instead of this host; NULL: this host */
 	struct rd_table_style style;
 };
 
@@ -55,10 +56,14 @@ struct rd_cmd {
 	const struct rd_column *columns; /* what -o can name, for --help and completion; NULL: no table */
 	size_t n_columns;
 	bool hidden;
+	bool live_only;	   /* looks at this host's running kernel: no bundle can answer */
 	bool runs_command; /* the operands are a command line: our options end at the first of them */
 	size_t state_size;
 	/* Takes one option into ctx->state; -EINVAL with err filled if its argument is no good. */
 	int (*option)(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err);
+	/* Reads through `source` all that the command reads with any of its options, and prints nothing: `capture` calls it
+	 * with a source that records. What cannot be read is no failure here. NULL: nothing that a bundle holds. */
+	int (*record)(struct rd_source *source, struct rd_err *err);
 	/* Does the work; returns the exit code. argv: the operands ("--" removed), NULL-terminated. */
 	int (*run)(struct rd_ctx *ctx, int argc, char **argv);
 };

@@ -81,7 +81,14 @@ static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 	char schema[64];
 	int r;
 
-	r = rd_source_live_open(NULL, &source, &err);
+	if (ctx->globals.from && ctx->cmd->live_only) {
+		rd_err_set(&err, EINVAL, "--from", "%s looks at the running kernel of this host", ctx->cmd->name);
+		return rd_fail_usage(ctx->cmd, &err);
+	}
+	if (ctx->globals.from)
+		r = rd_source_bundle_open(ctx->globals.from, &source, &err);
+	else
+		r = rd_source_live_open(NULL, &source, &err);
 	if (r < 0)
 		return rd_fail(ctx, &err);
 	ctx->source = source;

@@ -142,7 +142,9 @@ static int take_global(struct rd_ctx *ctx, const struct rd_opt *opt, const char 
 		globals->verbose = true;
 		return 0;
 	}
-	if (strcmp(opt->name, "json") == 0) {
+	if (strcmp(opt->name, "from") == 0) {
+		globals->from = arg;
+	} else if (strcmp(opt->name, "json") == 0) {
 		globals->json = true;
 	} else if (strcmp(opt->name, "raw") == 0) {
 		globals->style.raw = true;

@@ -21,6 +21,8 @@ build    libdw-dev                        elfutils-devel
 build    libjson-c-dev                    json-c-devel
 build    libsmartcols-dev                 libsmartcols-devel
 build    libarchive-dev                   libarchive-devel
+build    libncurses-dev                   ncurses-devel
+build    libmnl-dev                       libmnl-devel
 test     git                              git
 test     libcmocka-dev                    libcmocka-devel
 test     bats                             bats

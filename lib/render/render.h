@@ -19,6 +19,9 @@ struct rd_table_style {
 int rd_render_table(const struct rd_section *section, const struct rd_table_style *style, struct rd_buf *out,
 		    struct rd_err *err);
 
+/* Adds one cell as it stands in a table, escaped; "-" for what is not known. */
+void rd_render_cell(const struct rd_column *column, const struct rd_cell *cell, struct rd_buf *out);
+
 /* Adds the whole report as one JSON document, keys in the order of CLI.md, ending in a newline. `version` is the
  * program's. */
 int rd_render_json(const struct rd_report *report, const char *version, struct rd_buf *out);

@@ -283,3 +283,8 @@ int rd_render_table(const struct rd_section *section, const struct rd_table_styl
 		return rd_err_set(err, -r, section->key, "no memory for the table");
 	return 0;
 }
+
+void rd_render_cell(const struct rd_column *column, const struct rd_cell *cell, struct rd_buf *out)
+{
+	cell_text(column, cell, out);
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This host, or a folder that is laid out like one. */
+#include "source/netlink.h"
 #include "source/source.h"
 
 #include <bpf/libbpf.h>
@@ -20,6 +21,7 @@ struct live {
 	struct rd_source src;
 	int root;
 	bool confined; /* a folder stands for the host: links in it, also absolute ones, lead to places in it */
+	struct rd_nlsockets sockets;
 	struct ring_buffer *ring;
 	rd_event_fn *fn; /* of the drain_events that is running */
 	void *arg;
@@ -190,6 +192,16 @@ static int live_stat_ino(struct rd_source *src, const char *path, uint64_t *ret,
 	return 0;
 }
 
+static int live_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+			struct rd_err *err)
+{
+	struct live *live = live_of(src);
+
+	if (live->confined)
+		return rd_err_set(err, EOPNOTSUPP, "netlink", "a folder has none");
+	return rd_nlsockets_ask(&live->sockets, protocol, request, size, ret, err);
+}
+
 static int live_event(void *ctx, void *data, size_t size)
 {
 	struct live *live = ctx;
@@ -226,6 +238,7 @@ static void live_close(struct rd_source *src)
 {
 	struct live *live = live_of(src);
 
+	rd_nlsockets_deinit(&live->sockets);
 	ring_buffer__free(live->ring);
 	close(live->root);
 	free(live);
@@ -238,6 +251,7 @@ static const struct rd_source_ops live_ops = {
 	.read_link = live_read_link,
 	.stat_rdev = live_stat_rdev,
 	.stat_ino = live_stat_ino,
+	.netlink = live_netlink,
 	.drain_events = live_drain_events,
 	.now = live_now,
 	.close = live_close,

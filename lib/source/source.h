@@ -47,6 +47,16 @@ struct rd_source_ops {
 	int (*stat_rdev)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
 	/* Inode number: what the kernel calls a cgroup's id. */
 	int (*stat_ino)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
+	/*
+	 * Asks the kernel over netlink and gathers what it answers. `protocol`: NETLINK_ROUTE, NETLINK_RDMA, NETLINK_GENERIC …
+	 * `request`: one message, nlmsg_len == size, NLM_F_REQUEST set, nlmsg_seq and nlmsg_pid 0. `ret`: whole messages, one
+	 * behind the other, each length verified, without NLMSG_DONE and acknowledgements and with seq and pid 0; empty
+	 * if there were none. What the kernel refuses (NLMSG_ERROR) is a fact: its -errno. A dump during which the
+	 * kernel's tables changed is asked for again; where that does not help, NLM_F_DUMP_INTR is left in the flags.
+	 * -EBADMSG for a malformed answer, -EOPNOTSUPP where there is no netlink (a folder).
+	 */
+	int (*netlink)(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+		       struct rd_err *err);
 	/* Calls fn for each event that has arrived; never waits. Returns how many. */
 	int (*drain_events)(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err);
 	/* Nanoseconds of CLOCK_REALTIME or CLOCK_MONOTONIC; of a recording: as they were. */
@@ -74,6 +84,12 @@ static inline int rd_read_link(struct rd_source *src, const char *path, char **r
 	return src->ops->read_link(src, path, ret, err);
 }
 
+static inline int rd_netlink(struct rd_source *src, int protocol, const void *request, size_t size,
+			     struct rd_bytes *ret, struct rd_err *err)
+{
+	return src->ops->netlink(src, protocol, request, size, ret, err);
+}
+
 /* Reads a small text file whose path is made by printf and strips the trailing newline and blanks. Caller frees. */
 int rd_read_textf(struct rd_source *src, char **ret, struct rd_err *err, const char *fmt, ...) RD_PRINTF(4, 5);
 
@@ -91,6 +107,31 @@ int rd_source_live_open(const char *root, struct rd_source **ret, struct rd_err 
 
 /* Lets drain_events read the BPF ring buffer behind `ringbuf_map_fd` (kept open by the caller). */
 int rd_source_live_set_ring(struct rd_source *src, int ringbuf_map_fd, struct rd_err *err);
+
+/*
+ * A recorded host: a bundle, or a bare tree that holds sys/ and perhaps proc/, below a single top folder or not. A
+ * directory, or a tar of one, plain or packed by gzip, bzip2 or zstd. Nothing is extracted and nothing outside is opened:
+ * links are resolved within the tree. What is not in there is -ENOENT; what was denied when it was recorded is so again.
+ * An XML file is taken for an NCCL topology: a host that has RD_SOURCE_NCCL_XML and nothing else.
+ * -EBADMSG for a damaged or hostile one, -EFBIG for one above the limits; `err` says where. Caller closes it.
+ */
+int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_err *err);
+
+#define RD_SOURCE_NCCL_XML "/nccl-topo.xml"
+
+/* Goes on to the next sample of a bundle that has several; -ENODATA behind the last one (and if it is no bundle). */
+int rd_source_bundle_next(struct rd_source *src, struct rd_err *err);
+
+/*
+ * A source that asks `inner` (which stays the caller's, and open for as long) and keeps what it answered. Its clock stands
+ * still until rd_source_record_next begins another sample. What becomes of it: source/record.h.
+ */
+int rd_source_record_open(struct rd_source *inner, struct rd_source **ret, struct rd_err *err);
+int rd_source_record_next(struct rd_source *src, struct rd_err *err);
+
+/* Whether and where a walk over netlink messages is sound: the length of the whole message at `at` of `size` bytes, 0
+ * for one that is cut short or lies about its length. */
+size_t rd_nlmsg_length(const void *at, size_t size);
 
 /*
  * Unpacks bytes compressed with gzip, bzip2, xz or zstd (kernel modules are); bytes in no such format are copied.

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* capture: what all commands read, in one file. */
+#include "capture.h"
+
+#include "report/report-capture.h"
+#include "source/record.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define SAMPLES_MAX 1000
+
+extern const struct rd_cmd rd_cmd_capture;
+
+static int option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct capture_state *state = ctx->state;
+	char *end;
+
+	if (opt->letter == 'i') {
+		state->interval = strtod(arg, &end);
+		if (end == arg || *end || !isfinite(state->interval) || state->interval <= 0 || state->interval > 86400)
+			return rd_err_set(err, EINVAL, "--interval", "\"%s\" is not a number of seconds", arg);
+	} else if (opt->letter == 'c') {
+		errno = 0;
+		state->count = strtoull(arg, &end, 10);
+		if (errno || end == arg || *end || *arg == '-' || !state->count || state->count > SAMPLES_MAX)
+			return rd_err_set(err, EINVAL, "--count", "\"%s\" is not a number from 1 to %d", arg,
+					  SAMPLES_MAX);
+	} else {
+		state->redact = true;
+	}
+	return 0;
+}
+
+static double seconds_now(void)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void count_facts(struct rd_ctx *ctx, const struct rd_recording *recording, struct rd_capture_facts *facts)
+{
+	facts->samples = recording->n_samples;
+	for (size_t i = 0; i < recording->n_samples; i++) {
+		const struct rd_record_sample *sample = &recording->samples[i];
+
+		facts->requests += sample->n_requests;
+		for (size_t k = 0; k < sample->n_requests; k++) {
+			const struct rd_request *request = &sample->requests[k];
+			const struct rd_node *node = rd_tree_node(sample->tree, request->node);
+			int code = node->more ? node->more->code[request->ask] : 0;
+			_cleanup_free_ char *path = NULL;
+
+			if (code != EACCES && code != EPERM)
+				continue;
+			facts->denied++;
+			path = ctx->globals.verbose ? rd_tree_path(sample->tree, sample->root, request->node) : NULL;
+			if (path)
+				rd_verbose(ctx, "denied: /%s", path);
+		}
+	}
+}
+
+/* "rdmadiag-HOST-20260102T030405Z.tar.zst" in the working directory. Without the host's name where that is to stay out. */
+static char *default_name(struct rd_ctx *ctx)
+{
+	const struct capture_state *state = ctx->state;
+	time_t seconds = ctx->source->ops->now(ctx->source, CLOCK_REALTIME) / 1000000000u;
+	_cleanup_free_ char *host = NULL;
+	char date[32] = "";
+	char *name;
+	struct tm tm;
+
+	if (!state->redact)
+		rd_read_textf(ctx->source, &host, NULL, "/proc/sys/kernel/hostname");
+	for (char *c = host; c && *c; c++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_", *c))
+			*c = '_';
+	if (gmtime_r(&seconds, &tm))
+		strftime(date, sizeof(date), "%Y%m%dT%H%M%SZ", &tm);
+	if (asprintf(&name, RD_PROGRAM "-%s%s%s.tar.zst", host && *host ? host : "", host && *host ? "-" : "", date) < 0)
+		return NULL;
+	return name;
+}
+
+static int save(struct rd_ctx *ctx, const struct rd_recording *recording, struct rd_capture_facts *facts,
+		struct rd_err *err)
+{
+	sigset_t signals, before;
+	int r;
+
+	capture_progress("writing", 0, 1);
+	/* A half-written file would stay behind. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	count_facts(ctx, recording, facts);
+	r = rd_record_save(recording, RD_VERSION, facts->file, &facts->size, err);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	capture_progress(NULL, 0, 1);
+	return r;
+}
+
+static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd_err *err)
+{
+	const struct capture_state *state = ctx->state;
+	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
+	_cleanup_(rd_recording_deinit) struct rd_recording recording = { 0 };
+	double start = seconds_now();
+	int r = rd_record_can_save(facts->file, err);
+
+	if (!r)
+		r = rd_source_record_open(ctx->source, &source, err);
+	if (!r)
+		r = capture_record(ctx, source, err);
+	if (!r)
+		r = rd_source_record_take(source, &recording, err);
+	if (!r && state->redact)
+		r = rd_record_redact(&recording, err);
+	if (!r)
+		r = save(ctx, &recording, facts, err);
+	facts->seconds = seconds_now() - start;
+	capture_progress(NULL, 0, 1);
+	return r;
+}
+
+static int run(struct rd_ctx *ctx, int argc, char **argv)
+{
+	const struct capture_state *state = ctx->state;
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
+	_cleanup_free_ char *name = NULL;
+	struct rd_capture_facts facts = { 0 };
+	struct rd_err err = { 0 };
+
+	if (argc > 1) {
+		rd_err_set(&err, EINVAL, argv[1], "capture writes one file");
+		return rd_fail_usage(ctx->cmd, &err);
+	}
+	if (state->interval > 0 && !state->count) {
+		rd_err_set(&err, EINVAL, "--interval", "needs --count, so that the bundle has an end");
+		return rd_fail_usage(ctx->cmd, &err);
+	}
+	if (ctx->globals.from && state->count) {
+		rd_err_set(&err, EINVAL, "--count", "a bundle has the samples that it has");
+		return rd_fail_usage(ctx->cmd, &err);
+	}
+	name = argc ? strdup(argv[0]) : default_name(ctx);
+	if (!name) {
+		rd_err_set(&err, ENOMEM, "capture", "no memory for a name");
+		return rd_fail(ctx, &err);
+	}
+	facts.file = name;
+	if (capture(ctx, &facts, &err) < 0)
+		return rd_fail(ctx, &err);
+	rd_answer_init(ctx, &report);
+	if (rd_report_capture(&report, &facts) < 0) {
+		rd_err_set(&err, ENOMEM, "capture", "cannot say what was written");
+		return rd_fail(ctx, &err);
+	}
+	return rd_answer_print(ctx, &report);
+}
+
+static const struct rd_opt opts[] = {
+	{ "interval", 'i', "SECONDS", "look at the host again every SECONDS (with -c)", NULL },
+	{ "count", 'c', "N", "look N times; later samples hold only what changed", NULL },
+	{ "redact", 0, NULL, "replace host names, addresses, GUIDs, serial numbers and command lines", NULL },
+	{ 0 },
+};
+
+const struct rd_cmd rd_cmd_capture = {
+	.name = "capture",
+	.summary = "write what the other commands read into one file",
+	.operands = "[FILE]",
+	.opts = opts,
+	.description =
+		"Asks this host all that the other commands ask, and keeps the answers, errors included, in a bundle\n"
+		"that --from reads elsewhere. FILE ends in .tar, .tar.gz, .tar.bz2 or .tar.zst; without FILE the bundle\n"
+		"gets the host's name and the time. Works without root for what is readable.",
+	.examples = "  rdmadiag capture\n"
+		    "  rdmadiag capture --redact /tmp/host.tar.zst      to be sent by mail\n"
+		    "  rdmadiag capture -i 10 -c 6 minute.tar.zst      six samples in a minute\n"
+		    "  rdmadiag --from full.tar.zst capture --redact for-others.tar.zst\n",
+	.columns = rd_capture_columns,
+	.n_columns = RD_CAPTURE_COLUMNS,
+	.state_size = sizeof(struct capture_state),
+	.option = option,
+	.run = run,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* diff: what changed on a host between two captures, or since one. */
+#include "cmd.h"
+
+#include "analyse/diff.h"
+#include "collect/snapshot.h"
+#include "report/report-diff.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+extern const struct rd_cmd rd_cmd_diff;
+
+/* One of the two. */
+struct look {
+	struct rd_source *source;
+	struct rd_facts facts;
+	char *host;
+	uint64_t time;
+};
+
+static void look_deinit(struct look *look)
+{
+	rd_source_closep(&look->source);
+	rd_facts_deinit(&look->facts);
+	free(look->host);
+}
+
+static int look_init(struct look *look, const char *path, struct rd_err *err)
+{
+	int r = strcmp(path, "live") == 0 ? rd_source_live_open(NULL, &look->source, err) :
+					    rd_source_bundle_open(path, &look->source, err);
+
+	if (r < 0)
+		return r;
+	/* Of a bundle with several samples, its end is what it has to tell. */
+	while (rd_source_bundle_next(look->source, NULL) == 0)
+		;
+	look->time = look->source->ops->now(look->source, CLOCK_REALTIME);
+	rd_read_textf(look->source, &look->host, NULL, "/proc/sys/kernel/hostname");
+	return rd_snapshot_collect(look->source, &look->facts, err);
+}
+
+static int fill(struct rd_report *report, const struct rd_changes *changes)
+{
+	struct rd_section *section = rd_report_diff();
+
+	for (size_t i = 0; section && i < changes->n; i++) {
+		const struct rd_change *change = &changes->v[i];
+		const struct rd_fact *fact = change->after ? change->after : change->before;
+
+		rd_report_diff_add(section, rd_area_name(fact->area), fact->subject, fact->field,
+				   change->before ? change->before->value : NULL,
+				   change->after ? change->after->value : NULL, change->weight);
+	}
+	return rd_report_add(report, section);
+}
+
+/* The document is about the second of the two. */
+static int answer(struct rd_ctx *ctx, const struct look *before, const struct look *after, struct rd_report *report)
+{
+	_cleanup_(rd_changes_deinit) struct rd_changes changes = { 0 };
+	struct timespec now = { 0 };
+	int r = rd_diff(&before->facts, &after->facts, &changes);
+
+	rd_report_init(report, ctx->schema);
+	report->time = after->time;
+	report->source = after->source->ops->name;
+	report->host = after->host ? strdup(after->host) : NULL;
+	if (strcmp(report->source, "bundle") == 0) {
+		clock_gettime(CLOCK_REALTIME, &now);
+		RD_SET(report->read_at, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+	}
+	if (!r)
+		r = rd_report_diff_base(report, before->host, before->time);
+	return r < 0 ? r : fill(report, &changes);
+}
+
+static int run(struct rd_ctx *ctx, int argc, char **argv)
+{
+	_cleanup_(look_deinit) struct look before = { 0 }, after = { 0 };
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
+	struct rd_err err = { 0 };
+	int r;
+
+	if (argc != 2 || ctx->globals.from) {
+		rd_err_set(&err, EINVAL, argc > 2 ? argv[2] : "diff", "takes two bundles, or a bundle and \"live\"");
+		return rd_fail_usage(ctx->cmd, &err);
+	}
+	r = look_init(&before, argv[0], &err);
+	if (!r)
+		r = look_init(&after, argv[1], &err);
+	if (r < 0)
+		return rd_fail(ctx, &err);
+	if (answer(ctx, &before, &after, &report) < 0) {
+		rd_err_set(&err, ENOMEM, "diff", "no memory to compare");
+		return rd_fail(ctx, &err);
+	}
+	if (before.host && after.host && strcmp(before.host, after.host) != 0)
+		rd_warn(ctx, "these are two hosts: %s and %s", before.host, after.host);
+	return rd_answer_print(ctx, &report);
+}
+
+static int record(struct rd_source *source, struct rd_err *err)
+{
+	_cleanup_(rd_facts_deinit) struct rd_facts facts = { 0 };
+
+	return rd_snapshot_collect(source, &facts, err);
+}
+
+static const struct rd_opt opts[] = { { 0 } };
+
+const struct rd_cmd rd_cmd_diff = {
+	.name = "diff",
+	.summary = "show what changed between two bundles, or since one",
+	.operands = "BUNDLE BUNDLE|live",
+	.opts = opts,
+	.description =
+		"Compares two captures of a host, or one with the host as it is now: devices, links, firmware, kernel and\n"
+		"modules, GIDs, addresses, routes, settings, counters. The most telling change comes first.",
+	.examples = "  rdmadiag diff monday.tar.zst live\n"
+		    "  rdmadiag diff before.tar.zst after.tar.zst -o +weight\n",
+	.columns = rd_diff_columns,
+	.n_columns = RD_DIFF_COLUMNS,
+	.record = record,
+	.run = run,
+};

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nic-map: who sits next to whom. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collect/host.h"
+#include "nicmap.h"
+#include "report/report-nicmap.h"
+
+#define PES_MAX 4096
+
+static int take_number(const char *name, const char *arg, unsigned long least, unsigned long most, unsigned long *ret,
+		       struct rd_err *err)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(arg, &end, 10);
+	if (errno || *end || end == arg || *arg == '-' || value < least || value > most)
+		return rd_err_set(err, EINVAL, name, "\"%s\" is no number from %lu to %lu", arg, least, most);
+	*ret = value;
+	return 0;
+}
+
+static int take_env(const char *arg, struct nicmap_opts *opts, struct rd_err *err)
+{
+	static const char *const known[] = { "nccl", "nvshmem", "ucx", "all" };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(known); i++)
+		if (strcmp(arg, known[i]) == 0)
+			opts->env = known[i];
+	if (opts->env)
+		return 0;
+	rd_err_set(err, EINVAL, "--env", "\"%s\" is no library that is known here", arg);
+	rd_err_hint(err, "nccl, nvshmem, ucx or all");
+	return -EINVAL;
+}
+
+static int take_value(const char *name, const char *arg, struct nicmap_opts *opts, struct rd_err *err)
+{
+	unsigned long value;
+	char *end;
+	int r = 0;
+
+	if (strcmp(name, "pes") == 0) {
+		r = take_number("--pes", arg, 1, PES_MAX, &value, err);
+		opts->pes = r ? 0 : (unsigned)value;
+	} else if (strcmp(name, "pid") == 0) {
+		r = take_number("--pid", arg, 1, 1ul << 22, &value, err);
+		opts->pid = r ? 0 : (int)value;
+	} else if (strcmp(name, "count") == 0) {
+		r = take_number("--count", arg, 1, 1ul << 30, &opts->count, err);
+	} else if (strcmp(name, "interval") == 0) {
+		opts->interval = strtod(arg, &end);
+		if (*end || end == arg || !(opts->interval >= 0.1 && opts->interval <= 86400))
+			return rd_err_set(err, EINVAL, "--interval", "\"%s\" is no number of seconds from 0.1 to 86400",
+					  arg);
+	} else if (strcmp(name, "env") == 0) {
+		r = take_env(arg, opts, err);
+	} else if (strcmp(name, "env-file") == 0) {
+		opts->env_file = arg;
+	} else if (strcmp(name, "path") == 0) {
+		opts->path = arg;
+	}
+	return r;
+}
+
+static int nicmap_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct nicmap_opts *opts = ctx->state;
+	const struct {
+		const char *name;
+		bool *flag;
+	} flags[] = {
+		{ "matrix", &opts->matrix },   { "gids", &opts->gids },		{ "assignment", &opts->assignment },
+		{ "fail", &opts->fail },       { "nccl-xml", &opts->nccl_xml }, { "check-env", &opts->check_env },
+		{ "compare", &opts->compare }, { "live", &opts->live },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(flags); i++)
+		if (strcmp(opt->name, flags[i].name) == 0)
+			*flags[i].flag = true;
+	return arg ? take_value(opt->name, arg, opts, err) : 0;
+}
+
+/* What is asked must be one thing, and have its operands. */
+static int check_usage(const struct nicmap_opts *opts, int argc, char **argv, struct rd_err *err)
+{
+	int modes = opts->matrix + opts->gids + opts->assignment + opts->nccl_xml + opts->check_env + opts->compare +
+		    (opts->env != NULL) + (opts->path != NULL) + opts->live;
+
+	if (modes > 1)
+		return rd_err_set(err, EINVAL, "nic-map",
+				  "of --matrix, --gids, --assignment, --path, --env, --check-env, "
+				  "--nccl-xml, --compare and --live only one can be had");
+	if ((opts->pid || opts->env_file) && !opts->check_env)
+		return rd_err_set(err, EINVAL, opts->pid ? "--pid" : "--env-file", "goes with --check-env");
+	if (opts->pid && opts->env_file)
+		return rd_err_set(err, EINVAL, "--check-env", "takes --pid or --env-file, not both");
+	if (opts->path && argc != 1)
+		return rd_err_set(err, EINVAL, "--path", "needs an accelerator and a NIC");
+	if (opts->compare && argc < 1)
+		return rd_err_set(err, EINVAL, "--compare", "needs at least one bundle");
+	if (!opts->path && !opts->compare && argc > 0)
+		return rd_err_set(err, EINVAL, argv[0], "nic-map takes options only");
+	return 0;
+}
+
+static int no_rdma(struct rd_ctx *ctx, struct nicmap *nm)
+{
+	struct rd_err err;
+
+	if (nm->host.has_rdma) {
+		rd_err_set(&err, ENODEV, "/sys/class/infiniband", "there is no RDMA device");
+		rd_err_hint(&err, "lspci -d ::0200; lspci -d ::0207; load the driver of the NIC, or add a soft device: "
+				  "rdma link add rxe0 type rxe netdev eth0");
+	} else {
+		rd_err_set(&err, ENOENT, "/sys/class/infiniband", "this host has no RDMA stack");
+		rd_err_hint(&err, "modprobe ib_core, or the driver of the NIC; or read another host: --from BUNDLE");
+	}
+	if (!ctx->globals.json)
+		return rd_fail(ctx, &err);
+	/* Accelerators are still worth listing. */
+	rd_errlist_add(&nm->report.errors, &err);
+	nm->report.status = RD_EXIT_UNKNOWN;
+	if (rd_report_nicmap(&nm->report, &nm->host, &nm->map) < 0)
+		return rd_fail(ctx, &err);
+	return rd_answer_print(ctx, &nm->report);
+}
+
+static int run_part(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
+{
+	const struct nicmap_opts *opts = ctx->state;
+
+	if (opts->compare)
+		return nicmap_compare(ctx, nm, argc, argv);
+	if (nm->host.n_ibdevs == 0)
+		return no_rdma(ctx, nm);
+	if (opts->nccl_xml)
+		return nicmap_show_xml(ctx, nm);
+	if (opts->check_env)
+		return nicmap_check_env(ctx, nm);
+	if (opts->env)
+		return nicmap_show_env(ctx, nm);
+	if (opts->path)
+		return nicmap_show_path(ctx, nm, opts->path, argv[0]);
+	return nicmap_show(ctx, nm);
+}
+
+static int nicmap_run(struct rd_ctx *ctx, int argc, char **argv)
+{
+	const struct nicmap_opts *opts = ctx->state;
+	unsigned what = (opts->path ? RD_COLLECT_ACS : 0) | (opts->gids ? RD_COLLECT_ALL_GIDS : 0);
+	struct rd_err err = { 0 };
+	struct nicmap nm;
+	int r;
+
+	if (check_usage(opts, argc, argv, &err) < 0)
+		return rd_fail_usage(ctx->cmd, &err);
+	if (opts->live)
+		return nicmap_live(ctx);
+	r = nicmap_load(ctx, ctx->source, what, &nm, &err);
+	r = r < 0 ? rd_fail(ctx, &err) : run_part(ctx, &nm, argc, argv);
+	nicmap_deinit(&nm);
+	return r;
+}
+
+static int nicmap_record(struct rd_source *source, struct rd_err *err)
+{
+	struct rd_host host = { 0 };
+	struct rd_errlist errors = { 0 };
+	int r = rd_collect_host(source, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS, &host, &errors, err);
+
+	rd_errlist_deinit(&errors);
+	rd_host_deinit(&host);
+	return r;
+}
+
+static const struct rd_opt nicmap_opts[] = {
+	{ "matrix", 0, NULL, "only the matrix of distances, with CPU and NUMA affinity", NULL },
+	{ "path", 0, "GPU", "every bridge between GPU and the NIC that follows: link, width, ACS", NULL },
+	{ "gids", 0, NULL, "the whole GID table of every port", NULL },
+	{ "assignment", 0, NULL, "which NIC NCCL and NVSHMEM give each GPU, why, and its backup", NULL },
+	{ "pes", 0, "N", "NVSHMEM processes on the host (default: one a GPU)", NULL },
+	{ "env", 0, "LIBRARY", "print variables for eval: nccl, nvshmem, ucx, all", "nccl|nvshmem|ucx|all" },
+	{ "check-env", 0, NULL, "say what the variables set here really select", NULL },
+	{ "pid", 0, "PID", "with --check-env: those of this process", "pid" },
+	{ "env-file", 0, "FILE", "with --check-env: those in this file, NAME=VALUE lines", "file" },
+	{ "nccl-xml", 0, NULL, "write an NCCL topology file (NCCL_TOPO_FILE) for this host", NULL },
+	{ "compare", 0, NULL, "say where the bundles that follow differ from this host", NULL },
+	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", NULL },
+	{ "live", 'w', NULL, "the table on the whole screen, kept up to date, changes marked", NULL },
+	{ "interval", 'i', "SECONDS", "with --live: look this often (default 2)", NULL },
+	{ "count", 'c', "N", "with --live: end after N looks", NULL },
+	{ 0 },
+};
+
+const struct rd_cmd rd_cmd_nic_map = {
+	.name = "nic-map",
+	.summary = "which NIC, port, interface, slot and socket, next to which GPU",
+	.operands = "[NIC | BUNDLE…]",
+	.opts = nicmap_opts,
+	.description =
+		"Lists RDMA devices with port, interface, PCI address, NUMA node, state, rate and the GID to use;\n"
+		"accelerators; and the distance between them in the terms of nvidia-smi topo -m: PIX (one\n"
+		"switch), PXB (several), PHB (over a host bridge), NODE (over host bridges of one NUMA node),\n"
+		"SYS (between NUMA nodes). Everything is read from sysfs and procfs: no GPU library is needed.\n"
+		"With --from it reads a bundle, a bare sysfs tree or an NCCL topology file.\n",
+	.examples = "  rdmadiag nic-map\n"
+		    "  rdmadiag nic-map --path GPU0 mlx5_3\n"
+		    "  eval \"$(rdmadiag nic-map --env nccl)\"\n"
+		    "  rdmadiag nic-map --check-env --pid 4711\n"
+		    "  rdmadiag --from host17.tar.zst nic-map --json\n",
+	.columns = rd_nic_columns,
+	.n_columns = RD_NIC_COLUMNS,
+	.state_size = sizeof(struct nicmap_opts),
+	.option = nicmap_option,
+	.record = nicmap_record,
+	.run = nicmap_run,
+};

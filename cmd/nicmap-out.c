@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nic-map's tables. */
+#include "nicmap.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/distance.h"
+#include "report/finding.h"
+#include "report/report-nicmap.h"
+
+static int no_memory(struct rd_ctx *ctx)
+{
+	struct rd_err err;
+
+	rd_err_set(&err, ENOMEM, ctx->cmd->name, "no memory for the report");
+	return rd_fail(ctx, &err);
+}
+
+void nicmap_findings(const struct nicmap *nm, struct rd_buf *out)
+{
+	static const char *const words[] = { "ok", "warning", "critical", "unknown" };
+
+	for (size_t i = 0; i < nm->report.n_findings; i++) {
+		const struct rd_finding *f = &nm->report.findings[i];
+		const char *parts[] = { f->subject, f->title, f->observed, f->expected };
+
+		rd_buf_printf(out, "%s%s:", i == 0 ? "\n" : "", words[f->severity]);
+		for (size_t p = 0; p < RD_ARRAY_SIZE(parts); p++) {
+			if (!parts[p])
+				continue;
+			rd_buf_str(out, p == 0 ? " " : p == 1 ? ": " : p == 2 ? "; " : "; wanted: ");
+			rd_buf_safe(out, parts[p], strlen(parts[p]));
+		}
+		rd_buf_str(out, "\n");
+	}
+}
+
+/* -o names columns of the first table. `nm`: whose findings to add; NULL: none. */
+static int print_tables(struct rd_ctx *ctx, const struct rd_section *const *sections, size_t n, const struct nicmap *nm)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_table_style style = ctx->globals.style;
+	struct rd_err err = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		int r;
+
+		if (i > 0) {
+			style.columns = NULL;
+			rd_buf_str(&out, "\n");
+		}
+		r = rd_render_table(sections[i], &style, &out, &err);
+		if (r == -EINVAL)
+			return rd_fail_usage(ctx->cmd, &err);
+		if (r < 0)
+			return rd_fail(ctx, &err);
+	}
+	if (nm && !style.raw)
+		nicmap_findings(nm, &out);
+	rd_out(&out);
+	return nm ? nm->report.status : RD_EXIT_OK;
+}
+
+int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *const *sections, size_t n)
+{
+	return ctx->globals.json ? rd_answer_print(ctx, &nm->report) : print_tables(ctx, sections, n, nm);
+}
+
+static const struct rd_section *section_of(const struct rd_report *report, const char *key)
+{
+	for (size_t i = 0; i < report->n_sections; i++)
+		if (strcmp(report->sections[i]->key, key) == 0)
+			return report->sections[i];
+	return NULL;
+}
+
+/* NICs, accelerators and distances; with -o or --raw the NICs alone, for scripts. */
+static int show_all(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *matrix)
+{
+	const struct nicmap_opts *opts = ctx->state;
+	const struct rd_section *sections[4] = { section_of(&nm->report, "nics") };
+	size_t n = 1;
+
+	if (opts->matrix) {
+		sections[0] = matrix;
+	} else if (opts->gids) {
+		sections[0] = section_of(&nm->report, "gids");
+	} else if (opts->assignment) {
+		sections[0] = section_of(&nm->report, "assignments");
+	} else if (!ctx->globals.style.columns && !ctx->globals.style.raw && nm->host.n_gpus > 0) {
+		sections[n++] = section_of(&nm->report, "gpus");
+		if (matrix->n > 0)
+			sections[n++] = matrix;
+	}
+	return nicmap_print(ctx, nm, sections, n);
+}
+
+int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
+{
+	const struct nicmap_opts *opts = ctx->state;
+	struct rd_matrix matrix = { 0 };
+	int r = rd_report_nicmap(&nm->report, &nm->host, &nm->map);
+
+	if (!r && opts->gids)
+		r = rd_report_gids(&nm->report, &nm->host);
+	/* The document has it as an object. */
+	if (!r && opts->assignment && !ctx->globals.json)
+		r = rd_report_assignment(&nm->report, &nm->host, &nm->map);
+	if (!r)
+		r = rd_matrix_build(&matrix, &nm->host, &nm->map, rd_distance_pci);
+	if (!r && opts->fail)
+		nm->report.status = rd_report_judge(&nm->report);
+	r = r ? no_memory(ctx) : show_all(ctx, nm, matrix.section);
+	rd_matrix_deinit(&matrix);
+	return r;
+}
+
+/* An accelerator by its number ("0", "GPU0") or address; -1. */
+static int find_gpu(const struct rd_host *host, const char *name)
+{
+	const char *digits = strncasecmp(name, "gpu", 3) == 0 ? name + 3 : name;
+	int pci = rd_host_find_pci(host, name);
+	char *end;
+	unsigned long number = strtoul(digits, &end, 10);
+
+	for (size_t g = 0; pci >= 0 && g < host->n_gpus; g++)
+		if (host->gpus[g].pci == pci)
+			return (int)g;
+	return *digits && !*end && number < host->n_gpus ? (int)number : -1;
+}
+
+/* A NIC by its name, that of its interface, its number ("NIC3") or address: the PCI function, or -1. */
+static int find_nic(const struct rd_host *host, const char *name)
+{
+	int ibdev = rd_host_find_ibdev(host, name), netdev;
+	char *end;
+
+	if (ibdev < 0 && strncasecmp(name, "nic", 3) == 0 && name[3]) {
+		unsigned long number = strtoul(name + 3, &end, 10);
+
+		if (!*end && number < host->n_ibdevs)
+			ibdev = (int)number;
+	}
+	if (ibdev >= 0)
+		return host->ibdevs[ibdev].pci;
+	netdev = rd_host_find_netdev(host, name);
+	return netdev >= 0 ? host->netdevs[netdev].pci : rd_host_find_pci(host, name);
+}
+
+int nicmap_show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu_name, const char *nic_name)
+{
+	int gpu = find_gpu(&nm->host, gpu_name), nic = find_nic(&nm->host, nic_name);
+	_cleanup_free_ int *bridges = NULL;
+	const struct rd_section *section;
+	struct rd_err err = { 0 };
+	const char *why = NULL, *path;
+	size_t n, top;
+	int from;
+
+	if (gpu < 0 || nic < 0) {
+		rd_err_set(&err, ENODEV, gpu < 0 ? gpu_name : nic_name, "no such %s with a PCI function",
+			   gpu < 0 ? "accelerator" : "NIC");
+		rd_err_hint(&err, "rdmadiag nic-map");
+		return rd_fail(ctx, &err);
+	}
+	from = nm->host.gpus[gpu].pci;
+	path = rd_path_name(rd_distance_pci(&nm->host, from, nic, &why));
+	if (rd_distance_bridges(&nm->host, from, nic, &bridges, &n, &top) < 0 ||
+	    rd_report_nicmap(&nm->report, &nm->host, &nm->map) < 0 ||
+	    rd_report_bridges(&nm->report, &nm->host, from, nic, bridges, n, top) < 0)
+		return no_memory(ctx);
+	section = section_of(&nm->report, "bridges");
+	if (!ctx->globals.json && !ctx->globals.style.raw && !ctx->globals.style.no_headings) {
+		_cleanup_buf_ struct rd_buf out = { 0 };
+
+		rd_buf_printf(&out, "%s to %s: %s", nm->host.pcis[from].addr, nm->host.pcis[nic].addr,
+			      path ? path : "unknown");
+		rd_buf_printf(&out, "%s%s%s\n\n", why ? " (" : "", why ? why : "", why ? ")" : "");
+		rd_out(&out);
+	}
+	if (ctx->globals.json)
+		return rd_answer_print(ctx, &nm->report);
+	return print_tables(ctx, &section, 1, NULL);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/backup.h"
+
+#include <errno.h>
+
+#include "analyse/distance.h"
+#include "analyse/role.h"
+#include "analyse/text.h"
+
+static bool in_choice(const struct rd_choice *choice, int port)
+{
+	for (size_t i = 0; i < choice->n_ports; i++)
+		if (choice->ports[i] == port)
+			return true;
+	return false;
+}
+
+static bool could_serve(const struct rd_host *host, const struct rd_choice *choice, size_t port)
+{
+	const struct rd_port *p = &host->ports[port];
+
+	return (rd_port_active(p) || (host->from_topology_file && !p->state)) && !in_choice(choice, (int)port);
+}
+
+static int other_port(const struct rd_host *host, const struct rd_choice *choice)
+{
+	int own = host->ports[choice->ports[0]].ibdev;
+
+	for (size_t p = 0; p < host->n_ports; p++)
+		if (could_serve(host, choice, p) && rd_same_card(host, own, host->ports[p].ibdev))
+			return (int)p;
+	return -1;
+}
+
+static int neighbour(const struct rd_host *host, const struct rd_choice *choice)
+{
+	enum rd_role role = host->ports[choice->ports[0]].role;
+	size_t own = 0, n = 0, wanted;
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		if (host->ports[p].role != role)
+			continue;
+		if ((int)p == choice->ports[0])
+			own = n;
+		n++;
+	}
+	wanted = own % 2 ? own - 1 : own + 1;
+	n = 0;
+	for (size_t p = 0; p < host->n_ports; p++) {
+		if (host->ports[p].role != role)
+			continue;
+		if (n++ == wanted)
+			return could_serve(host, choice, p) ? (int)p : -1;
+	}
+	return -1;
+}
+
+/* Of the same role if there is one, then by distance. */
+static int nearest(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_choice *choice)
+{
+	enum rd_role role = host->ports[choice->ports[0]].role;
+	int best = -1, best_rank = 0;
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		enum rd_path path = rd_nicmap_pair(map, (size_t)choice->gpu, (size_t)host->ports[p].ibdev)->path;
+		int rank = (path == RD_PATH_UNKNOWN ? RD_PATH_SYS + 1 : (int)path) + (host->ports[p].role != role) * 16;
+
+		if (could_serve(host, choice, p) && (best < 0 || rank < best_rank)) {
+			best = (int)p;
+			best_rank = rank;
+		}
+	}
+	return best;
+}
+
+static char *what_they_share(const struct rd_host *host, const char *what, int a, int b)
+{
+	int da = host->ports[a].ibdev, db = host->ports[b].ibdev, pa = host->ibdevs[da].pci, pb = host->ibdevs[db].pci;
+	_cleanup_free_ int *bridges = NULL;
+	size_t n = 0, top = 0;
+	const char *why = NULL;
+	enum rd_path path;
+
+	if (rd_same_card(host, da, db))
+		return rd_text("%s; they share the card", what);
+	path = pa >= 0 && pb >= 0 ? rd_distance_pci(host, pa, pb, &why) : RD_PATH_UNKNOWN;
+	if (path == RD_PATH_PIX || path == RD_PATH_PXB) {
+		if (rd_distance_bridges(host, pa, pb, &bridges, &n, &top) < 0)
+			return NULL;
+		return rd_text("%s; they share the switch at %s", what,
+			       top > 0 ? host->pcis[bridges[top - 1]].addr : "?");
+	}
+	if (path == RD_PATH_UNKNOWN)
+		return rd_text("%s; what they share is not known", what);
+	if (path == RD_PATH_SYS)
+		return rd_text("%s; they share no more than the host", what);
+	return rd_text("%s; they share the socket (NUMA node %d)", what, rd_ibdev_numa(host, da));
+}
+
+int rd_backup_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_choices *choices)
+{
+	for (size_t i = 0; i < choices->n; i++) {
+		struct rd_choice *choice = &choices->v[i];
+		const char *what = "other port of the card";
+
+		if (choice->n_ports == 0)
+			continue;
+		choice->backup = other_port(host, choice);
+		if (choice->backup < 0) {
+			choice->backup = neighbour(host, choice);
+			what = "neighbour";
+		}
+		if (choice->backup < 0) {
+			choice->backup = nearest(host, map, choice);
+			what = "nearest that is up";
+		}
+		if (choice->backup < 0)
+			continue;
+		choice->backup_why = what_they_share(host, what, choice->ports[0], choice->backup);
+		if (!choice->backup_why)
+			return -ENOMEM;
+	}
+	return 0;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/diff.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void rd_changes_deinit(struct rd_changes *changes)
+{
+	free(changes->v);
+	*changes = (struct rd_changes){ 0 };
+}
+
+static const struct rd_fact *fact_of(const struct rd_change *change)
+{
+	return change->after ? change->after : change->before;
+}
+
+static bool has_any(const char *name, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcasestr(name, *words))
+			return true;
+	return false;
+}
+
+/* Counters whose names tell of errors; what is only traffic comes last. */
+static unsigned counter_weight(const char *name)
+{
+	static const char *const grave[] = { "link_downed",
+					     "symbol_error",
+					     "retry_exceeded",
+					     "link_error_recovery",
+					     "local_link_integrity",
+					     "phy_err",
+					     NULL };
+	static const char *const errors[] = { "err",   "discard", "drop",      "timeout", "nak", "out_of_", "violation",
+					      "retry", "overrun", "collision", "cnp",	  "ecn", "dup",	    NULL };
+
+	if (has_any(name, grave))
+		return 65;
+	if (has_any(name, errors))
+		return 45;
+	return strcasestr(name, "wait") || strcasestr(name, "pause") ? 20 : 5;
+}
+
+static unsigned link_weight(const char *field)
+{
+	static const char *const state[] = { "state", "carrier", NULL };
+	static const char *const speed[] = { "current_link", "rate", "speed", "link_layer", NULL };
+
+	/* It only counts what came of the state. */
+	if (strcmp(field, "carrier_changes") == 0)
+		return 60;
+	if (has_any(field, state))
+		return 90;
+	return has_any(field, speed) ? 85 : 55;
+}
+
+static unsigned weight_of(const struct rd_change *change)
+{
+	const struct rd_fact *fact = fact_of(change);
+
+	switch (fact->area) {
+	case RD_AREA_DEVICE:
+		if (strcmp(fact->field, "present") == 0)
+			return change->after ? 95 : 100;
+		return 80;
+	case RD_AREA_LINK:
+		return link_weight(fact->field);
+	case RD_AREA_FIRMWARE:
+		return 75;
+	case RD_AREA_MODULE:
+		if (strcmp(fact->subject, "kernel") == 0)
+			return 72;
+		return strcmp(fact->field, "loaded") == 0 ? 50 : 70;
+	case RD_AREA_GID:
+		return 68;
+	case RD_AREA_ADDRESS:
+		return 64;
+	case RD_AREA_ROUTE:
+		return 62;
+	case RD_AREA_SETTING:
+		return 58;
+	case RD_AREA_COUNTER:
+		return counter_weight(fact->field);
+	case RD_AREA_HOST:
+	case RD_AREAS:
+		break;
+	}
+	/* Another boot explains much, and another host everything. */
+	return strcmp(fact->field, "hostname") == 0 ? 99 : 73;
+}
+
+/* Most telling first, then in the order of their names. */
+static int compare(const void *pa, const void *pb)
+{
+	const struct rd_change *a = pa, *b = pb;
+
+	if (a->weight != b->weight)
+		return a->weight < b->weight ? 1 : -1;
+	return rd_fact_compare(fact_of(a), fact_of(b));
+}
+
+static bool has_subject(const struct rd_facts *facts, const char *subject)
+{
+	const struct rd_fact key = { .area = RD_AREA_DEVICE, .subject = (char *)subject, .field = (char *)"present" };
+	size_t low = 0, high = facts->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int r = rd_fact_compare(&facts->v[middle], &key);
+
+		if (!r)
+			return true;
+		if (r < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+/* Whether the change only tells that its device came or went: of "mlx5_0/1" that is "mlx5_0". */
+static bool of_device_gone(const struct rd_facts *before, const struct rd_facts *after, const struct rd_fact *fact)
+{
+	_cleanup_free_ char *device = NULL;
+
+	if (fact->area == RD_AREA_DEVICE && strcmp(fact->field, "present") == 0)
+		return false;
+	if (fact->area == RD_AREA_ROUTE || fact->area == RD_AREA_MODULE || fact->area == RD_AREA_HOST)
+		return false;
+	device = strndup(fact->subject, strcspn(fact->subject, "/"));
+	return device && has_subject(before, device) != has_subject(after, device);
+}
+
+/* A module's own version and parameters come and go with it. */
+static bool of_module_gone(const struct rd_change *change, const struct rd_facts *other)
+{
+	const struct rd_fact *fact = fact_of(change);
+	struct rd_fact key = { .area = RD_AREA_MODULE, .subject = fact->subject, .field = (char *)"loaded" };
+
+	if (fact->area != RD_AREA_MODULE || strcmp(fact->field, "loaded") == 0 ||
+	    strcmp(fact->subject, "kernel") == 0 || (change->before && change->after))
+		return false;
+	for (size_t i = 0; i < other->n; i++)
+		if (rd_fact_compare(&other->v[i], &key) == 0)
+			return false;
+	return true;
+}
+
+static int add(struct rd_changes *changes, const struct rd_facts *before, const struct rd_facts *after,
+	       const struct rd_fact *old, const struct rd_fact *new)
+{
+	struct rd_change change = { .before = old, .after = new };
+
+	if (of_device_gone(before, after, fact_of(&change)) || of_module_gone(&change, old ? after : before))
+		return 0;
+	if (rd_grow(&changes->v, &changes->cap, changes->n + 1, sizeof(change)) < 0)
+		return -ENOMEM;
+	change.weight = weight_of(&change);
+	changes->v[changes->n++] = change;
+	return 0;
+}
+
+int rd_diff(const struct rd_facts *before, const struct rd_facts *after, struct rd_changes *ret)
+{
+	size_t i = 0, k = 0;
+	int r = 0;
+
+	while (!r && (i < before->n || k < after->n)) {
+		const struct rd_fact *old = i < before->n ? &before->v[i] : NULL;
+		const struct rd_fact *new = k < after->n ? &after->v[k] : NULL;
+		int order = !old ? 1 : !new ? -1 : rd_fact_compare(old, new);
+
+		if (order < 0)
+			r = add(ret, before, after, old, NULL);
+		else if (order > 0)
+			r = add(ret, before, after, NULL, new);
+		else if (strcmp(old->value, new->value) != 0)
+			r = add(ret, before, after, old, new);
+		i += order <= 0;
+		k += order >= 0;
+	}
+	if (!r && ret->n > 0)
+		qsort(ret->v, ret->n, sizeof(*ret->v), compare);
+	return r;
+}

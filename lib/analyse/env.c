@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/env.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/text.h"
+#include "base/buf.h"
+
+static int add(struct rd_env *env, const char *library, const char *name, char *value)
+{
+	if (!value || rd_grow(&env->v, &env->cap, env->n + 1, sizeof(*env->v)) < 0) {
+		free(value);
+		return -ENOMEM;
+	}
+	env->v[env->n++] = (struct rd_env_var){ .library = library, .name = name, .value = value };
+	return 0;
+}
+
+static bool is_wanted(const struct rd_host *host, size_t p)
+{
+	return host->ports[p].role == RD_ROLE_COMPUTE && rd_port_active(&host->ports[p]) && host->ports[p].num > 0 &&
+	       host->ibdevs[host->ports[p].ibdev].name;
+}
+
+/* "mlx5_0:1,mlx5_1:1" behind `prefix`; "" if there is no such port. */
+static char *port_list(const struct rd_host *host, const char *prefix)
+{
+	_cleanup_buf_ struct rd_buf list = { 0 };
+
+	rd_buf_str(&list, prefix);
+	for (size_t p = 0, n = 0; p < host->n_ports; p++)
+		if (is_wanted(host, p))
+			rd_buf_printf(&list, "%s%s:%u", n++ > 0 ? "," : "", host->ibdevs[host->ports[p].ibdev].name,
+				      host->ports[p].num);
+	return list.failed ? NULL : RD_TAKE(list.data);
+}
+
+/* The index that all of them have; -1 if they differ, or are not RoCE. */
+static int common_gid_index(const struct rd_host *host)
+{
+	int index = -1;
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+		int own;
+
+		if (!is_wanted(host, p))
+			continue;
+		own = rd_port_is_ethernet(port) && port->gid >= 0 ? (int)port->gids[port->gid].index : -1;
+		if (own < 0 || (index >= 0 && own != index))
+			return -1;
+		index = own;
+	}
+	return index;
+}
+
+const char *rd_env_front_end(const struct rd_host *host)
+{
+	for (size_t i = 0; i < host->n_netdevs; i++)
+		if (host->netdevs[i].default_route)
+			return host->netdevs[i].name;
+	return NULL;
+}
+
+/* The nearest port, of these the one with the fewest users, of these the first; -1 if there is none. */
+static int best_port(const struct rd_host *host, const struct rd_nicmap *map, size_t gpu, const unsigned *users)
+{
+	enum rd_path best_path = RD_PATH_UNKNOWN;
+	int best = -1;
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		enum rd_path path = rd_nicmap_pair(map, gpu, (size_t)host->ports[p].ibdev)->path;
+
+		if (!is_wanted(host, p))
+			continue;
+		if (path == RD_PATH_UNKNOWN)
+			path = RD_PATH_SYS;
+		if (best >= 0 && (path > best_path || (path == best_path && users[p] >= users[best])))
+			continue;
+		best = (int)p;
+		best_path = path;
+	}
+	return best;
+}
+
+/* Process k takes the k-th device, counted in the order of devices and as often as the mapping says: that can be said
+ * only where accelerators and NICs are in the same order. "" where it cannot. NULL when out of memory. */
+static char *pe_mapping(const struct rd_host *host, const struct rd_nicmap *map)
+{
+	_cleanup_free_ unsigned *users = calloc(host->n_ports + 1, sizeof(*users));
+	_cleanup_buf_ struct rd_buf mapping = { 0 };
+	int last = 0;
+
+	if (!users)
+		return NULL;
+	rd_buf_str(&mapping, "");
+	for (size_t g = 0; g < host->n_gpus; g++) {
+		int port = best_port(host, map, g, users);
+
+		if (port < last)
+			return strdup("");
+		last = port;
+		users[port]++;
+	}
+	for (size_t p = 0; p < host->n_ports; p++) {
+		char label[128];
+
+		rd_port_label(host, &host->ports[p], label, sizeof(label));
+		if (users[p])
+			rd_buf_printf(&mapping, "%s%s:%u", mapping.len ? "," : "", label, users[p]);
+	}
+	return mapping.failed ? NULL : RD_TAKE(mapping.data);
+}
+
+static int nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int gid_index, struct rd_env *env)
+{
+	_cleanup_free_ char *mapping = pe_mapping(host, map);
+	const char *name = NULL;
+	int r;
+
+	if (!mapping)
+		return -ENOMEM;
+	r = add(env, "nvshmem", "NVSHMEM_ENABLE_NIC_PE_MAPPING", rd_text("%d", *mapping != '\0'));
+	if (!r && *mapping)
+		r = add(env, "nvshmem", "NVSHMEM_HCA_PE_MAPPING", RD_TAKE(mapping));
+	else if (!r)
+		r = add(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(host, ""));
+	for (size_t p = 0; p < host->n_ports; p++)
+		if (is_wanted(host, p))
+			name = host->ibdevs[host->ports[p].ibdev].name;
+	if (!r && name && strncmp(name, "mlx5", 4) != 0) {
+		size_t n = 0;
+
+		while (isalpha((unsigned char)name[n]))
+			n++;
+		r = add(env, "nvshmem", "NVSHMEM_HCA_PREFIX", rd_text("%.*s", (int)n, name));
+	}
+	if (!r && gid_index >= 0)
+		r = add(env, "nvshmem", "NVSHMEM_IB_GID_INDEX", rd_text("%d", gid_index));
+	return r;
+}
+
+int rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_env *ret)
+{
+	_cleanup_free_ char *list = port_list(host, "");
+	const char *front = rd_env_front_end(host);
+	int gid_index = common_gid_index(host), r;
+
+	if (!list)
+		return -ENOMEM;
+	if (!*list)
+		return 0;
+	r = add(ret, "nccl", "NCCL_IB_HCA", rd_text("=%s", list));
+	if (!r && gid_index >= 0)
+		r = add(ret, "nccl", "NCCL_IB_GID_INDEX", rd_text("%d", gid_index));
+	if (!r && front)
+		r = add(ret, "nccl", "NCCL_SOCKET_IFNAME", rd_text("=%s", front));
+	if (!r && front)
+		r = add(ret, "nccl", "GLOO_SOCKET_IFNAME", rd_text("%s", front));
+	if (!r)
+		r = nvshmem(host, map, gid_index, ret);
+	if (!r)
+		r = add(ret, "ucx", "UCX_NET_DEVICES", rd_text("%s", list));
+	if (!r && gid_index >= 0)
+		r = add(ret, "ucx", "UCX_IB_GID_INDEX", rd_text("%d", gid_index));
+	return r;
+}

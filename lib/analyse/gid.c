@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/gid.h"
+
+#include <string.h>
+
+static bool is_foreign(const struct rd_host *host, const struct rd_gid *gid)
+{
+	/* Trees that hold no interfaces at all say nothing about namespaces. */
+	return host->n_netdevs > 0 && rd_host_find_netdev(host, gid->netdev) < 0;
+}
+
+const char *rd_gid_fault(const struct rd_host *host, const struct rd_port *port, const struct rd_gid *gid)
+{
+	if (!rd_port_is_ethernet(port))
+		return NULL;
+	if (gid->type == RD_GID_ROCE_V1)
+		return "RoCE v1: not routable, and most fabrics are set up for v2";
+	if (gid->type == RD_GID_UNKNOWN || is_foreign(host, gid))
+		return "its interface is not of this network namespace";
+	if (rd_gid_is_link_local(gid))
+		return "link-local: reaches no further than the next router";
+	return NULL;
+}
+
+static void choose(const struct rd_host *host, struct rd_port *port)
+{
+	const char *fault = NULL;
+	int global = -1;
+
+	port->gid = -1;
+	if (port->n_gids == 0) {
+		port->gid_why = "the GID table is empty or not there";
+		return;
+	}
+	if (!rd_port_is_ethernet(port)) {
+		port->gid = port->gids[0].index == 0 ? 0 : -1;
+		port->gid_why = "InfiniBand: the port's own GID";
+		return;
+	}
+	for (size_t i = 0; i < port->n_gids; i++) {
+		const char *why = rd_gid_fault(host, port, &port->gids[i]);
+
+		if (!why && rd_gid_is_v4(&port->gids[i])) {
+			port->gid = (int)i;
+			port->gid_why = "RoCE v2, IPv4, on an interface of this network namespace";
+			return;
+		}
+		if (!why && global < 0)
+			global = (int)i;
+		fault = why ? why : fault;
+	}
+	port->gid = global;
+	port->gid_why = global < 0 ? fault : "RoCE v2, global IPv6, on an interface of this network namespace";
+}
+
+void rd_gid_choose(struct rd_host *host)
+{
+	for (size_t p = 0; p < host->n_ports; p++)
+		choose(host, &host->ports[p]);
+}
+
+const struct rd_gid *rd_gid_at(const struct rd_port *port, unsigned index)
+{
+	for (size_t i = 0; i < port->n_gids; i++)
+		if (port->gids[i].index == index)
+			return &port->gids[i];
+	return NULL;
+}
+
+static int version_of(const struct rd_gid *gid)
+{
+	return !gid || gid->type == RD_GID_UNKNOWN ? -1 : gid->type == RD_GID_ROCE_V2 ? 2 : 1;
+}
+
+/* Neither empty nor link-local. */
+static bool is_valid(const struct rd_gid *gid)
+{
+	return gid && !rd_gid_is_link_local(gid);
+}
+
+int rd_gid_nccl(const struct rd_port *port, bool v6, int roce_version)
+{
+	const struct rd_gid *held = rd_gid_at(port, 0);
+	int index = 0;
+
+	if (port->n_gids == 0)
+		return -1;
+	if (!rd_port_is_ethernet(port))
+		return 0;
+	for (size_t i = 0; i < port->n_gids; i++) {
+		const struct rd_gid *gid = &port->gids[i];
+		bool family = rd_gid_is_v4(gid) == !v6;
+		bool held_family = held && rd_gid_is_v4(held) == !v6;
+		int version = version_of(gid);
+
+		if (gid->index == 0 || !family)
+			continue;
+		/* An empty GID counts as IPv6 there. */
+		if (!held_family && !(v6 && !held)) {
+			held = gid;
+		} else if (is_valid(gid) && version == roce_version &&
+			   (version_of(held) != version || !is_valid(held))) {
+			held = gid;
+		} else {
+			continue;
+		}
+		index = (int)gid->index;
+	}
+	return index;
+}

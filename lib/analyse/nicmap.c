@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/nicmap.h"
+
+#include "analyse/backup.h"
+#include "analyse/distance.h"
+#include "analyse/env.h"
+#include "analyse/gid.h"
+#include "analyse/nccl.h"
+#include "analyse/nvshmem.h"
+#include "analyse/remarks.h"
+#include "analyse/role.h"
+
+int rd_nicmap_analyse(struct rd_host *host, unsigned pes, struct rd_nicmap *ret)
+{
+	int r;
+
+	rd_gid_choose(host);
+	r = rd_distance_fill(host, ret);
+	if (!r)
+		r = rd_role_fill(host, ret);
+	if (!r)
+		r = rd_nccl_choose(host, ret, NULL, &ret->nccl);
+	if (!r)
+		r = rd_nvshmem_choose(host, ret, pes, NULL, &ret->nvshmem);
+	if (!r)
+		r = rd_backup_fill(host, ret, &ret->nccl);
+	if (!r)
+		r = rd_backup_fill(host, ret, &ret->nvshmem);
+	if (!r)
+		r = rd_env_fill(host, ret, &ret->env);
+	return r ? r : rd_remarks_fill(host, ret, &ret->remarks);
+}

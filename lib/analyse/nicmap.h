@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RD_ANALYSE_NICMAP_H
+#define RD_ANALYSE_NICMAP_H
+
+#include "model/nicmap.h"
+
+/* All conclusions at once: GIDs, distances, roles (into `host`), assignments and backups. `pes` as in rd_nvshmem_choose. 0
+ * or -ENOMEM. */
+int rd_nicmap_analyse(struct rd_host *host, unsigned pes, struct rd_nicmap *ret);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/remarks.h"
+
+#include <errno.h>
+
+#include "analyse/text.h"
+
+int rd_remark_add(struct rd_remarks *list, const struct rd_remark *remark)
+{
+	if (remark->subject && rd_grow(&list->v, &list->cap, list->n + 1, sizeof(*list->v)) == 0) {
+		list->v[list->n++] = *remark;
+		return 0;
+	}
+	free(remark->subject);
+	free(remark->observed);
+	free(remark->expected);
+	free(remark->fix);
+	return -ENOMEM;
+}
+
+static bool is_used(const struct rd_choices *choices, int ibdev, const struct rd_host *host)
+{
+	for (size_t i = 0; i < choices->n; i++)
+		for (size_t p = 0; p < choices->v[i].n_ports; p++)
+			if (host->ports[choices->v[i].ports[p]].ibdev == ibdev)
+				return true;
+	return false;
+}
+
+/* A port that nobody uses, as fast and for this accelerator as near as the one that it shares. */
+static int idle_equal(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_choices *choices,
+		      const struct rd_choice *choice)
+{
+	const struct rd_port *own = &host->ports[choice->ports[0]];
+	enum rd_path path = rd_nicmap_pair(map, (size_t)choice->gpu, (size_t)own->ibdev)->path;
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+
+		if (rd_port_active(port) && port->rate_gbps.v >= own->rate_gbps.v && path != RD_PATH_UNKNOWN &&
+		    rd_nicmap_pair(map, (size_t)choice->gpu, (size_t)port->ibdev)->path == path &&
+		    !is_used(choices, port->ibdev, host))
+			return (int)p;
+	}
+	return -1;
+}
+
+static int remark_shared(const struct rd_host *host, const struct rd_nicmap *map, const char *library,
+			 const struct rd_choices *choices, struct rd_remarks *ret)
+{
+	for (size_t i = 0; i < choices->n; i++)
+		for (size_t j = i + 1; j < choices->n; j++) {
+			const struct rd_choice *a = &choices->v[i], *b = &choices->v[j];
+			struct rd_remark remark = {
+				.id = "nic-shared",
+				.gravity = RD_REMARK_WARNING,
+				.title = "Two accelerators share a NIC while one as good stays idle",
+				.why = "they get half of its bandwidth each",
+			};
+			const char *name;
+			int idle;
+
+			if (!a->n_ports || !b->n_ports || a->gpu == b->gpu || a->ports[0] != b->ports[0])
+				continue;
+			idle = idle_equal(host, map, choices, b);
+			if (idle < 0)
+				continue;
+			name = rd_ibdev_label(host, host->ports[idle].ibdev);
+			remark.subject = rd_text("GPU%d, GPU%d", a->gpu, b->gpu);
+			remark.observed = rd_text("%s gives both %s", library,
+						  rd_ibdev_label(host, host->ports[a->ports[0]].ibdev));
+			remark.expected = rd_text("%s for one of them: same distance, not used", name);
+			remark.fix = rd_text("rdmadiag nic-map --env %s", library);
+			if (rd_remark_add(ret, &remark) < 0)
+				return -ENOMEM;
+		}
+	return 0;
+}
+
+static int remark_role(const struct rd_host *host, const char *library, const struct rd_choices *choices,
+		       struct rd_remarks *ret)
+{
+	for (size_t i = 0; i < choices->n; i++) {
+		const struct rd_choice *choice = &choices->v[i];
+
+		for (size_t p = 0; p < choice->n_ports; p++) {
+			const struct rd_port *port = &host->ports[choice->ports[p]];
+			struct rd_remark remark = {
+				.id = "nic-not-compute",
+				.gravity = RD_REMARK_WARNING,
+				.title = "A library would use a NIC that is not for computing",
+				.why = "its traffic meets storage and logins there, and is slower than it need be",
+			};
+
+			if (port->role == RD_ROLE_COMPUTE || port->role == RD_ROLE_UNKNOWN)
+				continue;
+			remark.subject = rd_text("GPU%d", choice->gpu);
+			remark.observed = rd_text("%s gives it %s (%s: %s)", library, rd_ibdev_label(host, port->ibdev),
+						  rd_role_name(port->role), port->role_why);
+			remark.expected = rd_text("a compute NIC");
+			remark.fix = rd_text("rdmadiag nic-map --env %s", library);
+			if (rd_remark_add(ret, &remark) < 0)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int remark_port(const struct rd_host *host, const struct rd_port *port, struct rd_remarks *ret)
+{
+	struct rd_remark down = {
+		.id = "port-down",
+		.gravity = RD_REMARK_WARNING,
+		.title = "A compute port is not active",
+		.why = "libraries pass over it, and accelerators next to it use one farther away",
+	};
+	struct rd_remark gid = {
+		.id = "gid-none",
+		.gravity = RD_REMARK_WARNING,
+		.title = "A RoCE port has no GID that programs should use",
+		.why = "connections fail with errno 110 or 19, or with completion status 12",
+	};
+
+	if (port->role == RD_ROLE_COMPUTE && port->state && !rd_port_active(port)) {
+		down.subject = rd_text("%s/%u", rd_ibdev_label(host, port->ibdev), port->num);
+		down.observed = rd_text("%s, %s", port->state, port->phys_state ? port->phys_state : "-");
+		down.expected = rd_text("ACTIVE, LinkUp");
+		if (rd_remark_add(ret, &down) < 0)
+			return -ENOMEM;
+	}
+	if (rd_port_is_ethernet(port) && rd_port_active(port) && port->n_gids > 0 && port->gid < 0) {
+		gid.subject = rd_text("%s/%u", rd_ibdev_label(host, port->ibdev), port->num);
+		gid.observed = rd_text("%s", port->gid_why ? port->gid_why : "none");
+		gid.expected = rd_text("RoCE v2 with an IPv4 or global address");
+		gid.fix = rd_text("give its interface an address; rdmadiag nic-map --gids");
+		if (rd_remark_add(ret, &gid) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int rd_remarks_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_remarks *ret)
+{
+	int r = remark_shared(host, map, "nccl", &map->nccl, ret);
+
+	if (!r)
+		r = remark_shared(host, map, "nvshmem", &map->nvshmem, ret);
+	if (!r)
+		r = remark_role(host, "nccl", &map->nccl, ret);
+	if (!r)
+		r = remark_role(host, "nvshmem", &map->nvshmem, ret);
+	for (size_t p = 0; !r && p < host->n_ports; p++)
+		r = remark_port(host, &host->ports[p], ret);
+	return r;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/host.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Where they are below another bridge, ports of a card and functions of a switch are read once. */
+static void read_details(const struct rd_sysfs *fs, unsigned what, struct rd_host *host)
+{
+	bool acs = what & RD_COLLECT_ACS;
+
+	for (size_t i = 0; i < host->n_ibdevs; i++) {
+		rd_collect_pci_detail(fs, host, host->ibdevs[i].pci, acs);
+		if (host->ibdevs[i].pci >= 0 && host->pcis[host->ibdevs[i].pci].driver)
+			host->ibdevs[i].driver = strdup(host->pcis[host->ibdevs[i].pci].driver);
+	}
+	for (size_t i = 0; acs && i < host->n_gpus; i++)
+		rd_collect_pci_detail(fs, host, host->gpus[i].pci, acs);
+	rd_collect_pci_slots(fs, host);
+}
+
+static void name_gpus(const struct rd_sysfs *fs, struct rd_host *host)
+{
+	for (size_t i = 0; i < host->n_gpus; i++) {
+		const struct rd_pci *pci = &host->pcis[host->gpus[i].pci];
+
+		if (host->gpus[i].name || pci->vendor.known != RD_OK || pci->device.known != RD_OK)
+			continue;
+		if (!host->ids)
+			rd_collect_pci_ids(fs, host);
+		/* Most hosts have many of one kind. */
+		if (i > 0 && host->gpus[i - 1].name && host->pcis[host->gpus[i - 1].pci].vendor.v == pci->vendor.v &&
+		    host->pcis[host->gpus[i - 1].pci].device.v == pci->device.v)
+			host->gpus[i].name = strdup(host->gpus[i - 1].name);
+		else
+			host->gpus[i].name = rd_pci_ids_device(host, pci->vendor.v, pci->device.v);
+	}
+}
+
+int rd_collect_host(struct rd_source *src, unsigned what, struct rd_host *host, struct rd_errlist *errors,
+		    struct rd_err *err)
+{
+	const struct rd_sysfs fs = { .src = src, .errors = errors };
+	int r;
+
+	r = rd_collect_numa(&fs, host, err);
+	if (!r)
+		r = rd_collect_pci(&fs, host, err);
+	if (!r)
+		r = rd_collect_ib(&fs, what & RD_COLLECT_ALL_GIDS, host, err);
+	if (!r)
+		r = rd_collect_netdev(&fs, host, err);
+	if (!r)
+		r = rd_collect_join_netdevs(host, err);
+	if (!r)
+		r = rd_collect_gpu(&fs, host, err);
+	if (r)
+		return r;
+	read_details(&fs, what, host);
+	name_gpus(&fs, host);
+	return 0;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* /sys/devices/system/node, /proc/cpuinfo */
+#include "collect/host.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static char *cpuinfo_value(const char *text, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *line = text; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+		const char *colon;
+
+		if (strncmp(line, key, n) != 0)
+			continue;
+		colon = line + n + strspn(line + n, " \t");
+		if (*colon != ':')
+			continue;
+		colon += 1 + strspn(colon + 1, " \t");
+		return strndup(colon, strcspn(colon, "\n"));
+	}
+	return NULL;
+}
+
+static void read_number(const char *text, const char *key, unsigned *ret, enum rd_known *known)
+{
+	_cleanup_free_ char *value = cpuinfo_value(text, key);
+
+	if (!value)
+		return;
+	*ret = (unsigned)strtoul(value, NULL, 0);
+	*known = RD_OK;
+}
+
+/* The kernel says it in the flags of x86 processors; elsewhere the machine's own description has to do. */
+static void read_hypervisor(const struct rd_sysfs *fs, const char *cpuinfo, struct rd_host *host)
+{
+	static const char *const makers[] = { "QEMU",
+					      "KVM",
+					      "VMware",
+					      "Xen",
+					      "Google Compute Engine",
+					      "Virtual Machine",
+					      "OpenStack",
+					      "Alibaba Cloud ECS",
+					      "VirtualBox" };
+	_cleanup_free_ char *flags = cpuinfo ? cpuinfo_value(cpuinfo, "flags") : NULL;
+	_cleanup_free_ char *vendor = NULL, *product = NULL;
+
+	if (flags) {
+		RD_SET(host->guest, strstr(flags, " hypervisor") != NULL);
+		return;
+	}
+	vendor = rd_sysfs_text(fs, NULL, "/sys/class/dmi/id/sys_vendor");
+	product = rd_sysfs_text(fs, NULL, "/sys/class/dmi/id/product_name");
+	for (size_t i = 0; i < RD_ARRAY_SIZE(makers); i++)
+		if ((vendor && strstr(vendor, makers[i])) || (product && strstr(product, makers[i])))
+			RD_SET(host->guest, true);
+}
+
+static void read_cpu(const struct rd_sysfs *fs, struct rd_host *host)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	const char *text = NULL;
+
+	if (rd_read_file(fs->src, "/proc/cpuinfo", &bytes, NULL) == 0)
+		text = (char *)bytes.data;
+	read_hypervisor(fs, text, host);
+	if (!text)
+		return;
+	host->cpu.vendor = cpuinfo_value(text, "vendor_id");
+	if (host->cpu.vendor)
+		host->cpu.arch = strdup("x86_64");
+	else if (strstr(text, "CPU implementer"))
+		host->cpu.arch = strdup("arm64");
+	else if (strstr(text, "POWER"))
+		host->cpu.arch = strdup("ppc64");
+	read_number(text, "cpu family", &host->cpu.family.v, &host->cpu.family.known);
+	read_number(text, "model", &host->cpu.model.v, &host->cpu.model.known);
+}
+
+int rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	read_cpu(fs, host);
+	if (rd_sysfs_list(fs, &names, "/sys/devices/system/node") < 0)
+		return 0;
+	rd_names_sort_natural(&names);
+	for (size_t i = 0; i < names.n && host->n_numas < 4096; i++) {
+		struct rd_numa *numa;
+		char *end;
+		unsigned long id;
+
+		if (strncmp(names.v[i], "node", 4) != 0)
+			continue;
+		id = strtoul(names.v[i] + 4, &end, 10);
+		if (end == names.v[i] + 4 || *end || id > 65535)
+			continue;
+		numa = rd_host_add_numa(host);
+		if (!numa)
+			return rd_err_set(err, ENOMEM, names.v[i], "no memory for NUMA nodes");
+		numa->id = (int)id;
+		numa->cpulist = rd_sysfs_text(fs, NULL, "/sys/devices/system/node/%s/cpulist", names.v[i]);
+	}
+	return 0;
+}

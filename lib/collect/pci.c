@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* /sys/bus/pci */
+#include "collect/host.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PCIS_MAX 65536
+#define DEPTH_MAX 64
+
+/* Capability list: id, next; Express capability 0x10, type in bits 7:4 of its register at 2. Extended list from 0x100: id
+ * in bits 15:0, next in 31:20; ACS is 0x000d, control register at 6. (PCI Express Base Specification.) */
+enum {
+	CAP_POINTER = 0x34,
+	CAP_EXPRESS = 0x10,
+	EXT_FIRST = 0x100,
+	EXT_ACS = 0x000d,
+	ACS_CTL = 6,
+};
+
+static bool is_root_name(const char *s, size_t n)
+{
+	return n > 4 && n < RD_PCI_ADDR && strncmp(s, "pci", 3) == 0 && memchr(s, ':', n);
+}
+
+bool rd_pci_place_parse(const char *target, struct rd_pci_place *ret)
+{
+	struct rd_pci pci;
+
+	*ret = (struct rd_pci_place){ 0 };
+	while (*target) {
+		size_t n = strcspn(target, "/");
+		char word[RD_PCI_ADDR] = "";
+
+		if (n < sizeof(word))
+			memcpy(word, target, n);
+		if (is_root_name(word, n)) {
+			/* A bus that a function of another domain makes (VMD) begins a tree of its own. */
+			if (!ret->root[0])
+				memcpy(ret->root, word, sizeof(word));
+			ret->self[0] = '\0';
+		} else if (n < sizeof(word) && rd_pci_parse(word, &pci) == 0) {
+			memcpy(ret->parent, ret->self, sizeof(ret->parent));
+			memcpy(ret->self, pci.addr, sizeof(ret->self));
+		}
+		target += n + (target[n] == '/');
+	}
+	return ret->self[0] != '\0';
+}
+
+/* Parents may come after their children in the listing. */
+static void link_parents(struct rd_host *host, const struct rd_pci_place *places)
+{
+	for (size_t i = 0; i < host->n_pcis; i++)
+		if (places[i].parent[0])
+			host->pcis[i].parent = rd_host_find_pci(host, places[i].parent);
+	/* A hostile tree may hold a ring. */
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		int up = host->pcis[i].parent, depth = 0;
+
+		while (up >= 0 && depth++ < DEPTH_MAX)
+			up = host->pcis[up].parent;
+		if (up >= 0)
+			host->pcis[i].parent = -1;
+	}
+}
+
+static int add_function(const struct rd_sysfs *fs, struct rd_host *host, const char *name, struct rd_pci_place *place)
+{
+	_cleanup_free_ char *target = NULL;
+	struct rd_pci parsed = { 0 }, *pci;
+	int64_t value;
+
+	if (rd_pci_parse(name, &parsed) < 0)
+		return 0;
+	pci = rd_host_add_pci(host);
+	if (!pci)
+		return -ENOMEM;
+	memcpy(pci->addr, parsed.addr, sizeof(pci->addr));
+	pci->domain = parsed.domain;
+	pci->bus = parsed.bus;
+	pci->dev = parsed.dev;
+	pci->fn = parsed.fn;
+	*place = (struct rd_pci_place){ 0 };
+	target = rd_sysfs_link(fs, "/sys/bus/pci/devices/%s", name);
+	if (target && rd_pci_place_parse(target, place) && place->root[0]) {
+		pci->root = strdup(place->root);
+		if (!pci->root)
+			return -ENOMEM;
+	}
+	if (rd_sysfs_int(fs, &value, "/sys/bus/pci/devices/%s/class", name) == RD_OK)
+		RD_SET(pci->class, (uint32_t)value & 0xffffff);
+	return 1;
+}
+
+int rd_collect_pci(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_free_ struct rd_pci_place *places = NULL;
+	size_t n = 0;
+	int r;
+
+	if (rd_sysfs_list(fs, &names, "/sys/bus/pci/devices") < 0)
+		return 0;
+	if (names.n > PCIS_MAX)
+		return rd_err_set(err, E2BIG, "/sys/bus/pci/devices", "more PCI functions than a host can have");
+	places = calloc(names.n + 1, sizeof(*places));
+	if (!places)
+		return rd_err_set(err, ENOMEM, "/sys/bus/pci/devices", "no memory for PCI functions");
+	for (size_t i = 0; i < names.n; i++) {
+		r = add_function(fs, host, names.v[i], &places[n]);
+		if (r < 0)
+			return rd_err_set(err, -r, names.v[i], "no memory for PCI functions");
+		n += r;
+	}
+	link_parents(host, places);
+	return 0;
+}
+
+static unsigned mtps_of(const char *text)
+{
+	char *end;
+	double gtps = strtod(text, &end);
+
+	/* "Unknown", "Unknown speed"; "16.0 GT/s PCIe", before kernel 5.7 "16 GT/s". */
+	return end == text || gtps <= 0 || gtps > 1000 ? 0 : (unsigned)(gtps * 1000 + 0.5);
+}
+
+static void read_link(const struct rd_sysfs *fs, const char *addr, const char *which, struct rd_pcie_link *link)
+{
+	_cleanup_free_ char *speed = rd_sysfs_text(fs, NULL, "/sys/bus/pci/devices/%s/%s_link_speed", addr, which);
+	int64_t width;
+
+	if (speed && mtps_of(speed) > 0)
+		RD_SET(link->mtps, mtps_of(speed));
+	if (rd_sysfs_int(fs, &width, "/sys/bus/pci/devices/%s/%s_link_width", addr, which) == RD_OK && width > 0 &&
+	    width <= 32)
+		RD_SET(link->width, (unsigned)width);
+}
+
+static uint32_t le32(const uint8_t *p)
+{
+	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static void parse_config(const struct rd_bytes *config, struct rd_pci *pci)
+{
+	const uint8_t *c = config->data;
+	size_t at;
+
+	if (config->size >= 256) {
+		at = c[CAP_POINTER] & 0xfc;
+		for (int left = 48; at >= 0x40 && at + 4 <= 256 && left > 0; left--, at = c[at + 1] & 0xfc) {
+			static const uint8_t kinds[16] = {
+				[0] = RD_PCIE_ENDPOINT,
+				[4] = RD_PCIE_ROOT_PORT,
+				[5] = RD_PCIE_UPSTREAM,
+				[6] = RD_PCIE_DOWNSTREAM,
+			};
+
+			if (c[at] != CAP_EXPRESS)
+				continue;
+			RD_SET(pci->kind, kinds[c[at + 2] >> 4]);
+			break;
+		}
+	}
+	if (config->size < 4096)
+		return;
+	at = EXT_FIRST;
+	for (int left = 480; at >= EXT_FIRST && at + 8 <= 4096 && left > 0; left--, at = le32(c + at) >> 20 & 0xffc) {
+		if ((le32(c + at) & 0xffff) != EXT_ACS)
+			continue;
+		RD_SET(pci->acs_ctl, (uint16_t)(c[at + ACS_CTL] | c[at + ACS_CTL + 1] << 8));
+		return;
+	}
+	pci->acs_missing = true;
+}
+
+static void read_config(const struct rd_sysfs *fs, struct rd_pci *pci)
+{
+	_cleanup_bytes_ struct rd_bytes config = { 0 };
+	char path[96];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/config", pci->addr);
+	pci->config_read = true;
+	if (rd_read_file(fs->src, path, &config, NULL) == 0)
+		parse_config(&config, pci);
+	if (config.size < 4096 && config.size > 0)
+		pci->acs_ctl.known = RD_DENIED;
+}
+
+#define READ_ID(field, name)                                                                       \
+	do {                                                                                       \
+		if (rd_sysfs_int(fs, &value, "/sys/bus/pci/devices/%s/" name, pci->addr) == RD_OK) \
+			RD_SET(pci->field, (uint16_t)value);                                       \
+	} while (0)
+
+static void read_detail(const struct rd_sysfs *fs, struct rd_host *host, struct rd_pci *pci)
+{
+	_cleanup_free_ char *driver = rd_sysfs_link(fs, "/sys/bus/pci/devices/%s/driver", pci->addr);
+	_cleanup_free_ char *physfn = rd_sysfs_link(fs, "/sys/bus/pci/devices/%s/physfn", pci->addr);
+	int64_t value;
+
+	pci->detailed = true;
+	READ_ID(vendor, "vendor");
+	READ_ID(device, "device");
+	READ_ID(subvendor, "subsystem_vendor");
+	READ_ID(subdevice, "subsystem_device");
+	if (rd_sysfs_int(fs, &value, "/sys/bus/pci/devices/%s/numa_node", pci->addr) == RD_OK && value >= -1 &&
+	    value < 65536)
+		RD_SET(pci->numa, (int)value);
+	read_link(fs, pci->addr, "current", &pci->now);
+	read_link(fs, pci->addr, "max", &pci->max);
+	if (driver)
+		pci->driver = strdup(rd_basename(driver));
+	if (physfn)
+		pci->pf = rd_host_find_pci(host, rd_basename(physfn));
+}
+
+void rd_collect_pci_detail(const struct rd_sysfs *fs, struct rd_host *host, int index, bool acs)
+{
+	for (int depth = 0; index >= 0 && depth < DEPTH_MAX; depth++) {
+		struct rd_pci *pci = &host->pcis[index];
+
+		if (!pci->detailed)
+			read_detail(fs, host, pci);
+		if (acs && !pci->config_read && pci->class.v >> 8 == RD_PCI_CLASS_BRIDGE)
+			read_config(fs, pci);
+		index = pci->parent;
+	}
+}
+
+void rd_collect_pci_slots(const struct rd_sysfs *fs, struct rd_host *host)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	if (rd_sysfs_list(fs, &names, "/sys/bus/pci/slots") < 0)
+		return;
+	for (size_t i = 0; i < names.n && i < 1024; i++) {
+		_cleanup_free_ char *address = rd_sysfs_text(fs, NULL, "/sys/bus/pci/slots/%s/address", names.v[i]);
+		struct rd_pci wanted;
+		char full[64];
+
+		/* "0000:1b:00": a slot holds all functions. */
+		snprintf(full, sizeof(full), "%s.0", address ? address : "");
+		if (rd_pci_parse(full, &wanted) < 0)
+			continue;
+		for (size_t p = 0; p < host->n_pcis; p++) {
+			struct rd_pci *pci = &host->pcis[p];
+
+			if (pci->detailed && pci->domain == wanted.domain && pci->bus == wanted.bus &&
+			    pci->dev == wanted.dev && !pci->slot)
+				pci->slot = strdup(names.v[i]);
+		}
+	}
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RD_SNAPSHOT_H
+#define RD_SNAPSHOT_H
+
+#include "model/facts.h"
+#include "source/source.h"
+
+/*
+ * All that `diff` compares: RDMA devices and their ports, GIDs and counters, interfaces, PCI functions with a network or
+ * accelerator class, addresses and routes, kernel and modules, settings. From sysfs, procfs and rtnetlink. What is not there
+ * or denied is left out. -ENOMEM only. `ret` comes sorted; caller deinits it also on failure.
+ */
+int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_err *err);
+
+/* Its part for addresses and routes: rtnetlink messages to facts. */
+void rd_snapshot_net(struct rd_source *src, struct rd_facts *ret);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/sysfs.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static int path_of(char *path, size_t size, const char *fmt, va_list ap)
+{
+	int n = vsnprintf(path, size, fmt, ap);
+
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+static char *read_text(const struct rd_sysfs *fs, enum rd_known *known, const char *path)
+{
+	_cleanup_free_ char *text = NULL;
+	struct rd_err err = { 0 };
+	int r = rd_read_textf(fs->src, &text, &err, "%s", path);
+
+	*known = RD_ABSENT;
+	if (r == -EACCES || r == -EPERM) {
+		*known = RD_DENIED;
+		rd_errlist_add(fs->errors, &err);
+		return NULL;
+	}
+	if (r < 0 || !*text)
+		return NULL;
+	*known = RD_OK;
+	return RD_TAKE(text);
+}
+
+char *rd_sysfs_text(const struct rd_sysfs *fs, enum rd_known *known, const char *fmt, ...)
+{
+	enum rd_known ignored;
+	char path[512];
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = path_of(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	return r < 0 ? NULL : read_text(fs, known ? known : &ignored, path);
+}
+
+enum rd_known rd_sysfs_int(const struct rd_sysfs *fs, int64_t *ret, const char *fmt, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	enum rd_known known = RD_ABSENT;
+	char path[512], *end;
+	int64_t value;
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = path_of(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	text = r < 0 ? NULL : read_text(fs, &known, path);
+	if (!text)
+		return known;
+	errno = 0;
+	value = strtoll(text, &end, 0);
+	if (errno || end == text || *end)
+		return RD_ABSENT;
+	*ret = value;
+	return RD_OK;
+}
+
+char *rd_sysfs_link(const struct rd_sysfs *fs, const char *fmt, ...)
+{
+	char path[512], *target = NULL;
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = path_of(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	return r < 0 || rd_read_link(fs->src, path, &target, NULL) < 0 ? NULL : target;
+}
+
+int rd_sysfs_list(const struct rd_sysfs *fs, struct rd_names *ret, const char *fmt, ...)
+{
+	struct rd_err err = { 0 };
+	char path[512];
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = path_of(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	if (r < 0)
+		return r;
+	r = rd_list_dir(fs->src, path, ret, &err);
+	if (r == -EACCES || r == -EPERM)
+		rd_errlist_add(fs->errors, &err);
+	return r;
+}
+
+int rd_natural_compare(const char *a, const char *b)
+{
+	while (*a && *b) {
+		if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+			size_t na, nb;
+			int r;
+
+			while (*a == '0' && isdigit((unsigned char)a[1]))
+				a++;
+			while (*b == '0' && isdigit((unsigned char)b[1]))
+				b++;
+			na = strspn(a, "0123456789");
+			nb = strspn(b, "0123456789");
+			r = na != nb ? (na < nb ? -1 : 1) : strncmp(a, b, na);
+			if (r)
+				return r;
+			a += na;
+			b += nb;
+		} else if (*a != *b) {
+			return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+		} else {
+			a++;
+			b++;
+		}
+	}
+	return *a ? 1 : *b ? -1 : 0;
+}
+
+static int compare_natural(const void *a, const void *b)
+{
+	return rd_natural_compare(*(char *const *)a, *(char *const *)b);
+}
+
+void rd_names_sort_natural(struct rd_names *names)
+{
+	if (names->n > 0)
+		qsort(names->v, names->n, sizeof(*names->v), compare_natural);
+}
+
+const char *rd_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What can be compared between two looks at a host: plain text, found by area, subject and field. */
+#ifndef RD_FACTS_H
+#define RD_FACTS_H
+
+#include "base/base.h"
+
+enum rd_area {
+	RD_AREA_DEVICE, /* there or not: RDMA devices, interfaces, PCI functions */
+	RD_AREA_LINK,	/* ports, interfaces, PCI links */
+	RD_AREA_FIRMWARE,
+	RD_AREA_MODULE, /* kernel and modules */
+	RD_AREA_GID,
+	RD_AREA_ADDRESS,
+	RD_AREA_ROUTE,
+	RD_AREA_SETTING,
+	RD_AREA_COUNTER,
+	RD_AREA_HOST,
+	RD_AREAS,
+};
+
+/* "device", "link" …: the JSON word. */
+const char *rd_area_name(enum rd_area area);
+
+struct rd_fact {
+	enum rd_area area;
+	char *subject, *field, *value; /* owned */
+};
+
+struct rd_facts {
+	struct rd_fact *v; /* sorted by area, subject, field once rd_facts_sort was called */
+	size_t n, cap;
+	bool failed; /* out of memory: some are missing */
+};
+
+/* Copies the texts; sets `failed` when out of memory. */
+void rd_facts_add(struct rd_facts *facts, enum rd_area area, const char *subject, const char *field, const char *value);
+void rd_facts_sort(struct rd_facts *facts);
+void rd_facts_deinit(struct rd_facts *facts);
+
+/* By area, subject and field; numbers within names by their value ("eth2" before "eth10"). */
+int rd_fact_compare(const struct rd_fact *a, const struct rd_fact *b);
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/host.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static void pci_deinit(struct rd_pci *pci)
+{
+	free(pci->root);
+	free(pci->driver);
+	free(pci->slot);
+}
+
+static void port_deinit(struct rd_port *port)
+{
+	for (size_t i = 0; i < port->n_gids; i++)
+		free(port->gids[i].netdev);
+	free(port->gids);
+	free(port->netdevs);
+	free(port->netdev_name);
+	free(port->link_layer);
+	free(port->state);
+	free(port->phys_state);
+	free(port->guid);
+	free(port->role_why);
+}
+
+static void ibdev_deinit(struct rd_ibdev *dev)
+{
+	free(dev->name);
+	free(dev->firmware);
+	free(dev->board);
+	free(dev->hca_type);
+	free(dev->node_guid);
+	free(dev->sys_image_guid);
+	free(dev->node_desc);
+	free(dev->driver);
+	free(dev->parent_netdev);
+}
+
+static void netdev_deinit(struct rd_netdev *netdev)
+{
+	free(netdev->name);
+	free(netdev->operstate);
+	free(netdev->master);
+	free(netdev->mac);
+	free(netdev->addrs);
+}
+
+void rd_host_deinit(struct rd_host *host)
+{
+	for (size_t i = 0; i < host->n_pcis; i++)
+		pci_deinit(&host->pcis[i]);
+	for (size_t i = 0; i < host->n_ports; i++)
+		port_deinit(&host->ports[i]);
+	for (size_t i = 0; i < host->n_ibdevs; i++)
+		ibdev_deinit(&host->ibdevs[i]);
+	for (size_t i = 0; i < host->n_netdevs; i++)
+		netdev_deinit(&host->netdevs[i]);
+	for (size_t i = 0; i < host->n_numas; i++)
+		free(host->numas[i].cpulist);
+	for (size_t i = 0; i < host->n_gpus; i++) {
+		free(host->gpus[i].name);
+		free(host->gpus[i].uuid);
+	}
+	free(host->pcis);
+	free(host->ports);
+	free(host->ibdevs);
+	free(host->netdevs);
+	free(host->numas);
+	free(host->gpus);
+	free(host->cpu.arch);
+	free(host->cpu.vendor);
+	free(host->ids);
+	*host = (struct rd_host){ 0 };
+}
+
+struct rd_pci *rd_host_add_pci(struct rd_host *host)
+{
+	if (rd_grow(&host->pcis, &host->cap_pcis, host->n_pcis + 1, sizeof(*host->pcis)) < 0)
+		return NULL;
+	host->pcis[host->n_pcis] = (struct rd_pci){ .parent = -1, .pf = -1 };
+	return &host->pcis[host->n_pcis++];
+}
+
+struct rd_ibdev *rd_host_add_ibdev(struct rd_host *host)
+{
+	if (rd_grow(&host->ibdevs, &host->cap_ibdevs, host->n_ibdevs + 1, sizeof(*host->ibdevs)) < 0)
+		return NULL;
+	host->ibdevs[host->n_ibdevs] = (struct rd_ibdev){ .pci = -1, .numa = -1, .first_port = (int)host->n_ports };
+	return &host->ibdevs[host->n_ibdevs++];
+}
+
+struct rd_port *rd_host_add_port(struct rd_host *host, int ibdev)
+{
+	if (rd_grow(&host->ports, &host->cap_ports, host->n_ports + 1, sizeof(*host->ports)) < 0)
+		return NULL;
+	if (host->ibdevs[ibdev].n_ports++ == 0)
+		host->ibdevs[ibdev].first_port = (int)host->n_ports;
+	host->ports[host->n_ports] = (struct rd_port){ .ibdev = ibdev, .gid = -1 };
+	return &host->ports[host->n_ports++];
+}
+
+struct rd_netdev *rd_host_add_netdev(struct rd_host *host)
+{
+	if (rd_grow(&host->netdevs, &host->cap_netdevs, host->n_netdevs + 1, sizeof(*host->netdevs)) < 0)
+		return NULL;
+	host->netdevs[host->n_netdevs] = (struct rd_netdev){ .pci = -1, .ibdev_port = -1 };
+	return &host->netdevs[host->n_netdevs++];
+}
+
+struct rd_gpu *rd_host_add_gpu(struct rd_host *host)
+{
+	if (rd_grow(&host->gpus, &host->cap_gpus, host->n_gpus + 1, sizeof(*host->gpus)) < 0)
+		return NULL;
+	host->gpus[host->n_gpus] =
+		(struct rd_gpu){ .pci = -1, .index = (unsigned)host->n_gpus, .dev = (int)host->n_gpus };
+	return &host->gpus[host->n_gpus++];
+}
+
+struct rd_numa *rd_host_add_numa(struct rd_host *host)
+{
+	if (rd_grow(&host->numas, &host->cap_numas, host->n_numas + 1, sizeof(*host->numas)) < 0)
+		return NULL;
+	host->numas[host->n_numas] = (struct rd_numa){ .id = -1 };
+	return &host->numas[host->n_numas++];
+}
+
+/* Takes hexadecimal digits up to `end`; -1 if there are none, too many or others. */
+static int64_t hex_until(const char **text, char end, size_t most)
+{
+	uint64_t value = 0;
+	size_t n = 0;
+
+	for (; **text && **text != end; (*text)++, n++) {
+		char c = **text;
+		int digit = c >= '0' && c <= '9' ? c - '0' :
+			    c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+			    c >= 'A' && c <= 'F' ? c - 'A' + 10 :
+						   -1;
+
+		if (digit < 0 || n >= most)
+			return -1;
+		value = value << 4 | (unsigned)digit;
+	}
+	if (n == 0 || (end && !**text))
+		return -1;
+	*text += end != '\0';
+	return (int64_t)value;
+}
+
+int rd_pci_parse(const char *text, struct rd_pci *ret)
+{
+	const char *colon = strchr(text, ':');
+	int64_t domain = 0, bus, dev, fn;
+
+	if (colon && strchr(colon + 1, ':'))
+		domain = hex_until(&text, ':', 8);
+	bus = hex_until(&text, ':', 2);
+	dev = bus < 0 ? -1 : hex_until(&text, '.', 2);
+	fn = dev < 0 ? -1 : hex_until(&text, '\0', 1);
+	if (domain < 0 || bus < 0 || dev < 0 || fn < 0 || dev > 31 || fn > 7)
+		return -EINVAL;
+	ret->domain = (uint32_t)domain;
+	ret->bus = (uint8_t)bus;
+	ret->dev = (uint8_t)dev;
+	ret->fn = (uint8_t)fn;
+	snprintf(ret->addr, sizeof(ret->addr), "%04x:%02x:%02x.%x", ret->domain, ret->bus, ret->dev, ret->fn);
+	return 0;
+}
+
+int rd_host_find_pci(const struct rd_host *host, const char *addr)
+{
+	struct rd_pci wanted = { 0 };
+
+	if (!addr || rd_pci_parse(addr, &wanted) < 0)
+		return -1;
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		const struct rd_pci *pci = &host->pcis[i];
+
+		if (pci->domain == wanted.domain && pci->bus == wanted.bus && pci->dev == wanted.dev &&
+		    pci->fn == wanted.fn)
+			return (int)i;
+	}
+	return -1;
+}
+
+int rd_host_find_ibdev(const struct rd_host *host, const char *name)
+{
+	for (size_t i = 0; name && i < host->n_ibdevs; i++)
+		if (host->ibdevs[i].name && strcmp(host->ibdevs[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+int rd_host_find_netdev(const struct rd_host *host, const char *name)
+{
+	for (size_t i = 0; name && i < host->n_netdevs; i++)
+		if (strcmp(host->netdevs[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+const struct rd_numa *rd_host_find_numa(const struct rd_host *host, int id)
+{
+	for (size_t i = 0; i < host->n_numas; i++)
+		if (host->numas[i].id == id)
+			return &host->numas[i];
+	return NULL;
+}
+
+const char *rd_ibdev_label(const struct rd_host *host, int ibdev)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
+
+	if (dev->name)
+		return dev->name;
+	return dev->pci >= 0 ? host->pcis[dev->pci].addr : "?";
+}
+
+int rd_pci_numa(const struct rd_host *host, int pci)
+{
+	return pci >= 0 && host->pcis[pci].numa.known == RD_OK ? host->pcis[pci].numa.v : -1;
+}
+
+void rd_port_label(const struct rd_host *host, const struct rd_port *port, char *ret, size_t size)
+{
+	const char *name = rd_ibdev_label(host, port->ibdev);
+
+	if (port->num > 0)
+		snprintf(ret, size, "%s:%u", name, port->num);
+	else
+		snprintf(ret, size, "%s", name);
+}
+
+int rd_ibdev_numa(const struct rd_host *host, int ibdev)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
+
+	return dev->pci >= 0 ? rd_pci_numa(host, dev->pci) : dev->numa;
+}
+
+bool rd_port_active(const struct rd_port *port)
+{
+	return port->state && strcmp(port->state, "ACTIVE") == 0;
+}
+
+bool rd_port_is_ethernet(const struct rd_port *port)
+{
+	return port->link_layer && strcasecmp(port->link_layer, "Ethernet") == 0;
+}
+
+const char *rd_role_name(enum rd_role role)
+{
+	static const char *const names[] = {
+		[RD_ROLE_COMPUTE] = "compute",
+		[RD_ROLE_STORAGE] = "storage",
+		[RD_ROLE_MANAGEMENT] = "management",
+	};
+
+	return (size_t)role < RD_ARRAY_SIZE(names) ? names[role] : NULL;
+}
+
+const char *rd_gid_type_name(enum rd_gid_type type)
+{
+	static const char *const names[] = {
+		[RD_GID_IB] = "IB",
+		[RD_GID_ROCE_V1] = "RoCE v1",
+		[RD_GID_ROCE_V2] = "RoCE v2",
+	};
+
+	return (size_t)type < RD_ARRAY_SIZE(names) ? names[type] : NULL;
+}
+
+bool rd_gid_is_v4(const struct rd_gid *gid)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	return memcmp(gid->raw, mapped, sizeof(mapped)) == 0;
+}
+
+bool rd_gid_is_link_local(const struct rd_gid *gid)
+{
+	static const uint8_t prefix[8] = { 0xfe, 0x80 };
+
+	return memcmp(gid->raw, prefix, sizeof(prefix)) == 0;
+}
+
+void rd_gid_text(const struct rd_gid *gid, char *ret)
+{
+	for (int i = 0; i < 8; i++)
+		snprintf(ret + 5 * i, 6, "%02x%02x%s", gid->raw[2 * i], gid->raw[2 * i + 1], i < 7 ? ":" : "");
+}
+
+void rd_gid_ip(const struct rd_gid *gid, char *ret)
+{
+	bool v4 = rd_gid_is_v4(gid);
+
+	if (!inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? gid->raw + 12 : gid->raw, ret, 46))
+		*ret = '\0';
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a host is made of, as far as RDMA is concerned: PCI functions and the bridges above them, RDMA devices with their
+ * ports and GIDs, network interfaces, accelerators, NUMA nodes. Plain data: one owner, arrays, indices between objects
+ * (-1: none). Text is NULL where it is not known.
+ */
+#ifndef RD_MODEL_HOST_H
+#define RD_MODEL_HOST_H
+
+#include "base/base.h"
+
+#define RD_PCI_ADDR 24 /* room for "7fffffff:ff:1f.7" */
+
+/* One direction-less PCI Express link, from this function up. */
+struct rd_pcie_link {
+	RD_FIELD(unsigned) mtps; /* megatransfers a second and lane: 16000 is PCI Express 4.0 */
+	RD_FIELD(unsigned) width;
+};
+
+/* What a bridge is in a PCI Express tree (capability register, bits 7:4). */
+enum rd_pcie_kind {
+	RD_PCIE_OTHER = 0,
+	RD_PCIE_ROOT_PORT,
+	RD_PCIE_UPSTREAM,
+	RD_PCIE_DOWNSTREAM,
+	RD_PCIE_ENDPOINT,
+};
+
+/* PCI base classes, as in bits 23:16 of the class code. */
+enum {
+	RD_PCI_NETWORK = 0x02,
+	RD_PCI_DISPLAY = 0x03,
+	RD_PCI_BRIDGE = 0x06,
+	RD_PCI_ACCELERATOR = 0x12,
+};
+#define RD_PCI_CLASS_BRIDGE 0x0604 /* PCI-to-PCI bridge, bits 23:8 */
+
+struct rd_pci {
+	char addr[RD_PCI_ADDR]; /* "0000:1b:00.0", domains above 16 bits longer */
+	uint32_t domain;
+	uint8_t bus, dev, fn;
+	int parent;		  /* the bridge above; -1: on a root bus, or not known */
+	char *root;		  /* host bridge above it all ("pci0000:40"); a VMD's domain has one of its own */
+	RD_FIELD(uint32_t) class; /* 24 bits */
+	RD_FIELD(uint16_t) vendor, device, subvendor, subdevice;
+	RD_FIELD(int) numa; /* as the kernel has it: -1 is "none", and known */
+	struct rd_pcie_link now, max;
+	RD_FIELD(int) kind;	    /* enum rd_pcie_kind */
+	RD_FIELD(uint16_t) acs_ctl; /* Access Control Services, control register; absent: has none, or not readable */
+	bool acs_missing;	    /* all of config space was read, and there is no ACS capability in it */
+	char *driver;
+	char *slot;	  /* physical slot's name */
+	int pf;		  /* a virtual function's physical one */
+	bool config_read; /* as far as it could be */
+	bool detailed;	  /* more than class and place has been read */
+};
+
+struct rd_numa {
+	int id;
+	char *cpulist; /* "0-15,64-79" */
+};
+
+enum rd_gid_type { RD_GID_UNKNOWN = 0, RD_GID_IB, RD_GID_ROCE_V1, RD_GID_ROCE_V2 };
+
+struct rd_gid {
+	unsigned index;
+	uint8_t raw[16];
+	enum rd_gid_type type;
+	char *netdev; /* the interface it came from; NULL: none of this network namespace */
+};
+
+/* What a port is used for, and how sure that is stands in the reason. */
+enum rd_role { RD_ROLE_UNKNOWN = 0, RD_ROLE_COMPUTE, RD_ROLE_STORAGE, RD_ROLE_MANAGEMENT };
+
+struct rd_port {
+	int ibdev;
+	unsigned num;	  /* 0: not known (a topology file that names no port) */
+	char *link_layer; /* "InfiniBand", "Ethernet" */
+	char *state;	  /* "ACTIVE", "DOWN" … */
+	char *phys_state; /* "LinkUp", "Polling" … */
+	RD_FIELD(double) rate_gbps;
+	RD_FIELD(unsigned) mtu;	    /* bytes of payload in an RDMA packet, as it is in use */
+	RD_FIELD(unsigned) max_mtu; /* as the device could */
+	RD_FIELD(unsigned) lid;
+	char *guid;	     /* "506b:4b03:00a1:420c" */
+	struct rd_gid *gids; /* those that are not empty */
+	size_t n_gids, cap_gids;
+	bool foreign_gids; /* has GIDs of interfaces that this network namespace does not have */
+	int *netdevs;	   /* interfaces on it, the one to name first first */
+	size_t n_netdevs, cap_netdevs;
+	char *netdev_name; /* first interface, also one that is not of this network namespace */
+	bool netns_other;  /* its interface is not of this network namespace */
+	/* Found by analysis: */
+	int gid; /* index into gids that RoCE programs should use; -1: none is good */
+	const char *gid_why;
+	enum rd_role role;
+	char *role_why;
+};
+
+struct rd_ibdev {
+	char *name; /* NULL: a topology file that does not name it */
+	int pci;
+	const char *via; /* how it was joined to PCI: "device", "netdev", "topology file"; NULL: it is not */
+	int numa;	 /* where it has no PCI function: node it hangs on; -1: not known */
+	char *firmware, *board, *hca_type, *node_guid, *sys_image_guid, *node_desc, *driver;
+	char *parent_netdev; /* of a soft device: the interface that it sits on */
+	int first_port;
+	unsigned n_ports;
+};
+
+struct rd_addr {
+	bool v6;
+	uint8_t raw[16]; /* the first 4 of an IPv4 address */
+	unsigned prefix;
+};
+
+struct rd_netdev {
+	char *name;
+	unsigned ifindex;
+	int pci;
+	int ibdev_port; /* dev_port: which port of its card, from 0; -1: not known */
+	char *operstate;
+	RD_FIELD(unsigned) mtu;
+	RD_FIELD(unsigned) type; /* ARPHRD_*: 1 Ethernet, 32 InfiniBand */
+	RD_FIELD(double) rate_gbps;
+	char *master; /* bond or bridge above it */
+	char *mac;
+	bool is_bond;
+	bool default_route;
+	struct rd_addr *addrs;
+	size_t n_addrs, cap_addrs;
+};
+
+struct rd_gpu {
+	int pci;
+	unsigned index; /* in PCI order, as nvidia-smi counts */
+	RD_FIELD(unsigned) minor;
+	const char *vendor; /* static; NULL: not one we know */
+	char *name, *uuid;
+	int dev; /* NCCL's number: from a topology file, else index */
+};
+
+struct rd_cpu {
+	char *arch;   /* "x86_64" */
+	char *vendor; /* "GenuineIntel" */
+	RD_FIELD(unsigned) family, model;
+};
+
+struct rd_host {
+	bool from_topology_file; /* an NCCL topology XML: a bridge in it stands for a switch, and CPUs for host bridges */
+	RD_FIELD(bool) guest;	 /* runs under a hypervisor */
+	bool has_rdma;		 /* /sys/class/infiniband is there */
+	struct rd_cpu cpu;
+	struct rd_pci *pcis;
+	size_t n_pcis, cap_pcis;
+	struct rd_numa *numas;
+	size_t n_numas, cap_numas;
+	struct rd_ibdev *ibdevs;
+	size_t n_ibdevs, cap_ibdevs;
+	struct rd_port *ports; /* grouped by device */
+	size_t n_ports, cap_ports;
+	struct rd_netdev *netdevs;
+	size_t n_netdevs, cap_netdevs;
+	struct rd_gpu *gpus;
+	size_t n_gpus, cap_gpus;
+	char *ids; /* the text of pci.ids, for names; NULL: there is none */
+	size_t ids_size;
+};
+
+void rd_host_deinit(struct rd_host *host);
+
+/* Adding. Return the new element, zeroed but for its indices (-1), or NULL when out of memory. Good until the next. */
+struct rd_pci *rd_host_add_pci(struct rd_host *host);
+struct rd_ibdev *rd_host_add_ibdev(struct rd_host *host);
+struct rd_port *rd_host_add_port(struct rd_host *host, int ibdev);
+struct rd_netdev *rd_host_add_netdev(struct rd_host *host);
+struct rd_gpu *rd_host_add_gpu(struct rd_host *host);
+struct rd_numa *rd_host_add_numa(struct rd_host *host);
+
+/* "0000:1b:00.0", "1b:00.0", also with 32-bit domains. Fills domain, bus, dev, fn and addr; -EINVAL if it is no address. */
+int rd_pci_parse(const char *text, struct rd_pci *ret);
+
+/* Index or -1. */
+int rd_host_find_pci(const struct rd_host *host, const char *addr);
+int rd_host_find_ibdev(const struct rd_host *host, const char *name);
+int rd_host_find_netdev(const struct rd_host *host, const char *name);
+const struct rd_numa *rd_host_find_numa(const struct rd_host *host, int id);
+
+/* What to call a device: its name, else its PCI address, else "?". */
+const char *rd_ibdev_label(const struct rd_host *host, int ibdev);
+
+/* The same with the port, as NCCL and UCX write it: "mlx5_0:1"; without where it has no number. */
+void rd_port_label(const struct rd_host *host, const struct rd_port *port, char *ret, size_t size);
+
+/* NUMA node of a device or accelerator; -1: the kernel names none, or it is not known. */
+int rd_ibdev_numa(const struct rd_host *host, int ibdev);
+int rd_pci_numa(const struct rd_host *host, int pci);
+
+bool rd_port_active(const struct rd_port *port);
+bool rd_port_is_ethernet(const struct rd_port *port);
+
+/* "compute", "storage", "management"; NULL for unknown. */
+const char *rd_role_name(enum rd_role role);
+/* "IB", "RoCE v1", "RoCE v2"; NULL for unknown. */
+const char *rd_gid_type_name(enum rd_gid_type type);
+
+bool rd_gid_is_v4(const struct rd_gid *gid);	     /* ::ffff:a.b.c.d */
+bool rd_gid_is_link_local(const struct rd_gid *gid); /* fe80::/64 */
+/* "fe80:0000:…", eight groups, as sysfs has it. `ret` has room for 40. */
+void rd_gid_text(const struct rd_gid *gid, char *ret);
+/* The IP address in a RoCE GID, in its usual form. `ret` has room for 46. */
+void rd_gid_ip(const struct rd_gid *gid, char *ret);
+
+#endif

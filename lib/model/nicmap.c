@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/nicmap.h"
+
+const char *rd_path_name(enum rd_path path)
+{
+	static const char *const names[] = {
+		[RD_PATH_PIX] = "PIX",	 [RD_PATH_PXB] = "PXB", [RD_PATH_PHB] = "PHB",
+		[RD_PATH_NODE] = "NODE", [RD_PATH_SYS] = "SYS",
+	};
+
+	return (size_t)path < RD_ARRAY_SIZE(names) ? names[path] : NULL;
+}
+
+void rd_choices_deinit(struct rd_choices *choices)
+{
+	for (size_t i = 0; i < choices->n; i++) {
+		free(choices->v[i].ports);
+		free(choices->v[i].why);
+		free(choices->v[i].backup_why);
+	}
+	free(choices->v);
+	free(choices->note);
+	*choices = (struct rd_choices){ 0 };
+}
+
+void rd_env_deinit(struct rd_env *env)
+{
+	for (size_t i = 0; i < env->n; i++)
+		free(env->v[i].value);
+	free(env->v);
+	*env = (struct rd_env){ 0 };
+}
+
+void rd_effects_deinit(struct rd_effects *effects)
+{
+	for (size_t i = 0; i < effects->n; i++) {
+		free(effects->v[i].name);
+		free(effects->v[i].value);
+		free(effects->v[i].selects);
+	}
+	free(effects->v);
+	*effects = (struct rd_effects){ 0 };
+}
+
+void rd_remarks_deinit(struct rd_remarks *remarks)
+{
+	for (size_t i = 0; i < remarks->n; i++) {
+		free(remarks->v[i].subject);
+		free(remarks->v[i].observed);
+		free(remarks->v[i].expected);
+		free(remarks->v[i].fix);
+	}
+	free(remarks->v);
+	*remarks = (struct rd_remarks){ 0 };
+}
+
+void rd_nicmap_deinit(struct rd_nicmap *map)
+{
+	free(map->pairs);
+	rd_choices_deinit(&map->nccl);
+	rd_choices_deinit(&map->nvshmem);
+	rd_env_deinit(&map->env);
+	rd_remarks_deinit(&map->remarks);
+	*map = (struct rd_nicmap){ 0 };
+}
+
+void rd_rails_deinit(struct rd_rails *rails)
+{
+	for (size_t i = 0; i < rails->n; i++) {
+		free(rails->v[i].nic);
+		free(rails->v[i].subnet);
+		free(rails->v[i].rate);
+		free(rails->v[i].firmware);
+		free(rails->v[i].state);
+		free(rails->v[i].link_layer);
+	}
+	free(rails->v);
+	*rails = (struct rd_rails){ 0 };
+}

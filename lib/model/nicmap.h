@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What nic-map concludes about a host: distances, which NIC each library takes for each accelerator, what to do when that
+ * one fails. Indices are those of struct rd_host. */
+#ifndef RD_MODEL_NICMAP_H
+#define RD_MODEL_NICMAP_H
+
+#include "base/base.h"
+#include "model/host.h"
+
+/* As `nvidia-smi topo -m` has them, the nearest first. */
+enum rd_path {
+	RD_PATH_UNKNOWN = 0,
+	RD_PATH_PIX,  /* at most one switch (or bridge) between them */
+	RD_PATH_PXB,  /* several bridges, no host bridge */
+	RD_PATH_PHB,  /* over one host bridge */
+	RD_PATH_NODE, /* over host bridges of one NUMA node. NCCL has no such step */
+	RD_PATH_SYS,  /* between NUMA nodes */
+};
+const char *rd_path_name(enum rd_path path); /* NULL for unknown */
+
+struct rd_pair {
+	enum rd_path path;    /* in the terms of nvidia-smi */
+	enum rd_path nccl;    /* by NCCL's rule: PIX, PXB, PHB, SYS */
+	enum rd_path nvshmem; /* by NVSHMEM's */
+	const char *reason;   /* why `path` is not known, or what it leaves open; static; NULL: nothing to say */
+};
+
+/* Which ports a library gives an accelerator. */
+struct rd_choice {
+	int gpu;
+	int *ports; /* indices into host.ports; owned */
+	size_t n_ports;
+	int backup;	  /* index into host.ports; -1: none */
+	char *why;	  /* of the choice; owned */
+	char *backup_why; /* what it is, and what the two would share if they failed together; owned */
+};
+
+struct rd_choices {
+	struct rd_choice *v; /* one per accelerator that is served, in their order */
+	size_t n;
+	char *note; /* what holds for all of it, or why it is empty; owned */
+};
+void rd_choices_deinit(struct rd_choices *choices);
+
+/* An environment variable that a library reads. */
+struct rd_env_var {
+	const char *library; /* "nccl", "nvshmem", "ucx"; static */
+	const char *name;    /* static */
+	char *value;	     /* owned */
+};
+
+struct rd_env {
+	struct rd_env_var *v;
+	size_t n, cap;
+};
+void rd_env_deinit(struct rd_env *env);
+
+/* A variable that was set, and what it comes to. */
+struct rd_effect {
+	char *name, *value; /* owned */
+	char *selects;	    /* "mlx5_0:1 mlx5_1:1"; owned; NULL: nothing that can be named */
+};
+
+struct rd_effects {
+	struct rd_effect *v;
+	size_t n, cap;
+};
+void rd_effects_deinit(struct rd_effects *effects);
+
+/* Something to tell: what is wrong with whom, and what to do. */
+enum rd_gravity { RD_REMARK_OK = 0, RD_REMARK_WARNING, RD_REMARK_CRITICAL, RD_REMARK_UNKNOWN };
+
+struct rd_remark {
+	const char *id; /* "nic-shared"; static */
+	enum rd_gravity gravity;
+	const char *title, *why;		   /* static */
+	char *subject, *observed, *expected, *fix; /* owned; NULL: nothing to say */
+};
+
+struct rd_remarks {
+	struct rd_remark *v;
+	size_t n, cap;
+};
+void rd_remarks_deinit(struct rd_remarks *remarks);
+
+struct rd_nicmap {
+	struct rd_pair *pairs; /* [gpu * n_ibdevs + ibdev] */
+	size_t n_gpus, n_ibdevs;
+	struct rd_choices nccl, nvshmem;
+	struct rd_env env; /* what would select the compute NICs */
+	struct rd_remarks remarks;
+};
+void rd_nicmap_deinit(struct rd_nicmap *map);
+
+static inline const struct rd_pair *rd_nicmap_pair(const struct rd_nicmap *map, size_t gpu, size_t ibdev)
+{
+	return &map->pairs[gpu * map->n_ibdevs + ibdev];
+}
+
+/* What an accelerator's NIC is on one of several hosts. */
+struct rd_rail {
+	size_t host;						   /* index */
+	int gpu;						   /* index on that host */
+	char *nic, *subnet, *rate, *firmware, *state, *link_layer; /* owned; NULL: not known */
+};
+
+struct rd_rails {
+	struct rd_rail *v;
+	size_t n, cap;
+};
+void rd_rails_deinit(struct rd_rails *rails);
+
+#endif

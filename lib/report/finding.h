@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RD_REPORT_FINDING_H
+#define RD_REPORT_FINDING_H
+
+#include "model/nicmap.h"
+#include "report/report.h"
+
+/* Adds copies of the remarks as findings. 0 or -ENOMEM. */
+int rd_report_add_remarks(struct rd_report *report, const struct rd_remarks *remarks);
+
+/* The exit code that the findings amount to: any critical 2, else any warning 1, else 0. */
+int rd_report_judge(const struct rd_report *report);
+
+#endif

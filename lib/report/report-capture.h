@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a capture wrote. */
+#ifndef RD_REPORT_CAPTURE_H
+#define RD_REPORT_CAPTURE_H
+
+#include "report/report.h"
+
+enum rd_capture_column {
+	RD_CAPTURE_FILE,
+	RD_CAPTURE_SIZE,
+	RD_CAPTURE_SAMPLES,
+	RD_CAPTURE_REQUESTS,
+	RD_CAPTURE_DENIED,
+	RD_CAPTURE_SECONDS,
+	RD_CAPTURE_COLUMNS,
+};
+extern const struct rd_column rd_capture_columns[RD_CAPTURE_COLUMNS];
+
+struct rd_capture_facts {
+	const char *file;
+	uint64_t size, samples, requests, denied;
+	double seconds;
+};
+
+/* The section `bundles` of one row. 0 or -ENOMEM. */
+int rd_report_capture(struct rd_report *report, const struct rd_capture_facts *facts);
+
+#endif

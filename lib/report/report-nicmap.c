@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/report-nicmap.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "report/finding.h"
+
+enum gpu_column {
+	GPU_INDEX,
+	GPU_PCI,
+	GPU_VENDOR,
+	GPU_NAME,
+	GPU_NUMA,
+	GPU_NICS,
+	GPU_UUID,
+	GPU_MINOR,
+	GPU_DRIVER,
+	GPU_SLOT,
+	GPU_LINK_MTPS,
+	GPU_LINK_WIDTH,
+	GPU_LINK_MAX_MTPS,
+	GPU_LINK_MAX_WIDTH,
+	GPU_COLUMNS
+};
+enum path_column { PATH_GPU, PATH_NIC, PATH_PATH, PATH_REASON, PATH_NCCL, PATH_NVSHMEM, PATH_COLUMNS };
+enum choice_column {
+	CHOICE_GPU,
+	CHOICE_NICS,
+	CHOICE_PORTS,
+	CHOICE_BACKUP,
+	CHOICE_WHY,
+	CHOICE_BACKUP_WHY,
+	CHOICE_COLUMNS
+};
+
+static const struct rd_column gpu_columns[GPU_COLUMNS];
+static const struct rd_column path_columns[PATH_COLUMNS];
+static const struct rd_column choice_columns[CHOICE_COLUMNS];
+static const struct rd_column name_columns[1];
+static const struct rd_column assignment_columns[4];
+static const struct rd_column scalar_columns[2];
+static const struct rd_column env_columns[2];
+
+static void set_numa(struct rd_row *row, size_t column, int numa)
+{
+	if (numa >= 0)
+		rd_row_int(row, column, numa);
+}
+
+static void set_link(struct rd_row *row, size_t mtps, const struct rd_pcie_link *link)
+{
+	if (link->mtps.known == RD_OK)
+		rd_row_uint(row, mtps, link->mtps.v);
+	if (link->width.known == RD_OK)
+		rd_row_uint(row, mtps + 1, link->width.v);
+}
+
+/* "0,1 PXB": the accelerators that are nearest, and how near. Indices, not addresses: it must fit a table. */
+static char *nearest_gpus(const struct rd_nicmap *map, size_t ibdev)
+{
+	_cleanup_buf_ struct rd_buf text = { 0 };
+	enum rd_path best = RD_PATH_UNKNOWN;
+
+	for (size_t g = 0; g < map->n_gpus; g++) {
+		enum rd_path path = rd_nicmap_pair(map, g, ibdev)->path;
+
+		if (path != RD_PATH_UNKNOWN && (best == RD_PATH_UNKNOWN || path < best))
+			best = path;
+	}
+	if (best == RD_PATH_UNKNOWN || best >= RD_PATH_NODE)
+		return NULL;
+	for (size_t g = 0; g < map->n_gpus; g++)
+		if (rd_nicmap_pair(map, g, ibdev)->path == best)
+			rd_buf_printf(&text, "%s%zu", text.len ? "," : "", g);
+	rd_buf_printf(&text, " %s", rd_path_name(best));
+	return text.failed ? NULL : RD_TAKE(text.data);
+}
+
+static void add_gid_cells(struct rd_row *row, const struct rd_host *host, const struct rd_port *port)
+{
+	const struct rd_gid *gid = port->gid >= 0 ? &port->gids[port->gid] : NULL;
+	char text[48];
+
+	rd_row_str(row, RD_NIC_GID_WHY, port->gid_why);
+	if (gid) {
+		rd_row_uint(row, RD_NIC_GID_INDEX, gid->index);
+		rd_row_str(row, RD_NIC_GID_TYPE, rd_gid_type_name(gid->type));
+		rd_gid_text(gid, text);
+		rd_row_str(row, RD_NIC_GID, text);
+		if (rd_port_is_ethernet(port)) {
+			rd_gid_ip(gid, text);
+			rd_row_str(row, RD_NIC_IP, text);
+			return;
+		}
+	}
+	/* InfiniBand has addresses by IPoIB only. */
+	for (size_t i = 0; i < port->n_netdevs; i++) {
+		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
+
+		for (size_t a = 0; a < netdev->n_addrs; a++) {
+			struct rd_gid ip = { .raw = { [10] = 0xff, [11] = 0xff } };
+
+			if (netdev->addrs[a].v6)
+				continue;
+			memcpy(ip.raw + 12, netdev->addrs[a].raw, 4);
+			rd_gid_ip(&ip, text);
+			rd_row_str(row, RD_NIC_IP, text);
+			return;
+		}
+	}
+}
+
+static void add_netdev_cells(struct rd_row *row, const struct rd_host *host, const struct rd_port *port)
+{
+	struct rd_section *names = rd_section_create("netdevs", name_columns, 1);
+
+	rd_row_str(row, RD_NIC_NETDEV, port->netdev_name);
+	for (size_t i = 0; names && i < port->n_netdevs; i++)
+		rd_row_str(rd_section_add(names), 0, host->netdevs[port->netdevs[i]].name);
+	if (names)
+		rd_row_sub(row, RD_NIC_NETDEVS, names);
+	if (port->netns_other)
+		rd_row_str(row, RD_NIC_NETNS, "another");
+	else if (port->n_netdevs > 0)
+		rd_row_str(row, RD_NIC_NETNS, "this");
+	if (port->n_netdevs == 0)
+		return;
+	rd_row_str(row, RD_NIC_MASTER, host->netdevs[port->netdevs[0]].master);
+	if (host->netdevs[port->netdevs[0]].mtu.known == RD_OK)
+		rd_row_uint(row, RD_NIC_NETDEV_MTU, host->netdevs[port->netdevs[0]].mtu.v);
+}
+
+static void add_device_cells(struct rd_row *row, const struct rd_host *host, const struct rd_ibdev *dev)
+{
+	const struct rd_pci *pci = dev->pci >= 0 ? &host->pcis[dev->pci] : NULL;
+
+	rd_row_str(row, RD_NIC_IBDEV, dev->name);
+	rd_row_str(row, RD_NIC_DRIVER, dev->driver);
+	rd_row_str(row, RD_NIC_FIRMWARE, dev->firmware);
+	rd_row_str(row, RD_NIC_BOARD, dev->board);
+	rd_row_str(row, RD_NIC_HCA_TYPE, dev->hca_type);
+	rd_row_str(row, RD_NIC_NODE_GUID, dev->node_guid);
+	rd_row_str(row, RD_NIC_SYS_GUID, dev->sys_image_guid);
+	rd_row_str(row, RD_NIC_VIA, dev->via);
+	if (!pci)
+		return;
+	rd_row_str(row, RD_NIC_PCI, pci->addr);
+	rd_row_str(row, RD_NIC_SLOT, pci->slot);
+	if (pci->pf >= 0)
+		rd_row_str(row, RD_NIC_PF, host->pcis[pci->pf].addr);
+	set_link(row, RD_NIC_LINK_MTPS, &pci->now);
+	set_link(row, RD_NIC_LINK_MAX_MTPS, &pci->max);
+}
+
+static void add_nic(struct rd_section *section, const struct rd_host *host, const struct rd_nicmap *map,
+		    const struct rd_port *port)
+{
+	_cleanup_free_ char *near = nearest_gpus(map, (size_t)port->ibdev);
+	struct rd_row *row = rd_section_add(section);
+
+	if (!row)
+		return;
+	add_device_cells(row, host, &host->ibdevs[port->ibdev]);
+	set_numa(row, RD_NIC_NUMA, rd_ibdev_numa(host, port->ibdev));
+	if (port->num > 0)
+		rd_row_uint(row, RD_NIC_PORT, port->num);
+	rd_row_str(row, RD_NIC_GPUS, near);
+	rd_row_str(row, RD_NIC_LINK_LAYER, port->link_layer);
+	rd_row_str(row, RD_NIC_STATE, port->state);
+	rd_row_str(row, RD_NIC_PHYS_STATE, port->phys_state);
+	if (port->rate_gbps.known == RD_OK)
+		rd_row_double(row, RD_NIC_RATE, port->rate_gbps.v);
+	if (port->mtu.known == RD_OK)
+		rd_row_uint(row, RD_NIC_MTU, port->mtu.v);
+	if (port->max_mtu.known == RD_OK)
+		rd_row_uint(row, RD_NIC_MAX_MTU, port->max_mtu.v);
+	if (port->lid.known == RD_OK && !rd_port_is_ethernet(port))
+		rd_row_uint(row, RD_NIC_LID, port->lid.v);
+	rd_row_str(row, RD_NIC_PORT_GUID, port->guid);
+	rd_row_str(row, RD_NIC_ROLE, rd_role_name(port->role));
+	rd_row_str(row, RD_NIC_ROLE_WHY, port->role_why);
+	add_netdev_cells(row, host, port);
+	add_gid_cells(row, host, port);
+}
+
+static char *nearest_nics(const struct rd_host *host, const struct rd_nicmap *map, size_t gpu)
+{
+	_cleanup_buf_ struct rd_buf text = { 0 };
+	enum rd_path best = RD_PATH_UNKNOWN;
+
+	for (size_t d = 0; d < map->n_ibdevs; d++) {
+		enum rd_path path = rd_nicmap_pair(map, gpu, d)->path;
+
+		if (path != RD_PATH_UNKNOWN && (best == RD_PATH_UNKNOWN || path < best))
+			best = path;
+	}
+	if (best == RD_PATH_UNKNOWN || best >= RD_PATH_NODE)
+		return NULL;
+	for (size_t d = 0; d < map->n_ibdevs; d++)
+		if (rd_nicmap_pair(map, gpu, d)->path == best)
+			rd_buf_printf(&text, "%s%s", text.len ? "," : "", rd_ibdev_label(host, (int)d));
+	rd_buf_printf(&text, " %s", rd_path_name(best));
+	return text.failed ? NULL : RD_TAKE(text.data);
+}
+
+static void add_gpu(struct rd_section *section, const struct rd_host *host, const struct rd_nicmap *map, size_t g)
+{
+	_cleanup_free_ char *near = nearest_nics(host, map, g);
+	const struct rd_gpu *gpu = &host->gpus[g];
+	const struct rd_pci *pci = &host->pcis[gpu->pci];
+	struct rd_row *row = rd_section_add(section);
+	char id[16];
+
+	if (!row)
+		return;
+	rd_row_uint(row, GPU_INDEX, gpu->index);
+	rd_row_str(row, GPU_PCI, pci->addr);
+	snprintf(id, sizeof(id), "0x%04x", pci->vendor.v);
+	rd_row_str(row, GPU_VENDOR, gpu->vendor || pci->vendor.known != RD_OK ? gpu->vendor : id);
+	rd_row_str(row, GPU_NAME, gpu->name);
+	set_numa(row, GPU_NUMA, rd_pci_numa(host, gpu->pci));
+	rd_row_str(row, GPU_NICS, near);
+	rd_row_str(row, GPU_UUID, gpu->uuid);
+	if (gpu->minor.known == RD_OK)
+		rd_row_uint(row, GPU_MINOR, gpu->minor.v);
+	rd_row_str(row, GPU_DRIVER, pci->driver);
+	rd_row_str(row, GPU_SLOT, pci->slot);
+	set_link(row, GPU_LINK_MTPS, &pci->now);
+	set_link(row, GPU_LINK_MAX_MTPS, &pci->max);
+}
+
+static void add_path(struct rd_section *section, const struct rd_host *host, const struct rd_nicmap *map, size_t g,
+		     size_t d)
+{
+	const struct rd_pair *pair = rd_nicmap_pair(map, g, d);
+	struct rd_row *row = rd_section_add(section);
+
+	rd_row_str(row, PATH_GPU, host->pcis[host->gpus[g].pci].addr);
+	rd_row_str(row, PATH_NIC, rd_ibdev_label(host, (int)d));
+	rd_row_str(row, PATH_PATH, rd_path_name(pair->path));
+	rd_row_str(row, PATH_REASON, pair->reason);
+	rd_row_str(row, PATH_NCCL, rd_path_name(pair->nccl));
+	rd_row_str(row, PATH_NVSHMEM, rd_path_name(pair->nvshmem));
+}
+
+static struct rd_section *nics_of(const struct rd_host *host, const struct rd_choice *choice, bool ports)
+{
+	struct rd_section *section = rd_section_create("nics", name_columns, 1);
+
+	for (size_t i = 0; section && i < choice->n_ports; i++) {
+		const struct rd_port *port = &host->ports[choice->ports[i]];
+		char text[128];
+
+		if (i > 0 && !ports && host->ports[choice->ports[i - 1]].ibdev == port->ibdev)
+			continue;
+		rd_port_label(host, port, text, sizeof(text));
+		rd_row_str(rd_section_add(section), 0, ports ? text : rd_ibdev_label(host, port->ibdev));
+	}
+	return section;
+}
+
+static int add_choice(struct rd_section *section, const struct rd_host *host, const struct rd_choice *choice)
+{
+	struct rd_section *nics = nics_of(host, choice, false), *ports = nics_of(host, choice, true);
+	struct rd_row *row = nics && ports ? rd_section_add(section) : NULL;
+
+	if (!row) {
+		rd_section_destroy(nics);
+		rd_section_destroy(ports);
+		return -ENOMEM;
+	}
+	rd_row_sub(row, CHOICE_NICS, nics);
+	rd_row_sub(row, CHOICE_PORTS, ports);
+	rd_row_str(row, CHOICE_GPU, host->pcis[host->gpus[choice->gpu].pci].addr);
+	rd_row_str(row, CHOICE_WHY, choice->why);
+	rd_row_str(row, CHOICE_BACKUP_WHY, choice->backup_why);
+	if (choice->backup >= 0)
+		rd_row_str(row, CHOICE_BACKUP, rd_ibdev_label(host, host->ports[choice->backup].ibdev));
+	return 0;
+}
+
+static int set_choices(struct rd_row *row, size_t column, const struct rd_host *host, const struct rd_choices *choices)
+{
+	struct rd_section *section = rd_section_create("choices", choice_columns, CHOICE_COLUMNS);
+	int r = section ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !r && i < choices->n; i++)
+		r = add_choice(section, host, &choices->v[i]);
+	if (r) {
+		rd_section_destroy(section);
+		return r;
+	}
+	rd_row_sub(row, column, section);
+	rd_row_str(row, column + 2, choices->note);
+	return 0;
+}
+
+static int add_scalars(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
+{
+	struct rd_section *assignment = rd_section_create("assignment", assignment_columns, 4);
+	struct rd_section *env = rd_section_create("env", env_columns, 2);
+	struct rd_row *row = assignment ? rd_section_add(assignment) : NULL, *scalars;
+	int r = row && env ? 0 : -ENOMEM;
+
+	if (!r)
+		r = set_choices(row, 0, host, &map->nvshmem);
+	if (!r)
+		r = set_choices(row, 1, host, &map->nccl);
+	for (size_t i = 0; !r && i < map->env.n; i++) {
+		struct rd_row *var = rd_section_add(env);
+
+		rd_row_str(var, 0, map->env.v[i].name);
+		rd_row_str(var, 1, map->env.v[i].value);
+	}
+	report->scalars = r ? NULL : rd_section_create("map", scalar_columns, 2);
+	scalars = report->scalars ? rd_section_add(report->scalars) : NULL;
+	if (!scalars) {
+		rd_section_destroy(assignment);
+		rd_section_destroy(env);
+		return -ENOMEM;
+	}
+	rd_row_sub(scalars, 0, assignment);
+	rd_row_sub(scalars, 1, env);
+	return 0;
+}
+
+int rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
+{
+	struct rd_section *nics = rd_section_create("nics", rd_nic_columns, RD_NIC_COLUMNS);
+	struct rd_section *gpus = rd_section_create("gpus", gpu_columns, GPU_COLUMNS);
+	struct rd_section *paths = rd_section_create("paths", path_columns, PATH_COLUMNS);
+	int r = 0;
+
+	for (size_t p = 0; nics && p < host->n_ports; p++)
+		add_nic(nics, host, map, &host->ports[p]);
+	for (size_t g = 0; gpus && g < host->n_gpus; g++)
+		add_gpu(gpus, host, map, g);
+	for (size_t g = 0; paths && g < host->n_gpus; g++)
+		for (size_t d = 0; d < host->n_ibdevs; d++)
+			add_path(paths, host, map, g, d);
+	if (rd_report_add(report, nics) < 0 || rd_report_add(report, gpus) < 0 || rd_report_add(report, paths) < 0)
+		r = -ENOMEM;
+	if (!r)
+		r = add_scalars(report, host, map);
+	return r ? r : rd_report_add_remarks(report, &map->remarks);
+}
+
+/* clang-format off */
+const struct rd_column rd_nic_columns[RD_NIC_COLUMNS] = {
+	[RD_NIC_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	[RD_NIC_PORT] = { "port", "PORT", RD_T_UINT, "port of the device", 0, false },
+	[RD_NIC_NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface on the port", 0, false },
+	[RD_NIC_PCI] = { "pci", "PCI", RD_T_STR, "PCI address", 0, false },
+	[RD_NIC_NUMA] = { "numa_node", "NUMA", RD_T_INT, "NUMA node it is attached to", 0, false },
+	[RD_NIC_GPUS] = { "gpus", "GPUS", RD_T_STR, "nearest accelerators, and how near", 0, false },
+	[RD_NIC_STATE] = { "state", "STATE", RD_T_STR, "state of the port", 0, false },
+	[RD_NIC_RATE] = { "rate_gbps", "GBPS", RD_T_DOUBLE, "rate of the port", 1, false },
+	[RD_NIC_MTU] = { "mtu_bytes", "MTU", RD_T_UINT, "payload of an RDMA packet, as in use", 0, false },
+	[RD_NIC_GID_INDEX] = { "gid_index", "GIDX", RD_T_UINT, "index of the GID to use", 0, false },
+	[RD_NIC_GID_TYPE] = { "gid_type", "GIDTYPE", RD_T_STR, "type of that GID", 0, false },
+	[RD_NIC_IP] = { "ip", "IP", RD_T_STR, "IP address in that GID, or of the interface", 0, false },
+	[RD_NIC_ROLE] = { "role", "ROLE", RD_T_STR, "compute, storage or management", 0, false },
+	[RD_NIC_DRIVER] = { "driver", "DRIVER", RD_T_STR, "kernel driver", 0, true },
+	[RD_NIC_FIRMWARE] = { "firmware", "FIRMWARE", RD_T_STR, "firmware version", 0, true },
+	[RD_NIC_BOARD] = { "board", "BOARD", RD_T_STR, "board id", 0, true },
+	[RD_NIC_HCA_TYPE] = { "hca_type", "HCA", RD_T_STR, "type of the device", 0, true },
+	[RD_NIC_LINK_LAYER] = { "link_layer", "LAYER", RD_T_STR, "InfiniBand or Ethernet", 0, true },
+	[RD_NIC_PHYS_STATE] = { "phys_state", "PHYS", RD_T_STR, "physical state of the port", 0, true },
+	[RD_NIC_LID] = { "lid", "LID", RD_T_UINT, "local identifier (InfiniBand)", 0, true },
+	[RD_NIC_MAX_MTU] = { "max_mtu_bytes", "MAXMTU", RD_T_UINT, "largest payload that the device could use", 0, true },
+	[RD_NIC_NETDEV_MTU] = { "netdev_mtu_bytes", "NETMTU", RD_T_UINT, "MTU of the interface", 0, true },
+	[RD_NIC_NETDEVS] = { "netdevs", "NETDEVS", RD_T_STRS, "all interfaces on the port", 0, true },
+	[RD_NIC_MASTER] = { "master", "MASTER", RD_T_STR, "bond or bridge above the interface", 0, true },
+	[RD_NIC_NETNS] = { "netns", "NETNS", RD_T_STR, "network namespace of the interface: this, another", 0, true },
+	[RD_NIC_GID] = { "gid", "GID", RD_T_STR, "the GID to use", 0, true },
+	[RD_NIC_GID_WHY] = { "gid_reason", "GIDWHY", RD_T_STR, "why this GID, or none", 0, true },
+	[RD_NIC_ROLE_WHY] = { "role_reason", "ROLEWHY", RD_T_STR, "what the role was concluded from", 0, true },
+	[RD_NIC_SLOT] = { "slot", "SLOT", RD_T_STR, "physical slot", 0, true },
+	[RD_NIC_PF] = { "pf", "PF", RD_T_STR, "physical function of a virtual one", 0, true },
+	[RD_NIC_LINK_MTPS] = { "pci_link_mtps", "LINKMTPS", RD_T_UINT, "PCI Express link: megatransfers a second", 0, true },
+	[RD_NIC_LINK_WIDTH] = { "pci_link_width", "LINKWIDTH", RD_T_UINT, "PCI Express link: lanes", 0, true },
+	[RD_NIC_LINK_MAX_MTPS] = { "pci_link_max_mtps", "LINKMAXMTPS", RD_T_UINT, "the same, at most", 0, true },
+	[RD_NIC_LINK_MAX_WIDTH] = { "pci_link_max_width", "LINKMAXWIDTH", RD_T_UINT, "lanes, at most", 0, true },
+	[RD_NIC_NODE_GUID] = { "node_guid", "NODEGUID", RD_T_STR, "GUID of the device", 0, true },
+	[RD_NIC_PORT_GUID] = { "port_guid", "PORTGUID", RD_T_STR, "GUID of the port (InfiniBand)", 0, true },
+	[RD_NIC_SYS_GUID] = { "sys_image_guid", "SYSGUID", RD_T_STR, "GUID of the card", 0, true },
+	[RD_NIC_VIA] = { "via", "VIA", RD_T_STR, "how the device was joined to PCI", 0, true },
+};
+
+static const struct rd_column gpu_columns[GPU_COLUMNS] = {
+	[GPU_INDEX] = { "index", "GPU", RD_T_UINT, "number in PCI order", 0, false },
+	[GPU_PCI] = { "pci", "PCI", RD_T_STR, "PCI address", 0, false },
+	[GPU_VENDOR] = { "vendor", "VENDOR", RD_T_STR, "maker", 0, false },
+	[GPU_NAME] = { "name", "NAME", RD_T_STR, "model", 0, false },
+	[GPU_NUMA] = { "numa_node", "NUMA", RD_T_INT, "NUMA node it is attached to", 0, false },
+	[GPU_NICS] = { "nics", "NICS", RD_T_STR, "nearest NICs, and how near", 0, false },
+	[GPU_UUID] = { "uuid", "UUID", RD_T_STR, "its UUID", 0, true },
+	[GPU_MINOR] = { "minor", "MINOR", RD_T_UINT, "number of its device file", 0, true },
+	[GPU_DRIVER] = { "driver", "DRIVER", RD_T_STR, "kernel driver", 0, true },
+	[GPU_SLOT] = { "slot", "SLOT", RD_T_STR, "physical slot", 0, true },
+	[GPU_LINK_MTPS] = { "pci_link_mtps", "LINKMTPS", RD_T_UINT, "PCI Express link: megatransfers a second", 0, true },
+	[GPU_LINK_WIDTH] = { "pci_link_width", "LINKWIDTH", RD_T_UINT, "PCI Express link: lanes", 0, true },
+	[GPU_LINK_MAX_MTPS] = { "pci_link_max_mtps", "LINKMAXMTPS", RD_T_UINT, "the same, at most", 0, true },
+	[GPU_LINK_MAX_WIDTH] = { "pci_link_max_width", "LINKMAXWIDTH", RD_T_UINT, "lanes, at most", 0, true },
+};
+
+static const struct rd_column path_columns[PATH_COLUMNS] = {
+	[PATH_GPU] = { "gpu", "GPU", RD_T_STR, "PCI address of the accelerator", 0, false },
+	[PATH_NIC] = { "nic", "NIC", RD_T_STR, "RDMA device", 0, false },
+	[PATH_PATH] = { "path", "PATH", RD_T_STR, "PIX, PXB, PHB, NODE or SYS", 0, false },
+	[PATH_REASON] = { "reason", "REASON", RD_T_STR, "why it is not known, or what it leaves open", 0, false },
+	[PATH_NCCL] = { "nccl_path", "NCCL", RD_T_STR, "the same by NCCL's rule, which has no NODE", 0, false },
+	[PATH_NVSHMEM] = { "nvshmem_path", "NVSHMEM", RD_T_STR, "the same by NVSHMEM's rule", 0, false },
+};
+
+static const struct rd_column choice_columns[CHOICE_COLUMNS] = {
+	[CHOICE_GPU] = { "gpu", "GPU", RD_T_STR, "PCI address of the accelerator", 0, false },
+	[CHOICE_NICS] = { "nics", "NICS", RD_T_STRS, "RDMA devices that it gets", 0, false },
+	[CHOICE_PORTS] = { "ports", "PORTS", RD_T_STRS, "the same with ports", 0, false },
+	[CHOICE_BACKUP] = { "backup", "BACKUP", RD_T_STR, "RDMA device to use when the first fails", 0, false },
+	[CHOICE_WHY] = { "reason", "REASON", RD_T_STR, "why these", 0, false },
+	[CHOICE_BACKUP_WHY] = { "backup_reason", "BACKUPWHY", RD_T_STR, "why this one, and what the two share", 0, false },
+};
+
+static const struct rd_column name_columns[1] = {
+	{ "name", "NAME", RD_T_STR, "name", 0, false },
+};
+
+static const struct rd_column assignment_columns[4] = {
+	{ "nvshmem", "NVSHMEM", RD_T_ROWS, "what NVSHMEM chooses", 0, false },
+	{ "nccl", "NCCL", RD_T_ROWS, "what NCCL chooses", 0, false },
+	{ "nvshmem_note", "NVSHMEMNOTE", RD_T_STR, "what that supposes", 0, false },
+	{ "nccl_note", "NCCLNOTE", RD_T_STR, "what that supposes", 0, false },
+};
+
+static const struct rd_column scalar_columns[2] = {
+	{ "assignment", "ASSIGNMENT", RD_T_OBJECT, "NICs of each accelerator", 0, false },
+	{ "env", "ENV", RD_T_MAP, "variables that select the compute NICs", 0, false },
+};
+
+static const struct rd_column env_columns[2] = {
+	{ "name", "NAME", RD_T_STR, "variable", 0, false },
+	{ "value", "VALUE", RD_T_STR, "value", 0, false },
+};
+/* clang-format on */

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a recording source has gathered, and how it becomes a bundle. */
+#ifndef RD_RECORD_H
+#define RD_RECORD_H
+
+#include "base/buf.h"
+#include "source/tree.h"
+
+/* In the order they were asked. */
+struct rd_request {
+	uint32_t node;
+	enum rd_ask ask;
+	uint64_t at_ns; /* since the sample began */
+};
+
+/* One look at the host. root and nl are directories of the tree. */
+struct rd_record_sample {
+	struct rd_tree *tree;
+	uint32_t root, nl;
+	uint64_t realtime_ns, monotonic_ns;
+	struct rd_request *requests;
+	size_t n_requests, cap_requests;
+};
+
+struct rd_recording {
+	struct rd_record_sample *samples; /* the first whole, of the others what changed */
+	size_t n_samples, cap_samples;
+	bool redacted;
+};
+
+void rd_recording_deinit(struct rd_recording *recording);
+
+int rd_record_sample_init(struct rd_record_sample *sample);
+void rd_record_sample_deinit(struct rd_record_sample *sample);
+int rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_ask ask, uint64_t at_ns);
+
+/* What is in `now` and was not so in `before`, as a sample of its own. */
+int rd_record_sample_changes(struct rd_record_sample *before, struct rd_record_sample *now,
+			     struct rd_record_sample *ret);
+
+/* Hands over what `src` (of rd_source_record_open) has gathered; the source is then empty and only to be closed. */
+int rd_source_record_take(struct rd_source *src, struct rd_recording *ret, struct rd_err *err);
+
+/* The manifest, as JSON. `version` is the program's. */
+int rd_record_manifest(const struct rd_recording *recording, const char *version, struct rd_buf *out);
+
+/*
+ * Writes the bundle to `path`: a tar archive, packed as the suffix says (.tar, .tar.gz, .tgz, .tar.bz2, .tar.zst), -EINVAL
+ * for another. It appears under its name when it is complete, and not at all on failure. `ret_size` (may be NULL) is its
+ * size in bytes.
+ */
+int rd_record_save(const struct rd_recording *recording, const char *version, const char *path, uint64_t *ret_size,
+		   struct rd_err *err);
+
+/* Whether `path` is a name that rd_record_save would take: for asking before the work. 0 or -EINVAL. */
+int rd_record_can_save(const char *path, struct rd_err *err);
+
+/* Replaces in place, consistently, what names a host, an address, a GUID, a serial number or a command line: in contents,
+ * names, link targets and netlink messages. */
+int rd_record_redact(struct rd_recording *recording, struct rd_err *err);
+
+#endif

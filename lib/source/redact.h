@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stand-ins for what identifies a host and those it talks to. The same original has the same stand-in wherever and in
+ * whatever form it stands; what an address tells about topology (loopback, link-local, same network, made of that MAC)
+ * the stand-in tells too. Stand-ins come from ranges in which no real host has its addresses.
+ */
+#ifndef RD_REDACT_H
+#define RD_REDACT_H
+
+#include "base/buf.h"
+
+enum rd_secret {
+	RD_SECRET_MAC,	  /* 6 bytes */
+	RD_SECRET_GUID,	  /* 8 bytes, also interface identifiers of IPv6 and of GIDs */
+	RD_SECRET_PREFIX, /* 8 bytes: networks of IPv6, subnets of InfiniBand */
+	RD_SECRET_UUID,	  /* 16 bytes */
+	RD_SECRET_IP4_1,  /* the beginning of an address, of 1 to 4 bytes */
+	RD_SECRET_IP4_2,
+	RD_SECRET_IP4_3,
+	RD_SECRET_IP4_4,
+	RD_SECRET_IP6, /* 16 bytes whole, so that they are known when they stand somewhere without colons */
+};
+
+struct rd_secret_entry {
+	enum rd_secret kind;
+	uint8_t size;
+	uint8_t in[16], out[16];
+};
+
+/* A host's name, a serial number, a command line. */
+struct rd_secret_word {
+	char *in, *out;
+	bool host;
+};
+
+struct rd_redact {
+	struct rd_secret_entry *entries;
+	size_t n_entries, cap_entries;
+	struct rd_secret_word *words; /* the longest first */
+	size_t n_words, cap_words;
+	size_t n_hosts, n_serials, n_commands;
+	bool failed; /* out of memory: nothing may be written */
+};
+
+void rd_redact_deinit(struct rd_redact *redact);
+
+/* In place. */
+void rd_redact_mac(struct rd_redact *redact, uint8_t *mac);
+void rd_redact_guid(struct rd_redact *redact, uint8_t *guid);
+void rd_redact_uuid(struct rd_redact *redact, uint8_t *uuid);
+void rd_redact_ip4(struct rd_redact *redact, uint8_t *ip);
+void rd_redact_ip6(struct rd_redact *redact, uint8_t *ip); /* also a GID */
+/* By its length: a MAC, or IPoIB's 20 bytes, which end in a GID. Others are left. */
+void rd_redact_hardware(struct rd_redact *redact, uint8_t *address, size_t size);
+
+/* The stand-in of bytes that were seen before as such; false if they were not. */
+bool rd_redact_known(const struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, size_t size, uint8_t *out);
+
+/* Takes note of words that are to be replaced wherever they stand. */
+void rd_redact_add_host(struct rd_redact *redact, const char *name);
+void rd_redact_add_serial(struct rd_redact *redact, const char *serial);
+const char *rd_redact_command(struct rd_redact *redact, const char *command);
+
+enum rd_redact_flags {
+	RD_REDACT_VERSIONS = 1, /* four numbers with dots are a version here, not an address */
+	RD_REDACT_PATH = 2,	/* a name in a path: what is wholly a host's name is no host's name here */
+};
+
+/* Adds the text with stand-ins in it. */
+void rd_redact_text(struct rd_redact *redact, const char *text, size_t size, unsigned flags, struct rd_buf *out);
+
+/* Replaces in place what is known, in bytes that are no text. */
+void rd_redact_bytes(const struct rd_redact *redact, uint8_t *data, size_t size);
+
+/* Replaces in place in netlink messages; `protocol` as the bundle names it ("route"). */
+void rd_redact_messages(struct rd_redact *redact, const char *protocol, uint8_t *data, size_t size);
+
+#endif

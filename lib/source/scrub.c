@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/scrub.h"
+
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <string.h>
+
+static bool is_kept(const char *variable)
+{
+	static const char *const prefixes[] = { "NCCL_", "NVSHMEM_", "UCX_", "GLOO_", "FI_" };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(prefixes); i++)
+		if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+void rd_scrub_file(const char *path, struct rd_bytes *bytes)
+{
+	const char *name = strrchr(path, '/');
+	size_t kept = 0;
+
+	if (strncmp(path, "/proc/", 6) != 0 || !name || strcmp(name, "/environ") != 0)
+		return;
+	for (size_t at = 0; at < bytes->size;) {
+		size_t size = strnlen((char *)bytes->data + at, bytes->size - at) + 1;
+
+		if (size > bytes->size - at)
+			size = bytes->size - at;
+		if (is_kept((char *)bytes->data + at)) {
+			memmove(bytes->data + kept, bytes->data + at, size);
+			kept += size;
+		}
+		at += size;
+	}
+	bytes->size = kept;
+	bytes->data[kept] = '\0';
+}
+
+static bool is_key(uint16_t type)
+{
+	return type == RDMA_NLDEV_ATTR_RES_RKEY || type == RDMA_NLDEV_ATTR_RES_LKEY ||
+	       type == RDMA_NLDEV_ATTR_RES_LOCAL_DMA_LKEY || type == RDMA_NLDEV_ATTR_RES_UNSAFE_GLOBAL_RKEY;
+}
+
+/* Tables of resources; the kernel does not mark them as nested. */
+static bool is_table(uint16_t type)
+{
+	return type == RDMA_NLDEV_ATTR_RES_MR || type == RDMA_NLDEV_ATTR_RES_MR_ENTRY ||
+	       type == RDMA_NLDEV_ATTR_RES_PD || type == RDMA_NLDEV_ATTR_RES_PD_ENTRY;
+}
+
+static void scrub_attributes(uint8_t *data, size_t size, int depth)
+{
+	while (size >= NLA_HDRLEN) {
+		struct nlattr attr;
+		uint16_t type;
+		size_t step;
+
+		memcpy(&attr, data, sizeof(attr));
+		if (attr.nla_len < NLA_HDRLEN || attr.nla_len > size)
+			return;
+		type = attr.nla_type & NLA_TYPE_MASK;
+		if (is_key(type)) {
+			/* Type 0 is RDMA_NLDEV_ATTR_UNSPEC, which every reader passes over. */
+			attr.nla_type = 0;
+			memcpy(data, &attr, sizeof(attr));
+			memset(data + NLA_HDRLEN, 0, attr.nla_len - NLA_HDRLEN);
+		} else if (is_table(type) && depth < 4) {
+			scrub_attributes(data + NLA_HDRLEN, attr.nla_len - NLA_HDRLEN, depth + 1);
+		}
+		step = NLA_ALIGN((size_t)attr.nla_len);
+		if (step > size)
+			return;
+		data += step;
+		size -= step;
+	}
+}
+
+void rd_scrub_messages(int protocol, struct rd_bytes *bytes)
+{
+	size_t length;
+
+	if (protocol != NETLINK_RDMA)
+		return;
+	for (size_t at = 0; at < bytes->size; at += length) {
+		struct nlmsghdr head;
+
+		length = rd_nlmsg_length(bytes->data + at, bytes->size - at);
+		if (!length)
+			return;
+		memcpy(&head, bytes->data + at, sizeof(head));
+		scrub_attributes(bytes->data + at + NLMSG_HDRLEN, head.nlmsg_len - NLMSG_HDRLEN, 0);
+	}
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A tree asked like a host. */
+#include "source/tree.h"
+
+#include <errno.h>
+#include <string.h>
+
+int rd_bytes_copy(const void *data, size_t size, struct rd_bytes *ret)
+{
+	uint8_t *copy = malloc(size + 1);
+
+	if (!copy)
+		return -ENOMEM;
+	if (size)
+		memcpy(copy, data, size);
+	copy[size] = '\0';
+	*ret = (struct rd_bytes){ .data = copy, .size = size };
+	return 0;
+}
+
+int rd_names_copy(const struct rd_names *from, struct rd_names *ret)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	for (size_t i = 0; i < from->n; i++) {
+		if (rd_grow(&names.v, &names.cap, names.n + 1, sizeof(*names.v)) < 0)
+			return -ENOMEM;
+		names.v[names.n] = strdup(from->v[i]);
+		if (!names.v[names.n])
+			return -ENOMEM;
+		names.n++;
+	}
+	*ret = names;
+	names = (struct rd_names){ 0 };
+	return 0;
+}
+
+static int absent(int code, const char *path, struct rd_err *err)
+{
+	return rd_err_set(err, code, path, "the bundle says");
+}
+
+static int was_refused(const struct rd_node *node, enum rd_ask ask, const char *path, struct rd_err *err)
+{
+	if (!node->more || !node->more->code[ask])
+		return 0;
+	return rd_err_set(err, node->more->code[ask], path, "when it was recorded");
+}
+
+int rd_node_read(struct rd_tree *tree, uint32_t at, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	const struct rd_node *node = rd_tree_node(tree, at);
+	int r = was_refused(node, RD_ASK_READ, path, err);
+
+	if (r < 0)
+		return r;
+	if (node->type != RD_NODE_FILE)
+		return absent(node->type == RD_NODE_DIR ? EISDIR : ENOENT, path, err);
+	if (rd_bytes_copy(node->data, node->size, ret) < 0)
+		return rd_err_set(err, ENOMEM, path, "no memory for its bytes");
+	return 0;
+}
+
+int rd_node_list(struct rd_tree *tree, uint32_t at, const char *path, bool whole, struct rd_names *ret,
+		 struct rd_err *err)
+{
+	const struct rd_node *node = rd_tree_node(tree, at);
+	const struct rd_node_more *more = node->more;
+	int r = was_refused(node, RD_ASK_LIST, path, err);
+
+	if (r < 0)
+		return r;
+	if (node->type != RD_NODE_DIR)
+		return absent(node->type == RD_NODE_NONE ? ENOENT : ENOTDIR, path, err);
+	if (more && more->has_names)
+		r = rd_names_copy(&more->names, ret);
+	else if (whole || (more && more->asked[RD_ASK_LIST]))
+		r = rd_tree_names(tree, at, ret);
+	else
+		return absent(ENOENT, path, err);
+	return r < 0 ? rd_err_set(err, ENOMEM, path, "no memory for its names") : 0;
+}
+
+int rd_node_link(struct rd_tree *tree, uint32_t at, const char *path, char **ret, struct rd_err *err)
+{
+	const struct rd_node *node = rd_tree_node(tree, at);
+	int r = was_refused(node, RD_ASK_LINK, path, err);
+	const char *target = node->more ? node->more->target : NULL;
+	char *copy;
+
+	if (r < 0)
+		return r;
+	if (!target && node->type == RD_NODE_LINK)
+		target = (const char *)node->data;
+	if (!target)
+		return absent(node->type == RD_NODE_NONE ? ENOENT : EINVAL, path, err);
+	copy = strdup(target);
+	if (!copy)
+		return rd_err_set(err, ENOMEM, path, "no memory for its target");
+	*ret = copy;
+	return 0;
+}
+
+int rd_node_number(struct rd_tree *tree, uint32_t at, const char *path, enum rd_ask ask, uint64_t *ret,
+		   struct rd_err *err)
+{
+	const struct rd_node *node = rd_tree_node(tree, at);
+	int r = was_refused(node, ask, path, err);
+
+	if (r < 0)
+		return r;
+	if (node->more && node->more->asked[ask]) {
+		*ret = ask == RD_ASK_RDEV ? node->more->rdev : node->more->ino;
+		return 0;
+	}
+	/* No archive holds devices: what is there is none. Inode numbers are not kept in one. */
+	if (ask != RD_ASK_RDEV || (node->type != RD_NODE_FILE && node->type != RD_NODE_DIR))
+		return absent(ENOENT, path, err);
+	*ret = 0;
+	return 0;
+}

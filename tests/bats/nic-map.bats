@@ -1,0 +1,185 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+# nic-map on a made-up host: tables, documents, exit codes. Distances and choices are unit tests; the rest needs a machine of
+# its own: tests/vm.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	export HOST=$BATS_FILE_TMPDIR/host
+	tests/bench/nic-map-tree "$HOST"
+}
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	RD=${RDMADIAG:-$PWD/build/rdmadiag}
+	export NO_COLOR=1
+}
+
+map() {
+	"$RD" --from "$HOST" nic-map "$@"
+}
+
+@test "tables: NICs, accelerators, distances" {
+	run map
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == IBDEV*PORT*NETDEV*PCI*NUMA*STATE*ROLE ]]
+	[[ $output == *"mlx5_8"*"10.8.0.1"*"storage"* ]]
+	[[ $output == *"GPU"*"VENDOR"*"NVIDIA"* ]]
+	[[ $output == *"GPU0"*"NIC11"*"CPUS"* ]]
+}
+
+@test "a document has the keys of the contract" {
+	map --json | jq -e '.schema == "rdmadiag/nic-map/1" and .status == 0 and .source == "bundle" and .host == "made-up" and
+		(.nics | length) == 12 and (.gpus | length) == 8 and (.paths | length) == 96 and
+		(.assignment.nccl | length) == 8 and (.assignment.nvshmem | length) == 8 and
+		(.assignment.nccl[0] | has("gpu", "nics", "backup")) and .env.NCCL_IB_HCA != null and
+		.nics[0].mtu_bytes == 4096 and .nics[8].gid_index == 3 and .nics[0].ip == null and
+		([.nics[].role] | group_by(.) | map(length)) == [8, 4]'
+}
+
+@test "each accelerator gets the NIC next to it, from both libraries" {
+	map --json | jq -e '. as $d | all(.assignment.nccl[], .assignment.nvshmem[]; . as $c | all(.nics[]; . as $n |
+		any($d.paths[]; .gpu == $c.gpu and .nic == $n and .path == "PIX")))'
+	map --json | jq -e '[.assignment.nccl[].nics[0]] | unique | length == 8'
+	run map --assignment
+	[ "$status" -eq 0 ]
+	[[ $output == *nccl*"neighbour; they share the switch"* ]]
+}
+
+@test "--path names every bridge; a name that is none is refused" {
+	run map --path GPU0 mlx5_0
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == "0000:13:00.0 to 0000:15:00.0: PIX" ]]
+	[ "${#lines[@]}" -eq 7 ]
+	map --path 0 mlx5_4 --json | jq -e '[.bridges[].kind] | map(select(. == "host bridge")) | length == 2'
+	for bad in "9 mlx5_0" "0 mlx5_77" "x mlx5_0"; do
+		# shellcheck disable=SC2086 # two words
+		run --separate-stderr map --path $bad
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+	done
+	run --separate-stderr map --path 0
+	[ "$status" -eq 3 ]
+}
+
+@test "--matrix is square and symmetric" {
+	map --matrix --raw -n | awk '{ for (i = 2; i <= 21; i++) m[NR, i - 1] = $i } END {
+		if (NR != 20) exit 1
+		for (i = 1; i <= 20; i++) for (j = 1; j <= 20; j++) if (m[i, j] != m[j, i]) exit 1 }'
+}
+
+@test "--gids shows all of them, one marked for each port" {
+	map --gids --json | jq -e '(.gids | length) == 24 and ([.gids[] | select(.use)] | length) == 12'
+}
+
+@test "--env can be evaluated, and passes --check-env" {
+	run map --env all
+	[ "$status" -eq 0 ]
+	[[ $output == "export NCCL_IB_HCA='=mlx5_0:1,"* ]]
+	(
+		eval "$(map --env all)"
+		[ "${NCCL_IB_HCA%%,*}" = "=mlx5_0:1" ]
+		[ "$NVSHMEM_HCA_PE_MAPPING" = mlx5_0:1:1,mlx5_1:1:1,mlx5_2:1:1,mlx5_3:1:1,mlx5_4:1:1,mlx5_5:1:1,mlx5_6:1:1,mlx5_7:1:1 ]
+		map --check-env
+	)
+}
+
+@test "--check-env tells what a file selects, and exits with what it found" {
+	printf 'export NCCL_IB_HCA="mlx5_1"\nOTHER=1\n' >"$BATS_TEST_TMPDIR/env"
+	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
+	[ "$status" -eq 1 ]
+	[[ $output == *"mlx5_1 also means mlx5_10, mlx5_11"* ]]
+	printf 'NCCL_IB_HCA==^mlx5_1\n' >"$BATS_TEST_TMPDIR/env"
+	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
+	[ "$status" -eq 2 ]
+	run --separate-stderr map --check-env --env-file "$BATS_TEST_TMPDIR/none"
+	[ "$status" -eq 3 ]
+	run --separate-stderr map --check-env --pid 4000000
+	[ "$status" -eq 3 ]
+}
+
+@test "--nccl-xml writes what gives the same distances again" {
+	map --nccl-xml >"$BATS_TEST_TMPDIR/topo.xml"
+	"$RD" --from "$BATS_TEST_TMPDIR/topo.xml" nic-map --json |
+		jq -r '.paths[] | [.gpu, .nic, .nccl_path] | @tsv' | sort >"$BATS_TEST_TMPDIR/a"
+	map --json | jq -r '.paths[] | [.gpu, .nic, .nccl_path] | @tsv' | sort >"$BATS_TEST_TMPDIR/b"
+	diff "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b"
+}
+
+@test "--compare names what has fallen off the bus first" {
+	run map --compare "$HOST"
+	[ "$status" -eq 0 ]
+	cp -r "$HOST" "$BATS_TEST_TMPDIR/other"
+	rm "$BATS_TEST_TMPDIR/other/sys/bus/pci/devices/0000:13:00.0"
+	echo "1: DOWN" >"$BATS_TEST_TMPDIR/other/sys/class/infiniband/mlx5_4/ports/1/state"
+	echo 28.39.1002 >"$BATS_TEST_TMPDIR/other/sys/class/infiniband/mlx5_7/fw_ver"
+	echo other >"$BATS_TEST_TMPDIR/other/proc/sys/kernel/hostname"
+	run map --compare "$HOST" "$BATS_TEST_TMPDIR/other"
+	[ "$status" -eq 2 ]
+	[[ $(grep -m1 critical: <<<"$output") == *"other GPU 0000:13:00.0"*missing* ]]
+	[[ $output == *"other mlx5_4:1"*DOWN* ]]
+	[[ $output == *"28.39.1002"* ]]
+}
+
+@test "a port that goes down is told; --fail makes it count" {
+	cp -r "$HOST" "$BATS_TEST_TMPDIR/other"
+	echo "1: DOWN" >"$BATS_TEST_TMPDIR/other/sys/class/infiniband/mlx5_0/ports/1/state"
+	run "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map
+	[ "$status" -eq 0 ]
+	[[ $output == *"warning: mlx5_0/1: A compute port is not active"* ]]
+	run "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --fail
+	[ "$status" -eq 1 ]
+}
+
+@test "a host without RDMA: exit 3, one or two lines, accelerators in the document" {
+	cp -r "$HOST" "$BATS_TEST_TMPDIR/bare"
+	rm -r "$BATS_TEST_TMPDIR/bare/sys/class/infiniband"
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/bare" nic-map
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	[[ ${stderr_lines[0]} == *"no RDMA stack"* ]]
+	run "$RD" --from "$BATS_TEST_TMPDIR/bare" nic-map --json
+	[ "$status" -eq 3 ]
+	jq -e '.status == 3 and (.gpus | length) == 8 and .nics == [] and (.errors | length) == 1' <<<"$output"
+}
+
+@test "bad usage: exit 3" {
+	for bad in "--matrix --gids" "--env cuda" "--pes 0" "--pes 99999" "--pid 1" "--compare" "operand" "--interval 0" \
+		"--live --json"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr map $bad
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+		[ "${#stderr_lines[@]}" -le 2 ]
+	done
+}
+
+@test "--live shows, filters, sorts, and ends" {
+	command -v tmux >/dev/null || skip "tmux is not here"
+	cp -r "$HOST" "$BATS_TEST_TMPDIR/live"
+	tm() { tmux -L "rd$$" "$@"; }
+	shows() {
+		for _ in $(seq 50); do
+			if tm capture-pane -p | grep -q -- "$1"; then return 0; fi
+			sleep 0.1
+		done
+		tm capture-pane -p
+		return 1
+	}
+	tm new-session -d -x 80 -y 24 "TERM=screen $RD --from $BATS_TEST_TMPDIR/live nic-map -w -i 0.2; sleep 20"
+	shows '^  mlx5_0 '
+	shows '12 of 12'
+	tm send-keys / eth9 Enter
+	shows '1 of 12'
+	tm send-keys '?'
+	shows 'this help'
+	tm send-keys q
+	for _ in $(seq 50); do
+		tm capture-pane -p | grep -q 'mlx5' || break
+		sleep 0.1
+	done
+	tm kill-server
+}

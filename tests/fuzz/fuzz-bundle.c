@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The bytes are a bundle: opened, walked through, and gone on to its next samples. */
+#include "fuzz.h"
+
+#include "source/source.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void walk(struct rd_source *source, const char *path, int depth, int *left)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	if (depth > 8 || rd_list_dir(source, path, &names, NULL) < 0)
+		return;
+	for (size_t i = 0; i < names.n && --*left > 0; i++) {
+		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+		_cleanup_free_ char *target = NULL;
+		char below[1024];
+		uint64_t value;
+
+		if (strlen(path) + strlen(names.v[i]) + 2 > sizeof(below))
+			continue;
+		strcat(strcat(strcpy(below, path), "/"), names.v[i]);
+		rd_read_file(source, below, &bytes, NULL);
+		rd_read_link(source, below, &target, NULL);
+		source->ops->stat_rdev(source, below, &value, NULL);
+		source->ops->stat_ino(source, below, &value, NULL);
+		walk(source, below, depth + 1, left);
+	}
+}
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("bundle", MFD_CLOEXEC), left = 500;
+	struct rd_source *source;
+	char path[32];
+
+	if (fd < 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (write(fd, data, size) == (ssize_t)size && rd_source_bundle_open(path, &source, NULL) == 0) {
+		do
+			walk(source, "", 0, &left);
+		while (left > 0 && rd_source_bundle_next(source, NULL) == 0);
+		source->ops->close(source);
+	}
+	close(fd);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Every file and every link of a host with one NIC says these bytes. */
+#include "fuzz.h"
+
+#include "collect/host.h"
+#include "collect/snapshot.h"
+#include "source/tree.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct mirror {
+	struct rd_source src;
+	const uint8_t *data;
+	size_t size;
+};
+
+static const struct {
+	const char *end, *name;
+} members[] = {
+	{ "/infiniband", "mlx5_0" },	{ "/ports", "1" },    { "/gids", "0" },	 { "/net", "eth2" },
+	{ "/devices", "0000:01:00.0" }, { "/node", "node0" }, { "/slots", "7" }, { "/counters", "link_downed" },
+	{ "/parameters", "x" },
+};
+
+static int mirror_list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	size_t size = strlen(path);
+
+	(void)src;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(members); i++) {
+		struct rd_names names = { (char *[]){ (char *)members[i].name }, 1, 1 };
+		size_t n = strlen(members[i].end);
+
+		if (size > n && strcmp(path + size - n, members[i].end) == 0)
+			return rd_names_copy(&names, ret);
+	}
+	return rd_err_set(err, ENOENT, path, "none");
+}
+
+static int mirror_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct mirror *mirror = (struct mirror *)src;
+
+	/* One without which there would be no NIC and no end to its GIDs. */
+	if (strstr(path, "/class") && strstr(path, "/pci/"))
+		return rd_bytes_copy("0x030200\n", 9, ret);
+	(void)err;
+	return rd_bytes_copy(mirror->data, mirror->size, ret);
+}
+
+static int mirror_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+{
+	struct mirror *mirror = (struct mirror *)src;
+
+	if (strstr(path, "/bus/pci/devices/") && !strstr(path, "driver"))
+		*ret = strdup("../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0");
+	else
+		*ret = strndup((const char *)mirror->data, mirror->size < 4000 ? mirror->size : 4000);
+	return *ret ? 0 : rd_err_set(err, ENOMEM, path, "none");
+}
+
+static int mirror_number(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	(void)src;
+	(void)path;
+	(void)err;
+	*ret = 1;
+	return 0;
+}
+
+static int mirror_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+			  struct rd_err *err)
+{
+	(void)src;
+	(void)request;
+	(void)size;
+	(void)protocol;
+	(void)ret;
+	return rd_err_set(err, EOPNOTSUPP, "netlink", "none");
+}
+
+static uint64_t mirror_now(struct rd_source *src, int clock)
+{
+	(void)src;
+	return (uint64_t)clock;
+}
+
+static const struct rd_source_ops ops = {
+	.name = "bundle",
+	.read_file = mirror_read,
+	.list_dir = mirror_list,
+	.read_link = mirror_link,
+	.stat_rdev = mirror_number,
+	.stat_ino = mirror_number,
+	.netlink = mirror_netlink,
+	.now = mirror_now,
+};
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+	struct mirror mirror = { { &ops }, data, size };
+	struct rd_errlist errors = { 0 };
+	struct rd_facts facts = { 0 };
+	struct rd_host host = { 0 };
+
+	rd_collect_host(&mirror.src, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS, &host, &errors, NULL);
+	rd_snapshot_collect(&mirror.src, &facts, NULL);
+	rd_host_deinit(&host);
+	rd_errlist_deinit(&errors);
+	rd_facts_deinit(&facts);
+}

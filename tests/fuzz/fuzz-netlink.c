@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The bytes are what netlink answered: redacted, freed of keys, and collected from. */
+#include "fuzz.h"
+
+#include "collect/snapshot.h"
+#include "source/netlink.h"
+#include "source/redact.h"
+#include "source/scrub.h"
+#include "source/tree.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+
+struct answerer {
+	struct rd_source src;
+	const uint8_t *data;
+	size_t size;
+};
+
+static int answer(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+		  struct rd_err *err)
+{
+	struct answerer *answerer = (struct answerer *)src;
+
+	(void)protocol;
+	(void)request;
+	(void)size;
+	(void)err;
+	return rd_bytes_copy(answerer->data, answerer->size, ret);
+}
+
+static const struct rd_source_ops ops = { .name = "live", .netlink = answer };
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+	static const char *const protocols[] = { "route", "rdma", "generic", "12" };
+	struct answerer answerer = { { &ops }, data, size };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(protocols); i++) {
+		_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };
+		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+
+		if (rd_bytes_copy(data, size, &bytes) < 0)
+			return;
+		rd_redact_messages(&redact, protocols[i], bytes.data, bytes.size);
+		rd_scrub_messages(NETLINK_RDMA, &bytes);
+	}
+	/* Collectors are given sound messages only. */
+	if (rd_nlmsgs_sound(data, size)) {
+		struct rd_facts facts = { 0 };
+
+		rd_snapshot_net(&answerer.src, &facts);
+		rd_facts_deinit(&facts);
+	}
+}

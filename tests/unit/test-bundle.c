@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading recorded hosts: what is in them, and what must be refused. */
+#include "tar.h"
+#include "unit.h"
+
+#include "source/tree.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define MANIFEST(requests)                                                                                            \
+	"{\"schema\":\"rdmadiag/bundle/1\",\"byte_order\":\"little\",\"hostname\":\"n1\",\"later\":{\"a\":[1,null]}," \
+	"\"samples\":[{\"realtime_ns\":1700000000000000000,\"monotonic_ns\":5,\"requests\":[" requests "]}]}"
+
+static int open_with(const char *manifest, struct rd_source **ret, struct rd_err *err)
+{
+	_cleanup_buf_ struct rd_buf tar = { 0 };
+
+	tar_add(&tar, "manifest.json", manifest);
+	tar_add(&tar, "root/sys/a", "A\n");
+	tar_add_raw(&tar, '5', "root/sys/dir/", NULL, NULL, 0, 0);
+	tar_add(&tar, "root/sys/dir/b", "B\n");
+	tar_link(&tar, "root/sys/link", "dir/b");
+	tar_end(&tar);
+	return tar_open(&tar, ret, err);
+}
+
+static void assert_refused(struct rd_buf *tar, int code)
+{
+	struct rd_source *source = NULL;
+	struct rd_err err = { 0 };
+
+	tar_end(tar);
+	assert_int_equal(tar_open(tar, &source, &err), -code);
+	assert_int_equal(err.code, code);
+	assert_true(err.message[0]);
+	assert_null(source);
+	rd_buf_deinit(tar);
+}
+
+static void a_bare_tree_is_read_with_or_without_a_folder_above_it(void **state)
+{
+	static const char *const folders[] = { "", "./", "host-1/", "./host-1/" };
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(folders); i++) {
+		_cleanup_(rd_source_closep) struct rd_source *source = NULL;
+		_cleanup_names_ struct rd_names names = { 0 };
+		_cleanup_buf_ struct rd_buf tar = { 0 };
+		char path[128];
+		uint64_t rdev = 1;
+
+		snprintf(path, sizeof(path), "%ssys/devices/x/infiniband/m0/fw_ver", folders[i]);
+		tar_add(&tar, path, "1.2.3\n");
+		snprintf(path, sizeof(path), "%ssys/class/infiniband/m0", folders[i]);
+		tar_link(&tar, path, "../../devices/x/infiniband/m0");
+		tar_end(&tar);
+		assert_int_equal(tar_open(&tar, &source, NULL), 0);
+		assert_string_equal(source->ops->name, "bundle");
+		assert_string_equal(text_at(source, "/sys/class/infiniband/m0/fw_ver"), "1.2.3\n");
+		assert_string_equal(text_at(source, "/sys/class/infiniband/m0/../../infiniband/m0/fw_ver"), "1.2.3\n");
+		assert_string_equal(text_at(source, "/sys/class/infiniband/m1/fw_ver"), "(ENOENT)");
+		assert_string_equal(text_at(source, "/sys/class/infiniband"), "(EISDIR)");
+		assert_string_equal(text_at(source, "/sys/class/infiniband/m0/fw_ver/x"), "(ENOTDIR)");
+		assert_int_equal(rd_list_dir(source, "/sys/class/infiniband/", &names, NULL), 0);
+		assert_int_equal(names.n, 1);
+		assert_string_equal(names.v[0], "m0");
+		assert_int_equal(source->ops->stat_rdev(source, "/sys/class/infiniband/m0/fw_ver", &rdev, NULL), 0);
+		assert_int_equal(rdev, 0);
+		assert_int_equal(source->ops->now(source, CLOCK_REALTIME), 0);
+	}
+}
+
+static void a_directory_is_read_like_an_archive_of_it(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
+	char root[] = "/tmp/rdmadiag-unit-XXXXXX", command[512];
+	struct rd_err err = { 0 };
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(command, sizeof(command),
+		 "cd %s && mkdir -p top/sys/dir && echo A > top/sys/a && ln -s ../a top/sys/dir/up && mkdir bad && "
+		 "mkdir bad/sys && ln -s ../../../etc/passwd bad/sys/out && mkdir fifo fifo/sys && mkfifo fifo/sys/f",
+		 root);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(rd_source_bundle_open(strcat(strcpy(command, root), "/top"), &source, NULL), 0);
+	assert_string_equal(text_at(source, "/sys/dir/up"), "A\n");
+	rd_source_closep(&source);
+	source = NULL;
+	assert_int_equal(rd_source_bundle_open(strcat(strcpy(command, root), "/bad"), &source, &err), -EBADMSG);
+	assert_int_equal(rd_source_bundle_open(strcat(strcpy(command, root), "/fifo"), &source, &err), -EBADMSG);
+	assert_int_equal(rd_source_bundle_open(strcat(strcpy(command, root), "/fifo/sys/f"), &source, &err), -EBADMSG);
+	assert_int_equal(rd_source_bundle_open(strcat(strcpy(command, root), "/none"), &source, &err), -ENOENT);
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	assert_int_equal(system(command), 0);
+}
+
+static void names_and_links_that_leave_the_bundle_are_refused(void **state)
+{
+	struct rd_buf tar = { 0 };
+
+	(void)state;
+	tar_add(&tar, "/sys/a", "evil");
+	assert_refused(&tar, EBADMSG);
+	tar_add(&tar, "sys/../../a", "evil");
+	assert_refused(&tar, EBADMSG);
+	tar_add(&tar, "sys/./a", "evil");
+	assert_refused(&tar, EBADMSG);
+	tar_link(&tar, "sys/out", "/etc");
+	assert_refused(&tar, EBADMSG);
+	tar_link(&tar, "sys/out", "../../etc");
+	assert_refused(&tar, EBADMSG);
+	tar_link(&tar, "sys/out", "a/../../../etc");
+	assert_refused(&tar, EBADMSG);
+	tar_link(&tar, "top/sys/out", "../../top/sys/a");
+	assert_refused(&tar, EBADMSG);
+	tar_link(&tar, "sys/in", "dir");
+	tar_add(&tar, "sys/in/a", "evil");
+	assert_refused(&tar, EBADMSG);
+	tar_add(&tar, "sys/a", "one");
+	tar_add(&tar, "sys/a", "two");
+	assert_refused(&tar, EBADMSG);
+	tar_add(&tar, "sys/a", "one");
+	tar_add(&tar, "sys/a/b", "two");
+	assert_refused(&tar, EBADMSG);
+	for (const char *type = "1346"; *type; type++) {
+		tar_add(&tar, "sys/a", "one");
+		tar_add_raw(&tar, *type, "sys/special", "sys/a", NULL, 0, 0);
+		assert_refused(&tar, EBADMSG);
+	}
+}
+
+static void links_that_go_in_circles_or_up_by_way_of_others_lead_nowhere(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
+	_cleanup_buf_ struct rd_buf tar = { 0 };
+
+	(void)state;
+	tar_link(&tar, "sys/a", "b");
+	tar_link(&tar, "sys/b", "a");
+	/* Each for itself stays in the tree; together they climb out of it. */
+	tar_link(&tar, "sys/d1/d2/top", "../..");
+	tar_link(&tar, "sys/d1/d2/d3/out", "../top/../../../etc/passwd");
+	tar_link(&tar, "sys/deep", "d1/d2/d3/out");
+	tar_end(&tar);
+	assert_int_equal(tar_open(&tar, &source, NULL), 0);
+	assert_string_equal(text_at(source, "/sys/a"), "(ELOOP)");
+	assert_string_equal(text_at(source, "/sys/deep"), "(EBADMSG)");
+	assert_string_equal(text_at(source, "/../etc/passwd"), "(EBADMSG)");
+}
+
+static void an_archive_that_ends_anywhere_before_its_end_is_refused(void **state)
+{
+	_cleanup_buf_ struct rd_buf tar = { 0 };
+	size_t whole;
+
+	(void)state;
+	tar_add(&tar, "sys/a", "one");
+	tar_add(&tar, "sys/b", "");
+	whole = tar.len;
+	tar_end(&tar);
+	for (tar.len = 0; tar.len <= whole; tar.len += 128) {
+		struct rd_source *source = NULL;
+
+		assert_int_equal(tar_open(&tar, &source, NULL), -EBADMSG);
+	}
+}
+
+static void what_is_no_bundle_at_all_is_refused(void **state)
+{
+	struct rd_buf tar = { 0 };
+
+	(void)state;
+	tar_add(&tar, "home/a", "one");
+	assert_refused(&tar, EBADMSG);
+	tar_add(&tar, "a/sys/x", "one");
+	tar_add(&tar, "b/sys/x", "one");
+	assert_refused(&tar, EBADMSG);
+	rd_buf_str(&tar, "just some words in a file");
+	assert_refused(&tar, EBADMSG);
+	assert_refused(&tar, EBADMSG);
+}
+
+static void a_bomb_is_refused_before_it_takes_the_memory(void **state)
+{
+	char path[64], packed[80], command[256];
+	struct rd_source *source = NULL;
+	struct rd_buf tar = { 0 };
+	struct rd_err err = { 0 };
+	FILE *pipe;
+
+	(void)state;
+	tar_add_raw(&tar, '0', "sys/huge", NULL, "", 0, (size_t)8 << 30);
+	assert_refused(&tar, EFBIG);
+	/* Six files of 60 MB, packed into next to nothing. */
+	file_make(path, "", 0);
+	snprintf(packed, sizeof(packed), "%s.zst", path);
+	snprintf(command, sizeof(command), "zstd -q -1 -o %s 2>/dev/null", packed);
+	pipe = popen(command, "w");
+	assert_non_null(pipe);
+	for (int i = 0; i < 6; i++) {
+		static const char zeros[1 << 20];
+		char name[32];
+
+		snprintf(name, sizeof(name), "sys/f%d", i);
+		tar_add_raw(&tar, '0', name, NULL, NULL, 0, (size_t)60 << 20);
+		fwrite(tar.data, 1, tar.len, pipe);
+		rd_buf_deinit(&tar);
+		for (int mb = 0; mb < 60; mb++)
+			fwrite(zeros, 1, sizeof(zeros), pipe);
+	}
+	unlink(path);
+	if (pclose(pipe) != 0)
+		skip();
+	assert_int_equal(rd_source_bundle_open(packed, &source, &err), -EFBIG);
+	unlink(packed);
+}
+
+static void a_denied_file_is_denied_again_and_others_are_as_they_were(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
+	_cleanup_names_ struct rd_names names = { 0 };
+	struct rd_err err = { 0 };
+	uint64_t value = 0;
+
+	(void)state;
+	assert_int_equal(open_with(MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/a\",\"at_ns\":1},"
+					    "{\"ask\":\"read\",\"path\":\"/sys/secret\",\"errno\":\"EACCES\"},"
+					    "{\"ask\":\"read\",\"path\":\"/sys/gone\",\"errno\":\"ENOENT\"},"
+					    "{\"ask\":\"read\",\"path\":\"/sys/a/b\",\"errno\":\"ENOTDIR\"},"
+					    "{\"ask\":\"list\",\"path\":\"/sys/dir\",\"names\":[\"b\",\"never-read\"]},"
+					    "{\"ask\":\"ino\",\"path\":\"/sys/dir\",\"value\":4026531836},"
+					    "{\"ask\":\"rdev\",\"path\":\"/dev/x\",\"value\":59136},"
+					    "{\"ask\":\"link\",\"path\":\"/proc/1/exe\",\"target\":\"/bin/init\"},"
+					    "{\"ask\":\"smell\",\"path\":\"/sys/a\"}"),
+				   &source, NULL),
+			 0);
+	assert_string_equal(text_at(source, "/sys/a"), "A\n");
+	assert_string_equal(text_at(source, "/sys/link"), "B\n");
+	assert_string_equal(text_at(source, "/sys/secret"), "(EACCES)");
+	assert_string_equal(text_at(source, "/sys/gone"), "(ENOENT)");
+	assert_string_equal(text_at(source, "/sys/a/b"), "(ENOTDIR)");
+	assert_string_equal(text_at(source, "/proc/sys/kernel/hostname"), "n1");
+	assert_int_equal(rd_list_dir(source, "/sys/dir", &names, &err), 0);
+	assert_int_equal(names.n, 2);
+	/* Nobody asked what is in there: that is not the same as two names. */
+	assert_int_equal(rd_list_dir(source, "/sys", &names, &err), -ENOENT);
+	assert_int_equal(source->ops->stat_ino(source, "/sys/dir", &value, &err), 0);
+	assert_int_equal(value, 4026531836);
+	assert_int_equal(source->ops->stat_rdev(source, "/dev/x", &value, &err), 0);
+	assert_int_equal(value, 59136);
+	assert_int_equal(source->ops->now(source, CLOCK_REALTIME), 1700000000000000000);
+	assert_int_equal(source->ops->now(source, CLOCK_MONOTONIC), 5);
+	assert_int_equal(rd_source_bundle_next(source, &err), -ENODATA);
+}
+
+static void a_manifest_that_lies_is_refused(void **state)
+{
+	static const char *const lies[] = {
+		"",
+		"{}",
+		"[]",
+		"{\"schema\":\"rdmadiag/bundle/1\"}",
+		"{\"schema\":\"rdmadiag/bundle/2\",\"samples\":[{\"requests\":[]}]}",
+		"{\"schema\":\"rdmadiag/bundle/1\",\"byte_order\":\"middle\",\"samples\":[{\"requests\":[]}]}",
+		MANIFEST("") " and more",
+		MANIFEST("{\"ask\":\"read\"}"),
+		MANIFEST("{\"path\":\"/sys/a\"}"),
+		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/none\"}"),
+		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/dir\"}"),
+		MANIFEST("{\"ask\":\"list\",\"path\":\"/sys/a\"}"),
+		MANIFEST("{\"ask\":\"link\",\"path\":\"/sys/a\"}"),
+		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/a\",\"errno\":\"EACCES\"}"),
+		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/a\",\"errno\":\"ENOENT\"}"),
+		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/x\",\"errno\":\"ENONSENSE\"}"),
+		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/x\",\"errno\":\"-1\"}"),
+		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/../../x\",\"errno\":\"EACCES\"}"),
+		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/link/x\",\"errno\":\"EACCES\"}"),
+		MANIFEST("{\"ask\":\"list\",\"path\":\"/sys/dir\",\"names\":[\"../x\"]}"),
+		MANIFEST("{\"ask\":\"list\",\"path\":\"/sys/dir\",\"names\":[\"\"]}"),
+		MANIFEST("{\"ask\":\"list\",\"path\":\"/sys/dir\",\"names\":[7]}"),
+		MANIFEST("{\"ask\":\"ino\",\"path\":\"/sys/a\"}"),
+		MANIFEST("{\"ask\":\"ino\",\"path\":\"/sys/a\",\"value\":99999999999999999999}"),
+		MANIFEST("{\"ask\":\"read\",\"path\":\"route/18-0\"}"),
+		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/x\",\"errno\":\"EACCES\"},"
+			 "{\"ask\":\"read\",\"path\":\"/sys/x\",\"errno\":\"EPERM\"}"),
+		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/\\u0000x\",\"errno\":\"EACCES\"}"),
+		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/x\"") "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(lies); i++) {
+		struct rd_source *source = NULL;
+		struct rd_err err = { 0 };
+
+		if (open_with(lies[i], &source, &err) != -EBADMSG)
+			fail_msg("taken for true: %s", lies[i]);
+		assert_true(err.message[0]);
+	}
+}
+
+static void a_later_sample_has_what_changed_and_the_rest_as_before(void **state)
+{
+	static const char manifest[] =
+		"{\"schema\":\"rdmadiag/bundle/1\",\"samples\":[{\"realtime_ns\":1,\"requests\":["
+		"{\"ask\":\"list\",\"path\":\"/sys\"},{\"ask\":\"read\",\"path\":\"/sys/a\"}]},{\"realtime_ns\":2,"
+		"\"requests\":[{\"ask\":\"read\",\"path\":\"/sys/a\"},{\"ask\":\"read\",\"path\":\"/sys/b\","
+		"\"errno\":\"ENOENT\"},{\"ask\":\"list\",\"path\":\"/sys\",\"names\":[\"a\"]}]}]}";
+	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
+	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_buf_ struct rd_buf tar = { 0 };
+
+	(void)state;
+	tar_add(&tar, "manifest.json", manifest);
+	tar_add(&tar, "root/sys/a", "1");
+	tar_add(&tar, "root/sys/b", "1");
+	tar_add(&tar, "root/sys/c", "1");
+	tar_add(&tar, "t000/root/sys/a", "2");
+	tar_end(&tar);
+	assert_int_equal(tar_open(&tar, &source, NULL), 0);
+	assert_string_equal(text_at(source, "/sys/a"), "1");
+	assert_int_equal(rd_source_bundle_next(source, NULL), 0);
+	assert_string_equal(text_at(source, "/sys/a"), "2");
+	assert_string_equal(text_at(source, "/sys/b"), "(ENOENT)");
+	assert_string_equal(text_at(source, "/sys/c"), "1");
+	assert_int_equal(rd_list_dir(source, "/sys", &names, NULL), 0);
+	assert_int_equal(names.n, 1);
+	assert_int_equal(source->ops->now(source, CLOCK_REALTIME), 2);
+	assert_int_equal(rd_source_bundle_next(source, NULL), -ENODATA);
+}
+
+static void an_nccl_topology_is_a_host_with_nothing_else(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
+	struct rd_buf xml = { (char *)"\n<system version=\"1\"/>\n", 23, 0, false };
+
+	(void)state;
+	assert_int_equal(tar_open(&xml, &source, NULL), 0);
+	assert_string_equal(text_at(source, RD_SOURCE_NCCL_XML), "\n<system version=\"1\"/>\n");
+	assert_string_equal(text_at(source, "/sys/class/infiniband"), "(ENOENT)");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_bare_tree_is_read_with_or_without_a_folder_above_it),
+		TEST(a_directory_is_read_like_an_archive_of_it),
+		TEST(names_and_links_that_leave_the_bundle_are_refused),
+		TEST(links_that_go_in_circles_or_up_by_way_of_others_lead_nowhere),
+		TEST(an_archive_that_ends_anywhere_before_its_end_is_refused),
+		TEST(what_is_no_bundle_at_all_is_refused),
+		TEST(a_bomb_is_refused_before_it_takes_the_memory),
+		TEST(a_denied_file_is_denied_again_and_others_are_as_they_were),
+		TEST(a_manifest_that_lies_is_refused),
+		TEST(a_later_sample_has_what_changed_and_the_rest_as_before),
+		TEST(an_nccl_topology_is_a_host_with_nothing_else),
+	};
+
+	return cmocka_run_group_tests_name("bundle", tests, NULL, NULL);
+}

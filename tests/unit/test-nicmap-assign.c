@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Roles, and which NIC each library gives to whom: the cases that users published. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/nccl.h"
+#include "analyse/nicmap.h"
+#include "analyse/nvshmem.h"
+#include "nicmap-host.h"
+
+static const char *first(const struct rd_host *host, const struct rd_choices *choices, size_t i)
+{
+	assert_true(i < choices->n);
+	assert_true(choices->v[i].n_ports > 0);
+	return host->ibdevs[host->ports[choices->v[i].ports[0]].ibdev].name;
+}
+
+static bool remarked(const struct rd_nicmap *map, const char *id)
+{
+	for (size_t i = 0; i < map->remarks.n; i++)
+		if (strcmp(map->remarks.v[i].id, id) == 0)
+			return true;
+	return false;
+}
+
+/* A switch with accelerators and NICs; NICs are called mlx5_N, counted on. */
+static void add_group(struct rd_host *host, unsigned bus, const char *root, int numa, unsigned gpus, unsigned nics,
+		      double gbps)
+{
+	int up = made_switch(host, bus, root, numa);
+	char name[32], addr[16];
+
+	for (unsigned i = 0; i < gpus; i++) {
+		snprintf(addr, sizeof(addr), "%02x:00.0", bus + 3 + i);
+		made_gpu(host, addr, made_port_of(host, up, i), root, numa);
+	}
+	for (unsigned i = 0; i < nics; i++) {
+		snprintf(addr, sizeof(addr), "%02x:00.0", bus + 3 + gpus + i);
+		snprintf(name, sizeof(name), "mlx5_%zu", host->n_ibdevs);
+		made_nic(host, name, addr, made_port_of(host, up, gpus + i), root, numa, gbps);
+	}
+}
+
+static void two_accelerators_two_nics_one_switch(void **state)
+{
+	struct rd_host host = { 0 };
+	struct rd_nicmap map = { 0 };
+
+	(void)state;
+	add_group(&host, 0x20, "pci0000:20", 0, 2, 2, 400);
+	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_string_equal(first(&host, &map.nccl, 0), "mlx5_0");
+	assert_string_equal(first(&host, &map.nccl, 1), "mlx5_1");
+	/* The first pass gives both mlx5_0, the second moves the first of them. */
+	assert_string_equal(first(&host, &map.nvshmem, 0), "mlx5_1");
+	assert_string_equal(first(&host, &map.nvshmem, 1), "mlx5_0");
+	assert_false(remarked(&map, "nic-shared"));
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+}
+
+static void a_shared_nic_beside_an_idle_one_is_told(void **state)
+{
+	struct rd_host host = { 0 };
+	struct rd_nicmap map = { 0 };
+
+	(void)state;
+	/* Three share two: nobody has two more users than the other. Then with a third NIC that one process leaves idle. */
+	add_group(&host, 0x20, "pci0000:20", 0, 3, 2, 400);
+	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_false(remarked(&map, "nic-shared"));
+	rd_nicmap_deinit(&map);
+	map = (struct rd_nicmap){ 0 };
+	/* NCCL counts its own number of an accelerator: two with even ones fall on the same NIC. */
+	host.gpus[0].dev = 0;
+	host.gpus[1].dev = 2;
+	host.n_gpus = 2;
+	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_string_equal(first(&host, &map.nccl, 0), first(&host, &map.nccl, 1));
+	assert_true(remarked(&map, "nic-shared"));
+	rd_nicmap_deinit(&map);
+	host.n_gpus = 3;
+	rd_host_deinit(&host);
+}
+
+static void two_accelerators_per_nic(void **state)
+{
+	struct rd_host host = { 0 };
+	struct rd_nicmap map = { 0 };
+
+	(void)state;
+	add_group(&host, 0x20, "pci0000:20", 0, 2, 1, 400);
+	add_group(&host, 0x40, "pci0000:40", 1, 2, 1, 400);
+	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	for (size_t i = 0; i < 4; i++) {
+		assert_string_equal(first(&host, &map.nccl, i), i < 2 ? "mlx5_0" : "mlx5_1");
+		assert_string_equal(first(&host, &map.nvshmem, i), i < 2 ? "mlx5_0" : "mlx5_1");
+	}
+	/* The only other one is farther away. */
+	assert_false(remarked(&map, "nic-shared"));
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+}
+
+static void ports_of_a_dual_port_card(void **state)
+{
+	struct rd_host host = { 0 };
+	struct rd_nicmap map = { 0 };
+	int up = made_switch(&host, 0x20, "pci0000:20", 0), port;
+
+	(void)state;
+	made_gpu(&host, "23:00.0", made_port_of(&host, up, 0), "pci0000:20", 0);
+	made_gpu(&host, "24:00.0", made_port_of(&host, up, 1), "pci0000:20", 0);
+	port = made_port_of(&host, up, 2);
+	made_nic(&host, "mlx5_0", "25:00.0", port, "pci0000:20", 0, 200);
+	made_nic(&host, "mlx5_1", "25:00.1", port, "pci0000:20", 0, 200);
+	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	/* NCCL fuses them; NVSHMEM deals them out. */
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(map.nccl.v[i].n_ports, 2);
+	assert_string_equal(first(&host, &map.nvshmem, 0), "mlx5_1");
+	assert_string_equal(first(&host, &map.nvshmem, 1), "mlx5_0");
+	assert_string_equal(host.ibdevs[host.ports[map.nvshmem.v[0].backup].ibdev].name, "mlx5_0");
+	assert_non_null(strstr(map.nvshmem.v[0].backup_why, "share the card"));
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+}
+
+static void fewer_processes_than_accelerators(void **state)
+{
+	struct rd_host host = { 0 };
+	struct rd_nicmap map = { 0 };
+
+	(void)state;
+	add_group(&host, 0x20, "pci0000:20", 0, 2, 2, 400);
+	add_group(&host, 0x40, "pci0000:40", 1, 2, 2, 400);
+	assert_int_equal(rd_nicmap_analyse(&host, 2, &map), 0);
+	/* Four NICs for two processes: two for each, of those on their own switch, and then each shares both. */
+	assert_int_equal(map.nvshmem.n, 2);
+	assert_int_equal(map.nvshmem.v[0].n_ports, 2);
+	assert_int_equal(map.nvshmem.v[1].n_ports, 2);
+	for (size_t i = 0; i < 2; i++)
+		for (size_t p = 0; p < 2; p++)
+			assert_int_equal(rd_ibdev_numa(&host, host.ports[map.nvshmem.v[i].ports[p]].ibdev), 0);
+	rd_nicmap_deinit(&map);
+	map = (struct rd_nicmap){ 0 };
+	assert_int_equal(rd_nicmap_analyse(&host, 4, &map), 0);
+	assert_int_equal(map.nvshmem.n, 4);
+	assert_int_equal(map.nvshmem.v[0].n_ports, 1);
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+}
+
+static void bandwidth_comes_before_distance_for_nccl(void **state)
+{
+	struct rd_host host = { 0 };
+	struct rd_nicmap map = { 0 };
+	int up = made_switch(&host, 0x20, "pci0000:20", 0), port;
+
+	(void)state;
+	/* Two slow dual-port cards on the accelerator's own switch, the fast one behind another root port. */
+	made_gpu(&host, "23:00.0", made_port_of(&host, up, 0), "pci0000:20", 0);
+	for (unsigned card = 0; card < 2; card++) {
+		char name[16], addr[16];
+
+		port = made_port_of(&host, up, 1 + card);
+		for (unsigned fn = 0; fn < 2; fn++) {
+			snprintf(name, sizeof(name), "slow%u%u", card, fn);
+			snprintf(addr, sizeof(addr), "%02x:00.%u", 0x24 + card, fn);
+			made_nic(&host, name, addr, port, "pci0000:20", 0, 25);
+		}
+	}
+	port = made_bridge(&host, "20:01.0", -1, "pci0000:20", 0);
+	made_nic(&host, "fast", "30:00.0", port, "pci0000:20", 0, 200);
+	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_string_equal(first(&host, &map.nccl, 0), "fast");
+	for (size_t p = 0; p < 4; p++)
+		assert_int_not_equal(host.ports[p].role, RD_ROLE_COMPUTE);
+	assert_int_equal(host.ports[4].role, RD_ROLE_COMPUTE);
+	/* NVSHMEM goes by distance alone: that is worth a warning. */
+	assert_true(remarked(&map, "nic-not-compute"));
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+}
+
+/* The table of a DGX A100: eight single-port NICs, two below each pair of accelerators, and a dual-port card far away. */
+static void make_dgx_a100(struct rd_host *host)
+{
+	static const int nodes[] = { 3, 1, 7, 5 };
+	int port;
+
+	for (unsigned i = 0; i < 4; i++) {
+		char root[16];
+
+		snprintf(root, sizeof(root), "pci0000:%02x", 0x10 * (i + 1));
+		add_group(host, 0x10 * (i + 1), root, nodes[i], 2, 2, 200);
+	}
+	port = made_bridge(host, "60:00.0", -1, "pci0000:60", 0);
+	made_nic(host, "mlx5_8", "61:00.0", port, "pci0000:60", 0, 200);
+	made_nic(host, "mlx5_9", "61:00.1", port, "pci0000:60", 0, 200);
+	/* Its links and processors matter: the two far ports together are a NIC of 400 Gb/s. */
+	host->cpu.arch = strdup("x86_64");
+	host->cpu.vendor = strdup("AuthenticAMD");
+	for (size_t i = 0; i < host->n_pcis; i++)
+		host->pcis[i].max.mtps.v = host->pcis[i].now.mtps.v = 16000;
+}
+
+static void roles_and_assignment_of_a_dgx_a100(void **state)
+{
+	struct rd_host host = { 0 };
+	struct rd_nicmap map = { 0 };
+
+	(void)state;
+	make_dgx_a100(&host);
+	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	for (size_t p = 0; p < 10; p++)
+		assert_int_equal(host.ports[p].role, p < 8 ? RD_ROLE_COMPUTE : RD_ROLE_STORAGE);
+	for (size_t g = 0; g < 8; g++) {
+		bool used[10] = { false };
+
+		assert_int_equal(host.ports[map.nccl.v[g].ports[0]].ibdev / 2, g / 2);
+		assert_int_equal(host.ports[map.nvshmem.v[g].ports[0]].ibdev / 2, g / 2);
+		for (size_t o = 0; o < 8; o++) {
+			assert_false(used[map.nvshmem.v[o].ports[0]]);
+			used[map.nvshmem.v[o].ports[0]] = true;
+		}
+	}
+	/* The neighbour: even + 1, odd - 1, on the same switch. */
+	assert_int_equal(host.ports[map.nccl.v[0].backup].ibdev, 1);
+	assert_int_equal(host.ports[map.nccl.v[1].backup].ibdev, 0);
+	assert_non_null(strstr(map.nccl.v[0].backup_why, "share the switch at 0000:11:00.0"));
+	assert_int_equal(map.remarks.n, 0);
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+}
+
+static void a_port_that_is_down_is_passed_over_and_told(void **state)
+{
+	struct rd_host host = { 0 };
+	struct rd_nicmap map = { 0 };
+
+	(void)state;
+	make_dgx_a100(&host);
+	free(host.ports[0].state);
+	host.ports[0].state = strdup("DOWN");
+	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_int_equal(host.ports[0].role, RD_ROLE_COMPUTE);
+	assert_string_equal(first(&host, &map.nccl, 0), "mlx5_1");
+	assert_string_equal(first(&host, &map.nvshmem, 0), "mlx5_1");
+	assert_true(remarked(&map, "port-down"));
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+}
+
+static void the_default_route_makes_a_front_end(void **state)
+{
+	struct rd_host host = { 0 };
+	struct rd_nicmap map = { 0 };
+	struct rd_port *port;
+
+	(void)state;
+	make_dgx_a100(&host);
+	made_netdev(&host, "eno1");
+	host.netdevs[0].default_route = true;
+	port = &host.ports[2];
+	assert_int_equal(rd_grow(&port->netdevs, &port->cap_netdevs, 1, sizeof(int)), 0);
+	port->netdevs[port->n_netdevs++] = 0;
+	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_int_equal(port->role, RD_ROLE_STORAGE);
+	assert_non_null(strstr(port->role_why, "eno1 carries the default route"));
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+}
+
+static void without_accelerators_or_nics_nothing_is_chosen(void **state)
+{
+	struct rd_host host = { 0 }, empty = { 0 };
+	struct rd_nicmap map = { 0 };
+
+	(void)state;
+	assert_int_equal(rd_nicmap_analyse(&empty, 8, &map), 0);
+	assert_int_equal(map.nccl.n + map.nvshmem.n, 0);
+	rd_nicmap_deinit(&map);
+	map = (struct rd_nicmap){ 0 };
+	add_group(&host, 0x20, "pci0000:20", 0, 2, 0, 400);
+	assert_int_equal(rd_nicmap_analyse(&host, 8, &map), 0);
+	assert_int_equal(map.nvshmem.n, 0);
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(two_accelerators_two_nics_one_switch),
+		TEST(a_shared_nic_beside_an_idle_one_is_told),
+		TEST(two_accelerators_per_nic),
+		TEST(ports_of_a_dual_port_card),
+		TEST(fewer_processes_than_accelerators),
+		TEST(bandwidth_comes_before_distance_for_nccl),
+		TEST(roles_and_assignment_of_a_dgx_a100),
+		TEST(a_port_that_is_down_is_passed_over_and_told),
+		TEST(the_default_route_makes_a_front_end),
+		TEST(without_accelerators_or_nics_nothing_is_chosen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From files to the model: sysfs trees and topology files, also damaged ones. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collect/host.h"
+#include "fake-host.h"
+
+static void add_function(struct fake_host *fake, const char *addr, const char *target, const char *class,
+			 const char *vendor, const char *device)
+{
+	char line[512], path[256];
+
+	snprintf(line, sizeof(line),
+		 "mkdir -p sys/devices/%s sys/bus/pci/devices && ln -s ../../../devices/%s "
+		 "sys/bus/pci/devices/%s",
+		 target, target, addr);
+	assert_int_equal(fake_host_run(fake, line), 0);
+	snprintf(path, sizeof(path), "/sys/devices/%s/class", target);
+	fake_host_text(fake, path, class);
+	snprintf(path, sizeof(path), "/sys/devices/%s/vendor", target);
+	fake_host_text(fake, path, vendor);
+	snprintf(path, sizeof(path), "/sys/devices/%s/device", target);
+	fake_host_text(fake, path, device);
+	snprintf(path, sizeof(path), "/sys/devices/%s/numa_node", target);
+	fake_host_text(fake, path, "-1\n");
+}
+
+static void load(struct fake_host *fake, struct rd_host *host)
+{
+	struct rd_errlist errors = { 0 };
+
+	*host = (struct rd_host){ 0 };
+	assert_int_equal(rd_collect_host(fake->source, RD_COLLECT_ACS, host, &errors, NULL), 0);
+	rd_errlist_deinit(&errors);
+}
+
+static void a_console_is_no_accelerator(void **state)
+{
+	struct fake_host fake;
+	struct rd_host host;
+
+	(void)state;
+	fake_host_init(&fake);
+	add_function(&fake, "0000:05:00.0", "pci0000:00/0000:05:00.0", "0x030000\n", "0x1a03\n",
+		     "0x2000\n"); /* ASPEED */
+	add_function(&fake, "0000:06:00.0", "pci0000:00/0000:06:00.0", "0x030000\n", "0x102b\n",
+		     "0x0532\n"); /* Matrox */
+	add_function(&fake, "0000:07:00.0", "pci0000:00/0000:07:00.0", "0x030000\n", "0x1002\n",
+		     "0x515e\n"); /* ES1000 */
+	add_function(&fake, "0000:00:02.0", "pci0000:00/0000:00:02.0", "0x030000\n", "0x8086\n", "0x4c8a\n"); /* iGPU */
+	add_function(&fake, "0000:08:00.0", "pci0000:00/0000:08:00.0", "0x038000\n", "0x1234\n", "0x1111\n"); /* bochs */
+	add_function(&fake, "0000:11:00.0", "pci0000:00/0000:11:00.0", "0x030200\n", "0x10de\n", "0x2330\n");
+	add_function(&fake, "0000:12:00.0", "pci0000:00/0000:12:00.0", "0x030000\n", "0x10de\n", "0x2204\n");
+	add_function(&fake, "0000:13:00.0", "pci0000:00/0000:13:00.0", "0x038000\n", "0x1002\n", "0x74a1\n");
+	add_function(&fake, "0000:14:00.0", "pci0000:00/0000:14:00.0", "0x120000\n", "0x1da3\n", "0x1020\n");
+	add_function(&fake, "0000:15:00.0", "pci0000:00/0000:15:00.0", "0x120000\n", "0xabcd\n", "0x0001\n");
+	load(&fake, &host);
+	assert_int_equal(host.n_gpus, 5);
+	assert_string_equal(host.gpus[0].vendor, "NVIDIA");
+	assert_string_equal(host.gpus[2].vendor, "AMD");
+	assert_string_equal(host.gpus[3].vendor, "Habana");
+	assert_null(host.gpus[4].vendor);
+	rd_host_deinit(&host);
+	fake_host_deinit(&fake);
+}
+
+static void what_procfs_says_of_an_accelerator(void **state)
+{
+	struct fake_host fake;
+	struct rd_host host;
+
+	(void)state;
+	fake_host_init(&fake);
+	add_function(&fake, "0000:1b:00.0", "pci0000:1a/0000:1b:00.0", "0x030200\n", "0x10de\n", "0x2330\n");
+	fake_host_text(&fake, "/proc/driver/nvidia/gpus/0000:1b:00.0/information",
+		       "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 18\nGPU UUID: \t GPU-1234\nDevice Minor: \t 7\n");
+	load(&fake, &host);
+	assert_string_equal(host.gpus[0].name, "NVIDIA H100 80GB HBM3");
+	assert_string_equal(host.gpus[0].uuid, "GPU-1234");
+	assert_int_equal(host.gpus[0].minor.v, 7);
+	rd_host_deinit(&host);
+	fake_host_deinit(&fake);
+}
+
+static void add_nic(struct fake_host *fake)
+{
+	add_function(fake, "0000:18:00.0", "pci0000:17/0000:17:01.0/0000:18:00.0", "0x020000\n", "0x15b3\n", "0x1021\n");
+	add_function(fake, "0000:17:01.0", "pci0000:17/0000:17:01.0", "0x060400\n", "0x8086\n", "0x352a\n");
+	assert_int_equal(fake_host_run(fake,
+				       "mkdir -p sys/class/infiniband sys/class/net "
+				       "sys/devices/pci0000:17/0000:17:01.0/0000:18:00.0/infiniband/mlx5_0/ports/1 && "
+				       "ln -s ../../devices/pci0000:17/0000:17:01.0/0000:18:00.0/infiniband/mlx5_0 "
+				       "sys/class/infiniband/mlx5_0"),
+			 0);
+	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet\n");
+	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
+	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)\n");
+	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/gids/0", "fe80:0000:0000:0000:0000:0000:0000:0000\n");
+	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/gids/3", "0000:0000:0000:0000:0000:ffff:0a01:0203\n");
+	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types/3", "RoCE v2\n");
+	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/3", "bond0\n");
+}
+
+static void a_nic_behind_a_bond_and_one_in_another_namespace(void **state)
+{
+	struct fake_host fake;
+	struct rd_host host;
+
+	(void)state;
+	fake_host_init(&fake);
+	add_nic(&fake);
+	fake_host_text(&fake, "/sys/class/net/lo/type", "772\n");
+	load(&fake, &host);
+	assert_int_equal(host.n_ports, 1);
+	assert_string_equal(host.pcis[host.ibdevs[0].pci].addr, "0000:18:00.0");
+	assert_int_equal(host.ports[0].n_gids, 1); /* a bare prefix is an empty GID */
+	assert_true(host.ports[0].netns_other);
+	assert_string_equal(host.ports[0].netdev_name, "bond0");
+	rd_host_deinit(&host);
+	fake_host_text(&fake, "/sys/class/net/bond0/type", "1\n");
+	fake_host_text(&fake, "/sys/class/net/bond0/mtu", "9000\n");
+	fake_host_text(&fake, "/sys/class/net/bond0/bonding/slaves", "eth0 eth1\n");
+	load(&fake, &host);
+	assert_false(host.ports[0].netns_other);
+	assert_true(host.netdevs[host.ports[0].netdevs[0]].is_bond);
+	assert_int_equal(host.ports[0].mtu.v, 4096);
+	rd_host_deinit(&host);
+	fake_host_deinit(&fake);
+}
+
+static void acs_of_a_bridge_above_a_nic(void **state)
+{
+	uint8_t config[4096] = {
+		[0x34] = 0x40, [0x40] = 0x10, [0x42] = 0x42, [0x100] = 0x0d, [0x102] = 0x01, [0x106] = 0x1d
+	};
+	struct fake_host fake;
+	struct rd_host host;
+	int bridge;
+
+	(void)state;
+	fake_host_init(&fake);
+	add_nic(&fake);
+	fake_host_write(&fake, "/sys/bus/pci/devices/0000:17:01.0/config", config, sizeof(config));
+	load(&fake, &host);
+	bridge = rd_host_find_pci(&host, "0000:17:01.0");
+	assert_int_equal(host.pcis[bridge].acs_ctl.known, RD_OK);
+	assert_int_equal(host.pcis[bridge].acs_ctl.v, 0x1d);
+	assert_int_equal(host.pcis[bridge].kind.v, RD_PCIE_ROOT_PORT);
+	rd_host_deinit(&host);
+	/* Without root only 64 bytes can be read; capabilities that run in a ring end, too. */
+	fake_host_write(&fake, "/sys/bus/pci/devices/0000:17:01.0/config", config, 64);
+	load(&fake, &host);
+	assert_int_equal(host.pcis[bridge].acs_ctl.known, RD_DENIED);
+	rd_host_deinit(&host);
+	config[0x40] = 1;
+	config[0x41] = 0x40;
+	config[0x100] = 0x0e;
+	config[0x103] = 0x10;
+	fake_host_write(&fake, "/sys/bus/pci/devices/0000:17:01.0/config", config, sizeof(config));
+	load(&fake, &host);
+	assert_int_equal(host.pcis[bridge].acs_ctl.known, RD_ABSENT);
+	rd_host_deinit(&host);
+	fake_host_deinit(&fake);
+}
+
+static int parse(const char *text, struct rd_err *err)
+{
+	struct rd_host host = { 0 };
+	int r = rd_collect_nccl_xml(text, strlen(text), &host, err);
+
+	rd_host_deinit(&host);
+	return r;
+}
+
+static void damaged_topology_files_are_refused(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"text",
+		"<",
+		"<system",
+		"<system>",
+		"<system/",
+		"<system></cpu>",
+		"<system a></system>",
+		"<system a=b></system>",
+		"<system a=\"b></system>",
+		"<!-- ",
+		"<?xml ",
+		"<!DOCTYPE x [<!ENTITY a \"b\">]><system/>",
+		"<html></html>",
+		"<system><pci/></system>",
+		"<system><pci busid=\"zz\"/></system>",
+		"<system><pci busid=\"0000:00:20.0\"/></system>",
+	};
+	struct rd_err err;
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++) {
+		err = (struct rd_err){ 0 };
+		assert_int_equal(parse(bad[i], &err), -EBADMSG);
+		assert_true(err.message[0]);
+	}
+	assert_int_equal(parse("<?xml version='1.0'?><!-- x --><system version=\"1\"/>", NULL), 0);
+}
+
+static void topology_files_that_ask_for_too_much(void **state)
+{
+	_cleanup_free_ char *deep = calloc(1, 4096), *wide = calloc(1, 1 << 20);
+	char *at = wide;
+
+	(void)state;
+	strcpy(deep, "<system>");
+	for (int i = 0; i < 100; i++)
+		strcat(deep, "<cpu>");
+	assert_int_equal(parse(deep, NULL), -E2BIG);
+	at += sprintf(at, "<system><cpu numaid=\"0\">");
+	for (int i = 0; i < 5000; i++)
+		at += sprintf(at, "<pci busid=\"%04x:00:00.0\" class=\"0x030200\"/>", i);
+	sprintf(at, "</cpu></system>");
+	assert_int_equal(parse(wide, NULL), -E2BIG);
+	strcpy(wide, "<system ");
+	for (int i = 0; i < 40; i++)
+		strcat(wide, "a=\"1\" ");
+	strcat(wide, "/>");
+	assert_int_equal(parse(wide, NULL), -E2BIG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_console_is_no_accelerator),
+		TEST(what_procfs_says_of_an_accelerator),
+		TEST(a_nic_behind_a_bond_and_one_in_another_namespace),
+		TEST(acs_of_a_bridge_above_a_nic),
+		TEST(damaged_topology_files_are_refused),
+		TEST(topology_files_that_ask_for_too_much),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/distance.h"
+#include "collect/host.h"
+#include "nicmap-host.h"
+
+#define DATA "../shared/data/"
+
+static void assert_path(const struct rd_host *host, int gpu, int nic, const char *path, const char *nccl,
+			const char *nvshmem)
+{
+	const char *own = rd_path_name(rd_distance(host, gpu, nic, NULL));
+
+	assert_string_equal(own ? own : "unknown", path);
+	assert_string_equal(rd_path_name(rd_distance_nccl(host, gpu, nic)), nccl);
+	assert_string_equal(rd_path_name(rd_distance_nvshmem(host, gpu, nic)), nvshmem);
+}
+
+/* Two sockets; on the first two host bridges; below one of them two root ports, one with a switch behind a switch. */
+static void distances_on_a_host_with_switches(void **state)
+{
+	struct rd_host host = { 0 };
+	int up = made_switch(&host, 0x20, "pci0000:20", 0), inner, gpu, near, deep, port, bridge, node, far;
+
+	(void)state;
+	gpu = made_gpu(&host, "23:00.0", made_port_of(&host, up, 0), "pci0000:20", 0);
+	near = made_nic(&host, "near", "24:00.0", made_port_of(&host, up, 1), "pci0000:20", 0, 400);
+	inner = made_bridge(&host, "25:00.0", made_port_of(&host, up, 2), "pci0000:20", 0);
+	deep = made_nic(&host, "deep", "27:00.0", made_port_of(&host, inner, 0), "pci0000:20", 0, 400);
+	port = made_bridge(&host, "20:01.0", -1, "pci0000:20", 0);
+	bridge = made_nic(&host, "bridge", "30:00.0", port, "pci0000:20", 0, 400);
+	port = made_bridge(&host, "40:00.0", -1, "pci0000:40", 0);
+	node = made_nic(&host, "node", "41:00.0", port, "pci0000:40", 0, 400);
+	port = made_bridge(&host, "60:00.0", -1, "pci0000:60", 1);
+	far = made_nic(&host, "far", "61:00.0", port, "pci0000:60", 1, 400);
+	assert_path(&host, gpu, near, "PIX", "PIX", "PIX");
+	assert_path(&host, gpu, deep, "PXB", "PXB", "PIX"); /* NVSHMEM looks at the accelerator's side only */
+	assert_path(&host, gpu, bridge, "PHB", "PHB", "PHB");
+	assert_path(&host, gpu, node, "NODE", "PHB", "NODE");
+	assert_path(&host, gpu, far, "SYS", "SYS", "SYS");
+	rd_host_deinit(&host);
+}
+
+/* Where the kernel names no node, two host bridges are not of one node; NVSHMEM takes -1 for a node like any other. */
+static void node_minus_one_is_no_node(void **state)
+{
+	struct rd_host host = { 0 };
+	int gpu, nic;
+
+	(void)state;
+	gpu = made_gpu(&host, "21:00.0", made_bridge(&host, "20:00.0", -1, "pci0000:20", -1), "pci0000:20", -1);
+	nic = made_nic(&host, "nic", "41:00.0", made_bridge(&host, "40:00.0", -1, "pci0000:40", -1), "pci0000:40", -1,
+		       100);
+	assert_path(&host, gpu, nic, "SYS", "PHB", "NODE");
+	rd_host_deinit(&host);
+}
+
+static void a_guest_without_switches_is_unknown_and_says_why(void **state)
+{
+	struct rd_host host = { 0 };
+	const char *why = NULL;
+	int gpu, nic, other;
+
+	(void)state;
+	RD_SET(host.guest, true);
+	gpu = made_gpu(&host, "0001:00:00.0", -1, "pci0001:00", 0);
+	nic = made_nic(&host, "nic", "0101:00:00.0", -1, "pci0101:00", 0, 200);
+	other = made_nic(&host, "other", "0102:00:00.0", -1, "pci0102:00", 1, 200);
+	assert_int_equal(rd_distance(&host, gpu, nic, &why), RD_PATH_UNKNOWN);
+	assert_non_null(strstr(why, "virtual machine"));
+	/* That nodes differ is known all the same. */
+	assert_int_equal(rd_distance(&host, gpu, other, &why), RD_PATH_SYS);
+	rd_host_deinit(&host);
+}
+
+static void a_device_without_a_function_is_unknown(void **state)
+{
+	struct rd_host host = { 0 };
+	const char *why = NULL;
+	int gpu = made_gpu(&host, "21:00.0", -1, "pci0000:20", 0), nic = made_nic(&host, "rxe0", NULL, -1, "", 0, 10);
+
+	(void)state;
+	assert_int_equal(rd_distance(&host, gpu, nic, &why), RD_PATH_UNKNOWN);
+	assert_non_null(why);
+	rd_host_deinit(&host);
+}
+
+static void two_functions_of_a_card_are_near(void **state)
+{
+	struct rd_host host = { 0 };
+	int port, a, b;
+
+	(void)state;
+	port = made_bridge(&host, "60:00.0", -1, "pci0000:60", 0);
+	a = made_nic(&host, "mlx5_4", "61:00.0", port, "pci0000:60", 0, 200);
+	b = made_nic(&host, "mlx5_5", "61:00.1", port, "pci0000:60", 0, 200);
+	assert_int_equal(rd_distance_pci(&host, host.ibdevs[a].pci, host.ibdevs[b].pci, NULL), RD_PATH_PIX);
+	rd_host_deinit(&host);
+}
+
+static void places_of_vmds_long_domains_and_auxiliary_functions(void **state)
+{
+	struct rd_pci_place place;
+
+	(void)state;
+	assert_true(rd_pci_place_parse(
+		"../../../devices/pci0000:00/0000:00:0e.0/pci10000:e0/10000:e0:01.0/10000:e1:00.0", &place));
+	assert_string_equal(place.self, "10000:e1:00.0");
+	assert_string_equal(place.parent, "10000:e0:01.0");
+	assert_string_equal(place.root, "pci0000:00");
+	assert_true(
+		rd_pci_place_parse("../../devices/LNXSYSTM:00/VMBUS:01/47505500-0001/pci0001:00/0001:00:00.0", &place));
+	assert_string_equal(place.self, "0001:00:00.0");
+	assert_string_equal(place.parent, "");
+	assert_string_equal(place.root, "pci0001:00");
+	assert_true(rd_pci_place_parse(
+		"../../devices/pci0000:07/0000:07:01.0/0000:08:00.0/mlx5_core.sf.4/infiniband/mlx5_2", &place));
+	assert_string_equal(place.self, "0000:08:00.0");
+	assert_false(rd_pci_place_parse("../../devices/virtual/infiniband/rxe0", &place));
+}
+
+static bool load_xml(const char *name, struct rd_host *host)
+{
+	char path[256];
+	FILE *file;
+	char *text = calloc(1, 1 << 20);
+	size_t n;
+
+	snprintf(path, sizeof(path), DATA "nccl-topo-xml/%s", name);
+	file = fopen(path, "r");
+	if (!file) {
+		free(text);
+		return false;
+	}
+	n = fread(text, 1, (1 << 20) - 1, file);
+	fclose(file);
+	*host = (struct rd_host){ 0 };
+	assert_int_equal(rd_collect_nccl_xml(text, n, host, NULL), 0);
+	free(text);
+	return true;
+}
+
+/* Accelerators in PCI order, NICs in that of the file. I: PIX, X: PXB, H: PHB, S: SYS. */
+static const struct {
+	const char *file, *rows[8];
+} published[] = {
+	{ "aws-p4d-24xl-topo.xml", { "IHSS", "IHSS", "HISS", "HISS", "SSIH", "SSIH", "SSHI", "SSHI" } },
+	{ "azure-ncv4-topo.xml", { "H", "S", "S", "S" } },
+	{ "azure-ndv4-topo.xml",
+	  { "SSIISSSS", "SSIISSSS", "IISSSSSS", "IISSSSSS", "SSSSSSII", "SSSSSSII", "SSSSIISS", "SSSSIISS" } },
+	{ "oci-topo-flattened.xml",
+	  { "IISSSSSS", "IISSSSSS", "SSIISSSS", "SSIISSSS", "SSSSIISS", "SSSSIISS", "SSSSSSII", "SSSSSSII" } },
+	{ "topo_3p_pcie.xml", { "H", "S", "S" } },
+	{ "topo_4p1h.xml", { "X", "X", "X", "X" } },
+	{ "topo_4p2h_2nic.xml", { "XH", "XH", "XH", "XH", "HX", "HX", "HX", "HX" } },
+	{ "topo_8p1h.xml", { "XXSS", "XXSS", "XXSS", "XXSS", "SSXX", "SSXX", "SSXX", "SSXX" } },
+	{ "topo_8p6l_1nic.xml", { "H", "H", "H", "H", "S", "S", "S", "S" } },
+};
+
+static void published_topology_files_by_the_rule_of_nccl(void **state)
+{
+	static const char letters[] = {
+		[RD_PATH_PIX] = 'I', [RD_PATH_PXB] = 'X', [RD_PATH_PHB] = 'H', [RD_PATH_SYS] = 'S'
+	};
+
+	(void)state;
+	for (size_t f = 0; f < RD_ARRAY_SIZE(published); f++) {
+		struct rd_host host;
+
+		if (!load_xml(published[f].file, &host))
+			skip();
+		for (size_t g = 0; g < host.n_gpus; g++) {
+			const char *row = published[f].rows[g];
+
+			assert_non_null(row);
+			assert_int_equal(strlen(row), host.n_ibdevs);
+			for (size_t d = 0; d < host.n_ibdevs; d++)
+				if (letters[rd_distance_nccl(&host, (int)g, (int)d)] != row[d])
+					fail_msg("%s: GPU%zu to NIC%zu", published[f].file, g, d);
+		}
+		assert_true(host.n_gpus == 8 || !published[f].rows[host.n_gpus]);
+		rd_host_deinit(&host);
+	}
+}
+
+/* The table has both functions of each card, the file one: NIC n of the file is NICs cards[n] and the one after. */
+static void the_oci_host_is_as_its_owner_published_it(void **state)
+{
+	static const unsigned cards[] = { 5, 7, 1, 3, 14, 16, 9, 11 };
+	struct rd_host host;
+	char line[1024];
+	size_t seen = 0;
+	FILE *file = fopen(DATA "nvidia-smi-topo/oci-bm.gpu.a100-18nic.topo-m.txt", "r");
+
+	(void)state;
+	if (!file || !load_xml("oci-topo-flattened.xml", &host)) {
+		if (file)
+			fclose(file);
+		skip();
+	}
+	while (fgets(line, sizeof(line), file)) {
+		char *words[64];
+		size_t n = 0, gpu;
+
+		for (char *word = strtok(line, " \t\n"); word && n < 64; word = strtok(NULL, " \t\n"))
+			words[n++] = word;
+		if (n < 28 || strncmp(words[0], "GPU", 3) != 0 || strcmp(words[1], "GPU1") == 0 || words[0][3] < '0')
+			continue;
+		gpu = (size_t)(words[0][3] - '0');
+		for (size_t d = 0; d < host.n_ibdevs; d++)
+			for (unsigned fn = 0; fn < 2; fn++) {
+				const char *path = rd_path_name(rd_distance(&host, (int)gpu, (int)d, NULL));
+
+				assert_string_equal(path, words[1 + 8 + cards[d] + fn]);
+			}
+		seen++;
+	}
+	fclose(file);
+	assert_int_equal(seen, 8);
+	rd_host_deinit(&host);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(distances_on_a_host_with_switches),
+		TEST(node_minus_one_is_no_node),
+		TEST(a_guest_without_switches_is_unknown_and_says_why),
+		TEST(a_device_without_a_function_is_unknown),
+		TEST(two_functions_of_a_card_are_near),
+		TEST(places_of_vmds_long_domains_and_auxiliary_functions),
+		TEST(published_topology_files_by_the_rule_of_nccl),
+		TEST(the_oci_host_is_as_its_owner_published_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What must not be found in a redacted bundle, in any form, and what must still fit together in it. */
+#include "tar.h"
+#include "unit.h"
+
+#include "source/record.h"
+#include "source/redact.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <rdma/rdma_netlink.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAC "\x02\xc9\x03\xa1\xb2\xc3"
+#define GUID "\x00\x02\xc9\x03\x00\xa1\xb2\xc4"
+#define IPV4 "\x0a\x01\x14\x1e"
+
+static const char *const texts[] = {
+	"gpu-node-17",
+	"GPU-NODE-17",
+	"example.org",
+	"02:c9:03:a1:b2:c3",
+	"02c903a1b2c3",
+	"0002:c903:00a1:b2c4",
+	"0002c90300a1b2c4",
+	"0x0002c90300a1b2c4",
+	"00c9:03ff:fea1:b2c3",
+	"c9:3ff:fea1:b2c3",
+	"10.1.20.30",
+	"1E14010A",
+	"10.1.20.1",
+	"SN-4711-0815",
+	"4711",
+	"2001:db8:1:2",
+	"2001:0db8:0001:0002",
+	"fd00:1:2:3",
+	"--secret-token",
+	"root=UUID",
+	"GPU-5f1c2d3e",
+	"5f1c2d3e-0000-1111-2222-333344445555",
+};
+
+static const struct rd_buf raws[] = {
+	{ (char *)MAC, 6, 0, false },
+	{ (char *)GUID, 8, 0, false },
+	{ (char *)"\xc4\xb2\xa1\x00\x03\xc9\x02\x00", 8, 0, false },
+	{ (char *)IPV4, 4, 0, false },
+	{ (char *)"\x00\xc9\x03\xff\xfe\xa1\xb2\xc3", 8, 0, false },
+	{ (char *)"\xc3\xb2\xa1\xfe\xff\x03\xc9\x00", 8, 0, false },
+};
+
+static struct nlmsghdr route_request = { .nlmsg_type = RTM_GETADDR, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP };
+static struct nlmsghdr rdma_request = { .nlmsg_type = 0x1401, .nlmsg_flags = NLM_F_REQUEST };
+
+static void add_attr(struct rd_buf *out, uint16_t type, const void *data, size_t size)
+{
+	struct nlattr attr = { .nla_len = (uint16_t)(NLA_HDRLEN + size), .nla_type = type };
+	static const char zeros[4];
+
+	rd_buf_add(out, &attr, sizeof(attr));
+	rd_buf_add(out, data, size);
+	rd_buf_add(out, zeros, NLA_ALIGN(size) - size);
+}
+
+/* A host whose files are in a folder and whose kernel answers two requests. */
+struct host {
+	struct rd_source src;
+	struct rd_source_ops ops;
+	struct rd_source *files;
+};
+
+static int host_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	return rd_read_file(((struct host *)src)->files, path, ret, err);
+}
+
+static int host_list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	return rd_list_dir(((struct host *)src)->files, path, ret, err);
+}
+
+static int host_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+{
+	return rd_read_link(((struct host *)src)->files, path, ret, err);
+}
+
+static uint64_t host_now(struct rd_source *src, int clock)
+{
+	(void)src;
+	(void)clock;
+	return 1;
+}
+
+static int host_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+			struct rd_err *err)
+{
+	struct rd_buf out = { 0 }, body = { 0 };
+	struct nlmsghdr head = { 0 };
+	struct ifaddrmsg address = { .ifa_family = AF_INET, .ifa_prefixlen = 24, .ifa_index = 2 };
+	uint8_t storage[128] = { AF_INET, 0, 0x12, 0xb7 };
+
+	(void)src;
+	(void)request;
+	(void)size;
+	(void)err;
+	if (protocol == NETLINK_ROUTE) {
+		rd_buf_add(&body, &address, sizeof(address));
+		add_attr(&body, IFA_LOCAL, IPV4, 4);
+		add_attr(&body, 77, "\x01\x02" MAC "\x01\x02", 10);
+		add_attr(&body, IFA_LABEL, "enx02c903a1b2c3", 16);
+		head.nlmsg_type = RTM_NEWADDR;
+	} else {
+		memcpy(storage + 4, IPV4, 4);
+		add_attr(&body, RDMA_NLDEV_ATTR_NODE_GUID, raws[2].data, 8);
+		add_attr(&body, RDMA_NLDEV_ATTR_RES_DST_ADDR, storage, sizeof(storage));
+		add_attr(&body, RDMA_NLDEV_ATTR_FW_VERSION, "218.0.219.13", 13);
+		head.nlmsg_type = 0x1401;
+	}
+	head.nlmsg_len = (uint32_t)(NLMSG_HDRLEN + body.len);
+	rd_buf_add(&out, &head, sizeof(head));
+	rd_buf_add(&out, body.data, body.len);
+	rd_buf_deinit(&body);
+	*ret = (struct rd_bytes){ (uint8_t *)out.data, out.len };
+	return 0;
+}
+
+static void make_files(const char *root)
+{
+	_cleanup_free_ char *command = NULL;
+
+	assert_true(
+		asprintf(
+			&command,
+			"cd %s && mkdir -p proc/sys/kernel proc/net proc/7 sys/net/enx02c903a1b2c3 sys/ib sys/pci &&"
+			"echo gpu-node-17.example.org > proc/sys/kernel/hostname &&"
+			"echo 'GPU-NODE-17 HCA-1' > sys/ib/node_desc && echo 218.0.219.13 > sys/ib/fw_ver &&"
+			"echo 0002:c903:00a1:b2c4 > sys/ib/node_guid && echo 0x0002c90300a1b2c4 > sys/ib/guid2 &&"
+			"echo fe80:0000:0000:0000:00c9:03ff:fea1:b2c3 > sys/ib/gid0 &&"
+			"echo 0000:0000:0000:0000:0000:ffff:0a01:141e > sys/ib/gid1 &&"
+			"echo 2001:0db8:0001:0002:00c9:03ff:fea1:b2c3 > sys/ib/gid2 &&"
+			"echo fd00:1:2:3::9 > sys/ib/gid3 &&"
+			"echo 02:c9:03:a1:b2:c3 > sys/net/enx02c903a1b2c3/address && echo SN-4711-0815 > sys/pci/serial &&"
+			"printf 'Model: H100\\nGPU UUID: GPU-5f1c2d3e-0000-1111-2222-333344445555\\nSerial Number: SN-4711-0815\\n'"
+			" > sys/pci/information && ln -s ../net/enx02c903a1b2c3 sys/pci/netdev &&"
+			"printf 'python\\0train.py\\0--secret-token\\0' > proc/7/cmdline &&"
+			"echo 'BOOT_IMAGE=/vmlinuz root=UUID=5f1c2d3e-0000-1111-2222-333344445555 iommu=pt' > proc/cmdline &&"
+			"printf 'Iface\\tDestination\\tGateway\\neth0\\t00000000\\t0114010A\\neth0\\t1E14010A\\t00000000\\n'"
+			" > proc/net/route && echo 'via 10.1.20.1 dev eth0 src 10.1.20.30' > proc/net/text &&"
+			"printf '200000000000000000c903fffea1b2c3 02 40\\n' > proc/net/if_inet6 &&"
+			"(head -c 256 /dev/zero; printf '\\003\\000\\001\\000\\303\\262\\241\\376\\377\\003\\311\\000';"
+			" head -c 100 /dev/zero) > sys/pci/config",
+			root) > 0);
+	assert_int_equal(system(command), 0);
+}
+
+static const char *const paths[] = {
+	"/proc/sys/kernel/hostname",
+	"/sys/ib/node_desc",
+	"/sys/ib/fw_ver",
+	"/sys/ib/node_guid",
+	"/sys/ib/guid2",
+	"/sys/ib/gid0",
+	"/sys/ib/gid1",
+	"/sys/ib/gid2",
+	"/sys/ib/gid3",
+	"/sys/pci/netdev/address",
+	"/sys/pci/serial",
+	"/sys/pci/information",
+	"/proc/7/cmdline",
+	"/proc/cmdline",
+	"/proc/net/route",
+	"/proc/net/text",
+	"/proc/net/if_inet6",
+	"/sys/pci/config",
+};
+
+/* Everything asked, redacted, saved as a plain tar. */
+static void capture(const char *root, const char *tar)
+{
+	struct host host = { .ops = { .name = "live",
+				      .read_file = host_read,
+				      .list_dir = host_list,
+				      .read_link = host_link,
+				      .netlink = host_netlink,
+				      .now = host_now } };
+	_cleanup_(rd_source_closep) struct rd_source *record = NULL;
+	_cleanup_(rd_recording_deinit) struct rd_recording recording = { 0 };
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 }, more = { 0 };
+	_cleanup_names_ struct rd_names names = { 0 };
+	struct rd_err err = { 0 };
+
+	host.src.ops = &host.ops;
+	route_request.nlmsg_len = rdma_request.nlmsg_len = sizeof(struct nlmsghdr);
+	assert_int_equal(rd_source_live_open(root, &host.files, NULL), 0);
+	assert_int_equal(rd_source_record_open(&host.src, &record, NULL), 0);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(paths); i++)
+		assert_int_not_equal(text_at(record, paths[i])[0], '(');
+	assert_int_equal(rd_list_dir(record, "/sys/net", &names, NULL), 0);
+	assert_int_equal(rd_netlink(record, NETLINK_ROUTE, &route_request, sizeof(route_request), &bytes, NULL), 0);
+	assert_int_equal(rd_netlink(record, NETLINK_RDMA, &rdma_request, sizeof(rdma_request), &more, NULL), 0);
+	assert_int_equal(rd_source_record_take(record, &recording, NULL), 0);
+	if (rd_record_redact(&recording, &err) < 0 || rd_record_save(&recording, "0", tar, NULL, &err) < 0)
+		fail_msg("%s: %s", err.object, err.message);
+	rd_source_closep(&host.files);
+}
+
+static void assert_nowhere(const char *tar)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	_cleanup_(rd_source_closep) struct rd_source *here = NULL;
+
+	assert_int_equal(rd_source_live_open(NULL, &here, NULL), 0);
+	assert_int_equal(rd_read_file(here, tar, &bytes, NULL), 0);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(texts); i++)
+		if (memmem(bytes.data, bytes.size, texts[i], strlen(texts[i])))
+			fail_msg("still there: %s", texts[i]);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(raws); i++)
+		if (memmem(bytes.data, bytes.size, raws[i].data, raws[i].len))
+			fail_msg("still there: raw bytes %zu", i);
+}
+
+static void nothing_that_identifies_is_left_and_the_rest_fits_together(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *bundle = NULL;
+	char root[] = "/tmp/rdmadiag-unit-XXXXXX", tar[64], command[128], mac[32], ip[64], text[128];
+	_cleanup_free_ char *target = NULL;
+	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err err = { 0 };
+	unsigned m[6];
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	make_files(root);
+	snprintf(tar, sizeof(tar), "%s/x.tar", root);
+	capture(root, tar);
+	assert_nowhere(tar);
+	if (rd_source_bundle_open(tar, &bundle, &err) < 0)
+		fail_msg("%s: %s", err.object, err.message);
+
+	/* The link leads to the folder of the new name, which is made of the new MAC, as is the link-local GID. */
+	strcpy(mac, text_at(bundle, "/sys/pci/netdev/address"));
+	assert_int_equal(sscanf(mac, "%x:%x:%x:%x:%x:%x", &m[0], &m[1], &m[2], &m[3], &m[4], &m[5]), 6);
+	assert_int_equal(rd_read_link(bundle, "/sys/pci/netdev", &target, NULL), 0);
+	snprintf(text, sizeof(text), "../net/enx%02x%02x%02x%02x%02x%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
+	assert_string_equal(target, text);
+	assert_int_equal(rd_list_dir(bundle, "/sys/net", &names, NULL), 0);
+	assert_string_equal(names.v[0], text + 7);
+	snprintf(text, sizeof(text), "fe80:0000:0000:0000:%02x%02x:%02xff:fe%02x:%02x%02x\n", m[0] ^ 2, m[1], m[2],
+		 m[3], m[4], m[5]);
+	assert_string_equal(text_at(bundle, "/sys/ib/gid0"), text);
+
+	/* The same address as text, in a GID, as the kernel's number, and in netlink. */
+	assert_int_equal(sscanf(text_at(bundle, "/proc/net/text"), "via %*s dev eth0 src %63s", ip), 1);
+	assert_int_equal(inet_pton(AF_INET, ip, &m[0]), 1);
+	snprintf(text, sizeof(text), "eth0\t%08X\t", m[0]);
+	assert_non_null(strstr(text_at(bundle, "/proc/net/route"), text));
+	assert_int_equal(rd_netlink(bundle, NETLINK_ROUTE, &route_request, sizeof(route_request), &bytes, NULL), 0);
+	assert_non_null(memmem(bytes.data, bytes.size, &m[0], 4));
+	assert_non_null(memmem(bytes.data, bytes.size, "enx0272", 7));
+	snprintf(text, sizeof(text), ":ffff:%04x:%04x\n", ntohl(m[0]) >> 16, ntohl(m[0]) & 0xffff);
+	assert_non_null(strstr(text_at(bundle, "/sys/ib/gid1"), text));
+
+	assert_string_equal(text_at(bundle, "/sys/ib/fw_ver"), "218.0.219.13\n");
+	assert_non_null(strstr(text_at(bundle, "/proc/cmdline"), "iommu=pt"));
+	assert_non_null(strstr(text_at(bundle, "/sys/ib/node_desc"), " HCA-1"));
+	strcpy(text, text_at(bundle, "/sys/pci/serial"));
+	assert_non_null(strstr(text_at(bundle, "/sys/pci/information"), text));
+	assert_non_null(strstr(text_at(bundle, "/sys/pci/information"), "Model: H100\n"));
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	assert_int_equal(system(command), 0);
+}
+
+static void what_only_looks_like_an_address_stays(void **state)
+{
+	static const char *const stay[] = {
+		"0000:1b:00.0",
+		"12:34:56",
+		"255.255.255.0",
+		"127.0.0.1",
+		"0.0.0.0",
+		"::1",
+		"::",
+		"ff:ff:ff:ff:ff:ff",
+		"00:00:00:00:00:00",
+		"fe80::/64",
+		"mlx5_10",
+		"20.31.1014",
+		"deadbeef",
+		"ffffffff81000000",
+		"a:b",
+		"face",
+		"0000:0000:0000:0000:0000:0000:0000:0000",
+		"pci0000:00/0000:00:02.0",
+		"1.2.3",
+		"4: ACTIVE",
+		"5.8-2.0.3.0.1",
+	};
+	_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(stay); i++) {
+		_cleanup_buf_ struct rd_buf out = { 0 };
+
+		rd_redact_text(&redact, stay[i], strlen(stay[i]), 0, &out);
+		assert_string_equal(out.data, stay[i]);
+	}
+}
+
+static void hosts_of_one_network_stay_in_one(void **state)
+{
+	_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };
+	uint8_t a[4] = { 10, 1, 2, 3 }, b[4] = { 10, 1, 3, 7 }, c[4] = { 10, 2, 2, 3 }, net[4] = { 10, 1, 0, 0 };
+
+	(void)state;
+	rd_redact_ip4(&redact, a);
+	rd_redact_ip4(&redact, b);
+	rd_redact_ip4(&redact, c);
+	rd_redact_ip4(&redact, net);
+	assert_memory_equal(a, b, 2);
+	assert_memory_equal(a, net, 2);
+	assert_int_equal(a[2] ^ b[2], 2 ^ 3);
+	assert_int_equal(a[0], c[0]);
+	assert_int_not_equal(a[1], c[1]);
+	assert_true(a[0] >= 240);
+	assert_memory_equal(net + 2, "\0\0", 2);
+}
+
+static void an_ipoib_address_ends_in_the_stand_in_of_its_guid(void **state)
+{
+	static const char text[] = "80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:a1:b2:c4 0002:c903:00a1:b2c4 "
+				   "(00-02-c9-a1-b2-c3, [fe80::2:c903:a1:b2c4%ib0]:80) 10.1.2.3:4791.";
+	_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	char expected[32];
+	unsigned g[8];
+
+	(void)state;
+	rd_redact_text(&redact, text, strlen(text), 0, &out);
+	assert_int_equal(sscanf(out.data, "80:00:02:08:fe:80:00:00:00:00:00:00:%x:%x:%x:%x:%x:%x:%x:%x", &g[0], &g[1],
+				&g[2], &g[3], &g[4], &g[5], &g[6], &g[7]),
+			 8);
+	snprintf(expected, sizeof(expected), " %02x%02x:%02x%02x:%02x%02x:%02x%02x ", g[0], g[1], g[2], g[3], g[4],
+		 g[5], g[6], g[7]);
+	assert_non_null(strstr(out.data, expected));
+	assert_null(strstr(out.data, "a1-b2"));
+	assert_null(strstr(out.data, "a1:b2"));
+	assert_non_null(strstr(out.data, "%ib0]:80) 240."));
+	assert_non_null(strstr(out.data, ".2.3:4791."));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_that_identifies_is_left_and_the_rest_fits_together),
+		TEST(what_only_looks_like_an_address_stays),
+		TEST(hosts_of_one_network_stay_in_one),
+		TEST(an_ipoib_address_ends_in_the_stand_in_of_its_guid),
+	};
+
+	return cmocka_run_group_tests_name("redact", tests, NULL, NULL);
+}
