@@ -139,6 +139,7 @@ at_least() { # MODULE FUNCTIONS: as many are selected, and all but one in twenty
 
 test_all_drivers_attach() {
 	local selected
+	[ -e /sys/class/infiniband/rxe0 ] || . tests/vm/guest/rxe-up --one
 	selected=$(awk '{ n += $3 } END { print n }' "$RD_VM_OUT/counts")
 	trace drivers
 	run reg-mr-unmapped --dev rxe0
