@@ -19,7 +19,7 @@
 
 /* Three times where it is quick; a kernel that needs a minute to let go is asked once. */
 #define TIMES 3
-#define LONG_S 5
+#define LONG_S 20
 
 static size_t selected(const struct rd_fnset *set)
 {

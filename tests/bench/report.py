@@ -164,7 +164,7 @@ Ours sends one record for the whole chain, with verb, device and counts, bare se
 {stacks(kernels)}
 ## Time
 
-In seconds by the clock, with two emulated processors: least (median) of three runs, of one where it takes over five seconds.
+In seconds by the clock, with two emulated processors: least (median) of three runs, of fewer where one takes long.
 50 and 200 are chosen from the selection by a program of the benchmark; *all* is the product, `trace-errno --backend`;
 *drivers* is `trace-errno` with mlx5_ib, mlx4_ib, irdma and bnxt_re loaded, too. Ready is when it says that it traces. The
 prompt is back, counted from Ctrl-C, when the command has ended; nothing is left when the kernel has no program or link of
