@@ -102,10 +102,10 @@ nothing_of_ours() {
 	[ "$(bpftool -j prog show | jq length)" = 0 ] && [ "$(bpftool -j link show | jq length)" = 0 ]
 }
 
-# gone: nothing is left of any trace after as long as it may take: 2 s on 7.x, 90 s on 6.x; in emulation on a busy host
-# SLOW and twice as long. The times taken are kept in the file `gone`.
+# gone: nothing is left of any trace after as long as it may take: 90 s on 6.x; 2 s on 7.x, in emulation SLOW times that.
+# The times taken are kept in the file `gone`.
 gone() {
-	local limit=180 pause=3 began
+	local limit=90 pause=3 began
 	[ "$KERNEL" = 6.1 ] || pause=0.5
 	[ "$KERNEL" != 7.x ] || limit=$((2 * SLOW))
 	began=$(now)
