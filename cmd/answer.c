@@ -19,18 +19,10 @@ int rd_out_failure(void)
 
 int rd_out(const struct rd_buf *buf)
 {
-	size_t done = 0;
-
 	if (buf->failed && !out_failure)
 		out_failure = ENOMEM;
-	while (done < buf->len && !out_failure) {
-		ssize_t n = write(STDOUT_FILENO, buf->data + done, buf->len - done);
-
-		if (n >= 0)
-			done += n;
-		else if (errno != EINTR)
-			out_failure = errno;
-	}
+	if (!out_failure)
+		out_failure = -rd_write_all(STDOUT_FILENO, buf->data, buf->len);
 	return -out_failure;
 }
 

@@ -5,7 +5,7 @@
 
 #include "analyse/distance.h"
 #include "analyse/role.h"
-#include "analyse/text.h"
+#include "base/text.h"
 
 static bool in_choice(const struct rd_choice *choice, int port)
 {

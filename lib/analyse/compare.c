@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyse/remarks.h"
-#include "analyse/text.h"
+#include "base/text.h"
 
 struct state {
 	const struct rd_compared *hosts;

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/text.h"
 #include "base/buf.h"
+#include "base/text.h"
 
 static int add(struct rd_env *env, const char *library, const char *name, char *value)
 {

@@ -4,7 +4,7 @@
 
 #include "analyse/envcheck-priv.h"
 #include "analyse/nccl.h"
-#include "analyse/text.h"
+#include "base/text.h"
 
 static const char *device(const struct rd_host *host, size_t port)
 {

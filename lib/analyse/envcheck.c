@@ -7,7 +7,7 @@
 
 #include "analyse/envcheck-priv.h"
 #include "analyse/gid.h"
-#include "analyse/text.h"
+#include "base/text.h"
 
 int rd_effects_set(struct rd_effects *effects, const char *name, const char *value)
 {

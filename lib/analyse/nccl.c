@@ -6,7 +6,7 @@
 
 #include "analyse/distance.h"
 #include "analyse/role.h"
-#include "analyse/text.h"
+#include "base/text.h"
 
 /* GB/s, as NCCL has them in src/graph/topo.h. */
 #define LOC_BW 5000.0f

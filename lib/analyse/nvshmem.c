@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "analyse/text.h"
+#include "base/text.h"
 
 enum { FREE = -1, NO_MORE = -2 };
 

@@ -3,20 +3,7 @@
 
 #include <errno.h>
 
-#include "analyse/text.h"
-
-int rd_remark_add(struct rd_remarks *list, const struct rd_remark *remark)
-{
-	if (remark->subject && rd_grow(&list->v, &list->cap, list->n + 1, sizeof(*list->v)) == 0) {
-		list->v[list->n++] = *remark;
-		return 0;
-	}
-	free(remark->subject);
-	free(remark->observed);
-	free(remark->expected);
-	free(remark->fix);
-	return -ENOMEM;
-}
+#include "base/text.h"
 
 static bool is_used(const struct rd_choices *choices, int ibdev, const struct rd_host *host)
 {

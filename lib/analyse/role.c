@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/role.h"
-#include "analyse/text.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>

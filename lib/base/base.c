@@ -26,3 +26,49 @@ int rd_grow(void *v, size_t *cap, size_t need, size_t elem_size)
 	*cap = want;
 	return 0;
 }
+
+int rd_write_all(int fd, const void *data, size_t size)
+{
+	const uint8_t *bytes = data;
+
+	while (size > 0) {
+		ssize_t n = write(fd, bytes, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		bytes += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+uint64_t rd_hash(uint64_t hash, const void *data, size_t size)
+{
+	const uint8_t *bytes = data;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+void *rd_find_u64(const void *v, size_t n, size_t elem_size, uint64_t key)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const uint8_t *at = (const uint8_t *)v + middle * elem_size;
+		uint64_t have;
+
+		memcpy(&have, at, sizeof(have));
+		if (have == key)
+			return (void *)(uintptr_t)at;
+		if (have < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}

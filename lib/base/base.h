@@ -48,6 +48,17 @@ static inline void rd_cleanup_close(int *fd)
  * failure. Returns 0 or -ENOMEM. */
 int rd_grow(void *v, size_t *cap, size_t need, size_t elem_size);
 
+/* Writes all of it, however often the kernel takes a part only. 0 or -errno. */
+int rd_write_all(int fd, const void *data, size_t size);
+
+/* FNV-1a of 64 bits: the same on every machine and in every version. Begin with RD_HASH, go on with what came out. Not for
+ * tables whose keys an enemy can choose. */
+#define RD_HASH UINT64_C(0xcbf29ce484222325)
+uint64_t rd_hash(uint64_t hash, const void *data, size_t size);
+
+/* The element of a sorted array whose first member, a uint64_t, is `key`; NULL: none is. */
+void *rd_find_u64(const void *v, size_t n, size_t elem_size, uint64_t key);
+
 /* What is known of a fact. Unknown is never zero: it is "-" in a table and null in JSON. */
 enum rd_known {
 	RD_ABSENT = 0, /* the host has no such thing, or nobody asked */

@@ -42,18 +42,6 @@ void rd_effects_deinit(struct rd_effects *effects)
 	*effects = (struct rd_effects){ 0 };
 }
 
-void rd_remarks_deinit(struct rd_remarks *remarks)
-{
-	for (size_t i = 0; i < remarks->n; i++) {
-		free(remarks->v[i].subject);
-		free(remarks->v[i].observed);
-		free(remarks->v[i].expected);
-		free(remarks->v[i].fix);
-	}
-	free(remarks->v);
-	*remarks = (struct rd_remarks){ 0 };
-}
-
 void rd_nicmap_deinit(struct rd_nicmap *map)
 {
 	free(map->pairs);

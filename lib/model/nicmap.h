@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "model/host.h"
+#include "model/remark.h"
 
 /* As `nvidia-smi topo -m` has them, the nearest first. */
 enum rd_path {
@@ -66,22 +67,6 @@ struct rd_effects {
 	size_t n, cap;
 };
 void rd_effects_deinit(struct rd_effects *effects);
-
-/* Something to tell: what is wrong with whom, and what to do. */
-enum rd_gravity { RD_REMARK_OK = 0, RD_REMARK_WARNING, RD_REMARK_CRITICAL, RD_REMARK_UNKNOWN };
-
-struct rd_remark {
-	const char *id; /* "nic-shared"; static */
-	enum rd_gravity gravity;
-	const char *title, *why;		   /* static */
-	char *subject, *observed, *expected, *fix; /* owned; NULL: nothing to say */
-};
-
-struct rd_remarks {
-	struct rd_remark *v;
-	size_t n, cap;
-};
-void rd_remarks_deinit(struct rd_remarks *remarks);
 
 struct rd_nicmap {
 	struct rd_pair *pairs; /* [gpu * n_ibdevs + ibdev] */

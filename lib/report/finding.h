@@ -2,7 +2,7 @@
 #ifndef RD_REPORT_FINDING_H
 #define RD_REPORT_FINDING_H
 
-#include "model/nicmap.h"
+#include "model/remark.h"
 #include "report/report.h"
 
 /* Adds copies of the remarks as findings. 0 or -ENOMEM. */

@@ -70,16 +70,12 @@ const char *rd_nlprotocol_name(int protocol, char *buf)
 
 void rd_nlrequest_path(int protocol, const void *request, size_t size, char *buf, size_t buf_size)
 {
-	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a: the same on every machine and in every version */
-	const uint8_t *bytes = request;
 	struct nlmsghdr head;
 	char name[16];
 
 	memcpy(&head, request, sizeof(head));
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ bytes[i]) * 0x100000001b3u;
 	snprintf(buf, buf_size, "%s/%u-%016llx", rd_nlprotocol_name(protocol, name), head.nlmsg_type,
-		 (unsigned long long)hash);
+		 (unsigned long long)rd_hash(RD_HASH, request, size));
 }
 
 void rd_nlsockets_deinit(struct rd_nlsockets *sockets)

@@ -61,13 +61,8 @@ static struct btf *new_split(const struct rd_bytes *bytes, struct btf *base)
 
 	if (fd < 0)
 		return NULL;
-	for (size_t done = 0; done < bytes->size;) {
-		ssize_t n = write(fd, bytes->data + done, bytes->size - done);
-
-		if (n <= 0)
-			return NULL;
-		done += (size_t)n;
-	}
+	if (rd_write_all(fd, bytes->data, bytes->size) < 0)
+		return NULL;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return btf__parse_raw_split(path, base);
 }

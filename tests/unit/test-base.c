@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -146,15 +147,58 @@ static void an_error_keeps_object_message_and_hint(void **state)
 	assert_int_equal(rd_err_set(NULL, EIO, "x", "y"), -EIO);
 }
 
+static void what_is_found_is_the_element_of_that_key(void **state)
+{
+	struct {
+		uint64_t key;
+		int value;
+	} v[] = { { 2, 20 }, { 4, 40 }, { 1ULL << 40, 50 }, { UINT64_MAX, 60 } };
+
+	(void)state;
+	for (size_t n = 0; n <= RD_ARRAY_SIZE(v); n++) {
+		for (size_t i = 0; i < RD_ARRAY_SIZE(v); i++)
+			assert_ptr_equal(rd_find_u64(v, n, sizeof(v[0]), v[i].key), i < n ? &v[i] : NULL);
+		assert_null(rd_find_u64(v, n, sizeof(v[0]), 0));
+		assert_null(rd_find_u64(v, n, sizeof(v[0]), 3));
+	}
+}
+
+/* Names of files in bundles are made of it: a bundle of yesterday must be read tomorrow. */
+static void a_hash_stays_what_it_is(void **state)
+{
+	(void)state;
+	assert_int_equal(rd_hash(RD_HASH, "", 0), UINT64_C(0xcbf29ce484222325));
+	assert_int_equal(rd_hash(RD_HASH, "foobar", 6), UINT64_C(0x85944171f73967e8));
+	assert_int_equal(rd_hash(rd_hash(RD_HASH, "foo", 3), "bar", 3), rd_hash(RD_HASH, "foobar", 6));
+}
+
+static void blanks_go_from_both_ends_only(void **state)
+{
+	char text[] = " \t a b\r\n", blank[] = " \n", empty[] = "";
+
+	(void)state;
+	assert_string_equal(rd_trim(text), "a b");
+	assert_string_equal(rd_trim(blank), "");
+	assert_string_equal(rd_trim(empty), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_process_name_cannot_clear_the_screen),	TEST(eight_bit_controls_do_not_reach_the_terminal),
-		TEST(text_cannot_be_turned_round_or_hidden),	TEST(honest_text_stays_as_it_is),
-		TEST(broken_utf8_is_shown_byte_by_byte),	TEST(a_long_string_grows_in_steps),
-		TEST(an_array_too_large_for_memory_is_refused), TEST(every_errno_name_leads_back_to_its_number),
-		TEST(the_kernels_own_errnos_have_names),	TEST(an_errno_can_be_typed_in_any_usual_way),
+		TEST(a_process_name_cannot_clear_the_screen),
+		TEST(eight_bit_controls_do_not_reach_the_terminal),
+		TEST(text_cannot_be_turned_round_or_hidden),
+		TEST(honest_text_stays_as_it_is),
+		TEST(broken_utf8_is_shown_byte_by_byte),
+		TEST(a_long_string_grows_in_steps),
+		TEST(an_array_too_large_for_memory_is_refused),
+		TEST(every_errno_name_leads_back_to_its_number),
+		TEST(the_kernels_own_errnos_have_names),
+		TEST(an_errno_can_be_typed_in_any_usual_way),
 		TEST(an_error_keeps_object_message_and_hint),
+		TEST(what_is_found_is_the_element_of_that_key),
+		TEST(a_hash_stays_what_it_is),
+		TEST(blanks_go_from_both_ends_only),
 	};
 
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+char *rd_vtext(const char *fmt, va_list ap)
+{
+	char *text;
+
+	return vasprintf(&text, fmt, ap) < 0 ? NULL : text;
+}
+
+char *rd_text(const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = rd_vtext(fmt, ap);
+	va_end(ap);
+	return text;
+}
+
+char *rd_trim(char *text)
+{
+	size_t size;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	size = strlen(text);
+	while (size > 0 && isspace((unsigned char)text[size - 1]))
+		size--;
+	text[size] = 0;
+	return text;
+}

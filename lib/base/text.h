@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Small strings: made by printf, freed of blanks. */
+#ifndef RD_TEXT_H
+#define RD_TEXT_H
+
+#include <stdarg.h>
+
+#include "base/base.h"
+
+/* A new string made by printf; NULL when out of memory. Caller frees. */
+char *rd_text(const char *fmt, ...) RD_PRINTF(1, 2);
+char *rd_vtext(const char *fmt, va_list ap) RD_PRINTF(1, 0);
+
+/* Strips blanks and line ends from both ends, in place: returns where the text now begins, inside `text`. */
+char *rd_trim(char *text);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A library that hangs or dies must cost its caller an error and nothing else. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "source/child.h"
+#include "unit.h"
+
+#define LIMIT (1 << 20)
+
+static int answer_many(void *arg, struct rd_bytes *ret, struct rd_err *err)
+{
+	size_t size = *(size_t *)arg;
+
+	(void)err;
+	ret->data = malloc(size);
+	if (!ret->data)
+		return -ENOMEM;
+	memset(ret->data, 'x', size);
+	ret->size = size;
+	return 0;
+}
+
+static int refuse(void *arg, struct rd_bytes *ret, struct rd_err *err)
+{
+	(void)arg, (void)ret;
+	return rd_err_set(err, EACCES, "the device", "not for you");
+}
+
+static int hang(void *arg, struct rd_bytes *ret, struct rd_err *err)
+{
+	(void)arg, (void)ret, (void)err;
+	signal(SIGTERM, SIG_IGN);
+	for (;;)
+		pause();
+}
+
+static int die(void *arg, struct rd_bytes *ret, struct rd_err *err)
+{
+	(void)arg, (void)ret, (void)err;
+	_exit(0);
+}
+
+static int talk(void *arg, struct rd_bytes *ret, struct rd_err *err)
+{
+	printf("a library's remark\n");
+	fflush(stdout);
+	return answer_many(arg, ret, err);
+}
+
+static void answers_of_any_size_arrive_whole(void **state)
+{
+	(void)state;
+	for (size_t size = 0; size <= LIMIT; size = size ? size * 4 : 1) {
+		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+		struct rd_err err = { 0 };
+
+		assert_int_equal(rd_child_run("many", answer_many, &size, 60000, LIMIT, &bytes, &err), 0);
+		assert_int_equal(bytes.size, size);
+		assert_int_equal(bytes.data[size], 0);
+		for (size_t i = 0; i < size; i++)
+			assert_int_equal(bytes.data[i], 'x');
+	}
+}
+
+static void answers_above_the_limit_are_refused(void **state)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err err = { 0 };
+	size_t size = LIMIT + 1;
+
+	(void)state;
+	assert_int_equal(rd_child_run("many", answer_many, &size, 60000, LIMIT, &bytes, &err), -EFBIG);
+	assert_string_equal(err.object, "many");
+	assert_null(bytes.data);
+}
+
+static void errors_are_handed_on(void **state)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(rd_child_run("x", refuse, NULL, 60000, LIMIT, &bytes, &err), -EACCES);
+	assert_string_equal(err.object, "the device");
+	assert_string_equal(err.message, "not for you");
+}
+
+static void what_hangs_is_left(void **state)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(rd_child_run("x", hang, NULL, 50, LIMIT, &bytes, &err), -ETIMEDOUT);
+	assert_non_null(strstr(err.message, "50 ms"));
+}
+
+static void what_dies_is_an_error(void **state)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(rd_child_run("x", die, NULL, 60000, LIMIT, &bytes, &err), -ECHILD);
+	assert_int_equal(err.code, ECHILD);
+}
+
+static void what_it_prints_goes_nowhere(void **state)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err err = { 0 };
+	size_t size = 3;
+	int ends[2], out = dup(STDOUT_FILENO);
+	char heard[64];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	fflush(stdout);
+	dup2(ends[1], STDOUT_FILENO);
+	assert_int_equal(rd_child_run("x", talk, &size, 60000, LIMIT, &bytes, &err), 0);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	close(ends[1]);
+	assert_int_equal(read(ends[0], heard, sizeof(heard)), 0);
+	close(ends[0]);
+	assert_int_equal(bytes.size, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(answers_of_any_size_arrive_whole),
+		TEST(answers_above_the_limit_are_refused),
+		TEST(errors_are_handed_on),
+		TEST(what_hangs_is_left),
+		TEST(what_dies_is_an_error),
+		TEST(what_it_prints_goes_nowhere),
+	};
+
+	return cmocka_run_group_tests_name("child", tests, NULL, NULL);
+}
