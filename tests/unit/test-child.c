@@ -33,11 +33,12 @@ static int hang(void *arg, struct rd_bytes *ret, struct rd_err *err)
 {
 	(void)arg, (void)ret, (void)err;
 	signal(SIGTERM, SIG_IGN);
-	for (;;)
-		pause();
+	while (pause() < 0)
+		continue;
+	return 0;
 }
 
-static int die(void *arg, struct rd_bytes *ret, struct rd_err *err)
+__attribute__((noreturn)) static int die(void *arg, struct rd_bytes *ret, struct rd_err *err)
 {
 	(void)arg, (void)ret, (void)err;
 	_exit(0);
