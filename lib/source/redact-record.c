@@ -122,50 +122,6 @@ static void learn_if_inet6(struct rd_redact *redact, const char *text)
 	}
 }
 
-/* The kernel's own command line: what decides about PCI, NUMA and RDMA stays, the rest could be anything. */
-static void redact_kernel_command(struct rd_redact *redact, const char *text, struct rd_buf *out)
-{
-	static const char *const kept[] = { "iommu",
-					    "intel_iommu",
-					    "amd_iommu",
-					    "pci",
-					    "pcie_",
-					    "pcie_aspm",
-					    "numa",
-					    "numa_balancing",
-					    "isolcpus",
-					    "nohz",
-					    "rcu_nocbs",
-					    "hugepages",
-					    "hugepagesz",
-					    "default_hugepagesz",
-					    "transparent_hugepage",
-					    "mitigations",
-					    "quiet",
-					    "ro",
-					    "rw",
-					    "intel_idle.max_cstate",
-					    "processor.max_cstate",
-					    "cgroup",
-					    "systemd.unified_cgroup_hierarchy",
-					    "selinux",
-					    "ib_core",
-					    "rdma" };
-
-	for (const char *at = text; *at;) {
-		size_t blank = strspn(at, " \n"), n = strcspn(at + blank, " \n"), key = strcspn(at + blank, "= \n");
-		_cleanup_free_ char *word = strndup(at + blank, n);
-		bool keep = false;
-
-		for (size_t i = 0; i < RD_ARRAY_SIZE(kept); i++)
-			keep |= strlen(kept[i]) == key && strncmp(kept[i], at + blank, key) == 0;
-		rd_buf_add(out, at, blank);
-		if (word && n)
-			rd_buf_str(out, keep ? word : rd_redact_command(redact, word));
-		at += blank + n;
-	}
-}
-
 /* A process's arguments, each ended by a NUL, are one secret. */
 static void redact_command(struct rd_redact *redact, const uint8_t *data, size_t size, struct rd_buf *out)
 {
@@ -243,7 +199,9 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 	if (is_host_name(path))
 		rd_redact_add_host(redact, line);
 	if (strcmp(path, "root/proc/cmdline") == 0) {
-		redact_kernel_command(redact, (const char *)data, out);
+		rd_redact_kernel_command(redact, (const char *)data, out);
+	} else if (strcmp(path, "root/dev/kmsg") == 0) {
+		rd_redact_kmsg(redact, (const char *)data, size, out);
 	} else if (strcmp(name, "cmdline") == 0 && strncmp(path, "root/proc/", 10) == 0) {
 		redact_command(redact, data, size, out);
 	} else if (strcmp(name, "route") == 0 && strstr(path, "/net/")) {

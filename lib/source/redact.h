@@ -69,6 +69,12 @@ enum rd_redact_flags {
 /* Adds the text with stand-ins in it. */
 void rd_redact_text(struct rd_redact *redact, const char *text, size_t size, unsigned flags, struct rd_buf *out);
 
+/* Adds the kernel's command line: what decides about PCI, NUMA and RDMA stays. */
+void rd_redact_kernel_command(struct rd_redact *redact, const char *text, struct rd_buf *out);
+
+/* Adds the kernel log, as /dev/kmsg has it: what programs wrote into it goes, what the kernel wrote keeps its sense. */
+void rd_redact_kmsg(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out);
+
 /* Replaces in place what is known, in bytes that are no text. */
 void rd_redact_bytes(const struct rd_redact *redact, uint8_t *data, size_t size);
 

@@ -17,6 +17,13 @@
 #define FILE_MAX ((size_t)256 << 20)
 #define READ_FIRST 4096
 
+/* The kernel log: a read gives one record, and fails if the record does not fit. At most the newest 4 MiB are kept, a
+ * quarter of a million records looked at: a flood does not hold us. */
+#define KMSG "/dev/kmsg"
+#define KMSG_RECORD 16384
+#define KMSG_MAX ((size_t)4 << 20)
+#define KMSG_READS (1 << 18)
+
 struct live {
 	struct rd_source src;
 	int root;
@@ -73,6 +80,48 @@ static int read_all(int fd, struct rd_bytes *ret)
 	return 0;
 }
 
+/* The place where a record begins, in the second half. */
+static size_t second_half(const struct rd_bytes *bytes)
+{
+	size_t at = bytes->size / 2;
+
+	while (at < bytes->size && (bytes->data[at - 1] != '\n' || bytes->data[at] == ' '))
+		at++;
+	return at;
+}
+
+static int read_kmsg(int fd, struct rd_bytes *ret)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	size_t cap = 0;
+
+	for (int reads = 0; reads < KMSG_READS; reads++) {
+		ssize_t n;
+
+		if (bytes.size > KMSG_MAX) {
+			size_t from = second_half(&bytes);
+
+			memmove(bytes.data, bytes.data + from, bytes.size - from);
+			bytes.size -= from;
+		}
+		if (rd_grow(&bytes.data, &cap, bytes.size + KMSG_RECORD + 1, 1) < 0)
+			return -ENOMEM;
+		n = read(fd, bytes.data + bytes.size, KMSG_RECORD);
+		/* EPIPE: what came next has been overwritten; the following read goes on behind it. */
+		if (n < 0 && (errno == EINTR || errno == EPIPE))
+			continue;
+		if (n < 0 && errno != EAGAIN)
+			return -errno;
+		if (n <= 0)
+			break;
+		bytes.size += n;
+	}
+	bytes.data[bytes.size] = '\0';
+	*ret = bytes;
+	bytes = (struct rd_bytes){ 0 };
+	return 0;
+}
+
 static int live_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
 	/* O_NONBLOCK: a FIFO that was put where a file should be must not hang us; files do not care. */
@@ -81,7 +130,7 @@ static int live_read_file(struct rd_source *src, const char *path, struct rd_byt
 
 	if (fd < 0)
 		return rd_err_set(err, -fd, path, "cannot open");
-	r = read_all(fd, ret);
+	r = (strcmp(path, KMSG) == 0 ? read_kmsg : read_all)(fd, ret);
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot read");
 	return 0;

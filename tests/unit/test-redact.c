@@ -42,6 +42,8 @@ static const char *const texts[] = {
 	"root=UUID",
 	"GPU-5f1c2d3e",
 	"5f1c2d3e-0000-1111-2222-333344445555",
+	"USB-SN-99",
+	"a program's secret",
 };
 
 static const struct rd_buf raws[] = {
@@ -149,7 +151,11 @@ static void make_files(const char *root)
 			"printf 'python\\0train.py\\0--secret-token\\0' > proc/7/cmdline &&"
 			"echo 'BOOT_IMAGE=/vmlinuz root=UUID=5f1c2d3e-0000-1111-2222-333344445555 iommu=pt' > proc/cmdline &&"
 			"printf 'Iface\\tDestination\\tGateway\\neth0\\t00000000\\t0114010A\\neth0\\t1E14010A\\t00000000\\n'"
-			" > proc/net/route && echo 'via 10.1.20.1 dev eth0 src 10.1.20.30' > proc/net/text &&"
+			" > proc/net/route && mkdir dev && printf '%%s\\n'"
+			" '6,0,0,-;Command line: root=UUID=5f1c2d3e-0000-1111-2222-333344445555 iommu=pt'"
+			" '6,1,5,-;usb 1-1: SerialNumber: USB-SN-99' '12,2,6,-;a program'\\''s secret'"
+			" '4,3,7,-;mlx5_core 0000:1b:00.0 enx02c903a1b2c3: from 10.1.20.30' ' DEVICE=+pci:0000:1b:00.0'"
+			" > dev/kmsg && echo 'via 10.1.20.1 dev eth0 src 10.1.20.30' > proc/net/text &&"
 			"printf '200000000000000000c903fffea1b2c3 02 40\\n' > proc/net/if_inet6 &&"
 			"(head -c 256 /dev/zero; printf '\\003\\000\\001\\000\\303\\262\\241\\376\\377\\003\\311\\000';"
 			" head -c 100 /dev/zero) > sys/pci/config",
@@ -172,6 +178,7 @@ static const char *const paths[] = {
 	"/sys/pci/information",
 	"/proc/7/cmdline",
 	"/proc/cmdline",
+	"/dev/kmsg",
 	"/proc/net/route",
 	"/proc/net/text",
 	"/proc/net/if_inet6",
@@ -267,6 +274,10 @@ static void nothing_that_identifies_is_left_and_the_rest_fits_together(void **st
 
 	assert_string_equal(text_at(bundle, "/sys/ib/fw_ver"), "218.0.219.13\n");
 	assert_non_null(strstr(text_at(bundle, "/proc/cmdline"), "iommu=pt"));
+	assert_non_null(strstr(text_at(bundle, "/dev/kmsg"), "6,0,0,-;Command line: cmd-"));
+	assert_non_null(strstr(text_at(bundle, "/dev/kmsg"), " iommu=pt\n6,1,5,-;usb 1-1: SerialNumber: "));
+	assert_non_null(strstr(text_at(bundle, "/dev/kmsg"), "\n4,3,7,-;mlx5_core 0000:1b:00.0 enx0272"));
+	assert_non_null(strstr(text_at(bundle, "/dev/kmsg"), "\n DEVICE=+pci:0000:1b:00.0\n"));
 	assert_non_null(strstr(text_at(bundle, "/sys/ib/node_desc"), " HCA-1"));
 	strcpy(text, text_at(bundle, "/sys/pci/serial"));
 	assert_non_null(strstr(text_at(bundle, "/sys/pci/information"), text));
