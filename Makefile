@@ -2,7 +2,7 @@
 #
 #   make            build build/rdmadiag            make check   build and run every test
 #   make deps       install what building needs     make demo    show the main job
-#   make lint       style and layers                make bench   what a probe costs
+#   make lint       style and layers                make bench   what it costs, next to its peers
 #   make install    PREFIX=/usr/local DESTDIR=      make fuzz    damaged input for the parsers (SECONDS=30 each)
 #
 # V=1 shows the commands, SAN=1 builds with AddressSanitizer and UBSan (in build/san).
@@ -149,9 +149,11 @@ check: deps
 lint:
 	$(Q)tests/check.sh lint
 
+# One program a table in tests/bench/results, which it writes. BENCH="nic-map check": these only.
+BENCH = $(patsubst tests/bench/results/%.md,%,$(sort $(wildcard tests/bench/results/*.md)))
 bench: all
-	$(Q)tests/bench/nic-map
-	$(Q)tests/bench/run
+	$(Q)scripts/deps.sh build test vm bench
+	$(Q)for bench in $(BENCH); do tests/bench/$$bench || exit 1; done
 
 fuzz:
 	$(Q)tests/fuzz/run $(SECONDS)

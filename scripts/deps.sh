@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs what building and testing need and this machine lacks: deps.sh build test vm
+# Installs what building and testing need and this machine lacks: deps.sh build test vm bench
 # Nothing to install: does nothing, and needs neither network nor root.
 set -eu
 
@@ -52,6 +52,8 @@ vm       ibverbs-utils                    libibverbs-utils
 vm       ibverbs-providers                libibverbs
 vm       rdmacm-utils                     librdmacm-utils
 vm       perftest                         perftest
+vm       pciutils                         pciutils
+bench    hwloc-nox                        hwloc
 EOF
 }
 

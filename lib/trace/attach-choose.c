@@ -20,7 +20,7 @@
 
 /*
  * Seconds per function to attach and to detach one fexit program on 6.1 and 6.12 (7.x has fexit-multi). Detaching waits
- * for one RCU-tasks grace period each, one after the other. tests/bench measures them: see tests/bench/RESULTS.md.
+ * for one RCU-tasks grace period each, one after the other. tests/bench measures them: see tests/bench/results/trace-errno.md.
  */
 #define FEXIT_ATTACH 0.015
 #define FEXIT_DETACH 0.14

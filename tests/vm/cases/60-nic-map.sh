@@ -149,6 +149,17 @@ test_a_host_compared_with_itself() {
 		all(.rails[]; .subnet | test("^10\\.1\\.[1-5]\\.0/24$"))'
 }
 
+# An interface cannot be moved from under soft-RoCE, but who looks can stand elsewhere: devices are seen, interfaces are not.
+test_interface_of_another_namespace() {
+	ip netns add elsewhere
+	ip netns exec elsewhere "$R" nic-map --json >"$W/elsewhere.json"
+	ip netns delete elsewhere
+	true_of "$W/elsewhere.json" '.[0].nics | length == 5 and
+		all(.[]; .netns == "another" and .ip == null and .gid == null and .gid_index == null and .state == "ACTIVE")'
+	true_of "$W/elsewhere.json" '.[0].nics | all(.[]; .netdev == .ibdev[4:])'
+	of_map 'all(.nics[]; .netns == "this")'
+}
+
 on_screen() {
 	tmux -L rd capture-pane -p | grep -q "$1"
 }
