@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "collect/netdev.h"
+#include "collect/nlattr.h"
 
 #define ADDRS_MAX 1024
 
@@ -30,40 +31,23 @@ int rd_netdev_add_addr(struct rd_netdev *netdev, const struct rd_addr *addr)
 }
 
 /* IFA_LOCAL is this end's, IFA_ADDRESS the other's on a point-to-point link, and the only one for IPv6. */
-static bool find_address(const uint8_t *at, size_t size, size_t wanted, uint8_t *ret)
+static bool find_address(const uint8_t *attrs, size_t size, size_t wanted, uint8_t *ret)
 {
-	bool found = false, local = false;
+	static const uint8_t policy[] = { [IFA_ADDRESS] = MNL_TYPE_BINARY, [IFA_LOCAL] = MNL_TYPE_BINARY };
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
 
-	while (size >= NLA_HDRLEN) {
-		struct nlattr attr;
-		size_t step;
-
-		memcpy(&attr, at, sizeof(attr));
-		if (attr.nla_len < NLA_HDRLEN || attr.nla_len > size)
-			break;
-		attr.nla_type &= NLA_TYPE_MASK;
-		if ((attr.nla_type == IFA_LOCAL || (attr.nla_type == IFA_ADDRESS && !local)) &&
-		    attr.nla_len == NLA_HDRLEN + wanted) {
-			memcpy(ret, at + NLA_HDRLEN, wanted);
-			local = attr.nla_type == IFA_LOCAL;
-			found = true;
-		}
-		step = NLA_ALIGN(attr.nla_len);
-		if (step > size)
-			break;
-		at += step;
-		size -= step;
-	}
-	return found;
+	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
+	return rd_nla_bytes(table[IFA_LOCAL], ret, wanted) || rd_nla_bytes(table[IFA_ADDRESS], ret, wanted);
 }
 
-static int take_message(struct rd_host *host, const uint8_t *body, size_t size)
+static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
+	struct rd_host *host = arg;
 	struct rd_addr addr = { 0 };
 	struct ifaddrmsg info;
 	struct rd_netdev *netdev;
 
-	if (size < sizeof(info))
+	if (type != RTM_NEWADDR || size < sizeof(info))
 		return 0;
 	memcpy(&info, body, sizeof(info));
 	netdev = by_index(host, info.ifa_index);
@@ -85,19 +69,7 @@ int rd_collect_netaddr(const struct rd_sysfs *fs, struct rd_host *host)
 				.nlmsg_type = RTM_GETADDR,
 				.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	const uint8_t *at;
-	size_t left, length;
 	int r = rd_netlink(fs->src, NETLINK_ROUTE, &request, sizeof(request), &bytes, NULL);
 
-	if (r < 0)
-		return r;
-	for (at = bytes.data, left = bytes.size; !r && (length = rd_nlmsg_length(at, left));
-	     at += length, left -= length) {
-		struct nlmsghdr head;
-
-		memcpy(&head, at, sizeof(head));
-		if (head.nlmsg_type == RTM_NEWADDR)
-			r = take_message(host, at + NLMSG_HDRLEN, head.nlmsg_len - NLMSG_HDRLEN);
-	}
-	return r;
+	return r < 0 ? r : rd_nlmsgs_each(&bytes, take_message, host);
 }
