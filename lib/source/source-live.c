@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This host, or a folder that is laid out like one. */
+#include "source/ethtool.h"
 #include "source/netlink.h"
 #include "source/source.h"
 
@@ -29,6 +30,7 @@ struct live {
 	int root;
 	bool confined; /* a folder stands for the host: links in it, also absolute ones, lead to places in it */
 	struct rd_nlsockets sockets;
+	int ethtool; /* a socket for its ioctl; -1: none yet */
 	struct ring_buffer *ring;
 	rd_event_fn *fn; /* of the drain_events that is running */
 	void *arg;
@@ -124,10 +126,14 @@ static int read_kmsg(int fd, struct rd_bytes *ret)
 
 static int live_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
-	/* O_NONBLOCK: a FIFO that was put where a file should be must not hang us; files do not care. */
-	_cleanup_close_ int fd = live_open(live_of(src), path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	struct live *live = live_of(src);
+	_cleanup_close_ int fd = -1;
 	int r;
 
+	if (!live->confined && rd_ethtool_path(path))
+		return rd_ethtool_read(&live->ethtool, path, ret, err);
+	/* O_NONBLOCK: a FIFO that was put where a file should be must not hang us; files do not care. */
+	fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return rd_err_set(err, -fd, path, "cannot open");
 	r = (strcmp(path, KMSG) == 0 ? read_kmsg : read_all)(fd, ret);
@@ -188,11 +194,14 @@ static int live_list_dir(struct rd_source *src, const char *path, struct rd_name
 
 static int live_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
 {
-	_cleanup_close_ int fd = live_open(live_of(src), path, O_PATH | O_NOFOLLOW);
+	_cleanup_close_ int fd = -1;
 	char target[4096];
 	ssize_t n;
 	char *copy;
 
+	if (!live_of(src)->confined && rd_ethtool_path(path))
+		return rd_err_set(err, EINVAL, path, "cannot read as a link");
+	fd = live_open(live_of(src), path, O_PATH | O_NOFOLLOW);
 	if (fd < 0)
 		return rd_err_set(err, -fd, path, "cannot open");
 	/* An empty path names the link that `fd` is. On what is no link this is ENOENT, elsewhere EINVAL. */
@@ -288,6 +297,8 @@ static void live_close(struct rd_source *src)
 	struct live *live = live_of(src);
 
 	rd_nlsockets_deinit(&live->sockets);
+	if (live->ethtool >= 0)
+		close(live->ethtool);
 	ring_buffer__free(live->ring);
 	close(live->root);
 	free(live);
@@ -322,6 +333,7 @@ int rd_source_live_open(const char *root, struct rd_source **ret, struct rd_err 
 	}
 	live->src.ops = &live_ops;
 	live->root = fd;
+	live->ethtool = -1;
 	live->confined = strcmp(path, "/") != 0;
 	*ret = &live->src;
 	return 0;

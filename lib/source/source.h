@@ -119,6 +119,14 @@ int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_er
 
 #define RD_SOURCE_NCCL_XML "/nccl-topo.xml"
 
+/*
+ * What the ethtool ioctl says of an interface, as files that no host has: "/ethtool/eth0/driver" (struct
+ * ethtool_drvinfo), "/ethtool/eth0/strings" (the names of its statistics, ETH_GSTRING_LEN bytes each) and
+ * "/ethtool/eth0/stats" (their values, 8 bytes each, in the same order). read_file only; recorded like any file.
+ * -EOPNOTSUPP for a driver that has none.
+ */
+#define RD_SOURCE_ETHTOOL "/ethtool"
+
 /* Goes on to the next sample of a bundle that has several; -ENODATA behind the last one (and if it is no bundle). */
 int rd_source_bundle_next(struct rd_source *src, struct rd_err *err);
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ticks.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define SECOND 1000000000u
+/* Further away than this many intervals the clock was set, or the machine slept. */
+#define JUMP 1000
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
+}
+
+int rd_ticks_parse(const char *arg, double *ret, struct rd_err *err)
+{
+	char *end;
+	double value = strtod(arg, &end);
+
+	if (end == arg || *end || !(value >= RD_TICKS_LEAST && value <= RD_TICKS_MOST))
+		return rd_err_set(err, EINVAL, "--interval", "\"%s\" is no number of seconds from %g to %g", arg,
+				  RD_TICKS_LEAST, RD_TICKS_MOST);
+	*ret = value;
+	return 0;
+}
+
+void rd_ticks_init(struct rd_ticks *ticks, double seconds)
+{
+	*ticks = (struct rd_ticks){ .interval_ns = (uint64_t)(seconds * SECOND + 0.5) };
+}
+
+uint64_t rd_ticks_next(struct rd_ticks *ticks, uint64_t now)
+{
+	uint64_t step = ticks->interval_ns, first = (now / step + 1) * step;
+
+	if (!ticks->next_ns || now + JUMP * step < ticks->next_ns || now > ticks->next_ns + JUMP * step) {
+		ticks->next_ns = first;
+		return first;
+	}
+	ticks->next_ns += step;
+	if (ticks->next_ns <= now) {
+		ticks->missed += (first - ticks->next_ns) / step;
+		ticks->next_ns = first;
+	} else if (ticks->next_ns > first + step) {
+		ticks->next_ns = first; /* set back a little */
+	}
+	return ticks->next_ns;
+}
+
+int rd_ticks_left_ms(const struct rd_ticks *ticks)
+{
+	uint64_t now = now_ns(), left;
+
+	if (!ticks->next_ns || now >= ticks->next_ns)
+		return 0;
+	left = (ticks->next_ns - now + 999999) / 1000000;
+	return left > 3600000 ? 3600000 : (int)left;
+}
+
+int rd_ticks_wait(struct rd_ticks *ticks)
+{
+	uint64_t next = rd_ticks_next(ticks, now_ns()), now;
+	struct timespec until = { .tv_sec = (time_t)(next / SECOND), .tv_nsec = (long)(next % SECOND) };
+
+	if (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) != 0)
+		return -EINTR;
+	now = now_ns();
+	ticks->late_ns = now > next ? now - next : 0;
+	return 0;
+}

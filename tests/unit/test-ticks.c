@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "ticks.h"
+
+#define MS 1000000ull
+
+static void ticks_stand_at_whole_multiples(void **state)
+{
+	struct rd_ticks ticks;
+
+	(void)state;
+	rd_ticks_init(&ticks, 0.5);
+	assert_int_equal(rd_ticks_next(&ticks, 10123 * MS), 10500 * MS);
+	/* A look that took 300 ms shifts nothing. */
+	assert_int_equal(rd_ticks_next(&ticks, 10800 * MS), 11000 * MS);
+	assert_int_equal(rd_ticks_next(&ticks, 11001 * MS), 11500 * MS);
+	assert_int_equal(ticks.missed, 0);
+}
+
+static void missed_ticks_are_counted(void **state)
+{
+	struct rd_ticks ticks;
+
+	(void)state;
+	rd_ticks_init(&ticks, 1);
+	rd_ticks_next(&ticks, 5500 * MS);
+	assert_int_equal(rd_ticks_next(&ticks, 9200 * MS), 10000 * MS);
+	assert_int_equal(ticks.missed, 3); /* 7, 8, 9 */
+}
+
+static void a_clock_that_was_set_is_no_missed_tick(void **state)
+{
+	struct rd_ticks ticks;
+
+	(void)state;
+	rd_ticks_init(&ticks, 1);
+	rd_ticks_next(&ticks, 5000000 * MS);
+	assert_int_equal(rd_ticks_next(&ticks, 9000000 * MS), 9001000 * MS);
+	assert_int_equal(rd_ticks_next(&ticks, 1000 * MS), 2000 * MS);
+	assert_int_equal(ticks.missed, 0);
+	/* Set back by a few seconds, too, it is waited for the next second and not for the old one. */
+	rd_ticks_next(&ticks, 100000 * MS);
+	assert_true(rd_ticks_next(&ticks, 95100 * MS) <= 97000 * MS);
+}
+
+static void intervals_are_checked(void **state)
+{
+	static const char *const bad[] = { "", "x", "1x", "0", "-1", "0.05", "nan", "inf", "86401" };
+	struct rd_err err;
+	double value;
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++)
+		assert_true(rd_ticks_parse(bad[i], &value, &err) < 0);
+	assert_int_equal(rd_ticks_parse("0.1", &value, &err), 0);
+	assert_int_equal(rd_ticks_parse("86400", &value, &err), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(ticks_stand_at_whole_multiples),
+		TEST(missed_ticks_are_counted),
+		TEST(a_clock_that_was_set_is_no_missed_tick),
+		TEST(intervals_are_checked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
