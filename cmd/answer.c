@@ -101,7 +101,7 @@ static void print_err(const struct rd_err *err, bool with_errno)
 int rd_fail(struct rd_ctx *ctx, const struct rd_err *err)
 {
 	print_err(err, true);
-	if (ctx && ctx->globals.json && ctx->cmd && ctx->source && !ctx->answered) {
+	if (ctx && (ctx->globals.json || rd_metrics_wanted(ctx)) && ctx->cmd && ctx->source && !ctx->answered) {
 		struct rd_report report;
 
 		rd_answer_init(ctx, &report);
@@ -142,15 +142,28 @@ void rd_answer_init(const struct rd_ctx *ctx, struct rd_report *report)
 	rd_read_textf(ctx->source, &report->host, NULL, "/proc/sys/kernel/hostname");
 }
 
+int rd_answer_textfile(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_err *err)
+{
+	_cleanup_buf_ struct rd_buf page = { 0 };
+
+	if (!ctx->globals.textfile)
+		return 0;
+	if (rd_render_metrics(report, ctx->cmd->name, RD_VERSION, RD_PROMETHEUS_TEXT, &page) < 0)
+		return rd_err_set(err, ENOMEM, ctx->globals.textfile, "no memory for the metrics");
+	return rd_replace_file(ctx->globals.textfile, &page, err);
+}
+
 int rd_answer_print(struct rd_ctx *ctx, const struct rd_report *report)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_err err = { 0 };
 	int r = 0;
 
-	if (ctx->globals.json)
+	if (ctx->globals.openmetrics)
+		r = rd_render_metrics(report, ctx->cmd->name, RD_VERSION, RD_OPENMETRICS, &out);
+	else if (ctx->globals.json)
 		r = (ctx->lines ? rd_render_json_line : rd_render_json)(report, RD_VERSION, &out);
-	else if (report->n_sections > 0)
+	else if (report->n_sections > 0 && !ctx->globals.textfile)
 		r = rd_render_table(report->sections[0], &ctx->globals.style, &out, &err);
 	if (r == -EINVAL)
 		return rd_fail_usage(ctx->cmd, &err);
@@ -160,5 +173,7 @@ int rd_answer_print(struct rd_ctx *ctx, const struct rd_report *report)
 		return rd_fail(ctx, &err);
 	}
 	rd_out(&out);
+	if (rd_answer_textfile(ctx, report, &err) < 0)
+		return rd_fail(ctx, &err);
 	return report->status;
 }

@@ -120,7 +120,7 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 
 	ctx->schema = t.opts->list ? "rdmadiag/trace-errno-list/1" : "rdmadiag/trace-errno-summary/1";
 	ctx->lines = !t.opts->summary && !t.opts->list;
-	r = trace_opts_check(t.opts, argc, &err);
+	r = trace_opts_check(t.opts, rd_metrics_wanted(ctx), argc, &err);
 	if (!r)
 		r = trace_columns_check(&t, &err);
 	if (r)
@@ -177,6 +177,7 @@ const struct rd_cmd rd_cmd_trace_errno = {
 	.columns = rd_trace_event_columns,
 	.n_columns = RD_TRACE_EVENT_COLUMNS,
 	.live_only = true,
+	.metrics = true,
 	.runs_command = true,
 	.state_size = sizeof(struct trace_opts),
 	.option = trace_option,

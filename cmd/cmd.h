@@ -32,7 +32,9 @@ struct rd_globals {
 	bool json;
 	bool verbose;
 	const char *color; /* auto, always, never */
-	const char *from;  /* a bundle to read instead of this host; NULL: this host */
+	bool openmetrics;
+	const char *textfile; /* a file to write metrics to; NULL: none */
+	const char *from;     /* a bundle to read instead of this host; NULL: this host */
 	struct rd_table_style style;
 };
 
@@ -56,7 +58,8 @@ struct rd_cmd {
 	const struct rd_column *columns; /* what -o can name, for --help and completion; NULL: no table */
 	size_t n_columns;
 	bool hidden;
-	bool live_only;	   /* looks at this host's running kernel: no bundle can answer */
+	bool live_only; /* looks at this host's running kernel: no bundle can answer */
+	bool metrics; /* fills report->metrics when rd_metrics_wanted says so: --openmetrics and --textfile are taken */
 	bool runs_command; /* the operands are a command line: our options end at the first of them */
 	size_t state_size;
 	/* Takes one option into ctx->state; -EINVAL with err filled if its argument is no good. */
@@ -92,9 +95,24 @@ int rd_out(const struct rd_buf *buf);
 /* Fills what every document begins with: host, time, source, and schema as ctx has it. */
 void rd_answer_init(const struct rd_ctx *ctx, struct rd_report *report);
 
-/* Prints the report as the globals ask: a JSON document (a line if ctx->lines), or the first section as a table.
- * Returns report->status, or RD_EXIT_UNKNOWN with a message printed. */
+/* Prints the report as the globals ask: a JSON document (a line if ctx->lines), a page of metrics, or the first section as
+ * a table; with --textfile its metrics go there, and no table is printed. Returns report->status, or RD_EXIT_UNKNOWN with
+ * a message printed. */
 int rd_answer_print(struct rd_ctx *ctx, const struct rd_report *report);
+
+/* Whether report->metrics is going to be read. */
+static inline bool rd_metrics_wanted(const struct rd_ctx *ctx)
+{
+	return ctx->globals.openmetrics || ctx->globals.textfile;
+}
+
+/* With --textfile: writes the report's metrics there. rd_answer_print does so, too; this is for commands that print in
+ * their own way. 0 or -errno with `err` filled. */
+int rd_answer_textfile(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_err *err);
+
+/* Puts a file in the place of what is at `path`, whole or not at all: under a temporary name beside it, flushed to the
+ * disk, renamed. Readable for all, as umask allows. -errno with `err` filled. */
+int rd_replace_file(const char *path, const struct rd_buf *contents, struct rd_err *err);
 
 #define RD_PROGRAM "rdmadiag"
 

@@ -102,6 +102,21 @@ static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 	return r;
 }
 
+/* What must hold among the global options. */
+static int check_globals(const struct rd_ctx *ctx, struct rd_err *err)
+{
+	const struct rd_globals *globals = &ctx->globals;
+	const char *metrics = globals->openmetrics ? "--openmetrics" : "--textfile";
+
+	if (rd_metrics_wanted(ctx) && !ctx->cmd->metrics)
+		return rd_err_set(err, EINVAL, metrics, "%s has no metrics", ctx->cmd->name);
+	if (globals->json && globals->openmetrics)
+		return rd_err_set(err, EINVAL, "--openmetrics", "is another format than --json: leave one out");
+	if (globals->textfile && !*globals->textfile)
+		return rd_err_set(err, EINVAL, "--textfile", "the path is empty");
+	return 0;
+}
+
 /* argv[0] is the command's name. */
 static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
 {
@@ -125,7 +140,7 @@ static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
 	}
 	ctx->state = state;
 	first = rd_opts_parse(ctx, argc, argv, &parsed, &err);
-	if (first < 0)
+	if (first < 0 || (parsed == RD_PARSED_RUN && check_globals(ctx, &err) < 0))
 		return rd_fail_usage(ctx->cmd, &err);
 	if (parsed == RD_PARSED_HELP)
 		return print_help(ctx->cmd);

@@ -146,6 +146,10 @@ static int take_global(struct rd_ctx *ctx, const struct rd_opt *opt, const char 
 		globals->from = arg;
 	} else if (strcmp(opt->name, "json") == 0) {
 		globals->json = true;
+	} else if (strcmp(opt->name, "openmetrics") == 0) {
+		globals->openmetrics = true;
+	} else if (strcmp(opt->name, "textfile") == 0) {
+		globals->textfile = arg;
 	} else if (strcmp(opt->name, "raw") == 0) {
 		globals->style.raw = true;
 	} else if (strcmp(opt->name, "color") == 0) {

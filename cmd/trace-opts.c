@@ -137,8 +137,14 @@ int trace_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, 
 	return r;
 }
 
-int trace_opts_check(const struct trace_opts *o, int argc, struct rd_err *err)
+int trace_opts_check(const struct trace_opts *o, bool metrics, int argc, struct rd_err *err)
 {
+	if (metrics && !o->summary) {
+		rd_err_set(err, EINVAL, "--openmetrics, --textfile",
+			   "a stream of events has no metrics, their counts have");
+		rd_err_hint(err, "--summary");
+		return -EINVAL;
+	}
 	if (o->user && !argc)
 		return rd_err_set(err, EINVAL, "--user", "there is no COMMAND to run as %s", o->user);
 	if (o->list && (argc || o->summary))

@@ -147,13 +147,15 @@ int trace_finish(struct trace *t)
 	rd_answer_init(t->ctx, &report);
 	report.status = t->holder_died ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 	r = fill_report(t, &report, &sum, &err);
+	if (!r && rd_metrics_wanted(t->ctx))
+		rd_report_trace_metrics(&report);
 	if (!r && (t->ctx->globals.json || t->opts->summary))
 		r = rd_answer_print(t->ctx, &report);
 	else if (!r)
 		r = report.status;
 	if (r < 0)
 		r = rd_fail(t->ctx, &err);
-	else if (!t->ctx->globals.json)
+	else if (!t->ctx->globals.json && !t->ctx->globals.openmetrics)
 		say_closing(t, &sum);
 	rd_report_deinit(&report);
 	if (t->child.ended && r == RD_EXIT_OK)

@@ -54,8 +54,8 @@ struct trace {
 
 /* trace-opts.c */
 int trace_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err);
-/* What must hold among the options; -EINVAL with err filled. */
-int trace_opts_check(const struct trace_opts *opts, int argc, struct rd_err *err);
+/* What must hold among the options; `metrics`: whether they were asked for. -EINVAL with err filled. */
+int trace_opts_check(const struct trace_opts *opts, bool metrics, int argc, struct rd_err *err);
 
 /* trace-filter.c: options to filters. `match` (one per function; freed by the caller) stays behind opts->fn_match. */
 int trace_match_functions(const struct rd_fnset *set, const char *glob, bool **ret, struct rd_err *err);

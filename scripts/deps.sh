@@ -38,6 +38,7 @@ test     zstd                             zstd
 test     strace                           strace
 test     tmux                             tmux
 test     procps                           procps-ng
+test     python3-prometheus-client        python3-prometheus_client
 vm       ca-certificates                  ca-certificates
 vm       qemu-system-x86                  qemu-system-x86-core
 vm       busybox-static                   busybox

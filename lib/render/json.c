@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/rfc3339.h"
 
 static void json_freep(json_object **object)
 {
@@ -41,15 +42,9 @@ static json_object *json_text(const char *s)
 
 static json_object *json_time(uint64_t ns)
 {
-	time_t seconds = ns / 1000000000u;
-	char date[32], text[48];
-	struct tm tm;
+	char text[RD_RFC3339_SIZE];
 
-	if (!gmtime_r(&seconds, &tm))
-		return NULL;
-	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(text, sizeof(text), "%s.%06uZ", date, (unsigned)(ns % 1000000000u / 1000));
-	return json_object_new_string(text);
+	return rd_rfc3339(ns, text) < 0 ? NULL : json_object_new_string(text);
 }
 
 static json_object *json_double(double value, int decimals)

@@ -32,4 +32,14 @@ int rd_render_json_row(const struct rd_section *section, size_t row, struct rd_b
 /* Adds the report as one line: a stream's last. */
 int rd_render_json_line(const struct rd_report *report, const char *version, struct rd_buf *out);
 
+enum rd_metrics_format {
+	RD_OPENMETRICS,	    /* OpenMetrics 1.0 text */
+	RD_PROMETHEUS_TEXT, /* Prometheus' text format 0.0.4, which node_exporter's textfile collector reads */
+};
+
+/* Adds the report's metrics as a page, after those that every page has; families without samples are left out. 0 or
+ * -ENOMEM. */
+int rd_render_metrics(const struct rd_report *report, const char *command, const char *version,
+		      enum rd_metrics_format format, struct rd_buf *out);
+
 #endif

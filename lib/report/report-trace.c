@@ -312,6 +312,32 @@ int rd_report_trace_summary(struct rd_report *report, const struct rd_trace_summ
 	return add_by_origin(report, sum, set, hide_benign);
 }
 
+void rd_report_trace_metrics(struct rd_report *report)
+{
+	static const struct {
+		size_t column;
+		const char *name, *unit, *help;
+	} totals[] = {
+		{ SUM_SECONDS, "trace_errno_duration", "seconds", "How long the last run traced." },
+		{ SUM_FUNCTIONS, "trace_errno_functions", NULL, "Kernel functions that were watched." },
+		{ SUM_EVENTS, "trace_errno_events", NULL, "Calls of programs that failed during the run." },
+		{ SUM_LOST, "trace_errno_lost_events", NULL, "Failed calls that were counted, but not read." },
+		{ SUM_MISSED, "trace_errno_missed_hooks", NULL, "Hooks that the kernel could not run." },
+	};
+	static const int labels[] = { OR_ERRNO, OR_VERB, OR_IBDEV, OR_FUNCTION, OR_MODULE, OR_OBJECT, OR_METHOD, -1 };
+	static const int none[] = { -1 };
+	struct rd_metrics *m = &report->metrics;
+	struct rd_metric *family;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(totals); i++) {
+		family = rd_metrics_family(m, totals[i].name, RD_METRIC_GAUGE, totals[i].unit, totals[i].help);
+		rd_metrics_add_section(m, family, report->scalars, totals[i].column, none);
+	}
+	family = rd_metrics_family(m, "trace_errno_failures", RD_METRIC_GAUGE, NULL,
+				   "Failed calls during the run, by the kernel function the error came from.");
+	rd_metrics_add_section(m, family, report->sections[0], OR_COUNT, labels);
+}
+
 /* clang-format off */
 const struct rd_column rd_trace_event_columns[EV_COLUMNS] = {
 	[EV_TIME] = { "time", "TIME", RD_T_TIME, "when the call returned", 0, false },

@@ -34,6 +34,9 @@ struct rd_trace_summary {
 int rd_report_trace_summary(struct rd_report *report, const struct rd_trace_summary *summary,
 			    const struct rd_fnset *set, bool hide_benign);
 
+/* Fills report->metrics from what rd_report_trace_summary has added. Gauges: each run counts from 0. */
+void rd_report_trace_metrics(struct rd_report *report);
+
 /* Adds kernel, functions and modules. `match` (per function id; NULL: all) picks the functions. -ENOMEM. */
 int rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, const bool *match);
 

@@ -180,6 +180,7 @@ void rd_report_deinit(struct rd_report *report)
 		finding_deinit(&report->findings[i]);
 	free(report->findings);
 	rd_errlist_deinit(&report->errors);
+	rd_metrics_deinit(&report->metrics);
 	*report = (struct rd_report){ 0 };
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/err.h"
+#include "report/metrics.h"
 
 enum rd_type {
 	RD_T_STR,
@@ -83,7 +84,8 @@ struct rd_report {
 	struct rd_finding *findings;
 	size_t n_findings, cap_findings;
 	struct rd_errlist errors;
-	int status; /* the exit code, 0..3 */
+	struct rd_metrics metrics; /* what of it a monitoring system takes; filled where it was asked for */
+	int status;		   /* the exit code, 0..3 */
 };
 
 /* A section, of these static columns; NULL when out of memory. */
@@ -109,5 +111,15 @@ void rd_report_deinit(struct rd_report *report);
 
 /* Takes the section over, also on failure. 0 or -ENOMEM (also for a NULL section). */
 int rd_report_add(struct rd_report *report, struct rd_section *section);
+
+/* Adds what every page has: the exit code, findings by severity, errors, time, version. `command` is a label of each, so
+ * that the pages of several commands can lie side by side. */
+void rd_metrics_add_report(struct rd_metrics *metrics, const struct rd_report *report, const char *command,
+			   const char *version);
+
+/* Adds a sample to the family for each row of the section in which the number `value` (a column) is known; its labels
+ * are the columns `columns` (at most 8, ended by -1), called by their keys. */
+void rd_metrics_add_section(struct rd_metrics *metrics, struct rd_metric *family, const struct rd_section *section,
+			    size_t value, const int *columns);
 
 #endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * OpenMetrics 1.0 text and Prometheus' text format 0.0.4. They look alike and differ: the first names a counter's family
+ * without "_total", knows units and escapes quotes in HELP, and ends in "# EOF"; the second names what it describes as
+ * the sample is called.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/render.h"
+
+static const char *suffix(const struct rd_metric *metric)
+{
+	return metric->type == RD_METRIC_COUNTER ? "_total" : "";
+}
+
+static void add_help(struct rd_buf *out, const char *help, bool openmetrics)
+{
+	for (; *help; help++) {
+		if (*help == '\\' || (openmetrics && *help == '"'))
+			rd_buf_str(out, "\\");
+		rd_buf_add(out, help, 1);
+	}
+}
+
+static void add_head(const struct rd_metric *metric, enum rd_metrics_format format, struct rd_buf *out)
+{
+	bool openmetrics = format == RD_OPENMETRICS;
+	const char *tail = openmetrics ? "" : suffix(metric);
+
+	if (metric->help) {
+		rd_buf_printf(out, "# HELP %s%s ", metric->name, tail);
+		add_help(out, metric->help, openmetrics);
+		rd_buf_str(out, "\n");
+	}
+	rd_buf_printf(out, "# TYPE %s%s %s\n", metric->name, tail,
+		      metric->type == RD_METRIC_COUNTER ? "counter" : "gauge");
+	if (openmetrics && metric->unit)
+		rd_buf_printf(out, "# UNIT %s %s\n", metric->name, metric->unit);
+}
+
+/* The shortest text that reads back as the same number. */
+static void add_double(struct rd_buf *out, double value)
+{
+	char text[40];
+
+	for (int digits = 6; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	rd_buf_str(out, text);
+}
+
+static int by_labels(const void *a, const void *b)
+{
+	const struct rd_sample *x = *(const struct rd_sample *const *)a, *y = *(const struct rd_sample *const *)b;
+	int r = strcmp(x->labels ? x->labels : "", y->labels ? y->labels : "");
+
+	return r ? r : (x > y) - (x < y);
+}
+
+static bool same_labels(const struct rd_sample *a, const struct rd_sample *b)
+{
+	return strcmp(a->labels ? a->labels : "", b->labels ? b->labels : "") == 0;
+}
+
+static int add_metric(const struct rd_metric *metric, enum rd_metrics_format format, struct rd_buf *out)
+{
+	_cleanup_free_ const struct rd_sample **sorted = calloc(metric->n + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < metric->n; i++)
+		sorted[i] = &metric->samples[i];
+	qsort(sorted, metric->n, sizeof(*sorted), by_labels);
+	if (metric->n)
+		add_head(metric, format, out);
+	for (size_t i = 0; i < metric->n; i++) {
+		const struct rd_sample *sample = sorted[i];
+
+		if ((i > 0 && same_labels(sorted[i - 1], sample)) || (!sample->is_uint && !isfinite(sample->d)))
+			continue;
+		rd_buf_printf(out, "%s%s%s ", metric->name, suffix(metric), sample->labels ? sample->labels : "");
+		if (sample->is_uint)
+			rd_buf_printf(out, "%" PRIu64, sample->u);
+		else
+			add_double(out, sample->d);
+		rd_buf_str(out, "\n");
+	}
+	return 0;
+}
+
+static int add_metrics(const struct rd_metrics *metrics, enum rd_metrics_format format, struct rd_buf *out)
+{
+	int r = metrics->failed ? -ENOMEM : 0;
+
+	for (size_t i = 0; !r && i < metrics->n; i++)
+		r = add_metric(metrics->v[i], format, out);
+	return r;
+}
+
+int rd_render_metrics(const struct rd_report *report, const char *command, const char *version,
+		      enum rd_metrics_format format, struct rd_buf *out)
+{
+	_cleanup_(rd_metrics_deinit) struct rd_metrics common = { 0 };
+	int r;
+
+	rd_metrics_add_report(&common, report, command, version);
+	r = add_metrics(&common, format, out);
+	if (!r)
+		r = add_metrics(&report->metrics, format, out);
+	if (!r && format == RD_OPENMETRICS)
+		rd_buf_str(out, "# EOF\n");
+	return r ? r : out->failed ? -ENOMEM : 0;
+}

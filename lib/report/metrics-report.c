@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From a report to metrics: what every page has, and sections as families. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "report/report.h"
+
+#define LABELS_MAX 8
+#define LABEL_MAX 256
+
+static void add_findings(struct rd_metrics *metrics, const struct rd_report *report, const char *command)
+{
+	static const char *const names[] = {
+		[RD_SEV_OK] = "ok",
+		[RD_SEV_WARNING] = "warning",
+		[RD_SEV_CRITICAL] = "critical",
+		[RD_SEV_UNKNOWN] = "unknown",
+	};
+	struct rd_metric *family =
+		rd_metrics_family(metrics, "findings", RD_METRIC_GAUGE, NULL, "Findings of the last run, by severity.");
+	size_t n[RD_ARRAY_SIZE(names)] = { 0 };
+
+	for (size_t i = 0; i < report->n_findings; i++)
+		n[report->findings[i].severity]++;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++) {
+		const struct rd_label labels[] = { { "command", command }, { "severity", names[i] } };
+
+		rd_metric_uint(metrics, family, n[i], labels, RD_ARRAY_SIZE(labels));
+	}
+}
+
+void rd_metrics_add_report(struct rd_metrics *metrics, const struct rd_report *report, const char *command,
+			   const char *version)
+{
+	const struct rd_label labels[] = { { "command", command }, { "version", version } };
+	struct rd_metric *family;
+
+	family = rd_metrics_family(metrics, "status", RD_METRIC_GAUGE, NULL,
+				   "Exit code of the last run: 0 ok, 1 warning, 2 critical, 3 could not tell.");
+	rd_metric_uint(metrics, family, (uint64_t)report->status, labels, 1);
+	add_findings(metrics, report, command);
+	family = rd_metrics_family(metrics, "read_errors", RD_METRIC_GAUGE, NULL,
+				   "What could not be read in the last run.");
+	rd_metric_uint(metrics, family, report->errors.n, labels, 1);
+	family = rd_metrics_family(metrics, "read_time", RD_METRIC_GAUGE, "seconds",
+				   "When the host was read, in seconds since 1970 UTC.");
+	if (report->time)
+		rd_metric_double(metrics, family, (double)(report->time / 1000) / 1e6, labels, 1);
+	family = rd_metrics_family(metrics, "build_info", RD_METRIC_GAUGE, NULL,
+				   "Always 1; the version of rdmadiag is a label.");
+	rd_metric_uint(metrics, family, 1, labels, 2);
+}
+
+/* The text of a label; "" where the cell is not known or no plain value. */
+static void label_text(const struct rd_cell *cell, char *ret, size_t size)
+{
+	ret[0] = '\0';
+	if (cell->known != RD_OK)
+		return;
+	if (cell->type == RD_T_STR)
+		snprintf(ret, size, "%s", cell->s);
+	else if (cell->type == RD_T_UINT)
+		snprintf(ret, size, "%" PRIu64, cell->u);
+	else if (cell->type == RD_T_BOOL)
+		snprintf(ret, size, "%s", cell->b ? "yes" : "no");
+}
+
+static void add_cell(struct rd_metrics *metrics, struct rd_metric *family, const struct rd_cell *cell,
+		     const struct rd_label *labels, size_t n)
+{
+	if (cell->known != RD_OK)
+		return;
+	if (cell->type == RD_T_UINT)
+		rd_metric_uint(metrics, family, cell->u, labels, n);
+	else if (cell->type == RD_T_BOOL)
+		rd_metric_uint(metrics, family, cell->b, labels, n);
+	else if (cell->type == RD_T_INT)
+		rd_metric_double(metrics, family, (double)cell->i, labels, n);
+	else if (cell->type == RD_T_DOUBLE)
+		rd_metric_double(metrics, family, cell->d, labels, n);
+}
+
+void rd_metrics_add_section(struct rd_metrics *metrics, struct rd_metric *family, const struct rd_section *section,
+			    size_t value, const int *columns)
+{
+	for (size_t i = 0; i < section->n; i++) {
+		const struct rd_cell *cells = section->rows[i].cells;
+		struct rd_label labels[LABELS_MAX];
+		char text[LABELS_MAX][LABEL_MAX];
+		size_t n = 0;
+
+		for (; n < LABELS_MAX && columns[n] >= 0; n++) {
+			label_text(&cells[columns[n]], text[n], LABEL_MAX);
+			labels[n] = (struct rd_label){ section->columns[columns[n]].key, text[n] };
+		}
+		add_cell(metrics, family, &cells[value], labels, n);
+	}
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <string.h>
+
+#include "base/rfc3339.h"
+#include "render/render.h"
+
+static char *page(const struct rd_report *report, enum rd_metrics_format format)
+{
+	struct rd_buf out = { 0 };
+
+	assert_int_equal(rd_render_metrics(report, "counters", "1.0", format, &out), 0);
+	return out.data;
+}
+
+static void assert_has(const char *text, const char *line)
+{
+	if (!strstr(text, line))
+		fail_msg("no \"%s\" in:\n%s", line, text);
+}
+
+static void fill(struct rd_report *report)
+{
+	const struct rd_label labels[] = { { "device", "mlx5_0" }, { "port", "1" }, { "netdev", NULL } };
+	struct rd_metrics *m = &report->metrics;
+	struct rd_metric *family;
+
+	rd_report_init(report, "rdmadiag/counters/1");
+	family = rd_metrics_family(m, "port_xmit_data", RD_METRIC_COUNTER, "bytes", "Sent, \"all\" of \\it.\n");
+	rd_metric_uint(m, family, UINT64_MAX, labels, 3);
+	family = rd_metrics_family(m, "share", RD_METRIC_GAUGE, "ratio", "Share.");
+	rd_metric_double(m, family, 0.1, labels, 2);
+	rd_metric_double(m, family, 0.0 / 0.0, NULL, 0);
+}
+
+static void a_counter_is_named_as_each_format_wants_it(void **state)
+{
+	_cleanup_free_ char *om = NULL, *text = NULL;
+	struct rd_report report;
+
+	(void)state;
+	fill(&report);
+	om = page(&report, RD_OPENMETRICS);
+	text = page(&report, RD_PROMETHEUS_TEXT);
+	assert_has(om, "# HELP rdmadiag_port_xmit_data_bytes Sent, \\\"all\\\" of \\\\it.\\\\x0a\n"
+		       "# TYPE rdmadiag_port_xmit_data_bytes counter\n"
+		       "# UNIT rdmadiag_port_xmit_data_bytes bytes\n"
+		       "rdmadiag_port_xmit_data_bytes_total{device=\"mlx5_0\",port=\"1\"} 18446744073709551615\n");
+	assert_has(text, "# HELP rdmadiag_port_xmit_data_bytes_total Sent, \"all\" of \\\\it.\\\\x0a\n"
+			 "# TYPE rdmadiag_port_xmit_data_bytes_total counter\n"
+			 "rdmadiag_port_xmit_data_bytes_total{device=\"mlx5_0\",port=\"1\"} 18446744073709551615\n");
+	assert_has(om, "rdmadiag_share_ratio{device=\"mlx5_0\",port=\"1\"} 0.1\n");
+	assert_null(strstr(text, "UNIT"));
+	assert_null(strstr(text, "EOF"));
+	assert_null(strstr(om, "nan"));
+	assert_string_equal(om + strlen(om) - strlen("# EOF\n"), "# EOF\n");
+	rd_report_deinit(&report);
+}
+
+static void names_of_drivers_become_names_of_metrics(void **state)
+{
+	static const struct {
+		const char *name, *unit, *expected;
+	} cases[] = {
+		{ "cnpHandled", NULL, "rdmadiag_cnp_handled" },
+		{ "Nak Sequence Error", NULL, "rdmadiag_nak_sequence_error" },
+		{ "RxECNMrkd", NULL, "rdmadiag_rx_ecnmrkd" },
+		{ "tx_prio0_pause", NULL, "rdmadiag_tx_prio0_pause" },
+		{ "rx_bytes", "bytes", "rdmadiag_rx_bytes" },
+		{ "rx-total", NULL, "rdmadiag_rx" },
+		{ "port_xmit_data", "bytes", "rdmadiag_port_xmit_data_bytes" },
+		{ "\033[31m \xff", NULL, "rdmadiag_31m" },
+		{ "", NULL, "rdmadiag" },
+	};
+	struct rd_metrics metrics = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		const struct rd_metric *m =
+			rd_metrics_family(&metrics, cases[i].name, RD_METRIC_COUNTER, cases[i].unit, NULL);
+
+		assert_non_null(m);
+		assert_string_equal(m->name, cases[i].expected);
+	}
+	rd_metrics_deinit(&metrics);
+}
+
+static void a_hostile_label_stays_a_label(void **state)
+{
+	const struct rd_label labels[] = { { "counter", "a\"} 1\nevil\\ \xff\033[2J" } };
+	_cleanup_free_ char *text = NULL;
+	struct rd_report report;
+
+	(void)state;
+	rd_report_init(&report, "x");
+	rd_metric_uint(&report.metrics, rd_metrics_family(&report.metrics, "x", RD_METRIC_GAUGE, NULL, "X."), 7, labels,
+		       1);
+	text = page(&report, RD_PROMETHEUS_TEXT);
+	assert_has(text, "rdmadiag_x{counter=\"a\\\"} 1\\\\x0aevil\\\\ \\\\xff\\\\x1b[2J\"} 7\n");
+	rd_report_deinit(&report);
+}
+
+static void of_two_samples_with_the_same_labels_one_is_left(void **state)
+{
+	const struct rd_label a[] = { { "port", "1" } }, b[] = { { "port", "2" } };
+	_cleanup_free_ char *text = NULL;
+	struct rd_metric *family;
+	struct rd_report report;
+
+	(void)state;
+	rd_report_init(&report, "x");
+	family = rd_metrics_family(&report.metrics, "x", RD_METRIC_GAUGE, NULL, "X.");
+	rd_metric_uint(&report.metrics, family, 1, b, 1);
+	rd_metric_uint(&report.metrics, family, 2, a, 1);
+	rd_metric_uint(&report.metrics, family, 3, b, 1);
+	text = page(&report, RD_PROMETHEUS_TEXT);
+	assert_has(text, "rdmadiag_x{port=\"1\"} 2\nrdmadiag_x{port=\"2\"} 1\n");
+	assert_null(strstr(text, "} 3\n"));
+	rd_report_deinit(&report);
+}
+
+static void every_page_says_what_came_out_and_when(void **state)
+{
+	const struct rd_err error = { .code = 2 };
+	_cleanup_free_ char *text = NULL;
+	struct rd_report report;
+
+	(void)state;
+	rd_report_init(&report, "x");
+	report.time = 1700000000123456789u;
+	report.status = 3;
+	rd_errlist_add(&report.errors, &error);
+	text = page(&report, RD_PROMETHEUS_TEXT);
+	assert_has(text, "rdmadiag_status{command=\"counters\"} 3\n");
+	assert_has(text, "rdmadiag_findings{command=\"counters\",severity=\"critical\"} 0\n");
+	assert_has(text, "rdmadiag_read_errors{command=\"counters\"} 1\n");
+	assert_has(text, "rdmadiag_read_time_seconds{command=\"counters\"} 1700000000.123456\n");
+	assert_has(text, "rdmadiag_build_info{command=\"counters\",version=\"1.0\"} 1\n");
+	rd_report_deinit(&report);
+}
+
+enum { NAME, PORT, COUNT };
+
+static void a_section_becomes_a_family_and_what_is_unknown_no_sample(void **state)
+{
+	static const struct rd_column columns[] = {
+		[NAME] = { .key = "name", .type = RD_T_STR },
+		[PORT] = { .key = "port", .type = RD_T_UINT },
+		[COUNT] = { .key = "count", .type = RD_T_UINT },
+	};
+	static const int labels[] = { NAME, PORT, -1 };
+	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
+	_cleanup_free_ char *text = NULL;
+	struct rd_metric *family;
+	struct rd_report report;
+	struct rd_row *row;
+
+	(void)state;
+	rd_report_init(&report, "x");
+	row = rd_section_add(section);
+	rd_row_str(row, NAME, "known");
+	rd_row_uint(row, COUNT, 5);
+	row = rd_section_add(section);
+	rd_row_str(row, NAME, "unread");
+	rd_row_uint(row, PORT, 1);
+	family = rd_metrics_family(&report.metrics, "things", RD_METRIC_GAUGE, NULL, "Things.");
+	rd_metrics_add_section(&report.metrics, family, section, COUNT, labels);
+	text = page(&report, RD_PROMETHEUS_TEXT);
+	assert_has(text, "rdmadiag_things{name=\"known\"} 5\n");
+	assert_null(strstr(text, "unread"));
+	rd_section_destroy(section);
+	rd_report_deinit(&report);
+}
+
+static void time_is_utc_to_the_microsecond(void **state)
+{
+	char text[RD_RFC3339_SIZE];
+
+	(void)state;
+	assert_int_equal(rd_rfc3339(1700000000123456789u, text), 0);
+	assert_string_equal(text, "2023-11-14T22:13:20.123456Z");
+	assert_int_equal(rd_rfc3339(0, text), 0);
+	assert_string_equal(text, "1970-01-01T00:00:00.000000Z");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_counter_is_named_as_each_format_wants_it),
+		TEST(names_of_drivers_become_names_of_metrics),
+		TEST(a_hostile_label_stays_a_label),
+		TEST(of_two_samples_with_the_same_labels_one_is_left),
+		TEST(every_page_says_what_came_out_and_when),
+		TEST(a_section_becomes_a_family_and_what_is_unknown_no_sample),
+		TEST(time_is_utc_to_the_microsecond),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
