@@ -131,6 +131,7 @@ struct answer {
 	bool acked; /* the request asked for an acknowledgement */
 	bool interrupted;
 	bool done;
+	bool refused; /* it was the kernel that said no */
 	struct rd_bytes bytes;
 	size_t cap;
 };
@@ -180,8 +181,11 @@ static int answer_take(struct answer *answer, const uint8_t *data, size_t size)
 		if (head.nlmsg_type == NLMSG_NOOP)
 			continue;
 		if (head.nlmsg_type == NLMSG_ERROR || head.nlmsg_type == NLMSG_DONE) {
+			int code = result_of(data, head.nlmsg_len);
+
 			answer->done = true;
-			return result_of(data, head.nlmsg_len);
+			answer->refused = code < 0;
+			return code;
 		}
 		r = answer_add(answer, data, length);
 		if (r < 0)
@@ -211,6 +215,19 @@ static int receive(struct mnl_socket *socket, struct answer *answer)
 			return r;
 	}
 	return 0;
+}
+
+/* A dump that had begun: what came stays, and why it ended stands behind it. */
+static int keep_the_beginning(struct answer *answer, int code)
+{
+	struct {
+		struct nlmsghdr head;
+		struct nlmsgerr body;
+	} end = { .head = { .nlmsg_len = sizeof(end), .nlmsg_type = NLMSG_ERROR }, .body = { .error = code } };
+
+	if (!answer->dump || !answer->refused || answer->bytes.size == 0)
+		return code;
+	return answer_add(answer, (const uint8_t *)&end, sizeof(end));
 }
 
 static int exchange(struct rd_nlsockets *sockets, struct mnl_socket *socket, const void *request, size_t size,
@@ -256,6 +273,8 @@ int rd_nlsockets_ask(struct rd_nlsockets *sockets, int protocol, const void *req
 			free(answer.bytes.data);
 			continue;
 		}
+		if (r < 0)
+			r = keep_the_beginning(&answer, r);
 		if (r < 0) {
 			free(answer.bytes.data);
 			return rd_err_set(err, -r, object, "the kernel did not answer as asked");

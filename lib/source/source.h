@@ -51,7 +51,8 @@ struct rd_source_ops {
 	 * Asks the kernel over netlink and gathers what it answers. `protocol`: NETLINK_ROUTE, NETLINK_RDMA, NETLINK_GENERIC …
 	 * `request`: one message, nlmsg_len == size, NLM_F_REQUEST set, nlmsg_seq and nlmsg_pid 0. `ret`: whole messages, one
 	 * behind the other, each length verified, without NLMSG_DONE and acknowledgements and with seq and pid 0; empty
-	 * if there were none. What the kernel refuses (NLMSG_ERROR) is a fact: its -errno. A dump during which the
+	 * if there were none. What the kernel refuses (NLMSG_ERROR) is a fact: its -errno. Where it breaks off a dump that
+	 * had begun, what came is the answer, and an NLMSG_ERROR with the -errno is its last message. A dump during which the
 	 * kernel's tables changed is asked for again; where that does not help, NLM_F_DUMP_INTR is left in the flags.
 	 * -EBADMSG for a malformed answer, -EOPNOTSUPP where there is no netlink (a folder).
 	 */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RD_COLLECT_NLDEV_PRIV_H
+#define RD_COLLECT_NLDEV_PRIV_H
+
+#include <rdma/rdma_netlink.h>
+
+#include "collect/attr.h"
+#include "collect/nldev.h"
+
+/* What each attribute must be to be taken. */
+extern const uint8_t rd_nldev_policy[RDMA_NLDEV_ATTR_MAX];
+
+struct rd_nldev_attrs {
+	const struct nlattr *v[RDMA_NLDEV_ATTR_MAX];
+};
+
+/* The request that lists a kind. */
+unsigned rd_nldev_command(enum rd_res_kind kind);
+
+/* Copies a string; keeps what was there if there is none. -ENOMEM. */
+int rd_nldev_text(const struct rd_nldev_attrs *attrs, unsigned type, char **ret);
+
+#define RD_NLDEV_U8(attrs, type, field)                                   \
+	do {                                                              \
+		if ((attrs)->v[type])                                     \
+			RD_SET(field, mnl_attr_get_u8((attrs)->v[type])); \
+	} while (0)
+#define RD_NLDEV_U32(attrs, type, field)                                   \
+	do {                                                               \
+		if ((attrs)->v[type])                                      \
+			RD_SET(field, mnl_attr_get_u32((attrs)->v[type])); \
+	} while (0)
+#define RD_NLDEV_U64(attrs, type, field)                                   \
+	do {                                                               \
+		if ((attrs)->v[type])                                      \
+			RD_SET(field, mnl_attr_get_u64((attrs)->v[type])); \
+	} while (0)
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is asked of nldev, and in which order. */
+#include "collect/nldev.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "collect/nldev-priv.h"
+#include "collect/sysfs.h"
+
+#define DEVICES_MAX 4096
+/* How many numbers are tried where a dump ended early: a request each, about a microsecond. */
+#define NUMBERS_MAX 65536u
+
+struct nldev {
+	struct rd_source *src;
+	struct rd_res *res;
+	struct rd_errlist *errors;
+};
+
+/* A request with one or two numbers, or none. */
+struct request {
+	uint8_t bytes[MNL_NLMSG_HDRLEN + 64] __attribute__((aligned(MNL_ALIGNTO)));
+	struct nlmsghdr *head;
+};
+
+static void request_init(struct request *request, unsigned command, uint16_t flags)
+{
+	*request = (struct request){ 0 };
+	request->head = mnl_nlmsg_put_header(request->bytes);
+	request->head->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command);
+	request->head->nlmsg_flags = NLM_F_REQUEST | flags;
+}
+
+static int ask(const struct nldev *nl, const struct request *request, struct rd_bytes *ret, struct rd_err *err)
+{
+	return rd_netlink(nl->src, NETLINK_RDMA, request->head, request->head->nlmsg_len, ret, err);
+}
+
+static int ask_device(const struct nldev *nl, unsigned command, uint16_t flags, int dev, struct rd_bytes *ret,
+		      struct rd_err *err)
+{
+	struct request request;
+
+	request_init(&request, command, flags);
+	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
+	return ask(nl, &request, ret, err);
+}
+
+/* The next message of this command, as attributes. */
+static bool next(struct rd_attr_walk *walk, unsigned command, struct rd_nldev_attrs *ret)
+{
+	struct rd_nlmsg msg;
+
+	while (rd_nlmsg_next(walk, &msg))
+		if (msg.type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command) &&
+		    rd_attrs_parse(msg.body, msg.size, rd_nldev_policy, RDMA_NLDEV_ATTR_MAX, ret->v) == 0)
+			return true;
+	return false;
+}
+
+static int take_device(const struct rd_nldev_attrs *attrs, const char *wanted, struct rd_res *res)
+{
+	struct rd_res_dev *dev;
+	const char *name;
+
+	if (!attrs->v[RDMA_NLDEV_ATTR_DEV_INDEX] || !attrs->v[RDMA_NLDEV_ATTR_DEV_NAME] || res->n_devs >= DEVICES_MAX)
+		return 0;
+	name = mnl_attr_get_str(attrs->v[RDMA_NLDEV_ATTR_DEV_NAME]);
+	if ((wanted && strcmp(name, wanted) != 0) || rd_res_find_dev(res, name) >= 0)
+		return 0;
+	if (rd_grow(&res->devs, &res->cap_devs, res->n_devs + 1, sizeof(*dev)) < 0)
+		return -ENOMEM;
+	dev = &res->devs[res->n_devs];
+	*dev = (struct rd_res_dev){ .index = mnl_attr_get_u32(attrs->v[RDMA_NLDEV_ATTR_DEV_INDEX]),
+				    .name = strdup(name) };
+	if (!dev->name)
+		return -ENOMEM;
+	res->n_devs++;
+	if (attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX])
+		dev->n_ports = mnl_attr_get_u32(attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX]);
+	RD_NLDEV_U64(attrs, RDMA_NLDEV_ATTR_NODE_GUID, dev->node_guid);
+	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, dev->node_type);
+	if (rd_nldev_text(attrs, RDMA_NLDEV_ATTR_FW_VERSION, &dev->firmware) < 0)
+		return -ENOMEM;
+	return rd_nldev_text(attrs, RDMA_NLDEV_ATTR_DEV_PROTOCOL, &dev->protocol);
+}
+
+static int compare_devices(const void *a, const void *b)
+{
+	const struct rd_res_dev *x = a, *y = b;
+
+	return rd_natural_compare(x->name, y->name);
+}
+
+static int collect_devices(const struct nldev *nl, const char *wanted, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	struct rd_attr_walk walk;
+	struct rd_nldev_attrs attrs;
+	struct request request;
+	int r;
+
+	request_init(&request, RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
+	r = ask(nl, &request, &answer, err);
+	if (r < 0)
+		return r;
+	for (walk = rd_nlmsg_walk(&answer); next(&walk, RDMA_NLDEV_CMD_GET, &attrs);)
+		if (take_device(&attrs, wanted, nl->res) < 0)
+			return rd_err_set(err, ENOMEM, "RDMA netlink", "no memory for devices");
+	if (nl->res->n_devs > 0)
+		qsort(nl->res->devs, nl->res->n_devs, sizeof(*nl->res->devs), compare_devices);
+	else if (wanted)
+		return rd_err_set(err, ENODEV, wanted, "the kernel has no such RDMA device here");
+	return 0;
+}
+
+/* Whether all network namespaces see all devices. Kernels before 5.2 do not say, and then they do. */
+static void collect_mode(const struct nldev *nl)
+{
+	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	struct rd_attr_walk walk;
+	struct rd_nldev_attrs attrs;
+	struct request request;
+
+	request_init(&request, RDMA_NLDEV_CMD_SYS_GET, 0);
+	if (ask(nl, &request, &answer, NULL) < 0)
+		return;
+	for (walk = rd_nlmsg_walk(&answer); next(&walk, RDMA_NLDEV_CMD_SYS_GET, &attrs);)
+		if (attrs.v[RDMA_NLDEV_SYS_ATTR_NETNS_MODE])
+			RD_SET(nl->res->netns_shared, mnl_attr_get_u8(attrs.v[RDMA_NLDEV_SYS_ATTR_NETNS_MODE]) == 1);
+}
+
+static void take_count(const struct nlattr *entry, struct rd_res_dev *dev)
+{
+	struct rd_nldev_attrs attrs = { 0 };
+	const char *name;
+
+	if (rd_attrs_parse_nested(entry, rd_nldev_policy, RDMA_NLDEV_ATTR_MAX, attrs.v) < 0 ||
+	    !attrs.v[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME])
+		return;
+	name = mnl_attr_get_str(attrs.v[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME]);
+	for (int kind = 0; kind < RD_RES_KINDS; kind++)
+		if (strcmp(name, rd_res_kind_name(kind)) == 0)
+			RD_NLDEV_U64(&attrs, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, dev->used[kind]);
+}
+
+static void collect_counts(const struct nldev *nl, int dev)
+{
+	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	struct rd_attr_walk walk, entries;
+	struct rd_nldev_attrs attrs;
+	const struct nlattr *entry;
+	struct rd_err err = { 0 };
+
+	if (ask_device(nl, RDMA_NLDEV_CMD_RES_GET, 0, dev, &answer, &err) < 0) {
+		rd_errlist_add(nl->errors, &err);
+		return;
+	}
+	for (walk = rd_nlmsg_walk(&answer); next(&walk, RDMA_NLDEV_CMD_RES_GET, &attrs);) {
+		if (!attrs.v[RDMA_NLDEV_ATTR_RES_SUMMARY])
+			continue;
+		entries = rd_attr_walk_nested(attrs.v[RDMA_NLDEV_ATTR_RES_SUMMARY]);
+		while ((entry = rd_attr_next(&entries)))
+			take_count(entry, &nl->res->devs[dev]);
+	}
+}
+
+/* Which driver it is. Where ib_uverbs is not loaded, the question would load it: then it is not asked. */
+static void collect_driver(const struct nldev *nl, int dev)
+{
+	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	struct rd_attr_walk walk;
+	struct rd_nldev_attrs attrs;
+	struct request request;
+	uint64_t ino;
+
+	if (nl->src->ops->stat_ino(nl->src, "/sys/class/infiniband_verbs", &ino, NULL) < 0)
+		return;
+	request_init(&request, RDMA_NLDEV_CMD_GET_CHARDEV, 0);
+	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
+	mnl_attr_put_strz(request.head, RDMA_NLDEV_ATTR_CHARDEV_TYPE, "uverbs");
+	if (ask(nl, &request, &answer, NULL) < 0)
+		return;
+	for (walk = rd_nlmsg_walk(&answer); next(&walk, RDMA_NLDEV_CMD_GET_CHARDEV, &attrs);)
+		RD_NLDEV_U64(&attrs, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, nl->res->devs[dev].driver_id);
+}
+
+static int collect_ports(const struct nldev *nl, int dev)
+{
+	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	struct rd_res *res = nl->res;
+	struct rd_attr_walk walk;
+	struct rd_nldev_attrs attrs;
+	struct rd_err err = { 0 };
+
+	if (ask_device(nl, RDMA_NLDEV_CMD_PORT_GET, NLM_F_DUMP, dev, &answer, &err) < 0) {
+		rd_errlist_add(nl->errors, &err);
+		return 0;
+	}
+	for (walk = rd_nlmsg_walk(&answer); next(&walk, RDMA_NLDEV_CMD_PORT_GET, &attrs);) {
+		struct rd_res_port *port;
+
+		if (!attrs.v[RDMA_NLDEV_ATTR_PORT_INDEX])
+			continue;
+		if (rd_grow(&res->ports, &res->cap_ports, res->n_ports + 1, sizeof(*port)) < 0)
+			return -ENOMEM;
+		port = &res->ports[res->n_ports++];
+		*port = (struct rd_res_port){ .dev = dev, .num = mnl_attr_get_u32(attrs.v[RDMA_NLDEV_ATTR_PORT_INDEX]) };
+		RD_NLDEV_U8(&attrs, RDMA_NLDEV_ATTR_PORT_STATE, port->state);
+		RD_NLDEV_U8(&attrs, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->phys_state);
+		RD_NLDEV_U32(&attrs, RDMA_NLDEV_ATTR_LID, port->lid);
+		RD_NLDEV_U32(&attrs, RDMA_NLDEV_ATTR_NDEV_INDEX, port->netdev_index);
+		if (rd_nldev_text(&attrs, RDMA_NLDEV_ATTR_NDEV_NAME, &port->netdev) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* One QP by the number that the kernel keeps it under. 1: there it is, 0: there is none. */
+static int collect_number(const struct nldev *nl, int dev, uint32_t id)
+{
+	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	struct rd_res *res = nl->res;
+	size_t before = res->n_qps;
+	struct request request;
+	int r;
+
+	request_init(&request, RDMA_NLDEV_CMD_RES_QP_GET, 0);
+	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, res->devs[dev].index);
+	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_RES_LQPN, id);
+	r = ask(nl, &request, &answer, NULL);
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0 && rd_nldev_take(&answer, RD_RES_QP, dev, res) < 0)
+		return -ENOMEM;
+	if (r == 0)
+		return res->n_qps > before;
+	if (rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*res->qps)) < 0)
+		return -ENOMEM;
+	/* It is there, and its device does not say more. */
+	res->qps[res->n_qps] = (struct rd_qp){ .dev = dev, .proc = -1, .cm_id = -1, .query_errno = -r };
+	RD_SET(res->qps[res->n_qps].lqpn, id & 0xffffff);
+	if (id >> 24)
+		RD_SET(res->qps[res->n_qps].port, id >> 24);
+	res->n_qps++;
+	return 1;
+}
+
+/*
+ * The dump of QPs ended at one that could not be queried. It goes by ascending number, so all behind the last one shown are
+ * missing, and those of the message that was being filled. Where connections say which numbers there are, these are tried
+ * first; the special QPs are kept under a number made of their port. It ends when as many are known as the kernel counts.
+ */
+static int collect_by_number(const struct nldev *nl, int dev, size_t first)
+{
+	struct rd_res *res = nl->res;
+	struct rd_res_dev *of = &res->devs[dev];
+	uint64_t all = of->used[RD_RES_QP].known == RD_OK ? of->used[RD_RES_QP].v : UINT64_MAX,
+		 have = res->n_qps - first;
+	uint32_t from = 0, below = 0;
+	int r = 0;
+
+	for (size_t i = first; i < res->n_qps; i++)
+		if (res->qps[i].lqpn.v >= from)
+			from = res->qps[i].lqpn.v + 1;
+	for (unsigned port = 1; port <= of->n_ports && port < 255 && have < all && r >= 0; port++)
+		for (uint32_t id = 0; id <= 1 && r >= 0; id++) {
+			r = collect_number(nl, dev, port << 24 | id);
+			have += r > 0;
+		}
+	below = from < NUMBERS_MAX ? NUMBERS_MAX : from + NUMBERS_MAX;
+	for (uint32_t id = from; id < below && have < all && r >= 0; id++) {
+		r = collect_number(nl, dev, id);
+		have += r > 0;
+	}
+	for (size_t i = 0; i < res->n_cm_ids && have < all && r >= 0; i++) {
+		const struct rd_cm_id *cm_id = &res->cm_ids[i];
+
+		if (cm_id->dev != dev || cm_id->lqpn.known != RD_OK || cm_id->lqpn.v < below)
+			continue;
+		r = collect_number(nl, dev, cm_id->lqpn.v);
+		have += r > 0;
+	}
+	of->gaps[RD_RES_QP].by_number = (unsigned)(res->n_qps - first);
+	return r < 0 ? r : 0;
+}
+
+static int compare_qps(const void *a, const void *b)
+{
+	const struct rd_qp *x = a, *y = b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	if (x->lqpn.v != y->lqpn.v)
+		return x->lqpn.v < y->lqpn.v ? -1 : 1;
+	return x->port.v < y->port.v ? -1 : x->port.v > y->port.v;
+}
+
+/* A dump counts its way: when something goes meanwhile, the next message may show the same again. */
+static void sort_qps(struct rd_res *res)
+{
+	size_t kept = 0;
+
+	if (res->n_qps > 0)
+		qsort(res->qps, res->n_qps, sizeof(*res->qps), compare_qps);
+	for (size_t i = 0; i < res->n_qps; i++) {
+		if (kept > 0 && compare_qps(&res->qps[kept - 1], &res->qps[i]) == 0) {
+			free(res->qps[i].owner.kernel);
+			free(res->qps[i].subtype);
+		} else {
+			res->qps[kept++] = res->qps[i];
+		}
+	}
+	res->n_qps = kept;
+}
+
+static int collect_kind(const struct nldev *nl, enum rd_res_kind kind, int dev)
+{
+	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	struct rd_res_gap *gap = &nl->res->devs[dev].gaps[kind];
+	size_t first = nl->res->n_qps;
+	struct rd_err err = { 0 };
+	int r = ask_device(nl, rd_nldev_command(kind), NLM_F_DUMP, dev, &answer, &err);
+
+	if (r == -ENOMEM)
+		return r;
+	/* Old kernels do not know all kinds (EOPNOTSUPP, EINVAL): that is no error, but no zero either. */
+	if (r < 0)
+		gap->code = -r;
+	if (r == 0 && rd_nldev_take(&answer, kind, dev, nl->res) < 0)
+		return -ENOMEM;
+	if (gap->code && kind == RD_RES_QP)
+		return collect_by_number(nl, dev, first);
+	return 0;
+}
+
+static void count_listed(struct rd_res *res)
+{
+	for (size_t i = 0; i < res->n_qps; i++)
+		res->devs[res->qps[i].dev].listed[RD_RES_QP]++;
+	for (size_t i = 0; i < res->n_cm_ids; i++)
+		res->devs[res->cm_ids[i].dev].listed[RD_RES_CM_ID]++;
+	for (size_t i = 0; i < res->n_objects; i++)
+		res->devs[res->objects[i].dev].listed[res->objects[i].kind]++;
+}
+
+static int collect_of_device(const struct nldev *nl, unsigned want, int dev)
+{
+	/* QPs last: they may need what connections say. */
+	static const enum rd_res_kind order[] = { RD_RES_CM_ID, RD_RES_CQ,  RD_RES_MR, RD_RES_PD,
+						  RD_RES_CTX,	RD_RES_SRQ, RD_RES_QP };
+	int r = 0;
+
+	collect_counts(nl, dev);
+	collect_driver(nl, dev);
+	if (want & RD_WANT_PORTS)
+		r = collect_ports(nl, dev);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(order) && !r; i++)
+		if (want & 1u << order[i])
+			r = collect_kind(nl, order[i], dev);
+	return r;
+}
+
+int rd_collect_res(struct rd_source *src, unsigned want, const char *device, struct rd_res *ret,
+		   struct rd_errlist *errors, struct rd_err *err)
+{
+	struct nldev nl = { .src = src, .res = ret, .errors = errors };
+	int r = collect_devices(&nl, device, err);
+
+	if (r < 0)
+		return r;
+	collect_mode(&nl);
+	for (size_t i = 0; i < ret->n_devs && !r; i++)
+		r = collect_of_device(&nl, want, (int)i);
+	sort_qps(ret);
+	count_listed(ret);
+	if (!r && want & RD_WANT_PROCS)
+		r = rd_collect_res_procs(src, ret);
+	return r < 0 ? rd_err_set(err, -r, "RDMA netlink", "no memory for what the kernel lists") : 0;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the kernel keeps account of for RDMA (its "restrack"): queue pairs and what they are made of, whose they are, and
+ * how many there may be. Plain data: one owner, arrays, indices between objects (-1: none).
+ */
+#ifndef RD_MODEL_QP_H
+#define RD_MODEL_QP_H
+
+#include "base/base.h"
+
+/* As the kernel and libibverbs number them. */
+enum rd_qp_type {
+	RD_QPT_SMI = 0,
+	RD_QPT_GSI = 1,
+	RD_QPT_RC = 2,
+	RD_QPT_UC = 3,
+	RD_QPT_UD = 4,
+	RD_QPT_RAW_PACKET = 8,
+	RD_QPT_XRC_INI = 9,
+	RD_QPT_XRC_TGT = 10,
+	RD_QPT_DRIVER = 0xff,
+};
+
+enum rd_qp_state {
+	RD_QPS_RESET = 0,
+	RD_QPS_INIT,
+	RD_QPS_RTR,
+	RD_QPS_RTS,
+	RD_QPS_SQD,
+	RD_QPS_SQE,
+	RD_QPS_ERR,
+	RD_QPS_N,
+};
+
+/* How well an age is known. */
+enum rd_age_kind {
+	RD_AGE_UNKNOWN = 0,
+	RD_AGE_EXACT,	 /* the transition was seen */
+	RD_AGE_AT_LEAST, /* it was so when we first looked */
+	RD_AGE_INTERVAL, /* between two looks: from age to age_max */
+};
+
+/* What the kernel counts, and dumps by one request each. */
+enum rd_res_kind {
+	RD_RES_QP,
+	RD_RES_CM_ID,
+	RD_RES_CQ,
+	RD_RES_MR,
+	RD_RES_PD,
+	RD_RES_CTX,
+	RD_RES_SRQ,
+	RD_RES_KINDS,
+};
+
+/* Whose an object is. Neither: of a process that has gone, and left it to the kernel to clean up. */
+struct rd_owner {
+	RD_FIELD(uint32_t) pid; /* as our pid namespace numbers it */
+	char *kernel;		/* the part of the kernel that it belongs to ("ib_core"); owned; NULL: none */
+};
+
+/* One process that owns something. */
+struct rd_proc {
+	uint32_t pid;
+	char *comm;   /* NULL: gone, or hidden from us */
+	char *cgroup; /* path; NULL: not known */
+	char *job;    /* workload manager's name for it; NULL: none, or not known. Filled by analysis */
+};
+
+/* What a recorder of modify_qp saw of a QP: each field as last set. */
+struct rd_qp_seen {
+	RD_FIELD(uint8_t) timeout, retry_cnt, rnr_retry, min_rnr_timer; /* as encoded by the specification */
+	RD_FIELD(uint16_t) path_mtu;					/* bytes */
+	RD_FIELD(uint8_t) max_rd_atomic, max_dest_rd_atomic, sgid_index, hop_limit, traffic_class, sl;
+	RD_FIELD(uint32_t) flow_label;
+	RD_FIELD(uint16_t) udp_sport;
+	RD_FIELD(uint32_t) dest_qpn;
+	uint8_t sgid[16], dgid[16];
+	bool has_sgid, has_dgid;
+};
+
+struct rd_qp {
+	int dev; /* index into rd_res.devs */
+	RD_FIELD(uint32_t) lqpn;
+	RD_FIELD(uint32_t) port;   /* absent until a port was set (RESET) */
+	RD_FIELD(uint32_t) rqpn;   /* RC and UC only */
+	RD_FIELD(uint32_t) sq_psn; /* next to be sent, as the driver has it */
+	RD_FIELD(uint32_t) rq_psn; /* next expected; RC and UC only */
+	RD_FIELD(uint32_t) pdn;
+	RD_FIELD(uint8_t) type;	    /* enum rd_qp_type */
+	RD_FIELD(uint8_t) state;    /* enum rd_qp_state */
+	RD_FIELD(uint8_t) path_mig; /* 0 MIGRATED, 1 REARM, 2 ARMED */
+	struct rd_owner owner;
+	char *subtype;	 /* of a driver's own kind of QP; NULL: none */
+	int query_errno; /* positive: the device did not say what state it is in */
+	int proc;	 /* index into rd_res.procs */
+	int cm_id;	 /* index into rd_res.cm_ids: the connection that it was made by */
+	/* Found by analysis and by the recorder: */
+	bool has_peer_gid;
+	uint8_t peer_gid[16];
+	RD_FIELD(double) age_seconds, age_max_seconds; /* in this state */
+	enum rd_age_kind age_kind;
+	struct rd_qp_seen *seen; /* owned; NULL: no recorder saw it */
+	const char *verdict;	 /* static; NULL: none was asked for */
+	char *why;		 /* of the verdict, and what to do next; owned */
+};
+
+/* A connection of rdma_cm. */
+struct rd_cm_id {
+	int dev; /* -1: bound to no device */
+	RD_FIELD(uint32_t) port, lqpn, id;
+	RD_FIELD(uint32_t) ps; /* port space: 0x0106 TCP, 0x0111 UDP, 0x013f IB, 0x0002 IPoIB */
+	RD_FIELD(uint8_t) state, type;
+	struct rd_sockaddr {
+		uint16_t family; /* AF_INET, AF_INET6, AF_IB; 0: none */
+		uint16_t port;	 /* of UDP or TCP, host byte order */
+		uint8_t ip[16];	 /* the first 4 of an IPv4 address; the GID of AF_IB */
+	} src, dst;
+	struct rd_owner owner;
+	int proc;
+};
+
+/* A PD, context, MR, CQ or SRQ. */
+struct rd_res_object {
+	int dev;
+	enum rd_res_kind kind;
+	RD_FIELD(uint32_t) id; /* its number: pdn, ctxn, mrn, cqn, srqn */
+	RD_FIELD(uint32_t) pdn, ctxn, cqn;
+	RD_FIELD(uint64_t) users;  /* of a PD or CQ */
+	RD_FIELD(uint64_t) length; /* of an MR, bytes */
+	RD_FIELD(uint32_t) cqe;
+	RD_FIELD(uint8_t) type; /* of an SRQ: 0 BASIC, 1 XRC, 2 TM */
+	struct rd_owner owner;
+	int proc;
+};
+
+struct rd_res_port {
+	int dev;
+	uint32_t num;
+	RD_FIELD(uint8_t) state;      /* 1 DOWN, 2 INIT, 3 ARMED, 4 ACTIVE, 5 ACTIVE_DEFER */
+	RD_FIELD(uint8_t) phys_state; /* 2 POLLING, 3 DISABLED, 5 LINK_UP … */
+	RD_FIELD(uint32_t) lid, netdev_index;
+	char *netdev;
+};
+
+/* Why a list may not be whole. */
+struct rd_res_gap {
+	int code;	    /* positive errno that ended the dump; 0: it came to its end */
+	bool interrupted;   /* the tables changed under the dump */
+	bool damaged;	    /* messages that lie about their length */
+	unsigned by_number; /* how many were then found by number, one by one */
+};
+
+/* What the device attributes (ibv_query_device) allow. */
+struct rd_res_limits {
+	RD_FIELD(uint64_t) max[RD_RES_KINDS];
+};
+
+struct rd_res_dev {
+	uint32_t index; /* the kernel's */
+	char *name;
+	unsigned n_ports;
+	char *protocol; /* "ib", "roce", "iw", "opa", "usnic" */
+	char *firmware;
+	RD_FIELD(uint64_t) node_guid;
+	RD_FIELD(uint8_t) node_type;
+	RD_FIELD(uint64_t) driver_id;	       /* enum rdma_driver_id of rdma/ib_user_ioctl_verbs.h */
+	RD_FIELD(uint64_t) used[RD_RES_KINDS]; /* the kernel's summary, over all namespaces */
+	uint64_t listed[RD_RES_KINDS];	       /* of them, those that we were shown */
+	struct rd_res_gap gaps[RD_RES_KINDS];  /* of the lists */
+	struct rd_res_limits limits;
+};
+
+struct rd_res {
+	RD_FIELD(bool) netns_shared; /* devices are seen from every network namespace */
+	struct rd_res_dev *devs;
+	size_t n_devs, cap_devs;
+	struct rd_res_port *ports;
+	size_t n_ports, cap_ports;
+	struct rd_qp *qps; /* by device, then number */
+	size_t n_qps, cap_qps;
+	struct rd_cm_id *cm_ids;
+	size_t n_cm_ids, cap_cm_ids;
+	struct rd_res_object *objects;
+	size_t n_objects, cap_objects;
+	struct rd_proc *procs; /* by pid */
+	size_t n_procs, cap_procs;
+};
+
+void rd_res_deinit(struct rd_res *res);
+
+/* Names as `rdma resource` prints them; NULL for a number that has none. */
+const char *rd_qp_type_name(unsigned type);
+const char *rd_qp_state_name(unsigned state);
+const char *rd_path_mig_name(unsigned state);
+const char *rd_cm_state_name(unsigned state);
+const char *rd_res_kind_name(enum rd_res_kind kind); /* "qp", "cm_id", … */
+/* "exact", "at_least", "interval"; NULL for unknown. */
+const char *rd_age_kind_name(enum rd_age_kind kind);
+
+/* -1 for a name that is none; without regard to case. */
+int rd_qp_state_parse(const char *name);
+int rd_qp_type_parse(const char *name);
+
+/* Who owns it, in a word: the process's name or the kernel part's; NULL: not known. */
+const char *rd_owner_name(const struct rd_res *res, const struct rd_owner *owner, int proc);
+
+/* Index or -1. */
+int rd_res_find_dev(const struct rd_res *res, const char *name);
+int rd_res_find_proc(const struct rd_res *res, uint32_t pid);
+
+#endif

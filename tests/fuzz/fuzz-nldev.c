@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The bytes are what RDMA netlink answered, to whatever it was asked: listed, joined to processes that are not there. */
+#include "fuzz.h"
+
+#include "collect/nldev.h"
+#include "source/netlink.h"
+#include "source/tree.h"
+
+#include <errno.h>
+
+struct answerer {
+	struct rd_source src;
+	const uint8_t *data;
+	size_t size;
+	unsigned asked;
+};
+
+/* A host whose every number is a QP would take a while. */
+static int answer(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+		  struct rd_err *err)
+{
+	struct answerer *answerer = (struct answerer *)src;
+
+	(void)protocol;
+	(void)request;
+	(void)size;
+	if (answerer->asked++ > 64)
+		return rd_err_set(err, ENOENT, "netlink", "enough");
+	return rd_bytes_copy(answerer->data, answerer->size, ret);
+}
+
+static int no_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	(void)src;
+	(void)ret;
+	return rd_err_set(err, ENOENT, path, "no");
+}
+
+static int an_inode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	(void)src;
+	(void)path;
+	(void)err;
+	*ret = 1;
+	return 0;
+}
+
+static const struct rd_source_ops ops = {
+	.name = "live", .netlink = answer, .read_file = no_file, .stat_ino = an_inode
+};
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+	struct answerer answerer = { .src = { &ops }, .data = data, .size = size };
+	struct rd_errlist errors = { 0 };
+	struct rd_res res = { 0 };
+
+	/* Collectors are given sound messages only; the walk over them is tried with all. */
+	if (!rd_nlmsgs_sound(data, size)) {
+		struct rd_res_dev dev = { 0 };
+		struct rd_bytes bytes = { (uint8_t *)data, size };
+		struct rd_res one = { .devs = &dev, .n_devs = 1 };
+
+		for (int kind = 0; kind < RD_RES_KINDS; kind++)
+			rd_nldev_take(&bytes, kind, 0, &one);
+		one.devs = NULL;
+		one.n_devs = 0;
+		rd_res_deinit(&one);
+		return;
+	}
+	rd_collect_res(&answerer.src, RD_WANT_ALL, NULL, &res, &errors, NULL);
+	rd_errlist_deinit(&errors);
+	rd_res_deinit(&res);
+}
