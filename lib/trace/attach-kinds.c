@@ -11,8 +11,6 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-#include "trace.skel.h"
-
 /* fexit of many functions by one link: bpf(2) of 7.2, newer than the libbpf of Debian 12 and its headers. */
 #define FENTRY_MULTI 59
 #define FEXIT_MULTI 60
@@ -25,18 +23,7 @@ struct multi_link_attr {
 
 static struct bpf_program *template_of(const struct rd_attach *attach, enum rd_hook hook, bool kprobe)
 {
-	switch (hook) {
-	case RD_HOOK_LEAVE:
-		return kprobe ? attach->skel->progs.kprobe_leave : attach->skel->progs.fexit_leave;
-	case RD_HOOK_LEAVE_ROOT:
-		return kprobe ? attach->skel->progs.kprobe_leave_root : attach->skel->progs.fexit_leave_root;
-	case RD_HOOK_ENTER_ROOT:
-		return kprobe ? attach->skel->progs.kprobe_root : attach->skel->progs.fentry_root;
-	case RD_HOOK_OBJECT:
-		return kprobe ? attach->skel->progs.kprobe_object : NULL;
-	default:
-		return NULL;
-	}
+	return kprobe ? attach->programs.kprobe[hook] : attach->programs.tracing[hook];
 }
 
 static bool at_exit(enum rd_hook hook)
@@ -208,8 +195,8 @@ int rd_attach_kprobe(struct rd_attach *attach, enum rd_hook hook, const uint32_t
 /* A program that loads can be attached; which functions it can be attached to is found function by function. */
 void rd_attach_probe(struct rd_attach *attach)
 {
-	bool tracing = bpf_program__fd(attach->skel->progs.fexit_leave) >= 0;
-	bool kprobes = bpf_program__fd(attach->skel->progs.kprobe_leave) >= 0;
+	bool tracing = bpf_program__fd(attach->programs.tracing[RD_HOOK_LEAVE]) >= 0;
+	bool kprobes = bpf_program__fd(attach->programs.kprobe[RD_HOOK_LEAVE]) >= 0;
 	int fd;
 
 	attach->works[RD_BACKEND_FEXIT] = tracing;

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "trace.skel.h"
-
 /*
  * struct bpf_link_info of 6.7 and later, which the headers of older distributions lack: after type, id and prog_id, at
  * offset 16, come the fields of the kind. An older kernel says so by a shorter answer.

@@ -10,9 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-
-#include "trace.skel.h"
 
 /* A batch that the kernel refuses whole is halved until the culprits stand alone. */
 struct batch {
@@ -64,122 +61,20 @@ int rd_attach_btf_fd(struct rd_attach *attach, uint32_t module)
 	return errno == EPERM ? -EPERM : -ENOENT;
 }
 
-static void fill_config(const struct rd_attach *attach, struct rd_trace_config *cfg)
-{
-	const struct rd_session_opts *opts = attach->opts;
-	const struct rd_offsets *off = &attach->set->off;
-	struct stat ns;
-
-	cfg->pid = opts->pid;
-	cfg->err = opts->err;
-	cfg->cgroup = opts->cgroup_id;
-	cfg->match = opts->fn_match != NULL;
-	cfg->kernel_stack = opts->kernel_stack;
-	cfg->user_stack = opts->user_stack;
-	cfg->read_kernel = attach->read_kernel;
-	cfg->qp_num = off->qp_num;
-	cfg->qp_port = off->qp_port;
-	cfg->ibdev_name = off->ibdev_name;
-	cfg->bundle_ufile = off->bundle_ufile;
-	cfg->ufile_device = off->ufile_device;
-	cfg->uverbs_dev_devt = off->uverbs_dev_devt;
-	cfg->descendants = opts->descendants;
-	if (opts->pid && !stat("/proc/self/ns/pid", &ns)) {
-		cfg->pidns_dev = ns.st_dev;
-		cfg->pidns_ino = ns.st_ino;
-	}
-	if (opts->comm)
-		snprintf(cfg->comm, sizeof(cfg->comm), "%s", opts->comm);
-	if (opts->ibdev)
-		snprintf(cfg->ibdev, sizeof(cfg->ibdev), "%s", opts->ibdev);
-	cfg->n_devs = opts->n_devs < RD_DEVS_MAX ? (__u32)opts->n_devs : RD_DEVS_MAX;
-	for (size_t i = 0; i < cfg->n_devs; i++)
-		cfg->devs[i] = opts->devs[i];
-}
-
-/* Loads the templates; those of kinds that are not `wanted` stay out. */
-static int load(struct rd_attach *attach, bool tracing, bool kprobes)
+int rd_programs_autoload(struct bpf_program *const *programs, size_t n, bool tracing)
 {
 	static const char *const target =
 		"bpf_fentry_test1"; /* any function of vmlinux: a template is never attached */
-	struct trace_bpf *skel = trace_bpf__open();
-	int r;
 
-	if (!skel)
-		return -errno;
-	struct bpf_program *tracers[] = { skel->progs.fexit_leave, skel->progs.fexit_leave_root,
-					  skel->progs.fentry_root };
-	struct bpf_program *probes[] = { skel->progs.kprobe_leave, skel->progs.kprobe_leave_root,
-					 skel->progs.kprobe_root, skel->progs.kprobe_object };
+	for (size_t i = 0; i < n; i++) {
+		int r;
 
-	for (size_t i = 0; tracing && i < RD_ARRAY_SIZE(tracers); i++) {
-		bpf_program__set_autoload(tracers[i], true);
-		r = bpf_program__set_attach_target(tracers[i], 0, target);
+		bpf_program__set_autoload(programs[i], true);
+		r = tracing ? bpf_program__set_attach_target(programs[i], 0, target) : 0;
 		if (r < 0)
-			goto fail;
-	}
-	bpf_program__set_autoload(skel->progs.whoami, true);
-	for (size_t i = 0; kprobes && i < RD_ARRAY_SIZE(probes); i++)
-		bpf_program__set_autoload(probes[i], true);
-	fill_config(attach, (struct rd_trace_config *)&skel->rodata->cfg);
-	bpf_map__set_max_entries(skel->maps.fns, attach->set->n_fns ? (__u32)attach->set->n_fns : 1);
-	bpf_map__set_max_entries(skel->maps.ring, attach->opts->ring_bytes ? attach->opts->ring_bytes : 256 * 1024);
-	r = trace_bpf__load(skel);
-	if (r < 0)
-		goto fail;
-	attach->skel = skel;
-	return 0;
-fail:
-	trace_bpf__destroy(skel);
-	return r;
-}
-
-static uint32_t class_of(enum rd_ret ret)
-{
-	switch (ret) {
-	case RD_RET_INT:
-		return RD_CLASS_INT;
-	case RD_RET_LONG:
-	case RD_RET_PTR:
-		return RD_CLASS_WIDE;
-	case RD_RET_UNKNOWN:
-		return RD_CLASS_UNKNOWN;
-	default:
-		return RD_CLASS_NONE;
-	}
-}
-
-static int describe_functions(const struct rd_attach *attach)
-{
-	static const uint8_t doors[] = {
-		[RD_ENTRY_NONE] = RD_DOOR_NONE,	       [RD_ENTRY_UVERBS_IOCTL] = RD_DOOR_IOCTL,
-		[RD_ENTRY_UVERBS_MMAP] = RD_DOOR_MMAP, [RD_ENTRY_UVERBS_OPEN] = RD_DOOR_OPEN,
-		[RD_ENTRY_UCMA_WRITE] = RD_DOOR_UCMA,  [RD_ENTRY_WRITE_HANDLER] = RD_DOOR_HANDLER,
-	};
-	int fd = bpf_map__fd(attach->skel->maps.fns);
-
-	for (__u32 i = 0; i < attach->set->n_fns; i++) {
-		const struct rd_fn *fn = &attach->set->fns[i];
-		__u32 info;
-
-		if (!fn->selected)
-			continue;
-		info = RD_FN_INFO(class_of(fn->ret), doors[fn->entry], fn->qp_arg < 0 ? RD_FN_NO_ARG : fn->qp_arg,
-				  fn->dev_arg < 0 ? RD_FN_NO_ARG : fn->dev_arg,
-				  attach->opts->fn_match && attach->opts->fn_match[i]);
-		if (bpf_map_update_elem(fd, &i, &info, BPF_ANY))
-			return -errno;
+			return r;
 	}
 	return 0;
-}
-
-/* Process numbers mean the initial pid namespace inside the kernel, and perhaps another one outside. */
-static void find_command(const struct rd_attach *attach)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, opts);
-
-	if (bpf_prog_test_run_opts(bpf_program__fd(attach->skel->progs.whoami), &opts))
-		attach->skel->bss->command = (__u32)getppid();
 }
 
 static int read_kprobe_type(void)
@@ -224,6 +119,7 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 	int r = -ENOTSUP;
 
 	*attach = (struct rd_attach){ .set = set, .opts = opts, .backends = backends, .notes = notes };
+	attach->programs.ops = opts->qp ? &rd_programs_qp : &rd_programs_errno;
 	attach->kprobe_type = read_kprobe_type();
 	attach->preemptible = read_preemptible();
 	attach->btf_fds = malloc((set->n_modules + 1) * sizeof(*attach->btf_fds));
@@ -241,13 +137,13 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 		bool read_kernel, tracing, kprobes;
 	} tries[] = { { true, true, true },  { false, true, true },  { true, false, true },
 		      { true, true, false }, { false, true, false }, { false, false, true } };
-	for (size_t i = 0; i < RD_ARRAY_SIZE(tries) && !attach->skel; i++) {
+	for (size_t i = 0; i < RD_ARRAY_SIZE(tries) && !attach->programs.skel; i++) {
 		attach->read_kernel = tries[i].read_kernel;
-		r = load(attach, tries[i].tracing, tries[i].kprobes);
+		r = attach->programs.ops->load(attach, tries[i].tracing, tries[i].kprobes);
 		if (r == -EPERM && geteuid())
 			break;
 	}
-	if (!attach->skel) {
+	if (!attach->programs.skel) {
 		rd_err_set(err, -r, "bpf", "the kernel refuses the tracing programs");
 		if (r == -EPERM)
 			rd_err_hint(err, "run it as root, or with the capabilities BPF, PERFMON and SYS_ADMIN");
@@ -257,10 +153,9 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 		note(attach, EPERM, "kernel memory",
 		     "the programs may not read it, so verbs, devices and QP numbers stay unknown",
 		     "the kernel is locked down (confidentiality); boot it with lockdown=integrity to see them");
-	r = describe_functions(attach);
+	r = attach->programs.ops->describe(attach);
 	if (r < 0)
 		return rd_err_set(err, -r, "bpf", "cannot fill the table of functions");
-	find_command(attach);
 	rd_attach_probe(attach);
 	return 0;
 }
@@ -288,26 +183,6 @@ static int try_batch(struct batch *b, const uint32_t *fns, size_t n)
 	return r ? r : try_batch(b, fns + half, n - half);
 }
 
-static bool hook_applies(const struct rd_attach *attach, const struct rd_fn *fn, enum rd_backend backend,
-			 enum rd_hook hook)
-{
-	const struct rd_module *module = &attach->set->modules[fn->module];
-
-	switch (hook) {
-	case RD_HOOK_LEAVE:
-		return fn->entry == RD_ENTRY_NONE;
-	case RD_HOOK_LEAVE_ROOT:
-	case RD_HOOK_ENTER_ROOT:
-		return fn->entry != RD_ENTRY_NONE;
-	case RD_HOOK_OBJECT:
-		/* In the core, where every verb on a queue pair passes; drivers' own functions add nothing new. */
-		return fn->entry == RD_ENTRY_NONE && fn->qp_arg >= 0 && fn->qp_arg < 5 && module->rdma &&
-		       !module->has_ops && (backend == RD_BACKEND_KPROBE || backend == RD_BACKEND_KPROBE_MULTI);
-	default:
-		return false;
-	}
-}
-
 /* How many functions one call of the kind may take: the kernel's link for many is per BTF object or for all, the others
  * are one function each. */
 static size_t batch_size(const struct rd_attach *attach, enum rd_backend backend, const uint32_t *fns, size_t n)
@@ -332,7 +207,8 @@ static int attach_hook(struct batch *b, const uint32_t *fns, size_t n)
 	if (!ours)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		if (!b->failed[fns[i]] && hook_applies(attach, &attach->set->fns[fns[i]], b->backend, b->hook))
+		if (!b->failed[fns[i]] &&
+		    attach->programs.ops->applies(attach, &attach->set->fns[fns[i]], b->backend, b->hook))
 			ours[m++] = fns[i];
 	for (size_t i = 0; i < m;) {
 		size_t size = batch_size(attach, b->backend, ours + i, m - i);
@@ -367,14 +243,14 @@ static int attach_by(struct rd_attach *attach, enum rd_backend backend, bool *fa
 	}
 	for (size_t h = 0; n && h < RD_ARRAY_SIZE(hooks); h++) {
 		struct batch b = { .attach = attach, .backend = backend, .hook = hooks[h], .failed = failed };
-		bool object = hooks[h] == RD_HOOK_OBJECT;
+		bool object = hooks[h] == RD_HOOK_OBJECT && attach->programs.ops->object_optional;
 		_cleanup_free_ bool *extra = object ? calloc(attach->set->n_fns + 1, sizeof(*extra)) : NULL;
 		int r;
 
 		if (object) {
 			if (!extra)
 				return -ENOMEM;
-			b.failed = extra; /* a QP number that stays unknown is no reason to leave a function out */
+			b.failed = extra;
 		}
 		r = attach_hook(&b, fns, n);
 		if (r)
@@ -450,14 +326,14 @@ int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
 		return -(last_error ? last_error : ENOTSUP);
 	}
 	note_left_out(attach, last_error);
-	attach->skel->bss->on = true;
+	*attach->programs.on = true;
 	return 0;
 }
 
 void rd_attach_close(struct rd_attach *attach)
 {
-	if (attach->skel)
-		attach->skel->bss->on = false;
+	if (attach->programs.on)
+		*attach->programs.on = false;
 	while (attach->n_links)
 		close(attach->links[--attach->n_links]);
 	free(attach->links);
@@ -466,6 +342,7 @@ void rd_attach_close(struct rd_attach *attach)
 			if (attach->btf_fds[i] >= 0)
 				close(attach->btf_fds[i]);
 	free(attach->btf_fds);
-	trace_bpf__destroy(attach->skel);
+	if (attach->programs.skel)
+		attach->programs.ops->unload(attach->programs.skel);
 	*attach = (struct rd_attach){};
 }

@@ -9,24 +9,60 @@
 #include <linux/types.h>
 
 #include "bpf/record.h"
-#include "bpf/trace.h"
 #include "trace/session.h"
 
-struct trace_bpf;
+struct bpf_program;
 
-/* The three places of a hook, each with a program of its own. */
+/* The places of a hook, each with a program of its own. */
 enum rd_hook {
 	RD_HOOK_LEAVE,	    /* exit of a function on the way */
 	RD_HOOK_LEAVE_ROOT, /* exit of a root */
 	RD_HOOK_ENTER_ROOT,
-	RD_HOOK_OBJECT, /* entry of a core function that takes a queue pair; only where exits do not see arguments */
+	RD_HOOK_OBJECT, /* entry of a function that takes an object worth noting */
 	RD_HOOK_COUNT,
 };
+
+/* What the command is handed by the holder. */
+enum rd_fd {
+	RD_FD_RING,
+	RD_FD_COUNTS, /* what is counted in the kernel; its key and value are the object's own */
+	RD_FD_TOTALS, /* struct rd_totals per CPU */
+	RD_FD_SWITCH, /* the map that holds the on switch */
+	RD_FD_COUNT,
+};
+
+struct rd_attach;
+
+/* A BPF object of ours, once it is loaded: templates for each hook, and what it shares with the command. */
+struct rd_programs {
+	const struct rd_programs_ops *ops;
+	void *skel;
+	struct bpf_program *tracing[RD_HOOK_COUNT], *kprobe[RD_HOOK_COUNT]; /* NULL: none for that hook */
+	int fds[RD_FD_COUNT];
+	volatile bool *on;
+	size_t on_at; /* where in its map */
+};
+
+struct rd_programs_ops {
+	/* Opens and loads the object and fills attach->programs but for `ops`; programs of kinds that are not wanted
+	 * stay out. -errno. */
+	int (*load)(struct rd_attach *attach, bool tracing, bool kprobes);
+	/* Tells the programs of each selected function what they have to know of it. -errno. */
+	int (*describe)(const struct rd_attach *attach);
+	/* Whether a function gets that hook if it is hooked by that way. */
+	bool (*applies)(const struct rd_attach *attach, const struct rd_fn *fn, enum rd_backend backend,
+			enum rd_hook hook);
+	void (*unload)(void *skel);
+	bool object_optional; /* a function whose object hook cannot be had is hooked all the same */
+};
+
+extern const struct rd_programs_ops rd_programs_errno; /* attach-errno.c */
+extern const struct rd_programs_ops rd_programs_qp;    /* attach-qp.c */
 
 struct rd_attach {
 	struct rd_fnset *set;
 	const struct rd_session_opts *opts;
-	struct trace_bpf *skel;
+	struct rd_programs programs;
 	bool works[RD_BACKEND_COUNT]; /* found by trying */
 	bool read_kernel;	      /* programs may read kernel memory */
 	bool preemptible;	      /* tasks are preempted inside the kernel, or it is not known */
@@ -74,6 +110,9 @@ void rd_attach_choose(const struct rd_attach *attach, size_t functions, enum rd_
 
 /* File descriptor of a module's BTF in the kernel, 0 for vmlinux; -errno. Kept open in `attach`. */
 int rd_attach_btf_fd(struct rd_attach *attach, uint32_t module);
+
+/* Has the programs of a kind loaded as templates: which want a function of vmlinux to be checked against. -errno. */
+int rd_programs_autoload(struct bpf_program *const *programs, size_t n, bool tracing);
 
 /* Takes a link's file descriptor over. */
 int rd_attach_keep(struct rd_attach *attach, int fd);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/holder.h"
 
-#include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +11,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
-
-#include "trace.skel.h"
 
 int rd_msg_send(int sock, const struct rd_msg *msg, const int *fds, size_t n_fds)
 {
@@ -176,19 +172,11 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 	}
 	send_notes(sock, &notes);
 	if (!r) {
-		const struct trace_bpf *skel = h.attach.skel;
-		int fds[RD_FD_COUNT] = {
-			[RD_FD_RING] = bpf_map__fd(skel->maps.ring),
-			[RD_FD_COUNTS] = bpf_map__fd(skel->maps.counts),
-			[RD_FD_TOTALS] = bpf_map__fd(skel->maps.totals),
-			[RD_FD_SWITCH] = bpf_map__fd(skel->maps.bss),
-		};
-
 		msg.type = RD_MSG_READY;
 		msg.seconds = (double)(now_ms() - start) / 1000;
-		msg.a = (uintptr_t)&skel->bss->on - (uintptr_t)skel->bss;
+		msg.a = h.attach.programs.on_at;
 		snprintf(msg.text, sizeof(msg.text), "%s", reason ? reason : "");
-		r = rd_msg_send(sock, &msg, fds, RD_FD_COUNT);
+		r = rd_msg_send(sock, &msg, h.attach.programs.fds, RD_FD_COUNT);
 		if (!r)
 			serve(&h);
 	} else {

@@ -19,14 +19,6 @@ enum rd_msg_type {
 	RD_MSG_STOP,	   /* command: take the hooks away */
 };
 
-enum rd_fd {
-	RD_FD_RING,
-	RD_FD_COUNTS,
-	RD_FD_TOTALS,
-	RD_FD_SWITCH, /* the map that holds the on switch */
-	RD_FD_COUNT,
-};
-
 struct rd_msg {
 	enum rd_msg_type type;
 	bool complete;

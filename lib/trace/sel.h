@@ -66,4 +66,12 @@ int rd_sel_add_aside(struct rd_sel *sel, uint32_t fn, enum rd_rule rule);
 /* judge.c: which rule each function falls under, and from which roots it is reached. */
 int rd_sel_judge(struct rd_sel *sel);
 
+/* select.c: what is left to be read from BTF and files once the set is complete; 0 or -errno with sel->err filled. */
+typedef int rd_sel_then_fn(struct rd_sel *sel, void *arg);
+int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *notes, struct rd_err *err,
+		   rd_sel_then_fn *then, void *arg);
+
+/* Where a member of a struct lies, and what it is; -1 and no type where there is none (or no such struct: type 0). */
+int rd_sel_member_offset(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret);
+
 #endif

@@ -126,7 +126,7 @@ static int load_lower_halves(struct rd_sel *sel)
 	return rd_sel_load_modules(sel, lower, false);
 }
 
-static int member_offset(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret)
+int rd_sel_member_offset(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret)
 {
 	*ret = (struct rd_btf_member){ 0 };
 	return type && rd_btf_member(btf, type, name, ret) ? ret->offset : -1;
@@ -139,23 +139,23 @@ static void offsets_of_module(const struct rd_btf *btf, struct rd_offsets *off)
 	struct rd_btf_member m;
 
 	if (off->qp_num < 0 && qp) {
-		off->qp_num = member_offset(btf, qp, "qp_num", &m);
-		off->qp_port = member_offset(btf, qp, "port", &m);
-		off->qp_device = member_offset(btf, qp, "device", &m);
+		off->qp_num = rd_sel_member_offset(btf, qp, "qp_num", &m);
+		off->qp_port = rd_sel_member_offset(btf, qp, "port", &m);
+		off->qp_device = rd_sel_member_offset(btf, qp, "device", &m);
 	}
 	if (off->ibdev_name < 0 && dev)
-		off->ibdev_name = member_offset(btf, dev, "name", &m);
+		off->ibdev_name = rd_sel_member_offset(btf, dev, "name", &m);
 	if (off->uverbs_dev_devt < 0 && bundle) {
 		uint32_t file, udev;
 		int at;
 
-		off->bundle_ufile = member_offset(btf, bundle, "ufile", &m);
+		off->bundle_ufile = rd_sel_member_offset(btf, bundle, "ufile", &m);
 		file = rd_btf_pointee(btf, m.type);
-		off->ufile_device = member_offset(btf, file, "device", &m);
+		off->ufile_device = rd_sel_member_offset(btf, file, "device", &m);
 		udev = rd_btf_pointee(btf, m.type);
-		at = member_offset(btf, udev, "dev", &m);
+		at = rd_sel_member_offset(btf, udev, "dev", &m);
 		if (at >= 0) {
-			int devt = member_offset(btf, m.type, "devt", &m);
+			int devt = rd_sel_member_offset(btf, m.type, "devt", &m);
 
 			off->uverbs_dev_devt = devt < 0 ? -1 : at + devt;
 		}
@@ -198,7 +198,8 @@ static int drop_unreached(struct rd_sel *sel)
 	return 0;
 }
 
-int rd_select(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *notes, struct rd_err *err)
+int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *notes, struct rd_err *err,
+		   rd_sel_then_fn *then, void *arg)
 {
 	struct rd_fnset set = { 0 };
 	struct rd_sel sel = { .src = src, .set = &set, .notes = notes, .err = err };
@@ -221,6 +222,8 @@ int rd_select(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *no
 		find_offsets(&sel);
 	if (!rc)
 		rc = drop_unreached(&sel);
+	if (!rc && then)
+		rc = then(&sel, arg);
 	sel_deinit(&sel, set.n_modules);
 	if (rc) {
 		rd_fnset_deinit(&set);
@@ -228,4 +231,9 @@ int rd_select(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *no
 	}
 	*ret = set;
 	return 0;
+}
+
+int rd_select(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *notes, struct rd_err *err)
+{
+	return rd_select_then(src, ret, notes, err, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "bpf/trace.h"
 #include "trace/holder.h"
 
 /* A holder that does not answer in this time is stuck in the kernel; the trace's own numbers are still right. */
@@ -178,6 +179,14 @@ int rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t 
 	qsort(counts, found, sizeof(*counts), by_count);
 	*ret = RD_TAKE(counts);
 	*n = found;
+	return 0;
+}
+
+int rd_session_durations(struct rd_session *session, uint64_t ret[RD_QP_STATES][RD_QP_POWERS], struct rd_err *err)
+{
+	for (__u32 i = 0; i < RD_QP_STATES * RD_QP_POWERS; i++)
+		if (bpf_map_lookup_elem(session->fds[RD_FD_COUNTS], &i, &ret[i / RD_QP_POWERS][i % RD_QP_POWERS]))
+			return rd_err_set(err, errno, "durations", "cannot read the kernel's counts");
 	return 0;
 }
 

@@ -7,10 +7,13 @@
 #define RD_TRACE_SESSION_H
 
 #include "base/err.h"
+#include "bpf/qp.h"
 #include "model/event.h"
 #include "model/fnset.h"
 
 #define RD_FILTER_DEVS_MAX 16
+
+struct rd_qp_watch;
 
 struct rd_session_opts {
 	enum rd_backend backend; /* RD_BACKEND_NONE: auto, chosen by cost */
@@ -28,6 +31,9 @@ struct rd_session_opts {
 	const char *ibdev;    /* the device's name, for calls that come through no device file of its own */
 	size_t n_devs;	      /* 0: all */
 	const bool *fn_match; /* per function id: only events with such a function in their chain; NULL: all */
+
+	/* The recorder of queue pairs instead of trace-errno's programs; none of the filters applies. NULL: no. */
+	const struct rd_qp_watch *qp;
 
 	/* Called about ten times a second while hooks are being attached, with how many of how many functions are done.
 	 * A value other than 0 gives the trace up: rd_session_start then returns -EINTR. NULL: nobody asks. */
@@ -63,6 +69,9 @@ int rd_session_holder_fd(const struct rd_session *session);
 /* The exact counts so far; caller frees *ret. Sorted by count, greatest first. */
 int rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t *n, struct rd_err *err);
 int rd_session_totals(struct rd_session *session, struct rd_trace_totals *ret, struct rd_err *err);
+
+/* What the recorder counted: calls of modify_qp by new state (of RD_QP_STATES) and power of two of their nanoseconds. */
+int rd_session_durations(struct rd_session *session, uint64_t ret[RD_QP_STATES][RD_QP_POWERS], struct rd_err *err);
 
 /* Switches the hooks off (at once) and has the holder take them away (which it does after we are gone). Counts and totals
  * can still be read. */

@@ -11,13 +11,12 @@
 #include "trace/attach.h"
 
 #include "bare.skel.h"
-#include "trace.skel.h"
 
 struct yardstick {
 	struct bare_bpf *bare;
 	struct rd_attach attach;
 	struct rd_session_opts opts;
-	struct trace_bpf__bss bss;
+	bool on;
 	uint8_t *backends;
 	size_t before; /* BPF objects of the kernel, without ours */
 };
@@ -34,23 +33,36 @@ static int kprobe_type(void)
 	return type;
 }
 
-/* The code that hooks takes its programs from the product's skeleton: it is given one that names ours instead. */
-static struct trace_bpf *disguise(struct yardstick *yard, enum yard_kind kind)
+/* The bare programs stand where the product's would: at every exit that those hook. */
+static bool applies(const struct rd_attach *attach, const struct rd_fn *fn, enum rd_backend backend, enum rd_hook hook)
 {
-	struct trace_bpf *skel = calloc(1, sizeof(*skel));
+	(void)attach, (void)backend;
+	if (hook == RD_HOOK_LEAVE)
+		return fn->entry == RD_ENTRY_NONE;
+	return hook != RD_HOOK_OBJECT && fn->entry != RD_ENTRY_NONE;
+}
+
+static void keep(void *skel)
+{
+	(void)skel; /* yardstick_destroy's to free */
+}
+
+static const struct rd_programs_ops bare_ops = { .applies = applies, .unload = keep };
+
+static void stand_in(struct yardstick *yard, enum yard_kind kind)
+{
+	struct rd_programs *programs = &yard->attach.programs;
 	struct bare_bpf *bare = yard->bare;
 	struct bpf_program *fexits[] = { bare->progs.fexit_check, bare->progs.fexit_record, bare->progs.fexit_stack };
 	struct bpf_program *kprobes[] = { bare->progs.kprobe_check, bare->progs.kprobe_record,
 					  bare->progs.kprobe_stack };
 
-	if (!skel)
-		bench_fail("yardstick", ENOMEM);
-	skel->bss = &yard->bss;
-	skel->progs.fexit_leave = skel->progs.fexit_leave_root = fexits[kind];
-	skel->progs.kprobe_leave = skel->progs.kprobe_leave_root = kprobes[kind];
-	skel->progs.fentry_root = bare->progs.fentry_none;
-	skel->progs.kprobe_root = bare->progs.kprobe_none;
-	return skel;
+	programs->ops = &bare_ops;
+	programs->on = &yard->on;
+	programs->tracing[RD_HOOK_LEAVE] = programs->tracing[RD_HOOK_LEAVE_ROOT] = fexits[kind];
+	programs->tracing[RD_HOOK_ENTER_ROOT] = bare->progs.fentry_none;
+	programs->kprobe[RD_HOOK_LEAVE] = programs->kprobe[RD_HOOK_LEAVE_ROOT] = kprobes[kind];
+	programs->kprobe[RD_HOOK_ENTER_ROOT] = bare->progs.kprobe_none;
 }
 
 static struct bare_bpf *load(void)
@@ -88,7 +100,7 @@ struct yardstick *yardstick_create(struct rd_fnset *set, enum rd_backend backend
 	yard->opts.backend = backend;
 	yard->bare = load();
 	yard->attach = (struct rd_attach){ .set = set, .opts = &yard->opts, .backends = yard->backends };
-	yard->attach.skel = disguise(yard, kind);
+	stand_in(yard, kind);
 	yard->attach.kprobe_type = kprobe_type();
 	yard->attach.btf_fds = malloc((set->n_modules + 1) * sizeof(int));
 	if (!yard->backends || !yard->attach.btf_fds)

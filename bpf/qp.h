@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * What the recorder of queue pairs and user space share: one record per transition or event, and the knobs.
+ * A reader treats a record as foreign input.
+ */
+#ifndef RD_BPF_QP_H
+#define RD_BPF_QP_H
+
+#include <linux/types.h>
+
+/* What a hooked function is to the recorder. */
+enum rd_qp_role {
+	RD_QP_ROLE_NONE = 0,
+	RD_QP_ROLE_MODIFY,   /* int (struct ib_qp *, struct ib_qp_attr *, int mask, …): entry and exit */
+	RD_QP_ROLE_CREATE,   /* returns struct ib_qp * */
+	RD_QP_ROLE_DESTROY,  /* (struct ib_qp *, …), entry */
+	RD_QP_ROLE_EVENT,    /* (struct ib_event *, …) about a queue pair, entry */
+	RD_QP_ROLE_DISPATCH, /* (const struct ib_event *) about a device or a port, entry */
+	RD_QP_ROLE_COUNT,
+};
+
+/* Fields of struct ib_qp_attr, named as there; the last ones lie below ah_attr. Those up to RD_QPA_ENUMS are 32 bits wide. */
+enum rd_qp_attr_field {
+	RD_QPA_STATE,
+	RD_QPA_CUR_STATE,
+	RD_QPA_PATH_MTU,
+	RD_QPA_DEST_QPN,
+	RD_QPA_RQ_PSN,
+	RD_QPA_SQ_PSN,
+	RD_QPA_FLOW_LABEL,
+	RD_QPA_AH_TYPE,
+	RD_QPA_ENUMS,
+	RD_QPA_PORT = RD_QPA_ENUMS,
+	RD_QPA_TIMEOUT,
+	RD_QPA_RETRY_CNT,
+	RD_QPA_RNR_RETRY,
+	RD_QPA_MIN_RNR_TIMER,
+	RD_QPA_MAX_RD_ATOMIC,
+	RD_QPA_MAX_DEST_RD_ATOMIC,
+	RD_QPA_SGID_INDEX,
+	RD_QPA_HOP_LIMIT,
+	RD_QPA_TRAFFIC_CLASS,
+	RD_QPA_SL,
+	RD_QPA_AH_FLAGS,
+	RD_QPA_COUNT,
+};
+
+/* Told before the programs are loaded. Offsets in bytes, from the loaded modules' own BTF; -1: not known. */
+struct rd_qp_config {
+	__s32 attr[RD_QPA_COUNT]; /* in struct ib_qp_attr */
+	__s32 dgid, dlid;	  /* likewise; 16 and 2 bytes */
+	__s32 qp_num, qp_type, qp_device, ibdev_name;
+	__s32 event_device, event_element, event_code; /* in struct ib_event */
+	__u8 read_kernel;
+};
+
+struct rd_qp_rec {
+	__u64 time;	/* CLOCK_MONOTONIC, ns; of MODIFY: when the call returned */
+	__u64 duration; /* ns; MODIFY only */
+	__u64 cgroup;	/* of the caller, as pid, tid and comm are; 0 where it is none of its doing */
+	__u32 role;	/* enum rd_qp_role */
+	__s32 ret;	/* what MODIFY returned */
+	__u32 pid, tid; /* of the initial pid namespace */
+	__u32 qpn;	/* DISPATCH: the port, where it is about one */
+	__u32 qp_type;	/* enum ib_qp_type */
+	__u32 mask;	/* enum ib_qp_attr_mask */
+	__u32 event;	/* enum ib_event_type */
+	__u64 known;	/* 1 << enum rd_qp_attr_field: read; RD_QP_HAS_* */
+	__u32 wide[RD_QPA_ENUMS];
+	__u8 narrow[RD_QPA_COUNT - RD_QPA_ENUMS];
+	__u8 dgid[16];
+	__u16 dlid;
+	char comm[16];
+	char ibdev[64];
+};
+#define RD_QP_HAS_QPN (1ull << 32)
+#define RD_QP_HAS_TYPE (1ull << 33)
+#define RD_QP_HAS_DGID (1ull << 34)
+#define RD_QP_HAS_DLID (1ull << 35)
+
+/* Durations of MODIFY are counted in the kernel, by new state (enum ib_qp_state; the last: none given) and power of two ns. */
+#define RD_QP_STATES 8
+#define RD_QP_NO_STATE 7
+#define RD_QP_POWERS 64
+
+#endif
