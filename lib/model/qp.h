@@ -99,9 +99,13 @@ struct rd_qp {
 	uint8_t peer_gid[16];
 	RD_FIELD(double) age_seconds, age_max_seconds; /* in this state */
 	enum rd_age_kind age_kind;
-	struct rd_qp_seen *seen; /* owned; NULL: no recorder saw it */
-	const char *verdict;	 /* static; NULL: none was asked for */
-	char *why;		 /* of the verdict, and what to do next; owned */
+	RD_FIELD(double) psn_per_second; /* packets sent and received, between the last two looks */
+	int last_err;		       /* negative errno of the last modify_qp that failed, if a recorder saw one; 0 */
+	RD_FIELD(uint32_t) last_event; /* enum ib_event_type: the last one of this QP that a recorder saw */
+	bool moved_by_call;	       /* a recorder saw modify_qp move it to the state it is in */
+	struct rd_qp_seen *seen;       /* owned; NULL: no recorder saw it */
+	const char *verdict, *next;    /* static; what is the matter, the next command. NULL: none was asked for */
+	char *why;		       /* of the verdict; owned */
 };
 
 /* A connection of rdma_cm. */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Queue pairs over time: what changed between two looks, and what a recorder saw happen in between. Since when each is in its
+ * state, and how well that is known:
+ *   exact      the transition was recorded: a call of modify_qp, the birth, or an event that says that it failed
+ *   interval   two looks found different states, and nobody was seen to do it (the device did, or no recorder ran)
+ *   at_least   it was so at the first look
+ */
+#ifndef RD_ANALYSE_QP_TRACK_H
+#define RD_ANALYSE_QP_TRACK_H
+
+#include "model/qp-event.h"
+#include "model/qp.h"
+
+struct rd_qp_track;
+
+int rd_qp_track_create(struct rd_qp_track **ret); /* -ENOMEM */
+void rd_qp_track_destroy(struct rd_qp_track *track);
+
+/* A look at all queue pairs at `mono_ns` (CLOCK_MONOTONIC). Fills of each what the struct names as found by analysis and by
+ * the recorder; those that are not there any more are forgotten. What is beyond
+ * 2^18 queue pairs is not followed. -ENOMEM. */
+int rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t mono_ns);
+
+/* An event, in the order of time. Fills `before` where the caller did not name it, and how long it had been so. */
+void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *event);
+
+/* Whether the event is one after which a queue pair is in ERR. */
+bool rd_qp_event_fails(uint32_t code);
+
+/* The field's older value stays where the newer is not known. */
+void rd_qp_seen_merge(struct rd_qp_seen *to, const struct rd_qp_seen *from);
+
+#endif
