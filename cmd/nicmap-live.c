@@ -54,7 +54,7 @@ static char *headline_of(const struct nicmap *nm)
 }
 
 /* The report's first section, which is the NICs, is handed over. */
-static int look(void *arg, struct rd_section **section, char **headline, struct rd_err *err)
+static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
 	struct live *live = arg;
 	const struct nicmap_opts *opts = live->ctx->state;
@@ -69,10 +69,10 @@ static int look(void *arg, struct rd_section **section, char **headline, struct 
 	if (!r && rd_report_nicmap(&nm.report, &nm.host, &nm.map) < 0)
 		r = rd_err_set(err, ENOMEM, "nic-map", "no memory for the report");
 	if (!r) {
-		*section = nm.report.sections[0];
+		page->body = nm.report.sections[0];
 		memmove(nm.report.sections, nm.report.sections + 1,
 			--nm.report.n_sections * sizeof(*nm.report.sections));
-		*headline = headline_of(&nm);
+		page->headline = headline_of(&nm);
 	}
 	nicmap_deinit(&nm);
 	return r;

@@ -73,6 +73,8 @@ static json_object *json_cell(const struct rd_column *column, const struct rd_ce
 		return json_object_new_int64(cell->i);
 	case RD_T_DOUBLE:
 		return json_double(cell->d, column->decimals);
+	case RD_T_SHARE:
+		return json_double(cell->d, 4);
 	case RD_T_BOOL:
 		return json_object_new_boolean(cell->b);
 	case RD_T_TIME:
@@ -81,6 +83,7 @@ static json_object *json_cell(const struct rd_column *column, const struct rd_ce
 	case RD_T_ROWS:
 	case RD_T_MAP:
 	case RD_T_STRS:
+	case RD_T_SPARK:
 		return cell->sub ? json_section(cell->sub, cell->type) : NULL;
 	}
 	return NULL;

@@ -32,6 +32,14 @@ int rd_render_json_row(const struct rd_section *section, size_t row, struct rd_b
 /* Adds the report as one line: a stream's last. */
 int rd_render_json_line(const struct rd_report *report, const char *version, struct rd_buf *out);
 
+/* Adds a bar of `width` columns that is filled by `share` (0 to 1; what lies outside is cut), padded with blanks: in
+ * eighths of a column, or of '#' where the terminal takes ASCII only. */
+void rd_render_bar(double share, int width, bool ascii, struct rd_buf *out);
+
+/* Adds the last `width` values of a sparkline's section, a column each, padded at the left; a value that is not known is a
+ * blank. */
+void rd_render_spark(const struct rd_section *shares, int width, bool ascii, struct rd_buf *out);
+
 enum rd_metrics_format {
 	RD_OPENMETRICS,	    /* OpenMetrics 1.0 text */
 	RD_PROMETHEUS_TEXT, /* Prometheus' text format 0.0.4, which node_exporter's textfile collector reads */

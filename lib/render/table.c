@@ -68,6 +68,9 @@ static void cell_text(const struct rd_column *column, const struct rd_cell *cell
 	case RD_T_DOUBLE:
 		rd_buf_printf(out, "%.*f", column->decimals, cell->d);
 		break;
+	case RD_T_SHARE:
+		rd_buf_printf(out, "%.*f%%", column->decimals, cell->d * 100);
+		break;
 	case RD_T_BOOL:
 		rd_buf_str(out, cell->b ? "yes" : "no");
 		break;
@@ -78,6 +81,7 @@ static void cell_text(const struct rd_column *column, const struct rd_cell *cell
 	case RD_T_ROWS:
 	case RD_T_MAP:
 	case RD_T_STRS:
+	case RD_T_SPARK:
 		if (cell->sub)
 			sub_text(cell->sub, cell->type, out);
 		break;
@@ -174,7 +178,7 @@ static int render_raw(const struct rd_section *section, const struct rd_table_st
 
 static bool is_number(enum rd_type type)
 {
-	return type == RD_T_UINT || type == RD_T_INT || type == RD_T_DOUBLE;
+	return type == RD_T_UINT || type == RD_T_INT || type == RD_T_DOUBLE || type == RD_T_SHARE;
 }
 
 static bool is_sub(enum rd_type type)
@@ -202,11 +206,25 @@ static int add_columns(struct libscols_table *table, const struct rd_section *se
 	return 0;
 }
 
+static const char *row_colour(const struct rd_row *row)
+{
+	static const char *const colours[] = {
+		[RD_SEV_OK] = NULL,
+		[RD_SEV_WARNING] = "yellow",
+		[RD_SEV_CRITICAL] = "red",
+		[RD_SEV_UNKNOWN] = "magenta",
+	};
+
+	return colours[row->severity];
+}
+
 static int add_rows(struct libscols_table *table, const struct rd_section *section, const size_t *columns, size_t n)
 {
 	for (size_t r = 0; r < section->n; r++) {
 		struct libscols_line *line = scols_table_new_line(table, NULL);
 
+		if (line && row_colour(&section->rows[r]))
+			scols_line_set_color(line, row_colour(&section->rows[r]));
 		for (size_t i = 0; i < n; i++) {
 			_cleanup_buf_ struct rd_buf text = { 0 };
 			size_t c = columns[i];

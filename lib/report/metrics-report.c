@@ -76,7 +76,7 @@ static void add_cell(struct rd_metrics *metrics, struct rd_metric *family, const
 		rd_metric_uint(metrics, family, cell->b, labels, n);
 	else if (cell->type == RD_T_INT)
 		rd_metric_double(metrics, family, (double)cell->i, labels, n);
-	else if (cell->type == RD_T_DOUBLE)
+	else if (cell->type == RD_T_DOUBLE || cell->type == RD_T_SHARE)
 		rd_metric_double(metrics, family, cell->d, labels, n);
 }
 

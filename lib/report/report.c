@@ -26,6 +26,7 @@ static void cell_deinit(struct rd_cell *cell)
 	case RD_T_ROWS:
 	case RD_T_MAP:
 	case RD_T_STRS:
+	case RD_T_SPARK:
 		rd_section_destroy(cell->sub);
 		break;
 	default:
@@ -57,7 +58,7 @@ struct rd_row *rd_section_add(struct rd_section *section)
 		return NULL;
 	}
 	row = &section->rows[section->n];
-	row->cells = calloc(section->n_columns ? section->n_columns : 1, sizeof(*row->cells));
+	*row = (struct rd_row){ .cells = calloc(section->n_columns ? section->n_columns : 1, sizeof(*row->cells)) };
 	if (!row->cells) {
 		section->failed = true;
 		return NULL;
@@ -116,7 +117,7 @@ void rd_row_int(struct rd_row *row, size_t column, int64_t value)
 
 void rd_row_double(struct rd_row *row, size_t column, double value)
 {
-	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_DOUBLE);
+	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_DOUBLE | 1u << RD_T_SHARE);
 
 	if (!cell)
 		return;
@@ -136,7 +137,8 @@ void rd_row_bool(struct rd_row *row, size_t column, bool value)
 
 void rd_row_sub(struct rd_row *row, size_t column, struct rd_section *sub)
 {
-	const unsigned types = 1u << RD_T_OBJECT | 1u << RD_T_ROWS | 1u << RD_T_MAP | 1u << RD_T_STRS;
+	const unsigned types = 1u << RD_T_OBJECT | 1u << RD_T_ROWS | 1u << RD_T_MAP | 1u << RD_T_STRS |
+			       1u << RD_T_SPARK;
 	struct rd_cell *cell = cell_for(row, column, types);
 
 	if (!cell) {
@@ -151,6 +153,12 @@ void rd_row_known(struct rd_row *row, size_t column, enum rd_known known)
 {
 	if (row && column < row->n_cells)
 		row->cells[column].known = known;
+}
+
+void rd_row_severity(struct rd_row *row, enum rd_severity severity)
+{
+	if (row)
+		row->severity = severity;
 }
 
 void rd_report_init(struct rd_report *report, const char *schema)

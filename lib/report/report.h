@@ -15,12 +15,14 @@ enum rd_type {
 	RD_T_UINT,
 	RD_T_INT,
 	RD_T_DOUBLE,
+	RD_T_SHARE, /* a DOUBLE, 0 to 1 (above 1 is possible): a bar in a view, percent in a table, a number in JSON */
 	RD_T_BOOL,
 	RD_T_TIME,   /* ns since the epoch: RFC 3339 in JSON, local time in a table */
 	RD_T_OBJECT, /* a section of exactly one row: a JSON object */
 	RD_T_ROWS,   /* a section: a JSON list of objects */
 	RD_T_MAP,    /* a section of two columns, name and number: a JSON object keyed by name */
 	RD_T_STRS,   /* a section of one column: a JSON list of plain values */
+	RD_T_SPARK,  /* a section of one column of shares, oldest first: a sparkline in a view, else as STRS */
 };
 
 struct rd_column {
@@ -45,9 +47,17 @@ struct rd_cell {
 	};
 };
 
+enum rd_severity {
+	RD_SEV_OK,
+	RD_SEV_WARNING,
+	RD_SEV_CRITICAL,
+	RD_SEV_UNKNOWN,
+};
+
 struct rd_row {
 	struct rd_cell *cells; /* as many as the section has columns */
 	size_t n_cells;
+	enum rd_severity severity; /* colours the row; RD_SEV_OK: does not */
 };
 
 struct rd_section {
@@ -57,13 +67,6 @@ struct rd_section {
 	struct rd_row *rows;
 	size_t n, cap;
 	bool failed; /* a row was lost for want of memory: renderers refuse the section */
-};
-
-enum rd_severity {
-	RD_SEV_OK,
-	RD_SEV_WARNING,
-	RD_SEV_CRITICAL,
-	RD_SEV_UNKNOWN,
 };
 
 struct rd_finding {
@@ -105,6 +108,7 @@ void rd_row_double(struct rd_row *row, size_t column, double value);
 void rd_row_bool(struct rd_row *row, size_t column, bool value);
 void rd_row_sub(struct rd_row *row, size_t column, struct rd_section *sub);
 void rd_row_known(struct rd_row *row, size_t column, enum rd_known known);
+void rd_row_severity(struct rd_row *row, enum rd_severity severity);
 
 void rd_report_init(struct rd_report *report, const char *schema);
 void rd_report_deinit(struct rd_report *report);

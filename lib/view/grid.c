@@ -2,10 +2,15 @@
 #include "view/grid.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "base/buf.h"
 #include "render/render.h"
+
+#define BAR_WIDTH 10
+#define SPARK_WIDTH 16
 
 static void row_deinit(struct rd_grid_row *row, size_t n)
 {
@@ -13,6 +18,7 @@ static void row_deinit(struct rd_grid_row *row, size_t n)
 		free(row->cells[c].text);
 	free(row->cells);
 	free(row->key);
+	free(row->group);
 }
 
 void rd_grid_deinit(struct rd_grid *grid)
@@ -26,15 +32,64 @@ void rd_grid_deinit(struct rd_grid *grid)
 	*grid = (struct rd_grid){ 0 };
 }
 
-static char *cell_text(const struct rd_column *column, const struct rd_cell *cell)
+int rd_text_width(const char *text)
+{
+	size_t left = strlen(text);
+	int width = 0;
+
+	while (left > 0) {
+		wchar_t c;
+		size_t n = mbrtowc(&c, text, left, &(mbstate_t){ 0 });
+		int w = n > 0 && n <= left ? wcwidth(c) : -1;
+
+		width += w >= 0 ? w : 1;
+		n = w >= 0 ? n : 1;
+		text += n;
+		left -= n;
+	}
+	return width;
+}
+
+/* Bars and sparklines are a view's own; all else stands as in a table. */
+static void add_cell(const struct rd_column *column, const struct rd_cell *cell, bool ascii, struct rd_buf *out)
+{
+	if (column->type == RD_T_SHARE && cell->known == RD_OK) {
+		rd_render_bar(cell->d, BAR_WIDTH, ascii, out);
+		rd_buf_printf(out, " %5.1f%%", cell->d * 100);
+	} else if (column->type == RD_T_SPARK && cell->known == RD_OK && cell->sub) {
+		rd_render_spark(cell->sub, SPARK_WIDTH, ascii, out);
+	} else {
+		rd_render_cell(column, cell, out);
+	}
+}
+
+/* NULL when out of memory. */
+static char *cell_text(const struct rd_column *column, const struct rd_cell *cell, bool ascii)
 {
 	struct rd_buf text = { 0 };
 
 	rd_buf_str(&text, "");
-	rd_render_cell(column, cell, &text);
+	add_cell(column, cell, ascii, &text);
 	if (text.failed)
 		rd_buf_deinit(&text);
 	return text.data;
+}
+
+static double cell_value(const struct rd_cell *cell)
+{
+	if (cell->known != RD_OK)
+		return -INFINITY;
+	switch (cell->type) {
+	case RD_T_UINT:
+		return (double)cell->u;
+	case RD_T_INT:
+		return (double)cell->i;
+	case RD_T_DOUBLE:
+	case RD_T_SHARE:
+		return cell->d;
+	default:
+		return -INFINITY;
+	}
 }
 
 static char *key_of(const struct rd_section *section, const struct rd_row *row, const int *keys)
@@ -42,7 +97,7 @@ static char *key_of(const struct rd_section *section, const struct rd_row *row, 
 	struct rd_buf key = { 0 };
 
 	rd_buf_str(&key, "");
-	for (; *keys >= 0; keys++) {
+	for (; keys && *keys >= 0; keys++) {
 		if ((size_t)*keys < section->n_columns)
 			rd_render_cell(&section->columns[*keys], &row->cells[*keys], &key);
 		rd_buf_add(&key, "\n", 1);
@@ -52,7 +107,7 @@ static char *key_of(const struct rd_section *section, const struct rd_row *row, 
 	return key.data;
 }
 
-static int choose_columns(struct rd_grid *grid, const struct rd_section *section)
+static int choose_columns(struct rd_grid *grid, const struct rd_section *section, int group)
 {
 	grid->columns = calloc(section->n_columns + 1, sizeof(*grid->columns));
 	grid->widths = calloc(section->n_columns + 1, sizeof(*grid->widths));
@@ -62,71 +117,126 @@ static int choose_columns(struct rd_grid *grid, const struct rd_section *section
 	for (size_t c = 0; c < section->n_columns; c++) {
 		const struct rd_column *column = &section->columns[c];
 
-		if (!column->title || column->hidden)
+		/* What is a heading needs no column. */
+		if (!column->title || column->hidden || (int)c == group)
 			continue;
 		grid->columns[grid->n_columns] = column;
 		grid->widths[grid->n_columns] = (int)strlen(column->title);
 		grid->numbers[grid->n_columns++] = column->type == RD_T_UINT || column->type == RD_T_INT ||
-						   column->type == RD_T_DOUBLE;
+						   column->type == RD_T_DOUBLE || column->type == RD_T_SHARE;
 	}
 	return 0;
 }
 
-static const struct rd_grid_row *find_row(const struct rd_grid *grid, const char *key)
+/* The rows of a grid by their keys. */
+struct rd_key_index {
+	const struct rd_grid_row **rows;
+	size_t n;
+};
+
+static void key_index_deinit(struct rd_key_index *index)
 {
-	for (size_t i = 0; grid && i < grid->n; i++)
-		if (strcmp(grid->rows[i].key, key) == 0)
-			return &grid->rows[i];
-	return NULL;
+	free(index->rows);
 }
 
-static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct rd_section *section, size_t index,
-		    const int *keys, const struct rd_grid *old)
+static int compare_keys(const void *a, const void *b)
 {
+	return strcmp((*(const struct rd_grid_row *const *)a)->key, (*(const struct rd_grid_row *const *)b)->key);
+}
+
+static int key_index_build(struct rd_key_index *index, const struct rd_grid *grid)
+{
+	index->n = grid ? grid->n : 0;
+	index->rows = calloc(index->n + 1, sizeof(*index->rows));
+	if (!index->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < index->n; i++)
+		index->rows[i] = &grid->rows[i];
+	qsort(index->rows, index->n, sizeof(*index->rows), compare_keys);
+	return 0;
+}
+
+static const struct rd_grid_row *key_index_find(const struct rd_key_index *index, const char *key)
+{
+	struct rd_grid_row wanted = { .key = (char *)key };
+	const struct rd_grid_row *p = &wanted;
+	const struct rd_grid_row **found = bsearch(&p, index->rows, index->n, sizeof(*index->rows), compare_keys);
+
+	return found ? *found : NULL;
+}
+
+static bool is_among(const int *list, size_t column)
+{
+	for (; list && *list >= 0; list++)
+		if ((size_t)*list == column)
+			return true;
+	return false;
+}
+
+static uint16_t fade(uint16_t looks)
+{
+	return looks ? looks - 1 : 0;
+}
+
+static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct rd_section *section,
+		    const struct rd_grid_style *style, const struct rd_grid *old, const struct rd_key_index *index)
+{
+	const struct rd_row *from = &section->rows[row->index];
 	const struct rd_grid_row *before;
 
 	row->cells = calloc(grid->n_columns + 1, sizeof(*row->cells));
-	row->key = key_of(section, &section->rows[index], keys);
-	if (!row->cells || !row->key)
+	row->key = key_of(section, from, style->keys);
+	row->severity = from->severity;
+	if (style->group >= 0)
+		row->group = cell_text(&section->columns[style->group], &from->cells[style->group], true);
+	if (!row->cells || !row->key || (style->group >= 0 && !row->group))
 		return -ENOMEM;
-	before = find_row(old, row->key);
+	before = key_index_find(index, row->key);
 	if (before && before->gone)
 		before = NULL;
-	row->fresh = old && old->n_columns ? before ? before->fresh - (before->fresh > 0) : RD_GRID_MARKED : 0;
+	row->fresh = old && old->n_columns ? before ? fade(before->fresh) : style->marked : 0;
 	for (size_t c = 0; c < grid->n_columns; c++) {
 		struct rd_grid_cell *cell = &row->cells[c];
+		size_t column = grid->columns[c] - section->columns;
 		int width;
 
-		cell->text =
-			cell_text(grid->columns[c], &section->rows[index].cells[grid->columns[c] - section->columns]);
+		cell->text = cell_text(grid->columns[c], &from->cells[column], style->ascii);
+		cell->value = cell_value(&from->cells[column]);
 		if (!cell->text)
 			return -ENOMEM;
-		if (before && c < old->n_columns)
-			cell->age = strcmp(before->cells[c].text, cell->text) != 0 ?
-					    RD_GRID_MARKED :
-					    before->cells[c].age - (before->cells[c].age > 0);
-		width = (int)strlen(cell->text);
+		if (before && c < old->n_columns && grid->columns[c] == old->columns[c] &&
+		    !is_among(style->restless, column))
+			cell->age = strcmp(before->cells[c].text, cell->text) != 0 ? style->marked :
+										     fade(before->cells[c].age);
+		width = rd_text_width(cell->text);
 		grid->widths[c] = width > grid->widths[c] ? width : grid->widths[c];
 	}
 	return 0;
 }
 
 /* A row that has gone stays for a few looks, marked. */
-static int keep_gone(struct rd_grid *grid, const struct rd_grid *old)
+static int keep_gone(struct rd_grid *grid, const struct rd_grid *old, uint16_t marked)
 {
+	_cleanup_(key_index_deinit) struct rd_key_index now = { 0 };
+
+	if (key_index_build(&now, grid) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < old->n; i++) {
 		const struct rd_grid_row *before = &old->rows[i];
 		struct rd_grid_row *row;
 
-		if (before->gone == 1 || find_row(grid, before->key))
+		if (before->gone == 1 || key_index_find(&now, before->key))
 			continue;
 		row = &grid->rows[grid->n++];
-		row->gone = before->gone ? before->gone - 1 : RD_GRID_MARKED;
+		row->index = before->index;
+		row->gone = before->gone ? fade(before->gone) : marked;
 		row->key = strdup(before->key);
+		row->group = before->group ? strdup(before->group) : NULL;
 		row->cells = calloc(grid->n_columns + 1, sizeof(*row->cells));
-		if (!row->key || !row->cells)
+		if (!row->key || !row->cells || (before->group && !row->group))
 			return -ENOMEM;
 		for (size_t c = 0; c < grid->n_columns; c++) {
+			row->cells[c].value = before->cells[c].value;
 			row->cells[c].text = strdup(before->cells[c].text);
 			if (!row->cells[c].text)
 				return -ENOMEM;
@@ -135,55 +245,80 @@ static int keep_gone(struct rd_grid *grid, const struct rd_grid *old)
 	return 0;
 }
 
-int rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const int *keys, const struct rd_grid *old)
+static bool same_columns(const struct rd_grid *a, const struct rd_grid *b)
 {
-	size_t most = section->n + (old ? old->n : 0);
-	int r = choose_columns(grid, section);
+	if (a->n_columns != b->n_columns)
+		return false;
+	for (size_t c = 0; c < a->n_columns; c++)
+		if (a->columns[c] != b->columns[c])
+			return false;
+	return true;
+}
 
+int rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const struct rd_grid_style *style,
+		  const struct rd_grid *old)
+{
+	_cleanup_(key_index_deinit) struct rd_key_index index = { 0 };
+	size_t most = section->n + (old ? old->n : 0);
+	int r = choose_columns(grid, section, style->group);
+
+	if (!r)
+		r = key_index_build(&index, old);
 	if (!r) {
 		grid->rows = calloc(most + 1, sizeof(*grid->rows));
 		r = grid->rows ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; !r && i < section->n; i++) {
+		grid->rows[i].index = i;
 		grid->n++;
-		r = fill_row(grid, &grid->rows[i], section, i, keys, old);
+		r = fill_row(grid, &grid->rows[i], section, style, old, &index);
 	}
-	if (!r && old && old->n_columns == grid->n_columns)
-		r = keep_gone(grid, old);
+	if (!r && old && same_columns(grid, old))
+		r = keep_gone(grid, old, style->marked);
 	return r;
 }
 
-static int compare_rows(const struct rd_grid *grid, const struct rd_grid_row *a, const struct rd_grid_row *b, int column)
-{
-	const char *ta = a->cells[column].text, *tb = b->cells[column].text;
-	double da, db;
+/* What qsort_r hands on. */
+struct order {
+	int column;
+	bool number, backwards;
+};
 
-	if (!grid->numbers[column])
-		return strcmp(ta, tb);
-	da = strtod(ta, NULL);
-	db = strtod(tb, NULL);
-	return da < db ? -1 : da > db;
+static int compare_cells(const struct rd_grid_cell *a, const struct rd_grid_cell *b, bool number)
+{
+	return number ? (a->value > b->value) - (a->value < b->value) : strcmp(a->text, b->text);
+}
+
+static int compare_rows(const void *pa, const void *pb, void *arg)
+{
+	const struct rd_grid_row *a = pa, *b = pb;
+	const struct order *order = arg;
+	int r = a->group && b->group ? strcmp(a->group, b->group) : 0;
+
+	if (r)
+		return r;
+	if (order->column >= 0)
+		r = compare_cells(&a->cells[order->column], &b->cells[order->column], order->number);
+	if (r)
+		return order->backwards ? -r : r;
+	return (a->index > b->index) - (a->index < b->index);
 }
 
 void rd_grid_sort(struct rd_grid *grid, int column, bool backwards)
 {
-	if (column < 0 || (size_t)column >= grid->n_columns)
-		return;
-	for (size_t i = 1; i < grid->n; i++)
-		for (size_t j = i; j > 0; j--) {
-			struct rd_grid_row held = grid->rows[j];
-			int r = compare_rows(grid, &grid->rows[j - 1], &grid->rows[j], column);
+	struct order order = { .column = column, .backwards = backwards };
 
-			if (backwards ? r >= 0 : r <= 0)
-				break;
-			grid->rows[j] = grid->rows[j - 1];
-			grid->rows[j - 1] = held;
-		}
+	if (column >= 0 && (size_t)column >= grid->n_columns)
+		return;
+	order.number = column >= 0 && grid->numbers[column];
+	qsort_r(grid->rows, grid->n, sizeof(*grid->rows), compare_rows, &order);
 }
 
 bool rd_grid_matches(const struct rd_grid *grid, size_t row, const char *text)
 {
 	if (!*text)
+		return true;
+	if (grid->rows[row].group && strcasestr(grid->rows[row].group, text))
 		return true;
 	for (size_t c = 0; c < grid->n_columns; c++)
 		if (strcasestr(grid->rows[row].cells[c].text, text))

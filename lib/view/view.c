@@ -2,317 +2,254 @@
 #include "view/view.h"
 
 #define NCURSES_NOMACROS
+#define NCURSES_WIDECHAR 1
 #include <curses.h>
 #include <errno.h>
+#include <langinfo.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "view/grid.h"
+#include "view/draw.h"
 
-#define HEAD_LINES 2
-#define FOOT_LINES 1
 #define DUE_MAX 600000
+#define MARKED 3
+#define ESCAPE 27
 
-struct view {
-	const struct rd_view_ops *ops;
-	void *arg;
-	struct rd_grid grid;
-	char *headline;
-	char problem[300]; /* of the last refresh; "" for none */
-	char filter[64];
-	bool typing, help, paused, backwards, end;
-	int sort; /* column; -1: as reported */
-	size_t top;
-	int left; /* columns of the terminal scrolled away */
-};
-
-static const char *const help_lines[] = {
-	"q        quit",
-	"?        this help",
-	"/        show only rows that hold a text; Enter keeps it, Escape drops it",
-	"< >      sort by the column to the left or right; over the edge: as reported",
-	"r        sort the other way round",
-	"p        pause",
-	"arrows, PgUp, PgDn, Home, End   scroll",
-	"",
-	"A changed value is bold; + a new row, - one that has gone.",
-};
-
-static void refresh_data(struct view *view)
+static void set_problem(struct rd_view *view, const struct rd_err *err)
 {
+	snprintf(view->problem, sizeof(view->problem), "%.120s: %.160s", err->object, err->message);
+}
+
+static struct rd_grid_style style_of(const struct rd_view *view)
+{
+	return (struct rd_grid_style){
+		.keys = view->ops->keys,
+		.restless = view->ops->restless,
+		.marked = view->ops->marked ? view->ops->marked : MARKED,
+		.group = view->ops->group ? view->ops->group(view->arg) : -1,
+		.ascii = view->ascii,
+	};
+}
+
+/* The page about a row, of the body as it is now. A row that has gone keeps its last page. */
+static void look_at_row(struct rd_view *view)
+{
+	const struct rd_grid_style style = { .group = -1, .marked = MARKED, .ascii = view->ascii };
+	const struct rd_grid *grid = &view->body.grid;
 	struct rd_section *section = NULL;
-	struct rd_grid grid = { 0 };
-	char *headline = NULL;
 	struct rd_err err = { 0 };
-	int r = view->ops->look(view->arg, &section, &headline, &err);
+	size_t i = 0;
 
-	view->problem[0] = '\0';
-	if (r == 1) {
-		view->end = true;
-	} else if (r < 0 || !section) {
-		snprintf(view->problem, sizeof(view->problem), "%.120s: %.160s", err.object, err.message);
-	} else if (rd_grid_build(&grid, section, view->ops->keys, view->grid.n_columns ? &view->grid : NULL) < 0) {
-		rd_grid_deinit(&grid);
+	while (i < grid->n && (grid->rows[i].gone || strcmp(grid->rows[i].key, view->detail_key) != 0))
+		i++;
+	if (i == grid->n) {
+		snprintf(view->problem, sizeof(view->problem), "this has gone: what was last known of it is shown");
+		return;
+	}
+	if (view->ops->detail(view->arg, view->body.section, grid->rows[i].index, &section, &err) < 0 || !section)
+		set_problem(view, &err);
+	else if (rd_pane_set(&view->detail, section, &style) < 0)
 		snprintf(view->problem, sizeof(view->problem), "no memory");
-	} else {
-		rd_grid_deinit(&view->grid);
-		view->grid = grid;
-		rd_grid_sort(&view->grid, view->sort, view->backwards);
-		free(view->headline);
-		view->headline = headline;
-		headline = NULL;
-	}
-	free(headline);
-	rd_section_destroy(section);
 }
 
-/* What would lie left of the screen or beyond its right edge is cut. */
-static void put(const struct view *view, int y, int x, const char *text, int size)
+static void show_page(struct rd_view *view, struct rd_view_page *page)
 {
-	x -= view->left;
-	if (x < 0) {
-		text += -x < size ? -x : size;
-		size += x;
-		x = 0;
-	}
-	if (size > COLS - x)
-		size = COLS - x;
-	if (size > 0)
-		mvaddnstr(y, x, text, size);
+	struct rd_grid_style style = style_of(view), top_style = { .group = -1, .ascii = view->ascii };
+	int r = 0;
+
+	if (page->top)
+		r = rd_pane_set(&view->top, RD_TAKE(page->top), &top_style);
+	if (!r && page->body)
+		r = rd_pane_set(&view->body, RD_TAKE(page->body), &style);
+	if (r < 0)
+		snprintf(view->problem, sizeof(view->problem), "no memory");
+	free(view->headline);
+	view->headline = RD_TAKE(page->headline);
+	if (view->detail_key)
+		look_at_row(view);
 }
 
-static void put_cell(const struct view *view, int y, int x, const char *text, int width, bool right)
+static void look(struct rd_view *view)
 {
-	int size = (int)strlen(text);
+	struct rd_view_page page = { 0 };
+	struct rd_err err = { 0 };
+	int r = view->ops->look(view->arg, &page, &err);
 
-	put(view, y, right ? x + width - size : x, text, size);
-}
-
-static void draw_headings(const struct view *view)
-{
-	const struct rd_grid *grid = &view->grid;
-	int x = 2;
-
-	attron(A_REVERSE);
-	mvhline(1, 0, ' ', COLS);
-	for (size_t c = 0; c < grid->n_columns; c++) {
-		if ((int)c == view->sort)
-			attron(A_BOLD);
-		put_cell(view, 1, x, grid->columns[c]->title, grid->widths[c], grid->numbers[c]);
-		attroff(A_BOLD);
-		x += grid->widths[c] + 1;
-	}
-	attroff(A_REVERSE);
-}
-
-static void draw_row(const struct view *view, const struct rd_grid_row *row, int y)
-{
-	int x = 2;
-
-	if (row->gone)
-		attron(A_DIM);
-	put(view, y, 0, row->gone ? "-" : row->fresh ? "+" : " ", 1);
-	for (size_t c = 0; c < view->grid.n_columns; c++) {
-		bool marked = row->cells[c].age > 0 || row->fresh > 0;
-
-		if (marked)
-			attron(A_BOLD);
-		put_cell(view, y, x, row->cells[c].text, view->grid.widths[c], view->grid.numbers[c]);
-		if (marked)
-			attroff(A_BOLD);
-		x += view->grid.widths[c] + 1;
-	}
-	attroff(A_DIM);
-}
-
-static size_t count_matching(const struct view *view)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < view->grid.n; i++)
-		n += rd_grid_matches(&view->grid, i, view->filter);
-	return n;
-}
-
-static size_t body_lines(void)
-{
-	return LINES > HEAD_LINES + FOOT_LINES ? (size_t)(LINES - HEAD_LINES - FOOT_LINES) : 0;
-}
-
-static void draw_body(const struct view *view)
-{
-	size_t seen = 0, drawn = 0;
-
-	for (size_t i = 0; i < view->grid.n && drawn < body_lines(); i++) {
-		if (!rd_grid_matches(&view->grid, i, view->filter) || seen++ < view->top)
-			continue;
-		draw_row(view, &view->grid.rows[i], HEAD_LINES + (int)drawn++);
-	}
-}
-
-static void draw_help(void)
-{
-	for (size_t i = 0; i < RD_ARRAY_SIZE(help_lines) && i < body_lines(); i++)
-		mvaddnstr(HEAD_LINES + (int)i, 2, help_lines[i], COLS - 2);
-}
-
-static void draw_footer(const struct view *view)
-{
-	char text[400];
-
-	if (view->typing)
-		snprintf(text, sizeof(text), "/%s", view->filter);
-	else if (view->problem[0])
-		snprintf(text, sizeof(text), "%s", view->problem);
+	view->due = false;
+	view->problem[0] = '\0';
+	if (r == 1)
+		view->end = true;
+	else if (r < 0)
+		set_problem(view, &err);
 	else
-		snprintf(text, sizeof(text), "%zu of %zu%s%s%s   q quit  ? help  / filter  < > sort  p pause",
-			 count_matching(view), view->grid.n, view->filter[0] ? "  filter: " : "", view->filter,
-			 view->paused ? "  PAUSED" : "");
-	if (LINES > 0)
-		mvaddnstr(LINES - 1, 0, text, COLS - 1);
+		show_page(view, &page);
+	free(page.headline);
+	rd_section_destroy(page.top);
+	rd_section_destroy(page.body);
 }
 
-static void draw(struct view *view)
+static void open_row(struct rd_view *view)
 {
-	size_t rows = count_matching(view), room = body_lines();
+	const struct rd_grid_row *row = rd_pane_row(&view->body);
 
-	if (view->top + room > rows)
-		view->top = rows > room ? rows - room : 0;
-	erase();
-	if (view->headline)
-		mvaddnstr(0, 0, view->headline, COLS - 1);
-	draw_headings(view);
-	if (view->help)
-		draw_help();
-	else
-		draw_body(view);
-	draw_footer(view);
-	refresh();
+	if (!view->ops->detail || view->detail_key || !row)
+		return;
+	view->detail_key = strdup(row->key);
+	if (view->detail_key)
+		look_at_row(view);
 }
 
-static void type_filter(struct view *view, int key)
+static void close_row(struct rd_view *view)
 {
-	size_t n = strlen(view->filter);
+	free(view->detail_key);
+	view->detail_key = NULL;
+	rd_pane_deinit(&view->detail);
+}
 
-	if (key == '\n' || key == '\r' || key == KEY_ENTER)
+static void type_filter(struct rd_view *view, int key)
+{
+	struct rd_pane *pane = rd_view_active(view);
+	size_t n = strlen(pane->filter);
+
+	if (key == '\n' || key == '\r' || key == KEY_ENTER) {
 		view->typing = false;
-	else if (key == 27) {
+	} else if (key == ESCAPE) {
 		view->typing = false;
-		view->filter[0] = '\0';
-	} else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && n > 0)
-		view->filter[n - 1] = '\0';
-	else if (key >= ' ' && key < 127 && n + 1 < sizeof(view->filter)) {
-		view->filter[n] = (char)key;
-		view->filter[n + 1] = '\0';
+		pane->filter[0] = '\0';
+	} else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && n > 0) {
+		pane->filter[n - 1] = '\0';
+	} else if (key >= ' ' && key < 127 && n + 1 < sizeof(pane->filter)) {
+		pane->filter[n] = (char)key;
+		pane->filter[n + 1] = '\0';
 	}
+	rd_pane_arrange(pane);
 }
 
-static void sort_by(struct view *view, int step)
+/* Whether the key moves. */
+static bool move_by_key(struct rd_view *view, int key)
 {
-	view->sort += step;
-	if (view->sort < -1)
-		view->sort = (int)view->grid.n_columns - 1;
-	if (view->sort >= (int)view->grid.n_columns)
-		view->sort = -1;
-	if (view->sort < 0 && !view->paused)
-		refresh_data(view); /* back to the order of the report */
-	else
-		rd_grid_sort(&view->grid, view->sort, view->backwards);
-}
-
-static void scroll_by(struct view *view, int key)
-{
-	size_t page = body_lines();
+	struct rd_pane *pane = rd_view_active(view);
+	size_t room = rd_view_room(view);
+	long page = room > 1 ? (long)room - 1 : 1;
 
 	switch (key) {
 	case KEY_UP:
-		view->top -= view->top > 0;
-		break;
+		rd_pane_move(pane, -1, room);
+		return true;
 	case KEY_DOWN:
-		view->top++;
-		break;
+		rd_pane_move(pane, 1, room);
+		return true;
 	case KEY_PPAGE:
-		view->top -= view->top < page ? view->top : page;
-		break;
+		rd_pane_move(pane, -page, room);
+		return true;
 	case KEY_NPAGE:
-		view->top += page;
-		break;
+		rd_pane_move(pane, page, room);
+		return true;
 	case KEY_HOME:
-		view->top = 0;
-		view->left = 0;
-		break;
+		rd_pane_home(pane, room);
+		return true;
 	case KEY_END:
-		view->top = view->grid.n;
-		break;
+		rd_pane_end(pane, room);
+		return true;
 	case KEY_LEFT:
-		view->left = view->left > 8 ? view->left - 8 : 0;
-		break;
+		pane->left = pane->left > 8 ? pane->left - 8 : 0;
+		return true;
 	case KEY_RIGHT:
-		view->left += 8;
-		break;
+		pane->left += 8;
+		return true;
 	}
+	return false;
 }
 
-static void take_key(struct view *view, int key)
+static void sort_step(struct rd_view *view, int step)
+{
+	struct rd_pane *pane = rd_view_active(view);
+
+	rd_pane_sort_step(pane, step);
+	rd_pane_arrange(pane);
+}
+
+/* Keys of the view itself; false: it has no use for this one. */
+static bool take_own_key(struct rd_view *view, int key)
+{
+	struct rd_pane *pane = rd_view_active(view);
+
+	switch (key) {
+	case 'q':
+		view->end = true;
+		return true;
+	case '?':
+	case 'h':
+		view->help = !view->help;
+		return true;
+	case '/':
+		view->typing = true;
+		return true;
+	case 'p':
+		view->paused = !view->paused;
+		return true;
+	case '<':
+	case '>':
+		sort_step(view, key == '<' ? -1 : 1);
+		return true;
+	case 'r':
+		pane->backwards = !pane->backwards;
+		rd_pane_arrange(pane);
+		return true;
+	case '\n':
+	case '\r':
+	case KEY_ENTER:
+		open_row(view);
+		return true;
+	case ESCAPE:
+	case KEY_BACKSPACE:
+		close_row(view);
+		return true;
+	}
+	return move_by_key(view, key);
+}
+
+static void take_key(struct rd_view *view, int key)
 {
 	if (view->typing) {
 		type_filter(view, key);
 		return;
 	}
-	switch (key) {
-	case 'q':
-		view->end = true;
-		break;
-	case '?':
-	case 'h':
-		view->help = !view->help;
-		break;
-	case '/':
-		view->typing = true;
-		break;
-	case 'p':
-		view->paused = !view->paused;
-		break;
-	case '<':
-		sort_by(view, -1);
-		break;
-	case '>':
-		sort_by(view, 1);
-		break;
-	case 'r':
-		view->backwards = !view->backwards;
-		rd_grid_sort(&view->grid, view->sort, view->backwards);
-		break;
-	default:
-		if (view->help && key != KEY_RESIZE)
-			view->help = false;
-		scroll_by(view, key);
+	if (key == KEY_RESIZE)
+		return;
+	if (view->help && key != '?' && key != 'h' && key != 'q') {
+		view->help = false;
+		return;
 	}
+	if (!take_own_key(view, key) && view->ops->key && view->ops->key(view->arg, key))
+		view->due = true;
 }
 
-static void loop(struct view *view)
+static void loop(struct rd_view *view)
 {
-	refresh_data(view);
+	look(view);
 	while (!view->end) {
 		int due = view->ops->due(view->arg), key;
 
-		if (due <= 0 && !view->paused) {
-			refresh_data(view);
+		if ((due <= 0 && !view->paused) || view->due) {
+			look(view);
 			if (view->end)
 				break;
 			due = view->ops->due(view->arg);
 		}
-		draw(view);
+		rd_view_draw(view);
 		timeout(view->paused ? -1 : due < 1 ? 1 : due > DUE_MAX ? DUE_MAX : due);
-		key = getch();
-		if (key != ERR)
+		/* All keys that are there before the next drawing: a held arrow must not lag behind. */
+		for (key = getch(); key != ERR && !view->end; key = getch()) {
 			take_key(view, key);
+			timeout(0);
+		}
 	}
 }
 
 int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd_err *err)
 {
-	struct view view = { .ops = ops, .arg = arg, .sort = -1 };
+	struct rd_view view = { .ops = ops, .arg = arg, .colour = colour };
 	SCREEN *screen;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
@@ -320,10 +257,11 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
 		return rd_err_set(err, ENOTTY, "TERM", "the terminal is of no kind that is known");
-	if (colour && has_colors()) {
-		start_color();
-		use_default_colors();
-	}
+	view.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+	rd_pane_init(&view.top);
+	rd_pane_init(&view.body);
+	rd_pane_init(&view.detail);
+	rd_view_colours(&view);
 	cbreak();
 	noecho();
 	curs_set(0);
@@ -332,7 +270,9 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 	loop(&view);
 	endwin();
 	delscreen(screen);
-	rd_grid_deinit(&view.grid);
+	close_row(&view);
+	rd_pane_deinit(&view.body);
+	rd_pane_deinit(&view.top);
 	free(view.headline);
 	return 0;
 }

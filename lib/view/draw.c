@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/draw.h"
+
+#define NCURSES_NOMACROS
+#define NCURSES_WIDECHAR 1
+#include <curses.h>
+#include <stdio.h>
+#include <string.h>
+#include <wchar.h>
+
+#define HEAD_LINES 1
+#define FOOT_LINES 1
+
+static const char *const help_lines[] = {
+	"q        quit",
+	"?        this help",
+	"/        show only rows that hold a text; Enter keeps it, Escape drops it",
+	"< >      sort by the column to the left or right; over the edge: as reported",
+	"r        sort the other way round",
+	"p        pause",
+	"Enter    all about the row under the cursor, where there is more; Escape: back",
+	"arrows, PgUp, PgDn, Home, End   move",
+};
+
+static const char *const help_end[] = {
+	"",
+	"A changed value is bold; + a new row, - one that has gone.",
+};
+
+void rd_view_colours(struct rd_view *view)
+{
+	if (!view->colour || !has_colors()) {
+		view->colour = false;
+		return;
+	}
+	start_color();
+	use_default_colors();
+	init_pair(RD_SEV_WARNING, COLOR_YELLOW, -1);
+	init_pair(RD_SEV_CRITICAL, COLOR_RED, -1);
+	init_pair(RD_SEV_UNKNOWN, COLOR_MAGENTA, -1);
+}
+
+/* Without colours what is wrong is underlined. */
+static attr_t severity_attr(const struct rd_view *view, enum rd_severity severity)
+{
+	if (severity == RD_SEV_OK)
+		return 0;
+	return view->colour ? (attr_t)COLOR_PAIR(severity) : A_UNDERLINE;
+}
+
+/* Writes at most `room` columns from x on, of which the part left of `left` is scrolled away. Returns the text's width. */
+static int put(int y, int x, const char *text, int left)
+{
+	size_t size = strlen(text);
+	int width = 0;
+
+	while (size > 0) {
+		wchar_t c[2] = { 0 };
+		size_t n = mbrtowc(c, text, size, &(mbstate_t){ 0 });
+		int w = n > 0 && n <= size ? wcwidth(c[0]) : -1;
+
+		if (w < 0) { /* no character of this locale: its byte, which is escaped text's and so printable */
+			n = 1;
+			w = 1;
+			c[0] = (uint8_t)*text < 0x80 ? (wchar_t)*text : L'?';
+		}
+		if (x + width - left >= 0 && x + width - left + w <= COLS)
+			mvaddnwstr(y, x + width - left, c, 1);
+		width += w;
+		text += n;
+		size -= n;
+	}
+	return width;
+}
+
+static void put_cell(const struct rd_pane *pane, int y, int x, const char *text, size_t column)
+{
+	int pad = pane->grid.numbers[column] ? pane->grid.widths[column] - rd_text_width(text) : 0;
+
+	put(y, x + (pad > 0 ? pad : 0), text, pane->left);
+}
+
+static void draw_headings(const struct rd_pane *pane, int y)
+{
+	const struct rd_grid *grid = &pane->grid;
+	int x = 2;
+
+	attron(A_REVERSE);
+	mvhline(y, 0, ' ', COLS);
+	for (size_t c = 0; c < grid->n_columns; c++) {
+		if ((int)c == pane->sort)
+			attron(A_BOLD | A_UNDERLINE);
+		put_cell(pane, y, x, grid->columns[c]->title, c);
+		attroff(A_BOLD | A_UNDERLINE);
+		x += grid->widths[c] + 1;
+	}
+	attroff(A_REVERSE);
+}
+
+static void draw_row(const struct rd_view *view, const struct rd_pane *pane, const struct rd_grid_row *row, int y,
+		     bool cursor)
+{
+	attr_t whole = severity_attr(view, row->severity) | (row->gone ? A_DIM : 0) | (cursor ? A_REVERSE : 0);
+	int x = 2;
+
+	attron(whole);
+	if (cursor)
+		mvhline(y, 0, ' ', COLS);
+	put(y, 0, row->gone ? "-" : row->fresh ? "+" : " ", 0);
+	for (size_t c = 0; c < pane->grid.n_columns; c++) {
+		bool marked = row->cells[c].age > 0 || row->fresh > 0;
+
+		if (marked)
+			attron(A_BOLD);
+		put_cell(pane, y, x, row->cells[c].text, c);
+		if (marked)
+			attroff(A_BOLD);
+		x += pane->grid.widths[c] + 1;
+	}
+	attroff(whole);
+}
+
+static void draw_rows(const struct rd_view *view, const struct rd_pane *pane, int y, size_t room, bool cursor)
+{
+	for (size_t i = 0; i < room && pane->top + i < pane->n; i++) {
+		const struct rd_pane_line *line = &pane->lines[pane->top + i];
+		const struct rd_grid_row *row = &pane->grid.rows[line->row];
+
+		if (line->heading) {
+			attron(A_BOLD | A_UNDERLINE);
+			put(y + (int)i, 0, row->group, 0);
+			attroff(A_BOLD | A_UNDERLINE);
+		} else {
+			draw_row(view, pane, row, y + (int)i, cursor && pane->top + i == pane->cursor);
+		}
+	}
+}
+
+/* Headings and rows of what stays above; 0: there is none, or a row is looked at alone. */
+static size_t top_lines(const struct rd_view *view)
+{
+	size_t most = LINES > 6 ? (size_t)LINES / 2 - 1 : 0, n = view->top.n + 1;
+
+	if (!view->top.n || view->detail_key || most < 2)
+		return 0;
+	return n < most ? n : most;
+}
+
+size_t rd_view_room(const struct rd_view *view)
+{
+	size_t used = HEAD_LINES + FOOT_LINES + 1 + top_lines(view);
+
+	return LINES > (int)used ? (size_t)LINES - used : 0;
+}
+
+static void draw_help(const struct rd_view *view, int y)
+{
+	const struct {
+		const char *const *lines;
+		size_t n;
+	} parts[] = {
+		{ help_lines, RD_ARRAY_SIZE(help_lines) },
+		{ view->ops->help, SIZE_MAX },
+		{ help_end, RD_ARRAY_SIZE(help_end) },
+	};
+
+	for (size_t p = 0; p < RD_ARRAY_SIZE(parts); p++)
+		for (size_t i = 0; parts[p].lines && i < parts[p].n && parts[p].lines[i]; i++)
+			if (y < LINES - FOOT_LINES)
+				put(y++, 2, parts[p].lines[i], 0);
+}
+
+static void draw_footer(struct rd_view *view)
+{
+	const struct rd_pane *pane = rd_view_active(view);
+	char text[400];
+
+	if (view->typing)
+		snprintf(text, sizeof(text), "/%s", pane->filter);
+	else if (view->problem[0])
+		snprintf(text, sizeof(text), "%s", view->problem);
+	else
+		snprintf(text, sizeof(text), "%zu of %zu%s%s%s   q quit  ? help  / filter  < > sort  p pause%s",
+			 pane->n_rows, pane->grid.n, pane->filter[0] ? "  filter: " : "", pane->filter,
+			 view->paused ? "  PAUSED" : "",
+			 view->detail_key  ? "  Esc back" :
+			 view->ops->detail ? "  Enter more" :
+					     "");
+	if (LINES > 0)
+		put(LINES - 1, 0, text, 0);
+}
+
+void rd_view_draw(struct rd_view *view)
+{
+	struct rd_pane *pane = rd_view_active(view);
+	size_t room = rd_view_room(view), above = top_lines(view);
+	int y = 0;
+
+	rd_pane_move(pane, 0, room); /* the screen may have shrunk */
+	erase();
+	if (view->headline)
+		put(y, 0, view->headline, 0);
+	y += HEAD_LINES;
+	if (above) {
+		draw_headings(&view->top, y);
+		draw_rows(view, &view->top, y + 1, above - 1, false);
+		y += (int)above;
+	}
+	draw_headings(pane, y++);
+	if (view->help)
+		draw_help(view, y);
+	else
+		draw_rows(view, pane, y, room, pane->n > 1);
+	draw_footer(view);
+	refresh();
+}

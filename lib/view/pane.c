@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/pane.h"
+
+#include <errno.h>
+#include <string.h>
+
+void rd_pane_init(struct rd_pane *pane)
+{
+	*pane = (struct rd_pane){ .sort = -1 };
+}
+
+void rd_pane_deinit(struct rd_pane *pane)
+{
+	rd_grid_deinit(&pane->grid);
+	rd_section_destroy(pane->section);
+	free(pane->lines);
+	*pane = (struct rd_pane){ .sort = -1 };
+}
+
+const struct rd_grid_row *rd_pane_row(const struct rd_pane *pane)
+{
+	return pane->cursor < pane->n ? &pane->grid.rows[pane->lines[pane->cursor].row] : NULL;
+}
+
+static bool begins_group(const struct rd_pane *pane, size_t row, const char *group)
+{
+	const char *own = pane->grid.rows[row].group;
+
+	return own && (!group || strcmp(own, group) != 0);
+}
+
+static int fill_lines(struct rd_pane *pane)
+{
+	struct rd_pane_line *lines = calloc(2 * pane->grid.n + 1, sizeof(*lines));
+	const char *group = NULL;
+
+	if (!lines)
+		return -ENOMEM;
+	free(pane->lines);
+	pane->lines = lines;
+	pane->n = pane->n_rows = 0;
+	for (size_t i = 0; i < pane->grid.n; i++) {
+		if (!rd_grid_matches(&pane->grid, i, pane->filter))
+			continue;
+		if (begins_group(pane, i, group))
+			lines[pane->n++] = (struct rd_pane_line){ .row = i, .heading = true };
+		group = pane->grid.rows[i].group;
+		lines[pane->n++] = (struct rd_pane_line){ .row = i };
+		pane->n_rows++;
+	}
+	return 0;
+}
+
+/* Puts the cursor on the row of that key, else leaves it on its line. */
+static void find_cursor(struct rd_pane *pane, const char *key)
+{
+	for (size_t i = 0; key && i < pane->n; i++)
+		if (!pane->lines[i].heading && strcmp(pane->grid.rows[pane->lines[i].row].key, key) == 0) {
+			/* The screen goes along, so that what is looked at does not jump. */
+			pane->top = i + pane->top > pane->cursor ? i + pane->top - pane->cursor : 0;
+			pane->cursor = i;
+			return;
+		}
+	if (pane->cursor >= pane->n)
+		pane->cursor = pane->n ? pane->n - 1 : 0;
+}
+
+int rd_pane_arrange(struct rd_pane *pane)
+{
+	const struct rd_grid_row *row = rd_pane_row(pane);
+	_cleanup_free_ char *key = row && pane->cursor > 0 ? strdup(row->key) : NULL;
+	int r;
+
+	rd_grid_sort(&pane->grid, pane->sort, pane->backwards);
+	r = fill_lines(pane);
+	if (!r)
+		find_cursor(pane, key);
+	return r;
+}
+
+int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style)
+{
+	const struct rd_grid_row *row = rd_pane_row(pane);
+	/* Who has not moved looks at the first row, whichever it is. */
+	_cleanup_free_ char *key = row && pane->cursor > 1 ? strdup(row->key) : NULL;
+	struct rd_grid grid = { 0 };
+	int r = rd_grid_build(&grid, section, style, pane->grid.n_columns ? &pane->grid : NULL);
+
+	if (r < 0) {
+		rd_grid_deinit(&grid);
+		rd_section_destroy(section);
+		return r;
+	}
+	rd_grid_deinit(&pane->grid);
+	rd_section_destroy(pane->section);
+	pane->grid = grid;
+	pane->section = section;
+	if (pane->sort >= (int)grid.n_columns)
+		pane->sort = -1;
+	rd_grid_sort(&pane->grid, pane->sort, pane->backwards);
+	r = fill_lines(pane);
+	if (!r)
+		find_cursor(pane, key);
+	return r;
+}
+
+void rd_pane_sort_step(struct rd_pane *pane, int step)
+{
+	pane->sort += step;
+	if (pane->sort < -1)
+		pane->sort = (int)pane->grid.n_columns - 1;
+	if (pane->sort >= (int)pane->grid.n_columns)
+		pane->sort = -1;
+}
+
+/* A heading is shown with its rows, and the cursor never stands on one. */
+static void settle(struct rd_pane *pane, long direction, size_t room)
+{
+	if (pane->n == 0) {
+		pane->cursor = pane->top = 0;
+		return;
+	}
+	if (pane->cursor >= pane->n)
+		pane->cursor = pane->n - 1;
+	if (pane->lines[pane->cursor].heading)
+		pane->cursor += direction < 0 && pane->cursor > 0 ? -1 : 1;
+	if (pane->top > pane->cursor)
+		pane->top = pane->cursor;
+	if (pane->top > 0 && pane->top == pane->cursor && pane->lines[pane->top - 1].heading)
+		pane->top--;
+	if (room > 0 && pane->cursor >= pane->top + room)
+		pane->top = pane->cursor - room + 1;
+	if (pane->top + room > pane->n)
+		pane->top = pane->n > room ? pane->n - room : 0;
+}
+
+void rd_pane_move(struct rd_pane *pane, long by, size_t room)
+{
+	if (by < 0 && (size_t)-by > pane->cursor)
+		pane->cursor = 0;
+	else
+		pane->cursor += by;
+	settle(pane, by, room);
+}
+
+void rd_pane_home(struct rd_pane *pane, size_t room)
+{
+	pane->cursor = pane->top = 0;
+	pane->left = 0;
+	settle(pane, 1, room);
+}
+
+void rd_pane_end(struct rd_pane *pane, size_t room)
+{
+	pane->cursor = pane->n;
+	settle(pane, 1, room);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "render/render.h"
+#include "view/pane.h"
+
+enum { NAME, PEER, COUNT, USED };
+
+static const struct rd_column columns[] = {
+	[NAME] = { .key = "name", .title = "NAME", .type = RD_T_STR },
+	[PEER] = { .key = "peer", .title = "PEER", .type = RD_T_STR },
+	[COUNT] = { .key = "count", .title = "COUNT", .type = RD_T_UINT },
+	[USED] = { .key = "used", .title = "USED", .type = RD_T_SHARE, .decimals = 1 },
+};
+static const int keys[] = { NAME, -1 };
+static const struct rd_grid_style plain = { .keys = keys, .marked = 2, .group = -1 };
+
+struct item {
+	const char *name, *peer;
+	uint64_t count;
+	double used;
+};
+
+static struct rd_section *section_of(const struct item *items, size_t n)
+{
+	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
+
+	for (size_t i = 0; i < n; i++) {
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, NAME, items[i].name);
+		rd_row_str(row, PEER, items[i].peer);
+		rd_row_uint(row, COUNT, items[i].count);
+		rd_row_double(row, USED, items[i].used);
+	}
+	return section;
+}
+
+/* The names in the order in which they stand, headings in brackets. */
+static void assert_lines(const struct rd_pane *pane, const char *expected)
+{
+	char text[256] = "";
+
+	for (size_t i = 0; i < pane->n; i++) {
+		const struct rd_grid_row *row = &pane->grid.rows[pane->lines[i].row];
+
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), pane->lines[i].heading ? "[%s]" : "%s ",
+			 pane->lines[i].heading ? row->group : row->cells[0].text);
+	}
+	assert_string_equal(text, expected);
+}
+
+static const struct item abc[] = { { "a", "x", 9, 0.5 }, { "b", "y", 100, 0.01 }, { "c", "x", 20, 1 } };
+
+static void rows_sort_by_number_both_ways_and_back(void **state)
+{
+	struct rd_pane pane;
+
+	(void)state;
+	rd_pane_init(&pane);
+	assert_int_equal(rd_pane_set(&pane, section_of(abc, 3), &plain), 0);
+	pane.sort = COUNT;
+	rd_pane_arrange(&pane);
+	assert_lines(&pane, "a c b ");
+	pane.backwards = true;
+	rd_pane_arrange(&pane);
+	assert_lines(&pane, "b c a ");
+	pane.sort = USED;
+	rd_pane_arrange(&pane);
+	assert_lines(&pane, "c a b ");
+	pane.sort = -1;
+	rd_pane_arrange(&pane);
+	assert_lines(&pane, "a b c ");
+	rd_pane_deinit(&pane);
+}
+
+static void groups_have_headings_and_the_cursor_steps_over_them(void **state)
+{
+	struct rd_grid_style style = plain;
+	struct rd_pane pane;
+
+	(void)state;
+	style.group = PEER;
+	rd_pane_init(&pane);
+	assert_int_equal(rd_pane_set(&pane, section_of(abc, 3), &style), 0);
+	assert_lines(&pane, "[x]a c [y]b ");
+	rd_pane_home(&pane, 10);
+	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "a");
+	rd_pane_move(&pane, 2, 10);
+	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "b");
+	rd_pane_move(&pane, -1, 10);
+	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "c");
+	rd_pane_end(&pane, 10);
+	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "b");
+	rd_pane_deinit(&pane);
+}
+
+static void a_filter_leaves_what_matches_and_the_cursor_stays_on_its_row(void **state)
+{
+	const struct item more[] = { { "0", "x", 1, 0 }, { "a", "x", 9, 0 }, { "b", "y", 100, 0 }, { "c", "x", 20, 0 } };
+	struct rd_pane pane;
+
+	(void)state;
+	rd_pane_init(&pane);
+	rd_pane_set(&pane, section_of(abc, 3), &plain);
+	rd_pane_move(&pane, 2, 10);
+	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "c");
+	rd_pane_set(&pane, section_of(more, 4), &plain);
+	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "c");
+	strcpy(pane.filter, "X");
+	rd_pane_arrange(&pane);
+	assert_lines(&pane, "0 a c ");
+	assert_int_equal(pane.n_rows, 3);
+	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "c");
+	strcpy(pane.filter, "nothing");
+	rd_pane_arrange(&pane);
+	rd_pane_move(&pane, 1, 10);
+	assert_null(rd_pane_row(&pane));
+	rd_pane_deinit(&pane);
+}
+
+static const struct rd_grid_row *named(const struct rd_pane *pane, const char *name)
+{
+	for (size_t i = 0; i < pane->grid.n; i++)
+		if (strcmp(pane->grid.rows[i].cells[0].text, name) == 0)
+			return &pane->grid.rows[i];
+	return NULL;
+}
+
+static void what_changed_came_and_went_stands_out_for_some_looks(void **state)
+{
+	const struct item next[] = { { "a", "x", 10, 0.6 }, { "c", "x", 20, 1 }, { "d", "x", 1, 0 } };
+	static const int restless[] = { USED, -1 };
+	struct rd_grid_style style = plain;
+	struct rd_pane pane;
+
+	(void)state;
+	style.restless = restless;
+	rd_pane_init(&pane);
+	rd_pane_set(&pane, section_of(abc, 3), &style);
+	assert_int_equal(named(&pane, "a")->fresh, 0); /* all is new at first, so nothing is */
+	rd_pane_set(&pane, section_of(next, 3), &style);
+	assert_int_equal(named(&pane, "a")->cells[COUNT].age, 2);
+	assert_int_equal(named(&pane, "a")->cells[USED].age, 0);
+	assert_int_equal(named(&pane, "c")->cells[COUNT].age, 0);
+	assert_int_equal(named(&pane, "b")->gone, 2);
+	assert_int_equal(named(&pane, "d")->fresh, 2);
+	rd_pane_set(&pane, section_of(next, 3), &style);
+	assert_int_equal(named(&pane, "a")->cells[COUNT].age, 1);
+	assert_int_equal(named(&pane, "b")->gone, 1);
+	rd_pane_set(&pane, section_of(next, 3), &style);
+	assert_int_equal(named(&pane, "a")->cells[COUNT].age, 0);
+	assert_null(named(&pane, "b"));
+	rd_pane_deinit(&pane);
+}
+
+static void the_screen_follows_the_cursor_through_many_rows(void **state)
+{
+	static char names[10000][8];
+	static struct item many[10000];
+	struct rd_pane pane;
+
+	(void)state;
+	for (size_t i = 0; i < 10000; i++) {
+		snprintf(names[i], sizeof(names[i]), "n%05zu", i);
+		many[i] = (struct item){ names[i], "x", i, 0 };
+	}
+	rd_pane_init(&pane);
+	for (int look = 0; look < 3; look++)
+		assert_int_equal(rd_pane_set(&pane, section_of(many, 10000), &plain), 0);
+	rd_pane_end(&pane, 20);
+	assert_int_equal(pane.top, 9980);
+	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "n09999");
+	rd_pane_move(&pane, -20, 20);
+	assert_int_equal(pane.top, 9979);
+	rd_pane_move(&pane, 0, 5); /* a smaller terminal */
+	assert_true(pane.cursor >= pane.top && pane.cursor < pane.top + 5);
+	rd_pane_home(&pane, 5);
+	assert_int_equal(pane.top, 0);
+	rd_pane_deinit(&pane);
+}
+
+static void bars_and_sparklines_have_their_width(void **state)
+{
+	static const struct rd_column share[] = { { .key = "share", .type = RD_T_SHARE } };
+	struct rd_section *spark = rd_section_create("spark", share, 1);
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	(void)state;
+	rd_row_double(rd_section_add(spark), 0, 0);
+	rd_section_add(spark);
+	rd_row_double(rd_section_add(spark), 0, 1e-9);
+	rd_row_double(rd_section_add(spark), 0, 7);
+	rd_render_spark(spark, 6, true, &out);
+	assert_string_equal(out.data, "  _ .#");
+	out.len = 0;
+	rd_render_spark(spark, 2, false, &out);
+	assert_string_equal(out.data, "▂█");
+	for (double used = -1; used < 2; used += 0.01) {
+		out.len = 0;
+		rd_render_bar(used, 10, false, &out);
+		assert_int_equal(rd_text_width(out.data), 10);
+		out.len = 0;
+		rd_render_bar(used, 10, true, &out);
+		assert_int_equal(strlen(out.data), 10);
+	}
+	out.len = 0;
+	rd_render_bar(0.5, 4, true, &out);
+	assert_string_equal(out.data, "##  ");
+	rd_section_destroy(spark);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(rows_sort_by_number_both_ways_and_back),
+		TEST(groups_have_headings_and_the_cursor_steps_over_them),
+		TEST(a_filter_leaves_what_matches_and_the_cursor_stays_on_its_row),
+		TEST(what_changed_came_and_went_stands_out_for_some_looks),
+		TEST(the_screen_follows_the_cursor_through_many_rows),
+		TEST(bars_and_sparklines_have_their_width),
+	};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
