@@ -21,7 +21,7 @@ BPFTOOL ?= $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool || echo bpft
 PKG_CONFIG ?= pkg-config
 INSTALL ?= install
 
-PKGS = libbpf libelf libdw json-c smartcols libarchive libmnl ncursesw
+PKGS = libbpf libelf libdw json-c smartcols libarchive libmnl ncursesw libibumad libibmad libibnetdisc
 
 ifeq ($(SAN),1)
 B = build/san

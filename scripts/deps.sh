@@ -23,6 +23,9 @@ build    libsmartcols-dev                 libsmartcols-devel
 build    libarchive-dev                   libarchive-devel
 build    libncurses-dev                   ncurses-devel
 build    libmnl-dev                       libmnl-devel
+build    libibumad-dev                    libibumad-devel
+build    libibmad-dev                     rdma-core-devel
+build    libibnetdisc-dev                 -
 test     git                              git
 test     libcmocka-dev                    libcmocka-devel
 test     bats                             bats

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This host, or a folder that is laid out like one. */
 #include "source/ethtool.h"
+#include "source/mad.h"
 #include "source/netlink.h"
 #include "source/source.h"
 
@@ -260,6 +261,35 @@ static int live_netlink(struct rd_source *src, int protocol, const void *request
 	return rd_nlsockets_ask(&live->sockets, protocol, request, size, ret, err);
 }
 
+/* A folder has no ports. */
+static int no_mads(struct rd_source *src, struct rd_err *err)
+{
+	return live_of(src)->confined ? rd_err_set(err, EOPNOTSUPP, "MAD", "a folder has no ports") : 0;
+}
+
+static int live_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
+{
+	int r = no_mads(src, err);
+
+	return r < 0 ? r : rd_umad_ports(ret, err);
+}
+
+static int live_mad_discover(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_mad_walk *how,
+			     struct rd_bytes *ret, struct rd_err *err)
+{
+	int r = no_mads(src, err);
+
+	return r < 0 ? r : rd_umad_discover(ibdev, port, how, ret, err);
+}
+
+static int live_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
+			 struct rd_err *err)
+{
+	int r = no_mads(src, err);
+
+	return r < 0 ? r : rd_umad_open(ibdev, port, ret, err);
+}
+
 static int live_event(void *ctx, void *data, size_t size)
 {
 	struct live *live = ctx;
@@ -312,6 +342,9 @@ static const struct rd_source_ops live_ops = {
 	.stat_rdev = live_stat_rdev,
 	.stat_ino = live_stat_ino,
 	.netlink = live_netlink,
+	.mad_ports = live_mad_ports,
+	.mad_discover = live_mad_discover,
+	.mad_open = live_mad_open,
 	.drain_events = live_drain_events,
 	.now = live_now,
 	.close = live_close,

@@ -33,6 +33,8 @@ void rd_names_deinit(struct rd_names *names);
 typedef int rd_event_fn(void *arg, const void *data, size_t size);
 
 struct rd_source;
+struct rd_mads;
+struct rd_mad_walk;
 
 /*
  * Paths are absolute, as on the host ("/sys/class/infiniband"). All return 0 (or a count) or -errno with `err` filled;
@@ -58,6 +60,12 @@ struct rd_source_ops {
 	 */
 	int (*netlink)(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
 		       struct rd_err *err);
+	/* Management datagrams: see source/mad.h, which has the functions to call. NULL: the source has none. */
+	int (*mad_ports)(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err);
+	int (*mad_discover)(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_mad_walk *how,
+			    struct rd_bytes *ret, struct rd_err *err);
+	int (*mad_open)(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
+			struct rd_err *err);
 	/* Calls fn for each event that has arrived; never waits. Returns how many. */
 	int (*drain_events)(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err);
 	/* Nanoseconds of CLOCK_REALTIME or CLOCK_MONOTONIC; of a recording: as they were. */

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/fabric.h"
+
+#include "base/text.h"
+#include "collect/pma.h"
+
+#include <errno.h>
+#include <infiniband/mad.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define NAME_MAX_BYTES 128
+#define PORTS_OF_NODE_MAX 255
+
+int rd_collect_mad_ports(struct rd_source *src, struct rd_mad_port **ret, size_t *n, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	_cleanup_free_ struct rd_mad_port *ports = NULL;
+	size_t cap = 0, count = 0;
+	char *at, *line;
+	int r = rd_mad_ports(src, &bytes, err);
+
+	if (r < 0)
+		return r;
+	at = (char *)bytes.data;
+	while ((line = strsep(&at, "\n"))) {
+		struct rd_mad_port port = { 0 };
+		unsigned long long node, guid;
+
+		if (sscanf(line, "%63s %u %16llx %16llx %u %u %u %u %u %u %31s", port.ibdev, &port.port, &node, &guid,
+			   &port.lid, &port.lmc, &port.sm_lid, &port.state, &port.physical_state, &port.rate_gbps,
+			   port.link_layer) < 10)
+			continue;
+		port.node_guid = node;
+		port.port_guid = guid;
+		if (rd_grow(&ports, &cap, count + 1, sizeof(*ports)) < 0)
+			return rd_err_set(err, ENOMEM, "MAD ports", "no memory to list them");
+		ports[count++] = port;
+	}
+	if (!count)
+		return rd_err_set(err, ENODEV, "MAD ports", "there are none");
+	*ret = RD_TAKE(ports);
+	*n = count;
+	return 0;
+}
+
+static unsigned lanes(unsigned width)
+{
+	static const struct {
+		unsigned bit, lanes;
+	} widths[] = { { 1, 1 }, { 2, 4 }, { 4, 8 }, { 8, 12 }, { 16, 2 } };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(widths); i++)
+		if (widths[i].bit == width)
+			return widths[i].lanes;
+	return 0;
+}
+
+/* LinkSpeed (1, 2, 4: SDR, DDR, QDR) and LinkSpeedExt (1, 2, 4, 8: FDR to NDR) as one mask of 1 << enum rd_link_speed. */
+static unsigned speeds(unsigned plain, unsigned extended, bool fdr10)
+{
+	unsigned mask = (plain & 7) << RD_SPEED_SDR | (extended & 15) << RD_SPEED_FDR;
+
+	/* All ones: as the hardware can. */
+	if (plain == 15)
+		mask |= 7 << RD_SPEED_SDR;
+	return mask | (unsigned)fdr10 << RD_SPEED_FDR10;
+}
+
+static unsigned fastest(unsigned mask)
+{
+	unsigned speed = RD_SPEED_UNKNOWN;
+
+	for (unsigned i = 1; i < RD_SPEEDS; i++)
+		if (mask >> i & 1)
+			speed = i;
+	return speed;
+}
+
+static void take_link(const struct rd_walk_port *from, struct rd_fabric_port *port)
+{
+	uint8_t info[RD_WALK_ATTR], more[RD_WALK_ATTR];
+
+	memcpy(info, from->port_info, sizeof(info));
+	memcpy(more, from->extended_info, sizeof(more));
+	port->state = mad_get_field(info, 0, IB_PORT_STATE_F);
+	port->physical_state = mad_get_field(info, 0, IB_PORT_PHYS_STATE_F);
+	port->width_active = lanes(mad_get_field(info, 0, IB_PORT_LINK_WIDTH_ACTIVE_F));
+	port->width_enabled = mad_get_field(info, 0, IB_PORT_LINK_WIDTH_ENABLED_F);
+	port->width_supported = mad_get_field(info, 0, IB_PORT_LINK_WIDTH_SUPPORTED_F);
+	port->speed_supported = speeds(mad_get_field(info, 0, IB_PORT_LINK_SPEED_SUPPORTED_F),
+				       mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
+				       mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F) & 1);
+	port->speed_enabled = speeds(mad_get_field(info, 0, IB_PORT_LINK_SPEED_ENABLED_F),
+				     mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ENABLED_F),
+				     mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F) & 1);
+	port->speed_active = fastest(speeds(mad_get_field(info, 0, IB_PORT_LINK_SPEED_ACTIVE_F),
+					    mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F),
+					    mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F) & 1));
+	/* Without a link the fields say what was or what would be. */
+	if (port->state <= RD_LINK_DOWN)
+		port->width_active = port->speed_active = 0;
+}
+
+static int take_nodes(const struct rd_walk_node *records, size_t n, struct rd_fabric *fabric)
+{
+	for (size_t i = 0; i < n; i++) {
+		char description[RD_WALK_ATTR + 1] = "";
+		struct rd_walk_node record;
+		struct rd_fabric_node *node;
+		uint8_t info[RD_WALK_ATTR];
+
+		memcpy(&record, &records[i], sizeof(record));
+		memcpy(info, record.node_info, sizeof(info));
+		memcpy(description, record.description, RD_WALK_ATTR);
+		if (record.kind < RD_NODE_CA || record.kind > RD_NODE_ROUTER)
+			continue;
+		node = rd_fabric_add_node(fabric, record.guid, record.kind,
+					  record.n_ports < PORTS_OF_NODE_MAX ? record.n_ports : PORTS_OF_NODE_MAX,
+					  description);
+		if (!node)
+			return -ENOMEM;
+		node->system_guid = mad_get_field64(info, 0, IB_NODE_SYSTEM_GUID_F);
+		node->vendor = mad_get_field(info, 0, IB_NODE_VENDORID_F);
+		node->device = mad_get_field(info, 0, IB_NODE_DEVID_F);
+	}
+	rd_fabric_sort_nodes(fabric);
+	return 0;
+}
+
+/* `lids`: of the switches, by node: their ports have none of their own. */
+static int take_ports(const struct rd_walk_port *records, size_t n, const uint16_t *lids, struct rd_fabric *fabric)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct rd_fabric_port *port;
+		struct rd_walk_port record;
+		size_t node;
+		bool in_switch;
+
+		memcpy(&record, &records[i], sizeof(record));
+		node = rd_fabric_find_node(fabric, record.guid);
+		if (node == RD_NONE || record.number >= PORTS_OF_NODE_MAX)
+			continue;
+		in_switch = fabric->nodes[node].kind == RD_NODE_SWITCH;
+		/* Port 0 is the switch's own management port: no cable, no link. */
+		if (in_switch && record.number == 0)
+			continue;
+		port = rd_fabric_add_port(fabric, record.guid, record.number);
+		if (!port)
+			return -ENOMEM;
+		port->lid = in_switch ? lids[node] : (uint16_t)record.lid;
+		port->lmc = (uint8_t)record.lmc;
+		port->selected = port->lid >= IB_MIN_UCAST_LID && port->lid <= IB_MAX_UCAST_LID;
+		take_link(&record, port);
+	}
+	rd_fabric_sort_ports(fabric);
+	return 0;
+}
+
+/* A cable is one only if both ends say so. */
+static void take_cables(const struct rd_walk_port *records, size_t n, struct rd_fabric *fabric)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct rd_walk_port record;
+		size_t here, there;
+
+		memcpy(&record, &records[i], sizeof(record));
+		if (!record.peer_guid)
+			continue;
+		here = rd_fabric_find_port(fabric, record.guid, record.number);
+		there = rd_fabric_find_port(fabric, record.peer_guid, record.peer_number);
+		if (here != RD_NONE && there != RD_NONE && here != there)
+			fabric->ports[here].peer = there;
+	}
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		struct rd_fabric_port *port = &fabric->ports[i];
+
+		if (port->peer != RD_NONE && fabric->ports[port->peer].peer != i)
+			port->peer = RD_NONE;
+	}
+}
+
+static int take_walk(const struct rd_bytes *bytes, struct rd_fabric *fabric, struct rd_err *err)
+{
+	_cleanup_free_ uint16_t *lids = NULL;
+	const struct rd_walk_node *nodes;
+	const struct rd_walk_port *ports;
+	struct rd_walk head;
+	int r;
+
+	if (bytes->size < sizeof(head))
+		return rd_err_set(err, EBADMSG, "network", "what was found is cut short");
+	memcpy(&head, bytes->data, sizeof(head));
+	if (memcmp(head.magic, RD_WALK_MAGIC, sizeof(head.magic)) != 0 ||
+	    bytes->size !=
+		    sizeof(head) + (uint64_t)head.n_nodes * sizeof(*nodes) + (uint64_t)head.n_ports * sizeof(*ports))
+		return rd_err_set(err, EBADMSG, "network", "what was found is not whole");
+	nodes = (const void *)(bytes->data + sizeof(head));
+	ports = (const void *)(bytes->data + sizeof(head) + (size_t)head.n_nodes * sizeof(*nodes));
+	r = take_nodes(nodes, head.n_nodes, fabric);
+	lids = calloc(fabric->n_nodes + 1, sizeof(*lids));
+	if (!r && !lids)
+		r = -ENOMEM;
+	for (size_t i = 0; !r && i < head.n_nodes; i++) {
+		struct rd_walk_node record;
+		size_t node;
+
+		memcpy(&record, &nodes[i], sizeof(record));
+		node = rd_fabric_find_node(fabric, record.guid);
+		if (node != RD_NONE)
+			lids[node] = (uint16_t)record.lid;
+	}
+	if (!r)
+		r = take_ports(ports, head.n_ports, lids, fabric);
+	if (r < 0)
+		return rd_err_set(err, -r, "network", "no memory for it");
+	take_cables(ports, head.n_ports, fabric);
+	fabric->self = rd_fabric_find_port(fabric, head.self_guid, head.self_port);
+	fabric->discovery_ns = head.duration_ns;
+	return 0;
+}
+
+int rd_collect_fabric(struct rd_source *src, const struct rd_mad_port *from, const struct rd_mad_walk *how,
+		      uint64_t asked, struct rd_fabric *fabric, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	int r = rd_mad_discover(src, from->ibdev, from->port, how, &bytes, err);
+
+	*fabric = (struct rd_fabric){ .port = from->port, .sm_lid = (uint16_t)from->sm_lid, .self = RD_NONE };
+	if (r < 0)
+		return r;
+	snprintf(fabric->ibdev, sizeof(fabric->ibdev), "%s", from->ibdev);
+	fabric->asked = asked;
+	fabric->n_values = rd_pma_n_values(asked);
+	fabric->discovered_ns = src->ops->now(src, CLOCK_MONOTONIC);
+	r = take_walk(&bytes, fabric, err);
+	if (r < 0)
+		rd_fabric_deinit(fabric);
+	return r;
+}
+
+/* One line: 0x0002c9030061b0f0 "leaf 7" # comment. 0, or -EINVAL for what is none. */
+static int name_node(struct rd_fabric *fabric, char *line)
+{
+	char *text = rd_trim(line), *end, *name, *close;
+	unsigned long long guid;
+	size_t node;
+
+	if (!*text || *text == '#')
+		return 0;
+	errno = 0;
+	guid = strtoull(text, &end, 16);
+	if (errno || end == text || (*end != ' ' && *end != '\t'))
+		return -EINVAL;
+	name = end + strspn(end, " \t");
+	close = *name == '"' ? strchr(name + 1, '"') : NULL;
+	if (!close || close == name + 1 || close - name > NAME_MAX_BYTES)
+		return -EINVAL;
+	node = rd_fabric_find_node(fabric, guid);
+	if (node == RD_NONE)
+		return 0;
+	free(fabric->nodes[node].name);
+	fabric->nodes[node].name = strndup(name + 1, (size_t)(close - name - 1));
+	return 0;
+}
+
+void rd_fabric_name_nodes(struct rd_fabric *fabric, const char *text, size_t *ret_bad)
+{
+	_cleanup_free_ char *copy = strdup(text);
+	char *at = copy, *line;
+
+	*ret_bad = 0;
+	while (at && (line = strsep(&at, "\n")))
+		*ret_bad += name_node(fabric, line) < 0;
+}
