@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The network settings that RDMA over Ethernet lives on. */
 #include "collect/netstate.h"
-#include "collect/nlattr.h"
+#include "collect/genl.h"
 
 #include <errno.h>
+#include <linux/ethtool_netlink.h>
 #include <linux/netlink.h>
 #include <string.h>
 
 #define CONF "/proc/sys/net/ipv4/conf"
 
 enum rd_known rd_netstate_ask(const struct rd_sysfs *fs, int protocol, const void *request, size_t size,
-			      int (*fn)(void *arg, uint16_t type, const uint8_t *body, size_t length), void *arg, int *r)
+			      int (*fn)(void *arg, uint16_t type, const uint8_t *body, size_t length), void *arg,
+			      int *r)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err why = { 0 };
@@ -89,27 +91,38 @@ static void read_tclass(const struct rd_sysfs *fs, const struct rd_host *host, c
 	_cleanup_free_ char *text = NULL;
 	const char *value;
 
-	if (!dev || rd_read_textf(fs->src, &text, NULL, "/sys/class/infiniband/%s/tc/%u/traffic_class", dev,
-				  port->num) < 0)
+	if (!dev ||
+	    rd_read_textf(fs->src, &text, NULL, "/sys/class/infiniband/%s/tc/%u/traffic_class", dev, port->num) < 0)
 		return;
 	value = strstr(text, "lobal tclass=");
 	RD_SET(netif->tclass, value ? atoi(value + 13) : -1);
 }
 
+static void read_families(const struct rd_sysfs *fs, struct rd_ethfamilies *ret)
+{
+	*ret = (struct rd_ethfamilies){ 0 };
+	rd_genl_family(fs->src, ETHTOOL_GENL_NAME, &ret->ethtool, NULL);
+	rd_genl_family(fs->src, "netdev", &ret->netdev, NULL);
+}
+
 static void read_details(const struct rd_sysfs *fs, const struct rd_host *host, struct rd_netstate *net)
 {
+	struct rd_ethfamilies families = { 0 };
+
+	if (host->n_ports > 0 && net->n_ifs > 0)
+		read_families(fs, &families);
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 
 		for (size_t i = 0; i < port->n_netdevs; i++) {
-			const struct rd_netif *found =
-				rd_netstate_find_name(net, host->netdevs[port->netdevs[i]].name);
+			const struct rd_netif *found = rd_netstate_find_name(net, host->netdevs[port->netdevs[i]].name);
 			struct rd_netif *netif = found ? &net->ifs[found - net->ifs] : NULL;
 
 			if (!netif || netif->rdma)
 				continue;
 			netif->rdma = true;
 			rd_collect_dcb(fs, netif->name, &netif->dcb);
+			rd_collect_ethstate(fs, &families, netif);
 			read_ecn(fs, netif);
 			read_tclass(fs, host, port, netif);
 		}
@@ -153,6 +166,8 @@ int rd_collect_netstate(struct rd_source *src, const struct rd_host *host, struc
 		r = rd_collect_neighs(&fs, net);
 	if (!r)
 		r = rd_collect_firewall(&fs, net);
+	if (!r)
+		r = rd_collect_devlink(&fs, net);
 	if (r < 0)
 		return rd_err_set(err, -r, "network", "no memory for its settings");
 	read_details(&fs, host, net);

@@ -47,10 +47,14 @@ static void link_info(const struct nlattr *info, struct rd_netif *netif)
 static int take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	static const uint8_t policy[] = {
-		[IFLA_IFNAME] = MNL_TYPE_NUL_STRING,	  [IFLA_MTU] = MNL_TYPE_U32,
-		[IFLA_LINK] = MNL_TYPE_U32,		  [IFLA_MASTER] = MNL_TYPE_U32,
-		[IFLA_LINKINFO] = MNL_TYPE_NESTED,	  [IFLA_CARRIER_UP_COUNT] = MNL_TYPE_U32,
-		[IFLA_CARRIER_DOWN_COUNT] = MNL_TYPE_U32, [IFLA_LINK_NETNSID] = MNL_TYPE_U32,
+		[IFLA_IFNAME] = MNL_TYPE_NUL_STRING,
+		[IFLA_MTU] = MNL_TYPE_U32,
+		[IFLA_LINK] = MNL_TYPE_U32,
+		[IFLA_MASTER] = MNL_TYPE_U32,
+		[IFLA_LINKINFO] = MNL_TYPE_NESTED,
+		[IFLA_CARRIER_UP_COUNT] = MNL_TYPE_U32,
+		[IFLA_CARRIER_DOWN_COUNT] = MNL_TYPE_U32,
+		[IFLA_LINK_NETNSID] = MNL_TYPE_U32,
 	};
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
 	struct rd_netstate *net = arg;
@@ -107,9 +111,9 @@ int rd_collect_links(const struct rd_sysfs *fs, struct rd_netstate *net)
 
 static int take_address(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
-	static const uint8_t policy[] = { [IFA_ADDRESS] = MNL_TYPE_BINARY,
-					  [IFA_LOCAL] = MNL_TYPE_BINARY,
-					  [IFA_FLAGS] = MNL_TYPE_U32 };
+	static const uint8_t policy[] = {
+		[IFA_ADDRESS] = MNL_TYPE_BINARY, [IFA_LOCAL] = MNL_TYPE_BINARY, [IFA_FLAGS] = MNL_TYPE_U32
+	};
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
 	struct rd_netstate *net = arg;
 	struct rd_ifaddr address = { 0 };
@@ -182,8 +186,8 @@ static int add_hops(struct rd_netstate *net, const struct nlattr *multipath, str
 static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	static const uint8_t policy[] = {
-		[RTA_DST] = MNL_TYPE_BINARY,	[RTA_GATEWAY] = MNL_TYPE_BINARY, [RTA_PREFSRC] = MNL_TYPE_BINARY,
-		[RTA_OIF] = MNL_TYPE_U32,	[RTA_TABLE] = MNL_TYPE_U32,	 [RTA_PRIORITY] = MNL_TYPE_U32,
+		[RTA_DST] = MNL_TYPE_BINARY,	   [RTA_GATEWAY] = MNL_TYPE_BINARY, [RTA_PREFSRC] = MNL_TYPE_BINARY,
+		[RTA_OIF] = MNL_TYPE_U32,	   [RTA_TABLE] = MNL_TYPE_U32,	    [RTA_PRIORITY] = MNL_TYPE_U32,
 		[RTA_MULTIPATH] = MNL_TYPE_BINARY,
 	};
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
@@ -198,8 +202,7 @@ static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size
 	wanted = address_size(info.rtm_family);
 	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
 	route.table = table[RTA_TABLE] ? u32_of(table[RTA_TABLE]) : info.rtm_table;
-	if (!wanted || route.table == RT_TABLE_LOCAL || (info.rtm_flags & RTM_F_CLONED) ||
-	    info.rtm_dst_len > 8 * wanted)
+	if (!wanted || route.table == RT_TABLE_LOCAL || (info.rtm_flags & RTM_F_CLONED) || info.rtm_dst_len > 8 * wanted)
 		return 0;
 	route.v6 = info.rtm_family == AF_INET6;
 	route.type = info.rtm_type;

@@ -40,15 +40,15 @@ struct rd_dcb {
 struct rd_ethstate {
 	RD_FIELD(bool) pause_rx, pause_tx, pause_autoneg;
 	RD_FIELD(uint32_t) rx_ring, rx_ring_max, tx_ring, tx_ring_max;
-	RD_FIELD(uint8_t) data_split; /* 1: headers stay with the payload, 2: they are split off */
+	RD_FIELD(uint8_t) data_split;		       /* 1: headers stay with the payload, 2: they are split off */
 	RD_FIELD(uint32_t) hds_thresh, hds_thresh_max; /* bytes from which on headers are split off */
 	RD_FIELD(uint32_t) channels, channels_max;     /* combined */
 	RD_FIELD(bool) ntuple, ntuple_able;	       /* flow steering; able: it could be switched on */
 	RD_FIELD(uint32_t) speed_mbps;
 	RD_FIELD(bool) link;
-	RD_FIELD(uint8_t) ext_state;  /* ETHTOOL_LINK_EXT_STATE_*: why there is no link */
-	RD_FIELD(uint32_t) down_count; /* times that the link was lost, as the device counts */
-	char *fec;			/* "RS", "BaseR", "None" … */
+	RD_FIELD(uint8_t) ext_state;	 /* ETHTOOL_LINK_EXT_STATE_*: why there is no link */
+	RD_FIELD(uint32_t) down_count;	 /* times that the link was lost, as the device counts */
+	char *fec;			 /* "RS", "BaseR", "None" … */
 	RD_FIELD(uint32_t) rss_contexts; /* besides the main one; only kernels that can list them */
 };
 
@@ -69,7 +69,8 @@ struct rd_netif {
 	int vlan;		/* -1: none */
 	bool rdma;		/* on an RDMA port, or above an interface that is */
 	RD_FIELD(uint32_t) carrier_up, carrier_down; /* how often since it was created */
-	RD_FIELD(int) rp_filter, arp_ignore, arp_announce, arp_filter; /* the effective value: the larger of its own and all's */
+	RD_FIELD(int)
+	rp_filter, arp_ignore, arp_announce, arp_filter; /* the effective value: the larger of its own and all's */
 	/* Of interfaces on RDMA ports only: */
 	struct rd_dcb dcb;
 	struct rd_ethstate eth;

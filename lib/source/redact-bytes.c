@@ -4,6 +4,7 @@
 #include "source/redact.h"
 
 #include <ctype.h>
+#include <linux/devlink.h>
 #include <linux/genetlink.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
@@ -140,6 +141,22 @@ static bool redact_rdma(const struct messages *in, uint16_t type, uint8_t *data,
 	return false;
 }
 
+/* Serial numbers in devlink's answers. Family numbers are given out at boot, but no other family that is recorded has
+ * attributes of these numbers at the top. */
+static void learn_serial(const struct messages *in, uint16_t type, const uint8_t *data, size_t size)
+{
+	_cleanup_free_ char *serial = NULL;
+
+	if (!is_protocol(in, "generic") ||
+	    (type != DEVLINK_ATTR_INFO_SERIAL_NUMBER && type != DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER))
+		return;
+	serial = strndup((const char *)data, size);
+	if (serial)
+		rd_redact_add_serial(in->redact, serial);
+	else
+		in->redact->failed = true;
+}
+
 /* In place: cut off, or padded with NULs. */
 static bool redact_string(const struct messages *in, uint8_t *data, size_t size)
 {
@@ -180,6 +197,8 @@ static bool redact_attributes(const struct messages *in, uint8_t *data, size_t s
 		memcpy(&attr, data + at, sizeof(attr));
 		type = attr.nla_type & NLA_TYPE_MASK;
 		n = attr.nla_len - NLA_HDRLEN;
+		if (top)
+			learn_serial(in, type, payload, n);
 		if (top && is_protocol(in, "route") && redact_route(in, type, payload, n))
 			continue;
 		if (is_protocol(in, "rdma") && redact_rdma(in, type, payload, n))

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The bytes are what netlink answers to every question about the network: links, routes, DCB, devlink, ethtool, nftables. */
+#include "fuzz.h"
+
+#include "collect/netstate.h"
+#include "source/netlink.h"
+#include "source/tree.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct answerer {
+	struct rd_source src;
+	const uint8_t *data;
+	size_t size;
+};
+
+static int answer(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+		  struct rd_err *err)
+{
+	struct answerer *answerer = (struct answerer *)src;
+
+	(void)protocol;
+	(void)request;
+	(void)size;
+	(void)err;
+	return rd_bytes_copy(answerer->data, answerer->size, ret);
+}
+
+static int no_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	(void)src;
+	(void)ret;
+	return rd_err_set(err, ENOENT, path, "none");
+}
+
+/* Only the module that lets the firewall be asked for. */
+static int list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	(void)src;
+	*ret = (struct rd_names){ 0 };
+	return strcmp(path, "/sys/module/nf_tables") == 0 ? 0 : rd_err_set(err, ENOENT, path, "none");
+}
+
+static const struct rd_source_ops ops = { .name = "live", .netlink = answer, .read_file = no_file, .list_dir = list };
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+	struct answerer answerer = { { &ops }, data, size };
+	const struct rd_sysfs fs = { .src = &answerer.src };
+	struct rd_ethfamilies families = { 30, 30 };
+	struct rd_netstate net = { 0 };
+	struct rd_host host = { 0 };
+
+	/* Collectors are given sound messages only. */
+	if (!rd_nlmsgs_sound(data, size))
+		return;
+	rd_collect_netstate(&answerer.src, &host, &net, NULL, NULL);
+	for (size_t i = 0; i < net.n_ifs && i < 4; i++) {
+		rd_collect_dcb(&fs, "eth0", &net.ifs[i].dcb);
+		rd_collect_ethstate(&fs, &families, &net.ifs[i]);
+	}
+	rd_netstate_deinit(&net);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "fake-netlink.h"
+#include "source/tree.h"
+
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <string.h>
+
+static int fake_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct fake_netlink *fake = (struct fake_netlink *)src;
+
+	return fake->files ? rd_read_file(fake->files, path, ret, err) : rd_err_set(err, ENOENT, path, "no files");
+}
+
+static int fake_list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	struct fake_netlink *fake = (struct fake_netlink *)src;
+
+	return fake->files ? rd_list_dir(fake->files, path, ret, err) : rd_err_set(err, ENOENT, path, "no files");
+}
+
+static int fake_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+{
+	struct fake_netlink *fake = (struct fake_netlink *)src;
+
+	return fake->files ? rd_read_link(fake->files, path, ret, err) : rd_err_set(err, ENOENT, path, "no files");
+}
+
+static int family_answer(struct rd_bytes *ret)
+{
+	uint8_t data[64] __attribute__((aligned(4))) = { 0 };
+	struct genlmsghdr genl = { .cmd = CTRL_CMD_NEWFAMILY };
+	struct nlmsghdr *head = mnl_nlmsg_put_header(data);
+
+	head->nlmsg_type = GENL_ID_CTRL;
+	memcpy(mnl_nlmsg_put_extra_header(head, sizeof(genl)), &genl, sizeof(genl));
+	mnl_attr_put_u16(head, CTRL_ATTR_FAMILY_ID, FAKE_FAMILY);
+	return rd_bytes_copy(data, head->nlmsg_len, ret);
+}
+
+static int fake_ask(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+		    struct rd_err *err)
+{
+	struct fake_netlink *fake = (struct fake_netlink *)src;
+	struct genlmsghdr genl = { 0 };
+	struct nlmsghdr head;
+
+	memcpy(&head, request, sizeof(head));
+	if (protocol == NETLINK_GENERIC && size >= sizeof(head) + sizeof(genl))
+		memcpy(&genl, (const uint8_t *)request + sizeof(head), sizeof(genl));
+	if (protocol == NETLINK_GENERIC && head.nlmsg_type == GENL_ID_CTRL)
+		return family_answer(ret);
+	for (size_t i = 0; i < fake->n; i++) {
+		const struct fake_answer *answer = &fake->answers[i];
+
+		if (answer->protocol != protocol || answer->type != head.nlmsg_type ||
+		    (answer->command >= 0 && answer->command != genl.cmd))
+			continue;
+		if (answer->code)
+			return rd_err_set(err, answer->code, "netlink", "refused");
+		return rd_bytes_copy(answer->data, answer->size, ret);
+	}
+	return rd_err_set(err, EOPNOTSUPP, "netlink", "nobody answers that");
+}
+
+void fake_netlink_init(struct fake_netlink *fake, struct rd_source *files)
+{
+	*fake = (struct fake_netlink){ .files = files };
+	fake->ops = (struct rd_source_ops){ .name = "live",
+					    .read_file = fake_read,
+					    .list_dir = fake_list,
+					    .read_link = fake_link,
+					    .netlink = fake_ask };
+	fake->source.ops = &fake->ops;
+}
+
+struct fake_answer *fake_answer_add(struct fake_netlink *fake, int protocol, int type, int command)
+{
+	struct fake_answer *answer = &fake->answers[fake->n++];
+
+	assert_true(fake->n <= RD_ARRAY_SIZE(fake->answers));
+	answer->protocol = protocol;
+	answer->type = type;
+	answer->command = command;
+	return answer;
+}
+
+struct nlmsghdr *fake_message(struct fake_answer *answer, int type, const void *head, size_t size)
+{
+	struct nlmsghdr *message = mnl_nlmsg_put_header(answer->data + answer->size);
+
+	message->nlmsg_type = (uint16_t)type;
+	memcpy(mnl_nlmsg_put_extra_header(message, size), head, size);
+	return message;
+}
+
+void fake_message_end(struct fake_answer *answer, struct nlmsghdr *message)
+{
+	answer->size += MNL_ALIGN(message->nlmsg_len);
+	assert_true(answer->size + 1024 < sizeof(answer->data));
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A kernel that answers netlink requests with messages made by hand, for what no test machine's kernel can show. */
+#ifndef RD_FAKE_NETLINK_H
+#define RD_FAKE_NETLINK_H
+
+#include <libmnl/libmnl.h>
+
+#include "source/source.h"
+
+enum { FAKE_FAMILY = 30 }; /* the number that every family of generic netlink has */
+
+struct fake_netlink {
+	struct rd_source source; /* files and folders: of `files`, if there is one */
+	struct rd_source_ops ops;
+	struct rd_source *files;
+	struct fake_answer {
+		int protocol, type, command; /* of the request; command: of generic netlink, else -1 */
+		int code;		     /* refused with this errno */
+		uint8_t data[4096] __attribute__((aligned(4)));
+		size_t size;
+	} answers[24];
+	size_t n;
+};
+
+void fake_netlink_init(struct fake_netlink *fake, struct rd_source *files);
+
+/* Adds an answer without messages. */
+struct fake_answer *fake_answer_add(struct fake_netlink *fake, int protocol, int type, int command);
+
+/* Begins a message in it; `head` bytes of the family's own header, zeroed, are at mnl_nlmsg_get_payload. The answer grows by
+ * fake_message_end. */
+struct nlmsghdr *fake_message(struct fake_answer *answer, int type, const void *head, size_t size);
+void fake_message_end(struct fake_answer *answer, struct nlmsghdr *message);
+
+#endif

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Messages made by hand after the kernel's headers and sources: Debian's kernels have no driver in a virtual machine that
+ * would show Data Center Bridging, devlink, FEC or header split. */
+#include "unit.h"
+
+#include "collect/netstate.h"
+#include "fake-host.h"
+#include "fake-netlink.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/dcbnl.h>
+#include <linux/devlink.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/fib_rules.h>
+#include <linux/genetlink.h>
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <linux/neighbour.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static struct rd_sysfs fs_of(struct fake_netlink *fake)
+{
+	return (struct rd_sysfs){ .src = &fake->source };
+}
+
+static void pfc_ets_dscp_and_trust(void **state)
+{
+	struct ieee_pfc pfc = { .pfc_cap = 8, .pfc_en = 1 << 3, .requests = { [3] = 77 } };
+	struct ieee_ets ets = { .ets_cap = 8, .prio_tc = { [3] = 3 }, .tc_tx_bw = { [3] = 50 }, .tc_tsa = { [3] = 2 } };
+	struct dcb_app dscp = { .selector = IEEE_8021QAZ_APP_SEL_DSCP, .priority = 3, .protocol = 26 };
+	struct dcb_app bad = { .selector = IEEE_8021QAZ_APP_SEL_DSCP, .priority = 9, .protocol = 99 };
+	struct dcb_app port = { .selector = IEEE_8021QAZ_APP_SEL_DGRAM, .priority = 5, .protocol = 4791 };
+	struct dcbmsg info = { .cmd = DCB_CMD_IEEE_GET };
+	struct fake_netlink fake;
+	struct fake_answer *answer;
+	struct nlmsghdr *message;
+	struct nlattr *ieee, *table;
+	struct rd_dcb dcb = { 0 };
+	struct rd_sysfs fs;
+
+	(void)state;
+	fake_netlink_init(&fake, NULL);
+	answer = fake_answer_add(&fake, NETLINK_ROUTE, RTM_GETDCB, -1);
+	message = fake_message(answer, RTM_GETDCB, &info, sizeof(info));
+	mnl_attr_put_strz(message, DCB_ATTR_IFNAME, "eth2");
+	ieee = mnl_attr_nest_start(message, DCB_ATTR_IEEE);
+	mnl_attr_put(message, DCB_ATTR_IEEE_ETS, sizeof(ets), &ets);
+	mnl_attr_put(message, DCB_ATTR_IEEE_PFC, sizeof(pfc), &pfc);
+	table = mnl_attr_nest_start(message, DCB_ATTR_IEEE_APP_TABLE);
+	mnl_attr_put(message, DCB_ATTR_IEEE_APP, sizeof(dscp), &dscp);
+	mnl_attr_put(message, DCB_ATTR_IEEE_APP, sizeof(bad), &bad);
+	mnl_attr_put(message, DCB_ATTR_IEEE_APP, sizeof(port), &port);
+	mnl_attr_nest_end(message, table);
+	table = mnl_attr_nest_start(message, 12);
+	mnl_attr_put_u8(message, DCB_ATTR_IEEE_APP, IEEE_8021QAZ_APP_SEL_DSCP);
+	mnl_attr_nest_end(message, table);
+	mnl_attr_nest_end(message, ieee);
+	mnl_attr_put_u8(message, DCB_ATTR_DCBX, DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE);
+	fake_message_end(answer, message);
+	fs = fs_of(&fake);
+	rd_collect_dcb(&fs, "eth2", &dcb);
+	assert_int_equal(dcb.known, RD_OK);
+	assert_int_equal(dcb.pfc.known, RD_OK);
+	assert_int_equal(dcb.pfc.enable, 8);
+	assert_int_equal(dcb.pfc.requests[3], 77);
+	assert_int_equal(dcb.ets.prio_tc[3], 3);
+	assert_int_equal(dcb.ets.tsa[3], 2);
+	assert_int_equal(dcb.dscp_prio_set.v, UINT64_C(1) << 26);
+	assert_int_equal(dcb.dscp_prio[26], 3);
+	assert_int_equal(dcb.trust.n, 1);
+	assert_int_equal(dcb.trust.selectors[0], IEEE_8021QAZ_APP_SEL_DSCP);
+	assert_int_equal(dcb.dcbx.v, DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE);
+	/* A driver without DCB: not known, and no zeros for it. */
+	fake.n = 0;
+	dcb = (struct rd_dcb){ 0 };
+	rd_collect_dcb(&fs, "eth2", &dcb);
+	assert_int_equal(dcb.known, RD_ABSENT);
+	assert_int_equal(dcb.pfc.known, RD_ABSENT);
+}
+
+static void add_version(struct nlmsghdr *message, uint16_t kind, const char *name, const char *value)
+{
+	struct nlattr *nest = mnl_attr_nest_start(message, kind);
+
+	mnl_attr_put_strz(message, DEVLINK_ATTR_INFO_VERSION_NAME, name);
+	mnl_attr_put_strz(message, DEVLINK_ATTR_INFO_VERSION_VALUE, value);
+	mnl_attr_nest_end(message, nest);
+}
+
+static void firmware_and_health_by_devlink(void **state)
+{
+	struct genlmsghdr info = { .cmd = DEVLINK_CMD_INFO_GET }, health = { .cmd = DEVLINK_CMD_HEALTH_REPORTER_GET };
+	struct rd_netstate net = { 0 };
+	struct fake_netlink fake;
+	struct fake_answer *answer;
+	struct nlmsghdr *message;
+	struct nlattr *nest;
+	struct rd_sysfs fs;
+
+	(void)state;
+	fake_netlink_init(&fake, NULL);
+	answer = fake_answer_add(&fake, NETLINK_GENERIC, FAKE_FAMILY, DEVLINK_CMD_INFO_GET);
+	message = fake_message(answer, FAKE_FAMILY, &info, sizeof(info));
+	mnl_attr_put_strz(message, DEVLINK_ATTR_BUS_NAME, "pci");
+	mnl_attr_put_strz(message, DEVLINK_ATTR_DEV_NAME, "0000:1b:00.0");
+	mnl_attr_put_strz(message, DEVLINK_ATTR_INFO_DRIVER_NAME, "mlx5_core");
+	add_version(message, DEVLINK_ATTR_INFO_VERSION_RUNNING, "fw.version", "28.39.1002");
+	add_version(message, DEVLINK_ATTR_INFO_VERSION_STORED, "fw.version", "28.40.1000");
+	fake_message_end(answer, message);
+	answer = fake_answer_add(&fake, NETLINK_GENERIC, FAKE_FAMILY, DEVLINK_CMD_HEALTH_REPORTER_GET);
+	message = fake_message(answer, FAKE_FAMILY, &health, sizeof(health));
+	mnl_attr_put_strz(message, DEVLINK_ATTR_BUS_NAME, "pci");
+	mnl_attr_put_strz(message, DEVLINK_ATTR_DEV_NAME, "0000:1b:00.0");
+	nest = mnl_attr_nest_start(message, DEVLINK_ATTR_HEALTH_REPORTER);
+	mnl_attr_put_strz(message, DEVLINK_ATTR_HEALTH_REPORTER_NAME, "fw_fatal");
+	mnl_attr_put_u8(message, DEVLINK_ATTR_HEALTH_REPORTER_STATE, 1);
+	mnl_attr_put_u64(message, DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT, 2);
+	mnl_attr_put_u64(message, DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, 1);
+	mnl_attr_nest_end(message, nest);
+	fake_message_end(answer, message);
+	fs = fs_of(&fake);
+	assert_int_equal(rd_collect_devlink(&fs, &net), 0);
+	assert_int_equal(net.devlink_known, RD_OK);
+	assert_int_equal(net.n_devlinks, 1);
+	assert_string_equal(net.devlinks[0].driver, "mlx5_core");
+	assert_int_equal(net.devlinks[0].n_versions, 2);
+	assert_int_equal(net.devlinks[0].versions[1].kind, RD_FWVER_STORED);
+	assert_string_equal(net.devlinks[0].versions[1].value, "28.40.1000");
+	assert_int_equal(net.devlinks[0].n_reporters, 1);
+	assert_false(net.devlinks[0].reporters[0].healthy);
+	assert_int_equal(net.devlinks[0].reporters[0].errors, 2);
+	assert_int_equal(net.devlinks[0].reporters[0].port, -1);
+	rd_netstate_deinit(&net);
+}
+
+static struct nlmsghdr *begin_eth(struct fake_netlink *fake, struct fake_answer **answer, uint8_t command)
+{
+	struct genlmsghdr genl = { .cmd = command };
+
+	*answer = fake_answer_add(fake, NETLINK_GENERIC, FAKE_FAMILY, command);
+	return fake_message(*answer, FAKE_FAMILY, &genl, sizeof(genl));
+}
+
+static void put_bit(struct nlmsghdr *message, const char *name, bool value)
+{
+	struct nlattr *bit = mnl_attr_nest_start(message, ETHTOOL_A_BITSET_BITS_BIT);
+
+	mnl_attr_put_strz(message, ETHTOOL_A_BITSET_BIT_NAME, name);
+	if (value)
+		mnl_attr_put(message, ETHTOOL_A_BITSET_BIT_VALUE, 0, NULL);
+	mnl_attr_nest_end(message, bit);
+}
+
+static void header_split_steering_fec_and_queues(void **state)
+{
+	struct rd_ethfamilies families = { FAKE_FAMILY, FAKE_FAMILY };
+	struct rd_netif netif = { .name = (char *)"eth2", .ifindex = 4 };
+	struct fake_netlink fake;
+	struct fake_answer *answer;
+	struct nlmsghdr *message;
+	struct nlattr *set, *bits;
+	struct rd_sysfs fs;
+
+	(void)state;
+	fake_netlink_init(&fake, NULL);
+	message = begin_eth(&fake, &answer, ETHTOOL_MSG_RINGS_GET);
+	mnl_attr_put_u32(message, ETHTOOL_A_RINGS_RX, 1024);
+	mnl_attr_put_u8(message, ETHTOOL_A_RINGS_TCP_DATA_SPLIT, ETHTOOL_TCP_DATA_SPLIT_ENABLED);
+	mnl_attr_put_u32(message, 17, 0);
+	fake_message_end(answer, message);
+	message = begin_eth(&fake, &answer, ETHTOOL_MSG_FEATURES_GET);
+	set = mnl_attr_nest_start(message, ETHTOOL_A_FEATURES_HW);
+	bits = mnl_attr_nest_start(message, ETHTOOL_A_BITSET_BITS);
+	put_bit(message, "rx-ntuple-filter", true);
+	mnl_attr_nest_end(message, bits);
+	mnl_attr_nest_end(message, set);
+	set = mnl_attr_nest_start(message, ETHTOOL_A_FEATURES_ACTIVE);
+	mnl_attr_put(message, ETHTOOL_A_BITSET_NOMASK, 0, NULL);
+	bits = mnl_attr_nest_start(message, ETHTOOL_A_BITSET_BITS);
+	put_bit(message, "rx-gro", false);
+	mnl_attr_nest_end(message, bits);
+	mnl_attr_nest_end(message, set);
+	fake_message_end(answer, message);
+	message = begin_eth(&fake, &answer, ETHTOOL_MSG_FEC_GET);
+	mnl_attr_put_u32(message, ETHTOOL_A_FEC_ACTIVE, 50);
+	fake_message_end(answer, message);
+	message = begin_eth(&fake, &answer, 10); /* NETDEV_CMD_QUEUE_GET */
+	mnl_attr_put_u32(message, 3, 0);
+	mnl_attr_put_u32(message, 5, 9);
+	fake_message_end(answer, message);
+	message = fake_message(answer, FAKE_FAMILY, &(struct genlmsghdr){ .cmd = 10 }, sizeof(struct genlmsghdr));
+	mnl_attr_put_u32(message, 3, 1);
+	fake_message_end(answer, message);
+	fs = fs_of(&fake);
+	rd_collect_ethstate(&fs, &families, &netif);
+	assert_int_equal(netif.eth.rx_ring.v, 1024);
+	assert_int_equal(netif.eth.tx_ring.known, RD_ABSENT);
+	assert_int_equal(netif.eth.data_split.v, 2);
+	assert_int_equal(netif.eth.hds_thresh.known, RD_OK);
+	assert_true(netif.eth.ntuple_able.v);
+	assert_int_equal(netif.eth.ntuple.known, RD_OK);
+	assert_false(netif.eth.ntuple.v);
+	assert_string_equal(netif.eth.fec, "RS");
+	assert_int_equal(netif.queues.known, RD_OK);
+	assert_int_equal(netif.queues.n_rx, 1);
+	assert_int_equal(netif.queues.n_dmabuf, 1);
+	assert_int_equal(netif.eth.pause_rx.known, RD_ABSENT);
+	assert_int_equal(netif.eth.rss_contexts.known, RD_ABSENT);
+	free(netif.eth.fec);
+}
+
+static void routes_rules_and_neighbours(void **state)
+{
+	struct rtmsg route = {
+		.rtm_family = AF_INET, .rtm_dst_len = 24, .rtm_table = RT_TABLE_MAIN, .rtm_type = RTN_UNICAST
+	};
+	struct fib_rule_hdr rule = { .family = AF_INET, .src_len = 32, .table = 100 };
+	struct ndmsg neigh = { .ndm_family = AF_INET, .ndm_ifindex = 4, .ndm_state = NUD_FAILED };
+	uint8_t net10[4] = { 10, 1, 2, 0 }, addr[4] = { 10, 1, 2, 3 };
+	struct {
+		struct rtnexthop hop;
+		struct rtnexthop other;
+	} hops = { { .rtnh_len = 8, .rtnh_ifindex = 4 }, { .rtnh_len = 8, .rtnh_ifindex = 5 } };
+	struct rd_netstate result = { 0 };
+	struct fake_netlink fake;
+	struct fake_answer *answer;
+	struct nlmsghdr *message;
+	char text[46];
+	struct rd_sysfs fs;
+
+	(void)state;
+	fake_netlink_init(&fake, NULL);
+	answer = fake_answer_add(&fake, NETLINK_ROUTE, RTM_GETROUTE, -1);
+	message = fake_message(answer, RTM_NEWROUTE, &route, sizeof(route));
+	mnl_attr_put(message, RTA_DST, 4, net10);
+	mnl_attr_put(message, RTA_MULTIPATH, sizeof(hops), &hops);
+	fake_message_end(answer, message);
+	route.rtm_table = RT_TABLE_LOCAL;
+	message = fake_message(answer, RTM_NEWROUTE, &route, sizeof(route));
+	mnl_attr_put(message, RTA_DST, 4, net10);
+	fake_message_end(answer, message);
+	answer = fake_answer_add(&fake, NETLINK_ROUTE, RTM_GETRULE, -1);
+	message = fake_message(answer, RTM_NEWRULE, &rule, sizeof(rule));
+	mnl_attr_put(message, FRA_SRC, 4, addr);
+	mnl_attr_put_u32(message, FRA_PRIORITY, 10);
+	fake_message_end(answer, message);
+	answer = fake_answer_add(&fake, NETLINK_ROUTE, RTM_GETNEIGH, -1);
+	message = fake_message(answer, RTM_NEWNEIGH, &neigh, sizeof(neigh));
+	mnl_attr_put(message, NDA_DST, 4, addr);
+	fake_message_end(answer, message);
+	fs = fs_of(&fake);
+	assert_int_equal(rd_collect_routes(&fs, &result), 0);
+	assert_int_equal(rd_collect_neighs(&fs, &result), 0);
+	assert_int_equal(result.n_routes, 2);
+	assert_int_equal(result.routes[1].ifindex, 5);
+	assert_true(result.routes[0].multipath);
+	assert_true(rd_ip_within(addr, result.routes[0].dst, result.routes[0].dst_len));
+	assert_int_equal(result.n_policies, 1);
+	assert_int_equal(result.policies[0].table, 100);
+	assert_int_equal(result.policies[0].source_len, 32);
+	assert_int_equal(result.n_neighs, 1);
+	assert_int_equal(result.neighs[0].state, RD_NEIGH_FAILED);
+	rd_ip_text(false, result.neighs[0].addr, text);
+	assert_string_equal(text, "10.1.2.3");
+	rd_netstate_deinit(&result);
+}
+
+/* nftables. */
+static void put_chain(struct fake_answer *answer, const char *name, int hook, uint32_t policy)
+{
+	struct nfgenmsg info = { .nfgen_family = NFPROTO_INET };
+	struct nlmsghdr *message =
+		fake_message(answer, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWCHAIN, &info, sizeof(info));
+	struct nlattr *nest;
+
+	mnl_attr_put_strz(message, NFTA_CHAIN_TABLE, "filter");
+	mnl_attr_put_strz(message, NFTA_CHAIN_NAME, name);
+	if (hook >= 0) {
+		nest = mnl_attr_nest_start(message, NFTA_CHAIN_HOOK);
+		mnl_attr_put_u32(message, NFTA_HOOK_HOOKNUM, htonl(hook));
+		mnl_attr_nest_end(message, nest);
+		mnl_attr_put_u32(message, NFTA_CHAIN_POLICY, htonl(policy));
+	}
+	fake_message_end(answer, message);
+}
+
+static void put_expression(struct nlmsghdr *message, const char *name, uint16_t a, uint32_t va, uint16_t b, uint32_t vb,
+			   uint16_t c, uint32_t vc)
+{
+	struct nlattr *element = mnl_attr_nest_start(message, NFTA_LIST_ELEM), *data;
+
+	mnl_attr_put_strz(message, NFTA_EXPR_NAME, name);
+	data = mnl_attr_nest_start(message, NFTA_EXPR_DATA);
+	if (a)
+		mnl_attr_put_u32(message, a, htonl(va));
+	if (b)
+		mnl_attr_put_u32(message, b, htonl(vb));
+	if (c)
+		mnl_attr_put_u32(message, c, htonl(vc));
+	mnl_attr_nest_end(message, data);
+	mnl_attr_nest_end(message, element);
+}
+
+static void put_compare(struct nlmsghdr *message, const void *value, size_t size)
+{
+	struct nlattr *element = mnl_attr_nest_start(message, NFTA_LIST_ELEM), *data, *nest;
+
+	mnl_attr_put_strz(message, NFTA_EXPR_NAME, "cmp");
+	data = mnl_attr_nest_start(message, NFTA_EXPR_DATA);
+	mnl_attr_put_u32(message, NFTA_CMP_OP, htonl(NFT_CMP_EQ));
+	nest = mnl_attr_nest_start(message, NFTA_CMP_DATA);
+	mnl_attr_put(message, NFTA_DATA_VALUE, size, value);
+	mnl_attr_nest_end(message, nest);
+	mnl_attr_nest_end(message, data);
+	mnl_attr_nest_end(message, element);
+}
+
+static void put_verdict(struct nlmsghdr *message, uint32_t code, const char *chain)
+{
+	struct nlattr *element = mnl_attr_nest_start(message, NFTA_LIST_ELEM), *data, *nest, *verdict;
+
+	mnl_attr_put_strz(message, NFTA_EXPR_NAME, "immediate");
+	data = mnl_attr_nest_start(message, NFTA_EXPR_DATA);
+	nest = mnl_attr_nest_start(message, NFTA_IMMEDIATE_DATA);
+	verdict = mnl_attr_nest_start(message, NFTA_DATA_VERDICT);
+	mnl_attr_put_u32(message, NFTA_VERDICT_CODE, htonl(code));
+	if (chain)
+		mnl_attr_put_strz(message, NFTA_VERDICT_CHAIN, chain);
+	mnl_attr_nest_end(message, verdict);
+	mnl_attr_nest_end(message, nest);
+	mnl_attr_nest_end(message, data);
+	mnl_attr_nest_end(message, element);
+}
+
+/* "udp dport PORT VERDICT"; port 0: no condition; `ct`: with a condition of another kind. */
+static void put_rule(struct fake_answer *answer, const char *chain, uint16_t port, bool ct, uint32_t code,
+		     const char *target)
+{
+	struct nfgenmsg info = { .nfgen_family = NFPROTO_INET };
+	struct nlmsghdr *message =
+		fake_message(answer, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWRULE, &info, sizeof(info));
+	uint16_t be = htons(port);
+	uint8_t udp = IPPROTO_UDP;
+	struct nlattr *list;
+
+	mnl_attr_put_strz(message, NFTA_RULE_TABLE, "filter");
+	mnl_attr_put_strz(message, NFTA_RULE_CHAIN, chain);
+	list = mnl_attr_nest_start(message, NFTA_RULE_EXPRESSIONS);
+	if (port) {
+		put_expression(message, "meta", NFTA_META_KEY, NFT_META_L4PROTO, 0, 0, 0, 0);
+		put_compare(message, &udp, 1);
+		put_expression(message, "payload", NFTA_PAYLOAD_BASE, NFT_PAYLOAD_TRANSPORT_HEADER, NFTA_PAYLOAD_OFFSET,
+			       2, NFTA_PAYLOAD_LEN, 2);
+		put_compare(message, &be, 2);
+	}
+	if (ct)
+		put_expression(message, "ct", NFTA_CT_KEY, NFT_CT_STATE, 0, 0, 0, 0);
+	put_expression(message, "counter", 0, 0, 0, 0, 0, 0);
+	put_verdict(message, code, target);
+	mnl_attr_nest_end(message, list);
+	fake_message_end(answer, message);
+}
+
+struct firewall_case {
+	struct fake_host files;
+	struct fake_netlink fake;
+	struct fake_answer *chains, *rules;
+};
+
+static void firewall_begin(struct firewall_case *c)
+{
+	fake_host_init(&c->files);
+	fake_host_text(&c->files, "/sys/module/nf_tables/refcnt", "1\n");
+	fake_netlink_init(&c->fake, c->files.source);
+	c->chains = fake_answer_add(&c->fake, NETLINK_NETFILTER, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETCHAIN, -1);
+	c->rules = fake_answer_add(&c->fake, NETLINK_NETFILTER, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETRULE, -1);
+}
+
+static void expect(struct firewall_case *c, enum rd_fate fate)
+{
+	struct rd_netstate net = { 0 };
+	struct rd_sysfs fs = fs_of(&c->fake);
+
+	assert_int_equal(rd_collect_firewall(&fs, &net), 0);
+	assert_int_equal(net.firewall.known, RD_OK);
+	assert_int_equal(net.firewall.input, fate);
+	if (fate == RD_FATE_DROP)
+		assert_non_null(net.firewall.where);
+	rd_netstate_deinit(&net);
+	fake_host_deinit(&c->files);
+}
+
+static void a_firewall_that_drops_roce(void **state)
+{
+	struct firewall_case c;
+
+	(void)state;
+	firewall_begin(&c);
+	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_ACCEPT);
+	put_rule(c.rules, "input", 22, false, NF_ACCEPT, NULL);
+	put_rule(c.rules, "input", 4791, false, NF_DROP, NULL);
+	expect(&c, RD_FATE_DROP);
+	/* By policy. */
+	firewall_begin(&c);
+	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_DROP);
+	put_rule(c.rules, "input", 22, false, NF_ACCEPT, NULL);
+	expect(&c, RD_FATE_DROP);
+	/* In a chain that is jumped to. */
+	firewall_begin(&c);
+	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_ACCEPT);
+	put_chain(c.chains, "deny", -1, 0);
+	put_rule(c.rules, "input", 0, false, (uint32_t)NFT_JUMP, "deny");
+	put_rule(c.rules, "deny", 0, false, NF_DROP, NULL);
+	expect(&c, RD_FATE_DROP);
+}
+
+static void a_firewall_that_lets_roce_pass(void **state)
+{
+	struct firewall_case c;
+
+	(void)state;
+	firewall_begin(&c);
+	expect(&c, RD_FATE_PASS);
+	firewall_begin(&c);
+	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_DROP);
+	put_rule(c.rules, "input", 4791, false, NF_ACCEPT, NULL);
+	expect(&c, RD_FATE_PASS);
+	firewall_begin(&c);
+	put_chain(c.chains, "output", NF_INET_LOCAL_OUT, NF_ACCEPT);
+	put_rule(c.rules, "output", 4791, false, NF_DROP, NULL);
+	expect(&c, RD_FATE_PASS);
+}
+
+static void a_firewall_that_cannot_be_told(void **state)
+{
+	struct rd_netstate net = { 0 };
+	struct firewall_case c;
+	struct rd_sysfs fs;
+
+	(void)state;
+	firewall_begin(&c);
+	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_DROP);
+	put_rule(c.rules, "input", 0, true, NF_ACCEPT, NULL);
+	expect(&c, RD_FATE_DEPENDS);
+	/* A ring of chains ends. */
+	firewall_begin(&c);
+	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_ACCEPT);
+	put_rule(c.rules, "input", 0, false, (uint32_t)NFT_JUMP, "input");
+	expect(&c, RD_FATE_DEPENDS);
+	firewall_begin(&c);
+	c.chains->code = EPERM;
+	fs = fs_of(&c.fake);
+	assert_int_equal(rd_collect_firewall(&fs, &net), 0);
+	assert_int_equal(net.firewall.known, RD_DENIED);
+	rd_netstate_deinit(&net);
+	/* Rules of the older kind cannot be read. */
+	fake_host_text(&c.files, "/sys/module/iptable_filter/refcnt", "1\n");
+	assert_int_equal(rd_collect_firewall(&fs, &net), 0);
+	assert_int_equal(net.firewall.known, RD_ABSENT);
+	rd_netstate_deinit(&net);
+	fake_host_deinit(&c.files);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(pfc_ets_dscp_and_trust),
+		TEST(firmware_and_health_by_devlink),
+		TEST(header_split_steering_fec_and_queues),
+		TEST(routes_rules_and_neighbours),
+		TEST(a_firewall_that_drops_roce),
+		TEST(a_firewall_that_lets_roce_pass),
+		TEST(a_firewall_that_cannot_be_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
