@@ -3,6 +3,7 @@
 
 extern const struct rd_cmd rd_cmd_trace_errno;
 extern const struct rd_cmd rd_cmd_nic_map;
+extern const struct rd_cmd rd_cmd_topo_check;
 extern const struct rd_cmd rd_cmd_capture;
 extern const struct rd_cmd rd_cmd_diff;
 extern const struct rd_cmd rd_cmd_complete;
@@ -11,6 +12,7 @@ extern const struct rd_cmd rd_cmd_complete;
 const struct rd_cmd *const rd_commands[] = {
 	&rd_cmd_trace_errno,
 	&rd_cmd_nic_map,
+	&rd_cmd_topo_check,
 	&rd_cmd_capture,
 	&rd_cmd_diff,
 	&rd_cmd_complete,

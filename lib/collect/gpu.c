@@ -134,7 +134,7 @@ int rd_collect_gpu(const struct rd_sysfs *fs, struct rd_host *host, struct rd_er
 
 		if (!is_display_class(&host->pcis[i]))
 			continue;
-		rd_collect_pci_detail(fs, host, (int)i, false);
+		rd_collect_pci_detail(fs, host, (int)i, 0);
 		if (!is_accelerator(&host->pcis[i]))
 			continue;
 		gpu = rd_host_add_gpu(host);

@@ -7,15 +7,15 @@
 /* Where they are below another bridge, ports of a card and functions of a switch are read once. */
 static void read_details(const struct rd_sysfs *fs, unsigned what, struct rd_host *host)
 {
-	bool acs = what & RD_COLLECT_ACS;
-
 	for (size_t i = 0; i < host->n_ibdevs; i++) {
-		rd_collect_pci_detail(fs, host, host->ibdevs[i].pci, acs);
+		rd_collect_pci_detail(fs, host, host->ibdevs[i].pci, what);
 		if (host->ibdevs[i].pci >= 0 && host->pcis[host->ibdevs[i].pci].driver)
 			host->ibdevs[i].driver = strdup(host->pcis[host->ibdevs[i].pci].driver);
 	}
-	for (size_t i = 0; acs && i < host->n_gpus; i++)
-		rd_collect_pci_detail(fs, host, host->gpus[i].pci, acs);
+	for (size_t i = 0; what & (RD_COLLECT_ACS | RD_COLLECT_PCI) && i < host->n_gpus; i++)
+		rd_collect_pci_detail(fs, host, host->gpus[i].pci, what);
+	if (what & RD_COLLECT_PCI)
+		rd_collect_pci_orphans(fs, host, what);
 	rd_collect_pci_slots(fs, host);
 }
 
@@ -47,7 +47,7 @@ int rd_collect_host(struct rd_source *src, unsigned what, struct rd_host *host, 
 	if (!r)
 		r = rd_collect_pci(&fs, host, err);
 	if (!r)
-		r = rd_collect_ib(&fs, what & RD_COLLECT_ALL_GIDS, host, err);
+		r = rd_collect_ib(&fs, what, host, err);
 	if (!r)
 		r = rd_collect_netdev(&fs, host, err);
 	if (!r)

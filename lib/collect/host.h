@@ -11,6 +11,8 @@
 enum rd_collect_what {
 	RD_COLLECT_ACS = 1, /* config space of the bridges above NICs and accelerators: a millisecond each, and root */
 	RD_COLLECT_ALL_GIDS = 2, /* read on where a GID table seems to have ended */
+	RD_COLLECT_PCI = 4,	 /* all that rules judge of NICs, accelerators and the bridges above them */
+	RD_COLLECT_IB = 8,	 /* partitions, subnet manager and link failures of ports */
 };
 
 /* Everything; which of the costly things: enum rd_collect_what, or-ed. `host` is zeroed by the caller. */
@@ -19,8 +21,15 @@ int rd_collect_host(struct rd_source *src, unsigned what, struct rd_host *host, 
 
 /* /sys/bus/pci: every function with its class and place. */
 int rd_collect_pci(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err);
-/* The rest about one function and the bridges above it: ids, link, NUMA node, driver, physical function, ACS if asked. */
-void rd_collect_pci_detail(const struct rd_sysfs *fs, struct rd_host *host, int pci, bool acs);
+/* The rest about one function and the bridges above it: ids, link, NUMA node, driver, physical function; by `what` (enum
+ * rd_collect_what) also configuration space, and what else rules judge. */
+void rd_collect_pci_detail(const struct rd_sysfs *fs, struct rd_host *host, int pci, unsigned what);
+/* Configuration space of one function, as far as it may be read. */
+void rd_collect_pci_config(const struct rd_sysfs *fs, struct rd_pci *pci);
+/* Error counts, power state, IOMMU group, base addresses of one function. */
+void rd_collect_pci_extras(const struct rd_sysfs *fs, struct rd_host *host, struct rd_pci *pci);
+/* Networks and accelerators that have no driver or no RDMA device: what hangs below no ibdev would not be read else. */
+void rd_collect_pci_orphans(const struct rd_sysfs *fs, struct rd_host *host, unsigned what);
 /* Names of physical slots, for functions that are detailed. */
 void rd_collect_pci_slots(const struct rd_sysfs *fs, struct rd_host *host);
 
@@ -28,7 +37,7 @@ void rd_collect_pci_slots(const struct rd_sysfs *fs, struct rd_host *host);
 int rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err);
 
 /* /sys/class/infiniband: devices, ports, GIDs. */
-int rd_collect_ib(const struct rd_sysfs *fs, bool all_gids, struct rd_host *host, struct rd_err *err);
+int rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *host, struct rd_err *err);
 
 /* /sys/class/net, addresses and default routes of this network namespace; then who is on which RDMA port. */
 int rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err);

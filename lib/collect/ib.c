@@ -12,6 +12,7 @@
 /* GID tables have up to 256 entries, of which a handful are used, from the start. After as many empty ones the rest is
  * taken for empty. */
 #define GIDS_EMPTY 16
+#define PKEYS_MAX 256
 
 /* "4: ACTIVE": the text after the number, or all of it. */
 static char *after_colon(char *text)
@@ -106,7 +107,55 @@ static int read_gids(const struct rd_sysfs *fs, const char *dir, bool all, struc
 	return 0;
 }
 
-static int read_port(const struct rd_sysfs *fs, const char *dir, bool all_gids, struct rd_port *port)
+/* "400 Gb/sec (4X NDR)" */
+static void read_width(const char *rate, struct rd_port *port)
+{
+	const char *open = rate ? strchr(rate, '(') : NULL;
+	char speed[16] = "";
+	unsigned width;
+
+	if (!open || sscanf(open, "(%2uX %15[A-Za-z0-9])", &width, speed) < 1 || width > 16)
+		return;
+	port->width = width;
+	if (speed[0])
+		port->speed = strdup(speed);
+}
+
+/* The partition table: small numbers of entries in use, in a table of up to 128. */
+static int read_pkeys(const struct rd_sysfs *fs, const char *dir, struct rd_port *port)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	if (rd_sysfs_list(fs, &names, "%s/pkeys", dir) < 0)
+		return 0;
+	rd_names_sort_natural(&names);
+	for (size_t i = 0; i < names.n && i < PKEYS_MAX; i++) {
+		int64_t value;
+
+		if (rd_sysfs_int(fs, &value, "%s/pkeys/%s", dir, names.v[i]) != RD_OK)
+			continue;
+		port->pkeys_known = true;
+		if (value <= 0 || value > 0xffff)
+			continue;
+		if (rd_grow(&port->pkeys, &port->cap_pkeys, port->n_pkeys + 1, sizeof(*port->pkeys)) < 0)
+			return -ENOMEM;
+		port->pkeys[port->n_pkeys++] = (uint16_t)value;
+	}
+	return 0;
+}
+
+static int read_subnet(const struct rd_sysfs *fs, const char *dir, struct rd_port *port)
+{
+	int64_t value;
+
+	if (rd_sysfs_int(fs, &value, "%s/sm_lid", dir) == RD_OK && value >= 0 && value <= 0xffff)
+		RD_SET(port->sm_lid, (unsigned)value);
+	if (rd_sysfs_int(fs, &value, "%s/counters/link_downed", dir) == RD_OK && value >= 0)
+		RD_SET(port->link_downed, (uint64_t)value);
+	return rd_port_is_ethernet(port) ? 0 : read_pkeys(fs, dir, port);
+}
+
+static int read_port(const struct rd_sysfs *fs, const char *dir, unsigned what, struct rd_port *port)
 {
 	_cleanup_free_ char *rate = rd_sysfs_text(fs, NULL, "%s/rate", dir);
 	int64_t lid;
@@ -123,7 +172,10 @@ static int read_port(const struct rd_sysfs *fs, const char *dir, bool all_gids, 
 	}
 	if (rd_sysfs_int(fs, &lid, "%s/lid", dir) == RD_OK && lid >= 0 && lid <= 0xffff)
 		RD_SET(port->lid, (unsigned)lid);
-	return read_gids(fs, dir, all_gids, port);
+	read_width(rate, port);
+	if (what & RD_COLLECT_IB && read_subnet(fs, dir, port) < 0)
+		return -ENOMEM;
+	return read_gids(fs, dir, what & RD_COLLECT_ALL_GIDS, port);
 }
 
 /* InfiniBand: the lower half of the port's first GID. */
@@ -137,7 +189,7 @@ static void set_guid(struct rd_port *port)
 	port->guid = strdup(text + 20);
 }
 
-static int read_ports(const struct rd_sysfs *fs, const char *name, bool all_gids, struct rd_host *host, int ibdev)
+static int read_ports(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host, int ibdev)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 
@@ -157,7 +209,7 @@ static int read_ports(const struct rd_sysfs *fs, const char *name, bool all_gids
 			return -ENOMEM;
 		port->num = (unsigned)num;
 		snprintf(dir, sizeof(dir), IB "/%s/ports/%s", name, names.v[i]);
-		r = read_port(fs, dir, all_gids, port);
+		r = read_port(fs, dir, what, port);
 		if (r < 0)
 			return r;
 		set_guid(port);
@@ -183,7 +235,7 @@ static void find_place(const struct rd_sysfs *fs, struct rd_host *host, struct r
 		dev->parent_netdev = rd_sysfs_text(fs, NULL, IB "/%s/parent", dev->name);
 }
 
-static int add_device(const struct rd_sysfs *fs, const char *name, bool all_gids, struct rd_host *host)
+static int add_device(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host)
 {
 	struct rd_ibdev *dev = rd_host_add_ibdev(host);
 
@@ -199,10 +251,10 @@ static int add_device(const struct rd_sysfs *fs, const char *name, bool all_gids
 	dev->sys_image_guid = rd_sysfs_text(fs, NULL, IB "/%s/sys_image_guid", name);
 	dev->node_desc = rd_sysfs_text(fs, NULL, IB "/%s/node_desc", name);
 	find_place(fs, host, dev);
-	return read_ports(fs, name, all_gids, host, (int)host->n_ibdevs - 1);
+	return read_ports(fs, name, what, host, (int)host->n_ibdevs - 1);
 }
 
-int rd_collect_ib(const struct rd_sysfs *fs, bool all_gids, struct rd_host *host, struct rd_err *err)
+int rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *host, struct rd_err *err)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 	int r;
@@ -212,7 +264,7 @@ int rd_collect_ib(const struct rd_sysfs *fs, bool all_gids, struct rd_host *host
 	host->has_rdma = true;
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < DEVICES_MAX; i++) {
-		r = add_device(fs, names.v[i], all_gids, host);
+		r = add_device(fs, names.v[i], what, host);
 		if (r < 0)
 			return rd_err_set(err, -r, names.v[i], "no memory for RDMA devices");
 	}

@@ -23,12 +23,13 @@ static int add_users(struct rd_kmod *mod, char *list)
 	return 0;
 }
 
-/* "rdma_rxe 204800 0 - Live 0xffffffffc0a00000 (OE)": name, bytes, references, users, state, address. */
+/* "rdma_rxe 204800 0 - Live 0xffffffffc0a00000 (OE)": name, bytes, references, users, state, address, taints. */
 static int add_line(struct rd_kmods *mods, char *line)
 {
 	char *save = NULL, *name = strtok_r(line, " ", &save), *size = strtok_r(NULL, " ", &save);
 	char *refs = strtok_r(NULL, " ", &save), *users = strtok_r(NULL, " ", &save);
 	struct rd_kmod mod = { 0 };
+	const char *field;
 
 	if (!name || !size || !refs || !users)
 		return 0;
@@ -37,6 +38,9 @@ static int add_line(struct rd_kmods *mods, char *line)
 	mod.name = strdup(name);
 	if (!mod.name)
 		return -ENOMEM;
+	while ((field = strtok_r(NULL, " ", &save)))
+		if (field[0] == '(')
+			mod.out_of_tree = strchr(field, 'O') != NULL;
 	mods->v[mods->n++] = mod;
 	return add_users(&mods->v[mods->n - 1], users);
 }

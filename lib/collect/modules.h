@@ -9,6 +9,7 @@ struct rd_kmod {
 	char *name;
 	char **users; /* names of the modules that depend on it directly */
 	size_t n_users, cap_users;
+	bool out_of_tree; /* taint flag O */
 };
 
 struct rd_kmods {

@@ -9,16 +9,6 @@
 #define PCIS_MAX 65536
 #define DEPTH_MAX 64
 
-/* Capability list: id, next; Express capability 0x10, type in bits 7:4 of its register at 2. Extended list from 0x100: id
- * in bits 15:0, next in 31:20; ACS is 0x000d, control register at 6. (PCI Express Base Specification.) */
-enum {
-	CAP_POINTER = 0x34,
-	CAP_EXPRESS = 0x10,
-	EXT_FIRST = 0x100,
-	EXT_ACS = 0x000d,
-	ACS_CTL = 6,
-};
-
 static bool is_root_name(const char *s, size_t n)
 {
 	return n > 4 && n < RD_PCI_ADDR && strncmp(s, "pci", 3) == 0 && memchr(s, ':', n);
@@ -139,57 +129,6 @@ static void read_link(const struct rd_sysfs *fs, const char *addr, const char *w
 		RD_SET(link->width, (unsigned)width);
 }
 
-static uint32_t le32(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static void parse_config(const struct rd_bytes *config, struct rd_pci *pci)
-{
-	const uint8_t *c = config->data;
-	size_t at;
-
-	if (config->size >= 256) {
-		at = c[CAP_POINTER] & 0xfc;
-		for (int left = 48; at >= 0x40 && at + 4 <= 256 && left > 0; left--, at = c[at + 1] & 0xfc) {
-			static const uint8_t kinds[16] = {
-				[0] = RD_PCIE_ENDPOINT,
-				[4] = RD_PCIE_ROOT_PORT,
-				[5] = RD_PCIE_UPSTREAM,
-				[6] = RD_PCIE_DOWNSTREAM,
-			};
-
-			if (c[at] != CAP_EXPRESS)
-				continue;
-			RD_SET(pci->kind, kinds[c[at + 2] >> 4]);
-			break;
-		}
-	}
-	if (config->size < 4096)
-		return;
-	at = EXT_FIRST;
-	for (int left = 480; at >= EXT_FIRST && at + 8 <= 4096 && left > 0; left--, at = le32(c + at) >> 20 & 0xffc) {
-		if ((le32(c + at) & 0xffff) != EXT_ACS)
-			continue;
-		RD_SET(pci->acs_ctl, (uint16_t)(c[at + ACS_CTL] | c[at + ACS_CTL + 1] << 8));
-		return;
-	}
-	pci->acs_missing = true;
-}
-
-static void read_config(const struct rd_sysfs *fs, struct rd_pci *pci)
-{
-	_cleanup_bytes_ struct rd_bytes config = { 0 };
-	char path[96];
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/config", pci->addr);
-	pci->config_read = true;
-	if (rd_read_file(fs->src, path, &config, NULL) == 0)
-		parse_config(&config, pci);
-	if (config.size < 4096 && config.size > 0)
-		pci->acs_ctl.known = RD_DENIED;
-}
-
 #define READ_ID(field, name)                                                                       \
 	do {                                                                                       \
 		if (rd_sysfs_int(fs, &value, "/sys/bus/pci/devices/%s/" name, pci->addr) == RD_OK) \
@@ -218,15 +157,18 @@ static void read_detail(const struct rd_sysfs *fs, struct rd_host *host, struct 
 		pci->pf = rd_host_find_pci(host, rd_basename(physfn));
 }
 
-void rd_collect_pci_detail(const struct rd_sysfs *fs, struct rd_host *host, int index, bool acs)
+void rd_collect_pci_detail(const struct rd_sysfs *fs, struct rd_host *host, int index, unsigned what)
 {
 	for (int depth = 0; index >= 0 && depth < DEPTH_MAX; depth++) {
 		struct rd_pci *pci = &host->pcis[index];
 
 		if (!pci->detailed)
 			read_detail(fs, host, pci);
-		if (acs && !pci->config_read && pci->class.v >> 8 == RD_PCI_CLASS_BRIDGE)
-			read_config(fs, pci);
+		if (!pci->config_read &&
+		    (what & RD_COLLECT_PCI || (what & RD_COLLECT_ACS && pci->class.v >> 8 == RD_PCI_CLASS_BRIDGE)))
+			rd_collect_pci_config(fs, pci);
+		if (what & RD_COLLECT_PCI && !pci->extras_read)
+			rd_collect_pci_extras(fs, host, pci);
 		index = pci->parent;
 	}
 }

@@ -12,6 +12,8 @@ static void pci_deinit(struct rd_pci *pci)
 	free(pci->root);
 	free(pci->driver);
 	free(pci->slot);
+	free(pci->power_state);
+	free(pci->iommu_type);
 }
 
 static void port_deinit(struct rd_port *port)
@@ -24,6 +26,8 @@ static void port_deinit(struct rd_port *port)
 	free(port->link_layer);
 	free(port->state);
 	free(port->phys_state);
+	free(port->speed);
+	free(port->pkeys);
 	free(port->guid);
 	free(port->role_why);
 }

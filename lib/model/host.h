@@ -35,6 +35,25 @@ enum {
 };
 #define RD_PCI_CLASS_BRIDGE 0x0604 /* PCI-to-PCI bridge, bits 23:8 */
 
+/* A base address register that is mapped. */
+struct rd_bar {
+	unsigned index;	      /* 0..5 */
+	uint64_t start, size; /* bytes */
+};
+
+/* What of a function's configuration space rules judge. Absent: it has no such capability, or nobody asked; denied:
+ * lies behind the 64 bytes that everybody may read. Registers as in the PCI Express Base Specification. */
+struct rd_pci_config {
+	RD_FIELD(uint32_t) dev_cap, dev_cap2, slot_cap;
+	RD_FIELD(uint16_t) dev_ctl, dev_ctl2;
+	RD_FIELD(uint16_t) ats_ctl;
+};
+
+/* Errors since boot, as Advanced Error Reporting counted them. */
+struct rd_pci_aer {
+	RD_FIELD(uint64_t) correctable, nonfatal, fatal;
+};
+
 struct rd_pci {
 	char addr[RD_PCI_ADDR]; /* "0000:1b:00.0", domains above 16 bits longer */
 	uint32_t domain;
@@ -49,10 +68,20 @@ struct rd_pci {
 	RD_FIELD(uint16_t) acs_ctl; /* Access Control Services, control register; absent: has none, or not readable */
 	bool acs_missing;	    /* all of config space was read, and there is no ACS capability in it */
 	char *driver;
-	char *slot;	  /* physical slot's name */
-	int pf;		  /* a virtual function's physical one */
-	bool config_read; /* as far as it could be */
-	bool detailed;	  /* more than class and place has been read */
+	char *slot;	    /* physical slot's name */
+	int pf;		    /* a virtual function's physical one */
+	bool config_read;   /* as far as it could be */
+	bool extras_read;   /* errors, power, IOMMU, base addresses have been looked for */
+	bool config_denied; /* only its first 64 bytes could be read */
+	struct rd_pci_config config;
+	struct rd_pci_aer aer;
+	struct rd_bar bars[6];
+	unsigned n_bars;
+	char *power_state; /* "D0", "D3cold" */
+	RD_FIELD(int) iommu_group;
+	char *iommu_type;  /* "identity", "DMA", "DMA-FQ" */
+	bool iommu_shared; /* functions of another kind and card are in its group */
+	bool detailed;	   /* more than class and place has been read */
 };
 
 struct rd_numa {
@@ -82,6 +111,13 @@ struct rd_port {
 	RD_FIELD(unsigned) mtu;	    /* bytes of payload in an RDMA packet, as it is in use */
 	RD_FIELD(unsigned) max_mtu; /* as the device could */
 	RD_FIELD(unsigned) lid;
+	RD_FIELD(unsigned) sm_lid;
+	RD_FIELD(uint64_t) link_downed; /* times; saturates at 255 on InfiniBand */
+	unsigned width;			/* lanes: 4 of "4X NDR"; 0: not known */
+	char *speed;			/* "NDR" */
+	uint16_t *pkeys;		/* those that are not 0 */
+	size_t n_pkeys, cap_pkeys;
+	bool pkeys_known;
 	char *guid;	     /* "506b:4b03:00a1:420c" */
 	struct rd_gid *gids; /* those that are not empty */
 	size_t n_gids, cap_gids;

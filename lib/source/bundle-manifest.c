@@ -13,7 +13,7 @@
 
 const char *const rd_ask_names[RD_ASKS] = {
 	[RD_ASK_READ] = "read", [RD_ASK_LIST] = "list", [RD_ASK_LINK] = "link",
-	[RD_ASK_RDEV] = "rdev", [RD_ASK_INO] = "ino",
+	[RD_ASK_RDEV] = "rdev", [RD_ASK_INO] = "ino",	[RD_ASK_MODE] = "mode",
 };
 
 void rd_manifest_deinit(struct rd_manifest *manifest)
@@ -142,7 +142,7 @@ static bool borne_out(const struct request *request, const struct rd_node *node)
 		   request->ask == RD_ASK_LIST ? node->type == RD_NODE_DIR :
 						 node->type == RD_NODE_LINK || request->has_target;
 
-	if (request->ask == RD_ASK_RDEV || request->ask == RD_ASK_INO)
+	if (request->ask == RD_ASK_RDEV || request->ask == RD_ASK_INO || request->ask == RD_ASK_MODE)
 		return request->code || request->has_value;
 	/* A denied directory has members all the same, where those could be asked for by name. */
 	if (request->code && request->ask == RD_ASK_LIST)
@@ -168,10 +168,8 @@ static bool keep_answer(struct reader *reader, uint32_t node)
 	more->code[request->ask] = request->code;
 	if (request->code)
 		return true;
-	if (request->ask == RD_ASK_RDEV)
-		more->rdev = request->value;
-	if (request->ask == RD_ASK_INO)
-		more->ino = request->value;
+	if (rd_node_value(more, request->ask))
+		*rd_node_value(more, request->ask) = request->value;
 	if (request->has_names) {
 		more->names = request->names;
 		more->has_names = true;

@@ -80,7 +80,7 @@ static void add_names(const struct rd_names *names, struct rd_buf *out)
 static void add_answer(struct rd_tree *tree, const struct rd_request *request, bool first, struct rd_buf *out)
 {
 	const struct rd_node *node = rd_tree_node(tree, request->node);
-	const struct rd_node_more *more = node->more;
+	struct rd_node_more *more = node->more;
 	int code = more ? more->code[request->ask] : 0;
 
 	if (code) {
@@ -105,10 +105,9 @@ static void add_answer(struct rd_tree *tree, const struct rd_request *request, b
 		}
 		break;
 	case RD_ASK_RDEV:
-		rd_buf_printf(out, ",\"value\":%llu", (unsigned long long)more->rdev);
-		break;
 	case RD_ASK_INO:
-		rd_buf_printf(out, ",\"value\":%llu", (unsigned long long)more->ino);
+	case RD_ASK_MODE:
+		rd_buf_printf(out, ",\"value\":%llu", (unsigned long long)*rd_node_value(more, request->ask));
 		break;
 	case RD_ASKS:
 		break;

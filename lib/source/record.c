@@ -85,12 +85,13 @@ static bool same_answer(const struct rd_node *a, const struct rd_node *b, enum r
 			return a->more->target && b->more->target && strcmp(a->more->target, b->more->target) == 0;
 		return a->type == b->type && a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
 	case RD_ASK_RDEV:
-		return a->more->rdev == b->more->rdev;
 	case RD_ASK_INO:
+	case RD_ASK_MODE:
+		return *rd_node_value(a->more, ask) == *rd_node_value(b->more, ask);
 	case RD_ASKS:
 		break;
 	}
-	return a->more->ino == b->more->ino;
+	return false;
 }
 
 /* The node of the same path in another tree; 0 if there is none. */

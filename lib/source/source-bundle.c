@@ -91,6 +91,15 @@ static int bundle_stat_ino(struct rd_source *src, const char *path, uint64_t *re
 	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_ASK_INO, ret, err);
 }
 
+static int bundle_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct bundle *bundle = bundle_of(src);
+	uint32_t node;
+	int r = find(bundle, path, true, &node, err);
+
+	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_ASK_MODE, ret, err);
+}
+
 /* The recorded request, then its answer. */
 static int split_answer(const struct rd_bytes *file, const void *request, size_t size, const char *path,
 			struct rd_bytes *ret, struct rd_err *err)
@@ -172,6 +181,7 @@ static const struct rd_source_ops bundle_ops = {
 	.read_link = bundle_read_link,
 	.stat_rdev = bundle_stat_rdev,
 	.stat_ino = bundle_stat_ino,
+	.stat_mode = bundle_stat_mode,
 	.netlink = bundle_netlink,
 	.drain_events = bundle_drain_events,
 	.now = bundle_now,

@@ -251,6 +251,17 @@ static int live_stat_ino(struct rd_source *src, const char *path, uint64_t *ret,
 	return 0;
 }
 
+static int live_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct stat st;
+	int r = live_stat(src, path, &st, err);
+
+	if (r < 0)
+		return r;
+	*ret = st.st_mode & 07777;
+	return 0;
+}
+
 static int live_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
 			struct rd_err *err)
 {
@@ -341,6 +352,7 @@ static const struct rd_source_ops live_ops = {
 	.read_link = live_read_link,
 	.stat_rdev = live_stat_rdev,
 	.stat_ino = live_stat_ino,
+	.stat_mode = live_stat_mode,
 	.netlink = live_netlink,
 	.mad_ports = live_mad_ports,
 	.mad_discover = live_mad_discover,

@@ -296,13 +296,14 @@ static int ask_number(struct rd_source *src, const char *path, enum rd_ask ask, 
 
 		log_request(record, at, ask);
 		r = ask == RD_ASK_RDEV ? inner->ops->stat_rdev(inner, path, &value, err) :
-					 inner->ops->stat_ino(inner, path, &value, err);
+		    ask == RD_ASK_INO  ? inner->ops->stat_ino(inner, path, &value, err) :
+					 inner->ops->stat_mode(inner, path, &value, err);
 		if (keep_code(record, at, ask, r < 0 ? -r : 0) < 0)
 			return rd_err_set(err, ENOMEM, path, "cannot record it");
 		if (r < 0)
 			return r;
 		more = rd_tree_more(record->now.tree, at);
-		*(ask == RD_ASK_RDEV ? &more->rdev : &more->ino) = value;
+		*rd_node_value(more, ask) = value;
 	}
 	return rd_node_number(record->now.tree, at, path, ask, ret, err);
 }
@@ -315,6 +316,11 @@ static int record_stat_rdev(struct rd_source *src, const char *path, uint64_t *r
 static int record_stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
 	return ask_number(src, path, RD_ASK_INO, ret, err);
+}
+
+static int record_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	return ask_number(src, path, RD_ASK_MODE, ret, err);
 }
 
 /* The request, padded, and the answer behind it. */
@@ -403,6 +409,7 @@ static const struct rd_source_ops record_ops = {
 	.read_link = record_read_link,
 	.stat_rdev = record_stat_rdev,
 	.stat_ino = record_stat_ino,
+	.stat_mode = record_stat_mode,
 	.netlink = record_netlink,
 	.drain_events = record_drain_events,
 	.now = record_now,

@@ -49,6 +49,8 @@ struct rd_source_ops {
 	int (*stat_rdev)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
 	/* Inode number: what the kernel calls a cgroup's id. */
 	int (*stat_ino)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
+	/* Permission bits, as chmod has them. */
+	int (*stat_mode)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
 	/*
 	 * Asks the kernel over netlink and gathers what it answers. `protocol`: NETLINK_ROUTE, NETLINK_RDMA, NETLINK_GENERIC …
 	 * `request`: one message, nlmsg_len == size, NLM_F_REQUEST set, nlmsg_seq and nlmsg_pid 0. `ret`: whole messages, one

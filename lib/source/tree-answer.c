@@ -101,6 +101,14 @@ int rd_node_link(struct rd_tree *tree, uint32_t at, const char *path, char **ret
 	return 0;
 }
 
+uint64_t *rd_node_value(struct rd_node_more *more, enum rd_ask ask)
+{
+	return ask == RD_ASK_RDEV ? &more->rdev :
+	       ask == RD_ASK_INO  ? &more->ino :
+	       ask == RD_ASK_MODE ? &more->mode :
+				    NULL;
+}
+
 int rd_node_number(struct rd_tree *tree, uint32_t at, const char *path, enum rd_ask ask, uint64_t *ret,
 		   struct rd_err *err)
 {
@@ -110,10 +118,10 @@ int rd_node_number(struct rd_tree *tree, uint32_t at, const char *path, enum rd_
 	if (r < 0)
 		return r;
 	if (node->more && node->more->asked[ask]) {
-		*ret = ask == RD_ASK_RDEV ? node->more->rdev : node->more->ino;
+		*ret = *rd_node_value(node->more, ask);
 		return 0;
 	}
-	/* No archive holds devices: what is there is none. Inode numbers are not kept in one. */
+	/* No archive holds devices: what is there is none. Inode numbers and modes are not kept in one. */
 	if (ask != RD_ASK_RDEV || (node->type != RD_NODE_FILE && node->type != RD_NODE_DIR))
 		return absent(ENOENT, path, err);
 	*ret = 0;

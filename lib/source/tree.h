@@ -29,15 +29,16 @@ enum rd_ask {
 	RD_ASK_LINK,
 	RD_ASK_RDEV,
 	RD_ASK_INO,
+	RD_ASK_MODE,
 	RD_ASKS,
 };
 
 /* What few nodes have. */
 struct rd_node_more {
-	int code[RD_ASKS];     /* the positive errno that was the answer; 0: none */
-	bool asked[RD_ASKS];   /* there is an answer */
-	uint64_t rdev, ino;    /* where asked, and code is 0 */
-	struct rd_names names; /* of a directory whose members are not all in the tree */
+	int code[RD_ASKS];	  /* the positive errno that was the answer; 0: none */
+	bool asked[RD_ASKS];	  /* there is an answer */
+	uint64_t rdev, ino, mode; /* where asked, and code is 0 */
+	struct rd_names names;	  /* of a directory whose members are not all in the tree */
 	bool has_names;
 	char *target; /* of a link that leads out of the tree, which no archive may hold; owned */
 };
@@ -108,6 +109,9 @@ int rd_node_list(struct rd_tree *tree, uint32_t node, const char *path, bool who
 int rd_node_link(struct rd_tree *tree, uint32_t node, const char *path, char **ret, struct rd_err *err);
 int rd_node_number(struct rd_tree *tree, uint32_t node, const char *path, enum rd_ask ask, uint64_t *ret,
 		   struct rd_err *err);
+
+/* Where the answer to RD_ASK_RDEV, RD_ASK_INO or RD_ASK_MODE is kept; NULL for other requests. */
+uint64_t *rd_node_value(struct rd_node_more *more, enum rd_ask ask);
 
 /* Copies, also of no names or bytes. 0 or -ENOMEM. */
 int rd_names_copy(const struct rd_names *from, struct rd_names *ret);

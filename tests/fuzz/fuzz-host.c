@@ -93,6 +93,7 @@ static const struct rd_source_ops ops = {
 	.read_link = mirror_link,
 	.stat_rdev = mirror_number,
 	.stat_ino = mirror_number,
+	.stat_mode = mirror_number,
 	.netlink = mirror_netlink,
 	.now = mirror_now,
 };

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "checks.h"
+
+#include <errno.h>
+
+#include "analyse/nicmap.h"
+#include "collect/host.h"
+#include "collect/system.h"
+
+#define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
+
+static int read_all(struct rd_source *source, int pid, struct checks *checks, struct rd_errlist *errors,
+		    struct rd_err *err)
+{
+	int r = rd_collect_host(source, WHAT, &checks->host, errors, err);
+
+	return r ? r : rd_collect_system(source, pid, &checks->system, errors, err);
+}
+
+int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
+{
+	int r;
+
+	*checks = (struct checks){ 0 };
+	rd_answer_init(ctx, &checks->report);
+	r = read_all(source, pid, checks, &checks->report.errors, err);
+	if (r < 0)
+		return r;
+	if (rd_nicmap_analyse(&checks->host, 0, &checks->map) < 0)
+		return rd_err_set(err, ENOMEM, ctx->cmd->name, "no memory for the map of NICs");
+	checks->in = (struct rd_check_input){
+		.host = &checks->host,
+		.map = &checks->map,
+		.system = &checks->system,
+	};
+	return 0;
+}
+
+void checks_deinit(struct checks *checks)
+{
+	rd_report_deinit(&checks->report);
+	rd_verdicts_deinit(&checks->verdicts);
+	rd_nicmap_deinit(&checks->map);
+	rd_system_deinit(&checks->system);
+	rd_host_deinit(&checks->host);
+}
+
+int checks_record(struct rd_source *source, struct rd_err *err)
+{
+	struct rd_errlist errors = { 0 };
+	struct checks checks = { 0 };
+	int r = read_all(source, 0, &checks, &errors, err);
+
+	rd_errlist_deinit(&errors);
+	rd_system_deinit(&checks.system);
+	rd_host_deinit(&checks.host);
+	return r;
+}

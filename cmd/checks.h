@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What topo-check and check share: all that rules judge, read in one go, and their verdicts. */
+#ifndef RD_CMD_CHECKS_H
+#define RD_CMD_CHECKS_H
+
+#include "check/check.h"
+#include "cmd.h"
+#include "model/nicmap.h"
+#include "model/system.h"
+
+struct checks {
+	struct rd_host host;
+	struct rd_nicmap map;
+	struct rd_system system;
+	struct rd_check_input in;
+	struct rd_verdicts verdicts;
+	struct rd_report report;
+};
+
+/* Reads `source`. `pid`: whose limits to judge; 0: those of what starts jobs. `checks` is zeroed before and is to be
+ * released in any case. -errno with err filled. */
+int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err);
+void checks_deinit(struct checks *checks);
+
+/* Reads all that checks_load reads; for recordings. */
+int checks_record(struct rd_source *source, struct rd_err *err);
+
+#endif

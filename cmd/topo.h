@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of topo-check share. */
+#ifndef RD_CMD_TOPO_H
+#define RD_CMD_TOPO_H
+
+#include "checks.h"
+
+struct topo_opts {
+	bool list, live, learn;
+	const char *explain, *only, *skip, *profile;
+	bool severity_set;
+	enum rd_result severity; /* the least that is shown and counted */
+	int pid;
+	double interval;     /* seconds */
+	unsigned long count; /* 0: without end */
+};
+
+/* Which rules --only and --skip leave: `ret` has room for rd_n_checks. -EINVAL with err filled for a name that is none. */
+int topo_choose(const struct topo_opts *opts, bool *ret, struct rd_err *err);
+
+/* Reads, runs the chosen rules, fills the report and its status. -errno with err filled; `checks` to be released in any
+ * case. */
+int topo_look(const struct rd_ctx *ctx, const bool *chosen, struct checks *checks, struct rd_err *err);
+
+/* The exit code: any failure 2; else any warning 1; else 3 if a rule that was asked for could not tell; else 0. */
+int topo_judge(const struct topo_opts *opts, const struct rd_verdicts *verdicts);
+
+/* "topo-check: 1 failure, 2 warnings, 9 unknown, 61 passed, 14 not applicable" */
+void topo_headline(const struct checks *checks, struct rd_buf *out);
+
+/* For people: what is wrong, why, what to do; then what could not be told. With `all` also what passed. */
+void topo_text(const struct rd_ctx *ctx, const struct checks *checks, struct rd_buf *out);
+
+/* --live; an exit code. */
+int topo_live(struct rd_ctx *ctx, const bool *chosen);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How much memory processes may lock: those that start jobs, and what the service manager gives others. A login shell's
+ * limits say nothing of a job's. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "collect/system.h"
+
+#define PROCESSES_MAX 65536
+#define LAUNCHERS_MAX 64
+
+/* What starts jobs and containers: its limits are what they begin with. */
+static const char *const launchers[] = {
+	"slurmd",  "pbs_mom", "sge_execd", "lim",    "sbatchd",	      "kubelet",       "containerd",
+	"dockerd", "crio",    "podman",	   "raylet", "htcondor_star", "condor_startd", "flux-broker-0",
+};
+
+static bool starts_jobs(const char *comm)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(launchers); i++)
+		if (strcmp(launchers[i], comm) == 0)
+			return true;
+	return false;
+}
+
+bool rd_size_parse(const char *text, uint64_t *ret)
+{
+	static const char units[] = "BKMGTPE";
+	unsigned long long value;
+	const char *unit;
+	char *end;
+
+	text += strspn(text, " \t");
+	if (strncmp(text, "infinity", 8) == 0 || strncmp(text, "unlimited", 9) == 0) {
+		*ret = RD_UNLIMITED;
+		return true;
+	}
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno || end == text || *text == '-')
+		return false;
+	unit = *end ? strchr(units, *end) : NULL;
+	if (unit) {
+		unsigned shift = (unsigned)(unit - units) * 10;
+
+		if (value > UINT64_MAX >> shift)
+			return false;
+		value <<= shift;
+		end++;
+	}
+	*ret = value;
+	return *end == '\0' || *end == ':' || *end == ' ' || *end == '\t';
+}
+
+/* "Max locked memory         8388608              8388608              bytes": soft, hard */
+static void read_memlock(const struct rd_sysfs *fs, int pid, struct rd_launcher *launcher)
+{
+	static const char name[] = "Max locked memory";
+	enum rd_known known;
+	_cleanup_free_ char *text = rd_sysfs_text(fs, &known, "/proc/%d/limits", pid);
+	const char *at = text ? strstr(text, name) : NULL;
+
+	launcher->memlock.known = known == RD_DENIED ? RD_DENIED : RD_ABSENT;
+	if (at && rd_size_parse(at + sizeof(name) - 1, &launcher->memlock.v))
+		launcher->memlock.known = RD_OK;
+}
+
+static void count_maps(const struct rd_sysfs *fs, int pid, struct rd_launcher *launcher)
+{
+	enum rd_known known;
+	_cleanup_free_ char *text = rd_sysfs_text(fs, &known, "/proc/%d/maps", pid);
+
+	launcher->maps.known = known;
+	for (const char *at = text; at && *at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		launcher->maps.v++;
+	}
+}
+
+static int add_launcher(const struct rd_sysfs *fs, struct rd_system *system, int pid, const char *comm)
+{
+	struct rd_launcher *launcher;
+
+	if (rd_grow(&system->launchers, &system->cap_launchers, system->n_launchers + 1, sizeof(*launcher)) < 0)
+		return -ENOMEM;
+	launcher = &system->launchers[system->n_launchers];
+	*launcher = (struct rd_launcher){ .pid = pid, .comm = strdup(comm) };
+	if (!launcher->comm)
+		return -ENOMEM;
+	system->n_launchers++;
+	read_memlock(fs, pid, launcher);
+	if (pid == system->asked_pid)
+		count_maps(fs, pid, launcher);
+	return 0;
+}
+
+static int find_launchers(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	int r = 0;
+
+	if (rd_sysfs_list(fs, &names, "/proc") < 0)
+		return 0;
+	for (size_t i = 0; i < names.n && i < PROCESSES_MAX && system->n_launchers < LAUNCHERS_MAX && !r; i++) {
+		_cleanup_free_ char *comm = NULL;
+		int pid = (int)strtol(names.v[i], NULL, 10);
+
+		if (pid <= 0)
+			continue;
+		comm = rd_sysfs_text(fs, NULL, "/proc/%d/comm", pid);
+		if (comm && starts_jobs(comm))
+			r = add_launcher(fs, system, pid, comm);
+	}
+	return r;
+}
+
+/* The last "DefaultLimitMEMLOCK=" of a file counts. */
+static void read_default(const struct rd_sysfs *fs, struct rd_system *system, const char *path)
+{
+	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "%s", path);
+	char *rest = text, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		static const char key[] = "DefaultLimitMEMLOCK=";
+		uint64_t value;
+
+		line = rd_trim(line);
+		if (strncmp(line, key, sizeof(key) - 1) != 0 || !rd_size_parse(line + sizeof(key) - 1, &value))
+			continue;
+		RD_SET(system->default_memlock, value);
+		system->default_memlock_from = "systemd's DefaultLimitMEMLOCK=";
+	}
+}
+
+/* systemd: its main file, then the drop-ins; a service without a setting of its own gets that. 8 MiB where nobody says
+ * anything (systemd-system.conf(5)). Elsewhere services inherit what process 1 has. */
+static void read_defaults(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	static const char *const dirs[] = { "/usr/lib/systemd/system.conf.d", "/run/systemd/system.conf.d",
+					    "/etc/systemd/system.conf.d" };
+	_cleanup_free_ char *comm = rd_sysfs_text(fs, NULL, "/proc/1/comm");
+	struct rd_launcher first = { 0 };
+
+	if (!comm)
+		return;
+	if (strcmp(comm, "systemd") != 0) {
+		read_memlock(fs, 1, &first);
+		system->default_memlock.v = first.memlock.v;
+		system->default_memlock.known = first.memlock.known;
+		system->default_memlock_from = "the limit of process 1";
+		return;
+	}
+	RD_SET(system->default_memlock, UINT64_C(8) << 20);
+	system->default_memlock_from = "systemd's built-in default";
+	read_default(fs, system, "/etc/systemd/system.conf");
+	for (size_t d = 0; d < RD_ARRAY_SIZE(dirs); d++) {
+		_cleanup_names_ struct rd_names names = { 0 };
+
+		if (rd_sysfs_list(fs, &names, "%s", dirs[d]) < 0)
+			continue;
+		for (size_t i = 0; i < names.n && i < 256; i++) {
+			char path[384];
+
+			snprintf(path, sizeof(path), "%s/%.255s", dirs[d], names.v[i]);
+			read_default(fs, system, path);
+		}
+	}
+}
+
+int rd_collect_limits(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	_cleanup_free_ char *comm = NULL;
+
+	read_defaults(fs, system);
+	if (!system->asked_pid)
+		return find_launchers(fs, system);
+	comm = rd_sysfs_text(fs, NULL, "/proc/%d/comm", system->asked_pid);
+	return comm ? add_launcher(fs, system, system->asked_pid, comm) : -ESRCH;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Kernel, modules, the accelerator driver's settings, huge pages. */
+#include "collect/system.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collect/modules.h"
+
+/* Modules that RDMA turns on besides those that depend on ib_core: drivers of accelerators, and the layer that
+ * out-of-tree stacks put between them and the kernel. */
+static const char *const beside[] = { "nvidia", "nvidia_peermem", "nv_peer_mem", "amdgpu", "mlx_compat", "gdrdrv" };
+
+static bool is_beside(const char *name)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(beside); i++)
+		if (strcmp(beside[i], name) == 0)
+			return true;
+	return false;
+}
+
+static int add_module(const struct rd_sysfs *fs, struct rd_system *system, const struct rd_kmod *mod, bool rdma)
+{
+	struct rd_module *module;
+
+	if (rd_grow(&system->modules, &system->cap_modules, system->n_modules + 1, sizeof(*module)) < 0)
+		return -ENOMEM;
+	module = &system->modules[system->n_modules];
+	*module = (struct rd_module){ .name = strdup(mod->name), .out_of_tree = mod->out_of_tree, .rdma = rdma };
+	if (!module->name)
+		return -ENOMEM;
+	system->n_modules++;
+	if (rdma || is_beside(mod->name))
+		module->version = rd_sysfs_text(fs, NULL, "/sys/module/%s/version", mod->name);
+	return 0;
+}
+
+int rd_collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	struct rd_kmods mods = { 0 };
+	_cleanup_free_ bool *marked = NULL;
+	int core, r = 0;
+
+	if (rd_kmods_read(fs->src, &mods, NULL) < 0)
+		return 0;
+	system->modules_known = true;
+	marked = calloc(mods.n + 1, sizeof(*marked));
+	core = rd_kmods_find(&mods, "ib_core");
+	if (marked && core >= 0)
+		rd_kmods_mark_users(&mods, core, marked);
+	for (size_t i = 0; marked && !r && i < mods.n; i++)
+		r = add_module(fs, system, &mods.v[i], marked[i]);
+	rd_kmods_deinit(&mods);
+	return marked ? r : -ENOMEM;
+}
+
+/* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build …" */
+static void read_nvidia(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	_cleanup_free_ char *version = rd_sysfs_text(fs, NULL, "/proc/driver/nvidia/version");
+	_cleanup_free_ char *params = rd_sysfs_text(fs, NULL, "/proc/driver/nvidia/params");
+	const char *at = version ? strstr(version, "Kernel Module") : NULL, *quote;
+
+	if (at) {
+		char number[32];
+
+		RD_SET(system->nvidia_open, at - version >= 5 && strncmp(at - 5, "Open ", 5) == 0);
+		at += strcspn(at, "0123456789\n");
+		/* "for x86_64" stands before the version in the open flavour. */
+		if (strncmp(at, "86_64", 5) == 0)
+			at += 5 + strcspn(at + 5, "0123456789\n");
+		if (sscanf(at, "%31[0-9.]", number) == 1)
+			system->nvidia_version = strdup(number);
+	}
+	at = params ? strstr(params, "RegistryDwords: \"") : NULL;
+	if (at) {
+		at += strlen("RegistryDwords: \"");
+		quote = strchr(at, '"');
+		system->nvidia_registry = quote ? strndup(at, (size_t)(quote - at)) : NULL;
+	}
+	at = params ? strstr(params, "EnableStreamMemOPs:") : NULL;
+	if (at)
+		RD_SET(system->nvidia_stream_memops, strtol(at + strlen("EnableStreamMemOPs:"), NULL, 10) != 0);
+}
+
+static int read_memory_peers(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	static const char *const dirs[] = { "/sys/kernel/mm/memory_peers", "/sys/memory_peers" };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(dirs); i++) {
+		_cleanup_names_ struct rd_names names = { 0 };
+
+		if (rd_sysfs_list(fs, &names, "%s", dirs[i]) < 0)
+			continue;
+		for (size_t n = 0; n < names.n && n < 32; n++)
+			if (rd_text_list_add(&system->memory_peers, names.v[n]) < 0)
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool holds(const struct rd_bytes *bytes, const char *word)
+{
+	return memmem(bytes->data, bytes->size, word, strlen(word)) != NULL;
+}
+
+/* Functions of a module are named in its BTF, which everybody may read: ib_umem_dmabuf_get came with DMA-BUF support, into
+ * ib_uverbs; out-of-tree stacks have it in ib_core. */
+static void read_dmabuf(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	static const char *const files[] = { "/sys/kernel/btf/ib_uverbs", "/sys/kernel/btf/ib_core" };
+	bool any = false, found = false;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(files) && !found; i++) {
+		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+
+		if (rd_read_file(fs->src, files[i], &bytes, NULL) < 0)
+			continue;
+		any |= i == 0;
+		found = holds(&bytes, "ib_umem_dmabuf_get");
+	}
+	if (any || found)
+		RD_SET(system->dmabuf, found);
+}
+
+static int read_node_huge(const struct rd_sysfs *fs, struct rd_system *system, const char *node)
+{
+	_cleanup_names_ struct rd_names sizes = { 0 };
+	struct rd_huge huge = { .node = (int)strtol(node + 4, NULL, 10) };
+
+	if (rd_sysfs_list(fs, &sizes, "/sys/devices/system/node/%s/hugepages", node) < 0)
+		return 0;
+	for (size_t i = 0; i < sizes.n && i < 16; i++) {
+		uint64_t kb = 0;
+		int64_t total = 0, free_ = 0;
+
+		if (sscanf(sizes.v[i], "hugepages-%lukB", &kb) != 1 || kb > UINT64_C(1) << 40)
+			continue;
+		rd_sysfs_int(fs, &total, "/sys/devices/system/node/%s/hugepages/%s/nr_hugepages", node, sizes.v[i]);
+		rd_sysfs_int(fs, &free_, "/sys/devices/system/node/%s/hugepages/%s/free_hugepages", node, sizes.v[i]);
+		if (total < 0 || free_ < 0 || total > INT64_C(1) << 32 || free_ > total)
+			continue;
+		huge.total += (uint64_t)total * kb * 1024;
+		huge.free += (uint64_t)free_ * kb * 1024;
+	}
+	if (rd_grow(&system->huge, &system->cap_huge, system->n_huge + 1, sizeof(huge)) < 0)
+		return -ENOMEM;
+	system->huge[system->n_huge++] = huge;
+	return 0;
+}
+
+static int read_huge(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	int r = 0;
+
+	if (rd_sysfs_list(fs, &names, "/sys/devices/system/node") < 0)
+		return 0;
+	rd_names_sort_natural(&names);
+	for (size_t i = 0; i < names.n && !r && system->n_huge < 1024; i++)
+		if (strncmp(names.v[i], "node", 4) == 0 && names.v[i][4] >= '0' && names.v[i][4] <= '9')
+			r = read_node_huge(fs, system, names.v[i]);
+	return r;
+}
+
+int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, struct rd_errlist *errors,
+		      struct rd_err *err)
+{
+	const struct rd_sysfs fs = { .src = src, .errors = errors };
+	int64_t value;
+	int r;
+
+	system->asked_pid = pid;
+	system->release = rd_sysfs_text(&fs, NULL, "/proc/sys/kernel/osrelease");
+	if (rd_sysfs_int(&fs, &value, "/proc/sys/vm/max_map_count") == RD_OK && value >= 0)
+		RD_SET(system->max_map_count, (uint64_t)value);
+	read_nvidia(&fs, system);
+	read_dmabuf(&fs, system);
+	r = rd_collect_modules(&fs, system);
+	if (!r)
+		r = read_memory_peers(&fs, system);
+	if (!r)
+		r = read_huge(&fs, system);
+	if (!r)
+		r = rd_collect_limits(&fs, system);
+	if (!r)
+		r = rd_collect_userspace(&fs, system);
+	if (r == -ESRCH)
+		return rd_err_set(err, ESRCH, "--pid", "there is no process %d that can be read", pid);
+	return r < 0 ? rd_err_set(err, -r, "host", "no memory for its settings") : 0;
+}

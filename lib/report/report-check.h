@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RD_REPORT_CHECK_H
+#define RD_REPORT_CHECK_H
+
+#include "model/check.h"
+#include "report/report.h"
+
+enum rd_check_column {
+	RD_CHECK_RESULT,
+	RD_CHECK_ID,
+	RD_CHECK_SUBJECT,
+	RD_CHECK_OBSERVED,
+	RD_CHECK_EXPECTED,
+	RD_CHECK_TITLE,
+	RD_CHECK_WHY,
+	RD_CHECK_FIX,
+	RD_CHECK_COLUMNS
+};
+extern const struct rd_column rd_check_columns[RD_CHECK_COLUMNS];
+
+/* Adds the section `checks` with the verdicts that are at least as bad as `least`, and a finding for each that is more than
+ * a pass. 0 or -ENOMEM. */
+int rd_report_checks(struct rd_report *report, const struct rd_verdicts *verdicts, enum rd_result least);
+
+/* The list of rules, as a section `rules`. */
+int rd_report_rules(struct rd_report *report, const struct rd_check *const *checks, size_t n);
+
+#endif

@@ -1,0 +1,113 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+# topo-check on a made-up host: page, document, exit codes. Each rule both ways: tests/unit/test-check-*.c; on kernels: tests/vm.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	export HOST=$BATS_FILE_TMPDIR/host
+	tests/bench/nic-map-tree "$HOST"
+}
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	RD=${RDMADIAG:-$PWD/build/rdmadiag}
+	export NO_COLOR=1
+}
+
+topo() {
+	"$RD" --from "$HOST" topo-check "$@"
+}
+
+# A copy of the host with a NIC whose link lost half its lanes.
+break_link() {
+	cp -r "$HOST" "$BATS_TEST_TMPDIR/broken"
+	echo 8 >"$BATS_TEST_TMPDIR/broken/sys/bus/pci/devices/0000:15:00.0/current_link_width"
+}
+
+@test "what is wrong stands first, with what to do" {
+	break_link
+	run "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --only pcie-link-width
+	[ "$status" -eq 2 ]
+	[[ ${lines[0]} == "topo-check of made-up: 1 failure, 0 warnings, 0 unknown"* ]]
+	[[ ${lines[1]} == "FAIL 0000:15:00.0: "* ]]
+	[[ $output == *"mlx5_0: x8; wanted: x16"*"fix:"*"why:"* ]]
+	run topo --only pcie-link-width
+	[ "$status" -eq 0 ]
+}
+
+@test "a document has the keys of the contract" {
+	break_link
+	run "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --json
+	[ "$status" -eq 2 ]
+	jq -e '.schema == "rdmadiag/topo-check/1" and .status == 2 and
+		all(.checks[]; has("id", "result", "subject", "observed", "expected", "why", "fix")) and
+		([.checks[] | select(.result == "fail")] | length) == 1 and
+		(.findings[] | select(.id == "pcie-link-width") | .severity) == "critical"' <<<"$output"
+	[ "$(jq '[.checks[].id] | unique | length' <<<"$output")" -eq "$("$RD" topo-check --list -n --raw | wc -l)" ]
+}
+
+@test "--severity hides and does not count; --skip leaves out" {
+	break_link
+	run "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --severity fail
+	[ "$status" -eq 2 ]
+	[[ $output != *UNKN* ]]
+	run "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --skip pcie-link-width --json
+	[ "$status" -ne 2 ]
+	jq -e 'all(.checks[]; .id != "pcie-link-width")' <<<"$output"
+}
+
+@test "a table where one is asked for" {
+	run topo -o result,id --only pcie-link-width
+	[[ ${lines[0]} == RESULT*RULE ]]
+	[[ ${lines[1]} == pass*pcie-link-width ]]
+	run topo -n -o id --only pcie-link-width
+	[ "$output" = pcie-link-width ]
+}
+
+@test "rules are listed and explained" {
+	run "$RD" topo-check --list
+	[ "$status" -eq 0 ]
+	[[ $output == *pcie-link-width* ]]
+	for id in $("$RD" topo-check --list -n --raw -o id); do
+		run "$RD" topo-check --explain "$id"
+		[ "$status" -eq 0 ]
+		[[ $output == "$id"*Why:*Fix:*Reads:* ]]
+	done
+}
+
+@test "a host without RDMA: exit 3, one or two lines; also with -v and --json" {
+	cp -r "$HOST" "$BATS_TEST_TMPDIR/bare"
+	rm -r "$BATS_TEST_TMPDIR/bare/sys/class/infiniband"
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/bare" topo-check
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	[[ ${stderr_lines[0]} == *"no RDMA stack"* ]]
+	[ "${#stderr_lines[@]}" -le 2 ]
+	run "$RD" --from "$BATS_TEST_TMPDIR/bare" topo-check --json
+	[ "$status" -eq 3 ]
+	jq -e '.status == 3 and (.errors | length) == 1 and (.checks | type) == "array"' <<<"$output"
+}
+
+@test "bad usage: exit 3, nothing on standard output" {
+	for bad in "--only nonsense" "--skip pcie-link-widht" "--explain nonsense" "--severity bad" "--pid 0" "operand" \
+		"--interval 1" "--list --live" "--live --json"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr topo $bad
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+		[ "${#stderr_lines[@]}" -le 2 ]
+	done
+	run topo --skip pcie-link-widht
+	[[ $output == *"pcie-link-width?"* ]]
+}
+
+@test "nowhere to write: exit 3 and a message; a closed pipe: quiet" {
+	[ -e /dev/full ] || skip "no /dev/full"
+	run --separate-stderr bash -c "'$RD' --from '$HOST' topo-check >/dev/full"
+	[ "$status" -eq 3 ]
+	run --separate-stderr bash -c "'$RD' --from '$HOST' topo-check -v | head -1"
+	[ -z "$stderr" ]
+}
