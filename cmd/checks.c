@@ -5,6 +5,8 @@
 
 #include "analyse/nicmap.h"
 #include "collect/host.h"
+#include "collect/klog.h"
+#include "collect/netstate.h"
 #include "collect/system.h"
 
 #define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
@@ -14,7 +16,11 @@ static int read_all(struct rd_source *source, int pid, struct checks *checks, st
 {
 	int r = rd_collect_host(source, WHAT, &checks->host, errors, err);
 
-	return r ? r : rd_collect_system(source, pid, &checks->system, errors, err);
+	if (!r)
+		r = rd_collect_system(source, pid, &checks->system, errors, err);
+	if (!r)
+		r = rd_collect_netstate(source, &checks->host, &checks->net, errors, err);
+	return r ? r : rd_collect_klog(source, &checks->klog, errors, err);
 }
 
 int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
@@ -32,6 +38,8 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 		.host = &checks->host,
 		.map = &checks->map,
 		.system = &checks->system,
+		.net = &checks->net,
+		.klog = &checks->klog,
 	};
 	return 0;
 }
@@ -41,6 +49,8 @@ void checks_deinit(struct checks *checks)
 	rd_report_deinit(&checks->report);
 	rd_verdicts_deinit(&checks->verdicts);
 	rd_nicmap_deinit(&checks->map);
+	rd_klog_deinit(&checks->klog);
+	rd_netstate_deinit(&checks->net);
 	rd_system_deinit(&checks->system);
 	rd_host_deinit(&checks->host);
 }
@@ -52,7 +62,6 @@ int checks_record(struct rd_source *source, struct rd_err *err)
 	int r = read_all(source, 0, &checks, &errors, err);
 
 	rd_errlist_deinit(&errors);
-	rd_system_deinit(&checks.system);
-	rd_host_deinit(&checks.host);
+	checks_deinit(&checks);
 	return r;
 }

@@ -5,6 +5,8 @@
 
 #include "check/check.h"
 #include "cmd.h"
+#include "model/klog.h"
+#include "model/netstate.h"
 #include "model/nicmap.h"
 #include "model/system.h"
 
@@ -12,6 +14,8 @@ struct checks {
 	struct rd_host host;
 	struct rd_nicmap map;
 	struct rd_system system;
+	struct rd_netstate net;
+	struct rd_klog klog;
 	struct rd_check_input in;
 	struct rd_verdicts verdicts;
 	struct rd_report report;

@@ -9,6 +9,7 @@
 
 enum rule_column { RULE_ID, RULE_QUICK, RULE_TITLE, RULE_WHY, RULE_FIX, RULE_NEEDS, RULE_COLUMNS };
 static const struct rd_column rule_columns[RULE_COLUMNS];
+static const struct rd_column page_columns[2];
 
 static const char *fix_of(const struct rd_verdict *verdict)
 {
@@ -17,8 +18,15 @@ static const char *fix_of(const struct rd_verdict *verdict)
 
 static void add_row(struct rd_section *section, const struct rd_verdict *verdict)
 {
+	static const enum rd_severity severities[] = {
+		[RD_FAIL] = RD_SEV_CRITICAL,
+		[RD_WARN] = RD_SEV_WARNING,
+		[RD_UNKNOWN] = RD_SEV_UNKNOWN,
+		[RD_SKIP] = RD_SEV_OK,
+	};
 	struct rd_row *row = rd_section_add(section);
 
+	rd_row_severity(row, severities[verdict->result]);
 	rd_row_str(row, RD_CHECK_RESULT, rd_result_name(verdict->result));
 	rd_row_str(row, RD_CHECK_ID, verdict->check->id);
 	rd_row_str(row, RD_CHECK_SUBJECT, verdict->subject);
@@ -77,6 +85,20 @@ int rd_report_checks(struct rd_report *report, const struct rd_verdicts *verdict
 	return r;
 }
 
+struct rd_section *rd_report_check_detail(const struct rd_section *checks, size_t row)
+{
+	struct rd_section *page = rd_section_create("check", page_columns, RD_ARRAY_SIZE(page_columns));
+
+	for (size_t c = 0; page && c < RD_CHECK_COLUMNS; c++) {
+		struct rd_row *line = rd_section_add(page);
+		const struct rd_cell *cell = &checks->rows[row].cells[c];
+
+		rd_row_str(line, 0, checks->columns[c].key);
+		rd_row_str(line, 1, cell->known == RD_OK ? cell->s : NULL);
+	}
+	return page;
+}
+
 int rd_report_rules(struct rd_report *report, const struct rd_check *const *checks, size_t n)
 {
 	struct rd_section *section = rd_section_create("rules", rule_columns, RULE_COLUMNS);
@@ -104,6 +126,11 @@ const struct rd_column rd_check_columns[RD_CHECK_COLUMNS] = {
 	[RD_CHECK_TITLE] = { "title", "TITLE", RD_T_STR, "what is wrong when it does not pass", 0, true },
 	[RD_CHECK_WHY] = { "why", "WHY", RD_T_STR, "why it matters", 0, true },
 	[RD_CHECK_FIX] = { "fix", "FIX", RD_T_STR, "what to do", 0, true },
+};
+
+static const struct rd_column page_columns[2] = {
+	{ "name", "NAME", RD_T_STR, "what of it", 0, false },
+	{ "value", "VALUE", RD_T_STR, "as it is", 0, false },
 };
 
 static const struct rd_column rule_columns[RULE_COLUMNS] = {

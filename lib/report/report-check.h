@@ -22,6 +22,9 @@ extern const struct rd_column rd_check_columns[RD_CHECK_COLUMNS];
  * a pass. 0 or -ENOMEM. */
 int rd_report_checks(struct rd_report *report, const struct rd_verdicts *verdicts, enum rd_result least);
 
+/* A result of `checks` as a page: a line for each of its columns. NULL when out of memory. */
+struct rd_section *rd_report_check_detail(const struct rd_section *checks, size_t row);
+
 /* The list of rules, as a section `rules`. */
 int rd_report_rules(struct rd_report *report, const struct rd_check *const *checks, size_t n);
 
