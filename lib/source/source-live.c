@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This host, or a folder that is laid out like one. */
 #include "source/ethtool.h"
+#include "source/kept.h"
 #include "source/mad.h"
 #include "source/netlink.h"
 #include "source/source.h"
@@ -31,6 +32,7 @@ struct live {
 	int root;
 	bool confined; /* a folder stands for the host: links in it, also absolute ones, lead to places in it */
 	struct rd_nlsockets sockets;
+	struct rd_kept kept;
 	int ethtool; /* a socket for its ioctl; -1: none yet */
 	struct ring_buffer *ring;
 	rd_event_fn *fn; /* of the drain_events that is running */
@@ -141,6 +143,34 @@ static int live_read_file(struct rd_source *src, const char *path, struct rd_byt
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot read");
 	return 0;
+}
+
+static int live_read_again(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size)
+{
+	struct live *live = live_of(src);
+	int fd = rd_kept_fd(&live->kept, *slot), r;
+	ssize_t n;
+
+	if (fd < 0) {
+		fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+		if (fd < 0)
+			return fd;
+		if (rd_kept_has_room(&live->kept)) {
+			r = rd_kept_add(&live->kept, fd, slot);
+			if (r < 0)
+				return r;
+		}
+	}
+	do
+		n = pread(fd, ret, size - 1, 0);
+	while (n < 0 && errno == EINTR);
+	r = n < 0 ? -errno : (int)n;
+	if (rd_kept_fd(&live->kept, *slot) != fd)
+		close(fd);
+	else if (r == -ENODEV)
+		rd_kept_drop(&live->kept, *slot);
+	ret[r > 0 ? r : 0] = '\0';
+	return r;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -338,6 +368,7 @@ static void live_close(struct rd_source *src)
 	struct live *live = live_of(src);
 
 	rd_nlsockets_deinit(&live->sockets);
+	rd_kept_deinit(&live->kept);
 	if (live->ethtool >= 0)
 		close(live->ethtool);
 	ring_buffer__free(live->ring);
@@ -348,6 +379,7 @@ static void live_close(struct rd_source *src)
 static const struct rd_source_ops live_ops = {
 	.name = "live",
 	.read_file = live_read_file,
+	.read_again = live_read_again,
 	.list_dir = live_list_dir,
 	.read_link = live_read_link,
 	.stat_rdev = live_stat_rdev,

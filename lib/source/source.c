@@ -69,3 +69,19 @@ int rd_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct 
 {
 	return src->ops->mad_open ? src->ops->mad_open(src, ibdev, port, ret, err) : no_op(err);
 }
+
+int rd_read_again(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	int r;
+
+	if (src->ops->read_again)
+		return src->ops->read_again(src, path, slot, ret, size);
+	r = rd_read_file(src, path, &bytes, NULL);
+	if (r < 0)
+		return r;
+	bytes.size = bytes.size < size ? bytes.size : size - 1;
+	memcpy(ret, bytes.data, bytes.size);
+	ret[bytes.size] = '\0';
+	return (int)bytes.size;
+}

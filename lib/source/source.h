@@ -43,6 +43,8 @@ struct rd_mad_walk;
 struct rd_source_ops {
 	const char *name; /* "live" or "bundle", as CLI.md has it for the JSON key "source" */
 	int (*read_file)(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err);
+	/* See rd_read_again; NULL: as read_file. */
+	int (*read_again)(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size);
 	int (*list_dir)(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err);
 	int (*read_link)(struct rd_source *src, const char *path, char **ret, struct rd_err *err);
 	/* Device number of a file, as st_rdev has it (0 for a regular file); -ENOENT if it is not there. */
@@ -84,6 +86,13 @@ static inline int rd_read_file(struct rd_source *src, const char *path, struct r
 {
 	return src->ops->read_file(src, path, ret, err);
 }
+
+/*
+ * Reads a small file that is going to be read many times, without looking its path up each time. `*slot` is 0 before the
+ * first read and then the source's; a caller keeps one for each file. `ret` gets up to size - 1 bytes and a NUL. Returns
+ * how many, or -errno: of a device that has gone -ENODEV, and the next read looks for the path again.
+ */
+int rd_read_again(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size);
 
 static inline int rd_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
 {

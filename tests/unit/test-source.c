@@ -8,8 +8,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <time.h>
 
 struct host {
@@ -206,6 +208,60 @@ static void a_root_that_is_not_there_is_an_error(void **state)
 	assert_null(source);
 }
 
+static void a_file_that_is_read_again_is_read_anew(void **state)
+{
+	struct host *host = *state;
+	char path[128], text[8];
+	uint32_t slot = 0, none = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/counter", host->root);
+	fd = open(path, O_CREAT | O_WRONLY, 0644);
+	assert_int_equal(pwrite(fd, "41\n", 3, 0), 3);
+	assert_int_equal(rd_read_again(host->source, "/counter", &slot, text, sizeof(text)), 3);
+	assert_string_equal(text, "41\n");
+	assert_int_equal(pwrite(fd, "42\n", 3, 0), 3);
+	assert_int_equal(rd_read_again(host->source, "/counter", &slot, text, sizeof(text)), 3);
+	assert_string_equal(text, "42\n");
+	/* More than there is room for is cut, not written. */
+	assert_int_equal(pwrite(fd, "123456789\n", 10, 0), 10);
+	assert_int_equal(rd_read_again(host->source, "/counter", &slot, text, sizeof(text)), 7);
+	assert_string_equal(text, "1234567");
+	assert_int_equal(rd_read_again(host->source, "/nothing", &none, text, sizeof(text)), -ENOENT);
+	assert_int_equal(none, 0);
+	close(fd);
+}
+
+/* In a process of its own: a hard limit that was lowered cannot be raised again. */
+static int read_many(struct rd_source *source)
+{
+	static uint32_t slots[400];
+	const struct rlimit limit = { 100, 100 };
+	char text[32];
+
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 2;
+	for (int round = 0; round < 2; round++)
+		for (size_t i = 0; i < RD_ARRAY_SIZE(slots); i++)
+			if (rd_read_again(source, "/sys/node", &slots[i], text, sizeof(text)) != 12 ||
+			    strcmp(text, "rxe0 node \n\n") != 0)
+				return 1;
+	return 0;
+}
+
+static void more_files_than_may_be_open_are_read_all_the_same(void **state)
+{
+	struct host *host = *state;
+	int status = -1;
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(read_many(host->source));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 static void time_goes_on(void **state)
 {
 	struct host *host = *state;
@@ -233,6 +289,8 @@ int main(void)
 		HOST_TEST(a_device_number_is_zero_for_a_plain_file),
 		HOST_TEST(a_source_without_a_ring_says_so),
 		TEST(a_root_that_is_not_there_is_an_error),
+		HOST_TEST(a_file_that_is_read_again_is_read_anew),
+		HOST_TEST(more_files_than_may_be_open_are_read_all_the_same),
 		HOST_TEST(time_goes_on),
 	};
 
