@@ -13,7 +13,7 @@
 #define MAD_HEADER 24
 
 /* Above the time of a try: then the port has lost the datagram, which it must not. */
-#define GRACE_NS UINT64_C(2000000000)
+#define GRACE_NS UINT64_C(1000000000)
 
 #define NO_SLOT UINT32_MAX
 #define NO_ASK UINT32_MAX

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define SIZE_LIMIT ((size_t)512 << 20)
-#define PROBE_MS 300
+#define PROBE_MS 150
 
 struct walk {
 	const char *ibdev;
@@ -116,18 +116,23 @@ static int discover(const struct walk *walk, struct rd_bytes *ret, struct rd_err
 	return r;
 }
 
+static struct ibmad_port *open_port(const struct walk *walk)
+{
+	int classes[] = { IB_SMI_DIRECT_CLASS };
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s", walk->ibdev);
+	return mad_rpc_open_port(name, (int)walk->port, classes, RD_ARRAY_SIZE(classes));
+}
+
 /* Whether the port answers a question about itself in this process. */
 static bool answers(const struct walk *walk)
 {
-	int classes[] = { IB_SMI_DIRECT_CLASS };
 	uint8_t info[IB_SMP_DATA_SIZE] = { 0 };
 	ib_portid_t self = { 0 };
-	struct ibmad_port *port;
-	char name[64];
+	struct ibmad_port *port = open_port(walk);
 	bool ok;
 
-	snprintf(name, sizeof(name), "%s", walk->ibdev);
-	port = mad_rpc_open_port(name, (int)walk->port, classes, RD_ARRAY_SIZE(classes));
 	if (!port)
 		return false;
 	mad_rpc_set_retries(port, 1);
@@ -147,14 +152,20 @@ static int work(void *arg, struct rd_bytes *ret, struct rd_err *err)
 
 /*
  * libibnetdisc and libibmad print, and can exit or hang: they work in a process of their own. Where the port does not answer
- * there, because what stands behind the library did not survive the fork, and does so here, it is done here.
+ * there, because what stands behind the library did not survive the fork, and does so here, it is done here. Meanwhile the
+ * port is held open here, too: an answer that finds its way into the wrong process then meets somebody who drops it.
  */
 int rd_umad_discover(const char *ibdev, unsigned port, const struct rd_mad_walk *how, struct rd_bytes *ret,
 		     struct rd_err *err)
 {
 	struct walk walk = { ibdev, port, *how };
-	int r = rd_child_run("network", work, &walk, how->limit_ms, SIZE_LIMIT, ret, err);
+	struct ibmad_port *held = open_port(&walk);
+	int r;
 
+	if (!held)
+		return rd_err_set(err, errno ? errno : ENODEV, ibdev, "cannot open port %u", port);
+	r = rd_child_run("network", work, &walk, how->limit_ms, SIZE_LIMIT, ret, err);
+	mad_rpc_close_port(held);
 	if ((r == -ENOTCONN || r == -ECHILD) && answers(&walk))
 		r = discover(&walk, ret, err);
 	return r;

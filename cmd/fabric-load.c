@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters --fabric: from the options to a network whose counters are read. */
+#include "fabric.h"
+
+#include "analyse/fabric-update.h"
+#include "collect/pma.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WALK_WINDOW 16
+#define WALK_TIMEOUT_MS 300
+#define WALK_RETRIES 3
+#define WALK_LIMIT_MS 600000u
+#define WALK_EVERY_NS UINT64_C(5000000000)
+#define DEFAULT_MAP "/etc/opensm/ib-node-name-map"
+
+static int take_number(const char *name, const char *arg, unsigned long least, unsigned long most, unsigned *ret,
+		       struct rd_err *err)
+{
+	unsigned long value;
+	char option[32], *end;
+
+	snprintf(option, sizeof(option), "--%s", name);
+	errno = 0;
+	value = strtoul(arg, &end, 10);
+	if (errno || *end || end == arg || *arg == '-' || value < least || value > most)
+		return rd_err_set(err, EINVAL, option, "\"%s\" is no number from %lu to %lu", arg, least, most);
+	*ret = (unsigned)value;
+	return 1;
+}
+
+int fabric_option(struct fabric_opts *opts, const char *name, const char *arg, struct rd_err *err)
+{
+	uint64_t mask;
+	int r;
+
+	if (strcmp(name, "port") == 0)
+		opts->port = arg;
+	else if (strcmp(name, "node-name-map") == 0)
+		opts->node_name_map = arg;
+	else if (strcmp(name, "window") == 0)
+		return take_number(name, arg, 1, RD_SWEEP_WINDOW_MAX, &opts->window, err);
+	else if (strcmp(name, "per-lid") == 0)
+		return take_number(name, arg, 1, RD_SWEEP_WINDOW_MAX, &opts->per_lid, err);
+	else if (strcmp(name, "mad-timeout") == 0)
+		return take_number(name, arg, 1, 60000, &opts->timeout_ms, err);
+	else if (strcmp(name, "walk-window") == 0)
+		return take_number(name, arg, 1, 256, &opts->walk_window, err);
+	else if (strcmp(name, "retries") == 0) {
+		r = take_number(name, arg, 0, 15, &opts->retries.v, err);
+		opts->retries.known = RD_OK;
+		return r;
+	} else if (strcmp(name, "subsets") == 0) {
+		r = rd_pma_subsets(arg, &mask, err);
+		opts->subsets = arg;
+		return r < 0 ? r : 1;
+	} else
+		return 0;
+	return 1;
+}
+
+static bool named(const struct rd_mad_port *port, const char *wanted)
+{
+	const char *colon = wanted ? strchr(wanted, ':') : NULL;
+	size_t n = colon ? (size_t)(colon - wanted) : wanted ? strlen(wanted) : 0;
+
+	if (n && (strlen(port->ibdev) != n || strncmp(port->ibdev, wanted, n) != 0))
+		return false;
+	return !colon || (unsigned)strtoul(colon + 1, NULL, 10) == port->port;
+}
+
+static bool is_ethernet(const struct rd_mad_port *port)
+{
+	return strcmp(port->link_layer, "Ethernet") == 0;
+}
+
+static bool is_up(const struct rd_mad_port *port)
+{
+	return port->state == RD_LINK_ACTIVE || port->state == RD_LINK_ARMED;
+}
+
+/* Why a port cannot show the network. */
+static int refuse(const struct rd_mad_port *port, struct rd_err *err)
+{
+	char object[96];
+
+	snprintf(object, sizeof(object), "%s port %u", port->ibdev, port->port);
+	if (is_ethernet(port)) {
+		rd_err_set(err, EPFNOSUPPORT, object, "it has Ethernet below it: there is no InfiniBand network to ask");
+		rd_err_hint(err,
+			    "the switches of a RoCE network are asked by other means; rdmadiag counters shows this "
+			    "host's own counters");
+	} else if (port->state <= RD_LINK_DOWN) {
+		rd_err_set(err, ENETDOWN, object, "it is down");
+		rd_err_hint(err, "ibstat %s; look at the cable and at the switch port", port->ibdev);
+	} else {
+		rd_err_set(err, ENETUNREACH, object, "it is in state INIT: no subnet manager has configured it");
+		rd_err_hint(err, "see whether a subnet manager runs: sminfo; systemctl status opensm");
+	}
+	return -err->code;
+}
+
+static int choose(struct rd_source *source, const char *wanted, struct rd_mad_port *ret, struct rd_err *err)
+{
+	_cleanup_free_ struct rd_mad_port *ports = NULL;
+	const struct rd_mad_port *best = NULL;
+	size_t n;
+	int r = rd_collect_mad_ports(source, &ports, &n, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		const struct rd_mad_port *port = &ports[i];
+
+		if (!named(port, wanted))
+			continue;
+		if (!best || (is_ethernet(best) && !is_ethernet(port)) ||
+		    (is_ethernet(best) == is_ethernet(port) && !is_up(best) && port->state > best->state))
+			best = port;
+	}
+	if (!best) {
+		rd_err_set(err, ENODEV, wanted, "no port of this host has that name");
+		rd_err_hint(err, "the first that there is: %s:%u; ibstat -l names the devices", ports[0].ibdev,
+			    ports[0].port);
+		return -ENODEV;
+	}
+	if (is_ethernet(best) || !is_up(best))
+		return refuse(best, err);
+	*ret = *best;
+	return 0;
+}
+
+static int name_nodes(struct fabric_run *run, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	const char *path = run->opts.node_name_map ? run->opts.node_name_map : DEFAULT_MAP;
+	size_t bad;
+	int r = rd_read_file(run->source, path, &bytes, err);
+
+	if (r < 0 && run->opts.node_name_map)
+		return r;
+	if (r < 0)
+		return 0;
+	rd_fabric_name_nodes(&run->fabric, (const char *)bytes.data, &bad);
+	if (bad && run->opts.node_name_map)
+		return rd_err_set(err, EINVAL, path, "%zu of its lines are not: 0x<node GUID> \"name\"", bad);
+	return 0;
+}
+
+int fabric_walk(struct fabric_run *run, struct rd_err *err)
+{
+	struct rd_fabric found;
+	uint64_t asked;
+	int r = rd_pma_subsets(run->opts.subsets ? run->opts.subsets : RD_PMA_DEFAULT_SUBSETS, &asked, err);
+
+	if (r < 0)
+		return r;
+	run->walked_ns = run->mads->ops->now(run->mads);
+	r = rd_collect_fabric(run->source, &run->from, &run->walk, asked, &found, err);
+	if (r < 0)
+		return r;
+	if (run->fabric.n_nodes && rd_fabric_update(&run->fabric, &found) < 0) {
+		rd_fabric_deinit(&found);
+		return rd_err_set(err, ENOMEM, "network", "no memory for what became of it");
+	}
+	rd_fabric_deinit(&run->fabric);
+	run->fabric = found;
+	return name_nodes(run, err);
+}
+
+int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struct fabric_run *run, struct rd_err *err)
+{
+	struct rd_sweep_limits limits = RD_SWEEP_LIMITS_DEFAULT;
+	int r;
+
+	*run = (struct fabric_run){ .source = source, .opts = *opts, .limits = limits };
+	run->limits.window = opts->window ? opts->window : limits.window;
+	run->limits.per_lid = opts->per_lid ? opts->per_lid : limits.per_lid;
+	run->limits.timeout_ms = opts->timeout_ms ? opts->timeout_ms : limits.timeout_ms;
+	run->limits.retries = opts->retries.known == RD_OK ? opts->retries.v : limits.retries;
+	run->walk = (struct rd_mad_walk){ opts->walk_window ? opts->walk_window : WALK_WINDOW, WALK_TIMEOUT_MS,
+					  WALK_RETRIES, WALK_LIMIT_MS };
+	r = choose(source, opts->port, &run->from, err);
+	if (!r)
+		r = rd_mad_open(source, run->from.ibdev, run->from.port, &run->mads, err);
+	if (!r)
+		r = fabric_walk(run, err);
+	if (r < 0)
+		fabric_end(run);
+	return r;
+}
+
+int fabric_look(struct fabric_run *run, struct rd_err *err)
+{
+	uint64_t now = run->mads->ops->now(run->mads);
+	int r = 0;
+
+	if (run->fabric.moved && now - run->walked_ns >= WALK_EVERY_NS)
+		r = fabric_walk(run, err);
+	if (!r)
+		r = rd_fabric_sweep(run->mads, &run->limits, run->sweeps > 0, &run->fabric, err);
+	run->sweeps++;
+	return r;
+}
+
+void fabric_end(struct fabric_run *run)
+{
+	rd_fabric_deinit(&run->fabric);
+	rd_mads_closep(&run->mads);
+	run->mads = NULL;
+}
