@@ -291,7 +291,13 @@ static void modified(struct tracked *q, const struct rd_qp_event *ev)
 	}
 	rd_qp_seen_merge(&q->seen, &ev->seen);
 	q->recorded = true;
-	if (ev->state.known == RD_OK && (q->state.known != RD_OK || q->state.v != ev->state.v))
+	if (ev->state.known != RD_OK)
+		return;
+	/* Told of only now, but it happened before the last look: that look knows better, unless it saw just this. */
+	if (ev->mono_ns < q->look_ns && q->state.known == RD_OK && q->state.v != ev->state.v)
+		return;
+	if (q->state.known != RD_OK || q->state.v != ev->state.v ||
+	    (ev->mono_ns < q->look_ns && q->kind != RD_AGE_EXACT))
 		enter(q, ev->state.v, RD_AGE_EXACT, ev->mono_ns, ev->mono_ns, true);
 }
 

@@ -41,6 +41,11 @@ struct rd_qp_event {
 	enum rd_age_kind age_kind;
 };
 
+/* States as what calls go from or to: enum rd_qp_state, and none or not known. Durations are counted by power of two ns. */
+#define RD_QP_ENDS 8
+#define RD_QP_END_NONE 7
+#define RD_QP_DURATIONS 64
+
 void rd_qp_event_deinit(struct rd_qp_event *event);
 
 /* "QP_FATAL", "PORT_ERR" …: enum ib_event_type as libibverbs names them; NULL for a number that has none. */

@@ -9,6 +9,9 @@
 
 #include "qp.skel.h"
 
+_Static_assert(RD_QP_ENDS == RD_QP_STATES && RD_QP_END_NONE == RD_QP_NO_STATE && RD_QP_DURATIONS == RD_QP_POWERS,
+	       "what the kernel counts is read as it is");
+
 static void hand_over(struct qp_bpf *skel, struct rd_programs *ret)
 {
 	ret->skel = skel;

@@ -288,9 +288,9 @@ bool rd_btf_is_func_ptr(const struct rd_btf *btf, uint32_t type)
 
 uint64_t rd_btf_size(const struct rd_btf *btf, uint32_t type)
 {
-	const struct btf_type *t = btf__type_by_id(btf->btf, type);
+	int64_t size = btf__resolve_size(btf->btf, type);
 
-	return t && btf_is_composite(t) ? t->size : 0;
+	return size > 0 ? (uint64_t)size : 0;
 }
 
 struct member_search {

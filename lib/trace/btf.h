@@ -63,6 +63,7 @@ uint32_t rd_btf_pointee(const struct rd_btf *btf, uint32_t type);
 
 bool rd_btf_is_func_ptr(const struct rd_btf *btf, uint32_t type);
 
+/* In bytes; 0: it has none. */
 uint64_t rd_btf_size(const struct rd_btf *btf, uint32_t type);
 
 #endif

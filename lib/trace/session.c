@@ -182,10 +182,10 @@ int rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t 
 	return 0;
 }
 
-int rd_session_durations(struct rd_session *session, uint64_t ret[RD_QP_STATES][RD_QP_POWERS], struct rd_err *err)
+int rd_session_durations(struct rd_session *session, uint64_t ret[RD_QP_ENDS][RD_QP_DURATIONS], struct rd_err *err)
 {
-	for (__u32 i = 0; i < RD_QP_STATES * RD_QP_POWERS; i++)
-		if (bpf_map_lookup_elem(session->fds[RD_FD_COUNTS], &i, &ret[i / RD_QP_POWERS][i % RD_QP_POWERS]))
+	for (__u32 i = 0; i < RD_QP_ENDS * RD_QP_DURATIONS; i++)
+		if (bpf_map_lookup_elem(session->fds[RD_FD_COUNTS], &i, &ret[i / RD_QP_DURATIONS][i % RD_QP_DURATIONS]))
 			return rd_err_set(err, errno, "durations", "cannot read the kernel's counts");
 	return 0;
 }

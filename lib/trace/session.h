@@ -7,9 +7,9 @@
 #define RD_TRACE_SESSION_H
 
 #include "base/err.h"
-#include "bpf/qp.h"
 #include "model/event.h"
 #include "model/fnset.h"
+#include "model/qp-event.h"
 
 #define RD_FILTER_DEVS_MAX 16
 
@@ -70,8 +70,8 @@ int rd_session_holder_fd(const struct rd_session *session);
 int rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t *n, struct rd_err *err);
 int rd_session_totals(struct rd_session *session, struct rd_trace_totals *ret, struct rd_err *err);
 
-/* What the recorder counted: calls of modify_qp by new state (of RD_QP_STATES) and power of two of their nanoseconds. */
-int rd_session_durations(struct rd_session *session, uint64_t ret[RD_QP_STATES][RD_QP_POWERS], struct rd_err *err);
+/* What the recorder counted: calls of modify_qp by new state (of RD_QP_ENDS) and power of two of their nanoseconds. */
+int rd_session_durations(struct rd_session *session, uint64_t ret[RD_QP_ENDS][RD_QP_DURATIONS], struct rd_err *err);
 
 /* Switches the hooks off (at once) and has the holder take them away (which it does after we are gone). Counts and totals
  * can still be read. */
