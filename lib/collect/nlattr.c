@@ -18,6 +18,24 @@ int rd_nlmsgs_each(const struct rd_bytes *bytes, rd_nlmsg_fn *fn, void *arg)
 	return r < 0 ? r : 0;
 }
 
+uint16_t rd_nlmsg_flags(const uint8_t *body)
+{
+	struct nlmsghdr head;
+
+	memcpy(&head, body - NLMSG_HDRLEN, sizeof(head));
+	return head.nlmsg_flags;
+}
+
+int rd_nlmsg_error(uint16_t type, const uint8_t *body, size_t size)
+{
+	int code;
+
+	if (type != NLMSG_ERROR || size < sizeof(code))
+		return 0;
+	memcpy(&code, body, sizeof(code));
+	return code < 0 && code >= -4095 ? -code : 0;
+}
+
 bool rd_nla_next(const void *data, size_t size, const struct nlattr **at)
 {
 	const struct nlattr *next;
@@ -39,7 +57,19 @@ bool rd_nla_next_nested(const struct nlattr *nest, const struct nlattr **at)
 	return nest && rd_nla_next(mnl_attr_get_payload(nest), mnl_attr_get_payload_len(nest), at);
 }
 
-void rd_nla_table(const void *data, size_t size, const uint8_t *policy, size_t n, const struct nlattr **table)
+static bool ended(const void *data, size_t size, const struct nlattr *at)
+{
+	const char *next = at ? mnl_attr_next(at) : data;
+
+	return !data || next >= (const char *)data + size;
+}
+
+bool rd_nla_ended_nested(const struct nlattr *nest, const struct nlattr *at)
+{
+	return !nest || ended(mnl_attr_get_payload(nest), mnl_attr_get_payload_len(nest), at);
+}
+
+bool rd_nla_table(const void *data, size_t size, const uint8_t *policy, size_t n, const struct nlattr **table)
 {
 	const struct nlattr *attr = NULL;
 
@@ -51,12 +81,13 @@ void rd_nla_table(const void *data, size_t size, const uint8_t *policy, size_t n
 			continue;
 		table[type] = mnl_attr_validate(attr, policy[type]) < 0 ? NULL : attr;
 	}
+	return ended(data, size, attr);
 }
 
-void rd_nla_nested(const struct nlattr *nest, const uint8_t *policy, size_t n, const struct nlattr **table)
+bool rd_nla_nested(const struct nlattr *nest, const uint8_t *policy, size_t n, const struct nlattr **table)
 {
-	rd_nla_table(nest ? mnl_attr_get_payload(nest) : NULL, nest ? mnl_attr_get_payload_len(nest) : 0, policy, n,
-		     table);
+	return rd_nla_table(nest ? mnl_attr_get_payload(nest) : NULL, nest ? mnl_attr_get_payload_len(nest) : 0, policy,
+			    n, table);
 }
 
 char *rd_nla_text(const struct nlattr *attr)

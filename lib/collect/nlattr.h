@@ -16,6 +16,12 @@ typedef int rd_nlmsg_fn(void *arg, uint16_t type, const uint8_t *body, size_t si
 
 int rd_nlmsgs_each(const struct rd_bytes *bytes, rd_nlmsg_fn *fn, void *arg);
 
+/* Within an rd_nlmsg_fn: the flags of the message whose body this is. */
+uint16_t rd_nlmsg_flags(const uint8_t *body);
+
+/* The positive errno in an NLMSG_ERROR, which ends the answer to a dump that the kernel broke off; 0 for every other. */
+int rd_nlmsg_error(uint16_t type, const uint8_t *body, size_t size);
+
 /*
  * What the attributes of one level must hold, by their type: enum mnl_attr_data_type; 0: unknown here, passed over.
  * MNL_TYPE_NUL_STRING is text that ends in a NUL. MNL_TYPE_BINARY is any number of bytes.
@@ -24,14 +30,18 @@ int rd_nlmsgs_each(const struct rd_bytes *bytes, rd_nlmsg_fn *fn, void *arg);
 
 /*
  * Fills table[type] for the types below `n` (at most RD_NLA_TYPES_MAX) that `policy` names; NULL where there is none, or
- * it is not what the policy says. Of several with one type the last counts.
+ * it is not what the policy says. Of several with one type the last counts. False: behind those that were found stands
+ * what is no attribute.
  */
-void rd_nla_table(const void *data, size_t size, const uint8_t *policy, size_t n, const struct nlattr **table);
-void rd_nla_nested(const struct nlattr *nest, const uint8_t *policy, size_t n, const struct nlattr **table);
+bool rd_nla_table(const void *data, size_t size, const uint8_t *policy, size_t n, const struct nlattr **table);
+bool rd_nla_nested(const struct nlattr *nest, const uint8_t *policy, size_t n, const struct nlattr **table);
 
 /* One attribute after the other. Start with *at = NULL; false at the end, or where the rest is no attribute. */
 bool rd_nla_next(const void *data, size_t size, const struct nlattr **at);
 bool rd_nla_next_nested(const struct nlattr *nest, const struct nlattr **at);
+
+/* Whether a walk that stopped at `at` (NULL: there was none) has come to the end of the nest. */
+bool rd_nla_ended_nested(const struct nlattr *nest, const struct nlattr *at);
 
 /* A copy of a text attribute; NULL for NULL, or when out of memory. */
 char *rd_nla_text(const struct nlattr *attr);

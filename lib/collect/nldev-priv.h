@@ -4,7 +4,7 @@
 
 #include <rdma/rdma_netlink.h>
 
-#include "collect/attr.h"
+#include "collect/nlattr.h"
 #include "collect/nldev.h"
 
 /* What each attribute must be to be taken. */
@@ -16,6 +16,10 @@ struct rd_nldev_attrs {
 
 /* The request that lists a kind. */
 unsigned rd_nldev_command(enum rd_res_kind kind);
+
+/* The messages of an answer to this command that have sound attributes. A negative return ends the walk. */
+typedef int rd_nldev_fn(void *arg, const struct rd_nldev_attrs *attrs);
+int rd_nldev_each(const struct rd_bytes *answer, unsigned command, rd_nldev_fn *fn, void *arg);
 
 /* Copies a string; keeps what was there if there is none. -ENOMEM. */
 int rd_nldev_text(const struct rd_nldev_attrs *attrs, unsigned type, char **ret);

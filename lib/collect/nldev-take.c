@@ -150,61 +150,83 @@ static int take_entry(const struct rd_nldev_attrs *attrs, enum rd_res_kind kind,
 	}
 }
 
-static int take_table(const struct nlattr *table, enum rd_res_kind kind, int dev, struct rd_res *res)
+/* Where what a message has goes to. */
+struct take {
+	enum rd_res_kind kind;
+	int dev;
+	struct rd_res *res;
+	struct rd_res_gap *gap;
+};
+
+static int take_table(const struct take *take, const struct nlattr *table)
 {
-	struct rd_attr_walk walk = rd_attr_walk_nested(table);
-	struct rd_res_gap *gap = &res->devs[dev].gaps[kind];
+	const struct nlattr *entry = NULL;
 	struct rd_nldev_attrs attrs;
-	const struct nlattr *entry;
+	int r = 0;
 
-	while ((entry = rd_attr_next(&walk))) {
-		int r;
-
-		if ((entry->nla_type & NLA_TYPE_MASK) != places[kind].entry)
+	while (r >= 0 && rd_nla_next_nested(table, &entry)) {
+		if (mnl_attr_get_type(entry) != places[take->kind].entry)
 			continue;
-		if (rd_attrs_parse_nested(entry, rd_nldev_policy, RDMA_NLDEV_ATTR_MAX, attrs.v) < 0) {
-			gap->damaged = true;
-			continue;
-		}
-		r = take_entry(&attrs, kind, dev, res);
-		if (r < 0)
-			return r;
+		if (rd_nla_nested(entry, rd_nldev_policy, RDMA_NLDEV_ATTR_MAX, attrs.v))
+			r = take_entry(&attrs, take->kind, take->dev, take->res);
+		else
+			take->gap->damaged = true;
 	}
-	gap->damaged |= walk.left != 0;
-	return 0;
+	take->gap->damaged |= r >= 0 && !rd_nla_ended_nested(table, entry);
+	return r;
+}
+
+static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
+{
+	const struct take *take = arg;
+	struct rd_nldev_attrs attrs;
+
+	if (rd_nlmsg_error(type, body, size))
+		take->gap->code = rd_nlmsg_error(type, body, size);
+	take->gap->interrupted |= (rd_nlmsg_flags(body) & NLM_F_DUMP_INTR) != 0;
+	if (type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, places[take->kind].command))
+		return 0;
+	if (!rd_nla_table(body, size, rd_nldev_policy, RDMA_NLDEV_ATTR_MAX, attrs.v))
+		take->gap->damaged = true;
+	/* An answer about another device than the one that was asked about is none. */
+	if (!attrs.v[RDMA_NLDEV_ATTR_DEV_INDEX] ||
+	    mnl_attr_get_u32(attrs.v[RDMA_NLDEV_ATTR_DEV_INDEX]) != take->res->devs[take->dev].index)
+		return 0;
+	/* A list has a table, what was asked for by number has its attributes beside the device's. */
+	if (attrs.v[places[take->kind].table])
+		return take_table(take, attrs.v[places[take->kind].table]);
+	return attrs.v[places[take->kind].id] ? take_entry(&attrs, take->kind, take->dev, take->res) : 0;
 }
 
 int rd_nldev_take(const struct rd_bytes *answer, enum rd_res_kind kind, int dev, struct rd_res *res)
 {
-	struct rd_attr_walk walk = rd_nlmsg_walk(answer);
-	struct rd_res_gap *gap = &res->devs[dev].gaps[kind];
+	struct take take = { kind, dev, res, &res->devs[dev].gaps[kind] };
+
+	return rd_nlmsgs_each(answer, take_message, &take);
+}
+
+struct each {
+	unsigned command;
+	rd_nldev_fn *fn;
+	void *arg;
+};
+
+static int each_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
+{
+	const struct each *each = arg;
 	struct rd_nldev_attrs attrs;
-	struct rd_nlmsg msg;
 
-	while (rd_nlmsg_next(&walk, &msg)) {
-		int r = 0;
+	if (type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, each->command) ||
+	    !rd_nla_table(body, size, rd_nldev_policy, RDMA_NLDEV_ATTR_MAX, attrs.v))
+		return 0;
+	return each->fn(each->arg, &attrs);
+}
 
-		if (rd_nlmsg_error(&msg))
-			gap->code = rd_nlmsg_error(&msg);
-		gap->interrupted |= (msg.flags & NLM_F_DUMP_INTR) != 0;
-		if (msg.type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, places[kind].command))
-			continue;
-		if (rd_attrs_parse(msg.body, msg.size, rd_nldev_policy, RDMA_NLDEV_ATTR_MAX, attrs.v) < 0)
-			gap->damaged = true;
-		/* An answer about another device than the one that was asked about is none. */
-		if (!attrs.v[RDMA_NLDEV_ATTR_DEV_INDEX] ||
-		    mnl_attr_get_u32(attrs.v[RDMA_NLDEV_ATTR_DEV_INDEX]) != res->devs[dev].index)
-			continue;
-		/* A list has a table, what was asked for by number has its attributes beside the device's. */
-		if (attrs.v[places[kind].table])
-			r = take_table(attrs.v[places[kind].table], kind, dev, res);
-		else if (attrs.v[places[kind].id])
-			r = take_entry(&attrs, kind, dev, res);
-		if (r < 0)
-			return r;
-	}
-	gap->damaged |= walk.left != 0;
-	return 0;
+int rd_nldev_each(const struct rd_bytes *answer, unsigned command, rd_nldev_fn *fn, void *arg)
+{
+	struct each each = { command, fn, arg };
+
+	return rd_nlmsgs_each(answer, each_message, &each);
 }
 
 /* clang-format off */

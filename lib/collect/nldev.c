@@ -48,27 +48,22 @@ static int ask_device(const struct nldev *nl, unsigned command, uint16_t flags, 
 	return ask(nl, &request, ret, err);
 }
 
-/* The next message of this command, as attributes. */
-static bool next(struct rd_attr_walk *walk, unsigned command, struct rd_nldev_attrs *ret)
-{
-	struct rd_nlmsg msg;
+struct named {
+	struct rd_res *res;
+	const char *wanted; /* NULL: all */
+};
 
-	while (rd_nlmsg_next(walk, &msg))
-		if (msg.type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command) &&
-		    rd_attrs_parse(msg.body, msg.size, rd_nldev_policy, RDMA_NLDEV_ATTR_MAX, ret->v) == 0)
-			return true;
-	return false;
-}
-
-static int take_device(const struct rd_nldev_attrs *attrs, const char *wanted, struct rd_res *res)
+static int take_device(void *arg, const struct rd_nldev_attrs *attrs)
 {
+	const struct named *named = arg;
+	struct rd_res *res = named->res;
 	struct rd_res_dev *dev;
 	const char *name;
 
 	if (!attrs->v[RDMA_NLDEV_ATTR_DEV_INDEX] || !attrs->v[RDMA_NLDEV_ATTR_DEV_NAME] || res->n_devs >= DEVICES_MAX)
 		return 0;
 	name = mnl_attr_get_str(attrs->v[RDMA_NLDEV_ATTR_DEV_NAME]);
-	if ((wanted && strcmp(name, wanted) != 0) || rd_res_find_dev(res, name) >= 0)
+	if ((named->wanted && strcmp(name, named->wanted) != 0) || rd_res_find_dev(res, name) >= 0)
 		return 0;
 	if (rd_grow(&res->devs, &res->cap_devs, res->n_devs + 1, sizeof(*dev)) < 0)
 		return -ENOMEM;
@@ -97,8 +92,7 @@ static int compare_devices(const void *a, const void *b)
 static int collect_devices(const struct nldev *nl, const char *wanted, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes answer = { 0 };
-	struct rd_attr_walk walk;
-	struct rd_nldev_attrs attrs;
+	struct named named = { nl->res, wanted };
 	struct request request;
 	int r;
 
@@ -106,9 +100,8 @@ static int collect_devices(const struct nldev *nl, const char *wanted, struct rd
 	r = ask(nl, &request, &answer, err);
 	if (r < 0)
 		return r;
-	for (walk = rd_nlmsg_walk(&answer); next(&walk, RDMA_NLDEV_CMD_GET, &attrs);)
-		if (take_device(&attrs, wanted, nl->res) < 0)
-			return rd_err_set(err, ENOMEM, "RDMA netlink", "no memory for devices");
+	if (rd_nldev_each(&answer, RDMA_NLDEV_CMD_GET, take_device, &named) < 0)
+		return rd_err_set(err, ENOMEM, "RDMA netlink", "no memory for devices");
 	if (nl->res->n_devs > 0)
 		qsort(nl->res->devs, nl->res->n_devs, sizeof(*nl->res->devs), compare_devices);
 	else if (wanted)
@@ -116,63 +109,67 @@ static int collect_devices(const struct nldev *nl, const char *wanted, struct rd
 	return 0;
 }
 
+static int take_mode(void *arg, const struct rd_nldev_attrs *attrs)
+{
+	struct rd_res *res = arg;
+
+	if (attrs->v[RDMA_NLDEV_SYS_ATTR_NETNS_MODE])
+		RD_SET(res->netns_shared, mnl_attr_get_u8(attrs->v[RDMA_NLDEV_SYS_ATTR_NETNS_MODE]) == 1);
+	return 0;
+}
+
 /* Whether all network namespaces see all devices. Kernels before 5.2 do not say, and then they do. */
 static void collect_mode(const struct nldev *nl)
 {
 	_cleanup_bytes_ struct rd_bytes answer = { 0 };
-	struct rd_attr_walk walk;
-	struct rd_nldev_attrs attrs;
 	struct request request;
 
 	request_init(&request, RDMA_NLDEV_CMD_SYS_GET, 0);
-	if (ask(nl, &request, &answer, NULL) < 0)
-		return;
-	for (walk = rd_nlmsg_walk(&answer); next(&walk, RDMA_NLDEV_CMD_SYS_GET, &attrs);)
-		if (attrs.v[RDMA_NLDEV_SYS_ATTR_NETNS_MODE])
-			RD_SET(nl->res->netns_shared, mnl_attr_get_u8(attrs.v[RDMA_NLDEV_SYS_ATTR_NETNS_MODE]) == 1);
+	if (ask(nl, &request, &answer, NULL) == 0)
+		rd_nldev_each(&answer, RDMA_NLDEV_CMD_SYS_GET, take_mode, nl->res);
 }
 
-static void take_count(const struct nlattr *entry, struct rd_res_dev *dev)
+static int take_counts(void *arg, const struct rd_nldev_attrs *attrs)
 {
-	struct rd_nldev_attrs attrs = { 0 };
-	const char *name;
+	const struct nlattr *entry = NULL;
+	struct rd_nldev_attrs one = { 0 };
+	struct rd_res_dev *dev = arg;
 
-	if (rd_attrs_parse_nested(entry, rd_nldev_policy, RDMA_NLDEV_ATTR_MAX, attrs.v) < 0 ||
-	    !attrs.v[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME])
-		return;
-	name = mnl_attr_get_str(attrs.v[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME]);
-	for (int kind = 0; kind < RD_RES_KINDS; kind++)
-		if (strcmp(name, rd_res_kind_name(kind)) == 0)
-			RD_NLDEV_U64(&attrs, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, dev->used[kind]);
+	while (rd_nla_next_nested(attrs->v[RDMA_NLDEV_ATTR_RES_SUMMARY], &entry)) {
+		rd_nla_nested(entry, rd_nldev_policy, RDMA_NLDEV_ATTR_MAX, one.v);
+		if (!one.v[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME])
+			continue;
+		for (int kind = 0; kind < RD_RES_KINDS; kind++)
+			if (strcmp(mnl_attr_get_str(one.v[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME]),
+				   rd_res_kind_name(kind)) == 0)
+				RD_NLDEV_U64(&one, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, dev->used[kind]);
+	}
+	return 0;
 }
 
 static void collect_counts(const struct nldev *nl, int dev)
 {
 	_cleanup_bytes_ struct rd_bytes answer = { 0 };
-	struct rd_attr_walk walk, entries;
-	struct rd_nldev_attrs attrs;
-	const struct nlattr *entry;
 	struct rd_err err = { 0 };
 
-	if (ask_device(nl, RDMA_NLDEV_CMD_RES_GET, 0, dev, &answer, &err) < 0) {
+	if (ask_device(nl, RDMA_NLDEV_CMD_RES_GET, 0, dev, &answer, &err) == 0)
+		rd_nldev_each(&answer, RDMA_NLDEV_CMD_RES_GET, take_counts, &nl->res->devs[dev]);
+	else
 		rd_errlist_add(nl->errors, &err);
-		return;
-	}
-	for (walk = rd_nlmsg_walk(&answer); next(&walk, RDMA_NLDEV_CMD_RES_GET, &attrs);) {
-		if (!attrs.v[RDMA_NLDEV_ATTR_RES_SUMMARY])
-			continue;
-		entries = rd_attr_walk_nested(attrs.v[RDMA_NLDEV_ATTR_RES_SUMMARY]);
-		while ((entry = rd_attr_next(&entries)))
-			take_count(entry, &nl->res->devs[dev]);
-	}
+}
+
+static int take_driver(void *arg, const struct rd_nldev_attrs *attrs)
+{
+	struct rd_res_dev *dev = arg;
+
+	RD_NLDEV_U64(attrs, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, dev->driver_id);
+	return 0;
 }
 
 /* Which driver it is. Where ib_uverbs is not loaded, the question would load it: then it is not asked. */
 static void collect_driver(const struct nldev *nl, int dev)
 {
 	_cleanup_bytes_ struct rd_bytes answer = { 0 };
-	struct rd_attr_walk walk;
-	struct rd_nldev_attrs attrs;
 	struct request request;
 	uint64_t ino;
 
@@ -181,40 +178,43 @@ static void collect_driver(const struct nldev *nl, int dev)
 	request_init(&request, RDMA_NLDEV_CMD_GET_CHARDEV, 0);
 	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
 	mnl_attr_put_strz(request.head, RDMA_NLDEV_ATTR_CHARDEV_TYPE, "uverbs");
-	if (ask(nl, &request, &answer, NULL) < 0)
-		return;
-	for (walk = rd_nlmsg_walk(&answer); next(&walk, RDMA_NLDEV_CMD_GET_CHARDEV, &attrs);)
-		RD_NLDEV_U64(&attrs, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, nl->res->devs[dev].driver_id);
+	if (ask(nl, &request, &answer, NULL) == 0)
+		rd_nldev_each(&answer, RDMA_NLDEV_CMD_GET_CHARDEV, take_driver, &nl->res->devs[dev]);
+}
+
+struct ports {
+	struct rd_res *res;
+	int dev;
+};
+
+static int take_port(void *arg, const struct rd_nldev_attrs *attrs)
+{
+	const struct ports *ports = arg;
+	struct rd_res *res = ports->res;
+	struct rd_res_port *port;
+
+	if (!attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX])
+		return 0;
+	if (rd_grow(&res->ports, &res->cap_ports, res->n_ports + 1, sizeof(*port)) < 0)
+		return -ENOMEM;
+	port = &res->ports[res->n_ports++];
+	*port = (struct rd_res_port){ .dev = ports->dev, .num = mnl_attr_get_u32(attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX]) };
+	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_PORT_STATE, port->state);
+	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->phys_state);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_LID, port->lid);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_NDEV_INDEX, port->netdev_index);
+	return rd_nldev_text(attrs, RDMA_NLDEV_ATTR_NDEV_NAME, &port->netdev);
 }
 
 static int collect_ports(const struct nldev *nl, int dev)
 {
 	_cleanup_bytes_ struct rd_bytes answer = { 0 };
-	struct rd_res *res = nl->res;
-	struct rd_attr_walk walk;
-	struct rd_nldev_attrs attrs;
+	struct ports ports = { nl->res, dev };
 	struct rd_err err = { 0 };
 
-	if (ask_device(nl, RDMA_NLDEV_CMD_PORT_GET, NLM_F_DUMP, dev, &answer, &err) < 0) {
-		rd_errlist_add(nl->errors, &err);
-		return 0;
-	}
-	for (walk = rd_nlmsg_walk(&answer); next(&walk, RDMA_NLDEV_CMD_PORT_GET, &attrs);) {
-		struct rd_res_port *port;
-
-		if (!attrs.v[RDMA_NLDEV_ATTR_PORT_INDEX])
-			continue;
-		if (rd_grow(&res->ports, &res->cap_ports, res->n_ports + 1, sizeof(*port)) < 0)
-			return -ENOMEM;
-		port = &res->ports[res->n_ports++];
-		*port = (struct rd_res_port){ .dev = dev, .num = mnl_attr_get_u32(attrs.v[RDMA_NLDEV_ATTR_PORT_INDEX]) };
-		RD_NLDEV_U8(&attrs, RDMA_NLDEV_ATTR_PORT_STATE, port->state);
-		RD_NLDEV_U8(&attrs, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->phys_state);
-		RD_NLDEV_U32(&attrs, RDMA_NLDEV_ATTR_LID, port->lid);
-		RD_NLDEV_U32(&attrs, RDMA_NLDEV_ATTR_NDEV_INDEX, port->netdev_index);
-		if (rd_nldev_text(&attrs, RDMA_NLDEV_ATTR_NDEV_NAME, &port->netdev) < 0)
-			return -ENOMEM;
-	}
+	if (ask_device(nl, RDMA_NLDEV_CMD_PORT_GET, NLM_F_DUMP, dev, &answer, &err) == 0)
+		return rd_nldev_each(&answer, RDMA_NLDEV_CMD_PORT_GET, take_port, &ports);
+	rd_errlist_add(nl->errors, &err);
 	return 0;
 }
 
