@@ -2,6 +2,7 @@
 #include "cmd.h"
 
 extern const struct rd_cmd rd_cmd_trace_errno;
+extern const struct rd_cmd rd_cmd_qp_state;
 extern const struct rd_cmd rd_cmd_nic_map;
 extern const struct rd_cmd rd_cmd_topo_check;
 extern const struct rd_cmd rd_cmd_capture;
@@ -11,6 +12,7 @@ extern const struct rd_cmd rd_cmd_complete;
 /* clang-format off */
 const struct rd_cmd *const rd_commands[] = {
 	&rd_cmd_trace_errno,
+	&rd_cmd_qp_state,
 	&rd_cmd_nic_map,
 	&rd_cmd_topo_check,
 	&rd_cmd_capture,

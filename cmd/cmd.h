@@ -100,6 +100,17 @@ void rd_answer_init(const struct rd_ctx *ctx, struct rd_report *report);
  * a message printed. */
 int rd_answer_print(struct rd_ctx *ctx, const struct rd_report *report);
 
+/* Prints sections as tables, one behind the other, the findings and what to do about them below; -o names columns of the
+ * first. NULL report: tables alone. Returns report->status, or RD_EXIT_UNKNOWN with a message printed. */
+int rd_answer_tables(struct rd_ctx *ctx, const struct rd_report *report, const struct rd_section *const *sections,
+		     size_t n);
+
+/* Adds the findings, one line each and one for what to do. */
+void rd_answer_findings(const struct rd_report *report, struct rd_buf *out);
+
+/* The section of this key; NULL: it has none. */
+const struct rd_section *rd_report_section(const struct rd_report *report, const char *key);
+
 /* Whether report->metrics is going to be read. */
 static inline bool rd_metrics_wanted(const struct rd_ctx *ctx)
 {

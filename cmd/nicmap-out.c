@@ -18,79 +18,26 @@ static int no_memory(struct rd_ctx *ctx)
 	return rd_fail(ctx, &err);
 }
 
-void nicmap_findings(const struct nicmap *nm, struct rd_buf *out)
-{
-	static const char *const words[] = { "ok", "warning", "critical", "unknown" };
-
-	for (size_t i = 0; i < nm->report.n_findings; i++) {
-		const struct rd_finding *f = &nm->report.findings[i];
-		const char *parts[] = { f->subject, f->title, f->observed, f->expected };
-
-		rd_buf_printf(out, "%s%s:", i == 0 ? "\n" : "", words[f->severity]);
-		for (size_t p = 0; p < RD_ARRAY_SIZE(parts); p++) {
-			if (!parts[p])
-				continue;
-			rd_buf_str(out, p == 0 ? " " : p == 1 ? ": " : p == 2 ? "; " : "; wanted: ");
-			rd_buf_safe(out, parts[p], strlen(parts[p]));
-		}
-		rd_buf_str(out, "\n");
-	}
-}
-
-/* -o names columns of the first table. `nm`: whose findings to add; NULL: none. */
-static int print_tables(struct rd_ctx *ctx, const struct rd_section *const *sections, size_t n, const struct nicmap *nm)
-{
-	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_table_style style = ctx->globals.style;
-	struct rd_err err = { 0 };
-
-	for (size_t i = 0; i < n; i++) {
-		int r;
-
-		if (i > 0) {
-			style.columns = NULL;
-			rd_buf_str(&out, "\n");
-		}
-		r = rd_render_table(sections[i], &style, &out, &err);
-		if (r == -EINVAL)
-			return rd_fail_usage(ctx->cmd, &err);
-		if (r < 0)
-			return rd_fail(ctx, &err);
-	}
-	if (nm && !style.raw)
-		nicmap_findings(nm, &out);
-	rd_out(&out);
-	return nm ? nm->report.status : RD_EXIT_OK;
-}
-
 int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *const *sections, size_t n)
 {
-	return ctx->globals.json ? rd_answer_print(ctx, &nm->report) : print_tables(ctx, sections, n, nm);
-}
-
-static const struct rd_section *section_of(const struct rd_report *report, const char *key)
-{
-	for (size_t i = 0; i < report->n_sections; i++)
-		if (strcmp(report->sections[i]->key, key) == 0)
-			return report->sections[i];
-	return NULL;
+	return ctx->globals.json ? rd_answer_print(ctx, &nm->report) : rd_answer_tables(ctx, &nm->report, sections, n);
 }
 
 /* NICs, accelerators and distances; with -o or --raw the NICs alone, for scripts. */
 static int show_all(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *matrix)
 {
 	const struct nicmap_opts *opts = ctx->state;
-	const struct rd_section *sections[4] = { section_of(&nm->report, "nics") };
+	const struct rd_section *sections[4] = { rd_report_section(&nm->report, "nics") };
 	size_t n = 1;
 
 	if (opts->matrix) {
 		sections[0] = matrix;
 	} else if (opts->gids) {
-		sections[0] = section_of(&nm->report, "gids");
+		sections[0] = rd_report_section(&nm->report, "gids");
 	} else if (opts->assignment) {
-		sections[0] = section_of(&nm->report, "assignments");
+		sections[0] = rd_report_section(&nm->report, "assignments");
 	} else if (!ctx->globals.style.columns && !ctx->globals.style.raw && nm->host.n_gpus > 0) {
-		sections[n++] = section_of(&nm->report, "gpus");
+		sections[n++] = rd_report_section(&nm->report, "gpus");
 		if (matrix->n > 0)
 			sections[n++] = matrix;
 	}
@@ -171,7 +118,7 @@ int nicmap_show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu_name
 	    rd_report_nicmap(&nm->report, &nm->host, &nm->map) < 0 ||
 	    rd_report_bridges(&nm->report, &nm->host, from, nic, bridges, n, top) < 0)
 		return no_memory(ctx);
-	section = section_of(&nm->report, "bridges");
+	section = rd_report_section(&nm->report, "bridges");
 	if (!ctx->globals.json && !ctx->globals.style.raw && !ctx->globals.style.no_headings) {
 		_cleanup_buf_ struct rd_buf out = { 0 };
 
@@ -182,5 +129,5 @@ int nicmap_show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu_name
 	}
 	if (ctx->globals.json)
 		return rd_answer_print(ctx, &nm->report);
-	return print_tables(ctx, &section, 1, NULL);
+	return rd_answer_tables(ctx, NULL, &section, 1);
 }

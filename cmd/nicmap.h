@@ -40,7 +40,5 @@ int nicmap_live(struct rd_ctx *ctx);
 
 /* Prints the sections of the report as tables, each under an empty line; with --json the document. */
 int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *const *sections, size_t n);
-/* The findings, one line each. */
-void nicmap_findings(const struct nicmap *nm, struct rd_buf *out);
 
 #endif

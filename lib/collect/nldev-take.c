@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define AF_IB_FAMILY 27 /* AF_IB of the kernel, which libc does not name */
-
 /* Where the entries of a kind are, and under which attribute an entry has its own number. */
 static const struct {
 	uint16_t command, table, entry, id;
@@ -90,13 +88,13 @@ static void take_sockaddr(const struct nlattr *attr, struct rd_sockaddr *ret)
 	memcpy(&family, data, sizeof(family));
 	if (family == AF_INET) {
 		memcpy(ret->ip, data + 4, 4);
-	} else if (size >= 24 && (family == AF_INET6 || family == AF_IB_FAMILY)) {
+	} else if (size >= 24 && (family == AF_INET6 || family == RD_AF_IB)) {
 		memcpy(ret->ip, data + 8, 16);
 	} else {
 		return;
 	}
 	ret->family = family;
-	if (family != AF_IB_FAMILY)
+	if (family != RD_AF_IB)
 		ret->port = (uint16_t)(data[2] << 8 | data[3]);
 }
 
@@ -179,7 +177,7 @@ static int take_table(const struct take *take, const struct nlattr *table)
 static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	const struct take *take = arg;
-	struct rd_nldev_attrs attrs;
+	struct rd_nldev_attrs attrs = { 0 };
 
 	if (rd_nlmsg_error(type, body, size))
 		take->gap->code = rd_nlmsg_error(type, body, size);

@@ -89,6 +89,19 @@ static int compare_devices(const void *a, const void *b)
 	return rd_natural_compare(x->name, y->name);
 }
 
+/* Opening a socket of this protocol loads ib_core where it is missing: a look must not. */
+static int check_stack(struct rd_source *src, struct rd_err *err)
+{
+	uint64_t ino;
+	int r = src->ops->stat_ino(src, "/sys/class/infiniband", &ino, err);
+
+	if (r == -ENOENT) {
+		rd_err_set(err, ENOENT, "/sys/class/infiniband", "this host has no RDMA stack");
+		rd_err_hint(err, "modprobe ib_core, or the driver of the NIC; or read another host: --from BUNDLE");
+	}
+	return r;
+}
+
 static int collect_devices(const struct nldev *nl, const char *wanted, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes answer = { 0 };
@@ -324,6 +337,7 @@ static int collect_kind(const struct nldev *nl, enum rd_res_kind kind, int dev)
 	struct rd_err err = { 0 };
 	int r = ask_device(nl, rd_nldev_command(kind), NLM_F_DUMP, dev, &answer, &err);
 
+	nl->res->devs[dev].asked[kind] = true;
 	if (r == -ENOMEM)
 		return r;
 	/* Old kernels do not know all kinds (EOPNOTSUPP, EINVAL): that is no error, but no zero either. */
@@ -367,8 +381,10 @@ int rd_collect_res(struct rd_source *src, unsigned want, const char *device, str
 		   struct rd_errlist *errors, struct rd_err *err)
 {
 	struct nldev nl = { .src = src, .res = ret, .errors = errors };
-	int r = collect_devices(&nl, device, err);
+	int r = check_stack(src, err);
 
+	if (!r)
+		r = collect_devices(&nl, device, err);
 	if (r < 0)
 		return r;
 	collect_mode(&nl);

@@ -108,6 +108,8 @@ struct rd_qp {
 	char *why;		       /* of the verdict; owned */
 };
 
+#define RD_AF_IB 27 /* the kernel's AF_IB, which libc does not name */
+
 /* A connection of rdma_cm. */
 struct rd_cm_id {
 	int dev; /* -1: bound to no device */
@@ -115,7 +117,7 @@ struct rd_cm_id {
 	RD_FIELD(uint32_t) ps; /* port space: 0x0106 TCP, 0x0111 UDP, 0x013f IB, 0x0002 IPoIB */
 	RD_FIELD(uint8_t) state, type;
 	struct rd_sockaddr {
-		uint16_t family; /* AF_INET, AF_INET6, AF_IB; 0: none */
+		uint16_t family; /* AF_INET, AF_INET6, RD_AF_IB; 0: none */
 		uint16_t port;	 /* of UDP or TCP, host byte order */
 		uint8_t ip[16];	 /* the first 4 of an IPv4 address; the GID of AF_IB */
 	} src, dst;
@@ -169,6 +171,7 @@ struct rd_res_dev {
 	RD_FIELD(uint8_t) node_type;
 	RD_FIELD(uint64_t) driver_id;	       /* enum rdma_driver_id of rdma/ib_user_ioctl_verbs.h */
 	RD_FIELD(uint64_t) used[RD_RES_KINDS]; /* the kernel's summary, over all namespaces */
+	bool asked[RD_RES_KINDS];	       /* lists that were asked for */
 	uint64_t listed[RD_RES_KINDS];	       /* of them, those that we were shown */
 	struct rd_res_gap gaps[RD_RES_KINDS];  /* of the lists */
 	struct rd_res_limits limits;

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* qp-state: every queue pair, and what state it is in. */
+#include <errno.h>
+#include <string.h>
+
+#include "collect/nldev.h"
+#include "qp.h"
+#include "report/report-qp.h"
+
+static int take_by(const char *arg, struct qp_opts *opts, struct rd_err *err)
+{
+	for (int by = 0; by < RD_BYS; by++)
+		if (strcmp(arg, rd_qp_by_name(by)) == 0) {
+			opts->by = by;
+			opts->grouped = true;
+			return 0;
+		}
+	rd_err_set(err, EINVAL, "--by", "\"%s\" is nothing to group by", arg);
+	rd_err_hint(err, "state, pid, device, peer or job");
+	return -EINVAL;
+}
+
+static int qp_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct qp_opts *opts = ctx->state;
+	const struct {
+		const char *name;
+		bool *flag;
+	} flags[] = { { "summary", &opts->summary }, { "fail", &opts->fail } };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(flags); i++)
+		if (strcmp(opt->name, flags[i].name) == 0) {
+			*flags[i].flag = true;
+			return 0;
+		}
+	if (strcmp(opt->name, "by") == 0)
+		return take_by(arg, opts, err);
+	return rd_qp_filter_set(&opts->filter, opt->name, arg, err);
+}
+
+/* No devices: with --json an empty list says so, too. */
+static int no_devices(struct rd_ctx *ctx, struct qp_look *look, struct rd_err *err)
+{
+	if (!err->code) {
+		rd_err_set(err, ENODEV, "RDMA netlink", "there is no RDMA device in this network namespace");
+		rd_err_hint(err, "rdmadiag nic-map says which NICs there are; or load the driver of one");
+	}
+	if (!ctx->globals.json)
+		return rd_fail(ctx, err);
+	rd_errlist_add(&look->report.errors, err);
+	if (qp_fill(ctx, look) < 0)
+		return qp_no_memory(ctx);
+	look->report.status = RD_EXIT_UNKNOWN;
+	return rd_answer_print(ctx, &look->report);
+}
+
+static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
+{
+	struct rd_err err = { 0 };
+	struct qp_look look;
+	int r;
+
+	(void)argc;
+	(void)argv;
+	r = qp_load(ctx, ctx->source, &look, &err);
+	if (r < 0 || look.res.n_devs == 0)
+		r = no_devices(ctx, &look, &err);
+	else
+		r = qp_fill(ctx, &look) < 0 ? qp_no_memory(ctx) : qp_show(ctx, &look);
+	qp_look_deinit(&look);
+	return r;
+}
+
+static int qp_record(struct rd_source *source, struct rd_err *err)
+{
+	struct rd_res res = { 0 };
+	int r = rd_collect_res(source, RD_WANT_ALL, NULL, &res, NULL, err);
+
+	rd_res_deinit(&res);
+	return r;
+}
+
+static const struct rd_opt qp_options[] = {
+	{ "device", 0, "IBDEV,…", "only of these RDMA devices", "ibdev" },
+	{ "pid", 0, "PID,…", "only of these processes", "pid" },
+	{ "comm", 0, "PATTERN", "only of processes (or parts of the kernel) of this name", NULL },
+	{ "job", 0, "PATTERN", "only of this job (slurm:42 takes its steps, too)", NULL },
+	{ "state", 0, "STATE,…", "only in these states; '!RTS' or ^RTS: all but",
+	  "RESET|INIT|RTR|RTS|SQD|SQE|ERR|unknown" },
+	{ "type", 0, "TYPE,…", "only of these types; likewise", "RC|UC|UD|GSI|SMI|RAW_PACKET|XRC_INI|XRC_TGT|DRIVER" },
+	{ "lqpn", 0, "N,…", "only with these numbers", NULL },
+	{ "rqpn", 0, "N,…", "only connected to these numbers", NULL },
+	{ "peer", 0, "ADDRESS", "only connected to this GID or IP address", NULL },
+	{ "by", 0, "WHAT", "count them by state, pid, device, peer or job", "state|pid|device|peer|job" },
+	{ "summary", 0, NULL, "how many QPs, CQs, MRs … are in use, of how many, and who holds them", NULL },
+	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", NULL },
+	{ 0 },
+};
+
+const struct rd_cmd rd_cmd_qp_state = {
+	.name = "qp-state",
+	.summary = "every queue pair: its state, whose it is, who is at the other end",
+	.opts = qp_options,
+	.description =
+		"Lists the queue pairs that the kernel keeps account of, over RDMA netlink: device, number, type, state, the\n"
+		"number at the other end, process, job, and the peer's address where a connection names it. No privilege is\n"
+		"needed. A device that cannot be asked about one queue pair does not hide the others.\n",
+	.examples = "  rdmadiag qp-state\n"
+		    "  rdmadiag qp-state --state '!RTS' --type RC\n"
+		    "  rdmadiag qp-state --by peer\n"
+		    "  rdmadiag qp-state --summary\n"
+		    "  rdmadiag --from host17.tar.zst qp-state --job slurm:4711 --json\n",
+	.columns = rd_qp_columns,
+	.n_columns = RD_QP_COLUMNS,
+	.state_size = sizeof(struct qp_opts),
+	.option = qp_option,
+	.record = qp_record,
+	.run = qp_run,
+};

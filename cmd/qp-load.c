@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "qp.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/qp.h"
+#include "collect/nldev.h"
+
+void qp_look_deinit(struct qp_look *look)
+{
+	rd_report_deinit(&look->report);
+	rd_remarks_deinit(&look->remarks);
+	rd_res_deinit(&look->res);
+	free(look->chosen);
+}
+
+static unsigned wanted(const struct qp_opts *opts)
+{
+	return opts->summary ? RD_WANT_ALL : RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS;
+}
+
+/* Each name in the list is a device that there is. */
+static int check_devices(const struct rd_res *res, const char *list, struct rd_err *err)
+{
+	for (const char *at = list; at && *at; at += *at == ',') {
+		_cleanup_free_ char *name = strndup(at, strcspn(at, ","));
+
+		if (!name)
+			return rd_err_set(err, ENOMEM, "--device", "no memory");
+		if (rd_res_find_dev(res, name) < 0) {
+			rd_err_set(err, ENODEV, name, "there is no such RDMA device");
+			rd_err_hint(err, RD_PROGRAM " nic-map");
+			return -ENODEV;
+		}
+		at += strlen(name);
+	}
+	return 0;
+}
+
+static int choose(const struct qp_opts *opts, struct qp_look *look)
+{
+	look->chosen = calloc(look->res.n_qps + 1, sizeof(*look->chosen));
+	if (!look->chosen)
+		return -ENOMEM;
+	for (size_t i = 0; i < look->res.n_qps; i++)
+		look->chosen[i] = rd_qp_filter_matches(&opts->filter, &look->res, &look->res.qps[i]);
+	return 0;
+}
+
+int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_look *look, struct rd_err *err)
+{
+	const struct qp_opts *opts = ctx->state;
+	const char *devices = opts->filter.devices;
+	int r;
+
+	*look = (struct qp_look){ 0 };
+	rd_answer_init(ctx, &look->report);
+	/* Of one device only that is asked; with several, all are, and then chosen from. */
+	r = rd_collect_res(source, wanted(opts), devices && !strchr(devices, ',') ? devices : NULL, &look->res,
+			   &look->report.errors, err);
+	if (r < 0)
+		return r;
+	r = check_devices(&look->res, devices, err);
+	if (r < 0)
+		return r;
+	r = rd_res_link(&look->res);
+	if (!r)
+		r = rd_res_remarks(&look->res, &look->remarks);
+	if (!r)
+		r = choose(opts, look);
+	return r < 0 ? rd_err_set(err, -r, ctx->cmd->name, "no memory for the queue pairs") : 0;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* qp-state's tables and documents. */
+#include "qp.h"
+
+#include <errno.h>
+
+#include "analyse/qp-groups.h"
+#include "report/finding.h"
+#include "report/report-qp.h"
+
+int qp_no_memory(struct rd_ctx *ctx)
+{
+	struct rd_err err;
+
+	rd_err_set(&err, ENOMEM, ctx->cmd->name, "no memory for the report");
+	return rd_fail(ctx, &err);
+}
+
+static int fill_groups(const struct qp_opts *opts, struct qp_look *look)
+{
+	struct rd_qp_groups groups = { 0 };
+	int r = rd_qp_group_by(&look->res, look->chosen, opts->by, &groups);
+
+	if (!r)
+		r = rd_report_qp_groups(&look->report, &look->res, &groups);
+	if (!r && opts->by == RD_BY_PEER)
+		r = rd_qp_groups_remarks(&look->res, &groups, &look->remarks);
+	rd_qp_groups_deinit(&groups);
+	return r;
+}
+
+static int fill_processes(struct qp_look *look)
+{
+	struct rd_res_holders holders = { 0 };
+	int r = rd_res_hold(&look->res, &holders);
+
+	if (!r)
+		r = rd_report_qp_processes(&look->report, &look->res, &holders);
+	free(holders.v);
+	return r;
+}
+
+int qp_fill(const struct rd_ctx *ctx, struct qp_look *look)
+{
+	const struct qp_opts *opts = ctx->state;
+	int r = rd_report_qps(&look->report, &look->res, look->chosen);
+
+	if (!r)
+		r = rd_report_qp_summary(&look->report, &look->res);
+	if (!r && opts->summary)
+		r = fill_processes(look);
+	if (!r && opts->grouped)
+		r = fill_groups(opts, look);
+	if (!r)
+		r = rd_report_add_remarks(&look->report, &look->remarks);
+	if (!r && opts->fail)
+		look->report.status = rd_report_judge(&look->report);
+	return r;
+}
+
+/* Of the columns of groups, those that say something. */
+static const char *group_columns(enum rd_qp_by by)
+{
+#define STATES "qps,reset,init,rtr,rts,sqd,sqe,err,unknown,stuck"
+	switch (by) {
+	case RD_BY_PID:
+		return "group,comm,job," STATES;
+	case RD_BY_PEER:
+		return "ibdev,group,health," STATES;
+	case RD_BY_STATE:
+		return "group,qps,stuck";
+	default:
+		return "group," STATES;
+	}
+#undef STATES
+}
+
+int qp_show(struct rd_ctx *ctx, struct qp_look *look)
+{
+	const struct qp_opts *opts = ctx->state;
+	const struct rd_section *sections[2] = { rd_report_section(&look->report, "qps") };
+	size_t n = 1;
+
+	if (ctx->globals.json || rd_metrics_wanted(ctx))
+		return rd_answer_print(ctx, &look->report);
+	if (opts->grouped) {
+		sections[0] = rd_report_section(&look->report, "groups");
+		if (!ctx->globals.style.columns)
+			ctx->globals.style.columns = group_columns(opts->by);
+	}
+	if (opts->summary) {
+		sections[0] = rd_report_section(&look->report, "summary");
+		if (!ctx->globals.style.raw && !ctx->globals.style.columns)
+			sections[n++] = rd_report_section(&look->report, "processes");
+	}
+	return rd_answer_tables(ctx, &look->report, sections, n);
+}

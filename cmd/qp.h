@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* qp-state's parts. */
+#ifndef RD_CMD_QP_H
+#define RD_CMD_QP_H
+
+#include "analyse/qp-filter.h"
+#include "cmd.h"
+#include "model/qp-groups.h"
+#include "model/remark.h"
+
+struct qp_opts {
+	struct rd_qp_filter filter;
+	bool grouped, summary, fail;
+	enum rd_qp_by by;
+};
+
+/* One look. */
+struct qp_look {
+	struct rd_res res;
+	bool *chosen; /* by the filter; res.n_qps entries */
+	struct rd_remarks remarks;
+	struct rd_report report;
+};
+
+/* Reads what the options need from `source`, joins, judges and chooses. What it leaves is to be released in any case. */
+int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_look *look, struct rd_err *err);
+void qp_look_deinit(struct qp_look *look);
+
+/* Fills the report of a look: queue pairs and summary, and what the options add. 0 or -ENOMEM. */
+int qp_fill(const struct rd_ctx *ctx, struct qp_look *look);
+
+/* Prints it. */
+int qp_show(struct rd_ctx *ctx, struct qp_look *look);
+
+/* "no memory for the report", as exit code. */
+int qp_no_memory(struct rd_ctx *ctx);
+
+#endif

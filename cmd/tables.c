@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A report as tables, with what there is to say below them. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <string.h>
+
+const struct rd_section *rd_report_section(const struct rd_report *report, const char *key)
+{
+	for (size_t i = 0; i < report->n_sections; i++)
+		if (strcmp(report->sections[i]->key, key) == 0)
+			return report->sections[i];
+	return NULL;
+}
+
+void rd_answer_findings(const struct rd_report *report, struct rd_buf *out)
+{
+	static const char *const words[] = { "ok", "warning", "critical", "unknown" };
+
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct rd_finding *f = &report->findings[i];
+		const char *parts[] = { f->subject, f->title, f->observed, f->expected };
+
+		rd_buf_printf(out, "%s%s:", i == 0 ? "\n" : "", words[f->severity]);
+		for (size_t p = 0; p < RD_ARRAY_SIZE(parts); p++) {
+			if (!parts[p])
+				continue;
+			rd_buf_str(out, p == 0 ? " " : p == 1 ? ": " : p == 2 ? "; " : "; wanted: ");
+			rd_buf_safe(out, parts[p], strlen(parts[p]));
+		}
+		rd_buf_str(out, "\n");
+		if (!f->fix)
+			continue;
+		rd_buf_str(out, "  try: ");
+		rd_buf_safe(out, f->fix, strlen(f->fix));
+		rd_buf_str(out, "\n");
+	}
+}
+
+int rd_answer_tables(struct rd_ctx *ctx, const struct rd_report *report, const struct rd_section *const *sections,
+		     size_t n)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_table_style style = ctx->globals.style;
+	struct rd_err err = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		int r;
+
+		if (i > 0) {
+			style.columns = NULL;
+			rd_buf_str(&out, "\n");
+		}
+		r = rd_render_table(sections[i], &style, &out, &err);
+		if (r == -EINVAL)
+			return rd_fail_usage(ctx->cmd, &err);
+		if (r < 0)
+			return rd_fail(ctx, &err);
+	}
+	if (report && !style.raw)
+		rd_answer_findings(report, &out);
+	rd_out(&out);
+	return report ? report->status : RD_EXIT_OK;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/qp.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "analyse/job.h"
+#include "base/err.h"
+#include "base/text.h"
+
+/* enum rdma_driver_id of rdma/ib_user_ioctl_verbs.h */
+#define DRIVER_MLX5 1
+#define DRIVER_RXE 14
+
+#define NEARLY_ALL 0.9
+
+bool rd_qp_is_connected_type(const struct rd_qp *qp)
+{
+	return qp->type.known == RD_OK && (qp->type.v == RD_QPT_RC || qp->type.v == RD_QPT_UC ||
+					   qp->type.v == RD_QPT_XRC_INI || qp->type.v == RD_QPT_XRC_TGT);
+}
+
+bool rd_qp_has_failed(const struct rd_qp *qp)
+{
+	return qp->state.known == RD_OK && (qp->state.v == RD_QPS_SQE || qp->state.v == RD_QPS_ERR);
+}
+
+bool rd_res_dev_hides_qps(const struct rd_res_dev *dev)
+{
+	return dev->driver_id.known == RD_OK ? dev->driver_id.v == DRIVER_MLX5 : strncmp(dev->name, "mlx5_", 5) == 0;
+}
+
+bool rd_res_dev_is_rxe(const struct rd_res_dev *dev)
+{
+	return dev->driver_id.known == RD_OK && dev->driver_id.v == DRIVER_RXE;
+}
+
+/* The first QP of this number; they are sorted by device and number. */
+static struct rd_qp *find_qp(struct rd_res *res, int dev, uint32_t lqpn)
+{
+	size_t low = 0, high = res->n_qps;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct rd_qp *qp = &res->qps[middle];
+
+		if (qp->dev < dev || (qp->dev == dev && qp->lqpn.v < lqpn))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == res->n_qps || res->qps[low].dev != dev || res->qps[low].lqpn.v != lqpn)
+		return NULL;
+	return &res->qps[low];
+}
+
+/* An IP address is a GID on RoCE only; on InfiniBand it is an address of IPoIB. */
+static void set_peer(const struct rd_res *res, struct rd_qp *qp, const struct rd_sockaddr *peer)
+{
+	const char *protocol = res->devs[qp->dev].protocol;
+	bool roce = protocol && strcmp(protocol, "roce") == 0;
+
+	if (!rd_qp_is_connected_type(qp))
+		return;
+	if (peer->family == AF_INET && roce) {
+		memset(qp->peer_gid, 0, 10);
+		memset(qp->peer_gid + 10, 0xff, 2);
+		memcpy(qp->peer_gid + 12, peer->ip, 4);
+		qp->has_peer_gid = true;
+	} else if ((peer->family == AF_INET6 && roce) || peer->family == RD_AF_IB) {
+		memcpy(qp->peer_gid, peer->ip, 16);
+		qp->has_peer_gid = true;
+	}
+}
+
+int rd_res_link(struct rd_res *res)
+{
+	for (size_t i = 0; i < res->n_procs; i++)
+		if (!res->procs[i].job)
+			res->procs[i].job = rd_job_from_cgroup(res->procs[i].cgroup);
+	for (size_t i = 0; i < res->n_cm_ids; i++) {
+		const struct rd_cm_id *cm_id = &res->cm_ids[i];
+		struct rd_qp *qp = cm_id->lqpn.known == RD_OK ? find_qp(res, cm_id->dev, cm_id->lqpn.v) : NULL;
+
+		if (!qp)
+			continue;
+		qp->cm_id = (int)i;
+		set_peer(res, qp, &cm_id->dst);
+	}
+	return 0;
+}
+
+/* `missing` of what the kernel counts, and why. */
+static int remark_missing(const struct rd_res *res, const struct rd_res_dev *dev, struct rd_remarks *remarks)
+{
+	const struct rd_res_gap *gap = &dev->gaps[RD_RES_QP];
+	uint64_t used = dev->used[RD_RES_QP].v, listed = dev->listed[RD_RES_QP];
+	struct rd_remark remark = {
+		.id = "qps-not-listed",
+		.gravity = RD_REMARK_UNKNOWN,
+		.title = "the list of queue pairs is not complete",
+		.why = "A queue pair that is not shown may be the one that hangs.",
+	};
+
+	if (dev->used[RD_RES_QP].known != RD_OK || listed >= used) {
+		if (!gap->damaged && !gap->interrupted && !(gap->code && dev->used[RD_RES_QP].known != RD_OK))
+			return 0;
+		remark.observed = gap->code ? rd_text("the kernel broke off the list: %s", rd_errno_text(gap->code)) :
+					      rd_text("the kernel's answer was %s",
+						      gap->damaged ? "damaged" : "interrupted by changes");
+		remark.fix = strdup("look again");
+	} else if (gap->code) {
+		remark.observed =
+			rd_text("%llu of %llu: the kernel broke off the list (%s), and numbers do not find the rest",
+				(unsigned long long)listed, (unsigned long long)used, rd_errno_text(gap->code));
+		remark.fix = strdup("dmesg: the device does not answer; rdma resource show qp fails likewise");
+	} else {
+		remark.observed = rd_text("%llu of %llu: the others belong to other PID namespaces, or to the kernel",
+					  (unsigned long long)listed, (unsigned long long)used);
+		remark.fix = strdup("look from the host's own PID namespace");
+	}
+	(void)res;
+	remark.subject = strdup(dev->name);
+	return rd_remark_add(remarks, &remark);
+}
+
+static int remark_queries(const struct rd_res *res, int dev, struct rd_remarks *remarks)
+{
+	struct rd_remark remark = {
+		.id = "qp-query-failed",
+		.gravity = RD_REMARK_WARNING,
+		.title = "the device does not say what state queue pairs are in",
+		.why = "A driver that cannot query its queue pairs has mostly lost its firmware.",
+	};
+	size_t n = 0;
+	int code = 0;
+
+	for (size_t i = 0; i < res->n_qps; i++)
+		if (res->qps[i].dev == dev && res->qps[i].query_errno) {
+			n++;
+			code = res->qps[i].query_errno;
+		}
+	if (n == 0)
+		return 0;
+	remark.subject = strdup(res->devs[dev].name);
+	remark.observed = rd_text("%zu of them: %s", n, rd_errno_text(code));
+	remark.fix = rd_text("dmesg | grep %s; devlink health show", res->devs[dev].name);
+	return rd_remark_add(remarks, &remark);
+}
+
+static int remark_limits(const struct rd_res_dev *dev, struct rd_remarks *remarks)
+{
+	int r = 0;
+
+	for (int kind = 0; kind < RD_RES_KINDS && !r; kind++) {
+		struct rd_remark remark = {
+			.id = "resource-exhausted",
+			.title = "nearly all that the device allows is in use",
+			.why = "The next program that asks for one gets ENOMEM.",
+		};
+		uint64_t max = dev->limits.max[kind].v, used = dev->used[kind].v;
+
+		if (dev->limits.max[kind].known != RD_OK || dev->used[kind].known != RD_OK || max == 0 ||
+		    (double)used < NEARLY_ALL * (double)max)
+			continue;
+		remark.gravity = used >= max ? RD_REMARK_CRITICAL : RD_REMARK_WARNING;
+		remark.subject = rd_text("%s %s", dev->name, rd_res_kind_name(kind));
+		remark.observed = rd_text("%llu of %llu", (unsigned long long)used, (unsigned long long)max);
+		remark.fix = strdup("rdmadiag qp-state --summary: end the process that holds most of them");
+		r = rd_remark_add(remarks, &remark);
+	}
+	return r;
+}
+
+static int remark_hidden_procs(const struct rd_res *res, struct rd_remarks *remarks)
+{
+	struct rd_remark remark = {
+		.id = "process-hidden",
+		.gravity = RD_REMARK_UNKNOWN,
+		.title = "processes that own RDMA resources have no name here",
+		.why = "Their job cannot be told.",
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < res->n_procs; i++)
+		n += !res->procs[i].comm;
+	if (n == 0)
+		return 0;
+	remark.subject = strdup("/proc");
+	remark.observed = rd_text("%zu of %zu: ended meanwhile, or hidden from this user", n, res->n_procs);
+	remark.fix = strdup("run it as root, or without hidepid=");
+	return rd_remark_add(remarks, &remark);
+}
+
+static int remark_netns(const struct rd_res *res, struct rd_remarks *remarks)
+{
+	struct rd_remark remark = {
+		.id = "netns-exclusive",
+		.gravity = RD_REMARK_OK,
+		.title = "devices of other network namespaces are not visible",
+		.why = "The RDMA subsystem's mode is exclusive: each network namespace sees its own devices only.",
+	};
+
+	if (res->netns_shared.known != RD_OK || res->netns_shared.v)
+		return 0;
+	remark.subject = strdup("network namespace");
+	remark.fix = strdup("ip netns exec NAME rdmadiag qp-state");
+	return rd_remark_add(remarks, &remark);
+}
+
+int rd_res_remarks(const struct rd_res *res, struct rd_remarks *remarks)
+{
+	int r = remark_netns(res, remarks);
+
+	for (size_t i = 0; i < res->n_devs && !r; i++) {
+		r = remark_missing(res, &res->devs[i], remarks);
+		if (!r)
+			r = remark_queries(res, (int)i, remarks);
+		if (!r)
+			r = remark_limits(&res->devs[i], remarks);
+	}
+	return r ? r : remark_hidden_procs(res, remarks);
+}

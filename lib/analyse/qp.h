@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What follows from the kernel's account of RDMA resources: jobs, peers, what is missing from it, what runs out. */
+#ifndef RD_ANALYSE_QP_H
+#define RD_ANALYSE_QP_H
+
+#include "model/qp.h"
+#include "model/remark.h"
+
+/* Names the job of each process; joins each QP with the connection that it belongs to, and takes the peer's GID from that
+ * where its address is a GID (RoCE, AF_IB). -ENOMEM. */
+int rd_res_link(struct rd_res *res);
+
+/* Whether a QP of this type has one peer, once connected. */
+bool rd_qp_is_connected_type(const struct rd_qp *qp);
+
+/* SQE or ERR; false where the state is not known. */
+bool rd_qp_has_failed(const struct rd_qp *qp);
+
+/*
+ * Programs can make queue pairs of this device that the kernel keeps no account of (mlx5: by DEVX, as UCX's DC transport,
+ * DOCA and NVSHMEM's IBGDA do). What concludes from a QP's absence has to say so.
+ */
+bool rd_res_dev_hides_qps(const struct rd_res_dev *dev);
+
+/* A device's soft-RoCE driver takes retry_cnt 7 for "for ever". */
+bool rd_res_dev_is_rxe(const struct rd_res_dev *dev);
+
+/* What is missing from the listing and why: other namespaces, dumps that broke off, devices that did not answer. And, from
+ * the summary, what is about to run out. -ENOMEM. */
+int rd_res_remarks(const struct rd_res *res, struct rd_remarks *remarks);
+
+#endif
