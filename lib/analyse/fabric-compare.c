@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/fabric-compare.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+
+struct comparison {
+	const struct rd_fabric *plan, *now;
+	size_t *to_now, *to_plan; /* the node's other self; RD_NONE: none */
+	bool *replaced;		  /* of a node of the plan: by another GUID */
+	bool *told;		  /* of a port of now: is part of what was said */
+	struct rd_remarks *remarks;
+};
+
+static char *port_text(const struct rd_fabric *fabric, size_t port)
+{
+	const struct rd_fabric_port *p = port == RD_NONE ? NULL : &fabric->ports[port];
+
+	if (!p)
+		return strdup("nothing");
+	return rd_text("%s (0x%016" PRIx64 ") port %u", rd_fabric_name(&fabric->nodes[p->node]),
+		       fabric->nodes[p->node].guid, p->number);
+}
+
+static char *node_text(const struct rd_fabric *fabric, size_t node)
+{
+	return rd_text("%s (0x%016" PRIx64 ")", rd_fabric_name(&fabric->nodes[node]), fabric->nodes[node].guid);
+}
+
+static int say(struct comparison *c, const struct rd_remark *remark)
+{
+	return rd_remark_add(c->remarks, remark);
+}
+
+/* The port of the other fabric that has this identity; RD_NONE. */
+static size_t other_port(const struct rd_fabric *from, const size_t *map, const struct rd_fabric *to, size_t port)
+{
+	size_t node = port == RD_NONE ? RD_NONE : map[from->ports[port].node];
+
+	if (node == RD_NONE || node >= to->n_nodes)
+		return RD_NONE;
+	return rd_fabric_find_port(to, to->nodes[node].guid, from->ports[port].number);
+}
+
+/* ---- nodes */
+
+static int map_nodes(struct comparison *c)
+{
+	_cleanup_free_ bool *gone = calloc(c->now->n_nodes + 1, sizeof(*gone));
+
+	if (!gone)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->now->n_nodes; i++)
+		c->to_plan[i] = RD_NONE;
+	for (size_t i = 0; i < c->now->n_ports; i++)
+		gone[c->now->ports[i].node] = c->now->ports[i].presence == RD_PORT_GONE; /* all of a node, or none */
+	for (size_t i = 0; i < c->plan->n_nodes; i++) {
+		size_t node = rd_fabric_find_node(c->now, c->plan->nodes[i].guid);
+
+		c->to_now[i] = node != RD_NONE && !gone[node] ? node : RD_NONE;
+		if (c->to_now[i] != RD_NONE)
+			c->to_plan[node] = i;
+	}
+	for (size_t i = 0; i < c->now->n_nodes; i++)
+		if (gone[i])
+			c->to_plan[i] = c->plan->n_nodes; /* neither there nor too many */
+	return 0;
+}
+
+/* A missing node of the plan, and the new one at the same port of a neighbour that both know. */
+static void find_replacements(struct comparison *c)
+{
+	for (size_t i = 0; i < c->plan->n_ports; i++) {
+		const struct rd_fabric_port *port = &c->plan->ports[i];
+		size_t peer = other_port(c->plan, c->to_now, c->now, port->peer), node;
+
+		if (c->to_now[port->node] != RD_NONE || peer == RD_NONE || c->now->ports[peer].peer == RD_NONE)
+			continue;
+		node = c->now->ports[c->now->ports[peer].peer].node;
+		if (c->to_plan[node] != RD_NONE || c->now->nodes[node].kind != c->plan->nodes[port->node].kind ||
+		    c->now->ports[c->now->ports[peer].peer].number != port->number)
+			continue;
+		c->to_now[port->node] = node;
+		c->to_plan[node] = port->node;
+		c->replaced[port->node] = true;
+	}
+}
+
+static int say_replaced(struct comparison *c, size_t node)
+{
+	struct rd_remark remark = {
+		.id = "fabric-node-replaced",
+		.gravity = RD_REMARK_WARNING,
+		.title = "another node sits where the plan has this one",
+		.why = "a part was swapped; the plan, and whatever goes by GUIDs, names the old one",
+		.subject = node_text(c->plan, node),
+		.observed = node_text(c->now, c->to_now[node]),
+		.expected = node_text(c->plan, node),
+		.fix = strdup("if this was meant: save the topology anew with --save-topology"),
+	};
+
+	return say(c, &remark);
+}
+
+static int say_missing_node(struct comparison *c, size_t node)
+{
+	bool host = c->plan->nodes[node].kind == RD_NODE_CA;
+	struct rd_remark remark = {
+		.id = "fabric-node-missing",
+		.gravity = RD_REMARK_CRITICAL,
+		.title = host ? "an adapter of the plan is not in the fabric" :
+				"a switch of the plan is not in the fabric",
+		.why = host ? "its host can take no part in a job" :
+			      "all that hangs on it is cut off, or has fewer ways",
+		.subject = node_text(c->plan, node),
+		.observed = strdup("not found"),
+		.expected = rd_text("a %s with %u ports", host ? "channel adapter" : "switch",
+				    c->plan->nodes[node].n_ports),
+		.fix = strdup(host ? "on the host: ibstat, dmesg; is it powered, is the cable plugged at both ends" :
+				     "is it powered; look at the ports of its neighbours in the plan"),
+	};
+
+	return say(c, &remark);
+}
+
+static int say_extra_node(struct comparison *c, size_t node)
+{
+	struct rd_remark remark = {
+		.id = "fabric-node-extra",
+		.gravity = RD_REMARK_WARNING,
+		.title = "a node that the plan does not have",
+		.why = "somebody connected it after the plan was saved, or to the wrong fabric",
+		.subject = node_text(c->now, node),
+		.observed = strdup("found"),
+		.expected = strdup("not in the plan"),
+		.fix = strdup("if this was meant: save the topology anew with --save-topology"),
+	};
+
+	return say(c, &remark);
+}
+
+static int compare_nodes(struct comparison *c)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < c->plan->n_nodes; i++) {
+		if (c->to_now[i] == RD_NONE)
+			r = say_missing_node(c, i);
+		else if (c->replaced[i])
+			r = say_replaced(c, i);
+	}
+	for (size_t i = 0; !r && i < c->now->n_nodes; i++)
+		if (c->to_plan[i] == RD_NONE)
+			r = say_extra_node(c, i);
+	return r;
+}
+
+/* ---- cables */
+
+static int say_cable(struct comparison *c, size_t planned, size_t now, size_t peer, const char *id, const char *title)
+{
+	size_t expected = planned == RD_NONE ? RD_NONE : c->plan->ports[planned].peer;
+	struct rd_remark remark = {
+		.id = id,
+		.gravity = RD_REMARK_WARNING,
+		.title = title,
+		.why = "routes and the order of hosts were made for the plan",
+		.subject = now == RD_NONE ? port_text(c->plan, planned) : port_text(c->now, now),
+		.observed = port_text(c->now, peer),
+		.expected = port_text(c->plan, expected),
+		.fix = strdup("check the cable at both ends; if this was meant: --save-topology"),
+	};
+
+	if (now != RD_NONE)
+		c->told[now] = true;
+	if (peer != RD_NONE)
+		c->told[peer] = true;
+	return say(c, &remark);
+}
+
+static int say_slower(struct comparison *c, size_t planned, size_t now)
+{
+	const struct rd_fabric_port *was = &c->plan->ports[planned], *is = &c->now->ports[now];
+	double before = was->width_active * rd_link_lane_gbps(was->speed_active);
+	double after = is->width_active * rd_link_lane_gbps(is->speed_active);
+	struct rd_remark remark = {
+		.id = "fabric-link-slower",
+		.gravity = RD_REMARK_WARNING,
+		.title = "a link is slower than in the plan",
+		.why = "all traffic that is routed over it waits for it",
+	};
+
+	if (before <= 0 || after <= 0 || after >= before * 0.999)
+		return 0;
+	remark.subject = port_text(c->now, now);
+	remark.observed = rd_text("%ux%s", is->width_active, rd_link_speed_name(is->speed_active));
+	remark.expected = rd_text("%ux%s", was->width_active, rd_link_speed_name(was->speed_active));
+	remark.fix = strdup("reseat or replace the cable; then look for errors of both ports");
+	return say(c, &remark);
+}
+
+/* A cable of the plan, whose nodes are both there. The second pass names what swapped cables have left unsaid. */
+static int compare_cable(struct comparison *c, size_t i, int pass)
+{
+	size_t ends[2] = { i, c->plan->ports[i].peer }, now[2], peers[2];
+
+	for (int e = 0; e < 2; e++) {
+		now[e] = other_port(c->plan, c->to_now, c->now, ends[e]);
+		peers[e] = now[e] == RD_NONE ? RD_NONE : c->now->ports[now[e]].peer;
+	}
+	if (now[0] != RD_NONE && peers[0] == now[1] && now[1] != RD_NONE)
+		return pass == 0 ? say_slower(c, ends[0], now[0]) : 0;
+	if (peers[0] == RD_NONE && peers[1] == RD_NONE)
+		return pass == 0 ? say_cable(c, ends[0], now[0], RD_NONE, "fabric-cable-missing",
+					     "a cable of the plan is missing or dead") :
+				   0;
+	for (int e = 0; e < 2; e++)
+		if (peers[e] != RD_NONE && !c->told[now[e]])
+			return say_cable(c, ends[e], now[e], peers[e], "fabric-cable-moved",
+					 "a cable leads elsewhere than in the plan");
+	return 0;
+}
+
+/* A cable of now, seen from one of its ends, of which the plan has none there. */
+static int compare_extra(struct comparison *c, size_t i)
+{
+	const struct rd_fabric_port *port = &c->now->ports[i];
+	size_t planned = other_port(c->now, c->to_plan, c->plan, i);
+
+	if (port->peer == RD_NONE || port->peer < i || port->presence == RD_PORT_GONE || c->told[i] ||
+	    c->told[port->peer] || c->to_plan[port->node] >= c->plan->n_nodes ||
+	    c->to_plan[c->now->ports[port->peer].node] >= c->plan->n_nodes)
+		return 0;
+	if (planned != RD_NONE && c->plan->ports[planned].peer != RD_NONE)
+		return 0;
+	return say_cable(c, planned, i, port->peer, "fabric-cable-extra", "a cable that the plan does not have");
+}
+
+static int compare_cables(struct comparison *c)
+{
+	int r = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; !r && i < c->plan->n_ports; i++) {
+			size_t peer = c->plan->ports[i].peer;
+
+			if (peer != RD_NONE && peer >= i && c->to_now[c->plan->ports[i].node] != RD_NONE &&
+			    c->to_now[c->plan->ports[peer].node] != RD_NONE)
+				r = compare_cable(c, i, pass);
+		}
+	for (size_t i = 0; !r && i < c->now->n_ports; i++)
+		r = compare_extra(c, i);
+	return r;
+}
+
+int rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now, struct rd_remarks *remarks)
+{
+	struct comparison c = {
+		.plan = plan,
+		.now = now,
+		.to_now = calloc(plan->n_nodes + 1, sizeof(size_t)),
+		.to_plan = calloc(now->n_nodes + 1, sizeof(size_t)),
+		.replaced = calloc(plan->n_nodes + 1, sizeof(bool)),
+		.told = calloc(now->n_ports + 1, sizeof(bool)),
+		.remarks = remarks,
+	};
+	int r = c.to_now && c.to_plan && c.replaced && c.told ? map_nodes(&c) : -ENOMEM;
+
+	if (!r) {
+		find_replacements(&c);
+		r = compare_nodes(&c);
+	}
+	if (!r)
+		r = compare_cables(&c);
+	free(c.to_now);
+	free(c.to_plan);
+	free(c.replaced);
+	free(c.told);
+	return r;
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/fabric-judge.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyse/fabric-rates.h"
+#include "base/buf.h"
+#include "base/text.h"
+
+#define HOUR 3600.0
+#define SHORTEST 60.0 /* seconds: one error in a second is not 3600 in an hour */
+
+struct judge {
+	const struct rd_fabric *fabric;
+	const struct rd_fabric_limits *limits;
+	struct rd_remarks *remarks;
+};
+
+static const struct rd_fabric_node *node_of(const struct judge *j, const struct rd_fabric_port *port)
+{
+	return &j->fabric->nodes[port->node];
+}
+
+/* "leaf3 port 17, to node5 port 1" */
+static char *cable_text(const struct judge *j, const struct rd_fabric_port *port)
+{
+	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &j->fabric->ports[port->peer];
+
+	if (!peer)
+		return rd_text("%s port %u", rd_fabric_name(node_of(j, port)), port->number);
+	return rd_text("%s port %u, to %s port %u", rd_fabric_name(node_of(j, port)), port->number,
+		       rd_fabric_name(node_of(j, peer)), peer->number);
+}
+
+static char *node_text(const struct rd_fabric_node *node)
+{
+	return rd_text("%s (0x%016" PRIx64 ")", rd_fabric_name(node), node->guid);
+}
+
+/* ---- errors and counters that stand */
+
+/* Adds what a counter says against its limits; the gravity of it. */
+static enum rd_gravity weigh(const struct judge *j, const struct rd_fabric_port *port, size_t counter,
+			     struct rd_buf *out)
+{
+	const struct rd_fabric_limit *limit = &j->limits->v[counter];
+	const char *name = rd_pma_counters[counter].name;
+	struct rd_counter_value value;
+	double seconds, hours;
+	uint64_t delta;
+
+	if (!rd_fabric_value(j->fabric, port, counter, &value))
+		return RD_REMARK_OK;
+	if (rd_fabric_delta(j->fabric, port, counter, &delta, &seconds)) {
+		hours = (seconds < SHORTEST ? SHORTEST : seconds) / HOUR;
+		if (limit->warning < 0 || (double)delta <= limit->warning * hours || delta == 0)
+			return RD_REMARK_OK;
+		rd_buf_printf(out, "%s%s +%" PRIu64 " in %.3g s (%" PRIu64 ")", out->len ? ", " : "", name, delta,
+			      seconds, value.v);
+		return limit->critical >= 0 && (double)delta > limit->critical * hours ? RD_REMARK_CRITICAL :
+											 RD_REMARK_WARNING;
+	}
+	if (limit->total < 0 || (double)value.v <= limit->total || port->before_ns)
+		return RD_REMARK_OK;
+	rd_buf_printf(out, "%s%s %s%" PRIu64, out->len ? ", " : "", name,
+		      rd_counter_saturated(&value) ? "at least " : "", value.v);
+	return RD_REMARK_WARNING;
+}
+
+static int judge_errors(struct judge *j, const struct rd_fabric_port *port)
+{
+	_cleanup_buf_ struct rd_buf observed = { 0 };
+	struct rd_remark remark = {
+		.id = "fabric-errors",
+		.title = "errors above their threshold",
+		.why = "a bad cable, connector or transceiver is the usual cause of symbol errors, recoveries and receive errors; "
+		       "discards mean congestion or a dead end",
+	};
+
+	for (size_t i = 0; i < j->fabric->n_values; i++) {
+		enum rd_gravity gravity;
+
+		if (rd_pma_counters[i].kind == RD_PMA_DATA || rd_pma_counters[i].kind == RD_PMA_PACKETS)
+			continue;
+		gravity = weigh(j, port, i, &observed);
+		remark.gravity = gravity > remark.gravity ? gravity : remark.gravity;
+	}
+	if (remark.gravity == RD_REMARK_OK)
+		return 0;
+	if (observed.failed)
+		return -ENOMEM;
+	remark.subject = cable_text(j, port);
+	remark.observed = strdup(observed.data);
+	remark.expected = strdup("below the thresholds of data/fabric-thresholds or --thresholds");
+	remark.fix = strdup(
+		"see whether they still rise: --interval 10 --count 2; compare the port at the other end; clean, "
+		"reseat, replace the cable");
+	return rd_remark_add(j->remarks, &remark);
+}
+
+static int judge_saturated(struct judge *j, const struct rd_fabric_port *port)
+{
+	_cleanup_buf_ struct rd_buf observed = { 0 };
+	struct rd_remark remark = {
+		.id = "fabric-saturated",
+		.gravity = RD_REMARK_WARNING,
+		.title = "counters that have stopped at their end",
+		.why = "they count no further: new errors do not show in them",
+	};
+
+	for (size_t i = 0; i < j->fabric->n_values; i++) {
+		struct rd_counter_value value;
+
+		/* Data and packets of 32 bits stop within seconds; who wants them reads the extended ones. */
+		if (rd_pma_counters[i].kind == RD_PMA_DATA || rd_pma_counters[i].kind == RD_PMA_PACKETS ||
+		    rd_pma_counters[i].kind == RD_PMA_WAIT || rd_pma_counters[i].kind == RD_PMA_NOTE)
+			continue;
+		if (rd_fabric_value(j->fabric, port, i, &value) && rd_counter_saturated(&value))
+			rd_buf_printf(&observed, "%s%s at least %" PRIu64, observed.len ? ", " : "",
+				      rd_pma_counters[i].name, value.v);
+	}
+	if (observed.len == 0)
+		return 0;
+	if (observed.failed)
+		return -ENOMEM;
+	remark.subject = cable_text(j, port);
+	remark.observed = strdup(observed.data);
+	remark.expected = strdup("room to count");
+	remark.fix = rd_text("clear them: perfquery -R %u %u", port->lid, port->number);
+	return rd_remark_add(j->remarks, &remark);
+}
+
+static int judge_wait(struct judge *j, const struct rd_fabric_port *port)
+{
+	const struct rd_fabric_limit *limit = &j->limits->v[rd_pma_n_counters];
+	struct rd_remark remark = {
+		.id = "fabric-congested",
+		.gravity = RD_REMARK_WARNING,
+		.title = "a port that is kept waiting much of the time",
+		.why = "its neighbour gives it no credits: the cause is downstream, a slow receiver mostly",
+	};
+	double share;
+
+	if (limit->warning < 0 || !rd_fabric_wait_share(j->fabric, port, &share) || share * 100 <= limit->warning)
+		return 0;
+	if (limit->critical >= 0 && share * 100 > limit->critical)
+		remark.gravity = RD_REMARK_CRITICAL;
+	remark.subject = cable_text(j, port);
+	remark.observed = rd_text("could not send for %.0f %% of the time", share * 100);
+	remark.expected = rd_text("at most %.0f %%", limit->warning);
+	remark.fix = strdup("follow the port that waits towards the receiver; --live sorts by this");
+	return rd_remark_add(j->remarks, &remark);
+}
+
+/* ---- links */
+
+/* Lanes and their bits in PortInfo, widest first. */
+static const struct {
+	unsigned lanes, bit;
+} widths[] = { { 12, 8 }, { 8, 4 }, { 4, 2 }, { 2, 16 }, { 1, 1 } };
+
+unsigned rd_fabric_common_width(const struct rd_fabric_port *a, const struct rd_fabric_port *b)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(widths); i++)
+		if (a->width_supported & b->width_supported & widths[i].bit)
+			return widths[i].lanes;
+	return 0;
+}
+
+unsigned rd_fabric_common_speed(const struct rd_fabric_port *a, const struct rd_fabric_port *b)
+{
+	for (unsigned speed = RD_SPEEDS - 1; speed > RD_SPEED_UNKNOWN; speed--)
+		if (a->speed_supported & b->speed_supported & (1u << speed))
+			return speed;
+	return RD_SPEED_UNKNOWN;
+}
+
+static bool is_limited(const struct rd_fabric_port *port)
+{
+	return (port->width_enabled && port->width_enabled != port->width_supported) ||
+	       (port->speed_enabled && port->speed_enabled != port->speed_supported);
+}
+
+static int judge_link(struct judge *j, const struct rd_fabric_port *port)
+{
+	const struct rd_fabric_port *peer = &j->fabric->ports[port->peer];
+	unsigned width = rd_fabric_common_width(port, peer), speed = rd_fabric_common_speed(port, peer);
+	bool narrow = width && port->width_active && port->width_active < width;
+	bool slow = speed && port->speed_active && port->speed_active < speed;
+	struct rd_remark remark = {
+		.id = "fabric-link-degraded",
+		.gravity = RD_REMARK_WARNING,
+		.title = "a link below what both its ends can",
+		.why = "everything that is routed over it waits for it, and with it the whole job",
+	};
+
+	if (!narrow && !slow)
+		return 0;
+	remark.subject = cable_text(j, port);
+	remark.observed = rd_text("%ux %s", port->width_active, rd_link_speed_name(port->speed_active));
+	remark.expected = rd_text("%ux %s", width ? width : port->width_active,
+				  rd_link_speed_name(speed ? speed : port->speed_active));
+	remark.fix = strdup(
+		is_limited(port) || is_limited(peer) ?
+			"more is switched off at one end: ibportstate LID PORT query shows what is enabled" :
+			"reseat the cable at both ends, then replace it; a cable of a lower grade does this, too");
+	return rd_remark_add(j->remarks, &remark);
+}
+
+static int judge_state(struct judge *j, const struct rd_fabric_port *port)
+{
+	static const char *const names[] = { [RD_LINK_INIT] = "INIT", [RD_LINK_ARMED] = "ARMED" };
+	struct rd_remark remark = {
+		.id = "fabric-link-inactive",
+		.gravity = RD_REMARK_WARNING,
+		.title = "a link that is up, but not in use",
+		.why = "no subnet manager has brought it to ACTIVE: nothing but management can pass",
+	};
+
+	if (port->number == 0 || (port->state != RD_LINK_INIT && port->state != RD_LINK_ARMED))
+		return 0;
+	remark.subject = cable_text(j, port);
+	remark.observed = strdup(names[port->state]);
+	remark.expected = strdup("ACTIVE");
+	remark.fix = strdup(
+		"sminfo; look again in a minute, a sweep of the subnet manager may be under way; then read its log");
+	return rd_remark_add(j->remarks, &remark);
+}
+
+/* ---- what does not answer, comes and goes */
+
+static char *why_unread(const struct rd_fabric_port *port)
+{
+	const char *name = rd_errno_name(port->error);
+
+	if (port->error_status)
+		return rd_text("status 0x%04x for attribute 0x%02x", (unsigned)port->error_status,
+			       port->error_attribute);
+	return rd_text("%s for attribute 0x%02x", name ? name : "?", port->error_attribute);
+}
+
+/* Of a node's ports [from, to) that were asked. */
+static int judge_agent(struct judge *j, size_t from, size_t to)
+{
+	const struct rd_fabric_port *first = NULL;
+	size_t asked = 0, failed = 0;
+	struct rd_remark remark = {
+		.id = "fabric-agent-silent",
+		.gravity = RD_REMARK_WARNING,
+		.title = "a node that was found, but does not answer performance queries",
+		.why = "its counters are old or unknown: nothing is said about its ports",
+	};
+
+	for (size_t i = from; i < to; i++) {
+		const struct rd_fabric_port *port = &j->fabric->ports[i];
+
+		if (!port->selected || port->presence == RD_PORT_GONE)
+			continue;
+		asked++;
+		if (port->error || port->error_status) {
+			failed++;
+			first = first ? first : port;
+		}
+	}
+	if (failed == 0)
+		return 0;
+	if (failed < asked) {
+		remark.id = "fabric-ports-unread";
+		remark.title = "ports whose counters could not be read";
+	}
+	remark.subject = node_text(&j->fabric->nodes[first->node]);
+	remark.observed = why_unread(first);
+	if (remark.observed) {
+		char *all = rd_text("%zu of %zu ports: %s", failed, asked, remark.observed);
+
+		free(remark.observed);
+		remark.observed = all;
+	}
+	remark.expected = strdup("an answer of every port");
+	remark.fix = rd_text("perfquery %u %u; if it is silent, too: firmware or CPU of that node hangs", first->lid,
+			     first->number);
+	return rd_remark_add(j->remarks, &remark);
+}
+
+/* Said once a node: of the first port that changed so. */
+static int judge_presence(struct judge *j, size_t from, size_t to)
+{
+	static const struct rd_remark kinds[] = {
+		[RD_PORT_NEW] = { .id = "fabric-node-new",
+				  .gravity = RD_REMARK_OK,
+				  .title = "a node that was not there before" },
+		[RD_PORT_REPLACED] = { .id = "fabric-node-replaced",
+				       .gravity = RD_REMARK_WARNING,
+				       .title = "a node in the place of another",
+				       .why = "a part was swapped: counters begin anew" },
+		[RD_PORT_MOVED] = { .id = "fabric-lid-changed",
+				    .gravity = RD_REMARK_OK,
+				    .title = "a node with another LID" },
+		[RD_PORT_GONE] = { .id = "fabric-node-gone",
+				   .gravity = RD_REMARK_WARNING,
+				   .title = "a node that was there before and is not found any more",
+				   .why = "it was switched off, hangs, or lost its last cable; its values are old" },
+	};
+	size_t which = from;
+	struct rd_remark remark;
+
+	while (which < to && j->fabric->ports[which].presence == RD_PORT_PRESENT)
+		which++;
+	if (which == to || (size_t)j->fabric->ports[which].presence >= RD_ARRAY_SIZE(kinds))
+		return 0;
+	remark = kinds[j->fabric->ports[which].presence];
+	remark.subject = node_text(&j->fabric->nodes[j->fabric->ports[which].node]);
+	switch (j->fabric->ports[which].presence) {
+	case RD_PORT_REPLACED:
+		remark.observed = rd_text("instead of 0x%016" PRIx64, j->fabric->ports[which].old_guid);
+		break;
+	case RD_PORT_MOVED:
+		remark.observed =
+			rd_text("LID %u, was %u", j->fabric->ports[which].lid, j->fabric->ports[which].old_lid);
+		break;
+	case RD_PORT_GONE:
+		remark.fix =
+			strdup("look at the port of its neighbour, then at its power; nothing to do if it was meant");
+		break;
+	default:
+		break;
+	}
+	return rd_remark_add(j->remarks, &remark);
+}
+
+/* A fabric of one node is none. */
+static int judge_alone(struct judge *j)
+{
+	const struct rd_fabric *fabric = j->fabric;
+	const struct rd_fabric_port *self = fabric->self == RD_NONE ? NULL : &fabric->ports[fabric->self];
+	size_t others = 0;
+	struct rd_remark remark = {
+		.id = "fabric-alone",
+		.gravity = RD_REMARK_CRITICAL,
+		.title = "nothing but this node was found",
+		.why = "no other node answered: this host cannot reach the fabric, or there is none",
+	};
+
+	for (size_t i = 0; self && i < fabric->n_ports; i++)
+		others += fabric->ports[i].node != self->node && fabric->ports[i].presence != RD_PORT_GONE;
+	if (others > 0 || !self)
+		return 0;
+	remark.subject = rd_text("%s port %u", fabric->ibdev, fabric->port);
+	remark.observed = rd_text("the link is %s, and nobody answers at its other end",
+				  self->state == RD_LINK_ACTIVE ? "ACTIVE" : "not ACTIVE");
+	remark.expected = strdup("a switch, or another host, at the other end of the cable");
+	remark.fix = strdup("ibstat; check the cable, and whether the switch is powered and its port enabled");
+	return rd_remark_add(j->remarks, &remark);
+}
+
+/* ---- all */
+
+static int judge_port(struct judge *j, const struct rd_fabric_port *port)
+{
+	int r = port->fresh ? judge_errors(j, port) : 0;
+
+	if (!r && port->fresh)
+		r = judge_saturated(j, port);
+	if (!r && port->fresh)
+		r = judge_wait(j, port);
+	if (!r && port->presence != RD_PORT_GONE)
+		r = judge_state(j, port);
+	if (!r && port->presence != RD_PORT_GONE && port->peer != RD_NONE &&
+	    port < &j->fabric->ports[port->peer]) /* once a cable */
+		r = judge_link(j, port);
+	return r;
+}
+
+static int by_gravity(const void *a, const void *b, void *arg)
+{
+	static const int rank[] = {
+		[RD_REMARK_CRITICAL] = 0, [RD_REMARK_WARNING] = 1, [RD_REMARK_UNKNOWN] = 2, [RD_REMARK_OK] = 3
+	};
+	const struct rd_remark *v = arg, *x = &v[*(const size_t *)a], *y = &v[*(const size_t *)b];
+
+	if (x->gravity != y->gravity)
+		return rank[x->gravity] - rank[y->gravity];
+	return (x > y) - (x < y); /* else in the order they were found */
+}
+
+static int sort(struct rd_remarks *remarks)
+{
+	_cleanup_free_ size_t *order = calloc(remarks->n + 1, sizeof(*order));
+	struct rd_remark *sorted = calloc(remarks->n + 1, sizeof(*sorted));
+
+	if (!order || !sorted) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < remarks->n; i++)
+		order[i] = i;
+	qsort_r(order, remarks->n, sizeof(*order), by_gravity, remarks->v);
+	for (size_t i = 0; i < remarks->n; i++)
+		sorted[i] = remarks->v[order[i]];
+	free(remarks->v);
+	remarks->v = sorted;
+	remarks->cap = remarks->n + 1;
+	return 0;
+}
+
+int rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits, struct rd_remarks *remarks)
+{
+	struct judge j = { .fabric = fabric, .limits = limits, .remarks = remarks };
+	int r = judge_alone(&j);
+
+	for (size_t from = 0, to; !r && from < fabric->n_ports; from = to) {
+		for (to = from; to < fabric->n_ports && fabric->ports[to].node == fabric->ports[from].node; to++)
+			;
+		r = judge_presence(&j, from, to);
+		if (!r)
+			r = judge_agent(&j, from, to);
+		for (size_t i = from; !r && i < to; i++)
+			r = judge_port(&j, &fabric->ports[i]);
+	}
+	return r ? r : sort(remarks);
+}

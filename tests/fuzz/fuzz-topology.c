@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Topology files and ibnetdiscover's output, lists of hosts, tables of thresholds; what is read is also compared, divided and
+ * written. */
+#include "fuzz.h"
+
+#include "analyse/fabric-compare.h"
+#include "analyse/fabric-judge.h"
+#include "analyse/fabric-shard.h"
+#include "collect/topology.h"
+
+static void whole_topology(const char *text, size_t size)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_fabric one = { 0 }, two = { 0 };
+	struct rd_remarks remarks = { 0 };
+	struct rd_shards shards;
+	struct rd_err err;
+
+	if (rd_topology_parse("seed", text, size, &one, &err) < 0)
+		return;
+	rd_topology_write(&one, &out);
+	if (rd_topology_parse("written", out.data, out.len, &two, &err) < 0 || two.n_nodes != one.n_nodes)
+		abort();
+	if (rd_fabric_compare(&one, &two, &remarks) == 0 && remarks.n > 0)
+		abort();
+	if (rd_shards_divide(&one, NULL, 3, &shards) == 0)
+		rd_shards_deinit(&shards);
+	rd_remarks_deinit(&remarks);
+	rd_fabric_deinit(&one);
+	rd_fabric_deinit(&two);
+}
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+	struct rd_fabric_limits limits = { 0 };
+	const char *text = (const char *)data;
+	struct rd_err err;
+	char **names;
+	size_t n;
+
+	whole_topology(text, size);
+	if (rd_hostfile_parse("seed", text, size, &names, &n, &err) == 0)
+		rd_hostfile_free(names, n);
+	if (rd_fabric_limits_init(&limits) == 0)
+		rd_fabric_limits_parse("seed", text, size, &limits, &err);
+	rd_fabric_limits_deinit(&limits);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/fabric-judge.h"
+#include "analyse/fabric-rates.h"
+#include "collect/topology.h"
+#include "fabric-text.h"
+
+#define TOPOLOGY                                                                                                   \
+	RD_TOPOLOGY_MAGIC "\nnode 0xa switch 4 \"leaf\"\nnode 0x1 ca 1 \"h1 HCA-1\"\nnode 0x2 ca 1 \"h2 HCA-1\"\n" \
+			  "link 0xa 1 0x1 1 4xEDR\nlink 0xa 2 0x2 1 4xEDR\n"
+#define SECOND UINT64_C(1000000000)
+
+struct setup {
+	struct rd_fabric fabric;
+	struct rd_fabric_limits limits;
+	struct rd_remarks remarks;
+	struct rd_fabric_port *port; /* of the leaf, to h1 */
+};
+
+static const char limits_text[] = "# a table\nSymbolErrorCounter 10 120 3600\nLinkDownedCounter 10 0 2 # flaps\n"
+				  "PortXmit*Errors 100 60 -\nXmitWaitPercent - 20 -\n";
+
+static int set_up(void **state)
+{
+	struct setup *s = calloc(1, sizeof(*s));
+	struct rd_err err;
+
+	fabric_from_text(TOPOLOGY, &s->fabric);
+	s->fabric.n_values = rd_pma_n_counters;
+	s->fabric.self = fabric_port_at(&s->fabric, 1, 1);
+	for (size_t i = 0; i < s->fabric.n_ports; i++) {
+		struct rd_fabric_port *port = &s->fabric.ports[i];
+
+		port->fresh = true;
+		port->read_ns = 100 * SECOND;
+		port->values = calloc(rd_pma_n_counters, sizeof(*port->values));
+		port->before = calloc(rd_pma_n_counters, sizeof(*port->before));
+		port->width_supported = 3; /* 1x, 4x */
+		port->speed_supported = 1u << RD_SPEED_QDR | 1u << RD_SPEED_EDR;
+	}
+	s->port = &s->fabric.ports[fabric_port_at(&s->fabric, 0xa, 1)];
+	assert_int_equal(rd_fabric_limits_init(&s->limits), 0);
+	assert_int_equal(rd_fabric_limits_parse("t", limits_text, strlen(limits_text), &s->limits, &err), 0);
+	*state = s;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct setup *s = *state;
+
+	rd_remarks_deinit(&s->remarks);
+	rd_fabric_limits_deinit(&s->limits);
+	rd_fabric_deinit(&s->fabric);
+	free(s);
+	return 0;
+}
+
+static struct rd_counter_value *value(struct setup *s, const char *name, uint64_t v, uint8_t bits)
+{
+	size_t counter = rd_pma_find_counter(name);
+
+	assert_true(counter != RD_NONE);
+	s->port->values[counter] = (struct rd_counter_value){ v, bits };
+	return &s->port->values[counter];
+}
+
+static void before(struct setup *s, const char *name, uint64_t v, uint8_t bits, unsigned seconds)
+{
+	s->port->before[rd_pma_find_counter(name)] = (struct rd_counter_value){ v, bits };
+	s->port->before_ns = s->port->read_ns - seconds * SECOND;
+}
+
+/* What was said first, as "id|gravity|observed"; "" for nothing. */
+static const char *said(struct setup *s)
+{
+	static char text[512];
+
+	rd_remarks_deinit(&s->remarks);
+	assert_int_equal(rd_fabric_judge(&s->fabric, &s->limits, &s->remarks), 0);
+	text[0] = '\0';
+	if (s->remarks.n > 0)
+		snprintf(text, sizeof(text), "%s|%d|%s", s->remarks.v[0].id, s->remarks.v[0].gravity,
+			 s->remarks.v[0].observed ? s->remarks.v[0].observed : "-");
+	return text;
+}
+
+static void a_sound_fabric_is_silent(void **state)
+{
+	struct setup *s = *state;
+
+	value(s, "SymbolErrorCounter", 10, 16);
+	value(s, "PortXmitData", UINT64_C(0xffffffff), 32);
+	assert_string_equal(said(s), "");
+}
+
+static void one_look_is_held_against_totals(void **state)
+{
+	struct setup *s = *state;
+
+	value(s, "SymbolErrorCounter", 11, 16);
+	assert_string_equal(said(s), "fabric-errors|1|SymbolErrorCounter 11");
+	assert_string_equal(s->remarks.v[0].subject, "leaf port 1, to h1 HCA-1 port 1");
+	value(s, "PortXmitConstraintErrors", 101, 16); /* by a pattern */
+	assert_string_equal(said(s), "fabric-errors|1|SymbolErrorCounter 11, PortXmitConstraintErrors 101");
+}
+
+static void two_looks_are_held_against_rates(void **state)
+{
+	struct setup *s = *state;
+
+	/* High, but does not move. */
+	value(s, "SymbolErrorCounter", 5000, 16);
+	before(s, "SymbolErrorCounter", 5000, 16, 10);
+	assert_string_equal(said(s), "");
+	/* 2 in a minute are 120 an hour: not above. */
+	before(s, "SymbolErrorCounter", 4998, 16, 60);
+	assert_string_equal(said(s), "");
+	before(s, "SymbolErrorCounter", 4997, 16, 60);
+	assert_string_equal(said(s), "fabric-errors|1|SymbolErrorCounter +3 in 60 s (5000)");
+	/* The same in a second is no more than that. */
+	before(s, "SymbolErrorCounter", 4997, 16, 1);
+	assert_int_equal(said(s)[strlen("fabric-errors|")], '1');
+	before(s, "SymbolErrorCounter", 4900, 16, 1);
+	assert_string_equal(said(s), "fabric-errors|2|SymbolErrorCounter +100 in 1 s (5000)");
+}
+
+static void a_counter_that_was_cleared_or_stands_at_its_end_has_no_rate(void **state)
+{
+	struct setup *s = *state;
+	size_t counter = rd_pma_find_counter("LinkDownedCounter");
+	uint64_t delta;
+	double seconds;
+
+	value(s, "LinkDownedCounter", 3, 8);
+	before(s, "LinkDownedCounter", 200, 8, 10);
+	assert_false(rd_fabric_delta(&s->fabric, s->port, counter, &delta, &seconds));
+	value(s, "LinkDownedCounter", 255, 8);
+	assert_false(rd_fabric_delta(&s->fabric, s->port, counter, &delta, &seconds));
+	before(s, "LinkDownedCounter", 1, 32, 10); /* another width */
+	value(s, "LinkDownedCounter", 3, 8);
+	assert_false(rd_fabric_delta(&s->fabric, s->port, counter, &delta, &seconds));
+	before(s, "LinkDownedCounter", 1, 8, 10);
+	assert_true(rd_fabric_delta(&s->fabric, s->port, counter, &delta, &seconds));
+	assert_int_equal(delta, 2);
+	assert_true(seconds > 9.99 && seconds < 10.01);
+	s->port->values[counter].bits = 0; /* not known */
+	assert_false(rd_fabric_delta(&s->fabric, s->port, counter, &delta, &seconds));
+	s->fabric.n_values = counter;
+	assert_false(rd_fabric_delta(&s->fabric, s->port, counter, &delta, &seconds));
+}
+
+static void a_counter_at_its_end_is_at_least_that(void **state)
+{
+	struct setup *s = *state;
+
+	value(s, "LocalLinkIntegrityErrors", 15, 4);
+	assert_string_equal(said(s), "fabric-saturated|1|LocalLinkIntegrityErrors at least 15");
+}
+
+static void a_link_is_degraded_only_where_both_ends_can_more(void **state)
+{
+	struct setup *s = *state;
+	struct rd_fabric_port *peer = &s->fabric.ports[s->port->peer];
+
+	s->port->speed_active = peer->speed_active = RD_SPEED_QDR;
+	assert_string_equal(said(s), "fabric-link-degraded|1|4x QDR");
+	assert_string_equal(s->remarks.v[0].expected, "4x EDR");
+	assert_int_equal(s->remarks.n, 1);
+	/* A QDR adapter on an EDR switch. */
+	peer->speed_supported = 1u << RD_SPEED_QDR | 1u << RD_SPEED_DDR;
+	assert_string_equal(said(s), "");
+	s->port->width_active = peer->width_active = 1;
+	assert_string_equal(said(s), "fabric-link-degraded|1|1x QDR");
+	peer->width_supported = 1;
+	assert_string_equal(said(s), "");
+	/* FDR10 is faster than QDR and slower than FDR. */
+	s->port->speed_supported = peer->speed_supported = 1u << RD_SPEED_QDR | 1u << RD_SPEED_FDR10;
+	assert_string_equal(said(s), "fabric-link-degraded|1|1x QDR");
+	s->port->speed_active = peer->speed_active = RD_SPEED_FDR10;
+	assert_string_equal(said(s), "");
+	/* What is not known is no reason to complain. */
+	s->port->speed_supported = 0;
+	s->port->speed_active = RD_SPEED_SDR;
+	assert_string_equal(said(s), "");
+}
+
+static void silence_of_an_agent_is_not_health(void **state)
+{
+	struct setup *s = *state;
+	struct rd_fabric_port *peer = &s->fabric.ports[s->port->peer];
+
+	peer->fresh = false;
+	peer->error = ETIMEDOUT;
+	peer->error_attribute = 0x12;
+	assert_string_equal(said(s), "fabric-agent-silent|1|1 of 1 ports: ETIMEDOUT for attribute 0x12");
+	peer->error = 0;
+	s->port->fresh = false;
+	s->port->error_status = 0x1c;
+	s->port->error_attribute = 0x1d;
+	s->port->error = EREMOTEIO;
+	assert_string_equal(said(s), "fabric-ports-unread|1|1 of 4 ports: status 0x001c for attribute 0x1d");
+}
+
+static void a_fabric_of_one_node_is_critical(void **state)
+{
+	struct setup *s = *state;
+
+	rd_fabric_deinit(&s->fabric);
+	fabric_from_text(RD_TOPOLOGY_MAGIC "\nnode 0x1 ca 1 \"h1 HCA-1\"\n", &s->fabric);
+	s->fabric.self = 0;
+	snprintf(s->fabric.ibdev, sizeof(s->fabric.ibdev), "mlx5_0");
+	s->fabric.port = 1;
+	s->fabric.ports[0].state = RD_LINK_ACTIVE;
+	assert_string_equal(said(s), "fabric-alone|2|the link is ACTIVE, and nobody answers at its other end");
+	assert_string_equal(s->remarks.v[0].subject, "mlx5_0 port 1");
+}
+
+static void what_comes_and_goes_is_said_once_a_node(void **state)
+{
+	struct setup *s = *state;
+
+	for (size_t i = 0; i < s->fabric.n_ports; i++)
+		if (s->fabric.ports[i].node == s->port->node)
+			s->fabric.ports[i].presence = RD_PORT_GONE;
+	assert_true(strncmp(said(s), "fabric-node-gone|1|", 19) == 0);
+	assert_int_equal(s->remarks.n, 1);
+	assert_string_equal(s->remarks.v[0].subject, "leaf (0x000000000000000a)");
+	for (size_t i = 0; i < s->fabric.n_ports; i++)
+		s->fabric.ports[i].presence = RD_PORT_PRESENT;
+	s->port->presence = RD_PORT_REPLACED;
+	s->port->old_guid = 0xabc;
+	assert_string_equal(said(s), "fabric-node-replaced|1|instead of 0x0000000000000abc");
+}
+
+static void waiting_is_a_share_of_time(void **state)
+{
+	struct setup *s = *state;
+	double share;
+
+	/* 4x EDR carries 100 Gbit/s: 12.5e9 octets a second. Tick 7: 8 octets of the port, so 781,250,000 ticks in half of
+	 * the time. */
+	value(s, "PortXmitWait", 781250000, 32);
+	before(s, "PortXmitWait", 0, 32, 1);
+	assert_false(rd_fabric_wait_share(&s->fabric, s->port, &share));
+	RD_SET(s->fabric.nodes[s->port->node].tick, 7);
+	assert_true(rd_fabric_wait_share(&s->fabric, s->port, &share));
+	assert_true(share > 0.499 && share < 0.501);
+	assert_string_equal(said(s), "fabric-congested|1|could not send for 50 % of the time");
+	/* Tick 31: 32 octets of each of 4 lanes. */
+	RD_SET(s->fabric.nodes[s->port->node].tick, 31);
+	value(s, "PortXmitWait", 781250000 / 16, 32);
+	assert_true(rd_fabric_wait_share(&s->fabric, s->port, &share));
+	assert_true(share > 0.499 && share < 0.501);
+	s->port->speed_active = RD_SPEED_UNKNOWN;
+	assert_false(rd_fabric_wait_share(&s->fabric, s->port, &share));
+}
+
+static void data_counts_four_octets(void **state)
+{
+	struct setup *s = *state;
+	double gbps;
+
+	value(s, "PortXmitData", 3125000000, 64);
+	before(s, "PortXmitData", 0, 64, 1);
+	assert_true(rd_fabric_gbps(&s->fabric, s->port, rd_pma_find_counter("PortXmitData"), &gbps));
+	assert_true(gbps > 99.99 && gbps < 100.01);
+	assert_true(rd_fabric_link_gbps(s->port) > 99.99 && rd_fabric_link_gbps(s->port) < 100.01);
+}
+
+static void thresholds_are_refused_with_their_line(void **state)
+{
+	struct setup *s = *state;
+	static const char *const bad[] = {
+		"\nSymbolErrorCounter 1 2",   "\nSymbolErrorCounter 1 2 3 4", "\nNoSuch 1 2 3",
+		"\nSymbolErrorCounter x 2 3", "\nSymbolErrorCounter -1 2 3",  "\nNoSuch=3",
+		"\nSymbolErrorCounter=",      "\n***************a 1 2 3",     "\nSymbolErrorCounter nan 1 1"
+	};
+	struct rd_err err;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++) {
+		assert_int_equal(rd_fabric_limits_parse("t", bad[i], strlen(bad[i]), &s->limits, &err), -EBADMSG);
+		assert_non_null(strstr(err.message, "line 2"));
+	}
+	/* infiniband-diags' form; the rates stay. */
+	assert_int_equal(rd_fabric_limits_parse("t", "SymbolErrorCounter=77\n", 22, &s->limits, &err), 0);
+	assert_true(s->limits.v[0].total == 77 && s->limits.v[0].warning == 120);
+}
+
+#define WITH_SETUP(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SETUP(a_sound_fabric_is_silent),
+		WITH_SETUP(one_look_is_held_against_totals),
+		WITH_SETUP(two_looks_are_held_against_rates),
+		WITH_SETUP(a_counter_that_was_cleared_or_stands_at_its_end_has_no_rate),
+		WITH_SETUP(a_counter_at_its_end_is_at_least_that),
+		WITH_SETUP(a_link_is_degraded_only_where_both_ends_can_more),
+		WITH_SETUP(silence_of_an_agent_is_not_health),
+		WITH_SETUP(a_fabric_of_one_node_is_critical),
+		WITH_SETUP(what_comes_and_goes_is_said_once_a_node),
+		WITH_SETUP(waiting_is_a_share_of_time),
+		WITH_SETUP(data_counts_four_octets),
+		WITH_SETUP(thresholds_are_refused_with_their_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

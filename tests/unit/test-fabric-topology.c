@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/fabric-compare.h"
+#include "collect/topology.h"
+#include "fabric-text.h"
+
+#define HEAD RD_TOPOLOGY_MAGIC "\n"
+/* Two switches and three hosts: a1-b1, a2-h1, a3-h2, b2-h3, b3 to a4. */
+#define NODES                                                                                   \
+	"node 0xa switch 4 \"sw a\"\nnode 0xb switch 4 \"sw b\"\nnode 0x1 ca 1 \"h1 mlx5_0\"\n" \
+	"node 0x2 ca 1 \"h2 mlx5_0\"\nnode 0x3 ca 1 \"h3 mlx5_0\"\n"
+#define LINKS                                                                      \
+	"link 0xa 1 0xb 1 4xEDR\nlink 0xa 2 0x1 1 4xEDR\nlink 0xa 3 0x2 1 4xEDR\n" \
+	"link 0xb 2 0x3 1 4xEDR\nlink 0xa 4 0xb 3 4xEDR\n"
+#define PLAN HEAD NODES LINKS
+
+static void what_is_written_is_read_again(void **state)
+{
+	_cleanup_buf_ struct rd_buf one = { 0 }, two = { 0 };
+	struct rd_fabric a, b;
+
+	(void)state;
+	fabric_from_text(HEAD NODES LINKS "node 0xc router 2 \"odd \\x22 \\xff\\x5c\\x0a\"\n", &a);
+	rd_topology_write(&a, &one);
+	fabric_from_text(one.data, &b);
+	rd_topology_write(&b, &two);
+	assert_string_equal(one.data, two.data);
+	assert_string_equal(b.nodes[rd_fabric_find_node(&b, 0xc)].description, "odd \" \xff\\\n");
+	assert_int_equal(b.ports[fabric_port_at(&b, 0xa, 4)].peer, fabric_port_at(&b, 0xb, 3));
+	rd_fabric_deinit(&a);
+	rd_fabric_deinit(&b);
+}
+
+static void output_of_ibnetdiscover_is_a_topology_too(void **state)
+{
+	static const char text[] =
+		"#\r\n# Topology file: generated\r\nvendid=0x2c9\n"
+		"switchguid=0x8f10500200b50(8f10500200b50)\n"
+		"Switch\t36 \"S-0008f10500200b50\"\t\t# \"Voltaire 4036\" enhanced port 0 lid 9 lmc 0\n"
+		"[1]\t\"H-003048c749cd0000\"[1](3048c749cd0001) \t\t# \"node4 HCA-1\" lid 72 4xDDR\n\n"
+		"caguid=0x3048c749cd0000\n"
+		"Ca\t2 \"H-003048c749cd0000\"\t\t# \"node4 HCA-1\"\n"
+		"[1](3048c749cd0001) \t\"S-0008f10500200b50\"[1]\t\t# lid 72 lmc 0 \"Voltaire 4036\" lid 9 4xDDR\n";
+	struct rd_fabric fabric;
+	const struct rd_fabric_port *port;
+
+	(void)state;
+	fabric_from_text(text, &fabric);
+	assert_int_equal(fabric.n_nodes, 2);
+	port = &fabric.ports[fabric_port_at(&fabric, 0x3048c749cd0000, 1)];
+	assert_int_equal(port->peer, fabric_port_at(&fabric, 0x8f10500200b50, 1));
+	assert_int_equal(port->width_active, 4);
+	assert_int_equal(port->speed_active, RD_SPEED_DDR);
+	assert_false(fabric.ports[fabric_port_at(&fabric, 0x3048c749cd0000, 2)].selected);
+	assert_string_equal(fabric.nodes[port->node].description, "node4 HCA-1");
+	rd_fabric_deinit(&fabric);
+}
+
+static void a_damaged_file_is_refused_with_its_line(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{ "", "no node" },
+		{ "hello\n", "no node" },
+		{ HEAD "node 0xa switch 4\n", "line 2" },
+		{ HEAD "node 0xa bridge 4 \"x\"\n", "line 2" },
+		{ HEAD "node 0xa switch 255 \"x\"\n", "line 2" },
+		{ HEAD "node 0x11111111111111111 switch 4 \"x\"\n", "line 2" },
+		{ HEAD "node 0xa switch 4 \"x\n", "line 2" },
+		{ HEAD "wires 1\n", "line 2" },
+		{ HEAD "node 0xa switch 4 \"x\"\nnode 0xa switch 4 \"y\"\n", "twice" },
+		{ HEAD "node 0xa switch 4 \"x\"\nlink 0xa 1 0xb 1 4xEDR\n", "an end that is not there" },
+		{ HEAD "node 0xa switch 4 \"x\"\nlink 0xa 1 0xa 5 4xEDR\n", "an end that is not there" },
+		{ HEAD "node 0xa switch 4 \"x\"\nlink 0xa 1 0xa 1 4xEDR\n", "an end that is not there" },
+		{ HEAD NODES "link 0xa 1 0xb 1 -\nlink 0xa 1 0xb 2 -\n", "two cables" },
+		{ "[1] \"S-1\"[1]\n", "before any node" },
+		{ "Switch 4 \"S-a\" # \"x\"\n[1] \"S-zz\"[1]\n", "line 2" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		struct rd_fabric fabric;
+		struct rd_err err = { 0 };
+
+		assert_int_equal(rd_topology_parse("t", cases[i].text, strlen(cases[i].text), &fabric, &err), -EBADMSG);
+		if (!strstr(err.message, cases[i].says))
+			fail_msg("case %zu: \"%s\" does not say \"%s\"", i, err.message, cases[i].says);
+	}
+}
+
+static void hosts_are_the_first_words_of_a_list(void **state)
+{
+	static const char text[] = "# hosts\n n1 slots=8\n\nn2.cluster.example#x\r\nn3";
+	struct rd_err err = { 0 };
+	char **names;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(rd_hostfile_parse("t", text, strlen(text), &names, &n, &err), 0);
+	assert_int_equal(n, 3);
+	assert_string_equal(names[0], "n1");
+	assert_string_equal(names[1], "n2.cluster.example");
+	assert_string_equal(names[2], "n3");
+	rd_hostfile_free(names, n);
+	assert_int_equal(rd_hostfile_parse("t", "node[1-3]\n", 10, &names, &n, &err), -EBADMSG);
+	assert_non_null(strstr(err.message, "line 1"));
+	assert_int_equal(rd_hostfile_parse("t", "# none\n", 7, &names, &n, &err), -ENODATA);
+}
+
+/* The remarks about `now` held against PLAN, as "id subject; …" without the GUIDs. */
+static void check_compare(const char *now_text, const char *const *expected)
+{
+	struct rd_remarks remarks = { 0 };
+	struct rd_fabric plan, now;
+	size_t n = 0;
+
+	fabric_from_text(PLAN, &plan);
+	fabric_from_text(now_text, &now);
+	assert_int_equal(rd_fabric_compare(&plan, &now, &remarks), 0);
+	for (; expected[n]; n++) {
+		char said[256] = "nothing";
+
+		if (n < remarks.n)
+			snprintf(said, sizeof(said), "%s|%s|%s", remarks.v[n].id, remarks.v[n].subject,
+				 remarks.v[n].observed);
+		assert_string_equal(said, expected[n]);
+	}
+	if (remarks.n > n)
+		fail_msg("too much: %s %s", remarks.v[n].id, remarks.v[n].subject);
+	rd_remarks_deinit(&remarks);
+	rd_fabric_deinit(&plan);
+	rd_fabric_deinit(&now);
+}
+
+#define SAYS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static void a_fabric_as_planned_is_silent(void **state)
+{
+	(void)state;
+	check_compare(PLAN, (const char *const[]){ NULL });
+}
+
+static void a_missing_an_extra_and_a_moved_cable_are_told_apart(void **state)
+{
+	(void)state;
+	check_compare(HEAD NODES "link 0xa 1 0xb 1 4xEDR\nlink 0xa 2 0x1 1 4xEDR\nlink 0xa 3 0x2 1 4xEDR\n"
+				 "link 0xb 2 0x3 1 4xEDR\n",
+		      SAYS("fabric-cable-missing|sw a (0x000000000000000a) port 4|nothing"));
+	/* One end moved: h1 from a2 to b4. */
+	check_compare(HEAD NODES "link 0xa 1 0xb 1 4xEDR\nlink 0xb 4 0x1 1 4xEDR\nlink 0xa 3 0x2 1 4xEDR\n"
+				 "link 0xb 2 0x3 1 4xEDR\nlink 0xa 4 0xb 3 4xEDR\n",
+		      SAYS("fabric-cable-moved|h1 mlx5_0 (0x0000000000000001) port 1|sw b (0x000000000000000b) port 4"));
+	/* Swapped: h1 and h2. */
+	check_compare(HEAD NODES "link 0xa 1 0xb 1 4xEDR\nlink 0xa 3 0x1 1 4xEDR\nlink 0xa 2 0x2 1 4xEDR\n"
+				 "link 0xb 2 0x3 1 4xEDR\nlink 0xa 4 0xb 3 4xEDR\n",
+		      SAYS("fabric-cable-moved|h1 mlx5_0 (0x0000000000000001) port 1|sw a (0x000000000000000a) port 3",
+			   "fabric-cable-moved|h2 mlx5_0 (0x0000000000000002) port 1|sw a (0x000000000000000a) port 2"));
+	check_compare(PLAN "node 0x4 ca 1 \"h4\"\nlink 0xb 4 0x4 1 4xEDR\n",
+		      SAYS("fabric-node-extra|h4 (0x0000000000000004)|found"));
+}
+
+static void a_missing_node_is_named_once_and_a_swapped_one_as_replaced(void **state)
+{
+	(void)state;
+	check_compare(HEAD "node 0xa switch 4 \"sw a\"\nnode 0xb switch 4 \"sw b\"\nnode 0x1 ca 1 \"h1 mlx5_0\"\n"
+			   "node 0x3 ca 1 \"h3 mlx5_0\"\nlink 0xa 1 0xb 1 4xEDR\nlink 0xa 2 0x1 1 4xEDR\n"
+			   "link 0xb 2 0x3 1 4xEDR\nlink 0xa 4 0xb 3 4xEDR\n",
+		      SAYS("fabric-node-missing|h2 mlx5_0 (0x0000000000000002)|not found"));
+	check_compare(HEAD "node 0xa switch 4 \"sw a\"\nnode 0xb switch 4 \"sw b\"\nnode 0x1 ca 1 \"h1 mlx5_0\"\n"
+			   "node 0x22 ca 1 \"h2 mlx5_0\"\nnode 0x3 ca 1 \"h3 mlx5_0\"\n"
+			   "link 0xa 1 0xb 1 4xEDR\nlink 0xa 2 0x1 1 4xEDR\nlink 0xa 3 0x22 1 4xEDR\n"
+			   "link 0xb 2 0x3 1 4xEDR\nlink 0xa 4 0xb 3 4xEDR\n",
+		      SAYS("fabric-node-replaced|h2 mlx5_0 (0x0000000000000002)|h2 mlx5_0 (0x0000000000000022)"));
+}
+
+static void a_link_slower_than_planned_is_named(void **state)
+{
+	(void)state;
+	check_compare(HEAD NODES "link 0xa 1 0xb 1 1xEDR\nlink 0xa 2 0x1 1 4xEDR\nlink 0xa 3 0x2 1 4xEDR\n"
+				 "link 0xb 2 0x3 1 4xEDR\nlink 0xa 4 0xb 3 4xEDR\n",
+		      SAYS("fabric-link-slower|sw a (0x000000000000000a) port 1|1xEDR"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_written_is_read_again),
+		TEST(output_of_ibnetdiscover_is_a_topology_too),
+		TEST(a_damaged_file_is_refused_with_its_line),
+		TEST(hosts_are_the_first_words_of_a_list),
+		TEST(a_fabric_as_planned_is_silent),
+		TEST(a_missing_an_extra_and_a_moved_cable_are_told_apart),
+		TEST(a_missing_node_is_named_once_and_a_swapped_one_as_replaced),
+		TEST(a_link_slower_than_planned_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
