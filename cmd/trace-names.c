@@ -11,6 +11,7 @@
 #include "analyse/job.h"
 #include "analyse/symbols.h"
 #include "analyse/verb.h"
+#include "datafile.h"
 #include "trace/ustack.h"
 
 struct trace_names {
@@ -20,40 +21,15 @@ struct trace_names {
 	struct rd_ustack *ustack; /* NULL: not asked for */
 };
 
-static bool read_hints_of(struct trace *t, const char *folder, struct rd_err *err)
-{
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/hints", folder);
-	*err = (struct rd_err){ 0 };
-	return !rd_read_file(t->ctx->source, path, &bytes, err) &&
-	       !rd_hints_parse(path, (const char *)bytes.data, bytes.size, &t->names->hints, &t->notes, err);
-}
-
-/* From where the environment says; else from beside the program, which may be installed anywhere or not yet; else from
- * where it was built to be. */
 static void read_hints(struct trace *t)
 {
-	const char *env = getenv("RDMADIAG_DATADIR");
-	_cleanup_free_ char *exe = NULL;
-	char beside[2][4096];
-	struct rd_err err;
-	char *slash;
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	char path[RD_DATA_PATH];
+	struct rd_err err = { 0 };
 
-	if (env && *env) {
-		if (read_hints_of(t, env, &err))
-			return;
-	} else if (!rd_read_link(t->ctx->source, "/proc/self/exe", &exe, NULL) && (slash = strrchr(exe, '/'))) {
-		snprintf(beside[0], sizeof(beside[0]), "%.*s/../share/rdmadiag", (int)(slash - exe), exe);
-		snprintf(beside[1], sizeof(beside[1]), "%.*s/../data", (int)(slash - exe), exe);
-		if (read_hints_of(t, beside[0], &err) || read_hints_of(t, beside[1], &err) ||
-		    read_hints_of(t, RD_DATADIR, &err))
-			return;
-	} else if (read_hints_of(t, RD_DATADIR, &err)) {
-		return;
-	}
-	rd_verbose(t->ctx, "events come without hints: %s: %s", err.object, rd_errno_text(err.code));
+	if (rd_data_read("hints", path, &bytes, &err) < 0 ||
+	    rd_hints_parse(path, (const char *)bytes.data, bytes.size, &t->names->hints, &t->notes, &err) < 0)
+		rd_verbose(t->ctx, "events come without hints: %s: %s", err.object, rd_errno_text(err.code));
 }
 
 int trace_names_create(struct trace *t, struct rd_err *err)

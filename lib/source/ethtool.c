@@ -42,15 +42,19 @@ static int read_driver(int fd, const char *netdev, struct rd_bytes *ret)
 /* How many statistics there are; 0: none. */
 static int count_stats(int fd, const char *netdev, uint32_t *ret)
 {
-	struct {
-		struct ethtool_sset_info info;
-		uint32_t count;
-	} request = { .info = { .cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ull << ETH_SS_STATS } };
-	int r = ask(fd, netdev, &request);
+	_Alignas(struct ethtool_sset_info) uint8_t request[sizeof(struct ethtool_sset_info) + sizeof(*ret)] = { 0 };
+	struct ethtool_sset_info *info = (struct ethtool_sset_info *)request;
+	int r;
 
+	info->cmd = ETHTOOL_GSSET_INFO;
+	info->sset_mask = 1ull << ETH_SS_STATS;
+	r = ask(fd, netdev, request);
 	if (r < 0)
 		return r;
-	*ret = request.info.sset_mask ? request.count : 0;
+	/* The number stands behind the head, if the mask still names the set. */
+	*ret = 0;
+	if (info->sset_mask)
+		memcpy(ret, request + sizeof(*info), sizeof(*ret));
 	return *ret > STATS_MAX ? -EFBIG : 0;
 }
 

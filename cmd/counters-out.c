@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters: tables, findings, meanings. */
+#include "counters.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/finding.h"
+
+int counters_judge(const struct counters *c, const struct rd_report *report)
+{
+	(void)c;
+	return rd_report_judge(report);
+}
+
+static const char *const severities[] = { "ok", "warning", "critical", "unknown" };
+
+/* First what is wrong, below it what to do. */
+static void add_findings(const struct rd_report *report, struct rd_buf *out)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct rd_finding *f = &report->findings[i];
+		const char *const parts[] = { f->subject, f->title, f->observed };
+
+		rd_buf_printf(out, "%s:", severities[f->severity]);
+		for (size_t p = 0; p < RD_ARRAY_SIZE(parts); p++) {
+			if (!parts[p])
+				continue;
+			rd_buf_str(out, p == 0 ? " " : p == 1 ? ": " : "; ");
+			rd_buf_safe(out, parts[p], strlen(parts[p]));
+		}
+		rd_buf_str(out, "\n");
+		if (f->fix) {
+			rd_buf_str(out, "  do: ");
+			rd_buf_safe(out, f->fix, strlen(f->fix));
+			rd_buf_str(out, "\n");
+		}
+	}
+	if (report->n_findings > 0)
+		rd_buf_str(out, "\n");
+}
+
+int counters_print(struct counters *c, const struct rd_report *report)
+{
+	struct rd_ctx *ctx = c->ctx;
+	struct rd_table_style *style = &ctx->globals.style;
+
+	if (!ctx->globals.json && !rd_metrics_wanted(ctx) && !style->raw && !style->no_headings) {
+		_cleanup_buf_ struct rd_buf out = { 0 };
+
+		add_findings(report, &out);
+		rd_out(&out);
+		/* With nothing to compare with, columns of deltas would be empty. Scripts keep theirs. */
+		if (!c->deltas && !style->columns)
+			style->columns = "ibdev,port,group,name,value,unit,note";
+	}
+	return rd_answer_print(ctx, report);
+}
+
+static void explain_one(const struct rd_meaning *meaning, struct rd_buf *out)
+{
+	const char *overflow = rd_overflow_name(meaning->overflow), *role = rd_counter_role_name(meaning->role);
+
+	rd_buf_safe(out, meaning->name, strlen(meaning->name));
+	rd_buf_printf(out, " (%s)\n", strcmp(meaning->driver, "*") == 0 ? "any driver" : meaning->driver);
+	rd_buf_str(out, "  ");
+	rd_buf_safe(out, meaning->text, strlen(meaning->text));
+	rd_buf_printf(out, "\n  counts %s; ", strcmp(meaning->unit, "-") == 0 ? "various things" : meaning->unit);
+	if (meaning->overflow == RD_SATURATES || meaning->overflow == RD_WRAPS)
+		rd_buf_printf(out, "%u bits, %s at %llu", meaning->bits,
+			      meaning->overflow == RD_WRAPS ? "wraps" : "stays",
+			      (unsigned long long)((UINT64_C(1) << (meaning->bits & 63)) - 1));
+	else
+		rd_buf_str(out, overflow ? overflow : "width not known");
+	rd_buf_printf(out, "; %s; %s\n", role ? role : "neither cause nor consequence",
+		      meaning->summable ? "may be added up" : "not to be added up");
+}
+
+int counters_explain(struct counters *c, const char *name)
+{
+	_cleanup_free_ const struct rd_meaning **found = calloc(c->meanings.n + 1, sizeof(*found));
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_report report;
+	struct rd_err err = { 0 };
+	size_t n = 0;
+	int r;
+
+	/* What is asked may be a pattern, and what is in the table may be one. */
+	for (size_t i = 0; found && i < c->meanings.n; i++)
+		if (fnmatch(c->meanings.v[i].name, name, 0) == 0 || fnmatch(name, c->meanings.v[i].name, 0) == 0)
+			found[n++] = &c->meanings.v[i];
+	if (n == 0) {
+		if (c->errors.n > 0)
+			return rd_fail(c->ctx, &c->errors.v[0]);
+		rd_err_set(&err, found ? ENOENT : ENOMEM, name, "the table of counters does not know it");
+		rd_err_hint(&err, "patterns are taken, too: rdmadiag counters --explain '*retry*'");
+		return rd_fail(c->ctx, &err);
+	}
+	if (!c->ctx->globals.json) {
+		for (size_t i = 0; i < n; i++)
+			explain_one(found[i], &out);
+		rd_out(&out);
+		return RD_EXIT_OK;
+	}
+	rd_answer_init(c->ctx, &report);
+	r = rd_report_meanings(&report, found, n) < 0 ? RD_EXIT_UNKNOWN : rd_answer_print(c->ctx, &report);
+	rd_report_deinit(&report);
+	return r;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tables that come with the program and can be extended where they lie (data/). */
+#ifndef RD_CMD_DATAFILE_H
+#define RD_CMD_DATAFILE_H
+
+#include "source/source.h"
+
+#define RD_DATA_PATH 4096
+
+/*
+ * Reads the table called `name`, always of this host: from the folder that $RDMADIAG_DATADIR names; else from beside the
+ * program, which may be installed anywhere or not yet; else from where it was built to be. `path` (RD_DATA_PATH bytes)
+ * says which it was. -errno with `err` filled.
+ */
+int rd_data_read(const char *name, char *path, struct rd_bytes *ret, struct rd_err *err);
+
+#endif

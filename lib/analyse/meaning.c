@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/meaning.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define TEXT_MAX ((size_t)1 << 20)
+#define LINES_MAX 20000
+#define BLANKS " \t"
+
+void rd_meanings_deinit(struct rd_meanings *meanings)
+{
+	free(meanings->text);
+	free(meanings->v);
+	*meanings = (struct rd_meanings){ 0 };
+}
+
+/* Cuts the next word off a line; NULL if there is none. */
+static char *take_word(char **line)
+{
+	char *word = *line + strspn(*line, BLANKS);
+	size_t n = strcspn(word, BLANKS);
+
+	if (!n)
+		return NULL;
+	*line = word + n;
+	if (**line)
+		*(*line)++ = '\0';
+	return word;
+}
+
+static bool parse_bits(const char *text, unsigned *ret)
+{
+	char *end;
+	unsigned long bits = strtoul(text, &end, 10);
+
+	if (end == text || *end || bits < 1 || bits > 64)
+		return false;
+	*ret = (unsigned)bits;
+	return true;
+}
+
+static bool parse_overflow(const char *word, struct rd_meaning *ret)
+{
+	if (strcmp(word, "64-bit") == 0) {
+		ret->overflow = RD_64BIT;
+		ret->bits = 64;
+		return true;
+	}
+	if (strcmp(word, "gauge") == 0) {
+		ret->overflow = RD_GAUGE;
+		return true;
+	}
+	if (strncmp(word, "saturates:", 10) == 0) {
+		ret->overflow = RD_SATURATES;
+		return parse_bits(word + 10, &ret->bits);
+	}
+	if (strncmp(word, "wraps:", 6) == 0) {
+		ret->overflow = RD_WRAPS;
+		return parse_bits(word + 6, &ret->bits);
+	}
+	return strcmp(word, "-") == 0;
+}
+
+static bool parse_role(const char *word, enum rd_counter_role *ret)
+{
+	for (int role = RD_ROLE_LOAD; role <= RD_ROLE_SIGN; role++)
+		if (strcmp(word, rd_counter_role_name(role)) == 0) {
+			*ret = role;
+			return true;
+		}
+	return strcmp(word, "-") == 0;
+}
+
+/* Lines that were joined leave blanks side by side. */
+static void squeeze(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++)
+		if (!strchr(BLANKS, *from) || !from[1] || !strchr(BLANKS, from[1]))
+			*to++ = *from;
+	*to = '\0';
+}
+
+static bool parse_line(char *line, struct rd_meaning *ret)
+{
+	char *overflow, *role, *sum;
+
+	*ret = (struct rd_meaning){ .name = take_word(&line) };
+	ret->driver = ret->name ? take_word(&line) : NULL;
+	ret->unit = ret->driver ? take_word(&line) : NULL;
+	overflow = ret->unit ? take_word(&line) : NULL;
+	role = overflow ? take_word(&line) : NULL;
+	sum = role ? take_word(&line) : NULL;
+	if (!sum || !parse_overflow(overflow, ret) || !parse_role(role, &ret->role))
+		return false;
+	if (strcmp(sum, "sum") != 0 && strcmp(sum, "-") != 0)
+		return false;
+	ret->summable = *sum == 's';
+	line = rd_trim(line);
+	squeeze(line);
+	ret->text = line;
+	return *line;
+}
+
+/* Joins a line with those that continue it: the line ends become blanks. Returns where the next one begins. */
+static char *join_line(char *line)
+{
+	for (char *at = line;; at++) {
+		at += strcspn(at, "\n");
+		if (!*at)
+			return at;
+		if (!strchr(BLANKS, at[1]) || !at[1] || *line == '#') {
+			*at = '\0';
+			return at + 1;
+		}
+		*at = ' ';
+	}
+}
+
+static int add_line(struct rd_meanings *meanings, char *line)
+{
+	struct rd_meaning meaning;
+
+	if (!parse_line(line, &meaning))
+		return -EINVAL;
+	if (meanings->n == LINES_MAX)
+		return -EFBIG;
+	if (rd_grow(&meanings->v, &meanings->cap, meanings->n + 1, sizeof(*meanings->v)) < 0)
+		return -ENOMEM;
+	meanings->v[meanings->n++] = meaning;
+	return 0;
+}
+
+int rd_meanings_parse(const char *name, const char *text, size_t size, struct rd_meanings *ret,
+		      struct rd_errlist *notes, struct rd_err *err)
+{
+	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
+	char *line, *next;
+
+	if (size > TEXT_MAX)
+		return rd_err_set(err, EFBIG, name, "a table of counters has at most %zu bytes", TEXT_MAX);
+	meanings.text = strndup(text, size);
+	if (!meanings.text)
+		return rd_err_set(err, ENOMEM, name, "cannot keep the table");
+	for (line = meanings.text; *line; line = next) {
+		struct rd_err note = { 0 };
+		char start[40];
+		int r;
+
+		next = join_line(line);
+		line += strspn(line, BLANKS "\r");
+		if (!*line || *line == '#')
+			continue;
+		strncpy(start, line, sizeof(start) - 1);
+		start[sizeof(start) - 1] = '\0';
+		r = add_line(&meanings, line);
+		if (r == -EINVAL) {
+			rd_err_set(&note, EINVAL, name,
+				   "\"%s\" is not NAME DRIVER UNIT OVERFLOW ROLE SUM and a meaning", start);
+			rd_errlist_add(notes, &note);
+		} else if (r < 0) {
+			return rd_err_set(err, -r, name, "cannot keep more lines");
+		}
+	}
+	*ret = meanings;
+	meanings = (struct rd_meanings){ 0 };
+	return 0;
+}
+
+const struct rd_meaning *rd_meaning_find(const struct rd_meanings *meanings, const char *name, const char *driver)
+{
+	for (size_t i = 0; i < meanings->n; i++) {
+		const struct rd_meaning *meaning = &meanings->v[i];
+
+		/* Most names have nothing of a pattern in front: a look at one letter spares most of the work. */
+		if (meaning->name[0] != name[0] && !strchr("*?[", meaning->name[0]))
+			continue;
+		if (fnmatch(meaning->name, name, 0) == 0 && (!driver || fnmatch(meaning->driver, driver, 0) == 0))
+			return meaning;
+	}
+	return NULL;
+}
+
+void rd_meanings_apply(const struct rd_meanings *meanings, struct rd_counter_set *set)
+{
+	for (size_t i = 0; i < set->n; i++) {
+		struct rd_counter *counter = &set->counters[i];
+		const char *driver = counter->group == RD_GROUP_NETDEV ? "netdev" : set->ports[counter->port].driver;
+
+		counter->meaning = rd_meaning_find(meanings, counter->name, driver);
+		counter->overflow = RD_OVERFLOW_UNKNOWN;
+		counter->bits = 0;
+		if (counter->meaning) {
+			counter->overflow = counter->meaning->overflow;
+			counter->bits = counter->meaning->bits;
+		} else if (counter->group == RD_GROUP_STANDARD || counter->group == RD_GROUP_NETDEV) {
+			counter->overflow = RD_64BIT; /* by the kernel's own interface */
+			counter->bits = 64;
+		}
+	}
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Counters that are a file each: counters/, hw_counters/, statistics/. */
+#include "collect/counters-priv.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* So many files of mlx5's counters/ in a row, the first ones, say that this function may not ask at all. Each costs a
+ * firmware command that is refused, and a line "ACCESS_REG … failed" in the kernel log. */
+#define REFUSALS 3
+
+int rd_counter_parse(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	text += strspn(text, " \t");
+	if (!isdigit((unsigned char)*text))
+		return -EBADMSG;
+	errno = 0;
+	*ret = strtoull(text, &end, 0);
+	if (errno || end[strspn(end, " \t\r\n")])
+		return -EBADMSG;
+	return 0;
+}
+
+/* How long a driver may keep values before it asks the hardware again stands among the counters. */
+static bool is_counter(const char *name)
+{
+	return strcmp(name, "lifespan") != 0;
+}
+
+int rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum rd_counter_group group,
+			   const char *netdev, const char *folder)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	int r = 0;
+
+	if (rd_sysfs_list(&reader->fs, &names, "%s", folder) < 0 || names.n == 0)
+		return 0;
+	if (!rd_counter_read_begin(reader, RD_HOW_FILES, port, folder))
+		return -ENOMEM;
+	for (size_t i = 0; i < names.n && !r; i++)
+		if (is_counter(names.v[i]))
+			r = rd_counter_read_add(reader, group, names.v[i], netdev);
+	rd_counter_read_end(reader);
+	return r;
+}
+
+static bool is_refusal(int code)
+{
+	return code == EINVAL || code == EIO || code == EREMOTEIO || code == EOPNOTSUPP;
+}
+
+static void read_one(struct rd_counter_reader *reader, const char *path, struct rd_counter_value *value)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err err = { 0 };
+	int r = rd_read_file(reader->fs.src, path, &bytes, &err);
+
+	if (r < 0) {
+		value->known = r == -EACCES || r == -EPERM ? RD_DENIED : RD_ABSENT;
+		value->code = -r;
+		if (value->known == RD_DENIED)
+			rd_errlist_add(reader->fs.errors, &err);
+		return;
+	}
+	if (rd_counter_parse((char *)bytes.data, &value->v) < 0)
+		value->code = RD_COUNTER_NO_NUMBER;
+	else
+		value->known = RD_OK;
+}
+
+int rd_counters_read_files(struct rd_counter_reader *reader, struct rd_counter_read *read,
+			   struct rd_counter_sample *sample)
+{
+	const char *driver = reader->set.ports[read->port].driver;
+	bool counting = driver && strcmp(driver, "mlx5") == 0;
+	char path[512];
+
+	read->refused = 0;
+	for (uint32_t i = 0; i < read->n; i++) {
+		struct rd_counter_value *value = &sample->values[read->first + i];
+
+		snprintf(path, sizeof(path), "%s/%s", read->object, reader->set.counters[read->first + i].name);
+		read_one(reader, path, value);
+		if (value->known == RD_OK || !is_refusal(value->code))
+			counting = false;
+		if (!counting || ++read->refused < REFUSALS)
+			continue;
+		read->left_alone = true;
+		read->code = value->code;
+		rd_counter_read_failed(read, sample, read->code);
+		break;
+	}
+	return 0;
+}

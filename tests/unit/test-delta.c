@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Deltas: for any pair of samples and any manner of overflow, right or unknown, and never more than happened. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/delta.h"
+
+/* A counter of the real world, and what it shows. */
+struct real {
+	enum rd_overflow overflow;
+	unsigned bits;
+	unsigned __int128 count; /* since it was 0 the last time */
+};
+
+static uint64_t end_of(unsigned bits)
+{
+	return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+static uint64_t shown(const struct real *real)
+{
+	unsigned __int128 end = end_of(real->bits);
+
+	if (real->overflow == RD_WRAPS)
+		return (uint64_t)(real->count & end);
+	return (uint64_t)(real->count > end ? end : real->count);
+}
+
+static uint64_t seed = 88172645463325252u;
+
+static uint64_t next(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	return seed ^= seed << 17;
+}
+
+/* Numbers of all sizes, the edges more often than chance would have it. */
+static uint64_t some(unsigned bits)
+{
+	switch (next() % 5) {
+	case 0:
+		return next() % 3;
+	case 1:
+		return end_of(bits) - next() % 3;
+	case 2:
+		return next() & end_of(bits);
+	case 3:
+		return next() & end_of((unsigned)(next() % bits) + 1);
+	default:
+		return end_of((unsigned)(next() % bits) + 1);
+	}
+}
+
+static void check(const struct rd_delta *delta, uint64_t truth, const char *what, unsigned bits)
+{
+	bool right = delta->kind == RD_DELTA_UNKNOWN || (delta->kind == RD_DELTA_EXACT && delta->v == truth) ||
+		     (delta->kind == RD_DELTA_AT_LEAST && delta->v <= truth);
+
+	if (!right)
+		fail_msg("%s of %u bits: truth %llu, said %d %llu (%d)", what, bits, (unsigned long long)truth,
+			 delta->kind, (unsigned long long)delta->v, delta->note);
+}
+
+/* Whatever happens between the samples, within what `most` allows. */
+static void deltas_are_right_or_unknown(void **state)
+{
+	static const enum rd_overflow overflows[] = { RD_SATURATES, RD_WRAPS, RD_64BIT };
+	static const unsigned widths[] = { 4, 8, 16, 32, 48, 64 };
+
+	(void)state;
+	for (int i = 0; i < 400000; i++) {
+		struct real real = { .overflow = overflows[next() % 3], .bits = widths[next() % 6] };
+		uint64_t before, truth, most;
+		bool reset = next() % 4 == 0;
+		struct rd_delta delta;
+
+		if (real.overflow == RD_64BIT)
+			real.bits = 64;
+		real.count = some(real.bits == 64 ? 63 : real.bits);
+		before = shown(&real);
+		truth = some(real.bits >= 60 ? 60 : real.bits + 2);
+		most = next() % 2 ? UINT64_MAX : truth + next() % 1000;
+		/* Nobody can reset one that wraps; see rd_delta_of. */
+		if (reset && real.overflow != RD_WRAPS) {
+			uint64_t after = truth ? next() % truth : 0;
+
+			real.count = after;
+		} else {
+			real.count += truth;
+			reset = false;
+		}
+		/* Without a bound, one that wraps is right but for whole turns. */
+		delta = rd_delta_of(real.overflow, real.bits, before, shown(&real), most);
+		/* A reset behind which the counter passed its old value looks like none: a lower bound all the same. */
+		if (reset && delta.kind == RD_DELTA_EXACT && delta.v <= truth)
+			continue;
+		check(&delta, truth, rd_overflow_name(real.overflow), real.bits);
+	}
+}
+
+static void unknown_width_is_never_invented(void **state)
+{
+	struct rd_delta delta;
+
+	(void)state;
+	delta = rd_delta_of(RD_OVERFLOW_UNKNOWN, 0, 10, 5, UINT64_MAX);
+	assert_int_equal(delta.kind, RD_DELTA_UNKNOWN);
+	delta = rd_delta_of(RD_OVERFLOW_UNKNOWN, 0, 10, 255, UINT64_MAX);
+	assert_int_equal(delta.kind, RD_DELTA_AT_LEAST);
+	delta = rd_delta_of(RD_OVERFLOW_UNKNOWN, 0, 10, 254, UINT64_MAX);
+	assert_int_equal(delta.kind, RD_DELTA_EXACT);
+	delta = rd_delta_of(RD_GAUGE, 0, 10, 12, UINT64_MAX);
+	assert_int_equal(delta.kind, RD_DELTA_UNKNOWN);
+}
+
+static void a_saturated_counter_says_at_least(void **state)
+{
+	struct rd_delta delta = rd_delta_of(RD_SATURATES, 8, 250, 255, UINT64_MAX);
+
+	(void)state;
+	assert_int_equal(delta.kind, RD_DELTA_AT_LEAST);
+	assert_int_equal(delta.note, RD_NOTE_SATURATED);
+	assert_int_equal(delta.v, 5);
+	delta = rd_delta_of(RD_SATURATES, 8, 255, 255, UINT64_MAX);
+	assert_int_equal(delta.kind, RD_DELTA_AT_LEAST);
+	assert_int_equal(delta.v, 0);
+	delta = rd_delta_of(RD_SATURATES, 8, 255, 3, UINT64_MAX);
+	assert_int_equal(delta.note, RD_NOTE_RESET);
+	assert_int_equal(delta.v, 3);
+}
+
+static void a_wrapped_counter_goes_on(void **state)
+{
+	struct rd_delta delta = rd_delta_of(RD_WRAPS, 32, 0xfffffff0u, 16, 1000000);
+
+	(void)state;
+	assert_int_equal(delta.kind, RD_DELTA_EXACT);
+	assert_int_equal(delta.note, RD_NOTE_WRAPPED);
+	assert_int_equal(delta.v, 32);
+	/* In an hour it may have gone round several times. */
+	delta = rd_delta_of(RD_WRAPS, 32, 5, 16, (uint64_t)(3600 * RD_EVENTS_PER_SECOND));
+	assert_int_equal(delta.kind, RD_DELTA_AT_LEAST);
+	assert_int_equal(delta.v, 11);
+	assert_int_equal(delta.note, RD_NOTE_TURNS);
+	/* What there was not the time for is no wrap. */
+	delta = rd_delta_of(RD_WRAPS, 32, 1000, 16, 10);
+	assert_int_equal(delta.note, RD_NOTE_RESET);
+}
+
+/* Two hosts of one port and one counter. */
+struct scene {
+	struct rd_counter_set sets[2];
+	struct rd_counter_sample samples[2];
+};
+
+static void scene_init(struct scene *scene)
+{
+	*scene = (struct scene){ 0 };
+	for (int i = 0; i < 2; i++) {
+		struct rd_counter_port *port = rd_counter_set_add_port(&scene->sets[i]);
+		struct rd_counter *counter;
+
+		port->ibdev = strdup("mlx5_0");
+		port->port = 1;
+		port->guid = strdup("0011:2233:4455:6677");
+		counter = rd_counter_set_add(&scene->sets[i], 0, RD_GROUP_PORT, "port_rcv_packets");
+		counter->overflow = RD_64BIT;
+		counter->bits = 64;
+		assert_int_equal(rd_counter_sample_fit(&scene->samples[i], &scene->sets[i]), 0);
+		scene->samples[i].values[0] = (struct rd_counter_value){ .v = 100 + (unsigned)i * 7, .known = RD_OK };
+		scene->samples[i].states[0].there = true;
+		scene->samples[i].states[0].instance = 42;
+		scene->samples[i].monotonic_ns = 1000000000u * (1 + (unsigned)i);
+		scene->samples[i].realtime_ns = scene->samples[i].monotonic_ns + 1700000000u * UINT64_C(1000000000);
+		strcpy(scene->samples[i].boot_id, "a");
+	}
+}
+
+static struct rd_delta scene_delta(struct scene *scene)
+{
+	const struct rd_moment before = { &scene->sets[0], &scene->samples[0] };
+	const struct rd_moment now = { &scene->sets[1], &scene->samples[1] };
+	struct rd_delta ret;
+
+	assert_int_equal(rd_deltas(&before, &now, &ret), 0);
+	for (int i = 0; i < 2; i++) {
+		rd_counter_set_deinit(&scene->sets[i]);
+		rd_counter_sample_deinit(&scene->samples[i]);
+	}
+	return ret;
+}
+
+static void what_became_of_a_device_is_told_apart(void **state)
+{
+	struct scene scene;
+	struct rd_delta delta;
+
+	(void)state;
+	scene_init(&scene);
+	delta = scene_delta(&scene);
+	assert_int_equal(delta.kind, RD_DELTA_EXACT);
+	assert_int_equal(delta.v, 7);
+
+	scene_init(&scene);
+	strcpy(scene.samples[1].boot_id, "b");
+	delta = scene_delta(&scene);
+	assert_int_equal(delta.kind, RD_DELTA_UNKNOWN);
+	assert_int_equal(delta.note, RD_NOTE_REBOOT);
+
+	scene_init(&scene);
+	scene.sets[1].ports[0].guid[0] = '9';
+	delta = scene_delta(&scene);
+	assert_int_equal(delta.note, RD_NOTE_REPLACED);
+
+	scene_init(&scene);
+	scene.samples[1].states[0].instance = 43;
+	delta = scene_delta(&scene);
+	assert_int_equal(delta.note, RD_NOTE_RELOADED);
+
+	scene_init(&scene);
+	scene.samples[1].states[0].there = false;
+	delta = scene_delta(&scene);
+	assert_int_equal(delta.note, RD_NOTE_GONE);
+
+	scene_init(&scene);
+	scene.samples[0].values[0].known = RD_DENIED;
+	delta = scene_delta(&scene);
+	assert_int_equal(delta.note, RD_NOTE_UNREAD);
+
+	scene_init(&scene);
+	scene.sets[0].counters[0].name[0] = 'x';
+	delta = scene_delta(&scene);
+	assert_int_equal(delta.note, RD_NOTE_NEW);
+	assert_int_equal(delta.kind, RD_DELTA_UNKNOWN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(deltas_are_right_or_unknown),	     TEST(unknown_width_is_never_invented),
+		TEST(a_saturated_counter_says_at_least),     TEST(a_wrapped_counter_goes_on),
+		TEST(what_became_of_a_device_is_told_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
