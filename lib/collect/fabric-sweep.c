@@ -201,7 +201,7 @@ static bool done(void *arg, const struct rd_sweep_answer *answer)
 	return true;
 }
 
-static void keep(struct rd_fabric *fabric, struct rd_fabric_port *port, struct heard *heard)
+static void keep(struct rd_fabric_port *port, struct heard *heard)
 {
 	if (heard->error == 0 && heard->answered) {
 		free(port->before);
@@ -215,7 +215,16 @@ static void keep(struct rd_fabric *fabric, struct rd_fabric_port *port, struct h
 		port->values = RD_TAKE(heard->values);
 		port->read_ns = heard->at_ns;
 	}
-	(void)fabric;
+}
+
+/* An agent that answers other questions and never this one, which it need not know: it is not asked again. */
+static void learn_silence(struct job *job, const struct rd_fabric_port *port, const struct heard *heard)
+{
+	size_t attribute = rd_pma_find_attribute(heard->attribute);
+
+	if (heard->error == ETIMEDOUT && heard->answered && attribute != RD_NONE &&
+	    heard->attribute != IB_GSI_PORT_COUNTERS && heard->attribute != IB_GSI_PORT_COUNTERS_EXT)
+		job->fabric->nodes[port->node].lacking |= UINT64_C(1) << attribute;
 }
 
 /* What all ports of the LIDs have come to. */
@@ -246,9 +255,10 @@ static void conclude(struct job *job)
 		port->error = heard->error;
 		port->error_status = heard->error == EREMOTEIO ? (int)heard->status : 0;
 		port->error_attribute = heard->error ? heard->attribute : 0;
+		learn_silence(job, port, heard);
 		fabric->moved |= job->other[lid] || (job->silent[lid] && !was_silent);
 		if (!job->other[lid])
-			keep(fabric, port, heard);
+			keep(port, heard);
 	}
 }
 

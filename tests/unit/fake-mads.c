@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fake-mads.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+static struct fake_mads *fake_of(struct rd_mads *mads)
+{
+	return (struct fake_mads *)mads;
+}
+
+static void push(struct fake_mads *fake, uint64_t at, uint16_t lid, const struct rd_mad *mad)
+{
+	if (rd_grow(&fake->events, &fake->cap, fake->n + 1, sizeof(*fake->events)) < 0)
+		abort();
+	fake->events[fake->n++] = (struct fake_event){ at, ++fake->order, lid, *mad };
+}
+
+static void answer(struct fake_mads *fake, const struct fake_agent *agent, struct rd_mad *mad)
+{
+	unsigned attribute = (unsigned)mad->data[16] << 8 | mad->data[17];
+	uint8_t select = mad->data[65];
+
+	mad->data[3] = 0x81;
+	mad->size = RD_MAD_SIZE;
+	if (mad->data[1] == 0x01) {
+		for (int i = 0; i < 8; i++)
+			mad->data[64 + 12 + i] = (uint8_t)(agent->guid >> (56 - 8 * i));
+	} else if (attribute == 1) {
+		mad->data[66] = (uint8_t)(fake->capability >> 8);
+		mad->data[67] = (uint8_t)fake->capability;
+		/* CapabilityMask2: 27 bits in front of RespTimeValue */
+		for (int i = 0; i < 4; i++)
+			mad->data[68 + i] = (uint8_t)(fake->capability2 << 5 >> (24 - 8 * i));
+	} else {
+		memset(mad->data + 64, (int)fake->value, 192);
+		mad->data[65] = select;
+	}
+	if (agent->change)
+		agent->change(mad);
+}
+
+static int send_one(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
+{
+	struct fake_mads *fake = fake_of(mads);
+	struct fake_agent *agent = &fake->agents[mad->dest.lid];
+	uint64_t latency = (uint64_t)agent->latency_us * 1000, over = fake->now + (uint64_t)timeout_ms * 1000000;
+	struct rd_mad back = *mad;
+
+	if (fake->fail_after && (int)fake->sent >= fake->fail_after)
+		return rd_err_set(err, ENODEV, "port", "it is gone");
+	fake->sent++;
+	if (++fake->in_flight > fake->most_in_flight)
+		fake->most_in_flight = fake->in_flight;
+	if (++agent->in_flight > agent->most_in_flight)
+		agent->most_in_flight = agent->in_flight;
+	if (fake->seed) {
+		fake->seed = fake->seed * 1664525 + 1013904223;
+		latency = latency * (fake->seed >> 16 & 1023) / 256;
+	}
+	if (agent->silent || (agent->silent_attribute && agent->silent_attribute == mad->data[17])) {
+		agent->silent -= agent->silent && agent->silent != UINT_MAX;
+		back.status = ETIMEDOUT;
+		back.size = 24;
+		push(fake, over, mad->dest.lid, &back);
+		return 0;
+	}
+	answer(fake, agent, &back);
+	if (agent->late) {
+		struct rd_mad failure = *mad;
+
+		agent->late = false;
+		failure.status = ETIMEDOUT;
+		failure.size = 24;
+		push(fake, over, mad->dest.lid, &failure);
+		push(fake, over + 1000, 0, &back);
+		return 0;
+	}
+	push(fake, fake->now + latency, mad->dest.lid, &back);
+	if (agent->twice)
+		push(fake, fake->now + latency + 1, 0, &back);
+	return 0;
+}
+
+static int recv_one(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, struct rd_err *err)
+{
+	struct fake_mads *fake = fake_of(mads);
+	struct fake_event *first = NULL;
+	uint64_t end = fake->now + (uint64_t)timeout_ms * 1000000;
+
+	(void)err;
+	for (size_t i = 0; i < fake->n; i++)
+		if (!first || fake->events[i].at < first->at ||
+		    (fake->events[i].at == first->at && fake->events[i].order < first->order))
+			first = &fake->events[i];
+	if (!first || first->at > end) {
+		fake->now = end;
+		return 0;
+	}
+	if (first->at > fake->now)
+		fake->now = first->at;
+	if (first->lid) {
+		fake->in_flight--;
+		fake->agents[first->lid].in_flight--;
+		if (!first->mad.status)
+			fake->last_answer = fake->now;
+		else if (!fake->first_failure)
+			fake->first_failure = fake->now;
+	}
+	*ret = first->mad;
+	*first = fake->events[--fake->n];
+	return 1;
+}
+
+static uint64_t now_of(struct rd_mads *mads)
+{
+	return fake_of(mads)->now;
+}
+
+static void nothing(struct rd_mads *mads)
+{
+	(void)mads;
+}
+
+static const struct rd_mads_ops fake_ops = { .send = send_one, .recv = recv_one, .now = now_of, .close = nothing };
+
+void fake_mads_init(struct fake_mads *fake)
+{
+	memset(fake, 0, sizeof(*fake));
+	fake->mads.ops = &fake_ops;
+	fake->now = 1000000000;
+	fake->capability = 0x1200; /* extended width, PortXmitWait */
+	for (size_t i = 0; i < FAKE_LIDS; i++) {
+		fake->agents[i].latency_us = 244;
+		fake->agents[i].guid = 0x1000 + i;
+	}
+}
+
+void fake_mads_deinit(struct fake_mads *fake)
+{
+	free(fake->events);
+}

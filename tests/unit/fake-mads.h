@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A port behind which agents answer as a test wants, in a time of its own. */
+#ifndef RD_FAKE_MADS_H
+#define RD_FAKE_MADS_H
+
+#include "source/mad.h"
+
+#define FAKE_LIDS 1024
+
+struct fake_mads;
+
+struct fake_agent {
+	unsigned latency_us;	  /* of its answers */
+	unsigned silent;	  /* does not answer that many questions, then does. UINT_MAX: never */
+	uint8_t silent_attribute; /* a question that it never answers; 0: none */
+	bool twice;		  /* answers come twice */
+	bool late;		  /* once, the failure comes first and the answer after it */
+	uint64_t guid;		  /* for NodeInfo */
+	/* Changes an answer before it is sent; NULL: nothing to change. */
+	void (*change)(struct rd_mad *mad);
+	unsigned in_flight, most_in_flight; /* out */
+};
+
+struct fake_event {
+	uint64_t at;
+	uint64_t order;
+	uint16_t lid; /* 0: a copy, which is nobody's answer */
+	struct rd_mad mad;
+};
+
+struct fake_mads {
+	struct rd_mads mads;
+	struct fake_agent agents[FAKE_LIDS];
+	uint64_t now, order;
+	struct fake_event *events;
+	size_t n, cap;
+	unsigned in_flight, most_in_flight, sent;
+	uint64_t last_answer, first_failure; /* when; 0: none */
+	int fail_after;			     /* datagrams; then the port is gone. 0: never */
+	uint32_t seed;			     /* not 0: latencies differ by chance */
+	uint16_t capability;
+	uint32_t capability2;
+	uint32_t value; /* what every counter of an answer is made of */
+};
+
+void fake_mads_init(struct fake_mads *fake);
+void fake_mads_deinit(struct fake_mads *fake);
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Many questions in flight: all are answered once, silent agents hold up nobody, nonsense is dropped and counted. */
+#include "fake-mads.h"
+#include "unit.h"
+
+#include "collect/sweep.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#define ASKS_MAX 20000
+
+struct net {
+	struct fake_mads fake;
+	struct rd_sweep_limits limits;
+	struct rd_sweep_ask asks[ASKS_MAX];
+	size_t n, lids, groups;
+	unsigned told[ASKS_MAX];
+	int errors[ASKS_MAX];
+	struct rd_sweep_stats stats;
+};
+
+static int setup(void **state)
+{
+	struct net *net = calloc(1, sizeof(*net));
+
+	fake_mads_init(&net->fake);
+	net->limits = (struct rd_sweep_limits){ .window = 64, .per_lid = 2, .timeout_ms = 100, .retries = 2 };
+	*state = net;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct net *net = *state;
+
+	fake_mads_deinit(&net->fake);
+	free(net);
+	return 0;
+}
+
+/* An agent with some ports, each asked for five attributes. LIDs are counted from 1. */
+static void add(struct net *net, unsigned ports)
+{
+	static const uint16_t attributes[] = { 0x12, 0x1d, 0x15, 0x16, 0x1c };
+	size_t lid = net->lids++;
+
+	for (unsigned p = 1; p <= ports; p++, net->groups++)
+		for (size_t i = 0; i < RD_ARRAY_SIZE(attributes); i++)
+			net->asks[net->n++] = (struct rd_sweep_ask){
+				.dest.lid = (uint16_t)(lid + 1),
+				.mad_class = 4,
+				.port_select = (uint8_t)p,
+				.attribute = attributes[i],
+				.lid = lid,
+				.group = net->groups,
+			};
+}
+
+static bool done(void *arg, const struct rd_sweep_answer *answer)
+{
+	struct net *net = arg;
+
+	net->told[answer->ask]++;
+	net->errors[answer->ask] = answer->error;
+	assert_true((answer->mad != NULL) == (answer->error == 0 || answer->error == EREMOTEIO));
+	return true;
+}
+
+static int run(struct net *net)
+{
+	struct rd_sweep_calls calls = { .done = done, .arg = net };
+	struct rd_err err = { 0 };
+	int r = rd_sweep_run(&net->fake.mads, &net->limits, net->asks, net->n, net->lids, &calls, &net->stats, &err);
+
+	for (size_t i = 0; i < net->n; i++)
+		assert_int_equal(net->told[i], 1);
+	assert_true(net->fake.most_in_flight <= net->limits.window);
+	return r;
+}
+
+static size_t errors(const struct net *net, int code)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < net->n; i++)
+		n += net->errors[i] == code;
+	return n;
+}
+
+static void every_question_is_answered_once_whatever_the_order(void **state)
+{
+	struct net *net = *state;
+
+	net->fake.seed = 7;
+	for (int i = 0; i < 100; i++)
+		add(net, i % 10 ? 1 : 32);
+	assert_int_equal(run(net), 0);
+	assert_int_equal(errors(net, 0), net->n);
+	assert_int_equal(net->stats.received, net->n);
+	assert_int_equal(net->stats.sent, net->n);
+	assert_int_equal(net->stats.stray + net->stats.timeouts + net->stats.malformed, 0);
+	assert_true(net->stats.latency_min_ns <= net->stats.latency_median_ns);
+	assert_true(net->stats.latency_median_ns <= net->stats.latency_p99_ns);
+	assert_true(net->stats.latency_p99_ns <= net->stats.latency_max_ns);
+	for (size_t i = 0; i < net->lids; i++)
+		assert_true(net->fake.agents[i + 1].most_in_flight <= net->limits.per_lid);
+}
+
+static void a_window_of_one_asks_one_after_the_other(void **state)
+{
+	struct net *net = *state;
+
+	net->limits.window = net->limits.per_lid = 1;
+	for (int i = 0; i < 20; i++)
+		add(net, 2);
+	assert_int_equal(run(net), 0);
+	assert_int_equal(net->stats.duration_ns, net->n * 244000);
+}
+
+static void a_wide_window_takes_as_long_as_the_largest_agent(void **state)
+{
+	struct net *net = *state;
+
+	for (int i = 0; i < 50; i++)
+		add(net, 1);
+	add(net, 32);
+	assert_int_equal(run(net), 0);
+	/* 160 questions, two at a time, the first alone */
+	assert_true(net->stats.duration_ns < 90 * UINT64_C(244000));
+}
+
+static void fewer_silent_agents_than_the_window_hold_up_nobody(void **state)
+{
+	struct net *net = *state;
+	uint64_t start = net->fake.now;
+
+	for (int i = 0; i < 300; i++)
+		add(net, i % 30 ? 1 : 24);
+	for (int i = 1; i <= 5; i++)
+		net->fake.agents[i * 50].silent = UINT_MAX;
+	assert_int_equal(run(net), 0);
+	assert_int_equal(errors(net, ETIMEDOUT), 5);
+	assert_int_equal(errors(net, 0) + errors(net, ETIMEDOUT) + errors(net, EHOSTDOWN), net->n);
+	/* all that answer have done so before the first that does not is given up */
+	assert_true(net->fake.last_answer < net->fake.first_failure);
+	/* the time of one LID on top: three tries */
+	assert_true(net->fake.now - start <= (net->fake.last_answer - start) + 300 * UINT64_C(1000000));
+	assert_int_equal(net->stats.timeouts, 15);
+	assert_int_equal(net->stats.retries, 10);
+}
+
+static void many_silent_agents_cost_no_more_than_their_share_of_the_window(void **state)
+{
+	struct net *net = *state;
+
+	for (int i = 0; i < 400; i++) {
+		add(net, 1);
+		net->fake.agents[i + 1].silent = i < 200 ? UINT_MAX : 0;
+	}
+	assert_int_equal(run(net), 0);
+	/* ceil(200 / 64) = 4 times the three tries of 100 ms, and some ms for the others */
+	assert_true(net->stats.duration_ns <= 4 * 300 * UINT64_C(1000000) + UINT64_C(20000000));
+	assert_int_equal(errors(net, 0), 1000);
+}
+
+static void a_lost_datagram_is_asked_for_again(void **state)
+{
+	struct net *net = *state;
+
+	for (int i = 0; i < 10; i++)
+		add(net, 4);
+	net->fake.agents[3].silent = 1;
+	net->fake.agents[7].silent = 2;
+	assert_int_equal(run(net), 0);
+	assert_int_equal(errors(net, 0), net->n);
+	assert_int_equal(net->stats.retries, 3);
+	assert_int_equal(net->stats.timeouts, 3);
+}
+
+static void duplicates_and_late_answers_are_dropped_and_counted(void **state)
+{
+	struct net *net = *state;
+
+	for (int i = 0; i < 10; i++)
+		add(net, 2);
+	net->fake.agents[2].twice = true;
+	net->fake.agents[5].late = true;
+	assert_int_equal(run(net), 0);
+	assert_int_equal(errors(net, 0), net->n);
+	assert_int_equal(net->stats.received, net->n);
+	/* the last copies may come when nobody listens any more */
+	assert_true(net->stats.stray >= 10 && net->stats.stray <= 11);
+	assert_int_equal(net->stats.timeouts, 1);
+}
+
+static void cut_short(struct rd_mad *mad)
+{
+	mad->size = 100;
+}
+
+static void another_class(struct rd_mad *mad)
+{
+	mad->data[1] = 3;
+}
+
+static void another_attribute(struct rd_mad *mad)
+{
+	mad->data[17] ^= 1;
+}
+
+static void another_port(struct rd_mad *mad)
+{
+	mad->data[65]++;
+}
+
+static void a_question(struct rd_mad *mad)
+{
+	mad->data[3] = 1;
+}
+
+static void another_version(struct rd_mad *mad)
+{
+	mad->data[0] = 2;
+}
+
+static void nonsense_is_no_answer(void **state)
+{
+	static void (*const changes[])(struct rd_mad *) = { cut_short,	  another_class, another_attribute,
+							    another_port, a_question,	 another_version };
+	struct net *net = *state;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(changes); i++) {
+		add(net, 1);
+		net->fake.agents[i + 1].change = changes[i];
+	}
+	add(net, 3);
+	assert_int_equal(run(net), 0);
+	assert_int_equal(net->stats.malformed, errors(net, EBADMSG));
+	assert_true(errors(net, EBADMSG) >= RD_ARRAY_SIZE(changes));
+	assert_int_equal(errors(net, 0), 15);
+}
+
+static void wrong_number(struct rd_mad *mad)
+{
+	mad->tid ^= 0x4000;
+}
+
+static void an_answer_to_another_question_is_not_taken(void **state)
+{
+	struct net *net = *state;
+
+	add(net, 1);
+	add(net, 1);
+	net->fake.agents[1].change = wrong_number;
+	/* The failure that the kernel owes us for the true question never comes in this fake: time ends it. */
+	assert_int_equal(run(net), 0);
+	assert_int_equal(errors(net, 0), 5);
+	assert_int_equal(net->stats.stray, 3);
+	assert_int_equal(errors(net, ETIMEDOUT), 1);
+}
+
+static void refused(struct rd_mad *mad)
+{
+	mad->data[5] = 0x0c;
+}
+
+static void a_refusal_is_an_answer_and_the_rest_is_asked(void **state)
+{
+	struct net *net = *state;
+
+	add(net, 2);
+	net->fake.agents[1].change = refused;
+	assert_int_equal(run(net), 0);
+	assert_int_equal(errors(net, EREMOTEIO), 10);
+	assert_int_equal(net->stats.refused, 10);
+}
+
+static void a_port_that_goes_away_ends_all(void **state)
+{
+	struct net *net = *state;
+
+	for (int i = 0; i < 30; i++)
+		add(net, 2);
+	net->fake.fail_after = 100;
+	assert_int_equal(run(net), -ENODEV);
+	assert_true(errors(net, ENODEV) > 0);
+	assert_int_equal(errors(net, ENODEV) + errors(net, 0), net->n);
+}
+
+static bool give_up(void *arg, const struct rd_sweep_answer *answer)
+{
+	done(arg, answer);
+	return answer->ask != 0;
+}
+
+static bool unwanted(void *arg, size_t ask)
+{
+	struct net *net = arg;
+
+	return net->asks[ask].attribute != 0x15;
+}
+
+static void the_caller_can_leave_questions_and_agents_out(void **state)
+{
+	struct net *net = *state;
+	struct rd_sweep_calls calls = { .want = unwanted, .done = give_up, .arg = net };
+
+	add(net, 2);
+	add(net, 2);
+	assert_int_equal(rd_sweep_run(&net->fake.mads, &net->limits, net->asks, net->n, net->lids, &calls, &net->stats,
+				      NULL),
+			 0);
+	assert_int_equal(errors(net, EHOSTDOWN), 9);
+	assert_int_equal(errors(net, ENODATA), 2);
+	assert_int_equal(errors(net, 0), 9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_question_is_answered_once_whatever_the_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_window_of_one_asks_one_after_the_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_wide_window_takes_as_long_as_the_largest_agent, setup, teardown),
+		cmocka_unit_test_setup_teardown(fewer_silent_agents_than_the_window_hold_up_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(many_silent_agents_cost_no_more_than_their_share_of_the_window, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_lost_datagram_is_asked_for_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(duplicates_and_late_answers_are_dropped_and_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(nonsense_is_no_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_answer_to_another_question_is_not_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_refusal_is_an_answer_and_the_rest_is_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_port_that_goes_away_ends_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_caller_can_leave_questions_and_agents_out, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
