@@ -14,6 +14,8 @@ struct rd_system;
 struct rd_netstate;
 struct rd_klog;
 struct rd_profile;
+struct rd_res;
+struct rd_errlist;
 
 /* From the best to the worst, as far as order matters. */
 enum rd_result {
@@ -33,6 +35,9 @@ struct rd_check_input {
 	const struct rd_netstate *net;
 	const struct rd_klog *klog;
 	const struct rd_profile *profile;
+	const struct rd_res *res;	 /* queue pairs and their owners */
+	const struct rd_errlist *stalls; /* reads that gave no answer; NULL: nothing was read under a deadline */
+	bool exclusive;			 /* no other job should be on this host */
 };
 
 struct rd_check_out;

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the kernel log says of NICs. A rule is a few words that its line has in this order; the line must be the kernel's own
+ * (a program can write anything there) and, where the rule names drivers, one of theirs. Lines are as drivers print them;
+ * where each was seen stands in tests/bundles/CASEBOOK.md.
+ */
+#include <string.h>
+
+#include "check/rules.h"
+#include "model/klog.h"
+
+#define DAY_NS UINT64_C(86400000000000)
+#define WORDS_MAX 3
+
+struct pattern {
+	const char *words[WORDS_MAX]; /* NULL: fewer */
+	enum rd_result result;	      /* of one that is not older than a day; older ones warn */
+	unsigned least;		      /* fewer lines are none; 0: one is enough */
+};
+
+static bool has_words(const char *text, const struct pattern *pattern)
+{
+	for (size_t i = 0; i < WORDS_MAX && pattern->words[i]; i++) {
+		text = strstr(text, pattern->words[i]);
+		if (!text)
+			return false;
+		text += strlen(pattern->words[i]);
+	}
+	return true;
+}
+
+/* "mlx5_core 0000:1b:00.0": whom the line is about; as far as the first colon that a blank follows. Caller frees. */
+static char *subject_of(const struct rd_krecord *record)
+{
+	const char *pci = rd_krecord_pci(record), *end = strstr(record->text, ": ");
+
+	if (pci)
+		return strdup(pci);
+	return end && end - record->text < 64 ? strndup(record->text, (size_t)(end - record->text)) : strdup("kernel");
+}
+
+static char *age_of(uint64_t ns)
+{
+	unsigned long long minutes = ns / 60000000000u;
+
+	if (minutes < 60)
+		return rd_text("%llu min", minutes);
+	if (minutes < 48 * 60)
+		return rd_text("%llu h", minutes / 60);
+	return rd_text("%llu days", minutes / 60 / 24);
+}
+
+static void report(const struct rd_klog *klog, const struct pattern *pattern, const struct rd_krecord *last, size_t n,
+		   struct rd_check_out *out)
+{
+	uint64_t now = klog->v[klog->n - 1].time_ns, age = now > last->time_ns ? now - last->time_ns : 0;
+	_cleanup_free_ char *subject = subject_of(last), *ago = age_of(age);
+	enum rd_result result = age > DAY_NS && pattern->result > RD_WARN ? RD_WARN : pattern->result;
+
+	rd_check_bad(out, result, subject ? subject : "kernel",
+		     ago ? rd_text("%zu line%s, the last %s before the end of the log: %.200s", n, n == 1 ? "" : "s",
+				   ago, last->text) :
+			   NULL,
+		     rd_text("no such line"), NULL);
+}
+
+static void match(const struct rd_check_input *in, struct rd_check_out *out, const struct pattern *patterns, size_t n)
+{
+	bool found = false;
+
+	if (!in->klog || in->klog->known != RD_OK) {
+		rd_check_unknown(out, "kernel log",
+				 in->klog && in->klog->known == RD_DENIED ?
+					 "the kernel log is not to be read without CAP_SYSLOG (dmesg_restrict)" :
+					 "there is no kernel log here");
+		return;
+	}
+	for (size_t p = 0; p < n; p++) {
+		const struct rd_krecord *last = NULL;
+		size_t lines = 0;
+
+		for (size_t i = 0; i < in->klog->n; i++) {
+			const struct rd_krecord *record = &in->klog->v[i];
+
+			if (record->facility != RD_KLOG_KERN || !has_words(record->text, &patterns[p]))
+				continue;
+			last = record;
+			lines++;
+		}
+		if (!last || lines < patterns[p].least)
+			continue;
+		report(in->klog, &patterns[p], last, lines, out);
+		found = true;
+	}
+	if (!found)
+		rd_check_good(out, "kernel log");
+}
+
+#define NEEDS "/dev/kmsg"
+
+/* A rule and its lines. */
+#define KLOG_RULE(name, rule_id, rule_title, rule_why, rule_fix, is_quick, ...)           \
+	static void run_##name(const struct rd_check_input *in, struct rd_check_out *out) \
+	{                                                                                 \
+		static const struct pattern patterns[] = { __VA_ARGS__ };                 \
+                                                                                          \
+		match(in, out, patterns, RD_ARRAY_SIZE(patterns));                        \
+	}                                                                                 \
+	const struct rd_check rd_check_##name = {                                         \
+		.id = rule_id,                                                            \
+		.title = rule_title,                                                      \
+		.why = rule_why,                                                          \
+		.fix = rule_fix,                                                          \
+		.needs = NEEDS,                                                           \
+		.quick = is_quick,                                                        \
+		.run = run_##name,                                                        \
+	}
+
+/* clang-format off */
+KLOG_RULE(klog_health, "log-nic-health",
+	  "The kernel log says that a NIC is broken",
+	  "the firmware or the device has stopped: all queue pairs on it get a fatal event",
+	  "devlink health show pci/ADDRESS; reset the device or the host; if it comes back, replace the card", true,
+	  { { "device's health compromised" }, RD_FAIL, 0 },
+	  { { "Health issue observed", "severity(" }, RD_FAIL, 0 },
+	  { { "mlx5", "timeout. Will cause a leak of a command resource" }, RD_FAIL, 0 },
+	  { { "mlx4_core", "Internal error detected" }, RD_FAIL, 0 },
+	  { { "bnxt_en", "Firmware reset request", "fatal" }, RD_FAIL, 0 },
+	  { { "irdma", "Reset requested" }, RD_WARN, 0 });
+
+KLOG_RULE(klog_mkeys, "log-mkey-limit",
+	  "A NIC ran out of memory keys",
+	  "registrations fail with ENOMEM although memory and memlock are fine; mostly a registration cache without bound",
+	  "rdma resource show mr; bound the cache: UCX_IB_RCACHE_MAX_REGIONS, or fewer, larger registrations", false,
+	  { { "CREATE_MKEY(", "limits exceeded" }, RD_WARN, 0 });
+
+KLOG_RULE(klog_qps, "log-qp-limit",
+	  "A NIC ran out of queue pairs",
+	  "ibv_create_qp fails with ENOMEM below the max_qp that the device names: a limit of the firmware",
+	  "rdma resource; rdmadiag qp-state --summary; fewer queue pairs (shared or DC transports), newer firmware", false,
+	  { { "CREATE_QP(", "limits exceeded" }, RD_WARN, 0 });
+
+KLOG_RULE(klog_uars, "log-uar-limit",
+	  "A NIC ran out of doorbell pages",
+	  "each process that opens the device needs some: ibv_open_device fails with ENOMEM for further ones",
+	  "fewer processes a device, or mlxconfig -d ADDRESS set PF_LOG_BAR_SIZE=6 or more, and a reboot", false,
+	  { { "ALLOC_UAR(", "limits exceeded" }, RD_WARN, 0 });
+
+KLOG_RULE(klog_uar_pages, "log-uar-pages",
+	  "A NIC's driver has too few doorbell pages to start",
+	  "mlx4 with a kernel of 64 kB pages: the BAR holds too few, and the driver does not load",
+	  "modprobe mlx4_core enable_4k_uar=1, or a larger log2_uar_bar_megabytes in the firmware", false,
+	  { { "mlx4_core", "UAR pages (need more than" }, RD_FAIL, 0 });
+
+KLOG_RULE(klog_retry, "log-retry-count",
+	  "A program asks for a retry count that does not exist",
+	  "the field has three bits, 7 is the most: modify_qp to RTS fails with EINVAL on newer drivers, and what the "
+	  "program does then can end in status 9 at the peer",
+	  "set retry_cnt to 7 at most in the program's configuration", false,
+	  { { "RTR2RTS_QP(", "bad parameter", "0x4bb88f" }, RD_WARN, 0 });
+
+KLOG_RULE(klog_slot_power, "log-slot-power",
+	  "A NIC does not get the power it needs from its slot",
+	  "it runs with its ports limited or off",
+	  "move it to a slot of 75 W, connect its auxiliary power, or look at the BIOS setting of the slot", true,
+	  { { "Detected insufficient power on the PCIe slot" }, RD_FAIL, 0 },
+	  { { "PCIe slot power capability was not advertised" }, RD_WARN, 0 });
+
+KLOG_RULE(klog_module, "log-optics",
+	  "A transceiver or cable reports a fault",
+	  "too hot, unplugged or broken: the link goes, or loses bits",
+	  "reseat, clean or swap the module; look at airflow; ethtool -m IF", true,
+	  { { "Port module event[error]", "High Temperature" }, RD_FAIL, 0 },
+	  { { "Port module event[error]", "Bus stuck" }, RD_FAIL, 0 },
+	  { { "Port module event[error]", "Unsupported cable" }, RD_FAIL, 0 });
+
+KLOG_RULE(klog_link, "log-link-flaps",
+	  "Links went down again and again",
+	  "each time all that is in flight is lost: status 12, then asynchronous port errors",
+	  "clean or swap cable and optics; rdmadiag counters --changed; then the switch port", true,
+	  { { "mlx5_core", "Link down" }, RD_WARN, 5 },
+	  { { "bnxt_en", "NIC Link is Down" }, RD_WARN, 5 },
+	  { { "ice ", "NIC Link is Down" }, RD_WARN, 5 });
+
+KLOG_RULE(klog_peermem_symbols, "log-peermem-symbols",
+	  "The GPU peer-memory module does not fit the loaded RDMA core",
+	  "it was built against another ib_core (an RDMA stack was exchanged): GPUDirect RDMA by peer memory is not there",
+	  "rebuild and load in order: RDMA stack, GPU driver, nvidia_peermem; or use DMA-BUF", true,
+	  { { "disagrees about version of symbol ib_" }, RD_FAIL, 0 },
+	  { { "peer", "Unknown symbol ib_register_peer_memory_client" }, RD_FAIL, 0 },
+	  { { "nv_peer_mem", "Unknown symbol ib_" }, RD_FAIL, 0 });
+
+KLOG_RULE(klog_peermem, "log-peermem",
+	  "GPU memory went away while a NIC still had it registered",
+	  "programs freed it, or died, in the wrong order; harmless at their end, a bug in their middle",
+	  "look at the times: at the end of jobs it can be ignored; else update the GPU driver", false,
+	  { { "nvidia-peermem", "detected invalid context" }, RD_WARN, 0 },
+	  { { "nvidia-peermem", "nv_get_p2p_free_callback" }, RD_WARN, 100 });
+
+KLOG_RULE(klog_umem, "log-pin-pages",
+	  "The kernel could not pin memory that a program registered",
+	  "ibv_reg_mr fails with EFAULT or EIO: GPU memory beyond BAR1, or a mapping that cannot be pinned",
+	  "lspci -vv -s GPU: the size of region 1 against the registration; smaller registrations, large-BAR firmware", false,
+	  { { "ib_umem_get: failed to get user pages" }, RD_WARN, 0 },
+	  { { "mr_umem_get", "umem get failed" }, RD_WARN, 0 });
+
+KLOG_RULE(klog_oom, "log-oom",
+	  "The kernel killed processes for want of memory",
+	  "a rank that is killed leaves its peers with half-open connections",
+	  "dmesg | grep -i oom: which control group; raise its limit, or use less", false,
+	  { { "Memory cgroup out of memory: Killed process" }, RD_WARN, 0 },
+	  { { "Out of memory: Killed process" }, RD_WARN, 0 });
+
+KLOG_RULE(klog_pcie, "log-pcie-errors",
+	  "PCIe errors that were not corrected",
+	  "the device was reset or is unusable: NICs and GPUs vanish",
+	  "lspci -vv -s ADDRESS; reseat or replace the card or its riser", true,
+	  { { "PCIe Bus Error: severity=Uncorrect", "(Fatal)" }, RD_FAIL, 0 },
+	  { { "PCIe Bus Error: severity=Uncorrect" }, RD_WARN, 0 },
+	  { { "fell off the bus" }, RD_FAIL, 0 },
+	  { { "pcieport", "Card not present" }, RD_WARN, 0 });
+/* clang-format on */

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rules about RoCE and the network below it: a host on which all is well, and one thing after the other that is not. */
+#include "unit.h"
+
+#include "base/err.h"
+#include "check-run.h"
+#include "model/host.h"
+#include "model/netstate.h"
+#include "model/qp.h"
+#include "model/system.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct fixture {
+	struct rd_host host;
+	struct rd_netstate net;
+	struct rd_system system;
+	struct rd_res res;
+	struct rd_errlist stalls;
+	struct rd_check_input in;
+};
+
+static void add_nic(struct fixture *f, int n)
+{
+	struct rd_pci *pci = rd_host_add_pci(&f->host);
+	struct rd_ibdev *dev = rd_host_add_ibdev(&f->host);
+	struct rd_netdev *netdev = rd_host_add_netdev(&f->host);
+	struct rd_netif *netif;
+	struct rd_port *port;
+	char text[32];
+
+	snprintf(text, sizeof(text), "0000:%02x:00.0", n);
+	assert_int_equal(rd_pci_parse(text, pci), 0);
+	snprintf(text, sizeof(text), "mlx5_%d", n);
+	dev->name = strdup(text);
+	dev->pci = n;
+	snprintf(text, sizeof(text), "eth%d", n);
+	netdev->name = strdup(text);
+	port = rd_host_add_port(&f->host, n);
+	port->num = 1;
+	port->link_layer = strdup("Ethernet");
+	port->role = RD_ROLE_COMPUTE;
+	port->netdevs = calloc(1, sizeof(int));
+	port->netdevs[0] = n;
+	port->n_netdevs = 1;
+	assert_int_equal(rd_grow(&f->net.ifs, &f->net.cap_ifs, f->net.n_ifs + 1, sizeof(*f->net.ifs)), 0);
+	netif = &f->net.ifs[f->net.n_ifs++];
+	*netif = (struct rd_netif){ .ifindex = (unsigned)n + 2, .name = strdup(text), .rdma = true, .type = 1 };
+	netif->dcb.known = netif->dcb.pfc.known = netif->dcb.ets.known = RD_OK;
+	netif->dcb.pfc.enable = 1 << 3;
+	for (int i = 0; i < RD_PRIOS; i++)
+		netif->dcb.ets.prio_tc[i] = (uint8_t)i;
+	RD_SET(netif->dcb.dscp_prio_set, UINT64_C(1) << 26 | UINT64_C(1) << 48);
+	netif->dcb.dscp_prio[26] = 3;
+	netif->dcb.dscp_prio[48] = 6;
+	RD_SET(netif->eth.pause_rx, false);
+	RD_SET(netif->eth.pause_tx, false);
+	RD_SET(netif->ecn_np, 8);
+	RD_SET(netif->ecn_rp, 8);
+	RD_SET(netif->cnp_dscp, 48);
+	RD_SET(netif->tclass, 104);
+	RD_SET(netif->rp_filter, 2);
+	RD_SET(netif->arp_ignore, 1);
+	RD_SET(netif->arp_announce, 2);
+	RD_SET(netif->carrier_down, 1);
+}
+
+static void add_addr(struct fixture *f, unsigned ifindex, uint8_t a, uint8_t b, uint8_t c, uint8_t d)
+{
+	struct rd_ifaddr addr = { .ifindex = ifindex, .addr = { .raw = { a, b, c, d }, .prefix = 24 } };
+
+	assert_int_equal(rd_grow(&f->net.addrs, &f->net.cap_addrs, f->net.n_addrs + 1, sizeof(addr)), 0);
+	f->net.addrs[f->net.n_addrs++] = addr;
+}
+
+static void setup(struct fixture *f)
+{
+	*f = (struct fixture){ 0 };
+	f->in = (struct rd_check_input){
+		.host = &f->host, .net = &f->net, .system = &f->system, .res = &f->res, .stalls = &f->stalls
+	};
+	f->net.links_known = f->net.addrs_known = f->net.routes_known = f->net.policies_known = f->net.neighs_known =
+		f->net.devlink_known = f->net.firewall.known = RD_OK;
+	for (int i = 0; i < 3; i++) {
+		add_nic(f, i);
+		add_addr(f, (unsigned)i + 2, 10, 0, (uint8_t)i, 1);
+	}
+}
+
+static void teardown(struct fixture *f)
+{
+	rd_host_deinit(&f->host);
+	rd_netstate_deinit(&f->net);
+	rd_system_deinit(&f->system);
+	rd_res_deinit(&f->res);
+	rd_errlist_deinit(&f->stalls);
+}
+
+/* A rule is as wanted on a host on which one thing was changed by `change`; without it, it passes (or is about nothing). */
+static void expect(const char *rule, void (*change)(struct fixture *), enum rd_result wanted)
+{
+	struct fixture f;
+
+	setup(&f);
+	assert_true(check_worst(&f.in, rule) <= RD_PASS);
+	change(&f);
+	assert_int_equal(check_worst(&f.in, rule), wanted);
+	teardown(&f);
+}
+
+static void no_pfc(struct fixture *f)
+{
+	f->net.ifs[1].dcb.pfc.enable = 0;
+}
+
+static void no_dcb(struct fixture *f)
+{
+	for (size_t i = 0; i < f->net.n_ifs; i++)
+		f->net.ifs[i].dcb = (struct rd_dcb){ 0 };
+}
+
+static void both_flow_controls(struct fixture *f)
+{
+	f->net.ifs[0].eth.pause_tx.v = true;
+}
+
+static void trust_pcp(struct fixture *f)
+{
+	f->net.ifs[2].dcb.trust.known = RD_OK;
+	f->net.ifs[2].dcb.trust.n = 1;
+	f->net.ifs[2].dcb.trust.selectors[0] = 255;
+}
+
+static void no_dscp_map(struct fixture *f)
+{
+	f->net.ifs[2].dcb.dscp_prio_set.v = 0;
+}
+
+static void class_without_pfc(struct fixture *f)
+{
+	f->net.ifs[0].tclass.v = 32;
+}
+
+static void gpu_initiated(struct fixture *f)
+{
+	f->system.nvidia_registry = strdup("PeerMappingOverride=1;");
+}
+
+static void shared_class(struct fixture *f)
+{
+	f->net.ifs[0].dcb.ets.prio_tc[3] = 0;
+}
+
+static void no_classes(struct fixture *f)
+{
+	f->net.ifs[0].dcb.ets.known = RD_ABSENT;
+}
+
+static void no_reaction(struct fixture *f)
+{
+	f->net.ifs[0].ecn_rp.v = 0;
+}
+
+static void no_ecn_files(struct fixture *f)
+{
+	f->net.ifs[0].ecn_rp.known = RD_ABSENT;
+}
+
+static void cnp_in_pfc(struct fixture *f)
+{
+	f->net.ifs[0].cnp_dscp.v = 26;
+}
+
+static void other_pfc(struct fixture *f)
+{
+	f->net.ifs[1].dcb.pfc.enable = 1 << 4;
+}
+
+static void lossless_ethernet(void **state)
+{
+	(void)state;
+	expect("roce-lossless", no_pfc, RD_WARN);
+	expect("roce-lossless", no_dcb, RD_UNKNOWN);
+	expect("roce-pause", both_flow_controls, RD_WARN);
+	expect("roce-trust", trust_pcp, RD_WARN);
+	expect("roce-trust", no_dscp_map, RD_WARN);
+	expect("roce-tclass", class_without_pfc, RD_WARN);
+	expect("roce-devx-tclass", gpu_initiated, RD_WARN);
+	expect("roce-ets", shared_class, RD_WARN);
+	expect("roce-ets", no_classes, RD_UNKNOWN);
+	expect("roce-ecn", no_reaction, RD_WARN);
+	expect("roce-ecn", no_ecn_files, RD_UNKNOWN);
+	expect("roce-cnp", cnp_in_pfc, RD_WARN);
+	expect("roce-pfc-uniform", other_pfc, RD_WARN);
+}
+
+static void strict_in_one_subnet(struct fixture *f)
+{
+	f->net.addrs[1].addr.raw[2] = 0;
+	f->net.addrs[1].addr.raw[3] = 2;
+	f->net.ifs[0].rp_filter.v = 1;
+}
+
+static void arp_of_all(struct fixture *f)
+{
+	f->net.addrs[1].addr.raw[2] = 0;
+	f->net.addrs[1].addr.raw[3] = 2;
+	f->net.ifs[0].arp_ignore.v = 0;
+}
+
+static void strict_in_several(struct fixture *f)
+{
+	f->net.ifs[0].rp_filter.v = 1;
+	f->net.ifs[0].arp_ignore.v = 0;
+}
+
+static void same_address(struct fixture *f)
+{
+	f->net.addrs[1].addr.raw[2] = 0;
+}
+
+static void refused_address(struct fixture *f)
+{
+	f->net.addrs[1].flags = 0x08;
+}
+
+static void silent_neighbour(struct fixture *f)
+{
+	f->net.neighs = calloc(1, sizeof(*f->net.neighs));
+	f->net.neighs[0] = (struct rd_neigh){ .ifindex = 3, .addr = { 10, 0, 1, 9 }, .state = RD_NEIGH_FAILED };
+	f->net.n_neighs = 1;
+}
+
+static void wrong_rail(struct fixture *f)
+{
+	f->net.policies = calloc(1, sizeof(*f->net.policies));
+	f->net.policies[0] = (struct rd_policy){ .table = 101, .source = { 10, 0, 1, 1 }, .source_len = 32 };
+	f->net.n_policies = 1;
+	f->net.routes = calloc(1, sizeof(*f->net.routes));
+	f->net.routes[0] = (struct rd_route){ .table = 101, .ifindex = 2, .type = 1 };
+	f->net.n_routes = 1;
+}
+
+static void right_rail(struct fixture *f)
+{
+	wrong_rail(f);
+	f->net.routes[0].ifindex = 3;
+}
+
+static void flapping(struct fixture *f)
+{
+	f->net.ifs[2].carrier_down.v = 40;
+}
+
+static void all_flap_alike(struct fixture *f)
+{
+	for (size_t i = 0; i < f->net.n_ifs; i++)
+		f->net.ifs[i].carrier_down.v = 40 + (uint32_t)i;
+}
+
+static void no_netlink(struct fixture *f)
+{
+	f->net.links_known = RD_ABSENT;
+}
+
+static void soft_and_dropped(struct fixture *f)
+{
+	f->host.ibdevs[0].parent_netdev = strdup("eth0");
+	f->net.firewall.input = RD_FATE_DROP;
+}
+
+static void soft_and_denied(struct fixture *f)
+{
+	f->host.ibdevs[0].parent_netdev = strdup("eth0");
+	f->net.firewall.known = RD_DENIED;
+}
+
+static void hard_and_dropped(struct fixture *f)
+{
+	f->net.firewall.input = RD_FATE_DROP;
+}
+
+static void ip_below(void **state)
+{
+	(void)state;
+	expect("rp-filter", strict_in_one_subnet, RD_WARN);
+	expect("rp-filter", strict_in_several, RD_SKIP);
+	expect("rp-filter", no_netlink, RD_UNKNOWN);
+	expect("arp-flux", arp_of_all, RD_WARN);
+	expect("arp-flux", strict_in_several, RD_SKIP);
+	expect("duplicate-address", same_address, RD_FAIL);
+	expect("duplicate-address", refused_address, RD_FAIL);
+	expect("neighbour-failed", silent_neighbour, RD_WARN);
+	expect("rail-route", wrong_rail, RD_WARN);
+	expect("rail-route", right_rail, RD_PASS);
+	expect("link-flaps", flapping, RD_WARN);
+	expect("link-flaps", all_flap_alike, RD_PASS);
+	expect("roce-firewall", soft_and_dropped, RD_FAIL);
+	expect("roce-firewall", soft_and_denied, RD_UNKNOWN);
+	expect("roce-firewall", hard_and_dropped, RD_SKIP);
+}
+
+static struct rd_devlink *add_devlink(struct fixture *f)
+{
+	f->net.devlinks = calloc(1, sizeof(*f->net.devlinks));
+	f->net.n_devlinks = 1;
+	f->net.devlinks[0] = (struct rd_devlink){
+		.bus = strdup("pci"), .dev = strdup("0000:01:00.0"), .info_known = RD_OK, .health_known = RD_OK
+	};
+	return &f->net.devlinks[0];
+}
+
+static void add_reporter(struct fixture *f, bool healthy)
+{
+	struct rd_devlink *devlink = add_devlink(f);
+
+	devlink->reporters = calloc(1, sizeof(*devlink->reporters));
+	devlink->n_reporters = 1;
+	devlink->reporters[0] = (struct rd_reporter){ .name = strdup("fw_fatal"), .port = -1, .healthy = healthy };
+}
+
+static void sick(struct fixture *f)
+{
+	add_reporter(f, false);
+}
+
+static void healthy(struct fixture *f)
+{
+	add_reporter(f, true);
+}
+
+static void add_firmware(struct fixture *f, const char *stored)
+{
+	struct rd_devlink *devlink = add_devlink(f);
+
+	devlink->versions = calloc(2, sizeof(*devlink->versions));
+	devlink->n_versions = 2;
+	devlink->versions[0] =
+		(struct rd_fwver){ .kind = RD_FWVER_RUNNING, .name = strdup("fw.version"), .value = strdup("28.39") };
+	devlink->versions[1] =
+		(struct rd_fwver){ .kind = RD_FWVER_STORED, .name = strdup("fw.version"), .value = strdup(stored) };
+}
+
+static void burnt(struct fixture *f)
+{
+	add_firmware(f, "28.40");
+}
+
+static void current(struct fixture *f)
+{
+	add_firmware(f, "28.39");
+}
+
+static void what_devlink_says(void **state)
+{
+	(void)state;
+	expect("devlink-health", sick, RD_FAIL);
+	expect("devlink-health", healthy, RD_PASS);
+	expect("firmware-pending", burnt, RD_WARN);
+	expect("firmware-pending", current, RD_PASS);
+}
+
+static void bound_queue(struct fixture *f)
+{
+	rd_host_add_gpu(&f->host)->pci = 0;
+	for (size_t i = 0; i < f->net.n_ifs; i++) {
+		f->net.ifs[i].queues = (struct rd_queues){ .known = RD_OK, .n_rx = 8, .n_dmabuf = 1 };
+		RD_SET(f->net.ifs[i].eth.data_split, 1);
+	}
+}
+
+static void ready(struct fixture *f)
+{
+	bound_queue(f);
+	for (size_t i = 0; i < f->net.n_ifs; i++) {
+		RD_SET(f->net.ifs[i].eth.data_split, 2);
+		RD_SET(f->net.ifs[i].eth.ntuple, true);
+		RD_SET(f->net.ifs[i].eth.ntuple_able, true);
+	}
+}
+
+static void unused(struct fixture *f)
+{
+	bound_queue(f);
+	for (size_t i = 0; i < f->net.n_ifs; i++)
+		f->net.ifs[i].queues.n_dmabuf = 0;
+}
+
+static void zero_copy_tcp(void **state)
+{
+	(void)state;
+	expect("devmem-tcp", bound_queue, RD_WARN);
+	expect("devmem-tcp", ready, RD_PASS);
+	expect("devmem-tcp", unused, RD_SKIP);
+}
+
+static struct rd_qp *add_qp(struct fixture *f)
+{
+	f->res.devs = calloc(1, sizeof(*f->res.devs));
+	f->res.n_devs = 1;
+	f->res.devs[0].name = strdup("mlx5_0");
+	f->res.qps = calloc(1, sizeof(*f->res.qps));
+	f->res.n_qps = 1;
+	f->res.qps[0] = (struct rd_qp){ .dev = 0, .proc = -1, .cm_id = -1 };
+	RD_SET(f->res.qps[0].type, RD_QPT_RC);
+	RD_SET(f->res.qps[0].state, RD_QPS_ERR);
+	return &f->res.qps[0];
+}
+
+static void orphan(struct fixture *f)
+{
+	add_qp(f);
+}
+
+static void kernels_own(struct fixture *f)
+{
+	add_qp(f)->owner.kernel = strdup("nvme_rdma");
+}
+
+static void of_another_job(struct fixture *f)
+{
+	struct rd_qp *qp = add_qp(f);
+
+	RD_SET(qp->owner.pid, 4711);
+	qp->proc = 0;
+	f->res.procs = calloc(1, sizeof(*f->res.procs));
+	f->res.n_procs = 1;
+	f->res.procs[0] = (struct rd_proc){ .pid = 4711,
+					    .comm = strdup("python"),
+					    .cgroup = strdup("/slurm/uid_1/job_12/step_0") };
+}
+
+static void of_another_job_exclusive(struct fixture *f)
+{
+	of_another_job(f);
+	f->in.exclusive = true;
+}
+
+static void stalled(struct fixture *f)
+{
+	struct rd_err err;
+
+	rd_err_set(&err, 110, "/sys/class/infiniband/mlx5_0/node_desc", "gave no answer");
+	rd_errlist_add(&f->stalls, &err);
+}
+
+static void not_listed(struct fixture *f)
+{
+	f->in.res = NULL;
+}
+
+static void leftovers_and_hangs(void **state)
+{
+	(void)state;
+	expect("job-leftovers", orphan, RD_WARN);
+	expect("job-leftovers", kernels_own, RD_PASS);
+	expect("job-leftovers", of_another_job, RD_PASS);
+	expect("job-leftovers", of_another_job_exclusive, RD_WARN);
+	expect("job-leftovers", not_listed, RD_UNKNOWN);
+	expect("host-answers", stalled, RD_WARN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(lossless_ethernet),   TEST(ip_below), TEST(what_devlink_says), TEST(zero_copy_tcp),
+		TEST(leftovers_and_hangs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
