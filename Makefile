@@ -50,7 +50,7 @@ WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow -
 CPPFLAGS_ALL = -D_GNU_SOURCE= -DRD_VERSION='"$(VERSION)"' -DRD_DATADIR='"$(DATADIR)/rdmadiag"' \
 	-I. -Ilib -Icmd -I$(B)/bpf $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
 CFLAGS_ALL = -std=gnu17 $(CFLAGS) $(WARN) $(SAN_FLAGS)
-LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm
+LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm -ldl
 
 BPF_ARCH = $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
 # The BPF target does not know Debian's folder of asm/types.h.

@@ -152,7 +152,10 @@ static int run_part(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv
 static int nicmap_run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	const struct nicmap_opts *opts = ctx->state;
-	unsigned what = (opts->path ? RD_COLLECT_ACS : 0) | (opts->gids ? RD_COLLECT_ALL_GIDS : 0);
+	/* The largest MTU is a column that is hidden, and a key. */
+	bool whole = ctx->globals.json || ctx->globals.style.columns;
+	unsigned what = (opts->path ? RD_COLLECT_ACS : 0) | (opts->gids ? RD_COLLECT_ALL_GIDS : 0) |
+			(whole ? RD_COLLECT_VERBS : 0);
 	struct rd_err err = { 0 };
 	struct nicmap nm;
 	int r;
@@ -171,7 +174,7 @@ static int nicmap_record(struct rd_source *source, struct rd_err *err)
 {
 	struct rd_host host = { 0 };
 	struct rd_errlist errors = { 0 };
-	int r = rd_collect_host(source, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS, &host, &errors, err);
+	int r = rd_collect_host(source, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_VERBS, &host, &errors, err);
 
 	rd_errlist_deinit(&errors);
 	rd_host_deinit(&host);

@@ -26,6 +26,7 @@ build    libmnl-dev                       libmnl-devel
 build    libibumad-dev                    libibumad-devel
 build    libibmad-dev                     rdma-core-devel
 build    libibnetdisc-dev                 -
+build    libibverbs-dev                   -
 test     git                              git
 test     libcmocka-dev                    libcmocka-devel
 test     bats                             bats
@@ -50,7 +51,6 @@ vm       cpio                             cpio
 vm       binutils                         binutils
 vm       iproute2                         iproute
 vm       rdma-core                        rdma-core
-vm       libibverbs-dev                   rdma-core-devel
 vm       librdmacm-dev                    -
 vm       ibverbs-utils                    libibverbs-utils
 vm       ibverbs-providers                libibverbs

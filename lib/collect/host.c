@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "collect/verbs.h"
+
 /* Where they are below another bridge, ports of a card and functions of a switch are read once. */
 static void read_details(const struct rd_sysfs *fs, unsigned what, struct rd_host *host)
 {
@@ -57,6 +59,7 @@ int rd_collect_host(struct rd_source *src, unsigned what, struct rd_host *host, 
 	if (r)
 		return r;
 	read_details(&fs, what, host);
+	rd_collect_verbs_mtu(src, what & RD_COLLECT_VERBS, host, errors);
 	name_gpus(&fs, host);
 	return 0;
 }

@@ -12,6 +12,7 @@ enum rd_collect_what {
 	RD_COLLECT_ACS = 1, /* config space of the bridges above NICs and accelerators: a millisecond each, and root */
 	RD_COLLECT_ALL_GIDS = 2, /* read on where a GID table seems to have ended */
 	RD_COLLECT_PCI = 4,	 /* all that rules judge of NICs, accelerators and the bridges above them */
+	RD_COLLECT_VERBS = 16,	 /* ask libibverbs about every device, not only where sysfs does not tell the MTU */
 	RD_COLLECT_IB = 8,	 /* partitions, subnet manager and link failures of ports */
 };
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "collect/nldev-priv.h"
 #include "collect/sysfs.h"
+#include "collect/verbs.h"
 
 #define DEVICES_MAX 4096
 /* How many numbers are tried where a dump ended early: a request each, about a microsecond. */
@@ -392,6 +393,9 @@ int rd_collect_res(struct rd_source *src, unsigned want, const char *device, str
 		r = collect_of_device(&nl, want, (int)i);
 	sort_qps(ret);
 	count_listed(ret);
+	/* Behind the counts: the child has a context of its own. */
+	if (!r && want & RD_WANT_LIMITS)
+		rd_collect_res_limits(src, ret, errors);
 	if (!r && want & RD_WANT_PROCS)
 		r = rd_collect_res_procs(src, ret);
 	return r < 0 ? rd_err_set(err, -r, "RDMA netlink", "no memory for what the kernel lists") : 0;

@@ -19,8 +19,9 @@ enum rd_res_want {
 	RD_WANT_CTXS = 1u << RD_RES_CTX,
 	RD_WANT_SRQS = 1u << RD_RES_SRQ,
 	RD_WANT_PORTS = 1u << 16,
-	RD_WANT_PROCS = 1u << 17, /* names and control groups of the processes that own what is listed */
-	RD_WANT_ALL = ((1u << RD_RES_KINDS) - 1) | RD_WANT_PORTS | RD_WANT_PROCS,
+	RD_WANT_PROCS = 1u << 17,  /* names and control groups of the processes that own what is listed */
+	RD_WANT_LIMITS = 1u << 18, /* how many of each a device allows: a child process a device */
+	RD_WANT_ALL = ((1u << RD_RES_KINDS) - 1) | RD_WANT_PORTS | RD_WANT_PROCS | RD_WANT_LIMITS,
 };
 
 /*

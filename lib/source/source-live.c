@@ -5,6 +5,7 @@
 #include "source/mad.h"
 #include "source/netlink.h"
 #include "source/source.h"
+#include "source/verbs.h"
 
 #include <bpf/libbpf.h>
 #include <dirent.h>
@@ -135,6 +136,8 @@ static int live_read_file(struct rd_source *src, const char *path, struct rd_byt
 
 	if (!live->confined && rd_ethtool_path(path))
 		return rd_ethtool_read(&live->ethtool, path, ret, err);
+	if (!live->confined && rd_verbs_path(path))
+		return rd_verbs_read(path, ret, err);
 	/* O_NONBLOCK: a FIFO that was put where a file should be must not hang us; files do not care. */
 	fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -230,7 +233,7 @@ static int live_read_link(struct rd_source *src, const char *path, char **ret, s
 	ssize_t n;
 	char *copy;
 
-	if (!live_of(src)->confined && rd_ethtool_path(path))
+	if (!live_of(src)->confined && (rd_ethtool_path(path) || rd_verbs_path(path)))
 		return rd_err_set(err, EINVAL, path, "cannot read as a link");
 	fd = live_open(live_of(src), path, O_PATH | O_NOFOLLOW);
 	if (fd < 0)

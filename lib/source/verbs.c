@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/verbs.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "source/child.h"
+
+#define LIMIT_MS 3000
+#define LIMIT_SIZE ((size_t)64 << 10)
+#define PORTS_MAX 254
+
+bool rd_verbs_path(const char *path)
+{
+	size_t n = strlen(RD_SOURCE_VERBS);
+
+	return strncmp(path, RD_SOURCE_VERBS, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+/* The few functions that are called, of a library that is not linked: most commands do without, and so do hosts that have
+ * the kernel's part only. */
+struct library {
+	struct ibv_device **(*get_device_list)(int *n);
+	const char *(*get_device_name)(struct ibv_device *device);
+	struct ibv_context *(*open_device)(struct ibv_device *device);
+	int (*query_device)(struct ibv_context *context, struct ibv_device_attr *attr);
+	int (*query_port)(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr);
+};
+
+static int load(struct library *lib, const char *object, struct rd_err *err)
+{
+	void *handle = dlopen("libibverbs.so.1", RTLD_NOW);
+	const struct {
+		const char *name;
+		void **function;
+	} functions[] = {
+		{ "ibv_get_device_list", (void **)&lib->get_device_list },
+		{ "ibv_get_device_name", (void **)&lib->get_device_name },
+		{ "ibv_open_device", (void **)&lib->open_device },
+		{ "ibv_query_device", (void **)&lib->query_device },
+		{ "ibv_query_port", (void **)&lib->query_port },
+	};
+
+	for (size_t i = 0; handle && i < RD_ARRAY_SIZE(functions); i++) {
+		*functions[i].function = dlsym(handle, functions[i].name);
+		if (!*functions[i].function)
+			handle = NULL;
+	}
+	if (handle)
+		return 0;
+	rd_err_set(err, EOPNOTSUPP, object, "libibverbs.so.1 cannot be loaded, so the device's limits are not known");
+	rd_err_hint(err, "install libibverbs (rdma-core)");
+	return -EOPNOTSUPP;
+}
+
+static void add_device(const struct ibv_device_attr *attr, struct rd_buf *out)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} values[] = {
+		{ "max_qp", (unsigned)attr->max_qp },
+		{ "max_cq", (unsigned)attr->max_cq },
+		{ "max_mr", (unsigned)attr->max_mr },
+		{ "max_pd", (unsigned)attr->max_pd },
+		{ "max_srq", (unsigned)attr->max_srq },
+		{ "max_ah", (unsigned)attr->max_ah },
+		{ "max_qp_wr", (unsigned)attr->max_qp_wr },
+		{ "max_cqe", (unsigned)attr->max_cqe },
+		{ "max_sge", (unsigned)attr->max_sge },
+		{ "max_mr_size", attr->max_mr_size },
+		{ "max_qp_rd_atom", (unsigned)attr->max_qp_rd_atom },
+		{ "max_qp_init_rd_atom", (unsigned)attr->max_qp_init_rd_atom },
+		{ "local_ca_ack_delay", attr->local_ca_ack_delay },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(values); i++)
+		rd_buf_printf(out, "%s=%llu\n", values[i].name, (unsigned long long)values[i].value);
+}
+
+/* enum ibv_mtu: 1 is 256 bytes, 5 is 4096. */
+static unsigned mtu_bytes(enum ibv_mtu mtu)
+{
+	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128u << mtu : 0;
+}
+
+static void add_port(unsigned port, const struct ibv_port_attr *attr, struct rd_buf *out)
+{
+	if (mtu_bytes(attr->active_mtu))
+		rd_buf_printf(out, "port%u.active_mtu_bytes=%u\n", port, mtu_bytes(attr->active_mtu));
+	if (mtu_bytes(attr->max_mtu))
+		rd_buf_printf(out, "port%u.max_mtu_bytes=%u\n", port, mtu_bytes(attr->max_mtu));
+}
+
+static int query(const struct library *lib, struct ibv_context *context, const char *object, struct rd_bytes *ret,
+		 struct rd_err *err)
+{
+	struct rd_buf out = { 0 };
+	struct ibv_device_attr device = { 0 };
+	int code = lib->query_device(context, &device);
+
+	if (code)
+		return rd_err_set(err, code, object, "the device does not tell its attributes");
+	add_device(&device, &out);
+	for (unsigned port = 1; port <= device.phys_port_cnt && port <= PORTS_MAX; port++) {
+		struct ibv_port_attr attr = { 0 };
+
+		if (lib->query_port(context, (uint8_t)port, &attr) == 0)
+			add_port(port, &attr, &out);
+	}
+	if (out.failed)
+		return rd_err_set(err, ENOMEM, object, "no memory");
+	*ret = (struct rd_bytes){ (uint8_t *)out.data, out.len };
+	return 0;
+}
+
+/* In the child, whose end gives everything back. */
+static int ask(void *arg, struct rd_bytes *ret, struct rd_err *err)
+{
+	const char *object = arg, *name = strrchr(object, '/') + 1;
+	struct ibv_device **devices;
+	struct library lib;
+	int n = 0, r = load(&lib, object, err);
+
+	if (r < 0)
+		return r;
+	devices = lib.get_device_list(&n);
+	for (int i = 0; devices && i < n; i++) {
+		struct ibv_context *context;
+
+		if (strcmp(lib.get_device_name(devices[i]), name) != 0)
+			continue;
+		errno = ENODEV;
+		context = lib.open_device(devices[i]);
+		if (!context)
+			return rd_err_set(err, errno, object, "libibverbs cannot open the device");
+		return query(&lib, context, object, ret, err);
+	}
+	rd_err_set(err, ENODEV, object, "libibverbs does not know the device");
+	rd_err_hint(err, "modprobe ib_uverbs; ibv_devinfo -l");
+	return -ENODEV;
+}
+
+int rd_verbs_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	if (!path[strlen(RD_SOURCE_VERBS)])
+		return rd_err_set(err, EISDIR, path, "cannot read");
+	return rd_child_run(path, ask, (void *)path, LIMIT_MS, LIMIT_SIZE, ret, err);
+}
