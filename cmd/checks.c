@@ -2,7 +2,9 @@
 #include "checks.h"
 
 #include <errno.h>
+#include <string.h>
 
+#include "analyse/envcheck.h"
 #include "analyse/nicmap.h"
 #include "collect/host.h"
 #include "collect/klog.h"
@@ -23,6 +25,20 @@ static int read_all(struct rd_source *source, int pid, struct checks *checks, st
 	return r ? r : rd_collect_klog(source, &checks->klog, errors, err);
 }
 
+/* The settings that all jobs begin with, judged as nic-map --check-env does. */
+static int judge_job_env(struct checks *checks)
+{
+	struct rd_effects effects = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; i < checks->system.job_env.n && !r; i++)
+		r = rd_effects_take(checks->system.job_env.v[i], strlen(checks->system.job_env.v[i]), &effects);
+	if (!r)
+		r = rd_envcheck(&checks->host, &effects, &checks->job_env);
+	rd_effects_deinit(&effects);
+	return r;
+}
+
 int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
 {
 	int r;
@@ -32,7 +48,7 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 	r = read_all(source, pid, checks, &checks->report.errors, err);
 	if (r < 0)
 		return r;
-	if (rd_nicmap_analyse(&checks->host, 0, &checks->map) < 0)
+	if (rd_nicmap_analyse(&checks->host, 0, &checks->map) < 0 || judge_job_env(checks) < 0)
 		return rd_err_set(err, ENOMEM, ctx->cmd->name, "no memory for the map of NICs");
 	checks->in = (struct rd_check_input){
 		.host = &checks->host,
@@ -40,6 +56,7 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 		.system = &checks->system,
 		.net = &checks->net,
 		.klog = &checks->klog,
+		.job_env = &checks->job_env,
 	};
 	return 0;
 }
@@ -49,6 +66,7 @@ void checks_deinit(struct checks *checks)
 	rd_report_deinit(&checks->report);
 	rd_verdicts_deinit(&checks->verdicts);
 	rd_nicmap_deinit(&checks->map);
+	rd_remarks_deinit(&checks->job_env);
 	rd_klog_deinit(&checks->klog);
 	rd_netstate_deinit(&checks->net);
 	rd_system_deinit(&checks->system);

@@ -8,6 +8,7 @@
 #include "model/klog.h"
 #include "model/netstate.h"
 #include "model/nicmap.h"
+#include "model/remark.h"
 #include "model/system.h"
 
 struct checks {
@@ -16,6 +17,7 @@ struct checks {
 	struct rd_system system;
 	struct rd_netstate net;
 	struct rd_klog klog;
+	struct rd_remarks job_env;
 	struct rd_check_input in;
 	struct rd_verdicts verdicts;
 	struct rd_report report;

@@ -43,3 +43,15 @@ int rd_data_read(const char *name, char *path, struct rd_bytes *ret, struct rd_e
 		return 0;
 	return read_of(host, RD_DATADIR, name, path, ret, err);
 }
+
+int rd_read_local(const char *name, struct rd_bytes *ret, struct rd_err *err)
+{
+	_cleanup_(rd_source_closep) struct rd_source *here = NULL;
+	_cleanup_free_ char *path = realpath(name, NULL);
+	int r;
+
+	if (!path)
+		return rd_err_set(err, errno, name, "cannot find");
+	r = rd_source_live_open(NULL, &here, err);
+	return r < 0 ? r : rd_read_file(here, path, ret, err);
+}

@@ -14,4 +14,7 @@
  */
 int rd_data_read(const char *name, char *path, struct rd_bytes *ret, struct rd_err *err);
 
+/* A file of this host that a user named, also by a relative path. -errno with `err` filled. */
+int rd_read_local(const char *name, struct rd_bytes *ret, struct rd_err *err);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/envcheck.h"
+#include "datafile.h"
 #include "nicmap.h"
 #include "report/finding.h"
 #include "report/report-envcheck.h"
@@ -59,32 +60,6 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 	return RD_EXIT_OK;
 }
 
-/* "NAME=VALUE", perhaps behind "export" and with quotes. */
-static int take_line(const char *line, size_t size, struct rd_effects *effects)
-{
-	_cleanup_free_ char *copy = strndup(line, size);
-	char *name = copy, *value;
-	size_t n;
-
-	if (!copy)
-		return -ENOMEM;
-	name += strspn(name, " \t");
-	if (strncmp(name, "export ", 7) == 0)
-		name += 7 + strspn(name + 7, " \t");
-	value = strchr(name, '=');
-	if (!value)
-		return 0;
-	*value++ = '\0';
-	n = strlen(value);
-	while (n > 0 && strchr(" \t\r", value[n - 1]))
-		value[--n] = '\0';
-	if (n >= 2 && (*value == '"' || *value == '\'') && value[n - 1] == *value) {
-		value[n - 1] = '\0';
-		value++;
-	}
-	return rd_envcheck_knows(name) ? rd_effects_set(effects, name, value) : 0;
-}
-
 /* `end`: what separates entries. */
 static int take_bytes(const struct rd_bytes *bytes, char end, struct rd_effects *effects)
 {
@@ -94,23 +69,11 @@ static int take_bytes(const struct rd_bytes *bytes, char end, struct rd_effects 
 		const char *next = memchr(at, end, stop - at);
 		size_t size = next ? (size_t)(next - at) : (size_t)(stop - at);
 
-		if (take_line(at, size, effects) < 0)
+		if (rd_effects_take(at, size, effects) < 0)
 			return -ENOMEM;
 		at += size + 1;
 	}
 	return 0;
-}
-
-static int read_file(const char *name, struct rd_bytes *ret, struct rd_err *err)
-{
-	_cleanup_(rd_source_closep) struct rd_source *here = NULL;
-	_cleanup_free_ char *path = realpath(name, NULL);
-	int r;
-
-	if (!path)
-		return rd_err_set(err, errno, name, "cannot find");
-	r = rd_source_live_open(NULL, &here, err);
-	return r < 0 ? r : rd_read_file(here, path, ret, err);
 }
 
 static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct rd_err *err)
@@ -122,12 +85,12 @@ static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct
 
 	if (!opts->pid && !opts->env_file) {
 		for (char **var = environ; *var; var++)
-			if (take_line(*var, strlen(*var), effects) < 0)
+			if (rd_effects_take(*var, strlen(*var), effects) < 0)
 				return rd_err_set(err, ENOMEM, "environment", "no memory for variables");
 		return 0;
 	}
 	snprintf(path, sizeof(path), "/proc/%d/environ", opts->pid);
-	r = opts->pid ? rd_read_file(ctx->source, path, &bytes, err) : read_file(opts->env_file, &bytes, err);
+	r = opts->pid ? rd_read_file(ctx->source, path, &bytes, err) : rd_read_local(opts->env_file, &bytes, err);
 	if (r == -EACCES)
 		rd_err_hint(err, "only its owner and root may read a process's environment");
 	if (r == -ENOENT && opts->pid)

@@ -52,17 +52,37 @@ static void add_part(const char *before, const char *text, struct rd_buf *out)
 	rd_buf_safe(out, text, strlen(text));
 }
 
-static void add_problem(const struct rd_ctx *ctx, const struct rd_verdict *verdict, struct rd_buf *out)
+static bool same_fix(const struct rd_verdict *a, const struct rd_verdict *b)
 {
+	return a->result == b->result && a->check == b->check &&
+	       (a->fix == b->fix || (a->fix && b->fix && strcmp(a->fix, b->fix) == 0));
+}
+
+/* The rule once, then who breaks it: results of one rule and kind stand together. */
+static size_t add_problem(const struct rd_ctx *ctx, const struct rd_verdicts *verdicts, size_t first, struct rd_buf *out)
+{
+	const struct rd_verdict *verdict = &verdicts->v[first];
+	size_t end = first;
+
 	rd_buf_str(out, "\n");
 	add_word(ctx, verdict->result, out);
-	add_part(" ", verdict->subject, out);
-	add_part(": ", verdict->check->title, out);
-	add_part("\n     seen: ", verdict->observed, out);
-	add_part("; wanted: ", verdict->expected, out);
-	add_part("\n     fix:  ", verdict->fix ? verdict->fix : verdict->check->fix, out);
-	add_part("\n     why:  ", verdict->check->why, out);
+	add_part(" ", verdict->check->title, out);
 	rd_buf_printf(out, " [%s]\n", verdict->check->id);
+	for (; end < verdicts->n && verdicts->v[end].check == verdict->check &&
+	       verdicts->v[end].result == verdict->result;
+	     end++) {
+		add_part("     ", verdicts->v[end].subject, out);
+		add_part(": ", verdicts->v[end].observed, out);
+		add_part("; wanted: ", verdicts->v[end].expected, out);
+		rd_buf_str(out, "\n");
+		if (end + 1 == verdicts->n || !same_fix(&verdicts->v[end], &verdicts->v[end + 1])) {
+			add_part("       fix: ", verdicts->v[end].fix ? verdicts->v[end].fix : verdict->check->fix, out);
+			rd_buf_str(out, "\n");
+		}
+	}
+	add_part("     why: ", verdict->check->why, out);
+	rd_buf_str(out, "\n");
+	return end;
 }
 
 /* Most of what could not be told could not for one reason: each reason stands once, with the rules that it kept. */
@@ -95,9 +115,9 @@ void topo_text(const struct rd_ctx *ctx, const struct checks *checks, struct rd_
 
 	topo_headline(checks, out);
 	rd_buf_str(out, "\n");
-	for (size_t i = 0; i < verdicts->n; i++)
-		if (verdicts->v[i].result >= RD_WARN && verdicts->v[i].result >= opts->severity)
-			add_problem(ctx, &verdicts->v[i], out);
+	for (size_t i = 0;
+	     i < verdicts->n && verdicts->v[i].result >= RD_WARN && verdicts->v[i].result >= opts->severity;)
+		i = add_problem(ctx, verdicts, i, out);
 	if (opts->severity <= RD_UNKNOWN)
 		add_unknown(ctx, verdicts, out);
 	if (!ctx->globals.verbose || opts->severity > RD_PASS)

@@ -244,3 +244,28 @@ int rd_envcheck(const struct rd_host *host, struct rd_effects *effects, struct r
 	}
 	return r;
 }
+
+int rd_effects_take(const char *line, size_t size, struct rd_effects *effects)
+{
+	_cleanup_free_ char *copy = strndup(line, size);
+	char *name = copy, *value;
+	size_t n;
+
+	if (!copy)
+		return -ENOMEM;
+	name += strspn(name, " \t");
+	if (strncmp(name, "export ", 7) == 0)
+		name += 7 + strspn(name + 7, " \t");
+	value = strchr(name, '=');
+	if (!value)
+		return 0;
+	*value++ = '\0';
+	n = strlen(value);
+	while (n > 0 && strchr(" \t\r", value[n - 1]))
+		value[--n] = '\0';
+	if (n >= 2 && (*value == '"' || *value == '\'') && value[n - 1] == *value) {
+		value[n - 1] = '\0';
+		value++;
+	}
+	return rd_envcheck_knows(name) ? rd_effects_set(effects, name, value) : 0;
+}

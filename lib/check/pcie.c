@@ -59,3 +59,21 @@ const char *rd_pci_unread(const struct rd_pci *pci)
 		return "PCI configuration space beyond the first bytes could not be read (root, CAP_SYS_ADMIN)";
 	return pci->config_read ? "configuration space has no such register" : "configuration space was not read";
 }
+
+bool rd_pci_is_fast(const struct rd_host *host, size_t pci)
+{
+	return rd_pci_is_nic(host, pci) && rd_pci_rate(host, pci) >= RD_FAST_GBPS;
+}
+
+enum rd_path rd_gpu_best_path(const struct rd_check_input *in, size_t gpu)
+{
+	enum rd_path best = RD_PATH_UNKNOWN;
+
+	for (size_t n = 0; n < in->host->n_ibdevs; n++) {
+		enum rd_path path = rd_nicmap_pair(in->map, gpu, n)->path;
+
+		if (path != RD_PATH_UNKNOWN && (best == RD_PATH_UNKNOWN || path < best))
+			best = path;
+	}
+	return best;
+}

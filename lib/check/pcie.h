@@ -3,6 +3,7 @@
 #ifndef RD_CHECK_PCIE_H
 #define RD_CHECK_PCIE_H
 
+#include "model/check.h"
 #include "model/host.h"
 #include "model/nicmap.h"
 
@@ -17,6 +18,13 @@ const char *rd_pci_what(const struct rd_host *host, size_t pci);
 
 /* The rate of the fastest port on a function, Gbit/s; 0: not known. */
 double rd_pci_rate(const struct rd_host *host, size_t pci);
+
+/* Below this rate the finer settings of PCIe cost nothing that anybody would notice. */
+#define RD_FAST_GBPS 100.0
+bool rd_pci_is_fast(const struct rd_host *host, size_t pci);
+
+/* The distance of the NIC that is nearest to an accelerator. */
+enum rd_path rd_gpu_best_path(const struct rd_check_input *in, size_t gpu);
 
 /* Why the registers of a function are not known. */
 const char *rd_pci_unread(const struct rd_pci *pci);

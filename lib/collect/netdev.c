@@ -30,6 +30,8 @@ static int read_netdev(const struct rd_sysfs *fs, struct rd_netdev *netdev)
 	if (netdev->type.v == ARPHRD_IPOIB && netdev->ibdev_port <= 0 &&
 	    rd_sysfs_int(fs, &value, NET "/%s/dev_id", netdev->name) == RD_OK && value >= 0 && value < 256)
 		netdev->ibdev_port = (int)value;
+	if (netdev->type.v == ARPHRD_IPOIB)
+		netdev->ipoib_mode = rd_sysfs_text(fs, NULL, NET "/%s/mode", netdev->name);
 	if (master) {
 		netdev->master = strdup(rd_basename(master));
 		if (!netdev->master)

@@ -50,6 +50,7 @@ static void netdev_deinit(struct rd_netdev *netdev)
 	free(netdev->name);
 	free(netdev->operstate);
 	free(netdev->master);
+	free(netdev->ipoib_mode);
 	free(netdev->mac);
 	free(netdev->addrs);
 }

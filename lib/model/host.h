@@ -159,7 +159,8 @@ struct rd_netdev {
 	RD_FIELD(unsigned) mtu;
 	RD_FIELD(unsigned) type; /* ARPHRD_*: 1 Ethernet, 32 InfiniBand */
 	RD_FIELD(double) rate_gbps;
-	char *master; /* bond or bridge above it */
+	char *master;	  /* bond or bridge above it */
+	char *ipoib_mode; /* "datagram", "connected" */
 	char *mac;
 	bool is_bond;
 	bool default_route;

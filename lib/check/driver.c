@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Devices that are there and that nobody drives. */
+#include <string.h>
+
+#include "check/pcie.h"
+#include "check/rules.h"
+
+#define CLASS_INFINIBAND 0x0207
+
+/* Makers whose network cards of this class all do RDMA, so that one without a driver is missed. */
+static bool should_do_rdma(const struct rd_host *host, const struct rd_pci *pci)
+{
+	if (pci->class.v >> 8 == CLASS_INFINIBAND)
+		return true;
+	if (pci->class.v >> 16 != RD_PCI_NETWORK || pci->vendor.known != RD_OK)
+		return false;
+	/* The same board as one that has an RDMA device. */
+	for (size_t i = 0; i < host->n_ibdevs; i++) {
+		const struct rd_pci *other = host->ibdevs[i].pci < 0 ? NULL : &host->pcis[host->ibdevs[i].pci];
+
+		if (other && !host->ibdevs[i].parent_netdev && other->vendor.v == pci->vendor.v &&
+		    other->device.v == pci->device.v)
+			return true;
+	}
+	return false;
+}
+
+static bool is_given_away(const struct rd_pci *pci)
+{
+	return pci->driver && (strcmp(pci->driver, "vfio-pci") == 0 || strcmp(pci->driver, "pci-stub") == 0);
+}
+
+static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t i = 0; i < in->host->n_pcis; i++) {
+		const struct rd_pci *pci = &in->host->pcis[i];
+
+		if (pci->pf >= 0 || !should_do_rdma(in->host, pci) || is_given_away(pci))
+			continue;
+		if (!pci->driver)
+			rd_check_fail(out, pci->addr, rd_text("no driver is bound to it"),
+				      rd_text("a driver and an RDMA device"));
+		else if (!rd_pci_is_nic(in->host, i))
+			rd_check_warn(out, pci->addr, rd_text("driver %s, but no RDMA device", pci->driver),
+				      rd_text("an RDMA device"));
+		else
+			rd_check_good(out, pci->addr);
+	}
+}
+
+static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t g = 0; g < in->host->n_gpus; g++) {
+		const struct rd_pci *pci = &in->host->pcis[in->host->gpus[g].pci];
+
+		if (!in->host->gpus[g].vendor || is_given_away(pci))
+			continue;
+		if (!pci->driver)
+			rd_check_fail(out, pci->addr, rd_text("GPU%zu: no driver is bound to it", g),
+				      rd_text("a driver"));
+		else
+			rd_check_good(out, pci->addr);
+	}
+	rd_check_skip(out, "there is no accelerator");
+}
+
+const struct rd_check rd_check_nic_driver = {
+	.id = "nic-driver",
+	.title = "A NIC that does RDMA has no driver, or its driver made no RDMA device",
+	.why = "libraries see one NIC less, and jobs run on what is left or do not start",
+	.fix = "dmesg says why its driver gave up; modprobe the driver, or its RDMA half",
+	.needs = "sysfs class, vendor, device and driver of network functions",
+	.quick = true,
+	.run = run_nic,
+};
+
+const struct rd_check rd_check_gpu_driver = {
+	.id = "gpu-driver",
+	.title = "An accelerator has no driver",
+	.why = "jobs see one fewer and fail or hang at start",
+	.fix = "dmesg says why its driver gave up (nvidia: NVRM, Xid lines)",
+	.needs = "sysfs driver of accelerators",
+	.quick = true,
+	.run = run_gpu,
+};

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether a job can go on when a NIC fails. */
+#include <stdio.h>
+
+#include "check/pcie.h"
+#include "check/port.h"
+#include "check/rules.h"
+
+static size_t usable_ports(const struct rd_host *host)
+{
+	size_t n = 0;
+
+	for (size_t p = 0; p < host->n_ports; p++)
+		n += host->ports[p].role == RD_ROLE_COMPUTE || host->ports[p].role == RD_ROLE_UNKNOWN;
+	return n;
+}
+
+/* The choice with a NIC that failing takes from this accelerator. */
+static const struct rd_choice *choice_of(const struct rd_nicmap *map, size_t gpu)
+{
+	for (size_t i = 0; i < map->nccl.n; i++)
+		if (map->nccl.v[i].gpu == (int)gpu && map->nccl.v[i].n_ports > 0)
+			return &map->nccl.v[i];
+	return NULL;
+}
+
+/* Hosts whose plan has no spare: one NIC alone, or no accelerator. */
+static bool has_no_plan(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	if (in->host->n_gpus > 0 && usable_ports(in->host) > 1)
+		return false;
+	rd_check_skip(out, in->host->n_gpus == 0 ? "there is no accelerator" : "there is one NIC only");
+	return true;
+}
+
+static void run_backup(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t g = 0; !has_no_plan(in, out) && g < in->host->n_gpus; g++) {
+		const struct rd_choice *choice = choice_of(in->map, g);
+		char name[32];
+
+		snprintf(name, sizeof(name), "GPU%zu", g);
+		if (!choice)
+			rd_check_unknown(out, name, "NCCL would give it no NIC, or its place is not known");
+		else if (choice->backup < 0)
+			rd_check_warn(out, name,
+				      rd_text("none: %s",
+					      choice->backup_why ? choice->backup_why : "no other NIC is up"),
+				      rd_text("another active NIC on the same fabric"));
+		else
+			rd_check_good(out, name);
+	}
+}
+
+/* The first half of a port's first GID: the subnet it is in. */
+static const uint8_t *subnet_of(const struct rd_port *port)
+{
+	return port->n_gids > 0 && port->gids[0].index == 0 ? port->gids[0].raw : NULL;
+}
+
+static void run_fabric(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t g = 0; !has_no_plan(in, out) && g < in->host->n_gpus; g++) {
+		const struct rd_choice *choice = choice_of(in->map, g);
+		const struct rd_port *own, *other;
+		char name[32];
+
+		snprintf(name, sizeof(name), "GPU%zu", g);
+		if (!choice || choice->backup < 0)
+			continue;
+		own = &in->host->ports[choice->ports[0]];
+		other = &in->host->ports[choice->backup];
+		if (!own->link_layer || !other->link_layer)
+			rd_check_unknown(out, name, "the link layer of its NICs is not told");
+		else if (strcmp(own->link_layer, other->link_layer) != 0)
+			rd_check_warn(out, name,
+				      rd_text("%s is %s, its backup %s is %s", rd_ibdev_label(in->host, own->ibdev),
+					      own->link_layer, rd_ibdev_label(in->host, other->ibdev),
+					      other->link_layer),
+				      rd_text("both on one fabric"));
+		else if (rd_port_is_ib(own) && subnet_of(own) && subnet_of(other) &&
+			 memcmp(subnet_of(own), subnet_of(other), 8) != 0)
+			rd_check_warn(out, name,
+				      rd_text("%s and its backup %s are in different InfiniBand subnets",
+					      rd_ibdev_label(in->host, own->ibdev),
+					      rd_ibdev_label(in->host, other->ibdev)),
+				      rd_text("both in one"));
+		else
+			rd_check_good(out, name);
+	}
+}
+
+static int parent_switch(const struct rd_host *host, int pci)
+{
+	int up = pci < 0 ? -1 : host->pcis[pci].parent;
+
+	return up < 0 ? -1 : host->pcis[up].parent;
+}
+
+static void run_card(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_host *host = in->host;
+
+	for (size_t g = 0; !has_no_plan(in, out) && g < host->n_gpus; g++) {
+		const struct rd_choice *choice = choice_of(in->map, g);
+		const struct rd_pci *own, *other;
+		char name[32];
+		int a, b;
+
+		snprintf(name, sizeof(name), "GPU%zu", g);
+		if (!choice || choice->backup < 0)
+			continue;
+		a = host->ibdevs[host->ports[choice->ports[0]].ibdev].pci;
+		b = host->ibdevs[host->ports[choice->backup].ibdev].pci;
+		if (a < 0 || b < 0) {
+			rd_check_unknown(out, name, "where its NICs sit is not known");
+			continue;
+		}
+		own = &host->pcis[a];
+		other = &host->pcis[b];
+		/* A shared switch is how most machines are built; a shared card need not be. */
+		if (own->domain == other->domain && own->bus == other->bus && own->dev == other->dev && own->root &&
+		    other->root)
+			rd_check_warn(out, name,
+				      rd_text("%s and its backup %s are one card",
+					      rd_ibdev_label(host, host->ports[choice->ports[0]].ibdev),
+					      rd_ibdev_label(host, host->ports[choice->backup].ibdev)),
+				      rd_text("a card of its own%s",
+					      parent_switch(host, a) >= 0 ? ", better below another switch" : ""));
+		else
+			rd_check_good(out, name);
+	}
+}
+
+/* Cards of two ports: where some have both up, all should. */
+static void run_dual(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_host *host = in->host;
+	size_t both = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < host->n_ibdevs; i++) {
+			const struct rd_ibdev *dev = &host->ibdevs[i];
+			const struct rd_port *a, *b;
+
+			if (dev->n_ports != 2 || !dev->name)
+				continue;
+			a = &host->ports[dev->first_port];
+			b = &host->ports[dev->first_port + 1];
+			if (pass == 0)
+				both += rd_port_active(a) && rd_port_active(b);
+			else if (!a->state || !b->state)
+				rd_check_unknown(out, dev->name, "the state of its ports is not told");
+			else if (both > 0 && rd_port_active(a) != rd_port_active(b))
+				rd_check_warn(out, dev->name,
+					      rd_text("port %u is %s, port %u is %s", a->num, a->state, b->num,
+						      b->state),
+					      rd_text("both up, as on %zu other cards", both));
+			else
+				rd_check_good(out, dev->name);
+		}
+	rd_check_skip(out, "no device has two ports");
+}
+
+const struct rd_check rd_check_failover_backup = {
+	.id = "failover-backup",
+	.title = "An accelerator has no other NIC to go on with",
+	.why = "when its NIC or link fails, the job ends",
+	.fix = "bring up another compute NIC: rdmadiag nic-map --assignment",
+	.needs = "PCI tree, state and roles of ports",
+	.quick = false,
+	.run = run_backup,
+};
+
+const struct rd_check rd_check_failover_fabric = {
+	.id = "failover-fabric",
+	.title = "An accelerator's backup NIC is on another fabric",
+	.why = "the peers cannot be reached from there: the job ends all the same",
+	.fix = "cable the backup to the same fabric: rdmadiag nic-map --assignment",
+	.needs = "link layer and subnet prefix of ports",
+	.quick = false,
+	.run = run_fabric,
+};
+
+const struct rd_check rd_check_failover_card = {
+	.id = "failover-card",
+	.title = "An accelerator's NIC and its backup are one card",
+	.why = "they fail together: firmware, power and slot are shared",
+	.fix = "bring up a NIC on another card: rdmadiag nic-map --assignment",
+	.needs = "PCI addresses of devices",
+	.quick = false,
+	.run = run_card,
+};
+
+const struct rd_check rd_check_dual_port = {
+	.id = "dual-port",
+	.title = "Of a card with two ports only one is wired",
+	.why = "other cards of this host have both: the spare port is missing where it was planned",
+	.fix = "cable the second port, or look at the switch it leads to",
+	.needs = "state of ports",
+	.quick = false,
+	.run = run_dual,
+};

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* GID tables of RoCE ports. */
+#include <stdio.h>
+
+#include "check/port.h"
+#include "check/rules.h"
+
+static bool is_roce(const struct rd_port *port)
+{
+	return rd_port_is_ethernet(port) && rd_port_active(port);
+}
+
+static void run_usable(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p];
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+
+		if (!is_roce(port))
+			continue;
+		if (port->n_gids == 0)
+			rd_check_fail(out, name.text, rd_text("its GID table is empty"),
+				      rd_text("RoCE v2 with an IPv4 or global address"));
+		else if (port->gid < 0 && port->netns_other)
+			rd_check_good(out, name.text); /* gid-netns says it */
+		else if (port->gid < 0)
+			rd_check_fail(out, name.text, rd_text("%s", port->gid_why ? port->gid_why : "none is usable"),
+				      rd_text("RoCE v2 with an IPv4 or global address"));
+		else
+			rd_check_good(out, name.text);
+	}
+	rd_check_skip(out, "no RoCE port is up");
+}
+
+/* iWARP and devices of one version have types of their own. */
+static void run_v2(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p];
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+		bool v1 = false, v2 = false;
+
+		for (size_t g = 0; g < port->n_gids; g++) {
+			v1 |= port->gids[g].type == RD_GID_ROCE_V1;
+			v2 |= port->gids[g].type == RD_GID_ROCE_V2;
+		}
+		if (!is_roce(port) || port->n_gids == 0)
+			continue;
+		if (v2)
+			rd_check_good(out, name.text);
+		else if (v1)
+			rd_check_warn(out, name.text, rd_text("GIDs of RoCE v1 only"), rd_text("RoCE v2"));
+		else
+			rd_check_unknown(out, name.text, "the types of its GIDs are not told");
+	}
+	rd_check_skip(out, "no RoCE port is up");
+}
+
+static void run_netns(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p];
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+
+		if (!is_roce(port))
+			continue;
+		if (port->netns_other)
+			rd_check_fail(out, name.text,
+				      rd_text("its interface%s%s is not in this network namespace",
+					      port->netdev_name ? " " : "", port->netdev_name ? port->netdev_name : ""),
+				      rd_text("here, or the device not visible here"));
+		else
+			rd_check_good(out, name.text);
+	}
+	rd_check_skip(out, "no RoCE port is up");
+}
+
+static void run_netdev(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p];
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+		const struct rd_netdev *netdev;
+
+		if (!rd_port_is_ethernet(port) || port->n_netdevs == 0 || port->role == RD_ROLE_STORAGE ||
+		    port->role == RD_ROLE_MANAGEMENT)
+			continue;
+		netdev = &in->host->netdevs[port->netdevs[0]];
+		if (!netdev->operstate)
+			rd_check_unknown(out, name.text, "the state of its interface is not told");
+		else if (strcmp(netdev->operstate, "down") == 0 || strcmp(netdev->operstate, "lowerlayerdown") == 0)
+			rd_check_fail(out, name.text, rd_text("%s is %s", netdev->name, netdev->operstate),
+				      rd_text("up"));
+		else
+			rd_check_good(out, name.text);
+	}
+	rd_check_skip(out, "no RoCE port with an interface");
+}
+
+static bool same_gid(const struct rd_gid *a, const struct rd_gid *b)
+{
+	return memcmp(a->raw, b->raw, sizeof(a->raw)) == 0 && a->type == b->type && !rd_gid_is_link_local(a);
+}
+
+/* The same address on two ports: which one answers is anybody's guess. */
+static const struct rd_port *twin_of(const struct rd_host *host, const struct rd_port *port, const struct rd_gid *gid)
+{
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *other = &host->ports[p];
+
+		for (size_t g = 0; other != port && g < other->n_gids; g++)
+			if (same_gid(gid, &other->gids[g]) && other->netdev_name && port->netdev_name &&
+			    strcmp(other->netdev_name, port->netdev_name) != 0)
+				return other;
+	}
+	return NULL;
+}
+
+static void run_duplicate(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p], *twin = NULL;
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+		size_t g = 0;
+
+		if (!rd_port_is_ethernet(port) || port->n_gids == 0)
+			continue;
+		for (; g < port->n_gids && !twin; g++)
+			twin = twin_of(in->host, port, &port->gids[g]);
+		if (twin) {
+			char ip[46];
+
+			rd_gid_ip(&port->gids[g - 1], ip);
+			rd_check_fail(out, name.text,
+				      rd_text("%s is in the GID table of %s, too", ip,
+					      rd_check_port_name(in->host, twin).text),
+				      rd_text("an address of its own"));
+		} else {
+			rd_check_good(out, name.text);
+		}
+	}
+	rd_check_skip(out, "there is no RoCE port");
+}
+
+static void run_lid(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p];
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+
+		if (!is_roce(port))
+			continue;
+		if (port->lid.known != RD_OK)
+			rd_check_unknown(out, name.text, "its LID is not told");
+		else if (port->lid.v != 0)
+			rd_check_warn(out, name.text, rd_text("LID %u on an Ethernet port", port->lid.v), rd_text("0"));
+		else
+			rd_check_good(out, name.text);
+	}
+	rd_check_skip(out, "no RoCE port is up");
+}
+
+static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p];
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+
+		/* Without accelerators nobody has planned for large transfers, and 1500 is what interfaces come with. */
+		if (!is_roce(port) || port->role != RD_ROLE_COMPUTE || in->host->n_gpus == 0)
+			continue;
+		if (port->mtu.known != RD_OK)
+			rd_check_unknown(out, name.text, "its MTU is not told (no interface of this namespace on it)");
+		else if (port->mtu.v < 4096)
+			rd_check_warn(out, name.text,
+				      rd_text("RDMA MTU %u (%s has %u)", port->mtu.v,
+					      in->host->netdevs[port->netdevs[0]].name,
+					      in->host->netdevs[port->netdevs[0]].mtu.v),
+				      rd_text("4096 (4200 or 9000 on the interface)"));
+		else
+			rd_check_good(out, name.text);
+	}
+	rd_check_skip(out, "no compute port of RoCE beside accelerators");
+}
+
+const struct rd_check rd_check_gid_usable = {
+	.id = "gid-usable",
+	.title = "A RoCE port has no GID that programs should use",
+	.why = "connections fail with errno 110 or 19, or with completion status 12",
+	.fix = "give its interface an address: ip addr add; rdmadiag nic-map --gids shows the table",
+	.needs = "sysfs gids and gid_attrs of ports",
+	.quick = true,
+	.run = run_usable,
+};
+
+const struct rd_check rd_check_gid_v2 = {
+	.id = "gid-v2",
+	.title = "A RoCE port has no GID of RoCE v2",
+	.why = "RoCE v1 is not routed, and libraries pick v2: peers do not find each other",
+	.fix = "let the firmware do RoCE v2 (mlxconfig ROCE_MODE), or update the driver",
+	.needs = "sysfs gid_attrs/types of ports",
+	.quick = true,
+	.run = run_v2,
+};
+
+const struct rd_check rd_check_gid_netns = {
+	.id = "gid-netns",
+	.title = "The interface of a RoCE device is in another network namespace",
+	.why = "its GIDs cannot be used here: modify_qp fails with ENODEV, reading their types with EINVAL",
+	.fix = "move the interface (ip link set DEV netns NAME), name the right NICs (NCCL_IB_HCA), or use the host's network",
+	.needs = "sysfs gid_attrs/ndevs of ports, interfaces of this namespace",
+	.quick = true,
+	.run = run_netns,
+};
+
+const struct rd_check rd_check_roce_netdev = {
+	.id = "roce-netdev",
+	.title = "The interface of a RoCE port is down",
+	.why = "its GIDs go, and with them every connection",
+	.fix = "ip link set DEV up; if it stays down: cable and switch port",
+	.needs = "sysfs operstate of interfaces on RoCE ports",
+	.quick = true,
+	.run = run_netdev,
+};
+
+const struct rd_check rd_check_gid_duplicate = {
+	.id = "gid-duplicate",
+	.title = "Two RoCE ports have the same GID",
+	.why = "which of them answers is anybody's guess: connections time out now and then",
+	.fix = "give one of the interfaces another address",
+	.needs = "sysfs gids of ports",
+	.quick = true,
+	.run = run_duplicate,
+};
+
+const struct rd_check rd_check_roce_lid = {
+	.id = "roce-lid",
+	.title = "A RoCE port shows a LID",
+	.why = "software that goes by the LID takes it for InfiniBand: modify_qp fails with EINVAL (old NCCL with irdma)",
+	.fix = "a newer driver; software that goes by the link layer",
+	.needs = "sysfs lid and link_layer of ports",
+	.quick = true,
+	.run = run_lid,
+};
+
+const struct rd_check rd_check_roce_mtu = {
+	.id = "roce-mtu",
+	.title = "A compute port of RoCE has a small MTU",
+	.why = "four times the packets for the same data; peers set to 4096 do not get through (completion status 12)",
+	.fix = "ip link set DEV mtu 9000, and in the network's configuration; the switches first",
+	.needs = "mtu of the interfaces on RoCE ports",
+	.quick = true,
+	.run = run_mtu,
+};

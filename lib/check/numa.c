@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who sits on which socket, and how evenly. */
+#include <stdio.h>
+
+#include "check/pcie.h"
+#include "check/rules.h"
+
+static void run_missing(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	if (in->host->n_numas < 2) {
+		rd_check_skip(out, "the host has one NUMA node");
+		return;
+	}
+	for (size_t i = 0; i < in->host->n_pcis; i++) {
+		const struct rd_pci *pci = &in->host->pcis[i];
+
+		if (!rd_pci_matters(in->host, i))
+			continue;
+		if (pci->numa.known != RD_OK)
+			rd_check_unknown(out, pci->addr, "sysfs has no numa_node for it");
+		else if (pci->numa.v < 0)
+			rd_check_warn(out, pci->addr, rd_text("%s: none (-1)", rd_pci_what(in->host, i)),
+				      rd_text("one of %zu nodes", in->host->n_numas));
+		else
+			rd_check_good(out, pci->addr);
+	}
+}
+
+/* One that is up and meant for computing, or of which nothing is known to the contrary. */
+static bool is_usable(const struct rd_host *host, size_t ibdev)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
+
+	for (unsigned p = 0; p < dev->n_ports; p++) {
+		const struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
+
+		if (rd_port_active(port) && (port->role == RD_ROLE_COMPUTE || port->role == RD_ROLE_UNKNOWN))
+			return true;
+	}
+	return false;
+}
+
+static void run_socket(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t g = 0; g < in->host->n_gpus; g++) {
+		enum rd_path best = RD_PATH_UNKNOWN;
+		char name[32];
+
+		snprintf(name, sizeof(name), "GPU%zu", g);
+		for (size_t n = 0; n < in->host->n_ibdevs; n++) {
+			enum rd_path path = rd_nicmap_pair(in->map, g, n)->path;
+
+			if (is_usable(in->host, n) && path != RD_PATH_UNKNOWN && (!best || path < best))
+				best = path;
+		}
+		if (best == RD_PATH_UNKNOWN)
+			rd_check_unknown(out, name, "no active compute NIC whose distance is known");
+		else if (best == RD_PATH_SYS)
+			rd_check_warn(out, name, rd_text("its nearest active compute NIC is on another socket"),
+				      rd_text("one on its own"));
+		else
+			rd_check_good(out, name);
+	}
+	rd_check_skip(out, "there is no accelerator");
+}
+
+struct below {
+	unsigned gpus, nics;
+};
+
+/* The topmost switch port above a function; -1: it hangs on a root port. */
+static int switch_of(const struct rd_host *host, int pci)
+{
+	int found = -1;
+
+	for (int up = host->pcis[pci].parent; up >= 0 && host->pcis[up].parent >= 0; up = host->pcis[up].parent)
+		found = up;
+	return found;
+}
+
+/* Switches with accelerators below should have as many NICs for each. */
+static void run_uneven(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_host *host = in->host;
+	_cleanup_free_ struct below *below = calloc(host->n_pcis + 1, sizeof(*below));
+	unsigned most = 0;
+
+	for (size_t g = 0; below && g < host->n_gpus; g++)
+		if (switch_of(host, host->gpus[g].pci) >= 0)
+			below[switch_of(host, host->gpus[g].pci)].gpus++;
+	for (size_t n = 0; below && n < host->n_ibdevs; n++)
+		if (host->ibdevs[n].pci >= 0 && is_usable(host, n) && switch_of(host, host->ibdevs[n].pci) >= 0)
+			below[switch_of(host, host->ibdevs[n].pci)].nics++;
+	for (size_t i = 0; below && i < host->n_pcis; i++)
+		if (below[i].gpus && below[i].nics * 16 / below[i].gpus > most)
+			most = below[i].nics * 16 / below[i].gpus;
+	for (size_t i = 0; below && i < host->n_pcis; i++) {
+		if (!below[i].gpus)
+			continue;
+		if (below[i].nics * 16 / below[i].gpus < most)
+			rd_check_warn(out, host->pcis[i].addr,
+				      rd_text("%u accelerators share %u active compute NICs", below[i].gpus,
+					      below[i].nics),
+				      rd_text("as many NICs for each as below other switches"));
+		else
+			rd_check_good(out, host->pcis[i].addr);
+	}
+	rd_check_skip(out, "no accelerator is below a PCIe switch");
+}
+
+const struct rd_check rd_check_numa_node = {
+	.id = "numa-node",
+	.title = "A NIC or accelerator has no NUMA node",
+	.why = "memory and threads are then placed on whatever socket, and distances come out wrong",
+	.fix = "update the BIOS (it lacks _PXM for the slot); till then echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",
+	.needs = "sysfs numa_node",
+	.quick = true,
+	.run = run_missing,
+};
+
+const struct rd_check rd_check_gpu_nic_socket = {
+	.id = "gpu-nic-socket",
+	.title = "An accelerator reaches its NIC only across the link between sockets",
+	.why = "that link has less bandwidth than the NIC and is shared by all",
+	.fix = "move a NIC to that socket, or bring up the one that is there: rdmadiag nic-map --matrix",
+	.needs = "PCI tree and NUMA nodes, port state",
+	.quick = true,
+	.run = run_socket,
+};
+
+const struct rd_check rd_check_switch_uneven = {
+	.id = "switch-uneven",
+	.title = "Some PCIe switches have fewer NICs for their accelerators than others",
+	.why = "those accelerators share bandwidth, and a collective goes at their pace",
+	.fix = "bring up or move NICs so that each switch has as many: rdmadiag nic-map --matrix",
+	.needs = "PCI tree, port state",
+	.quick = false,
+	.run = run_uneven,
+};

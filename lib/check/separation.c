@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Front-end and back-end networks. */
+#include <stdio.h>
+
+#include "check/port.h"
+#include "check/rules.h"
+#include "model/remark.h"
+#include "model/system.h"
+
+static size_t compute_ports(const struct rd_host *host)
+{
+	size_t n = 0;
+
+	for (size_t p = 0; p < host->n_ports; p++)
+		n += host->ports[p].role == RD_ROLE_COMPUTE;
+	return n;
+}
+
+/* With one NIC there is nothing to keep apart. */
+static void run_route(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_host *host = in->host;
+
+	if (host->n_ibdevs < 2 || host->n_gpus == 0) {
+		rd_check_skip(out, host->n_gpus == 0 ? "there is no accelerator, so no back-end network" :
+						       "there is one NIC only");
+		return;
+	}
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+		struct rd_port_name name = rd_check_port_name(host, port);
+		const struct rd_netdev *route = NULL;
+
+		if (port->role != RD_ROLE_COMPUTE)
+			continue;
+		for (size_t i = 0; i < port->n_netdevs && !route; i++) {
+			const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
+			int master = rd_host_find_netdev(host, netdev->master);
+
+			if (netdev->default_route)
+				route = netdev;
+			else if (master >= 0 && host->netdevs[master].default_route)
+				route = &host->netdevs[master];
+		}
+		if (route)
+			rd_check_warn(out, name.text, rd_text("%s carries the default route", route->name),
+				      rd_text("the front-end does"));
+		else
+			rd_check_good(out, name.text);
+	}
+	if (compute_ports(host) == 0)
+		rd_check_skip(out, "no port is known to be for computing");
+}
+
+static void run_env(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	if (!in->system || !in->job_env || in->system->job_env.n == 0) {
+		rd_check_skip(out, "no setting for all jobs in /etc/nccl.conf or /etc/environment");
+		return;
+	}
+	for (size_t i = 0; i < in->job_env->n; i++) {
+		const struct rd_remark *remark = &in->job_env->v[i];
+
+		if (remark->gravity != RD_REMARK_WARNING && remark->gravity != RD_REMARK_CRITICAL)
+			continue;
+		rd_check_bad(out, remark->gravity == RD_REMARK_CRITICAL ? RD_FAIL : RD_WARN,
+			     remark->subject ? remark->subject : "settings",
+			     rd_text("%s%s%s", remark->title, remark->observed ? ": " : "",
+				     remark->observed ? remark->observed : ""),
+			     rd_text("%s", remark->expected ? remark->expected : "the compute NICs"),
+			     remark->fix ? rd_text("%s", remark->fix) : NULL);
+	}
+	rd_check_good(out, "settings for all jobs");
+}
+
+const struct rd_check rd_check_default_route = {
+	.id = "backend-default-route",
+	.title = "A compute NIC carries the default route",
+	.why = "logins, storage and the scheduler then share the links of the collectives",
+	.fix = "the default route by the front-end's interface: ip route; and in the network's configuration",
+	.needs = "routes, roles of ports",
+	.quick = true,
+	.run = run_route,
+};
+
+const struct rd_check rd_check_job_env = {
+	.id = "job-env",
+	.title = "What all jobs are told to use is not the compute NICs",
+	.why = "collectives meet storage and logins there, or find no NIC at all",
+	.fix = "rdmadiag nic-map --env all writes settings that fit; rdmadiag nic-map --check-env says what these select",
+	.needs = "/etc/nccl.conf, /etc/environment, roles of ports",
+	.quick = false,
+	.run = run_env,
+};
