@@ -18,7 +18,9 @@ static void run_usable(const struct rd_check_input *in, struct rd_check_out *out
 
 		if (!is_roce(port))
 			continue;
-		if (port->n_gids == 0)
+		if (!port->gids_known)
+			rd_check_unknown(out, name.text, "its GID table could not be listed");
+		else if (port->n_gids == 0)
 			rd_check_fail(out, name.text, rd_text("its GID table is empty"),
 				      rd_text("RoCE v2 with an IPv4 or global address"));
 		else if (port->gid < 0 && port->netns_other)

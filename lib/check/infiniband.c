@@ -80,6 +80,8 @@ static void run_width(const struct rd_check_input *in, struct rd_check_out *out)
 		/* Two lanes are what a split cable gives on purpose; one is not. */
 		if (!port->width)
 			rd_check_unknown(out, name.text, "its width is not told");
+		else if (port->phys_state && strcmp(port->phys_state, "LinkUp") != 0)
+			rd_check_unknown(out, name.text, "it is active on a link that is not up");
 		else if (port->width == 1)
 			rd_check_fail(out, name.text,
 				      rd_text("1X%s%s", port->speed ? " " : "", port->speed ? port->speed : ""),

@@ -10,8 +10,17 @@ static bool is_compute(const struct rd_port *port)
 	return port->role == RD_ROLE_COMPUTE && rd_port_active(port);
 }
 
-/* The rate that most active compute ports have; of equals the higher. 0: there is none. */
-static double usual_rate(const struct rd_host *host)
+/* NICs of one make: others may be slower by design. */
+static bool alike(const struct rd_host *host, const struct rd_port *a, const struct rd_port *b)
+{
+	const char *x = host->ibdevs[a->ibdev].hca_type, *y = host->ibdevs[b->ibdev].hca_type;
+
+	return is_compute(a) && is_compute(b) && (x && y ? strcmp(x, y) == 0 : x == y) && a->rate_gbps.known == RD_OK &&
+	       b->rate_gbps.known == RD_OK;
+}
+
+/* The rate that most active compute ports of this make have; of equals the higher. 0: there is none. */
+static double usual_rate(const struct rd_host *host, const struct rd_port *like)
 {
 	double best = 0;
 	size_t most = 0;
@@ -20,11 +29,10 @@ static double usual_rate(const struct rd_host *host)
 		double rate = host->ports[p].rate_gbps.v;
 		size_t n = 0;
 
-		if (!is_compute(&host->ports[p]) || host->ports[p].rate_gbps.known != RD_OK)
+		if (!alike(host, like, &host->ports[p]))
 			continue;
 		for (size_t q = 0; q < host->n_ports; q++)
-			n += is_compute(&host->ports[q]) && host->ports[q].rate_gbps.known == RD_OK &&
-			     host->ports[q].rate_gbps.v == rate;
+			n += alike(host, like, &host->ports[q]) && host->ports[q].rate_gbps.v == rate;
 		if (n > most || (n == most && rate > best)) {
 			most = n;
 			best = rate;
@@ -35,8 +43,6 @@ static double usual_rate(const struct rd_host *host)
 
 static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	double usual = usual_rate(in->host);
-
 	for (size_t p = 0; p < in->host->n_ports; p++) {
 		const struct rd_port *port = &in->host->ports[p];
 		struct rd_port_name name = rd_check_port_name(in->host, port);
@@ -45,9 +51,9 @@ static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
 			continue;
 		if (port->rate_gbps.known != RD_OK)
 			rd_check_unknown(out, name.text, "its rate is not told");
-		else if (port->rate_gbps.v != usual)
+		else if (port->rate_gbps.v != usual_rate(in->host, port))
 			rd_check_warn(out, name.text, rd_text("%g Gbit/s", port->rate_gbps.v),
-				      rd_text("%g Gbit/s, as other compute ports", usual));
+				      rd_text("%g Gbit/s, as other compute ports", usual_rate(in->host, port)));
 		else
 			rd_check_good(out, name.text);
 	}

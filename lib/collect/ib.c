@@ -91,6 +91,7 @@ static int read_gids(const struct rd_sysfs *fs, const char *dir, bool all, struc
 
 	if (rd_sysfs_list(fs, &names, "%s/gids", dir) < 0)
 		return 0;
+	port->gids_known = true;
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < 4096 && (all || empty < GIDS_EMPTY); i++) {
 		char *end;

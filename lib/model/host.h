@@ -121,6 +121,7 @@ struct rd_port {
 	char *guid;	     /* "506b:4b03:00a1:420c" */
 	struct rd_gid *gids; /* those that are not empty */
 	size_t n_gids, cap_gids;
+	bool gids_known;   /* its table could be listed */
 	bool foreign_gids; /* has GIDs of interfaces that this network namespace does not have */
 	int *netdevs;	   /* interfaces on it, the one to name first first */
 	size_t n_netdevs, cap_netdevs;
