@@ -202,22 +202,58 @@ static struct rd_delta delta_at(const struct rd_counter *counter, const struct r
 	return rd_delta_of(counter->overflow, counter->bits, before->v, now->v, most);
 }
 
+/* What a port can have had between two moments. */
+struct span {
+	enum rd_delta_note note;
+	uint64_t packets[2]; /* sent and received, of 64 bits; UINT64_MAX: not known */
+};
+
+/* A packet makes no more events of one kind than this (a request for data makes one for each answer that is missed). */
+#define EVENTS_PER_PACKET 4
+
+/* How many times a counter that wraps can have counted: as the port's packets allow, where they bound it. Flushed work
+ * requests need no packet. */
+static uint64_t most_of(const struct rd_counter *counter, const struct span *span, uint64_t by_time)
+{
+	uint64_t most;
+
+	if (counter->meaning && counter->meaning->role == RD_ROLE_FOLLOWS)
+		return by_time;
+	if (span->packets[0] > UINT32_MAX * UINT64_C(1024) || span->packets[1] > UINT32_MAX * UINT64_C(1024))
+		return by_time;
+	most = (span->packets[0] + span->packets[1]) * EVENTS_PER_PACKET;
+	return most < by_time ? most : by_time;
+}
+
+static void note_packets(struct span *span, const struct rd_counter *counter, const struct rd_delta *delta)
+{
+	if (counter->group != RD_GROUP_PORT || delta->kind != RD_DELTA_EXACT)
+		return;
+	if (strcmp(counter->name, "port_xmit_packets") == 0)
+		span->packets[0] = delta->v;
+	else if (strcmp(counter->name, "port_rcv_packets") == 0)
+		span->packets[1] = delta->v;
+}
+
 int rd_deltas(const struct rd_moment *before, const struct rd_moment *now, struct rd_delta *ret)
 {
-	_cleanup_free_ enum rd_delta_note *notes = calloc(now->set->n_ports + 1, sizeof(*notes));
-	uint64_t most = most_events(before, now);
+	_cleanup_free_ struct span *spans = calloc(now->set->n_ports + 1, sizeof(*spans));
+	uint64_t by_time = most_events(before, now);
 	struct index index = { 0 };
 
-	if (!notes || (before->set != now->set && index_set(before->set, &index) < 0))
+	if (!spans || (before->set != now->set && index_set(before->set, &index) < 0))
 		return -ENOMEM;
 	for (size_t i = 0; i < now->set->n_ports; i++)
-		notes[i] = port_note(before, now, (uint32_t)i);
+		spans[i] = (struct span){ port_note(before, now, (uint32_t)i), { UINT64_MAX, UINT64_MAX } };
 	for (size_t i = 0; i < now->set->n; i++) {
 		const struct rd_counter *counter = &now->set->counters[i];
 		ptrdiff_t at = index.slots ? find(&index, before->set, now->set, i) : (ptrdiff_t)i;
+		struct span *span = &spans[counter->port];
 
+		/* A port's own counters stand before those of the driver. */
 		ret[i] = delta_at(counter, at < 0 ? NULL : &before->sample->values[at], &now->sample->values[i],
-				  notes[counter->port], most);
+				  span->note, most_of(counter, span, by_time));
+		note_packets(span, counter, &ret[i]);
 	}
 	free(index.slots);
 	return 0;

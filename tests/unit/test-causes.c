@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From deltas to statements: the right one first, with the counters that say so. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/causes-priv.h"
+#include "analyse/causes.h"
+#include "analyse/meaning.h"
+
+struct moved {
+	const char *name;
+	enum rd_counter_group group;
+	uint64_t delta;
+};
+
+struct scene {
+	struct rd_meanings meanings;
+	struct rd_counter_set set;
+	struct rd_counter_sample sample;
+	struct rd_delta *deltas;
+	struct rd_causes causes;
+};
+
+static char *table_text(void)
+{
+	FILE *file = fopen("data/counters", "r");
+	char *text = calloc(1, 1 << 20);
+	size_t n;
+
+	assert_non_null(file);
+	n = fread(text, 1, (1 << 20) - 1, file);
+	assert_true(n > 0);
+	fclose(file);
+	return text;
+}
+
+/* One port, in which these counters moved in `seconds`; by data/counters as it is shipped. */
+static void scene_init(struct scene *scene, const char *driver, const char *link_layer, double seconds,
+		       const struct moved *moved)
+{
+	_cleanup_free_ char *text = table_text();
+	struct rd_errlist notes = { 0 };
+	struct rd_counter_port *port;
+	struct rd_moment now;
+	size_t n = 0;
+
+	*scene = (struct scene){ 0 };
+	assert_int_equal(rd_meanings_parse("data/counters", text, strlen(text), &scene->meanings, &notes, NULL), 0);
+	assert_int_equal(notes.n, 0);
+	port = rd_counter_set_add_port(&scene->set);
+	port->ibdev = strdup("mlx5_0");
+	port->port = 1;
+	port->driver = strdup(driver);
+	port->link_layer = strdup(link_layer);
+	for (; moved[n].name; n++)
+		assert_non_null(rd_counter_set_add(&scene->set, 0, moved[n].group, moved[n].name));
+	rd_meanings_apply(&scene->meanings, &scene->set);
+	assert_int_equal(rd_counter_sample_fit(&scene->sample, &scene->set), 0);
+	scene->sample.states[0].there = true;
+	scene->deltas = calloc(n + 1, sizeof(*scene->deltas));
+	for (size_t i = 0; i < n; i++)
+		scene->deltas[i] = (struct rd_delta){ moved[i].delta, RD_DELTA_EXACT, RD_NOTE_NONE };
+	now = (struct rd_moment){ &scene->set, &scene->sample };
+	assert_int_equal(rd_causes_find(&now, scene->deltas, seconds, &scene->causes), 0);
+}
+
+static void scene_deinit(struct scene *scene)
+{
+	rd_causes_deinit(&scene->causes);
+	free(scene->deltas);
+	rd_counter_sample_deinit(&scene->sample);
+	rd_counter_set_deinit(&scene->set);
+	rd_meanings_deinit(&scene->meanings);
+}
+
+/* The ids of the causes, in their order: "link-flap peer-gone". */
+static void expect(const char *driver, const char *link_layer, double seconds, const struct moved *moved,
+		   const char *wanted)
+{
+	char found[256] = "";
+	struct scene scene;
+
+	scene_init(&scene, driver, link_layer, seconds, moved);
+	for (size_t i = 0; i < scene.causes.n; i++) {
+		if (i)
+			strcat(found, " ");
+		strcat(found, scene.causes.v[i].id);
+		assert_true(scene.causes.v[i].n_evidence > 0);
+		assert_true(*scene.causes.v[i].observed);
+	}
+	assert_string_equal(found, wanted);
+	scene_deinit(&scene);
+}
+
+#define IB "InfiniBand"
+#define ETH "Ethernet"
+#define P RD_GROUP_PORT
+#define H RD_GROUP_HW
+#define E RD_GROUP_ETHTOOL
+
+static void link_errors_are_judged_per_bit(void **state)
+{
+	/* 20 symbols damaged in a day at 400 Gbit/s (3.4e16 bits) are nothing; in a second they are a bad cable. */
+	const struct moved day[] = { { "port_rcv_data", P, 1080000000000000u }, { "symbol_error", P, 20 }, { 0 } };
+	const struct moved second[] = { { "port_rcv_data", P, 12500000000u }, { "symbol_error", P, 20 }, { 0 } };
+	const struct moved unknown[] = { { "symbol_error", P, 20 }, { 0 } };
+
+	(void)state;
+	expect("mlx5", IB, 86400, day, "");
+	expect("mlx5", IB, 1, second, "bad-cable");
+	expect("mlx5", IB, 1, unknown, "bad-cable");
+}
+
+static void corrected_bits_show_a_weak_signal(void **state)
+{
+	const struct moved weak[] = { { "rx_bits_phy", E, 400000000000u },
+				      { "rx_corrected_bits_phy", E, 400000 },
+				      { 0 } };
+	const struct moved good[] = { { "rx_bits_phy", E, 400000000000u }, { "rx_corrected_bits_phy", E, 400 }, { 0 } };
+
+	(void)state;
+	expect("mlx5", ETH, 1, weak, "weak-signal");
+	expect("mlx5", ETH, 1, good, "");
+}
+
+static void a_link_that_flaps_is_told_from_one_that_went_down(void **state)
+{
+	const struct moved once[] = { { "link_downed", P, 1 }, { 0 } };
+	const struct moved often[] = { { "link_downed", P, 5 }, { "local_ack_timeout_err", H, 40 }, { 0 } };
+
+	(void)state;
+	expect("mlx5", IB, 60, once, "link-down");
+	expect("mlx5", IB, 60, often, "link-flap ack-timeout");
+}
+
+static void flushed_requests_are_no_cause(void **state)
+{
+	const struct moved flushed[] = { { "req_cqe_error", H, 500 }, { "req_cqe_flush_error", H, 500 }, { 0 } };
+	const struct moved first[] = { { "req_cqe_error", H, 501 }, { "req_cqe_flush_error", H, 500 }, { 0 } };
+	const struct moved gone[] = { { "req_cqe_error", H, 501 },
+				      { "req_cqe_flush_error", H, 500 },
+				      { "req_transport_retries_exceeded", H, 1 },
+				      { "local_ack_timeout_err", H, 8 },
+				      { 0 } };
+
+	(void)state;
+	expect("mlx5", ETH, 60, flushed, "");
+	expect("mlx5", ETH, 60, first, "work-failed");
+	expect("mlx5", ETH, 60, gone, "peer-gone");
+}
+
+static void flow_control_is_understood(void **state)
+{
+	const struct moved storm[] = { { "tx_pause_storm_warning_events", E, 2 }, { 0 } };
+	const struct moved holds[] = { { "tx_prio3_pause_duration", E, 5000000 }, { 0 } };
+	const struct moved held[] = { { "rx_prio3_pause_duration", E, 2000000 }, { "rx_prio3_bytes", E, 900 }, { 0 } };
+	const struct moved wrong[] = {
+		{ "rx_prio3_pause", E, 200 }, { "rx_prio0_bytes", E, 90000000 }, { "rx_prio3_bytes", E, 0 }, { 0 }
+	};
+	const struct moved lossy[] = { { "rx_discards_phy", E, 99 }, { "rx_prio0_bytes", E, 90000000 }, { 0 } };
+	const struct moved small[] = { { "rx_discards_phy", E, 99 }, { "tx_prio3_pause", E, 9 }, { 0 } };
+
+	(void)state;
+	expect("mlx5", ETH, 10, storm, "pause-storm");
+	expect("mlx5", ETH, 10, holds, "pause-storm");
+	expect("mlx5", ETH, 10, held, "paused-by-switch");
+	expect("mlx5", ETH, 10, wrong, "pfc-wrong-priority");
+	expect("mlx5", ETH, 10, lossy, "drops-without-pfc");
+	expect("mlx5", ETH, 10, small, "drops-with-pfc");
+}
+
+static void congestion_needs_many_marks(void **state)
+{
+	const struct moved many[] = { { "port_rcv_packets", P, 1000000 },
+				      { "np_ecn_marked_roce_packets", H, 50000 },
+				      { 0 } };
+	const struct moved few[] = { { "port_rcv_packets", P, 1000000 },
+				     { "np_ecn_marked_roce_packets", H, 50 },
+				     { 0 } };
+	const struct moved wait[] = { { "port_xmit_data", P, 1000 }, { "port_xmit_wait", P, 90000 }, { 0 } };
+
+	(void)state;
+	expect("mlx5", ETH, 10, many, "congestion");
+	expect("mlx5", ETH, 10, few, "");
+	expect("mlx5", IB, 10, wait, "congestion");
+}
+
+static void every_driver_has_its_words(void **state)
+{
+	const struct moved rxe[] = { { "retry_exceeded_err", H, 1 }, { "completer_retry_err", H, 7 }, { 0 } };
+	const struct moved rxe_rnr[] = { { "rcvd_rnr_err", H, 3 }, { "retry_rnr_exceeded_err", H, 1 }, { 0 } };
+	const struct moved rxe_loss[] = { { "rcvd_seq_err", H, 3 }, { 0 } };
+	const struct moved rxe_mtu[] = { { "send_err", H, 52810 }, { 0 } };
+	const struct moved irdma[] = { { "RNR received", H, 3 }, { 0 } };
+	const struct moved bnxt[] = { { "seq_err_naks_rcvd", H, 3 }, { "res_rkey_mismatch", H, 1 }, { 0 } };
+	const struct moved hfi[] = { { "RxICRCErr", H, 3 }, { 0 } };
+	const struct moved efa[] = { { "unresponsive_remote_events", H, 3 }, { 0 } };
+	const struct moved pci[] = { { "outbound_pci_stalled_wr_events", E, 8 }, { 0 } };
+	const struct moved icrc[] = { { "rx_icrc_encapsulated", H, 8 }, { 0 } };
+
+	(void)state;
+	expect("rxe", ETH, 10, rxe, "peer-gone");
+	expect("rxe", ETH, 10, rxe_rnr, "rnr-exceeded");
+	expect("rxe", ETH, 10, rxe_loss, "packet-loss");
+	expect("rxe", ETH, 10, rxe_mtu, "not-sent");
+	expect("irdma", ETH, 10, irdma, "receiver-not-ready");
+	expect("bnxt_re", ETH, 10, bnxt, "wrong-key packet-loss");
+	expect("hfi1", IB, 10, hfi, "icrc");
+	expect("efa", ETH, 10, efa, "ack-timeout");
+	expect("mlx5", ETH, 10, pci, "pcie-backpressure");
+	expect("mlx5", ETH, 10, icrc, "icrc");
+}
+
+static void quiet_counters_say_what_they_do_not_see(void **state)
+{
+	const struct moved load[] = { { "port_rcv_packets", P, 1000000 }, { 0 } };
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene, "mlx5", ETH, 10, load);
+	assert_int_equal(scene.causes.n, 0);
+	assert_int_equal(scene.causes.remarks.n, 1);
+	assert_string_equal(scene.causes.remarks.v[0].id, "nothing-counted");
+	assert_non_null(strstr(scene.causes.remarks.v[0].observed, "DEVX"));
+	scene_deinit(&scene);
+}
+
+static void priorities_are_read_off_names(void **state)
+{
+	(void)state;
+	assert_int_equal(rd_priority_of("rx_prio3_pause"), 3);
+	assert_int_equal(rd_priority_of("rx_pfc_ena_frames_pri7"), 7);
+	assert_int_equal(rd_priority_of("rx_prio12_x"), -1);
+	assert_int_equal(rd_priority_of("rx_prio"), -1);
+	assert_int_equal(rd_priority_of("rx_bytes"), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(link_errors_are_judged_per_bit),
+		TEST(corrected_bits_show_a_weak_signal),
+		TEST(a_link_that_flaps_is_told_from_one_that_went_down),
+		TEST(flushed_requests_are_no_cause),
+		TEST(flow_control_is_understood),
+		TEST(congestion_needs_many_marks),
+		TEST(every_driver_has_its_words),
+		TEST(quiet_counters_say_what_they_do_not_see),
+		TEST(priorities_are_read_off_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
