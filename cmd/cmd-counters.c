@@ -136,7 +136,7 @@ static int save(struct counters *c, const char *path, struct rd_err *err)
 
 static int answer(struct counters *c, char *const *operands)
 {
-	const struct counters_opts *opts = c->ctx->state;
+	const struct counters_opts *opts = c->opts;
 	struct rd_err err = { 0 };
 	struct rd_report report;
 	int r = counters_conclude(c, operands, &err);
@@ -167,7 +167,7 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 	(void)argc;
 	if (check_usage(opts, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
-	r = counters_init(ctx, &c, &err);
+	r = counters_init(ctx, opts, &c, &err);
 	if (r < 0)
 		return rd_fail(ctx, &err);
 	if (opts->explain)

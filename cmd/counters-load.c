@@ -21,11 +21,11 @@ static int read_meanings(struct counters *c, struct rd_err *err)
 }
 
 /* Without the table counters are shown all the same. */
-int counters_init(struct rd_ctx *ctx, struct counters *c, struct rd_err *err)
+int counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, struct counters *c, struct rd_err *err)
 {
 	int r;
 
-	*c = (struct counters){ .ctx = ctx };
+	*c = (struct counters){ .ctx = ctx, .opts = opts };
 	r = read_meanings(c, err);
 	if (r == -ENOMEM)
 		return r;
@@ -55,7 +55,7 @@ void counters_deinit(struct counters *c)
 
 static int find_anew(struct counters *c, struct rd_source *source, struct rd_err *err)
 {
-	const struct counters_opts *opts = c->ctx->state;
+	const struct counters_opts *opts = c->opts;
 	struct rd_counter_reader *reader;
 	int r = rd_counter_reader_create(source, opts->groups ? opts->groups : RD_COUNTERS_ALL, &reader, &c->has_rdma,
 					 c->reader ? NULL : &c->errors, err);
@@ -149,7 +149,7 @@ static bool port_fits(const struct rd_counter_port *port, char *const *operands)
 
 static bool is_chosen(const struct counters *c, size_t i, char *const *operands)
 {
-	const struct counters_opts *opts = c->ctx->state;
+	const struct counters_opts *opts = c->opts;
 	const struct rd_counter *counter = &c->now.set->counters[i];
 	const struct rd_counter_value *value = &c->now.sample.values[i];
 
@@ -196,6 +196,25 @@ int counters_conclude(struct counters *c, char *const *operands, struct rd_err *
 		return rd_err_set(err, ENOMEM, "counters", "no memory to choose");
 	for (size_t i = 0; i < c->now.set->n; i++)
 		c->chosen[i] = is_chosen(c, i, operands);
+	return 0;
+}
+
+int counters_since(struct rd_ctx *ctx, const char *path, struct rd_remarks *ret, struct rd_err *err)
+{
+	static const struct counters_opts all = { 0 };
+	_cleanup_(counters_deinit) struct counters c = { 0 };
+	int r = counters_init(ctx, &all, &c, err);
+
+	if (!r)
+		r = counters_read_since(&c, path, err);
+	if (!r)
+		r = counters_look(&c, ctx->source, err);
+	if (!r)
+		r = counters_conclude(&c, NULL, err);
+	if (r < 0)
+		return r;
+	*ret = c.causes.remarks;
+	c.causes.remarks = (struct rd_remarks){ 0 };
 	return 0;
 }
 

@@ -26,6 +26,7 @@ struct counters_moment {
 
 struct counters {
 	struct rd_ctx *ctx;
+	const struct counters_opts *opts;
 	struct rd_meanings meanings;
 	bool has_rdma;
 	struct rd_counter_reader *reader; /* NULL: none yet */
@@ -39,8 +40,8 @@ struct counters {
 	struct rd_errlist errors;
 };
 
-/* Reads the table of meanings. `c` is zeroed before, and to be released in any case. */
-int counters_init(struct rd_ctx *ctx, struct counters *c, struct rd_err *err);
+/* Reads the table of meanings. `c` is zeroed before, and to be released in any case; `opts` must outlive it. */
+int counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, struct counters *c, struct rd_err *err);
 void counters_deinit(struct counters *c);
 
 /* Looks at `source`, into c->now. Where devices have come or gone at the look before, finds out anew what there is. */
@@ -51,6 +52,9 @@ int counters_read_since(struct counters *c, const char *path, struct rd_err *err
 
 /* Deltas of `now` against `before`, causes, and what is to be shown. `operands`: DEVICE or DEVICE:PORT, NULL-terminated. */
 int counters_conclude(struct counters *c, char *const *operands, struct rd_err *err);
+
+/* For other commands: looks once, compares with the saved sample at `path`, and hands over what is to be said of it. */
+int counters_since(struct rd_ctx *ctx, const char *path, struct rd_remarks *ret, struct rd_err *err);
 
 /* Makes `before` of `now`: the next look is compared with this one. */
 void counters_turn(struct counters *c);
