@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The work of capture: every command reads, one sample after the other. */
 #include "capture.h"
+#include "fabric.h"
 
 #include <errno.h>
 #include <math.h>
@@ -47,6 +48,22 @@ static void record_host(struct rd_source *source)
 	}
 }
 
+/* That was asked for: what keeps us from it is said, and is in the recording. */
+static int record_fabric(struct rd_ctx *ctx, struct rd_source *source, uint64_t sample, uint64_t samples,
+			 struct rd_err *err)
+{
+	struct rd_err why = { 0 };
+	int r;
+
+	capture_progress("the network", sample, samples);
+	r = fabric_record(source, &why);
+	if (r == -ENOMEM)
+		*err = why;
+	else if (r < 0)
+		rd_warn(ctx, "--fabric: %s: %s: %s", why.object, why.message, rd_errno_text(why.code));
+	return r == -ENOMEM ? r : 0;
+}
+
 static int record_sample(struct rd_ctx *ctx, struct rd_source *source, uint64_t sample, uint64_t samples,
 			 struct rd_err *err)
 {
@@ -67,6 +84,8 @@ static int record_sample(struct rd_ctx *ctx, struct rd_source *source, uint64_t 
 		if (r < 0)
 			rd_verbose(ctx, "%s: %s: %s", (*cmd)->name, why.object, why.message);
 	}
+	if (((const struct capture_state *)ctx->state)->fabric)
+		return record_fabric(ctx, source, sample, samples, err);
 	return 0;
 }
 

@@ -8,6 +8,7 @@ struct capture_state {
 	double interval; /* seconds; 0: not given */
 	uint64_t count;	 /* samples; 0: not given */
 	bool redact;
+	bool fabric; /* also the counters of the InfiniBand network */
 };
 
 /* Lets every command read through `source`, which records; as often as ctx->state says, or a bundle has samples. */

@@ -31,6 +31,8 @@ static int option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg,
 		if (errno || end == arg || *end || *arg == '-' || !state->count || state->count > SAMPLES_MAX)
 			return rd_err_set(err, EINVAL, "--count", "\"%s\" is not a number from 1 to %d", arg,
 					  SAMPLES_MAX);
+	} else if (strcmp(opt->name, "fabric") == 0) {
+		state->fabric = true;
 	} else {
 		state->redact = true;
 	}
@@ -149,6 +151,11 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 		rd_err_set(&err, EINVAL, "--interval", "needs --count, so that the bundle has an end");
 		return rd_fail_usage(ctx->cmd, &err);
 	}
+	if (state->fabric && state->redact) {
+		rd_err_set(&err, EINVAL, "--redact",
+			   "cannot be had with --fabric: names and GUIDs of a network stay in it");
+		return rd_fail_usage(ctx->cmd, &err);
+	}
 	if (ctx->globals.from && state->count) {
 		rd_err_set(&err, EINVAL, "--count", "a bundle has the samples that it has");
 		return rd_fail_usage(ctx->cmd, &err);
@@ -172,6 +179,7 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 static const struct rd_opt opts[] = {
 	{ "interval", 'i', "SECONDS", "look at the host again every SECONDS (with -c)", NULL },
 	{ "count", 'c', "N", "look N times; later samples hold only what changed", NULL },
+	{ "fabric", 0, NULL, "also the InfiniBand network: every node, port and counter", NULL },
 	{ "redact", 0, NULL, "replace host names, addresses, GUIDs, serial numbers and command lines", NULL },
 	{ 0 },
 };

@@ -211,3 +211,16 @@ void fabric_end(struct fabric_run *run)
 	rd_mads_closep(&run->mads);
 	run->mads = NULL;
 }
+
+int fabric_record(struct rd_source *source, struct rd_err *err)
+{
+	struct fabric_opts opts = { 0 };
+	struct fabric_run run;
+	int r = fabric_begin(source, &opts, &run, err);
+
+	if (r < 0)
+		return r;
+	r = fabric_look(&run, err);
+	fabric_end(&run);
+	return r;
+}

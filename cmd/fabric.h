@@ -56,4 +56,7 @@ int fabric_walk(struct fabric_run *run, struct rd_err *err);
 
 void fabric_end(struct fabric_run *run);
 
+/* For capture --fabric: asks what counters --fabric asks. */
+int fabric_record(struct rd_source *source, struct rd_err *err);
+
 #endif

@@ -13,6 +13,7 @@
 
 #define SIZE_LIMIT ((size_t)512 << 20)
 #define PROBE_MS 150
+#define MKEY_SIZE 8 /* PortInfo begins with the key to the port, which is nobody's business */
 
 struct walk {
 	const char *ibdev;
@@ -50,6 +51,7 @@ static void add_port(const ibnd_port_t *port, struct rd_buf *out)
 		record.peer_number = (uint32_t)port->remoteport->portnum;
 	}
 	memcpy(record.port_info, port->info, RD_WALK_ATTR);
+	memset(record.port_info, 0, MKEY_SIZE);
 	memcpy(record.extended_info, port->ext_info, RD_WALK_ATTR);
 	rd_buf_add(out, &record, sizeof(record));
 }

@@ -3,6 +3,7 @@
  * Asks another source and keeps what it answered, errors included. Within a sample every question is asked once: who asks
  * again is told the same, so that what is found while recording is what the recording says. Its clock stands still, too.
  */
+#include "source/mad-record.h"
 #include "source/netlink.h"
 #include "source/record.h"
 #include "source/scrub.h"
@@ -19,6 +20,8 @@ struct record {
 	struct rd_record_sample now; /* what is being gathered */
 	struct rd_record_sample before;
 	struct rd_recording done;
+	struct rd_buf mad_log; /* of the port that answers to datagrams are kept for … */
+	uint32_t mad_node;     /* … and where; 0: none yet */
 };
 
 static struct record *record_of(struct rd_source *src)
@@ -377,6 +380,94 @@ static int record_netlink(struct rd_source *src, int protocol, const void *reque
 	return r;
 }
 
+/* Keeps what a file that only recordings have is to say, or the error that stands for it. */
+static int keep_file(struct record *record, const char *path, int r, const struct rd_bytes *bytes, struct rd_err *err)
+{
+	uint32_t at;
+	int kept = rd_tree_enter(record->now.tree, record->now.root, path + 1, &at);
+
+	if (!kept)
+		log_request(record, at, RD_ASK_READ);
+	if (!kept && r == 0)
+		kept = rd_tree_set(record->now.tree, at, RD_NODE_FILE, bytes->data, bytes->size);
+	else if (!kept)
+		kept = keep_code(record, at, RD_ASK_READ, -r);
+	return kept < 0 ? rd_err_set(err, -kept, path, "cannot record it") : r;
+}
+
+static bool told_before(struct record *record, const char *path, uint32_t *ret)
+{
+	return rd_tree_resolve(record->now.tree, record->now.root, path, true, ret) == 0 &&
+	       known(record, *ret, RD_ASK_READ);
+}
+
+static int record_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct record *record = record_of(src);
+	uint32_t at;
+	int r;
+
+	if (told_before(record, RD_MAD_PORTS, &at))
+		return rd_node_read(record->now.tree, at, RD_MAD_PORTS, ret, err);
+	r = rd_mad_ports(record->inner, ret, err);
+	return keep_file(record, RD_MAD_PORTS, r, ret, err);
+}
+
+static int record_mad_discover(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_mad_walk *how,
+			       struct rd_bytes *ret, struct rd_err *err)
+{
+	struct record *record = record_of(src);
+	char path[RD_MAD_PATH_MAX];
+	uint32_t at;
+	int r = rd_mad_path(ibdev, port, "network", path, err);
+
+	if (r < 0)
+		return r;
+	if (told_before(record, path, &at))
+		return rd_node_read(record->now.tree, at, path, ret, err);
+	r = rd_mad_discover(record->inner, ibdev, port, how, ret, err);
+	return keep_file(record, path, r, ret, err);
+}
+
+static void keep_answers(void *arg, struct rd_buf *log)
+{
+	struct record *record = arg;
+
+	if (log->failed || rd_tree_set(record->now.tree, record->mad_node, RD_NODE_FILE, log->data, log->len) < 0)
+		keep_code(record, record->mad_node, RD_ASK_READ, ENOMEM);
+}
+
+/* Answers are kept when the port is closed, which must be before the sample ends. */
+static int record_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
+			   struct rd_err *err)
+{
+	struct record *record = record_of(src);
+	struct rd_mads *inner = NULL;
+	char path[RD_MAD_PATH_MAX];
+	uint32_t at;
+	int r = rd_mad_path(ibdev, port, "answers", path, err);
+
+	if (!r)
+		r = rd_mad_open(record->inner, ibdev, port, &inner, err);
+	if (r < 0)
+		return keep_file(record, path, r, NULL, err);
+	r = rd_tree_enter(record->now.tree, record->now.root, path + 1, &at);
+	if (r < 0) {
+		rd_mads_closep(&inner);
+		return rd_err_set(err, -r, path, "cannot record it");
+	}
+	if (at != record->mad_node)
+		rd_buf_deinit(&record->mad_log);
+	if (at != record->mad_node)
+		record->mad_log = (struct rd_buf){ 0 };
+	record->mad_node = at;
+	log_request(record, at, RD_ASK_READ);
+	r = rd_mads_record(inner, &record->mad_log, keep_answers, record, ret, err);
+	if (r < 0)
+		rd_mads_closep(&inner);
+	return r;
+}
+
 static int record_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
 {
 	(void)src;
@@ -399,6 +490,7 @@ static void record_close(struct rd_source *src)
 	rd_record_sample_deinit(&record->now);
 	rd_record_sample_deinit(&record->before);
 	rd_recording_deinit(&record->done);
+	rd_buf_deinit(&record->mad_log);
 	free(record);
 }
 
@@ -411,6 +503,9 @@ static const struct rd_source_ops record_ops = {
 	.stat_ino = record_stat_ino,
 	.stat_mode = record_stat_mode,
 	.netlink = record_netlink,
+	.mad_ports = record_mad_ports,
+	.mad_discover = record_mad_discover,
+	.mad_open = record_mad_open,
 	.drain_events = record_drain_events,
 	.now = record_now,
 	.close = record_close,
@@ -422,6 +517,7 @@ static int begin(struct record *record, struct rd_err *err)
 
 	if (rd_record_sample_init(&record->now) < 0)
 		return rd_err_set(err, ENOMEM, "recording", "no memory for it");
+	record->mad_node = 0;
 	record->now.realtime_ns = inner->ops->now(inner, CLOCK_REALTIME);
 	record->now.monotonic_ns = inner->ops->now(inner, CLOCK_MONOTONIC);
 	return 0;

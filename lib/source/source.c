@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What all sources share. */
 #include "source/source.h"
-#include "source/mad.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -47,27 +46,6 @@ int rd_read_textf(struct rd_source *src, char **ret, struct rd_err *err, const c
 		bytes.data[--n] = '\0';
 	*ret = (char *)RD_TAKE(bytes.data);
 	return 0;
-}
-
-static int no_op(struct rd_err *err)
-{
-	return rd_err_set(err, EOPNOTSUPP, "MAD", "this source has no management datagrams");
-}
-
-int rd_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
-{
-	return src->ops->mad_ports ? src->ops->mad_ports(src, ret, err) : no_op(err);
-}
-
-int rd_mad_discover(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_mad_walk *how,
-		    struct rd_bytes *ret, struct rd_err *err)
-{
-	return src->ops->mad_discover ? src->ops->mad_discover(src, ibdev, port, how, ret, err) : no_op(err);
-}
-
-int rd_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret, struct rd_err *err)
-{
-	return src->ops->mad_open ? src->ops->mad_open(src, ibdev, port, ret, err) : no_op(err);
 }
 
 int rd_read_again(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size)

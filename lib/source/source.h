@@ -64,7 +64,7 @@ struct rd_source_ops {
 	 */
 	int (*netlink)(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
 		       struct rd_err *err);
-	/* Management datagrams: see source/mad.h, which has the functions to call. NULL: the source has none. */
+	/* Management datagrams: see source/mad.h, which has the functions to call. NULL: as files say, which recordings have. */
 	int (*mad_ports)(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err);
 	int (*mad_discover)(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_mad_walk *how,
 			    struct rd_bytes *ret, struct rd_err *err);
