@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Perfetto's trace file: one packet behind the other (protos/perfetto/trace/trace_packet.proto and track_event/). */
+#ifndef RD_SERIES_PROTO_H
+#define RD_SERIES_PROTO_H
+
+#include "render/series.h"
+
+/* Times of the file are wall clock, in ns; a snapshot of both clocks says so. */
+void rd_proto_begin(uint64_t time_ns, struct rd_buf *out);
+/* A counter track, below one for its device and port, which the first of them makes. */
+void rd_proto_define(const struct rd_series *series, struct rd_buf *out);
+void rd_proto_point(uint64_t track, uint64_t time_ns, double value, struct rd_buf *out);
+void rd_proto_mark(uint64_t time_ns, const char *what, struct rd_buf *out);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "render/series.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/rfc3339.h"
+#include "render/series-proto.h"
+
+int rd_series_format_of(const char *path, enum rd_series_format *ret)
+{
+	static const struct {
+		const char *suffix;
+		enum rd_series_format format;
+	} suffixes[] = {
+		{ ".csv", RD_SERIES_CSV },
+		{ ".jsonl", RD_SERIES_JSONL },
+		{ ".ndjson", RD_SERIES_JSONL },
+		{ ".json", RD_SERIES_TRACE_JSON },
+		{ ".perfetto-trace", RD_SERIES_PERFETTO },
+		{ ".pftrace", RD_SERIES_PERFETTO },
+	};
+	size_t size = strlen(path);
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(suffixes); i++) {
+		size_t n = strlen(suffixes[i].suffix);
+
+		if (size <= n || strcasecmp(path + size - n, suffixes[i].suffix) != 0)
+			continue;
+		*ret = suffixes[i].format;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* What a spreadsheet would take for the end of a field is quoted; control characters never get into the file. */
+static void add_csv(struct rd_buf *out, const char *text)
+{
+	struct rd_buf safe = { 0 };
+
+	rd_buf_str(out, ",");
+	if (!text)
+		return;
+	rd_buf_safe(&safe, text, strlen(text));
+	if (safe.failed) {
+		out->failed = true;
+	} else if (!strpbrk(safe.data, ",\"")) {
+		rd_buf_str(out, safe.data);
+	} else {
+		rd_buf_str(out, "\"");
+		for (const char *s = safe.data; *s; s++)
+			rd_buf_printf(out, *s == '"' ? "\"\"" : "%c", *s);
+		rd_buf_str(out, "\"");
+	}
+	rd_buf_deinit(&safe);
+}
+
+/* A JSON string, or null. */
+static void add_json(struct rd_buf *out, const char *text)
+{
+	struct rd_buf safe = { 0 };
+
+	if (!text) {
+		rd_buf_str(out, "null");
+		return;
+	}
+	rd_buf_safe(&safe, text, strlen(text));
+	if (safe.failed)
+		out->failed = true;
+	rd_buf_str(out, "\"");
+	for (const char *s = safe.failed ? "" : safe.data; *s; s++)
+		rd_buf_printf(out, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
+	rd_buf_str(out, "\"");
+	rd_buf_deinit(&safe);
+}
+
+static void add_number(struct rd_buf *out, double value)
+{
+	rd_buf_printf(out, value == floor(value) && fabs(value) < 1e15 ? "%.0f" : "%.6g", value);
+}
+
+static void add_value(struct rd_buf *out, const struct rd_point *point, const char *unknown)
+{
+	if (point->count.known == RD_OK)
+		rd_buf_printf(out, "%" PRIu64, point->count.v);
+	else if (point->value.known == RD_OK && isfinite(point->value.v))
+		add_number(out, point->value.v);
+	else
+		rd_buf_str(out, unknown);
+}
+
+static void csv_point(const struct rd_series *series, const struct rd_point *point, struct rd_buf *out)
+{
+	char time[RD_RFC3339_SIZE];
+
+	rd_rfc3339(point->time_ns, time);
+	rd_buf_str(out, time);
+	add_csv(out, series->device);
+	rd_buf_printf(out, ",%u", series->port);
+	add_csv(out, series->netdev);
+	add_csv(out, series->group);
+	add_csv(out, series->name);
+	rd_buf_str(out, ",");
+	add_value(out, point, "");
+	rd_buf_str(out, ",");
+	if (point->delta.known == RD_OK)
+		rd_buf_printf(out, "%" PRIu64, point->delta.v);
+	rd_buf_str(out, ",");
+	if (point->per_second.known == RD_OK)
+		add_number(out, point->per_second.v);
+	rd_buf_str(out, point->delta.known != RD_OK ? "," : point->at_least ? ",yes" : ",no");
+	add_csv(out, point->note);
+	rd_buf_str(out, "\n");
+}
+
+static void jsonl_point(const struct rd_series *series, const struct rd_point *point, struct rd_buf *out)
+{
+	char time[RD_RFC3339_SIZE];
+
+	rd_rfc3339(point->time_ns, time);
+	rd_buf_printf(out, "{\"time\":\"%s\",\"ibdev\":", time);
+	add_json(out, series->device);
+	rd_buf_printf(out, ",\"port\":%u,\"netdev\":", series->port);
+	add_json(out, series->netdev);
+	rd_buf_str(out, ",\"group\":");
+	add_json(out, series->group);
+	rd_buf_str(out, ",\"name\":");
+	add_json(out, series->name);
+	rd_buf_str(out, ",\"value\":");
+	add_value(out, point, "null");
+	rd_buf_str(out, ",\"delta\":");
+	if (point->delta.known == RD_OK)
+		rd_buf_printf(out, "%" PRIu64, point->delta.v);
+	else
+		rd_buf_str(out, "null");
+	rd_buf_str(out, ",\"per_second\":");
+	if (point->per_second.known == RD_OK)
+		add_number(out, point->per_second.v);
+	else
+		rd_buf_str(out, "null");
+	rd_buf_printf(out, ",\"at_least\":%s,\"note\":",
+		      point->delta.known != RD_OK ? "null" :
+		      point->at_least		  ? "true" :
+						    "false");
+	add_json(out, point->note);
+	rd_buf_str(out, "}\n");
+}
+
+/* What a track shows. */
+static bool shown(const struct rd_point *point, double *ret)
+{
+	if (point->per_second.known == RD_OK)
+		*ret = point->per_second.v;
+	else if (point->count.known == RD_OK)
+		return false; /* a total says nothing beside rates */
+	else if (point->value.known == RD_OK)
+		*ret = point->value.v;
+	else
+		return false;
+	return isfinite(*ret);
+}
+
+bool rd_series_shows(enum rd_series_format format, const struct rd_point *point)
+{
+	double value;
+
+	return format == RD_SERIES_CSV || format == RD_SERIES_JSONL || shown(point, &value);
+}
+
+/* Ports are processes to a trace viewer; their numbers are those of their first series. */
+static void trace_point(const struct rd_series *series, uint64_t first, const struct rd_point *point, struct rd_buf *out)
+{
+	_cleanup_buf_ struct rd_buf name = { 0 };
+	double value;
+
+	if (!shown(point, &value))
+		return;
+	rd_buf_printf(&name, "%s %s", series->group, series->name);
+	rd_buf_str(out, ",\n{\"ph\":\"C\",\"name\":");
+	add_json(out, name.failed ? series->name : name.data);
+	rd_buf_printf(out, ",\"pid\":%" PRIu64 ",\"ts\":%.3f,\"args\":{\"value\":", first,
+		      (double)(point->time_ns / 1000) + (double)(point->time_ns % 1000) / 1000);
+	add_number(out, value);
+	rd_buf_str(out, "}}");
+}
+
+static void trace_define(const struct rd_series *series, uint64_t first, struct rd_buf *out)
+{
+	_cleanup_buf_ struct rd_buf name = { 0 };
+
+	if (first != series->id)
+		return;
+	rd_buf_printf(&name, series->port ? "%s:%u" : "%s", series->device, series->port);
+	rd_buf_printf(out, ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%" PRIu64 ",\"args\":{\"name\":", first);
+	add_json(out, name.failed ? series->device : name.data);
+	rd_buf_str(out, "}}");
+}
+
+void rd_series_begin(enum rd_series_format format, const char *host, uint64_t time_ns, struct rd_buf *out)
+{
+	switch (format) {
+	case RD_SERIES_CSV:
+		rd_buf_str(out, "time,ibdev,port,netdev,group,name,value,delta,per_second,at_least,note\n");
+		break;
+	case RD_SERIES_JSONL:
+		break;
+	case RD_SERIES_TRACE_JSON:
+		rd_buf_str(out, "[{\"ph\":\"M\",\"name\":\"host\",\"pid\":0,\"args\":{\"name\":");
+		add_json(out, host);
+		rd_buf_str(out, "}}");
+		break;
+	case RD_SERIES_PERFETTO:
+		rd_proto_begin(time_ns, out);
+		break;
+	}
+}
+
+void rd_series_define(enum rd_series_format format, const struct rd_series *series, struct rd_buf *out)
+{
+	if (format == RD_SERIES_TRACE_JSON)
+		trace_define(series, series->first, out);
+	else if (format == RD_SERIES_PERFETTO)
+		rd_proto_define(series, out);
+}
+
+void rd_series_point(enum rd_series_format format, const struct rd_series *series, const struct rd_point *point,
+		     struct rd_buf *out)
+{
+	double value;
+
+	switch (format) {
+	case RD_SERIES_CSV:
+		csv_point(series, point, out);
+		break;
+	case RD_SERIES_JSONL:
+		jsonl_point(series, point, out);
+		break;
+	case RD_SERIES_TRACE_JSON:
+		trace_point(series, series->first, point, out);
+		break;
+	case RD_SERIES_PERFETTO:
+		if (shown(point, &value))
+			rd_proto_point(series->id, point->time_ns, value, out);
+		break;
+	}
+}
+
+void rd_series_mark(enum rd_series_format format, uint64_t time_ns, const char *device, unsigned port, const char *what,
+		    struct rd_buf *out)
+{
+	const struct rd_series series = { .device = device, .port = port, .group = "event", .name = what };
+	const struct rd_point point = { .time_ns = time_ns };
+	_cleanup_buf_ struct rd_buf name = { 0 };
+
+	rd_buf_printf(&name, device ? "%2$s %1$s" : "%s", what, device);
+	if (format == RD_SERIES_CSV) {
+		csv_point(&series, &point, out);
+	} else if (format == RD_SERIES_JSONL) {
+		jsonl_point(&series, &point, out);
+	} else if (format == RD_SERIES_TRACE_JSON) {
+		rd_buf_str(out, ",\n{\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"name\":");
+		add_json(out, name.failed ? what : name.data);
+		rd_buf_printf(out, ",\"ts\":%.3f}", (double)time_ns / 1000);
+	} else {
+		rd_proto_mark(time_ns, name.failed ? what : name.data, out);
+	}
+}
+
+void rd_series_end(enum rd_series_format format, struct rd_buf *out)
+{
+	if (format == RD_SERIES_TRACE_JSON)
+		rd_buf_str(out, "]\n");
+}
