@@ -9,8 +9,9 @@
 #include "base/buf.h"
 #include "render/render.h"
 
-#define BAR_WIDTH 10
-#define SPARK_WIDTH 16
+/* Two of each, with names and numbers, fit 80 columns. */
+#define BAR_WIDTH 8
+#define SPARK_WIDTH 12
 
 static void row_deinit(struct rd_grid_row *row, size_t n)
 {

@@ -78,13 +78,13 @@ int rd_pane_arrange(struct rd_pane *pane)
 	return r;
 }
 
-int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style)
+int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style, bool anew)
 {
 	const struct rd_grid_row *row = rd_pane_row(pane);
 	/* Who has not moved looks at the first row, whichever it is. */
 	_cleanup_free_ char *key = row && pane->cursor > 1 ? strdup(row->key) : NULL;
 	struct rd_grid grid = { 0 };
-	int r = rd_grid_build(&grid, section, style, pane->grid.n_columns ? &pane->grid : NULL);
+	int r = rd_grid_build(&grid, section, style, pane->grid.n_columns && !anew ? &pane->grid : NULL);
 
 	if (r < 0) {
 		rd_grid_deinit(&grid);

@@ -27,9 +27,9 @@ struct rd_pane {
 void rd_pane_init(struct rd_pane *pane);
 void rd_pane_deinit(struct rd_pane *pane);
 
-/* Takes the section over, also on failure. The cursor stays on the row that it is on, as long as that is there. 0 or
+/* Takes the section over, also on failure. `anew`: nothing is marked. The cursor stays on the row that it is on, as long as that is there. 0 or
  * -ENOMEM: what was there stays. */
-int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style);
+int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style, bool anew);
 
 /* After filter, sort or backwards were changed. 0 or -ENOMEM. */
 int rd_pane_arrange(struct rd_pane *pane);

@@ -48,7 +48,7 @@ static void look_at_row(struct rd_view *view)
 	}
 	if (view->ops->detail(view->arg, view->body.section, grid->rows[i].index, &section, &err) < 0 || !section)
 		set_problem(view, &err);
-	else if (rd_pane_set(&view->detail, section, &style) < 0)
+	else if (rd_pane_set(&view->detail, section, &style, false) < 0)
 		snprintf(view->problem, sizeof(view->problem), "no memory");
 }
 
@@ -58,9 +58,9 @@ static void show_page(struct rd_view *view, struct rd_view_page *page)
 	int r = 0;
 
 	if (page->top)
-		r = rd_pane_set(&view->top, RD_TAKE(page->top), &top_style);
+		r = rd_pane_set(&view->top, RD_TAKE(page->top), &top_style, false);
 	if (!r && page->body)
-		r = rd_pane_set(&view->body, RD_TAKE(page->body), &style);
+		r = rd_pane_set(&view->body, RD_TAKE(page->body), &style, page->anew);
 	if (r < 0)
 		snprintf(view->problem, sizeof(view->problem), "no memory");
 	free(view->headline);

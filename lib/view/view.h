@@ -14,6 +14,7 @@ struct rd_view_page {
 	char *headline;
 	struct rd_section *top;	 /* stays above the rest, at most half of the lines; NULL: none */
 	struct rd_section *body; /* scrolls */
+	bool anew;		 /* another choice of rows than before: that some are new means nothing */
 };
 
 struct rd_view_ops {

@@ -62,7 +62,7 @@ static void rows_sort_by_number_both_ways_and_back(void **state)
 
 	(void)state;
 	rd_pane_init(&pane);
-	assert_int_equal(rd_pane_set(&pane, section_of(abc, 3), &plain), 0);
+	assert_int_equal(rd_pane_set(&pane, section_of(abc, 3), &plain, false), 0);
 	pane.sort = COUNT;
 	rd_pane_arrange(&pane);
 	assert_lines(&pane, "a c b ");
@@ -86,7 +86,7 @@ static void groups_have_headings_and_the_cursor_steps_over_them(void **state)
 	(void)state;
 	style.group = PEER;
 	rd_pane_init(&pane);
-	assert_int_equal(rd_pane_set(&pane, section_of(abc, 3), &style), 0);
+	assert_int_equal(rd_pane_set(&pane, section_of(abc, 3), &style, false), 0);
 	assert_lines(&pane, "[x]a c [y]b ");
 	rd_pane_home(&pane, 10);
 	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "a");
@@ -106,10 +106,10 @@ static void a_filter_leaves_what_matches_and_the_cursor_stays_on_its_row(void **
 
 	(void)state;
 	rd_pane_init(&pane);
-	rd_pane_set(&pane, section_of(abc, 3), &plain);
+	rd_pane_set(&pane, section_of(abc, 3), &plain, false);
 	rd_pane_move(&pane, 2, 10);
 	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "c");
-	rd_pane_set(&pane, section_of(more, 4), &plain);
+	rd_pane_set(&pane, section_of(more, 4), &plain, false);
 	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "c");
 	strcpy(pane.filter, "X");
 	rd_pane_arrange(&pane);
@@ -141,18 +141,18 @@ static void what_changed_came_and_went_stands_out_for_some_looks(void **state)
 	(void)state;
 	style.restless = restless;
 	rd_pane_init(&pane);
-	rd_pane_set(&pane, section_of(abc, 3), &style);
+	rd_pane_set(&pane, section_of(abc, 3), &style, false);
 	assert_int_equal(named(&pane, "a")->fresh, 0); /* all is new at first, so nothing is */
-	rd_pane_set(&pane, section_of(next, 3), &style);
+	rd_pane_set(&pane, section_of(next, 3), &style, false);
 	assert_int_equal(named(&pane, "a")->cells[COUNT].age, 2);
 	assert_int_equal(named(&pane, "a")->cells[USED].age, 0);
 	assert_int_equal(named(&pane, "c")->cells[COUNT].age, 0);
 	assert_int_equal(named(&pane, "b")->gone, 2);
 	assert_int_equal(named(&pane, "d")->fresh, 2);
-	rd_pane_set(&pane, section_of(next, 3), &style);
+	rd_pane_set(&pane, section_of(next, 3), &style, false);
 	assert_int_equal(named(&pane, "a")->cells[COUNT].age, 1);
 	assert_int_equal(named(&pane, "b")->gone, 1);
-	rd_pane_set(&pane, section_of(next, 3), &style);
+	rd_pane_set(&pane, section_of(next, 3), &style, false);
 	assert_int_equal(named(&pane, "a")->cells[COUNT].age, 0);
 	assert_null(named(&pane, "b"));
 	rd_pane_deinit(&pane);
@@ -171,7 +171,7 @@ static void the_screen_follows_the_cursor_through_many_rows(void **state)
 	}
 	rd_pane_init(&pane);
 	for (int look = 0; look < 3; look++)
-		assert_int_equal(rd_pane_set(&pane, section_of(many, 10000), &plain), 0);
+		assert_int_equal(rd_pane_set(&pane, section_of(many, 10000), &plain, false), 0);
 	rd_pane_end(&pane, 20);
 	assert_int_equal(pane.top, 9980);
 	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "n09999");
