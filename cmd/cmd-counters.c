@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "counters-watch.h"
 #include "counters.h"
+#include "report/report-rates.h"
 #include "ticks.h"
 
 static int take_groups(const char *arg, unsigned *ret, struct rd_err *err)
@@ -49,7 +51,8 @@ static int counters_option(struct rd_ctx *ctx, const struct rd_opt *opt, const c
 		{ "nonzero", NULL, &opts->nonzero }, { "changed", NULL, &opts->changed },
 		{ "fail", NULL, &opts->fail },	     { "filter", &opts->filter, NULL },
 		{ "save", &opts->save, NULL },	     { "since", &opts->since, NULL },
-		{ "explain", &opts->explain, NULL },
+		{ "explain", &opts->explain, NULL }, { "live", NULL, &opts->live },
+		{ "record", &opts->record, NULL },   { "until", &opts->until, NULL },
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(plain); i++) {
@@ -70,10 +73,20 @@ static int counters_option(struct rd_ctx *ctx, const struct rd_opt *opt, const c
 	return 0;
 }
 
-static int check_usage(const struct counters_opts *opts, struct rd_err *err)
+static int check_usage(const struct rd_ctx *ctx, const struct counters_opts *opts, struct rd_err *err)
 {
-	if (opts->count && opts->interval <= 0)
+	bool again = opts->interval > 0 || opts->live || opts->record || opts->until;
+
+	if (opts->count && !again)
 		return rd_err_set(err, EINVAL, "--count", "goes with --interval");
+	if (again && (opts->since || opts->save))
+		return rd_err_set(err, EINVAL, opts->since ? "--since" : "--save", "is for one look");
+	if (ctx->globals.from && again)
+		return rd_err_set(err, EINVAL, "--from", "a bundle does not go on: leave out --interval and its kin");
+	if (ctx->globals.openmetrics && again)
+		return rd_err_set(err, EINVAL, "--openmetrics", "is one page: leave out --interval, or take --textfile");
+	if (opts->live && (opts->record || opts->until || ctx->globals.json || rd_metrics_wanted(ctx)))
+		return rd_err_set(err, EINVAL, "--live", "is for people: it prints and writes nothing");
 	return 0;
 }
 
@@ -145,6 +158,8 @@ static int answer(struct counters *c, char *const *operands)
 		return rd_fail(c->ctx, &err);
 	rd_answer_init(c->ctx, &report);
 	r = counters_report(c, &report);
+	if (!r && rd_metrics_wanted(c->ctx))
+		rd_report_counter_metrics(&report, c->now.set, &c->now.sample, c->chosen);
 	if (r < 0) {
 		rd_err_set(&err, -r, "counters", "no memory for the report");
 		r = rd_fail(c->ctx, &err);
@@ -165,13 +180,17 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 	int r;
 
 	(void)argc;
-	if (check_usage(opts, &err) < 0)
+	if (check_usage(ctx, opts, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
 	r = counters_init(ctx, opts, &c, &err);
 	if (r < 0)
 		return rd_fail(ctx, &err);
 	if (opts->explain)
 		return counters_explain(&c, opts->explain);
+	if (opts->live)
+		return counters_live(&c, argv);
+	if (opts->interval > 0 || opts->record || opts->until)
+		return counters_watch(&c, argv);
 	if (opts->since && counters_read_since(&c, opts->since, &err) < 0)
 		return rd_fail(ctx, &err);
 	if (ctx->globals.from)
@@ -211,6 +230,12 @@ static const struct rd_opt counters_opts[] = {
 	  "port|hw|optional|qp|ethtool|standard|netdev" },
 	{ "save", 0, "FILE", "write all values to FILE, for a later --since", "file" },
 	{ "since", 0, "FILE", "compare with a saved file or a bundle, judge, exit 0, 1 or 2", "file" },
+	{ "interval", 'i', "SECONDS", "repeat (0.1 and up): what ports carry; or what moved of the counters chosen",
+	  NULL },
+	{ "count", 'c', "N", "end after so many intervals", NULL },
+	{ "live", 'w', NULL, "a view of ports, and of counters by what changed", NULL },
+	{ "record", 0, "FILE", "write what moves to .csv, .jsonl, .json or .perfetto-trace", "file" },
+	{ "until", 0, "NAME>N", "wait until a counter has moved more than N times; N/s: a second", NULL },
 	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", NULL },
 	{ "explain", 0, "NAME", "say what a counter means (a pattern, too)", NULL },
 	{ 0 },
@@ -230,9 +255,13 @@ const struct rd_cmd rd_cmd_counters = {
 	.examples = "  rdmadiag counters --nonzero\n"
 		    "  rdmadiag counters --save before; run-job; rdmadiag counters --since before\n"
 		    "  rdmadiag counters mlx5_3:1 --group hw --filter '*cnp*'\n"
+		    "  rdmadiag counters -i 1           Gbit/s and packets of each port\n"
+		    "  rdmadiag counters -i 0.1 --record job.perfetto-trace\n"
+		    "  rdmadiag counters --until 'link_downed>0'\n"
 		    "  rdmadiag counters --explain local_ack_timeout_err\n",
 	.columns = rd_counter_columns,
 	.n_columns = RD_CNT_COLUMNS,
+	.metrics = true,
 	.state_size = sizeof(struct counters_opts),
 	.option = counters_option,
 	.record = counters_record,

@@ -133,7 +133,7 @@ int counters_read_since(struct counters *c, const char *path, struct rd_err *err
 	return 0;
 }
 
-static bool port_fits(const struct rd_counter_port *port, char *const *operands)
+bool counters_port_fits(const struct rd_counter_port *port, char *const *operands)
 {
 	char label[256];
 
@@ -147,22 +147,29 @@ static bool port_fits(const struct rd_counter_port *port, char *const *operands)
 	return false;
 }
 
+bool counters_fits(const struct counters *c, const struct rd_counter *counter)
+{
+	const struct counters_opts *opts = c->ctx->state;
+
+	if (opts->groups && !(opts->groups & 1u << counter->group))
+		return false;
+	return !opts->filter || fnmatch(opts->filter, counter->name, 0) == 0;
+}
+
 static bool is_chosen(const struct counters *c, size_t i, char *const *operands)
 {
 	const struct counters_opts *opts = c->opts;
 	const struct rd_counter *counter = &c->now.set->counters[i];
 	const struct rd_counter_value *value = &c->now.sample.values[i];
 
-	if (opts->groups && !(opts->groups & 1u << counter->group))
-		return false;
-	if (opts->filter && fnmatch(opts->filter, counter->name, 0) != 0)
+	if (!counters_fits(c, counter))
 		return false;
 	if (opts->nonzero && (value->known != RD_OK || !value->v))
 		return false;
 	if (opts->changed && c->deltas && !(c->deltas[i].kind != RD_DELTA_UNKNOWN && c->deltas[i].v) &&
 	    (c->deltas[i].note == RD_NOTE_NONE || c->deltas[i].note == RD_NOTE_UNREAD))
 		return false;
-	return port_fits(&c->now.set->ports[counter->port], operands);
+	return counters_port_fits(&c->now.set->ports[counter->port], operands);
 }
 
 static int compare(struct counters *c, struct rd_err *err)

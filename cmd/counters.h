@@ -12,7 +12,8 @@
 struct counters_opts {
 	bool nonzero, changed, fail;
 	unsigned groups; /* bits 1 << enum rd_counter_group; 0: all */
-	const char *filter, *save, *since, *thresholds, *explain;
+	bool live;
+	const char *filter, *save, *since, *thresholds, *explain, *record, *until;
 	double interval;     /* seconds; 0: none */
 	unsigned long count; /* 0: without end */
 };
@@ -49,6 +50,10 @@ int counters_look(struct counters *c, struct rd_source *source, struct rd_err *e
 
 /* Fills c->before from a saved JSON document or a bundle (its first sample): --since. */
 int counters_read_since(struct counters *c, const char *path, struct rd_err *err);
+
+/* Whether --group and --filter pick a counter, and the operands (DEVICE, DEVICE:PORT, NETDEV; none: all) a port. */
+bool counters_fits(const struct counters *c, const struct rd_counter *counter);
+bool counters_port_fits(const struct rd_counter_port *port, char *const *operands);
 
 /* Deltas of `now` against `before`, causes, and what is to be shown. `operands`: DEVICE or DEVICE:PORT, NULL-terminated. */
 int counters_conclude(struct counters *c, char *const *operands, struct rd_err *err);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One look after the other. At ten looks a second nothing is made anew that can be used again. */
+#include "counters-watch.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define DEFAULT_SECONDS 1.0
+#define EVENTS_MAX 1000 /* an operator has given up reading long before */
+
+void counters_watch_init(struct counters_watch *w, struct counters *c, char *const *operands, double seconds)
+{
+	*w = (struct counters_watch){ .c = c, .operands = operands };
+	rd_ticks_init(&w->ticks, seconds > 0 ? seconds : DEFAULT_SECONDS);
+}
+
+void counters_watch_deinit(struct counters_watch *w)
+{
+	rd_rates_deinit(&w->rates);
+	rd_remarks_deinit(&w->remarks);
+	rd_remarks_deinit(&w->events);
+	rd_counter_sample_deinit(&w->first);
+	free(w->chosen);
+	free(w->ports);
+}
+
+static int keep_first(struct counters_watch *w)
+{
+	const struct rd_counter_sample *now = &w->c->now.sample;
+	struct rd_counter_value *values;
+	struct rd_counter_state *states;
+	int r = rd_counter_sample_fit(&w->first, w->c->now.set);
+
+	if (r < 0)
+		return r;
+	values = w->first.values;
+	states = w->first.states;
+	memcpy(values, now->values, now->n * sizeof(*values));
+	memcpy(states, now->states, now->n_ports * sizeof(*states));
+	w->first.realtime_ns = now->realtime_ns;
+	w->first.monotonic_ns = now->monotonic_ns;
+	memcpy(w->first.boot_id, now->boot_id, sizeof(w->first.boot_id));
+	return 0;
+}
+
+static int choose(struct counters_watch *w)
+{
+	const struct rd_counter_set *set = w->c->now.set;
+
+	free(w->chosen);
+	free(w->ports);
+	w->chosen = calloc(set->n + 1, sizeof(*w->chosen));
+	w->ports = calloc(set->n_ports + 1, sizeof(*w->ports));
+	if (!w->chosen || !w->ports)
+		return -ENOMEM;
+	for (size_t p = 0; p < set->n_ports; p++)
+		w->ports[p] = counters_port_fits(&set->ports[p], w->operands);
+	for (size_t i = 0; i < set->n; i++)
+		w->chosen[i] = w->ports[set->counters[i].port] && counters_fits(w->c, &set->counters[i]);
+	return 0;
+}
+
+/* Devices have come or gone: what is known of those that stayed is kept. */
+static int take_set(struct counters_watch *w)
+{
+	struct rd_rates rates;
+	int r = rd_rates_init(&rates, w->c->now.set);
+
+	if (!r && w->set)
+		rd_rates_carry(&rates, w->c->now.set, &w->rates, w->set);
+	if (!r) {
+		rd_rates_deinit(&w->rates);
+		w->rates = rates;
+		r = choose(w);
+	}
+	free(w->c->deltas);
+	w->c->deltas = calloc(w->c->now.set->n + 1, sizeof(*w->c->deltas));
+	if (!w->c->deltas)
+		r = -ENOMEM;
+	w->set = w->c->now.set;
+	return r ? r : keep_first(w);
+}
+
+static char *copy(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+static int keep_events(struct counters_watch *w)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < w->remarks.n && w->events.n < EVENTS_MAX; i++) {
+		struct rd_remark event = w->remarks.v[i];
+
+		event.subject = copy(event.subject);
+		event.observed = copy(event.observed);
+		event.expected = copy(event.expected);
+		event.fix = copy(event.fix);
+		r = rd_remark_add(&w->events, &event);
+	}
+	return r;
+}
+
+static int compare(struct counters_watch *w)
+{
+	struct counters *c = w->c;
+	const struct rd_moment before = { c->before.set, &c->before.sample }, now = { c->now.set, &c->now.sample };
+	int r = rd_deltas(&before, &now, c->deltas);
+
+	if (r < 0)
+		return r;
+	c->seconds = rd_moments_seconds(&before, &now);
+	rd_rates_update(&w->rates, c->now.set, c->deltas, c->seconds);
+	rd_remarks_deinit(&w->remarks);
+	r = rd_rates_remarks(&w->rates, c->now.set, &c->now.sample, &w->remarks);
+	return r ? r : keep_events(w);
+}
+
+int counters_advance(struct counters_watch *w, struct rd_err *err)
+{
+	struct counters *c = w->c;
+	int r;
+
+	if (c->now.set)
+		counters_turn(c);
+	r = counters_look(c, c->ctx->source, err);
+	if (r < 0)
+		return r;
+	if (c->now.set != w->set)
+		r = take_set(w);
+	w->interval = !r && c->before.set;
+	if (w->interval)
+		r = compare(w);
+	return r < 0 ? rd_err_set(err, -r, "counters", "no memory to compare") : 0;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters --live: bars of what ports carry; below them counters by what moved last, or who owns queue pairs. */
+#include "counters-watch.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyse/qp.h"
+#include "collect/nldev.h"
+#include "report/report-counters-live.h"
+#include "view/view.h"
+
+#define MARK_SECONDS 4 /* for which a change stands out */
+
+struct live {
+	struct counters_watch w;
+	const struct rd_counter_set *set; /* which the rest belongs to */
+	struct rd_live_history *history;
+	uint64_t *moved_ns;
+	uint32_t *order; /* counters as the view shows them */
+	size_t n_order;
+	bool owners, quiet, grouped; /* show who owns QPs; also what never moved; a heading for each port */
+	bool anew;		     /* one of these has changed */
+	size_t n_moved;
+	unsigned long looks;
+};
+
+static void live_deinit(struct live *live)
+{
+	counters_watch_deinit(&live->w);
+	free(live->history);
+	free(live->moved_ns);
+	free(live->order);
+}
+
+static struct rd_live shown(const struct live *live)
+{
+	const struct counters *c = live->w.c;
+
+	return (struct rd_live){
+		.set = live->w.set,
+		.now = &c->now.sample,
+		.deltas = c->deltas,
+		.seconds = c->seconds,
+		.rates = &live->w.rates,
+		.history = live->history,
+		.ports = live->w.ports,
+		.moved_ns = live->moved_ns,
+	};
+}
+
+/* The port of the old set that is this one; NULL: it is new. */
+static const struct rd_live_history *history_of(const struct live *live, const struct rd_counter_port *port,
+						const struct rd_counter_set *old)
+{
+	for (size_t p = 0; old && live->history && p < old->n_ports; p++)
+		if (old->ports[p].port == port->port && strcmp(old->ports[p].ibdev, port->ibdev) == 0)
+			return &live->history[p];
+	return NULL;
+}
+
+/* Devices have come or gone. `live->set` is the set before, which the reader before still has. */
+static int take_set(struct live *live)
+{
+	const struct rd_counter_set *set = live->w.set;
+	struct rd_live_history *history = calloc(set->n_ports + 1, sizeof(*history));
+
+	for (size_t p = 0; history && p < set->n_ports; p++) {
+		const struct rd_live_history *before = history_of(live, &set->ports[p], live->set);
+
+		if (before)
+			history[p] = *before;
+	}
+	free(live->history);
+	free(live->moved_ns);
+	free(live->order);
+	live->history = history;
+	live->moved_ns = calloc(set->n + 1, sizeof(*live->moved_ns));
+	live->order = calloc(set->n + 1, sizeof(*live->order));
+	live->set = set;
+	return history && live->moved_ns && live->order ? 0 : -ENOMEM;
+}
+
+static void push(struct rd_live_history *history, const struct rd_port_rate *rate)
+{
+	history->tx[history->next] = rate->tx_share.known == RD_OK ? rate->tx_share.v : NAN;
+	history->rx[history->next] = rate->rx_share.known == RD_OK ? rate->rx_share.v : NAN;
+	history->next = (history->next + 1) % RD_LIVE_HISTORY;
+	history->n += history->n < RD_LIVE_HISTORY;
+}
+
+struct sorting {
+	const struct rd_counter_set *set;
+	const uint64_t *moved_ns;
+};
+
+/* What moved last comes first; of those that moved together, what is wrong before what is load. */
+static int by_movement(const void *a, const void *b, void *arg)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct sorting *s = arg;
+	const struct rd_meaning *mx = s->set->counters[x].meaning, *my = s->set->counters[y].meaning;
+	bool load_x = mx && mx->role == RD_ROLE_LOAD, load_y = my && my->role == RD_ROLE_LOAD;
+
+	if (s->moved_ns[x] != s->moved_ns[y])
+		return s->moved_ns[x] > s->moved_ns[y] ? -1 : 1;
+	if (load_x != load_y)
+		return load_x ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+static void take_interval(struct live *live)
+{
+	struct counters *c = live->w.c;
+	struct sorting sorting = { live->w.set, live->moved_ns };
+
+	if (live->w.interval) {
+		for (size_t p = 0; p < live->w.set->n_ports; p++)
+			push(&live->history[p], &live->w.rates.ports[p]);
+		for (size_t i = 0; i < live->w.set->n; i++)
+			if (c->deltas[i].kind != RD_DELTA_UNKNOWN && c->deltas[i].v)
+				live->moved_ns[i] = c->now.sample.monotonic_ns;
+	}
+	live->n_order = live->n_moved = 0;
+	for (size_t i = 0; i < live->w.set->n; i++) {
+		live->n_moved += live->moved_ns[i] != 0;
+		if (live->w.chosen[i] && (live->quiet || live->moved_ns[i]))
+			live->order[live->n_order++] = (uint32_t)i;
+	}
+	qsort_r(live->order, live->n_order, sizeof(*live->order), by_movement, &sorting);
+}
+
+static char *headline(const struct live *live)
+{
+	const struct counters *c = live->w.c;
+	time_t seconds = (time_t)(c->now.sample.realtime_ns / 1000000000u);
+	const struct rd_remark *last = live->w.events.n ? &live->w.events.v[live->w.events.n - 1] : NULL;
+	char when[32] = "-", *text;
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%H:%M:%S", &tm);
+	if (asprintf(&text, "counters  %s  %g s  %zu of %zu moved%s%s%s%s%s", when,
+		     (double)live->w.ticks.interval_ns / 1e9, live->n_moved, live->w.set->n,
+		     live->w.ticks.missed ? "  LATE" : "", last ? "  " : "", last ? last->subject : "",
+		     last ? ": " : "", last ? last->title : "") < 0)
+		return NULL;
+	return text;
+}
+
+/* Who owns QPs, as far as RDMA netlink says. */
+static int ask_owners(const struct live *live, const char *device, struct rd_res *res, struct rd_err *err)
+{
+	int r = rd_collect_res(live->w.c->ctx->source, RD_WANT_QPS | RD_WANT_PROCS, device, res, NULL, err);
+
+	return r < 0 ? r : rd_res_link(res);
+}
+
+static struct rd_section *owners(const struct live *live, struct rd_err *err)
+{
+	struct rd_res res = { 0 };
+	struct rd_section *section = ask_owners(live, NULL, &res, err) < 0 ? NULL : rd_live_owners(&res, NULL);
+
+	rd_res_deinit(&res);
+	return section;
+}
+
+static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
+{
+	struct live *live = arg;
+	const struct counters_opts *opts = live->w.c->ctx->state;
+	struct rd_live all;
+	int r;
+
+	if (opts->count && live->looks++ > opts->count)
+		return 1;
+	rd_ticks_next(&live->w.ticks, live->w.c->ctx->source->ops->now(live->w.c->ctx->source, CLOCK_REALTIME));
+	r = counters_advance(&live->w, err);
+	if (!r && live->w.set != live->set)
+		r = take_set(live);
+	if (r < 0)
+		return r;
+	take_interval(live);
+	all = shown(live);
+	page->top = rd_live_ports(&all);
+	page->headline = headline(live);
+	page->anew = live->anew;
+	live->anew = false;
+	page->body = live->owners ? owners(live, err) : rd_live_counters(&all, live->order, live->n_order);
+	return page->top && page->body ? 0 : err->code ? -err->code : rd_err_set(err, ENOMEM, "counters", "no memory");
+}
+
+static int due(void *arg)
+{
+	const struct live *live = arg;
+
+	return rd_ticks_left_ms(&live->w.ticks);
+}
+
+static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
+{
+	const struct live *live = arg;
+	struct rd_live all = shown(live);
+	struct rd_res res = { 0 };
+	uint32_t port;
+	bool known;
+
+	(void)body;
+	if (live->owners)
+		return rd_err_set(err, ENODATA, "owners", "rdmadiag qp-state --live shows their queue pairs");
+	if (row >= live->n_order)
+		return rd_err_set(err, ENOENT, "counters", "that one has gone");
+	port = live->w.set->counters[live->order[row]].port;
+	known = ask_owners(live, live->w.set->ports[port].ibdev, &res, err) == 0;
+	*ret = rd_live_port(&all, port, known ? &res : NULL);
+	rd_res_deinit(&res);
+	return *ret ? 0 : rd_err_set(err, ENOMEM, "counters", "no memory");
+}
+
+static int group(void *arg)
+{
+	const struct live *live = arg;
+
+	return live->grouped && !live->owners ? RD_LIVE_GROUP : -1;
+}
+
+static int key(void *arg, int key)
+{
+	struct live *live = arg;
+
+	switch (key) {
+	case 'o':
+		live->owners = !live->owners;
+		break;
+	case 'a':
+		live->quiet = !live->quiet;
+		break;
+	case 'g':
+		live->grouped = !live->grouped;
+		break;
+	default:
+		return 0;
+	}
+	live->anew = true;
+	return 1;
+}
+
+int counters_live(struct counters *c, char *const *operands)
+{
+	static const char *const help[] = {
+		"a        also counters that have not moved since the beginning",
+		"g        group counters by port",
+		"o        who owns queue pairs, instead of counters",
+		"Enter    the port of a counter: its processes, all its counters, what they mean",
+		NULL,
+	};
+	const struct counters_opts *opts = c->ctx->state;
+	double seconds = opts->interval > 0 ? opts->interval : 1;
+	_cleanup_(live_deinit) struct live live = { 0 };
+	const struct rd_view_ops ops = {
+		.look = look,
+		.due = due,
+		.keys = rd_live_keys,
+		.restless = rd_live_restless,
+		.marked = (uint16_t)(MARK_SECONDS / seconds + 1),
+		.group = group,
+		.detail = detail,
+		.key = key,
+		.help = help,
+	};
+	struct rd_err err = { 0 };
+
+	counters_watch_init(&live.w, c, operands, seconds);
+	if (rd_view_run(&ops, &live, c->ctx->globals.style.colour, &err) < 0)
+		return rd_fail(c->ctx, &err);
+	return RD_EXIT_OK;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters --until 'NAME>N': each time that the counter moves, a line with the time; the end once it has moved so often. */
+#include "counters-watch.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+struct counters_until {
+	char *name; /* pattern */
+	uint64_t more_than;
+	bool per_second;
+	uint64_t total; /* what came since the beginning, of all that fit */
+};
+
+static int bad(const char *condition, struct rd_err *err)
+{
+	rd_err_set(err, EINVAL, "--until", "\"%s\" is no condition", condition);
+	rd_err_hint(err, "NAME>N, NAME>=N or NAME>N/s; for example --until 'link_downed>0'");
+	return -EINVAL;
+}
+
+int counters_until_create(const char *condition, struct counters_until **ret, struct rd_err *err)
+{
+	struct counters_until *until = calloc(1, sizeof(*until));
+	const char *sign = strchr(condition, '>'), *number = sign ? sign + 1 : NULL;
+	bool equal = number && *number == '=';
+	char *end = NULL;
+
+	if (!until)
+		return rd_err_set(err, ENOMEM, "--until", "cannot wait");
+	errno = 0;
+	if (sign && sign > condition) {
+		number += equal;
+		number += strspn(number, " ");
+		if (*number >= '0' && *number <= '9')
+			until->more_than = strtoull(number, &end, 10);
+	}
+	if (end && strcmp(end, "/s") == 0) {
+		until->per_second = true;
+		end += 2;
+	}
+	if (!end || *end || errno || (equal && until->more_than == 0)) {
+		free(until);
+		return bad(condition, err);
+	}
+	until->more_than -= equal;
+	until->name = rd_text("%.*s", (int)(sign - condition), condition);
+	if (!until->name) {
+		free(until);
+		return rd_err_set(err, ENOMEM, "--until", "cannot wait");
+	}
+	rd_trim(until->name);
+	*ret = until;
+	return 0;
+}
+
+void counters_until_destroy(struct counters_until *until)
+{
+	if (!until)
+		return;
+	free(until->name);
+	free(until);
+}
+
+enum { TIME, IBDEV, PORT, NETDEV, GROUP, NAME, DELTA, TOTAL, REACHED, COLUMNS };
+
+static const struct rd_column columns[COLUMNS] = {
+	[TIME] = { "time", "TIME", RD_T_TIME, "the look that found it" },
+	[IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
+	[PORT] = { "port", "PORT", RD_T_UINT, "port number" },
+	[NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface", .hidden = true },
+	[GROUP] = { "group", "GROUP", RD_T_STR, "where it was read", .hidden = true },
+	[NAME] = { "name", "NAME", RD_T_STR, "counter" },
+	[DELTA] = { "delta", "DELTA", RD_T_UINT, "how far it moved since the look before" },
+	[TOTAL] = { "total", "TOTAL", RD_T_UINT, "how far all that fit have moved since the beginning" },
+	[REACHED] = { "reached", "REACHED", RD_T_BOOL, "this ends the wait" },
+};
+
+static int say(const struct counters_until *until, const struct counters_watch *w, size_t i, bool reached)
+{
+	const struct counters *c = w->c;
+	const struct rd_counter *counter = &w->set->counters[i];
+	const struct rd_counter_port *port = &w->set->ports[counter->port];
+	struct rd_section *section = rd_section_create("until", columns, COLUMNS);
+	struct rd_row *row = rd_section_add(section);
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	int r = row ? 0 : -ENOMEM;
+
+	rd_row_uint(row, TIME, c->now.sample.realtime_ns);
+	rd_row_str(row, IBDEV, port->ibdev);
+	if (port->port)
+		rd_row_uint(row, PORT, port->port);
+	rd_row_str(row, NETDEV, counter->netdev);
+	rd_row_str(row, GROUP, rd_counter_group_name(counter->group));
+	rd_row_str(row, NAME, counter->name);
+	rd_row_uint(row, DELTA, c->deltas[i].v);
+	rd_row_uint(row, TOTAL, until->total);
+	rd_row_bool(row, REACHED, reached);
+	if (!r && c->ctx->globals.json) {
+		r = rd_render_json_row(section, 0, &out);
+	} else if (!r) {
+		char label[96];
+
+		rd_counter_port_label(port, label, sizeof(label));
+		rd_render_cell(&columns[TIME], &row->cells[TIME], &out);
+		rd_buf_str(&out, " ");
+		rd_buf_safe(&out, label, strlen(label));
+		rd_buf_str(&out, " ");
+		rd_buf_safe(&out, counter->name, strlen(counter->name));
+		rd_buf_printf(&out, " +%" PRIu64 ", %" PRIu64 " in all%s\n", c->deltas[i].v, until->total,
+			      reached ? ": reached" : "");
+	}
+	rd_section_destroy(section);
+	return r ? r : rd_out(&out);
+}
+
+static bool is_reached(const struct counters_until *until, uint64_t delta, double seconds)
+{
+	if (until->per_second)
+		return seconds > 0 && (double)delta / seconds > (double)until->more_than;
+	return until->total > until->more_than;
+}
+
+int counters_until_check(struct counters_until *until, const struct counters_watch *w, struct rd_err *err)
+{
+	const struct counters *c = w->c;
+	size_t fit = 0;
+	int reached = 0;
+
+	for (size_t i = 0; i < w->set->n; i++) {
+		const struct rd_delta *delta = &c->deltas[i];
+		int r;
+
+		if (!w->chosen[i] || fnmatch(until->name, w->set->counters[i].name, 0) != 0)
+			continue;
+		fit++;
+		if (!w->interval || delta->kind == RD_DELTA_UNKNOWN || delta->v == 0)
+			continue;
+		until->total += delta->v;
+		if (is_reached(until, delta->v, c->seconds))
+			reached = 1;
+		r = until->per_second && !reached ? 0 : say(until, w, i, reached);
+		if (r < 0)
+			return r;
+	}
+	if (fit == 0 && w->set->n_ports > 0) {
+		rd_err_set(err, ENOENT, until->name, "no counter is called so");
+		rd_err_hint(err, "rdmadiag counters lists them");
+		return -ENOENT;
+	}
+	return reached;
+}

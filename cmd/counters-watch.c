@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters -i: rates of each interval, or what moved; recordings; waiting. */
+#include "counters-watch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyse/causes.h"
+#include "report/finding.h"
+#include "report/report-rates.h"
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+/* The first asks for the end, which is then written; the second ends at once. */
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+static const struct counters_opts *opts_of(const struct counters_watch *w)
+{
+	return w->c->ctx->state;
+}
+
+/* Whoever picks counters wants to see counters; else what ports carry says most. */
+static bool wants_counters(const struct counters_watch *w)
+{
+	const struct counters_opts *opts = opts_of(w);
+
+	return opts->filter || opts->groups || opts->changed || opts->nonzero;
+}
+
+/* What is shown of an interval: what was picked and moved, or with --nonzero is not 0. */
+static bool *shown_counters(const struct counters_watch *w)
+{
+	const struct counters_opts *opts = opts_of(w);
+	bool *shown = calloc(w->set->n + 1, sizeof(*shown));
+
+	for (size_t i = 0; shown && i < w->set->n; i++) {
+		const struct rd_delta *delta = &w->c->deltas[i];
+		const struct rd_counter_value *value = &w->c->now.sample.values[i];
+		bool moved = (delta->kind != RD_DELTA_UNKNOWN && delta->v) ||
+			     (delta->note != RD_NOTE_NONE && delta->note != RD_NOTE_UNREAD);
+
+		shown[i] = w->chosen[i] &&
+			   (moved || (opts->nonzero && !opts->changed && value->known == RD_OK && value->v));
+	}
+	return shown;
+}
+
+static int fill_report(const struct counters_watch *w, struct rd_report *report)
+{
+	_cleanup_free_ bool *shown = shown_counters(w);
+	const struct rd_counters_shown counters = { .set = w->set,
+						    .now = &w->c->now.sample,
+						    .deltas = w->c->deltas,
+						    .seconds = w->c->seconds,
+						    .chosen = shown };
+	bool first_counters = wants_counters(w);
+	int r = shown ? 0 : -ENOMEM;
+
+	report->time = w->c->now.sample.realtime_ns;
+	if (!r && first_counters)
+		r = rd_report_add(report, rd_counters_section(&counters));
+	if (!r)
+		r = rd_report_add(report, rd_rates_section(&w->rates, w->set, &w->c->now.sample, w->ports));
+	if (!r && !first_counters && w->c->ctx->globals.json)
+		r = rd_report_add(report, rd_counters_section(&counters));
+	if (!r)
+		r = rd_report_add_remarks(report, &w->remarks);
+	if (!r && rd_metrics_wanted(w->c->ctx))
+		rd_report_counter_metrics(report, w->set, &w->c->now.sample, w->chosen);
+	return r;
+}
+
+static void say_time(const struct counters_watch *w, const struct rd_report *report)
+{
+	const struct rd_table_style *style = &w->c->ctx->globals.style;
+	time_t seconds = (time_t)(report->time / 1000000000u);
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	char text[32];
+	struct tm tm;
+
+	if (style->raw || style->no_headings || !localtime_r(&seconds, &tm))
+		return;
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
+	rd_buf_printf(&out, "\n%s.%03u, %.3f s", text, (unsigned)(report->time % 1000000000u / 1000000), w->c->seconds);
+	if (w->ticks.missed)
+		rd_buf_printf(&out, ", %" PRIu64 " ticks missed so far", w->ticks.missed);
+	rd_buf_str(&out, "\n");
+	rd_out(&out);
+}
+
+/* In a table what happened would scroll away with the numbers: it goes to standard error, too, with its time. */
+static void say_remarks(const struct counters_watch *w)
+{
+	for (size_t i = 0; i < w->remarks.n; i++) {
+		const struct rd_remark *remark = &w->remarks.v[i];
+
+		rd_warn(w->c->ctx, "%s: %s: %s; before: %s", remark->subject, remark->title,
+			remark->observed ? remark->observed : "", remark->expected ? remark->expected : "");
+	}
+}
+
+static int show(const struct counters_watch *w)
+{
+	struct rd_ctx *ctx = w->c->ctx;
+	struct rd_report report;
+	struct rd_err err = { 0 };
+	int r;
+
+	rd_answer_init(ctx, &report);
+	r = fill_report(w, &report);
+	if (r < 0) {
+		rd_err_set(&err, -r, "counters", "no memory for the report");
+		r = rd_fail(ctx, &err);
+	} else {
+		if (!ctx->globals.json && !ctx->globals.textfile)
+			say_time(w, &report);
+		if (!ctx->globals.json)
+			say_remarks(w);
+		r = rd_answer_print(ctx, &report);
+	}
+	rd_report_deinit(&report);
+	return r;
+}
+
+/* What came of it all, from the first look to the last: likely causes, and whether looks were missed. */
+static int finish(struct counters_watch *w, uint64_t looks)
+{
+	static const struct rd_column columns[] = {
+		{ "seconds", "SECONDS", RD_T_DOUBLE, "from the first look to the last", 3, false },
+		{ "looks", "LOOKS", RD_T_UINT, "intervals", 0, false },
+		{ "missed", "MISSED", RD_T_UINT, "looks that came too late", 0, false },
+	};
+	struct counters *c = w->c;
+	const struct rd_moment first = { w->set, &w->first }, last = { w->set, &c->now.sample };
+	const struct counters_opts *opts = opts_of(w);
+	struct rd_ctx *ctx = c->ctx;
+	struct rd_report report;
+	struct rd_row *row;
+	double seconds = rd_moments_seconds(&first, &last);
+	int r = rd_deltas(&first, &last, c->deltas);
+
+	rd_causes_deinit(&c->causes);
+	if (!r)
+		r = rd_causes_find(&last, c->deltas, seconds, &c->causes);
+	ctx->schema = "rdmadiag/counters-summary/1";
+	rd_answer_init(ctx, &report);
+	report.scalars = rd_section_create("summary", columns, RD_ARRAY_SIZE(columns));
+	row = rd_section_add(report.scalars);
+	rd_row_double(row, 0, seconds);
+	rd_row_uint(row, 1, looks);
+	rd_row_uint(row, 2, w->ticks.missed);
+	if (!r)
+		r = rd_report_add_remarks(&report, &w->events);
+	if (!r)
+		r = rd_report_add_remarks(&report, &c->causes.remarks);
+	if (opts->fail)
+		report.status = rd_report_judge(&report);
+	for (size_t i = 0; i < c->errors.n; i++)
+		rd_errlist_add(&report.errors, &c->errors.v[i]);
+	if (r < 0) {
+		r = RD_EXIT_UNKNOWN;
+	} else if (ctx->globals.json) {
+		r = rd_answer_print(ctx, &report);
+	} else if (!ctx->globals.textfile) {
+		_cleanup_buf_ struct rd_buf out = { 0 };
+
+		rd_answer_findings(&report, &out);
+		rd_out(&out);
+		if (w->ticks.missed)
+			rd_warn(ctx, "%" PRIu64 " looks came too late and were left out", w->ticks.missed);
+		r = report.status;
+	}
+	rd_report_deinit(&report);
+	return r;
+}
+
+struct outputs {
+	struct counters_file *file;
+	struct counters_until *until;
+};
+
+static void outputs_deinit(struct outputs *to)
+{
+	counters_file_close(to->file);
+	counters_until_destroy(to->until);
+}
+
+static int open_outputs(const struct counters_watch *w, struct outputs *to, struct rd_err *err)
+{
+	const struct counters_opts *opts = opts_of(w);
+	int r = 0;
+
+	if (opts->until)
+		r = counters_until_create(opts->until, &to->until, err);
+	if (!r && opts->record)
+		r = counters_file_open(w->c->ctx, opts->record, &to->file, err);
+	return r;
+}
+
+/* One look behind another. 1: what was waited for has happened. */
+static int one(struct counters_watch *w, struct outputs *to, struct rd_err *err)
+{
+	struct rd_ctx *ctx = w->c->ctx;
+	int r = counters_advance(w, err), reached = 0;
+
+	if (!r && to->file)
+		r = counters_file_add(to->file, w, err);
+	if (!r && to->until)
+		r = reached = counters_until_check(to->until, w, err);
+	if (r < 0)
+		return r;
+	/* A recording and a wait say what they have to say themselves. */
+	if (ctx->globals.textfile || (w->interval && !to->until && (!to->file || ctx->globals.json)))
+		show(w);
+	return reached;
+}
+
+static int loop(struct counters_watch *w, struct outputs *to, uint64_t *looks, struct rd_err *err)
+{
+	const struct counters_opts *opts = opts_of(w);
+	int r = 0;
+
+	/* A short first interval would show nothing but noise; a long wait for it would look like a failure. */
+	if (w->ticks.interval_ns <= 1000000000u && rd_ticks_wait(&w->ticks) < 0)
+		return 0;
+	r = one(w, to, err);
+	while (!r && !stopped && (!opts->count || *looks < opts->count)) {
+		if (rd_ticks_wait(&w->ticks) < 0)
+			break;
+		r = one(w, to, err);
+		*looks += w->interval;
+	}
+	return r;
+}
+
+int counters_watch(struct counters *c, char *const *operands)
+{
+	const struct counters_opts *opts = c->ctx->state;
+	_cleanup_(outputs_deinit) struct outputs to = { 0 };
+	_cleanup_(counters_watch_deinit) struct counters_watch w;
+	struct rd_err err = { 0 };
+	uint64_t looks = 0;
+	int r;
+
+	counters_watch_init(&w, c, operands, opts->interval);
+	r = open_outputs(&w, &to, &err);
+	if (r == -EINVAL)
+		return rd_fail_usage(c->ctx->cmd, &err);
+	if (!r) {
+		c->ctx->lines = true;
+		catch_signals();
+		r = loop(&w, &to, &looks, &err);
+	}
+	if (r >= 0 && to.file && counters_file_finish(to.file, &err) < 0)
+		r = -err.code;
+	if (r < 0)
+		return rd_fail(c->ctx, &err);
+	if (to.until)
+		return r == 1 ? RD_EXIT_OK : RD_EXIT_WARNING;
+	return w.set ? finish(&w, looks) : RD_EXIT_OK;
+}
