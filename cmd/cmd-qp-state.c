@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* qp-state: every queue pair, and what state it is in. */
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
+#include "analyse/qp-verdict.h"
+#include "collect/klog.h"
 #include "collect/nldev.h"
+#include "collect/qp-evidence.h"
 #include "qp.h"
 #include "report/report-qp.h"
+#include "ticks.h"
 
 static int take_by(const char *arg, struct qp_opts *opts, struct rd_err *err)
 {
@@ -20,13 +25,54 @@ static int take_by(const char *arg, struct qp_opts *opts, struct rd_err *err)
 	return -EINVAL;
 }
 
+static int take_seconds(const char *option, const char *arg, double *ret, struct rd_err *err)
+{
+	char *end;
+
+	*ret = strtod(arg, &end);
+	if (end == arg || *end || !(*ret > 0 && *ret <= RD_TICKS_MOST))
+		return rd_err_set(err, EINVAL, option, "\"%s\" is no number of seconds up to %g", arg, RD_TICKS_MOST);
+	return 0;
+}
+
+static int take_number(const char *option, const char *arg, unsigned long *ret, struct rd_err *err)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoul(arg, &end, 10);
+	if (!isdigit((unsigned char)*arg) || *end || errno || !*ret)
+		return rd_err_set(err, EINVAL, option, "\"%s\" is no number from 1", arg);
+	return 0;
+}
+
+/* What does not go together. */
+static int check_options(const struct rd_ctx *ctx, struct rd_err *err)
+{
+	const struct qp_opts *opts = ctx->state;
+
+	if (!opts->trace && (opts->duration > 0 || opts->events))
+		return rd_err_set(err, EINVAL, opts->events ? "--events" : "--duration", "is for --trace");
+	if (opts->trace && !opts->live && (opts->interval > 0 || opts->count || opts->grouped || opts->summary))
+		return rd_err_set(err, EINVAL, "--trace",
+				  "prints events as they come: no --interval, --by or --summary");
+	if (opts->trace && ctx->globals.from)
+		return rd_err_set(err, EINVAL, "--trace", "looks at this host as it runs: a bundle has nothing of it");
+	if (opts->live && ctx->globals.json)
+		return rd_err_set(err, EINVAL, "--live", "is for people: leave out --json");
+	return 0;
+}
+
 static int qp_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	struct qp_opts *opts = ctx->state;
 	const struct {
 		const char *name;
 		bool *flag;
-	} flags[] = { { "summary", &opts->summary }, { "fail", &opts->fail } };
+	} flags[] = { { "summary", &opts->summary },
+		      { "fail", &opts->fail },
+		      { "trace", &opts->trace },
+		      { "live", &opts->live } };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(flags); i++)
 		if (strcmp(opt->name, flags[i].name) == 0) {
@@ -35,6 +81,16 @@ static int qp_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *a
 		}
 	if (strcmp(opt->name, "by") == 0)
 		return take_by(arg, opts, err);
+	if (strcmp(opt->name, "interval") == 0)
+		return rd_ticks_parse(arg, &opts->interval, err);
+	if (strcmp(opt->name, "stuck") == 0)
+		return take_seconds("--stuck", arg, &opts->stuck, err);
+	if (strcmp(opt->name, "duration") == 0)
+		return take_seconds("--duration", arg, &opts->duration, err);
+	if (strcmp(opt->name, "count") == 0)
+		return take_number("--count", arg, &opts->count, err);
+	if (strcmp(opt->name, "events") == 0)
+		return take_number("--events", arg, &opts->events, err);
 	return rd_qp_filter_set(&opts->filter, opt->name, arg, err);
 }
 
@@ -56,18 +112,31 @@ static int no_devices(struct rd_ctx *ctx, struct qp_look *look, struct rd_err *e
 
 static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 {
+	struct qp_history history = { 0 };
+	struct qp_opts *opts = ctx->state;
 	struct rd_err err = { 0 };
 	struct qp_look look;
 	int r;
 
 	(void)argc;
 	(void)argv;
-	r = qp_load(ctx, ctx->source, &look, &err);
+	if (opts->stuck <= 0)
+		opts->stuck = RD_QP_STUCK_SECONDS;
+	if (check_options(ctx, &err))
+		return rd_fail_usage(ctx->cmd, &err);
+	if (opts->live)
+		return qp_live(ctx);
+	if (opts->trace)
+		return qp_record_events(ctx);
+	if (opts->interval > 0 || opts->count)
+		return qp_repeat(ctx);
+	r = qp_load(ctx, ctx->source, &history, &look, &err);
 	if (r < 0 || look.res.n_devs == 0)
 		r = no_devices(ctx, &look, &err);
 	else
 		r = qp_fill(ctx, &look) < 0 ? qp_no_memory(ctx) : qp_show(ctx, &look);
 	qp_look_deinit(&look);
+	qp_history_deinit(&history);
 	return r;
 }
 
@@ -75,7 +144,14 @@ static int qp_record(struct rd_source *source, struct rd_err *err)
 {
 	struct rd_res res = { 0 };
 	int r = rd_collect_res(source, RD_WANT_ALL, NULL, &res, NULL, err);
+	struct rd_qp_counts counts;
+	struct rd_klog klog = { 0 };
 
+	for (size_t d = 0; !r && d < res.n_devs; d++)
+		rd_collect_qp_counts(source, res.devs[d].name, res.devs[d].n_ports, &counts);
+	if (!r)
+		r = rd_collect_klog(source, &klog, NULL, err);
+	rd_klog_deinit(&klog);
 	rd_res_deinit(&res);
 	return r;
 }
@@ -93,6 +169,14 @@ static const struct rd_opt qp_options[] = {
 	{ "peer", 0, "ADDRESS", "only connected to this GID or IP address", NULL },
 	{ "by", 0, "WHAT", "count them by state, pid, device, peer or job", "state|pid|device|peer|job" },
 	{ "summary", 0, NULL, "how many QPs, CQs, MRs … are in use, of how many, and who holds them", NULL },
+	{ "stuck", 0, "SECONDS", "in INIT or RTR for longer is stuck (10)", NULL },
+	{ "interval", 'i', "SECONDS", "look again every SECONDS: whether packets move, and since when a state is",
+	  NULL },
+	{ "count", 'c', "N", "end after N looks", NULL },
+	{ "live", 'w', NULL, "the table on the whole screen, kept up to date, changes marked", NULL },
+	{ "trace", 0, NULL, "record every transition and event, as they happen; with --live: for exact ages", NULL },
+	{ "duration", 0, "SECONDS", "with --trace: stop after this time", NULL },
+	{ "events", 0, "N", "with --trace: stop after this many events", NULL },
 	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", NULL },
 	{ 0 },
 };
@@ -109,6 +193,8 @@ const struct rd_cmd rd_cmd_qp_state = {
 		    "  rdmadiag qp-state --state '!RTS' --type RC\n"
 		    "  rdmadiag qp-state --by peer\n"
 		    "  rdmadiag qp-state --summary\n"
+		    "  rdmadiag qp-state -i 1 -c 2 --state RTS     do packets move?\n"
+		    "  rdmadiag qp-state --trace --json\n"
 		    "  rdmadiag --from host17.tar.zst qp-state --job slurm:4711 --json\n",
 	.columns = rd_qp_columns,
 	.n_columns = RD_QP_COLUMNS,

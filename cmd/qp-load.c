@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyse/qp-verdict.h"
 #include "analyse/qp.h"
 #include "collect/nldev.h"
 
@@ -48,7 +49,8 @@ static int choose(const struct qp_opts *opts, struct qp_look *look)
 	return 0;
 }
 
-int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_look *look, struct rd_err *err)
+int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_look *look,
+	    struct rd_err *err)
 {
 	const struct qp_opts *opts = ctx->state;
 	const char *devices = opts->filter.devices;
@@ -66,8 +68,12 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_look *
 		return r;
 	r = rd_res_link(&look->res);
 	if (!r)
+		r = qp_history_judge(history, source, opts->stuck, &look->res, &look->report.errors);
+	if (!r)
 		r = rd_res_remarks(&look->res, &look->remarks);
 	if (!r)
 		r = choose(opts, look);
+	if (!r)
+		r = rd_qp_verdict_remarks(&look->res, look->chosen, &look->remarks);
 	return r < 0 ? rd_err_set(err, -r, ctx->cmd->name, "no memory for the queue pairs") : 0;
 }

@@ -24,6 +24,7 @@ struct tracked {
 	enum rd_age_kind kind;
 	uint64_t from_ns, to_ns; /* it came into this state not before, and not after */
 	bool by_call;
+	enum rd_qp_cause cause;
 	bool recorded; /* `seen` says something */
 	struct rd_qp_seen seen;
 	int last_err;
@@ -42,6 +43,7 @@ struct table {
 struct rd_qp_track {
 	struct table table;
 	uint64_t look_ns; /* of the last look; 0: none */
+	bool whole;	  /* that look missed none that it was to see */
 };
 
 static uint64_t hash_of(const char *ibdev, uint32_t qpn)
@@ -134,6 +136,7 @@ static void enter(struct tracked *q, uint8_t state, enum rd_age_kind kind, uint6
 	q->from_ns = from_ns;
 	q->to_ns = to_ns;
 	q->by_call = by_call;
+	q->cause = RD_QP_CAUSE_NONE;
 }
 
 #define MERGE(field)                             \
@@ -180,6 +183,7 @@ static double seconds(uint64_t now_ns, uint64_t then_ns)
 
 static void tell_age(const struct tracked *q, uint64_t now_ns, struct rd_qp *qp)
 {
+	qp->fresh = q->kind == RD_AGE_AT_LEAST ? false : q->to_ns > q->look_ns;
 	qp->age_kind = q->kind;
 	RD_SET(qp->age_seconds, seconds(now_ns, q->to_ns));
 	if (q->kind != RD_AGE_AT_LEAST)
@@ -213,6 +217,7 @@ static void tell_motion(const struct tracked *q, uint64_t now_ns, struct rd_qp *
 static int tell_recorded(const struct tracked *q, struct rd_qp *qp)
 {
 	qp->last_err = q->last_err;
+	qp->cause = q->cause;
 	qp->last_event.v = q->last_event.v;
 	qp->last_event.known = q->last_event.known;
 	qp->moved_by_call = q->by_call && qp->state.known == RD_OK && q->state.v == qp->state.v;
@@ -231,18 +236,30 @@ static int tell_recorded(const struct tracked *q, struct rd_qp *qp)
 }
 
 /* The state that a look found, against what was known. */
-static void meet(struct tracked *q, const struct rd_qp *qp, uint64_t last_ns, uint64_t now_ns)
+static void meet(struct tracked *q, const struct rd_qp *qp, bool made_since, uint64_t last_ns, uint64_t now_ns)
 {
 	if (qp->state.known != RD_OK) {
 		q->state.known = RD_ABSENT;
 		q->kind = RD_AGE_UNKNOWN;
 	} else if (q->state.known != RD_OK) {
-		enter(q, qp->state.v, RD_AGE_AT_LEAST, 0, now_ns, false);
+		enter(q, qp->state.v, made_since ? RD_AGE_INTERVAL : RD_AGE_AT_LEAST, made_since ? last_ns : 0, now_ns,
+		      false);
 	} else if (q->state.v != qp->state.v) {
 		uint64_t from = q->to_ns > last_ns ? q->to_ns : last_ns;
 
 		enter(q, qp->state.v, RD_AGE_INTERVAL, from, now_ns, false);
 	}
+}
+
+static bool is_whole(const struct rd_res *res)
+{
+	for (size_t d = 0; d < res->n_devs; d++) {
+		const struct rd_res_gap *gap = &res->devs[d].gaps[RD_RES_QP];
+
+		if (gap->code || gap->interrupted || gap->damaged)
+			return false;
+	}
+	return true;
 }
 
 int rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t mono_ns)
@@ -263,7 +280,7 @@ int rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t mon
 		q = old ? add(&now, old) : add_new(&now, ibdev, qp->lqpn.v);
 		if (!q)
 			continue; /* one too many to follow: its age stays unknown */
-		meet(q, qp, track->look_ns, mono_ns);
+		meet(q, qp, !old && track->look_ns && track->whole, track->look_ns, mono_ns);
 		if (q->kind != RD_AGE_UNKNOWN)
 			tell_age(q, mono_ns, qp);
 		tell_motion(q, mono_ns, qp);
@@ -280,7 +297,21 @@ int rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t mon
 	table_deinit(&track->table);
 	track->table = now;
 	track->look_ns = mono_ns;
+	track->whole = is_whole(res);
 	return 0;
+}
+
+void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_res *res)
+{
+	for (size_t i = 0; i < res->n_qps; i++) {
+		const struct rd_qp *qp = &res->qps[i];
+		struct tracked *q = qp->dev >= 0 && qp->lqpn.known == RD_OK ?
+					    find(&track->table, res->devs[qp->dev].name, qp->lqpn.v) :
+					    NULL;
+
+		if (q)
+			q->cause = qp->cause;
+	}
 }
 
 static void modified(struct tracked *q, const struct rd_qp_event *ev)

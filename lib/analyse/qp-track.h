@@ -22,6 +22,9 @@ void rd_qp_track_destroy(struct rd_qp_track *track);
  * 2^18 queue pairs is not followed. -ENOMEM. */
 int rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t mono_ns);
 
+/* Remembers what a judgement found out that later looks cannot: why a queue pair failed. */
+void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_res *res);
+
 /* An event, in the order of time. Fills `before` where the caller did not name it, and how long it had been so. */
 void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *event);
 

@@ -78,6 +78,9 @@ struct rd_qp_seen {
 	bool has_sgid, has_dgid;
 };
 
+/* What made a queue pair fail, as far as there is evidence. */
+enum rd_qp_cause { RD_QP_CAUSE_NONE = 0, RD_QP_CAUSE_RETRIES, RD_QP_CAUSE_RNR };
+
 struct rd_qp {
 	int dev; /* index into rd_res.devs */
 	RD_FIELD(uint32_t) lqpn;
@@ -102,6 +105,8 @@ struct rd_qp {
 	RD_FIELD(double) psn_per_second; /* packets sent and received, between the last two looks */
 	int last_err;		       /* negative errno of the last modify_qp that failed, if a recorder saw one; 0 */
 	RD_FIELD(uint32_t) last_event; /* enum ib_event_type: the last one of this QP that a recorder saw */
+	bool fresh;		       /* it came into this state since the look before */
+	enum rd_qp_cause cause;	       /* by what its device counted when it failed */
 	bool moved_by_call;	       /* a recorder saw modify_qp move it to the state it is in */
 	struct rd_qp_seen *seen;       /* owned; NULL: no recorder saw it */
 	const char *verdict, *next;    /* static; what is the matter, the next command. NULL: none was asked for */

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* qp-state --trace: the filters of the listing, held against events. */
+#include <string.h>
+
+#include "qp-trace.h"
+#include "qp.h"
+
+/* An event as a queue pair of a host of its own: what it was moved to, or was in. */
+static bool matches(const struct rd_qp_filter *filter, const struct rd_qp_event *ev)
+{
+	struct rd_res_dev dev = { .name = (char *)ev->ibdev };
+	struct rd_proc proc = { .pid = ev->pid, .comm = (char *)ev->comm, .cgroup = ev->cgroup, .job = ev->job };
+	struct rd_qp qp = { .proc = ev->pid ? 0 : -1, .cm_id = -1 };
+	struct rd_res res = {
+		.devs = &dev, .n_devs = 1, .qps = &qp, .n_qps = 1, .procs = &proc, .n_procs = ev->pid ? 1 : 0
+	};
+
+	qp.lqpn.v = ev->lqpn.v;
+	qp.lqpn.known = ev->lqpn.known;
+	qp.type.v = ev->type.v;
+	qp.type.known = ev->type.known;
+	qp.state.v = ev->state.known == RD_OK ? ev->state.v : ev->before.v;
+	qp.state.known = ev->state.known == RD_OK ? RD_OK : ev->before.known;
+	qp.rqpn.v = ev->seen.dest_qpn.v;
+	qp.rqpn.known = ev->seen.dest_qpn.known;
+	qp.has_peer_gid = ev->seen.has_dgid;
+	memcpy(qp.peer_gid, ev->seen.dgid, sizeof(qp.peer_gid));
+	if (ev->pid)
+		RD_SET(qp.owner.pid, ev->pid);
+	return rd_qp_filter_matches(filter, &res, &qp);
+}
+
+static bool wanted(const void *arg, const struct rd_qp_event *ev)
+{
+	const struct rd_qp_filter *filter = arg;
+	const struct rd_qp_filter devices = { .devices = filter->devices };
+
+	/* What happens to a port concerns all its queue pairs. */
+	return matches(ev->what == RD_QP_DEVICE ? &devices : filter, ev);
+}
+
+int qp_record_events(struct rd_ctx *ctx)
+{
+	const struct qp_opts *opts = ctx->state;
+	const struct qp_trace_opts trace = {
+		.duration = opts->duration, .events = opts->events, .wanted = wanted, .wanted_arg = &opts->filter
+	};
+
+	return qp_trace(ctx, &trace);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "qp-history.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyse/qp-verdict.h"
+#include "analyse/qp.h"
+#include "collect/klog.h"
+#include "collect/qp-evidence.h"
+
+static const struct qp_counted *find_counted(const struct qp_history *h, const char *ibdev)
+{
+	for (size_t i = 0; i < h->n_counted; i++)
+		if (!strcmp(h->counted[i].ibdev, ibdev))
+			return &h->counted[i];
+	return NULL;
+}
+
+static struct rd_qp_counts difference(const struct rd_qp_counts *before, const struct rd_qp_counts *now)
+{
+	struct rd_qp_counts ret = { 0 };
+
+	for (int i = 0; i < RD_QPC_N; i++)
+		if (before && before->v[i].known == RD_OK && now->v[i].known == RD_OK && now->v[i].v >= before->v[i].v)
+			RD_SET(ret.v[i], now->v[i].v - before->v[i].v);
+	return ret;
+}
+
+/* What each device has counted since the look before, into `since` (res->n_devs entries). */
+static int count(struct qp_history *h, struct rd_source *source, const struct rd_res *res, struct rd_qp_counts *since)
+{
+	struct qp_counted *now = calloc(res->n_devs + 1, sizeof(*now));
+
+	if (!now)
+		return -ENOMEM;
+	for (size_t d = 0; d < res->n_devs; d++) {
+		const struct qp_counted *before = find_counted(h, res->devs[d].name);
+
+		snprintf(now[d].ibdev, sizeof(now[d].ibdev), "%s", res->devs[d].name);
+		rd_collect_qp_counts(source, res->devs[d].name, res->devs[d].n_ports, &now[d].counts);
+		since[d] = difference(before ? &before->counts : NULL, &now[d].counts);
+	}
+	free(h->counted);
+	h->counted = now;
+	h->n_counted = res->n_devs;
+	return 0;
+}
+
+static bool any_failed(const struct rd_res *res)
+{
+	for (size_t i = 0; i < res->n_qps; i++)
+		if (rd_qp_has_failed(&res->qps[i]))
+			return true;
+	return false;
+}
+
+int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuck_seconds, struct rd_res *res,
+		     struct rd_errlist *errors)
+{
+	_cleanup_free_ struct rd_qp_counts *since = calloc(res->n_devs + 1, sizeof(*since));
+	uint64_t now = source->ops->now(source, CLOCK_MONOTONIC);
+	struct rd_qp_judge judge = { .stuck_seconds = stuck_seconds, .mono_ns = now };
+	struct rd_klog klog = { 0 };
+	struct rd_err err = { 0 };
+	int r = since ? 0 : -ENOMEM;
+
+	if (!r && !h->track)
+		r = rd_qp_track_create(&h->track);
+	if (!r && (h->goes_on || h->look_ns))
+		r = count(h, source, res, since);
+	if (!r)
+		r = rd_qp_track_look(h->track, res, now);
+	/* The log is long, and of use only for what has failed. */
+	if (!r && any_failed(res)) {
+		r = rd_collect_klog(source, &klog, errors, &err);
+		judge.klog = &klog;
+	}
+	if (h->look_ns) {
+		judge.since = since;
+		judge.seconds = (double)(now - h->look_ns) / 1e9;
+	}
+	if (!r)
+		r = rd_qp_judge(res, &judge);
+	if (!r)
+		rd_qp_track_keep(h->track, res);
+	h->look_ns = now;
+	rd_klog_deinit(&klog);
+	return r;
+}
+
+void qp_history_deinit(struct qp_history *h)
+{
+	if (!h->recorded)
+		rd_qp_track_destroy(h->track);
+	free(h->counted);
+	*h = (struct qp_history){ 0 };
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/qp-log.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define NUMBERS_MAX 4
+#define LINES_MAX 20000 /* of the newest */
+#define QPN_MOST 0xffffffu
+/* A driver logs a moment before or after the state is seen to change. */
+#define SLACK_S 2.0
+
+static bool starts_word(const char *text, const char *at)
+{
+	return at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+}
+
+/* What may stand between "qp" and its number: "n", "_num", "_id", " number" …, then blanks and signs. */
+static const char *skip_name(const char *at)
+{
+	static const char *const endings[] = { "_number", "_num", "num", "_id", "id", "n" };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(endings); i++) {
+		size_t len = strlen(endings[i]);
+
+		if (!strncasecmp(at, endings[i], len) && !isalnum((unsigned char)at[len])) {
+			at += len;
+			break;
+		}
+	}
+	return at + strspn(at, " #:=([");
+}
+
+static bool take_number(const char *at, uint32_t *ret)
+{
+	bool hex = at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
+	const char *digits = hex ? at + 2 : at;
+	size_t decimal = strspn(digits, "0123456789"), all = strspn(digits, "0123456789abcdefABCDEF");
+	char next = digits[all];
+	unsigned long v;
+
+	/* "qp error" begins with a letter that is a digit, too: bare hexadecimal has a decimal digit first. */
+	if (!all || all > 8 || (!hex && !decimal) || isalnum((unsigned char)next) || next == '_')
+		return false;
+	v = strtoul(digits, NULL, hex || all > decimal ? 16 : 10);
+	if (v > QPN_MOST)
+		return false;
+	*ret = (uint32_t)v;
+	return true;
+}
+
+size_t rd_qp_log_numbers(const char *text, uint32_t *ret, size_t max)
+{
+	size_t n = 0;
+
+	for (const char *at = text; n < max && (at = strcasestr(at, "qp")); at += 2)
+		if (starts_word(text, at) && take_number(skip_name(at + 2), &ret[n]))
+			n++;
+	return n;
+}
+
+/* enum ibv_wc_status */
+static const char *const statuses[] = {
+	"SUCCESS",	    "LOC_LEN_ERR",	 "LOC_QP_OP_ERR",     "LOC_EEC_OP_ERR",
+	"LOC_PROT_ERR",	    "WR_FLUSH_ERR",	 "MW_BIND_ERR",	      "BAD_RESP_ERR",
+	"LOC_ACCESS_ERR",   "REM_INV_REQ_ERR",	 "REM_ACCESS_ERR",    "REM_OP_ERR",
+	"RETRY_EXC_ERR",    "RNR_RETRY_EXC_ERR", "LOC_RDD_VIOL_ERR",  "REM_INV_RD_REQ_ERR",
+	"REM_ABORT_ERR",    "INV_EECN_ERR",	 "INV_EEC_STATE_ERR", "FATAL_ERR",
+	"RESP_TIMEOUT_ERR", "GENERAL_ERR",
+};
+#define STATUS_RETRY_EXC 12
+#define STATUS_RNR_RETRY_EXC 13
+
+static int status_of(const char *text)
+{
+	const char *at = strcasestr(text, "error status");
+	size_t digits;
+	int v;
+
+	if (!at)
+		return -1;
+	at += strlen("error status");
+	at += strspn(at, " =:");
+	digits = strspn(at, "0123456789");
+	if (!digits || digits > 2)
+		return -1;
+	v = (int)strtoul(at, NULL, 10);
+	return v < (int)RD_ARRAY_SIZE(statuses) ? v : -1;
+}
+
+const char *rd_qp_log_status(const char *text)
+{
+	int status = status_of(text);
+
+	return status < 0 ? NULL : statuses[status];
+}
+
+enum rd_qp_cause rd_qp_log_cause(const char *text)
+{
+	int status = status_of(text);
+
+	if (status >= 0)
+		return status == STATUS_RETRY_EXC     ? RD_QP_CAUSE_RETRIES :
+		       status == STATUS_RNR_RETRY_EXC ? RD_QP_CAUSE_RNR :
+							RD_QP_CAUSE_NONE;
+	if (!strcasestr(text, "retry") || (!strcasestr(text, "exceed") && !strcasestr(text, "exhaust")))
+		return RD_QP_CAUSE_NONE;
+	return strcasestr(text, "rnr") ? RD_QP_CAUSE_RNR : RD_QP_CAUSE_RETRIES;
+}
+
+static bool names_device(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = text; (at = strstr(at, name)); at++)
+		if (starts_word(text, at) && !isalnum((unsigned char)at[len]) && at[len] != '_')
+			return true;
+	return false;
+}
+
+/* Queue pairs are sorted by device, then number. Index, or n_qps. */
+static size_t find(const struct rd_res *res, int dev, uint32_t lqpn)
+{
+	size_t low = 0, high = res->n_qps;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct rd_qp *qp = &res->qps[mid];
+
+		if (qp->dev < dev || (qp->dev == dev && qp->lqpn.v < lqpn))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < res->n_qps && res->qps[low].dev == dev && res->qps[low].lqpn.v == lqpn ? low : res->n_qps;
+}
+
+static bool recent_enough(const struct rd_qp *qp, uint64_t line_ns, uint64_t now_ns)
+{
+	double ago = now_ns > line_ns ? (double)(now_ns - line_ns) / 1e9 : 0;
+
+	return qp->age_max_seconds.known != RD_OK || ago <= qp->age_max_seconds.v + SLACK_S;
+}
+
+void rd_qp_log_join(const struct rd_klog *klog, const struct rd_res *res, uint64_t mono_ns,
+		    const struct rd_krecord **ret)
+{
+	size_t stop = klog->n > LINES_MAX ? klog->n - LINES_MAX : 0;
+
+	memset(ret, 0, res->n_qps * sizeof(*ret));
+	for (size_t i = klog->n; i > stop; i--) {
+		const struct rd_krecord *line = &klog->v[i - 1];
+		uint32_t numbers[NUMBERS_MAX];
+		size_t n;
+
+		/* A program can write into the log what it likes. */
+		if (line->facility != RD_KLOG_KERN)
+			continue;
+		n = rd_qp_log_numbers(line->text, numbers, NUMBERS_MAX);
+		for (size_t d = 0; n && d < res->n_devs; d++) {
+			if (!names_device(line->text, res->devs[d].name))
+				continue;
+			for (size_t k = 0; k < n; k++) {
+				size_t at = find(res, (int)d, numbers[k]);
+
+				if (at < res->n_qps && !ret[at] && recent_enough(&res->qps[at], line->time_ns, mono_ns))
+					ret[at] = line;
+			}
+		}
+	}
+}

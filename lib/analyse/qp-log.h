@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which queue pair a line of the kernel log is about. */
+#ifndef RD_ANALYSE_QP_LOG_H
+#define RD_ANALYSE_QP_LOG_H
+
+#include "model/klog.h"
+#include "model/qp.h"
+
+/*
+ * Numbers of queue pairs that a line names, as drivers write them: "QP 1234", "qp#17", "qpn 0x1a2", "qp_num=5", "QPN:0x12".
+ * With 0x they are hexadecimal, with hexadecimal letters too, else decimal. Returns how many were found (at most `max`).
+ */
+size_t rd_qp_log_numbers(const char *text, uint32_t *ret, size_t max);
+
+/* What the line says of why the queue pair failed: RETRIES, RNR, or nothing of that kind. */
+enum rd_qp_cause rd_qp_log_cause(const char *text);
+
+/* The completion status that the line tells ("error status = 12"), as libibverbs numbers and names it; NULL: none. */
+const char *rd_qp_log_status(const char *text);
+
+/*
+ * The last line of each queue pair's: ret[i] is of res->qps[i] (n_qps entries, NULL: none). A line belongs to a queue pair
+ * if it names its device and its number. Numbers are used again, so a line does not count that is older than the
+ * state that the queue pair is in, where that is known; `mono_ns` is now.
+ */
+void rd_qp_log_join(const struct rd_klog *klog, const struct rd_res *res, uint64_t mono_ns,
+		    const struct rd_krecord **ret);
+
+#endif

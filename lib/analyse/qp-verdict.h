@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is the matter with each queue pair, and why one can say so. */
+#ifndef RD_ANALYSE_QP_VERDICT_H
+#define RD_ANALYSE_QP_VERDICT_H
+
+#include "model/klog.h"
+#include "model/qp-evidence.h"
+#include "model/qp.h"
+#include "model/remark.h"
+
+#define RD_QP_STUCK_SECONDS 10.0
+
+struct rd_qp_judge {
+	double stuck_seconds; /* in INIT or RTR for longer: stuck */
+	/* What each device (res->n_devs) counted since the look before; NULL: this is the first look. */
+	const struct rd_qp_counts *since;
+	double seconds;		    /* between the two looks */
+	const struct rd_klog *klog; /* NULL: not read */
+	uint64_t mono_ns;	    /* now */
+};
+
+/*
+ * Fills verdict, why and next of each:
+ *   ok                 it works, or is on its way
+ *   idle               two looks, and no packet in between
+ *   stuck              in INIT or RTR, or held in SQD, for too long
+ *   failed             in ERR or SQE
+ *   retries-exhausted  failed, and log or counters say that it gave up sending again
+ *   flushed            its own program moved it to ERR
+ *   retrying           no packet arrives, and its device sends again: as only this queue pair can have been
+ *   cannot-tell        not enough was seen; the reason says what would show it
+ * Evidence of counters is of a whole device: the reason says so. 0 or -ENOMEM.
+ */
+int rd_qp_judge(struct rd_res *res, const struct rd_qp_judge *judge);
+
+/* One remark for each device and verdict that is worth one, among those for which `chosen` (NULL: all) is true. -ENOMEM. */
+int rd_qp_verdict_remarks(const struct rd_res *res, const bool *chosen, struct rd_remarks *remarks);
+
+/* What a verdict is worth. */
+enum rd_gravity rd_qp_verdict_gravity(const char *verdict);
+
+#endif
