@@ -6,10 +6,12 @@
 
 #include "analyse/envcheck.h"
 #include "analyse/nicmap.h"
+#include "analyse/profile.h"
 #include "collect/host.h"
 #include "collect/klog.h"
 #include "collect/netstate.h"
 #include "collect/system.h"
+#include "datafile.h"
 
 #define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
 
@@ -61,11 +63,42 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 	return 0;
 }
 
+int profile_read(const char *path, struct rd_profile *ret, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	int r = rd_read_local(path, &bytes, err);
+
+	return r < 0 ? r : rd_profile_parse((char *)bytes.data, bytes.size, path, ret, err);
+}
+
+int checks_take_profile(struct checks *checks, const char *path, struct rd_err *err)
+{
+	struct rd_profile self = { 0 };
+	int r = profile_read(path, &checks->profile, err);
+
+	if (r < 0)
+		return r;
+	rd_profile_of(&checks->host, &checks->system, &self);
+	if (self.failed || rd_profile_compare(&checks->profile, &self, &checks->differences) < 0)
+		r = rd_err_set(err, ENOMEM, path, "no memory to compare it with the host");
+	rd_profile_deinit(&self);
+	checks->in.profile = &checks->profile;
+	checks->in.differences = &checks->differences;
+	return r;
+}
+
+bool checks_requires(const struct checks *checks, const struct rd_check *check)
+{
+	return rd_profile_requires(checks->in.profile, check->id);
+}
+
 void checks_deinit(struct checks *checks)
 {
 	rd_report_deinit(&checks->report);
 	rd_verdicts_deinit(&checks->verdicts);
 	rd_nicmap_deinit(&checks->map);
+	rd_remarks_deinit(&checks->differences);
+	rd_profile_deinit(&checks->profile);
 	rd_remarks_deinit(&checks->job_env);
 	rd_klog_deinit(&checks->klog);
 	rd_netstate_deinit(&checks->net);

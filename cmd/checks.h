@@ -8,6 +8,7 @@
 #include "model/klog.h"
 #include "model/netstate.h"
 #include "model/nicmap.h"
+#include "model/profile.h"
 #include "model/remark.h"
 #include "model/system.h"
 
@@ -18,6 +19,8 @@ struct checks {
 	struct rd_netstate net;
 	struct rd_klog klog;
 	struct rd_remarks job_env;
+	struct rd_profile profile;
+	struct rd_remarks differences;
 	struct rd_check_input in;
 	struct rd_verdicts verdicts;
 	struct rd_report report;
@@ -26,9 +29,17 @@ struct checks {
 /* Reads `source`. `pid`: whose limits to judge; 0: those of what starts jobs. `checks` is zeroed before and is to be
  * released in any case. -errno with err filled. */
 int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err);
+/* Reads the profile at `path`, on this host, and compares what was loaded with it. -errno with err filled. */
+int checks_take_profile(struct checks *checks, const char *path, struct rd_err *err);
 void checks_deinit(struct checks *checks);
 
 /* Reads all that checks_load reads; for recordings. */
 int checks_record(struct rd_source *source, struct rd_err *err);
+
+/* Whether a rule's not being able to tell counts: the profile says so. */
+bool checks_requires(const struct checks *checks, const struct rd_check *check);
+
+/* A profile from a file of this host; zeroed by the caller. -errno with err filled. */
+int profile_read(const char *path, struct rd_profile *ret, struct rd_err *err);
 
 #endif

@@ -61,6 +61,8 @@ static int take_value(const char *name, const char *arg, struct nicmap_opts *opt
 		r = take_env(arg, opts, err);
 	} else if (strcmp(name, "env-file") == 0) {
 		opts->env_file = arg;
+	} else if (strcmp(name, "profile") == 0) {
+		opts->profile = arg;
 	} else if (strcmp(name, "path") == 0) {
 		opts->path = arg;
 	}
@@ -136,7 +138,7 @@ static int run_part(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv
 
 	if (opts->compare)
 		return nicmap_compare(ctx, nm, argc, argv);
-	if (nm->host.n_ibdevs == 0)
+	if (nm->host.n_ibdevs == 0 && !opts->profile)
 		return no_rdma(ctx, nm);
 	if (opts->nccl_xml)
 		return nicmap_show_xml(ctx, nm);
@@ -193,6 +195,7 @@ static const struct rd_opt nicmap_opts[] = {
 	{ "env-file", 0, "FILE", "with --check-env: those in this file, NAME=VALUE lines", "file" },
 	{ "nccl-xml", 0, NULL, "write an NCCL topology file (NCCL_TOPO_FILE) for this host", NULL },
 	{ "compare", 0, NULL, "say where the bundles that follow differ from this host", NULL },
+	{ "profile", 0, "FILE", "say what differs from a profile of topo-check --learn, missing devices first", "file" },
 	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", NULL },
 	{ "live", 'w', NULL, "the table on the whole screen, kept up to date, changes marked", NULL },
 	{ "interval", 'i', "SECONDS", "with --live: look this often (default 2)", NULL },

@@ -69,8 +69,9 @@ static int topo_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char 
 		bool *flag;
 		const char **text;
 	} plain[] = {
-		{ "list", &opts->list, NULL }, { "live", &opts->live, NULL }, { "explain", NULL, &opts->explain },
-		{ "only", NULL, &opts->only }, { "skip", NULL, &opts->skip },
+		{ "list", &opts->list, NULL }, { "learn", &opts->learn, NULL },	    { "profile", NULL, &opts->profile },
+		{ "live", &opts->live, NULL }, { "explain", NULL, &opts->explain }, { "only", NULL, &opts->only },
+		{ "skip", NULL, &opts->skip },
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(plain); i++) {
@@ -140,13 +141,15 @@ int topo_look(const struct rd_ctx *ctx, const bool *chosen, struct checks *check
 	const struct topo_opts *opts = ctx->state;
 	int r = checks_load(ctx, ctx->source, opts->pid, checks, err);
 
+	if (!r && opts->profile)
+		r = checks_take_profile(checks, opts->profile, err);
 	if (r < 0)
 		return r;
 	rd_checks_run(&checks->in, chosen, &checks->verdicts);
 	rd_verdicts_sort(&checks->verdicts);
 	if (checks->verdicts.failed || rd_report_checks(&checks->report, &checks->verdicts, opts->severity) < 0)
 		return rd_err_set(err, ENOMEM, ctx->cmd->name, "no memory for the report");
-	checks->report.status = topo_judge(opts, &checks->verdicts);
+	checks->report.status = topo_judge(opts, checks);
 	return 0;
 }
 
@@ -183,12 +186,14 @@ static int show(struct rd_ctx *ctx, struct checks *checks)
 
 static int check_usage(const struct topo_opts *opts, int argc, char **argv, struct rd_err *err)
 {
-	if (argc > 0)
-		return rd_err_set(err, EINVAL, argv[0], "topo-check takes options only");
+	if (argc > opts->learn)
+		return rd_err_set(err, EINVAL, argv[opts->learn],
+				  opts->learn ? "--learn writes one file" : "topo-check takes options only");
 	if ((opts->interval > 0 || opts->count) && !opts->live)
 		return rd_err_set(err, EINVAL, "--interval", "goes with --live");
-	if (opts->list + opts->live + (opts->explain != NULL) > 1)
-		return rd_err_set(err, EINVAL, "topo-check", "of --list, --explain and --live only one can be had");
+	if (opts->list + opts->live + opts->learn + (opts->explain != NULL) > 1)
+		return rd_err_set(err, EINVAL, "topo-check",
+				  "of --list, --explain, --learn and --live only one can be had");
 	return 0;
 }
 
@@ -208,6 +213,8 @@ static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 		return show_list(ctx);
 	if (opts->explain)
 		return explain(ctx, opts->explain);
+	if (opts->learn)
+		return topo_learn(ctx, argc > 0 ? argv[0] : NULL);
 	if (opts->live)
 		return topo_live(ctx, chosen);
 	r = topo_look(ctx, chosen, &checks, &err);
@@ -223,6 +230,8 @@ static const struct rd_opt topo_options[] = {
 	{ "skip", 0, "RULES", "leave these out: NAME,NAME", NULL },
 	{ "severity", 0, "LEVEL", "show and count this and worse: fail, warn, unknown, pass, all (default)",
 	  "fail|warn|unknown|pass|all" },
+	{ "profile", 0, "FILE", "what this fleet expects: counts, rates, MTU, firmware, names, roles", "file" },
+	{ "learn", 0, NULL, "write such a profile of this host: to standard output, or to the file that follows", NULL },
 	{ "pid", 0, "PID", "judge the limits of this process, not those of what starts jobs here", "pid" },
 	{ "fail", 0, NULL, "exit with what was found, which topo-check always does", NULL },
 	{ "live", 'w', NULL, "the results on the whole screen, kept up to date, changes marked", NULL },
@@ -234,6 +243,7 @@ static const struct rd_opt topo_options[] = {
 const struct rd_cmd rd_cmd_topo_check = {
 	.name = "topo-check",
 	.summary = "what on this host breaks or slows RDMA, and how to mend it",
+	.operands = "[FILE]",
 	.opts = topo_options,
 	.description =
 		"Runs every rule about PCIe, GPUDirect memory, RoCE, InfiniBand, ports and firmware, failover and\n"
@@ -244,6 +254,7 @@ const struct rd_cmd rd_cmd_topo_check = {
 	.examples = "  rdmadiag topo-check\n"
 		    "  rdmadiag topo-check --only acs-redirect,pcie-link-width\n"
 		    "  rdmadiag topo-check --explain acs-redirect\n"
+		    "  rdmadiag topo-check --learn good.profile; rdmadiag topo-check --profile good.profile\n"
 		    "  rdmadiag --from host17.tar.zst topo-check --json\n",
 	.columns = rd_check_columns,
 	.n_columns = RD_CHECK_COLUMNS,

@@ -4,6 +4,8 @@
 #include <errno.h>
 
 #include "analyse/nicmap.h"
+#include "analyse/profile.h"
+#include "checks.h"
 #include "collect/host.h"
 #include "report/report-nicmap.h"
 
@@ -14,6 +16,28 @@ static int read_host(struct rd_source *source, unsigned what, struct nicmap *nm,
 	if (rd_read_file(source, RD_SOURCE_NCCL_XML, &xml, NULL) == 0)
 		return rd_collect_nccl_xml((char *)xml.data, xml.size, &nm->host, err);
 	return rd_collect_host(source, what, &nm->host, &nm->report.errors, err);
+}
+
+/* What has fallen off the bus stands before all else that there is to say. */
+static int compare_profile(const char *path, struct nicmap *nm, struct rd_err *err)
+{
+	struct rd_profile profile = { 0 }, self = { 0 };
+	struct rd_remarks first = { 0 };
+	int r = profile_read(path, &profile, err);
+
+	if (r < 0)
+		return r;
+	rd_profile_of(&nm->host, NULL, &self);
+	r = self.failed ? -ENOMEM : rd_profile_compare(&profile, &self, &first);
+	for (size_t i = 0; i < nm->map.remarks.n && !r; i++)
+		r = rd_remark_add(&first, &nm->map.remarks.v[i]);
+	/* Their texts were taken over. */
+	nm->map.remarks.n = 0;
+	rd_remarks_deinit(&nm->map.remarks);
+	nm->map.remarks = first;
+	rd_profile_deinit(&profile);
+	rd_profile_deinit(&self);
+	return r < 0 ? rd_err_set(err, -r, path, "no memory to compare it with the host") : 0;
 }
 
 int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned what, struct nicmap *nm, struct rd_err *err)
@@ -29,7 +53,7 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 	r = rd_nicmap_analyse(&nm->host, opts->pes, &nm->map);
 	if (r < 0)
 		return rd_err_set(err, -r, "nic-map", "no memory for the map");
-	return 0;
+	return opts->profile ? compare_profile(opts->profile, nm, err) : 0;
 }
 
 void nicmap_deinit(struct nicmap *nm)

@@ -57,7 +57,7 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 		r = rd_report_assignment(&nm->report, &nm->host, &nm->map);
 	if (!r)
 		r = rd_matrix_build(&matrix, &nm->host, &nm->map, rd_distance_pci);
-	if (!r && opts->fail)
+	if (!r && (opts->fail || opts->profile))
 		nm->report.status = rd_report_judge(&nm->report);
 	r = r ? no_memory(ctx) : show_all(ctx, nm, matrix.section);
 	rd_matrix_deinit(&matrix);

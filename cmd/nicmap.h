@@ -10,6 +10,7 @@ struct nicmap_opts {
 	bool matrix, gids, assignment, fail, nccl_xml, check_env, compare, live;
 	const char *path; /* accelerator; the NIC is the operand */
 	const char *env, *env_file;
+	const char *profile;
 	unsigned pes;	     /* 0: one for each accelerator */
 	int pid;	     /* 0: none */
 	double interval;     /* seconds */

@@ -60,8 +60,9 @@ int topo_choose(const struct topo_opts *opts, bool *ret, struct rd_err *err)
 	return r;
 }
 
-int topo_judge(const struct topo_opts *opts, const struct rd_verdicts *verdicts)
+int topo_judge(const struct topo_opts *opts, const struct checks *checks)
 {
+	const struct rd_verdicts *verdicts = &checks->verdicts;
 	bool warned = false, untold = false;
 
 	for (size_t i = 0; i < verdicts->n; i++) {
@@ -70,7 +71,7 @@ int topo_judge(const struct topo_opts *opts, const struct rd_verdicts *verdicts)
 		if (verdict->result == RD_FAIL)
 			return RD_EXIT_CRITICAL;
 		warned |= verdict->result == RD_WARN && opts->severity <= RD_WARN;
-		untold |= verdict->result == RD_UNKNOWN && opts->only;
+		untold |= verdict->result == RD_UNKNOWN && (opts->only || checks_requires(checks, verdict->check));
 	}
 	return warned ? RD_EXIT_WARNING : untold ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 }

@@ -101,7 +101,7 @@ static void run_bandwidth(const struct rd_check_input *in, struct rd_check_out *
 			continue;
 		if (pci->now.mtps.known != RD_OK || pci->now.width.known != RD_OK)
 			rd_check_unknown(out, pci->addr, "its link is not told (a virtual function, or a guest)");
-		else if (link_gbps(pci) < rate * 0.999)
+		else if (link_gbps(pci) < rate * 0.97)
 			rd_check_warn(out, pci->addr,
 				      rd_text("%s: link of %.0f Gbit/s below a port of %g", rd_pci_what(in->host, i),
 					      link_gbps(pci), rate),

@@ -5,6 +5,9 @@
 
 #include "check/check.h"
 
+/* Against a profile: what has fallen off the bus is told first */
+extern const struct rd_check rd_check_profile_gpu, rd_check_profile_nic, rd_check_profile_value; /* profile.c */
+
 /* PCIe and GPUDirect */
 extern const struct rd_check rd_check_pcie_link_width, rd_check_pcie_link_speed,
 	rd_check_pcie_bandwidth;								  /* pcie-link.c */

@@ -4,6 +4,10 @@
 
 /* clang-format off */
 const struct rd_check *const rd_checks[] = {
+	/* Against a profile: what has fallen off the bus is told first */
+	&rd_check_profile_gpu,
+	&rd_check_profile_nic,
+	&rd_check_profile_value,
 	/* PCIe and GPUDirect */
 	&rd_check_pcie_link_width,
 	&rd_check_pcie_link_speed,

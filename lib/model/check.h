@@ -35,11 +35,12 @@ struct rd_check_input {
 	const struct rd_system *system;
 	const struct rd_netstate *net;
 	const struct rd_klog *klog;
-	const struct rd_profile *profile; /* NULL: none was given */
-	const struct rd_remarks *job_env; /* what is wrong with the settings of all jobs */
-	const struct rd_res *res;	  /* queue pairs and their owners */
-	const struct rd_errlist *stalls;  /* reads that gave no answer; NULL: nothing was read under a deadline */
-	bool exclusive;			  /* no other job should be on this host */
+	const struct rd_profile *profile;     /* NULL: none was given */
+	const struct rd_remarks *differences; /* from the profile, as rd_profile_compare names them */
+	const struct rd_remarks *job_env;     /* what is wrong with the settings of all jobs */
+	const struct rd_res *res;	      /* queue pairs and their owners */
+	const struct rd_errlist *stalls;      /* reads that gave no answer; NULL: nothing was read under a deadline */
+	bool exclusive;			      /* no other job should be on this host */
 };
 
 struct rd_check_out;

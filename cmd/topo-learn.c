@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topo-check --learn */
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/profile.h"
+#include "topo.h"
+
+static int write_profile(struct rd_ctx *ctx, const struct checks *checks, const char *path, struct rd_err *err)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	const char *host = checks->report.host ? checks->report.host : "one";
+	struct rd_profile self = { 0 };
+
+	rd_profile_of(&checks->host, &checks->system, &self);
+	rd_buf_str(&out, "# rdmadiag topo-check --profile: what is expected of a host, as it was found on ");
+	rd_buf_safe(&out, host, strlen(host));
+	rd_buf_str(&out, ".\n# Leave out what may differ; * stands for any letters: port.*.rate_gbps = 400\n"
+			 "# rule.NAME = required: that rule must be able to tell.\n");
+	rd_profile_write(&self, &out);
+	out.failed |= self.failed;
+	rd_profile_deinit(&self);
+	if (out.failed)
+		return rd_err_set(err, ENOMEM, ctx->cmd->name, "no memory for the profile");
+	/* A reader that has gone is main's to tell, as for every command. */
+	if (!path)
+		rd_out(&out);
+	return path ? rd_replace_file(path, &out, err) : 0;
+}
+
+int topo_learn(struct rd_ctx *ctx, const char *path)
+{
+	const struct topo_opts *opts = ctx->state;
+	struct rd_err err = { 0 };
+	struct checks checks;
+	size_t bad = 0;
+	int r = checks_load(ctx, ctx->source, opts->pid, &checks, &err);
+
+	if (!r && checks.host.n_ibdevs == 0) {
+		r = rd_err_set(&err, ENODEV, "/sys/class/infiniband", "there is no RDMA device to learn from");
+		rd_err_hint(&err, "run it on a host that is known to be good");
+	}
+	if (!r) {
+		rd_checks_run(&checks.in, NULL, &checks.verdicts);
+		for (size_t i = 0; i < checks.verdicts.n; i++)
+			bad += checks.verdicts.v[i].result >= RD_WARN;
+		r = write_profile(ctx, &checks, path, &err);
+	}
+	if (!r && bad > 0)
+		rd_warn(ctx, "topo-check finds fault with this host in %zu places: what was learned has them, too", bad);
+	checks_deinit(&checks);
+	return r < 0 ? rd_fail(ctx, &err) : RD_EXIT_OK;
+}

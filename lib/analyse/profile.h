@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a host is in the words of a profile, and where it differs from one. Pure. */
+#ifndef RD_ANALYSE_PROFILE_H
+#define RD_ANALYSE_PROFILE_H
+
+#include "model/host.h"
+#include "model/profile.h"
+#include "model/remark.h"
+#include "model/system.h"
+
+/* The lines of this host, whose roles are known (rd_nicmap_analyse). `system` may be NULL: nothing of modules and versions.
+ * Out of memory: ret->failed. */
+void rd_profile_of(const struct rd_host *host, const struct rd_system *system, struct rd_profile *ret);
+
+/*
+ * What the profile has and the host has not, or otherwise: first accelerators and NICs that are missing ("profile-gpu",
+ * "profile-nic"), then fields ("profile-value": subject, observed, expected). Lines of the kind "rule." are not compared.
+ * Modules and versions are left out where `self` was made without them. 0 or -ENOMEM.
+ */
+int rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_remarks *ret);
+
+#endif

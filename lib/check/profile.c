@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where a host differs from what its fleet expects. */
+#include "model/profile.h"
+
+#include <string.h>
+
+#include "check/rules.h"
+#include "model/remark.h"
+
+static void copy(const struct rd_check_input *in, struct rd_check_out *out, const char *id)
+{
+	if (!in->profile || !in->differences) {
+		rd_check_skip(out, "no profile was given (--profile)");
+		return;
+	}
+	for (size_t i = 0; i < in->differences->n; i++) {
+		const struct rd_remark *remark = &in->differences->v[i];
+
+		if (strcmp(remark->id, id) == 0)
+			rd_check_bad(out, remark->gravity == RD_REMARK_CRITICAL ? RD_FAIL : RD_WARN, remark->subject,
+				     rd_text("%s", remark->observed ? remark->observed : "-"),
+				     rd_text("%s", remark->expected ? remark->expected : "-"), NULL);
+	}
+	rd_check_good(out, "profile");
+}
+
+static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	copy(in, out, "profile-gpu");
+}
+
+static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	copy(in, out, "profile-nic");
+}
+
+static void run_value(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	copy(in, out, "profile-value");
+}
+
+const struct rd_check rd_check_profile_gpu = {
+	.id = "profile-gpu",
+	.title = "An accelerator that the profile has is missing",
+	.why = "it has fallen off the bus, or was never there: jobs that count on it fail at start",
+	.fix = "dmesg (NVRM, Xid 79, AER); a cold boot; then the card. If the host was changed: topo-check --learn",
+	.needs = "--profile; accelerators by PCI address",
+	.quick = true,
+	.run = run_gpu,
+};
+
+const struct rd_check rd_check_profile_nic = {
+	.id = "profile-nic",
+	.title = "A NIC that the profile has is missing",
+	.why = "it has fallen off the bus, or its driver gave up: jobs run on fewer NICs, or not at all",
+	.fix = "lspci, dmesg; a cold boot; then the card. If the host was changed: topo-check --learn",
+	.needs = "--profile; RDMA devices by name",
+	.quick = true,
+	.run = run_nic,
+};
+
+const struct rd_check rd_check_profile_value = {
+	.id = "profile-value",
+	.title = "The host differs from its profile",
+	.why = "jobs are placed on the assumption that all hosts are alike",
+	.fix = "make it as the profile has it; if the profile is old: rdmadiag topo-check --learn on a good host",
+	.needs = "--profile; the fields it names",
+	.quick = true,
+	.run = run_value,
+};
