@@ -254,7 +254,8 @@ const struct rd_cmd rd_cmd_topo_check = {
 	.examples = "  rdmadiag topo-check\n"
 		    "  rdmadiag topo-check --only acs-redirect,pcie-link-width\n"
 		    "  rdmadiag topo-check --explain acs-redirect\n"
-		    "  rdmadiag topo-check --learn good.profile; rdmadiag topo-check --profile good.profile\n"
+		    "  rdmadiag topo-check --learn good.profile\n"
+		    "  rdmadiag topo-check --profile good.profile\n"
 		    "  rdmadiag --from host17.tar.zst topo-check --json\n",
 	.columns = rd_check_columns,
 	.n_columns = RD_CHECK_COLUMNS,
