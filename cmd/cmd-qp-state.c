@@ -73,12 +73,16 @@ static int qp_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *a
 		      { "fail", &opts->fail },
 		      { "trace", &opts->trace },
 		      { "live", &opts->live } };
+	int r;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(flags); i++)
 		if (strcmp(opt->name, flags[i].name) == 0) {
 			*flags[i].flag = true;
 			return 0;
 		}
+	r = qp_ask_option(&opts->ask, opt->name, arg, err);
+	if (r)
+		return r < 0 ? r : 0;
 	if (strcmp(opt->name, "by") == 0)
 		return take_by(arg, opts, err);
 	if (strcmp(opt->name, "interval") == 0)
@@ -118,12 +122,14 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 	struct qp_look look;
 	int r;
 
-	(void)argc;
-	(void)argv;
 	if (opts->stuck <= 0)
 		opts->stuck = RD_QP_STUCK_SECONDS;
-	if (check_options(ctx, &err))
+	if (check_options(ctx, &err) || qp_ask_check(&opts->ask, argc, argv, &err))
 		return rd_fail_usage(ctx->cmd, &err);
+	if (opts->ask.join)
+		return qp_join(ctx, argc, argv);
+	if (opts->ask.given)
+		return qp_show_timeouts(ctx, &opts->ask);
 	if (opts->live)
 		return qp_live(ctx);
 	if (opts->trace)
@@ -168,6 +174,7 @@ static const struct rd_opt qp_options[] = {
 	{ "rqpn", 0, "N,…", "only connected to these numbers", NULL },
 	{ "peer", 0, "ADDRESS", "only connected to this GID or IP address", NULL },
 	{ "by", 0, "WHAT", "count them by state, pid, device, peer or job", "state|pid|device|peer|job" },
+	QP_ASK_OPTIONS,
 	{ "summary", 0, NULL, "how many QPs, CQs, MRs … are in use, of how many, and who holds them", NULL },
 	{ "stuck", 0, "SECONDS", "in INIT or RTR for longer is stuck (10)", NULL },
 	{ "interval", 'i', "SECONDS", "look again every SECONDS: whether packets move, and since when a state is",
@@ -184,6 +191,7 @@ static const struct rd_opt qp_options[] = {
 const struct rd_cmd rd_cmd_qp_state = {
 	.name = "qp-state",
 	.summary = "every queue pair: its state, whose it is, who is at the other end",
+	.operands = "[BUNDLE…]",
 	.opts = qp_options,
 	.description =
 		"Lists the queue pairs that the kernel keeps account of, over RDMA netlink: device, number, type, state, the\n"

@@ -52,6 +52,8 @@ int qp_fill(const struct rd_ctx *ctx, struct qp_look *look)
 	if (!r && opts->grouped)
 		r = fill_groups(opts, look);
 	if (!r)
+		r = qp_ask_fill(&opts->ask, look);
+	if (!r)
 		r = rd_report_add_remarks(&look->report, &look->remarks);
 	if (!r && opts->fail)
 		look->report.status = rd_report_judge(&look->report);
@@ -88,6 +90,10 @@ int qp_show(struct rd_ctx *ctx, struct qp_look *look)
 		if (!ctx->globals.style.columns)
 			ctx->globals.style.columns = group_columns(opts->by);
 	}
+	if (opts->ask.timeouts)
+		sections[0] = rd_report_section(&look->report, "timeouts");
+	if (opts->ask.links)
+		sections[0] = rd_report_section(&look->report, "entropy");
 	if (opts->summary) {
 		sections[0] = rd_report_section(&look->report, "summary");
 		if (!ctx->globals.style.raw && !ctx->globals.style.columns)

@@ -7,10 +7,12 @@
 #include "cmd.h"
 #include "model/qp-groups.h"
 #include "model/remark.h"
+#include "qp-ask.h"
 #include "qp-history.h"
 
 struct qp_opts {
 	struct rd_qp_filter filter;
+	struct qp_ask ask;
 	bool grouped, summary, fail, trace, live;
 	enum rd_qp_by by;
 	double stuck;	      /* seconds in INIT or RTR; 0: as usual */

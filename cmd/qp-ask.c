@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "qp-ask.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/qp-entropy.h"
+#include "analyse/qp.h"
+#include "qp.h"
+#include "report/report-qp-pairs.h"
+
+#define LINKS_MAX 1024
+#define RETRY_DEFAULT 7
+
+static int take_number(const char *option, const char *arg, unsigned long least, unsigned long most, unsigned long *ret,
+		       struct rd_err *err)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoul(arg, &end, 10);
+	if (errno || end == arg || *end || *arg == '-' || *ret < least || *ret > most)
+		return rd_err_set(err, EINVAL, option, "\"%s\" is no number from %lu to %lu", arg, least, most);
+	return 0;
+}
+
+int qp_ask_option(struct qp_ask *ask, const char *option, const char *arg, struct rd_err *err)
+{
+	struct rd_timeouts *values = &ask->values;
+	unsigned long v = 0;
+	int r;
+
+	if (strcmp(option, "timeouts") == 0)
+		return ask->timeouts = true;
+	if (strcmp(option, "join") == 0)
+		return ask->join = true;
+	if (strcmp(option, "entropy") == 0) {
+		r = take_number("--entropy", arg, 2, LINKS_MAX, &v, err);
+		ask->links = (unsigned)v;
+		return r < 0 ? r : 1;
+	}
+	if (strcmp(option, "timeout") == 0) {
+		r = take_number("--timeout", arg, 0, 31, &v, err);
+		RD_SET(values->timeout, (uint8_t)v);
+	} else if (strcmp(option, "retry") == 0) {
+		r = take_number("--retry", arg, 0, 7, &v, err);
+		RD_SET(values->retry_cnt, (uint8_t)v);
+	} else if (strcmp(option, "rnr-retry") == 0) {
+		r = take_number("--rnr-retry", arg, 0, 7, &v, err);
+		RD_SET(values->rnr_retry, (uint8_t)v);
+	} else if (strcmp(option, "min-rnr-timer") == 0) {
+		r = take_number("--min-rnr-timer", arg, 0, 31, &v, err);
+		RD_SET(values->min_rnr_timer, (uint8_t)v);
+	} else {
+		return 0;
+	}
+	ask->given = true;
+	return r < 0 ? r : 1;
+}
+
+int qp_ask_check(const struct qp_ask *ask, int argc, char **argv, struct rd_err *err)
+{
+	if (ask->given && !ask->timeouts)
+		return rd_err_set(err, EINVAL, "--timeout, --retry, --rnr-retry, --min-rnr-timer", "go with --timeouts");
+	if (ask->timeouts + ask->join + (ask->links > 0) > 1)
+		return rd_err_set(err, EINVAL, "qp-state", "of --timeouts, --join and --entropy only one can be had");
+	if (ask->join && argc < 1)
+		return rd_err_set(err, EINVAL, "--join", "needs bundles, of two hosts or more");
+	if (!ask->join && argc > 0)
+		return rd_err_set(err, EINVAL, argv[0], "qp-state takes options only, but for --join");
+	return 0;
+}
+
+static int fill_entropy(const struct qp_ask *ask, struct qp_look *look)
+{
+	struct rd_spreads spreads = { 0 };
+	int r = rd_qp_spread(&look->res, look->chosen, ask->links, &spreads);
+
+	if (!r)
+		r = rd_report_spreads(&look->report, &look->res, &spreads);
+	if (!r)
+		r = rd_qp_spread_remarks(&look->res, &spreads, &look->remarks);
+	rd_spreads_deinit(&spreads);
+	return r;
+}
+
+#define COPY(to, from)                     \
+	do {                               \
+		(to).v = (from).v;         \
+		(to).known = (from).known; \
+	} while (0)
+
+static int fill_timeouts(struct qp_look *look)
+{
+	struct rd_section *section = rd_timeouts_section();
+
+	for (size_t i = 0; section && i < look->res.n_qps; i++) {
+		const struct rd_qp *qp = &look->res.qps[i];
+		struct rd_timeouts values = { .rxe = rd_res_dev_is_rxe(&look->res.devs[qp->dev]) };
+		struct rd_giveup giveup;
+
+		if (!look->chosen[i] || !qp->seen || qp->seen->timeout.known != RD_OK)
+			continue;
+		/* The RNR timer that counts is the other end's. */
+		COPY(values.timeout, qp->seen->timeout);
+		COPY(values.retry_cnt, qp->seen->retry_cnt);
+		COPY(values.rnr_retry, qp->seen->rnr_retry);
+		giveup = rd_qp_giveup(&values);
+		rd_timeouts_add(section, &look->res, qp, &values, &giveup);
+	}
+	return rd_report_add(&look->report, section);
+}
+
+int qp_ask_fill(const struct qp_ask *ask, struct qp_look *look)
+{
+	int r = ask->timeouts ? fill_timeouts(look) : 0;
+
+	return !r && ask->links ? fill_entropy(ask, look) : r;
+}
+
+int qp_show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask)
+{
+	struct rd_timeouts values = ask->values;
+	struct rd_section *section = rd_timeouts_section();
+	struct rd_giveup giveup;
+	struct rd_report report;
+	int r;
+
+	if (values.timeout.known == RD_OK && values.retry_cnt.known != RD_OK)
+		RD_SET(values.retry_cnt, RETRY_DEFAULT);
+	giveup = rd_qp_giveup(&values);
+	if (!giveup.note && values.timeout.known == RD_OK && values.retry_cnt.v == RETRY_DEFAULT)
+		giveup.note = "soft-RoCE (rxe) takes retry_cnt 7 for ever";
+	rd_answer_init(ctx, &report);
+	if (section)
+		rd_timeouts_add(section, NULL, NULL, &values, &giveup);
+	r = rd_report_add(&report, section) < 0 ? qp_no_memory(ctx) : rd_answer_print(ctx, &report);
+	rd_report_deinit(&report);
+	return r;
+}

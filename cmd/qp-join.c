@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* qp-state --join: the queue pairs of several hosts, matched. */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyse/qp-join.h"
+#include "analyse/qp.h"
+#include "collect/host.h"
+#include "collect/nldev.h"
+#include "qp-ask.h"
+#include "qp.h"
+#include "report/finding.h"
+#include "report/report-qp-pairs.h"
+
+#define HOSTS_MAX 4096
+
+struct joined {
+	struct rd_join_host *hosts;
+	struct rd_res *res;
+	struct rd_host *facts;
+	char **names;
+	size_t n;
+};
+
+static void joined_deinit(struct joined *joined)
+{
+	for (size_t i = 0; i < joined->n; i++) {
+		rd_res_deinit(&joined->res[i]);
+		rd_host_deinit(&joined->facts[i]);
+		free(joined->names[i]);
+	}
+	free(joined->hosts);
+	free(joined->res);
+	free(joined->facts);
+	free(joined->names);
+}
+
+static int read_source(struct joined *joined, struct rd_source *source, const char *path, struct rd_errlist *errors,
+		       struct rd_err *err)
+{
+	size_t i = joined->n++;
+	int r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS, NULL, &joined->res[i], errors, err);
+
+	if (r < 0) {
+		/* Which of the bundles: the object alone does not tell. */
+		rd_err_hint(err, "of %s; capture it anew: rdmadiag capture", path);
+		return r;
+	}
+	rd_read_textf(source, &joined->names[i], NULL, "/proc/sys/kernel/hostname");
+	if (!joined->names[i])
+		joined->names[i] = strdup(path);
+	r = joined->names[i] ? rd_res_link(&joined->res[i]) : -ENOMEM;
+	if (!r)
+		r = rd_collect_host(source, 0, &joined->facts[i], errors, err);
+	joined->hosts[i] = (struct rd_join_host){ .name = joined->names[i],
+						  .res = &joined->res[i],
+						  .host = &joined->facts[i],
+						  .time_ns = source->ops->now(source, CLOCK_REALTIME) };
+	return r < 0 ? rd_err_set(err, -r, path, "no memory for its queue pairs") : 0;
+}
+
+static int read_bundle(struct joined *joined, const char *path, struct rd_errlist *errors, struct rd_err *err)
+{
+	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
+	int r = rd_source_bundle_open(path, &source, err);
+
+	return r < 0 ? r : read_source(joined, source, path, errors, err);
+}
+
+/* One capture of each host: a second would match every queue pair with itself. */
+static int check_names(const struct joined *joined, char **argv, struct rd_err *err)
+{
+	for (size_t i = 0; i < joined->n; i++)
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(joined->names[i], joined->names[j]) == 0)
+				return rd_err_set(err, EINVAL, argv[i], "is of host %s, and so is another",
+						  joined->names[i]);
+	return 0;
+}
+
+static int read_all(struct rd_ctx *ctx, struct joined *joined, int argc, char **argv, struct rd_errlist *errors,
+		    struct rd_err *err)
+{
+	size_t room = (size_t)argc + 2;
+	int r = 0;
+
+	if (argc > HOSTS_MAX)
+		return rd_err_set(err, E2BIG, "--join", "takes %d bundles at most", HOSTS_MAX);
+	joined->hosts = calloc(room, sizeof(*joined->hosts));
+	joined->res = calloc(room, sizeof(*joined->res));
+	joined->facts = calloc(room, sizeof(*joined->facts));
+	joined->names = calloc(room, sizeof(*joined->names));
+	if (!joined->hosts || !joined->res || !joined->facts || !joined->names)
+		return rd_err_set(err, ENOMEM, "--join", "no memory for the hosts");
+	for (int i = 0; i < argc && !r; i++)
+		r = read_bundle(joined, argv[i], errors, err);
+	if (!r)
+		r = check_names(joined, argv, err);
+	/* With --from its host is one of them. */
+	if (!r && ctx->globals.from)
+		r = read_source(joined, ctx->source, ctx->globals.from, errors, err);
+	return r;
+}
+
+static int print_pairs(struct rd_ctx *ctx, const struct joined *joined, const struct rd_qp_pairs *pairs,
+		       struct rd_report *report)
+{
+	struct rd_section *table;
+	const struct rd_section *sections[1];
+	int r;
+
+	if (ctx->globals.json || rd_metrics_wanted(ctx))
+		return rd_answer_print(ctx, report);
+	table = rd_pairs_table(joined->hosts, pairs);
+	if (!table)
+		return qp_no_memory(ctx);
+	if (!ctx->globals.style.raw && !ctx->globals.style.no_headings) {
+		_cleanup_buf_ struct rd_buf head = { 0 };
+
+		rd_buf_printf(&head, "%zu pairs of %zu hosts:", pairs->n, joined->n);
+		for (int v = 0; v < RD_JOIN_VERDICTS; v++)
+			rd_buf_printf(&head, "%s %zu %s", v ? "," : "", pairs->count[v], rd_join_verdict_name(v));
+		rd_buf_str(&head, "\n\n");
+		rd_out(&head);
+	}
+	sections[0] = table;
+	r = rd_answer_tables(ctx, report, sections, 1);
+	rd_section_destroy(table);
+	return r;
+}
+
+static int join(struct rd_ctx *ctx, const struct joined *joined, struct rd_report *report)
+{
+	struct rd_remarks remarks = { 0 };
+	struct rd_qp_pairs pairs = { 0 };
+	int r = rd_qp_join(joined->hosts, joined->n, &pairs);
+
+	if (!r)
+		r = rd_qp_join_remarks(joined->hosts, &pairs, &remarks);
+	if (!r)
+		r = rd_report_pairs(report, joined->hosts, &pairs);
+	if (!r)
+		r = rd_report_add_remarks(report, &remarks);
+	if (!r) {
+		report->status = rd_report_judge(report);
+		/* Where nothing was matched, nothing was told. */
+		if (!report->status && pairs.count[RD_JOIN_CONNECTED] == 0)
+			report->status = RD_EXIT_UNKNOWN;
+		r = print_pairs(ctx, joined, &pairs, report);
+	} else {
+		r = qp_no_memory(ctx);
+	}
+	rd_remarks_deinit(&remarks);
+	rd_qp_pairs_deinit(&pairs);
+	return r;
+}
+
+int qp_join(struct rd_ctx *ctx, int argc, char **argv)
+{
+	_cleanup_(joined_deinit) struct joined joined = { 0 };
+	struct rd_report report;
+	struct rd_err err = { 0 };
+	int r;
+
+	rd_answer_init(ctx, &report);
+	if (read_all(ctx, &joined, argc, argv, &report.errors, &err) < 0)
+		r = rd_fail(ctx, &err);
+	else
+		r = join(ctx, &joined, &report);
+	rd_report_deinit(&report);
+	return r;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/qp-entropy.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/qp.h"
+#include "analyse/udp-sport.h"
+#include "base/buf.h"
+#include "base/text.h"
+
+#define HASHES 256
+#define NAMES_MAX 16 /* queue pairs named of one collision */
+
+struct flow {
+	int dev;
+	bool has_peer;
+	uint8_t peer[16];
+	uint16_t sport;
+	uint32_t lqpn, rqpn;
+};
+
+static int compare_paths(const struct flow *x, const struct flow *y)
+{
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	if (x->has_peer != y->has_peer)
+		return x->has_peer ? -1 : 1;
+	return x->has_peer ? memcmp(x->peer, y->peer, 16) : 0;
+}
+
+static int compare_flows(const void *a, const void *b)
+{
+	const struct flow *x = a, *y = b;
+	int r = compare_paths(x, y);
+
+	if (r)
+		return r;
+	if (x->sport != y->sport)
+		return x->sport < y->sport ? -1 : 1;
+	return x->rqpn < y->rqpn ? -1 : x->rqpn > y->rqpn;
+}
+
+/* A good mixer (the finalizer of splitmix64) under a seed stands for a switch's hash. */
+static uint64_t mix(uint64_t value, uint64_t seed)
+{
+	value += seed * UINT64_C(0x9e3779b97f4a7c15);
+	value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
+	return value ^ value >> 31;
+}
+
+static uint64_t key_of(const struct flow *flow, bool with_qp)
+{
+	uint64_t key = rd_hash(RD_HASH, flow->peer, sizeof(flow->peer));
+
+	key = rd_hash(key, &flow->dev, sizeof(flow->dev));
+	key = rd_hash(key, &flow->sport, sizeof(flow->sport));
+	return with_qp ? rd_hash(key, &flow->rqpn, sizeof(flow->rqpn)) : key;
+}
+
+static int share(const struct flow *flows, size_t n, unsigned links, bool with_qp, double *mean, double *worst)
+{
+	_cleanup_free_ size_t *load = calloc(links, sizeof(*load));
+	_cleanup_free_ uint64_t *keys = calloc(n + 1, sizeof(*keys));
+
+	if (!load || !keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		keys[i] = key_of(&flows[i], with_qp);
+	*mean = *worst = 0;
+	for (uint64_t seed = 1; seed <= HASHES; seed++) {
+		size_t most = 0;
+
+		memset(load, 0, links * sizeof(*load));
+		for (size_t i = 0; i < n; i++) {
+			size_t on = ++load[mix(keys[i], seed) % links];
+
+			most = on > most ? on : most;
+		}
+		*mean += (double)most / (double)n / HASHES;
+		if ((double)most / (double)n > *worst)
+			*worst = (double)most / (double)n;
+	}
+	return 0;
+}
+
+static int add_spread(struct rd_spreads *ret, const struct flow *flows, size_t n, bool whole)
+{
+	struct rd_spread *spread;
+	int r;
+
+	if (rd_grow(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v)) < 0)
+		return -ENOMEM;
+	spread = &ret->v[ret->n++];
+	*spread = (struct rd_spread){ .dev = flows->dev, .has_peer = !whole && flows->has_peer, .flows = n };
+	memcpy(spread->peer_gid, flows->peer, 16);
+	for (size_t i = 0; i < n; i++) {
+		bool same = i > 0 && compare_paths(&flows[i - 1], &flows[i]) == 0 &&
+			    flows[i - 1].sport == flows[i].sport;
+
+		spread->tuples += !same;
+		spread->tuples_qp += !same || flows[i - 1].rqpn != flows[i].rqpn;
+	}
+	r = share(flows, n, ret->links, false, &spread->mean, &spread->worst);
+	return r ? r : share(flows, n, ret->links, true, &spread->mean_qp, &spread->worst_qp);
+}
+
+/* Flows whose peer is not known may well go to different ones. */
+static int add_collision(struct rd_spreads *ret, const struct flow *flows, size_t n)
+{
+	_cleanup_buf_ struct rd_buf names = { 0 };
+	struct rd_collision *collision;
+
+	if (n < 2 || !flows->has_peer)
+		return 0;
+	if (rd_grow(&ret->collisions, &ret->cap_collisions, ret->n_collisions + 1, sizeof(*ret->collisions)) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && i < NAMES_MAX; i++)
+		rd_buf_printf(&names, "%s%u", i ? "," : "", flows[i].lqpn);
+	if (n > NAMES_MAX)
+		rd_buf_str(&names, ",…");
+	if (names.failed)
+		return -ENOMEM;
+	collision = &ret->collisions[ret->n_collisions++];
+	*collision =
+		(struct rd_collision){ .dev = flows->dev, .has_peer = true, .udp_sport = flows->sport, .flows = n };
+	collision->lqpns = RD_TAKE(names.data);
+	memcpy(collision->peer_gid, flows->peer, 16);
+	return 0;
+}
+
+static struct flow flow_of(const struct rd_qp *qp)
+{
+	const struct rd_qp_seen *seen = qp->seen;
+	uint32_t label = seen && seen->flow_label.known == RD_OK ? seen->flow_label.v : 0;
+	struct flow flow = { .dev = qp->dev, .has_peer = qp->has_peer_gid, .lqpn = qp->lqpn.v, .rqpn = qp->rqpn.v };
+
+	memcpy(flow.peer, qp->peer_gid, 16);
+	flow.sport = seen && seen->udp_sport.known == RD_OK ? seen->udp_sport.v :
+							      rd_udp_sport(label, qp->lqpn.v, qp->rqpn.v);
+	return flow;
+}
+
+static size_t take_flows(const struct rd_res *res, const bool *chosen, struct flow *flows, size_t *left_out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < res->n_qps; i++) {
+		const struct rd_qp *qp = &res->qps[i];
+		const char *protocol = res->devs[qp->dev].protocol;
+
+		if ((chosen && !chosen[i]) || !rd_qp_is_connected_type(qp) || qp->rqpn.known != RD_OK || !qp->rqpn.v)
+			continue;
+		if (!protocol || strcmp(protocol, "roce") != 0)
+			++*left_out;
+		else
+			flows[n++] = flow_of(qp);
+	}
+	return n;
+}
+
+int rd_qp_spread(const struct rd_res *res, const bool *chosen, unsigned links, struct rd_spreads *ret)
+{
+	_cleanup_free_ struct flow *flows = calloc(res->n_qps + 1, sizeof(*flows));
+	size_t n, end_dev, end_path, end_tuple;
+	int r = 0;
+
+	*ret = (struct rd_spreads){ .links = links };
+	if (!flows)
+		return -ENOMEM;
+	n = take_flows(res, chosen, flows, &ret->left_out);
+	qsort(flows, n, sizeof(*flows), compare_flows);
+	for (size_t dev = 0; dev < n && !r; dev = end_dev) {
+		for (end_dev = dev; end_dev < n && flows[end_dev].dev == flows[dev].dev; end_dev++)
+			;
+		r = add_spread(ret, flows + dev, end_dev - dev, true);
+		for (size_t path = dev; path < end_dev && !r; path = end_path) {
+			for (end_path = path; end_path < end_dev && compare_paths(&flows[end_path], &flows[path]) == 0;
+			     end_path++)
+				;
+			if (flows[path].has_peer)
+				r = add_spread(ret, flows + path, end_path - path, false);
+			for (size_t tuple = path; tuple < end_path && !r; tuple = end_tuple) {
+				for (end_tuple = tuple;
+				     end_tuple < end_path && flows[end_tuple].sport == flows[tuple].sport; end_tuple++)
+					;
+				r = add_collision(ret, flows + tuple, end_tuple - tuple);
+			}
+		}
+	}
+	return r;
+}
+
+int rd_qp_spread_remarks(const struct rd_res *res, const struct rd_spreads *spreads, struct rd_remarks *remarks)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < spreads->n_collisions && !r; i++) {
+		const struct rd_collision *collision = &spreads->collisions[i];
+		struct rd_remark remark = {
+			.id = "flows-collide",
+			.gravity = RD_REMARK_WARNING,
+			.title = "flows to one peer have the same five-tuple",
+			.why = "They share one link, however many there are, unless switches also hash the destination QP.",
+			.subject = rd_text("%s QP %s", res->devs[collision->dev].name, collision->lqpns),
+			.observed = rd_text("%zu flows from UDP port %u", collision->flows, collision->udp_sport),
+			.fix = strdup(
+				"spread QPs by flow label or UDP source port in the application, or hash the destination QP "
+				"in the switches"),
+		};
+
+		r = rd_remark_add(remarks, &remark);
+	}
+	return r;
+}

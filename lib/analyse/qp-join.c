@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/qp-join.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/qp.h"
+#include "base/buf.h"
+#include "base/text.h"
+
+/* Every queue pair of every host, by its number. */
+struct entry {
+	uint32_t lqpn;
+	int host;
+	size_t qp;
+};
+
+/* Which device has a GID. */
+struct owner {
+	uint8_t gid[16];
+	int host, dev;
+};
+
+struct join {
+	const struct rd_join_host *hosts;
+	size_t n;
+	struct entry *entries;
+	size_t n_entries;
+	struct owner *owners;
+	size_t n_owners, cap_owners;
+	bool **done; /* [host][qp]: stands in a pair already */
+	struct rd_qp_pairs *pairs;
+};
+
+/* What was found for one queue pair. */
+struct found {
+	const struct entry *mutual, *other; /* the last one that points back; that does not */
+	size_t n_mutual, n_other;
+	bool by_gid;   /* the peer's GID says on which device it is */
+	int host, dev; /* of that device; host -1: nobody's that was captured */
+	size_t n_owners;
+};
+
+static const struct rd_qp *qp_of(const struct join *join, const struct entry *entry)
+{
+	return &join->hosts[entry->host].res->qps[entry->qp];
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->lqpn != y->lqpn)
+		return x->lqpn < y->lqpn ? -1 : 1;
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	return x->qp < y->qp ? -1 : x->qp > y->qp;
+}
+
+static int compare_owners(const void *a, const void *b)
+{
+	return memcmp(((const struct owner *)a)->gid, ((const struct owner *)b)->gid, 16);
+}
+
+static int index_gids(struct join *join, int h)
+{
+	const struct rd_host *host = join->hosts[h].host;
+
+	for (size_t p = 0; host && p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+		int dev = rd_res_find_dev(join->hosts[h].res, host->ibdevs[port->ibdev].name);
+
+		for (size_t g = 0; dev >= 0 && g < port->n_gids; g++) {
+			if (rd_grow(&join->owners, &join->cap_owners, join->n_owners + 1, sizeof(*join->owners)) < 0)
+				return -ENOMEM;
+			memcpy(join->owners[join->n_owners].gid, port->gids[g].raw, 16);
+			join->owners[join->n_owners].host = h;
+			join->owners[join->n_owners++].dev = dev;
+		}
+	}
+	return 0;
+}
+
+static int build(struct join *join)
+{
+	size_t all = 0, at = 0;
+	int r = 0;
+
+	for (size_t h = 0; h < join->n; h++)
+		all += join->hosts[h].res->n_qps;
+	join->entries = calloc(all + 1, sizeof(*join->entries));
+	join->done = calloc(join->n + 1, sizeof(*join->done));
+	if (!join->entries || !join->done)
+		return -ENOMEM;
+	for (size_t h = 0; h < join->n && !r; h++) {
+		const struct rd_res *res = join->hosts[h].res;
+
+		join->done[h] = calloc(res->n_qps + 1, sizeof(**join->done));
+		if (!join->done[h])
+			return -ENOMEM;
+		for (size_t i = 0; i < res->n_qps; i++)
+			join->entries[at++] = (struct entry){ res->qps[i].lqpn.v, (int)h, i };
+		r = index_gids(join, (int)h);
+	}
+	join->n_entries = all;
+	qsort(join->entries, all, sizeof(*join->entries), compare_entries);
+	if (join->n_owners > 0)
+		qsort(join->owners, join->n_owners, sizeof(*join->owners), compare_owners);
+	return r;
+}
+
+static void release(struct join *join)
+{
+	for (size_t h = 0; join->done && h < join->n; h++)
+		free(join->done[h]);
+	free(join->done);
+	free(join->entries);
+	free(join->owners);
+}
+
+/* The first of those with this GID; *n of them. */
+static const struct owner *owners_of(const struct join *join, const uint8_t *gid, size_t *n)
+{
+	size_t low = 0, high = join->n_owners;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (memcmp(join->owners[middle].gid, gid, 16) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (*n = 0; low + *n < join->n_owners && memcmp(join->owners[low + *n].gid, gid, 16) == 0; ++*n)
+		;
+	return *n ? &join->owners[low] : NULL;
+}
+
+static bool has_gid(const struct join *join, const uint8_t *gid, int host, int dev)
+{
+	size_t n;
+	const struct owner *owner = owners_of(join, gid, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (owner[i].host == host && owner[i].dev == dev)
+			return true;
+	return false;
+}
+
+/* Whether `to` can be what `from` is connected to, as far as GIDs are known. */
+static bool can_be(const struct join *join, const struct rd_qp *from, const struct entry *to)
+{
+	return !from->has_peer_gid || has_gid(join, from->peer_gid, to->host, qp_of(join, to)->dev);
+}
+
+static bool names_peer(const struct rd_qp *qp)
+{
+	return rd_qp_is_connected_type(qp) && qp->rqpn.known == RD_OK && qp->state.known == RD_OK &&
+	       qp->state.v >= RD_QPS_RTR && (qp->rqpn.v != 0 || qp->has_peer_gid);
+}
+
+static void look_for(const struct join *join, const struct entry *from, struct found *ret)
+{
+	const struct rd_qp *qp = qp_of(join, from);
+	size_t low = 0, high = join->n_entries;
+
+	*ret = (struct found){ .host = -1, .dev = -1 };
+	if (qp->has_peer_gid) {
+		const struct owner *owner = owners_of(join, qp->peer_gid, &ret->n_owners);
+
+		ret->by_gid = true;
+		if (owner) {
+			ret->host = owner->host;
+			ret->dev = owner->dev;
+		}
+	}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (join->entries[middle].lqpn < qp->rqpn.v)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < join->n_entries && join->entries[low].lqpn == qp->rqpn.v; low++) {
+		const struct entry *to = &join->entries[low];
+		const struct rd_qp *other = qp_of(join, to);
+		bool self = to->host == from->host && to->qp == from->qp;
+
+		/* One that is connected with itself says so by its GID. */
+		if ((self && !qp->has_peer_gid) || !can_be(join, qp, to) ||
+		    (other->type.known == RD_OK && other->type.v != qp->type.v))
+			continue;
+		if (names_peer(other) && other->rqpn.v == qp->lqpn.v && can_be(join, other, from)) {
+			ret->mutual = to;
+			ret->n_mutual++;
+		} else {
+			ret->other = to;
+			ret->n_other++;
+		}
+	}
+}
+
+/* Whether all queue pairs of the device are in the capture; `why` not, if not. */
+static bool device_is_whole(const struct join *join, int host, int dev, const char **why)
+{
+	const struct rd_res_dev *of = &join->hosts[host].res->devs[dev];
+
+	if (of->gaps[RD_RES_QP].code || of->gaps[RD_RES_QP].damaged || of->used[RD_RES_QP].known != RD_OK ||
+	    of->listed[RD_RES_QP] < of->used[RD_RES_QP].v)
+		*why = "not all queue pairs of its device were captured";
+	else if (rd_res_dev_hides_qps(of))
+		*why = "it may have been made through DEVX, which the kernel keeps no account of";
+	else
+		return true;
+	return false;
+}
+
+static int add(struct join *join, const struct entry *a, const struct entry *b, enum rd_join_verdict verdict,
+	       char *reason)
+{
+	struct rd_qp_pairs *pairs = join->pairs;
+
+	if (!reason || rd_grow(&pairs->v, &pairs->cap, pairs->n + 1, sizeof(*pairs->v)) < 0) {
+		free(reason);
+		return -ENOMEM;
+	}
+	pairs->v[pairs->n++] = (struct rd_qp_pair){
+		.a = { a->host, a->qp },
+		.b = { b ? b->host : -1, b ? b->qp : 0 },
+		.verdict = verdict,
+		.reason = reason,
+	};
+	pairs->count[verdict]++;
+	join->done[a->host][a->qp] = true;
+	return 0;
+}
+
+static const char *state_of(const struct rd_qp *qp)
+{
+	const char *name = qp->state.known == RD_OK ? rd_qp_state_name(qp->state.v) : NULL;
+
+	return name ? name : "a state that is not known";
+}
+
+static const char *job_of(const struct join *join, const struct entry *entry)
+{
+	const struct rd_qp *qp = qp_of(join, entry);
+
+	return qp->proc >= 0 ? join->hosts[entry->host].res->procs[qp->proc].job : NULL;
+}
+
+/* Numbers alone can meet by chance: drivers begin to count at the same number on every host. */
+static bool is_proof(const struct join *join, const struct entry *a, const struct entry *b)
+{
+	const char *job = job_of(join, a), *other = job_of(join, b);
+
+	/* Of the same job, whatever the step. */
+	return qp_of(join, a)->has_peer_gid || qp_of(join, b)->has_peer_gid ||
+	       (job && other && strcspn(job, ".") == strcspn(other, ".") && strncmp(job, other, strcspn(job, ".")) == 0);
+}
+
+/* The two point to each other. */
+static int add_mutual(struct join *join, const struct entry *a, const struct found *found)
+{
+	const struct entry *b = found->mutual;
+	const struct rd_qp *x = qp_of(join, a), *y = qp_of(join, b);
+	bool gids = x->has_peer_gid || y->has_peer_gid;
+
+	join->done[b->host][b->qp] = true;
+	if ((rd_qp_has_failed(x) || rd_qp_has_failed(y)) && !is_proof(join, a, b))
+		return add(join, a, b, RD_JOIN_AMBIGUOUS,
+			   rd_text("%s here, %s there, but only numbers say that they belong together", state_of(x),
+				   state_of(y)));
+	if (rd_qp_has_failed(x) || rd_qp_has_failed(y))
+		return add(join, a, b, RD_JOIN_HALF_OPEN, rd_text("%s here, %s there", state_of(x), state_of(y)));
+	if (x->seen && y->seen && x->seen->path_mtu.known == RD_OK && y->seen->path_mtu.known == RD_OK &&
+	    x->seen->path_mtu.v != y->seen->path_mtu.v)
+		return add(join, a, b, RD_JOIN_MISMATCH,
+			   rd_text("path MTU %u here, %u there", x->seen->path_mtu.v, y->seen->path_mtu.v));
+	return add(join, a, b, RD_JOIN_CONNECTED, rd_text("%s", gids ? "numbers and GIDs" : "numbers; no GID is known"));
+}
+
+/* The GID says where it must be. */
+static int add_by_gid(struct join *join, const struct entry *a, const struct found *found)
+{
+	const struct rd_qp *x = qp_of(join, a), *y = found->other ? qp_of(join, found->other) : NULL;
+	const char *why = NULL;
+
+	if (found->n_owners == 0)
+		return add(join, a, NULL, RD_JOIN_NOT_VISIBLE, rd_text("no host that was captured has the peer's GID"));
+	if (found->n_owners > 1 || found->n_other > 1)
+		return add(join, a, NULL, RD_JOIN_AMBIGUOUS,
+			   rd_text("%zu devices have the peer's GID", found->n_owners));
+	if (y && y->state.known != RD_OK)
+		return add(join, a, found->other, RD_JOIN_NOT_VISIBLE,
+			   rd_text("the peer's device does not say its state"));
+	if (y && (y->state.v < RD_QPS_RTR || rd_qp_has_failed(y)))
+		return add(join, a, found->other, RD_JOIN_HALF_OPEN, rd_text("the peer is in %s", state_of(y)));
+	if (y)
+		return add(join, a, found->other, RD_JOIN_MISMATCH,
+			   rd_text("the peer points to QP %u, not to %u", y->rqpn.v, x->lqpn.v));
+	if (!device_is_whole(join, found->host, found->dev, &why))
+		return add(join, a, NULL, RD_JOIN_NOT_VISIBLE, rd_text("%s", why));
+	return add(join, a, NULL, RD_JOIN_HALF_OPEN,
+		   rd_text("%s %s has no QP %u any more", join->hosts[found->host].name,
+			   join->hosts[found->host].res->devs[found->dev].name, x->rqpn.v));
+}
+
+static int judge(struct join *join, const struct entry *a)
+{
+	struct found found, back;
+
+	look_for(join, a, &found);
+	if (found.n_mutual == 1) {
+		/* The only one for us; are we the only one for it? */
+		look_for(join, found.mutual, &back);
+		if (back.n_mutual == 1)
+			return add_mutual(join, a, &found);
+		found.n_mutual = back.n_mutual;
+	}
+	if (found.n_mutual > 1)
+		return add(join, a, NULL, RD_JOIN_AMBIGUOUS,
+			   rd_text("%zu queue pairs have numbers that fit, and no GID decides", found.n_mutual));
+	if (found.by_gid)
+		return add_by_gid(join, a, &found);
+	return add(join, a, NULL, RD_JOIN_NOT_VISIBLE,
+		   rd_text("%s", found.n_other ?
+					 "queue pairs of that number point elsewhere, and the peer's GID is not known" :
+					 "no queue pair of that number was captured"));
+}
+
+int rd_qp_join(const struct rd_join_host *hosts, size_t n, struct rd_qp_pairs *ret)
+{
+	struct join join = { .hosts = hosts, .n = n, .pairs = ret };
+	int r;
+
+	*ret = (struct rd_qp_pairs){ 0 };
+	r = build(&join);
+	for (size_t h = 0; h < n && !r; h++)
+		for (size_t i = 0; i < hosts[h].res->n_qps && !r; i++) {
+			const struct entry entry = { hosts[h].res->qps[i].lqpn.v, (int)h, i };
+
+			if (!join.done[h][i] && names_peer(&hosts[h].res->qps[i]))
+				r = judge(&join, &entry);
+		}
+	release(&join);
+	return r;
+}
+
+static void name_end(const struct rd_join_host *hosts, const struct rd_qp_end *end, struct rd_buf *out)
+{
+	const struct rd_res *res = hosts[end->host].res;
+
+	rd_buf_printf(out, "%s %s QP %u", hosts[end->host].name, res->devs[res->qps[end->qp].dev].name,
+		      res->qps[end->qp].lqpn.v);
+}
+
+int rd_qp_join_remarks(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs, struct rd_remarks *remarks)
+{
+	static const struct rd_remark kinds[RD_JOIN_VERDICTS] = {
+		[RD_JOIN_HALF_OPEN] = { .id = "qp-half-open",
+					.gravity = RD_REMARK_CRITICAL,
+					.title = "one end is connected, the other is not",
+					.why = "Who waits for this peer waits until its retries are spent, or for ever." },
+		[RD_JOIN_MISMATCH] = { .id = "qp-mismatch",
+				       .gravity = RD_REMARK_CRITICAL,
+				       .title = "the two ends do not agree",
+				       .why = "Packets go to a queue pair that expects them from another." },
+		[RD_JOIN_AMBIGUOUS] = { .id = "qp-ambiguous",
+					.gravity = RD_REMARK_UNKNOWN,
+					.title = "the other end cannot be told",
+					.why = "Numbers are unique on one device only." },
+		[RD_JOIN_NOT_VISIBLE] = { .id = "peer-not-visible",
+					  .gravity = RD_REMARK_UNKNOWN,
+					  .title = "the other end was not captured",
+					  .why = "Nothing can be said about these." },
+	};
+	int r = 0;
+
+	for (int kind = RD_JOIN_HALF_OPEN; kind < RD_JOIN_VERDICTS && !r; kind++) {
+		_cleanup_buf_ struct rd_buf names = { 0 };
+		struct rd_remark remark = kinds[kind];
+		size_t shown = 0;
+
+		if (pairs->count[kind] == 0)
+			continue;
+		for (size_t i = 0; i < pairs->n && shown < 3; i++) {
+			if ((int)pairs->v[i].verdict != kind)
+				continue;
+			rd_buf_str(&names, shown++ ? ", " : "");
+			name_end(hosts, &pairs->v[i].a, &names);
+		}
+		remark.subject = names.data && !names.failed ? strdup(names.data) : NULL;
+		remark.observed = rd_text("%zu of %zu pairs", pairs->count[kind], pairs->n);
+		remark.fix = strdup(
+			remark.gravity == RD_REMARK_CRITICAL ?
+				"look at the end that is not connected: rdmadiag qp-state --trace there" :
+				"join the captures of all hosts of the job, taken while rdma_cm or a recorder knows the peers");
+		r = rd_remark_add(remarks, &remark);
+	}
+	return r;
+}
