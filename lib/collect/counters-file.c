@@ -53,20 +53,39 @@ static bool is_refusal(int code)
 	return code == EINVAL || code == EIO || code == EREMOTEIO || code == EOPNOTSUPP;
 }
 
-static void read_one(struct rd_counter_reader *reader, const char *path, struct rd_counter_value *value)
+/* The file's path is needed only where it is not open yet. */
+static int read_text(struct rd_counter_reader *reader, const struct rd_counter_read *read, uint32_t i, char *text,
+		     size_t size)
 {
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	struct rd_err err = { 0 };
-	int r = rd_read_file(reader->fs.src, path, &bytes, &err);
+	struct rd_source *src = reader->fs.src;
+	uint32_t *slot = &read->slots[i];
+	char path[512];
+	int r = *slot ? rd_read_again(src, NULL, slot, text, size) : -ESTALE;
+
+	if (r != -ESTALE)
+		return r;
+	snprintf(path, sizeof(path), "%s/%s", read->object, reader->set.counters[read->first + i].name);
+	return rd_read_again(src, path, slot, text, size);
+}
+
+static void read_one(struct rd_counter_reader *reader, const struct rd_counter_read *read, uint32_t i,
+		     struct rd_counter_value *value)
+{
+	char text[64];
+	int r = read_text(reader, read, i, text, sizeof(text));
 
 	if (r < 0) {
+		struct rd_err err = { 0 };
+
 		value->known = r == -EACCES || r == -EPERM ? RD_DENIED : RD_ABSENT;
 		value->code = -r;
-		if (value->known == RD_DENIED)
-			rd_errlist_add(reader->fs.errors, &err);
+		if (value->known != RD_DENIED)
+			return;
+		rd_err_set(&err, -r, reader->set.counters[read->first + i].name, "cannot read, in %s", read->object);
+		rd_errlist_add(reader->fs.errors, &err);
 		return;
 	}
-	if (rd_counter_parse((char *)bytes.data, &value->v) < 0)
+	if (rd_counter_parse(text, &value->v) < 0)
 		value->code = RD_COUNTER_NO_NUMBER;
 	else
 		value->known = RD_OK;
@@ -77,14 +96,17 @@ int rd_counters_read_files(struct rd_counter_reader *reader, struct rd_counter_r
 {
 	const char *driver = reader->set.ports[read->port].driver;
 	bool counting = driver && strcmp(driver, "mlx5") == 0;
-	char path[512];
+
+	if (!read->slots)
+		read->slots = calloc(read->n, sizeof(*read->slots));
+	if (!read->slots)
+		return -ENOMEM;
 
 	read->refused = 0;
 	for (uint32_t i = 0; i < read->n; i++) {
 		struct rd_counter_value *value = &sample->values[read->first + i];
 
-		snprintf(path, sizeof(path), "%s/%s", read->object, reader->set.counters[read->first + i].name);
-		read_one(reader, path, value);
+		read_one(reader, read, i, value);
 		if (value->known == RD_OK || !is_refusal(value->code))
 			counting = false;
 		if (!counting || ++read->refused < REFUSALS)

@@ -23,6 +23,7 @@ struct rd_counter_read {
 	enum rd_counter_how how;
 	uint32_t port;	   /* index in the set */
 	uint32_t first, n; /* of the set's counters */
+	uint32_t *slots;   /* of RD_HOW_FILES: as rd_read_again has them; owned */
 	char *object;	   /* folder, or the interface's name */
 	uint32_t ibdev;	   /* the kernel's number of the RDMA device */
 	unsigned refused;  /* files in a row, with none that could be read before */
@@ -36,6 +37,8 @@ struct rd_counter_reader {
 	struct rd_counter_set set;
 	struct rd_counter_read *reads;
 	size_t n_reads, cap_reads;
+	uint32_t *states; /* of each port: its state, as rd_read_again has it */
+	uint32_t boot_id; /* likewise */
 	uint16_t ethtool; /* the family's number; 0: there is none */
 	uint64_t devices; /* hash of the names in /sys/class/infiniband */
 	bool changed;	  /* found out while reading: another look would find other counters */

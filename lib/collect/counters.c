@@ -25,10 +25,16 @@ struct rd_counter_read *rd_counter_read_begin(struct rd_counter_reader *reader, 
 	return read;
 }
 
+static void read_deinit(struct rd_counter_read *read)
+{
+	free(read->object);
+	free(read->slots);
+}
+
 void rd_counter_read_end(struct rd_counter_reader *reader)
 {
 	if (reader->reads[reader->n_reads - 1].n == 0)
-		free(reader->reads[--reader->n_reads].object);
+		read_deinit(&reader->reads[--reader->n_reads]);
 }
 
 int rd_counter_read_add(struct rd_counter_reader *reader, enum rd_counter_group group, const char *name,
@@ -238,7 +244,7 @@ static void forget_from(struct rd_counter_reader *reader, size_t first)
 		free(counter->name);
 		free(counter->netdev);
 	}
-	free(reader->reads[--reader->n_reads].object);
+	read_deinit(&reader->reads[--reader->n_reads]);
 }
 
 static void forget_port(struct rd_counter_set *set)
@@ -322,6 +328,10 @@ int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_c
 		rd_genl_family(src, ETHTOOL_GENL_NAME, &reader->ethtool, NULL);
 		reader->devices = hash_devices(&reader->fs);
 		r = find_all(reader, &host);
+		if (!r) {
+			reader->states = calloc(reader->set.n_ports + 1, sizeof(*reader->states));
+			r = reader->states ? 0 : -ENOMEM;
+		}
 		if (r < 0)
 			rd_err_set(err, -r, "counters", "cannot keep them");
 	}
@@ -340,8 +350,9 @@ void rd_counter_reader_destroy(struct rd_counter_reader *reader)
 	if (!reader)
 		return;
 	for (size_t i = 0; i < reader->n_reads; i++)
-		free(reader->reads[i].object);
+		read_deinit(&reader->reads[i]);
 	free(reader->reads);
+	free(reader->states);
 	rd_counter_set_deinit(&reader->set);
 	free(reader);
 }
@@ -352,13 +363,14 @@ struct rd_counter_set *rd_counter_reader_set(struct rd_counter_reader *reader)
 }
 
 /* "4: ACTIVE" */
-static void read_state(struct rd_counter_reader *reader, const struct rd_counter_port *port,
+static void read_state(struct rd_counter_reader *reader, const struct rd_counter_port *port, uint32_t *slot,
 		       struct rd_counter_state *state)
 {
-	_cleanup_free_ char *text = NULL;
 	struct rd_source *src = reader->fs.src;
-	char path[256];
+	char path[256], text[32];
 	const char *word;
+	size_t n;
+	int r;
 
 	if (port->port)
 		snprintf(path, sizeof(path), RD_IB "/%s/ports/%u", port->ibdev, port->port);
@@ -371,11 +383,15 @@ static void read_state(struct rd_counter_reader *reader, const struct rd_counter
 		state->there = state->instance != 0;
 		return;
 	}
-	text = rd_sysfs_text(&reader->fs, NULL, "%s/state", path);
-	state->there = text || state->instance;
-	word = text ? strchr(text, ':') : NULL;
-	if (word)
-		snprintf(state->state, sizeof(state->state), "%s", word + 1 + strspn(word + 1, " "));
+	n = strlen(path);
+	snprintf(path + n, sizeof(path) - n, "/state");
+	r = rd_read_again(src, path, slot, text, sizeof(text));
+	state->there = r >= 0 || state->instance;
+	word = r >= 0 ? strchr(text, ':') : NULL;
+	if (!word)
+		return;
+	word += 1 + strspn(word + 1, " ");
+	snprintf(state->state, sizeof(state->state), "%.*s", (int)strcspn(word, " \n"), word);
 }
 
 static int read_values(struct rd_counter_reader *reader, struct rd_counter_read *read, struct rd_counter_sample *sample)
@@ -395,17 +411,25 @@ static int read_values(struct rd_counter_reader *reader, struct rd_counter_read 
 	}
 }
 
+static void read_boot_id(struct rd_counter_reader *reader, struct rd_counter_sample *sample)
+{
+	char text[64] = "";
+
+	if (rd_read_again(reader->fs.src, "/proc/sys/kernel/random/boot_id", &reader->boot_id, text, sizeof(text)) < 0)
+		text[0] = '\0';
+	snprintf(sample->boot_id, sizeof(sample->boot_id), "%.*s", (int)strcspn(text, "\n"), text);
+}
+
 int rd_counter_reader_sample(struct rd_counter_reader *reader, struct rd_counter_sample *sample, struct rd_err *err)
 {
-	_cleanup_free_ char *boot = rd_sysfs_text(&reader->fs, NULL, "/proc/sys/kernel/random/boot_id");
 	struct rd_source *src = reader->fs.src;
 	int r = rd_counter_sample_fit(sample, &reader->set);
 
 	sample->realtime_ns = src->ops->now(src, CLOCK_REALTIME);
 	sample->monotonic_ns = src->ops->now(src, CLOCK_MONOTONIC);
-	snprintf(sample->boot_id, sizeof(sample->boot_id), "%s", boot ? boot : "");
+	read_boot_id(reader, sample);
 	for (size_t i = 0; !r && i < reader->set.n_ports; i++)
-		read_state(reader, &reader->set.ports[i], &sample->states[i]);
+		read_state(reader, &reader->set.ports[i], &reader->states[i], &sample->states[i]);
 	for (size_t i = 0; !r && i < reader->n_reads; i++)
 		r = read_values(reader, &reader->reads[i], sample);
 	if (r < 0)

@@ -148,31 +148,39 @@ static int live_read_file(struct rd_source *src, const char *path, struct rd_byt
 	return 0;
 }
 
+static ssize_t read_from_start(int fd, char *ret, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = pread(fd, ret, size - 1, 0);
+	while (n < 0 && errno == EINTR);
+	ret[n > 0 ? n : 0] = '\0';
+	return n < 0 ? -errno : n;
+}
+
+/* A device that was registered anew has new files: those of the old one answer ENODEV. */
 static int live_read_again(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size)
 {
 	struct live *live = live_of(src);
 	int fd = rd_kept_fd(&live->kept, *slot), r;
-	ssize_t n;
 
-	if (fd < 0) {
-		fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-		if (fd < 0)
-			return fd;
-		if (rd_kept_has_room(&live->kept)) {
-			r = rd_kept_add(&live->kept, fd, slot);
-			if (r < 0)
-				return r;
-		}
-	}
-	do
-		n = pread(fd, ret, size - 1, 0);
-	while (n < 0 && errno == EINTR);
-	r = n < 0 ? -errno : (int)n;
-	if (rd_kept_fd(&live->kept, *slot) != fd)
-		close(fd);
-	else if (r == -ENODEV)
+	if (fd >= 0) {
+		r = (int)read_from_start(fd, ret, size);
+		if (r != -ENODEV)
+			return r;
 		rd_kept_drop(&live->kept, *slot);
-	ret[r > 0 ? r : 0] = '\0';
+	}
+	if (!path)
+		return -ESTALE;
+	fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return fd;
+	r = (int)read_from_start(fd, ret, size);
+	if (!rd_kept_has_room(&live->kept))
+		close(fd);
+	else if (rd_kept_add(&live->kept, fd, slot) < 0)
+		return -ENOMEM;
 	return r;
 }
 

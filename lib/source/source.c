@@ -55,6 +55,8 @@ int rd_read_again(struct rd_source *src, const char *path, uint32_t *slot, char 
 
 	if (src->ops->read_again)
 		return src->ops->read_again(src, path, slot, ret, size);
+	if (!path)
+		return -ESTALE;
 	r = rd_read_file(src, path, &bytes, NULL);
 	if (r < 0)
 		return r;

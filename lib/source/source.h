@@ -90,7 +90,8 @@ static inline int rd_read_file(struct rd_source *src, const char *path, struct r
 /*
  * Reads a small file that is going to be read many times, without looking its path up each time. `*slot` is 0 before the
  * first read and then the source's; a caller keeps one for each file. `ret` gets up to size - 1 bytes and a NUL. Returns
- * how many, or -errno: of a device that has gone -ENODEV, and the next read looks for the path again.
+ * how many, or -errno: of a device that has gone -ENODEV, and the next read looks for the path again. `path` may be NULL
+ * once there is a slot: -ESTALE then asks for it.
  */
 int rd_read_again(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size);
 
