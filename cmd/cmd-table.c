@@ -5,6 +5,7 @@ extern const struct rd_cmd rd_cmd_trace_errno;
 extern const struct rd_cmd rd_cmd_qp_state;
 extern const struct rd_cmd rd_cmd_nic_map;
 extern const struct rd_cmd rd_cmd_topo_check;
+extern const struct rd_cmd rd_cmd_check;
 extern const struct rd_cmd rd_cmd_counters;
 extern const struct rd_cmd rd_cmd_capture;
 extern const struct rd_cmd rd_cmd_diff;
@@ -16,6 +17,7 @@ const struct rd_cmd *const rd_commands[] = {
 	&rd_cmd_qp_state,
 	&rd_cmd_nic_map,
 	&rd_cmd_topo_check,
+	&rd_cmd_check,
 	&rd_cmd_counters,
 	&rd_cmd_capture,
 	&rd_cmd_diff,

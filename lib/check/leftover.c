@@ -6,6 +6,7 @@
 #include "check/rules.h"
 #include "model/host.h"
 #include "model/qp.h"
+#include "model/remark.h"
 
 /* The special queue pairs and what the kernel uses itself are nobody's leftovers. */
 static bool of_a_program(const struct rd_qp *qp)
@@ -97,6 +98,36 @@ static void run_answers(const struct rd_check_input *in, struct rd_check_out *ou
 			      in->stalls->v[0].object),
 		      rd_text("an answer within milliseconds"));
 }
+
+static void run_moved(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	rd_check_skip(out, "nothing to compare with (rdmadiag check --since FILE)");
+	if (!in->moved)
+		return;
+	for (size_t i = 0; i < in->moved->n; i++) {
+		const struct rd_remark *remark = &in->moved->v[i];
+
+		if (remark->gravity == RD_REMARK_UNKNOWN)
+			rd_check_unknown(out, remark->subject, remark->observed ? remark->observed : remark->title);
+		else if (remark->gravity >= RD_REMARK_WARNING)
+			rd_check_bad(out, remark->gravity == RD_REMARK_CRITICAL ? RD_FAIL : RD_WARN, remark->subject,
+				     rd_text("%s%s%s", remark->title, remark->observed ? ": " : "",
+					     remark->observed ? remark->observed : ""),
+				     rd_text("%s", remark->expected ? remark->expected : "no such growth"),
+				     remark->fix ? strdup(remark->fix) : NULL);
+	}
+	rd_check_good(out, "counters");
+}
+
+const struct rd_check rd_check_moved = {
+	.id = "counters-moved",
+	.title = "Error counters grew since the earlier look",
+	.why = "a port that made errors during the job before will make them in the next one",
+	.fix = "rdmadiag counters --since FILE",
+	.needs = "all counters, now and in the file of --since",
+	.quick = true,
+	.run = run_moved,
+};
 
 const struct rd_check rd_check_leftovers = {
 	.id = "job-leftovers",

@@ -112,6 +112,7 @@ const struct rd_check *const rd_checks[] = {
 	&rd_check_klog_pcie,
 	/* A prologue's */
 	&rd_check_leftovers,
+	&rd_check_moved,
 	&rd_check_answers,
 };
 /* clang-format on */

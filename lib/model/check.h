@@ -17,6 +17,7 @@ struct rd_profile;
 struct rd_remarks;
 struct rd_res;
 struct rd_errlist;
+struct rd_remarks;
 
 /* From the best to the worst, as far as order matters. */
 enum rd_result {
@@ -40,6 +41,7 @@ struct rd_check_input {
 	const struct rd_remarks *job_env;     /* what is wrong with the settings of all jobs */
 	const struct rd_res *res;	      /* queue pairs and their owners */
 	const struct rd_errlist *stalls;      /* reads that gave no answer; NULL: nothing was read under a deadline */
+	const struct rd_remarks *moved;	      /* counters that moved since an earlier look; NULL: there was none */
 	bool exclusive;			      /* no other job should be on this host */
 };
 

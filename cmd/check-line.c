@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* check's line, and what -v shows below it. */
+#include "check-line.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_MAX_BYTES 512
+
+void check_look_deinit(struct check_look *look)
+{
+	checks_deinit(&look->checks);
+	rd_res_deinit(&look->res);
+	rd_remarks_deinit(&look->moved);
+	rd_source_closep(&look->guard);
+}
+
+void check_count(const struct check_look *look, struct check_numbers *ret)
+{
+	const struct rd_host *host = &look->checks.host;
+
+	*ret = (struct check_numbers){ .ports = host->n_ports };
+	for (size_t i = 0; i < look->checks.verdicts.n; i++)
+		ret->results[look->checks.verdicts.v[i].result]++;
+	for (size_t i = 0; i < host->n_ports; i++)
+		ret->active += rd_port_active(&host->ports[i]);
+}
+
+static void add_problem(const struct rd_verdict *verdict, struct rd_buf *out)
+{
+	const char *parts[] = { verdict->subject, verdict->check->title, verdict->observed };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(parts); i++) {
+		if (!parts[i])
+			continue;
+		rd_buf_str(out, i == 0 ? "" : ": ");
+		rd_buf_safe(out, parts[i], strlen(parts[i]));
+	}
+}
+
+/* "3 more: rule, rule" */
+static void add_others(const struct rd_verdicts *verdicts, struct rd_buf *out)
+{
+	const char *last = verdicts->v[0].check->id;
+	size_t n = 0;
+
+	for (size_t i = 1; i < verdicts->n && verdicts->v[i].result >= RD_WARN; i++)
+		n++;
+	if (n == 0)
+		return;
+	rd_buf_printf(out, "; %zu more:", n);
+	for (size_t i = 1; i <= n; i++) {
+		if (strcmp(verdicts->v[i].check->id, last) != 0)
+			rd_buf_printf(out, " %s", verdicts->v[i].check->id);
+		last = verdicts->v[i].check->id;
+	}
+}
+
+static const char *word(int status)
+{
+	static const char *const words[] = { "OK", "WARNING", "CRITICAL", "UNKNOWN" };
+
+	return words[status >= 0 && status <= 3 ? status : 3];
+}
+
+/* Whoever reads the line takes the first bar for the beginning of the performance data. */
+static void finish_text(struct rd_buf *text)
+{
+	if (text->failed || !text->data)
+		return;
+	if (text->len > LINE_MAX_BYTES) {
+		size_t end = LINE_MAX_BYTES;
+
+		while (end > 0 && (text->data[end] & 0xc0) == 0x80)
+			end--;
+		text->len = end;
+		text->data[end] = '\0';
+		rd_buf_str(text, "...");
+	}
+	for (char *p = text->data; (p = strchr(p, '|'));)
+		*p = '/';
+}
+
+void check_line(const struct check_look *look, const struct check_numbers *numbers, struct rd_buf *out)
+{
+	const struct rd_verdicts *verdicts = &look->checks.verdicts;
+	_cleanup_buf_ struct rd_buf text = { 0 };
+	int status = look->checks.report.status;
+	size_t unknown = numbers->results[RD_UNKNOWN];
+
+	rd_buf_printf(&text, "RDMA %s - ", word(status));
+	if (status == RD_EXIT_UNKNOWN) {
+		rd_buf_str(&text, look->no_rdma);
+	} else if (verdicts->n > 0 && verdicts->v[0].result >= RD_WARN) {
+		add_problem(&verdicts->v[0], &text);
+		add_others(verdicts, &text);
+	} else {
+		rd_buf_printf(&text, "%zu of %zu ports active, %zu rules passed", numbers->active, numbers->ports,
+			      numbers->results[RD_PASS]);
+	}
+	if (unknown)
+		rd_buf_printf(&text, ", %zu unknown", unknown);
+	finish_text(&text);
+	rd_buf_str(out, text.data ? text.data : "");
+	rd_buf_printf(
+		out,
+		" | failed=%zu;;0;0 warned=%zu;0;;0 unknown=%zu;;;0 passed=%zu;;;0 ports=%zu;;;0 active=%zu;;;0;%zu\n",
+		numbers->results[RD_FAIL], numbers->results[RD_WARN], unknown, numbers->results[RD_PASS],
+		numbers->ports, numbers->active, numbers->ports);
+	out->failed |= text.failed;
+}
+
+static void add_part(const char *before, const char *text, struct rd_buf *out)
+{
+	if (!text)
+		return;
+	rd_buf_str(out, before);
+	/* A bar begins performance data in long output, too. */
+	for (const char *p = text; *p;) {
+		size_t n = strcspn(p, "|");
+
+		rd_buf_safe(out, p, n);
+		if (p[n])
+			rd_buf_str(out, "/");
+		p += n + (p[n] != '\0');
+	}
+}
+
+void check_details(const struct check_look *look, struct rd_buf *out)
+{
+	const struct rd_verdicts *verdicts = &look->checks.verdicts;
+
+	for (size_t i = 0; i < verdicts->n; i++) {
+		const struct rd_verdict *verdict = &verdicts->v[i];
+
+		if (verdict->result <= RD_SKIP)
+			continue;
+		rd_buf_printf(out, "%s %s", rd_result_name(verdict->result), verdict->check->id);
+		add_part(": ", verdict->subject, out);
+		add_part(": ", verdict->observed, out);
+		add_part("; wanted: ", verdict->expected, out);
+		rd_buf_str(out, "\n");
+		if (verdict->result >= RD_WARN) {
+			add_part("  fix: ", verdict->fix ? verdict->fix : verdict->check->fix, out);
+			rd_buf_str(out, "\n");
+		}
+	}
+}
+
+void check_no_rdma(struct check_look *look)
+{
+	struct rd_err *err = &look->why;
+
+	if (look->checks.host.has_rdma) {
+		look->no_rdma = "there is no RDMA device (is the NIC's driver loaded?)";
+		rd_err_set(err, ENODEV, "/sys/class/infiniband", "there is no RDMA device to check");
+	} else {
+		look->no_rdma = "this host has no RDMA stack (modprobe ib_core, or the NIC's driver)";
+		rd_err_set(err, ENOENT, "/sys/class/infiniband", "this host has no RDMA stack");
+	}
+	rd_err_hint(err, "load the driver of the NIC; or read another host: --from BUNDLE");
+	rd_errlist_add(&look->checks.report.errors, err);
+	look->checks.report.status = RD_EXIT_UNKNOWN;
+}
+
+void check_failure(const struct rd_ctx *ctx, const struct rd_err *err)
+{
+	_cleanup_buf_ struct rd_buf text = { 0 };
+
+	if (ctx->globals.json)
+		return;
+	rd_buf_str(&text, "RDMA UNKNOWN - ");
+	rd_buf_safe(&text, err->object, strlen(err->object));
+	rd_buf_str(&text, ": ");
+	rd_buf_safe(&text, err->message, strlen(err->message));
+	finish_text(&text);
+	rd_buf_str(&text, "\n");
+	rd_out(&text);
+}

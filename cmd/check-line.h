@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of check share. */
+#ifndef RD_CMD_CHECK_LINE_H
+#define RD_CMD_CHECK_LINE_H
+
+#include "checks.h"
+#include "model/qp.h"
+#include "model/remark.h"
+
+struct check_opts {
+	const char *since;
+	double deadline; /* seconds */
+	bool exclusive;
+};
+
+struct check_look {
+	struct rd_source *guard; /* NULL: a bundle needs none */
+	struct checks checks;
+	struct rd_res res;
+	struct rd_remarks moved; /* of counters, with --since */
+	const char *no_rdma;	 /* why there is nothing to judge; static; NULL: there is */
+	struct rd_err why;	 /* the same at length */
+};
+void check_look_deinit(struct check_look *look);
+
+struct check_numbers {
+	size_t results[RD_FAIL + 1]; /* verdicts, by enum rd_result */
+	size_t ports, active;
+};
+void check_count(const struct check_look *look, struct check_numbers *ret);
+
+/* "RDMA CRITICAL - …|…": one line in the form of monitoring plugins, of at most 512 bytes before the performance data. */
+void check_line(const struct check_look *look, const struct check_numbers *numbers, struct rd_buf *out);
+
+/* The lines below it: what is wrong and what to do, what could not be told. */
+void check_details(const struct check_look *look, struct rd_buf *out);
+
+/* Without RDMA there is nothing to judge: notes why, and sets the status. */
+void check_no_rdma(struct check_look *look);
+
+/* Prints the line of a check that could not be made, for who reads only that. Not with --json. */
+void check_failure(const struct rd_ctx *ctx, const struct rd_err *err);
+
+#endif

@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+# check on a made-up host: the line, exit codes, the deadline. On kernels: tests/vm.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	export HOST=$BATS_FILE_TMPDIR/host
+	tests/bench/nic-map-tree "$HOST"
+}
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	RD=${RDMADIAG:-$PWD/build/rdmadiag}
+	export NO_COLOR=1
+}
+
+broken() {
+	cp -r "$HOST" "$BATS_TEST_TMPDIR/broken"
+	echo 8 >"$BATS_TEST_TMPDIR/broken/sys/bus/pci/devices/0000:15:00.0/current_link_width"
+	"$RD" --from "$BATS_TEST_TMPDIR/broken" check "$@"
+}
+
+@test "a host on which all is well: one line in the plugin form" {
+	run --separate-stderr "$RD" --from "$HOST" check
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[ -z "$stderr" ]
+	grep -qE "^RDMA OK - 12 of 12 ports active, [0-9]+ rules passed, [0-9]+ unknown \| failed=0;;0;0 warned=0;0;;0 unknown=[0-9]+;;;0 passed=[0-9]+;;;0 ports=12;;;0 active=12;;;0;12$" <<<"$output"
+}
+
+@test "a host on which something is broken: what, in the line; details with -v" {
+	run --separate-stderr broken
+	[ "$status" -eq 2 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ $output == "RDMA CRITICAL - "*"0000:15:00.0: A PCIe link has fewer lanes"*"x8"*" | failed=1;;0;0 "* ]]
+	# One bar, before the performance data.
+	[ "$(tr -cd '|' <<<"$output")" = "|" ]
+	rm -r "$BATS_TEST_TMPDIR/broken"
+	run --separate-stderr broken -v
+	[ "$status" -eq 2 ]
+	[[ ${lines[1]} == "fail pcie-link-width: 0000:15:00.0: mlx5_0: x8; wanted: x16"* ]]
+	[[ ${lines[2]} == "  fix: "* ]]
+	[ "$(grep -c '|' <<<"$output")" -eq 1 ]
+}
+
+@test "a document and metrics say the same" {
+	run broken --json
+	[ "$status" -eq 2 ]
+	jq -e '.schema == "rdmadiag/check/1" and .status == 2 and ([.checks[] | select(.result == "fail")] | length) == 1 and
+		all(.checks[]; has("id", "result", "subject", "observed", "expected", "why", "fix")) and
+		.findings[0].severity == "critical"' <<<"$output"
+	run "$RD" --from "$HOST" check --openmetrics
+	[ "$status" -eq 0 ]
+	[[ $output == *'rdmadiag_check_results{result="fail"} 0'* ]]
+	[[ $output == *'rdmadiag_check_ports{state="active"} 12'* ]]
+	run "$RD" --from "$HOST" --textfile "$BATS_TEST_TMPDIR/x.prom" check
+	[ "$status" -eq 0 ]
+	grep -q '^rdmadiag_check_ports{state="all"} 12' "$BATS_TEST_TMPDIR/x.prom"
+}
+
+@test "no RDMA, bad options, a damaged bundle: exit 3, and the line says UNKNOWN" {
+	mkdir -p "$BATS_TEST_TMPDIR/none/sys/class/net" "$BATS_TEST_TMPDIR/none/proc"
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/none" check
+	[ "$status" -eq 3 ]
+	[[ $output == "RDMA UNKNOWN - this host has no RDMA stack"* ]]
+	[[ $stderr == *"/sys/class/infiniband"*"try: "* ]]
+	for bad in "--deadline 0" "--deadline x" "--deadline 1e9" "--since" "operand"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr "$RD" --from "$HOST" check $bad
+		[ "$status" -eq 3 ]
+		[ -n "$stderr" ]
+	done
+	run --separate-stderr "$RD" --from "$HOST" check --since /nowhere
+	[ "$status" -eq 3 ]
+	[[ $output == "RDMA UNKNOWN - /nowhere: "* ]]
+}
+
+@test "a read that hangs: the rest is judged, it is named, and the deadline holds" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root for fanotify"
+	tests/hang /sys/devices/system/node/node0/cpulist >"$BATS_TEST_TMPDIR/hang" 3>&- &
+	hang=$!
+	for _ in $(seq 100); do
+		[ -s "$BATS_TEST_TMPDIR/hang" ] && break
+		sleep 0.05
+	done
+	if ! grep -q ready "$BATS_TEST_TMPDIR/hang"; then
+		wait "$hang" || skip "fanotify cannot hold files here: $(<"$BATS_TEST_TMPDIR/hang")"
+	fi
+	begin=${EPOCHREALTIME/./}
+	run --separate-stderr timeout 20 "$RD" check --deadline 2 -v
+	took=$((${EPOCHREALTIME/./} - begin))
+	kill "$hang"
+	wait "$hang" || :
+	[[ $output == *"warn host-answers: /sys/devices/system/node/node0/cpulist"* ]]
+	[ "$took" -lt 8000000 ]
+}
