@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyse/fabric-rates.h"
+#include "model/fabric-rates.h"
 #include "base/buf.h"
 #include "base/text.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyse/fabric-judge.h"
-#include "analyse/fabric-rates.h"
+#include "model/fabric-rates.h"
 #include "collect/topology.h"
 #include "fabric-text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What two readings of a port's counters say. */
-#ifndef RD_ANALYSE_FABRIC_RATES_H
-#define RD_ANALYSE_FABRIC_RATES_H
+#ifndef RD_MODEL_FABRIC_RATES_H
+#define RD_MODEL_FABRIC_RATES_H
 
 #include "model/fabric.h"
 

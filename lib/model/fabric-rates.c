@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/fabric-rates.h"
+#include "model/fabric-rates.h"
 
 #define TICK_OF_PORT 7 /* and not of a lane */
 
