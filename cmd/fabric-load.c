@@ -167,7 +167,10 @@ int fabric_walk(struct fabric_run *run, struct rd_err *err)
 	}
 	rd_fabric_deinit(&run->fabric);
 	run->fabric = found;
-	return name_nodes(run, err);
+	r = name_nodes(run, err);
+	if (!r && run->opts.divide)
+		r = run->opts.divide(run->opts.divide_arg, &run->fabric, err);
+	return r;
 }
 
 int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struct fabric_run *run, struct rd_err *err)

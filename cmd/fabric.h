@@ -13,6 +13,9 @@ struct fabric_opts {
 	const char *node_name_map; /* NULL: the usual one, if it is there */
 	unsigned window, per_lid, timeout_ms, walk_window;
 	RD_FIELD(unsigned) retries;
+	/* Called after each walk: may take ports out of the selection. NULL: all are asked. */
+	int (*divide)(void *arg, struct rd_fabric *fabric, struct rd_err *err);
+	void *divide_arg;
 };
 
 /* A network that is watched. */

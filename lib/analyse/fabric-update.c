@@ -21,7 +21,6 @@ static void move_port(struct rd_fabric_port *from, struct rd_fabric_port *to)
 	else if (from->lid != to->lid && from->lid && to->lid)
 		to->presence = RD_PORT_MOVED;
 	to->old_lid = to->presence == RD_PORT_MOVED ? from->lid : 0;
-	to->selected = to->selected && (from->selected || from->presence == RD_PORT_GONE);
 	move_counters(from, to);
 	/* What did not answer at the old LID may do so at the new one. */
 	if (to->presence == RD_PORT_MOVED)

@@ -33,10 +33,11 @@ enum {
 };
 enum { SH_HOST, SH_INDEX, SH_OF, SH_PORTS, SH_TOPOLOGY, SH_COLUMNS };
 enum { TOP_IBDEV, TOP_PORT, TOP_SM_LID, TOP_SWEEP, TOP_SHARD, TOP_COLUMNS };
+enum { BA_TOPOLOGY, BA_PORTS, BA_LATENCY, BA_KIND, BA_ATTRIBUTES, BA_WINDOW, BA_PER_LID, BA_COLUMNS };
 enum { PL_INDEX, PL_HOST, PL_FOUND, PL_PORTS, PL_SHARE, PL_OWN, PL_LEAF, PL_AGENTS, PL_SECONDS };
 
 static const struct rd_column spread_columns[SPREAD_COLUMNS], sweep_columns[SW_COLUMNS], shard_columns[SH_COLUMNS],
-	top_columns[TOP_COLUMNS];
+	top_columns[TOP_COLUMNS], basis_columns[BA_COLUMNS];
 
 static struct rd_section *make_spread(const char *key, const struct rd_fabric_spread *spread)
 {
@@ -143,10 +144,27 @@ int rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_show
 
 /* ---- the plan */
 
-int rd_report_plan(struct rd_report *report, const struct rd_shards *shards)
+int rd_report_plan(struct rd_report *report, const struct rd_shards *shards, const struct rd_plan_basis *basis)
 {
+	struct rd_section *top = rd_section_create("basis", basis_columns, BA_COLUMNS);
+	struct rd_row *head = top ? rd_section_add(top) : NULL;
+	char text[24];
 	struct rd_section *section = rd_section_create("plan", rd_plan_columns, RD_PLAN_COLUMNS);
 
+	snprintf(text, sizeof(text), "0x%016" PRIx64, shards->topology);
+	rd_row_str(head, BA_TOPOLOGY, text);
+	rd_row_uint(head, BA_PORTS, shards->ports);
+	rd_row_double(head, BA_LATENCY, basis->latency);
+	rd_row_str(head, BA_KIND, basis->measured ? "measured" : "assumed");
+	rd_row_uint(head, BA_ATTRIBUTES, basis->attributes);
+	rd_row_uint(head, BA_WINDOW, basis->window);
+	rd_row_uint(head, BA_PER_LID, basis->per_lid);
+	if (!head) {
+		rd_section_destroy(top);
+		rd_section_destroy(section);
+		return -ENOMEM;
+	}
+	report->scalars = top;
 	for (size_t i = 0; section && i < shards->n; i++) {
 		const struct rd_shard *shard = &shards->v[i];
 		struct rd_row *row = rd_section_add(section);
@@ -291,6 +309,16 @@ static const struct rd_column top_columns[TOP_COLUMNS] = {
 	[TOP_SM_LID] = { .key = "sm_lid", .type = RD_T_UINT, .help = "LID of the subnet manager" },
 	[TOP_SWEEP] = { .key = "sweep", .type = RD_T_OBJECT, .help = "how the sweep went" },
 	[TOP_SHARD] = { .key = "shard", .type = RD_T_OBJECT, .help = "share of this host" },
+};
+
+static const struct rd_column basis_columns[BA_COLUMNS] = {
+	[BA_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "what was divided: hosts with the same value divide alike" },
+	[BA_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports that are read by all together" },
+	[BA_LATENCY] = { .key = "latency_seconds", .type = RD_T_DOUBLE, .help = "from question to answer", .decimals = 6 },
+	[BA_KIND] = { .key = "latency_kind", .type = RD_T_STR, .help = "measured in this network, or assumed" },
+	[BA_ATTRIBUTES] = { .key = "attributes", .type = RD_T_UINT, .help = "questions a port" },
+	[BA_WINDOW] = { .key = "window", .type = RD_T_UINT, .help = "questions in flight, at most" },
+	[BA_PER_LID] = { .key = "per_lid_window", .type = RD_T_UINT, .help = "the same for one LID" },
 };
 
 const struct rd_column rd_plan_columns[RD_PLAN_COLUMNS] = {

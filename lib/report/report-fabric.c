@@ -135,8 +135,7 @@ static void add_rates(const struct rd_fabric *fabric, const struct rd_fabric_por
 		rd_row_double(row, RD_FAB_WAIT_TICKS, (double)ticks / seconds);
 }
 
-static void add_state(const struct rd_fabric *fabric, const struct rd_fabric_port *port, uint64_t now_ns,
-		      struct rd_row *row)
+static void add_state(const struct rd_fabric_port *port, uint64_t now_ns, struct rd_row *row)
 {
 	const char *speed = rd_link_speed_name(port->speed_active), *name;
 	char text[64];
@@ -162,7 +161,6 @@ static void add_state(const struct rd_fabric *fabric, const struct rd_fabric_por
 	}
 	if (!port->fresh || port->error)
 		rd_row_severity(row, RD_SEV_WARNING);
-	(void)fabric;
 }
 
 static void add_port(const struct rd_fabric_shown *shown, const struct rd_fabric_port *port, struct rd_section *section)
@@ -183,7 +181,7 @@ static void add_port(const struct rd_fabric_shown *shown, const struct rd_fabric
 		snprintf(label, sizeof(label), "%s/%u", rd_fabric_name(&fabric->nodes[peer->node]), peer->number);
 		rd_row_str(row, RD_FAB_PEER_LABEL, label);
 	}
-	add_state(fabric, port, shown->now_ns, row);
+	add_state(port, shown->now_ns, row);
 	add_rates(fabric, port, row);
 	add_errors(fabric, port, row);
 	if (!shown->values)
@@ -195,30 +193,16 @@ static void add_port(const struct rd_fabric_shown *shown, const struct rd_fabric
 		rd_row_sub(row, RD_FAB_DELTAS, make_counters(fabric, port, true));
 }
 
-static bool is_notable(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
-{
-	if (!port->fresh || port->error || port->error_status || port->presence != RD_PORT_PRESENT)
-		return true;
-	for (size_t i = 0; i < fabric->n_values; i++) {
-		struct rd_counter_value value;
-
-		if (is_error(i) && rd_fabric_value(fabric, port, i, &value) && value.v > 0)
-			return true;
-	}
-	return false;
-}
-
 static int report_ports(struct rd_report *report, const struct rd_fabric_shown *shown)
 {
 	struct rd_section *section = rd_section_create("ports", rd_fabric_columns, RD_FABRIC_COLUMNS);
 	const struct rd_fabric *fabric = shown->fabric;
 
 	for (size_t i = 0; section && i < fabric->n_ports; i++) {
-		const struct rd_fabric_port *port = &fabric->ports[i];
+		size_t at = shown->order ? shown->order[i] : i;
+		const struct rd_fabric_port *port = &fabric->ports[at];
 
-		if (!port->selected && port->presence != RD_PORT_GONE)
-			continue;
-		if (!shown->notable || is_notable(fabric, port))
+		if (shown->picked ? shown->picked[at] : port->selected || port->presence == RD_PORT_GONE)
 			add_port(shown, port, section);
 	}
 	return rd_report_add(report, section);

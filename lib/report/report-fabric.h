@@ -47,7 +47,8 @@ struct rd_fabric_shown {
 	const struct rd_fabric *fabric;
 	uint64_t now_ns;		/* of the clock of its ports */
 	bool values;			/* with all counters of each port, as JSON has them */
-	bool notable;			/* only ports that are worth a look: errors, not fresh, come or gone */
+	const bool *picked;		/* which ports to show; NULL: all that are asked, and those that are gone */
+	const size_t *order;		/* of the ports; NULL: as they stand */
 	const struct rd_shards *shards; /* NULL: all is read here */
 	size_t shard;			/* which of them is ours */
 	struct rd_fabric_spread sweeps;
@@ -67,9 +68,15 @@ struct rd_section *rd_report_fabric_port(const struct rd_fabric *fabric, const s
  * are not fresh are left out. */
 void rd_report_fabric_metrics(struct rd_report *report, const struct rd_fabric_shown *shown);
 
-/* Section plan: what each host reads, and how long that takes. 0 or -ENOMEM. */
+/* Section plan: what each host reads, and how long that takes; among the scalars what was divided and what was assumed.
+ * 0 or -ENOMEM. */
+struct rd_plan_basis {
+	double latency; /* seconds from question to answer */
+	bool measured;	/* in this network; else assumed */
+	unsigned attributes, window, per_lid;
+};
 enum { RD_PLAN_COLUMNS = 9 };
 extern const struct rd_column rd_plan_columns[RD_PLAN_COLUMNS];
-int rd_report_plan(struct rd_report *report, const struct rd_shards *shards);
+int rd_report_plan(struct rd_report *report, const struct rd_shards *shards, const struct rd_plan_basis *basis);
 
 #endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters --fabric: from the network to a report. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/fabric-compare.h"
+#include "fabric-cmd.h"
+#include "report/finding.h"
+
+int fabric_session_divide(struct fabric_session *s, const struct rd_fabric *fabric, struct rd_err *err)
+{
+	int r;
+
+	rd_shards_deinit(&s->shards);
+	s->shard = -1;
+	r = rd_shards_divide(fabric, s->hosts, s->hosts ? s->n_hosts : s->shard_n, &s->shards);
+	return r < 0 ? rd_err_set(err, -r, "network", "cannot divide its ports") : 0;
+}
+
+/* Which of the hosts of the list this one is: by the adapter that we sit at, else by the host's name. */
+static int find_self(struct fabric_session *s, const struct rd_fabric *fabric, struct rd_err *err)
+{
+	_cleanup_free_ char *name = NULL;
+
+	if (!s->hosts) {
+		s->shard = (ssize_t)s->shard_k - 1;
+		return 0;
+	}
+	if (fabric->self != RD_NONE)
+		s->shard = rd_shards_of_node(&s->shards, &fabric->nodes[fabric->ports[fabric->self].node]);
+	if (s->shard < 0 && rd_read_textf(s->ctx->source, &name, NULL, "/proc/sys/kernel/hostname") == 0)
+		s->shard = rd_shards_find(&s->shards, name);
+	if (s->shard >= 0)
+		return 0;
+	rd_err_set(err, ENOENT, s->cmd->shards, "this host (%s) is not in the list, so it has no share", name ? name : "?");
+	rd_err_hint(err, "add it on all hosts, or look at all shares: --plan");
+	return -ENOENT;
+}
+
+/* Leaves only our own share selected. */
+static int divide(void *arg, struct rd_fabric *fabric, struct rd_err *err)
+{
+	struct fabric_session *s = arg;
+	int r = fabric_session_divide(s, fabric, err);
+
+	if (!r)
+		r = find_self(s, fabric, err);
+	for (size_t i = 0; !r && i < fabric->n_ports; i++)
+		fabric->ports[i].selected = s->shards.owner[i] == s->shard;
+	return r;
+}
+
+int fabric_session_begin(struct fabric_session *s, struct rd_err *err)
+{
+	struct fabric_opts opts = s->cmd->engine;
+	int r;
+
+	if ((s->hosts || s->shard_n) && !s->cmd->plan) {
+		opts.divide = divide;
+		opts.divide_arg = s;
+	}
+	r = fabric_begin(s->ctx->source, &opts, &s->run, err);
+	/* Rates of waiting need to know in what it is counted. */
+	if (!r && (s->cmd->interval > 0 || s->cmd->live))
+		r = rd_fabric_ask_ticks(s->run.mads, &s->run.limits, &s->run.fabric, err);
+	return r;
+}
+
+int fabric_session_look(struct fabric_session *s, struct rd_err *err)
+{
+	int r = fabric_look(&s->run, err);
+
+	if (!r)
+		s->durations[s->n_durations++ % FABRIC_SWEEPS] = (double)s->run.fabric.sweep.duration_ns / 1e9;
+	return r;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of the latest FABRIC_SWEEPS. */
+static struct rd_fabric_spread spread_of(const struct fabric_session *s)
+{
+	size_t n = s->n_durations < FABRIC_SWEEPS ? s->n_durations : FABRIC_SWEEPS;
+	double sorted[FABRIC_SWEEPS];
+
+	if (n == 0)
+		return (struct rd_fabric_spread){ 0 };
+	memcpy(sorted, s->durations, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_size);
+	return (struct rd_fabric_spread){ sorted[0], sorted[n / 2], sorted[(n * 99) / 100], sorted[n - 1], n };
+}
+
+/* A sweep in which nobody answered tells nothing: exit 3, and no document that looks like health. */
+static bool tells_nothing(const struct rd_fabric *fabric)
+{
+	size_t asked = 0, fresh = 0;
+
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		asked += fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE;
+		fresh += fabric->ports[i].fresh;
+	}
+	return asked > 0 && fresh == 0;
+}
+
+static int judge(struct fabric_session *s, struct rd_report *report)
+{
+	struct rd_remarks remarks = { 0 };
+	int r = rd_fabric_judge(&s->run.fabric, &s->limits, &remarks);
+
+	if (!r && s->cmd->compare)
+		r = rd_fabric_compare(&s->plan, &s->run.fabric, &remarks);
+	if (!r && s->shard >= 0)
+		r = rd_shards_judge(&s->shards, &remarks);
+	if (!r)
+		r = rd_report_add_remarks(report, &remarks);
+	rd_remarks_deinit(&remarks);
+	if (r)
+		return r;
+	report->status = rd_report_judge(report);
+	if (report->status < RD_EXIT_CRITICAL && tells_nothing(&s->run.fabric)) {
+		struct rd_err err = { 0 };
+
+		rd_err_set(&err, ETIMEDOUT, "network", "no port answered a performance query");
+		rd_errlist_add(&report->errors, &err);
+		report->status = RD_EXIT_UNKNOWN;
+	}
+	return 0;
+}
+
+int fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, struct rd_report *report)
+{
+	struct rd_fabric_shown shown = {
+		.fabric = &s->run.fabric,
+		.now_ns = s->run.mads->ops->now(s->run.mads),
+		.values = s->ctx->globals.json,
+		.picked = picked,
+		.order = order,
+		.shards = s->shard >= 0 ? &s->shards : NULL,
+		.shard = s->shard >= 0 ? (size_t)s->shard : 0,
+		.sweeps = spread_of(s),
+		.missed = s->ticks.missed,
+	};
+	int r;
+
+	rd_answer_init(s->ctx, report);
+	r = judge(s, report);
+	if (!r)
+		r = rd_report_fabric(report, &shown);
+	if (!r && rd_metrics_wanted(s->ctx))
+		rd_report_fabric_metrics(report, &shown);
+	return r;
+}
+
+void fabric_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out)
+{
+	const struct rd_fabric *fabric = &s->run.fabric;
+	size_t fresh = 0, stale = 0, warnings = 0, criticals = 0;
+
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		fresh += fabric->ports[i].fresh;
+		stale += fabric->ports[i].selected && !fabric->ports[i].fresh;
+	}
+	for (size_t i = 0; i < report->n_findings; i++) {
+		warnings += report->findings[i].severity == RD_SEV_WARNING;
+		criticals += report->findings[i].severity == RD_SEV_CRITICAL;
+	}
+	rd_buf_printf(out, "fabric of %s:%u: ", fabric->ibdev, fabric->port);
+	rd_buf_printf(out, "%zu critical, %zu warning%s; %zu nodes, %zu ports read in %.3f s", criticals, warnings,
+		      warnings == 1 ? "" : "s", fabric->n_nodes, fresh, (double)fabric->sweep.duration_ns / 1e9);
+	if (stale)
+		rd_buf_printf(out, ", %zu NOT read", stale);
+	if (s->shard >= 0)
+		rd_buf_printf(out, "; share %zd of %zu", s->shard + 1, s->shards.n);
+	if (s->ticks.missed)
+		rd_buf_printf(out, "; %ju sweeps left out, the one before took too long", (uintmax_t)s->ticks.missed);
+}
