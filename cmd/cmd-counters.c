@@ -55,6 +55,10 @@ static int counters_option(struct rd_ctx *ctx, const struct rd_opt *opt, const c
 		{ "record", &opts->record, NULL },   { "until", &opts->until, NULL },
 	};
 
+	int r = fabric_cmd_option(&opts->fabric, opt->name, arg, err);
+
+	if (r)
+		return r < 0 ? r : 0;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(plain); i++) {
 		if (strcmp(opt->name, plain[i].name) != 0)
 			continue;
@@ -77,6 +81,8 @@ static int check_usage(const struct rd_ctx *ctx, const struct counters_opts *opt
 {
 	bool again = opts->interval > 0 || opts->live || opts->record || opts->until;
 
+	if (opts->fabric.used)
+		return rd_err_set(err, EINVAL, opts->fabric.used, "goes with --fabric");
 	if (opts->count && !again)
 		return rd_err_set(err, EINVAL, "--count", "goes with --interval");
 	if (again && (opts->since || opts->save))
@@ -179,7 +185,8 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
-	(void)argc;
+	if (opts->fabric.on)
+		return fabric_run(ctx, &opts->fabric, argc, argv);
 	if (check_usage(ctx, opts, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
 	r = counters_init(ctx, opts, &c, &err);
@@ -237,6 +244,7 @@ static const struct rd_opt counters_opts[] = {
 	{ "record", 0, "FILE", "write what moves to .csv, .jsonl, .json or .perfetto-trace", "file" },
 	{ "until", 0, "NAME>N", "wait until a counter has moved more than N times; N/s: a second", NULL },
 	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", NULL },
+	FABRIC_CMD_OPTS,
 	{ "explain", 0, "NAME", "say what a counter means (a pattern, too)", NULL },
 	{ 0 },
 };

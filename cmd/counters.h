@@ -7,6 +7,7 @@
 #include "analyse/meaning.h"
 #include "cmd.h"
 #include "collect/counters.h"
+#include "fabric-cmd.h"
 #include "report/report-counters.h"
 
 struct counters_opts {
@@ -16,6 +17,7 @@ struct counters_opts {
 	const char *filter, *save, *since, *thresholds, *explain, *record, *until;
 	double interval;     /* seconds; 0: none */
 	unsigned long count; /* 0: without end */
+	struct fabric_cmd fabric;
 };
 
 /* A moment with what it belongs to. */

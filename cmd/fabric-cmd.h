@@ -5,6 +5,7 @@
 
 #include "analyse/fabric-judge.h"
 #include "analyse/fabric-pick.h"
+#include "analyse/fabric-shard.h"
 #include "fabric.h"
 #include "report/report-fabric.h"
 #include "ticks.h"
@@ -18,8 +19,7 @@ struct fabric_cmd {
 	unsigned long count;
 };
 
-/* Rows for the command's table. --interval, --count, --live, --record and --thresholds it shares with the counters of the
- * host. */
+/* Rows for the command's table. --interval, --count, --live, --record and --fail it shares with the counters of the host. */
 #define FABRIC_CMD_OPTS                                                                                              \
 	{ "fabric", 0, NULL, "every port of the InfiniBand network instead of this host's", NULL },                  \
 		{ "all", 0, NULL, "with --fabric: also list the ports of which there is nothing to say", NULL },     \
@@ -28,8 +28,8 @@ struct fabric_cmd {
 		{ "topology", 0, "FILE", "with --plan or --compare: this topology instead of the network", "file" }, \
 		{ "shard", 0, "K/N", "with --fabric: read share K of N only", NULL },                                \
 		{ "shards", 0, "FILE", "with --fabric: share the ports among the hosts of this list", "file" },      \
-		{ "plan", 0, NULL, "with --shard or --shards: say who reads what, and end", NULL },                  \
-		FABRIC_ENGINE_OPTS
+		{ "thresholds", 0, "FILE", "with --fabric: these thresholds on top of the usual ones", "file" },     \
+		{ "plan", 0, NULL, "with --shard or --shards: say who reads what, and end", NULL }, FABRIC_ENGINE_OPTS
 
 /* Takes an option in: 1 if it is one of these, 0 if it is (also) somebody else's, -EINVAL. */
 int fabric_cmd_option(struct fabric_cmd *cmd, const char *name, const char *arg, struct rd_err *err);

@@ -149,11 +149,16 @@ static int name_nodes(struct fabric_run *run, struct rd_err *err)
 	return 0;
 }
 
+int fabric_subsets(const struct fabric_opts *opts, uint64_t *ret, struct rd_err *err)
+{
+	return rd_pma_subsets(opts->subsets ? opts->subsets : RD_PMA_DEFAULT_SUBSETS, ret, err);
+}
+
 int fabric_walk(struct fabric_run *run, struct rd_err *err)
 {
 	struct rd_fabric found;
 	uint64_t asked;
-	int r = rd_pma_subsets(run->opts.subsets ? run->opts.subsets : RD_PMA_DEFAULT_SUBSETS, &asked, err);
+	int r = fabric_subsets(&run->opts, &asked, err);
 
 	if (r < 0)
 		return r;

@@ -10,14 +10,6 @@
 
 #define SHARDS_MAX 1000000
 
-static int take_count(const char *arg, unsigned long *ret)
-{
-	char *end;
-
-	*ret = strtoul(arg, &end, 10);
-	return *end || *arg == '-' ? -EINVAL : 0; /* what is no number is refused by the command */
-}
-
 int fabric_cmd_option(struct fabric_cmd *cmd, const char *name, const char *arg, struct rd_err *err)
 {
 	const struct {
@@ -37,7 +29,7 @@ int fabric_cmd_option(struct fabric_cmd *cmd, const char *name, const char *arg,
 		{ "live", NULL, &cmd->live, true },
 		{ "fail", NULL, &cmd->fail, true },
 		{ "record", &cmd->record, NULL, true },
-		{ "thresholds", &cmd->thresholds, NULL, true },
+		{ "thresholds", &cmd->thresholds, NULL, false },
 	};
 	int r;
 
@@ -55,7 +47,7 @@ int fabric_cmd_option(struct fabric_cmd *cmd, const char *name, const char *arg,
 	if (strcmp(name, "interval") == 0)
 		return rd_ticks_parse(arg, &cmd->interval, err);
 	if (strcmp(name, "count") == 0)
-		return take_count(arg, &cmd->count) < 0 ? 0 : 0;
+		cmd->count = strtoul(arg, NULL, 10); /* what is no number is refused by the command */
 	r = fabric_option(&cmd->engine, name, arg, err);
 	if (r > 0)
 		cmd->used = name;
@@ -97,7 +89,8 @@ static int read_limits(struct fabric_session *s, struct rd_err *err)
 	if (!r && s->cmd->thresholds) {
 		r = read_here(s->cmd->thresholds, &own, err);
 		if (!r)
-			r = rd_fabric_limits_parse(s->cmd->thresholds, (const char *)own.data, own.size, &s->limits, err);
+			r = rd_fabric_limits_parse(s->cmd->thresholds, (const char *)own.data, own.size, &s->limits,
+						   err);
 	}
 	return r;
 }
@@ -130,7 +123,8 @@ int fabric_session_init(struct rd_ctx *ctx, const struct fabric_cmd *cmd, struct
 	if (!r && cmd->shards) {
 		r = read_here(cmd->shards, &hosts, err);
 		if (!r)
-			r = rd_hostfile_parse(cmd->shards, (const char *)hosts.data, hosts.size, &s->hosts, &s->n_hosts, err);
+			r = rd_hostfile_parse(cmd->shards, (const char *)hosts.data, hosts.size, &s->hosts, &s->n_hosts,
+					      err);
 	}
 	return r;
 }

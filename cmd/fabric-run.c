@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/fabric-compare.h"
+#include "answer.h"
 #include "collect/topology.h"
 #include "counters.h"
 #include "fabric-cmd.h"
@@ -21,8 +22,10 @@ static int check_usage(const struct rd_ctx *ctx, const struct fabric_cmd *cmd, i
 	bool repeat = cmd->interval > 0 || cmd->live || cmd->record;
 
 	if (argc > 0)
-		return rd_err_set(err, EINVAL, argv[0], "--fabric takes no device or port: --port chooses where it asks from");
-	if (host->nonzero || host->changed || host->filter || host->groups || host->save || host->since || host->explain)
+		return rd_err_set(err, EINVAL, argv[0],
+				  "--fabric takes no device or port: --port chooses where it asks from");
+	if (host->nonzero || host->changed || host->filter || host->groups || host->save || host->since ||
+	    host->explain || host->until)
 		return rd_err_set(err, EINVAL, "--fabric", "does not go with options that choose counters of this host");
 	if (cmd->shard && cmd->shards)
 		return rd_err_set(err, EINVAL, "--shard", "takes a number, --shards a list: give one of them");
@@ -31,7 +34,8 @@ static int check_usage(const struct rd_ctx *ctx, const struct fabric_cmd *cmd, i
 	if (cmd->topology && !cmd->plan && !cmd->compare)
 		return rd_err_set(err, EINVAL, "--topology", "stands for the network with --plan or --compare only");
 	if (cmd->plan + (cmd->save_topology != NULL) + repeat > 1)
-		return rd_err_set(err, EINVAL, "--fabric", "of --plan, --save-topology and repeating only one can be had");
+		return rd_err_set(err, EINVAL, "--fabric",
+				  "of --plan, --save-topology and repeating only one can be had");
 	if (cmd->topology && repeat)
 		return rd_err_set(err, EINVAL, "--topology", "does not change: leave out --interval and its kin");
 	if (cmd->count && !repeat)
@@ -63,15 +67,18 @@ static void add_findings(const struct rd_report *report, struct rd_buf *out)
 }
 
 /* What is wrong comes first, and what to do about it; ports below. */
-static int print(struct fabric_session *s, struct rd_report *report)
+static int print(struct fabric_session *s, struct rd_report *report, bool again)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	const struct rd_table_style *style = &s->ctx->globals.style;
+	struct rd_table_style with_columns = s->ctx->globals.style, *style = &with_columns;
 	const struct rd_section *ports = rd_report_section(report, "ports");
 	struct rd_err err = { 0 };
 
 	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx))
 		return rd_answer_print(s->ctx, report);
+	/* One look has no rates. */
+	if (!again && !style->columns)
+		style->columns = "NODE,PORT,LID,LINK,CABLE,FRESH,ERROR,ERRORS";
 	if (!style->raw && !style->no_headings) {
 		fabric_headline(s, report, &out);
 		rd_buf_str(&out, "\n");
@@ -79,8 +86,7 @@ static int print(struct fabric_session *s, struct rd_report *report)
 		if (ports->n > 0)
 			rd_buf_str(&out, "\n");
 	}
-	if ((ports->n > 0 || style->raw || style->no_headings) &&
-	    rd_render_table(ports, style, &out, &err) == -EINVAL)
+	if ((ports->n > 0 || style->raw || style->no_headings) && rd_render_table(ports, style, &out, &err) == -EINVAL)
 		return rd_fail_usage(s->ctx->cmd, &err);
 	for (size_t i = 0; i < report->errors.n; i++)
 		rd_warn(s->ctx, "%s: %s", report->errors.v[i].object, report->errors.v[i].message);
@@ -109,7 +115,7 @@ static int answer(struct fabric_session *s, bool again)
 		r = fabric_session_report(s, picked, NULL, &report);
 	else
 		rd_answer_init(s->ctx, &report);
-	r = r < 0 ? no_memory(s->ctx) : print(s, &report);
+	r = r < 0 ? no_memory(s->ctx) : print(s, &report, again);
 	rd_report_deinit(&report);
 	return r;
 }
@@ -127,7 +133,9 @@ static int one_look(struct fabric_session *s)
 /* A sweep at each tick; the exit code is that of the worst. */
 static int repeat(struct fabric_session *s)
 {
-	static const int rank[] = { [RD_EXIT_OK] = 0, [RD_EXIT_UNKNOWN] = 1, [RD_EXIT_WARNING] = 2, [RD_EXIT_CRITICAL] = 3 };
+	static const int rank[] = {
+		[RD_EXIT_OK] = 0, [RD_EXIT_UNKNOWN] = 1, [RD_EXIT_WARNING] = 2, [RD_EXIT_CRITICAL] = 3
+	};
 	int worst = RD_EXIT_OK;
 	struct rd_err err = { 0 };
 
@@ -144,7 +152,7 @@ static int repeat(struct fabric_session *s)
 			return rd_fail(s->ctx, &err);
 		r = answer(s, i > 0);
 		worst = rank[r] > rank[worst] ? r : worst;
-		if (rd_out_failed())
+		if (rd_out_failure())
 			break;
 		if (!s->ctx->globals.json && !rd_metrics_wanted(s->ctx)) {
 			const struct rd_buf empty = { .data = (char *)(uintptr_t) "\n", .len = 1 };
@@ -178,6 +186,8 @@ static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 	int r = rd_fabric_compare(&s->plan, now, &remarks);
 
 	rd_answer_init(s->ctx, &report);
+	if (!r)
+		r = rd_remarks_sort(&remarks);
 	if (!r)
 		r = rd_report_add_remarks(&report, &remarks);
 	rd_remarks_deinit(&remarks);

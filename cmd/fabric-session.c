@@ -33,7 +33,8 @@ static int find_self(struct fabric_session *s, const struct rd_fabric *fabric, s
 		s->shard = rd_shards_find(&s->shards, name);
 	if (s->shard >= 0)
 		return 0;
-	rd_err_set(err, ENOENT, s->cmd->shards, "this host (%s) is not in the list, so it has no share", name ? name : "?");
+	rd_err_set(err, ENOENT, s->cmd->shards, "this host (%s) is not in the list, so it has no share",
+		   name ? name : "?");
 	rd_err_hint(err, "add it on all hosts, or look at all shares: --plan");
 	return -ENOENT;
 }
@@ -117,6 +118,8 @@ static int judge(struct fabric_session *s, struct rd_report *report)
 		r = rd_fabric_compare(&s->plan, &s->run.fabric, &remarks);
 	if (!r && s->shard >= 0)
 		r = rd_shards_judge(&s->shards, &remarks);
+	if (!r)
+		r = rd_remarks_sort(&remarks);
 	if (!r)
 		r = rd_report_add_remarks(report, &remarks);
 	rd_remarks_deinit(&remarks);

@@ -47,6 +47,9 @@ struct fabric_run {
 	}
 int fabric_option(struct fabric_opts *opts, const char *name, const char *arg, struct rd_err *err);
 
+/* What is to be asked of a port: a mask of rd_pma_attributes. */
+int fabric_subsets(const struct fabric_opts *opts, uint64_t *ret, struct rd_err *err);
+
 /* Chooses and opens the port and finds the network. `err` says what keeps us from it, and what to do. */
 int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struct fabric_run *run, struct rd_err *err);
 

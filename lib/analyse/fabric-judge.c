@@ -5,11 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "model/fabric-rates.h"
 #include "base/buf.h"
 #include "base/text.h"
+#include "model/fabric-rates.h"
 
 #define HOUR 3600.0
+#define LANES_MAX 12
 #define SHORTEST 60.0 /* seconds: one error in a second is not 3600 in an hour */
 
 struct judge {
@@ -47,7 +48,7 @@ static enum rd_gravity weigh(const struct judge *j, const struct rd_fabric_port 
 {
 	const struct rd_fabric_limit *limit = &j->limits->v[counter];
 	const char *name = rd_pma_counters[counter].name;
-	struct rd_counter_value value;
+	struct rd_pma_value value;
 	double seconds, hours;
 	uint64_t delta;
 
@@ -64,8 +65,8 @@ static enum rd_gravity weigh(const struct judge *j, const struct rd_fabric_port 
 	}
 	if (limit->total < 0 || (double)value.v <= limit->total || port->before_ns)
 		return RD_REMARK_OK;
-	rd_buf_printf(out, "%s%s %s%" PRIu64, out->len ? ", " : "", name,
-		      rd_counter_saturated(&value) ? "at least " : "", value.v);
+	rd_buf_printf(out, "%s%s %s%" PRIu64, out->len ? ", " : "", name, rd_pma_saturated(&value) ? "at least " : "",
+		      value.v);
 	return RD_REMARK_WARNING;
 }
 
@@ -111,13 +112,13 @@ static int judge_saturated(struct judge *j, const struct rd_fabric_port *port)
 	};
 
 	for (size_t i = 0; i < j->fabric->n_values; i++) {
-		struct rd_counter_value value;
+		struct rd_pma_value value;
 
 		/* Data and packets of 32 bits stop within seconds; who wants them reads the extended ones. */
 		if (rd_pma_counters[i].kind == RD_PMA_DATA || rd_pma_counters[i].kind == RD_PMA_PACKETS ||
 		    rd_pma_counters[i].kind == RD_PMA_WAIT || rd_pma_counters[i].kind == RD_PMA_NOTE)
 			continue;
-		if (rd_fabric_value(j->fabric, port, i, &value) && rd_counter_saturated(&value))
+		if (rd_fabric_value(j->fabric, port, i, &value) && rd_pma_saturated(&value))
 			rd_buf_printf(&observed, "%s%s at least %" PRIu64, observed.len ? ", " : "",
 				      rd_pma_counters[i].name, value.v);
 	}
@@ -177,36 +178,133 @@ unsigned rd_fabric_common_speed(const struct rd_fabric_port *a, const struct rd_
 	return RD_SPEED_UNKNOWN;
 }
 
-static bool is_limited(const struct rd_fabric_port *port)
+/* What is switched on, of what there is; a port that does not say has all of it switched on. */
+static struct rd_fabric_port enabled(const struct rd_fabric_port *port)
 {
-	return (port->width_enabled && port->width_enabled != port->width_supported) ||
-	       (port->speed_enabled && port->speed_enabled != port->speed_supported);
+	struct rd_fabric_port on = *port;
+
+	on.width_supported &= port->width_enabled ? port->width_enabled : ~0u;
+	on.speed_supported &= port->speed_enabled ? port->speed_enabled : ~0u;
+	return on;
 }
 
-static int judge_link(struct judge *j, const struct rd_fabric_port *port)
+enum link_verdict {
+	LINK_GOOD,
+	LINK_LIMITED, /* both ends could do more, but one of them has been told not to */
+	LINK_DEGRADED,
+};
+
+static bool is_below(const struct rd_fabric_port *port, unsigned width, unsigned speed)
+{
+	return (width && port->width_active && port->width_active < width) ||
+	       (speed && port->speed_active && port->speed_active < speed);
+}
+
+static enum link_verdict look_at_link(const struct rd_fabric_port *port, const struct rd_fabric_port *peer)
+{
+	struct rd_fabric_port here = enabled(port), there = enabled(peer);
+
+	if (!is_below(port, rd_fabric_common_width(port, peer), rd_fabric_common_speed(port, peer)))
+		return LINK_GOOD;
+	return is_below(port, rd_fabric_common_width(&here, &there), rd_fabric_common_speed(&here, &there)) ?
+		       LINK_DEGRADED :
+		       LINK_LIMITED;
+}
+
+static int say_link(struct judge *j, const struct rd_fabric_port *port, struct rd_remark *remark)
 {
 	const struct rd_fabric_port *peer = &j->fabric->ports[port->peer];
 	unsigned width = rd_fabric_common_width(port, peer), speed = rd_fabric_common_speed(port, peer);
-	bool narrow = width && port->width_active && port->width_active < width;
-	bool slow = speed && port->speed_active && port->speed_active < speed;
+
+	if (!remark->subject)
+		remark->subject = cable_text(j, port);
+	if (!remark->observed)
+		remark->observed = rd_text("%ux %s", port->width_active, rd_link_speed_name(port->speed_active));
+	remark->expected = rd_text("%ux %s", width ? width : port->width_active,
+				   rd_link_speed_name(speed ? speed : port->speed_active));
+	return rd_remark_add(j->remarks, remark);
+}
+
+static int say_degraded(struct judge *j, const struct rd_fabric_port *port, bool limited)
+{
 	struct rd_remark remark = {
 		.id = "fabric-link-degraded",
 		.gravity = RD_REMARK_WARNING,
 		.title = "a link below what both its ends can",
 		.why = "everything that is routed over it waits for it, and with it the whole job",
+		.fix = strdup(
+			limited ?
+				"more is switched off at one end, and most links here are faster: ibportstate LID PORT query" :
+				"reseat the cable at both ends, then replace it; a cable of a lower grade does this, too"),
 	};
 
-	if (!narrow && !slow)
-		return 0;
-	remark.subject = cable_text(j, port);
-	remark.observed = rd_text("%ux %s", port->width_active, rd_link_speed_name(port->speed_active));
-	remark.expected = rd_text("%ux %s", width ? width : port->width_active,
-				  rd_link_speed_name(speed ? speed : port->speed_active));
-	remark.fix = strdup(
-		is_limited(port) || is_limited(peer) ?
-			"more is switched off at one end: ibportstate LID PORT query shows what is enabled" :
-			"reseat the cable at both ends, then replace it; a cable of a lower grade does this, too");
-	return rd_remark_add(j->remarks, &remark);
+	return say_link(j, port, &remark);
+}
+
+/* Of the links that were told not to do more, the rate that most have, which is what somebody has chosen; `n` have it. */
+static double chosen_rate(const struct judge *j, const enum link_verdict *verdicts, size_t *n)
+{
+	size_t counts[LANES_MAX + 1][RD_SPEEDS] = { { 0 } };
+	double rate = 0;
+
+	*n = 0;
+	for (size_t i = 0; i < j->fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &j->fabric->ports[i];
+		size_t *count;
+
+		if (verdicts[i] != LINK_LIMITED || port->width_active > LANES_MAX || port->speed_active >= RD_SPEEDS)
+			continue;
+		count = &counts[port->width_active][port->speed_active];
+		if (++*count > *n) {
+			*n = *count;
+			rate = rd_fabric_link_gbps(port);
+		}
+	}
+	return rate;
+}
+
+static int say_limited(struct judge *j, const struct rd_fabric_port *port, size_t n)
+{
+	struct rd_remark remark = {
+		.id = "fabric-link-limited",
+		.gravity = RD_REMARK_OK,
+		.title = "links that could do more, had it not been switched off",
+		.why = "what PortInfo has as enabled is less than what is supported; as so many have it, it was meant",
+		.observed = rd_text("%ux %s enabled, of %zu link%s", port->width_active,
+				    rd_link_speed_name(port->speed_active), n, n == 1 ? "" : "s"),
+	};
+
+	return say_link(j, port, &remark);
+}
+
+/* A cable is judged at its lower end. Links that are held back on purpose are told from those that fell back by the others:
+ * said once for all that have the usual rate, and for each that is slower. */
+static int judge_links(struct judge *j)
+{
+	_cleanup_free_ enum link_verdict *verdicts = calloc(j->fabric->n_ports + 1, sizeof(*verdicts));
+	const struct rd_fabric_port *example = NULL;
+	double chosen;
+	size_t n;
+	int r = verdicts ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !r && i < j->fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &j->fabric->ports[i];
+
+		if (port->presence != RD_PORT_GONE && port->peer != RD_NONE && i < port->peer)
+			verdicts[i] = look_at_link(port, &j->fabric->ports[port->peer]);
+	}
+	if (r)
+		return r;
+	chosen = chosen_rate(j, verdicts, &n);
+	for (size_t i = 0; !r && i < j->fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &j->fabric->ports[i];
+
+		if (verdicts[i] == LINK_DEGRADED || (verdicts[i] == LINK_LIMITED && rd_fabric_link_gbps(port) < chosen))
+			r = say_degraded(j, port, verdicts[i] == LINK_LIMITED);
+		else if (verdicts[i] == LINK_LIMITED && !example)
+			example = port;
+	}
+	return r || !example ? r : say_limited(j, example, n);
 }
 
 static int judge_state(struct judge *j, const struct rd_fabric_port *port)
@@ -367,42 +465,7 @@ static int judge_port(struct judge *j, const struct rd_fabric_port *port)
 		r = judge_wait(j, port);
 	if (!r && port->presence != RD_PORT_GONE)
 		r = judge_state(j, port);
-	if (!r && port->presence != RD_PORT_GONE && port->peer != RD_NONE &&
-	    port < &j->fabric->ports[port->peer]) /* once a cable */
-		r = judge_link(j, port);
 	return r;
-}
-
-static int by_gravity(const void *a, const void *b, void *arg)
-{
-	static const int rank[] = {
-		[RD_REMARK_CRITICAL] = 0, [RD_REMARK_WARNING] = 1, [RD_REMARK_UNKNOWN] = 2, [RD_REMARK_OK] = 3
-	};
-	const struct rd_remark *v = arg, *x = &v[*(const size_t *)a], *y = &v[*(const size_t *)b];
-
-	if (x->gravity != y->gravity)
-		return rank[x->gravity] - rank[y->gravity];
-	return (x > y) - (x < y); /* else in the order they were found */
-}
-
-static int sort(struct rd_remarks *remarks)
-{
-	_cleanup_free_ size_t *order = calloc(remarks->n + 1, sizeof(*order));
-	struct rd_remark *sorted = calloc(remarks->n + 1, sizeof(*sorted));
-
-	if (!order || !sorted) {
-		free(sorted);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < remarks->n; i++)
-		order[i] = i;
-	qsort_r(order, remarks->n, sizeof(*order), by_gravity, remarks->v);
-	for (size_t i = 0; i < remarks->n; i++)
-		sorted[i] = remarks->v[order[i]];
-	free(remarks->v);
-	remarks->v = sorted;
-	remarks->cap = remarks->n + 1;
-	return 0;
 }
 
 int rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits, struct rd_remarks *remarks)
@@ -419,5 +482,5 @@ int rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limit
 		for (size_t i = from; !r && i < to; i++)
 			r = judge_port(&j, &fabric->ports[i]);
 	}
-	return r ? r : sort(remarks);
+	return r ? r : judge_links(&j);
 }

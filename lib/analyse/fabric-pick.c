@@ -15,7 +15,7 @@ uint64_t rd_fabric_errors(const struct rd_fabric *fabric, const struct rd_fabric
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < fabric->n_values; i++) {
-		struct rd_counter_value value;
+		struct rd_pma_value value;
 		uint64_t delta;
 		double seconds;
 

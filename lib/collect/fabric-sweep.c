@@ -25,7 +25,7 @@ struct about {
 
 /* What a sweep has heard of a port so far. */
 struct heard {
-	struct rd_counter_value *values; /* owned */
+	struct rd_pma_value *values; /* owned */
 	unsigned asked, answered;
 	int error;
 	unsigned status, attribute;

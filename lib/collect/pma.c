@@ -155,7 +155,7 @@ static bool vouched(const struct rd_fabric_node *node, enum need need)
 }
 
 void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_node *node,
-		   struct rd_counter_value *values, size_t n)
+		   struct rd_pma_value *values, size_t n)
 {
 	unsigned id = rd_pma_attributes[attribute].id;
 	uint8_t data[RD_PMA_DATA];
@@ -167,7 +167,7 @@ void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_
 		if (run->attribute != id || !vouched(node, run->need) || (size_t)run->counter + run->n > n)
 			continue;
 		for (unsigned k = 0; k < run->n; k++) {
-			struct rd_counter_value *value = &values[run->counter + k];
+			struct rd_pma_value *value = &values[run->counter + k];
 			enum MAD_FIELDS field = run->field + k;
 
 			if (value->bits > run->bits)

@@ -4,7 +4,7 @@
 #define TICK_OF_PORT 7 /* and not of a lane */
 
 bool rd_fabric_value(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter,
-		     struct rd_counter_value *ret)
+		     struct rd_pma_value *ret)
 {
 	if (!port->values || counter >= fabric->n_values || port->values[counter].bits == 0)
 		return false;
@@ -15,13 +15,13 @@ bool rd_fabric_value(const struct rd_fabric *fabric, const struct rd_fabric_port
 bool rd_fabric_delta(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter, uint64_t *delta,
 		     double *seconds)
 {
-	struct rd_counter_value now, before;
+	struct rd_pma_value now, before;
 
 	if (!rd_fabric_value(fabric, port, counter, &now) || !port->before || port->before_ns == 0 ||
 	    port->read_ns <= port->before_ns)
 		return false;
 	before = port->before[counter];
-	if (before.bits != now.bits || now.v < before.v || rd_counter_saturated(&now))
+	if (before.bits != now.bits || now.v < before.v || rd_pma_saturated(&now))
 		return false;
 	*delta = now.v - before.v;
 	*seconds = (double)(port->read_ns - port->before_ns) / 1e9;

@@ -7,7 +7,7 @@
 
 /* The latest value of a counter; false where it is not known. */
 bool rd_fabric_value(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter,
-		     struct rd_counter_value *ret);
+		     struct rd_pma_value *ret);
 
 /*
  * How much came between the two latest readings, and in which time. False where that cannot be told: read once only, from

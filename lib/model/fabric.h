@@ -43,7 +43,7 @@ enum rd_presence {
 };
 
 /* A value and how wide the counter is that it was read from. */
-struct rd_counter_value {
+struct rd_pma_value {
 	uint64_t v;
 	uint8_t bits; /* 0: unknown. A value of all ones in a counter of less than 64 bits has stopped there */
 };
@@ -69,9 +69,9 @@ struct rd_fabric_port {
 	int error;			 /* positive errno of the latest sweep: ETIMEDOUT, EBADMSG …; 0: none */
 	int error_status;		 /* the MAD's status, where that was the error (EREMOTEIO) */
 	unsigned error_attribute;	 /* what was asked when it failed */
-	struct rd_counter_value *values; /* fabric->n_values, as rd_pma_counters has them; owned, NULL: never read */
+	struct rd_pma_value *values; /* fabric->n_values, as rd_pma_counters has them; owned, NULL: never read */
 	/* Those of the reading before, for rates. */
-	struct rd_counter_value *before;
+	struct rd_pma_value *before;
 	uint64_t before_ns;
 };
 
@@ -237,7 +237,7 @@ size_t rd_pma_find_counter(const char *name);
 size_t rd_pma_find_attribute(unsigned id);
 
 /* Whether a value has reached the end of a counter that stops there. */
-static inline bool rd_counter_saturated(const struct rd_counter_value *value)
+static inline bool rd_pma_saturated(const struct rd_pma_value *value)
 {
 	return value->bits && value->bits < 64 && value->v >= (UINT64_C(1) << value->bits) - 1;
 }

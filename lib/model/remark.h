@@ -24,4 +24,7 @@ void rd_remarks_deinit(struct rd_remarks *remarks);
 /* Adds one; takes the owned texts over, also on failure. -ENOMEM also where `subject` is NULL. */
 int rd_remark_add(struct rd_remarks *list, const struct rd_remark *remark);
 
+/* Puts the worst first; those of the same gravity stay in their order. -ENOMEM. */
+int rd_remarks_sort(struct rd_remarks *remarks);
+
 #endif

@@ -200,7 +200,7 @@ static void add_counter(struct rd_metrics *metrics, const struct rd_fabric *fabr
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
 		const struct rd_fabric_node *node = &fabric->nodes[port->node];
-		struct rd_counter_value value;
+		struct rd_pma_value value;
 		char guid[24], number[8];
 		struct rd_label labels[] = { { "node_guid", guid },
 					     { "node", rd_fabric_name(node) },

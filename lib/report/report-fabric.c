@@ -41,7 +41,7 @@ static bool is_error(size_t counter)
 /* Whether it was asked for: what was not has no place among the counters, what was and is not known is null there. */
 static bool is_asked(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter)
 {
-	struct rd_counter_value value;
+	struct rd_pma_value value;
 
 	return rd_fabric_value(fabric, port, counter, &value) ||
 	       fabric->asked >> rd_pma_counters[counter].attribute & 1;
@@ -52,7 +52,7 @@ static struct rd_section *make_counters(const struct rd_fabric *fabric, const st
 	struct rd_section *section = rd_section_create("counters", map_columns, MAP_COLUMNS);
 
 	for (size_t i = 0; section && i < fabric->n_values; i++) {
-		struct rd_counter_value value;
+		struct rd_pma_value value;
 		struct rd_row *row;
 		uint64_t delta;
 		double seconds;
@@ -90,7 +90,7 @@ static void add_errors(const struct rd_fabric *fabric, const struct rd_fabric_po
 	bool known = false;
 
 	for (size_t i = 0; i < fabric->n_values; i++) {
-		struct rd_counter_value value;
+		struct rd_pma_value value;
 		uint64_t delta = 0;
 		double seconds;
 
@@ -101,7 +101,7 @@ static void add_errors(const struct rd_fabric *fabric, const struct rd_fabric_po
 		if (value.v == 0)
 			continue;
 		rd_buf_printf(&text, "%s%s %s%" PRIu64, text.len ? ", " : "", rd_pma_counters[i].name,
-			      rd_counter_saturated(&value) ? ">=" : "", value.v);
+			      rd_pma_saturated(&value) ? ">=" : "", value.v);
 		if (delta)
 			rd_buf_printf(&text, " (+%" PRIu64 ")", delta);
 	}
@@ -243,7 +243,7 @@ const struct rd_column rd_fabric_columns[RD_FABRIC_COLUMNS] = {
 	[RD_FAB_LINK] = { .key = "link", .title = "LINK", .type = RD_T_STR, .help = "lanes and speed in use" },
 	[RD_FAB_GBPS] = { .key = "link_gbps", .title = "GBPS", .type = RD_T_DOUBLE, .help = "data that the link can carry, Gbit/s", .decimals = 1, .hidden = true },
 	[RD_FAB_PEER] = { .key = "peer", .type = RD_T_OBJECT, .help = "port at the other end" },
-	[RD_FAB_PEER_LABEL] = { .key = "peer_label", .title = "PEER", .type = RD_T_STR, .help = "node and port at the other end" },
+	[RD_FAB_PEER_LABEL] = { .key = "peer_label", .title = "CABLE", .type = RD_T_STR, .help = "node and port at the other end" },
 	[RD_FAB_CHANGE] = { .key = "presence", .title = "CHANGE", .type = RD_T_STR, .help = "present, new, replaced, moved (other LID), gone", .hidden = true },
 	[RD_FAB_FRESH] = { .key = "fresh", .title = "FRESH", .type = RD_T_BOOL, .help = "read in the latest sweep; else its values are old" },
 	[RD_FAB_AGE] = { .key = "age_seconds", .title = "AGE", .type = RD_T_DOUBLE, .help = "age of the values", .decimals = 1, .hidden = true },

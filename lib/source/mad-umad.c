@@ -148,9 +148,6 @@ int rd_umad_open(const char *ibdev, unsigned port, struct rd_mads **ret, struct 
 		return rd_err_set(err, ENOMEM, object, "no memory to open it");
 	umad->mads.ops = &umad_ops;
 	umad->agents[0] = umad->agents[1] = umad->fd = -1;
-	umad->buf = umad_alloc(1, umad_size() + RD_MAD_SIZE);
-	if (!umad->buf)
-		return refuse(umad, ENOMEM, object, "no memory to open it", err);
 	errno = 0;
 	umad->fd = umad_open_port(ibdev, (int)port);
 	if (umad->fd < 0) {
@@ -159,6 +156,10 @@ int rd_umad_open(const char *ibdev, unsigned port, struct rd_mads **ret, struct 
 		umad->fd = -1;
 		return refuse(umad, code, object, "cannot open its management device", err);
 	}
+	/* Opening finds out how long the kernel's header is: not before. */
+	umad->buf = umad_alloc(1, umad_size() + RD_MAD_SIZE);
+	if (!umad->buf)
+		return refuse(umad, ENOMEM, object, "no memory to open it", err);
 	for (int i = 0; i < AGENTS; i++) {
 		errno = 0;
 		umad->agents[i] = umad_register(umad->fd, classes[i], 1, 0, NULL);

@@ -61,18 +61,18 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct rd_counter_value *value(struct setup *s, const char *name, uint64_t v, uint8_t bits)
+static struct rd_pma_value *value(struct setup *s, const char *name, uint64_t v, uint8_t bits)
 {
 	size_t counter = rd_pma_find_counter(name);
 
 	assert_true(counter != RD_NONE);
-	s->port->values[counter] = (struct rd_counter_value){ v, bits };
+	s->port->values[counter] = (struct rd_pma_value){ v, bits };
 	return &s->port->values[counter];
 }
 
 static void before(struct setup *s, const char *name, uint64_t v, uint8_t bits, unsigned seconds)
 {
-	s->port->before[rd_pma_find_counter(name)] = (struct rd_counter_value){ v, bits };
+	s->port->before[rd_pma_find_counter(name)] = (struct rd_pma_value){ v, bits };
 	s->port->before_ns = s->port->read_ns - seconds * SECOND;
 }
 

@@ -82,7 +82,7 @@ static void widths_are_those_of_the_attributes(void **state)
 	RD_SET(node.capability, 0xffff);
 	RD_SET(node.capability2, UINT32_MAX);
 	for (size_t i = 0; i < rd_pma_n_attributes; i++) {
-		struct rd_counter_value values[300] = { 0 };
+		struct rd_pma_value values[300] = { 0 };
 		size_t n = 0;
 
 		rd_pma_decode(i, mad, &node, values, all);
@@ -92,7 +92,7 @@ static void widths_are_those_of_the_attributes(void **state)
 			n++;
 			assert_true(values[k].v ==
 				    (values[k].bits == 64 ? UINT64_MAX : (UINT64_C(1) << values[k].bits) - 1));
-			assert_int_equal(rd_counter_saturated(&values[k]), values[k].bits < 64);
+			assert_int_equal(rd_pma_saturated(&values[k]), values[k].bits < 64);
 		}
 		assert_true(n > 0);
 	}
@@ -127,7 +127,7 @@ static void names_are_those_of_their_fields(void **state)
 static void discards_do_not_appear_as_receive_errors(void **state)
 {
 	struct rd_fabric_node node = { .kind = RD_NODE_CA };
-	struct rd_counter_value values[300] = { 0 };
+	struct rd_pma_value values[300] = { 0 };
 	uint8_t mad[RD_MAD_SIZE] = { 0 };
 
 	(void)state;
@@ -142,7 +142,7 @@ static void discards_do_not_appear_as_receive_errors(void **state)
 static void the_wider_counter_counts(void **state)
 {
 	struct rd_fabric_node node = { .kind = RD_NODE_CA };
-	struct rd_counter_value values[300] = { 0 };
+	struct rd_pma_value values[300] = { 0 };
 	uint8_t narrow[RD_MAD_SIZE] = { 0 }, wide[RD_MAD_SIZE] = { 0 };
 
 	(void)state;
@@ -155,7 +155,7 @@ static void the_wider_counter_counts(void **state)
 	rd_pma_decode(rd_pma_find_attribute(0x12), narrow, &node, values, rd_pma_n_counters);
 	assert_int_equal(values[RD_C_SYMBOL_ERROR].v, 70000);
 	assert_int_equal(values[RD_C_SYMBOL_ERROR].bits, 64);
-	assert_false(rd_counter_saturated(&values[RD_C_SYMBOL_ERROR]));
+	assert_false(rd_pma_saturated(&values[RD_C_SYMBOL_ERROR]));
 	assert_true(values[RD_C_XMIT_WAIT].v == UINT64_C(1) << 40);
 	/* The bit for QP1Dropped is not set in the mask, but in the second mask all 64-bit errors come together. */
 	assert_int_equal(values[RD_C_QP1_DROPPED].bits, 64);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters --fabric --live: the hottest links, errors that move, who waits. */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "fabric-cmd.h"
+#include "view/view.h"
+
+struct live {
+	struct fabric_session *s;
+	enum rd_fabric_order order;
+	unsigned long looks;
+	bool resort; /* a key asked for another order: what was read is shown again */
+};
+
+static int due(void *arg)
+{
+	struct live *live = arg;
+
+	return rd_ticks_left_ms(&live->s->ticks);
+}
+
+static int sweep(struct live *live, struct rd_err *err)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	rd_ticks_next(&live->s->ticks, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+	return fabric_session_look(live->s, err);
+}
+
+/* The report's first section, which is the ports, is handed over. */
+static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
+{
+	static const char *const by[] = { "node", "traffic", "errors", "waiting" };
+	struct live *live = arg;
+	_cleanup_free_ size_t *order = NULL;
+	struct rd_buf line = { 0 };
+	struct rd_report report;
+	int r = 0;
+
+	if (!live->resort) {
+		if (live->s->cmd->count && live->looks++ >= live->s->cmd->count)
+			return 1;
+		r = sweep(live, err);
+	}
+	live->resort = false;
+	if (r < 0)
+		return r;
+	order = rd_fabric_sort_by(&live->s->run.fabric, live->order);
+	r = order ? fabric_session_report(live->s, NULL, order, &report) : -ENOMEM;
+	if (r < 0)
+		return rd_err_set(err, ENOMEM, "counters --fabric", "no memory for the report");
+	page->body = report.sections[0];
+	memmove(report.sections, report.sections + 1, --report.n_sections * sizeof(*report.sections));
+	fabric_headline(live->s, &report, &line);
+	rd_buf_printf(&line, "  (by %s)", by[live->order]);
+	page->headline = line.data;
+	rd_report_deinit(&report);
+	return 0;
+}
+
+static int key(void *arg, int pressed)
+{
+	static const struct {
+		int key;
+		enum rd_fabric_order order;
+	} keys[] = { { 't', RD_FABRIC_BY_TRAFFIC },
+		     { 'e', RD_FABRIC_BY_ERRORS },
+		     { 'w', RD_FABRIC_BY_WAIT },
+		     { 'n', RD_FABRIC_BY_NODE } };
+	struct live *live = arg;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(keys); i++)
+		if (keys[i].key == pressed) {
+			live->order = keys[i].order;
+			live->resort = true;
+			return 1;
+		}
+	return 0;
+}
+
+/* All counters of the port, by its GUID and number. */
+static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
+{
+	const struct rd_cell *cells = body->rows[row].cells;
+	struct live *live = arg;
+	const struct rd_fabric *fabric = &live->s->run.fabric;
+	size_t port =
+		rd_fabric_find_port(fabric, strtoull(cells[RD_FAB_GUID].s, NULL, 16), (unsigned)cells[RD_FAB_PORT].u);
+
+	if (port == RD_NONE)
+		return rd_err_set(err, ENODEV, "port", "it is gone");
+	*ret = rd_report_fabric_port(fabric, &fabric->ports[port]);
+	return *ret ? 0 : rd_err_set(err, ENOMEM, "counters --fabric", "no memory for the page");
+}
+
+int fabric_live(struct fabric_session *s)
+{
+	static const int keys[] = { RD_FAB_GUID, RD_FAB_PORT, -1 };
+	static const int restless[] = { RD_FAB_AGE, RD_FAB_INTERVAL, RD_FAB_XMIT,	RD_FAB_RCV,
+					RD_FAB_USE, RD_FAB_WAIT,     RD_FAB_WAIT_TICKS, -1 };
+	static const char *const help[] = {
+		"t        order: most traffic first",
+		"e        order: errors that came, then those that stand",
+		"w        order: who waits longest for credits",
+		"n        order: by node",
+		NULL,
+	};
+	static const struct rd_view_ops ops = {
+		.look = look,
+		.due = due,
+		.keys = keys,
+		.restless = restless,
+		.key = key,
+		.detail = detail,
+		.help = help,
+	};
+	struct live live = { .s = s, .order = RD_FABRIC_BY_TRAFFIC };
+	struct rd_err err = { 0 };
+
+	if (fabric_session_begin(s, &err) < 0)
+		return rd_fail(s->ctx, &err);
+	rd_ticks_init(&s->ticks, s->cmd->interval > 0 ? s->cmd->interval : 1);
+	if (rd_view_run(&ops, &live, s->ctx->globals.style.colour, &err) < 0)
+		return rd_fail(s->ctx, &err);
+	return RD_EXIT_OK;
+}
