@@ -154,8 +154,8 @@ static bool vouched(const struct rd_fabric_node *node, enum need need)
 	return false;
 }
 
-void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_node *node,
-		   struct rd_pma_value *values, size_t n)
+void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_node *node, struct rd_pma_value *values,
+		   size_t n)
 {
 	unsigned id = rd_pma_attributes[attribute].id;
 	uint8_t data[RD_PMA_DATA];

@@ -23,7 +23,7 @@ void rd_pma_class_port_info(const uint8_t *mad, struct rd_fabric_node *node);
 
 /* Takes the counters of an answer into `values`, `n` of them; where there is one already, the wider one stays. Fields that
  * the node's ClassPortInfo does not vouch for stay unknown. */
-void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_node *node,
-		   struct rd_pma_value *values, size_t n);
+void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_node *node, struct rd_pma_value *values,
+		   size_t n);
 
 #endif

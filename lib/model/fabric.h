@@ -63,12 +63,12 @@ struct rd_fabric_port {
 	uint64_t old_guid; /* REPLACED: of the node that was there */
 	uint16_t old_lid;  /* MOVED */
 
-	bool selected;			 /* its counters are asked for */
-	bool fresh;			 /* all that was asked in the latest sweep was answered in it */
-	uint64_t read_ns;		 /* monotonic time of the values below; 0: never read */
-	int error;			 /* positive errno of the latest sweep: ETIMEDOUT, EBADMSG …; 0: none */
-	int error_status;		 /* the MAD's status, where that was the error (EREMOTEIO) */
-	unsigned error_attribute;	 /* what was asked when it failed */
+	bool selected;		     /* its counters are asked for */
+	bool fresh;		     /* all that was asked in the latest sweep was answered in it */
+	uint64_t read_ns;	     /* monotonic time of the values below; 0: never read */
+	int error;		     /* positive errno of the latest sweep: ETIMEDOUT, EBADMSG …; 0: none */
+	int error_status;	     /* the MAD's status, where that was the error (EREMOTEIO) */
+	unsigned error_attribute;    /* what was asked when it failed */
 	struct rd_pma_value *values; /* fabric->n_values, as rd_pma_counters has them; owned, NULL: never read */
 	/* Those of the reading before, for rates. */
 	struct rd_pma_value *before;
