@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154
+# The engine of counters --fabric over a kernel's own ib_umad: soft-RoCE carries performance management datagrams from
+# a port to itself. On 7.x soft-RoCE drops every one that it receives.
+# kernels: 6.1 6.12
+# boot: main
+
+prepare() {
+	[ -e /sys/class/infiniband/rxe0 ] || . tests/vm/guest/rxe-up
+}
+
+test_sweep() {
+	local said=$W/mad-play.txt
+	timeout $((30 * SLOW)) build/tests/vm/mad-play "$RXE0" "$(cat "/sys/class/infiniband/$RXE0/ports/1/gids/0")" 0 >"$said" 2>&1 ||
+		fail "$(cat "$said")"
+	cat "$said"
+	# What a busy machine loses is asked for again: how often is its affair.
+	grep -q '^many: .* received 256 ' "$said"
+	grep -qx 'many: port 1: 256 asked, 0 without, -' "$said"
+	# Silence, answers that come twice, at the second try, as a refusal, to another question.
+	grep -q '^mixed: .* malformed 1 refused 1' "$said"
+	grep -qx 'mixed: port 1: 2 asked, 0 without, -' "$said"
+	grep -qx 'mixed: port 2: 1 asked, 1 without, ETIMEDOUT' "$said"
+	grep -qx 'mixed: port 3: 1 asked, 0 without, -' "$said"
+	grep -qx 'mixed: port 5: 1 asked, 0 without, -' "$said"
+	grep -qx 'mixed: port 6: 1 asked, 1 without, EREMOTEIO' "$said"
+	grep -qx 'mixed: port 7: 1 asked, 1 without, EBADMSG' "$said"
+	# An answer behind its time is none, and is not taken for one to what is asked next.
+	grep -qx 'late: port 4: 1 asked, 1 without, ETIMEDOUT' "$said"
+	grep -qx 'after: port 1: 1 asked, 0 without, -' "$said"
+}
