@@ -21,7 +21,9 @@ BPFTOOL ?= $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool || echo bpft
 PKG_CONFIG ?= pkg-config
 INSTALL ?= install
 
-PKGS = libbpf libelf libdw json-c smartcols libarchive libmnl ncursesw libibumad libibmad libibnetdisc
+PKGS = libbpf libelf libdw json-c smartcols libmnl ncursesw libibumad libibmad libibnetdisc
+# Loaded by name when needed: lib/source/libarchive.c, lib/source/verbs.c.
+PKGS_LATER = libarchive libibverbs
 
 ifeq ($(SAN),1)
 B = build/san
@@ -48,7 +50,7 @@ endif
 CFLAGS ?= -O2 -g
 WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla
 CPPFLAGS_ALL = -D_GNU_SOURCE= -DRD_VERSION='"$(VERSION)"' -DRD_DATADIR='"$(DATADIR)/rdmadiag"' \
-	-I. -Ilib -Icmd -I$(B)/bpf $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) $(CPPFLAGS)
+	-I. -Ilib -Icmd -I$(B)/bpf $(shell $(PKG_CONFIG) --cflags $(PKGS) $(PKGS_LATER) 2>/dev/null) $(CPPFLAGS)
 CFLAGS_ALL = -std=gnu17 $(CFLAGS) $(WARN) $(SAN_FLAGS)
 LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm -ldl
 
