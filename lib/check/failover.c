@@ -42,7 +42,7 @@ static void run_backup(const struct rd_check_input *in, struct rd_check_out *out
 		snprintf(name, sizeof(name), "GPU%zu", g);
 		if (!choice)
 			rd_check_unknown(out, name, "NCCL would give it no NIC, or its place is not known");
-		else if (choice->backup < 0)
+		else if (choice->backup < 0 && choice->n_ports < 2)
 			rd_check_warn(out, name,
 				      rd_text("none: %s",
 					      choice->backup_why ? choice->backup_why : "no other NIC is up"),
@@ -90,11 +90,23 @@ static void run_fabric(const struct rd_check_input *in, struct rd_check_out *out
 	}
 }
 
-static int parent_switch(const struct rd_host *host, int pci)
+static bool one_card(const struct rd_pci *a, const struct rd_pci *b)
 {
-	int up = pci < 0 ? -1 : host->pcis[pci].parent;
+	return a->domain == b->domain && a->bus == b->bus && a->dev == b->dev;
+}
 
-	return up < 0 ? -1 : host->pcis[up].parent;
+/* Some NIC that could serve, up and on another card. */
+static bool has_other_card(const struct rd_host *host, int pci)
+{
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+		int other = host->ibdevs[port->ibdev].pci;
+
+		if (rd_port_active(port) && (port->role == RD_ROLE_COMPUTE || port->role == RD_ROLE_UNKNOWN) &&
+		    other >= 0 && !one_card(&host->pcis[pci], &host->pcis[other]))
+			return true;
+	}
+	return false;
 }
 
 static void run_card(const struct rd_check_input *in, struct rd_check_out *out)
@@ -103,30 +115,20 @@ static void run_card(const struct rd_check_input *in, struct rd_check_out *out)
 
 	for (size_t g = 0; !has_no_plan(in, out) && g < host->n_gpus; g++) {
 		const struct rd_choice *choice = choice_of(in->map, g);
-		const struct rd_pci *own, *other;
 		char name[32];
-		int a, b;
+		int own;
 
 		snprintf(name, sizeof(name), "GPU%zu", g);
-		if (!choice || choice->backup < 0)
+		if (!choice || (choice->backup < 0 && choice->n_ports < 2))
 			continue;
-		a = host->ibdevs[host->ports[choice->ports[0]].ibdev].pci;
-		b = host->ibdevs[host->ports[choice->backup].ibdev].pci;
-		if (a < 0 || b < 0) {
-			rd_check_unknown(out, name, "where its NICs sit is not known");
-			continue;
-		}
-		own = &host->pcis[a];
-		other = &host->pcis[b];
-		/* A shared switch is how most machines are built; a shared card need not be. */
-		if (own->domain == other->domain && own->bus == other->bus && own->dev == other->dev && own->root &&
-		    other->root)
+		own = host->ibdevs[host->ports[choice->ports[0]].ibdev].pci;
+		if (own < 0)
+			rd_check_unknown(out, name, "where its NIC sits is not known");
+		else if (!has_other_card(host, own))
 			rd_check_warn(out, name,
-				      rd_text("%s and its backup %s are one card",
-					      rd_ibdev_label(host, host->ports[choice->ports[0]].ibdev),
-					      rd_ibdev_label(host, host->ports[choice->backup].ibdev)),
-				      rd_text("a card of its own%s",
-					      parent_switch(host, a) >= 0 ? ", better below another switch" : ""));
+				      rd_text("%s, and all that could stand in for it, are one card",
+					      rd_ibdev_label(host, host->ports[choice->ports[0]].ibdev)),
+				      rd_text("another card that is up, better below another switch"));
 		else
 			rd_check_good(out, name);
 	}

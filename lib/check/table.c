@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rules. A new one: its file, its line here, a healthy and a breaking host in tests/unit/test-check-*.c. */
+/* The rules. A new one: its file, its line here, a healthy and a breaking host in tests/bats/topo-rules.py. */
 #include "check/rules.h"
 
 /* clang-format off */

@@ -111,3 +111,44 @@ break_link() {
 	run --separate-stderr bash -c "'$RD' --from '$HOST' topo-check -v | head -1"
 	[ -z "$stderr" ]
 }
+
+@test "each rule, on a host that is well and on one that is broken" {
+	run tests/bats/topo-rules.py "$RD" "$BATS_TEST_TMPDIR"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "a profile: learnt, held against its own host, and against one that lacks something" {
+	cp -r "$HOST" "$BATS_TEST_TMPDIR/other"
+	"$RD" --from "$HOST" topo-check --learn "$BATS_TEST_TMPDIR/profile"
+	run "$RD" --from "$HOST" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-gpu,profile-nic,profile-value
+	[ "$status" -eq 0 ]
+	diff <("$RD" --from "$HOST" topo-check --learn) "$BATS_TEST_TMPDIR/profile"
+	rm "$BATS_TEST_TMPDIR/other/sys/bus/pci/devices/0000:13:00.0"
+	echo 28.39.1 >"$(readlink -f "$BATS_TEST_TMPDIR/other/sys/class/infiniband/mlx5_4")/fw_ver"
+	run "$RD" --from "$BATS_TEST_TMPDIR/other" topo-check --profile "$BATS_TEST_TMPDIR/profile"
+	[ "$status" -eq 2 ]
+	[[ ${lines[1]} == *"[profile-gpu]" ]]
+	[[ ${lines[2]} == *"GPU 0000:13:00.0: missing"* ]]
+	[[ $output == *"nic.mlx5_4.firmware: 28.39.1; wanted: 28.41.1000"* ]]
+	run "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --profile "$BATS_TEST_TMPDIR/profile"
+	[ "$status" -eq 2 ]
+	[[ $(grep -m1 "critical:" <<<"$output") == *"GPU 0000:13:00.0"*missing* ]]
+}
+
+@test "a profile that is none: exit 3, and which line" {
+	printf 'count.gpus = 8\nnonsense\n' >"$BATS_TEST_TMPDIR/bad"
+	for file in "$BATS_TEST_TMPDIR/bad" "$BATS_TEST_TMPDIR/missing" "$BATS_TEST_TMPDIR"; do
+		run --separate-stderr topo --profile "$file"
+		[ "$status" -eq 3 ]
+		[ "${#stderr_lines[@]}" -le 2 ]
+	done
+	run topo --profile "$BATS_TEST_TMPDIR/bad"
+	[[ $output == *"line 2"* ]]
+}
+
+@test "a rule that the profile requires and that cannot tell: exit 3" {
+	echo "rule.ib-pkey = required" >"$BATS_TEST_TMPDIR/profile"
+	run topo --profile "$BATS_TEST_TMPDIR/profile" --skip link-layer-uniform
+	[ "$status" -eq 3 ]
+}

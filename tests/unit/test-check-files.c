@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rules and collectors of topo-check that need files with modes; sizes and profiles, also damaged ones. */
+#include "unit.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analyse/profile.h"
+#include "check/check.h"
+#include "collect/system.h"
+#include "fake-host.h"
+#include "model/host.h"
+#include "model/profile.h"
+
+static enum rd_result judge(struct fake_host *fake, const char *id)
+{
+	struct rd_system system = { 0 };
+	struct rd_host host = { 0 };
+	const struct rd_check_input in = { .host = &host, .system = &system };
+	struct rd_verdicts verdicts = { 0 };
+	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
+	enum rd_result result;
+
+	assert_int_equal(rd_collect_system(fake->source, 0, &system, NULL, NULL), 0);
+	for (size_t i = 0; i < rd_n_checks; i++)
+		chosen[i] = rd_checks[i] == rd_check_find(id);
+	rd_checks_run(&in, chosen, &verdicts);
+	assert_int_equal(verdicts.n, 1);
+	result = verdicts.v[0].result;
+	rd_verdicts_deinit(&verdicts);
+	rd_system_deinit(&system);
+	return result;
+}
+
+static void a_device_file_for_root_only(void **state)
+{
+	struct fake_host fake;
+
+	(void)state;
+	fake_host_init(&fake);
+	fake_host_text(&fake, "/sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
+	assert_int_equal(judge(&fake, "dev-mode"), RD_SKIP);
+	fake_host_text(&fake, "/dev/infiniband/uverbs0", "");
+	assert_int_equal(fake_host_run(&fake, "chmod 0666 dev/infiniband/uverbs0"), 0);
+	assert_int_equal(judge(&fake, "dev-mode"), RD_PASS);
+	assert_int_equal(fake_host_run(&fake, "chmod 0600 dev/infiniband/uverbs0"), 0);
+	assert_int_equal(judge(&fake, "dev-mode"), RD_WARN);
+	fake_host_deinit(&fake);
+}
+
+static void sizes_as_systemd_writes_them(void **state)
+{
+	static const struct {
+		const char *text;
+		bool good;
+		uint64_t value;
+	} cases[] = {
+		{ "infinity", true, RD_UNLIMITED },
+		{ "unlimited", true, RD_UNLIMITED },
+		{ "65536", true, 65536 },
+		{ "64M", true, UINT64_C(64) << 20 },
+		{ "8M:16M", true, UINT64_C(8) << 20 },
+		{ "  2G", true, UINT64_C(2) << 30 },
+		{ "", false, 0 },
+		{ "-1", false, 0 },
+		{ "M", false, 0 },
+		{ "1X", false, 0 },
+		{ "99999999999999999999", false, 0 },
+		{ "99999999999E", false, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		uint64_t value = 0;
+
+		assert_int_equal(rd_size_parse(cases[i].text, &value), cases[i].good);
+		if (cases[i].good)
+			assert_true(value == cases[i].value);
+	}
+}
+
+static int parse(const char *text, struct rd_profile *ret, struct rd_err *err)
+{
+	return rd_profile_parse(text, strlen(text), "test", ret, err);
+}
+
+static void profiles_that_are_none(void **state)
+{
+	static const char *const bad[] = {
+		"nonsense", "count.gpus", "= 5", "key = 1", "a b.c = 1", "nic.\x1b[2J.x = 1"
+	};
+	struct rd_profile profile = { 0 };
+	struct rd_err err;
+	char nul[] = "count.gpus = 8\n\0x";
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++) {
+		err = (struct rd_err){ 0 };
+		assert_int_equal(parse(bad[i], &profile, &err), -EINVAL);
+		assert_non_null(strstr(err.message, "line 1"));
+		assert_true(err.hint[0]);
+	}
+	assert_int_equal(rd_profile_parse(nul, sizeof(nul), "test", &profile, &err), -EINVAL);
+	assert_int_equal(rd_profile_parse("", (size_t)1 << 30, "test", &profile, &err), -E2BIG);
+}
+
+static void a_profile_reads_as_it_was_written(void **state)
+{
+	struct rd_profile first = { 0 }, second = { 0 };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	(void)state;
+	assert_int_equal(parse("# comment\n\n count.gpus=8 \nport.*.rate_gbps = 400\nrule.memlock = required\n", &first,
+			       NULL),
+			 0);
+	assert_int_equal(first.n, 3);
+	assert_true(rd_profile_requires(&first, "memlock"));
+	assert_false(rd_profile_requires(&first, "acs-redirect"));
+	assert_false(rd_profile_requires(NULL, "memlock"));
+	rd_profile_write(&first, &out);
+	assert_int_equal(rd_profile_parse(out.data, out.len, "test", &second, NULL), 0);
+	assert_int_equal(second.n, first.n);
+	for (size_t i = 0; i < first.n; i++) {
+		assert_string_equal(second.v[i].key, first.v[i].key);
+		assert_string_equal(second.v[i].value, first.v[i].value);
+	}
+	rd_profile_deinit(&first);
+	rd_profile_deinit(&second);
+}
+
+static void what_a_star_stands_for(void **state)
+{
+	(void)state;
+	assert_true(rd_profile_matches("port.*.rate_gbps", "port.mlx5_0/1.rate_gbps"));
+	assert_true(rd_profile_matches("*", "anything.at.all"));
+	assert_true(rd_profile_matches("a*b*c", "a.b.b.c"));
+	assert_false(rd_profile_matches("port.*.rate_gbps", "port.mlx5_0/1.state"));
+	assert_false(rd_profile_matches("nic", "nic.x"));
+	assert_false(rd_profile_matches("a*b", "a"));
+}
+
+static void the_missing_are_told_first(void **state)
+{
+	struct rd_profile profile = { 0 }, self = { 0 };
+	struct rd_remarks remarks = { 0 };
+
+	(void)state;
+	assert_int_equal(parse("port.m0/1.rate_gbps = 400\nnic.m1.ports = 1\nnic.m1.pci = x.y\ncount.gpus = 2\n"
+			       "gpu.0000:01:00.0.name = A\nsoftware.kernel = 6.1\nmodule.x.version = 2\n",
+			       &profile, NULL),
+			 0);
+	rd_profile_add(&self, "port.m0/1.rate_gbps", "200");
+	rd_profile_add(&self, "nic.m0.ports", "1");
+	rd_profile_add(&self, "count.gpus", "1");
+	assert_int_equal(rd_profile_compare(&profile, &self, &remarks), 0);
+	/* Modules and versions were not read: nothing is said of them. */
+	assert_int_equal(remarks.n, 4);
+	assert_string_equal(remarks.v[0].subject, "GPU 0000:01:00.0");
+	assert_string_equal(remarks.v[1].subject, "gpus");
+	assert_string_equal(remarks.v[2].subject, "NIC m1");
+	assert_string_equal(remarks.v[3].subject, "port.m0/1.rate_gbps");
+	assert_string_equal(remarks.v[3].observed, "200");
+	assert_string_equal(remarks.v[3].expected, "400");
+	rd_remarks_deinit(&remarks);
+	rd_profile_deinit(&profile);
+	rd_profile_deinit(&self);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_device_file_for_root_only), TEST(sizes_as_systemd_writes_them),
+		TEST(profiles_that_are_none),	   TEST(a_profile_reads_as_it_was_written),
+		TEST(what_a_star_stands_for),	   TEST(the_missing_are_told_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
