@@ -48,11 +48,17 @@ static int counters_option(struct rd_ctx *ctx, const struct rd_opt *opt, const c
 		const char **text;
 		bool *flag;
 	} plain[] = {
-		{ "nonzero", NULL, &opts->nonzero }, { "changed", NULL, &opts->changed },
-		{ "fail", NULL, &opts->fail },	     { "filter", &opts->filter, NULL },
-		{ "save", &opts->save, NULL },	     { "since", &opts->since, NULL },
-		{ "explain", &opts->explain, NULL }, { "live", NULL, &opts->live },
-		{ "record", &opts->record, NULL },   { "until", &opts->until, NULL },
+		{ "nonzero", NULL, &opts->nonzero },
+		{ "changed", NULL, &opts->changed },
+		{ "fail", NULL, &opts->fail },
+		{ "filter", &opts->filter, NULL },
+		{ "save", &opts->save, NULL },
+		{ "since", &opts->since, NULL },
+		{ "explain", &opts->explain, NULL },
+		{ "live", NULL, &opts->live },
+		{ "record", &opts->record, NULL },
+		{ "until", &opts->until, NULL },
+		{ "thresholds", &opts->thresholds, NULL },
 	};
 
 	int r = fabric_cmd_option(&opts->fabric, opt->name, arg, err);
@@ -83,10 +89,14 @@ static int check_usage(const struct rd_ctx *ctx, const struct counters_opts *opt
 
 	if (opts->fabric.used)
 		return rd_err_set(err, EINVAL, opts->fabric.used, "goes with --fabric");
+	if (opts->save && opts->thresholds && !opts->since)
+		return rd_err_set(err, EINVAL, "--save", "does not judge: --thresholds goes with --since");
 	if (opts->count && !again)
 		return rd_err_set(err, EINVAL, "--count", "goes with --interval");
 	if (again && (opts->since || opts->save))
 		return rd_err_set(err, EINVAL, opts->since ? "--since" : "--save", "is for one look");
+	if (again && opts->thresholds)
+		return rd_err_set(err, EINVAL, "--thresholds", "is for one look");
 	if (ctx->globals.from && again)
 		return rd_err_set(err, EINVAL, "--from", "a bundle does not go on: leave out --interval and its kin");
 	if (ctx->globals.openmetrics && again)
@@ -170,8 +180,8 @@ static int answer(struct counters *c, char *const *operands)
 		rd_err_set(&err, -r, "counters", "no memory for the report");
 		r = rd_fail(c->ctx, &err);
 	} else {
-		if (opts->fail || opts->since)
-			report.status = counters_judge(c, &report);
+		if (opts->fail || opts->since || opts->thresholds)
+			report.status = counters_judge(&report);
 		r = counters_print(c, &report);
 	}
 	rd_report_deinit(&report);
@@ -243,6 +253,7 @@ static const struct rd_opt counters_opts[] = {
 	{ "live", 'w', NULL, "a view of ports, and of counters by what changed", NULL },
 	{ "record", 0, "FILE", "write what moves to .csv, .jsonl, .json or .perfetto-trace", "file" },
 	{ "until", 0, "NAME>N", "wait until a counter has moved more than N times; N/s: a second", NULL },
+	{ "thresholds", 0, "FILE", "hold counters against the limits in FILE, exit 0, 1, 2 or 3", "file" },
 	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", NULL },
 	FABRIC_CMD_OPTS,
 	{ "explain", 0, "NAME", "say what a counter means (a pattern, too)", NULL },

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyse/causes.h"
+#include "analyse/threshold.h"
 #include "collect/counters-saved.h"
 #include "datafile.h"
 
@@ -133,6 +134,44 @@ int counters_read_since(struct counters *c, const char *path, struct rd_err *err
 	return 0;
 }
 
+/* A path, or the name of a table that came with the program. */
+static int read_thresholds(const char *name, struct rd_thresholds *ret, struct rd_err *err)
+{
+	_cleanup_(rd_source_closep) struct rd_source *host = NULL;
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	_cleanup_free_ char *whole = realpath(name, NULL);
+	char path[RD_DATA_PATH];
+	int r;
+
+	if (!whole && !strchr(name, '/')) {
+		r = rd_data_read(name, path, &bytes, err);
+	} else {
+		r = whole ? rd_source_live_open(NULL, &host, err) : rd_err_set(err, errno, name, "cannot open");
+		if (!r)
+			r = rd_read_file(host, whole, &bytes, err);
+	}
+	return r < 0 ? r : rd_thresholds_parse(name, (char *)bytes.data, bytes.size, ret, err);
+}
+
+static int hold(struct counters *c, struct rd_err *err)
+{
+	const struct rd_moment now = { c->now.set, &c->now.sample };
+	_cleanup_(rd_thresholds_deinit) struct rd_thresholds thresholds = { 0 };
+	int r = read_thresholds(c->opts->thresholds, &thresholds, err);
+
+	if (r < 0)
+		return r;
+	if (!c->deltas && rd_thresholds_compare(&thresholds)) {
+		rd_err_set(err, EINVAL, c->opts->thresholds,
+			   "has limits on what moves: there is nothing to compare with");
+		rd_err_hint(err, "--since FILE, of an earlier --save FILE; or only limits on value");
+		return -EINVAL;
+	}
+	if (rd_thresholds_judge(&thresholds, &now, c->deltas, c->seconds, &c->causes.remarks) < 0)
+		return rd_err_set(err, ENOMEM, "counters", "no memory to judge");
+	return 0;
+}
+
 bool counters_port_fits(const struct rd_counter_port *port, char *const *operands)
 {
 	char label[256];
@@ -195,6 +234,10 @@ int counters_conclude(struct counters *c, char *const *operands, struct rd_err *
 {
 	int r = compare(c, err);
 
+	if (r < 0)
+		return r;
+	if (c->opts->thresholds)
+		r = hold(c, err);
 	if (r < 0)
 		return r;
 	free(c->chosen);

@@ -9,10 +9,15 @@
 
 #include "report/finding.h"
 
-int counters_judge(const struct counters *c, const struct rd_report *report)
+int counters_judge(const struct rd_report *report)
 {
-	(void)c;
-	return rd_report_judge(report);
+	int status = rd_report_judge(report);
+
+	/* What was to be compared and could not be is no pass. */
+	for (size_t i = 0; status == RD_EXIT_OK && i < report->n_findings; i++)
+		if (report->findings[i].severity == RD_SEV_UNKNOWN)
+			status = RD_EXIT_UNKNOWN;
+	return status;
 }
 
 static const char *const severities[] = { "ok", "warning", "critical", "unknown" };
@@ -22,13 +27,13 @@ static void add_findings(const struct rd_report *report, struct rd_buf *out)
 {
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct rd_finding *f = &report->findings[i];
-		const char *const parts[] = { f->subject, f->title, f->observed };
+		const char *const parts[] = { f->subject, f->title, f->observed, f->expected };
 
 		rd_buf_printf(out, "%s:", severities[f->severity]);
 		for (size_t p = 0; p < RD_ARRAY_SIZE(parts); p++) {
 			if (!parts[p])
 				continue;
-			rd_buf_str(out, p == 0 ? " " : p == 1 ? ": " : "; ");
+			rd_buf_str(out, p == 0 ? " " : p == 1 ? ": " : p == 2 ? "; " : ", wanted ");
 			rd_buf_safe(out, parts[p], strlen(parts[p]));
 		}
 		rd_buf_str(out, "\n");

@@ -70,7 +70,7 @@ void counters_turn(struct counters *c);
 int counters_report(struct counters *c, struct rd_report *report);
 
 /* The exit code that the findings amount to. */
-int counters_judge(const struct counters *c, const struct rd_report *report);
+int counters_judge(const struct rd_report *report);
 
 /* Each an exit code. The first prints what is wrong above the table; with --json the document. */
 int counters_print(struct counters *c, const struct rd_report *report);

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/threshold.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/causes-priv.h"
+#include "base/text.h"
+
+#define TEXT_MAX ((size_t)1 << 20)
+#define LINES_MAX 10000
+#define BLANKS " \t"
+
+enum measure { VALUE, DELTA, PER_SECOND, PER_BIT, PER_PACKET, MEASURES };
+static const char *const measures[MEASURES] = {
+	[VALUE] = "value",     [DELTA] = "delta",	    [PER_SECOND] = "per_second",
+	[PER_BIT] = "per_bit", [PER_PACKET] = "per_packet",
+};
+
+struct rd_threshold {
+	const char *name, *why;
+	enum measure measure;
+	double limit;
+	enum rd_gravity gravity;
+};
+
+void rd_thresholds_deinit(struct rd_thresholds *thresholds)
+{
+	free(thresholds->text);
+	free(thresholds->v);
+	*thresholds = (struct rd_thresholds){ 0 };
+}
+
+static char *take_word(char **line)
+{
+	char *word = *line + strspn(*line, BLANKS);
+	size_t n = strcspn(word, BLANKS);
+
+	if (!n)
+		return NULL;
+	*line = word + n;
+	if (**line)
+		*(*line)++ = '\0';
+	return word;
+}
+
+static bool parse_line(char *line, struct rd_threshold *ret)
+{
+	char *name = take_word(&line), *measure = name ? take_word(&line) : NULL;
+	char *limit = measure ? take_word(&line) : NULL, *severity = limit ? take_word(&line) : NULL, *end;
+
+	if (!severity)
+		return false;
+	*ret = (struct rd_threshold){ .name = name, .measure = MEASURES, .limit = strtod(limit, &end) };
+	for (int i = 0; i < MEASURES; i++)
+		if (strcmp(measure, measures[i]) == 0)
+			ret->measure = (enum measure)i;
+	if (strcmp(severity, "warning") == 0)
+		ret->gravity = RD_REMARK_WARNING;
+	else if (strcmp(severity, "critical") == 0)
+		ret->gravity = RD_REMARK_CRITICAL;
+	ret->why = rd_trim(line);
+	return ret->measure != MEASURES && end != limit && !*end && isfinite(ret->limit) && ret->limit >= 0 &&
+	       ret->gravity != RD_REMARK_OK;
+}
+
+int rd_thresholds_parse(const char *name, const char *text, size_t size, struct rd_thresholds *ret, struct rd_err *err)
+{
+	_cleanup_(rd_thresholds_deinit) struct rd_thresholds thresholds = { 0 };
+	unsigned number = 0;
+	char *line, *rest;
+
+	if (size > TEXT_MAX)
+		return rd_err_set(err, EFBIG, name, "a table of limits has at most %zu bytes", TEXT_MAX);
+	thresholds.text = strndup(text, size);
+	if (!thresholds.text)
+		return rd_err_set(err, ENOMEM, name, "cannot keep the limits");
+	for (rest = thresholds.text; (line = strsep(&rest, "\n"));) {
+		struct rd_threshold one;
+
+		number++;
+		line = rd_trim(line);
+		if (!*line || *line == '#')
+			continue;
+		if (!parse_line(line, &one))
+			return rd_err_set(err, EINVAL, name,
+					  "line %u is not NAME value|delta|per_second|per_bit|per_packet LIMIT "
+					  "warning|critical why",
+					  number);
+		if (thresholds.n == LINES_MAX)
+			return rd_err_set(err, EFBIG, name, "more than %d limits", LINES_MAX);
+		if (rd_grow(&thresholds.v, &thresholds.cap, thresholds.n + 1, sizeof(*thresholds.v)) < 0)
+			return rd_err_set(err, ENOMEM, name, "cannot keep the limits");
+		thresholds.v[thresholds.n++] = one;
+	}
+	*ret = thresholds;
+	thresholds = (struct rd_thresholds){ 0 };
+	return 0;
+}
+
+bool rd_thresholds_compare(const struct rd_thresholds *thresholds)
+{
+	for (size_t i = 0; i < thresholds->n; i++)
+		if (thresholds->v[i].measure != VALUE)
+			return true;
+	return false;
+}
+
+/* False: it cannot be told. */
+static bool measure_of(enum measure measure, const struct rd_counter_value *value, const struct rd_delta *delta,
+		       const struct rd_moved *moved, double *ret)
+{
+	double by = measure == PER_SECOND ? moved->seconds :
+		    measure == PER_BIT	  ? (double)moved->bits_in :
+		    measure == PER_PACKET ? (double)moved->packets_in :
+					    1;
+
+	if (measure == VALUE) {
+		*ret = (double)value->v;
+		return value->known == RD_OK;
+	}
+	if (!delta || delta->kind == RD_DELTA_UNKNOWN)
+		return false;
+	/* None of something is none of anything. */
+	*ret = delta->v == 0 ? 0 : (double)delta->v / by;
+	return delta->v == 0 || by > 0;
+}
+
+static int remark(struct rd_remarks *remarks, const struct rd_moment *now, size_t i, const struct rd_threshold *over,
+		  double measured)
+{
+	const struct rd_counter *counter = &now->set->counters[i];
+	struct rd_remark it = { .id = over ? "threshold" : "threshold-unknown",
+				.gravity = over ? over->gravity : RD_REMARK_UNKNOWN,
+				.title = over ? "above its limit" : "has a limit and could not be read" };
+	char label[256];
+
+	rd_counter_port_label(&now->set->ports[counter->port], label, sizeof(label));
+	it.subject = rd_text("%s %s", label, counter->name);
+	if (over) {
+		it.observed = rd_text("%s %g", measures[over->measure], measured);
+		it.expected = rd_text("at most %g", over->limit);
+		it.fix = *over->why ? strdup(over->why) : NULL;
+	} else if (now->sample->values[i].code) {
+		it.observed = rd_text("%s", rd_errno_name(now->sample->values[i].code) ?
+						    rd_errno_name(now->sample->values[i].code) :
+						    "?");
+	}
+	return rd_remark_add(remarks, &it);
+}
+
+static int judge_one(const struct rd_thresholds *thresholds, const struct rd_moment *now, const struct rd_delta *deltas,
+		     const struct rd_moved *moved, size_t i, struct rd_remarks *remarks)
+{
+	const struct rd_counter_value *value = &now->sample->values[i];
+	const struct rd_threshold *over = NULL;
+	double measured = 0, at;
+	bool unread = false;
+
+	for (size_t t = 0; t < thresholds->n; t++) {
+		const struct rd_threshold *one = &thresholds->v[t];
+
+		if (fnmatch(one->name, now->set->counters[i].name, 0) != 0)
+			continue;
+		/* What a device does not have is no failure to read. */
+		unread |= value->known == RD_DENIED || (value->known != RD_OK && value->code == EIO);
+		if ((one->measure != VALUE && !deltas) ||
+		    !measure_of(one->measure, value, deltas ? &deltas[i] : NULL, moved, &at))
+			continue;
+		if (at > one->limit && (!over || one->gravity > over->gravity)) {
+			over = one;
+			measured = at;
+		}
+	}
+	return over || unread ? remark(remarks, now, i, over, measured) : 0;
+}
+
+int rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd_moment *now,
+			const struct rd_delta *deltas, double seconds, struct rd_remarks *remarks)
+{
+	_cleanup_free_ struct rd_delta *none = deltas ? NULL : calloc(now->set->n + 1, sizeof(*none));
+
+	if (!deltas && !none)
+		return -ENOMEM;
+	for (size_t at = 0; at < now->set->n;) {
+		struct rd_moved moved = { 0 };
+		size_t first = at;
+
+		rd_moved_gather(now, deltas ? deltas : none, seconds, &at, &moved);
+		for (size_t i = first; i < at; i++)
+			if (now->set->counters[i].group != RD_GROUP_QP &&
+			    judge_one(thresholds, now, deltas, &moved, i, remarks) < 0)
+				return -ENOMEM;
+	}
+	return 0;
+}
