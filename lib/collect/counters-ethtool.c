@@ -2,6 +2,7 @@
 /* An interface's statistics: the driver's own (ioctl), and those that the kernel has one name for (netlink). */
 #include "collect/counters-priv.h"
 #include "collect/genl.h"
+#include "collect/netstate.h"
 
 #include <errno.h>
 #include <linux/ethtool.h>
@@ -255,6 +256,50 @@ static int find_driver(struct rd_counter_reader *reader, uint32_t port, const ch
 	return r;
 }
 
+/* Pause frames by priority, as the kernel names them: requests were sent, indications received. */
+static int take_pfc(struct walk *walk, const struct rd_dcb *dcb)
+{
+	char name[40];
+	int r = 0;
+
+	for (int p = 0; !r && p < RD_PRIOS; p++) {
+		snprintf(name, sizeof(name), "pfc-requests-prio%d", p);
+		r = take(walk, name, dcb->pfc.requests[p]);
+		snprintf(name, sizeof(name), "pfc-indications-prio%d", p);
+		if (!r)
+			r = take(walk, name, dcb->pfc.indications[p]);
+	}
+	return r;
+}
+
+static int find_pfc(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
+{
+	struct walk walk = { .reader = reader };
+	struct rd_dcb dcb = { 0 };
+	int r;
+
+	rd_collect_dcb(&reader->fs, netdev, &dcb);
+	if (dcb.pfc.known != RD_OK)
+		return 0;
+	walk.read = rd_counter_read_begin(reader, RD_HOW_PFC, port, netdev);
+	if (!walk.read)
+		return -ENOMEM;
+	r = take_pfc(&walk, &dcb);
+	rd_counter_read_end(reader);
+	return r;
+}
+
+static int read_pfc(struct walk *walk)
+{
+	struct rd_dcb dcb = { 0 };
+
+	rd_collect_dcb(&walk->reader->fs, walk->read->object, &dcb);
+	if (dcb.pfc.known == RD_OK)
+		return take_pfc(walk, &dcb);
+	rd_counter_read_failed(walk->read, walk->sample, ENODATA);
+	return 0;
+}
+
 int rd_counters_find_ethtool(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
 {
 	static const enum rd_counter_how hows[] = { RD_HOW_STATS, RD_HOW_PAUSE, RD_HOW_FEC };
@@ -264,6 +309,8 @@ int rd_counters_find_ethtool(struct rd_counter_reader *reader, uint32_t port, co
 		r = find_driver(reader, port, netdev);
 	for (size_t i = 0; !r && reader->groups & 1u << RD_GROUP_STANDARD && i < RD_ARRAY_SIZE(hows); i++)
 		r = find_standard(reader, hows[i], port, netdev);
+	if (!r && reader->groups & 1u << RD_GROUP_STANDARD)
+		r = find_pfc(reader, port, netdev);
 	return r;
 }
 
@@ -303,6 +350,8 @@ int rd_counters_read_ethtool(struct rd_counter_reader *reader, struct rd_counter
 
 	if (read->how == RD_HOW_IOCTL)
 		return read_driver(reader, read, sample);
+	if (read->how == RD_HOW_PFC)
+		return read_pfc(&walk);
 	r = ask(reader, read->how, read->object, &answer);
 	rd_counter_read_failed(read, sample, r < 0 ? -r : ENODATA);
 	if (r < 0)

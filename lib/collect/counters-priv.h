@@ -16,6 +16,7 @@ enum rd_counter_how {
 	RD_HOW_STATS, /* ETHTOOL_MSG_STATS_GET */
 	RD_HOW_PAUSE, /* ETHTOOL_MSG_PAUSE_GET */
 	RD_HOW_FEC,   /* ETHTOOL_MSG_FEC_GET */
+	RD_HOW_PFC,   /* DCB_CMD_IEEE_GET: pause frames by priority */
 };
 
 /* One question and the counters that it answers. */

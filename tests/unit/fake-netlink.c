@@ -30,6 +30,20 @@ static int fake_link(struct rd_source *src, const char *path, char **ret, struct
 	return fake->files ? rd_read_link(fake->files, path, ret, err) : rd_err_set(err, ENOENT, path, "no files");
 }
 
+static int fake_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct fake_netlink *fake = (struct fake_netlink *)src;
+
+	return fake->files ? fake->files->ops->stat_ino(fake->files, path, ret, err) :
+			     rd_err_set(err, ENOENT, path, "no files");
+}
+
+static uint64_t fake_now(struct rd_source *src, int clock)
+{
+	(void)src;
+	return (uint64_t)clock + 1;
+}
+
 static int family_answer(struct rd_bytes *ret)
 {
 	uint8_t data[64] __attribute__((aligned(4))) = { 0 };
@@ -74,7 +88,9 @@ void fake_netlink_init(struct fake_netlink *fake, struct rd_source *files)
 					    .read_file = fake_read,
 					    .list_dir = fake_list,
 					    .read_link = fake_link,
-					    .netlink = fake_ask };
+					    .stat_ino = fake_ino,
+					    .netlink = fake_ask,
+					    .now = fake_now };
 	fake->source.ops = &fake->ops;
 }
 
