@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+# counters on made-up hosts: tables, documents, comparing, judging. What kernels count needs a machine of its own: tests/vm.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	RD=${RDMADIAG:-$PWD/build/rdmadiag}
+	export NO_COLOR=1
+	HOST=$BATS_TEST_TMPDIR/host
+	PORT=$HOST/sys/class/infiniband/mlx5_0/ports/1
+	SHARED=$PWD/../shared/data/sysfs
+	mkdir -p "$PORT/counters" "$PORT/hw_counters" "$HOST/proc/sys/kernel/random"
+	echo one >"$HOST/proc/sys/kernel/random/boot_id"
+	echo made-up >"$HOST/proc/sys/kernel/hostname"
+	echo 0002:c903:0000:0001 >"$HOST/sys/class/infiniband/mlx5_0/node_guid"
+	echo '4: ACTIVE' >"$PORT/state"
+	echo InfiniBand >"$PORT/link_layer"
+	count counters symbol_error 3 link_downed 255 port_rcv_data 1000 port_xmit_wait 3221225472 VL15_dropped 'N/A (no PMA)'
+	count hw_counters out_of_buffer 4294967290 local_ack_timeout_err 0
+}
+
+# FOLDER NAME VALUE…
+count() {
+	local folder=$1
+	shift
+	while [ $# -gt 0 ]; do
+		echo "$2" >"$PORT/$folder/$1"
+		shift 2
+	done
+}
+
+counters() {
+	"$RD" --from "$HOST" counters "$@"
+}
+
+value() { # NAME KEY: of the document on standard input
+	jq -c --arg n "$1" ".counters[] | select(.name == \$n) | .$2"
+}
+
+@test "a table of all counters; what is no number is a dash, what is at its end says so" {
+	run counters
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == IBDEV*PORT*GROUP*NAME*VALUE*UNIT*NOTE ]]
+	[[ $output == *"link_downed "*"255 times"*"at least"* ]]
+	[[ $output == *"VL15_dropped "*"- packets"*"no number"* ]]
+	[ "${#lines[@]}" -eq 8 ]
+}
+
+@test "a document has the keys of the contract; unknown is null, large numbers are right" {
+	counters --json >"$BATS_TEST_TMPDIR/now"
+	jq -e '.schema == "rdmadiag/counters/1" and .status == 0 and .causes == [] and .boot_id == "one" and
+		(.counters | length) == 7 and
+		all(.counters[]; has("ibdev", "port", "netdev", "group", "name", "value", "overflow", "bits", "delta",
+			"per_second", "saturated"))' "$BATS_TEST_TMPDIR/now"
+	[ "$(value VL15_dropped value <"$BATS_TEST_TMPDIR/now")" = null ]
+	[ "$(value link_downed saturated <"$BATS_TEST_TMPDIR/now")" = true ]
+	[ "$(value port_xmit_wait value <"$BATS_TEST_TMPDIR/now")" = 3221225472 ]
+	[ "$(value port_xmit_wait overflow <"$BATS_TEST_TMPDIR/now")" = '"saturates"' ]
+	[ "$(value out_of_buffer bits <"$BATS_TEST_TMPDIR/now")" = 32 ]
+}
+
+@test "choosing: --nonzero, --filter, --group, devices" {
+	[ "$(counters -n --nonzero | wc -l)" -eq 5 ]
+	[ "$(counters -n --filter '*_d*' | wc -l)" -eq 3 ]
+	[ "$(counters -n --group hw | wc -l)" -eq 2 ]
+	[ "$(counters -n mlx5_0:1 | wc -l)" -eq 7 ]
+	[ "$(counters -n mlx5_1 | wc -l)" -eq 0 ]
+	run --separate-stderr counters --group fast
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	[[ $stderr == *'"fast" is no group'* ]]
+}
+
+@test "--save and --since: what moved, what wrapped, what stands at its end, and the cause" {
+	counters --save "$BATS_TEST_TMPDIR/before"
+	count counters symbol_error 5 port_rcv_data 1000000
+	count hw_counters out_of_buffer 4 local_ack_timeout_err 9
+	run counters --since "$BATS_TEST_TMPDIR/before" --changed
+	[ "$status" -eq 1 ]
+	[[ $output == *"warning: mlx5_0:1: "*"do: "* ]]
+	counters --since "$BATS_TEST_TMPDIR/before" --json >"$BATS_TEST_TMPDIR/now" || [ $? -eq 1 ]
+	[ "$(value out_of_buffer delta <"$BATS_TEST_TMPDIR/now")" = 10 ]
+	[ "$(value out_of_buffer delta_note <"$BATS_TEST_TMPDIR/now")" = '"wrapped"' ]
+	[ "$(value link_downed delta_kind <"$BATS_TEST_TMPDIR/now")" = '"at_least"' ]
+	[ "$(value VL15_dropped delta <"$BATS_TEST_TMPDIR/now")" = null ]
+	jq -e '.status == 1 and ([.causes[].id] | contains(["ack-timeout"])) and
+		all(.causes[]; (.counters | length) > 0 and .confidence != null and .next != null) and
+		(.findings | length) == (.causes | length)' "$BATS_TEST_TMPDIR/now"
+}
+
+@test "nothing moved: exit 0, and what counters cannot tell is said" {
+	counters --save "$BATS_TEST_TMPDIR/before"
+	run counters --since "$BATS_TEST_TMPDIR/before" --changed
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == "ok: all ports: no counter points to a fault; counters cannot tell of more"*DEVX* ]]
+}
+
+@test "a reset, a reboot, another device and one that has gone are told apart" {
+	counters --save "$BATS_TEST_TMPDIR/before"
+	count counters symbol_error 1
+	counters --since "$BATS_TEST_TMPDIR/before" --json >"$BATS_TEST_TMPDIR/now" || :
+	[ "$(value symbol_error delta_note <"$BATS_TEST_TMPDIR/now")" = '"reset"' ]
+	[ "$(value symbol_error delta_kind <"$BATS_TEST_TMPDIR/now")" = '"at_least"' ]
+
+	echo 0002:c903:0000:0009 >"$HOST/sys/class/infiniband/mlx5_0/node_guid"
+	run counters --since "$BATS_TEST_TMPDIR/before"
+	[ "$status" -eq 1 ]
+	[[ ${lines[0]} == *"another device stands under this name"* ]]
+
+	echo two >"$HOST/proc/sys/kernel/random/boot_id"
+	run counters --since "$BATS_TEST_TMPDIR/before"
+	[ "$status" -eq 3 ]
+	[[ ${lines[0]} == unknown:*"started anew"* ]]
+}
+
+@test "--since takes a bundle, too, and nothing that is neither" {
+	cp -r "$HOST" "$BATS_TEST_TMPDIR/then"
+	count counters link_downed 0 symbol_error 9
+	counters --since "$BATS_TEST_TMPDIR/then" --json | value symbol_error delta | grep -x 6
+	for bad in '' '{' '{}' '[1]' 'hello' '{"schema":"rdmadiag/counters/1","counters":[{}]}'; do
+		printf '%s' "$bad" >"$BATS_TEST_TMPDIR/bad"
+		run --separate-stderr counters --since "$BATS_TEST_TMPDIR/bad"
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+		[ "${#stderr_lines[@]}" -le 2 ]
+	done
+	run --separate-stderr counters --since /nowhere/at/all
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"/nowhere/at/all"*ENOENT* ]]
+}
+
+@test "--thresholds: 0, 1, 2, and 3 for a table that is no good" {
+	local limits=$BATS_TEST_TMPDIR/limits
+	echo 'symbol_error value 3 critical x' >"$limits"
+	run counters --thresholds "$limits"
+	[ "$status" -eq 0 ]
+	echo 'symbol_error value 2 warning look at the cable' >"$limits"
+	run counters --thresholds "$limits"
+	[ "$status" -eq 1 ]
+	[[ ${lines[0]} == *"mlx5_0:1 symbol_error: above its limit; value 3, wanted at most 2" ]]
+	[[ ${lines[1]} == *"look at the cable" ]]
+	echo 'symbol_error value 2 critical x' >>"$limits"
+	run counters --thresholds "$limits"
+	[ "$status" -eq 2 ]
+	echo 'symbol_error delta 2 critical x' >"$limits"
+	run --separate-stderr counters --thresholds "$limits"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"nothing to compare with"* ]]
+	echo 'symbol_error delta two critical x' >"$limits"
+	run --separate-stderr counters --thresholds "$limits"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"line 1 is not"* ]]
+}
+
+@test "the thresholds that are shipped are a table" {
+	counters --save "$BATS_TEST_TMPDIR/before"
+	run counters --since "$BATS_TEST_TMPDIR/before" --thresholds thresholds
+	[ "$status" -eq 0 ]
+}
+
+@test "a bundle of several samples is compared from its first to its last" {
+	# What a recording source keeps of a folder that changes is tested in unit tests; here its form on disk.
+	run "$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/one.tar"
+	[ "$status" -eq 0 ]
+	run diff <("$RD" --from "$BATS_TEST_TMPDIR/one.tar" counters --json | jq 'del(.source, .read_at, .time, .monotonic_seconds, .ports)') \
+		<(counters --json | jq 'del(.source, .read_at, .time, .monotonic_seconds, .ports)')
+	[ "$status" -eq 0 ]
+}
+
+@test "--explain: name, pattern, unknown name" {
+	run "$RD" counters --explain local_ack_timeout_err
+	[ "$status" -eq 0 ]
+	[[ $output == *"32 bits, wraps at 4294967295; cause"* ]]
+	run "$RD" counters --explain 'link*'
+	[[ $output == *"Stays at 255"* ]]
+	run --separate-stderr "$RD" counters --explain nonsense
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+}
+
+@test "recorded trees: 17 N/A are null, 255 is at least 255, i40iw counts once" {
+	[ -d "$SHARED" ] || skip "recorded facts are not here"
+	local bundle=$SHARED/node-exporter-mlx4-i40iw.tar.gz
+	[ "$("$RD" --from "$bundle" counters --json | jq '[.counters[] | select(.value == null)] | length')" -eq 17 ]
+	[ "$("$RD" --from "$bundle" counters --json | jq '[.counters[] | select(.ibdev == "i40iw0")] |
+		length == ([.[] | [.port, .group, .name]] | unique | length)')" = true ]
+	bundle=$SHARED/gpud-h100.tar.gz
+	"$RD" --from "$bundle" counters mlx5_1 --json >"$BATS_TEST_TMPDIR/now"
+	[ "$(value link_downed value <"$BATS_TEST_TMPDIR/now")" = 255 ]
+	[ "$(value link_downed saturated <"$BATS_TEST_TMPDIR/now")" = true ]
+	[ "$(value port_xmit_wait value <"$BATS_TEST_TMPDIR/now")" = 2489603687 ]
+	[ "$(value port_xmit_wait saturated <"$BATS_TEST_TMPDIR/now")" = false ]
+}
+
+@test "no RDMA: exit 3, what to do; the document is printed all the same" {
+	rm -r "$HOST/sys/class/infiniband"
+	mkdir -p "$HOST/sys/class"
+	run --separate-stderr counters
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -eq 2 ]
+	run --separate-stderr counters --json
+	[ "$status" -eq 3 ]
+	jq -e '.status == 3 and (.errors | length) == 1' <<<"$output"
+}
+
+@test "a pipe that closes and a full disk" {
+	run bash -c "'$RD' --from '$HOST' counters | head -1; echo \${PIPESTATUS[0]}"
+	[ "${lines[1]}" -eq 0 ]
+	run --separate-stderr bash -c "'$RD' --from '$HOST' counters >/dev/full"
+	[ "$status" -eq 3 ]
+	run --separate-stderr counters --save /nowhere/file
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"/nowhere/"*ENOENT* ]]
+}
