@@ -28,7 +28,6 @@ struct fabric_cmd {
 		{ "topology", 0, "FILE", "with --plan or --compare: this topology instead of the network", "file" }, \
 		{ "shard", 0, "K/N", "with --fabric: read share K of N only", NULL },                                \
 		{ "shards", 0, "FILE", "with --fabric: share the ports among the hosts of this list", "file" },      \
-		{ "thresholds", 0, "FILE", "with --fabric: these thresholds on top of the usual ones", "file" },     \
 		{ "plan", 0, NULL, "with --shard or --shards: say who reads what, and end", NULL }, FABRIC_ENGINE_OPTS
 
 /* Takes an option in: 1 if it is one of these, 0 if it is (also) somebody else's, -EINVAL. */

@@ -29,7 +29,7 @@ int fabric_cmd_option(struct fabric_cmd *cmd, const char *name, const char *arg,
 		{ "live", NULL, &cmd->live, true },
 		{ "fail", NULL, &cmd->fail, true },
 		{ "record", &cmd->record, NULL, true },
-		{ "thresholds", &cmd->thresholds, NULL, false },
+		{ "thresholds", &cmd->thresholds, NULL, true },
 	};
 	int r;
 
