@@ -166,6 +166,9 @@ install: all
 		$(INSTALL) -D -m 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/} || exit 1; done
 	for file in data/*; do [ ! -f "$$file" ] || \
 		$(INSTALL) -D -m 644 "$$file" $(DESTDIR)$(DATADIR)/rdmadiag/$${file##*/} || exit 1; done
+	for file in integration/*; do \
+		$(INSTALL) -D -m $$([ -x "$$file" ] && echo 755 || echo 644) "$$file" \
+			$(DESTDIR)$(DATADIR)/rdmadiag/$$file || exit 1; done
 	$(INSTALL) -D -m 644 completions/rdmadiag.bash $(DESTDIR)$(DATADIR)/bash-completion/completions/rdmadiag
 	$(INSTALL) -D -m 644 completions/_rdmadiag $(DESTDIR)$(DATADIR)/zsh/site-functions/_rdmadiag
 	$(INSTALL) -D -m 644 completions/rdmadiag.fish $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/rdmadiag.fish

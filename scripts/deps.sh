@@ -50,6 +50,11 @@ vm       kmod                             kmod
 vm       cpio                             cpio
 vm       binutils                         binutils
 vm       iproute2                         iproute
+vm       nftables                         nftables
+test     slurmctld                        slurm-slurmctld
+test     slurmd                           slurm-slurmd
+test     slurm-client                     slurm
+test     munge                            munge
 vm       rdma-core                        rdma-core
 vm       librdmacm-dev                    -
 vm       ibverbs-utils                    libibverbs-utils

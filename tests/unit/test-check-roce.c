@@ -7,6 +7,7 @@
 #include "model/host.h"
 #include "model/netstate.h"
 #include "model/qp.h"
+#include "model/remark.h"
 #include "model/system.h"
 
 #include <stdio.h>
@@ -445,6 +446,25 @@ static void stalled(struct fixture *f)
 	rd_errlist_add(&f->stalls, &err);
 }
 
+static struct rd_remarks moved;
+
+static void grown(struct fixture *f)
+{
+	static struct rd_remark remark = { .gravity = RD_REMARK_WARNING,
+					   .title = "A bad cable",
+					   .subject = (char *)"mlx5_0:1",
+					   .observed = (char *)"99" };
+
+	moved = (struct rd_remarks){ &remark, 1, 1 };
+	f->in.moved = &moved;
+}
+
+static void nothing_grew(struct fixture *f)
+{
+	moved = (struct rd_remarks){ 0 };
+	f->in.moved = &moved;
+}
+
 static void not_listed(struct fixture *f)
 {
 	f->in.res = NULL;
@@ -459,6 +479,8 @@ static void leftovers_and_hangs(void **state)
 	expect("job-leftovers", of_another_job_exclusive, RD_WARN);
 	expect("job-leftovers", not_listed, RD_UNKNOWN);
 	expect("host-answers", stalled, RD_WARN);
+	expect("counters-moved", grown, RD_WARN);
+	expect("counters-moved", nothing_grew, RD_PASS);
 }
 
 int main(void)
