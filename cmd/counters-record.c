@@ -7,18 +7,14 @@
 #include "counters-watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/text.h"
-#include "render/series.h"
+#include "record-file.h"
 
 /* Series of a file: far above what a host has, also where counters are bound and unbound all the time. */
 #define SERIES_MAX 65536
-#define FIRST_ID 2
 
 struct track {
 	struct rd_series series; /* its text is owned */
@@ -30,21 +26,13 @@ struct track {
 };
 
 struct counters_file {
-	struct rd_ctx *ctx;
-	const char *path;
-	enum rd_series_format format;
-	int fd;
-	bool plain;    /* a file, of which a part can be taken back */
-	uint64_t size; /* whole records */
+	struct record_file to;
 	struct track *tracks;
 	size_t n, cap;
 	const struct rd_counter_set *set;
 	size_t *of_counter; /* track of each counter of the set; SIZE_MAX: none */
 	size_t *of_port;    /* two of each port: sent, received */
 	bool *there;	    /* of each port: was at the look before */
-	bool headed, refused;
-	uint64_t samples, lost, lost_in_all;
-	struct rd_buf out;
 };
 
 static void track_deinit(struct track *track)
@@ -65,36 +53,23 @@ void counters_file_close(struct counters_file *file)
 	free(file->of_counter);
 	free(file->of_port);
 	free(file->there);
-	rd_buf_deinit(&file->out);
-	if (file->fd >= 0)
-		close(file->fd);
+	record_file_close(&file->to);
 	free(file);
 }
 
 int counters_file_open(struct rd_ctx *ctx, const char *path, struct counters_file **ret, struct rd_err *err)
 {
-	struct counters_file *file;
-	enum rd_series_format format;
-	struct stat st;
+	struct counters_file *file = calloc(1, sizeof(*file));
+	int r;
 
-	if (rd_series_format_of(path, &format) < 0) {
-		rd_err_set(err, EINVAL, "--record", "the name of \"%s\" does not say which format", path);
-		rd_err_hint(err, "end it in .csv, .jsonl, .json or .perfetto-trace");
-		return -EINVAL;
-	}
-	file = calloc(1, sizeof(*file));
 	if (!file)
 		return rd_err_set(err, ENOMEM, path, "cannot record");
-	*file = (struct counters_file){ .ctx = ctx, .path = path, .format = format, .fd = -1 };
-	file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-	if (file->fd < 0 || fstat(file->fd, &st) < 0) {
-		rd_err_set(err, errno, path, "cannot record there");
+	r = record_file_open(ctx, path, &file->to, err);
+	if (r < 0)
 		counters_file_close(file);
-		return -err->code;
-	}
-	file->plain = S_ISREG(st.st_mode);
-	*ret = file;
-	return 0;
+	else
+		*ret = file;
+	return r;
 }
 
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -122,7 +97,7 @@ static size_t track_of(struct counters_file *file, const struct rd_counter_port 
 	if (file->n >= SERIES_MAX || rd_grow(&file->tracks, &file->cap, file->n + 1, sizeof(*file->tracks)) < 0)
 		return SIZE_MAX;
 	track = &file->tracks[file->n];
-	*track = (struct track){ .key = key, .series = { .id = file->n + FIRST_ID, .port = port->port } };
+	*track = (struct track){ .key = key, .series = { .id = file->n + RECORD_FIRST_ID, .port = port->port } };
 	track->series.first = track->series.id;
 	if (!copy(&track->series.device, port->ibdev) || !copy(&track->series.netdev, netdev) ||
 	    !copy(&track->series.group, group) || !copy(&track->series.name, name)) {
@@ -180,12 +155,12 @@ static int take_set(struct counters_file *file, const struct rd_counter_set *set
 
 static void define(struct counters_file *file, struct track *track)
 {
-	struct track *first = &file->tracks[track->series.first - FIRST_ID];
+	struct track *first = &file->tracks[track->series.first - RECORD_FIRST_ID];
 
 	if (first != track && !first->defined)
 		define(file, first);
 	if (!track->defined)
-		rd_series_define(file->format, &track->series, &file->out);
+		rd_series_define(file->to.format, &track->series, &file->to.out);
 	track->defined = true;
 }
 
@@ -206,10 +181,10 @@ static bool differs(struct track *track, bool known, uint64_t count, double valu
 /* A trace has no tracks on which nothing ever happens. */
 static void add_point(struct counters_file *file, struct track *track, const struct rd_point *point)
 {
-	if (!rd_series_shows(file->format, point))
+	if (!rd_series_shows(file->to.format, point))
 		return;
 	define(file, track);
-	rd_series_point(file->format, &track->series, point, &file->out);
+	rd_series_point(file->to.format, &track->series, point, &file->to.out);
 }
 
 static void add_counter(struct counters_file *file, const struct counters *c, size_t i)
@@ -252,66 +227,7 @@ static void add_rate(struct counters_file *file, const struct counters *c, size_
 
 static void mark(struct counters_file *file, uint64_t time_ns, const struct rd_counter_port *port, const char *what)
 {
-	rd_series_mark(file->format, time_ns, port ? port->ibdev : NULL, port ? port->port : 0, what, &file->out);
-}
-
-/* Takes back what was written of this sample, and forgets what the file is thought to say. */
-static void write_failed(struct counters_file *file, int code)
-{
-	if (!file->refused)
-		rd_warn(file->ctx, "%s: cannot write: %s; recording goes on as soon as it can", file->path,
-			rd_errno_text(code));
-	file->refused = true;
-	file->lost++;
-	file->lost_in_all++;
-	if (file->plain &&
-	    (ftruncate(file->fd, (off_t)file->size) < 0 || lseek(file->fd, (off_t)file->size, SEEK_SET) < 0))
-		rd_verbose(file->ctx, "%s: cannot take back half a sample: %s", file->path, rd_errno_text(errno));
-	for (size_t i = 0; i < file->n; i++)
-		file->tracks[i].written = file->tracks[i].defined = false;
-	file->headed = file->size > 0;
-}
-
-static void write_out(struct counters_file *file)
-{
-	int r = file->out.failed ? -ENOMEM : rd_write_all(file->fd, file->out.data, file->out.len);
-
-	if (r < 0) {
-		write_failed(file, -r);
-	} else {
-		file->size += file->out.len;
-		file->samples++;
-		if (file->refused)
-			rd_warn(file->ctx, "%s: recording again; %" PRIu64 " samples were lost", file->path, file->lost);
-		file->refused = false;
-		file->lost = 0;
-	}
-	if (file->out.failed)
-		rd_buf_deinit(&file->out);
-	file->out.len = 0;
-}
-
-static void begin(struct counters_file *file, const struct counters *c)
-{
-	struct rd_buf head = { 0 };
-	char lost[64];
-
-	if (!file->headed) {
-		struct rd_report report;
-
-		rd_answer_init(c->ctx, &report);
-		rd_series_begin(file->format, report.host, c->now.sample.realtime_ns, &head);
-		rd_report_deinit(&report);
-		/* What was marked before the first sample stands behind the head. */
-		rd_buf_add(&head, file->out.data, file->out.len);
-		rd_buf_deinit(&file->out);
-		file->out = head;
-		file->headed = true;
-	}
-	if (file->lost == 0)
-		return;
-	snprintf(lost, sizeof(lost), "%" PRIu64 " samples were lost: no room", file->lost);
-	mark(file, c->now.sample.realtime_ns, NULL, lost);
+	rd_series_mark(file->to.format, time_ns, port ? port->ibdev : NULL, port ? port->port : 0, what, &file->to.out);
 }
 
 static void mark_remark(struct counters_file *file, uint64_t time_ns, const struct rd_remark *remark)
@@ -339,8 +255,8 @@ int counters_file_add(struct counters_file *file, const struct counters_watch *w
 	const struct counters *c = w->c;
 
 	if (file->set != c->now.set && take_set(file, c->now.set, w->chosen, w->ports) < 0)
-		return rd_err_set(err, ENOMEM, file->path, "cannot record");
-	begin(file, c);
+		return rd_err_set(err, ENOMEM, file->to.path, "cannot record");
+	record_file_begin(&file->to, c->now.sample.realtime_ns);
 	mark_ports(file, c);
 	for (size_t i = 0; i < w->remarks.n; i++)
 		mark_remark(file, c->now.sample.realtime_ns, &w->remarks.v[i]);
@@ -353,21 +269,13 @@ int counters_file_add(struct counters_file *file, const struct counters_watch *w
 	for (size_t i = 0; i < c->now.set->n; i++)
 		if (file->of_counter[i] != SIZE_MAX)
 			add_counter(file, c, i);
-	write_out(file);
+	if (!record_file_write(&file->to))
+		for (size_t i = 0; i < file->n; i++)
+			file->tracks[i].written = file->tracks[i].defined = false;
 	return 0;
 }
 
 int counters_file_finish(struct counters_file *file, struct rd_err *err)
 {
-	rd_series_end(file->format, &file->out);
-	write_out(file);
-	file->samples -= !file->refused; /* the end is none */
-	if (!file->refused && fsync(file->fd) < 0 && errno != EINVAL && errno != EROFS)
-		return rd_err_set(err, errno, file->path, "cannot write");
-	if (file->lost_in_all)
-		return rd_err_set(err, ENOSPC, file->path, "%" PRIu64 " of %" PRIu64 " samples could not be written",
-				  file->lost_in_all, file->lost_in_all + file->samples);
-	rd_warn(file->ctx, "%s: %" PRIu64 " samples of %zu series, %" PRIu64 " bytes", file->path, file->samples,
-		file->n, file->size);
-	return 0;
+	return record_file_finish(&file->to, file->n, err);
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define WALK_WINDOW 16
 #define WALK_TIMEOUT_MS 300
@@ -154,6 +155,16 @@ int fabric_subsets(const struct fabric_opts *opts, uint64_t *ret, struct rd_err 
 	return rd_pma_subsets(opts->subsets ? opts->subsets : RD_PMA_DEFAULT_SUBSETS, ret, err);
 }
 
+static uint64_t monotonic(struct rd_source *source)
+{
+	return source->ops->now(source, CLOCK_MONOTONIC);
+}
+
+static int open_port(struct fabric_run *run, struct rd_err *err)
+{
+	return run->mads ? 0 : rd_mad_open(run->source, run->from.ibdev, run->from.port, &run->mads, err);
+}
+
 int fabric_walk(struct fabric_run *run, struct rd_err *err)
 {
 	struct rd_fabric found;
@@ -162,7 +173,11 @@ int fabric_walk(struct fabric_run *run, struct rd_err *err)
 
 	if (r < 0)
 		return r;
-	run->walked_ns = run->mads->ops->now(run->mads);
+	/* libibnetdisc opens the port for itself; where two opened ports of one process share what they registered for, its
+	 * closing takes ours along. */
+	rd_mads_closep(&run->mads);
+	run->mads = NULL;
+	run->walked_ns = monotonic(run->source);
 	r = rd_collect_fabric(run->source, &run->from, &run->walk, asked, &found, err);
 	if (r < 0)
 		return r;
@@ -191,10 +206,13 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 	run->walk = (struct rd_mad_walk){ opts->walk_window ? opts->walk_window : WALK_WINDOW, WALK_TIMEOUT_MS,
 					  WALK_RETRIES, WALK_LIMIT_MS };
 	r = choose(source, opts->port, &run->from, err);
+	/* Before the walk, which takes longer, to know whether we may. */
 	if (!r)
-		r = rd_mad_open(source, run->from.ibdev, run->from.port, &run->mads, err);
+		r = open_port(run, err);
 	if (!r)
 		r = fabric_walk(run, err);
+	if (!r)
+		r = open_port(run, err);
 	if (r < 0)
 		fabric_end(run);
 	return r;
@@ -202,11 +220,12 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 
 int fabric_look(struct fabric_run *run, struct rd_err *err)
 {
-	uint64_t now = run->mads->ops->now(run->mads);
-	int r = 0;
+	int r;
 
-	if (run->fabric.moved && now - run->walked_ns >= WALK_EVERY_NS)
-		r = fabric_walk(run, err);
+	/* Where walking fails, what is known stays, and is asked: it shows who still answers. */
+	if (run->fabric.moved && monotonic(run->source) - run->walked_ns >= WALK_EVERY_NS)
+		fabric_walk(run, err);
+	r = open_port(run, err);
 	if (!r)
 		r = rd_fabric_sweep(run->mads, &run->limits, run->sweeps > 0, &run->fabric, err);
 	run->sweeps++;

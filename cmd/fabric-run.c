@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "analyse/fabric-compare.h"
 #include "answer.h"
 #include "collect/topology.h"
 #include "counters.h"
 #include "fabric-cmd.h"
+#include "fabric-record.h"
 #include "report/finding.h"
 
 #define BUSIEST 20
@@ -130,8 +132,26 @@ static int one_look(struct fabric_session *s)
 	return r < 0 ? rd_fail(s->ctx, &err) : answer(s, false);
 }
 
+/* What there is to do at a tick; an exit code. */
+static int tick(struct fabric_session *s, struct fabric_record *record, bool again)
+{
+	const struct rd_buf empty = { .data = (char *)(uintptr_t) "\n", .len = 1 };
+	struct rd_err err = { 0 };
+	int r = fabric_session_look(s, &err);
+
+	if (!r && record)
+		r = fabric_record_add(record, &s->run.fabric, s->ctx->source->ops->now(s->ctx->source, CLOCK_REALTIME),
+				      &err);
+	if (r < 0)
+		return rd_fail(s->ctx, &err);
+	r = answer(s, again);
+	if (!s->ctx->globals.json && !rd_metrics_wanted(s->ctx))
+		rd_out(&empty);
+	return r;
+}
+
 /* A sweep at each tick; the exit code is that of the worst. */
-static int repeat(struct fabric_session *s)
+static int repeat(struct fabric_session *s, struct fabric_record *record)
 {
 	static const int rank[] = {
 		[RD_EXIT_OK] = 0, [RD_EXIT_UNKNOWN] = 1, [RD_EXIT_WARNING] = 2, [RD_EXIT_CRITICAL] = 3
@@ -142,25 +162,39 @@ static int repeat(struct fabric_session *s)
 	s->ctx->lines = true;
 	if (fabric_session_begin(s, &err) < 0)
 		return rd_fail(s->ctx, &err);
-	rd_ticks_init(&s->ticks, s->cmd->interval);
+	rd_ticks_init(&s->ticks, s->cmd->interval > 0 ? s->cmd->interval : 1);
+	rd_ticks_catch_signals();
 	for (unsigned long i = 0; !s->cmd->count || i < s->cmd->count; i++) {
 		int r;
 
 		if (rd_ticks_wait(&s->ticks) < 0)
 			break;
-		if (fabric_session_look(s, &err) < 0)
-			return rd_fail(s->ctx, &err);
-		r = answer(s, i > 0);
+		r = tick(s, record, i > 0);
 		worst = rank[r] > rank[worst] ? r : worst;
 		if (rd_out_failure())
 			break;
-		if (!s->ctx->globals.json && !rd_metrics_wanted(s->ctx)) {
-			const struct rd_buf empty = { .data = (char *)(uintptr_t) "\n", .len = 1 };
-
-			rd_out(&empty);
-		}
 	}
 	return worst;
+}
+
+static int repeat_and_record(struct fabric_session *s)
+{
+	struct fabric_record record;
+	struct rd_err err = { 0 };
+	int r;
+
+	if (!s->cmd->record)
+		return repeat(s, NULL);
+	r = fabric_record_open(s->ctx, s->cmd->record, &record, &err);
+	if (r < 0) {
+		r = r == -EINVAL ? rd_fail_usage(s->ctx->cmd, &err) : rd_fail(s->ctx, &err);
+	} else {
+		r = repeat(s, &record);
+		if (fabric_record_finish(&record, &err) < 0)
+			r = rd_fail(s->ctx, &err);
+	}
+	fabric_record_close(&record);
+	return r;
 }
 
 static int save_topology(struct fabric_session *s)
@@ -294,8 +328,8 @@ static int run(struct fabric_session *s)
 		return save_topology(s);
 	if (cmd->live)
 		return fabric_live(s);
-	if (cmd->interval > 0)
-		return repeat(s);
+	if (cmd->interval > 0 || cmd->record)
+		return repeat_and_record(s);
 	if (!cmd->plan)
 		return one_look(s);
 	return fabric_session_begin(s, &err) < 0 ? rd_fail(s->ctx, &err) : fabric_plan(s, &s->run.fabric);

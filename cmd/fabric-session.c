@@ -63,7 +63,7 @@ int fabric_session_begin(struct fabric_session *s, struct rd_err *err)
 	}
 	r = fabric_begin(s->ctx->source, &opts, &s->run, err);
 	/* Rates of waiting need to know in what it is counted. */
-	if (!r && (s->cmd->interval > 0 || s->cmd->live))
+	if (!r && (s->cmd->interval > 0 || s->cmd->live || s->cmd->record))
 		r = rd_fabric_ask_ticks(s->run.mads, &s->run.limits, &s->run.fabric, err);
 	return r;
 }

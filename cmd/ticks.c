@@ -2,6 +2,7 @@
 #include "ticks.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <time.h>
 
 #define SECOND 1000000000u
@@ -61,12 +62,29 @@ int rd_ticks_left_ms(const struct rd_ticks *ticks)
 	return left > 3600000 ? 3600000 : (int)left;
 }
 
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+void rd_ticks_catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
 int rd_ticks_wait(struct rd_ticks *ticks)
 {
 	uint64_t next = rd_ticks_next(ticks, now_ns()), now;
 	struct timespec until = { .tv_sec = (time_t)(next / SECOND), .tv_nsec = (long)(next % SECOND) };
 
-	if (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) != 0)
+	if (stopped || clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) != 0)
 		return -EINTR;
 	now = now_ns();
 	ticks->late_ns = now > next ? now - next : 0;

@@ -31,4 +31,8 @@ int rd_ticks_left_ms(const struct rd_ticks *ticks);
 /* Waits for the next tick. 0, or -EINTR when a signal came. */
 int rd_ticks_wait(struct rd_ticks *ticks);
 
+/* From now on the first signal that asks for the end (SIGINT, SIGTERM, SIGHUP) ends the waiting, so that what is left can be
+ * written; the second ends the program. */
+void rd_ticks_catch_signals(void);
+
 #endif

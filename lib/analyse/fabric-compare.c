@@ -30,11 +30,6 @@ static char *node_text(const struct rd_fabric *fabric, size_t node)
 	return rd_text("%s (0x%016" PRIx64 ")", rd_fabric_name(&fabric->nodes[node]), fabric->nodes[node].guid);
 }
 
-static int say(struct comparison *c, const struct rd_remark *remark)
-{
-	return rd_remark_add(c->remarks, remark);
-}
-
 /* The port of the other fabric that has this identity; RD_NONE. */
 static size_t other_port(const struct rd_fabric *from, const size_t *map, const struct rd_fabric *to, size_t port)
 {
@@ -89,57 +84,53 @@ static void find_replacements(struct comparison *c)
 	}
 }
 
-static int say_replaced(struct comparison *c, size_t node)
+enum node_change { NODE_REPLACED, NODE_EXTRA, SWITCH_MISSING, ADAPTER_MISSING };
+
+/* `fix` is static here. */
+static const struct {
+	struct rd_remark remark;
+	const char *observed, *expected, *fix;
+} node_changes[] = {
+	[NODE_REPLACED] = { { .id = "fabric-node-replaced",
+			      .gravity = RD_REMARK_WARNING,
+			      .title = "another node sits where the plan has this one",
+			      .why = "a part was swapped; the plan, and whatever goes by GUIDs, names the old one" },
+			    NULL,
+			    NULL,
+			    "if this was meant: save the topology anew with --save-topology" },
+	[NODE_EXTRA] = { { .id = "fabric-node-extra",
+			   .gravity = RD_REMARK_WARNING,
+			   .title = "a node that the plan does not have",
+			   .why = "somebody connected it after the plan was saved, or to the wrong fabric" },
+			 "found",
+			 "not in the plan",
+			 "if this was meant: save the topology anew with --save-topology" },
+	[SWITCH_MISSING] = { { .id = "fabric-node-missing",
+			       .gravity = RD_REMARK_CRITICAL,
+			       .title = "a switch of the plan is not in the fabric",
+			       .why = "all that hangs on it is cut off, or has fewer ways" },
+			     "not found",
+			     "a switch",
+			     "is it powered; look at the ports of its neighbours in the plan" },
+	[ADAPTER_MISSING] = { { .id = "fabric-node-missing",
+				.gravity = RD_REMARK_CRITICAL,
+				.title = "an adapter of the plan is not in the fabric",
+				.why = "its host can take no part in a job" },
+			      "not found",
+			      "a channel adapter",
+			      "on the host: ibstat, dmesg; is it powered, is the cable plugged at both ends" },
+};
+
+/* Takes the texts over; NULL: the usual one. */
+static int say_node(struct comparison *c, enum node_change change, char *subject, char *observed, char *expected)
 {
-	struct rd_remark remark = {
-		.id = "fabric-node-replaced",
-		.gravity = RD_REMARK_WARNING,
-		.title = "another node sits where the plan has this one",
-		.why = "a part was swapped; the plan, and whatever goes by GUIDs, names the old one",
-		.subject = node_text(c->plan, node),
-		.observed = node_text(c->now, c->to_now[node]),
-		.expected = node_text(c->plan, node),
-		.fix = strdup("if this was meant: save the topology anew with --save-topology"),
-	};
+	struct rd_remark remark = node_changes[change].remark;
 
-	return say(c, &remark);
-}
-
-static int say_missing_node(struct comparison *c, size_t node)
-{
-	bool host = c->plan->nodes[node].kind == RD_NODE_CA;
-	struct rd_remark remark = {
-		.id = "fabric-node-missing",
-		.gravity = RD_REMARK_CRITICAL,
-		.title = host ? "an adapter of the plan is not in the fabric" :
-				"a switch of the plan is not in the fabric",
-		.why = host ? "its host can take no part in a job" :
-			      "all that hangs on it is cut off, or has fewer ways",
-		.subject = node_text(c->plan, node),
-		.observed = strdup("not found"),
-		.expected = rd_text("a %s with %u ports", host ? "channel adapter" : "switch",
-				    c->plan->nodes[node].n_ports),
-		.fix = strdup(host ? "on the host: ibstat, dmesg; is it powered, is the cable plugged at both ends" :
-				     "is it powered; look at the ports of its neighbours in the plan"),
-	};
-
-	return say(c, &remark);
-}
-
-static int say_extra_node(struct comparison *c, size_t node)
-{
-	struct rd_remark remark = {
-		.id = "fabric-node-extra",
-		.gravity = RD_REMARK_WARNING,
-		.title = "a node that the plan does not have",
-		.why = "somebody connected it after the plan was saved, or to the wrong fabric",
-		.subject = node_text(c->now, node),
-		.observed = strdup("found"),
-		.expected = strdup("not in the plan"),
-		.fix = strdup("if this was meant: save the topology anew with --save-topology"),
-	};
-
-	return say(c, &remark);
+	remark.subject = subject;
+	remark.observed = observed ? observed : strdup(node_changes[change].observed);
+	remark.expected = expected ? expected : strdup(node_changes[change].expected);
+	remark.fix = strdup(node_changes[change].fix);
+	return rd_remark_add(c->remarks, &remark);
 }
 
 static int compare_nodes(struct comparison *c)
@@ -147,14 +138,17 @@ static int compare_nodes(struct comparison *c)
 	int r = 0;
 
 	for (size_t i = 0; !r && i < c->plan->n_nodes; i++) {
+		char *subject = c->to_now[i] == RD_NONE || c->replaced[i] ? node_text(c->plan, i) : NULL;
+
 		if (c->to_now[i] == RD_NONE)
-			r = say_missing_node(c, i);
+			r = say_node(c, c->plan->nodes[i].kind == RD_NODE_CA ? ADAPTER_MISSING : SWITCH_MISSING,
+				     subject, NULL, NULL);
 		else if (c->replaced[i])
-			r = say_replaced(c, i);
+			r = say_node(c, NODE_REPLACED, subject, node_text(c->now, c->to_now[i]), node_text(c->plan, i));
 	}
 	for (size_t i = 0; !r && i < c->now->n_nodes; i++)
 		if (c->to_plan[i] == RD_NONE)
-			r = say_extra_node(c, i);
+			r = say_node(c, NODE_EXTRA, node_text(c->now, i), NULL, NULL);
 	return r;
 }
 
@@ -178,7 +172,7 @@ static int say_cable(struct comparison *c, size_t planned, size_t now, size_t pe
 		c->told[now] = true;
 	if (peer != RD_NONE)
 		c->told[peer] = true;
-	return say(c, &remark);
+	return rd_remark_add(c->remarks, &remark);
 }
 
 static int say_slower(struct comparison *c, size_t planned, size_t now)
@@ -199,7 +193,7 @@ static int say_slower(struct comparison *c, size_t planned, size_t now)
 	remark.observed = rd_text("%ux%s", is->width_active, rd_link_speed_name(is->speed_active));
 	remark.expected = rd_text("%ux%s", was->width_active, rd_link_speed_name(was->speed_active));
 	remark.fix = strdup("reseat or replace the cable; then look for errors of both ports");
-	return say(c, &remark);
+	return rd_remark_add(c->remarks, &remark);
 }
 
 /* A cable of the plan, whose nodes are both there. The second pass names what swapped cables have left unsaid. */

@@ -343,7 +343,8 @@ int rd_fabric_ask_ticks(struct rd_mads *mads, const struct rd_sweep_limits *limi
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
 
-		if (!port->selected || port->error == ETIMEDOUT || (n && nodes[n - 1] == port->node))
+		if (!port->selected || fabric->nodes[port->node].kind != RD_NODE_SWITCH || port->error == ETIMEDOUT ||
+		    (n && nodes[n - 1] == port->node))
 			continue;
 		asks[n] = (struct rd_sweep_ask){
 			.dest.lid = port->lid,

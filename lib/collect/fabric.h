@@ -35,7 +35,8 @@ void rd_fabric_name_nodes(struct rd_fabric *fabric, const char *text, size_t *re
 int rd_fabric_sweep(struct rd_mads *mads, const struct rd_sweep_limits *limits, bool verify, struct rd_fabric *fabric,
 		    struct rd_err *err);
 
-/* Asks every node, once, in what ticks its ports count waiting: for shares of time. Who does not answer stays unknown. */
+/* Asks every switch, once, in what ticks its ports count waiting: for shares of time. Who does not answer stays unknown. Of
+ * adapters nobody says what it would mean. */
 int rd_fabric_ask_ticks(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
 			struct rd_err *err);
 

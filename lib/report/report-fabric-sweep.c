@@ -196,7 +196,10 @@ static void add_counter(struct rd_metrics *metrics, const struct rd_fabric *fabr
 	struct rd_metric *family = NULL;
 	char name[64];
 
+	/* A metric's name does not say that it is a counter. */
 	snprintf(name, sizeof(name), "fabric_%s", rd_pma_counters[counter].name);
+	if (strlen(name) > strlen("Counter") && strcmp(name + strlen(name) - strlen("Counter"), "Counter") == 0)
+		name[strlen(name) - strlen("Counter")] = '\0';
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
 		const struct rd_fabric_node *node = &fabric->nodes[port->node];

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int record_file_open(struct rd_ctx *ctx, const char *path, struct record_file *file, struct rd_err *err)
+{
+	enum rd_series_format format = 0;
+	struct stat st;
+
+	*file = (struct record_file){ .ctx = ctx, .path = path, .fd = -1 };
+	if (rd_series_format_of(path, &format) < 0) {
+		rd_err_set(err, EINVAL, "--record", "the name of \"%s\" does not say which format", path);
+		rd_err_hint(err, "end it in .csv, .jsonl, .json or .perfetto-trace");
+		return -EINVAL;
+	}
+	file->format = format;
+	file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	if (file->fd < 0 || fstat(file->fd, &st) < 0)
+		return rd_err_set(err, errno, path, "cannot record there");
+	file->plain = S_ISREG(st.st_mode);
+	return 0;
+}
+
+void record_file_close(struct record_file *file)
+{
+	rd_buf_deinit(&file->out);
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}
+
+void record_file_begin(struct record_file *file, uint64_t time_ns)
+{
+	struct rd_buf head = { 0 };
+	char lost[64];
+
+	if (!file->headed) {
+		struct rd_report report;
+
+		rd_answer_init(file->ctx, &report);
+		rd_series_begin(file->format, report.host, time_ns, &head);
+		rd_report_deinit(&report);
+		rd_buf_add(&head, file->out.data, file->out.len);
+		rd_buf_deinit(&file->out);
+		file->out = head;
+		file->headed = true;
+	}
+	if (file->lost == 0)
+		return;
+	snprintf(lost, sizeof(lost), "%" PRIu64 " samples were lost: no room", file->lost);
+	rd_series_mark(file->format, time_ns, NULL, 0, lost, &file->out);
+}
+
+/* Takes back what was written of this sample. */
+static void write_failed(struct record_file *file, int code)
+{
+	if (!file->refused)
+		rd_warn(file->ctx, "%s: cannot write: %s; recording goes on as soon as it can", file->path,
+			rd_errno_text(code));
+	file->refused = true;
+	file->lost++;
+	file->lost_in_all++;
+	if (file->plain &&
+	    (ftruncate(file->fd, (off_t)file->size) < 0 || lseek(file->fd, (off_t)file->size, SEEK_SET) < 0))
+		rd_verbose(file->ctx, "%s: cannot take back half a sample: %s", file->path, rd_errno_text(errno));
+	file->headed = file->size > 0;
+}
+
+bool record_file_write(struct record_file *file)
+{
+	int r = file->out.failed ? -ENOMEM : rd_write_all(file->fd, file->out.data, file->out.len);
+
+	if (r < 0) {
+		write_failed(file, -r);
+	} else {
+		file->size += file->out.len;
+		file->samples++;
+		if (file->refused)
+			rd_warn(file->ctx, "%s: recording again; %" PRIu64 " samples were lost", file->path, file->lost);
+		file->refused = false;
+		file->lost = 0;
+	}
+	if (file->out.failed)
+		rd_buf_deinit(&file->out);
+	file->out.len = 0;
+	return r >= 0;
+}
+
+int record_file_finish(struct record_file *file, size_t series, struct rd_err *err)
+{
+	rd_series_end(file->format, &file->out);
+	record_file_write(file);
+	file->samples -= !file->refused; /* the end is none */
+	if (!file->refused && fsync(file->fd) < 0 && errno != EINVAL && errno != EROFS)
+		return rd_err_set(err, errno, file->path, "cannot write");
+	if (file->lost_in_all)
+		return rd_err_set(err, ENOSPC, file->path, "%" PRIu64 " of %" PRIu64 " samples could not be written",
+				  file->lost_in_all, file->lost_in_all + file->samples);
+	rd_warn(file->ctx, "%s: %" PRIu64 " samples of %zu series, %" PRIu64 " bytes", file->path, file->samples,
+		series, file->size);
+	return 0;
+}
