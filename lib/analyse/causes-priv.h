@@ -37,6 +37,42 @@ enum rd_topic {
 	RD_TOPICS,
 };
 
+/* What can be said of a port. */
+enum rd_cause_id {
+	RD_CAUSE_BAD_CABLE,
+	RD_CAUSE_PCIE_STALL,
+	RD_CAUSE_LINK_FLAP,
+	RD_CAUSE_LINK_DOWN,
+	RD_CAUSE_PCIE_ERRORS,
+	RD_CAUSE_PAUSE_STORM,
+	RD_CAUSE_PAUSED,
+	RD_CAUSE_PFC_PRIORITY,
+	RD_CAUSE_DROPS_NO_PFC,
+	RD_CAUSE_DROPS_PFC,
+	RD_CAUSE_DISCARDS,
+	RD_CAUSE_MTU,
+	RD_CAUSE_MARKED,
+	RD_CAUSE_WAITING,
+	RD_CAUSE_LOSS,
+	RD_CAUSE_TIMEOUT,
+	RD_CAUSE_RNR,
+	RD_CAUSE_WORK_FAILED,
+	RD_CAUSE_WEAK_SIGNAL,
+	RD_CAUSE_TRANSCEIVER,
+	RD_CAUSE_ICRC,
+	RD_CAUSE_NOT_SENT,
+	RD_CAUSE_PEER_GONE,
+	RD_CAUSE_RNR_END,
+	RD_CAUSE_KEY,
+	RD_CAUSE_IDS,
+};
+struct rd_cause_words {
+	const char *id, *title, *next;
+	enum rd_gravity gravity;
+	enum rd_confidence confidence;
+};
+extern const struct rd_cause_words rd_cause_words[RD_CAUSE_IDS];
+
 enum rd_topic rd_topic_of(const char *name);
 
 /* The priority in a counter's name ("rx_prio3_pause"); -1: it names none. */

@@ -24,15 +24,9 @@
 #define PAUSED_SOME 0.05
 #define STALLED_MUCH 0.3
 
-struct finding_of {
-	const char *id, *title, *next;
-	enum rd_gravity gravity;
-	enum rd_confidence confidence;
-};
-
 /* Adds a cause with the evidence of up to three topics; takes `observed` over. */
-static int add(struct rd_causes *causes, const struct rd_moved *moved, const struct finding_of *of, char *observed,
-	       enum rd_topic a, enum rd_topic b, enum rd_topic c)
+static int add_as(struct rd_causes *causes, const struct rd_moved *moved, const struct rd_cause_words *of,
+		  char *observed, enum rd_topic a, enum rd_topic b, enum rd_topic c)
 {
 	const enum rd_topic topics[] = { a, b, c };
 	struct rd_cause *cause;
@@ -54,6 +48,12 @@ static int add(struct rd_causes *causes, const struct rd_moved *moved, const str
 			if (cause->n_evidence < RD_ARRAY_SIZE(cause->evidence))
 				cause->evidence[cause->n_evidence++] = moved->topics[topics[t]].evidence[i];
 	return 0;
+}
+
+static int add(struct rd_causes *causes, const struct rd_moved *moved, enum rd_cause_id id, char *observed,
+	       enum rd_topic a, enum rd_topic b, enum rd_topic c)
+{
+	return add_as(causes, moved, &rd_cause_words[id], observed, a, b, c);
 }
 
 static uint64_t most(const struct rd_moved *moved, enum rd_topic topic)
@@ -82,22 +82,12 @@ static char *numbers(const struct rd_moment *now, const struct rd_moved *moved, 
 
 static int judge_link(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
-	static const struct finding_of flapping = {
-		"link-flap", "the link goes down and comes back",
-		"look at cable and optic at both ends, swap them; kernel log and switch log have the times",
-		RD_REMARK_CRITICAL, RD_CONFIDENCE_HIGH
-	};
-	static const struct finding_of once = {
-		"link-down", "the link went down",
-		"was it somebody's work? The kernel log has the time; if not, look at cable and optic",
-		RD_REMARK_WARNING, RD_CONFIDENCE_HIGH
-	};
 	uint64_t times = most(moved, RD_TOPIC_LINK_DOWN);
 
 	if (!times)
 		return 0;
-	return add(causes, moved, times >= 3 ? &flapping : &once, numbers(now, moved, RD_TOPIC_LINK_DOWN, 0),
-		   RD_TOPIC_LINK_DOWN, 0, 0);
+	return add(causes, moved, times >= 3 ? RD_CAUSE_LINK_FLAP : RD_CAUSE_LINK_DOWN,
+		   numbers(now, moved, RD_TOPIC_LINK_DOWN, 0), RD_TOPIC_LINK_DOWN, 0, 0);
 }
 
 /* Errors per bit carried: one error in a second of full rate is another thing than one in a week. */
@@ -106,9 +96,7 @@ static int judge_bits(const struct rd_moment *now, const struct rd_moved *moved,
 	uint64_t errors = most(moved, RD_TOPIC_BIT_ERROR), corrected = most(moved, RD_TOPIC_CORRECTED);
 	double bits = (double)moved->bits_in, ber = bits > 0 ? (double)errors / bits : 0;
 	double raw = bits > 0 ? (double)corrected / bits : 0;
-	struct finding_of of = { "bad-cable", "cable or optic is bad: data arrives damaged",
-				 "clean and reseat the connector, then swap cable or optic, then the port",
-				 RD_REMARK_CRITICAL, RD_CONFIDENCE_HIGH };
+	struct rd_cause_words of = rd_cause_words[RD_CAUSE_BAD_CABLE];
 	_cleanup_free_ char *what = numbers(now, moved, RD_TOPIC_BIT_ERROR, 0);
 	char *observed = NULL;
 
@@ -126,40 +114,33 @@ static int judge_bits(const struct rd_moment *now, const struct rd_moved *moved,
 		observed = rd_text("%s in %.3g bits: an error rate of %.1e, good links have less than %.0e", what, bits,
 				   ber, BER_POOR);
 	} else if (corrected && raw > RAW_BER_POOR) {
-		of.id = "weak-signal";
-		of.title = "the signal is weak: much has to be corrected";
+		of = rd_cause_words[RD_CAUSE_WEAK_SIGNAL];
 		of.gravity = raw > RAW_BER_BAD ? RD_REMARK_CRITICAL : RD_REMARK_WARNING;
-		of.confidence = RD_CONFIDENCE_MEDIUM;
 		observed = rd_text("%" PRIu64 " bits corrected in %.3g: an error rate of %.1e before correction, good "
 				   "links have less than %.0e",
 				   corrected, bits, raw, RAW_BER_POOR);
 	} else {
 		return 0;
 	}
-	return add(causes, moved, &of, observed, RD_TOPIC_BIT_ERROR, RD_TOPIC_CORRECTED, 0);
+	return add_as(causes, moved, &of, observed, RD_TOPIC_BIT_ERROR, RD_TOPIC_CORRECTED, 0);
 }
 
 static int judge_pci(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
-	struct finding_of of = {
-		"pcie-backpressure", "PCI Express holds the NIC back",
-		"rdmadiag topo-check: link width and speed, relaxed ordering, ACS, NUMA node of the memory",
-		RD_REMARK_WARNING, RD_CONFIDENCE_HIGH
-	};
-	static const struct finding_of errors = { "pcie-errors", "PCI Express has errors",
-						  "reseat the card or riser; look at AER in the kernel log",
-						  RD_REMARK_CRITICAL, RD_CONFIDENCE_HIGH };
+	struct rd_cause_words of = rd_cause_words[RD_CAUSE_PCIE_STALL];
 	uint64_t stalled = most(moved, RD_TOPIC_PCI_STALL);
 	int r = 0;
 
 	if (stalled) {
 		if (moved->seconds > 0 && (double)stalled / moved->seconds > STALLED_MUCH)
 			of.gravity = RD_REMARK_CRITICAL;
-		r = add(causes, moved, &of, rd_text("%" PRIu64 " s of %.0f s without credits", stalled, moved->seconds),
-			RD_TOPIC_PCI_STALL, 0, 0);
+		r = add_as(causes, moved, &of,
+			   rd_text("%" PRIu64 " s of %.0f s without credits", stalled, moved->seconds),
+			   RD_TOPIC_PCI_STALL, 0, 0);
 	}
 	if (!r && most(moved, RD_TOPIC_PCI_ERROR))
-		r = add(causes, moved, &errors, numbers(now, moved, RD_TOPIC_PCI_ERROR, 0), RD_TOPIC_PCI_ERROR, 0, 0);
+		r = add(causes, moved, RD_CAUSE_PCIE_ERRORS, numbers(now, moved, RD_TOPIC_PCI_ERROR, 0),
+			RD_TOPIC_PCI_ERROR, 0, 0);
 	return r;
 }
 
@@ -176,34 +157,21 @@ static int busiest(const uint64_t *of)
 
 static int judge_pause(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
-	static const struct finding_of storm = {
-		"pause-storm", "this host stops the network: it does not take what arrives",
-		"rdmadiag topo-check (PCI Express, memory); is a process or GPU that receives hung? Take the host out",
-		RD_REMARK_CRITICAL, RD_CONFIDENCE_HIGH
-	};
-	static const struct finding_of held = {
-		"paused-by-switch", "the switch stops this host for much of the time",
-		"look for the receiver that stops it: the counters of the hosts that this one sends to",
-		RD_REMARK_WARNING, RD_CONFIDENCE_MEDIUM
-	};
-	static const struct finding_of wrong = {
-		"pfc-wrong-priority", "flow control works on another priority than the traffic",
-		"make DSCP or VLAN priority of RDMA traffic fit PFC, here and on the switch: rdmadiag topo-check",
-		RD_REMARK_WARNING, RD_CONFIDENCE_MEDIUM
-	};
 	uint64_t paused = most(moved, RD_TOPIC_PAUSED_US), held_us = most(moved, RD_TOPIC_HELD_US);
 	double us = moved->seconds * 1e6;
 	int pausing = busiest(moved->pause_of), carrying = busiest(moved->bytes_of), r = 0;
 
 	if (most(moved, RD_TOPIC_PAUSE_STORM) || (us > 0 && (double)paused > PAUSED_MUCH * us))
-		r = add(causes, moved, &storm, numbers(now, moved, RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSED_US),
-			RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSED_US, RD_TOPIC_PAUSE_SENT);
+		r = add(causes, moved, RD_CAUSE_PAUSE_STORM,
+			numbers(now, moved, RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSED_US), RD_TOPIC_PAUSE_STORM,
+			RD_TOPIC_PAUSED_US, RD_TOPIC_PAUSE_SENT);
 	if (!r && us > 0 && (double)held_us > PAUSED_SOME * us)
-		r = add(causes, moved, &held, rd_text("stopped for %.0f %% of the time", 100 * (double)held_us / us),
-			RD_TOPIC_HELD_US, RD_TOPIC_PAUSE_GOT, 0);
+		r = add(causes, moved, RD_CAUSE_PAUSED,
+			rd_text("stopped for %.0f %% of the time", 100 * (double)held_us / us), RD_TOPIC_HELD_US,
+			RD_TOPIC_PAUSE_GOT, 0);
 	if (!r && pausing >= 0 && carrying >= 0 && pausing != carrying &&
 	    moved->bytes_of[pausing] < moved->bytes_of[carrying] / 100)
-		r = add(causes, moved, &wrong,
+		r = add(causes, moved, RD_CAUSE_PFC_PRIORITY,
 			rd_text("pause frames on priority %d, traffic on priority %d", pausing, carrying),
 			RD_TOPIC_PAUSE_SENT, RD_TOPIC_PAUSE_GOT, 0);
 	return r;
@@ -218,58 +186,29 @@ static bool is_ethernet(const struct rd_moment *now, const struct rd_moved *move
 
 static int judge_drops(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
-	static const struct finding_of lossy = {
-		"drops-without-pfc", "packets are dropped here, and no flow control was at work",
-		"switch PFC on for the priority of RDMA traffic, here and on the switch: rdmadiag topo-check",
-		RD_REMARK_CRITICAL, RD_CONFIDENCE_MEDIUM
-	};
-	static const struct finding_of buffer = {
-		"drops-with-pfc", "packets are dropped here although flow control works",
-		"receive buffer (mlnx_qos, devlink sb) too small for the cable's length, or traffic on another priority",
-		RD_REMARK_CRITICAL, RD_CONFIDENCE_MEDIUM
-	};
-	static const struct finding_of discards = {
-		"discards", "packets are dropped before they are sent or taken",
-		"is the peer's port up? If so it is congestion: rdmadiag counters --fabric", RD_REMARK_WARNING,
-		RD_CONFIDENCE_MEDIUM
-	};
-	static const struct finding_of too_long = { "mtu-mismatch",
-						    "frames arrive that are longer than this port takes",
-						    "make the MTU of both ends and of the switch the same: ip link",
-						    RD_REMARK_CRITICAL, RD_CONFIDENCE_HIGH };
-	const struct finding_of *of = !is_ethernet(now, moved)	       ? &discards :
-				      most(moved, RD_TOPIC_PAUSE_SENT) ? &buffer :
-									 &lossy;
+	enum rd_cause_id of = !is_ethernet(now, moved)	       ? RD_CAUSE_DISCARDS :
+			      most(moved, RD_TOPIC_PAUSE_SENT) ? RD_CAUSE_DROPS_PFC :
+								 RD_CAUSE_DROPS_NO_PFC;
 	int r = 0;
 
 	if (most(moved, RD_TOPIC_DROP))
 		r = add(causes, moved, of, numbers(now, moved, RD_TOPIC_DROP, 0), RD_TOPIC_DROP, RD_TOPIC_PAUSE_SENT, 0);
 	if (!r && most(moved, RD_TOPIC_TOO_LONG))
-		r = add(causes, moved, &too_long, numbers(now, moved, RD_TOPIC_TOO_LONG, 0), RD_TOPIC_TOO_LONG, 0, 0);
+		r = add(causes, moved, RD_CAUSE_MTU, numbers(now, moved, RD_TOPIC_TOO_LONG, 0), RD_TOPIC_TOO_LONG, 0, 0);
 	return r;
 }
 
 static int judge_congestion(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
-	static const struct finding_of marked = {
-		"congestion", "congestion: switches mark the traffic, senders slow down",
-		"many senders to one receiver? Look at the fabric's busiest ports: rdmadiag counters --fabric",
-		RD_REMARK_WARNING, RD_CONFIDENCE_HIGH
-	};
-	static const struct finding_of waiting = {
-		"congestion", "congestion: the port has data and no credits to send it",
-		"look for the slow receiver or the full link: rdmadiag counters --fabric", RD_REMARK_WARNING,
-		RD_CONFIDENCE_LOW
-	};
 	uint64_t in = most(moved, RD_TOPIC_MARKED), cnp = most(moved, RD_TOPIC_CNP), wait = most(moved, RD_TOPIC_WAIT);
 
 	if ((moved->packets_in && (double)in > MARKED_MUCH * (double)moved->packets_in) ||
 	    (moved->packets_out && (double)cnp > MARKED_MUCH * (double)moved->packets_out))
-		return add(causes, moved, &marked, numbers(now, moved, RD_TOPIC_MARKED, RD_TOPIC_CNP), RD_TOPIC_MARKED,
-			   RD_TOPIC_CNP, 0);
+		return add(causes, moved, RD_CAUSE_MARKED, numbers(now, moved, RD_TOPIC_MARKED, RD_TOPIC_CNP),
+			   RD_TOPIC_MARKED, RD_TOPIC_CNP, 0);
 	/* A tick is as long as the device says; with most it is the time of one word. */
 	if (wait && moved->words_out && wait > moved->words_out)
-		return add(causes, moved, &waiting,
+		return add(causes, moved, RD_CAUSE_WAITING,
 			   rd_text("port_xmit_wait %" PRIu64 " ticks while %" PRIu64 " words were sent", wait,
 				   moved->words_out),
 			   RD_TOPIC_WAIT, 0, 0);
@@ -281,37 +220,14 @@ static int judge_plain(const struct rd_moment *now, const struct rd_moved *moved
 {
 	static const struct {
 		enum rd_topic topic, with;
-		struct finding_of of;
+		enum rd_cause_id of;
 	} rules[] = {
-		{ RD_TOPIC_MODULE,
-		  0,
-		  { "transceiver", "the transceiver has a fault", "swap it; ethtool -m shows its temperature and power",
-		    RD_REMARK_CRITICAL, RD_CONFIDENCE_HIGH } },
-		{ RD_TOPIC_ICRC,
-		  0,
-		  { "icrc", "packets are damaged between the ends, where no link sees it",
-		    "a switch or NIC corrupts data: find the path all of them take, and replace what is on it",
-		    RD_REMARK_CRITICAL, RD_CONFIDENCE_HIGH } },
-		{ RD_TOPIC_NOT_SENT,
-		  0,
-		  { "not-sent", "the interface does not take what the device sends",
-		    "is the interface up, and its MTU that of the peer? ip -s link", RD_REMARK_CRITICAL,
-		    RD_CONFIDENCE_HIGH } },
-		{ RD_TOPIC_RETRIES,
-		  RD_TOPIC_TIMEOUT,
-		  { "peer-gone", "a peer does not answer any more: retries were used up",
-		    "rdmadiag qp-state names the peers; is the host up, its port ACTIVE, the process alive?",
-		    RD_REMARK_CRITICAL, RD_CONFIDENCE_HIGH } },
-		{ RD_TOPIC_RNR_END,
-		  RD_TOPIC_RNR,
-		  { "rnr-exceeded", "a receiver was not ready for so long that the sender gave up",
-		    "post more receive work requests, or rnr_retry 7 (without end); is the receiving process hung?",
-		    RD_REMARK_CRITICAL, RD_CONFIDENCE_HIGH } },
-		{ RD_TOPIC_KEY,
-		  0,
-		  { "wrong-key", "wrong key, address or length: memory was refused",
-		    "a fault of the program: a region that was deregistered, bounds, access flags; MTU of both ends",
-		    RD_REMARK_CRITICAL, RD_CONFIDENCE_MEDIUM } },
+		{ RD_TOPIC_MODULE, 0, RD_CAUSE_TRANSCEIVER },
+		{ RD_TOPIC_ICRC, 0, RD_CAUSE_ICRC },
+		{ RD_TOPIC_NOT_SENT, 0, RD_CAUSE_NOT_SENT },
+		{ RD_TOPIC_RETRIES, RD_TOPIC_TIMEOUT, RD_CAUSE_PEER_GONE },
+		{ RD_TOPIC_RNR_END, RD_TOPIC_RNR, RD_CAUSE_RNR_END },
+		{ RD_TOPIC_KEY, 0, RD_CAUSE_KEY },
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(rules); i++) {
@@ -319,7 +235,7 @@ static int judge_plain(const struct rd_moment *now, const struct rd_moved *moved
 
 		if (!most(moved, rules[i].topic))
 			continue;
-		r = add(causes, moved, &rules[i].of, numbers(now, moved, rules[i].topic, rules[i].with), rules[i].topic,
+		r = add(causes, moved, rules[i].of, numbers(now, moved, rules[i].topic, rules[i].with), rules[i].topic,
 			rules[i].with, 0);
 		if (r < 0)
 			return r;
@@ -330,40 +246,21 @@ static int judge_plain(const struct rd_moment *now, const struct rd_moved *moved
 /* What is a cause only where nothing above it explains it. */
 static int judge_transport(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
-	static const struct finding_of lost = {
-		"packet-loss", "packets are lost on the way",
-		"look for drops and bad links along the path: rdmadiag counters --fabric, "
-		"switch counters; with adaptive routing a few are normal",
-		RD_REMARK_WARNING, RD_CONFIDENCE_MEDIUM
-	};
-	static const struct finding_of timeout = {
-		"ack-timeout", "acknowledgements do not come in time",
-		"rdmadiag qp-state names the peers: is one gone, its port down, or the path lossy?", RD_REMARK_WARNING,
-		RD_CONFIDENCE_MEDIUM
-	};
-	static const struct finding_of rnr = { "receiver-not-ready", "receivers post too few receive work requests",
-					       "is the receiving process slow or hung? Else deeper receive queues",
-					       RD_REMARK_WARNING, RD_CONFIDENCE_HIGH };
-	static const struct finding_of failed = {
-		"work-failed", "work requests failed",
-		"the program's first failed completion has the reason: rdmadiag qp-state, "
-		"trace-errno",
-		RD_REMARK_WARNING, RD_CONFIDENCE_LOW
-	};
 	size_t before = causes->n;
 	uint64_t completions = most(moved, RD_TOPIC_COMPLETION), flushed = most(moved, RD_TOPIC_FLUSH);
 	int r = 0;
 
 	if (most(moved, RD_TOPIC_LOST))
-		r = add(causes, moved, &lost, numbers(now, moved, RD_TOPIC_LOST, 0), RD_TOPIC_LOST, 0, 0);
+		r = add(causes, moved, RD_CAUSE_LOSS, numbers(now, moved, RD_TOPIC_LOST, 0), RD_TOPIC_LOST, 0, 0);
 	if (!r && most(moved, RD_TOPIC_TIMEOUT) && !most(moved, RD_TOPIC_RETRIES))
-		r = add(causes, moved, &timeout, numbers(now, moved, RD_TOPIC_TIMEOUT, 0), RD_TOPIC_TIMEOUT, 0, 0);
+		r = add(causes, moved, RD_CAUSE_TIMEOUT, numbers(now, moved, RD_TOPIC_TIMEOUT, 0), RD_TOPIC_TIMEOUT, 0,
+			0);
 	if (!r && most(moved, RD_TOPIC_RNR) && !most(moved, RD_TOPIC_RNR_END))
-		r = add(causes, moved, &rnr, numbers(now, moved, RD_TOPIC_RNR, 0), RD_TOPIC_RNR, 0, 0);
+		r = add(causes, moved, RD_CAUSE_RNR, numbers(now, moved, RD_TOPIC_RNR, 0), RD_TOPIC_RNR, 0, 0);
 	/* Flushed ones follow; what is left failed by itself. */
 	if (!r && completions > flushed && before == causes->n && !most(moved, RD_TOPIC_RETRIES) &&
 	    !most(moved, RD_TOPIC_KEY) && !most(moved, RD_TOPIC_RNR_END))
-		r = add(causes, moved, &failed,
+		r = add(causes, moved, RD_CAUSE_WORK_FAILED,
 			rd_text("%" PRIu64 " completions with an error, %" PRIu64 " of them flushed", completions,
 				flushed),
 			RD_TOPIC_COMPLETION, RD_TOPIC_FLUSH, 0);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define TEXT_MAX (1024 * 1024)
 #define HINTS_MAX 10000
 #define BLANKS " \t"
@@ -21,27 +23,13 @@ void rd_hints_deinit(struct rd_hints *hints)
 	memset(hints, 0, sizeof(*hints));
 }
 
-/* Cuts the next word off a line. NULL if there is none. */
-static const char *take_word(char **line)
-{
-	char *word = *line + strspn(*line, BLANKS);
-	size_t n = strcspn(word, BLANKS);
-
-	if (!n)
-		return NULL;
-	*line = word + n;
-	if (**line)
-		*(*line)++ = '\0';
-	return word;
-}
-
 static bool parse_line(char *line, struct rd_hint *ret)
 {
 	size_t n;
 
-	ret->verb = take_word(&line);
-	ret->err = ret->verb ? take_word(&line) : NULL;
-	ret->origin = ret->err ? take_word(&line) : NULL;
+	ret->verb = rd_word(&line);
+	ret->err = ret->verb ? rd_word(&line) : NULL;
+	ret->origin = ret->err ? rd_word(&line) : NULL;
 	if (!ret->origin)
 		return false;
 	line += strspn(line, BLANKS);

@@ -18,20 +18,6 @@ void rd_meanings_deinit(struct rd_meanings *meanings)
 	*meanings = (struct rd_meanings){ 0 };
 }
 
-/* Cuts the next word off a line; NULL if there is none. */
-static char *take_word(char **line)
-{
-	char *word = *line + strspn(*line, BLANKS);
-	size_t n = strcspn(word, BLANKS);
-
-	if (!n)
-		return NULL;
-	*line = word + n;
-	if (**line)
-		*(*line)++ = '\0';
-	return word;
-}
-
 static bool parse_bits(const char *text, unsigned *ret)
 {
 	char *end;
@@ -90,12 +76,12 @@ static bool parse_line(char *line, struct rd_meaning *ret)
 {
 	char *overflow, *role, *sum;
 
-	*ret = (struct rd_meaning){ .name = take_word(&line) };
-	ret->driver = ret->name ? take_word(&line) : NULL;
-	ret->unit = ret->driver ? take_word(&line) : NULL;
-	overflow = ret->unit ? take_word(&line) : NULL;
-	role = overflow ? take_word(&line) : NULL;
-	sum = role ? take_word(&line) : NULL;
+	*ret = (struct rd_meaning){ .name = rd_word(&line) };
+	ret->driver = ret->name ? rd_word(&line) : NULL;
+	ret->unit = ret->driver ? rd_word(&line) : NULL;
+	overflow = ret->unit ? rd_word(&line) : NULL;
+	role = overflow ? rd_word(&line) : NULL;
+	sum = role ? rd_word(&line) : NULL;
 	if (!sum || !parse_overflow(overflow, ret) || !parse_role(role, &ret->role))
 		return false;
 	if (strcmp(sum, "sum") != 0 && strcmp(sum, "-") != 0)

@@ -12,7 +12,6 @@
 
 #define TEXT_MAX ((size_t)1 << 20)
 #define LINES_MAX 10000
-#define BLANKS " \t"
 
 enum measure { VALUE, DELTA, PER_SECOND, PER_BIT, PER_PACKET, MEASURES };
 static const char *const measures[MEASURES] = {
@@ -34,23 +33,10 @@ void rd_thresholds_deinit(struct rd_thresholds *thresholds)
 	*thresholds = (struct rd_thresholds){ 0 };
 }
 
-static char *take_word(char **line)
-{
-	char *word = *line + strspn(*line, BLANKS);
-	size_t n = strcspn(word, BLANKS);
-
-	if (!n)
-		return NULL;
-	*line = word + n;
-	if (**line)
-		*(*line)++ = '\0';
-	return word;
-}
-
 static bool parse_line(char *line, struct rd_threshold *ret)
 {
-	char *name = take_word(&line), *measure = name ? take_word(&line) : NULL;
-	char *limit = measure ? take_word(&line) : NULL, *severity = limit ? take_word(&line) : NULL, *end;
+	char *name = rd_word(&line), *measure = name ? rd_word(&line) : NULL;
+	char *limit = measure ? rd_word(&line) : NULL, *severity = limit ? rd_word(&line) : NULL, *end;
 
 	if (!severity)
 		return false;

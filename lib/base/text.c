@@ -35,3 +35,16 @@ char *rd_trim(char *text)
 	text[size] = 0;
 	return text;
 }
+
+char *rd_word(char **line)
+{
+	char *word = *line + strspn(*line, " \t");
+	size_t n = strcspn(word, " \t");
+
+	if (!n)
+		return NULL;
+	*line = word + n;
+	if (**line)
+		*(*line)++ = '\0';
+	return word;
+}

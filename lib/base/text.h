@@ -14,4 +14,7 @@ char *rd_vtext(const char *fmt, va_list ap) RD_PRINTF(1, 0);
 /* Strips blanks and line ends from both ends, in place: returns where the text now begins, inside `text`. */
 char *rd_trim(char *text);
 
+/* Cuts the next word, which blanks and tabs end, off a line, in place; NULL at its end. */
+char *rd_word(char **line);
+
 #endif
