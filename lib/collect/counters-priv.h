@@ -55,6 +55,8 @@ struct rd_counter_read *rd_counter_read_begin(struct rd_counter_reader *reader, 
 /* Ends it: a question without counters is forgotten. */
 void rd_counter_read_end(struct rd_counter_reader *reader);
 
+void rd_counter_read_deinit(struct rd_counter_read *read);
+
 /* Adds a counter to the question that was begun. 0, -ENOMEM, or -EFBIG above the limit. */
 int rd_counter_read_add(struct rd_counter_reader *reader, enum rd_counter_group group, const char *name,
 			const char *netdev);
