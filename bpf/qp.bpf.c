@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "qp.h"
-#include "record.h"
+#include "totals.bpf.h"
 
 #define MAX_ERRNO 4095
 #define DEPTH 2 /* a driver may move a queue pair of its own while it moves the caller's */
@@ -74,20 +74,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } durations SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct rd_totals);
-} totals SEC(".maps");
-
-static __always_inline struct rd_totals *get_totals(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&totals, &zero);
-}
 
 static __always_inline void read_wide(struct rd_qp_rec *rec, const void *attr, __u32 field, __u32 need)
 {

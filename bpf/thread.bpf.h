@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "record.h"
+#include "totals.bpf.h"
 #include "trace.h"
 
 #define MAX_ERRNO 4095
@@ -85,20 +86,6 @@ struct {
 	__type(key, struct rd_count_key);
 	__type(value, __u64);
 } counts SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct rd_totals);
-} totals SEC(".maps");
-
-static __always_inline struct rd_totals *get_totals(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&totals, &zero);
-}
 
 static __always_inline __u32 fn_info(__u32 fn)
 {

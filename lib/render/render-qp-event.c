@@ -3,62 +3,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-/* SGR parameters. */
-#define BOLD "1"
-#define DIM "2"
-#define RED "1;31"
-#define YELLOW "33"
-
-struct view {
-	const struct rd_section *section;
-	const struct rd_row *row;
-	bool colour;
-	struct rd_buf *out;
-};
-
-static const struct rd_cell *cell(const struct view *v, const char *key)
-{
-	for (size_t i = 0; i < v->section->n_columns; i++)
-		if (!strcmp(v->section->columns[i].key, key))
-			return v->row->cells[i].known == RD_OK ? &v->row->cells[i] : NULL;
-	return NULL;
-}
-
-static const char *text(const struct view *v, const char *key)
-{
-	const struct rd_cell *c = cell(v, key);
-
-	return c ? c->s : NULL;
-}
-
-static void put(const struct view *v, const char *sgr, const char *s)
-{
-	if (v->colour && sgr)
-		rd_buf_printf(v->out, "\033[%sm", sgr);
-	rd_buf_safe(v->out, s, strlen(s));
-	if (v->colour && sgr)
-		rd_buf_str(v->out, "\033[0m");
-}
-
-static void put_time(const struct view *v)
-{
-	const struct rd_cell *c = cell(v, "time");
-	char clock[16], whole[32];
-	struct tm tm;
-	time_t t;
-
-	if (!c)
-		return;
-	t = (time_t)(c->u / 1000000000u);
-	if (!localtime_r(&t, &tm) || !strftime(clock, sizeof(clock), "%H:%M:%S", &tm))
-		return;
-	snprintf(whole, sizeof(whole), "%s.%06u ", clock, (unsigned)(c->u % 1000000000u / 1000));
-	put(v, DIM, whole);
-}
+#include "render/row.h"
 
 /* In the unit that people would say it in. */
 static void put_seconds(struct rd_buf *out, double s)
@@ -71,28 +18,28 @@ static void put_seconds(struct rd_buf *out, double s)
 		rd_buf_printf(out, "%.1f s", s);
 }
 
-static void put_where(const struct view *v)
+static void put_where(const struct rd_row_view *v)
 {
-	const struct rd_cell *qpn = cell(v, "lqpn"), *port = cell(v, "port");
-	const char *ibdev = text(v, "ibdev"), *type = text(v, "type"), *kind = text(v, "kind");
+	const struct rd_cell *qpn = rd_row_cell(v, "lqpn"), *port = rd_row_cell(v, "port");
+	const char *ibdev = rd_row_text(v, "ibdev"), *type = rd_row_text(v, "type"), *kind = rd_row_text(v, "kind");
 
-	put(v, BOLD, ibdev ? ibdev : "?");
+	rd_row_put(v, RD_BOLD, ibdev ? ibdev : "?");
 	if (qpn)
 		rd_buf_printf(v->out, " qpn %" PRIu64, qpn->u);
 	else if (port && kind && !strcmp(kind, "device-event"))
 		rd_buf_printf(v->out, " port %" PRIu64, port->u);
 	if (type) {
 		rd_buf_str(v->out, " ");
-		put(v, NULL, type);
+		rd_row_put(v, NULL, type);
 	}
 	rd_buf_str(v->out, ": ");
 }
 
 /* "in INIT for 11.2 s": of the state that was left, as well as it is known. */
-static void put_age(const struct view *v)
+static void put_age(const struct rd_row_view *v)
 {
-	const struct rd_cell *age = cell(v, "state_seconds");
-	const char *state = text(v, "old_state"), *kind = text(v, "state_age_kind");
+	const struct rd_cell *age = rd_row_cell(v, "state_seconds");
+	const char *state = rd_row_text(v, "old_state"), *kind = rd_row_text(v, "state_age_kind");
 
 	if (!age || !state)
 		return;
@@ -102,21 +49,22 @@ static void put_age(const struct view *v)
 	put_seconds(v->out, age->d);
 }
 
-static void put_call(const struct view *v)
+static void put_call(const struct rd_row_view *v)
 {
-	const char *from = text(v, "old_state"), *to = text(v, "new_state"), *name = text(v, "errno");
-	const struct rd_cell *took = cell(v, "duration_seconds"), *code = cell(v, "code");
+	const char *from = rd_row_text(v, "old_state"), *to = rd_row_text(v, "new_state"),
+		   *name = rd_row_text(v, "errno");
+	const struct rd_cell *took = rd_row_cell(v, "duration_seconds"), *code = rd_row_cell(v, "code");
 	bool bad = name || (to && (!strcmp(to, "ERR") || !strcmp(to, "SQE")));
 
 	if (to) {
 		rd_buf_printf(v->out, "%s -> ", from ? from : "?");
-		put(v, bad ? RED : NULL, to);
+		rd_row_put(v, bad ? RD_RED : NULL, to);
 	} else {
 		rd_buf_printf(v->out, "attributes set in %s", from ? from : "an unknown state");
 	}
 	if (name) {
 		rd_buf_str(v->out, " failed: ");
-		put(v, RED, name);
+		rd_row_put(v, RD_RED, name);
 		if (code)
 			rd_buf_printf(v->out, " (%s)", rd_errno_text((int)code->u));
 	}
@@ -126,9 +74,9 @@ static void put_call(const struct view *v)
 	}
 }
 
-static void put_what(const struct view *v)
+static void put_what(const struct rd_row_view *v)
 {
-	const char *kind = text(v, "kind"), *event = text(v, "event");
+	const char *kind = rd_row_text(v, "kind"), *event = rd_row_text(v, "event");
 
 	if (!kind)
 		return;
@@ -136,7 +84,7 @@ static void put_what(const struct view *v)
 		put_call(v);
 	} else if (event) {
 		rd_buf_str(v->out, "event ");
-		put(v, YELLOW, event);
+		rd_row_put(v, RD_YELLOW, event);
 		put_age(v);
 	} else {
 		rd_buf_str(v->out, !strcmp(kind, "create") ? "created" : "destroyed");
@@ -144,19 +92,19 @@ static void put_what(const struct view *v)
 	}
 }
 
-static void put_caller(const struct view *v)
+static void put_caller(const struct rd_row_view *v)
 {
-	const struct rd_cell *pid = cell(v, "pid");
-	const char *comm = text(v, "comm"), *job = text(v, "job");
+	const struct rd_cell *pid = rd_row_cell(v, "pid");
+	const char *comm = rd_row_text(v, "comm"), *job = rd_row_text(v, "job");
 
 	if (!pid)
 		return;
 	rd_buf_str(v->out, "  ");
-	put(v, NULL, comm && *comm ? comm : "?");
+	rd_row_put(v, NULL, comm && *comm ? comm : "?");
 	rd_buf_printf(v->out, "[%" PRIu64 "]", pid->u);
 	if (job) {
 		rd_buf_str(v->out, " job ");
-		put(v, NULL, job);
+		rd_row_put(v, NULL, job);
 	}
 }
 
@@ -183,12 +131,12 @@ static const struct {
 	{ "max_dest_rd_atomic", "dest_rd_atomic" },
 };
 
-static void put_details(const struct view *v)
+static void put_details(const struct rd_row_view *v)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(details); i++) {
-		const struct rd_cell *c = cell(v, details[i].key);
+		const struct rd_cell *c = rd_row_cell(v, details[i].key);
 
 		if (!c)
 			continue;
@@ -196,7 +144,7 @@ static void put_details(const struct view *v)
 		any = true;
 		rd_buf_printf(v->out, "%s ", details[i].label);
 		if (c->type == RD_T_STR)
-			put(v, NULL, c->s);
+			rd_row_put(v, NULL, c->s);
 		else
 			rd_buf_printf(v->out, "%" PRIu64, c->u);
 	}
@@ -206,9 +154,9 @@ static void put_details(const struct view *v)
 
 int rd_render_qp_event(const struct rd_section *section, size_t row, bool colour, struct rd_buf *out)
 {
-	struct view v = { section, &section->rows[row], colour, out };
+	struct rd_row_view v = { section, &section->rows[row], colour, 0, out };
 
-	put_time(&v);
+	rd_row_put_time(&v);
 	put_where(&v);
 	put_what(&v);
 	put_caller(&v);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/host.h"
+#include "report/report-run.h"
 
 enum event_column {
 	EV_TIME,
@@ -69,7 +70,6 @@ _Static_assert(EV_COLUMNS == RD_QP_EVENT_COLUMNS, "the header says how many");
 static const struct rd_column move_columns[MV_COLUMNS];
 static const struct rd_column duration_columns[DU_COLUMNS];
 static const struct rd_column sum_columns[SUM_COLUMNS];
-static const struct rd_column backend_columns[2];
 static const struct rd_column name_columns[1];
 
 static struct rd_section *mask_section(uint32_t mask)
@@ -86,16 +86,6 @@ static struct rd_section *mask_section(uint32_t mask)
 		rd_row_str(rd_section_add(section), 0, name ? name : digits);
 	}
 	return section;
-}
-
-static void set_errno(struct rd_row *row, int err)
-{
-	const char *name = rd_errno_name(err);
-	char digits[16];
-
-	snprintf(digits, sizeof(digits), "%d", -err);
-	rd_row_str(row, EV_ERRNO, name ? name : digits);
-	rd_row_uint(row, EV_CODE, (uint64_t) - (int64_t)err);
 }
 
 #define SET_UINT(column, field)                              \
@@ -138,8 +128,10 @@ static void set_call(struct rd_row *row, const struct rd_qp_event *ev)
 {
 	if (ev->what != RD_QP_MODIFIED)
 		return;
-	if (ev->err)
-		set_errno(row, ev->err);
+	if (ev->err) {
+		rd_row_errno(row, EV_ERRNO, ev->err);
+		rd_row_uint(row, EV_CODE, (uint64_t)-ev->err);
+	}
 	if (ev->state.known == RD_OK)
 		rd_row_str(row, EV_NEW_STATE, rd_qp_state_name(ev->state.v));
 	rd_row_double(row, EV_DURATION, (double)ev->duration_ns / 1e9);
@@ -257,22 +249,6 @@ static struct rd_section *durations_section(const uint64_t durations[RD_QP_ENDS]
 	return section;
 }
 
-static struct rd_section *backends_section(const size_t *per_backend)
-{
-	struct rd_section *section = rd_section_create("backends", backend_columns, 2);
-
-	for (int b = RD_BACKEND_NONE + 1; section && b < RD_BACKEND_COUNT; b++) {
-		struct rd_row *row;
-
-		if (!per_backend[b])
-			continue;
-		row = rd_section_add(section);
-		rd_row_str(row, 0, rd_backend_name(b));
-		rd_row_uint(row, 1, per_backend[b]);
-	}
-	return section;
-}
-
 int rd_report_qp_trace_summary(struct rd_report *report, const struct rd_qp_trace_summary *sum)
 {
 	const struct rd_trace_totals *t = &sum->totals;
@@ -283,7 +259,7 @@ int rd_report_qp_trace_summary(struct rd_report *report, const struct rd_qp_trac
 	if (!row)
 		return -ENOMEM;
 	rd_row_double(row, SUM_SECONDS, sum->seconds);
-	rd_row_sub(row, SUM_BACKENDS, backends_section(sum->per_backend));
+	rd_row_sub(row, SUM_BACKENDS, rd_report_backends(sum->per_backend));
 	rd_row_uint(row, SUM_FUNCTIONS, sum->functions);
 	rd_row_uint(row, SUM_EVENTS, t->events);
 	rd_row_uint(row, SUM_DELIVERED, t->delivered);
@@ -362,11 +338,6 @@ static const struct rd_column sum_columns[SUM_COLUMNS] = {
 	[SUM_LOST] = { "lost", "LOST", RD_T_UINT, "records that found no room in the ring", 0, false },
 	[SUM_MISSED] = { "missed", "MISSED", RD_T_UINT, "hooks that the kernel could not run", 0, false },
 	[SUM_SHOWN] = { "shown", "SHOWN", RD_T_UINT, "events that passed the filters", 0, false },
-};
-
-static const struct rd_column backend_columns[2] = {
-	{ "backend", "BACKEND", RD_T_STR, "how functions are hooked", 0, false },
-	{ "functions", "FUNCTIONS", RD_T_UINT, "how many", 0, false },
 };
 
 static const struct rd_column name_columns[1] = { { "name", "NAME", RD_T_STR, "attribute", 0, false } };

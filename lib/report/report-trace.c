@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/report-run.h"
+
 enum event_column {
 	EV_TIME,
 	EV_PID,
@@ -65,20 +67,7 @@ _Static_assert(EV_COLUMNS == RD_TRACE_EVENT_COLUMNS, "the header says how many")
 static const struct rd_column place_columns[PLACE_COLUMNS];
 static const struct rd_column kframe_columns[FRAME_COLUMNS];
 static const struct rd_column sum_columns[SUM_COLUMNS];
-static const struct rd_column backend_columns[2];
 static const struct rd_column origin_columns[OR_COLUMNS];
-
-static void set_errno(struct rd_row *row, size_t column, int err)
-{
-	const char *name = rd_errno_name(err);
-	char digits[16];
-
-	if (!name) {
-		snprintf(digits, sizeof(digits), "%d", -err);
-		name = digits;
-	}
-	rd_row_str(row, column, name);
-}
 
 static void set_function(struct rd_row *row, size_t function, size_t module, int fn, const struct rd_fnset *set)
 {
@@ -106,7 +95,7 @@ static struct rd_section *chain_section(const struct rd_event *ev, const struct 
 		struct rd_row *row = rd_section_add(section);
 
 		set_function(row, PLACE_FUNCTION, PLACE_MODULE, ev->chain[i].fn, set);
-		set_errno(row, PLACE_ERRNO, ev->chain[i].err);
+		rd_row_errno(row, PLACE_ERRNO, ev->chain[i].err);
 		rd_row_bool(row, PLACE_TRANSLATED, ev->chain[i].translated);
 	}
 	return section;
@@ -154,7 +143,7 @@ static void set_call(struct rd_row *row, const struct rd_event *ev)
 	rd_row_str(row, EV_VERB, ev->verb);
 	if (ev->qpn.known == RD_OK)
 		rd_row_uint(row, EV_QPN, ev->qpn.v);
-	set_errno(row, EV_ERRNO, ev->err);
+	rd_row_errno(row, EV_ERRNO, ev->err);
 	rd_row_uint(row, EV_CODE, -(int64_t)ev->err);
 }
 
@@ -240,7 +229,7 @@ static void add_origin(struct rd_section *section, const struct rd_origin_count 
 	rd_row_str(row, OR_OBJECT, c->object);
 	rd_row_str(row, OR_METHOD, c->method);
 	rd_row_str(row, OR_IBDEV, c->ibdev);
-	set_errno(row, OR_ERRNO, c->err);
+	rd_row_errno(row, OR_ERRNO, c->err);
 	rd_row_uint(row, OR_CODE, -(int64_t)c->err);
 	rd_row_uint(row, OR_COUNT, c->count);
 	rd_row_uint(row, OR_BENIGN, c->benign);
@@ -270,27 +259,11 @@ static int add_by_origin(struct rd_report *report, const struct rd_trace_summary
 	return r;
 }
 
-static struct rd_section *backends_section(const size_t *per_backend)
-{
-	struct rd_section *section = rd_section_create("backends", backend_columns, 2);
-
-	for (int b = RD_BACKEND_NONE + 1; section && b < RD_BACKEND_COUNT; b++) {
-		struct rd_row *row;
-
-		if (!per_backend[b])
-			continue;
-		row = rd_section_add(section);
-		rd_row_str(row, 0, rd_backend_name(b));
-		rd_row_uint(row, 1, per_backend[b]);
-	}
-	return section;
-}
-
 int rd_report_trace_summary(struct rd_report *report, const struct rd_trace_summary *sum, const struct rd_fnset *set,
 			    bool hide_benign)
 {
 	const struct rd_trace_totals *t = &sum->totals;
-	struct rd_section *backends = backends_section(sum->per_backend);
+	struct rd_section *backends = rd_report_backends(sum->per_backend);
 	struct rd_row *row;
 
 	report->scalars = rd_section_create("summary", sum_columns, SUM_COLUMNS);
@@ -390,11 +363,6 @@ static const struct rd_column sum_columns[SUM_COLUMNS] = {
 	[SUM_MISSED] = { "missed", "MISSED", RD_T_UINT, "hooks that the kernel could not run", 0, false },
 	[SUM_UNCOUNTED] = { "uncounted", "UNCOUNTED", RD_T_UINT, "events that by_origin had no room for", 0, false },
 	[SUM_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "delivered events that are benign", 0, false },
-};
-
-static const struct rd_column backend_columns[2] = {
-	{ "backend", "BACKEND", RD_T_STR, "how functions are hooked", 0, false },
-	{ "functions", "FUNCTIONS", RD_T_UINT, "how many", 0, false },
 };
 
 static const struct rd_column origin_columns[OR_COLUMNS] = {

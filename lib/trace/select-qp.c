@@ -146,7 +146,9 @@ bool rd_qp_watch_choose(struct rd_fnset *set, struct rd_qp_watch *w, unsigned *c
 		/* Newer kernels pass all through a function of the core; it calls the older one. */
 		if (!watch_name(set, w, "__ib_qp_event_handler", RD_QP_ROLE_EVENT))
 			watch_name(set, w, "ib_uverbs_qp_event_handler", RD_QP_ROLE_EVENT);
-		watch_name(set, w, "ib_dispatch_event", RD_QP_ROLE_DISPATCH);
+		/* Changes of the GID table take a shortcut to what tells the clients. */
+		if (!watch_name(set, w, "ib_dispatch_event_clients", RD_QP_ROLE_DISPATCH))
+			watch_name(set, w, "ib_dispatch_event", RD_QP_ROLE_DISPATCH);
 		return true;
 	}
 	return false;
