@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fuzz.h"
+
+#include "analyse/qp-log.h"
+
+#include <string.h>
+
+/* A line of the kernel log, which anybody may have put words into. */
+void fuzz_one(const uint8_t *data, size_t size)
+{
+	_cleanup_free_ char *text = strndup((const char *)data, size);
+	uint32_t numbers[4];
+
+	if (!text)
+		return;
+	rd_qp_log_numbers(text, numbers, RD_ARRAY_SIZE(numbers));
+	rd_qp_log_cause(text);
+	rd_qp_log_status(text);
+}

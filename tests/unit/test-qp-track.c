@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "analyse/qp-track.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define S UINT64_C(1000000000)
+
+/* A host of one device and a few queue pairs, as a look finds it. */
+struct look {
+	struct rd_res res;
+	struct rd_res_dev dev;
+	struct rd_qp qps[4];
+};
+
+static void look_init(struct look *look)
+{
+	*look = (struct look){ .dev = { .name = (char *)"rxe0" } };
+	look->res.devs = &look->dev;
+	look->res.n_devs = 1;
+	look->res.qps = look->qps;
+}
+
+static struct rd_qp *put(struct look *look, uint32_t lqpn, uint8_t state, uint32_t sq_psn)
+{
+	struct rd_qp *qp = &look->qps[look->res.n_qps++];
+
+	*qp = (struct rd_qp){ 0 };
+	RD_SET(qp->lqpn, lqpn);
+	RD_SET(qp->state, state);
+	RD_SET(qp->sq_psn, sq_psn);
+	return qp;
+}
+
+static void look_deinit(struct look *look)
+{
+	for (size_t i = 0; i < look->res.n_qps; i++)
+		free(look->qps[i].seen);
+}
+
+static struct rd_qp_event event(enum rd_qp_what what, uint32_t lqpn, uint64_t mono_ns)
+{
+	struct rd_qp_event ev = { .what = what, .mono_ns = mono_ns };
+
+	snprintf(ev.ibdev, sizeof(ev.ibdev), "rxe0");
+	RD_SET(ev.lqpn, lqpn);
+	return ev;
+}
+
+static struct rd_qp_event modified(uint32_t lqpn, uint8_t state, uint64_t mono_ns)
+{
+	struct rd_qp_event ev = event(RD_QP_MODIFIED, lqpn, mono_ns);
+
+	RD_SET(ev.state, state);
+	return ev;
+}
+
+/* One look after the other at one queue pair, which is what `qp` then says. */
+static void one(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32_t sq_psn, uint64_t mono_ns,
+		struct rd_qp *ret)
+{
+	struct look look;
+
+	look_init(&look);
+	put(&look, lqpn, state, sq_psn);
+	assert_int_equal(rd_qp_track_look(track, &look.res, mono_ns), 0);
+	*ret = look.qps[0];
+	look_deinit(&look);
+	ret->seen = NULL;
+}
+
+static void first_look_gives_a_lower_bound(void **state)
+{
+	struct rd_qp_track *track;
+	struct rd_qp qp;
+
+	(void)state;
+	assert_int_equal(rd_qp_track_create(&track), 0);
+	one(track, 17, RD_QPS_RTS, 100, 10 * S, &qp);
+	assert_int_equal(qp.age_kind, RD_AGE_AT_LEAST);
+	assert_int_equal(qp.psn_per_second.known, RD_ABSENT);
+	one(track, 17, RD_QPS_RTS, 100, 15 * S, &qp);
+	assert_int_equal(qp.age_kind, RD_AGE_AT_LEAST);
+	assert_float_equal(qp.age_seconds.v, 5, 1e-9);
+	assert_int_equal(qp.age_max_seconds.known, RD_ABSENT);
+	rd_qp_track_destroy(track);
+}
+
+static void what_the_device_did_lies_between_two_looks(void **state)
+{
+	struct rd_qp_track *track;
+	struct rd_qp qp;
+
+	(void)state;
+	assert_int_equal(rd_qp_track_create(&track), 0);
+	one(track, 17, RD_QPS_RTS, 100, 10 * S, &qp);
+	one(track, 17, RD_QPS_ERR, 100, 12 * S, &qp);
+	assert_int_equal(qp.age_kind, RD_AGE_INTERVAL);
+	assert_true(qp.fresh);
+	one(track, 17, RD_QPS_ERR, 100, 15 * S, &qp);
+	assert_false(qp.fresh);
+	assert_float_equal(qp.age_seconds.v, 3, 1e-9);
+	assert_float_equal(qp.age_max_seconds.v, 5, 1e-9);
+	rd_qp_track_destroy(track);
+}
+
+static void one_that_was_not_there_was_made_since(void **state)
+{
+	struct rd_qp_track *track;
+	struct look look;
+	struct rd_qp qp;
+
+	(void)state;
+	assert_int_equal(rd_qp_track_create(&track), 0);
+	one(track, 17, RD_QPS_RTS, 100, 10 * S, &qp);
+	look_init(&look);
+	put(&look, 17, RD_QPS_RTS, 100);
+	put(&look, 18, RD_QPS_INIT, 0);
+	look.dev.gaps[RD_RES_QP].interrupted = true;
+	assert_int_equal(rd_qp_track_look(track, &look.res, 12 * S), 0);
+	assert_int_equal(look.qps[1].age_kind, RD_AGE_INTERVAL);
+	assert_float_equal(look.qps[1].age_max_seconds.v, 2, 1e-9);
+	/* That look may have missed some: what the next one finds may be older. */
+	put(&look, 19, RD_QPS_INIT, 0);
+	assert_int_equal(rd_qp_track_look(track, &look.res, 14 * S), 0);
+	assert_int_equal(look.qps[2].age_kind, RD_AGE_AT_LEAST);
+	look_deinit(&look);
+	rd_qp_track_destroy(track);
+}
+
+static void recorded_transitions_are_exact(void **state)
+{
+	struct rd_qp_event ev = event(RD_QP_CREATED, 17, 10 * S);
+	struct rd_qp_track *track;
+	struct rd_qp qp;
+
+	(void)state;
+	assert_int_equal(rd_qp_track_create(&track), 0);
+	rd_qp_track_event(track, &ev);
+	ev = modified(17, RD_QPS_INIT, 11 * S);
+	rd_qp_track_event(track, &ev);
+	assert_int_equal(ev.before.v, RD_QPS_RESET);
+	assert_int_equal(ev.age_kind, RD_AGE_EXACT);
+	assert_float_equal(ev.age_seconds.v, 1, 1e-9);
+	one(track, 17, RD_QPS_INIT, 0, 14 * S, &qp);
+	assert_int_equal(qp.age_kind, RD_AGE_EXACT);
+	assert_float_equal(qp.age_seconds.v, 3, 1e-9);
+	assert_true(qp.moved_by_call);
+	rd_qp_track_destroy(track);
+}
+
+static void a_call_that_failed_moves_nothing(void **state)
+{
+	struct rd_qp_event ev = modified(17, RD_QPS_INIT, 10 * S);
+	struct rd_qp_track *track;
+	struct rd_qp qp;
+
+	(void)state;
+	assert_int_equal(rd_qp_track_create(&track), 0);
+	rd_qp_track_event(track, &ev);
+	ev = modified(17, RD_QPS_RTR, 12 * S);
+	ev.err = -ENODATA;
+	rd_qp_track_event(track, &ev);
+	one(track, 17, RD_QPS_INIT, 0, 13 * S, &qp);
+	assert_int_equal(qp.last_err, -ENODATA);
+	assert_float_equal(qp.age_seconds.v, 3, 1e-9);
+	rd_qp_track_destroy(track);
+}
+
+static void events_that_come_late_do_not_undo_a_look(void **state)
+{
+	struct rd_qp_event ev = modified(17, RD_QPS_RTR, 11 * S);
+	struct rd_qp_track *track;
+	struct rd_qp qp;
+
+	(void)state;
+	assert_int_equal(rd_qp_track_create(&track), 0);
+	one(track, 17, RD_QPS_RTS, 0, 12 * S, &qp);
+	rd_qp_track_event(track, &ev);
+	one(track, 17, RD_QPS_RTS, 0, 13 * S, &qp);
+	assert_int_equal(qp.age_kind, RD_AGE_AT_LEAST);
+	/* The one that led to what the look saw makes it exact. */
+	ev = modified(17, RD_QPS_RTS, 11 * S + S / 2);
+	rd_qp_track_event(track, &ev);
+	one(track, 17, RD_QPS_RTS, 0, 14 * S, &qp);
+	assert_int_equal(qp.age_kind, RD_AGE_EXACT);
+	assert_float_equal(qp.age_seconds.v, 2.5, 1e-9);
+	rd_qp_track_destroy(track);
+}
+
+static void a_number_that_comes_back_is_another_queue_pair(void **state)
+{
+	struct rd_qp_event ev = modified(17, RD_QPS_ERR, 10 * S);
+	struct rd_qp_track *track;
+	struct rd_qp qp;
+
+	(void)state;
+	assert_int_equal(rd_qp_track_create(&track), 0);
+	ev.seen.has_dgid = true;
+	rd_qp_track_event(track, &ev);
+	ev = event(RD_QP_DESTROYED, 17, 11 * S);
+	rd_qp_track_event(track, &ev);
+	assert_int_equal(ev.before.v, RD_QPS_ERR);
+	ev = event(RD_QP_CREATED, 17, 12 * S);
+	rd_qp_track_event(track, &ev);
+	assert_int_equal(ev.before.known, RD_ABSENT);
+	one(track, 17, RD_QPS_RESET, 0, 13 * S, &qp);
+	assert_int_equal(qp.age_kind, RD_AGE_EXACT);
+	assert_float_equal(qp.age_seconds.v, 1, 1e-9);
+	assert_false(qp.has_peer_gid);
+	rd_qp_track_destroy(track);
+}
+
+static void packet_numbers_have_24_bits(void **state)
+{
+	struct rd_qp_track *track;
+	struct rd_qp qp;
+
+	(void)state;
+	assert_int_equal(rd_qp_track_create(&track), 0);
+	one(track, 17, RD_QPS_RTS, 0xfffff0, 10 * S, &qp);
+	one(track, 17, RD_QPS_RTS, 0x10, 12 * S, &qp);
+	assert_float_equal(qp.psn_per_second.v, 16, 1e-9);
+	/* Back: sent again, not sixteen million packets. */
+	one(track, 17, RD_QPS_RTS, 0x0c, 14 * S, &qp);
+	assert_float_equal(qp.psn_per_second.v, 0, 1e-9);
+	rd_qp_track_destroy(track);
+}
+
+static void thousands_are_kept_apart(void **state)
+{
+	struct rd_qp_track *track;
+	struct rd_qp qp;
+
+	(void)state;
+	assert_int_equal(rd_qp_track_create(&track), 0);
+	for (uint32_t n = 1; n <= 10000; n++) {
+		struct rd_qp_event ev = modified(n, RD_QPS_INIT, n * S);
+
+		rd_qp_track_event(track, &ev);
+	}
+	one(track, 7777, RD_QPS_INIT, 0, 20000 * S, &qp);
+	assert_float_equal(qp.age_seconds.v, 20000 - 7777, 1e-6);
+	rd_qp_track_destroy(track);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(first_look_gives_a_lower_bound),
+		TEST(what_the_device_did_lies_between_two_looks),
+		TEST(one_that_was_not_there_was_made_since),
+		TEST(recorded_transitions_are_exact),
+		TEST(a_call_that_failed_moves_nothing),
+		TEST(events_that_come_late_do_not_undo_a_look),
+		TEST(a_number_that_comes_back_is_another_queue_pair),
+		TEST(packet_numbers_have_24_bits),
+		TEST(thousands_are_kept_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include "analyse/qp-log.h"
+#include "analyse/qp-verdict.h"
+#include "analyse/udp-sport.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define S UINT64_C(1000000000)
+
+struct host {
+	struct rd_res res;
+	struct rd_res_dev devs[2];
+	struct rd_qp qps[8];
+	struct rd_qp_counts since[2];
+	struct rd_klog klog;
+	struct rd_krecord lines[4];
+	struct rd_qp_judge judge;
+};
+
+static void host_init(struct host *h)
+{
+	*h = (struct host){ .devs = { { .name = (char *)"mlx5_0" }, { .name = (char *)"mlx5_1" } } };
+	h->res.devs = h->devs;
+	h->res.n_devs = 2;
+	h->res.qps = h->qps;
+	h->klog.known = RD_OK;
+	h->klog.v = h->lines;
+	h->judge = (struct rd_qp_judge){ .stuck_seconds = 10, .mono_ns = 100 * S };
+}
+
+static struct rd_qp *put(struct host *h, uint32_t lqpn, uint8_t state)
+{
+	struct rd_qp *qp = &h->qps[h->res.n_qps++];
+
+	RD_SET(qp->lqpn, lqpn);
+	RD_SET(qp->type, RD_QPT_RC);
+	RD_SET(qp->state, state);
+	return qp;
+}
+
+static void age(struct rd_qp *qp, enum rd_age_kind kind, double seconds, double most)
+{
+	qp->age_kind = kind;
+	RD_SET(qp->age_seconds, seconds);
+	if (kind != RD_AGE_AT_LEAST)
+		RD_SET(qp->age_max_seconds, most);
+}
+
+static void two_looks(struct host *h, double seconds)
+{
+	h->judge.since = h->since;
+	h->judge.seconds = seconds;
+	for (size_t i = 0; i < h->res.n_qps; i++)
+		RD_SET(h->qps[i].psn_per_second, 0);
+}
+
+static void log_line(struct host *h, const char *text, uint64_t time_ns, uint8_t facility)
+{
+	h->lines[h->klog.n++] = (struct rd_krecord){ .text = text, .time_ns = time_ns, .facility = facility };
+	h->judge.klog = &h->klog;
+}
+
+static void judge(struct host *h)
+{
+	assert_int_equal(rd_qp_judge(&h->res, &h->judge), 0);
+}
+
+static void is(const struct rd_qp *qp, const char *verdict, const char *reason)
+{
+	assert_string_equal(qp->verdict, verdict);
+	assert_non_null(qp->why);
+	if (!strstr(qp->why, reason))
+		fail_msg("\"%s\" is not in \"%s\"", reason, qp->why);
+	if (strcmp(verdict, "ok") && strcmp(verdict, "idle"))
+		assert_non_null(qp->next);
+}
+
+static void host_deinit(struct host *h)
+{
+	for (size_t i = 0; i < h->res.n_qps; i++)
+		free(h->qps[i].why);
+}
+
+static void one_look_tells_little(void **state)
+{
+	struct host h;
+
+	(void)state;
+	host_init(&h);
+	put(&h, 1, RD_QPS_RTS);
+	age(put(&h, 2, RD_QPS_INIT), RD_AGE_AT_LEAST, 0, 0);
+	h.qps[2] = (struct rd_qp){ .query_errno = EIO };
+	h.res.n_qps = 3;
+	put(&h, 4, RD_QPS_RTS);
+	RD_SET(h.qps[3].type, RD_QPT_UD);
+	judge(&h);
+	is(&h.qps[0], "cannot-tell", "one look");
+	is(&h.qps[1], "cannot-tell", "stuck shows after 10 s");
+	is(&h.qps[2], "cannot-tell", "EIO");
+	is(&h.qps[3], "ok", "no connection");
+	host_deinit(&h);
+}
+
+static void stuck_is_what_takes_longer(void **state)
+{
+	struct host h;
+
+	(void)state;
+	host_init(&h);
+	age(put(&h, 1, RD_QPS_INIT), RD_AGE_AT_LEAST, 10, 0);
+	age(put(&h, 2, RD_QPS_RTR), RD_AGE_EXACT, 9.9, 9.9);
+	age(put(&h, 3, RD_QPS_INIT), RD_AGE_INTERVAL, 9, 11);
+	age(put(&h, 4, RD_QPS_INIT), RD_AGE_EXACT, 12, 12);
+	h.qps[3].last_err = -ETIMEDOUT;
+	judge(&h);
+	is(&h.qps[0], "stuck", "at least 10.0 s");
+	is(&h.qps[1], "ok", "on its way");
+	is(&h.qps[2], "cannot-tell", "9.0 to 11.0 s");
+	is(&h.qps[3], "stuck", "ETIMEDOUT");
+	host_deinit(&h);
+}
+
+static void nothing_moves(void **state)
+{
+	struct host h;
+
+	(void)state;
+	host_init(&h);
+	put(&h, 1, RD_QPS_RTS);
+	put(&h, 2, RD_QPS_RTS)->dev = 1;
+	two_looks(&h, 2);
+	RD_SET(h.since[1].v[RD_QPC_RETRIES], 12);
+	judge(&h);
+	is(&h.qps[0], "idle", "no packet in 2.0 s");
+	is(&h.qps[1], "retrying", "device-wide");
+	/* Another that stands still: it could be either. */
+	put(&h, 3, RD_QPS_RTS)->dev = 1;
+	RD_SET(h.qps[2].psn_per_second, 0);
+	judge(&h);
+	is(&h.qps[1], "cannot-tell", "2 queue pairs");
+	is(&h.qps[2], "cannot-tell", "2 queue pairs");
+	host_deinit(&h);
+}
+
+static void one_packet_is_no_progress(void **state)
+{
+	struct host h;
+
+	(void)state;
+	host_init(&h);
+	put(&h, 1, RD_QPS_RTS);
+	two_looks(&h, 2);
+	RD_SET(h.qps[0].psn_per_second, 0.5);
+	RD_SET(h.since[0].v[RD_QPC_RETRIES], 12);
+	judge(&h);
+	is(&h.qps[0], "retrying", "12 times");
+	RD_SET(h.qps[0].psn_per_second, 5);
+	judge(&h);
+	is(&h.qps[0], "ok", "5 packets a second");
+	host_deinit(&h);
+}
+
+static void exhausted_only_with_evidence(void **state)
+{
+	struct host h;
+
+	(void)state;
+	host_init(&h);
+	put(&h, 1, RD_QPS_ERR)->fresh = true;
+	two_looks(&h, 1);
+	judge(&h);
+	is(&h.qps[0], "failed", "not seen");
+	RD_SET(h.since[0].v[RD_QPC_EXHAUSTED], 1);
+	judge(&h);
+	is(&h.qps[0], "retries-exhausted", "device-wide");
+	/* It is kept when the counter has long stood still. */
+	h.qps[0].fresh = false;
+	h.since[0].v[RD_QPC_EXHAUSTED].v = 0;
+	judge(&h);
+	is(&h.qps[0], "retries-exhausted", "device-wide");
+	host_deinit(&h);
+}
+
+static void more_failed_than_gave_up(void **state)
+{
+	struct host h;
+
+	(void)state;
+	host_init(&h);
+	put(&h, 1, RD_QPS_ERR)->fresh = true;
+	put(&h, 2, RD_QPS_ERR)->fresh = true;
+	two_looks(&h, 1);
+	RD_SET(h.since[0].v[RD_QPC_EXHAUSTED], 1);
+	judge(&h);
+	is(&h.qps[0], "failed", "not seen");
+	is(&h.qps[1], "failed", "not seen");
+	host_deinit(&h);
+}
+
+static void flushed_by_its_program(void **state)
+{
+	struct host h;
+
+	(void)state;
+	host_init(&h);
+	put(&h, 1, RD_QPS_ERR)->moved_by_call = true;
+	put(&h, 2, RD_QPS_ERR);
+	RD_SET(h.qps[1].last_event, 3);
+	judge(&h);
+	is(&h.qps[0], "flushed", "its program");
+	is(&h.qps[1], "failed", "QP_ACCESS_ERR");
+	host_deinit(&h);
+}
+
+static void log_lines_find_their_queue_pair(void **state)
+{
+	struct host h;
+
+	(void)state;
+	host_init(&h);
+	put(&h, 17, RD_QPS_ERR);
+	put(&h, 18, RD_QPS_ERR);
+	put(&h, 18, RD_QPS_ERR)->dev = 1;
+	age(put(&h, 0x1a2, RD_QPS_ERR), RD_AGE_INTERVAL, 5, 10);
+	h.qps[3].dev = 1;
+	log_line(&h, "mlx5_1: QP 0x1a2 error: something old", 10 * S, 0);
+	log_line(&h, "infiniband mlx5_0: qp#17 make_send_cqe: non-flush error status = 12", 90 * S, 0);
+	log_line(&h, "mlx5_0: QP 18 written by a program: retry exceeded", 91 * S, 1);
+	log_line(&h, "mlx5_1/1: QP 18 error: local protection error (0x32 0x0 0x9)", 92 * S, 0);
+	judge(&h);
+	is(&h.qps[0], "retries-exhausted", "RETRY_EXC_ERR");
+	is(&h.qps[1], "failed", "not seen");
+	is(&h.qps[2], "failed", "local protection error");
+	is(&h.qps[3], "failed", "not seen");
+	host_deinit(&h);
+}
+
+static void numbers_as_drivers_write_them(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+		uint32_t first;
+	} lines[] = {
+		{ "QP 1234 error", 1, 1234 },
+		{ "qp#17 moved", 1, 17 },
+		{ "qpn 0x1a2: x", 1, 0x1a2 },
+		{ "qp_num=5", 1, 5 },
+		{ "QPN:0x12, QP 7", 2, 0x12 },
+		{ "qp_id = 0xffffffff", 0, 0 },
+		{ "qp error 7", 0, 0 },
+		{ "a mqp 5", 0, 0 },
+		{ "QP 1a2b", 1, 0x1a2b },
+		{ "qp 99999999999999999999", 0, 0 },
+		{ "qp", 0, 0 },
+		{ "qp #", 0, 0 },
+		{ "QP number 12", 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(lines); i++) {
+		uint32_t found[4] = { 0 };
+
+		assert_int_equal(rd_qp_log_numbers(lines[i].text, found, 4), lines[i].n);
+		if (lines[i].n)
+			assert_int_equal(found[0], lines[i].first);
+	}
+}
+
+static void remarks_are_one_a_device(void **state)
+{
+	struct rd_remarks remarks = { 0 };
+	struct host h;
+
+	(void)state;
+	host_init(&h);
+	put(&h, 1, RD_QPS_ERR);
+	put(&h, 2, RD_QPS_ERR);
+	put(&h, 3, RD_QPS_ERR)->dev = 1;
+	judge(&h);
+	assert_int_equal(rd_qp_verdict_remarks(&h.res, NULL, &remarks), 0);
+	assert_int_equal(remarks.n, 2);
+	assert_int_equal(remarks.v[0].gravity, RD_REMARK_CRITICAL);
+	assert_non_null(strstr(remarks.v[0].subject, "2 queue pairs"));
+	assert_non_null(remarks.v[0].fix);
+	rd_remarks_deinit(&remarks);
+	host_deinit(&h);
+}
+
+/* Held against what the kernel's rdma_calc_flow_label and rdma_flow_label_to_udp_sport give. */
+static void source_port_as_the_kernel_has_it(void **state)
+{
+	(void)state;
+	assert_int_equal(rd_flow_label_of_qps(17, 17), 289);
+	assert_int_equal(rd_udp_sport(0, 17, 17), 0xc000 | 289);
+	assert_int_equal(rd_udp_sport(0xfffff, 1, 1), 0xc000 | (0x3fff ^ 0x3f));
+	assert_int_equal(rd_flow_label_of_qps(0xffffff, 0xffffff), 0xfff1e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(one_look_tells_little),
+		TEST(stuck_is_what_takes_longer),
+		TEST(nothing_moves),
+		TEST(one_packet_is_no_progress),
+		TEST(exhausted_only_with_evidence),
+		TEST(more_failed_than_gave_up),
+		TEST(flushed_by_its_program),
+		TEST(log_lines_find_their_queue_pair),
+		TEST(numbers_as_drivers_write_them),
+		TEST(remarks_are_one_a_device),
+		TEST(source_port_as_the_kernel_has_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

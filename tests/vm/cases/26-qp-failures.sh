@@ -1,0 +1,158 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+# How queue pairs fail on soft-RoCE: state, verdict, age and errno at each end, A (requester, rxe0) and B (rxe1).
+# kernels: 6.1 6.12 7.x
+# boot: qp
+
+# One watch and one recorder for all.
+prepare() {
+	. tests/vm/cases/qp.sh && { [ -e /sys/class/infiniband/rxe0 ] || . tests/vm/guest/rxe-up; } &&
+		watch looks --stuck 2 && record events
+}
+
+finish() {
+	kill -INT "${pid[looks]}" "${pid[events]}"
+}
+
+# However the test ends, the next one finds the network as rxe-up left it.
+mend_afterwards() {
+	trap 'kill $(jobs -p) 2>/dev/null || :; mend' EXIT
+}
+
+mend() {
+	ip link set v0 up
+	ip link set v1 up
+	ip address replace 10.9.0.1/24 dev v0
+	ip address replace 10.9.0.2/24 dev v1
+	ip neigh replace 10.9.0.2 lladdr 02:00:00:00:09:02 dev v0 nud permanent
+	ip neigh replace 10.9.0.1 lladdr 02:00:00:00:09:01 dev v1 nud permanent
+	ip route replace 10.9.0.2 dev v0 src 10.9.0.1 table 109
+	ip route replace 10.9.0.1 dev v1 src 10.9.0.2 table 109
+	until_true 20 grep -q ACTIVE /sys/class/infiniband/rxe0/ports/1/state
+	until_true 20 grep -q ACTIVE /sys/class/infiniband/rxe1/ports/1/state
+	until_true 20 grep -q ffff:0a09 /sys/class/infiniband/rxe0/ports/1/gids/1
+}
+
+test_healthy() {
+	play pair
+	judged looks a '.state == "RTS" and .verdict == "ok" and .psn_per_second > 2'
+	judged looks b '.state == "RTS" and .verdict == "ok" and .psn_per_second > 2'
+}
+
+test_idle() {
+	play pair --stop-a RTS --pause 100000
+	judged looks a '.state == "RTS" and .verdict == "idle"'
+	judged looks b '.state == "RTS" and .verdict == "idle"'
+}
+
+# soft-RoCE takes 7 retries for "for ever": the program waits, and sees nothing.
+test_peer_killed() {
+	play pair --retry 7
+	kill -KILL "$peer"
+	judged looks a '.state == "RTS" and .verdict == "retrying" and (.reason | test("device-wide"))'
+	! said pair 'A wc'
+	[ "$(tail -1 "$W/looks.json" | jq --argjson b "$b" '[.qps[] | select(.ibdev == "rxe1" and .lqpn == $b)] | length')" = 0 ]
+}
+
+test_peer_killed_few_retries() {
+	play pair --retry 3
+	kill -KILL "$peer"
+	judged looks a '.state == "ERR" and .verdict == "retries-exhausted" and .state_age_kind == "interval" and
+		.state_max_seconds >= .state_seconds and .next != null'
+	until_true 10 said pair 'A wc 12'
+}
+
+test_interface_down() {
+	mend_afterwards
+	play pair --retry 7
+	ip link set v1 down
+	if [ "$KERNEL" = 6.1 ]; then
+		judged looks a '.state == "RTS" and .verdict != "ok"'
+	else
+		judged looks a '.state == "ERR" and .state_age_kind == "interval"'
+		until_true 10 said pair 'A wc'
+	fi
+	judged looks b '.state == "RTS" and (.verdict == "idle" or .verdict == "cannot-tell")'
+	saw events '.kind == "device-event" and .ibdev == "rxe1" and .event == "PORT_ERR"'
+}
+
+test_link_flap() {
+	mend_afterwards
+	play pair --retry 7
+	ip link set v1 down
+	mend
+	saw events '.kind == "device-event" and .ibdev == "rxe1" and .event == "PORT_ACTIVE"'
+}
+
+# The requester has an address no more when it is to go on; the other end is connected to nobody.
+test_address_removed() {
+	mend_afterwards
+	rm -f "$W/go"
+	play pair --wait "$W/go"
+	ip address del 10.9.0.1/24 dev v0
+	until_true 20 no_gid
+	: >"$W/go"
+	until_true 20 said pair 'A modify RTR ENODATA'
+	saw events '.ibdev == "rxe0" and .lqpn == $a and .new_state == "RTR" and .errno == "ENODATA"'
+	judged looks a '.state == "INIT" and .verdict == "stuck"'
+	judged looks b '.state == "RTS" and .verdict == "idle"'
+	saw events '.kind == "device-event" and .ibdev == "rxe0" and .event == "GID_CHANGE"'
+}
+
+no_gid() { ! grep -q ffff:0a09 /sys/class/infiniband/rxe0/ports/1/gids/1; }
+
+test_wrong_gid_index() {
+	play pair --gid-a 50
+	saw events '.ibdev == "rxe0" and .lqpn == $a and .new_state == "RTR" and .errno == "ENODATA" and .sgid_index == 50'
+	saw events '.ibdev == "rxe1" and .lqpn == $b and .new_state == "RTR" and .errno == "EINVAL"'
+	judged looks a '.state == "INIT" and .verdict == "stuck"'
+	judged looks b '.state == "INIT" and .verdict == "stuck"'
+}
+
+test_mtu_mismatch() {
+	play pair --mtu-a 1024 --mtu-b 256
+	judged looks a '.state == "ERR" and .verdict == "failed"'
+	judged looks b '.state == "ERR" and .verdict == "failed"'
+	saw events '.ibdev == "rxe0" and .lqpn == $a and .path_mtu_bytes == 1024'
+	saw events '.ibdev == "rxe1" and .lqpn == $b and .path_mtu_bytes == 256'
+	until_true 10 said pair 'A wc 9'
+}
+
+test_receiver_not_ready() {
+	play pair --send --no-receive --rnr 0
+	judged looks a '.state == "ERR" and .verdict == "retries-exhausted"'
+	judged looks b '.state == "RTS" and .verdict == "idle"'
+	until_true 10 said pair 'A wc 13'
+}
+
+test_receiver_never_ready() {
+	play pair --send --no-receive --rnr 7
+	judged looks a '.state == "RTS" and .verdict == "retrying" and (.reason | test("not ready"))'
+	judged looks b '.state == "RTS" and .verdict == "idle"'
+	! said pair 'A wc'
+}
+
+test_left_in_init() {
+	play pair --stop-a INIT --stop-b RTR
+	judged looks a '.state == "INIT" and (.verdict == "ok" or .verdict == "cannot-tell")'
+	judged looks a '.state == "INIT" and .verdict == "stuck" and .state_seconds >= 2'
+	judged looks b '.state == "RTR" and .verdict == "stuck"'
+	line_holds looks '[.findings[] | select(.id == "qp-stuck" and .severity == "warning" and .fix != null)] | length > 0'
+}
+
+test_no_access() {
+	play pair --no-access
+	judged looks a '.state == "ERR" and .verdict == "failed"'
+	judged looks b '.state == "ERR" and .verdict == "failed"'
+	[ "$KERNEL" != 7.x ] || saw events '.kind == "event" and .ibdev == "rxe1" and .lqpn == $b and .event == "QP_ACCESS_ERR"'
+}
+
+# A program that gives up moves its queue pair into ERR itself: with the recorder that is known.
+test_one_look() {
+	play pair --stop-a INIT
+	"$R" --json qp-state --device rxe0 --lqpn "$a" >"$W/one.json"
+	true_of "$W/one.json" '.[0].qps | length == 1 and (.[0] | .state == "INIT" and .verdict == "cannot-tell" and
+		.state_age_kind == "at_least" and .next != null)'
+	"$R" qp-state --state INIT --columns lqpn,verdict,reason >"$W/one.out"
+	grep -q "^ *$a cannot-tell" "$W/one.out"
+}
