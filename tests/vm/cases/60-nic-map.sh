@@ -34,39 +34,10 @@
 # qemu: -netdev user,id=ne -device e1000e,id=nice,netdev=ne,mac=52:54:00:00:00:0e,bus=dn10,romfile=
 # qemu: -device bochs-display,bus=dn11
 
-# become DEVICE BYTES…: the display device turns into a GH100
-become() {
-	local at=/sys/bus/pci/devices/$1 file
-	cp "$at/config" "$W/$1.config"
-	printf '\xde\x10\x30\x23' | dd of="$W/$1.config" bs=1 conv=notrunc status=none
-	printf '\x00\x02\x03' | dd of="$W/$1.config" bs=1 seek=9 conv=notrunc status=none
-	echo 0x10de >"$W/$1.vendor"
-	echo 0x2330 >"$W/$1.device"
-	echo 0x030200 >"$W/$1.class"
-	for file in config vendor device class; do
-		mount --bind "$W/$1.$file" "$at/$file"
-	done
-}
+. tests/vm/guest/pci-up
 
 prepare() {
-	local gpu dev name n=1
-	modprobe -qa crc32_generic crc32c_generic || :
-	modprobe -a e1000e ib_core ib_uverbs udp_tunnel ip6_udp_tunnel rdma_rxe || return
-	for gpu in /sys/bus/pci/devices/*; do
-		[ "$(cat "$gpu/class")" = 0x038000 ] && { become "${gpu##*/}" || return; }
-	done
-	for dev in /sys/class/net/e*; do
-		name=nic$(cut -d: -f6 "$dev/address" | cut -c2)
-		ip link set "${dev##*/}" name "$name" && ip address add 10.1.$n.1/24 dev "$name" && ip link set "$name" up &&
-			rdma link add "rxe_$name" type rxe netdev "$name" || return
-		n=$((n + 1))
-	done
-	until_true 20 all_active
-	"$R" nic-map --json >"$W/map.json"
-}
-
-all_active() {
-	[ "$(cat /sys/class/infiniband/*/ports/1/state | grep -c ACTIVE)" = 5 ]
+	pci_up && "$R" nic-map --json >"$W/map.json"
 }
 
 of_map() {
