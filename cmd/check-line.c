@@ -11,7 +11,6 @@
 void check_look_deinit(struct check_look *look)
 {
 	checks_deinit(&look->checks);
-	rd_res_deinit(&look->res);
 	rd_remarks_deinit(&look->moved);
 	rd_source_closep(&look->guard);
 }
@@ -91,7 +90,7 @@ void check_line(const struct check_look *look, const struct check_numbers *numbe
 
 	rd_buf_printf(&text, "RDMA %s - ", word(status));
 	if (status == RD_EXIT_UNKNOWN) {
-		rd_buf_str(&text, look->no_rdma);
+		rd_buf_str(&text, look->no_rdma ? look->no_rdma : "a rule that the profile requires could not tell");
 	} else if (verdicts->n > 0 && verdicts->v[0].result >= RD_WARN) {
 		add_problem(&verdicts->v[0], &text);
 		add_others(verdicts, &text);

@@ -4,11 +4,10 @@
 #define RD_CMD_CHECK_LINE_H
 
 #include "checks.h"
-#include "model/qp.h"
 #include "model/remark.h"
 
 struct check_opts {
-	const char *since;
+	const char *since, *profile;
 	double deadline; /* seconds */
 	bool exclusive;
 };
@@ -16,7 +15,6 @@ struct check_opts {
 struct check_look {
 	struct rd_source *guard; /* NULL: a bundle needs none */
 	struct checks checks;
-	struct rd_res res;
 	struct rd_remarks moved; /* of counters, with --since */
 	const char *no_rdma;	 /* why there is nothing to judge; static; NULL: there is */
 	struct rd_err why;	 /* the same at length */

@@ -5,15 +5,40 @@
 #include <string.h>
 
 #include "analyse/envcheck.h"
+#include "analyse/job.h"
 #include "analyse/nicmap.h"
 #include "analyse/profile.h"
 #include "collect/host.h"
 #include "collect/klog.h"
 #include "collect/netstate.h"
+#include "collect/nldev.h"
 #include "collect/system.h"
 #include "datafile.h"
 
 #define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
+
+/* Queue pairs with their owners, and the jobs of those. What cannot be listed is unknown to the rules. */
+static int read_qps(struct rd_source *source, struct checks *checks, struct rd_errlist *errors, struct rd_err *err)
+{
+	struct rd_err why = { 0 };
+	int r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_PROCS, NULL, &checks->res, errors, &why);
+
+	if (r == -ENOMEM) {
+		*err = why;
+		return r;
+	}
+	if (r < 0) {
+		/* A host without RDMA netlink has none of it: not worth a line. */
+		if (r != -ENOENT && r != -EOPNOTSUPP && r != -EPROTONOSUPPORT)
+			rd_errlist_add(errors, &why);
+		return 0;
+	}
+	for (size_t i = 0; i < checks->res.n_procs; i++)
+		if (!checks->res.procs[i].job)
+			checks->res.procs[i].job = rd_job_from_cgroup(checks->res.procs[i].cgroup);
+	checks->in.res = &checks->res;
+	return 0;
+}
 
 static int read_all(struct rd_source *source, int pid, struct checks *checks, struct rd_errlist *errors,
 		    struct rd_err *err)
@@ -24,6 +49,8 @@ static int read_all(struct rd_source *source, int pid, struct checks *checks, st
 		r = rd_collect_system(source, pid, &checks->system, errors, err);
 	if (!r)
 		r = rd_collect_netstate(source, &checks->host, &checks->net, errors, err);
+	if (!r)
+		r = read_qps(source, checks, errors, err);
 	return r ? r : rd_collect_klog(source, &checks->klog, errors, err);
 }
 
@@ -58,6 +85,7 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 		.system = &checks->system,
 		.net = &checks->net,
 		.klog = &checks->klog,
+		.res = checks->in.res,
 		.job_env = &checks->job_env,
 	};
 	return 0;
@@ -101,6 +129,7 @@ void checks_deinit(struct checks *checks)
 	rd_profile_deinit(&checks->profile);
 	rd_remarks_deinit(&checks->job_env);
 	rd_klog_deinit(&checks->klog);
+	rd_res_deinit(&checks->res);
 	rd_netstate_deinit(&checks->net);
 	rd_system_deinit(&checks->system);
 	rd_host_deinit(&checks->host);

@@ -9,6 +9,7 @@
 #include "model/netstate.h"
 #include "model/nicmap.h"
 #include "model/profile.h"
+#include "model/qp.h"
 #include "model/remark.h"
 #include "model/system.h"
 
@@ -18,6 +19,7 @@ struct checks {
 	struct rd_system system;
 	struct rd_netstate net;
 	struct rd_klog klog;
+	struct rd_res res;
 	struct rd_remarks job_env;
 	struct rd_profile profile;
 	struct rd_remarks differences;

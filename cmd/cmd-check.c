@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/job.h"
 #include "check-line.h"
-#include "collect/nldev.h"
 #include "counters.h"
 #include "report/metrics.h"
 #include "report/report-check.h"
@@ -21,35 +19,14 @@ static int check_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char
 		opts->exclusive = true;
 	} else if (strcmp(opt->name, "since") == 0) {
 		opts->since = arg;
+	} else if (strcmp(opt->name, "profile") == 0) {
+		opts->profile = arg;
 	} else if (strcmp(opt->name, "deadline") == 0) {
 		opts->deadline = strtod(arg, &end);
 		if (*end || end == arg || !(opts->deadline >= 0.05 && opts->deadline <= 3600))
 			return rd_err_set(err, EINVAL, "--deadline", "\"%s\" is no number of seconds from 0.05 to 3600",
 					  arg);
 	}
-	return 0;
-}
-
-/* Queue pairs with their owners, and the jobs of those. What cannot be listed is unknown to the rules. */
-static int read_qps(struct rd_source *source, struct check_look *look, struct rd_err *err)
-{
-	struct rd_err why = { 0 };
-	int r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_PROCS, NULL, &look->res, &look->checks.report.errors, &why);
-
-	if (r == -ENOMEM) {
-		*err = why;
-		return r;
-	}
-	if (r < 0) {
-		/* A host without RDMA netlink has none of it: not worth a line. */
-		if (r != -ENOENT && r != -EOPNOTSUPP && r != -EPROTONOSUPPORT)
-			rd_errlist_add(&look->checks.report.errors, &why);
-		return 0;
-	}
-	for (size_t i = 0; i < look->res.n_procs; i++)
-		if (!look->res.procs[i].job)
-			look->res.procs[i].job = rd_job_from_cgroup(look->res.procs[i].cgroup);
-	look->checks.in.res = &look->res;
 	return 0;
 }
 
@@ -72,17 +49,18 @@ static bool *quick_rules(void)
 	return chosen;
 }
 
-static int judge(const struct rd_verdicts *verdicts)
+static int judge(const struct checks *checks)
 {
-	int status = RD_EXIT_OK;
+	const struct rd_verdicts *verdicts = &checks->verdicts;
+	bool warned = false, untold = false;
 
 	for (size_t i = 0; i < verdicts->n; i++) {
 		if (verdicts->v[i].result == RD_FAIL)
 			return RD_EXIT_CRITICAL;
-		if (verdicts->v[i].result == RD_WARN)
-			status = RD_EXIT_WARNING;
+		warned |= verdicts->v[i].result == RD_WARN;
+		untold |= verdicts->v[i].result == RD_UNKNOWN && checks_requires(checks, verdicts->v[i].check);
 	}
-	return status;
+	return warned ? RD_EXIT_WARNING : untold ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 }
 
 /* What gave no answer is in the report's errors, too. */
@@ -108,7 +86,7 @@ static int conclude(const struct rd_ctx *ctx, struct check_look *look, struct rd
 	rd_verdicts_sort(&checks->verdicts);
 	if (checks->verdicts.failed || rd_report_checks(&checks->report, &checks->verdicts, RD_SKIP) < 0)
 		return rd_err_set(err, ENOMEM, "check", "no memory for the report");
-	checks->report.status = judge(&checks->verdicts);
+	checks->report.status = judge(checks);
 	if (checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL)
 		check_no_rdma(look);
 	return 0;
@@ -116,10 +94,11 @@ static int conclude(const struct rd_ctx *ctx, struct check_look *look, struct rd
 
 static int look_at(struct rd_ctx *ctx, struct check_look *look, struct rd_err *err)
 {
+	const struct check_opts *opts = ctx->state;
 	int r = checks_load(ctx, ctx->source, 0, &look->checks, err);
 
-	if (!r)
-		r = read_qps(ctx->source, look, err);
+	if (!r && opts->profile)
+		r = checks_take_profile(&look->checks, opts->profile, err);
 	if (!r)
 		r = read_counters(ctx, look, err);
 	if (!r && look->guard)
@@ -163,6 +142,17 @@ static int show(struct rd_ctx *ctx, struct check_look *look)
 	return look->no_rdma ? rd_fail(ctx, &look->why) : look->checks.report.status;
 }
 
+/* What checks_load asks, in its order. */
+static void read_ahead(struct rd_source *source, void *arg)
+{
+	_cleanup_free_ char *host = NULL;
+	struct rd_err err = { 0 };
+
+	(void)arg;
+	rd_read_textf(source, &host, NULL, "/proc/sys/kernel/hostname");
+	checks_record(source, &err);
+}
+
 static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	struct check_opts *opts = ctx->state;
@@ -178,8 +168,10 @@ static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 	/* A bundle does not hang. */
 	if (!ctx->globals.from)
 		r = rd_source_guard_open(host, (unsigned)(opts->deadline * 1000), &look.guard, &err);
-	if (look.guard)
+	if (look.guard) {
+		rd_source_guard_ahead(look.guard, read_ahead, NULL);
 		ctx->source = look.guard;
+	}
 	if (!r)
 		r = look_at(ctx, &look, &err);
 	ctx->source = host;
@@ -193,18 +185,8 @@ static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 	return r;
 }
 
-static int check_record(struct rd_source *source, struct rd_err *err)
-{
-	struct rd_errlist errors = { 0 };
-	struct rd_res res = { 0 };
-	int r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_PROCS, NULL, &res, &errors, err);
-
-	rd_res_deinit(&res);
-	rd_errlist_deinit(&errors);
-	return r;
-}
-
 static const struct rd_opt check_options[] = {
+	{ "profile", 0, "FILE", "what this fleet expects, of topo-check --learn", "file" },
 	{ "deadline", 0, "SECONDS", "have an answer by then (default 2)", NULL },
 	{ "since", 0, "FILE", "also what counters did since then: a file of counters --save, or a bundle", "file" },
 	{ "exclusive", 0, NULL, "no other job should be here: their queue pairs are leftovers", NULL },
@@ -230,6 +212,5 @@ const struct rd_cmd rd_cmd_check = {
 	.metrics = true,
 	.state_size = sizeof(struct check_opts),
 	.option = check_option,
-	.record = check_record,
 	.run = check_run,
 };

@@ -4,6 +4,7 @@
  * woken, and not even killed: it is left behind, with nothing of ours open, and the next question goes to another child.
  */
 #include "source/source-guard.h"
+#include "base/buf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@
 #define PATIENCE_PART 8
 #define PATIENCE_LEAST_MS 10
 #define ANSWER_MAX ((uint64_t)256 << 20)
+#define AHEAD_WRITE ((size_t)64 << 10)
 
 enum op { OP_READ, OP_LIST, OP_LINK, OP_RDEV, OP_INO, OP_NETLINK };
 
@@ -47,6 +49,9 @@ struct guard {
 	int fd;	     /* -1: no child */
 	pid_t child; /* 0: none */
 	struct rd_errlist stalls;
+	struct rd_buf ahead; /* questions with their answers, that were asked ahead */
+	size_t at;	     /* the next one of them */
+	bool writing;	     /* this is the process that asks ahead: answers are written to fd, too */
 };
 
 static struct guard *guard_of(struct rd_source *src)
@@ -137,14 +142,10 @@ static void let_go_of_files(void)
 		close(null);
 }
 
-static void serve(struct rd_source *inner, pid_t parent, int fd)
+static void serve(struct rd_source *inner, int fd)
 {
 	struct question question;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	let_go_of_files();
 	while (take_whole(fd, &question, sizeof(question)) && question.size < UINT32_MAX) {
 		_cleanup_free_ uint8_t *data = calloc(1, question.size + 1);
 		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
@@ -173,13 +174,12 @@ static void abandon(struct guard *guard)
 	guard->fd = -1;
 }
 
-static int start(struct guard *guard, struct rd_err *err)
+/* A child: returns 0 in it, 1 in the parent, -errno. */
+static int start_child(struct guard *guard, struct rd_err *err)
 {
 	pid_t parent = getpid();
 	int ends[2];
 
-	if (guard->child > 0)
-		return 0;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return rd_err_set(err, errno, "reading", "cannot make a pair of sockets");
 	guard->child = fork();
@@ -193,11 +193,25 @@ static int start(struct guard *guard, struct rd_err *err)
 	}
 	if (guard->child == 0) {
 		close(ends[0]);
-		serve(guard->inner, parent, ends[1]);
+		guard->fd = ends[1];
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+		let_go_of_files();
+		return 0;
 	}
 	close(ends[1]);
 	guard->fd = ends[0];
-	return 0;
+	return 1;
+}
+
+static int start(struct guard *guard, struct rd_err *err)
+{
+	int r = guard->child > 0 ? 1 : start_child(guard, err);
+
+	if (r == 0)
+		serve(guard->inner, guard->fd);
+	return r < 0 ? r : 0;
 }
 
 /* Exactly `size` bytes until `until`. -ETIMEDOUT; -ECHILD when the child has ended. */
@@ -245,6 +259,54 @@ static int exchange(struct guard *guard, const struct question *question, const 
 	return take(guard->fd, until, bytes->data, bytes->size);
 }
 
+/* In the process that asks ahead. */
+static void write_ahead(struct guard *guard, bool all)
+{
+	if (guard->ahead.failed || (all ? guard->ahead.len == 0 : guard->ahead.len < AHEAD_WRITE))
+		return;
+	if (rd_write_all(guard->fd, guard->ahead.data, guard->ahead.len) < 0)
+		_exit(1);
+	guard->ahead.len = 0;
+}
+
+static int ask_and_write(struct guard *guard, const struct question *question, const void *data, struct answer *answer,
+			 struct rd_bytes *bytes)
+{
+	answer->result = ask_inner(guard->inner, question, data, bytes, &answer->number, &answer->err);
+	answer->size = answer->result < 0 ? 0 : bytes->size;
+	rd_buf_add(&guard->ahead, question, sizeof(*question));
+	rd_buf_add(&guard->ahead, data, question->size);
+	rd_buf_add(&guard->ahead, answer, sizeof(*answer));
+	if (answer->size)
+		rd_buf_add(&guard->ahead, bytes->data, answer->size);
+	write_ahead(guard, false);
+	return 0;
+}
+
+/* The answer, if this is the question that was asked next; false: ask. What was asked ahead in another order, or not to
+ * its end, is asked again. */
+static bool answer_ahead(struct guard *guard, const struct question *question, const void *data, struct answer *answer,
+			 struct rd_bytes *bytes)
+{
+	size_t left = guard->ahead.len - guard->at, head = sizeof(*question) + question->size + sizeof(*answer);
+	const char *at = guard->ahead.data + guard->at;
+
+	if (left < head || memcmp(at, question, sizeof(*question)) != 0 ||
+	    memcmp(at + sizeof(*question), data, question->size) != 0)
+		return false;
+	memcpy(answer, at + head - sizeof(*answer), sizeof(*answer));
+	if (left - head < answer->size)
+		return false;
+	bytes->data = malloc(answer->size + 1);
+	if (!bytes->data)
+		return false;
+	memcpy(bytes->data, at + head, answer->size);
+	bytes->data[answer->size] = '\0';
+	bytes->size = answer->size;
+	guard->at += head + answer->size;
+	return true;
+}
+
 static int ask(struct rd_source *src, const struct question *question, const char *object, const void *data,
 	       struct rd_bytes *ret, uint64_t *number, struct rd_err *err)
 {
@@ -255,13 +317,19 @@ static int ask(struct rd_source *src, const struct question *question, const cha
 	struct rd_err why = { 0 };
 	int r;
 
-	if (left <= 0)
-		return rd_err_set(err, ETIMEDOUT, object, "not asked: the deadline had passed");
-	r = start(guard, err);
-	if (r < 0)
-		return r;
-	patience = patience > PATIENCE_LEAST_MS ? patience : PATIENCE_LEAST_MS;
-	r = exchange(guard, question, data, now + patience, &answer, &bytes);
+	if (guard->writing) {
+		r = ask_and_write(guard, question, data, &answer, &bytes);
+	} else if (answer_ahead(guard, question, data, &answer, &bytes)) {
+		r = 0;
+	} else {
+		if (left <= 0)
+			return rd_err_set(err, ETIMEDOUT, object, "not asked: the deadline had passed");
+		r = start(guard, err);
+		if (r < 0)
+			return r;
+		patience = patience > PATIENCE_LEAST_MS ? patience : PATIENCE_LEAST_MS;
+		r = exchange(guard, question, data, now + patience, &answer, &bytes);
+	}
 	if (r < 0) {
 		abandon(guard);
 		rd_err_set(&why, -r, object,
@@ -372,6 +440,7 @@ static void guard_close(struct rd_source *src)
 
 	abandon(guard);
 	rd_errlist_deinit(&guard->stalls);
+	rd_buf_deinit(&guard->ahead);
 	free(guard);
 }
 
@@ -399,6 +468,45 @@ int rd_source_guard_open(struct rd_source *inner, unsigned limit_ms, struct rd_s
 	guard->fd = -1;
 	*ret = &guard->src;
 	return 0;
+}
+
+/* Takes what the child writes until its end, or until nothing comes any more. */
+static void hear_ahead(struct guard *guard)
+{
+	static const size_t step = 65536;
+	_cleanup_free_ uint8_t *room = malloc(step);
+
+	while (room && !guard->ahead.failed && guard->ahead.len < ANSWER_MAX) {
+		struct pollfd wait = { .fd = guard->fd, .events = POLLIN };
+		int64_t left = guard->deadline_ms - now_ms();
+		int n = left > 0 ? poll(&wait, 1, (int)(left / PATIENCE_PART)) : 0;
+		ssize_t got = n > 0 ? read(guard->fd, room, step) : 0;
+
+		if ((n < 0 || got < 0) && errno == EINTR)
+			continue;
+		if (n <= 0 || got <= 0)
+			break;
+		rd_buf_add(&guard->ahead, room, (size_t)got);
+	}
+	if (guard->ahead.failed)
+		rd_buf_deinit(&guard->ahead);
+}
+
+void rd_source_guard_ahead(struct rd_source *src, rd_guard_fn *fn, void *arg)
+{
+	struct guard *guard = guard_of(src);
+	int r = guard->child ? -EBUSY : start_child(guard, NULL);
+
+	if (r < 0)
+		return;
+	if (r == 0) {
+		guard->writing = true;
+		fn(src, arg);
+		write_ahead(guard, true);
+		_exit(0);
+	}
+	hear_ahead(guard);
+	abandon(guard);
 }
 
 const struct rd_errlist *rd_source_guard_stalls(const struct rd_source *src)

@@ -123,6 +123,73 @@ static void answers_are_those_of_the_guarded_source(void **state)
 	assert_int_equal(guard->ops->drain_events(guard, NULL, NULL, NULL), -ENODATA);
 }
 
+static void read_three(struct rd_source *src, void *arg)
+{
+	static const char *const paths[] = { "/sys/a", "/sys/nowhere", "/sys/hang", "/sys/b" };
+
+	(void)arg;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(paths); i++) {
+		_cleanup_free_ char *text = NULL;
+
+		rd_read_textf(src, &text, NULL, "%s", paths[i]);
+	}
+}
+
+static void what_was_asked_ahead_is_answered_and_the_rest_as_ever(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
+	_cleanup_free_ char *text = NULL, *again = NULL, *last = NULL, *none = NULL;
+	struct fake_host fake;
+	struct host host;
+
+	(void)state;
+	fake_host_init(&fake);
+	fake_host_text(&fake, "/sys/a", "one\n");
+	fake_host_text(&fake, "/sys/b", "two\n");
+	host_init(&host, fake.source);
+	assert_int_equal(rd_source_guard_open(&host.src, 2000, &guard, NULL), 0);
+	rd_source_guard_ahead(guard, read_three, NULL);
+	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), 0);
+	assert_string_equal(text, "one");
+	assert_int_equal(rd_read_textf(guard, &none, NULL, "/sys/nowhere"), -ENOENT);
+	assert_int_equal(rd_read_textf(guard, &none, NULL, "/sys/hang"), -ETIMEDOUT);
+	assert_int_equal(rd_read_textf(guard, &last, NULL, "/sys/b"), 0);
+	assert_string_equal(last, "two");
+	/* In another order. */
+	assert_int_equal(rd_read_textf(guard, &again, NULL, "/sys/a"), 0);
+	assert_string_equal(again, "one");
+	assert_int_equal(rd_source_guard_stalls(guard)->n, 1);
+	fake_host_deinit(&fake);
+}
+
+/* Answers are kept: what changed in the meantime is not seen. */
+static void read_one(struct rd_source *src, void *arg)
+{
+	_cleanup_free_ char *text = NULL;
+
+	(void)arg;
+	rd_read_textf(src, &text, NULL, "/sys/a");
+}
+
+static void what_was_asked_ahead_is_not_asked_again(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
+	_cleanup_free_ char *text = NULL, *again = NULL;
+	struct fake_host fake;
+
+	(void)state;
+	fake_host_init(&fake);
+	fake_host_text(&fake, "/sys/a", "one\n");
+	assert_int_equal(rd_source_guard_open(fake.source, 10000, &guard, NULL), 0);
+	rd_source_guard_ahead(guard, read_one, NULL);
+	fake_host_text(&fake, "/sys/a", "two\n");
+	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), 0);
+	assert_string_equal(text, "one");
+	assert_int_equal(rd_read_textf(guard, &again, NULL, "/sys/a"), 0);
+	assert_string_equal(again, "two");
+	fake_host_deinit(&fake);
+}
+
 /* Who reads our output to its end must not wait for a child that hangs. */
 static void what_hangs_holds_no_output_of_ours(void **state)
 {
@@ -162,6 +229,8 @@ int main(void)
 		TEST(a_read_that_hangs_takes_nothing_with_it),
 		TEST(many_that_hang_keep_to_the_deadline),
 		TEST(answers_are_those_of_the_guarded_source),
+		TEST(what_was_asked_ahead_is_answered_and_the_rest_as_ever),
+		TEST(what_was_asked_ahead_is_not_asked_again),
 		TEST(what_hangs_holds_no_output_of_ours),
 	};
 
