@@ -26,7 +26,7 @@
 #define ANSWER_MAX ((uint64_t)256 << 20)
 #define AHEAD_WRITE ((size_t)64 << 10)
 
-enum op { OP_READ, OP_LIST, OP_LINK, OP_RDEV, OP_INO, OP_NETLINK };
+enum op { OP_READ, OP_LIST, OP_LINK, OP_RDEV, OP_INO, OP_MODE, OP_NETLINK };
 
 /* Both ends are one program: native byte order. */
 struct question {
@@ -125,6 +125,8 @@ static int ask_inner(struct rd_source *inner, const struct question *question, c
 		return inner->ops->stat_rdev(inner, path, number, err);
 	case OP_INO:
 		return inner->ops->stat_ino(inner, path, number, err);
+	case OP_MODE:
+		return inner->ops->stat_mode(inner, path, number, err);
 	case OP_NETLINK:
 		return rd_netlink(inner, question->protocol, data, question->size, bytes, err);
 	}
@@ -406,6 +408,11 @@ static int guard_stat_ino(struct rd_source *src, const char *path, uint64_t *ret
 	return ask_path(src, OP_INO, path, NULL, ret, err);
 }
 
+static int guard_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	return ask_path(src, OP_MODE, path, NULL, ret, err);
+}
+
 static int guard_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
 			 struct rd_err *err)
 {
@@ -457,6 +464,7 @@ int rd_source_guard_open(struct rd_source *inner, unsigned limit_ms, struct rd_s
 		.read_link = guard_read_link,
 		.stat_rdev = guard_stat_rdev,
 		.stat_ino = guard_stat_ino,
+		.stat_mode = guard_stat_mode,
 		.netlink = guard_netlink,
 		.drain_events = guard_drain_events,
 		.now = guard_now,

@@ -115,6 +115,8 @@ static void answers_are_those_of_the_guarded_source(void **state)
 	assert_int_equal(rd_read_link(guard, "/proc/self/exe", &target, NULL), 0);
 	assert_int_equal(guard->ops->stat_rdev(guard, "/dev/null", &number, NULL), 0);
 	assert_int_equal(number, 0x103);
+	assert_int_equal(guard->ops->stat_mode(guard, "/dev/null", &number, NULL), 0);
+	assert_int_equal(number & 0777, 0666);
 	assert_int_equal(guard->ops->stat_ino(guard, "/nowhere", &number, &err), -ENOENT);
 	assert_string_equal(err.object, "/nowhere");
 	assert_int_equal(rd_netlink(guard, NETLINK_ROUTE, &request, sizeof(request), &bytes, NULL), 0);
