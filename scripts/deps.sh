@@ -40,6 +40,9 @@ test     xz-utils                         xz
 test     bzip2                            bzip2
 test     zstd                             zstd
 test     strace                           strace
+test     infiniband-diags                 infiniband-diags
+test     ibsim-utils                      -
+test     opensm                           opensm
 test     tmux                             tmux
 test     procps                           procps-ng
 test     python3-prometheus-client        python3-prometheus_client

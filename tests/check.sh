@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs the test suites, all or those named: lint unit san fuzz bats accept vm. Last line: "N passed, N failed, N skipped".
+# Runs the test suites, all or those named: lint unit san fuzz bats fabric accept vm. Last line: "N passed, N failed, N skipped".
 # V=1 names every test that passed, too.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -142,6 +142,11 @@ bats_files() {
 	done
 }
 
+# Next to ibqueryerrors and perfquery, over simulated networks.
+fabric() {
+	tap fabric timeout 600 tests/fabric/check
+}
+
 # What scripts may rely on, held from outside; part of some work places only.
 accept() {
 	if [ -x ../shared/accept/contract ]; then
@@ -179,10 +184,10 @@ vm() {
 	[ "$status" = 0 ] || [ $failed -gt $before ] || fail "vm: tests/vm/check ended early, with status $status"
 }
 
-[ $# -gt 0 ] || set -- lint unit san fuzz bats accept vm
+[ $# -gt 0 ] || set -- lint unit san fuzz bats fabric accept vm
 for suite in "$@"; do
 	case $suite in
-	lint | unit | san | fuzz | accept | vm) $suite ;;
+	lint | unit | san | fuzz | fabric | accept | vm) $suite ;;
 	bats) bats_files ;;
 	*) fail "no such suite: $suite" ;;
 	esac

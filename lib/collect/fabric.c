@@ -129,8 +129,14 @@ static int take_nodes(const struct rd_walk_node *records, size_t n, struct rd_fa
 	return 0;
 }
 
-/* `lids`: of the switches, by node: their ports have none of their own. */
-static int take_ports(const struct rd_walk_port *records, size_t n, const uint16_t *lids, struct rd_fabric *fabric)
+/* Of a switch: its ports have no LID of their own, and the port 0 of most has no counters. */
+struct management {
+	uint16_t lid;
+	bool enhanced;
+};
+
+static int take_ports(const struct rd_walk_port *records, size_t n, const struct management *switches,
+		      struct rd_fabric *fabric)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct rd_fabric_port *port;
@@ -143,13 +149,12 @@ static int take_ports(const struct rd_walk_port *records, size_t n, const uint16
 		if (node == RD_NONE || record.number >= PORTS_OF_NODE_MAX)
 			continue;
 		in_switch = fabric->nodes[node].kind == RD_NODE_SWITCH;
-		/* Port 0 is the switch's own management port: no cable, no link. */
-		if (in_switch && record.number == 0)
+		if (in_switch && record.number == 0 && !switches[node].enhanced)
 			continue;
 		port = rd_fabric_add_port(fabric, record.guid, record.number);
 		if (!port)
 			return -ENOMEM;
-		port->lid = in_switch ? lids[node] : (uint16_t)record.lid;
+		port->lid = in_switch ? switches[node].lid : (uint16_t)record.lid;
 		port->lmc = (uint8_t)record.lmc;
 		port->selected = port->lid >= IB_MIN_UCAST_LID && port->lid <= IB_MAX_UCAST_LID;
 		take_link(&record, port);
@@ -183,7 +188,7 @@ static void take_cables(const struct rd_walk_port *records, size_t n, struct rd_
 
 static int take_walk(const struct rd_bytes *bytes, struct rd_fabric *fabric, struct rd_err *err)
 {
-	_cleanup_free_ uint16_t *lids = NULL;
+	_cleanup_free_ struct management *switches = NULL;
 	const struct rd_walk_node *nodes;
 	const struct rd_walk_port *ports;
 	struct rd_walk head;
@@ -199,8 +204,8 @@ static int take_walk(const struct rd_bytes *bytes, struct rd_fabric *fabric, str
 	nodes = (const void *)(bytes->data + sizeof(head));
 	ports = (const void *)(bytes->data + sizeof(head) + (size_t)head.n_nodes * sizeof(*nodes));
 	r = take_nodes(nodes, head.n_nodes, fabric);
-	lids = calloc(fabric->n_nodes + 1, sizeof(*lids));
-	if (!r && !lids)
+	switches = calloc(fabric->n_nodes + 1, sizeof(*switches));
+	if (!r && !switches)
 		r = -ENOMEM;
 	for (size_t i = 0; !r && i < head.n_nodes; i++) {
 		struct rd_walk_node record;
@@ -209,10 +214,13 @@ static int take_walk(const struct rd_bytes *bytes, struct rd_fabric *fabric, str
 		memcpy(&record, &nodes[i], sizeof(record));
 		node = rd_fabric_find_node(fabric, record.guid);
 		if (node != RD_NONE)
-			lids[node] = (uint16_t)record.lid;
+			switches[node] = (struct management){
+				(uint16_t)record.lid,
+				mad_get_field(record.switch_info, 0, IB_SW_ENHANCED_PORT0_F) != 0,
+			};
 	}
 	if (!r)
-		r = take_ports(ports, head.n_ports, lids, fabric);
+		r = take_ports(ports, head.n_ports, switches, fabric);
 	if (r < 0)
 		return rd_err_set(err, -r, "network", "no memory for it");
 	take_cables(ports, head.n_ports, fabric);
