@@ -216,7 +216,8 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 		r = counters_look(&c, ctx->source, &err);
 	if (r < 0)
 		return rd_fail(ctx, &err);
-	if (c.now.set->n_ports == 0)
+	/* With something to compare with, nothing left is an answer. */
+	if (c.now.set->n_ports == 0 && !(opts->since && c.before.set->n_ports > 0))
 		return no_rdma(ctx, &c);
 	if (opts->save && save(&c, opts->save, &err) < 0)
 		return rd_fail(ctx, &err);

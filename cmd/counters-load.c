@@ -225,7 +225,7 @@ static int compare(struct counters *c, struct rd_err *err)
 	r = c->deltas ? rd_deltas(&before, &now, c->deltas) : -ENOMEM;
 	if (!r) {
 		c->seconds = rd_moments_seconds(&before, &now);
-		r = rd_causes_find(&now, c->deltas, c->seconds, &c->causes);
+		r = rd_causes_find(&before, &now, c->deltas, c->seconds, &c->causes);
 	}
 	return r < 0 ? rd_err_set(err, -r, "counters", "no memory to compare") : 0;
 }

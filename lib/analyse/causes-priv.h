@@ -94,6 +94,7 @@ struct rd_moved {
 	double seconds;			  /* 0: not known */
 	bool compared;			  /* some delta was known */
 	enum rd_delta_note note;	  /* why not, where it is of the whole port */
+	struct rd_moved_topic stuck;	  /* stood at their end before, and do now: they count no more */
 	bool reset;			  /* somebody reset a counter */
 };
 

@@ -246,15 +246,18 @@ static int judge_plain(const struct rd_moment *now, const struct rd_moved *moved
 /* What is a cause only where nothing above it explains it. */
 static int judge_transport(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
+	struct rd_cause_words timeout = rd_cause_words[RD_CAUSE_TIMEOUT];
 	size_t before = causes->n;
 	uint64_t completions = most(moved, RD_TOPIC_COMPLETION), flushed = most(moved, RD_TOPIC_FLUSH);
 	int r = 0;
 
+	/* Loss, or a link that was down, makes timeouts by itself. */
+	if (most(moved, RD_TOPIC_LOST) || most(moved, RD_TOPIC_LINK_DOWN) || most(moved, RD_TOPIC_NOT_SENT))
+		timeout.confidence = RD_CONFIDENCE_LOW;
 	if (most(moved, RD_TOPIC_LOST))
 		r = add(causes, moved, RD_CAUSE_LOSS, numbers(now, moved, RD_TOPIC_LOST, 0), RD_TOPIC_LOST, 0, 0);
 	if (!r && most(moved, RD_TOPIC_TIMEOUT) && !most(moved, RD_TOPIC_RETRIES))
-		r = add(causes, moved, RD_CAUSE_TIMEOUT, numbers(now, moved, RD_TOPIC_TIMEOUT, 0), RD_TOPIC_TIMEOUT, 0,
-			0);
+		r = add_as(causes, moved, &timeout, numbers(now, moved, RD_TOPIC_TIMEOUT, 0), RD_TOPIC_TIMEOUT, 0, 0);
 	if (!r && most(moved, RD_TOPIC_RNR) && !most(moved, RD_TOPIC_RNR_END))
 		r = add(causes, moved, RD_CAUSE_RNR, numbers(now, moved, RD_TOPIC_RNR, 0), RD_TOPIC_RNR, 0, 0);
 	/* Flushed ones follow; what is left failed by itself. */
@@ -314,6 +317,47 @@ static int remark_note(const struct rd_moment *now, const struct rd_moved *moved
 	return rd_remark_add(remarks, &remark);
 }
 
+/* What stood at its end before can show nothing new. */
+static int remark_stuck(const struct rd_moment *now, const struct rd_moved *moved, struct rd_remarks *remarks)
+{
+	struct rd_remark remark = { .id = "counters-at-their-end",
+				    .gravity = RD_REMARK_OK,
+				    .title = "counters stand at their end and count no more" };
+	_cleanup_free_ char *first = NULL;
+	char label[256];
+
+	if (moved->stuck.n == 0)
+		return 0;
+	rd_counter_port_label(&now->set->ports[moved->port], label, sizeof(label));
+	first = strdup(now->set->counters[moved->stuck.evidence[0].counter].name);
+	remark.subject = strdup(label);
+	remark.observed = !first ? NULL :
+			  moved->stuck.n == 1 ?
+				   strdup(first) :
+				   rd_text("%s and %s%zu more", first,
+					   moved->stuck.n == RD_ARRAY_SIZE(moved->stuck.evidence) ? "at least " : "",
+					   moved->stuck.n - 1);
+	remark.fix = strdup("set them back: perfquery -R, or reload the driver");
+	return rd_remark_add(remarks, &remark);
+}
+
+/* Ports that were there before and are not now. */
+static int remark_gone(const struct rd_moment *before, const struct rd_moment *now, struct rd_remarks *remarks)
+{
+	for (size_t b = 0; b < before->set->n_ports; b++) {
+		const struct rd_counter_port *was = &before->set->ports[b];
+		struct rd_moved moved = { .port = (uint32_t)b, .note = RD_NOTE_GONE };
+		bool there = !was->port || !before->sample->states[b].there;
+
+		for (size_t n = 0; !there && n < now->set->n_ports; n++)
+			there = now->set->ports[n].port == was->port &&
+				strcmp(now->set->ports[n].ibdev, was->ibdev) == 0;
+		if (!there && remark_note(before, &moved, remarks) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int compare_causes(const void *a, const void *b)
 {
 	const struct rd_cause *x = a, *y = b;
@@ -363,12 +407,16 @@ static int remark_quiet(const struct rd_moment *now, struct rd_causes *causes)
 	return rd_remark_add(&causes->remarks, &remark);
 }
 
-int rd_causes_find(const struct rd_moment *now, const struct rd_delta *deltas, double seconds, struct rd_causes *ret)
+int rd_causes_find(const struct rd_moment *before, const struct rd_moment *now, const struct rd_delta *deltas,
+		   double seconds, struct rd_causes *ret)
 {
+	_cleanup_(rd_remarks_deinit) struct rd_remarks stuck = { 0 };
 	bool compared = false;
 	int r = 0;
 
 	*ret = (struct rd_causes){ 0 };
+	if (before)
+		r = remark_gone(before, now, &ret->remarks);
 	for (size_t at = 0; !r && at < now->set->n;) {
 		struct rd_moved moved = { 0 };
 
@@ -377,6 +425,8 @@ int rd_causes_find(const struct rd_moment *now, const struct rd_delta *deltas, d
 		r = remark_note(now, &moved, &ret->remarks);
 		if (!r)
 			r = judge_port(now, &moved, ret);
+		if (!r)
+			r = remark_stuck(now, &moved, &stuck);
 	}
 	if (!r && ret->n > 1)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare_causes);
@@ -384,6 +434,10 @@ int rd_causes_find(const struct rd_moment *now, const struct rd_delta *deltas, d
 		r = remark_causes(now, ret);
 	if (!r && compared && ret->remarks.n == 0)
 		r = remark_quiet(now, ret);
+	for (size_t i = 0; !r && i < stuck.n; i++) {
+		r = rd_remark_add(&ret->remarks, &stuck.v[i]);
+		stuck.v[i] = (struct rd_remark){ 0 }; /* handed over */
+	}
 	if (r < 0)
 		rd_causes_deinit(ret);
 	return r;

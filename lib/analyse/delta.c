@@ -217,6 +217,9 @@ static uint64_t most_of(const struct rd_counter *counter, const struct span *spa
 {
 	uint64_t most;
 
+	/* A link does not change a thousand times a second. */
+	if (counter->group == RD_GROUP_NETDEV)
+		return by_time == UINT64_MAX ? by_time : by_time / (uint64_t)(RD_EVENTS_PER_SECOND / 1000);
 	if (counter->meaning && counter->meaning->role == RD_ROLE_FOLLOWS)
 		return by_time;
 	if (span->packets[0] > UINT32_MAX * UINT64_C(1024) || span->packets[1] > UINT32_MAX * UINT64_C(1024))

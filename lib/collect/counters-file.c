@@ -7,11 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* So many files of mlx5's counters/ in a row, the first ones, say that this function may not ask at all. Each costs a
  * firmware command that is refused, and a line "ACCESS_REG … failed" in the kernel log. */
 #define REFUSALS 3
 
-int rd_counter_parse(const char *text, uint64_t *ret)
+/* A number as sysfs has it, the whole text but for blanks at its end; -EBADMSG for anything else ("N/A (no PMA)"). */
+static int parse(const char *text, uint64_t *ret)
 {
 	char *end;
 
@@ -44,6 +47,29 @@ int rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum
 	for (size_t i = 0; i < names.n && !r; i++)
 		if (is_counter(names.v[i]))
 			r = rd_counter_read_add(reader, group, names.v[i], netdev);
+	rd_counter_read_end(reader);
+	return r;
+}
+
+/* The connection manager's messages that were sent or came once more, by kind: "cm_tx_retries/req". */
+int rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const char *folder)
+{
+	static const char *const kinds[] = { "cm_tx_retries", "cm_rx_duplicates" };
+	int r = 0;
+
+	if (!rd_counter_read_begin(reader, RD_HOW_FILES, port, folder))
+		return -ENOMEM;
+	for (size_t k = 0; !r && k < RD_ARRAY_SIZE(kinds); k++) {
+		_cleanup_names_ struct rd_names names = { 0 };
+
+		if (rd_sysfs_list(&reader->fs, &names, "%s/%s", folder, kinds[k]) < 0)
+			continue;
+		for (size_t i = 0; !r && i < names.n; i++) {
+			_cleanup_free_ char *name = rd_text("%s/%s", kinds[k], names.v[i]);
+
+			r = name ? rd_counter_read_add(reader, RD_GROUP_PORT, name, NULL) : -ENOMEM;
+		}
+	}
 	rd_counter_read_end(reader);
 	return r;
 }
@@ -85,7 +111,7 @@ static void read_one(struct rd_counter_reader *reader, const struct rd_counter_r
 		rd_errlist_add(reader->fs.errors, &err);
 		return;
 	}
-	if (rd_counter_parse(text, &value->v) < 0)
+	if (parse(text, &value->v) < 0)
 		value->code = RD_COUNTER_NO_NUMBER;
 	else
 		value->known = RD_OK;

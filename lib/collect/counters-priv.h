@@ -71,6 +71,7 @@ void rd_counter_read_failed(const struct rd_counter_read *read, struct rd_counte
 /* Finding: what a device, port or interface has. 0 or -ENOMEM. */
 int rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum rd_counter_group group,
 			   const char *netdev, const char *folder);
+int rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const char *folder);
 int rd_counters_find_rdma(struct rd_counter_reader *reader, uint32_t port, bool *found);
 int rd_counters_find_bound(struct rd_counter_reader *reader, uint32_t port);
 int rd_counters_find_ethtool(struct rd_counter_reader *reader, uint32_t port, const char *netdev);
@@ -82,8 +83,5 @@ int rd_counters_read_rdma(struct rd_counter_reader *reader, struct rd_counter_re
 			  struct rd_counter_sample *sample);
 int rd_counters_read_ethtool(struct rd_counter_reader *reader, struct rd_counter_read *read,
 			     struct rd_counter_sample *sample);
-
-/* A number as sysfs has it, the whole text but for blanks at its end; -EBADMSG for anything else ("N/A (no PMA)"). */
-int rd_counter_parse(const char *text, uint64_t *ret);
 
 #endif

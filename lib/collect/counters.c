@@ -136,14 +136,17 @@ static int find_port(struct rd_counter_reader *reader, const struct rd_host *hos
 	/* qib has more of its own; mlx4 had the 64-bit ones apart. */
 	static const char *const folders[] = { "counters", "counters_ext", "diag_counters" };
 	uint32_t index = (uint32_t)reader->set.n_ports - 1;
+	char folder[256];
 	int r = 0;
 
 	for (size_t i = 0; !r && reader->groups & 1u << RD_GROUP_PORT && i < RD_ARRAY_SIZE(folders); i++) {
-		char folder[256];
-
 		snprintf(folder, sizeof(folder), RD_IB "/%s/ports/%u/%s", reader->set.ports[index].ibdev, port->num,
 			 folders[i]);
 		r = rd_counters_find_files(reader, index, RD_GROUP_PORT, NULL, folder);
+	}
+	if (!r && reader->groups & 1u << RD_GROUP_PORT) {
+		snprintf(folder, sizeof(folder), RD_IB "/%s/ports/%u", reader->set.ports[index].ibdev, port->num);
+		r = rd_counters_find_cm(reader, index, folder);
 	}
 	if (!r && reader->groups & (1u << RD_GROUP_HW | 1u << RD_GROUP_OPTIONAL | 1u << RD_GROUP_QP))
 		r = find_hw(reader, index);
