@@ -91,11 +91,12 @@ int rd_res_link(struct rd_res *res)
 	return 0;
 }
 
-/* `missing` of what the kernel counts, and why. */
-static int remark_missing(const struct rd_res *res, const struct rd_res_dev *dev, struct rd_remarks *remarks)
+/* How many of those that the kernel counts are not listed, and why. */
+static int remark_missing(const struct rd_res_dev *dev, struct rd_remarks *remarks)
 {
 	const struct rd_res_gap *gap = &dev->gaps[RD_RES_QP];
 	uint64_t used = dev->used[RD_RES_QP].v, listed = dev->listed[RD_RES_QP];
+	bool counted = dev->used[RD_RES_QP].known == RD_OK;
 	struct rd_remark remark = {
 		.id = "qps-not-listed",
 		.gravity = RD_REMARK_UNKNOWN,
@@ -103,12 +104,14 @@ static int remark_missing(const struct rd_res *res, const struct rd_res_dev *dev
 		.why = "A queue pair that is not shown may be the one that hangs.",
 	};
 
-	if (dev->used[RD_RES_QP].known != RD_OK || listed >= used) {
-		if (!gap->damaged && !gap->interrupted && !(gap->code && dev->used[RD_RES_QP].known != RD_OK))
-			return 0;
-		remark.observed = gap->code ? rd_text("the kernel broke off the list: %s", rd_errno_text(gap->code)) :
-					      rd_text("the kernel's answer was %s",
-						      gap->damaged ? "damaged" : "interrupted by changes");
+	/* What is broken off without a count may be whole by luck only. */
+	if (!gap->damaged && !gap->interrupted && (counted ? listed >= used : !gap->code))
+		return 0;
+	if (gap->damaged || gap->interrupted || !counted) {
+		remark.observed = rd_text("%llu are shown: the kernel's answer was %s", (unsigned long long)listed,
+					  gap->damaged	   ? "damaged" :
+					  gap->interrupted ? "interrupted by changes" :
+							     "broken off");
 		remark.fix = strdup("look again");
 	} else if (gap->code) {
 		remark.observed =
@@ -120,7 +123,6 @@ static int remark_missing(const struct rd_res *res, const struct rd_res_dev *dev
 					  (unsigned long long)listed, (unsigned long long)used);
 		remark.fix = strdup("look from the host's own PID namespace");
 	}
-	(void)res;
 	remark.subject = strdup(dev->name);
 	return rd_remark_add(remarks, &remark);
 }
@@ -214,7 +216,7 @@ int rd_res_remarks(const struct rd_res *res, struct rd_remarks *remarks)
 	int r = remark_netns(res, remarks);
 
 	for (size_t i = 0; i < res->n_devs && !r; i++) {
-		r = remark_missing(res, &res->devs[i], remarks);
+		r = remark_missing(&res->devs[i], remarks);
 		if (!r)
 			r = remark_queries(res, (int)i, remarks);
 		if (!r)

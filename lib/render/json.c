@@ -180,7 +180,7 @@ static json_object *json_errors(const struct rd_report *report)
 	return list;
 }
 
-static json_object *json_report(const struct rd_report *report, const char *version)
+static json_object *json_head(const struct rd_report *report, const char *version)
 {
 	json_object *doc = json_object_new_object();
 
@@ -193,12 +193,14 @@ static json_object *json_report(const struct rd_report *report, const char *vers
 		json_object_object_add(doc, "read_at", json_time(report->read_at.v));
 	if (report->scalars && report->scalars->n > 0)
 		json_add_cells(doc, report->scalars, &report->scalars->rows[0]);
-	for (size_t i = 0; i < report->n_sections; i++)
-		json_object_object_add(doc, report->sections[i]->key, json_section(report->sections[i], RD_T_ROWS));
+	return doc;
+}
+
+static void json_add_tail(json_object *doc, const struct rd_report *report)
+{
 	json_object_object_add(doc, "findings", json_findings(report));
 	json_object_object_add(doc, "errors", json_errors(report));
 	json_object_object_add(doc, "status", json_object_new_int(report->status));
-	return doc;
 }
 
 static bool section_failed(const struct rd_section *section)
@@ -218,23 +220,25 @@ static bool section_failed(const struct rd_section *section)
 }
 
 /* json-c leaves DEL and the C1 controls as they are, which is valid JSON and steers a terminal all the same. They stand
- * inside strings only: all else that json-c writes is printable ASCII. */
-static void add_json_safely(struct rd_buf *out, const char *text)
+ * inside strings only: all else that json-c writes is printable ASCII, and lines, which are moved to the right. */
+static void add_json_safely(struct rd_buf *out, const char *text, size_t size, int indent)
 {
-	size_t size = strlen(text), start = 0;
+	size_t start = 0;
 
 	for (size_t i = 0; i < size; i++) {
 		uint8_t c = (uint8_t)text[i];
 		bool c1 = c == 0xc2 && (uint8_t)text[i + 1] >= 0x80 && (uint8_t)text[i + 1] <= 0x9f;
 
-		if (c != 0x7f && !c1)
+		if (c != 0x7f && !c1 && (c != '\n' || !indent))
 			continue;
 		rd_buf_add(out, text + start, i - start);
-		rd_buf_printf(out, "\\u%04x", c1 ? (uint8_t)text[++i] : c);
+		if (c == '\n')
+			rd_buf_printf(out, "\n%*s", indent, "");
+		else
+			rd_buf_printf(out, "\\u%04x", c1 ? (uint8_t)text[++i] : c);
 		start = i + 1;
 	}
 	rd_buf_add(out, text + start, size - start);
-	rd_buf_str(out, "\n");
 }
 
 static int add_json(struct rd_buf *out, json_object *object, int flags)
@@ -243,31 +247,113 @@ static int add_json(struct rd_buf *out, json_object *object, int flags)
 
 	if (!text)
 		return -ENOMEM;
-	add_json_safely(out, text);
+	add_json_safely(out, text, strlen(text), 0);
+	rd_buf_str(out, "\n");
 	return out->failed ? -ENOMEM : 0;
 }
 
-static int add_report(const struct rd_report *report, const char *version, struct rd_buf *out, int flags)
+static bool report_failed(const struct rd_report *report)
 {
-	_cleanup_(json_freep) json_object *doc = NULL;
-
-	if (section_failed(report->scalars))
-		return -ENOMEM;
 	for (size_t i = 0; i < report->n_sections; i++)
 		if (section_failed(report->sections[i]))
+			return true;
+	return section_failed(report->scalars);
+}
+
+#define PRETTY (JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE)
+
+/* Text that is the same in JSON. */
+static bool is_plain(const char *s)
+{
+	for (; *s; s++)
+		if (*s < 0x20 || *s > 0x7e || *s == '"' || *s == '\\')
+			return false;
+	return true;
+}
+
+/* A large section has a million cells: the plain ones are written as they are, without an object for each. */
+static int add_cell(struct rd_buf *out, const struct rd_column *column, const struct rd_cell *cell, int indent)
+{
+	_cleanup_(json_freep) json_object *object = NULL;
+	const char *text;
+
+	if (cell->known != RD_OK) {
+		rd_buf_str(out, "null");
+	} else if (cell->type == RD_T_UINT) {
+		rd_buf_printf(out, "%llu", (unsigned long long)cell->u);
+	} else if (cell->type == RD_T_BOOL) {
+		rd_buf_str(out, cell->b ? "true" : "false");
+	} else if (cell->type == RD_T_STR && cell->s && is_plain(cell->s)) {
+		rd_buf_str(out, "\"");
+		rd_buf_str(out, cell->s);
+		rd_buf_str(out, "\"");
+	} else {
+		object = json_cell(column, cell);
+		text = json_object_to_json_string_ext(object, PRETTY);
+		if (!text)
 			return -ENOMEM;
-	doc = json_report(report, version);
-	return add_json(out, doc, flags);
+		add_json_safely(out, text, strlen(text), indent);
+	}
+	return 0;
+}
+
+/* As json-c would print it two levels down. */
+static int add_rows(struct rd_buf *out, const struct rd_section *section)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < section->n && !r; i++) {
+		rd_buf_str(out, i ? ",\n    {" : "\n    {");
+		for (size_t c = 0; c < section->n_columns && !r; c++) {
+			rd_buf_str(out, c ? ",\n      \"" : "\n      \"");
+			rd_buf_str(out, section->columns[c].key);
+			rd_buf_str(out, "\": ");
+			r = add_cell(out, &section->columns[c], &section->rows[i].cells[c], 6);
+		}
+		rd_buf_str(out, "\n    }");
+	}
+	return r;
 }
 
 int rd_render_json(const struct rd_report *report, const char *version, struct rd_buf *out)
 {
-	return add_report(report, version, out, JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_PRETTY);
+	_cleanup_(json_freep) json_object *head = json_head(report, version), *tail = json_object_new_object();
+	const char *text;
+
+	if (report_failed(report) || !head || !tail)
+		return -ENOMEM;
+	text = json_object_to_json_string_ext(head, PRETTY);
+	if (!text)
+		return -ENOMEM;
+	/* Without the brace that ends it, and the line before that. */
+	add_json_safely(out, text, strlen(text) - 2, 0);
+	for (size_t i = 0; i < report->n_sections; i++) {
+		rd_buf_printf(out, ",\n  \"%s\": [", report->sections[i]->key);
+		if (add_rows(out, report->sections[i]) < 0)
+			return -ENOMEM;
+		rd_buf_str(out, "\n  ]");
+	}
+	json_add_tail(tail, report);
+	text = json_object_to_json_string_ext(tail, PRETTY);
+	if (!text)
+		return -ENOMEM;
+	rd_buf_str(out, ",");
+	add_json_safely(out, text + 1, strlen(text + 1), 0);
+	rd_buf_str(out, "\n");
+	return out->failed ? -ENOMEM : 0;
 }
 
 int rd_render_json_line(const struct rd_report *report, const char *version, struct rd_buf *out)
 {
-	return add_report(report, version, out, JSON_C_TO_STRING_PLAIN);
+	_cleanup_(json_freep) json_object *doc = NULL;
+
+	if (report_failed(report))
+		return -ENOMEM;
+	doc = json_head(report, version);
+	for (size_t i = 0; i < report->n_sections; i++)
+		json_object_object_add(doc, report->sections[i]->key, json_section(report->sections[i], RD_T_ROWS));
+	json_add_tail(doc, report);
+	return add_json(out, doc, JSON_C_TO_STRING_PLAIN);
 }
 
 int rd_render_json_row(const struct rd_section *section, size_t row, struct rd_buf *out)

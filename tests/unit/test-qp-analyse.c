@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is concluded about queue pairs: filters, groups, the other end, when they give up, how they spread. */
+#include "unit.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/qp-entropy.h"
+#include "analyse/qp-filter.h"
+#include "analyse/qp-groups.h"
+#include "analyse/qp-join.h"
+#include "analyse/qp-timeout.h"
+#include "analyse/qp.h"
+#include "analyse/udp-sport.h"
+
+/* A host with one RoCE device whose GID is ::ffff:10.0.0.N. */
+struct side {
+	struct rd_res res;
+	struct rd_host host;
+	char name[16];
+};
+
+static void gid_of(uint8_t *gid, uint8_t n)
+{
+	const uint8_t made[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = n };
+
+	memcpy(gid, made, 16);
+}
+
+static void side_init(struct side *side, uint8_t n)
+{
+	struct rd_ibdev *ibdev;
+	struct rd_port *port;
+
+	*side = (struct side){ 0 };
+	snprintf(side->name, sizeof(side->name), "host%u", n);
+	side->res.devs = calloc(1, sizeof(*side->res.devs));
+	side->res.n_devs = 1;
+	side->res.devs[0].name = strdup("rdma0");
+	side->res.devs[0].protocol = strdup("roce");
+	RD_SET(side->res.devs[0].driver_id, 14);
+	ibdev = rd_host_add_ibdev(&side->host);
+	ibdev->name = strdup("rdma0");
+	port = rd_host_add_port(&side->host, 0);
+	port->gids = calloc(1, sizeof(*port->gids));
+	port->n_gids = 1;
+	gid_of(port->gids[0].raw, n);
+}
+
+static void side_deinit(struct side *side)
+{
+	rd_res_deinit(&side->res);
+	rd_host_deinit(&side->host);
+}
+
+/* `peer`: last byte of the peer's address; 0: not known. */
+static struct rd_qp *add_qp(struct side *side, uint32_t lqpn, uint32_t rqpn, enum rd_qp_state qp_state, uint8_t peer)
+{
+	struct rd_res *res = &side->res;
+	struct rd_qp *qp;
+
+	assert_int_equal(rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*qp)), 0);
+	qp = &res->qps[res->n_qps++];
+	*qp = (struct rd_qp){ .proc = -1, .cm_id = -1 };
+	RD_SET(qp->lqpn, lqpn);
+	RD_SET(qp->rqpn, rqpn);
+	RD_SET(qp->type, RD_QPT_RC);
+	RD_SET(qp->state, qp_state);
+	if (peer) {
+		qp->has_peer_gid = true;
+		gid_of(qp->peer_gid, peer);
+	}
+	RD_SET(res->devs[0].used[RD_RES_QP], res->n_qps);
+	res->devs[0].listed[RD_RES_QP] = res->n_qps;
+	return qp;
+}
+
+struct two {
+	struct side a, b;
+	struct rd_qp_pairs pairs;
+};
+
+static int two_init(void **state)
+{
+	struct two *two = calloc(1, sizeof(*two));
+
+	side_init(&two->a, 1);
+	side_init(&two->b, 2);
+	*state = two;
+	return 0;
+}
+
+static int two_deinit(void **state)
+{
+	struct two *two = *state;
+
+	side_deinit(&two->a);
+	side_deinit(&two->b);
+	rd_qp_pairs_deinit(&two->pairs);
+	free(two);
+	return 0;
+}
+
+static void join(struct two *two)
+{
+	const struct rd_join_host hosts[] = { { two->a.name, &two->a.res, &two->a.host, 0 },
+					      { two->b.name, &two->b.res, &two->b.host, 0 } };
+
+	assert_int_equal(rd_qp_join(hosts, 2, &two->pairs), 0);
+}
+
+/* The only pair's verdict. */
+static int verdict(struct two *two)
+{
+	join(two);
+	assert_int_equal(two->pairs.n, 1);
+	return (int)two->pairs.v[0].verdict;
+}
+
+static void two_that_point_to_each_other_are_connected_once(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 0);
+	add_qp(&two->b, 33, 17, RD_QPS_RTR, 0);
+	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
+	assert_int_equal(two->pairs.v[0].b.host, 1);
+}
+
+static void one_whose_peer_is_nowhere_is_not_half_open(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 0);
+	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
+}
+
+static void one_whose_peer_is_of_another_host_is_not_half_open(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 9);
+	add_qp(&two->b, 33, 17, RD_QPS_INIT, 0);
+	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
+}
+
+static void one_whose_peer_is_gone_by_its_gid_is_half_open(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 0);
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+	assert_int_equal(two->pairs.v[0].b.host, -1);
+}
+
+static void but_not_where_the_device_may_hide_it(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 0);
+	RD_SET(two->b.res.devs[0].driver_id, 1);
+	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
+	assert_non_null(strstr(two->pairs.v[0].reason, "DEVX"));
+}
+
+static void nor_where_not_all_were_captured(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 5);
+	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
+}
+
+static void one_whose_peer_is_in_init_is_half_open(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+	assert_non_null(strstr(two->pairs.v[0].reason, "INIT"));
+}
+
+static void numbers_alone_do_not_prove_a_failed_pair(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 17, RD_QPS_RTS, 0);
+	add_qp(&two->b, 17, 17, RD_QPS_ERR, 0);
+	assert_int_equal(verdict(two), RD_JOIN_AMBIGUOUS);
+}
+
+static void a_gid_does(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 17, RD_QPS_RTS, 2);
+	add_qp(&two->b, 17, 17, RD_QPS_ERR, 0);
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+}
+
+static void one_whose_peer_points_elsewhere_is_a_mismatch(void **state)
+{
+	struct two *two = *state;
+
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(&two->b, 33, 99, RD_QPS_RTS, 9);
+	join(two);
+	assert_int_equal(two->pairs.count[RD_JOIN_MISMATCH], 1);
+	assert_int_equal(two->pairs.count[RD_JOIN_NOT_VISIBLE], 1);
+}
+
+static void several_that_fit_are_ambiguous(void **state)
+{
+	struct two *two = *state;
+
+	two->b.res.devs = realloc(two->b.res.devs, 2 * sizeof(*two->b.res.devs));
+	two->b.res.devs[1] = (struct rd_res_dev){ .name = strdup("rdma1") };
+	two->b.res.n_devs = 2;
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 0);
+	add_qp(&two->b, 33, 17, RD_QPS_RTS, 0);
+	add_qp(&two->b, 33, 17, RD_QPS_RTS, 0)->dev = 1;
+	join(two);
+	assert_int_equal(two->pairs.count[RD_JOIN_CONNECTED], 0);
+	assert_int_equal(two->pairs.count[RD_JOIN_AMBIGUOUS], 3);
+}
+
+static void a_timeout_is_that_of_the_specification(void **state)
+{
+	struct rd_timeouts in = { 0 };
+	struct rd_giveup out;
+
+	(void)state;
+	RD_SET(in.timeout, 18);
+	out = rd_qp_giveup(&in);
+	assert_int_equal(out.ack_least.known, RD_ABSENT);
+	RD_SET(in.retry_cnt, 7);
+	out = rd_qp_giveup(&in);
+	assert_true(fabs(out.ack_timeout.v - 1.073741824) < 1e-9);
+	assert_true(fabs(out.ack_least.v - 8.589934592) < 1e-9);
+	assert_true(fabs(out.ack_most.v - 34.359738368) < 1e-9);
+	in.rxe = true;
+	assert_true(rd_qp_giveup(&in).ack_for_ever);
+	RD_SET(in.retry_cnt, 6);
+	assert_false(rd_qp_giveup(&in).ack_for_ever);
+	RD_SET(in.timeout, 0);
+	out = rd_qp_giveup(&in);
+	assert_true(out.ack_for_ever);
+	assert_int_equal(out.ack_least.known, RD_ABSENT);
+}
+
+static void an_rnr_timer_is_that_of_the_table(void **state)
+{
+	struct rd_timeouts in = { 0 };
+
+	(void)state;
+	assert_true(fabs(rd_rnr_timer_seconds(0) - 0.65536) < 1e-9);
+	assert_true(fabs(rd_rnr_timer_seconds(1) - 0.00001) < 1e-9);
+	assert_true(fabs(rd_rnr_timer_seconds(12) - 0.00064) < 1e-9);
+	assert_true(fabs(rd_rnr_timer_seconds(31) - 0.49152) < 1e-9);
+	for (unsigned code = 2; code < 32; code++)
+		assert_true(rd_rnr_timer_seconds(code) > rd_rnr_timer_seconds(code - 1));
+	RD_SET(in.rnr_retry, 3);
+	RD_SET(in.min_rnr_timer, 12);
+	assert_true(fabs(rd_qp_giveup(&in).rnr_least.v - 0.00192) < 1e-9);
+	RD_SET(in.rnr_retry, 7);
+	assert_true(rd_qp_giveup(&in).rnr_for_ever);
+	assert_int_equal(rd_qp_giveup(&in).rnr_least.known, RD_ABSENT);
+}
+
+static size_t matching(const struct side *side, const char *option, const char *arg)
+{
+	struct rd_qp_filter filter = { 0 };
+	size_t n = 0;
+
+	assert_int_equal(rd_qp_filter_set(&filter, option, arg, NULL), 0);
+	for (size_t i = 0; i < side->res.n_qps; i++)
+		n += rd_qp_filter_matches(&filter, &side->res, &side->res.qps[i]);
+	return n;
+}
+
+static void filters_choose(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_qp_filter filter = { 0 };
+	struct rd_err err = { 0 };
+
+	a->res.procs = calloc(1, sizeof(*a->res.procs));
+	a->res.n_procs = 1;
+	a->res.procs[0] = (struct rd_proc){ .pid = 42, .comm = strdup("trainer"), .job = strdup("slurm:7.0") };
+	add_qp(a, 17, 33, RD_QPS_RTS, 2)->proc = 0;
+	RD_SET(a->res.qps[0].owner.pid, 42);
+	add_qp(a, 18, 34, RD_QPS_ERR, 3);
+	add_qp(a, 19, 35, RD_QPS_INIT, 0)->state.known = RD_ABSENT;
+	assert_int_equal(matching(a, "state", "RTS"), 1);
+	assert_int_equal(matching(a, "state", "rts,err"), 2);
+	assert_int_equal(matching(a, "state", "!RTS"), 2);
+	assert_int_equal(matching(a, "state", "^RTS,unknown"), 1);
+	assert_int_equal(matching(a, "state", "unknown"), 1);
+	assert_int_equal(matching(a, "type", "RC"), 3);
+	assert_int_equal(matching(a, "type", "!RC"), 0);
+	assert_int_equal(matching(a, "lqpn", "0x11,19"), 2);
+	assert_int_equal(matching(a, "rqpn", "34"), 1);
+	assert_int_equal(matching(a, "pid", "42"), 1);
+	assert_int_equal(matching(a, "comm", "train*"), 1);
+	assert_int_equal(matching(a, "job", "slurm:7"), 1);
+	assert_int_equal(matching(a, "job", "slurm:70"), 0);
+	assert_int_equal(matching(a, "peer", "10.0.0.2"), 1);
+	assert_int_equal(matching(a, "peer", "::ffff:10.0.0.3"), 1);
+	assert_int_equal(matching(a, "device", "rdma9,rdma0"), 3);
+	assert_int_equal(rd_qp_filter_set(&filter, "state", "RTZ", &err), -EINVAL);
+	assert_int_equal(rd_qp_filter_set(&filter, "state", "", &err), -EINVAL);
+	assert_int_equal(rd_qp_filter_set(&filter, "lqpn", "1,,2", &err), -EINVAL);
+	assert_int_equal(rd_qp_filter_set(&filter, "peer", "mlx5_0", &err), -EINVAL);
+}
+
+static void the_unit_of_health_is_the_path(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_remarks remarks = { 0 };
+	struct rd_qp_groups groups;
+
+	add_qp(a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(a, 18, 34, RD_QPS_ERR, 3);
+	add_qp(a, 19, 35, RD_QPS_SQE, 3);
+	add_qp(a, 20, 36, RD_QPS_ERR, 4);
+	add_qp(a, 21, 37, RD_QPS_RTS, 4);
+	add_qp(a, 22, 0, RD_QPS_INIT, 0);
+	add_qp(a, 1, 0, RD_QPS_RTS, 0)->type.v = RD_QPT_GSI;
+	assert_int_equal(rd_qp_group_by(&a->res, NULL, RD_BY_PEER, &groups), 0);
+	assert_int_equal(groups.n, 4);
+	assert_int_equal(groups.without_peer, 1);
+	assert_string_equal(groups.v[0].label, "10.0.0.3");
+	assert_int_equal(groups.v[0].health, RD_HEALTH_DEAD);
+	assert_string_equal(groups.v[1].label, "10.0.0.4");
+	assert_int_equal(groups.v[1].health, RD_HEALTH_DEGRADED);
+	assert_string_equal(groups.v[2].label, "10.0.0.2");
+	assert_int_equal(groups.v[2].health, RD_HEALTH_OK);
+	assert_null(groups.v[3].label);
+	assert_int_equal(groups.v[3].health, RD_HEALTH_STARTING);
+	assert_int_equal(rd_qp_groups_remarks(&a->res, &groups, &remarks), 0);
+	assert_int_equal(remarks.n, 2);
+	assert_int_equal(remarks.v[0].gravity, RD_REMARK_CRITICAL);
+	rd_remarks_deinit(&remarks);
+	rd_qp_groups_deinit(&groups);
+}
+
+static void flows_of_one_five_tuple_are_named(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_spreads spreads;
+
+	/* The same numbers make the same port; another peer makes another tuple. */
+	assert_int_equal(rd_udp_sport(0, 17, 33), rd_udp_sport(0, 33, 17));
+	add_qp(a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(a, 33, 17, RD_QPS_RTS, 2);
+	add_qp(a, 17, 33, RD_QPS_RTS, 3);
+	add_qp(a, 19, 35, RD_QPS_RTS, 0);
+	assert_int_equal(rd_qp_spread(&a->res, NULL, 4, &spreads), 0);
+	assert_int_equal(spreads.n, 3);
+	assert_int_equal(spreads.v[0].flows, 4);
+	assert_int_equal(spreads.v[0].tuples, 3);
+	assert_int_equal(spreads.v[0].tuples_qp, 4);
+	assert_int_equal(spreads.v[1].flows, 2);
+	assert_int_equal(spreads.v[1].tuples, 1);
+	assert_true(fabs(spreads.v[1].mean - 1) < 1e-9);
+	assert_true(spreads.v[1].mean_qp < 0.99);
+	assert_int_equal(spreads.n_collisions, 1);
+	assert_int_equal(spreads.collisions[0].flows, 2);
+	assert_non_null(strstr(spreads.collisions[0].lqpns, "33"));
+	rd_spreads_deinit(&spreads);
+}
+
+static void many_flows_spread_evenly(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_spreads spreads;
+
+	for (uint32_t i = 0; i < 4000; i++)
+		add_qp(a, 1000 + i * 7, 5000 + i * 13, RD_QPS_RTS, 2);
+	assert_int_equal(rd_qp_spread(&a->res, NULL, 8, &spreads), 0);
+	assert_true(spreads.v[0].tuples > 3000);
+	assert_true(spreads.v[0].mean > 1.0 / 8 && spreads.v[0].mean < 0.15);
+	assert_true(spreads.v[0].worst >= spreads.v[0].mean && spreads.v[0].worst < 0.17);
+	rd_spreads_deinit(&spreads);
+}
+
+#define JOIN_TEST(fn) cmocka_unit_test_setup_teardown(fn, two_init, two_deinit)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		JOIN_TEST(two_that_point_to_each_other_are_connected_once),
+		JOIN_TEST(one_whose_peer_is_nowhere_is_not_half_open),
+		JOIN_TEST(one_whose_peer_is_of_another_host_is_not_half_open),
+		JOIN_TEST(one_whose_peer_is_gone_by_its_gid_is_half_open),
+		JOIN_TEST(but_not_where_the_device_may_hide_it),
+		JOIN_TEST(nor_where_not_all_were_captured),
+		JOIN_TEST(one_whose_peer_is_in_init_is_half_open),
+		JOIN_TEST(numbers_alone_do_not_prove_a_failed_pair),
+		JOIN_TEST(a_gid_does),
+		JOIN_TEST(one_whose_peer_points_elsewhere_is_a_mismatch),
+		JOIN_TEST(several_that_fit_are_ambiguous),
+		TEST(a_timeout_is_that_of_the_specification),
+		TEST(an_rnr_timer_is_that_of_the_table),
+		JOIN_TEST(filters_choose),
+		JOIN_TEST(the_unit_of_health_is_the_path),
+		JOIN_TEST(flows_of_one_five_tuple_are_named),
+		JOIN_TEST(many_flows_spread_evenly),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

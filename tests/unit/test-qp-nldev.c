@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What becomes of what RDMA netlink answers: also of a dump that breaks off, and of one that lies. */
+#include "unit.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <string.h>
+
+#include "analyse/qp.h"
+#include "base/buf.h"
+#include "collect/nldev.h"
+
+/* A kernel with one device, some of whose queue pairs cannot be queried. */
+struct kernel {
+	struct rd_source src;
+	struct rd_source_ops ops;
+	uint32_t qps[16]; /* numbers, ascending */
+	size_t n, per_message;
+	uint32_t sick;	  /* that cannot be queried; 0: none */
+	uint64_t counted; /* what the summary says */
+	bool cut;	  /* entries lie about their length */
+	unsigned asked_by_number;
+	struct rd_buf out;
+};
+
+static void put(struct rd_buf *out, uint16_t type, const void *data, size_t size)
+{
+	struct nlattr attr = { .nla_len = (uint16_t)(NLA_HDRLEN + size), .nla_type = type };
+	static const char zeros[4];
+
+	rd_buf_add(out, &attr, sizeof(attr));
+	rd_buf_add(out, data, size);
+	rd_buf_add(out, zeros, NLA_ALIGN(size) - size);
+}
+
+static void put_u32(struct rd_buf *out, uint16_t type, uint32_t value)
+{
+	put(out, type, &value, sizeof(value));
+}
+
+static void put_message(struct rd_buf *out, unsigned type, const struct rd_buf *body)
+{
+	struct nlmsghdr head = { .nlmsg_len = (uint32_t)(NLMSG_HDRLEN + body->len), .nlmsg_type = (uint16_t)type };
+
+	rd_buf_add(out, &head, sizeof(head));
+	rd_buf_add(out, body->data, body->len);
+}
+
+static void put_device(struct rd_buf *body)
+{
+	put_u32(body, RDMA_NLDEV_ATTR_DEV_INDEX, 3);
+	put(body, RDMA_NLDEV_ATTR_DEV_NAME, "rdma0", 6);
+}
+
+static void put_qp(struct rd_buf *out, uint32_t lqpn)
+{
+	uint8_t rc = RD_QPT_RC, rts = RD_QPS_RTS;
+
+	put_u32(out, RDMA_NLDEV_ATTR_RES_LQPN, lqpn);
+	put_u32(out, RDMA_NLDEV_ATTR_RES_RQPN, lqpn + 100);
+	put_u32(out, RDMA_NLDEV_ATTR_RES_PID, 4711);
+	put(out, RDMA_NLDEV_ATTR_RES_TYPE, &rc, 1);
+	put(out, RDMA_NLDEV_ATTR_RES_STATE, &rts, 1);
+}
+
+/* As the kernel dumps: what stands in the message that is being filled when it fails is lost. */
+static void dump_qps(struct kernel *kernel)
+{
+	struct {
+		struct nlmsghdr head;
+		struct nlmsgerr body;
+	} end = { { sizeof(end), NLMSG_ERROR, 0, 0, 0 }, { .error = -EIO } };
+
+	for (size_t i = 0; i < kernel->n; i += kernel->per_message) {
+		struct rd_buf body = { 0 }, table = { 0 };
+		bool sick = false;
+
+		for (size_t k = i; k < i + kernel->per_message && k < kernel->n; k++) {
+			struct rd_buf entry = { 0 };
+
+			put_qp(&entry, kernel->qps[k]);
+			if (kernel->cut)
+				((struct nlattr *)entry.data)->nla_len = 200;
+			put(&table, RDMA_NLDEV_ATTR_RES_QP_ENTRY, entry.data, entry.len);
+			rd_buf_deinit(&entry);
+			sick |= kernel->qps[k] == kernel->sick;
+		}
+		put_device(&body);
+		put(&body, RDMA_NLDEV_ATTR_RES_QP, table.data, table.len);
+		if (!sick)
+			put_message(&kernel->out, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_QP_GET), &body);
+		rd_buf_deinit(&body);
+		rd_buf_deinit(&table);
+		if (sick) {
+			rd_buf_add(&kernel->out, &end, sizeof(end));
+			return;
+		}
+	}
+}
+
+static int one_qp(struct kernel *kernel, const void *request)
+{
+	const struct nlattr *index = (const void *)((const uint8_t *)request + NLMSG_HDRLEN);
+	struct rd_buf body = { 0 };
+	uint32_t lqpn;
+
+	memcpy(&lqpn, (const uint8_t *)index + NLA_ALIGN(index->nla_len) + NLA_HDRLEN, sizeof(lqpn));
+	kernel->asked_by_number++;
+	for (size_t i = 0; i < kernel->n; i++) {
+		if (kernel->qps[i] != lqpn)
+			continue;
+		if (lqpn == kernel->sick)
+			return -EIO;
+		put_device(&body);
+		put_qp(&body, lqpn);
+		put_message(&kernel->out, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_QP_GET), &body);
+		rd_buf_deinit(&body);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static void count(struct kernel *kernel, struct rd_buf *body)
+{
+	struct rd_buf entry = { 0 }, table = { 0 };
+
+	put(&entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, "qp", 3);
+	put(&entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, &kernel->counted, 8);
+	put(&table, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, entry.data, entry.len);
+	put(body, RDMA_NLDEV_ATTR_RES_SUMMARY, table.data, table.len);
+	rd_buf_deinit(&entry);
+	rd_buf_deinit(&table);
+}
+
+static int answer(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+		  struct rd_err *err)
+{
+	struct kernel *kernel = (struct kernel *)src;
+	struct rd_buf body = { 0 };
+	struct nlmsghdr head;
+	int r = 0;
+
+	assert_int_equal(protocol, NETLINK_RDMA);
+	assert_true(size >= sizeof(head));
+	memcpy(&head, request, sizeof(head));
+	kernel->out = (struct rd_buf){ 0 };
+	rd_buf_str(&kernel->out, "");
+	put_device(&body);
+	switch (RDMA_NL_GET_OP(head.nlmsg_type)) {
+	case RDMA_NLDEV_CMD_GET:
+		put_message(&kernel->out, head.nlmsg_type, &body);
+		break;
+	case RDMA_NLDEV_CMD_RES_GET:
+		count(kernel, &body);
+		put_message(&kernel->out, head.nlmsg_type, &body);
+		break;
+	case RDMA_NLDEV_CMD_RES_QP_GET:
+		if (head.nlmsg_flags & NLM_F_DUMP)
+			dump_qps(kernel);
+		else
+			r = one_qp(kernel, request);
+		break;
+	default:
+		r = -EOPNOTSUPP;
+	}
+	rd_buf_deinit(&body);
+	if (r < 0) {
+		rd_buf_deinit(&kernel->out);
+		return rd_err_set(err, -r, "netlink", "no");
+	}
+	*ret = (struct rd_bytes){ (uint8_t *)kernel->out.data, kernel->out.len };
+	return 0;
+}
+
+static int inode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	(void)src;
+	*ret = 1;
+	return strcmp(path, "/sys/class/infiniband") == 0 ? 0 : rd_err_set(err, ENOENT, path, "no");
+}
+
+static struct kernel kernel_of(size_t n)
+{
+	struct kernel kernel = {
+		.ops = { .name = "live", .netlink = answer, .stat_ino = inode }, .n = n, .per_message = 4, .counted = n
+	};
+
+	for (size_t i = 0; i < n; i++)
+		kernel.qps[i] = 17 + (uint32_t)i * 3;
+	return kernel;
+}
+
+static void list(struct kernel *kernel, struct rd_res *res)
+{
+	struct rd_errlist errors = { 0 };
+
+	kernel->src.ops = &kernel->ops;
+	*res = (struct rd_res){ 0 };
+	assert_int_equal(rd_collect_res(&kernel->src, RD_WANT_QPS, NULL, res, &errors, NULL), 0);
+	rd_errlist_deinit(&errors);
+}
+
+static void all_queue_pairs_are_listed(void **state)
+{
+	struct kernel kernel = kernel_of(10);
+	struct rd_res res;
+
+	(void)state;
+	list(&kernel, &res);
+	assert_int_equal(res.n_devs, 1);
+	assert_string_equal(res.devs[0].name, "rdma0");
+	assert_int_equal(res.n_qps, 10);
+	assert_int_equal(res.devs[0].used[RD_RES_QP].v, 10);
+	assert_int_equal(res.devs[0].listed[RD_RES_QP], 10);
+	assert_int_equal(res.qps[9].lqpn.v, 44);
+	assert_int_equal(res.qps[9].rqpn.v, 144);
+	assert_int_equal(res.qps[9].state.v, RD_QPS_RTS);
+	assert_int_equal(res.qps[9].sq_psn.known, RD_ABSENT);
+	assert_int_equal(kernel.asked_by_number, 0);
+	rd_res_deinit(&res);
+}
+
+/* The second of three messages has one that cannot be queried: it and the third are missing from the dump. */
+static void one_that_cannot_be_queried_hides_no_other(void **state)
+{
+	struct kernel kernel = kernel_of(10);
+	struct rd_remarks remarks = { 0 };
+	struct rd_res res;
+
+	(void)state;
+	kernel.sick = 32;
+	list(&kernel, &res);
+	assert_int_equal(res.n_qps, 10);
+	assert_int_equal(res.devs[0].gaps[RD_RES_QP].code, EIO);
+	for (size_t i = 0; i < 10; i++) {
+		assert_int_equal(res.qps[i].lqpn.v, kernel.qps[i]);
+		assert_int_equal(res.qps[i].query_errno, kernel.qps[i] == 32 ? EIO : 0);
+		assert_int_equal(res.qps[i].state.known, kernel.qps[i] == 32 ? RD_ABSENT : RD_OK);
+	}
+	/* It ends with the last one that the kernel counts. */
+	assert_true(kernel.asked_by_number < 64);
+	assert_int_equal(rd_res_remarks(&res, &remarks), 0);
+	assert_int_equal(remarks.n, 1);
+	assert_string_equal(remarks.v[0].id, "qp-query-failed");
+	rd_remarks_deinit(&remarks);
+	rd_res_deinit(&res);
+}
+
+static void even_where_the_first_message_fails(void **state)
+{
+	struct kernel kernel = kernel_of(3);
+	struct rd_res res;
+
+	(void)state;
+	kernel.sick = 17;
+	list(&kernel, &res);
+	assert_int_equal(res.n_qps, 3);
+	assert_int_equal(res.qps[0].query_errno, EIO);
+	rd_res_deinit(&res);
+}
+
+static void what_other_namespaces_have_is_said(void **state)
+{
+	struct kernel kernel = kernel_of(2);
+	struct rd_remarks remarks = { 0 };
+	struct rd_res res;
+
+	(void)state;
+	kernel.counted = 7;
+	list(&kernel, &res);
+	assert_int_equal(rd_res_remarks(&res, &remarks), 0);
+	assert_int_equal(remarks.n, 1);
+	assert_string_equal(remarks.v[0].id, "qps-not-listed");
+	assert_non_null(strstr(remarks.v[0].observed, "2 of 7"));
+	rd_remarks_deinit(&remarks);
+	rd_res_deinit(&res);
+}
+
+static void a_damaged_answer_is_said(void **state)
+{
+	struct kernel kernel = kernel_of(4);
+	struct rd_remarks remarks = { 0 };
+	struct rd_res res;
+
+	(void)state;
+	kernel.cut = true;
+	list(&kernel, &res);
+	assert_int_equal(res.n_qps, 0);
+	assert_true(res.devs[0].gaps[RD_RES_QP].damaged);
+	assert_int_equal(rd_res_remarks(&res, &remarks), 0);
+	assert_int_equal(remarks.n, 1);
+	rd_remarks_deinit(&remarks);
+	rd_res_deinit(&res);
+}
+
+static void a_device_that_is_not_there_is_an_error(void **state)
+{
+	struct kernel kernel = kernel_of(1);
+	struct rd_res res = { 0 };
+	struct rd_err err = { 0 };
+
+	(void)state;
+	kernel.src.ops = &kernel.ops;
+	assert_int_equal(rd_collect_res(&kernel.src, RD_WANT_QPS, "rdma1", &res, NULL, &err), -ENODEV);
+	assert_string_equal(err.object, "rdma1");
+	rd_res_deinit(&res);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(all_queue_pairs_are_listed),	  TEST(one_that_cannot_be_queried_hides_no_other),
+		TEST(even_where_the_first_message_fails), TEST(what_other_namespaces_have_is_said),
+		TEST(a_damaged_answer_is_said),		  TEST(a_device_that_is_not_there_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
