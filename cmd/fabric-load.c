@@ -173,17 +173,20 @@ int fabric_walk(struct fabric_run *run, struct rd_err *err)
 
 	if (r < 0)
 		return r;
+	run->walked_ns = monotonic(run->source);
+	r = rd_collect_fabric(run->source, &run->from, &run->walk, asked, &found, err);
 	/* libibnetdisc opens the port for itself; where two opened ports of one process share what they registered for, its
 	 * closing takes ours along. */
 	rd_mads_closep(&run->mads);
 	run->mads = NULL;
-	run->walked_ns = monotonic(run->source);
-	r = rd_collect_fabric(run->source, &run->from, &run->walk, asked, &found, err);
 	if (r < 0)
 		return r;
-	if (run->fabric.n_nodes && rd_fabric_update(&run->fabric, &found) < 0) {
+	r = open_port(run, err);
+	if (!r && run->fabric.n_nodes && rd_fabric_update(&run->fabric, &found) < 0)
+		r = rd_err_set(err, ENOMEM, "network", "no memory for what became of it");
+	if (r < 0) {
 		rd_fabric_deinit(&found);
-		return rd_err_set(err, ENOMEM, "network", "no memory for what became of it");
+		return r;
 	}
 	rd_fabric_deinit(&run->fabric);
 	run->fabric = found;
@@ -211,8 +214,6 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 		r = open_port(run, err);
 	if (!r)
 		r = fabric_walk(run, err);
-	if (!r)
-		r = open_port(run, err);
 	if (r < 0)
 		fabric_end(run);
 	return r;

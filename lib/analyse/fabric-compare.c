@@ -121,14 +121,19 @@ static const struct {
 			      "on the host: ibstat, dmesg; is it powered, is the cable plugged at both ends" },
 };
 
+static char *copy(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
 /* Takes the texts over; NULL: the usual one. */
 static int say_node(struct comparison *c, enum node_change change, char *subject, char *observed, char *expected)
 {
 	struct rd_remark remark = node_changes[change].remark;
 
 	remark.subject = subject;
-	remark.observed = observed ? observed : strdup(node_changes[change].observed);
-	remark.expected = expected ? expected : strdup(node_changes[change].expected);
+	remark.observed = observed ? observed : copy(node_changes[change].observed);
+	remark.expected = expected ? expected : copy(node_changes[change].expected);
 	remark.fix = strdup(node_changes[change].fix);
 	return rd_remark_add(c->remarks, &remark);
 }

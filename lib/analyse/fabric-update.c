@@ -115,13 +115,17 @@ static int sort_again(struct rd_fabric *now)
 	return 0;
 }
 
+/* What tells a port from others, wherever it stands. */
+struct end {
+	uint64_t guid;
+	unsigned number;
+};
+
 /* Ports were added at the end: sorted, with their cables. */
 static int sort_ports(struct rd_fabric *now)
 {
-	_cleanup_free_ struct end {
-		uint64_t guid;
-		unsigned number;
-	} *peers = calloc(now->n_ports + 1, sizeof(*peers)), self = { 0 };
+	_cleanup_free_ struct end *peers = calloc(now->n_ports + 1, sizeof(*peers));
+	struct end self = { 0 }; /* declared by itself: a guard holds for all of its declaration */
 
 	if (!peers)
 		return -ENOMEM;
