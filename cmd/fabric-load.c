@@ -14,7 +14,8 @@
 #define WALK_TIMEOUT_MS 300
 #define WALK_RETRIES 3
 #define WALK_LIMIT_MS 600000u
-#define WALK_EVERY_NS UINT64_C(5000000000)
+#define WALK_SOON_NS UINT64_C(5000000000)   /* where the look before has found it changed */
+#define WALK_EVERY_NS UINT64_C(30000000000) /* what is new does not tell us */
 #define DEFAULT_MAP "/etc/opensm/ib-node-name-map"
 
 static int take_number(const char *name, const char *arg, unsigned long least, unsigned long most, unsigned *ret,
@@ -224,7 +225,7 @@ int fabric_look(struct fabric_run *run, struct rd_err *err)
 	int r;
 
 	/* Where walking fails, what is known stays, and is asked: it shows who still answers. */
-	if (run->fabric.moved && monotonic(run->source) - run->walked_ns >= WALK_EVERY_NS)
+	if (monotonic(run->source) - run->walked_ns >= (run->fabric.moved ? WALK_SOON_NS : WALK_EVERY_NS))
 		fabric_walk(run, err);
 	r = open_port(run, err);
 	if (!r)

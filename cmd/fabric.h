@@ -54,7 +54,7 @@ int fabric_subsets(const struct fabric_opts *opts, uint64_t *ret, struct rd_err 
 int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struct fabric_run *run, struct rd_err *err);
 
 /* Looks at all ports once. Walks over the network first if the look before has found it changed, not more often than each
- * few seconds. */
+ * five seconds; and each 30 seconds, for what is new. */
 int fabric_look(struct fabric_run *run, struct rd_err *err);
 
 /* Walks over the network again, now. */

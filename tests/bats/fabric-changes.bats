@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# counters --fabric while a network changes: what does not answer is not fresh, what is gone, new or replaced is called so. Each
+# test waits for what is to be seen, never for a time: how often a simulator is asked, and what it counts by itself, is its
+# own affair.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	# shellcheck source=tests/fabric/lib.sh
+	. tests/fabric/lib.sh
+	fabric_can || skip "needs ibsim, opensm and infiniband-diags"
+	tests/fabric/generate 2 3 2 >"$BATS_FILE_TMPDIR/net"
+	export FABRIC_DIR FABRIC_SOCKET FABRIC_HOST FABRIC_LIBRARY FABRIC_SIM_PID FABRIC_SM_PID
+	# What bats waits for must not be held open by what outlives a test.
+	fabric_up "$BATS_FILE_TMPDIR/net" Host-0-0 3>&-
+}
+
+teardown_file() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	. tests/fabric/lib.sh
+	exec 7>/dev/null
+	[ -z "${FABRIC_DIR:-}" ] || fabric_down
+}
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	. tests/fabric/lib.sh
+	fabric_can || skip "needs ibsim, opensm and infiniband-diags"
+	RD=${RDMADIAG:-$PWD/build/rdmadiag}
+	DOCS=$BATS_TEST_TMPDIR/docs
+	watch
+}
+
+teardown() {
+	[ -z "${WATCH:-}" ] || kill "$WATCH" 2>/dev/null || true
+	rm -f "${DOCS:-}"
+}
+
+console() {
+	printf '%s\n' "$@" >"$FABRIC_DIR/console"
+}
+
+# Sweeps again and again, a document a line.
+watch() {
+	# shellcheck disable=SC2016 # the inner shell expands it
+	fabric bash -c 'echo $$ >"$1"; exec "$2" counters --fabric -i 0.2 -c 600 --json >"$3" 2>"$3.err"' - \
+		"$BATS_TEST_TMPDIR/pid" "$RD" "$DOCS" 3>&- &
+	until_true 10 test -s "$BATS_TEST_TMPDIR/pid"
+	WATCH=$(cat "$BATS_TEST_TMPDIR/pid")
+	seen 'all(p["fresh"] for p in d["ports"]) and len(d["ports"]) == 20'
+}
+
+# Whether the latest document holds an expression; at("host 0-1") is the list of its ports.
+holds() {
+	kill -0 "$WATCH" 2>/dev/null || { echo "it ended: $(cat "$DOCS.err")" >&2 && exit 1; }
+	python3 - "$DOCS" "$1" <<'PY'
+import json, sys
+lines = open(sys.argv[1]).read().split('\n')[:-1]
+if not lines:
+    sys.exit(1)
+d = json.loads(lines[-1])
+at = lambda node: [p for p in d['ports'] if p['node'] == node]
+ids = [f['id'] for f in d['findings']]
+sys.exit(not eval(sys.argv[2]))
+PY
+}
+
+seen() {
+	until_true 40 holds "$1" || { echo "never seen: $1; last: $(tail -n 1 "$DOCS" | cut -c1-2000)" && return 1; }
+}
+
+# No document ever had a value that is not fresh, but young, or fresh and with an error.
+no_lie() {
+	python3 - "$DOCS" <<'PY'
+import json, sys
+for line in open(sys.argv[1]):
+    if not line.endswith('\n'):
+        break
+    for p in json.loads(line)['ports']:
+        assert not (p['fresh'] and p['error']), p
+        assert p['fresh'] or p['error'] or p['presence'] in ('gone', 'new', 'replaced', 'moved'), p
+        assert p['fresh'] or p['xmit_gbps'] is None, p
+PY
+}
+
+@test "an agent that falls silent is not fresh, and is again when it answers" {
+	console 'Error "Host-1-1"[1] 100 18'
+	seen 'at("host 1-1")[0]["error"] and not at("host 1-1")[0]["fresh"] and "fabric-agent-silent" in ids'
+	seen 'at("host 1-1")[0]["age_seconds"] > 1 and at("host 1-1")[0]["presence"] == "present"'
+	holds 'all(p["fresh"] for p in d["ports"] if p["node"] != "host 1-1")'
+	console 'Error "Host-1-1"[1] 0 18'
+	seen 'at("host 1-1")[0]["fresh"] and "fabric-agent-silent" not in ids'
+	no_lie
+}
+
+@test "packets that are dropped are asked for again, and nothing hangs" {
+	console 'Error "Host-1-0"[1] 40'
+	seen 'd["sweep"]["retries"] > 0'
+	holds 'all(p["fresh"] for p in d["ports"] if p["node"] != "host 1-0")'
+	console 'Error "Host-1-0"[1] 0'
+	seen 'd["sweep"]["timeouts"] == 0 and any(p["fresh"] for p in at("host 1-0"))'
+	no_lie
+}
+
+@test "a cable that is pulled is a node that is gone, and one that is new when it is back" {
+	console 'Unlink "Host-0-2"[1]'
+	seen 'at("host 0-2")[0]["presence"] == "gone" and not at("host 0-2")[0]["fresh"] and "fabric-node-gone" in ids'
+	holds 'at("host 0-2")[0]["counters"]["PortXmitPkts"] is not None'
+	console 'ReLink "Host-0-2"[1]'
+	seen 'any(p["fresh"] and p["presence"] == "new" for p in at("host 0-2"))'
+	no_lie
+}
+
+@test "a LID that changes is followed" {
+	lid=$(python3 -c 'import json, sys; print([p["lid"] for p in json.loads(open(sys.argv[1]).readline())["ports"] if p["node"] == "host 1-0"][0])' "$DOCS")
+	console 'Baselid "Host-1-0"[1] 77'
+	seen "at('host 1-0')[0]['presence'] == 'moved' or at('host 1-0')[0]['lid'] != $lid or not at('host 1-0')[0]['fresh']"
+	seen 'at("host 1-0")[0]["fresh"]'
+	no_lie
+}
+
+@test "a part that is swapped is a node that is replaced" {
+	console 'Guid "Host-0-1" 0xabcdef'
+	seen 'any(p["presence"] == "replaced" and p["fresh"] and p["node_guid"] == "0x0000000000abcdef" for p in at("host 0-1"))'
+	holds '"fabric-node-replaced" in ids'
+	no_lie
+}
