@@ -9,6 +9,7 @@
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
+#include <linux/netfilter/nfnetlink.h>
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
 #include <string.h>
@@ -157,6 +158,21 @@ static void learn_serial(const struct messages *in, uint16_t type, const uint8_t
 		in->redact->failed = true;
 }
 
+/* What a rule of nftables compares with stands in an attribute of its own: one value, and nothing beside it. As long as an
+ * address, it is taken for one. */
+static bool redact_value(const struct messages *in, uint8_t *data, size_t size)
+{
+	struct nlattr attr;
+
+	if (!is_protocol(in, "12") || (size != NLA_HDRLEN + 4 && size != NLA_HDRLEN + 16))
+		return false;
+	memcpy(&attr, data, sizeof(attr));
+	if (attr.nla_len != size || (attr.nla_type & NLA_TYPE_MASK) != 1)
+		return false;
+	redact_address(in->redact, data + NLA_HDRLEN, size - NLA_HDRLEN);
+	return true;
+}
+
 /* In place: cut off, or padded with NULs. */
 static bool redact_string(const struct messages *in, uint8_t *data, size_t size)
 {
@@ -203,7 +219,7 @@ static bool redact_attributes(const struct messages *in, uint8_t *data, size_t s
 			continue;
 		if (is_protocol(in, "rdma") && redact_rdma(in, type, payload, n))
 			continue;
-		if (redact_string(in, payload, n) || depth > 8)
+		if (redact_value(in, payload, n) || redact_string(in, payload, n) || depth > 8)
 			continue;
 		redact_attributes(in, payload, n, false, depth + 1);
 	}
@@ -215,6 +231,8 @@ static size_t header_size(const struct messages *in)
 {
 	if (is_protocol(in, "generic"))
 		return GENL_HDRLEN;
+	if (is_protocol(in, "12"))
+		return NLMSG_ALIGN(sizeof(struct nfgenmsg));
 	if (!is_protocol(in, "route"))
 		return 0;
 	if (in->type >= RTM_NEWLINK && in->type <= RTM_SETLINK)

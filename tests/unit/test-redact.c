@@ -364,12 +364,35 @@ static void an_ipoib_address_ends_in_the_stand_in_of_its_guid(void **state)
 	assert_non_null(strstr(out.data, ".2.3:4791."));
 }
 
+/* "ip saddr 10.1.20.30": the value in CMP_DATA in EXPR_DATA of a rule. The number of a register stays. */
+static void an_address_in_a_rule_of_nftables(void **state)
+{
+	_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };
+	_cleanup_buf_ struct rd_buf out = { 0 }, data = { 0 }, value = { 0 };
+	struct nlmsghdr head = { .nlmsg_type = 0xa06 };
+	uint32_t reg = 1;
+
+	(void)state;
+	add_attr(&value, 1, IPV4, 4);
+	add_attr(&data, 1, &reg, 4);
+	add_attr(&data, 3, value.data, value.len);
+	rd_buf_add(&out, &head, sizeof(head));
+	rd_buf_add(&out, "\x01\0\0\0", 4);
+	add_attr(&out, 4, data.data, data.len);
+	head.nlmsg_len = (uint32_t)out.len;
+	memcpy(out.data, &head, sizeof(head));
+	rd_redact_messages(&redact, "12", (uint8_t *)out.data, out.len);
+	assert_null(memmem(out.data, out.len, IPV4, 4));
+	assert_non_null(memmem(out.data, out.len, &reg, 4));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_that_identifies_is_left_and_the_rest_fits_together),
 		TEST(what_only_looks_like_an_address_stays),
 		TEST(hosts_of_one_network_stay_in_one),
+		TEST(an_address_in_a_rule_of_nftables),
 		TEST(an_ipoib_address_ends_in_the_stand_in_of_its_guid),
 	};
 
