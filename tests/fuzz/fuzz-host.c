@@ -2,8 +2,11 @@
 /* Every file and every link of a host with one NIC says these bytes. */
 #include "fuzz.h"
 
+#include "analyse/nicmap.h"
+#include "check/check.h"
 #include "collect/host.h"
 #include "collect/snapshot.h"
+#include "collect/system.h"
 #include "source/tree.h"
 
 #include <errno.h>
@@ -18,9 +21,20 @@ struct mirror {
 static const struct {
 	const char *end, *name;
 } members[] = {
-	{ "/infiniband", "mlx5_0" },	{ "/ports", "1" },    { "/gids", "0" },	 { "/net", "eth2" },
-	{ "/devices", "0000:01:00.0" }, { "/node", "node0" }, { "/slots", "7" }, { "/counters", "link_downed" },
+	{ "/infiniband", "mlx5_0" },
+	{ "/ports", "1" },
+	{ "/gids", "0" },
+	{ "/net", "eth2" },
+	{ "/devices", "0000:01:00.0" },
+	{ "/node", "node0" },
+	{ "/slots", "7" },
+	{ "/counters", "link_downed" },
 	{ "/parameters", "x" },
+	{ "/pkeys", "0" },
+	{ "/infiniband_verbs", "uverbs0" },
+	{ "/libibverbs", "libmlx5.so" },
+	{ "/system.conf.d", "a.conf" },
+	{ "/hugepages", "hugepages-2048kB" },
 };
 
 static int mirror_list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
@@ -103,10 +117,21 @@ void fuzz_one(const uint8_t *data, size_t size)
 	struct mirror mirror = { { &ops }, data, size };
 	struct rd_errlist errors = { 0 };
 	struct rd_facts facts = { 0 };
+	struct rd_system system = { 0 };
+	struct rd_verdicts verdicts = { 0 };
+	struct rd_nicmap map = { 0 };
 	struct rd_host host = { 0 };
+	const struct rd_check_input in = { .host = &host, .map = &map, .system = &system };
 
-	rd_collect_host(&mirror.src, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS, &host, &errors, NULL);
+	rd_collect_host(&mirror.src, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB, &host,
+			&errors, NULL);
+	rd_collect_system(&mirror.src, 1, &system, &errors, NULL);
+	if (rd_nicmap_analyse(&host, 0, &map) == 0)
+		rd_checks_run(&in, NULL, &verdicts);
 	rd_snapshot_collect(&mirror.src, &facts, NULL);
+	rd_verdicts_deinit(&verdicts);
+	rd_nicmap_deinit(&map);
+	rd_system_deinit(&system);
 	rd_host_deinit(&host);
 	rd_errlist_deinit(&errors);
 	rd_facts_deinit(&facts);
