@@ -8,6 +8,7 @@
 #include "analyse/job.h"
 #include "analyse/nicmap.h"
 #include "analyse/profile.h"
+#include "analyse/qp-entropy.h"
 #include "collect/host.h"
 #include "collect/klog.h"
 #include "collect/netstate.h"
@@ -68,6 +69,12 @@ static int judge_job_env(struct checks *checks)
 	return r;
 }
 
+/* By as many links as a switch has upwards, more or less: the rule looks at flows that no number of links parts. */
+static int judge_flows(struct checks *checks)
+{
+	return checks->in.res ? rd_qp_spread(checks->in.res, NULL, 4, &checks->spreads) : 0;
+}
+
 int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
 {
 	int r;
@@ -77,7 +84,8 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 	r = read_all(source, pid, checks, &checks->report.errors, err);
 	if (r < 0)
 		return r;
-	if (rd_nicmap_analyse(&checks->host, 0, &checks->map) < 0 || judge_job_env(checks) < 0)
+	if (rd_nicmap_analyse(&checks->host, 0, &checks->map) < 0 || judge_job_env(checks) < 0 ||
+	    judge_flows(checks) < 0)
 		return rd_err_set(err, ENOMEM, ctx->cmd->name, "no memory for the map of NICs");
 	checks->in = (struct rd_check_input){
 		.host = &checks->host,
@@ -86,6 +94,7 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 		.net = &checks->net,
 		.klog = &checks->klog,
 		.res = checks->in.res,
+		.spreads = &checks->spreads,
 		.job_env = &checks->job_env,
 	};
 	return 0;
@@ -125,6 +134,7 @@ void checks_deinit(struct checks *checks)
 	rd_report_deinit(&checks->report);
 	rd_verdicts_deinit(&checks->verdicts);
 	rd_nicmap_deinit(&checks->map);
+	rd_spreads_deinit(&checks->spreads);
 	rd_remarks_deinit(&checks->differences);
 	rd_profile_deinit(&checks->profile);
 	rd_remarks_deinit(&checks->job_env);

@@ -9,6 +9,7 @@
 #include "model/netstate.h"
 #include "model/nicmap.h"
 #include "model/profile.h"
+#include "model/qp-pairs.h"
 #include "model/qp.h"
 #include "model/remark.h"
 #include "model/system.h"
@@ -23,6 +24,7 @@ struct checks {
 	struct rd_remarks job_env;
 	struct rd_profile profile;
 	struct rd_remarks differences;
+	struct rd_spreads spreads;
 	struct rd_check_input in;
 	struct rd_verdicts verdicts;
 	struct rd_report report;

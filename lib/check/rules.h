@@ -49,6 +49,7 @@ extern const struct rd_check rd_check_leftovers, rd_check_moved, rd_check_answer
 /* RoCE */
 extern const struct rd_check rd_check_gid_usable, rd_check_gid_v2, rd_check_gid_netns, rd_check_roce_netdev,
 	rd_check_gid_duplicate, rd_check_roce_lid, rd_check_roce_mtu; /* gid.c */
+extern const struct rd_check rd_check_flow_entropy;		      /* flows.c */
 
 /* InfiniBand */
 extern const struct rd_check rd_check_ib_lid, rd_check_ib_sm, rd_check_ib_pkey, rd_check_ib_width,

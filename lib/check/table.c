@@ -73,6 +73,7 @@ const struct rd_check *const rd_checks[] = {
 	&rd_check_gid_duplicate,
 	&rd_check_roce_lid,
 	&rd_check_roce_mtu,
+	&rd_check_flow_entropy,
 	/* InfiniBand */
 	&rd_check_ib_lid,
 	&rd_check_ib_sm,

@@ -16,6 +16,7 @@ struct rd_klog;
 struct rd_profile;
 struct rd_remarks;
 struct rd_res;
+struct rd_spreads;
 struct rd_errlist;
 struct rd_remarks;
 
@@ -40,6 +41,7 @@ struct rd_check_input {
 	const struct rd_remarks *differences; /* from the profile, as rd_profile_compare names them */
 	const struct rd_remarks *job_env;     /* what is wrong with the settings of all jobs */
 	const struct rd_res *res;	      /* queue pairs and their owners */
+	const struct rd_spreads *spreads;     /* how their flows spread */
 	const struct rd_errlist *stalls;      /* reads that gave no answer; NULL: nothing was read under a deadline */
 	const struct rd_remarks *moved;	      /* counters that moved since an earlier look; NULL: there was none */
 	bool exclusive;			      /* no other job should be on this host */

@@ -12,6 +12,8 @@
 #include "fake-host.h"
 #include "model/host.h"
 #include "model/profile.h"
+#include "model/qp-pairs.h"
+#include "model/qp.h"
 
 static enum rd_result judge(struct fake_host *fake, const char *id)
 {
@@ -47,6 +49,40 @@ static void a_device_file_for_root_only(void **state)
 	assert_int_equal(fake_host_run(&fake, "chmod 0600 dev/infiniband/uverbs0"), 0);
 	assert_int_equal(judge(&fake, "dev-mode"), RD_WARN);
 	fake_host_deinit(&fake);
+}
+
+static enum rd_result judge_flows(const struct rd_spreads *spreads, const struct rd_res *res)
+{
+	const struct rd_check_input in = { .spreads = spreads, .res = res };
+	struct rd_verdicts verdicts = { 0 };
+	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
+	enum rd_result result;
+
+	for (size_t i = 0; i < rd_n_checks; i++)
+		chosen[i] = rd_checks[i] == rd_check_find("roce-flow-entropy");
+	rd_checks_run(&in, chosen, &verdicts);
+	assert_int_equal(verdicts.n, 1);
+	result = verdicts.v[0].result;
+	rd_verdicts_deinit(&verdicts);
+	return result;
+}
+
+static void flows_that_no_switch_parts(void **state)
+{
+	struct rd_res_dev dev = { .name = (char *)"mlx5_0" };
+	struct rd_res res = { .devs = &dev, .n_devs = 1 };
+	struct rd_spread whole = { .flows = 4, .tuples = 3 }, peer = { .has_peer = true, .flows = 2, .tuples = 2 };
+	struct rd_collision collision = { .has_peer = true, .udp_sport = 49152, .flows = 2, .lqpns = (char *)"17,18" };
+	struct rd_spread both[] = { whole, peer };
+
+	(void)state;
+	assert_int_equal(judge_flows(NULL, NULL), RD_UNKNOWN);
+	assert_int_equal(judge_flows(&(struct rd_spreads){ .v = &whole, .n = 1 }, &res), RD_SKIP);
+	assert_int_equal(judge_flows(&(struct rd_spreads){ .v = both, .n = 2 }, &res), RD_PASS);
+	assert_int_equal(
+		judge_flows(&(struct rd_spreads){ .v = both, .n = 2, .collisions = &collision, .n_collisions = 1 },
+			    &res),
+		RD_WARN);
 }
 
 static void sizes_as_systemd_writes_them(void **state)
@@ -170,9 +206,10 @@ static void the_missing_are_told_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_device_file_for_root_only), TEST(sizes_as_systemd_writes_them),
-		TEST(profiles_that_are_none),	   TEST(a_profile_reads_as_it_was_written),
-		TEST(what_a_star_stands_for),	   TEST(the_missing_are_told_first),
+		TEST(a_device_file_for_root_only),	 TEST(flows_that_no_switch_parts),
+		TEST(sizes_as_systemd_writes_them),	 TEST(profiles_that_are_none),
+		TEST(a_profile_reads_as_it_was_written), TEST(what_a_star_stands_for),
+		TEST(the_missing_are_told_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
