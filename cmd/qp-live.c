@@ -14,6 +14,7 @@
 #include "view/view.h"
 
 #define MARKED_SECONDS 5 /* how long a change stands out */
+#define VALUE_WIDTH 58
 
 static const int groupings[] = { -1, RD_QP_PEER, RD_QP_JOB, RD_QP_IBDEV, RD_QP_STATE };
 
@@ -73,13 +74,13 @@ static char *headline_of(const struct live *live, const struct qp_look *look)
 		if (look->res.qps[i].state.known == RD_OK && look->res.qps[i].state.v < RD_QPS_N)
 			states[look->res.qps[i].state.v]++;
 	}
-	rd_buf_printf(&out, "qp-state  %s  %s  %zu queue pairs:", look->report.host ? look->report.host : "-", when,
-		      shown);
+	rd_buf_printf(&out, "qp-state  %s  %s  ", look->report.host ? look->report.host : "-", when);
+	if (look->remarks.n)
+		rd_buf_printf(&out, "%zu to look at, ", look->remarks.n);
+	rd_buf_printf(&out, "%zu queue pairs:", shown);
 	for (unsigned s = 0; s < RD_QPS_N; s++)
 		if (states[s])
 			rd_buf_printf(&out, " %zu %s", states[s], rd_qp_state_name(s));
-	if (look->remarks.n)
-		rd_buf_printf(&out, "  %zu to look at", look->remarks.n);
 	if (live->recorder.session)
 		rd_buf_str(&out, "  recording");
 	return out.failed ? NULL : strdup(out.data);
@@ -166,7 +167,30 @@ static const struct rd_column detail_columns[] = {
 	{ "value", "VALUE", RD_T_STR, "as it stands", 0, false },
 };
 
-/* All that is known of one, a line each. */
+/* A fact, its value broken between words so that it fits 80 columns. */
+static void add_fact(struct rd_section *section, const char *name, const char *value)
+{
+	while (*value) {
+		size_t size = strlen(value);
+		_cleanup_free_ char *part = NULL;
+		struct rd_row *row;
+
+		if (size > VALUE_WIDTH) {
+			size = VALUE_WIDTH;
+			while (size > VALUE_WIDTH / 2 && value[size] != ' ')
+				size--;
+		}
+		part = strndup(value, size);
+		row = rd_section_add(section);
+		rd_row_str(row, 0, name);
+		rd_row_str(row, 1, part);
+		name = "";
+		value += size;
+		value += strspn(value, " ");
+	}
+}
+
+/* All that is known of one. */
 static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
 {
 	struct rd_section *section = rd_section_create("qp", detail_columns, RD_ARRAY_SIZE(detail_columns));
@@ -175,14 +199,12 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 	for (size_t c = 0; section && c < body->n_columns; c++) {
 		const struct rd_cell *cell = &body->rows[row].cells[c];
 		_cleanup_buf_ struct rd_buf text = { 0 };
-		struct rd_row *line;
 
 		if (cell->known != RD_OK)
 			continue;
 		rd_render_cell(&body->columns[c], cell, &text);
-		line = rd_section_add(section);
-		rd_row_str(line, 0, body->columns[c].help);
-		rd_row_str(line, 1, text.data);
+		if (text.data)
+			add_fact(section, body->columns[c].key, text.data);
 	}
 	*ret = section;
 	return section ? 0 : rd_err_set(err, ENOMEM, "qp-state", "no memory for the page");

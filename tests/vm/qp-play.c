@@ -127,7 +127,7 @@ static int modify(struct end *e, int to)
 	switch (to) {
 	case 1:
 		attr.port_num = 1;
-		attr.qp_access_flags = opt->access ? IBV_ACCESS_REMOTE_WRITE : 0;
+		attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE; /* --no-access: the memory is what forbids it */
 		mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 		break;
 	case 2:

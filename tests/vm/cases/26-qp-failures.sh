@@ -144,6 +144,7 @@ test_no_access() {
 	play pair --no-access
 	judged looks a '.state == "ERR" and .verdict == "failed"'
 	judged looks b '.state == "ERR" and .verdict == "failed"'
+	until_true 10 said pair 'A wc 10'
 	[ "$KERNEL" != 7.x ] || saw events '.kind == "event" and .ibdev == "rxe1" and .lqpn == $b and .event == "QP_ACCESS_ERR"'
 }
 

@@ -1,0 +1,115 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# qp-state over time: from a host that was recorded in three samples, and what goes wrong before anything is hooked.
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	R=${RDMADIAG:-$PWD/build/rdmadiag}
+	export NO_COLOR=1
+	# One sender whose peer was killed (17), one that has given up (18), one connection half made (19).
+	HUNG=tests/bundles/qp-hung.tar.zst
+}
+
+# all EXPRESSION: over the list of all documents of three looks
+looks() {
+	"$R" --from "$HUNG" --json qp-state -i 1 "${@:2}" | jq -es "$1"
+}
+
+@test "one look cannot tell whether packets move" {
+	"$R" --from "$HUNG" --json qp-state --lqpn 17 | jq -e '.qps | length == 1 and
+		(.[0] | .state == "RTS" and .verdict == "cannot-tell" and .state_age_kind == "at_least" and .next != null)'
+}
+
+@test "two looks can: the device sends again and nothing moves" {
+	looks 'length == 3 and all(.[1:][]; .qps[] | select(.ibdev == "rxe0" and .lqpn == 17) |
+		.verdict == "retrying" and .psn_per_second == 0 and (.reason | test("device-wide")))'
+}
+
+@test "the kernel log says why one has failed" {
+	looks 'all(.[]; .qps[] | select(.ibdev == "rxe0" and .lqpn == 18) |
+		.state == "ERR" and .verdict == "retries-exhausted" and (.reason | test("RETRY_EXC_ERR")))'
+}
+
+@test "what is stuck is so after as long as was said" {
+	looks '[.[] | .qps[] | select(.lqpn == 19 and .ibdev == "rxe0") | .verdict] == ["cannot-tell", "stuck", "stuck"]' --stuck 2
+	looks 'all(.[]; .qps[] | select(.lqpn == 19) | .verdict == "cannot-tell")' --stuck 100
+}
+
+@test "findings name the device, what was seen and what to do" {
+	looks '.[2].findings | any(.id == "qp-retrying" and .severity == "warning" and (.subject | test("rxe0 qpn 17")) and .fix != null) and
+		any(.id == "qp-retries-exhausted" and .severity == "critical")'
+}
+
+@test "--fail maps the findings of the last look" {
+	run "$R" --from "$HUNG" qp-state -i 1 --fail
+	[ "$status" -eq 2 ]
+	run "$R" --from "$HUNG" qp-state -i 1
+	[ "$status" -eq 0 ]
+}
+
+@test "-c ends before the samples do" {
+	[ "$("$R" --from "$HUNG" --json qp-state -c 2 | wc -l)" -eq 2 ]
+}
+
+@test "each look has its time above its table, and none with --raw" {
+	[ "$("$R" --from "$HUNG" qp-state -i 1 | grep -c '^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]$')" -eq 3 ]
+	[ "$("$R" --from "$HUNG" --raw qp-state -i 1 | grep -c '^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]$')" -eq 0 ]
+}
+
+@test "what does not go together is refused" {
+	for args in "--duration 5" "--events 3" "--trace --by peer" "--trace --summary" "--trace -i 1" "--stuck x" "--stuck 0" \
+		"-c 0" "-c x" "-i 0.01" "--trace --events 0"; do
+		# shellcheck disable=SC2086 # words
+		run "$R" qp-state $args
+		echo "$args: $output"
+		[ "$status" -eq 3 ]
+		[[ "$output" == *"try: "* ]]
+	done
+	run "$R" --from "$HUNG" qp-state --trace
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"looks at this host"* ]]
+}
+
+@test "--live wants a terminal, and no JSON" {
+	run "$R" --from "$HUNG" qp-state --live </dev/null
+	[ "$status" -eq 3 ]
+	[[ "$output" == *"needs a terminal"* ]]
+	run "$R" --from "$HUNG" --json qp-state --live
+	[ "$status" -eq 3 ]
+}
+
+@test "--live fits 80x24: states, verdicts, a page about one, groups" {
+	command -v tmux >/dev/null || skip "no tmux"
+	local socket="$BATS_TEST_TMPDIR/tmux"
+	tmux -S "$socket" -f /dev/null new-session -d -x 80 -y 24 "$R --from $HUNG qp-state --live -i 0.5"
+	seen() {
+		local n
+		for ((n = 0; n < 100; n++)); do
+			if tmux -S "$socket" capture-pane -p | grep -q "$1"; then return 0; fi
+			sleep 0.1
+		done
+		tmux -S "$socket" capture-pane -p
+		return 1
+	}
+	seen '1 to look at'
+	seen 'rxe0 .* 18 RC .* ERR .*retries-exhausted'
+	tmux -S "$socket" send-keys g
+	seen '^.*q quit'
+	tmux -S "$socket" send-keys / 1 8 Enter
+	seen 'filter: 18'
+	tmux -S "$socket" send-keys Home Enter
+	seen 'reason .*kernel log'
+	tmux -S "$socket" send-keys q
+	for _ in {1..100}; do
+		tmux -S "$socket" has-session 2>/dev/null || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+@test "a reader that goes, and a full disk" {
+	"$R" --from "$HUNG" qp-state -i 1 | head -1
+	run bash -c "$R --from $HUNG qp-state -i 1 >/dev/full"
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"No space left"* ]]
+}
