@@ -10,7 +10,6 @@
 #include "model/fabric-rates.h"
 
 #define HOUR 3600.0
-#define LANES_MAX 12
 #define SHORTEST 60.0 /* seconds: one error in a second is not 3600 in an hour */
 
 struct judge {
@@ -225,42 +224,17 @@ static int say_link(struct judge *j, const struct rd_fabric_port *port, struct r
 	return rd_remark_add(j->remarks, remark);
 }
 
-static int say_degraded(struct judge *j, const struct rd_fabric_port *port, bool limited)
+static int say_degraded(struct judge *j, const struct rd_fabric_port *port)
 {
 	struct rd_remark remark = {
 		.id = "fabric-link-degraded",
 		.gravity = RD_REMARK_WARNING,
 		.title = "a link below what both its ends can",
 		.why = "everything that is routed over it waits for it, and with it the whole job",
-		.fix = strdup(
-			limited ?
-				"more is switched off at one end, and most links here are faster: ibportstate LID PORT query" :
-				"reseat the cable at both ends, then replace it; a cable of a lower grade does this, too"),
+		.fix = strdup("reseat the cable at both ends, then replace it; a cable of a lower grade does this, too"),
 	};
 
 	return say_link(j, port, &remark);
-}
-
-/* Of the links that were told not to do more, the rate that most have, which is what somebody has chosen; `n` have it. */
-static double chosen_rate(const struct judge *j, const enum link_verdict *verdicts, size_t *n)
-{
-	size_t counts[LANES_MAX + 1][RD_SPEEDS] = { { 0 } };
-	double rate = 0;
-
-	*n = 0;
-	for (size_t i = 0; i < j->fabric->n_ports; i++) {
-		const struct rd_fabric_port *port = &j->fabric->ports[i];
-		size_t *count;
-
-		if (verdicts[i] != LINK_LIMITED || port->width_active > LANES_MAX || port->speed_active >= RD_SPEEDS)
-			continue;
-		count = &counts[port->width_active][port->speed_active];
-		if (++*count > *n) {
-			*n = *count;
-			rate = rd_fabric_link_gbps(port);
-		}
-	}
-	return rate;
 }
 
 static int say_limited(struct judge *j, const struct rd_fabric_port *port, size_t n)
@@ -268,43 +242,42 @@ static int say_limited(struct judge *j, const struct rd_fabric_port *port, size_
 	struct rd_remark remark = {
 		.id = "fabric-link-limited",
 		.gravity = RD_REMARK_OK,
-		.title = "links that could do more, had it not been switched off",
-		.why = "what PortInfo has as enabled is less than what is supported; as so many have it, it was meant",
-		.observed = rd_text("%ux %s enabled, of %zu link%s", port->width_active,
-				    rd_link_speed_name(port->speed_active), n, n == 1 ? "" : "s"),
+		.title = n == 1 ? "a link that could do more, had it not been switched off" :
+				  "links that could do more, had it not been switched off",
+		.why = "what PortInfo has as enabled, at one end or at both, is less than what is supported",
+		.observed =
+			rd_text("%zu, this one %ux %s", n, port->width_active, rd_link_speed_name(port->speed_active)),
+		.fix = strdup("where it was not meant: ibportstate LID PORT query shows what is enabled"),
 	};
 
 	return say_link(j, port, &remark);
 }
 
-/* A cable is judged at its lower end. Links that are held back on purpose are told from those that fell back by the others:
- * said once for all that have the usual rate, and for each that is slower. */
+/* A cable is judged at its lower end. Links that are held back on purpose are no fault, and said once for all. */
 static int judge_links(struct judge *j)
 {
-	_cleanup_free_ enum link_verdict *verdicts = calloc(j->fabric->n_ports + 1, sizeof(*verdicts));
 	const struct rd_fabric_port *example = NULL;
-	double chosen;
-	size_t n;
-	int r = verdicts ? 0 : -ENOMEM;
+	size_t limited = 0;
+	int r = 0;
 
 	for (size_t i = 0; !r && i < j->fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &j->fabric->ports[i];
 
-		if (port->presence != RD_PORT_GONE && port->peer != RD_NONE && i < port->peer)
-			verdicts[i] = look_at_link(port, &j->fabric->ports[port->peer]);
+		if (port->presence == RD_PORT_GONE || port->peer == RD_NONE || i >= port->peer)
+			continue;
+		switch (look_at_link(port, &j->fabric->ports[port->peer])) {
+		case LINK_DEGRADED:
+			r = say_degraded(j, port);
+			break;
+		case LINK_LIMITED:
+			example = example ? example : port;
+			limited++;
+			break;
+		case LINK_GOOD:
+			break;
+		}
 	}
-	if (r)
-		return r;
-	chosen = chosen_rate(j, verdicts, &n);
-	for (size_t i = 0; !r && i < j->fabric->n_ports; i++) {
-		const struct rd_fabric_port *port = &j->fabric->ports[i];
-
-		if (verdicts[i] == LINK_DEGRADED || (verdicts[i] == LINK_LIMITED && rd_fabric_link_gbps(port) < chosen))
-			r = say_degraded(j, port, verdicts[i] == LINK_LIMITED);
-		else if (verdicts[i] == LINK_LIMITED && !example)
-			example = port;
-	}
-	return r || !example ? r : say_limited(j, example, n);
+	return r || !example ? r : say_limited(j, example, limited);
 }
 
 static int judge_state(struct judge *j, const struct rd_fabric_port *port)

@@ -184,6 +184,11 @@ static void a_link_is_degraded_only_where_both_ends_can_more(void **state)
 	assert_string_equal(said(s), "fabric-link-degraded|1|1x QDR");
 	s->port->speed_active = peer->speed_active = RD_SPEED_FDR10;
 	assert_string_equal(said(s), "");
+	/* What was switched off is said, and is no fault. */
+	s->port->speed_active = peer->speed_active = RD_SPEED_QDR;
+	peer->speed_enabled = 1u << RD_SPEED_QDR;
+	assert_string_equal(said(s), "fabric-link-limited|0|1, this one 1x QDR");
+	peer->speed_enabled = 0;
 	/* What is not known is no reason to complain. */
 	s->port->speed_supported = 0;
 	s->port->speed_active = RD_SPEED_SDR;
