@@ -373,7 +373,7 @@ static void rdma_counters_come_by_netlink_in_one_request(void **state)
 	struct fake_answer *answer;
 	struct fake_host host;
 	struct nlmsghdr *message;
-	struct nlattr *list;
+	struct nlattr *list, *table, *entry;
 	struct read read;
 
 	(void)state;
@@ -392,6 +392,19 @@ static void rdma_counters_come_by_netlink_in_one_request(void **state)
 	put_stat(message, "rdma_tx_bytes", -1, 18);
 	mnl_attr_nest_end(message, list);
 	fake_message_end(answer, message);
+	/* Queue pairs that are bound to counter 9, as the same command tells it of all resources. */
+	message = fake_message(answer, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_STAT_GET), NULL, 0);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, 4);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
+	table = mnl_attr_nest_start(message, RDMA_NLDEV_ATTR_STAT_COUNTER);
+	entry = mnl_attr_nest_start(message, RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY);
+	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, 9);
+	list = mnl_attr_nest_start(message, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	put_stat(message, "packet_seq_err", -1, 21);
+	mnl_attr_nest_end(message, list);
+	mnl_attr_nest_end(message, entry);
+	mnl_attr_nest_end(message, table);
+	fake_message_end(answer, message);
 
 	message = begin_stats(&fake, RDMA_NLDEV_CMD_STAT_GET_STATUS, &answer, &list);
 	put_stat(message, "out_of_buffer", -1, -1);
@@ -407,6 +420,12 @@ static void rdma_counters_come_by_netlink_in_one_request(void **state)
 	assert_true(value_of(&read, "rdma_tx_bytes")->v == 18);
 	assert_int_equal(value_of(&read, "cc_rx_ce_pkts")->known, RD_ABSENT);
 	assert_int_equal(value_of(&read, "cc_rx_ce_pkts")->code, RD_COUNTER_OFF);
+	assert_true(value_of(&read, "packet_seq_err")->v == 21);
+	for (size_t i = 0; i < read.set->n; i++)
+		if (strcmp(read.set->counters[i].name, "packet_seq_err") == 0) {
+			assert_int_equal(read.set->counters[i].group, RD_GROUP_QP);
+			assert_int_equal(read.set->counters[i].counter, 9);
+		}
 	for (size_t i = 0; i < read.set->n; i++)
 		if (strcmp(read.set->counters[i].name, "rdma_tx_bytes") == 0)
 			assert_int_equal(read.set->counters[i].group, RD_GROUP_OPTIONAL);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The bytes are what netlink and the ethtool ioctl answer when counters are looked for and read. */
+#include "fuzz.h"
+
+#include "collect/counters.h"
+#include "source/netlink.h"
+#include "source/tree.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct answerer {
+	struct rd_source src;
+	const uint8_t *data;
+	size_t size;
+};
+
+static int answer(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+		  struct rd_err *err)
+{
+	struct answerer *answerer = (struct answerer *)src;
+
+	(void)protocol;
+	(void)request;
+	(void)size;
+	/* Collectors are given sound messages only. */
+	if (!rd_nlmsgs_sound(answerer->data, answerer->size))
+		return rd_err_set(err, EBADMSG, "netlink", "cut short");
+	return rd_bytes_copy(answerer->data, answerer->size, ret);
+}
+
+static int read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct answerer *answerer = (struct answerer *)src;
+
+	if (strstr(path, "/parent"))
+		return rd_bytes_copy("eth0\n", 5, ret);
+	if (strstr(path, "/ifindex"))
+		return rd_bytes_copy("2\n", 2, ret);
+	if (strncmp(path, RD_SOURCE_ETHTOOL, strlen(RD_SOURCE_ETHTOOL)) == 0 || strstr(path, "counters/"))
+		return rd_bytes_copy(answerer->data, answerer->size, ret);
+	return rd_err_set(err, ENOENT, path, "not here");
+}
+
+static int list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	static const char *const dirs[][2] = {
+		{ "/sys/class/infiniband", "mlx5_0" },
+		{ "/sys/class/infiniband/mlx5_0/ports", "1" },
+		{ "/sys/class/infiniband/mlx5_0/ports/1/counters", "symbol_error" },
+		{ "/sys/class/net", "eth0" },
+	};
+
+	(void)src;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(dirs); i++)
+		if (strcmp(path, dirs[i][0]) == 0) {
+			if (rd_grow(&ret->v, &ret->cap, 1, sizeof(*ret->v)) < 0)
+				return -ENOMEM;
+			ret->v[0] = strdup(dirs[i][1]);
+			ret->n = ret->v[0] ? 1 : 0;
+			return 0;
+		}
+	return rd_err_set(err, ENOENT, path, "not here");
+}
+
+static int read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+{
+	(void)src;
+	(void)ret;
+	return rd_err_set(err, EINVAL, path, "no link");
+}
+
+static int stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	(void)src;
+	(void)path;
+	(void)err;
+	*ret = 5;
+	return 0;
+}
+
+static uint64_t now(struct rd_source *src, int clock)
+{
+	(void)src;
+	return (uint64_t)clock + 1;
+}
+
+static const struct rd_source_ops ops = {
+	.name = "live",
+	.read_file = read_file,
+	.list_dir = list_dir,
+	.read_link = read_link,
+	.stat_ino = stat_ino,
+	.stat_rdev = stat_ino,
+	.netlink = answer,
+	.now = now,
+};
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+	struct answerer answerer = { { &ops }, data, size };
+	struct rd_counter_reader *reader = NULL;
+	struct rd_counter_sample sample = { 0 };
+	bool has_rdma;
+
+	if (rd_counter_reader_create(&answerer.src, RD_COUNTERS_ALL, &reader, &has_rdma, NULL, NULL) == 0) {
+		rd_counter_reader_sample(reader, &sample, NULL);
+		/* Another answer than the one that was learnt from. */
+		answerer.size = size / 2 & ~(size_t)3;
+		rd_counter_reader_sample(reader, &sample, NULL);
+	}
+	rd_counter_sample_deinit(&sample);
+	rd_counter_reader_destroy(reader);
+}
