@@ -1,0 +1,243 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# counters again and again: rates, recordings, waiting, metrics, the view; on a made-up host whose counters are moved here.
+# A namespace of mounts lets the program see that host as its own /sys.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	export HOST=$BATS_FILE_TMPDIR/host NO_COLOR=1
+	tests/bench/counters-tree "$HOST"
+}
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	RD=${RDMADIAG:-$PWD/build/rdmadiag}
+	IB=$HOST/sys/class/infiniband
+	export RDMADIAG_DATADIR=$PWD/data
+	inside true || skip "no namespace of mounts here"
+}
+
+teardown() {
+	local p
+	command -v tmux >/dev/null && tmux -L "rdc$$" kill-server 2>/dev/null || :
+	for p in "${moving-}" "${started-}"; do
+		[ -z "$p" ] || kill -KILL "$p" 2>/dev/null || :
+	done
+	echo "1: ACTIVE" >"$IB/mlx5_0/ports/1/state"
+}
+
+inside() {
+	unshare -rm sh -c 'mount --bind "$0/sys" /sys && exec "$@"' "$HOST" "$@"
+}
+
+counters() {
+	inside "$RD" counters "$@"
+}
+
+# start ARG…: in the background, as process $started; its output: $BATS_TEST_TMPDIR/out and err
+start() {
+	(
+		exec unshare -rm sh -c 'mount --bind "$0/sys" /sys && exec "$@"' "$HOST" "$RD" counters "$@"
+	) >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	started=$!
+}
+
+# stop [SIGNAL]: its status is ours; one that does not end fails
+stop() {
+	kill "-${1:-INT}" "$started"
+	until_true ended || return 99
+	wait "$started"
+}
+ended() { ! kill -0 "$started" 2>/dev/null || grep -q '^State:.Z' "/proc/$started/status"; }
+
+# move DEVICE COUNTER STEP: adds STEP about twenty times a second, until the test ends
+move() {
+	python3 - "$IB/$1/ports/1" "$2" "$3" 3>&- 2>/dev/null <<'PY' &
+import glob, os, sys, time
+at, name, step = sys.argv[1:]
+path = glob.glob(f"{at}/*/{name}")[0]
+value = int(open(path).read())
+fd = os.open(path, os.O_WRONLY)
+end = time.monotonic() + 60
+while time.monotonic() < end and os.getppid() != 1:
+    value += int(step)
+    os.pwrite(fd, b"%d\n" % value, 0)
+    time.sleep(0.05)
+PY
+	moving=$!
+}
+
+until_true() {
+	for _ in $(seq 100); do
+		"$@" && return
+		sleep 0.1
+	done
+	return 1
+}
+
+@test "bad usage: exit 3, nothing on standard output" {
+	for bad in "-i 0" "-i 0.05" "-i x" "-c 3" "-i 1 -c 0" "--until link_downed" "--until >3" "--until a>x" "--until a>=0" \
+		"--record x.txt" "--record $BATS_TEST_TMPDIR" "-i 1 --openmetrics" "-w --json" "-w --record x.csv" \
+		"-i 1 --since x" "--record /nonexistent/x.csv"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr timeout 20 "$RD" counters $bad
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+		[ "${#stderr_lines[@]}" -le 2 ]
+	done
+	[ ! -e x.csv ]
+	[ ! -e x.txt ]
+}
+
+@test "rates of a port follow its data counter, in units of 4 octets" {
+	move mlx5_1 port_xmit_data 1000000
+	counters -i 0.5 -c 3 --json mlx5_1 mlx5_2 >"$BATS_TEST_TMPDIR/out"
+	# 4 MB twenty times a second are 0.64 Gbit/s; a busy machine moves it slower.
+	jq -es 'length == 4 and all(.[:3][].rates; length == 2 and .[1].tx_gbps == 0) and
+		all(.[:3][].rates[0]; .tx_gbps <= 0.8 and .counted_by == "port port_xmit_data") and
+		any(.[:3][].rates[0]; .tx_gbps > 0.05 and .tx_share > 0.0001) and
+		.[3].schema == "rdmadiag/counters-summary/1" and .[3].looks == 3' "$BATS_TEST_TMPDIR/out"
+}
+
+@test "looks are at whole multiples of the interval" {
+	counters -i 0.5 -c 4 --json mlx5_1 | jq -s '[.[:4][].time[20:22] | tonumber] | all(. < 40 or (. >= 50 and . < 90))' | grep true
+}
+
+@test "counters that were chosen are shown when they move" {
+	move mlx5_3 out_of_buffer 3
+	run counters -i 0.3 -c 3 --filter 'out_of_*'
+	[ "$status" -eq 0 ]
+	[[ $output == *"mlx5_3 "*"out_of_buffer"* ]]
+	[[ $output != *"mlx5_4 "*"out_of_buffer"* ]]
+}
+
+@test "a port that loses its traffic is told once, with who took it over" {
+	move mlx5_0 port_xmit_data 3000000
+	first=$moving
+	start -i 0.4 -c 100 --json mlx5_0 mlx5_5
+	until_true grep -q '"tx_gbps":[0-9]*[1-9]' "$BATS_TEST_TMPDIR/out"
+	sleep 1.5 # three intervals, so that there is something usual
+	kill "$first"
+	echo "1: DOWN" >"$IB/mlx5_0/ports/1/state"
+	move mlx5_5 port_xmit_data 3000000
+	until_true grep -q traffic-lost "$BATS_TEST_TMPDIR/out"
+	sleep 1
+	stop
+	jq -es '[.[:-1][].findings[] | select(.id == "traffic-lost")] | length == 1 and .[0].subject == "mlx5_0:1" and
+		.[0].severity == "critical" and (.[0].observed | test("DOWN"))' "$BATS_TEST_TMPDIR/out"
+}
+
+@test "--until ends when it happens, with the time" {
+	start --until 'link_downed>1' -i 0.1 mlx5_7
+	sleep 1
+	echo 100 >"$IB/mlx5_7/ports/1/counters/link_downed"
+	until_true grep -q link_downed "$BATS_TEST_TMPDIR/out"
+	until_true ended
+	wait "$started"
+	grep -qE '^20[0-9-]+ [0-9:.]+ mlx5_7:1 link_downed \+[0-9]+, [0-9]+ in all: reached$' "$BATS_TEST_TMPDIR/out"
+	run counters --until 'symbol_error>0' -i 0.1 -c 3 mlx5_7
+	[ "$status" -eq 1 ]
+	run --separate-stderr counters --until 'no_such_thing>0' -i 0.1
+	[ "$status" -eq 3 ]
+	[[ $stderr == *no_such_thing* ]]
+}
+
+@test "recordings: columns stay the same, and only what moves is written" {
+	move mlx5_1 port_xmit_data 1000
+	counters -i 0.2 -c 5 --record "$BATS_TEST_TMPDIR/x.csv" 2>/dev/null
+	counters -i 0.2 -c 5 --record "$BATS_TEST_TMPDIR/x.jsonl" 2>/dev/null
+	python3 - "$BATS_TEST_TMPDIR/x.csv" "$BATS_TEST_TMPDIR/x.jsonl" <<'PY'
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+lines = [json.loads(line) for line in open(sys.argv[2])]
+columns = "time ibdev port netdev group name value delta per_second at_least note".split()
+for table in rows, lines:
+    assert all(list(row) == columns for row in table)
+    moving = [row for row in table if row["name"] == "port_xmit_data" and row["ibdev"] == "mlx5_1"]
+    still = [row for row in table if row["name"] == "port_rcv_data" and row["ibdev"] == "mlx5_1"]
+    assert 3 <= len(moving) <= 6, moving
+    assert len(still) == 1, still
+    values = [int(row["value"]) for row in moving]
+    assert values == sorted(values) and values[0] < values[-1]
+    assert all(int(b["value"]) - int(a["value"]) == int(b["delta"]) for a, b in zip(moving, moving[1:]))
+PY
+}
+
+@test "traces: counter tracks below each port, in both formats" {
+	move mlx5_1 port_xmit_data 1000000
+	counters -i 0.2 -c 5 --record "$BATS_TEST_TMPDIR/x.json" 2>/dev/null
+	jq -e 'all(.[]; .ph == "M" or .ph == "C" or .ph == "i") and any(.[]; .ph == "M" and .args.name == "mlx5_1:1") and
+		([.[] | select(.ph == "C" and .name == "port port_xmit_data" and .args.value > 0)] | length) >= 3' "$BATS_TEST_TMPDIR/x.json"
+	counters -i 0.2 -c 5 --record "$BATS_TEST_TMPDIR/x.perfetto-trace" 2>/dev/null
+	python3 tests/bats/perfetto.py "$BATS_TEST_TMPDIR/x.perfetto-trace" >"$BATS_TEST_TMPDIR/tracks"
+	grep -q '^mlx5_1:1 / port port_xmit_data [3-9] points' "$BATS_TEST_TMPDIR/tracks"
+	! grep -q 'without a track' "$BATS_TEST_TMPDIR/tracks"
+}
+
+# The limit on a file's size stands for a disk that is full; it is lifted while the recording goes on.
+@test "a full disk does not end a recording: it is told, and it goes on" {
+	command -v prlimit >/dev/null || skip "prlimit is not here"
+	move mlx5_1 port_xmit_data 1000
+	trap '' XFSZ
+	start -i 0.2 --record "$BATS_TEST_TMPDIR/x.csv"
+	prlimit --pid "$started" --fsize=8192:unlimited
+	until_true grep -q 'cannot write: File too large' "$BATS_TEST_TMPDIR/err"
+	prlimit --pid "$started" --fsize=unlimited:unlimited
+	until_true grep -q 'recording again' "$BATS_TEST_TMPDIR/err"
+	status=0
+	stop || status=$?
+	[ "$status" -eq 3 ]
+	grep -q 'samples could not be written' "$BATS_TEST_TMPDIR/err"
+	grep -q ',event,.*samples were lost' "$BATS_TEST_TMPDIR/x.csv"
+	python3 -c 'import csv, sys; assert all(len(row) == 11 for row in csv.reader(open(sys.argv[1])))' "$BATS_TEST_TMPDIR/x.csv"
+}
+
+@test "metrics: both validators accept them, node_exporter reads them, no name is its own" {
+	promtool=$(tests/tool promtool prometheus) || skip "promtool cannot be had"
+	exporter=$(tests/tool prometheus-node-exporter prometheus-node-exporter) || skip "node_exporter cannot be had"
+	/usr/bin/python3 -c 'import prometheus_client.openmetrics.parser' 2>/dev/null || skip "no parser of OpenMetrics here"
+	counters --openmetrics | /usr/bin/python3 -c '
+import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
+families = {f.name: f for f in parse(sys.stdin.read())}
+assert families["rdmadiag_port_xmit_data_bytes"].type == "counter"
+assert len(families["rdmadiag_port_xmit_data_bytes"].samples) == 12
+assert families["rdmadiag_port_active"].type == "gauge"
+assert not any(name.startswith("node_") for name in families)'
+	mkdir "$BATS_TEST_TMPDIR/textfiles"
+	counters --textfile "$BATS_TEST_TMPDIR/textfiles/rdmadiag.prom"
+	"$promtool" check metrics <"$BATS_TEST_TMPDIR/textfiles/rdmadiag.prom"
+	port=$((20000 + $$ % 10000))
+	"$exporter" --collector.disable-defaults --collector.textfile --collector.infiniband --path.sysfs="$HOST/sys" \
+		--collector.textfile.directory="$BATS_TEST_TMPDIR/textfiles" --web.listen-address=127.0.0.1:$port 3>&- &>"$BATS_TEST_TMPDIR/log" &
+	moving=$!
+	scrape() {
+		python3 -c 'import sys, urllib.request; sys.stdout.write(urllib.request.urlopen(sys.argv[1]).read().decode())' \
+			"http://127.0.0.1:$port/metrics" >"$BATS_TEST_TMPDIR/page" 2>/dev/null
+	}
+	until_true scrape
+	grep -q '^node_textfile_scrape_error 0' "$BATS_TEST_TMPDIR/page"
+	grep -q '^rdmadiag_port_xmit_data_bytes_total{.*device="mlx5_0".*}' "$BATS_TEST_TMPDIR/page"
+	grep -q '^node_infiniband_' "$BATS_TEST_TMPDIR/page"
+}
+
+@test "--live: bars, what moved, a port's page, 80x24 and 60x10" {
+	command -v tmux >/dev/null || skip "tmux is not here"
+	tm() { tmux -L "rdc$$" "$@"; }
+	shows() { until_true shown "$1" || { tm capture-pane -p; return 1; }; }
+	shown() { tm capture-pane -p | grep -qE -- "$1"; }
+	move mlx5_1 port_xmit_data 20000000
+	tm new-session -d -x 80 -y 24 "unshare -rm sh -c 'mount --bind $HOST/sys /sys && LC_ALL=C.UTF-8 TERM=screen exec $RD counters -w -i 0.3'" 3>&-
+	shows '^  mlx5_1 +1 ACTIVE [▏▎▍▌▋▊▉█]'
+	shows 'mlx5_1:1 +port +port_xmit_data'
+	tm send-keys Enter
+	shows 'symbol_error'
+	tm send-keys Escape
+	shows 'port_xmit_data'
+	tm resize-window -x 60 -y 10
+	shows 'q quit'
+	tm send-keys q
+	until_true eval '! tmux -L "rdc$$" has-session 2>/dev/null'
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <string.h>
+
+#include "analyse/rates.h"
+
+/* A host of two ports, each with its data counters. */
+struct host {
+	struct rd_counter_set set;
+	struct rd_counter_sample now;
+	struct rd_delta deltas[16];
+	struct rd_rates rates;
+};
+
+static void add(struct host *host, uint32_t port, enum rd_counter_group group, const char *name)
+{
+	assert_non_null(rd_counter_set_add(&host->set, port, group, name));
+}
+
+static void begin(struct host *host, size_t ports)
+{
+	static const char *const names[] = { "mlx5_0", "mlx5_1", "mlx5_2" };
+
+	*host = (struct host){ 0 };
+	for (size_t p = 0; p < ports; p++) {
+		struct rd_counter_port *port = rd_counter_set_add_port(&host->set);
+
+		port->ibdev = strdup(names[p]);
+		port->port = 1;
+		RD_SET(port->rate_gbps, 100);
+	}
+}
+
+static void ready(struct host *host)
+{
+	assert_int_equal(rd_rates_init(&host->rates, &host->set), 0);
+	assert_int_equal(rd_counter_sample_fit(&host->now, &host->set), 0);
+	for (size_t p = 0; p < host->set.n_ports; p++) {
+		host->now.states[p].there = true;
+		strcpy(host->now.states[p].state, "ACTIVE");
+	}
+}
+
+static void end(struct host *host)
+{
+	rd_rates_deinit(&host->rates);
+	rd_counter_sample_deinit(&host->now);
+	rd_counter_set_deinit(&host->set);
+}
+
+static void moved(struct host *host, size_t counter, uint64_t delta)
+{
+	host->deltas[counter] = (struct rd_delta){ .v = delta, .kind = RD_DELTA_EXACT };
+}
+
+static size_t remarks_of(struct host *host, struct rd_remarks *remarks)
+{
+	rd_remarks_deinit(remarks);
+	rd_rates_update(&host->rates, &host->set, host->deltas, 1);
+	assert_int_equal(rd_rates_remarks(&host->rates, &host->set, &host->now, remarks), 0);
+	return remarks->n;
+}
+
+static void data_counters_count_four_octets(void **state)
+{
+	struct host host;
+
+	(void)state;
+	begin(&host, 1);
+	add(&host, 0, RD_GROUP_NETDEV, "tx_bytes");
+	add(&host, 0, RD_GROUP_PORT, "port_xmit_data");
+	ready(&host);
+	moved(&host, 0, 1);
+	moved(&host, 1, 1250000000);
+	rd_rates_update(&host.rates, &host.set, host.deltas, 2);
+	assert_true(host.rates.ports[0].tx_gbps.v > 19.99 && host.rates.ports[0].tx_gbps.v < 20.01);
+	assert_true(host.rates.ports[0].tx_share.v > 0.199 && host.rates.ports[0].tx_share.v < 0.201);
+	assert_string_equal(host.rates.ports[0].counted_by->name, "port_xmit_data");
+	assert_int_equal(host.rates.ports[0].rx_gbps.known, RD_ABSENT);
+	/* What the port does not say, the interface may. */
+	host.deltas[1].kind = RD_DELTA_UNKNOWN;
+	rd_rates_update(&host.rates, &host.set, host.deltas, 2);
+	assert_string_equal(host.rates.ports[0].counted_by->name, "tx_bytes");
+	end(&host);
+}
+
+static void more_than_is_known_gives_no_rate(void **state)
+{
+	struct host host;
+
+	(void)state;
+	begin(&host, 1);
+	add(&host, 0, RD_GROUP_PORT, "port_xmit_data");
+	ready(&host);
+	moved(&host, 0, 1000);
+	host.deltas[0].kind = RD_DELTA_AT_LEAST;
+	rd_rates_update(&host.rates, &host.set, host.deltas, 1);
+	assert_int_equal(host.rates.ports[0].tx_gbps.known, RD_ABSENT);
+	assert_int_equal(host.rates.ports[0].tx_share.known, RD_ABSENT);
+	end(&host);
+}
+
+static void both_halves_of_a_sum_are_needed(void **state)
+{
+	struct host host;
+
+	(void)state;
+	begin(&host, 2);
+	add(&host, 0, RD_GROUP_HW, "ip4OutOctets");
+	add(&host, 0, RD_GROUP_HW, "ip6OutOctets");
+	add(&host, 1, RD_GROUP_HW, "ip4OutOctets");
+	ready(&host);
+	moved(&host, 0, 500000000);
+	moved(&host, 1, 250000000);
+	moved(&host, 2, 250000000);
+	rd_rates_update(&host.rates, &host.set, host.deltas, 1);
+	assert_true(host.rates.ports[0].tx_gbps.v > 5.99 && host.rates.ports[0].tx_gbps.v < 6.01);
+	assert_int_equal(host.rates.ports[1].tx_gbps.known, RD_ABSENT);
+	end(&host);
+}
+
+/* Two ports with one counter each, some seconds of 40 Gbit/s on the first. */
+static void begin_loaded(struct host *host, uint64_t second)
+{
+	struct rd_remarks remarks = { 0 };
+
+	begin(host, 2);
+	add(host, 0, RD_GROUP_PORT, "port_xmit_data");
+	add(host, 1, RD_GROUP_PORT, "port_xmit_data");
+	ready(host);
+	moved(host, 0, 1250000000);
+	moved(host, 1, second);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(remarks_of(host, &remarks), 0);
+	rd_remarks_deinit(&remarks);
+}
+
+static void a_loss_is_told_once_with_its_heir(void **state)
+{
+	struct rd_remarks remarks = { 0 };
+	struct host host;
+
+	(void)state;
+	begin_loaded(&host, 0);
+	moved(&host, 0, 0);
+	moved(&host, 1, 1250000000);
+	strcpy(host.now.states[0].state, "DOWN");
+	assert_int_equal(remarks_of(&host, &remarks), 1);
+	assert_string_equal(remarks.v[0].subject, "mlx5_0:1");
+	assert_int_equal(remarks.v[0].gravity, RD_REMARK_CRITICAL);
+	assert_non_null(strstr(remarks.v[0].observed, "DOWN"));
+	assert_non_null(strstr(remarks.v[0].observed, "mlx5_1:1 took"));
+	assert_int_equal(remarks_of(&host, &remarks), 0);
+	/* It comes back, and is lost again. */
+	moved(&host, 0, 1250000000);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(remarks_of(&host, &remarks), 0);
+	moved(&host, 0, 0);
+	assert_int_equal(remarks_of(&host, &remarks), 1);
+	rd_remarks_deinit(&remarks);
+	end(&host);
+}
+
+static void a_job_that_pauses_loses_nothing(void **state)
+{
+	struct rd_remarks remarks = { 0 };
+	struct host host;
+
+	(void)state;
+	begin_loaded(&host, 1250000000);
+	moved(&host, 0, 0);
+	moved(&host, 1, 0);
+	assert_int_equal(remarks_of(&host, &remarks), 0);
+	rd_remarks_deinit(&remarks);
+	end(&host);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(data_counters_count_four_octets), TEST(more_than_is_known_gives_no_rate),
+		TEST(both_halves_of_a_sum_are_needed), TEST(a_loss_is_told_once_with_its_heir),
+		TEST(a_job_that_pauses_loses_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
