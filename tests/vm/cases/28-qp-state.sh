@@ -1,0 +1,97 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+# qp-state's list: the same as rdma's, whose they are, from a bundle, without privileges, of many.
+# kernels: 6.1 6.12 7.x
+# boot: qp
+
+MANY=build/tests/vm/qp-many
+
+prepare() {
+	[ -e /sys/class/infiniband/rxe0 ] || . tests/vm/guest/rxe-up
+	. tests/vm/cases/qp.sh
+}
+
+# same_as_rdma FILE: the document has all that `rdma -j resource show qp` has, and says the same. PSNs move by themselves.
+same_as_rdma() {
+	rdma -j resource show qp | jq -S '[.[] | { ibdev: .ifname, port, lqpn, rqpn, type, state, pid, comm, pdn,
+		path_mig_state: .["path-mig-state"] }] | sort_by(.ibdev, .lqpn, .port)' >"$W/rdma.list"
+	jq -S '[.qps[] | { ibdev, port, lqpn, rqpn, type, state, pid, comm, pdn, path_mig_state }] |
+		sort_by(.ibdev, .lqpn, .port)' "$1" >"$W/ours.list"
+	cmp "$W/rdma.list" "$W/ours.list" || { diff "$W/rdma.list" "$W/ours.list" | head -40; return 1; }
+}
+
+both_connected() {
+	"$R" --json qp-state --type RC --state RTS >"$W/rts.json" &&
+		jq -e '[.qps[].ibdev] | unique == ["rxe0", "rxe1"]' "$W/rts.json" >/dev/null
+}
+
+# Both ends of real programs, with the address of the peer where rdma_cm knows it; and the path is ok.
+test_real_programs() {
+	ibv_rc_pingpong -d rxe1 -g 1 -n 100000000 >/dev/null 2>&1 &
+	until_true 20 rxe_listens 18515
+	ibv_rc_pingpong -d rxe0 -g 1 -n 100000000 "$RXE_IP1" >/dev/null 2>&1 &
+	until_true 20 both_connected
+	"$R" --json qp-state >"$W/list.json"
+	same_as_rdma "$W/list.json"
+	true_of "$W/list.json" '.[0].qps | map(select(.comm == "ibv_rc_pingpong")) | length == 2 and
+		all(.[]; .kernel == false and .pid > 0 and .sq_psn != null and .peer_gid == null)'
+	true_of "$W/list.json" '.[0].qps | map(select(.type == "GSI")) | length == 2 and all(.[]; .kernel and .pid == null)'
+	"$R" --json qp-state --by peer >"$W/peers.json"
+	true_of "$W/peers.json" '.[0].groups | map(select(.group == "unknown" and .health == "ok")) | length == 2'
+}
+
+test_write_bw() {
+	ib_write_bw -d rxe1 -x 1 -R -D 60 >/dev/null 2>&1 &
+	until_true 20 rxe_listens_or_cm
+	ib_write_bw -d rxe0 -x 1 -R -D 60 "$RXE_IP1" >/dev/null 2>&1 &
+	until_true 30 both_connected
+	"$R" --json qp-state --peer "$RXE_IP1" >"$W/to1.json"
+	true_of "$W/to1.json" '.[0].qps | length == 1 and (.[0] | .ibdev == "rxe0" and .comm == "ib_write_bw" and
+		.cm_state == "CONNECT" and (.peer_gid | endswith("ffff:0a09:0002")))'
+	"$R" --json qp-state --entropy 4 >"$W/entropy.json"
+	true_of "$W/entropy.json" '.[0].entropy | map(select(.ibdev == "rxe0" and .peer == null)) |
+		length == 1 and .[0].flows == 1 and .[0].ideal_percent == 25 and .[0].expected_percent == 100'
+}
+
+rxe_listens_or_cm() { rdma resource show cm_id | grep -q LISTEN || ss -Hltn 'sport = :18515' | grep -q .; }
+
+# 10,000: complete, the same as rdma's field by field, and the same from a bundle.
+test_ten_thousand() {
+	"$MANY" rxe0 10000 >"$W/many.out" &
+	until_true 60 grep -q ready "$W/many.out"
+	"$R" --json qp-state --device rxe0 >"$W/many.json"
+	true_of "$W/many.json" '.[0].qps | map(select(.comm == "qp-many")) | length == 10000 and
+		(map(.state) | group_by(.) | map(length)) == [5000, 5000]'
+	"$R" --json qp-state >"$W/all.json"
+	same_as_rdma "$W/all.json"
+	"$R" --json qp-state --summary >"$W/summary.json"
+	true_of "$W/summary.json" '.[0] | (.summary | map(select(.ibdev == "rxe0" and .resource == "qp"))[0] |
+		.used == 10001 and .listed == 10001 and .max > 100000 and .used_percent > 0) and
+		(.processes | map(select(.comm == "qp-many"))[0] | .qp == 10000 and .cq == 1 and .pd == 1 and .ctx == 1)'
+	"$R" capture "$W/many.tar.gz"
+	for options in "" "--summary" "--by state" "--state INIT"; do
+		# shellcheck disable=SC2086 # words
+		"$R" --json qp-state $options | jq 'del(.time, .source, .read_at)' >"$W/live.doc"
+		# shellcheck disable=SC2086
+		"$R" --from "$W/many.tar.gz" --json qp-state $options | jq 'del(.time, .source, .read_at)' >"$W/bundle.doc"
+		cmp "$W/live.doc" "$W/bundle.doc"
+	done
+}
+
+# Nothing is missing without root but what procfs hides.
+test_without_root() {
+	play pair
+	"$R" --json qp-state >"$W/root.json"
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$R" --json qp-state >"$W/nobody.json"
+	jq '[.qps[] | del(.sq_psn, .rq_psn, .verdict, .reason, .next)]' "$W/root.json" >"$W/root.list"
+	jq '[.qps[] | del(.sq_psn, .rq_psn, .verdict, .reason, .next)]' "$W/nobody.json" >"$W/nobody.list"
+	cmp "$W/root.list" "$W/nobody.list"
+}
+
+# From within another PID namespace neither the kernel's nor other processes' are shown: and that is said.
+test_other_pid_namespace() {
+	play pair
+	unshare --pid --fork --mount-proc "$R" --json qp-state >"$W/inner.json"
+	true_of "$W/inner.json" '.[0] | .qps == [] and (.findings | map(select(.id == "qps-not-listed" and
+		.severity == "unknown")) | length == 2)'
+}
