@@ -195,6 +195,27 @@ static int remark_hidden_procs(const struct rd_res *res, struct rd_remarks *rema
 	return rd_remark_add(remarks, &remark);
 }
 
+/* Older kernels leave these out of the list, newer ones leave out whose they are. */
+static int remark_owners(const struct rd_res *res, struct rd_remarks *remarks)
+{
+	struct rd_remark remark = {
+		.id = "owner-not-visible",
+		.gravity = RD_REMARK_UNKNOWN,
+		.title = "the kernel does not say whose queue pairs these are",
+		.why = "Their process is of another PID namespace than ours or those below it, or has ended.",
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < res->n_qps; i++)
+		n += !res->qps[i].owner.kernel && res->qps[i].owner.pid.known != RD_OK && !res->qps[i].query_errno;
+	if (n == 0)
+		return 0;
+	remark.subject = strdup("PID namespace");
+	remark.observed = rd_text("%zu of %zu queue pairs", n, res->n_qps);
+	remark.fix = strdup("look from the host's own PID namespace");
+	return rd_remark_add(remarks, &remark);
+}
+
 static int remark_netns(const struct rd_res *res, struct rd_remarks *remarks)
 {
 	struct rd_remark remark = {
@@ -222,5 +243,7 @@ int rd_res_remarks(const struct rd_res *res, struct rd_remarks *remarks)
 		if (!r)
 			r = remark_limits(&res->devs[i], remarks);
 	}
+	if (!r)
+		r = remark_owners(res, remarks);
 	return r ? r : remark_hidden_procs(res, remarks);
 }

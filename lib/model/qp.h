@@ -52,7 +52,7 @@ enum rd_res_kind {
 	RD_RES_KINDS,
 };
 
-/* Whose an object is. Neither: of a process that has gone, and left it to the kernel to clean up. */
+/* Whose an object is. Neither: of a process of another PID namespace, or of one that has gone. */
 struct rd_owner {
 	RD_FIELD(uint32_t) pid; /* as our pid namespace numbers it */
 	char *kernel;		/* the part of the kernel that it belongs to ("ib_core"); owned; NULL: none */
