@@ -58,28 +58,41 @@ static bool same_fix(const struct rd_verdict *a, const struct rd_verdict *b)
 	       (a->fix == b->fix || (a->fix && b->fix && strcmp(a->fix, b->fix) == 0));
 }
 
+#define SUBJECTS_SHOWN 6 /* of one rule; -v shows all */
+
+static void add_subject(const struct rd_verdict *verdict, bool with_fix, struct rd_buf *out)
+{
+	add_part("     ", verdict->subject, out);
+	add_part(": ", verdict->observed, out);
+	add_part("; wanted: ", verdict->expected, out);
+	rd_buf_str(out, "\n");
+	if (!with_fix)
+		return;
+	add_part("       fix: ", verdict->fix ? verdict->fix : verdict->check->fix, out);
+	rd_buf_str(out, "\n");
+}
+
 /* The rule once, then who breaks it: results of one rule and kind stand together. */
 static size_t add_problem(const struct rd_ctx *ctx, const struct rd_verdicts *verdicts, size_t first, struct rd_buf *out)
 {
 	const struct rd_verdict *verdict = &verdicts->v[first];
-	size_t end = first;
+	size_t end = first, shown = SIZE_MAX;
 
 	rd_buf_str(out, "\n");
 	add_word(ctx, verdict->result, out);
 	add_part(" ", verdict->check->title, out);
 	rd_buf_printf(out, " [%s]\n", verdict->check->id);
-	for (; end < verdicts->n && verdicts->v[end].check == verdict->check &&
-	       verdicts->v[end].result == verdict->result;
-	     end++) {
-		add_part("     ", verdicts->v[end].subject, out);
-		add_part(": ", verdicts->v[end].observed, out);
-		add_part("; wanted: ", verdicts->v[end].expected, out);
-		rd_buf_str(out, "\n");
-		if (end + 1 == verdicts->n || !same_fix(&verdicts->v[end], &verdicts->v[end + 1])) {
-			add_part("       fix: ", verdicts->v[end].fix ? verdicts->v[end].fix : verdict->check->fix, out);
-			rd_buf_str(out, "\n");
-		}
-	}
+	while (end < verdicts->n && verdicts->v[end].check == verdict->check &&
+	       verdicts->v[end].result == verdict->result)
+		end++;
+	if (end - first > SUBJECTS_SHOWN && !ctx->globals.verbose)
+		shown = SUBJECTS_SHOWN - 1;
+	for (size_t i = first; i < end && i - first < shown; i++)
+		add_subject(&verdicts->v[i],
+			    i + 1 == end || i + 1 - first == shown || !same_fix(&verdicts->v[i], &verdicts->v[i + 1]),
+			    out);
+	if (end - first > shown)
+		rd_buf_printf(out, "     and %zu more: -v shows all\n", end - first - shown);
 	add_part("     why: ", verdict->check->why, out);
 	rd_buf_str(out, "\n");
 	return end;

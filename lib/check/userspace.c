@@ -22,14 +22,16 @@ static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 		char subject[96];
 
 		snprintf(subject, sizeof(subject), "/dev/infiniband/%.64s", uverbs->name);
-		if (!uverbs->node)
+		if (!uverbs->node && !system->dev_known)
+			rd_check_unknown(out, subject, "this recording has no /dev");
+		else if (!uverbs->node)
 			rd_check_fail(out, subject,
 				      rd_text("missing, of %s", uverbs->ibdev ? uverbs->ibdev : "a device"),
 				      rd_text("a character device"));
 		else
 			rd_check_good(out, subject);
 	}
-	if (system->has_rdma_cm && !system->rdma_cm_node)
+	if (system->has_rdma_cm && !system->rdma_cm_node && system->dev_known)
 		rd_check_fail(out, "/dev/infiniband/rdma_cm", rd_text("missing"), rd_text("a character device"));
 	/* A device that has no uverbs file at all. */
 	for (size_t d = 0; d < in->host->n_ibdevs; d++) {

@@ -39,6 +39,7 @@ static int read_devices(const struct rd_sysfs *fs, struct rd_system *system)
 		return 0;
 	rd_names_sort_natural(&names);
 	system->uverbs_known = true;
+	system->dev_known = fs->src->ops->stat_rdev(fs->src, "/dev/null", &value, NULL) == 0;
 	for (size_t i = 0; i < names.n && i < 4096 && !r; i++)
 		if (strncmp(names.v[i], "uverbs", 6) == 0)
 			r = add_uverbs(fs, system, names.v[i]);

@@ -73,6 +73,7 @@ struct rd_system {
 	size_t n_huge, cap_huge;
 
 	bool uverbs_known, has_rdma_cm, rdma_cm_node;
+	bool dev_known; /* /dev could be looked into: a bare sysfs tree has none */
 	struct rd_uverbs *uverbs;
 	size_t n_uverbs, cap_uverbs;
 

@@ -155,6 +155,7 @@ def gpus_are(vendor):
 
 
 def uverbs(nodes):
+    put("dev/null", "")
     for n in range(12):
         put(f"sys/class/infiniband_verbs/uverbs{n}/ibdev", f"mlx5_{n}")
         if n in nodes:

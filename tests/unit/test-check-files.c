@@ -42,6 +42,10 @@ static void a_device_file_for_root_only(void **state)
 	(void)state;
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
+	/* A tree without /dev tells nothing of device files. */
+	assert_int_equal(judge(&fake, "dev-infiniband"), RD_UNKNOWN);
+	fake_host_text(&fake, "/dev/null", "");
+	assert_int_equal(judge(&fake, "dev-infiniband"), RD_FAIL);
 	assert_int_equal(judge(&fake, "dev-mode"), RD_SKIP);
 	fake_host_text(&fake, "/dev/infiniband/uverbs0", "");
 	assert_int_equal(fake_host_run(&fake, "chmod 0666 dev/infiniband/uverbs0"), 0);
