@@ -138,6 +138,13 @@ static int remark(struct rd_remarks *remarks, const struct rd_moment *now, size_
 	return rd_remark_add(remarks, &it);
 }
 
+/* What a device does not have, or does not count, is no failure to read. */
+static bool is_unread(const struct rd_counter_value *value)
+{
+	return value->known != RD_OK && value->code && value->code != RD_COUNTER_NO_NUMBER &&
+	       value->code != RD_COUNTER_OFF && value->code != EOPNOTSUPP && value->code != ENOENT;
+}
+
 static int judge_one(const struct rd_thresholds *thresholds, const struct rd_moment *now, const struct rd_delta *deltas,
 		     const struct rd_moved *moved, size_t i, struct rd_remarks *remarks)
 {
@@ -151,8 +158,7 @@ static int judge_one(const struct rd_thresholds *thresholds, const struct rd_mom
 
 		if (fnmatch(one->name, now->set->counters[i].name, 0) != 0)
 			continue;
-		/* What a device does not have is no failure to read. */
-		unread |= value->known == RD_DENIED || (value->known != RD_OK && value->code == EIO);
+		unread |= is_unread(value);
 		if ((one->measure != VALUE && !deltas) ||
 		    !measure_of(one->measure, value, deltas ? &deltas[i] : NULL, moved, &at))
 			continue;

@@ -155,6 +155,16 @@ value() { # NAME KEY: of the document on standard input
 	echo 'symbol_error value 2 critical x' >>"$limits"
 	run counters --thresholds "$limits"
 	[ "$status" -eq 2 ]
+	# What has a limit and cannot be read is no pass; what the device does not count is another matter.
+	echo 'VL15_dropped value 0 critical x' >"$limits"
+	run counters --thresholds "$limits"
+	[ "$status" -eq 0 ]
+	mkdir "$PORT/counters/port_rcv_errors"
+	echo 'port_rcv_errors value 0 critical x' >"$limits"
+	run counters --thresholds "$limits"
+	[ "$status" -eq 3 ]
+	[[ ${lines[0]} == "unknown: mlx5_0:1 port_rcv_errors: has a limit and could not be read"* ]]
+	rmdir "$PORT/counters/port_rcv_errors"
 	echo 'symbol_error delta 2 critical x' >"$limits"
 	run --separate-stderr counters --thresholds "$limits"
 	[ "$status" -eq 3 ]
