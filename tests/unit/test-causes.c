@@ -128,10 +128,12 @@ static void corrected_bits_show_a_weak_signal(void **state)
 static void a_link_that_flaps_is_told_from_one_that_went_down(void **state)
 {
 	const struct moved once[] = { { "link_downed", P, 1 }, { 0 } };
+	const struct moved unsent[] = { { "link_downed", H, 1 }, { "send_err", H, 1 }, { 0 } };
 	const struct moved often[] = { { "link_downed", P, 5 }, { "local_ack_timeout_err", H, 40 }, { 0 } };
 
 	(void)state;
 	expect("mlx5", IB, 60, once, "link-down");
+	expect("rxe", ETH, 60, unsent, "link-down");
 	expect("mlx5", IB, 60, often, "link-flap ack-timeout");
 }
 
