@@ -12,7 +12,10 @@
 #include <time.h>
 
 #define SIZE_LIMIT ((size_t)512 << 20)
-#define PROBE_MS 150
+/* A port answers a question about itself within microseconds. The child's own try is short, for where it cannot succeed it
+ * only costs time; ours decides. */
+#define PROBE_CHILD_MS 30
+#define PROBE_MS 500
 #define MKEY_SIZE 8 /* PortInfo begins with the key to the port, which is nobody's business */
 
 struct walk {
@@ -128,7 +131,7 @@ static struct ibmad_port *open_port(const struct walk *walk)
 }
 
 /* Whether the port answers a question about itself in this process. */
-static bool answers(const struct walk *walk)
+static bool answers(const struct walk *walk, unsigned timeout_ms)
 {
 	uint8_t info[IB_SMP_DATA_SIZE] = { 0 };
 	ib_portid_t self = { 0 };
@@ -138,7 +141,7 @@ static bool answers(const struct walk *walk)
 	if (!port)
 		return false;
 	mad_rpc_set_retries(port, 1);
-	ok = smp_query_via(info, &self, IB_ATTR_NODE_INFO, 0, PROBE_MS, port) != NULL;
+	ok = smp_query_via(info, &self, IB_ATTR_NODE_INFO, 0, timeout_ms, port) != NULL;
 	mad_rpc_close_port(port);
 	return ok;
 }
@@ -147,7 +150,7 @@ static int work(void *arg, struct rd_bytes *ret, struct rd_err *err)
 {
 	const struct walk *walk = arg;
 
-	if (!answers(walk))
+	if (!answers(walk, PROBE_CHILD_MS))
 		return rd_err_set(err, ENOTCONN, walk->ibdev, "its port %u does not answer", walk->port);
 	return discover(walk, ret, err);
 }
@@ -168,7 +171,7 @@ int rd_umad_discover(const char *ibdev, unsigned port, const struct rd_mad_walk 
 		return rd_err_set(err, errno ? errno : ENODEV, ibdev, "cannot open port %u", port);
 	r = rd_child_run("network", work, &walk, how->limit_ms, SIZE_LIMIT, ret, err);
 	mad_rpc_close_port(held);
-	if ((r == -ENOTCONN || r == -ECHILD) && answers(&walk))
+	if ((r == -ENOTCONN || r == -ECHILD) && answers(&walk, PROBE_MS))
 		r = discover(&walk, ret, err);
 	return r;
 }
