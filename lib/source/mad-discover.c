@@ -14,7 +14,7 @@
 #define SIZE_LIMIT ((size_t)512 << 20)
 /* A port answers a question about itself within microseconds. The child's own try is short, for where it cannot succeed it
  * only costs time; ours decides. */
-#define PROBE_CHILD_MS 30
+#define PROBE_CHILD_MS 10
 #define PROBE_MS 500
 #define MKEY_SIZE 8 /* PortInfo begins with the key to the port, which is nobody's business */
 
