@@ -51,7 +51,6 @@ struct rd_qp_config {
 	__s32 dgid, dlid;	  /* likewise; 16 and 2 bytes */
 	__s32 qp_num, qp_type, qp_device, ibdev_name;
 	__s32 event_device, event_element, event_code; /* in struct ib_event */
-	__u8 read_kernel;
 };
 
 struct rd_qp_rec {

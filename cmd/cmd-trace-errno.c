@@ -94,7 +94,7 @@ static int start(struct trace *t, char **argv, struct rd_err *err)
 
 static int trace(struct trace *t, char **argv, struct rd_err *err)
 {
-	int r = trace_have_privileges(t->ctx->source, err);
+	int r = trace_have_privileges(t->ctx->source, t->ctx->cmd->name, err);
 
 	if (!r)
 		r = trace_names_create(t, err);

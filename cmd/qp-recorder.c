@@ -70,7 +70,7 @@ int qp_recorder_start(struct qp_recorder *rec, struct rd_err *err)
 	int r = trace_have_rdma(src, err);
 
 	if (!r)
-		r = trace_have_privileges(src, err);
+		r = trace_have_privileges(src, "qp-state --trace", err);
 	if (!r)
 		r = rd_select_qp(src, &rec->set, &rec->watch, &rec->notes, err);
 	if (!r && (rd_cgroups_create(src, &rec->cgroups) || rd_qp_track_create(&rec->track)))

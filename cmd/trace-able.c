@@ -44,7 +44,7 @@ static bool has(uint64_t caps, int cap)
 	return caps & 1ull << cap;
 }
 
-int trace_have_privileges(struct rd_source *src, struct rd_err *err)
+int trace_have_privileges(struct rd_source *src, const char *command, struct rd_err *err)
 {
 	bool bpf, perfmon;
 	uint64_t caps;
@@ -55,9 +55,9 @@ int trace_have_privileges(struct rd_source *src, struct rd_err *err)
 	perfmon = has(caps, CAP_PERFMON);
 	if (bpf && perfmon)
 		return 0;
-	rd_err_set(err, EPERM, "trace-errno", "tracing kernel functions needs %s%s%s, which this process lacks",
+	rd_err_set(err, EPERM, command, "tracing kernel functions needs %s%s%s, which this process lacks",
 		   bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and " : "", perfmon ? "" : "CAP_PERFMON");
-	rd_err_hint(err, "run it as root (sudo " RD_PROGRAM " trace-errno …)");
+	rd_err_hint(err, "run it as root (sudo " RD_PROGRAM " %s …)", command);
 	return -EPERM;
 }
 

@@ -63,7 +63,7 @@ int trace_filters(struct trace *trace, struct rd_session_opts *ret, bool **match
 
 /* trace-able.c: what must be there before anything is tried. */
 int trace_have_rdma(struct rd_source *src, struct rd_err *err);
-int trace_have_privileges(struct rd_source *src, struct rd_err *err);
+int trace_have_privileges(struct rd_source *src, const char *command, struct rd_err *err);
 /* Adds to the hint of a failure what would help against it. */
 void trace_explain(struct rd_source *src, struct rd_err *err);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/qp-log.h"
+#include "analyse/qp.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "model/qp-event.h"
@@ -43,12 +44,6 @@ struct judge {
 	struct device *devices;
 	const struct rd_krecord **lines; /* per queue pair; NULL: there is no log */
 };
-
-static bool is_connected_type(const struct rd_qp *qp)
-{
-	return qp->type.known == RD_OK && (qp->type.v == RD_QPT_RC || qp->type.v == RD_QPT_UC ||
-					   qp->type.v == RD_QPT_XRC_INI || qp->type.v == RD_QPT_XRC_TGT);
-}
 
 static bool stands_still(const struct judge *j, const struct rd_qp *qp)
 {
@@ -218,7 +213,7 @@ static int judge_still(const struct judge *j, struct rd_qp *qp)
 
 static int judge_ready(const struct judge *j, struct rd_qp *qp)
 {
-	if (!is_connected_type(qp))
+	if (!rd_qp_is_connected_type(qp))
 		return say(qp, OK, NULL, rd_text("in RTS; it has no connection that could fail"));
 	if (qp->psn_per_second.known != RD_OK)
 		return say(qp, CANNOT_TELL, NEXT_LOOK_TWICE,
@@ -270,7 +265,7 @@ static void survey(struct judge *j)
 			continue;
 		if (qp->state.v == RD_QPS_ERR && qp->fresh && !qp->moved_by_call)
 			j->devices[qp->dev].failed++;
-		if (qp->state.v == RD_QPS_RTS && is_connected_type(qp) && stands_still(j, qp))
+		if (qp->state.v == RD_QPS_RTS && rd_qp_is_connected_type(qp) && stands_still(j, qp))
 			j->devices[qp->dev].still++;
 	}
 }

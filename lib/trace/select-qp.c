@@ -165,7 +165,7 @@ bool rd_qp_watch_has(const struct rd_fnset *set, const struct rd_qp_watch *w, en
 int rd_select_qp(struct rd_source *src, struct rd_fnset *set, struct rd_qp_watch *ret, struct rd_errlist *notes,
 		 struct rd_err *err)
 {
-	struct rd_qp_watch w = { .cfg.read_kernel = true };
+	struct rd_qp_watch w = { 0 };
 	int r;
 
 	memset(w.cfg.attr, 0xff, sizeof(w.cfg.attr));
