@@ -237,7 +237,7 @@ const struct rd_column rd_fabric_columns[RD_FABRIC_COLUMNS] = {
 	[RD_FAB_NODE] = { .key = "node", .title = "NODE", .type = RD_T_STR, .help = "name of the map, or what the node calls itself" },
 	[RD_FAB_PORT] = { .key = "port", .title = "PORT", .type = RD_T_UINT, .help = "port number" },
 	[RD_FAB_GUID] = { .key = "node_guid", .title = "GUID", .type = RD_T_STR, .help = "GUID of the node", .hidden = true },
-	[RD_FAB_LID] = { .key = "lid", .title = "LID", .type = RD_T_UINT, .help = "LID at which its agents answer" },
+	[RD_FAB_LID] = { .key = "lid", .title = "LID", .type = RD_T_UINT, .help = "LID at which its agents answer", .hidden = true },
 	[RD_FAB_KIND] = { .key = "kind", .title = "KIND", .type = RD_T_STR, .help = "ca, switch, router", .hidden = true },
 	[RD_FAB_STATE] = { .key = "state", .title = "STATE", .type = RD_T_STR, .help = "DOWN, INIT, ARMED, ACTIVE", .hidden = true },
 	[RD_FAB_LINK] = { .key = "link", .title = "LINK", .type = RD_T_STR, .help = "lanes and speed in use" },

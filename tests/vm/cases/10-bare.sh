@@ -11,6 +11,10 @@ test_no_modules() {
 	true_of "$W/none.json" '.[0].status == 3 and .[0].errors[0].errno == "ENODEV"'
 	[ "$(wc -l <"$W/none.err")" -le 2 ]
 	grep -q modprobe "$W/none.err"
+	status=0
+	"$R" counters --fabric --json >"$W/none.json" 2>"$W/none.err" || status=$?
+	[ $status = 3 ]
+	true_of "$W/none.json" '.[0].status == 3 and .[0].errors[0].errno == "ENODEV"'
 	modprobe ib_uverbs
 }
 

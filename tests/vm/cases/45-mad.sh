@@ -29,3 +29,22 @@ test_sweep() {
 	grep -qx 'late: port 4: 1 asked, 1 without, ETIMEDOUT' "$said"
 	grep -qx 'after: port 1: 1 asked, 0 without, -' "$said"
 }
+
+# refused NAME ERRNO WORD [OPTION...]: no network, exit 3, which errno and why.
+refused() {
+	local name=$1 errno=$2 word=$3 status=0
+	shift 3
+	"$R" counters --fabric --json "$@" >"$W/$name.json" 2>"$W/$name.err" || status=$?
+	cat "$W/$name.err"
+	[ $status = 3 ]
+	true_of "$W/$name.json" ".[0].status == 3 and .[0].errors[0].errno == \"$errno\""
+	[ "$(wc -l <"$W/$name.err")" -le 2 ]
+	grep -qi "$word" "$W/$name.err"
+}
+
+# A port with Ethernet below it is no way into an InfiniBand network.
+test_no_network() {
+	refused ethernet EPFNOSUPPORT Ethernet
+	refused named EPFNOSUPPORT Ethernet --port "$RXE0"
+	refused nosuch ENODEV nosuch --port nosuch
+}
