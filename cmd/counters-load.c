@@ -188,7 +188,7 @@ bool counters_port_fits(const struct rd_counter_port *port, char *const *operand
 
 bool counters_fits(const struct counters *c, const struct rd_counter *counter)
 {
-	const struct counters_opts *opts = c->ctx->state;
+	const struct counters_opts *opts = c->opts;
 
 	if (opts->groups && !(opts->groups & 1u << counter->group))
 		return false;

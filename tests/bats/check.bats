@@ -61,6 +61,33 @@ broken() {
 	grep -q '^rdmadiag_check_ports{state="all"} 12' "$BATS_TEST_TMPDIR/x.prom"
 }
 
+@test "--since: counters that grew are named, others are not" {
+	python3 tests/bench/counters-tree "$BATS_TEST_TMPDIR/before"
+	cp -r "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/after" check --since "$BATS_TEST_TMPDIR/before" --json
+	[ "$status" -eq 0 ]
+	jq -e 'any(.checks[]; .id == "counters-moved" and .result == "pass")' <<<"$output"
+	port=$(readlink -f "$BATS_TEST_TMPDIR/after/sys/class/infiniband/mlx5_0")/ports/1/counters
+	for name in symbol_error port_rcv_errors link_downed; do
+		echo $(($(<"$port/$name") + 200)) >"$port/$name"
+	done
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/after" check --since "$BATS_TEST_TMPDIR/before" --json
+	[ "$status" -ge 1 ]
+	[ "$status" -le 2 ]
+	jq -e 'any(.checks[]; .id == "counters-moved" and (.result == "warn" or .result == "fail") and
+		(.subject | startswith("mlx5_0")))' <<<"$output"
+}
+
+@test "--profile: a difference is told; a file that is none is refused" {
+	"$RD" --from "$HOST" topo-check --learn >"$BATS_TEST_TMPDIR/profile"
+	run --separate-stderr "$RD" --from "$HOST" check --profile "$BATS_TEST_TMPDIR/profile"
+	[ "$status" -eq 0 ]
+	run --separate-stderr broken --profile "$BATS_TEST_TMPDIR/profile"
+	[ "$status" -eq 2 ]
+	run --separate-stderr "$RD" --from "$HOST" check --profile /etc/passwd
+	[ "$status" -eq 3 ]
+}
+
 @test "no RDMA, bad options, a damaged bundle: exit 3, and the line says UNKNOWN" {
 	mkdir -p "$BATS_TEST_TMPDIR/none/sys/class/net" "$BATS_TEST_TMPDIR/none/proc"
 	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/none" check
