@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+# qp-state on captures of two virtual machines (tests/vm/pair made them): tables, documents, exit codes, the other end. What needs
+# a kernel of its own is in tests/vm.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	RD=${RDMADIAG:-$PWD/build/rdmadiag}
+	export NO_COLOR=1
+	A=tests/bundles/pair-a.tar.zst B=tests/bundles/pair-b.tar.zst
+	HALF_A=tests/bundles/half-a.tar.zst HALF_B=tests/bundles/half-b.tar.zst
+}
+
+qp() {
+	"$RD" --from "$A" qp-state "$@"
+}
+
+@test "a table, and a document with the keys of the contract" {
+	run qp
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == IBDEV*PORT*LQPN*TYPE*STATE*RQPN*PEER*PID*COMM*JOB* ]]
+	[[ $output == *"GSI"*"ib_core"* ]]
+	[[ $output == *"RC"*"RTS"*"10.9.1.2"*"rping"* ]]
+	qp --json | jq -e '.schema == "rdmadiag/qp-state/1" and .status == 0 and .source == "bundle" and .host == "pair-a" and
+		(.qps | length) >= 3 and (.qps | all(has("ibdev", "port", "lqpn", "rqpn", "type", "state", "sq_psn", "rq_psn",
+		"path_mig_state", "pdn", "pid", "comm", "kernel", "job", "state_seconds", "state_age_kind", "peer_gid",
+		"udp_sport", "verdict"))) and (.summary | length) > 0'
+	qp --json | jq -e '.qps | map(select(.comm == "rping")) | length == 1 and
+		.[0].peer_gid == "0000:0000:0000:0000:0000:ffff:0a09:0102" and .[0].cm_state == "CONNECT"'
+}
+
+@test "filters choose; what is no state is refused" {
+	[ "$(qp -n --raw -o lqpn --type GSI)" = 1 ]
+	[ "$(qp -n --raw -o comm --peer 10.9.1.2)" = rping ]
+	[ "$(qp -n --raw -o state --type RC | sort -u)" = RTS ]
+	[ -z "$(qp -n --raw --state '!RTS')" ]
+	[ -z "$(qp -n --raw --job 'slurm:*')" ]
+	run --separate-stderr qp --state RTX
+	[ "$status" -eq 3 ]
+	[[ $stderr == *'--state: "RTX" is none that there is'*'RESET, INIT'* ]]
+	run --separate-stderr qp --device mlx5_9
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"mlx5_9: "*"no such RDMA device"* ]]
+	run --separate-stderr qp --by colour
+	[ "$status" -eq 3 ]
+}
+
+@test "groups, and limits of the device" {
+	run qp --by peer
+	[ "$status" -eq 0 ]
+	[[ $output == *"10.9.1.2"*"ok"* ]]
+	qp --by state --json | jq -e '[.groups[].qps] | add == 3'
+	qp --summary --json | jq -e '(.summary | map(select(.resource == "qp"))[0] | .used == 3 and .listed == 3 and .max > 1000) and
+		(.processes | map(select(.comm == "rping"))[0].qp == 1)'
+}
+
+@test "both ends of two hosts are matched, and connected" {
+	run "$RD" qp-state --join "$A" "$B"
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == "2 pairs of 2 hosts: 2 connected, 0 half-open, "* ]]
+	"$RD" --json qp-state --join "$A" "$B" | jq -e '.status == 0 and (.pairs | length) == 2 and
+		(.pairs | all(.verdict == "connected" and .a.host == "pair-a" and .b.host == "pair-b" and .a.state == "RTS" and
+		.b.state == "RTS")) and (.pairs | any(.reason == "numbers and GIDs"))'
+	"$RD" --json --from "$A" qp-state --join "$B" | jq -e '[.pairs[].verdict] == ["connected", "connected"]'
+}
+
+@test "an end whose peer is gone is half open, by its GID; numbers alone prove nothing" {
+	run "$RD" --json qp-state --join "$HALF_A" "$HALF_B"
+	[ "$status" -eq 2 ]
+	jq -e '[.pairs[] | select(.verdict == "half-open")] | length == 1 and .[0].a.host == "pair-a" and .[0].b == null and
+		(.[0].reason | test("has no QP"))' <<<"$output"
+	jq -e '.findings | map(select(.id == "qp-half-open" and .severity == "critical")) | length == 1' <<<"$output"
+	# Of one host alone nothing is known of the other.
+	run "$RD" --json qp-state --join "$HALF_A"
+	[ "$status" -eq 3 ]
+	jq -e '.pairs | length == 2 and all(.verdict == "peer-not-visible")' <<<"$output"
+}
+
+@test "the same host twice, no bundle, and a damaged one are refused" {
+	run --separate-stderr "$RD" qp-state --join "$A" "$HALF_A"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"is of host pair-a, and so is another"* ]]
+	run --separate-stderr "$RD" qp-state --join
+	[ "$status" -eq 3 ]
+	head -c 2000 "$A" >"$BATS_TEST_TMPDIR/cut.tar.zst"
+	run --separate-stderr "$RD" qp-state --join "$BATS_TEST_TMPDIR/cut.tar.zst"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *cut.tar.zst* ]]
+	run --separate-stderr qp extra
+	[ "$status" -eq 3 ]
+}
+
+@test "timeouts are those of the specification" {
+	"$RD" --json qp-state --timeouts --timeout 18 --retry 7 | jq -e '.timeouts[0] | .ack_timeout_seconds == 1.073742 and
+		.retry_exc_least_seconds == 8.589935 and .retry_exc_most_seconds == 34.359738 and .retry_for_ever == false'
+	"$RD" --json qp-state --timeouts --timeout 0 | jq -e '.timeouts[0] | .retry_for_ever and .ack_timeout_seconds == null'
+	"$RD" --json qp-state --timeouts --rnr-retry 7 --min-rnr-timer 12 | jq -e '.timeouts[0] | .rnr_for_ever and
+		.rnr_timer_seconds == 0.00064 and .rnr_exc_least_seconds == null'
+	for bad in "--timeout 32" "--retry 8" "--timeout x" "--min-rnr-timer -1"; do
+		# shellcheck disable=SC2086 # two words
+		run --separate-stderr "$RD" qp-state --timeouts $bad
+		[ "$status" -eq 3 ]
+	done
+	run --separate-stderr "$RD" qp-state --timeout 18
+	[ "$status" -eq 3 ]
+}
+
+@test "flows are spread over links; one flow is on one of them" {
+	qp --entropy 4 --json | jq -e '.entropy[0] | .flows == 2 and .links == 4 and .ideal_percent == 25 and
+		.worst_percent <= 100 and .expected_percent >= 50'
+	run --separate-stderr qp --entropy 1
+	[ "$status" -eq 3 ]
+}
+
+@test "a redacted capture lists the same queue pairs" {
+	"$RD" --from "$A" capture --redact "$BATS_TEST_TMPDIR/r.tar"
+	run "$RD" --from "$BATS_TEST_TMPDIR/r.tar" --json qp-state
+	[ "$status" -eq 0 ]
+	[[ $output != *10.9.1.2* ]]
+	[[ $output != *0a09:0102* ]]
+	[ "$(jq -c '[.qps[] | [.ibdev, .lqpn, .rqpn, .state, .comm]]' <<<"$output")" = \
+		"$(qp --json | jq -c '[.qps[] | [.ibdev, .lqpn, .rqpn, .state, .comm]]')" ]
+}
+
+@test "a host without RDMA is told, in the document, too" {
+	mkdir -p "$BATS_TEST_TMPDIR/bare/sys" "$BATS_TEST_TMPDIR/bare/proc"
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/bare" qp-state
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"no RDMA stack"* ]]
+	run --separate-stderr "$RD" --json --from "$BATS_TEST_TMPDIR/bare" qp-state
+	[ "$status" -eq 3 ]
+	jq -e '.qps == [] and .status == 3 and .errors[0].errno == "ENOENT"' <<<"$output"
+}
