@@ -15,18 +15,28 @@ static bool is_kept(const char *variable)
 	return false;
 }
 
-void rd_scrub_file(const char *path, struct rd_bytes *bytes)
+/* What separates the variables of an environment file; -1: the path is none. */
+static int separator(const char *path)
 {
 	const char *name = strrchr(path, '/');
+
+	if (strncmp(path, "/proc/", 6) == 0 && name && strcmp(name, "/environ") == 0)
+		return '\0';
+	/* That of all logins has whatever an operator put there. */
+	return strcmp(path, "/etc/environment") == 0 || strcmp(path, "/etc/nccl.conf") == 0 ? '\n' : -1;
+}
+
+void rd_scrub_file(const char *path, struct rd_bytes *bytes)
+{
+	int end = separator(path);
 	size_t kept = 0;
 
-	if (strncmp(path, "/proc/", 6) != 0 || !name || strcmp(name, "/environ") != 0)
+	if (end < 0)
 		return;
 	for (size_t at = 0; at < bytes->size;) {
-		size_t size = strnlen((char *)bytes->data + at, bytes->size - at) + 1;
+		const uint8_t *stop = memchr(bytes->data + at, end, bytes->size - at);
+		size_t size = stop ? (size_t)(stop - bytes->data) + 1 - at : bytes->size - at;
 
-		if (size > bytes->size - at)
-			size = bytes->size - at;
 		if (is_kept((char *)bytes->data + at)) {
 			memmove(bytes->data + kept, bytes->data + at, size);
 			kept += size;

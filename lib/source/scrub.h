@@ -6,7 +6,7 @@
 
 #include "source/source.h"
 
-/* Of an environment file (/proc/PID/environ), leaves the NCCL_, NVSHMEM_, UCX_, GLOO_ and FI_ variables. Other paths are left
+/* Of an environment file (/proc/PID/environ, /etc/environment, /etc/nccl.conf), leaves the NCCL_, NVSHMEM_, UCX_, GLOO_ and FI_ variables. Other paths are left
  * alone. */
 void rd_scrub_file(const char *path, struct rd_bytes *bytes);
 

@@ -14,6 +14,7 @@
 #include "model/profile.h"
 #include "model/qp-pairs.h"
 #include "model/qp.h"
+#include "source/scrub.h"
 
 static enum rd_result judge(struct fake_host *fake, const char *id)
 {
@@ -125,6 +126,18 @@ static int parse(const char *text, struct rd_profile *ret, struct rd_err *err)
 	return rd_profile_parse(text, strlen(text), "test", ret, err);
 }
 
+static void no_secret_of_etc_environment_is_recorded(void **state)
+{
+	char text[] = "TOKEN=secret\nNCCL_IB_HCA=mlx5_0\nexport X=NCCL_1\nUCX_TLS=rc";
+	struct rd_bytes bytes = { (uint8_t *)text, strlen(text) };
+
+	(void)state;
+	rd_scrub_file("/etc/other", &bytes);
+	assert_int_equal(bytes.size, strlen(text));
+	rd_scrub_file("/etc/environment", &bytes);
+	assert_string_equal((char *)bytes.data, "NCCL_IB_HCA=mlx5_0\nUCX_TLS=rc");
+}
+
 static void profiles_that_are_none(void **state)
 {
 	static const char *const bad[] = {
@@ -210,10 +223,10 @@ static void the_missing_are_told_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_device_file_for_root_only),	 TEST(flows_that_no_switch_parts),
-		TEST(sizes_as_systemd_writes_them),	 TEST(profiles_that_are_none),
-		TEST(a_profile_reads_as_it_was_written), TEST(what_a_star_stands_for),
-		TEST(the_missing_are_told_first),
+		TEST(a_device_file_for_root_only),  TEST(flows_that_no_switch_parts),
+		TEST(sizes_as_systemd_writes_them), TEST(no_secret_of_etc_environment_is_recorded),
+		TEST(profiles_that_are_none),	    TEST(a_profile_reads_as_it_was_written),
+		TEST(what_a_star_stands_for),	    TEST(the_missing_are_told_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
