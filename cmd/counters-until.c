@@ -14,6 +14,7 @@ struct counters_until {
 	char *name; /* pattern */
 	uint64_t more_than;
 	bool per_second;
+	bool told;	/* that it waits */
 	uint64_t total; /* what came since the beginning, of all that fit */
 };
 
@@ -126,6 +127,26 @@ static bool is_reached(const struct counters_until *until, uint64_t delta, doubl
 	return until->total > until->more_than;
 }
 
+/* Where the port and its driver count the same thing by the same name, it happens once. */
+static bool counted_before(const struct counters_watch *w, size_t i)
+{
+	const struct rd_counter *counter = &w->set->counters[i];
+
+	for (size_t j = 0; j < i; j++) {
+		const struct rd_counter *other = &w->set->counters[j];
+
+		if (other->port == counter->port && other->group != counter->group && w->chosen[j] &&
+		    strcmp(other->name, counter->name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool fits(const struct counters_until *until, const struct counters_watch *w, size_t i)
+{
+	return w->chosen[i] && fnmatch(until->name, w->set->counters[i].name, 0) == 0 && !counted_before(w, i);
+}
+
 int counters_until_check(struct counters_until *until, const struct counters_watch *w, struct rd_err *err)
 {
 	const struct counters *c = w->c;
@@ -136,7 +157,7 @@ int counters_until_check(struct counters_until *until, const struct counters_wat
 		const struct rd_delta *delta = &c->deltas[i];
 		int r;
 
-		if (!w->chosen[i] || fnmatch(until->name, w->set->counters[i].name, 0) != 0)
+		if (!fits(until, w, i))
 			continue;
 		fit++;
 		if (!w->interval || delta->kind == RD_DELTA_UNKNOWN || delta->v == 0)
@@ -153,5 +174,8 @@ int counters_until_check(struct counters_until *until, const struct counters_wat
 		rd_err_hint(err, "rdmadiag counters lists them");
 		return -ENOENT;
 	}
+	if (!until->told)
+		rd_warn(c->ctx, "waiting for %s, which %zu counters are called", until->name, fit);
+	until->told = true;
 	return reached;
 }

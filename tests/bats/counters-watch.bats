@@ -131,7 +131,7 @@ until_true() {
 
 @test "--until ends when it happens, with the time" {
 	start --until 'link_downed>1' -i 0.1 mlx5_7
-	sleep 1
+	until_true grep -q waiting "$BATS_TEST_TMPDIR/err"
 	echo 100 >"$IB/mlx5_7/ports/1/counters/link_downed"
 	until_true grep -q link_downed "$BATS_TEST_TMPDIR/out"
 	until_true ended

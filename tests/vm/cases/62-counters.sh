@@ -72,7 +72,8 @@ test_traffic_is_seen_as_rates() {
 	true_of "$W/rates.json" 'length == 5 and (.[4].schema | test("summary")) and .[4].looks == 4 and
 		any(.[:4][]; .rates[] | select(.ibdev == "rxe0") | .tx_gbps > 0 and .tx_packets_per_second > 0 and .state == "ACTIVE") and
 		any(.[:4][]; .rates[] | select(.ibdev == "rxe1") | .rx_gbps > 0)' || return
-	"$R" counters --since "$W/before" --json --changed | jq -e '.status == 0 and any(.counters[]; .name == "sent_pkts" and .delta > 0)' >/dev/null
+	since
+	jq -e 'any(.counters[]; .name == "sent_pkts" and .delta > 0)' "$W/since.json" >/dev/null
 }
 
 test_quiet_counters_are_no_proof() {
@@ -96,7 +97,7 @@ test_link_goes_down() {
 test_a_wait_for_flaps_ends_with_the_second() {
 	"$R" counters --until 'link_downed>1' -i 0.1 --json rxe1 >"$W/until.json" 2>"$W/until.err" &
 	pid[until]=$!
-	sleep 1 # it says nothing when it begins; a flap before it would be missed, and the test hang until it is killed
+	until_true 20 grep -q waiting "$W/until.err" || return
 	for n in 1 2; do
 		ip link set v1 down
 		until_true 20 grep -q DOWN /sys/class/infiniband/rxe1/ports/1/state || return
