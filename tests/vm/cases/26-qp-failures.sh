@@ -148,7 +148,7 @@ test_no_access() {
 	[ "$KERNEL" != 7.x ] || saw events '.kind == "event" and .ibdev == "rxe1" and .lqpn == $b and .event == "QP_ACCESS_ERR"'
 }
 
-# A program that gives up moves its queue pair into ERR itself: with the recorder that is known.
+# One look gives no age and no motion, and says so.
 test_one_look() {
 	play pair --stop-a INIT
 	"$R" --json qp-state --device rxe0 --lqpn "$a" >"$W/one.json"
