@@ -58,6 +58,9 @@ static int check_options(const struct rd_ctx *ctx, struct rd_err *err)
 				  "prints events as they come: no --interval, --by or --summary");
 	if (opts->trace && ctx->globals.from)
 		return rd_err_set(err, EINVAL, "--trace", "looks at this host as it runs: a bundle has nothing of it");
+	if (rd_metrics_wanted(ctx) && (opts->trace || opts->live || opts->interval > 0 || opts->count))
+		return rd_err_set(err, EINVAL, "--openmetrics, --textfile",
+				  "are of one look: no --trace, -i, -c or --live");
 	if (opts->live && ctx->globals.json)
 		return rd_err_set(err, EINVAL, "--live", "is for people: leave out --json");
 	return 0;
@@ -163,15 +166,15 @@ static int qp_record(struct rd_source *source, struct rd_err *err)
 }
 
 static const struct rd_opt qp_options[] = {
-	{ "device", 0, "IBDEV,…", "only of these RDMA devices", "ibdev" },
-	{ "pid", 0, "PID,…", "only of these processes", "pid" },
+	{ "device", 0, "IBDEV,...", "only of these RDMA devices", "ibdev" },
+	{ "pid", 0, "PID,...", "only of these processes", "pid" },
 	{ "comm", 0, "PATTERN", "only of processes (or parts of the kernel) of this name", NULL },
 	{ "job", 0, "PATTERN", "only of this job (slurm:42 takes its steps, too)", NULL },
-	{ "state", 0, "STATE,…", "only in these states; '!RTS' or ^RTS: all but",
+	{ "state", 0, "STATE,...", "only in these states; '!RTS' or ^RTS: all but",
 	  "RESET|INIT|RTR|RTS|SQD|SQE|ERR|unknown" },
-	{ "type", 0, "TYPE,…", "only of these types; likewise", "RC|UC|UD|GSI|SMI|RAW_PACKET|XRC_INI|XRC_TGT|DRIVER" },
-	{ "lqpn", 0, "N,…", "only with these numbers", NULL },
-	{ "rqpn", 0, "N,…", "only connected to these numbers", NULL },
+	{ "type", 0, "TYPE,...", "only of these types; likewise", "RC|UC|UD|GSI|SMI|RAW_PACKET|XRC_INI|XRC_TGT|DRIVER" },
+	{ "lqpn", 0, "N,...", "only with these numbers", NULL },
+	{ "rqpn", 0, "N,...", "only connected to these numbers", NULL },
 	{ "peer", 0, "ADDRESS", "only connected to this GID or IP address", NULL },
 	{ "by", 0, "WHAT", "count them by state, pid, device, peer or job", "state|pid|device|peer|job" },
 	QP_ASK_OPTIONS,
@@ -204,6 +207,7 @@ const struct rd_cmd rd_cmd_qp_state = {
 		    "  rdmadiag qp-state -i 1 -c 2 --state RTS     do packets move?\n"
 		    "  rdmadiag qp-state --trace --json\n"
 		    "  rdmadiag --from host17.tar.zst qp-state --job slurm:4711 --json\n",
+	.metrics = true,
 	.columns = rd_qp_columns,
 	.n_columns = RD_QP_COLUMNS,
 	.state_size = sizeof(struct qp_opts),

@@ -51,6 +51,8 @@ int qp_fill(const struct rd_ctx *ctx, struct qp_look *look)
 		r = fill_processes(look);
 	if (!r && opts->grouped)
 		r = fill_groups(opts, look);
+	if (!r && rd_metrics_wanted(ctx) && look->chosen)
+		rd_report_qp_metrics(&look->report, &look->res, look->chosen);
 	if (!r)
 		r = qp_ask_fill(&opts->ask, look);
 	if (!r)

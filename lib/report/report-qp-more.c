@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "report/metrics.h"
+
 enum { SUM_IBDEV, SUM_RESOURCE, SUM_USED, SUM_MAX, SUM_PERCENT, SUM_LISTED, SUM_COLUMNS };
 enum { HELD_IBDEV, HELD_PID, HELD_COMM, HELD_JOB, HELD_KINDS, HELD_COLUMNS = HELD_KINDS + RD_RES_KINDS };
 enum {
@@ -141,4 +143,47 @@ int rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, cons
 	for (size_t i = 0; section && i < groups->n; i++)
 		add_group(section, res, &groups->v[i], groups->by);
 	return rd_report_add(report, section);
+}
+
+/* One state of one device, also where none is in it: a series that comes and goes is hard to watch. RD_QPS_N: unknown. */
+static void add_state(struct rd_metrics *metrics, struct rd_metric *family, const struct rd_res *res, int dev,
+		      unsigned state, const bool *chosen)
+{
+	const char *name = state < RD_QPS_N ? rd_qp_state_name(state) : "unknown";
+	const struct rd_label labels[] = { { "ibdev", res->devs[dev].name }, { "state", name } };
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < res->n_qps; i++) {
+		const struct rd_qp *qp = &res->qps[i];
+		unsigned is = qp->state.known == RD_OK && qp->state.v < RD_QPS_N ? qp->state.v : RD_QPS_N;
+
+		n += qp->dev == dev && is == state && chosen[i];
+	}
+	rd_metric_uint(metrics, family, n, labels, 2);
+}
+
+void rd_report_qp_metrics(struct rd_report *report, const struct rd_res *res, const bool *chosen)
+{
+	struct rd_metrics *metrics = &report->metrics;
+	struct rd_metric *states = rd_metrics_family(metrics, "qps", RD_METRIC_GAUGE, NULL, "Queue pairs by state.");
+	struct rd_metric *used = rd_metrics_family(metrics, "rdma_resources", RD_METRIC_GAUGE, NULL,
+						   "RDMA resources in use, of all namespaces.");
+	struct rd_metric *max = rd_metrics_family(metrics, "rdma_resources_max", RD_METRIC_GAUGE, NULL,
+						  "RDMA resources that the device allows.");
+
+	for (size_t d = 0; d < res->n_devs; d++) {
+		const struct rd_res_dev *dev = &res->devs[d];
+
+		for (unsigned state = 0; state <= RD_QPS_N; state++)
+			add_state(metrics, states, res, (int)d, state, chosen);
+		for (int kind = 0; kind < RD_RES_KINDS; kind++) {
+			const struct rd_label labels[] = { { "ibdev", dev->name },
+							   { "resource", rd_res_kind_name(kind) } };
+
+			if (dev->used[kind].known == RD_OK)
+				rd_metric_uint(metrics, used, dev->used[kind].v, labels, 2);
+			if (dev->limits.max[kind].known == RD_OK)
+				rd_metric_uint(metrics, max, dev->limits.max[kind].v, labels, 2);
+		}
+	}
 }

@@ -62,4 +62,8 @@ int rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, c
 /* Adds section "groups". */
 int rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, const struct rd_qp_groups *groups);
 
+/* Adds to the report's metrics how many queue pairs of each device are in each state (those for which `chosen` is true), and
+ * what each device has in use, of how many. */
+void rd_report_qp_metrics(struct rd_report *report, const struct rd_res *res, const bool *chosen);
+
 #endif

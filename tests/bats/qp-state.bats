@@ -134,3 +134,13 @@ qp() {
 	[ "$status" -eq 3 ]
 	jq -e '.qps == [] and .status == 3 and .errors[0].errno == "ENOENT"' <<<"$output"
 }
+
+@test "metrics: every state of every device, and what is in use" {
+	run qp --openmetrics
+	[ "$status" -eq 0 ]
+	[[ $output == *'rdmadiag_qps{ibdev="rxe0",state="RTS"} 3'* ]]
+	[[ $output == *'rdmadiag_qps{ibdev="rxe0",state="ERR"} 0'* ]]
+	[[ $output == *'rdmadiag_rdma_resources{ibdev="rxe0",resource="qp"} 3'* ]]
+	[[ $output == *"# EOF" ]]
+	qp --summary --openmetrics | grep -q '^rdmadiag_rdma_resources_max{ibdev="rxe0",resource="qp"} [1-9]'
+}
