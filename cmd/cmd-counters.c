@@ -204,10 +204,14 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 		return rd_fail(ctx, &err);
 	if (opts->explain)
 		return counters_explain(&c, opts->explain);
-	if (opts->live)
-		return counters_live(&c, argv);
-	if (opts->interval > 0 || opts->record || opts->until)
-		return counters_watch(&c, argv);
+	if (opts->live || opts->interval > 0 || opts->record || opts->until) {
+		if (counters_look(&c, ctx->source, &err) < 0)
+			return rd_fail(ctx, &err);
+		if (c.now.set->n_ports == 0)
+			return no_rdma(ctx, &c);
+		c.now.set = NULL; /* the first interval begins later */
+		return opts->live ? counters_live(&c, argv) : counters_watch(&c, argv);
+	}
 	if (opts->since && counters_read_since(&c, opts->since, &err) < 0)
 		return rd_fail(ctx, &err);
 	if (ctx->globals.from)

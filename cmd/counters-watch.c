@@ -232,6 +232,14 @@ static int one(struct counters_watch *w, struct outputs *to, struct rd_err *err)
 	return reached;
 }
 
+/* Nobody reads any more, or nothing more can be written: main says which. */
+static bool output_gone(void)
+{
+	const struct rd_buf nothing = { 0 };
+
+	return rd_out(&nothing) < 0;
+}
+
 static int loop(struct counters_watch *w, struct outputs *to, uint64_t *looks, struct rd_err *err)
 {
 	const struct counters_opts *opts = opts_of(w);
@@ -241,7 +249,7 @@ static int loop(struct counters_watch *w, struct outputs *to, uint64_t *looks, s
 	if (w->ticks.interval_ns <= 1000000000u && rd_ticks_wait(&w->ticks) < 0)
 		return 0;
 	r = one(w, to, err);
-	while (!r && !stopped && (!opts->count || *looks < opts->count)) {
+	while (!r && !stopped && !output_gone() && (!opts->count || *looks < opts->count)) {
 		if (rd_ticks_wait(&w->ticks) < 0)
 			break;
 		r = one(w, to, err);

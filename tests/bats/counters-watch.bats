@@ -91,6 +91,19 @@ until_true() {
 	[ ! -e x.txt ]
 }
 
+@test "a host without RDMA cannot tell; a reader that goes away ends it" {
+	mkdir -p "$BATS_TEST_TMPDIR/bare/sys"
+	for args in "-i 0.1 -c 1" "--record $BATS_TEST_TMPDIR/x.csv -c 1" "--until a>1 -c 1"; do
+		# shellcheck disable=SC2086 # words
+		HOST=$BATS_TEST_TMPDIR/bare run --separate-stderr counters $args
+		[ "$status" -eq 3 ]
+		[[ $stderr == *RDMA* ]]
+	done
+	[ ! -e "$BATS_TEST_TMPDIR/x.csv" ]
+	(counters -i 0.1 2>"$BATS_TEST_TMPDIR/err" 3>&- | head -1) 3>&-
+	[ ! -s "$BATS_TEST_TMPDIR/err" ]
+}
+
 @test "rates of a port follow its data counter, in units of 4 octets" {
 	move mlx5_1 port_xmit_data 1000000
 	counters -i 0.5 -c 3 --json mlx5_1 mlx5_2 >"$BATS_TEST_TMPDIR/out"
