@@ -78,10 +78,18 @@ fabric_up() {
 	until_true "${FABRIC_WAIT:-60}" subnet_up || { echo "opensm did not bring the network up" && return 1; } >&2
 }
 
+# Also one that nobody has waited for yet.
+process_ended() {
+	[[ ! -e /proc/$1/stat || $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == Z* ]]
+}
+
 fabric_down() {
 	local pid
 	for pid in ${FABRIC_SM_PID:-} ${FABRIC_SIM_PID:-}; do
-		kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+		kill "$pid" 2>/dev/null || continue
+		# opensm can hang in its own end.
+		until_true 3 process_ended "$pid" || kill -KILL "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
 	done
 	exec 7>&-
 	FABRIC_SM_PID='' FABRIC_SIM_PID=''
