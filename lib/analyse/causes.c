@@ -235,8 +235,9 @@ static int judge_plain(const struct rd_moment *now, const struct rd_moved *moved
 
 		if (!most(moved, rules[i].topic))
 			continue;
-		/* What cannot be sent over a link that is down is no fault of its own. */
-		if (rules[i].of == RD_CAUSE_NOT_SENT && most(moved, RD_TOPIC_LINK_DOWN))
+		/* What a link that went down did not carry is no fault of its own. */
+		if ((rules[i].of == RD_CAUSE_NOT_SENT || rules[i].of == RD_CAUSE_PEER_GONE) &&
+		    most(moved, RD_TOPIC_LINK_DOWN))
 			continue;
 		r = add(causes, moved, rules[i].of, numbers(now, moved, rules[i].topic, rules[i].with), rules[i].topic,
 			rules[i].with, 0);
