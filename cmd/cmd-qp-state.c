@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/qp-verdict.h"
+#include "answer.h"
 #include "collect/klog.h"
 #include "collect/nldev.h"
 #include "collect/qp-evidence.h"
@@ -101,20 +102,21 @@ static int qp_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *a
 	return rd_qp_filter_set(&opts->filter, opt->name, arg, err);
 }
 
-/* No devices: with --json an empty list says so, too. */
+/* No devices: with --json an empty list says so, too; of a recording that holds no RDMA netlink, the empty table. */
 static int no_devices(struct rd_ctx *ctx, struct qp_look *look, struct rd_err *err)
 {
 	if (!err->code) {
 		rd_err_set(err, ENODEV, "RDMA netlink", "there is no RDMA device in this network namespace");
 		rd_err_hint(err, "rdmadiag nic-map says which NICs there are; or load the driver of one");
 	}
-	if (!ctx->globals.json)
+	if (!ctx->globals.json && !ctx->globals.from)
 		return rd_fail(ctx, err);
 	rd_errlist_add(&look->report.errors, err);
 	if (qp_fill(ctx, look) < 0)
 		return qp_no_memory(ctx);
 	look->report.status = RD_EXIT_UNKNOWN;
-	return rd_answer_print(ctx, &look->report);
+	rd_answer_print(ctx, &look->report);
+	return ctx->globals.json || rd_out_failure() ? RD_EXIT_UNKNOWN : rd_fail(ctx, err);
 }
 
 static int qp_run(struct rd_ctx *ctx, int argc, char **argv)

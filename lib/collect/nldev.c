@@ -93,8 +93,8 @@ static int compare_devices(const void *a, const void *b)
 /* Opening a socket of this protocol loads ib_core where it is missing: a look must not. */
 static int check_stack(struct rd_source *src, struct rd_err *err)
 {
-	uint64_t ino;
-	int r = src->ops->stat_ino(src, "/sys/class/infiniband", &ino, err);
+	_cleanup_names_ struct rd_names names = { 0 };
+	int r = rd_list_dir(src, "/sys/class/infiniband", &names, err);
 
 	if (r == -ENOENT) {
 		rd_err_set(err, ENOENT, "/sys/class/infiniband", "this host has no RDMA stack");
@@ -112,6 +112,10 @@ static int collect_devices(const struct nldev *nl, const char *wanted, struct rd
 
 	request_init(&request, RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
 	r = ask(nl, &request, &answer, err);
+	if (r == -ENOENT) {
+		rd_err_set(err, ENOENT, "RDMA netlink", "what was recorded holds no queue pairs");
+		rd_err_hint(err, "rdmadiag capture records them; they are not in a bare tree of sysfs");
+	}
 	if (r < 0)
 		return r;
 	if (rd_nldev_each(&answer, RDMA_NLDEV_CMD_GET, take_device, &named) < 0)

@@ -176,15 +176,25 @@ static int answer(struct rd_source *src, int protocol, const void *request, size
 static int inode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
 	(void)src;
-	*ret = 1;
-	return strcmp(path, "/sys/class/infiniband") == 0 ? 0 : rd_err_set(err, ENOENT, path, "no");
+	(void)ret;
+	return rd_err_set(err, ENOENT, path, "no");
+}
+
+static int list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	(void)src;
+	(void)path;
+	(void)err;
+	*ret = (struct rd_names){ 0 };
+	return 0;
 }
 
 static struct kernel kernel_of(size_t n)
 {
-	struct kernel kernel = {
-		.ops = { .name = "live", .netlink = answer, .stat_ino = inode }, .n = n, .per_message = 4, .counted = n
-	};
+	struct kernel kernel = { .ops = { .name = "live", .netlink = answer, .stat_ino = inode, .list_dir = list_dir },
+				 .n = n,
+				 .per_message = 4,
+				 .counted = n };
 
 	for (size_t i = 0; i < n; i++)
 		kernel.qps[i] = 17 + (uint32_t)i * 3;
