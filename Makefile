@@ -48,7 +48,7 @@ say = @printf '  %-7s %s\n'
 endif
 
 CFLAGS ?= -O2 -g
-WARN = -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla
+WARN = -Wall -Wextra -Werror -Wno-missing-field-initializers -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla
 CPPFLAGS_ALL = -D_GNU_SOURCE= -DRD_VERSION='"$(VERSION)"' -DRD_DATADIR='"$(DATADIR)/rdmadiag"' \
 	-I. -Ilib -Icmd -I$(B)/bpf $(shell $(PKG_CONFIG) --cflags $(PKGS) $(PKGS_LATER) 2>/dev/null) $(CPPFLAGS)
 CFLAGS_ALL = -std=gnu17 $(CFLAGS) $(WARN) $(SAN_FLAGS)

@@ -120,12 +120,14 @@ static bool watch_drivers(struct rd_fnset *set, struct rd_qp_watch *w)
 /* The places where transitions can be seen, from the one that sees most. */
 static bool watch_modify(struct rd_fnset *set, struct rd_qp_watch *w, unsigned choice)
 {
+	bool any;
+
 	switch (choice) {
 	case 0: /* where users' and the kernel's own calls meet */
 		return watch_name(set, w, "_ib_modify_qp", RD_QP_ROLE_MODIFY);
 	case 1:
-		return watch_name(set, w, "ib_modify_qp_with_udata", RD_QP_ROLE_MODIFY) |
-		       watch_name(set, w, "ib_modify_qp", RD_QP_ROLE_MODIFY);
+		any = watch_name(set, w, "ib_modify_qp_with_udata", RD_QP_ROLE_MODIFY);
+		return watch_name(set, w, "ib_modify_qp", RD_QP_ROLE_MODIFY) || any;
 	default:
 		return watch_drivers(set, w);
 	}

@@ -45,8 +45,17 @@ static int an_inode(struct rd_source *src, const char *path, uint64_t *ret, stru
 	return 0;
 }
 
+static int an_empty_folder(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	(void)src;
+	(void)path;
+	(void)err;
+	*ret = (struct rd_names){ 0 };
+	return 0;
+}
+
 static const struct rd_source_ops ops = {
-	.name = "live", .netlink = answer, .read_file = no_file, .stat_ino = an_inode
+	.name = "live", .netlink = answer, .read_file = no_file, .stat_ino = an_inode, .list_dir = an_empty_folder
 };
 
 void fuzz_one(const uint8_t *data, size_t size)

@@ -110,7 +110,8 @@ struct nlmsghdr *fake_message(struct fake_answer *answer, int type, const void *
 	struct nlmsghdr *message = mnl_nlmsg_put_header(answer->data + answer->size);
 
 	message->nlmsg_type = (uint16_t)type;
-	memcpy(mnl_nlmsg_put_extra_header(message, size), head, size);
+	if (size > 0)
+		memcpy(mnl_nlmsg_put_extra_header(message, size), head, size);
 	return message;
 }
 
