@@ -157,7 +157,7 @@ static int take_ports(struct json_object *rows, struct rd_counter_set *set, stru
 		for (size_t p = 0; ibdev && p < set->n_ports; p++) {
 			struct rd_counter_port *port = &set->ports[p];
 
-			if (port->port != num || strcmp(port->ibdev, ibdev) != 0 || port->guid)
+			if (port->port != num || strcmp(port->ibdev, ibdev) != 0 || port->guid || port->driver)
 				continue;
 			there = member(row, "present", json_type_boolean);
 			sample->states[p].there = !there || json_object_get_boolean(there);

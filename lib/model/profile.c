@@ -106,6 +106,14 @@ static bool is_key(const char *key)
 	return true;
 }
 
+/* What a terminal may be given as it is, and a line takes. */
+static bool is_value(const char *value)
+{
+	_cleanup_free_ char *safe = rd_safe(value);
+
+	return safe && strlen(value) <= VALUE_MAX && strcmp(safe, value) == 0;
+}
+
 static int parse_line(char *line, struct rd_profile *ret)
 {
 	char *value = strchr(line, '='), *key;
@@ -118,7 +126,7 @@ static int parse_line(char *line, struct rd_profile *ret)
 	*value++ = '\0';
 	key = rd_trim(line);
 	value = rd_trim(value);
-	if (!is_key(key) || strlen(value) > VALUE_MAX)
+	if (!is_key(key) || !is_value(value))
 		return -EINVAL;
 	rd_profile_add(ret, key, value);
 	return ret->failed ? -ENOMEM : 0;
@@ -162,10 +170,7 @@ void rd_profile_write(const struct rd_profile *profile, struct rd_buf *out)
 		const struct rd_profile_line *line = &profile->v[i];
 
 		/* Names and versions come from elsewhere: a line stays a line, and a key a key. */
-		if (!is_key(line->key))
-			continue;
-		rd_buf_printf(out, "%s = ", line->key);
-		rd_buf_safe(out, line->value, strnlen(line->value, VALUE_MAX));
-		rd_buf_str(out, "\n");
+		if (is_key(line->key) && is_value(line->value))
+			rd_buf_printf(out, "%s = %s\n", line->key, line->value);
 	}
 }

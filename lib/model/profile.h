@@ -39,7 +39,7 @@ bool rd_profile_matches(const char *pattern, const char *key);
  * it is, for errors. */
 int rd_profile_parse(const char *text, size_t size, const char *name, struct rd_profile *ret, struct rd_err *err);
 
-/* The text of a profile, which parses to the same. */
+/* The text of a profile, which parses to the same. What is no text is left out. */
 void rd_profile_write(const struct rd_profile *profile, struct rd_buf *out);
 
 #endif
