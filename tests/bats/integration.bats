@@ -90,9 +90,9 @@ setup() {
 }
 
 @test "they are installed, and can be run" {
-	make -s install DESTDIR="$BATS_TEST_TMPDIR/root" PREFIX=/usr >/dev/null
-	[ -x "$BATS_TEST_TMPDIR/root/usr/share/rdmadiag/integration/slurm-prolog" ]
-	[ ! -x "$BATS_TEST_TMPDIR/root/usr/share/rdmadiag/integration/nagios.cfg" ]
+	make -s install DESTDIR="$BATS_TEST_TMPDIR/root" PREFIX=/usr/local >/dev/null
+	[ -x "$BATS_TEST_TMPDIR/root/usr/local/share/rdmadiag/integration/slurm-prolog" ]
+	[ ! -x "$BATS_TEST_TMPDIR/root/usr/local/share/rdmadiag/integration/nagios.cfg" ]
 }
 
 @test "Slurm: a healthy node runs the job, a broken one is drained with our line" {
