@@ -3,34 +3,11 @@
 #include "collect/netstate.h"
 #include "collect/genl.h"
 
-#include <errno.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/netlink.h>
 #include <string.h>
 
 #define CONF "/proc/sys/net/ipv4/conf"
-
-enum rd_known rd_netstate_ask(const struct rd_sysfs *fs, int protocol, const void *request, size_t size,
-			      int (*fn)(void *arg, uint16_t type, const uint8_t *body, size_t length), void *arg,
-			      int *r)
-{
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	struct rd_err why = { 0 };
-	int code = rd_netlink(fs->src, protocol, request, size, &bytes, &why);
-
-	*r = 0;
-	if (code == -EPERM || code == -EACCES) {
-		rd_errlist_add(fs->errors, &why);
-		return RD_DENIED;
-	}
-	if (code < 0) {
-		*r = code == -ENOMEM ? code : 0;
-		return RD_ABSENT;
-	}
-	code = rd_nlmsgs_each(&bytes, fn, arg);
-	*r = code == -ENOMEM ? code : 0;
-	return RD_OK;
-}
 
 /* IPv4's settings count as the larger of an interface's own and the one for all. */
 static void read_sysctls(const struct rd_sysfs *fs, struct rd_netif *netif, const int64_t *all, const bool *all_known)

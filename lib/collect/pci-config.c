@@ -190,14 +190,3 @@ void rd_collect_pci_extras(const struct rd_sysfs *fs, struct rd_host *host, stru
 	read_iommu(fs, host, pci);
 	read_bars(fs, pci);
 }
-
-void rd_collect_pci_orphans(const struct rd_sysfs *fs, struct rd_host *host, unsigned what)
-{
-	for (size_t i = 0; i < host->n_pcis; i++) {
-		const struct rd_pci *pci = &host->pcis[i];
-
-		/* Virtual functions that a hypervisor holds ready may be many, and are its business. */
-		if (pci->class.v >> 16 == RD_PCI_NETWORK && !pci->detailed)
-			rd_collect_pci_detail(fs, host, (int)i, what & ~(unsigned)(RD_COLLECT_PCI | RD_COLLECT_ACS));
-	}
-}

@@ -173,6 +173,17 @@ void rd_collect_pci_detail(const struct rd_sysfs *fs, struct rd_host *host, int 
 	}
 }
 
+void rd_collect_pci_orphans(const struct rd_sysfs *fs, struct rd_host *host, unsigned what)
+{
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		const struct rd_pci *pci = &host->pcis[i];
+
+		/* Virtual functions that a hypervisor holds ready may be many, and are its business. */
+		if (pci->class.v >> 16 == RD_PCI_NETWORK && !pci->detailed)
+			rd_collect_pci_detail(fs, host, (int)i, what & ~(unsigned)(RD_COLLECT_PCI | RD_COLLECT_ACS));
+	}
+}
+
 void rd_collect_pci_slots(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
