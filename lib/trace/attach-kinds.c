@@ -21,6 +21,58 @@ struct multi_link_attr {
 	__u32 cnt, pad;
 };
 
+int rd_programs_autoload(struct bpf_program *const *programs, size_t n, bool tracing)
+{
+	static const char *const target =
+		"bpf_fentry_test1"; /* any function of vmlinux: a template is never attached */
+
+	for (size_t i = 0; i < n; i++) {
+		int r;
+
+		bpf_program__set_autoload(programs[i], true);
+		r = tracing ? bpf_program__set_attach_target(programs[i], 0, target) : 0;
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Takes a link's file descriptor over. */
+static int keep(struct rd_attach *attach, int fd)
+{
+	if (rd_grow(&attach->links, &attach->cap_links, attach->n_links + 1, sizeof(*attach->links))) {
+		close(fd);
+		return -ENOMEM;
+	}
+	attach->links[attach->n_links++] = fd;
+	return 0;
+}
+
+/* File descriptor of a module's BTF in the kernel; -errno. Kept open in `attach`. */
+static int btf_fd_of(struct rd_attach *attach, uint32_t module)
+{
+	const char *wanted = attach->set->modules[module].name;
+	__u32 id = 0;
+
+	if (attach->btf_fds[module] >= 0)
+		return attach->btf_fds[module];
+	while (!bpf_btf_get_next_id(id, &id)) {
+		char name[64] = "";
+		struct bpf_btf_info info = { .name = (__u64)(uintptr_t)name, .name_len = sizeof(name) };
+		__u32 len = sizeof(info);
+		int fd = bpf_btf_get_fd_by_id(id);
+
+		if (fd < 0)
+			continue;
+		if (!bpf_obj_get_info_by_fd(fd, &info, &len) && info.kernel_btf && !strcmp(name, wanted)) {
+			attach->btf_fds[module] = fd;
+			return fd;
+		}
+		close(fd);
+	}
+	return errno == EPERM ? -EPERM : -ENOENT;
+}
+
 static struct bpf_program *template_of(const struct rd_attach *attach, enum rd_hook hook, bool kprobe)
 {
 	return kprobe ? attach->programs.kprobe[hook] : attach->programs.tracing[hook];
@@ -49,7 +101,7 @@ static int fexit_one(struct rd_attach *attach, enum rd_hook hook, uint32_t id)
 {
 	const struct rd_fn *fn = &attach->set->fns[id];
 	enum bpf_attach_type type = at_exit(hook) ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY;
-	int btf_fd = rd_attach_btf_fd(attach, fn->module);
+	int btf_fd = btf_fd_of(attach, fn->module);
 	_cleanup_close_ int prog = -1;
 	int link;
 
@@ -60,7 +112,7 @@ static int fexit_one(struct rd_attach *attach, enum rd_hook hook, uint32_t id)
 		return prog;
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .tracing.cookie = id);
 	link = bpf_link_create(prog, 0, type, &opts);
-	return link < 0 ? link : rd_attach_keep(attach, link);
+	return link < 0 ? link : keep(attach, link);
 }
 
 int rd_attach_fexit(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n)
@@ -90,7 +142,7 @@ int rd_attach_fexit_multi(struct rd_attach *attach, enum rd_hook hook, const uin
 
 	if (!ids || !cookies)
 		return -ENOMEM;
-	btf_fd = rd_attach_btf_fd(attach, attach->set->fns[fns[0]].module);
+	btf_fd = btf_fd_of(attach, attach->set->fns[fns[0]].module);
 	if (btf_fd < 0)
 		return btf_fd;
 	prog = load_copy(attach, hook, false, (enum bpf_attach_type)type, btf_fd, 0);
@@ -108,7 +160,7 @@ int rd_attach_fexit_multi(struct rd_attach *attach, enum rd_hook hook, const uin
 		.cnt = (__u32)n,
 	};
 	link = (int)syscall(__NR_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
-	return link < 0 ? -errno : rd_attach_keep(attach, link);
+	return link < 0 ? -errno : keep(attach, link);
 }
 
 /* By address where all are known: names can stand for several functions. */
@@ -141,7 +193,7 @@ int rd_attach_kprobe_multi(struct rd_attach *attach, enum rd_hook hook, const ui
 	else
 		opts.kprobe_multi.syms = names;
 	link = bpf_link_create(prog, 0, BPF_TRACE_KPROBE_MULTI, &opts);
-	return link < 0 ? link : rd_attach_keep(attach, link);
+	return link < 0 ? link : keep(attach, link);
 }
 
 /* By a perf event, which goes away with its file descriptor; an entry in tracefs' kprobe_events would outlive us. */
@@ -170,7 +222,7 @@ static int kprobe_one(struct rd_attach *attach, enum rd_hook hook, int prog, uin
 		close(link);
 		return r;
 	}
-	return rd_attach_keep(attach, link); /* the link holds the event */
+	return keep(attach, link); /* the link holds the event */
 }
 
 int rd_attach_kprobe(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n)

@@ -2,9 +2,6 @@
 /* Plans and carries out the attaching: each function by the first way that takes it. */
 #include "trace/attach.h"
 
-#include <bpf/bpf.h>
-#include <bpf/btf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,56 +23,6 @@ static rd_attach_fn *const kinds[RD_BACKEND_COUNT] = {
 	[RD_BACKEND_KPROBE_MULTI] = rd_attach_kprobe_multi,
 	[RD_BACKEND_KPROBE] = rd_attach_kprobe,
 };
-
-int rd_attach_keep(struct rd_attach *attach, int fd)
-{
-	if (rd_grow(&attach->links, &attach->cap_links, attach->n_links + 1, sizeof(*attach->links))) {
-		close(fd);
-		return -ENOMEM;
-	}
-	attach->links[attach->n_links++] = fd;
-	return 0;
-}
-
-int rd_attach_btf_fd(struct rd_attach *attach, uint32_t module)
-{
-	const char *wanted = attach->set->modules[module].name;
-	__u32 id = 0;
-
-	if (attach->btf_fds[module] >= 0)
-		return attach->btf_fds[module];
-	while (!bpf_btf_get_next_id(id, &id)) {
-		char name[64] = "";
-		struct bpf_btf_info info = { .name = (__u64)(uintptr_t)name, .name_len = sizeof(name) };
-		__u32 len = sizeof(info);
-		int fd = bpf_btf_get_fd_by_id(id);
-
-		if (fd < 0)
-			continue;
-		if (!bpf_obj_get_info_by_fd(fd, &info, &len) && info.kernel_btf && !strcmp(name, wanted)) {
-			attach->btf_fds[module] = fd;
-			return fd;
-		}
-		close(fd);
-	}
-	return errno == EPERM ? -EPERM : -ENOENT;
-}
-
-int rd_programs_autoload(struct bpf_program *const *programs, size_t n, bool tracing)
-{
-	static const char *const target =
-		"bpf_fentry_test1"; /* any function of vmlinux: a template is never attached */
-
-	for (size_t i = 0; i < n; i++) {
-		int r;
-
-		bpf_program__set_autoload(programs[i], true);
-		r = tracing ? bpf_program__set_attach_target(programs[i], 0, target) : 0;
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
 
 static int read_kprobe_type(void)
 {

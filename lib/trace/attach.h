@@ -108,13 +108,7 @@ void rd_attach_probe(struct rd_attach *attach);
 void rd_attach_choose(const struct rd_attach *attach, size_t functions, enum rd_backend order[RD_BACKEND_COUNT],
 		      char **reason);
 
-/* File descriptor of a module's BTF in the kernel, 0 for vmlinux; -errno. Kept open in `attach`. */
-int rd_attach_btf_fd(struct rd_attach *attach, uint32_t module);
-
 /* Has the programs of a kind loaded as templates: which want a function of vmlinux to be checked against. -errno. */
 int rd_programs_autoload(struct bpf_program *const *programs, size_t n, bool tracing);
-
-/* Takes a link's file descriptor over. */
-int rd_attach_keep(struct rd_attach *attach, int fd);
 
 #endif
