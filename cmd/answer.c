@@ -114,6 +114,14 @@ int rd_fail(struct rd_ctx *ctx, const struct rd_err *err)
 	return RD_EXIT_UNKNOWN;
 }
 
+int rd_no_memory(struct rd_ctx *ctx, const char *object)
+{
+	struct rd_err err;
+
+	rd_err_set(&err, ENOMEM, object, "no memory for the report");
+	return rd_fail(ctx, &err);
+}
+
 int rd_fail_usage(const struct rd_cmd *cmd, const struct rd_err *err)
 {
 	struct rd_err shown = *err;

@@ -177,8 +177,7 @@ static int answer(struct counters *c, char *const *operands)
 	if (!r && rd_metrics_wanted(c->ctx))
 		rd_report_counter_metrics(&report, c->now.set, &c->now.sample, c->chosen);
 	if (r < 0) {
-		rd_err_set(&err, -r, "counters", "no memory for the report");
-		r = rd_fail(c->ctx, &err);
+		r = rd_no_memory(c->ctx, "counters");
 	} else {
 		if (opts->fail || opts->since || opts->thresholds)
 			report.status = counters_judge(&report);

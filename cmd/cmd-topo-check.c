@@ -86,14 +86,6 @@ static int topo_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char 
 	return arg ? take_value(opt->name, arg, opts, err) : 0;
 }
 
-static int no_memory(struct rd_ctx *ctx)
-{
-	struct rd_err err;
-
-	rd_err_set(&err, ENOMEM, ctx->cmd->name, "no memory for the report");
-	return rd_fail(ctx, &err);
-}
-
 static int show_list(struct rd_ctx *ctx)
 {
 	struct rd_report report;
@@ -101,7 +93,7 @@ static int show_list(struct rd_ctx *ctx)
 
 	rd_answer_init(ctx, &report);
 	r = rd_report_rules(&report, rd_checks, rd_n_checks);
-	r = r < 0 ? no_memory(ctx) : rd_answer_print(ctx, &report);
+	r = r < 0 ? rd_no_memory(ctx, ctx->cmd->name) : rd_answer_print(ctx, &report);
 	rd_report_deinit(&report);
 	return r;
 }
@@ -119,13 +111,13 @@ static int explain(struct rd_ctx *ctx, const char *id)
 		_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
 
 		if (!chosen || topo_choose(&opts, chosen, &err) == 0)
-			return no_memory(ctx);
+			return rd_no_memory(ctx, ctx->cmd->name);
 		return rd_fail_usage(ctx->cmd, &err);
 	}
 	if (ctx->globals.json) {
 		rd_answer_init(ctx, &report);
 		r = rd_report_rules(&report, &check, 1);
-		r = r < 0 ? no_memory(ctx) : rd_answer_print(ctx, &report);
+		r = r < 0 ? rd_no_memory(ctx, ctx->cmd->name) : rd_answer_print(ctx, &report);
 		rd_report_deinit(&report);
 		return r;
 	}
@@ -134,23 +126,6 @@ static int explain(struct rd_ctx *ctx, const char *id)
 		      check->needs);
 	rd_out(&out);
 	return RD_EXIT_OK;
-}
-
-int topo_look(const struct rd_ctx *ctx, const bool *chosen, struct checks *checks, struct rd_err *err)
-{
-	const struct topo_opts *opts = ctx->state;
-	int r = checks_load(ctx, ctx->source, opts->pid, checks, err);
-
-	if (!r && opts->profile)
-		r = checks_take_profile(checks, opts->profile, err);
-	if (r < 0)
-		return r;
-	rd_checks_run(&checks->in, chosen, &checks->verdicts);
-	rd_verdicts_sort(&checks->verdicts);
-	if (checks->verdicts.failed || rd_report_checks(&checks->report, &checks->verdicts, opts->severity) < 0)
-		return rd_err_set(err, ENOMEM, ctx->cmd->name, "no memory for the report");
-	checks->report.status = topo_judge(opts, checks);
-	return 0;
 }
 
 /* Without RDMA, what the rules say of the rest is no answer, unless something is known to be broken. */
@@ -206,7 +181,7 @@ static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 	int r;
 
 	if (!chosen)
-		return no_memory(ctx);
+		return rd_no_memory(ctx, ctx->cmd->name);
 	if (check_usage(opts, argc, argv, &err) < 0 || topo_choose(opts, chosen, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
 	if (opts->list)

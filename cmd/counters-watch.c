@@ -120,14 +120,12 @@ static int show(const struct counters_watch *w)
 {
 	struct rd_ctx *ctx = w->c->ctx;
 	struct rd_report report;
-	struct rd_err err = { 0 };
 	int r;
 
 	rd_answer_init(ctx, &report);
 	r = fill_report(w, &report);
 	if (r < 0) {
-		rd_err_set(&err, -r, "counters", "no memory for the report");
-		r = rd_fail(ctx, &err);
+		r = rd_no_memory(ctx, "counters");
 	} else {
 		if (!ctx->globals.json && !ctx->globals.textfile)
 			say_time(w, &report);

@@ -49,14 +49,6 @@ static int check_usage(const struct rd_ctx *ctx, const struct fabric_cmd *cmd, i
 	return 0;
 }
 
-static int no_memory(struct rd_ctx *ctx)
-{
-	struct rd_err err;
-
-	rd_err_set(&err, ENOMEM, "counters --fabric", "no memory for the report");
-	return rd_fail(ctx, &err);
-}
-
 /* The findings that fit on a page; the others are counted. */
 static void add_findings(const struct rd_report *report, struct rd_buf *out)
 {
@@ -107,7 +99,7 @@ static int answer(struct fabric_session *s, bool again)
 	if (!s->cmd->all && !s->ctx->globals.json) {
 		picked = calloc(fabric->n_ports + 1, sizeof(*picked));
 		if (!picked)
-			return no_memory(s->ctx);
+			return rd_no_memory(s->ctx, "counters --fabric");
 		if (again)
 			r = rd_fabric_pick_moving(fabric, BUSIEST, picked);
 		else
@@ -117,7 +109,7 @@ static int answer(struct fabric_session *s, bool again)
 		r = fabric_session_report(s, picked, NULL, &report);
 	else
 		rd_answer_init(s->ctx, &report);
-	r = r < 0 ? no_memory(s->ctx) : print(s, &report, again);
+	r = r < 0 ? rd_no_memory(s->ctx, "counters --fabric") : print(s, &report, again);
 	rd_report_deinit(&report);
 	return r;
 }
@@ -227,7 +219,7 @@ static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 	rd_remarks_deinit(&remarks);
 	report.status = rd_report_judge(&report);
 	if (r < 0) {
-		r = no_memory(s->ctx);
+		r = rd_no_memory(s->ctx, "counters --fabric");
 	} else if (s->ctx->globals.json || rd_metrics_wanted(s->ctx)) {
 		r = rd_answer_print(s->ctx, &report);
 	} else {
@@ -295,7 +287,7 @@ int fabric_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	rd_remarks_deinit(&remarks);
 	report.status = rd_report_judge(&report);
 	if (r < 0)
-		r = no_memory(s->ctx);
+		r = rd_no_memory(s->ctx, "counters --fabric");
 	else if (s->ctx->globals.json || rd_metrics_wanted(s->ctx))
 		r = rd_answer_print(s->ctx, &report);
 	else

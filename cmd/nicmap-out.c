@@ -10,14 +10,6 @@
 #include "report/finding.h"
 #include "report/report-nicmap.h"
 
-static int no_memory(struct rd_ctx *ctx)
-{
-	struct rd_err err;
-
-	rd_err_set(&err, ENOMEM, ctx->cmd->name, "no memory for the report");
-	return rd_fail(ctx, &err);
-}
-
 int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *const *sections, size_t n)
 {
 	return ctx->globals.json ? rd_answer_print(ctx, &nm->report) : rd_answer_tables(ctx, &nm->report, sections, n);
@@ -59,7 +51,7 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 		r = rd_matrix_build(&matrix, &nm->host, &nm->map, rd_distance_pci);
 	if (!r && (opts->fail || opts->profile))
 		nm->report.status = rd_report_judge(&nm->report);
-	r = r ? no_memory(ctx) : show_all(ctx, nm, matrix.section);
+	r = r ? rd_no_memory(ctx, ctx->cmd->name) : show_all(ctx, nm, matrix.section);
 	rd_matrix_deinit(&matrix);
 	return r;
 }
@@ -117,7 +109,7 @@ int nicmap_show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu_name
 	if (rd_distance_bridges(&nm->host, from, nic, &bridges, &n, &top) < 0 ||
 	    rd_report_nicmap(&nm->report, &nm->host, &nm->map) < 0 ||
 	    rd_report_bridges(&nm->report, &nm->host, from, nic, bridges, n, top) < 0)
-		return no_memory(ctx);
+		return rd_no_memory(ctx, ctx->cmd->name);
 	section = rd_report_section(&nm->report, "bridges");
 	if (!ctx->globals.json && !ctx->globals.style.raw && !ctx->globals.style.no_headings) {
 		_cleanup_buf_ struct rd_buf out = { 0 };

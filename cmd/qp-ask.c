@@ -134,7 +134,7 @@ int qp_show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask)
 	rd_answer_init(ctx, &report);
 	if (section)
 		rd_timeouts_add(section, NULL, NULL, &values, &giveup);
-	r = rd_report_add(&report, section) < 0 ? qp_no_memory(ctx) : rd_answer_print(ctx, &report);
+	r = rd_report_add(&report, section) < 0 ? rd_no_memory(ctx, ctx->cmd->name) : rd_answer_print(ctx, &report);
 	rd_report_deinit(&report);
 	return r;
 }

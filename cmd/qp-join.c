@@ -114,7 +114,7 @@ static int print_pairs(struct rd_ctx *ctx, const struct joined *joined, const st
 		return rd_answer_print(ctx, report);
 	table = rd_pairs_table(joined->hosts, pairs);
 	if (!table)
-		return qp_no_memory(ctx);
+		return rd_no_memory(ctx, ctx->cmd->name);
 	if (!ctx->globals.style.raw && !ctx->globals.style.no_headings) {
 		_cleanup_buf_ struct rd_buf head = { 0 };
 
@@ -149,7 +149,7 @@ static int join(struct rd_ctx *ctx, const struct joined *joined, struct rd_repor
 			report->status = RD_EXIT_UNKNOWN;
 		r = print_pairs(ctx, joined, &pairs, report);
 	} else {
-		r = qp_no_memory(ctx);
+		r = rd_no_memory(ctx, ctx->cmd->name);
 	}
 	rd_remarks_deinit(&remarks);
 	rd_qp_pairs_deinit(&pairs);

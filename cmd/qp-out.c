@@ -8,14 +8,6 @@
 #include "report/finding.h"
 #include "report/report-qp.h"
 
-int qp_no_memory(struct rd_ctx *ctx)
-{
-	struct rd_err err;
-
-	rd_err_set(&err, ENOMEM, ctx->cmd->name, "no memory for the report");
-	return rd_fail(ctx, &err);
-}
-
 static int fill_groups(const struct qp_opts *opts, struct qp_look *look)
 {
 	struct rd_qp_groups groups = { 0 };

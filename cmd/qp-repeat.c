@@ -76,7 +76,7 @@ int qp_repeat(struct rd_ctx *ctx)
 		if (r < 0)
 			status = rd_fail(ctx, &err);
 		else
-			status = qp_fill(ctx, &look) < 0 ? qp_no_memory(ctx) : qp_show(ctx, &look);
+			status = qp_fill(ctx, &look) < 0 ? rd_no_memory(ctx, ctx->cmd->name) : qp_show(ctx, &look);
 		qp_look_deinit(&look);
 		if (r < 0)
 			break;

@@ -49,7 +49,4 @@ int qp_live(struct rd_ctx *ctx);
 /* --trace: the exit code. */
 int qp_record_events(struct rd_ctx *ctx);
 
-/* "no memory for the report", as exit code. */
-int qp_no_memory(struct rd_ctx *ctx);
-
 #endif
