@@ -31,33 +31,41 @@ int rd_netdev_add_addr(struct rd_netdev *netdev, const struct rd_addr *addr)
 }
 
 /* IFA_LOCAL is this end's, IFA_ADDRESS the other's on a point-to-point link, and the only one for IPv6. */
-static bool find_address(const uint8_t *attrs, size_t size, size_t wanted, uint8_t *ret)
+bool rd_ifaddr_decode(uint16_t type, const uint8_t *body, size_t size, struct rd_ifaddr *ret)
 {
-	static const uint8_t policy[] = { [IFA_ADDRESS] = MNL_TYPE_BINARY, [IFA_LOCAL] = MNL_TYPE_BINARY };
+	static const uint8_t policy[] = {
+		[IFA_ADDRESS] = MNL_TYPE_BINARY, [IFA_LOCAL] = MNL_TYPE_BINARY, [IFA_FLAGS] = MNL_TYPE_U32
+	};
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct ifaddrmsg info;
+	size_t wanted;
 
-	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
-	return rd_nla_bytes(table[IFA_LOCAL], ret, wanted) || rd_nla_bytes(table[IFA_ADDRESS], ret, wanted);
+	*ret = (struct rd_ifaddr){ 0 };
+	if (type != RTM_NEWADDR || size < sizeof(info))
+		return false;
+	memcpy(&info, body, sizeof(info));
+	if (info.ifa_family != AF_INET && info.ifa_family != AF_INET6)
+		return false;
+	ret->addr.v6 = info.ifa_family == AF_INET6;
+	ret->addr.prefix = info.ifa_prefixlen;
+	ret->ifindex = info.ifa_index;
+	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
+	ret->flags = table[IFA_FLAGS] ? mnl_attr_get_u32(table[IFA_FLAGS]) : info.ifa_flags;
+	wanted = ret->addr.v6 ? 16 : 4;
+	return rd_nla_bytes(table[IFA_LOCAL], ret->addr.raw, wanted) ||
+	       rd_nla_bytes(table[IFA_ADDRESS], ret->addr.raw, wanted);
 }
 
 static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	struct rd_host *host = arg;
-	struct rd_addr addr = { 0 };
-	struct ifaddrmsg info;
+	struct rd_ifaddr address;
 	struct rd_netdev *netdev;
 
-	if (type != RTM_NEWADDR || size < sizeof(info))
+	if (!rd_ifaddr_decode(type, body, size, &address))
 		return 0;
-	memcpy(&info, body, sizeof(info));
-	netdev = by_index(host, info.ifa_index);
-	if (!netdev || (info.ifa_family != AF_INET && info.ifa_family != AF_INET6))
-		return 0;
-	addr.v6 = info.ifa_family == AF_INET6;
-	addr.prefix = info.ifa_prefixlen;
-	if (!find_address(body + sizeof(info), size - sizeof(info), addr.v6 ? 16 : 4, addr.raw))
-		return 0;
-	return rd_netdev_add_addr(netdev, &addr);
+	netdev = by_index(host, address.ifindex);
+	return netdev ? rd_netdev_add_addr(netdev, &address.addr) : 0;
 }
 
 int rd_collect_netaddr(const struct rd_sysfs *fs, struct rd_host *host)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Interfaces, addresses, routes, policy rules and neighbours, by rtnetlink. */
+#include "collect/netdev.h"
 #include "collect/netstate.h"
 #include "collect/nlattr.h"
 
@@ -111,27 +112,11 @@ int rd_collect_links(const struct rd_sysfs *fs, struct rd_netstate *net)
 
 static int take_address(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
-	static const uint8_t policy[] = {
-		[IFA_ADDRESS] = MNL_TYPE_BINARY, [IFA_LOCAL] = MNL_TYPE_BINARY, [IFA_FLAGS] = MNL_TYPE_U32
-	};
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
 	struct rd_netstate *net = arg;
-	struct rd_ifaddr address = { 0 };
-	struct ifaddrmsg info;
-	size_t wanted;
+	struct rd_ifaddr address;
 
-	if (type != RTM_NEWADDR || size < sizeof(info) || net->n_addrs == NEIGHS_MAX)
+	if (net->n_addrs == NEIGHS_MAX || !rd_ifaddr_decode(type, body, size, &address))
 		return 0;
-	memcpy(&info, body, sizeof(info));
-	wanted = address_size(info.ifa_family);
-	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
-	if (!wanted || (!rd_nla_bytes(table[IFA_LOCAL], address.addr.raw, wanted) &&
-			!rd_nla_bytes(table[IFA_ADDRESS], address.addr.raw, wanted)))
-		return 0;
-	address.ifindex = info.ifa_index;
-	address.flags = table[IFA_FLAGS] ? u32_of(table[IFA_FLAGS]) : info.ifa_flags;
-	address.addr.v6 = info.ifa_family == AF_INET6;
-	address.addr.prefix = info.ifa_prefixlen;
 	if (rd_grow(&net->addrs, &net->cap_addrs, net->n_addrs + 1, sizeof(*net->addrs)) < 0)
 		return -ENOMEM;
 	net->addrs[net->n_addrs++] = address;
