@@ -35,7 +35,7 @@ static void work_and_end(pid_t parent, int fd, rd_child_fn *work, void *arg)
 	_exit(0);
 }
 
-static int64_t now_ms(void)
+int64_t rd_monotonic_ms(void)
 {
 	struct timespec now;
 
@@ -43,13 +43,12 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Exactly `size` bytes. -ETIMEDOUT, -ECHILD at the end of the pipe. */
-static int take(int fd, int64_t deadline, void *to, size_t size)
+int rd_child_read(int fd, int64_t deadline_ms, void *to, size_t size)
 {
 	uint8_t *at = to;
 
 	while (size > 0) {
-		int64_t left = deadline - now_ms();
+		int64_t left = deadline_ms - rd_monotonic_ms();
 		struct pollfd wait = { .fd = fd, .events = POLLIN };
 		ssize_t n;
 
@@ -73,10 +72,10 @@ static int take(int fd, int64_t deadline, void *to, size_t size)
 
 static int hear(const char *what, int fd, unsigned limit_ms, size_t limit_size, struct rd_bytes *ret, struct rd_err *err)
 {
-	int64_t deadline = now_ms() + limit_ms;
+	int64_t deadline = rd_monotonic_ms() + limit_ms;
 	struct answer answer;
 	uint8_t *data;
-	int r = take(fd, deadline, &answer, sizeof(answer));
+	int r = rd_child_read(fd, deadline, &answer, sizeof(answer));
 
 	if (r == 0 && answer.result < 0) {
 		if (err)
@@ -90,7 +89,7 @@ static int hear(const char *what, int fd, unsigned limit_ms, size_t limit_size, 
 		data = malloc(answer.size + 1);
 		if (!data)
 			return rd_err_set(err, ENOMEM, what, "no room for the answer");
-		r = take(fd, deadline, data, answer.size);
+		r = rd_child_read(fd, deadline, data, answer.size);
 		if (r == 0) {
 			data[answer.size] = 0;
 			*ret = (struct rd_bytes){ .data = data, .size = answer.size };

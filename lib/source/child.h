@@ -16,4 +16,11 @@ typedef int rd_child_fn(void *arg, struct rd_bytes *ret, struct rd_err *err);
 int rd_child_run(const char *what, rd_child_fn *work, void *arg, unsigned limit_ms, size_t limit_size,
 		 struct rd_bytes *ret, struct rd_err *err);
 
+/* CLOCK_MONOTONIC in milliseconds, on which deadlines are. */
+int64_t rd_monotonic_ms(void);
+
+/* Exactly `size` bytes of what a child writes into a pipe or socket. -ETIMEDOUT at the deadline, -ECHILD when the other end
+ * was closed before, -errno. */
+int rd_child_read(int fd, int64_t deadline_ms, void *to, size_t size);
+
 #endif

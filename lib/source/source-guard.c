@@ -16,8 +16,8 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 
+#include "source/child.h"
 #include "source/netlink.h"
 
 /* One answer may take this part of the time that is left: several that hang do not use all of it up. */
@@ -57,14 +57,6 @@ struct guard {
 static struct guard *guard_of(struct rd_source *src)
 {
 	return (struct guard *)src;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* All of it; false at the end of the stream. For the child, which may wait. */
@@ -216,30 +208,6 @@ static int start(struct guard *guard, struct rd_err *err)
 	return r < 0 ? r : 0;
 }
 
-/* Exactly `size` bytes until `until`. -ETIMEDOUT; -ECHILD when the child has ended. */
-static int take(int fd, int64_t until, void *to, size_t size)
-{
-	for (uint8_t *at = to; size > 0;) {
-		struct pollfd wait = { .fd = fd, .events = POLLIN };
-		int64_t left = until - now_ms();
-		ssize_t n = left > 0 ? poll(&wait, 1, (int)left) : 0;
-
-		if (n == 0)
-			return -ETIMEDOUT;
-		if (n > 0)
-			n = read(fd, at, size);
-		if (n == 0)
-			return -ECHILD;
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0) {
-			at += n;
-			size -= (size_t)n;
-		}
-	}
-	return 0;
-}
-
 static int exchange(struct guard *guard, const struct question *question, const void *data, int64_t until,
 		    struct answer *answer, struct rd_bytes *bytes)
 {
@@ -248,7 +216,7 @@ static int exchange(struct guard *guard, const struct question *question, const 
 	if (!r)
 		r = rd_write_all(guard->fd, data, question->size);
 	if (!r)
-		r = take(guard->fd, until, answer, sizeof(*answer));
+		r = rd_child_read(guard->fd, until, answer, sizeof(*answer));
 	if (r || answer->result < 0)
 		return r;
 	if (answer->size > ANSWER_MAX)
@@ -258,7 +226,7 @@ static int exchange(struct guard *guard, const struct question *question, const 
 		return -ENOMEM;
 	bytes->size = answer->size;
 	bytes->data[bytes->size] = '\0';
-	return take(guard->fd, until, bytes->data, bytes->size);
+	return rd_child_read(guard->fd, until, bytes->data, bytes->size);
 }
 
 /* In the process that asks ahead. */
@@ -314,7 +282,7 @@ static int ask(struct rd_source *src, const struct question *question, const cha
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct guard *guard = guard_of(src);
-	int64_t now = now_ms(), left = guard->deadline_ms - now, patience = left / PATIENCE_PART;
+	int64_t now = rd_monotonic_ms(), left = guard->deadline_ms - now, patience = left / PATIENCE_PART;
 	struct answer answer = { 0 };
 	struct rd_err why = { 0 };
 	int r;
@@ -472,7 +440,7 @@ int rd_source_guard_open(struct rd_source *inner, unsigned limit_ms, struct rd_s
 	};
 	guard->src.ops = &guard->ops;
 	guard->inner = inner;
-	guard->deadline_ms = now_ms() + limit_ms;
+	guard->deadline_ms = rd_monotonic_ms() + limit_ms;
 	guard->fd = -1;
 	*ret = &guard->src;
 	return 0;
@@ -486,7 +454,7 @@ static void hear_ahead(struct guard *guard)
 
 	while (room && !guard->ahead.failed && guard->ahead.len < ANSWER_MAX) {
 		struct pollfd wait = { .fd = guard->fd, .events = POLLIN };
-		int64_t left = guard->deadline_ms - now_ms();
+		int64_t left = guard->deadline_ms - rd_monotonic_ms();
 		int n = left > 0 ? poll(&wait, 1, (int)(left / PATIENCE_PART)) : 0;
 		ssize_t got = n > 0 ? read(guard->fd, room, step) : 0;
 
