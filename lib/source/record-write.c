@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A recording as a tar archive. */
+#include "base/rfc3339.h"
 #include "source/bundle-manifest.h"
 #include "source/bundle.h"
 #include "source/json-read.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 /* The text of a file of the first sample, without the newline at its end; NULL if it was not recorded. Caller frees. */
 static char *text_of(const struct rd_recording *recording, const char *path)
@@ -39,13 +39,10 @@ static void add_fact(const struct rd_recording *recording, const char *key, cons
 
 static void add_time(uint64_t ns, struct rd_buf *out)
 {
-	time_t seconds = ns / 1000000000u;
-	char date[32] = "";
-	struct tm tm;
+	char text[RD_RFC3339_SIZE];
 
-	if (gmtime_r(&seconds, &tm))
-		strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
-	rd_buf_printf(out, "\"time\": \"%s.%06uZ\",\n", date, (unsigned)(ns % 1000000000u / 1000));
+	rd_rfc3339(ns, text);
+	rd_buf_printf(out, "\"time\": \"%s\",\n", text);
 }
 
 /* Whether a listing says no more than the members that the archive will have. */
