@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -12,24 +11,6 @@
 #include "analyse/causes.h"
 #include "report/finding.h"
 #include "report/report-rates.h"
-
-static volatile sig_atomic_t stopped;
-
-static void stop(int signal)
-{
-	(void)signal;
-	stopped = 1;
-}
-
-/* The first asks for the end, which is then written; the second ends at once. */
-static void catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = stop, .sa_flags = SA_RESETHAND };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-}
 
 static const struct counters_opts *opts_of(const struct counters_watch *w)
 {
@@ -247,7 +228,7 @@ static int loop(struct counters_watch *w, struct outputs *to, uint64_t *looks, s
 	if (w->ticks.interval_ns <= 1000000000u && rd_ticks_wait(&w->ticks) < 0)
 		return 0;
 	r = one(w, to, err);
-	while (!r && !stopped && !output_gone() && (!opts->count || *looks < opts->count)) {
+	while (!r && !rd_ticks_stopped() && !output_gone() && (!opts->count || *looks < opts->count)) {
 		if (rd_ticks_wait(&w->ticks) < 0)
 			break;
 		r = one(w, to, err);
@@ -271,7 +252,7 @@ int counters_watch(struct counters *c, char *const *operands)
 		return rd_fail_usage(c->ctx->cmd, &err);
 	if (!r) {
 		c->ctx->lines = true;
-		catch_signals();
+		rd_ticks_catch_signals();
 		r = loop(&w, &to, &looks, &err);
 	}
 	if (r >= 0 && to.file && counters_file_finish(to.file, &err) < 0)

@@ -1,30 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* qp-state -i: look after look, of this host at whole multiples of the interval, of a bundle sample by sample. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "qp.h"
 #include "ticks.h"
-
-static volatile sig_atomic_t stopped;
-
-static void stop(int signal)
-{
-	(void)signal;
-	stopped = 1;
-}
-
-/* Ends the wait for the next look, not a line half written. */
-static void catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = stop };
-
-	stopped = 0;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
 
 static void say_when(const struct rd_ctx *ctx, const struct qp_look *look, unsigned long looks)
 {
@@ -61,9 +42,9 @@ int qp_repeat(struct rd_ctx *ctx)
 	ctx->lines = true;
 	if (!ctx->globals.style.columns)
 		ctx->globals.style.columns = "+state_seconds,verdict,psn_per_second";
-	catch_signals();
+	rd_ticks_catch_signals();
 	rd_ticks_init(&ticks, opts->interval > 0 ? opts->interval : 1);
-	for (unsigned long looks = 0; !stopped && (!opts->count || looks < opts->count); looks++) {
+	for (unsigned long looks = 0; !rd_ticks_stopped() && (!opts->count || looks < opts->count); looks++) {
 		struct rd_err err = { 0 };
 		struct qp_look look;
 		int r;

@@ -79,6 +79,11 @@ void rd_ticks_catch_signals(void)
 	sigaction(SIGHUP, &action, NULL);
 }
 
+bool rd_ticks_stopped(void)
+{
+	return stopped;
+}
+
 int rd_ticks_wait(struct rd_ticks *ticks)
 {
 	uint64_t next = rd_ticks_next(ticks, now_ns()), now;

@@ -35,4 +35,7 @@ int rd_ticks_wait(struct rd_ticks *ticks);
  * written; the second ends the program. */
 void rd_ticks_catch_signals(void);
 
+/* Whether such a signal came. */
+bool rd_ticks_stopped(void);
+
 #endif
