@@ -52,6 +52,13 @@ breach() {
 	breach lib/report/report.c "$(cat "$BATS_TEST_TMPDIR/long")" sizes.py
 }
 
+@test "names: a second function of the same name is found, one that only its file sees is none" {
+	breach lib/report/report.c $'int topo_look(void)\n{\n\treturn 0;\n}' names.sh
+	[[ $output == *"cmd/topo-look.c"* ]]
+	printf 'int topo_look(void);\nstatic int topo_learn(void)\n{\n\treturn 0;\n}\n' >>lib/report/report.c
+	tests/lint/names.sh
+}
+
 @test "format: a wrong indent is found" {
 	tests/lint/format.sh >/dev/null 2>&1 || [ $? -ne 77 ] || skip "clang-format 14 is not here"
 	breach lib/report/report.c 'int  x ;' format.sh
