@@ -126,6 +126,22 @@ sys.exit(p.wait())' "$RD"
 	done
 }
 
+@test "the pages say exit status, examples and where to read on, in pages that are there" {
+	local page name section
+	for page in man/rdmadiag*.[1-9]; do
+		grep -q '^\.Sh EXAMPLES' "$page" || { echo "$page: no examples"; return 1; }
+		grep -q '^\.Sh SEE ALSO' "$page" || { echo "$page: no see also"; return 1; }
+		[[ $page == *.5 ]] || grep -q '^\.Sh EXIT STATUS' "$page" || { echo "$page: no exit status"; return 1; }
+		while read -r name section; do
+			[ -f "man/$name.$section" ] || { echo "$page: $name($section)"; return 1; }
+		done < <(sed -n 's/^\.Xr \(rdmadiag[^ ]*\) \([1-9]\).*/\1 \2/p' "$page")
+	done
+	for page in man/rdmadiag-*; do
+		name=${page##*/}
+		grep -q "^\.Xr ${name%.*} ${name##*.}" man/rdmadiag.1 || { echo "rdmadiag.1 does not name $name"; return 1; }
+	done
+}
+
 @test "completion offers commands, options, arguments" {
 	[ "$("$RD" complete -- tra | cut -f1)" = trace-errno ]
 	"$RD" complete -- "" | grep -q "^trace-errno	."
