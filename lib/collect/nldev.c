@@ -180,7 +180,7 @@ static int take_driver(void *arg, const struct rd_nldev_attrs *attrs)
 {
 	struct rd_res_dev *dev = arg;
 
-	RD_NLDEV_U64(attrs, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, dev->driver_id);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, dev->driver_id);
 	return 0;
 }
 

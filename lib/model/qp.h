@@ -174,7 +174,7 @@ struct rd_res_dev {
 	char *firmware;
 	RD_FIELD(uint64_t) node_guid;
 	RD_FIELD(uint8_t) node_type;
-	RD_FIELD(uint64_t) driver_id;	       /* enum rdma_driver_id of rdma/ib_user_ioctl_verbs.h */
+	RD_FIELD(uint32_t) driver_id;	       /* enum rdma_driver_id of rdma/ib_user_ioctl_verbs.h */
 	RD_FIELD(uint64_t) used[RD_RES_KINDS]; /* the kernel's summary, over all namespaces */
 	bool asked[RD_RES_KINDS];	       /* lists that were asked for */
 	uint64_t listed[RD_RES_KINDS];	       /* of them, those that we were shown */
