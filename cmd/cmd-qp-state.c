@@ -47,16 +47,23 @@ static int take_number(const char *option, const char *arg, unsigned long *ret, 
 	return 0;
 }
 
+/* What is asked of queue pairs, not of events, is looked at while the recorder runs. */
+static bool looks_again(const struct qp_opts *opts)
+{
+	return opts->interval > 0 || opts->count || (opts->trace && (opts->ask.timeouts || opts->ask.links));
+}
+
 /* What does not go together. */
 static int check_options(const struct rd_ctx *ctx, struct rd_err *err)
 {
 	const struct qp_opts *opts = ctx->state;
 
-	if (!opts->trace && (opts->duration > 0 || opts->events))
-		return rd_err_set(err, EINVAL, opts->events ? "--events" : "--duration", "is for --trace");
-	if (opts->trace && !opts->live && (opts->interval > 0 || opts->count || opts->grouped || opts->summary))
+	if ((!opts->trace || looks_again(opts)) && (opts->duration > 0 || opts->events))
+		return rd_err_set(err, EINVAL, opts->events ? "--events" : "--duration",
+				  "is for the events of --trace alone; looks are ended by --count");
+	if (opts->trace && !opts->live && !looks_again(opts) && (opts->grouped || opts->summary))
 		return rd_err_set(err, EINVAL, "--trace",
-				  "prints events as they come: no --interval, --by or --summary");
+				  "prints events as they come: --by and --summary go with --interval");
 	if (opts->trace && ctx->globals.from)
 		return rd_err_set(err, EINVAL, "--trace", "looks at this host as it runs: a bundle has nothing of it");
 	if (rd_metrics_wanted(ctx) && (opts->trace || opts->live || opts->interval > 0 || opts->count))
@@ -137,10 +144,10 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 		return qp_show_timeouts(ctx, &opts->ask);
 	if (opts->live)
 		return qp_live(ctx);
+	if (looks_again(opts))
+		return qp_repeat(ctx);
 	if (opts->trace)
 		return qp_record_events(ctx);
-	if (opts->interval > 0 || opts->count)
-		return qp_repeat(ctx);
 	r = qp_load(ctx, ctx->source, &history, &look, &err);
 	if (r < 0 || look.res.n_devs == 0)
 		r = no_devices(ctx, &look, &err);
@@ -186,7 +193,8 @@ static const struct rd_opt qp_options[] = {
 	  NULL },
 	{ "count", 'c', "N", "end after N looks", NULL },
 	{ "live", 'w', NULL, "the table on the whole screen, kept up to date, changes marked", NULL },
-	{ "trace", 0, NULL, "record every transition and event, as they happen; with --live: for exact ages", NULL },
+	{ "trace", 0, NULL,
+	  "record every transition and event, as they happen; with -i, --live, --timeouts: beside the looks", NULL },
 	{ "duration", 0, "SECONDS", "with --trace: stop after this time", NULL },
 	{ "events", 0, "N", "with --trace: stop after this many events", NULL },
 	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", NULL },

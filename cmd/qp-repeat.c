@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* qp-state -i: look after look, of this host at whole multiples of the interval, of a bundle sample by sample. */
+/* qp-state -i: look after look, of this host at whole multiples of the interval, of a bundle sample by sample; with the recorder
+ * running beside it where it is asked for. */
 #include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
+#include "qp-recorder.h"
 #include "qp.h"
 #include "ticks.h"
 
@@ -32,10 +34,20 @@ static int wait_next(struct rd_ctx *ctx, struct rd_ticks *ticks)
 	return rd_ticks_wait(ticks);
 }
 
-int qp_repeat(struct rd_ctx *ctx)
+/* What was recorded comes before what is found now. */
+static int take_look(struct rd_ctx *ctx, struct qp_recorder *recorder, struct qp_history *history, struct qp_look *look,
+		     struct rd_err *err)
+{
+	int r = recorder->session ? qp_recorder_drain(recorder, err) : 0;
+
+	*look = (struct qp_look){ 0 };
+	return r < 0 ? r : qp_load(ctx, ctx->source, history, look, err);
+}
+
+static int look_again(struct rd_ctx *ctx, struct qp_recorder *recorder)
 {
 	const struct qp_opts *opts = ctx->state;
-	struct qp_history history = { .goes_on = true };
+	struct qp_history history = { .goes_on = true, .track = recorder->track, .recorded = recorder->session };
 	struct rd_ticks ticks;
 	int status = RD_EXIT_OK;
 
@@ -51,7 +63,7 @@ int qp_repeat(struct rd_ctx *ctx)
 
 		if (looks && wait_next(ctx, &ticks))
 			break;
-		r = qp_load(ctx, ctx->source, &history, &look, &err);
+		r = take_look(ctx, recorder, &history, &look, &err);
 		if (!r)
 			say_when(ctx, &look, looks);
 		if (r < 0)
@@ -64,4 +76,19 @@ int qp_repeat(struct rd_ctx *ctx)
 	}
 	qp_history_deinit(&history);
 	return status;
+}
+
+int qp_repeat(struct rd_ctx *ctx)
+{
+	const struct qp_opts *opts = ctx->state;
+	struct qp_recorder recorder = { .ctx = ctx };
+	struct rd_err err = { 0 };
+	int r;
+
+	if (opts->trace && qp_recorder_start(&recorder, &err) < 0)
+		r = rd_fail(ctx, &err);
+	else
+		r = look_again(ctx, &recorder);
+	qp_recorder_deinit(&recorder);
+	return r;
 }

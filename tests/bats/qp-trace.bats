@@ -57,7 +57,7 @@ looks() {
 }
 
 @test "what does not go together is refused" {
-	for args in "--duration 5" "--events 3" "--trace --by peer" "--trace --summary" "--trace -i 1" "--stuck x" "--stuck 0" \
+	for args in "--duration 5" "--events 3" "--trace --by peer" "--trace --summary" "--trace -i 1 --duration 5" "--trace --timeouts --events 3" "--stuck x" "--stuck 0" \
 		"-c 0" "-c x" "-i 0.01" "--trace --events 0"; do
 		# shellcheck disable=SC2086 # words
 		run "$R" qp-state $args

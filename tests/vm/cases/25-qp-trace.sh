@@ -57,6 +57,26 @@ test_filters_and_limits() {
 	true_of "$W/all.json" '(map(select(.kind)) | length == 3 and all(.ibdev == "rxe1")) and .[-1].shown == 3'
 }
 
+# How long until a queue pair gives up, of what the recorder saw it set to.
+test_timeouts_of_what_was_seen() {
+	"$R" qp-state --trace --timeouts -i 1 --json >"$W/giveup.json" 2>"$W/giveup.err" &
+	local recorder=$!
+	until_true 60 test -s "$W/giveup.json"
+	play pair
+	until_true 60 gives_up
+	kill -INT "$recorder"
+	until_true 30 gone "$recorder"
+}
+
+gives_up() {
+	jq -es --argjson a "$a" 'any(.[].timeouts[]; .ibdev == "rxe0" and .lqpn == $a and .timeout == 14 and .retry_cnt == 7 and
+		.retry_for_ever and (.note | contains("soft-RoCE")))' "$W/giveup.json"
+}
+
+gone() {
+	! kill -0 "$1" 2>/dev/null
+}
+
 # However it ends, nothing stays hooked: killed, with the process that holds the hooks alive and not.
 test_killed() {
 	record all
