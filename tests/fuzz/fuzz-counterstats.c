@@ -1,32 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The bytes are what netlink and the ethtool ioctl answer when counters are looked for and read. */
-#include "fuzz.h"
+#include "answerer.h"
 
 #include "collect/counters.h"
-#include "source/netlink.h"
-#include "source/tree.h"
 
-#include <errno.h>
 #include <string.h>
 
-struct answerer {
-	struct rd_source src;
-	const uint8_t *data;
-	size_t size;
-};
-
-static int answer(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
-		  struct rd_err *err)
+/* Collectors are given sound messages only. */
+static int answer_if_sound(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+			   struct rd_err *err)
 {
 	struct answerer *answerer = (struct answerer *)src;
 
-	(void)protocol;
-	(void)request;
-	(void)size;
-	/* Collectors are given sound messages only. */
 	if (!rd_nlmsgs_sound(answerer->data, answerer->size))
 		return rd_err_set(err, EBADMSG, "netlink", "cut short");
-	return rd_bytes_copy(answerer->data, answerer->size, ret);
+	return answer(src, protocol, request, size, ret, err);
 }
 
 static int read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
@@ -92,7 +80,7 @@ static const struct rd_source_ops ops = {
 	.read_link = read_link,
 	.stat_ino = stat_ino,
 	.stat_rdev = stat_ino,
-	.netlink = answer,
+	.netlink = answer_if_sound,
 	.now = now,
 };
 

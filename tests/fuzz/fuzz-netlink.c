@@ -1,33 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The bytes are what netlink answered: redacted, freed of keys, and collected from. */
-#include "fuzz.h"
+#include "answerer.h"
 
 #include "collect/snapshot.h"
-#include "source/netlink.h"
 #include "source/redact.h"
 #include "source/scrub.h"
-#include "source/tree.h"
 
-#include <errno.h>
 #include <linux/netlink.h>
-
-struct answerer {
-	struct rd_source src;
-	const uint8_t *data;
-	size_t size;
-};
-
-static int answer(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
-		  struct rd_err *err)
-{
-	struct answerer *answerer = (struct answerer *)src;
-
-	(void)protocol;
-	(void)request;
-	(void)size;
-	(void)err;
-	return rd_bytes_copy(answerer->data, answerer->size, ret);
-}
 
 static const struct rd_source_ops ops = { .name = "live", .netlink = answer };
 

@@ -1,38 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The bytes are what netlink answers to every question about the network: links, routes, DCB, devlink, ethtool, nftables. */
-#include "fuzz.h"
+#include "answerer.h"
 
 #include "collect/netstate.h"
-#include "source/netlink.h"
-#include "source/tree.h"
 
-#include <errno.h>
 #include <string.h>
-
-struct answerer {
-	struct rd_source src;
-	const uint8_t *data;
-	size_t size;
-};
-
-static int answer(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
-		  struct rd_err *err)
-{
-	struct answerer *answerer = (struct answerer *)src;
-
-	(void)protocol;
-	(void)request;
-	(void)size;
-	(void)err;
-	return rd_bytes_copy(answerer->data, answerer->size, ret);
-}
-
-static int no_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
-{
-	(void)src;
-	(void)ret;
-	return rd_err_set(err, ENOENT, path, "none");
-}
 
 /* Only the module that lets the firewall be asked for. */
 static int list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)

@@ -1,39 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The bytes are what RDMA netlink answered, to whatever it was asked: listed, joined to processes that are not there. */
-#include "fuzz.h"
+#include "answerer.h"
 
 #include "collect/nldev.h"
-#include "source/netlink.h"
-#include "source/tree.h"
 
-#include <errno.h>
-
-struct answerer {
-	struct rd_source src;
-	const uint8_t *data;
-	size_t size;
+struct patient {
+	struct answerer answerer;
 	unsigned asked;
 };
 
 /* A host whose every number is a QP would take a while. */
-static int answer(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
-		  struct rd_err *err)
+static int answer_some(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+		       struct rd_err *err)
 {
-	struct answerer *answerer = (struct answerer *)src;
+	struct patient *patient = (struct patient *)src;
 
-	(void)protocol;
-	(void)request;
-	(void)size;
-	if (answerer->asked++ > 64)
+	if (patient->asked++ > 64)
 		return rd_err_set(err, ENOENT, "netlink", "enough");
-	return rd_bytes_copy(answerer->data, answerer->size, ret);
-}
-
-static int no_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
-{
-	(void)src;
-	(void)ret;
-	return rd_err_set(err, ENOENT, path, "no");
+	return answer(src, protocol, request, size, ret, err);
 }
 
 static int an_inode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
@@ -55,12 +39,12 @@ static int an_empty_folder(struct rd_source *src, const char *path, struct rd_na
 }
 
 static const struct rd_source_ops ops = {
-	.name = "live", .netlink = answer, .read_file = no_file, .stat_ino = an_inode, .list_dir = an_empty_folder
+	.name = "live", .netlink = answer_some, .read_file = no_file, .stat_ino = an_inode, .list_dir = an_empty_folder
 };
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-	struct answerer answerer = { .src = { &ops }, .data = data, .size = size };
+	struct patient patient = { .answerer = { { &ops }, data, size } };
 	struct rd_errlist errors = { 0 };
 	struct rd_res res = { 0 };
 
@@ -77,7 +61,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 		rd_res_deinit(&one);
 		return;
 	}
-	rd_collect_res(&answerer.src, RD_WANT_ALL, NULL, &res, &errors, NULL);
+	rd_collect_res(&patient.answerer.src, RD_WANT_ALL, NULL, &res, &errors, NULL);
 	rd_errlist_deinit(&errors);
 	rd_res_deinit(&res);
 }
