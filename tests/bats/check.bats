@@ -5,17 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 
-setup_file() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	export HOST=$BATS_FILE_TMPDIR/host
-	tests/bench/nic-map-tree "$HOST"
-}
-
-setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
-	export NO_COLOR=1
-}
+load made-up-host
 
 broken() {
 	cp -r "$HOST" "$BATS_TEST_TMPDIR/broken"
