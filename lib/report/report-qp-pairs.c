@@ -3,7 +3,8 @@
 #include "report/report-qp-pairs.h"
 
 #include <errno.h>
-#include <string.h>
+
+#include "report/report-field.h"
 
 enum { END_HOST, END_IBDEV, END_LQPN, END_STATE, END_COLUMNS };
 enum { PAIR_A, PAIR_B, PAIR_VERDICT, PAIR_REASON, PAIR_COLUMNS };
@@ -170,17 +171,6 @@ struct rd_section *rd_timeouts_section(void)
 	return rd_section_create("timeouts", time_columns, TIME_COLUMNS);
 }
 
-#define SET_UINT(row, column, field)                         \
-	do {                                                 \
-		if ((field).known == RD_OK)                  \
-			rd_row_uint(row, column, (field).v); \
-	} while (0)
-#define SET_DOUBLE(row, column, field)                         \
-	do {                                                   \
-		if ((field).known == RD_OK)                    \
-			rd_row_double(row, column, (field).v); \
-	} while (0)
-
 void rd_timeouts_add(struct rd_section *section, const struct rd_res *res, const struct rd_qp *qp,
 		     const struct rd_timeouts *values, const struct rd_giveup *giveup)
 {
@@ -188,32 +178,22 @@ void rd_timeouts_add(struct rd_section *section, const struct rd_res *res, const
 
 	if (qp) {
 		rd_row_str(row, TIME_IBDEV, res->devs[qp->dev].name);
-		SET_UINT(row, TIME_LQPN, qp->lqpn);
+		RD_ROW_UINT(row, TIME_LQPN, qp->lqpn);
 	}
-	SET_UINT(row, TIME_TIMEOUT, values->timeout);
-	SET_UINT(row, TIME_RETRY, values->retry_cnt);
-	SET_UINT(row, TIME_RNR_RETRY, values->rnr_retry);
-	SET_UINT(row, TIME_MIN_RNR, values->min_rnr_timer);
-	SET_DOUBLE(row, TIME_ACK, giveup->ack_timeout);
-	SET_DOUBLE(row, TIME_LEAST, giveup->ack_least);
-	SET_DOUBLE(row, TIME_MOST, giveup->ack_most);
+	RD_ROW_UINT(row, TIME_TIMEOUT, values->timeout);
+	RD_ROW_UINT(row, TIME_RETRY, values->retry_cnt);
+	RD_ROW_UINT(row, TIME_RNR_RETRY, values->rnr_retry);
+	RD_ROW_UINT(row, TIME_MIN_RNR, values->min_rnr_timer);
+	RD_ROW_DOUBLE(row, TIME_ACK, giveup->ack_timeout);
+	RD_ROW_DOUBLE(row, TIME_LEAST, giveup->ack_least);
+	RD_ROW_DOUBLE(row, TIME_MOST, giveup->ack_most);
 	if (giveup->ack_for_ever || giveup->ack_least.known == RD_OK)
 		rd_row_bool(row, TIME_FOR_EVER, giveup->ack_for_ever);
-	SET_DOUBLE(row, TIME_RNR, giveup->rnr_timer);
-	SET_DOUBLE(row, TIME_RNR_LEAST, giveup->rnr_least);
+	RD_ROW_DOUBLE(row, TIME_RNR, giveup->rnr_timer);
+	RD_ROW_DOUBLE(row, TIME_RNR_LEAST, giveup->rnr_least);
 	if (values->rnr_retry.known == RD_OK)
 		rd_row_bool(row, TIME_RNR_FOR_EVER, giveup->rnr_for_ever);
 	rd_row_str(row, TIME_NOTE, giveup->note);
-}
-
-static void set_peer(struct rd_row *row, size_t column, const uint8_t *raw)
-{
-	struct rd_gid gid;
-	char ip[48];
-
-	memcpy(gid.raw, raw, 16);
-	rd_gid_ip(&gid, ip);
-	rd_row_str(row, column, ip);
 }
 
 static void add_spread(struct rd_section *section, const struct rd_res *res, const struct rd_spread *spread,
@@ -223,7 +203,7 @@ static void add_spread(struct rd_section *section, const struct rd_res *res, con
 
 	rd_row_str(row, SPREAD_IBDEV, res->devs[spread->dev].name);
 	if (spread->has_peer)
-		set_peer(row, SPREAD_PEER, spread->peer_gid);
+		rd_row_gid_ip(row, SPREAD_PEER, spread->peer_gid);
 	rd_row_uint(row, SPREAD_FLOWS, spread->flows);
 	rd_row_uint(row, SPREAD_TUPLES, spread->tuples);
 	rd_row_uint(row, SPREAD_LINKS, links);
@@ -248,7 +228,7 @@ int rd_report_spreads(struct rd_report *report, const struct rd_res *res, const 
 		struct rd_row *row = rd_section_add(collisions);
 
 		rd_row_str(row, COLL_IBDEV, res->devs[collision->dev].name);
-		set_peer(row, COLL_PEER, collision->peer_gid);
+		rd_row_gid_ip(row, COLL_PEER, collision->peer_gid);
 		rd_row_uint(row, COLL_SPORT, collision->udp_sport);
 		rd_row_uint(row, COLL_FLOWS, collision->flows);
 		rd_row_str(row, COLL_LQPNS, collision->lqpns);

@@ -3,9 +3,8 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "model/host.h"
+#include "report/report-field.h"
 #include "report/report-run.h"
 
 enum event_column {
@@ -88,40 +87,29 @@ static struct rd_section *mask_section(uint32_t mask)
 	return section;
 }
 
-#define SET_UINT(column, field)                              \
-	do {                                                 \
-		if ((field).known == RD_OK)                  \
-			rd_row_uint(row, column, (field).v); \
-	} while (0)
-
 static void set_path(struct rd_row *row, const struct rd_qp_event *ev)
 {
 	const struct rd_qp_seen *seen = &ev->seen;
-	struct rd_gid gid;
-	char text[64];
 
-	SET_UINT(EV_PATH_MTU, seen->path_mtu);
-	SET_UINT(EV_RQPN, seen->dest_qpn);
-	SET_UINT(EV_RQ_PSN, ev->rq_psn);
-	SET_UINT(EV_SQ_PSN, ev->sq_psn);
-	SET_UINT(EV_TIMEOUT, seen->timeout);
-	SET_UINT(EV_RETRY_CNT, seen->retry_cnt);
-	SET_UINT(EV_RNR_RETRY, seen->rnr_retry);
-	SET_UINT(EV_MIN_RNR_TIMER, seen->min_rnr_timer);
-	SET_UINT(EV_MAX_RD_ATOMIC, seen->max_rd_atomic);
-	SET_UINT(EV_MAX_DEST_RD_ATOMIC, seen->max_dest_rd_atomic);
-	SET_UINT(EV_SGID_INDEX, seen->sgid_index);
-	if (seen->has_dgid) {
-		memcpy(gid.raw, seen->dgid, sizeof(gid.raw));
-		rd_gid_text(&gid, text);
-		rd_row_str(row, EV_PEER_GID, text);
-	}
-	SET_UINT(EV_DLID, ev->dlid);
-	SET_UINT(EV_FLOW_LABEL, seen->flow_label);
-	SET_UINT(EV_UDP_SPORT, seen->udp_sport);
-	SET_UINT(EV_HOP_LIMIT, seen->hop_limit);
-	SET_UINT(EV_TRAFFIC_CLASS, seen->traffic_class);
-	SET_UINT(EV_SL, seen->sl);
+	RD_ROW_UINT(row, EV_PATH_MTU, seen->path_mtu);
+	RD_ROW_UINT(row, EV_RQPN, seen->dest_qpn);
+	RD_ROW_UINT(row, EV_RQ_PSN, ev->rq_psn);
+	RD_ROW_UINT(row, EV_SQ_PSN, ev->sq_psn);
+	RD_ROW_UINT(row, EV_TIMEOUT, seen->timeout);
+	RD_ROW_UINT(row, EV_RETRY_CNT, seen->retry_cnt);
+	RD_ROW_UINT(row, EV_RNR_RETRY, seen->rnr_retry);
+	RD_ROW_UINT(row, EV_MIN_RNR_TIMER, seen->min_rnr_timer);
+	RD_ROW_UINT(row, EV_MAX_RD_ATOMIC, seen->max_rd_atomic);
+	RD_ROW_UINT(row, EV_MAX_DEST_RD_ATOMIC, seen->max_dest_rd_atomic);
+	RD_ROW_UINT(row, EV_SGID_INDEX, seen->sgid_index);
+	if (seen->has_dgid)
+		rd_row_gid(row, EV_PEER_GID, seen->dgid);
+	RD_ROW_UINT(row, EV_DLID, ev->dlid);
+	RD_ROW_UINT(row, EV_FLOW_LABEL, seen->flow_label);
+	RD_ROW_UINT(row, EV_UDP_SPORT, seen->udp_sport);
+	RD_ROW_UINT(row, EV_HOP_LIMIT, seen->hop_limit);
+	RD_ROW_UINT(row, EV_TRAFFIC_CLASS, seen->traffic_class);
+	RD_ROW_UINT(row, EV_SL, seen->sl);
 }
 
 static void set_call(struct rd_row *row, const struct rd_qp_event *ev)
@@ -153,10 +141,8 @@ static void set_event(struct rd_row *row, const struct rd_qp_event *ev)
 
 static void set_age(struct rd_row *row, const struct rd_qp_event *ev)
 {
-	if (ev->age_seconds.known == RD_OK)
-		rd_row_double(row, EV_STATE_SECONDS, ev->age_seconds.v);
-	if (ev->age_max_seconds.known == RD_OK)
-		rd_row_double(row, EV_STATE_SECONDS_MAX, ev->age_max_seconds.v);
+	RD_ROW_DOUBLE(row, EV_STATE_SECONDS, ev->age_seconds);
+	RD_ROW_DOUBLE(row, EV_STATE_SECONDS_MAX, ev->age_max_seconds);
 	rd_row_str(row, EV_AGE_KIND, rd_age_kind_name(ev->age_kind));
 }
 
@@ -184,8 +170,8 @@ struct rd_section *rd_report_qp_event(const struct rd_qp_event *ev)
 	rd_row_str(row, EV_KIND, rd_qp_what_name(ev->what));
 	if (ev->ibdev[0])
 		rd_row_str(row, EV_IBDEV, ev->ibdev);
-	SET_UINT(EV_PORT, ev->port);
-	SET_UINT(EV_LQPN, ev->lqpn);
+	RD_ROW_UINT(row, EV_PORT, ev->port);
+	RD_ROW_UINT(row, EV_LQPN, ev->lqpn);
 	if (ev->type.known == RD_OK)
 		rd_row_str(row, EV_TYPE, rd_qp_type_name(ev->type.v));
 	if (ev->before.known == RD_OK)
@@ -264,8 +250,7 @@ int rd_report_qp_trace_summary(struct rd_report *report, const struct rd_qp_trac
 	rd_row_uint(row, SUM_EVENTS, t->events);
 	rd_row_uint(row, SUM_DELIVERED, t->delivered);
 	rd_row_uint(row, SUM_LOST, t->lost);
-	if (t->missed.known == RD_OK)
-		rd_row_uint(row, SUM_MISSED, t->missed.v);
+	RD_ROW_UINT(row, SUM_MISSED, t->missed);
 	rd_row_uint(row, SUM_SHOWN, sum->shown);
 	if (rd_report_add(report, moves_section(&sum->moves)))
 		return -ENOMEM;

@@ -5,17 +5,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "model/host.h"
+#include "report/report-field.h"
 
 /* A field of the model into a cell of numbers. */
-#define SET_UINT(row, column, field)                         \
-	do {                                                 \
-		if ((field).known == RD_OK)                  \
-			rd_row_uint(row, column, (field).v); \
-	} while (0)
-
 static void set_address(struct rd_row *row, size_t column, const struct rd_sockaddr *addr)
 {
 	char ip[INET6_ADDRSTRLEN], text[INET6_ADDRSTRLEN + 16];
@@ -33,15 +26,11 @@ static void set_address(struct rd_row *row, size_t column, const struct rd_socka
 static void add_peer_cells(struct rd_row *row, const struct rd_res *res, const struct rd_qp *qp)
 {
 	const struct rd_cm_id *cm_id = qp->cm_id >= 0 ? &res->cm_ids[qp->cm_id] : NULL;
-	struct rd_gid gid;
-	char text[48], ip[INET6_ADDRSTRLEN];
+	char ip[INET6_ADDRSTRLEN];
 
 	if (qp->has_peer_gid) {
-		memcpy(gid.raw, qp->peer_gid, 16);
-		rd_gid_text(&gid, text);
-		rd_row_str(row, RD_QP_PEER_GID, text);
-		rd_gid_ip(&gid, ip);
-		rd_row_str(row, RD_QP_PEER, ip);
+		rd_row_gid(row, RD_QP_PEER_GID, qp->peer_gid);
+		rd_row_gid_ip(row, RD_QP_PEER, qp->peer_gid);
 	} else if (cm_id && cm_id->dst.family &&
 		   inet_ntop(cm_id->dst.family == AF_INET ? AF_INET : AF_INET6, cm_id->dst.ip, ip, sizeof(ip))) {
 		rd_row_str(row, RD_QP_PEER, ip);
@@ -58,7 +47,7 @@ static void add_owner_cells(struct rd_row *row, const struct rd_res *res, const 
 {
 	const struct rd_proc *proc = qp->proc >= 0 ? &res->procs[qp->proc] : NULL;
 
-	SET_UINT(row, RD_QP_PID, qp->owner.pid);
+	RD_ROW_UINT(row, RD_QP_PID, qp->owner.pid);
 	rd_row_str(row, RD_QP_COMM, rd_owner_name(res, &qp->owner, qp->proc));
 	rd_row_str(row, RD_QP_JOB, proc ? proc->job : NULL);
 	rd_row_str(row, RD_QP_CGROUP, proc ? proc->cgroup : NULL);
@@ -75,25 +64,22 @@ static void add_seen_cells(struct rd_row *row, const struct rd_qp *qp)
 	rd_row_str(row, RD_QP_WHY, qp->why);
 	rd_row_str(row, RD_QP_NEXT, qp->next);
 	rd_row_str(row, RD_QP_AGE_KIND, rd_age_kind_name(qp->age_kind));
-	if (qp->age_seconds.known == RD_OK)
-		rd_row_double(row, RD_QP_AGE, qp->age_seconds.v);
-	if (qp->age_max_seconds.known == RD_OK)
-		rd_row_double(row, RD_QP_AGE_MAX, qp->age_max_seconds.v);
-	if (qp->psn_per_second.known == RD_OK)
-		rd_row_double(row, RD_QP_PSN_RATE, qp->psn_per_second.v);
+	RD_ROW_DOUBLE(row, RD_QP_AGE, qp->age_seconds);
+	RD_ROW_DOUBLE(row, RD_QP_AGE_MAX, qp->age_max_seconds);
+	RD_ROW_DOUBLE(row, RD_QP_PSN_RATE, qp->psn_per_second);
 	if (qp->last_err)
 		rd_row_str(row, RD_QP_LAST_ERR, rd_errno_name(qp->last_err));
 	if (!seen)
 		return;
-	SET_UINT(row, RD_QP_UDP_SPORT, seen->udp_sport);
-	SET_UINT(row, RD_QP_FLOW_LABEL, seen->flow_label);
-	SET_UINT(row, RD_QP_PATH_MTU, seen->path_mtu);
-	SET_UINT(row, RD_QP_TIMEOUT, seen->timeout);
-	SET_UINT(row, RD_QP_RETRY_CNT, seen->retry_cnt);
-	SET_UINT(row, RD_QP_RNR_RETRY, seen->rnr_retry);
-	SET_UINT(row, RD_QP_MIN_RNR_TIMER, seen->min_rnr_timer);
-	SET_UINT(row, RD_QP_SGID_INDEX, seen->sgid_index);
-	SET_UINT(row, RD_QP_DEST_QPN, seen->dest_qpn);
+	RD_ROW_UINT(row, RD_QP_UDP_SPORT, seen->udp_sport);
+	RD_ROW_UINT(row, RD_QP_FLOW_LABEL, seen->flow_label);
+	RD_ROW_UINT(row, RD_QP_PATH_MTU, seen->path_mtu);
+	RD_ROW_UINT(row, RD_QP_TIMEOUT, seen->timeout);
+	RD_ROW_UINT(row, RD_QP_RETRY_CNT, seen->retry_cnt);
+	RD_ROW_UINT(row, RD_QP_RNR_RETRY, seen->rnr_retry);
+	RD_ROW_UINT(row, RD_QP_MIN_RNR_TIMER, seen->min_rnr_timer);
+	RD_ROW_UINT(row, RD_QP_SGID_INDEX, seen->sgid_index);
+	RD_ROW_UINT(row, RD_QP_DEST_QPN, seen->dest_qpn);
 }
 
 static void add_qp(struct rd_section *section, const struct rd_res *res, const struct rd_qp *qp)
@@ -101,12 +87,12 @@ static void add_qp(struct rd_section *section, const struct rd_res *res, const s
 	struct rd_row *row = rd_section_add(section);
 
 	rd_row_str(row, RD_QP_IBDEV, res->devs[qp->dev].name);
-	SET_UINT(row, RD_QP_PORT, qp->port);
-	SET_UINT(row, RD_QP_LQPN, qp->lqpn);
-	SET_UINT(row, RD_QP_RQPN, qp->rqpn);
-	SET_UINT(row, RD_QP_SQ_PSN, qp->sq_psn);
-	SET_UINT(row, RD_QP_RQ_PSN, qp->rq_psn);
-	SET_UINT(row, RD_QP_PDN, qp->pdn);
+	RD_ROW_UINT(row, RD_QP_PORT, qp->port);
+	RD_ROW_UINT(row, RD_QP_LQPN, qp->lqpn);
+	RD_ROW_UINT(row, RD_QP_RQPN, qp->rqpn);
+	RD_ROW_UINT(row, RD_QP_SQ_PSN, qp->sq_psn);
+	RD_ROW_UINT(row, RD_QP_RQ_PSN, qp->rq_psn);
+	RD_ROW_UINT(row, RD_QP_PDN, qp->pdn);
 	if (qp->type.known == RD_OK)
 		rd_row_str(row, RD_QP_TYPE, rd_qp_type_name(qp->type.v));
 	/* "unknown" is a state that scripts can ask for, not the lack of one. */

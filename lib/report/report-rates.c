@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "report/report-field.h"
+
 const struct rd_column rd_rate_columns[RD_RATE_COLUMNS] = {
 	[RD_RATE_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
 	[RD_RATE_PORT] = { "port", "PORT", RD_T_UINT, "port number" },
@@ -22,12 +24,6 @@ const struct rd_column rd_rate_columns[RD_RATE_COLUMNS] = {
 				 .hidden = true },
 };
 
-#define SET_DOUBLE(row, column, field)                             \
-	do {                                                       \
-		if ((field).known == RD_OK)                        \
-			rd_row_double((row), (column), (field).v); \
-	} while (0)
-
 static void fill(struct rd_row *row, const struct rd_port_rate *rate, const struct rd_counter_port *port,
 		 const struct rd_counter_state *state)
 {
@@ -37,13 +33,13 @@ static void fill(struct rd_row *row, const struct rd_port_rate *rate, const stru
 	rd_row_uint(row, RD_RATE_PORT, port->port);
 	rd_row_str(row, RD_RATE_NETDEV, port->netdev);
 	rd_row_str(row, RD_RATE_STATE, !state->there ? "gone" : state->state[0] ? state->state : NULL);
-	SET_DOUBLE(row, RD_RATE_LINE, port->rate_gbps);
-	SET_DOUBLE(row, RD_RATE_TX_GBPS, rate->tx_gbps);
-	SET_DOUBLE(row, RD_RATE_TX_SHARE, rate->tx_share);
-	SET_DOUBLE(row, RD_RATE_RX_GBPS, rate->rx_gbps);
-	SET_DOUBLE(row, RD_RATE_RX_SHARE, rate->rx_share);
-	SET_DOUBLE(row, RD_RATE_TX_PACKETS, rate->per_second[RD_LOAD_TX_PACKETS]);
-	SET_DOUBLE(row, RD_RATE_RX_PACKETS, rate->per_second[RD_LOAD_RX_PACKETS]);
+	RD_ROW_DOUBLE(row, RD_RATE_LINE, port->rate_gbps);
+	RD_ROW_DOUBLE(row, RD_RATE_TX_GBPS, rate->tx_gbps);
+	RD_ROW_DOUBLE(row, RD_RATE_TX_SHARE, rate->tx_share);
+	RD_ROW_DOUBLE(row, RD_RATE_RX_GBPS, rate->rx_gbps);
+	RD_ROW_DOUBLE(row, RD_RATE_RX_SHARE, rate->rx_share);
+	RD_ROW_DOUBLE(row, RD_RATE_TX_PACKETS, rate->per_second[RD_LOAD_TX_PACKETS]);
+	RD_ROW_DOUBLE(row, RD_RATE_RX_PACKETS, rate->per_second[RD_LOAD_RX_PACKETS]);
 	if (rate->usual_gbps > 0)
 		rd_row_double(row, RD_RATE_USUAL, rate->usual_gbps);
 	if (rate->counted_by) {
