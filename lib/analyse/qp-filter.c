@@ -35,7 +35,7 @@ static int take_kinds(struct rd_qp_kinds *kinds, const char *option, const char 
 			kinds->bits |= 1u << UNKNOWN_BIT;
 		} else {
 			rd_err_set(err, EINVAL, option, "\"%.*s\" is none that there is", (int)size, at);
-			rd_err_hint(err, "some of %s, unknown; all but some: '!%s'", known, strchr(known, ' ') + 1);
+			rd_err_hint(err, "some of %s, unknown; all but some: '!%s'", known, strrchr(known, ' ') + 1);
 			return -EINVAL;
 		}
 		at += size;

@@ -41,6 +41,7 @@ qp() {
 	run --separate-stderr qp --state RTX
 	[ "$status" -eq 3 ]
 	[[ $stderr == *'--state: "RTX" is none that there is'*'RESET, INIT'* ]]
+	[[ $stderr == *"all but some: '!RTS'" ]]
 	run --separate-stderr qp --device mlx5_9
 	[ "$status" -eq 3 ]
 	[[ $stderr == *"mlx5_9: "*"no such RDMA device"* ]]
