@@ -300,6 +300,9 @@ PY
 	run --separate-stderr "$RD" diff "$T/a" "$T/none"
 	[ "$status" -eq 3 ]
 	[[ $stderr == *"/none: cannot open the bundle: "*"(ENOENT)" ]]
+	run --separate-stderr "$RD" nic-map --from ""
+	[ "$status" -eq 3 ]
+	[[ $stderr == 'rdmadiag: "": cannot open the bundle: '*"(ENOENT)" ]]
 }
 
 @test "diff of two hosts says that these are two" {
