@@ -93,9 +93,7 @@ size_t rd_utf8_next(const char *s, size_t size, uint32_t *ret)
 	return n;
 }
 
-/* What a terminal obeys or hides instead of showing: C0 and C1 controls, line and paragraph separators, and the marks
- * that turn the direction of text or have no width. */
-static bool is_unsafe(uint32_t c)
+bool rd_unsafe(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
 	       (c >= 0x2060 && c <= 0x206f) || c == 0x061c || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
@@ -108,7 +106,7 @@ void rd_buf_safe(struct rd_buf *buf, const char *s, size_t size)
 		uint32_t c = 0;
 		size_t n = rd_utf8_next(s, size, &c);
 
-		if (n > 0 && !is_unsafe(c)) {
+		if (n > 0 && !rd_unsafe(c)) {
 			rd_buf_add(buf, s, n);
 		} else {
 			n = n > 0 ? n : 1;

@@ -219,24 +219,38 @@ static bool section_failed(const struct rd_section *section)
 	return false;
 }
 
-/* json-c leaves DEL and the C1 controls as they are, which is valid JSON and steers a terminal all the same. They stand
- * inside strings only: all else that json-c writes is printable ASCII, and lines, which are moved to the right. */
+/* A code point as JSON escapes it: above U+FFFF as a pair of surrogates. */
+static void add_escape(struct rd_buf *out, uint32_t c)
+{
+	if (c > 0xffff)
+		rd_buf_printf(out, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+	else
+		rd_buf_printf(out, "\\u%04x", c);
+}
+
+/* json-c leaves DEL, the C1 controls and the marks that turn text round as they are, which is valid JSON and steers a
+ * terminal all the same. They stand inside strings only: all else that json-c writes is printable ASCII, and lines, which
+ * are moved to the right. */
 static void add_json_safely(struct rd_buf *out, const char *text, size_t size, int indent)
 {
-	size_t start = 0;
+	size_t start = 0, n;
 
-	for (size_t i = 0; i < size; i++) {
-		uint8_t c = (uint8_t)text[i];
-		bool c1 = c == 0xc2 && (uint8_t)text[i + 1] >= 0x80 && (uint8_t)text[i + 1] <= 0x9f;
+	for (size_t i = 0; i < size; i += n) {
+		uint32_t c = 0;
 
-		if (c != 0x7f && !c1 && (c != '\n' || !indent))
+		n = rd_utf8_next(text + i, size - i, &c);
+		if (n == 0) {
+			n = 1;
+			continue;
+		}
+		if (c == '\n' ? !indent : !rd_unsafe(c))
 			continue;
 		rd_buf_add(out, text + start, i - start);
 		if (c == '\n')
 			rd_buf_printf(out, "\n%*s", indent, "");
 		else
-			rd_buf_printf(out, "\\u%04x", c1 ? (uint8_t)text[++i] : c);
-		start = i + 1;
+			add_escape(out, c);
+		start = i + n;
 	}
 	rd_buf_add(out, text + start, size - start);
 }

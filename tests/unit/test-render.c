@@ -192,13 +192,13 @@ static void json_from_hostile_names_is_valid_and_harmless(void **state)
 	json_object *parsed, *name;
 
 	(void)state;
-	rd_row_str(rd_section_add(section), NAME, "\033\"\\\xff\xc2\x9b\177/ü");
+	rd_row_str(rd_section_add(section), NAME, "\033\"\\\xff\xc2\x9b\177/ü\xe2\x80\xae\xf3\xa0\x80\x81");
 	assert_int_equal(rd_render_json_row(section, 0, &out), 0);
-	assert_non_null(strstr(out.data, "\"\\u001b\\\"\\\\\\\\xff\\u009b\\u007f/ü\""));
+	assert_non_null(strstr(out.data, "\"\\u001b\\\"\\\\\\\\xff\\u009b\\u007f/ü\\u202e\\udb40\\udc01\""));
 	parsed = json_tokener_parse(out.data);
 	assert_non_null(parsed);
 	assert_true(json_object_object_get_ex(parsed, "name", &name));
-	assert_string_equal(json_object_get_string(name), "\033\"\\\\xff\xc2\x9b\177/ü");
+	assert_string_equal(json_object_get_string(name), "\033\"\\\\xff\xc2\x9b\177/ü\xe2\x80\xae\xf3\xa0\x80\x81");
 	json_object_put(parsed);
 	rd_section_destroy(section);
 }
