@@ -11,6 +11,7 @@
 
 #define PORT_MAX 254
 #define DESCRIPTION_MAX 255
+#define LINE_SIZE 2048 /* a description whose every byte is escaped, and more */
 
 struct cable {
 	uint64_t guid, peer_guid;
@@ -331,13 +332,13 @@ int rd_topology_parse(const char *name, const char *text, size_t size, struct rd
 	for (const char *at = text, *end = text + size; !r && at < end;) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 		size_t len = (size_t)((stop ? stop : end) - at);
-		char line[1024];
+		char line[LINE_SIZE];
 
 		p.line++;
 		if (len > 0 && at[len - 1] == '\r')
 			len--;
 		if (len >= sizeof(line) || memchr(at, '\0', len)) {
-			r = bad(&p, "longer than 1023 characters, or no text");
+			r = bad(&p, "longer than 2047 characters, or no text");
 			break;
 		}
 		memcpy(line, at, len);

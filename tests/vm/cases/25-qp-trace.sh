@@ -65,7 +65,7 @@ test_timeouts_of_what_was_seen() {
 	play pair
 	until_true 60 gives_up
 	kill -INT "$recorder"
-	until_true 30 gone "$recorder"
+	until_true 30 is_over "$recorder"
 }
 
 gives_up() {
@@ -73,7 +73,7 @@ gives_up() {
 		.retry_for_ever and (.note | contains("soft-RoCE")))' "$W/giveup.json"
 }
 
-gone() {
+is_over() {
 	! kill -0 "$1" 2>/dev/null
 }
 
