@@ -100,6 +100,7 @@ setup() {
 	for tool in slurmctld slurmd munged sbatch scontrol unshare; do
 		PATH=$PATH:/usr/sbin command -v $tool >/dev/null || skip "no $tool here"
 	done
+	unshare --net --mount --pid --fork true 2>/dev/null || skip "no namespaces here"
 	run timeout 120 tests/slurm "$T/rd-good" "$T/rd-bad"
 	[ "$status" -ne 77 ] || skip "$output"
 	echo "$output"
