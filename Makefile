@@ -50,7 +50,7 @@ endif
 CFLAGS ?= -O2 -g
 WARN = -Wall -Wextra -Werror -Wno-missing-field-initializers -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla
 CPPFLAGS_ALL = -D_GNU_SOURCE= -DRD_VERSION='"$(VERSION)"' -DRD_DATADIR='"$(DATADIR)/rdmadiag"' \
-	-I. -Ilib -Icmd -I$(B)/bpf $(shell $(PKG_CONFIG) --cflags $(PKGS) $(PKGS_LATER) 2>/dev/null) $(CPPFLAGS)
+	-I. -Ilib -I$(B)/bpf $(shell $(PKG_CONFIG) --cflags $(PKGS) $(PKGS_LATER) 2>/dev/null) $(CPPFLAGS)
 CFLAGS_ALL = -std=gnu17 $(CFLAGS) $(WARN) $(SAN_FLAGS)
 LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm -ldl
 
@@ -60,7 +60,7 @@ BPF_CFLAGS = -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -g -O2 -Wall -Werr
 	$(addprefix -idirafter ,$(wildcard /usr/include/$(shell uname -m)-linux-gnu))
 
 LIB_SRC = $(sort $(wildcard lib/*/*.c))
-CMD_SRC = $(sort $(wildcard cmd/*.c))
+CMD_SRC = $(sort $(wildcard cmd/*.c cmd/*/*.c))
 BPF_SRC = $(sort $(wildcard bpf/*.bpf.c))
 UNIT_SRC = $(sort $(wildcard tests/unit/test-*.c))
 FUZZ_SRC = $(sort $(wildcard tests/fuzz/fuzz-*.c))

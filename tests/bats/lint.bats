@@ -27,6 +27,8 @@ breach() {
 	breach lib/collect/cgroup.c '#include "trace/session.h"' layers.sh
 	breach lib/source/source.c '#include "trace.skel.h"' layers.sh
 	breach lib/model/event.c '#include "../cmd/cmd.h"' layers.sh
+	breach cmd/nic-map/nicmap-out.c '#include "cmd/fabric/fabric.h"' layers.sh
+	breach cmd/answer.c '#include "cmd/fabric/fabric.h"' layers.sh
 }
 
 @test "layers: printing, leaving, clocks and files below cmd are found" {
@@ -54,7 +56,7 @@ breach() {
 
 @test "names: a second function of the same name is found, one that only its file sees is none" {
 	breach lib/report/report.c $'int topo_look(void)\n{\n\treturn 0;\n}' names.sh
-	[[ $output == *"cmd/topo-look.c"* ]]
+	[[ $output == *"cmd/checks/topo-look.c"* ]]
 	printf 'int topo_look(void);\nstatic int topo_learn(void)\n{\n\treturn 0;\n}\n' >>lib/report/report.c
 	tests/lint/names.sh
 }

@@ -27,6 +27,28 @@ allowed() {
 	esac
 }
 
+# Which other commands' folders a folder of cmd/ may include. All see what lies in cmd/ itself.
+builds_on() {
+	case $1 in
+	qp-state) echo "trace-errno" ;;
+	counters | capture) echo "fabric" ;;
+	checks) echo "counters" ;;
+	*) echo "" ;;
+	esac
+}
+
+# check_command FILE INCLUDED
+check_command() {
+	local from to
+	from=$(cut -d/ -f2 <<<"$1") to=$(cut -s -d/ -f2 <<<"${2%/*}")
+	[ -e "$2" ] || breach "$1: includes \"$2\", which is not there"
+	[ -n "$to" ] && [ "$from" != "$to" ] || return
+	case " $(builds_on "$from") " in
+	*" $to "*) ;;
+	*) breach "$1: cmd/$from must not see cmd/$to ($2)" ;;
+	esac
+}
+
 # Of bpf/, user space may see the shared layouts only; skeletons are for lib/trace.
 check_include() {
 	local file=$1 room=$2 included=$3 target
@@ -41,6 +63,7 @@ check_include() {
 		[ -e "$(dirname "$file")/$included" ] || breach "$file: includes \"$included\", which is not in its room"
 		return
 	fi
+	[ "$room/$target" != cmd/cmd ] || check_command "$file" "$included"
 	case " $(allowed "$room") " in
 	*" $target "*) ;;
 	*) breach "$file: $room must not see $target ($included)" ;;

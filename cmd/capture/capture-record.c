@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The work of capture: every command reads, one sample after the other. */
+#include "capture.h"
+#include "cmd/fabric/fabric.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+void capture_progress(const char *what, uint64_t sample, uint64_t samples)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	if (what && samples > 1)
+		dprintf(STDERR_FILENO, "\r\033[K" RD_PROGRAM ": sample %llu of %llu: %s ",
+			(unsigned long long)sample + 1, (unsigned long long)samples, what);
+	else if (what)
+		dprintf(STDERR_FILENO, "\r\033[K" RD_PROGRAM ": recording %s ", what);
+	else
+		dprintf(STDERR_FILENO, "\r\033[K");
+}
+
+/* What a manifest says of the host. */
+static void record_host(struct rd_source *source)
+{
+	static const char *const paths[] = {
+		"/proc/sys/kernel/hostname",
+		"/proc/sys/kernel/osrelease",
+		"/proc/sys/kernel/version",
+		"/proc/sys/kernel/random/boot_id",
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(paths); i++) {
+		struct rd_bytes bytes = { 0 };
+
+		rd_read_file(source, paths[i], &bytes, NULL);
+		rd_bytes_deinit(&bytes);
+	}
+}
+
+/* That was asked for: what keeps us from it is said, and is in the recording. */
+static int record_fabric(struct rd_ctx *ctx, struct rd_source *source, uint64_t sample, uint64_t samples,
+			 struct rd_err *err)
+{
+	struct rd_err why = { 0 };
+	int r;
+
+	capture_progress("the network", sample, samples);
+	r = fabric_record(source, &why);
+	if (r == -ENOMEM)
+		*err = why;
+	else if (r < 0)
+		rd_warn(ctx, "--fabric: %s: %s: %s", why.object, why.message, rd_errno_text(why.code));
+	return r == -ENOMEM ? r : 0;
+}
+
+static int record_sample(struct rd_ctx *ctx, struct rd_source *source, uint64_t sample, uint64_t samples,
+			 struct rd_err *err)
+{
+	record_host(source);
+	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
+		struct rd_err why = { 0 };
+		int r;
+
+		if (!(*cmd)->record)
+			continue;
+		capture_progress((*cmd)->name, sample, samples);
+		r = (*cmd)->record(source, &why);
+		/* A host lacks this and that; memory is another matter. */
+		if (r == -ENOMEM) {
+			*err = why;
+			return r;
+		}
+		if (r < 0)
+			rd_verbose(ctx, "%s: %s: %s", (*cmd)->name, why.object, why.message);
+	}
+	if (((const struct capture_state *)ctx->state)->fabric)
+		return record_fabric(ctx, source, sample, samples, err);
+	return 0;
+}
+
+static double wall_seconds(void)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* Until a whole number of intervals by the wall clock, so that captures of several hosts look at the same moments; the
+ * first wait is between half an interval and one and a half. */
+static void wait_for_next(double interval, double *next)
+{
+	double now = wall_seconds(), left;
+	struct timespec ts;
+
+	if (*next == 0 || *next < now - interval)
+		*next = (floor(now / interval + 0.5)) * interval;
+	*next += interval;
+	left = *next - now;
+	ts = (struct timespec){ .tv_sec = (time_t)left, .tv_nsec = (long)((left - floor(left)) * 1e9) };
+	if (left > 0)
+		nanosleep(&ts, NULL);
+}
+
+/* A bundle is recorded anew sample by sample, as many as it has. */
+static int record_bundle(struct rd_ctx *ctx, struct rd_source *source, struct rd_err *err)
+{
+	int r = record_sample(ctx, source, 0, 1, err);
+
+	while (!r) {
+		r = rd_source_bundle_next(ctx->source, err);
+		if (r == -ENODATA)
+			return 0;
+		if (!r)
+			r = rd_source_record_next(source, err);
+		if (!r)
+			r = record_sample(ctx, source, 0, 1, err);
+	}
+	return r;
+}
+
+static int record_live(struct rd_ctx *ctx, struct rd_source *source, struct rd_err *err)
+{
+	const struct capture_state *state = ctx->state;
+	uint64_t samples = state->count ? state->count : 1;
+	double interval = state->interval > 0 ? state->interval : 1, next = 0;
+	struct sigaction action = { .sa_handler = on_signal };
+	int r;
+
+	if (samples > 1)
+		sigaction(SIGINT, &action, NULL);
+	for (uint64_t i = 0; i < samples && !interrupted; i++) {
+		if (i > 0) {
+			capture_progress("waiting", i, samples);
+			wait_for_next(interval, &next);
+			/* Ctrl-C ends the waiting; what was recorded is kept. */
+			if (interrupted)
+				break;
+			r = rd_source_record_next(source, err);
+			if (r < 0)
+				return r;
+		}
+		r = record_sample(ctx, source, i, samples, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int capture_record(struct rd_ctx *ctx, struct rd_source *source, struct rd_err *err)
+{
+	return ctx->globals.from ? record_bundle(ctx, source, err) : record_live(ctx, source, err);
+}

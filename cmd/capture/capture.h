@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RD_CAPTURE_H
+#define RD_CAPTURE_H
+
+#include "cmd/cmd.h"
+
+struct capture_state {
+	double interval; /* seconds; 0: not given */
+	uint64_t count;	 /* samples; 0: not given */
+	bool redact;
+	bool fabric; /* also the counters of the InfiniBand network */
+};
+
+/* Lets every command read through `source`, which records; as often as ctx->state says, or a bundle has samples. */
+int capture_record(struct rd_ctx *ctx, struct rd_source *source, struct rd_err *err);
+
+/* Says what is being done, on a line that is written over; NULL takes it away. Only for somebody who looks at it. */
+void capture_progress(const char *what, uint64_t sample, uint64_t samples);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "checks.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/envcheck.h"
+#include "analyse/job.h"
+#include "analyse/nicmap.h"
+#include "analyse/profile.h"
+#include "analyse/qp-entropy.h"
+#include "cmd/datafile.h"
+#include "collect/host.h"
+#include "collect/klog.h"
+#include "collect/netstate.h"
+#include "collect/nldev.h"
+#include "collect/system.h"
+
+#define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
+
+/* Queue pairs with their owners, and the jobs of those. What cannot be listed is unknown to the rules. */
+static int read_qps(struct rd_source *source, struct checks *checks, struct rd_errlist *errors, struct rd_err *err)
+{
+	struct rd_err why = { 0 };
+	int r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_PROCS, NULL, &checks->res, errors, &why);
+
+	if (r == -ENOMEM) {
+		*err = why;
+		return r;
+	}
+	if (r < 0) {
+		/* A host without RDMA netlink has none of it: not worth a line. */
+		if (r != -ENOENT && r != -EOPNOTSUPP && r != -EPROTONOSUPPORT)
+			rd_errlist_add(errors, &why);
+		return 0;
+	}
+	for (size_t i = 0; i < checks->res.n_procs; i++)
+		if (!checks->res.procs[i].job)
+			checks->res.procs[i].job = rd_job_from_cgroup(checks->res.procs[i].cgroup);
+	checks->in.res = &checks->res;
+	return 0;
+}
+
+static int read_all(struct rd_source *source, int pid, struct checks *checks, struct rd_errlist *errors,
+		    struct rd_err *err)
+{
+	int r = rd_collect_host(source, WHAT, &checks->host, errors, err);
+
+	if (!r)
+		r = rd_collect_system(source, pid, &checks->system, errors, err);
+	if (!r)
+		r = rd_collect_netstate(source, &checks->host, &checks->net, errors, err);
+	if (!r)
+		r = read_qps(source, checks, errors, err);
+	return r ? r : rd_collect_klog(source, &checks->klog, errors, err);
+}
+
+/* The settings that all jobs begin with, judged as nic-map --check-env does. */
+static int judge_job_env(struct checks *checks)
+{
+	struct rd_effects effects = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; i < checks->system.job_env.n && !r; i++)
+		r = rd_effects_take(checks->system.job_env.v[i], strlen(checks->system.job_env.v[i]), &effects);
+	if (!r)
+		r = rd_envcheck(&checks->host, &effects, &checks->job_env);
+	rd_effects_deinit(&effects);
+	return r;
+}
+
+/* By as many links as a switch has upwards, more or less: the rule looks at flows that no number of links parts. */
+static int judge_flows(struct checks *checks)
+{
+	return checks->in.res ? rd_qp_spread(checks->in.res, NULL, 4, &checks->spreads) : 0;
+}
+
+int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
+{
+	int r;
+
+	*checks = (struct checks){ 0 };
+	rd_answer_init(ctx, &checks->report);
+	r = read_all(source, pid, checks, &checks->report.errors, err);
+	if (r < 0)
+		return r;
+	if (rd_nicmap_analyse(&checks->host, 0, &checks->map) < 0 || judge_job_env(checks) < 0 ||
+	    judge_flows(checks) < 0)
+		return rd_err_set(err, ENOMEM, ctx->cmd->name, "no memory for the map of NICs");
+	checks->in = (struct rd_check_input){
+		.host = &checks->host,
+		.map = &checks->map,
+		.system = &checks->system,
+		.net = &checks->net,
+		.klog = &checks->klog,
+		.res = checks->in.res,
+		.spreads = &checks->spreads,
+		.job_env = &checks->job_env,
+	};
+	return 0;
+}
+
+static int profile_read(const char *path, struct rd_profile *ret, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	int r = rd_read_local(path, &bytes, err);
+
+	return r < 0 ? r : rd_profile_parse((char *)bytes.data, bytes.size, path, ret, err);
+}
+
+int checks_take_profile(struct checks *checks, const char *path, struct rd_err *err)
+{
+	struct rd_profile self = { 0 };
+	int r = profile_read(path, &checks->profile, err);
+
+	if (r < 0)
+		return r;
+	rd_profile_of(&checks->host, &checks->system, &self);
+	if (self.failed || rd_profile_compare(&checks->profile, &self, &checks->differences) < 0)
+		r = rd_err_set(err, ENOMEM, path, "no memory to compare it with the host");
+	rd_profile_deinit(&self);
+	checks->in.profile = &checks->profile;
+	checks->in.differences = &checks->differences;
+	return r;
+}
+
+bool checks_requires(const struct checks *checks, const struct rd_check *check)
+{
+	return rd_profile_requires(checks->in.profile, check->id);
+}
+
+void checks_deinit(struct checks *checks)
+{
+	rd_report_deinit(&checks->report);
+	rd_verdicts_deinit(&checks->verdicts);
+	rd_nicmap_deinit(&checks->map);
+	rd_spreads_deinit(&checks->spreads);
+	rd_remarks_deinit(&checks->differences);
+	rd_profile_deinit(&checks->profile);
+	rd_remarks_deinit(&checks->job_env);
+	rd_klog_deinit(&checks->klog);
+	rd_res_deinit(&checks->res);
+	rd_netstate_deinit(&checks->net);
+	rd_system_deinit(&checks->system);
+	rd_host_deinit(&checks->host);
+}
+
+int checks_record(struct rd_source *source, struct rd_err *err)
+{
+	struct rd_errlist errors = { 0 };
+	struct checks checks = { 0 };
+	int r = read_all(source, 0, &checks, &errors, err);
+
+	rd_errlist_deinit(&errors);
+	checks_deinit(&checks);
+	return r;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What topo-check and check share: all that rules judge, read in one go, and their verdicts. */
+#ifndef RD_CMD_CHECKS_H
+#define RD_CMD_CHECKS_H
+
+#include "check/check.h"
+#include "cmd/cmd.h"
+#include "model/klog.h"
+#include "model/netstate.h"
+#include "model/nicmap.h"
+#include "model/profile.h"
+#include "model/qp-pairs.h"
+#include "model/qp.h"
+#include "model/remark.h"
+#include "model/system.h"
+
+struct checks {
+	struct rd_host host;
+	struct rd_nicmap map;
+	struct rd_system system;
+	struct rd_netstate net;
+	struct rd_klog klog;
+	struct rd_res res;
+	struct rd_remarks job_env;
+	struct rd_profile profile;
+	struct rd_remarks differences;
+	struct rd_spreads spreads;
+	struct rd_check_input in;
+	struct rd_verdicts verdicts;
+	struct rd_report report;
+};
+
+/* Reads `source`. `pid`: whose limits to judge; 0: those of what starts jobs. `checks` is zeroed before and is to be
+ * released in any case. -errno with err filled. */
+int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err);
+/* Reads the profile at `path`, on this host, and compares what was loaded with it. -errno with err filled. */
+int checks_take_profile(struct checks *checks, const char *path, struct rd_err *err);
+void checks_deinit(struct checks *checks);
+
+/* Reads all that checks_load reads; for recordings. */
+int checks_record(struct rd_source *source, struct rd_err *err);
+
+/* Whether a rule's not being able to tell counts: the profile says so. */
+bool checks_requires(const struct checks *checks, const struct rd_check *check);
+
+#endif

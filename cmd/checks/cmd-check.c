@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* check: may this host take a job? All quick rules under one deadline. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check-line.h"
+#include "cmd/counters/counters.h"
+#include "report/metrics.h"
+#include "report/report-check.h"
+#include "source/source-guard.h"
+
+static int check_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct check_opts *opts = ctx->state;
+	char *end;
+
+	if (strcmp(opt->name, "exclusive") == 0) {
+		opts->exclusive = true;
+	} else if (strcmp(opt->name, "since") == 0) {
+		opts->since = arg;
+	} else if (strcmp(opt->name, "profile") == 0) {
+		opts->profile = arg;
+	} else if (strcmp(opt->name, "deadline") == 0) {
+		opts->deadline = strtod(arg, &end);
+		if (*end || end == arg || !(opts->deadline >= 0.05 && opts->deadline <= 3600))
+			return rd_err_set(err, EINVAL, "--deadline", "\"%s\" is no number of seconds from 0.05 to 3600",
+					  arg);
+	}
+	return 0;
+}
+
+static int read_counters(struct rd_ctx *ctx, struct check_look *look, struct rd_err *err)
+{
+	const struct check_opts *opts = ctx->state;
+	int r = opts->since ? counters_since(ctx, opts->since, &look->moved, err) : 0;
+
+	if (!r && opts->since)
+		look->checks.in.moved = &look->moved;
+	return r;
+}
+
+static bool *quick_rules(void)
+{
+	bool *chosen = calloc(rd_n_checks + 1, sizeof(*chosen));
+
+	for (size_t i = 0; chosen && i < rd_n_checks; i++)
+		chosen[i] = rd_checks[i]->quick;
+	return chosen;
+}
+
+static int judge(const struct checks *checks)
+{
+	const struct rd_verdicts *verdicts = &checks->verdicts;
+	bool warned = false, untold = false;
+
+	for (size_t i = 0; i < verdicts->n; i++) {
+		if (verdicts->v[i].result == RD_FAIL)
+			return RD_EXIT_CRITICAL;
+		warned |= verdicts->v[i].result == RD_WARN;
+		untold |= verdicts->v[i].result == RD_UNKNOWN && checks_requires(checks, verdicts->v[i].check);
+	}
+	return warned ? RD_EXIT_WARNING : untold ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
+}
+
+/* What gave no answer is in the report's errors, too. */
+static void note_stalls(const struct rd_source *guard, struct check_look *look)
+{
+	const struct rd_errlist *stalls = rd_source_guard_stalls(guard);
+
+	for (size_t i = 0; i < stalls->n; i++)
+		rd_errlist_add(&look->checks.report.errors, &stalls->v[i]);
+	look->checks.in.stalls = stalls;
+}
+
+static int conclude(const struct rd_ctx *ctx, struct check_look *look, struct rd_err *err)
+{
+	const struct check_opts *opts = ctx->state;
+	_cleanup_free_ bool *chosen = quick_rules();
+	struct checks *checks = &look->checks;
+
+	if (!chosen)
+		return rd_err_set(err, ENOMEM, "check", "no memory for the rules");
+	checks->in.exclusive = opts->exclusive;
+	rd_checks_run(&checks->in, chosen, &checks->verdicts);
+	rd_verdicts_sort(&checks->verdicts);
+	if (checks->verdicts.failed || rd_report_checks(&checks->report, &checks->verdicts, RD_SKIP) < 0)
+		return rd_err_set(err, ENOMEM, "check", "no memory for the report");
+	checks->report.status = judge(checks);
+	if (checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL)
+		check_no_rdma(look);
+	return 0;
+}
+
+static int look_at(struct rd_ctx *ctx, struct check_look *look, struct rd_err *err)
+{
+	const struct check_opts *opts = ctx->state;
+	int r = checks_load(ctx, ctx->source, 0, &look->checks, err);
+
+	if (!r && opts->profile)
+		r = checks_take_profile(&look->checks, opts->profile, err);
+	if (!r)
+		r = read_counters(ctx, look, err);
+	if (!r && look->guard)
+		note_stalls(look->guard, look);
+	return r ? r : conclude(ctx, look, err);
+}
+
+static void fill_metrics(struct check_look *look, const struct check_numbers *numbers)
+{
+	struct rd_metrics *metrics = &look->checks.report.metrics;
+	struct rd_metric *results = rd_metrics_family(metrics, "check_results", RD_METRIC_GAUGE, NULL,
+						      "Results of the rules by what came out.");
+	struct rd_metric *ports = rd_metrics_family(metrics, "check_ports", RD_METRIC_GAUGE, NULL,
+						    "RDMA ports, and how many of them are active.");
+	struct rd_label active = { "state", "active" }, all = { "state", "all" };
+
+	for (enum rd_result i = RD_SKIP; i <= RD_FAIL; i++)
+		rd_metric_uint(metrics, results, numbers->results[i], &(struct rd_label){ "result", rd_result_name(i) },
+			       1);
+	rd_metric_uint(metrics, ports, numbers->active, &active, 1);
+	rd_metric_uint(metrics, ports, numbers->ports, &all, 1);
+}
+
+static int show(struct rd_ctx *ctx, struct check_look *look)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct check_numbers numbers;
+	struct rd_err err = { 0 };
+
+	check_count(look, &numbers);
+	if (rd_metrics_wanted(ctx))
+		fill_metrics(look, &numbers);
+	if (ctx->globals.json || ctx->globals.openmetrics || ctx->globals.style.columns || ctx->globals.style.raw)
+		return rd_answer_print(ctx, &look->checks.report);
+	if (ctx->globals.textfile && rd_answer_textfile(ctx, &look->checks.report, &err) < 0)
+		return rd_fail(ctx, &err);
+	check_line(look, &numbers, &out);
+	if (ctx->globals.verbose)
+		check_details(look, &out);
+	rd_out(&out);
+	return look->no_rdma ? rd_fail(ctx, &look->why) : look->checks.report.status;
+}
+
+/* What checks_load asks, in its order. */
+static void read_ahead(struct rd_source *source, void *arg)
+{
+	_cleanup_free_ char *host = NULL;
+	struct rd_err err = { 0 };
+
+	(void)arg;
+	rd_read_textf(source, &host, NULL, "/proc/sys/kernel/hostname");
+	checks_record(source, &err);
+}
+
+static int check_run(struct rd_ctx *ctx, int argc, char **argv)
+{
+	struct check_opts *opts = ctx->state;
+	struct rd_source *host = ctx->source;
+	struct check_look look = { 0 };
+	struct rd_err err = { 0 };
+	int r = 0;
+
+	(void)argc;
+	(void)argv;
+	if (opts->deadline == 0)
+		opts->deadline = 2;
+	/* A bundle does not hang. */
+	if (!ctx->globals.from)
+		r = rd_source_guard_open(host, (unsigned)(opts->deadline * 1000), &look.guard, &err);
+	if (look.guard) {
+		rd_source_guard_ahead(look.guard, read_ahead, NULL);
+		ctx->source = look.guard;
+	}
+	if (!r)
+		r = look_at(ctx, &look, &err);
+	ctx->source = host;
+	if (r < 0) {
+		check_failure(ctx, &err);
+		r = rd_fail(ctx, &err);
+	} else {
+		r = show(ctx, &look);
+	}
+	check_look_deinit(&look);
+	return r;
+}
+
+static const struct rd_opt check_options[] = {
+	{ "profile", 0, "FILE", "what this fleet expects, of topo-check --learn", "file" },
+	{ "deadline", 0, "SECONDS", "have an answer by then (default 2)", NULL },
+	{ "since", 0, "FILE", "also what counters did since then: a file of counters --save, or a bundle", "file" },
+	{ "exclusive", 0, NULL, "no other job should be here: their queue pairs are leftovers", NULL },
+	{ 0 },
+};
+
+const struct rd_cmd rd_cmd_check = {
+	.name = "check",
+	.summary = "may this host take a job: one line for prologues and monitoring",
+	.opts = check_options,
+	.description =
+		"Runs the quick rules of topo-check, and looks at port states, at queue pairs that a job before left\n"
+		"behind and, with --since, at error counters that grew. Answers by the deadline in any case: a read\n"
+		"that hangs makes its rules unknown, and is told. One line with performance data as monitoring\n"
+		"plugins print it, details with -v or --json. Changes nothing, and needs no root for most rules.\n"
+		"Exit status: 0 good, 1 warnings, 2 failures, 3 could not tell.\n",
+	.examples = "  rdmadiag check\n"
+		    "  rdmadiag check --deadline 1 --exclusive --since /run/rdmadiag/counters.json\n"
+		    "  rdmadiag check --textfile /var/lib/node_exporter/rdmadiag.prom\n"
+		    "  rdmadiag --from host17.tar.zst check -v\n",
+	.columns = rd_check_columns,
+	.n_columns = RD_CHECK_COLUMNS,
+	.metrics = true,
+	.state_size = sizeof(struct check_opts),
+	.option = check_option,
+	.run = check_run,
+};

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topo-check: what on this host breaks or slows RDMA. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/opts.h"
+#include "report/report-check.h"
+#include "topo.h"
+
+static int take_severity(const char *arg, struct topo_opts *opts, struct rd_err *err)
+{
+	static const struct {
+		const char *name;
+		enum rd_result result;
+	} names[] = {
+		{ "fail", RD_FAIL },	   { "critical", RD_FAIL }, { "warn", RD_WARN }, { "warning", RD_WARN },
+		{ "unknown", RD_UNKNOWN }, { "pass", RD_PASS },	    { "all", RD_SKIP },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++)
+		if (strcmp(arg, names[i].name) == 0) {
+			opts->severity = names[i].result;
+			return 0;
+		}
+	rd_err_set(err, EINVAL, "--severity", "\"%s\" is none", arg);
+	rd_err_hint(err, "fail, warn, unknown, pass or all");
+	return -EINVAL;
+}
+
+static int take_number(const char *name, const char *arg, unsigned long most, unsigned long *ret, struct rd_err *err)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoul(arg, &end, 10);
+	if (errno || *end || end == arg || *arg == '-' || *ret < 1 || *ret > most)
+		return rd_err_set(err, EINVAL, name, "\"%s\" is no number from 1 to %lu", arg, most);
+	return 0;
+}
+
+static int take_value(const char *name, const char *arg, struct topo_opts *opts, struct rd_err *err)
+{
+	unsigned long value = 0;
+	char *end;
+	int r = 0;
+
+	if (strcmp(name, "severity") == 0) {
+		r = take_severity(arg, opts, err);
+	} else if (strcmp(name, "pid") == 0) {
+		r = take_number("--pid", arg, 1ul << 22, &value, err);
+		opts->pid = r ? 0 : (int)value;
+	} else if (strcmp(name, "count") == 0) {
+		r = take_number("--count", arg, 1ul << 30, &opts->count, err);
+	} else if (strcmp(name, "interval") == 0) {
+		opts->interval = strtod(arg, &end);
+		if (*end || end == arg || !(opts->interval >= 0.1 && opts->interval <= 86400))
+			r = rd_err_set(err, EINVAL, "--interval", "\"%s\" is no number of seconds from 0.1 to 86400",
+				       arg);
+	}
+	return r;
+}
+
+static int topo_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct topo_opts *opts = ctx->state;
+	const struct {
+		const char *name;
+		bool *flag;
+		const char **text;
+	} plain[] = {
+		{ "list", &opts->list, NULL }, { "learn", &opts->learn, NULL },	    { "profile", NULL, &opts->profile },
+		{ "live", &opts->live, NULL }, { "explain", NULL, &opts->explain }, { "only", NULL, &opts->only },
+		{ "skip", NULL, &opts->skip },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(plain); i++) {
+		if (strcmp(opt->name, plain[i].name) != 0)
+			continue;
+		if (plain[i].flag)
+			*plain[i].flag = true;
+		else
+			*plain[i].text = arg;
+		return 0;
+	}
+	return arg ? take_value(opt->name, arg, opts, err) : 0;
+}
+
+static int show_list(struct rd_ctx *ctx)
+{
+	struct rd_report report;
+	int r;
+
+	rd_answer_init(ctx, &report);
+	r = rd_report_rules(&report, rd_checks, rd_n_checks);
+	r = r < 0 ? rd_no_memory(ctx, ctx->cmd->name) : rd_answer_print(ctx, &report);
+	rd_report_deinit(&report);
+	return r;
+}
+
+static int explain(struct rd_ctx *ctx, const char *id)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	const struct rd_check *check = rd_check_find(id);
+	struct topo_opts opts = { .only = id };
+	struct rd_report report;
+	struct rd_err err;
+	int r;
+
+	if (!check) {
+		_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
+
+		if (!chosen || topo_choose(&opts, chosen, &err) == 0)
+			return rd_no_memory(ctx, ctx->cmd->name);
+		return rd_fail_usage(ctx->cmd, &err);
+	}
+	if (ctx->globals.json) {
+		rd_answer_init(ctx, &report);
+		r = rd_report_rules(&report, &check, 1);
+		r = r < 0 ? rd_no_memory(ctx, ctx->cmd->name) : rd_answer_print(ctx, &report);
+		rd_report_deinit(&report);
+		return r;
+	}
+	rd_buf_printf(&out, "%s%s\n%s\n\nWhy:   %s\nFix:   %s\nReads: %s\n", check->id,
+		      check->quick ? " (also in rdmadiag check)" : "", check->title, check->why, check->fix,
+		      check->needs);
+	rd_out(&out);
+	return RD_EXIT_OK;
+}
+
+/* Without RDMA, what the rules say of the rest is no answer, unless something is known to be broken. */
+static void note_no_rdma(struct checks *checks, struct rd_err *err)
+{
+	if (checks->host.has_rdma) {
+		rd_err_set(err, ENODEV, "/sys/class/infiniband", "there is no RDMA device to check");
+		rd_err_hint(err, "load the driver of the NIC; or read another host: --from BUNDLE");
+	} else {
+		rd_err_set(err, ENOENT, "/sys/class/infiniband", "this host has no RDMA stack");
+		rd_err_hint(err, "modprobe ib_core, or the driver of the NIC; or read another host: --from BUNDLE");
+	}
+	rd_errlist_add(&checks->report.errors, err);
+	checks->report.status = RD_EXIT_UNKNOWN;
+}
+
+static int show(struct rd_ctx *ctx, struct checks *checks)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_err err = { 0 };
+
+	if (checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL) {
+		note_no_rdma(checks, &err);
+		if (!ctx->globals.json)
+			return rd_fail(ctx, &err);
+	}
+	if (ctx->globals.json || ctx->globals.style.columns || ctx->globals.style.raw || ctx->globals.style.no_headings)
+		return rd_answer_print(ctx, &checks->report);
+	topo_text(ctx, checks, &out);
+	rd_out(&out);
+	return checks->report.status;
+}
+
+static int check_usage(const struct topo_opts *opts, int argc, char **argv, struct rd_err *err)
+{
+	if (argc > opts->learn)
+		return rd_err_set(err, EINVAL, argv[opts->learn],
+				  opts->learn ? "--learn writes one file" : "topo-check takes options only");
+	if ((opts->interval > 0 || opts->count) && !opts->live)
+		return rd_err_set(err, EINVAL, "--interval", "goes with --live");
+	if (opts->list + opts->live + opts->learn + (opts->explain != NULL) > 1)
+		return rd_err_set(err, EINVAL, "topo-check",
+				  "of --list, --explain, --learn and --live only one can be had");
+	return 0;
+}
+
+static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
+{
+	const struct topo_opts *opts = ctx->state;
+	_cleanup_free_ bool *chosen = calloc(rd_n_checks + 1, sizeof(*chosen));
+	struct rd_err err = { 0 };
+	struct checks checks;
+	int r;
+
+	if (!chosen)
+		return rd_no_memory(ctx, ctx->cmd->name);
+	if (check_usage(opts, argc, argv, &err) < 0 || topo_choose(opts, chosen, &err) < 0)
+		return rd_fail_usage(ctx->cmd, &err);
+	if (opts->list)
+		return show_list(ctx);
+	if (opts->explain)
+		return explain(ctx, opts->explain);
+	if (opts->learn)
+		return topo_learn(ctx, argc > 0 ? argv[0] : NULL);
+	if (opts->live)
+		return topo_live(ctx, chosen);
+	r = topo_look(ctx, chosen, &checks, &err);
+	r = r < 0 ? rd_fail(ctx, &err) : show(ctx, &checks);
+	checks_deinit(&checks);
+	return r;
+}
+
+static const struct rd_opt topo_options[] = {
+	{ "list", 0, NULL, "the rules, and what each is about", NULL },
+	{ "explain", 0, "RULE", "one rule: why it matters, what to do, what it reads", NULL },
+	{ "only", 0, "RULES", "run these: NAME,NAME. Exit 3 if one of them could not tell", NULL },
+	{ "skip", 0, "RULES", "leave these out: NAME,NAME", NULL },
+	{ "severity", 0, "LEVEL", "show and count this and worse: fail, warn, unknown, pass, all (default)",
+	  "fail|warn|unknown|pass|all" },
+	{ "profile", 0, "FILE", "what this fleet expects: counts, rates, MTU, firmware, names, roles", "file" },
+	{ "learn", 0, NULL, "write such a profile of this host: to standard output, or to the file that follows", NULL },
+	{ "pid", 0, "PID", "judge the limits of this process, not those of what starts jobs here", "pid" },
+	{ "fail", 0, NULL, "exit with what was found, which topo-check always does", NULL },
+	{ "live", 'w', NULL, "the results on the whole screen, kept up to date, changes marked", NULL },
+	{ "interval", 'i', "SECONDS", "with --live: look this often (default 5)", NULL },
+	{ "count", 'c', "N", "with --live: end after N looks", NULL },
+	{ 0 },
+};
+
+const struct rd_cmd rd_cmd_topo_check = {
+	.name = "topo-check",
+	.summary = "what on this host breaks or slows RDMA, and how to mend it",
+	.operands = "[FILE]",
+	.opts = topo_options,
+	.description =
+		"Runs every rule about PCIe, GPUDirect memory, RoCE, InfiniBand, ports and firmware, failover and\n"
+		"separation of networks, and shows what is wrong, what was wanted, why it matters and what to do.\n"
+		"What cannot be read (without root: PCI configuration space beyond 64 bytes) is unknown, with the\n"
+		"reason, and never passes. -v also shows what passed. Exit status: 2 failures, 1 warnings, else 0;\n"
+		"3 where nothing could be told.\n",
+	.examples = "  rdmadiag topo-check\n"
+		    "  rdmadiag topo-check --only acs-redirect,pcie-link-width\n"
+		    "  rdmadiag topo-check --explain acs-redirect\n"
+		    "  rdmadiag topo-check --learn good.profile\n"
+		    "  rdmadiag topo-check --profile good.profile\n"
+		    "  rdmadiag --from host17.tar.zst topo-check --json\n",
+	.columns = rd_check_columns,
+	.n_columns = RD_CHECK_COLUMNS,
+	.state_size = sizeof(struct topo_opts),
+	.option = topo_option,
+	.record = checks_record,
+	.run = topo_run,
+};

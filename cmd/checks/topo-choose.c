@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which rules run, and what their verdicts amount to. */
+#include <errno.h>
+#include <string.h>
+
+#include "cmd/opts.h"
+#include "topo.h"
+
+static void no_such_rule(const char *option, const char *id, struct rd_err *err)
+{
+	size_t best = SIZE_MAX, at = 0;
+
+	for (size_t i = 0; i < rd_n_checks; i++) {
+		size_t distance = rd_name_distance(id, rd_checks[i]->id);
+
+		if (distance < best) {
+			best = distance;
+			at = i;
+		}
+	}
+	rd_err_set(err, EINVAL, option, "there is no rule \"%s\"", id);
+	if (best <= 3)
+		rd_err_hint(err, "%s? All of them: rdmadiag topo-check --list", rd_checks[at]->id);
+	else
+		rd_err_hint(err, "rdmadiag topo-check --list");
+}
+
+/* Sets the rules that a list of names, separated by commas, has. */
+static int mark(const char *option, const char *list, bool value, bool *ret, struct rd_err *err)
+{
+	_cleanup_free_ char *copy = strdup(list);
+	char *rest = copy, *id;
+
+	if (!copy)
+		return rd_err_set(err, ENOMEM, option, "no memory for the list of rules");
+	while ((id = strsep(&rest, ","))) {
+		size_t i = 0;
+
+		while (i < rd_n_checks && strcmp(rd_checks[i]->id, id) != 0)
+			i++;
+		if (i == rd_n_checks) {
+			no_such_rule(option, id, err);
+			return -EINVAL;
+		}
+		ret[i] = value;
+	}
+	return 0;
+}
+
+int topo_choose(const struct topo_opts *opts, bool *ret, struct rd_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < rd_n_checks; i++)
+		ret[i] = !opts->only;
+	if (opts->only)
+		r = mark("--only", opts->only, true, ret, err);
+	if (!r && opts->skip)
+		r = mark("--skip", opts->skip, false, ret, err);
+	return r;
+}
+
+int topo_judge(const struct topo_opts *opts, const struct checks *checks)
+{
+	const struct rd_verdicts *verdicts = &checks->verdicts;
+	bool warned = false, untold = false;
+
+	for (size_t i = 0; i < verdicts->n; i++) {
+		const struct rd_verdict *verdict = &verdicts->v[i];
+
+		if (verdict->result == RD_FAIL)
+			return RD_EXIT_CRITICAL;
+		warned |= verdict->result == RD_WARN && opts->severity <= RD_WARN;
+		untold |= verdict->result == RD_UNKNOWN && (opts->only || checks_requires(checks, verdict->check));
+	}
+	return warned ? RD_EXIT_WARNING : untold ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* topo-check --live */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "cmd/ticks.h"
+#include "report/report-check.h"
+#include "topo.h"
+#include "view/view.h"
+
+struct live {
+	struct rd_ctx *ctx;
+	const bool *chosen;
+	struct rd_ticks ticks;
+	unsigned long looks;
+};
+
+static int due(void *arg)
+{
+	struct live *live = arg;
+
+	return rd_ticks_left_ms(&live->ticks);
+}
+
+/* The report's first section, which is the results, is handed over. */
+static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
+{
+	struct live *live = arg;
+	const struct topo_opts *opts = live->ctx->state;
+	struct timespec now = { 0 };
+	struct checks checks;
+	struct rd_buf line = { 0 };
+	int r;
+
+	if (opts->count && live->looks++ >= opts->count)
+		return 1;
+	clock_gettime(CLOCK_REALTIME, &now);
+	rd_ticks_next(&live->ticks, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+	r = topo_look(live->ctx, live->chosen, &checks, err);
+	if (!r) {
+		page->body = checks.report.sections[0];
+		memmove(checks.report.sections, checks.report.sections + 1,
+			--checks.report.n_sections * sizeof(*checks.report.sections));
+		topo_headline(&checks, &line);
+		page->headline = line.data;
+	}
+	checks_deinit(&checks);
+	return r;
+}
+
+/* The row's columns below each other: among them what the table has no room for. */
+static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
+{
+	(void)arg;
+	*ret = rd_report_check_detail(body, row);
+	return *ret ? 0 : rd_err_set(err, ENOMEM, "topo-check", "no memory for the page");
+}
+
+int topo_live(struct rd_ctx *ctx, const bool *chosen)
+{
+	static const int keys[] = { RD_CHECK_ID, RD_CHECK_SUBJECT, -1 };
+	static const struct rd_view_ops ops = { .look = look, .due = due, .keys = keys, .detail = detail };
+	const struct topo_opts *opts = ctx->state;
+	struct live live = { .ctx = ctx, .chosen = chosen };
+	struct rd_err err = { 0 };
+
+	if (ctx->globals.json) {
+		rd_err_set(&err, EINVAL, "--live", "is for people: leave out --json");
+		return rd_fail_usage(ctx->cmd, &err);
+	}
+	rd_ticks_init(&live.ticks, opts->interval > 0 ? opts->interval : 5);
+	if (rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0)
+		return rd_fail(ctx, &err);
+	return RD_EXIT_OK;
+}

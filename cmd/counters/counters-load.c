@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters: looking, comparing, choosing. */
+#include "counters.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/causes.h"
+#include "analyse/threshold.h"
+#include "cmd/datafile.h"
+#include "collect/counters-saved.h"
+
+static int read_meanings(struct counters *c, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	char path[RD_DATA_PATH];
+	int r = rd_data_read("counters", path, &bytes, err);
+
+	return r < 0 ? r : rd_meanings_parse(path, (char *)bytes.data, bytes.size, &c->meanings, &c->errors, err);
+}
+
+/* Without the table counters are shown all the same. */
+int counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, struct counters *c, struct rd_err *err)
+{
+	int r;
+
+	*c = (struct counters){ .ctx = ctx, .opts = opts };
+	r = read_meanings(c, err);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0)
+		rd_errlist_add(&c->errors, err);
+	return 0;
+}
+
+static void moment_deinit(struct counters_moment *moment)
+{
+	rd_counter_set_deinit(&moment->own);
+	rd_counter_sample_deinit(&moment->sample);
+}
+
+void counters_deinit(struct counters *c)
+{
+	moment_deinit(&c->now);
+	moment_deinit(&c->before);
+	rd_counter_reader_destroy(c->reader);
+	rd_counter_reader_destroy(c->old);
+	rd_causes_deinit(&c->causes);
+	rd_errlist_deinit(&c->errors);
+	rd_meanings_deinit(&c->meanings);
+	free(c->deltas);
+	free(c->chosen);
+}
+
+static int find_anew(struct counters *c, struct rd_source *source, struct rd_err *err)
+{
+	const struct counters_opts *opts = c->opts;
+	struct rd_counter_reader *reader;
+	int r = rd_counter_reader_create(source, opts->groups ? opts->groups : RD_COUNTERS_ALL, &reader, &c->has_rdma,
+					 c->reader ? NULL : &c->errors, err);
+
+	if (r < 0)
+		return r;
+	rd_meanings_apply(&c->meanings, rd_counter_reader_set(reader));
+	rd_counter_reader_destroy(c->old);
+	c->old = c->reader;
+	c->reader = reader;
+	c->stale = false;
+	return 0;
+}
+
+int counters_look(struct counters *c, struct rd_source *source, struct rd_err *err)
+{
+	int r = c->reader && !c->stale ? 0 : find_anew(c, source, err);
+
+	if (r < 0)
+		return r;
+	c->now.set = rd_counter_reader_set(c->reader);
+	r = rd_counter_reader_sample(c->reader, &c->now.sample, err);
+	c->stale = r == 1;
+	return r < 0 ? r : 0;
+}
+
+void counters_turn(struct counters *c)
+{
+	struct rd_counter_sample sample = c->before.sample;
+
+	rd_counter_set_deinit(&c->before.own);
+	c->before.set = c->now.set;
+	c->before.sample = c->now.sample;
+	c->now.sample = sample;
+	c->now.set = NULL;
+}
+
+/* Handed to a moment of its own: the reader goes away with the bundle. */
+static int read_bundle(struct counters *c, const char *path, struct rd_err *err)
+{
+	_cleanup_(rd_source_closep) struct rd_source *bundle = NULL;
+	_cleanup_(rd_counter_reader_destroyp) struct rd_counter_reader *reader = NULL;
+	bool has_rdma;
+	int r = rd_source_bundle_open(path, &bundle, err);
+
+	if (!r)
+		r = rd_counter_reader_create(bundle, RD_COUNTERS_ALL, &reader, &has_rdma, NULL, err);
+	if (!r)
+		r = rd_counter_reader_sample(reader, &c->before.sample, err);
+	if (r < 0)
+		return r;
+	c->before.own = *rd_counter_reader_set(reader);
+	*rd_counter_reader_set(reader) = (struct rd_counter_set){ 0 };
+	return 0;
+}
+
+/* A document begins with a brace; an archive or a folder does not. */
+int counters_read_since(struct counters *c, const char *path, struct rd_err *err)
+{
+	_cleanup_(rd_source_closep) struct rd_source *host = NULL;
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	_cleanup_free_ char *whole = realpath(path, NULL);
+	int r = whole ? rd_source_live_open(NULL, &host, err) : rd_err_set(err, errno, path, "cannot open");
+
+	if (r < 0)
+		return r;
+	r = rd_read_file(host, whole, &bytes, err);
+	if (r == 0 && bytes.data[strspn((char *)bytes.data, " \t\r\n")] == '{')
+		r = rd_counters_saved(path, (char *)bytes.data, bytes.size, &c->before.own, &c->before.sample, err);
+	else if (r == 0 || r == -EISDIR)
+		r = read_bundle(c, path, err);
+	if (r < 0)
+		return r;
+	c->before.set = &c->before.own;
+	return 0;
+}
+
+/* A path, or the name of a table that came with the program. */
+static int read_thresholds(const char *name, struct rd_thresholds *ret, struct rd_err *err)
+{
+	_cleanup_(rd_source_closep) struct rd_source *host = NULL;
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	_cleanup_free_ char *whole = realpath(name, NULL);
+	char path[RD_DATA_PATH];
+	int r;
+
+	if (!whole && !strchr(name, '/')) {
+		r = rd_data_read(name, path, &bytes, err);
+	} else {
+		r = whole ? rd_source_live_open(NULL, &host, err) : rd_err_set(err, errno, name, "cannot open");
+		if (!r)
+			r = rd_read_file(host, whole, &bytes, err);
+	}
+	return r < 0 ? r : rd_thresholds_parse(name, (char *)bytes.data, bytes.size, ret, err);
+}
+
+static int hold(struct counters *c, struct rd_err *err)
+{
+	const struct rd_moment now = { c->now.set, &c->now.sample };
+	_cleanup_(rd_thresholds_deinit) struct rd_thresholds thresholds = { 0 };
+	int r = read_thresholds(c->opts->thresholds, &thresholds, err);
+
+	if (r < 0)
+		return r;
+	if (!c->deltas && rd_thresholds_compare(&thresholds)) {
+		rd_err_set(err, EINVAL, c->opts->thresholds,
+			   "has limits on what moves: there is nothing to compare with");
+		rd_err_hint(err, "--since FILE, of an earlier --save FILE; or only limits on value");
+		return -EINVAL;
+	}
+	if (rd_thresholds_judge(&thresholds, &now, c->deltas, c->seconds, &c->causes.remarks) < 0)
+		return rd_err_set(err, ENOMEM, "counters", "no memory to judge");
+	return 0;
+}
+
+bool counters_port_fits(const struct rd_counter_port *port, char *const *operands)
+{
+	char label[256];
+
+	if (!operands || !*operands)
+		return true;
+	rd_counter_port_label(port, label, sizeof(label));
+	for (; *operands; operands++)
+		if (fnmatch(*operands, label, 0) == 0 || fnmatch(*operands, port->ibdev, 0) == 0 ||
+		    (port->netdev && fnmatch(*operands, port->netdev, 0) == 0))
+			return true;
+	return false;
+}
+
+bool counters_fits(const struct counters *c, const struct rd_counter *counter)
+{
+	const struct counters_opts *opts = c->opts;
+
+	if (opts->groups && !(opts->groups & 1u << counter->group))
+		return false;
+	return !opts->filter || fnmatch(opts->filter, counter->name, 0) == 0;
+}
+
+static bool is_chosen(const struct counters *c, size_t i, char *const *operands)
+{
+	const struct counters_opts *opts = c->opts;
+	const struct rd_counter *counter = &c->now.set->counters[i];
+	const struct rd_counter_value *value = &c->now.sample.values[i];
+
+	if (!counters_fits(c, counter))
+		return false;
+	if (opts->nonzero && (value->known != RD_OK || !value->v))
+		return false;
+	if (opts->changed && c->deltas && !(c->deltas[i].kind != RD_DELTA_UNKNOWN && c->deltas[i].v) &&
+	    (c->deltas[i].note == RD_NOTE_NONE || c->deltas[i].note == RD_NOTE_UNREAD))
+		return false;
+	return counters_port_fits(&c->now.set->ports[counter->port], operands);
+}
+
+static int compare(struct counters *c, struct rd_err *err)
+{
+	const struct rd_moment before = { c->before.set, &c->before.sample }, now = { c->now.set, &c->now.sample };
+	int r;
+
+	free(c->deltas);
+	c->deltas = NULL;
+	rd_causes_deinit(&c->causes);
+	if (!c->before.set)
+		return 0;
+	c->deltas = calloc(c->now.set->n + 1, sizeof(*c->deltas));
+	r = c->deltas ? rd_deltas(&before, &now, c->deltas) : -ENOMEM;
+	if (!r) {
+		c->seconds = rd_moments_seconds(&before, &now);
+		r = rd_causes_find(&before, &now, c->deltas, c->seconds, &c->causes);
+	}
+	return r < 0 ? rd_err_set(err, -r, "counters", "no memory to compare") : 0;
+}
+
+int counters_conclude(struct counters *c, char *const *operands, struct rd_err *err)
+{
+	int r = compare(c, err);
+
+	if (r < 0)
+		return r;
+	if (c->opts->thresholds)
+		r = hold(c, err);
+	if (r < 0)
+		return r;
+	free(c->chosen);
+	c->chosen = calloc(c->now.set->n + 1, sizeof(*c->chosen));
+	if (!c->chosen)
+		return rd_err_set(err, ENOMEM, "counters", "no memory to choose");
+	for (size_t i = 0; i < c->now.set->n; i++)
+		c->chosen[i] = is_chosen(c, i, operands);
+	return 0;
+}
+
+int counters_since(struct rd_ctx *ctx, const char *path, struct rd_remarks *ret, struct rd_err *err)
+{
+	static const struct counters_opts all = { 0 };
+	_cleanup_(counters_deinit) struct counters c = { 0 };
+	int r = counters_init(ctx, &all, &c, err);
+
+	if (!r)
+		r = counters_read_since(&c, path, err);
+	if (!r)
+		r = counters_look(&c, ctx->source, err);
+	if (!r)
+		r = counters_conclude(&c, NULL, err);
+	if (r < 0)
+		return r;
+	*ret = c.causes.remarks;
+	c.causes.remarks = (struct rd_remarks){ 0 };
+	return 0;
+}
+
+int counters_report(struct counters *c, struct rd_report *report)
+{
+	const struct rd_counters_shown shown = {
+		.set = c->now.set,
+		.now = &c->now.sample,
+		.deltas = c->deltas,
+		.seconds = c->seconds,
+		.chosen = c->chosen,
+		.causes = &c->causes,
+	};
+
+	for (size_t i = 0; i < c->errors.n; i++)
+		rd_errlist_add(&report->errors, &c->errors.v[i]);
+	return rd_report_counters(report, &shown);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * counters --record: a file that grows for hours. Of each counter only what differs from what stands there already is
+ * written, so memory and disk follow what happens, not the time. Nothing ends a recording: a device that goes away is
+ * marked, and what a full disk has no room for is left out, told, and begun anew once there is room.
+ */
+#include "counters-watch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cmd/record-file.h"
+
+/* Series of a file: far above what a host has, also where counters are bound and unbound all the time. */
+#define SERIES_MAX 65536
+
+struct track {
+	struct rd_series series; /* its text is owned */
+	uint64_t key;		 /* hash of what tells it from others */
+	bool defined, written;	 /* in the file */
+	bool known, moved;	 /* as it was written last */
+	uint64_t count;
+	double value;
+};
+
+struct counters_file {
+	struct record_file to;
+	struct track *tracks;
+	size_t n, cap;
+	const struct rd_counter_set *set;
+	size_t *of_counter; /* track of each counter of the set; SIZE_MAX: none */
+	size_t *of_port;    /* two of each port: sent, received */
+	bool *there;	    /* of each port: was at the look before */
+};
+
+static void track_deinit(struct track *track)
+{
+	free((char *)track->series.device);
+	free((char *)track->series.netdev);
+	free((char *)track->series.group);
+	free((char *)track->series.name);
+}
+
+void counters_file_close(struct counters_file *file)
+{
+	if (!file)
+		return;
+	for (size_t i = 0; i < file->n; i++)
+		track_deinit(&file->tracks[i]);
+	free(file->tracks);
+	free(file->of_counter);
+	free(file->of_port);
+	free(file->there);
+	record_file_close(&file->to);
+	free(file);
+}
+
+int counters_file_open(struct rd_ctx *ctx, const char *path, struct counters_file **ret, struct rd_err *err)
+{
+	struct counters_file *file = calloc(1, sizeof(*file));
+	int r;
+
+	if (!file)
+		return rd_err_set(err, ENOMEM, path, "cannot record");
+	r = record_file_open(ctx, path, &file->to, err);
+	if (r < 0)
+		counters_file_close(file);
+	else
+		*ret = file;
+	return r;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	return rd_hash(hash, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+static bool copy(const char **to, const char *from)
+{
+	*to = from ? strdup(from) : NULL;
+	return !from || *to;
+}
+
+/* The track of that name, made if there is none. SIZE_MAX when there are too many, or no memory. */
+static size_t track_of(struct counters_file *file, const struct rd_counter_port *port, const char *netdev,
+		       const char *group, const char *name)
+{
+	uint64_t key =
+		hash_text(hash_text(hash_text(hash_text(RD_HASH, port->ibdev), netdev), group), name) + port->port;
+	struct track *track;
+
+	for (size_t i = 0; i < file->n; i++)
+		if (file->tracks[i].key == key)
+			return i;
+	if (file->n >= SERIES_MAX || rd_grow(&file->tracks, &file->cap, file->n + 1, sizeof(*file->tracks)) < 0)
+		return SIZE_MAX;
+	track = &file->tracks[file->n];
+	*track = (struct track){ .key = key, .series = { .id = file->n + RECORD_FIRST_ID, .port = port->port } };
+	track->series.first = track->series.id;
+	if (!copy(&track->series.device, port->ibdev) || !copy(&track->series.netdev, netdev) ||
+	    !copy(&track->series.group, group) || !copy(&track->series.name, name)) {
+		track_deinit(track);
+		return SIZE_MAX;
+	}
+	for (size_t i = 0; i < file->n; i++)
+		if (file->tracks[i].series.port == port->port &&
+		    strcmp(file->tracks[i].series.device, port->ibdev) == 0) {
+			track->series.first = file->tracks[i].series.first;
+			break;
+		}
+	return file->n++;
+}
+
+static const char *name_of(const struct rd_counter *counter, char *buf, size_t size)
+{
+	if (counter->group != RD_GROUP_QP)
+		return counter->name;
+	snprintf(buf, size, "%s[%u]", counter->name, counter->counter);
+	return buf;
+}
+
+/* Another set of counters: which of the file's tracks are theirs? */
+static int take_set(struct counters_file *file, const struct rd_counter_set *set, const bool *chosen, const bool *ports)
+{
+	free(file->of_counter);
+	free(file->of_port);
+	free(file->there);
+	file->of_counter = malloc((set->n + 1) * sizeof(*file->of_counter));
+	file->of_port = malloc((2 * set->n_ports + 1) * sizeof(*file->of_port));
+	file->there = calloc(set->n_ports + 1, sizeof(*file->there));
+	if (!file->of_counter || !file->of_port || !file->there)
+		return -ENOMEM;
+	for (size_t p = 0; p < set->n_ports; p++) {
+		const struct rd_counter_port *port = &set->ports[p];
+		bool wanted = port->port && ports[p];
+
+		file->there[p] = true;
+		file->of_port[2 * p] = wanted ? track_of(file, port, NULL, "rate", "tx_gbps") : SIZE_MAX;
+		file->of_port[2 * p + 1] = wanted ? track_of(file, port, NULL, "rate", "rx_gbps") : SIZE_MAX;
+	}
+	for (size_t i = 0; i < set->n; i++) {
+		const struct rd_counter *counter = &set->counters[i];
+		char name[256];
+
+		file->of_counter[i] = chosen[i] ? track_of(file, &set->ports[counter->port], counter->netdev,
+							   rd_counter_group_name(counter->group),
+							   name_of(counter, name, sizeof(name))) :
+						  SIZE_MAX;
+	}
+	file->set = set;
+	return 0;
+}
+
+static void define(struct counters_file *file, struct track *track)
+{
+	struct track *first = &file->tracks[track->series.first - RECORD_FIRST_ID];
+
+	if (first != track && !first->defined)
+		define(file, first);
+	if (!track->defined)
+		rd_series_define(file->to.format, &track->series, &file->to.out);
+	track->defined = true;
+}
+
+/* Whether the file says otherwise; then it does no longer. A counter that has come to rest says so once. */
+static bool differs(struct track *track, bool known, uint64_t count, double value, bool moved)
+{
+	bool same = track->written && track->known == known && track->moved == moved &&
+		    (!known || (track->count == count && track->value == value));
+
+	track->written = true;
+	track->known = known;
+	track->moved = moved;
+	track->count = count;
+	track->value = value;
+	return !same;
+}
+
+/* A trace has no tracks on which nothing ever happens. */
+static void add_point(struct counters_file *file, struct track *track, const struct rd_point *point)
+{
+	if (!rd_series_shows(file->to.format, point))
+		return;
+	define(file, track);
+	rd_series_point(file->to.format, &track->series, point, &file->to.out);
+}
+
+static void add_counter(struct counters_file *file, const struct counters *c, size_t i)
+{
+	const struct rd_counter_value *value = &c->now.sample.values[i];
+	const struct rd_delta *delta = &c->deltas[i];
+	struct track *track = &file->tracks[file->of_counter[i]];
+	bool known = value->known == RD_OK, has_delta = delta->kind != RD_DELTA_UNKNOWN;
+	struct rd_point point = { .time_ns = c->now.sample.realtime_ns, .note = rd_delta_note_name(delta->note) };
+
+	if (!differs(track, known, known ? value->v : 0, 0, has_delta && delta->v))
+		return;
+	if (known && c->now.set->counters[i].overflow == RD_GAUGE)
+		RD_SET(point.value, (double)value->v);
+	else if (known)
+		RD_SET(point.count, value->v);
+	if (has_delta && c->now.set->counters[i].overflow != RD_GAUGE) {
+		RD_SET(point.delta, delta->v);
+		point.at_least = delta->kind == RD_DELTA_AT_LEAST;
+		if (c->seconds > 0)
+			RD_SET(point.per_second, (double)delta->v / c->seconds);
+	}
+	add_point(file, track, &point);
+}
+
+static void add_rate(struct counters_file *file, const struct counters *c, size_t at, bool known, double value)
+{
+	struct rd_point point = { .time_ns = c->now.sample.realtime_ns };
+	struct track *track;
+
+	if (at == SIZE_MAX)
+		return;
+	track = &file->tracks[at];
+	if (!differs(track, known, 0, value, value != 0))
+		return;
+	if (known)
+		RD_SET(point.value, value);
+	add_point(file, track, &point);
+}
+
+static void mark(struct counters_file *file, uint64_t time_ns, const struct rd_counter_port *port, const char *what)
+{
+	rd_series_mark(file->to.format, time_ns, port ? port->ibdev : NULL, port ? port->port : 0, what, &file->to.out);
+}
+
+static void mark_remark(struct counters_file *file, uint64_t time_ns, const struct rd_remark *remark)
+{
+	_cleanup_free_ char *text = rd_text("%s: %s", remark->subject, remark->title);
+
+	if (text)
+		mark(file, time_ns, NULL, text);
+}
+
+/* A port that is not there any more, or is again. */
+static void mark_ports(struct counters_file *file, const struct counters *c)
+{
+	for (size_t p = 0; p < c->now.set->n_ports; p++) {
+		bool *there = &file->there[p], now = c->now.sample.states[p].there;
+
+		if (*there != now)
+			mark(file, c->now.sample.realtime_ns, &c->now.set->ports[p], now ? "there again" : "gone");
+		*there = now;
+	}
+}
+
+int counters_file_add(struct counters_file *file, const struct counters_watch *w, struct rd_err *err)
+{
+	const struct counters *c = w->c;
+
+	if (file->set != c->now.set && take_set(file, c->now.set, w->chosen, w->ports) < 0)
+		return rd_err_set(err, ENOMEM, file->to.path, "cannot record");
+	record_file_begin(&file->to, c->now.sample.realtime_ns);
+	mark_ports(file, c);
+	for (size_t i = 0; i < w->remarks.n; i++)
+		mark_remark(file, c->now.sample.realtime_ns, &w->remarks.v[i]);
+	for (size_t p = 0; w->interval && p < w->rates.n; p++) {
+		const struct rd_port_rate *rate = &w->rates.ports[p];
+
+		add_rate(file, c, file->of_port[2 * p], rate->tx_gbps.known == RD_OK, rate->tx_gbps.v);
+		add_rate(file, c, file->of_port[2 * p + 1], rate->rx_gbps.known == RD_OK, rate->rx_gbps.v);
+	}
+	for (size_t i = 0; i < c->now.set->n; i++)
+		if (file->of_counter[i] != SIZE_MAX)
+			add_counter(file, c, i);
+	if (!record_file_write(&file->to))
+		for (size_t i = 0; i < file->n; i++)
+			file->tracks[i].written = file->tracks[i].defined = false;
+	return 0;
+}
+
+int counters_file_finish(struct counters_file *file, struct rd_err *err)
+{
+	return record_file_finish(&file->to, file->n, err);
+}

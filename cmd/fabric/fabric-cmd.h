@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters --fabric: what the parts of the command share. */
+#ifndef RD_CMD_FABRIC_CMD_H
+#define RD_CMD_FABRIC_CMD_H
+
+#include "analyse/fabric-judge.h"
+#include "analyse/fabric-pick.h"
+#include "analyse/fabric-shard.h"
+#include "cmd/ticks.h"
+#include "fabric.h"
+#include "report/report-fabric.h"
+
+struct fabric_cmd {
+	struct fabric_opts engine;
+	bool on, all, plan, live, fail;
+	const char *shard, *shards, *topology, *compare, *save_topology, *thresholds, *record;
+	const char *used; /* an option that goes with --fabric only */
+	double interval;
+	unsigned long count;
+};
+
+/* Rows for the command's table. --interval, --count, --live, --record and --fail it shares with the counters of the host. */
+#define FABRIC_CMD_OPTS                                                                                              \
+	{ "fabric", 0, NULL, "every port of the InfiniBand network instead of this host's", NULL },                  \
+		{ "all", 0, NULL, "with --fabric: also list the ports of which there is nothing to say", NULL },     \
+		{ "compare", 0, "FILE", "with --fabric: hold the network against a saved topology", "file" },        \
+		{ "save-topology", 0, "FILE", "with --fabric: write the topology to FILE, and end", "file" },        \
+		{ "topology", 0, "FILE", "with --plan or --compare: this topology instead of the network", "file" }, \
+		{ "shard", 0, "K/N", "with --fabric: read share K of N only", NULL },                                \
+		{ "shards", 0, "FILE", "with --fabric: share the ports among the hosts of this list", "file" },      \
+		{ "plan", 0, NULL, "with --shard or --shards: say who reads what, and end", NULL }, FABRIC_ENGINE_OPTS
+
+/* Takes an option in: 1 if it is one of these, 0 if it is (also) somebody else's, -EINVAL. */
+int fabric_cmd_option(struct fabric_cmd *cmd, const char *name, const char *arg, struct rd_err *err);
+
+/* What --fabric was asked for; an exit code. */
+int fabric_run(struct rd_ctx *ctx, const struct fabric_cmd *cmd, int argc, char **argv);
+
+/* How many durations of sweeps are remembered for their spread. */
+#define FABRIC_SWEEPS 1024
+
+struct fabric_session {
+	struct rd_ctx *ctx;
+	const struct fabric_cmd *cmd;
+	struct fabric_run run;
+	struct rd_fabric_limits limits;
+	struct rd_fabric plan; /* of --compare */
+	char **hosts;	       /* of --shards */
+	size_t n_hosts;
+	unsigned long shard_k, shard_n; /* of --shard; n 0: none */
+	struct rd_shards shards;
+	ssize_t shard; /* which is ours; -1: the ports are not divided */
+	struct rd_ticks ticks;
+	double durations[FABRIC_SWEEPS];
+	size_t n_durations;
+};
+
+/* Reads what files were named: thresholds, the plan, the hosts. */
+int fabric_session_init(struct rd_ctx *ctx, const struct fabric_cmd *cmd, struct fabric_session *s, struct rd_err *err);
+void fabric_session_deinit(struct fabric_session *s);
+
+/* Finds the network. */
+int fabric_session_begin(struct fabric_session *s, struct rd_err *err);
+
+/* One sweep, remembered. */
+int fabric_session_look(struct fabric_session *s, struct rd_err *err);
+
+/* Divides the ports among the hosts; leaves the selection alone. */
+int fabric_session_divide(struct fabric_session *s, const struct rd_fabric *fabric, struct rd_err *err);
+
+/* A report of the latest look: findings, sections, status, metrics if wanted. `picked`, `order`: see struct
+ * rd_fabric_shown. */
+int fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, struct rd_report *report);
+
+/* "fabric of mlx5_0:1: 40 nodes, 96 ports read …": the first line of a page. */
+void fabric_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out);
+
+/* Who reads what; an exit code. `fabric`: as it is, or as it was saved. */
+int fabric_plan(struct fabric_session *s, const struct rd_fabric *fabric);
+
+int fabric_live(struct fabric_session *s);
+
+/* Reads a topology file of this host. */
+int fabric_read_topology(const char *path, struct rd_fabric *ret, struct rd_err *err);
+
+#endif

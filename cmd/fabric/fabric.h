@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters --fabric: the parts. */
+#ifndef RD_CMD_FABRIC_H
+#define RD_CMD_FABRIC_H
+
+#include "cmd/cmd.h"
+#include "collect/fabric.h"
+
+/* Options of how to ask; those that are zero are at their defaults. */
+struct fabric_opts {
+	const char *port;	   /* "mlx5_0", "mlx5_0:1" or ":1"; NULL: the first that is up */
+	const char *subsets;	   /* NULL: RD_PMA_DEFAULT_SUBSETS */
+	const char *node_name_map; /* NULL: the usual one, if it is there */
+	unsigned window, per_lid, timeout_ms, walk_window;
+	RD_FIELD(unsigned) retries;
+	/* Called after each walk: may take ports out of the selection. NULL: all are asked. */
+	int (*divide)(void *arg, struct rd_fabric *fabric, struct rd_err *err);
+	void *divide_arg;
+};
+
+/* A network that is watched. */
+struct fabric_run {
+	struct rd_source *source;
+	struct rd_mad_port from;
+	struct rd_mads *mads;
+	struct rd_sweep_limits limits;
+	struct rd_mad_walk walk;
+	struct fabric_opts opts;
+	struct rd_fabric fabric;
+	size_t sweeps;
+	uint64_t walked_ns;
+};
+
+/* Rows for the command's table of options, and what takes them: 1 if `name` was one of them, 0 if not, -EINVAL. */
+#define FABRIC_ENGINE_OPTS                                                                                             \
+	{ "port", 0, "DEVICE:PORT", "with --fabric: ask from this port (default: the first that is up)", "ibdev" },    \
+		{ "subsets", 0, "LIST", "with --fabric: groups of attributes to read, or all",                         \
+		  "counters|extended|rcv-errors|xmit-discards|op-rcv|flow-control|vl|vl-wait|congestion|sl|all" },     \
+		{ "node-name-map", 0, "FILE", "with --fabric: names for node GUIDs, as infiniband-diags has them",     \
+		  "file" },                                                                                            \
+		{ "window", 0, "N", "with --fabric: questions in flight (default 64)", NULL },                         \
+		{ "per-lid", 0, "N", "with --fabric: questions in flight to one LID (default 2)", NULL },              \
+		{ "mad-timeout", 0, "MS", "with --fabric: how long to wait for an answer (default 100)", NULL },       \
+		{ "retries", 0, "N", "with --fabric: ask so often again (default 2)", NULL },                          \
+	{                                                                                                              \
+		"walk-window", 0, "N", "with --fabric: questions in flight while looking for nodes (default 16)", NULL \
+	}
+int fabric_option(struct fabric_opts *opts, const char *name, const char *arg, struct rd_err *err);
+
+/* What is to be asked of a port: a mask of rd_pma_attributes. */
+int fabric_subsets(const struct fabric_opts *opts, uint64_t *ret, struct rd_err *err);
+
+/* Chooses and opens the port and finds the network. `err` says what keeps us from it, and what to do. */
+int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struct fabric_run *run, struct rd_err *err);
+
+/* Looks at all ports once. Walks over the network first if the look before has found it changed, not more often than each
+ * five seconds; and each 30 seconds, for what is new. */
+int fabric_look(struct fabric_run *run, struct rd_err *err);
+
+/* Walks over the network again, now. */
+int fabric_walk(struct fabric_run *run, struct rd_err *err);
+
+void fabric_end(struct fabric_run *run);
+
+/* For capture --fabric: asks what counters --fabric asks. */
+int fabric_record(struct rd_source *source, struct rd_err *err);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of nic-map share. */
+#ifndef RD_CMD_NICMAP_H
+#define RD_CMD_NICMAP_H
+
+#include "cmd/cmd.h"
+#include "model/nicmap.h"
+
+struct nicmap_opts {
+	bool matrix, gids, assignment, fail, nccl_xml, check_env, compare, live;
+	const char *path; /* accelerator; the NIC is the operand */
+	const char *env, *env_file;
+	const char *profile;
+	unsigned pes;	     /* 0: one for each accelerator */
+	int pid;	     /* 0: none */
+	double interval;     /* seconds */
+	unsigned long count; /* 0: without end */
+};
+
+/* A host as it was read, and what was concluded. */
+struct nicmap {
+	struct rd_host host;
+	struct rd_nicmap map;
+	struct rd_report report;
+};
+
+/* Reads `source` (a host, or a topology file) into `nm`, which is zeroed before. -errno with err filled. `nm` is to be
+ * released in any case. */
+int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned what, struct nicmap *nm,
+		struct rd_err *err);
+void nicmap_deinit(struct nicmap *nm);
+
+/* The parts, each an exit code. */
+int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm);
+int nicmap_show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu, const char *nic);
+int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm);
+int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm);
+int nicmap_show_xml(struct rd_ctx *ctx, struct nicmap *nm);
+int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv);
+int nicmap_live(struct rd_ctx *ctx);
+
+/* Prints the sections of the report as tables, each under an empty line; with --json the document. */
+int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *const *sections, size_t n);
+
+#endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* qp-state --live */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyse/qp-verdict.h"
+#include "base/text.h"
+#include "cmd/ticks.h"
+#include "qp-recorder.h"
+#include "qp.h"
+#include "report/report-qp.h"
+#include "view/view.h"
+
+#define MARKED_SECONDS 5 /* how long a change stands out */
+#define VALUE_WIDTH 58
+
+static const int groupings[] = { -1, RD_QP_PEER, RD_QP_JOB, RD_QP_IBDEV, RD_QP_STATE };
+
+struct live {
+	struct rd_ctx *ctx;
+	struct rd_ticks ticks;
+	struct qp_history history;
+	struct qp_recorder recorder; /* with --trace */
+	unsigned long looks;
+	size_t grouping;
+	struct rd_column columns[RD_QP_COLUMNS]; /* as rd_qp_columns, but others are shown */
+};
+
+static uint64_t wall_ns(void)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static int due(void *arg)
+{
+	struct live *live = arg;
+
+	return rd_ticks_left_ms(&live->ticks);
+}
+
+static enum rd_severity severity_of(const struct rd_qp *qp)
+{
+	switch (qp->verdict ? rd_qp_verdict_gravity(qp->verdict) : RD_REMARK_UNKNOWN) {
+	case RD_REMARK_CRITICAL:
+		return RD_SEV_CRITICAL;
+	case RD_REMARK_WARNING:
+		return RD_SEV_WARNING;
+	case RD_REMARK_UNKNOWN:
+		return RD_SEV_UNKNOWN;
+	default:
+		return RD_SEV_OK;
+	}
+}
+
+static char *headline_of(const struct live *live, const struct qp_look *look)
+{
+	size_t states[RD_QPS_N] = { 0 }, shown = 0;
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	time_t seconds = (time_t)(look->report.time / 1000000000u);
+	char when[32] = "-";
+	struct tm tm;
+
+	if (seconds && localtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%H:%M:%S", &tm);
+	for (size_t i = 0; i < look->res.n_qps; i++) {
+		if (!look->chosen[i])
+			continue;
+		shown++;
+		if (look->res.qps[i].state.known == RD_OK && look->res.qps[i].state.v < RD_QPS_N)
+			states[look->res.qps[i].state.v]++;
+	}
+	rd_buf_printf(&out, "qp-state  %s  %s  ", look->report.host ? look->report.host : "-", when);
+	if (look->remarks.n)
+		rd_buf_printf(&out, "%zu to look at, ", look->remarks.n);
+	rd_buf_printf(&out, "%zu queue pairs:", shown);
+	for (unsigned s = 0; s < RD_QPS_N; s++)
+		if (states[s])
+			rd_buf_printf(&out, " %zu %s", states[s], rd_qp_state_name(s));
+	if (live->recorder.session)
+		rd_buf_str(&out, "  recording");
+	return out.failed ? NULL : strdup(out.data);
+}
+
+/* What matters while one watches, so that it fits 80 columns. */
+static void choose_columns(struct rd_column *columns)
+{
+	static const int shown[] = { RD_QP_IBDEV, RD_QP_LQPN, RD_QP_TYPE,    RD_QP_STATE,    RD_QP_PEER,
+				     RD_QP_COMM,  RD_QP_AGE,  RD_QP_VERDICT, RD_QP_PSN_RATE, RD_QP_LAST_ERR };
+
+	memcpy(columns, rd_qp_columns, sizeof(rd_qp_columns));
+	for (size_t c = 0; c < RD_QP_COLUMNS; c++)
+		columns[c].hidden = true;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(shown); i++)
+		columns[shown[i]].hidden = false;
+}
+
+static struct rd_section *body_of(const struct live *live, const struct qp_look *look)
+{
+	struct rd_section *section;
+	struct rd_report report;
+	size_t row = 0;
+
+	rd_report_init(&report, "");
+	if (rd_report_qps(&report, &look->res, look->chosen)) {
+		rd_report_deinit(&report);
+		return NULL;
+	}
+	section = report.sections[--report.n_sections];
+	rd_report_deinit(&report);
+	section->columns = live->columns;
+	for (size_t i = 0; i < look->res.n_qps && row < section->n; i++)
+		if (look->chosen[i])
+			rd_row_severity(&section->rows[row++], severity_of(&look->res.qps[i]));
+	return section;
+}
+
+static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
+{
+	struct live *live = arg;
+	const struct qp_opts *opts = live->ctx->state;
+	struct qp_look found;
+	int r = 0;
+
+	if (opts->count && live->looks++ >= opts->count)
+		return 1;
+	rd_ticks_next(&live->ticks, wall_ns());
+	/* What was recorded comes before what is found now. */
+	if (live->recorder.session)
+		r = qp_recorder_drain(&live->recorder, err);
+	if (r < 0)
+		return r;
+	r = qp_load(live->ctx, live->ctx->source, &live->history, &found, err);
+	if (!r) {
+		page->body = body_of(live, &found);
+		page->headline = headline_of(live, &found);
+		if (!page->body || !page->headline)
+			r = rd_err_set(err, ENOMEM, "qp-state", "no memory for the table");
+	}
+	qp_look_deinit(&found);
+	return r;
+}
+
+static int group(void *arg)
+{
+	const struct live *live = arg;
+
+	return groupings[live->grouping];
+}
+
+static int key(void *arg, int key)
+{
+	struct live *live = arg;
+
+	if (key != 'g')
+		return 0;
+	live->grouping = (live->grouping + 1) % RD_ARRAY_SIZE(groupings);
+	return 1;
+}
+
+static const struct rd_column detail_columns[] = {
+	{ "what", "WHAT", RD_T_STR, "a fact", 0, false },
+	{ "value", "VALUE", RD_T_STR, "as it stands", 0, false },
+};
+
+/* A fact, its value broken between words so that it fits 80 columns. */
+static void add_fact(struct rd_section *section, const char *name, const char *value)
+{
+	while (*value) {
+		size_t size = strlen(value);
+		_cleanup_free_ char *part = NULL;
+		struct rd_row *row;
+
+		if (size > VALUE_WIDTH) {
+			size = VALUE_WIDTH;
+			while (size > VALUE_WIDTH / 2 && value[size] != ' ')
+				size--;
+		}
+		part = strndup(value, size);
+		row = rd_section_add(section);
+		rd_row_str(row, 0, name);
+		rd_row_str(row, 1, part);
+		name = "";
+		value += size;
+		value += strspn(value, " ");
+	}
+}
+
+/* All that is known of one. */
+static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
+{
+	struct rd_section *section = rd_section_create("qp", detail_columns, RD_ARRAY_SIZE(detail_columns));
+
+	(void)arg;
+	for (size_t c = 0; section && c < body->n_columns; c++) {
+		const struct rd_cell *cell = &body->rows[row].cells[c];
+		_cleanup_buf_ struct rd_buf text = { 0 };
+
+		if (cell->known != RD_OK)
+			continue;
+		rd_render_cell(&body->columns[c], cell, &text);
+		if (text.data)
+			add_fact(section, body->columns[c].key, text.data);
+	}
+	*ret = section;
+	return section ? 0 : rd_err_set(err, ENOMEM, "qp-state", "no memory for the page");
+}
+
+static int start_recorder(struct live *live)
+{
+	struct rd_err err = { 0 };
+	int r;
+
+	live->recorder.ctx = live->ctx;
+	r = qp_recorder_start(&live->recorder, &err);
+	if (r < 0)
+		return rd_fail(live->ctx, &err);
+	live->history.track = live->recorder.track;
+	live->history.recorded = true;
+	return 0;
+}
+
+int qp_live(struct rd_ctx *ctx)
+{
+	static const int keys[] = { RD_QP_IBDEV, RD_QP_LQPN, -1 };
+	static const int restless[] = { RD_QP_AGE, RD_QP_AGE_MAX, RD_QP_SQ_PSN, RD_QP_RQ_PSN, RD_QP_PSN_RATE, RD_QP_WHY,
+					-1 };
+	static const char *const help[] = { "g        group by peer, job, device, state, or not", NULL };
+	const struct qp_opts *opts = ctx->state;
+	double interval = opts->interval > 0 ? opts->interval : 2;
+	struct rd_view_ops ops = { .look = look,
+				   .due = due,
+				   .keys = keys,
+				   .restless = restless,
+				   .group = group,
+				   .detail = detail,
+				   .key = key,
+				   .help = help,
+				   .marked = (uint16_t)(MARKED_SECONDS / interval + 1) };
+	struct live live = { .ctx = ctx, .history = { .goes_on = true } };
+	struct rd_err err = { 0 };
+	int r = opts->trace ? start_recorder(&live) : 0;
+
+	choose_columns(live.columns);
+	if (!r) {
+		rd_ticks_init(&live.ticks, interval);
+		r = rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0 ? rd_fail(ctx, &err) : RD_EXIT_OK;
+	}
+	qp_history_deinit(&live.history);
+	qp_recorder_deinit(&live.recorder);
+	return r;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "qp-recorder.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "analyse/job.h"
+#include "analyse/udp-sport.h"
+#include "cmd/trace-errno/trace.h"
+#include "collect/nldev.h"
+#include "collect/qp-event.h"
+
+#define DAMAGED_SAID 3
+
+static uint64_t now(const struct qp_recorder *rec)
+{
+	return rec->ctx->source->ops->now(rec->ctx->source, CLOCK_MONOTONIC);
+}
+
+/* The next way of seeing transitions is tried where one cannot be hooked. */
+static int hook(struct qp_recorder *rec, struct rd_err *err)
+{
+	struct rd_session_opts opts = { .qp = &rec->watch, .progress = rec->interrupted, .progress_arg = rec->arg };
+	unsigned choice = 0;
+
+	for (; rd_qp_watch_choose(&rec->set, &rec->watch, &choice); choice++) {
+		int r = rd_session_start(&rec->set, &opts, &rec->session, &rec->notes, err);
+
+		if (r == -EINTR || r == -EPERM || r == -EACCES)
+			return r;
+		if (!r && rd_qp_watch_has(&rec->set, &rec->watch, RD_QP_ROLE_MODIFY))
+			return 0;
+		rd_session_destroy(RD_TAKE(rec->session));
+	}
+	if (!err->code)
+		rd_err_set(err, ENOTSUP, "modify_qp",
+			   "this kernel has no function that all its calls go through and that can be hooked");
+	rd_err_hint(err, "%s",
+		    "qp-state -i 1 sees changes between two looks; trace-errno --list shows what can be hooked");
+	return -err->code;
+}
+
+/* Events that cannot be had make a difference: then a failure is seen by the next look only. */
+static void note_lacking(struct qp_recorder *rec)
+{
+	struct rd_err err = { 0 };
+
+	if (rd_qp_watch_has(&rec->set, &rec->watch, RD_QP_ROLE_EVENT))
+		return;
+	rd_err_set(&err, ENOTSUP, "events",
+		   "no function could be hooked through which devices report them: "
+		   "a queue pair that fails by itself is not seen doing so");
+	rd_errlist_add(&rec->notes, &err);
+}
+
+static int first_look(struct qp_recorder *rec, struct rd_err *err)
+{
+	struct rd_res res = { 0 };
+	int r = rd_collect_res(rec->ctx->source, RD_WANT_QPS, NULL, &res, &rec->notes, err);
+
+	if (!r && rd_qp_track_look(rec->track, &res, now(rec)))
+		r = rd_err_set(err, ENOMEM, "qp-state", "no memory for the queue pairs");
+	rd_res_deinit(&res);
+	return r;
+}
+
+int qp_recorder_start(struct qp_recorder *rec, struct rd_err *err)
+{
+	struct rd_source *src = rec->ctx->source;
+	int r = trace_have_rdma(src, err);
+
+	if (!r)
+		r = trace_have_privileges(src, "qp-state --trace", err);
+	if (!r)
+		r = rd_select_qp(src, &rec->set, &rec->watch, &rec->notes, err);
+	if (!r && (rd_cgroups_create(src, &rec->cgroups) || rd_qp_track_create(&rec->track)))
+		r = rd_err_set(err, ENOMEM, "qp-state", "no memory for the recorder");
+	if (r)
+		return r;
+	rec->started_ns = now(rec);
+	r = hook(rec, err);
+	if (r) {
+		trace_explain(src, err);
+		return r;
+	}
+	note_lacking(rec);
+	r = rd_source_live_set_ring(src, rd_session_ring_fd(rec->session), err);
+	if (!r)
+		r = first_look(rec, err);
+	rec->started_ns = now(rec);
+	return r;
+}
+
+/* By the kernel's rule, where the path is one of RoCE: those have a flow label, if only of 0, and no LID. */
+static void add_sport(struct rd_qp_event *ev)
+{
+	struct rd_qp_seen *seen = &ev->seen;
+
+	if (seen->flow_label.known == RD_OK && ev->dlid.known != RD_OK && ev->lqpn.known == RD_OK &&
+	    seen->dest_qpn.known == RD_OK)
+		RD_SET(seen->udp_sport, rd_udp_sport(seen->flow_label.v, ev->lqpn.v, seen->dest_qpn.v));
+}
+
+static int take(void *arg, const void *data, size_t size)
+{
+	struct qp_recorder *rec = arg;
+	struct rd_qp_event ev = { 0 };
+	struct rd_err err = { 0 };
+	int r = rd_qp_event_decode(rec->ctx->source, rec->cgroups, data, size, &ev, &err);
+
+	if (r == -EBADMSG) {
+		if (rec->damaged++ < DAMAGED_SAID)
+			rd_warn(rec->ctx, "%s: %s", err.object, err.message);
+		return 0;
+	}
+	if (r)
+		return r;
+	add_sport(&ev);
+	ev.job = rd_job_from_cgroup(ev.cgroup);
+	rd_qp_track_event(rec->track, &ev);
+	r = rec->event ? rec->event(rec->arg, &ev) : 0;
+	rd_qp_event_deinit(&ev);
+	return r;
+}
+
+int qp_recorder_drain(struct qp_recorder *rec, struct rd_err *err)
+{
+	return rec->ctx->source->ops->drain_events(rec->ctx->source, take, rec, err);
+}
+
+void qp_recorder_deinit(struct qp_recorder *rec)
+{
+	rd_session_destroy(rec->session);
+	rd_qp_track_destroy(rec->track);
+	rd_cgroups_destroy(rec->cgroups);
+	rd_qp_watch_deinit(&rec->watch);
+	rd_fnset_deinit(&rec->set);
+	rd_errlist_deinit(&rec->notes);
+}

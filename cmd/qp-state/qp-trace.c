@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "qp-trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+
+#include "cmd/trace-errno/trace.h"
+#include "qp-recorder.h"
+#include "render/render-qp-event.h"
+#include "report/report-qp-trace.h"
+
+/* The programs wake nobody, so the ring is looked at from time to time. */
+#define POLL_MIN_MS 5
+#define POLL_MAX_MS 100
+
+struct run {
+	struct rd_ctx *ctx;
+	const struct qp_trace_opts *opts;
+	struct qp_recorder rec;
+	struct rd_qp_trace_summary sum;
+	int signals;
+	bool stopped, interrupted, holder_died, reader_gone;
+};
+
+static bool enough(const struct run *run)
+{
+	return run->opts->events && run->sum.shown >= run->opts->events;
+}
+
+static bool signalled(struct run *run)
+{
+	struct signalfd_siginfo info;
+
+	while (read(run->signals, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD)
+			run->interrupted = true;
+	return run->interrupted;
+}
+
+static int progress(void *arg, size_t done, size_t total)
+{
+	(void)done, (void)total;
+	return signalled(arg);
+}
+
+static int print(struct run *run, const struct rd_qp_event *ev)
+{
+	struct rd_section *section = rd_report_qp_event(ev);
+	struct rd_table_style style = run->ctx->globals.style;
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	int r;
+
+	if (!section)
+		return -ENOMEM;
+	if (run->ctx->globals.json) {
+		r = rd_render_json_row(section, 0, &out);
+	} else if (style.columns || style.raw) {
+		style.no_headings |= run->sum.shown > 0;
+		r = rd_render_table(section, &style, &out, NULL);
+	} else {
+		r = rd_render_qp_event(section, 0, style.colour, &out);
+	}
+	rd_section_destroy(section);
+	/* What could not be written is told at the very end, by main. */
+	return r ? r : rd_out(&out) ? -EPIPE : 0;
+}
+
+static void tally(struct rd_qp_moves *moves, const struct rd_qp_event *ev)
+{
+	unsigned from = ev->before.known == RD_OK ? ev->before.v : RD_QP_END_NONE;
+	unsigned to = ev->state.known == RD_OK ? ev->state.v : RD_QP_END_NONE;
+
+	if (ev->what == RD_QP_MODIFIED)
+		(ev->err ? moves->failed : moves->ok)[from][to]++;
+}
+
+static int event(void *arg, struct rd_qp_event *ev)
+{
+	struct run *run = arg;
+	int r;
+
+	if (enough(run))
+		return -ECANCELED;
+	if (run->opts->wanted && !run->opts->wanted(run->opts->wanted_arg, ev))
+		return 0;
+	tally(&run->sum.moves, ev);
+	r = print(run, ev);
+	run->sum.shown++;
+	return r ? r : !run->stopped && signalled(run) ? -ECANCELED : 0;
+}
+
+static int drain(struct run *run, struct rd_err *err)
+{
+	int r = qp_recorder_drain(&run->rec, err);
+
+	return r == -ECANCELED ? 0 : r;
+}
+
+static void wait_a_little(struct run *run, int ms)
+{
+	struct pollfd fds[] = {
+		{ .fd = run->signals, .events = POLLIN },
+		{ .fd = rd_session_holder_fd(run->rec.session) },
+		{ .fd = STDOUT_FILENO },
+	};
+
+	if (poll(fds, RD_ARRAY_SIZE(fds), ms) <= 0)
+		return;
+	if (fds[1].revents & (POLLHUP | POLLERR))
+		run->holder_died = true;
+	if (fds[2].revents & POLLERR)
+		run->reader_gone = true;
+}
+
+static uint64_t now(const struct run *run)
+{
+	return run->ctx->source->ops->now(run->ctx->source, CLOCK_MONOTONIC);
+}
+
+static int loop(struct run *run, struct rd_err *err)
+{
+	uint64_t start = run->rec.started_ns, stop;
+	uint64_t end = run->opts->duration > 0 ? start + (uint64_t)(run->opts->duration * 1e9) : UINT64_MAX;
+	int nap = POLL_MIN_MS, r = 0;
+
+	while (!signalled(run) && !run->holder_died && !run->reader_gone && !enough(run)) {
+		r = drain(run, err);
+		if (r < 0 || now(run) >= end || enough(run))
+			break;
+		nap = r ? POLL_MIN_MS : nap * 2 < POLL_MAX_MS ? nap * 2 : POLL_MAX_MS;
+		wait_a_little(run, nap);
+	}
+	stop = now(run);
+	run->sum.seconds = (double)(stop - start) / 1e9;
+	rd_session_stop(run->rec.session);
+	run->stopped = true;
+	while (r >= 0 && !run->reader_gone && !enough(run) && (r = drain(run, err)) > 0)
+		;
+	return r == -EPIPE || r > 0 ? 0 : r; /* a reader that has seen enough is no failure */
+}
+
+/* "modify_qp to RTR: 12 calls, half below 262 us, the slowest below 2.1 ms" */
+static void say_durations(const struct run *run)
+{
+	for (unsigned to = 0; to < RD_QP_ENDS; to++) {
+		const uint64_t *calls = run->sum.durations[to];
+		uint64_t all = 0, half = 0;
+		unsigned middle = 0, last = 0;
+
+		for (unsigned p = 0; p < RD_QP_DURATIONS; p++) {
+			all += calls[p];
+			last = calls[p] ? p : last;
+		}
+		if (!all)
+			continue;
+		while (middle < RD_QP_DURATIONS && (half += calls[middle]) * 2 < all)
+			middle++;
+		rd_warn(run->ctx,
+			"modify_qp %s%s: %" PRIu64 " calls; half took less than %.3g ms, the slowest less than %.3g ms",
+			to < RD_QPS_N ? "to " : "of other attributes", to < RD_QPS_N ? rd_qp_state_name(to) : "", all,
+			(double)(2ull << middle) / 1e6, (double)(2ull << last) / 1e6);
+	}
+}
+
+static void say_closing(const struct run *run)
+{
+	const struct rd_trace_totals *t = &run->sum.totals;
+	char missed[64] = "missed unknown";
+
+	if (t->missed.known == RD_OK)
+		snprintf(missed, sizeof(missed), "%" PRIu64 " missed", t->missed.v);
+	else if (t->missed_at_least)
+		snprintf(missed, sizeof(missed), "at least %" PRIu64 " missed", t->missed_at_least);
+	say_durations(run);
+	rd_warn(run->ctx,
+		"%" PRIu64 " events in %.1f s, %" PRIu64 " shown: %" PRIu64 " delivered, %" PRIu64 " lost, %s",
+		t->events, run->sum.seconds, run->sum.shown, t->delivered, t->lost, missed);
+}
+
+static void note_trouble(struct run *run)
+{
+	struct rd_errlist *notes = &run->rec.notes;
+	struct rd_err err = { 0 };
+
+	if (run->holder_died) {
+		rd_err_set(&err, ECHILD, "recorder", "the process that held the hooks has died, so it ended early");
+		rd_errlist_add(notes, &err);
+		rd_warn(run->ctx, "%s", err.message);
+	}
+	if (run->rec.damaged) {
+		rd_err_set(&err, EBADMSG, "recorder", "%" PRIu64 " records made no sense and were left out",
+			   run->rec.damaged);
+		rd_errlist_add(notes, &err);
+	}
+}
+
+static int finish(struct run *run, struct rd_err *err)
+{
+	const struct rd_session_info *info = rd_session_info(run->rec.session);
+	struct rd_report report;
+	int r = rd_session_totals(run->rec.session, &run->sum.totals, err);
+
+	if (!r)
+		r = rd_session_durations(run->rec.session, run->sum.durations, err);
+	if (r)
+		return r;
+	note_trouble(run);
+	memcpy(run->sum.per_backend, info->per_backend, sizeof(run->sum.per_backend));
+	run->sum.functions = info->functions;
+	rd_answer_init(run->ctx, &report);
+	report.status = run->holder_died ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
+	r = rd_report_qp_trace_summary(&report, &run->sum);
+	for (size_t i = 0; i < run->rec.notes.n; i++)
+		rd_errlist_add(&report.errors, &run->rec.notes.v[i]);
+	if (r)
+		r = rd_err_set(err, -r, "qp-state", "no memory for the summary");
+	else if (run->ctx->globals.json)
+		r = rd_answer_print(run->ctx, &report);
+	else
+		r = report.status;
+	rd_report_deinit(&report);
+	if (r >= 0 && !run->ctx->globals.json)
+		say_closing(run);
+	return r;
+}
+
+static void say_started(const struct run *run)
+{
+	const struct rd_session_info *info = rd_session_info(run->rec.session);
+
+	for (size_t i = 0; i < run->rec.notes.n; i++)
+		rd_warn(run->ctx, "%s: %s", run->rec.notes.v[i].object, run->rec.notes.v[i].message);
+	if (!run->ctx->globals.json)
+		rd_warn(run->ctx, "recording what happens to queue pairs (%zu functions hooked), Ctrl-C ends",
+			info->functions);
+	rd_verbose(run->ctx, "hooked %zu functions in %.2f s: %s", info->functions, info->attach_seconds,
+		   info->reason ? info->reason : "no reason was given");
+	for (size_t i = 0; i < run->rec.set.n_fns; i++)
+		if (run->rec.set.fns[i].backend != RD_BACKEND_NONE)
+			rd_verbose(run->ctx, "  %s by %s", run->rec.set.fns[i].name,
+				   rd_backend_name(run->rec.set.fns[i].backend));
+}
+
+int qp_trace(struct rd_ctx *ctx, const struct qp_trace_opts *opts)
+{
+	struct run run = {
+		.ctx = ctx, .opts = opts, .signals = -1, .rec = { .ctx = ctx, .event = event, .interrupted = progress }
+	};
+	struct rd_err err = { 0 };
+	int r;
+
+	run.rec.arg = &run;
+	ctx->schema = "rdmadiag/qp-state-trace-summary/1";
+	ctx->lines = true;
+	r = run.signals = trace_signals_open(&err);
+	if (r >= 0)
+		r = qp_recorder_start(&run.rec, &err);
+	if (!r) {
+		say_started(&run);
+		r = loop(&run, &err);
+	}
+	if (!r)
+		r = finish(&run, &err);
+	qp_recorder_deinit(&run.rec);
+	if (run.signals >= 0)
+		close(run.signals);
+	return r < 0 ? rd_fail(ctx, &err) : r;
+}

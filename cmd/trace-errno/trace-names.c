@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/benign.h"
+#include "analyse/chain.h"
+#include "analyse/hint.h"
+#include "analyse/job.h"
+#include "analyse/symbols.h"
+#include "analyse/verb.h"
+#include "cmd/datafile.h"
+#include "trace/ustack.h"
+
+struct trace_names {
+	struct rd_hints hints;
+	struct rd_symbols symbols; /* read when the first kernel stack comes */
+	bool symbols_read;
+	struct rd_ustack *ustack; /* NULL: not asked for */
+};
+
+static void read_hints(struct trace *t)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	char path[RD_DATA_PATH];
+	struct rd_err err = { 0 };
+
+	if (rd_data_read("hints", path, &bytes, &err) < 0 ||
+	    rd_hints_parse(path, (const char *)bytes.data, bytes.size, &t->names->hints, &t->notes, &err) < 0)
+		rd_verbose(t->ctx, "events come without hints: %s: %s", err.object, rd_errno_text(err.code));
+}
+
+int trace_names_create(struct trace *t, struct rd_err *err)
+{
+	t->names = calloc(1, sizeof(*t->names));
+	if (!t->names || (t->opts->user_stack && rd_ustack_create(&t->names->ustack)))
+		return rd_err_set(err, ENOMEM, "trace-errno", "cannot start");
+	read_hints(t);
+	return 0;
+}
+
+void trace_names_destroy(struct trace_names *names)
+{
+	if (!names)
+		return;
+	rd_hints_deinit(&names->hints);
+	rd_symbols_deinit(&names->symbols);
+	rd_ustack_destroy(names->ustack);
+	free(names);
+}
+
+int trace_names_judge(struct trace *t, struct rd_event *ev)
+{
+	int r = rd_chain_settle(ev);
+
+	if (!r)
+		r = rd_verb_resolve(ev, &t->set);
+	if (!r)
+		ev->benign = rd_benign_reason(ev, &t->set);
+	return r;
+}
+
+/* Half a second of the kernel's time, so only where a stack is to be named. */
+static void read_symbols(struct trace *t)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err err = { 0 };
+
+	t->names->symbols_read = true;
+	if (!rd_read_file(t->ctx->source, "/proc/kallsyms", &bytes, &err) &&
+	    !rd_symbols_parse((const char *)bytes.data, &t->names->symbols, &err) && !t->names->symbols.n) {
+		rd_err_set(&err, EPERM, "/proc/kallsyms",
+			   "the kernel hides its addresses, so kernel stacks have no names");
+		rd_err_hint(&err, "sysctl kernel.kptr_restrict=1");
+	}
+	if (!err.code)
+		return;
+	rd_errlist_add(&t->notes, &err);
+	rd_warn(t->ctx, "%s: %s", err.object, err.message);
+}
+
+void trace_names_explain(struct trace *t, struct rd_event *ev)
+{
+	ev->job = rd_job_from_cgroup(ev->cgroup);
+	if (!ev->benign)
+		ev->hint = rd_hint_find(&t->names->hints, ev, &t->set);
+	if (ev->n_kstack && !t->names->symbols_read)
+		read_symbols(t);
+	rd_symbols_resolve(&t->names->symbols, ev->kstack, &ev->n_kstack);
+	if (t->names->ustack && rd_trace_facts_pids_ours(t->facts))
+		rd_ustack_resolve(t->names->ustack, ev->pid, ev->ustack, ev->n_ustack);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The parts of trace-errno: its options, what they mean on this host, the traced command, the loop, the output. */
+#ifndef RD_CMD_TRACE_H
+#define RD_CMD_TRACE_H
+
+#include "cmd/cmd.h"
+
+#include <sys/types.h>
+
+#include "collect/trace-event.h"
+#include "model/event.h"
+#include "model/fnset.h"
+#include "trace/session.h"
+
+struct trace_opts {
+	double duration; /* seconds; 0: until stopped */
+	uint64_t events; /* 0: all */
+	uint64_t ring;	 /* bytes; 0: the default */
+	uint32_t pid;	 /* 0: all */
+	int err;	 /* positive; 0: all */
+	enum rd_backend backend;
+	const char *user, *comm, *cgroup, *device, *function;
+	bool benign, stack, user_stack, summary, list;
+};
+
+/* A traced command. */
+struct trace_child {
+	pid_t pid;  /* 0: there is none */
+	int go;	    /* closed: the child gives up; a byte: it runs the command */
+	int failed; /* the errno of an exec that failed arrives here */
+	bool ended;
+	int status; /* as waitpid has it */
+};
+
+/* What to look up in events once they are there; see trace-names.c. */
+struct trace_names;
+
+struct trace {
+	struct rd_ctx *ctx;
+	const struct trace_opts *opts;
+	struct rd_fnset set;
+	struct rd_errlist notes; /* what did not work, and what that loses */
+	struct rd_trace_facts *facts;
+	struct trace_names *names;
+	struct rd_session *session;
+	struct trace_child child;
+	int signals;		   /* signalfd */
+	uint64_t started, stopped; /* CLOCK_MONOTONIC, ns */
+	uint64_t shown, hidden, benign, damaged;
+	struct rd_count *benign_counts; /* delivered events that were found benign */
+	size_t n_benign_counts, cap_benign_counts;
+	bool interrupted, holder_died, headed;
+};
+
+/* trace-opts.c */
+int trace_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err);
+/* What must hold among the options; `metrics`: whether they were asked for. -EINVAL with err filled. */
+int trace_opts_check(const struct trace_opts *opts, bool metrics, int argc, struct rd_err *err);
+
+/* trace-filter.c: options to filters. `match` (one per function; freed by the caller) stays behind opts->fn_match. */
+int trace_match_functions(const struct rd_fnset *set, const char *glob, bool **ret, struct rd_err *err);
+int trace_filters(struct trace *trace, struct rd_session_opts *ret, bool **match, struct rd_err *err);
+
+/* trace-able.c: what must be there before anything is tried. */
+int trace_have_rdma(struct rd_source *src, struct rd_err *err);
+int trace_have_privileges(struct rd_source *src, const char *command, struct rd_err *err);
+/* Adds to the hint of a failure what would help against it. */
+void trace_explain(struct rd_source *src, struct rd_err *err);
+
+/* trace-child.c: -errno with err filled; the command does not run before trace_child_go. */
+int trace_child_start(struct trace_child *child, char **argv, const char *user, struct rd_err *err);
+int trace_child_go(struct trace_child *child, const char *name, struct rd_err *err);
+/* Collects all that have ended, the command among them. */
+void trace_child_reap(struct trace_child *child);
+/* As a shell shows it: the exit status, or 128 + the signal. */
+int trace_child_exit_code(const struct trace_child *child);
+void trace_child_deinit(struct trace_child *child);
+
+/* trace-names.c: verb, chain, job, symbols, whether it is benign, hint. */
+int trace_names_create(struct trace *trace, struct rd_err *err);
+void trace_names_destroy(struct trace_names *names);
+int trace_names_judge(struct trace *trace, struct rd_event *event); /* all that is needed to know whether to show it */
+void trace_names_explain(struct trace *trace, struct rd_event *event); /* the rest */
+
+/* trace-loop.c */
+int trace_signals_open(struct rd_err *err);
+/* Has a signal come that asks for the end? Also hands signals on to the command. */
+bool trace_signalled(struct trace *trace);
+/* Until the end of the trace; events go to trace_event. */
+int trace_loop(struct trace *trace, struct rd_err *err);
+
+/* trace-out.c */
+int trace_event(void *arg, const void *data, size_t size);
+void trace_say_started(const struct trace *trace);
+int trace_progress(void *arg, size_t done, size_t total);
+/* -EINVAL if -o names a column that the output does not have. */
+int trace_columns_check(const struct trace *trace, struct rd_err *err);
+/* The summary: table, JSON line, closing line. Returns the exit code. */
+int trace_finish(struct trace *trace);
+
+#endif
