@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "opts.h"
+#include "cmd/opts.h"
 
 #include <errno.h>
 #include <string.h>
