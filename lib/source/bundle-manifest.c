@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A host of many devices asks for about 50,000 facts of 100 bytes each. */
@@ -36,19 +37,21 @@ struct request {
 	struct rd_buf path, word, target;
 	struct rd_names names;
 	int ask, code;
-	uint64_t value;
-	bool has_names, has_target, has_value;
+	uint64_t value, hash;
+	bool has_names, has_target, has_value, has_hash;
 };
 
 struct reader {
 	struct rd_json json;
 	struct rd_tree *tree;
 	uint32_t top;
+	int dir; /* of lazy files */
 	struct rd_manifest *manifest;
 	struct request request;
 	size_t sample, n_requests;
 	bool schema;
-	const char *wrong; /* what is wrong, where it is not the JSON */
+	const char *wrong;     /* what is wrong, where it is not the JSON */
+	struct rd_err of_file; /* what is wrong with one of the files */
 };
 
 static bool wrong(struct reader *reader, const char *what)
@@ -65,7 +68,7 @@ static void request_reset(struct request *request)
 	rd_names_deinit(&request->names);
 	request->ask = -1;
 	request->code = 0;
-	request->has_names = request->has_target = request->has_value = false;
+	request->has_names = request->has_target = request->has_value = request->has_hash = false;
 }
 
 static void request_deinit(struct request *request)
@@ -101,6 +104,17 @@ static bool read_names(struct reader *reader)
 	return !json->failed;
 }
 
+static bool read_hash(struct reader *reader, struct rd_buf *word, uint64_t *ret)
+{
+	char *end;
+
+	if (!rd_json_text(&reader->json, word))
+		return false;
+	*ret = strtoull(word->data, &end, 16);
+	return word->len == 16 && strspn(word->data, "0123456789abcdef") == 16 ? true :
+										 wrong(reader, "a hash in it is none");
+}
+
 static bool read_field(struct reader *reader, const char *name)
 {
 	struct request *request = &reader->request;
@@ -132,6 +146,10 @@ static bool read_field(struct reader *reader, const char *name)
 		request->has_value = true;
 		return rd_json_uint(json, &request->value);
 	}
+	if (strcmp(name, "hash") == 0) {
+		request->has_hash = true;
+		return read_hash(reader, &request->word, &request->hash);
+	}
 	return rd_json_skip(json);
 }
 
@@ -149,6 +167,28 @@ static bool borne_out(const struct request *request, const struct rd_node *node)
 		return true;
 	/* What reads from a link that leads out of the tree stands in place of the link. */
 	return has == !request->code;
+}
+
+/* Lazy files are read for it, and stay. `path`: below the top. */
+static bool unchanged(struct reader *reader, uint32_t at, const char *path)
+{
+	const struct rd_node *node = rd_tree_node(reader->tree, at);
+
+	if (node->lazy) {
+		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+		int r = rd_bundle_read_lazy(reader->dir, reader->tree, at, &bytes);
+
+		if (!r)
+			r = rd_tree_set(reader->tree, at, RD_NODE_FILE, bytes.data, bytes.size);
+		if (r < 0) {
+			rd_err_set(&reader->of_file, -r, path, "cannot read it");
+			return false;
+		}
+	}
+	if (node->type == RD_NODE_FILE && rd_hash(RD_HASH, node->data, node->size) == reader->request.hash)
+		return true;
+	rd_err_set(&reader->of_file, EBADMSG, path, "damaged: its hash is not the one in manifest.json");
+	return false;
 }
 
 static bool keep_answer(struct reader *reader, uint32_t node)
@@ -220,7 +260,7 @@ static bool keep_request(struct reader *reader)
 	if (netlink ? rd_tree_node(reader->tree, node)->type != RD_NODE_FILE :
 		      !borne_out(request, rd_tree_node(reader->tree, node)))
 		return wrong(reader, "it says of a file what is not so");
-	return keep_answer(reader, node);
+	return (!request->has_hash || unchanged(reader, node, path)) && keep_answer(reader, node);
 }
 
 static bool read_requests(struct reader *reader)
@@ -239,16 +279,39 @@ static bool read_requests(struct reader *reader)
 	return !json->failed;
 }
 
+/* Of what is there, before requests add to it what is not. */
+static uint64_t shape_of(struct reader *reader)
+{
+	char folder[16], path[32];
+	uint32_t root;
+
+	snprintf(path, sizeof(path), "/%s", rd_sample_folder(reader->sample, "root", folder));
+	return rd_tree_resolve(reader->tree, reader->top, path, false, &root) < 0 ? 0 :
+										    rd_tree_shape(reader->tree, root);
+}
+
+static bool read_shape(struct reader *reader, uint64_t shape)
+{
+	_cleanup_buf_ struct rd_buf word = { 0 };
+	uint64_t recorded;
+
+	if (!read_hash(reader, &word, &recorded))
+		return false;
+	return shape == recorded ? true : wrong(reader, "other names or links stand beside it than were recorded");
+}
+
 static bool read_sample(struct reader *reader)
 {
 	struct rd_manifest *manifest = reader->manifest;
 	struct rd_json *json = &reader->json;
 	struct rd_sample sample = { 0 };
 	_cleanup_buf_ struct rd_buf name = { 0 };
+	uint64_t shape;
 
 	reader->sample = manifest->n_samples;
 	if (manifest->n_samples > RD_SAMPLES_MAX)
 		return wrong(reader, "more samples than a bundle can have");
+	shape = shape_of(reader);
 	for (rd_json_enter(json, '{'); rd_json_member(json, &name);) {
 		bool ok;
 
@@ -256,6 +319,8 @@ static bool read_sample(struct reader *reader)
 			ok = rd_json_uint(json, &sample.realtime_ns);
 		else if (strcmp(name.data, "monotonic_ns") == 0)
 			ok = rd_json_uint(json, &sample.monotonic_ns);
+		else if (strcmp(name.data, "shape") == 0)
+			ok = read_shape(reader, shape);
 		else if (strcmp(name.data, "requests") == 0)
 			ok = read_requests(reader);
 		else
@@ -272,10 +337,12 @@ static bool read_sample(struct reader *reader)
 	return true;
 }
 
-static bool read_top(struct reader *reader, const char *name)
+/* `before`: the hash of all that stands before this member. */
+static bool read_top(struct reader *reader, const char *name, uint64_t before)
 {
 	struct rd_json *json = &reader->json;
 	_cleanup_buf_ struct rd_buf text = { 0 };
+	uint64_t recorded;
 	bool ok = true;
 
 	if (strcmp(name, "schema") == 0) {
@@ -301,21 +368,31 @@ static bool read_top(struct reader *reader, const char *name)
 				return false;
 		return !json->failed;
 	}
+	if (strcmp(name, "hash") == 0) {
+		ok = read_hash(reader, &text, &recorded);
+		return ok && recorded != before ? wrong(reader, "damaged: its hash is not the one at its end") : ok;
+	}
 	return rd_json_skip(json);
 }
 
-int rd_manifest_read(const struct rd_bytes *bytes, struct rd_tree *tree, uint32_t top, struct rd_manifest *ret,
+int rd_manifest_read(const struct rd_bytes *bytes, struct rd_tree *tree, uint32_t top, int dir, struct rd_manifest *ret,
 		     struct rd_err *err)
 {
 	_cleanup_(rd_manifest_deinit) struct rd_manifest manifest = { 0 };
-	struct reader reader = { .tree = tree, .top = top, .manifest = &manifest };
+	struct reader reader = { .tree = tree, .top = top, .dir = dir, .manifest = &manifest };
 	_cleanup_buf_ struct rd_buf name = { 0 };
+	const char *from = (const char *)bytes->data;
+	uint64_t before = RD_HASH;
 
 	rd_json_init(&reader.json, bytes->data, bytes->size);
-	for (rd_json_enter(&reader.json, '{'); rd_json_member(&reader.json, &name);)
-		if (!read_top(&reader, name.data))
+	for (rd_json_enter(&reader.json, '{'); rd_json_member(&reader.json, &name); from = reader.json.at) {
+		if (!read_top(&reader, name.data, before))
 			break;
+		before = rd_hash(before, from, reader.json.at - from);
+	}
 	request_deinit(&reader.request);
+	if (reader.of_file.code)
+		return rd_err_set(err, reader.of_file.code, reader.of_file.object, "%s", reader.of_file.message);
 	if (!rd_json_end(&reader.json) || !reader.schema || !manifest.n_samples)
 		return rd_err_set(err, EBADMSG, "manifest.json", "%s",
 				  reader.wrong ? reader.wrong : "not the manifest of a bundle");

@@ -20,11 +20,11 @@ struct rd_manifest {
 void rd_manifest_deinit(struct rd_manifest *manifest);
 
 /*
- * Reads a manifest and puts what it says of paths into the tree below `top`, in root/ and
- * tNNN/root/. -EBADMSG if it is not one,
- * or says what the tree does not bear out; -ENOTSUP for a schema of a later version.
+ * Reads a manifest and puts what it says of paths into the tree below `top`, in root/ and tNNN/root/. Files whose hash it
+ * has are held against it, for which the lazy ones are read from `dir` (-1: there are none). -EBADMSG if it is no manifest, or
+ * says what the tree does not bear out.
  */
-int rd_manifest_read(const struct rd_bytes *json, struct rd_tree *tree, uint32_t top, struct rd_manifest *ret,
+int rd_manifest_read(const struct rd_bytes *json, struct rd_tree *tree, uint32_t top, int dir, struct rd_manifest *ret,
 		     struct rd_err *err);
 
 /* Where the facts of a sample stand: "root" and "nl", or "t004/root" and "t004/nl". `buf` has 16 bytes. */

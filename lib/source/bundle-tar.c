@@ -162,8 +162,8 @@ int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd
 		r = rd_libarchive.f_read_next_header(archive, &entry);
 		if (r == ARCHIVE_EOF)
 			break;
-		/* A warning is about what we do not use, such as a name's charset. */
-		if (r < ARCHIVE_WARN)
+		/* A warning is about what we do not use, such as a name's charset; ARCHIVE_RETRY is a header whose sum is wrong. */
+		if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
 			return damaged(archive, name, err);
 		r = take_member(archive, entry, name, tree, err);
 		if (r < 0)

@@ -73,6 +73,11 @@ static void add_names(const struct rd_names *names, struct rd_buf *out)
 	rd_buf_str(out, "]");
 }
 
+static void add_hash(const char *key, uint64_t hash, struct rd_buf *out)
+{
+	rd_buf_printf(out, "\"%s\":\"%016llx\"", key, (unsigned long long)hash);
+}
+
 static void add_answer(struct rd_tree *tree, const struct rd_request *request, bool first, struct rd_buf *out)
 {
 	const struct rd_node *node = rd_tree_node(tree, request->node);
@@ -84,6 +89,10 @@ static void add_answer(struct rd_tree *tree, const struct rd_request *request, b
 
 		rd_buf_printf(out, name ? ",\"errno\":\"%s\"" : ",\"errno\":\"%s%d\"", name ? name : "", code);
 		return;
+	}
+	if (node->type == RD_NODE_FILE) {
+		rd_buf_str(out, ",");
+		add_hash("hash", rd_hash(RD_HASH, node->data, node->size), out);
 	}
 	if (!more)
 		return;
@@ -131,8 +140,10 @@ static int add_request(const struct rd_record_sample *sample, const struct rd_re
 
 static int add_sample(const struct rd_record_sample *sample, bool first, struct rd_buf *out)
 {
-	rd_buf_printf(out, "{\"realtime_ns\": %llu, \"monotonic_ns\": %llu, \"requests\": [",
-		      (unsigned long long)sample->realtime_ns, (unsigned long long)sample->monotonic_ns);
+	rd_buf_printf(out, "{\"realtime_ns\": %llu, \"monotonic_ns\": %llu, ", (unsigned long long)sample->realtime_ns,
+		      (unsigned long long)sample->monotonic_ns);
+	add_hash("shape", rd_tree_shape(sample->tree, sample->root), out);
+	rd_buf_str(out, ", \"requests\": [");
 	for (size_t i = 0; i < sample->n_requests; i++) {
 		rd_buf_str(out, i ? ",\n" : "\n");
 		if (add_request(sample, &sample->requests[i], first, out) < 0)
@@ -159,7 +170,11 @@ int rd_record_manifest(const struct rd_recording *recording, const char *version
 		if (add_sample(&recording->samples[i], i == 0, out) < 0)
 			return -ENOMEM;
 	}
-	rd_buf_str(out, "]\n}\n");
+	rd_buf_str(out, "]");
+	/* Of all before it, so that it is the last. */
+	rd_buf_str(out, ",\n");
+	add_hash("hash", rd_hash(RD_HASH, out->data, out->len - 2), out);
+	rd_buf_str(out, "\n}\n");
 	return out->failed ? -ENOMEM : 0;
 }
 

@@ -221,9 +221,10 @@ static int check_links(struct bundle *bundle, uint32_t dir, size_t depth, const 
 	return 0;
 }
 
-static int take_manifest(struct bundle *bundle, uint32_t at, struct rd_err *err)
+static int take_manifest(struct bundle *bundle, uint32_t at, const char *name, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err what = { 0 };
 	int r;
 
 	if (rd_tree_node(bundle->tree, at)->lazy)
@@ -231,8 +232,9 @@ static int take_manifest(struct bundle *bundle, uint32_t at, struct rd_err *err)
 	else
 		r = rd_node_read(bundle->tree, at, "manifest.json", &bytes, NULL);
 	if (r < 0)
-		return rd_err_set(err, -r, "manifest.json", "cannot read it in the bundle");
-	return rd_manifest_read(&bytes, bundle->tree, bundle->top, &bundle->manifest, err);
+		return rd_err_set(err, -r, name, "cannot read manifest.json in it");
+	r = rd_manifest_read(&bytes, bundle->tree, bundle->top, bundle->dir, &bundle->manifest, &what);
+	return r < 0 ? rd_err_set(err, -r, name, "%s: %s", what.object, what.message) : 0;
 }
 
 static bool is_host(struct bundle *bundle, uint32_t dir)
@@ -252,7 +254,7 @@ static uint32_t sample_folder(struct bundle *bundle, size_t sample, const char *
 
 static int take_bundle(struct bundle *bundle, const char *name, struct rd_err *err)
 {
-	int r = take_manifest(bundle, child(bundle, bundle->top, "manifest.json"), err);
+	int r = take_manifest(bundle, child(bundle, bundle->top, "manifest.json"), name, err);
 
 	if (r < 0)
 		return r;

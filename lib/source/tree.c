@@ -322,6 +322,37 @@ char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node)
 	return path;
 }
 
+/* `path`: the hash of the directory's. */
+static uint64_t shape_below(struct rd_tree *tree, uint32_t dir, uint64_t path)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = tree->nodes[dir].child; i; i = tree->nodes[i].next) {
+		const struct rd_node *node = &tree->nodes[i];
+		uint64_t hash = rd_hash(rd_hash(path, "/", 1), node->name, strlen(node->name));
+
+		switch (node->type) {
+		case RD_NODE_NONE:
+			break;
+		case RD_NODE_DIR:
+			sum += rd_hash(hash, "\0d", 2) + shape_below(tree, i, hash);
+			break;
+		case RD_NODE_FILE:
+			sum += rd_hash(hash, "\0f", 2);
+			break;
+		case RD_NODE_LINK:
+			sum += rd_hash(rd_hash(hash, "\0l", 2), node->data, node->size);
+			break;
+		}
+	}
+	return sum;
+}
+
+uint64_t rd_tree_shape(struct rd_tree *tree, uint32_t dir)
+{
+	return shape_below(tree, dir, RD_HASH);
+}
+
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);

@@ -95,6 +95,12 @@ int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool f
 /* The path of a node below `top`, without a leading slash; caller frees. NULL when out of memory. */
 char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node);
 
+/*
+ * What is below a directory, as one number: the sum of the rd_hash of each path, which begins with a slash, a NUL, the kind
+ * ("d", "f", "l") and a link's target. Bytes of files do not enter into it.
+ */
+uint64_t rd_tree_shape(struct rd_tree *tree, uint32_t dir);
+
 /* The members of a directory that are more than RD_NODE_NONE, sorted. 0 or -ENOMEM. */
 int rd_tree_names(struct rd_tree *tree, uint32_t dir, struct rd_names *ret);
 

@@ -192,6 +192,62 @@ PY
 	[ -z "$(find "$T" -name 'rd-evil*')" ]
 }
 
+@test "no flipped bit goes unnoticed: the same facts, or exit 3" {
+	make_host "$T/host"
+	"$RD" --from "$T/host" capture "$T/whole.tar" >/dev/null
+	mkdir "$T/dir"
+	tar -xf "$T/whole.tar" -C "$T/dir"
+	gzip -k "$T/whole.tar"
+	bzip2 -k "$T/whole.tar"
+	zstd -q "$T/whole.tar"
+	# What a capture of the damaged bundle holds is all that any command can be told. It waits for the disk, if there is one.
+	out=$(mktemp -p /dev/shm 2>/dev/null || mktemp).tar
+	python3 - "$RD" "$T" "$out" <<'PY'
+import os, random, subprocess, sys
+rd, work, out = sys.argv[1:]
+random.seed(20261122)
+def facts(bundle):
+    run = subprocess.run([rd, '--from', bundle, 'capture', out], capture_output=True, text=True)
+    if run.returncode == 0:
+        return open(out, 'rb').read()
+    lines = run.stderr.splitlines()
+    assert run.returncode == 3 and lines and lines[0].startswith(f'rdmadiag: {bundle}'), (run.returncode, run.stderr)
+def flips(bundle, path, offsets):
+    noticed = 0
+    whole = bytearray(open(path, 'rb').read())
+    for at in offsets:
+        bit = 1 << random.randrange(8)
+        whole[at] ^= bit
+        open(path, 'wb').write(whole)
+        told = facts(bundle)
+        assert told in (None, truth), f'{path}: bit {bit} of byte {at} changes what is told'
+        noticed += told is None
+        whole[at] ^= bit
+    open(path, 'wb').write(whole)
+    return noticed
+truth = facts(f'{work}/whole.tar')
+for suffix in 'tar', 'tar.gz', 'tar.bz2', 'tar.zst':
+    bundle = f'{work}/whole.{suffix}'
+    assert facts(bundle) == truth
+    noticed = flips(bundle, bundle, random.sample(range(os.path.getsize(bundle)), 150))
+    assert noticed >= (150 if suffix == 'tar.bz2' else 10), (suffix, noticed)
+files = [os.path.join(at, name) for at, _, names in os.walk(f'{work}/dir') for name in names]
+files = sorted(f for f in files if not os.path.islink(f) and os.path.getsize(f))
+for _ in range(150):
+    path = random.choice(files)
+    assert flips(f'{work}/dir', path, [random.randrange(os.path.getsize(path))]) == 1 or '/nl/' in path, path
+PY
+	rm -f "$out" "${out%.tar}"
+	# The file is named.
+	echo "1: DOWN" >"$T/dir/root/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/infiniband/mlx5_0/ports/1/state"
+	refused "$T/dir"
+	[[ $stderr == *"$T/dir: root/sys/"*"/mlx5_0/ports/1/state: damaged: "*"(EBADMSG)"* ]]
+	# By somebody who means it, as the man page says.
+	jq 'del(.hash, .samples[].shape, .samples[].requests[].hash)' "$T/dir/manifest.json" >"$T/manifest.json"
+	mv "$T/manifest.json" "$T/dir"
+	[ "$(report "$T/dir" | jq -r '.nics[0].state')" = DOWN ]
+}
+
 @test "a bomb is refused within bounded memory" {
 	python3 - "$T/bomb.tar.gz" <<'PY'
 import sys, tarfile

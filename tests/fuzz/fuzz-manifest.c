@@ -30,7 +30,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 		add(tree, "root/sys/l", RD_NODE_LINK, "a", 1);
 		add(tree, "nl/route/18-0", RD_NODE_FILE, "", 0);
 		add(tree, "t000/root/sys/a", RD_NODE_FILE, "b", 1);
-		if (rd_manifest_read(&bytes, tree, RD_TREE_TOP, &manifest, NULL) == 0)
+		if (rd_manifest_read(&bytes, tree, RD_TREE_TOP, -1, &manifest, NULL) == 0)
 			rd_manifest_deinit(&manifest);
 		rd_tree_destroy(tree);
 	}

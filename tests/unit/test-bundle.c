@@ -285,6 +285,9 @@ static void a_manifest_that_lies_is_refused(void **state)
 		MANIFEST("{\"ask\":\"list\",\"path\":\"/sys/dir\",\"names\":[\"\"]}"),
 		MANIFEST("{\"ask\":\"list\",\"path\":\"/sys/dir\",\"names\":[7]}"),
 		MANIFEST("{\"ask\":\"ino\",\"path\":\"/sys/a\"}"),
+		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/a\",\"hash\":\"0000000000000000\"}"),
+		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/a\",\"hash\":\"09089c07b5a14cd2 \"}"),
+		MANIFEST("{\"ask\":\"list\",\"path\":\"/sys/dir\",\"hash\":\"cbf29ce484222325\"}"),
 		MANIFEST("{\"ask\":\"ino\",\"path\":\"/sys/a\",\"value\":99999999999999999999}"),
 		MANIFEST("{\"ask\":\"read\",\"path\":\"route/18-0\"}"),
 		MANIFEST("{\"ask\":\"read\",\"path\":\"/sys/x\",\"errno\":\"EACCES\"},"
