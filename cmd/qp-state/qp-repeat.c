@@ -44,6 +44,12 @@ static int take_look(struct rd_ctx *ctx, struct qp_recorder *recorder, struct qp
 	return r < 0 ? r : qp_load(ctx, ctx->source, history, look, err);
 }
 
+/* Other tables have other columns. */
+static bool lists_queue_pairs(const struct qp_opts *opts)
+{
+	return !opts->grouped && !opts->summary && !opts->ask.timeouts && !opts->ask.links;
+}
+
 static int look_again(struct rd_ctx *ctx, struct qp_recorder *recorder)
 {
 	const struct qp_opts *opts = ctx->state;
@@ -52,7 +58,7 @@ static int look_again(struct rd_ctx *ctx, struct qp_recorder *recorder)
 	int status = RD_EXIT_OK;
 
 	ctx->lines = true;
-	if (!ctx->globals.style.columns)
+	if (!ctx->globals.style.columns && lists_queue_pairs(opts))
 		ctx->globals.style.columns = "+state_seconds,verdict,psn_per_second";
 	rd_ticks_catch_signals();
 	rd_ticks_init(&ticks, opts->interval > 0 ? opts->interval : 1);

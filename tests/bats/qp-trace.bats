@@ -56,6 +56,16 @@ looks() {
 	[ "$("$R" --from "$HUNG" --raw qp-state -i 1 | grep -c '^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]$')" -eq 0 ]
 }
 
+@test "other tables than the list are repeated, too" {
+	local other
+	for other in "--by peer" --summary "--entropy 4" --timeouts; do
+		# shellcheck disable=SC2086 # two words
+		run "$R" --from "$HUNG" qp-state -i 1 $other
+		[ "$status" -eq 0 ]
+		[ "$(grep -c ^IBDEV <<<"$output")" -ge 3 ]
+	done
+}
+
 @test "what does not go together is refused" {
 	for args in "--duration 5" "--events 3" "--trace --by peer" "--trace --summary" "--trace -i 1 --duration 5" "--trace --timeouts --events 3" "--stuck x" "--stuck 0" \
 		"-c 0" "-c x" "-i 0.01" "--trace --events 0"; do
