@@ -84,12 +84,6 @@ static int fill_entropy(const struct qp_ask *ask, struct qp_look *look)
 	return r;
 }
 
-#define COPY(to, from)                     \
-	do {                               \
-		(to).v = (from).v;         \
-		(to).known = (from).known; \
-	} while (0)
-
 static int fill_timeouts(struct qp_look *look)
 {
 	struct rd_section *section = rd_timeouts_section();
@@ -102,9 +96,9 @@ static int fill_timeouts(struct qp_look *look)
 		if (!look->chosen[i] || !qp->seen || qp->seen->timeout.known != RD_OK)
 			continue;
 		/* The RNR timer that counts is the other end's. */
-		COPY(values.timeout, qp->seen->timeout);
-		COPY(values.retry_cnt, qp->seen->retry_cnt);
-		COPY(values.rnr_retry, qp->seen->rnr_retry);
+		RD_COPY(values.timeout, qp->seen->timeout);
+		RD_COPY(values.retry_cnt, qp->seen->retry_cnt);
+		RD_COPY(values.rnr_retry, qp->seen->rnr_retry);
 		giveup = rd_qp_giveup(&values);
 		rd_timeouts_add(section, &look->res, qp, &values, &giveup);
 	}

@@ -9,7 +9,9 @@
 #define BUCKETS_LEAST 256
 #define TRACKED_MAX (1u << 18) /* a program that makes and leaves queue pairs must not eat the memory */
 #define PSN_MASK 0xffffffu
-#define PSN_BACK 0x800000u /* a step as long as this is one backwards: packets are sent again */
+/* A step backwards is packets sent again. No more are under way than this, so that a longer one is forwards: at 400 Gbit/s the
+ * 24 bits go round in a second and a half. */
+#define PSN_BACK 0x10000u
 
 /* enum ib_event_type */
 #define EVENT_QP_FATAL 1
@@ -30,7 +32,10 @@ struct tracked {
 	int last_err;
 	RD_FIELD(uint32_t) last_event;
 	uint64_t look_ns; /* of the last look that found it; 0: none did */
-	RD_FIELD(uint32_t) sq_psn, rq_psn;
+	/* As that look found it: what tells it from another of this number, and whether it moved. */
+	uint32_t dev_index;
+	RD_FIELD(uint32_t) pid, pdn, rqpn, sq_psn, rq_psn;
+	RD_FIELD(uint8_t) type;
 };
 
 struct table {
@@ -195,7 +200,7 @@ static uint32_t advance(uint32_t from, uint32_t to)
 {
 	uint32_t step = (to - from) & PSN_MASK;
 
-	return step < PSN_BACK ? step : 0;
+	return step <= PSN_MASK - PSN_BACK ? step : 0;
 }
 
 static void tell_motion(const struct tracked *q, uint64_t now_ns, struct rd_qp *qp)
@@ -235,6 +240,21 @@ static int tell_recorded(const struct tracked *q, struct rd_qp *qp)
 	return 0;
 }
 
+#define DIFFERS(x, y) ((x).known == RD_OK && (y).known == RD_OK && (x).v != (y).v)
+
+/* Numbers are used again: this one is another queue pair than the last look found, or of another device of that name. */
+static bool is_another(const struct tracked *q, const struct rd_res *res, const struct rd_qp *qp)
+{
+	return q->look_ns && (q->dev_index != res->devs[qp->dev].index || DIFFERS(q->pid, qp->owner.pid) ||
+			      DIFFERS(q->pdn, qp->pdn) || DIFFERS(q->type, qp->type));
+}
+
+/* Was given another peer: so it left its state since the last look, and came back to it. */
+static bool was_elsewhere(const struct tracked *q, const struct rd_qp *qp)
+{
+	return q->look_ns && q->to_ns <= q->look_ns && DIFFERS(q->rqpn, qp->rqpn);
+}
+
 /* The state that a look found, against what was known. */
 static void meet(struct tracked *q, const struct rd_qp *qp, bool made_since, uint64_t last_ns, uint64_t now_ns)
 {
@@ -244,11 +264,23 @@ static void meet(struct tracked *q, const struct rd_qp *qp, bool made_since, uin
 	} else if (q->state.known != RD_OK) {
 		enter(q, qp->state.v, made_since ? RD_AGE_INTERVAL : RD_AGE_AT_LEAST, made_since ? last_ns : 0, now_ns,
 		      false);
-	} else if (q->state.v != qp->state.v) {
+	} else if (q->state.v != qp->state.v || was_elsewhere(q, qp)) {
 		uint64_t from = q->to_ns > last_ns ? q->to_ns : last_ns;
 
 		enter(q, qp->state.v, RD_AGE_INTERVAL, from, now_ns, false);
 	}
+}
+
+static void remember(struct tracked *q, const struct rd_res *res, const struct rd_qp *qp, uint64_t mono_ns)
+{
+	q->look_ns = mono_ns;
+	q->dev_index = res->devs[qp->dev].index;
+	RD_COPY(q->pid, qp->owner.pid);
+	RD_COPY(q->pdn, qp->pdn);
+	RD_COPY(q->type, qp->type);
+	RD_COPY(q->rqpn, qp->rqpn);
+	RD_COPY(q->sq_psn, qp->sq_psn);
+	RD_COPY(q->rq_psn, qp->rq_psn);
 }
 
 static bool is_whole(const struct rd_res *res)
@@ -265,6 +297,7 @@ static bool is_whole(const struct rd_res *res)
 int rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t mono_ns)
 {
 	struct table now = { 0 };
+	bool followed = true;
 
 	if (make_buckets(&now, res->n_qps + 1))
 		return -ENOMEM;
@@ -273,14 +306,18 @@ int rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t mon
 		const char *ibdev = qp->dev >= 0 ? res->devs[qp->dev].name : NULL;
 		const struct tracked *old;
 		struct tracked *q;
+		bool another;
 
 		if (!ibdev || qp->lqpn.known != RD_OK)
 			continue;
 		old = find(&track->table, ibdev, qp->lqpn.v);
-		q = old ? add(&now, old) : add_new(&now, ibdev, qp->lqpn.v);
-		if (!q)
-			continue; /* one too many to follow: its age stays unknown */
-		meet(q, qp, !old && track->look_ns && track->whole, track->look_ns, mono_ns);
+		another = old && is_another(old, res, qp);
+		q = old && !another ? add(&now, old) : add_new(&now, ibdev, qp->lqpn.v);
+		if (!q) {
+			followed = false; /* one too many to follow: its age stays unknown */
+			continue;
+		}
+		meet(q, qp, another || (!old && track->look_ns && track->whole), track->look_ns, mono_ns);
 		if (q->kind != RD_AGE_UNKNOWN)
 			tell_age(q, mono_ns, qp);
 		tell_motion(q, mono_ns, qp);
@@ -288,16 +325,12 @@ int rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t mon
 			table_deinit(&now);
 			return -ENOMEM;
 		}
-		q->look_ns = mono_ns;
-		q->sq_psn.v = qp->sq_psn.v;
-		q->sq_psn.known = qp->sq_psn.known;
-		q->rq_psn.v = qp->rq_psn.v;
-		q->rq_psn.known = qp->rq_psn.known;
+		remember(q, res, qp, mono_ns);
 	}
 	table_deinit(&track->table);
 	track->table = now;
 	track->look_ns = mono_ns;
-	track->whole = is_whole(res);
+	track->whole = followed && is_whole(res);
 	return 0;
 }
 

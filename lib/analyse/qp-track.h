@@ -5,6 +5,8 @@
  *   exact      the transition was recorded: a call of modify_qp, the birth, or an event that says that it failed
  *   interval   two looks found different states, and nobody was seen to do it (the device did, or no recorder ran)
  *   at_least   it was so at the first look
+ * A number that is used again is told by its device, process, PD and type; a queue pair that was connected anew between two
+ * looks by its peer's number.
  */
 #ifndef RD_ANALYSE_QP_TRACK_H
 #define RD_ANALYSE_QP_TRACK_H

@@ -79,4 +79,11 @@ enum rd_known {
 		(field).known = RD_OK; \
 	} while (0)
 
+/* Of one type each, which has no name. */
+#define RD_COPY(to, from)                  \
+	do {                               \
+		(to).v = (from).v;         \
+		(to).known = (from).known; \
+	} while (0)
+
 #endif

@@ -230,6 +230,61 @@ static void packet_numbers_have_24_bits(void **state)
 	rd_qp_track_destroy(track);
 }
 
+/* The one queue pair of a look, with what tells it from another of its number. */
+static struct rd_qp owned(struct rd_qp_track *track, uint32_t index, uint32_t pid, uint32_t pdn, uint32_t rqpn,
+			  uint64_t mono_ns)
+{
+	struct look look;
+	struct rd_qp *qp;
+
+	look_init(&look);
+	look.dev.index = index;
+	qp = put(&look, 17, RD_QPS_RTS, 100);
+	RD_SET(qp->owner.pid, pid);
+	RD_SET(qp->pdn, pdn);
+	RD_SET(qp->rqpn, rqpn);
+	assert_int_equal(rd_qp_track_look(track, &look.res, mono_ns), 0);
+	return *qp;
+}
+
+static void a_number_used_again_between_looks_has_a_new_age(void **state)
+{
+	static const struct {
+		uint32_t index, pid, pdn, rqpn;
+	} others[] = { { 0, 812, 5, 20 }, { 0, 4711, 6, 20 }, { 1, 4711, 5, 20 }, { 0, 4711, 5, 21 } };
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(others); i++) {
+		struct rd_qp_track *track;
+		struct rd_qp qp;
+
+		assert_int_equal(rd_qp_track_create(&track), 0);
+		owned(track, 0, 4711, 5, 20, 10 * S);
+		qp = owned(track, 0, 4711, 5, 20, 100 * S);
+		assert_int_equal(qp.age_kind, RD_AGE_AT_LEAST);
+		assert_float_equal(qp.age_seconds.v, 90, 1e-9);
+		qp = owned(track, others[i].index, others[i].pid, others[i].pdn, others[i].rqpn, 102 * S);
+		assert_int_equal(qp.age_kind, RD_AGE_INTERVAL);
+		assert_float_equal(qp.age_max_seconds.v, 2, 1e-9);
+		assert_true(qp.fresh);
+		rd_qp_track_destroy(track);
+	}
+}
+
+/* At 400 Gbit/s numbers go round in a second and a half: half of that is no step back, and no rest. */
+static void a_fast_one_is_not_taken_to_stand_still(void **state)
+{
+	struct rd_qp_track *track;
+	struct rd_qp qp;
+
+	(void)state;
+	assert_int_equal(rd_qp_track_create(&track), 0);
+	one(track, 17, RD_QPS_RTS, 100, 10 * S, &qp);
+	one(track, 17, RD_QPS_RTS, 100 + 12000000, 11 * S, &qp);
+	assert_float_equal(qp.psn_per_second.v, 12e6, 1);
+	rd_qp_track_destroy(track);
+}
+
 static void thousands_are_kept_apart(void **state)
 {
 	struct rd_qp_track *track;
@@ -258,6 +313,8 @@ int main(void)
 		TEST(events_that_come_late_do_not_undo_a_look),
 		TEST(a_number_that_comes_back_is_another_queue_pair),
 		TEST(packet_numbers_have_24_bits),
+		TEST(a_number_used_again_between_looks_has_a_new_age),
+		TEST(a_fast_one_is_not_taken_to_stand_still),
 		TEST(thousands_are_kept_apart),
 	};
 
