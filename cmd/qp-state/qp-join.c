@@ -36,6 +36,20 @@ static void joined_deinit(struct joined *joined)
 	free(joined->names);
 }
 
+/* One capture of each host: a second would match every queue pair with itself. */
+static int check_name(const struct joined *joined, const char *path, struct rd_err *err)
+{
+	size_t last = joined->n - 1;
+
+	for (size_t i = 0; i < last; i++)
+		if (strcmp(joined->names[i], joined->names[last]) == 0) {
+			rd_err_set(err, EINVAL, path, "is of host %s, and so is another", joined->names[last]);
+			rd_err_hint(err, "one capture of each host; --redact gives all hosts the same name");
+			return -EINVAL;
+		}
+	return 0;
+}
+
 static int read_source(struct joined *joined, struct rd_source *source, const char *path, struct rd_errlist *errors,
 		       struct rd_err *err)
 {
@@ -57,7 +71,7 @@ static int read_source(struct joined *joined, struct rd_source *source, const ch
 						  .res = &joined->res[i],
 						  .host = &joined->facts[i],
 						  .time_ns = source->ops->now(source, CLOCK_REALTIME) };
-	return r < 0 ? rd_err_set(err, -r, path, "no memory for its queue pairs") : 0;
+	return r < 0 ? rd_err_set(err, -r, path, "no memory for its queue pairs") : check_name(joined, path, err);
 }
 
 static int read_bundle(struct joined *joined, const char *path, struct rd_errlist *errors, struct rd_err *err)
@@ -66,17 +80,6 @@ static int read_bundle(struct joined *joined, const char *path, struct rd_errlis
 	int r = rd_source_bundle_open(path, &source, err);
 
 	return r < 0 ? r : read_source(joined, source, path, errors, err);
-}
-
-/* One capture of each host: a second would match every queue pair with itself. */
-static int check_names(const struct joined *joined, char **argv, struct rd_err *err)
-{
-	for (size_t i = 0; i < joined->n; i++)
-		for (size_t j = 0; j < i; j++)
-			if (strcmp(joined->names[i], joined->names[j]) == 0)
-				return rd_err_set(err, EINVAL, argv[i], "is of host %s, and so is another",
-						  joined->names[i]);
-	return 0;
 }
 
 static int read_all(struct rd_ctx *ctx, struct joined *joined, int argc, char **argv, struct rd_errlist *errors,
@@ -95,8 +98,6 @@ static int read_all(struct rd_ctx *ctx, struct joined *joined, int argc, char **
 		return rd_err_set(err, ENOMEM, "--join", "no memory for the hosts");
 	for (int i = 0; i < argc && !r; i++)
 		r = read_bundle(joined, argv[i], errors, err);
-	if (!r)
-		r = check_names(joined, argv, err);
 	/* With --from its host is one of them. */
 	if (!r && ctx->globals.from)
 		r = read_source(joined, ctx->source, ctx->globals.from, errors, err);

@@ -8,6 +8,9 @@
 #include "base/buf.h"
 #include "base/text.h"
 
+/* Captures that lie further apart prove nothing against a connection: it may have been made, or ended, in between. */
+#define APART_MOST 60.0
+
 /* Every queue pair of every host, by its number. */
 struct entry {
 	uint32_t lqpn;
@@ -59,7 +62,25 @@ static int compare_entries(const void *a, const void *b)
 
 static int compare_owners(const void *a, const void *b)
 {
-	return memcmp(((const struct owner *)a)->gid, ((const struct owner *)b)->gid, 16);
+	const struct owner *x = a, *y = b;
+	int r = memcmp(x->gid, y->gid, 16);
+
+	if (r)
+		return r;
+	return x->host != y->host ? x->host - y->host : x->dev - y->dev;
+}
+
+/* RoCE has most GIDs twice, of version 1 and of version 2: that is one device that has it. */
+static void sort_owners(struct join *join)
+{
+	size_t kept = 0;
+
+	if (join->n_owners > 0)
+		qsort(join->owners, join->n_owners, sizeof(*join->owners), compare_owners);
+	for (size_t i = 0; i < join->n_owners; i++)
+		if (kept == 0 || compare_owners(&join->owners[kept - 1], &join->owners[i]) != 0)
+			join->owners[kept++] = join->owners[i];
+	join->n_owners = kept;
 }
 
 static int index_gids(struct join *join, int h)
@@ -104,8 +125,7 @@ static int build(struct join *join)
 	}
 	join->n_entries = all;
 	qsort(join->entries, all, sizeof(*join->entries), compare_entries);
-	if (join->n_owners > 0)
-		qsort(join->owners, join->n_owners, sizeof(*join->owners), compare_owners);
+	sort_owners(join);
 	return r;
 }
 
@@ -145,6 +165,36 @@ static bool has_gid(const struct join *join, const uint8_t *gid, int host, int d
 		if (owner[i].host == host && owner[i].dev == dev)
 			return true;
 	return false;
+}
+
+/* The connection of rdma_cm that it was made by, with both addresses; NULL: not known. */
+static const struct rd_cm_id *connection_of(const struct join *join, const struct entry *entry)
+{
+	static const uint8_t any[16];
+	const struct rd_qp *qp = qp_of(join, entry);
+	const struct rd_cm_id *cm_id = qp->cm_id >= 0 ? &join->hosts[entry->host].res->cm_ids[qp->cm_id] : NULL;
+
+	if (!cm_id || !cm_id->src.family || !cm_id->dst.family || memcmp(cm_id->src.ip, any, 16) == 0 ||
+	    memcmp(cm_id->dst.ip, any, 16) == 0)
+		return NULL;
+	return cm_id;
+}
+
+static bool same_address(const struct rd_sockaddr *a, const struct rd_sockaddr *b)
+{
+	return a->family == b->family && a->port == b->port && memcmp(a->ip, b->ip, 16) == 0;
+}
+
+/* What rdma_cm says: each end's own address is the one that the other is connected to. */
+enum words { SAY_NOTHING, AGREE, DISAGREE };
+
+static enum words addresses(const struct join *join, const struct entry *a, const struct entry *b)
+{
+	const struct rd_cm_id *x = connection_of(join, a), *y = connection_of(join, b);
+
+	if (!x || !y)
+		return SAY_NOTHING;
+	return same_address(&x->src, &y->dst) && same_address(&x->dst, &y->src) ? AGREE : DISAGREE;
 }
 
 /* Whether `to` can be what `from` is connected to, as far as GIDs are known. */
@@ -191,7 +241,8 @@ static void look_for(const struct join *join, const struct entry *from, struct f
 		if ((self && !qp->has_peer_gid) || !can_be(join, qp, to) ||
 		    (other->type.known == RD_OK && other->type.v != qp->type.v))
 			continue;
-		if (names_peer(other) && other->rqpn.v == qp->lqpn.v && can_be(join, other, from)) {
+		if (names_peer(other) && other->rqpn.v == qp->lqpn.v && can_be(join, other, from) &&
+		    addresses(join, from, to) != DISAGREE) {
 			ret->mutual = to;
 			ret->n_mutual++;
 		} else {
@@ -206,8 +257,8 @@ static bool device_is_whole(const struct join *join, int host, int dev, const ch
 {
 	const struct rd_res_dev *of = &join->hosts[host].res->devs[dev];
 
-	if (of->gaps[RD_RES_QP].code || of->gaps[RD_RES_QP].damaged || of->used[RD_RES_QP].known != RD_OK ||
-	    of->listed[RD_RES_QP] < of->used[RD_RES_QP].v)
+	if (of->gaps[RD_RES_QP].code || of->gaps[RD_RES_QP].damaged || of->gaps[RD_RES_QP].interrupted ||
+	    of->used[RD_RES_QP].known != RD_OK || of->listed[RD_RES_QP] < of->used[RD_RES_QP].v)
 		*why = "not all queue pairs of its device were captured";
 	else if (rd_res_dev_hides_qps(of))
 		*why = "it may have been made through DEVX, which the kernel keeps no account of";
@@ -256,8 +307,31 @@ static bool is_proof(const struct join *join, const struct entry *a, const struc
 	const char *job = job_of(join, a), *other = job_of(join, b);
 
 	/* Of the same job, whatever the step. */
-	return qp_of(join, a)->has_peer_gid || qp_of(join, b)->has_peer_gid ||
+	return qp_of(join, a)->has_peer_gid || qp_of(join, b)->has_peer_gid || addresses(join, a, b) == AGREE ||
 	       (job && other && strcspn(job, ".") == strcspn(other, ".") && strncmp(job, other, strcspn(job, ".")) == 0);
+}
+
+/* Seconds between the captures of two hosts; 0 where that is not known. */
+static double apart(const struct join *join, int a, int b)
+{
+	uint64_t x = join->hosts[a].time_ns, y = join->hosts[b].time_ns;
+
+	return x && y ? (double)(x > y ? x - y : y - x) / 1e9 : 0;
+}
+
+/* Half-open or a mismatch, if the captures of both hosts are close enough to prove it. */
+static int accuse(struct join *join, const struct entry *a, const struct entry *b, int host,
+		  enum rd_join_verdict verdict, char *reason)
+{
+	double seconds = apart(join, a->host, host);
+	char *doubt;
+
+	if (!reason || seconds <= APART_MOST)
+		return add(join, a, b, verdict, reason);
+	doubt = rd_text("%s, but the captures are %.0f s apart: more than %.0f s prove nothing", reason, seconds,
+			APART_MOST);
+	free(reason);
+	return add(join, a, b, RD_JOIN_AMBIGUOUS, doubt);
 }
 
 /* The two point to each other. */
@@ -273,38 +347,60 @@ static int add_mutual(struct join *join, const struct entry *a, const struct fou
 			   rd_text("%s here, %s there, but only numbers say that they belong together", state_of(x),
 				   state_of(y)));
 	if (rd_qp_has_failed(x) || rd_qp_has_failed(y))
-		return add(join, a, b, RD_JOIN_HALF_OPEN, rd_text("%s here, %s there", state_of(x), state_of(y)));
+		return accuse(join, a, b, b->host, RD_JOIN_HALF_OPEN,
+			      rd_text("%s here, %s there", state_of(x), state_of(y)));
 	if (x->seen && y->seen && x->seen->path_mtu.known == RD_OK && y->seen->path_mtu.known == RD_OK &&
 	    x->seen->path_mtu.v != y->seen->path_mtu.v)
-		return add(join, a, b, RD_JOIN_MISMATCH,
-			   rd_text("path MTU %u here, %u there", x->seen->path_mtu.v, y->seen->path_mtu.v));
-	return add(join, a, b, RD_JOIN_CONNECTED, rd_text("%s", gids ? "numbers and GIDs" : "numbers; no GID is known"));
+		return accuse(join, a, b, b->host, RD_JOIN_MISMATCH,
+			      rd_text("path MTU %u here, %u there", x->seen->path_mtu.v, y->seen->path_mtu.v));
+	return add(join, a, b, RD_JOIN_CONNECTED,
+		   rd_text("%s", gids				? "numbers and GIDs" :
+				 addresses(join, a, b) == AGREE ? "numbers and addresses" :
+								  "numbers; no GID is known"));
+}
+
+/* The queue pair of that number at the other end does not point back. */
+static int add_other(struct join *join, const struct entry *a, const struct found *found)
+{
+	const struct rd_qp *x = qp_of(join, a), *y = qp_of(join, found->other);
+	bool failed = rd_qp_has_failed(y);
+
+	if (y->state.known != RD_OK)
+		return add(join, a, found->other, RD_JOIN_NOT_VISIBLE,
+			   rd_text("the peer's device does not say its state"));
+	if (y->state.v < RD_QPS_RTR || (failed && y->rqpn.known != RD_OK))
+		return accuse(join, a, found->other, found->host, RD_JOIN_HALF_OPEN,
+			      rd_text("%s here; the peer is in %s", state_of(x), state_of(y)));
+	if (y->rqpn.known != RD_OK)
+		return add(join, a, found->other, RD_JOIN_AMBIGUOUS, rd_text("the peer does not say whose it is"));
+	if (y->rqpn.v == x->lqpn.v)
+		return accuse(join, a, found->other, found->host, RD_JOIN_MISMATCH,
+			      rd_text("the peer points to a QP %u at another address", y->rqpn.v));
+	return accuse(join, a, found->other, found->host, RD_JOIN_MISMATCH,
+		      rd_text("the peer points to QP %u, not to %u", y->rqpn.v, x->lqpn.v));
 }
 
 /* The GID says where it must be. */
 static int add_by_gid(struct join *join, const struct entry *a, const struct found *found)
 {
-	const struct rd_qp *x = qp_of(join, a), *y = found->other ? qp_of(join, found->other) : NULL;
+	const struct rd_qp *x = qp_of(join, a);
 	const char *why = NULL;
 
 	if (found->n_owners == 0)
 		return add(join, a, NULL, RD_JOIN_NOT_VISIBLE, rd_text("no host that was captured has the peer's GID"));
-	if (found->n_owners > 1 || found->n_other > 1)
+	if (found->n_owners > 1)
 		return add(join, a, NULL, RD_JOIN_AMBIGUOUS,
 			   rd_text("%zu devices have the peer's GID", found->n_owners));
-	if (y && y->state.known != RD_OK)
-		return add(join, a, found->other, RD_JOIN_NOT_VISIBLE,
-			   rd_text("the peer's device does not say its state"));
-	if (y && (y->state.v < RD_QPS_RTR || rd_qp_has_failed(y)))
-		return add(join, a, found->other, RD_JOIN_HALF_OPEN, rd_text("the peer is in %s", state_of(y)));
-	if (y)
-		return add(join, a, found->other, RD_JOIN_MISMATCH,
-			   rd_text("the peer points to QP %u, not to %u", y->rqpn.v, x->lqpn.v));
+	if (found->n_other > 1)
+		return add(join, a, NULL, RD_JOIN_AMBIGUOUS,
+			   rd_text("%zu queue pairs there have that number", found->n_other));
+	if (found->other)
+		return add_other(join, a, found);
 	if (!device_is_whole(join, found->host, found->dev, &why))
 		return add(join, a, NULL, RD_JOIN_NOT_VISIBLE, rd_text("%s", why));
-	return add(join, a, NULL, RD_JOIN_HALF_OPEN,
-		   rd_text("%s %s has no QP %u any more", join->hosts[found->host].name,
-			   join->hosts[found->host].res->devs[found->dev].name, x->rqpn.v));
+	return accuse(join, a, NULL, found->host, RD_JOIN_HALF_OPEN,
+		      rd_text("%s here; %s %s has no QP %u any more", state_of(x), join->hosts[found->host].name,
+			      join->hosts[found->host].res->devs[found->dev].name, x->rqpn.v));
 }
 
 static int judge(struct join *join, const struct entry *a)
@@ -361,7 +457,7 @@ int rd_qp_join_remarks(const struct rd_join_host *hosts, const struct rd_qp_pair
 	static const struct rd_remark kinds[RD_JOIN_VERDICTS] = {
 		[RD_JOIN_HALF_OPEN] = { .id = "qp-half-open",
 					.gravity = RD_REMARK_CRITICAL,
-					.title = "one end is connected, the other is not",
+					.title = "not both ends are connected",
 					.why = "Who waits for this peer waits until its retries are spent, or for ever." },
 		[RD_JOIN_MISMATCH] = { .id = "qp-mismatch",
 				       .gravity = RD_REMARK_CRITICAL,

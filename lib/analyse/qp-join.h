@@ -10,12 +10,13 @@
  * Each connected-type queue pair that names a peer is looked for by the number at the other end; where its peer's GID is known
  * (from rdma_cm, or a recorder), only on the devices that have that GID. What is concluded:
  *   connected         one queue pair points back, and neither has failed
- *   half-open         the peer's is in RESET or INIT, or has failed, or is gone although all of its device's were captured
+ *   half-open         the peer's is in RESET or INIT, or one has failed, or it is gone although all of its device's were captured
  *   mismatch          the peer's points elsewhere, or both were seen with different path MTUs
  *   ambiguous         several could be it, and no GID decides
  *   peer-not-visible  all that can be said otherwise
- * Half-open is said with proof only: a GID, or numbers that point to each other within one job. PSNs decide nothing, as
- * captures are not simultaneous. -ENOMEM.
+ * Half-open is said with proof only: a GID, both addresses of rdma_cm, or numbers that point to each other within one job; and
+ * captures within a minute of each other (time_ns; 0: not known). PSNs decide nothing, as captures are not simultaneous.
+ * -ENOMEM.
  */
 int rd_qp_join(const struct rd_join_host *hosts, size_t n, struct rd_qp_pairs *ret);
 

@@ -84,6 +84,9 @@ qp() {
 	run --separate-stderr "$RD" qp-state --join "$A" "$HALF_A"
 	[ "$status" -eq 3 ]
 	[[ $stderr == *"is of host pair-a, and so is another"* ]]
+	run --separate-stderr "$RD" --from "$A" qp-state --join "$A"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"is of host pair-a, and so is another"*"one capture of each host"* ]]
 	run --separate-stderr "$RD" qp-state --join
 	[ "$status" -eq 3 ]
 	head -c 2000 "$A" >"$BATS_TEST_TMPDIR/cut.tar.zst"

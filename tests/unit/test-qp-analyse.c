@@ -21,6 +21,7 @@ struct side {
 	struct rd_res res;
 	struct rd_host host;
 	char name[16];
+	uint64_t time_ns;
 };
 
 static void gid_of(uint8_t *gid, uint8_t n)
@@ -106,8 +107,8 @@ static int two_deinit(void **state)
 
 static void join(struct two *two)
 {
-	const struct rd_join_host hosts[] = { { two->a.name, &two->a.res, &two->a.host, 0 },
-					      { two->b.name, &two->b.res, &two->b.host, 0 } };
+	const struct rd_join_host hosts[] = { { two->a.name, &two->a.res, &two->a.host, two->a.time_ns },
+					      { two->b.name, &two->b.res, &two->b.host, two->b.time_ns } };
 
 	assert_int_equal(rd_qp_join(hosts, 2, &two->pairs), 0);
 }
@@ -214,6 +215,83 @@ static void one_whose_peer_points_elsewhere_is_a_mismatch(void **state)
 	join(two);
 	assert_int_equal(two->pairs.count[RD_JOIN_MISMATCH], 1);
 	assert_int_equal(two->pairs.count[RD_JOIN_NOT_VISIBLE], 1);
+}
+
+/* RoCE NICs have each GID once for version 1 and once for version 2. */
+static void a_gid_that_one_device_has_twice_is_no_doubt(void **state)
+{
+	struct two *two = *state;
+	struct rd_port *port = &two->b.host.ports[0];
+
+	port->gids = realloc(port->gids, 2 * sizeof(*port->gids));
+	port->gids[port->n_gids++] = port->gids[0];
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+}
+
+static void a_gid_that_two_hosts_have_is(void **state)
+{
+	struct two *two = *state;
+
+	gid_of(two->a.host.ports[0].gids[0].raw, 2);
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
+	assert_int_equal(verdict(two), RD_JOIN_AMBIGUOUS);
+}
+
+/* Minutes apart, the connection may have been made, or ended, between the captures. */
+static void captures_that_are_far_apart_prove_nothing(void **state)
+{
+	struct two *two = *state;
+
+	two->a.time_ns = UINT64_C(1795322515000000000);
+	two->b.time_ns = two->a.time_ns - UINT64_C(61000000000);
+	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
+	assert_int_equal(verdict(two), RD_JOIN_AMBIGUOUS);
+	assert_non_null(strstr(two->pairs.v[0].reason, "61 s apart"));
+	rd_qp_pairs_deinit(&two->pairs);
+	two->b.time_ns += UINT64_C(2000000000);
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+}
+
+/* rdma_cm's of both ends: on InfiniBand addresses of IPoIB, which are no GIDs. */
+static void cm_connect(struct side *side, struct rd_qp *qp, uint8_t own, uint16_t own_port, uint8_t other,
+		       uint16_t other_port)
+{
+	struct rd_res *res = &side->res;
+
+	assert_int_equal(rd_grow(&res->cm_ids, &res->cap_cm_ids, res->n_cm_ids + 1, sizeof(*res->cm_ids)), 0);
+	qp->cm_id = (int)res->n_cm_ids;
+	res->cm_ids[res->n_cm_ids++] = (struct rd_cm_id){
+		.proc = -1,
+		.src = { AF_INET, own_port, { 10, 0, 0, own } },
+		.dst = { AF_INET, other_port, { 10, 0, 0, other } },
+	};
+}
+
+static void addresses_prove_a_pair(void **state)
+{
+	struct two *two = *state;
+
+	cm_connect(&two->a, add_qp(&two->a, 17, 17, RD_QPS_RTS, 0), 1, 40000, 2, 7174);
+	cm_connect(&two->b, add_qp(&two->b, 17, 17, RD_QPS_ERR, 0), 2, 7174, 1, 40000);
+	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+	rd_qp_pairs_deinit(&two->pairs);
+	two->b.res.qps[0].state.v = RD_QPS_RTS;
+	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
+	assert_string_equal(two->pairs.v[0].reason, "numbers and addresses");
+}
+
+static void and_disprove_one_of_the_same_numbers(void **state)
+{
+	struct two *two = *state;
+
+	cm_connect(&two->a, add_qp(&two->a, 17, 17, RD_QPS_RTS, 0), 1, 40000, 3, 7174);
+	cm_connect(&two->b, add_qp(&two->b, 17, 17, RD_QPS_RTS, 0), 2, 7174, 4, 40000);
+	join(two);
+	assert_int_equal(two->pairs.count[RD_JOIN_NOT_VISIBLE], 2);
 }
 
 static void several_that_fit_are_ambiguous(void **state)
@@ -406,6 +484,11 @@ int main(void)
 		JOIN_TEST(numbers_alone_do_not_prove_a_failed_pair),
 		JOIN_TEST(a_gid_does),
 		JOIN_TEST(one_whose_peer_points_elsewhere_is_a_mismatch),
+		JOIN_TEST(a_gid_that_one_device_has_twice_is_no_doubt),
+		JOIN_TEST(a_gid_that_two_hosts_have_is),
+		JOIN_TEST(captures_that_are_far_apart_prove_nothing),
+		JOIN_TEST(addresses_prove_a_pair),
+		JOIN_TEST(and_disprove_one_of_the_same_numbers),
 		JOIN_TEST(several_that_fit_are_ambiguous),
 		TEST(a_timeout_is_that_of_the_specification),
 		TEST(an_rnr_timer_is_that_of_the_table),
