@@ -83,7 +83,7 @@ static void put_cell(const struct rd_pane *pane, int y, int x, const char *text,
 static void draw_headings(const struct rd_pane *pane, int y)
 {
 	const struct rd_grid *grid = &pane->grid;
-	int x = 2;
+	int x = RD_PANE_MARGIN;
 
 	attron(A_REVERSE);
 	mvhline(y, 0, ' ', COLS);
@@ -101,7 +101,7 @@ static void draw_row(const struct rd_view *view, const struct rd_pane *pane, con
 		     bool cursor)
 {
 	attr_t whole = severity_attr(view, row->severity) | (row->gone ? A_DIM : 0) | (cursor ? A_REVERSE : 0);
-	int x = 2;
+	int x = RD_PANE_MARGIN;
 
 	attron(whole);
 	if (cursor)

@@ -5,6 +5,8 @@
 
 #include "view/grid.h"
 
+#define RD_PANE_MARGIN 2 /* columns of the terminal before the first of the grid: whether the row is new or gone */
+
 /* A line of the pane: a row, or the heading of the group that begins with it. */
 struct rd_pane_line {
 	size_t row;
@@ -40,6 +42,8 @@ void rd_pane_sort_step(struct rd_pane *pane, int step);
 void rd_pane_move(struct rd_pane *pane, long by, size_t room);
 void rd_pane_home(struct rd_pane *pane, size_t room);
 void rd_pane_end(struct rd_pane *pane, size_t room);
+/* Moves sideways, as far as there is something to see on a terminal of so many columns. */
+void rd_pane_shift(struct rd_pane *pane, int by, int columns);
 
 /* The row under the cursor, or NULL. */
 const struct rd_grid_row *rd_pane_row(const struct rd_pane *pane);

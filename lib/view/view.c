@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "view/draw.h"
+#include "view/terminal.h"
 
-#define DUE_MAX 600000
 #define MARKED 3
 #define ESCAPE 27
 
@@ -152,10 +152,8 @@ static bool move_by_key(struct rd_view *view, int key)
 		rd_pane_end(pane, room);
 		return true;
 	case KEY_LEFT:
-		pane->left = pane->left > 8 ? pane->left - 8 : 0;
-		return true;
 	case KEY_RIGHT:
-		pane->left += 8;
+		rd_pane_shift(pane, key == KEY_LEFT ? -8 : 8, COLS);
 		return true;
 	}
 	return false;
@@ -238,12 +236,11 @@ static void loop(struct rd_view *view)
 			due = view->ops->due(view->arg);
 		}
 		rd_view_draw(view);
-		timeout(view->paused ? -1 : due < 1 ? 1 : due > DUE_MAX ? DUE_MAX : due);
+		if (!rd_view_wait(view->paused ? -1 : due < 0 ? 0 : due))
+			break;
 		/* All keys that are there before the next drawing: a held arrow must not lag behind. */
-		for (key = getch(); key != ERR && !view->end; key = getch()) {
+		while (!view->end && (key = getch()) != ERR)
 			take_key(view, key);
-			timeout(0);
-		}
 	}
 }
 
@@ -251,12 +248,13 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 {
 	struct rd_view view = { .ops = ops, .arg = arg, .colour = colour };
 	SCREEN *screen;
+	int r = rd_view_check_terminal(err);
 
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return rd_err_set(err, ENOTTY, "--live", "needs a terminal for input and output");
+	if (r < 0)
+		return r;
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
-		return rd_err_set(err, ENOTTY, "TERM", "the terminal is of no kind that is known");
+		return rd_err_set(err, ENOMEM, "--live", "cannot take the terminal");
 	view.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	rd_pane_init(&view.top);
 	rd_pane_init(&view.body);
@@ -266,9 +264,12 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 	noecho();
 	curs_set(0);
 	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
 	set_escdelay(25);
+	rd_view_catch_signals();
 	loop(&view);
 	endwin();
+	rd_view_release_signals();
 	delscreen(screen);
 	close_row(&view);
 	rd_pane_deinit(&view.body);

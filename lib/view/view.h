@@ -43,8 +43,8 @@ struct rd_view_ops {
 	const char *const *help;
 };
 
-/* Runs until q, or until look returns 1. Takes the terminal and gives it back. -ENOTTY where there is none; else 0
- * or -errno with err filled. */
+/* Runs until q, a signal that asks for the end, or until look returns 1. Takes the terminal and gives it back. -ENOTTY
+ * where there is none, -EOPNOTSUPP where it cannot place text; else 0 or -errno with err filled. */
 int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd_err *err);
 
 #endif

@@ -1,0 +1,117 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Live views on a terminal: what they leave behind, whichever way they end.
+
+load made-up-host
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	export RD=${RDMADIAG:-$PWD/build/rdmadiag}
+	command -v tmux >/dev/null || skip "no tmux"
+	n_terminals=0
+}
+
+teardown() {
+	[ -z "$SOCKET" ] || tm kill-server 2>/dev/null || :
+}
+
+tm() {
+	tmux -S "$SOCKET" "$@"
+}
+
+# on_terminal WIDTH HEIGHT COMMAND: in a shell, which stays; its process number is in the file `pid`
+on_terminal() {
+	SOCKET=$BATS_TEST_TMPDIR/tmux$((n_terminals++))
+	tm -f /dev/null new-session -d -x "$1" -y "$2" "exec sh" \; set -g status off
+	seen '[#$]'
+	tm send-keys "stty -a >$BATS_TEST_TMPDIR/before; $3; echo status=\$?; stty -a >$BATS_TEST_TMPDIR/after" Enter
+}
+
+until_true() {
+	local n
+	for ((n = 0; n < 100; n++)); do
+		if "$@"; then return 0; fi
+		sleep 0.1
+	done
+	tm capture-pane -p
+	return 1
+}
+
+shown() {
+	tm capture-pane -p | grep -q -- "$1"
+}
+
+seen() {
+	until_true shown "$1"
+}
+
+process() {
+	pgrep -P "$(tm display-message -p '#{pane_pid}')"
+}
+
+@test "a view that is asked to end gives the terminal back, and is no warning" {
+	for signal in INT TERM HUP QUIT key; do
+		on_terminal 80 24 "$RD --from $HOST nic-map --live"
+		seen 'q quit'
+		if [ "$signal" = key ]; then tm send-keys C-c; else kill "-$signal" "$(process)"; fi
+		seen 'status=0$'
+		[ "$(tm display-message -p '#{alternate_on} #{cursor_flag}')" = "0 1" ]
+		until_true cmp "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+		rm "$BATS_TEST_TMPDIR/after"
+		tm kill-server
+	done
+}
+
+@test "a view that was stopped goes on in the foreground" {
+	on_terminal 80 24 "bash --norc -i"
+	seen 'bash-'
+	tm send-keys "$RD --from $HOST nic-map --live" Enter
+	seen 'q quit'
+	tm send-keys C-z
+	seen 'Stopped'
+	tm send-keys fg Enter
+	seen 'q quit'
+	tm send-keys q
+	tm send-keys 'echo again=$?' Enter
+	seen '^again=0'
+}
+
+@test "a view ends with its terminal, also under nohup" {
+	on_terminal 80 24 "trap '' HUP; $RD --from $HOST nic-map --live"
+	seen 'q quit'
+	local pid
+	pid=$(process)
+	tm kill-server
+	gone() { ! kill -0 "$pid" 2>/dev/null; }
+	for _ in {1..100}; do
+		if gone; then return 0; fi
+		sleep 0.1
+	done
+	kill -9 "$pid"
+	return 1
+}
+
+@test "a terminal that cannot place text is refused, and stays as it was" {
+	for term in TERM=dumb TERM=nonsense TERM= -uTERM; do
+		on_terminal 100 24 "env $term $RD --from $HOST nic-map --live"
+		seen 'status=3$'
+		shown 'TERM: names no terminal that a live view'
+		shown 'or leave out --live'
+		tm kill-server
+	done
+}
+
+@test "scrolled sideways there is always something to see, and a screen that shrinks is filled" {
+	on_terminal 40 10 "$RD --from $HOST nic-map --live"
+	seen 'IBDEV'
+	tm send-keys -N 40 Right
+	seen 'ROLE'
+	tm send-keys -N 40 Left
+	seen 'IBDEV'
+	tm resize-window -x 20 -y 5
+	seen '^  IBDEV   PORT NETDE$'
+	tm resize-window -x 200 -y 60
+	seen 'IBDEV .*ROLE'
+	tm send-keys q
+	seen 'status=0$'
+}
