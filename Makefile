@@ -21,9 +21,9 @@ BPFTOOL ?= $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool || echo bpft
 PKG_CONFIG ?= pkg-config
 INSTALL ?= install
 
-PKGS = libbpf libelf libdw json-c smartcols libmnl ncursesw libibumad libibmad libibnetdisc
-# Loaded by name when needed: lib/source/libarchive.c, lib/source/verbs.c.
-PKGS_LATER = libarchive libibverbs
+PKGS = libbpf json-c smartcols libmnl
+# Loaded by name when needed: lib/base/late.h.
+PKGS_LATE = libarchive libdw libibmad libibnetdisc libibumad libibverbs ncursesw
 
 ifeq ($(SAN),1)
 B = build/san
@@ -50,7 +50,7 @@ endif
 CFLAGS ?= -O2 -g
 WARN = -Wall -Wextra -Werror -Wno-missing-field-initializers -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla
 CPPFLAGS_ALL = -D_GNU_SOURCE= -DRD_VERSION='"$(VERSION)"' -DRD_DATADIR='"$(DATADIR)/rdmadiag"' \
-	-I. -Ilib -I$(B)/bpf $(shell $(PKG_CONFIG) --cflags $(PKGS) $(PKGS_LATER) 2>/dev/null) $(CPPFLAGS)
+	-I. -Ilib -I$(B)/bpf $(shell $(PKG_CONFIG) --cflags $(PKGS) $(PKGS_LATE) 2>/dev/null) $(CPPFLAGS)
 CFLAGS_ALL = -std=gnu17 $(CFLAGS) $(WARN) $(SAN_FLAGS)
 LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm -ldl
 
@@ -128,7 +128,7 @@ unit: $(UNIT)
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_SHARED:%.c=$(B)/obj/%.o) $(B)/libcmd.a $(B)/librdmadiag.a
 	@mkdir -p $(@D)
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka $(shell $(PKG_CONFIG) --libs libibmad)
 
 fuzzers: $(FUZZERS)
 $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/$(FUZZ_MAIN).o $(B)/librdmadiag.a

@@ -35,10 +35,10 @@ static void read_hints(struct trace *t)
 int trace_names_create(struct trace *t, struct rd_err *err)
 {
 	t->names = calloc(1, sizeof(*t->names));
-	if (!t->names || (t->opts->user_stack && rd_ustack_create(&t->names->ustack)))
+	if (!t->names)
 		return rd_err_set(err, ENOMEM, "trace-errno", "cannot start");
 	read_hints(t);
-	return 0;
+	return t->opts->user_stack ? rd_ustack_create(&t->names->ustack, err) : 0;
 }
 
 void trace_names_destroy(struct trace_names *names)

@@ -2,9 +2,9 @@
 /* A sweep over the ports of a network, and what it says about each. */
 #include "collect/fabric.h"
 #include "collect/pma.h"
+#include "source/libibmad.h"
 
 #include <errno.h>
-#include <infiniband/mad.h>
 #include <string.h>
 
 #define CLASS_SMI 0x01
@@ -178,7 +178,7 @@ static void hear_node(struct job *job, size_t lid, const struct about *about, co
 	if (answer->error)
 		return;
 	memcpy(info, answer->mad + SMP_DATA_AT, sizeof(info));
-	if (mad_get_field64(info, 0, IB_NODE_GUID_F) != node_of(job, about->port)->guid)
+	if (rd_libibmad.mad_get_field64(info, 0, IB_NODE_GUID_F) != node_of(job, about->port)->guid)
 		job->other[lid] = true;
 }
 
@@ -321,7 +321,7 @@ static bool hear_tick(void *arg, const struct rd_sweep_answer *answer)
 	if (answer->error == 0) {
 		memcpy(data, answer->mad + SMP_DATA_AT, sizeof(data));
 		RD_SET(ticks->fabric->nodes[ticks->nodes[answer->ask]].tick,
-		       (uint8_t)mad_get_field(data, 0, IB_PSC_TICK_F));
+		       (uint8_t)rd_libibmad.mad_get_field(data, 0, IB_PSC_TICK_F));
 	}
 	return true;
 }

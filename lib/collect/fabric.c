@@ -3,9 +3,9 @@
 
 #include "base/text.h"
 #include "collect/pma.h"
+#include "source/libibmad.h"
 
 #include <errno.h>
-#include <infiniband/mad.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -84,20 +84,21 @@ static void take_link(const struct rd_walk_port *from, struct rd_fabric_port *po
 
 	memcpy(info, from->port_info, sizeof(info));
 	memcpy(more, from->extended_info, sizeof(more));
-	port->state = mad_get_field(info, 0, IB_PORT_STATE_F);
-	port->physical_state = mad_get_field(info, 0, IB_PORT_PHYS_STATE_F);
-	port->width_active = lanes(mad_get_field(info, 0, IB_PORT_LINK_WIDTH_ACTIVE_F));
-	port->width_enabled = mad_get_field(info, 0, IB_PORT_LINK_WIDTH_ENABLED_F);
-	port->width_supported = mad_get_field(info, 0, IB_PORT_LINK_WIDTH_SUPPORTED_F);
-	port->speed_supported = speeds(mad_get_field(info, 0, IB_PORT_LINK_SPEED_SUPPORTED_F),
-				       mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
-				       mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F) & 1);
-	port->speed_enabled = speeds(mad_get_field(info, 0, IB_PORT_LINK_SPEED_ENABLED_F),
-				     mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ENABLED_F),
-				     mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F) & 1);
-	port->speed_active = fastest(speeds(mad_get_field(info, 0, IB_PORT_LINK_SPEED_ACTIVE_F),
-					    mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F),
-					    mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F) & 1));
+	port->state = rd_libibmad.mad_get_field(info, 0, IB_PORT_STATE_F);
+	port->physical_state = rd_libibmad.mad_get_field(info, 0, IB_PORT_PHYS_STATE_F);
+	port->width_active = lanes(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_WIDTH_ACTIVE_F));
+	port->width_enabled = rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_WIDTH_ENABLED_F);
+	port->width_supported = rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_WIDTH_SUPPORTED_F);
+	port->speed_supported = speeds(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_SUPPORTED_F),
+				       rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
+				       rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F) & 1);
+	port->speed_enabled = speeds(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_ENABLED_F),
+				     rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ENABLED_F),
+				     rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F) & 1);
+	port->speed_active =
+		fastest(speeds(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_ACTIVE_F),
+			       rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F),
+			       rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F) & 1));
 	/* Without a link the fields say what was or what would be. */
 	if (port->state <= RD_LINK_DOWN)
 		port->width_active = port->speed_active = 0;
@@ -121,9 +122,9 @@ static int take_nodes(const struct rd_walk_node *records, size_t n, struct rd_fa
 					  description);
 		if (!node)
 			return -ENOMEM;
-		node->system_guid = mad_get_field64(info, 0, IB_NODE_SYSTEM_GUID_F);
-		node->vendor = mad_get_field(info, 0, IB_NODE_VENDORID_F);
-		node->device = mad_get_field(info, 0, IB_NODE_DEVID_F);
+		node->system_guid = rd_libibmad.mad_get_field64(info, 0, IB_NODE_SYSTEM_GUID_F);
+		node->vendor = rd_libibmad.mad_get_field(info, 0, IB_NODE_VENDORID_F);
+		node->device = rd_libibmad.mad_get_field(info, 0, IB_NODE_DEVID_F);
 	}
 	rd_fabric_sort_nodes(fabric);
 	return 0;
@@ -216,7 +217,7 @@ static int take_walk(const struct rd_bytes *bytes, struct rd_fabric *fabric, str
 		if (node != RD_NONE)
 			switches[node] = (struct management){
 				(uint16_t)record.lid,
-				mad_get_field(record.switch_info, 0, IB_SW_ENHANCED_PORT0_F) != 0,
+				rd_libibmad.mad_get_field(record.switch_info, 0, IB_SW_ENHANCED_PORT0_F) != 0,
 			};
 	}
 	if (!r)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/pma.h"
+#include "source/libibmad.h"
 
 #include <errno.h>
-#include <infiniband/mad.h>
 #include <string.h>
 
 #define DATA_AT 64
@@ -130,8 +130,8 @@ void rd_pma_class_port_info(const uint8_t *mad, struct rd_fabric_node *node)
 	uint8_t data[RD_PMA_DATA];
 
 	memcpy(data, mad + DATA_AT, sizeof(data));
-	RD_SET(node->capability, (uint16_t)mad_get_field(data, 0, IB_CPI_CAPMASK_F));
-	RD_SET(node->capability2, mad_get_field(data, 0, IB_CPI_CAPMASK2_F));
+	RD_SET(node->capability, (uint16_t)rd_libibmad.mad_get_field(data, 0, IB_CPI_CAPMASK_F));
+	RD_SET(node->capability2, rd_libibmad.mad_get_field(data, 0, IB_CPI_CAPMASK2_F));
 }
 
 static bool vouched(const struct rd_fabric_node *node, enum need need)
@@ -173,7 +173,8 @@ void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_
 			if (value->bits > run->bits)
 				continue;
 			value->bits = run->bits;
-			value->v = run->bits == 64 ? mad_get_field64(data, 0, field) : mad_get_field(data, 0, field);
+			value->v = run->bits == 64 ? rd_libibmad.mad_get_field64(data, 0, field) :
+						     rd_libibmad.mad_get_field(data, 0, field);
 		}
 	}
 }

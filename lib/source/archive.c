@@ -17,16 +17,16 @@ struct packing {
 };
 
 static const struct packing packings[] = {
-	{ "gzip", "\x1f\x8b", 2, &rd_libarchive.f_read_support_filter_gzip },
-	{ "bzip2", "BZh", 3, &rd_libarchive.f_read_support_filter_bzip2 },
-	{ "xz", "\xfd\x37zXZ", 6, &rd_libarchive.f_read_support_filter_xz },
-	{ "zstd", "\x28\xb5\x2f\xfd", 4, &rd_libarchive.f_read_support_filter_zstd },
+	{ "gzip", "\x1f\x8b", 2, &rd_libarchive.archive_read_support_filter_gzip },
+	{ "bzip2", "BZh", 3, &rd_libarchive.archive_read_support_filter_bzip2 },
+	{ "xz", "\xfd\x37zXZ", 6, &rd_libarchive.archive_read_support_filter_xz },
+	{ "zstd", "\x28\xb5\x2f\xfd", 4, &rd_libarchive.archive_read_support_filter_zstd },
 };
 
 static void archive_freep(struct archive **archive)
 {
 	if (*archive)
-		rd_libarchive.f_read_free(*archive);
+		rd_libarchive.archive_read_free(*archive);
 }
 
 /* Only the filter whose magic is there is asked for: a file must not choose what parses it. */
@@ -57,9 +57,9 @@ static int bytes_copy(const struct rd_bytes *in, size_t limit, struct rd_bytes *
 
 static int damaged(struct archive *archive, const struct packing *packing, struct rd_err *err)
 {
-	const char *why = rd_libarchive.f_error_string(archive);
+	const char *why = rd_libarchive.archive_error_string(archive);
 
-	if (rd_libarchive.f_errno(archive) == ENOMEM)
+	if (rd_libarchive.archive_errno(archive) == ENOMEM)
 		return rd_err_set(err, ENOMEM, packing->name, "no memory to unpack");
 	return rd_err_set(err, EBADMSG, packing->name, "cannot unpack: %s", why ? why : "damaged data");
 }
@@ -72,17 +72,17 @@ static int read_raw(struct archive *archive, const struct packing *packing, size
 	size_t cap = 0;
 
 	/* ARCHIVE_EOF: a well-formed file of nothing. */
-	if (rd_libarchive.f_read_next_header(archive, &entry) < ARCHIVE_OK)
+	if (rd_libarchive.archive_read_next_header(archive, &entry) < ARCHIVE_OK)
 		return damaged(archive, packing, err);
 	/* A filter that does not like the header steps aside, and the packed bytes would pass for the contents. */
-	if (rd_libarchive.f_filter_code(archive, 0) == ARCHIVE_FILTER_NONE)
+	if (rd_libarchive.archive_filter_code(archive, 0) == ARCHIVE_FILTER_NONE)
 		return rd_err_set(err, EBADMSG, packing->name, "cannot unpack: damaged header");
 	for (;;) {
 		la_ssize_t n;
 
 		if (rd_grow(&bytes.data, &cap, bytes.size + CHUNK + 1, 1) < 0)
 			return rd_err_set(err, ENOMEM, packing->name, "no memory to unpack");
-		n = rd_libarchive.f_read_data(archive, bytes.data + bytes.size, CHUNK);
+		n = rd_libarchive.archive_read_data(archive, bytes.data + bytes.size, CHUNK);
 		if (n < 0)
 			return damaged(archive, packing, err);
 		if (n == 0)
@@ -109,15 +109,15 @@ int rd_unpack(const struct rd_bytes *in, size_t limit, struct rd_bytes *ret, str
 	r = rd_libarchive_load(packing->name, err);
 	if (r < 0)
 		return r;
-	archive = rd_libarchive.f_read_new();
+	archive = rd_libarchive.archive_read_new();
 	if (!archive)
 		return rd_err_set(err, ENOMEM, packing->name, "no memory to unpack");
 	/* ARCHIVE_WARN: libarchive was built without it and would run a program of that name instead. */
 	if ((*packing->support)(archive) != ARCHIVE_OK)
 		return rd_err_set(err, ENOTSUP, packing->name, "this libarchive cannot unpack it");
-	if (rd_libarchive.f_read_support_format_raw(archive) != ARCHIVE_OK ||
-	    rd_libarchive.f_read_support_format_empty(archive) != ARCHIVE_OK ||
-	    rd_libarchive.f_read_open_memory(archive, in->data, in->size) != ARCHIVE_OK)
+	if (rd_libarchive.archive_read_support_format_raw(archive) != ARCHIVE_OK ||
+	    rd_libarchive.archive_read_support_format_empty(archive) != ARCHIVE_OK ||
+	    rd_libarchive.archive_read_open_memory(archive, in->data, in->size) != ARCHIVE_OK)
 		return damaged(archive, packing, err);
 	return read_raw(archive, packing, limit, ret, err);
 }

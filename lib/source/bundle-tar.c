@@ -16,22 +16,22 @@ struct packing {
 };
 
 static const struct packing packings[] = {
-	{ "\x1f\x8b", 2, &rd_libarchive.f_read_support_filter_gzip },
-	{ "BZh", 3, &rd_libarchive.f_read_support_filter_bzip2 },
-	{ "\x28\xb5\x2f\xfd", 4, &rd_libarchive.f_read_support_filter_zstd },
+	{ "\x1f\x8b", 2, &rd_libarchive.archive_read_support_filter_gzip },
+	{ "BZh", 3, &rd_libarchive.archive_read_support_filter_bzip2 },
+	{ "\x28\xb5\x2f\xfd", 4, &rd_libarchive.archive_read_support_filter_zstd },
 };
 
 static void archive_freep(struct archive **archive)
 {
 	if (*archive)
-		rd_libarchive.f_read_free(*archive);
+		rd_libarchive.archive_read_free(*archive);
 }
 
 static int damaged(struct archive *archive, const char *name, struct rd_err *err)
 {
-	const char *why = rd_libarchive.f_error_string(archive);
+	const char *why = rd_libarchive.archive_error_string(archive);
 
-	if (rd_libarchive.f_errno(archive) == ENOMEM)
+	if (rd_libarchive.archive_errno(archive) == ENOMEM)
 		return rd_err_set(err, ENOMEM, name, "no memory to read it");
 	return rd_err_set(err, EBADMSG, name, "not a whole tar archive: %s", why ? why : "damaged data");
 }
@@ -49,8 +49,8 @@ static int open_archive(int fd, const char *name, struct archive *archive, struc
 		if (memcmp(head, packings[i].magic, packings[i].size) == 0 &&
 		    (*packings[i].support)(archive) != ARCHIVE_OK)
 			return rd_err_set(err, ENOTSUP, name, "this libarchive cannot unpack it");
-	if (rd_libarchive.f_read_support_format_tar(archive) != ARCHIVE_OK ||
-	    rd_libarchive.f_read_open_fd(archive, fd, READ_SIZE) != ARCHIVE_OK)
+	if (rd_libarchive.archive_read_support_format_tar(archive) != ARCHIVE_OK ||
+	    rd_libarchive.archive_read_open_fd(archive, fd, READ_SIZE) != ARCHIVE_OK)
 		return damaged(archive, name, err);
 	return 0;
 }
@@ -68,7 +68,7 @@ static int read_member(struct archive *archive, const char *name, size_t claimed
 	if (!bytes.data)
 		return rd_err_set(err, ENOMEM, name, "no memory to read it");
 	while (bytes.size < claimed) {
-		n = rd_libarchive.f_read_data(archive, bytes.data + bytes.size, claimed - bytes.size);
+		n = rd_libarchive.archive_read_data(archive, bytes.data + bytes.size, claimed - bytes.size);
 		if (n < 0)
 			return damaged(archive, name, err);
 		if (n == 0)
@@ -76,7 +76,7 @@ static int read_member(struct archive *archive, const char *name, size_t claimed
 		bytes.size += n;
 	}
 	/* The end has to be asked for: only then libarchive steps over the padding behind the file. */
-	if (rd_libarchive.f_read_data(archive, bytes.data + bytes.size, 1) != 0)
+	if (rd_libarchive.archive_read_data(archive, bytes.data + bytes.size, 1) != 0)
 		return damaged(archive, name, err);
 	bytes.data[bytes.size] = '\0';
 	*ret = bytes;
@@ -97,7 +97,7 @@ static int bad_member(const char *name, const char *member, int r, struct rd_err
 
 static int take_link(struct archive_entry *entry, struct rd_tree *tree, uint32_t node)
 {
-	const char *target = rd_libarchive.f_entry_symlink(entry);
+	const char *target = rd_libarchive.archive_entry_symlink(entry);
 
 	if (!target || !*target || strlen(target) >= 4096)
 		return -EBADMSG;
@@ -107,9 +107,9 @@ static int take_link(struct archive_entry *entry, struct rd_tree *tree, uint32_t
 static int take_member(struct archive *archive, struct archive_entry *entry, const char *name, struct rd_tree *tree,
 		       struct rd_err *err)
 {
-	const char *path = rd_libarchive.f_entry_pathname(entry);
+	const char *path = rd_libarchive.archive_entry_pathname(entry);
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	mode_t type = rd_libarchive.f_entry_filetype(entry);
+	mode_t type = rd_libarchive.archive_entry_filetype(entry);
 	enum rd_node_type was;
 	uint32_t node;
 	int r;
@@ -118,7 +118,8 @@ static int take_member(struct archive *archive, struct archive_entry *entry, con
 		path += 2 + strspn(path + 2, "/");
 	if (path && type == AE_IFDIR && (!*path || strcmp(path, ".") == 0))
 		return 0;
-	r = path && !rd_libarchive.f_entry_hardlink(entry) ? rd_tree_enter(tree, RD_TREE_TOP, path, &node) : -EBADMSG;
+	r = path && !rd_libarchive.archive_entry_hardlink(entry) ? rd_tree_enter(tree, RD_TREE_TOP, path, &node) :
+								   -EBADMSG;
 	if (r < 0)
 		return bad_member(name, path, r, err);
 	was = rd_tree_node(tree, node)->type;
@@ -130,7 +131,7 @@ static int take_member(struct archive *archive, struct archive_entry *entry, con
 	} else if (type == AE_IFLNK) {
 		r = take_link(entry, tree, node);
 	} else if (type == AE_IFREG) {
-		int64_t size = rd_libarchive.f_entry_size(entry);
+		int64_t size = rd_libarchive.archive_entry_size(entry);
 
 		r = read_member(archive, name, size < 0 ? SIZE_MAX : (size_t)size, &bytes, err);
 		if (r < 0)
@@ -150,7 +151,7 @@ int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd
 
 	if (r < 0)
 		return r;
-	archive = rd_libarchive.f_read_new();
+	archive = rd_libarchive.archive_read_new();
 	if (!archive)
 		return rd_err_set(err, ENOMEM, name, "no memory to read it");
 	r = open_archive(fd, name, archive, err);
@@ -159,7 +160,7 @@ int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd
 	for (;;) {
 		struct archive_entry *entry;
 
-		r = rd_libarchive.f_read_next_header(archive, &entry);
+		r = rd_libarchive.archive_read_next_header(archive, &entry);
 		if (r == ARCHIVE_EOF)
 			break;
 		/* A warning is about what we do not use, such as a name's charset; ARCHIVE_RETRY is a header whose sum is wrong. */
@@ -168,10 +169,10 @@ int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd
 		r = take_member(archive, entry, name, tree, err);
 		if (r < 0)
 			return r;
-		behind = rd_libarchive.f_filter_bytes(archive, 0);
+		behind = rd_libarchive.archive_filter_bytes(archive, 0);
 	}
 	/* libarchive takes the end of the bytes for the end of the archive, which is a block of zeros. */
-	if (rd_libarchive.f_filter_bytes(archive, 0) - behind < TAR_BLOCK)
+	if (rd_libarchive.archive_filter_bytes(archive, 0) - behind < TAR_BLOCK)
 		return rd_err_set(err, EBADMSG, name, "not a whole tar archive: it has no end");
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * libarchive, loaded when an archive or a packed kernel module is really read. It brings an XML parser, Unicode tables and a
- * C++ library along: linked, it would be two thirds of the time that every command takes to start.
+ * C++ library along.
  */
 #ifndef RD_SOURCE_LIBARCHIVE_H
 #define RD_SOURCE_LIBARCHIVE_H
@@ -9,32 +9,30 @@
 #include <archive.h>
 #include <archive_entry.h>
 
-#include "base/err.h"
+#include "base/late.h"
 
-/* The functions that are called, without their "archive_". */
-#define RD_LIBARCHIVE(x)                                                                                              \
-	x(entry_clear) x(entry_filetype) x(entry_free) x(entry_hardlink) x(entry_new) x(entry_pathname) x(            \
-		entry_set_mode) x(entry_set_mtime) x(entry_set_pathname) x(entry_set_size) x(entry_set_symlink)       \
-		x(entry_size) x(entry_symlink) x(errno) x(error_string) x(filter_bytes) x(filter_code) x(read_data)   \
-			x(read_free) x(read_new) x(read_next_header) x(read_open_fd) x(read_open_memory) x(           \
-				read_support_filter_bzip2) x(read_support_filter_gzip) x(read_support_filter_xz)      \
-				x(read_support_filter_zstd) x(read_support_format_empty) x(read_support_format_raw)   \
-					x(read_support_format_tar) x(write_add_filter_bzip2) x(write_add_filter_gzip) \
-						x(write_add_filter_none) x(write_add_filter_zstd) x(write_close)      \
-							x(write_data) x(write_free) x(write_header) x(write_new)      \
-								x(write_open_fd) x(write_set_format_pax_restricted)
+/* clang-format off */
+#define RD_LIBARCHIVE(x) \
+	x(archive_entry_clear) x(archive_entry_filetype) x(archive_entry_free) x(archive_entry_hardlink) \
+	x(archive_entry_new) x(archive_entry_pathname) x(archive_entry_set_mode) x(archive_entry_set_mtime) \
+	x(archive_entry_set_pathname) x(archive_entry_set_size) x(archive_entry_set_symlink) x(archive_entry_size) \
+	x(archive_entry_symlink) x(archive_errno) x(archive_error_string) x(archive_filter_bytes) \
+	x(archive_filter_code) x(archive_read_data) x(archive_read_free) x(archive_read_new) \
+	x(archive_read_next_header) x(archive_read_open_fd) x(archive_read_open_memory) \
+	x(archive_read_support_filter_bzip2) x(archive_read_support_filter_gzip) \
+	x(archive_read_support_filter_xz) x(archive_read_support_filter_zstd) \
+	x(archive_read_support_format_empty) x(archive_read_support_format_raw) x(archive_read_support_format_tar) \
+	x(archive_write_add_filter_bzip2) x(archive_write_add_filter_gzip) x(archive_write_add_filter_none) \
+	x(archive_write_add_filter_zstd) x(archive_write_close) x(archive_write_data) x(archive_write_free) \
+	x(archive_write_header) x(archive_write_new) x(archive_write_open_fd) x(archive_write_set_format_pax_restricted)
+/* clang-format on */
 
 struct rd_libarchive {
-#define RD_LIBARCHIVE_MEMBER(name) __typeof__(&archive_##name) f_##name;
-	RD_LIBARCHIVE(RD_LIBARCHIVE_MEMBER)
-#undef RD_LIBARCHIVE_MEMBER
+	RD_LIBARCHIVE(RD_LATE_MEMBER)
 };
-
-/* Filled by rd_libarchive_load; nobody else writes it. */
 extern struct rd_libarchive rd_libarchive;
 
-/* To be called before the first of the functions, as often as one likes. -EOPNOTSUPP with `err` filled where there is no
- * libarchive. */
+/* To be called before the first of the functions; see rd_late_load. */
 int rd_libarchive_load(const char *object, struct rd_err *err);
 
 #endif

@@ -4,9 +4,9 @@
 #include "source/mad.h"
 
 #include "base/buf.h"
+#include "source/libibmad.h"
 
 #include <errno.h>
-#include <infiniband/ibnetdisc.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -106,7 +106,7 @@ static int discover(const struct walk *walk, struct rd_bytes *ret, struct rd_err
 
 	snprintf(name, sizeof(name), "%s", walk->ibdev);
 	errno = 0;
-	fabric = ibnd_discover_fabric(name, (int)walk->port, NULL, &config);
+	fabric = rd_libibnetdisc.ibnd_discover_fabric(name, (int)walk->port, NULL, &config);
 	if (!fabric) {
 		rd_err_set(err, errno ? errno : EIO, name, "cannot walk over the network from port %u", walk->port);
 		rd_err_hint(err, "ibstat shows the state of the port; smpquery -D nodeinfo 0 asks the port itself");
@@ -117,7 +117,7 @@ static int discover(const struct walk *walk, struct rd_bytes *ret, struct rd_err
 	head.self_port = (uint32_t)fabric->from_portnum;
 	head.self_guid = fabric->from_node ? fabric->from_node->guid : 0;
 	r = write_fabric(fabric, &head, ret, err);
-	ibnd_destroy_fabric(fabric);
+	rd_libibnetdisc.ibnd_destroy_fabric(fabric);
 	return r;
 }
 
@@ -127,7 +127,7 @@ static struct ibmad_port *open_port(const struct walk *walk)
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s", walk->ibdev);
-	return mad_rpc_open_port(name, (int)walk->port, classes, RD_ARRAY_SIZE(classes));
+	return rd_libibmad.mad_rpc_open_port(name, (int)walk->port, classes, RD_ARRAY_SIZE(classes));
 }
 
 /* Whether the port answers a question about itself in this process. */
@@ -140,9 +140,9 @@ static bool answers(const struct walk *walk, unsigned timeout_ms)
 
 	if (!port)
 		return false;
-	mad_rpc_set_retries(port, 1);
-	ok = smp_query_via(info, &self, IB_ATTR_NODE_INFO, 0, timeout_ms, port) != NULL;
-	mad_rpc_close_port(port);
+	rd_libibmad.mad_rpc_set_retries(port, 1);
+	ok = rd_libibmad.smp_query_via(info, &self, IB_ATTR_NODE_INFO, 0, timeout_ms, port) != NULL;
+	rd_libibmad.mad_rpc_close_port(port);
 	return ok;
 }
 
@@ -164,13 +164,15 @@ int rd_umad_discover(const char *ibdev, unsigned port, const struct rd_mad_walk 
 		     struct rd_err *err)
 {
 	struct walk walk = { ibdev, port, *how };
-	struct ibmad_port *held = open_port(&walk);
-	int r;
+	int r = rd_libibnetdisc_load(ibdev, err);
+	struct ibmad_port *held = r < 0 ? NULL : open_port(&walk);
 
+	if (r < 0)
+		return r;
 	if (!held)
 		return rd_err_set(err, errno ? errno : ENODEV, ibdev, "cannot open port %u", port);
 	r = rd_child_run("network", work, &walk, how->limit_ms, SIZE_LIMIT, ret, err);
-	mad_rpc_close_port(held);
+	rd_libibmad.mad_rpc_close_port(held);
 	if ((r == -ENOTCONN || r == -ECHILD) && answers(&walk, PROBE_MS))
 		r = discover(&walk, ret, err);
 	return r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What was asked of a port of the management interface, and what was answered: kept, and told again. */
 #include "source/mad-record.h"
+#include "source/libibmad.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -325,8 +326,10 @@ int rd_mad_discover(struct rd_source *src, const char *ibdev, unsigned port, con
 		    struct rd_bytes *ret, struct rd_err *err)
 {
 	char path[RD_MAD_PATH_MAX];
-	int r;
+	int r = rd_libibmad_load(ibdev, err);
 
+	if (r < 0)
+		return r;
 	if (src->ops->mad_discover)
 		return src->ops->mad_discover(src, ibdev, port, how, ret, err);
 	r = rd_mad_path(ibdev, port, "network", path, err);
@@ -337,8 +340,10 @@ int rd_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct 
 {
 	_cleanup_bytes_ struct rd_bytes file = { 0 };
 	char path[RD_MAD_PATH_MAX];
-	int r;
+	int r = rd_libibmad_load(ibdev, err);
 
+	if (r < 0)
+		return r;
 	if (src->ops->mad_open)
 		return src->ops->mad_open(src, ibdev, port, ret, err);
 	r = rd_mad_path(ibdev, port, "answers", path, err);

@@ -3,10 +3,9 @@
 #include "source/mad.h"
 
 #include "base/buf.h"
+#include "source/libibmad.h"
 
 #include <errno.h>
-#include <infiniband/umad.h>
-#include <infiniband/umad_types.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -38,17 +37,17 @@ static int mads_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned ti
 {
 	struct umad_mads *umad = umad_of(mads);
 	bool smi = mad->data[1] == CLASS_SMI;
-	uint8_t *data = umad_get_mad(umad->buf);
+	uint8_t *data = rd_libibumad.umad_get_mad(umad->buf);
 	struct ib_mad_addr *addr;
 	int r;
 
-	memset(umad->buf, 0, umad_size());
+	memset(umad->buf, 0, rd_libibumad.umad_size());
 	memcpy(data, mad->data, RD_MAD_SIZE);
 	memset(data + 8, 0, 4);
 	for (int i = 0; i < 4; i++)
 		data[12 + i] = (uint8_t)(mad->tid >> (24 - 8 * i));
-	umad_set_addr(umad->buf, mad->dest.lid, smi ? 0 : 1, mad->dest.sl, smi ? 0 : (int)QP1_QKEY);
-	addr = umad_get_mad_addr(umad->buf);
+	rd_libibumad.umad_set_addr(umad->buf, mad->dest.lid, smi ? 0 : 1, mad->dest.sl, smi ? 0 : (int)QP1_QKEY);
+	addr = rd_libibumad.umad_get_mad_addr(umad->buf);
 	if (mad->dest.grh) {
 		addr->grh_present = 1;
 		addr->gid_index = mad->dest.gid_index;
@@ -56,7 +55,7 @@ static int mads_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned ti
 		memcpy(addr->gid, mad->dest.gid, sizeof(addr->gid));
 	}
 	errno = 0;
-	r = umad_send(umad->fd, umad->agents[!smi], umad->buf, RD_MAD_SIZE, (int)timeout_ms, 0);
+	r = rd_libibumad.umad_send(umad->fd, umad->agents[!smi], umad->buf, RD_MAD_SIZE, (int)timeout_ms, 0);
 	if (r < 0) {
 		r = umad_reason(r);
 		return rd_err_set(err, r == ENOBUFS || r == ENOMEM ? EAGAIN : r, "MAD", "cannot send it to LID %u",
@@ -72,18 +71,18 @@ static int mads_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, s
 	const uint8_t *data;
 
 	/* Waiting and taking are one call each: with a time of 0, libibumad would wait without end. */
-	r = umad_poll(umad->fd, timeout_ms);
+	r = rd_libibumad.umad_poll(umad->fd, timeout_ms);
 	if (r == -ETIMEDOUT || (r == -EIO && errno == EINTR))
 		return 0;
 	errno = 0;
 	if (!r)
-		r = umad_recv(umad->fd, umad->buf, &length, 0);
+		r = rd_libibumad.umad_recv(umad->fd, umad->buf, &length, 0);
 	if (r == -EWOULDBLOCK || (r < 0 && (errno == EINTR || errno == EAGAIN)))
 		return 0;
 	if (r < 0 && r != -ENOSPC)
 		return rd_err_set(err, umad_reason(r), "MAD", "cannot take answers from the port");
-	data = umad_get_mad(umad->buf);
-	status = umad_status(umad->buf);
+	data = rd_libibumad.umad_get_mad(umad->buf);
+	status = rd_libibumad.umad_status(umad->buf);
 	memset(ret, 0, sizeof(*ret));
 	ret->status = status < 0 ? -status : status;
 	ret->size = length < 0 || r == -ENOSPC ? 0 : (size_t)length < RD_MAD_SIZE ? (size_t)length : RD_MAD_SIZE;
@@ -107,9 +106,9 @@ static void mads_close(struct rd_mads *mads)
 
 	for (int i = 0; i < AGENTS; i++)
 		if (umad->agents[i] >= 0)
-			umad_unregister(umad->fd, umad->agents[i]);
+			rd_libibumad.umad_unregister(umad->fd, umad->agents[i]);
 	if (umad->fd >= 0)
-		umad_close_port(umad->fd);
+		rd_libibumad.umad_close_port(umad->fd);
 	free(umad->buf);
 	free(umad);
 }
@@ -140,16 +139,21 @@ static int refuse(struct umad_mads *umad, int code, const char *object, const ch
 int rd_umad_open(const char *ibdev, unsigned port, struct rd_mads **ret, struct rd_err *err)
 {
 	static const uint8_t classes[AGENTS] = { CLASS_SMI, CLASS_PERFORMANCE };
-	struct umad_mads *umad = calloc(1, sizeof(*umad));
+	struct umad_mads *umad;
 	char object[96];
+	int r;
 
 	snprintf(object, sizeof(object), "%.64s port %u", ibdev, port);
+	r = rd_libibumad_load(object, err);
+	if (r < 0)
+		return r;
+	umad = calloc(1, sizeof(*umad));
 	if (!umad)
 		return rd_err_set(err, ENOMEM, object, "no memory to open it");
 	umad->mads.ops = &umad_ops;
 	umad->agents[0] = umad->agents[1] = umad->fd = -1;
 	errno = 0;
-	umad->fd = umad_open_port(ibdev, (int)port);
+	umad->fd = rd_libibumad.umad_open_port(ibdev, (int)port);
 	if (umad->fd < 0) {
 		int code = umad_reason(umad->fd);
 
@@ -157,12 +161,12 @@ int rd_umad_open(const char *ibdev, unsigned port, struct rd_mads **ret, struct 
 		return refuse(umad, code, object, "cannot open its management device", err);
 	}
 	/* Opening finds out how long the kernel's header is: not before. */
-	umad->buf = umad_alloc(1, umad_size() + RD_MAD_SIZE);
+	umad->buf = umad_alloc(1, rd_libibumad.umad_size() + RD_MAD_SIZE);
 	if (!umad->buf)
 		return refuse(umad, ENOMEM, object, "no memory to open it", err);
 	for (int i = 0; i < AGENTS; i++) {
 		errno = 0;
-		umad->agents[i] = umad_register(umad->fd, classes[i], 1, 0, NULL);
+		umad->agents[i] = rd_libibumad.umad_register(umad->fd, classes[i], 1, 0, NULL);
 		/* Ports without InfiniBand below have no subnet management. */
 		if (umad->agents[i] < 0 && classes[i] != CLASS_SMI)
 			return refuse(umad, errno ? errno : EIO, object, "cannot register for performance management",
@@ -184,18 +188,22 @@ int rd_umad_ports(struct rd_bytes *ret, struct rd_err *err)
 {
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN] = { "" };
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	int n = umad_init() < 0 ? 0 : umad_get_cas_names(names, UMAD_MAX_DEVICES);
+	int n = rd_libibumad_load("MAD ports", err);
 
+	if (n < 0)
+		return n;
+	if (rd_libibumad.umad_init() == 0)
+		n = rd_libibumad.umad_get_cas_names(names, UMAD_MAX_DEVICES);
 	rd_buf_str(&out, "");
 	for (int i = 0; i < n; i++) {
 		umad_ca_t ca;
 
-		if (umad_get_ca(names[i], &ca) < 0)
+		if (rd_libibumad.umad_get_ca(names[i], &ca) < 0)
 			continue;
 		for (int p = 0; p <= ca.numports && p < UMAD_CA_MAX_PORTS; p++)
 			if (ca.ports[p])
 				add_port(&ca, ca.ports[p], &out);
-		umad_release_ca(&ca);
+		rd_libibumad.umad_release_ca(&ca);
 	}
 	if (out.failed)
 		return rd_err_set(err, ENOMEM, "MAD ports", "no memory to list them");

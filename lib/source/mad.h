@@ -63,7 +63,8 @@ struct rd_mad_walk {
  */
 int rd_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err);
 
-/* Walks over the network from a port; `ret`: a struct rd_walk and what it says follows. */
+/* Walks over the network from a port; `ret`: a struct rd_walk and what it says follows. After this, and after rd_mad_open,
+ * libibmad is there to read what came. */
 int rd_mad_discover(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_mad_walk *how,
 		    struct rd_bytes *ret, struct rd_err *err);
 

@@ -187,32 +187,33 @@ struct writer {
 static void writer_deinit(struct writer *writer)
 {
 	if (writer->entry)
-		rd_libarchive.f_entry_free(writer->entry);
+		rd_libarchive.archive_entry_free(writer->entry);
 	if (writer->archive)
-		rd_libarchive.f_write_free(writer->archive);
+		rd_libarchive.archive_write_free(writer->archive);
 }
 
 static int write_failed(struct writer *writer)
 {
-	int code = rd_libarchive.f_errno(writer->archive);
+	int code = rd_libarchive.archive_errno(writer->archive);
 
 	return code > 0 ? -code : -EIO;
 }
 
 static int write_entry(struct writer *writer, const char *path, mode_t type, const void *data, size_t size)
 {
-	struct archive_entry *entry = rd_libarchive.f_entry_clear(writer->entry);
+	struct archive_entry *entry = rd_libarchive.archive_entry_clear(writer->entry);
 
-	rd_libarchive.f_entry_set_pathname(entry, path);
-	rd_libarchive.f_entry_set_mode(entry, type | (type == AE_IFREG ? 0644 : 0755));
-	rd_libarchive.f_entry_set_mtime(entry, writer->mtime_ns / 1000000000u, 0);
+	rd_libarchive.archive_entry_set_pathname(entry, path);
+	rd_libarchive.archive_entry_set_mode(entry, type | (type == AE_IFREG ? 0644 : 0755));
+	rd_libarchive.archive_entry_set_mtime(entry, writer->mtime_ns / 1000000000u, 0);
 	if (type == AE_IFREG)
-		rd_libarchive.f_entry_set_size(entry, size);
+		rd_libarchive.archive_entry_set_size(entry, size);
 	if (type == AE_IFLNK)
-		rd_libarchive.f_entry_set_symlink(entry, data);
-	if (rd_libarchive.f_write_header(writer->archive, entry) < ARCHIVE_WARN)
+		rd_libarchive.archive_entry_set_symlink(entry, data);
+	if (rd_libarchive.archive_write_header(writer->archive, entry) < ARCHIVE_WARN)
 		return write_failed(writer);
-	if (type == AE_IFREG && size && rd_libarchive.f_write_data(writer->archive, data, size) != (la_ssize_t)size)
+	if (type == AE_IFREG && size &&
+	    rd_libarchive.archive_write_data(writer->archive, data, size) != (la_ssize_t)size)
 		return write_failed(writer);
 	return 0;
 }
@@ -276,7 +277,7 @@ static int write_all(struct writer *writer, const struct rd_recording *recording
 		if (!r)
 			r = write_folder(writer, &recording->samples[i], i, "nl");
 	}
-	if (!r && rd_libarchive.f_write_close(writer->archive) != ARCHIVE_OK)
+	if (!r && rd_libarchive.archive_write_close(writer->archive) != ARCHIVE_OK)
 		r = write_failed(writer);
 	return r;
 }
@@ -285,9 +286,11 @@ static const struct {
 	const char *suffix;
 	int (**add)(struct archive *archive);
 } packings[] = {
-	{ ".tar", &rd_libarchive.f_write_add_filter_none },	{ ".tar.gz", &rd_libarchive.f_write_add_filter_gzip },
-	{ ".tgz", &rd_libarchive.f_write_add_filter_gzip },	{ ".tar.bz2", &rd_libarchive.f_write_add_filter_bzip2 },
-	{ ".tar.zst", &rd_libarchive.f_write_add_filter_zstd },
+	{ ".tar", &rd_libarchive.archive_write_add_filter_none },
+	{ ".tar.gz", &rd_libarchive.archive_write_add_filter_gzip },
+	{ ".tgz", &rd_libarchive.archive_write_add_filter_gzip },
+	{ ".tar.bz2", &rd_libarchive.archive_write_add_filter_bzip2 },
+	{ ".tar.zst", &rd_libarchive.archive_write_add_filter_zstd },
 };
 
 static int packing_of(const char *path, size_t *ret, struct rd_err *err)
@@ -323,15 +326,15 @@ static int open_writer(struct writer *writer, int fd, const char *path, struct r
 		r = rd_libarchive_load(path, err);
 	if (r < 0)
 		return r;
-	writer->archive = rd_libarchive.f_write_new();
-	writer->entry = rd_libarchive.f_entry_new();
+	writer->archive = rd_libarchive.archive_write_new();
+	writer->entry = rd_libarchive.archive_entry_new();
 	if (!writer->archive || !writer->entry)
 		return rd_err_set(err, ENOMEM, path, "no memory to write it");
 	/* ARCHIVE_WARN: libarchive was built without it and would run a program of that name instead. */
 	if ((*packings[packing].add)(writer->archive) != ARCHIVE_OK)
 		return rd_err_set(err, ENOTSUP, path, "this libarchive cannot pack it so");
-	if (rd_libarchive.f_write_set_format_pax_restricted(writer->archive) != ARCHIVE_OK ||
-	    rd_libarchive.f_write_open_fd(writer->archive, fd) != ARCHIVE_OK)
+	if (rd_libarchive.archive_write_set_format_pax_restricted(writer->archive) != ARCHIVE_OK ||
+	    rd_libarchive.archive_write_open_fd(writer->archive, fd) != ARCHIVE_OK)
 		return rd_err_set(err, -write_failed(writer), path, "cannot write");
 	return 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/verbs.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/late.h"
 #include "source/child.h"
 
 #define LIMIT_MS 3000
@@ -20,41 +20,27 @@ bool rd_verbs_path(const char *path)
 	return strncmp(path, RD_SOURCE_VERBS, n) == 0 && (path[n] == '/' || !path[n]);
 }
 
-/* The few functions that are called, of a library that is not linked: most commands do without, and so do hosts that have
- * the kernel's part only. */
-struct library {
+/* What is called. Not by the header's prototypes, which are those of calls that it wraps. */
+static struct {
 	struct ibv_device **(*get_device_list)(int *n);
 	const char *(*get_device_name)(struct ibv_device *device);
 	struct ibv_context *(*open_device)(struct ibv_device *device);
 	int (*query_device)(struct ibv_context *context, struct ibv_device_attr *attr);
 	int (*query_port)(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr);
+} libibverbs;
+
+static const char *const names[] = { "ibv_get_device_list", "ibv_get_device_name", "ibv_open_device",
+				     "ibv_query_device", "ibv_query_port" };
+_Static_assert(sizeof(libibverbs) == RD_ARRAY_SIZE(names) * sizeof(void *), "a name a pointer, in their order");
+
+static const struct rd_late late = {
+	.soname = "libibverbs.so.1",
+	.wanted_for = "the device's limits are not known",
+	.package = "libibverbs (Debian: libibverbs1, Fedora: libibverbs)",
+	.names = names,
+	.n = RD_ARRAY_SIZE(names),
+	.table = &libibverbs,
 };
-
-static int load(struct library *lib, const char *object, struct rd_err *err)
-{
-	void *handle = dlopen("libibverbs.so.1", RTLD_NOW);
-	const struct {
-		const char *name;
-		void **function;
-	} functions[] = {
-		{ "ibv_get_device_list", (void **)&lib->get_device_list },
-		{ "ibv_get_device_name", (void **)&lib->get_device_name },
-		{ "ibv_open_device", (void **)&lib->open_device },
-		{ "ibv_query_device", (void **)&lib->query_device },
-		{ "ibv_query_port", (void **)&lib->query_port },
-	};
-
-	for (size_t i = 0; handle && i < RD_ARRAY_SIZE(functions); i++) {
-		*functions[i].function = dlsym(handle, functions[i].name);
-		if (!*functions[i].function)
-			handle = NULL;
-	}
-	if (handle)
-		return 0;
-	rd_err_set(err, EOPNOTSUPP, object, "libibverbs.so.1 cannot be loaded, so the device's limits are not known");
-	rd_err_hint(err, "install libibverbs (rdma-core)");
-	return -EOPNOTSUPP;
-}
 
 static void add_device(const struct ibv_device_attr *attr, struct rd_buf *out)
 {
@@ -95,12 +81,11 @@ static void add_port(unsigned port, const struct ibv_port_attr *attr, struct rd_
 		rd_buf_printf(out, "port%u.max_mtu_bytes=%u\n", port, mtu_bytes(attr->max_mtu));
 }
 
-static int query(const struct library *lib, struct ibv_context *context, const char *object, struct rd_bytes *ret,
-		 struct rd_err *err)
+static int query(struct ibv_context *context, const char *object, struct rd_bytes *ret, struct rd_err *err)
 {
 	struct rd_buf out = { 0 };
 	struct ibv_device_attr device = { 0 };
-	int code = lib->query_device(context, &device);
+	int code = libibverbs.query_device(context, &device);
 
 	if (code)
 		return rd_err_set(err, code, object, "the device does not tell its attributes");
@@ -108,7 +93,7 @@ static int query(const struct library *lib, struct ibv_context *context, const c
 	for (unsigned port = 1; port <= device.phys_port_cnt && port <= PORTS_MAX; port++) {
 		struct ibv_port_attr attr = { 0 };
 
-		if (lib->query_port(context, (uint8_t)port, &attr) == 0)
+		if (libibverbs.query_port(context, (uint8_t)port, &attr) == 0)
 			add_port(port, &attr, &out);
 	}
 	if (out.failed)
@@ -122,22 +107,21 @@ static int ask(void *arg, struct rd_bytes *ret, struct rd_err *err)
 {
 	const char *object = arg, *name = strrchr(object, '/') + 1;
 	struct ibv_device **devices;
-	struct library lib;
-	int n = 0, r = load(&lib, object, err);
+	int n = 0, r = rd_late_load(&late, object, err);
 
 	if (r < 0)
 		return r;
-	devices = lib.get_device_list(&n);
+	devices = libibverbs.get_device_list(&n);
 	for (int i = 0; devices && i < n; i++) {
 		struct ibv_context *context;
 
-		if (strcmp(lib.get_device_name(devices[i]), name) != 0)
+		if (strcmp(libibverbs.get_device_name(devices[i]), name) != 0)
 			continue;
 		errno = ENODEV;
-		context = lib.open_device(devices[i]);
+		context = libibverbs.open_device(devices[i]);
 		if (!context)
 			return rd_err_set(err, errno, object, "libibverbs cannot open the device");
-		return query(&lib, context, object, ret, err);
+		return query(context, object, ret, err);
 	}
 	rd_err_set(err, ENODEV, object, "libibverbs does not know the device");
 	rd_err_hint(err, "modprobe ib_uverbs; ibv_devinfo -l");

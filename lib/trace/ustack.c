@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/ustack.h"
 
-#include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -9,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+
+#include "trace/libdw.h"
 
 #define PROCESSES 16 /* remembered at a time */
 
@@ -20,16 +21,9 @@ struct process {
 };
 
 struct rd_ustack {
+	Dwfl_Callbacks callbacks;
 	struct process processes[PROCESSES];
 	uint64_t clock; /* counts questions: the process asked for longest ago makes room */
-};
-
-static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base, char **file, Elf **elf);
-
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = find_elf,
-	/* Only what lies on this host; the standard function would ask servers on the network. */
-	.find_debuginfo = dwfl_build_id_find_debuginfo,
 };
 
 /* Opening what a process has mapped must have no effect: devices and pipes are left alone. */
@@ -73,18 +67,25 @@ static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_A
 static void process_forget(struct process *p)
 {
 	if (p->dwfl)
-		dwfl_end(p->dwfl);
+		rd_libdw.dwfl_end(p->dwfl);
 	if (p->pidfd >= 0)
 		close(p->pidfd);
 	*p = (struct process){ .pidfd = -1 };
 }
 
-int rd_ustack_create(struct rd_ustack **ret)
+int rd_ustack_create(struct rd_ustack **ret, struct rd_err *err)
 {
-	struct rd_ustack *us = calloc(1, sizeof(*us));
+	int r = rd_libdw_load("user stacks", err);
+	struct rd_ustack *us;
 
+	if (r < 0)
+		return r;
+	us = calloc(1, sizeof(*us));
 	if (!us)
-		return -ENOMEM;
+		return rd_err_set(err, ENOMEM, "user stacks", "no memory to name them");
+	/* Only what lies on this host; the standard function would ask servers on the network. */
+	us->callbacks =
+		(Dwfl_Callbacks){ .find_elf = find_elf, .find_debuginfo = rd_libdw.dwfl_build_id_find_debuginfo };
 	for (size_t i = 0; i < PROCESSES; i++)
 		us->processes[i].pidfd = -1;
 	*ret = us;
@@ -112,24 +113,24 @@ static int tell_pid(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_A
 
 static bool read_maps(Dwfl *dwfl, uint32_t pid)
 {
-	if (dwfl_linux_proc_report(dwfl, (pid_t)pid) || dwfl_report_end(dwfl, NULL, NULL))
+	if (rd_libdw.dwfl_linux_proc_report(dwfl, (pid_t)pid) || rd_libdw.dwfl_report_end(dwfl, NULL, NULL))
 		return false;
-	dwfl_getmodules(dwfl, tell_pid, (void *)(uintptr_t)pid, 0);
+	rd_libdw.dwfl_getmodules(dwfl, tell_pid, (void *)(uintptr_t)pid, 0);
 	return true;
 }
 
-static void process_learn(struct process *p, uint32_t pid)
+static void process_learn(const struct rd_ustack *us, struct process *p, uint32_t pid)
 {
 	p->pid = pid;
 	p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	p->dwfl = dwfl_begin(&callbacks);
+	p->dwfl = rd_libdw.dwfl_begin(&us->callbacks);
 	if (p->dwfl) {
-		dwfl_report_begin(p->dwfl);
+		rd_libdw.dwfl_report_begin(p->dwfl);
 		if (read_maps(p->dwfl, pid))
 			return;
 	}
 	if (p->dwfl)
-		dwfl_end(p->dwfl);
+		rd_libdw.dwfl_end(p->dwfl);
 	p->dwfl = NULL;
 }
 
@@ -163,7 +164,7 @@ static struct process *process_of(struct rd_ustack *us, uint32_t pid)
 	if (!p) {
 		p = oldest;
 		process_forget(p);
-		process_learn(p, pid);
+		process_learn(us, p, pid);
 	}
 	p->used = ++us->clock;
 	return p;
@@ -183,19 +184,19 @@ static void name_frame(Dwfl_Module *mod, struct rd_frame *f)
 	GElf_Sym sym;
 	int number;
 
-	path = dwfl_module_info(mod, NULL, &low, NULL, NULL, NULL, NULL, NULL);
+	path = rd_libdw.dwfl_module_info(mod, NULL, &low, NULL, NULL, NULL, NULL, NULL);
 	f->object = dup_text(path);
 	/* A return address stands behind its call, which may be the last instruction of its function. */
-	name = dwfl_module_addrinfo(mod, f->addr - 1, &offset, &sym, NULL, NULL, NULL);
+	name = rd_libdw.dwfl_module_addrinfo(mod, f->addr - 1, &offset, &sym, NULL, NULL, NULL);
 	if (name) {
 		f->function = strdup(name);
 		f->offset = offset + 1;
 	} else {
-		f->offset = f->addr - (dwfl_module_getelf(mod, &bias) ? bias : low);
+		f->offset = f->addr - (rd_libdw.dwfl_module_getelf(mod, &bias) ? bias : low);
 	}
-	line = dwfl_module_getsrc(mod, f->addr - 1);
+	line = rd_libdw.dwfl_module_getsrc(mod, f->addr - 1);
 	if (line)
-		file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
+		file = rd_libdw.dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
 	if (file) {
 		f->file = dup_text(file);
 		RD_SET(f->line, number);
@@ -205,13 +206,13 @@ static void name_frame(Dwfl_Module *mod, struct rd_frame *f)
 /* A library loaded since then is in no module known: the maps are read again, once per stack. */
 static Dwfl_Module *module_of(struct process *p, uint64_t addr, bool *read_again)
 {
-	Dwfl_Module *mod = dwfl_addrmodule(p->dwfl, addr);
+	Dwfl_Module *mod = rd_libdw.dwfl_addrmodule(p->dwfl, addr);
 
 	if (mod || *read_again)
 		return mod;
 	*read_again = true;
-	dwfl_report_begin_add(p->dwfl);
-	return read_maps(p->dwfl, p->pid) ? dwfl_addrmodule(p->dwfl, addr) : NULL;
+	rd_libdw.dwfl_report_begin_add(p->dwfl);
+	return read_maps(p->dwfl, p->pid) ? rd_libdw.dwfl_addrmodule(p->dwfl, addr) : NULL;
 }
 
 void rd_ustack_resolve(struct rd_ustack *us, uint32_t pid, struct rd_frame *frames, size_t n)

@@ -3,11 +3,13 @@
 #ifndef RD_TRACE_USTACK_H
 #define RD_TRACE_USTACK_H
 
+#include "base/err.h"
 #include "model/event.h"
 
 struct rd_ustack; /* remembers the last processes and their maps */
 
-int rd_ustack_create(struct rd_ustack **ret); /* -ENOMEM */
+/* -errno with `err` filled. */
+int rd_ustack_create(struct rd_ustack **ret, struct rd_err *err);
 void rd_ustack_destroy(struct rd_ustack *ustack);
 
 /*

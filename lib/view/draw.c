@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/draw.h"
 
-#define NCURSES_NOMACROS
-#define NCURSES_WIDECHAR 1
-#include <curses.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
+
+#include "view/curses.h"
 
 #define HEAD_LINES 1
 #define FOOT_LINES 1
@@ -29,15 +28,15 @@ static const char *const help_end[] = {
 
 void rd_view_colours(struct rd_view *view)
 {
-	if (!view->colour || !has_colors()) {
+	if (!view->colour || !rd_curses.has_colors()) {
 		view->colour = false;
 		return;
 	}
-	start_color();
-	use_default_colors();
-	init_pair(RD_SEV_WARNING, COLOR_YELLOW, -1);
-	init_pair(RD_SEV_CRITICAL, COLOR_RED, -1);
-	init_pair(RD_SEV_UNKNOWN, COLOR_MAGENTA, -1);
+	rd_curses.start_color();
+	rd_curses.use_default_colors();
+	rd_curses.init_pair(RD_SEV_WARNING, COLOR_YELLOW, -1);
+	rd_curses.init_pair(RD_SEV_CRITICAL, COLOR_RED, -1);
+	rd_curses.init_pair(RD_SEV_UNKNOWN, COLOR_MAGENTA, -1);
 }
 
 /* Without colours what is wrong is underlined. */
@@ -45,7 +44,7 @@ static attr_t severity_attr(const struct rd_view *view, enum rd_severity severit
 {
 	if (severity == RD_SEV_OK)
 		return 0;
-	return view->colour ? (attr_t)COLOR_PAIR(severity) : A_UNDERLINE;
+	return view->colour ? (attr_t)rd_curses.COLOR_PAIR(severity) : A_UNDERLINE;
 }
 
 /* Writes at most `room` columns from x on, of which the part left of `left` is scrolled away. Returns the text's width. */
@@ -64,8 +63,8 @@ static int put(int y, int x, const char *text, int left)
 			w = 1;
 			c[0] = (uint8_t)*text < 0x80 ? (wchar_t)*text : L'?';
 		}
-		if (x + width - left >= 0 && x + width - left + w <= COLS)
-			mvaddnwstr(y, x + width - left, c, 1);
+		if (x + width - left >= 0 && x + width - left + w <= *rd_curses.COLS)
+			rd_curses.mvaddnwstr(y, x + width - left, c, 1);
 		width += w;
 		text += n;
 		size -= n;
@@ -85,16 +84,16 @@ static void draw_headings(const struct rd_pane *pane, int y)
 	const struct rd_grid *grid = &pane->grid;
 	int x = RD_PANE_MARGIN;
 
-	attron(A_REVERSE);
-	mvhline(y, 0, ' ', COLS);
+	rd_curses.attron(A_REVERSE);
+	rd_curses.mvhline(y, 0, ' ', *rd_curses.COLS);
 	for (size_t c = 0; c < grid->n_columns; c++) {
 		if ((int)c == pane->sort)
-			attron(A_BOLD | A_UNDERLINE);
+			rd_curses.attron(A_BOLD | A_UNDERLINE);
 		put_cell(pane, y, x, grid->columns[c]->title, c);
-		attroff(A_BOLD | A_UNDERLINE);
+		rd_curses.attroff(A_BOLD | A_UNDERLINE);
 		x += grid->widths[c] + 1;
 	}
-	attroff(A_REVERSE);
+	rd_curses.attroff(A_REVERSE);
 }
 
 static void draw_row(const struct rd_view *view, const struct rd_pane *pane, const struct rd_grid_row *row, int y,
@@ -103,21 +102,21 @@ static void draw_row(const struct rd_view *view, const struct rd_pane *pane, con
 	attr_t whole = severity_attr(view, row->severity) | (row->gone ? A_DIM : 0) | (cursor ? A_REVERSE : 0);
 	int x = RD_PANE_MARGIN;
 
-	attron(whole);
+	rd_curses.attron(whole);
 	if (cursor)
-		mvhline(y, 0, ' ', COLS);
+		rd_curses.mvhline(y, 0, ' ', *rd_curses.COLS);
 	put(y, 0, row->gone ? "-" : row->fresh ? "+" : " ", 0);
 	for (size_t c = 0; c < pane->grid.n_columns; c++) {
 		bool marked = row->cells[c].age > 0 || row->fresh > 0;
 
 		if (marked)
-			attron(A_BOLD);
+			rd_curses.attron(A_BOLD);
 		put_cell(pane, y, x, row->cells[c].text, c);
 		if (marked)
-			attroff(A_BOLD);
+			rd_curses.attroff(A_BOLD);
 		x += pane->grid.widths[c] + 1;
 	}
-	attroff(whole);
+	rd_curses.attroff(whole);
 }
 
 static void draw_rows(const struct rd_view *view, const struct rd_pane *pane, int y, size_t room, bool cursor)
@@ -127,9 +126,9 @@ static void draw_rows(const struct rd_view *view, const struct rd_pane *pane, in
 		const struct rd_grid_row *row = &pane->grid.rows[line->row];
 
 		if (line->heading) {
-			attron(A_BOLD | A_UNDERLINE);
+			rd_curses.attron(A_BOLD | A_UNDERLINE);
 			put(y + (int)i, 0, row->group, 0);
-			attroff(A_BOLD | A_UNDERLINE);
+			rd_curses.attroff(A_BOLD | A_UNDERLINE);
 		} else {
 			draw_row(view, pane, row, y + (int)i, cursor && pane->top + i == pane->cursor);
 		}
@@ -139,7 +138,7 @@ static void draw_rows(const struct rd_view *view, const struct rd_pane *pane, in
 /* Headings and rows of what stays above; 0: there is none, or a row is looked at alone. */
 static size_t top_lines(const struct rd_view *view)
 {
-	size_t most = LINES > 6 ? (size_t)LINES / 2 - 1 : 0, n = view->top.n + 1;
+	size_t most = *rd_curses.LINES > 6 ? (size_t)*rd_curses.LINES / 2 - 1 : 0, n = view->top.n + 1;
 
 	if (!view->top.n || view->detail_key || most < 2)
 		return 0;
@@ -150,7 +149,7 @@ size_t rd_view_room(const struct rd_view *view)
 {
 	size_t used = HEAD_LINES + FOOT_LINES + 1 + top_lines(view);
 
-	return LINES > (int)used ? (size_t)LINES - used : 0;
+	return *rd_curses.LINES > (int)used ? (size_t)*rd_curses.LINES - used : 0;
 }
 
 static void draw_help(const struct rd_view *view, int y)
@@ -166,7 +165,7 @@ static void draw_help(const struct rd_view *view, int y)
 
 	for (size_t p = 0; p < RD_ARRAY_SIZE(parts); p++)
 		for (size_t i = 0; parts[p].lines && i < parts[p].n && parts[p].lines[i]; i++)
-			if (y < LINES - FOOT_LINES)
+			if (y < *rd_curses.LINES - FOOT_LINES)
 				put(y++, 2, parts[p].lines[i], 0);
 }
 
@@ -186,8 +185,8 @@ static void draw_footer(struct rd_view *view)
 			 view->detail_key  ? "  Esc back" :
 			 view->ops->detail ? "  Enter more" :
 					     "");
-	if (LINES > 0)
-		put(LINES - 1, 0, text, 0);
+	if (*rd_curses.LINES > 0)
+		put(*rd_curses.LINES - 1, 0, text, 0);
 }
 
 void rd_view_draw(struct rd_view *view)
@@ -197,7 +196,7 @@ void rd_view_draw(struct rd_view *view)
 	int y = 0;
 
 	rd_pane_move(pane, 0, room); /* the screen may have shrunk */
-	erase();
+	rd_curses.erase();
 	if (view->headline)
 		put(y, 0, view->headline, 0);
 	y += HEAD_LINES;
@@ -212,5 +211,5 @@ void rd_view_draw(struct rd_view *view)
 	else
 		draw_rows(view, pane, y, room, pane->n > 1);
 	draw_footer(view);
-	refresh();
+	rd_curses.refresh();
 }

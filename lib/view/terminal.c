@@ -1,30 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/terminal.h"
 
-#define NCURSES_NOMACROS
-#include <curses.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <term.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "view/curses.h"
+
+#include <term.h>
+
+/* Of ncurses, too, but term.h has macros of the commonest words, which is nothing for the other files. */
+#define TERMINFO(x) x(cur_term) x(del_curterm) x(setupterm) x(tigetstr)
+
+static struct {
+	TERMINFO(RD_LATE_MEMBER)
+} terminfo;
+
+static const char *const names[] = { TERMINFO(RD_LATE_NAME) };
+
+static const struct rd_late late = { RD_CURSES_LATE, .names = names, .n = RD_ARRAY_SIZE(names), .table = &terminfo };
 
 int rd_view_check_terminal(struct rd_err *err)
 {
 	char *cup = NULL;
-	int known;
+	int known, r;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		rd_err_set(err, ENOTTY, "--live", "needs a terminal for input and output");
 		rd_err_hint(err, "leave out --live");
 		return -ENOTTY;
 	}
-	if (setupterm(NULL, STDOUT_FILENO, &known) == OK) {
-		cup = tigetstr("cup");
-		del_curterm(cur_term);
+	r = rd_curses_load("--live", err);
+	if (!r)
+		r = rd_late_load(&late, "--live", err);
+	if (r < 0)
+		return r;
+	if (terminfo.setupterm(NULL, STDOUT_FILENO, &known) == OK) {
+		cup = terminfo.tigetstr("cup");
+		terminfo.del_curterm(*terminfo.cur_term);
 	}
 	if (cup && cup != (char *)-1)
 		return 0;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/view.h"
 
-#define NCURSES_NOMACROS
-#define NCURSES_WIDECHAR 1
-#include <curses.h>
 #include <errno.h>
 #include <langinfo.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "view/curses.h"
 #include "view/draw.h"
 #include "view/terminal.h"
 
@@ -153,7 +151,7 @@ static bool move_by_key(struct rd_view *view, int key)
 		return true;
 	case KEY_LEFT:
 	case KEY_RIGHT:
-		rd_pane_shift(pane, key == KEY_LEFT ? -8 : 8, COLS);
+		rd_pane_shift(pane, key == KEY_LEFT ? -8 : 8, *rd_curses.COLS);
 		return true;
 	}
 	return false;
@@ -239,7 +237,7 @@ static void loop(struct rd_view *view)
 		if (!rd_view_wait(view->paused ? -1 : due < 0 ? 0 : due))
 			break;
 		/* All keys that are there before the next drawing: a held arrow must not lag behind. */
-		while (!view->end && (key = getch()) != ERR)
+		while (!view->end && (key = rd_curses.getch()) != ERR)
 			take_key(view, key);
 	}
 }
@@ -252,7 +250,7 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 
 	if (r < 0)
 		return r;
-	screen = newterm(NULL, stdout, stdin);
+	screen = rd_curses.newterm(NULL, stdout, stdin);
 	if (!screen)
 		return rd_err_set(err, ENOMEM, "--live", "cannot take the terminal");
 	view.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
@@ -260,17 +258,17 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 	rd_pane_init(&view.body);
 	rd_pane_init(&view.detail);
 	rd_view_colours(&view);
-	cbreak();
-	noecho();
-	curs_set(0);
-	keypad(stdscr, TRUE);
-	nodelay(stdscr, TRUE);
-	set_escdelay(25);
+	rd_curses.cbreak();
+	rd_curses.noecho();
+	rd_curses.curs_set(0);
+	rd_curses.keypad(*rd_curses.stdscr, TRUE);
+	rd_curses.nodelay(*rd_curses.stdscr, TRUE);
+	rd_curses.set_escdelay(25);
 	rd_view_catch_signals();
 	loop(&view);
-	endwin();
+	rd_curses.endwin();
 	rd_view_release_signals();
-	delscreen(screen);
+	rd_curses.delscreen(screen);
 	close_row(&view);
 	rd_pane_deinit(&view.body);
 	rd_pane_deinit(&view.top);

@@ -6,9 +6,9 @@
 #include "analyse/fabric-update.h"
 #include "collect/fabric.h"
 #include "collect/pma.h"
+#include "source/libibmad.h"
 
 #include <errno.h>
-#include <infiniband/mad.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -383,6 +383,12 @@ static void subsets_are_named_in_errors(void **state)
 	assert_int_equal(attributes("all"), (UINT64_C(1) << rd_pma_n_attributes) - 1);
 }
 
+static int load(void **state)
+{
+	(void)state;
+	return rd_libibmad_load("test", NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,5 +406,5 @@ int main(void)
 		TEST(subsets_are_named_in_errors),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, load, NULL);
 }

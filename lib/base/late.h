@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Libraries that are loaded when they are needed. Linked, each would cost every command its share of the time to start, and a
+ * host that lacks one could run none of them.
+ *
+ * A header lists the functions that are called, and makes a table of it, which is the only way to call them:
+ *
+ *	#define RD_LIBX(x) x(x_open) x(x_close)
+ *	struct rd_libx { RD_LIBX(RD_LATE_MEMBER) };
+ *	extern struct rd_libx rd_libx;
+ */
+#ifndef RD_LATE_H
+#define RD_LATE_H
+
+#include "base/err.h"
+
+#define RD_LATE_MEMBER(name) __typeof__(&name) name;
+#define RD_LATE_NAME(name) #name,
+
+struct rd_late {
+	const char *soname;
+	const char *wanted_for;	  /* "user stacks have no names": what cannot be had without it */
+	const char *package;	  /* what to install, as distributions call it */
+	const char *const *names; /* RD_LIBX(RD_LATE_NAME) */
+	size_t n;		  /* of them */
+	void *table;		  /* n pointers, zeroed, which are filled in one go */
+};
+
+/* May be called as often as one likes. `object`: what it was needed for. -EOPNOTSUPP with `err` filled where the library or
+ * one of the functions is not there. The library stays. */
+int rd_late_load(const struct rd_late *late, const char *object, struct rd_err *err);
+
+/* Defines the table and what fills it: int LIB_load(const char *object, struct rd_err *err). */
+#define RD_LATE_DEFINE(lib, list, ...)                                                                    \
+	struct lib lib;                                                                                   \
+	int lib##_load(const char *object, struct rd_err *err)                                            \
+	{                                                                                                 \
+		static const char *const names[] = { list(RD_LATE_NAME) };                                \
+		static const struct rd_late late = {                                                      \
+			.names = names, .n = RD_ARRAY_SIZE(names), .table = &lib, __VA_ARGS__             \
+		};                                                                                        \
+		_Static_assert(sizeof(lib) == sizeof(void *) * RD_ARRAY_SIZE(names), "a pointer a name"); \
+                                                                                                          \
+		return rd_late_load(&late, object, err);                                                  \
+	}
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* libdw, loaded when the first user stack is to be named. */
+#ifndef RD_TRACE_LIBDW_H
+#define RD_TRACE_LIBDW_H
+
+#include <elfutils/libdwfl.h>
+
+#include "base/late.h"
+
+/* clang-format off */
+#define RD_LIBDW(x) \
+	x(dwfl_addrmodule) x(dwfl_begin) x(dwfl_build_id_find_debuginfo) x(dwfl_end) x(dwfl_getmodules) \
+	x(dwfl_lineinfo) x(dwfl_linux_proc_report) x(dwfl_module_addrinfo) x(dwfl_module_getelf) \
+	x(dwfl_module_getsrc) x(dwfl_module_info) x(dwfl_report_begin) x(dwfl_report_begin_add) x(dwfl_report_end)
+/* clang-format on */
+
+struct rd_libdw {
+	RD_LIBDW(RD_LATE_MEMBER)
+};
+extern struct rd_libdw rd_libdw;
+
+/* To be called before the first of the functions; see rd_late_load. */
+int rd_libdw_load(const char *object, struct rd_err *err);
+
+#endif

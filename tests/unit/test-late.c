@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Libraries that are loaded when they are needed: what an operator reads where one is not there. */
+#include "unit.h"
+
+#include "base/late.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static struct {
+	double (*cos)(double);
+	double (*sqrt)(double);
+} table;
+
+static int load(const char *soname, const char *second, struct rd_err *err)
+{
+	const char *const names[] = { "cos", second };
+	const struct rd_late late = {
+		.soname = soname,
+		.wanted_for = "angles are not known",
+		.package = "libfoo",
+		.names = names,
+		.n = RD_ARRAY_SIZE(names),
+		.table = &table,
+	};
+
+	return rd_late_load(&late, "eth0", err);
+}
+
+static void a_library_that_is_not_there_is_named_with_what_to_install(void **state)
+{
+	struct rd_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(load("librdmadiag-nowhere.so.1", "sqrt", &err), -EOPNOTSUPP);
+	assert_string_equal(err.object, "eth0");
+	assert_non_null(strstr(err.message, "angles are not known"));
+	assert_non_null(strstr(err.message, "librdmadiag-nowhere.so.1"));
+	assert_string_equal(err.hint, "install libfoo");
+}
+
+static void a_library_without_one_of_the_functions_is_as_good_as_none(void **state)
+{
+	struct rd_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(load("libm.so.6", "no_such_function", &err), -EOPNOTSUPP);
+	assert_non_null(strstr(err.message, "no_such_function"));
+	assert_null(table.cos);
+}
+
+static void functions_are_those_of_their_names(void **state)
+{
+	(void)state;
+	assert_int_equal(load("libm.so.6", "sqrt", NULL), 0);
+	assert_true(table.cos(0) == 1);
+	assert_true(table.sqrt(9) == 3);
+	assert_int_equal(load("librdmadiag-nowhere.so.1", "sqrt", NULL), 0); /* it is there already */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_library_that_is_not_there_is_named_with_what_to_install),
+		cmocka_unit_test(a_library_without_one_of_the_functions_is_as_good_as_none),
+		cmocka_unit_test(functions_are_those_of_their_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
