@@ -27,6 +27,7 @@
 #define NEXT_RNR "the program at the other end posts no receives: rdmadiag qp-state --by pid there, then its stack"
 #define NEXT_LOOK_TWICE "rdmadiag qp-state -i 1 -c 2"
 #define NEXT_PROGRAM "the log of the program that owns it; rdmadiag qp-state at the other end"
+#define NEXT_DEVICE "dmesg: does the device still answer its driver? devlink health show"
 #define NEXT_LATER "rdmadiag qp-state -i 5"
 
 /* More than this in one interval is progress: a packet that is sent again moves the number, too (soft-RoCE of 6.1). */
@@ -90,9 +91,14 @@ static const char *state_name(const struct rd_qp *qp)
 
 static int judge_unreadable(struct rd_qp *qp)
 {
-	const char *name = qp->query_errno ? rd_errno_name(-qp->query_errno) : NULL;
+	const char *name = qp->query_errno ? rd_errno_name(qp->query_errno) : NULL;
 
-	return say(qp, CANNOT_TELL, NEXT_CAUSE,
+	if (qp->query_errno && !rd_qp_query_failed(qp))
+		return say(
+			qp, CANNOT_TELL, NEXT_DEVICE,
+			rd_text("it was never moved to INIT; the kernel shows the state of such in its list only, which "
+				"broke off"));
+	return say(qp, CANNOT_TELL, NEXT_DEVICE,
 		   rd_text("its device did not say what state it is in%s%s%s", name ? " (" : "", name ? name : "",
 			   name ? ")" : ""));
 }

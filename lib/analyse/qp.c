@@ -26,6 +26,11 @@ bool rd_qp_has_failed(const struct rd_qp *qp)
 	return qp->state.known == RD_OK && (qp->state.v == RD_QPS_SQE || qp->state.v == RD_QPS_ERR);
 }
 
+bool rd_qp_query_failed(const struct rd_qp *qp)
+{
+	return qp->query_errno && qp->query_errno != EAGAIN;
+}
+
 bool rd_res_dev_hides_qps(const struct rd_res_dev *dev)
 {
 	return dev->driver_id.known == RD_OK ? dev->driver_id.v == DRIVER_MLX5 : strncmp(dev->name, "mlx5_", 5) == 0;
@@ -127,6 +132,7 @@ static int remark_missing(const struct rd_res_dev *dev, struct rd_remarks *remar
 	return rd_remark_add(remarks, &remark);
 }
 
+/* One that fails ends the kernel's list; it may itself be one of those whose state a list alone shows. */
 static int remark_queries(const struct rd_res *res, int dev, struct rd_remarks *remarks)
 {
 	struct rd_remark remark = {
@@ -135,18 +141,27 @@ static int remark_queries(const struct rd_res *res, int dev, struct rd_remarks *
 		.title = "the device does not say what state queue pairs are in",
 		.why = "A driver that cannot query its queue pairs has mostly lost its firmware.",
 	};
-	size_t n = 0;
-	int code = 0;
+	int code = res->devs[dev].gaps[RD_RES_QP].code;
+	size_t failed = 0, portless = 0;
 
-	for (size_t i = 0; i < res->n_qps; i++)
-		if (res->qps[i].dev == dev && res->qps[i].query_errno) {
-			n++;
-			code = res->qps[i].query_errno;
-		}
-	if (n == 0)
+	for (size_t i = 0; i < res->n_qps; i++) {
+		const struct rd_qp *qp = &res->qps[i];
+
+		if (qp->dev != dev)
+			continue;
+		failed += rd_qp_query_failed(qp);
+		portless += qp->query_errno && !rd_qp_query_failed(qp);
+		if (rd_qp_query_failed(qp))
+			code = qp->query_errno;
+	}
+	if (!failed && !portless)
 		return 0;
 	remark.subject = strdup(res->devs[dev].name);
-	remark.observed = rd_text("%zu of them: %s", n, rd_errno_text(code));
+	remark.observed =
+		!failed	 ? rd_text("one of %zu that are not in INIT yet: %s", portless, rd_errno_text(code)) :
+		portless ? rd_text("%zu of them: %s; so of %zu more, not in INIT yet, the kernel does not say it",
+				   failed, rd_errno_text(code), portless) :
+			   rd_text("%zu of them: %s", failed, rd_errno_text(code));
 	remark.fix = rd_text("dmesg | grep %s; devlink health show", res->devs[dev].name);
 	return rd_remark_add(remarks, &remark);
 }

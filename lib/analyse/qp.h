@@ -16,6 +16,9 @@ bool rd_qp_is_connected_type(const struct rd_qp *qp);
 /* SQE or ERR; false where the state is not known. */
 bool rd_qp_has_failed(const struct rd_qp *qp);
 
+/* Its device did not say what state it is in. (Of one with EAGAIN it was not asked.) */
+bool rd_qp_query_failed(const struct rd_qp *qp);
+
 /*
  * Programs can make queue pairs of this device that the kernel keeps no account of (mlx5: by DEVX, as UCX's DC transport,
  * DOCA and NVSHMEM's IBGDA do). What concludes from a QP's absence has to say so.

@@ -236,34 +236,58 @@ static int collect_ports(const struct nldev *nl, int dev)
 	return 0;
 }
 
-/* One QP by the number that the kernel keeps it under. 1: there it is, 0: there is none. */
+/* -errno, ENOENT: there is none of that number; EAGAIN: there is one, but at another port or, not yet in INIT, at none. */
+static int ask_number(const struct nldev *nl, int dev, uint32_t port, uint32_t id, struct rd_bytes *ret)
+{
+	struct request request;
+
+	request_init(&request, RDMA_NLDEV_CMD_RES_QP_GET, 0);
+	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
+	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_RES_LQPN, id);
+	return ask(nl, &request, ret, NULL);
+}
+
+/* Whether the kernel shows QPs by number, and the device is still there. The number for multicast is no QP's. */
+static bool answers_to_numbers(const struct nldev *nl, int dev)
+{
+	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+
+	return ask_number(nl, dev, 1, 0xffffff, &answer) == -ENOENT;
+}
+
+/* A QP that is there, and that the kernel does not say more of. */
+static int add_unknown(struct rd_res *res, int dev, uint32_t id, int code)
+{
+	if (rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*res->qps)) < 0)
+		return -ENOMEM;
+	res->qps[res->n_qps] = (struct rd_qp){ .dev = dev, .proc = -1, .cm_id = -1, .query_errno = code };
+	RD_SET(res->qps[res->n_qps].lqpn, id & 0xffffff);
+	if (id >> 24)
+		RD_SET(res->qps[res->n_qps].port, id >> 24);
+	res->n_qps++;
+	return 1;
+}
+
+/* One QP by the number that the kernel keeps it under. 1: there it is, 0: there is none, -ENODEV: nobody answers any more. */
 static int collect_number(const struct nldev *nl, int dev, uint32_t id)
 {
 	_cleanup_bytes_ struct rd_bytes answer = { 0 };
 	struct rd_res *res = nl->res;
+	uint32_t port = id >> 24 ? id >> 24 : 1, last = id >> 24 ? id >> 24 : res->devs[dev].n_ports;
 	size_t before = res->n_qps;
-	struct request request;
 	int r;
 
-	request_init(&request, RDMA_NLDEV_CMD_RES_QP_GET, 0);
-	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, res->devs[dev].index);
-	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_RES_LQPN, id);
-	r = ask(nl, &request, &answer, NULL);
+	do
+		r = ask_number(nl, dev, port, id, &answer);
+	while (r == -EAGAIN && port++ < last);
 	if (r == -ENOENT)
 		return 0;
 	if (r == 0 && rd_nldev_take(&answer, RD_RES_QP, dev, res) < 0)
 		return -ENOMEM;
 	if (r == 0)
 		return res->n_qps > before;
-	if (rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*res->qps)) < 0)
-		return -ENOMEM;
-	/* It is there, and its device does not say more. */
-	res->qps[res->n_qps] = (struct rd_qp){ .dev = dev, .proc = -1, .cm_id = -1, .query_errno = -r };
-	RD_SET(res->qps[res->n_qps].lqpn, id & 0xffffff);
-	if (id >> 24)
-		RD_SET(res->qps[res->n_qps].port, id >> 24);
-	res->n_qps++;
-	return 1;
+	return r == -EAGAIN || answers_to_numbers(nl, dev) ? add_unknown(res, dev, id, -r) : -ENODEV;
 }
 
 /*
@@ -301,8 +325,23 @@ static int collect_by_number(const struct nldev *nl, int dev, size_t first)
 		r = collect_number(nl, dev, cm_id->lqpn.v);
 		have += r > 0;
 	}
-	of->gaps[RD_RES_QP].by_number = (unsigned)(res->n_qps - first);
-	return r < 0 ? r : 0;
+	return r == -ENOMEM ? r : 0;
+}
+
+/* After a dump that broke off: the rest, and that it did. */
+static int collect_rest(const struct nldev *nl, int dev, size_t first)
+{
+	const struct rd_res_dev *of = &nl->res->devs[dev];
+	size_t listed = nl->res->n_qps - first;
+	bool numbers = of->n_ports > 0 && answers_to_numbers(nl, dev);
+	struct rd_err err = { 0 };
+	int r = numbers ? collect_by_number(nl, dev, first) : 0;
+
+	rd_err_set(&err, of->gaps[RD_RES_QP].code, of->name,
+		   "the kernel broke off its list of queue pairs after %zu; by number there were %zu more%s", listed,
+		   nl->res->n_qps - first - listed, numbers ? "" : ": it does not answer to numbers");
+	rd_errlist_add(nl->errors, &err);
+	return r;
 }
 
 static int compare_qps(const void *a, const void *b)
@@ -351,7 +390,7 @@ static int collect_kind(const struct nldev *nl, enum rd_res_kind kind, int dev)
 	if (r == 0 && rd_nldev_take(&answer, kind, dev, nl->res) < 0)
 		return -ENOMEM;
 	if (gap->code && kind == RD_RES_QP)
-		return collect_by_number(nl, dev, first);
+		return collect_rest(nl, dev, first);
 	return 0;
 }
 

@@ -26,9 +26,9 @@ enum rd_res_want {
 
 /*
  * Devices with the counts of what they hold, always; and what `want` names, of `device` only or of all (NULL). A QP that its
- * device cannot be asked about ends the kernel's dump: the rest is then asked for by number, and such QPs have a query_errno
- * and no state. What else is missing is said in rd_res_dev.gaps and `errors`. -errno if there is no RDMA netlink at all,
- * -ENODEV if there is no such device, -ENOMEM.
+ * device cannot be asked about ends the kernel's dump: the rest is then asked for by number. Such QPs, and those of the rest
+ * that are at no port yet, have a query_errno and no state. What else is missing is said in rd_res_dev.gaps and `errors`.
+ * -errno if there is no RDMA netlink at all, -ENODEV if there is no such device, -ENOMEM.
  */
 int rd_collect_res(struct rd_source *src, unsigned want, const char *device, struct rd_res *ret,
 		   struct rd_errlist *errors, struct rd_err *err);

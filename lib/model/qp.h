@@ -93,10 +93,10 @@ struct rd_qp {
 	RD_FIELD(uint8_t) state;    /* enum rd_qp_state */
 	RD_FIELD(uint8_t) path_mig; /* 0 MIGRATED, 1 REARM, 2 ARMED */
 	struct rd_owner owner;
-	char *subtype;	 /* of a driver's own kind of QP; NULL: none */
-	int query_errno; /* positive: the device did not say what state it is in */
-	int proc;	 /* index into rd_res.procs */
-	int cm_id;	 /* index into rd_res.cm_ids: the connection that it was made by */
+	char *subtype; /* of a driver's own kind of QP; NULL: none */
+	int query_errno; /* positive: why it has no state; EAGAIN: it has no port, and by number the kernel shows those at one */
+	int proc;  /* index into rd_res.procs */
+	int cm_id; /* index into rd_res.cm_ids: the connection that it was made by */
 	/* Found by analysis and by the recorder: */
 	bool has_peer_gid;
 	uint8_t peer_gid[16];
@@ -155,10 +155,9 @@ struct rd_res_port {
 
 /* Why a list may not be whole. */
 struct rd_res_gap {
-	int code;	    /* positive errno that ended the dump; 0: it came to its end */
-	bool interrupted;   /* the tables changed under the dump */
-	bool damaged;	    /* messages that lie about their length */
-	unsigned by_number; /* how many were then found by number, one by one */
+	int code;	  /* positive errno that ended the dump; 0: it came to its end */
+	bool interrupted; /* the tables changed under the dump */
+	bool damaged;	  /* messages that lie about their length */
 };
 
 /* What the device attributes (ibv_query_device) allow. */

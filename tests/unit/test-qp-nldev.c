@@ -17,9 +17,11 @@ struct kernel {
 	struct rd_source_ops ops;
 	uint32_t qps[16]; /* numbers, ascending */
 	size_t n, per_message;
-	uint32_t sick;	  /* that cannot be queried; 0: none */
-	uint64_t counted; /* what the summary says */
-	bool cut;	  /* entries lie about their length */
+	uint32_t sick;	   /* that cannot be queried; 0: none */
+	uint32_t in_reset; /* at no port; 0: none */
+	bool only_lists;   /* a request for one is refused */
+	uint64_t counted;  /* what the summary says */
+	bool cut;	   /* entries lie about their length */
 	unsigned asked_by_number;
 	struct rd_buf out;
 };
@@ -51,6 +53,7 @@ static void put_device(struct rd_buf *body)
 {
 	put_u32(body, RDMA_NLDEV_ATTR_DEV_INDEX, 3);
 	put(body, RDMA_NLDEV_ATTR_DEV_NAME, "rdma0", 6);
+	put_u32(body, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
 }
 
 static void put_qp(struct rd_buf *out, uint32_t lqpn)
@@ -99,17 +102,29 @@ static void dump_qps(struct kernel *kernel)
 	}
 }
 
-static int one_qp(struct kernel *kernel, const void *request)
+static uint32_t number_at(const void *request, size_t attr)
 {
-	const struct nlattr *index = (const void *)((const uint8_t *)request + NLMSG_HDRLEN);
+	uint32_t number;
+
+	memcpy(&number, (const uint8_t *)request + NLMSG_HDRLEN + attr * NLA_ALIGN(NLA_HDRLEN + 4) + NLA_HDRLEN, 4);
+	return number;
+}
+
+/* The request names device, port and number; the kernel refuses one without a port. */
+static int one_qp(struct kernel *kernel, const void *request, size_t size)
+{
 	struct rd_buf body = { 0 };
 	uint32_t lqpn;
 
-	memcpy(&lqpn, (const uint8_t *)index + NLA_ALIGN(index->nla_len) + NLA_HDRLEN, sizeof(lqpn));
+	if (kernel->only_lists || size != NLMSG_HDRLEN + 3 * NLA_ALIGN(NLA_HDRLEN + 4) || number_at(request, 1) != 1)
+		return -EINVAL;
+	lqpn = number_at(request, 2);
 	kernel->asked_by_number++;
 	for (size_t i = 0; i < kernel->n; i++) {
 		if (kernel->qps[i] != lqpn)
 			continue;
+		if (lqpn == kernel->in_reset)
+			return -EAGAIN;
 		if (lqpn == kernel->sick)
 			return -EIO;
 		put_device(&body);
@@ -159,7 +174,7 @@ static int answer(struct rd_source *src, int protocol, const void *request, size
 		if (head.nlmsg_flags & NLM_F_DUMP)
 			dump_qps(kernel);
 		else
-			r = one_qp(kernel, request);
+			r = one_qp(kernel, request, size);
 		break;
 	default:
 		r = -EOPNOTSUPP;
@@ -270,6 +285,57 @@ static void even_where_the_first_message_fails(void **state)
 	rd_res_deinit(&res);
 }
 
+/* The kernel shows by number what is at a port: of the others it is known that they are there. */
+static void those_at_no_port_are_listed_without_a_state(void **state)
+{
+	struct kernel kernel = kernel_of(10);
+	struct rd_remarks remarks = { 0 };
+	struct rd_res res;
+
+	(void)state;
+	kernel.sick = 32;
+	kernel.in_reset = 41;
+	list(&kernel, &res);
+	assert_int_equal(res.n_qps, 10);
+	assert_int_equal(res.qps[8].lqpn.v, 41);
+	assert_int_equal(res.qps[8].query_errno, EAGAIN);
+	assert_int_equal(res.qps[8].state.known, RD_ABSENT);
+	assert_int_equal(rd_res_remarks(&res, &remarks), 0);
+	assert_int_equal(remarks.n, 1);
+	assert_non_null(strstr(remarks.v[0].observed, "1 of them: Input/output error; so of 1 more"));
+	rd_remarks_deinit(&remarks);
+	rd_res_deinit(&res);
+	/* And of these it can be. */
+	kernel.in_reset = kernel.sick;
+	list(&kernel, &res);
+	assert_int_equal(rd_res_remarks(&res, &remarks), 0);
+	assert_int_equal(remarks.n, 1);
+	assert_string_equal(remarks.v[0].id, "qp-query-failed");
+	assert_non_null(strstr(remarks.v[0].observed, "one of 1 that are not in INIT yet: Input/output error"));
+	rd_remarks_deinit(&remarks);
+	rd_res_deinit(&res);
+}
+
+/* A kernel that refuses to be asked by number has said nothing about any of them. */
+static void no_queue_pair_is_made_up(void **state)
+{
+	struct kernel kernel = kernel_of(10);
+	struct rd_remarks remarks = { 0 };
+	struct rd_res res;
+
+	(void)state;
+	kernel.sick = 32;
+	kernel.only_lists = true;
+	list(&kernel, &res);
+	assert_int_equal(res.n_qps, 4);
+	assert_int_equal(rd_res_remarks(&res, &remarks), 0);
+	assert_int_equal(remarks.n, 1);
+	assert_string_equal(remarks.v[0].id, "qps-not-listed");
+	assert_non_null(strstr(remarks.v[0].observed, "4 of 10"));
+	rd_remarks_deinit(&remarks);
+	rd_res_deinit(&res);
+}
+
 static void what_other_namespaces_have_is_said(void **state)
 {
 	struct kernel kernel = kernel_of(2);
@@ -321,7 +387,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(all_queue_pairs_are_listed),	  TEST(one_that_cannot_be_queried_hides_no_other),
-		TEST(even_where_the_first_message_fails), TEST(what_other_namespaces_have_is_said),
+		TEST(even_where_the_first_message_fails), TEST(those_at_no_port_are_listed_without_a_state),
+		TEST(no_queue_pair_is_made_up),		  TEST(what_other_namespaces_have_is_said),
 		TEST(a_damaged_answer_is_said),		  TEST(a_device_that_is_not_there_is_an_error),
 	};
 

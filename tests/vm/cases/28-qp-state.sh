@@ -80,6 +80,56 @@ test_ten_thousand() {
 	done
 }
 
+# one_sick N: of N one, whose driver does not say its state. The kernel's list ends in the message that it would be in, and
+# with it rdma's. By number the kernel shows those at a port; of the others it is known that they are there.
+one_sick() {
+	local sick status=0
+	"$MANY" rxe0 "$1" >"$W/many.out" &
+	until_true 60 grep -q ready "$W/many.out"
+	"$R" --json qp-state --device rxe0 >"$W/well.json"
+	sick=$(jq "[.qps[] | select(.comm == \"qp-many\" and .state == \"INIT\") | .lqpn][$(($1 * 2 / 5))]" "$W/well.json")
+	fault "qpn=$sick"
+
+	rdma -j resource show qp link rxe0 >"$W/rdma.out" 2>"$W/rdma.err" || status=$?
+	[ $status != 0 ]
+	grep -q 'Input/output error' "$W/rdma.err"
+	echo "of $(($1 + 1)) rdma shows $(grep -o '"lqpn"' "$W/rdma.out" | wc -l)"
+
+	"$R" --json qp-state --device rxe0 >"$W/sick.json"
+	jq -S '[.qps[] | select(.port != null and .lqpn != $sick) | del(.sq_psn, .rq_psn)]' --argjson sick "$sick" \
+		"$W/well.json" >"$W/well.list"
+	jq -S '[.qps[] | select(.port != null) | del(.sq_psn, .rq_psn)]' "$W/sick.json" >"$W/sick.list"
+	cmp "$W/well.list" "$W/sick.list" || { diff "$W/well.list" "$W/sick.list" | head -40; return 1; }
+	[ "$(jq -c '[.qps[].lqpn]' "$W/well.json")" = "$(jq -c '[.qps[].lqpn]' "$W/sick.json")" ]
+	true_of "$W/sick.json" '.[0] | .status == 0 and
+		(.qps | map(select(.query_errno == "EIO")) | length == 1 and (.[0] | .lqpn == $sick and .state == "unknown" and
+			.verdict == "cannot-tell" and (.reason | contains("EIO")) and .next != null)) and
+		(.qps | map(select(.port == null and .lqpn != $sick)) | all(.[]; (.state == "RESET" and .query_errno == null) or
+			(.state == "unknown" and .query_errno == "EAGAIN"))) and
+		(.errors | map(select(.object == "rxe0" and .errno == "EIO" and (.message | contains("broke off")))) | length == 1) and
+		(.findings | map(select(.id == "qp-query-failed" and .severity == "warning")) | length == 1) and
+		(.findings | map(select(.id == "qps-not-listed")) | length == 0)' --argjson sick "$sick"
+
+	"$R" qp-state --lqpn "$sick" >"$W/sick.out" 2>&1
+	grep -q "^rxe0 .* $sick .* unknown" "$W/sick.out"
+	grep -q '^warning: rxe0: the device does not say what state' "$W/sick.out"
+	status=0
+	"$R" qp-state --fail >"$W/sick.out" 2>&1 || status=$?
+	[ $status = 1 ]
+
+	"$R" capture "$W/sick.tar.gz"
+	"$R" --from "$W/sick.tar.gz" --json qp-state --device rxe0 >"$W/bundle.json"
+	cmp <(jq 'del(.time, .source, .read_at)' "$W/sick.json") <(jq 'del(.time, .source, .read_at)' "$W/bundle.json")
+}
+
+test_one_of_twenty_cannot_be_queried() {
+	one_sick 19
+}
+
+test_one_of_many_cannot_be_queried() {
+	one_sick 499
+}
+
 # Nothing is missing without root but what procfs hides.
 test_without_root() {
 	play pair

@@ -70,3 +70,11 @@ judged() {
 	tail -n 2 "$W/$1.json" | jq -c '.qps[]? | [.ibdev, .lqpn, .state, .state_seconds, .state_age_kind, .verdict, .reason]'
 	return 1
 }
+
+# fault PARAMETER…: what module/rdfault.c does to a device, until the test ends
+fault() {
+	local file=build/tests/vm/$KERNEL-module/rdfault.ko
+	[ -e "$file" ] || skip "there is no rdfault.ko for $KERNEL: $(tail -1 "build/tests/vm/$KERNEL-module.log")"
+	insmod "$file" "$@"
+	trap 'kill $(jobs -p) 2>/dev/null || :; rmmod rdfault' EXIT
+}
