@@ -28,6 +28,11 @@
 #define NEXT_LOOK_TWICE "rdmadiag qp-state -i 1 -c 2"
 #define NEXT_PROGRAM "the log of the program that owns it; rdmadiag qp-state at the other end"
 #define NEXT_DEVICE "dmesg: does the device still answer its driver? devlink health show"
+#define NEXT_IDLE                                                                                                 \
+	"if its job hangs, nobody has posted anything here: the stack of the program that owns it (gdb -p PID); " \
+	"rdmadiag qp-state -i 1 -c 2 at the other end"
+#define NEXT_WORKS "rdmadiag counters -i 1: what its port carries; nothing needs to be done"
+#define NEXT_OTHER_END "rdmadiag qp-state at the other end, which does the sending"
 #define NEXT_LATER "rdmadiag qp-state -i 5"
 
 /* More than this in one interval is progress: a packet that is sent again moves the number, too (soft-RoCE of 6.1). */
@@ -115,7 +120,7 @@ static int judge_connecting(const struct judge *j, struct rd_qp *qp)
 	if (!age)
 		return -ENOMEM;
 	if (qp->state.v == RD_QPS_RTR && qp->type.known == RD_OK && qp->type.v == RD_QPT_XRC_TGT)
-		return say(qp, OK, NULL, rd_text("in RTR, as the target of an XRC connection stays"));
+		return say(qp, OK, NEXT_OTHER_END, rd_text("in RTR, as the target of an XRC connection stays"));
 	if (long_enough && name)
 		return say(qp, STUCK, NEXT_STUCK, rd_text("in %s %s: modify_qp last failed with %s", state, age, name));
 	if (long_enough)
@@ -126,7 +131,7 @@ static int judge_connecting(const struct judge *j, struct rd_qp *qp)
 		return say(qp, CANNOT_TELL, NEXT_STUCK,
 			   rd_text("in %s %s; modify_qp failed with %s, and may be tried again", state, age, name));
 	if (bounded)
-		return say(qp, OK, NULL, rd_text("on its way: in %s %s", state, age));
+		return say(qp, OK, NEXT_LATER, rd_text("on its way: in %s %s", state, age));
 	return say(qp, CANNOT_TELL, NEXT_LATER,
 		   rd_text("in %s %s: whether it is stuck shows after %.0f s", state, age, j->opts->stuck_seconds));
 }
@@ -200,7 +205,7 @@ static int judge_still(const struct judge *j, struct rd_qp *qp)
 	double s = j->opts->seconds;
 
 	if (!retries && !rnr)
-		return say(qp, IDLE, NULL, rd_text("no packet in %.1f s, and %s sent nothing again", s, ibdev));
+		return say(qp, IDLE, NEXT_IDLE, rd_text("no packet in %.1f s, and %s sent nothing again", s, ibdev));
 	if (still > 1)
 		return say(
 			qp, CANNOT_TELL, NEXT_PATH,
@@ -220,12 +225,12 @@ static int judge_still(const struct judge *j, struct rd_qp *qp)
 static int judge_ready(const struct judge *j, struct rd_qp *qp)
 {
 	if (!rd_qp_is_connected_type(qp))
-		return say(qp, OK, NULL, rd_text("in RTS; it has no connection that could fail"));
+		return say(qp, OK, NEXT_WORKS, rd_text("in RTS; it has no connection that could fail"));
 	if (qp->psn_per_second.known != RD_OK)
 		return say(qp, CANNOT_TELL, NEXT_LOOK_TWICE,
 			   rd_text("in RTS; one look does not show whether packets move"));
 	if (!stands_still(j, qp))
-		return say(qp, OK, NULL, rd_text("%.3g packets a second", qp->psn_per_second.v));
+		return say(qp, OK, NEXT_WORKS, rd_text("%.3g packets a second", qp->psn_per_second.v));
 	return judge_still(j, qp);
 }
 
@@ -340,7 +345,7 @@ static int remark_on(const struct rd_res *res, const bool *chosen, size_t dev, s
 		n == 1 ? rd_text("%s qpn %u", res->devs[dev].name, first->lqpn.v) :
 			 rd_text("%s, %zu queue pairs, the first is qpn %u", res->devs[dev].name, n, first->lqpn.v);
 	remark.observed = rd_text("%s", first->why);
-	remark.fix = first->next ? rd_text("%s", first->next) : NULL;
+	remark.fix = rd_text("%s", first->next);
 	return rd_remark_add(remarks, &remark);
 }
 
