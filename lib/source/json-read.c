@@ -5,6 +5,9 @@
 
 #define DEPTH_MAX 32
 #define TEXT_MAX 65536
+/* A byte that is no part of UTF-8, 0x80 to 0xff, is \udc80 to \udcff, as Python's surrogateescape has it: names of files and
+ * interfaces are bytes, and have to be the same when they are read again. */
+#define BARE_BYTE 0xdc80
 
 void rd_json_init(struct rd_json *json, const void *data, size_t size)
 {
@@ -96,9 +99,9 @@ static bool add_code(struct rd_json *json, uint32_t code, struct rd_buf *ret)
 	char utf8[4];
 	size_t n;
 
-	if (!code || (code >= 0xd800 && code < 0xe000))
+	if (!code || (code >= 0xd800 && code < 0xe000 && (code & 0xff80) != BARE_BYTE))
 		return fail(json);
-	if (code < 0x80) {
+	if (code < 0x80 || (code & 0xff80) == BARE_BYTE) {
 		utf8[0] = (char)code;
 		n = 1;
 	} else if (code < 0x800) {
@@ -249,7 +252,7 @@ void rd_json_add_text(struct rd_buf *out, const char *text)
 		size_t n = rd_utf8_next(text, size, &code);
 
 		if (!n)
-			rd_buf_str(out, "\\ufffd");
+			rd_buf_printf(out, "\\u%04x", BARE_BYTE | (uint8_t)*text);
 		else if (*text == '"' || *text == '\\')
 			rd_buf_printf(out, "\\%c", *text);
 		else if ((uint8_t)*text < 0x20)

@@ -34,7 +34,7 @@ bool rd_json_skip(struct rd_json *json);
 /* Whether all was read. */
 bool rd_json_end(struct rd_json *json);
 
-/* Adds text as a JSON string. What is not UTF-8 becomes U+FFFD. */
+/* Adds text as a JSON string. A byte that is not UTF-8 is kept, and read as it was. */
 void rd_json_add_text(struct rd_buf *out, const char *text);
 
 #endif

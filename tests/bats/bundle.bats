@@ -67,6 +67,26 @@ refused() {
 	[ "${#stderr_lines[@]}" -le 2 ]
 }
 
+@test "names that are no UTF-8 are recorded and read as they are" {
+	make_host "$T/a"
+	local name=$'u\377x\033"\\' pci=sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0
+	mv "$T/a/$pci/net/eth2" "$T/a/$pci/net/$name"
+	rm "$T/a/sys/class/net/eth2"
+	ln -s "../../devices/pci0000:00/0000:00:01.0/0000:01:00.0/net/$name" "$T/a/sys/class/net/$name"
+	echo "$name" >"$T/a/$pci/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0"
+	for command in nic-map "--json nic-map" "nic-map --gids"; do
+		# shellcheck disable=SC2086 # words
+		"$RD" --from "$T/a" $command | grep -v '_at"' >"$T/before"
+		"$RD" --from "$T/a" capture "$T/a.tar.gz" >/dev/null
+		# shellcheck disable=SC2086 # words
+		"$RD" --from "$T/a.tar.gz" $command | grep -v '_at"' >"$T/after"
+		[ -s "$T/after" ]
+		grep -F 'x\' "$T/before"
+		diff <(grep -v '"time"\|"source"' "$T/before") <(grep -v '"time"\|"source"' "$T/after")
+	done
+	"$RD" diff "$T/a.tar.gz" "$T/a"
+}
+
 @test "a capture says the same as the host it was made of, in every packing" {
 	make_host "$T/host"
 	report "$T/host" >"$T/live.json"
