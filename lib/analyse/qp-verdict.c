@@ -41,7 +41,8 @@
 /* Of one device, between the two looks. */
 struct device {
 	size_t failed; /* queue pairs that came into ERR */
-	size_t still;  /* connected ones in RTS of which no packet moved */
+	size_t still;  /* of those in RTS that can send again, the ones of which no packet moved */
+	size_t others; /* the ones of which packets moved, or of which that is not known */
 };
 
 struct judge {
@@ -196,22 +197,40 @@ static int judge_failed(const struct judge *j, struct rd_qp *qp, const struct rd
 	return say(qp, FAILED, NEXT_CAUSE, rd_text("in %s %s; what brought it there was not seen", state, age));
 }
 
+/* UC knows no acknowledgement: what is lost is lost. */
+static bool can_send_again(const struct rd_qp *qp)
+{
+	return rd_qp_is_connected_type(qp) && qp->type.v != RD_QPT_UC;
+}
+
+static bool is_counted(const struct judge *j, const struct rd_qp *qp, enum rd_qp_count what)
+{
+	return j->opts->since && j->opts->since[qp->dev].v[what].known == RD_OK;
+}
+
 /* No packet has moved: nothing to do, or nothing gets through? */
 static int judge_still(const struct judge *j, struct rd_qp *qp)
 {
 	uint64_t retries = since(j, qp, RD_QPC_RETRIES), rnr = since(j, qp, RD_QPC_RNR);
-	size_t still = j->devices[qp->dev].still;
+	const struct device *device = &j->devices[qp->dev];
+	size_t meant = device->still + device->others + device->failed;
 	const char *ibdev = j->res->devs[qp->dev].name;
 	double s = j->opts->seconds;
 
+	if (!can_send_again(qp))
+		return say(qp, IDLE, NEXT_IDLE,
+			   rd_text("no packet in %.1f s; a queue pair of UC sends nothing again", s));
+	if (!is_counted(j, qp, RD_QPC_RETRIES))
+		return say(qp, CANNOT_TELL, NEXT_PATH,
+			   rd_text("no packet in %.1f s, and what %s sends again was not counted", s, ibdev));
 	if (!retries && !rnr)
 		return say(qp, IDLE, NEXT_IDLE, rd_text("no packet in %.1f s, and %s sent nothing again", s, ibdev));
-	if (still > 1)
+	/* What moves may be what was lost and sent again, too. */
+	if (meant > 1)
 		return say(
 			qp, CANNOT_TELL, NEXT_PATH,
-			rd_text("no packet in %.1f s; %s sent again in that time, for this or another of the %zu queue "
-				"pairs of it that stand still",
-				s, ibdev, still));
+			rd_text("no packet in %.1f s; %s sent again in that time, for this or another of its %zu queue pairs",
+				s, ibdev, meant));
 	if (rnr)
 		return say(
 			qp, RETRYING, NEXT_RNR,
@@ -276,8 +295,8 @@ static void survey(struct judge *j)
 			continue;
 		if (qp->state.v == RD_QPS_ERR && qp->fresh && !qp->moved_by_call)
 			j->devices[qp->dev].failed++;
-		if (qp->state.v == RD_QPS_RTS && rd_qp_is_connected_type(qp) && stands_still(j, qp))
-			j->devices[qp->dev].still++;
+		if (qp->state.v == RD_QPS_RTS && can_send_again(qp))
+			++*(stands_still(j, qp) ? &j->devices[qp->dev].still : &j->devices[qp->dev].others);
 	}
 }
 

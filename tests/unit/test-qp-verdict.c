@@ -53,6 +53,8 @@ static void two_looks(struct host *h, double seconds)
 {
 	h->judge.since = h->since;
 	h->judge.seconds = seconds;
+	for (size_t d = 0; d < RD_ARRAY_SIZE(h->since); d++)
+		RD_SET(h->since[d].v[RD_QPC_RETRIES], 0);
 	for (size_t i = 0; i < h->res.n_qps; i++)
 		RD_SET(h->qps[i].psn_per_second, 0);
 }
@@ -142,6 +144,45 @@ static void nothing_moves(void **state)
 	judge(&h);
 	is(&h.qps[1], "cannot-tell", "2 queue pairs");
 	is(&h.qps[2], "cannot-tell", "2 queue pairs");
+	host_deinit(&h);
+}
+
+/* What is sent again may be what another lost, which goes on. */
+static void one_that_moves_may_be_meant(void **state)
+{
+	struct host h;
+
+	(void)state;
+	host_init(&h);
+	put(&h, 1, RD_QPS_RTS);
+	put(&h, 2, RD_QPS_RTS);
+	two_looks(&h, 2);
+	RD_SET(h.qps[1].psn_per_second, 1000);
+	RD_SET(h.since[0].v[RD_QPC_RETRIES], 12);
+	judge(&h);
+	is(&h.qps[0], "cannot-tell", "2 queue pairs");
+	is(&h.qps[1], "ok", "packets a second");
+	/* One of UC is not: it never sends again. */
+	RD_SET(h.qps[1].type, RD_QPT_UC);
+	judge(&h);
+	is(&h.qps[0], "retrying", "sent again 12 times");
+	RD_SET(h.qps[1].psn_per_second, 0);
+	judge(&h);
+	is(&h.qps[1], "idle", "UC");
+	host_deinit(&h);
+}
+
+static void what_is_not_counted_is_not_nothing(void **state)
+{
+	struct host h;
+
+	(void)state;
+	host_init(&h);
+	put(&h, 1, RD_QPS_RTS);
+	two_looks(&h, 2);
+	h.since[0].v[RD_QPC_RETRIES].known = RD_ABSENT;
+	judge(&h);
+	is(&h.qps[0], "cannot-tell", "was not counted");
 	host_deinit(&h);
 }
 
@@ -306,6 +347,8 @@ int main(void)
 		TEST(one_look_tells_little),
 		TEST(stuck_is_what_takes_longer),
 		TEST(nothing_moves),
+		TEST(one_that_moves_may_be_meant),
+		TEST(what_is_not_counted_is_not_nothing),
 		TEST(one_packet_is_no_progress),
 		TEST(exhausted_only_with_evidence),
 		TEST(more_failed_than_gave_up),
