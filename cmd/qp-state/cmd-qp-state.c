@@ -149,6 +149,7 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 	if (opts->trace)
 		return qp_record_events(ctx);
 	r = qp_load(ctx, ctx->source, &history, &look, &err);
+	qp_say_errors(ctx, &look);
 	if (r < 0 || look.res.n_devs == 0)
 		r = no_devices(ctx, &look, &err);
 	else

@@ -62,13 +62,22 @@ static const char *group_columns(enum rd_qp_by by)
 	case RD_BY_PID:
 		return "group,comm,job," STATES;
 	case RD_BY_PEER:
-		return "ibdev,group,health," STATES;
+		return "ibdev,group,health," STATES ",retrying";
 	case RD_BY_STATE:
 		return "group,qps,stuck";
 	default:
 		return "group," STATES;
 	}
 #undef STATES
+}
+
+void qp_say_errors(const struct rd_ctx *ctx, const struct qp_look *look)
+{
+	const struct rd_errlist *errors = &look->report.errors;
+
+	for (size_t i = 0; i < errors->n && !ctx->globals.json; i++)
+		rd_warn(ctx, "%s: %s: %s%s%s", errors->v[i].object, errors->v[i].message,
+			rd_errno_text(errors->v[i].code), errors->v[i].hint[0] ? "; " : "", errors->v[i].hint);
 }
 
 int qp_show(struct rd_ctx *ctx, struct qp_look *look)

@@ -70,6 +70,9 @@ static int look_again(struct rd_ctx *ctx, struct qp_recorder *recorder)
 		if (looks && wait_next(ctx, &ticks))
 			break;
 		r = take_look(ctx, recorder, &history, &look, &err);
+		/* What cannot be read now cannot be read in a second either. */
+		if (!looks)
+			qp_say_errors(ctx, &look);
 		if (!r)
 			say_when(ctx, &look, looks);
 		if (r < 0)

@@ -39,6 +39,9 @@ void qp_look_deinit(struct qp_look *look);
 /* Fills the report of a look: queue pairs and summary, and what the options add. 0 or -ENOMEM. */
 int qp_fill(const struct rd_ctx *ctx, struct qp_look *look);
 
+/* Says on standard error what could not be read, where that is not in a document. */
+void qp_say_errors(const struct rd_ctx *ctx, const struct qp_look *look);
+
 /* Prints it. */
 int qp_show(struct rd_ctx *ctx, struct qp_look *look);
 

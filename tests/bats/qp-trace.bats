@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # qp-state over time: from a host that was recorded in three samples, and what goes wrong before anything is hooked.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	R=${RDMADIAG:-$PWD/build/rdmadiag}
@@ -28,6 +30,19 @@ looks() {
 @test "the kernel log says why one has failed" {
 	looks 'all(.[]; .qps[] | select(.ibdev == "rxe0" and .lqpn == 18) |
 		.state == "ERR" and .verdict == "retries-exhausted" and (.reason | test("RETRY_EXC_ERR")))'
+}
+
+@test "a log that cannot be read is said beside the table, not only in the document" {
+	local dir="$BATS_TEST_TMPDIR/nolog"
+	mkdir "$dir"
+	tar --zstd -xf "$HUNG" -C "$dir"
+	rm "$dir/root/dev/kmsg"
+	sed -i 's|\({"ask":"read","path":"/dev/kmsg","at_ns":[0-9]*\)}|\1,"errno":"EPERM"}|' "$dir/manifest.json"
+	run --separate-stderr "$R" --from "$dir" qp-state
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"/dev/kmsg: "*"not permitted"* ]]
+	[[ $output == *"what brought it there was not seen"* ]]
+	"$R" --from "$dir" --json qp-state 2>&1 | jq -e '.errors | map(select(.object == "/dev/kmsg" and .errno == "EPERM")) | length == 1'
 }
 
 @test "what is stuck is so after as long as was said" {
