@@ -142,7 +142,7 @@ static struct flow flow_of(const struct rd_qp *qp)
 	return flow;
 }
 
-static size_t take_flows(const struct rd_res *res, const bool *chosen, struct flow *flows, size_t *left_out)
+static size_t take_flows(const struct rd_res *res, const bool *chosen, struct flow *flows, struct rd_spreads *ret)
 {
 	size_t n = 0;
 
@@ -150,12 +150,18 @@ static size_t take_flows(const struct rd_res *res, const bool *chosen, struct fl
 		const struct rd_qp *qp = &res->qps[i];
 		const char *protocol = res->devs[qp->dev].protocol;
 
-		if ((chosen && !chosen[i]) || !rd_qp_is_connected_type(qp) || qp->rqpn.known != RD_OK || !qp->rqpn.v)
+		/* One that is not connected yet, or has failed, sends nothing. */
+		if ((chosen && !chosen[i]) || !rd_qp_is_connected_type(qp) || rd_qp_has_failed(qp) ||
+		    (qp->state.known == RD_OK && qp->state.v < RD_QPS_RTR))
 			continue;
-		if (!protocol || strcmp(protocol, "roce") != 0)
-			++*left_out;
-		else
+		if (!protocol || strcmp(protocol, "roce") != 0) {
+			ret->not_roce++;
+		} else if (qp->rqpn.known != RD_OK || !qp->rqpn.v) {
+			ret->not_told++;
+		} else {
+			ret->unknown_peer += !qp->has_peer_gid;
 			flows[n++] = flow_of(qp);
+		}
 	}
 	return n;
 }
@@ -169,7 +175,7 @@ int rd_qp_spread(const struct rd_res *res, const bool *chosen, unsigned links, s
 	*ret = (struct rd_spreads){ .links = links };
 	if (!flows)
 		return -ENOMEM;
-	n = take_flows(res, chosen, flows, &ret->left_out);
+	n = take_flows(res, chosen, flows, ret);
 	qsort(flows, n, sizeof(*flows), compare_flows);
 	for (size_t dev = 0; dev < n && !r; dev = end_dev) {
 		for (end_dev = dev; end_dev < n && flows[end_dev].dev == flows[dev].dev; end_dev++)
@@ -192,9 +198,30 @@ int rd_qp_spread(const struct rd_res *res, const bool *chosen, unsigned links, s
 	return r;
 }
 
+/* What the figures lack. */
+static int remark_lacking(const struct rd_spreads *spreads, struct rd_remarks *remarks)
+{
+	struct rd_remark remark = {
+		.id = "flows-not-known",
+		.gravity = RD_REMARK_UNKNOWN,
+		.title = "not all flows could be placed",
+		.why = "More flows, or other peers, spread otherwise.",
+	};
+
+	if (!spreads->not_roce && !spreads->not_told && !spreads->unknown_peer)
+		return 0;
+	remark.subject = strdup("flows");
+	remark.observed =
+		rd_text("%zu of devices that are not RoCE, %zu whose other end is not told; %zu whose peer's address "
+			"is not known are taken to go to one",
+			spreads->not_roce, spreads->not_told, spreads->unknown_peer);
+	remark.fix = strdup("rdmadiag qp-state --trace --entropy N, while they are connected, learns the addresses");
+	return rd_remark_add(remarks, &remark);
+}
+
 int rd_qp_spread_remarks(const struct rd_res *res, const struct rd_spreads *spreads, struct rd_remarks *remarks)
 {
-	int r = 0;
+	int r = remark_lacking(spreads, remarks);
 
 	for (size_t i = 0; i < spreads->n_collisions && !r; i++) {
 		const struct rd_collision *collision = &spreads->collisions[i];

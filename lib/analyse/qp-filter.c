@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analyse/qp.h"
+
 #define UNKNOWN_BIT 31
 
 typedef int parse_fn(const char *name);
@@ -159,16 +161,11 @@ static bool job_matches(const char *pattern, const char *job)
 	return fnmatch(pattern, job, 0) == 0 || (strncmp(pattern, job, size) == 0 && job[size] == '.');
 }
 
-/* The peer's GID, or where there is none that is sure, the address that its connection was made to. */
 static bool peer_matches(const struct rd_qp_filter *filter, const struct rd_res *res, const struct rd_qp *qp)
 {
-	const struct rd_sockaddr *dst = qp->cm_id >= 0 ? &res->cm_ids[qp->cm_id].dst : NULL;
+	uint8_t peer[16];
 
-	if (qp->has_peer_gid)
-		return memcmp(qp->peer_gid, filter->peer, 16) == 0;
-	if (dst && dst->family == AF_INET)
-		return memcmp(dst->ip, filter->peer + 12, 4) == 0 && filter->peer[10] == 0xff;
-	return dst && dst->family && memcmp(dst->ip, filter->peer, 16) == 0;
+	return rd_qp_peer(res, qp, peer) && memcmp(peer, filter->peer, 16) == 0;
 }
 
 bool rd_qp_filter_matches(const struct rd_qp_filter *filter, const struct rd_res *res, const struct rd_qp *qp)

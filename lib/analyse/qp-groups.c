@@ -12,7 +12,8 @@
 struct key {
 	uint64_t number; /* UINT64_MAX: not known */
 	const char *text;
-	const uint8_t *gid;
+	bool has_peer;
+	uint8_t peer[16];
 	int dev;
 	const struct rd_qp *qp;
 };
@@ -35,7 +36,7 @@ static struct key key_of(const struct rd_res *res, const struct rd_qp *qp, enum 
 		break;
 	case RD_BY_PEER:
 		key.dev = qp->dev;
-		key.gid = qp->has_peer_gid ? qp->peer_gid : NULL;
+		key.has_peer = rd_qp_peer(res, qp, key.peer);
 		break;
 	default:
 		key.text = qp->proc >= 0 ? res->procs[qp->proc].job : NULL;
@@ -53,12 +54,12 @@ static int compare_keys(const void *a, const void *b)
 		return x->dev < y->dev ? -1 : 1;
 	if (x->number != y->number)
 		return x->number < y->number ? -1 : 1;
-	if (!x->text != !y->text || !x->gid != !y->gid)
-		return (!x->text && y->text) || (!x->gid && y->gid) ? 1 : -1;
+	if (!x->text != !y->text || x->has_peer != y->has_peer)
+		return (!x->text && y->text) || (!x->has_peer && y->has_peer) ? 1 : -1;
 	if (x->text)
 		r = strcmp(x->text, y->text);
-	if (!r && x->gid)
-		r = memcmp(x->gid, y->gid, 16);
+	if (!r && x->has_peer)
+		r = memcmp(x->peer, y->peer, 16);
 	return r;
 }
 
@@ -79,9 +80,9 @@ static char *label_of(const struct rd_res *res, const struct key *key, enum rd_q
 	case RD_BY_DEVICE:
 		return strdup(res->devs[key->dev].name);
 	case RD_BY_PEER:
-		if (!key->gid)
+		if (!key->has_peer)
 			return NULL;
-		memcpy(gid.raw, key->gid, 16);
+		memcpy(gid.raw, key->peer, 16);
 		if (rd_gid_is_v4(&gid))
 			rd_gid_ip(&gid, text);
 		else
@@ -103,10 +104,6 @@ static struct rd_qp_group *add_group(const struct rd_res *res, const struct key 
 	*group = (struct rd_qp_group){ .label = label_of(res, key, by), .dev = key->dev, .proc = -1 };
 	if (by == RD_BY_PID)
 		group->proc = key->qp->proc;
-	if (key->gid) {
-		memcpy(group->peer_gid, key->gid, 16);
-		group->has_peer = true;
-	}
 	return group;
 }
 
@@ -118,7 +115,9 @@ static void count(struct rd_qp_group *group, const struct rd_qp *qp)
 	else
 		group->unknown++;
 	group->judged |= qp->verdict != NULL;
-	group->stuck += qp->verdict && strncmp(qp->verdict, "stuck", 5) == 0;
+	group->looked_twice |= qp->psn_per_second.known == RD_OK;
+	group->stuck += qp->verdict && strcmp(qp->verdict, "stuck") == 0;
+	group->retrying += qp->verdict && strcmp(qp->verdict, "retrying") == 0;
 }
 
 static enum rd_path_health health_of(const struct rd_qp_group *group)
@@ -126,9 +125,10 @@ static enum rd_path_health health_of(const struct rd_qp_group *group)
 	uint64_t failed = group->by_state[RD_QPS_SQE] + group->by_state[RD_QPS_ERR];
 	uint64_t connected = group->by_state[RD_QPS_RTS] + group->by_state[RD_QPS_RTR] + group->by_state[RD_QPS_SQD];
 
+	/* Peers that are not known are several, maybe: none of them is known to be cut off. */
 	if (failed > 0)
-		return failed == group->qps ? RD_HEALTH_DEAD : RD_HEALTH_DEGRADED;
-	if (group->stuck > 0)
+		return failed == group->qps && group->label ? RD_HEALTH_DEAD : RD_HEALTH_DEGRADED;
+	if (group->stuck > 0 || group->retrying > 0)
 		return RD_HEALTH_DEGRADED;
 	if (connected == group->qps)
 		return RD_HEALTH_OK;
@@ -193,8 +193,9 @@ int rd_qp_groups_remarks(const struct rd_res *res, const struct rd_qp_groups *gr
 		struct rd_remark remark = {
 			.id = dead ? "path-dead" : "path-degraded",
 			.gravity = dead ? RD_REMARK_CRITICAL : RD_REMARK_WARNING,
-			.title = dead ? "every queue pair to this peer has failed" :
-					"some queue pairs to this peer have failed",
+			.title = dead	      ? "every queue pair to this peer has failed" :
+				 group->label ? "some queue pairs to this peer do not work" :
+						"some queue pairs do not work, to whom is not known",
 			.why = "Other peers of the same NIC may be fine: look at this path and at its other end.",
 		};
 
@@ -203,9 +204,10 @@ int rd_qp_groups_remarks(const struct rd_res *res, const struct rd_qp_groups *gr
 		remark.subject = rd_text("%s to %s", res->devs[group->dev].name,
 					 group->label ? group->label : "peers that are not known");
 		remark.observed =
-			rd_text("%llu of %llu in ERR or SQE, %llu stuck",
+			rd_text("%llu of %llu in ERR or SQE, %llu stuck, %llu retrying",
 				(unsigned long long)(group->by_state[RD_QPS_SQE] + group->by_state[RD_QPS_ERR]),
-				(unsigned long long)group->qps, (unsigned long long)group->stuck);
+				(unsigned long long)group->qps, (unsigned long long)group->stuck,
+				(unsigned long long)group->retrying);
 		remark.fix = group->label ? rd_text("rdmadiag qp-state --device %s --peer %s",
 						    res->devs[group->dev].name, group->label) :
 					    rd_text("rdmadiag qp-state --device %s --state ERR,SQE",

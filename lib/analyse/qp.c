@@ -60,23 +60,47 @@ static struct rd_qp *find_qp(struct rd_res *res, int dev, uint32_t lqpn)
 	return &res->qps[low];
 }
 
+/* As 16 bytes, which of RoCE is the GID. */
+static void address_of(const struct rd_sockaddr *addr, uint8_t ret[16])
+{
+	if (addr->family == AF_INET) {
+		memset(ret, 0, 10);
+		memset(ret + 10, 0xff, 2);
+		memcpy(ret + 12, addr->ip, 4);
+	} else {
+		memcpy(ret, addr->ip, 16);
+	}
+}
+
+bool rd_qp_peer(const struct rd_res *res, const struct rd_qp *qp, uint8_t ret[16])
+{
+	const struct rd_sockaddr *dst = qp->cm_id >= 0 ? &res->cm_ids[qp->cm_id].dst : NULL;
+
+	if (qp->has_peer_gid)
+		memcpy(ret, qp->peer_gid, 16);
+	else if (dst && dst->family)
+		address_of(dst, ret);
+	else
+		return false;
+	return true;
+}
+
 /* An IP address is a GID on RoCE only; on InfiniBand it is an address of IPoIB. */
 static void set_peer(const struct rd_res *res, struct rd_qp *qp, const struct rd_sockaddr *peer)
 {
 	const char *protocol = res->devs[qp->dev].protocol;
 	bool roce = protocol && strcmp(protocol, "roce") == 0;
 
-	if (!rd_qp_is_connected_type(qp))
+	if (!rd_qp_is_connected_type(qp) || !peer->family || (!roce && peer->family != RD_AF_IB))
 		return;
-	if (peer->family == AF_INET && roce) {
-		memset(qp->peer_gid, 0, 10);
-		memset(qp->peer_gid + 10, 0xff, 2);
-		memcpy(qp->peer_gid + 12, peer->ip, 4);
-		qp->has_peer_gid = true;
-	} else if ((peer->family == AF_INET6 && roce) || peer->family == RD_AF_IB) {
-		memcpy(qp->peer_gid, peer->ip, 16);
-		qp->has_peer_gid = true;
-	}
+	address_of(peer, qp->peer_gid);
+	qp->has_peer_gid = true;
+}
+
+/* A connection keeps the number of its queue pair when that has gone: then the number may be another process's. */
+static bool of_one_process(const struct rd_owner *a, const struct rd_owner *b)
+{
+	return a->pid.known != RD_OK || b->pid.known != RD_OK || a->pid.v == b->pid.v;
 }
 
 int rd_res_link(struct rd_res *res)
@@ -88,7 +112,7 @@ int rd_res_link(struct rd_res *res)
 		const struct rd_cm_id *cm_id = &res->cm_ids[i];
 		struct rd_qp *qp = cm_id->lqpn.known == RD_OK ? find_qp(res, cm_id->dev, cm_id->lqpn.v) : NULL;
 
-		if (!qp)
+		if (!qp || !of_one_process(&qp->owner, &cm_id->owner))
 			continue;
 		qp->cm_id = (int)i;
 		set_peer(res, qp, &cm_id->dst);

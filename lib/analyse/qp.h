@@ -13,6 +13,10 @@ int rd_res_link(struct rd_res *res);
 /* Whether a QP of this type has one peer, once connected. */
 bool rd_qp_is_connected_type(const struct rd_qp *qp);
 
+/* The GID at the other end, or where that is not known the address that its connection was made to, IPv4 as ::ffff:a.b.c.d.
+ * False: neither is known. */
+bool rd_qp_peer(const struct rd_res *res, const struct rd_qp *qp, uint8_t ret[16]);
+
 /* SQE or ERR; false where the state is not known. */
 bool rd_qp_has_failed(const struct rd_qp *qp);
 

@@ -13,7 +13,7 @@ enum rd_path_health {
 	RD_HEALTH_NONE = 0, /* not a path */
 	RD_HEALTH_OK,	    /* all connected */
 	RD_HEALTH_STARTING, /* none has failed, some are not connected yet */
-	RD_HEALTH_DEGRADED, /* some have failed */
+	RD_HEALTH_DEGRADED, /* some have failed, are stuck or get nothing through */
 	RD_HEALTH_DEAD,	    /* all have failed */
 	RD_HEALTH_UNKNOWN,  /* states are not known */
 };
@@ -23,11 +23,9 @@ struct rd_qp_group {
 	char *label; /* the state, process, job …; owned; NULL: not known, or none */
 	int dev;     /* by device and by peer; else -1 */
 	int proc;    /* by process; else -1 */
-	bool has_peer;
-	uint8_t peer_gid[16]; /* by peer */
 	uint64_t qps, by_state[RD_QPS_N], unknown;
-	uint64_t stuck;		    /* by verdict; counts only where judged */
-	bool judged;		    /* verdicts were asked for */
+	uint64_t stuck, retrying; /* by verdict; count only where judged, and where there were two looks */
+	bool judged, looked_twice;
 	enum rd_path_health health; /* by peer */
 };
 

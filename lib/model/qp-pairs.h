@@ -86,7 +86,9 @@ struct rd_spreads {
 	size_t n, cap;
 	struct rd_collision *collisions;
 	size_t n_collisions, cap_collisions;
-	size_t left_out; /* connected queue pairs of devices that are not RoCE */
+	size_t not_roce;     /* connected queue pairs of devices that are not RoCE */
+	size_t not_told;     /* those of which the number at the other end is not known */
+	size_t unknown_peer; /* flows that are taken to go to one peer, as theirs is not known */
 };
 void rd_spreads_deinit(struct rd_spreads *spreads);
 

@@ -18,6 +18,7 @@ enum {
 	GROUP_STATES,
 	GROUP_UNKNOWN = GROUP_STATES + RD_QPS_N,
 	GROUP_STUCK,
+	GROUP_RETRYING,
 	GROUP_HEALTH,
 	GROUP_COLUMNS,
 };
@@ -61,6 +62,7 @@ static const struct rd_column group_columns[GROUP_COLUMNS] = {
 	[GROUP_STATES + RD_QPS_ERR] = { "err", "ERR", RD_T_UINT, "in ERR", 0, false },
 	[GROUP_UNKNOWN] = { "unknown", "UNKNOWN", RD_T_UINT, "the device did not say", 0, false },
 	[GROUP_STUCK] = { "stuck", "STUCK", RD_T_UINT, "stuck, by the verdict", 0, false },
+	[GROUP_RETRYING] = { "retrying", "RETRYING", RD_T_UINT, "get nothing through, by the verdict (of two looks)", 0, false },
 	[GROUP_HEALTH] = { "health", "HEALTH", RD_T_STR, "ok, starting, degraded, dead, unknown", 0, false },
 };
 /* clang-format on */
@@ -133,6 +135,8 @@ static void add_group(struct rd_section *section, const struct rd_res *res, cons
 	rd_row_uint(row, GROUP_UNKNOWN, group->unknown);
 	if (group->judged)
 		rd_row_uint(row, GROUP_STUCK, group->stuck);
+	if (group->judged && group->looked_twice)
+		rd_row_uint(row, GROUP_RETRYING, group->retrying);
 	rd_row_str(row, GROUP_HEALTH, rd_path_health_name(group->health));
 }
 

@@ -429,6 +429,89 @@ static void the_unit_of_health_is_the_path(void **state)
 	rd_qp_groups_deinit(&groups);
 }
 
+/* Of several peers, none may be cut off; and one that gets nothing through is not well. */
+static void peers_that_are_not_known_are_never_dead(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_remarks remarks = { 0 };
+	struct rd_qp_groups groups;
+
+	add_qp(a, 17, 33, RD_QPS_ERR, 0);
+	add_qp(a, 18, 34, RD_QPS_RTS, 2)->verdict = "retrying";
+	assert_int_equal(rd_qp_group_by(&a->res, NULL, RD_BY_PEER, &groups), 0);
+	assert_int_equal(groups.n, 2);
+	assert_string_equal(groups.v[0].label, "10.0.0.2");
+	assert_int_equal(groups.v[0].health, RD_HEALTH_DEGRADED);
+	assert_null(groups.v[1].label);
+	assert_int_equal(groups.v[1].health, RD_HEALTH_DEGRADED);
+	assert_int_equal(rd_qp_groups_remarks(&a->res, &groups, &remarks), 0);
+	assert_int_equal(remarks.n, 2);
+	assert_int_equal(remarks.v[1].gravity, RD_REMARK_WARNING);
+	rd_remarks_deinit(&remarks);
+	rd_qp_groups_deinit(&groups);
+}
+
+/* iWARP and InfiniBand: the address that rdma_cm connected to is no GID, but names the peer. */
+static void peers_are_known_by_the_address_of_their_connection(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_qp_groups groups;
+
+	free(a->res.devs[0].protocol);
+	a->res.devs[0].protocol = strdup("ib");
+	cm_connect(a, add_qp(a, 17, 33, RD_QPS_RTS, 0), 1, 40000, 2, 7174);
+	assert_int_equal(rd_qp_group_by(&a->res, NULL, RD_BY_PEER, &groups), 0);
+	assert_int_equal(groups.n, 1);
+	assert_string_equal(groups.v[0].label, "10.0.0.2");
+	assert_int_equal(matching(a, "peer", "10.0.0.2"), 1);
+	assert_int_equal(matching(a, "peer", "10.0.0.3"), 0);
+	rd_qp_groups_deinit(&groups);
+}
+
+/* The connection of a process that has lost its queue pair names a number that is another's by now. */
+static void a_connection_is_of_its_own_process(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_qp *qp = add_qp(a, 17, 33, RD_QPS_RTS, 0);
+
+	cm_connect(a, qp, 1, 40000, 2, 7174);
+	qp->cm_id = -1;
+	RD_SET(a->res.cm_ids[0].lqpn, 17);
+	RD_SET(a->res.cm_ids[0].owner.pid, 42);
+	RD_SET(qp->owner.pid, 43);
+	assert_int_equal(rd_res_link(&a->res), 0);
+	assert_int_equal(qp->cm_id, -1);
+	assert_false(qp->has_peer_gid);
+	qp->owner.pid.v = 42;
+	assert_int_equal(rd_res_link(&a->res), 0);
+	assert_int_equal(qp->cm_id, 0);
+	assert_true(qp->has_peer_gid);
+}
+
+static void what_is_not_in_the_spread_is_said(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_remarks remarks = { 0 };
+	struct rd_spreads spreads;
+
+	add_qp(a, 17, 33, RD_QPS_RTS, 2);
+	assert_int_equal(rd_qp_spread(&a->res, NULL, 4, &spreads), 0);
+	assert_int_equal(rd_qp_spread_remarks(&a->res, &spreads, &remarks), 0);
+	assert_int_equal(remarks.n, 0);
+	rd_spreads_deinit(&spreads);
+	add_qp(a, 18, 34, RD_QPS_RTS, 0);
+	add_qp(a, 19, 0, RD_QPS_RTS, 0)->rqpn.known = RD_ABSENT;
+	add_qp(a, 20, 36, RD_QPS_ERR, 2);
+	add_qp(a, 21, 37, RD_QPS_INIT, 2);
+	assert_int_equal(rd_qp_spread(&a->res, NULL, 4, &spreads), 0);
+	assert_int_equal(spreads.v[0].flows, 2);
+	assert_int_equal(rd_qp_spread_remarks(&a->res, &spreads, &remarks), 0);
+	assert_int_equal(remarks.n, 1);
+	assert_non_null(strstr(remarks.v[0].observed, "1 whose other end is not told; 1 whose peer's"));
+	rd_remarks_deinit(&remarks);
+	rd_spreads_deinit(&spreads);
+}
+
 static void flows_of_one_five_tuple_are_named(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
@@ -494,6 +577,10 @@ int main(void)
 		TEST(an_rnr_timer_is_that_of_the_table),
 		JOIN_TEST(filters_choose),
 		JOIN_TEST(the_unit_of_health_is_the_path),
+		JOIN_TEST(peers_that_are_not_known_are_never_dead),
+		JOIN_TEST(peers_are_known_by_the_address_of_their_connection),
+		JOIN_TEST(a_connection_is_of_its_own_process),
+		JOIN_TEST(what_is_not_in_the_spread_is_said),
 		JOIN_TEST(flows_of_one_five_tuple_are_named),
 		JOIN_TEST(many_flows_spread_evenly),
 	};
