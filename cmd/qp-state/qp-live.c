@@ -57,9 +57,30 @@ static enum rd_severity severity_of(const struct rd_qp *qp)
 	}
 }
 
+/* The worst first: on 80 columns the rest may be cut off. */
+static void add_states(const struct qp_look *look, struct rd_buf *out)
+{
+	static const uint8_t order[] = { RD_QPS_ERR, RD_QPS_SQE,  RD_QPS_N,	RD_QPS_SQD,
+					 RD_QPS_RTR, RD_QPS_INIT, RD_QPS_RESET, RD_QPS_RTS };
+	size_t states[RD_QPS_N + 1] = { 0 }, shown = 0;
+
+	for (size_t i = 0; i < look->res.n_qps; i++) {
+		const struct rd_qp *qp = &look->res.qps[i];
+
+		if (!look->chosen[i])
+			continue;
+		shown++;
+		states[qp->state.known == RD_OK && qp->state.v < RD_QPS_N ? qp->state.v : RD_QPS_N]++;
+	}
+	rd_buf_printf(out, "%zu QPs:", shown);
+	for (size_t s = 0; s < RD_ARRAY_SIZE(order); s++)
+		if (states[order[s]])
+			rd_buf_printf(out, " %zu %s", states[order[s]],
+				      order[s] < RD_QPS_N ? rd_qp_state_name(order[s]) : "unknown");
+}
+
 static char *headline_of(const struct live *live, const struct qp_look *look)
 {
-	size_t states[RD_QPS_N] = { 0 }, shown = 0;
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	time_t seconds = (time_t)(look->report.time / 1000000000u);
 	char when[32] = "-";
@@ -67,22 +88,12 @@ static char *headline_of(const struct live *live, const struct qp_look *look)
 
 	if (seconds && localtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%H:%M:%S", &tm);
-	for (size_t i = 0; i < look->res.n_qps; i++) {
-		if (!look->chosen[i])
-			continue;
-		shown++;
-		if (look->res.qps[i].state.known == RD_OK && look->res.qps[i].state.v < RD_QPS_N)
-			states[look->res.qps[i].state.v]++;
-	}
 	rd_buf_printf(&out, "qp-state  %s  %s  ", look->report.host ? look->report.host : "-", when);
+	if (live->recorder.session)
+		rd_buf_str(&out, "recording  ");
 	if (look->remarks.n)
 		rd_buf_printf(&out, "%zu to look at, ", look->remarks.n);
-	rd_buf_printf(&out, "%zu queue pairs:", shown);
-	for (unsigned s = 0; s < RD_QPS_N; s++)
-		if (states[s])
-			rd_buf_printf(&out, " %zu %s", states[s], rd_qp_state_name(s));
-	if (live->recorder.session)
-		rd_buf_str(&out, "  recording");
+	add_states(look, &out);
 	return out.failed ? NULL : strdup(out.data);
 }
 

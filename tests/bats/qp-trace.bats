@@ -116,7 +116,7 @@ looks() {
 		tmux -S "$socket" capture-pane -p
 		return 1
 	}
-	seen '1 to look at'
+	seen '1 to look at, 6 QPs: 1 ERR 1 RTR 1 INIT'
 	seen 'rxe0 .* 18 RC .* ERR .*retries-exhausted'
 	tmux -S "$socket" send-keys g
 	seen '^.*q quit'
