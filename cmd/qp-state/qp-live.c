@@ -72,7 +72,7 @@ static void add_states(const struct qp_look *look, struct rd_buf *out)
 		shown++;
 		states[qp->state.known == RD_OK && qp->state.v < RD_QPS_N ? qp->state.v : RD_QPS_N]++;
 	}
-	rd_buf_printf(out, "%zu QPs:", shown);
+	rd_buf_printf(out, "%zu QP%s:", shown, shown == 1 ? "" : "s");
 	for (size_t s = 0; s < RD_ARRAY_SIZE(order); s++)
 		if (states[order[s]])
 			rd_buf_printf(out, " %zu %s", states[order[s]],

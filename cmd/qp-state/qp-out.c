@@ -95,8 +95,11 @@ int qp_show(struct rd_ctx *ctx, struct qp_look *look)
 	}
 	if (opts->ask.timeouts)
 		sections[0] = rd_report_section(&look->report, "timeouts");
-	if (opts->ask.links)
+	if (opts->ask.links) {
 		sections[0] = rd_report_section(&look->report, "entropy");
+		if (!ctx->globals.style.raw && !ctx->globals.style.columns)
+			sections[n++] = rd_report_section(&look->report, "flows");
+	}
 	if (opts->summary) {
 		sections[0] = rd_report_section(&look->report, "summary");
 		if (!ctx->globals.style.raw && !ctx->globals.style.columns)

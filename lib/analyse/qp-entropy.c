@@ -130,15 +130,25 @@ static int add_collision(struct rd_spreads *ret, const struct flow *flows, size_
 	return 0;
 }
 
-static struct flow flow_of(const struct rd_qp *qp)
+static struct rd_flow sport_of(const struct rd_res *res, size_t i)
 {
+	const struct rd_qp *qp = &res->qps[i];
 	const struct rd_qp_seen *seen = qp->seen;
-	uint32_t label = seen && seen->flow_label.known == RD_OK ? seen->flow_label.v : 0;
-	struct flow flow = { .dev = qp->dev, .has_peer = qp->has_peer_gid, .lqpn = qp->lqpn.v, .rqpn = qp->rqpn.v };
+	bool told = seen && seen->flow_label.known == RD_OK;
+	uint32_t label = told ? seen->flow_label.v : 0;
+	struct rd_flow flow = { .qp = i, .udp_sport = rd_udp_sport(label, qp->lqpn.v, qp->rqpn.v) };
+
+	flow.from = !told ? RD_SPORT_ASSUMED : label ? RD_SPORT_LABEL : RD_SPORT_NUMBERS;
+	return flow;
+}
+
+static struct flow flow_of(const struct rd_qp *qp, uint16_t sport)
+{
+	struct flow flow = {
+		.dev = qp->dev, .has_peer = qp->has_peer_gid, .sport = sport, .lqpn = qp->lqpn.v, .rqpn = qp->rqpn.v
+	};
 
 	memcpy(flow.peer, qp->peer_gid, 16);
-	flow.sport = seen && seen->udp_sport.known == RD_OK ? seen->udp_sport.v :
-							      rd_udp_sport(label, qp->lqpn.v, qp->rqpn.v);
 	return flow;
 }
 
@@ -160,9 +170,12 @@ static size_t take_flows(const struct rd_res *res, const bool *chosen, struct fl
 			ret->not_told++;
 		} else {
 			ret->unknown_peer += !qp->has_peer_gid;
-			flows[n++] = flow_of(qp);
+			ret->flows[n] = sport_of(res, i);
+			flows[n] = flow_of(qp, ret->flows[n].udp_sport);
+			n++;
 		}
 	}
+	ret->n_flows = n;
 	return n;
 }
 
@@ -172,8 +185,8 @@ int rd_qp_spread(const struct rd_res *res, const bool *chosen, unsigned links, s
 	size_t n, end_dev, end_path, end_tuple;
 	int r = 0;
 
-	*ret = (struct rd_spreads){ .links = links };
-	if (!flows)
+	*ret = (struct rd_spreads){ .links = links, .flows = calloc(res->n_qps + 1, sizeof(*ret->flows)) };
+	if (!flows || !ret->flows)
 		return -ENOMEM;
 	n = take_flows(res, chosen, flows, ret);
 	qsort(flows, n, sizeof(*flows), compare_flows);

@@ -22,11 +22,19 @@ void rd_qp_pairs_deinit(struct rd_qp_pairs *pairs)
 	*pairs = (struct rd_qp_pairs){ 0 };
 }
 
+const char *rd_sport_from_name(enum rd_sport_from from)
+{
+	static const char *const names[] = { "assumed", "numbers", "label" };
+
+	return names[from];
+}
+
 void rd_spreads_deinit(struct rd_spreads *spreads)
 {
 	for (size_t i = 0; i < spreads->n_collisions; i++)
 		free(spreads->collisions[i].lqpns);
 	free(spreads->collisions);
+	free(spreads->flows);
 	free(spreads->v);
 	*spreads = (struct rd_spreads){ 0 };
 }

@@ -80,12 +80,28 @@ struct rd_collision {
 	char *lqpns; /* "17,18,…"; owned */
 };
 
+/* What a flow's UDP source port follows from. */
+enum rd_sport_from {
+	RD_SPORT_ASSUMED, /* the numbers of both ends: no recorder saw whether a flow label is set */
+	RD_SPORT_NUMBERS, /* the same, and a recorder saw that none is set */
+	RD_SPORT_LABEL,	  /* the flow label that a recorder saw */
+};
+const char *rd_sport_from_name(enum rd_sport_from from); /* "assumed", "numbers", "label" */
+
+struct rd_flow {
+	size_t qp; /* index into rd_res.qps */
+	uint16_t udp_sport;
+	enum rd_sport_from from;
+};
+
 struct rd_spreads {
 	unsigned links;
 	struct rd_spread *v; /* of each NIC first the whole, then each peer */
 	size_t n, cap;
 	struct rd_collision *collisions;
 	size_t n_collisions, cap_collisions;
+	struct rd_flow *flows; /* in the order of queue pairs */
+	size_t n_flows;
 	size_t not_roce;     /* connected queue pairs of devices that are not RoCE */
 	size_t not_told;     /* those of which the number at the other end is not known */
 	size_t unknown_peer; /* flows that are taken to go to one peer, as theirs is not known */

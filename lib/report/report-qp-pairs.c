@@ -40,6 +40,7 @@ enum {
 	SPREAD_WORST_QP,
 	SPREAD_COLUMNS,
 };
+enum { FLOW_IBDEV, FLOW_LQPN, FLOW_RQPN, FLOW_PEER, FLOW_SPORT, FLOW_FROM, FLOW_COLUMNS };
 enum { COLL_IBDEV, COLL_PEER, COLL_SPORT, COLL_FLOWS, COLL_LQPNS, COLL_COLUMNS };
 
 /* clang-format off */
@@ -99,6 +100,15 @@ static const struct rd_column spread_columns[SPREAD_COLUMNS] = {
 	[SPREAD_TUPLES_QP] = { "five_tuples_and_qps", "TUPLES+QP", RD_T_UINT, "distinct five-tuples with destination QP", 0, false },
 	[SPREAD_MEAN_QP] = { "expected_qp_percent", "EXPECT+QP%", RD_T_DOUBLE, "mean over hashes that also take the destination QP", 1, false },
 	[SPREAD_WORST_QP] = { "worst_qp_percent", "WORST+QP%", RD_T_DOUBLE, "the same by the worst of them", 1, false },
+};
+
+static const struct rd_column one_flow_columns[FLOW_COLUMNS] = {
+	[FLOW_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	[FLOW_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "number of the queue pair", 0, false },
+	[FLOW_RQPN] = { "rqpn", "RQPN", RD_T_UINT, "number at the other end", 0, false },
+	[FLOW_PEER] = { "peer", "PEER", RD_T_STR, "address of the other end, where known", 0, false },
+	[FLOW_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "UDP source port", 0, false },
+	[FLOW_FROM] = { "udp_sport_from", "FROM", RD_T_STR, "label or numbers, as recorded; assumed: of the numbers, if no flow label is set", 0, false },
 };
 
 static const struct rd_column coll_columns[COLL_COLUMNS] = {
@@ -215,6 +225,26 @@ static void add_spread(struct rd_section *section, const struct rd_res *res, con
 	rd_row_double(row, SPREAD_WORST_QP, 100.0 * spread->worst_qp);
 }
 
+static int report_flows(struct rd_report *report, const struct rd_res *res, const struct rd_spreads *spreads)
+{
+	struct rd_section *section = rd_section_create("flows", one_flow_columns, FLOW_COLUMNS);
+
+	for (size_t i = 0; section && i < spreads->n_flows; i++) {
+		const struct rd_flow *flow = &spreads->flows[i];
+		const struct rd_qp *qp = &res->qps[flow->qp];
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, FLOW_IBDEV, res->devs[qp->dev].name);
+		RD_ROW_UINT(row, FLOW_LQPN, qp->lqpn);
+		RD_ROW_UINT(row, FLOW_RQPN, qp->rqpn);
+		if (qp->has_peer_gid)
+			rd_row_gid_ip(row, FLOW_PEER, qp->peer_gid);
+		rd_row_uint(row, FLOW_SPORT, flow->udp_sport);
+		rd_row_str(row, FLOW_FROM, rd_sport_from_name(flow->from));
+	}
+	return rd_report_add(report, section);
+}
+
 int rd_report_spreads(struct rd_report *report, const struct rd_res *res, const struct rd_spreads *spreads)
 {
 	struct rd_section *section = rd_section_create("entropy", spread_columns, SPREAD_COLUMNS);
@@ -238,5 +268,6 @@ int rd_report_spreads(struct rd_report *report, const struct rd_res *res, const 
 		rd_section_destroy(collisions);
 		return r;
 	}
-	return rd_report_add(report, collisions);
+	r = rd_report_add(report, collisions);
+	return r ? r : report_flows(report, res, spreads);
 }

@@ -115,6 +115,10 @@ qp() {
 @test "flows are spread over links; one flow is on one of them" {
 	qp --entropy 4 --json | jq -e '.entropy[0] | .flows == 2 and .links == 4 and .ideal_percent == 25 and
 		.worst_percent <= 100 and .expected_percent >= 50'
+	# Each flow has its port: of QP 17 to 17 that is 0xc000 | (17 * 17).
+	qp --entropy 4 --json | jq -e '.flows | length == 2 and
+		(map(select(.lqpn == 17 and .rqpn == 17))[0] | .udp_sport == 49441 and .udp_sport_from == "assumed")'
+	qp --entropy 4 | grep -q '^rxe0 *17 *17 .* 49441 assumed'
 	run --separate-stderr qp --entropy 1
 	[ "$status" -eq 3 ]
 }

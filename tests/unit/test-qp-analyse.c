@@ -1,109 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is concluded about queue pairs: filters, groups, the other end, when they give up, how they spread. */
-#include "unit.h"
+/* What is concluded about queue pairs: filters, groups, the other end, when they give up. */
+#include "qp-side.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "analyse/qp-entropy.h"
 #include "analyse/qp-filter.h"
 #include "analyse/qp-groups.h"
 #include "analyse/qp-join.h"
 #include "analyse/qp-timeout.h"
 #include "analyse/qp.h"
-#include "analyse/udp-sport.h"
-
-/* A host with one RoCE device whose GID is ::ffff:10.0.0.N. */
-struct side {
-	struct rd_res res;
-	struct rd_host host;
-	char name[16];
-	uint64_t time_ns;
-};
-
-static void gid_of(uint8_t *gid, uint8_t n)
-{
-	const uint8_t made[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = n };
-
-	memcpy(gid, made, 16);
-}
-
-static void side_init(struct side *side, uint8_t n)
-{
-	struct rd_ibdev *ibdev;
-	struct rd_port *port;
-
-	*side = (struct side){ 0 };
-	snprintf(side->name, sizeof(side->name), "host%u", n);
-	side->res.devs = calloc(1, sizeof(*side->res.devs));
-	side->res.n_devs = 1;
-	side->res.devs[0].name = strdup("rdma0");
-	side->res.devs[0].protocol = strdup("roce");
-	RD_SET(side->res.devs[0].driver_id, 14);
-	ibdev = rd_host_add_ibdev(&side->host);
-	ibdev->name = strdup("rdma0");
-	port = rd_host_add_port(&side->host, 0);
-	port->gids = calloc(1, sizeof(*port->gids));
-	port->n_gids = 1;
-	gid_of(port->gids[0].raw, n);
-}
-
-static void side_deinit(struct side *side)
-{
-	rd_res_deinit(&side->res);
-	rd_host_deinit(&side->host);
-}
-
-/* `peer`: last byte of the peer's address; 0: not known. */
-static struct rd_qp *add_qp(struct side *side, uint32_t lqpn, uint32_t rqpn, enum rd_qp_state qp_state, uint8_t peer)
-{
-	struct rd_res *res = &side->res;
-	struct rd_qp *qp;
-
-	assert_int_equal(rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*qp)), 0);
-	qp = &res->qps[res->n_qps++];
-	*qp = (struct rd_qp){ .proc = -1, .cm_id = -1 };
-	RD_SET(qp->lqpn, lqpn);
-	RD_SET(qp->rqpn, rqpn);
-	RD_SET(qp->type, RD_QPT_RC);
-	RD_SET(qp->state, qp_state);
-	if (peer) {
-		qp->has_peer_gid = true;
-		gid_of(qp->peer_gid, peer);
-	}
-	RD_SET(res->devs[0].used[RD_RES_QP], res->n_qps);
-	res->devs[0].listed[RD_RES_QP] = res->n_qps;
-	return qp;
-}
-
-struct two {
-	struct side a, b;
-	struct rd_qp_pairs pairs;
-};
-
-static int two_init(void **state)
-{
-	struct two *two = calloc(1, sizeof(*two));
-
-	side_init(&two->a, 1);
-	side_init(&two->b, 2);
-	*state = two;
-	return 0;
-}
-
-static int two_deinit(void **state)
-{
-	struct two *two = *state;
-
-	side_deinit(&two->a);
-	side_deinit(&two->b);
-	rd_qp_pairs_deinit(&two->pairs);
-	free(two);
-	return 0;
-}
 
 static void join(struct two *two)
 {
@@ -254,21 +161,6 @@ static void captures_that_are_far_apart_prove_nothing(void **state)
 	rd_qp_pairs_deinit(&two->pairs);
 	two->b.time_ns += UINT64_C(2000000000);
 	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
-}
-
-/* rdma_cm's of both ends: on InfiniBand addresses of IPoIB, which are no GIDs. */
-static void cm_connect(struct side *side, struct rd_qp *qp, uint8_t own, uint16_t own_port, uint8_t other,
-		       uint16_t other_port)
-{
-	struct rd_res *res = &side->res;
-
-	assert_int_equal(rd_grow(&res->cm_ids, &res->cap_cm_ids, res->n_cm_ids + 1, sizeof(*res->cm_ids)), 0);
-	qp->cm_id = (int)res->n_cm_ids;
-	res->cm_ids[res->n_cm_ids++] = (struct rd_cm_id){
-		.proc = -1,
-		.src = { AF_INET, own_port, { 10, 0, 0, own } },
-		.dst = { AF_INET, other_port, { 10, 0, 0, other } },
-	};
 }
 
 static void addresses_prove_a_pair(void **state)
@@ -488,72 +380,6 @@ static void a_connection_is_of_its_own_process(void **state)
 	assert_true(qp->has_peer_gid);
 }
 
-static void what_is_not_in_the_spread_is_said(void **state)
-{
-	struct side *a = &((struct two *)*state)->a;
-	struct rd_remarks remarks = { 0 };
-	struct rd_spreads spreads;
-
-	add_qp(a, 17, 33, RD_QPS_RTS, 2);
-	assert_int_equal(rd_qp_spread(&a->res, NULL, 4, &spreads), 0);
-	assert_int_equal(rd_qp_spread_remarks(&a->res, &spreads, &remarks), 0);
-	assert_int_equal(remarks.n, 0);
-	rd_spreads_deinit(&spreads);
-	add_qp(a, 18, 34, RD_QPS_RTS, 0);
-	add_qp(a, 19, 0, RD_QPS_RTS, 0)->rqpn.known = RD_ABSENT;
-	add_qp(a, 20, 36, RD_QPS_ERR, 2);
-	add_qp(a, 21, 37, RD_QPS_INIT, 2);
-	assert_int_equal(rd_qp_spread(&a->res, NULL, 4, &spreads), 0);
-	assert_int_equal(spreads.v[0].flows, 2);
-	assert_int_equal(rd_qp_spread_remarks(&a->res, &spreads, &remarks), 0);
-	assert_int_equal(remarks.n, 1);
-	assert_non_null(strstr(remarks.v[0].observed, "1 whose other end is not told; 1 whose peer's"));
-	rd_remarks_deinit(&remarks);
-	rd_spreads_deinit(&spreads);
-}
-
-static void flows_of_one_five_tuple_are_named(void **state)
-{
-	struct side *a = &((struct two *)*state)->a;
-	struct rd_spreads spreads;
-
-	/* The same numbers make the same port; another peer makes another tuple. */
-	assert_int_equal(rd_udp_sport(0, 17, 33), rd_udp_sport(0, 33, 17));
-	add_qp(a, 17, 33, RD_QPS_RTS, 2);
-	add_qp(a, 33, 17, RD_QPS_RTS, 2);
-	add_qp(a, 17, 33, RD_QPS_RTS, 3);
-	add_qp(a, 19, 35, RD_QPS_RTS, 0);
-	assert_int_equal(rd_qp_spread(&a->res, NULL, 4, &spreads), 0);
-	assert_int_equal(spreads.n, 3);
-	assert_int_equal(spreads.v[0].flows, 4);
-	assert_int_equal(spreads.v[0].tuples, 3);
-	assert_int_equal(spreads.v[0].tuples_qp, 4);
-	assert_int_equal(spreads.v[1].flows, 2);
-	assert_int_equal(spreads.v[1].tuples, 1);
-	assert_true(fabs(spreads.v[1].mean - 1) < 1e-9);
-	assert_true(spreads.v[1].mean_qp < 0.99);
-	assert_int_equal(spreads.n_collisions, 1);
-	assert_int_equal(spreads.collisions[0].flows, 2);
-	assert_non_null(strstr(spreads.collisions[0].lqpns, "33"));
-	rd_spreads_deinit(&spreads);
-}
-
-static void many_flows_spread_evenly(void **state)
-{
-	struct side *a = &((struct two *)*state)->a;
-	struct rd_spreads spreads;
-
-	for (uint32_t i = 0; i < 4000; i++)
-		add_qp(a, 1000 + i * 7, 5000 + i * 13, RD_QPS_RTS, 2);
-	assert_int_equal(rd_qp_spread(&a->res, NULL, 8, &spreads), 0);
-	assert_true(spreads.v[0].tuples > 3000);
-	assert_true(spreads.v[0].mean > 1.0 / 8 && spreads.v[0].mean < 0.15);
-	assert_true(spreads.v[0].worst >= spreads.v[0].mean && spreads.v[0].worst < 0.17);
-	rd_spreads_deinit(&spreads);
-}
-
-#define JOIN_TEST(fn) cmocka_unit_test_setup_teardown(fn, two_init, two_deinit)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -580,9 +406,6 @@ int main(void)
 		JOIN_TEST(peers_that_are_not_known_are_never_dead),
 		JOIN_TEST(peers_are_known_by_the_address_of_their_connection),
 		JOIN_TEST(a_connection_is_of_its_own_process),
-		JOIN_TEST(what_is_not_in_the_spread_is_said),
-		JOIN_TEST(flows_of_one_five_tuple_are_named),
-		JOIN_TEST(many_flows_spread_evenly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Two made-up hosts with queue pairs, for tests of what is concluded about those. */
+#ifndef RD_TESTS_QP_SIDE_H
+#define RD_TESTS_QP_SIDE_H
+
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "model/qp-pairs.h"
+
+/* A host with one RoCE device whose GID is ::ffff:10.0.0.N. */
+struct side {
+	struct rd_res res;
+	struct rd_host host;
+	char name[16];
+	uint64_t time_ns;
+};
+
+static inline void gid_of(uint8_t *gid, uint8_t n)
+{
+	const uint8_t made[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = n };
+
+	memcpy(gid, made, 16);
+}
+
+static inline void side_init(struct side *side, uint8_t n)
+{
+	struct rd_ibdev *ibdev;
+	struct rd_port *port;
+
+	*side = (struct side){ 0 };
+	snprintf(side->name, sizeof(side->name), "host%u", n);
+	side->res.devs = calloc(1, sizeof(*side->res.devs));
+	side->res.n_devs = 1;
+	side->res.devs[0].name = strdup("rdma0");
+	side->res.devs[0].protocol = strdup("roce");
+	RD_SET(side->res.devs[0].driver_id, 14);
+	ibdev = rd_host_add_ibdev(&side->host);
+	ibdev->name = strdup("rdma0");
+	port = rd_host_add_port(&side->host, 0);
+	port->gids = calloc(1, sizeof(*port->gids));
+	port->n_gids = 1;
+	gid_of(port->gids[0].raw, n);
+}
+
+static inline void side_deinit(struct side *side)
+{
+	rd_res_deinit(&side->res);
+	rd_host_deinit(&side->host);
+}
+
+/* `peer`: last byte of the peer's address; 0: not known. */
+static inline struct rd_qp *add_qp(struct side *side, uint32_t lqpn, uint32_t rqpn, enum rd_qp_state qp_state,
+				   uint8_t peer)
+{
+	struct rd_res *res = &side->res;
+	struct rd_qp *qp;
+
+	assert_int_equal(rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*qp)), 0);
+	qp = &res->qps[res->n_qps++];
+	*qp = (struct rd_qp){ .proc = -1, .cm_id = -1 };
+	RD_SET(qp->lqpn, lqpn);
+	RD_SET(qp->rqpn, rqpn);
+	RD_SET(qp->type, RD_QPT_RC);
+	RD_SET(qp->state, qp_state);
+	if (peer) {
+		qp->has_peer_gid = true;
+		gid_of(qp->peer_gid, peer);
+	}
+	RD_SET(res->devs[0].used[RD_RES_QP], res->n_qps);
+	res->devs[0].listed[RD_RES_QP] = res->n_qps;
+	return qp;
+}
+
+/* rdma_cm's of both ends: on InfiniBand addresses of IPoIB, which are no GIDs. */
+static inline void cm_connect(struct side *side, struct rd_qp *qp, uint8_t own, uint16_t own_port, uint8_t other,
+			      uint16_t other_port)
+{
+	struct rd_res *res = &side->res;
+
+	assert_int_equal(rd_grow(&res->cm_ids, &res->cap_cm_ids, res->n_cm_ids + 1, sizeof(*res->cm_ids)), 0);
+	qp->cm_id = (int)res->n_cm_ids;
+	res->cm_ids[res->n_cm_ids++] = (struct rd_cm_id){
+		.proc = -1,
+		.src = { AF_INET, own_port, { 10, 0, 0, own } },
+		.dst = { AF_INET, other_port, { 10, 0, 0, other } },
+	};
+}
+
+struct two {
+	struct side a, b;
+	struct rd_qp_pairs pairs;
+};
+
+static inline int two_init(void **state)
+{
+	struct two *two = calloc(1, sizeof(*two));
+
+	side_init(&two->a, 1);
+	side_init(&two->b, 2);
+	*state = two;
+	return 0;
+}
+
+static inline int two_deinit(void **state)
+{
+	struct two *two = *state;
+
+	side_deinit(&two->a);
+	side_deinit(&two->b);
+	rd_qp_pairs_deinit(&two->pairs);
+	free(two);
+	return 0;
+}
+
+#define JOIN_TEST(fn) cmocka_unit_test_setup_teardown(fn, two_init, two_deinit)
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How flows of queue pairs spread over equal-cost links. */
+#include "qp-side.h"
+
+#include <math.h>
+
+#include "analyse/qp-entropy.h"
+#include "analyse/udp-sport.h"
+
+static void what_is_not_in_the_spread_is_said(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_remarks remarks = { 0 };
+	struct rd_spreads spreads;
+
+	add_qp(a, 17, 33, RD_QPS_RTS, 2);
+	assert_int_equal(rd_qp_spread(&a->res, NULL, 4, &spreads), 0);
+	assert_int_equal(rd_qp_spread_remarks(&a->res, &spreads, &remarks), 0);
+	assert_int_equal(remarks.n, 0);
+	rd_spreads_deinit(&spreads);
+	add_qp(a, 18, 34, RD_QPS_RTS, 0);
+	add_qp(a, 19, 0, RD_QPS_RTS, 0)->rqpn.known = RD_ABSENT;
+	add_qp(a, 20, 36, RD_QPS_ERR, 2);
+	add_qp(a, 21, 37, RD_QPS_INIT, 2);
+	assert_int_equal(rd_qp_spread(&a->res, NULL, 4, &spreads), 0);
+	assert_int_equal(spreads.v[0].flows, 2);
+	assert_int_equal(rd_qp_spread_remarks(&a->res, &spreads, &remarks), 0);
+	assert_int_equal(remarks.n, 1);
+	assert_non_null(strstr(remarks.v[0].observed, "1 whose other end is not told; 1 whose peer's"));
+	rd_remarks_deinit(&remarks);
+	rd_spreads_deinit(&spreads);
+}
+
+static void flows_of_one_five_tuple_are_named(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_spreads spreads;
+
+	/* The same numbers make the same port; another peer makes another tuple. */
+	assert_int_equal(rd_udp_sport(0, 17, 33), rd_udp_sport(0, 33, 17));
+	add_qp(a, 17, 33, RD_QPS_RTS, 2);
+	add_qp(a, 33, 17, RD_QPS_RTS, 2);
+	add_qp(a, 17, 33, RD_QPS_RTS, 3);
+	add_qp(a, 19, 35, RD_QPS_RTS, 0);
+	assert_int_equal(rd_qp_spread(&a->res, NULL, 4, &spreads), 0);
+	assert_int_equal(spreads.n, 3);
+	assert_int_equal(spreads.v[0].flows, 4);
+	assert_int_equal(spreads.v[0].tuples, 3);
+	assert_int_equal(spreads.v[0].tuples_qp, 4);
+	assert_int_equal(spreads.v[1].flows, 2);
+	assert_int_equal(spreads.v[1].tuples, 1);
+	assert_true(fabs(spreads.v[1].mean - 1) < 1e-9);
+	assert_true(spreads.v[1].mean_qp < 0.99);
+	assert_int_equal(spreads.n_collisions, 1);
+	assert_int_equal(spreads.collisions[0].flows, 2);
+	assert_non_null(strstr(spreads.collisions[0].lqpns, "33"));
+	rd_spreads_deinit(&spreads);
+}
+
+/* A label that the application has set decides; one that a recorder saw to be 0 leaves it to the numbers. */
+static void a_flow_label_makes_the_port(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_spreads spreads;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		struct rd_qp *qp = add_qp(a, 17 + i, 33, RD_QPS_RTS, 2);
+
+		if (i == 0)
+			continue;
+		qp->seen = calloc(1, sizeof(*qp->seen));
+		RD_SET(qp->seen->flow_label, i == 1 ? 0 : 0xfc001);
+	}
+	assert_int_equal(rd_qp_spread(&a->res, NULL, 4, &spreads), 0);
+	assert_int_equal(spreads.n_flows, 3);
+	assert_int_equal(spreads.flows[0].from, RD_SPORT_ASSUMED);
+	assert_int_equal(spreads.flows[0].udp_sport, 0xc000 | (17 * 33));
+	assert_int_equal(spreads.flows[1].from, RD_SPORT_NUMBERS);
+	assert_int_equal(spreads.flows[2].from, RD_SPORT_LABEL);
+	assert_int_equal(spreads.flows[2].udp_sport, 0xc000 | (0x0001 ^ 0x3f));
+	rd_spreads_deinit(&spreads);
+}
+
+static void many_flows_spread_evenly(void **state)
+{
+	struct side *a = &((struct two *)*state)->a;
+	struct rd_spreads spreads;
+
+	for (uint32_t i = 0; i < 4000; i++)
+		add_qp(a, 1000 + i * 7, 5000 + i * 13, RD_QPS_RTS, 2);
+	assert_int_equal(rd_qp_spread(&a->res, NULL, 8, &spreads), 0);
+	assert_true(spreads.v[0].tuples > 3000);
+	assert_true(spreads.v[0].mean > 1.0 / 8 && spreads.v[0].mean < 0.15);
+	assert_true(spreads.v[0].worst >= spreads.v[0].mean && spreads.v[0].worst < 0.17);
+	rd_spreads_deinit(&spreads);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		JOIN_TEST(what_is_not_in_the_spread_is_said),
+		JOIN_TEST(flows_of_one_five_tuple_are_named),
+		JOIN_TEST(a_flow_label_makes_the_port),
+		JOIN_TEST(many_flows_spread_evenly),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
