@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool buf_room(struct rd_buf *buf, size_t more)
+bool rd_buf_room(struct rd_buf *buf, size_t more)
 {
 	size_t need;
 
@@ -17,39 +17,37 @@ static bool buf_room(struct rd_buf *buf, size_t more)
 	return !buf->failed;
 }
 
-void rd_buf_add(struct rd_buf *buf, const void *data, size_t size)
+void rd_buf_uint(struct rd_buf *buf, uint64_t value)
 {
-	if (!buf_room(buf, size))
-		return;
-	if (size)
-		memcpy(buf->data + buf->len, data, size);
-	buf->len += size;
-	buf->data[buf->len] = '\0';
-}
+	char text[20], *at = text + sizeof(text);
 
-void rd_buf_str(struct rd_buf *buf, const char *s)
-{
-	rd_buf_add(buf, s, strlen(s));
+	do
+		*--at = (char)('0' + value % 10);
+	while (value /= 10);
+	rd_buf_add(buf, at, (size_t)(text + sizeof(text) - at));
 }
 
 void rd_buf_printf(struct rd_buf *buf, const char *fmt, ...)
 {
+	size_t room = buf->failed ? 0 : buf->cap - buf->len;
 	va_list ap;
 	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(room ? buf->data + buf->len : NULL, room, fmt, ap);
 	va_end(ap);
 	if (n < 0) {
 		buf->failed = true;
 		return;
 	}
-	if (!buf_room(buf, n))
-		return;
-	va_start(ap, fmt);
-	vsnprintf(buf->data + buf->len, (size_t)n + 1, fmt, ap);
-	va_end(ap);
-	buf->len += n;
+	if ((size_t)n >= room) {
+		if (!rd_buf_room(buf, (size_t)n))
+			return;
+		va_start(ap, fmt);
+		vsnprintf(buf->data + buf->len, (size_t)n + 1, fmt, ap);
+		va_end(ap);
+	}
+	buf->len += (size_t)n;
 }
 
 void rd_buf_deinit(struct rd_buf *buf)

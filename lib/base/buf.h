@@ -5,6 +5,8 @@
 
 #include "base/base.h"
 
+#include <string.h>
+
 /* Always NUL-terminated once something was added. After an allocation failed, `failed` is set and nothing more is
  * added: callers check once, at the end. */
 struct rd_buf {
@@ -13,8 +15,26 @@ struct rd_buf {
 	bool failed;
 };
 
-void rd_buf_add(struct rd_buf *buf, const void *data, size_t size);
-void rd_buf_str(struct rd_buf *buf, const char *s);
+/* Makes room for so many more bytes and a NUL; false: there is none. For the functions below. */
+bool rd_buf_room(struct rd_buf *buf, size_t more);
+
+/* In line: documents are made of millions of small pieces. */
+static inline void rd_buf_add(struct rd_buf *buf, const void *data, size_t size)
+{
+	if ((buf->failed || size >= buf->cap - buf->len) && !rd_buf_room(buf, size))
+		return;
+	if (size)
+		memcpy(buf->data + buf->len, data, size);
+	buf->len += size;
+	buf->data[buf->len] = '\0';
+}
+
+static inline void rd_buf_str(struct rd_buf *buf, const char *s)
+{
+	rd_buf_add(buf, s, strlen(s));
+}
+
+void rd_buf_uint(struct rd_buf *buf, uint64_t value); /* decimal */
 void rd_buf_printf(struct rd_buf *buf, const char *fmt, ...) RD_PRINTF(2, 3);
 void rd_buf_deinit(struct rd_buf *buf);
 #define _cleanup_buf_ __attribute__((cleanup(rd_buf_deinit)))

@@ -294,7 +294,7 @@ static int add_cell(struct rd_buf *out, const struct rd_column *column, const st
 	if (cell->known != RD_OK) {
 		rd_buf_str(out, "null");
 	} else if (cell->type == RD_T_UINT) {
-		rd_buf_printf(out, "%llu", (unsigned long long)cell->u);
+		rd_buf_uint(out, cell->u);
 	} else if (cell->type == RD_T_BOOL) {
 		rd_buf_str(out, cell->b ? "true" : "false");
 	} else if (cell->type == RD_T_STR && cell->s && is_plain(cell->s)) {
