@@ -285,12 +285,19 @@ static bool is_plain(const char *s)
 	return true;
 }
 
+static int add_object(struct rd_buf *out, json_object *object, int indent)
+{
+	const char *text = json_object_to_json_string_ext(object, PRETTY);
+
+	if (text)
+		add_json_safely(out, text, strlen(text), indent);
+	json_object_put(object);
+	return text ? 0 : -ENOMEM;
+}
+
 /* A large section has a million cells: the plain ones are written as they are, without an object for each. */
 static int add_cell(struct rd_buf *out, const struct rd_column *column, const struct rd_cell *cell, int indent)
 {
-	_cleanup_(json_freep) json_object *object = NULL;
-	const char *text;
-
 	if (cell->known != RD_OK) {
 		rd_buf_str(out, "null");
 	} else if (cell->type == RD_T_UINT) {
@@ -302,11 +309,7 @@ static int add_cell(struct rd_buf *out, const struct rd_column *column, const st
 		rd_buf_str(out, cell->s);
 		rd_buf_str(out, "\"");
 	} else {
-		object = json_cell(column, cell);
-		text = json_object_to_json_string_ext(object, PRETTY);
-		if (!text)
-			return -ENOMEM;
-		add_json_safely(out, text, strlen(text), indent);
+		return add_object(out, json_cell(column, cell), indent);
 	}
 	return 0;
 }
