@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* diff: what changed on a host between two captures, or since one. */
-#include "cmd.h"
+#include "repeat.h"
 
 #include "analyse/diff.h"
 #include "collect/snapshot.h"
@@ -19,6 +19,14 @@ struct look {
 	char *host;
 	uint64_t time;
 };
+
+struct diff {
+	struct rd_repeat repeat;
+	struct look before;
+	const char *after; /* "live" or a path */
+};
+
+#define INTERVAL 5 /* seconds, where none was said */
 
 static void look_deinit(struct look *look)
 {
@@ -77,29 +85,60 @@ static int answer(struct rd_ctx *ctx, const struct look *before, const struct lo
 	return r < 0 ? r : fill(report, &changes);
 }
 
+static int compare(struct rd_ctx *ctx, void *arg)
+{
+	const struct diff *diff = arg;
+	const struct look *before = &diff->before;
+	_cleanup_(look_deinit) struct look after = { 0 };
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
+	struct rd_err err = { 0 };
+	int r = look_init(&after, diff->after, &err);
+
+	if (!r && answer(ctx, before, &after, &report) < 0)
+		r = rd_err_set(&err, ENOMEM, "diff", "no memory to compare");
+	if (r < 0) {
+		rd_fail(ctx, &err);
+		return r;
+	}
+	if (!diff->repeat.looks && before->host && after.host && strcmp(before->host, after.host) != 0)
+		rd_warn(ctx, "these are two hosts: %s and %s", before->host, after.host);
+	rd_repeat_head(ctx, &diff->repeat, after.time);
+	return rd_answer_print(ctx, &report);
+}
+
+static int check_usage(const struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+{
+	const struct diff *diff = ctx->state;
+
+	if (argc != 2 || ctx->globals.from)
+		return rd_err_set(err, EINVAL, argc > 2 ? argv[2] : "diff",
+				  "takes two bundles, or a bundle and \"live\"");
+	if (rd_repeat_wanted(&diff->repeat) && strcmp(argv[1], "live") != 0)
+		return rd_err_set(err, EINVAL, "--interval, --count",
+				  "go with \"live\" as the second of the two: a bundle does not change");
+	return 0;
+}
+
 static int run(struct rd_ctx *ctx, int argc, char **argv)
 {
-	_cleanup_(look_deinit) struct look before = { 0 }, after = { 0 };
-	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
+	struct diff *diff = ctx->state;
 	struct rd_err err = { 0 };
 	int r;
 
-	if (argc != 2 || ctx->globals.from) {
-		rd_err_set(&err, EINVAL, argc > 2 ? argv[2] : "diff", "takes two bundles, or a bundle and \"live\"");
+	if (check_usage(ctx, argc, argv, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
-	}
-	r = look_init(&before, argv[0], &err);
-	if (!r)
-		r = look_init(&after, argv[1], &err);
-	if (r < 0)
-		return rd_fail(ctx, &err);
-	if (answer(ctx, &before, &after, &report) < 0) {
-		rd_err_set(&err, ENOMEM, "diff", "no memory to compare");
-		return rd_fail(ctx, &err);
-	}
-	if (before.host && after.host && strcmp(before.host, after.host) != 0)
-		rd_warn(ctx, "these are two hosts: %s and %s", before.host, after.host);
-	return rd_answer_print(ctx, &report);
+	diff->after = argv[1];
+	r = look_init(&diff->before, argv[0], &err);
+	r = r < 0 ? rd_fail(ctx, &err) : rd_repeat(ctx, &diff->repeat, INTERVAL, compare, diff);
+	look_deinit(&diff->before);
+	return r;
+}
+
+static int option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct diff *diff = ctx->state;
+
+	return rd_repeat_option(&diff->repeat, opt, arg, err);
 }
 
 static int record(struct rd_source *source, struct rd_err *err)
@@ -109,7 +148,7 @@ static int record(struct rd_source *source, struct rd_err *err)
 	return rd_snapshot_collect(source, &facts, err);
 }
 
-static const struct rd_opt opts[] = { { 0 } };
+static const struct rd_opt opts[] = { RD_REPEAT_OPTS, { 0 } };
 
 const struct rd_cmd rd_cmd_diff = {
 	.name = "diff",
@@ -120,9 +159,12 @@ const struct rd_cmd rd_cmd_diff = {
 		"Compares two captures of a host, or one with the host as it is now: devices, links, firmware, kernel and\n"
 		"modules, GIDs, addresses, routes, settings, counters. The most telling change comes first.",
 	.examples = "  rdmadiag diff monday.tar.zst live\n"
-		    "  rdmadiag diff before.tar.zst after.tar.zst -o +weight\n",
+		    "  rdmadiag diff before.tar.zst after.tar.zst -o +weight\n"
+		    "  rdmadiag diff good.tar.zst live -i 10\n",
 	.columns = rd_diff_columns,
 	.n_columns = RD_DIFF_COLUMNS,
+	.state_size = sizeof(struct diff),
+	.option = option,
 	.record = record,
 	.run = run,
 };

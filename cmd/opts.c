@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "opts.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -209,6 +210,20 @@ int rd_opts_parse(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret
 			return r;
 	}
 	return optind;
+}
+
+int rd_opt_number(const char *option, const char *arg, unsigned long least, unsigned long most, unsigned long *ret,
+		  struct rd_err *err)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(arg, &end, 10);
+	if (!isdigit((unsigned char)*arg) || errno || *end || value < least || value > most)
+		return rd_err_set(err, EINVAL, option, "\"%s\" is no number from %lu to %lu", arg, least, most);
+	*ret = value;
+	return 0;
 }
 
 const struct rd_opt *rd_opts_find(const struct rd_cmd *cmd, const char *word)

@@ -18,6 +18,13 @@ enum rd_parsed {
  */
 int rd_opts_parse(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret, struct rd_err *err);
 
+#define RD_COUNT_MAX (1ul << 30)
+#define RD_PID_MAX (1ul << 22)
+
+/* The whole number that is the argument of an option (its name with the dashes); -EINVAL with `err` filled. */
+int rd_opt_number(const char *option, const char *arg, unsigned long least, unsigned long most, unsigned long *ret,
+		  struct rd_err *err);
+
 /* The option that a word ("--json", "-o", "--columns=x", "-ox") names, of the command (may be NULL) or a global one;
  * NULL if there is none. */
 const struct rd_opt *rd_opts_find(const struct rd_cmd *cmd, const char *word);

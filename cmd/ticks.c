@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 
 #define SECOND 1000000000u
@@ -52,6 +53,11 @@ uint64_t rd_ticks_next(struct rd_ticks *ticks, uint64_t now)
 	return ticks->next_ns;
 }
 
+void rd_ticks_advance(struct rd_ticks *ticks)
+{
+	rd_ticks_next(ticks, now_ns());
+}
+
 int rd_ticks_left_ms(const struct rd_ticks *ticks)
 {
 	uint64_t now = now_ns(), left;
@@ -60,6 +66,16 @@ int rd_ticks_left_ms(const struct rd_ticks *ticks)
 		return 0;
 	left = (ticks->next_ns - now + 999999) / 1000000;
 	return left > 3600000 ? 3600000 : (int)left;
+}
+
+const char *rd_clock(uint64_t realtime_ns, char *buf)
+{
+	time_t seconds = (time_t)(realtime_ns / SECOND);
+	struct tm tm;
+
+	if (!seconds || !localtime_r(&seconds, &tm) || !strftime(buf, RD_CLOCK_SIZE, "%H:%M:%S", &tm))
+		strcpy(buf, "-");
+	return buf;
 }
 
 static volatile sig_atomic_t stopped;

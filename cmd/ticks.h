@@ -25,11 +25,19 @@ void rd_ticks_init(struct rd_ticks *ticks, double seconds);
  * anew and counts none. */
 uint64_t rd_ticks_next(struct rd_ticks *ticks, uint64_t now_ns);
 
+/* A look begins now: the next tick is the one after it. */
+void rd_ticks_advance(struct rd_ticks *ticks);
+
 /* Milliseconds until the next one, for poll; 0: it is due. Begins with one that is due at once. */
 int rd_ticks_left_ms(const struct rd_ticks *ticks);
 
 /* Waits for the next tick. 0, or -EINTR when a signal came. */
 int rd_ticks_wait(struct rd_ticks *ticks);
+
+#define RD_CLOCK_SIZE 9
+
+/* "14:02:59" of a time of CLOCK_REALTIME, here; "-" for 0, which is no time. Returns `buf`, of RD_CLOCK_SIZE. */
+const char *rd_clock(uint64_t realtime_ns, char *buf);
 
 /* From now on the first signal that asks for the end (SIGINT, SIGTERM, SIGHUP) ends the waiting, so that what is left can be
  * written; the second ends the program. */

@@ -2,20 +2,10 @@
 /* The work of capture: every command reads, one sample after the other. */
 #include "capture.h"
 #include "cmd/fabric/fabric.h"
+#include "cmd/ticks.h"
 
 #include <errno.h>
-#include <math.h>
-#include <signal.h>
 #include <stdio.h>
-#include <time.h>
-
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int signal)
-{
-	(void)signal;
-	interrupted = 1;
-}
 
 void capture_progress(const char *what, uint64_t sample, uint64_t samples)
 {
@@ -89,30 +79,6 @@ static int record_sample(struct rd_ctx *ctx, struct rd_source *source, uint64_t 
 	return 0;
 }
 
-static double wall_seconds(void)
-{
-	struct timespec ts = { 0 };
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
-/* Until a whole number of intervals by the wall clock, so that captures of several hosts look at the same moments; the
- * first wait is between half an interval and one and a half. */
-static void wait_for_next(double interval, double *next)
-{
-	double now = wall_seconds(), left;
-	struct timespec ts;
-
-	if (*next == 0 || *next < now - interval)
-		*next = (floor(now / interval + 0.5)) * interval;
-	*next += interval;
-	left = *next - now;
-	ts = (struct timespec){ .tv_sec = (time_t)left, .tv_nsec = (long)((left - floor(left)) * 1e9) };
-	if (left > 0)
-		nanosleep(&ts, NULL);
-}
-
 /* A bundle is recorded anew sample by sample, as many as it has. */
 static int record_bundle(struct rd_ctx *ctx, struct rd_source *source, struct rd_err *err)
 {
@@ -133,19 +99,18 @@ static int record_bundle(struct rd_ctx *ctx, struct rd_source *source, struct rd
 static int record_live(struct rd_ctx *ctx, struct rd_source *source, struct rd_err *err)
 {
 	const struct capture_state *state = ctx->state;
-	uint64_t samples = state->count ? state->count : 1;
-	double interval = state->interval > 0 ? state->interval : 1, next = 0;
-	struct sigaction action = { .sa_handler = on_signal };
+	uint64_t samples = state->repeat.count ? state->repeat.count : 1;
+	struct rd_ticks ticks;
 	int r;
 
+	rd_ticks_init(&ticks, state->repeat.seconds > 0 ? state->repeat.seconds : 1);
 	if (samples > 1)
-		sigaction(SIGINT, &action, NULL);
-	for (uint64_t i = 0; i < samples && !interrupted; i++) {
+		rd_ticks_catch_signals();
+	for (uint64_t i = 0; i < samples; i++) {
 		if (i > 0) {
 			capture_progress("waiting", i, samples);
-			wait_for_next(interval, &next);
 			/* Ctrl-C ends the waiting; what was recorded is kept. */
-			if (interrupted)
+			if (rd_ticks_wait(&ticks) < 0)
 				break;
 			r = rd_source_record_next(source, err);
 			if (r < 0)

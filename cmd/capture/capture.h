@@ -2,11 +2,10 @@
 #ifndef RD_CAPTURE_H
 #define RD_CAPTURE_H
 
-#include "cmd/cmd.h"
+#include "cmd/repeat.h"
 
 struct capture_state {
-	double interval; /* seconds; 0: not given */
-	uint64_t count;	 /* samples; 0: not given */
+	struct rd_repeat repeat;
 	bool redact;
 	bool fabric; /* also the counters of the InfiniBand network */
 };

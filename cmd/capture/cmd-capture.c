@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* capture: what all commands read, in one file. */
 #include "capture.h"
+#include "cmd/opts.h"
 
 #include "report/report-capture.h"
 #include "source/record.h"
 
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,24 +19,14 @@ extern const struct rd_cmd rd_cmd_capture;
 static int option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	struct capture_state *state = ctx->state;
-	char *end;
 
-	if (opt->letter == 'i') {
-		state->interval = strtod(arg, &end);
-		if (end == arg || *end || !isfinite(state->interval) || state->interval <= 0 || state->interval > 86400)
-			return rd_err_set(err, EINVAL, "--interval", "\"%s\" is not a number of seconds", arg);
-	} else if (opt->letter == 'c') {
-		errno = 0;
-		state->count = strtoull(arg, &end, 10);
-		if (errno || end == arg || *end || *arg == '-' || !state->count || state->count > SAMPLES_MAX)
-			return rd_err_set(err, EINVAL, "--count", "\"%s\" is not a number from 1 to %d", arg,
-					  SAMPLES_MAX);
-	} else if (strcmp(opt->name, "fabric") == 0) {
+	if (strcmp(opt->name, "count") == 0)
+		return rd_opt_number("--count", arg, 1, SAMPLES_MAX, &state->repeat.count, err);
+	if (strcmp(opt->name, "fabric") == 0)
 		state->fabric = true;
-	} else {
+	else if (strcmp(opt->name, "redact") == 0)
 		state->redact = true;
-	}
-	return 0;
+	return rd_repeat_option(&state->repeat, opt, arg, err);
 }
 
 static double seconds_now(void)
@@ -147,7 +137,7 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 		rd_err_set(&err, EINVAL, argv[1], "capture writes one file");
 		return rd_fail_usage(ctx->cmd, &err);
 	}
-	if (state->interval > 0 && !state->count) {
+	if (state->repeat.seconds > 0 && !state->repeat.count) {
 		rd_err_set(&err, EINVAL, "--interval", "needs --count, so that the bundle has an end");
 		return rd_fail_usage(ctx->cmd, &err);
 	}
@@ -156,7 +146,7 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 			   "cannot be had with --fabric: names and GUIDs of a network stay in it");
 		return rd_fail_usage(ctx->cmd, &err);
 	}
-	if (ctx->globals.from && state->count) {
+	if (ctx->globals.from && state->repeat.count) {
 		rd_err_set(&err, EINVAL, "--count", "a bundle has the samples that it has");
 		return rd_fail_usage(ctx->cmd, &err);
 	}

@@ -4,12 +4,14 @@
 #define RD_CMD_CHECK_LINE_H
 
 #include "checks.h"
+#include "cmd/repeat.h"
 #include "model/remark.h"
 
 struct check_opts {
 	const char *since, *profile;
 	double deadline; /* seconds */
 	bool exclusive;
+	struct rd_repeat repeat;
 };
 
 struct check_look {

@@ -10,6 +10,8 @@
 #include "report/report-check.h"
 #include "source/source-guard.h"
 
+#define CHECK_INTERVAL 60 /* seconds, where none was said */
+
 static int check_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	struct check_opts *opts = ctx->state;
@@ -27,7 +29,7 @@ static int check_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char
 			return rd_err_set(err, EINVAL, "--deadline", "\"%s\" is no number of seconds from 0.05 to 3600",
 					  arg);
 	}
-	return 0;
+	return rd_repeat_option(&opts->repeat, opt, arg, err);
 }
 
 static int read_counters(struct rd_ctx *ctx, struct check_look *look, struct rd_err *err)
@@ -153,18 +155,15 @@ static void read_ahead(struct rd_source *source, void *arg)
 	checks_record(source, &err);
 }
 
-static int check_run(struct rd_ctx *ctx, int argc, char **argv)
+static int look_once(struct rd_ctx *ctx, void *arg)
 {
-	struct check_opts *opts = ctx->state;
+	const struct check_opts *opts = ctx->state;
 	struct rd_source *host = ctx->source;
 	struct check_look look = { 0 };
 	struct rd_err err = { 0 };
 	int r = 0;
 
-	(void)argc;
-	(void)argv;
-	if (opts->deadline == 0)
-		opts->deadline = 2;
+	(void)arg;
 	/* A bundle does not hang. */
 	if (!ctx->globals.from)
 		r = rd_source_guard_open(host, (unsigned)(opts->deadline * 1000), &look.guard, &err);
@@ -177,7 +176,7 @@ static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 	ctx->source = host;
 	if (r < 0) {
 		check_failure(ctx, &err);
-		r = rd_fail(ctx, &err);
+		rd_fail(ctx, &err);
 	} else {
 		r = show(ctx, &look);
 	}
@@ -185,11 +184,28 @@ static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 	return r;
 }
 
+static int check_run(struct rd_ctx *ctx, int argc, char **argv)
+{
+	struct check_opts *opts = ctx->state;
+	struct rd_err err;
+
+	(void)argc;
+	(void)argv;
+	if (opts->deadline == 0)
+		opts->deadline = 2;
+	if (rd_repeat_wanted(&opts->repeat) && ctx->globals.openmetrics) {
+		rd_err_set(&err, EINVAL, "--openmetrics", "is one page: leave out -i and -c, or take --textfile");
+		return rd_fail_usage(ctx->cmd, &err);
+	}
+	return rd_repeat(ctx, &opts->repeat, CHECK_INTERVAL, look_once, NULL);
+}
+
 static const struct rd_opt check_options[] = {
 	{ "profile", 0, "FILE", "what this fleet expects, of topo-check --learn", "file" },
 	{ "deadline", 0, "SECONDS", "have an answer by then (default 2)", NULL },
 	{ "since", 0, "FILE", "also what counters did since then: a file of counters --save, or a bundle", "file" },
 	{ "exclusive", 0, NULL, "no other job should be here: their queue pairs are leftovers", NULL },
+	RD_REPEAT_OPTS,
 	{ 0 },
 };
 

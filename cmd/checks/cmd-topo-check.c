@@ -28,37 +28,13 @@ static int take_severity(const char *arg, struct topo_opts *opts, struct rd_err 
 	return -EINVAL;
 }
 
-static int take_number(const char *name, const char *arg, unsigned long most, unsigned long *ret, struct rd_err *err)
+static int take_value(const struct rd_opt *opt, const char *arg, struct topo_opts *opts, struct rd_err *err)
 {
-	char *end;
-
-	errno = 0;
-	*ret = strtoul(arg, &end, 10);
-	if (errno || *end || end == arg || *arg == '-' || *ret < 1 || *ret > most)
-		return rd_err_set(err, EINVAL, name, "\"%s\" is no number from 1 to %lu", arg, most);
-	return 0;
-}
-
-static int take_value(const char *name, const char *arg, struct topo_opts *opts, struct rd_err *err)
-{
-	unsigned long value = 0;
-	char *end;
-	int r = 0;
-
-	if (strcmp(name, "severity") == 0) {
-		r = take_severity(arg, opts, err);
-	} else if (strcmp(name, "pid") == 0) {
-		r = take_number("--pid", arg, 1ul << 22, &value, err);
-		opts->pid = r ? 0 : (int)value;
-	} else if (strcmp(name, "count") == 0) {
-		r = take_number("--count", arg, 1ul << 30, &opts->count, err);
-	} else if (strcmp(name, "interval") == 0) {
-		opts->interval = strtod(arg, &end);
-		if (*end || end == arg || !(opts->interval >= 0.1 && opts->interval <= 86400))
-			r = rd_err_set(err, EINVAL, "--interval", "\"%s\" is no number of seconds from 0.1 to 86400",
-				       arg);
-	}
-	return r;
+	if (strcmp(opt->name, "severity") == 0)
+		return take_severity(arg, opts, err);
+	if (strcmp(opt->name, "pid") == 0)
+		return rd_opt_number("--pid", arg, 1, RD_PID_MAX, &opts->pid, err);
+	return rd_repeat_option(&opts->repeat, opt, arg, err);
 }
 
 static int topo_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
@@ -83,7 +59,7 @@ static int topo_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char 
 			*plain[i].text = arg;
 		return 0;
 	}
-	return arg ? take_value(opt->name, arg, opts, err) : 0;
+	return arg ? take_value(opt, arg, opts, err) : 0;
 }
 
 static int show_list(struct rd_ctx *ctx)
@@ -164,21 +140,37 @@ static int check_usage(const struct topo_opts *opts, int argc, char **argv, stru
 	if (argc > opts->learn)
 		return rd_err_set(err, EINVAL, argv[opts->learn],
 				  opts->learn ? "--learn writes one file" : "topo-check takes options only");
-	if ((opts->interval > 0 || opts->count) && !opts->live)
-		return rd_err_set(err, EINVAL, "--interval", "goes with --live");
+	if (rd_repeat_wanted(&opts->repeat) && (opts->list || opts->learn || opts->explain))
+		return rd_err_set(err, EINVAL, "--interval, --count",
+				  "are for results: what --list, --explain and --learn print does not change");
 	if (opts->list + opts->live + opts->learn + (opts->explain != NULL) > 1)
 		return rd_err_set(err, EINVAL, "topo-check",
 				  "of --list, --explain, --learn and --live only one can be had");
 	return 0;
 }
 
-static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
+static int look(struct rd_ctx *ctx, void *chosen)
 {
 	const struct topo_opts *opts = ctx->state;
-	_cleanup_free_ bool *chosen = calloc(rd_n_checks + 1, sizeof(*chosen));
 	struct rd_err err = { 0 };
 	struct checks checks;
-	int r;
+	int r = topo_look(ctx, chosen, &checks, &err);
+
+	if (r < 0) {
+		rd_fail(ctx, &err);
+	} else {
+		rd_repeat_head(ctx, &opts->repeat, checks.report.time);
+		r = show(ctx, &checks);
+	}
+	checks_deinit(&checks);
+	return r;
+}
+
+static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
+{
+	struct topo_opts *opts = ctx->state;
+	_cleanup_free_ bool *chosen = calloc(rd_n_checks + 1, sizeof(*chosen));
+	struct rd_err err = { 0 };
 
 	if (!chosen)
 		return rd_no_memory(ctx, ctx->cmd->name);
@@ -192,10 +184,7 @@ static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 		return topo_learn(ctx, argc > 0 ? argv[0] : NULL);
 	if (opts->live)
 		return topo_live(ctx, chosen);
-	r = topo_look(ctx, chosen, &checks, &err);
-	r = r < 0 ? rd_fail(ctx, &err) : show(ctx, &checks);
-	checks_deinit(&checks);
-	return r;
+	return rd_repeat(ctx, &opts->repeat, TOPO_INTERVAL, look, chosen);
 }
 
 static const struct rd_opt topo_options[] = {
@@ -210,8 +199,7 @@ static const struct rd_opt topo_options[] = {
 	{ "pid", 0, "PID", "judge the limits of this process, not those of what starts jobs here", "pid" },
 	{ "fail", 0, NULL, "exit with what was found, which topo-check always does", NULL },
 	{ "live", 'w', NULL, "the results on the whole screen, kept up to date, changes marked", NULL },
-	{ "interval", 'i', "SECONDS", "with --live: look this often (default 5)", NULL },
-	{ "count", 'c', "N", "with --live: end after N looks", NULL },
+	RD_REPEAT_OPTS,
 	{ 0 },
 };
 

@@ -34,7 +34,7 @@ int topo_learn(struct rd_ctx *ctx, const char *path)
 	struct rd_err err = { 0 };
 	struct checks checks;
 	size_t bad = 0;
-	int r = checks_load(ctx, ctx->source, opts->pid, &checks, &err);
+	int r = checks_load(ctx, ctx->source, (int)opts->pid, &checks, &err);
 
 	if (!r && checks.host.n_ibdevs == 0) {
 		r = rd_err_set(&err, ENODEV, "/sys/class/infiniband", "there is no RDMA device to learn from");

@@ -2,7 +2,6 @@
 /* topo-check --live */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "cmd/ticks.h"
 #include "report/report-check.h"
@@ -28,15 +27,13 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
 	struct live *live = arg;
 	const struct topo_opts *opts = live->ctx->state;
-	struct timespec now = { 0 };
 	struct checks checks;
 	struct rd_buf line = { 0 };
 	int r;
 
-	if (opts->count && live->looks++ >= opts->count)
+	if (opts->repeat.count && live->looks++ >= opts->repeat.count)
 		return 1;
-	clock_gettime(CLOCK_REALTIME, &now);
-	rd_ticks_next(&live->ticks, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+	rd_ticks_advance(&live->ticks);
 	r = topo_look(live->ctx, live->chosen, &checks, err);
 	if (!r) {
 		page->body = checks.report.sections[0];
@@ -69,7 +66,7 @@ int topo_live(struct rd_ctx *ctx, const bool *chosen)
 		rd_err_set(&err, EINVAL, "--live", "is for people: leave out --json");
 		return rd_fail_usage(ctx->cmd, &err);
 	}
-	rd_ticks_init(&live.ticks, opts->interval > 0 ? opts->interval : 5);
+	rd_ticks_init(&live.ticks, opts->repeat.seconds > 0 ? opts->repeat.seconds : TOPO_INTERVAL);
 	if (rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0)
 		return rd_fail(ctx, &err);
 	return RD_EXIT_OK;

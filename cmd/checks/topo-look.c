@@ -8,7 +8,7 @@
 int topo_look(const struct rd_ctx *ctx, const bool *chosen, struct checks *checks, struct rd_err *err)
 {
 	const struct topo_opts *opts = ctx->state;
-	int r = checks_load(ctx, ctx->source, opts->pid, checks, err);
+	int r = checks_load(ctx, ctx->source, (int)opts->pid, checks, err);
 
 	if (!r && opts->profile)
 		r = checks_take_profile(checks, opts->profile, err);

@@ -4,15 +4,17 @@
 #define RD_CMD_TOPO_H
 
 #include "checks.h"
+#include "cmd/repeat.h"
+
+#define TOPO_INTERVAL 5 /* seconds, where none was said */
 
 struct topo_opts {
 	bool list, live, learn;
 	const char *explain, *only, *skip, *profile;
 	bool severity_set;
 	enum rd_result severity; /* the least that is shown and counted */
-	int pid;
-	double interval;     /* seconds */
-	unsigned long count; /* 0: without end */
+	unsigned long pid;	 /* 0: none */
+	struct rd_repeat repeat;
 };
 
 /* Which rules --only and --skip leave: `ret` has room for rd_n_checks. -EINVAL with err filled for a name that is none. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/opts.h"
 #include "cmd/ticks.h"
 #include "counters-watch.h"
 #include "counters.h"
@@ -26,17 +27,6 @@ static int take_groups(const char *arg, unsigned *ret, struct rd_err *err)
 		*ret |= 1u << group;
 		at += n + (at[n] == ',');
 	}
-	return 0;
-}
-
-static int take_count(const char *arg, unsigned long *ret, struct rd_err *err)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtoul(arg, &end, 10);
-	if (errno || *end || end == arg || *arg == '-' || !*ret || *ret > 1ul << 30)
-		return rd_err_set(err, EINVAL, "--count", "\"%s\" is no number from 1 to %lu", arg, 1ul << 30);
 	return 0;
 }
 
@@ -79,7 +69,7 @@ static int counters_option(struct rd_ctx *ctx, const struct rd_opt *opt, const c
 	if (strcmp(opt->name, "interval") == 0)
 		return rd_ticks_parse(arg, &opts->interval, err);
 	if (strcmp(opt->name, "count") == 0)
-		return take_count(arg, &opts->count, err);
+		return rd_opt_number("--count", arg, 1, RD_COUNT_MAX, &opts->count, err);
 	return 0;
 }
 

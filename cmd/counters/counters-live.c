@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "analyse/qp.h"
 #include "collect/nldev.h"
@@ -136,14 +135,10 @@ static void take_interval(struct live *live)
 static char *headline(const struct live *live)
 {
 	const struct counters *c = live->w.c;
-	time_t seconds = (time_t)(c->now.sample.realtime_ns / 1000000000u);
 	const struct rd_remark *last = live->w.events.n ? &live->w.events.v[live->w.events.n - 1] : NULL;
-	char when[32] = "-", *text;
-	struct tm tm;
+	char when[RD_CLOCK_SIZE], *text;
 
-	if (localtime_r(&seconds, &tm))
-		strftime(when, sizeof(when), "%H:%M:%S", &tm);
-	if (asprintf(&text, "counters  %s  %g s  %zu of %zu moved%s%s%s%s%s", when,
+	if (asprintf(&text, "counters  %s  %g s  %zu of %zu moved%s%s%s%s%s", rd_clock(c->now.sample.realtime_ns, when),
 		     (double)live->w.ticks.interval_ns / 1e9, live->n_moved, live->w.set->n,
 		     live->w.ticks.missed ? "  LATE" : "", last ? "  " : "", last ? last->subject : "",
 		     last ? ": " : "", last ? last->title : "") < 0)
@@ -177,7 +172,7 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 
 	if (opts->count && live->looks++ > opts->count)
 		return 1;
-	rd_ticks_next(&live->w.ticks, live->w.c->ctx->source->ops->now(live->w.c->ctx->source, CLOCK_REALTIME));
+	rd_ticks_advance(&live->w.ticks);
 	r = counters_advance(&live->w, err);
 	if (!r && live->w.set != live->set)
 		r = take_set(live);

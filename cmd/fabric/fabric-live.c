@@ -2,7 +2,6 @@
 /* counters --fabric --live: the hottest links, errors that move, who waits. */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "fabric-cmd.h"
 #include "view/view.h"
@@ -21,15 +20,6 @@ static int due(void *arg)
 	return rd_ticks_left_ms(&live->s->ticks);
 }
 
-static int sweep(struct live *live, struct rd_err *err)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	rd_ticks_next(&live->s->ticks, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
-	return fabric_session_look(live->s, err);
-}
-
 /* The report's first section, which is the ports, is handed over. */
 static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
@@ -43,7 +33,8 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 	if (!live->resort) {
 		if (live->s->cmd->count && live->looks++ >= live->s->cmd->count)
 			return 1;
-		r = sweep(live, err);
+		rd_ticks_advance(&live->s->ticks);
+		r = fabric_session_look(live->s, err);
 	}
 	live->resort = false;
 	if (r < 0)

@@ -3,6 +3,7 @@
 #include "fabric.h"
 
 #include "analyse/fabric-update.h"
+#include "cmd/opts.h"
 #include "collect/pma.h"
 
 #include <errno.h>
@@ -22,13 +23,13 @@ static int take_number(const char *name, const char *arg, unsigned long least, u
 		       struct rd_err *err)
 {
 	unsigned long value;
-	char option[32], *end;
+	char option[32];
+	int r;
 
 	snprintf(option, sizeof(option), "--%s", name);
-	errno = 0;
-	value = strtoul(arg, &end, 10);
-	if (errno || *end || end == arg || *arg == '-' || value < least || value > most)
-		return rd_err_set(err, EINVAL, option, "\"%s\" is no number from %lu to %lu", arg, least, most);
+	r = rd_opt_number(option, arg, least, most, &value, err);
+	if (r < 0)
+		return r;
 	*ret = (unsigned)value;
 	return 1;
 }

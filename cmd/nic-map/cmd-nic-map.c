@@ -4,25 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/opts.h"
 #include "collect/host.h"
 #include "nicmap.h"
 #include "report/report-nicmap.h"
 
 #define PES_MAX 4096
-
-static int take_number(const char *name, const char *arg, unsigned long least, unsigned long most, unsigned long *ret,
-		       struct rd_err *err)
-{
-	char *end;
-	unsigned long value;
-
-	errno = 0;
-	value = strtoul(arg, &end, 10);
-	if (errno || *end || end == arg || *arg == '-' || value < least || value > most)
-		return rd_err_set(err, EINVAL, name, "\"%s\" is no number from %lu to %lu", arg, least, most);
-	*ret = value;
-	return 0;
-}
 
 static int take_env(const char *arg, struct nicmap_opts *opts, struct rd_err *err)
 {
@@ -38,35 +25,23 @@ static int take_env(const char *arg, struct nicmap_opts *opts, struct rd_err *er
 	return -EINVAL;
 }
 
-static int take_value(const char *name, const char *arg, struct nicmap_opts *opts, struct rd_err *err)
+static int take_value(const struct rd_opt *opt, const char *arg, struct nicmap_opts *opts, struct rd_err *err)
 {
-	unsigned long value;
-	char *end;
-	int r = 0;
+	const char *name = opt->name;
 
-	if (strcmp(name, "pes") == 0) {
-		r = take_number("--pes", arg, 1, PES_MAX, &value, err);
-		opts->pes = r ? 0 : (unsigned)value;
-	} else if (strcmp(name, "pid") == 0) {
-		r = take_number("--pid", arg, 1, 1ul << 22, &value, err);
-		opts->pid = r ? 0 : (int)value;
-	} else if (strcmp(name, "count") == 0) {
-		r = take_number("--count", arg, 1, 1ul << 30, &opts->count, err);
-	} else if (strcmp(name, "interval") == 0) {
-		opts->interval = strtod(arg, &end);
-		if (*end || end == arg || !(opts->interval >= 0.1 && opts->interval <= 86400))
-			return rd_err_set(err, EINVAL, "--interval", "\"%s\" is no number of seconds from 0.1 to 86400",
-					  arg);
-	} else if (strcmp(name, "env") == 0) {
-		r = take_env(arg, opts, err);
-	} else if (strcmp(name, "env-file") == 0) {
+	if (strcmp(name, "pes") == 0)
+		return rd_opt_number("--pes", arg, 1, PES_MAX, &opts->pes, err);
+	if (strcmp(name, "pid") == 0)
+		return rd_opt_number("--pid", arg, 1, RD_PID_MAX, &opts->pid, err);
+	if (strcmp(name, "env") == 0)
+		return take_env(arg, opts, err);
+	if (strcmp(name, "env-file") == 0)
 		opts->env_file = arg;
-	} else if (strcmp(name, "profile") == 0) {
+	else if (strcmp(name, "profile") == 0)
 		opts->profile = arg;
-	} else if (strcmp(name, "path") == 0) {
+	else if (strcmp(name, "path") == 0)
 		opts->path = arg;
-	}
-	return r;
+	return rd_repeat_option(&opts->repeat, opt, arg, err);
 }
 
 static int nicmap_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
@@ -84,7 +59,7 @@ static int nicmap_option(struct rd_ctx *ctx, const struct rd_opt *opt, const cha
 	for (size_t i = 0; i < RD_ARRAY_SIZE(flags); i++)
 		if (strcmp(opt->name, flags[i].name) == 0)
 			*flags[i].flag = true;
-	return arg ? take_value(opt->name, arg, opts, err) : 0;
+	return arg ? take_value(opt, arg, opts, err) : 0;
 }
 
 /* What is asked must be one thing, and have its operands. */
@@ -101,6 +76,12 @@ static int check_usage(const struct nicmap_opts *opts, int argc, char **argv, st
 		return rd_err_set(err, EINVAL, opts->pid ? "--pid" : "--env-file", "goes with --check-env");
 	if (opts->pid && opts->env_file)
 		return rd_err_set(err, EINVAL, "--check-env", "takes --pid or --env-file, not both");
+	if (rd_repeat_wanted(&opts->repeat) && opts->compare)
+		return rd_err_set(err, EINVAL, "--interval, --count", "do not go with --compare: bundles do not change");
+	if (rd_repeat_wanted(&opts->repeat) && (opts->env || opts->nccl_xml))
+		return rd_err_set(err, EINVAL, "--interval, --count",
+				  "do not go with %s: what reads it takes one answer",
+				  opts->env ? "--env" : "--nccl-xml");
 	if (opts->path && argc != 1)
 		return rd_err_set(err, EINVAL, "--path", "needs an accelerator and a NIC");
 	if (opts->compare && argc < 1)
@@ -132,7 +113,7 @@ static int no_rdma(struct rd_ctx *ctx, struct nicmap *nm)
 	return rd_answer_print(ctx, &nm->report);
 }
 
-static int run_part(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
+static int show(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 {
 	const struct nicmap_opts *opts = ctx->state;
 
@@ -151,25 +132,42 @@ static int run_part(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv
 	return nicmap_show(ctx, nm);
 }
 
-static int nicmap_run(struct rd_ctx *ctx, int argc, char **argv)
+struct operands {
+	int n;
+	char **v;
+};
+
+static int look(struct rd_ctx *ctx, void *arg)
 {
 	const struct nicmap_opts *opts = ctx->state;
+	const struct operands *operands = arg;
 	/* The largest MTU is a column that is hidden, and a key. */
 	bool whole = ctx->globals.json || ctx->globals.style.columns;
 	unsigned what = (opts->path ? RD_COLLECT_ACS : 0) | (opts->gids ? RD_COLLECT_ALL_GIDS : 0) |
 			(whole ? RD_COLLECT_VERBS : 0);
 	struct rd_err err = { 0 };
 	struct nicmap nm;
-	int r;
+	int r = nicmap_load(ctx, ctx->source, what, &nm, &err);
+
+	if (r < 0) {
+		rd_fail(ctx, &err);
+	} else {
+		rd_repeat_head(ctx, &opts->repeat, nm.report.time);
+		r = show(ctx, &nm, operands->n, operands->v);
+	}
+	nicmap_deinit(&nm);
+	return r;
+}
+
+static int nicmap_run(struct rd_ctx *ctx, int argc, char **argv)
+{
+	struct nicmap_opts *opts = ctx->state;
+	struct operands operands = { argc, argv };
+	struct rd_err err = { 0 };
 
 	if (check_usage(opts, argc, argv, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
-	if (opts->live)
-		return nicmap_live(ctx);
-	r = nicmap_load(ctx, ctx->source, what, &nm, &err);
-	r = r < 0 ? rd_fail(ctx, &err) : run_part(ctx, &nm, argc, argv);
-	nicmap_deinit(&nm);
-	return r;
+	return opts->live ? nicmap_live(ctx) : rd_repeat(ctx, &opts->repeat, NICMAP_INTERVAL, look, &operands);
 }
 
 static int nicmap_record(struct rd_source *source, struct rd_err *err)
@@ -198,8 +196,7 @@ static const struct rd_opt nicmap_opts[] = {
 	{ "profile", 0, "FILE", "say what differs from a profile of topo-check --learn, missing devices first", "file" },
 	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", NULL },
 	{ "live", 'w', NULL, "the table on the whole screen, kept up to date, changes marked", NULL },
-	{ "interval", 'i', "SECONDS", "with --live: look this often (default 2)", NULL },
-	{ "count", 'c', "N", "with --live: end after N looks", NULL },
+	RD_REPEAT_OPTS,
 	{ 0 },
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nic-map --compare */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyse/compare.h"
@@ -70,8 +71,10 @@ static int judge(struct rd_ctx *ctx, struct nicmap *nm, const struct others *oth
 	rd_rails_deinit(&rails);
 	rd_remarks_deinit(&remarks);
 	if (!r) {
-		nm->report.status = rd_report_judge(&nm->report);
-		return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections, 1);
+		char object[40];
+
+		snprintf(object, sizeof(object), "%zu hosts", others->n + 1 - first);
+		return nicmap_print_judged(ctx, nm, object);
 	}
 	rd_err_set(&err, -r, ctx->cmd->name, "no memory to compare hosts");
 	return rd_fail(ctx, &err);

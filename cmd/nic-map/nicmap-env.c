@@ -11,14 +11,6 @@
 #include "report/report-envcheck.h"
 #include "report/report-nicmap.h"
 
-static int no_memory(struct rd_ctx *ctx)
-{
-	struct rd_err err;
-
-	rd_err_set(&err, ENOMEM, ctx->cmd->name, "no memory for variables");
-	return rd_fail(ctx, &err);
-}
-
 /* Names of devices come from elsewhere, and a shell is to read this. */
 static void add_quoted(struct rd_buf *out, const char *value)
 {
@@ -39,7 +31,7 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 	size_t n = 0;
 
 	if (ctx->globals.json)
-		return rd_report_nicmap(&nm->report, &nm->host, &nm->map) < 0 ? no_memory(ctx) :
+		return rd_report_nicmap(&nm->report, &nm->host, &nm->map) < 0 ? rd_no_memory(ctx, ctx->cmd->name) :
 										rd_answer_print(ctx, &nm->report);
 	for (size_t i = 0; i < nm->map.env.n; i++) {
 		const struct rd_env_var *var = &nm->map.env.v[i];
@@ -89,7 +81,7 @@ static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct
 				return rd_err_set(err, ENOMEM, "environment", "no memory for variables");
 		return 0;
 	}
-	snprintf(path, sizeof(path), "/proc/%d/environ", opts->pid);
+	snprintf(path, sizeof(path), "/proc/%lu/environ", opts->pid);
 	r = opts->pid ? rd_read_file(ctx->source, path, &bytes, err) : rd_read_local(opts->env_file, &bytes, err);
 	if (r == -EACCES)
 		rd_err_hint(err, "only its owner and root may read a process's environment");
@@ -107,6 +99,7 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 	struct rd_effects effects = { 0 };
 	struct rd_remarks remarks = { 0 };
 	struct rd_err err = { 0 };
+	char object[40];
 	int r = read_variables(ctx, &effects, &err);
 
 	if (r < 0) {
@@ -118,10 +111,10 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 		r = rd_report_envcheck(&nm->report, &effects);
 	if (!r)
 		r = rd_report_add_remarks(&nm->report, &remarks);
+	snprintf(object, sizeof(object), "%zu variable%s", effects.n, effects.n == 1 ? "" : "s");
 	rd_effects_deinit(&effects);
 	rd_remarks_deinit(&remarks);
 	if (r < 0)
-		return no_memory(ctx);
-	nm->report.status = rd_report_judge(&nm->report);
-	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections, 1);
+		return rd_no_memory(ctx, ctx->cmd->name);
+	return nicmap_print_judged(ctx, nm, object);
 }

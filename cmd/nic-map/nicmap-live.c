@@ -3,52 +3,32 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "cmd/ticks.h"
 #include "nicmap.h"
 #include "report/report-nicmap.h"
 #include "view/view.h"
 
 struct live {
 	struct rd_ctx *ctx;
-	uint64_t next_ns;
+	struct rd_ticks ticks;
 	unsigned long looks;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts = { 0 };
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-static uint64_t interval_ns(const struct rd_ctx *ctx)
-{
-	const struct nicmap_opts *opts = ctx->state;
-
-	return (uint64_t)((opts->interval > 0 ? opts->interval : 2) * 1e9);
-}
 
 static int due(void *arg)
 {
 	struct live *live = arg;
-	uint64_t now = now_ns();
 
-	return now >= live->next_ns ? 0 : (int)((live->next_ns - now) / 1000000) + 1;
+	return rd_ticks_left_ms(&live->ticks);
 }
 
 static char *headline_of(const struct nicmap *nm)
 {
-	time_t seconds = nm->report.time / 1000000000u;
-	char when[32] = "-", *text;
-	struct tm tm;
+	char when[RD_CLOCK_SIZE], *text;
 
-	if (seconds && localtime_r(&seconds, &tm))
-		strftime(when, sizeof(when), "%H:%M:%S", &tm);
 	if (asprintf(&text, "nic-map  %s  %s  %zu NICs, %zu accelerators, %zu warnings",
-		     nm->report.host ? nm->report.host : "-", when, nm->host.n_ibdevs, nm->host.n_gpus,
-		     nm->report.n_findings) < 0)
+		     nm->report.host ? nm->report.host : "-", rd_clock(nm->report.time, when), nm->host.n_ibdevs,
+		     nm->host.n_gpus, nm->report.n_findings) < 0)
 		return NULL;
 	return text;
 }
@@ -58,13 +38,12 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
 	struct live *live = arg;
 	const struct nicmap_opts *opts = live->ctx->state;
-	uint64_t step = interval_ns(live->ctx);
 	struct nicmap nm;
 	int r;
 
-	if (opts->count && live->looks++ >= opts->count)
+	if (opts->repeat.count && live->looks++ >= opts->repeat.count)
 		return 1;
-	live->next_ns = (now_ns() / step + 1) * step; /* aligned to the wall clock */
+	rd_ticks_advance(&live->ticks);
 	r = nicmap_load(live->ctx, live->ctx->source, 0, &nm, err);
 	if (!r && rd_report_nicmap(&nm.report, &nm.host, &nm.map) < 0)
 		r = rd_err_set(err, ENOMEM, "nic-map", "no memory for the report");
@@ -82,6 +61,7 @@ int nicmap_live(struct rd_ctx *ctx)
 {
 	static const int keys[] = { RD_NIC_IBDEV, RD_NIC_PORT, RD_NIC_PCI, -1 };
 	static const struct rd_view_ops ops = { .look = look, .due = due, .keys = keys };
+	const struct nicmap_opts *opts = ctx->state;
 	struct live live = { .ctx = ctx };
 	struct rd_err err = { 0 };
 
@@ -89,6 +69,7 @@ int nicmap_live(struct rd_ctx *ctx)
 		rd_err_set(&err, EINVAL, "--live", "is for people: leave out --json");
 		return rd_fail_usage(ctx->cmd, &err);
 	}
+	rd_ticks_init(&live.ticks, opts->repeat.seconds > 0 ? opts->repeat.seconds : NICMAP_INTERVAL);
 	if (rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0)
 		return rd_fail(ctx, &err);
 	return RD_EXIT_OK;

@@ -53,7 +53,7 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 	r = read_host(source, what, nm, err);
 	if (r < 0)
 		return r;
-	r = rd_nicmap_analyse(&nm->host, opts->pes, &nm->map);
+	r = rd_nicmap_analyse(&nm->host, (unsigned)opts->pes, &nm->map);
 	if (r < 0)
 		return rd_err_set(err, -r, "nic-map", "no memory for the map");
 	return opts->profile ? compare_profile(opts->profile, nm, err) : 0;

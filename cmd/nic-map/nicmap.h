@@ -3,18 +3,19 @@
 #ifndef RD_CMD_NICMAP_H
 #define RD_CMD_NICMAP_H
 
-#include "cmd/cmd.h"
+#include "cmd/repeat.h"
 #include "model/nicmap.h"
+
+#define NICMAP_INTERVAL 2 /* seconds, where none was said */
 
 struct nicmap_opts {
 	bool matrix, gids, assignment, fail, nccl_xml, check_env, compare, live;
 	const char *path; /* accelerator; the NIC is the operand */
 	const char *env, *env_file;
 	const char *profile;
-	unsigned pes;	     /* 0: one for each accelerator */
-	int pid;	     /* 0: none */
-	double interval;     /* seconds */
-	unsigned long count; /* 0: without end */
+	unsigned long pes; /* 0: one for each accelerator */
+	unsigned long pid; /* 0: none */
+	struct rd_repeat repeat;
 };
 
 /* A host as it was read, and what was concluded. */
@@ -38,6 +39,9 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm);
 int nicmap_show_xml(struct rd_ctx *ctx, struct nicmap *nm);
 int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv);
 int nicmap_live(struct rd_ctx *ctx);
+
+/* The same of what is judged, the first section alone, below a line that says what was found. `object`: what was looked at. */
+int nicmap_print_judged(struct rd_ctx *ctx, struct nicmap *nm, const char *object);
 
 /* Prints the sections of the report as tables, each under an empty line; with --json the document. */
 int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *const *sections, size_t n);

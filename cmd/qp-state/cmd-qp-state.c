@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* qp-state: every queue pair, and what state it is in. */
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
 #include "analyse/qp-verdict.h"
 #include "cmd/answer.h"
+#include "cmd/opts.h"
 #include "cmd/ticks.h"
 #include "collect/klog.h"
 #include "collect/nldev.h"
@@ -33,17 +33,6 @@ static int take_seconds(const char *option, const char *arg, double *ret, struct
 	*ret = strtod(arg, &end);
 	if (end == arg || *end || !(*ret > 0 && *ret <= RD_TICKS_MOST))
 		return rd_err_set(err, EINVAL, option, "\"%s\" is no number of seconds up to %g", arg, RD_TICKS_MOST);
-	return 0;
-}
-
-static int take_number(const char *option, const char *arg, unsigned long *ret, struct rd_err *err)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtoul(arg, &end, 10);
-	if (!isdigit((unsigned char)*arg) || *end || errno || !*ret)
-		return rd_err_set(err, EINVAL, option, "\"%s\" is no number from 1", arg);
 	return 0;
 }
 
@@ -103,9 +92,9 @@ static int qp_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *a
 	if (strcmp(opt->name, "duration") == 0)
 		return take_seconds("--duration", arg, &opts->duration, err);
 	if (strcmp(opt->name, "count") == 0)
-		return take_number("--count", arg, &opts->count, err);
+		return rd_opt_number("--count", arg, 1, RD_COUNT_MAX, &opts->count, err);
 	if (strcmp(opt->name, "events") == 0)
-		return take_number("--events", arg, &opts->events, err);
+		return rd_opt_number("--events", arg, 1, RD_COUNT_MAX, &opts->events, err);
 	return rd_qp_filter_set(&opts->filter, opt->name, arg, err);
 }
 

@@ -6,23 +6,12 @@
 
 #include "analyse/qp-entropy.h"
 #include "analyse/qp.h"
+#include "cmd/opts.h"
 #include "qp.h"
 #include "report/report-qp-pairs.h"
 
 #define LINKS_MAX 1024
 #define RETRY_DEFAULT 7
-
-static int take_number(const char *option, const char *arg, unsigned long least, unsigned long most, unsigned long *ret,
-		       struct rd_err *err)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtoul(arg, &end, 10);
-	if (errno || end == arg || *end || *arg == '-' || *ret < least || *ret > most)
-		return rd_err_set(err, EINVAL, option, "\"%s\" is no number from %lu to %lu", arg, least, most);
-	return 0;
-}
 
 int qp_ask_option(struct qp_ask *ask, const char *option, const char *arg, struct rd_err *err)
 {
@@ -35,21 +24,21 @@ int qp_ask_option(struct qp_ask *ask, const char *option, const char *arg, struc
 	if (strcmp(option, "join") == 0)
 		return ask->join = true;
 	if (strcmp(option, "entropy") == 0) {
-		r = take_number("--entropy", arg, 2, LINKS_MAX, &v, err);
+		r = rd_opt_number("--entropy", arg, 2, LINKS_MAX, &v, err);
 		ask->links = (unsigned)v;
 		return r < 0 ? r : 1;
 	}
 	if (strcmp(option, "timeout") == 0) {
-		r = take_number("--timeout", arg, 0, 31, &v, err);
+		r = rd_opt_number("--timeout", arg, 0, 31, &v, err);
 		RD_SET(values->timeout, (uint8_t)v);
 	} else if (strcmp(option, "retry") == 0) {
-		r = take_number("--retry", arg, 0, 7, &v, err);
+		r = rd_opt_number("--retry", arg, 0, 7, &v, err);
 		RD_SET(values->retry_cnt, (uint8_t)v);
 	} else if (strcmp(option, "rnr-retry") == 0) {
-		r = take_number("--rnr-retry", arg, 0, 7, &v, err);
+		r = rd_opt_number("--rnr-retry", arg, 0, 7, &v, err);
 		RD_SET(values->rnr_retry, (uint8_t)v);
 	} else if (strcmp(option, "min-rnr-timer") == 0) {
-		r = take_number("--min-rnr-timer", arg, 0, 31, &v, err);
+		r = rd_opt_number("--min-rnr-timer", arg, 0, 31, &v, err);
 		RD_SET(values->min_rnr_timer, (uint8_t)v);
 	} else {
 		return 0;

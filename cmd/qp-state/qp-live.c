@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "analyse/qp-verdict.h"
 #include "base/text.h"
@@ -27,14 +26,6 @@ struct live {
 	size_t grouping;
 	struct rd_column columns[RD_QP_COLUMNS]; /* as rd_qp_columns, but others are shown */
 };
-
-static uint64_t wall_ns(void)
-{
-	struct timespec ts = { 0 };
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static int due(void *arg)
 {
@@ -82,13 +73,10 @@ static void add_states(const struct qp_look *look, struct rd_buf *out)
 static char *headline_of(const struct live *live, const struct qp_look *look)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	time_t seconds = (time_t)(look->report.time / 1000000000u);
-	char when[32] = "-";
-	struct tm tm;
+	char when[RD_CLOCK_SIZE];
 
-	if (seconds && localtime_r(&seconds, &tm))
-		strftime(when, sizeof(when), "%H:%M:%S", &tm);
-	rd_buf_printf(&out, "qp-state  %s  %s  ", look->report.host ? look->report.host : "-", when);
+	rd_buf_printf(&out, "qp-state  %s  %s  ", look->report.host ? look->report.host : "-",
+		      rd_clock(look->report.time, when));
 	if (live->recorder.session)
 		rd_buf_str(&out, "recording  ");
 	if (look->remarks.n)
@@ -139,7 +127,7 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 
 	if (opts->count && live->looks++ >= opts->count)
 		return 1;
-	rd_ticks_next(&live->ticks, wall_ns());
+	rd_ticks_advance(&live->ticks);
 	/* What was recorded comes before what is found now. */
 	if (live->recorder.session)
 		r = qp_recorder_drain(&live->recorder, err);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/opts.h"
 #include "trace.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,19 +11,6 @@
 #define RING_MIN (4 * 1024u)
 #define RING_MAX (1024u * 1024 * 1024)
 #define COMM_MAX 15 /* the kernel keeps no more of a thread's name */
-
-static int parse_count(const char *option, const char *arg, uint64_t max, uint64_t *ret, struct rd_err *err)
-{
-	char *end;
-	uint64_t v;
-
-	errno = 0;
-	v = strtoull(arg, &end, 10);
-	if (errno || end == arg || *end || *arg == '-' || !v || v > max)
-		return rd_err_set(err, EINVAL, option, "\"%s\" is not a number from 1 to %ju", arg, (uintmax_t)max);
-	*ret = v;
-	return 0;
-}
 
 static int parse_seconds(const char *arg, double *ret, struct rd_err *err)
 {
@@ -117,7 +106,7 @@ static bool take_plain(struct trace_opts *o, const struct rd_opt *opt, const cha
 int trace_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	struct trace_opts *o = ctx->state;
-	uint64_t v = 0;
+	unsigned long v = 0;
 	int r = 0;
 
 	if (take_plain(o, opt, arg))
@@ -125,14 +114,14 @@ int trace_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, 
 	if (is(opt, "duration"))
 		return parse_seconds(arg, &o->duration, err);
 	if (is(opt, "events"))
-		return parse_count("--events", arg, UINT64_MAX, &o->events, err);
+		return rd_opt_number("--events", arg, 1, ULONG_MAX, &o->events, err);
 	if (is(opt, "errno"))
 		return parse_errno(arg, &o->err, err);
 	if (is(opt, "backend"))
 		return parse_backend(arg, &o->backend, err);
 	if (is(opt, "buffer"))
 		return parse_size(arg, &o->ring, err);
-	r = parse_count("--pid", arg, 1 << 22, &v, err);
+	r = rd_opt_number("--pid", arg, 1, RD_PID_MAX, &v, err);
 	o->pid = (uint32_t)v;
 	return r;
 }

@@ -381,6 +381,17 @@ PY
 	[[ $stderr == 'rdmadiag: "": cannot open the bundle: '*"(ENOENT)" ]]
 }
 
+@test "diff -i compares with this host again" {
+	"$RD" capture "$T/now.tar.zst"
+	run --separate-stderr "$RD" diff "$T/now.tar.zst" live -i 0.1 -c 3 --json
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 3 ]
+	[ "$(jq -r .source <<<"$output" | sort -u)" = live ]
+	run --separate-stderr "$RD" diff "$T/now.tar.zst" "$T/now.tar.zst" -i 1
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"a bundle does not change"* ]]
+}
+
 @test "diff of two hosts says that these are two" {
 	make_host "$T/a"
 	make_host "$T/b"

@@ -114,3 +114,18 @@ broken() {
 	[[ $output == *"warn host-answers: /sys/devices/system/node/node0/cpulist"* ]]
 	[ "$took" -lt 8000000 ]
 }
+
+@test "-i checks again, a line each" {
+	two_samples "$BATS_TEST_TMPDIR/two" /sys/bus/pci/devices/0000:15:00.0/current_link_width 8
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/two" check -i 1
+	[ "$status" -eq 2 ]
+	[ "${#lines[@]}" -eq 2 ]
+	[[ ${lines[0]} == "RDMA OK - "* ]]
+	[[ ${lines[1]} == "RDMA CRITICAL - "* ]]
+	run --separate-stderr "$RD" check -i 0.1 -c 2 --openmetrics
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	# Of this host, whatever it has.
+	run --separate-stderr "$RD" check -i 0.1 -c 2 --json
+	[ "${#lines[@]}" -eq 2 ]
+}

@@ -12,3 +12,17 @@ setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	export RD=${RDMADIAG:-$PWD/build/rdmadiag} NO_COLOR=1
 }
+
+# two_samples FOLDER PATH VALUE: a bundle of the host in which the file at PATH has become VALUE when it was looked at again.
+two_samples() {
+	local file
+	file=$(realpath --relative-to "$HOST" "$HOST$2")
+	mkdir -p "$1/t000/root/${file%/*}"
+	"$RD" --from "$HOST" capture "$1/whole.tar" >/dev/null
+	tar -C "$1" -xf "$1/whole.tar"
+	rm "$1/whole.tar"
+	echo "$3" >"$1/t000/root/$file"
+	jq --arg path "/$file" '.samples += [{realtime_ns: 1, monotonic_ns: 1, requests: [{ask: "read", path: $path}]}] | del(.hash)' \
+		"$1/manifest.json" >"$1/new.json"
+	mv "$1/new.json" "$1/manifest.json"
+}

@@ -73,7 +73,7 @@ map() {
 		eval "$(map --env all)"
 		[ "${NCCL_IB_HCA%%,*}" = "=mlx5_0:1" ]
 		[ "$NVSHMEM_HCA_PE_MAPPING" = mlx5_0:1:1,mlx5_1:1:1,mlx5_2:1:1,mlx5_3:1:1,mlx5_4:1:1,mlx5_5:1:1,mlx5_6:1:1,mlx5_7:1:1 ]
-		map --check-env
+		map --check-env | grep -q "variables: nothing is wrong"
 	)
 }
 
@@ -82,6 +82,10 @@ map() {
 	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
 	[ "$status" -eq 1 ]
 	[[ $output == *"mlx5_1 also means mlx5_10, mlx5_11"* ]]
+	[[ ${lines[0]} == "nic-map of 1 variable: 0 critical, "*" warnings" ]]
+	printf 'NCCL_IB_HCA==mlx5_2\n' >"$BATS_TEST_TMPDIR/env"
+	run map --check-env --env-file "$BATS_TEST_TMPDIR/env" --raw
+	[[ ${lines[0]} == VARIABLE* ]]
 	printf 'NCCL_IB_HCA==^mlx5_1\n' >"$BATS_TEST_TMPDIR/env"
 	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
 	[ "$status" -eq 2 ]
@@ -112,6 +116,27 @@ map() {
 	[[ $(grep -m1 critical: <<<"$output") == *"other GPU 0000:13:00.0"*missing* ]]
 	[[ $output == *"other mlx5_4:1"*DOWN* ]]
 	[[ $output == *"28.39.1002"* ]]
+	[[ ${lines[0]} =~ ^"nic-map of 3 hosts: "[1-9] ]]
+	run map --compare "$HOST"
+	[ "${lines[0]}" = "nic-map of 2 hosts: nothing is wrong" ]
+	run map --compare "$HOST" --json
+	jq -e .status <<<"$output"
+}
+
+@test "-i looks again; what is read once is refused" {
+	two_samples "$BATS_TEST_TMPDIR/two" /sys/class/infiniband/mlx5_0/ports/1/state "1: DOWN"
+	run "$RD" --from "$BATS_TEST_TMPDIR/two" nic-map -i 1 -o ibdev,state
+	[ "$(grep -cE '^mlx5_0 +ACTIVE' <<<"$output")" -eq 1 ]
+	[ "$(grep -cE '^mlx5_0 +DOWN' <<<"$output")" -eq 1 ]
+	[[ ${lines[0]} =~ ^[0-9]{2}:[0-9]{2}:[0-9]{2}$ || ${lines[0]} == - ]]
+	run "$RD" --from "$BATS_TEST_TMPDIR/two" nic-map -c 2 --json
+	[ "$(jq -r '.nics[0].state' <<<"$output" | paste -sd,)" = ACTIVE,DOWN ]
+	for once in "--env nccl" --nccl-xml "--compare $HOST"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr map -i 1 $once
+		[ "$status" -eq 3 ]
+		[[ $stderr == *"--interval, --count: do not go with ${once%% *}: "* ]]
+	done
 }
 
 @test "a port that goes down is told; --fail makes it count" {

@@ -28,6 +28,23 @@ break_link() {
 	[ "$status" -eq 0 ]
 }
 
+@test "-i looks again, a line of JSON each, and exits as the last look found" {
+	two_samples "$BATS_TEST_TMPDIR/two" /sys/bus/pci/devices/0000:15:00.0/current_link_width 8
+	run "$RD" --from "$BATS_TEST_TMPDIR/two" topo-check -i 1
+	[ "$status" -eq 2 ]
+	[ "$(grep -c '^topo-check of made-up: 0 failures' <<<"$output")" -eq 1 ]
+	[ "$(grep -c '^topo-check of made-up: 1 failure' <<<"$output")" -eq 1 ]
+	run "$RD" --from "$BATS_TEST_TMPDIR/two" topo-check -i 1 --json
+	[ "$status" -eq 2 ]
+	[ "$(jq -c .status <<<"$output" | paste -sd,)" = 0,2 ]
+	[ "${#lines[@]}" -eq 2 ]
+	run "$RD" --from "$BATS_TEST_TMPDIR/two" topo-check -c 1
+	[ "$status" -eq 0 ]
+	# Of this host, whatever it has.
+	run --separate-stderr "$RD" topo-check -i 0.1 -c 3 --json
+	[ "${#lines[@]}" -eq 3 ]
+}
+
 @test "a document has the keys of the contract" {
 	break_link
 	run "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --json
@@ -83,7 +100,7 @@ break_link() {
 
 @test "bad usage: exit 3, nothing on standard output" {
 	for bad in "--only nonsense" "--skip pcie-link-widht" "--explain nonsense" "--severity bad" "--pid 0" "operand" \
-		"--interval 1" "--list --live" "--live --json"; do
+		"--interval 1 --list" "--count 2 --explain acs-redirect" "--interval x" "--count 0" "--list --live" "--live --json"; do
 		# shellcheck disable=SC2086 # words
 		run --separate-stderr topo $bad
 		[ "$status" -eq 3 ]

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "repeat.h"
+
+#include "answer.h"
+#include "opts.h"
+#include "ticks.h"
+
+#include <string.h>
+
+int rd_repeat_option(struct rd_repeat *repeat, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	int r;
+
+	if (strcmp(opt->name, "interval") == 0)
+		r = rd_ticks_parse(arg, &repeat->seconds, err);
+	else if (strcmp(opt->name, "count") == 0)
+		r = rd_opt_number("--count", arg, 1, RD_COUNT_MAX, &repeat->count, err);
+	else
+		return 0;
+	return r < 0 ? r : 1;
+}
+
+/* 0: there is another look to take. */
+static int wait_next(struct rd_ctx *ctx, struct rd_ticks *ticks)
+{
+	return ctx->globals.from ? rd_source_bundle_next(ctx->source, NULL) : rd_ticks_wait(ticks);
+}
+
+int rd_repeat(struct rd_ctx *ctx, struct rd_repeat *repeat, double seconds, rd_look_fn *look, void *arg)
+{
+	struct rd_ticks ticks;
+	int status;
+
+	if (rd_repeat_wanted(repeat)) {
+		ctx->lines = true;
+		rd_ticks_catch_signals();
+	}
+	rd_ticks_init(&ticks, repeat->seconds > 0 ? repeat->seconds : seconds);
+	do {
+		ctx->answered = false;
+		status = look(ctx, arg);
+		repeat->looks++;
+	} while (status >= 0 && rd_repeat_wanted(repeat) && repeat->looks != repeat->count && !rd_out_failure() &&
+		 wait_next(ctx, &ticks) == 0);
+	return status < 0 ? RD_EXIT_UNKNOWN : status;
+}
+
+void rd_repeat_head(const struct rd_ctx *ctx, const struct rd_repeat *repeat, uint64_t realtime_ns)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	char when[RD_CLOCK_SIZE];
+
+	if (!rd_repeat_wanted(repeat) || ctx->globals.json || ctx->globals.style.raw ||
+	    ctx->globals.style.no_headings || rd_metrics_wanted(ctx))
+		return;
+	rd_buf_printf(&out, "%s%s\n", repeat->looks ? "\n" : "", rd_clock(realtime_ns, when));
+	rd_out(&out);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* -i and -c of commands each of whose looks is printed for itself. */
+#ifndef RD_CMD_REPEAT_H
+#define RD_CMD_REPEAT_H
+
+#include "cmd.h"
+
+struct rd_repeat {
+	double seconds;	     /* 0: not said */
+	unsigned long count; /* 0: not said */
+	unsigned long looks; /* that are done */
+};
+
+/* Lines of a command's option table. */
+#define RD_REPEAT_OPTS                                                    \
+	{ "interval", 'i', "SECONDS", "look again every SECONDS", NULL }, \
+	{                                                                 \
+		"count", 'c', "N", "end after N looks", NULL              \
+	}
+
+/* Takes -i and -c. 1, or 0 for another option; -EINVAL with `err` filled. */
+int rd_repeat_option(struct rd_repeat *repeat, const struct rd_opt *opt, const char *arg, struct rd_err *err);
+
+static inline bool rd_repeat_wanted(const struct rd_repeat *repeat)
+{
+	return repeat->seconds > 0 || repeat->count;
+}
+
+/* Prints what is seen in one look. An exit code, or negative where that failed, and was said. */
+typedef int rd_look_fn(struct rd_ctx *ctx, void *arg);
+
+/*
+ * Looks once; where -i or -c was said, on this host at whole multiples of the interval (`seconds` if only -c was) and in a
+ * bundle at each of its samples, until the count is reached, a look fails, nobody reads or a signal asks for the end. JSON
+ * then is a line for each. Returns the last exit code.
+ */
+int rd_repeat(struct rd_ctx *ctx, struct rd_repeat *repeat, double seconds, rd_look_fn *look, void *arg);
+
+/* Above the tables of a look that is one of several: its time, and an empty line before all but the first. */
+void rd_repeat_head(const struct rd_ctx *ctx, const struct rd_repeat *repeat, uint64_t realtime_ns);
+
+#endif
