@@ -23,7 +23,7 @@ INSTALL ?= install
 
 PKGS = libbpf json-c smartcols libmnl
 # Loaded by name when needed: lib/base/late.h.
-PKGS_LATE = libarchive libdw libibmad libibnetdisc libibumad libibverbs ncursesw
+PKGS_LATE = libarchive libdw libibmad libibumad libibverbs ncursesw
 
 ifeq ($(SAN),1)
 B = build/san

@@ -25,7 +25,6 @@ build    libncurses-dev                   ncurses-devel
 build    libmnl-dev                       libmnl-devel
 build    libibumad-dev                    libibumad-devel
 build    libibmad-dev                     rdma-core-devel
-build    libibnetdisc-dev                 -
 build    libibverbs-dev                   -
 test     git                              git
 test     libcmocka-dev                    libcmocka-devel
@@ -66,6 +65,7 @@ vm       rdmacm-utils                     librdmacm-utils
 vm       perftest                         perftest
 vm       pciutils                         pciutils
 bench    hwloc-nox                        hwloc
+bench    libibnetdisc-dev                 -
 EOF
 }
 

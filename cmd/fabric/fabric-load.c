@@ -11,10 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-#define WALK_WINDOW 16
+/* Datagrams of a walk have no credits and little room in switches: opensm sends 4 at a time, ibnetdiscover 2. What ours adds
+ * up to at one agent is the sweep's. */
+#define WALK_WINDOW 8
 #define WALK_TIMEOUT_MS 300
-#define WALK_RETRIES 3
-#define WALK_LIMIT_MS 600000u
 #define WALK_SOON_NS UINT64_C(5000000000)   /* where the look before has found it changed */
 #define WALK_EVERY_NS UINT64_C(30000000000) /* what is new does not tell us */
 #define DEFAULT_MAP "/etc/opensm/ib-node-name-map"
@@ -167,24 +167,29 @@ static int open_port(struct fabric_run *run, struct rd_err *err)
 	return run->mads ? 0 : rd_mad_open(run->source, run->from.ibdev, run->from.port, &run->mads, err);
 }
 
+static void close_port(struct fabric_run *run)
+{
+	rd_mads_closep(&run->mads);
+	run->mads = NULL;
+}
+
 int fabric_walk(struct fabric_run *run, struct rd_err *err)
 {
 	struct rd_fabric found;
 	uint64_t asked;
 	int r = fabric_subsets(&run->opts, &asked, err);
 
+	if (!r)
+		r = open_port(run, err);
 	if (r < 0)
 		return r;
 	run->walked_ns = monotonic(run->source);
-	r = rd_collect_fabric(run->source, &run->from, &run->walk, asked, &found, err);
-	/* libibnetdisc opens the port for itself; where two opened ports of one process share what they registered for, its
-	 * closing takes ours along. */
-	rd_mads_closep(&run->mads);
-	run->mads = NULL;
-	if (r < 0)
+	r = rd_collect_fabric(run->mads, &run->from, &run->walk, asked, &found, err);
+	if (r < 0) {
+		close_port(run);
 		return r;
-	r = open_port(run, err);
-	if (!r && run->fabric.n_nodes && rd_fabric_update(&run->fabric, &found) < 0)
+	}
+	if (run->fabric.n_nodes && rd_fabric_update(&run->fabric, &found) < 0)
 		r = rd_err_set(err, ENOMEM, "network", "no memory for what became of it");
 	if (r < 0) {
 		rd_fabric_deinit(&found);
@@ -208,12 +213,10 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 	run->limits.per_lid = opts->per_lid ? opts->per_lid : limits.per_lid;
 	run->limits.timeout_ms = opts->timeout_ms ? opts->timeout_ms : limits.timeout_ms;
 	run->limits.retries = opts->retries.known == RD_OK ? opts->retries.v : limits.retries;
-	run->walk = (struct rd_mad_walk){ opts->walk_window ? opts->walk_window : WALK_WINDOW, WALK_TIMEOUT_MS,
-					  WALK_RETRIES, WALK_LIMIT_MS };
+	run->walk = run->limits;
+	run->walk.window = opts->walk_window ? opts->walk_window : WALK_WINDOW;
+	run->walk.timeout_ms = run->limits.timeout_ms > WALK_TIMEOUT_MS ? run->limits.timeout_ms : WALK_TIMEOUT_MS;
 	r = choose(source, opts->port, &run->from, err);
-	/* Before the walk, which takes longer, to know whether we may. */
-	if (!r)
-		r = open_port(run, err);
 	if (!r)
 		r = fabric_walk(run, err);
 	if (r < 0)
@@ -231,6 +234,9 @@ int fabric_look(struct fabric_run *run, struct rd_err *err)
 	r = open_port(run, err);
 	if (!r)
 		r = rd_fabric_sweep(run->mads, &run->limits, run->sweeps > 0, &run->fabric, err);
+	/* It may have been registered anew: the next look opens it again. */
+	if (r < 0)
+		close_port(run);
 	run->sweeps++;
 	return r;
 }
@@ -238,8 +244,7 @@ int fabric_look(struct fabric_run *run, struct rd_err *err)
 void fabric_end(struct fabric_run *run)
 {
 	rd_fabric_deinit(&run->fabric);
-	rd_mads_closep(&run->mads);
-	run->mads = NULL;
+	close_port(run);
 }
 
 int fabric_record(struct rd_source *source, struct rd_err *err)

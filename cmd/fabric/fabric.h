@@ -24,7 +24,7 @@ struct fabric_run {
 	struct rd_mad_port from;
 	struct rd_mads *mads;
 	struct rd_sweep_limits limits;
-	struct rd_mad_walk walk;
+	struct rd_sweep_limits walk; /* of looking for nodes */
 	struct fabric_opts opts;
 	struct rd_fabric fabric;
 	size_t sweeps;
@@ -32,18 +32,18 @@ struct fabric_run {
 };
 
 /* Rows for the command's table of options, and what takes them: 1 if `name` was one of them, 0 if not, -EINVAL. */
-#define FABRIC_ENGINE_OPTS                                                                                             \
-	{ "port", 0, "DEVICE:PORT", "with --fabric: ask from this port (default: the first that is up)", "ibdev" },    \
-		{ "subsets", 0, "LIST", "with --fabric: groups of attributes to read, or all",                         \
-		  "counters|extended|rcv-errors|xmit-discards|op-rcv|flow-control|vl|vl-wait|congestion|sl|all" },     \
-		{ "node-name-map", 0, "FILE", "with --fabric: names for node GUIDs, as infiniband-diags has them",     \
-		  "file" },                                                                                            \
-		{ "window", 0, "N", "with --fabric: questions in flight (default 64)", NULL },                         \
-		{ "per-lid", 0, "N", "with --fabric: questions in flight to one LID (default 2)", NULL },              \
-		{ "mad-timeout", 0, "MS", "with --fabric: how long to wait for an answer (default 100)", NULL },       \
-		{ "retries", 0, "N", "with --fabric: ask so often again (default 2)", NULL },                          \
-	{                                                                                                              \
-		"walk-window", 0, "N", "with --fabric: questions in flight while looking for nodes (default 16)", NULL \
+#define FABRIC_ENGINE_OPTS                                                                                            \
+	{ "port", 0, "DEVICE:PORT", "with --fabric: ask from this port (default: the first that is up)", "ibdev" },   \
+		{ "subsets", 0, "LIST", "with --fabric: groups of attributes to read, or all",                        \
+		  "counters|extended|rcv-errors|xmit-discards|op-rcv|flow-control|vl|vl-wait|congestion|sl|all" },    \
+		{ "node-name-map", 0, "FILE", "with --fabric: names for node GUIDs, as infiniband-diags has them",    \
+		  "file" },                                                                                           \
+		{ "window", 0, "N", "with --fabric: questions in flight (default 64)", NULL },                        \
+		{ "per-lid", 0, "N", "with --fabric: questions in flight to one LID (default 2)", NULL },             \
+		{ "mad-timeout", 0, "MS", "with --fabric: how long to wait for an answer (default 100)", NULL },      \
+		{ "retries", 0, "N", "with --fabric: ask so often again (default 2)", NULL },                         \
+	{                                                                                                             \
+		"walk-window", 0, "N", "with --fabric: questions in flight while looking for nodes (default 8)", NULL \
 	}
 int fabric_option(struct fabric_opts *opts, const char *name, const char *arg, struct rd_err *err);
 

@@ -29,7 +29,10 @@ int rd_late_load(const struct rd_late *late, const char *object, struct rd_err *
 	if (!handle)
 		return missing(late, object, err);
 	for (size_t i = 0; i < late->n; i++) {
-		functions[i] = dlsym(handle, late->names[i]);
+		/* What was preloaded comes first, as if we were linked. */
+		functions[i] = dlsym(RTLD_DEFAULT, late->names[i]);
+		if (!functions[i])
+			functions[i] = dlsym(handle, late->names[i]);
 		if (!functions[i])
 			return missing(late, object, err);
 	}

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "collect/pma.h"
+#include "collect/walk.h"
 #include "source/libibmad.h"
 
 #include <errno.h>
@@ -78,12 +79,10 @@ static unsigned fastest(unsigned mask)
 	return speed;
 }
 
-static void take_link(const struct rd_walk_port *from, struct rd_fabric_port *port)
+static void take_link(struct rd_walk_port *from, struct rd_fabric_port *port)
 {
-	uint8_t info[RD_WALK_ATTR], more[RD_WALK_ATTR];
+	uint8_t *info = from->info, *more = from->extended;
 
-	memcpy(info, from->port_info, sizeof(info));
-	memcpy(more, from->extended_info, sizeof(more));
 	port->state = rd_libibmad.mad_get_field(info, 0, IB_PORT_STATE_F);
 	port->physical_state = rd_libibmad.mad_get_field(info, 0, IB_PORT_PHYS_STATE_F);
 	port->width_active = lanes(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_WIDTH_ACTIVE_F));
@@ -104,137 +103,85 @@ static void take_link(const struct rd_walk_port *from, struct rd_fabric_port *po
 		port->width_active = port->speed_active = 0;
 }
 
-static int take_nodes(const struct rd_walk_node *records, size_t n, struct rd_fabric *fabric)
+static int take_nodes(const struct rd_walk *walk, struct rd_fabric *fabric)
 {
-	for (size_t i = 0; i < n; i++) {
-		char description[RD_WALK_ATTR + 1] = "";
-		struct rd_walk_node record;
+	for (size_t i = 0; i < walk->n; i++) {
+		struct rd_walk_node *from = walk->nodes[i];
+		char description[RD_SMP_DATA + 1] = "";
 		struct rd_fabric_node *node;
-		uint8_t info[RD_WALK_ATTR];
 
-		memcpy(&record, &records[i], sizeof(record));
-		memcpy(info, record.node_info, sizeof(info));
-		memcpy(description, record.description, RD_WALK_ATTR);
-		if (record.kind < RD_NODE_CA || record.kind > RD_NODE_ROUTER)
-			continue;
-		node = rd_fabric_add_node(fabric, record.guid, record.kind,
-					  record.n_ports < PORTS_OF_NODE_MAX ? record.n_ports : PORTS_OF_NODE_MAX,
+		memcpy(description, from->description, RD_SMP_DATA);
+		node = rd_fabric_add_node(fabric, from->guid, from->kind,
+					  from->n_ports < PORTS_OF_NODE_MAX ? from->n_ports : PORTS_OF_NODE_MAX,
 					  description);
 		if (!node)
 			return -ENOMEM;
-		node->system_guid = rd_libibmad.mad_get_field64(info, 0, IB_NODE_SYSTEM_GUID_F);
-		node->vendor = rd_libibmad.mad_get_field(info, 0, IB_NODE_VENDORID_F);
-		node->device = rd_libibmad.mad_get_field(info, 0, IB_NODE_DEVID_F);
+		node->system_guid = rd_libibmad.mad_get_field64(from->info, 0, IB_NODE_SYSTEM_GUID_F);
+		node->vendor = rd_libibmad.mad_get_field(from->info, 0, IB_NODE_VENDORID_F);
+		node->device = rd_libibmad.mad_get_field(from->info, 0, IB_NODE_DEVID_F);
 	}
 	rd_fabric_sort_nodes(fabric);
 	return 0;
 }
 
-/* Of a switch: its ports have no LID of their own, and the port 0 of most has no counters. */
-struct management {
-	uint16_t lid;
-	bool enhanced;
-};
-
-static int take_ports(const struct rd_walk_port *records, size_t n, const struct management *switches,
-		      struct rd_fabric *fabric)
+/* The ports of a switch have no LID of their own, and the port 0 of most has no counters. */
+static int take_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct rd_fabric_port *port;
-		struct rd_walk_port record;
-		size_t node;
-		bool in_switch;
+	bool in_switch = node->kind == RD_NODE_SWITCH;
+	bool enhanced = in_switch && rd_libibmad.mad_get_field(node->switch_info, 0, IB_SW_ENHANCED_PORT0_F);
 
-		memcpy(&record, &records[i], sizeof(record));
-		node = rd_fabric_find_node(fabric, record.guid);
-		if (node == RD_NONE || record.number >= PORTS_OF_NODE_MAX)
+	for (unsigned i = in_switch && !enhanced; i <= node->n_ports && i < PORTS_OF_NODE_MAX; i++) {
+		struct rd_walk_port *from = &node->ports[i], *manager = in_switch ? &node->ports[0] : from;
+		struct rd_fabric_port *port;
+
+		if (!from->known && !from->peer)
 			continue;
-		in_switch = fabric->nodes[node].kind == RD_NODE_SWITCH;
-		if (in_switch && record.number == 0 && !switches[node].enhanced)
-			continue;
-		port = rd_fabric_add_port(fabric, record.guid, record.number);
+		port = rd_fabric_add_port(fabric, node->guid, i);
 		if (!port)
 			return -ENOMEM;
-		port->lid = in_switch ? switches[node].lid : (uint16_t)record.lid;
-		port->lmc = (uint8_t)record.lmc;
+		port->lid = (uint16_t)rd_libibmad.mad_get_field(manager->info, 0, IB_PORT_LID_F);
+		port->lmc = (uint8_t)rd_libibmad.mad_get_field(manager->info, 0, IB_PORT_LMC_F);
 		port->selected = port->lid >= IB_MIN_UCAST_LID && port->lid <= IB_MAX_UCAST_LID;
-		take_link(&record, port);
+		take_link(from, port);
 	}
-	rd_fabric_sort_ports(fabric);
 	return 0;
 }
 
-/* A cable is one only if both ends say so. */
-static void take_cables(const struct rd_walk_port *records, size_t n, struct rd_fabric *fabric)
+static void take_cables(const struct rd_walk_node *node, struct rd_fabric *fabric)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct rd_walk_port record;
-		size_t here, there;
+	for (unsigned i = 0; i <= node->n_ports; i++) {
+		const struct rd_walk_port *port = &node->ports[i];
+		size_t here = rd_fabric_find_port(fabric, node->guid, i), there;
 
-		memcpy(&record, &records[i], sizeof(record));
-		if (!record.peer_guid)
+		if (here == RD_NONE || !port->peer)
 			continue;
-		here = rd_fabric_find_port(fabric, record.guid, record.number);
-		there = rd_fabric_find_port(fabric, record.peer_guid, record.peer_number);
-		if (here != RD_NONE && there != RD_NONE && here != there)
+		there = rd_fabric_find_port(fabric, port->peer->guid, port->peer_port);
+		if (there != here)
 			fabric->ports[here].peer = there;
 	}
-	for (size_t i = 0; i < fabric->n_ports; i++) {
-		struct rd_fabric_port *port = &fabric->ports[i];
-
-		if (port->peer != RD_NONE && fabric->ports[port->peer].peer != i)
-			port->peer = RD_NONE;
-	}
 }
 
-static int take_walk(const struct rd_bytes *bytes, struct rd_fabric *fabric, struct rd_err *err)
+static int take_walk(const struct rd_walk *walk, struct rd_fabric *fabric)
 {
-	_cleanup_free_ struct management *switches = NULL;
-	const struct rd_walk_node *nodes;
-	const struct rd_walk_port *ports;
-	struct rd_walk head;
-	int r;
+	int r = take_nodes(walk, fabric);
 
-	if (bytes->size < sizeof(head))
-		return rd_err_set(err, EBADMSG, "network", "what was found is cut short");
-	memcpy(&head, bytes->data, sizeof(head));
-	if (memcmp(head.magic, RD_WALK_MAGIC, sizeof(head.magic)) != 0 ||
-	    bytes->size !=
-		    sizeof(head) + (uint64_t)head.n_nodes * sizeof(*nodes) + (uint64_t)head.n_ports * sizeof(*ports))
-		return rd_err_set(err, EBADMSG, "network", "what was found is not whole");
-	nodes = (const void *)(bytes->data + sizeof(head));
-	ports = (const void *)(bytes->data + sizeof(head) + (size_t)head.n_nodes * sizeof(*nodes));
-	r = take_nodes(nodes, head.n_nodes, fabric);
-	switches = calloc(fabric->n_nodes + 1, sizeof(*switches));
-	if (!r && !switches)
-		r = -ENOMEM;
-	for (size_t i = 0; !r && i < head.n_nodes; i++) {
-		struct rd_walk_node record;
-		size_t node;
-
-		memcpy(&record, &nodes[i], sizeof(record));
-		node = rd_fabric_find_node(fabric, record.guid);
-		if (node != RD_NONE)
-			switches[node] = (struct management){
-				(uint16_t)record.lid,
-				rd_libibmad.mad_get_field(record.switch_info, 0, IB_SW_ENHANCED_PORT0_F) != 0,
-			};
-	}
-	if (!r)
-		r = take_ports(ports, head.n_ports, switches, fabric);
+	for (size_t i = 0; !r && i < walk->n; i++)
+		r = take_ports(walk->nodes[i], fabric);
 	if (r < 0)
-		return rd_err_set(err, -r, "network", "no memory for it");
-	take_cables(ports, head.n_ports, fabric);
-	fabric->self = rd_fabric_find_port(fabric, head.self_guid, head.self_port);
-	fabric->discovery_ns = head.duration_ns;
+		return r;
+	rd_fabric_sort_ports(fabric);
+	for (size_t i = 0; i < walk->n; i++)
+		take_cables(walk->nodes[i], fabric);
+	fabric->self = rd_fabric_find_port(fabric, walk->nodes[0]->guid, walk->self_port);
+	fabric->discovery_ns = walk->duration_ns;
 	return 0;
 }
 
-int rd_collect_fabric(struct rd_source *src, const struct rd_mad_port *from, const struct rd_mad_walk *how,
+int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, const struct rd_sweep_limits *limits,
 		      uint64_t asked, struct rd_fabric *fabric, struct rd_err *err)
 {
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int r = rd_mad_discover(src, from->ibdev, from->port, how, &bytes, err);
+	_cleanup_(rd_walk_deinit) struct rd_walk walk = { 0 };
+	int r = rd_walk_run(mads, limits, &walk, err);
 
 	*fabric = (struct rd_fabric){ .port = from->port, .sm_lid = (uint16_t)from->sm_lid, .self = RD_NONE };
 	if (r < 0)
@@ -242,11 +189,13 @@ int rd_collect_fabric(struct rd_source *src, const struct rd_mad_port *from, con
 	snprintf(fabric->ibdev, sizeof(fabric->ibdev), "%s", from->ibdev);
 	fabric->asked = asked;
 	fabric->n_values = rd_pma_n_values(asked);
-	fabric->discovered_ns = src->ops->now(src, CLOCK_MONOTONIC);
-	r = take_walk(&bytes, fabric, err);
-	if (r < 0)
+	fabric->discovered_ns = mads->ops->now(mads);
+	r = take_walk(&walk, fabric);
+	if (r < 0) {
 		rd_fabric_deinit(fabric);
-	return r;
+		return rd_err_set(err, -r, "network", "no memory for it");
+	}
+	return 0;
 }
 
 /* One line: 0x0002c9030061b0f0 "leaf 7" # comment. 0, or -EINVAL for what is none. */

@@ -20,7 +20,7 @@ struct rd_mad_port {
 int rd_collect_mad_ports(struct rd_source *src, struct rd_mad_port **ret, size_t *n, struct rd_err *err);
 
 /* Walks over the network from a port of this host and fills `fabric`. `asked`: what its ports are to be asked. */
-int rd_collect_fabric(struct rd_source *src, const struct rd_mad_port *from, const struct rd_mad_walk *how,
+int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, const struct rd_sweep_limits *limits,
 		      uint64_t asked, struct rd_fabric *fabric, struct rd_err *err);
 
 /* Takes names from a node-name-map: lines of GUID and "name", as infiniband-diags and opensm have them. Lines that are

@@ -7,10 +7,13 @@
 #define METHOD_GET 0x01
 #define METHOD_GET_RESP 0x81
 #define MAD_CLASS_PM 0x04
+#define MAD_CLASS_ROUTE 0x81
 #define ATTR_CLASS_PORT_INFO 0x0001
 #define STATUS_BUSY 0x0001
 #define DATA_AT 64
-#define MAD_HEADER 24
+#define HOPS_AT 7
+#define LIDS_AT 32   /* of both ends */
+#define ROUTE_AT 129 /* behind a byte that counts for nothing */
 
 /* Above the time of a try: then the port has lost the datagram, which it must not. */
 #define GRACE_NS UINT64_C(1000000000)
@@ -155,6 +158,18 @@ static size_t next_ask(struct sweep *sweep, struct lid *lid, uint64_t now)
 	}
 }
 
+/* Permissive LIDs at both ends: the route is all the way. */
+static void build_route(const struct rd_sweep_ask *ask, uint8_t *data)
+{
+	const struct rd_mad_route *route = ask->route;
+
+	data[HOPS_AT] = (uint8_t)(route->hops + (ask->beyond != 0));
+	memset(data + LIDS_AT, 0xff, 4);
+	memcpy(data + ROUTE_AT, route->exits, route->hops);
+	if (ask->beyond)
+		data[ROUTE_AT + route->hops] = ask->beyond;
+}
+
 static void build(const struct rd_sweep_ask *ask, struct rd_mad *mad)
 {
 	memset(mad, 0, sizeof(*mad));
@@ -167,6 +182,8 @@ static void build(const struct rd_sweep_ask *ask, struct rd_mad *mad)
 	mad->data[17] = (uint8_t)ask->attribute;
 	for (int i = 0; i < 4; i++)
 		mad->data[20 + i] = (uint8_t)(ask->modifier >> (24 - 8 * i));
+	if (ask->mad_class == MAD_CLASS_ROUTE)
+		build_route(ask, mad->data);
 	if (ask->mad_class == MAD_CLASS_PM && ask->attribute != ATTR_CLASS_PORT_INFO) {
 		mad->data[DATA_AT + 1] = ask->port_select;
 		/* CounterSelect of a Get is ignored by the specification; some agents want it. */

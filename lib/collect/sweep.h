@@ -26,13 +26,22 @@ struct rd_sweep_limits {
 		.window = 64, .per_lid = 2, .timeout_ms = 100, .retries = 2 \
 	}
 
+/* The ports to leave by, from ours on, to a node that is to be reached without a LID. */
+#define RD_MAD_ROUTE_MAX 63
+struct rd_mad_route {
+	uint8_t hops;
+	uint8_t exits[RD_MAD_ROUTE_MAX];
+};
+
 /* One question. */
 struct rd_sweep_ask {
 	struct rd_mad_dest dest;
-	uint8_t mad_class;   /* 0x01 (LID routed) or 0x04 */
+	uint8_t mad_class;   /* 0x01 (LID routed), 0x81 (along a route) or 0x04 */
 	uint8_t port_select; /* class 0x04, all but ClassPortInfo: byte 1 of the data */
+	uint8_t beyond;	     /* class 0x81: who is behind this port of the route's end; 0: the end itself */
 	uint16_t attribute;
 	uint32_t modifier;
+	const struct rd_mad_route *route; /* class 0x81; the caller's */
 	size_t lid; /* which agent: a number of the caller's, below n_lids. Questions of one LID stand together */
 	size_t group; /* a port: once a question of it went without an answer, the rest is not asked. Stand together, too */
 };

@@ -8,7 +8,3 @@ RD_LATE_DEFINE(rd_libibumad, RD_LIBIBUMAD, .soname = "libibumad.so.3",
 RD_LATE_DEFINE(rd_libibmad, RD_LIBIBMAD, .soname = "libibmad.so.5",
 	       .wanted_for = "what reads management datagrams cannot be loaded",
 	       .package = "libibmad (Debian: libibmad5, Fedora: infiniband-diags)")
-
-RD_LATE_DEFINE(rd_libibnetdisc, RD_LIBIBNETDISC, .soname = "libibnetdisc.so.5",
-	       .wanted_for = "what walks over a network cannot be loaded",
-	       .package = "libibnetdisc (Debian: libibnetdisc5, Fedora: infiniband-diags)")

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* libibumad, libibmad and libibnetdisc, loaded when datagrams are sent, or read that were recorded. */
+/* libibumad and libibmad, loaded when datagrams are sent, or read that were recorded. */
 #ifndef RD_SOURCE_LIBIBMAD_H
 #define RD_SOURCE_LIBIBMAD_H
 
-#include <infiniband/ibnetdisc.h>
 #include <infiniband/mad.h>
 #include <infiniband/umad.h>
 
@@ -15,10 +14,7 @@
 	x(umad_open_port) x(umad_poll) x(umad_recv) x(umad_register) x(umad_release_ca) x(umad_send) \
 	x(umad_set_addr) x(umad_size) x(umad_status) x(umad_unregister)
 #define RD_LIBIBMAD(x) \
-	x(mad_get_field) x(mad_get_field64) x(mad_rpc_close_port) x(mad_rpc_open_port) x(mad_rpc_set_retries) \
-	x(smp_query_via)
-#define RD_LIBIBNETDISC(x) \
-	x(ibnd_destroy_fabric) x(ibnd_discover_fabric)
+	x(mad_get_field) x(mad_get_field64)
 /* clang-format on */
 
 struct rd_libibumad {
@@ -27,16 +23,11 @@ struct rd_libibumad {
 struct rd_libibmad {
 	RD_LIBIBMAD(RD_LATE_MEMBER)
 };
-struct rd_libibnetdisc {
-	RD_LIBIBNETDISC(RD_LATE_MEMBER)
-};
 extern struct rd_libibumad rd_libibumad;
 extern struct rd_libibmad rd_libibmad;
-extern struct rd_libibnetdisc rd_libibnetdisc;
 
 /* To be called before the first function of each; see rd_late_load. */
 int rd_libibumad_load(const char *object, struct rd_err *err);
 int rd_libibmad_load(const char *object, struct rd_err *err);
-int rd_libibnetdisc_load(const char *object, struct rd_err *err);
 
 #endif

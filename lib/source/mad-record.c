@@ -9,6 +9,10 @@
 #include <time.h>
 
 #define RECORDS_MAX ((size_t)1 << 22)
+#define CLASS_PERFORMANCE 0x04
+#define ATTR_PORT_INFO 0x15
+#define DATA_AT 64
+#define KEY_SIZE 8
 
 /* In a file of answers, in the byte order of the machine; behind it `asked` bytes of the question and `answered` bytes of
  * the answer, each without the zeros at its end. The transaction id is zero in both. */
@@ -55,6 +59,13 @@ static void clear_tid(uint8_t *data)
 	memset(data + 8, 0, 8);
 }
 
+/* PortInfo begins with the key to the port, which is nobody's business. */
+static void clear_key(uint8_t *data)
+{
+	if (data[1] != CLASS_PERFORMANCE && data[16] == 0 && data[17] == ATTR_PORT_INFO)
+		memset(data + DATA_AT, 0, KEY_SIZE);
+}
+
 static int recorder_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
 {
 	struct recorder *recorder = recorder_of(mads);
@@ -82,6 +93,7 @@ static void keep(struct recorder *recorder, const struct open_ask *ask, const st
 	memcpy(record.gid, ask->mad.dest.gid, sizeof(record.gid));
 	memcpy(question, ask->mad.data, sizeof(question));
 	memcpy(data, answer->data, sizeof(data));
+	clear_key(data);
 	clear_tid(question);
 	clear_tid(data);
 	record.asked = (uint16_t)used(question, sizeof(question));
@@ -308,11 +320,11 @@ int rd_mads_tell(struct rd_bytes *file, const char *name, uint64_t now_ns, struc
 	return 0;
 }
 
-int rd_mad_path(const char *ibdev, unsigned port, const char *name, char buf[RD_MAD_PATH_MAX], struct rd_err *err)
+int rd_mad_path(const char *ibdev, unsigned port, char buf[RD_MAD_PATH_MAX], struct rd_err *err)
 {
 	if (!*ibdev || *ibdev == '.' || strchr(ibdev, '/') || strlen(ibdev) > 64)
 		return rd_err_set(err, EINVAL, ibdev, "this names no device");
-	snprintf(buf, RD_MAD_PATH_MAX, RD_MAD_DIR "/%s-%u/%s", ibdev, port, name);
+	snprintf(buf, RD_MAD_PATH_MAX, RD_MAD_DIR "/%s-%u/answers", ibdev, port);
 	return 0;
 }
 
@@ -320,20 +332,6 @@ int rd_mad_path(const char *ibdev, unsigned port, const char *name, char buf[RD_
 int rd_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
 {
 	return src->ops->mad_ports ? src->ops->mad_ports(src, ret, err) : rd_read_file(src, RD_MAD_PORTS, ret, err);
-}
-
-int rd_mad_discover(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_mad_walk *how,
-		    struct rd_bytes *ret, struct rd_err *err)
-{
-	char path[RD_MAD_PATH_MAX];
-	int r = rd_libibmad_load(ibdev, err);
-
-	if (r < 0)
-		return r;
-	if (src->ops->mad_discover)
-		return src->ops->mad_discover(src, ibdev, port, how, ret, err);
-	r = rd_mad_path(ibdev, port, "network", path, err);
-	return r < 0 ? r : rd_read_file(src, path, ret, err);
 }
 
 int rd_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret, struct rd_err *err)
@@ -346,7 +344,7 @@ int rd_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct 
 		return r;
 	if (src->ops->mad_open)
 		return src->ops->mad_open(src, ibdev, port, ret, err);
-	r = rd_mad_path(ibdev, port, "answers", path, err);
+	r = rd_mad_path(ibdev, port, path, err);
 	if (!r)
 		r = rd_read_file(src, path, &file, err);
 	if (!r)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Datagrams of a recording. A bundle has them as files: RD_MAD_PORTS, and below RD_MAD_DIR a folder for each port that asked
- * with what it found ("network": a struct rd_walk) and what it was answered ("answers"). */
+ * with what it was answered. */
 #ifndef RD_MAD_RECORD_H
 #define RD_MAD_RECORD_H
 
@@ -12,7 +12,7 @@
 
 /* "/mad/mlx5_0-1/answers" */
 #define RD_MAD_PATH_MAX 128
-int rd_mad_path(const char *ibdev, unsigned port, const char *name, char buf[RD_MAD_PATH_MAX], struct rd_err *err);
+int rd_mad_path(const char *ibdev, unsigned port, char buf[RD_MAD_PATH_MAX], struct rd_err *err);
 
 /* Called when a recorded port is closed; `log` is all that was answered, of this port since it was opened. */
 typedef void rd_mad_kept_fn(void *arg, struct rd_buf *log);

@@ -12,8 +12,11 @@
 
 #define QP1_QKEY 0x80010000
 #define CLASS_SMI 0x01
+#define CLASS_SMI_ROUTE 0x81
 #define CLASS_PERFORMANCE 0x04
-#define AGENTS 2
+
+static const uint8_t classes[] = { CLASS_SMI, CLASS_SMI_ROUTE, CLASS_PERFORMANCE };
+#define AGENTS RD_ARRAY_SIZE(classes)
 
 struct umad_mads {
 	struct rd_mads mads;
@@ -36,11 +39,14 @@ static int umad_reason(int r)
 static int mads_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
 {
 	struct umad_mads *umad = umad_of(mads);
-	bool smi = mad->data[1] == CLASS_SMI;
+	bool smi = mad->data[1] != CLASS_PERFORMANCE;
 	uint8_t *data = rd_libibumad.umad_get_mad(umad->buf);
 	struct ib_mad_addr *addr;
+	size_t agent = 0;
 	int r;
 
+	while (agent < AGENTS - 1 && classes[agent] != mad->data[1])
+		agent++;
 	memset(umad->buf, 0, rd_libibumad.umad_size());
 	memcpy(data, mad->data, RD_MAD_SIZE);
 	memset(data + 8, 0, 4);
@@ -55,7 +61,7 @@ static int mads_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned ti
 		memcpy(addr->gid, mad->dest.gid, sizeof(addr->gid));
 	}
 	errno = 0;
-	r = rd_libibumad.umad_send(umad->fd, umad->agents[!smi], umad->buf, RD_MAD_SIZE, (int)timeout_ms, 0);
+	r = rd_libibumad.umad_send(umad->fd, umad->agents[agent], umad->buf, RD_MAD_SIZE, (int)timeout_ms, 0);
 	if (r < 0) {
 		r = umad_reason(r);
 		return rd_err_set(err, r == ENOBUFS || r == ENOMEM ? EAGAIN : r, "MAD", "cannot send it to LID %u",
@@ -104,7 +110,7 @@ static void mads_close(struct rd_mads *mads)
 {
 	struct umad_mads *umad = umad_of(mads);
 
-	for (int i = 0; i < AGENTS; i++)
+	for (size_t i = 0; i < AGENTS; i++)
 		if (umad->agents[i] >= 0)
 			rd_libibumad.umad_unregister(umad->fd, umad->agents[i]);
 	if (umad->fd >= 0)
@@ -138,7 +144,6 @@ static int refuse(struct umad_mads *umad, int code, const char *object, const ch
 
 int rd_umad_open(const char *ibdev, unsigned port, struct rd_mads **ret, struct rd_err *err)
 {
-	static const uint8_t classes[AGENTS] = { CLASS_SMI, CLASS_PERFORMANCE };
 	struct umad_mads *umad;
 	char object[96];
 	int r;
@@ -151,7 +156,8 @@ int rd_umad_open(const char *ibdev, unsigned port, struct rd_mads **ret, struct 
 	if (!umad)
 		return rd_err_set(err, ENOMEM, object, "no memory to open it");
 	umad->mads.ops = &umad_ops;
-	umad->agents[0] = umad->agents[1] = umad->fd = -1;
+	memset(umad->agents, 0xff, sizeof(umad->agents)); /* none */
+	umad->fd = -1;
 	errno = 0;
 	umad->fd = rd_libibumad.umad_open_port(ibdev, (int)port);
 	if (umad->fd < 0) {
@@ -164,11 +170,11 @@ int rd_umad_open(const char *ibdev, unsigned port, struct rd_mads **ret, struct 
 	umad->buf = umad_alloc(1, rd_libibumad.umad_size() + RD_MAD_SIZE);
 	if (!umad->buf)
 		return refuse(umad, ENOMEM, object, "no memory to open it", err);
-	for (int i = 0; i < AGENTS; i++) {
+	for (size_t i = 0; i < AGENTS; i++) {
 		errno = 0;
 		umad->agents[i] = rd_libibumad.umad_register(umad->fd, classes[i], 1, 0, NULL);
 		/* Ports without InfiniBand below have no subnet management. */
-		if (umad->agents[i] < 0 && classes[i] != CLASS_SMI)
+		if (umad->agents[i] < 0 && classes[i] == CLASS_PERFORMANCE)
 			return refuse(umad, errno ? errno : EIO, object, "cannot register for performance management",
 				      err);
 	}

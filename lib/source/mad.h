@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Management datagrams as bytes: the ports of this host that can send them, a walk over the network, and questions with
- * many answers in flight. What the bytes mean is for lib/collect.
+ * Management datagrams as bytes: the ports of this host that can send them, and questions with many answers in flight. What
+ * the bytes mean is for lib/collect.
  */
 #ifndef RD_SOURCE_MAD_H
 #define RD_SOURCE_MAD_H
@@ -52,55 +52,18 @@ static inline void rd_mads_closep(struct rd_mads **mads)
 		(*mads)->ops->close(*mads);
 }
 
-/* How to walk: datagrams in flight, time and tries of each, time for all. */
-struct rd_mad_walk {
-	unsigned window, timeout_ms, retries, limit_ms;
-};
-
 /*
  * The ports of which the userspace MAD library knows, a line each: device, port, node GUID, port GUID (hexadecimal), LID,
  * LMC, LID of the subnet manager, state, physical state, rate, link layer. -ENODEV where it knows none.
  */
 int rd_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err);
 
-/* Walks over the network from a port; `ret`: a struct rd_walk and what it says follows. After this, and after rd_mad_open,
- * libibmad is there to read what came. */
-int rd_mad_discover(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_mad_walk *how,
-		    struct rd_bytes *ret, struct rd_err *err);
-
-/* Opens a port for the subnet management (LID routed) and performance classes. The source must stay open for as long. */
+/* Opens a port for subnet management (by LID and along a route) and performance management. The source must stay open for
+ * as long. From then on libibmad is there to read what came. */
 int rd_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret, struct rd_err *err);
-
-/* What a walk found, in the byte order of the machine: a head, nodes, ports. All attributes as on the wire. */
-#define RD_WALK_MAGIC "rdwalk1"
-#define RD_WALK_ATTR 64
-
-struct rd_walk {
-	char magic[8];
-	uint32_t n_nodes, n_ports;
-	uint64_t self_guid;
-	uint32_t self_port, mads;
-	uint64_t duration_ns;
-};
-
-struct rd_walk_node {
-	uint64_t guid;
-	uint32_t kind, n_ports;
-	uint32_t lid, lmc; /* of a switch's own agents */
-	uint8_t node_info[RD_WALK_ATTR], switch_info[RD_WALK_ATTR], description[RD_WALK_ATTR];
-};
-
-struct rd_walk_port {
-	uint64_t guid, peer_guid; /* of the nodes; peer 0: none */
-	uint32_t number, peer_number;
-	uint32_t lid, lmc;
-	uint8_t port_info[RD_WALK_ATTR], extended_info[RD_WALK_ATTR];
-};
 
 /* The operations of this host, for source-live.c. */
 int rd_umad_ports(struct rd_bytes *ret, struct rd_err *err);
-int rd_umad_discover(const char *ibdev, unsigned port, const struct rd_mad_walk *how, struct rd_bytes *ret,
-		     struct rd_err *err);
 int rd_umad_open(const char *ibdev, unsigned port, struct rd_mads **ret, struct rd_err *err);
 
 #endif

@@ -326,14 +326,6 @@ static int live_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd
 	return r < 0 ? r : rd_umad_ports(ret, err);
 }
 
-static int live_mad_discover(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_mad_walk *how,
-			     struct rd_bytes *ret, struct rd_err *err)
-{
-	int r = no_mads(src, err);
-
-	return r < 0 ? r : rd_umad_discover(ibdev, port, how, ret, err);
-}
-
 static int live_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
 			 struct rd_err *err)
 {
@@ -398,7 +390,6 @@ static const struct rd_source_ops live_ops = {
 	.stat_mode = live_stat_mode,
 	.netlink = live_netlink,
 	.mad_ports = live_mad_ports,
-	.mad_discover = live_mad_discover,
 	.mad_open = live_mad_open,
 	.drain_events = live_drain_events,
 	.now = live_now,

@@ -413,22 +413,6 @@ static int record_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct 
 	return keep_file(record, RD_MAD_PORTS, r, ret, err);
 }
 
-static int record_mad_discover(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_mad_walk *how,
-			       struct rd_bytes *ret, struct rd_err *err)
-{
-	struct record *record = record_of(src);
-	char path[RD_MAD_PATH_MAX];
-	uint32_t at;
-	int r = rd_mad_path(ibdev, port, "network", path, err);
-
-	if (r < 0)
-		return r;
-	if (told_before(record, path, &at))
-		return rd_node_read(record->now.tree, at, path, ret, err);
-	r = rd_mad_discover(record->inner, ibdev, port, how, ret, err);
-	return keep_file(record, path, r, ret, err);
-}
-
 static void keep_answers(void *arg, struct rd_buf *log)
 {
 	struct record *record = arg;
@@ -445,7 +429,7 @@ static int record_mad_open(struct rd_source *src, const char *ibdev, unsigned po
 	struct rd_mads *inner = NULL;
 	char path[RD_MAD_PATH_MAX];
 	uint32_t at;
-	int r = rd_mad_path(ibdev, port, "answers", path, err);
+	int r = rd_mad_path(ibdev, port, path, err);
 
 	if (!r)
 		r = rd_mad_open(record->inner, ibdev, port, &inner, err);
@@ -504,7 +488,6 @@ static const struct rd_source_ops record_ops = {
 	.stat_mode = record_stat_mode,
 	.netlink = record_netlink,
 	.mad_ports = record_mad_ports,
-	.mad_discover = record_mad_discover,
 	.mad_open = record_mad_open,
 	.drain_events = record_drain_events,
 	.now = record_now,

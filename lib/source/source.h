@@ -66,8 +66,6 @@ struct rd_source_ops {
 		       struct rd_err *err);
 	/* Management datagrams: see source/mad.h, which has the functions to call. NULL: as files say, which recordings have. */
 	int (*mad_ports)(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err);
-	int (*mad_discover)(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_mad_walk *how,
-			    struct rd_bytes *ret, struct rd_err *err);
 	int (*mad_open)(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
 			struct rd_err *err);
 	/* Calls fn for each event that has arrived; never waits. Returns how many. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The bytes are what a network says: first what a walk found, then answers to what its ports are asked, in whatever order
- * and shape. The same bytes are also a file of recorded answers. */
+/* The bytes are what a network says: who is there, then answers to what its ports are asked, in whatever order and shape. The
+ * same bytes are also a file of recorded answers. */
 #include "fuzz.h"
 
 #include "collect/fabric.h"
 #include "collect/pma.h"
+#include "source/libibmad.h"
 #include "source/mad-record.h"
 #include "source/tree.h"
 
@@ -14,7 +15,6 @@
 #define OPEN_MAX 64
 
 struct network {
-	struct rd_source src;
 	struct rd_mads mads;
 	const uint8_t *data;
 	size_t size, at;
@@ -25,7 +25,7 @@ struct network {
 
 static struct network *network_of(struct rd_mads *mads)
 {
-	return (struct network *)((char *)mads - offsetof(struct network, mads));
+	return (struct network *)mads;
 }
 
 static int send_one(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
@@ -83,51 +83,17 @@ static void nothing(struct rd_mads *mads)
 
 static const struct rd_mads_ops mads_ops = { send_one, recv_one, now_of, nothing };
 
-static int discover(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_mad_walk *how,
-		    struct rd_bytes *ret, struct rd_err *err)
-{
-	struct network *network = (struct network *)src;
-	struct rd_walk head;
-
-	(void)ibdev;
-	(void)port;
-	(void)how;
-	(void)err;
-	if (network->size < sizeof(head))
-		return rd_bytes_copy(network->data, network->size, ret);
-	memcpy(&head, network->data, sizeof(head));
-	memcpy(head.magic, RD_WALK_MAGIC, sizeof(head.magic));
-	/* As many as there are bytes for, so that most inputs get past the check of the length. */
-	head.n_nodes %= 4;
-	head.n_ports %= 8;
-	network->at =
-		sizeof(head) + head.n_nodes * sizeof(struct rd_walk_node) + head.n_ports * sizeof(struct rd_walk_port);
-	if (network->at > network->size)
-		network->at = network->size;
-	if (rd_bytes_copy(network->data, network->at, ret) < 0)
-		return -ENOMEM;
-	memcpy(ret->data, &head, sizeof(head));
-	return 0;
-}
-
-static uint64_t now(struct rd_source *src, int clock)
-{
-	(void)clock;
-	return ((struct network *)src)->now;
-}
-
-static const struct rd_source_ops source_ops = { .name = "live", .mad_discover = discover, .now = now };
-
 static void look(const uint8_t *data, size_t size)
 {
-	struct network network = { .src.ops = &source_ops, .mads.ops = &mads_ops, .data = data, .size = size };
+	struct network network = { .mads.ops = &mads_ops, .data = data, .size = size };
 	struct rd_sweep_limits limits = { 8, 2, 10, 1 };
-	struct rd_mad_walk how = { 8, 10, 1, 1000 };
 	struct rd_mad_port from = { .ibdev = "ib0", .port = 1 };
 	struct rd_fabric fabric;
 	size_t bad;
 
-	if (rd_collect_fabric(&network.src, &from, &how, UINT64_MAX >> (64 - rd_pma_n_attributes), &fabric, NULL) < 0)
+	if (rd_libibmad_load("network", NULL) < 0 ||
+	    rd_collect_fabric(&network.mads, &from, &limits, UINT64_MAX >> (64 - rd_pma_n_attributes), &fabric, NULL) <
+		    0)
 		return;
 	rd_fabric_sweep(&network.mads, &limits, true, &fabric, NULL);
 	rd_fabric_sweep(&network.mads, &limits, true, &fabric, NULL);

@@ -2,7 +2,9 @@
 #include "fake-mads.h"
 
 #include <errno.h>
+#include <infiniband/mad.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct fake_mads *fake_of(struct rd_mads *mads)
@@ -17,23 +19,77 @@ static void push(struct fake_mads *fake, uint64_t at, uint16_t lid, const struct
 	fake->events[fake->n++] = (struct fake_event){ at, ++fake->order, lid, *mad };
 }
 
+/* Goes along the route of a datagram, as far as cables and switches carry it. `ret_port`: where it came in. */
+static struct fake_node *follow(struct fake_mads *fake, const struct rd_mad *mad, unsigned *ret_port)
+{
+	const uint8_t *exits = mad->data + 129;
+	unsigned at = 0, hops = mad->data[7];
+
+	*ret_port = 1;
+	for (unsigned i = 0; i < hops; i++) {
+		const struct fake_node *node = &fake->nodes[at];
+		unsigned exit = exits[i];
+
+		if (exit < 1 || exit > node->n_ports || !node->peers[exit].port || (i > 0 && node->kind != 2))
+			return NULL;
+		at = node->peers[exit].node;
+		*ret_port = node->peers[exit].port;
+	}
+	return &fake->nodes[at];
+}
+
+static void answer_on_route(struct fake_mads *fake, struct rd_mad *mad)
+{
+	unsigned attribute = (unsigned)mad->data[16] << 8 | mad->data[17], number = mad->data[23], port;
+	struct fake_node *node = follow(fake, mad, &port);
+	uint8_t *data = mad->data;
+
+	mad->size = RD_MAD_SIZE;
+	data[3] = 0x81;
+	data[4] = 0x80; /* the bit that says on the way back */
+	memset(data + 64, 0, 64);
+	if (attribute == IB_ATTR_NODE_INFO) {
+		mad_set_field(data, 64, IB_NODE_TYPE_F, node->kind);
+		mad_set_field(data, 64, IB_NODE_NPORTS_F, node->n_ports);
+		mad_set_field64(data, 64, IB_NODE_GUID_F, node->guid);
+		mad_set_field(data, 64, IB_NODE_DEVID_F, node->device);
+		mad_set_field(data, 64, IB_NODE_LOCAL_PORT_F, port);
+	} else if (attribute == IB_ATTR_NODE_DESC) {
+		snprintf((char *)data + 64, 64, "node %u", node->lid);
+	} else if (attribute == IB_ATTR_PORT_INFO) {
+		bool linked = number <= node->n_ports && node->peers[number].port;
+
+		mad_set_field64(data, 64, IB_PORT_MKEY_F, FAKE_KEY);
+		mad_set_field(data, 64, IB_PORT_LID_F, node->kind != 2 || number == 0 ? node->lid : 0);
+		mad_set_field(data, 64, IB_PORT_STATE_F, linked ? 4 : 1);
+		mad_set_field(data, 64, IB_PORT_PHYS_STATE_F, linked ? 5 : 2);
+		mad_set_field(data, 64, IB_PORT_LINK_WIDTH_ACTIVE_F, 2);
+		mad_set_field(data, 64, IB_PORT_LINK_SPEED_ACTIVE_F, 4);
+		mad_set_field(data, 64, IB_PORT_LINK_SPEED_EXT_ACTIVE_F, node->kind != 2 ? 2 : 0);
+	} else if (attribute == 0xff90) {
+		mad_set_field(data, 64, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F, 1);
+	}
+}
+
 static void answer(struct fake_mads *fake, const struct fake_agent *agent, struct rd_mad *mad)
 {
 	unsigned attribute = (unsigned)mad->data[16] << 8 | mad->data[17];
 	uint8_t select = mad->data[65];
 
+	if (mad->data[1] == 0x81)
+		answer_on_route(fake, mad);
 	mad->data[3] = 0x81;
 	mad->size = RD_MAD_SIZE;
 	if (mad->data[1] == 0x01) {
 		for (int i = 0; i < 8; i++)
 			mad->data[64 + 12 + i] = (uint8_t)(agent->guid >> (56 - 8 * i));
-	} else if (attribute == 1) {
+	} else if (mad->data[1] == 0x04 && attribute == 1) {
 		mad->data[66] = (uint8_t)(fake->capability >> 8);
 		mad->data[67] = (uint8_t)fake->capability;
 		/* CapabilityMask2: 27 bits in front of RespTimeValue */
 		for (int i = 0; i < 4; i++)
 			mad->data[68 + i] = (uint8_t)(fake->capability2 << 5 >> (24 - 8 * i));
-	} else {
+	} else if (mad->data[1] == 0x04) {
 		memset(mad->data + 64, (int)fake->value, 192);
 		mad->data[65] = select;
 	}
@@ -41,10 +97,22 @@ static void answer(struct fake_mads *fake, const struct fake_agent *agent, struc
 		agent->change(mad);
 }
 
+static uint16_t lid_of(struct fake_mads *fake, const struct rd_mad *mad)
+{
+	const struct fake_node *node;
+	unsigned port;
+
+	if (mad->data[1] != 0x81)
+		return mad->dest.lid;
+	node = follow(fake, mad, &port);
+	return node ? node->lid : FAKE_NOWHERE;
+}
+
 static int send_one(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
 {
 	struct fake_mads *fake = fake_of(mads);
-	struct fake_agent *agent = &fake->agents[mad->dest.lid];
+	uint16_t lid = lid_of(fake, mad);
+	struct fake_agent *agent = &fake->agents[lid];
 	uint64_t latency = (uint64_t)agent->latency_us * 1000, over = fake->now + (uint64_t)timeout_ms * 1000000;
 	struct rd_mad back = *mad;
 
@@ -63,7 +131,7 @@ static int send_one(struct rd_mads *mads, const struct rd_mad *mad, unsigned tim
 		agent->silent -= agent->silent && agent->silent != UINT_MAX;
 		back.status = ETIMEDOUT;
 		back.size = 24;
-		push(fake, over, mad->dest.lid, &back);
+		push(fake, over, lid, &back);
 		return 0;
 	}
 	answer(fake, agent, &back);
@@ -73,11 +141,11 @@ static int send_one(struct rd_mads *mads, const struct rd_mad *mad, unsigned tim
 		agent->late = false;
 		failure.status = ETIMEDOUT;
 		failure.size = 24;
-		push(fake, over, mad->dest.lid, &failure);
+		push(fake, over, lid, &failure);
 		push(fake, over + 1000, 0, &back);
 		return 0;
 	}
-	push(fake, fake->now + latency, mad->dest.lid, &back);
+	push(fake, fake->now + latency, lid, &back);
 	if (agent->twice)
 		push(fake, fake->now + latency + 1, 0, &back);
 	return 0;
@@ -135,6 +203,22 @@ void fake_mads_init(struct fake_mads *fake)
 		fake->agents[i].latency_us = 244;
 		fake->agents[i].guid = 0x1000 + i;
 	}
+	fake->agents[FAKE_NOWHERE].silent = UINT_MAX;
+}
+
+unsigned fake_node_add(struct fake_mads *fake, unsigned kind, unsigned n_ports, uint16_t lid)
+{
+	fake->nodes[fake->n_nodes] =
+		(struct fake_node){ .guid = 0x1000u + lid, .kind = kind, .n_ports = n_ports, .lid = lid };
+	return fake->n_nodes++;
+}
+
+void fake_cable(struct fake_mads *fake, unsigned node_a, unsigned port_a, unsigned node_b, unsigned port_b)
+{
+	fake->nodes[node_a].peers[port_a].node = node_b;
+	fake->nodes[node_a].peers[port_a].port = port_b;
+	fake->nodes[node_b].peers[port_b].node = node_a;
+	fake->nodes[node_b].peers[port_b].port = port_a;
 }
 
 void fake_mads_deinit(struct fake_mads *fake)

@@ -6,6 +6,10 @@
 #include "source/mad.h"
 
 #define FAKE_LIDS 1024
+#define FAKE_NOWHERE (FAKE_LIDS - 1) /* where routes lead that lead nowhere: silence */
+#define FAKE_NODES 64
+#define FAKE_PORTS 40
+#define FAKE_KEY 0x5ec4e75ec4e7ULL /* that every port has */
 
 struct fake_mads;
 
@@ -21,6 +25,16 @@ struct fake_agent {
 	unsigned in_flight, most_in_flight; /* out */
 };
 
+/* Of a network to walk over, along routes from nodes[0]. Its LID is its number in `agents`, which says how it answers. */
+struct fake_node {
+	uint64_t guid;
+	unsigned kind, n_ports;
+	uint16_t lid, device;
+	struct {
+		unsigned node, port; /* the other end; port 0: no cable */
+	} peers[FAKE_PORTS + 1];
+};
+
 struct fake_event {
 	uint64_t at;
 	uint64_t order;
@@ -31,6 +45,8 @@ struct fake_event {
 struct fake_mads {
 	struct rd_mads mads;
 	struct fake_agent agents[FAKE_LIDS];
+	struct fake_node nodes[FAKE_NODES];
+	unsigned n_nodes;
 	uint64_t now, order;
 	struct fake_event *events;
 	size_t n, cap;
@@ -44,6 +60,9 @@ struct fake_mads {
 };
 
 void fake_mads_init(struct fake_mads *fake);
+/* A node with a GUID of 0x1000 and its LID; returns its number. */
+unsigned fake_node_add(struct fake_mads *fake, unsigned kind, unsigned n_ports, uint16_t lid);
+void fake_cable(struct fake_mads *fake, unsigned node_a, unsigned port_a, unsigned node_b, unsigned port_b);
 void fake_mads_deinit(struct fake_mads *fake);
 
 #endif

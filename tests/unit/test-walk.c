@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Looking for the nodes of a network: what is there is found, each cable is gone over once, nobody is waited for in vain. */
+#include "fake-mads.h"
+#include "unit.h"
+
+#include "collect/walk.h"
+#include "source/libibmad.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#define CA 1
+#define SWITCH 2
+
+struct net {
+	struct fake_mads fake;
+	struct rd_sweep_limits limits;
+	struct rd_walk walk;
+	struct rd_err err;
+};
+
+static int setup(void **state)
+{
+	struct net *net = calloc(1, sizeof(*net));
+
+	assert_int_equal(rd_libibmad_load("test", NULL), 0);
+	fake_mads_init(&net->fake);
+	net->limits = (struct rd_sweep_limits){ .window = 8, .per_lid = 2, .timeout_ms = 100, .retries = 2 };
+	*state = net;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct net *net = *state;
+
+	rd_walk_deinit(&net->walk);
+	fake_mads_deinit(&net->fake);
+	free(net);
+	return 0;
+}
+
+static int walk(struct net *net)
+{
+	int r = rd_walk_run(&net->fake.mads, &net->limits, &net->walk, &net->err);
+
+	assert_true(net->fake.most_in_flight <= net->limits.window);
+	return r;
+}
+
+/* Leaves of two hosts each below two spines; ours is the first host. LIDs: hosts from 1, leaves from 21, spines 31 and 32. */
+static void build(struct net *net, unsigned leaves)
+{
+	unsigned spines[2], leaf, host;
+
+	for (unsigned i = 0; i < leaves; i++) {
+		host = fake_node_add(&net->fake, CA, 1, (uint16_t)(2 * i + 1));
+		leaf = fake_node_add(&net->fake, SWITCH, 5, (uint16_t)(21 + i));
+		fake_cable(&net->fake, host, 1, leaf, 1);
+		fake_cable(&net->fake, fake_node_add(&net->fake, CA, 1, (uint16_t)(2 * i + 2)), 1, leaf, 2);
+		for (unsigned k = 0; k < 2; k++) {
+			if (i == 0)
+				spines[k] = fake_node_add(&net->fake, SWITCH, 8, (uint16_t)(31 + k));
+			fake_cable(&net->fake, leaf, 3 + k, spines[k], i + 1);
+		}
+	}
+}
+
+static struct rd_walk_node *node_of(struct net *net, uint64_t lid)
+{
+	for (size_t i = 0; i < net->walk.n; i++)
+		if (net->walk.nodes[i]->guid == 0x1000 + lid)
+			return net->walk.nodes[i];
+	return NULL;
+}
+
+static void what_is_there_is_found(void **state)
+{
+	struct net *net = *state;
+	struct rd_walk_node *leaf;
+
+	net->fake.seed = 5;
+	build(net, 6);
+	assert_int_equal(walk(net), 0);
+	assert_int_equal(net->walk.n, 20);
+	assert_ptr_equal(net->walk.nodes[0], node_of(net, 1));
+	assert_int_equal(net->walk.self_port, 1);
+	for (unsigned i = 0; i < net->fake.n_nodes; i++) {
+		const struct fake_node *is = &net->fake.nodes[i];
+		struct rd_walk_node *found = node_of(net, is->lid);
+
+		assert_non_null(found);
+		assert_int_equal(found->n_ports, is->n_ports);
+		for (unsigned p = 1; p <= is->n_ports; p++) {
+			const struct fake_node *peer = &net->fake.nodes[is->peers[p].node];
+
+			assert_true(found->ports[p].known);
+			assert_int_equal(found->ports[p].peer != NULL, is->peers[p].port != 0);
+			if (!is->peers[p].port)
+				continue;
+			assert_ptr_equal(found->ports[p].peer, node_of(net, peer->lid));
+			assert_int_equal(found->ports[p].peer_port, is->peers[p].port);
+		}
+	}
+	leaf = node_of(net, 23);
+	assert_string_equal((char *)leaf->description, "node 23");
+	assert_int_equal(mad_get_field(leaf->ports[0].info, 0, IB_PORT_LID_F), 23);
+	assert_int_equal(leaf->route.hops, 3);
+}
+
+static void each_cable_is_gone_over_once(void **state)
+{
+	struct net *net = *state;
+	unsigned hosts = 12, leaves = 6, spines = 2, cables = hosts + leaves * spines;
+
+	build(net, leaves);
+	assert_int_equal(walk(net), 0);
+	/* Who we are and who is at the other end; of a host name and port; of a switch name, what it can, ports from 0. */
+	assert_int_equal(net->fake.sent, 1 + cables + 2 * hosts + leaves * (2 + 6) + spines * (2 + 9));
+	for (unsigned i = 0; i < net->fake.n_nodes; i++)
+		assert_true(net->fake.agents[net->fake.nodes[i].lid].most_in_flight <= 6);
+}
+
+/* The questions are the same whoever answers first: a recording has the answers to them. */
+static void routes_do_not_depend_on_who_is_fast(void **state)
+{
+	struct net *net = *state;
+	struct rd_walk before;
+
+	build(net, 6);
+	assert_int_equal(walk(net), 0);
+	before = net->walk;
+	net->fake.agents[31].latency_us = 5000;
+	net->fake.seed = 11;
+	net->limits.window = 3;
+	net->fake.most_in_flight = 0;
+	assert_int_equal(walk(net), 0);
+	assert_int_equal(net->walk.n, before.n);
+	for (size_t i = 0; i < before.n; i++) {
+		assert_int_equal(net->walk.nodes[i]->guid, before.nodes[i]->guid);
+		assert_memory_equal(&net->walk.nodes[i]->route, &before.nodes[i]->route, sizeof(struct rd_mad_route));
+	}
+	rd_walk_deinit(&before);
+}
+
+static void who_is_silent_is_left_out(void **state)
+{
+	struct net *net = *state;
+
+	build(net, 3);
+	net->fake.agents[4].silent = UINT_MAX;
+	net->fake.agents[23].silent = UINT_MAX;
+	assert_int_equal(walk(net), 0);
+	assert_null(node_of(net, 4));
+	assert_null(node_of(net, 23));
+	assert_null(node_of(net, 5));
+	assert_int_equal(net->walk.n, 7);
+	assert_null(node_of(net, 22)->ports[2].peer);
+	assert_true(node_of(net, 22)->ports[2].known);
+	/* At most one host's tries for each round that meets one. */
+	assert_true(net->walk.duration_ns < 3 * 300000000ULL);
+}
+
+static void a_host_between_two_switches_is_one_node(void **state)
+{
+	struct net *net = *state;
+	unsigned host = fake_node_add(&net->fake, CA, 2, 1), a = fake_node_add(&net->fake, SWITCH, 3, 2);
+	unsigned b = fake_node_add(&net->fake, SWITCH, 3, 3), both = fake_node_add(&net->fake, CA, 2, 4);
+
+	fake_cable(&net->fake, host, 1, a, 1);
+	fake_cable(&net->fake, a, 2, b, 2);
+	fake_cable(&net->fake, a, 3, both, 1);
+	fake_cable(&net->fake, b, 3, both, 2);
+	/* Our other port is at a switch, too: it is seen from there. */
+	fake_cable(&net->fake, host, 2, b, 1);
+	assert_int_equal(walk(net), 0);
+	assert_int_equal(net->walk.n, 4);
+	assert_true(node_of(net, 4)->ports[1].known && node_of(net, 4)->ports[2].known);
+	assert_true(node_of(net, 1)->ports[1].known && node_of(net, 1)->ports[2].known);
+	assert_ptr_equal(node_of(net, 1)->ports[2].peer, node_of(net, 3));
+}
+
+static void our_own_silence_is_an_error(void **state)
+{
+	struct net *net = *state;
+
+	build(net, 1);
+	net->fake.agents[1].silent = UINT_MAX;
+	assert_int_equal(walk(net), -ETIMEDOUT);
+	assert_non_null(strstr(net->err.message, "our own port"));
+}
+
+static void a_port_that_fails_is_an_error(void **state)
+{
+	struct net *net = *state;
+
+	build(net, 3);
+	net->fake.fail_after = 20;
+	assert_int_equal(walk(net), -ENODEV);
+}
+
+/* Of makers that have FDR10 only, where it can be only. */
+static void what_looks_like_qdr_is_asked_whether_it_is_fdr10(void **state)
+{
+	struct net *net = *state;
+	uint8_t *extended;
+
+	build(net, 2);
+	net->fake.nodes[1].device = 0xc738;
+	assert_int_equal(walk(net), 0);
+	extended = node_of(net, 21)->ports[1].extended;
+	assert_int_equal(mad_get_field(extended, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F), 1);
+	extended = node_of(net, 22)->ports[1].extended;
+	assert_int_equal(mad_get_field(extended, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F), 0);
+}
+
+static void everybody(struct rd_mad *mad)
+{
+	if (mad->data[17] == IB_ATTR_NODE_INFO)
+		mad_set_field64(mad->data, 64, IB_NODE_GUID_F, 0x1015);
+}
+
+static void beyond_its_ports(struct rd_mad *mad)
+{
+	if (mad->data[17] == IB_ATTR_NODE_INFO)
+		mad_set_field(mad->data, 64, IB_NODE_LOCAL_PORT_F, 200);
+}
+
+static void nothing_known(struct rd_mad *mad)
+{
+	if (mad->data[17] == IB_ATTR_NODE_INFO)
+		mad_set_field(mad->data, 64, IB_NODE_TYPE_F, 77);
+}
+
+static void who_lies_is_survived(void **state)
+{
+	struct net *net = *state;
+
+	build(net, 3);
+	net->fake.agents[31].change = net->fake.agents[32].change = everybody;
+	assert_int_equal(walk(net), 0);
+	assert_null(node_of(net, 31));
+	rd_walk_deinit(&net->walk);
+	net->fake.agents[31].change = beyond_its_ports;
+	net->fake.agents[32].change = nothing_known;
+	assert_int_equal(walk(net), 0);
+	assert_null(node_of(net, 22));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_is_there_is_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_cable_is_gone_over_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(routes_do_not_depend_on_who_is_fast, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_is_silent_is_left_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_host_between_two_switches_is_one_node, setup, teardown),
+		cmocka_unit_test_setup_teardown(our_own_silence_is_an_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_port_that_fails_is_an_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_looks_like_qdr_is_asked_whether_it_is_fdr10, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_lies_is_survived, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
