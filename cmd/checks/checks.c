@@ -15,6 +15,7 @@
 #include "collect/netstate.h"
 #include "collect/nldev.h"
 #include "collect/system.h"
+#include "report/report-check.h"
 
 #define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
 
@@ -124,9 +125,32 @@ int checks_take_profile(struct checks *checks, const char *path, struct rd_err *
 	return r;
 }
 
-bool checks_requires(const struct checks *checks, const struct rd_check *check)
+static int judge(const struct checks *checks, enum rd_result least, bool all_required)
 {
-	return rd_profile_requires(checks->in.profile, check->id);
+	const struct rd_verdicts *verdicts = &checks->verdicts;
+	bool warned = false, untold = false;
+
+	for (size_t i = 0; i < verdicts->n; i++) {
+		const struct rd_verdict *verdict = &verdicts->v[i];
+
+		if (verdict->result == RD_FAIL)
+			return RD_EXIT_CRITICAL;
+		warned |= verdict->result == RD_WARN && least <= RD_WARN;
+		untold |= verdict->result == RD_UNKNOWN &&
+			  (all_required || rd_profile_requires(checks->in.profile, verdict->check->id));
+	}
+	return warned ? RD_EXIT_WARNING : untold ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
+}
+
+int checks_conclude(struct checks *checks, const bool *chosen, enum rd_result least, bool all_required,
+		    struct rd_err *err)
+{
+	rd_checks_run(&checks->in, chosen, &checks->verdicts);
+	rd_verdicts_sort(&checks->verdicts);
+	if (checks->verdicts.failed || rd_report_checks(&checks->report, &checks->verdicts, least) < 0)
+		return rd_err_set(err, ENOMEM, "rules", "no memory for the report");
+	checks->report.status = judge(checks, least, all_required);
+	return 0;
 }
 
 void checks_deinit(struct checks *checks)

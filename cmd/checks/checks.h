@@ -40,7 +40,12 @@ void checks_deinit(struct checks *checks);
 /* Reads all that checks_load reads; for recordings. */
 int checks_record(struct rd_source *source, struct rd_err *err);
 
-/* Whether a rule's not being able to tell counts: the profile says so. */
-bool checks_requires(const struct checks *checks, const struct rd_check *check);
+/*
+ * Runs the chosen rules, fills the report with what came out, and sets its status: any failure 2; else any warning 1, unless
+ * `least` is above it; else 3 if a rule that the profile requires, or with `all_required` any, could not tell; else 0. -ENOMEM
+ * with err filled.
+ */
+int checks_conclude(struct checks *checks, const bool *chosen, enum rd_result least, bool all_required,
+		    struct rd_err *err);
 
 #endif

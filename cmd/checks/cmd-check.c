@@ -51,20 +51,6 @@ static bool *quick_rules(void)
 	return chosen;
 }
 
-static int judge(const struct checks *checks)
-{
-	const struct rd_verdicts *verdicts = &checks->verdicts;
-	bool warned = false, untold = false;
-
-	for (size_t i = 0; i < verdicts->n; i++) {
-		if (verdicts->v[i].result == RD_FAIL)
-			return RD_EXIT_CRITICAL;
-		warned |= verdicts->v[i].result == RD_WARN;
-		untold |= verdicts->v[i].result == RD_UNKNOWN && checks_requires(checks, verdicts->v[i].check);
-	}
-	return warned ? RD_EXIT_WARNING : untold ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
-}
-
 /* What gave no answer is in the report's errors, too. */
 static void note_stalls(const struct rd_source *guard, struct check_look *look)
 {
@@ -80,18 +66,15 @@ static int conclude(const struct rd_ctx *ctx, struct check_look *look, struct rd
 	const struct check_opts *opts = ctx->state;
 	_cleanup_free_ bool *chosen = quick_rules();
 	struct checks *checks = &look->checks;
+	int r;
 
 	if (!chosen)
 		return rd_err_set(err, ENOMEM, "check", "no memory for the rules");
 	checks->in.exclusive = opts->exclusive;
-	rd_checks_run(&checks->in, chosen, &checks->verdicts);
-	rd_verdicts_sort(&checks->verdicts);
-	if (checks->verdicts.failed || rd_report_checks(&checks->report, &checks->verdicts, RD_SKIP) < 0)
-		return rd_err_set(err, ENOMEM, "check", "no memory for the report");
-	checks->report.status = judge(checks);
-	if (checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL)
+	r = checks_conclude(checks, chosen, RD_SKIP, false, err);
+	if (!r && checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL)
 		check_no_rdma(look);
-	return 0;
+	return r;
 }
 
 static int look_at(struct rd_ctx *ctx, struct check_look *look, struct rd_err *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which rules run, and what their verdicts amount to. */
+/* Which rules run. */
 #include <errno.h>
 #include <string.h>
 
@@ -58,20 +58,4 @@ int topo_choose(const struct topo_opts *opts, bool *ret, struct rd_err *err)
 	if (!r && opts->skip)
 		r = mark("--skip", opts->skip, false, ret, err);
 	return r;
-}
-
-int topo_judge(const struct topo_opts *opts, const struct checks *checks)
-{
-	const struct rd_verdicts *verdicts = &checks->verdicts;
-	bool warned = false, untold = false;
-
-	for (size_t i = 0; i < verdicts->n; i++) {
-		const struct rd_verdict *verdict = &verdicts->v[i];
-
-		if (verdict->result == RD_FAIL)
-			return RD_EXIT_CRITICAL;
-		warned |= verdict->result == RD_WARN && opts->severity <= RD_WARN;
-		untold |= verdict->result == RD_UNKNOWN && (opts->only || checks_requires(checks, verdict->check));
-	}
-	return warned ? RD_EXIT_WARNING : untold ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 }

@@ -24,10 +24,6 @@ int topo_choose(const struct topo_opts *opts, bool *ret, struct rd_err *err);
  * case. */
 int topo_look(const struct rd_ctx *ctx, const bool *chosen, struct checks *checks, struct rd_err *err);
 
-/* The exit code: any failure 2; else any warning 1; else 3 if a rule that was asked for or that
- * the profile requires could not tell; else 0. */
-int topo_judge(const struct topo_opts *opts, const struct checks *checks);
-
 /* --learn: writes what this host is as a profile, to standard output or a file (NULL: none). An exit code. */
 int topo_learn(struct rd_ctx *ctx, const char *path);
 

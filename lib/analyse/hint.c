@@ -10,7 +10,6 @@
 
 #define TEXT_MAX (1024 * 1024)
 #define HINTS_MAX 10000
-#define BLANKS " \t"
 
 struct rd_hint {
 	const char *verb, *err, *origin, *text;
@@ -25,19 +24,13 @@ void rd_hints_deinit(struct rd_hints *hints)
 
 static bool parse_line(char *line, struct rd_hint *ret)
 {
-	size_t n;
-
 	ret->verb = rd_word(&line);
 	ret->err = ret->verb ? rd_word(&line) : NULL;
 	ret->origin = ret->err ? rd_word(&line) : NULL;
 	if (!ret->origin)
 		return false;
-	line += strspn(line, BLANKS);
-	n = strlen(line);
-	while (n && strchr(BLANKS "\r", line[n - 1]))
-		line[--n] = '\0';
-	ret->text = line;
-	return n > 0;
+	ret->text = rd_trim(line);
+	return *ret->text;
 }
 
 static int add_line(struct rd_hints *hints, char *line)
@@ -66,15 +59,10 @@ int rd_hints_parse(const char *name, const char *text, size_t size, struct rd_hi
 	hints.text = strndup(text, size);
 	if (!hints.text)
 		return rd_err_set(err, ENOMEM, name, "cannot keep the hints");
-	for (rest = hints.text; (line = strsep(&rest, "\n"));) {
+	for (rest = hints.text; (line = rd_line(&rest, &number));) {
 		struct rd_err note = { 0 };
-		int r;
+		int r = add_line(&hints, line);
 
-		number++;
-		line += strspn(line, BLANKS "\r");
-		if (!*line || *line == '#')
-			continue;
-		r = add_line(&hints, line);
 		if (r == -EINVAL) {
 			rd_err_set(&note, EINVAL, name, "line %u is not VERB ERRNO ORIGIN and a hint", number);
 			rd_errlist_add(notes, &note);

@@ -64,13 +64,9 @@ int rd_thresholds_parse(const char *name, const char *text, size_t size, struct 
 	thresholds.text = strndup(text, size);
 	if (!thresholds.text)
 		return rd_err_set(err, ENOMEM, name, "cannot keep the limits");
-	for (rest = thresholds.text; (line = strsep(&rest, "\n"));) {
+	for (rest = thresholds.text; (line = rd_line(&rest, &number));) {
 		struct rd_threshold one;
 
-		number++;
-		line = rd_trim(line);
-		if (!*line || *line == '#')
-			continue;
 		if (!parse_line(line, &one))
 			return rd_err_set(err, EINVAL, name,
 					  "line %u is not NAME value|delta|per_second|per_bit|per_packet LIMIT "

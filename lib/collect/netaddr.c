@@ -70,14 +70,9 @@ static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 
 int rd_collect_netaddr(const struct rd_sysfs *fs, struct rd_host *host)
 {
-	struct {
-		struct nlmsghdr head;
-		struct ifaddrmsg info;
-	} request = { .head = { .nlmsg_len = sizeof(request),
-				.nlmsg_type = RTM_GETADDR,
-				.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
+	struct rd_rtnl_dump request = rd_rtnl_dump(RTM_GETADDR, sizeof(struct ifaddrmsg));
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int r = rd_netlink(fs->src, NETLINK_ROUTE, &request, sizeof(request), &bytes, NULL);
+	int r = rd_netlink(fs->src, NETLINK_ROUTE, &request, request.head.nlmsg_len, &bytes, NULL);
 
 	return r < 0 ? r : rd_nlmsgs_each(&bytes, take_message, host);
 }

@@ -26,6 +26,13 @@ uint16_t rd_nlmsg_flags(const uint8_t *body)
 	return head.nlmsg_flags;
 }
 
+struct rd_rtnl_dump rd_rtnl_dump(uint16_t type, size_t body_size)
+{
+	return (struct rd_rtnl_dump){ .head = { .nlmsg_len = NLMSG_HDRLEN + body_size,
+						.nlmsg_type = type,
+						.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
+}
+
 int rd_nlmsg_error(uint16_t type, const uint8_t *body, size_t size)
 {
 	int code;

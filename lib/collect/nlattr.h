@@ -22,6 +22,13 @@ uint16_t rd_nlmsg_flags(const uint8_t *body);
 /* The positive errno in an NLMSG_ERROR, which ends the answer to a dump that the kernel broke off; 0 for every other. */
 int rd_nlmsg_error(uint16_t type, const uint8_t *body, size_t size);
 
+/* A request for all of a kind that rtnetlink knows. `body_size`: of the family's header, at most 16, which is all zeros. */
+struct rd_rtnl_dump {
+	struct nlmsghdr head; /* says how many bytes of this are the request */
+	uint8_t body[16];
+};
+struct rd_rtnl_dump rd_rtnl_dump(uint16_t type, size_t body_size);
+
 /*
  * What the attributes of one level must hold, by their type: enum mnl_attr_data_type; 0: unknown here, passed over.
  * MNL_TYPE_NUL_STRING is text that ends in a NUL. MNL_TYPE_BINARY is any number of bytes.

@@ -20,6 +20,14 @@
 
 #define FILTER_SKIP_STATS 8 /* RTEXT_FILTER_SKIP_STATS: two thirds of each message */
 
+static enum rd_known dump(const struct rd_sysfs *fs, uint16_t type, size_t body_size, rd_nlmsg_fn *take,
+			  struct rd_netstate *net, int *r)
+{
+	struct rd_rtnl_dump request = rd_rtnl_dump(type, body_size);
+
+	return rd_netstate_ask(fs, NETLINK_ROUTE, &request, request.head.nlmsg_len, take, net, r);
+}
+
 static uint32_t u32_of(const struct nlattr *attr)
 {
 	return attr ? mnl_attr_get_u32(attr) : 0;
@@ -125,15 +133,9 @@ static int take_address(void *arg, uint16_t type, const uint8_t *body, size_t si
 
 int rd_collect_ifaddrs(const struct rd_sysfs *fs, struct rd_netstate *net)
 {
-	struct {
-		struct nlmsghdr head;
-		struct ifaddrmsg info;
-	} request = { .head = { .nlmsg_len = sizeof(request),
-				.nlmsg_type = RTM_GETADDR,
-				.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
 	int r;
 
-	net->addrs_known = rd_netstate_ask(fs, NETLINK_ROUTE, &request, sizeof(request), take_address, net, &r);
+	net->addrs_known = dump(fs, RTM_GETADDR, sizeof(struct ifaddrmsg), take_address, net, &r);
 	return r;
 }
 
@@ -236,19 +238,11 @@ static int take_policy(void *arg, uint16_t type, const uint8_t *body, size_t siz
 
 int rd_collect_routes(const struct rd_sysfs *fs, struct rd_netstate *net)
 {
-	struct {
-		struct nlmsghdr head;
-		struct rtmsg info;
-	} request = { .head = { .nlmsg_len = sizeof(request),
-				.nlmsg_type = RTM_GETROUTE,
-				.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
 	int r;
 
-	net->routes_known = rd_netstate_ask(fs, NETLINK_ROUTE, &request, sizeof(request), take_route, net, &r);
-	if (r < 0)
-		return r;
-	request.head.nlmsg_type = RTM_GETRULE;
-	net->policies_known = rd_netstate_ask(fs, NETLINK_ROUTE, &request, sizeof(request), take_policy, net, &r);
+	net->routes_known = dump(fs, RTM_GETROUTE, sizeof(struct rtmsg), take_route, net, &r);
+	if (r >= 0)
+		net->policies_known = dump(fs, RTM_GETRULE, sizeof(struct rtmsg), take_policy, net, &r);
 	return r;
 }
 
@@ -280,14 +274,8 @@ static int take_neigh(void *arg, uint16_t type, const uint8_t *body, size_t size
 
 int rd_collect_neighs(const struct rd_sysfs *fs, struct rd_netstate *net)
 {
-	struct {
-		struct nlmsghdr head;
-		struct ndmsg info;
-	} request = { .head = { .nlmsg_len = sizeof(request),
-				.nlmsg_type = RTM_GETNEIGH,
-				.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
 	int r;
 
-	net->neighs_known = rd_netstate_ask(fs, NETLINK_ROUTE, &request, sizeof(request), take_neigh, net, &r);
+	net->neighs_known = dump(fs, RTM_GETNEIGH, sizeof(struct ndmsg), take_neigh, net, &r);
 	return r;
 }

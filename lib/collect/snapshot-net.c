@@ -120,17 +120,12 @@ static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size
 	return 0;
 }
 
-/* `body_size`: of the family's header in the request. */
 static void dump(struct rd_source *src, uint16_t type, size_t body_size, rd_nlmsg_fn *take, struct net *net)
 {
-	uint8_t request[NLMSG_HDRLEN + 16] = { 0 };
-	struct nlmsghdr head = { .nlmsg_len = NLMSG_HDRLEN + body_size,
-				 .nlmsg_type = type,
-				 .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP };
+	struct rd_rtnl_dump request = rd_rtnl_dump(type, body_size);
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 
-	memcpy(request, &head, sizeof(head));
-	if (rd_netlink(src, NETLINK_ROUTE, request, head.nlmsg_len, &bytes, NULL) >= 0)
+	if (rd_netlink(src, NETLINK_ROUTE, &request, request.head.nlmsg_len, &bytes, NULL) >= 0)
 		rd_nlmsgs_each(&bytes, take, net);
 }
 

@@ -107,7 +107,8 @@ OTHERS = [
 def table():
     print("""# Public cases, and the rules that name their causes
 
-The numbers are those of the casebook that issue 7 names; S: the thread settled on the cause; O: it did not, so no rule may
+The numbers are those of a collection of 72 public reports of RDMA that was broken or slow, which is not part of this
+repository; S: the thread settled on the cause; O: it did not, so no rule may
 raise an alarm. Written by `tests/bundles/casebook.py --table`; each row with evidence is a host that
 `tests/bats/casebook.bats` lays out and holds against the rule, both ways.
 
