@@ -91,17 +91,27 @@ static int check_entry(struct rd_check_env *check, const struct rd_hca_list *lis
 	return 0;
 }
 
-int rd_envcheck_nccl_hca(struct rd_check_env *check)
+/* What is wrong with each, and which ports they select. */
+static int check_entries(struct rd_check_env *check, const struct rd_hca_list *list)
 {
 	const struct rd_host *host = check->host;
+	int r = 0;
+
+	for (size_t i = 0; !r && i < list->n; i++)
+		r = check_entry(check, list, &list->v[i]);
+	for (size_t p = 0; p < host->n_ports; p++)
+		if (rd_port_active(&host->ports[p]) && rd_hca_list_takes(list, device(host, p), host->ports[p].num))
+			rd_envcheck_selects(check, p);
+	return r;
+}
+
+int rd_envcheck_nccl_hca(struct rd_check_env *check)
+{
 	struct rd_hca_list list;
 	int r = rd_hca_list_parse(check->effect->value, &list);
 
-	for (size_t i = 0; !r && i < list.n; i++)
-		r = check_entry(check, &list, &list.v[i]);
-	for (size_t p = 0; p < host->n_ports; p++)
-		if (rd_port_active(&host->ports[p]) && rd_hca_list_takes(&list, device(host, p), host->ports[p].num))
-			rd_envcheck_selects(check, p);
+	if (!r)
+		r = check_entries(check, &list);
 	rd_hca_list_deinit(&list);
 	return r ? r : rd_envcheck_selection(check);
 }
@@ -111,7 +121,6 @@ int rd_envcheck_nvshmem_list(struct rd_check_env *check)
 {
 	const char *mapping = rd_effects_get(check->all, "NVSHMEM_ENABLE_NIC_PE_MAPPING");
 	bool is_list = strcmp(check->effect->name, "NVSHMEM_HCA_LIST") == 0;
-	const struct rd_host *host = check->host;
 	struct rd_hca_list list;
 	int r;
 
@@ -128,11 +137,8 @@ int rd_envcheck_nvshmem_list(struct rd_check_env *check)
 				    rd_text("%s", check->effect->value),
 				    rd_text("%s", check->effect->value + list.exclude + 1));
 	list.exact = true;
-	for (size_t i = 0; !r && i < list.n; i++)
-		r = check_entry(check, &list, &list.v[i]);
-	for (size_t p = 0; p < host->n_ports; p++)
-		if (rd_port_active(&host->ports[p]) && rd_hca_list_takes(&list, device(host, p), host->ports[p].num))
-			rd_envcheck_selects(check, p);
+	if (!r)
+		r = check_entries(check, &list);
 	rd_hca_list_deinit(&list);
 	/* Where it is set to 0, somebody has thought about it. */
 	if (!r && (!mapping || (!is_list && strcmp(mapping, "1") != 0)))

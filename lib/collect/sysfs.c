@@ -14,13 +14,16 @@ static int path_of(char *path, size_t size, const char *fmt, va_list ap)
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 
-static char *read_text(const struct rd_sysfs *fs, enum rd_known *known, const char *path)
+static char *read_text(const struct rd_sysfs *fs, enum rd_known *known, const char *fmt, va_list ap)
 {
 	_cleanup_free_ char *text = NULL;
 	struct rd_err err = { 0 };
-	int r = rd_read_textf(fs->src, &text, &err, "%s", path);
+	char path[512];
+	int r = path_of(path, sizeof(path), fmt, ap);
 
 	*known = RD_ABSENT;
+	if (!r)
+		r = rd_read_textf(fs->src, &text, &err, "%s", path);
 	if (r == -EACCES || r == -EPERM) {
 		*known = RD_DENIED;
 		rd_errlist_add(fs->errors, &err);
@@ -35,29 +38,26 @@ static char *read_text(const struct rd_sysfs *fs, enum rd_known *known, const ch
 char *rd_sysfs_text(const struct rd_sysfs *fs, enum rd_known *known, const char *fmt, ...)
 {
 	enum rd_known ignored;
-	char path[512];
 	va_list ap;
-	int r;
+	char *text;
 
 	va_start(ap, fmt);
-	r = path_of(path, sizeof(path), fmt, ap);
+	text = read_text(fs, known ? known : &ignored, fmt, ap);
 	va_end(ap);
-	return r < 0 ? NULL : read_text(fs, known ? known : &ignored, path);
+	return text;
 }
 
 enum rd_known rd_sysfs_int(const struct rd_sysfs *fs, int64_t *ret, const char *fmt, ...)
 {
 	_cleanup_free_ char *text = NULL;
-	enum rd_known known = RD_ABSENT;
-	char path[512], *end;
+	enum rd_known known;
 	int64_t value;
 	va_list ap;
-	int r;
+	char *end;
 
 	va_start(ap, fmt);
-	r = path_of(path, sizeof(path), fmt, ap);
+	text = read_text(fs, &known, fmt, ap);
 	va_end(ap);
-	text = r < 0 ? NULL : read_text(fs, &known, path);
 	if (!text)
 		return known;
 	errno = 0;

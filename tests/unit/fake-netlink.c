@@ -120,3 +120,13 @@ void fake_message_end(struct fake_answer *answer, struct nlmsghdr *message)
 	answer->size += MNL_ALIGN(message->nlmsg_len);
 	assert_true(answer->size + 1024 < sizeof(answer->data));
 }
+
+void fake_attr(struct rd_buf *out, uint16_t type, const void *data, size_t size)
+{
+	struct nlattr attr = { .nla_len = (uint16_t)(NLA_HDRLEN + size), .nla_type = type };
+	static const char zeros[4];
+
+	rd_buf_add(out, &attr, sizeof(attr));
+	rd_buf_add(out, data, size);
+	rd_buf_add(out, zeros, NLA_ALIGN(size) - size);
+}

@@ -5,6 +5,7 @@
 
 #include <libmnl/libmnl.h>
 
+#include "base/buf.h"
 #include "source/source.h"
 
 enum { FAKE_FAMILY = 30 }; /* the number that every family of generic netlink has */
@@ -31,5 +32,8 @@ struct fake_answer *fake_answer_add(struct fake_netlink *fake, int protocol, int
  * fake_message_end. */
 struct nlmsghdr *fake_message(struct fake_answer *answer, int type, const void *head, size_t size);
 void fake_message_end(struct fake_answer *answer, struct nlmsghdr *message);
+
+/* Adds an attribute, padded, to bytes that are no answer of a fake_netlink. */
+void fake_attr(struct rd_buf *out, uint16_t type, const void *data, size_t size);
 
 #endif

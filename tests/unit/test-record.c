@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What was answered while recording is what the bundle answers. */
+#include "fake-netlink.h"
 #include "tar.h"
 #include "unit.h"
 
@@ -217,16 +218,6 @@ struct talker {
 	int asked;
 };
 
-static void add_attr(struct rd_buf *out, uint16_t type, const void *data, size_t size)
-{
-	struct nlattr attr = { .nla_len = (uint16_t)(NLA_HDRLEN + size), .nla_type = type };
-	static const char zeros[4];
-
-	rd_buf_add(out, &attr, sizeof(attr));
-	rd_buf_add(out, data, size);
-	rd_buf_add(out, zeros, NLA_ALIGN(size) - size);
-}
-
 static void add_message(struct rd_buf *out, uint16_t type, const struct rd_buf *body)
 {
 	struct nlmsghdr head = { .nlmsg_len = (uint32_t)(NLMSG_HDRLEN + body->len), .nlmsg_type = type };
@@ -248,11 +239,11 @@ static int talker_netlink(struct rd_source *src, int protocol, const void *reque
 	memcpy(&head, request, sizeof(head));
 	if (protocol != NETLINK_RDMA)
 		return rd_err_set(err, EPERM, "netlink", "no");
-	add_attr(&entry, RDMA_NLDEV_ATTR_RES_MRN, &mrn, sizeof(mrn));
-	add_attr(&entry, RDMA_NLDEV_ATTR_RES_RKEY, &key, sizeof(key));
-	add_attr(&body, RDMA_NLDEV_ATTR_RES_MR_ENTRY, entry.data, entry.len);
+	fake_attr(&entry, RDMA_NLDEV_ATTR_RES_MRN, &mrn, sizeof(mrn));
+	fake_attr(&entry, RDMA_NLDEV_ATTR_RES_RKEY, &key, sizeof(key));
+	fake_attr(&body, RDMA_NLDEV_ATTR_RES_MR_ENTRY, entry.data, entry.len);
 	rd_buf_deinit(&entry);
-	add_attr(&entry, RDMA_NLDEV_ATTR_RES_MR, body.data, body.len);
+	fake_attr(&entry, RDMA_NLDEV_ATTR_RES_MR, body.data, body.len);
 	add_message(&out, head.nlmsg_type, &entry);
 	add_message(&out, head.nlmsg_type, &entry);
 	rd_buf_deinit(&entry);

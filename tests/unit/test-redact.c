@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What must not be found in a redacted bundle, in any form, and what must still fit together in it. */
+#include "fake-netlink.h"
 #include "tar.h"
 #include "unit.h"
 
@@ -58,16 +59,6 @@ static const struct rd_buf raws[] = {
 static struct nlmsghdr route_request = { .nlmsg_type = RTM_GETADDR, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP };
 static struct nlmsghdr rdma_request = { .nlmsg_type = 0x1401, .nlmsg_flags = NLM_F_REQUEST };
 
-static void add_attr(struct rd_buf *out, uint16_t type, const void *data, size_t size)
-{
-	struct nlattr attr = { .nla_len = (uint16_t)(NLA_HDRLEN + size), .nla_type = type };
-	static const char zeros[4];
-
-	rd_buf_add(out, &attr, sizeof(attr));
-	rd_buf_add(out, data, size);
-	rd_buf_add(out, zeros, NLA_ALIGN(size) - size);
-}
-
 /* A host whose files are in a folder and whose kernel answers two requests. */
 struct host {
 	struct rd_source src;
@@ -111,15 +102,15 @@ static int host_netlink(struct rd_source *src, int protocol, const void *request
 	(void)err;
 	if (protocol == NETLINK_ROUTE) {
 		rd_buf_add(&body, &address, sizeof(address));
-		add_attr(&body, IFA_LOCAL, IPV4, 4);
-		add_attr(&body, 77, "\x01\x02" MAC "\x01\x02", 10);
-		add_attr(&body, IFA_LABEL, "enx02c903a1b2c3", 16);
+		fake_attr(&body, IFA_LOCAL, IPV4, 4);
+		fake_attr(&body, 77, "\x01\x02" MAC "\x01\x02", 10);
+		fake_attr(&body, IFA_LABEL, "enx02c903a1b2c3", 16);
 		head.nlmsg_type = RTM_NEWADDR;
 	} else {
 		memcpy(storage + 4, IPV4, 4);
-		add_attr(&body, RDMA_NLDEV_ATTR_NODE_GUID, raws[2].data, 8);
-		add_attr(&body, RDMA_NLDEV_ATTR_RES_DST_ADDR, storage, sizeof(storage));
-		add_attr(&body, RDMA_NLDEV_ATTR_FW_VERSION, "218.0.219.13", 13);
+		fake_attr(&body, RDMA_NLDEV_ATTR_NODE_GUID, raws[2].data, 8);
+		fake_attr(&body, RDMA_NLDEV_ATTR_RES_DST_ADDR, storage, sizeof(storage));
+		fake_attr(&body, RDMA_NLDEV_ATTR_FW_VERSION, "218.0.219.13", 13);
 		head.nlmsg_type = 0x1401;
 	}
 	head.nlmsg_len = (uint32_t)(NLMSG_HDRLEN + body.len);
@@ -373,12 +364,12 @@ static void an_address_in_a_rule_of_nftables(void **state)
 	uint32_t reg = 1;
 
 	(void)state;
-	add_attr(&value, 1, IPV4, 4);
-	add_attr(&data, 1, &reg, 4);
-	add_attr(&data, 3, value.data, value.len);
+	fake_attr(&value, 1, IPV4, 4);
+	fake_attr(&data, 1, &reg, 4);
+	fake_attr(&data, 3, value.data, value.len);
 	rd_buf_add(&out, &head, sizeof(head));
 	rd_buf_add(&out, "\x01\0\0\0", 4);
-	add_attr(&out, 4, data.data, data.len);
+	fake_attr(&out, 4, data.data, data.len);
 	head.nlmsg_len = (uint32_t)out.len;
 	memcpy(out.data, &head, sizeof(head));
 	rd_redact_messages(&redact, "12", (uint8_t *)out.data, out.len);
