@@ -57,7 +57,7 @@ struct sweep {
 	uint8_t *tries;	      /* of each question */
 	uint32_t *next_again; /* of each question that is to be repeated, the next such one of its LID */
 	struct slot *slots;
-	uint32_t free_slot, in_flight, serial;
+	uint32_t free_slot, in_flight;
 	struct queue first, again;
 	bool *group_dead; /* the rest of the group is skipped */
 	size_t n_groups;
@@ -225,7 +225,7 @@ static int send_one(struct sweep *sweep, size_t index, struct rd_err *err)
 		return 0;
 	build(&sweep->asks[ask], &mad);
 	/* The slot in the low bits, a serial number above: an old answer finds its slot, but not its number. */
-	mad.tid = (++sweep->serial << 10 | at) & UINT32_MAX;
+	mad.tid = (++sweep->mads->serial << 10 | at) & UINT32_MAX;
 	r = sweep->mads->ops->send(sweep->mads, &mad, sweep->limits.timeout_ms, &why);
 	if (r == -EAGAIN && sweep->in_flight) {
 		push_again(sweep, lid, ask);

@@ -44,6 +44,7 @@ struct rd_mads_ops {
 
 struct rd_mads {
 	const struct rd_mads_ops *ops;
+	uint32_t serial; /* of the question that was asked last: goes on from sweep to sweep, as answers can */
 };
 
 static inline void rd_mads_closep(struct rd_mads **mads)

@@ -195,6 +195,25 @@ static void duplicates_and_late_answers_are_dropped_and_counted(void **state)
 	assert_int_equal(net->stats.timeouts, 1);
 }
 
+static void an_answer_that_comes_in_the_next_sweep_is_none_there(void **state)
+{
+	struct net *net = *state;
+
+	add(net, 1);
+	net->n = 1;
+	net->limits.retries = 0;
+	net->fake.agents[1].late = true;
+	assert_int_equal(run(net), 0);
+	assert_int_equal(net->errors[0], ETIMEDOUT);
+
+	net->asks[0].port_select = 2;
+	net->told[0] = 0;
+	assert_int_equal(run(net), 0);
+	assert_int_equal(net->errors[0], 0);
+	assert_int_equal(net->stats.stray, 1);
+	assert_int_equal(net->stats.malformed, 0);
+}
+
 static void cut_short(struct rd_mad *mad)
 {
 	mad->size = 100;
@@ -327,6 +346,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(many_silent_agents_cost_no_more_than_their_share_of_the_window, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_lost_datagram_is_asked_for_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_answer_that_comes_in_the_next_sweep_is_none_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(duplicates_and_late_answers_are_dropped_and_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense_is_no_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_answer_to_another_question_is_not_taken, setup, teardown),
