@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/fabric-judge.h"
+#include "base/text.h"
 
 #define TEXT_MAX (1 << 20)
 #define BLANKS " \t\r"
@@ -71,12 +72,10 @@ static bool set_limit(struct rd_fabric_limits *limits, const char *pattern, cons
 static const char *take_line(char *line, struct rd_fabric_limits *limits)
 {
 	struct rd_fabric_limit limit = { -1, -1, -1 };
-	char *name, *equals, *rest = line + strspn(line, BLANKS);
+	char *name, *equals, *rest = line;
 
 	rest[strcspn(rest, "#")] = '\0';
 	name = strsep(&rest, BLANKS);
-	if (!name || !*name)
-		return NULL;
 	equals = strchr(name, '=');
 	if (equals) {
 		*equals = '\0';
@@ -101,7 +100,7 @@ int rd_fabric_limits_parse(const char *name, const char *text, size_t size, stru
 			   struct rd_err *err)
 {
 	_cleanup_free_ char *copy = NULL;
-	size_t number = 0;
+	unsigned number = 0;
 	char *line, *rest;
 
 	if (size > TEXT_MAX)
@@ -109,13 +108,11 @@ int rd_fabric_limits_parse(const char *name, const char *text, size_t size, stru
 	copy = strndup(text, size);
 	if (!copy)
 		return rd_err_set(err, ENOMEM, name, "cannot keep the thresholds");
-	for (rest = copy; (line = strsep(&rest, "\n"));) {
-		const char *wrong;
+	for (rest = copy; (line = rd_line(&rest, &number));) {
+		const char *wrong = take_line(line, limits);
 
-		number++;
-		wrong = take_line(line, limits);
 		if (wrong) {
-			rd_err_set(err, EBADMSG, name, "line %zu: %s", number, wrong);
+			rd_err_set(err, EBADMSG, name, "line %u: %s", number, wrong);
 			rd_err_hint(
 				err,
 				"names are those of --subsets and of the specification: SymbolErrorCounter, PortRcvErrors");

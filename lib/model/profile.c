@@ -118,9 +118,6 @@ static int parse_line(char *line, struct rd_profile *ret)
 {
 	char *value = strchr(line, '='), *key;
 
-	line = rd_trim(line);
-	if (!*line || *line == '#')
-		return 0;
 	if (!value)
 		return -EINVAL;
 	*value++ = '\0';
@@ -137,7 +134,7 @@ int rd_profile_parse(const char *text, size_t size, const char *name, struct rd_
 	_cleanup_free_ char *copy = NULL;
 	struct rd_profile profile = { 0 };
 	char *rest, *line;
-	size_t n = 0;
+	unsigned n = 0;
 	int r = 0;
 
 	if (size > TEXT_MAX)
@@ -148,18 +145,16 @@ int rd_profile_parse(const char *text, size_t size, const char *name, struct rd_
 	if (!copy)
 		return rd_err_set(err, ENOMEM, name, "no memory for a profile");
 	rest = copy;
-	while (!r && (line = strsep(&rest, "\n"))) {
-		n++;
+	while (!r && (line = rd_line(&rest, &n)))
 		r = n > LINES_MAX ? -E2BIG : parse_line(line, &profile);
-	}
 	if (!r) {
 		*ret = profile;
 		return 0;
 	}
 	rd_profile_deinit(&profile);
 	if (r != -EINVAL)
-		return rd_err_set(err, -r, name, "cannot take line %zu", n);
-	rd_err_set(err, EINVAL, name, "line %zu is no \"key = value\"", n);
+		return rd_err_set(err, -r, name, "cannot take line %u", n);
+	rd_err_set(err, EINVAL, name, "line %u is no \"key = value\"", n);
 	rd_err_hint(err, "lines are like \"nic.mlx5_0.rate_gbps = 400\"; rdmadiag topo-check --learn writes them");
 	return -EINVAL;
 }

@@ -26,3 +26,16 @@ two_samples() {
 		"$1/manifest.json" >"$1/new.json"
 	mv "$1/new.json" "$1/manifest.json"
 }
+
+# refused COMMAND ARGUMENTS…: the command with these (words in one) says why in two lines at most, exits 3 and prints nothing.
+refused() {
+	local command=$1 bad
+	shift
+	for bad; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr "$command" $bad
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+		[ "${#stderr_lines[@]}" -le 2 ]
+	done
+}

@@ -162,14 +162,8 @@ map() {
 }
 
 @test "bad usage: exit 3" {
-	for bad in "--matrix --gids" "--env cuda" "--pes 0" "--pes 99999" "--pid 1" "--compare" "operand" "--interval 0" \
-		"--live --json"; do
-		# shellcheck disable=SC2086 # words
-		run --separate-stderr map $bad
-		[ "$status" -eq 3 ]
-		[ -z "$output" ]
-		[ "${#stderr_lines[@]}" -le 2 ]
-	done
+	refused map "--matrix --gids" "--env cuda" "--pes 0" "--pes 99999" "--pid 1" "--compare" "operand" "--interval 0" \
+		"--live --json"
 }
 
 @test "--live shows, filters, sorts, and ends" {
