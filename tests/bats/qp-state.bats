@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
-# qp-state on captures of two virtual machines (tests/vm/pair made them): tables, documents, exit codes, the other end. What needs
+# qp-state on captures of two virtual machines (tests/vm/cases/58-qp-join.sh makes such): tables, documents, exit codes, the other end. What needs
 # a kernel of its own is in tests/vm.
 
 bats_require_minimum_version 1.5.0
