@@ -130,6 +130,50 @@ test_one_of_many_cannot_be_queried() {
 	one_sick 499
 }
 
+# log_line TEXT: as a driver prints it
+log_line() {
+	printf %s "$1" >/sys/module/rdfault/parameters/log
+}
+
+# verdict EXPRESSION: of the queue pair $a of mlx5_0, in one look
+verdict() {
+	"$R" --json qp-state --device mlx5_0 >"$W/line.json"
+	true_of "$W/line.json" ".[0].qps[] | select(.lqpn == $a) | $1"
+}
+
+# What mlx5 says of a queue pair that failed (the words are those of its driver) is joined to that one; what a program writes is
+# not, and nothing that the line holds gets through to the terminal.
+test_line_of_the_kernel_log() {
+	local line="mlx5_0/1: QP @ error: transport retry counter exceeded (0x15 0x81 0x0)" other a
+	play other
+	other=$a
+	play pair --retry 3
+	kill -KILL "$peer"
+	until_true 30 said pair 'A wc 12'
+	fault device=none
+	rdma dev set rxe0 name mlx5_0
+	trap 'kill $(jobs -p) 2>/dev/null || :; rmmod rdfault; rdma dev set mlx5_0 name rxe0' EXIT
+
+	verdict '.state == "ERR" and .verdict == "failed"'
+	echo "<3>${line/@/$a}" >/dev/kmsg
+	log_line "${line/@/$((a + 1000))}"
+	log_line "mlx5_01/1: QP $a error: transport retry counter exceeded (0x15 0x81 0x0)"
+	verdict '.verdict == "failed" and (.reason | contains("counter") | not)'
+	log_line "${line/@/$a}"
+	verdict '.verdict == "retries-exhausted" and (.reason | contains("transport retry counter exceeded")) and .next != null'
+	jq -e --argjson o "$other" '.qps[] | select(.lqpn == $o) | .state == "RTS" and .verdict == "cannot-tell"' "$W/line.json" >/dev/null
+	"$R" capture "$W/line.tar.gz"
+	"$R" --from "$W/line.tar.gz" --json qp-state --device mlx5_0 >"$W/bundle.json"
+	cmp <(jq ".qps[] | select(.lqpn == $a)" "$W/line.json") <(jq ".qps[] | select(.lqpn == $a)" "$W/bundle.json")
+
+	log_line "mlx5_0/1: QP $a error: RNR retry counter exceeded "$'\e[31m\e]0;title\a\x9b\r\n'"$(printf 'x%.0s' {1..3000})"
+	verdict '.verdict == "retries-exhausted" and (.reason | contains("RNR retry") and length < 400)'
+	"$R" qp-state --device mlx5_0 --lqpn "$a" --columns lqpn,reason >"$W/line.out"
+	grep -q 'RNR retry counter exceeded' "$W/line.out"
+	! LC_ALL=C grep -q $'[\e\a\x9b\r]' "$W/line.out"
+	[ "$(wc -l <"$W/line.out")" -le 6 ]
+}
+
 # Nothing is missing without root but what procfs hides.
 test_without_root() {
 	play pair

@@ -98,7 +98,7 @@ test_hidden_addresses() {
 # The same origins through kprobes, and what that loses is said.
 test_rxe_without_types() {
 	rmmod rdtest 2>/dev/null || :
-	tests/vm/guest/strip-btf rdma_rxe
+	tests/vm/guest/objcopied rdma_rxe --remove-section=.BTF --remove-section=.BTF.base
 	. tests/vm/guest/rxe-up --one
 	trace stripped
 	grep -i 'BTF' "$W/stripped.err"
