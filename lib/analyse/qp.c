@@ -148,8 +148,9 @@ static int remark_missing(const struct rd_res_dev *dev, struct rd_remarks *remar
 				(unsigned long long)listed, (unsigned long long)used, rd_errno_text(gap->code));
 		remark.fix = strdup("dmesg: the device does not answer; rdma resource show qp fails likewise");
 	} else {
-		remark.observed = rd_text("%llu of %llu: the others belong to other PID namespaces, or to the kernel",
-					  (unsigned long long)listed, (unsigned long long)used);
+		remark.observed = rd_text(
+			"%llu of %llu: the others belong to other PID namespaces or to the kernel, or have just gone",
+			(unsigned long long)listed, (unsigned long long)used);
 		remark.fix = strdup("look from the host's own PID namespace");
 	}
 	remark.subject = strdup(dev->name);

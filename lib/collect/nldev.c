@@ -404,11 +404,26 @@ static void count_listed(struct rd_res *res)
 		res->devs[res->objects[i].dev].listed[res->objects[i].kind]++;
 }
 
+/* What ended between the count and the list is not missing from the list. */
+static void count_again(const struct nldev *nl, int dev, size_t listed)
+{
+	struct rd_res_dev *of = &nl->res->devs[dev];
+	uint64_t before = of->used[RD_RES_QP].v;
+
+	if (of->used[RD_RES_QP].known != RD_OK || before <= listed)
+		return;
+	collect_counts(nl, dev);
+	/* Nor what was made since. */
+	if (of->used[RD_RES_QP].v > before)
+		of->used[RD_RES_QP].v = before;
+}
+
 static int collect_of_device(const struct nldev *nl, unsigned want, int dev)
 {
 	/* QPs last: they may need what connections say. */
 	static const enum rd_res_kind order[] = { RD_RES_CM_ID, RD_RES_CQ,  RD_RES_MR, RD_RES_PD,
 						  RD_RES_CTX,	RD_RES_SRQ, RD_RES_QP };
+	size_t first = nl->res->n_qps;
 	int r = 0;
 
 	collect_counts(nl, dev);
@@ -418,6 +433,8 @@ static int collect_of_device(const struct nldev *nl, unsigned want, int dev)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(order) && !r; i++)
 		if (want & 1u << order[i])
 			r = collect_kind(nl, order[i], dev);
+	if (!r && want & RD_WANT_QPS)
+		count_again(nl, dev, nl->res->n_qps - first);
 	return r;
 }
 

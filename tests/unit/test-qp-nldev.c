@@ -21,6 +21,7 @@ struct kernel {
 	uint32_t in_reset; /* at no port; 0: none */
 	bool only_lists;   /* a request for one is refused */
 	uint64_t counted;  /* what the summary says */
+	uint64_t leaving;  /* that are counted, and end before the list is asked for */
 	bool cut;	   /* entries lie about their length */
 	unsigned asked_by_number;
 	struct rd_buf out;
@@ -171,6 +172,8 @@ static int answer(struct rd_source *src, int protocol, const void *request, size
 		put_message(&kernel->out, head.nlmsg_type, &body);
 		break;
 	case RDMA_NLDEV_CMD_RES_QP_GET:
+		kernel->counted -= kernel->leaving;
+		kernel->leaving = 0;
 		if (head.nlmsg_flags & NLM_F_DUMP)
 			dump_qps(kernel);
 		else
@@ -353,6 +356,23 @@ static void what_other_namespaces_have_is_said(void **state)
 	rd_res_deinit(&res);
 }
 
+/* On a busy host some always end between the count and the list. */
+static void what_has_just_gone_is_not_missing(void **state)
+{
+	struct kernel kernel = kernel_of(2);
+	struct rd_remarks remarks = { 0 };
+	struct rd_res res;
+
+	(void)state;
+	kernel.counted = 3;
+	kernel.leaving = 1;
+	list(&kernel, &res);
+	assert_int_equal(rd_res_remarks(&res, &remarks), 0);
+	assert_int_equal(remarks.n, 0);
+	rd_remarks_deinit(&remarks);
+	rd_res_deinit(&res);
+}
+
 static void a_damaged_answer_is_said(void **state)
 {
 	struct kernel kernel = kernel_of(4);
@@ -386,10 +406,15 @@ static void a_device_that_is_not_there_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(all_queue_pairs_are_listed),	  TEST(one_that_cannot_be_queried_hides_no_other),
-		TEST(even_where_the_first_message_fails), TEST(those_at_no_port_are_listed_without_a_state),
-		TEST(no_queue_pair_is_made_up),		  TEST(what_other_namespaces_have_is_said),
-		TEST(a_damaged_answer_is_said),		  TEST(a_device_that_is_not_there_is_an_error),
+		TEST(all_queue_pairs_are_listed),
+		TEST(one_that_cannot_be_queried_hides_no_other),
+		TEST(even_where_the_first_message_fails),
+		TEST(those_at_no_port_are_listed_without_a_state),
+		TEST(no_queue_pair_is_made_up),
+		TEST(what_other_namespaces_have_is_said),
+		TEST(what_has_just_gone_is_not_missing),
+		TEST(a_damaged_answer_is_said),
+		TEST(a_device_that_is_not_there_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
