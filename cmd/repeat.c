@@ -21,9 +21,10 @@ int rd_repeat_option(struct rd_repeat *repeat, const struct rd_opt *opt, const c
 }
 
 /* 0: there is another look to take. */
-static int wait_next(struct rd_ctx *ctx, struct rd_ticks *ticks)
+static int wait_next(struct rd_ctx *ctx, const struct rd_repeat *repeat, struct rd_ticks *ticks, void *arg)
 {
-	return ctx->globals.from ? rd_source_bundle_next(ctx->source, NULL) : rd_ticks_wait(ticks);
+	return ctx->globals.from ? rd_source_bundle_next(ctx->source, NULL) :
+				   rd_ticks_wait_doing(ticks, repeat->meanwhile, arg);
 }
 
 int rd_repeat(struct rd_ctx *ctx, struct rd_repeat *repeat, double seconds, rd_look_fn *look, void *arg)
@@ -41,7 +42,7 @@ int rd_repeat(struct rd_ctx *ctx, struct rd_repeat *repeat, double seconds, rd_l
 		status = look(ctx, arg);
 		repeat->looks++;
 	} while (status >= 0 && rd_repeat_wanted(repeat) && repeat->looks != repeat->count && !rd_out_failure() &&
-		 wait_next(ctx, &ticks) == 0);
+		 wait_next(ctx, repeat, &ticks, arg) == 0);
 	return status < 0 ? RD_EXIT_UNKNOWN : status;
 }
 

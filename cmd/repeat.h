@@ -9,6 +9,8 @@ struct rd_repeat {
 	double seconds;	     /* 0: not said */
 	unsigned long count; /* 0: not said */
 	unsigned long looks; /* that are done */
+	/* Called ten times a second between looks at this host, for what must not wait so long; may be NULL. */
+	void (*meanwhile)(void *arg);
 };
 
 /* Lines of a command's option table. */

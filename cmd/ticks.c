@@ -7,6 +7,7 @@
 #include <time.h>
 
 #define SECOND 1000000000u
+#define MEANWHILE_NS 100000000u
 /* Further away than this many intervals the clock was set, or the machine slept. */
 #define JUMP 1000
 
@@ -100,14 +101,30 @@ bool rd_ticks_stopped(void)
 	return stopped;
 }
 
-int rd_ticks_wait(struct rd_ticks *ticks)
+static int sleep_until(uint64_t ns)
+{
+	const struct timespec until = { .tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND) };
+
+	return stopped || clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) != 0 ? -EINTR : 0;
+}
+
+int rd_ticks_wait_doing(struct rd_ticks *ticks, void (*meanwhile)(void *arg), void *arg)
 {
 	uint64_t next = rd_ticks_next(ticks, now_ns()), now;
-	struct timespec until = { .tv_sec = (time_t)(next / SECOND), .tv_nsec = (long)(next % SECOND) };
 
-	if (stopped || clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) != 0)
+	for (now = now_ns(); meanwhile && now + MEANWHILE_NS < next; now = now_ns()) {
+		if (sleep_until(now + MEANWHILE_NS) < 0)
+			return -EINTR;
+		meanwhile(arg);
+	}
+	if (sleep_until(next) < 0)
 		return -EINTR;
 	now = now_ns();
 	ticks->late_ns = now > next ? now - next : 0;
 	return 0;
+}
+
+int rd_ticks_wait(struct rd_ticks *ticks)
+{
+	return rd_ticks_wait_doing(ticks, NULL, NULL);
 }

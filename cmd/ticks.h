@@ -34,6 +34,9 @@ int rd_ticks_left_ms(const struct rd_ticks *ticks);
 /* Waits for the next tick. 0, or -EINTR when a signal came. */
 int rd_ticks_wait(struct rd_ticks *ticks);
 
+/* The same, with `meanwhile` called ten times a second. */
+int rd_ticks_wait_doing(struct rd_ticks *ticks, void (*meanwhile)(void *arg), void *arg);
+
 #define RD_CLOCK_SIZE 9
 
 /* "14:02:59" of a time of CLOCK_REALTIME, here; "-" for 0, which is no time. Returns `buf`, of RD_CLOCK_SIZE. */

@@ -27,11 +27,19 @@ struct live {
 	struct rd_column columns[RD_QP_COLUMNS]; /* as rd_qp_columns, but others are shown */
 };
 
+/* The recorder's ring is drained so often that it has room for all that happens between two looks. */
+#define DRAIN_MS 200
+
 static int due(void *arg)
 {
 	struct live *live = arg;
+	int left = rd_ticks_left_ms(&live->ticks);
+	struct rd_err err = { 0 };
 
-	return rd_ticks_left_ms(&live->ticks);
+	/* What goes wrong here does so again, and is told, when it is drained for the look. */
+	if (!live->recorder.session || left <= DRAIN_MS || qp_recorder_drain(&live->recorder, &err) < 0)
+		return left;
+	return DRAIN_MS;
 }
 
 static enum rd_severity severity_of(const struct rd_qp *qp)
@@ -78,7 +86,7 @@ static char *headline_of(const struct live *live, const struct qp_look *look)
 	rd_buf_printf(&out, "qp-state  %s  %s  ", look->report.host ? look->report.host : "-",
 		      rd_clock(look->report.time, when));
 	if (live->recorder.session)
-		rd_buf_str(&out, "recording  ");
+		rd_buf_printf(&out, "recording%s  ", live->recorder.lost ? ", some was lost" : "");
 	if (look->remarks.n)
 		rd_buf_printf(&out, "%zu to look at, ", look->remarks.n);
 	add_states(look, &out);
@@ -134,6 +142,8 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 	if (r < 0)
 		return r;
 	r = qp_load(live->ctx, live->ctx->source, &live->history, &found, err);
+	if (!r && live->recorder.session)
+		qp_recorder_tell_lost(&live->recorder, &found.report.errors);
 	if (!r) {
 		page->body = body_of(live, &found);
 		page->headline = headline_of(live, &found);

@@ -128,6 +128,24 @@ int qp_recorder_drain(struct qp_recorder *rec, struct rd_err *err)
 	return rec->ctx->source->ops->drain_events(rec->ctx->source, take, rec, err);
 }
 
+void qp_recorder_tell_lost(struct qp_recorder *rec, struct rd_errlist *errors)
+{
+	struct rd_trace_totals totals = { 0 };
+	struct rd_err err = { 0 };
+
+	if (rd_session_totals(rec->session, &totals, &err) < 0) {
+		rd_errlist_add(errors, &err);
+		return;
+	}
+	if (totals.lost <= rec->lost)
+		return;
+	rd_err_set(&err, ENOBUFS, "recorder",
+		   "%llu records were lost: ages and attributes of queue pairs that moved meanwhile may be older ones",
+		   (unsigned long long)(totals.lost - rec->lost));
+	rec->lost = totals.lost;
+	rd_errlist_add(errors, &err);
+}
+
 void qp_recorder_deinit(struct qp_recorder *rec)
 {
 	rd_session_destroy(rec->session);

@@ -18,6 +18,7 @@ struct qp_recorder {
 	struct rd_qp_track *track;
 	struct rd_errlist notes; /* what did not work, and what that loses */
 	uint64_t damaged;	 /* records that made no sense */
+	uint64_t lost;		 /* records that there was no room for, as far as it was said */
 	uint64_t started_ns;	 /* CLOCK_MONOTONIC */
 	/* What to do with an event; it goes away afterwards. Not 0: no more. NULL: nothing. */
 	int (*event)(void *arg, struct rd_qp_event *event);
@@ -31,6 +32,9 @@ int qp_recorder_start(struct qp_recorder *recorder, struct rd_err *err);
 
 /* Hands out what has happened; never waits. How many records, or what event() said, or -errno. */
 int qp_recorder_drain(struct qp_recorder *recorder, struct rd_err *err);
+
+/* Says in `errors` how many records were lost since it was asked last: what they told is missing. */
+void qp_recorder_tell_lost(struct qp_recorder *recorder, struct rd_errlist *errors);
 
 void qp_recorder_deinit(struct qp_recorder *recorder);
 

@@ -9,7 +9,19 @@ struct looks {
 	struct rd_repeat repeat;
 	struct qp_recorder recorder; /* with --trace */
 	struct qp_history history;
+	size_t errors; /* of the look before */
 };
+
+/* Drained so often, the ring has room for all that happens between two looks. What fails here fails again, and is told, when it
+ * is drained for the look. */
+static void drain(void *arg)
+{
+	struct looks *looks = arg;
+	struct rd_err err = { 0 };
+
+	if (looks->recorder.session)
+		qp_recorder_drain(&looks->recorder, &err);
+}
 
 static int look(struct rd_ctx *ctx, void *arg)
 {
@@ -19,11 +31,14 @@ static int look(struct rd_ctx *ctx, void *arg)
 	/* What was recorded comes before what is found now. */
 	int r = looks->recorder.session ? qp_recorder_drain(&looks->recorder, &err) : 0;
 
-	if (!r)
+	if (r >= 0)
 		r = qp_load(ctx, ctx->source, &looks->history, &look, &err);
-	/* What cannot be read now cannot be read in a second either. */
-	if (!looks->repeat.looks)
+	if (r >= 0 && looks->recorder.session)
+		qp_recorder_tell_lost(&looks->recorder, &look.report.errors);
+	/* What could not be read just now is no news. */
+	if (look.report.errors.n != looks->errors)
 		qp_say_errors(ctx, &look);
+	looks->errors = look.report.errors.n;
 	if (r < 0) {
 		rd_fail(ctx, &err);
 	} else {
@@ -44,7 +59,9 @@ int qp_repeat(struct rd_ctx *ctx)
 {
 	const struct qp_opts *opts = ctx->state;
 	struct looks looks = {
-		.repeat = { .seconds = opts->interval > 0 ? opts->interval : 1, .count = opts->count },
+		.repeat = { .seconds = opts->interval > 0 ? opts->interval : 1,
+			    .count = opts->count,
+			    .meanwhile = drain },
 		.recorder = { .ctx = ctx },
 	};
 	struct rd_err err = { 0 };

@@ -73,6 +73,23 @@ gives_up() {
 		.retry_for_ever and (.note | contains("soft-RoCE")))' "$W/giveup.json"
 }
 
+# More events than the ring has room for, between two looks: none is lost, so that all ages are exact.
+test_many_between_two_looks() {
+	"$R" --json qp-state --trace -i 60 --comm qp-many >"$W/far.json" 2>"$W/far.err" &
+	local looks=$!
+	until_true 60 test -s "$W/far.json"
+	build/tests/vm/qp-many rxe0 6000 >"$W/many.out" &
+	until_true 120 grep -q ready "$W/many.out"
+	until_true 120 saw_all
+	kill -INT "$looks"
+	true_of "$W/far.json" '[.[] | .errors] | flatten | map(select(.object == "recorder")) == []'
+	true_of "$W/far.json" '.[-1].qps | all(.state_age_kind == "exact")'
+}
+
+saw_all() {
+	tail -n 1 "$W/far.json" | jq -e '.qps | length == 6000' >/dev/null 2>&1
+}
+
 is_over() {
 	! kill -0 "$1" 2>/dev/null
 }
