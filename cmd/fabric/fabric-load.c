@@ -15,7 +15,7 @@
  * up to at one agent is the sweep's. */
 #define WALK_WINDOW 8
 #define WALK_TIMEOUT_MS 300
-#define WALK_SOON_NS UINT64_C(5000000000)   /* where the look before has found it changed */
+#define WALK_SOON_NS UINT64_C(5000000000)   /* where a look has found it changed */
 #define WALK_EVERY_NS UINT64_C(30000000000) /* what is new does not tell us */
 #define DEFAULT_MAP "/etc/opensm/ib-node-name-map"
 
@@ -184,6 +184,7 @@ int fabric_walk(struct fabric_run *run, struct rd_err *err)
 	if (r < 0)
 		return r;
 	run->walked_ns = monotonic(run->source);
+	run->moved = false;
 	r = rd_collect_fabric(run->mads, &run->from, &run->walk, asked, &found, err);
 	if (r < 0) {
 		close_port(run);
@@ -229,11 +230,12 @@ int fabric_look(struct fabric_run *run, struct rd_err *err)
 	int r;
 
 	/* Where walking fails, what is known stays, and is asked: it shows who still answers. */
-	if (monotonic(run->source) - run->walked_ns >= (run->fabric.moved ? WALK_SOON_NS : WALK_EVERY_NS))
+	if (monotonic(run->source) - run->walked_ns >= (run->moved ? WALK_SOON_NS : WALK_EVERY_NS))
 		fabric_walk(run, err);
 	r = open_port(run, err);
 	if (!r)
 		r = rd_fabric_sweep(run->mads, &run->limits, run->sweeps > 0, &run->fabric, err);
+	run->moved |= run->fabric.moved;
 	/* It may have been registered anew: the next look opens it again. */
 	if (r < 0)
 		close_port(run);

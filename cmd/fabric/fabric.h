@@ -29,6 +29,7 @@ struct fabric_run {
 	struct rd_fabric fabric;
 	size_t sweeps;
 	uint64_t walked_ns;
+	bool moved; /* since then a look has found it changed */
 };
 
 /* Rows for the command's table of options, and what takes them: 1 if `name` was one of them, 0 if not, -EINVAL. */
