@@ -32,6 +32,7 @@ static void move_node(const struct rd_fabric_node *from, struct rd_fabric_node *
 	to->capability = from->capability;
 	to->capability2 = from->capability2;
 	to->tick = from->tick;
+	to->having = from->having;
 	to->lacking = from->lacking;
 }
 

@@ -51,6 +51,15 @@ static struct rd_fabric_node *node_of(struct job *job, size_t port)
 	return &job->fabric->nodes[job->fabric->ports[port].node];
 }
 
+/* What a node need not know, and was never heard to. */
+static bool optional(const struct rd_fabric_node *node, const struct about *about)
+{
+	unsigned id = rd_pma_attributes[about->attribute].id;
+
+	return about->what == ABOUT_COUNTERS && id != IB_GSI_PORT_COUNTERS && id != IB_GSI_PORT_COUNTERS_EXT &&
+	       !(node->having >> about->attribute & 1);
+}
+
 static void add(struct job *job, const struct about *about, uint8_t mad_class, uint16_t attribute, size_t group)
 {
 	const struct rd_fabric_port *port = &job->fabric->ports[about->port];
@@ -64,6 +73,7 @@ static void add(struct job *job, const struct about *about, uint8_t mad_class, u
 		.dest.lid = port->lid,
 		.mad_class = mad_class,
 		.port_select = (uint8_t)port->number,
+		.optional = optional(node_of(job, about->port), about),
 		.attribute = attribute,
 		.lid = job->n_lids - 1,
 		.group = group,
@@ -138,15 +148,16 @@ static bool want(void *arg, size_t ask)
 	return about->what != ABOUT_COUNTERS || rd_pma_has(node_of(job, about->port), about->attribute);
 }
 
-static void hear_counters(struct job *job, const struct about *about, const struct rd_sweep_answer *answer)
+static void hear_counters(struct job *job, size_t lid, const struct about *about, const struct rd_sweep_answer *answer)
 {
 	struct rd_fabric_node *node = node_of(job, about->port);
 	struct heard *heard = &job->heard[about->port];
 
 	if (answer->error == ENODATA)
 		return;
-	if (answer->error == EREMOTEIO && (STATUS_CODE(answer->mad_status) == STATUS_NO_ATTRIBUTE ||
-					   STATUS_CODE(answer->mad_status) == STATUS_NO_METHOD)) {
+	if ((answer->error == EREMOTEIO && (STATUS_CODE(answer->mad_status) == STATUS_NO_ATTRIBUTE ||
+					    STATUS_CODE(answer->mad_status) == STATUS_NO_METHOD)) ||
+	    (answer->error == ETIMEDOUT && !job->silent[lid] && optional(node, about))) {
 		node->lacking |= UINT64_C(1) << about->attribute;
 		return;
 	}
@@ -166,6 +177,7 @@ static void hear_counters(struct job *job, const struct about *about, const stru
 		return;
 	}
 	rd_pma_decode(about->attribute, answer->mad, node, heard->values, job->fabric->n_values);
+	node->having |= UINT64_C(1) << about->attribute;
 	heard->answered++;
 	heard->at_ns = answer->at_ns;
 }
@@ -191,7 +203,7 @@ static bool done(void *arg, const struct rd_sweep_answer *answer)
 	if (answer->error == 0 || answer->error == EREMOTEIO || answer->error == EBADMSG)
 		job->silent[lid] = false;
 	if (about->what == ABOUT_COUNTERS)
-		hear_counters(job, about, answer);
+		hear_counters(job, lid, about, answer);
 	else if (about->what == ABOUT_NODE)
 		hear_node(job, lid, about, answer);
 	else if (answer->error == 0)
@@ -217,16 +229,6 @@ static void keep(struct rd_fabric_port *port, struct heard *heard)
 	}
 }
 
-/* An agent that answers other questions and never this one, which it need not know: it is not asked again. */
-static void learn_silence(struct job *job, const struct rd_fabric_port *port, const struct heard *heard)
-{
-	size_t attribute = rd_pma_find_attribute(heard->attribute);
-
-	if (heard->error == ETIMEDOUT && heard->answered && attribute != RD_NONE &&
-	    heard->attribute != IB_GSI_PORT_COUNTERS && heard->attribute != IB_GSI_PORT_COUNTERS_EXT)
-		job->fabric->nodes[port->node].lacking |= UINT64_C(1) << attribute;
-}
-
 /* What all ports of the LIDs have come to. */
 static void conclude(struct job *job)
 {
@@ -246,16 +248,18 @@ static void conclude(struct job *job)
 		if (about->what != ABOUT_COUNTERS || about->port == last)
 			continue;
 		last = about->port;
-		if (job->other[lid])
+		if (job->other[lid]) {
 			heard->error = ESTALE;
-		else if (job->silent[lid])
+		} else if (job->silent[lid]) {
 			heard->error = heard->error && heard->error != EHOSTDOWN ? heard->error : ETIMEDOUT;
-		else if (!heard->error && !heard->answered)
+			/* It may have fallen silent while it was asked what it was then taken to lack. */
+			fabric->nodes[port->node].lacking = 0;
+		} else if (!heard->error && !heard->answered) {
 			heard->error = ENODATA;
+		}
 		port->error = heard->error;
 		port->error_status = heard->error == EREMOTEIO ? (int)heard->status : 0;
 		port->error_attribute = heard->error ? heard->attribute : 0;
-		learn_silence(job, port, heard);
 		fabric->moved |= job->other[lid] || (job->silent[lid] && !was_silent);
 		if (!job->other[lid])
 			keep(port, heard);

@@ -196,16 +196,22 @@ static bool fatal(int code)
 	return code == ENODEV || code == EBADF || code == EIO || code == ENXIO || code == ENOMEM;
 }
 
+/* An agent that talks, and only to this question says nothing. */
+static bool harmless(const struct sweep *sweep, size_t ask)
+{
+	return sweep->asks[ask].optional && sweep->lids[sweep->asks[ask].lid].answered;
+}
+
 static void finished(struct sweep *sweep, size_t ask, int error, unsigned status, const uint8_t *mad, uint64_t now)
 {
 	size_t index = sweep->asks[ask].lid;
 	struct lid *lid = &sweep->lids[index];
-	bool go_on;
+	bool grave = error && error != EREMOTEIO && !harmless(sweep, ask), go_on;
 
-	if (error)
-		sweep->group_dead[sweep->asks[ask].group] |= error != EREMOTEIO;
+	if (grave)
+		sweep->group_dead[sweep->asks[ask].group] = true;
 	go_on = tell(sweep, ask, error, status, mad, now);
-	if (!lid->gone && (!go_on || (error && error != EREMOTEIO && (!lid->answered || lid->exhausted >= 2))))
+	if (!lid->gone && (!go_on || (grave && (!lid->answered || lid->exhausted >= 2))))
 		give_up(sweep, lid, now);
 }
 
@@ -290,7 +296,7 @@ static void no_answer(struct sweep *sweep, uint32_t at, int code, uint64_t now)
 	if (sweep->tries[ask] <= sweep->limits.retries && !lid->gone && !sweep->group_dead[sweep->asks[ask].group]) {
 		push_again(sweep, lid, ask);
 	} else {
-		lid->exhausted++;
+		lid->exhausted += !harmless(sweep, ask);
 		finished(sweep, ask, code, 0, NULL, now);
 	}
 	offer(sweep, index);

@@ -38,6 +38,7 @@ struct rd_sweep_ask {
 	struct rd_mad_dest dest;
 	uint8_t mad_class;   /* 0x01 (LID routed), 0x81 (along a route) or 0x04 */
 	uint8_t port_select; /* class 0x04, all but ClassPortInfo: byte 1 of the data */
+	bool optional;	     /* who answers other questions may be silent here: that says nothing about the rest */
 	uint8_t beyond;	     /* class 0x81: who is behind this port of the route's end; 0: the end itself */
 	uint16_t attribute;
 	uint32_t modifier;

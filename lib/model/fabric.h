@@ -30,7 +30,9 @@ struct rd_fabric_node {
 	/* In what PortXmitWait counts, as PortSamplesControl has it: 4 nanoseconds times (tick + 1). Asked by
 	 * rd_fabric_ask_ticks only. */
 	RD_FIELD(uint8_t) tick;
-	uint64_t lacking; /* bit I: the attribute rd_pma_attributes[I] was refused as not supported */
+	/* Bit I: the attribute rd_pma_attributes[I] was answered once; or it is not there: refused, or never answered by an agent
+	 * that answers others. */
+	uint64_t having, lacking;
 };
 
 /* What became of a port between two discoveries. */

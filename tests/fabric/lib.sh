@@ -8,6 +8,10 @@
 #   fabric_console LINE...   lines for ibsim's console
 #   fabric_down              also to be called by a trap on EXIT
 #
+# A performance query that ibsim does not know (PortSamplesControl, congestion, SL) it hands to a program at that node, as if it
+# were the agent; opensm then takes it for an answer of its own performance manager and dies of a null pointer. So with
+# --subsets all over a simulated network, the subnet manager ends; real nodes answer themselves.
+#
 # FABRIC_DIR is a directory for it all, made by fabric_up. FABRIC_SHIM: a library to preload before the simulator's.
 
 sim_library() {
