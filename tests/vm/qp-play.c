@@ -30,10 +30,10 @@
 
 enum { A, B };
 static const char *const names[] = { "A", "B" };
-static const char *const states[] = { "RESET", "INIT", "RTR", "RTS" };
+static const char *const states[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
 
 struct options {
-	const char *dev[2], *wait;
+	const char *dev[2], *wait, *abort;
 	int gid[2], mtu[2], stop[2]; /* stop: the last state to go to */
 	int timeout, retry, rnr, bytes, pause_ms;
 	bool send, receive, access, peer_gid_zero;
@@ -218,6 +218,8 @@ static void work(struct end *e)
 	for (int i = 0; e->me == B && e->state >= 1 && e->opt->receive && i < DEPTH; i++)
 		post_receive(e);
 	for (;;) {
+		if (e->me == B && e->opt->abort && e->state != IBV_QPS_ERR && !access(e->opt->abort, F_OK))
+			modify(e, IBV_QPS_ERR);
 		if (works && !e->failed && !outstanding) {
 			post_work(e);
 			outstanding = 1;
@@ -275,6 +277,7 @@ enum {
 	NO_RECEIVE,
 	NO_ACCESS,
 	WAIT,
+	ABORT,
 	ZERO_GID
 };
 
@@ -296,6 +299,7 @@ static const struct option longs[] = {
 	{ "no-receive", 0, NULL, NO_RECEIVE },
 	{ "no-access", 0, NULL, NO_ACCESS },
 	{ "wait", 1, NULL, WAIT },
+	{ "abort", 1, NULL, ABORT },
 	{ "zero-gid", 0, NULL, ZERO_GID },
 	{ 0 },
 };
@@ -346,6 +350,9 @@ static void take(struct options *o, int opt)
 	case WAIT:
 		o->wait = optarg;
 		break;
+	case ABORT:
+		o->abort = optarg;
+		break;
 	case ZERO_GID:
 		o->peer_gid_zero = true;
 		break;
@@ -353,7 +360,8 @@ static void take(struct options *o, int opt)
 		fprintf(stderr,
 			"usage: qp-play [--dev-a D] [--gid-a N] [--mtu-a N] [--stop-a STATE] (and -b) [--timeout T]\n"
 			"  [--retry N] [--rnr N] [--bytes N] [--pause MS] [--send] [--no-receive] [--no-access]\n"
-			"  [--zero-gid] [--wait FILE]   FILE must be there before either end goes to RTR\n");
+			"  [--zero-gid] [--wait FILE]   FILE must be there before either end goes to RTR\n"
+			"  [--abort FILE]               once FILE is there, B moves its queue pair to ERR\n");
 		exit(2);
 	}
 }

@@ -148,6 +148,20 @@ test_no_access() {
 	[ "$KERNEL" != 7.x ] || saw events '.kind == "event" and .ibdev == "rxe1" and .lqpn == $b and .event == "QP_ACCESS_ERR"'
 }
 
+# The program gave up by itself: a recorder beside the looks sees that call, and what was posted comes back flushed (5).
+test_flushed() {
+	rm -f "$W/abort"
+	watch both --trace
+	until_true 60 test -s "$W/both.json"
+	play pair --abort "$W/abort"
+	judged both b '.state == "RTS"'
+	: >"$W/abort"
+	judged both b '.state == "ERR" and .verdict == "flushed" and .state_age_kind == "exact" and .next != null'
+	until_true 10 said pair 'B wc 5'
+	# Two looks alone do not tell who moved it.
+	judged looks b '.state == "ERR" and .verdict == "failed"'
+}
+
 # One look gives no age and no motion, and says so.
 test_one_look() {
 	play pair --stop-a INIT
