@@ -68,7 +68,7 @@ static int unknown_command(const char *name)
 			near = *cmd;
 		}
 	}
-	rd_err_set(&err, EINVAL, *name ? name : "\"\"", RD_PROGRAM " has no such command");
+	rd_err_set(&err, EINVAL, name, RD_PROGRAM " has no such command");
 	if (near)
 		rd_err_hint(&err, RD_PROGRAM " %s", near->name);
 	return rd_fail_usage(NULL, &err);
@@ -112,8 +112,6 @@ static int check_globals(const struct rd_ctx *ctx, struct rd_err *err)
 		return rd_err_set(err, EINVAL, metrics, "%s has no metrics", ctx->cmd->name);
 	if (globals->json && globals->openmetrics)
 		return rd_err_set(err, EINVAL, "--openmetrics", "is another format than --json: leave one out");
-	if (globals->textfile && !*globals->textfile)
-		return rd_err_set(err, EINVAL, "--textfile", "the path is empty");
 	return 0;
 }
 

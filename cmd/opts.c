@@ -198,6 +198,12 @@ int rd_opts_parse(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret
 			snprintf(name, sizeof(name), "--%s", opt->name);
 			return rd_err_set(err, EINVAL, name, "needs an argument: %s", opt->arg);
 		}
+		if (optarg && !*optarg && opt->complete && strcmp(opt->complete, "file") == 0) {
+			char name[64];
+
+			snprintf(name, sizeof(name), "--%s", opt->name);
+			return rd_err_set(err, EINVAL, name, "the path is empty");
+		}
 		if (!is_global(opt)) {
 			r = cmd->option(ctx, opt, optarg, err);
 		} else if (opt->letter == 'h' || opt->letter == 'V') {

@@ -93,7 +93,8 @@ void rd_ticks_catch_signals(void)
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	if (!rd_hangup_ignored())
+		sigaction(SIGHUP, &action, NULL);
 }
 
 bool rd_ticks_stopped(void)

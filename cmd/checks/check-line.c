@@ -38,10 +38,10 @@ static void add_problem(const struct rd_verdict *verdict, struct rd_buf *out)
 	}
 }
 
-/* "3 more: rule, rule" */
+/* "3 more: rule rule" */
 static void add_others(const struct rd_verdicts *verdicts, struct rd_buf *out)
 {
-	const char *last = verdicts->v[0].check->id;
+	const char *last = "";
 	size_t n = 0;
 
 	for (size_t i = 1; i < verdicts->n && verdicts->v[i].result >= RD_WARN; i++)

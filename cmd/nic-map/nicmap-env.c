@@ -68,6 +68,12 @@ static int take_bytes(const struct rd_bytes *bytes, char end, struct rd_effects 
 	return 0;
 }
 
+/* A file without a single variable was meant to be another one; an empty one is what grep leaves of none. */
+static bool has_variables(const struct rd_bytes *bytes)
+{
+	return bytes->size == 0 || (!memchr(bytes->data, '\0', bytes->size) && memchr(bytes->data, '=', bytes->size));
+}
+
 static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct rd_err *err)
 {
 	const struct nicmap_opts *opts = ctx->state;
@@ -89,6 +95,8 @@ static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct
 		rd_err_hint(err, "the process has ended, or is not in this PID namespace");
 	if (r < 0)
 		return r;
+	if (opts->env_file && !has_variables(&bytes))
+		return rd_err_set(err, EINVAL, opts->env_file, "no line of it is NAME=VALUE");
 	if (take_bytes(&bytes, opts->pid ? '\0' : '\n', effects) < 0)
 		return rd_err_set(err, ENOMEM, "environment", "no memory for variables");
 	return 0;

@@ -14,7 +14,7 @@ static int read_host(struct rd_source *source, unsigned what, struct nicmap *nm,
 	_cleanup_bytes_ struct rd_bytes xml = { 0 };
 
 	if (rd_read_file(source, RD_SOURCE_NCCL_XML, &xml, NULL) == 0)
-		return rd_collect_nccl_xml((char *)xml.data, xml.size, &nm->host, err);
+		return rd_collect_nccl_xml("NCCL topology file", (char *)xml.data, xml.size, &nm->host, err);
 	return rd_collect_host(source, what, &nm->host, &nm->report.errors, err);
 }
 

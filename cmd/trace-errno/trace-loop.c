@@ -24,7 +24,8 @@ int trace_signals_open(struct rd_err *err)
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(wanted); i++)
-		sigaddset(&set, wanted[i]);
+		if (wanted[i] != SIGHUP || !rd_hangup_ignored())
+			sigaddset(&set, wanted[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? rd_err_set(err, errno, "signals", "cannot wait for them") : fd;

@@ -78,6 +78,8 @@ int rd_thresholds_parse(const char *name, const char *text, size_t size, struct 
 			return rd_err_set(err, ENOMEM, name, "cannot keep the limits");
 		thresholds.v[thresholds.n++] = one;
 	}
+	if (thresholds.n == 0)
+		return rd_err_set(err, EINVAL, name, "there is no limit in it");
 	*ret = thresholds;
 	thresholds = (struct rd_thresholds){ 0 };
 	return 0;

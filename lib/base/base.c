@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 int rd_grow(void *v, size_t *cap, size_t need, size_t elem_size)
@@ -42,6 +43,13 @@ int rd_write_all(int fd, const void *data, size_t size)
 		size -= (size_t)n;
 	}
 	return 0;
+}
+
+bool rd_hangup_ignored(void)
+{
+	struct sigaction action;
+
+	return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 uint64_t rd_hash(uint64_t hash, const void *data, size_t size)

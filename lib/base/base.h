@@ -59,6 +59,9 @@ uint64_t rd_hash(uint64_t hash, const void *data, size_t size);
 /* The element of a sorted array whose first member, a uint64_t, is `key`; NULL: none is. */
 void *rd_find_u64(const void *v, size_t n, size_t elem_size, uint64_t key);
 
+/* SIGHUP is ignored, as nohup has it: who is asked to stay must not catch it. */
+bool rd_hangup_ignored(void);
+
 /* What is known of a fact. Unknown is never zero: it is "-" in a table and null in JSON. */
 enum rd_known {
 	RD_ABSENT = 0, /* the host has no such thing, or nobody asked */

@@ -11,7 +11,7 @@ int rd_err_set(struct rd_err *err, int code, const char *object, const char *fmt
 	if (!err)
 		return -code;
 	*err = (struct rd_err){ .code = code };
-	snprintf(err->object, sizeof(err->object), "%s", object ? object : "");
+	snprintf(err->object, sizeof(err->object), "%s", !object ? "" : *object ? object : "\"\"");
 	va_start(ap, fmt);
 	vsnprintf(err->message, sizeof(err->message), fmt, ap);
 	va_end(ap);

@@ -4,8 +4,10 @@
  * (a program can write anything there) and, where the rule names drivers, one of theirs. Lines are as drivers print them;
  * where each was seen stands in tests/bundles/CASEBOOK.md.
  */
+#include <errno.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "check/rules.h"
 #include "model/klog.h"
 
@@ -64,17 +66,25 @@ static void report(const struct rd_klog *klog, const struct pattern *pattern, co
 		     rd_text("no such line"), NULL);
 }
 
+static void unread(const struct rd_klog *klog, struct rd_check_out *out)
+{
+	_cleanup_free_ char *reason = NULL;
+
+	if (klog && klog->known == RD_DENIED)
+		reason = rd_text("the kernel log is not to be read without CAP_SYSLOG (dmesg_restrict)");
+	else if (!klog || !klog->code || klog->code == ENOENT)
+		reason = rd_text("there is no kernel log here");
+	else
+		reason = rd_text("/dev/kmsg could not be read: %s", rd_errno_text(klog->code));
+	rd_check_unknown(out, "kernel log", reason);
+}
+
 static void match(const struct rd_check_input *in, struct rd_check_out *out, const struct pattern *patterns, size_t n)
 {
 	bool found = false;
 
-	if (!in->klog || in->klog->known != RD_OK) {
-		rd_check_unknown(out, "kernel log",
-				 in->klog && in->klog->known == RD_DENIED ?
-					 "the kernel log is not to be read without CAP_SYSLOG (dmesg_restrict)" :
-					 "there is no kernel log here");
-		return;
-	}
+	if (!in->klog || in->klog->known != RD_OK)
+		return unread(in->klog, out);
 	for (size_t p = 0; p < n; p++) {
 		const struct rd_krecord *last = NULL;
 		size_t lines = 0;

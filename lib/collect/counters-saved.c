@@ -202,7 +202,7 @@ int rd_counters_saved(const char *name, const char *text, size_t size, struct rd
 	struct json_tokener *tokener;
 	_cleanup_json_ struct json_object *document = NULL;
 	enum json_tokener_error why;
-	int r;
+	int r = -EBADMSG;
 
 	if (size > TEXT_MAX)
 		return rd_err_set(err, EFBIG, name, "a saved sample has at most %zu bytes", TEXT_MAX);
@@ -213,10 +213,12 @@ int rd_counters_saved(const char *name, const char *text, size_t size, struct rd
 	why = json_tokener_get_error(tokener);
 	json_tokener_free(tokener);
 	if (!document || why != json_tokener_success)
-		return rd_err_set(err, EBADMSG, name, "is no JSON document: %s", json_tokener_error_desc(why));
-	r = take_document(document, set, sample);
-	if (r == -EBADMSG) {
+		rd_err_set(err, EBADMSG, name, "is no %s: %s",
+			   why == json_tokener_continue ? "whole sample" : "JSON document",
+			   why == json_tokener_continue ? "it ends too early" : json_tokener_error_desc(why));
+	else if ((r = take_document(document, set, sample)) == -EBADMSG)
 		rd_err_set(err, EBADMSG, name, "is no saved sample of counters");
+	if (r == -EBADMSG) {
 		rd_err_hint(err, "make one: rdmadiag counters --save FILE");
 		return r;
 	}

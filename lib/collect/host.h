@@ -58,7 +58,7 @@ void rd_collect_pci_ids(const struct rd_sysfs *fs, struct rd_host *host);
 char *rd_pci_ids_device(const struct rd_host *host, uint16_t vendor, uint16_t device);
 
 /* An NCCL topology file (XML) into the same model. -EBADMSG, -E2BIG for a file that is no such, or a hostile one. */
-int rd_collect_nccl_xml(const char *text, size_t size, struct rd_host *host, struct rd_err *err);
+int rd_collect_nccl_xml(const char *name, const char *text, size_t size, struct rd_host *host, struct rd_err *err);
 
 /* Takes a link's target apart: address of the nearest function in the path, and of the one above it ("" for none), and
  * the outermost host bridge. False if there is no PCI function in the path. For tests, and for class links. */

@@ -119,6 +119,7 @@ int rd_collect_klog(struct rd_source *src, struct rd_klog *klog, struct rd_errli
 		return r;
 	}
 	if (r < 0) {
+		klog->code = -r;
 		klog->known = r == -EACCES || r == -EPERM ? RD_DENIED : RD_ABSENT;
 		if (klog->known == RD_DENIED)
 			rd_err_hint(&why, "run as root, or let everybody read it: sysctl kernel.dmesg_restrict=0");

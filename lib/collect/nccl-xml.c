@@ -284,7 +284,7 @@ static int on_end(void *arg, struct rd_err *err)
 	return frame->kind == PCI ? end_pci(st, frame, err) : 0;
 }
 
-int rd_collect_nccl_xml(const char *text, size_t size, struct rd_host *host, struct rd_err *err)
+int rd_collect_nccl_xml(const char *name, const char *text, size_t size, struct rd_host *host, struct rd_err *err)
 {
 	static const struct rd_xml_ops ops = { .start = on_start, .end = on_end };
 	struct state st = { .host = host, .n = 1 };
@@ -293,7 +293,7 @@ int rd_collect_nccl_xml(const char *text, size_t size, struct rd_host *host, str
 	st.frames[0] = (struct frame){ .pci = -1, .numa = -1, .dev = -1 };
 	host->from_topology_file = true;
 	host->has_rdma = true;
-	r = rd_xml_parse(text, size, &ops, &st, err);
+	r = rd_xml_parse(name, text, size, &ops, &st, err);
 	if (r < 0)
 		return r;
 	rd_collect_sort_gpus(host);

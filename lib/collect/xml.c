@@ -9,15 +9,13 @@
 struct reader {
 	const char *at, *end;
 	size_t line;
+	const char *name;
 	struct rd_err *err;
 };
 
 static int broken(struct reader *xml, int code, const char *what)
 {
-	char where[32];
-
-	snprintf(where, sizeof(where), "line %zu", xml->line);
-	return rd_err_set(xml->err, code, where, "%s", what);
+	return rd_err_set(xml->err, code, xml->name, "line %zu: %s", xml->line, what);
 }
 
 static void step(struct reader *xml, size_t n)
@@ -197,9 +195,10 @@ static int read_start(struct reader *xml, struct open_elements *open, struct rd_
 	return 0;
 }
 
-int rd_xml_parse(const char *text, size_t size, const struct rd_xml_ops *ops, void *arg, struct rd_err *err)
+int rd_xml_parse(const char *name, const char *text, size_t size, const struct rd_xml_ops *ops, void *arg,
+		 struct rd_err *err)
 {
-	struct reader xml = { .at = text, .end = text + size, .line = 1, .err = err };
+	struct reader xml = { .at = text, .end = text + size, .line = 1, .name = name, .err = err };
 	struct open_elements open = { 0 };
 	struct rd_xml_element element;
 	size_t elements = 0;

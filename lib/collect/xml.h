@@ -31,7 +31,8 @@ struct rd_xml_ops {
 };
 
 /* -EBADMSG for what is no such file, -E2BIG above a limit; else what the callbacks return. */
-int rd_xml_parse(const char *text, size_t size, const struct rd_xml_ops *ops, void *arg, struct rd_err *err);
+int rd_xml_parse(const char *name, const char *text, size_t size, const struct rd_xml_ops *ops, void *arg,
+		 struct rd_err *err);
 
 /* NULL if there is none. */
 const char *rd_xml_attr(const struct rd_xml_element *element, const char *name);

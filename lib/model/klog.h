@@ -21,7 +21,8 @@ struct rd_krecord {
 };
 
 struct rd_klog {
-	enum rd_known known;  /* RD_DENIED: not for us (dmesg_restrict); RD_ABSENT: there is none */
+	enum rd_known known;  /* RD_DENIED: not for us (dmesg_restrict); else there is none, or see code */
+	int code;	      /* errno of the reading; 0: it was read */
 	struct rd_krecord *v; /* in the order of seq */
 	size_t n, cap;
 	bool lost;  /* what was logged before the first record has been overwritten, or was too much to read */

@@ -147,14 +147,17 @@ int rd_profile_parse(const char *text, size_t size, const char *name, struct rd_
 	rest = copy;
 	while (!r && (line = rd_line(&rest, &n)))
 		r = n > LINES_MAX ? -E2BIG : parse_line(line, &profile);
-	if (!r) {
+	if (!r && profile.n > 0) {
 		*ret = profile;
 		return 0;
 	}
 	rd_profile_deinit(&profile);
-	if (r != -EINVAL)
+	if (r && r != -EINVAL)
 		return rd_err_set(err, -r, name, "cannot take line %u", n);
-	rd_err_set(err, EINVAL, name, "line %u is no \"key = value\"", n);
+	if (r)
+		rd_err_set(err, EINVAL, name, "line %u is no \"key = value\"", n);
+	else
+		rd_err_set(err, EINVAL, name, "no profile: there is no \"key = value\" in it");
 	rd_err_hint(err, "lines are like \"nic.mlx5_0.rate_gbps = 400\"; rdmadiag topo-check --learn writes them");
 	return -EINVAL;
 }

@@ -312,8 +312,12 @@ static int packing_of(const char *path, size_t *ret, struct rd_err *err)
 
 int rd_record_can_save(const char *path, struct rd_err *err)
 {
+	struct stat st;
 	size_t packing;
 
+	/* A rename would put a plain file in the place of a pipe, and is refused by a directory when all has been read. */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return rd_err_set(err, EINVAL, path, "is no plain file, and would be replaced");
 	return packing_of(path, &packing, err);
 }
 

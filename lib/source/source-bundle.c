@@ -348,7 +348,7 @@ int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_er
 	int r;
 
 	if (fd < 0)
-		return rd_err_set(err, errno, *path ? path : "\"\"", "cannot open the bundle");
+		return rd_err_set(err, errno, path, "cannot open the bundle");
 	bundle = calloc(1, sizeof(*bundle));
 	if (!bundle || rd_tree_create(&bundle->tree) < 0) {
 		free(bundle);

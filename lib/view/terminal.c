@@ -69,7 +69,7 @@ void rd_view_catch_signals(void)
 	asked = 0;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(asking); i++) {
 		sigaction(asking[i], NULL, &before[i]);
-		if (asking[i] != SIGHUP || before[i].sa_handler != SIG_IGN)
+		if (asking[i] != SIGHUP || !rd_hangup_ignored())
 			sigaction(asking[i], &action, NULL);
 	}
 }

@@ -378,7 +378,7 @@ PY
 	[[ $stderr == *"/none: cannot open the bundle: "*"(ENOENT)" ]]
 	run --separate-stderr "$RD" nic-map --from ""
 	[ "$status" -eq 3 ]
-	[[ $stderr == 'rdmadiag: "": cannot open the bundle: '*"(ENOENT)" ]]
+	[[ $stderr == "rdmadiag: --from: the path is empty"* ]]
 }
 
 @test "diff -i compares with this host again" {
@@ -426,4 +426,51 @@ PY
 	[[ $output == *"rdmadiag: recording nic-map"* ]]
 	run --separate-stderr "$RD" --from "$T/host" capture "$T/y.tar"
 	[ -z "$stderr" ]
+}
+
+@test "a pipe or a folder is not replaced by a bundle, and refused before the host is read" {
+	make_host "$T/a"
+	mkfifo "$T/pipe.tar"
+	mkdir "$T/folder.tar"
+	for target in pipe folder; do
+		run --separate-stderr "$RD" --from "$T/a" capture "$T/$target.tar"
+		[ "$status" -eq 3 ]
+		[[ $stderr == *"/$target.tar: is no plain file"* ]]
+	done
+	[ -p "$T/pipe.tar" ]
+	run --separate-stderr "$RD" --from "$T/a" capture ""
+	[ "$status" -eq 3 ]
+	[[ $stderr == *'"": its name does not say how to pack it'* ]]
+}
+
+# Whether the process catches what asks for the end: SIGTERM, and SIGINT.
+ready() {
+	grep -Eq '^SigCgt:.*4[0-9a-f]{2}[2367abef]$' "/proc/$1/status"
+}
+
+wait_until() {
+	local n
+	for ((n = 0; n < 200; n++)); do
+		if "$@"; then return 0; fi
+		sleep 0.1
+	done
+	return 1
+}
+
+@test "a capture of many samples that is asked to end keeps what it has" {
+	for signal in INT TERM HUP; do
+		"$RD" capture -c 1000 -i 0.1 "$T/$signal.tar" >/dev/null &
+		wait_until ready $!
+		kill -"$signal" $!
+		wait $!
+		"$RD" diff "$T/$signal.tar" "$T/$signal.tar"
+	done
+}
+
+@test "a capture under nohup outlives its terminal" {
+	(trap '' HUP && exec "$RD" --json capture -c 2 -i 1 "$T/a.tar" >"$T/out") &
+	wait_until ready $!
+	kill -HUP $!
+	wait $!
+	[ "$(jq '.bundles[0].samples' "$T/out")" -eq 2 ]
 }

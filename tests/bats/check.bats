@@ -36,6 +36,13 @@ broken() {
 	[ "$(grep -c '|' <<<"$output")" -eq 1 ]
 }
 
+@test "what else is wrong is named, also by a rule that was named" {
+	broken >/dev/null || :
+	echo 8 >"$BATS_TEST_TMPDIR/broken/sys/bus/pci/devices/0000:16:00.0/current_link_width"
+	run "$RD" --from "$BATS_TEST_TMPDIR/broken" check
+	[[ $output == *"; 3 more: pcie-link-width pcie-bandwidth, "* ]]
+}
+
 @test "a document and metrics say the same" {
 	run broken --json
 	[ "$status" -eq 2 ]

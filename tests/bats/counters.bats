@@ -142,6 +142,15 @@ value() { # NAME KEY: of the document on standard input
 	[[ $stderr == *"/nowhere/at/all"*ENOENT* ]]
 }
 
+@test "a sample that was cut off says so, and how to make one" {
+	counters --save "$BATS_TEST_TMPDIR/before"
+	head -c 300 "$BATS_TEST_TMPDIR/before" >"$BATS_TEST_TMPDIR/cut"
+	run --separate-stderr counters --since "$BATS_TEST_TMPDIR/cut"
+	[ "$status" -eq 3 ]
+	[[ ${stderr_lines[0]} == *"/cut: is no whole sample: it ends too early"* ]]
+	[[ ${stderr_lines[1]} == *"counters --save"* ]]
+}
+
 @test "--thresholds: 0, 1, 2, and 3 for a table that is no good" {
 	local limits=$BATS_TEST_TMPDIR/limits
 	echo 'symbol_error value 3 critical x' >"$limits"
@@ -155,6 +164,10 @@ value() { # NAME KEY: of the document on standard input
 	echo 'symbol_error value 2 critical x' >>"$limits"
 	run counters --thresholds "$limits"
 	[ "$status" -eq 2 ]
+	echo '# nothing yet' >"$limits"
+	run counters --thresholds "$limits"
+	[ "$status" -eq 3 ]
+	[[ $output == *"there is no limit in it"* ]]
 	# What has a limit and cannot be read is no pass; what the device does not count is another matter.
 	echo 'VL15_dropped value 0 critical x' >"$limits"
 	run counters --thresholds "$limits"

@@ -89,6 +89,16 @@ map() {
 	printf 'NCCL_IB_HCA==^mlx5_1\n' >"$BATS_TEST_TMPDIR/env"
 	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
 	[ "$status" -eq 2 ]
+	: >"$BATS_TEST_TMPDIR/env"
+	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
+	[ "$status" -eq 0 ]
+	for other in 'root:x:0:0\n' '\177ELF\0=\n'; do
+		# shellcheck disable=SC2059 # it is a format
+		printf "$other" >"$BATS_TEST_TMPDIR/env"
+		run --separate-stderr map --check-env --env-file "$BATS_TEST_TMPDIR/env"
+		[ "$status" -eq 3 ]
+		[[ $stderr == *"/env: no line of it is NAME=VALUE"* ]]
+	done
 	run --separate-stderr map --check-env --env-file "$BATS_TEST_TMPDIR/none"
 	[ "$status" -eq 3 ]
 	run --separate-stderr map --check-env --pid 4000000
@@ -97,6 +107,10 @@ map() {
 
 @test "--nccl-xml writes what gives the same distances again" {
 	map --nccl-xml >"$BATS_TEST_TMPDIR/topo.xml"
+	head -n 3 "$BATS_TEST_TMPDIR/topo.xml" | sed '3s/"/ /' >"$BATS_TEST_TMPDIR/broken.xml"
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/broken.xml" nic-map
+	[ "$status" -eq 3 ]
+	[[ $stderr == "rdmadiag: NCCL topology file: line 3: "* ]]
 	"$RD" --from "$BATS_TEST_TMPDIR/topo.xml" nic-map --json |
 		jq -r '.paths[] | [.gpu, .nic, .nccl_path] | @tsv' | sort >"$BATS_TEST_TMPDIR/a"
 	map --json | jq -r '.paths[] | [.gpu, .nic, .nccl_path] | @tsv' | sort >"$BATS_TEST_TMPDIR/b"

@@ -146,6 +146,11 @@ break_link() {
 	done
 	run topo --profile "$BATS_TEST_TMPDIR/bad"
 	[[ $output == *"line 2"* ]]
+	# What a full disk left of one would let every host pass.
+	: >"$BATS_TEST_TMPDIR/empty"
+	run --separate-stderr topo --profile "$BATS_TEST_TMPDIR/empty"
+	[ "$status" -eq 3 ]
+	[[ ${stderr_lines[0]} == *'there is no "key = value" in it'* ]]
 }
 
 @test "a rule that the profile requires and that cannot tell: exit 3" {

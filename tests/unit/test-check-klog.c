@@ -6,6 +6,7 @@
 #include "collect/klog.h"
 #include "model/host.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -139,12 +140,33 @@ static void a_log_that_may_not_be_read_is_unknown(void **state)
 	assert_int_equal(check_worst(&in, "log-oom"), RD_UNKNOWN);
 }
 
+/* A read that was given up is not a host without a log. */
+static void a_log_that_gave_no_answer_is_not_called_absent(void **state)
+{
+	struct rd_klog klog = { .code = ETIMEDOUT };
+	struct rd_host host = { 0 };
+	struct rd_check_input in = { .host = &host, .klog = &klog };
+	struct rd_verdicts verdicts = { 0 };
+	size_t told = 0;
+
+	(void)state;
+	rd_checks_run(&in, NULL, &verdicts);
+	for (size_t i = 0; i < verdicts.n; i++) {
+		if (verdicts.v[i].result != RD_UNKNOWN || strcmp(verdicts.v[i].subject, "kernel log") != 0)
+			continue;
+		assert_string_equal(verdicts.v[i].observed, "/dev/kmsg could not be read: Connection timed out");
+		told++;
+	}
+	assert_true(told > 5);
+	rd_verdicts_deinit(&verdicts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_rule_knows_its_line_and_no_other), TEST(every_rule_about_the_log_has_a_case),
 		TEST(few_lines_of_a_kind_are_no_flapping),   TEST(an_old_line_warns),
-		TEST(a_log_that_may_not_be_read_is_unknown),
+		TEST(a_log_that_may_not_be_read_is_unknown), TEST(a_log_that_gave_no_answer_is_not_called_absent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,7 +170,7 @@ static void acs_of_a_bridge_above_a_nic(void **state)
 static int parse(const char *text, struct rd_err *err)
 {
 	struct rd_host host = { 0 };
-	int r = rd_collect_nccl_xml(text, strlen(text), &host, err);
+	int r = rd_collect_nccl_xml("topo.xml", text, strlen(text), &host, err);
 
 	rd_host_deinit(&host);
 	return r;

@@ -139,7 +139,7 @@ static bool load_xml(const char *name, struct rd_host *host)
 	n = fread(text, 1, (1 << 20) - 1, file);
 	fclose(file);
 	*host = (struct rd_host){ 0 };
-	assert_int_equal(rd_collect_nccl_xml(text, n, host, NULL), 0);
+	assert_int_equal(rd_collect_nccl_xml("topo.xml", text, n, host, NULL), 0);
 	free(text);
 	return true;
 }
