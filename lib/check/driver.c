@@ -71,6 +71,7 @@ const struct rd_check rd_check_nic_driver = {
 	.fix = "dmesg says why its driver gave up; modprobe the driver, or its RDMA half",
 	.needs = "sysfs class, vendor, device and driver of network functions",
 	.quick = true,
+	.by_absence = true,
 	.run = run_nic,
 };
 
@@ -81,5 +82,6 @@ const struct rd_check rd_check_gpu_driver = {
 	.fix = "dmesg says why its driver gave up (nvidia: NVRM, Xid lines)",
 	.needs = "sysfs driver of accelerators",
 	.quick = true,
+	.by_absence = true,
 	.run = run_gpu,
 };

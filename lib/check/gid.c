@@ -192,6 +192,7 @@ const struct rd_check rd_check_gid_usable = {
 	.fix = "give its interface an address: ip addr add; rdmadiag nic-map --gids shows the table",
 	.needs = "sysfs gids and gid_attrs of ports",
 	.quick = true,
+	.by_absence = true,
 	.run = run_usable,
 };
 
@@ -202,6 +203,7 @@ const struct rd_check rd_check_gid_v2 = {
 	.fix = "let the firmware do RoCE v2 (mlxconfig ROCE_MODE), or update the driver",
 	.needs = "sysfs gid_attrs/types of ports",
 	.quick = true,
+	.by_absence = true,
 	.run = run_v2,
 };
 
@@ -212,6 +214,7 @@ const struct rd_check rd_check_gid_netns = {
 	.fix = "move the interface (ip link set DEV netns NAME), name the right NICs (NCCL_IB_HCA), or use the host's network",
 	.needs = "sysfs gid_attrs/ndevs of ports, interfaces of this namespace",
 	.quick = true,
+	.by_absence = true,
 	.run = run_netns,
 };
 

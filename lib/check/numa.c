@@ -125,6 +125,7 @@ const struct rd_check rd_check_gpu_nic_socket = {
 	.fix = "move a NIC to that socket, or bring up the one that is there: rdmadiag nic-map --matrix",
 	.needs = "PCI tree and NUMA nodes, port state",
 	.quick = true,
+	.by_absence = true,
 	.run = run_socket,
 };
 
@@ -135,5 +136,6 @@ const struct rd_check rd_check_switch_uneven = {
 	.fix = "bring up or move NICs so that each switch has as many: rdmadiag nic-map --matrix",
 	.needs = "PCI tree, port state",
 	.quick = false,
+	.by_absence = true,
 	.run = run_uneven,
 };

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "check/check.h"
 
 /* Subjects of one reason, of which the first is named. */
@@ -16,6 +17,7 @@ struct rd_check_out {
 	const struct rd_check *check;
 	struct rd_verdicts *verdicts;
 	size_t good, bad;
+	bool unanswered; /* a read gave no answer */
 	char *last_good; /* owned */
 	const char *skip;
 	struct doubt doubts[DOUBTS_MAX];
@@ -30,15 +32,19 @@ const struct rd_check *rd_check_find(const char *id)
 	return NULL;
 }
 
+static void drop(const struct rd_verdict *verdict)
+{
+	free(verdict->subject);
+	free(verdict->observed);
+	free(verdict->expected);
+	free(verdict->fix);
+}
+
 static void add(struct rd_verdicts *verdicts, const struct rd_verdict *verdict)
 {
 	if (!verdict->subject || rd_grow(&verdicts->v, &verdicts->cap, verdicts->n + 1, sizeof(*verdicts->v)) < 0) {
 		verdicts->failed = true;
-		free(verdict->subject);
-		free(verdict->observed);
-		free(verdict->expected);
-		free(verdict->fix);
-		return;
+		return drop(verdict);
 	}
 	verdicts->v[verdicts->n++] = *verdict;
 }
@@ -62,8 +68,12 @@ void rd_check_bad(struct rd_check_out *out, enum rd_result result, const char *s
 					    .expected = expected,
 					    .fix = fix };
 
-	out->bad++;
 	out->verdicts->failed |= !observed || !expected;
+	if (out->check->by_absence && out->unanswered) {
+		rd_check_unknown(out, subject, "reads gave no answer: what is missing may be there");
+		return drop(&verdict);
+	}
+	out->bad++;
 	add(out->verdicts, &verdict);
 }
 
@@ -137,7 +147,9 @@ static void conclude(struct rd_check_out *out)
 void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct rd_verdicts *verdicts)
 {
 	for (size_t i = 0; i < rd_n_checks; i++) {
-		struct rd_check_out out = { .check = rd_checks[i], .verdicts = verdicts };
+		struct rd_check_out out = { .check = rd_checks[i],
+					    .verdicts = verdicts,
+					    .unanswered = in->stalls && in->stalls->n > 0 };
 
 		if (chosen && !chosen[i])
 			continue;

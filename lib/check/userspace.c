@@ -127,6 +127,7 @@ const struct rd_check rd_check_dev_node = {
 	.fix = "modprobe ib_uverbs (rdma_ucm); in a container, pass all of /dev/infiniband in",
 	.needs = "/sys/class/infiniband_verbs, /dev/infiniband",
 	.quick = true,
+	.by_absence = true,
 	.run = run_node,
 };
 

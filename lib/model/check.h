@@ -56,6 +56,7 @@ struct rd_check {
 	const char *fix;   /* what to do */
 	const char *needs; /* the facts it judges by, for --explain */
 	bool quick;	   /* cheap enough for a job prologue */
+	bool by_absence;   /* finds fault with what is not there: where a read gave no answer it cannot tell */
 	void (*run)(const struct rd_check_input *in, struct rd_check_out *out);
 };
 

@@ -292,8 +292,15 @@ static int ask(struct rd_source *src, const struct question *question, const cha
 	} else if (answer_ahead(guard, question, data, &answer, &bytes)) {
 		r = 0;
 	} else {
-		if (left <= 0)
-			return rd_err_set(err, ETIMEDOUT, object, "not asked: the deadline had passed");
+		if (left <= 0) {
+			rd_err_set(&why, ETIMEDOUT, object, "not asked: the deadline had passed");
+			/* Who was slow without ever being given up has not answered either. */
+			if (guard->stalls.n == 0)
+				rd_errlist_add(&guard->stalls, &why);
+			if (err)
+				*err = why;
+			return -ETIMEDOUT;
+		}
 		r = start(guard, err);
 		if (r < 0)
 			return r;

@@ -91,6 +91,24 @@ static void many_that_hang_keep_to_the_deadline(void **state)
 	fake_host_deinit(&fake);
 }
 
+static void what_was_not_asked_for_want_of_time_is_told_once(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
+	_cleanup_free_ char *text = NULL;
+	struct fake_host fake;
+	struct host host;
+
+	(void)state;
+	fake_host_init(&fake);
+	fake_host_text(&fake, "/sys/a", "one\n");
+	host_init(&host, fake.source);
+	assert_int_equal(rd_source_guard_open(&host.src, 0, &guard, NULL), 0);
+	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), -ETIMEDOUT);
+	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), -ETIMEDOUT);
+	assert_int_equal(rd_source_guard_stalls(guard)->n, 1);
+	fake_host_deinit(&fake);
+}
+
 static void answers_are_those_of_the_guarded_source(void **state)
 {
 	_cleanup_(rd_source_closep) struct rd_source *guard = NULL, *live = NULL;
@@ -230,6 +248,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_read_that_hangs_takes_nothing_with_it),
 		TEST(many_that_hang_keep_to_the_deadline),
+		TEST(what_was_not_asked_for_want_of_time_is_told_once),
 		TEST(answers_are_those_of_the_guarded_source),
 		TEST(what_was_asked_ahead_is_answered_and_the_rest_as_ever),
 		TEST(what_was_asked_ahead_is_not_asked_again),

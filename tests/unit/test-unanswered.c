@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads that were given up: whatever a host leaves unanswered makes rules unknown, and never says that something is wrong. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/checks/checks.h"
+#include "fake-host.h"
+
+/* A source that does not answer questions number `first` to `last`. */
+struct deaf {
+	struct rd_source source;
+	struct rd_source *of;
+	unsigned n, first, last;
+	char asked[256];
+};
+
+static bool is_deaf(struct rd_source *src, const char *what)
+{
+	struct deaf *deaf = (struct deaf *)src;
+	bool now = deaf->n >= deaf->first && deaf->n <= deaf->last;
+
+	if (deaf->n++ == deaf->first)
+		snprintf(deaf->asked, sizeof(deaf->asked), "%s", what);
+	return now;
+}
+
+#define ASK(call, path)                                                            \
+	struct rd_source *of = ((struct deaf *)src)->of;                           \
+	if (is_deaf(src, path))                                                    \
+		return rd_err_set(err, ETIMEDOUT, path, "gave no answer in time"); \
+	return of->ops->call
+
+static int deaf_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	ASK(read_file(of, path, ret, err), path);
+}
+
+static int deaf_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	ASK(list_dir(of, path, ret, err), path);
+}
+
+static int deaf_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+{
+	ASK(read_link(of, path, ret, err), path);
+}
+
+static int deaf_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	ASK(stat_rdev(of, path, ret, err), path);
+}
+
+static int deaf_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	ASK(stat_ino(of, path, ret, err), path);
+}
+
+static int deaf_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	ASK(stat_mode(of, path, ret, err), path);
+}
+
+static int deaf_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+			struct rd_err *err)
+{
+	ASK(netlink(of, protocol, request, size, ret, err), "netlink");
+}
+
+static uint64_t deaf_now(struct rd_source *src, int clock)
+{
+	struct rd_source *of = ((struct deaf *)src)->of;
+
+	return of->ops->now(of, clock);
+}
+
+static const struct rd_source_ops deaf_ops = {
+	.name = "bundle",
+	.read_file = deaf_read_file,
+	.list_dir = deaf_list_dir,
+	.read_link = deaf_read_link,
+	.stat_rdev = deaf_rdev,
+	.stat_ino = deaf_ino,
+	.stat_mode = deaf_mode,
+	.netlink = deaf_netlink,
+	.now = deaf_now,
+};
+
+static const struct rd_cmd cmd = { .name = "check" };
+
+/* Asks everything; how many questions that were. What rules find wrong is added to `faults`, a line each. */
+static unsigned look(struct rd_source *host, unsigned first, unsigned last, struct rd_buf *faults)
+{
+	struct deaf deaf = { .source = { .ops = &deaf_ops }, .of = host, .first = first, .last = last };
+	struct rd_ctx ctx = { .cmd = &cmd, .schema = "check", .source = &deaf.source };
+	struct rd_errlist stalls = { 0 };
+	struct checks checks = { 0 };
+	struct rd_err err = { 0 };
+
+	assert_int_equal(checks_load(&ctx, &deaf.source, 0, &checks, &err), 0);
+	rd_err_set(&err, ETIMEDOUT, deaf.asked, "gave no answer in time");
+	if (deaf.asked[0])
+		rd_errlist_add(&stalls, &err);
+	checks.in.stalls = &stalls;
+	rd_checks_run(&checks.in, NULL, &checks.verdicts);
+	for (size_t i = 0; i < checks.verdicts.n; i++) {
+		const struct rd_verdict *verdict = &checks.verdicts.v[i];
+
+		if (verdict->result >= RD_WARN && strcmp(verdict->check->id, "host-answers") != 0)
+			rd_buf_printf(faults, "%s %s\n", verdict->check->id, verdict->subject);
+	}
+	checks_deinit(&checks);
+	rd_errlist_deinit(&stalls);
+	return deaf.n;
+}
+
+/* From any question on nothing is answered, or only that one is not. */
+static void no_fault_is_found_but_those_that_are_there(struct rd_source *host, unsigned step)
+{
+	_cleanup_buf_ struct rd_buf real = { 0 };
+	unsigned n = look(host, UINT32_MAX, UINT32_MAX, &real);
+
+	assert_true(n > 100);
+	for (unsigned i = 0; i < 2 * n; i += step) {
+		_cleanup_buf_ struct rd_buf faults = { 0 };
+		char *rest, *line;
+
+		look(host, i / 2, i % 2 ? i / 2 : UINT32_MAX, &faults);
+		for (rest = faults.data; rest && (line = strsep(&rest, "\n"));)
+			if (*line && !(real.data && strstr(real.data, line)))
+				fail_msg("question %u unanswered%s: %s", i / 2, i % 2 ? "" : " and all after it", line);
+	}
+}
+
+static void a_recorded_host_is_never_called_broken_for_not_answering(void **state)
+{
+	static const char *const bundles[] = { "pair-a", "half-b" };
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(bundles); i++) {
+		_cleanup_(rd_source_closep) struct rd_source *host = NULL;
+		char path[64];
+
+		snprintf(path, sizeof(path), "tests/bundles/%s.tar.zst", bundles[i]);
+		assert_int_equal(rd_source_bundle_open(path, &host, NULL), 0);
+		no_fault_is_found_but_those_that_are_there(host, 7);
+	}
+}
+
+static void nor_is_a_host_with_accelerators(void **state)
+{
+	struct fake_host fake;
+
+	(void)state;
+	fake_host_init(&fake);
+	assert_int_equal(fake_host_run(&fake, "\"$OLDPWD\"/tests/bench/nic-map-tree . 2 3 20"), 0);
+	no_fault_is_found_but_those_that_are_there(fake.source, 1);
+	fake_host_deinit(&fake);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_recorded_host_is_never_called_broken_for_not_answering),
+		TEST(nor_is_a_host_with_accelerators),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
