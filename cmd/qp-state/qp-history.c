@@ -57,8 +57,8 @@ static bool any_failed(const struct rd_res *res)
 	return false;
 }
 
-int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuck_seconds, struct rd_res *res,
-		     struct rd_errlist *errors)
+int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuck_seconds, uint64_t began_ns,
+		     struct rd_res *res, struct rd_errlist *errors)
 {
 	_cleanup_free_ struct rd_qp_counts *since = calloc(res->n_devs + 1, sizeof(*since));
 	uint64_t now = source->ops->now(source, CLOCK_MONOTONIC);
@@ -72,7 +72,7 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 	if (!r && (h->goes_on || h->look_ns))
 		r = count(h, source, res, since);
 	if (!r)
-		r = rd_qp_track_look(h->track, res, now);
+		r = rd_qp_track_look(h->track, res, began_ns, now);
 	/* The log is long, and of use only for what has failed. */
 	if (!r && any_failed(res)) {
 		r = rd_collect_klog(source, &klog, errors, &err);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "analyse/qp-verdict.h"
 #include "analyse/qp.h"
@@ -54,6 +55,7 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 {
 	const struct qp_opts *opts = ctx->state;
 	const char *devices = opts->filter.devices;
+	uint64_t began = source->ops->now(source, CLOCK_MONOTONIC);
 	int r;
 
 	*look = (struct qp_look){ 0 };
@@ -68,7 +70,7 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 		return r;
 	r = rd_res_link(&look->res);
 	if (!r)
-		r = qp_history_judge(history, source, opts->stuck, &look->res, &look->report.errors);
+		r = qp_history_judge(history, source, opts->stuck, began, &look->res, &look->report.errors);
 	if (!r)
 		r = rd_res_remarks(&look->res, &look->remarks);
 	if (!r)

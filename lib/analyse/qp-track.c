@@ -31,7 +31,7 @@ struct tracked {
 	struct rd_qp_seen seen;
 	int last_err;
 	RD_FIELD(uint32_t) last_event;
-	uint64_t look_ns; /* of the last look that found it; 0: none did */
+	uint64_t look_began_ns, look_ns; /* the last look that found it; 0: none did */
 	/* As that look found it: what tells it from another of this number, and whether it moved. */
 	uint32_t dev_index;
 	RD_FIELD(uint32_t) pid, pdn, rqpn, sq_psn, rq_psn;
@@ -271,8 +271,10 @@ static void meet(struct tracked *q, const struct rd_qp *qp, bool made_since, uin
 	}
 }
 
-static void remember(struct tracked *q, const struct rd_res *res, const struct rd_qp *qp, uint64_t mono_ns)
+static void remember(struct tracked *q, const struct rd_res *res, const struct rd_qp *qp, uint64_t began_ns,
+		     uint64_t mono_ns)
 {
+	q->look_began_ns = began_ns;
 	q->look_ns = mono_ns;
 	q->dev_index = res->devs[qp->dev].index;
 	RD_COPY(q->pid, qp->owner.pid);
@@ -294,7 +296,7 @@ static bool is_whole(const struct rd_res *res)
 	return true;
 }
 
-int rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t mono_ns)
+int rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t began_ns, uint64_t mono_ns)
 {
 	struct table now = { 0 };
 	bool followed = true;
@@ -325,7 +327,7 @@ int rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t mon
 			table_deinit(&now);
 			return -ENOMEM;
 		}
-		remember(q, res, qp, mono_ns);
+		remember(q, res, qp, began_ns, mono_ns);
 	}
 	table_deinit(&track->table);
 	track->table = now;
@@ -357,11 +359,12 @@ static void modified(struct tracked *q, const struct rd_qp_event *ev)
 	q->recorded = true;
 	if (ev->state.known != RD_OK)
 		return;
-	/* Told of only now, but it happened before the last look: that look knows better, unless it saw just this. */
-	if (ev->mono_ns < q->look_ns && q->state.known == RD_OK && q->state.v != ev->state.v)
+	/* Told of only now, but over before the last look began: that look knows better, unless it saw just this. While a look
+	 * is under way it may have come before or after; and a state changes before the call for it returns. */
+	if (ev->mono_ns < q->look_began_ns && q->state.known == RD_OK && q->state.v != ev->state.v)
 		return;
 	if (q->state.known != RD_OK || q->state.v != ev->state.v ||
-	    (ev->mono_ns < q->look_ns && q->kind != RD_AGE_EXACT))
+	    (ev->mono_ns - ev->duration_ns < q->look_ns && q->kind != RD_AGE_EXACT))
 		enter(q, ev->state.v, RD_AGE_EXACT, ev->mono_ns, ev->mono_ns, true);
 }
 

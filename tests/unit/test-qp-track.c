@@ -59,17 +59,23 @@ static struct rd_qp_event modified(uint32_t lqpn, uint8_t state, uint64_t mono_n
 }
 
 /* One look after the other at one queue pair, which is what `qp` then says. */
-static void one(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32_t sq_psn, uint64_t mono_ns,
-		struct rd_qp *ret)
+static void slow(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32_t sq_psn, uint64_t began_ns,
+		 uint64_t mono_ns, struct rd_qp *ret)
 {
 	struct look look;
 
 	look_init(&look);
 	put(&look, lqpn, state, sq_psn);
-	assert_int_equal(rd_qp_track_look(track, &look.res, mono_ns), 0);
+	assert_int_equal(rd_qp_track_look(track, &look.res, began_ns, mono_ns), 0);
 	*ret = look.qps[0];
 	look_deinit(&look);
 	ret->seen = NULL;
+}
+
+static void one(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32_t sq_psn, uint64_t mono_ns,
+		struct rd_qp *ret)
+{
+	slow(track, lqpn, state, sq_psn, mono_ns, mono_ns, ret);
 }
 
 static void first_look_gives_a_lower_bound(void **state)
@@ -120,12 +126,12 @@ static void one_that_was_not_there_was_made_since(void **state)
 	put(&look, 17, RD_QPS_RTS, 100);
 	put(&look, 18, RD_QPS_INIT, 0);
 	look.dev.gaps[RD_RES_QP].interrupted = true;
-	assert_int_equal(rd_qp_track_look(track, &look.res, 12 * S), 0);
+	assert_int_equal(rd_qp_track_look(track, &look.res, 12 * S, 12 * S), 0);
 	assert_int_equal(look.qps[1].age_kind, RD_AGE_INTERVAL);
 	assert_float_equal(look.qps[1].age_max_seconds.v, 2, 1e-9);
 	/* That look may have missed some: what the next one finds may be older. */
 	put(&look, 19, RD_QPS_INIT, 0);
-	assert_int_equal(rd_qp_track_look(track, &look.res, 14 * S), 0);
+	assert_int_equal(rd_qp_track_look(track, &look.res, 14 * S, 14 * S), 0);
 	assert_int_equal(look.qps[2].age_kind, RD_AGE_AT_LEAST);
 	look_deinit(&look);
 	rd_qp_track_destroy(track);
@@ -191,6 +197,36 @@ static void events_that_come_late_do_not_undo_a_look(void **state)
 	rd_qp_track_destroy(track);
 }
 
+/* A look takes its time, and so does a call: the look may have seen a state before the call for it had returned, and the state
+ * before although the call had returned when the look was over. */
+static void a_call_during_a_look_is_what_moved_it(void **state)
+{
+	struct rd_qp_event ev = modified(17, RD_QPS_ERR, 12 * S + S / 2);
+	struct rd_qp_track *track;
+	struct rd_qp qp;
+
+	(void)state;
+	assert_int_equal(rd_qp_track_create(&track), 0);
+	slow(track, 17, RD_QPS_RTS, 0, 12 * S, 13 * S, &qp);
+	rd_qp_track_event(track, &ev);
+	one(track, 17, RD_QPS_ERR, 0, 14 * S, &qp);
+	assert_true(qp.moved_by_call);
+	assert_int_equal(qp.age_kind, RD_AGE_EXACT);
+	assert_float_equal(qp.age_seconds.v, 1.5, 1e-9);
+
+	one(track, 18, RD_QPS_RTS, 0, 15 * S, &qp);
+	slow(track, 18, RD_QPS_ERR, 0, 16 * S, 17 * S, &qp);
+	assert_false(qp.moved_by_call);
+	ev = modified(18, RD_QPS_ERR, 18 * S);
+	ev.duration_ns = 3 * S / 2;
+	rd_qp_track_event(track, &ev);
+	one(track, 18, RD_QPS_ERR, 0, 20 * S, &qp);
+	assert_true(qp.moved_by_call);
+	assert_int_equal(qp.age_kind, RD_AGE_EXACT);
+	assert_float_equal(qp.age_seconds.v, 2, 1e-9);
+	rd_qp_track_destroy(track);
+}
+
 static void a_number_that_comes_back_is_another_queue_pair(void **state)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_ERR, 10 * S);
@@ -243,7 +279,7 @@ static struct rd_qp owned(struct rd_qp_track *track, uint32_t index, uint32_t pi
 	RD_SET(qp->owner.pid, pid);
 	RD_SET(qp->pdn, pdn);
 	RD_SET(qp->rqpn, rqpn);
-	assert_int_equal(rd_qp_track_look(track, &look.res, mono_ns), 0);
+	assert_int_equal(rd_qp_track_look(track, &look.res, mono_ns, mono_ns), 0);
 	return *qp;
 }
 
@@ -311,6 +347,7 @@ int main(void)
 		TEST(recorded_transitions_are_exact),
 		TEST(a_call_that_failed_moves_nothing),
 		TEST(events_that_come_late_do_not_undo_a_look),
+		TEST(a_call_during_a_look_is_what_moved_it),
 		TEST(a_number_that_comes_back_is_another_queue_pair),
 		TEST(packet_numbers_have_24_bits),
 		TEST(a_number_used_again_between_looks_has_a_new_age),
