@@ -116,6 +116,29 @@ static int no_rdma(struct rd_ctx *ctx, const struct counters *c)
 	return rd_fail(ctx, &err);
 }
 
+static bool is_port(const struct rd_counter_set *set, const char *name)
+{
+	char *const only[] = { (char *)name, NULL };
+
+	for (size_t p = 0; set && p < set->n_ports; p++)
+		if (counters_port_fits(&set->ports[p], only))
+			return true;
+	return false;
+}
+
+/* Each operand names a port that there is, or was at the look to compare with: nothing said of one that is not would read as
+ * nothing wrong with it. */
+static int check_operands(const struct counters *c, char **argv, struct rd_err *err)
+{
+	for (; *argv; argv++)
+		if (!is_port(c->now.set, *argv) && !is_port(c->before.set, *argv)) {
+			rd_err_set(err, ENODEV, *argv, "there is no such RDMA device, port or interface of one");
+			rd_err_hint(err, RD_PROGRAM " nic-map shows which there are");
+			return -ENODEV;
+		}
+	return 0;
+}
+
 /* A bundle of several samples is compared from its first to its last. */
 static int look_at_bundle(struct counters *c, bool compare, struct rd_err *err)
 {
@@ -203,6 +226,8 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 			return rd_fail(ctx, &err);
 		if (c.now.set->n_ports == 0)
 			return no_rdma(ctx, &c);
+		if (check_operands(&c, argv, &err) < 0)
+			return rd_fail(ctx, &err);
 		c.now.set = NULL; /* the first interval begins later */
 		return opts->live ? counters_live(&c, argv) : counters_watch(&c, argv);
 	}
@@ -217,6 +242,8 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 	/* With something to compare with, nothing left is an answer. */
 	if (c.now.set->n_ports == 0 && !(opts->since && c.before.set->n_ports > 0))
 		return no_rdma(ctx, &c);
+	if (check_operands(&c, argv, &err) < 0)
+		return rd_fail(ctx, &err);
 	if (opts->save && save(&c, opts->save, &err) < 0)
 		return rd_fail(ctx, &err);
 	/* A prologue wants the file, not a thousand lines. */

@@ -249,3 +249,17 @@ value() { # NAME KEY: of the document on standard input
 	[ "$status" -eq 3 ]
 	[[ $stderr == *"/nowhere/"*ENOENT* ]]
 }
+
+@test "a port that is not there is an error, not an empty table" {
+	run --separate-stderr counters nosuch
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	[[ $stderr == *"nosuch: there is no such RDMA device"*ENODEV*nic-map* ]]
+	run counters -i 1 -c 1 mlx5_0 mlx5_0:2
+	[ "$status" -eq 3 ]
+	# One that has gone since is an answer.
+	counters --save "$BATS_TEST_TMPDIR/before" mlx5_0:1
+	mv "$HOST/sys/class/infiniband/mlx5_0" "$HOST/sys/class/infiniband/mlx5_1"
+	run --separate-stderr counters --since "$BATS_TEST_TMPDIR/before" mlx5_0:1
+	[[ $stderr != *"no such RDMA device"* ]]
+}
