@@ -65,7 +65,15 @@ void trace_explain(struct rd_source *src, struct rd_err *err)
 {
 	uint64_t caps;
 
-	if (err->hint[0] || (err->code != EPERM && err->code != EACCES))
+	if (err->hint[0])
+		return;
+	if (err->code == EMFILE)
+		rd_err_hint(err, "a hook takes a descriptor: raise ulimit -n, the hard limit too");
+	else if (err->code == ESRCH && !exists(src, "/sys/kernel/btf/vmlinux"))
+		rd_err_hint(err,
+			    "this kernel has no BTF, which tells what its structures look like: one that is built with "
+			    "CONFIG_DEBUG_INFO_BTF is needed");
+	if (err->code != EPERM && err->code != EACCES)
 		return;
 	if (read_caps(src, &caps) && !has(caps, CAP_SYS_ADMIN))
 		rd_err_hint(err, "run it as root: fexit on modules needs CAP_SYS_ADMIN, which this process lacks, and "
