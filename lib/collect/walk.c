@@ -24,6 +24,7 @@ struct place {
 struct door {
 	struct rd_walk_node *node; /* NULL: we ourselves are to be met */
 	unsigned port;
+	struct rd_mad_route through; /* the way to who is behind it */
 	bool answered;
 	uint8_t info[RD_SMP_DATA];
 };
@@ -110,10 +111,7 @@ static struct rd_walk_node *create(struct door *door)
 	node->kind = rd_libibmad.mad_get_field(door->info, 0, IB_NODE_TYPE_F);
 	node->n_ports = rd_libibmad.mad_get_field(door->info, 0, IB_NODE_NPORTS_F);
 	memcpy(node->info, door->info, sizeof(node->info));
-	if (door->node) {
-		node->route = door->node->route;
-		node->route.exits[node->route.hops++] = (uint8_t)door->port;
-	}
+	node->route = door->through;
 	node->ports = calloc(node->n_ports + 1, sizeof(*node->ports));
 	if (!node->ports) {
 		free(node);
@@ -157,11 +155,11 @@ static void join(struct rd_walk_node *a, unsigned port_a, struct rd_walk_node *b
 	b->ports[port_b].peer_port = port_a;
 }
 
-static void ask_port(struct run *run, struct rd_walk_node *node, unsigned number)
+static void ask_port(struct run *run, const struct rd_mad_route *route, struct rd_walk_node *node, unsigned number)
 {
 	struct rd_walk_port *port = &node->ports[number];
 
-	ask(run, &node->route, 0, IB_ATTR_PORT_INFO, number, (struct place){ port->info, &port->known });
+	ask(run, route, 0, IB_ATTR_PORT_INFO, number, (struct place){ port->info, &port->known });
 }
 
 static void ask_node(struct run *run, struct rd_walk_node *node)
@@ -171,7 +169,7 @@ static void ask_node(struct run *run, struct rd_walk_node *node)
 		return;
 	ask(run, &node->route, 0, IB_ATTR_SWITCH_INFO, 0, (struct place){ node->switch_info, NULL });
 	for (unsigned i = 0; i <= node->n_ports; i++)
-		ask_port(run, node, i);
+		ask_port(run, &node->route, node, i);
 }
 
 /* Takes in who was behind a door, and asks what is still to be known. */
@@ -198,8 +196,9 @@ static void pass(struct run *run, struct door *door)
 	run->n_agents++;
 	if (run->walk->n > before)
 		ask_node(run, node);
+	/* A channel adapter need not answer for another port than the one that it was asked through. */
 	if (node->kind != RD_NODE_SWITCH && !node->ports[port].known)
-		ask_port(run, node, port);
+		ask_port(run, &door->through, node, port);
 }
 
 /* We get through switches, and out of our own port. */
@@ -215,10 +214,18 @@ static bool leads_on(const struct run *run, struct rd_walk_node *node, unsigned 
 
 static void add_door(struct run *run, struct rd_walk_node *node, unsigned port)
 {
-	if (rd_grow(&run->doors, &run->cap_doors, run->n_doors + 1, sizeof(*run->doors)) < 0)
+	struct door *door;
+
+	if (rd_grow(&run->doors, &run->cap_doors, run->n_doors + 1, sizeof(*run->doors)) < 0) {
 		run->failed = true;
-	else
-		run->doors[run->n_doors++] = (struct door){ .node = node, .port = port };
+		return;
+	}
+	door = &run->doors[run->n_doors++];
+	*door = (struct door){ .node = node, .port = port };
+	if (node) {
+		door->through = node->route;
+		door->through.exits[door->through.hops++] = (uint8_t)port;
+	}
 }
 
 /* All doors at once, then all that was met behind them: so what is asked does not depend on who answers first, and a

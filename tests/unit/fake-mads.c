@@ -56,6 +56,8 @@ static void answer_on_route(struct fake_mads *fake, struct rd_mad *mad)
 		mad_set_field(data, 64, IB_NODE_LOCAL_PORT_F, port);
 	} else if (attribute == IB_ATTR_NODE_DESC) {
 		snprintf((char *)data + 64, 64, "node %u", node->lid);
+	} else if (attribute == IB_ATTR_PORT_INFO && node->kind != 2 && number && number != port) {
+		data[5] = 7 << 2; /* of its own port only */
 	} else if (attribute == IB_ATTR_PORT_INFO) {
 		bool linked = number <= node->n_ports && node->peers[number].port;
 
