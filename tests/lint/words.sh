@@ -14,7 +14,7 @@ done < <(find lib cmd bpf tests scripts completions man -type f \( -name '*.[ch1
 # The folder above this checkout, unless it is one that every machine has and that files may well name.
 parent=$(cd .. && pwd -P)
 case $parent in
-/ | /root | /home | /tmp | /var/tmp | /usr/* | /opt | /srv | /mnt | /build) ;;
+/ | /root | /home | /tmp | /var/tmp | /usr/* | /opt | /srv | /src | /mnt | /build) ;;
 *) grep -rnIE "(^|[^[:alnum:]_])${parent//./\\.}/" lib cmd bpf data man completions scripts tests Makefile && bad=1 ;;
 esac
 exit $bad
