@@ -3,6 +3,7 @@
  * one look at the hardware, where each file of hw_counters/ may cost a look of its own. */
 #include "collect/counters-priv.h"
 #include "collect/nlattr.h"
+#include "collect/uapi.h"
 
 #include <errno.h>
 #include <linux/netlink.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 
 #define BOUND_MAX 4096
-#define ATTRS RDMA_NLDEV_ATTR_MAX
+#define ATTRS RD_NLDEV_ATTRS
 
 static const uint8_t policy[ATTRS] = {
 	[RDMA_NLDEV_ATTR_DEV_INDEX] = MNL_TYPE_U32,

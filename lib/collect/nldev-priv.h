@@ -6,12 +6,13 @@
 
 #include "collect/nlattr.h"
 #include "collect/nldev.h"
+#include "collect/uapi.h"
 
 /* What each attribute must be to be taken. */
-extern const uint8_t rd_nldev_policy[RDMA_NLDEV_ATTR_MAX];
+extern const uint8_t rd_nldev_policy[RD_NLDEV_ATTRS];
 
 struct rd_nldev_attrs {
-	const struct nlattr *v[RDMA_NLDEV_ATTR_MAX];
+	const struct nlattr *v[RD_NLDEV_ATTRS];
 };
 
 /* The request that lists a kind. */

@@ -165,7 +165,7 @@ static int take_table(const struct take *take, const struct nlattr *table)
 	while (r >= 0 && rd_nla_next_nested(table, &entry)) {
 		if (mnl_attr_get_type(entry) != places[take->kind].entry)
 			continue;
-		if (rd_nla_nested(entry, rd_nldev_policy, RDMA_NLDEV_ATTR_MAX, attrs.v))
+		if (rd_nla_nested(entry, rd_nldev_policy, RD_NLDEV_ATTRS, attrs.v))
 			r = take_entry(&attrs, take->kind, take->dev, take->res);
 		else
 			take->gap->damaged = true;
@@ -184,7 +184,7 @@ static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 	take->gap->interrupted |= (rd_nlmsg_flags(body) & NLM_F_DUMP_INTR) != 0;
 	if (type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, places[take->kind].command))
 		return 0;
-	if (!rd_nla_table(body, size, rd_nldev_policy, RDMA_NLDEV_ATTR_MAX, attrs.v))
+	if (!rd_nla_table(body, size, rd_nldev_policy, RD_NLDEV_ATTRS, attrs.v))
 		take->gap->damaged = true;
 	/* An answer about another device than the one that was asked about is none. */
 	if (!attrs.v[RDMA_NLDEV_ATTR_DEV_INDEX] ||
@@ -215,7 +215,7 @@ static int each_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 	struct rd_nldev_attrs attrs;
 
 	if (type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, each->command) ||
-	    !rd_nla_table(body, size, rd_nldev_policy, RDMA_NLDEV_ATTR_MAX, attrs.v))
+	    !rd_nla_table(body, size, rd_nldev_policy, RD_NLDEV_ATTRS, attrs.v))
 		return 0;
 	return each->fn(each->arg, &attrs);
 }
@@ -228,7 +228,7 @@ int rd_nldev_each(const struct rd_bytes *answer, unsigned command, rd_nldev_fn *
 }
 
 /* clang-format off */
-const uint8_t rd_nldev_policy[RDMA_NLDEV_ATTR_MAX] = {
+const uint8_t rd_nldev_policy[RD_NLDEV_ATTRS] = {
 	[RDMA_NLDEV_ATTR_DEV_INDEX] = MNL_TYPE_U32,
 	[RDMA_NLDEV_ATTR_DEV_NAME] = MNL_TYPE_NUL_STRING,
 	[RDMA_NLDEV_ATTR_PORT_INDEX] = MNL_TYPE_U32,

@@ -154,7 +154,7 @@ static int take_counts(void *arg, const struct rd_nldev_attrs *attrs)
 	struct rd_res_dev *dev = arg;
 
 	while (rd_nla_next_nested(attrs->v[RDMA_NLDEV_ATTR_RES_SUMMARY], &entry)) {
-		rd_nla_nested(entry, rd_nldev_policy, RDMA_NLDEV_ATTR_MAX, one.v);
+		rd_nla_nested(entry, rd_nldev_policy, RD_NLDEV_ATTRS, one.v);
 		if (!one.v[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME])
 			continue;
 		for (int kind = 0; kind < RD_RES_KINDS; kind++)
