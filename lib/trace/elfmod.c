@@ -247,25 +247,28 @@ static void mark_traced(struct rd_elf *elf, const struct rd_elf_section *rela)
 	}
 }
 
-static void read_ftrace_places(struct rd_elf *elf)
+/* Every relocation section of this name: gcc 14 and later write one for each section of functions. False if there is none. */
+static bool mark_all_traced(struct rd_elf *elf, const char *name)
 {
-	const struct rd_elf_section *mcount = NULL, *patchable = NULL;
+	bool found = false;
 
 	for (size_t i = 0; i < elf->n_sections; i++) {
 		const struct rd_elf_section *s = &elf->sections[i];
 
-		if (s->type != SHT_RELA || s->info >= elf->n_sections || s->offset % 8)
+		if (s->type != SHT_RELA || s->info >= elf->n_sections || s->offset % 8 ||
+		    strcmp(elf->sections[s->info].name, name) != 0)
 			continue;
-		if (!strcmp(elf->sections[s->info].name, "__mcount_loc"))
-			mcount = s;
-		else if (!strcmp(elf->sections[s->info].name, "__patchable_function_entries"))
-			patchable = s;
+		mark_traced(elf, s);
+		found = true;
 	}
+	return found;
+}
+
+static void read_ftrace_places(struct rd_elf *elf)
+{
 	/* x86 kernels that pad functions have both, and then the second is not about ftrace. */
-	if (mcount)
-		mark_traced(elf, mcount);
-	else if (patchable)
-		mark_traced(elf, patchable);
+	if (!mark_all_traced(elf, "__mcount_loc"))
+		mark_all_traced(elf, "__patchable_function_entries");
 }
 
 int rd_elf_init(struct rd_elf *elf, const void *data, size_t size, struct rd_err *err)

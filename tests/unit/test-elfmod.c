@@ -123,6 +123,27 @@ static void code_that_is_freed_after_loading_is_left_out(void **state)
 	object_deinit(&o);
 }
 
+/* As gcc 14 and later write it: a list of places for each function, linked to its section. */
+static const char places_asm[] =
+	".section .text.one,\"ax\"\n.type one, @function\none: nop; nop; ret\n.size one, .-one\n"
+	".section __patchable_function_entries,\"awo\",@progbits,.text.one\n.quad one\n"
+	".section .text.two,\"ax\"\n.type two, @function\ntwo: nop; nop; ret\n.size two, .-two\n"
+	".section __patchable_function_entries,\"awo\",@progbits,.text.two\n.quad two\n"
+	".section .text.none,\"ax\"\n.type none, @function\nnone: ret\n.size none, .-none\n";
+
+static void places_for_ftrace_are_read_from_every_section_that_lists_them(void **state)
+{
+	struct object o;
+
+	(void)state;
+	if (!object_build(&o, "/f.s", places_asm, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
+		skip();
+	assert_true(o.elf.funcs[func(&o.elf, "one")].traced);
+	assert_true(o.elf.funcs[func(&o.elf, "two")].traced);
+	assert_false(o.elf.funcs[func(&o.elf, "none")].traced);
+	object_deinit(&o);
+}
+
 static void tables_of_functions_are_read_by_offset(void **state)
 {
 	const struct rd_elf_sym *table = NULL, *other = NULL, *plain = NULL;
@@ -316,6 +337,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(every_direct_call_is_found_with_relocation_or_without),
 		TEST(code_that_is_freed_after_loading_is_left_out),
+		TEST(places_for_ftrace_are_read_from_every_section_that_lists_them),
 		TEST(tables_of_functions_are_read_by_offset),
 		TEST(calls_of_x86_are_told_from_bytes_that_look_like_one),
 		TEST(arm64_calls_are_found_with_relocation_or_without),
