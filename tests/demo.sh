@@ -5,6 +5,8 @@
 # RDMADIAG_DEMO_KERNEL chooses the machine's kernel: 6.1, 6.12 (default) or 7.x.
 set -eu
 cd "$(dirname "$0")/.."
+# shellcheck source=path.sh
+. tests/path.sh
 kernel=${RDMADIAG_DEMO_KERNEL-6.12}
 fail=build/tests/verbs-fail
 
@@ -33,6 +35,7 @@ if [ "${1-}" = show ]; then
 	show
 	exit
 fi
+scripts/deps.sh vm
 mkdir -p "${fail%/*}"
 "${CC:-cc}" -O2 -o "$fail" tests/vm/verbs-fail.c -libverbs -lrdmacm -pthread
 if may_trace_here; then

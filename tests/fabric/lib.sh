@@ -14,6 +14,9 @@
 #
 # FABRIC_DIR is a directory for it all, made by fabric_up. FABRIC_SHIM: a library to preload before the simulator's.
 
+# shellcheck source=../path.sh
+. tests/path.sh
+
 sim_library() {
 	local dir
 	for dir in $(sed -n 's/^sim_so=\([^ ]*\)$/\1/p' "$(command -v ibsim-run)") \

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The product compiles with the oldest kernel headers that it promises to: linux-libc-dev of Debian 12 as bookworm/main has it,
+# which lacks numbers that other machines' headers, of security updates and later releases, have. They are in
+# lib/collect/uapi.h. `uapi.sh fetch` gets those headers; without them, exit 77 (skip).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+headers=$PWD/build/tools/bookworm-headers
+
+say() { printf 'uapi: %s\n' "$*" >&2; }
+die() {
+	say "$@"
+	exit 1
+}
+
+if [ "${1-}" = fetch ]; then
+	[ ! -d "$headers" ] || exit 0
+	command -v apt-get >/dev/null || exit 0
+	# shellcheck source=../private-apt.sh
+	. tests/private-apt.sh
+	say "fetching linux-libc-dev of bookworm/main"
+	rm -rf "$headers.new"
+	private_apt "$headers.new/apt"
+	# One unreachable part (say, security) leaves the others usable.
+	apt_update bookworm || :
+	download "$headers.new" linux-libc-dev:amd64/bookworm || die "the lint of kernel headers will be skipped"
+	rm -rf "$headers.new/apt"
+	mv "$headers.new" "$headers"
+	exit
+fi
+if [ ! -d "$headers" ]; then
+	echo "linux-libc-dev of bookworm/main is not here: make test-deps"
+	exit 77
+fi
+if [ "$(uname -m)" != x86_64 ]; then
+	echo "the old headers are for x86_64"
+	exit 77
+fi
+unset MAKEFLAGS MAKELEVEL MFLAGS
+exec make -s -k -j"$(nproc)" B=build/uapi CFLAGS="-O0 -w" \
+	CPPFLAGS="-isystem $headers/usr/include -isystem $headers/usr/include/x86_64-linux-gnu" objects
