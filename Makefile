@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-#   make            build build/rdmadiag            make check   build and run every test
-#   make deps       install what building needs     make demo    show the main job
-#   make lint       style and layers                make bench   what it costs, next to its peers
+#   make            build build/rdmadiag            make check   get what tests need, run every test
+#   make deps       install what building needs     make test    tests that need no network, root or virtual machine
+#   make lint       style and layers                make demo    show the main job
+#   make test-deps  get what testing needs          make bench   what it costs, next to its peers
 #   make install    PREFIX=/usr/local DESTDIR=      make fuzz    damaged input for the parsers (SECONDS=30 each)
 #
-# V=1 shows the commands, SAN=1 builds with AddressSanitizer and UBSan (in build/san).
+# V=1 shows the commands, SAN=1 builds with AddressSanitizer and UBSan (in build/san), WERROR=1 takes warnings for errors.
 
 VERSION = 0.1.0
 
@@ -41,22 +42,41 @@ FUZZ_FLAGS = $(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer)
 
 ifeq ($(V),1)
 Q =
-say =
+say = @:
 else
 Q = @
 say = @printf '  %-7s %s\n'
 endif
 
 CFLAGS ?= -O2 -g
-WARN = -Wall -Wextra -Werror -Wno-missing-field-initializers -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla
+WARN = -Wall -Wextra -Wno-missing-field-initializers -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wvla
+ifeq ($(WERROR),1)
+WARN += -Werror
+endif
+
+# The compiler takes this option. $(call takes,OPTION)
+takes = $(shell echo 'int x;' | $(CC) $(1) -Werror -x c -c -o /dev/null - 2>/dev/null && echo $(1))
+# Level 3 of _FORTIFY_SOURCE is for compilers that can tell the size of an object at run time. Without optimisation there is
+# none, and with sanitizers it would hide what they find.
+FORTIFY = $(if $(SAN_FLAGS),,$(if $(filter -O1 -O2 -O3 -Os -Oz,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(shell \
+	echo 'int f(char *p) { return __builtin_dynamic_object_size(p, 0) > 0; }' | \
+	$(CC) -Werror -x c -c -o /dev/null - 2>/dev/null && echo 3 || echo 2)))
+HARDEN_CFLAGS := $(FORTIFY) $(call takes,-fstack-protector-strong) $(call takes,-fstack-clash-protection) \
+	$(call takes,-fcf-protection) $(call takes,-mbranch-protection=standard) -fPIE
+HARDEN_LDFLAGS = -pie -Wl,-z,relro -Wl,-z,now
+
+# A build says nothing of the folder it was made in.
+PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=.
+
 CPPFLAGS_ALL = -D_GNU_SOURCE= -DRD_VERSION='"$(VERSION)"' -DRD_DATADIR='"$(DATADIR)/rdmadiag"' \
 	-I. -Ilib -I$(B)/bpf $(shell $(PKG_CONFIG) --cflags $(PKGS) $(PKGS_LATE) 2>/dev/null) $(CPPFLAGS)
-CFLAGS_ALL = -std=gnu17 $(CFLAGS) $(WARN) $(SAN_FLAGS)
+CFLAGS_ALL = -std=gnu17 $(HARDEN_CFLAGS) $(CFLAGS) $(WARN) $(SAN_FLAGS) $(PREFIX_MAP)
+LDFLAGS_ALL = $(HARDEN_LDFLAGS) $(LDFLAGS)
 LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm -ldl
 
 BPF_ARCH = $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
 # The BPF target does not know Debian's folder of asm/types.h.
-BPF_CFLAGS = -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -g -O2 -Wall -Werror -I. \
+BPF_CFLAGS = -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -g -O2 -Wall $(filter -Werror,$(WARN)) -I. $(PREFIX_MAP) \
 	$(addprefix -idirafter ,$(wildcard /usr/include/$(shell uname -m)-linux-gnu))
 
 LIB_SRC = $(sort $(wildcard lib/*/*.c))
@@ -78,12 +98,12 @@ UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 # Other flags, or another list of sources, are as good a reason to build anew as a changed file: both are kept in files,
 # which are written when they differ.
 remember = $(shell mkdir -p $(B) && { echo '$(subst ','\'',$(1))' | cmp -s - $(2) || echo '$(subst ','\'',$(1))' >$(2); })
-ifneq ($(filter-out deps lint uninstall clean,$(or $(MAKECMDGOALS),all)),)
-_ := $(call remember,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CLANG) $(BPF_CFLAGS),$(B)/flags)
+ifneq ($(filter-out deps test-deps lint uninstall clean,$(or $(MAKECMDGOALS),all)),)
+_ := $(call remember,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(CLANG) $(BPF_CFLAGS),$(B)/flags)
 _ := $(call remember,$(LIB_SRC) $(CMD_SRC),$(B)/objects)
 endif
 
-.PHONY: all deps demo check bench lint fuzz fuzzers unit install uninstall clean
+.PHONY: all objects deps test-deps demo test check bench lint fuzz fuzzers unit install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -92,7 +112,10 @@ all: $(B)/rdmadiag
 
 $(B)/rdmadiag: $(MAIN_OBJ) $(B)/libcmd.a $(B)/librdmadiag.a
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+# For tests/lint: compiles all, links nothing.
+objects: $(LIB_OBJ) $(CMD_OBJ)
 
 $(B)/librdmadiag.a: $(LIB_OBJ)
 $(B)/libcmd.a: $(filter-out $(MAIN_OBJ),$(CMD_OBJ))
@@ -128,24 +151,33 @@ unit: $(UNIT)
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_SHARED:%.c=$(B)/obj/%.o) $(B)/libcmd.a $(B)/librdmadiag.a
 	@mkdir -p $(@D)
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka $(shell $(PKG_CONFIG) --libs libibmad)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lcmocka $(shell $(PKG_CONFIG) --libs libibmad)
 
 fuzzers: $(FUZZERS)
 $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/$(FUZZ_MAIN).o $(B)/librdmadiag.a
 	@mkdir -p $(@D)
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) $(FUZZ_FLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(FUZZ_FLAGS) -o $@ $^ $(LIBS)
 
 deps:
-	$(Q)scripts/deps.sh build test vm
+	$(Q)scripts/deps.sh build
+
+test-deps:
+	$(Q)scripts/deps.sh test vm
+	$(Q)tests/lint/uapi.sh fetch
 
 # The sub-make reads the lists and pkg-config again, after deps may have changed what they say.
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/demo.sh
 
-check: deps
-	$(Q)$(MAKE) --no-print-directory all unit
+# What needs no network, no installation and no virtual machine. PARTS="unit bats": these only.
+PARTS = test
+test: all
+	$(Q)tests/check.sh $(PARTS)
+
+check: deps test-deps
+	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/check.sh
 
 lint:
@@ -154,8 +186,8 @@ lint:
 # One program a table in tests/bench/results, which it writes. BENCH="nic-map check": these only.
 BENCH = $(patsubst tests/bench/results/%.md,%,$(sort $(wildcard tests/bench/results/*.md)))
 bench: all
-	$(Q)scripts/deps.sh build test vm bench
-	$(Q)for bench in $(BENCH); do tests/bench/$$bench || exit 1; done
+	$(Q)scripts/deps.sh test vm bench
+	$(Q). tests/path.sh; for bench in $(BENCH); do tests/bench/$$bench || exit 1; done
 
 fuzz:
 	$(Q)tests/fuzz/run $(SECONDS)

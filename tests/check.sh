@@ -1,9 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs the test suites, all or those named: lint unit san fuzz bats fabric accept vm. Last line: "N passed, N failed, N skipped".
+# Runs the parts of the test suite, all or those named: lint unit san fuzz bats accept fabric fresh vm. "test" is all of them that
+# need no network, no installation and no virtual machine. Last line: "N passed, N failed, N skipped".
 # V=1 names every test that passed, too.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+# shellcheck source=path.sh
+. tests/path.sh
 
 verbose=${V:-0}
 logs=build/check
@@ -68,6 +71,8 @@ tap() {
 		test=${test//_/ }
 		why=$(sed -nE 's/.*# (skip|SKIP) ?//p' <<<"$line")
 		case $line in
+		# cmocka 1.1.5 says "not ok 3 # SKIP name".
+		"not ok "*"# SKIP"*) skip "$name${why:+: ${why//_/ }}" "it says no more" ;;
 		"not ok "*)
 			fail "$name: $test"
 			failures=$((failures + 1))
@@ -82,7 +87,7 @@ tap() {
 	fi
 	# What a test that failed has said; all of it where that cannot be told.
 	if [ $failures -gt 0 ]; then
-		awk '/^not ok /{show=1} /^ok /{show=0} /^1\.\./{next} show || !/^(ok|not ok|#) ?/' "$log" | sed 's/^/        | /'
+		awk '/^not ok /{show = !/# SKIP/} /^ok /{show=0} /^1\.\./{next} show || !/^(ok|not ok|#) ?/' "$log" | sed 's/^/        | /'
 	fi
 	summary "$name" $((passed - before))
 }
@@ -107,21 +112,30 @@ units() {
 	done
 }
 
+# built [VARIABLE=VALUE]: the programs of the unit tests; without cmocka there are none.
+built() {
+	local log=$logs/build-${1-}.log
+	if ! ${PKG_CONFIG:-pkg-config} --exists cmocka; then
+		skip "unit tests" "cmocka is not here"
+	elif ! make -s -j"$(nproc)" "$@" all unit >"$log" 2>&1; then
+		fail "build of the unit tests" "$log"
+	else
+		return 0
+	fi
+	return 1
+}
+
 unit() {
-	units unit build
+	built && units unit build
 }
 
 # The same tests with AddressSanitizer and UBSan: every byte parser meets its hostile files under them.
 san() {
-	if ! make -s -j"$(nproc)" SAN=1 unit >$logs/san-build.log 2>&1; then
-		if echo 'int main(void){return 0;}' | "${CC:-cc}" -x c -fsanitize=address,undefined -o /dev/null - 2>/dev/null; then
-			fail "sanitized build" $logs/san-build.log
-		else
-			skip "sanitized unit tests" "${CC:-cc} has no AddressSanitizer here"
-		fi
-		return
+	if ! echo 'int main(void){return 0;}' | "${CC:-cc}" -x c -fsanitize=address,undefined -o /dev/null - 2>/dev/null; then
+		skip "sanitized unit tests" "${CC:-cc} has no AddressSanitizer here"
+	elif built SAN=1; then
+		units sanitized build/san
 	fi
-	units sanitized build/san
 }
 
 # Long enough to find a check that is missing, not to find what nobody thinks of: that is what "make fuzz" is for.
@@ -184,13 +198,47 @@ vm() {
 	[ "$status" = 0 ] || [ $failed -gt $before ] || fail "vm: tests/vm/check ended early, with status $status"
 }
 
-[ $# -gt 0 ] || set -- lint unit san fuzz bats fabric accept vm
-for suite in "$@"; do
-	case $suite in
-	lint | unit | san | fuzz | fabric | accept | vm) $suite ;;
+# The README's commands, in a fresh Debian.
+fresh() {
+	local why
+	if [ -e /run/rdmadiag-fresh ]; then
+		skip "fresh machine" "this is one"
+		return
+	fi
+	one "fresh machine" timeout 900 tests/fresh/run --quick
+}
+
+# part NAME: runs it and says how long it took
+part() {
+	local began=$SECONDS before=$((passed + failed + skipped))
+	case $1 in
+	lint | unit | san | fuzz | fabric | accept | fresh | vm) "$1" ;;
 	bats) bats_files ;;
-	*) fail "no such suite: $suite" ;;
+	*) fail "no such part: $1" ;;
 	esac
+	times+=("$(printf '%-8s %5d s %6d tests' "$1" $((SECONDS - began)) $((passed + failed + skipped - before)))")
+}
+
+offline="lint unit san fuzz bats accept"
+[ $# -gt 0 ] || set -- test fabric fresh vm
+# shellcheck disable=SC2046,SC2086 # words
+set -- $(printf '%s ' "$@" | sed "s/\<test\>/$offline/")
+if [ $# -gt 1 ]; then
+	printf '%d parts: %s\n' $# "$*"
+	case " $* " in
+	*" vm "*) echo "about 35 minutes on two processors that emulate the virtual machines, half an hour of it these" ;;
+	*) echo "about 8 minutes on two processors" ;;
+	esac
+fi
+# Kernels for the virtual machines come while other parts run.
+case " $* " in
+*" vm "*) [ ! -x tests/vm/vm ] || tests/vm/vm fetch --headers >$logs/fetch.log 2>&1 & ;;
+esac
+times=()
+for name in "$@"; do
+	part "$name"
 done
+printf '\n'
+printf 'part %s\n' "${times[@]}" "$(printf '%-8s %5d s %6d tests' all $SECONDS $((passed + failed + skipped)))"
 printf '%d passed, %d failed, %d skipped\n' $passed $failed $skipped
 [ $failed -eq 0 ]
