@@ -190,16 +190,17 @@ deb() {
 
 # effects PLAN: "PACKAGE FILE" for each file by which something would be started, devices be named or the kernel be set up as soon
 # as what is planned is installed: units, init scripts, rules of udev, lists of modules, sysctl settings, cron jobs. "PACKAGE
-# removed" for each package that would have to go.
+# removed" for each package that would have to go, and a line for each that cannot be looked into.
 effects() {
-	local name version arch
+	local name version arch files
 	while read -r name version arch; do
 		[ -n "$name" ] || continue
 		[ "$arch" != removed ] || { echo "$name removed" && continue; }
-		dpkg-deb -c "$(deb "$name" "$version" "$arch")" | awk -v package="$name" '
+		files=$(dpkg-deb -c "$(deb "$name" "$version" "$arch")" 2>/dev/null) || { echo "$name cannot be looked into" && continue; }
+		awk -v package="$name" '
 			$6 ~ /\/$/ { next }
 			$6 ~ /^\.\/((usr\/)?lib|etc)\/(systemd\/(system|user|network)|udev\/(rules|hwdb)\.d|(modules-load|modprobe|sysctl)\.d)\/./ ||
-			$6 ~ /^\.\/etc\/(init\.d\/|rc.\.d\/|cron|sysctl\.conf|modules$)/ { print package, substr($6, 2) }'
+			$6 ~ /^\.\/etc\/(init\.d\/|rc.\.d\/|cron|sysctl\.conf|modules$)/ { print package, substr($6, 2) }' <<<"$files"
 	done <<<"$1"
 }
 
