@@ -109,7 +109,7 @@ static int choose(struct rd_source *source, const char *wanted, struct rd_mad_po
 {
 	_cleanup_free_ struct rd_mad_port *ports = NULL;
 	const struct rd_mad_port *best = NULL;
-	size_t n;
+	size_t n = 0;
 	int r = rd_collect_mad_ports(source, &ports, &n, err);
 
 	if (r < 0)

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <linux/netlink.h>
-#include <rdma/rdma_netlink.h>
 #include <stdio.h>
 #include <string.h>
 

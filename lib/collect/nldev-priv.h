@@ -2,8 +2,6 @@
 #ifndef RD_COLLECT_NLDEV_PRIV_H
 #define RD_COLLECT_NLDEV_PRIV_H
 
-#include <rdma/rdma_netlink.h>
-
 #include "collect/nlattr.h"
 #include "collect/nldev.h"
 #include "collect/uapi.h"

@@ -2,10 +2,12 @@
 #ifndef RD_COLLECT_UAPI_H
 #define RD_COLLECT_UAPI_H
 
+#include <rdma/rdma_netlink.h>
+
 /*
- * Numbers of the kernel's interface that the headers of Debian 12 (linux-libc-dev of bookworm/main) do not have. They are the
- * kernel's promise to user space and never change; as macros they take precedence over the enumerators of newer headers.
- * tests/lint/uapi.sh compiles against the old headers and fails where a number is missing here.
+ * Numbers of the kernel's interface that the headers of Debian 12 (linux-libc-dev of bookworm/main) do not have; the kernel
+ * never changes them. Defined behind the headers, because newer ones have them as enumerators. tests/lint/uapi.sh compiles
+ * against the old headers and fails where a number is missing here.
  */
 
 /* include/uapi/rdma/rdma_netlink.h as linux-libc-dev 6.12 (Debian 13) has it */
