@@ -222,8 +222,8 @@ unpack() {
 	find "$tools/root" -type l -lname '/*' -printf '%p %l\n' | while read -r name deb; do
 		[ ! -e "$tools/root$deb" ] || ln -sfnr "$tools/root$deb" "$name"
 	done
-	printf '%s\n' "$@" >>"$tools/unpacked"
 	make_programs
+	printf '%s\n' "$@" >>"$tools/unpacked"
 }
 
 # link_alternatives DEB: what the package's script would make by update-alternatives

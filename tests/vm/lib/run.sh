@@ -2,6 +2,14 @@
 # shellcheck shell=bash disable=SC2154 # here, cache, kernels, say, die: ../vm
 # One boot: the host's root read-only over 9p, a command, its output and status over two virtio ports.
 
+# Firmware of a QEMU that was unpacked (scripts/deps.sh) lies beside it.
+firmware() {
+	local dir
+	for dir in "$top"/build/tools/root/usr/share/{qemu,seabios}; do
+		[[ ! -d $dir ]] || printf '%s\n' -L "$dir"
+	done
+}
+
 kvm_args() { accel=(-accel kvm -cpu host); }
 # One thread for all processors (RDMADIAG_VM_THREAD=single) is slower where processors are free, but sure: with a thread
 # each, a processor may still run the breakpoint by which another has just changed code (jump labels, ftrace), and dies.
@@ -39,7 +47,7 @@ choose_accel() {
 		initramfs "$work/probe" "$dir"
 		kvm_args
 		# The words are those of lib/init; a half-started kernel does not get there.
-		timeout -k 2 15 "$qemu" "${accel[@]}" -smp 1 -m 512 -nodefaults -nographic -no-reboot -monitor none \
+		timeout -k 2 15 "$qemu" "${firmware[@]}" "${accel[@]}" -smp 1 -m 512 -nodefaults -nographic -no-reboot -monitor none \
 			-serial "file:$work/probe/log" -kernel "$dir/image" -initrd "$work/probe/initrd" \
 			-append "console=ttyS0 quiet panic=-1" </dev/null >/dev/null 2>&1 || :
 		if grep -qs 'probe boot works' "$work/probe/log"; then
@@ -77,6 +85,7 @@ vm_run() {
 	qemu=$(command -v qemu-system-x86_64) || die "no qemu-system-x86_64 (package qemu-system-x86)"
 	busybox=$(command -v busybox) || die "no busybox (package busybox-static)"
 	command -v cpio >/dev/null || die "no cpio"
+	mapfile -t firmware < <(firmware)
 	if ldd "$busybox" >/dev/null 2>&1; then die "$busybox is not static (package busybox-static)"; fi
 	vm_fetch "$k"
 	dir=$cache/$k
@@ -127,7 +136,7 @@ boot() {
 	: >"$log"
 	cat "$work/port" &
 	reader=$!
-	timeout -k 5 "$timeout" "$qemu" "${accel[@]}" -smp "$smp" -m "$mem" \
+	timeout -k 5 "$timeout" "$qemu" "${firmware[@]}" "${accel[@]}" -smp "$smp" -m "$mem" \
 		-nodefaults -nographic -no-reboot -monitor none -serial "file:$log" \
 		-kernel "$dir/image" -initrd "$work/initrd" \
 		-append "console=ttyS0 loglevel=7 panic=-1 no_timer_check tsc=reliable mitigations=off $append" \
