@@ -47,9 +47,10 @@ choose_accel() {
 		initramfs "$work/probe" "$dir"
 		kvm_args
 		# The words are those of lib/init; a half-started kernel does not get there.
-		timeout -k 2 15 "$qemu" "${firmware[@]}" "${accel[@]}" -smp 1 -m 512 -nodefaults -nographic -no-reboot -monitor none \
+		# In braces, or the shell says that it was aborted.
+		{ timeout -k 2 15 "$qemu" "${firmware[@]}" "${accel[@]}" -smp 1 -m 512 -nodefaults -nographic -no-reboot -monitor none \
 			-serial "file:$work/probe/log" -kernel "$dir/image" -initrd "$work/probe/initrd" \
-			-append "console=ttyS0 quiet panic=-1" </dev/null >/dev/null 2>&1 || :
+			-append "console=ttyS0 quiet panic=-1" </dev/null; } >/dev/null 2>&1 || :
 		if grep -qs 'probe boot works' "$work/probe/log"; then
 			echo "$k works" >>"$seen"
 		else
@@ -89,7 +90,7 @@ vm_run() {
 	if ldd "$busybox" >/dev/null 2>&1; then die "$busybox is not static (package busybox-static)"; fi
 	vm_fetch "$k"
 	dir=$cache/$k
-	checkout=$(cd "$here/../.." && pwd -P)
+	checkout=$top
 
 	work=$(mktemp -d "${TMPDIR:-/tmp}/rdmadiag-vm.XXXXXX")
 	trap 'rm -rf "$work/tree" "$work/initrd"; if [[ ${keep-} != 1 ]]; then rm -rf "$work"; fi' EXIT
@@ -105,7 +106,13 @@ vm_run() {
 
 	mkdir -p "$work/tree/job"
 	cp "$here/lib/stage2" "$work/tree/job/"
-	printf 'CHECKOUT=%q\nRD_VM_KERNEL=%q\n' "$checkout" "$k" >"$work/tree/job/vars"
+	local tools=$top/build/tools/root
+	[[ -d $tools ]] || tools=''
+	printf 'CHECKOUT=%q\nRD_VM_KERNEL=%q\nTOOLS=%q\n' "$checkout" "$k" "$tools" >"$work/tree/job/vars"
+	if [[ -n $tools ]]; then
+		extra+=(-fsdev "local,id=tools,path=$tools,security_model=none,readonly=on,multidevs=remap" \
+			-device virtio-9p-pci,fsdev=tools,mount_tag=tools)
+	fi
 	{
 		echo "export HOME=/root USER=root LOGNAME=root TERM=dumb LANG=C.UTF-8 RD_VM_OUT=/run/vm/out RD_VM_KERNEL=$k"
 		printf "cd %s && exec %s\n" "$(quote "$checkout")" "$(quote "$@")"
