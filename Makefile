@@ -98,7 +98,7 @@ UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 # Other flags, or another list of sources, are as good a reason to build anew as a changed file: both are kept in files,
 # which are written when they differ.
 remember = $(shell mkdir -p $(B) && { echo '$(subst ','\'',$(1))' | cmp -s - $(2) || echo '$(subst ','\'',$(1))' >$(2); })
-ifneq ($(filter-out deps test-deps lint uninstall clean,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps test-deps check lint uninstall clean,$(or $(MAKECMDGOALS),all)),)
 _ := $(call remember,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(CLANG) $(BPF_CFLAGS),$(B)/flags)
 _ := $(call remember,$(LIB_SRC) $(CMD_SRC),$(B)/objects)
 endif
@@ -176,9 +176,14 @@ PARTS = test
 test: all
 	$(Q)tests/check.sh $(PARTS)
 
-check: deps test-deps
-	$(Q)$(MAKE) --no-print-directory all
-	$(Q)tests/check.sh
+check:
+	$(Q)tests/check.sh all
+
+# Tests build with the flags that were given here.
+test check lint: export CC := $(CC)
+test check lint: export CFLAGS := $(CFLAGS)
+test check lint: export CPPFLAGS := $(CPPFLAGS)
+test check lint: export LDFLAGS := $(LDFLAGS)
 
 lint:
 	$(Q)tests/check.sh lint

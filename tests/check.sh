@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs the parts of the test suite, all or those named: lint unit san fuzz bats accept fabric fresh vm. "test" is all of them that
-# need no network, no installation and no virtual machine. Last line: "N passed, N failed, N skipped".
+# Runs the parts of the test suite that are named: packages build lint unit san fuzz bats accept fabric fresh vm. "test" is all of
+# them that need no network, no installation and no virtual machine, "all" is all. Last line: "N passed, N failed, N skipped".
 # V=1 names every test that passed, too.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -90,6 +90,20 @@ tap() {
 		awk '/^not ok /{show = !/# SKIP/} /^ok /{show=0} /^1\.\./{next} show || !/^(ok|not ok|#) ?/' "$log" | sed 's/^/        | /'
 	fi
 	summary "$name" $((passed - before))
+}
+
+# What tests need and this machine lacks; and the kernels of the virtual machines, which come while other parts run.
+packages() {
+	if make -s deps test-deps; then
+		pass "packages"
+		[ "$kernels" = 0 ] || tests/vm/vm fetch --headers >$logs/fetch.log 2>&1 &
+	else
+		fail "packages"
+	fi
+}
+
+build() {
+	one "build" make -s -j"$(nproc)" all
 }
 
 lint() {
@@ -212,7 +226,7 @@ fresh() {
 part() {
 	local began=$SECONDS before=$((passed + failed + skipped))
 	case $1 in
-	lint | unit | san | fuzz | fabric | accept | fresh | vm) "$1" ;;
+	packages | build | lint | unit | san | fuzz | fabric | accept | fresh | vm) "$1" ;;
 	bats) bats_files ;;
 	*) fail "no such part: $1" ;;
 	esac
@@ -220,23 +234,28 @@ part() {
 }
 
 offline="lint unit san fuzz bats accept"
-[ $# -gt 0 ] || set -- test fabric fresh vm
+[ $# -gt 0 ] || set -- test
 # shellcheck disable=SC2046,SC2086 # words
-set -- $(printf '%s ' "$@" | sed "s/\<test\>/$offline/")
+set -- $(printf '%s ' "$@" | sed "s/\<all\>/packages build test fabric fresh vm/; s/\<test\>/$offline/")
+kernels=0
 if [ $# -gt 1 ]; then
 	printf '%d parts: %s\n' $# "$*"
 	case " $* " in
-	*" vm "*) echo "about 35 minutes on two processors that emulate the virtual machines, half an hour of it these" ;;
+	*" vm "*)
+		kernels=1
+		echo "about 40 minutes on two processors that emulate the virtual machines, half an hour of it these"
+		;;
 	*) echo "about 8 minutes on two processors" ;;
 	esac
 fi
-# Kernels for the virtual machines come while other parts run.
-case " $* " in
-*" vm "*) [ ! -x tests/vm/vm ] || tests/vm/vm fetch --headers >$logs/fetch.log 2>&1 & ;;
-esac
 times=()
 for name in "$@"; do
 	part "$name"
+	# Nothing can be tested without them.
+	case $name:$failed in
+	packages:0 | build:0) ;;
+	packages:* | build:*) break ;;
+	esac
 done
 printf '\n'
 printf 'part %s\n' "${times[@]}" "$(printf '%-8s %5d s %6d tests' all $SECONDS $((passed + failed + skipped)))"
