@@ -119,36 +119,36 @@ deps() {
 @test "deps: of what tests need, what starts or sets up nothing is installed, the rest is unpacked" {
 	private_world
 	[ "$(id -u)" -eq 0 ] || skip "needs root, or it unpacks all"
-	package plain
-	package unit /lib/systemd/system/unit.service
-	package init /etc/init.d/init
-	package rule /usr/lib/udev/rules.d/60-rule.rules
-	package modules /etc/modules-load.d/modules.conf
-	package sysctl /usr/lib/sysctl.d/sysctl.conf
-	package needs-unit "" unit
-	package page /usr/share/man/man5/sysctl.d.5
-	deps test plain unit init rule modules sysctl needs-unit page
+	package rd-plain
+	package rd-unit /lib/systemd/system/unit.service
+	package rd-init /etc/init.d/init
+	package rd-rule /usr/lib/udev/rules.d/60-rule.rules
+	package rd-modules /etc/modules-load.d/modules.conf
+	package rd-sysctl /usr/lib/sysctl.d/sysctl.conf
+	package rd-needs-unit "" rd-unit
+	package rd-page /usr/share/man/man5/sysctl.d.5
+	deps test rd-{plain,unit,init,rule,modules,sysctl,needs-unit,page}
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[[ $(<"$W/installed") == *" page plain"* ]]
+	[[ $(<"$W/installed") == *" rd-page rd-plain"* ]]
 	[[ $(<"$W/installed") != *unit* ]]
-	for name in unit init rule modules sysctl needs-unit; do
+	for name in rd-{unit,init,rule,modules,sysctl,needs-unit}; do
 		[ "$("$W/copy/build/tools/bin/$name")" = "$name runs" ]
 	done
-	[ ! -e "$W/copy/build/tools/bin/plain" ]
+	[ ! -e "$W/copy/build/tools/bin/rd-plain" ]
 }
 
 @test "deps: what building needs is not installed if it would start something, and said so" {
 	private_world
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
-	package compiler
-	package library /etc/systemd/system/multi-user.target.wants/library.service
-	deps build compiler library
+	package rd-compiler
+	package rd-library /etc/systemd/system/multi-user.target.wants/library.service
+	deps build rd-compiler rd-library
 	echo "$output"
 	[ "$status" -eq 1 ]
 	[[ $output == *"library /etc/systemd/system/"* ]]
 	[ ! -e "$W/installed" ]
-	deps build compiler
+	deps build rd-compiler
 	[ "$status" -eq 0 ]
 	[ -e "$W/installed" ]
 }
