@@ -58,7 +58,7 @@ endif
 takes = $(shell echo 'int x;' | $(CC) $(1) -Werror -x c -c -o /dev/null - 2>/dev/null && echo $(1))
 # Level 3 of _FORTIFY_SOURCE is for compilers that can tell the size of an object at run time. Without optimisation there is
 # none, and with sanitizers it would hide what they find.
-FORTIFY = $(if $(SAN_FLAGS),,$(if $(filter -O1 -O2 -O3 -Os -Oz,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(shell \
+FORTIFY = $(if $(SAN_FLAGS),,$(if $(filter -O1 -Og -O2 -O3 -Os -Oz,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(shell \
 	echo 'int f(char *p) { return __builtin_dynamic_object_size(p, 0) > 0; }' | \
 	$(CC) -Werror -x c -c -o /dev/null - 2>/dev/null && echo 3 || echo 2)))
 HARDEN_CFLAGS := $(FORTIFY) $(call takes,-fstack-protector-strong) $(call takes,-fstack-clash-protection) \

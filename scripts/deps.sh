@@ -290,7 +290,8 @@ get_by_apt() {
 	install=("${names[@]}") unpack=()
 	found=$(effects "$(plan "${names[@]}")")
 	if [ -n "$found" ] && [ "$kind" = build ]; then
-		die "not installed, for it would change more of this host than files: ${found%%$'\n'*}; what building needs: ${names[*]}"
+		die "nothing installed, for it would start or set up something on this host: ${found%%$'\n'*};" \
+			"building needs: ${names[*]}"
 	elif [ -n "$found" ]; then
 		sort_by_effect "$found" "${names[@]}"
 		[ ${#install[@]} -eq 0 ] || found=$(effects "$(plan "${install[@]}")")

@@ -146,7 +146,7 @@ deps() {
 	deps build rd-compiler rd-library
 	echo "$output"
 	[ "$status" -eq 1 ]
-	[[ $output == *"library /etc/systemd/system/"* ]]
+	[[ $output == *"nothing installed"*"rd-library /etc/systemd/system/"* ]]
 	[ ! -e "$W/installed" ]
 	deps build rd-compiler
 	[ "$status" -eq 0 ]

@@ -94,7 +94,7 @@ static void every_direct_call_is_found_with_relocation_or_without(void **state)
 
 	(void)state;
 	if (!object_build(&o, "/f.c", source_c, CC))
-		skip();
+		SKIP("a compiler for this machine code is not here");
 	assert_true(calls(&o.elf, "near_call", "leaf"));
 	assert_true(calls(&o.elf, "tail_call", "leaf"));
 	assert_true(calls(&o.elf, "across_sections", "far_leaf"));
@@ -113,7 +113,7 @@ static void code_that_is_freed_after_loading_is_left_out(void **state)
 
 	(void)state;
 	if (!object_build(&o, "/f.c", source_c, CC))
-		skip();
+		SKIP("a compiler for this machine code is not here");
 	assert_int_equal(func(&o.elf, "at_start"), RD_ELF_NONE);
 	assert_int_not_equal(func(&o.elf, "leaf"), RD_ELF_NONE);
 	assert_true(o.elf.funcs[func(&o.elf, "to_outside")].global);
@@ -137,7 +137,7 @@ static void places_for_ftrace_are_read_from_every_section_that_lists_them(void *
 
 	(void)state;
 	if (!object_build(&o, "/f.s", places_asm, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
-		skip();
+		SKIP("a compiler for this machine code is not here");
 	assert_true(o.elf.funcs[func(&o.elf, "one")].traced);
 	assert_true(o.elf.funcs[func(&o.elf, "two")].traced);
 	assert_false(o.elf.funcs[func(&o.elf, "none")].traced);
@@ -152,7 +152,7 @@ static void tables_of_functions_are_read_by_offset(void **state)
 
 	(void)state;
 	if (!object_build(&o, "/f.c", source_c, CC))
-		skip();
+		SKIP("a compiler for this machine code is not here");
 	for (size_t i = 0; i < o.elf.n_objects; i++) {
 		const struct rd_elf_sym *s = &o.elf.objects[i];
 
@@ -197,7 +197,7 @@ static void calls_of_x86_are_told_from_bytes_that_look_like_one(void **state)
 
 	(void)state;
 	if (!object_build(&o, "/f.s", x86_asm, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
-		skip();
+		SKIP("a compiler for this machine code is not here");
 	assert_true(calls(&o.elf, "near", "leaf"));
 	assert_true(calls(&o.elf, "jcc", "leaf"));
 	assert_true(calls(&o.elf, "short_tail", "leaf"));
@@ -229,7 +229,7 @@ static void arm64_calls_are_found_with_relocation_or_without(void **state)
 
 	(void)state;
 	if (!object_build(&o, "/f.s", arm64_asm, "clang --target=aarch64-linux-gnu -c -o o f.s 2>/dev/null"))
-		skip();
+		SKIP("a compiler for this machine code is not here");
 	assert_int_equal(o.elf.machine, EM_AARCH64);
 	assert_true(calls(&o.elf, "near", "leaf"));
 	assert_true(calls(&o.elf, "tail", "leaf"));
@@ -263,7 +263,7 @@ static void a_build_id_is_read_from_the_file_and_from_the_note_alone(void **stat
 		assert_null(rd_elf_note_build_id(notes, n, &size));
 
 	if (!object_build(&o, "/f.c", source_c, "cc -O2 -nostdlib -r -Wl,--build-id=sha1 -o o f.c 2>/dev/null"))
-		skip();
+		SKIP("a compiler for this machine code is not here");
 	assert_non_null(rd_elf_build_id(&o.elf, &size));
 	assert_int_equal(size, 20);
 	object_deinit(&o);
@@ -297,7 +297,7 @@ static void damaged_files_are_refused_or_read_without_harm(void **state)
 
 	(void)state;
 	if (!object_build(&o, "/f.c", source_c, CC))
-		skip();
+		SKIP("a compiler for this machine code is not here");
 	for (size_t n = 0; n < o.bytes.size; n += n < 128 ? 1 : 37)
 		try_bytes(o.bytes.data, n);
 	/* The header and the section table decide where everything lies; the rest is sampled. */

@@ -461,7 +461,7 @@ static void a_packed_file_is_unpacked_and_a_damaged_one_is_passed_over(void **st
 			  "head -c 500 new-driver.ko.xz > broken.xz && mkdir -p updates && "
 			  "mv broken.xz updates/new_driver.ko.xz && sed -i 's/^new-driver.ko:/updates\\/new_driver.ko.xz:"
 			  "\\nnew-driver.ko.xz:/' modules.dep") != 0)
-		skip();
+		SKIP("xz is not here");
 	set = select_on(host, &notes);
 	assert_string_equal(module_of(&set, "new_driver")->path, "/lib/modules/9.9/new-driver.ko.xz");
 	assert_int_equal(fn_of(&set, "hw_mailbox")->rule, RD_RULE_SELECTED);

@@ -84,7 +84,9 @@ vm_run() {
 	shift
 	[[ $(uname -m) == x86_64 ]] || die "these kernels are for x86_64; this machine is $(uname -m)"
 	qemu=$(command -v qemu-system-x86_64) || die "no qemu-system-x86_64 (package qemu-system-x86)"
-	busybox=$(command -v busybox) || die "no busybox (package busybox-static)"
+	# One that was unpacked because this machine has another, which may not be static.
+	busybox=$top/build/tools/root/usr/bin/busybox
+	[[ -x $busybox ]] || busybox=$(command -v busybox) || die "no busybox (package busybox-static)"
 	command -v cpio >/dev/null || die "no cpio"
 	mapfile -t firmware < <(firmware)
 	if ldd "$busybox" >/dev/null 2>&1; then die "$busybox is not static (package busybox-static)"; fi
