@@ -47,6 +47,14 @@ static __always_inline __u64 caller_sp(void *ctx, struct thread *t, bool fexit)
 	return t->frame + bpf_get_func_arg_cnt(ctx) * 8 + 24;
 }
 
+/* An index into a chain that the verifier of every kernel finds in bounds. Where the compiler sees that it is small anyway, it leaves
+ * the mask out (clang 19 does), and 6.1 does not see that a bound of one register holds for its copy, too. */
+static __always_inline __u32 slot(__u32 n)
+{
+	barrier_var(n);
+	return n % RD_CHAIN_SLOTS;
+}
+
 /* Adds an exit to the thread's chain. This function called the one before if its caller's stack pointer is higher. Equal
  * stack pointers mean siblings under fexit; under a kretprobe they may also be a function and the one it jumped to at its
  * end, so there only another errno makes a new branch. */
@@ -58,13 +66,13 @@ static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u3
 	__u16 flags = 0;
 
 	if (n) {
-		__s16 last = rec->chain[(n - 1) % RD_CHAIN_SLOTS].err;
+		__s16 last = rec->chain[slot(n - 1)].err;
 
 		if (sp < t->sp || (sp == t->sp && (fexit || err != last))) {
 			flags = RD_LINK_BRANCH;
 			t->earlier[2] = t->earlier[1];
 			t->earlier[1] = t->earlier[0];
-			t->earlier[0] = rec->chain[t->branch % RD_CHAIN_SLOTS];
+			t->earlier[0] = rec->chain[slot(t->branch)];
 			t->earlier[0].err = last;
 			t->branch = n;
 		}
@@ -80,7 +88,7 @@ static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u3
 			n = RD_CHAIN_MAX - 1;
 		}
 	}
-	rec->chain[n % RD_CHAIN_SLOTS] = (struct rd_rec_link){ .fn = fn, .err = err, .flags = flags };
+	rec->chain[slot(n)] = (struct rd_rec_link){ .fn = fn, .err = err, .flags = flags };
 	rec->n_chain = n + 1;
 	t->sp = sp;
 	if (info & RD_FN_MATCH)
@@ -97,7 +105,7 @@ static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u3
 static __always_inline __u32 find_origin(struct thread *t)
 {
 	struct rd_rec *rec = &t->rec;
-	struct rd_rec_link *first = &rec->chain[t->branch % RD_CHAIN_SLOTS];
+	struct rd_rec_link *first = &rec->chain[slot(t->branch)];
 	__u32 i;
 
 	if (first->err != rec->err)

@@ -12,6 +12,7 @@ verbose=${V:-0}
 logs=build/check
 passed=0 failed=0 skipped=0
 unset MAKEFLAGS MAKELEVEL MFLAGS # of the make that called us
+export HISTFILE=/dev/null        # of shells on the terminals of views
 rm -rf $logs
 mkdir -p $logs
 

@@ -75,7 +75,7 @@ vm_module() {
 	for ko in "$tmp"/src/*.ko; do
 		cp "$ko" "$out/"
 		strip -g "$out/${ko##*/}"
-		command -v pahole >/dev/null || continue
+		command -v pahole >/dev/null || { say "no BTF for ${ko##*/} on $k: pahole (package dwarves) is not here" && continue; }
 		if LLVM_OBJCOPY=objcopy pahole -J --btf_gen_floats --btf_base "$cache/$k/image" "$ko" >"$tmp/log" 2>&1; then
 			strip -g "$ko"
 			cp "$ko" "$out/$(basename "$ko" .ko).btf.ko"

@@ -112,8 +112,9 @@ vm_run() {
 	[[ -d $tools ]] || tools=''
 	printf 'CHECKOUT=%q\nRD_VM_KERNEL=%q\nTOOLS=%q\n' "$checkout" "$k" "$tools" >"$work/tree/job/vars"
 	if [[ -n $tools ]]; then
-		extra+=(-fsdev "local,id=tools,path=$tools,security_model=none,readonly=on,multidevs=remap" \
-			-device virtio-9p-pci,fsdev=tools,mount_tag=tools)
+		# In front of what a test adds, which may be bridges that would take it in.
+		extra=(-fsdev "local,id=tools,path=$tools,security_model=none,readonly=on,multidevs=remap"
+			-device virtio-9p-pci,fsdev=tools,mount_tag=tools "${extra[@]}")
 	fi
 	{
 		echo "export HOME=/root USER=root LOGNAME=root TERM=dumb LANG=C.UTF-8 RD_VM_OUT=/run/vm/out RD_VM_KERNEL=$k"
