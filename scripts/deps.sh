@@ -5,7 +5,7 @@
 # What building needs is installed. Of what testing needs only packages are installed that start and change nothing by being
 # there, dependencies included; the others are unpacked below build/tools, where tests find them (tests/path.sh). That is
 # looked up in the packages themselves, before anything is installed.
-# Where nothing is missing: does nothing, and needs neither network nor root.
+# Where nothing is missing: does nothing, and needs neither network nor root. deps.sh -n GROUP... lists what is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools=$PWD/build/tools
@@ -326,6 +326,11 @@ get() { # KIND GROUP...
 	say "done"
 }
 
+if [ "${1-}" = -n ]; then
+	shift
+	missing "$@"
+	exit
+fi
 [ $# -gt 0 ] || set -- build
 others=()
 for group; do
