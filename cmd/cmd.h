@@ -108,8 +108,8 @@ int rd_answer_print(struct rd_ctx *ctx, const struct rd_report *report);
 int rd_answer_tables(struct rd_ctx *ctx, const struct rd_report *report, const struct rd_section *const *sections,
 		     size_t n);
 
-/* Adds the findings, one line each and one for what to do. */
-void rd_answer_findings(const struct rd_report *report, struct rd_buf *out);
+/* Adds the findings and what to do about them. */
+void rd_answer_findings(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_buf *out);
 
 /* The section of this key; NULL: it has none. */
 const struct rd_section *rd_report_section(const struct rd_report *report, const char *key);

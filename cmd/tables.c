@@ -13,28 +13,11 @@ const struct rd_section *rd_report_section(const struct rd_report *report, const
 	return NULL;
 }
 
-void rd_answer_findings(const struct rd_report *report, struct rd_buf *out)
+void rd_answer_findings(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_buf *out)
 {
-	static const char *const words[] = { "ok", "warning", "critical", "unknown" };
+	const struct rd_finding_style style = { .colour = ctx->globals.style.colour, .verbose = ctx->globals.verbose };
 
-	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct rd_finding *f = &report->findings[i];
-		const char *parts[] = { f->subject, f->title, f->observed, f->expected };
-
-		rd_buf_printf(out, "%s%s:", i == 0 ? "\n" : "", words[f->severity]);
-		for (size_t p = 0; p < RD_ARRAY_SIZE(parts); p++) {
-			if (!parts[p])
-				continue;
-			rd_buf_str(out, p == 0 ? " " : p == 1 ? ": " : p == 2 ? "; " : "; wanted: ");
-			rd_buf_safe(out, parts[p], strlen(parts[p]));
-		}
-		rd_buf_str(out, "\n");
-		if (!f->fix)
-			continue;
-		rd_buf_str(out, "  try: ");
-		rd_buf_safe(out, f->fix, strlen(f->fix));
-		rd_buf_str(out, "\n");
-	}
+	rd_render_findings(&report->findings, &style, out);
 }
 
 int rd_answer_tables(struct rd_ctx *ctx, const struct rd_report *report, const struct rd_section *const *sections,
@@ -57,8 +40,10 @@ int rd_answer_tables(struct rd_ctx *ctx, const struct rd_report *report, const s
 		if (r < 0)
 			return rd_fail(ctx, &err);
 	}
-	if (report && !style.raw)
-		rd_answer_findings(report, &out);
+	if (report && !style.raw && report->findings.n > 0) {
+		rd_buf_str(&out, "\n");
+		rd_answer_findings(ctx, report, &out);
+	}
 	rd_out(&out);
 	return report ? report->status : RD_EXIT_OK;
 }

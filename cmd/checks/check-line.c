@@ -11,7 +11,7 @@
 void check_look_deinit(struct check_look *look)
 {
 	checks_deinit(&look->checks);
-	rd_remarks_deinit(&look->moved);
+	rd_findings_deinit(&look->moved);
 	rd_source_closep(&look->guard);
 }
 
@@ -20,15 +20,20 @@ void check_count(const struct check_look *look, struct check_numbers *ret)
 	const struct rd_host *host = &look->checks.host;
 
 	*ret = (struct check_numbers){ .ports = host->n_ports };
-	for (size_t i = 0; i < look->checks.verdicts.n; i++)
-		ret->results[look->checks.verdicts.v[i].result]++;
+	for (size_t i = 0; i < look->checks.findings.n; i++) {
+		const struct rd_finding *finding = &look->checks.findings.v[i];
+
+		ret->muted += finding->muted != NULL;
+		if (rd_finding_stands(finding))
+			ret->results[finding->severity == RD_SEV_NOTE ? RD_SEV_OK : finding->severity]++;
+	}
 	for (size_t i = 0; i < host->n_ports; i++)
 		ret->active += rd_port_active(&host->ports[i]);
 }
 
-static void add_problem(const struct rd_verdict *verdict, struct rd_buf *out)
+static void add_problem(const struct rd_finding *finding, struct rd_buf *out)
 {
-	const char *parts[] = { verdict->subject, verdict->check->title, verdict->observed };
+	const char *parts[] = { finding->subject, finding->title, finding->observed };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(parts); i++) {
 		if (!parts[i])
@@ -38,21 +43,26 @@ static void add_problem(const struct rd_verdict *verdict, struct rd_buf *out)
 	}
 }
 
+static bool is_problem(const struct rd_finding *finding)
+{
+	return finding->severity >= RD_SEV_WARNING && rd_finding_stands(finding);
+}
+
 /* "3 more: rule rule" */
-static void add_others(const struct rd_verdicts *verdicts, struct rd_buf *out)
+static void add_others(const struct rd_findings *findings, struct rd_buf *out)
 {
 	const char *last = "";
 	size_t n = 0;
 
-	for (size_t i = 1; i < verdicts->n && verdicts->v[i].result >= RD_WARN; i++)
+	while (n + 1 < findings->n && is_problem(&findings->v[n + 1]))
 		n++;
 	if (n == 0)
 		return;
 	rd_buf_printf(out, "; %zu more:", n);
 	for (size_t i = 1; i <= n; i++) {
-		if (strcmp(verdicts->v[i].check->id, last) != 0)
-			rd_buf_printf(out, " %s", verdicts->v[i].check->id);
-		last = verdicts->v[i].check->id;
+		if (strcmp(findings->v[i].id, last) != 0)
+			rd_buf_printf(out, " %s", findings->v[i].id);
+		last = findings->v[i].id;
 	}
 }
 
@@ -83,68 +93,45 @@ static void finish_text(struct rd_buf *text)
 
 void check_line(const struct check_look *look, const struct check_numbers *numbers, struct rd_buf *out)
 {
-	const struct rd_verdicts *verdicts = &look->checks.verdicts;
+	const struct rd_findings *findings = &look->checks.findings;
 	_cleanup_buf_ struct rd_buf text = { 0 };
-	int status = look->checks.report.status;
-	size_t unknown = numbers->results[RD_UNKNOWN];
+	int status = look->status;
+	size_t unknown = numbers->results[RD_SEV_UNKNOWN];
 
 	rd_buf_printf(&text, "RDMA %s - ", word(status));
 	if (status == RD_EXIT_UNKNOWN) {
 		rd_buf_str(&text, look->no_rdma ? look->no_rdma : "a rule that the profile requires could not tell");
-	} else if (verdicts->n > 0 && verdicts->v[0].result >= RD_WARN) {
-		add_problem(&verdicts->v[0], &text);
-		add_others(verdicts, &text);
+	} else if (findings->n > 0 && is_problem(&findings->v[0])) {
+		add_problem(&findings->v[0], &text);
+		add_others(findings, &text);
 	} else {
 		rd_buf_printf(&text, "%zu of %zu ports active, %zu rules passed", numbers->active, numbers->ports,
-			      numbers->results[RD_PASS]);
+			      numbers->results[RD_SEV_OK]);
 	}
 	if (unknown)
 		rd_buf_printf(&text, ", %zu unknown", unknown);
+	if (numbers->muted)
+		rd_buf_printf(&text, ", %zu muted", numbers->muted);
 	finish_text(&text);
 	rd_buf_str(out, text.data ? text.data : "");
 	rd_buf_printf(
 		out,
 		" | failed=%zu;;0;0 warned=%zu;0;;0 unknown=%zu;;;0 passed=%zu;;;0 ports=%zu;;;0 active=%zu;;;0;%zu\n",
-		numbers->results[RD_FAIL], numbers->results[RD_WARN], unknown, numbers->results[RD_PASS],
-		numbers->ports, numbers->active, numbers->ports);
+		numbers->results[RD_SEV_CRITICAL], numbers->results[RD_SEV_WARNING], unknown,
+		numbers->results[RD_SEV_OK], numbers->ports, numbers->active, numbers->ports);
 	out->failed |= text.failed;
 }
 
-static void add_part(const char *before, const char *text, struct rd_buf *out)
+void check_details(const struct rd_ctx *ctx, const struct check_look *look, struct rd_buf *out)
 {
-	if (!text)
-		return;
-	rd_buf_str(out, before);
+	_cleanup_buf_ struct rd_buf text = { 0 };
+
+	checks_text(ctx, &look->checks.findings, RD_SEV_OK, false, &text);
 	/* A bar begins performance data in long output, too. */
-	for (const char *p = text; *p;) {
-		size_t n = strcspn(p, "|");
-
-		rd_buf_safe(out, p, n);
-		if (p[n])
-			rd_buf_str(out, "/");
-		p += n + (p[n] != '\0');
-	}
-}
-
-void check_details(const struct check_look *look, struct rd_buf *out)
-{
-	const struct rd_verdicts *verdicts = &look->checks.verdicts;
-
-	for (size_t i = 0; i < verdicts->n; i++) {
-		const struct rd_verdict *verdict = &verdicts->v[i];
-
-		if (verdict->result <= RD_SKIP)
-			continue;
-		rd_buf_printf(out, "%s %s", rd_result_name(verdict->result), verdict->check->id);
-		add_part(": ", verdict->subject, out);
-		add_part(": ", verdict->observed, out);
-		add_part("; wanted: ", verdict->expected, out);
-		rd_buf_str(out, "\n");
-		if (verdict->result >= RD_WARN) {
-			add_part("  fix: ", verdict->fix ? verdict->fix : verdict->check->fix, out);
-			rd_buf_str(out, "\n");
-		}
-	}
+	for (char *p = text.data; p && (p = strchr(p, '|'));)
+		*p = '/';
+	rd_buf_str(out, text.data ? text.data : "");
+	out->failed |= text.failed;
 }
 
 void check_no_rdma(struct check_look *look)

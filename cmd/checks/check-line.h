@@ -5,26 +5,28 @@
 
 #include "checks.h"
 #include "cmd/repeat.h"
-#include "model/remark.h"
+#include "model/finding.h"
 
 struct check_opts {
 	const char *since, *profile;
 	double deadline; /* seconds */
-	bool exclusive;
+	bool exclusive, observe;
 	struct rd_repeat repeat;
 };
 
 struct check_look {
 	struct rd_source *guard; /* NULL: a bundle needs none */
 	struct checks checks;
-	struct rd_remarks moved; /* of counters, with --since */
-	const char *no_rdma;	 /* why there is nothing to judge; static; NULL: there is */
-	struct rd_err why;	 /* the same at length */
+	struct rd_findings moved; /* of counters, with --since */
+	const char *no_rdma;	  /* why there is nothing to judge; static; NULL: there is */
+	struct rd_err why;	  /* the same at length */
+	int status;		  /* what the look amounts to; with --observe the report has 0 */
 };
 void check_look_deinit(struct check_look *look);
 
 struct check_numbers {
-	size_t results[RD_FAIL + 1]; /* verdicts, by enum rd_result */
+	size_t results[RD_SEVERITIES]; /* findings that stand by themselves; notes count as passed */
+	size_t muted;
 	size_t ports, active;
 };
 void check_count(const struct check_look *look, struct check_numbers *ret);
@@ -33,7 +35,7 @@ void check_count(const struct check_look *look, struct check_numbers *ret);
 void check_line(const struct check_look *look, const struct check_numbers *numbers, struct rd_buf *out);
 
 /* The lines below it: what is wrong and what to do, what could not be told. */
-void check_details(const struct check_look *look, struct rd_buf *out);
+void check_details(const struct rd_ctx *ctx, const struct check_look *look, struct rd_buf *out);
 
 /* Without RDMA there is nothing to judge: notes why, and sets the status. */
 void check_no_rdma(struct check_look *look);

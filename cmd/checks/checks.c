@@ -15,6 +15,7 @@
 #include "collect/netstate.h"
 #include "collect/nldev.h"
 #include "collect/system.h"
+#include "diagnose/fold.h"
 #include "report/report-check.h"
 
 #define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
@@ -125,29 +126,31 @@ int checks_take_profile(struct checks *checks, const char *path, struct rd_err *
 	return r;
 }
 
-static int judge(const struct checks *checks, enum rd_result least, bool all_required)
+static int judge(const struct checks *checks, enum rd_severity least, bool all_required)
 {
-	const struct rd_verdicts *verdicts = &checks->verdicts;
+	const struct rd_findings *findings = &checks->findings;
 	bool warned = false, untold = false;
 
-	for (size_t i = 0; i < verdicts->n; i++) {
-		const struct rd_verdict *verdict = &verdicts->v[i];
+	for (size_t i = 0; i < findings->n; i++) {
+		const struct rd_finding *finding = &findings->v[i];
 
-		if (verdict->result == RD_FAIL)
+		if (finding->muted)
+			continue;
+		if (finding->severity == RD_SEV_CRITICAL)
 			return RD_EXIT_CRITICAL;
-		warned |= verdict->result == RD_WARN && least <= RD_WARN;
-		untold |= verdict->result == RD_UNKNOWN &&
-			  (all_required || rd_profile_requires(checks->in.profile, verdict->check->id));
+		warned |= finding->severity == RD_SEV_WARNING && least <= RD_SEV_WARNING;
+		untold |= finding->severity == RD_SEV_UNKNOWN &&
+			  (all_required || rd_profile_requires(checks->in.profile, finding->id));
 	}
 	return warned ? RD_EXIT_WARNING : untold ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 }
 
-int checks_conclude(struct checks *checks, const bool *chosen, enum rd_result least, bool all_required,
+int checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity least, bool all_required,
 		    struct rd_err *err)
 {
-	rd_checks_run(&checks->in, chosen, &checks->verdicts);
-	rd_verdicts_sort(&checks->verdicts);
-	if (checks->verdicts.failed || rd_report_checks(&checks->report, &checks->verdicts, least) < 0)
+	rd_checks_run(&checks->in, chosen, &checks->findings);
+	if (rd_findings_fold(&checks->host, &checks->findings) < 0 || rd_findings_sort(&checks->findings) < 0 ||
+	    checks->findings.failed || rd_report_checks(&checks->report, &checks->findings, least) < 0)
 		return rd_err_set(err, ENOMEM, "rules", "no memory for the report");
 	checks->report.status = judge(checks, least, all_required);
 	return 0;
@@ -156,12 +159,12 @@ int checks_conclude(struct checks *checks, const bool *chosen, enum rd_result le
 void checks_deinit(struct checks *checks)
 {
 	rd_report_deinit(&checks->report);
-	rd_verdicts_deinit(&checks->verdicts);
+	rd_findings_deinit(&checks->findings);
 	rd_nicmap_deinit(&checks->map);
 	rd_spreads_deinit(&checks->spreads);
-	rd_remarks_deinit(&checks->differences);
+	rd_findings_deinit(&checks->differences);
 	rd_profile_deinit(&checks->profile);
-	rd_remarks_deinit(&checks->job_env);
+	rd_findings_deinit(&checks->job_env);
 	rd_klog_deinit(&checks->klog);
 	rd_res_deinit(&checks->res);
 	rd_netstate_deinit(&checks->net);

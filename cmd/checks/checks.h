@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What topo-check and check share: all that rules judge, read in one go, and their verdicts. */
+/* What topo-check and check share: all that rules judge, read in one go, and their findings. */
 #ifndef RD_CMD_CHECKS_H
 #define RD_CMD_CHECKS_H
 
 #include "check/check.h"
 #include "cmd/cmd.h"
+#include "model/finding.h"
 #include "model/klog.h"
 #include "model/netstate.h"
 #include "model/nicmap.h"
 #include "model/profile.h"
 #include "model/qp-pairs.h"
 #include "model/qp.h"
-#include "model/remark.h"
 #include "model/system.h"
 
 struct checks {
@@ -21,12 +21,12 @@ struct checks {
 	struct rd_netstate net;
 	struct rd_klog klog;
 	struct rd_res res;
-	struct rd_remarks job_env;
+	struct rd_findings job_env;
 	struct rd_profile profile;
-	struct rd_remarks differences;
+	struct rd_findings differences;
 	struct rd_spreads spreads;
 	struct rd_check_input in;
-	struct rd_verdicts verdicts;
+	struct rd_findings findings;
 	struct rd_report report;
 };
 
@@ -45,7 +45,12 @@ int checks_record(struct rd_source *source, struct rd_err *err);
  * `least` is above it; else 3 if a rule that the profile requires, or with `all_required` any, could not tell; else 0. -ENOMEM
  * with err filled.
  */
-int checks_conclude(struct checks *checks, const bool *chosen, enum rd_result least, bool all_required,
+int checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity least, bool all_required,
 		    struct rd_err *err);
+
+/* Adds what is wrong, then notes, then what could not be told by its reasons; with -v what passed, too. `least`: what is
+ * less severe is left out; `why`: at length, with empty lines between. `findings` are sorted. */
+void checks_text(const struct rd_ctx *ctx, const struct rd_findings *findings, enum rd_severity least, bool why,
+		 struct rd_buf *out);
 
 #endif

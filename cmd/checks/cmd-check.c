@@ -19,6 +19,8 @@ static int check_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char
 
 	if (strcmp(opt->name, "exclusive") == 0) {
 		opts->exclusive = true;
+	} else if (strcmp(opt->name, "observe") == 0) {
+		opts->observe = true;
 	} else if (strcmp(opt->name, "since") == 0) {
 		opts->since = arg;
 	} else if (strcmp(opt->name, "profile") == 0) {
@@ -71,7 +73,7 @@ static int conclude(const struct rd_ctx *ctx, struct check_look *look, struct rd
 	if (!chosen)
 		return rd_err_set(err, ENOMEM, "check", "no memory for the rules");
 	checks->in.exclusive = opts->exclusive;
-	r = checks_conclude(checks, chosen, RD_SKIP, false, err);
+	r = checks_conclude(checks, chosen, RD_SEV_SKIP, false, err);
 	if (!r && checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL)
 		check_no_rdma(look);
 	return r;
@@ -100,20 +102,44 @@ static void fill_metrics(struct check_look *look, const struct check_numbers *nu
 						    "RDMA ports, and how many of them are active.");
 	struct rd_label active = { "state", "active" }, all = { "state", "all" };
 
-	for (enum rd_result i = RD_SKIP; i <= RD_FAIL; i++)
-		rd_metric_uint(metrics, results, numbers->results[i], &(struct rd_label){ "result", rd_result_name(i) },
-			       1);
+	for (enum rd_severity i = RD_SEV_SKIP; i <= RD_SEV_CRITICAL; i++)
+		if (i != RD_SEV_NOTE)
+			rd_metric_uint(metrics, results, numbers->results[i],
+				       &(struct rd_label){ "result", rd_severity_result(i) }, 1);
 	rd_metric_uint(metrics, ports, numbers->active, &active, 1);
 	rd_metric_uint(metrics, ports, numbers->ports, &all, 1);
 }
 
+static const struct rd_column observe_columns[1] = {
+	{ "observed_status", "STATUS", RD_T_UINT, "the exit code that it would be without --observe", 0, false },
+};
+
+/* The document then has both: what the exit code is, and what it would be. */
+static int observe(struct check_look *look)
+{
+	struct rd_report *report = &look->checks.report;
+	struct rd_row *row;
+
+	report->scalars = rd_section_create("scalars", observe_columns, RD_ARRAY_SIZE(observe_columns));
+	row = report->scalars ? rd_section_add(report->scalars) : NULL;
+	if (!row)
+		return -ENOMEM;
+	rd_row_uint(row, 0, (uint64_t)look->status);
+	report->status = RD_EXIT_OK;
+	return 0;
+}
+
 static int show(struct rd_ctx *ctx, struct check_look *look)
 {
+	const struct check_opts *opts = ctx->state;
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct check_numbers numbers;
 	struct rd_err err = { 0 };
 
 	check_count(look, &numbers);
+	look->status = look->checks.report.status;
+	if (opts->observe && observe(look) < 0)
+		return rd_no_memory(ctx, "check");
 	if (rd_metrics_wanted(ctx))
 		fill_metrics(look, &numbers);
 	if (ctx->globals.json || ctx->globals.openmetrics || ctx->globals.style.columns || ctx->globals.style.raw)
@@ -122,9 +148,11 @@ static int show(struct rd_ctx *ctx, struct check_look *look)
 		return rd_fail(ctx, &err);
 	check_line(look, &numbers, &out);
 	if (ctx->globals.verbose)
-		check_details(look, &out);
+		check_details(ctx, look, &out);
 	rd_out(&out);
-	return look->no_rdma ? rd_fail(ctx, &look->why) : look->checks.report.status;
+	if (look->no_rdma)
+		rd_fail(ctx, &look->why);
+	return look->checks.report.status;
 }
 
 /* What checks_load asks, in its order. */
@@ -164,7 +192,7 @@ static int look_once(struct rd_ctx *ctx, void *arg)
 		r = show(ctx, &look);
 	}
 	check_look_deinit(&look);
-	return r;
+	return opts->observe ? RD_EXIT_OK : r;
 }
 
 static int check_run(struct rd_ctx *ctx, int argc, char **argv)
@@ -187,6 +215,7 @@ static const struct rd_opt check_options[] = {
 	{ "profile", 0, "FILE", "what this fleet expects, of topo-check --learn", "file" },
 	{ "deadline", 0, "SECONDS", "have an answer by then (default 2)", NULL },
 	{ "since", 0, "FILE", "also what counters did since then: a file of counters --save, or a bundle", "file" },
+	{ "observe", 0, NULL, "say what there is to say, and exit 0: for rolling it out", NULL },
 	{ "exclusive", 0, NULL, "no other job should be here: their queue pairs are leftovers", NULL },
 	RD_REPEAT_OPTS,
 	{ 0 },
@@ -201,9 +230,10 @@ const struct rd_cmd rd_cmd_check = {
 		"behind and, with --since, at error counters that grew. Answers by the deadline in any case: a read\n"
 		"that hangs makes its rules unknown, and is told. One line with performance data as monitoring\n"
 		"plugins print it, details with -v or --json. Changes nothing, and needs no root for most rules.\n"
-		"Exit status: 0 good, 1 warnings, 2 failures, 3 could not tell.\n",
+		"Exit status: 0 good, 1 warnings, 2 failures, 3 could not tell; with --observe always 0.\n",
 	.examples = "  rdmadiag check\n"
 		    "  rdmadiag check --deadline 1 --exclusive --since /run/rdmadiag/counters.json\n"
+		    "  rdmadiag check --observe --profile /etc/rdmadiag/profile\n"
 		    "  rdmadiag check --textfile /var/lib/node_exporter/rdmadiag.prom\n"
 		    "  rdmadiag --from host17.tar.zst check -v\n",
 	.columns = rd_check_columns,

@@ -12,10 +12,11 @@ static int take_severity(const char *arg, struct topo_opts *opts, struct rd_err 
 {
 	static const struct {
 		const char *name;
-		enum rd_result result;
+		enum rd_severity result;
 	} names[] = {
-		{ "fail", RD_FAIL },	   { "critical", RD_FAIL }, { "warn", RD_WARN }, { "warning", RD_WARN },
-		{ "unknown", RD_UNKNOWN }, { "pass", RD_PASS },	    { "all", RD_SKIP },
+		{ "fail", RD_SEV_CRITICAL },   { "critical", RD_SEV_CRITICAL }, { "warn", RD_SEV_WARNING },
+		{ "warning", RD_SEV_WARNING }, { "unknown", RD_SEV_UNKNOWN },	{ "pass", RD_SEV_OK },
+		{ "all", RD_SEV_SKIP },
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++)

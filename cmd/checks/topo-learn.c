@@ -41,9 +41,9 @@ int topo_learn(struct rd_ctx *ctx, const char *path)
 		rd_err_hint(&err, "run it on a host that is known to be good");
 	}
 	if (!r) {
-		rd_checks_run(&checks.in, NULL, &checks.verdicts);
-		for (size_t i = 0; i < checks.verdicts.n; i++)
-			bad += checks.verdicts.v[i].result >= RD_WARN;
+		rd_checks_run(&checks.in, NULL, &checks.findings);
+		for (size_t i = 0; i < checks.findings.n; i++)
+			bad += checks.findings.v[i].severity >= RD_SEV_WARNING;
 		r = write_profile(ctx, &checks, path, &err);
 	}
 	if (!r && bad > 0)

@@ -12,8 +12,8 @@ struct topo_opts {
 	bool list, live, learn;
 	const char *explain, *only, *skip, *profile;
 	bool severity_set;
-	enum rd_result severity; /* the least that is shown and counted */
-	unsigned long pid;	 /* 0: none */
+	enum rd_severity severity; /* the least that is shown and counted */
+	unsigned long pid;	   /* 0: none */
 	struct rd_repeat repeat;
 };
 

@@ -17,8 +17,8 @@ void counters_watch_init(struct counters_watch *w, struct counters *c, char *con
 void counters_watch_deinit(struct counters_watch *w)
 {
 	rd_rates_deinit(&w->rates);
-	rd_remarks_deinit(&w->remarks);
-	rd_remarks_deinit(&w->events);
+	rd_findings_deinit(&w->findings);
+	rd_findings_deinit(&w->events);
 	rd_counter_sample_deinit(&w->first);
 	free(w->chosen);
 	free(w->ports);
@@ -81,24 +81,12 @@ static int take_set(struct counters_watch *w)
 	return r ? r : keep_first(w);
 }
 
-static char *copy(const char *text)
-{
-	return text ? strdup(text) : NULL;
-}
-
 static int keep_events(struct counters_watch *w)
 {
 	int r = 0;
 
-	for (size_t i = 0; !r && i < w->remarks.n && w->events.n < EVENTS_MAX; i++) {
-		struct rd_remark event = w->remarks.v[i];
-
-		event.subject = copy(event.subject);
-		event.observed = copy(event.observed);
-		event.expected = copy(event.expected);
-		event.fix = copy(event.fix);
-		r = rd_remark_add(&w->events, &event);
-	}
+	for (size_t i = 0; !r && i < w->findings.n && w->events.n < EVENTS_MAX; i++)
+		r = rd_finding_copy(&w->events, &w->findings.v[i]);
 	return r;
 }
 
@@ -112,8 +100,8 @@ static int compare(struct counters_watch *w)
 		return r;
 	c->seconds = rd_moments_seconds(&before, &now);
 	rd_rates_update(&w->rates, c->now.set, c->deltas, c->seconds);
-	rd_remarks_deinit(&w->remarks);
-	r = rd_rates_remarks(&w->rates, c->now.set, &c->now.sample, &w->remarks);
+	rd_findings_deinit(&w->findings);
+	r = rd_rates_findings(&w->rates, c->now.set, &c->now.sample, &w->findings);
 	return r ? r : keep_events(w);
 }
 

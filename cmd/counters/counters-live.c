@@ -135,7 +135,7 @@ static void take_interval(struct live *live)
 static char *headline(const struct live *live)
 {
 	const struct counters *c = live->w.c;
-	const struct rd_remark *last = live->w.events.n ? &live->w.events.v[live->w.events.n - 1] : NULL;
+	const struct rd_finding *last = live->w.events.n ? &live->w.events.v[live->w.events.n - 1] : NULL;
 	char when[RD_CLOCK_SIZE], *text;
 
 	if (asprintf(&text, "counters  %s  %g s  %zu of %zu moved%s%s%s%s%s", rd_clock(c->now.sample.realtime_ns, when),

@@ -167,7 +167,7 @@ static int hold(struct counters *c, struct rd_err *err)
 		rd_err_hint(err, "--since FILE, of an earlier --save FILE; or only limits on value");
 		return -EINVAL;
 	}
-	if (rd_thresholds_judge(&thresholds, &now, c->deltas, c->seconds, &c->causes.remarks) < 0)
+	if (rd_thresholds_judge(&thresholds, &now, c->deltas, c->seconds, &c->causes.findings) < 0)
 		return rd_err_set(err, ENOMEM, "counters", "no memory to judge");
 	return 0;
 }
@@ -249,7 +249,7 @@ int counters_conclude(struct counters *c, char *const *operands, struct rd_err *
 	return 0;
 }
 
-int counters_since(struct rd_ctx *ctx, const char *path, struct rd_remarks *ret, struct rd_err *err)
+int counters_since(struct rd_ctx *ctx, const char *path, struct rd_findings *ret, struct rd_err *err)
 {
 	static const struct counters_opts all = { 0 };
 	_cleanup_(counters_deinit) struct counters c = { 0 };
@@ -263,8 +263,8 @@ int counters_since(struct rd_ctx *ctx, const char *path, struct rd_remarks *ret,
 		r = counters_conclude(&c, NULL, err);
 	if (r < 0)
 		return r;
-	*ret = c.causes.remarks;
-	c.causes.remarks = (struct rd_remarks){ 0 };
+	*ret = c.causes.findings;
+	c.causes.findings = (struct rd_findings){ 0 };
 	return 0;
 }
 

@@ -14,37 +14,9 @@ int counters_judge(const struct rd_report *report)
 	int status = rd_report_judge(report);
 
 	/* What was to be compared and could not be is no pass. */
-	for (size_t i = 0; status == RD_EXIT_OK && i < report->n_findings; i++)
-		if (report->findings[i].severity == RD_SEV_UNKNOWN)
-			status = RD_EXIT_UNKNOWN;
+	if (status == RD_EXIT_OK && rd_findings_worst(&report->findings) == RD_SEV_UNKNOWN)
+		status = RD_EXIT_UNKNOWN;
 	return status;
-}
-
-static const char *const severities[] = { "ok", "warning", "critical", "unknown" };
-
-/* First what is wrong, below it what to do. */
-static void add_findings(const struct rd_report *report, struct rd_buf *out)
-{
-	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct rd_finding *f = &report->findings[i];
-		const char *const parts[] = { f->subject, f->title, f->observed, f->expected };
-
-		rd_buf_printf(out, "%s:", severities[f->severity]);
-		for (size_t p = 0; p < RD_ARRAY_SIZE(parts); p++) {
-			if (!parts[p])
-				continue;
-			rd_buf_str(out, p == 0 ? " " : p == 1 ? ": " : p == 2 ? "; " : ", wanted ");
-			rd_buf_safe(out, parts[p], strlen(parts[p]));
-		}
-		rd_buf_str(out, "\n");
-		if (f->fix) {
-			rd_buf_str(out, "  do: ");
-			rd_buf_safe(out, f->fix, strlen(f->fix));
-			rd_buf_str(out, "\n");
-		}
-	}
-	if (report->n_findings > 0)
-		rd_buf_str(out, "\n");
 }
 
 int counters_print(struct counters *c, const struct rd_report *report)
@@ -55,7 +27,9 @@ int counters_print(struct counters *c, const struct rd_report *report)
 	if (!ctx->globals.json && !rd_metrics_wanted(ctx) && !style->raw && !style->no_headings) {
 		_cleanup_buf_ struct rd_buf out = { 0 };
 
-		add_findings(report, &out);
+		rd_answer_findings(ctx, report, &out);
+		if (report->findings.n > 0)
+			rd_buf_str(&out, "\n");
 		rd_out(&out);
 		/* With nothing to compare with, columns of deltas would be empty. Scripts keep theirs. */
 		if (!c->deltas && !style->columns)

@@ -230,9 +230,9 @@ static void mark(struct counters_file *file, uint64_t time_ns, const struct rd_c
 	rd_series_mark(file->to.format, time_ns, port ? port->ibdev : NULL, port ? port->port : 0, what, &file->to.out);
 }
 
-static void mark_remark(struct counters_file *file, uint64_t time_ns, const struct rd_remark *remark)
+static void mark_finding(struct counters_file *file, uint64_t time_ns, const struct rd_finding *finding)
 {
-	_cleanup_free_ char *text = rd_text("%s: %s", remark->subject, remark->title);
+	_cleanup_free_ char *text = rd_text("%s: %s", finding->subject, finding->title);
 
 	if (text)
 		mark(file, time_ns, NULL, text);
@@ -258,8 +258,8 @@ int counters_file_add(struct counters_file *file, const struct counters_watch *w
 		return rd_err_set(err, ENOMEM, file->to.path, "cannot record");
 	record_file_begin(&file->to, c->now.sample.realtime_ns);
 	mark_ports(file, c);
-	for (size_t i = 0; i < w->remarks.n; i++)
-		mark_remark(file, c->now.sample.realtime_ns, &w->remarks.v[i]);
+	for (size_t i = 0; i < w->findings.n; i++)
+		mark_finding(file, c->now.sample.realtime_ns, &w->findings.v[i]);
 	for (size_t p = 0; w->interval && p < w->rates.n; p++) {
 		const struct rd_port_rate *rate = &w->rates.ports[p];
 

@@ -62,7 +62,7 @@ static int fill_report(const struct counters_watch *w, struct rd_report *report)
 	if (!r && !first_counters && w->c->ctx->globals.json)
 		r = rd_report_add(report, rd_counters_section(&counters));
 	if (!r)
-		r = rd_report_add_remarks(report, &w->remarks);
+		r = rd_report_add_findings(report, &w->findings);
 	if (!r && rd_metrics_wanted(w->c->ctx))
 		rd_report_counter_metrics(report, w->set, &w->c->now.sample, w->chosen);
 	return r;
@@ -87,13 +87,13 @@ static void say_time(const struct counters_watch *w, const struct rd_report *rep
 }
 
 /* In a table what happened would scroll away with the numbers: it goes to standard error, too, with its time. */
-static void say_remarks(const struct counters_watch *w)
+static void say_findings(const struct counters_watch *w)
 {
-	for (size_t i = 0; i < w->remarks.n; i++) {
-		const struct rd_remark *remark = &w->remarks.v[i];
+	for (size_t i = 0; i < w->findings.n; i++) {
+		const struct rd_finding *finding = &w->findings.v[i];
 
-		rd_warn(w->c->ctx, "%s: %s: %s; before: %s", remark->subject, remark->title,
-			remark->observed ? remark->observed : "", remark->expected ? remark->expected : "");
+		rd_warn(w->c->ctx, "%s: %s: %s; before: %s", finding->subject, finding->title,
+			finding->observed ? finding->observed : "", finding->expected ? finding->expected : "");
 	}
 }
 
@@ -111,7 +111,7 @@ static int show(const struct counters_watch *w)
 		if (!ctx->globals.json && !ctx->globals.textfile)
 			say_time(w, &report);
 		if (!ctx->globals.json)
-			say_remarks(w);
+			say_findings(w);
 		r = rd_answer_print(ctx, &report);
 	}
 	rd_report_deinit(&report);
@@ -146,9 +146,9 @@ static int finish(struct counters_watch *w, uint64_t looks)
 	rd_row_uint(row, 1, looks);
 	rd_row_uint(row, 2, w->ticks.missed);
 	if (!r)
-		r = rd_report_add_remarks(&report, &w->events);
+		r = rd_report_add_findings(&report, &w->events);
 	if (!r)
-		r = rd_report_add_remarks(&report, &c->causes.remarks);
+		r = rd_report_add_findings(&report, &c->causes.findings);
 	if (opts->fail)
 		report.status = rd_report_judge(&report);
 	for (size_t i = 0; i < c->errors.n; i++)
@@ -160,7 +160,7 @@ static int finish(struct counters_watch *w, uint64_t looks)
 	} else if (!ctx->globals.textfile) {
 		_cleanup_buf_ struct rd_buf out = { 0 };
 
-		rd_answer_findings(&report, &out);
+		rd_answer_findings(ctx, &report, &out);
 		rd_out(&out);
 		if (w->ticks.missed)
 			rd_warn(ctx, "%" PRIu64 " looks came too late and were left out", w->ticks.missed);

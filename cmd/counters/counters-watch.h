@@ -12,10 +12,10 @@ struct counters_watch {
 	char *const *operands;
 	const struct rd_counter_set *set; /* which the rest belongs to; NULL: no look yet */
 	struct rd_rates rates;
-	bool *chosen;		   /* of the set's counters, by --group, --filter and the operands */
-	bool *ports;		   /* those that have such a counter */
-	struct rd_remarks remarks; /* of the last interval */
-	struct rd_remarks events;  /* of all intervals, the first thousand */
+	bool *chosen;		     /* of the set's counters, by --group, --filter and the operands */
+	bool *ports;		     /* those that have such a counter */
+	struct rd_findings findings; /* of the last interval */
+	struct rd_findings events;   /* of all intervals, the first thousand */
 	struct rd_ticks ticks;
 	bool interval; /* there are deltas: not so at the first look, and where nothing is there to compare with */
 	/* The first look at this set, for what came of it all. */
@@ -25,7 +25,7 @@ struct counters_watch {
 void counters_watch_init(struct counters_watch *w, struct counters *c, char *const *operands, double seconds);
 void counters_watch_deinit(struct counters_watch *w);
 
-/* Looks once more: c->now, c->deltas, c->seconds, rates and remarks are those of the interval since the look before. */
+/* Looks once more: c->now, c->deltas, c->seconds, rates and findings are those of the interval since the look before. */
 int counters_advance(struct counters_watch *w, struct rd_err *err);
 
 /* counters-watch.c: -i, --record, --until, --textfile. Returns the exit code. */

@@ -61,7 +61,7 @@ bool counters_port_fits(const struct rd_counter_port *port, char *const *operand
 int counters_conclude(struct counters *c, char *const *operands, struct rd_err *err);
 
 /* For other commands: looks once, compares with the saved sample at `path`, and hands over what is to be said of it. */
-int counters_since(struct rd_ctx *ctx, const char *path, struct rd_remarks *ret, struct rd_err *err);
+int counters_since(struct rd_ctx *ctx, const char *path, struct rd_findings *ret, struct rd_err *err);
 
 /* Makes `before` of `now`: the next look is compared with this one. */
 void counters_turn(struct counters *c);

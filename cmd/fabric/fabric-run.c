@@ -45,14 +45,18 @@ static int check_usage(const struct rd_ctx *ctx, const struct fabric_cmd *cmd, i
 }
 
 /* The findings that fit on a page; the others are counted. */
-static void add_findings(const struct rd_report *report, struct rd_buf *out)
+static void add_findings(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_buf *out)
 {
 	struct rd_report some = *report;
+	size_t n = report->findings.n;
 
-	some.n_findings = report->n_findings < FINDINGS_SHOWN ? report->n_findings : FINDINGS_SHOWN;
-	rd_answer_findings(&some, out);
-	if (some.n_findings < report->n_findings)
-		rd_buf_printf(out, "and %zu more findings: --json has all\n", report->n_findings - some.n_findings);
+	if (n == 0)
+		return;
+	some.findings.n = n < FINDINGS_SHOWN ? n : FINDINGS_SHOWN;
+	rd_buf_str(out, "\n");
+	rd_answer_findings(ctx, &some, out);
+	if (some.findings.n < n)
+		rd_buf_printf(out, "and %zu more findings: --json has all\n", n - some.findings.n);
 }
 
 /* What is wrong comes first, and what to do about it; ports below. */
@@ -71,7 +75,7 @@ static int print(struct fabric_session *s, struct rd_report *report, bool again)
 	if (!style->raw && !style->no_headings) {
 		fabric_headline(s, report, &out);
 		rd_buf_str(&out, "\n");
-		add_findings(report, &out);
+		add_findings(s->ctx, report, &out);
 		if (ports->n > 0)
 			rd_buf_str(&out, "\n");
 	}
@@ -202,25 +206,25 @@ static int save_topology(struct fabric_session *s)
 static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct rd_report report;
-	int r = rd_fabric_compare(&s->plan, now, &remarks);
+	int r = rd_fabric_compare(&s->plan, now, &findings);
 
 	rd_answer_init(s->ctx, &report);
 	if (!r)
-		r = rd_remarks_sort(&remarks);
+		r = rd_findings_sort(&findings);
 	if (!r)
-		r = rd_report_add_remarks(&report, &remarks);
-	rd_remarks_deinit(&remarks);
+		r = rd_report_add_findings(&report, &findings);
+	rd_findings_deinit(&findings);
 	report.status = rd_report_judge(&report);
 	if (r < 0) {
 		r = rd_no_memory(s->ctx, "counters --fabric");
 	} else if (s->ctx->globals.json || rd_metrics_wanted(s->ctx)) {
 		r = rd_answer_print(s->ctx, &report);
 	} else {
-		rd_buf_printf(&out, "%s: %zu difference%s from %s\n", s->cmd->topology, report.n_findings,
-			      report.n_findings == 1 ? "" : "s", s->cmd->compare);
-		add_findings(&report, &out);
+		rd_buf_printf(&out, "%s: %zu difference%s from %s\n", s->cmd->topology, report.findings.n,
+			      report.findings.n == 1 ? "" : "s", s->cmd->compare);
+		add_findings(s->ctx, &report, &out);
 		rd_out(&out);
 		r = report.status;
 	}
@@ -259,7 +263,7 @@ int fabric_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 		.window = opts->window ? opts->window : usual.window,
 		.per_lid = opts->per_lid ? opts->per_lid : usual.per_lid,
 	};
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct rd_err err = { 0 };
 	struct rd_report report;
 	uint64_t asked;
@@ -276,10 +280,10 @@ int fabric_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	rd_answer_init(s->ctx, &report);
 	r = rd_report_plan(&report, &s->shards, &basis);
 	if (!r)
-		r = rd_shards_judge(&s->shards, &remarks);
+		r = rd_shards_judge(&s->shards, &findings);
 	if (!r)
-		r = rd_report_add_remarks(&report, &remarks);
-	rd_remarks_deinit(&remarks);
+		r = rd_report_add_findings(&report, &findings);
+	rd_findings_deinit(&findings);
 	report.status = rd_report_judge(&report);
 	if (r < 0)
 		r = rd_no_memory(s->ctx, "counters --fabric");

@@ -111,18 +111,18 @@ static bool tells_nothing(const struct rd_fabric *fabric)
 
 static int judge(struct fabric_session *s, struct rd_report *report)
 {
-	struct rd_remarks remarks = { 0 };
-	int r = rd_fabric_judge(&s->run.fabric, &s->limits, &remarks);
+	struct rd_findings findings = { 0 };
+	int r = rd_fabric_judge(&s->run.fabric, &s->limits, &findings);
 
 	if (!r && s->cmd->compare)
-		r = rd_fabric_compare(&s->plan, &s->run.fabric, &remarks);
+		r = rd_fabric_compare(&s->plan, &s->run.fabric, &findings);
 	if (!r && s->shard >= 0)
-		r = rd_shards_judge(&s->shards, &remarks);
+		r = rd_shards_judge(&s->shards, &findings);
 	if (!r)
-		r = rd_remarks_sort(&remarks);
+		r = rd_findings_sort(&findings);
 	if (!r)
-		r = rd_report_add_remarks(report, &remarks);
-	rd_remarks_deinit(&remarks);
+		r = rd_report_add_findings(report, &findings);
+	rd_findings_deinit(&findings);
 	if (r)
 		return r;
 	report->status = rd_report_judge(report);
@@ -163,16 +163,14 @@ int fabric_session_report(struct fabric_session *s, const bool *picked, const si
 void fabric_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out)
 {
 	const struct rd_fabric *fabric = &s->run.fabric;
-	size_t fresh = 0, stale = 0, warnings = 0, criticals = 0;
+	size_t fresh = 0, stale = 0, warnings, criticals;
 
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		fresh += fabric->ports[i].fresh;
 		stale += fabric->ports[i].selected && !fabric->ports[i].fresh;
 	}
-	for (size_t i = 0; i < report->n_findings; i++) {
-		warnings += report->findings[i].severity == RD_SEV_WARNING;
-		criticals += report->findings[i].severity == RD_SEV_CRITICAL;
-	}
+	warnings = rd_findings_count(&report->findings, RD_SEV_WARNING);
+	criticals = rd_findings_count(&report->findings, RD_SEV_CRITICAL);
 	rd_buf_printf(out, "fabric of %s:%u: ", fabric->ibdev, fabric->port);
 	rd_buf_printf(out, "%zu critical, %zu warning%s; %zu nodes, %zu ports read in %.3f s", criticals, warnings,
 		      warnings == 1 ? "" : "s", fabric->n_nodes, fresh, (double)fabric->sweep.duration_ns / 1e9);

@@ -52,7 +52,7 @@ static int judge(struct rd_ctx *ctx, struct nicmap *nm, const struct others *oth
 	/* Where an operator compares bundles on a desk, that desk is none of the hosts. */
 	size_t first = nm->host.n_ibdevs == 0;
 	struct rd_rails rails = { 0 };
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct rd_err err;
 	int r = hosts ? 0 : -ENOMEM;
 
@@ -63,13 +63,13 @@ static int judge(struct rd_ctx *ctx, struct nicmap *nm, const struct others *oth
 			.map = i ? &others->v[i - 1].map : &nm->map,
 		};
 	if (!r)
-		r = rd_compare(hosts + first, others->n + 1 - first, &rails, &remarks);
+		r = rd_compare(hosts + first, others->n + 1 - first, &rails, &findings);
 	if (!r)
 		r = rd_report_rails(&nm->report, &rails, others->names + first);
 	if (!r)
-		r = rd_report_add_remarks(&nm->report, &remarks);
+		r = rd_report_add_findings(&nm->report, &findings);
 	rd_rails_deinit(&rails);
-	rd_remarks_deinit(&remarks);
+	rd_findings_deinit(&findings);
 	if (!r) {
 		char object[40];
 

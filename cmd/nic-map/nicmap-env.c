@@ -105,7 +105,7 @@ static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct
 int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	struct rd_effects effects = { 0 };
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct rd_err err = { 0 };
 	char object[40];
 	int r = read_variables(ctx, &effects, &err);
@@ -114,14 +114,14 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 		rd_effects_deinit(&effects);
 		return rd_fail(ctx, &err);
 	}
-	r = rd_envcheck(&nm->host, &effects, &remarks);
+	r = rd_envcheck(&nm->host, &effects, &findings);
 	if (!r)
 		r = rd_report_envcheck(&nm->report, &effects);
 	if (!r)
-		r = rd_report_add_remarks(&nm->report, &remarks);
+		r = rd_report_add_findings(&nm->report, &findings);
 	snprintf(object, sizeof(object), "%zu variable%s", effects.n, effects.n == 1 ? "" : "s");
 	rd_effects_deinit(&effects);
-	rd_remarks_deinit(&remarks);
+	rd_findings_deinit(&findings);
 	if (r < 0)
 		return rd_no_memory(ctx, ctx->cmd->name);
 	return nicmap_print_judged(ctx, nm, object);

@@ -28,7 +28,7 @@ static char *headline_of(const struct nicmap *nm)
 
 	if (asprintf(&text, "nic-map  %s  %s  %zu NICs, %zu accelerators, %zu warnings",
 		     nm->report.host ? nm->report.host : "-", rd_clock(nm->report.time, when), nm->host.n_ibdevs,
-		     nm->host.n_gpus, nm->report.n_findings) < 0)
+		     nm->host.n_gpus, nm->report.findings.n) < 0)
 		return NULL;
 	return text;
 }

@@ -23,7 +23,7 @@ static int compare_profile(const char *path, struct nicmap *nm, struct rd_err *e
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_profile profile = { 0 }, self = { 0 };
-	struct rd_remarks first = { 0 };
+	struct rd_findings first = { 0 };
 	int r = rd_read_local(path, &bytes, err);
 
 	if (!r)
@@ -32,12 +32,12 @@ static int compare_profile(const char *path, struct nicmap *nm, struct rd_err *e
 		return r;
 	rd_profile_of(&nm->host, NULL, &self);
 	r = self.failed ? -ENOMEM : rd_profile_compare(&profile, &self, &first);
-	for (size_t i = 0; i < nm->map.remarks.n && !r; i++)
-		r = rd_remark_add(&first, &nm->map.remarks.v[i]);
+	for (size_t i = 0; i < nm->map.findings.n && !r; i++)
+		r = rd_finding_add(&first, &nm->map.findings.v[i]);
 	/* Their texts were taken over. */
-	nm->map.remarks.n = 0;
-	rd_remarks_deinit(&nm->map.remarks);
-	nm->map.remarks = first;
+	nm->map.findings.n = 0;
+	rd_findings_deinit(&nm->map.findings);
+	nm->map.findings = first;
 	rd_profile_deinit(&profile);
 	rd_profile_deinit(&self);
 	return r < 0 ? rd_err_set(err, -r, path, "no memory to compare it with the host") : 0;

@@ -15,19 +15,11 @@ int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section 
 	return ctx->globals.json ? rd_answer_print(ctx, &nm->report) : rd_answer_tables(ctx, &nm->report, sections, n);
 }
 
-static size_t count(const struct rd_report *report, enum rd_severity severity)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < report->n_findings; i++)
-		n += report->findings[i].severity == severity;
-	return n;
-}
-
 int nicmap_print_judged(struct rd_ctx *ctx, struct nicmap *nm, const char *object)
 {
 	const struct rd_table_style *style = &ctx->globals.style;
-	size_t critical = count(&nm->report, RD_SEV_CRITICAL), warnings = count(&nm->report, RD_SEV_WARNING);
+	size_t critical = rd_findings_count(&nm->report.findings, RD_SEV_CRITICAL);
+	size_t warnings = rd_findings_count(&nm->report.findings, RD_SEV_WARNING);
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	nm->report.status = rd_report_judge(&nm->report);

@@ -133,16 +133,16 @@ static int print_pairs(struct rd_ctx *ctx, const struct joined *joined, const st
 
 static int join(struct rd_ctx *ctx, const struct joined *joined, struct rd_report *report)
 {
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct rd_qp_pairs pairs = { 0 };
 	int r = rd_qp_join(joined->hosts, joined->n, &pairs);
 
 	if (!r)
-		r = rd_qp_join_remarks(joined->hosts, &pairs, &remarks);
+		r = rd_qp_join_findings(joined->hosts, &pairs, &findings);
 	if (!r)
 		r = rd_report_pairs(report, joined->hosts, &pairs);
 	if (!r)
-		r = rd_report_add_remarks(report, &remarks);
+		r = rd_report_add_findings(report, &findings);
 	if (!r) {
 		report->status = rd_report_judge(report);
 		/* Where nothing was matched, nothing was told. */
@@ -152,7 +152,7 @@ static int join(struct rd_ctx *ctx, const struct joined *joined, struct rd_repor
 	} else {
 		r = rd_no_memory(ctx, ctx->cmd->name);
 	}
-	rd_remarks_deinit(&remarks);
+	rd_findings_deinit(&findings);
 	rd_qp_pairs_deinit(&pairs);
 	return r;
 }

@@ -44,16 +44,7 @@ static int due(void *arg)
 
 static enum rd_severity severity_of(const struct rd_qp *qp)
 {
-	switch (qp->verdict ? rd_qp_verdict_gravity(qp->verdict) : RD_REMARK_UNKNOWN) {
-	case RD_REMARK_CRITICAL:
-		return RD_SEV_CRITICAL;
-	case RD_REMARK_WARNING:
-		return RD_SEV_WARNING;
-	case RD_REMARK_UNKNOWN:
-		return RD_SEV_UNKNOWN;
-	default:
-		return RD_SEV_OK;
-	}
+	return qp->verdict ? rd_qp_verdict_severity(qp->verdict) : RD_SEV_UNKNOWN;
 }
 
 /* The worst first: on 80 columns the rest may be cut off. */
@@ -87,8 +78,8 @@ static char *headline_of(const struct live *live, const struct qp_look *look)
 		      rd_clock(look->report.time, when));
 	if (live->recorder.session)
 		rd_buf_printf(&out, "recording%s  ", live->recorder.lost ? ", some was lost" : "");
-	if (look->remarks.n)
-		rd_buf_printf(&out, "%zu to look at, ", look->remarks.n);
+	if (look->findings.n)
+		rd_buf_printf(&out, "%zu to look at, ", look->findings.n);
 	add_states(look, &out);
 	return out.failed ? NULL : strdup(out.data);
 }

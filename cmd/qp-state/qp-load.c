@@ -12,7 +12,7 @@
 void qp_look_deinit(struct qp_look *look)
 {
 	rd_report_deinit(&look->report);
-	rd_remarks_deinit(&look->remarks);
+	rd_findings_deinit(&look->findings);
 	rd_res_deinit(&look->res);
 	free(look->chosen);
 }
@@ -72,10 +72,10 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 	if (!r)
 		r = qp_history_judge(history, source, opts->stuck, began, &look->res, &look->report.errors);
 	if (!r)
-		r = rd_res_remarks(&look->res, &look->remarks);
+		r = rd_res_findings(&look->res, &look->findings);
 	if (!r)
 		r = choose(opts, look);
 	if (!r)
-		r = rd_qp_verdict_remarks(&look->res, look->chosen, &look->remarks);
+		r = rd_qp_verdict_findings(&look->res, look->chosen, &look->findings);
 	return r < 0 ? rd_err_set(err, -r, ctx->cmd->name, "no memory for the queue pairs") : 0;
 }

@@ -16,7 +16,7 @@ static int fill_groups(const struct qp_opts *opts, struct qp_look *look)
 	if (!r)
 		r = rd_report_qp_groups(&look->report, &look->res, &groups);
 	if (!r && opts->by == RD_BY_PEER)
-		r = rd_qp_groups_remarks(&look->res, &groups, &look->remarks);
+		r = rd_qp_groups_findings(&look->res, &groups, &look->findings);
 	rd_qp_groups_deinit(&groups);
 	return r;
 }
@@ -48,7 +48,7 @@ int qp_fill(const struct rd_ctx *ctx, struct qp_look *look)
 	if (!r)
 		r = qp_ask_fill(&opts->ask, look);
 	if (!r)
-		r = rd_report_add_remarks(&look->report, &look->remarks);
+		r = rd_report_add_findings(&look->report, &look->findings);
 	if (!r && opts->fail)
 		look->report.status = rd_report_judge(&look->report);
 	return r;

@@ -5,8 +5,8 @@
 
 #include "analyse/qp-filter.h"
 #include "cmd/cmd.h"
+#include "model/finding.h"
 #include "model/qp-groups.h"
-#include "model/remark.h"
 #include "qp-ask.h"
 #include "qp-history.h"
 
@@ -26,7 +26,7 @@ struct qp_opts {
 struct qp_look {
 	struct rd_res res;
 	bool *chosen; /* by the filter; res.n_qps entries */
-	struct rd_remarks remarks;
+	struct rd_findings findings;
 	struct rd_report report;
 };
 

@@ -67,8 +67,8 @@ enum rd_cause_id {
 	RD_CAUSE_IDS,
 };
 struct rd_cause_words {
-	const char *id, *title, *next;
-	enum rd_gravity gravity;
+	const char *id, *title, *fix;
+	enum rd_severity severity;
 	enum rd_confidence confidence;
 };
 extern const struct rd_cause_words rd_cause_words[RD_CAUSE_IDS];

@@ -38,8 +38,8 @@ static int add_as(struct rd_causes *causes, const struct rd_moved *moved, const 
 	cause = &causes->v[causes->n++];
 	*cause = (struct rd_cause){ .id = of->id,
 				    .title = of->title,
-				    .next = of->next,
-				    .gravity = of->gravity,
+				    .fix = of->fix,
+				    .severity = of->severity,
 				    .confidence = of->confidence,
 				    .port = moved->port,
 				    .observed = observed };
@@ -103,11 +103,11 @@ static int judge_bits(const struct rd_moment *now, const struct rd_moved *moved,
 	if (!what)
 		return -ENOMEM;
 	if (errors && bits <= 0) {
-		of.gravity = RD_REMARK_WARNING;
+		of.severity = RD_SEV_WARNING;
 		of.confidence = RD_CONFIDENCE_LOW;
 		observed = rd_text("%s; how many bits were carried is not known", what);
 	} else if (errors && ber > BER_POOR) {
-		of.gravity = ber > BER_BAD && errors > 2 ? RD_REMARK_CRITICAL : RD_REMARK_WARNING;
+		of.severity = ber > BER_BAD && errors > 2 ? RD_SEV_CRITICAL : RD_SEV_WARNING;
 		of.confidence = errors >= ERRORS_SURE ? RD_CONFIDENCE_HIGH :
 				errors > 2	      ? RD_CONFIDENCE_MEDIUM :
 							RD_CONFIDENCE_LOW;
@@ -115,7 +115,7 @@ static int judge_bits(const struct rd_moment *now, const struct rd_moved *moved,
 				   ber, BER_POOR);
 	} else if (corrected && raw > RAW_BER_POOR) {
 		of = rd_cause_words[RD_CAUSE_WEAK_SIGNAL];
-		of.gravity = raw > RAW_BER_BAD ? RD_REMARK_CRITICAL : RD_REMARK_WARNING;
+		of.severity = raw > RAW_BER_BAD ? RD_SEV_CRITICAL : RD_SEV_WARNING;
 		observed = rd_text("%" PRIu64 " bits corrected in %.3g: an error rate of %.1e before correction, good "
 				   "links have less than %.0e",
 				   corrected, bits, raw, RAW_BER_POOR);
@@ -133,7 +133,7 @@ static int judge_pci(const struct rd_moment *now, const struct rd_moved *moved, 
 
 	if (stalled) {
 		if (moved->seconds > 0 && (double)stalled / moved->seconds > STALLED_MUCH)
-			of.gravity = RD_REMARK_CRITICAL;
+			of.severity = RD_SEV_CRITICAL;
 		r = add_as(causes, moved, &of,
 			   rd_text("%" PRIu64 " s of %.0f s without credits", stalled, moved->seconds),
 			   RD_TOPIC_PCI_STALL, 0, 0);
@@ -291,42 +291,42 @@ static int judge_port(const struct rd_moment *now, const struct rd_moved *moved,
 }
 
 /* What keeps a port from being compared is worth saying, too. */
-static int remark_note(const struct rd_moment *now, const struct rd_moved *moved, struct rd_remarks *remarks)
+static int judge_note(const struct rd_moment *now, const struct rd_moved *moved, struct rd_findings *findings)
 {
 	static const struct {
 		const char *id, *title, *fix;
-		enum rd_gravity gravity;
+		enum rd_severity severity;
 	} notes[] = {
 		[RD_NOTE_REBOOT] = { "rebooted", "the host was started anew: what came before is not known",
-				     "compare with a sample of this boot", RD_REMARK_UNKNOWN },
+				     "compare with a sample of this boot", RD_SEV_UNKNOWN },
 		[RD_NOTE_REPLACED] = { "device-replaced", "another device stands under this name: its GUID differs",
-				       "compare with a sample of this device", RD_REMARK_WARNING },
+				       "compare with a sample of this device", RD_SEV_WARNING },
 		[RD_NOTE_RELOADED] = { "driver-reloaded", "the device was registered anew: its counters began again",
-				       "was it somebody's work? The kernel log has the time", RD_REMARK_WARNING },
+				       "was it somebody's work? The kernel log has the time", RD_SEV_WARNING },
 		[RD_NOTE_GONE] = { "device-gone", "the device has gone",
 				   "kernel log: removed, fatal error or lost on the bus? rdmadiag nic-map, lspci",
-				   RD_REMARK_CRITICAL },
+				   RD_SEV_CRITICAL },
 	};
-	struct rd_remark remark = { 0 };
+	struct rd_finding finding = { 0 };
 	char label[256];
 
 	if (moved->note < RD_NOTE_REBOOT || moved->note > RD_NOTE_GONE || !notes[moved->note].id)
 		return 0;
 	rd_counter_port_label(&now->set->ports[moved->port], label, sizeof(label));
-	remark.id = notes[moved->note].id;
-	remark.gravity = notes[moved->note].gravity;
-	remark.title = notes[moved->note].title;
-	remark.subject = strdup(label);
-	remark.fix = strdup(notes[moved->note].fix);
-	return rd_remark_add(remarks, &remark);
+	finding.id = notes[moved->note].id;
+	finding.severity = notes[moved->note].severity;
+	finding.title = notes[moved->note].title;
+	finding.subject = strdup(label);
+	finding.fix = strdup(notes[moved->note].fix);
+	return rd_finding_add(findings, &finding);
 }
 
 /* What stood at its end before can show nothing new. */
-static int remark_stuck(const struct rd_moment *now, const struct rd_moved *moved, struct rd_remarks *remarks)
+static int judge_stuck(const struct rd_moment *now, const struct rd_moved *moved, struct rd_findings *findings)
 {
-	struct rd_remark remark = { .id = "counters-at-their-end",
-				    .gravity = RD_REMARK_OK,
-				    .title = "counters stand at their end and count no more" };
+	struct rd_finding finding = { .id = "counters-at-their-end",
+				      .severity = RD_SEV_NOTE,
+				      .title = "counters stand at their end and count no more" };
 	_cleanup_free_ char *first = NULL;
 	char label[256];
 
@@ -334,19 +334,19 @@ static int remark_stuck(const struct rd_moment *now, const struct rd_moved *move
 		return 0;
 	rd_counter_port_label(&now->set->ports[moved->port], label, sizeof(label));
 	first = strdup(now->set->counters[moved->stuck.evidence[0].counter].name);
-	remark.subject = strdup(label);
-	remark.observed = !first ? NULL :
-			  moved->stuck.n == 1 ?
-				   strdup(first) :
-				   rd_text("%s and %s%zu more", first,
-					   moved->stuck.n == RD_ARRAY_SIZE(moved->stuck.evidence) ? "at least " : "",
-					   moved->stuck.n - 1);
-	remark.fix = strdup("set them back: perfquery -R, or reload the driver");
-	return rd_remark_add(remarks, &remark);
+	finding.subject = strdup(label);
+	finding.observed = !first ? NULL :
+			   moved->stuck.n == 1 ?
+				    strdup(first) :
+				    rd_text("%s and %s%zu more", first,
+					    moved->stuck.n == RD_ARRAY_SIZE(moved->stuck.evidence) ? "at least " : "",
+					    moved->stuck.n - 1);
+	finding.fix = strdup("set them back: perfquery -R, or reload the driver");
+	return rd_finding_add(findings, &finding);
 }
 
 /* Ports that were there before and are not now. */
-static int remark_gone(const struct rd_moment *before, const struct rd_moment *now, struct rd_remarks *remarks)
+static int judge_gone(const struct rd_moment *before, const struct rd_moment *now, struct rd_findings *findings)
 {
 	for (size_t b = 0; b < before->set->n_ports; b++) {
 		const struct rd_counter_port *was = &before->set->ports[b];
@@ -356,7 +356,7 @@ static int remark_gone(const struct rd_moment *before, const struct rd_moment *n
 		for (size_t n = 0; !there && n < now->set->n_ports; n++)
 			there = now->set->ports[n].port == was->port &&
 				strcmp(now->set->ports[n].ibdev, was->ibdev) == 0;
-		if (!there && remark_note(before, &moved, remarks) < 0)
+		if (!there && judge_note(before, &moved, findings) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -366,8 +366,8 @@ static int compare_causes(const void *a, const void *b)
 {
 	const struct rd_cause *x = a, *y = b;
 
-	if (x->gravity != y->gravity)
-		return x->gravity > y->gravity ? -1 : 1;
+	if (x->severity != y->severity)
+		return x->severity > y->severity ? -1 : 1;
 	if (x->confidence != y->confidence)
 		return x->confidence > y->confidence ? -1 : 1;
 	if (x->n_evidence && y->n_evidence && x->evidence[0].delta != y->evidence[0].delta)
@@ -375,72 +375,73 @@ static int compare_causes(const void *a, const void *b)
 	return x->port < y->port ? -1 : x->port > y->port;
 }
 
-static int remark_causes(const struct rd_moment *now, struct rd_causes *causes)
+static int judge_causes(const struct rd_moment *now, struct rd_causes *causes)
 {
 	for (size_t i = 0; i < causes->n; i++) {
 		const struct rd_cause *cause = &causes->v[i];
-		struct rd_remark remark = { .id = cause->id, .gravity = cause->gravity, .title = cause->title };
+		struct rd_finding finding = { .id = cause->id, .severity = cause->severity, .title = cause->title };
 		char label[256];
 
 		rd_counter_port_label(&now->set->ports[cause->port], label, sizeof(label));
-		remark.subject = strdup(label);
-		remark.observed = rd_text("%s (confidence %s)", cause->observed, rd_confidence_name(cause->confidence));
-		remark.fix = strdup(cause->next);
-		if (rd_remark_add(&causes->remarks, &remark) < 0)
+		finding.subject = strdup(label);
+		finding.observed =
+			rd_text("%s (confidence %s)", cause->observed, rd_confidence_name(cause->confidence));
+		finding.fix = strdup(cause->fix);
+		if (rd_finding_add(&causes->findings, &finding) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
 /* No counter that moved is no proof of health. */
-static int remark_quiet(const struct rd_moment *now, struct rd_causes *causes)
+static int judge_quiet(const struct rd_moment *now, struct rd_causes *causes)
 {
-	struct rd_remark remark = { .id = "nothing-counted",
-				    .gravity = RD_REMARK_OK,
-				    .title = "no counter points to a fault; counters cannot tell of more" };
+	struct rd_finding finding = { .id = "nothing-counted",
+				      .severity = RD_SEV_NOTE,
+				      .title = "no counter points to a fault; counters cannot tell of more" };
 	bool devx = false;
 
 	for (size_t i = 0; i < now->set->n_ports; i++)
 		devx |= now->set->ports[i].driver && strcmp(now->set->ports[i].driver, "mlx5") == 0;
-	remark.why = devx ? "queue pairs made by the vendor's interface (DEVX: NVSHMEM IBGDA, NCCL's device-initiated "
-			    "networking) are not counted in groups hw and optional" :
-			    NULL;
-	remark.subject = strdup("all ports");
-	remark.observed = devx ? strdup("queue pairs of the vendor's interface (DEVX) are not counted here") : NULL;
-	remark.fix = strdup("if a job stands still all the same: rdmadiag qp-state, rdmadiag trace-errno");
-	return rd_remark_add(&causes->remarks, &remark);
+	finding.why = devx ? "queue pairs made by the vendor's interface (DEVX: NVSHMEM IBGDA, NCCL's device-initiated "
+			     "networking) are not counted in groups hw and optional" :
+			     NULL;
+	finding.subject = strdup("all ports");
+	finding.observed = devx ? strdup("queue pairs of the vendor's interface (DEVX) are not counted here") : NULL;
+	finding.fix = strdup("if a job stands still all the same: rdmadiag qp-state, rdmadiag trace-errno");
+	return rd_finding_add(&causes->findings, &finding);
 }
 
 int rd_causes_find(const struct rd_moment *before, const struct rd_moment *now, const struct rd_delta *deltas,
 		   double seconds, struct rd_causes *ret)
 {
-	_cleanup_(rd_remarks_deinit) struct rd_remarks stuck = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings stuck = { 0 };
 	bool compared = false;
 	int r = 0;
 
 	*ret = (struct rd_causes){ 0 };
 	if (before)
-		r = remark_gone(before, now, &ret->remarks);
+		r = judge_gone(before, now, &ret->findings);
 	for (size_t at = 0; !r && at < now->set->n;) {
 		struct rd_moved moved = { 0 };
 
 		rd_moved_gather(now, deltas, seconds, &at, &moved);
 		compared |= moved.compared;
-		r = remark_note(now, &moved, &ret->remarks);
+		r = judge_note(now, &moved, &ret->findings);
 		if (!r)
 			r = judge_port(now, &moved, ret);
 		if (!r)
-			r = remark_stuck(now, &moved, &stuck);
+			r = judge_stuck(now, &moved, &stuck);
 	}
 	if (!r && ret->n > 1)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare_causes);
 	if (!r)
-		r = remark_causes(now, ret);
-	if (!r && compared && ret->remarks.n == 0)
-		r = remark_quiet(now, ret);
+		r = judge_causes(now, ret);
+	if (!r && compared && ret->findings.n == 0)
+		r = judge_quiet(now, ret);
 	for (size_t i = 0; !r && i < stuck.n; i++) {
-		r = rd_remark_add(&ret->remarks, &stuck.v[i]);
-		stuck.v[i] = (struct rd_remark){ 0 }; /* handed over */
+		r = rd_finding_add(&ret->findings, &stuck.v[i]);
+		stuck.v[i] = (struct rd_finding){ 0 }; /* handed over */
 	}
 	if (r < 0)
 		rd_causes_deinit(ret);

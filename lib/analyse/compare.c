@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/remarks.h"
+#include "analyse/nicmap-findings.h"
 #include "base/text.h"
 
 struct state {
 	const struct rd_compared *hosts;
 	size_t n;
 	struct rd_rails *rails;
-	struct rd_remarks *remarks;
+	struct rd_findings *findings;
 };
 
 static char *copy(const char *text)
@@ -120,16 +120,16 @@ static int judge_fact(struct state *st, const struct fact *fact)
 	for (size_t i = 0; i < st->rails->n; i++) {
 		const struct rd_rail *rail = &st->rails->v[i];
 		const char *value = fact_of(rail, fact), *most = usual(st, rail->gpu, fact);
-		struct rd_remark remark = {
-			.id = fact->id, .gravity = RD_REMARK_WARNING, .title = fact->title, .why = fact->why
+		struct rd_finding finding = {
+			.id = fact->id, .severity = RD_SEV_WARNING, .title = fact->title, .why = fact->why
 		};
 
 		if (!value || !most || strcmp(value, most) == 0)
 			continue;
-		remark.subject = rd_text("%s GPU%d", st->hosts[rail->host].name, rail->gpu);
-		remark.observed = rd_text("%s: %s", rail->nic, value);
-		remark.expected = rd_text("%s", most);
-		if (rd_remark_add(st->remarks, &remark) < 0)
+		finding.subject = rd_text("%s GPU%d", st->hosts[rail->host].name, rail->gpu);
+		finding.observed = rd_text("%s: %s", rail->nic, value);
+		finding.expected = rd_text("%s", most);
+		if (rd_finding_add(st->findings, &finding) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -142,9 +142,9 @@ static int judge_states(struct state *st)
 
 		for (size_t p = 0; p < host->n_ports; p++) {
 			const struct rd_port *port = &host->ports[p];
-			struct rd_remark remark = {
+			struct rd_finding finding = {
 				.id = "rail-state",
-				.gravity = RD_REMARK_CRITICAL,
+				.severity = RD_SEV_CRITICAL,
 				.title = "A compute port is not active",
 				.why = "the accelerators next to it use another rail than on other hosts",
 			};
@@ -153,10 +153,10 @@ static int judge_states(struct state *st)
 			if (port->role != RD_ROLE_COMPUTE || !port->state || rd_port_active(port))
 				continue;
 			rd_port_label(host, port, label, sizeof(label));
-			remark.subject = rd_text("%s %s", st->hosts[h].name, label);
-			remark.observed = rd_text("%s", port->state);
-			remark.expected = rd_text("ACTIVE");
-			if (rd_remark_add(st->remarks, &remark) < 0)
+			finding.subject = rd_text("%s %s", st->hosts[h].name, label);
+			finding.observed = rd_text("%s", port->state);
+			finding.expected = rd_text("ACTIVE");
+			if (rd_finding_add(st->findings, &finding) < 0)
 				return -ENOMEM;
 		}
 	}
@@ -209,9 +209,9 @@ static int judge_missing(struct state *st, const char *(*key)(const struct rd_ho
 			if (2 * with < st->n || !is_first(st, key, h, wanted))
 				continue;
 			for (size_t o = 0; o < st->n; o++) {
-				struct rd_remark remark = {
+				struct rd_finding finding = {
 					.id = id,
-					.gravity = RD_REMARK_CRITICAL,
+					.severity = RD_SEV_CRITICAL,
 					.title =
 						"Other hosts have it, this one does not: fallen off the bus, or built otherwise",
 					.why = "jobs that count on it fail, or run on fewer",
@@ -219,10 +219,10 @@ static int judge_missing(struct state *st, const char *(*key)(const struct rd_ho
 
 				if (has(st->hosts[o].host, key, wanted))
 					continue;
-				remark.subject = rd_text("%s %s %s", st->hosts[o].name, what, wanted);
-				remark.observed = rd_text("missing");
-				remark.expected = rd_text("there, as on %zu of %zu hosts", with, st->n);
-				if (rd_remark_add(st->remarks, &remark) < 0)
+				finding.subject = rd_text("%s %s %s", st->hosts[o].name, what, wanted);
+				finding.observed = rd_text("missing");
+				finding.expected = rd_text("there, as on %zu of %zu hosts", with, st->n);
+				if (rd_finding_add(st->findings, &finding) < 0)
 					return -ENOMEM;
 			}
 		}
@@ -230,9 +230,9 @@ static int judge_missing(struct state *st, const char *(*key)(const struct rd_ho
 	return 0;
 }
 
-int rd_compare(const struct rd_compared *hosts, size_t n, struct rd_rails *rails, struct rd_remarks *remarks)
+int rd_compare(const struct rd_compared *hosts, size_t n, struct rd_rails *rails, struct rd_findings *findings)
 {
-	struct state st = { .hosts = hosts, .n = n, .rails = rails, .remarks = remarks };
+	struct state st = { .hosts = hosts, .n = n, .rails = rails, .findings = findings };
 	int r;
 
 	for (size_t h = 0; h < n; h++)

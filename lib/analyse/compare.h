@@ -11,8 +11,8 @@ struct rd_compared {
 	const struct rd_nicmap *map;
 };
 
-/* Fills `rails` with every accelerator's NIC on every host, and says in `remarks` who differs from most of them (from the
+/* Fills `rails` with every accelerator's NIC on every host, and says in `findings` who differs from most of them (from the
  * first, where there is no most); what has fallen off the bus first. 0 or -ENOMEM. */
-int rd_compare(const struct rd_compared *hosts, size_t n, struct rd_rails *rails, struct rd_remarks *remarks);
+int rd_compare(const struct rd_compared *hosts, size_t n, struct rd_rails *rails, struct rd_findings *findings);
 
 #endif

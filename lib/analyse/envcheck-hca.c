@@ -30,14 +30,14 @@ int rd_envcheck_selection(struct rd_check_env *check)
 			rd_buf_printf(&missing, "%s%s", missing.len ? ", " : "", label);
 	}
 	if (n == 0)
-		return rd_envcheck_say(check, RD_REMARK_CRITICAL, "env-selects-nothing", "It selects no active port",
+		return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-selects-nothing", "It selects no active port",
 				       "the library falls back to TCP, or stops", rd_text("none"), NULL);
 	if (other.len)
-		r = rd_envcheck_say(check, RD_REMARK_WARNING, "env-not-compute",
+		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-not-compute",
 				    "It selects NICs that are not for computing",
 				    "traffic meets storage and logins there", rd_text("%s", other.data), NULL);
 	if (!r && missing.len)
-		r = rd_envcheck_say(check, RD_REMARK_WARNING, "env-left-out", "It leaves compute NICs out",
+		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-left-out", "It leaves compute NICs out",
 				    "accelerators next to them use others, farther away", rd_text("%s", missing.data),
 				    NULL);
 	return r;
@@ -69,24 +69,24 @@ static int check_entry(struct rd_check_env *check, const struct rd_hca_list *lis
 			rd_buf_printf(&also, "%s%s", also.len ? ", " : "", name);
 	}
 	if (strpbrk(entry->name, "^="))
-		return rd_envcheck_say(check, RD_REMARK_CRITICAL, "env-sign-misplaced",
+		return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-sign-misplaced",
 				       "^ and = stand once, in this order, in front of the whole list",
 				       "elsewhere they are taken for a part of the name",
 				       rd_text("\"%s\"", entry->name), rd_text("^=NAME,NAME or =NAME,NAME"));
 	if (devices == 0)
-		return rd_envcheck_say(check, RD_REMARK_WARNING, "env-no-device", "There is no such device",
+		return rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
 				       "the entry does nothing", rd_text("\"%s\"", entry->name), NULL);
 	if (ports == 0)
-		return rd_envcheck_say(check, RD_REMARK_WARNING, "env-no-port", "The device has no such port",
+		return rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "The device has no such port",
 				       "the entry does nothing", rd_text("%s, port %d", entry->name, entry->port),
 				       NULL);
 	if (itself && also.len)
-		return rd_envcheck_say(check, RD_REMARK_WARNING, "env-prefix", "A name without = is a prefix",
+		return rd_envcheck_say(check, RD_SEV_WARNING, "env-prefix", "A name without = is a prefix",
 				       "it means other devices, too",
 				       rd_text("%s also means %s", entry->name, also.data),
 				       rd_text("=%s", entry->name));
 	if (up == 0 && !list->exclude)
-		return rd_envcheck_say(check, RD_REMARK_WARNING, "env-port-down", "The port is not active",
+		return rd_envcheck_say(check, RD_SEV_WARNING, "env-port-down", "The port is not active",
 				       "libraries pass over it", rd_text("%s", entry->name), NULL);
 	return 0;
 }
@@ -125,14 +125,14 @@ int rd_envcheck_nvshmem_list(struct rd_check_env *check)
 	int r;
 
 	if (!is_list && rd_effects_get(check->all, "NVSHMEM_HCA_LIST"))
-		return rd_envcheck_say(check, RD_REMARK_WARNING, "env-overridden", "NVSHMEM_HCA_LIST overrides it",
+		return rd_envcheck_say(check, RD_SEV_WARNING, "env-overridden", "NVSHMEM_HCA_LIST overrides it",
 				       "it is not read", NULL, NULL);
 	r = rd_hca_list_parse(check->effect->value, &list);
 	if (r < 0)
 		return r;
 	list.exclude &= is_list;
 	if (list.exact)
-		r = rd_envcheck_say(check, RD_REMARK_CRITICAL, "env-sign-misplaced",
+		r = rd_envcheck_say(check, RD_SEV_CRITICAL, "env-sign-misplaced",
 				    "NVSHMEM knows no =", "it is taken for a part of the name",
 				    rd_text("%s", check->effect->value),
 				    rd_text("%s", check->effect->value + list.exclude + 1));
@@ -142,8 +142,7 @@ int rd_envcheck_nvshmem_list(struct rd_check_env *check)
 	rd_hca_list_deinit(&list);
 	/* Where it is set to 0, somebody has thought about it. */
 	if (!r && (!mapping || (!is_list && strcmp(mapping, "1") != 0)))
-		r = rd_envcheck_say(check, RD_REMARK_WARNING, "env-mapping-off",
-				    "NVSHMEM_ENABLE_NIC_PE_MAPPING is not 1",
+		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-mapping-off", "NVSHMEM_ENABLE_NIC_PE_MAPPING is not 1",
 				    "which process gets which of these NICs goes by distance, not by the order given",
 				    rd_text("%s", mapping ? mapping : "not set"), rd_text("1"));
 	return r ? r : rd_envcheck_selection(check);
@@ -162,7 +161,7 @@ int rd_envcheck_nvshmem_prefix(struct rd_check_env *check)
 		}
 	if (n > 0)
 		return 0;
-	return rd_envcheck_say(check, RD_REMARK_CRITICAL, "env-no-device", "No device has a name that begins so",
+	return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-device", "No device has a name that begins so",
 			       "IBGDA finds no NIC", NULL, NULL);
 }
 
@@ -187,11 +186,11 @@ static int check_ucx_entry(struct rd_check_env *check, const char *entry, size_t
 		if (strlen(host->netdevs[i].name) == n && strncmp(host->netdevs[i].name, entry, n) == 0)
 			return 0; /* for its TCP transport */
 	if (is_device)
-		return rd_envcheck_say(check, RD_REMARK_WARNING, "env-no-port",
+		return rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port",
 				       name == n ? "UCX wants NAME:PORT" : "The device has no such port",
 				       "the entry does nothing", rd_text("%.*s", (int)n, entry),
 				       name == n ? rd_text("%.*s:1", (int)n, entry) : NULL);
-	return rd_envcheck_say(check, RD_REMARK_WARNING, "env-no-device", "There is no such device",
+	return rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
 			       "the entry does nothing", rd_text("\"%.*s\"", (int)n, entry), NULL);
 }
 

@@ -38,12 +38,12 @@ const char *rd_effects_get(const struct rd_effects *effects, const char *name)
 	return NULL;
 }
 
-int rd_envcheck_say(struct rd_check_env *check, enum rd_gravity gravity, const char *id, const char *title,
+int rd_envcheck_say(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
 		    const char *why, char *observed, char *expected)
 {
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = id,
-		.gravity = gravity,
+		.severity = severity,
 		.title = title,
 		.why = why,
 		.subject = rd_text("%s=%s", check->effect->name, check->effect->value),
@@ -51,7 +51,7 @@ int rd_envcheck_say(struct rd_check_env *check, enum rd_gravity gravity, const c
 		.expected = expected,
 	};
 
-	return rd_remark_add(check->remarks, &remark);
+	return rd_finding_add(check->findings, &finding);
 }
 
 void rd_envcheck_selects(struct rd_check_env *check, size_t port)
@@ -83,13 +83,13 @@ static int check_gid(struct rd_check_env *check, const struct rd_port *port, lon
 		return 0;
 	rd_port_label(check->host, port, label, sizeof(label));
 	if (!gid)
-		return rd_envcheck_say(check, RD_REMARK_CRITICAL, "env-gid-gone", "There is no GID at this index",
+		return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-gid-gone", "There is no GID at this index",
 				       "connecting fails: modify_qp returns ENODATA or EINVAL",
 				       rd_text("%s has none at %ld", label, index),
 				       port->gid >= 0 ? rd_text("%u", port->gids[port->gid].index) : NULL);
 	if (!fault)
 		return 0;
-	return rd_envcheck_say(check, RD_REMARK_CRITICAL, "env-gid-bad", "The GID at this index is not one to use",
+	return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-gid-bad", "The GID at this index is not one to use",
 			       "connections time out: errno 110, or completion status 12",
 			       rd_text("%s: %s", label, fault),
 			       port->gid >= 0 ? rd_text("%u", port->gids[port->gid].index) : NULL);
@@ -103,7 +103,7 @@ int rd_envcheck_gid_index(struct rd_check_env *check)
 	if (strcmp(check->effect->value, "auto") == 0 && strncmp(check->effect->name, "UCX", 3) == 0)
 		return 0;
 	if (!rd_envcheck_number(check->effect->value, &index))
-		return rd_envcheck_say(check, RD_REMARK_CRITICAL, "env-no-number", "A number is expected here",
+		return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-number", "A number is expected here",
 				       "the library reads something else out of it, or nothing", NULL,
 				       rd_text("a GID index"));
 	if (index == -1 && strncmp(check->effect->name, "UCX", 3) != 0)
@@ -156,7 +156,7 @@ int rd_envcheck_interfaces(struct rd_check_env *check)
 				      name);
 		}
 		if (n > 0 && !found && !exclude && check->host->n_netdevs > 0)
-			r = rd_envcheck_say(check, RD_REMARK_CRITICAL, "env-no-interface", "There is no such interface",
+			r = rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-interface", "There is no such interface",
 					    "processes cannot find each other", rd_text("%.*s", (int)n, value), NULL);
 		value += n;
 	}
@@ -169,7 +169,7 @@ static int check_disable(struct rd_check_env *check)
 
 	if (!rd_envcheck_number(check->effect->value, &off) || off == 0)
 		return 0;
-	return rd_envcheck_say(check, RD_REMARK_WARNING, "env-rdma-off", "RDMA is switched off", "NCCL goes over TCP",
+	return rd_envcheck_say(check, RD_SEV_WARNING, "env-rdma-off", "RDMA is switched off", "NCCL goes over TCP",
 			       NULL, NULL);
 }
 
@@ -214,14 +214,14 @@ static size_t family(const char *name)
 	return strcspn(name, "_");
 }
 
-int rd_envcheck(const struct rd_host *host, struct rd_effects *effects, struct rd_remarks *remarks)
+int rd_envcheck(const struct rd_host *host, struct rd_effects *effects, struct rd_findings *findings)
 {
 	_cleanup_free_ bool *selected = calloc(host->n_ports + 1, 1), *by_hca = calloc(host->n_ports + 1, 1);
 	const char *chosen_by = NULL;
 	int r = selected && by_hca ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !r && i < RD_ARRAY_SIZE(known); i++) {
-		struct rd_check_env check = { .host = host, .all = effects, .remarks = remarks, .selected = selected };
+		struct rd_check_env check = { .host = host, .all = effects, .findings = findings, .selected = selected };
 
 		check.effect = find(effects, known[i].name);
 		if (!check.effect || !known[i].check)

@@ -16,7 +16,7 @@ const char *rd_effects_get(const struct rd_effects *effects, const char *name);
  * -ENOMEM. */
 int rd_effects_take(const char *line, size_t size, struct rd_effects *effects);
 
-/* Fills `selects` of each, and says in `remarks` what is wrong with them. 0 or -ENOMEM. */
-int rd_envcheck(const struct rd_host *host, struct rd_effects *effects, struct rd_remarks *remarks);
+/* Fills `selects` of each, and says in `findings` what is wrong with them. 0 or -ENOMEM. */
+int rd_envcheck(const struct rd_host *host, struct rd_effects *effects, struct rd_findings *findings);
 
 #endif

@@ -12,7 +12,7 @@ struct comparison {
 	size_t *to_now, *to_plan; /* the node's other self; RD_NONE: none */
 	bool *replaced;		  /* of a node of the plan: by another GUID */
 	bool *told;		  /* of a port of now: is part of what was said */
-	struct rd_remarks *remarks;
+	struct rd_findings *findings;
 };
 
 static char *port_text(const struct rd_fabric *fabric, size_t port)
@@ -88,32 +88,32 @@ enum node_change { NODE_REPLACED, NODE_EXTRA, SWITCH_MISSING, ADAPTER_MISSING };
 
 /* `fix` is static here. */
 static const struct {
-	struct rd_remark remark;
+	struct rd_finding finding;
 	const char *observed, *expected, *fix;
 } node_changes[] = {
 	[NODE_REPLACED] = { { .id = "fabric-node-replaced",
-			      .gravity = RD_REMARK_WARNING,
+			      .severity = RD_SEV_WARNING,
 			      .title = "another node sits where the plan has this one",
 			      .why = "a part was swapped; the plan, and whatever goes by GUIDs, names the old one" },
 			    NULL,
 			    NULL,
 			    "if this was meant: save the topology anew with --save-topology" },
 	[NODE_EXTRA] = { { .id = "fabric-node-extra",
-			   .gravity = RD_REMARK_WARNING,
+			   .severity = RD_SEV_WARNING,
 			   .title = "a node that the plan does not have",
 			   .why = "somebody connected it after the plan was saved, or to the wrong fabric" },
 			 "found",
 			 "not in the plan",
 			 "if this was meant: save the topology anew with --save-topology" },
 	[SWITCH_MISSING] = { { .id = "fabric-node-missing",
-			       .gravity = RD_REMARK_CRITICAL,
+			       .severity = RD_SEV_CRITICAL,
 			       .title = "a switch of the plan is not in the fabric",
 			       .why = "all that hangs on it is cut off, or has fewer ways" },
 			     "not found",
 			     "a switch",
 			     "is it powered; look at the ports of its neighbours in the plan" },
 	[ADAPTER_MISSING] = { { .id = "fabric-node-missing",
-				.gravity = RD_REMARK_CRITICAL,
+				.severity = RD_SEV_CRITICAL,
 				.title = "an adapter of the plan is not in the fabric",
 				.why = "its host can take no part in a job" },
 			      "not found",
@@ -129,13 +129,13 @@ static char *copy(const char *text)
 /* Takes the texts over; NULL: the usual one. */
 static int say_node(struct comparison *c, enum node_change change, char *subject, char *observed, char *expected)
 {
-	struct rd_remark remark = node_changes[change].remark;
+	struct rd_finding finding = node_changes[change].finding;
 
-	remark.subject = subject;
-	remark.observed = observed ? observed : copy(node_changes[change].observed);
-	remark.expected = expected ? expected : copy(node_changes[change].expected);
-	remark.fix = strdup(node_changes[change].fix);
-	return rd_remark_add(c->remarks, &remark);
+	finding.subject = subject;
+	finding.observed = observed ? observed : copy(node_changes[change].observed);
+	finding.expected = expected ? expected : copy(node_changes[change].expected);
+	finding.fix = strdup(node_changes[change].fix);
+	return rd_finding_add(c->findings, &finding);
 }
 
 static int compare_nodes(struct comparison *c)
@@ -162,9 +162,9 @@ static int compare_nodes(struct comparison *c)
 static int say_cable(struct comparison *c, size_t planned, size_t now, size_t peer, const char *id, const char *title)
 {
 	size_t expected = planned == RD_NONE ? RD_NONE : c->plan->ports[planned].peer;
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = id,
-		.gravity = RD_REMARK_WARNING,
+		.severity = RD_SEV_WARNING,
 		.title = title,
 		.why = "routes and the order of hosts were made for the plan",
 		.subject = now == RD_NONE ? port_text(c->plan, planned) : port_text(c->now, now),
@@ -177,7 +177,7 @@ static int say_cable(struct comparison *c, size_t planned, size_t now, size_t pe
 		c->told[now] = true;
 	if (peer != RD_NONE)
 		c->told[peer] = true;
-	return rd_remark_add(c->remarks, &remark);
+	return rd_finding_add(c->findings, &finding);
 }
 
 static int say_slower(struct comparison *c, size_t planned, size_t now)
@@ -185,20 +185,20 @@ static int say_slower(struct comparison *c, size_t planned, size_t now)
 	const struct rd_fabric_port *was = &c->plan->ports[planned], *is = &c->now->ports[now];
 	double before = was->width_active * rd_link_lane_gbps(was->speed_active);
 	double after = is->width_active * rd_link_lane_gbps(is->speed_active);
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "fabric-link-slower",
-		.gravity = RD_REMARK_WARNING,
+		.severity = RD_SEV_WARNING,
 		.title = "a link is slower than in the plan",
 		.why = "all traffic that is routed over it waits for it",
 	};
 
 	if (before <= 0 || after <= 0 || after >= before * 0.999)
 		return 0;
-	remark.subject = port_text(c->now, now);
-	remark.observed = rd_text("%ux%s", is->width_active, rd_link_speed_name(is->speed_active));
-	remark.expected = rd_text("%ux%s", was->width_active, rd_link_speed_name(was->speed_active));
-	remark.fix = strdup("reseat or replace the cable; then look for errors of both ports");
-	return rd_remark_add(c->remarks, &remark);
+	finding.subject = port_text(c->now, now);
+	finding.observed = rd_text("%ux%s", is->width_active, rd_link_speed_name(is->speed_active));
+	finding.expected = rd_text("%ux%s", was->width_active, rd_link_speed_name(was->speed_active));
+	finding.fix = strdup("reseat or replace the cable; then look for errors of both ports");
+	return rd_finding_add(c->findings, &finding);
 }
 
 /* A cable of the plan, whose nodes are both there. The second pass names what swapped cables have left unsaid. */
@@ -255,7 +255,7 @@ static int compare_cables(struct comparison *c)
 	return r;
 }
 
-int rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now, struct rd_remarks *remarks)
+int rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now, struct rd_findings *findings)
 {
 	struct comparison c = {
 		.plan = plan,
@@ -264,7 +264,7 @@ int rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now,
 		.to_plan = calloc(now->n_nodes + 1, sizeof(size_t)),
 		.replaced = calloc(plan->n_nodes + 1, sizeof(bool)),
 		.told = calloc(now->n_ports + 1, sizeof(bool)),
-		.remarks = remarks,
+		.findings = findings,
 	};
 	int r = c.to_now && c.to_plan && c.replaced && c.told ? map_nodes(&c) : -ENOMEM;
 

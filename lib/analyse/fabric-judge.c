@@ -15,7 +15,7 @@
 struct judge {
 	const struct rd_fabric *fabric;
 	const struct rd_fabric_limits *limits;
-	struct rd_remarks *remarks;
+	struct rd_findings *findings;
 };
 
 static const struct rd_fabric_node *node_of(const struct judge *j, const struct rd_fabric_port *port)
@@ -41,9 +41,9 @@ static char *node_text(const struct rd_fabric_node *node)
 
 /* ---- errors and counters that stand */
 
-/* Adds what a counter says against its limits; the gravity of it. */
-static enum rd_gravity weigh(const struct judge *j, const struct rd_fabric_port *port, size_t counter,
-			     struct rd_buf *out)
+/* Adds what a counter says against its limits; the severity of it. */
+static enum rd_severity weigh(const struct judge *j, const struct rd_fabric_port *port, size_t counter,
+			      struct rd_buf *out)
 {
 	const struct rd_fabric_limit *limit = &j->limits->v[counter];
 	const char *name = rd_pma_counters[counter].name;
@@ -52,27 +52,27 @@ static enum rd_gravity weigh(const struct judge *j, const struct rd_fabric_port 
 	uint64_t delta;
 
 	if (!rd_fabric_value(j->fabric, port, counter, &value))
-		return RD_REMARK_OK;
+		return RD_SEV_NOTE;
 	if (rd_fabric_delta(j->fabric, port, counter, &delta, &seconds)) {
 		hours = (seconds < SHORTEST ? SHORTEST : seconds) / HOUR;
 		if (limit->warning < 0 || (double)delta <= limit->warning * hours || delta == 0)
-			return RD_REMARK_OK;
+			return RD_SEV_NOTE;
 		rd_buf_printf(out, "%s%s +%" PRIu64 " in %.3g s (%" PRIu64 ")", out->len ? ", " : "", name, delta,
 			      seconds, value.v);
-		return limit->critical >= 0 && (double)delta > limit->critical * hours ? RD_REMARK_CRITICAL :
-											 RD_REMARK_WARNING;
+		return limit->critical >= 0 && (double)delta > limit->critical * hours ? RD_SEV_CRITICAL :
+											 RD_SEV_WARNING;
 	}
 	if (limit->total < 0 || (double)value.v <= limit->total || port->before_ns)
-		return RD_REMARK_OK;
+		return RD_SEV_NOTE;
 	rd_buf_printf(out, "%s%s %s%" PRIu64, out->len ? ", " : "", name, rd_pma_saturated(&value) ? "at least " : "",
 		      value.v);
-	return RD_REMARK_WARNING;
+	return RD_SEV_WARNING;
 }
 
 static int judge_errors(struct judge *j, const struct rd_fabric_port *port)
 {
 	_cleanup_buf_ struct rd_buf observed = { 0 };
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "fabric-errors",
 		.title = "errors above their threshold",
 		.why = "a bad cable, connector or transceiver is the usual cause of symbol errors, recoveries and receive errors; "
@@ -80,32 +80,32 @@ static int judge_errors(struct judge *j, const struct rd_fabric_port *port)
 	};
 
 	for (size_t i = 0; i < j->fabric->n_values; i++) {
-		enum rd_gravity gravity;
+		enum rd_severity severity;
 
 		if (rd_pma_counters[i].kind == RD_PMA_DATA || rd_pma_counters[i].kind == RD_PMA_PACKETS)
 			continue;
-		gravity = weigh(j, port, i, &observed);
-		remark.gravity = gravity > remark.gravity ? gravity : remark.gravity;
+		severity = weigh(j, port, i, &observed);
+		finding.severity = severity > finding.severity ? severity : finding.severity;
 	}
-	if (remark.gravity == RD_REMARK_OK)
+	if (finding.severity == RD_SEV_NOTE)
 		return 0;
 	if (observed.failed)
 		return -ENOMEM;
-	remark.subject = cable_text(j, port);
-	remark.observed = strdup(observed.data);
-	remark.expected = strdup("below the thresholds of data/fabric-thresholds or --thresholds");
-	remark.fix = strdup(
+	finding.subject = cable_text(j, port);
+	finding.observed = strdup(observed.data);
+	finding.expected = strdup("below the thresholds of data/fabric-thresholds or --thresholds");
+	finding.fix = strdup(
 		"see whether they still rise: --interval 10 --count 2; compare the port at the other end; clean, "
 		"reseat, replace the cable");
-	return rd_remark_add(j->remarks, &remark);
+	return rd_finding_add(j->findings, &finding);
 }
 
 static int judge_saturated(struct judge *j, const struct rd_fabric_port *port)
 {
 	_cleanup_buf_ struct rd_buf observed = { 0 };
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "fabric-saturated",
-		.gravity = RD_REMARK_WARNING,
+		.severity = RD_SEV_WARNING,
 		.title = "counters that have stopped at their end",
 		.why = "they count no further: new errors do not show in them",
 	};
@@ -125,19 +125,19 @@ static int judge_saturated(struct judge *j, const struct rd_fabric_port *port)
 		return 0;
 	if (observed.failed)
 		return -ENOMEM;
-	remark.subject = cable_text(j, port);
-	remark.observed = strdup(observed.data);
-	remark.expected = strdup("room to count");
-	remark.fix = rd_text("clear them: perfquery -R %u %u", port->lid, port->number);
-	return rd_remark_add(j->remarks, &remark);
+	finding.subject = cable_text(j, port);
+	finding.observed = strdup(observed.data);
+	finding.expected = strdup("room to count");
+	finding.fix = rd_text("clear them: perfquery -R %u %u", port->lid, port->number);
+	return rd_finding_add(j->findings, &finding);
 }
 
 static int judge_wait(struct judge *j, const struct rd_fabric_port *port)
 {
 	const struct rd_fabric_limit *limit = &j->limits->v[rd_pma_n_counters];
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "fabric-congested",
-		.gravity = RD_REMARK_WARNING,
+		.severity = RD_SEV_WARNING,
 		.title = "a port that is kept waiting much of the time",
 		.why = "its neighbour gives it no credits: the cause is downstream, a slow receiver mostly",
 	};
@@ -146,12 +146,12 @@ static int judge_wait(struct judge *j, const struct rd_fabric_port *port)
 	if (limit->warning < 0 || !rd_fabric_wait_share(j->fabric, port, &share) || share * 100 <= limit->warning)
 		return 0;
 	if (limit->critical >= 0 && share * 100 > limit->critical)
-		remark.gravity = RD_REMARK_CRITICAL;
-	remark.subject = cable_text(j, port);
-	remark.observed = rd_text("could not send for %.0f %% of the time", share * 100);
-	remark.expected = rd_text("at most %.0f %%", limit->warning);
-	remark.fix = strdup("follow the port that waits towards the receiver; --live sorts by this");
-	return rd_remark_add(j->remarks, &remark);
+		finding.severity = RD_SEV_CRITICAL;
+	finding.subject = cable_text(j, port);
+	finding.observed = rd_text("could not send for %.0f %% of the time", share * 100);
+	finding.expected = rd_text("at most %.0f %%", limit->warning);
+	finding.fix = strdup("follow the port that waits towards the receiver; --live sorts by this");
+	return rd_finding_add(j->findings, &finding);
 }
 
 /* ---- links */
@@ -210,38 +210,38 @@ static enum link_verdict look_at_link(const struct rd_fabric_port *port, const s
 		       LINK_LIMITED;
 }
 
-static int say_link(struct judge *j, const struct rd_fabric_port *port, struct rd_remark *remark)
+static int say_link(struct judge *j, const struct rd_fabric_port *port, struct rd_finding *finding)
 {
 	const struct rd_fabric_port *peer = &j->fabric->ports[port->peer];
 	unsigned width = rd_fabric_common_width(port, peer), speed = rd_fabric_common_speed(port, peer);
 
-	if (!remark->subject)
-		remark->subject = cable_text(j, port);
-	if (!remark->observed)
-		remark->observed = rd_text("%ux %s", port->width_active, rd_link_speed_name(port->speed_active));
-	remark->expected = rd_text("%ux %s", width ? width : port->width_active,
-				   rd_link_speed_name(speed ? speed : port->speed_active));
-	return rd_remark_add(j->remarks, remark);
+	if (!finding->subject)
+		finding->subject = cable_text(j, port);
+	if (!finding->observed)
+		finding->observed = rd_text("%ux %s", port->width_active, rd_link_speed_name(port->speed_active));
+	finding->expected = rd_text("%ux %s", width ? width : port->width_active,
+				    rd_link_speed_name(speed ? speed : port->speed_active));
+	return rd_finding_add(j->findings, finding);
 }
 
 static int say_degraded(struct judge *j, const struct rd_fabric_port *port)
 {
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "fabric-link-degraded",
-		.gravity = RD_REMARK_WARNING,
+		.severity = RD_SEV_WARNING,
 		.title = "a link below what both its ends can",
 		.why = "everything that is routed over it waits for it, and with it the whole job",
 		.fix = strdup("reseat the cable at both ends, then replace it; a cable of a lower grade does this, too"),
 	};
 
-	return say_link(j, port, &remark);
+	return say_link(j, port, &finding);
 }
 
 static int say_limited(struct judge *j, const struct rd_fabric_port *port, size_t n)
 {
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "fabric-link-limited",
-		.gravity = RD_REMARK_OK,
+		.severity = RD_SEV_NOTE,
 		.title = n == 1 ? "a link that could do more, had it not been switched off" :
 				  "links that could do more, had it not been switched off",
 		.why = "what PortInfo has as enabled, at one end or at both, is less than what is supported",
@@ -250,7 +250,7 @@ static int say_limited(struct judge *j, const struct rd_fabric_port *port, size_
 		.fix = strdup("where it was not meant: ibportstate LID PORT query shows what is enabled"),
 	};
 
-	return say_link(j, port, &remark);
+	return say_link(j, port, &finding);
 }
 
 /* A cable is judged at its lower end. Links that are held back on purpose are no fault, and said once for all. */
@@ -283,21 +283,21 @@ static int judge_links(struct judge *j)
 static int judge_state(struct judge *j, const struct rd_fabric_port *port)
 {
 	static const char *const names[] = { [RD_LINK_INIT] = "INIT", [RD_LINK_ARMED] = "ARMED" };
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "fabric-link-inactive",
-		.gravity = RD_REMARK_WARNING,
+		.severity = RD_SEV_WARNING,
 		.title = "a link that is up, but not in use",
 		.why = "no subnet manager has brought it to ACTIVE: nothing but management can pass",
 	};
 
 	if (port->number == 0 || (port->state != RD_LINK_INIT && port->state != RD_LINK_ARMED))
 		return 0;
-	remark.subject = cable_text(j, port);
-	remark.observed = strdup(names[port->state]);
-	remark.expected = strdup("ACTIVE");
-	remark.fix = strdup(
+	finding.subject = cable_text(j, port);
+	finding.observed = strdup(names[port->state]);
+	finding.expected = strdup("ACTIVE");
+	finding.fix = strdup(
 		"sminfo; look again in a minute, a sweep of the subnet manager may be under way; then read its log");
-	return rd_remark_add(j->remarks, &remark);
+	return rd_finding_add(j->findings, &finding);
 }
 
 /* ---- what does not answer, comes and goes */
@@ -317,9 +317,9 @@ static int judge_agent(struct judge *j, size_t from, size_t to)
 {
 	const struct rd_fabric_port *first = NULL;
 	size_t asked = 0, failed = 0;
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "fabric-agent-silent",
-		.gravity = RD_REMARK_WARNING,
+		.severity = RD_SEV_WARNING,
 		.title = "a node that was found, but does not answer performance queries",
 		.why = "its counters are old or unknown: nothing is said about its ports",
 	};
@@ -338,67 +338,67 @@ static int judge_agent(struct judge *j, size_t from, size_t to)
 	if (failed == 0)
 		return 0;
 	if (failed < asked) {
-		remark.id = "fabric-ports-unread";
-		remark.title = "ports whose counters could not be read";
+		finding.id = "fabric-ports-unread";
+		finding.title = "ports whose counters could not be read";
 	}
-	remark.subject = node_text(&j->fabric->nodes[first->node]);
-	remark.observed = why_unread(first);
-	if (remark.observed) {
-		char *all = rd_text("%zu of %zu ports: %s", failed, asked, remark.observed);
+	finding.subject = node_text(&j->fabric->nodes[first->node]);
+	finding.observed = why_unread(first);
+	if (finding.observed) {
+		char *all = rd_text("%zu of %zu ports: %s", failed, asked, finding.observed);
 
-		free(remark.observed);
-		remark.observed = all;
+		free(finding.observed);
+		finding.observed = all;
 	}
-	remark.expected = strdup("an answer of every port");
-	remark.fix = rd_text("perfquery %u %u; if it is silent, too: firmware or CPU of that node hangs", first->lid,
-			     first->number);
-	return rd_remark_add(j->remarks, &remark);
+	finding.expected = strdup("an answer of every port");
+	finding.fix = rd_text("perfquery %u %u; if it is silent, too: firmware or CPU of that node hangs", first->lid,
+			      first->number);
+	return rd_finding_add(j->findings, &finding);
 }
 
 /* Said once a node: of the first port that changed so. */
 static int judge_presence(struct judge *j, size_t from, size_t to)
 {
-	static const struct rd_remark kinds[] = {
+	static const struct rd_finding kinds[] = {
 		[RD_PORT_NEW] = { .id = "fabric-node-new",
-				  .gravity = RD_REMARK_OK,
+				  .severity = RD_SEV_NOTE,
 				  .title = "a node that was not there before" },
 		[RD_PORT_REPLACED] = { .id = "fabric-node-replaced",
-				       .gravity = RD_REMARK_WARNING,
+				       .severity = RD_SEV_WARNING,
 				       .title = "a node in the place of another",
 				       .why = "a part was swapped: counters begin anew" },
 		[RD_PORT_MOVED] = { .id = "fabric-lid-changed",
-				    .gravity = RD_REMARK_OK,
+				    .severity = RD_SEV_NOTE,
 				    .title = "a node with another LID" },
 		[RD_PORT_GONE] = { .id = "fabric-node-gone",
-				   .gravity = RD_REMARK_WARNING,
+				   .severity = RD_SEV_WARNING,
 				   .title = "a node that was there before and is not found any more",
 				   .why = "it was switched off, hangs, or lost its last cable; its values are old" },
 	};
 	size_t which = from;
-	struct rd_remark remark;
+	struct rd_finding finding;
 
 	while (which < to && j->fabric->ports[which].presence == RD_PORT_PRESENT)
 		which++;
 	if (which == to || (size_t)j->fabric->ports[which].presence >= RD_ARRAY_SIZE(kinds))
 		return 0;
-	remark = kinds[j->fabric->ports[which].presence];
-	remark.subject = node_text(&j->fabric->nodes[j->fabric->ports[which].node]);
+	finding = kinds[j->fabric->ports[which].presence];
+	finding.subject = node_text(&j->fabric->nodes[j->fabric->ports[which].node]);
 	switch (j->fabric->ports[which].presence) {
 	case RD_PORT_REPLACED:
-		remark.observed = rd_text("instead of 0x%016" PRIx64, j->fabric->ports[which].old_guid);
+		finding.observed = rd_text("instead of 0x%016" PRIx64, j->fabric->ports[which].old_guid);
 		break;
 	case RD_PORT_MOVED:
-		remark.observed =
+		finding.observed =
 			rd_text("LID %u, was %u", j->fabric->ports[which].lid, j->fabric->ports[which].old_lid);
 		break;
 	case RD_PORT_GONE:
-		remark.fix =
+		finding.fix =
 			strdup("look at the port of its neighbour, then at its power; nothing to do if it was meant");
 		break;
 	default:
 		break;
 	}
-	return rd_remark_add(j->remarks, &remark);
+	return rd_finding_add(j->findings, &finding);
 }
 
 /* A fabric of one node is none. */
@@ -407,9 +407,9 @@ static int judge_alone(struct judge *j)
 	const struct rd_fabric *fabric = j->fabric;
 	const struct rd_fabric_port *self = fabric->self == RD_NONE ? NULL : &fabric->ports[fabric->self];
 	size_t others = 0;
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "fabric-alone",
-		.gravity = RD_REMARK_CRITICAL,
+		.severity = RD_SEV_CRITICAL,
 		.title = "nothing but this node was found",
 		.why = "no other node answered: this host cannot reach the fabric, or there is none",
 	};
@@ -418,12 +418,12 @@ static int judge_alone(struct judge *j)
 		others += fabric->ports[i].node != self->node && fabric->ports[i].presence != RD_PORT_GONE;
 	if (others > 0 || !self)
 		return 0;
-	remark.subject = rd_text("%s port %u", fabric->ibdev, fabric->port);
-	remark.observed = rd_text("the link is %s, and nobody answers at its other end",
-				  self->state == RD_LINK_ACTIVE ? "ACTIVE" : "not ACTIVE");
-	remark.expected = strdup("a switch, or another host, at the other end of the cable");
-	remark.fix = strdup("ibstat; check the cable, and whether the switch is powered and its port enabled");
-	return rd_remark_add(j->remarks, &remark);
+	finding.subject = rd_text("%s port %u", fabric->ibdev, fabric->port);
+	finding.observed = rd_text("the link is %s, and nobody answers at its other end",
+				   self->state == RD_LINK_ACTIVE ? "ACTIVE" : "not ACTIVE");
+	finding.expected = strdup("a switch, or another host, at the other end of the cable");
+	finding.fix = strdup("ibstat; check the cable, and whether the switch is powered and its port enabled");
+	return rd_finding_add(j->findings, &finding);
 }
 
 /* ---- all */
@@ -441,9 +441,9 @@ static int judge_port(struct judge *j, const struct rd_fabric_port *port)
 	return r;
 }
 
-int rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits, struct rd_remarks *remarks)
+int rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits, struct rd_findings *findings)
 {
-	struct judge j = { .fabric = fabric, .limits = limits, .remarks = remarks };
+	struct judge j = { .fabric = fabric, .limits = limits, .findings = findings };
 	int r = judge_alone(&j);
 
 	for (size_t from = 0, to; !r && from < fabric->n_ports; from = to) {

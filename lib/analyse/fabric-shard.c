@@ -356,26 +356,26 @@ void rd_shards_predict(struct rd_shards *shards, unsigned attributes, double lat
 	}
 }
 
-int rd_shards_judge(const struct rd_shards *shards, struct rd_remarks *remarks)
+int rd_shards_judge(const struct rd_shards *shards, struct rd_findings *findings)
 {
 	for (size_t i = 0; i < shards->n; i++) {
 		const struct rd_shard *shard = &shards->v[i];
-		struct rd_remark remark = {
+		struct rd_finding finding = {
 			.id = "fabric-shard-uncovered",
-			.gravity = RD_REMARK_WARNING,
+			.severity = RD_SEV_WARNING,
 			.title = "ports that nobody reads: their host is not in the fabric",
 			.why = "every host reads its own share only; that of a missing one stays unread",
 		};
 
 		if (!shard->host || shard->found)
 			continue;
-		remark.subject = strdup(shard->host);
-		remark.observed = rd_text("no channel adapter of that name; %zu of %zu ports not covered", shard->ports,
-					  shards->ports);
-		remark.expected =
+		finding.subject = strdup(shard->host);
+		finding.observed = rd_text("no channel adapter of that name; %zu of %zu ports not covered",
+					   shard->ports, shards->ports);
+		finding.expected =
 			strdup("a host of the list has an adapter with a link, and its name in the node description");
-		remark.fix = strdup("bring it back, or take it off the list on all hosts");
-		if (rd_remark_add(remarks, &remark) < 0)
+		finding.fix = strdup("bring it back, or take it off the list on all hosts");
+		if (rd_finding_add(findings, &finding) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -6,8 +6,8 @@
 #include "analyse/env.h"
 #include "analyse/gid.h"
 #include "analyse/nccl.h"
+#include "analyse/nicmap-findings.h"
 #include "analyse/nvshmem.h"
-#include "analyse/remarks.h"
 #include "analyse/role.h"
 
 int rd_nicmap_analyse(struct rd_host *host, unsigned pes, struct rd_nicmap *ret)
@@ -28,5 +28,5 @@ int rd_nicmap_analyse(struct rd_host *host, unsigned pes, struct rd_nicmap *ret)
 		r = rd_backup_fill(host, ret, &ret->nvshmem);
 	if (!r)
 		r = rd_env_fill(host, ret, &ret->env);
-	return r ? r : rd_remarks_fill(host, ret, &ret->remarks);
+	return r ? r : rd_nicmap_judge(host, ret, &ret->findings);
 }

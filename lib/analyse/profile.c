@@ -102,7 +102,7 @@ void rd_profile_of(const struct rd_host *host, const struct rd_system *system, s
 
 struct compare {
 	const struct rd_profile *profile, *self;
-	struct rd_remarks *remarks;
+	struct rd_findings *findings;
 };
 
 /* "nic.mlx5_0.": the key up to its last point. PCI addresses have points of their own. */
@@ -139,12 +139,12 @@ static bool is_first(const struct rd_profile *profile, size_t at)
 	return true;
 }
 
-static int tell(struct compare *cmp, const char *id, enum rd_gravity gravity, char *subject, char *observed,
+static int tell(struct compare *cmp, const char *id, enum rd_severity severity, char *subject, char *observed,
 		const char *expected)
 {
-	const struct rd_remark remark = {
+	const struct rd_finding finding = {
 		.id = id,
-		.gravity = gravity,
+		.severity = severity,
 		.title = "The host is not as its profile has it",
 		.why = "jobs are placed on the assumption that all hosts are",
 		.subject = subject,
@@ -153,7 +153,7 @@ static int tell(struct compare *cmp, const char *id, enum rd_gravity gravity, ch
 		.fix = rd_text("mend it; or, if the profile is old: rdmadiag topo-check --learn"),
 	};
 
-	return rd_remark_add(cmp->remarks, &remark);
+	return rd_finding_add(cmp->findings, &finding);
 }
 
 static int tell_missing(struct compare *cmp, const char *kind, const char *id, const char *what)
@@ -167,7 +167,7 @@ static int tell_missing(struct compare *cmp, const char *kind, const char *id, c
 		if (!starts_with(key, kind) || n <= k + 1 || strchr(key, '*') || !is_first(cmp->profile, i) ||
 		    has_object(cmp->self, key))
 			continue;
-		r = tell(cmp, id, RD_REMARK_CRITICAL, rd_text("%s %.*s", what, (int)(n - 1 - k), key + k),
+		r = tell(cmp, id, RD_SEV_CRITICAL, rd_text("%s %.*s", what, (int)(n - 1 - k), key + k),
 			 rd_text("missing"), "there");
 	}
 	return r;
@@ -179,7 +179,7 @@ static int tell_count(struct compare *cmp, const char *key, const char *id)
 
 	if (!wanted || !is || strcmp(wanted, is) == 0)
 		return 0;
-	return tell(cmp, id, RD_REMARK_CRITICAL, rd_text("%s", key + strlen("count.")), rd_text("%s", is), wanted);
+	return tell(cmp, id, RD_SEV_CRITICAL, rd_text("%s", key + strlen("count.")), rd_text("%s", is), wanted);
 }
 
 /* What decides whether and how fast a job runs. */
@@ -215,19 +215,19 @@ static int tell_value(struct compare *cmp, const struct rd_profile_line *line)
 			continue;
 		any = true;
 		if (strcmp(own->value, line->value) != 0)
-			r = tell(cmp, "profile-value", is_grave(own->key) ? RD_REMARK_CRITICAL : RD_REMARK_WARNING,
+			r = tell(cmp, "profile-value", is_grave(own->key) ? RD_SEV_CRITICAL : RD_SEV_WARNING,
 				 rd_text("%s", own->key), rd_text("%s", own->value), line->value);
 	}
 	/* Of an object that is missing altogether that has been told. */
 	if (!r && !any &&
 	    (pattern || has_object(cmp->self, line->key) || starts_with(line->key, "module.") ||
 	     starts_with(line->key, "software.")))
-		r = tell(cmp, "profile-value", RD_REMARK_WARNING, rd_text("%s", line->key), rd_text("nothing"),
+		r = tell(cmp, "profile-value", RD_SEV_WARNING, rd_text("%s", line->key), rd_text("nothing"),
 			 line->value);
 	return r;
 }
 
-int rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_remarks *ret)
+int rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_findings *ret)
 {
 	struct compare cmp = { profile, self, ret };
 	int r = tell_missing(&cmp, "gpu.", "profile-gpu", "GPU");

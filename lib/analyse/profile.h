@@ -3,9 +3,9 @@
 #ifndef RD_ANALYSE_PROFILE_H
 #define RD_ANALYSE_PROFILE_H
 
+#include "model/finding.h"
 #include "model/host.h"
 #include "model/profile.h"
-#include "model/remark.h"
 #include "model/system.h"
 
 /* The lines of this host, whose roles are known (rd_nicmap_analyse). `system` may be NULL: nothing of modules and versions.
@@ -17,6 +17,6 @@ void rd_profile_of(const struct rd_host *host, const struct rd_system *system, s
  * "profile-nic"), then fields ("profile-value": subject, observed, expected). Lines of the kind "rule." are not compared.
  * Modules and versions are left out where `self` was made without them. 0 or -ENOMEM.
  */
-int rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_remarks *ret);
+int rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_findings *ret);
 
 #endif

@@ -212,35 +212,35 @@ int rd_qp_spread(const struct rd_res *res, const bool *chosen, unsigned links, s
 }
 
 /* What the figures lack. */
-static int remark_lacking(const struct rd_spreads *spreads, struct rd_remarks *remarks)
+static int judge_lacking(const struct rd_spreads *spreads, struct rd_findings *findings)
 {
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "flows-not-known",
-		.gravity = RD_REMARK_UNKNOWN,
+		.severity = RD_SEV_UNKNOWN,
 		.title = "not all flows could be placed",
 		.why = "More flows, or other peers, spread otherwise.",
 	};
 
 	if (!spreads->not_roce && !spreads->not_told && !spreads->unknown_peer)
 		return 0;
-	remark.subject = strdup("flows");
-	remark.observed =
+	finding.subject = strdup("flows");
+	finding.observed =
 		rd_text("%zu of devices that are not RoCE, %zu whose other end is not told; %zu whose peer's address "
 			"is not known are taken to go to one",
 			spreads->not_roce, spreads->not_told, spreads->unknown_peer);
-	remark.fix = strdup("rdmadiag qp-state --trace --entropy N, while they are connected, learns the addresses");
-	return rd_remark_add(remarks, &remark);
+	finding.fix = strdup("rdmadiag qp-state --trace --entropy N, while they are connected, learns the addresses");
+	return rd_finding_add(findings, &finding);
 }
 
-int rd_qp_spread_remarks(const struct rd_res *res, const struct rd_spreads *spreads, struct rd_remarks *remarks)
+int rd_qp_spread_findings(const struct rd_res *res, const struct rd_spreads *spreads, struct rd_findings *findings)
 {
-	int r = remark_lacking(spreads, remarks);
+	int r = judge_lacking(spreads, findings);
 
 	for (size_t i = 0; i < spreads->n_collisions && !r; i++) {
 		const struct rd_collision *collision = &spreads->collisions[i];
-		struct rd_remark remark = {
+		struct rd_finding finding = {
 			.id = "flows-collide",
-			.gravity = RD_REMARK_WARNING,
+			.severity = RD_SEV_WARNING,
 			.title = "flows to one peer have the same five-tuple",
 			.why = "They share one link, however many there are, unless switches also hash the destination QP.",
 			.subject = rd_text("%s QP %s", res->devs[collision->dev].name, collision->lqpns),
@@ -250,7 +250,7 @@ int rd_qp_spread_remarks(const struct rd_res *res, const struct rd_spreads *spre
 				"in the switches"),
 		};
 
-		r = rd_remark_add(remarks, &remark);
+		r = rd_finding_add(findings, &finding);
 	}
 	return r;
 }

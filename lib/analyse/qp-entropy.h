@@ -3,8 +3,8 @@
 #ifndef RD_ANALYSE_QP_ENTROPY_H
 #define RD_ANALYSE_QP_ENTROPY_H
 
+#include "model/finding.h"
 #include "model/qp-pairs.h"
-#include "model/remark.h"
 
 /*
  * A flow is a connected queue pair; its five-tuple is made of the two addresses, UDP, port 4791, and the source port: as a
@@ -15,6 +15,6 @@
 int rd_qp_spread(const struct rd_res *res, const bool *chosen, unsigned links, struct rd_spreads *ret);
 
 /* Flows that meet, named. -ENOMEM. */
-int rd_qp_spread_remarks(const struct rd_res *res, const struct rd_spreads *spreads, struct rd_remarks *remarks);
+int rd_qp_spread_findings(const struct rd_res *res, const struct rd_spreads *spreads, struct rd_findings *findings);
 
 #endif

@@ -183,16 +183,16 @@ int rd_qp_group_by(const struct rd_res *res, const bool *chosen, enum rd_qp_by b
 	return 0;
 }
 
-int rd_qp_groups_remarks(const struct rd_res *res, const struct rd_qp_groups *groups, struct rd_remarks *remarks)
+int rd_qp_groups_findings(const struct rd_res *res, const struct rd_qp_groups *groups, struct rd_findings *findings)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < groups->n && !r; i++) {
 		const struct rd_qp_group *group = &groups->v[i];
 		bool dead = group->health == RD_HEALTH_DEAD;
-		struct rd_remark remark = {
+		struct rd_finding finding = {
 			.id = dead ? "path-dead" : "path-degraded",
-			.gravity = dead ? RD_REMARK_CRITICAL : RD_REMARK_WARNING,
+			.severity = dead ? RD_SEV_CRITICAL : RD_SEV_WARNING,
 			.title = dead	      ? "every queue pair to this peer has failed" :
 				 group->label ? "some queue pairs to this peer do not work" :
 						"some queue pairs do not work, to whom is not known",
@@ -201,18 +201,18 @@ int rd_qp_groups_remarks(const struct rd_res *res, const struct rd_qp_groups *gr
 
 		if (!dead && group->health != RD_HEALTH_DEGRADED)
 			continue;
-		remark.subject = rd_text("%s to %s", res->devs[group->dev].name,
-					 group->label ? group->label : "peers that are not known");
-		remark.observed =
+		finding.subject = rd_text("%s to %s", res->devs[group->dev].name,
+					  group->label ? group->label : "peers that are not known");
+		finding.observed =
 			rd_text("%llu of %llu in ERR or SQE, %llu stuck, %llu retrying",
 				(unsigned long long)(group->by_state[RD_QPS_SQE] + group->by_state[RD_QPS_ERR]),
 				(unsigned long long)group->qps, (unsigned long long)group->stuck,
 				(unsigned long long)group->retrying);
-		remark.fix = group->label ? rd_text("rdmadiag qp-state --device %s --peer %s",
-						    res->devs[group->dev].name, group->label) :
-					    rd_text("rdmadiag qp-state --device %s --state ERR,SQE",
-						    res->devs[group->dev].name);
-		r = rd_remark_add(remarks, &remark);
+		finding.fix = group->label ? rd_text("rdmadiag qp-state --device %s --peer %s",
+						     res->devs[group->dev].name, group->label) :
+					     rd_text("rdmadiag qp-state --device %s --state ERR,SQE",
+						     res->devs[group->dev].name);
+		r = rd_finding_add(findings, &finding);
 	}
 	return r;
 }

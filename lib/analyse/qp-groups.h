@@ -3,15 +3,15 @@
 #ifndef RD_ANALYSE_QP_GROUPS_H
 #define RD_ANALYSE_QP_GROUPS_H
 
+#include "model/finding.h"
 #include "model/qp-groups.h"
-#include "model/remark.h"
 
 /* Groups those for which `chosen` (n_qps entries; NULL: all) is true. By peer, connected types only, and those whose peer is
  * not known in one group a device. -ENOMEM. */
 int rd_qp_group_by(const struct rd_res *res, const bool *chosen, enum rd_qp_by by, struct rd_qp_groups *ret);
 
 /* Dead and degraded paths. -ENOMEM. */
-int rd_qp_groups_remarks(const struct rd_res *res, const struct rd_qp_groups *groups, struct rd_remarks *remarks);
+int rd_qp_groups_findings(const struct rd_res *res, const struct rd_qp_groups *groups, struct rd_findings *findings);
 
 /* Who holds what, of what was listed. `ret->v` is freed by the caller. -ENOMEM. */
 int rd_res_hold(const struct rd_res *res, struct rd_res_holders *ret);

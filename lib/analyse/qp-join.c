@@ -452,23 +452,23 @@ static void name_end(const struct rd_join_host *hosts, const struct rd_qp_end *e
 		      res->qps[end->qp].lqpn.v);
 }
 
-int rd_qp_join_remarks(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs, struct rd_remarks *remarks)
+int rd_qp_join_findings(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs, struct rd_findings *findings)
 {
-	static const struct rd_remark kinds[RD_JOIN_VERDICTS] = {
+	static const struct rd_finding kinds[RD_JOIN_VERDICTS] = {
 		[RD_JOIN_HALF_OPEN] = { .id = "qp-half-open",
-					.gravity = RD_REMARK_CRITICAL,
+					.severity = RD_SEV_CRITICAL,
 					.title = "not both ends are connected",
 					.why = "Who waits for this peer waits until its retries are spent, or for ever." },
 		[RD_JOIN_MISMATCH] = { .id = "qp-mismatch",
-				       .gravity = RD_REMARK_CRITICAL,
+				       .severity = RD_SEV_CRITICAL,
 				       .title = "the two ends do not agree",
 				       .why = "Packets go to a queue pair that expects them from another." },
 		[RD_JOIN_AMBIGUOUS] = { .id = "qp-ambiguous",
-					.gravity = RD_REMARK_UNKNOWN,
+					.severity = RD_SEV_UNKNOWN,
 					.title = "the other end cannot be told",
 					.why = "Numbers are unique on one device only." },
 		[RD_JOIN_NOT_VISIBLE] = { .id = "peer-not-visible",
-					  .gravity = RD_REMARK_UNKNOWN,
+					  .severity = RD_SEV_UNKNOWN,
 					  .title = "the other end was not captured",
 					  .why = "Nothing can be said about these." },
 	};
@@ -476,7 +476,7 @@ int rd_qp_join_remarks(const struct rd_join_host *hosts, const struct rd_qp_pair
 
 	for (int kind = RD_JOIN_HALF_OPEN; kind < RD_JOIN_VERDICTS && !r; kind++) {
 		_cleanup_buf_ struct rd_buf names = { 0 };
-		struct rd_remark remark = kinds[kind];
+		struct rd_finding finding = kinds[kind];
 		size_t shown = 0;
 
 		if (pairs->count[kind] == 0)
@@ -487,13 +487,13 @@ int rd_qp_join_remarks(const struct rd_join_host *hosts, const struct rd_qp_pair
 			rd_buf_str(&names, shown++ ? ", " : "");
 			name_end(hosts, &pairs->v[i].a, &names);
 		}
-		remark.subject = names.data && !names.failed ? strdup(names.data) : NULL;
-		remark.observed = rd_text("%zu of %zu pairs", pairs->count[kind], pairs->n);
-		remark.fix = strdup(
-			remark.gravity == RD_REMARK_CRITICAL ?
+		finding.subject = names.data && !names.failed ? strdup(names.data) : NULL;
+		finding.observed = rd_text("%zu of %zu pairs", pairs->count[kind], pairs->n);
+		finding.fix = strdup(
+			finding.severity == RD_SEV_CRITICAL ?
 				"look at the end that is not connected: rdmadiag qp-state --trace there" :
 				"join the captures of all hosts of the job, taken while rdma_cm or a recorder knows the peers");
-		r = rd_remark_add(remarks, &remark);
+		r = rd_finding_add(findings, &finding);
 	}
 	return r;
 }

@@ -3,8 +3,8 @@
 #ifndef RD_ANALYSE_QP_JOIN_H
 #define RD_ANALYSE_QP_JOIN_H
 
+#include "model/finding.h"
 #include "model/qp-pairs.h"
-#include "model/remark.h"
 
 /*
  * Each connected-type queue pair that names a peer is looked for by the number at the other end; where its peer's GID is known
@@ -20,7 +20,7 @@
  */
 int rd_qp_join(const struct rd_join_host *hosts, size_t n, struct rd_qp_pairs *ret);
 
-/* A remark for each verdict that is no good, with the first pairs named. -ENOMEM. */
-int rd_qp_join_remarks(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs, struct rd_remarks *remarks);
+/* A finding for each verdict that is no good, with the first pairs named. -ENOMEM. */
+int rd_qp_join_findings(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs, struct rd_findings *findings);
 
 #endif

@@ -64,11 +64,11 @@ static uint64_t since(const struct judge *j, const struct rd_qp *qp, enum rd_qp_
 	return counts && counts->v[what].known == RD_OK ? counts->v[what].v : 0;
 }
 
-static int say(struct rd_qp *qp, const char *verdict, const char *next, char *why)
+static int say(struct rd_qp *qp, const char *verdict, const char *fix, char *why)
 {
 	free(qp->why);
 	qp->verdict = verdict;
-	qp->next = next;
+	qp->fix = fix;
 	qp->why = why;
 	return why ? 0 : -ENOMEM;
 }
@@ -319,33 +319,33 @@ int rd_qp_judge(struct rd_res *res, const struct rd_qp_judge *opts)
 
 static const struct {
 	const char *verdict, *id, *title, *why;
-	enum rd_gravity gravity;
+	enum rd_severity severity;
 } worth[] = {
 	{ FAILED, "qp-failed", "queue pairs have failed",
-	  "a queue pair in ERR or SQE moves no data until its program makes the connection anew", RD_REMARK_CRITICAL },
+	  "a queue pair in ERR or SQE moves no data until its program makes the connection anew", RD_SEV_CRITICAL },
 	{ EXHAUSTED, "qp-retries-exhausted", "queue pairs have given up sending again",
-	  "the other end did not answer for as long as timeout and retries allowed", RD_REMARK_CRITICAL },
+	  "the other end did not answer for as long as timeout and retries allowed", RD_SEV_CRITICAL },
 	{ STUCK, "qp-stuck", "queue pairs are stuck on the way to being connected",
-	  "a job whose connections are not all made stands still", RD_REMARK_WARNING },
+	  "a job whose connections are not all made stands still", RD_SEV_WARNING },
 	{ RETRYING, "qp-retrying", "packets are sent again and none arrives",
-	  "the program sees nothing of this until the retries are exhausted, which may be never", RD_REMARK_WARNING },
+	  "the program sees nothing of this until the retries are exhausted, which may be never", RD_SEV_WARNING },
 	{ FLUSHED, "qp-flushed", "programs have put queue pairs into ERR", "programs do so when they close, or give up",
-	  RD_REMARK_OK },
+	  RD_SEV_NOTE },
 };
 
-enum rd_gravity rd_qp_verdict_gravity(const char *verdict)
+enum rd_severity rd_qp_verdict_severity(const char *verdict)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(worth); i++)
 		if (!strcmp(worth[i].verdict, verdict))
-			return worth[i].gravity;
-	return strcmp(verdict, CANNOT_TELL) ? RD_REMARK_OK : RD_REMARK_UNKNOWN;
+			return worth[i].severity;
+	return strcmp(verdict, CANNOT_TELL) ? RD_SEV_NOTE : RD_SEV_UNKNOWN;
 }
 
-static int remark_on(const struct rd_res *res, const bool *chosen, size_t dev, size_t w, struct rd_remarks *remarks)
+static int judge_on(const struct rd_res *res, const bool *chosen, size_t dev, size_t w, struct rd_findings *findings)
 {
 	const struct rd_qp *first = NULL;
-	struct rd_remark remark = {
-		.id = worth[w].id, .gravity = worth[w].gravity, .title = worth[w].title, .why = worth[w].why
+	struct rd_finding finding = {
+		.id = worth[w].id, .severity = worth[w].severity, .title = worth[w].title, .why = worth[w].why
 	};
 	size_t n = 0;
 
@@ -360,19 +360,19 @@ static int remark_on(const struct rd_res *res, const bool *chosen, size_t dev, s
 	}
 	if (!n)
 		return 0;
-	remark.subject =
+	finding.subject =
 		n == 1 ? rd_text("%s qpn %u", res->devs[dev].name, first->lqpn.v) :
 			 rd_text("%s, %zu queue pairs, the first is qpn %u", res->devs[dev].name, n, first->lqpn.v);
-	remark.observed = rd_text("%s", first->why);
-	remark.fix = rd_text("%s", first->next);
-	return rd_remark_add(remarks, &remark);
+	finding.observed = rd_text("%s", first->why);
+	finding.fix = rd_text("%s", first->fix);
+	return rd_finding_add(findings, &finding);
 }
 
-int rd_qp_verdict_remarks(const struct rd_res *res, const bool *chosen, struct rd_remarks *remarks)
+int rd_qp_verdict_findings(const struct rd_res *res, const bool *chosen, struct rd_findings *findings)
 {
 	for (size_t w = 0; w < RD_ARRAY_SIZE(worth); w++)
-		for (size_t dev = 0; worth[w].gravity != RD_REMARK_OK && dev < res->n_devs; dev++) {
-			int r = remark_on(res, chosen, dev, w, remarks);
+		for (size_t dev = 0; worth[w].severity != RD_SEV_NOTE && dev < res->n_devs; dev++) {
+			int r = judge_on(res, chosen, dev, w, findings);
 
 			if (r)
 				return r;

@@ -3,10 +3,10 @@
 #ifndef RD_ANALYSE_QP_VERDICT_H
 #define RD_ANALYSE_QP_VERDICT_H
 
+#include "model/finding.h"
 #include "model/klog.h"
 #include "model/qp-evidence.h"
 #include "model/qp.h"
-#include "model/remark.h"
 
 #define RD_QP_STUCK_SECONDS 10.0
 
@@ -20,7 +20,7 @@ struct rd_qp_judge {
 };
 
 /*
- * Fills verdict, why and next of each:
+ * Fills verdict, why and fix of each:
  *   ok                 it works, or is on its way
  *   idle               two looks, and no packet in between
  *   stuck              in INIT or RTR, or held in SQD, for too long
@@ -33,10 +33,10 @@ struct rd_qp_judge {
  */
 int rd_qp_judge(struct rd_res *res, const struct rd_qp_judge *judge);
 
-/* One remark for each device and verdict that is worth one, among those for which `chosen` (NULL: all) is true. -ENOMEM. */
-int rd_qp_verdict_remarks(const struct rd_res *res, const bool *chosen, struct rd_remarks *remarks);
+/* One finding for each device and verdict that is worth one, among those for which `chosen` (NULL: all) is true. -ENOMEM. */
+int rd_qp_verdict_findings(const struct rd_res *res, const bool *chosen, struct rd_findings *findings);
 
 /* What a verdict is worth. */
-enum rd_gravity rd_qp_verdict_gravity(const char *verdict);
+enum rd_severity rd_qp_verdict_severity(const char *verdict);
 
 #endif

@@ -121,14 +121,14 @@ int rd_res_link(struct rd_res *res)
 }
 
 /* How many of those that the kernel counts are not listed, and why. */
-static int remark_missing(const struct rd_res_dev *dev, struct rd_remarks *remarks)
+static int judge_missing(const struct rd_res_dev *dev, struct rd_findings *findings)
 {
 	const struct rd_res_gap *gap = &dev->gaps[RD_RES_QP];
 	uint64_t used = dev->used[RD_RES_QP].v, listed = dev->listed[RD_RES_QP];
 	bool counted = dev->used[RD_RES_QP].known == RD_OK;
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "qps-not-listed",
-		.gravity = RD_REMARK_UNKNOWN,
+		.severity = RD_SEV_UNKNOWN,
 		.title = "the list of queue pairs is not complete",
 		.why = "A queue pair that is not shown may be the one that hangs.",
 	};
@@ -137,32 +137,32 @@ static int remark_missing(const struct rd_res_dev *dev, struct rd_remarks *remar
 	if (!gap->damaged && !gap->interrupted && (counted ? listed >= used : !gap->code))
 		return 0;
 	if (gap->damaged || gap->interrupted || !counted) {
-		remark.observed = rd_text("%llu are shown: the kernel's answer was %s", (unsigned long long)listed,
-					  gap->damaged	   ? "damaged" :
-					  gap->interrupted ? "interrupted by changes" :
-							     "broken off");
-		remark.fix = strdup("look again");
+		finding.observed = rd_text("%llu are shown: the kernel's answer was %s", (unsigned long long)listed,
+					   gap->damaged	    ? "damaged" :
+					   gap->interrupted ? "interrupted by changes" :
+							      "broken off");
+		finding.fix = strdup("look again");
 	} else if (gap->code) {
-		remark.observed =
+		finding.observed =
 			rd_text("%llu of %llu: the kernel broke off the list (%s), and numbers do not find the rest",
 				(unsigned long long)listed, (unsigned long long)used, rd_errno_text(gap->code));
-		remark.fix = strdup("dmesg: the device does not answer; rdma resource show qp fails likewise");
+		finding.fix = strdup("dmesg: the device does not answer; rdma resource show qp fails likewise");
 	} else {
-		remark.observed = rd_text(
+		finding.observed = rd_text(
 			"%llu of %llu: the others belong to other PID namespaces or to the kernel, or have just gone",
 			(unsigned long long)listed, (unsigned long long)used);
-		remark.fix = strdup("look from the host's own PID namespace");
+		finding.fix = strdup("look from the host's own PID namespace");
 	}
-	remark.subject = strdup(dev->name);
-	return rd_remark_add(remarks, &remark);
+	finding.subject = strdup(dev->name);
+	return rd_finding_add(findings, &finding);
 }
 
 /* One that fails ends the kernel's list; it may itself be one of those whose state a list alone shows. */
-static int remark_queries(const struct rd_res *res, int dev, struct rd_remarks *remarks)
+static int judge_queries(const struct rd_res *res, int dev, struct rd_findings *findings)
 {
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "qp-query-failed",
-		.gravity = RD_REMARK_WARNING,
+		.severity = RD_SEV_WARNING,
 		.title = "the device does not say what state queue pairs are in",
 		.why = "A driver that cannot query its queue pairs has mostly lost its firmware.",
 	};
@@ -181,22 +181,22 @@ static int remark_queries(const struct rd_res *res, int dev, struct rd_remarks *
 	}
 	if (!failed && !portless)
 		return 0;
-	remark.subject = strdup(res->devs[dev].name);
-	remark.observed =
+	finding.subject = strdup(res->devs[dev].name);
+	finding.observed =
 		!failed	 ? rd_text("one of %zu that are not in INIT yet: %s", portless, rd_errno_text(code)) :
 		portless ? rd_text("%zu of them: %s; so of %zu more, not in INIT yet, the kernel does not say it",
 				   failed, rd_errno_text(code), portless) :
 			   rd_text("%zu of them: %s", failed, rd_errno_text(code));
-	remark.fix = rd_text("dmesg | grep %s; devlink health show", res->devs[dev].name);
-	return rd_remark_add(remarks, &remark);
+	finding.fix = rd_text("dmesg | grep %s; devlink health show", res->devs[dev].name);
+	return rd_finding_add(findings, &finding);
 }
 
-static int remark_limits(const struct rd_res_dev *dev, struct rd_remarks *remarks)
+static int judge_limits(const struct rd_res_dev *dev, struct rd_findings *findings)
 {
 	int r = 0;
 
 	for (int kind = 0; kind < RD_RES_KINDS && !r; kind++) {
-		struct rd_remark remark = {
+		struct rd_finding finding = {
 			.id = "resource-exhausted",
 			.title = "nearly all that the device allows is in use",
 			.why = "The next program that asks for one gets ENOMEM.",
@@ -206,20 +206,20 @@ static int remark_limits(const struct rd_res_dev *dev, struct rd_remarks *remark
 		if (dev->limits.max[kind].known != RD_OK || dev->used[kind].known != RD_OK || max == 0 ||
 		    (double)used < NEARLY_ALL * (double)max)
 			continue;
-		remark.gravity = used >= max ? RD_REMARK_CRITICAL : RD_REMARK_WARNING;
-		remark.subject = rd_text("%s %s", dev->name, rd_res_kind_name(kind));
-		remark.observed = rd_text("%llu of %llu", (unsigned long long)used, (unsigned long long)max);
-		remark.fix = strdup("rdmadiag qp-state --summary: end the process that holds most of them");
-		r = rd_remark_add(remarks, &remark);
+		finding.severity = used >= max ? RD_SEV_CRITICAL : RD_SEV_WARNING;
+		finding.subject = rd_text("%s %s", dev->name, rd_res_kind_name(kind));
+		finding.observed = rd_text("%llu of %llu", (unsigned long long)used, (unsigned long long)max);
+		finding.fix = strdup("rdmadiag qp-state --summary: end the process that holds most of them");
+		r = rd_finding_add(findings, &finding);
 	}
 	return r;
 }
 
-static int remark_hidden_procs(const struct rd_res *res, struct rd_remarks *remarks)
+static int remark_hidden_procs(const struct rd_res *res, struct rd_findings *findings)
 {
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "process-hidden",
-		.gravity = RD_REMARK_UNKNOWN,
+		.severity = RD_SEV_UNKNOWN,
 		.title = "processes that own RDMA resources have no name here",
 		.why = "Their job cannot be told.",
 	};
@@ -229,18 +229,18 @@ static int remark_hidden_procs(const struct rd_res *res, struct rd_remarks *rema
 		n += !res->procs[i].comm;
 	if (n == 0)
 		return 0;
-	remark.subject = strdup("/proc");
-	remark.observed = rd_text("%zu of %zu: ended meanwhile, or hidden from this user", n, res->n_procs);
-	remark.fix = strdup("run it as root, or without hidepid=");
-	return rd_remark_add(remarks, &remark);
+	finding.subject = strdup("/proc");
+	finding.observed = rd_text("%zu of %zu: ended meanwhile, or hidden from this user", n, res->n_procs);
+	finding.fix = strdup("run it as root, or without hidepid=");
+	return rd_finding_add(findings, &finding);
 }
 
 /* Older kernels leave these out of the list, newer ones leave out whose they are. */
-static int remark_owners(const struct rd_res *res, struct rd_remarks *remarks)
+static int judge_owners(const struct rd_res *res, struct rd_findings *findings)
 {
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "owner-not-visible",
-		.gravity = RD_REMARK_UNKNOWN,
+		.severity = RD_SEV_UNKNOWN,
 		.title = "the kernel does not say whose queue pairs these are",
 		.why = "Their process is of another PID namespace than ours or those below it, or has ended.",
 	};
@@ -250,40 +250,40 @@ static int remark_owners(const struct rd_res *res, struct rd_remarks *remarks)
 		n += !res->qps[i].owner.kernel && res->qps[i].owner.pid.known != RD_OK && !res->qps[i].query_errno;
 	if (n == 0)
 		return 0;
-	remark.subject = strdup("PID namespace");
-	remark.observed = rd_text("%zu of %zu queue pairs", n, res->n_qps);
-	remark.fix = strdup("look from the host's own PID namespace");
-	return rd_remark_add(remarks, &remark);
+	finding.subject = strdup("PID namespace");
+	finding.observed = rd_text("%zu of %zu queue pairs", n, res->n_qps);
+	finding.fix = strdup("look from the host's own PID namespace");
+	return rd_finding_add(findings, &finding);
 }
 
-static int remark_netns(const struct rd_res *res, struct rd_remarks *remarks)
+static int judge_netns(const struct rd_res *res, struct rd_findings *findings)
 {
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "netns-exclusive",
-		.gravity = RD_REMARK_OK,
+		.severity = RD_SEV_NOTE,
 		.title = "devices of other network namespaces are not visible",
 		.why = "The RDMA subsystem's mode is exclusive: each network namespace sees its own devices only.",
 	};
 
 	if (res->netns_shared.known != RD_OK || res->netns_shared.v)
 		return 0;
-	remark.subject = strdup("network namespace");
-	remark.fix = strdup("ip netns exec NAME rdmadiag qp-state");
-	return rd_remark_add(remarks, &remark);
+	finding.subject = strdup("network namespace");
+	finding.fix = strdup("ip netns exec NAME rdmadiag qp-state");
+	return rd_finding_add(findings, &finding);
 }
 
-int rd_res_remarks(const struct rd_res *res, struct rd_remarks *remarks)
+int rd_res_findings(const struct rd_res *res, struct rd_findings *findings)
 {
-	int r = remark_netns(res, remarks);
+	int r = judge_netns(res, findings);
 
 	for (size_t i = 0; i < res->n_devs && !r; i++) {
-		r = remark_missing(&res->devs[i], remarks);
+		r = judge_missing(&res->devs[i], findings);
 		if (!r)
-			r = remark_queries(res, (int)i, remarks);
+			r = judge_queries(res, (int)i, findings);
 		if (!r)
-			r = remark_limits(&res->devs[i], remarks);
+			r = judge_limits(&res->devs[i], findings);
 	}
 	if (!r)
-		r = remark_owners(res, remarks);
-	return r ? r : remark_hidden_procs(res, remarks);
+		r = judge_owners(res, findings);
+	return r ? r : remark_hidden_procs(res, findings);
 }

@@ -3,8 +3,8 @@
 #ifndef RD_ANALYSE_QP_H
 #define RD_ANALYSE_QP_H
 
+#include "model/finding.h"
 #include "model/qp.h"
-#include "model/remark.h"
 
 /* Names the job of each process; joins each QP with the connection that it belongs to, and takes the peer's GID from that
  * where its address is a GID (RoCE, AF_IB). -ENOMEM. */
@@ -34,6 +34,6 @@ bool rd_res_dev_is_rxe(const struct rd_res_dev *dev);
 
 /* What is missing from the listing and why: other namespaces, dumps that broke off, devices that did not answer. And, from
  * the summary, what is about to run out. -ENOMEM. */
-int rd_res_remarks(const struct rd_res *res, struct rd_remarks *remarks);
+int rd_res_findings(const struct rd_res *res, struct rd_findings *findings);
 
 #endif

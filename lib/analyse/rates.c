@@ -227,37 +227,37 @@ static bool goes_on(const struct rd_rates *rates)
 }
 
 static int say_lost(const struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
-		    uint32_t port, struct rd_remarks *remarks)
+		    uint32_t port, struct rd_findings *findings)
 {
 	const struct rd_port_rate *rate = &rates->ports[port];
 	const struct rd_counter_state *state = &now->states[port];
 	bool active = is_active(state);
 	uint32_t heir = heir_of(rates, rate->usual_gbps - total_gbps(rate));
 	char label[80], to[80] = "";
-	struct rd_remark remark = {
+	struct rd_finding finding = {
 		.id = "traffic-lost",
-		.gravity = active ? RD_REMARK_WARNING : RD_REMARK_CRITICAL,
+		.severity = active ? RD_SEV_WARNING : RD_SEV_CRITICAL,
 		.title = active ? "port lost its traffic" : "port went down and lost its traffic",
 		.why = "a job that had its NICs evenly loaded is now as slow as what is left",
 	};
 
 	rd_counter_port_label(&set->ports[port], label, sizeof(label));
-	remark.subject = rd_text("%s", label);
+	finding.subject = rd_text("%s", label);
 	if (heir != NONE)
 		rd_counter_port_label(&set->ports[heir], to, sizeof(to));
-	remark.observed = rd_text("%.2f Gbit/s, port %s%s%s%s", total_gbps(rate),
-				  !state->there	  ? "gone" :
-				  state->state[0] ? state->state :
-						    "state unknown",
-				  heir != NONE ? "; " : "", to, heir != NONE ? " took traffic over" : "");
-	remark.expected = rd_text("%.2f Gbit/s, as of late", rate->usual_gbps);
-	remark.fix =
+	finding.observed = rd_text("%.2f Gbit/s, port %s%s%s%s", total_gbps(rate),
+				   !state->there   ? "gone" :
+				   state->state[0] ? state->state :
+						     "state unknown",
+				   heir != NONE ? "; " : "", to, heir != NONE ? " took traffic over" : "");
+	finding.expected = rd_text("%.2f Gbit/s, as of late", rate->usual_gbps);
+	finding.fix =
 		rd_text("look at the link and its partner: rdmadiag counters --filter 'link*' --since FILE; dmesg");
-	return rd_remark_add(remarks, &remark);
+	return rd_finding_add(findings, &finding);
 }
 
-int rd_rates_remarks(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
-		     struct rd_remarks *remarks)
+int rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
+		      struct rd_findings *findings)
 {
 	bool others = goes_on(rates);
 	int r = 0;
@@ -267,7 +267,7 @@ int rd_rates_remarks(struct rd_rates *rates, const struct rd_counter_set *set, c
 		bool lost = set->ports[p].port && has_lost(rate) && (others || !is_active(&now->states[p]));
 
 		if (lost && !rate->lost)
-			r = say_lost(rates, set, now, p, remarks);
+			r = say_lost(rates, set, now, p, findings);
 		rate->lost = lost || (rate->lost && total_gbps(rate) < BUSY_GBPS);
 	}
 	return r;

@@ -4,8 +4,8 @@
 #define RD_ANALYSE_RATES_H
 
 #include "model/counter.h"
+#include "model/finding.h"
 #include "model/rates.h"
-#include "model/remark.h"
 
 /* Finds out which counters to take. 0 or -ENOMEM. The set must outlive it. */
 int rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set);
@@ -27,7 +27,7 @@ void rd_rates_update(struct rd_rates *rates, const struct rd_counter_set *set, c
  * port is no longer active; and who took their traffic over. Each loss is said once. Call it behind rd_rates_update. 0 or
  * -ENOMEM.
  */
-int rd_rates_remarks(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
-		     struct rd_remarks *remarks);
+int rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
+		      struct rd_findings *findings);
 
 #endif

@@ -23,7 +23,7 @@ struct rd_threshold {
 	const char *name, *why;
 	enum measure measure;
 	double limit;
-	enum rd_gravity gravity;
+	enum rd_severity severity;
 };
 
 void rd_thresholds_deinit(struct rd_thresholds *thresholds)
@@ -45,12 +45,12 @@ static bool parse_line(char *line, struct rd_threshold *ret)
 		if (strcmp(measure, measures[i]) == 0)
 			ret->measure = (enum measure)i;
 	if (strcmp(severity, "warning") == 0)
-		ret->gravity = RD_REMARK_WARNING;
+		ret->severity = RD_SEV_WARNING;
 	else if (strcmp(severity, "critical") == 0)
-		ret->gravity = RD_REMARK_CRITICAL;
+		ret->severity = RD_SEV_CRITICAL;
 	ret->why = rd_trim(line);
 	return ret->measure != MEASURES && end != limit && !*end && isfinite(ret->limit) && ret->limit >= 0 &&
-	       ret->gravity != RD_REMARK_OK;
+	       ret->severity != RD_SEV_NOTE;
 }
 
 int rd_thresholds_parse(const char *name, const char *text, size_t size, struct rd_thresholds *ret, struct rd_err *err)
@@ -113,13 +113,13 @@ static bool measure_of(enum measure measure, const struct rd_counter_value *valu
 	return delta->v == 0 || by > 0;
 }
 
-static int remark(struct rd_remarks *remarks, const struct rd_moment *now, size_t i, const struct rd_threshold *over,
-		  double measured)
+static int finding(struct rd_findings *findings, const struct rd_moment *now, size_t i, const struct rd_threshold *over,
+		   double measured)
 {
 	const struct rd_counter *counter = &now->set->counters[i];
-	struct rd_remark it = { .id = over ? "threshold" : "threshold-unknown",
-				.gravity = over ? over->gravity : RD_REMARK_UNKNOWN,
-				.title = over ? "above its limit" : "has a limit and could not be read" };
+	struct rd_finding it = { .id = over ? "threshold" : "threshold-unknown",
+				 .severity = over ? over->severity : RD_SEV_UNKNOWN,
+				 .title = over ? "above its limit" : "has a limit and could not be read" };
 	char label[256];
 
 	rd_counter_port_label(&now->set->ports[counter->port], label, sizeof(label));
@@ -133,7 +133,7 @@ static int remark(struct rd_remarks *remarks, const struct rd_moment *now, size_
 						    rd_errno_name(now->sample->values[i].code) :
 						    "?");
 	}
-	return rd_remark_add(remarks, &it);
+	return rd_finding_add(findings, &it);
 }
 
 /* What a device does not have, or does not count, is no failure to read. */
@@ -144,7 +144,7 @@ static bool is_unread(const struct rd_counter_value *value)
 }
 
 static int judge_one(const struct rd_thresholds *thresholds, const struct rd_moment *now, const struct rd_delta *deltas,
-		     const struct rd_moved *moved, size_t i, struct rd_remarks *remarks)
+		     const struct rd_moved *moved, size_t i, struct rd_findings *findings)
 {
 	const struct rd_counter_value *value = &now->sample->values[i];
 	const struct rd_threshold *over = NULL;
@@ -160,16 +160,16 @@ static int judge_one(const struct rd_thresholds *thresholds, const struct rd_mom
 		if ((one->measure != VALUE && !deltas) ||
 		    !measure_of(one->measure, value, deltas ? &deltas[i] : NULL, moved, &at))
 			continue;
-		if (at > one->limit && (!over || one->gravity > over->gravity)) {
+		if (at > one->limit && (!over || one->severity > over->severity)) {
 			over = one;
 			measured = at;
 		}
 	}
-	return over || unread ? remark(remarks, now, i, over, measured) : 0;
+	return over || unread ? finding(findings, now, i, over, measured) : 0;
 }
 
 int rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd_moment *now,
-			const struct rd_delta *deltas, double seconds, struct rd_remarks *remarks)
+			const struct rd_delta *deltas, double seconds, struct rd_findings *findings)
 {
 	_cleanup_free_ struct rd_delta *none = deltas ? NULL : calloc(now->set->n + 1, sizeof(*none));
 
@@ -182,7 +182,7 @@ int rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd_
 		rd_moved_gather(now, deltas ? deltas : none, seconds, &at, &moved);
 		for (size_t i = first; i < at; i++)
 			if (now->set->counters[i].group != RD_GROUP_QP &&
-			    judge_one(thresholds, now, deltas, &moved, i, remarks) < 0)
+			    judge_one(thresholds, now, deltas, &moved, i, findings) < 0)
 				return -ENOMEM;
 	}
 	return 0;

@@ -5,7 +5,7 @@
 
 #include "analyse/delta.h"
 #include "base/err.h"
-#include "model/remark.h"
+#include "model/finding.h"
 
 struct rd_thresholds {
 	char *text; /* what the lines' fields point into */
@@ -27,9 +27,9 @@ void rd_thresholds_deinit(struct rd_thresholds *thresholds);
 /* Whether one of them needs another sample to compare with. */
 bool rd_thresholds_compare(const struct rd_thresholds *thresholds);
 
-/* Adds a remark for each counter that is above a limit: the gravest one. A counter that has a limit and could not be read
- * is a remark, too: unknown. `deltas` NULL: limits that need them are left out. 0 or -ENOMEM. */
+/* Adds a finding for each counter that is above a limit: the most severe one. A counter that has a limit and could not be read
+ * is a finding, too: unknown. `deltas` NULL: limits that need them are left out. 0 or -ENOMEM. */
 int rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd_moment *now,
-			const struct rd_delta *deltas, double seconds, struct rd_remarks *remarks);
+			const struct rd_delta *deltas, double seconds, struct rd_findings *findings);
 
 #endif

@@ -25,7 +25,7 @@ static void run_uncorrectable(const struct rd_check_input *in, struct rd_check_o
 		if (pci->aer.fatal.known != RD_OK || pci->aer.nonfatal.known != RD_OK)
 			rd_check_unknown(out, pci->addr, "it has no error counts (no AER, or the firmware keeps it)");
 		else if (fatal || nonfatal)
-			rd_check_bad(out, fatal ? RD_FAIL : RD_WARN, pci->addr,
+			rd_check_bad(out, fatal ? RD_SEV_CRITICAL : RD_SEV_WARNING, pci->addr,
 				     rd_text("%s: %" PRIu64 " fatal, %" PRIu64 " nonfatal since boot",
 					     rd_pci_what(in->host, i), fatal, nonfatal),
 				     rd_text("none"), NULL);

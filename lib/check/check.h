@@ -17,17 +17,19 @@ extern const size_t rd_n_checks;
 /* NULL: there is no such rule. */
 const struct rd_check *rd_check_find(const char *id);
 
-/* Runs those for which `chosen[i]` is set (NULL: all). Out of memory: verdicts->failed. */
-void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct rd_verdicts *verdicts);
+/* Runs those for which `chosen[i]` is set (NULL: all). Out of memory: findings->failed. */
+void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct rd_findings *findings);
 
 /* For rules. `subject` is copied; observed and expected are taken over (made by rd_text; NULL counts as no memory). */
 void rd_check_good(struct rd_check_out *out, const char *subject);
 void rd_check_warn(struct rd_check_out *out, const char *subject, char *observed, char *expected);
 void rd_check_fail(struct rd_check_out *out, const char *subject, char *observed, char *expected);
 /* The same with a result that depends, and a fix for this very subject (taken over; NULL: the rule's). */
-void rd_check_bad(struct rd_check_out *out, enum rd_result result, const char *subject, char *observed, char *expected,
-		  char *fix);
-/* `reason` is copied. Where many subjects have the same reason they become one verdict. */
+void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const char *subject, char *observed,
+		  char *expected, char *fix);
+/* Worth telling, and no fault; `fix` NULL: the rule's. */
+void rd_check_note(struct rd_check_out *out, const char *subject, char *observed, char *expected, char *fix);
+/* `reason` is copied. Where many subjects have the same reason they become one finding. */
 void rd_check_unknown(struct rd_check_out *out, const char *subject, const char *reason);
 /* Why the rule is about nothing here; the last one counts, and only if the rule says nothing else. Static text. */
 void rd_check_skip(struct rd_check_out *out, const char *reason);

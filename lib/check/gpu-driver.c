@@ -27,7 +27,7 @@ static void run_ibgda(const struct rd_check_input *in, struct rd_check_out *out)
 	else if (mapping && memops)
 		rd_check_good(out, "nvidia");
 	else
-		rd_check_bad(out, wanted ? RD_FAIL : RD_WARN, "nvidia",
+		rd_check_bad(out, wanted ? RD_SEV_CRITICAL : RD_SEV_WARNING, "nvidia",
 			     rd_text("PeerMappingOverride=1 %s, EnableStreamMemOPs %s", mapping ? "set" : "missing",
 				     memops ? "1" : "0"),
 			     rd_text("both"), NULL);

@@ -16,7 +16,7 @@
 
 struct pattern {
 	const char *words[WORDS_MAX]; /* NULL: fewer */
-	enum rd_result result;	      /* of one that is not older than a day; older ones warn */
+	enum rd_severity result;      /* of one that is not older than a day; older ones warn */
 	unsigned least;		      /* fewer lines are none; 0: one is enough */
 };
 
@@ -57,7 +57,7 @@ static void report(const struct rd_klog *klog, const struct pattern *pattern, co
 {
 	uint64_t now = klog->v[klog->n - 1].time_ns, age = now > last->time_ns ? now - last->time_ns : 0;
 	_cleanup_free_ char *subject = subject_of(last), *ago = age_of(age);
-	enum rd_result result = age > DAY_NS && pattern->result > RD_WARN ? RD_WARN : pattern->result;
+	enum rd_severity result = age > DAY_NS && pattern->result > RD_SEV_WARNING ? RD_SEV_WARNING : pattern->result;
 
 	rd_check_bad(out, result, subject ? subject : "kernel",
 		     ago ? rd_text("%zu line%s, the last %s before the end of the log: %.200s", n, n == 1 ? "" : "s",
@@ -131,102 +131,102 @@ KLOG_RULE(klog_health, "log-nic-health",
 	  "The kernel log says that a NIC is broken",
 	  "the firmware or the device has stopped: all queue pairs on it get a fatal event",
 	  "devlink health show pci/ADDRESS; reset the device or the host; if it comes back, replace the card", true,
-	  { { "device's health compromised" }, RD_FAIL, 0 },
-	  { { "Health issue observed", "severity(" }, RD_FAIL, 0 },
-	  { { "mlx5", "timeout. Will cause a leak of a command resource" }, RD_FAIL, 0 },
-	  { { "mlx4_core", "Internal error detected" }, RD_FAIL, 0 },
-	  { { "bnxt_en", "Firmware reset request", "fatal" }, RD_FAIL, 0 },
-	  { { "irdma", "Reset requested" }, RD_WARN, 0 });
+	  { { "device's health compromised" }, RD_SEV_CRITICAL, 0 },
+	  { { "Health issue observed", "severity(" }, RD_SEV_CRITICAL, 0 },
+	  { { "mlx5", "timeout. Will cause a leak of a command resource" }, RD_SEV_CRITICAL, 0 },
+	  { { "mlx4_core", "Internal error detected" }, RD_SEV_CRITICAL, 0 },
+	  { { "bnxt_en", "Firmware reset request", "fatal" }, RD_SEV_CRITICAL, 0 },
+	  { { "irdma", "Reset requested" }, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_mkeys, "log-mkey-limit",
 	  "A NIC ran out of memory keys",
 	  "registrations fail with ENOMEM although memory and memlock are fine; mostly a registration cache without bound",
 	  "rdma resource show mr; bound the cache: UCX_IB_RCACHE_MAX_REGIONS, or fewer, larger registrations", false,
-	  { { "CREATE_MKEY(", "limits exceeded" }, RD_WARN, 0 });
+	  { { "CREATE_MKEY(", "limits exceeded" }, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_qps, "log-qp-limit",
 	  "A NIC ran out of queue pairs",
 	  "ibv_create_qp fails with ENOMEM below the max_qp that the device names: a limit of the firmware",
 	  "rdma resource; rdmadiag qp-state --summary; fewer queue pairs (shared or DC transports), newer firmware", false,
-	  { { "CREATE_QP(", "limits exceeded" }, RD_WARN, 0 });
+	  { { "CREATE_QP(", "limits exceeded" }, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_uars, "log-uar-limit",
 	  "A NIC ran out of doorbell pages",
 	  "each process that opens the device needs some: ibv_open_device fails with ENOMEM for further ones",
 	  "fewer processes a device, or mlxconfig -d ADDRESS set PF_LOG_BAR_SIZE=6 or more, and a reboot", false,
-	  { { "ALLOC_UAR(", "limits exceeded" }, RD_WARN, 0 });
+	  { { "ALLOC_UAR(", "limits exceeded" }, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_uar_pages, "log-uar-pages",
 	  "A NIC's driver has too few doorbell pages to start",
 	  "mlx4 with a kernel of 64 kB pages: the BAR holds too few, and the driver does not load",
 	  "modprobe mlx4_core enable_4k_uar=1, or a larger log2_uar_bar_megabytes in the firmware", false,
-	  { { "mlx4_core", "UAR pages (need more than" }, RD_FAIL, 0 });
+	  { { "mlx4_core", "UAR pages (need more than" }, RD_SEV_CRITICAL, 0 });
 
 KLOG_RULE(klog_retry, "log-retry-count",
 	  "A program asks for a retry count that does not exist",
 	  "the field has three bits, 7 is the most: modify_qp to RTS fails with EINVAL on newer drivers, and what the "
 	  "program does then can end in status 9 at the peer",
 	  "set retry_cnt to 7 at most in the program's configuration", false,
-	  { { "RTR2RTS_QP(", "bad parameter", "0x4bb88f" }, RD_WARN, 0 });
+	  { { "RTR2RTS_QP(", "bad parameter", "0x4bb88f" }, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_slot_power, "log-slot-power",
 	  "A NIC does not get the power it needs from its slot",
 	  "it runs with its ports limited or off",
 	  "move it to a slot of 75 W, connect its auxiliary power, or look at the BIOS setting of the slot", true,
-	  { { "Detected insufficient power on the PCIe slot" }, RD_FAIL, 0 },
-	  { { "PCIe slot power capability was not advertised" }, RD_WARN, 0 });
+	  { { "Detected insufficient power on the PCIe slot" }, RD_SEV_CRITICAL, 0 },
+	  { { "PCIe slot power capability was not advertised" }, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_module, "log-optics",
 	  "A transceiver or cable reports a fault",
 	  "too hot, unplugged or broken: the link goes, or loses bits",
 	  "reseat, clean or swap the module; look at airflow; ethtool -m IF", true,
-	  { { "Port module event[error]", "High Temperature" }, RD_FAIL, 0 },
-	  { { "Port module event[error]", "Bus stuck" }, RD_FAIL, 0 },
-	  { { "Port module event[error]", "Unsupported cable" }, RD_FAIL, 0 });
+	  { { "Port module event[error]", "High Temperature" }, RD_SEV_CRITICAL, 0 },
+	  { { "Port module event[error]", "Bus stuck" }, RD_SEV_CRITICAL, 0 },
+	  { { "Port module event[error]", "Unsupported cable" }, RD_SEV_CRITICAL, 0 });
 
 KLOG_RULE(klog_link, "log-link-flaps",
 	  "Links went down again and again",
 	  "each time all that is in flight is lost: status 12, then asynchronous port errors",
 	  "clean or swap cable and optics; rdmadiag counters --changed; then the switch port", true,
-	  { { "mlx5_core", "Link down" }, RD_WARN, 5 },
-	  { { "bnxt_en", "NIC Link is Down" }, RD_WARN, 5 },
-	  { { "ice ", "NIC Link is Down" }, RD_WARN, 5 });
+	  { { "mlx5_core", "Link down" }, RD_SEV_WARNING, 5 },
+	  { { "bnxt_en", "NIC Link is Down" }, RD_SEV_WARNING, 5 },
+	  { { "ice ", "NIC Link is Down" }, RD_SEV_WARNING, 5 });
 
 KLOG_RULE(klog_peermem_symbols, "log-peermem-symbols",
 	  "The GPU peer-memory module does not fit the loaded RDMA core",
 	  "it was built against another ib_core (an RDMA stack was exchanged): GPUDirect RDMA by peer memory is not there",
 	  "rebuild and load in order: RDMA stack, GPU driver, nvidia_peermem; or use DMA-BUF", true,
-	  { { "disagrees about version of symbol ib_" }, RD_FAIL, 0 },
-	  { { "peer", "Unknown symbol ib_register_peer_memory_client" }, RD_FAIL, 0 },
-	  { { "nv_peer_mem", "Unknown symbol ib_" }, RD_FAIL, 0 });
+	  { { "disagrees about version of symbol ib_" }, RD_SEV_CRITICAL, 0 },
+	  { { "peer", "Unknown symbol ib_register_peer_memory_client" }, RD_SEV_CRITICAL, 0 },
+	  { { "nv_peer_mem", "Unknown symbol ib_" }, RD_SEV_CRITICAL, 0 });
 
 KLOG_RULE(klog_peermem, "log-peermem",
 	  "GPU memory went away while a NIC still had it registered",
 	  "programs freed it, or died, in the wrong order; harmless at their end, a bug in their middle",
 	  "look at the times: at the end of jobs it can be ignored; else update the GPU driver", false,
-	  { { "nvidia-peermem", "detected invalid context" }, RD_WARN, 0 },
-	  { { "nvidia-peermem", "nv_get_p2p_free_callback" }, RD_WARN, 100 });
+	  { { "nvidia-peermem", "detected invalid context" }, RD_SEV_WARNING, 0 },
+	  { { "nvidia-peermem", "nv_get_p2p_free_callback" }, RD_SEV_WARNING, 100 });
 
 KLOG_RULE(klog_umem, "log-pin-pages",
 	  "The kernel could not pin memory that a program registered",
 	  "ibv_reg_mr fails with EFAULT or EIO: GPU memory beyond BAR1, or a mapping that cannot be pinned",
 	  "lspci -vv -s GPU: the size of region 1 against the registration; smaller registrations, large-BAR firmware", false,
-	  { { "ib_umem_get: failed to get user pages" }, RD_WARN, 0 },
-	  { { "mr_umem_get", "umem get failed" }, RD_WARN, 0 });
+	  { { "ib_umem_get: failed to get user pages" }, RD_SEV_WARNING, 0 },
+	  { { "mr_umem_get", "umem get failed" }, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_oom, "log-oom",
 	  "The kernel killed processes for want of memory",
 	  "a rank that is killed leaves its peers with half-open connections",
 	  "dmesg | grep -i oom: which control group; raise its limit, or use less", false,
-	  { { "Memory cgroup out of memory: Killed process" }, RD_WARN, 0 },
-	  { { "Out of memory: Killed process" }, RD_WARN, 0 });
+	  { { "Memory cgroup out of memory: Killed process" }, RD_SEV_WARNING, 0 },
+	  { { "Out of memory: Killed process" }, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_pcie, "log-pcie-errors",
 	  "PCIe errors that were not corrected",
 	  "the device was reset or is unusable: NICs and GPUs vanish",
 	  "lspci -vv -s ADDRESS; reseat or replace the card or its riser", true,
-	  { { "PCIe Bus Error: severity=Uncorrect", "(Fatal)" }, RD_FAIL, 0 },
-	  { { "PCIe Bus Error: severity=Uncorrect" }, RD_WARN, 0 },
-	  { { "fell off the bus" }, RD_FAIL, 0 },
-	  { { "pcieport", "Card not present" }, RD_WARN, 0 });
+	  { { "PCIe Bus Error: severity=Uncorrect", "(Fatal)" }, RD_SEV_CRITICAL, 0 },
+	  { { "PCIe Bus Error: severity=Uncorrect" }, RD_SEV_WARNING, 0 },
+	  { { "fell off the bus" }, RD_SEV_CRITICAL, 0 },
+	  { { "pcieport", "Card not present" }, RD_SEV_WARNING, 0 });
 /* clang-format on */

@@ -4,9 +4,9 @@
 
 #include "base/err.h"
 #include "check/rules.h"
+#include "model/finding.h"
 #include "model/host.h"
 #include "model/qp.h"
-#include "model/remark.h"
 
 /* The special queue pairs and what the kernel uses itself are nobody's leftovers. */
 static bool of_a_program(const struct rd_qp *qp)
@@ -105,16 +105,17 @@ static void run_moved(const struct rd_check_input *in, struct rd_check_out *out)
 	if (!in->moved)
 		return;
 	for (size_t i = 0; i < in->moved->n; i++) {
-		const struct rd_remark *remark = &in->moved->v[i];
+		const struct rd_finding *finding = &in->moved->v[i];
 
-		if (remark->gravity == RD_REMARK_UNKNOWN)
-			rd_check_unknown(out, remark->subject, remark->observed ? remark->observed : remark->title);
-		else if (remark->gravity >= RD_REMARK_WARNING)
-			rd_check_bad(out, remark->gravity == RD_REMARK_CRITICAL ? RD_FAIL : RD_WARN, remark->subject,
-				     rd_text("%s%s%s", remark->title, remark->observed ? ": " : "",
-					     remark->observed ? remark->observed : ""),
-				     rd_text("%s", remark->expected ? remark->expected : "no such growth"),
-				     remark->fix ? strdup(remark->fix) : NULL);
+		if (finding->severity == RD_SEV_UNKNOWN)
+			rd_check_unknown(out, finding->subject, finding->observed ? finding->observed : finding->title);
+		else if (finding->severity >= RD_SEV_WARNING)
+			rd_check_bad(out, finding->severity == RD_SEV_CRITICAL ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+				     finding->subject,
+				     rd_text("%s%s%s", finding->title, finding->observed ? ": " : "",
+					     finding->observed ? finding->observed : ""),
+				     rd_text("%s", finding->expected ? finding->expected : "no such growth"),
+				     finding->fix ? strdup(finding->fix) : NULL);
 	}
 	rd_check_good(out, "counters");
 }

@@ -26,7 +26,7 @@ static void judge(const char *subject, uint64_t bytes, const char *from, struct 
 	if (bytes == RD_UNLIMITED)
 		rd_check_good(out, subject);
 	else
-		rd_check_bad(out, bytes <= FEW ? RD_FAIL : RD_WARN, subject,
+		rd_check_bad(out, bytes <= FEW ? RD_SEV_CRITICAL : RD_SEV_WARNING, subject,
 			     rd_text("%s%s%s", text ? text : "?", from ? ", by " : "", from ? from : ""),
 			     rd_text("unlimited"), NULL);
 }

@@ -76,7 +76,7 @@ static void run_mrrs(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_unknown(out, pci->addr, rd_pci_unread(pci));
 		else if (read_request(pci) < 512)
 			rd_check_bad(
-				out, RD_WARN, pci->addr,
+				out, RD_SEV_WARNING, pci->addr,
 				rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), read_request(pci)),
 				rd_text("at least 512; 4096 for accelerators"),
 				rd_text("setpci -s %s CAP_EXP+8.w=5000:7000 until the next boot; for good: BIOS, or a udev rule",

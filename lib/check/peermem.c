@@ -72,7 +72,7 @@ static void run_old(const struct rd_check_input *in, struct rd_check_out *out)
 	if (!system || !system->modules_known)
 		rd_check_unknown(out, "nv_peer_mem", UNREAD_MODULES);
 	else if (rd_has_old_peermem(system))
-		rd_check_bad(out, rd_has_peermem(system) ? RD_FAIL : RD_WARN, "nv_peer_mem",
+		rd_check_bad(out, rd_has_peermem(system) ? RD_SEV_CRITICAL : RD_SEV_WARNING, "nv_peer_mem",
 			     rd_text("loaded%s", rd_has_peermem(system) ? ", as well as nvidia_peermem" : ""),
 			     rd_text("nvidia_peermem alone"), NULL);
 	else

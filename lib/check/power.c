@@ -17,7 +17,7 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!pci->power_state || strcmp(pci->power_state, "unknown") == 0)
 			rd_check_unknown(out, pci->addr, "the kernel does not tell its power state");
 		else if (strncmp(pci->power_state, "D3", 2) == 0)
-			rd_check_bad(out, rd_pci_is_nic(in->host, i) ? RD_FAIL : RD_WARN, pci->addr,
+			rd_check_bad(out, rd_pci_is_nic(in->host, i) ? RD_SEV_CRITICAL : RD_SEV_WARNING, pci->addr,
 				     rd_text("%s: %s", rd_pci_what(in->host, i), pci->power_state), rd_text("D0"),
 				     rd_text("echo on >/sys/bus/pci/devices/%s/power/control", pci->addr));
 		else

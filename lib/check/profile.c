@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check/rules.h"
-#include "model/remark.h"
+#include "model/finding.h"
 
 static void copy(const struct rd_check_input *in, struct rd_check_out *out, const char *id)
 {
@@ -14,12 +14,12 @@ static void copy(const struct rd_check_input *in, struct rd_check_out *out, cons
 		return;
 	}
 	for (size_t i = 0; i < in->differences->n; i++) {
-		const struct rd_remark *remark = &in->differences->v[i];
+		const struct rd_finding *finding = &in->differences->v[i];
 
-		if (strcmp(remark->id, id) == 0)
-			rd_check_bad(out, remark->gravity == RD_REMARK_CRITICAL ? RD_FAIL : RD_WARN, remark->subject,
-				     rd_text("%s", remark->observed ? remark->observed : "-"),
-				     rd_text("%s", remark->expected ? remark->expected : "-"), NULL);
+		if (strcmp(finding->id, id) == 0)
+			rd_check_bad(out, finding->severity == RD_SEV_CRITICAL ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+				     finding->subject, rd_text("%s", finding->observed ? finding->observed : "-"),
+				     rd_text("%s", finding->expected ? finding->expected : "-"), NULL);
 	}
 	rd_check_good(out, "profile");
 }

@@ -207,7 +207,7 @@ static void congestion(const struct rd_check_input *in, const struct rd_netif *n
 	    netif->ecn_rp.v)
 		rd_check_good(out, subject);
 	else
-		rd_check_bad(out, RD_WARN, subject,
+		rd_check_bad(out, RD_SEV_WARNING, subject,
 			     rd_text("notification point 0x%02x, reaction point 0x%02x (a bit for each priority)",
 				     netif->ecn_np.v, netif->ecn_rp.v),
 			     rd_text("both on, for the priority of RoCE"), NULL);

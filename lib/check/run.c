@@ -15,7 +15,7 @@ struct doubt {
 
 struct rd_check_out {
 	const struct rd_check *check;
-	struct rd_verdicts *verdicts;
+	struct rd_findings *findings;
 	size_t good, bad;
 	bool unanswered; /* a read gave no answer */
 	char *last_good; /* owned */
@@ -32,21 +32,20 @@ const struct rd_check *rd_check_find(const char *id)
 	return NULL;
 }
 
-static void drop(const struct rd_verdict *verdict)
+/* What the rule says of one thing. */
+static struct rd_finding begin(const struct rd_check_out *out, enum rd_severity severity)
 {
-	free(verdict->subject);
-	free(verdict->observed);
-	free(verdict->expected);
-	free(verdict->fix);
+	return (struct rd_finding){
+		.id = out->check->id, .title = out->check->title, .why = out->check->why, .severity = severity
+	};
 }
 
-static void add(struct rd_verdicts *verdicts, const struct rd_verdict *verdict)
+/* Takes the texts over; where there is no fix for this very subject the rule's is meant. */
+static void add(struct rd_check_out *out, struct rd_finding *finding)
 {
-	if (!verdict->subject || rd_grow(&verdicts->v, &verdicts->cap, verdicts->n + 1, sizeof(*verdicts->v)) < 0) {
-		verdicts->failed = true;
-		return drop(verdict);
-	}
-	verdicts->v[verdicts->n++] = *verdict;
+	if (!finding->fix && out->check->fix)
+		finding->fix = strdup(out->check->fix);
+	rd_finding_add(out->findings, finding);
 }
 
 void rd_check_good(struct rd_check_out *out, const char *subject)
@@ -55,36 +54,43 @@ void rd_check_good(struct rd_check_out *out, const char *subject)
 	if (out->last_good)
 		return;
 	out->last_good = strdup(subject);
-	out->verdicts->failed |= !out->last_good;
+	out->findings->failed |= !out->last_good;
 }
 
-void rd_check_bad(struct rd_check_out *out, enum rd_result result, const char *subject, char *observed, char *expected,
-		  char *fix)
+void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const char *subject, char *observed,
+		  char *expected, char *fix)
 {
-	const struct rd_verdict verdict = { .check = out->check,
-					    .result = result,
-					    .subject = strdup(subject),
-					    .observed = observed,
-					    .expected = expected,
-					    .fix = fix };
+	struct rd_finding finding = begin(out, severity);
 
-	out->verdicts->failed |= !observed || !expected;
-	if (out->check->by_absence && out->unanswered) {
+	out->findings->failed |= !observed || !expected;
+	if (out->check->by_absence && out->unanswered && severity > RD_SEV_NOTE) {
 		rd_check_unknown(out, subject, "reads gave no answer: what is missing may be there");
-		return drop(&verdict);
+		free(observed);
+		free(expected);
+		free(fix);
+		return;
 	}
+	finding.subject = strdup(subject);
+	finding.observed = observed;
+	finding.expected = expected;
+	finding.fix = fix;
 	out->bad++;
-	add(out->verdicts, &verdict);
+	add(out, &finding);
+}
+
+void rd_check_note(struct rd_check_out *out, const char *subject, char *observed, char *expected, char *fix)
+{
+	rd_check_bad(out, RD_SEV_NOTE, subject, observed, expected, fix);
 }
 
 void rd_check_warn(struct rd_check_out *out, const char *subject, char *observed, char *expected)
 {
-	rd_check_bad(out, RD_WARN, subject, observed, expected, NULL);
+	rd_check_bad(out, RD_SEV_WARNING, subject, observed, expected, NULL);
 }
 
 void rd_check_fail(struct rd_check_out *out, const char *subject, char *observed, char *expected)
 {
-	rd_check_bad(out, RD_FAIL, subject, observed, expected, NULL);
+	rd_check_bad(out, RD_SEV_CRITICAL, subject, observed, expected, NULL);
 }
 
 void rd_check_unknown(struct rd_check_out *out, const char *subject, const char *reason)
@@ -108,7 +114,7 @@ void rd_check_unknown(struct rd_check_out *out, const char *subject, const char 
 	}
 	free(doubt->subject);
 	free(doubt->reason);
-	out->verdicts->failed = true;
+	out->findings->failed = true;
 }
 
 void rd_check_skip(struct rd_check_out *out, const char *reason)
@@ -124,31 +130,30 @@ static char *subject_of(const char *first, size_t n)
 
 static void conclude(struct rd_check_out *out)
 {
-	struct rd_verdict verdict = { .check = out->check };
+	struct rd_finding finding;
 
 	for (size_t i = 0; i < out->n_doubts; i++) {
-		verdict.result = RD_UNKNOWN;
-		verdict.subject = subject_of(out->doubts[i].subject, out->doubts[i].n);
-		verdict.observed = out->doubts[i].reason;
+		finding = begin(out, RD_SEV_UNKNOWN);
+		finding.subject = subject_of(out->doubts[i].subject, out->doubts[i].n);
+		finding.observed = out->doubts[i].reason;
 		free(out->doubts[i].subject);
-		add(out->verdicts, &verdict);
+		add(out, &finding);
 	}
-	verdict.observed = NULL;
 	if (out->bad == 0 && out->n_doubts == 0) {
-		verdict.result = out->good > 0 ? RD_PASS : RD_SKIP;
-		verdict.subject = out->last_good ? subject_of(out->last_good, out->good) : strdup("host");
+		finding = begin(out, out->good > 0 ? RD_SEV_OK : RD_SEV_SKIP);
+		finding.subject = out->last_good ? subject_of(out->last_good, out->good) : strdup("host");
 		if (out->good == 0)
-			verdict.observed = strdup(out->skip ? out->skip : "nothing here that it is about");
-		add(out->verdicts, &verdict);
+			finding.observed = strdup(out->skip ? out->skip : "nothing here that it is about");
+		add(out, &finding);
 	}
 	free(out->last_good);
 }
 
-void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct rd_verdicts *verdicts)
+void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct rd_findings *findings)
 {
 	for (size_t i = 0; i < rd_n_checks; i++) {
 		struct rd_check_out out = { .check = rd_checks[i],
-					    .verdicts = verdicts,
+					    .findings = findings,
 					    .unanswered = in->stalls && in->stalls->n > 0 };
 
 		if (chosen && !chosen[i])

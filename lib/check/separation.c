@@ -4,7 +4,7 @@
 
 #include "check/port.h"
 #include "check/rules.h"
-#include "model/remark.h"
+#include "model/finding.h"
 #include "model/system.h"
 
 static size_t compute_ports(const struct rd_host *host)
@@ -59,16 +59,16 @@ static void run_env(const struct rd_check_input *in, struct rd_check_out *out)
 		return;
 	}
 	for (size_t i = 0; i < in->job_env->n; i++) {
-		const struct rd_remark *remark = &in->job_env->v[i];
+		const struct rd_finding *finding = &in->job_env->v[i];
 
-		if (remark->gravity != RD_REMARK_WARNING && remark->gravity != RD_REMARK_CRITICAL)
+		if (finding->severity != RD_SEV_WARNING && finding->severity != RD_SEV_CRITICAL)
 			continue;
-		rd_check_bad(out, remark->gravity == RD_REMARK_CRITICAL ? RD_FAIL : RD_WARN,
-			     remark->subject ? remark->subject : "settings",
-			     rd_text("%s%s%s", remark->title, remark->observed ? ": " : "",
-				     remark->observed ? remark->observed : ""),
-			     rd_text("%s", remark->expected ? remark->expected : "the compute NICs"),
-			     remark->fix ? rd_text("%s", remark->fix) : NULL);
+		rd_check_bad(out, finding->severity == RD_SEV_CRITICAL ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+			     finding->subject ? finding->subject : "settings",
+			     rd_text("%s%s%s", finding->title, finding->observed ? ": " : "",
+				     finding->observed ? finding->observed : ""),
+			     rd_text("%s", finding->expected ? finding->expected : "the compute NICs"),
+			     finding->fix ? rd_text("%s", finding->fix) : NULL);
 	}
 	rd_check_good(out, "settings for all jobs");
 }

@@ -17,6 +17,6 @@ void rd_causes_deinit(struct rd_causes *causes)
 	for (size_t i = 0; i < causes->n; i++)
 		free(causes->v[i].observed);
 	free(causes->v);
-	rd_remarks_deinit(&causes->remarks);
+	rd_findings_deinit(&causes->findings);
 	*causes = (struct rd_causes){ 0 };
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the deltas of a host's counters amount to: statements, the surest and gravest first. */
+/* What the deltas of a host's counters amount to: statements, the surest and most severe first. */
 #ifndef RD_MODEL_CAUSE_H
 #define RD_MODEL_CAUSE_H
 
-#include "model/remark.h"
+#include "model/finding.h"
 
 enum rd_confidence { RD_CONFIDENCE_LOW, RD_CONFIDENCE_MEDIUM, RD_CONFIDENCE_HIGH };
 /* "low", "medium", "high" */
@@ -19,8 +19,8 @@ struct rd_evidence {
 struct rd_cause {
 	const char *id;	   /* "bad-cable"; static */
 	const char *title; /* static */
-	const char *next;  /* what to do; static */
-	enum rd_gravity gravity;
+	const char *fix;   /* what to do; static */
+	enum rd_severity severity;
 	enum rd_confidence confidence;
 	uint32_t port;	/* index in the set */
 	char *observed; /* owned: the numbers */
@@ -31,7 +31,7 @@ struct rd_cause {
 struct rd_causes {
 	struct rd_cause *v;
 	size_t n, cap;
-	struct rd_remarks remarks; /* the same as findings, and what else there is to say */
+	struct rd_findings findings; /* the same as findings, and what else there is to say */
 };
 void rd_causes_deinit(struct rd_causes *causes);
 

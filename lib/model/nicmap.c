@@ -48,7 +48,7 @@ void rd_nicmap_deinit(struct rd_nicmap *map)
 	rd_choices_deinit(&map->nccl);
 	rd_choices_deinit(&map->nvshmem);
 	rd_env_deinit(&map->env);
-	rd_remarks_deinit(&map->remarks);
+	rd_findings_deinit(&map->findings);
 	*map = (struct rd_nicmap){ 0 };
 }
 

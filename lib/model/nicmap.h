@@ -5,8 +5,8 @@
 #define RD_MODEL_NICMAP_H
 
 #include "base/base.h"
+#include "model/finding.h"
 #include "model/host.h"
-#include "model/remark.h"
 
 /* As `nvidia-smi topo -m` has them, the nearest first. */
 enum rd_path {
@@ -73,7 +73,7 @@ struct rd_nicmap {
 	size_t n_gpus, n_ibdevs;
 	struct rd_choices nccl, nvshmem;
 	struct rd_env env; /* what would select the compute NICs */
-	struct rd_remarks remarks;
+	struct rd_findings findings;
 };
 void rd_nicmap_deinit(struct rd_nicmap *map);
 

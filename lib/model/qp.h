@@ -109,7 +109,7 @@ struct rd_qp {
 	enum rd_qp_cause cause;	       /* by what its device counted when it failed */
 	bool moved_by_call;	       /* a recorder saw modify_qp move it to the state it is in */
 	struct rd_qp_seen *seen;       /* owned; NULL: no recorder saw it */
-	const char *verdict, *next;    /* static; what is the matter, the next command. NULL: none was asked for */
+	const char *verdict, *fix;     /* static; what is the matter, the next command. NULL: none was asked for */
 	char *why;		       /* of the verdict; owned */
 };
 

@@ -136,30 +136,34 @@ static json_object *json_section(const struct rd_section *section, enum rd_type 
 	return list;
 }
 
+static json_object *json_finding(const struct rd_finding *finding)
+{
+	json_object *object = json_object_new_object(), *cause;
+
+	json_object_object_add(object, "id", json_text(finding->id));
+	json_object_object_add(object, "severity", json_text(rd_severity_name(finding->severity)));
+	json_object_object_add(object, "subject", json_text(finding->subject));
+	json_object_object_add(object, "title", json_text(finding->title));
+	json_object_object_add(object, "observed", json_text(finding->observed));
+	json_object_object_add(object, "expected", json_text(finding->expected));
+	json_object_object_add(object, "why", json_text(finding->why));
+	json_object_object_add(object, "fix", json_text(finding->fix));
+	cause = finding->caused_by.id ? json_object_new_object() : NULL;
+	if (cause) {
+		json_object_object_add(cause, "id", json_text(finding->caused_by.id));
+		json_object_object_add(cause, "subject", json_text(finding->caused_by.subject));
+	}
+	json_object_object_add(object, "caused_by", cause);
+	json_object_object_add(object, "muted", json_text(finding->muted));
+	return object;
+}
+
 static json_object *json_findings(const struct rd_report *report)
 {
-	static const char *const severities[] = {
-		[RD_SEV_OK] = "ok",
-		[RD_SEV_WARNING] = "warning",
-		[RD_SEV_CRITICAL] = "critical",
-		[RD_SEV_UNKNOWN] = "unknown",
-	};
 	json_object *list = json_object_new_array();
 
-	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct rd_finding *finding = &report->findings[i];
-		json_object *object = json_object_new_object();
-
-		json_object_object_add(object, "id", json_text(finding->id));
-		json_object_object_add(object, "severity", json_text(severities[finding->severity]));
-		json_object_object_add(object, "subject", json_text(finding->subject));
-		json_object_object_add(object, "title", json_text(finding->title));
-		json_object_object_add(object, "observed", json_text(finding->observed));
-		json_object_object_add(object, "expected", json_text(finding->expected));
-		json_object_object_add(object, "why", json_text(finding->why));
-		json_object_object_add(object, "fix", json_text(finding->fix));
-		json_object_array_add(list, object);
-	}
+	for (size_t i = 0; i < report->findings.n; i++)
+		json_object_array_add(list, json_finding(&report->findings.v[i]));
 	return list;
 }
 

@@ -19,6 +19,18 @@ struct rd_table_style {
 int rd_render_table(const struct rd_section *section, const struct rd_table_style *style, struct rd_buf *out,
 		    struct rd_err *err);
 
+struct rd_finding_style {
+	bool colour;
+	bool verbose;		/* all subjects of a rule, consequences at length, what is muted */
+	bool why;		/* why it matters, too */
+	bool gaps;		/* an empty line between findings */
+	enum rd_severity least; /* what is below this is left out */
+};
+
+/* Adds findings as text, in their order: "critical: mlx5_3/1: what is wrong; observed; wanted: expected [id]", below it what
+ * to do and what follows from it. Neighbours of one id and severity stand together. Foreign text is escaped here. */
+void rd_render_findings(const struct rd_findings *findings, const struct rd_finding_style *style, struct rd_buf *out);
+
 /* Adds one cell as it stands in a table, escaped; "-" for what is not known. */
 void rd_render_cell(const struct rd_column *column, const struct rd_cell *cell, struct rd_buf *out);
 

@@ -208,8 +208,7 @@ static int add_columns(struct libscols_table *table, const struct rd_section *se
 
 static const char *row_colour(const struct rd_row *row)
 {
-	static const char *const colours[] = {
-		[RD_SEV_OK] = NULL,
+	static const char *const colours[RD_SEVERITIES] = {
 		[RD_SEV_WARNING] = "yellow",
 		[RD_SEV_CRITICAL] = "red",
 		[RD_SEV_UNKNOWN] = "magenta",

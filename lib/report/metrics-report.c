@@ -2,6 +2,7 @@
 /* From a report to metrics: what every page has, and sections as families. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/report.h"
 
@@ -10,22 +11,19 @@
 
 static void add_findings(struct rd_metrics *metrics, const struct rd_report *report, const char *command)
 {
-	static const char *const names[] = {
-		[RD_SEV_OK] = "ok",
-		[RD_SEV_WARNING] = "warning",
-		[RD_SEV_CRITICAL] = "critical",
-		[RD_SEV_UNKNOWN] = "unknown",
-	};
+	static const enum rd_severity told[] = { RD_SEV_OK, RD_SEV_WARNING, RD_SEV_CRITICAL, RD_SEV_UNKNOWN };
 	struct rd_metric *family =
 		rd_metrics_family(metrics, "findings", RD_METRIC_GAUGE, NULL, "Findings of the last run, by severity.");
-	size_t n[RD_ARRAY_SIZE(names)] = { 0 };
 
-	for (size_t i = 0; i < report->n_findings; i++)
-		n[report->findings[i].severity]++;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++) {
-		const struct rd_label labels[] = { { "command", command }, { "severity", names[i] } };
+	for (size_t i = 0; i < RD_ARRAY_SIZE(told); i++) {
+		const char *name = rd_severity_name(told[i]);
+		const struct rd_label labels[] = { { "command", command }, { "severity", name } };
+		uint64_t n = 0;
 
-		rd_metric_uint(metrics, family, n[i], labels, RD_ARRAY_SIZE(labels));
+		for (size_t f = 0; f < report->findings.n; f++)
+			n += !report->findings.v[f].muted &&
+			     strcmp(rd_severity_name(report->findings.v[f].severity), name) == 0;
+		rd_metric_uint(metrics, family, n, labels, RD_ARRAY_SIZE(labels));
 	}
 }
 

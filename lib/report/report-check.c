@@ -2,86 +2,43 @@
 #include "report/report-check.h"
 
 #include <errno.h>
-#include <string.h>
-
-#include "model/remark.h"
-#include "report/finding.h"
 
 enum rule_column { RULE_ID, RULE_QUICK, RULE_TITLE, RULE_WHY, RULE_FIX, RULE_NEEDS, RULE_COLUMNS };
 static const struct rd_column rule_columns[RULE_COLUMNS];
 static const struct rd_column page_columns[2];
 
-static const char *fix_of(const struct rd_verdict *verdict)
+static void add_row(struct rd_section *section, const struct rd_finding *finding)
 {
-	return verdict->fix ? verdict->fix : verdict->check->fix;
-}
-
-static void add_row(struct rd_section *section, const struct rd_verdict *verdict)
-{
-	static const enum rd_severity severities[] = {
-		[RD_FAIL] = RD_SEV_CRITICAL,
-		[RD_WARN] = RD_SEV_WARNING,
-		[RD_UNKNOWN] = RD_SEV_UNKNOWN,
-		[RD_SKIP] = RD_SEV_OK,
-	};
 	struct rd_row *row = rd_section_add(section);
 
-	rd_row_severity(row, severities[verdict->result]);
-	rd_row_str(row, RD_CHECK_RESULT, rd_result_name(verdict->result));
-	rd_row_str(row, RD_CHECK_ID, verdict->check->id);
-	rd_row_str(row, RD_CHECK_SUBJECT, verdict->subject);
-	rd_row_str(row, RD_CHECK_OBSERVED, verdict->observed);
-	rd_row_str(row, RD_CHECK_EXPECTED, verdict->expected);
-	rd_row_str(row, RD_CHECK_TITLE, verdict->check->title);
-	rd_row_str(row, RD_CHECK_WHY, verdict->check->why);
-	rd_row_str(row, RD_CHECK_FIX, fix_of(verdict));
+	rd_row_severity(row, finding->severity);
+	rd_row_str(row, RD_CHECK_RESULT, rd_severity_result(finding->severity));
+	rd_row_str(row, RD_CHECK_ID, finding->id);
+	rd_row_str(row, RD_CHECK_SUBJECT, finding->subject);
+	rd_row_str(row, RD_CHECK_OBSERVED, finding->observed);
+	rd_row_str(row, RD_CHECK_EXPECTED, finding->expected);
+	rd_row_str(row, RD_CHECK_TITLE, finding->title);
+	rd_row_str(row, RD_CHECK_WHY, finding->why);
+	rd_row_str(row, RD_CHECK_FIX, finding->fix);
 }
 
-static char *copy(const char *text)
-{
-	return text ? strdup(text) : NULL;
-}
-
-static int add_remark(struct rd_remarks *remarks, const struct rd_verdict *verdict)
-{
-	const struct rd_remark remark = {
-		.id = verdict->check->id,
-		.gravity = verdict->result == RD_FAIL ? RD_REMARK_CRITICAL :
-			   verdict->result == RD_WARN ? RD_REMARK_WARNING :
-							RD_REMARK_UNKNOWN,
-		.title = verdict->check->title,
-		.why = verdict->check->why,
-		.subject = copy(verdict->subject),
-		.observed = copy(verdict->observed),
-		.expected = copy(verdict->expected),
-		.fix = copy(fix_of(verdict)),
-	};
-
-	return rd_remark_add(remarks, &remark);
-}
-
-int rd_report_checks(struct rd_report *report, const struct rd_verdicts *verdicts, enum rd_result least)
+int rd_report_checks(struct rd_report *report, const struct rd_findings *findings, enum rd_severity least)
 {
 	struct rd_section *section = rd_section_create("checks", rd_check_columns, RD_CHECK_COLUMNS);
-	struct rd_remarks remarks = { 0 };
 	int r = section ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !r && i < verdicts->n; i++) {
-		const struct rd_verdict *verdict = &verdicts->v[i];
+	for (size_t i = 0; !r && i < findings->n; i++) {
+		const struct rd_finding *finding = &findings->v[i];
 
-		if (verdict->result < least)
+		if (finding->severity < least)
 			continue;
-		add_row(section, verdict);
-		if (verdict->result > RD_PASS)
-			r = add_remark(&remarks, verdict);
+		add_row(section, finding);
+		if (finding->severity > RD_SEV_OK)
+			r = rd_finding_copy(&report->findings, finding);
 	}
-	if (r)
-		rd_section_destroy(section);
-	else
-		r = rd_report_add(report, section);
 	if (!r)
-		r = rd_report_add_remarks(report, &remarks);
-	rd_remarks_deinit(&remarks);
+		return rd_report_add(report, section);
+	rd_section_destroy(section);
 	return r;
 }
 

@@ -74,7 +74,7 @@ enum {
 	CAUSE_CONFIDENCE,
 	CAUSE_TITLE,
 	CAUSE_OBSERVED,
-	CAUSE_NEXT,
+	CAUSE_FIX,
 	CAUSE_COUNTERS,
 	CAUSE_COLUMNS
 };
@@ -86,7 +86,7 @@ static const struct rd_column cause_columns[CAUSE_COLUMNS] = {
 	[CAUSE_CONFIDENCE] = { "confidence", "CONFIDENCE", RD_T_STR, "low, medium or high" },
 	[CAUSE_TITLE] = { "title", "TITLE", RD_T_STR, "what is the matter" },
 	[CAUSE_OBSERVED] = { "observed", "OBSERVED", RD_T_STR, "the numbers" },
-	[CAUSE_NEXT] = { "next", "NEXT", RD_T_STR, "what to do" },
+	[CAUSE_FIX] = { "fix", "FIX", RD_T_STR, "what to do" },
 	[CAUSE_COUNTERS] = { "counters", NULL, RD_T_ROWS, "which counters say so" },
 };
 
@@ -125,13 +125,6 @@ static const struct rd_column meaning_columns[MEANING_COLUMNS] = {
 	[MEANING_ROLE] = { "role", "ROLE", RD_T_STR, "load, cause, consequence or sign" },
 	[MEANING_SUM] = { "summable", "SUM", RD_T_BOOL, "may be added up over ports" },
 	[MEANING_TEXT] = { "meaning", "MEANING", RD_T_STR, "what it says" },
-};
-
-static const char *const severities[] = {
-	[RD_REMARK_OK] = "ok",
-	[RD_REMARK_WARNING] = "warning",
-	[RD_REMARK_CRITICAL] = "critical",
-	[RD_REMARK_UNKNOWN] = "unknown",
 };
 
 static const char *note_of(const struct rd_counter *counter, const struct rd_counter_value *value, bool saturated,
@@ -280,11 +273,11 @@ static int add_causes(struct rd_report *report, const struct rd_counters_shown *
 		if (port->port)
 			rd_row_uint(row, CAUSE_PORT, port->port);
 		rd_row_str(row, CAUSE_ID, cause->id);
-		rd_row_str(row, CAUSE_SEVERITY, severities[cause->gravity]);
+		rd_row_str(row, CAUSE_SEVERITY, rd_severity_name(cause->severity));
 		rd_row_str(row, CAUSE_CONFIDENCE, rd_confidence_name(cause->confidence));
 		rd_row_str(row, CAUSE_TITLE, cause->title);
 		rd_row_str(row, CAUSE_OBSERVED, cause->observed);
-		rd_row_str(row, CAUSE_NEXT, cause->next);
+		rd_row_str(row, CAUSE_FIX, cause->fix);
 		rd_row_sub(row, CAUSE_COUNTERS, evidence_of(shown, cause));
 	}
 	return rd_report_add(report, section);
@@ -318,7 +311,7 @@ int rd_report_counters(struct rd_report *report, const struct rd_counters_shown 
 	if (!r)
 		r = add_scalars(report, shown);
 	if (!r && shown->causes)
-		r = rd_report_add_remarks(report, &shown->causes->remarks);
+		r = rd_report_add_findings(report, &shown->causes->findings);
 	return r;
 }
 

@@ -345,7 +345,7 @@ int rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const
 		r = -ENOMEM;
 	if (!r)
 		r = add_scalars(report, host, map);
-	return r ? r : rd_report_add_remarks(report, &map->remarks);
+	return r ? r : rd_report_add_findings(report, &map->findings);
 }
 
 /* clang-format off */

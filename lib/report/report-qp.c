@@ -62,7 +62,7 @@ static void add_seen_cells(struct rd_row *row, const struct rd_qp *qp)
 
 	rd_row_str(row, RD_QP_VERDICT, qp->verdict);
 	rd_row_str(row, RD_QP_WHY, qp->why);
-	rd_row_str(row, RD_QP_NEXT, qp->next);
+	rd_row_str(row, RD_QP_FIX, qp->fix);
 	rd_row_str(row, RD_QP_AGE_KIND, rd_age_kind_name(qp->age_kind));
 	RD_ROW_DOUBLE(row, RD_QP_AGE, qp->age_seconds);
 	RD_ROW_DOUBLE(row, RD_QP_AGE_MAX, qp->age_max_seconds);
@@ -159,6 +159,6 @@ const struct rd_column rd_qp_columns[RD_QP_COLUMNS] = {
 	[RD_QP_ERRNO] = { "query_errno", "ERRNO", RD_T_STR, "why the device did not say what state it is in", 0, true },
 	[RD_QP_LAST_ERR] = { "last_errno", "LASTERR", RD_T_STR, "errno of the last modify_qp that failed, as recorded", 0, true },
 	[RD_QP_WHY] = { "reason", "REASON", RD_T_STR, "what the verdict was concluded from", 0, true },
-	[RD_QP_NEXT] = { "next", "NEXT", RD_T_STR, "what to look at next", 0, true },
+	[RD_QP_FIX] = { "fix", "FIX", RD_T_STR, "what to do, or what to look at next", 0, true },
 };
 /* clang-format on */

@@ -166,17 +166,6 @@ void rd_report_init(struct rd_report *report, const char *schema)
 	*report = (struct rd_report){ .schema = schema };
 }
 
-static void finding_deinit(struct rd_finding *finding)
-{
-	free(finding->id);
-	free(finding->subject);
-	free(finding->title);
-	free(finding->observed);
-	free(finding->expected);
-	free(finding->why);
-	free(finding->fix);
-}
-
 void rd_report_deinit(struct rd_report *report)
 {
 	free(report->host);
@@ -184,9 +173,7 @@ void rd_report_deinit(struct rd_report *report)
 	for (size_t i = 0; i < report->n_sections; i++)
 		rd_section_destroy(report->sections[i]);
 	free(report->sections);
-	for (size_t i = 0; i < report->n_findings; i++)
-		finding_deinit(&report->findings[i]);
-	free(report->findings);
+	rd_findings_deinit(&report->findings);
 	rd_errlist_deinit(&report->errors);
 	rd_metrics_deinit(&report->metrics);
 	*report = (struct rd_report){ 0 };

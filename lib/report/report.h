@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/err.h"
+#include "model/finding.h"
 #include "report/metrics.h"
 
 enum rd_type {
@@ -47,17 +48,10 @@ struct rd_cell {
 	};
 };
 
-enum rd_severity {
-	RD_SEV_OK,
-	RD_SEV_WARNING,
-	RD_SEV_CRITICAL,
-	RD_SEV_UNKNOWN,
-};
-
 struct rd_row {
 	struct rd_cell *cells; /* as many as the section has columns */
 	size_t n_cells;
-	enum rd_severity severity; /* colours the row; RD_SEV_OK: does not */
+	enum rd_severity severity; /* colours the row, from RD_SEV_UNKNOWN on */
 };
 
 struct rd_section {
@@ -67,11 +61,6 @@ struct rd_section {
 	struct rd_row *rows;
 	size_t n, cap;
 	bool failed; /* a row was lost for want of memory: renderers refuse the section */
-};
-
-struct rd_finding {
-	char *id, *subject, *title, *observed, *expected, *why, *fix; /* owned; NULL is null */
-	enum rd_severity severity;
 };
 
 struct rd_report {
@@ -84,8 +73,7 @@ struct rd_report {
 				     * NULL: none */
 	struct rd_section **sections; /* owned */
 	size_t n_sections, cap_sections;
-	struct rd_finding *findings;
-	size_t n_findings, cap_findings;
+	struct rd_findings findings;
 	struct rd_errlist errors;
 	struct rd_metrics metrics; /* what of it a monitoring system takes; filled where it was asked for */
 	int status;		   /* the exit code, 0..3 */

@@ -42,7 +42,7 @@ void rd_view_colours(struct rd_view *view)
 /* Without colours what is wrong is underlined. */
 static attr_t severity_attr(const struct rd_view *view, enum rd_severity severity)
 {
-	if (severity == RD_SEV_OK)
+	if (severity < RD_SEV_UNKNOWN)
 		return 0;
 	return view->colour ? (attr_t)rd_curses.COLOR_PAIR(severity) : A_UNDERLINE;
 }

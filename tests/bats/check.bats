@@ -31,7 +31,7 @@ broken() {
 	rm -r "$BATS_TEST_TMPDIR/broken"
 	run --separate-stderr broken -v
 	[ "$status" -eq 2 ]
-	[[ ${lines[1]} == "fail pcie-link-width: 0000:15:00.0: mlx5_0: x8; wanted: x16"* ]]
+	[[ ${lines[1]} == "critical: 0000:15:00.0: A PCIe link has fewer lanes"*"; mlx5_0: x8; wanted: x16"*"[pcie-link-width]" ]]
 	[[ ${lines[2]} == "  fix: "* ]]
 	[ "$(grep -c '|' <<<"$output")" -eq 1 ]
 }
@@ -40,7 +40,7 @@ broken() {
 	broken >/dev/null || :
 	echo 8 >"$BATS_TEST_TMPDIR/broken/sys/bus/pci/devices/0000:16:00.0/current_link_width"
 	run "$RD" --from "$BATS_TEST_TMPDIR/broken" check
-	[[ $output == *"; 3 more: pcie-link-width pcie-bandwidth, "* ]]
+	[[ $output == *"; 1 more: pcie-link-width, "* ]]
 }
 
 @test "a document and metrics say the same" {
@@ -118,7 +118,7 @@ broken() {
 	took=$((${EPOCHREALTIME/./} - begin))
 	kill "$hang"
 	wait "$hang" || :
-	[[ $output == *"warn host-answers: /sys/devices/system/node/node0/cpulist"* ]]
+	[[ $output == *"warning: /sys/devices/system/node/node0/cpulist"*"[host-answers]"* ]]
 	[ "$took" -lt 8000000 ]
 }
 

@@ -80,14 +80,14 @@ value() { # NAME KEY: of the document on standard input
 	count hw_counters out_of_buffer 4 local_ack_timeout_err 9
 	run counters --since "$BATS_TEST_TMPDIR/before" --changed
 	[ "$status" -eq 1 ]
-	[[ $output == *"warning: mlx5_0:1: "*"do: "* ]]
+	[[ $output == *"warning: mlx5_0:1: "*"fix: "* ]]
 	counters --since "$BATS_TEST_TMPDIR/before" --json >"$BATS_TEST_TMPDIR/now" || [ $? -eq 1 ]
 	[ "$(value out_of_buffer delta <"$BATS_TEST_TMPDIR/now")" = 10 ]
 	[ "$(value out_of_buffer delta_note <"$BATS_TEST_TMPDIR/now")" = '"wrapped"' ]
 	[ "$(value link_downed delta_kind <"$BATS_TEST_TMPDIR/now")" = '"at_least"' ]
 	[ "$(value VL15_dropped delta <"$BATS_TEST_TMPDIR/now")" = null ]
 	jq -e '.status == 1 and ([.causes[].id] | contains(["ack-timeout"])) and
-		all(.causes[]; (.counters | length) > 0 and .confidence != null and .next != null) and
+		all(.causes[]; (.counters | length) > 0 and .confidence != null and .fix != null) and
 		(.findings | length) == (.causes | length) + 1' "$BATS_TEST_TMPDIR/now"
 }
 
@@ -95,8 +95,8 @@ value() { # NAME KEY: of the document on standard input
 	counters --save "$BATS_TEST_TMPDIR/before"
 	run counters --since "$BATS_TEST_TMPDIR/before" --changed
 	[ "$status" -eq 0 ]
-	[[ ${lines[0]} == "ok: all ports: no counter points to a fault; counters cannot tell of more"*DEVX* ]]
-	[[ $output == *"ok: mlx5_0:1: counters stand at their end and count no more; link_downed"* ]]
+	[[ ${lines[0]} == "note: all ports: no counter points to a fault; counters cannot tell of more"*DEVX* ]]
+	[[ $output == *"note: mlx5_0:1: counters stand at their end and count no more; link_downed"* ]]
 }
 
 @test "a reset, a reboot, another device and one that has gone are told apart" {
@@ -159,7 +159,7 @@ value() { # NAME KEY: of the document on standard input
 	echo 'symbol_error value 2 warning look at the cable' >"$limits"
 	run counters --thresholds "$limits"
 	[ "$status" -eq 1 ]
-	[[ ${lines[0]} == *"mlx5_0:1 symbol_error: above its limit; value 3, wanted at most 2" ]]
+	[[ ${lines[0]} == *"mlx5_0:1 symbol_error: above its limit; value 3; wanted: at most 2 [threshold]" ]]
 	[[ ${lines[1]} == *"look at the cable" ]]
 	echo 'symbol_error value 2 critical x' >>"$limits"
 	run counters --thresholds "$limits"

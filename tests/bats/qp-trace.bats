@@ -19,7 +19,7 @@ looks() {
 
 @test "one look cannot tell whether packets move" {
 	"$R" --from "$HUNG" --json qp-state --lqpn 17 | jq -e '.qps | length == 1 and
-		(.[0] | .state == "RTS" and .verdict == "cannot-tell" and .state_age_kind == "at_least" and .next != null)'
+		(.[0] | .state == "RTS" and .verdict == "cannot-tell" and .state_age_kind == "at_least" and .fix != null)'
 }
 
 @test "two looks can: the device sends again and nothing moves" {

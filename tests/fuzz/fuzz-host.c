@@ -118,7 +118,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 	struct rd_errlist errors = { 0 };
 	struct rd_facts facts = { 0 };
 	struct rd_system system = { 0 };
-	struct rd_verdicts verdicts = { 0 };
+	struct rd_findings findings = { 0 };
 	struct rd_nicmap map = { 0 };
 	struct rd_host host = { 0 };
 	const struct rd_check_input in = { .host = &host, .map = &map, .system = &system };
@@ -127,9 +127,9 @@ void fuzz_one(const uint8_t *data, size_t size)
 			&errors, NULL);
 	rd_collect_system(&mirror.src, 1, &system, &errors, NULL);
 	if (rd_nicmap_analyse(&host, 0, &map) == 0)
-		rd_checks_run(&in, NULL, &verdicts);
+		rd_checks_run(&in, NULL, &findings);
 	rd_snapshot_collect(&mirror.src, &facts, NULL);
-	rd_verdicts_deinit(&verdicts);
+	rd_findings_deinit(&findings);
 	rd_nicmap_deinit(&map);
 	rd_system_deinit(&system);
 	rd_host_deinit(&host);

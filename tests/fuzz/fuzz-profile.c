@@ -8,18 +8,18 @@ void fuzz_one(const uint8_t *data, size_t size)
 {
 	struct rd_profile profile = { 0 }, again = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct rd_err err = { 0 };
 
 	if (rd_profile_parse((const char *)data, size, "fuzz", &profile, &err) == 0 && profile.n < 1000) {
-		rd_profile_compare(&profile, &profile, &remarks);
+		rd_profile_compare(&profile, &profile, &findings);
 		rd_profile_write(&profile, &out);
 		/* What was written can be read, and is as long: nothing in a value makes another line. */
 		if (out.data && !out.failed &&
 		    (rd_profile_parse(out.data, out.len, "fuzz", &again, &err) < 0 || again.n != profile.n))
 			__builtin_trap();
 	}
-	rd_remarks_deinit(&remarks);
+	rd_findings_deinit(&findings);
 	rd_profile_deinit(&again);
 	rd_profile_deinit(&profile);
 }

@@ -12,7 +12,7 @@ static void whole_topology(const char *text, size_t size)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_fabric one = { 0 }, two = { 0 };
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct rd_shards shards;
 	struct rd_err err;
 
@@ -21,11 +21,11 @@ static void whole_topology(const char *text, size_t size)
 	rd_topology_write(&one, &out);
 	if (rd_topology_parse("written", out.data, out.len, &two, &err) < 0 || two.n_nodes != one.n_nodes)
 		abort();
-	if (rd_fabric_compare(&one, &two, &remarks) == 0 && remarks.n > 0)
+	if (rd_fabric_compare(&one, &two, &findings) == 0 && findings.n > 0)
 		abort();
 	if (rd_shards_divide(&one, NULL, 3, &shards) == 0)
 		rd_shards_deinit(&shards);
-	rd_remarks_deinit(&remarks);
+	rd_findings_deinit(&findings);
 	rd_fabric_deinit(&one);
 	rd_fabric_deinit(&two);
 }

@@ -19,10 +19,11 @@ allowed() {
 	lib/trace) echo "base source model collect trace bpf" ;;
 	lib/analyse) echo "base model analyse bpf" ;;
 	lib/check) echo "base model check" ;;
+	lib/diagnose) echo "base model analyse diagnose" ;;
 	lib/report) echo "base model report" ;;
 	lib/render) echo "base report render" ;;
 	lib/view) echo "base report render view" ;;
-	cmd) echo "base source model collect trace analyse check report render view bpf cmd" ;;
+	cmd) echo "base source model collect trace analyse check diagnose report render view bpf cmd" ;;
 	*) echo "" ;;
 	esac
 }

@@ -5,6 +5,6 @@
 #include "check/check.h"
 
 /* The worst result of one rule over a model. */
-enum rd_result check_worst(const struct rd_check_input *in, const char *id);
+enum rd_severity check_worst(const struct rd_check_input *in, const char *id);
 
 #endif

@@ -223,9 +223,9 @@ static void quiet_counters_say_what_they_do_not_see(void **state)
 	(void)state;
 	scene_init(&scene, "mlx5", ETH, 10, load);
 	assert_int_equal(scene.causes.n, 0);
-	assert_int_equal(scene.causes.remarks.n, 1);
-	assert_string_equal(scene.causes.remarks.v[0].id, "nothing-counted");
-	assert_non_null(strstr(scene.causes.remarks.v[0].observed, "DEVX"));
+	assert_int_equal(scene.causes.findings.n, 1);
+	assert_string_equal(scene.causes.findings.v[0].id, "nothing-counted");
+	assert_non_null(strstr(scene.causes.findings.v[0].observed, "DEVX"));
 	scene_deinit(&scene);
 }
 

@@ -16,22 +16,22 @@
 #include "model/qp.h"
 #include "source/scrub.h"
 
-static enum rd_result judge(struct fake_host *fake, const char *id)
+static enum rd_severity judge(struct fake_host *fake, const char *id)
 {
 	struct rd_system system = { 0 };
 	struct rd_host host = { 0 };
 	const struct rd_check_input in = { .host = &host, .system = &system };
-	struct rd_verdicts verdicts = { 0 };
+	struct rd_findings findings = { 0 };
 	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
-	enum rd_result result;
+	enum rd_severity result;
 
 	assert_int_equal(rd_collect_system(fake->source, 0, &system, NULL, NULL), 0);
 	for (size_t i = 0; i < rd_n_checks; i++)
 		chosen[i] = rd_checks[i] == rd_check_find(id);
-	rd_checks_run(&in, chosen, &verdicts);
-	assert_int_equal(verdicts.n, 1);
-	result = verdicts.v[0].result;
-	rd_verdicts_deinit(&verdicts);
+	rd_checks_run(&in, chosen, &findings);
+	assert_int_equal(findings.n, 1);
+	result = findings.v[0].severity;
+	rd_findings_deinit(&findings);
 	rd_system_deinit(&system);
 	return result;
 }
@@ -44,31 +44,31 @@ static void a_device_file_for_root_only(void **state)
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
 	/* A tree without /dev tells nothing of device files. */
-	assert_int_equal(judge(&fake, "dev-infiniband"), RD_UNKNOWN);
+	assert_int_equal(judge(&fake, "dev-infiniband"), RD_SEV_UNKNOWN);
 	fake_host_text(&fake, "/dev/null", "");
-	assert_int_equal(judge(&fake, "dev-infiniband"), RD_FAIL);
-	assert_int_equal(judge(&fake, "dev-mode"), RD_SKIP);
+	assert_int_equal(judge(&fake, "dev-infiniband"), RD_SEV_CRITICAL);
+	assert_int_equal(judge(&fake, "dev-mode"), RD_SEV_SKIP);
 	fake_host_text(&fake, "/dev/infiniband/uverbs0", "");
 	assert_int_equal(fake_host_run(&fake, "chmod 0666 dev/infiniband/uverbs0"), 0);
-	assert_int_equal(judge(&fake, "dev-mode"), RD_PASS);
+	assert_int_equal(judge(&fake, "dev-mode"), RD_SEV_OK);
 	assert_int_equal(fake_host_run(&fake, "chmod 0600 dev/infiniband/uverbs0"), 0);
-	assert_int_equal(judge(&fake, "dev-mode"), RD_WARN);
+	assert_int_equal(judge(&fake, "dev-mode"), RD_SEV_WARNING);
 	fake_host_deinit(&fake);
 }
 
-static enum rd_result judge_flows(const struct rd_spreads *spreads, const struct rd_res *res)
+static enum rd_severity judge_flows(const struct rd_spreads *spreads, const struct rd_res *res)
 {
 	const struct rd_check_input in = { .spreads = spreads, .res = res };
-	struct rd_verdicts verdicts = { 0 };
+	struct rd_findings findings = { 0 };
 	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
-	enum rd_result result;
+	enum rd_severity result;
 
 	for (size_t i = 0; i < rd_n_checks; i++)
 		chosen[i] = rd_checks[i] == rd_check_find("roce-flow-entropy");
-	rd_checks_run(&in, chosen, &verdicts);
-	assert_int_equal(verdicts.n, 1);
-	result = verdicts.v[0].result;
-	rd_verdicts_deinit(&verdicts);
+	rd_checks_run(&in, chosen, &findings);
+	assert_int_equal(findings.n, 1);
+	result = findings.v[0].severity;
+	rd_findings_deinit(&findings);
 	return result;
 }
 
@@ -81,13 +81,13 @@ static void flows_that_no_switch_parts(void **state)
 	struct rd_spread both[] = { whole, peer };
 
 	(void)state;
-	assert_int_equal(judge_flows(NULL, NULL), RD_UNKNOWN);
-	assert_int_equal(judge_flows(&(struct rd_spreads){ .v = &whole, .n = 1 }, &res), RD_SKIP);
-	assert_int_equal(judge_flows(&(struct rd_spreads){ .v = both, .n = 2 }, &res), RD_PASS);
+	assert_int_equal(judge_flows(NULL, NULL), RD_SEV_UNKNOWN);
+	assert_int_equal(judge_flows(&(struct rd_spreads){ .v = &whole, .n = 1 }, &res), RD_SEV_SKIP);
+	assert_int_equal(judge_flows(&(struct rd_spreads){ .v = both, .n = 2 }, &res), RD_SEV_OK);
 	assert_int_equal(
 		judge_flows(&(struct rd_spreads){ .v = both, .n = 2, .collisions = &collision, .n_collisions = 1 },
 			    &res),
-		RD_WARN);
+		RD_SEV_WARNING);
 }
 
 static void sizes_as_systemd_writes_them(void **state)
@@ -196,7 +196,7 @@ static void what_a_star_stands_for(void **state)
 static void the_missing_are_told_first(void **state)
 {
 	struct rd_profile profile = { 0 }, self = { 0 };
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 
 	(void)state;
 	assert_int_equal(parse("port.m0/1.rate_gbps = 400\nnic.m1.ports = 1\nnic.m1.pci = x.y\ncount.gpus = 2\n"
@@ -206,16 +206,16 @@ static void the_missing_are_told_first(void **state)
 	rd_profile_add(&self, "port.m0/1.rate_gbps", "200");
 	rd_profile_add(&self, "nic.m0.ports", "1");
 	rd_profile_add(&self, "count.gpus", "1");
-	assert_int_equal(rd_profile_compare(&profile, &self, &remarks), 0);
+	assert_int_equal(rd_profile_compare(&profile, &self, &findings), 0);
 	/* Modules and versions were not read: nothing is said of them. */
-	assert_int_equal(remarks.n, 4);
-	assert_string_equal(remarks.v[0].subject, "GPU 0000:01:00.0");
-	assert_string_equal(remarks.v[1].subject, "gpus");
-	assert_string_equal(remarks.v[2].subject, "NIC m1");
-	assert_string_equal(remarks.v[3].subject, "port.m0/1.rate_gbps");
-	assert_string_equal(remarks.v[3].observed, "200");
-	assert_string_equal(remarks.v[3].expected, "400");
-	rd_remarks_deinit(&remarks);
+	assert_int_equal(findings.n, 4);
+	assert_string_equal(findings.v[0].subject, "GPU 0000:01:00.0");
+	assert_string_equal(findings.v[1].subject, "gpus");
+	assert_string_equal(findings.v[2].subject, "NIC m1");
+	assert_string_equal(findings.v[3].subject, "port.m0/1.rate_gbps");
+	assert_string_equal(findings.v[3].observed, "200");
+	assert_string_equal(findings.v[3].expected, "400");
+	rd_findings_deinit(&findings);
 	rd_profile_deinit(&profile);
 	rd_profile_deinit(&self);
 }

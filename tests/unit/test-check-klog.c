@@ -24,12 +24,12 @@ static void log_of(struct rd_klog *klog, int priority, unsigned times, const cha
 	assert_int_equal(klog->n, times + 1);
 }
 
-static enum rd_result result_of(const char *rule, int priority, unsigned times, const char *line)
+static enum rd_severity result_of(const char *rule, int priority, unsigned times, const char *line)
 {
 	struct rd_host host = { 0 };
 	struct rd_klog klog;
 	struct rd_check_input in = { .host = &host, .klog = &klog };
-	enum rd_result result;
+	enum rd_severity result;
 
 	log_of(&klog, priority, times, line);
 	result = check_worst(&in, rule);
@@ -39,43 +39,45 @@ static enum rd_result result_of(const char *rule, int priority, unsigned times, 
 
 static const struct {
 	const char *rule;
-	enum rd_result result;
+	enum rd_severity result;
 	unsigned times;
 	const char *bad, *good;
 } cases[] = {
-	{ "log-nic-health", RD_FAIL, 1,
+	{ "log-nic-health", RD_SEV_CRITICAL, 1,
 	  "mlx5_core 0000:5c:00.0: poll_health:825:(pid 0): device's health compromised - reached miss count",
 	  "mlx5_core 0000:5c:00.0: firmware version: 28.39.1002" },
-	{ "log-mkey-limit", RD_WARN, 1,
+	{ "log-mkey-limit", RD_SEV_WARNING, 1,
 	  "mlx5_core 0000:41:00.0: mlx5_cmd_out_err:800:(pid 233522): CREATE_MKEY(0x200) op_mod(0x0) failed, status limits exceeded(0x8), syndrome (0x18af6), err(-12)",
 	  "mlx5_core 0000:41:00.0: mlx5_cmd_out_err:800:(pid 233522): CREATE_MKEY(0x200) op_mod(0x0) failed, status bad resource(0x5)" },
-	{ "log-qp-limit", RD_WARN, 1,
+	{ "log-qp-limit", RD_SEV_WARNING, 1,
 	  "mlx5_core 0000:5e:00.0: mlx5_cmd_check:824:(pid 46096): CREATE_QP(0x500) op_mod(0x0) failed, status limits exceeded(0x8), syndrome (0x19c6d6)",
 	  "mlx5_core 0000:5e:00.0: mlx5_cmd_check:824:(pid 46096): MODIFY_QP(0x500) failed, status limits exceeded(0x8)" },
-	{ "log-uar-limit", RD_WARN, 1,
+	{ "log-uar-limit", RD_SEV_WARNING, 1,
 	  "mlx5_core 0000:61:00.0: mlx5_cmd_check:795:(pid 53945): ALLOC_UAR(0x802) op_mod(0x0) failed, status limits exceeded(0x8), syndrome (0x5a7939)",
 	  "mlx5_core 0000:61:00.0: ALLOC_UAR(0x802) done" },
-	{ "log-uar-pages", RD_FAIL, 1, "mlx4_core 0004:02:00.0: Only 64 UAR pages (need more than 128)",
+	{ "log-uar-pages", RD_SEV_CRITICAL, 1, "mlx4_core 0004:02:00.0: Only 64 UAR pages (need more than 128)",
 	  "mlx4_core 0004:02:00.0: Increase firmware log2_uar_bar_megabytes?" },
-	{ "log-retry-count", RD_WARN, 1,
+	{ "log-retry-count", RD_SEV_WARNING, 1,
 	  "mlx5_core 0000:04:00.0: mlx5_cmd_check:795:(pid 9993): RTR2RTS_QP(0x504) op_mod(0x0) failed, status bad parameter(0x3), syndrome (0x4bb88f)",
 	  "mlx5_core 0000:04:00.0: mlx5_cmd_check:795:(pid 9993): RTR2RTS_QP(0x504) op_mod(0x0) failed, status bad parameter(0x3), syndrome (0x1)" },
-	{ "log-slot-power", RD_FAIL, 1,
+	{ "log-slot-power", RD_SEV_CRITICAL, 1,
 	  "mlx5_core 0000:5c:00.0: mlx5_pcie_event:299:(pid 268269): Detected insufficient power on the PCIe slot (27W).",
 	  "mlx5_core 0000:5c:00.0: PCIe slot advertised sufficient power (75W)." },
-	{ "log-optics", RD_FAIL, 1, "mlx5_core: Port module event[error]: module 2, High Temperature detected",
+	{ "log-optics", RD_SEV_CRITICAL, 1, "mlx5_core: Port module event[error]: module 2, High Temperature detected",
 	  "mlx5_core 0000:5c:00.0: Port module event: module 0, Cable plugged" },
-	{ "log-link-flaps", RD_WARN, 6, "mlx5_core 0000:5c:00.0 eth2: Link down",
+	{ "log-link-flaps", RD_SEV_WARNING, 6, "mlx5_core 0000:5c:00.0 eth2: Link down",
 	  "mlx5_core 0000:5c:00.0 eth2: Link up" },
-	{ "log-peermem-symbols", RD_FAIL, 1, "nvidia_peermem: Unknown symbol ib_register_peer_memory_client (err -22)",
+	{ "log-peermem-symbols", RD_SEV_CRITICAL, 1,
+	  "nvidia_peermem: Unknown symbol ib_register_peer_memory_client (err -22)",
 	  "nvidia_peermem: loading out-of-tree module taints kernel." },
-	{ "log-peermem", RD_WARN, 1,
+	{ "log-peermem", RD_SEV_WARNING, 1,
 	  "nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context, skipping further processing",
 	  "nvidia-peermem nv_get_p2p_free_callback:99" },
-	{ "log-pin-pages", RD_WARN, 1, "ib_umem_get: failed to get user pages, nr_pages=512", "ib_umem_get: done" },
-	{ "log-oom", RD_WARN, 1, "Memory cgroup out of memory: Killed process 4711 (python) total-vm:1kB",
+	{ "log-pin-pages", RD_SEV_WARNING, 1, "ib_umem_get: failed to get user pages, nr_pages=512",
+	  "ib_umem_get: done" },
+	{ "log-oom", RD_SEV_WARNING, 1, "Memory cgroup out of memory: Killed process 4711 (python) total-vm:1kB",
 	  "oom_reaper: reaped process 4711" },
-	{ "log-pcie-errors", RD_FAIL, 1,
+	{ "log-pcie-errors", RD_SEV_CRITICAL, 1,
 	  "mlx5_core 0000:5c:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Transaction Layer",
 	  "mlx5_core 0000:5c:00.0: PCIe Bus Error: severity=Corrected, type=Physical Layer" },
 };
@@ -85,9 +87,9 @@ static void each_rule_knows_its_line_and_no_other(void **state)
 	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		assert_int_equal(result_of(cases[i].rule, 3, cases[i].times, cases[i].bad), cases[i].result);
-		assert_int_equal(result_of(cases[i].rule, 3, cases[i].times, cases[i].good), RD_PASS);
+		assert_int_equal(result_of(cases[i].rule, 3, cases[i].times, cases[i].good), RD_SEV_OK);
 		/* What a program wrote there is no evidence: 11 is facility 1, level 3. */
-		assert_int_equal(result_of(cases[i].rule, 11, cases[i].times, cases[i].bad), RD_PASS);
+		assert_int_equal(result_of(cases[i].rule, 11, cases[i].times, cases[i].bad), RD_SEV_OK);
 	}
 }
 
@@ -108,7 +110,7 @@ static void every_rule_about_the_log_has_a_case(void **state)
 static void few_lines_of_a_kind_are_no_flapping(void **state)
 {
 	(void)state;
-	assert_int_equal(result_of("log-link-flaps", 6, 2, "mlx5_core 0000:5c:00.0 eth2: Link down"), RD_PASS);
+	assert_int_equal(result_of("log-link-flaps", 6, 2, "mlx5_core 0000:5c:00.0 eth2: Link down"), RD_SEV_OK);
 }
 
 /* Long ago is no reason to drain a host. */
@@ -122,7 +124,7 @@ static void an_old_line_warns(void **state)
 
 	(void)state;
 	assert_int_equal(rd_klog_parse(&bytes, &klog), 0);
-	assert_int_equal(check_worst(&in, "log-nic-health"), RD_WARN);
+	assert_int_equal(check_worst(&in, "log-nic-health"), RD_SEV_WARNING);
 	rd_klog_deinit(&klog);
 }
 
@@ -133,11 +135,11 @@ static void a_log_that_may_not_be_read_is_unknown(void **state)
 	struct rd_check_input in = { .host = &host, .klog = &klog };
 
 	(void)state;
-	assert_int_equal(check_worst(&in, "log-oom"), RD_UNKNOWN);
+	assert_int_equal(check_worst(&in, "log-oom"), RD_SEV_UNKNOWN);
 	klog.known = RD_ABSENT;
-	assert_int_equal(check_worst(&in, "log-oom"), RD_UNKNOWN);
+	assert_int_equal(check_worst(&in, "log-oom"), RD_SEV_UNKNOWN);
 	in.klog = NULL;
-	assert_int_equal(check_worst(&in, "log-oom"), RD_UNKNOWN);
+	assert_int_equal(check_worst(&in, "log-oom"), RD_SEV_UNKNOWN);
 }
 
 /* A read that was given up is not a host without a log. */
@@ -146,19 +148,19 @@ static void a_log_that_gave_no_answer_is_not_called_absent(void **state)
 	struct rd_klog klog = { .code = ETIMEDOUT };
 	struct rd_host host = { 0 };
 	struct rd_check_input in = { .host = &host, .klog = &klog };
-	struct rd_verdicts verdicts = { 0 };
+	struct rd_findings findings = { 0 };
 	size_t told = 0;
 
 	(void)state;
-	rd_checks_run(&in, NULL, &verdicts);
-	for (size_t i = 0; i < verdicts.n; i++) {
-		if (verdicts.v[i].result != RD_UNKNOWN || strcmp(verdicts.v[i].subject, "kernel log") != 0)
+	rd_checks_run(&in, NULL, &findings);
+	for (size_t i = 0; i < findings.n; i++) {
+		if (findings.v[i].severity != RD_SEV_UNKNOWN || strcmp(findings.v[i].subject, "kernel log") != 0)
 			continue;
-		assert_string_equal(verdicts.v[i].observed, "/dev/kmsg could not be read: Connection timed out");
+		assert_string_equal(findings.v[i].observed, "/dev/kmsg could not be read: Connection timed out");
 		told++;
 	}
 	assert_true(told > 5);
-	rd_verdicts_deinit(&verdicts);
+	rd_findings_deinit(&findings);
 }
 
 int main(void)

@@ -4,10 +4,10 @@
 
 #include "base/err.h"
 #include "check-run.h"
+#include "model/finding.h"
 #include "model/host.h"
 #include "model/netstate.h"
 #include "model/qp.h"
-#include "model/remark.h"
 #include "model/system.h"
 
 #include <stdio.h>
@@ -99,12 +99,12 @@ static void teardown(struct fixture *f)
 }
 
 /* A rule is as wanted on a host on which one thing was changed by `change`; without it, it passes (or is about nothing). */
-static void expect(const char *rule, void (*change)(struct fixture *), enum rd_result wanted)
+static void expect(const char *rule, void (*change)(struct fixture *), enum rd_severity wanted)
 {
 	struct fixture f;
 
 	setup(&f);
-	assert_true(check_worst(&f.in, rule) <= RD_PASS);
+	assert_true(check_worst(&f.in, rule) <= RD_SEV_OK);
 	change(&f);
 	assert_int_equal(check_worst(&f.in, rule), wanted);
 	teardown(&f);
@@ -181,19 +181,19 @@ static void other_pfc(struct fixture *f)
 static void lossless_ethernet(void **state)
 {
 	(void)state;
-	expect("roce-lossless", no_pfc, RD_WARN);
-	expect("roce-lossless", no_dcb, RD_UNKNOWN);
-	expect("roce-pause", both_flow_controls, RD_WARN);
-	expect("roce-trust", trust_pcp, RD_WARN);
-	expect("roce-trust", no_dscp_map, RD_WARN);
-	expect("roce-tclass", class_without_pfc, RD_WARN);
-	expect("roce-devx-tclass", gpu_initiated, RD_WARN);
-	expect("roce-ets", shared_class, RD_WARN);
-	expect("roce-ets", no_classes, RD_UNKNOWN);
-	expect("roce-ecn", no_reaction, RD_WARN);
-	expect("roce-ecn", no_ecn_files, RD_UNKNOWN);
-	expect("roce-cnp", cnp_in_pfc, RD_WARN);
-	expect("roce-pfc-uniform", other_pfc, RD_WARN);
+	expect("roce-lossless", no_pfc, RD_SEV_WARNING);
+	expect("roce-lossless", no_dcb, RD_SEV_UNKNOWN);
+	expect("roce-pause", both_flow_controls, RD_SEV_WARNING);
+	expect("roce-trust", trust_pcp, RD_SEV_WARNING);
+	expect("roce-trust", no_dscp_map, RD_SEV_WARNING);
+	expect("roce-tclass", class_without_pfc, RD_SEV_WARNING);
+	expect("roce-devx-tclass", gpu_initiated, RD_SEV_WARNING);
+	expect("roce-ets", shared_class, RD_SEV_WARNING);
+	expect("roce-ets", no_classes, RD_SEV_UNKNOWN);
+	expect("roce-ecn", no_reaction, RD_SEV_WARNING);
+	expect("roce-ecn", no_ecn_files, RD_SEV_UNKNOWN);
+	expect("roce-cnp", cnp_in_pfc, RD_SEV_WARNING);
+	expect("roce-pfc-uniform", other_pfc, RD_SEV_WARNING);
 }
 
 static void strict_in_one_subnet(struct fixture *f)
@@ -285,21 +285,21 @@ static void hard_and_dropped(struct fixture *f)
 static void ip_below(void **state)
 {
 	(void)state;
-	expect("rp-filter", strict_in_one_subnet, RD_WARN);
-	expect("rp-filter", strict_in_several, RD_SKIP);
-	expect("rp-filter", no_netlink, RD_UNKNOWN);
-	expect("arp-flux", arp_of_all, RD_WARN);
-	expect("arp-flux", strict_in_several, RD_SKIP);
-	expect("duplicate-address", same_address, RD_FAIL);
-	expect("duplicate-address", refused_address, RD_FAIL);
-	expect("neighbour-failed", silent_neighbour, RD_WARN);
-	expect("rail-route", wrong_rail, RD_WARN);
-	expect("rail-route", right_rail, RD_PASS);
-	expect("link-flaps", flapping, RD_WARN);
-	expect("link-flaps", all_flap_alike, RD_PASS);
-	expect("roce-firewall", soft_and_dropped, RD_FAIL);
-	expect("roce-firewall", soft_and_denied, RD_UNKNOWN);
-	expect("roce-firewall", hard_and_dropped, RD_SKIP);
+	expect("rp-filter", strict_in_one_subnet, RD_SEV_WARNING);
+	expect("rp-filter", strict_in_several, RD_SEV_SKIP);
+	expect("rp-filter", no_netlink, RD_SEV_UNKNOWN);
+	expect("arp-flux", arp_of_all, RD_SEV_WARNING);
+	expect("arp-flux", strict_in_several, RD_SEV_SKIP);
+	expect("duplicate-address", same_address, RD_SEV_CRITICAL);
+	expect("duplicate-address", refused_address, RD_SEV_CRITICAL);
+	expect("neighbour-failed", silent_neighbour, RD_SEV_WARNING);
+	expect("rail-route", wrong_rail, RD_SEV_WARNING);
+	expect("rail-route", right_rail, RD_SEV_OK);
+	expect("link-flaps", flapping, RD_SEV_WARNING);
+	expect("link-flaps", all_flap_alike, RD_SEV_OK);
+	expect("roce-firewall", soft_and_dropped, RD_SEV_CRITICAL);
+	expect("roce-firewall", soft_and_denied, RD_SEV_UNKNOWN);
+	expect("roce-firewall", hard_and_dropped, RD_SEV_SKIP);
 }
 
 static struct rd_devlink *add_devlink(struct fixture *f)
@@ -356,10 +356,10 @@ static void current(struct fixture *f)
 static void what_devlink_says(void **state)
 {
 	(void)state;
-	expect("devlink-health", sick, RD_FAIL);
-	expect("devlink-health", healthy, RD_PASS);
-	expect("firmware-pending", burnt, RD_WARN);
-	expect("firmware-pending", current, RD_PASS);
+	expect("devlink-health", sick, RD_SEV_CRITICAL);
+	expect("devlink-health", healthy, RD_SEV_OK);
+	expect("firmware-pending", burnt, RD_SEV_WARNING);
+	expect("firmware-pending", current, RD_SEV_OK);
 }
 
 static void bound_queue(struct fixture *f)
@@ -391,9 +391,9 @@ static void unused(struct fixture *f)
 static void zero_copy_tcp(void **state)
 {
 	(void)state;
-	expect("devmem-tcp", bound_queue, RD_WARN);
-	expect("devmem-tcp", ready, RD_PASS);
-	expect("devmem-tcp", unused, RD_SKIP);
+	expect("devmem-tcp", bound_queue, RD_SEV_WARNING);
+	expect("devmem-tcp", ready, RD_SEV_OK);
+	expect("devmem-tcp", unused, RD_SEV_SKIP);
 }
 
 static struct rd_qp *add_qp(struct fixture *f)
@@ -446,22 +446,22 @@ static void stalled(struct fixture *f)
 	rd_errlist_add(&f->stalls, &err);
 }
 
-static struct rd_remarks moved;
+static struct rd_findings moved;
 
 static void grown(struct fixture *f)
 {
-	static struct rd_remark remark = { .gravity = RD_REMARK_WARNING,
-					   .title = "A bad cable",
-					   .subject = (char *)"mlx5_0:1",
-					   .observed = (char *)"99" };
+	static struct rd_finding finding = { .severity = RD_SEV_WARNING,
+					     .title = "A bad cable",
+					     .subject = (char *)"mlx5_0:1",
+					     .observed = (char *)"99" };
 
-	moved = (struct rd_remarks){ &remark, 1, 1 };
+	moved = (struct rd_findings){ &finding, 1, 1 };
 	f->in.moved = &moved;
 }
 
 static void nothing_grew(struct fixture *f)
 {
-	moved = (struct rd_remarks){ 0 };
+	moved = (struct rd_findings){ 0 };
 	f->in.moved = &moved;
 }
 
@@ -473,14 +473,14 @@ static void not_listed(struct fixture *f)
 static void leftovers_and_hangs(void **state)
 {
 	(void)state;
-	expect("job-leftovers", orphan, RD_WARN);
-	expect("job-leftovers", kernels_own, RD_PASS);
-	expect("job-leftovers", of_another_job, RD_PASS);
-	expect("job-leftovers", of_another_job_exclusive, RD_WARN);
-	expect("job-leftovers", not_listed, RD_UNKNOWN);
-	expect("host-answers", stalled, RD_WARN);
-	expect("counters-moved", grown, RD_WARN);
-	expect("counters-moved", nothing_grew, RD_PASS);
+	expect("job-leftovers", orphan, RD_SEV_WARNING);
+	expect("job-leftovers", kernels_own, RD_SEV_OK);
+	expect("job-leftovers", of_another_job, RD_SEV_OK);
+	expect("job-leftovers", of_another_job_exclusive, RD_SEV_WARNING);
+	expect("job-leftovers", not_listed, RD_SEV_UNKNOWN);
+	expect("host-answers", stalled, RD_SEV_WARNING);
+	expect("counters-moved", grown, RD_SEV_WARNING);
+	expect("counters-moved", nothing_grew, RD_SEV_OK);
 }
 
 int main(void)

@@ -18,7 +18,7 @@
 struct setup {
 	struct rd_fabric fabric;
 	struct rd_fabric_limits limits;
-	struct rd_remarks remarks;
+	struct rd_findings findings;
 	struct rd_fabric_port *port; /* of the leaf, to h1 */
 };
 
@@ -54,7 +54,7 @@ static int tear_down(void **state)
 {
 	struct setup *s = *state;
 
-	rd_remarks_deinit(&s->remarks);
+	rd_findings_deinit(&s->findings);
 	rd_fabric_limits_deinit(&s->limits);
 	rd_fabric_deinit(&s->fabric);
 	free(s);
@@ -76,17 +76,18 @@ static void before(struct setup *s, const char *name, uint64_t v, uint8_t bits, 
 	s->port->before_ns = s->port->read_ns - seconds * SECOND;
 }
 
-/* What was said first, as "id|gravity|observed"; "" for nothing. */
+/* What was said first, as "id|severity|observed"; "" for nothing. */
 static const char *said(struct setup *s)
 {
 	static char text[512];
 
-	rd_remarks_deinit(&s->remarks);
-	assert_int_equal(rd_fabric_judge(&s->fabric, &s->limits, &s->remarks), 0);
+	rd_findings_deinit(&s->findings);
+	assert_int_equal(rd_fabric_judge(&s->fabric, &s->limits, &s->findings), 0);
 	text[0] = '\0';
-	if (s->remarks.n > 0)
-		snprintf(text, sizeof(text), "%s|%d|%s", s->remarks.v[0].id, s->remarks.v[0].gravity,
-			 s->remarks.v[0].observed ? s->remarks.v[0].observed : "-");
+	if (s->findings.n > 0)
+		snprintf(text, sizeof(text), "%s|%s|%s", s->findings.v[0].id,
+			 rd_severity_name(s->findings.v[0].severity),
+			 s->findings.v[0].observed ? s->findings.v[0].observed : "-");
 	return text;
 }
 
@@ -104,10 +105,10 @@ static void one_look_is_held_against_totals(void **state)
 	struct setup *s = *state;
 
 	value(s, "SymbolErrorCounter", 11, 16);
-	assert_string_equal(said(s), "fabric-errors|1|SymbolErrorCounter 11");
-	assert_string_equal(s->remarks.v[0].subject, "leaf port 1, to h1 HCA-1 port 1");
+	assert_string_equal(said(s), "fabric-errors|warning|SymbolErrorCounter 11");
+	assert_string_equal(s->findings.v[0].subject, "leaf port 1, to h1 HCA-1 port 1");
 	value(s, "PortXmitConstraintErrors", 101, 16); /* by a pattern */
-	assert_string_equal(said(s), "fabric-errors|1|SymbolErrorCounter 11, PortXmitConstraintErrors 101");
+	assert_string_equal(said(s), "fabric-errors|warning|SymbolErrorCounter 11, PortXmitConstraintErrors 101");
 }
 
 static void two_looks_are_held_against_rates(void **state)
@@ -122,12 +123,12 @@ static void two_looks_are_held_against_rates(void **state)
 	before(s, "SymbolErrorCounter", 4998, 16, 60);
 	assert_string_equal(said(s), "");
 	before(s, "SymbolErrorCounter", 4997, 16, 60);
-	assert_string_equal(said(s), "fabric-errors|1|SymbolErrorCounter +3 in 60 s (5000)");
+	assert_string_equal(said(s), "fabric-errors|warning|SymbolErrorCounter +3 in 60 s (5000)");
 	/* The same in a second is no more than that. */
 	before(s, "SymbolErrorCounter", 4997, 16, 1);
-	assert_int_equal(said(s)[strlen("fabric-errors|")], '1');
+	assert_int_equal(said(s)[strlen("fabric-errors|")], 'w');
 	before(s, "SymbolErrorCounter", 4900, 16, 1);
-	assert_string_equal(said(s), "fabric-errors|2|SymbolErrorCounter +100 in 1 s (5000)");
+	assert_string_equal(said(s), "fabric-errors|critical|SymbolErrorCounter +100 in 1 s (5000)");
 }
 
 static void a_counter_that_was_cleared_or_stands_at_its_end_has_no_rate(void **state)
@@ -160,7 +161,7 @@ static void a_counter_at_its_end_is_at_least_that(void **state)
 	struct setup *s = *state;
 
 	value(s, "LocalLinkIntegrityErrors", 15, 4);
-	assert_string_equal(said(s), "fabric-saturated|1|LocalLinkIntegrityErrors at least 15");
+	assert_string_equal(said(s), "fabric-saturated|warning|LocalLinkIntegrityErrors at least 15");
 }
 
 static void a_link_is_degraded_only_where_both_ends_can_more(void **state)
@@ -169,25 +170,25 @@ static void a_link_is_degraded_only_where_both_ends_can_more(void **state)
 	struct rd_fabric_port *peer = &s->fabric.ports[s->port->peer];
 
 	s->port->speed_active = peer->speed_active = RD_SPEED_QDR;
-	assert_string_equal(said(s), "fabric-link-degraded|1|4x QDR");
-	assert_string_equal(s->remarks.v[0].expected, "4x EDR");
-	assert_int_equal(s->remarks.n, 1);
+	assert_string_equal(said(s), "fabric-link-degraded|warning|4x QDR");
+	assert_string_equal(s->findings.v[0].expected, "4x EDR");
+	assert_int_equal(s->findings.n, 1);
 	/* A QDR adapter on an EDR switch. */
 	peer->speed_supported = 1u << RD_SPEED_QDR | 1u << RD_SPEED_DDR;
 	assert_string_equal(said(s), "");
 	s->port->width_active = peer->width_active = 1;
-	assert_string_equal(said(s), "fabric-link-degraded|1|1x QDR");
+	assert_string_equal(said(s), "fabric-link-degraded|warning|1x QDR");
 	peer->width_supported = 1;
 	assert_string_equal(said(s), "");
 	/* FDR10 is faster than QDR and slower than FDR. */
 	s->port->speed_supported = peer->speed_supported = 1u << RD_SPEED_QDR | 1u << RD_SPEED_FDR10;
-	assert_string_equal(said(s), "fabric-link-degraded|1|1x QDR");
+	assert_string_equal(said(s), "fabric-link-degraded|warning|1x QDR");
 	s->port->speed_active = peer->speed_active = RD_SPEED_FDR10;
 	assert_string_equal(said(s), "");
 	/* What was switched off is said, and is no fault. */
 	s->port->speed_active = peer->speed_active = RD_SPEED_QDR;
 	peer->speed_enabled = 1u << RD_SPEED_QDR;
-	assert_string_equal(said(s), "fabric-link-limited|0|1, this one 1x QDR");
+	assert_string_equal(said(s), "fabric-link-limited|ok|1, this one 1x QDR");
 	peer->speed_enabled = 0;
 	/* What is not known is no reason to complain. */
 	s->port->speed_supported = 0;
@@ -203,13 +204,13 @@ static void silence_of_an_agent_is_not_health(void **state)
 	peer->fresh = false;
 	peer->error = ETIMEDOUT;
 	peer->error_attribute = 0x12;
-	assert_string_equal(said(s), "fabric-agent-silent|1|1 of 1 ports: ETIMEDOUT for attribute 0x12");
+	assert_string_equal(said(s), "fabric-agent-silent|warning|1 of 1 ports: ETIMEDOUT for attribute 0x12");
 	peer->error = 0;
 	s->port->fresh = false;
 	s->port->error_status = 0x1c;
 	s->port->error_attribute = 0x1d;
 	s->port->error = EREMOTEIO;
-	assert_string_equal(said(s), "fabric-ports-unread|1|1 of 4 ports: status 0x001c for attribute 0x1d");
+	assert_string_equal(said(s), "fabric-ports-unread|warning|1 of 4 ports: status 0x001c for attribute 0x1d");
 }
 
 static void a_fabric_of_one_node_is_critical(void **state)
@@ -222,8 +223,8 @@ static void a_fabric_of_one_node_is_critical(void **state)
 	snprintf(s->fabric.ibdev, sizeof(s->fabric.ibdev), "mlx5_0");
 	s->fabric.port = 1;
 	s->fabric.ports[0].state = RD_LINK_ACTIVE;
-	assert_string_equal(said(s), "fabric-alone|2|the link is ACTIVE, and nobody answers at its other end");
-	assert_string_equal(s->remarks.v[0].subject, "mlx5_0 port 1");
+	assert_string_equal(said(s), "fabric-alone|critical|the link is ACTIVE, and nobody answers at its other end");
+	assert_string_equal(s->findings.v[0].subject, "mlx5_0 port 1");
 }
 
 static void what_comes_and_goes_is_said_once_a_node(void **state)
@@ -233,14 +234,14 @@ static void what_comes_and_goes_is_said_once_a_node(void **state)
 	for (size_t i = 0; i < s->fabric.n_ports; i++)
 		if (s->fabric.ports[i].node == s->port->node)
 			s->fabric.ports[i].presence = RD_PORT_GONE;
-	assert_true(strncmp(said(s), "fabric-node-gone|1|", 19) == 0);
-	assert_int_equal(s->remarks.n, 1);
-	assert_string_equal(s->remarks.v[0].subject, "leaf (0x000000000000000a)");
+	assert_true(strncmp(said(s), "fabric-node-gone|warning|", 19) == 0);
+	assert_int_equal(s->findings.n, 1);
+	assert_string_equal(s->findings.v[0].subject, "leaf (0x000000000000000a)");
 	for (size_t i = 0; i < s->fabric.n_ports; i++)
 		s->fabric.ports[i].presence = RD_PORT_PRESENT;
 	s->port->presence = RD_PORT_REPLACED;
 	s->port->old_guid = 0xabc;
-	assert_string_equal(said(s), "fabric-node-replaced|1|instead of 0x0000000000000abc");
+	assert_string_equal(said(s), "fabric-node-replaced|warning|instead of 0x0000000000000abc");
 }
 
 static void waiting_is_a_share_of_time(void **state)
@@ -256,7 +257,7 @@ static void waiting_is_a_share_of_time(void **state)
 	RD_SET(s->fabric.nodes[s->port->node].tick, 7);
 	assert_true(rd_fabric_wait_share(&s->fabric, s->port, &share));
 	assert_true(share > 0.499 && share < 0.501);
-	assert_string_equal(said(s), "fabric-congested|1|could not send for 50 % of the time");
+	assert_string_equal(said(s), "fabric-congested|warning|could not send for 50 % of the time");
 	/* Tick 31: 32 octets of each of 4 lanes. */
 	RD_SET(s->fabric.nodes[s->port->node].tick, 31);
 	value(s, "PortXmitWait", 781250000 / 16, 32);

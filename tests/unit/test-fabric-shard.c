@@ -136,7 +136,7 @@ static void the_order_of_the_list_and_doubles_do_not_matter(void **state)
 static void the_share_of_a_missing_host_is_named_as_not_covered(void **state)
 {
 	char *const names[] = { "host0-0", "host1-0", "gone17" };
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct rd_shards shards;
 	struct rd_fabric fabric;
 
@@ -145,12 +145,12 @@ static void the_share_of_a_missing_host_is_named_as_not_covered(void **state)
 	assert_int_equal(rd_shards_divide(&fabric, names, 3, &shards), 0);
 	check_whole(&fabric, &shards);
 	check_even(&shards);
-	assert_int_equal(rd_shards_judge(&shards, &remarks), 0);
-	assert_int_equal(remarks.n, 1);
-	assert_string_equal(remarks.v[0].subject, "gone17");
-	assert_int_equal(remarks.v[0].gravity, RD_REMARK_WARNING);
-	assert_non_null(strstr(remarks.v[0].observed, "ports not covered"));
-	rd_remarks_deinit(&remarks);
+	assert_int_equal(rd_shards_judge(&shards, &findings), 0);
+	assert_int_equal(findings.n, 1);
+	assert_string_equal(findings.v[0].subject, "gone17");
+	assert_int_equal(findings.v[0].severity, RD_SEV_WARNING);
+	assert_non_null(strstr(findings.v[0].observed, "ports not covered"));
+	rd_findings_deinit(&findings);
 	rd_shards_deinit(&shards);
 	rd_fabric_deinit(&fabric);
 }

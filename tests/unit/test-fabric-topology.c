@@ -113,27 +113,27 @@ static void hosts_are_the_first_words_of_a_list(void **state)
 	assert_int_equal(rd_hostfile_parse("t", "# none\n", 7, &names, &n, &err), -ENODATA);
 }
 
-/* The remarks about `now` held against PLAN, as "id subject; …" without the GUIDs. */
+/* The findings about `now` held against PLAN, as "id subject; …" without the GUIDs. */
 static void check_compare(const char *now_text, const char *const *expected)
 {
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct rd_fabric plan, now;
 	size_t n = 0;
 
 	fabric_from_text(PLAN, &plan);
 	fabric_from_text(now_text, &now);
-	assert_int_equal(rd_fabric_compare(&plan, &now, &remarks), 0);
+	assert_int_equal(rd_fabric_compare(&plan, &now, &findings), 0);
 	for (; expected[n]; n++) {
 		char said[256] = "nothing";
 
-		if (n < remarks.n)
-			snprintf(said, sizeof(said), "%s|%s|%s", remarks.v[n].id, remarks.v[n].subject,
-				 remarks.v[n].observed);
+		if (n < findings.n)
+			snprintf(said, sizeof(said), "%s|%s|%s", findings.v[n].id, findings.v[n].subject,
+				 findings.v[n].observed);
 		assert_string_equal(said, expected[n]);
 	}
-	if (remarks.n > n)
-		fail_msg("too much: %s %s", remarks.v[n].id, remarks.v[n].subject);
-	rd_remarks_deinit(&remarks);
+	if (findings.n > n)
+		fail_msg("too much: %s %s", findings.v[n].id, findings.v[n].subject);
+	rd_findings_deinit(&findings);
 	rd_fabric_deinit(&plan);
 	rd_fabric_deinit(&now);
 }

@@ -19,8 +19,8 @@ static const char *first(const struct rd_host *host, const struct rd_choices *ch
 
 static bool remarked(const struct rd_nicmap *map, const char *id)
 {
-	for (size_t i = 0; i < map->remarks.n; i++)
-		if (strcmp(map->remarks.v[i].id, id) == 0)
+	for (size_t i = 0; i < map->findings.n; i++)
+		if (strcmp(map->findings.v[i].id, id) == 0)
 			return true;
 	return false;
 }
@@ -231,7 +231,7 @@ static void roles_and_assignment_of_a_dgx_a100(void **state)
 	assert_int_equal(host.ports[map.nccl.v[0].backup].ibdev, 1);
 	assert_int_equal(host.ports[map.nccl.v[1].backup].ibdev, 0);
 	assert_non_null(strstr(map.nccl.v[0].backup_why, "share the switch at 0000:11:00.0"));
-	assert_int_equal(map.remarks.n, 0);
+	assert_int_equal(map.findings.n, 0);
 	rd_nicmap_deinit(&map);
 	rd_host_deinit(&host);
 }

@@ -15,7 +15,7 @@ struct env_case {
 	struct rd_host host;
 	struct rd_nicmap map;
 	struct rd_effects effects;
-	struct rd_remarks remarks;
+	struct rd_findings findings;
 };
 
 /* mlx5_0, mlx5_1, mlx5_10 and mlx5_11, the last of which is down. */
@@ -34,24 +34,24 @@ static void start(struct env_case *c)
 static void stop(struct env_case *c)
 {
 	rd_effects_deinit(&c->effects);
-	rd_remarks_deinit(&c->remarks);
+	rd_findings_deinit(&c->findings);
 	rd_nicmap_deinit(&c->map);
 	rd_host_deinit(&c->host);
 }
 
 static const char *check(struct env_case *c, const char *name, const char *value)
 {
-	rd_remarks_deinit(&c->remarks);
+	rd_findings_deinit(&c->findings);
 	rd_effects_deinit(&c->effects);
 	assert_int_equal(rd_effects_set(&c->effects, name, value), 0);
-	assert_int_equal(rd_envcheck(&c->host, &c->effects, &c->remarks), 0);
+	assert_int_equal(rd_envcheck(&c->host, &c->effects, &c->findings), 0);
 	return c->effects.v[0].selects ? c->effects.v[0].selects : "";
 }
 
 static bool told(const struct env_case *c, const char *id)
 {
-	for (size_t i = 0; i < c->remarks.n; i++)
-		if (strcmp(c->remarks.v[i].id, id) == 0)
+	for (size_t i = 0; i < c->findings.n; i++)
+		if (strcmp(c->findings.v[i].id, id) == 0)
 			return true;
 	return false;
 }
@@ -68,7 +68,7 @@ static void a_name_without_equals_is_a_prefix(void **state)
 	assert_false(told(&c, "env-prefix"));
 	/* The way to say "all of mlx5" is no trap. */
 	assert_string_equal(check(&c, "NCCL_IB_HCA", "mlx5"), "mlx5_0:1 mlx5_1:1 mlx5_10:1");
-	assert_int_equal(c.remarks.n, 0);
+	assert_int_equal(c.findings.n, 0);
 	stop(&c);
 }
 
@@ -135,8 +135,8 @@ static void recommended_variables_pass_their_own_check(void **state)
 	assert_true(c.map.env.n > 0);
 	for (size_t i = 0; i < c.map.env.n; i++)
 		assert_int_equal(rd_effects_set(&c.effects, c.map.env.v[i].name, c.map.env.v[i].value), 0);
-	assert_int_equal(rd_envcheck(&c.host, &c.effects, &c.remarks), 0);
-	assert_int_equal(c.remarks.n, 0);
+	assert_int_equal(rd_envcheck(&c.host, &c.effects, &c.findings), 0);
+	assert_int_equal(c.findings.n, 0);
 	stop(&c);
 }
 
@@ -205,7 +205,7 @@ static void gid_indices_that_do_not_work(void **state)
 	make_roce(&c.host);
 	assert_int_equal(rd_nicmap_analyse(&c.host, 0, &c.map), 0);
 	check(&c, "NCCL_IB_GID_INDEX", "3");
-	assert_int_equal(c.remarks.n, 0);
+	assert_int_equal(c.findings.n, 0);
 	check(&c, "NCCL_IB_GID_INDEX", "1");
 	assert_true(told(&c, "env-gid-bad"));
 	check(&c, "NCCL_IB_GID_INDEX", "2");

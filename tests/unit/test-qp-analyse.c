@@ -292,7 +292,7 @@ static void filters_choose(void **state)
 static void the_unit_of_health_is_the_path(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct rd_qp_groups groups;
 
 	add_qp(a, 17, 33, RD_QPS_RTS, 2);
@@ -313,10 +313,10 @@ static void the_unit_of_health_is_the_path(void **state)
 	assert_int_equal(groups.v[2].health, RD_HEALTH_OK);
 	assert_null(groups.v[3].label);
 	assert_int_equal(groups.v[3].health, RD_HEALTH_STARTING);
-	assert_int_equal(rd_qp_groups_remarks(&a->res, &groups, &remarks), 0);
-	assert_int_equal(remarks.n, 2);
-	assert_int_equal(remarks.v[0].gravity, RD_REMARK_CRITICAL);
-	rd_remarks_deinit(&remarks);
+	assert_int_equal(rd_qp_groups_findings(&a->res, &groups, &findings), 0);
+	assert_int_equal(findings.n, 2);
+	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
+	rd_findings_deinit(&findings);
 	rd_qp_groups_deinit(&groups);
 }
 
@@ -324,7 +324,7 @@ static void the_unit_of_health_is_the_path(void **state)
 static void peers_that_are_not_known_are_never_dead(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct rd_qp_groups groups;
 
 	add_qp(a, 17, 33, RD_QPS_ERR, 0);
@@ -335,10 +335,10 @@ static void peers_that_are_not_known_are_never_dead(void **state)
 	assert_int_equal(groups.v[0].health, RD_HEALTH_DEGRADED);
 	assert_null(groups.v[1].label);
 	assert_int_equal(groups.v[1].health, RD_HEALTH_DEGRADED);
-	assert_int_equal(rd_qp_groups_remarks(&a->res, &groups, &remarks), 0);
-	assert_int_equal(remarks.n, 2);
-	assert_int_equal(remarks.v[1].gravity, RD_REMARK_WARNING);
-	rd_remarks_deinit(&remarks);
+	assert_int_equal(rd_qp_groups_findings(&a->res, &groups, &findings), 0);
+	assert_int_equal(findings.n, 2);
+	assert_int_equal(findings.v[1].severity, RD_SEV_WARNING);
+	rd_findings_deinit(&findings);
 	rd_qp_groups_deinit(&groups);
 }
 

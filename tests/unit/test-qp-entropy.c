@@ -10,13 +10,13 @@
 static void what_is_not_in_the_spread_is_said(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct rd_spreads spreads;
 
 	add_qp(a, 17, 33, RD_QPS_RTS, 2);
 	assert_int_equal(rd_qp_spread(&a->res, NULL, 4, &spreads), 0);
-	assert_int_equal(rd_qp_spread_remarks(&a->res, &spreads, &remarks), 0);
-	assert_int_equal(remarks.n, 0);
+	assert_int_equal(rd_qp_spread_findings(&a->res, &spreads, &findings), 0);
+	assert_int_equal(findings.n, 0);
 	rd_spreads_deinit(&spreads);
 	add_qp(a, 18, 34, RD_QPS_RTS, 0);
 	add_qp(a, 19, 0, RD_QPS_RTS, 0)->rqpn.known = RD_ABSENT;
@@ -24,10 +24,10 @@ static void what_is_not_in_the_spread_is_said(void **state)
 	add_qp(a, 21, 37, RD_QPS_INIT, 2);
 	assert_int_equal(rd_qp_spread(&a->res, NULL, 4, &spreads), 0);
 	assert_int_equal(spreads.v[0].flows, 2);
-	assert_int_equal(rd_qp_spread_remarks(&a->res, &spreads, &remarks), 0);
-	assert_int_equal(remarks.n, 1);
-	assert_non_null(strstr(remarks.v[0].observed, "1 whose other end is not told; 1 whose peer's"));
-	rd_remarks_deinit(&remarks);
+	assert_int_equal(rd_qp_spread_findings(&a->res, &spreads, &findings), 0);
+	assert_int_equal(findings.n, 1);
+	assert_non_null(strstr(findings.v[0].observed, "1 whose other end is not told; 1 whose peer's"));
+	rd_findings_deinit(&findings);
 	rd_spreads_deinit(&spreads);
 }
 

@@ -77,7 +77,7 @@ static void is(const struct rd_qp *qp, const char *verdict, const char *reason)
 	if (!strstr(qp->why, reason))
 		fail_msg("\"%s\" is not in \"%s\"", reason, qp->why);
 	/* Whatever it is, it ends with what to run. */
-	assert_true(qp->next && (strstr(qp->next, "rdmadiag ") || strstr(qp->next, "dmesg")));
+	assert_true(qp->fix && (strstr(qp->fix, "rdmadiag ") || strstr(qp->fix, "dmesg")));
 }
 
 static void host_deinit(struct host *h)
@@ -313,7 +313,7 @@ static void numbers_as_drivers_write_them(void **state)
 
 static void remarks_are_one_a_device(void **state)
 {
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct host h;
 
 	(void)state;
@@ -322,12 +322,12 @@ static void remarks_are_one_a_device(void **state)
 	put(&h, 2, RD_QPS_ERR);
 	put(&h, 3, RD_QPS_ERR)->dev = 1;
 	judge(&h);
-	assert_int_equal(rd_qp_verdict_remarks(&h.res, NULL, &remarks), 0);
-	assert_int_equal(remarks.n, 2);
-	assert_int_equal(remarks.v[0].gravity, RD_REMARK_CRITICAL);
-	assert_non_null(strstr(remarks.v[0].subject, "2 queue pairs"));
-	assert_non_null(remarks.v[0].fix);
-	rd_remarks_deinit(&remarks);
+	assert_int_equal(rd_qp_verdict_findings(&h.res, NULL, &findings), 0);
+	assert_int_equal(findings.n, 2);
+	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
+	assert_non_null(strstr(findings.v[0].subject, "2 queue pairs"));
+	assert_non_null(findings.v[0].fix);
+	rd_findings_deinit(&findings);
 	host_deinit(&h);
 }
 

@@ -54,12 +54,12 @@ static void moved(struct host *host, size_t counter, uint64_t delta)
 	host->deltas[counter] = (struct rd_delta){ .v = delta, .kind = RD_DELTA_EXACT };
 }
 
-static size_t remarks_of(struct host *host, struct rd_remarks *remarks)
+static size_t remarks_of(struct host *host, struct rd_findings *findings)
 {
-	rd_remarks_deinit(remarks);
+	rd_findings_deinit(findings);
 	rd_rates_update(&host->rates, &host->set, host->deltas, 1);
-	assert_int_equal(rd_rates_remarks(&host->rates, &host->set, &host->now, remarks), 0);
-	return remarks->n;
+	assert_int_equal(rd_rates_findings(&host->rates, &host->set, &host->now, findings), 0);
+	return findings->n;
 }
 
 static void data_counters_count_four_octets(void **state)
@@ -123,7 +123,7 @@ static void both_halves_of_a_sum_are_needed(void **state)
 /* Two ports with one counter each, some seconds of 40 Gbit/s on the first. */
 static void begin_loaded(struct host *host, uint64_t second)
 {
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 
 	begin(host, 2);
 	add(host, 0, RD_GROUP_PORT, "port_xmit_data");
@@ -132,13 +132,13 @@ static void begin_loaded(struct host *host, uint64_t second)
 	moved(host, 0, 1250000000);
 	moved(host, 1, second);
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(remarks_of(host, &remarks), 0);
-	rd_remarks_deinit(&remarks);
+		assert_int_equal(remarks_of(host, &findings), 0);
+	rd_findings_deinit(&findings);
 }
 
 static void a_loss_is_told_once_with_its_heir(void **state)
 {
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct host host;
 
 	(void)state;
@@ -146,33 +146,33 @@ static void a_loss_is_told_once_with_its_heir(void **state)
 	moved(&host, 0, 0);
 	moved(&host, 1, 1250000000);
 	strcpy(host.now.states[0].state, "DOWN");
-	assert_int_equal(remarks_of(&host, &remarks), 1);
-	assert_string_equal(remarks.v[0].subject, "mlx5_0:1");
-	assert_int_equal(remarks.v[0].gravity, RD_REMARK_CRITICAL);
-	assert_non_null(strstr(remarks.v[0].observed, "DOWN"));
-	assert_non_null(strstr(remarks.v[0].observed, "mlx5_1:1 took"));
-	assert_int_equal(remarks_of(&host, &remarks), 0);
+	assert_int_equal(remarks_of(&host, &findings), 1);
+	assert_string_equal(findings.v[0].subject, "mlx5_0:1");
+	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
+	assert_non_null(strstr(findings.v[0].observed, "DOWN"));
+	assert_non_null(strstr(findings.v[0].observed, "mlx5_1:1 took"));
+	assert_int_equal(remarks_of(&host, &findings), 0);
 	/* It comes back, and is lost again. */
 	moved(&host, 0, 1250000000);
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(remarks_of(&host, &remarks), 0);
+		assert_int_equal(remarks_of(&host, &findings), 0);
 	moved(&host, 0, 0);
-	assert_int_equal(remarks_of(&host, &remarks), 1);
-	rd_remarks_deinit(&remarks);
+	assert_int_equal(remarks_of(&host, &findings), 1);
+	rd_findings_deinit(&findings);
 	end(&host);
 }
 
 static void a_job_that_pauses_loses_nothing(void **state)
 {
-	struct rd_remarks remarks = { 0 };
+	struct rd_findings findings = { 0 };
 	struct host host;
 
 	(void)state;
 	begin_loaded(&host, 1250000000);
 	moved(&host, 0, 0);
 	moved(&host, 1, 0);
-	assert_int_equal(remarks_of(&host, &remarks), 0);
-	rd_remarks_deinit(&remarks);
+	assert_int_equal(remarks_of(&host, &findings), 0);
+	rd_findings_deinit(&findings);
 	end(&host);
 }
 

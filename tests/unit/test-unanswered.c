@@ -104,12 +104,12 @@ static unsigned look(struct rd_source *host, unsigned first, unsigned last, stru
 	if (deaf.asked[0])
 		rd_errlist_add(&stalls, &err);
 	checks.in.stalls = &stalls;
-	rd_checks_run(&checks.in, NULL, &checks.verdicts);
-	for (size_t i = 0; i < checks.verdicts.n; i++) {
-		const struct rd_verdict *verdict = &checks.verdicts.v[i];
+	rd_checks_run(&checks.in, NULL, &checks.findings);
+	for (size_t i = 0; i < checks.findings.n; i++) {
+		const struct rd_finding *finding = &checks.findings.v[i];
 
-		if (verdict->result >= RD_WARN && strcmp(verdict->check->id, "host-answers") != 0)
-			rd_buf_printf(faults, "%s %s\n", verdict->check->id, verdict->subject);
+		if (finding->severity >= RD_SEV_WARNING && strcmp(finding->id, "host-answers") != 0)
+			rd_buf_printf(faults, "%s %s\n", finding->id, finding->subject);
 	}
 	checks_deinit(&checks);
 	rd_errlist_deinit(&stalls);

@@ -58,7 +58,7 @@ test_peer_killed_few_retries() {
 	play pair --retry 3
 	kill -KILL "$peer"
 	judged looks a '.state == "ERR" and .verdict == "retries-exhausted" and .state_age_kind == "interval" and
-		.state_max_seconds >= .state_seconds and .next != null'
+		.state_max_seconds >= .state_seconds and .fix != null'
 	until_true 10 said pair 'A wc 12'
 }
 
@@ -156,7 +156,7 @@ test_flushed() {
 	play pair --abort "$W/abort"
 	judged both b '.state == "RTS"'
 	: >"$W/abort"
-	judged both b '.state == "ERR" and .verdict == "flushed" and .state_age_kind == "exact" and .next != null'
+	judged both b '.state == "ERR" and .verdict == "flushed" and .state_age_kind == "exact" and .fix != null'
 	until_true 10 said pair 'B wc 5'
 	# Two looks alone do not tell who moved it.
 	judged looks b '.state == "ERR" and .verdict == "failed"'
@@ -167,7 +167,7 @@ test_one_look() {
 	play pair --stop-a INIT
 	"$R" --json qp-state --device rxe0 --lqpn "$a" >"$W/one.json"
 	true_of "$W/one.json" '.[0].qps | length == 1 and (.[0] | .state == "INIT" and .verdict == "cannot-tell" and
-		.state_age_kind == "at_least" and .next != null)'
+		.state_age_kind == "at_least" and .fix != null)'
 	"$R" qp-state --state INIT --columns lqpn,verdict,reason >"$W/one.out"
 	grep -q "^ *$a cannot-tell" "$W/one.out"
 }

@@ -103,7 +103,7 @@ one_sick() {
 	[ "$(jq -c '[.qps[].lqpn]' "$W/well.json")" = "$(jq -c '[.qps[].lqpn]' "$W/sick.json")" ]
 	true_of "$W/sick.json" '.[0] | .status == 0 and
 		(.qps | map(select(.query_errno == "EIO")) | length == 1 and (.[0] | .lqpn == $sick and .state == "unknown" and
-			.verdict == "cannot-tell" and (.reason | contains("EIO")) and .next != null)) and
+			.verdict == "cannot-tell" and (.reason | contains("EIO")) and .fix != null)) and
 		(.qps | map(select(.port == null and .lqpn != $sick)) | all(.[]; (.state == "RESET" and .query_errno == null) or
 			(.state == "unknown" and .query_errno == "EAGAIN"))) and
 		(.errors | map(select(.object == "rxe0" and .errno == "EIO" and (.message | contains("broke off")))) | length == 1) and
@@ -160,7 +160,7 @@ test_line_of_the_kernel_log() {
 	log_line "mlx5_01/1: QP $a error: transport retry counter exceeded (0x15 0x81 0x0)"
 	verdict '.verdict == "failed" and (.reason | contains("counter") | not)'
 	log_line "${line/@/$a}"
-	verdict '.verdict == "retries-exhausted" and (.reason | contains("transport retry counter exceeded")) and .next != null'
+	verdict '.verdict == "retries-exhausted" and (.reason | contains("transport retry counter exceeded")) and .fix != null'
 	jq -e --argjson o "$other" '.qps[] | select(.lqpn == $o) | .state == "RTS" and .verdict == "cannot-tell"' "$W/line.json" >/dev/null
 	"$R" capture "$W/line.tar.gz"
 	"$R" --from "$W/line.tar.gz" --json qp-state --device mlx5_0 >"$W/bundle.json"
@@ -179,8 +179,8 @@ test_without_root() {
 	play pair
 	"$R" --json qp-state >"$W/root.json"
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$R" --json qp-state >"$W/nobody.json"
-	jq '[.qps[] | del(.sq_psn, .rq_psn, .verdict, .reason, .next)]' "$W/root.json" >"$W/root.list"
-	jq '[.qps[] | del(.sq_psn, .rq_psn, .verdict, .reason, .next)]' "$W/nobody.json" >"$W/nobody.list"
+	jq '[.qps[] | del(.sq_psn, .rq_psn, .verdict, .reason, .fix)]' "$W/root.json" >"$W/root.list"
+	jq '[.qps[] | del(.sq_psn, .rq_psn, .verdict, .reason, .fix)]' "$W/nobody.json" >"$W/nobody.list"
 	cmp "$W/root.list" "$W/nobody.list"
 }
 

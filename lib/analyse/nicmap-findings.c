@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/remarks.h"
+#include "analyse/nicmap-findings.h"
 
 #include <errno.h>
 
@@ -32,15 +32,15 @@ static int idle_equal(const struct rd_host *host, const struct rd_nicmap *map, c
 	return -1;
 }
 
-static int remark_shared(const struct rd_host *host, const struct rd_nicmap *map, const char *library,
-			 const struct rd_choices *choices, struct rd_remarks *ret)
+static int judge_shared(const struct rd_host *host, const struct rd_nicmap *map, const char *library,
+			const struct rd_choices *choices, struct rd_findings *ret)
 {
 	for (size_t i = 0; i < choices->n; i++)
 		for (size_t j = i + 1; j < choices->n; j++) {
 			const struct rd_choice *a = &choices->v[i], *b = &choices->v[j];
-			struct rd_remark remark = {
+			struct rd_finding finding = {
 				.id = "nic-shared",
-				.gravity = RD_REMARK_WARNING,
+				.severity = RD_SEV_WARNING,
 				.title = "Two accelerators share a NIC while one as good stays idle",
 				.why = "they get half of its bandwidth each",
 			};
@@ -53,57 +53,58 @@ static int remark_shared(const struct rd_host *host, const struct rd_nicmap *map
 			if (idle < 0)
 				continue;
 			name = rd_ibdev_label(host, host->ports[idle].ibdev);
-			remark.subject = rd_text("GPU%d, GPU%d", a->gpu, b->gpu);
-			remark.observed = rd_text("%s gives both %s", library,
-						  rd_ibdev_label(host, host->ports[a->ports[0]].ibdev));
-			remark.expected = rd_text("%s for one of them: same distance, not used", name);
-			remark.fix = rd_text("rdmadiag nic-map --env %s", library);
-			if (rd_remark_add(ret, &remark) < 0)
+			finding.subject = rd_text("GPU%d, GPU%d", a->gpu, b->gpu);
+			finding.observed = rd_text("%s gives both %s", library,
+						   rd_ibdev_label(host, host->ports[a->ports[0]].ibdev));
+			finding.expected = rd_text("%s for one of them: same distance, not used", name);
+			finding.fix = rd_text("rdmadiag nic-map --env %s", library);
+			if (rd_finding_add(ret, &finding) < 0)
 				return -ENOMEM;
 		}
 	return 0;
 }
 
-static int remark_role(const struct rd_host *host, const char *library, const struct rd_choices *choices,
-		       struct rd_remarks *ret)
+static int judge_role(const struct rd_host *host, const char *library, const struct rd_choices *choices,
+		      struct rd_findings *ret)
 {
 	for (size_t i = 0; i < choices->n; i++) {
 		const struct rd_choice *choice = &choices->v[i];
 
 		for (size_t p = 0; p < choice->n_ports; p++) {
 			const struct rd_port *port = &host->ports[choice->ports[p]];
-			struct rd_remark remark = {
+			struct rd_finding finding = {
 				.id = "nic-not-compute",
-				.gravity = RD_REMARK_WARNING,
+				.severity = RD_SEV_WARNING,
 				.title = "A library would use a NIC that is not for computing",
 				.why = "its traffic meets storage and logins there, and is slower than it need be",
 			};
 
 			if (port->role == RD_ROLE_COMPUTE || port->role == RD_ROLE_UNKNOWN)
 				continue;
-			remark.subject = rd_text("GPU%d", choice->gpu);
-			remark.observed = rd_text("%s gives it %s (%s: %s)", library, rd_ibdev_label(host, port->ibdev),
-						  rd_role_name(port->role), port->role_why);
-			remark.expected = rd_text("a compute NIC");
-			remark.fix = rd_text("rdmadiag nic-map --env %s", library);
-			if (rd_remark_add(ret, &remark) < 0)
+			finding.subject = rd_text("GPU%d", choice->gpu);
+			finding.observed = rd_text("%s gives it %s (%s: %s)", library,
+						   rd_ibdev_label(host, port->ibdev), rd_role_name(port->role),
+						   port->role_why);
+			finding.expected = rd_text("a compute NIC");
+			finding.fix = rd_text("rdmadiag nic-map --env %s", library);
+			if (rd_finding_add(ret, &finding) < 0)
 				return -ENOMEM;
 		}
 	}
 	return 0;
 }
 
-static int remark_port(const struct rd_host *host, const struct rd_port *port, struct rd_remarks *ret)
+static int judge_port(const struct rd_host *host, const struct rd_port *port, struct rd_findings *ret)
 {
-	struct rd_remark down = {
+	struct rd_finding down = {
 		.id = "port-down",
-		.gravity = RD_REMARK_WARNING,
+		.severity = RD_SEV_WARNING,
 		.title = "A compute port is not active",
 		.why = "libraries pass over it, and accelerators next to it use one farther away",
 	};
-	struct rd_remark gid = {
+	struct rd_finding gid = {
 		.id = "gid-none",
-		.gravity = RD_REMARK_WARNING,
+		.severity = RD_SEV_WARNING,
 		.title = "A RoCE port has no GID that programs should use",
 		.why = "connections fail with errno 110 or 19, or with completion status 12",
 	};
@@ -112,7 +113,7 @@ static int remark_port(const struct rd_host *host, const struct rd_port *port, s
 		down.subject = rd_text("%s/%u", rd_ibdev_label(host, port->ibdev), port->num);
 		down.observed = rd_text("%s, %s", port->state, port->phys_state ? port->phys_state : "-");
 		down.expected = rd_text("ACTIVE, LinkUp");
-		if (rd_remark_add(ret, &down) < 0)
+		if (rd_finding_add(ret, &down) < 0)
 			return -ENOMEM;
 	}
 	if (rd_port_is_ethernet(port) && rd_port_active(port) && port->n_gids > 0 && port->gid < 0) {
@@ -120,23 +121,23 @@ static int remark_port(const struct rd_host *host, const struct rd_port *port, s
 		gid.observed = rd_text("%s", port->gid_why ? port->gid_why : "none");
 		gid.expected = rd_text("RoCE v2 with an IPv4 or global address");
 		gid.fix = rd_text("give its interface an address; rdmadiag nic-map --gids");
-		if (rd_remark_add(ret, &gid) < 0)
+		if (rd_finding_add(ret, &gid) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-int rd_remarks_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_remarks *ret)
+int rd_nicmap_judge(const struct rd_host *host, const struct rd_nicmap *map, struct rd_findings *ret)
 {
-	int r = remark_shared(host, map, "nccl", &map->nccl, ret);
+	int r = judge_shared(host, map, "nccl", &map->nccl, ret);
 
 	if (!r)
-		r = remark_shared(host, map, "nvshmem", &map->nvshmem, ret);
+		r = judge_shared(host, map, "nvshmem", &map->nvshmem, ret);
 	if (!r)
-		r = remark_role(host, "nccl", &map->nccl, ret);
+		r = judge_role(host, "nccl", &map->nccl, ret);
 	if (!r)
-		r = remark_role(host, "nvshmem", &map->nvshmem, ret);
+		r = judge_role(host, "nvshmem", &map->nvshmem, ret);
 	for (size_t p = 0; !r && p < host->n_ports; p++)
-		r = remark_port(host, &host->ports[p], ret);
+		r = judge_port(host, &host->ports[p], ret);
 	return r;
 }

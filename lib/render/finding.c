@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Findings as text: what is wrong with whom, then what to do. The same in every command. */
+#include <string.h>
+
+#include "render/render.h"
+
+#define SUBJECTS_SHOWN 6 /* of one id and severity */
+
+struct page {
+	const struct rd_findings *findings;
+	const struct rd_finding_style *style;
+	struct rd_buf *out;
+};
+
+static const char *word_of(const struct rd_finding *finding)
+{
+	return finding->muted			? "muted" :
+	       finding->severity == RD_SEV_NOTE ? "note" :
+						  rd_severity_name(finding->severity);
+}
+
+static void add_word(const struct page *page, const struct rd_finding *finding)
+{
+	static const char *const colours[RD_SEVERITIES] = {
+		[RD_SEV_CRITICAL] = "\033[1;31m", [RD_SEV_WARNING] = "\033[1;33m", [RD_SEV_UNKNOWN] = "\033[36m"
+	};
+	const char *colour = page->style->colour && !finding->muted ? colours[finding->severity] : NULL;
+
+	rd_buf_printf(page->out, "%s%s%s:", colour ? colour : "", word_of(finding), colour ? "\033[0m" : "");
+}
+
+static void add_part(struct rd_buf *out, const char *before, const char *text)
+{
+	if (!text)
+		return;
+	rd_buf_str(out, before);
+	rd_buf_safe(out, text, strlen(text));
+}
+
+static bool is_alike(const struct rd_finding *a, const struct rd_finding *b)
+{
+	return a->severity == b->severity && strcmp(a->id, b->id) == 0 && strcmp(a->title, b->title) == 0 &&
+	       !a->muted == !b->muted && !a->caused_by.id == !b->caused_by.id;
+}
+
+static bool has_fix_of(const struct rd_finding *a, const struct rd_finding *b)
+{
+	return a->fix && b->fix && strcmp(a->fix, b->fix) == 0;
+}
+
+static void add_fix(const struct page *page, const struct rd_finding *finding, const char *before)
+{
+	if (!finding->fix)
+		return;
+	add_part(page->out, before, finding->fix);
+	rd_buf_str(page->out, "\n");
+}
+
+static bool is_caused_by(const struct rd_finding *finding, const struct rd_finding *cause)
+{
+	return finding->caused_by.id && !finding->muted && strcmp(finding->caused_by.id, cause->id) == 0 &&
+	       strcmp(finding->caused_by.subject, cause->subject) == 0;
+}
+
+/* What follows from it: each with -v, else their ids. */
+static void add_consequences(const struct page *page, const struct rd_finding *cause)
+{
+	const char *last = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < page->findings->n; i++) {
+		const struct rd_finding *finding = &page->findings->v[i];
+
+		if (!is_caused_by(finding, cause))
+			continue;
+		if (page->style->verbose) {
+			add_part(page->out, "  therefore: ", finding->subject);
+			add_part(page->out, ": ", finding->title);
+			add_part(page->out, "; ", finding->observed);
+			rd_buf_printf(page->out, " [%s]\n", finding->id);
+			continue;
+		}
+		if (strcmp(finding->id, last) != 0)
+			rd_buf_printf(page->out, "%s%s", n++ == 0 ? "  therefore also: " : ", ", finding->id);
+		last = finding->id;
+	}
+	if (n > 0)
+		rd_buf_str(page->out, "\n");
+}
+
+static void add_tail(const struct page *page, const struct rd_finding *finding)
+{
+	if (page->style->why && finding->why) {
+		add_part(page->out, "  why: ", finding->why);
+		rd_buf_str(page->out, "\n");
+	}
+	if (finding->muted) {
+		add_part(page->out, "  muted ", finding->muted);
+		rd_buf_str(page->out, "\n");
+	}
+}
+
+static void add_one(const struct page *page, const struct rd_finding *finding)
+{
+	add_word(page, finding);
+	add_part(page->out, " ", finding->subject);
+	add_part(page->out, ": ", finding->title);
+	add_part(page->out, "; ", finding->observed);
+	add_part(page->out, "; wanted: ", finding->expected);
+	rd_buf_printf(page->out, " [%s]\n", finding->id);
+	add_fix(page, finding, "  fix: ");
+	add_consequences(page, finding);
+	add_tail(page, finding);
+}
+
+/* Of one rule: what is wrong once, then who it is about. A fix that several share stands below the last of them. */
+static void add_several(const struct page *page, const struct rd_finding *first, size_t n)
+{
+	size_t shown = n > SUBJECTS_SHOWN && !page->style->verbose ? SUBJECTS_SHOWN - 1 : n;
+
+	add_word(page, first);
+	add_part(page->out, " ", first->subject);
+	rd_buf_printf(page->out, " and %zu more", n - 1);
+	add_part(page->out, ": ", first->title);
+	rd_buf_printf(page->out, " [%s]\n", first->id);
+	for (size_t i = 0; i < shown; i++) {
+		add_part(page->out, "    ", first[i].subject);
+		add_part(page->out, ": ", first[i].observed);
+		add_part(page->out, "; wanted: ", first[i].expected);
+		rd_buf_str(page->out, "\n");
+		if (i + 1 < shown && !has_fix_of(&first[i], &first[i + 1]))
+			add_fix(page, &first[i], "      fix: ");
+	}
+	if (n > shown)
+		rd_buf_printf(page->out, "    and %zu more: -v shows all\n", n - shown);
+	add_fix(page, &first[shown - 1], shown == n ? "  fix: " : "  fix, for the last one shown: ");
+	for (size_t i = 0; i < n; i++)
+		add_consequences(page, &first[i]);
+	add_tail(page, first);
+}
+
+void rd_render_findings(const struct rd_findings *findings, const struct rd_finding_style *style, struct rd_buf *out)
+{
+	struct page page = { findings, style, out };
+	size_t muted = 0, told = 0;
+
+	for (size_t i = 0, n; i < findings->n; i += n) {
+		const struct rd_finding *finding = &findings->v[i];
+
+		for (n = 1; i + n < findings->n && is_alike(finding, &findings->v[i + n]);)
+			n++;
+		if (finding->muted)
+			muted += n;
+		if (finding->severity < style->least || finding->caused_by.id || (finding->muted && !style->verbose))
+			continue;
+		if (style->gaps && told++ > 0)
+			rd_buf_str(out, "\n");
+		if (n == 1)
+			add_one(&page, finding);
+		else
+			add_several(&page, finding, n);
+	}
+	if (muted > 0 && !style->verbose)
+		rd_buf_printf(out, "%zu muted by the profile: -v shows %s\n", muted, muted == 1 ? "it" : "them");
+}
