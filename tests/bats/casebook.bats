@@ -10,7 +10,7 @@ setup() {
 	run tests/bundles/casebook.py "${RDMADIAG:-build/rdmadiag}" "$BATS_TEST_TMPDIR"
 	grep -v '^ok' <<<"$output"
 	[ "$status" -eq 0 ]
-	[ "$(grep -c '^ok' <<<"$output")" -ge 30 ]
+	[ "$(grep -c '^ok' <<<"$output")" -ge 54 ]
 }
 
 @test "CASEBOOK.md is what the cases say" {
