@@ -1,0 +1,32 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Healthy hosts that nobody here has are called healthy; faults planted in them come out as MATRIX.md says. The whole matrix:
+# tests/bundles/silent/silent.py --matrix build/rdmadiag FOLDER > tests/bundles/silent/MATRIX.md
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	# Thousands of small files: in memory where there is room for them.
+	WORK=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
+}
+
+teardown() {
+	rm -rf "$WORK"
+}
+
+@test "each healthy host is told nothing that its owner would call wrong" {
+	run tests/bundles/silent/silent.py "${RDMADIAG:-build/rdmadiag}" "$WORK"
+	grep -v '^ok' <<<"$output"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^ok' <<<"$output")" -ge 20 ]
+}
+
+@test "sixty faults, chosen by a seed, are named as the matrix says" {
+	run tests/bundles/silent/silent.py --faults "${RDMADIAG:-build/rdmadiag}" "$WORK" 60 "${SEED:-1}"
+	grep -v '^ok' <<<"$output"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^ok' <<<"$output")" -eq 60 ]
+}
+
+@test "HOSTS.md is what the hosts say" {
+	diff tests/bundles/silent/HOSTS.md <(tests/bundles/silent/silent.py --hosts)
+}

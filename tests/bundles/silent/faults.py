@@ -1,0 +1,411 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Faults, planted in the model of a host as they look in the field. A fault is a function that changes the host and returns a
+Fault; None where this host has nothing that can break so, or where it would leave no trace. Which device it meets, `pick` says.
+
+Fault.objects: names that a finding has to give, one of them: the device, its place, the bridge. Fault.words: what it has to
+speak of, a regular expression. Both are judged from the fault, not from the rules."""
+from hostgen import DOWNSTREAM, UPSTREAM
+from kinds import PLX_VM
+
+FAULTS = {}
+
+
+class Fault:
+    def __init__(self, what, objects, words):
+        self.what, self.objects, self.words = what, [o for o in objects if o], words
+
+
+def fault(name):
+    def add(make):
+        FAULTS[name] = make
+        return make
+    return add
+
+
+def plant(name, host, pick):
+    return FAULTS[name](host, pick)
+
+
+def names(fn):
+    """What a finding may call a function: its address, RDMA device, port, interfaces."""
+    devs = [r.name for r in fn.rdma]
+    nets = [n.name for n in fn.nets] + [n.master.name for n in fn.nets if n.master]
+    return [fn.addr, *devs, *[f"{d}/1" for d in devs], *nets]
+
+
+def gpu_names(host, fn):
+    return [fn.addr, f"GPU{sorted(g.addr for g in host.gpus()).index(fn.addr)}"]
+
+
+def above(fn):
+    return [b.addr for b in fn.bridges()]
+
+
+def neighbours(host, fn):
+    """NICs and GPUs below the switch that is next above; without a switch, those of the same NUMA node."""
+    top = [b for b in fn.bridges() if b.pcie == UPSTREAM][-1:]
+    near = [f for f in host.fns if f is not fn and (top[0] in f.bridges() if top else f.numa == fn.numa)]
+    return [n for f in near for n in (gpu_names(host, f) if f.gpu else names(f) if f.role == "compute" else [])]
+
+
+def ports(host, layer=None, kind=None):
+    """Compute NICs that this fault can meet; where accelerators have RDMA ports themselves, these. There are two or more."""
+    return [f for f in host.nics("compute") if layer in (None, f.rdma[0].ports[0].layer) and kind in (None, f.rdma[0].kind.dev)]
+
+
+def odd(cards, fn):
+    """Names of the odd one out. Of two that differ nothing says which it is."""
+    return names(fn) if len(cards) > 2 else [n for f in cards for n in names(f)]
+
+
+def card(host, fn):
+    """All functions of its card."""
+    return [f for f in host.fns if f.addr[:-2] == fn.addr[:-2]]
+
+
+def set_down(port, phys):
+    port.state, port.phys = "DOWN", phys
+    nets = list(port.net.slaves) or [port.net]
+    for net in [port.net] + nets:
+        net.carrier = False
+    if port.layer == "InfiniBand":
+        port.rate, port.lid, port.sm_lid = 10, 65535, 0
+
+
+@fault("gpu-gone")
+def gpu_gone(host, pick):
+    """a GPU has fallen off the bus: no function, the port above it has a link without lanes"""
+    fn = pick.choice(host.gpus())
+    called, near, up = gpu_names(host, fn), neighbours(host, fn), above(fn)
+    numa = fn.numa
+    host.remove(fn)
+    return Fault(f"GPU {fn.addr} has gone", [*called, *near, *up, f"node {numa}", "GPUs", "accelerators", "host"], r"GPU|accelerator|no lanes|x0|link")
+
+
+@fault("nic-gone")
+def nic_gone(host, pick):
+    """a compute NIC is not there: none of its functions, the port above it has a link without lanes"""
+    cards = [f for f in ports(host) if not f.gpu]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    called, near, up = names(fn), neighbours(host, fn), above(fn)
+    for f in card(host, fn):
+        host.remove(f)
+        for net in f.nets:
+            if net.master in host.virtual:
+                host.virtual.remove(net.master)
+    return Fault(f"NIC {called[1]} at {fn.addr} has gone", [*called, *near, *up, f"node {fn.numa}", "NICs", "host"], r"NIC|RDMA device|no lanes|x0|link|accelerator|GPU")
+
+
+@fault("rails-swapped")
+def rails_swapped(host, pick):
+    """two NICs' cables, and with them their addresses, are exchanged (RoCE with a network for each rail)"""
+    cards = [f for f in ports(host, "Ethernet") if f.rdma[0].ports[0].net.addrs]
+    if not cards or "/12" in cards[0].rdma[0].ports[0].net.addrs[0]:
+        return None
+    a, b = pick.sample(cards, 2)
+    na, nb = a.rdma[0].ports[0].net, b.rdma[0].ports[0].net
+    na.addrs, nb.addrs = nb.addrs, na.addrs
+    return Fault(f"addresses of {a.rdma[0].name} and {b.rdma[0].name} exchanged", names(a) + names(b), r"rail|subnet|network|address|order")
+
+
+@fault("cards-swapped")
+def cards_swapped(host, pick):
+    """a compute NIC and a card of another kind are in each other's slots"""
+    single = [f for f in ports(host) if len(card(host, f)) == 1 and not f.kind.vf and not f.gpu]
+    others = [f for f in host.nics() if f.role in ("front", "storage", "spare") and f.addr.endswith(".0") and f.up]
+    if not single or not others or host.gpus()[0].up is None or not host.gpus()[0].up.up:
+        return None
+    a, b = pick.choice(single), pick.choice(others)
+    twin = [f for f in host.fns if f.addr == b.addr[:-1] + "1"]
+    called = names(a) + names(b) + [n for t in twin for n in names(t)] + neighbours(host, a) + above(a)
+    a.up.children.remove(a)
+    for f in [b] + twin:
+        f.up.children.remove(f)
+    ra, rb = a.rdma[0].name, b.rdma[0].name
+    old_a, old_b = (a.up, a.addr, a.numa, a.root), (b.up, b.addr, b.numa, b.root)
+    a.up, a.addr, a.numa, a.root = old_b
+    for f in [b] + twin:
+        f.up, f.numa, f.root = old_a[0], old_a[2], old_a[3]
+        f.addr = old_a[1][:-1] + f.addr[-1]
+        f.up.children.append(f)
+    a.up.children.append(a)
+    # Devices and interfaces are named after their places.
+    a.rdma[0].name, b.rdma[0].name = rb, ra
+    a.nets[0].name, b.nets[0].name = b.nets[0].name, a.nets[0].name
+    return Fault(f"the cards of {ra} and {rb} exchanged", called, r"GPU|accelerator|NIC|rate|speed|other|differ|near|link.?layer")
+
+
+@fault("port-slow")
+def port_slow(host, pick):
+    """a compute port has come up at half its rate"""
+    cards = [f for f in ports(host) if f.rdma[0].ports[0].layer != "Unknown"]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    port = fn.rdma[0].ports[0]
+    full = port.rate
+    port.rate = {400: 200, 200: 100, 100: 50, 40: 10}[full]
+    for net in list(port.net.slaves) or [port.net]:
+        net.speed = port.rate
+    return Fault(f"{fn.rdma[0].name} at {port.rate} of {full} Gb/s", names(fn), r"Gb|rate|speed")
+
+
+@fault("lanes-lost")
+def lanes_lost(host, pick):
+    """a compute port has come up with half its lanes"""
+    cards = [f for f in ports(host) if f.rdma[0].ports[0].layer == "InfiniBand"]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    port = fn.rdma[0].ports[0]
+    port.rate_text = {400: "200 Gb/sec (2X NDR)", 200: "100 Gb/sec (2X HDR)", 100: "50 Gb/sec (2X EDR)"}[port.rate]
+    return Fault(f"{fn.rdma[0].name} at {port.rate_text}", names(fn), r"Gb|rate|speed|lane|2X|width")
+
+
+@fault("nic-narrow")
+def nic_narrow(host, pick):
+    """a NIC's PCIe link has trained to half its lanes"""
+    cards = [f for f in ports(host) if f.link]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    fn.link = (fn.link[0], fn.link[1] // 2)
+    return Fault(f"{fn.rdma[0].name} x{fn.link[1]}", names(fn) + above(fn)[:1], r"x8|x4|width|lane")
+
+
+@fault("nic-speed")
+def nic_speed(host, pick):
+    """a NIC's PCIe link has trained to a generation less"""
+    cards = [f for f in ports(host) if f.link]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    fn.link = (fn.link[0] - 1, fn.link[1])
+    return Fault(f"{fn.rdma[0].name} at PCIe {fn.link[0]}.0 of {fn.maxlink[0]}.0", names(fn) + above(fn)[:1], r"GT/s|speed|generation")
+
+
+@fault("bridge-narrow")
+def bridge_narrow(host, pick):
+    """a switch's uplink has trained to x8 of x16: the switch and the root port show it"""
+    tops = [f for f in host.fns if f.pcie == UPSTREAM and f.kind is not PLX_VM and any(f in g.bridges() for g in host.gpus())]
+    if not tops:
+        return None
+    fn = pick.choice(tops)
+    fn.link = (fn.link[0], 8)
+    return Fault(f"uplink of the switch {fn.addr} x8", [fn.addr, fn.up.addr], r"x8|width|lane")
+
+
+@fault("gpu-narrow")
+def gpu_narrow(host, pick):
+    """a GPU's PCIe link has trained to half its lanes"""
+    fn = pick.choice(host.gpus())
+    fn.link = (fn.link[0], fn.link[1] // 2)
+    return Fault(f"GPU {fn.addr} x{fn.link[1]}", gpu_names(host, fn) + above(fn)[:1] + (names(fn) if fn.rdma else []), r"x8|width|lane")
+
+
+@fault("mrrs")
+def mrrs(host, pick):
+    """one NIC has another read request size: a card that was replaced, with the default"""
+    cards = [f for f in ports(host) if not f.kind.vf]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    fn.mrrs = 512 if fn.mrrs > 512 else 128
+    return Fault(f"{fn.rdma[0].name} read requests of {fn.mrrs}", odd(cards, fn), r"read request|MRRS|MaxReadReq")
+
+
+@fault("relaxed")
+def relaxed(host, pick):
+    """one NIC has relaxed ordering switched off in its device control register"""
+    cards = [f for f in ports(host) if not f.kind.vf]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    fn.relaxed = False
+    return Fault(f"{fn.rdma[0].name} without relaxed ordering", odd(cards, fn), r"relaxed.ordering")
+
+
+@fault("numa")
+def numa(host, pick):
+    """one device has the other socket's NUMA node, its bridges and neighbours their own"""
+    choice = host.gpus() + ports(host)
+    nodes = sorted({f.numa for f in choice})
+    if len(nodes) < 2:
+        return None
+    fn = pick.choice(choice)
+    was, fn.numa = fn.numa, nodes[0] if fn.numa != nodes[0] else nodes[-1]
+    return Fault(f"{fn.addr} on node {fn.numa}, its switch on {was}", (gpu_names(host, fn) if fn.gpu else []) + names(fn), r"NUMA|node|socket")
+
+
+@fault("link-layer")
+def link_layer(host, pick):
+    """one ConnectX port has the other link type: it cannot come up against this switch"""
+    cards = [f for f in ports(host, None, "mlx5") if not f.kind.vf and not f.rdma[0].ports[0].net.slaves and f.addr.endswith(".0")]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    port = fn.rdma[0].ports[0]
+    net = port.net
+    layers = ("InfiniBand", "Ethernet")
+    other = layers[port.layer == layers[0]]
+    net.addrs, net.ipoib, net.carrier, net.mtu = [], other == "InfiniBand", False, 1500 if other == "Ethernet" else 4092
+    net.mac = "a0:88:c2:7e:01:1e" if other == "Ethernet" else "00:00:10:29:fe:80:00:00:00:00:00:00:a0:88:c2:03:00:7e:40:00"
+    fn.cls = 0x020000 if other == "Ethernet" else 0x020700
+    was, port.layer = port.layer, other
+    port.state, port.phys, port.rate, port.lid, port.sm_lid = "DOWN", "Polling", 10, 65535, 0
+    if other == "Ethernet":
+        port.phys, port.rate, port.lid = "Disabled", 40, 0
+    return Fault(f"{fn.rdma[0].name} is {other}, its twins {was}", names(fn), r"link.?layer|link.?type|LINK_TYPE|is Ethernet|is InfiniBand")
+
+
+@fault("firmware")
+def firmware(host, pick):
+    """one NIC has an older firmware than those of its model"""
+    cards = ports(host)
+    if not cards or not cards[0].kind.firmware.strip("0."):
+        return None
+    fn = pick.choice(cards)
+    parts = fn.rdma[0].firmware.split(".")
+    parts[1] = str(max(0, int(parts[1]) - 4))
+    for rdma in [r for f in card(host, fn) for r in f.rdma]:
+        rdma.firmware = ".".join(parts)
+    called = odd(cards, fn) + [n for f in card(host, fn) for n in names(f)]
+    return Fault(f"{fn.rdma[0].name} firmware {fn.rdma[0].firmware}", called, r"firmware")
+
+
+def switch_ports(host):
+    """Below switches that have a GPU and a compute NIC: there it matters."""
+    both = [f for f in host.fns if f.pcie == UPSTREAM and any(f in g.bridges() for g in host.gpus())
+            and any(f in n.bridges() for n in ports(host) if not n.gpu)]
+    ends = host.gpus() + ports(host)
+    return [f for f in host.fns if f.pcie == DOWNSTREAM and any(b in both for b in f.bridges()) and any(f in e.bridges() for e in ends)]
+
+
+@fault("acs-one")
+def acs_one(host, pick):
+    """one switch port redirects peer-to-peer requests"""
+    found = [f for f in switch_ports(host) if any(f is g.up for g in host.gpus())]
+    if not found:
+        return None
+    fn = pick.choice(found)
+    fn.acs = 0x1D
+    return Fault(f"ACS redirection on {fn.addr}", [fn.addr, *[n for c in fn.children for n in gpu_names(host, c)]], r"ACS|redirect")
+
+
+@fault("acs-all")
+def acs_all(host, pick):
+    """all switch ports redirect: a BIOS update, or an IOMMU that was switched on"""
+    found = switch_ports(host)
+    for fn in found:
+        fn.acs = 0x1D
+    return Fault(f"ACS redirection on all {len(found)} switch ports", [f.addr for f in found], r"ACS|redirect") if found else None
+
+
+@fault("vfio")
+def vfio(host, pick):
+    """one GPU is on vfio-pci: left over from a virtual machine"""
+    fn = pick.choice(host.gpus())
+    called = gpu_names(host, fn) + names(fn)
+    fn.driver, fn.rdma, fn.nets = "vfio-pci", [], []
+    return Fault(f"GPU {fn.addr} on vfio-pci", called, r"vfio|driver")
+
+
+@fault("nic-vfio")
+def nic_vfio(host, pick):
+    """one compute NIC is on vfio-pci: left over from a virtual machine"""
+    cards = [f for f in ports(host) if not f.gpu]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    called, near = names(fn), neighbours(host, fn)
+    for f in card(host, fn):
+        f.driver, f.rdma, f.nets = "vfio-pci", [], []
+    host.virtual = [n for n in host.virtual if not n.slaves or any(n is m.master for f in host.fns for m in f.nets)]
+    return Fault(f"NIC {called[1]} at {fn.addr} on vfio-pci", [*called, *near], r"vfio|driver|no RDMA device")
+
+
+@fault("rdma-gone")
+def rdma_gone(host, pick):
+    """a compute NIC has its network driver, but no RDMA device: that part did not start"""
+    cards = [f for f in ports(host) if not f.gpu and f.kind.dev != "rdmap"]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    called = names(fn) + neighbours(host, fn)
+    what = fn.rdma[0].name
+    fn.rdma = []
+    return Fault(f"{what} at {fn.addr}: no RDMA device", called, r"RDMA device|driver")
+
+
+@fault("port-down")
+def port_down(host, pick):
+    """a compute port is down, its cable is out"""
+    cards = [f for f in ports(host) if f.rdma[0].ports[0].layer != "Unknown"]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    port = fn.rdma[0].ports[0]
+    set_down(port, "Polling" if port.layer == "InfiniBand" else "Disabled")
+    return Fault(f"{fn.rdma[0].name} down", names(fn), r"down|disabled|polling|not active|inactive|carrier")
+
+
+@fault("all-down")
+def all_down(host, pick):
+    """all compute ports are down: their switch has no power; the others are up"""
+    cards = [f for f in ports(host) if f.rdma[0].ports[0].layer != "Unknown" and not f.gpu]
+    for fn in cards:
+        port = fn.rdma[0].ports[0]
+        set_down(port, "Polling" if port.layer == "InfiniBand" else "Disabled")
+    called = [n for f in cards for n in names(f)]
+    return Fault(f"all {len(cards)} compute ports down", called, r"down|disabled|polling|not active|inactive|carrier") if cards else None
+
+
+@fault("lag-leg")
+def lag_leg(host, pick):
+    """one of the two links below a compute port's bond is down"""
+    cards = [f for f in ports(host, "Ethernet") if f.rdma[0].ports[0].net.slaves]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    bond = fn.rdma[0].ports[0].net
+    leg = pick.choice(bond.slaves)
+    leg.carrier, bond.speed = False, bond.speed // 2
+    return Fault(f"{leg.name} below {bond.name} down", [*names(fn), leg.name], r"down|carrier|rate|speed|Gb")
+
+
+@fault("port-init")
+def port_init(host, pick):
+    """an InfiniBand port stays in INIT: the subnet manager does not configure it"""
+    cards = ports(host, "InfiniBand")
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    port = fn.rdma[0].ports[0]
+    port.state, port.lid, port.sm_lid, port.net.carrier = "INIT", 65535, 0, False
+    return Fault(f"{fn.rdma[0].name} in INIT", names(fn), r"subnet manager|\bSM\b|INIT")
+
+
+@fault("gid-missing")
+def gid_missing(host, pick):
+    """one RoCE port's interface has lost its addresses, and so the port its GIDs"""
+    cards = [f for f in ports(host, "Ethernet") if f.rdma[0].ports[0].net.addrs]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    fn.rdma[0].ports[0].net.addrs = []
+    return Fault(f"{fn.rdma[0].name} without addresses", names(fn), r"GID|address|link-local")
+
+
+@fault("mtu")
+def mtu(host, pick):
+    """one RoCE interface has an MTU of 1500, its twins 4220 or more"""
+    cards = [f for f in ports(host, "Ethernet") if f.rdma[0].ports[0].net.mtu > 1500]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    net = fn.rdma[0].ports[0].net
+    for each in [net, *net.slaves]:
+        each.mtu = 1500
+    return Fault(f"{fn.rdma[0].name} with an MTU of 1500", odd(cards, fn), r"MTU|1500|1024")
