@@ -23,6 +23,24 @@ static void add_quoted(struct rd_buf *out, const char *value)
 	rd_buf_str(out, "'");
 }
 
+/* Why there is nothing to print, and what to do. */
+static void no_variables(const struct rd_host *host, struct rd_err *err)
+{
+	for (size_t p = 0; p < host->n_ports; p++) {
+		if (!rd_ibdev_is_efa(host, host->ports[p].ibdev))
+			continue;
+		rd_err_set(
+			err, ENODEV, "--env",
+			"the compute NICs are EFA: NCCL reaches them through the plugin aws-ofi-nccl, which finds them by "
+			"itself; NCCL_IB_HCA selects none of them");
+		rd_err_hint(err,
+			    "NCCL_DEBUG=INFO shows \"Selected Provider is efa\"; if not, NCCL finds no libnccl-net*.so");
+		return;
+	}
+	rd_err_set(err, ENODEV, "--env", "no active compute NIC is known here by name and port");
+	rd_err_hint(err, "rdmadiag nic-map -o +role_reason,state");
+}
+
 int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	const struct nicmap_opts *opts = ctx->state;
@@ -44,8 +62,7 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 		n++;
 	}
 	if (n == 0) {
-		rd_err_set(&err, ENODEV, "--env", "no active compute NIC is known here by name and port");
-		rd_err_hint(&err, "rdmadiag nic-map -o +role_reason,state");
+		no_variables(&nm->host, &err);
 		return rd_fail(ctx, &err);
 	}
 	rd_out(&out);

@@ -25,6 +25,8 @@ enum rd_topic {
 	RD_TOPIC_NOT_SENT,   /* the interface did not take it */
 	RD_TOPIC_MARKED,     /* packets that came with a congestion mark */
 	RD_TOPIC_CNP,	     /* notices of congestion that lowered the rate */
+	RD_TOPIC_CNP_OWN,    /* of these, what the NIC made up itself: a slow restart after loss */
+	RD_TOPIC_RESTART,    /* packets sent again after a timeout, by the NIC's own transport */
 	RD_TOPIC_WAIT,	     /* port_xmit_wait */
 	RD_TOPIC_LOST,	     /* gaps in sequences */
 	RD_TOPIC_TIMEOUT,    /* no acknowledgement in time */
@@ -52,6 +54,7 @@ enum rd_cause_id {
 	RD_CAUSE_DISCARDS,
 	RD_CAUSE_MTU,
 	RD_CAUSE_MARKED,
+	RD_CAUSE_CNP_UNCLEAR,
 	RD_CAUSE_WAITING,
 	RD_CAUSE_LOSS,
 	RD_CAUSE_TIMEOUT,

@@ -10,8 +10,9 @@ static const char why_no_pci[] = "the device has no PCI function of its own and 
 static const char why_no_place[] = "where the function hangs could not be read";
 static const char why_guest[] = "a virtual machine that shows no switches: what lies between is known to its host only";
 static const char why_file[] =
-	"the topology file shows one switch, but the bus numbers below it leave room for bridges "
-	"that it does not name: concluded from that";
+	"the topology file shows one switch, and leaves bus numbers below it out: those of devices that NCCL does not "
+	"name (then it is PIX), or of bridges of a file that was flattened (PXB)";
+static const char why_file_bridge[] = "or NODE: the topology file names no host bridges";
 
 /* The functions from `pci` up to the root, itself first. Returns how many. */
 static size_t chain_of(const struct rd_host *host, int pci, int *chain)
@@ -43,10 +44,10 @@ static bool same_text(const char *a, const char *b)
 	return a && b && strcmp(a, b) == 0;
 }
 
-/* One switch takes a bus number for its inside and one for each port. Where a file that was flattened (for NCCL to see one
- * switch) holds devices with higher ones, there are bridges between that it does not name. Switches that a file made up
- * are in no such order: theirs is another domain. */
-static bool leaves_bridges_out(const struct rd_host *host, int top, int a, int b)
+/* One switch takes a bus number for its inside and one for each port. Where a file holds devices with higher ones, there
+ * is more below that it does not name: disks, or bridges that somebody took out for NCCL to see one switch. Switches that a
+ * file made up are in no such order: theirs is another domain. */
+static bool leaves_buses_out(const struct rd_host *host, int top, int a, int b)
 {
 	const struct rd_pci *sw = &host->pcis[top];
 	size_t children = 0;
@@ -68,8 +69,10 @@ static enum rd_path over_host_bridge(const struct rd_host *host, int a, int b, c
 	const struct rd_pci *pa = &host->pcis[a], *pb = &host->pcis[b];
 	int na = rd_pci_numa(host, a), nb = rd_pci_numa(host, b);
 
-	if (host->from_topology_file)
+	if (host->from_topology_file && !host->file_whole) {
+		*why = na == nb ? why_file_bridge : *why;
 		return na == nb ? RD_PATH_PHB : RD_PATH_SYS;
+	}
 	if (!pa->root || !pb->root) {
 		*why = why_no_place;
 		return RD_PATH_UNKNOWN;
@@ -85,35 +88,65 @@ static bool shows_switch(size_t depth)
 	return depth > 2;
 }
 
-static enum rd_path distance(const struct rd_host *host, int a, int b, const char **why)
+/* Addresses of the functions from `pci` up to the root, itself first, those between the nodes of a file among them. */
+static size_t addresses_of(const struct rd_host *host, int pci, const char **ret)
 {
-	int ca[DEPTH_MAX], cb[DEPTH_MAX];
-	size_t na = chain_of(host, a, ca), nb = chain_of(host, b, cb), common = common_of(ca, na, cb, nb);
+	size_t n = 0;
+
+	for (; pci >= 0 && n + 2 <= 2 * DEPTH_MAX; pci = host->pcis[pci].parent) {
+		ret[n++] = host->pcis[pci].addr;
+		if (host->pcis[pci].skipped[0])
+			ret[n++] = host->pcis[pci].skipped;
+	}
+	return n;
+}
+
+/* Bridges strictly below the common one: none or one to each side is one switch. */
+static enum rd_path below_one_bridge(size_t na, size_t nb, size_t common)
+{
+	return na - common - 1 <= 1 && nb - common - 1 <= 1 ? RD_PATH_PIX : RD_PATH_PXB;
+}
+
+static enum rd_path distance_by_tree(const struct rd_host *host, int a, int b, const char **why)
+{
+	const char *ca[2 * DEPTH_MAX], *cb[2 * DEPTH_MAX];
+	size_t na = addresses_of(host, a, ca), nb = addresses_of(host, b, cb), common = 0;
 	int numa_a = rd_pci_numa(host, a), numa_b = rd_pci_numa(host, b);
 
-	if (a == b || same_card(&host->pcis[a], &host->pcis[b]))
-		return RD_PATH_PIX;
-	if (common > 0) {
-		size_t between_a = na - common - 1, between_b = nb - common - 1;
-		enum rd_path path;
-
-		/* Bridges strictly below the common one: none or one to each side is one switch (in a file, whose nodes
-		 * are switches: none). */
-		size_t most = host->from_topology_file ? 0 : 1;
-
-		path = between_a <= most && between_b <= most ? RD_PATH_PIX : RD_PATH_PXB;
-		if (path == RD_PATH_PIX && host->from_topology_file && leaves_bridges_out(host, ca[na - common], a, b)) {
-			*why = why_file;
-			path = RD_PATH_PXB;
-		}
-		return path;
-	}
-	if (!host->from_topology_file && host->guest.known == RD_OK && host->guest.v && !shows_switch(na) &&
-	    !shows_switch(nb) && (numa_a < 0 || numa_b < 0 || numa_a == numa_b)) {
+	while (common < na && common < nb && strcmp(ca[na - 1 - common], cb[nb - 1 - common]) == 0)
+		common++;
+	if (common > 0)
+		return below_one_bridge(na, nb, common);
+	if (host->guest.known == RD_OK && host->guest.v && !shows_switch(na) && !shows_switch(nb) &&
+	    (numa_a < 0 || numa_b < 0 || numa_a == numa_b)) {
 		*why = why_guest;
 		return RD_PATH_UNKNOWN;
 	}
 	return over_host_bridge(host, a, b, why);
+}
+
+/* NCCL's own file: its nodes are switches, one above the other. */
+static enum rd_path distance_by_file(const struct rd_host *host, int a, int b, const char **why)
+{
+	int ca[DEPTH_MAX], cb[DEPTH_MAX];
+	size_t na = chain_of(host, a, ca), nb = chain_of(host, b, cb), common = common_of(ca, na, cb, nb);
+
+	if (common == 0)
+		return over_host_bridge(host, a, b, why);
+	if (na - common > 1 || nb - common > 1)
+		return RD_PATH_PXB;
+	if (!leaves_buses_out(host, ca[na - common], a, b))
+		return RD_PATH_PIX;
+	*why = why_file;
+	return RD_PATH_UNKNOWN;
+}
+
+static enum rd_path distance(const struct rd_host *host, int a, int b, const char **why)
+{
+	if (a == b || same_card(&host->pcis[a], &host->pcis[b]))
+		return RD_PATH_PIX;
+	return host->from_topology_file && !host->file_whole ? distance_by_file(host, a, b, why) :
+							       distance_by_tree(host, a, b, why);
 }
 
 enum rd_path rd_distance_pci(const struct rd_host *host, int a, int b, const char **why)
@@ -131,7 +164,7 @@ enum rd_path rd_distance(const struct rd_host *host, int gpu, int ibdev, const c
 	why = why ? why : &ignored;
 	if (dev->pci >= 0)
 		return distance(host, host->gpus[gpu].pci, dev->pci, why);
-	if (host->from_topology_file && dev->numa >= 0)
+	if (host->from_topology_file && !host->file_whole && dev->numa >= 0)
 		return dev->numa == rd_pci_numa(host, host->gpus[gpu].pci) ? RD_PATH_PHB : RD_PATH_SYS;
 	*why = why_no_pci;
 	return RD_PATH_UNKNOWN;
@@ -202,8 +235,11 @@ enum rd_path rd_distance_nvshmem(const struct rd_host *host, int gpu, int ibdev)
 
 	if (b < 0)
 		return RD_PATH_UNKNOWN;
-	if (host->from_topology_file) /* shows no sysfs paths */
-		return rd_distance(host, gpu, ibdev, NULL);
+	if (host->from_topology_file) { /* shows no sysfs paths; PIX and PXB are alike for NVSHMEM */
+		enum rd_path path = rd_distance(host, gpu, ibdev, NULL);
+
+		return path == RD_PATH_UNKNOWN ? rd_distance_nccl(host, gpu, ibdev) : path;
+	}
 	if (!same_text(host->pcis[a].root, host->pcis[b].root))
 		return rd_pci_numa(host, a) == rd_pci_numa(host, b) ? RD_PATH_NODE : RD_PATH_SYS;
 	na = chain_of(host, a, ca);

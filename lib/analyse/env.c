@@ -18,8 +18,11 @@ static int add(struct rd_env *env, const char *library, const char *name, char *
 	return 0;
 }
 
+/* NCCL reaches EFA through aws-ofi-nccl, HCCL its own ports: their variables name no devices. */
 static bool is_wanted(const struct rd_host *host, size_t p)
 {
+	if (rd_ibdev_is_efa(host, host->ports[p].ibdev) || rd_ibdev_is_gaudi(host, host->ports[p].ibdev))
+		return false;
 	return host->ports[p].role == RD_ROLE_COMPUTE && rd_port_active(&host->ports[p]) && host->ports[p].num > 0 &&
 	       host->ibdevs[host->ports[p].ibdev].name;
 }

@@ -15,8 +15,10 @@ const char *rd_gid_fault(const struct rd_host *host, const struct rd_port *port,
 		return NULL;
 	if (gid->type == RD_GID_ROCE_V1)
 		return "RoCE v1: not routable, and most fabrics are set up for v2";
-	if (gid->type == RD_GID_UNKNOWN || is_foreign(host, gid))
+	if (is_foreign(host, gid))
 		return "its interface is not of this network namespace";
+	if (gid->type == RD_GID_UNKNOWN)
+		return "its type is not told";
 	if (rd_gid_is_link_local(gid))
 		return "link-local: reaches no further than the next router";
 	return NULL;
@@ -32,9 +34,11 @@ static void choose(const struct rd_host *host, struct rd_port *port)
 		port->gid_why = "the GID table is empty or not there";
 		return;
 	}
-	if (!rd_port_is_ethernet(port)) {
+	if (!rd_port_is_ethernet(port) || rd_ibdev_is_gaudi(host, port->ibdev)) {
 		port->gid = port->gids[0].index == 0 ? 0 : -1;
-		port->gid_why = "InfiniBand: the port's own GID";
+		port->gid_why = rd_ibdev_is_efa(host, port->ibdev)   ? "EFA: the device's own address" :
+				rd_ibdev_is_gaudi(host, port->ibdev) ? "Gaudi: addressed by MAC, link-local by design" :
+								       "InfiniBand: the port's own GID";
 		return;
 	}
 	for (size_t i = 0; i < port->n_gids; i++) {
@@ -47,7 +51,9 @@ static void choose(const struct rd_host *host, struct rd_port *port)
 		}
 		if (!why && global < 0)
 			global = (int)i;
-		fault = why ? why : fault;
+		/* What is wrong with one of version 2 tells more than that another is of version 1. */
+		if (why && (!fault || port->gids[i].type != RD_GID_ROCE_V1))
+			fault = why;
 	}
 	port->gid = global;
 	port->gid_why = global < 0 ? fault : "RoCE v2, global IPv6, on an interface of this network namespace";
@@ -55,8 +61,16 @@ static void choose(const struct rd_host *host, struct rd_port *port)
 
 void rd_gid_choose(struct rd_host *host)
 {
-	for (size_t p = 0; p < host->n_ports; p++)
-		choose(host, &host->ports[p]);
+	for (size_t p = 0; p < host->n_ports; p++) {
+		struct rd_port *port = &host->ports[p];
+		int index = rd_gid_nccl(port, false, 2);
+
+		choose(host, port);
+		port->gid_nccl = -1;
+		for (size_t i = 0; index >= 0 && i < port->n_gids; i++)
+			if (port->gids[i].index == (unsigned)index)
+				port->gid_nccl = (int)i;
+	}
 }
 
 const struct rd_gid *rd_gid_at(const struct rd_port *port, unsigned index)

@@ -5,7 +5,7 @@
 
 #include "model/host.h"
 
-/* Sets port->gid and gid_why on every port. RoCE: version 2, IPv4 before global IPv6, on an interface that this network
+/* Sets port->gid, gid_why and gid_nccl on every port. RoCE: version 2, IPv4 before global IPv6, on an interface that this network
  * namespace has; the lowest index of these. InfiniBand: index 0. */
 void rd_gid_choose(struct rd_host *host);
 

@@ -126,6 +126,21 @@ static void add_nets(struct writer *w, int pci, int numa, int depth)
 	}
 }
 
+/* What NCCL leaves out and has no name for: the host bridge, and the bridge between this function and the node above. NCCL
+ * passes over attributes that it does not know; we read them. */
+static void add_place(struct writer *w, int index)
+{
+	const struct rd_pci *pci = &w->host->pcis[index];
+	int above = w->host->from_topology_file ? -1 : pci->parent;
+
+	if (w->host->from_topology_file && !w->host->file_whole)
+		return;
+	if (w->up[index] < 0 && pci->root)
+		add_value(w->out, "host_bridge", pci->root);
+	if (above >= 0 || pci->skipped[0])
+		add_value(w->out, "below", above >= 0 ? w->host->pcis[above].addr : pci->skipped);
+}
+
 static void add_node(struct writer *w, int index, int depth)
 {
 	const struct rd_pci *pci = &w->host->pcis[index];
@@ -142,6 +157,7 @@ static void add_node(struct writer *w, int index, int depth)
 	add_id(w->out, "subsystem_vendor", pci->subvendor.v, pci->subvendor.known);
 	add_id(w->out, "subsystem_device", pci->subdevice.v, pci->subdevice.known);
 	add_link(w, index);
+	add_place(w, index);
 	rd_buf_str(w->out, ">\n");
 	at = w->out->len;
 	for (size_t i = 0; i < w->host->n_pcis; i++)
@@ -206,7 +222,11 @@ int rd_nccl_xml_write(const struct rd_host *host, struct rd_buf *out)
 		want(&w, host->gpus[g].pci);
 	for (size_t d = 0; d < host->n_ibdevs; d++)
 		want(&w, host->ibdevs[d].pci);
-	rd_buf_str(out, "<system version=\"1\">\n");
+	rd_buf_str(out, "<system version=\"1\"");
+	if (!host->from_topology_file || host->file_whole)
+		rd_buf_printf(out, " name=\"rdmadiag\"%s",
+			      host->guest.known == RD_OK && host->guest.v ? " guest=\"1\"" : "");
+	rd_buf_str(out, ">\n");
 	for (size_t i = 0; i < host->n_numas; i++)
 		add_cpu(&w, host->numas[i].id);
 	for (size_t i = 0; i < host->n_pcis; i++)

@@ -5,9 +5,52 @@
 #include "check/port.h"
 #include "check/rules.h"
 
-static bool is_roce(const struct rd_port *port)
+/* The ports of a Gaudi are RoCE, too, but none of the rules here is about them. */
+static bool is_roce(const struct rd_host *host, const struct rd_port *port)
 {
-	return rd_port_is_ethernet(port) && rd_port_active(port);
+	return rd_port_is_ethernet(port) && rd_port_active(port) && !rd_ibdev_is_gaudi(host, port->ibdev);
+}
+
+static bool any_type_known(const struct rd_port *port)
+{
+	for (size_t g = 0; g < port->n_gids; g++)
+		if (port->gids[g].type != RD_GID_UNKNOWN)
+			return true;
+	return false;
+}
+
+/* Nothing is wrong with it, and yet somebody may want to know. */
+static void note(struct rd_check_out *out, const char *subject, char *observed, char *expected, char *fix)
+{
+	rd_check_good(out, subject); /* note: rd_check_note(out, subject, observed, expected, fix) */
+	free(observed);
+	free(expected);
+	free(fix);
+}
+
+/* NCCL looks for an IPv4 GID; where there is none it stays at index 0, which is link-local, and with most drivers RoCE v1. */
+static void judge_usable(const struct rd_port *port, const char *name, struct rd_check_out *out)
+{
+	_cleanup_free_ char *nccl = rd_port_nccl_gid(port);
+
+	if (port->gid >= 0 && (rd_gid_is_v4(&port->gids[port->gid]) || port->gid == port->gid_nccl))
+		rd_check_good(out, name);
+	else if (port->gid >= 0)
+		note(out, name, rd_text("no IPv4 GID: NCCL by itself takes %s", nccl ? nccl : "?"),
+		     rd_text("index %u", port->gids[port->gid].index),
+		     rd_text("NCCL_IB_ADDR_FAMILY=AF_INET6, or NCCL_IB_GID_INDEX=%u", port->gids[port->gid].index));
+	else if (port->netns_other || rd_port_is_v1_only(port))
+		rd_check_good(out, name); /* gid-netns, gid-v2 say it */
+	else if (port->n_gids > 0 && !any_type_known(port))
+		rd_check_unknown(out, name, "the types of its GIDs are not told");
+	else if (port->role == RD_ROLE_UNKNOWN)
+		rd_check_unknown(out, name,
+				 "it has no GID that programs should use, and whether any is to is not known");
+	else
+		rd_check_fail(out, name,
+			      rd_text("%s; NCCL by itself takes %s", port->gid_why ? port->gid_why : "none is usable",
+				      nccl ? nccl : "?"),
+			      rd_text("RoCE v2 with an IPv4 or global address"));
 }
 
 static void run_usable(const struct rd_check_input *in, struct rd_check_out *out)
@@ -16,20 +59,15 @@ static void run_usable(const struct rd_check_input *in, struct rd_check_out *out
 		const struct rd_port *port = &in->host->ports[p];
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 
-		if (!is_roce(port))
+		if (!is_roce(in->host, port))
 			continue;
 		if (!port->gids_known)
 			rd_check_unknown(out, name.text, "its GID table could not be listed");
 		else if (port->n_gids == 0)
 			rd_check_fail(out, name.text, rd_text("its GID table is empty"),
 				      rd_text("RoCE v2 with an IPv4 or global address"));
-		else if (port->gid < 0 && port->netns_other)
-			rd_check_good(out, name.text); /* gid-netns says it */
-		else if (port->gid < 0)
-			rd_check_fail(out, name.text, rd_text("%s", port->gid_why ? port->gid_why : "none is usable"),
-				      rd_text("RoCE v2 with an IPv4 or global address"));
 		else
-			rd_check_good(out, name.text);
+			judge_usable(port, name.text, out);
 	}
 	rd_check_skip(out, "no RoCE port is up");
 }
@@ -40,18 +78,13 @@ static void run_v2(const struct rd_check_input *in, struct rd_check_out *out)
 	for (size_t p = 0; p < in->host->n_ports; p++) {
 		const struct rd_port *port = &in->host->ports[p];
 		struct rd_port_name name = rd_check_port_name(in->host, port);
-		bool v1 = false, v2 = false;
 
-		for (size_t g = 0; g < port->n_gids; g++) {
-			v1 |= port->gids[g].type == RD_GID_ROCE_V1;
-			v2 |= port->gids[g].type == RD_GID_ROCE_V2;
-		}
-		if (!is_roce(port) || port->n_gids == 0)
+		if (!is_roce(in->host, port) || port->n_gids == 0)
 			continue;
-		if (v2)
-			rd_check_good(out, name.text);
-		else if (v1)
+		if (rd_port_is_v1_only(port))
 			rd_check_warn(out, name.text, rd_text("GIDs of RoCE v1 only"), rd_text("RoCE v2"));
+		else if (any_type_known(port))
+			rd_check_good(out, name.text);
 		else
 			rd_check_unknown(out, name.text, "the types of its GIDs are not told");
 	}
@@ -64,7 +97,7 @@ static void run_netns(const struct rd_check_input *in, struct rd_check_out *out)
 		const struct rd_port *port = &in->host->ports[p];
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 
-		if (!is_roce(port))
+		if (!is_roce(in->host, port))
 			continue;
 		if (port->netns_other)
 			rd_check_fail(out, name.text,
@@ -85,16 +118,19 @@ static void run_netdev(const struct rd_check_input *in, struct rd_check_out *out
 		const struct rd_netdev *netdev;
 
 		if (!rd_port_is_ethernet(port) || port->n_netdevs == 0 || port->role == RD_ROLE_STORAGE ||
-		    port->role == RD_ROLE_MANAGEMENT)
+		    port->role == RD_ROLE_MANAGEMENT || rd_ibdev_is_gaudi(in->host, port->ibdev))
 			continue;
 		netdev = &in->host->netdevs[port->netdevs[0]];
 		if (!netdev->operstate)
 			rd_check_unknown(out, name.text, "the state of its interface is not told");
-		else if (strcmp(netdev->operstate, "down") == 0 || strcmp(netdev->operstate, "lowerlayerdown") == 0)
+		else if (strcmp(netdev->operstate, "down") != 0 && strcmp(netdev->operstate, "lowerlayerdown") != 0)
+			rd_check_good(out, name.text);
+		else if (port->role == RD_ROLE_UNKNOWN)
+			rd_check_unknown(out, name.text,
+					 "its interface is down, and whether anything uses it is not known");
+		else
 			rd_check_fail(out, name.text, rd_text("%s is %s", netdev->name, netdev->operstate),
 				      rd_text("up"));
-		else
-			rd_check_good(out, name.text);
 	}
 	rd_check_skip(out, "no RoCE port with an interface");
 }
@@ -144,16 +180,27 @@ static void run_duplicate(const struct rd_check_input *in, struct rd_check_out *
 	rd_check_skip(out, "there is no RoCE port");
 }
 
+/* irdma says 1 for all its ports, to no harm but with old NCCL. */
+static bool lid_is_constant(const struct rd_host *host, const struct rd_port *port)
+{
+	const char *driver = host->ibdevs[port->ibdev].driver;
+
+	return driver && port->lid.v == 1 &&
+	       (strcmp(driver, "ice") == 0 || strcmp(driver, "idpf") == 0 || strcmp(driver, "i40e") == 0);
+}
+
 static void run_lid(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t p = 0; p < in->host->n_ports; p++) {
 		const struct rd_port *port = &in->host->ports[p];
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 
-		if (!is_roce(port))
+		if (!is_roce(in->host, port))
 			continue;
 		if (port->lid.known != RD_OK)
 			rd_check_unknown(out, name.text, "its LID is not told");
+		else if (lid_is_constant(in->host, port))
+			note(out, name.text, rd_text("LID 1, as its driver always says"), rd_text("0"), NULL);
 		else if (port->lid.v != 0)
 			rd_check_warn(out, name.text, rd_text("LID %u on an Ethernet port", port->lid.v), rd_text("0"));
 		else
@@ -169,7 +216,7 @@ static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 
 		/* Without accelerators nobody has planned for large transfers, and 1500 is what interfaces come with. */
-		if (!is_roce(port) || port->role != RD_ROLE_COMPUTE || in->host->n_gpus == 0)
+		if (!is_roce(in->host, port) || port->role != RD_ROLE_COMPUTE || in->host->n_gpus == 0)
 			continue;
 		if (port->mtu.known != RD_OK)
 			rd_check_unknown(out, name.text, "its MTU is not told (no interface of this namespace on it)");
@@ -200,7 +247,7 @@ const struct rd_check rd_check_gid_v2 = {
 	.id = "gid-v2",
 	.title = "A RoCE port has no GID of RoCE v2",
 	.why = "RoCE v1 is not routed, and libraries pick v2: peers do not find each other",
-	.fix = "let the firmware do RoCE v2 (mlxconfig ROCE_MODE), or update the driver",
+	.fix = RD_FIX_GID_V2,
 	.needs = "sysfs gid_attrs/types of ports",
 	.quick = true,
 	.by_absence = true,

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "check/rules.h"
+#include "model/host.h"
 #include "model/klog.h"
 
 #define DAY_NS UINT64_C(86400000000000)
@@ -169,13 +170,6 @@ KLOG_RULE(klog_retry, "log-retry-count",
 	  "set retry_cnt to 7 at most in the program's configuration", false,
 	  { { "RTR2RTS_QP(", "bad parameter", "0x4bb88f" }, RD_SEV_WARNING, 0 });
 
-KLOG_RULE(klog_slot_power, "log-slot-power",
-	  "A NIC does not get the power it needs from its slot",
-	  "it runs with its ports limited or off",
-	  "move it to a slot of 75 W, connect its auxiliary power, or look at the BIOS setting of the slot", true,
-	  { { "Detected insufficient power on the PCIe slot" }, RD_SEV_CRITICAL, 0 },
-	  { { "PCIe slot power capability was not advertised" }, RD_SEV_WARNING, 0 });
-
 KLOG_RULE(klog_module, "log-optics",
 	  "A transceiver or cable reports a fault",
 	  "too hot, unplugged or broken: the link goes, or loses bits",
@@ -230,3 +224,106 @@ KLOG_RULE(klog_pcie, "log-pcie-errors",
 	  { { "fell off the bus" }, RD_SEV_CRITICAL, 0 },
 	  { { "pcieport", "Card not present" }, RD_SEV_WARNING, 0 });
 /* clang-format on */
+
+/* What the firmware of a ConnectX says of its slot's power, newest word first; the last column: nothing is wrong. */
+static const struct {
+	struct pattern line;
+	bool well;
+} power_lines[] = {
+	{ { { "PCIe slot advertised sufficient power" }, RD_SEV_OK, 0 }, true },
+	{ { { "Detected insufficient power on the PCIe slot" }, RD_SEV_CRITICAL, 0 }, false },
+	{ { { "PCIe slot power capability was not advertised" }, RD_SEV_WARNING, 0 }, false },
+};
+
+/* The function that a line is about: "mlx5_core 0000:5c:00.0: …". -1: none of this host. */
+static int pci_of(const struct rd_host *host, const struct rd_krecord *record)
+{
+	const char *addr = rd_krecord_pci(record), *blank = strchr(record->text, ' ');
+	char word[RD_PCI_ADDR];
+	size_t n = blank ? strcspn(blank + 1, " ") : 0;
+
+	if (addr)
+		return rd_host_find_pci(host, addr);
+	if (n < 2 || n > sizeof(word) || blank[n] != ':')
+		return -1;
+	memcpy(word, blank + 1, n - 1);
+	word[n - 1] = '\0';
+	return rd_host_find_pci(host, word);
+}
+
+/* The line comes on systems that are well, too: many a slot advertises 25 W, or nothing at all, and the card runs. So it
+ * is evidence only of a NIC that lacks a port or lanes. */
+static void judge_power(const struct rd_check_input *in, int pci, const struct rd_krecord *record,
+			enum rd_severity result, struct rd_check_out *out)
+{
+	const struct rd_pci *nic = &in->host->pcis[pci];
+	const struct rd_port *down = NULL;
+	size_t ports = 0, active = 0;
+
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p];
+
+		if (in->host->ibdevs[port->ibdev].pci != pci || !port->state)
+			continue;
+		ports++;
+		active += rd_port_active(port);
+		if (!rd_port_active(port) && (!down || port->role == RD_ROLE_COMPUTE))
+			down = port;
+	}
+	if (down && down->role == RD_ROLE_COMPUTE)
+		rd_check_bad(out, result, nic->addr,
+			     rd_text("%s/%u is %s; kernel log: %.200s", rd_ibdev_label(in->host, down->ibdev),
+				     down->num, down->state, record->text),
+			     rd_text("no such line"), NULL);
+	else if (nic->now.width.known == RD_OK && nic->max.width.known == RD_OK && nic->now.width.v < nic->max.width.v)
+		rd_check_warn(out, nic->addr,
+			      rd_text("it has x%u of x%u; kernel log: %.200s", nic->now.width.v, nic->max.width.v,
+				      record->text),
+			      rd_text("no such line"));
+	else if (ports > 0 && active > 0)
+		rd_check_good(out, nic->addr); /* note: the log has the line, and the NIC works all the same */
+	else
+		rd_check_unknown(
+			out, nic->addr,
+			"the log tells of too little power, and whether a port of it should be up is not known");
+}
+
+static void run_slot_power(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	_cleanup_free_ bool *seen = calloc(in->host->n_pcis + 1, sizeof(*seen));
+
+	if (!in->klog || in->klog->known != RD_OK || !seen) {
+		unread(in->klog, out);
+		return;
+	}
+	rd_check_good(out, "kernel log");
+	for (size_t i = in->klog->n; i > 0; i--) {
+		const struct rd_krecord *record = &in->klog->v[i - 1];
+		int pci = pci_of(in->host, record);
+		size_t known = pci < 0 ? in->host->n_pcis : (size_t)pci;
+
+		for (size_t p = 0; p < RD_ARRAY_SIZE(power_lines); p++) {
+			if (record->facility != RD_KLOG_KERN || !has_words(record->text, &power_lines[p].line) ||
+			    seen[known])
+				continue;
+			seen[known] = true;
+			if (power_lines[p].well)
+				continue;
+			if (pci >= 0)
+				judge_power(in, pci, record, power_lines[p].line.result, out);
+			else
+				rd_check_unknown(out, "kernel log",
+						 "it tells of too little power for a NIC that is not known here");
+		}
+	}
+}
+
+const struct rd_check rd_check_klog_slot_power = {
+	.id = "log-slot-power",
+	.title = "A NIC that lacks a port or lanes does not get the power it needs from its slot",
+	.why = "it runs with its ports limited or off",
+	.fix = "move it to a slot of 75 W, connect its auxiliary power, or look at the BIOS setting of the slot",
+	.needs = NEEDS ", state of the NIC's ports, its PCIe link",
+	.quick = true,
+	.run = run_slot_power,
+};

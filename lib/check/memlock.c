@@ -19,7 +19,8 @@ static char *bytes_text(uint64_t bytes)
 	return bytes % (1 << 20) ? rd_text("%" PRIu64 " KiB", bytes >> 10) : rd_text("%" PRIu64 " MiB", bytes >> 20);
 }
 
-static void judge(const char *subject, uint64_t bytes, const char *from, struct rd_check_out *out)
+/* `more`: a half-sentence, or NULL. */
+static void judge(const char *subject, uint64_t bytes, const char *more, struct rd_check_out *out)
 {
 	_cleanup_free_ char *text = bytes_text(bytes);
 
@@ -27,42 +28,50 @@ static void judge(const char *subject, uint64_t bytes, const char *from, struct 
 		rd_check_good(out, subject);
 	else
 		rd_check_bad(out, bytes <= FEW ? RD_SEV_CRITICAL : RD_SEV_WARNING, subject,
-			     rd_text("%s%s%s", text ? text : "?", from ? ", by " : "", from ? from : ""),
+			     rd_text("%s%s%s", text ? text : "?", more ? ", " : "", more ? more : ""),
 			     rd_text("unlimited"), NULL);
 }
 
-static void run_process(const struct rd_launcher *launcher, struct rd_check_out *out)
+/* One that was asked for is judged itself; what another starts has its limit, and capabilities of its own. */
+static void run_process(const struct rd_launcher *launcher, bool asked, struct rd_check_out *out)
 {
 	char subject[64];
 
 	snprintf(subject, sizeof(subject), "%.32s, process %d", launcher->comm, launcher->pid);
-	if (launcher->memlock.known == RD_OK)
-		judge(subject, launcher->memlock.v, NULL, out);
-	else
+	if (asked && launcher->ipc_lock.known == RD_OK && launcher->ipc_lock.v)
+		rd_check_good(out, subject);
+	else if (launcher->memlock.known != RD_OK)
 		rd_check_unknown(out, subject,
 				 launcher->memlock.known == RD_DENIED ? "/proc/PID/limits may not be read" :
 									"/proc/PID/limits does not tell");
+	else if (asked && launcher->memlock.v != RD_UNLIMITED && launcher->ipc_lock.known != RD_OK)
+		rd_check_unknown(out, subject,
+				 "it has a limit, and whether CAP_IPC_LOCK lifts it is not told (/proc/PID/status)");
+	else
+		judge(subject, launcher->memlock.v, asked ? "and CAP_IPC_LOCK is not in its effective set" : NULL, out);
 }
 
 static void run(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_system *system = in->system;
+	_cleanup_free_ char *from = NULL;
 
 	if (!system) {
 		rd_check_unknown(out, "services", "limits were not read");
 		return;
 	}
 	for (size_t i = 0; i < system->n_launchers; i++)
-		run_process(&system->launchers[i], out);
+		run_process(&system->launchers[i], system->launchers[i].pid == system->asked_pid, out);
 	if (system->n_launchers > 0)
 		return;
+	from = rd_text("by %s", system->default_memlock_from ? system->default_memlock_from : "default");
 	/* Nobody starts jobs here as far as can be seen. Where accelerators or a profile say that there are jobs, what a
 	 * service begins with is what they get. */
 	if (in->host->n_gpus == 0 && !rd_profile_requires(in->profile, "memlock"))
 		rd_check_skip(
 			out, "nothing that starts jobs runs here, and there is no accelerator; --pid judges a process");
 	else if (system->default_memlock.known == RD_OK)
-		judge("services", system->default_memlock.v, system->default_memlock_from, out);
+		judge("services", system->default_memlock.v, from, out);
 	else
 		rd_check_unknown(out, "services", "neither systemd's defaults nor the limits of process 1 can be read");
 }
@@ -107,8 +116,10 @@ const struct rd_check rd_check_memlock = {
 	.title = "Jobs may lock too little memory (RLIMIT_MEMLOCK)",
 	.why = "queue pairs, completion queues and memory regions lock memory: without it they fail with ENOMEM",
 	.fix = "LimitMEMLOCK=infinity in the unit of what starts jobs (systemctl edit slurmd), or DefaultLimitMEMLOCK=infinity "
-	       "in /etc/systemd/system.conf; then restart it. limits.conf is for logins only",
-	.needs = "/proc/PID/limits of what starts jobs; else systemd's defaults or the limits of process 1",
+	       "in /etc/systemd/system.conf; then restart it. limits.conf is for logins only. In a "
+	       "container: the limit of containerd or CRI-O; CAP_IPC_LOCK counts only in the effective set of the process",
+	.needs =
+		"/proc/PID/limits of what starts jobs; with --pid also the effective capabilities of the process; else systemd's defaults or the limits of process 1",
 	.quick = true,
 	.run = run,
 };

@@ -40,22 +40,54 @@ static bool is_usable(const struct rd_host *host, size_t ibdev)
 	return false;
 }
 
+/* How an accelerator reaches one NIC, as far as sockets are concerned. */
+enum reach { REACH_NONE = 0, REACH_NEAR, REACH_UNTOLD, REACH_OTHER_NODE, REACH_OTHER_SOCKET };
+
+static enum reach reach_of(const struct rd_check_input *in, size_t gpu, size_t ibdev)
+{
+	const struct rd_host *host = in->host;
+	enum rd_path path = rd_nicmap_pair(in->map, gpu, ibdev)->path;
+	int a = rd_pci_numa(host, host->gpus[gpu].pci), b = rd_ibdev_numa(host, (int)ibdev);
+
+	if (path != RD_PATH_UNKNOWN && path != RD_PATH_SYS)
+		return REACH_NEAR;
+	/* All is on the one node that there is, whatever devices say of theirs. */
+	if (path == RD_PATH_SYS && host->n_numas == 1)
+		return REACH_NEAR;
+	if (a < 0 || b < 0 || (path == RD_PATH_UNKNOWN && a == b))
+		return REACH_UNTOLD;
+	switch (rd_host_same_socket(host, a, b)) {
+	case 1:
+		return REACH_NEAR;
+	case 0:
+		return REACH_OTHER_SOCKET;
+	default:
+		return REACH_OTHER_NODE;
+	}
+}
+
+/* A guest that shows no switches does not tell what is near on the accelerator's own node. */
 static void run_socket(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t g = 0; g < in->host->n_gpus; g++) {
-		enum rd_path best = RD_PATH_UNKNOWN;
+		enum reach best = REACH_NONE;
 		char name[32];
 
 		snprintf(name, sizeof(name), "GPU%zu", g);
 		for (size_t n = 0; n < in->host->n_ibdevs; n++) {
-			enum rd_path path = rd_nicmap_pair(in->map, g, n)->path;
+			enum reach reach = is_usable(in->host, n) ? reach_of(in, g, n) : REACH_NONE;
 
-			if (is_usable(in->host, n) && path != RD_PATH_UNKNOWN && (!best || path < best))
-				best = path;
+			if (reach != REACH_NONE && (best == REACH_NONE || reach < best))
+				best = reach;
 		}
-		if (best == RD_PATH_UNKNOWN)
-			rd_check_unknown(out, name, "no active compute NIC whose distance is known");
-		else if (best == RD_PATH_SYS)
+		if (best == REACH_NONE)
+			rd_check_unknown(out, name, "there is no active compute NIC");
+		else if (best == REACH_UNTOLD)
+			rd_check_unknown(out, name, "how near its NICs are is not told (nic-map --matrix says why)");
+		else if (best == REACH_OTHER_NODE)
+			rd_check_warn(out, name, rd_text("its nearest active compute NIC is on another NUMA node"),
+				      rd_text("one on its own"));
+		else if (best == REACH_OTHER_SOCKET)
 			rd_check_warn(out, name, rd_text("its nearest active compute NIC is on another socket"),
 				      rd_text("one on its own"));
 		else
@@ -120,10 +152,10 @@ const struct rd_check rd_check_numa_node = {
 
 const struct rd_check rd_check_gpu_nic_socket = {
 	.id = "gpu-nic-socket",
-	.title = "An accelerator reaches its NIC only across the link between sockets",
-	.why = "that link has less bandwidth than the NIC and is shared by all",
+	.title = "An accelerator has no active compute NIC on its own socket or NUMA node",
+	.why = "the way there (the link between sockets) has less bandwidth than the NIC and is shared by all",
 	.fix = "move a NIC to that socket, or bring up the one that is there: rdmadiag nic-map --matrix",
-	.needs = "PCI tree and NUMA nodes, port state",
+	.needs = "PCI tree, NUMA nodes and sockets of processors, port state",
 	.quick = true,
 	.by_absence = true,
 	.run = run_socket,

@@ -48,16 +48,19 @@ static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out
 	else if (!rd_system_module(system, "nvidia"))
 		rd_check_fail(out, "nvidia", rd_text("the accelerators' driver is not loaded"),
 			      rd_text("nvidia, nvidia_peermem"));
-	else if (system->nvidia_open.known == RD_OK && system->nvidia_open.v && system->dmabuf.known != RD_OK)
+	else if (system->nvidia_open.known != RD_OK)
+		rd_check_unknown(out, "nvidia_peermem",
+				 "nvidia_peermem is not loaded, and whether the driver is the open flavour, which does "
+				 "without, is not told (/proc/driver/nvidia/version, /sys/module/nvidia/taint)");
+	else if (system->nvidia_open.v && system->dmabuf.known != RD_OK)
 		rd_check_unknown(
 			out, "nvidia_peermem",
 			"nvidia_peermem is not loaded, and whether this kernel's RDMA takes DMA-BUFs is not told");
 	else
 		rd_check_fail(out, "nvidia_peermem",
 			      rd_text("not loaded, and DMA-BUF is not possible (%s)",
-				      system->nvidia_open.known == RD_OK && system->nvidia_open.v ?
-					      "the RDMA core is too old" :
-					      "not the open flavour of the driver"),
+				      system->nvidia_open.v ? "the RDMA core is too old" :
+							      "not the open flavour of the driver"),
 			      rd_text("nvidia_peermem loaded, or the open kernel module"));
 }
 
@@ -111,7 +114,8 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 		return;
 	}
 	if (!system || system->nvidia_open.known != RD_OK)
-		rd_check_unknown(out, "nvidia", "/proc/driver/nvidia/version does not tell the driver's flavour");
+		rd_check_unknown(out, "nvidia",
+				 "neither /proc/driver/nvidia/version nor /sys/module/nvidia/taint tells its flavour");
 	else if (!system->nvidia_open.v)
 		rd_check_warn(out, "nvidia", rd_text("the proprietary flavour of the driver: no DMA-BUF"),
 			      rd_text("the open kernel module"));
@@ -129,7 +133,7 @@ const struct rd_check rd_check_peermem = {
 	.title = "NICs cannot reach the memory of NVIDIA accelerators",
 	.why = "registering such memory fails with EFAULT; libraries that fall back copy through the host",
 	.fix = "modprobe nvidia_peermem, and list it in /etc/modules-load.d/; or install the open kernel module",
-	.needs = "/proc/modules, /proc/driver/nvidia/version, BTF of ib_uverbs",
+	.needs = "/proc/modules, /proc/driver/nvidia/version (else /sys/module/nvidia/taint), BTF of ib_uverbs",
 	.quick = true,
 	.run = run_nvidia,
 };
@@ -160,7 +164,7 @@ const struct rd_check rd_check_dmabuf = {
 	.why = "memory of virtual-memory allocators (cuMem, expandable segments) cannot be registered by nvidia_peermem: EFAULT",
 	.fix = "install the open kernel module (nvidia-open) and a kernel whose RDMA core takes DMA-BUFs; till then "
 	       "NCCL_CUMEM_ENABLE=0",
-	.needs = "/proc/driver/nvidia/version, BTF of ib_uverbs",
+	.needs = "/proc/driver/nvidia/version (else /sys/module/nvidia/taint), BTF of ib_uverbs",
 	.quick = true,
 	.run = run_dmabuf,
 };

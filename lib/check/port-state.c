@@ -38,6 +38,8 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 
 		if (!port->state)
 			rd_check_unknown(out, name.text, "its state is not told");
+		else if (rd_port_active(port) && rd_ibdev_is_efa(host, port->ibdev) && !rd_port_has_carrier(host, port))
+			rd_check_unknown(out, name.text, "the driver of EFA reports every port ACTIVE, link or not");
 		else if (rd_port_active(port))
 			rd_check_good(out, name.text);
 		else if (port->role == RD_ROLE_COMPUTE || !any_active)

@@ -76,9 +76,10 @@ static int add_gid(const struct rd_sysfs *fs, const char *dir, struct rd_port *p
 	/* Both answer EINVAL for an entry whose interface is not of this network namespace. */
 	type = rd_sysfs_text(fs, NULL, "%s/gid_attrs/types/%u", dir, index);
 	gid.netdev = rd_sysfs_text(fs, NULL, "%s/gid_attrs/ndevs/%u", dir, index);
-	if (!rd_port_is_ethernet(port))
-		gid.type = port->link_layer ? RD_GID_IB : RD_GID_UNKNOWN;
-	else if (type)
+	/* EFA has no link layer ("Unknown"), and its types file says "IB/RoCE v1" all the same. */
+	if (port->link_layer && strcmp(port->link_layer, "InfiniBand") == 0)
+		gid.type = RD_GID_IB;
+	else if (rd_port_is_ethernet(port) && type)
 		gid.type = gid_type(type);
 	port->gids[port->n_gids++] = gid;
 	return 1;

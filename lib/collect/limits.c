@@ -2,6 +2,7 @@
 /* How much memory processes may lock: those that start jobs, and what the service manager gives others. A login shell's
  * limits say nothing of a job's. */
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,6 +68,26 @@ static void read_memlock(const struct rd_sysfs *fs, int pid, struct rd_launcher 
 		launcher->memlock.known = RD_OK;
 }
 
+/* "CapEff:\t00000000a80425fb". A process that is not root has in it nothing of what its container was granted, unless by a
+ * file's capabilities or the ambient set. In a user namespace of its own the whole set may be full, and counts for nothing
+ * with ib_umem_get(): the first one maps all of 2^32 - 1 ids to themselves. */
+static void read_ipc_lock(const struct rd_sysfs *fs, int pid, struct rd_launcher *launcher)
+{
+	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/%d/status", pid), *map = NULL;
+	const char *at = text ? strstr(text, "CapEff:") : NULL;
+	unsigned long long set, first, to, n;
+
+	if (!at || sscanf(at + strlen("CapEff:"), "%llx", &set) != 1)
+		return;
+	if (!(set >> CAP_IPC_LOCK & 1)) {
+		RD_SET(launcher->ipc_lock, false);
+		return;
+	}
+	map = rd_sysfs_text(fs, NULL, "/proc/%d/uid_map", pid);
+	if (map && sscanf(map, "%llu %llu %llu", &first, &to, &n) == 3)
+		RD_SET(launcher->ipc_lock, first == 0 && to == 0 && n == UINT32_MAX);
+}
+
 static void count_maps(const struct rd_sysfs *fs, int pid, struct rd_launcher *launcher)
 {
 	enum rd_known known;
@@ -91,8 +112,10 @@ static int add_launcher(const struct rd_sysfs *fs, struct rd_system *system, int
 		return -ENOMEM;
 	system->n_launchers++;
 	read_memlock(fs, pid, launcher);
-	if (pid == system->asked_pid)
+	if (pid == system->asked_pid) {
 		count_maps(fs, pid, launcher);
+		read_ipc_lock(fs, pid, launcher);
+	}
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "collect/host.h"
 #include "collect/xml.h"
 
@@ -19,6 +20,7 @@ struct frame {
 	bool has_gpu, has_nic;
 	int dev; /* NCCL's number of the accelerator; -1: not said */
 	const char *maker;
+	char root[24]; /* host bridge, where our own writer named it; "" */
 };
 
 struct state {
@@ -139,8 +141,9 @@ static int start_pci(struct state *st, const struct rd_xml_element *element, str
 {
 	const char *busid = rd_xml_attr(element, "busid");
 	struct rd_pci parsed = { 0 }, *pci;
+	const char *bridge = rd_xml_attr(element, "host_bridge"), *below = rd_xml_attr(element, "below");
+	struct rd_pci skipped = { 0 };
 	long class;
-	char root[32];
 
 	if (!busid || rd_pci_parse(busid, &parsed) < 0)
 		return rd_err_set(err, EBADMSG, "topology file", "a PCI function without an address");
@@ -164,11 +167,17 @@ static int start_pci(struct state *st, const struct rd_xml_element *element, str
 	set_id(element, "subsystem_vendor", &pci->subvendor.v, &pci->subvendor.known);
 	set_id(element, "subsystem_device", &pci->subdevice.v, &pci->subdevice.known);
 	set_link(element, pci);
-	snprintf(root, sizeof(root), "CPU of NUMA node %d", frame->numa);
-	pci->root = strdup(root);
+	if (st->host->file_whole && bridge && *bridge)
+		snprintf(frame->root, sizeof(frame->root), "%.23s", bridge);
+	if (frame->root[0])
+		pci->root = strdup(frame->root);
+	else if (!st->host->file_whole)
+		pci->root = rd_text("CPU of NUMA node %d", frame->numa);
+	if (st->host->file_whole && below && rd_pci_parse(below, &skipped) == 0)
+		memcpy(pci->skipped, skipped.addr, sizeof(pci->skipped));
 	frame->kind = PCI;
 	frame->pci = (int)st->host->n_pcis - 1;
-	return pci->root ? 0 : no_memory(err);
+	return pci->root || st->host->file_whole ? 0 : no_memory(err);
 }
 
 /* A device, or one more port of the last. `name` may be NULL. */
@@ -229,14 +238,27 @@ static void start_gpu(const struct rd_xml_element *element, struct frame *pci)
 		pci->maker = "NVIDIA";
 }
 
+/* NCCL logs the name and ignores what else it does not know, so ours tells that the file leaves nothing out. */
+static void start_system(struct state *st, const struct rd_xml_element *element)
+{
+	const char *name = rd_xml_attr(element, "name"), *guest = rd_xml_attr(element, "guest");
+
+	st->host->file_whole = name && strcmp(name, "rdmadiag") == 0;
+	if (st->host->file_whole && guest)
+		RD_SET(st->host->guest, strcmp(guest, "1") == 0);
+}
+
 static int on_start(void *arg, const struct rd_xml_element *element, struct rd_err *err)
 {
 	struct state *st = arg;
 	struct frame *up = &st->frames[st->n - 1], *frame = &st->frames[st->n++];
 
 	*frame = (struct frame){ .pci = up->pci, .numa = up->numa, .dev = -1 };
+	memcpy(frame->root, up->root, sizeof(frame->root));
 	if (st->n == 2) {
 		st->system = strcmp(element->name, "system") == 0;
+		if (st->system)
+			start_system(st, element);
 		return st->system ? 0 :
 				    rd_err_set(err, EBADMSG, "topology file", "no NCCL topology: it is a <%s>",
 					       element->name);

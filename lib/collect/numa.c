@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* /sys/devices/system/node, /proc/cpuinfo */
+/* /sys/devices/system/node, sockets of processors, /proc/cpuinfo */
 #include "collect/host.h"
 
 #include <errno.h>
@@ -81,6 +81,20 @@ static void read_cpu(const struct rd_sysfs *fs, struct rd_host *host)
 	read_number(text, "model", &host->cpu.model.v, &host->cpu.model.known);
 }
 
+/* Firmware that does not number sockets leaves -1 there. */
+static void read_package(const struct rd_sysfs *fs, struct rd_numa *numa)
+{
+	int64_t package;
+	char *end;
+	unsigned long cpu = numa->cpulist ? strtoul(numa->cpulist, &end, 10) : 0;
+
+	if (!numa->cpulist || end == numa->cpulist || cpu > 65535)
+		return;
+	if (rd_sysfs_int(fs, &package, "/sys/devices/system/cpu/cpu%lu/topology/physical_package_id", cpu) == RD_OK &&
+	    package >= 0 && package <= INT32_MAX)
+		RD_SET(numa->package, (int)package);
+}
+
 int rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
@@ -104,6 +118,7 @@ int rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host, struct rd_e
 			return rd_err_set(err, ENOMEM, names.v[i], "no memory for NUMA nodes");
 		numa->id = (int)id;
 		numa->cpulist = rd_sysfs_text(fs, NULL, "/sys/devices/system/node/%s/cpulist", names.v[i]);
+		read_package(fs, numa);
 	}
 	return 0;
 }

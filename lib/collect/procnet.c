@@ -64,7 +64,17 @@ static int netdev_of(const struct routes *routes, uint32_t addr, uint32_t *mask)
 	return found;
 }
 
-/* "    |-- 10.9.0.1", then "       /32 host LOCAL" for an address of this host. */
+static bool has_addr(const struct rd_netdev *netdev, const struct rd_addr *addr)
+{
+	for (size_t i = 0; i < netdev->n_addrs; i++)
+		if (!netdev->addrs[i].v6 && memcmp(netdev->addrs[i].raw, addr->raw, 4) == 0)
+			return true;
+	return false;
+}
+
+/* Tables come in the order of the kernel's hash: "Main:" mostly first. As long as nobody added a rule, Main and Local are one
+ * trie, and all of it comes under both names; later local addresses are in Local alone.
+ * "    |-- 10.9.0.1", then "       /32 host LOCAL" for an address of this host. */
 static int read_v4(const struct rd_sysfs *fs, struct rd_host *host, const struct routes *routes)
 {
 	_cleanup_free_ char *text = routes->n > 0 ? rd_sysfs_text(fs, NULL, "/proc/net/fib_trie") : NULL;
@@ -79,8 +89,6 @@ static int read_v4(const struct rd_sysfs *fs, struct rd_host *host, const struct
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		if (strncmp(line, "Main:", 5) == 0)
-			break; /* the table of local addresses comes once more */
 		at = strstr(line, "|-- ");
 		if (at && sscanf(at + 4, "%19s", ip) == 1 && inet_pton(AF_INET, ip, &last) != 1)
 			last.s_addr = 0;
@@ -90,7 +98,8 @@ static int read_v4(const struct rd_sysfs *fs, struct rd_host *host, const struct
 		memcpy(addr.raw, &last.s_addr, 4);
 		addr.prefix = (unsigned)__builtin_popcount(mask);
 		last.s_addr = 0;
-		if (netdev >= 0 && rd_netdev_add_addr(&host->netdevs[netdev], &addr) < 0)
+		if (netdev >= 0 && !has_addr(&host->netdevs[netdev], &addr) &&
+		    rd_netdev_add_addr(&host->netdevs[netdev], &addr) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -55,24 +55,43 @@ int rd_collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 	return marked ? r : -ENOMEM;
 }
 
-/* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build …" */
+/* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build …", "… UNIX aarch64 Kernel Module
+ * 550.54.15 …": what has a dot is the version. */
+static char *nvidia_version_of(const char *line)
+{
+	for (const char *at = line; *at && *at != '\n';) {
+		size_t n = strspn(at, "0123456789.");
+
+		if (n && memchr(at, '.', n) && (at == line || at[-1] == ' '))
+			return strndup(at, n);
+		at += n ? n : 1;
+	}
+	return NULL;
+}
+
+/* The module's licence taints the kernel (P) where it is the closed flavour; the open one is "Dual MIT/GPL". A container
+ * often has that file and not the driver's own. */
+static void read_flavour(const struct rd_sysfs *fs, const char *version, struct rd_system *system)
+{
+	_cleanup_free_ char *taint = NULL;
+
+	if (version && strstr(version, "Kernel Module")) {
+		RD_SET(system->nvidia_open, strstr(version, "Open Kernel") != NULL);
+		return;
+	}
+	taint = rd_sysfs_text(fs, NULL, "/sys/module/nvidia/taint");
+	if (taint && strchr(taint, 'O'))
+		RD_SET(system->nvidia_open, !strchr(taint, 'P'));
+}
+
 static void read_nvidia(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	_cleanup_free_ char *version = rd_sysfs_text(fs, NULL, "/proc/driver/nvidia/version");
 	_cleanup_free_ char *params = rd_sysfs_text(fs, NULL, "/proc/driver/nvidia/params");
-	const char *at = version ? strstr(version, "Kernel Module") : NULL, *quote;
+	const char *at, *quote;
 
-	if (at) {
-		char number[32];
-
-		RD_SET(system->nvidia_open, at - version >= 5 && strncmp(at - 5, "Open ", 5) == 0);
-		at += strcspn(at, "0123456789\n");
-		/* "for x86_64" stands before the version in the open flavour. */
-		if (strncmp(at, "86_64", 5) == 0)
-			at += 5 + strcspn(at + 5, "0123456789\n");
-		if (sscanf(at, "%31[0-9.]", number) == 1)
-			system->nvidia_version = strdup(number);
-	}
+	system->nvidia_version = version ? nvidia_version_of(version) : NULL;
+	read_flavour(fs, version, system);
 	at = params ? strstr(params, "RegistryDwords: \"") : NULL;
 	if (at) {
 		at += strlen("RegistryDwords: \"");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/host.h"
 
+#include "base/text.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -105,7 +107,7 @@ struct rd_port *rd_host_add_port(struct rd_host *host, int ibdev)
 		return NULL;
 	if (host->ibdevs[ibdev].n_ports++ == 0)
 		host->ibdevs[ibdev].first_port = (int)host->n_ports;
-	host->ports[host->n_ports] = (struct rd_port){ .ibdev = ibdev, .gid = -1 };
+	host->ports[host->n_ports] = (struct rd_port){ .ibdev = ibdev, .gid = -1, .gid_nccl = -1 };
 	return &host->ports[host->n_ports++];
 }
 
@@ -217,6 +219,17 @@ const struct rd_numa *rd_host_find_numa(const struct rd_host *host, int id)
 	return NULL;
 }
 
+int rd_host_same_socket(const struct rd_host *host, int node_a, int node_b)
+{
+	const struct rd_numa *a = rd_host_find_numa(host, node_a), *b = rd_host_find_numa(host, node_b);
+
+	if (node_a == node_b && node_a >= 0)
+		return 1;
+	if (!a || !b || a->package.known != RD_OK || b->package.known != RD_OK)
+		return -1;
+	return a->package.v == b->package.v;
+}
+
 const char *rd_ibdev_label(const struct rd_host *host, int ibdev)
 {
 	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
@@ -246,6 +259,37 @@ int rd_ibdev_numa(const struct rd_host *host, int ibdev)
 	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
 
 	return dev->pci >= 0 ? rd_pci_numa(host, dev->pci) : dev->numa;
+}
+
+static bool is_made_by(const struct rd_host *host, int ibdev, const char *driver, uint16_t vendor)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
+	const struct rd_pci *pci = dev->pci >= 0 ? &host->pcis[dev->pci] : NULL;
+
+	if (dev->driver)
+		return strcmp(dev->driver, driver) == 0;
+	return pci && pci->vendor.known == RD_OK && pci->vendor.v == vendor;
+}
+
+bool rd_ibdev_is_efa(const struct rd_host *host, int ibdev)
+{
+	return is_made_by(host, ibdev, "efa", 0x1d0f);
+}
+
+bool rd_ibdev_is_gaudi(const struct rd_host *host, int ibdev)
+{
+	return is_made_by(host, ibdev, "habanalabs", 0x1da3);
+}
+
+bool rd_port_has_carrier(const struct rd_host *host, const struct rd_port *port)
+{
+	for (size_t i = 0; i < port->n_netdevs; i++) {
+		const char *state = host->netdevs[port->netdevs[i]].operstate;
+
+		if (state && strcmp(state, "up") == 0)
+			return true;
+	}
+	return false;
 }
 
 bool rd_port_active(const struct rd_port *port)
@@ -306,4 +350,29 @@ void rd_gid_ip(const struct rd_gid *gid, char *ret)
 
 	if (!inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? gid->raw + 12 : gid->raw, ret, 46))
 		*ret = '\0';
+}
+
+char *rd_port_nccl_gid(const struct rd_port *port)
+{
+	const struct rd_gid *gid =
+		port->gid_nccl >= 0 && (size_t)port->gid_nccl < port->n_gids ? &port->gids[port->gid_nccl] : NULL;
+	const char *type = gid ? rd_gid_type_name(gid->type) : NULL;
+	char ip[46];
+
+	if (!gid)
+		return rd_text("index 0, which is empty");
+	rd_gid_ip(gid, ip);
+	return rd_text("index %u (%s%s%s)", gid->index, ip, type ? ", " : "", type ? type : "");
+}
+
+bool rd_port_is_v1_only(const struct rd_port *port)
+{
+	bool v1 = false;
+
+	for (size_t i = 0; i < port->n_gids; i++) {
+		if (port->gids[i].type == RD_GID_ROCE_V2)
+			return false;
+		v1 |= port->gids[i].type == RD_GID_ROCE_V1;
+	}
+	return v1;
 }

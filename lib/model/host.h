@@ -58,9 +58,10 @@ struct rd_pci {
 	char addr[RD_PCI_ADDR]; /* "0000:1b:00.0", domains above 16 bits longer */
 	uint32_t domain;
 	uint8_t bus, dev, fn;
-	int parent;		  /* the bridge above; -1: on a root bus, or not known */
-	char *root;		  /* host bridge above it all ("pci0000:40"); a VMD's domain has one of its own */
-	RD_FIELD(uint32_t) class; /* 24 bits */
+	int parent;		   /* the bridge above; -1: on a root bus, or not known */
+	char skipped[RD_PCI_ADDR]; /* in a file that --nccl-xml wrote: the bridge between this one and its parent; "" */
+	char *root;		   /* host bridge above it all ("pci0000:40"); a VMD's domain has one of its own */
+	RD_FIELD(uint32_t) class;  /* 24 bits */
 	RD_FIELD(uint16_t) vendor, device, subvendor, subdevice;
 	RD_FIELD(int) numa; /* as the kernel has it: -1 is "none", and known */
 	struct rd_pcie_link now, max;
@@ -87,6 +88,9 @@ struct rd_pci {
 struct rd_numa {
 	int id;
 	char *cpulist; /* "0-15,64-79" */
+	/* The socket of its first processor, numbered as firmware likes. NPS (AMD) and SNC (Intel) make several nodes of
+	 * one socket. Absent: not told, or a node of memory only. */
+	RD_FIELD(int) package;
 };
 
 enum rd_gid_type { RD_GID_UNKNOWN = 0, RD_GID_IB, RD_GID_ROCE_V1, RD_GID_ROCE_V2 };
@@ -130,6 +134,7 @@ struct rd_port {
 	/* Found by analysis: */
 	int gid; /* index into gids that RoCE programs should use; -1: none is good */
 	const char *gid_why;
+	int gid_nccl; /* index into gids that NCCL takes by itself, without a variable; -1: an empty one, or none */
 	enum rd_role role;
 	char *role_why;
 };
@@ -186,6 +191,7 @@ struct rd_cpu {
 
 struct rd_host {
 	bool from_topology_file; /* an NCCL topology XML: a bridge in it stands for a switch, and CPUs for host bridges */
+	bool file_whole;	 /* --nccl-xml wrote it: it names host bridges, and all bridges between what is in it */
 	RD_FIELD(bool) guest;	 /* runs under a hypervisor */
 	bool has_rdma;		 /* /sys/class/infiniband is there */
 	struct rd_cpu cpu;
@@ -223,6 +229,8 @@ int rd_host_find_pci(const struct rd_host *host, const char *addr);
 int rd_host_find_ibdev(const struct rd_host *host, const char *name);
 int rd_host_find_netdev(const struct rd_host *host, const char *name);
 const struct rd_numa *rd_host_find_numa(const struct rd_host *host, int id);
+/* Whether two NUMA nodes are of one socket: 1, 0; -1: sysfs does not tell the socket of one of them. */
+int rd_host_same_socket(const struct rd_host *host, int node_a, int node_b);
 
 /* What to call a device: its name, else its PCI address, else "?". */
 const char *rd_ibdev_label(const struct rd_host *host, int ibdev);
@@ -234,7 +242,16 @@ void rd_port_label(const struct rd_host *host, const struct rd_port *port, char 
 int rd_ibdev_numa(const struct rd_host *host, int ibdev);
 int rd_pci_numa(const struct rd_host *host, int pci);
 
+/* Elastic Fabric Adapter: addressed by a GID of its own kind, of no link layer that the kernel names. Its driver reports
+ * all ports ACTIVE and LinkUp, as constants. NCCL's InfiniBand transport passes over it. */
+bool rd_ibdev_is_efa(const struct rd_host *host, int ibdev);
+/* The ports of a Gaudi, which is accelerator and NIC in one: 24 of them, most wired to its neighbours, addressed by MAC.
+ * Their GIDs are link-local by design, and HCCL alone uses them. */
+bool rd_ibdev_is_gaudi(const struct rd_host *host, int ibdev);
+
 bool rd_port_active(const struct rd_port *port);
+/* An interface of this port has a carrier. */
+bool rd_port_has_carrier(const struct rd_host *host, const struct rd_port *port);
 bool rd_port_is_ethernet(const struct rd_port *port);
 
 /* "compute", "storage", "management"; NULL for unknown. */
@@ -248,5 +265,14 @@ bool rd_gid_is_link_local(const struct rd_gid *gid); /* fe80::/64 */
 void rd_gid_text(const struct rd_gid *gid, char *ret);
 /* The IP address in a RoCE GID, in its usual form. `ret` has room for 46. */
 void rd_gid_ip(const struct rd_gid *gid, char *ret);
+/* Of a RoCE port: which GID NCCL takes without a variable: "index 0 (fe80::1, RoCE v1)". NULL when out of memory; caller
+ * frees. */
+char *rd_port_nccl_gid(const struct rd_port *port);
+/* Has GIDs, and all whose type is known are of RoCE v1. */
+bool rd_port_is_v1_only(const struct rd_port *port);
+/* What to do then: it is a matter of the GID's type, and no address changes that. */
+#define RD_FIX_GID_V2                                                                                                  \
+	"an address does not help: firmware and driver make the type. Update them (ConnectX-3 Pro: options mlx4_core " \
+	"roce_mode=2); where the card has version 1 only, NCCL_IB_ROCE_VERSION_NUM=1 on all hosts of one subnet"
 
 #endif

@@ -24,6 +24,9 @@ struct rd_launcher {
 	char *comm;
 	RD_FIELD(uint64_t) memlock; /* bytes, the soft limit; RD_UNLIMITED */
 	RD_FIELD(uint64_t) maps;    /* mappings; only of one that was asked for */
+	/* Its limit does not hold: CAP_IPC_LOCK is in its effective set, and it is in the first user namespace, in which
+	 * the kernel looks (capable()). Only of one that was asked for: what others start has sets of its own. */
+	RD_FIELD(bool) ipc_lock;
 };
 
 /* A character device of uverbs, as the kernel has it and as /dev has it. */

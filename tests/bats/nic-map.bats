@@ -77,6 +77,21 @@ map() {
 	)
 }
 
+@test "EFA: its GIDs are no InfiniBand ones, and --env says how NCCL reaches it" {
+	local efa=$BATS_TEST_TMPDIR/efa dev
+	cp -r "$HOST" "$efa"
+	for dev in "$efa"/sys/class/infiniband/*; do
+		echo Unknown >"$dev/ports/1/link_layer"
+		ln -sfn ../../../../bus/pci/drivers/efa "$(realpath "$dev/device")/driver"
+	done
+	run --separate-stderr "$RD" --from "$efa" nic-map --env nccl
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	[[ $stderr == *aws-ofi-nccl* ]]
+	[ "${#stderr_lines[@]}" -le 2 ]
+	"$RD" --from "$efa" nic-map --json | jq -e 'all(.nics[]; .gid_type == null) and (.env | length) == 0 and .nics[0].gid != null'
+}
+
 @test "--check-env tells what a file selects, and exits with what it found" {
 	printf 'export NCCL_IB_HCA="mlx5_1"\nOTHER=1\n' >"$BATS_TEST_TMPDIR/env"
 	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
@@ -112,8 +127,8 @@ map() {
 	[ "$status" -eq 3 ]
 	[[ $stderr == "rdmadiag: NCCL topology file: line 3: "* ]]
 	"$RD" --from "$BATS_TEST_TMPDIR/topo.xml" nic-map --json |
-		jq -r '.paths[] | [.gpu, .nic, .nccl_path] | @tsv' | sort >"$BATS_TEST_TMPDIR/a"
-	map --json | jq -r '.paths[] | [.gpu, .nic, .nccl_path] | @tsv' | sort >"$BATS_TEST_TMPDIR/b"
+		jq -r '.paths[] | [.gpu, .nic, .path, .nccl_path] | @tsv' | sort >"$BATS_TEST_TMPDIR/a"
+	map --json | jq -r '.paths[] | [.gpu, .nic, .path, .nccl_path] | @tsv' | sort >"$BATS_TEST_TMPDIR/b"
 	diff "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b"
 }
 

@@ -239,9 +239,63 @@ static void priorities_are_read_off_names(void **state)
 	assert_int_equal(rd_priority_of("rx_bytes"), -1);
 }
 
+static bool says(const struct moved *moved, enum rd_cause_id id)
+{
+	struct scene scene;
+	bool said = false;
+
+	scene_init(&scene, "mlx5", ETH, 60, moved);
+	for (size_t i = 0; i < scene.causes.n; i++)
+		said |= strcmp(scene.causes.v[i].title, rd_cause_words[id].title) == 0;
+	scene_deinit(&scene);
+	return said;
+}
+
+/* Peers that died make the NIC lower its rate by itself, in counters that congestion moves as well. */
+static void a_peer_that_is_gone_is_no_congestion(void **state)
+{
+	const struct moved verbs[] = { { "port_xmit_packets", P, 1000 },
+				       { "rp_cnp_handled", H, 132 },
+				       { "roce_slow_restart_cnps", H, 132 },
+				       { "local_ack_timeout_err", H, 96 },
+				       { 0 } };
+	const struct moved quiet[] = { { "port_xmit_packets", P, 1000 },
+				       { "rp_cnp_handled", H, 132 },
+				       { "roce_slow_restart_cnps", H, 132 },
+				       { 0 } };
+	const struct moved devx[] = {
+		{ "port_xmit_packets", P, 1000 }, { "rp_cnp_handled", H, 132 }, { "roce_adp_retrans_to", H, 12 }, { 0 }
+	};
+	const struct moved congested[] = { { "port_xmit_packets", P, 1000000 },
+					   { "rp_cnp_handled", H, 50000 },
+					   { "roce_slow_restart_cnps", H, 132 },
+					   { 0 } };
+	const struct moved received[] = { { "port_xmit_packets", P, 1000000 },
+					  { "rp_cnp_handled", H, 50000 },
+					  { "cc_rx_cnp_pkts", H, 50000 },
+					  { "local_ack_timeout_err", H, 96 },
+					  { 0 } };
+	const struct moved marked[] = { { "port_rcv_packets", P, 1000000 },
+					{ "np_ecn_marked_roce_packets", H, 50000 },
+					{ "local_ack_timeout_err", H, 96 },
+					{ 0 } };
+
+	(void)state;
+	assert_false(says(verbs, RD_CAUSE_MARKED));
+	assert_false(says(verbs, RD_CAUSE_CNP_UNCLEAR));
+	assert_true(says(verbs, RD_CAUSE_TIMEOUT));
+	assert_false(says(quiet, RD_CAUSE_MARKED));
+	assert_false(says(devx, RD_CAUSE_MARKED));
+	assert_true(says(devx, RD_CAUSE_CNP_UNCLEAR));
+	assert_true(says(congested, RD_CAUSE_MARKED));
+	assert_true(says(received, RD_CAUSE_MARKED));
+	assert_true(says(marked, RD_CAUSE_MARKED));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_peer_that_is_gone_is_no_congestion),
 		TEST(link_errors_are_judged_per_bit),
 		TEST(corrected_bits_show_a_weak_signal),
 		TEST(a_link_that_flaps_is_told_from_one_that_went_down),

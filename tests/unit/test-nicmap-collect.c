@@ -230,14 +230,53 @@ static void topology_files_that_ask_for_too_much(void **state)
 	assert_int_equal(parse(wide, NULL), -E2BIG);
 }
 
+#define TRIE                            \
+	"  +-- 0.0.0.0/0 3 0 5\n"       \
+	"     |-- 0.0.0.0\n"            \
+	"        /0 universe UNICAST\n" \
+	"     +-- 192.0.2.0/24 2 0 2\n" \
+	"        |-- 192.0.2.0\n"       \
+	"           /24 link UNICAST\n" \
+	"        |-- 192.0.2.2\n"       \
+	"           /32 host LOCAL\n"   \
+	"        |-- 192.0.2.255\n"     \
+	"           /32 link BROADCAST\n"
+/* Once a rule was added, local addresses are not in Main any more. */
+#define TRIE_MAIN "  +-- 0.0.0.0/0 3 0 5\n     |-- 192.0.2.0\n        /24 link UNICAST\n"
+
+static void addresses_whichever_table_comes_first(void **state)
+{
+	static const char *const tries[] = { "Main:\n" TRIE "Local:\n" TRIE, "Local:\n" TRIE "Main:\n" TRIE,
+					     "Main:\n" TRIE_MAIN "Local:\n" TRIE, "Local:\n" TRIE "Main:\n" TRIE_MAIN };
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(tries); i++) {
+		struct fake_host fake;
+		struct rd_host host;
+		int eth0;
+
+		fake_host_init(&fake);
+		fake_host_text(&fake, "/sys/class/net/eth0/type", "1\n");
+		fake_host_text(&fake, "/proc/net/route",
+			       "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n"
+			       "eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n");
+		fake_host_text(&fake, "/proc/net/fib_trie", tries[i]);
+		load(&fake, &host);
+		eth0 = rd_host_find_netdev(&host, "eth0");
+		assert_int_equal(host.netdevs[eth0].n_addrs, 1);
+		assert_memory_equal(host.netdevs[eth0].addrs[0].raw, "\300\0\2\2", 4);
+		assert_int_equal(host.netdevs[eth0].addrs[0].prefix, 24);
+		rd_host_deinit(&host);
+		fake_host_deinit(&fake);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_console_is_no_accelerator),
-		TEST(what_procfs_says_of_an_accelerator),
-		TEST(a_nic_behind_a_bond_and_one_in_another_namespace),
-		TEST(acs_of_a_bridge_above_a_nic),
-		TEST(damaged_topology_files_are_refused),
+		TEST(addresses_whichever_table_comes_first), TEST(a_console_is_no_accelerator),
+		TEST(what_procfs_says_of_an_accelerator),    TEST(a_nic_behind_a_bond_and_one_in_another_namespace),
+		TEST(acs_of_a_bridge_above_a_nic),	     TEST(damaged_topology_files_are_refused),
 		TEST(topology_files_that_ask_for_too_much),
 	};
 

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Healthy hosts of kinds that a rule could take for broken ones, and the broken ones beside them. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/nicmap.h"
+#include "check-run.h"
+#include "collect/host.h"
+#include "collect/klog.h"
+#include "collect/system.h"
+#include "fake-host.h"
+#include "model/system.h"
+#include "nicmap-host.h"
+
+struct healthy {
+	struct rd_host host;
+	struct rd_nicmap map;
+	struct rd_system system;
+	struct rd_check_input in;
+};
+
+static void stop(struct healthy *h)
+{
+	rd_nicmap_deinit(&h->map);
+	rd_host_deinit(&h->host);
+	rd_system_deinit(&h->system);
+}
+
+/* The worst result of a rule; the text of what it says first goes to `said`. */
+static enum rd_severity judge(struct healthy *h, const char *rule, char *said, size_t size)
+{
+	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
+	struct rd_findings findings = { 0 };
+
+	rd_nicmap_deinit(&h->map);
+	h->map = (struct rd_nicmap){ 0 };
+	assert_int_equal(rd_nicmap_analyse(&h->host, 0, &h->map), 0);
+	h->in.host = &h->host;
+	h->in.map = &h->map;
+	h->in.system = &h->system;
+	for (size_t i = 0; i < rd_n_checks; i++)
+		chosen[i] = rd_checks[i] == rd_check_find(rule);
+	rd_checks_run(&h->in, chosen, &findings);
+	rd_findings_sort(&findings);
+	snprintf(said, size, "%s", findings.n && findings.v[0].observed ? findings.v[0].observed : "");
+	rd_findings_deinit(&findings);
+	return check_worst(&h->in, rule);
+}
+
+static void add_node(struct rd_host *host, int id, int package)
+{
+	struct rd_numa *numa = rd_host_add_numa(host);
+
+	numa->id = id;
+	if (package >= 0)
+		RD_SET(numa->package, package);
+}
+
+/* An accelerator alone behind a root port of its own. */
+static void add_gpu(struct rd_host *host, unsigned bus, int numa)
+{
+	char addr[16], root[16];
+	int port;
+
+	snprintf(root, sizeof(root), "pci0000:%02x", bus);
+	snprintf(addr, sizeof(addr), "%02x:00.0", bus);
+	port = made_bridge(host, addr, -1, root, numa);
+	snprintf(addr, sizeof(addr), "%02x:00.0", bus + 1);
+	made_gpu(host, addr, port, root, numa);
+}
+
+static void add_nic(struct rd_host *host, const char *name, unsigned bus, int numa)
+{
+	char addr[16], root[16];
+	int port;
+
+	snprintf(root, sizeof(root), "pci0000:%02x", bus);
+	snprintf(addr, sizeof(addr), "%02x:00.0", bus);
+	port = made_bridge(host, addr, -1, root, numa);
+	snprintf(addr, sizeof(addr), "%02x:00.0", bus + 1);
+	made_nic(host, name, addr, port, root, numa, 400);
+}
+
+static void a_guest_without_switches_tells_no_socket(void **state)
+{
+	struct healthy h = { 0 };
+	char said[256];
+
+	(void)state;
+	RD_SET(h.host.guest, true);
+	add_node(&h.host, 0, -1);
+	add_node(&h.host, 1, -1);
+	made_gpu(&h.host, "0001:00:00.0", -1, "pci0001:00", 0);
+	made_nic(&h.host, "mlx5_0", "0101:00:00.0", -1, "pci0101:00", 0, 400);
+	made_nic(&h.host, "mlx5_1", "0102:00:00.0", -1, "pci0102:00", 1, 400);
+	assert_int_equal(judge(&h, "gpu-nic-socket", said, sizeof(said)), RD_SEV_UNKNOWN);
+	/* With none on its own node, that it is on another is known. */
+	made_gpu(&h.host, "0003:00:00.0", -1, "pci0003:00", 2);
+	assert_int_equal(judge(&h, "gpu-nic-socket", said, sizeof(said)), RD_SEV_WARNING);
+	assert_non_null(strstr(said, "NUMA node"));
+	stop(&h);
+}
+
+/* EPYC with NPS4, Xeon with SNC: four nodes of one socket, and the NIC on one of them. */
+static void nodes_of_one_socket_are_near(void **state)
+{
+	struct healthy h = { 0 };
+	char said[256];
+
+	(void)state;
+	for (int node = 0; node < 8; node++)
+		add_node(&h.host, node, node / 4);
+	add_gpu(&h.host, 0x10, 3);
+	add_nic(&h.host, "mlx5_0", 0x20, 1);
+	assert_int_equal(judge(&h, "gpu-nic-socket", said, sizeof(said)), RD_SEV_OK);
+	add_gpu(&h.host, 0x80, 5);
+	assert_int_equal(judge(&h, "gpu-nic-socket", said, sizeof(said)), RD_SEV_WARNING);
+	assert_non_null(strstr(said, "another socket"));
+	/* Where sysfs does not tell sockets, nobody says the word. */
+	for (size_t i = 0; i < h.host.n_numas; i++)
+		h.host.numas[i].package.known = RD_ABSENT;
+	assert_int_equal(judge(&h, "gpu-nic-socket", said, sizeof(said)), RD_SEV_WARNING);
+	assert_null(strstr(said, "socket"));
+	assert_non_null(strstr(said, "NUMA node"));
+	stop(&h);
+}
+
+/* One socket whose firmware names no node for slots: two host bridges are not two sockets. */
+static void the_only_node_is_everybodys(void **state)
+{
+	struct healthy h = { 0 };
+	char said[256];
+
+	(void)state;
+	add_node(&h.host, 0, 0);
+	add_gpu(&h.host, 0x10, -1);
+	add_nic(&h.host, "mlx5_0", 0x20, -1);
+	assert_int_equal(judge(&h, "gpu-nic-socket", said, sizeof(said)), RD_SEV_OK);
+	/* Of two nodes it could be either. */
+	add_node(&h.host, 1, 1);
+	assert_int_equal(judge(&h, "gpu-nic-socket", said, sizeof(said)), RD_SEV_UNKNOWN);
+	stop(&h);
+}
+
+static void sockets_of_nodes_are_read(void **state)
+{
+	struct fake_host fake;
+	struct rd_host host = { 0 };
+	struct rd_sysfs fs = { 0 };
+
+	(void)state;
+	fake_host_init(&fake);
+	fs.src = fake.source;
+	fake_host_text(&fake, "/sys/devices/system/node/node0/cpulist", "0-15,64-79\n");
+	fake_host_text(&fake, "/sys/devices/system/node/node1/cpulist", "16-31\n");
+	fake_host_text(&fake, "/sys/devices/system/node/node2/cpulist", "32-47\n");
+	fake_host_text(&fake, "/sys/devices/system/node/node3/cpulist", "\n"); /* memory of an accelerator */
+	fake_host_text(&fake, "/sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
+	fake_host_text(&fake, "/sys/devices/system/cpu/cpu16/topology/physical_package_id", "0\n");
+	fake_host_text(&fake, "/sys/devices/system/cpu/cpu32/topology/physical_package_id", "36\n");
+	assert_int_equal(rd_collect_numa(&fs, &host, NULL), 0);
+	assert_int_equal(host.n_numas, 4);
+	assert_int_equal(rd_host_same_socket(&host, 0, 1), 1);
+	assert_int_equal(rd_host_same_socket(&host, 1, 2), 0);
+	assert_int_equal(rd_host_same_socket(&host, 1, 3), -1);
+	assert_int_equal(rd_host_same_socket(&host, 3, 3), 1);
+	assert_int_equal(rd_host_same_socket(&host, -1, -1), -1);
+	rd_host_deinit(&host);
+	fake_host_deinit(&fake);
+}
+
+/* What the driver and the kernel say of NVIDIA's module; NULL: no such file. */
+static void load_nvidia(struct rd_system *system, const char *version, const char *taint)
+{
+	struct fake_host fake;
+
+	rd_system_deinit(system);
+	*system = (struct rd_system){ 0 };
+	fake_host_init(&fake);
+	fake_host_text(&fake, "/proc/modules",
+		       "ib_uverbs 1 0 - Live 0x0\nib_core 1 1 ib_uverbs, Live 0x0\nnvidia 1 0 - Live 0x0\n");
+	fake_host_text(&fake, "/sys/kernel/btf/ib_uverbs", "ib_umem_dmabuf_get");
+	if (version)
+		fake_host_text(&fake, "/proc/driver/nvidia/version", version);
+	if (taint)
+		fake_host_text(&fake, "/sys/module/nvidia/taint", taint);
+	assert_int_equal(rd_collect_system(fake.source, 0, system, NULL, NULL), 0);
+	fake_host_deinit(&fake);
+}
+
+static void no_version_of_the_driver_is_not_its_closed_flavour(void **state)
+{
+	struct healthy h = { 0 };
+	char said[256];
+
+	(void)state;
+	add_node(&h.host, 0, 0);
+	add_gpu(&h.host, 0x10, 0);
+	h.host.gpus[0].vendor = "NVIDIA";
+	add_nic(&h.host, "mlx5_0", 0x20, 0);
+	load_nvidia(&h.system, NULL, NULL);
+	assert_int_equal(judge(&h, "peermem", said, sizeof(said)), RD_SEV_UNKNOWN);
+	assert_int_equal(judge(&h, "dmabuf", said, sizeof(said)), RD_SEV_UNKNOWN);
+	load_nvidia(&h.system, NULL, "OE\n");
+	assert_int_equal(judge(&h, "peermem", said, sizeof(said)), RD_SEV_OK);
+	load_nvidia(&h.system, NULL, "POE\n");
+	assert_int_equal(judge(&h, "peermem", said, sizeof(said)), RD_SEV_CRITICAL);
+	load_nvidia(&h.system, "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.65.06  Release Build\n",
+		    NULL);
+	assert_int_equal(judge(&h, "peermem", said, sizeof(said)), RD_SEV_OK);
+	assert_string_equal(h.system.nvidia_version, "580.65.06");
+	load_nvidia(&h.system, "NVRM version: NVIDIA UNIX x86_64 Kernel Module  384.98  Thu Oct 26 15:16:01 PDT 2017\n",
+		    NULL);
+	assert_int_equal(judge(&h, "peermem", said, sizeof(said)), RD_SEV_CRITICAL);
+	assert_string_equal(h.system.nvidia_version, "384.98");
+	stop(&h);
+}
+
+static bool remarked(const struct healthy *h, const char *id, const char *words)
+{
+	for (size_t i = 0; i < h->map.findings.n; i++) {
+		const struct rd_finding *finding = &h->map.findings.v[i];
+
+		if (strcmp(finding->id, id) == 0)
+			return (finding->observed && strstr(finding->observed, words)) ||
+			       (finding->fix && strstr(finding->fix, words));
+	}
+	return false;
+}
+
+/* A RoCE port with these GIDs: "1" or "2" is the version, then the address. */
+static void start_roce(struct healthy *h, const char *const *gids)
+{
+	*h = (struct healthy){ 0 };
+	add_nic(&h->host, "mlx5_0", 0x20, 0);
+	made_netdev(&h->host, "eth0");
+	for (unsigned i = 0; gids[i]; i++)
+		made_gid(&h->host, 0, i, gids[i] + 2, *gids[i] == '2' ? RD_GID_ROCE_V2 : RD_GID_ROCE_V1, "eth0");
+	made_port(&h->host, 0)->gids_known = true;
+}
+
+/* ConnectX-3: works on its subnet, and no address makes version 2 of it. */
+static void roce_v1_is_a_matter_of_the_type_of_gids(void **state)
+{
+	static const char *const gids[] = { "1 fe80::1", "1 10.0.0.1", NULL };
+	struct healthy h;
+	char said[256];
+
+	(void)state;
+	start_roce(&h, gids);
+	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_OK);
+	assert_int_equal(judge(&h, "gid-v2", said, sizeof(said)), RD_SEV_WARNING);
+	assert_true(remarked(&h, "gid-v2", "address does not help"));
+	assert_false(remarked(&h, "gid-none", ""));
+	stop(&h);
+}
+
+static void which_gid_nccl_takes_where_there_is_no_ipv4(void **state)
+{
+	static const char *const v6[] = { "1 fe80::1", "2 fe80::1", "1 2001:db8::1", "2 2001:db8::1", NULL };
+	static const char *const v4[] = { "1 fe80::1", "2 fe80::1", "1 10.0.0.1", "2 10.0.0.1", NULL };
+	static const char *const none[] = { "1 fe80::1", "2 fe80::1", NULL };
+	struct healthy h;
+	char said[256];
+
+	(void)state;
+	start_roce(&h, v6);
+	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_OK);
+	assert_true(remarked(&h, "gid-nccl", "takes index 0 (fe80::1, RoCE v1)"));
+	assert_true(remarked(&h, "gid-nccl", "NCCL by itself"));
+	stop(&h);
+	start_roce(&h, v4);
+	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_OK);
+	assert_false(remarked(&h, "gid-nccl", ""));
+	stop(&h);
+	start_roce(&h, none);
+	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_CRITICAL);
+	assert_non_null(strstr(said, "link-local"));
+	assert_non_null(strstr(said, "takes index 0 (fe80::1, RoCE v1)"));
+	assert_true(remarked(&h, "gid-none", "takes index 0 (fe80::1, RoCE v1)"));
+	stop(&h);
+}
+
+static void types_that_nobody_told_are_no_other_namespace(void **state)
+{
+	static const char *const gids[] = { "2 fe80::1", "2 10.0.0.1", NULL };
+	struct healthy h;
+	char said[256];
+
+	(void)state;
+	start_roce(&h, gids);
+	for (size_t i = 0; i < h.host.ports[0].n_gids; i++)
+		h.host.ports[0].gids[i].type = RD_GID_UNKNOWN;
+	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_UNKNOWN);
+	assert_null(strstr(h.host.ports[0].gid_why, "namespace"));
+	stop(&h);
+}
+
+static void set_layer(struct rd_port *port, const char *layer)
+{
+	free(port->link_layer);
+	port->link_layer = strdup(layer);
+}
+
+static void efa_is_no_infiniband(void **state)
+{
+	static const char *const gids[] = { "1 fe80::1", NULL };
+	struct healthy h;
+	char said[256];
+
+	(void)state;
+	start_roce(&h, gids);
+	set_layer(&h.host.ports[0], "Unknown");
+	h.host.ports[0].gids[0].type = RD_GID_UNKNOWN;
+	h.host.ibdevs[0].driver = strdup("efa");
+	assert_int_equal(judge(&h, "port-state", said, sizeof(said)), RD_SEV_UNKNOWN);
+	assert_non_null(strstr(said, "EFA"));
+	assert_int_equal(h.host.ports[0].gid, 0);
+	assert_non_null(strstr(h.host.ports[0].gid_why, "EFA"));
+	assert_int_equal(h.map.env.n, 0);
+	/* Where an interface is known to be its, that has a carrier or not. */
+	h.host.netdevs[0].operstate = strdup("up");
+	h.host.ports[0].netdevs = calloc(1, sizeof(int));
+	h.host.ports[0].n_netdevs = 1;
+	assert_int_equal(judge(&h, "port-state", said, sizeof(said)), RD_SEV_OK);
+	/* Any other driver is believed. */
+	h.host.ports[0].n_netdevs = 0;
+	free(h.host.ibdevs[0].driver);
+	h.host.ibdevs[0].driver = strdup("mlx5_core");
+	set_layer(&h.host.ports[0], "InfiniBand");
+	assert_int_equal(judge(&h, "port-state", said, sizeof(said)), RD_SEV_OK);
+	assert_true(h.map.env.n > 0);
+	stop(&h);
+}
+
+static void the_ports_of_a_gaudi_are_link_local_by_design(void **state)
+{
+	struct healthy h = { 0 };
+	char said[256];
+
+	(void)state;
+	made_nic(&h.host, "hbl_0", "19:00.0", -1, "pci0000:10", 0, 200);
+	h.host.ibdevs[0].driver = strdup("habanalabs");
+	for (unsigned p = 1; p < 24; p++) {
+		struct rd_port *port = rd_host_add_port(&h.host, 0);
+
+		port->num = p + 1;
+		port->state = strdup("ACTIVE");
+	}
+	made_netdev(&h.host, "eth0");
+	made_gid(&h.host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
+	h.host.netdevs[0].operstate = strdup("down");
+	for (size_t p = 0; p < h.host.n_ports; p++) {
+		struct rd_port *port = &h.host.ports[p];
+
+		set_layer(port, "Ethernet");
+		port->gids_known = true;
+		port->netdevs = calloc(1, sizeof(int));
+		port->n_netdevs = 1;
+	}
+	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_SKIP);
+	assert_int_equal(judge(&h, "gid-v2", said, sizeof(said)), RD_SEV_SKIP);
+	assert_int_equal(judge(&h, "roce-mtu", said, sizeof(said)), RD_SEV_SKIP);
+	assert_int_equal(judge(&h, "roce-netdev", said, sizeof(said)), RD_SEV_SKIP);
+	assert_false(remarked(&h, "gid-none", ""));
+	assert_int_equal(h.map.env.n, 0);
+	stop(&h);
+}
+
+/* The driver says 1 for every port. */
+static void the_lid_of_irdma_is_a_constant(void **state)
+{
+	static const char *const gids[] = { "2 fe80::1", "2 10.0.0.1", NULL };
+	struct healthy h;
+	char said[256];
+
+	(void)state;
+	start_roce(&h, gids);
+	RD_SET(h.host.ports[0].lid, 1);
+	assert_int_equal(judge(&h, "roce-lid", said, sizeof(said)), RD_SEV_WARNING);
+	h.host.ibdevs[0].driver = strdup("ice");
+	assert_int_equal(judge(&h, "roce-lid", said, sizeof(said)), RD_SEV_OK);
+	stop(&h);
+}
+
+/* A process with a limit of 8 MiB; NULL: no such file. */
+static enum rd_severity of_process(const char *status, const char *uid_map, char *said, size_t size)
+{
+	struct healthy h = { 0 };
+	struct fake_host fake;
+	enum rd_severity result;
+
+	fake_host_init(&fake);
+	fake_host_text(&fake, "/proc/812/comm", "python3\n");
+	fake_host_text(&fake, "/proc/812/limits",
+		       "Limit                     Soft Limit           Hard Limit           Units\n"
+		       "Max locked memory         8388608              8388608              bytes\n");
+	if (status)
+		fake_host_text(&fake, "/proc/812/status", status);
+	if (uid_map)
+		fake_host_text(&fake, "/proc/812/uid_map", uid_map);
+	assert_int_equal(rd_collect_system(fake.source, 812, &h.system, NULL, NULL), 0);
+	fake_host_deinit(&fake);
+	result = judge(&h, "memlock", said, size);
+	stop(&h);
+	return result;
+}
+
+#define IDS "         0          0 4294967295\n"
+
+static void a_limit_does_not_hold_with_cap_ipc_lock_in_effect(void **state)
+{
+	/* Of a container with IPC_LOCK added: root has it, another user only may get it. */
+	static const char root[] = "Uid:\t0\nCapInh:\t0\nCapPrm:\t00000000a80465fb\nCapEff:\t00000000a80465fb\n";
+	static const char user[] = "Uid:\t1000\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n"
+				   "CapBnd:\t00000000a80465fb\n";
+	static const char without[] = "Uid:\t0\nCapPrm:\t00000000a80425fb\nCapEff:\t00000000a80425fb\n";
+	char said[256];
+
+	(void)state;
+	assert_int_equal(of_process(root, IDS, said, sizeof(said)), RD_SEV_OK);
+	assert_int_equal(of_process(user, IDS, said, sizeof(said)), RD_SEV_CRITICAL);
+	assert_non_null(strstr(said, "effective"));
+	assert_int_equal(of_process(without, IDS, said, sizeof(said)), RD_SEV_CRITICAL);
+	/* Root of a user namespace is not who the kernel asks for. */
+	assert_int_equal(of_process(root, "         0     100000      65536\n", said, sizeof(said)), RD_SEV_CRITICAL);
+	assert_int_equal(of_process(NULL, IDS, said, sizeof(said)), RD_SEV_UNKNOWN);
+	assert_int_equal(of_process(root, NULL, said, sizeof(said)), RD_SEV_UNKNOWN);
+}
+
+/* One line about the NIC at 21:00.0, and perhaps one that came later. */
+static enum rd_severity of_power(struct healthy *h, const char *line, const char *later, char *said, size_t size)
+{
+	struct rd_klog klog = { 0 };
+	char text[1024];
+	struct rd_bytes bytes;
+	enum rd_severity result;
+
+	snprintf(text, sizeof(text), "6,0,1,-;Linux version\n3,1,2000000,-;mlx5_core 0000:21:00.0: %s\n", line);
+	if (later)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "6,2,3000000,-;mlx5_core 0000:21:00.0: %s\n",
+			 later);
+	bytes = (struct rd_bytes){ (uint8_t *)strdup(text), strlen(text) };
+	assert_int_equal(rd_klog_parse(&bytes, &klog), 0);
+	h->in.klog = &klog;
+	result = judge(h, "log-slot-power", said, size);
+	h->in.klog = NULL;
+	rd_klog_deinit(&klog);
+	return result;
+}
+
+static void a_line_about_power_is_no_fault_of_a_nic_that_works(void **state)
+{
+	static const char line[] =
+		"mlx5_pcie_event:299:(pid 268269): Detected insufficient power on the PCIe slot (27W).";
+	struct healthy h = { 0 };
+	struct rd_pci *nic;
+	char said[512];
+
+	(void)state;
+	add_node(&h.host, 0, 0);
+	add_gpu(&h.host, 0x10, 0);
+	add_nic(&h.host, "mlx5_0", 0x20, 0);
+	add_nic(&h.host, "mlx5_1", 0x30, 0);
+	nic = &h.host.pcis[h.host.ibdevs[0].pci];
+	assert_int_equal(of_power(&h, line, NULL, said, sizeof(said)), RD_SEV_OK);
+	RD_SET(nic->now.width, 8);
+	assert_int_equal(of_power(&h, line, NULL, said, sizeof(said)), RD_SEV_WARNING);
+	assert_non_null(strstr(said, "x8 of x16"));
+	/* The firmware took it back. */
+	assert_int_equal(of_power(&h, line, "PCIe slot advertised sufficient power (75W).", said, sizeof(said)),
+			 RD_SEV_OK);
+	RD_SET(nic->now.width, 16);
+	free(h.host.ports[0].state);
+	h.host.ports[0].state = strdup("DOWN");
+	assert_int_equal(of_power(&h, line, NULL, said, sizeof(said)), RD_SEV_CRITICAL);
+	assert_non_null(strstr(said, "mlx5_0/1 is DOWN"));
+	assert_int_equal(of_power(&h, "PCIe slot power capability was not advertised.", NULL, said, sizeof(said)),
+			 RD_SEV_WARNING);
+	stop(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_guest_without_switches_tells_no_socket),
+		TEST(nodes_of_one_socket_are_near),
+		TEST(the_only_node_is_everybodys),
+		TEST(sockets_of_nodes_are_read),
+		TEST(no_version_of_the_driver_is_not_its_closed_flavour),
+		TEST(roce_v1_is_a_matter_of_the_type_of_gids),
+		TEST(which_gid_nccl_takes_where_there_is_no_ipv4),
+		TEST(types_that_nobody_told_are_no_other_namespace),
+		TEST(efa_is_no_infiniband),
+		TEST(the_ports_of_a_gaudi_are_link_local_by_design),
+		TEST(the_lid_of_irdma_is_a_constant),
+		TEST(a_limit_does_not_hold_with_cap_ipc_lock_in_effect),
+		TEST(a_line_about_power_is_no_fault_of_a_nic_that_works),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
