@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/env.h"
 #include "analyse/envcheck.h"
 #include "cmd/datafile.h"
 #include "nicmap.h"
@@ -23,34 +24,26 @@ static void add_quoted(struct rd_buf *out, const char *value)
 	rd_buf_str(out, "'");
 }
 
-/* Why there is nothing to print, and what to do. */
-static void no_variables(const struct rd_host *host, struct rd_err *err)
-{
-	for (size_t p = 0; p < host->n_ports; p++) {
-		if (!rd_ibdev_is_efa(host, host->ports[p].ibdev))
-			continue;
-		rd_err_set(
-			err, ENODEV, "--env",
-			"the compute NICs are EFA: NCCL reaches them through the plugin aws-ofi-nccl, which finds them by "
-			"itself; NCCL_IB_HCA selects none of them");
-		rd_err_hint(err,
-			    "NCCL_DEBUG=INFO shows \"Selected Provider is efa\"; if not, NCCL finds no libnccl-net*.so");
-		return;
-	}
-	rd_err_set(err, ENODEV, "--env", "no active compute NIC is known here by name and port");
-	rd_err_hint(err, "rdmadiag nic-map -o +role_reason,state");
-}
-
 int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	const struct nicmap_opts *opts = ctx->state;
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_err err;
+	struct rd_err err = { 0 };
 	size_t n = 0;
 
-	if (ctx->globals.json)
-		return rd_report_nicmap(&nm->report, &nm->host, &nm->map) < 0 ? rd_no_memory(ctx, ctx->cmd->name) :
-										rd_answer_print(ctx, &nm->report);
+	bool refused = rd_env_refused(&nm->host, &err);
+
+	if (ctx->globals.json) {
+		if (rd_report_nicmap(&nm->report, &nm->host, &nm->map) < 0)
+			return rd_no_memory(ctx, ctx->cmd->name);
+		if (refused) {
+			rd_errlist_add(&nm->report.errors, &err);
+			nm->report.status = RD_EXIT_UNKNOWN;
+		}
+		return rd_answer_print(ctx, &nm->report);
+	}
+	if (refused)
+		return rd_fail(ctx, &err);
 	for (size_t i = 0; i < nm->map.env.n; i++) {
 		const struct rd_env_var *var = &nm->map.env.v[i];
 
@@ -62,7 +55,7 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 		n++;
 	}
 	if (n == 0) {
-		no_variables(&nm->host, &err);
+		rd_err_set(&err, ENODEV, "--env", "no variable of this library is known");
 		return rd_fail(ctx, &err);
 	}
 	rd_out(&out);

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -19,12 +20,76 @@ static int add(struct rd_env *env, const char *library, const char *name, char *
 }
 
 /* NCCL reaches EFA through aws-ofi-nccl, HCCL its own ports: their variables name no devices. */
+static bool has_own_library(const struct rd_host *host, const struct rd_port *port)
+{
+	return rd_ibdev_is_efa(host, port->ibdev) || rd_ibdev_is_gaudi(host, port->ibdev);
+}
+
 static bool is_wanted(const struct rd_host *host, size_t p)
 {
-	if (rd_ibdev_is_efa(host, host->ports[p].ibdev) || rd_ibdev_is_gaudi(host, host->ports[p].ibdev))
+	const struct rd_port *port = &host->ports[p];
+
+	return port->role == RD_ROLE_COMPUTE && rd_port_active(port) && port->num > 0 &&
+	       host->ibdevs[port->ibdev].name && !has_own_library(host, port);
+}
+
+/* "mlx5_0/1 and 7 more" */
+static bool refuse(const struct rd_host *host, int first, size_t n, struct rd_err *err, const char *why)
+{
+	char object[128];
+
+	if (first < 0)
+		snprintf(object, sizeof(object), "--env");
+	else if (n > 1)
+		snprintf(object, sizeof(object), "%.64s/%u and %zu more",
+			 rd_ibdev_label(host, host->ports[first].ibdev), host->ports[first].num, n - 1);
+	else
+		snprintf(object, sizeof(object), "%.64s/%u", rd_ibdev_label(host, host->ports[first].ibdev),
+			 host->ports[first].num);
+	rd_err_set(err, ENODEV, object, "%s", why);
+	rd_err_hint(err,
+		    "rdmadiag nic-map -o +role_reason,state; then name the NICs yourself: NCCL_IB_HCA==NAME:PORT,...");
+	return true;
+}
+
+bool rd_env_refused(const struct rd_host *host, struct rd_err *err)
+{
+	size_t unsure = 0, compute = 0, efa = 0, gaudi = 0, wanted = 0;
+	int first_unsure = -1, first_compute = -1;
+	char why[200];
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+
+		wanted += is_wanted(host, p);
+		efa += rd_ibdev_is_efa(host, port->ibdev);
+		gaudi += rd_ibdev_is_gaudi(host, port->ibdev);
+		if (port->role == RD_ROLE_UNKNOWN && rd_port_active(port) && !rd_port_is_aside(host, port)) {
+			first_unsure = unsure++ ? first_unsure : (int)p;
+		} else if (port->role == RD_ROLE_COMPUTE) {
+			first_compute = compute++ ? first_compute : (int)p;
+		}
+	}
+	if (wanted == 0 && efa > 0) {
+		refuse(host, first_compute, compute, err,
+		       "EFA takes none of these variables: libraries use it by libfabric (aws-ofi-nccl)");
+		rd_err_hint(err,
+			    "NCCL_DEBUG=INFO shows \"Selected Provider is efa\"; if not, NCCL finds no libnccl-net*.so");
+		return true;
+	}
+	if (wanted == 0 && gaudi > 0)
+		return refuse(host, first_compute, compute, err,
+			      "the ports of a Gaudi take none of these variables: HCCL finds them by itself");
+	if (unsure > 0) {
+		snprintf(why, sizeof(why), "what it is for is not certain: %s",
+			 host->ports[first_unsure].role_why ? host->ports[first_unsure].role_why : "not known");
+		return refuse(host, first_unsure, unsure, err, why);
+	}
+	if (wanted > 0)
 		return false;
-	return host->ports[p].role == RD_ROLE_COMPUTE && rd_port_active(&host->ports[p]) && host->ports[p].num > 0 &&
-	       host->ibdevs[host->ports[p].ibdev].name;
+	if (compute == 0)
+		return refuse(host, -1, 0, err, "no port is known to be for computing");
+	return refuse(host, first_compute, compute, err, "no compute port is active, or known by name and port");
 }
 
 /* "mlx5_0:1,mlx5_1:1" behind `prefix`; "" if there is no such port. */
@@ -153,7 +218,7 @@ int rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct 
 
 	if (!list)
 		return -ENOMEM;
-	if (!*list)
+	if (!*list || rd_env_refused(host, NULL))
 		return 0;
 	r = add(ret, "nccl", "NCCL_IB_HCA", rd_text("=%s", list));
 	if (!r && gid_index >= 0)

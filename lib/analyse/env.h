@@ -3,11 +3,16 @@
 #ifndef RD_ANALYSE_ENV_H
 #define RD_ANALYSE_ENV_H
 
+#include "base/err.h"
 #include "model/nicmap.h"
 
 /* Only what can be said: no GID index where ports differ in it, no interface where no default route is known. Nothing at
- * all without an active compute NIC. 0 or -ENOMEM. */
+ * all where rd_env_refused. 0 or -ENOMEM. */
 int rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_env *ret);
+
+/* Whether no variables can be said, because roles are not certain or nothing for computing is up; `err` (may be NULL) says
+ * of which port and why. */
+bool rd_env_refused(const struct rd_host *host, struct rd_err *err);
 
 /* The interface that reaches other hosts: it has the default route; its master where it is bound. NULL if none is known. */
 const char *rd_env_front_end(const struct rd_host *host);

@@ -1,33 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What ports are used for. Structure decides first: whether a NIC stands next to an accelerator, and whether NICs of its
+ * kind are as many as these. That holds whatever is up or down. Then routes and addresses, then rates. Where all that does
+ * not decide, the role is unknown, and role_why says so.
+ */
 #include "analyse/role.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define SLOW_GBPS 25.0
+#include "analyse/role-priv.h"
+#include "base/text.h"
 
-/* Ports of one kind: same link layer, same chip, as many ports a card. Whoever planned the host used them alike. */
-struct kind {
-	bool ethernet, known;
-	uint16_t vendor, device;
-	unsigned card_ports;
-	double rate;	   /* of the fastest that is up and free; 0: none */
-	unsigned near, up; /* accelerators that have one below their own host bridge; ports that are up */
-	enum rd_role role;
-	const char *why;
-};
-
-struct state {
-	struct rd_host *host;
-	const struct rd_nicmap *map;
-	struct kind *kinds;
-	size_t n_kinds;
-	int *kind_of;	   /* of each port */
-	char (*front)[96]; /* evidence that a port belongs to the front-end; "" for none */
-	double fastest;
-};
+#define VENDOR_MELLANOX 0x15b3
 
 bool rd_same_card(const struct rd_host *host, int a, int b)
 {
@@ -53,201 +39,214 @@ unsigned rd_card_ports(const struct rd_host *host, int ibdev)
 	return n;
 }
 
-static struct kind kind_of_port(const struct rd_host *host, const struct rd_port *port)
+bool rd_role_usable(const struct rd_role_state *st, const struct rd_port *port)
 {
-	const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
-	struct kind kind = { .ethernet = rd_port_is_ethernet(port), .card_ports = rd_card_ports(host, port->ibdev) };
-
-	if (dev->pci >= 0) {
-		kind.known = true;
-		kind.vendor = host->pcis[dev->pci].vendor.v;
-		kind.device = host->pcis[dev->pci].device.v;
-	}
-	return kind;
+	return rd_port_active(port) || (st->host->from_topology_file && !port->state);
 }
 
-static bool same_subnet(const struct rd_addr *a, const struct rd_addr *b)
+double rd_role_rate(const struct rd_role_state *st, const struct rd_port *port)
 {
-	unsigned bits = a->prefix < b->prefix ? a->prefix : b->prefix;
+	return rd_role_usable(st, port) && port->rate_gbps.known == RD_OK ? port->rate_gbps.v : 0;
+}
 
-	if (a->v6 || b->v6 || bits == 0 || bits > 32)
-		return false;
-	for (unsigned i = 0; i < bits; i++)
-		if ((a->raw[i / 8] ^ b->raw[i / 8]) & 0x80 >> i % 8)
+/* siw names no interface as its parent; hardware has a board or a type. */
+static bool is_soft(const struct rd_ibdev *dev)
+{
+	return dev->parent_netdev || (dev->via && strcmp(dev->via, "netdev") == 0 && !dev->board && !dev->hca_type);
+}
+
+static bool is_all_soft(const struct rd_host *host)
+{
+	for (size_t i = 0; i < host->n_ibdevs; i++)
+		if (!is_soft(&host->ibdevs[i]))
 			return false;
 	return true;
 }
 
-static const struct rd_netdev *route_in_subnet(const struct rd_host *host, const struct rd_netdev *netdev)
+/* Devices that are no NIC of their own. NULL: it is one. Where there are soft devices only, they are what programs use. */
+static const char *why_none(const struct rd_host *host, const struct rd_ibdev *dev)
 {
-	for (size_t i = 0; i < host->n_netdevs; i++) {
-		const struct rd_netdev *other = &host->netdevs[i];
+	const struct rd_pci *pci = dev->pci < 0 ? NULL : &host->pcis[dev->pci];
 
-		for (size_t a = 0; other->default_route && a < other->n_addrs; a++)
-			for (size_t b = 0; b < netdev->n_addrs; b++)
-				if (same_subnet(&other->addrs[a], &netdev->addrs[b]))
-					return other;
-	}
+	if (is_soft(dev))
+		return is_all_soft(host) ? NULL : "a soft device beside NICs: who uses it is not known";
+	if (pci && pci->pf >= 0)
+		for (size_t i = 0; i < host->n_ibdevs; i++)
+			if (host->ibdevs[i].pci == pci->pf)
+				return "a virtual function: who uses it is not known here";
+	/* The kernel has a function for each device that is no soft one: then accelerators were not seen either. */
+	if (host->n_pcis == 0 && !host->from_topology_file)
+		return "no PCI function could be read: whether there are accelerators is not known";
+	if (pci && (pci->vendor.known != RD_OK || pci->device.known != RD_OK) && !host->from_topology_file)
+		return "its vendor and device could not be read";
+	/* One port of a chip in switchdev mode, and a representor for each virtual function. */
+	if (pci && pci->vendor.v == VENDOR_MELLANOX && dev->n_ports > 2)
+		return "a device with representors: which of its ports is the wire is not known";
 	return NULL;
 }
 
-/* Evidence in words that the interface, or the one it is bound into, is the host's way out. */
-static void front_evidence(const struct rd_host *host, const struct rd_port *port, char *ret, size_t size)
+/* A function without an RDMA device of its own counts, too: in a RoCE LAG one device stands for two. */
+static unsigned ports_of_card(const struct rd_host *host, int ibdev)
 {
-	for (size_t i = 0; i < port->n_netdevs; i++) {
-		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]], *route;
-		int master = rd_host_find_netdev(host, netdev->master);
+	const struct rd_pci *own = host->ibdevs[ibdev].pci < 0 ? NULL : &host->pcis[host->ibdevs[ibdev].pci];
+	unsigned functions = 0, ports = rd_card_ports(host, ibdev);
 
-		if (netdev->default_route || (master >= 0 && host->netdevs[master].default_route)) {
-			snprintf(ret, size, "%s carries the default route",
-				 netdev->default_route ? netdev->name : netdev->master);
-			return;
-		}
-		route = route_in_subnet(host, netdev);
-		if (route && route != netdev) {
-			snprintf(ret, size, "%s is in the subnet of %s, which carries the default route", netdev->name,
-				 route->name);
-			return;
-		}
-		if (netdev->is_bond || netdev->master)
-			snprintf(ret, size, "%s is %s%s", netdev->name, netdev->is_bond ? "a bond" : "bound into ",
-				 netdev->is_bond ? "" : netdev->master);
+	for (size_t i = 0; own && i < host->n_pcis; i++) {
+		const struct rd_pci *pci = &host->pcis[i];
+
+		functions += pci->domain == own->domain && pci->bus == own->bus && pci->dev == own->dev &&
+			     pci->pf < 0 && own->pf < 0 && pci->vendor.v == own->vendor.v &&
+			     pci->device.v == own->device.v;
+	}
+	return functions > ports ? functions : ports;
+}
+
+static struct rd_role_kind kind_of(const struct rd_host *host, int ibdev)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
+	struct rd_role_kind kind = { .ports = ports_of_card(host, ibdev) };
+
+	if (dev->pci < 0) {
+		kind.type = dev->hca_type;
+		return kind;
+	}
+	kind.known = true;
+	kind.vendor = host->pcis[dev->pci].vendor.v;
+	kind.device = host->pcis[dev->pci].device.v;
+	return kind;
+}
+
+static bool same_kind(const struct rd_role_kind *a, const struct rd_role_kind *b)
+{
+	return a->known == b->known && a->vendor == b->vendor && a->device == b->device && a->ports == b->ports &&
+	       (a->type && b->type ? strcmp(a->type, b->type) == 0 : a->type == b->type);
+}
+
+static void add_card(struct rd_role_state *st, int ibdev)
+{
+	struct rd_role_kind kind = kind_of(st->host, ibdev);
+	size_t k = 0;
+
+	while (k < st->n_kinds && !same_kind(&st->kinds[k], &kind))
+		k++;
+	if (k == st->n_kinds) {
+		kind.all_front = true;
+		st->kinds[st->n_kinds++] = kind;
+	}
+	st->kinds[k].n_cards++;
+	st->cards[st->n_cards++] = (struct rd_role_card){ .ibdev = ibdev, .kind = (int)k };
+}
+
+static void find_cards(struct rd_role_state *st)
+{
+	for (size_t d = 0; d < st->host->n_ibdevs; d++) {
+		st->card_of[d] = -1;
+		if (st->host->ibdevs[d].n_ports == 0 || why_none(st->host, &st->host->ibdevs[d]))
+			continue;
+		for (size_t c = 0; c < st->n_cards && st->card_of[d] < 0; c++)
+			if (rd_same_card(st->host, st->cards[c].ibdev, (int)d))
+				st->card_of[d] = (int)c;
+		if (st->card_of[d] >= 0)
+			continue;
+		st->card_of[d] = (int)st->n_cards;
+		add_card(st, (int)d);
 	}
 }
 
-static double rate_of(const struct rd_port *port)
-{
-	return rd_port_active(port) && port->rate_gbps.known == RD_OK ? port->rate_gbps.v : 0;
-}
-
-/* The front-end is what has such evidence while others, at least as fast, have none: where all NICs are bonds, being one
- * says nothing. */
-static void weigh_evidence(struct state *st)
-{
-	double free_rate = 0;
-
-	for (size_t p = 0; p < st->host->n_ports; p++)
-		if (!st->front[p][0] && rate_of(&st->host->ports[p]) > free_rate)
-			free_rate = rate_of(&st->host->ports[p]);
-	for (size_t p = 0; p < st->host->n_ports; p++)
-		if (st->front[p][0] && (free_rate <= 0 || rate_of(&st->host->ports[p]) > free_rate))
-			st->front[p][0] = '\0';
-}
-
-static void sort_into_kinds(struct state *st)
+static void look_at_ports(struct rd_role_state *st)
 {
 	for (size_t p = 0; p < st->host->n_ports; p++) {
 		const struct rd_port *port = &st->host->ports[p];
-		struct kind kind = kind_of_port(st->host, port);
-		size_t k = 0;
+		int card = st->card_of[port->ibdev];
+		struct rd_role_kind *kind;
+		double rate = rd_role_rate(st, port);
 
-		while (k < st->n_kinds && (st->kinds[k].ethernet != kind.ethernet || st->kinds[k].known != kind.known ||
-					   st->kinds[k].vendor != kind.vendor || st->kinds[k].device != kind.device ||
-					   st->kinds[k].card_ports != kind.card_ports))
-			k++;
-		if (k == st->n_kinds)
-			st->kinds[st->n_kinds++] = kind;
-		st->kind_of[p] = (int)k;
-		if (st->front[p][0] || !rd_port_active(port))
+		rd_role_front(st->host, port, &st->front[p].sign, st->front[p].text, sizeof(st->front[p].text));
+		if (card < 0)
 			continue;
-		st->kinds[k].up++;
-		if (rate_of(port) > st->kinds[k].rate)
-			st->kinds[k].rate = rate_of(port);
-		if (st->kinds[k].rate > st->fastest)
-			st->fastest = st->kinds[k].rate;
+		kind = &st->kinds[st->cards[card].kind];
+		kind->ib |= port->link_layer && strcmp(port->link_layer, "InfiniBand") == 0;
+		if (rate > kind->rate)
+			kind->rate = rate;
+		if (rate > st->fastest)
+			st->fastest = rate;
+		if (st->front[p].sign > st->cards[card].front)
+			st->cards[card].front = st->front[p].sign;
 	}
+	for (size_t c = 0; c < st->n_cards; c++)
+		st->kinds[st->cards[c].kind].all_front &= st->cards[c].front == RD_FRONT_ROUTE;
 }
 
-static bool is_near(enum rd_path path)
+/* Of a port that is not for computing. */
+static enum rd_role other_role(const struct rd_role_state *st, const struct rd_port *port, enum rd_role_front sign)
 {
-	return path == RD_PATH_PIX || path == RD_PATH_PXB || path == RD_PATH_PHB;
+	double rate = rd_role_rate(st, port);
+
+	if (rate > 0 && rate <= RD_ROLE_SLOW_GBPS &&
+	    (sign != RD_FRONT_NONE || st->fastest >= RD_ROLE_MUCH_FASTER * rate))
+		return RD_ROLE_MANAGEMENT;
+	return RD_ROLE_STORAGE;
 }
 
-static void count_near(struct state *st)
-{
-	const struct rd_host *host = st->host;
-
-	for (size_t g = 0; g < host->n_gpus; g++)
-		for (size_t k = 0; k < st->n_kinds; k++)
-			for (size_t p = 0; p < host->n_ports; p++)
-				if (st->kind_of[p] == (int)k && !st->front[p][0] &&
-				    is_near(rd_nicmap_pair(st->map, g, (size_t)host->ports[p].ibdev)->path)) {
-					st->kinds[k].near++;
-					break;
-				}
-}
-
-/* Among the fastest kinds the one that most accelerators have near is for them; others only if as many have them. */
-static void judge_kinds(struct state *st)
-{
-	unsigned most = 0;
-
-	for (size_t k = 0; k < st->n_kinds; k++)
-		if (st->kinds[k].rate >= st->fastest && st->kinds[k].rate > 0 && st->kinds[k].near > most)
-			most = st->kinds[k].near;
-	for (size_t k = 0; k < st->n_kinds; k++) {
-		struct kind *kind = &st->kinds[k];
-
-		if (kind->rate <= 0)
-			continue;
-		if (kind->rate < st->fastest) {
-			kind->role = kind->rate <= SLOW_GBPS && st->fastest >= 4 * kind->rate ? RD_ROLE_MANAGEMENT :
-												RD_ROLE_STORAGE;
-			kind->why = "slower than the fastest kind of NIC here";
-		} else if (kind->near < most) {
-			kind->role = RD_ROLE_STORAGE;
-			kind->why = "as fast as the compute NICs, but fewer accelerators have one near";
-		} else {
-			kind->role = RD_ROLE_COMPUTE;
-			kind->why = most > 0 ? "the fastest kind of NIC here, and near accelerators" :
-					       "the fastest kind of NIC here";
-		}
-	}
-}
-
-static void judge_port(struct state *st, size_t p)
+static void judge_port(struct rd_role_state *st, size_t p)
 {
 	struct rd_port *port = &st->host->ports[p];
-	const struct kind *kind = &st->kinds[st->kind_of[p]];
-	const char *layer = port->link_layer ? port->link_layer : "link layer unknown";
+	int index = st->card_of[port->ibdev];
+	const struct rd_role_card *card = index < 0 ? NULL : &st->cards[index];
+	const struct rd_role_kind *kind = card ? &st->kinds[card->kind] : NULL;
+	const char *down = rd_role_usable(st, port) ? "" : "; down";
 
 	free(port->role_why);
-	if (st->front[p][0]) {
-		port->role = rate_of(port) > 0 && rate_of(port) <= SLOW_GBPS ? RD_ROLE_MANAGEMENT : RD_ROLE_STORAGE;
-		port->role_why = rd_text("%s; %g Gb/s", st->front[p], rate_of(port));
-		return;
+	port->spare = false;
+	port->role = RD_ROLE_UNKNOWN;
+	if (!card) {
+		const char *why = why_none(st->host, &st->host->ibdevs[port->ibdev]);
+
+		port->role_why = rd_text("%s", why ? why : "not known");
+	} else if (card->chosen) {
+		port->role = RD_ROLE_COMPUTE;
+		port->role_why = rd_text("%s%s%s",
+					 kind->is == RD_KIND_COMPUTE ? kind->why : "the only NIC below the switch of",
+					 kind->is == RD_KIND_COMPUTE ? "" : " an accelerator", down);
+	} else if (kind->is == RD_KIND_UNSURE || card->odd) {
+		port->role_why = rd_text(
+			"%s%s",
+			card->odd ? "one NIC more than the accelerators ask for, of another link layer" : kind->why,
+			down);
+	} else {
+		port->role = other_role(st, port, st->front[p].sign);
+		port->role_why = rd_text(
+			"%s%s%s%s", st->front[p].sign ? st->front[p].text : "", st->front[p].sign ? "; " : "",
+			kind->is == RD_KIND_COMPUTE ? "of the same kind as the compute NICs, but not near" : kind->why,
+			down);
 	}
-	port->role = kind->role;
-	if (!kind->why)
-		port->role_why = rd_text("no port of its kind is up");
-	else if (!rd_port_active(port))
-		port->role_why = rd_text("down; others of its kind: %s (%g Gb/s, %s, %u on the card)", kind->why,
-					 kind->rate, layer, kind->card_ports);
-	else
-		port->role_why = rd_text("%s (%g Gb/s of %g, %s, %u on the card, %u of %zu accelerators near)",
-					 kind->why, rate_of(port), st->fastest, layer, kind->card_ports, kind->near,
-					 st->host->n_gpus);
 }
 
 int rd_role_fill(struct rd_host *host, const struct rd_nicmap *map)
 {
-	_cleanup_free_ struct kind *kinds = calloc(host->n_ports + 1, sizeof(*kinds));
-	_cleanup_free_ int *kind_of = calloc(host->n_ports + 1, sizeof(*kind_of));
-	_cleanup_free_ char(*front)[96] = calloc(host->n_ports + 1, sizeof(*front));
-	struct state st = { .host = host, .map = map, .kinds = kinds, .kind_of = kind_of, .front = front };
+	_cleanup_free_ struct rd_role_kind *kinds = calloc(host->n_ibdevs + 1, sizeof(*kinds));
+	_cleanup_free_ struct rd_role_card *cards = calloc(host->n_ibdevs + 1, sizeof(*cards));
+	_cleanup_free_ int *card_of = calloc(host->n_ibdevs + 1, sizeof(*card_of));
+	struct rd_role_state st = { .host = host, .map = map, .kinds = kinds, .cards = cards, .card_of = card_of };
+	int r = 0;
 
-	if (!kinds || !kind_of || !front)
-		return -ENOMEM;
-	for (size_t p = 0; p < host->n_ports; p++)
-		front_evidence(host, &host->ports[p], front[p], sizeof(front[p]));
-	weigh_evidence(&st);
-	sort_into_kinds(&st);
-	count_near(&st);
-	judge_kinds(&st);
-	for (size_t p = 0; p < host->n_ports; p++) {
-		judge_port(&st, p);
-		if (!host->ports[p].role_why)
-			return -ENOMEM;
+	st.front = calloc(host->n_ports + 1, sizeof(*st.front));
+	if (!kinds || !cards || !card_of || !st.front)
+		r = -ENOMEM;
+	if (!r) {
+		find_cards(&st);
+		look_at_ports(&st);
+		if (host->n_gpus > 0)
+			r = rd_role_choose_near(&st);
+		else
+			rd_role_choose_alone(&st);
 	}
-	return 0;
+	for (size_t p = 0; !r && p < host->n_ports; p++) {
+		judge_port(&st, p);
+		r = host->ports[p].role_why ? 0 : -ENOMEM;
+	}
+	if (!r)
+		r = rd_role_ports(&st);
+	free(st.front);
+	return r;
 }

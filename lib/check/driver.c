@@ -25,6 +25,34 @@ static bool should_do_rdma(const struct rd_host *host, const struct rd_pci *pci)
 	return false;
 }
 
+/* RoCE LAG: the RDMA device of one function stands for both when their interfaces are bound into one bond. */
+static bool is_in_lag(const struct rd_host *host, size_t pci)
+{
+	int bond = rd_host_bond_of(host, (int)pci);
+
+	for (size_t i = 0; bond >= 0 && i < host->n_ibdevs; i++) {
+		int other = host->ibdevs[i].pci;
+
+		if (other >= 0 && !host->ibdevs[i].parent_netdev && other != (int)pci &&
+		    rd_pci_one_card(&host->pcis[other], &host->pcis[pci]) && rd_host_bond_of(host, other) == bond)
+			return true;
+	}
+	return false;
+}
+
+/* In a container the interfaces are not to be seen; the device of a LAG has "bond" in its name. */
+static bool may_be_in_lag(const struct rd_host *host, size_t pci)
+{
+	for (size_t i = 0; i < host->n_ibdevs; i++) {
+		const struct rd_ibdev *dev = &host->ibdevs[i];
+
+		if (dev->pci >= 0 && dev->name && strstr(dev->name, "bond") && dev->pci != (int)pci &&
+		    rd_pci_one_card(&host->pcis[dev->pci], &host->pcis[pci]))
+			return true;
+	}
+	return false;
+}
+
 static bool is_given_away(const struct rd_pci *pci)
 {
 	return pci->driver && (strcmp(pci->driver, "vfio-pci") == 0 || strcmp(pci->driver, "pci-stub") == 0);
@@ -40,11 +68,15 @@ static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!pci->driver)
 			rd_check_fail(out, pci->addr, rd_text("no driver is bound to it"),
 				      rd_text("a driver and an RDMA device"));
-		else if (!rd_pci_is_nic(in->host, i))
+		else if (rd_pci_is_nic(in->host, i) || is_in_lag(in->host, i))
+			rd_check_good(out, pci->addr);
+		else if (may_be_in_lag(in->host, i))
+			rd_check_unknown(
+				out, pci->addr,
+				"the other port of its card may be in a LAG: its interface is not to be seen here");
+		else
 			rd_check_warn(out, pci->addr, rd_text("driver %s, but no RDMA device", pci->driver),
 				      rd_text("an RDMA device"));
-		else
-			rd_check_good(out, pci->addr);
 	}
 }
 

@@ -6,15 +6,6 @@
 #include "check/port.h"
 #include "check/rules.h"
 
-static size_t usable_ports(const struct rd_host *host)
-{
-	size_t n = 0;
-
-	for (size_t p = 0; p < host->n_ports; p++)
-		n += host->ports[p].role == RD_ROLE_COMPUTE || host->ports[p].role == RD_ROLE_UNKNOWN;
-	return n;
-}
-
 /* The choice with a NIC that failing takes from this accelerator. */
 static const struct rd_choice *choice_of(const struct rd_nicmap *map, size_t gpu)
 {
@@ -24,12 +15,16 @@ static const struct rd_choice *choice_of(const struct rd_nicmap *map, size_t gpu
 	return NULL;
 }
 
-/* Hosts whose plan has no spare: one NIC alone, or no accelerator. */
+/* Hosts whose plan has no spare: one card alone, no accelerator, or not known what for. */
 static bool has_no_plan(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	if (in->host->n_gpus > 0 && usable_ports(in->host) > 1)
+	size_t cards = rd_check_compute_cards(in->host);
+
+	if (in->host->n_gpus > 0 && cards > 1)
 		return false;
-	rd_check_skip(out, in->host->n_gpus == 0 ? "there is no accelerator" : "there is one NIC only");
+	rd_check_skip(out, in->host->n_gpus == 0 ? "there is no accelerator" :
+			   cards == 1		 ? "one card is for computing: there is none to go on with" :
+						   "no port is known to be for computing");
 	return true;
 }
 
@@ -134,11 +129,11 @@ static void run_card(const struct rd_check_input *in, struct rd_check_out *out)
 	}
 }
 
-/* Cards of two ports: where some have both up, all should. */
+/* Cards of two ports: where most have both up, all should. */
 static void run_dual(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
-	size_t both = 0;
+	size_t both = 0, one = 0;
 
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < host->n_ibdevs; i++) {
@@ -149,17 +144,19 @@ static void run_dual(const struct rd_check_input *in, struct rd_check_out *out)
 				continue;
 			a = &host->ports[dev->first_port];
 			b = &host->ports[dev->first_port + 1];
-			if (pass == 0)
+			if (pass == 0) {
 				both += rd_port_active(a) && rd_port_active(b);
-			else if (!a->state || !b->state)
+				one += rd_port_active(a) != rd_port_active(b);
+			} else if (!a->state || !b->state) {
 				rd_check_unknown(out, dev->name, "the state of its ports is not told");
-			else if (both > 0 && rd_port_active(a) != rd_port_active(b))
-				rd_check_warn(out, dev->name,
-					      rd_text("port %u is %s, port %u is %s", a->num, a->state, b->num,
-						      b->state),
-					      rd_text("both up, as on %zu other cards", both));
-			else
+			} else if (both >= one && rd_port_active(a) != rd_port_active(b)) {
+				rd_check_port_bad(out, rd_port_active(a) ? b : a, RD_SEV_WARNING, dev->name,
+						  rd_text("port %u is %s, port %u is %s", a->num, a->state, b->num,
+							  b->state),
+						  rd_text("both up, as on %zu other cards", both));
+			} else {
 				rd_check_good(out, dev->name);
+			}
 		}
 	rd_check_skip(out, "no device has two ports");
 }

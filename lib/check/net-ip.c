@@ -19,6 +19,22 @@ static bool read_links(const struct rd_check_input *in, struct rd_check_out *out
 	return false;
 }
 
+/* Of an interface on a port whose role is unknown: what was seen, and that it is not known whether it matters. */
+static void bad(const struct rd_check_input *in, struct rd_check_out *out, enum rd_severity result,
+		const struct rd_netif *netif, char *observed, char *expected)
+{
+	_cleanup_free_ char *reason = NULL;
+
+	if (rd_check_netif_role_known(in, netif)) {
+		rd_check_bad(out, result, netif->name, observed, expected, NULL);
+		return;
+	}
+	reason = rd_text("%s; what its port is for is not known", observed ? observed : "-");
+	rd_check_unknown(out, netif->name, reason ? reason : "what its port is for is not known");
+	free(observed);
+	free(expected);
+}
+
 static const struct rd_netif *rdma_netif(const struct rd_check_input *in, const struct rd_ifaddr *addr)
 {
 	const struct rd_netif *netif = rd_netstate_find(in->net, addr->ifindex);
@@ -56,9 +72,9 @@ static void run_rp_filter(const struct rd_check_input *in, struct rd_check_out *
 		if (netif->rp_filter.known != RD_OK)
 			rd_check_unknown(out, netif->name, "its rp_filter could not be read");
 		else if (netif->rp_filter.v == 1)
-			rd_check_warn(out, netif->name,
-				      rd_text("rp_filter 1 (strict), %s is in the same subnet", other->name),
-				      rd_text("2 (loose) or 0"));
+			bad(in, out, RD_SEV_WARNING, netif,
+			    rd_text("rp_filter 1 (strict), %s is in the same subnet", other->name),
+			    rd_text("2 (loose) or 0"));
 		else
 			rd_check_good(out, netif->name);
 	}
@@ -78,10 +94,10 @@ static void run_arp(const struct rd_check_input *in, struct rd_check_out *out)
 		if (netif->arp_ignore.known != RD_OK || netif->arp_announce.known != RD_OK)
 			rd_check_unknown(out, netif->name, "its ARP settings could not be read");
 		else if (netif->arp_ignore.v < 1 || netif->arp_announce.v < 2)
-			rd_check_warn(out, netif->name,
-				      rd_text("arp_ignore %d, arp_announce %d, and %s is in the same subnet",
-					      netif->arp_ignore.v, netif->arp_announce.v, other->name),
-				      rd_text("arp_ignore 1 or 2, arp_announce 2"));
+			bad(in, out, RD_SEV_WARNING, netif,
+			    rd_text("arp_ignore %d, arp_announce %d, and %s is in the same subnet", netif->arp_ignore.v,
+				    netif->arp_announce.v, other->name),
+			    rd_text("arp_ignore 1 or 2, arp_announce 2"));
 		else
 			rd_check_good(out, netif->name);
 	}
@@ -109,14 +125,14 @@ static void run_duplicate(const struct rd_check_input *in, struct rd_check_out *
 				twice = rd_netstate_find(in->net, other->ifindex);
 		}
 		if (addr->flags & DADFAILED)
-			rd_check_fail(out, netif->name,
-				      rd_text("%s is in use by another host (duplicate address "
-					      "detection failed)",
-					      ip),
-				      rd_text("an address of its own"));
+			bad(in, out, RD_SEV_CRITICAL, netif,
+			    rd_text("%s is in use by another host (duplicate address "
+				    "detection failed)",
+				    ip),
+			    rd_text("an address of its own"));
 		else if (twice)
-			rd_check_fail(out, netif->name, rd_text("%s is also on %s", ip, twice->name),
-				      rd_text("an address of its own"));
+			bad(in, out, RD_SEV_CRITICAL, netif, rd_text("%s is also on %s", ip, twice->name),
+			    rd_text("an address of its own"));
 		else
 			rd_check_good(out, netif->name);
 	}
@@ -144,10 +160,10 @@ static void run_neighbours(const struct rd_check_input *in, struct rd_check_out 
 				rd_ip_text(neigh->v6, neigh->addr, ip);
 		}
 		if (failed)
-			rd_check_warn(out, netif->name,
-				      rd_text("%zu neighbour%s did not answer ARP or ND, among them %s", failed,
-					      failed == 1 ? "" : "s", ip),
-				      rd_text("none: who is asked for answers"));
+			bad(in, out, RD_SEV_WARNING, netif,
+			    rd_text("%zu neighbour%s did not answer ARP or ND, among them %s", failed,
+				    failed == 1 ? "" : "s", ip),
+			    rd_text("none: who is asked for answers"));
 		else
 			rd_check_good(out, netif->name);
 	}
@@ -183,11 +199,10 @@ static void run_rail_routes(const struct rd_check_input *in, struct rd_check_out
 			if (table_uses(in->net, policy->v6, policy->table, netif->ifindex))
 				rd_check_good(out, netif->name);
 			else
-				rd_check_warn(
-					out, netif->name,
-					rd_text("packets from %s are routed by table %u, which has no way out by %s",
-						ip, policy->table, netif->name),
-					rd_text("a route of that table by this interface: its rail"));
+				bad(in, out, RD_SEV_WARNING, netif,
+				    rd_text("packets from %s are routed by table %u, which has no way out by %s", ip,
+					    policy->table, netif->name),
+				    rd_text("a route of that table by this interface: its rail"));
 		}
 	}
 }
@@ -195,11 +210,13 @@ static void run_rail_routes(const struct rd_check_input *in, struct rd_check_out
 static void run_firewall(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_firewall *firewall = in->net ? &in->net->firewall : NULL;
-	bool soft = false;
+	bool soft = false, hard = false;
 
 	rd_check_skip(out, "no soft device: hardware takes RoCE packets before the kernel's firewall sees them");
-	for (size_t p = 0; p < in->host->n_ports; p++)
+	for (size_t p = 0; p < in->host->n_ports; p++) {
 		soft |= rd_port_is_ethernet(&in->host->ports[p]) && rd_check_is_soft(in->host, &in->host->ports[p]);
+		hard |= !rd_check_is_soft(in->host, &in->host->ports[p]);
+	}
 	if (!soft)
 		return;
 	if (!firewall || firewall->known != RD_OK)
@@ -207,6 +224,10 @@ static void run_firewall(const struct rd_check_input *in, struct rd_check_out *o
 				 firewall && firewall->known == RD_DENIED ?
 					 "its rules are not to be read without CAP_NET_ADMIN" :
 					 "there are rules of iptables' older kind, which cannot be read from outside");
+	else if (hard && (firewall->input == RD_FATE_DROP || firewall->output == RD_FATE_DROP))
+		rd_check_unknown(out, "firewall",
+				 "UDP port 4791 is dropped, and whether anybody uses the soft device beside the NICs is "
+				 "not known");
 	else if (firewall->input == RD_FATE_DROP || firewall->output == RD_FATE_DROP)
 		rd_check_fail(out, "firewall",
 			      rd_text("UDP port 4791 is dropped by %s", firewall->where ? firewall->where : "a rule"),
@@ -257,10 +278,9 @@ static void run_flaps(const struct rd_check_input *in, struct rd_check_out *out)
 		}
 		usual = median_flaps(in->net, netif);
 		if (netif->carrier_down.v >= FLAPS_MANY && netif->carrier_down.v / 4 > usual)
-			rd_check_warn(out, netif->name,
-				      rd_text("the link was lost %u times since the interface came up",
-					      netif->carrier_down.v),
-				      rd_text("about as often as that of the others (%u)", usual));
+			bad(in, out, RD_SEV_WARNING, netif,
+			    rd_text("the link was lost %u times since the interface came up", netif->carrier_down.v),
+			    rd_text("about as often as that of the others (%u)", usual));
 		else
 			rd_check_good(out, netif->name);
 	}

@@ -29,6 +29,24 @@ bool rd_check_is_soft(const struct rd_host *host, const struct rd_port *port)
 	return dev->parent_netdev || dev->pci < 0;
 }
 
+/* The interface itself, the one below a VLAN, or a slave of a bond. */
+static bool is_under(const struct rd_check_input *in, const char *name, const struct rd_netif *netif)
+{
+	const struct rd_netif *under = rd_netstate_find_name(in->net, name);
+
+	return under && (under == netif || under->ifindex == netif->lower ||
+			 (under->master && (under->master == netif->ifindex || under->master == netif->lower)));
+}
+
+bool rd_check_netif_role_known(const struct rd_check_input *in, const struct rd_netif *netif)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++)
+		for (size_t i = 0; in->host->ports[p].role != RD_ROLE_UNKNOWN && i < in->host->ports[p].n_netdevs; i++)
+			if (is_under(in, in->host->netdevs[in->host->ports[p].netdevs[i]].name, netif))
+				return true;
+	return false;
+}
+
 char *rd_check_prios(uint8_t mask)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };

@@ -17,6 +17,9 @@ void rd_check_port_subject(const struct rd_check_input *in, size_t port, const s
 /* Whether the device of a port has no hardware of its own: the kernel's stack carries its packets. */
 bool rd_check_is_soft(const struct rd_host *host, const struct rd_port *port);
 
+/* Whether an interface is on a port whose role is known, or above or below one that is. */
+bool rd_check_netif_role_known(const struct rd_check_input *in, const struct rd_netif *netif);
+
 /* "3,4", or "none". Caller frees. */
 char *rd_check_prios(uint8_t mask);
 

@@ -24,14 +24,98 @@ bool rd_port_layer_known(const struct rd_host *host, const struct rd_port *port,
 	return false;
 }
 
-/* Roles go by kind: a port that is down has that of its like. Ports of others are often left without a cable. */
+void rd_check_port_bad(struct rd_check_out *out, const struct rd_port *port, enum rd_severity result,
+		       const char *subject, char *observed, char *expected)
+{
+	_cleanup_free_ char *reason = NULL;
+
+	if (port->role != RD_ROLE_UNKNOWN) {
+		rd_check_bad(out, result, subject, observed, expected, NULL);
+		return;
+	}
+	reason = rd_text("%s; what the port is for is not known", observed ? observed : "-");
+	rd_check_unknown(out, subject, reason ? reason : "what the port is for is not known");
+	free(observed);
+	free(expected);
+}
+
+bool rd_port_layer_is_odd(const struct rd_host *host, const struct rd_port *port)
+{
+	size_t same = 0, other = 0;
+
+	if (port->role != RD_ROLE_COMPUTE || !port->link_layer)
+		return false;
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *like = &host->ports[p];
+
+		if (like->role != RD_ROLE_COMPUTE || !like->link_layer)
+			continue;
+		if (strcmp(like->link_layer, port->link_layer) == 0)
+			same++;
+		else
+			other++;
+	}
+	return other > same;
+}
+
+size_t rd_check_compute_cards(const struct rd_host *host)
+{
+	size_t n = 0;
+
+	for (size_t d = 0; d < host->n_ibdevs; d++) {
+		const struct rd_ibdev *dev = &host->ibdevs[d];
+		bool compute = false, seen = false;
+
+		for (unsigned p = 0; p < dev->n_ports; p++)
+			compute |= host->ports[(unsigned)dev->first_port + p].role == RD_ROLE_COMPUTE;
+		for (size_t o = 0; compute && o < d && !seen; o++) {
+			const struct rd_ibdev *other = &host->ibdevs[o];
+
+			for (unsigned p = 0; p < other->n_ports; p++)
+				seen |= host->ports[(unsigned)other->first_port + p].role == RD_ROLE_COMPUTE &&
+					other->pci >= 0 && dev->pci >= 0 &&
+					rd_pci_one_card(&host->pcis[other->pci], &host->pcis[dev->pci]);
+		}
+		n += compute && !seen;
+	}
+	return n;
+}
+
+/* note: "down; spare or not for computing: no cable, or nobody uses it", observed is role_why */
+static void note_down(struct rd_check_out *out, const char *subject)
+{
+	rd_check_good(out, subject);
+}
+
+static void fail_down(const struct rd_host *host, const struct rd_port *port, const char *name, struct rd_check_out *out)
+{
+	const struct rd_netdev *netdev = port->n_netdevs > 0 ? &host->netdevs[port->netdevs[0]] : NULL;
+	const char *phys = port->phys_state ? port->phys_state : "-";
+	bool odd = rd_port_layer_is_odd(host, port);
+
+	rd_check_bad(out, RD_SEV_CRITICAL, name,
+		     odd ? rd_text("%s, %s, link layer %s unlike the other compute ports", port->state, phys,
+				   port->link_layer) :
+			   rd_text("%s, %s", port->state, phys),
+		     rd_text("ACTIVE, LinkUp"),
+		     netdev && !odd ?
+			     rd_text("ip link set %s up; then look at the cable and the switch port", netdev->name) :
+			     NULL);
+}
+
+/* Roles go by place and kind: a port that is down has that of its like. Ports of others are often left without a cable. */
 static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
-	bool any_active = false;
+	bool any_active = false, any_state = false;
 
-	for (size_t p = 0; p < host->n_ports; p++)
-		any_active |= rd_port_active(&host->ports[p]);
+	for (size_t p = 0; p < host->n_ports; p++) {
+		any_active |= rd_port_active(&host->ports[p]) || !host->ports[p].state;
+		any_state |= host->ports[p].state != NULL;
+	}
+	if (any_state && !any_active && rd_check_compute_cards(host) == 0)
+		rd_check_fail(out, "host", rd_text("none of %zu RDMA ports is active", host->n_ports),
+			      rd_text("one that is"));
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 		struct rd_port_name name = rd_check_port_name(host, port);
@@ -42,12 +126,12 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_unknown(out, name.text, "the driver of EFA reports every port ACTIVE, link or not");
 		else if (rd_port_active(port))
 			rd_check_good(out, name.text);
-		else if (port->role == RD_ROLE_COMPUTE || !any_active)
-			rd_check_fail(out, name.text,
-				      rd_text("%s, %s", port->state, port->phys_state ? port->phys_state : "-"),
-				      rd_text("ACTIVE, LinkUp"));
+		else if (port->role == RD_ROLE_COMPUTE)
+			fail_down(host, port, name.text, out);
+		else if (port->role == RD_ROLE_UNKNOWN && !rd_port_is_aside(host, port))
+			rd_check_unknown(out, name.text, "it is not active, and what it is for is not known");
 		else
-			rd_check_good(out, name.text);
+			note_down(out, name.text);
 	}
 }
 
@@ -57,14 +141,14 @@ static void run_init(const struct rd_check_input *in, struct rd_check_out *out)
 		const struct rd_port *port = &in->host->ports[p];
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 
-		if (!rd_port_is_ib(port))
+		if (!rd_port_is_ib(port) || rd_port_layer_is_odd(in->host, port) || rd_port_is_aside(in->host, port))
 			continue;
 		if (!port->state || !port->phys_state)
 			rd_check_unknown(out, name.text, "its state is not told");
 		else if (strcmp(port->phys_state, "LinkUp") == 0 &&
 			 (strcmp(port->state, "INIT") == 0 || strcmp(port->state, "ARMED") == 0))
-			rd_check_fail(out, name.text, rd_text("%s, %s", port->state, port->phys_state),
-				      rd_text("ACTIVE"));
+			rd_check_port_bad(out, port, RD_SEV_CRITICAL, name.text,
+					  rd_text("%s, %s", port->state, port->phys_state), rd_text("ACTIVE"));
 		else
 			rd_check_good(out, name.text);
 	}
@@ -82,10 +166,10 @@ static void run_flaps(const struct rd_check_input *in, struct rd_check_out *out)
 		if (port->link_downed.known != RD_OK)
 			rd_check_unknown(out, name.text, "it has no counter link_downed");
 		else if (port->link_downed.v >= DOWN_MANY)
-			rd_check_warn(out, name.text,
-				      rd_text("went down %" PRIu64 "%s times", port->link_downed.v,
-					      port->link_downed.v == 255 ? " or more" : ""),
-				      rd_text("fewer than %d since the driver was loaded", DOWN_MANY));
+			rd_check_port_bad(out, port, RD_SEV_WARNING, name.text,
+					  rd_text("went down %" PRIu64 "%s times", port->link_downed.v,
+						  port->link_downed.v == 255 ? " or more" : ""),
+					  rd_text("fewer than %d since the driver was loaded", DOWN_MANY));
 		else
 			rd_check_good(out, name.text);
 	}

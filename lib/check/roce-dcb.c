@@ -32,6 +32,11 @@ static void each_port(const struct rd_check_input *in, struct rd_check_out *out,
 			continue;
 		}
 		rd_check_port_subject(in, p, netif, subject);
+		if (in->host->ports[p].role == RD_ROLE_UNKNOWN) {
+			if (!in->host->ports[p].spare)
+				rd_check_unknown(out, subject, "what the port is for is not known");
+			continue;
+		}
 		if (dcb && netif->dcb.pfc.known != RD_OK)
 			rd_check_unknown(out, subject,
 					 netif->dcb.known == RD_DENIED ? "DCB may not be read, or did not answer" :

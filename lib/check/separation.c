@@ -7,23 +7,17 @@
 #include "model/finding.h"
 #include "model/system.h"
 
-static size_t compute_ports(const struct rd_host *host)
-{
-	size_t n = 0;
-
-	for (size_t p = 0; p < host->n_ports; p++)
-		n += host->ports[p].role == RD_ROLE_COMPUTE;
-	return n;
-}
-
-/* With one NIC there is nothing to keep apart. */
+/* With one card there is nothing to keep apart. */
 static void run_route(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
 
-	if (host->n_ibdevs < 2 || host->n_gpus == 0) {
+	size_t cards = rd_check_compute_cards(host);
+
+	if (cards < 2 || host->n_gpus == 0) {
 		rd_check_skip(out, host->n_gpus == 0 ? "there is no accelerator, so no back-end network" :
-						       "there is one NIC only");
+				   cards == 1	     ? "one card only is for computing" :
+						       "no port is known to be for computing");
 		return;
 	}
 	for (size_t p = 0; p < host->n_ports; p++) {
@@ -48,8 +42,6 @@ static void run_route(const struct rd_check_input *in, struct rd_check_out *out)
 		else
 			rd_check_good(out, name.text);
 	}
-	if (compute_ports(host) == 0)
-		rd_check_skip(out, "no port is known to be for computing");
 }
 
 static void run_env(const struct rd_check_input *in, struct rd_check_out *out)

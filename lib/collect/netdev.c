@@ -75,6 +75,19 @@ static int add_netdev(const struct rd_sysfs *fs, const char *name, struct rd_hos
 	return read_netdev(fs, netdev);
 }
 
+/* What of a bond a slave carries. `speed` is in Mbit/s; it answers EINVAL while the link is down. */
+static void read_slave(const struct rd_sysfs *fs, const struct rd_host *host, struct rd_netdev *netdev)
+{
+	int master = netdev->pci < 0 ? -1 : rd_host_find_netdev(host, netdev->master);
+	int64_t mbps;
+
+	if (master < 0 || !host->netdevs[master].is_bond || netdev->bond_state)
+		return;
+	netdev->bond_state = rd_sysfs_text(fs, NULL, NET "/%s/bonding_slave/state", netdev->name);
+	if (rd_sysfs_int(fs, &mbps, NET "/%s/speed", netdev->name) == RD_OK && mbps > 0 && mbps < 100000000)
+		RD_SET(netdev->rate_gbps, (double)mbps / 1000);
+}
+
 int rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
@@ -91,6 +104,8 @@ int rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host, struct rd
 		if (master >= 0 && !host->netdevs[master].operstate)
 			r = read_netdev(fs, &host->netdevs[master]);
 	}
+	for (size_t i = 0; i < host->n_netdevs && !r; i++)
+		read_slave(fs, host, &host->netdevs[i]);
 	if (!r)
 		r = rd_collect_procnet(fs, host);
 	return r < 0 ? rd_err_set(err, -r, NET, "no memory for interfaces") : 0;
@@ -206,5 +221,6 @@ int rd_collect_join_netdevs(struct rd_host *host, struct rd_err *err)
 		}
 		set_mtu(host, port);
 	}
+	rd_host_fill_lags(host);
 	return 0;
 }

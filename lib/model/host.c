@@ -52,6 +52,7 @@ static void netdev_deinit(struct rd_netdev *netdev)
 	free(netdev->name);
 	free(netdev->operstate);
 	free(netdev->master);
+	free(netdev->bond_state);
 	free(netdev->ipoib_mode);
 	free(netdev->mac);
 	free(netdev->addrs);
@@ -295,6 +296,15 @@ bool rd_port_has_carrier(const struct rd_host *host, const struct rd_port *port)
 bool rd_port_active(const struct rd_port *port)
 {
 	return port->state && strcmp(port->state, "ACTIVE") == 0;
+}
+
+bool rd_port_is_aside(const struct rd_host *host, const struct rd_port *port)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
+
+	if (port->role != RD_ROLE_UNKNOWN)
+		return false;
+	return port->spare || dev->parent_netdev || (dev->pci >= 0 && host->pcis[dev->pci].pf >= 0);
 }
 
 bool rd_port_is_ethernet(const struct rd_port *port)

@@ -107,11 +107,13 @@ enum rd_role { RD_ROLE_UNKNOWN = 0, RD_ROLE_COMPUTE, RD_ROLE_STORAGE, RD_ROLE_MA
 
 struct rd_port {
 	int ibdev;
-	unsigned num;	  /* 0: not known (a topology file that names no port) */
-	char *link_layer; /* "InfiniBand", "Ethernet" */
-	char *state;	  /* "ACTIVE", "DOWN" … */
-	char *phys_state; /* "LinkUp", "Polling" … */
-	RD_FIELD(double) rate_gbps;
+	unsigned num;		    /* 0: not known (a topology file that names no port) */
+	char *link_layer;	    /* "InfiniBand", "Ethernet" */
+	char *state;		    /* "ACTIVE", "DOWN" … */
+	char *phys_state;	    /* "LinkUp", "Polling" … */
+	RD_FIELD(double) rate_gbps; /* of a RoCE LAG: of all links that carry traffic; see rd_host_fill_lags */
+	RD_FIELD(double) leg_gbps;  /* of a bound port: what the kernel says, the rate of one link; else absent */
+	unsigned lag_active;	    /* links of a RoCE LAG that carry traffic; 0: it is in none */
 	RD_FIELD(unsigned) mtu;	    /* bytes of payload in an RDMA packet, as it is in use */
 	RD_FIELD(unsigned) max_mtu; /* as the device could */
 	RD_FIELD(unsigned) lid;
@@ -137,6 +139,7 @@ struct rd_port {
 	int gid_nccl; /* index into gids that NCCL takes by itself, without a variable; -1: an empty one, or none */
 	enum rd_role role;
 	char *role_why;
+	bool spare; /* unknown role, and down as its like on every card of this kind: no cable, no address. No fault */
 };
 
 struct rd_ibdev {
@@ -163,10 +166,11 @@ struct rd_netdev {
 	int ibdev_port; /* dev_port: which port of its card, from 0; -1: not known */
 	char *operstate;
 	RD_FIELD(unsigned) mtu;
-	RD_FIELD(unsigned) type; /* ARPHRD_*: 1 Ethernet, 32 InfiniBand */
-	RD_FIELD(double) rate_gbps;
-	char *master;	  /* bond or bridge above it */
-	char *ipoib_mode; /* "datagram", "connected" */
+	RD_FIELD(unsigned) type;    /* ARPHRD_*: 1 Ethernet, 32 InfiniBand */
+	RD_FIELD(double) rate_gbps; /* read of a bond's slaves only */
+	char *master;		    /* bond or bridge above it */
+	char *bond_state;	    /* of a bond's slave: "active", "backup" */
+	char *ipoib_mode;	    /* "datagram", "connected" */
 	char *mac;
 	bool is_bond;
 	bool default_route;
@@ -252,6 +256,22 @@ bool rd_ibdev_is_gaudi(const struct rd_host *host, int ibdev);
 bool rd_port_active(const struct rd_port *port);
 /* An interface of this port has a carrier. */
 bool rd_port_has_carrier(const struct rd_host *host, const struct rd_port *port);
+/* Functions of one card. */
+bool rd_pci_one_card(const struct rd_pci *a, const struct rd_pci *b);
+
+/* The bond that the interface of a function is bound into; -1: none, or not known. */
+int rd_host_bond_of(const struct rd_host *host, int pci);
+
+/*
+ * RoCE LAG: mlx5 binds the two ports of a card into one RDMA device when their interfaces are bound into one bond; the
+ * second function then has none. The kernel says the rate of one port (its PTYS register), while queue pairs spread over
+ * both: rate_gbps becomes the sum of the slaves that carry traffic. It stays as it was where
+ * a slave's state was not told. May be called again.
+ */
+void rd_host_fill_lags(struct rd_host *host);
+
+/* Has no role, and is not judged by itself: spare, a virtual function of a device of this host, or a soft device. */
+bool rd_port_is_aside(const struct rd_host *host, const struct rd_port *port);
 bool rd_port_is_ethernet(const struct rd_port *port);
 
 /* "compute", "storage", "management"; NULL for unknown. */

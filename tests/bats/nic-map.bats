@@ -92,6 +92,21 @@ map() {
 	"$RD" --from "$efa" nic-map --json | jq -e 'all(.nics[]; .gid_type == null) and (.env | length) == 0 and .nics[0].gid != null'
 }
 
+@test "--env prints nothing where all compute ports are down, and says which" {
+	cp -r "$HOST" "$BATS_TEST_TMPDIR/other"
+	for n in 0 1 2 3 4 5 6 7; do
+		echo "1: DOWN" >"$BATS_TEST_TMPDIR/other/sys/class/infiniband/mlx5_$n/ports/1/state"
+	done
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --env all
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	[[ ${stderr_lines[0]} == *"mlx5_0/1 and 7 more: no compute port is active"* ]]
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --env all --json
+	[ "$status" -eq 3 ]
+	jq -e '.status == 3 and ([.nics[] | select(.role == "compute")] | length) == 8 and
+		any(.errors[]; .object == "mlx5_0/1 and 7 more")' <<<"$output"
+}
+
 @test "--check-env tells what a file selects, and exits with what it found" {
 	printf 'export NCCL_IB_HCA="mlx5_1"\nOTHER=1\n' >"$BATS_TEST_TMPDIR/env"
 	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"

@@ -44,6 +44,10 @@ int made_nic(struct rd_host *host, const char *name, const char *addr, int paren
 	struct rd_ibdev *dev = rd_host_add_ibdev(host);
 	struct rd_port *port;
 
+	if (pci >= 0) {
+		RD_SET(host->pcis[pci].vendor, 0x15b3);
+		RD_SET(host->pcis[pci].device, 0x1021);
+	}
 	dev->name = strdup(name);
 	dev->pci = pci;
 	port = rd_host_add_port(host, (int)host->n_ibdevs - 1);

@@ -267,6 +267,14 @@ static void no_netlink(struct fixture *f)
 
 static void soft_and_dropped(struct fixture *f)
 {
+	for (size_t i = 0; i < f->host.n_ibdevs; i++)
+		f->host.ibdevs[i].parent_netdev = strdup("eth0");
+	f->net.firewall.input = RD_FATE_DROP;
+}
+
+/* Left over beside NICs, maybe: nobody knows whether it is used. */
+static void soft_beside_hard_and_dropped(struct fixture *f)
+{
 	f->host.ibdevs[0].parent_netdev = strdup("eth0");
 	f->net.firewall.input = RD_FATE_DROP;
 }
@@ -298,6 +306,7 @@ static void ip_below(void **state)
 	expect("link-flaps", flapping, RD_SEV_WARNING);
 	expect("link-flaps", all_flap_alike, RD_SEV_OK);
 	expect("roce-firewall", soft_and_dropped, RD_SEV_CRITICAL);
+	expect("roce-firewall", soft_beside_hard_and_dropped, RD_SEV_UNKNOWN);
 	expect("roce-firewall", soft_and_denied, RD_SEV_UNKNOWN);
 	expect("roce-firewall", hard_and_dropped, RD_SEV_SKIP);
 }

@@ -254,7 +254,8 @@ static void a_port_that_is_down_is_passed_over_and_told(void **state)
 	rd_host_deinit(&host);
 }
 
-static void the_default_route_makes_a_front_end(void **state)
+/* One of eight that stand next to eight accelerators: routed over by mistake (backend-default-route), no front-end. */
+static void the_default_route_does_not_unmake_a_compute_nic(void **state)
 {
 	struct rd_host host = { 0 };
 	struct rd_nicmap map = { 0 };
@@ -268,8 +269,7 @@ static void the_default_route_makes_a_front_end(void **state)
 	assert_int_equal(rd_grow(&port->netdevs, &port->cap_netdevs, 1, sizeof(int)), 0);
 	port->netdevs[port->n_netdevs++] = 0;
 	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
-	assert_int_equal(port->role, RD_ROLE_STORAGE);
-	assert_non_null(strstr(port->role_why, "eno1 carries the default route"));
+	assert_int_equal(port->role, RD_ROLE_COMPUTE);
 	rd_nicmap_deinit(&map);
 	rd_host_deinit(&host);
 }
@@ -302,7 +302,7 @@ int main(void)
 		TEST(bandwidth_comes_before_distance_for_nccl),
 		TEST(roles_and_assignment_of_a_dgx_a100),
 		TEST(a_port_that_is_down_is_passed_over_and_told),
-		TEST(the_default_route_makes_a_front_end),
+		TEST(the_default_route_does_not_unmake_a_compute_nic),
 		TEST(without_accelerators_or_nics_nothing_is_chosen),
 	};
 

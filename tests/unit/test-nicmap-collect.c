@@ -271,12 +271,56 @@ static void addresses_whichever_table_comes_first(void **state)
 	}
 }
 
+/* Two interfaces in one bond, one RDMA device: mlx5's LAG as it shows in sysfs. */
+static void the_rate_of_a_lag(void **state)
+{
+	struct fake_host fake;
+	struct rd_host host;
+
+	(void)state;
+	fake_host_init(&fake);
+	add_nic(&fake);
+	add_function(&fake, "0000:18:00.1", "pci0000:17/0000:17:01.0/0000:18:00.1", "0x020000\n", "0x15b3\n",
+		     "0x1021\n");
+	for (unsigned fn = 0; fn < 2; fn++) {
+		char line[512];
+
+		snprintf(
+			line, sizeof(line),
+			"at=devices/pci0000:17/0000:17:01.0/0000:18:00.%u/net/eth%u; mkdir -p sys/$at/bonding_slave && "
+			"ln -s ../../$at sys/class/net/eth%u && echo up >sys/$at/operstate && echo active "
+			">sys/$at/bonding_slave/state && echo %s >sys/$at/speed && ln -s ../../../../../virtual/net/bond0 sys/$at/master",
+			fn, fn, fn, fn ? "200000" : "400000");
+		assert_int_equal(fake_host_run(&fake, line), 0);
+	}
+	assert_int_equal(fake_host_run(&fake, "mkdir -p sys/devices/virtual/net/bond0/bonding && ln -s "
+					      "../../devices/virtual/net/bond0 sys/class/net/bond0"),
+			 0);
+	fake_host_text(&fake, "/sys/class/net/bond0/bonding/slaves", "eth0 eth1\n");
+	load(&fake, &host);
+	assert_int_equal(host.ports[0].lag_active, 2);
+	assert_true(host.ports[0].rate_gbps.v == 600);
+	assert_true(host.ports[0].leg_gbps.v == 400);
+	rd_host_deinit(&host);
+	/* The other link has gone: half of it is left. */
+	fake_host_text(&fake, "/sys/class/net/eth1/operstate", "down\n");
+	load(&fake, &host);
+	assert_int_equal(host.ports[0].lag_active, 1);
+	assert_true(host.ports[0].rate_gbps.v == 400);
+	rd_host_deinit(&host);
+	fake_host_deinit(&fake);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(addresses_whichever_table_comes_first), TEST(a_console_is_no_accelerator),
-		TEST(what_procfs_says_of_an_accelerator),    TEST(a_nic_behind_a_bond_and_one_in_another_namespace),
-		TEST(acs_of_a_bridge_above_a_nic),	     TEST(damaged_topology_files_are_refused),
+		TEST(addresses_whichever_table_comes_first),
+		TEST(a_console_is_no_accelerator),
+		TEST(what_procfs_says_of_an_accelerator),
+		TEST(a_nic_behind_a_bond_and_one_in_another_namespace),
+		TEST(the_rate_of_a_lag),
+		TEST(acs_of_a_bridge_above_a_nic),
+		TEST(damaged_topology_files_are_refused),
 		TEST(topology_files_that_ask_for_too_much),
 	};
 

@@ -24,8 +24,12 @@ static void start(struct env_case *c)
 	static const char *const names[] = { "mlx5_0", "mlx5_1", "mlx5_10", "mlx5_11" };
 
 	*c = (struct env_case){ 0 };
-	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++)
-		made_nic(&c->host, names[i], NULL, -1, "", -1, 400);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++) {
+		char addr[16];
+
+		snprintf(addr, sizeof(addr), "%02zx:00.0", i + 0x10);
+		made_nic(&c->host, names[i], addr, -1, "pci0000:10", -1, 400);
+	}
 	free(made_port(&c->host, 3)->state);
 	made_port(&c->host, 3)->state = strdup("DOWN");
 	assert_int_equal(rd_nicmap_analyse(&c->host, 0, &c->map), 0);
@@ -143,7 +147,7 @@ static void recommended_variables_pass_their_own_check(void **state)
 /* What mlx5 has for an interface with one IPv4 address. */
 static void make_roce(struct rd_host *host)
 {
-	made_nic(host, "mlx5_0", NULL, -1, "", -1, 100);
+	made_nic(host, "mlx5_0", "10:00.0", -1, "pci0000:10", -1, 100);
 	made_netdev(host, "eth0");
 	made_gid(host, 0, 0, "fe80::9a03:9bff:fe00:1", RD_GID_ROCE_V1, "eth0");
 	made_gid(host, 0, 1, "fe80::9a03:9bff:fe00:1", RD_GID_ROCE_V2, "eth0");
