@@ -9,6 +9,7 @@
 #include "analyse/nicmap.h"
 #include "analyse/profile.h"
 #include "analyse/qp-entropy.h"
+#include "analyse/symmetry.h"
 #include "cmd/datafile.h"
 #include "collect/host.h"
 #include "collect/klog.h"
@@ -87,7 +88,7 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 	if (r < 0)
 		return r;
 	if (rd_nicmap_analyse(&checks->host, 0, &checks->map) < 0 || judge_job_env(checks) < 0 ||
-	    judge_flows(checks) < 0)
+	    judge_flows(checks) < 0 || rd_symmetry_find(&checks->host, &checks->symmetry) < 0)
 		return rd_err_set(err, ENOMEM, ctx->cmd->name, "no memory for the map of NICs");
 	checks->in = (struct rd_check_input){
 		.host = &checks->host,
@@ -97,6 +98,7 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 		.klog = &checks->klog,
 		.res = checks->in.res,
 		.spreads = &checks->spreads,
+		.symmetry = &checks->symmetry,
 		.job_env = &checks->job_env,
 	};
 	return 0;
@@ -162,6 +164,7 @@ void checks_deinit(struct checks *checks)
 	rd_findings_deinit(&checks->findings);
 	rd_nicmap_deinit(&checks->map);
 	rd_spreads_deinit(&checks->spreads);
+	rd_symmetry_deinit(&checks->symmetry);
 	rd_findings_deinit(&checks->differences);
 	rd_profile_deinit(&checks->profile);
 	rd_findings_deinit(&checks->job_env);

@@ -12,6 +12,7 @@
 #include "model/profile.h"
 #include "model/qp-pairs.h"
 #include "model/qp.h"
+#include "model/symmetry.h"
 #include "model/system.h"
 
 struct checks {
@@ -25,6 +26,7 @@ struct checks {
 	struct rd_profile profile;
 	struct rd_findings differences;
 	struct rd_spreads spreads;
+	struct rd_symmetry symmetry;
 	struct rd_check_input in;
 	struct rd_findings findings;
 	struct rd_report report;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Devices that are there and that nobody drives. */
+#include <stdio.h>
 #include <string.h>
 
 #include "check/pcie.h"
 #include "check/rules.h"
+#include "model/symmetry.h"
 
 #define CLASS_INFINIBAND 0x0207
 
@@ -53,9 +55,34 @@ static bool may_be_in_lag(const struct rd_host *host, size_t pci)
 	return false;
 }
 
+static bool is_for_guests(const char *driver)
+{
+	return strcmp(driver, "vfio-pci") == 0 || strcmp(driver, "pci-stub") == 0;
+}
+
 static bool is_given_away(const struct rd_pci *pci)
 {
-	return pci->driver && (strcmp(pci->driver, "vfio-pci") == 0 || strcmp(pci->driver, "pci-stub") == 0);
+	return pci->driver && is_for_guests(pci->driver);
+}
+
+/* One whose twins have another driver. False: nothing to say of it. */
+static bool tell_other_driver(const struct rd_check_input *in, size_t i, enum rd_trait trait, const char *what,
+			      struct rd_check_out *out)
+{
+	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, trait, (int)i, -1);
+	const char *addr = in->host->pcis[i].addr;
+
+	/* Where half of them or more are given to virtual machines, the host is meant to be so. */
+	if (!odd || !odd->clear || strcmp(odd->usual, "none") == 0 || is_for_guests(odd->usual))
+		return false;
+	rd_check_bad(
+		out, RD_SEV_WARNING, addr, rd_text("%s: driver %s", what, odd->is),
+		rd_text("%s, as %u of %u alike", odd->usual, odd->twins, odd->n),
+		rd_text("if no virtual machine is to have it: echo >/sys/bus/pci/devices/%s/driver_override; "
+			"echo %s >/sys/bus/pci/devices/%s/driver/unbind; echo %s >/sys/bus/pci/drivers_probe; and take it "
+			"out of what gave it to %s (driverctl list-overrides, vfio-pci.ids=)",
+			addr, addr, addr, addr, odd->is));
+	return true;
 }
 
 static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
@@ -63,8 +90,12 @@ static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
 	for (size_t i = 0; i < in->host->n_pcis; i++) {
 		const struct rd_pci *pci = &in->host->pcis[i];
 
-		if (pci->pf >= 0 || !should_do_rdma(in->host, pci) || is_given_away(pci))
+		if (pci->pf >= 0 || !should_do_rdma(in->host, pci))
 			continue;
+		if (is_given_away(pci)) {
+			tell_other_driver(in, i, RD_TRAIT_NIC_DRIVER, "NIC", out);
+			continue;
+		}
 		if (!pci->driver)
 			rd_check_fail(out, pci->addr, rd_text("no driver is bound to it"),
 				      rd_text("a driver and an RDMA device"));
@@ -84,13 +115,16 @@ static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t g = 0; g < in->host->n_gpus; g++) {
 		const struct rd_pci *pci = &in->host->pcis[in->host->gpus[g].pci];
+		char name[32];
 
-		if (!in->host->gpus[g].vendor || is_given_away(pci))
+		snprintf(name, sizeof(name), "GPU%zu", g);
+		if (!in->host->gpus[g].vendor || !pci->detailed)
 			continue;
 		if (!pci->driver)
-			rd_check_fail(out, pci->addr, rd_text("GPU%zu: no driver is bound to it", g),
+			rd_check_fail(out, pci->addr, rd_text("%s: no driver is bound to it", name),
 				      rd_text("a driver"));
-		else
+		else if (!tell_other_driver(in, (size_t)in->host->gpus[g].pci, RD_TRAIT_GPU_DRIVER, name, out) &&
+			 !is_given_away(pci))
 			rd_check_good(out, pci->addr);
 	}
 	rd_check_skip(out, "there is no accelerator");
@@ -98,7 +132,7 @@ static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_nic_driver = {
 	.id = "nic-driver",
-	.title = "A NIC that does RDMA has no driver, or its driver made no RDMA device",
+	.title = "A NIC that does RDMA has no driver, another than its twins, or one that made no RDMA device",
 	.why = "libraries see one NIC less, and jobs run on what is left or do not start",
 	.fix = "dmesg says why its driver gave up; modprobe the driver, or its RDMA half",
 	.needs = "sysfs class, vendor, device and driver of network functions",
@@ -109,7 +143,7 @@ const struct rd_check rd_check_nic_driver = {
 
 const struct rd_check rd_check_gpu_driver = {
 	.id = "gpu-driver",
-	.title = "An accelerator has no driver",
+	.title = "An accelerator has no driver, or another than its twins",
 	.why = "jobs see one fewer and fail or hang at start",
 	.fix = "dmesg says why its driver gave up (nvidia: NVRM, Xid lines)",
 	.needs = "sysfs driver of accelerators",

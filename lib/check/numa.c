@@ -4,6 +4,7 @@
 
 #include "check/pcie.h"
 #include "check/rules.h"
+#include "model/symmetry.h"
 
 static void run_missing(const struct rd_check_input *in, struct rd_check_out *out)
 {
@@ -110,32 +111,96 @@ static int switch_of(const struct rd_host *host, int pci)
 	return found;
 }
 
-/* Switches with accelerators below should have as many NICs for each. */
+static int compare_ratios(const void *a, const void *b)
+{
+	const unsigned *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The most frequent of some numbers, of equals the higher; 0 unless more than two in three of at least four have it, and it is
+ * one NIC or more for each accelerator, or one for several: NICs that are there for storage make other numbers. */
+static unsigned clear_majority(unsigned *v, size_t n)
+{
+	unsigned best = 0;
+	size_t most = 0, run = 0;
+
+	if (n < 4)
+		return 0;
+	qsort(v, n, sizeof(*v), compare_ratios);
+	for (size_t i = 0; i < n; i++) {
+		run = i > 0 && v[i] == v[i - 1] ? run + 1 : 1;
+		if (run >= most) {
+			most = run;
+			best = v[i];
+		}
+	}
+	return most * 3 > n * 2 && best > 0 && (best % 16 == 0 || 16 % best == 0) ? best : 0;
+}
+
+static unsigned ratio(const struct below *below)
+{
+	return below->nics * 16 / below->gpus;
+}
+
+/* A NIC of the other link layer, or of another rate, is there and has a finding of its own, whatever it is taken for. */
+static bool is_odd(const struct rd_check_input *in, size_t ibdev)
+{
+	const struct rd_ibdev *dev = &in->host->ibdevs[ibdev];
+
+	for (unsigned p = 0; p < dev->n_ports; p++)
+		if (rd_symmetry_odd(in->symmetry, RD_TRAIT_LAYER, -1, dev->first_port + (int)p) ||
+		    rd_symmetry_odd(in->symmetry, RD_TRAIT_RATE, -1, dev->first_port + (int)p))
+			return true;
+	return false;
+}
+
+/* A NIC that is missing below this switch is told by another rule. */
+static bool is_told(const struct rd_check_input *in, size_t bridge)
+{
+	for (size_t i = 0; in->symmetry && i < in->symmetry->n_missing; i++) {
+		int at = in->symmetry->missing[i].bridge;
+
+		while (at >= 0 && at != (int)bridge)
+			at = in->host->pcis[at].parent;
+		if (at >= 0 && !in->symmetry->missing[i].gpu)
+			return true;
+	}
+	return false;
+}
+
+/* Switches with accelerators below should have as many NICs for each; which is usual, most of them show. */
 static void run_uneven(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
 	_cleanup_free_ struct below *below = calloc(host->n_pcis + 1, sizeof(*below));
-	unsigned most = 0;
+	_cleanup_free_ unsigned *ratios = calloc(host->n_pcis + 1, sizeof(*ratios));
+	unsigned usual;
+	size_t n = 0;
 
-	for (size_t g = 0; below && g < host->n_gpus; g++)
+	if (!below || !ratios)
+		return;
+	for (size_t g = 0; g < host->n_gpus; g++)
 		if (switch_of(host, host->gpus[g].pci) >= 0)
 			below[switch_of(host, host->gpus[g].pci)].gpus++;
-	for (size_t n = 0; below && n < host->n_ibdevs; n++)
-		if (host->ibdevs[n].pci >= 0 && is_usable(host, n) && switch_of(host, host->ibdevs[n].pci) >= 0)
-			below[switch_of(host, host->ibdevs[n].pci)].nics++;
-	for (size_t i = 0; below && i < host->n_pcis; i++)
-		if (below[i].gpus && below[i].nics * 16 / below[i].gpus > most)
-			most = below[i].nics * 16 / below[i].gpus;
-	for (size_t i = 0; below && i < host->n_pcis; i++) {
+	for (size_t d = 0; d < host->n_ibdevs; d++)
+		if (host->ibdevs[d].pci >= 0 && (is_usable(host, d) || is_odd(in, d)) &&
+		    switch_of(host, host->ibdevs[d].pci) >= 0)
+			below[switch_of(host, host->ibdevs[d].pci)].nics++;
+	for (size_t i = 0; i < host->n_pcis; i++)
+		if (below[i].gpus)
+			ratios[n++] = ratio(&below[i]);
+	usual = clear_majority(ratios, n);
+	for (size_t i = 0; i < host->n_pcis; i++) {
 		if (!below[i].gpus)
 			continue;
-		if (below[i].nics * 16 / below[i].gpus < most)
+		if (ratio(&below[i]) < usual && !is_told(in, i))
 			rd_check_warn(out, host->pcis[i].addr,
 				      rd_text("%u accelerators share %u active compute NICs", below[i].gpus,
 					      below[i].nics),
-				      rd_text("as many NICs for each as below other switches"));
+				      rd_text("as many NICs for each as below most of %zu switches", n));
 		else
-			rd_check_good(out, host->pcis[i].addr);
+			rd_check_good(out, host->pcis[i].addr); /* note: if switches differ and no number is usual */
 	}
 	rd_check_skip(out, "no accelerator is below a PCIe switch");
 }

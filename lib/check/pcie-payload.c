@@ -2,39 +2,50 @@
 /* Sizes of packets and requests on PCIe. */
 #include "check/pcie.h"
 #include "check/rules.h"
+#include "model/pcie.h"
+#include "model/symmetry.h"
 
-static unsigned payload_set(const struct rd_pci *pci)
+/* The nearest bridge above that is set lower than the function. */
+static const struct rd_pci *lower_above(const struct rd_host *host, const struct rd_pci *pci)
 {
-	return 128u << (pci->config.dev_ctl.v >> 5 & 7);
-}
-
-static unsigned payload_can(const struct rd_pci *pci)
-{
-	return 128u << (pci->config.dev_cap.v & 7);
-}
-
-static unsigned read_request(const struct rd_pci *pci)
-{
-	return 128u << (pci->config.dev_ctl.v >> 12 & 7);
-}
-
-/* What all from this function up can do, and whether a port above is set lower than the function. */
-static unsigned payload_path(const struct rd_host *host, const struct rd_pci *pci, const struct rd_pci **lower)
-{
-	unsigned can = payload_can(pci);
-
-	*lower = NULL;
 	for (int up = pci->parent; up >= 0; up = host->pcis[up].parent) {
 		const struct rd_pci *bridge = &host->pcis[up];
 
-		if (bridge->config.dev_ctl.known != RD_OK || bridge->config.dev_cap.known != RD_OK)
-			continue;
-		if (payload_can(bridge) < can)
-			can = payload_can(bridge);
-		if (payload_set(bridge) < payload_set(pci) && !*lower)
-			*lower = bridge;
+		if (bridge->config.dev_ctl.known == RD_OK && bridge->config.dev_cap.known == RD_OK &&
+		    rd_pcie_payload(bridge) < rd_pcie_payload(pci))
+			return bridge;
 	}
-	return can;
+	return NULL;
+}
+
+static void judge_mps(const struct rd_check_input *in, size_t i, struct rd_check_out *out)
+{
+	const struct rd_host *host = in->host;
+	const struct rd_pci *pci = &host->pcis[i], *lower = lower_above(host, pci);
+	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_MPS, (int)i, -1);
+	unsigned set = rd_pcie_payload(pci), can = rd_pcie_payload_path(host, pci);
+
+	/* A hypervisor's bridges take whatever comes: their registers are made up. */
+	if (lower && rd_pcie_in_guest(host))
+		rd_check_unknown(out, pci->addr,
+				 "the bridges above it are a hypervisor's, and what it has set is not seen");
+	else if (lower)
+		rd_check_fail(out, pci->addr,
+			      rd_text("%s: payload %u, but %s above it takes %u", rd_pci_what(host, i), set,
+				      lower->addr, rd_pcie_payload(lower)),
+			      rd_text("the same all the way up"));
+	else if (odd && odd->clear && odd->less)
+		rd_check_bad(
+			out, RD_SEV_WARNING, pci->addr, rd_text("%s: payload %u", rd_pci_what(host, i), set),
+			rd_text("%s, as %u of %u alike; all on the path can %u", odd->usual, odd->twins, odd->n, can),
+			rd_text("setpci -s %s CAP_EXP+8.w=%x:e0 until the next boot; for good: Max Payload Size to Auto "
+				"in the BIOS, or pci=pcie_bus_safe",
+				pci->addr, (unsigned)(__builtin_ctz((unsigned)atoi(odd->usual)) - 7) << 5));
+	else if (rd_pci_is_fast(host, i) && set < 256 && can >= 256)
+		rd_check_warn(out, pci->addr, rd_text("%s: payload %u", rd_pci_what(host, i), set),
+			      rd_text("%u, which all on the path can", can));
+	else
+		rd_check_good(out, pci->addr); /* note: if odd: payloads of two sizes among NICs that are alike */
 }
 
 static void run_mps(const struct rd_check_input *in, struct rd_check_out *out)
@@ -42,26 +53,14 @@ static void run_mps(const struct rd_check_input *in, struct rd_check_out *out)
 	const struct rd_host *host = in->host;
 
 	for (size_t i = 0; i < host->n_pcis; i++) {
-		const struct rd_pci *pci = &host->pcis[i], *lower;
-		unsigned can;
+		const struct rd_pci *pci = &host->pcis[i];
 
-		if (!rd_pci_matters(host, i) || pci->pf >= 0)
+		if (!rd_pci_matters(host, i) || rd_pcie_is_vf(host, pci))
 			continue;
-		if (pci->config.dev_ctl.known != RD_OK) {
+		if (pci->config.dev_ctl.known != RD_OK || pci->config.dev_cap.known != RD_OK)
 			rd_check_unknown(out, pci->addr, rd_pci_unread(pci));
-			continue;
-		}
-		can = payload_path(host, pci, &lower);
-		if (lower)
-			rd_check_fail(out, pci->addr,
-				      rd_text("%s: payload %u, but %s above it takes %u", rd_pci_what(host, i),
-					      payload_set(pci), lower->addr, payload_set(lower)),
-				      rd_text("the same all the way up"));
-		else if (rd_pci_is_fast(host, i) && payload_set(pci) < 256 && can >= 256)
-			rd_check_warn(out, pci->addr, rd_text("%s: payload %u", rd_pci_what(host, i), payload_set(pci)),
-				      rd_text("%u, which all on the path can", can));
 		else
-			rd_check_good(out, pci->addr);
+			judge_mps(in, i, out);
 	}
 }
 
@@ -69,20 +68,30 @@ static void run_mrrs(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t i = 0; i < in->host->n_pcis; i++) {
 		const struct rd_pci *pci = &in->host->pcis[i];
+		const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_MRRS, (int)i, -1);
+		bool fast = rd_pci_is_fast(in->host, i), stands_out = odd && odd->clear && odd->less;
+		unsigned request = rd_pcie_read_request(pci);
 
-		if (!rd_pci_is_fast(in->host, i) || pci->pf >= 0)
+		if ((!fast && !stands_out) || rd_pcie_is_vf(in->host, pci))
 			continue;
 		if (pci->config.dev_ctl.known != RD_OK)
 			rd_check_unknown(out, pci->addr, rd_pci_unread(pci));
-		else if (read_request(pci) < 512)
+		else if (stands_out)
 			rd_check_bad(
 				out, RD_SEV_WARNING, pci->addr,
-				rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), read_request(pci)),
+				rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
+				rd_text("%s, as %u of %u alike", odd->usual, odd->twins, odd->n),
+				rd_text("setpci -s %s CAP_EXP+8.w=%x000:7000 until the next boot; for good: BIOS, or a udev rule",
+					pci->addr, (unsigned)(__builtin_ctz((unsigned)atoi(odd->usual)) - 7)));
+		else if (request < 512)
+			rd_check_bad(
+				out, RD_SEV_WARNING, pci->addr,
+				rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
 				rd_text("at least 512; 4096 for accelerators"),
 				rd_text("setpci -s %s CAP_EXP+8.w=5000:7000 until the next boot; for good: BIOS, or a udev rule",
 					pci->addr));
 		else
-			rd_check_good(out, pci->addr);
+			rd_check_good(out, pci->addr); /* note: if odd: larger than of others that are alike */
 	}
 	rd_check_skip(out, "no NIC of 100 Gbit/s or more");
 }

@@ -2,6 +2,8 @@
 /* Ordering of packets, and how many requests may be under way. */
 #include "check/pcie.h"
 #include "check/rules.h"
+#include "model/pcie.h"
+#include "model/symmetry.h"
 
 enum {
 	CTL_RELAXED = 0x0010,
@@ -15,21 +17,28 @@ enum {
 
 static bool is_fast_physical(const struct rd_check_input *in, size_t i)
 {
-	return rd_pci_is_fast(in->host, i) && in->host->pcis[i].pf < 0;
+	return rd_pci_is_fast(in->host, i) && !rd_pcie_is_vf(in->host, &in->host->pcis[i]);
 }
 
 static void run_relaxed(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t i = 0; i < in->host->n_pcis; i++) {
 		const struct rd_pci *pci = &in->host->pcis[i];
+		const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_RELAXED, (int)i, -1);
+		bool stands_out = odd && odd->clear && odd->less;
 
-		if (!is_fast_physical(in, i))
+		if (!is_fast_physical(in, i) && !stands_out)
 			continue;
 		if (pci->config.dev_ctl.known != RD_OK)
 			rd_check_unknown(out, pci->addr, rd_pci_unread(pci));
 		else if (!(pci->config.dev_ctl.v & CTL_RELAXED))
-			rd_check_warn(out, pci->addr, rd_text("%s: relaxed ordering off", rd_pci_what(in->host, i)),
-				      rd_text("on"));
+			rd_check_bad(
+				out, RD_SEV_WARNING, pci->addr,
+				rd_text("%s: relaxed ordering off", rd_pci_what(in->host, i)),
+				stands_out ? rd_text("on, as %u of %u alike", odd->twins, odd->n) : rd_text("on"),
+				rd_text("setpci -s %s CAP_EXP+8.w=10:10 until the next boot; for good: the BIOS, or "
+					"mlxconfig -d %s set PCI_WR_ORDERING=1; where a kernel quirk cleared it, dmesg says so",
+					pci->addr, pci->addr));
 		else
 			rd_check_good(out, pci->addr);
 	}

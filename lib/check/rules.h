@@ -11,6 +11,7 @@ extern const struct rd_check rd_check_profile_gpu, rd_check_profile_nic, rd_chec
 /* PCIe and GPUDirect */
 extern const struct rd_check rd_check_pcie_link_width, rd_check_pcie_link_speed,
 	rd_check_pcie_bandwidth;								  /* pcie-link.c */
+extern const struct rd_check rd_check_gpu_missing, rd_check_nic_missing, rd_check_numa_switch;	  /* symmetry.c */
 extern const struct rd_check rd_check_acs_redirect;						  /* acs.c */
 extern const struct rd_check rd_check_iommu_mode, rd_check_iommu_group, rd_check_ats;		  /* iommu.c */
 extern const struct rd_check rd_check_pcie_mps, rd_check_pcie_mrrs;				  /* pcie-payload.c */
@@ -58,8 +59,8 @@ extern const struct rd_check rd_check_ib_lid, rd_check_ib_sm, rd_check_ib_pkey, 
 /* Ports, firmware, modules */
 extern const struct rd_check rd_check_port_state, rd_check_port_init, rd_check_link_downed; /* port-state.c */
 extern const struct rd_check rd_check_speed_uniform, rd_check_layer_uniform, rd_check_mtu_uniform,
-	rd_check_firmware_uniform;		     /* uniform.c */
-extern const struct rd_check rd_check_modules_mixed; /* modules.c */
+	rd_check_firmware_uniform, rd_check_gid_uniform; /* uniform.c */
+extern const struct rd_check rd_check_modules_mixed;	 /* modules.c */
 
 /* Failover, separation of networks */
 extern const struct rd_check rd_check_failover_backup, rd_check_failover_fabric, rd_check_failover_card,

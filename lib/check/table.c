@@ -8,6 +8,9 @@ const struct rd_check *const rd_checks[] = {
 	&rd_check_profile_gpu,
 	&rd_check_profile_nic,
 	&rd_check_profile_value,
+	/* Against the rest of this host */
+	&rd_check_gpu_missing,
+	&rd_check_nic_missing,
 	/* PCIe and GPUDirect */
 	&rd_check_pcie_link_width,
 	&rd_check_pcie_link_speed,
@@ -26,6 +29,7 @@ const struct rd_check *const rd_checks[] = {
 	&rd_check_aer,
 	&rd_check_aer_correctable,
 	&rd_check_numa_node,
+	&rd_check_numa_switch,
 	&rd_check_gpu_nic_socket,
 	&rd_check_switch_uneven,
 	&rd_check_power_state,
@@ -88,6 +92,7 @@ const struct rd_check *const rd_checks[] = {
 	&rd_check_layer_uniform,
 	&rd_check_mtu_uniform,
 	&rd_check_firmware_uniform,
+	&rd_check_gid_uniform,
 	&rd_check_modules_mixed,
 	/* Failover, separation of networks */
 	&rd_check_failover_backup,

@@ -16,8 +16,10 @@ static void read_details(const struct rd_sysfs *fs, unsigned what, struct rd_hos
 	}
 	for (size_t i = 0; what & (RD_COLLECT_ACS | RD_COLLECT_PCI) && i < host->n_gpus; i++)
 		rd_collect_pci_detail(fs, host, host->gpus[i].pci, what);
-	if (what & RD_COLLECT_PCI)
+	if (what & RD_COLLECT_PCI) {
 		rd_collect_pci_orphans(fs, host, what);
+		rd_collect_pci_sisters(fs, host);
+	}
 	rd_collect_pci_slots(fs, host);
 }
 

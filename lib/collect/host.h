@@ -31,6 +31,9 @@ void rd_collect_pci_config(const struct rd_sysfs *fs, struct rd_pci *pci);
 void rd_collect_pci_extras(const struct rd_sysfs *fs, struct rd_host *host, struct rd_pci *pci);
 /* Networks and accelerators that have no driver or no RDMA device: what hangs below no ibdev would not be read else. */
 void rd_collect_pci_orphans(const struct rd_sysfs *fs, struct rd_host *host, unsigned what);
+/* Vendor and device of switches below bridges that are detailed, so that one that has lost all that hung below it is still
+ * seen to be like its sisters. */
+void rd_collect_pci_sisters(const struct rd_sysfs *fs, struct rd_host *host);
 /* Names of physical slots, for functions that are detailed. */
 void rd_collect_pci_slots(const struct rd_sysfs *fs, struct rd_host *host);
 

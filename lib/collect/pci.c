@@ -184,6 +184,26 @@ void rd_collect_pci_orphans(const struct rd_sysfs *fs, struct rd_host *host, uns
 	}
 }
 
+void rd_collect_pci_sisters(const struct rd_sysfs *fs, struct rd_host *host)
+{
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		struct rd_pci *pci = &host->pcis[i];
+		unsigned depth = 0;
+		bool beside = false;
+		int64_t value;
+
+		if (pci->detailed || pci->class.v >> 8 != RD_PCI_CLASS_BRIDGE)
+			continue;
+		for (int up = pci->parent; up >= 0; up = host->pcis[up].parent, depth++)
+			beside |= host->pcis[up].detailed;
+		/* Below a root port stand, by turns, upstream and downstream ports: the first are switches. */
+		if (!beside || depth % 2 == 0)
+			continue;
+		READ_ID(vendor, "vendor");
+		READ_ID(device, "device");
+	}
+}
+
 void rd_collect_pci_slots(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	_cleanup_names_ struct rd_names names = { 0 };

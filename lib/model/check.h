@@ -16,6 +16,7 @@ struct rd_klog;
 struct rd_profile;
 struct rd_res;
 struct rd_spreads;
+struct rd_symmetry;
 struct rd_errlist;
 
 /* NULL: was not read. */
@@ -31,6 +32,7 @@ struct rd_check_input {
 	const struct rd_res *res;	       /* queue pairs and their owners */
 	const struct rd_spreads *spreads;      /* how their flows spread */
 	const struct rd_errlist *stalls;       /* reads that gave no answer; NULL: nothing was read under a deadline */
+	const struct rd_symmetry *symmetry;    /* what of this host is not as the rest of it */
 	const struct rd_findings *moved;       /* counters that moved since an earlier look; NULL: there was none */
 	bool exclusive;			       /* no other job should be on this host */
 };

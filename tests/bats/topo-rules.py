@@ -194,6 +194,20 @@ def only_near(*keep_up):
             port(n, state="1: DOWN")
 
 
+def each_gpu(name, value):
+    for path in glob.glob(os.path.join(root, PCI, "*")):
+        if open(os.path.join(path, "class")).read().startswith("0x0302"):
+            put(f"{os.path.relpath(path, root)}/{name}", value)
+
+
+def other_index(n):
+    """The IPv4 address of a RoCE port stands at another index of its table than it does elsewhere."""
+    gid = open(real(f"{IB}mlx5_{n}/ports/1/gids/2")).read().strip()
+    put(f"{IB}mlx5_{n}/ports/1/gids/2", "0000:0000:0000:0000:0000:0000:0000:0000")
+    for name, value in (("gids/5", gid), ("gid_attrs/types/5", "RoCE v2"), ("gid_attrs/ndevs/5", f"ib{n}")):
+        put(f"{IB}mlx5_{n}/ports/1/{name}", value)
+
+
 def nothing():
     pass
 
@@ -206,9 +220,18 @@ CASES = [
     ("profile-nic", lambda: profile("nic.mlx5_0.ports = 1\n"), lambda: profile("nic.mlx5_99.ports = 1\n"), "fail", P),
     ("profile-value", lambda: profile("nic.mlx5_*.firmware = 28.41.1000\n"), lambda: put(f"{IB}mlx5_3/fw_ver", "28.39.1"), "warn", P),
     ("profile-value", lambda: profile("port.mlx5_4/1.rate_gbps = 400\n"), lambda: port(4, rate="200 Gb/sec (2X NDR)"), "fail", P),
+    ("gpu-missing", nothing, lambda: drop(GPU1), "fail"),
+    ("nic-missing", nothing, lambda: [drop(NIC1), drop(f"{IB}mlx5_1"), drop(f"{NET}ib1")], "fail"),
+    ("numa-switch", nothing, lambda: put(f"{NIC0}/numa_node", 1), "warn"),
+    ("gid-uniform", all_roce, lambda: other_index(3), "warn"),
     ("pcie-link-width", nothing, lambda: put(f"{NIC0}/current_link_width", 8), "fail"),
     ("pcie-link-width", nothing, lambda: put(f"{GPU0}/current_link_width", 4), "fail"),
-    ("pcie-link-speed", lambda: put(f"{GPU0}/current_link_speed", "2.5 GT/s PCIe"),
+    ("pcie-link-width", nothing, lambda: put(f"{UP}/current_link_width", 8), "fail"),
+    ("pcie-link-width", nothing, lambda: [put(f"{GPU0}/{w}_link_width", 8) for w in ("current", "max")], "fail"),
+    ("pcie-link-speed", nothing, lambda: put(f"{UP}/current_link_speed", "16.0 GT/s PCIe"), "fail"),
+    ("pcie-link-speed", lambda: each_gpu("current_link_speed", "2.5 GT/s PCIe"),
+     lambda: put(f"{GPU0}/max_link_speed", "16.0 GT/s PCIe"), "fail"),
+    ("pcie-link-speed", lambda: each_gpu("current_link_speed", "2.5 GT/s PCIe"),
      lambda: put(f"{NIC0}/current_link_speed", "16.0 GT/s PCIe"), "fail"),
     ("pcie-bandwidth", nothing, lambda: [put(f"{f}/{w}_link_speed", "16.0 GT/s PCIe") for f in (NIC0,) for w in ("current", "max")], "warn"),
     ("acs-redirect", nothing, lambda: bits(DOWN0, 0x106, 0x5c), "fail"),
@@ -222,6 +245,7 @@ CASES = [
     ("pcie-mps", nothing, lambda: bits(UP, 0x48, 0x20, 0xe0), "fail"),
     ("pcie-mps", nothing, lambda: bits(NIC0, 0x48, 0x00, 0xe0), "warn"),
     ("pcie-mrrs", nothing, lambda: bits(NIC0, 0x48, 0x1000, 0x7000), "warn"),
+    ("pcie-mrrs", nothing, lambda: bits(NIC0, 0x48, 0x2000, 0x7000), "warn"),
     ("relaxed-ordering", nothing, lambda: bits(NIC0, 0x48, 0, 0x10), "warn"),
     ("pcie-ext-tags", nothing, lambda: bits(NIC0, 0x48, 0, 0x100), "warn"),
     ("pcie-10bit-tags", lambda: [cap2(PORT, 1 << 16, 0), cap2(NIC0, 1 << 17, 1 << 12)], lambda: cap2(NIC0, 1 << 17, 0), "warn"),
@@ -241,6 +265,8 @@ CASES = [
     ("nic-driver", nothing, lambda: drop(f"{NIC0}/driver"), "fail"),
     ("nic-driver", nothing, lambda: drop(f"{IB}mlx5_0"), "warn"),
     ("gpu-driver", nothing, lambda: drop(f"{GPU1}/driver"), "fail"),
+    ("gpu-driver", nothing, lambda: link(f"{GPU1}/driver", "../../bus/pci/drivers/vfio-pci"), "warn"),
+    ("nic-driver", nothing, lambda: [link(f"{NIC1}/driver", "../../bus/pci/drivers/vfio-pci"), drop(f"{IB}mlx5_1")], "warn"),
     ("peermem", lambda: [modules(more="nvidia_peermem 1 0 - Live 0x0\n"), nvidia("Kernel")], modules, "fail"),
     ("peermem", lambda: [modules(), nvidia(), btf()], lambda: btf(False), "fail"),
     ("peermem-old", modules, lambda: modules(more="nv_peer_mem 1 0 - Live 0x0 (OE)\n"), "warn"),
@@ -293,7 +319,7 @@ CASES = [
     ("link-downed", lambda: [put(f"{IB}mlx5_{n}/ports/1/counters/link_downed", 1) for n in range(12)],
      lambda: put(f"{IB}mlx5_7/ports/1/counters/link_downed", 255), "warn"),
     ("port-speed-uniform", nothing, lambda: port(4, rate="200 Gb/sec (4X HDR)"), "warn"),
-    ("link-layer-uniform", nothing, lambda: [roce(n) for n in range(4, 8)], "warn"),
+    ("link-layer-uniform", nothing, lambda: roce(5), "warn"),
     ("mtu-uniform", nothing, lambda: put(f"{NET}ib4/mtu", 2044), "warn"),
     ("firmware-uniform", nothing, lambda: put(f"{IB}mlx5_3/fw_ver", "28.39.1002"), "warn"),
     ("modules-mixed", modules, lambda: modules(mlx5=" (OE)"), "warn"),

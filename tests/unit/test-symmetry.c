@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Faults that break the pattern of a host: each is said by its own rule. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "nicmap-host.h"
+#include "symmetry-host.h"
+
+static void an_accelerator_is_gone(void **state)
+{
+	struct pattern m;
+
+	(void)state;
+	pattern_eight(&m, 5, -1);
+	pattern_wrong(&m, "gpu-missing", RD_SEV_CRITICAL);
+	pattern_nested(&m, 2, -1);
+	pattern_wrong(&m, "gpu-missing", RD_SEV_CRITICAL);
+	/* A NIC and no accelerator, beside three pairs. */
+	pattern_server(&m, 4, 1, 1, 0, -1);
+	pattern_wrong(&m, "gpu-missing", RD_SEV_CRITICAL);
+	/* Two switches with four slots each, no NIC to tie anything to. */
+	pattern_server(&m, 2, 4, 0, 6, -1);
+	pattern_wrong(&m, "gpu-missing", RD_SEV_CRITICAL);
+	/* One switch. */
+	pattern_server(&m, 1, 8, 0, 0, -1);
+	pattern_wrong(&m, "gpu-missing", RD_SEV_CRITICAL);
+	/* With storage NICs on some switches. */
+	pattern_eight(&m, 5, -1);
+	pattern_add_nic_below(&m, 0, 4, 0x23, 400);
+	pattern_add_nic_below(&m, 2, 4, 0x23, 400);
+	pattern_wrong(&m, "gpu-missing", RD_SEV_CRITICAL);
+}
+
+static void seven_accelerators_and_eight_nics_of_a_guest(void **state)
+{
+	struct pattern m = { 0 };
+
+	(void)state;
+	RD_SET(m.host.guest, true);
+	for (unsigned n = 0; n < 15; n++) {
+		char addr[32];
+
+		snprintf(addr, sizeof(addr), "00:%02x.0", 4 + n);
+		if (n < 7)
+			pattern_add_gpu(&m, addr, -1, "pci0000:00", 0);
+		else
+			pattern_add_nic(&m, addr, -1, "pci0000:00", 0, 0x41, 200);
+	}
+	pattern_wrong(&m, "gpu-missing", RD_SEV_WARNING);
+}
+
+static void a_nic_is_gone(void **state)
+{
+	struct pattern m;
+
+	(void)state;
+	pattern_eight(&m, -1, 3);
+	pattern_wrong(&m, "nic-missing", RD_SEV_CRITICAL);
+	pattern_nested(&m, -1, 7);
+	pattern_wrong(&m, "nic-missing", RD_SEV_CRITICAL);
+	pattern_server(&m, 4, 2, 1, -1, 2);
+	pattern_wrong(&m, "nic-missing", RD_SEV_CRITICAL);
+}
+
+static void another_driver(void **state)
+{
+	struct pattern m;
+
+	(void)state;
+	pattern_eight(&m, -1, -1);
+	pattern_text(&pattern_gpu(&m, 6)->driver, "vfio-pci");
+	pattern_wrong(&m, "gpu-driver", RD_SEV_WARNING);
+	pattern_eight(&m, -1, -1);
+	pattern_text(&pattern_gpu(&m, 6)->driver, "nouveau");
+	pattern_wrong(&m, "gpu-driver", RD_SEV_WARNING);
+	pattern_eight(&m, -1, -1);
+	pattern_text(&pattern_gpu(&m, 6)->driver, NULL);
+	pattern_wrong(&m, "gpu-driver", RD_SEV_CRITICAL);
+	pattern_eight(&m, -1, -1);
+	pattern_text(&pattern_nic(&m, 6)->driver, "vfio-pci");
+	pattern_wrong(&m, "nic-driver", RD_SEV_WARNING);
+}
+
+static void a_narrow_link(void **state)
+{
+	struct pattern m;
+
+	(void)state;
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_nic(&m, 1)->now.width, 8);
+	pattern_wrong(&m, "pcie-link-width", RD_SEV_CRITICAL);
+	/* A port of 200 still gets all it can. */
+	pattern_eight(&m, -1, -1);
+	for (unsigned n = 0; n < 8; n++)
+		RD_SET(pattern_port(&m, n)->rate_gbps, 200);
+	RD_SET(pattern_nic(&m, 1)->now.width, 8);
+	pattern_wrong(&m, "pcie-link-width", RD_SEV_WARNING);
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_gpu(&m, 1)->now.width, 4);
+	pattern_wrong(&m, "pcie-link-width", RD_SEV_CRITICAL);
+	/* All of them: the board may be made so, and no one of them is to blame. */
+	pattern_eight(&m, -1, -1);
+	for (unsigned n = 0; n < 8; n++)
+		RD_SET(pattern_gpu(&m, n)->now.width, 8);
+	pattern_wrong(&m, "pcie-link-width", RD_SEV_WARNING);
+	/* The slot can no more. */
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_gpu(&m, 1)->now.width, 8);
+	RD_SET(pattern_pci(&m, pattern_gpu(&m, 1)->parent)->max.width, 8);
+	pattern_wrong(&m, "pcie-link-width", RD_SEV_CRITICAL);
+	/* The switch's uplink; one inside a tree of them. */
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_pci(&m, m.ups[2])->now.width, 8);
+	pattern_wrong(&m, "pcie-link-width", RD_SEV_CRITICAL);
+	pattern_nested(&m, -1, -1);
+	RD_SET(pattern_pci(&m, m.ups[4])->now.width, 8);
+	pattern_wrong(&m, "pcie-link-width", RD_SEV_CRITICAL);
+}
+
+static void a_slow_link(void **state)
+{
+	struct pattern m;
+
+	(void)state;
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_nic(&m, 1)->now.mtps, 16000);
+	pattern_wrong(&m, "pcie-link-speed", RD_SEV_CRITICAL);
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_pci(&m, m.ups[0])->now.mtps, 16000);
+	pattern_wrong(&m, "pcie-link-speed", RD_SEV_CRITICAL);
+	/* The root port can no more than the generation before. */
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_pci(&m, m.ups[0])->now.mtps, 16000);
+	RD_SET(pattern_pci(&m, pattern_pci(&m, m.ups[0])->parent)->max.mtps, 16000);
+	pattern_wrong(&m, "pcie-link-speed", RD_SEV_CRITICAL);
+	/* Of an accelerator the highest counts, the speed of the moment is not told apart from idling. */
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_gpu(&m, 1)->max.mtps, 16000);
+	RD_SET(pattern_gpu(&m, 1)->now.mtps, 16000);
+	pattern_wrong(&m, "pcie-link-speed", RD_SEV_CRITICAL);
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_gpu(&m, 1)->now.mtps, 2500);
+	pattern_wrong(&m, "pcie-link-speed", RD_SEV_UNKNOWN);
+}
+
+static void a_node_that_contradicts_the_switch(void **state)
+{
+	struct pattern m;
+
+	(void)state;
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_gpu(&m, 7)->numa, 0);
+	pattern_wrong(&m, "numa-switch", RD_SEV_WARNING);
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_nic(&m, 0)->numa, 1);
+	pattern_wrong(&m, "numa-switch", RD_SEV_WARNING);
+}
+
+static void a_setting_that_no_twin_has(void **state)
+{
+	struct pattern m;
+
+	(void)state;
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_nic(&m, 4)->config.dev_ctl, 0x2030);
+	pattern_wrong(&m, "pcie-mrrs", RD_SEV_WARNING);
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_nic(&m, 4)->config.dev_ctl, 0x5010);
+	pattern_wrong(&m, "pcie-mps", RD_SEV_WARNING);
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_nic(&m, 4)->config.dev_ctl, 0x5020);
+	pattern_wrong(&m, "relaxed-ordering", RD_SEV_WARNING);
+	pattern_eight(&m, -1, -1);
+	pattern_text(&m.host.ibdevs[m.nics[4]].firmware, "28.39.1002");
+	pattern_wrong(&m, "firmware-uniform", RD_SEV_WARNING);
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_port(&m, 4)->mtu, 2048);
+	pattern_wrong(&m, "mtu-uniform", RD_SEV_WARNING);
+	pattern_eight(&m, -1, -1);
+	RD_SET(pattern_port(&m, 4)->rate_gbps, 200);
+	pattern_wrong(&m, "port-speed-uniform", RD_SEV_WARNING);
+	/* More than its twins have is no fault. */
+	pattern_eight(&m, -1, -1);
+	for (unsigned n = 1; n < 8; n++) {
+		RD_SET(pattern_nic(&m, n)->config.dev_ctl, 0x2030);
+		RD_SET(pattern_port(&m, n)->mtu, 2048);
+	}
+	pattern_quiet(&m);
+}
+
+static void another_link_layer(void **state)
+{
+	struct pattern m;
+
+	(void)state;
+	pattern_eight(&m, -1, -1);
+	pattern_text(&pattern_port(&m, 4)->link_layer, "Ethernet");
+	pattern_wrong(&m, "link-layer-uniform", RD_SEV_WARNING);
+	/* Down, as it is when the switch speaks the other one. */
+	pattern_eight(&m, -1, -1);
+	pattern_text(&pattern_port(&m, 4)->link_layer, "Ethernet");
+	pattern_text(&pattern_port(&m, 4)->state, "DOWN");
+	pattern_wrong(&m, "link-layer-uniform", RD_SEV_WARNING);
+}
+
+static void make_roce(struct pattern *m, unsigned odd_index)
+{
+	pattern_eight(m, -1, -1);
+	for (unsigned n = 0; n < 8; n++) {
+		char ip[16];
+
+		snprintf(ip, sizeof(ip), "10.0.%u.1", n);
+		made_gid(&m->host, m->nics[n], 1, "fe80::1", RD_GID_ROCE_V2, "eth0");
+		if (n == 3 && odd_index == 0)
+			continue;
+		made_gid(&m->host, m->nics[n], 2, ip, RD_GID_ROCE_V1, "eth0");
+		made_gid(&m->host, m->nics[n], n == 3 ? odd_index : 3, ip, RD_GID_ROCE_V2, "eth0");
+		/* A second address on some. */
+		if (n % 2)
+			made_gid(&m->host, m->nics[n], 7, "10.9.9.9", RD_GID_ROCE_V2, "eth0");
+	}
+}
+
+static void another_gid_table(void **state)
+{
+	struct pattern m;
+
+	(void)state;
+	make_roce(&m, 3);
+	pattern_quiet(&m);
+	make_roce(&m, 5);
+	pattern_wrong(&m, "gid-uniform", RD_SEV_WARNING);
+	/* That there is none is what gid-usable says. */
+	make_roce(&m, 0);
+	pattern_quiet(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_accelerator_is_gone),
+		TEST(seven_accelerators_and_eight_nics_of_a_guest),
+		TEST(a_nic_is_gone),
+		TEST(another_driver),
+		TEST(a_narrow_link),
+		TEST(a_slow_link),
+		TEST(a_node_that_contradicts_the_switch),
+		TEST(a_setting_that_no_twin_has),
+		TEST(another_link_layer),
+		TEST(another_gid_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
