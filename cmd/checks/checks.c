@@ -11,12 +11,13 @@
 #include "analyse/qp-entropy.h"
 #include "analyse/symmetry.h"
 #include "cmd/datafile.h"
+#include "cmd/profile-file.h"
 #include "collect/host.h"
 #include "collect/klog.h"
 #include "collect/netstate.h"
 #include "collect/nldev.h"
 #include "collect/system.h"
-#include "diagnose/fold.h"
+#include "diagnose/diagnose.h"
 #include "report/report-check.h"
 
 #define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
@@ -104,18 +105,10 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 	return 0;
 }
 
-static int profile_read(const char *path, struct rd_profile *ret, struct rd_err *err)
-{
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int r = rd_read_local(path, &bytes, err);
-
-	return r < 0 ? r : rd_profile_parse((char *)bytes.data, bytes.size, path, ret, err);
-}
-
 int checks_take_profile(struct checks *checks, const char *path, struct rd_err *err)
 {
 	struct rd_profile self = { 0 };
-	int r = profile_read(path, &checks->profile, err);
+	int r = rd_profile_load(path, &checks->profile, err);
 
 	if (r < 0)
 		return r;
@@ -151,7 +144,7 @@ int checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity 
 		    struct rd_err *err)
 {
 	rd_checks_run(&checks->in, chosen, &checks->findings);
-	if (rd_findings_fold(&checks->host, &checks->findings) < 0 || rd_findings_sort(&checks->findings) < 0 ||
+	if (rd_diagnose(&checks->host, checks->in.profile, rd_profile_day(checks->report.time), &checks->findings) < 0 ||
 	    checks->findings.failed || rd_report_checks(&checks->report, &checks->findings, least) < 0)
 		return rd_err_set(err, ENOMEM, "rules", "no memory for the report");
 	checks->report.status = judge(checks, least, all_required);

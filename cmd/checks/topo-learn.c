@@ -12,11 +12,12 @@ static int write_profile(struct rd_ctx *ctx, const struct checks *checks, const 
 	const char *host = checks->report.host ? checks->report.host : "one";
 	struct rd_profile self = { 0 };
 
-	rd_profile_of(&checks->host, &checks->system, &self);
+	rd_profile_learn(&checks->host, &checks->system, &self);
 	rd_buf_str(&out, "# rdmadiag topo-check --profile: what is expected of a host, as it was found on ");
 	rd_buf_safe(&out, host, strlen(host));
 	rd_buf_str(&out, ".\n# Leave out what may differ; * stands for any letters: port.*.rate_gbps = 400\n"
-			 "# rule.NAME = required: that rule must be able to tell.\n");
+			 "# rule.NAME = required: that rule must be able to tell.\n"
+			 "# ignore = RULE@SUBJECT until YYYY-MM-DD reason: mutes that finding up to that day.\n");
 	rd_profile_write(&self, &out);
 	out.failed |= self.failed;
 	rd_profile_deinit(&self);

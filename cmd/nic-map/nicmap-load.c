@@ -2,11 +2,15 @@
 #include "nicmap.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "analyse/nicmap.h"
 #include "analyse/profile.h"
-#include "cmd/datafile.h"
+#include "analyse/symmetry.h"
+#include "check/check.h"
+#include "cmd/profile-file.h"
 #include "collect/host.h"
+#include "diagnose/diagnose.h"
 #include "report/report-nicmap.h"
 
 static int read_host(struct rd_source *source, unsigned what, struct nicmap *nm, struct rd_err *err)
@@ -18,29 +22,73 @@ static int read_host(struct rd_source *source, unsigned what, struct nicmap *nm,
 	return rd_collect_host(source, what, &nm->host, &nm->report.errors, err);
 }
 
-/* What has fallen off the bus stands before all else that there is to say. */
-static int compare_profile(const char *path, struct nicmap *nm, struct rd_err *err)
-{
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	struct rd_profile profile = { 0 }, self = { 0 };
-	struct rd_findings first = { 0 };
-	int r = rd_read_local(path, &bytes, err);
+/* The rules of topo-check that are about what nic-map shows. */
+static const char *const map_rules[] = { "profile-gpu",	       "profile-nic", "profile-value", "gpu-missing",
+					 "nic-missing",	       "port-state",  "ib-no-sm",      "link-layer-uniform",
+					 "port-speed-uniform", "gid-usable",  "gid-v2",	       "gpu-driver",
+					 "nic-driver" };
 
+/* Whether a rule says something that belongs below the map: not that it could not tell, unless a profile asks. */
+static bool is_told(const struct rd_finding *finding)
+{
+	if (finding->severity == RD_SEV_UNKNOWN)
+		return strncmp(finding->id, "profile-", strlen("profile-")) == 0;
+	return finding->severity > RD_SEV_OK;
+}
+
+/* The same rules as in topo-check, so that a fact has the same name and weight in both. */
+static int run_rules(struct nicmap *nm, const struct rd_profile *profile, const struct rd_findings *differences,
+		     struct rd_findings *ret)
+{
+	_cleanup_free_ bool *chosen = calloc(rd_n_checks + 1, sizeof(*chosen));
+	struct rd_symmetry symmetry = { 0 };
+	struct rd_findings all = { 0 };
+	const struct rd_check_input in = {
+		.host = &nm->host,
+		.map = &nm->map,
+		.symmetry = &symmetry,
+		.profile = profile,
+		.differences = differences,
+	};
+	int r = chosen ? rd_symmetry_find(&nm->host, &symmetry) : -ENOMEM;
+
+	for (size_t i = 0; !r && i < rd_n_checks; i++)
+		for (size_t m = 0; m < RD_ARRAY_SIZE(map_rules); m++)
+			chosen[i] |= strcmp(rd_checks[i]->id, map_rules[m]) == 0;
 	if (!r)
-		r = rd_profile_parse((char *)bytes.data, bytes.size, path, &profile, err);
-	if (r < 0)
+		rd_checks_run(&in, chosen, &all);
+	for (size_t i = 0; i < all.n && !r; i++)
+		if (is_told(&all.v[i]))
+			r = rd_finding_copy(ret, &all.v[i]);
+	if (all.failed)
+		r = -ENOMEM;
+	rd_findings_deinit(&all);
+	rd_symmetry_deinit(&symmetry);
+	return r;
+}
+
+static int judge(const char *path, struct nicmap *nm, struct rd_err *err)
+{
+	struct rd_profile profile = { 0 }, self = { 0 };
+	struct rd_findings differences = { 0 };
+	int r = path ? rd_profile_load(path, &profile, err) : 0;
+
+	if (r < 0) {
+		rd_profile_deinit(&profile);
 		return r;
-	rd_profile_of(&nm->host, NULL, &self);
-	r = self.failed ? -ENOMEM : rd_profile_compare(&profile, &self, &first);
-	for (size_t i = 0; i < nm->map.findings.n && !r; i++)
-		r = rd_finding_add(&first, &nm->map.findings.v[i]);
-	/* Their texts were taken over. */
-	nm->map.findings.n = 0;
-	rd_findings_deinit(&nm->map.findings);
-	nm->map.findings = first;
+	}
+	if (path) {
+		rd_profile_of(&nm->host, NULL, &self);
+		r = self.failed ? -ENOMEM : rd_profile_compare(&profile, &self, &differences);
+	}
+	if (!r)
+		r = run_rules(nm, path ? &profile : NULL, path ? &differences : NULL, &nm->map.findings);
+	if (!r)
+		r = rd_diagnose(&nm->host, path ? &profile : NULL, rd_profile_day(nm->report.time), &nm->map.findings);
+	rd_findings_deinit(&differences);
 	rd_profile_deinit(&profile);
 	rd_profile_deinit(&self);
-	return r < 0 ? rd_err_set(err, -r, path, "no memory to compare it with the host") : 0;
+	return r < 0 ? rd_err_set(err, -r, "nic-map", "no memory to judge the host") : 0;
 }
 
 int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned what, struct nicmap *nm, struct rd_err *err)
@@ -50,13 +98,14 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 
 	*nm = (struct nicmap){ 0 };
 	rd_answer_init(ctx, &nm->report);
-	r = read_host(source, what, nm, err);
+	/* A profile asks for links and registers, too. */
+	r = read_host(source, what | (opts->profile ? RD_COLLECT_PCI : 0), nm, err);
 	if (r < 0)
 		return r;
 	r = rd_nicmap_analyse(&nm->host, (unsigned)opts->pes, &nm->map);
 	if (r < 0)
 		return rd_err_set(err, -r, "nic-map", "no memory for the map");
-	return opts->profile ? compare_profile(opts->profile, nm, err) : 0;
+	return judge(opts->profile, nm, err);
 }
 
 void nicmap_deinit(struct nicmap *nm)

@@ -20,16 +20,19 @@ int nicmap_print_judged(struct rd_ctx *ctx, struct nicmap *nm, const char *objec
 	const struct rd_table_style *style = &ctx->globals.style;
 	size_t critical = rd_findings_count(&nm->report.findings, RD_SEV_CRITICAL);
 	size_t warnings = rd_findings_count(&nm->report.findings, RD_SEV_WARNING);
+	size_t unknown = rd_findings_count(&nm->report.findings, RD_SEV_UNKNOWN);
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	nm->report.status = rd_report_judge(&nm->report);
 	if (!ctx->globals.json && !style->raw && !style->no_headings && !style->columns) {
 		rd_buf_printf(&out, "nic-map of %s: ", object);
 		if (critical || warnings)
-			rd_buf_printf(&out, "%zu critical, %zu warning%s\n\n", critical, warnings,
-				      warnings == 1 ? "" : "s");
+			rd_buf_printf(&out, "%zu critical, %zu warning%s", critical, warnings, warnings == 1 ? "" : "s");
 		else
-			rd_buf_str(&out, "nothing is wrong\n\n");
+			rd_buf_str(&out, "nothing is wrong");
+		if (unknown)
+			rd_buf_printf(&out, ", %zu unknown", unknown);
+		rd_buf_str(&out, "\n\n");
 		rd_out(&out);
 	}
 	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections, 1);

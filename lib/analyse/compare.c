@@ -1,250 +1,408 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/compare.h"
+#include "analyse/compare-priv.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/nicmap-findings.h"
+#include "base/buf.h"
 #include "base/text.h"
 
-struct state {
-	const struct rd_compared *hosts;
-	size_t n;
-	struct rd_rails *rails;
-	struct rd_findings *findings;
-};
+/* So many names are written out before "and 41 more". */
+#define NAMES_MAX 3
+#define LABELS_MAX 16
 
-static char *copy(const char *text)
-{
-	return text ? strdup(text) : NULL;
-}
-
-/* "10.1.0.0/16" of the interface's first IPv4 address. */
-static char *subnet_of(const struct rd_host *host, const struct rd_port *port)
-{
-	for (size_t i = 0; i < port->n_netdevs; i++) {
-		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
-
-		for (size_t a = 0; a < netdev->n_addrs; a++) {
-			const struct rd_addr *addr = &netdev->addrs[a];
-			uint8_t net[4];
-			char text[INET_ADDRSTRLEN];
-
-			if (addr->v6 || addr->prefix == 0 || addr->prefix > 32)
-				continue;
-			for (unsigned b = 0; b < 4; b++) {
-				unsigned bits = addr->prefix > 8 * b ? addr->prefix - 8 * b : 0;
-
-				net[b] = bits >= 8 ? addr->raw[b] : (uint8_t)(addr->raw[b] & ~(0xff >> bits));
-			}
-			inet_ntop(AF_INET, net, text, sizeof(text));
-			return rd_text("%s/%u", text, addr->prefix);
-		}
-	}
-	return NULL;
-}
-
-static int add_rail(struct state *st, size_t h, const struct rd_choice *choice)
-{
-	const struct rd_host *host = st->hosts[h].host;
-	const struct rd_port *port = &host->ports[choice->ports[0]];
-	struct rd_rail *rail;
-	char label[128];
-
-	if (rd_grow(&st->rails->v, &st->rails->cap, st->rails->n + 1, sizeof(*rail)) < 0)
-		return -ENOMEM;
-	rd_port_label(host, port, label, sizeof(label));
-	rail = &st->rails->v[st->rails->n++];
-	*rail = (struct rd_rail){
-		.host = h,
-		.gpu = choice->gpu,
-		.nic = strdup(label),
-		.subnet = subnet_of(host, port),
-		.rate = port->rate_gbps.known == RD_OK ? rd_text("%g", port->rate_gbps.v) : NULL,
-		.firmware = copy(host->ibdevs[port->ibdev].firmware),
-		.state = copy(port->state),
-		.link_layer = copy(port->link_layer),
-	};
-	return 0;
-}
-
-/* The facts in which rails should agree, by offset into struct rd_rail. */
-static const struct fact {
-	size_t offset;
+static const struct {
 	const char *id, *title, *why;
-} facts[] = {
-	{ offsetof(struct rd_rail, nic), "rail-name", "The NIC of an accelerator has another name than elsewhere",
-	  "NCCL_IB_HCA and its like mean another NIC on this host" },
-	{ offsetof(struct rd_rail, subnet), "rail-subnet",
-	  "The NIC of an accelerator is in another subnet than elsewhere",
-	  "rails are crossed: peers of one rail may not reach each other" },
-	{ offsetof(struct rd_rail, rate), "rail-rate", "The NIC of an accelerator has another rate than elsewhere",
-	  "collectives go at the pace of the slowest" },
-	{ offsetof(struct rd_rail, firmware), "rail-firmware",
-	  "The NIC of an accelerator has other firmware than elsewhere", "versions behave differently" },
-	{ offsetof(struct rd_rail, link_layer), "rail-layer",
-	  "The NIC of an accelerator has another link layer than elsewhere", "the two cannot talk to each other" },
+} words[RD_DIFFERS] = {
+	[RD_DIFFERS_GPU] = { "gpu-missing",
+			     "Other hosts have it, this one does not: fallen off the bus, or built otherwise",
+			     "jobs that count on it fail, or run on fewer" },
+	[RD_DIFFERS_NIC] = { "nic-missing",
+			     "Other hosts have it, this one does not: fallen off the bus, or built otherwise",
+			     "jobs that count on it fail, or run on fewer" },
+	[RD_DIFFERS_STATE] = { "port-state", "A port is not active that is on other hosts",
+			       "the accelerators next to it use another rail than on other hosts" },
+	[RD_DIFFERS_LAYER] = { "rail-layer", "A port has another link layer than on other hosts",
+			       "the two cannot talk to each other" },
+	[RD_DIFFERS_RATE] = { "rail-rate", "A port runs slower than on other hosts",
+			      "collectives go at the pace of the slowest" },
+	[RD_DIFFERS_CHOICE] = { "rail-name", "NCCL takes another NIC for an accelerator than on other hosts",
+				"peers of one rail then use different rails" },
+	[RD_DIFFERS_NAME] = { "nic-name", "A NIC has another name than on other hosts",
+			      "NCCL_IB_HCA and its like mean another NIC on this host" },
+	[RD_DIFFERS_SUBNET] = { "rail-subnet", "A port is in another subnet than on other hosts",
+				"rails are crossed: peers of one rail may not reach each other" },
+	[RD_DIFFERS_FIRMWARE] = { "rail-firmware", "A NIC has other firmware than on other hosts",
+				  "versions behave differently" },
 };
 
-static const char *fact_of(const struct rd_rail *rail, const struct fact *fact)
+/* Differences of one host that are told in one. */
+struct bundle {
+	size_t host, from, n; /* into the differences */
+	char *signature;      /* the same for hosts that differ in the same way; owned */
+};
+
+/* A run of bundles with one signature. */
+struct run {
+	const struct bundle *v;
+	size_t n;
+	enum rd_severity severity;
+};
+
+struct rd_difference *rd_compare_add(struct rd_compare *cmp, enum rd_differs what, size_t host)
 {
-	return *(char *const *)((const char *)rail + fact->offset);
-}
+	struct rd_difference *d;
 
-static const char *usual(const struct state *st, int gpu, const struct fact *fact)
-{
-	const char *best = NULL;
-	size_t most = 0;
-
-	for (size_t i = 0; i < st->rails->n; i++) {
-		const char *value = st->rails->v[i].gpu == gpu ? fact_of(&st->rails->v[i], fact) : NULL;
-		size_t n = 0;
-
-		for (size_t j = 0; value && j < st->rails->n; j++) {
-			const char *other = st->rails->v[j].gpu == gpu ? fact_of(&st->rails->v[j], fact) : NULL;
-
-			n += other && strcmp(other, value) == 0;
-		}
-		if (n > most) {
-			most = n;
-			best = value;
-		}
-	}
-	return best;
-}
-
-static int judge_fact(struct state *st, const struct fact *fact)
-{
-	for (size_t i = 0; i < st->rails->n; i++) {
-		const struct rd_rail *rail = &st->rails->v[i];
-		const char *value = fact_of(rail, fact), *most = usual(st, rail->gpu, fact);
-		struct rd_finding finding = {
-			.id = fact->id, .severity = RD_SEV_WARNING, .title = fact->title, .why = fact->why
-		};
-
-		if (!value || !most || strcmp(value, most) == 0)
-			continue;
-		finding.subject = rd_text("%s GPU%d", st->hosts[rail->host].name, rail->gpu);
-		finding.observed = rd_text("%s: %s", rail->nic, value);
-		finding.expected = rd_text("%s", most);
-		if (rd_finding_add(st->findings, &finding) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int judge_states(struct state *st)
-{
-	for (size_t h = 0; h < st->n; h++) {
-		const struct rd_host *host = st->hosts[h].host;
-
-		for (size_t p = 0; p < host->n_ports; p++) {
-			const struct rd_port *port = &host->ports[p];
-			struct rd_finding finding = {
-				.id = "rail-state",
-				.severity = RD_SEV_CRITICAL,
-				.title = "A compute port is not active",
-				.why = "the accelerators next to it use another rail than on other hosts",
-			};
-			char label[128];
-
-			if (port->role != RD_ROLE_COMPUTE || !port->state || rd_port_active(port))
-				continue;
-			rd_port_label(host, port, label, sizeof(label));
-			finding.subject = rd_text("%s %s", st->hosts[h].name, label);
-			finding.observed = rd_text("%s", port->state);
-			finding.expected = rd_text("ACTIVE");
-			if (rd_finding_add(st->findings, &finding) < 0)
-				return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
-static const char *gpu_key(const struct rd_host *host, size_t i)
-{
-	return i < host->n_gpus ? host->pcis[host->gpus[i].pci].addr : NULL;
-}
-
-static const char *nic_key(const struct rd_host *host, size_t i)
-{
-	if (i >= host->n_ibdevs)
+	if (rd_grow(&cmp->v, &cmp->cap_v, cmp->n_v + 1, sizeof(*cmp->v)) < 0)
 		return NULL;
-	return host->ibdevs[i].pci >= 0 ? host->pcis[host->ibdevs[i].pci].addr : rd_ibdev_label(host, (int)i);
+	d = &cmp->v[cmp->n_v++];
+	*d = (struct rd_difference){ .what = what, .host = host, .cause = SIZE_MAX, .finding = SIZE_MAX };
+	return d;
 }
 
-static bool has(const struct rd_host *host, const char *(*key)(const struct rd_host *, size_t), const char *wanted)
+int rd_compare_tell(struct rd_compare *cmp, const struct rd_finding *finding, size_t cause)
 {
-	const char *own;
+	struct rd_findings *findings = &cmp->ret->findings;
+	int r = rd_finding_add(findings, finding);
 
-	for (size_t i = 0; (own = key(host, i)); i++)
-		if (strcmp(own, wanted) == 0)
-			return true;
-	return false;
+	if (!r && cause != SIZE_MAX)
+		r = rd_finding_blame(&findings->v[findings->n - 1], &findings->v[cause]);
+	return r;
 }
 
-/* Told once, by the first host that has it. */
-static bool is_first(const struct state *st, const char *(*key)(const struct rd_host *, size_t), size_t h,
-		     const char *wanted)
+char *rd_compare_hosts(const struct rd_compare *cmp, const size_t *hosts, size_t n)
 {
-	for (size_t i = 0; i < h; i++)
-		if (has(st->hosts[i].host, key, wanted))
-			return false;
-	return true;
+	size_t shown = n > NAMES_MAX ? NAMES_MAX - 1 : n;
+	_cleanup_buf_ struct rd_buf text = { 0 };
+
+	for (size_t i = 0; i < shown; i++)
+		rd_buf_printf(&text, "%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", cmp->hosts[hosts[i]].name);
+	if (n > shown)
+		rd_buf_printf(&text, " and %zu more", n - shown);
+	return text.failed || !text.data ? NULL : strdup(text.data);
 }
 
-static int judge_missing(struct state *st, const char *(*key)(const struct rd_host *, size_t), const char *what,
-			 const char *id)
+static int by_alike(const void *pa, const void *pb)
 {
-	for (size_t h = 0; h < st->n; h++) {
-		const char *wanted;
-
-		for (size_t i = 0; (wanted = key(st->hosts[h].host, i)); i++) {
-			size_t with = 0;
-
-			for (size_t o = 0; o < st->n; o++)
-				with += has(st->hosts[o].host, key, wanted);
-			if (2 * with < st->n || !is_first(st, key, h, wanted))
-				continue;
-			for (size_t o = 0; o < st->n; o++) {
-				struct rd_finding finding = {
-					.id = id,
-					.severity = RD_SEV_CRITICAL,
-					.title =
-						"Other hosts have it, this one does not: fallen off the bus, or built otherwise",
-					.why = "jobs that count on it fail, or run on fewer",
-				};
-
-				if (has(st->hosts[o].host, key, wanted))
-					continue;
-				finding.subject = rd_text("%s %s %s", st->hosts[o].name, what, wanted);
-				finding.observed = rd_text("missing");
-				finding.expected = rd_text("there, as on %zu of %zu hosts", with, st->n);
-				if (rd_finding_add(st->findings, &finding) < 0)
-					return -ENOMEM;
-			}
-		}
-	}
-	return 0;
-}
-
-int rd_compare(const struct rd_compared *hosts, size_t n, struct rd_rails *rails, struct rd_findings *findings)
-{
-	struct state st = { .hosts = hosts, .n = n, .rails = rails, .findings = findings };
+	const struct rd_difference *a = pa, *b = pb;
 	int r;
 
-	for (size_t h = 0; h < n; h++)
-		for (size_t i = 0; i < hosts[h].map->nccl.n; i++)
-			if (hosts[h].map->nccl.v[i].n_ports > 0 && add_rail(&st, h, &hosts[h].map->nccl.v[i]) < 0)
-				return -ENOMEM;
-	r = judge_missing(&st, gpu_key, "GPU", "gpu-missing");
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
+	if (a->cause != b->cause)
+		return a->cause < b->cause ? -1 : 1;
+	if (a->severity != b->severity)
+		return a->severity > b->severity ? -1 : 1;
+	r = strcmp(a->is ? a->is : "", b->is ? b->is : "");
 	if (!r)
-		r = judge_missing(&st, nic_key, "NIC", "nic-missing");
-	if (!r)
-		r = judge_states(&st);
-	for (size_t f = 0; !r && f < RD_ARRAY_SIZE(facts); f++)
-		r = judge_fact(&st, &facts[f]);
+		r = strcmp(a->usual ? a->usual : "", b->usual ? b->usual : "");
+	return r ? r : strverscmp(a->label, b->label);
+}
+
+static bool is_alike(const struct rd_difference *a, const struct rd_difference *b)
+{
+	return a->host == b->host && a->cause == b->cause && a->severity == b->severity &&
+	       strcmp(a->is ? a->is : "", b->is ? b->is : "") == 0 &&
+	       strcmp(a->usual ? a->usual : "", b->usual ? b->usual : "") == 0;
+}
+
+static int by_signature(const void *pa, const void *pb)
+{
+	const struct bundle *a = pa, *b = pb;
+	int r = strcmp(a->signature, b->signature);
+
+	return r ? r : a->host < b->host ? -1 : a->host > b->host;
+}
+
+/* The most severe first, then what most hosts have. */
+static int by_weight(const void *pa, const void *pb)
+{
+	const struct run *a = pa, *b = pb;
+
+	if (a->severity != b->severity)
+		return a->severity == RD_SEV_CRITICAL ? -1 : 1;
+	if (a->n != b->n)
+		return a->n > b->n ? -1 : 1;
+	if (a->v[0].host != b->v[0].host)
+		return a->v[0].host < b->v[0].host ? -1 : 1;
+	return a->v[0].from < b->v[0].from ? -1 : 1;
+}
+
+/* "mlx5_0/1, mlx5_1/1 and 6 more" */
+static char *labels_of(const struct rd_difference *d, size_t n, size_t most)
+{
+	size_t shown = n > most ? most - 1 : n;
+	_cleanup_buf_ struct rd_buf text = { 0 };
+
+	for (size_t i = 0; i < shown; i++)
+		rd_buf_printf(&text, "%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", d[i].label);
+	if (n > shown)
+		rd_buf_printf(&text, " and %zu more", n - shown);
+	return text.failed || !text.data ? NULL : strdup(text.data);
+}
+
+static char *signature_of(const struct rd_difference *d, size_t n)
+{
+	_cleanup_buf_ struct rd_buf text = { 0 };
+
+	rd_buf_printf(&text, "%d\n%zu\n%s\n%s", (int)d->severity, d->cause, d->is ? d->is : "",
+		      d->usual ? d->usual : "");
+	for (size_t i = 0; i < n; i++)
+		rd_buf_printf(&text, "\n%s", d[i].label);
+	return text.failed || !text.data ? NULL : strdup(text.data);
+}
+
+/* What was seen on the first of the hosts. */
+static char *observed(const struct rd_difference *d, size_t n)
+{
+	_cleanup_free_ char *labels = labels_of(d, n, LABELS_MAX);
+
+	if (!labels)
+		return NULL;
+	switch (d->what) {
+	case RD_DIFFERS_GPU:
+	case RD_DIFFERS_NIC:
+		return n > NAMES_MAX ? rd_text("missing: %s", labels) : rd_text("missing");
+	case RD_DIFFERS_RATE:
+		return rd_text("%s %s at %s of %s Gbit/s", labels, n > 1 ? "run" : "runs", d->is, d->usual);
+	case RD_DIFFERS_CHOICE:
+		return rd_text("NCCL takes %s", d->is);
+	case RD_DIFFERS_NAME:
+		return rd_text("%s", d->is);
+	default:
+		return rd_text("%s: %s", labels, d->is);
+	}
+}
+
+static char *expected(const struct rd_difference *d)
+{
+	if (!d->is)
+		return rd_text("there, as on %zu of %zu hosts", d->with, d->of);
+	if (d->by_board)
+		return rd_text("%s, as %zu of %zu ports of such cards", d->usual, d->with, d->of);
+	return rd_text("%s, as on %zu of %zu hosts", d->usual, d->with, d->of);
+}
+
+/* With the names of the first host, to be pasted there. */
+static char *fix(const struct rd_compare *cmp, const struct rd_difference *d)
+{
+	const char *host = cmp->hosts[d->host].name;
+	char device[sizeof(d->label)];
+
+	snprintf(device, sizeof(device), "%.*s", (int)strcspn(d->label, "/"), d->label);
+	switch (d->what) {
+	case RD_DIFFERS_GPU:
+	case RD_DIFFERS_NIC:
+		return rd_text("on %s: lspci -s %s; dmesg; a cold boot; then the card", host, d->label + 4);
+	case RD_DIFFERS_STATE:
+		return rd_text("on %s: rdmadiag topo-check --only port-state,port-init", host);
+	case RD_DIFFERS_RATE:
+		return rd_text(
+			"on %s: rdmadiag counters --device %s; then cable, transceiver and the port of the switch",
+			host, device);
+	default:
+		return NULL;
+	}
+}
+
+static int tell_run(struct rd_compare *cmp, const struct run *run)
+{
+	_cleanup_free_ size_t *hosts = calloc(run->n, sizeof(*hosts));
+	_cleanup_free_ char *names = NULL, *labels = NULL;
+	const struct rd_difference *d = &cmp->v[run->v[0].from];
+	struct rd_finding finding = { .severity = run->severity };
+	size_t number = cmp->ret->findings.n;
+
+	if (!hosts)
+		return -ENOMEM;
+	for (size_t i = 0; i < run->n; i++) {
+		hosts[i] = run->v[i].host;
+		for (size_t k = 0; k < run->v[i].n; k++)
+			cmp->v[run->v[i].from + k].finding = number;
+	}
+	names = rd_compare_hosts(cmp, hosts, run->n);
+	labels = labels_of(d, run->v[0].n, NAMES_MAX);
+	if (!names || !labels)
+		return -ENOMEM;
+	finding.id = words[d->what].id;
+	finding.title = words[d->what].title;
+	finding.why = words[d->what].why;
+	finding.subject = rd_text("%s%s %s", names, run->n > 1 ? ":" : "", labels);
+	finding.observed = observed(d, run->v[0].n);
+	finding.expected = expected(d);
+	finding.fix = fix(cmp, d);
+	/* caused_by: id and subject of ret->findings.v[d->cause]. */
+	return rd_compare_tell(cmp, &finding, d->cause);
+}
+
+/* Bundles that are sorted by signature. */
+static int tell_runs(struct rd_compare *cmp, const struct bundle *v, size_t n)
+{
+	_cleanup_free_ struct run *runs = calloc(n + 1, sizeof(*runs));
+	size_t n_runs = 0;
+	int r = 0;
+
+	if (!runs)
+		return -ENOMEM;
+	for (size_t i = 0, k; i < n; i = k) {
+		for (k = i; k < n && strcmp(v[k].signature, v[i].signature) == 0; k++)
+			;
+		runs[n_runs++] = (struct run){ &v[i], k - i, cmp->v[v[i].from].severity };
+	}
+	qsort(runs, n_runs, sizeof(*runs), by_weight);
+	for (size_t i = 0; i < n_runs && !r; i++)
+		r = tell_run(cmp, &runs[i]);
 	return r;
+}
+
+int rd_compare_fold(struct rd_compare *cmp, size_t from)
+{
+	struct rd_difference *d = cmp->v + from;
+	size_t n = cmp->n_v - from, n_bundles = 0;
+	struct bundle *bundles = calloc(n + 1, sizeof(*bundles));
+	int r = bundles ? 0 : -ENOMEM;
+
+	if (n > 0)
+		qsort(d, n, sizeof(*d), by_alike);
+	for (size_t i = 0, k; i < n && !r; i = k) {
+		for (k = i; k < n && is_alike(&d[i], &d[k]); k++)
+			;
+		bundles[n_bundles] = (struct bundle){ d[i].host, from + i, k - i, signature_of(&d[i], k - i) };
+		r = bundles[n_bundles++].signature ? 0 : -ENOMEM;
+	}
+	if (!r && n_bundles > 0) {
+		qsort(bundles, n_bundles, sizeof(*bundles), by_signature);
+		r = tell_runs(cmp, bundles, n_bundles);
+	}
+	for (size_t i = 0; bundles && i < n_bundles; i++)
+		free(bundles[i].signature);
+	free(bundles);
+	return r;
+}
+
+/* Differences told so far, by host. */
+struct told {
+	size_t host, at;
+};
+
+static int by_host(const void *pa, const void *pb)
+{
+	const struct told *a = pa, *b = pb;
+
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* Whether one difference of a host explains another: of NCCL's choice, whatever is wrong with a NIC, above all with the one
+ * that it would take; of a name, that a NIC before it is missing; of a rate, the link layer of the same port. */
+static unsigned explains(const struct rd_difference *cause, const struct rd_difference *d)
+{
+	switch (d->what) {
+	case RD_DIFFERS_CHOICE:
+		return cause->what < RD_DIFFERS_CHOICE ? 1 + (strcmp(cause->label, d->usual) == 0) : 0;
+	case RD_DIFFERS_NAME:
+		return cause->what == RD_DIFFERS_NIC;
+	case RD_DIFFERS_RATE:
+		return cause->what == RD_DIFFERS_LAYER && strcmp(cause->label, d->label) == 0;
+	default:
+		return 0;
+	}
+}
+
+/* Finds for the differences from `from` on what explains them among those before. */
+static int find_causes(struct rd_compare *cmp, size_t from)
+{
+	_cleanup_free_ struct told *told = calloc(from + 1, sizeof(*told));
+
+	if (!told)
+		return -ENOMEM;
+	for (size_t i = 0; i < from; i++)
+		told[i] = (struct told){ cmp->v[i].host, i };
+	qsort(told, from, sizeof(*told), by_host);
+	for (size_t i = from; i < cmp->n_v; i++) {
+		struct rd_difference *d = &cmp->v[i];
+		size_t low = 0, high = from;
+		unsigned best = 0;
+
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+
+			if (told[middle].host < d->host)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		for (; low < from && told[low].host == d->host; low++) {
+			const struct rd_difference *cause = &cmp->v[told[low].at];
+			unsigned how = explains(cause, d);
+
+			if (how > best) {
+				best = how;
+				d->cause = cause->finding;
+			}
+		}
+	}
+	return 0;
+}
+
+static int judge(struct rd_compare *cmp, enum rd_differs what)
+{
+	size_t from = cmp->n_v;
+	int r = rd_compare_values(cmp, what);
+
+	if (!r)
+		r = find_causes(cmp, from);
+	return r ? r : rd_compare_fold(cmp, from);
+}
+
+/* A row is told of if its port or its accelerator is. */
+static int mark_rails(struct rd_compare *cmp)
+{
+	struct rd_comparison *ret = cmp->ret;
+
+	ret->rails = calloc(cmp->n + 1, sizeof(*ret->rails));
+	ret->n_hosts = ret->rails ? cmp->n : 0;
+	for (size_t h = 0; h < ret->n_hosts; h++)
+		if (!(ret->rails[h] = calloc(cmp->hosts[h].n_rails + 1, sizeof(**ret->rails))))
+			return -ENOMEM;
+	for (size_t i = 0; i < cmp->n_v && ret->rails; i++) {
+		const struct rd_difference *d = &cmp->v[i];
+		const struct rd_compared *host = &cmp->hosts[d->host];
+
+		for (size_t r = 0; r < host->n_rails; r++) {
+			char gpu[24];
+
+			snprintf(gpu, sizeof(gpu), "GPU%d", host->rails[r].gpu);
+			if (strcmp(d->label, host->ports[host->rails[r].port].label) == 0 || strcmp(d->label, gpu) == 0)
+				ret->rails[d->host][r] = true;
+		}
+	}
+	return ret->rails ? 0 : -ENOMEM;
+}
+
+int rd_compare(const struct rd_compared *hosts, size_t n, struct rd_comparison *ret)
+{
+	struct rd_compare cmp = { .hosts = hosts, .n = n, .ret = ret, .kinds = calloc(n + 1, sizeof(*cmp.kinds)) };
+	int r = cmp.kinds ? rd_compare_kinds(&cmp) : -ENOMEM;
+
+	for (enum rd_differs what = RD_DIFFERS_STATE; what < RD_DIFFERS && !r; what++)
+		r = judge(&cmp, what);
+	if (!r)
+		r = mark_rails(&cmp);
+	if (!r)
+		r = rd_findings_sort(&ret->findings);
+	free(cmp.kinds);
+	free(cmp.v);
+	return r;
+}
+
+void rd_comparison_deinit(struct rd_comparison *comparison)
+{
+	for (size_t h = 0; h < comparison->n_hosts; h++)
+		free(comparison->rails[h]);
+	free(comparison->rails);
+	rd_findings_deinit(&comparison->findings);
+	*comparison = (struct rd_comparison){ 0 };
 }

@@ -3,16 +3,27 @@
 #ifndef RD_ANALYSE_COMPARE_H
 #define RD_ANALYSE_COMPARE_H
 
+#include "model/compared.h"
 #include "model/nicmap.h"
 
-struct rd_compared {
-	const char *name; /* what to call it */
-	const struct rd_host *host;
-	const struct rd_nicmap *map;
-};
+/* Takes of a host what is compared; the host can be released then. `ret` is zeroed before, and to be released in any case.
+ * 0 or -ENOMEM. */
+int rd_compared_take(const char *name, const struct rd_host *host, const struct rd_nicmap *map, struct rd_compared *ret);
 
-/* Fills `rails` with every accelerator's NIC on every host, and says in `findings` who differs from most of them (from the
- * first, where there is no most); what has fallen off the bus first. 0 or -ENOMEM. */
-int rd_compare(const struct rd_compared *hosts, size_t n, struct rd_rails *rails, struct rd_findings *findings);
+/* What differs, and why. */
+struct rd_comparison {
+	struct rd_findings findings; /* sorted */
+	bool **rails;		     /* [host][rail]: something of warning or worse is said of this row */
+	size_t n_hosts;
+};
+void rd_comparison_deinit(struct rd_comparison *comparison);
+
+/*
+ * Hosts are compared with those of their own kind: that have accelerators and NICs at the same PCI addresses. Who lacks
+ * some of what many more hosts have has lost them; where both are many these are two kinds, and nobody is blamed. A value is
+ * usual that two thirds of those have who are known; without such a one that they differ is told as unknown, and no host is
+ * named as wrong. Findings that are alike are one, with a list. 0 or -ENOMEM. Time: n log n in hosts.
+ */
+int rd_compare(const struct rd_compared *hosts, size_t n, struct rd_comparison *ret);
 
 #endif

@@ -82,7 +82,7 @@ static unsigned weight_of(const struct rd_change *change)
 	case RD_AREA_ROUTE:
 		return 62;
 	case RD_AREA_SETTING:
-		return 58;
+		return strcmp(fact->field, "acs_control") == 0 ? 78 : 58;
 	case RD_AREA_COUNTER:
 		return counter_weight(fact->field);
 	case RD_AREA_HOST:
@@ -103,9 +103,10 @@ static int compare(const void *pa, const void *pb)
 	return rd_fact_compare(fact_of(a), fact_of(b));
 }
 
-static bool has_subject(const struct rd_facts *facts, const char *subject)
+static const struct rd_fact *find(const struct rd_facts *facts, enum rd_area area, const char *subject,
+				  const char *field)
 {
-	const struct rd_fact key = { .area = RD_AREA_DEVICE, .subject = (char *)subject, .field = (char *)"present" };
+	const struct rd_fact key = { .area = area, .subject = (char *)subject, .field = (char *)field };
 	size_t low = 0, high = facts->n;
 
 	while (low < high) {
@@ -113,12 +114,59 @@ static bool has_subject(const struct rd_facts *facts, const char *subject)
 		int r = rd_fact_compare(&facts->v[middle], &key);
 
 		if (!r)
-			return true;
+			return &facts->v[middle];
 		if (r < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
+	return NULL;
+}
+
+static bool has_subject(const struct rd_facts *facts, const char *subject)
+{
+	return find(facts, RD_AREA_DEVICE, subject, "present");
+}
+
+static bool is_gpu(const struct rd_facts *facts, const char *subject)
+{
+	const struct rd_fact *class = find(facts, RD_AREA_DEVICE, subject, "class");
+
+	return class && (strncmp(class->value, "0x03", 4) == 0 || strncmp(class->value, "0x12", 4) == 0);
+}
+
+/* The present speed of a GPU's link, which some lower when idle: it tells what the GPU does, not what has changed. The port
+ * above is the other end of the same link. */
+static bool is_idling(const struct rd_facts *facts, const struct rd_fact *fact)
+{
+	if (fact->area != RD_AREA_LINK || strcmp(fact->field, "current_link_speed") != 0)
+		return false;
+	if (is_gpu(facts, fact->subject))
+		return true;
+	for (size_t i = 0; i < facts->n && facts->v[i].area == RD_AREA_DEVICE; i++)
+		if (strcmp(facts->v[i].field, "bridge") == 0 && strcmp(facts->v[i].value, fact->subject) == 0 &&
+		    is_gpu(facts, facts->v[i].subject))
+			return true;
+	return false;
+}
+
+/* Registers that only root may read: what one of the two looks does not have is no change. */
+static bool is_unread(const struct rd_change *change)
+{
+	static const char *const fields[] = { "acs_control", "max_payload_bytes", "max_read_request_bytes",
+					      "relaxed_ordering" };
+	const struct rd_fact *fact = fact_of(change);
+
+	if (change->before && change->after)
+		return false;
+	/* Captures of before this was looked at do not have it. */
+	if (fact->area == RD_AREA_HOST && strcmp(fact->field, "pci_configuration") == 0)
+		return true;
+	if (fact->area != RD_AREA_SETTING || !strchr(fact->subject, ':'))
+		return false;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(fields); i++)
+		if (strcmp(fact->field, fields[i]) == 0)
+			return true;
 	return false;
 }
 
@@ -139,15 +187,11 @@ static bool of_device_gone(const struct rd_facts *before, const struct rd_facts 
 static bool of_module_gone(const struct rd_change *change, const struct rd_facts *other)
 {
 	const struct rd_fact *fact = fact_of(change);
-	struct rd_fact key = { .area = RD_AREA_MODULE, .subject = fact->subject, .field = (char *)"loaded" };
 
 	if (fact->area != RD_AREA_MODULE || strcmp(fact->field, "loaded") == 0 ||
 	    strcmp(fact->subject, "kernel") == 0 || (change->before && change->after))
 		return false;
-	for (size_t i = 0; i < other->n; i++)
-		if (rd_fact_compare(&other->v[i], &key) == 0)
-			return false;
-	return true;
+	return !find(other, RD_AREA_MODULE, fact->subject, "loaded");
 }
 
 static int add(struct rd_changes *changes, const struct rd_facts *before, const struct rd_facts *after,
@@ -155,11 +199,12 @@ static int add(struct rd_changes *changes, const struct rd_facts *before, const 
 {
 	struct rd_change change = { .before = old, .after = new };
 
-	if (of_device_gone(before, after, fact_of(&change)) || of_module_gone(&change, old ? after : before))
+	if (of_device_gone(before, after, fact_of(&change)) || of_module_gone(&change, old ? after : before) ||
+	    is_unread(&change))
 		return 0;
 	if (rd_grow(&changes->v, &changes->cap, changes->n + 1, sizeof(change)) < 0)
 		return -ENOMEM;
-	change.weight = weight_of(&change);
+	change.weight = is_idling(new ? after : before, fact_of(&change)) ? 15 : weight_of(&change);
 	changes->v[changes->n++] = change;
 	return 0;
 }

@@ -94,69 +94,6 @@ static int judge_role(const struct rd_host *host, const char *library, const str
 	return 0;
 }
 
-/* NCCL looks for an IPv4 GID; where there is none it stays at index 0, which is link-local. */
-static int judge_gid(const struct rd_host *host, const struct rd_port *port, struct rd_findings *ret)
-{
-	struct rd_finding gid = {
-		.id = "gid-none",
-		.severity = RD_SEV_WARNING,
-		.title = "A RoCE port has no GID that programs should use",
-		.why = "connections fail with errno 110 or 19, or with completion status 12",
-	};
-	_cleanup_free_ char *nccl = rd_port_nccl_gid(port);
-
-	if (!rd_port_is_ethernet(port) || !rd_port_active(port) || port->n_gids == 0 ||
-	    rd_ibdev_is_gaudi(host, port->ibdev))
-		return 0;
-	if (!nccl)
-		return -ENOMEM;
-	if (port->gid >= 0 && (rd_gid_is_v4(&port->gids[port->gid]) || port->gid == port->gid_nccl))
-		return 0;
-	gid.subject = rd_text("%s/%u", rd_ibdev_label(host, port->ibdev), port->num);
-	if (port->gid >= 0) {
-		unsigned index = port->gids[port->gid].index;
-
-		gid.id = "gid-nccl";
-		gid.severity = RD_SEV_NOTE;
-		gid.title = "NCCL by itself does not take the GID to use, as it is no IPv4 one";
-		gid.why = "a link-local GID reaches no further than the next router";
-		gid.observed = rd_text("NCCL by itself takes %s", nccl);
-		gid.expected = rd_text("index %u", index);
-		gid.fix = rd_text("NCCL_IB_ADDR_FAMILY=AF_INET6, or NCCL_IB_GID_INDEX=%u", index);
-	} else if (rd_port_is_v1_only(port)) {
-		gid.id = "gid-v2";
-		gid.title = "A RoCE port has no GID of RoCE v2";
-		gid.why = "RoCE v1 is not routed, and libraries pick v2: peers do not find each other";
-		gid.observed = rd_text("GIDs of RoCE v1 only; NCCL by itself takes %s", nccl);
-		gid.expected = rd_text("RoCE v2");
-		gid.fix = rd_text("%s", RD_FIX_GID_V2);
-	} else {
-		gid.observed = rd_text("%s; NCCL by itself takes %s", port->gid_why ? port->gid_why : "none", nccl);
-		gid.expected = rd_text("RoCE v2 with an IPv4 or global address");
-		gid.fix = rd_text("give its interface an address; rdmadiag nic-map --gids");
-	}
-	return rd_finding_add(ret, &gid);
-}
-
-static int judge_port(const struct rd_host *host, const struct rd_port *port, struct rd_findings *ret)
-{
-	struct rd_finding down = {
-		.id = "port-down",
-		.severity = RD_SEV_WARNING,
-		.title = "A compute port is not active",
-		.why = "libraries pass over it, and accelerators next to it use one farther away",
-	};
-
-	if (port->role == RD_ROLE_COMPUTE && port->state && !rd_port_active(port)) {
-		down.subject = rd_text("%s/%u", rd_ibdev_label(host, port->ibdev), port->num);
-		down.observed = rd_text("%s, %s", port->state, port->phys_state ? port->phys_state : "-");
-		down.expected = rd_text("ACTIVE, LinkUp");
-		if (rd_finding_add(ret, &down) < 0)
-			return -ENOMEM;
-	}
-	return judge_gid(host, port, ret);
-}
-
 int rd_nicmap_judge(const struct rd_host *host, const struct rd_nicmap *map, struct rd_findings *ret)
 {
 	int r = judge_shared(host, map, "nccl", &map->nccl, ret);
@@ -165,9 +102,5 @@ int rd_nicmap_judge(const struct rd_host *host, const struct rd_nicmap *map, str
 		r = judge_shared(host, map, "nvshmem", &map->nvshmem, ret);
 	if (!r)
 		r = judge_role(host, "nccl", &map->nccl, ret);
-	if (!r)
-		r = judge_role(host, "nvshmem", &map->nvshmem, ret);
-	for (size_t p = 0; !r && p < host->n_ports; p++)
-		r = judge_port(host, &host->ports[p], ret);
-	return r;
+	return r ? r : judge_role(host, "nvshmem", &map->nvshmem, ret);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a look at the map tells an operator. Pure. */
-#ifndef RD_ANALYSE_REMARKS_H
-#define RD_ANALYSE_REMARKS_H
+#ifndef RD_ANALYSE_NICMAP_FINDINGS_H
+#define RD_ANALYSE_NICMAP_FINDINGS_H
 
 #include "model/nicmap.h"
 

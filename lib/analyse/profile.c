@@ -2,107 +2,15 @@
 #include "analyse/profile.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 
-#define NAME_MAX_ 160
-
-static void add(struct rd_profile *ret, const char *kind, const char *name, const char *field, const char *value)
-{
-	char key[NAME_MAX_ + 64];
-
-	snprintf(key, sizeof(key), "%s.%.*s.%s", kind, NAME_MAX_, name, field);
-	rd_profile_add(ret, key, value);
-}
-
-static void add_number(struct rd_profile *ret, const char *kind, const char *name, const char *field, double value)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%.15g", value);
-	add(ret, kind, name, field, text);
-}
-
-static void add_link(struct rd_profile *ret, const char *kind, const char *name, const struct rd_pci *pci)
-{
-	if (pci->max.width.known == RD_OK)
-		add_number(ret, kind, name, "max_link_width", pci->max.width.v);
-	if (pci->numa.known == RD_OK)
-		add_number(ret, kind, name, "numa_node", pci->numa.v);
-}
-
-static void add_port(struct rd_profile *ret, const struct rd_host *host, const struct rd_port *port)
-{
-	char name[NAME_MAX_];
-
-	snprintf(name, sizeof(name), "%.100s/%u", rd_ibdev_label(host, port->ibdev), port->num);
-	add(ret, "port", name, "state", port->state);
-	add(ret, "port", name, "link_layer", port->link_layer);
-	add(ret, "port", name, "role", rd_role_name(port->role));
-	add(ret, "port", name, "netdev", port->netdev_name);
-	if (port->rate_gbps.known == RD_OK)
-		add_number(ret, "port", name, "rate_gbps", port->rate_gbps.v);
-	if (port->mtu.known == RD_OK)
-		add_number(ret, "port", name, "mtu_bytes", port->mtu.v);
-	if (port->n_netdevs > 0 && host->netdevs[port->netdevs[0]].mtu.known == RD_OK)
-		add_number(ret, "port", name, "netdev_mtu_bytes", host->netdevs[port->netdevs[0]].mtu.v);
-}
-
-static void add_nics(struct rd_profile *ret, const struct rd_host *host)
-{
-	for (size_t i = 0; i < host->n_ibdevs; i++) {
-		const struct rd_ibdev *dev = &host->ibdevs[i];
-		const char *name = rd_ibdev_label(host, (int)i);
-
-		add_number(ret, "nic", name, "ports", dev->n_ports);
-		add(ret, "nic", name, "pci", dev->pci >= 0 ? host->pcis[dev->pci].addr : NULL);
-		add(ret, "nic", name, "driver", dev->driver);
-		add(ret, "nic", name, "board", dev->board);
-		add(ret, "nic", name, "firmware", dev->firmware);
-		if (dev->pci >= 0 && !dev->parent_netdev)
-			add_link(ret, "nic", name, &host->pcis[dev->pci]);
-		for (unsigned p = 0; p < dev->n_ports; p++)
-			add_port(ret, host, &host->ports[(unsigned)dev->first_port + p]);
-	}
-}
-
-static void add_software(struct rd_profile *ret, const struct rd_system *system)
-{
-	rd_profile_add(ret, "software.kernel", system->release);
-	rd_profile_add(ret, "software.libibverbs", system->libibverbs);
-	rd_profile_add(ret, "software.nvidia", system->nvidia_version);
-	for (size_t i = 0; i < system->n_modules; i++) {
-		const struct rd_module *module = &system->modules[i];
-
-		if (!module->rdma && strcmp(module->name, "ib_core") != 0 && !module->version)
-			continue;
-		add(ret, "module", module->name, "loaded", "yes");
-		add(ret, "module", module->name, "version", module->version);
-	}
-}
-
-void rd_profile_of(const struct rd_host *host, const struct rd_system *system, struct rd_profile *ret)
-{
-	rd_profile_addf(ret, "count.gpus", "%zu", host->n_gpus);
-	rd_profile_addf(ret, "count.nics", "%zu", host->n_ibdevs);
-	rd_profile_addf(ret, "count.numa_nodes", "%zu", host->n_numas);
-	for (size_t g = 0; g < host->n_gpus; g++) {
-		const struct rd_pci *pci = &host->pcis[host->gpus[g].pci];
-
-		add(ret, "gpu", pci->addr, "name", host->gpus[g].name ? host->gpus[g].name : "unnamed");
-		add(ret, "gpu", pci->addr, "driver", pci->driver);
-		add_link(ret, "gpu", pci->addr, pci);
-	}
-	add_nics(ret, host);
-	if (system)
-		add_software(ret, system);
-}
-
 struct compare {
 	const struct rd_profile *profile, *self;
 	struct rd_findings *findings;
+	const char *unread; /* the first key that could not be read */
+	size_t n_unread;
 };
 
 /* "nic.mlx5_0.": the key up to its last point. PCI addresses have points of their own. */
@@ -150,7 +58,7 @@ static int tell(struct compare *cmp, const char *id, enum rd_severity severity, 
 		.subject = subject,
 		.observed = observed,
 		.expected = rd_text("%s", expected),
-		.fix = rd_text("mend it; or, if the profile is old: rdmadiag topo-check --learn"),
+		.fix = rd_text("make it as the profile has it; if the profile is old: rdmadiag topo-check --learn"),
 	};
 
 	return rd_finding_add(cmp->findings, &finding);
@@ -203,6 +111,32 @@ static bool is_compared(const struct compare *cmp, const char *key)
 	       rd_profile_get(cmp->self, "software.kernel");
 }
 
+/* What a port's interface lacks because there is none is not told again where the profile asks for the interface. */
+static bool is_told_by_netdev(const struct compare *cmp, const struct rd_profile_line *own)
+{
+	_cleanup_free_ char *key = NULL;
+	size_t n = object_length(own->key);
+
+	if (!starts_with(own->key, "port.") || !starts_with(own->key + n, "netdev_") || strcmp(own->value, "none") != 0)
+		return false;
+	key = rd_text("%.*snetdev", (int)n, own->key);
+	return key && rd_profile_get(cmp->profile, key);
+}
+
+static int tell_own(struct compare *cmp, const struct rd_profile_line *line, const struct rd_profile_line *own)
+{
+	if (!own->value) {
+		if (!cmp->unread)
+			cmp->unread = own->key;
+		cmp->n_unread++;
+		return 0;
+	}
+	if (strcmp(own->value, line->value) == 0 || is_told_by_netdev(cmp, own))
+		return 0;
+	return tell(cmp, "profile-value", is_grave(own->key) ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+		    rd_text("%s", own->key), rd_text("%s", own->value), line->value);
+}
+
 static int tell_value(struct compare *cmp, const struct rd_profile_line *line)
 {
 	bool pattern = strchr(line->key, '*') != NULL, any = false;
@@ -214,9 +148,7 @@ static int tell_value(struct compare *cmp, const struct rd_profile_line *line)
 		if (pattern ? !rd_profile_matches(line->key, own->key) : strcmp(line->key, own->key) != 0)
 			continue;
 		any = true;
-		if (strcmp(own->value, line->value) != 0)
-			r = tell(cmp, "profile-value", is_grave(own->key) ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-				 rd_text("%s", own->key), rd_text("%s", own->value), line->value);
+		r = tell_own(cmp, line, own);
 	}
 	/* Of an object that is missing altogether that has been told. */
 	if (!r && !any &&
@@ -227,9 +159,27 @@ static int tell_value(struct compare *cmp, const struct rd_profile_line *line)
 	return r;
 }
 
+/* Without root it may be a hundred registers: one finding for all. */
+static int tell_unread(struct compare *cmp)
+{
+	struct rd_finding finding = {
+		.id = "profile-value",
+		.severity = RD_SEV_UNKNOWN,
+		.title = "What the profile asks for could not be read",
+		.why = "whether the host is as its profile has it cannot be told",
+		.observed = rd_text("could not be read here (root, CAP_SYS_ADMIN for PCI configuration)"),
+	};
+
+	if (cmp->n_unread == 1)
+		finding.subject = rd_text("%s", cmp->unread);
+	else
+		finding.subject = rd_text("%s and %zu more", cmp->unread, cmp->n_unread - 1);
+	return rd_finding_add(cmp->findings, &finding);
+}
+
 int rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_findings *ret)
 {
-	struct compare cmp = { profile, self, ret };
+	struct compare cmp = { .profile = profile, .self = self, .findings = ret };
 	int r = tell_missing(&cmp, "gpu.", "profile-gpu", "GPU");
 
 	if (!r)
@@ -241,5 +191,5 @@ int rd_profile_compare(const struct rd_profile *profile, const struct rd_profile
 	for (size_t i = 0; i < profile->n && !r; i++)
 		if (is_compared(&cmp, profile->v[i].key))
 			r = tell_value(&cmp, &profile->v[i]);
-	return r;
+	return r || cmp.n_unread == 0 ? r : tell_unread(&cmp);
 }

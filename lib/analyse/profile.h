@@ -12,9 +12,14 @@
  * Out of memory: ret->failed. */
 void rd_profile_of(const struct rd_host *host, const struct rd_system *system, struct rd_profile *ret);
 
+/* The same for writing it down: without what changes by itself (a GPU's present link speed, state and rate of a port that is
+ * not active, an interface that is down), and without what could not be read. */
+void rd_profile_learn(const struct rd_host *host, const struct rd_system *system, struct rd_profile *ret);
+
 /*
  * What the profile has and the host has not, or otherwise: first accelerators and NICs that are missing ("profile-gpu",
  * "profile-nic"), then fields ("profile-value": subject, observed, expected). Lines of the kind "rule." are not compared.
+ * What this host has and could not be read is one finding of unknown.
  * Modules and versions are left out where `self` was made without them. 0 or -ENOMEM.
  */
 int rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_findings *ret);

@@ -19,15 +19,6 @@ static bool any_type_known(const struct rd_port *port)
 	return false;
 }
 
-/* Nothing is wrong with it, and yet somebody may want to know. */
-static void note(struct rd_check_out *out, const char *subject, char *observed, char *expected, char *fix)
-{
-	rd_check_good(out, subject); /* note: rd_check_note(out, subject, observed, expected, fix) */
-	free(observed);
-	free(expected);
-	free(fix);
-}
-
 /* NCCL looks for an IPv4 GID; where there is none it stays at index 0, which is link-local, and with most drivers RoCE v1. */
 static void judge_usable(const struct rd_port *port, const char *name, struct rd_check_out *out)
 {
@@ -36,9 +27,10 @@ static void judge_usable(const struct rd_port *port, const char *name, struct rd
 	if (port->gid >= 0 && (rd_gid_is_v4(&port->gids[port->gid]) || port->gid == port->gid_nccl))
 		rd_check_good(out, name);
 	else if (port->gid >= 0)
-		note(out, name, rd_text("no IPv4 GID: NCCL by itself takes %s", nccl ? nccl : "?"),
-		     rd_text("index %u", port->gids[port->gid].index),
-		     rd_text("NCCL_IB_ADDR_FAMILY=AF_INET6, or NCCL_IB_GID_INDEX=%u", port->gids[port->gid].index));
+		rd_check_note(out, name, rd_text("no IPv4 GID: NCCL by itself takes %s", nccl ? nccl : "?"),
+			      rd_text("index %u", port->gids[port->gid].index),
+			      rd_text("NCCL_IB_ADDR_FAMILY=AF_INET6, or NCCL_IB_GID_INDEX=%u",
+				      port->gids[port->gid].index));
 	else if (port->netns_other || rd_port_is_v1_only(port))
 		rd_check_good(out, name); /* gid-netns, gid-v2 say it */
 	else if (port->n_gids > 0 && !any_type_known(port))
@@ -200,7 +192,7 @@ static void run_lid(const struct rd_check_input *in, struct rd_check_out *out)
 		if (port->lid.known != RD_OK)
 			rd_check_unknown(out, name.text, "its LID is not told");
 		else if (lid_is_constant(in->host, port))
-			note(out, name.text, rd_text("LID 1, as its driver always says"), rd_text("0"), NULL);
+			rd_check_note(out, name.text, rd_text("LID 1, as its driver always says"), rd_text("0"), NULL);
 		else if (port->lid.v != 0)
 			rd_check_warn(out, name.text, rd_text("LID %u on an Ethernet port", port->lid.v), rd_text("0"));
 		else

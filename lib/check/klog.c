@@ -281,7 +281,10 @@ static void judge_power(const struct rd_check_input *in, int pci, const struct r
 				      record->text),
 			      rd_text("no such line"));
 	else if (ports > 0 && active > 0)
-		rd_check_good(out, nic->addr); /* note: the log has the line, and the NIC works all the same */
+		rd_check_note(out, nic->addr,
+			      rd_text("its ports are up all the same; kernel log: %.200s", record->text),
+			      rd_text("no such line"),
+			      rd_text("nothing, while its link and its PCIe lanes stay as they are"));
 	else
 		rd_check_unknown(
 			out, nic->addr,

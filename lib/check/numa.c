@@ -200,7 +200,7 @@ static void run_uneven(const struct rd_check_input *in, struct rd_check_out *out
 					      below[i].nics),
 				      rd_text("as many NICs for each as below most of %zu switches", n));
 		else
-			rd_check_good(out, host->pcis[i].addr); /* note: if switches differ and no number is usual */
+			rd_check_good(out, host->pcis[i].addr);
 	}
 	rd_check_skip(out, "no accelerator is below a PCIe switch");
 }

@@ -205,7 +205,9 @@ static void tell_low(const struct judge *j, size_t i, unsigned now, unsigned can
 			    *twins = twins_text(odd);
 
 	if (result == RD_SEV_OK) {
-		rd_check_good(j->out, host->pcis[i].addr); /* note: below what both ends can, and enough for its ports */
+		rd_check_note(j->out, host->pcis[i].addr,
+			      rd_text("%s: %s, enough for its ports", name ? name : "", is ? is : ""),
+			      rd_text("%s, which both ends can", should ? should : ""), fix_of(j, i));
 		return;
 	}
 	rd_check_bad(j->out, result, host->pcis[i].addr, rd_text("%s: %s", name ? name : "", is ? is : ""),
@@ -248,7 +250,7 @@ static void judge_link(const struct judge *j, size_t i)
 	} else if (limited && limited->less && limited->clear) {
 		tell_limited(j, i, can, limited);
 	} else {
-		rd_check_good(j->out, pci->addr); /* note: if limited: links of two kinds among those that are alike */
+		rd_check_good(j->out, pci->addr);
 	}
 }
 
@@ -291,8 +293,7 @@ static void judge_gpu_speed(const struct judge *j, size_t i, size_t low, size_t 
 			j->out, addr,
 			"slower than the others are: some accelerators lower the speed when idle; look under load");
 	else
-		rd_check_good(j->out,
-			      addr); /* note: if now < can: idle accelerators may lower the speed of their link */
+		rd_check_good(j->out, addr);
 }
 
 static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)

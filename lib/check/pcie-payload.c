@@ -45,7 +45,7 @@ static void judge_mps(const struct rd_check_input *in, size_t i, struct rd_check
 		rd_check_warn(out, pci->addr, rd_text("%s: payload %u", rd_pci_what(host, i), set),
 			      rd_text("%u, which all on the path can", can));
 	else
-		rd_check_good(out, pci->addr); /* note: if odd: payloads of two sizes among NICs that are alike */
+		rd_check_good(out, pci->addr);
 }
 
 static void run_mps(const struct rd_check_input *in, struct rd_check_out *out)
@@ -91,7 +91,7 @@ static void run_mrrs(const struct rd_check_input *in, struct rd_check_out *out)
 				rd_text("setpci -s %s CAP_EXP+8.w=5000:7000 until the next boot; for good: BIOS, or a udev rule",
 					pci->addr));
 		else
-			rd_check_good(out, pci->addr); /* note: if odd: larger than of others that are alike */
+			rd_check_good(out, pci->addr);
 	}
 	rd_check_skip(out, "no NIC of 100 Gbit/s or more");
 }

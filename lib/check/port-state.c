@@ -81,12 +81,6 @@ size_t rd_check_compute_cards(const struct rd_host *host)
 	return n;
 }
 
-/* note: "down; spare or not for computing: no cable, or nobody uses it", observed is role_why */
-static void note_down(struct rd_check_out *out, const char *subject)
-{
-	rd_check_good(out, subject);
-}
-
 static void fail_down(const struct rd_host *host, const struct rd_port *port, const char *name, struct rd_check_out *out)
 {
 	const struct rd_netdev *netdev = port->n_netdevs > 0 ? &host->netdevs[port->netdevs[0]] : NULL;
@@ -131,7 +125,10 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 		else if (port->role == RD_ROLE_UNKNOWN && !rd_port_is_aside(host, port))
 			rd_check_unknown(out, name.text, "it is not active, and what it is for is not known");
 		else
-			note_down(out, name.text);
+			rd_check_note(out, name.text,
+				      rd_text("%s; %s", port->state,
+					      port->role_why ? port->role_why : "not for computing"),
+				      rd_text("nothing, if it is meant so"), NULL);
 	}
 }
 

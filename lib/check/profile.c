@@ -16,7 +16,11 @@ static void copy(const struct rd_check_input *in, struct rd_check_out *out, cons
 	for (size_t i = 0; i < in->differences->n; i++) {
 		const struct rd_finding *finding = &in->differences->v[i];
 
-		if (strcmp(finding->id, id) == 0)
+		if (strcmp(finding->id, id) != 0)
+			continue;
+		if (finding->severity == RD_SEV_UNKNOWN)
+			rd_check_unknown(out, finding->subject, finding->observed ? finding->observed : "-");
+		else
 			rd_check_bad(out, finding->severity == RD_SEV_CRITICAL ? RD_SEV_CRITICAL : RD_SEV_WARNING,
 				     finding->subject, rd_text("%s", finding->observed ? finding->observed : "-"),
 				     rd_text("%s", finding->expected ? finding->expected : "-"), NULL);

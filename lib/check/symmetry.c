@@ -55,7 +55,7 @@ static void tell(const struct rd_host *host, const struct rd_missing *missing, s
 				 missing->gpu ? "an accelerator is missing, or the host was built with one fewer" :
 						"a NIC is missing, or the host was built with one fewer");
 	else
-		rd_check_good(out, subject); /* note: switches that are alike have unequal numbers of these below */
+		rd_check_good(out, subject);
 }
 
 static void run_missing(const struct rd_check_input *in, struct rd_check_out *out, bool gpu)

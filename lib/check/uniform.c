@@ -48,6 +48,20 @@ static const struct rd_netdev *netdev_like(const struct rd_host *host, const str
 	return NULL;
 }
 
+/* Where there are two groups nobody is to blame, and somebody may want to know. */
+static void good_or_mixed(const struct rd_check_input *in, enum rd_trait trait, int pci, int port, const char *subject,
+			  struct rd_check_out *out)
+{
+	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, trait, pci, port);
+
+	if (odd && !odd->clear)
+		rd_check_note(out, subject,
+			      rd_text("%s; %s on %u of %u NICs like it", odd->is, odd->usual, odd->twins, odd->n),
+			      rd_text("the same on all, unless they are for different things"), NULL);
+	else
+		rd_check_good(out, subject);
+}
+
 static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t p = 0; p < in->host->n_ports; p++) {
@@ -66,7 +80,7 @@ static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
 					     "autonegotiation that fell back (mlxlink -d %s -m, rdma link show %s)",
 					     ibdev, in->host->pcis[odd->pci].addr, name.text));
 		else
-			rd_check_good(out, name.text); /* note: an odd one that is not clear, or faster */
+			good_or_mixed(in, RD_TRAIT_RATE, -1, (int)p, name.text, out);
 	}
 	rd_check_skip(out, "no port of a NIC is up");
 }
@@ -97,7 +111,7 @@ static void run_layer(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_bad(out, RD_SEV_WARNING, name.text, rd_text("%s", odd->is), expected_of(odd),
 				     layer_fix(in->host, port, odd));
 		else
-			rd_check_good(out, name.text); /* note: an odd one that is not clear */
+			good_or_mixed(in, RD_TRAIT_LAYER, -1, (int)p, name.text, out);
 	}
 	rd_check_skip(out, "no NIC has a port");
 }
@@ -125,7 +139,7 @@ static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
 				rd_text("ip link set %s mtu %u, and in the network's configuration; the switch port, too",
 					netdev ? netdev->name : "INTERFACE", like ? like->mtu.v : 9000));
 		else
-			rd_check_good(out, name.text); /* note: an odd one that is not clear, or larger */
+			good_or_mixed(in, RD_TRAIT_MTU, -1, (int)p, name.text, out);
 	}
 	rd_check_skip(out, "no port of a NIC is up");
 }
@@ -153,7 +167,7 @@ static void run_gid(const struct rd_check_input *in, struct rd_check_out *out)
 					netdev ? netdev->name : "INTERFACE", netdev ? netdev->name : "INTERFACE",
 					netdev ? netdev->name : "INTERFACE"));
 		else
-			rd_check_good(out, name.text); /* note: an odd one that is not clear */
+			good_or_mixed(in, RD_TRAIT_GID, -1, (int)p, name.text, out);
 	}
 	rd_check_skip(out, "no RoCE port of a NIC is up");
 }
@@ -179,7 +193,7 @@ static void run_firmware(const struct rd_check_input *in, struct rd_check_out *o
 					"reset it or reboot",
 					pci->addr, pci->addr, odd->usual));
 		else
-			rd_check_good(out, dev->name); /* note: an odd one that is not clear */
+			good_or_mixed(in, RD_TRAIT_FIRMWARE, dev->pci, -1, dev->name, out);
 	}
 	rd_check_skip(out, "no board is named");
 }

@@ -8,7 +8,6 @@
 
 #define IB "/sys/class/infiniband"
 #define NET "/sys/class/net"
-#define PCI "/sys/bus/pci/devices"
 
 struct snapshot {
 	struct rd_source *src;
@@ -134,7 +133,8 @@ static void take_ibdevs(struct snapshot *shot)
 
 static void take_netdevs(struct snapshot *shot)
 {
-	static const char *const link[] = { "operstate", "carrier", "speed", "duplex", "mtu", "carrier_changes", NULL };
+	static const char *const link[] = { "operstate", "carrier", "speed",	       "duplex",
+					    "mtu",	 "mode",    "carrier_changes", NULL };
 	static const char *const conf[] = { "rp_filter", "arp_ignore", "arp_announce", "accept_local", NULL };
 	_cleanup_names_ struct rd_names names = { 0 };
 
@@ -151,36 +151,6 @@ static void take_netdevs(struct snapshot *shot)
 		take_dir(shot, RD_AREA_COUNTER, names.v[i], dir, "statistics");
 		snprintf(dir, sizeof(dir), "/proc/sys/net/ipv4/conf/%.64s", names.v[i]);
 		take_all(shot, RD_AREA_SETTING, names.v[i], dir, conf);
-	}
-}
-
-/* Networks, displays and accelerators, and the bridges that lead to them. */
-static bool is_interesting(const char *class)
-{
-	return strncmp(class, "0x02", 4) == 0 || strncmp(class, "0x03", 4) == 0 || strncmp(class, "0x12", 4) == 0 ||
-	       strncmp(class, "0x0604", 6) == 0;
-}
-
-static void take_pci(struct snapshot *shot)
-{
-	static const char *const link[] = { "current_link_speed", "current_link_width", "max_link_speed",
-					    "max_link_width", NULL };
-	static const char *const device[] = { "vendor", "device", "class", "numa_node", NULL };
-	_cleanup_names_ struct rd_names names = { 0 };
-
-	list(shot, PCI, &names);
-	for (size_t i = 0; i < names.n; i++) {
-		_cleanup_free_ char *class = NULL;
-		char dir[256], path[300];
-
-		if (rd_read_textf(shot->src, &class, NULL, PCI "/%s/class", names.v[i]) < 0 || !is_interesting(class))
-			continue;
-		snprintf(dir, sizeof(dir), PCI "/%.64s", names.v[i]);
-		rd_facts_add(shot->facts, RD_AREA_DEVICE, names.v[i], "present", "yes");
-		take_all(shot, RD_AREA_LINK, names.v[i], dir, link);
-		take_all(shot, RD_AREA_DEVICE, names.v[i], dir, device);
-		snprintf(path, sizeof(path), "%s/driver", dir);
-		take_link(shot, RD_AREA_DEVICE, names.v[i], "driver", path);
 	}
 }
 
@@ -251,7 +221,7 @@ int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_e
 	take(&shot, RD_AREA_HOST, "host", "boot", "/proc/sys/kernel/random", "boot_id");
 	take_ibdevs(&shot);
 	take_netdevs(&shot);
-	take_pci(&shot);
+	rd_snapshot_pci(src, ret);
 	take_modules(&shot);
 	take_settings(&shot);
 	rd_snapshot_net(src, ret);

@@ -15,4 +15,8 @@ int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_e
 /* Its part for addresses and routes: rtnetlink messages to facts. */
 void rd_snapshot_net(struct rd_source *src, struct rd_facts *ret);
 
+/* Its part for PCI: functions with a network, display or accelerator class, and bridges: links, drivers, and of those that
+ * matter payload, read requests, relaxed ordering and ACS out of configuration space, where that may be read. */
+void rd_snapshot_pci(struct rd_source *src, struct rd_facts *ret);
+
 #endif

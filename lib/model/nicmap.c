@@ -51,17 +51,3 @@ void rd_nicmap_deinit(struct rd_nicmap *map)
 	rd_findings_deinit(&map->findings);
 	*map = (struct rd_nicmap){ 0 };
 }
-
-void rd_rails_deinit(struct rd_rails *rails)
-{
-	for (size_t i = 0; i < rails->n; i++) {
-		free(rails->v[i].nic);
-		free(rails->v[i].subnet);
-		free(rails->v[i].rate);
-		free(rails->v[i].firmware);
-		free(rails->v[i].state);
-		free(rails->v[i].link_layer);
-	}
-	free(rails->v);
-	*rails = (struct rd_rails){ 0 };
-}

@@ -82,17 +82,4 @@ static inline const struct rd_pair *rd_nicmap_pair(const struct rd_nicmap *map, 
 	return &map->pairs[gpu * map->n_ibdevs + ibdev];
 }
 
-/* What an accelerator's NIC is on one of several hosts. */
-struct rd_rail {
-	size_t host;						   /* index */
-	int gpu;						   /* index on that host */
-	char *nic, *subnet, *rate, *firmware, *state, *link_layer; /* owned; NULL: not known */
-};
-
-struct rd_rails {
-	struct rd_rail *v;
-	size_t n, cap;
-};
-void rd_rails_deinit(struct rd_rails *rails);
-
 #endif

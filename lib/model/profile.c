@@ -13,6 +13,7 @@
 #define LINES_MAX 65536
 #define KEY_MAX 200
 #define VALUE_MAX 1000
+#define LINES_LIKE "lines are like \"nic.mlx5_0.rate_gbps = 400\"; rdmadiag topo-check --learn writes them"
 
 void rd_profile_deinit(struct rd_profile *profile)
 {
@@ -21,23 +22,35 @@ void rd_profile_deinit(struct rd_profile *profile)
 		free(profile->v[i].value);
 	}
 	free(profile->v);
+	for (size_t i = 0; i < profile->n_ignores; i++)
+		rd_ignore_deinit(&profile->ignores[i]);
+	free(profile->ignores);
 	*profile = (struct rd_profile){ 0 };
 }
 
-void rd_profile_add(struct rd_profile *profile, const char *key, const char *value)
+static void add(struct rd_profile *profile, const char *key, const char *value)
 {
-	struct rd_profile_line line;
+	struct rd_profile_line line = { strdup(key), value ? strdup(value) : NULL };
 
-	if (!value)
-		return;
-	line = (struct rd_profile_line){ strdup(key), strdup(value) };
-	if (line.key && line.value && rd_grow(&profile->v, &profile->cap, profile->n + 1, sizeof(*profile->v)) == 0) {
+	if (line.key && !line.value == !value &&
+	    rd_grow(&profile->v, &profile->cap, profile->n + 1, sizeof(*profile->v)) == 0) {
 		profile->v[profile->n++] = line;
 		return;
 	}
 	free(line.key);
 	free(line.value);
 	profile->failed = true;
+}
+
+void rd_profile_add(struct rd_profile *profile, const char *key, const char *value)
+{
+	if (value)
+		add(profile, key, value);
+}
+
+void rd_profile_add_unknown(struct rd_profile *profile, const char *key)
+{
+	add(profile, key, NULL);
 }
 
 void rd_profile_addf(struct rd_profile *profile, const char *key, const char *fmt, ...)
@@ -114,19 +127,46 @@ static bool is_value(const char *value)
 	return safe && strlen(value) <= VALUE_MAX && strcmp(safe, value) == 0;
 }
 
-static int parse_line(char *line, struct rd_profile *ret)
+static int parse_ignore(char *value, const char *name, unsigned n, struct rd_profile *ret, struct rd_err *err)
+{
+	struct rd_ignore ignore;
+	const char *wrong = is_value(value) ? rd_ignore_parse(value, &ignore) : "what it says cannot be shown";
+
+	if (wrong) {
+		rd_err_set(err, EINVAL, name, "line %u: %s", n, wrong);
+		rd_err_hint(err, "lines are like \"ignore = pcie-link-width@0000:1b:00.0 until 2026-12-31 card is "
+				 "ordered\"");
+		return -EINVAL;
+	}
+	ignore.line = n;
+	if (ignore.rule && ignore.until && ignore.reason &&
+	    rd_grow(&ret->ignores, &ret->cap_ignores, ret->n_ignores + 1, sizeof(ignore)) == 0) {
+		ret->ignores[ret->n_ignores++] = ignore;
+		return 0;
+	}
+	rd_ignore_deinit(&ignore);
+	return rd_err_set(err, ENOMEM, name, "no memory for line %u", n);
+}
+
+static int parse_line(char *line, const char *name, unsigned n, struct rd_profile *ret, struct rd_err *err)
 {
 	char *value = strchr(line, '='), *key;
 
-	if (!value)
-		return -EINVAL;
-	*value++ = '\0';
+	if (n > LINES_MAX)
+		return rd_err_set(err, E2BIG, name, "no profile has more than %u lines", LINES_MAX);
+	if (value)
+		*value++ = '\0';
 	key = rd_trim(line);
-	value = rd_trim(value);
-	if (!is_key(key) || !is_value(value))
+	if (value && strcmp(key, "ignore") == 0)
+		return parse_ignore(rd_trim(value), name, n, ret, err);
+	value = value ? rd_trim(value) : NULL;
+	if (!value || !is_key(key) || !is_value(value)) {
+		rd_err_set(err, EINVAL, name, "line %u is no \"key = value\"", n);
+		rd_err_hint(err, LINES_LIKE);
 		return -EINVAL;
+	}
 	rd_profile_add(ret, key, value);
-	return ret->failed ? -ENOMEM : 0;
+	return ret->failed ? rd_err_set(err, ENOMEM, name, "no memory for line %u", n) : 0;
 }
 
 int rd_profile_parse(const char *text, size_t size, const char *name, struct rd_profile *ret, struct rd_err *err)
@@ -146,19 +186,16 @@ int rd_profile_parse(const char *text, size_t size, const char *name, struct rd_
 		return rd_err_set(err, ENOMEM, name, "no memory for a profile");
 	rest = copy;
 	while (!r && (line = rd_line(&rest, &n)))
-		r = n > LINES_MAX ? -E2BIG : parse_line(line, &profile);
-	if (!r && profile.n > 0) {
+		r = parse_line(line, name, n, &profile, err);
+	if (!r && (profile.n > 0 || profile.n_ignores > 0)) {
 		*ret = profile;
 		return 0;
 	}
 	rd_profile_deinit(&profile);
-	if (r && r != -EINVAL)
-		return rd_err_set(err, -r, name, "cannot take line %u", n);
 	if (r)
-		rd_err_set(err, EINVAL, name, "line %u is no \"key = value\"", n);
-	else
-		rd_err_set(err, EINVAL, name, "no profile: there is no \"key = value\" in it");
-	rd_err_hint(err, "lines are like \"nic.mlx5_0.rate_gbps = 400\"; rdmadiag topo-check --learn writes them");
+		return r;
+	rd_err_set(err, EINVAL, name, "no profile: there is no \"key = value\" in it");
+	rd_err_hint(err, LINES_LIKE);
 	return -EINVAL;
 }
 
@@ -168,7 +205,13 @@ void rd_profile_write(const struct rd_profile *profile, struct rd_buf *out)
 		const struct rd_profile_line *line = &profile->v[i];
 
 		/* Names and versions come from elsewhere: a line stays a line, and a key a key. */
-		if (is_key(line->key) && is_value(line->value))
+		if (line->value && is_key(line->key) && is_value(line->value))
 			rd_buf_printf(out, "%s = %s\n", line->key, line->value);
+	}
+	for (size_t i = 0; i < profile->n_ignores; i++) {
+		const struct rd_ignore *ignore = &profile->ignores[i];
+
+		rd_buf_printf(out, "ignore = %s%s%s until %s %s\n", ignore->rule, ignore->subject ? "@" : "",
+			      ignore->subject ? ignore->subject : "", ignore->until, ignore->reason);
 	}
 }

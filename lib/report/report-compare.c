@@ -10,33 +10,50 @@ enum rail_column {
 	RAIL_FIRMWARE,
 	RAIL_LAYER,
 	RAIL_STATE,
+	RAIL_DIFFERS,
 	RAIL_COLUMNS
 };
 
 static const struct rd_column rail_columns[RAIL_COLUMNS];
 
-int rd_report_rails(struct rd_report *report, const struct rd_rails *rails, char *const *names)
+static void add_rail(struct rd_section *section, const struct rd_compared *host, const struct rd_rail *rail,
+		     bool differs)
+{
+	const struct rd_compared_port *port = &host->ports[rail->port];
+	struct rd_row *row = rd_section_add(section);
+
+	rd_row_uint(row, RAIL_GPU, (uint64_t)rail->gpu);
+	rd_row_str(row, RAIL_HOST, host->name);
+	rd_row_str(row, RAIL_NIC, rail->nic);
+	rd_row_str(row, RAIL_SUBNET, port->subnet);
+	rd_row_str(row, RAIL_RATE, port->rate);
+	rd_row_str(row, RAIL_FIRMWARE, port->firmware);
+	rd_row_str(row, RAIL_LAYER, port->link_layer);
+	rd_row_str(row, RAIL_STATE, port->state);
+	rd_row_bool(row, RAIL_DIFFERS, differs);
+}
+
+int rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, size_t n, bool *const *differs, bool all,
+		    size_t most, size_t *left_out)
 {
 	struct rd_section *section = rd_section_create("rails", rail_columns, RAIL_COLUMNS);
-	int most = -1;
+	int last = -1;
 
-	for (size_t i = 0; i < rails->n; i++)
-		most = rails->v[i].gpu > most ? rails->v[i].gpu : most;
+	*left_out = 0;
+	for (size_t h = 0; h < n; h++)
+		for (size_t i = 0; i < hosts[h].n_rails; i++)
+			last = hosts[h].rails[i].gpu > last ? hosts[h].rails[i].gpu : last;
 	/* Rail by rail, so that hosts stand below each other. */
-	for (int gpu = 0; section && gpu <= most; gpu++)
-		for (size_t i = 0; i < rails->n; i++) {
-			const struct rd_rail *rail = &rails->v[i];
-			struct rd_row *row = rail->gpu == gpu ? rd_section_add(section) : NULL;
-
-			rd_row_uint(row, RAIL_GPU, (uint64_t)gpu);
-			rd_row_str(row, RAIL_HOST, names[rail->host]);
-			rd_row_str(row, RAIL_NIC, rail->nic);
-			rd_row_str(row, RAIL_SUBNET, rail->subnet);
-			rd_row_str(row, RAIL_RATE, rail->rate);
-			rd_row_str(row, RAIL_FIRMWARE, rail->firmware);
-			rd_row_str(row, RAIL_LAYER, rail->link_layer);
-			rd_row_str(row, RAIL_STATE, rail->state);
-		}
+	for (int gpu = 0; section && gpu <= last; gpu++)
+		for (size_t h = 0; h < n; h++)
+			for (size_t i = 0; i < hosts[h].n_rails; i++) {
+				if (hosts[h].rails[i].gpu != gpu || (!all && !differs[h][i]))
+					continue;
+				if (section->n < most)
+					add_rail(section, &hosts[h], &hosts[h].rails[i], differs[h][i]);
+				else
+					++*left_out;
+			}
 	return rd_report_add(report, section);
 }
 
@@ -50,5 +67,6 @@ static const struct rd_column rail_columns[RAIL_COLUMNS] = {
 	[RAIL_FIRMWARE] = { "firmware", "FIRMWARE", RD_T_STR, "firmware version", 0, false },
 	[RAIL_LAYER] = { "link_layer", "LAYER", RD_T_STR, "link layer", 0, false },
 	[RAIL_STATE] = { "state", "STATE", RD_T_STR, "state of the port", 0, false },
+	[RAIL_DIFFERS] = { "differs", NULL, RD_T_BOOL, "whether a finding is about this accelerator or its port", 0, false },
 };
 /* clang-format on */

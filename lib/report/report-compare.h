@@ -2,10 +2,12 @@
 #ifndef RD_REPORT_COMPARE_H
 #define RD_REPORT_COMPARE_H
 
-#include "model/nicmap.h"
+#include "model/compared.h"
 #include "report/report.h"
 
-/* Section rails. `names`: of the hosts. 0 or -ENOMEM. */
-int rd_report_rails(struct rd_report *report, const struct rd_rails *rails, char *const *names);
+/* Section rails: at most `most` rows, of all or of those that differ (differs[host][rail]); how many were left out comes
+ * back. 0 or -ENOMEM. */
+int rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, size_t n, bool *const *differs, bool all,
+		    size_t most, size_t *left_out);
 
 #endif

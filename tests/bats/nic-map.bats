@@ -158,13 +158,42 @@ map() {
 	run map --compare "$HOST" "$BATS_TEST_TMPDIR/other"
 	[ "$status" -eq 2 ]
 	[[ $(grep -m1 critical: <<<"$output") == *"other GPU 0000:13:00.0"*missing* ]]
-	[[ $output == *"other mlx5_4:1"*DOWN* ]]
+	[[ $output == *"other mlx5_4/1"*DOWN*"wanted: ACTIVE, as on 2 of 3 hosts"* ]]
 	[[ $output == *"28.39.1002"* ]]
 	[[ ${lines[0]} =~ ^"nic-map of 3 hosts: "[1-9] ]]
 	run map --compare "$HOST"
 	[ "${lines[0]}" = "nic-map of 2 hosts: nothing is wrong" ]
 	run map --compare "$HOST" --json
 	jq -e .status <<<"$output"
+}
+
+@test "--compare tells a slow port first, then what NCCL makes of it; rows that differ, -v all" {
+	cp -r "$HOST" "$BATS_TEST_TMPDIR/slow"
+	echo "200 Gb/sec (4X NDR)" >"$BATS_TEST_TMPDIR/slow/sys/class/infiniband/mlx5_5/ports/1/rate"
+	echo slow >"$BATS_TEST_TMPDIR/slow/proc/sys/kernel/hostname"
+	run map --compare "$HOST" "$BATS_TEST_TMPDIR/slow"
+	[ "$status" -eq 1 ]
+	mapfile -t warnings < <(grep '^warning:' <<<"$output")
+	[[ ${warnings[0]} == *"slow mlx5_5/1: "*"mlx5_5/1 runs at 200 of 400 Gbit/s; wanted: 400, as on 2 of 3 hosts" ]]
+	[[ ${warnings[1]} == *"slow GPU5: NCCL takes another NIC"* ]]
+	[ "${#warnings[@]}" -eq 2 ]
+	[ "$(grep -cE '^ +[0-9]+ (slow|made-up) ' <<<"$output")" -eq 1 ]
+	run map -v --compare "$HOST" "$BATS_TEST_TMPDIR/slow"
+	[ "$(grep -cE '^ +[0-9]+ (slow|made-up) ' <<<"$output")" -eq 24 ]
+	run map --compare "$HOST" "$BATS_TEST_TMPDIR/slow" --json
+	jq -e '(.rails | length) == 24 and ([.rails[] | select(.differs)] | length) == 1' <<<"$output"
+	# Of two hosts one tells what is usual: its other ports are witnesses.
+	run map --compare "$BATS_TEST_TMPDIR/slow"
+	[[ $output == *"mlx5_5/1 runs at 200 of 400 Gbit/s; wanted: 400, as 15 of 16 ports of such cards"* ]]
+}
+
+@test "--compare of two kinds of host blames nobody" {
+	tests/bench/nic-map-tree "$BATS_TEST_TMPDIR/small" 4 8 100
+	echo small >"$BATS_TEST_TMPDIR/small/proc/sys/kernel/hostname"
+	run map --compare "$HOST" "$BATS_TEST_TMPDIR/small" "$BATS_TEST_TMPDIR/small"
+	[ "$status" -eq 0 ]
+	[[ $output != *"critical:"* && $output != *"warning:"* ]]
+	[[ $output == *"Two kinds of host"*"4 accelerators, 8 NICs"*"wanted: 8 accelerators, 12 NICs, as on 2 of 4 hosts"* ]]
 }
 
 @test "-i looks again; what is read once is refused" {

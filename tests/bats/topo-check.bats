@@ -136,6 +136,58 @@ break_link() {
 	[[ $(grep -m1 "critical:" <<<"$output") == *"critical: GPU 0000:13:00.0 and 1 more: "* ]]
 }
 
+@test "a profile: links of bridges above, configuration space; what cannot be read is unknown" {
+	local config broken=$BATS_TEST_TMPDIR/broken
+	topo --learn >"$BATS_TEST_TMPDIR/profile"
+	grep -qx "bridge.0000:11:00.0.link_width = 16" "$BATS_TEST_TMPDIR/profile"
+	# GPUs lower theirs when idle.
+	run grep -E "^(gpu.*|bridge.0000:12:00.0)[.]link_mtps" "$BATS_TEST_TMPDIR/profile"
+	[ "$status" -eq 1 ]
+	cp -r "$HOST" "$broken"
+	echo 8 >"$broken/sys/bus/pci/devices/0000:11:00.0/current_link_width"
+	printf '\x1d' | dd of="$broken/sys/bus/pci/devices/0000:12:00.0/config" bs=1 seek=$((0x106)) conv=notrunc status=none
+	printf '\x21' | dd of="$broken/sys/bus/pci/devices/0000:15:00.0/config" bs=1 seek=$((0x49)) conv=notrunc status=none
+	run "$RD" --from "$broken" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-value
+	[ "$status" -eq 1 ]
+	[[ $output == *"bridge.0000:11:00.0.link_width: 8; wanted: 16"* ]]
+	[[ $output == *"bridge.0000:12:00.0.acs_control: 0x001d; wanted: 0x0000"* ]]
+	[[ $output == *"nic.mlx5_0.max_read_request_bytes: 512; wanted: 4096"* ]]
+	[ "$(grep -c "; wanted: " <<<"$output")" -eq 3 ]
+	run "$RD" --from "$broken" nic-map --profile "$BATS_TEST_TMPDIR/profile"
+	[ "$status" -eq 1 ]
+	[ "$(grep -c "^warning: .*; wanted: " <<<"$output")" -eq 3 ]
+	# Who is not root sees 64 bytes of each function.
+	rm -r "$broken"
+	cp -r "$HOST" "$broken"
+	find "$broken/sys/devices" -name config | while read -r config; do truncate -s 64 "$config"; done
+	run "$RD" --from "$broken" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-gpu,profile-nic,profile-value -v
+	[[ ${lines[0]} == *": 0 failures, 0 warnings, 1 unknown;"* ]]
+	[[ $output == *"could not be read here (root"* ]]
+}
+
+@test "a profile asks for an interface only where it was up" {
+	local other=$BATS_TEST_TMPDIR/other
+	cp -r "$HOST" "$other"
+	echo down >"$other/sys/class/net/ib1/operstate"
+	"$RD" --from "$other" topo-check --learn >"$BATS_TEST_TMPDIR/profile"
+	grep -qx "port.mlx5_0/1.netdev_state = up" "$BATS_TEST_TMPDIR/profile"
+	run grep -E "^port.mlx5_1/1.netdev_(state|mtu_bytes)" "$BATS_TEST_TMPDIR/profile"
+	[ "$status" -eq 1 ]
+	# The one may be up now, the other not down.
+	run topo --profile "$BATS_TEST_TMPDIR/profile" --only profile-value
+	[ "$status" -eq 0 ]
+	echo down >"$other/sys/class/net/ib0/operstate"
+	echo 2044 >"$other/sys/class/net/ib0/mtu"
+	run "$RD" --from "$other" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-value
+	[ "$status" -eq 1 ]
+	[[ $output == *"port.mlx5_0/1.netdev_state: down; wanted: up"* ]]
+	[[ $output == *"port.mlx5_0/1.netdev_mtu_bytes: 2044; wanted: 4092"* ]]
+	rm "$other/sys/class/net/ib0"
+	run "$RD" --from "$other" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-value
+	[[ $output == *"port.mlx5_0/1.netdev: none; wanted: ib0"* ]]
+	[ "$(grep -c "; wanted: " <<<"$output")" -eq 1 ]
+}
+
 @test "a profile that is none: exit 3, and which line" {
 	printf 'count.gpus = 8\nnonsense\n' >"$BATS_TEST_TMPDIR/bad"
 	for file in "$BATS_TEST_TMPDIR/bad" "$BATS_TEST_TMPDIR/missing" "$BATS_TEST_TMPDIR"; do

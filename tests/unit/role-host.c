@@ -7,21 +7,27 @@
 #include <string.h>
 
 #include "analyse/nicmap.h"
+#include "analyse/symmetry.h"
 #include "check-run.h"
 #include "nicmap-host.h"
 
 void role_done(struct role_place *at)
 {
 	rd_nicmap_deinit(&at->map);
+	rd_symmetry_deinit(&at->symmetry);
 	rd_host_deinit(&at->host);
 }
 
 void role_look(struct role_place *at)
 {
 	rd_nicmap_deinit(&at->map);
+	rd_symmetry_deinit(&at->symmetry);
+	rd_symmetry_deinit(&at->symmetry);
 	at->map = (struct rd_nicmap){ 0 };
+	at->symmetry = (struct rd_symmetry){ 0 };
 	assert_int_equal(rd_nicmap_analyse(&at->host, 0, &at->map), 0);
-	at->in = (struct rd_check_input){ .host = &at->host, .map = &at->map };
+	assert_int_equal(rd_symmetry_find(&at->host, &at->symmetry), 0);
+	at->in = (struct rd_check_input){ .host = &at->host, .map = &at->map, .symmetry = &at->symmetry };
 }
 
 /* How the rules judge that look at roles, state and link layer. */

@@ -5,6 +5,7 @@
 
 #include "check/check.h"
 #include "model/nicmap.h"
+#include "model/symmetry.h"
 
 /* Device IDs. */
 enum { CX7 = 0x1021, BF3 = 0xa2dc, CX6 = 0x101b };
@@ -12,6 +13,7 @@ enum { CX7 = 0x1021, BF3 = 0xa2dc, CX6 = 0x101b };
 struct role_place {
 	struct rd_host host;
 	struct rd_nicmap map;
+	struct rd_symmetry symmetry;
 	struct rd_check_input in;
 };
 

@@ -218,18 +218,6 @@ static void no_version_of_the_driver_is_not_its_closed_flavour(void **state)
 	stop(&h);
 }
 
-static bool remarked(const struct healthy *h, const char *id, const char *words)
-{
-	for (size_t i = 0; i < h->map.findings.n; i++) {
-		const struct rd_finding *finding = &h->map.findings.v[i];
-
-		if (strcmp(finding->id, id) == 0)
-			return (finding->observed && strstr(finding->observed, words)) ||
-			       (finding->fix && strstr(finding->fix, words));
-	}
-	return false;
-}
-
 /* A RoCE port with these GIDs: "1" or "2" is the version, then the address. */
 static void start_roce(struct healthy *h, const char *const *gids)
 {
@@ -252,8 +240,6 @@ static void roce_v1_is_a_matter_of_the_type_of_gids(void **state)
 	start_roce(&h, gids);
 	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_OK);
 	assert_int_equal(judge(&h, "gid-v2", said, sizeof(said)), RD_SEV_WARNING);
-	assert_true(remarked(&h, "gid-v2", "address does not help"));
-	assert_false(remarked(&h, "gid-none", ""));
 	stop(&h);
 }
 
@@ -267,19 +253,16 @@ static void which_gid_nccl_takes_where_there_is_no_ipv4(void **state)
 
 	(void)state;
 	start_roce(&h, v6);
-	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_OK);
-	assert_true(remarked(&h, "gid-nccl", "takes index 0 (fe80::1, RoCE v1)"));
-	assert_true(remarked(&h, "gid-nccl", "NCCL by itself"));
+	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_NOTE);
+	assert_non_null(strstr(said, "takes index 0 (fe80::1, RoCE v1)"));
 	stop(&h);
 	start_roce(&h, v4);
 	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_OK);
-	assert_false(remarked(&h, "gid-nccl", ""));
 	stop(&h);
 	start_roce(&h, none);
 	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_CRITICAL);
 	assert_non_null(strstr(said, "link-local"));
 	assert_non_null(strstr(said, "takes index 0 (fe80::1, RoCE v1)"));
-	assert_true(remarked(&h, "gid-none", "takes index 0 (fe80::1, RoCE v1)"));
 	stop(&h);
 }
 
@@ -364,7 +347,6 @@ static void the_ports_of_a_gaudi_are_link_local_by_design(void **state)
 	assert_int_equal(judge(&h, "gid-v2", said, sizeof(said)), RD_SEV_SKIP);
 	assert_int_equal(judge(&h, "roce-mtu", said, sizeof(said)), RD_SEV_SKIP);
 	assert_int_equal(judge(&h, "roce-netdev", said, sizeof(said)), RD_SEV_SKIP);
-	assert_false(remarked(&h, "gid-none", ""));
 	assert_int_equal(h.map.env.n, 0);
 	stop(&h);
 }
@@ -381,7 +363,7 @@ static void the_lid_of_irdma_is_a_constant(void **state)
 	RD_SET(h.host.ports[0].lid, 1);
 	assert_int_equal(judge(&h, "roce-lid", said, sizeof(said)), RD_SEV_WARNING);
 	h.host.ibdevs[0].driver = strdup("ice");
-	assert_int_equal(judge(&h, "roce-lid", said, sizeof(said)), RD_SEV_OK);
+	assert_int_equal(judge(&h, "roce-lid", said, sizeof(said)), RD_SEV_NOTE);
 	stop(&h);
 }
 
@@ -465,7 +447,7 @@ static void a_line_about_power_is_no_fault_of_a_nic_that_works(void **state)
 	add_nic(&h.host, "mlx5_0", 0x20, 0);
 	add_nic(&h.host, "mlx5_1", 0x30, 0);
 	nic = &h.host.pcis[h.host.ibdevs[0].pci];
-	assert_int_equal(of_power(&h, line, NULL, said, sizeof(said)), RD_SEV_OK);
+	assert_int_equal(of_power(&h, line, NULL, said, sizeof(said)), RD_SEV_NOTE);
 	RD_SET(nic->now.width, 8);
 	assert_int_equal(of_power(&h, line, NULL, said, sizeof(said)), RD_SEV_WARNING);
 	assert_non_null(strstr(said, "x8 of x16"));

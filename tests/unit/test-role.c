@@ -35,7 +35,7 @@ static void a_server_of_eight_is_well(void **state)
 	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
 	role_assert(&at, "mlx5_7", RD_ROLE_COMPUTE);
 	role_assert(&at, "mlx5_8", RD_ROLE_STORAGE);
-	assert_true(role_worst(&at) <= RD_SEV_OK);
+	assert_true(role_worst(&at) <= RD_SEV_NOTE);
 	assert_false(rd_env_refused(&at.host, NULL));
 	role_done(&at);
 }
@@ -77,7 +77,7 @@ static void a_faster_dpu_is_near_none(void **state)
 		role_look(&at);
 		assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
 		role_assert(&at, "dpu", RD_ROLE_STORAGE);
-		assert_true(role_worst(&at) <= RD_SEV_OK);
+		assert_true(role_worst(&at) <= RD_SEV_NOTE);
 		role_done(&at);
 	}
 }
@@ -96,12 +96,12 @@ static void one_has_the_other_link_layer(void **state)
 	role_look(&at);
 	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
 	assert_int_equal(check_worst(&at.in, "link-layer-uniform"), RD_SEV_WARNING);
-	assert_true(check_worst(&at.in, "ib-lid") <= RD_SEV_OK);
-	assert_true(check_worst(&at.in, "ib-sm-lid") <= RD_SEV_OK);
+	assert_true(check_worst(&at.in, "ib-lid") <= RD_SEV_NOTE);
+	assert_true(check_worst(&at.in, "ib-sm-lid") <= RD_SEV_NOTE);
 	role_set_state(port, "INIT", "LinkUp");
 	role_look(&at);
 	role_assert(&at, "mlx5_3", RD_ROLE_COMPUTE);
-	assert_true(check_worst(&at.in, "ib-no-sm") <= RD_SEV_OK);
+	assert_true(check_worst(&at.in, "ib-no-sm") <= RD_SEV_NOTE);
 	assert_int_equal(check_worst(&at.in, "port-state"), RD_SEV_CRITICAL);
 	/* Where all are InfiniBand it is the subnet manager. */
 	for (size_t p = 0; p < 8; p++)
@@ -138,7 +138,7 @@ static void two_ports_in_a_lag(void **state)
 	assert_true(at.host.ports[7].rate_gbps.v == 200);
 	assert_true(at.host.ports[6].rate_gbps.v == 200);
 	assert_int_equal(at.host.ports[6].lag_active, 0);
-	assert_true(role_worst(&at) <= RD_SEV_OK);
+	assert_true(role_worst(&at) <= RD_SEV_NOTE);
 	assert_non_null(strstr(at.map.nccl.v[0].why, "48.0 GB/s")); /* what PCI Express 5.0 x16 leaves of 50 */
 	assert_true(alone < 26);
 	/* A second function that is not bound lacks its device. */
@@ -181,7 +181,7 @@ static void spare_ports_of_every_card(void **state)
 	role_look(&at);
 	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
 	assert_true(at.host.ports[1].spare && at.host.ports[15].spare);
-	assert_true(role_worst(&at) <= RD_SEV_OK);
+	assert_true(role_worst(&at) <= RD_SEV_NOTE);
 	assert_false(rd_env_refused(&at.host, NULL));
 	/* Somebody gave one an address: it is meant to be up, and so it is not the case that all are spare. */
 	netdev = role_add_netdev(&at.host, "mlx5_5", "eth5");
@@ -242,7 +242,7 @@ static void a_guest_without_switches(void **state)
 	role_look(&at);
 	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
 	role_assert(&at, "mlx5_8", RD_ROLE_STORAGE);
-	assert_true(role_worst(&at) <= RD_SEV_OK);
+	assert_true(role_worst(&at) <= RD_SEV_NOTE);
 	assert_false(rd_env_refused(&at.host, NULL));
 	/* Where no route was told, the odd one is not known. */
 	at.host.netdevs[0].default_route = false;
@@ -267,7 +267,7 @@ static void a_nic_for_two_accelerators(void **state)
 	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 4);
 	role_assert(&at, "st0", RD_ROLE_STORAGE);
 	role_assert(&at, "st1", RD_ROLE_STORAGE);
-	assert_true(role_worst(&at) <= RD_SEV_OK);
+	assert_true(role_worst(&at) <= RD_SEV_NOTE);
 	role_done(&at);
 }
 
@@ -297,7 +297,7 @@ static void a_tray_with_a_host_bridge_for_each(void **state)
 		assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 4);
 		role_assert(&at, "mlx5_0", RD_ROLE_COMPUTE);
 		role_assert(&at, "bf3_2", RD_ROLE_STORAGE);
-		assert_true(down ? role_worst(&at) == RD_SEV_CRITICAL : role_worst(&at) <= RD_SEV_OK);
+		assert_true(down ? role_worst(&at) == RD_SEV_CRITICAL : role_worst(&at) <= RD_SEV_NOTE);
 		/* The same with all of them down. */
 		for (size_t p = 0; p < 4; p++)
 			role_go_down(&at.host.ports[p]);
@@ -324,7 +324,7 @@ static void a_storage_server(void **state)
 	role_go_down(&at.host.ports[1]);
 	role_look(&at);
 	assert_true(at.host.ports[1].spare && at.host.ports[3].spare);
-	assert_true(role_worst(&at) <= RD_SEV_OK);
+	assert_true(role_worst(&at) <= RD_SEV_NOTE);
 	/* NICs of another make, as fast: which is for what is not known, and nothing fails for it. */
 	role_far_nic(&at.host, "bnxt_re0", 0x50, 0, 0, 100, 0x1760, "Ethernet");
 	role_go_down(role_port(&at.host, "bnxt_re0"));
@@ -350,7 +350,7 @@ static void a_workstation(void **state)
 	role_look(&at);
 	role_assert(&at, "mlx5_0", RD_ROLE_COMPUTE);
 	assert_true(role_port(&at.host, "mlx5_1")->spare);
-	assert_true(role_worst(&at) <= RD_SEV_OK);
+	assert_true(role_worst(&at) <= RD_SEV_NOTE);
 	assert_false(rd_env_refused(&at.host, NULL));
 	/* Cabled to a second host: that one is for computing, the other the way out. */
 	role_set_state(role_port(&at.host, "mlx5_1"), "ACTIVE", "LinkUp");
@@ -363,7 +363,7 @@ static void a_workstation(void **state)
 	role_look(&at);
 	role_assert(&at, "mlx5_2", RD_ROLE_COMPUTE);
 	role_assert(&at, "mlx5_1", RD_ROLE_MANAGEMENT);
-	assert_true(role_worst(&at) <= RD_SEV_OK);
+	assert_true(role_worst(&at) <= RD_SEV_NOTE);
 	role_done(&at);
 }
 
@@ -412,7 +412,7 @@ static void what_is_no_nic_of_its_own(void **state)
 	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
 	role_assert(&at, "vf0", RD_ROLE_UNKNOWN);
 	role_assert(&at, "rxe0", RD_ROLE_UNKNOWN);
-	assert_true(role_worst(&at) <= RD_SEV_OK);
+	assert_true(role_worst(&at) <= RD_SEV_NOTE);
 	role_set_state(&at.host.ports[9], "ACTIVE", "LinkUp");
 	assert_false(rd_env_refused(&at.host, NULL));
 	role_done(&at);

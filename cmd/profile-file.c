@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/profile-file.h"
+
+#include "check/check.h"
+#include "cmd/datafile.h"
+
+static bool exists(const char *id)
+{
+	return rd_check_find(id) != NULL;
+}
+
+int rd_profile_load(const char *path, struct rd_profile *ret, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	int r = rd_read_local(path, &bytes, err);
+
+	if (!r)
+		r = rd_profile_parse((char *)bytes.data, bytes.size, path, ret, err);
+	return r ? r : rd_profile_check_ignores(ret, exists, path, err);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From what rules say of a host to what an operator is told. Pure. */
+#ifndef RD_DIAGNOSE_H
+#define RD_DIAGNOSE_H
+
+#include "model/finding.h"
+#include "model/host.h"
+#include "model/profile.h"
+
+/* Folds what follows from something else below it, mutes what the profile (NULL: none) ignores on that day (rd_profile_day),
+ * and puts the worst first. 0 or -ENOMEM. */
+int rd_diagnose(const struct rd_host *host, const struct rd_profile *profile, int64_t day, struct rd_findings *findings);
+
+#endif

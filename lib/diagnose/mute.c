@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "diagnose/mute.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static int mute(struct rd_finding *finding, const struct rd_ignore *ignore)
+{
+	finding->muted = rd_text("until %s: %s", ignore->until, ignore->reason);
+	return finding->muted ? 0 : -ENOMEM;
+}
+
+/* The finding that this one is a consequence of; NULL: of none that is here. */
+static const struct rd_finding *cause_of(const struct rd_findings *findings, const struct rd_finding *finding)
+{
+	for (size_t i = 0; finding->caused_by.id && i < findings->n; i++)
+		if (strcmp(findings->v[i].id, finding->caused_by.id) == 0 &&
+		    strcmp(findings->v[i].subject, finding->caused_by.subject) == 0)
+			return &findings->v[i];
+	return NULL;
+}
+
+static int tell_ended(const struct rd_ignore *ignore, struct rd_findings *findings)
+{
+	const struct rd_finding finding = {
+		.id = "ignore-ended",
+		.severity = RD_SEV_NOTE,
+		.title = "A line of the profile that ignores findings has ended",
+		.why = "what it named counts again",
+		.subject = rd_text("profile line %u", ignore->line),
+		.observed = rd_text("%s%s%s until %s %s", ignore->rule, ignore->subject ? "@" : "",
+				    ignore->subject ? ignore->subject : "", ignore->until, ignore->reason),
+		.fix = strdup("take the line out, or give it a later date"),
+	};
+
+	return rd_finding_add(findings, &finding);
+}
+
+int rd_findings_mute(const struct rd_profile *profile, int64_t day, struct rd_findings *findings)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < findings->n && !r; i++) {
+		struct rd_finding *finding = &findings->v[i];
+		const struct rd_ignore *ignore =
+			finding->severity > RD_SEV_OK ?
+				rd_profile_ignored(profile, finding->id, finding->subject, day) :
+				NULL;
+
+		if (ignore)
+			r = mute(finding, ignore);
+	}
+	for (size_t i = 0; i < findings->n && !r; i++) {
+		struct rd_finding *finding = &findings->v[i];
+		const struct rd_finding *cause = finding->muted ? NULL : cause_of(findings, finding);
+
+		if (cause && cause->muted && !(finding->muted = strdup(cause->muted)))
+			r = -ENOMEM;
+	}
+	for (size_t i = 0; i < profile->n_ignores && !r; i++)
+		if (rd_ignore_over(&profile->ignores[i], day))
+			r = tell_ended(&profile->ignores[i], findings);
+	return r;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What of a host is compared with other hosts. Small, so that a thousand of them fit where one struct rd_host does. */
+#ifndef RD_MODEL_COMPARED_H
+#define RD_MODEL_COMPARED_H
+
+#include "base/base.h"
+
+struct rd_compared_port {
+	char *place; /* "0000:15:00.0/1", the same on hosts that are built alike; without a PCI function the label */
+	char *label; /* "mlx5_0/1" */
+	char *board, *subnet, *rate, *firmware, *state, *link_layer; /* NULL: not known; rate in Gbit/s */
+	bool compute;
+};
+
+/* The NIC that NCCL gives an accelerator. */
+struct rd_rail {
+	int gpu;     /* index into gpus */
+	size_t port; /* index into ports */
+	char *nic;   /* as NCCL writes it: "mlx5_0:1" */
+};
+
+struct rd_compared {
+	char *name;	     /* what to call the host */
+	char **gpus, **nics; /* PCI addresses, else labels */
+	struct rd_compared_port *ports;
+	struct rd_rail *rails;
+	size_t n_gpus, n_nics, n_ports, n_rails;
+};
+void rd_compared_deinit(struct rd_compared *host);
+
+#endif
