@@ -15,11 +15,20 @@ void check_look_deinit(struct check_look *look)
 	rd_source_closep(&look->guard);
 }
 
+/* Spare ports, and virtual functions that wait for a guest, are down by design. */
+static void count_port(const struct rd_host *host, const struct rd_port *port, struct check_numbers *ret)
+{
+	bool active = rd_port_active(port);
+
+	ret->active += active;
+	ret->ports += active || !(port->spare || rd_port_is_aside(host, port));
+}
+
 void check_count(const struct check_look *look, struct check_numbers *ret)
 {
 	const struct rd_host *host = &look->checks.host;
 
-	*ret = (struct check_numbers){ .ports = host->n_ports };
+	*ret = (struct check_numbers){ 0 };
 	for (size_t i = 0; i < look->checks.findings.n; i++) {
 		const struct rd_finding *finding = &look->checks.findings.v[i];
 
@@ -28,7 +37,7 @@ void check_count(const struct check_look *look, struct check_numbers *ret)
 			ret->results[finding->severity == RD_SEV_NOTE ? RD_SEV_OK : finding->severity]++;
 	}
 	for (size_t i = 0; i < host->n_ports; i++)
-		ret->active += rd_port_active(&host->ports[i]);
+		count_port(host, &host->ports[i], ret);
 }
 
 static void add_problem(const struct rd_finding *finding, struct rd_buf *out)

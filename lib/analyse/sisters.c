@@ -219,11 +219,19 @@ static void judge_kind(struct state *st, const struct sister *v, size_t n, bool 
 
 		all += mine;
 		agree += mine == wanted;
-		lack_all += mine < wanted ? wanted - mine : 0;
 		if (mine == wanted && (like < 0 || st->below[v[i].pci].main_gpus > st->below[like].main_gpus))
 			like = v[i].pci;
 	}
-	if (wanted == 0 || lack_all == 0 || like < 0)
+	if (wanted == 0 || like < 0)
+		return;
+	/* A switch that carries other things, as those of NVSwitches do, lacks nothing. */
+	for (size_t i = 0; i < n; i++) {
+		unsigned mine = count_of(st, &v[i], gpu);
+
+		if (mine < wanted && is_built_alike(st, v[i].pci, like, wanted - mine))
+			lack_all += wanted - mine;
+	}
+	if (lack_all == 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		unsigned mine = count_of(st, &v[i], gpu);
@@ -310,15 +318,40 @@ static int judge_switches(struct state *st)
 	return 0;
 }
 
+/* A port with nothing behind it, of the model of those that accelerators of the main model are on; -1: none. */
+static int empty_place(const struct state *st)
+{
+	const struct rd_host *host = st->host;
+
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		const struct rd_pci *pci = &host->pcis[i];
+
+		if (!rd_pci_is_bridge(pci) || st->below[i].child || pci->vendor.known != RD_OK)
+			continue;
+		for (size_t g = 0; g < host->n_gpus; g++) {
+			int parent = host->pcis[host->gpus[g].pci].parent;
+
+			if (parent >= 0 && host->pcis[parent].vendor.known == RD_OK &&
+			    host->pcis[parent].vendor.v == pci->vendor.v &&
+			    host->pcis[parent].device.v == pci->device.v)
+				return (int)i;
+		}
+	}
+	return -1;
+}
+
 /* Where no switch tells it, numbers do: seven of one model beside eight NICs of one board. */
 static void judge_numbers(struct state *st)
 {
 	unsigned more = st->nics;
+	int place;
 
 	if (st->gpus == 0 || st->gpus != st->host->n_gpus || (more & (more - 1)) != 0 || more < 4)
 		return;
+	place = empty_place(st);
 	if (!st->told_gpus && st->gpus + 1 == more)
 		report(st, (struct rd_missing){ .gpu = true,
+						.empty = place >= 0 ? strdup(st->host->pcis[place].addr) : NULL,
 						.bridge = -1,
 						.found = st->gpus,
 						.wanted = more,

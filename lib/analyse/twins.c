@@ -143,15 +143,16 @@ static void twin_key(const struct rd_host *host, const struct rd_below *below, s
 {
 	const struct rd_pci *pci = &host->pcis[i];
 	bool bridge = rd_pci_is_bridge(pci);
+	bool nic = below[i].is_nic && !below[i].is_gpu; /* a Gaudi is both, until its driver is gone */
 	char board[32];
 
-	rd_board_key(pci, below[i].is_nic, board);
+	rd_board_key(pci, nic, board);
 	if (!board[0])
 		ret[0] = '\0';
 	else if (bridge)
 		snprintf(ret, 64, "bridge %s %u %d", board, rd_pcie_depth(host, (int)i), below[i].gpus > 0);
 	else
-		snprintf(ret, 64, "%s %d %d", board, below[i].is_nic ? pci->fn : 0, below[i].near);
+		snprintf(ret, 64, "%s %d %d", board, nic ? pci->fn : 0, below[i].near);
 }
 
 /* The links whose speed an accelerator lowers when it is idle. */
@@ -233,7 +234,8 @@ static void driver_traits(const struct rd_host *host, const struct rd_below *bel
 		const struct rd_pci *pci = &host->pcis[i];
 		char key[64];
 
-		if (!pci->detailed || !(items->trait == RD_TRAIT_GPU_DRIVER ? below[i].is_gpu : below[i].is_nic))
+		if (!pci->detailed ||
+		    !(items->trait == RD_TRAIT_GPU_DRIVER ? below[i].is_gpu : below[i].is_nic && !below[i].is_gpu))
 			continue;
 		twin_key(host, below, i, key);
 		if (key[0])
@@ -246,15 +248,20 @@ static void firmware_trait(const struct rd_host *host, struct items *items)
 {
 	for (size_t n = 0; n < host->n_ibdevs; n++) {
 		const struct rd_ibdev *dev = &host->ibdevs[n];
+		char board[32] = "";
 
 		/* All functions of a card have one firmware. */
-		if (!dev->board || dev->parent_netdev || dev->pci < 0 || host->pcis[dev->pci].fn != 0 ||
-		    host->pcis[dev->pci].pf >= 0)
+		if (dev->parent_netdev || dev->pci < 0 || host->pcis[dev->pci].fn != 0 || host->pcis[dev->pci].pf >= 0)
+			continue;
+		/* Not every driver names its board; its ids do. */
+		rd_board_key(&host->pcis[dev->pci], true, board);
+		if (!dev->board && !board[0])
 			continue;
 		if (!dev->firmware)
 			items->ret->unread[items->trait]++;
 		else
-			add(items, dev->pci, -1, false, 0, strdup(dev->board), strdup(dev->firmware));
+			add(items, dev->pci, -1, false, 0, strdup(dev->board ? dev->board : board),
+			    strdup(dev->firmware));
 	}
 }
 

@@ -46,10 +46,16 @@ double rd_pci_rate(const struct rd_host *host, size_t pci)
 {
 	double best = 0;
 
-	for (size_t p = 0; p < host->n_ports; p++)
-		if (host->ibdevs[host->ports[p].ibdev].pci == (int)pci && host->ports[p].rate_gbps.known == RD_OK &&
-		    host->ports[p].rate_gbps.v > best)
-			best = host->ports[p].rate_gbps.v;
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+		/* Two ports in a LAG are often more than their slot carries, by design. */
+		double rate = port->leg_gbps.known == RD_OK  ? port->leg_gbps.v :
+			      port->rate_gbps.known == RD_OK ? port->rate_gbps.v :
+							       0;
+
+		if (host->ibdevs[port->ibdev].pci == (int)pci && rate > best)
+			best = rate;
+	}
 	return best;
 }
 

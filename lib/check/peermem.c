@@ -116,6 +116,12 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 	if (!system || system->nvidia_open.known != RD_OK)
 		rd_check_unknown(out, "nvidia",
 				 "neither /proc/driver/nvidia/version nor /sys/module/nvidia/taint tells its flavour");
+	else if (!system->nvidia_open.v && rd_has_peermem(system))
+		rd_check_note(
+			out, "nvidia",
+			rd_text("the proprietary flavour of the driver: no DMA-BUF; nvidia_peermem is loaded instead"),
+			rd_text("the open kernel module, where memory of virtual-memory allocators is registered"),
+			NULL);
 	else if (!system->nvidia_open.v)
 		rd_check_warn(out, "nvidia", rd_text("the proprietary flavour of the driver: no DMA-BUF"),
 			      rd_text("the open kernel module"));

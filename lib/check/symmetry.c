@@ -44,7 +44,7 @@ static void tell(const struct rd_host *host, const struct rd_missing *missing, s
 	if (missing->sure == RD_MISSING_CLEAR)
 		rd_check_bad(out, RD_SEV_CRITICAL, subject, observed_of(missing), expected_of(host, missing),
 			     fix_of(host, missing));
-	else if (missing->sure == RD_MISSING_LIKELY && missing->bridge < 0 && missing->wanted >= 8)
+	else if (missing->sure == RD_MISSING_LIKELY && missing->bridge < 0 && (missing->wanted >= 8 || missing->empty))
 		rd_check_bad(
 			out, RD_SEV_WARNING, subject, rd_text("%u accelerators of one model", missing->found),
 			rd_text("%u, as many as NICs of one board", missing->wanted),

@@ -181,13 +181,15 @@ static void run_firmware(const struct rd_check_input *in, struct rd_check_out *o
 		const struct rd_pci *pci = dev->pci >= 0 ? &host->pcis[dev->pci] : NULL;
 		const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_FIRMWARE, dev->pci, -1);
 
-		if (!dev->name || !dev->board || !pci || dev->parent_netdev || pci->pf >= 0)
+		if (!dev->name || !pci || dev->parent_netdev || pci->pf >= 0)
 			continue;
 		if (!dev->firmware)
 			rd_check_unknown(out, dev->name, "its firmware version is not told");
 		else if (odd && odd->clear)
 			rd_check_bad(
-				out, RD_SEV_WARNING, dev->name, rd_text("%s (board %s)", odd->is, dev->board),
+				out, RD_SEV_WARNING, dev->name,
+				rd_text("firmware %s%s%s%s", odd->is, dev->board ? " (board " : "",
+					dev->board ? dev->board : "", dev->board ? ")" : ""),
 				expected_of(odd),
 				rd_text("devlink dev flash pci/%s file FILE (or mlxfwmanager -d %s -i FILE) with %s, then "
 					"reset it or reboot",
@@ -195,7 +197,7 @@ static void run_firmware(const struct rd_check_input *in, struct rd_check_out *o
 		else
 			good_or_mixed(in, RD_TRAIT_FIRMWARE, dev->pci, -1, dev->name, out);
 	}
-	rd_check_skip(out, "no board is named");
+	rd_check_skip(out, "no RDMA device is a PCI function");
 }
 
 const struct rd_check rd_check_speed_uniform = {

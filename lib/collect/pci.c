@@ -196,8 +196,9 @@ void rd_collect_pci_sisters(const struct rd_sysfs *fs, struct rd_host *host)
 			continue;
 		for (int up = pci->parent; up >= 0; up = host->pcis[up].parent, depth++)
 			beside |= host->pcis[up].detailed;
-		/* Below a root port stand, by turns, upstream and downstream ports: the first are switches. */
-		if (!beside || depth % 2 == 0)
+		/* Below a root port stand, by turns, upstream and downstream ports: the first are switches. One right below a
+		 * root port may have lost all that it carried. */
+		if (depth % 2 == 0 || (!beside && depth > 1))
 			continue;
 		READ_ID(vendor, "vendor");
 		READ_ID(device, "device");

@@ -10,6 +10,7 @@
 enum relation {
 	SAME,  /* the same device, one of its ports, its interface or its PCI function */
 	BELOW, /* its device hangs below the bridge, or is the same */
+	NODE,  /* devices of both are on one NUMA node */
 	HOST,  /* anything on the host */
 };
 
@@ -117,6 +118,16 @@ static bool is_below(const struct rd_host *host, const struct objects *effect, c
 	return false;
 }
 
+static bool share_node(const struct rd_host *host, const struct objects *a, const struct objects *b)
+{
+	for (size_t i = 0; i < host->n_pcis; i++)
+		for (size_t j = 0; a->pcis[i] && j < host->n_pcis; j++)
+			if (b->pcis[j] && host->pcis[i].numa.known == RD_OK && host->pcis[i].numa.v >= 0 &&
+			    host->pcis[j].numa.known == RD_OK && host->pcis[j].numa.v == host->pcis[i].numa.v)
+				return true;
+	return false;
+}
+
 static bool is_connected(const struct state *st, enum relation relation, size_t effect, size_t cause)
 {
 	const struct objects *a = &st->objects[effect], *b = &st->objects[cause];
@@ -127,6 +138,8 @@ static bool is_connected(const struct state *st, enum relation relation, size_t 
 		return true;
 	case BELOW:
 		return is_below(host, a, b);
+	case NODE:
+		return share_node(host, a, b);
 	case SAME:
 		break;
 	}
@@ -253,17 +266,17 @@ static const struct rule rules[] = {
 	{ "gid-usable", "gid-uniform", SAME },
 	{ "gid-usable", "job-env", SAME },
 	/* PCI Express: what is narrow or slow holds back all that is below it. */
-	{ "pcie-path", "pcie-bandwidth", BELOW },
-	{ "pcie-path", "pcie-link-width", BELOW },
-	{ "pcie-path", "pcie-link-speed", BELOW },
 	{ "pcie-link-width", "pcie-bandwidth", BELOW },
 	{ "pcie-link-speed", "pcie-bandwidth", BELOW },
 	{ "aer-uncorrectable", "aer-correctable", SAME },
 	{ "power-state", "pcie-link-speed", SAME },
 	/* Where a device says it is. */
-	{ "numa-uniform", "numa-node", SAME },
-	{ "numa-uniform", "gpu-nic-socket", SAME },
+	{ "numa-switch", "numa-node", SAME },
+	{ "numa-switch", "gpu-nic-socket", SAME },
 	{ "numa-node", "gpu-nic-socket", SAME },
+	{ "nic-driver", "gpu-nic-socket", NODE },
+	{ "port-state", "gpu-nic-socket", NODE },
+	{ "ib-no-sm", "gpu-nic-socket", NODE },
 	/* Modules that did not load. */
 	{ "log-peermem-symbols", "peermem", HOST },
 	{ "log-peermem", "peermem", HOST },

@@ -21,7 +21,7 @@ setup() {
 
 teardown() {
 	local p
-	command -v tmux >/dev/null && tmux -L "rdc$$" kill-server 2>/dev/null || :
+	command -v tmux >/dev/null && tmux -S "$BATS_TEST_TMPDIR/tmux" kill-server 2>/dev/null || :
 	for p in "${moving-}" "${started-}"; do
 		[ -z "$p" ] || kill -KILL "$p" 2>/dev/null || :
 	done
@@ -238,7 +238,7 @@ assert not any(name.startswith("node_") for name in families)'
 
 @test "--live: bars, what moved, a port's page, 80x24 and 60x10" {
 	command -v tmux >/dev/null || skip "tmux is not here"
-	tm() { tmux -L "rdc$$" "$@"; }
+	tm() { tmux -S "$BATS_TEST_TMPDIR/tmux" "$@"; }
 	shows() { until_true shown "$1" || { tm capture-pane -p; return 1; }; }
 	shown() { tm capture-pane -p | grep -qE -- "$1"; }
 	move mlx5_1 port_xmit_data 20000000
@@ -252,5 +252,5 @@ assert not any(name.startswith("node_") for name in families)'
 	tm resize-window -x 60 -y 10
 	shows 'q quit'
 	tm send-keys q
-	until_true eval '! tmux -L "rdc$$" has-session 2>/dev/null'
+	until_true eval '! tmux -S "$BATS_TEST_TMPDIR/tmux" has-session 2>/dev/null'
 }

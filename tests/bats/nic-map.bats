@@ -242,7 +242,7 @@ map() {
 @test "--live shows, filters, sorts, and ends" {
 	command -v tmux >/dev/null || skip "tmux is not here"
 	cp -r "$HOST" "$BATS_TEST_TMPDIR/live"
-	tm() { tmux -L "rd$$" "$@"; }
+	tm() { tmux -S "$BATS_TEST_TMPDIR/tmux" "$@"; }
 	shows() {
 		for _ in $(seq 50); do
 			if tm capture-pane -p | grep -q -- "$1"; then return 0; fi

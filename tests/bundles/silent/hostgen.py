@@ -112,6 +112,8 @@ class Host:
 
     def _add(self, *args, **more):
         fn = Fn(*args, **more)
+        if any(other.addr == fn.addr for other in self.fns):
+            raise ValueError(f"{self.name}: two functions at {fn.addr}")
         self.fns.append(fn)
         return fn
 
@@ -312,6 +314,9 @@ def render_net(files, at, net):
     for name, value in text.items():
         files[at + name] = f"{value}\n"
     if net.master:
+        on = net.up and net.carrier
+        files[at + "bonding_slave/state"] = "active\n"
+        files[at + "bonding_slave/mii_status"] = "up\n" if on else "down\n"
         # From devices/pci.../net/NAME to devices/virtual/net.
         files[at + "master"] = Link("../" * (at.count("/") - 2) + f"virtual/net/{net.master.name}")
 

@@ -38,7 +38,7 @@ def dgx_h100():
         ib(h, slot, CX7_DUAL, f"mlx5_{dev}", f"ibp{bus}s0f0", role="spare", cabled=False)
         members.append(roce(h, slot, CX7_DUAL, f"mlx5_{dev + 1}", f"enp{bus}s0f1np1", 200, role="storage", fn=1).nets[0])
     bonded(h, "bond0", members, ("10.133.4.21/22",), "10.133.4.1")
-    for n, down in enumerate(leaf(h, INTEL5, 0, 0x03, PEX5, (0x05, 0x06, 0x07, 0x08))):
+    for n, down in enumerate(leaf(h, INTEL5, 0, 0x03, PEX5, (0x06, 0x07, 0x08, 0x09))):
         h.endpoint(down, NVSWITCH)
     server(h, INTEL5, 1)
     return h
@@ -273,7 +273,8 @@ def a100_nps4_shared():
 
 
 @host("h100-4nic", "NVIDIA/nccl#1737 and #1591, nvidia-smi topo -m and lsmod: six NICs, a NIC PIX to every other GPU, the GPUs between have none; 400 Gb/s",
-      "which NICs are Ethernet (NIC2, NIC3), buses, addresses")
+      "which NICs are Ethernet (NIC2, NIC3), buses, addresses",
+      [("nic-not-compute", "", "NVSHMEM spreads GPUs over all NICs of one distance; the owner keeps it off them with NVSHMEM_HCA_LIST")])
 def h100_4nic():
     """H100 with four NICs: every other GPU has one below its switch, the others use their neighbour's"""
     h = Host("h100-4nic", SPR, cores(64, 2), modules(ofed="24.04-0.6.6"), gpu_driver=NVIDIA_CLOSED, dmi=("GIGABYTE", "G593-SD0-AAX1-000"))
@@ -292,7 +293,8 @@ def h100_4nic():
 
 @host("a100-pcie-spare", "NVIDIA/nccl-tests#128, ibstat: mlx5_0 200 Gb/s active, mlx5_1, the same card model, down and never configured; "
       "mlx5_2 a ConnectX-4 Lx, active",
-      "that each CX-6 is a dual-port card, two of them, the second port of each not cabled; four A100 on root ports of their own")
+      "that each CX-6 is a dual-port card, two of them, the second port of each not cabled; four A100 on root ports of their own",
+      [("nic-not-compute", "", "NVSHMEM spreads GPUs over all NICs of one distance; the owner keeps it off them with NVSHMEM_HCA_LIST")])
 def a100_pcie_spare():
     """A100 PCIe server, two dual-port InfiniBand cards with spare second ports, no PCIe switch"""
     h = Host("a100-pcie-spare", ICX, cores(64, 2), modules(), gpu_driver=NVIDIA_OPEN, dmi=("Lenovo", "ThinkSystem SR670 V2"))
@@ -309,7 +311,8 @@ def a100_pcie_spare():
 
 @host("gb200", "NVIDIA Mission Control, north-south network guide for GB200: compute tray's ports, PCIe places and RDMA devices; NVIDIA multi-node "
       "tuning guide; sgl-project/sglang#11208: GPU memory as NUMA nodes, no NIC nearer than the node",
-      "GPU places, IPoIB down, addresses; the GPU link as PCIe 5.0 x16")
+      "GPU places, IPoIB down, addresses; the GPU link as PCIe 5.0 x16",
+      [("nic-not-compute", "", "the two links of each BlueField-3 are as fast as a compute port and as near: NCCL_IB_HCA keeps NCCL off them")])
 def gb200():
     """GB200 compute tray: arm64, four GPUs and four NICs on host bridges of their own, two BlueField-3"""
     nodes = ["0-71", "72-143"] + [""] * 32

@@ -189,7 +189,7 @@ def ethernet(host, up, kind, names, speed, addrs=(), gateway=None, bus=None, num
 def server(host, root, numa=0, nvme=2, bus=0xE4):
     """What servers have besides: the console of the management controller, drives, an empty slot."""
     host.slot(root, numa, bus, bus + 8, 8)
-    video = host.slot(root.but(link=(2, 1)), numa, 0x00, 0x03, 0x1C)
+    video = host.slot(root.but(link=(2, 1)), numa, 0xF9, 0xFA)
     host.endpoint(video, ASPEED)
     for n in range(nvme):
         host.endpoint(host.slot(root.but(link=(root.link[0], 4)), numa, bus, bus + 1 + n, 1 + n), NVME.but(link=(min(root.link[0], 5), 4)))
