@@ -137,8 +137,9 @@ void check_details(const struct rd_ctx *ctx, const struct check_look *look, stru
 
 	checks_text(ctx, &look->checks.findings, RD_SEV_OK, false, &text);
 	/* A bar begins performance data in long output, too. */
-	for (char *p = text.data; p && (p = strchr(p, '|'));)
-		*p = '/';
+	for (size_t i = 0; i < text.len; i++)
+		if (text.data[i] == '|')
+			text.data[i] = '/';
 	rd_buf_str(out, text.data ? text.data : "");
 	out->failed |= text.failed;
 }

@@ -281,9 +281,9 @@ static const struct rule rules[] = {
 	{ "log-peermem-symbols", "peermem", HOST },
 	{ "log-peermem", "peermem", HOST },
 	/* A card or accelerator that is missing. */
-	{ "gpu-missing", "profile-gpu", HOST },
+	{ "profile-gpu", "gpu-missing", HOST },
 	{ "gpu-missing", "switch-uneven", HOST },
-	{ "nic-missing", "profile-nic", HOST },
+	{ "profile-nic", "nic-missing", HOST },
 	{ "nic-missing", "switch-uneven", HOST },
 	{ "nic-missing", "gpu-nic-socket", HOST },
 	{ "nic-missing", "failover-backup", HOST },

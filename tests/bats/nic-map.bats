@@ -174,7 +174,7 @@ map() {
 	run map --compare "$HOST" "$BATS_TEST_TMPDIR/slow"
 	[ "$status" -eq 1 ]
 	mapfile -t warnings < <(grep '^warning:' <<<"$output")
-	[[ ${warnings[0]} == *"slow mlx5_5/1: "*"mlx5_5/1 runs at 200 of 400 Gbit/s; wanted: 400, as on 2 of 3 hosts" ]]
+	[[ ${warnings[0]} == *"slow mlx5_5/1: "*"mlx5_5/1 runs at 200 of 400 Gbit/s; wanted: 400, as on 2 of 3 hosts [rail-rate]" ]]
 	[[ ${warnings[1]} == *"slow GPU5: NCCL takes another NIC"* ]]
 	[ "${#warnings[@]}" -eq 2 ]
 	[ "$(grep -cE '^ +[0-9]+ (slow|made-up) ' <<<"$output")" -eq 1 ]
@@ -217,7 +217,7 @@ map() {
 	echo "1: DOWN" >"$BATS_TEST_TMPDIR/other/sys/class/infiniband/mlx5_0/ports/1/state"
 	run "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map
 	[ "$status" -eq 0 ]
-	[[ $output == *"warning: mlx5_0/1: A compute port is not active"* ]]
+	[[ $output == *"critical: mlx5_0/1: A compute port is not active"* ]]
 	run "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --fail
 	[ "$status" -eq 1 ]
 }
