@@ -36,6 +36,31 @@ broken() {
 	[ "$(grep -c '|' <<<"$output")" -eq 1 ]
 }
 
+@test "--observe says the same, and exits 0; the document has what it would be" {
+	run --separate-stderr broken --observe
+	[ "$status" -eq 0 ]
+	[[ $output == "RDMA CRITICAL - "*"0000:15:00.0: A PCIe link has fewer lanes"* ]]
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/broken" check --observe --json
+	[ "$status" -eq 0 ]
+	jq -e '.status == 0 and .observed_status == 2 and any(.findings[]; .severity == "critical")' <<<"$output"
+}
+
+@test "what a profile ignores is muted, told, and counts for nothing; a rule that is none is an error" {
+	broken >/dev/null || :
+	echo "ignore = pcie-link-width@0000:15:00.0 until 2099-12-31 riser is ordered" >"$BATS_TEST_TMPDIR/profile"
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/broken" check --profile "$BATS_TEST_TMPDIR/profile"
+	[ "$status" -eq 0 ]
+	[[ $output == "RDMA OK - "*", 1 muted | failed=0;;0;0 "* ]]
+	run "$RD" --from "$BATS_TEST_TMPDIR/broken" check --profile "$BATS_TEST_TMPDIR/profile" -v
+	[[ $output == *"muted: 0000:15:00.0: A PCIe link has fewer lanes"*"muted until 2099-12-31: riser is ordered"* ]]
+	"$RD" --from "$BATS_TEST_TMPDIR/broken" check --profile "$BATS_TEST_TMPDIR/profile" --json |
+		jq -e '.status == 0 and any(.findings[]; .id == "pcie-link-width" and .muted == "until 2099-12-31: riser is ordered")'
+	sed -i s/pcie-link-width/pcie-link-witdh/ "$BATS_TEST_TMPDIR/profile"
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/broken" check --profile "$BATS_TEST_TMPDIR/profile"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"line 1"*"pcie-link-witdh"* ]]
+}
+
 @test "what else is wrong is named, also by a rule that was named" {
 	broken >/dev/null || :
 	echo 8 >"$BATS_TEST_TMPDIR/broken/sys/bus/pci/devices/0000:16:00.0/current_link_width"

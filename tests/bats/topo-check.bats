@@ -155,13 +155,13 @@ break_link() {
 	[ "$(grep -c "; wanted: " <<<"$output")" -eq 3 ]
 	run "$RD" --from "$broken" nic-map --profile "$BATS_TEST_TMPDIR/profile"
 	[ "$status" -eq 1 ]
-	[ "$(grep -c "^warning: .*; wanted: " <<<"$output")" -eq 3 ]
+	[ "$(grep -c "^    .*; wanted: " <<<"$output")" -eq 3 ]
 	# Who is not root sees 64 bytes of each function.
 	rm -r "$broken"
 	cp -r "$HOST" "$broken"
 	find "$broken/sys/devices" -name config | while read -r config; do truncate -s 64 "$config"; done
 	run "$RD" --from "$broken" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-gpu,profile-nic,profile-value -v
-	[[ ${lines[0]} == *": 0 failures, 0 warnings, 1 unknown;"* ]]
+	[[ ${lines[0]} == *": 0 critical, 0 warnings, 1 unknown;"* ]]
 	[[ $output == *"could not be read here (root"* ]]
 }
 
@@ -184,7 +184,7 @@ break_link() {
 	[[ $output == *"port.mlx5_0/1.netdev_mtu_bytes: 2044; wanted: 4092"* ]]
 	rm "$other/sys/class/net/ib0"
 	run "$RD" --from "$other" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-value
-	[[ $output == *"port.mlx5_0/1.netdev: none; wanted: ib0"* ]]
+	[[ $output == *"port.mlx5_0/1.netdev: "*"; none; wanted: ib0"* ]]
 	[ "$(grep -c "; wanted: " <<<"$output")" -eq 1 ]
 }
 
