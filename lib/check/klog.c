@@ -18,7 +18,7 @@
 struct pattern {
 	const char *words[WORDS_MAX]; /* NULL: fewer */
 	enum rd_severity result;      /* of one that is not older than a day; older ones warn */
-	unsigned least;		      /* fewer lines are none; 0: one is enough */
+	unsigned least;		      /* fewer lines about one device are none; 0: one is enough */
 };
 
 static bool has_words(const char *text, const struct pattern *pattern)
@@ -80,29 +80,75 @@ static void unread(const struct rd_klog *klog, struct rd_check_out *out)
 	rd_check_unknown(out, "kernel log", reason);
 }
 
+/* A line counts where it fits first. */
+static bool is_of(const struct rd_krecord *record, const struct pattern *patterns, size_t p)
+{
+	if (record->facility != RD_KLOG_KERN || !has_words(record->text, &patterns[p]))
+		return false;
+	for (size_t i = 0; i < p; i++)
+		if (has_words(record->text, &patterns[i]))
+			return false;
+	return true;
+}
+
+/* Lines of one pattern; where several are wanted, of one device. */
+struct lines {
+	char *subject; /* owned; NULL: of any */
+	const struct rd_krecord *last;
+	size_t n;
+};
+
+#define DEVICES_MAX 64 /* lines about further devices count as the last one's */
+
+static struct lines *lines_of(struct lines *v, size_t *n, char *subject)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (!subject || strcmp(v[i].subject, subject) == 0) {
+			free(subject);
+			return &v[i];
+		}
+	if (*n == DEVICES_MAX) {
+		free(subject);
+		return &v[DEVICES_MAX - 1];
+	}
+	v[*n] = (struct lines){ .subject = subject };
+	return &v[(*n)++];
+}
+
+static bool match_one(const struct rd_klog *klog, const struct pattern *patterns, size_t p, struct rd_check_out *out)
+{
+	struct lines v[DEVICES_MAX] = { 0 };
+	size_t n = 0;
+	bool found = false;
+
+	for (size_t i = 0; i < klog->n; i++) {
+		const struct rd_krecord *record = &klog->v[i];
+		struct lines *lines;
+
+		if (!is_of(record, patterns, p))
+			continue;
+		lines = lines_of(v, &n, patterns[p].least ? subject_of(record) : NULL);
+		lines->last = record;
+		lines->n++;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].n >= patterns[p].least) {
+			report(klog, &patterns[p], v[i].last, v[i].n, out);
+			found = true;
+		}
+		free(v[i].subject);
+	}
+	return found;
+}
+
 static void match(const struct rd_check_input *in, struct rd_check_out *out, const struct pattern *patterns, size_t n)
 {
 	bool found = false;
 
 	if (!in->klog || in->klog->known != RD_OK)
 		return unread(in->klog, out);
-	for (size_t p = 0; p < n; p++) {
-		const struct rd_krecord *last = NULL;
-		size_t lines = 0;
-
-		for (size_t i = 0; i < in->klog->n; i++) {
-			const struct rd_krecord *record = &in->klog->v[i];
-
-			if (record->facility != RD_KLOG_KERN || !has_words(record->text, &patterns[p]))
-				continue;
-			last = record;
-			lines++;
-		}
-		if (!last || lines < patterns[p].least)
-			continue;
-		report(in->klog, &patterns[p], last, lines, out);
-		found = true;
-	}
+	for (size_t p = 0; p < n; p++)
+		found |= match_one(in->klog, patterns, p, out);
 	if (!found)
 		rd_check_good(out, "kernel log");
 }
@@ -143,7 +189,8 @@ KLOG_RULE(klog_mkeys, "log-mkey-limit",
 	  "A NIC ran out of memory keys",
 	  "registrations fail with ENOMEM although memory and memlock are fine; mostly a registration cache without bound",
 	  "rdma resource show mr; bound the cache: UCX_IB_RCACHE_MAX_REGIONS, or fewer, larger registrations", false,
-	  { { "CREATE_MKEY(", "limits exceeded" }, RD_SEV_WARNING, 0 });
+	  { { "CREATE_MKEY(", "limits exceeded" }, RD_SEV_WARNING, 0 },
+	  { { "CREATE_MKEY(", "no resources" }, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_qps, "log-qp-limit",
 	  "A NIC ran out of queue pairs",
@@ -183,6 +230,7 @@ KLOG_RULE(klog_link, "log-link-flaps",
 	  "each time all that is in flight is lost: status 12, then asynchronous port errors",
 	  "clean or swap cable and optics; rdmadiag counters --changed; then the switch port", true,
 	  { { "mlx5_core", "Link down" }, RD_SEV_WARNING, 5 },
+	  { { "mlx5_core", "Port: ", "Link DOWN" }, RD_SEV_WARNING, 5 },
 	  { { "bnxt_en", "NIC Link is Down" }, RD_SEV_WARNING, 5 },
 	  { { "ice ", "NIC Link is Down" }, RD_SEV_WARNING, 5 });
 
@@ -198,7 +246,7 @@ KLOG_RULE(klog_peermem, "log-peermem",
 	  "GPU memory went away while a NIC still had it registered",
 	  "programs freed it, or died, in the wrong order; harmless at their end, a bug in their middle",
 	  "look at the times: at the end of jobs it can be ignored; else update the GPU driver", false,
-	  { { "nvidia-peermem", "detected invalid context" }, RD_SEV_WARNING, 0 },
+	  { { "nvidia-peermem", "detected invalid context" }, RD_SEV_NOTE, 0 },
 	  { { "nvidia-peermem", "nv_get_p2p_free_callback" }, RD_SEV_WARNING, 100 });
 
 KLOG_RULE(klog_umem, "log-pin-pages",
@@ -222,6 +270,7 @@ KLOG_RULE(klog_pcie, "log-pcie-errors",
 	  { { "PCIe Bus Error: severity=Uncorrect", "(Fatal)" }, RD_SEV_CRITICAL, 0 },
 	  { { "PCIe Bus Error: severity=Uncorrect" }, RD_SEV_WARNING, 0 },
 	  { { "fell off the bus" }, RD_SEV_CRITICAL, 0 },
+	  { { "fallen off the bus" }, RD_SEV_CRITICAL, 0 },
 	  { { "pcieport", "Card not present" }, RD_SEV_WARNING, 0 });
 /* clang-format on */
 

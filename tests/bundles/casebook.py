@@ -123,10 +123,16 @@ CASES = [
     ("89", "queue pairs with local length errors; open", None, "thread (Mooncake#3299)", log("mlx5_bond_0/1: QP 51291 error: local length error (0x8e 0x0 0x0)", "mlx5_bond_1/1: QP 114233 error: local length error (0x8e 0x0 0x0)", "mlx5_bond_1/1: QP 114235 error: local length error (0x8e 0x0 0x0)")),
     ("90", "a hang; ACS with source validation alone; open", None, "thread: ACSCtl: SrcValid+ TransBlk- ReqRedir- CmpltRedir- UpstreamFwd- (nccl#606)", acs(0x0001)),
     ("91", "ENOMEM with memlock unlimited: pages of CMA that kexec handover keeps", None, "thread: CmaTotal 0 kB, CmaFree 940604 kB, memlock and ports in order (NV-Kernels#591, DeepSeek-v4-Flash-DSpark-2x-DGX-Spark#259)", {"proc/meminfo": "MemTotal:       127535656 kB\nCmaTotal:              0 kB\nCmaFree:          940604 kB\n", **launcher("slurmd", "unlimited")}),
+    ("92", "27 W from the slot, full bandwidth", None, "thread: also on systems with healthy bandwidth (dgx-spark-playbooks#108); the line (gpud#348)", log("mlx5_core 0000:15:00.0: mlx5_pcie_event:299:(pid 268269): Detected insufficient power on the PCIe slot (27W).")),
+    ("93", "slot power that is not advertised; open", None, "thread (gpu-operator#2511)", log("mlx5_core 0000:15:00.0: mlx5_pcie_event:297:(pid 11): PCIe slot power capability was not advertised.", "mlx5_core 0000:15:00.0: 504.112 Gb/s available PCIe bandwidth (32.0 GT/s PCIe x16 link)")),
+    ("94", "nvidia-peermem: invalid context", None, "thread: harmless (nv_peer_memory#120, gdrcopy#306)", log("nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context, skipping further processing")),
+    ("95", "memory keys leaked by killed jobs", "log-mkey-limit", "page (Mooncake troubleshooting, Mooncake#1765)", log("mlx5_core 0000:65:01.0: mlx5_cmd_out_err:829:(pid 3958462): CREATE_MKEY(0x200) op_mod(0x0) failed, status no resources(0xf), syndrome (0x2aac7c), err(-11)")),
+    ("96", "a GPU has fallen off the bus", "log-pcie-errors", "thread (NVSentinel#155)", log("NVRM: Xid (PCI:0000:44:00): 79, GPU has fallen off the bus", "NVRM: fallen off the bus and is not responding to commands.")),
+    ("97", "a link that flaps, as ib_core tells it", "log-link-flaps", "the kernel's patch (IB/cache, 2025); that it comes several times is from memory", log(*["mlx5_core 0000:08:00.0 mlx5_0: Port: 1 Link DOWN", "mlx5_core 0000:08:00.0 mlx5_0: Port: 1 Link ACTIVE"] * 6)),
 ]
 
 # The status of rows whose rule does not tell it: P, the cause is probable; H, the host was in order.
-STATUS = {"91": "S"} | dict.fromkeys(("66", "76", "78", "80"), "P") | dict.fromkeys(("82", "83", "84", "86", "87", "88"), "H")
+STATUS = {"91": "S"} | dict.fromkeys(("66", "76", "78", "80"), "P") | dict.fromkeys(("82", "83", "84", "86", "87", "88", "92", "94"), "H")
 
 # Settled, and no bundle here: a rule that other tests show, or why none can.
 OTHERS = [
