@@ -30,3 +30,12 @@ teardown() {
 @test "HOSTS.md is what the hosts say" {
 	diff tests/bundles/silent/HOSTS.md <(tests/bundles/silent/silent.py --hosts)
 }
+
+@test "of all faults nine in ten are named first, and none is blamed on something else" {
+	local all first wrong
+	read -r all first wrong < <(sed -nE \
+		's/^([0-9]+) faults: first ([0-9]+) .*, wrong ([0-9]+) .*/\1 \2 \3/p' tests/bundles/silent/MATRIX.md)
+	[ "$all" -ge 400 ]
+	[ $((first * 10)) -ge $((all * 9)) ]
+	[ "$wrong" -eq 0 ]
+}

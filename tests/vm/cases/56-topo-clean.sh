@@ -26,7 +26,7 @@ test_no_false_alarm() {
 	# Both ends of the pair are in one subnet of one namespace, which no real host would have.
 	"$R" topo-check --json --skip arp-flux,rp-filter,rail-route >"$W/clean.json" || :
 	true_of "$W/clean.json" 'all(.[0].checks[]; .result != "warn" and .result != "fail") and .[0].status == 0'
-	"$R" topo-check --skip arp-flux,rp-filter,rail-route | head -1 | grep -q '0 failures, 0 warnings'
+	"$R" topo-check --skip arp-flux,rp-filter,rail-route | head -1 | grep -q '0 critical, 0 warnings'
 }
 
 test_link_down() {
@@ -39,12 +39,18 @@ test_link_down() {
 	until_true 20 says roce-netdev pass
 }
 
+mtu_of() {
+	"$R" nic-map --json | jq -e --arg netdev "$1" --argjson mtu "$2" 'any(.nics[]; .netdev == $netdev and .mtu_bytes == $mtu)'
+}
+
+# Soft devices sit on interfaces of any kind, and are no twins: what changed is shown, and nobody is blamed.
 test_mtu_changed() {
-	says mtu-uniform pass
+	mtu_of v1 1024
 	ip link set v1 mtu 600
-	until_true 10 says mtu-uniform warn
+	until_true 10 mtu_of v1 512
+	says mtu-uniform skip
 	ip link set v1 mtu 1500
-	until_true 10 says mtu-uniform pass
+	until_true 10 mtu_of v1 1024
 }
 
 test_address_removed() {
@@ -73,7 +79,11 @@ test_memlock_lowered() {
 	prlimit --pid $! --memlock=65536:65536
 	says memlock fail
 	jq -e '.checks[0].subject | startswith("slurmd, process ")' "$W/topo.json"
-	says memlock fail --pid $!
+	# The limit does not hold for a process that has CAP_IPC_LOCK, as root's have; what it starts may have it not.
+	says memlock pass --pid $!
+	kill $!
+	(ulimit -l 64 && exec setpriv --inh-caps -ipc_lock --bounding-set -ipc_lock /run/slurmd 100) &
+	until_true 10 says memlock fail --pid $!
 	kill $!
 }
 
