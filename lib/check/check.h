@@ -27,7 +27,7 @@ void rd_check_fail(struct rd_check_out *out, const char *subject, char *observed
 /* The same with a result that depends, and a fix for this very subject (taken over; NULL: the rule's). */
 void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const char *subject, char *observed,
 		  char *expected, char *fix);
-/* Worth telling, and no fault; `fix` NULL: the rule's. */
+/* Worth telling, and no fault; `expected` and `fix` may be NULL. */
 void rd_check_note(struct rd_check_out *out, const char *subject, char *observed, char *expected, char *fix);
 /* `reason` is copied. Where many subjects have the same reason they become one finding. */
 void rd_check_unknown(struct rd_check_out *out, const char *subject, const char *reason);

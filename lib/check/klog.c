@@ -60,11 +60,14 @@ static void report(const struct rd_klog *klog, const struct pattern *pattern, co
 	_cleanup_free_ char *subject = subject_of(last), *ago = age_of(age);
 	enum rd_severity result = age > DAY_NS && pattern->result > RD_SEV_WARNING ? RD_SEV_WARNING : pattern->result;
 
-	rd_check_bad(out, result, subject ? subject : "kernel",
-		     ago ? rd_text("%zu line%s, the last %s before the end of the log: %.200s", n, n == 1 ? "" : "s",
+	char *seen = ago ? rd_text("%zu line%s, the last %s before the end of the log: %.200s", n, n == 1 ? "" : "s",
 				   ago, last->text) :
-			   NULL,
-		     rd_text("no such line"), NULL);
+			   NULL;
+
+	if (result == RD_SEV_NOTE)
+		rd_check_note(out, subject ? subject : "kernel", seen, NULL, NULL);
+	else
+		rd_check_bad(out, result, subject ? subject : "kernel", seen, rd_text("no such line"), NULL);
 }
 
 static void unread(const struct rd_klog *klog, struct rd_check_out *out)

@@ -196,8 +196,9 @@ static void run_uneven(const struct rd_check_input *in, struct rd_check_out *out
 			continue;
 		if (ratio(&below[i]) < usual && !is_told(in, i))
 			rd_check_warn(out, host->pcis[i].addr,
-				      rd_text("%u accelerators share %u active compute NICs", below[i].gpus,
-					      below[i].nics),
+				      rd_text("%u accelerator%s share%s %u active compute NIC%s", below[i].gpus,
+					      below[i].gpus == 1 ? "" : "s", below[i].gpus == 1 ? "s" : "",
+					      below[i].nics, below[i].nics == 1 ? "" : "s"),
 				      rd_text("as many NICs for each as below most of %zu switches", n));
 		else
 			rd_check_good(out, host->pcis[i].addr);

@@ -128,7 +128,7 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_note(out, name.text,
 				      rd_text("%s; %s", port->state,
 					      port->role_why ? port->role_why : "not for computing"),
-				      rd_text("nothing, if it is meant so"), NULL);
+				      NULL, NULL);
 	}
 }
 

@@ -56,8 +56,8 @@ static void good_or_mixed(const struct rd_check_input *in, enum rd_trait trait, 
 
 	if (odd && !odd->clear)
 		rd_check_note(out, subject,
-			      rd_text("%s; %s on %u of %u NICs like it", odd->is, odd->usual, odd->twins, odd->n),
-			      rd_text("the same on all, unless they are for different things"), NULL);
+			      rd_text("%s; %s on %u of %u NICs like it", odd->is, odd->usual, odd->twins, odd->n), NULL,
+			      NULL);
 	else
 		rd_check_good(out, subject);
 }

@@ -10,6 +10,7 @@
 enum relation {
 	SAME,  /* the same device, one of its ports, its interface or its PCI function */
 	BELOW, /* its device hangs below the bridge, or is the same */
+	ABOVE, /* its bridge has the device of the cause below it */
 	NODE,  /* devices of both are on one NUMA node */
 	HOST,  /* anything on the host */
 };
@@ -138,6 +139,8 @@ static bool is_connected(const struct state *st, enum relation relation, size_t 
 		return true;
 	case BELOW:
 		return is_below(host, a, b);
+	case ABOVE:
+		return is_below(host, b, a);
 	case NODE:
 		return share_node(host, a, b);
 	case SAME:
@@ -214,6 +217,7 @@ int rd_findings_fold(const struct rd_host *host, struct rd_findings *findings)
 static const struct rule rules[] = {
 	/* A device that is not there, or not for RDMA. */
 	{ "nic-driver", "port-state", SAME },
+	{ "nic-driver", "switch-uneven", ABOVE },
 	{ "log-nic-health", "port-state", SAME },
 	{ "devlink-health", "port-state", SAME },
 	/* Another link layer than its twins': nothing of the other layer can be expected of it. */
@@ -221,6 +225,7 @@ static const struct rule rules[] = {
 	{ "link-layer-uniform", "ib-lid", SAME },
 	{ "link-layer-uniform", "ib-sm-lid", SAME },
 	{ "link-layer-uniform", "port-state", SAME },
+	{ "link-layer-uniform", "switch-uneven", ABOVE },
 	{ "link-layer-uniform", "gid-usable", SAME },
 	{ "link-layer-uniform", "gid-v2", SAME },
 	{ "link-layer-uniform", "gid-uniform", SAME },
@@ -233,7 +238,9 @@ static const struct rule rules[] = {
 	{ "ib-no-sm", "ib-lid", SAME },
 	{ "ib-no-sm", "ib-sm-lid", SAME },
 	{ "ib-no-sm", "ib-pkey", SAME },
-	{ "ib-no-sm", "failover-backup", SAME },
+	{ "ib-no-sm", "failover-backup", HOST },
+	{ "ib-no-sm", "failover-card", HOST },
+	{ "ib-no-sm", "switch-uneven", ABOVE },
 	{ "ib-no-sm", "nic-shared", HOST },
 	{ "ib-no-sm", "nic-not-compute", HOST },
 	{ "ib-lid", "ib-sm-lid", SAME },
@@ -247,8 +254,10 @@ static const struct rule rules[] = {
 	{ "port-state", "ib-width", SAME },
 	{ "port-state", "ib-lid", SAME },
 	{ "port-state", "ib-sm-lid", SAME },
-	{ "port-state", "failover-backup", SAME },
-	{ "port-state", "failover-card", SAME },
+	{ "port-state", "failover-backup", HOST },
+	{ "port-state", "failover-card", HOST },
+	{ "port-state", "failover-fabric", HOST },
+	{ "port-state", "switch-uneven", ABOVE },
 	{ "port-state", "dual-port", SAME },
 	{ "port-state", "neighbour-failed", SAME },
 	{ "port-state", "rail-route", SAME },
