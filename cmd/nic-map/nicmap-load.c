@@ -25,8 +25,7 @@ static int read_host(struct rd_source *source, unsigned what, struct nicmap *nm,
 /* The rules of topo-check that are about what nic-map shows. */
 static const char *const map_rules[] = { "profile-gpu",	       "profile-nic", "profile-value", "gpu-missing",
 					 "nic-missing",	       "port-state",  "ib-no-sm",      "link-layer-uniform",
-					 "port-speed-uniform", "gid-usable",  "gid-v2",	       "gpu-driver",
-					 "nic-driver" };
+					 "port-speed-uniform", "gid-usable",  "gid-v2" };
 
 /* Whether a rule says something that belongs below the map: not that it could not tell, unless a profile asks. */
 static bool is_told(const struct rd_finding *finding)

@@ -54,7 +54,7 @@ static bool refuse(const struct rd_host *host, int first, size_t n, struct rd_er
 
 bool rd_env_refused(const struct rd_host *host, struct rd_err *err)
 {
-	size_t unsure = 0, compute = 0, efa = 0, gaudi = 0, wanted = 0;
+	size_t unsure = 0, compute = 0, ib = 0, efa = 0, gaudi = 0, wanted = 0;
 	int first_unsure = -1, first_compute = -1;
 	char why[200];
 
@@ -62,6 +62,7 @@ bool rd_env_refused(const struct rd_host *host, struct rd_err *err)
 		const struct rd_port *port = &host->ports[p];
 
 		wanted += is_wanted(host, p);
+		ib += is_wanted(host, p) && rd_port_is_ib(port);
 		efa += rd_ibdev_is_efa(host, port->ibdev);
 		gaudi += rd_ibdev_is_gaudi(host, port->ibdev);
 		if (port->role == RD_ROLE_UNKNOWN && rd_port_active(port) && !rd_port_is_aside(host, port)) {
@@ -85,6 +86,9 @@ bool rd_env_refused(const struct rd_host *host, struct rd_err *err)
 			 host->ports[first_unsure].role_why ? host->ports[first_unsure].role_why : "not known");
 		return refuse(host, first_unsure, unsure, err, why);
 	}
+	if (wanted > 0 && ib > 0 && ib < wanted)
+		return refuse(host, first_compute, compute, err,
+			      "compute ports of both link layers: a library takes NICs of one");
 	if (wanted > 0)
 		return false;
 	if (compute == 0)

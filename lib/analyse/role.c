@@ -188,6 +188,18 @@ static enum rd_role other_role(const struct rd_role_state *st, const struct rd_p
 	return RD_ROLE_STORAGE;
 }
 
+/* One port of a dual-port card carries the default route, another one does not. */
+static bool is_front_half(const struct rd_role_state *st, size_t p)
+{
+	if (st->front[p].sign != RD_FRONT_ROUTE)
+		return false;
+	for (size_t q = 0; q < st->host->n_ports; q++)
+		if (q != p && st->card_of[st->host->ports[q].ibdev] == st->card_of[st->host->ports[p].ibdev] &&
+		    st->front[q].sign != RD_FRONT_ROUTE && rd_role_usable(st, &st->host->ports[q]))
+			return true;
+	return false;
+}
+
 static void judge_port(struct rd_role_state *st, size_t p)
 {
 	struct rd_port *port = &st->host->ports[p];
@@ -203,6 +215,9 @@ static void judge_port(struct rd_role_state *st, size_t p)
 		const char *why = why_none(st->host, &st->host->ibdevs[port->ibdev]);
 
 		port->role_why = rd_text("%s", why ? why : "not known");
+	} else if (card->chosen && is_front_half(st, p)) {
+		port->role = other_role(st, port, st->front[p].sign);
+		port->role_why = rd_text("%s; another port of its card is for computing%s", st->front[p].text, down);
 	} else if (card->chosen) {
 		port->role = RD_ROLE_COMPUTE;
 		port->role_why = rd_text("%s%s%s",

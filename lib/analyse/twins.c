@@ -62,6 +62,9 @@ static bool is_clear(enum rd_trait trait, unsigned usual, unsigned n, bool near_
 		return false;
 	if (n - usual == 1)
 		return true;
+	/* A rate is no setting: two of eight that are slower have lost something. */
+	if (trait == RD_TRAIT_RATE)
+		return (n - usual) * 4 <= n;
 	return trait >= RD_TRAIT_LAYER ? (n - usual) * 8 <= n : !near_nic || rd_is_regular(n, gpus);
 }
 

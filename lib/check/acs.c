@@ -121,6 +121,10 @@ static void run(const struct rd_check_input *in, struct rd_check_out *out)
 	for (size_t g = 0; seen && g < host->n_gpus; g++) {
 		enum rd_path best = rd_gpu_best_path(in, g);
 
+		/* It is what keeps a virtual machine's accelerator apart from the rest. */
+		if (rd_gpu_is_for_guest(host, g))
+			continue;
+
 		for (size_t n = 0; n < host->n_ibdevs && best != RD_PATH_UNKNOWN && best <= RD_PATH_PHB; n++)
 			if (host->ibdevs[n].pci >= 0 && rd_nicmap_pair(in->map, g, n)->path == best)
 				judge_pair(&walk, g, n);

@@ -53,8 +53,35 @@ static const uint8_t *subnet_of(const struct rd_port *port)
 	return port->n_gids > 0 && port->gids[0].index == 0 ? port->gids[0].raw : NULL;
 }
 
+/* Many subnets, or about as many ports of each link layer, are how the network was built. */
+static bool has_several_fabrics(const struct rd_host *host)
+{
+	const uint8_t *seen[3];
+	size_t n = 0, ib = 0, ethernet = 0;
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+		const uint8_t *subnet = rd_port_is_ib(port) ? subnet_of(port) : NULL;
+		bool is_new = subnet != NULL;
+
+		if (port->role != RD_ROLE_COMPUTE || !port->link_layer)
+			continue;
+		ib += rd_port_is_ib(port);
+		ethernet += rd_port_is_ethernet(port);
+		for (size_t i = 0; i < n && is_new; i++)
+			is_new = memcmp(seen[i], subnet, 8) != 0;
+		if (is_new && n < RD_ARRAY_SIZE(seen))
+			seen[n++] = subnet;
+	}
+	return n == RD_ARRAY_SIZE(seen) || (ib * 4 >= ib + ethernet && ethernet * 4 >= ib + ethernet);
+}
+
 static void run_fabric(const struct rd_check_input *in, struct rd_check_out *out)
 {
+	if (has_several_fabrics(in->host)) {
+		rd_check_skip(out, "the compute ports are in several fabrics, each with its own accelerators");
+		return;
+	}
 	for (size_t g = 0; !has_no_plan(in, out) && g < in->host->n_gpus; g++) {
 		const struct rd_choice *choice = choice_of(in->map, g);
 		const struct rd_port *own, *other;

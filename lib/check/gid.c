@@ -19,8 +19,40 @@ static bool any_type_known(const struct rd_port *port)
 	return false;
 }
 
+/* The interface, or the bond or bridge above it, has an address that peers could use. */
+static bool has_address(const struct rd_host *host, const struct rd_port *port)
+{
+	for (size_t i = 0; i < port->n_netdevs; i++) {
+		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
+		int master = rd_host_find_netdev(host, netdev->master);
+		const struct rd_netdev *both[] = { netdev, master < 0 ? NULL : &host->netdevs[master] };
+
+		for (size_t n = 0; n < RD_ARRAY_SIZE(both); n++)
+			for (size_t a = 0; both[n] && a < both[n]->n_addrs; a++)
+				if (!both[n]->addrs[a].v6 || both[n]->addrs[a].raw[0] != 0xfe)
+					return true;
+	}
+	return false;
+}
+
+/* Drivers make an RDMA device of every port of a NIC, whether or not anybody means to use RDMA on it. One without an
+ * address is not used if it is not for computing, if its virtual functions have the addresses, or if nothing else here
+ * points to RDMA. */
+static bool is_idle(const struct rd_host *host, const struct rd_port *port)
+{
+	int pci = host->ibdevs[port->ibdev].pci;
+
+	if (has_address(host, port) || pci < 0 || host->ibdevs[port->ibdev].parent_netdev)
+		return false;
+	for (size_t i = 0; i < host->n_pcis; i++)
+		if (host->pcis[i].pf == pci)
+			return true;
+	return port->role == RD_ROLE_STORAGE || port->role == RD_ROLE_MANAGEMENT || host->n_gpus == 0;
+}
+
 /* NCCL looks for an IPv4 GID; where there is none it stays at index 0, which is link-local, and with most drivers RoCE v1. */
-static void judge_usable(const struct rd_port *port, const char *name, struct rd_check_out *out)
+static void judge_usable(const struct rd_host *host, const struct rd_port *port, const char *name,
+			 struct rd_check_out *out)
 {
 	_cleanup_free_ char *nccl = rd_port_nccl_gid(port);
 
@@ -35,6 +67,10 @@ static void judge_usable(const struct rd_port *port, const char *name, struct rd
 		rd_check_good(out, name); /* gid-netns, gid-v2 say it */
 	else if (port->n_gids > 0 && !any_type_known(port))
 		rd_check_unknown(out, name, "the types of its GIDs are not told");
+	else if (is_idle(host, port))
+		rd_check_note(out, name,
+			      rd_text("no address, and no GID to use: nothing shows that RDMA is used on it"), NULL,
+			      NULL);
 	else if (port->role == RD_ROLE_UNKNOWN)
 		rd_check_unknown(out, name,
 				 "it has no GID that programs should use, and whether any is to is not known");
@@ -59,7 +95,7 @@ static void run_usable(const struct rd_check_input *in, struct rd_check_out *out
 			rd_check_fail(out, name.text, rd_text("its GID table is empty"),
 				      rd_text("RoCE v2 with an IPv4 or global address"));
 		else
-			judge_usable(port, name.text, out);
+			judge_usable(in->host, port, name.text, out);
 	}
 	rd_check_skip(out, "no RoCE port is up");
 }
@@ -83,6 +119,13 @@ static void run_v2(const struct rd_check_input *in, struct rd_check_out *out)
 	rd_check_skip(out, "no RoCE port is up");
 }
 
+static bool is_virtual(const struct rd_host *host, const struct rd_port *port)
+{
+	int pci = host->ibdevs[port->ibdev].pci;
+
+	return pci >= 0 && host->pcis[pci].pf >= 0;
+}
+
 static void run_netns(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t p = 0; p < in->host->n_ports; p++) {
@@ -91,11 +134,17 @@ static void run_netns(const struct rd_check_input *in, struct rd_check_out *out)
 
 		if (!is_roce(in->host, port))
 			continue;
-		if (port->netns_other)
-			rd_check_fail(out, name.text,
-				      rd_text("its interface%s%s is not in this network namespace",
-					      port->netdev_name ? " " : "", port->netdev_name ? port->netdev_name : ""),
-				      rd_text("here, or the device not visible here"));
+		if (port->netns_other && is_virtual(in->host, port))
+			rd_check_note(
+				out, name.text,
+				rd_text("a virtual function whose interface was moved to another network namespace, "
+					"as containers get them"),
+				NULL, NULL);
+		else if (port->netns_other)
+			rd_check_bad(out, port->role == RD_ROLE_COMPUTE ? RD_SEV_CRITICAL : RD_SEV_WARNING, name.text,
+				     rd_text("its interface%s%s is not in this network namespace",
+					     port->netdev_name ? " " : "", port->netdev_name ? port->netdev_name : ""),
+				     rd_text("here, or the device not visible here"), NULL);
 		else
 			rd_check_good(out, name.text);
 	}

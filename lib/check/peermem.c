@@ -12,7 +12,7 @@ size_t rd_gpus_of(const struct rd_host *host, const char *vendor)
 	size_t n = 0;
 
 	for (size_t g = 0; g < host->n_gpus; g++)
-		n += host->gpus[g].vendor && strcmp(host->gpus[g].vendor, vendor) == 0;
+		n += host->gpus[g].vendor && strcmp(host->gpus[g].vendor, vendor) == 0 && !rd_gpu_is_for_guest(host, g);
 	return n;
 }
 

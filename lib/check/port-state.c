@@ -81,6 +81,21 @@ size_t rd_check_compute_cards(const struct rd_host *host)
 	return n;
 }
 
+/* An IPoIB interface has no say in the link below it; an Ethernet one that is set down takes the RDMA port with it. */
+static char *fix_of(const struct rd_host *host, const struct rd_port *port, const struct rd_netdev *netdev)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
+
+	if (rd_port_is_ethernet(port) && netdev)
+		return rd_text(
+			"ip link show %s: NO-CARRIER points to cable, transceiver or switch port; DOWN without it: ip "
+			"link set %s up",
+			netdev->name, netdev->name);
+	return rd_text("cable, transceivers and switch port of %s: ibstat %s, mlxlink -d %s -m",
+		       rd_ibdev_label(host, port->ibdev), rd_ibdev_label(host, port->ibdev),
+		       dev->pci >= 0 ? host->pcis[dev->pci].addr : "PCI");
+}
+
 static void fail_down(const struct rd_host *host, const struct rd_port *port, const char *name, struct rd_check_out *out)
 {
 	const struct rd_netdev *netdev = port->n_netdevs > 0 ? &host->netdevs[port->netdevs[0]] : NULL;
@@ -91,10 +106,35 @@ static void fail_down(const struct rd_host *host, const struct rd_port *port, co
 		     odd ? rd_text("%s, %s, link layer %s unlike the other compute ports", port->state, phys,
 				   port->link_layer) :
 			   rd_text("%s, %s", port->state, phys),
-		     rd_text("ACTIVE, LinkUp"),
-		     netdev && !odd ?
-			     rd_text("ip link set %s up; then look at the cable and the switch port", netdev->name) :
-			     NULL);
+		     rd_text("ACTIVE, LinkUp"), odd ? NULL : fix_of(host, port, netdev));
+}
+
+/* The host's way out, over ports that are none of them up. */
+static void judge_route(const struct rd_host *host, struct rd_check_out *out)
+{
+	for (size_t i = 0; i < host->n_netdevs; i++) {
+		const struct rd_netdev *bond = &host->netdevs[i];
+		size_t ports = 0, active = 0;
+
+		if (!bond->is_bond || !bond->default_route)
+			continue;
+		for (size_t p = 0; p < host->n_ports; p++)
+			for (size_t n = 0; n < host->ports[p].n_netdevs; n++) {
+				const struct rd_netdev *netdev = &host->netdevs[host->ports[p].netdevs[n]];
+
+				if (!host->ports[p].state || !netdev->master || strcmp(netdev->master, bond->name) != 0)
+					continue;
+				ports++;
+				active += rd_port_active(&host->ports[p]);
+			}
+		if (ports > 0 && active == 0)
+			rd_check_bad(out, RD_SEV_WARNING, bond->name,
+				     rd_text("carries the default route, and none of its %zu RDMA port%s is active",
+					     ports, ports == 1 ? "" : "s"),
+				     rd_text("one that is"),
+				     rd_text("ip link show master %s: cables, transceivers and switch ports of these",
+					     bond->name));
+	}
 }
 
 /* Roles go by place and kind: a port that is down has that of its like. Ports of others are often left without a cable. */
@@ -107,6 +147,7 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 		any_active |= rd_port_active(&host->ports[p]) || !host->ports[p].state;
 		any_state |= host->ports[p].state != NULL;
 	}
+	judge_route(host, out);
 	if (any_state && !any_active && rd_check_compute_cards(host) == 0)
 		rd_check_fail(out, "host", rd_text("none of %zu RDMA ports is active", host->n_ports),
 			      rd_text("one that is"));

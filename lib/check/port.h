@@ -14,11 +14,6 @@ struct rd_port_name {
 };
 struct rd_port_name rd_check_port_name(const struct rd_host *host, const struct rd_port *port);
 
-static inline bool rd_port_is_ib(const struct rd_port *port)
-{
-	return port->link_layer && strcmp(port->link_layer, "InfiniBand") == 0;
-}
-
 /* Warns or fails; of a port whose role is unknown, says "unknown" with what was seen: whether it is a fault depends on what
  * the port is for. Takes over observed and expected. */
 void rd_check_port_bad(struct rd_check_out *out, const struct rd_port *port, enum rd_severity result,

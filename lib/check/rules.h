@@ -10,8 +10,9 @@ extern const struct rd_check rd_check_profile_gpu, rd_check_profile_nic, rd_chec
 
 /* PCIe and GPUDirect */
 extern const struct rd_check rd_check_pcie_link_width, rd_check_pcie_link_speed,
-	rd_check_pcie_bandwidth;								  /* pcie-link.c */
-extern const struct rd_check rd_check_gpu_missing, rd_check_nic_missing, rd_check_numa_switch;	  /* symmetry.c */
+	rd_check_pcie_bandwidth; /* pcie-link.c */
+extern const struct rd_check rd_check_gpu_missing, rd_check_nic_missing, rd_check_no_answer,
+	rd_check_numa_switch;									  /* symmetry.c */
 extern const struct rd_check rd_check_acs_redirect;						  /* acs.c */
 extern const struct rd_check rd_check_iommu_mode, rd_check_iommu_group, rd_check_ats;		  /* iommu.c */
 extern const struct rd_check rd_check_pcie_mps, rd_check_pcie_mrrs;				  /* pcie-payload.c */

@@ -6,6 +6,7 @@
 #include "check/rules.h"
 #include "model/pcie.h"
 #include "model/symmetry.h"
+#include "model/system.h"
 
 static const char *what_of(const struct rd_missing *missing, unsigned n)
 {
@@ -37,13 +38,37 @@ static char *fix_of(const struct rd_host *host, const struct rd_missing *missing
 		missing->empty ? missing->empty : at);
 }
 
+/* Accelerators that come soldered or plugged onto boards of 4, 8 or 16 (NVIDIA's SXM, AMD's OAM), by PCI ids. */
+static const struct {
+	uint16_t vendor, device;
+} on_boards[] = {
+	{ 0x10de, 0x1db1 }, { 0x10de, 0x1db5 }, { 0x10de, 0x1db8 }, { 0x10de, 0x20b0 }, { 0x10de, 0x20b2 },
+	{ 0x10de, 0x2324 }, { 0x10de, 0x2329 }, { 0x10de, 0x2330 }, { 0x10de, 0x2335 }, { 0x10de, 0x2901 },
+	{ 0x1002, 0x74a1 }, { 0x1002, 0x74a5 }, { 0x1002, 0x75a3 },
+};
+
+static bool is_on_board(const struct rd_pci *pci)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(on_boards); i++)
+		if (pci->vendor.known == RD_OK && pci->device.known == RD_OK && on_boards[i].vendor == pci->vendor.v &&
+		    on_boards[i].device == pci->device.v)
+			return true;
+	return false;
+}
+
+/* Cards are bought in any number, and not every slot is filled. */
+static bool are_cards(const struct rd_host *host)
+{
+	return host->n_gpus > 0 && !is_on_board(&host->pcis[host->gpus[0].pci]);
+}
+
 static void tell(const struct rd_host *host, const struct rd_missing *missing, struct rd_check_out *out)
 {
 	const char *subject = missing->bridge >= 0 ? host->pcis[missing->bridge].addr : "host";
 
 	if (missing->sure == RD_MISSING_CLEAR)
-		rd_check_bad(out, RD_SEV_CRITICAL, subject, observed_of(missing), expected_of(host, missing),
-			     fix_of(host, missing));
+		rd_check_bad(out, missing->gpu && are_cards(host) ? RD_SEV_WARNING : RD_SEV_CRITICAL, subject,
+			     observed_of(missing), expected_of(host, missing), fix_of(host, missing));
 	else if (missing->sure == RD_MISSING_LIKELY && missing->bridge < 0 && (missing->wanted >= 8 || missing->empty))
 		rd_check_bad(
 			out, RD_SEV_WARNING, subject, rd_text("%u accelerators of one model", missing->found),
@@ -58,10 +83,69 @@ static void tell(const struct rd_host *host, const struct rd_missing *missing, s
 		rd_check_good(out, subject);
 }
 
+/* How many there must have been: no board of these has 3, 5, 6 or 7. 0: nothing is odd, or another rule tells it. Guests
+ * are given any number. */
+static unsigned wanted_on_board(const struct rd_check_input *in)
+{
+	const struct rd_host *host = in->host;
+	const struct rd_pci *first = &host->pcis[host->gpus[0].pci];
+	unsigned wanted = 4;
+
+	/* Of V100 there were boards of 6, too. */
+	if (!is_on_board(first) || (first->vendor.v == 0x10de && first->device.v >> 8 == 0x1d) ||
+	    host->guest.known != RD_OK || host->guest.v || host->n_gpus < 3)
+		return 0;
+	for (size_t g = 1; g < host->n_gpus; g++)
+		if (host->pcis[host->gpus[g].pci].device.v != first->device.v)
+			return 0;
+	while (wanted < host->n_gpus)
+		wanted *= 2;
+	return wanted == host->n_gpus || wanted > 16 ? 0 : wanted;
+}
+
+static bool tells_gpu(const struct rd_symmetry *symmetry)
+{
+	for (size_t i = 0; symmetry && i < symmetry->n_missing; i++)
+		if (symmetry->missing[i].gpu && symmetry->missing[i].sure == RD_MISSING_CLEAR)
+			return true;
+	return false;
+}
+
+/* NVIDIA's module does not load where there is no accelerator: where it is loaded and none is listed, they have gone. */
+static bool all_gone(const struct rd_check_input *in)
+{
+	const struct rd_host *host = in->host;
+
+	if (!in->system || !rd_system_module(in->system, "nvidia") || host->n_pcis == 0)
+		return false;
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		const struct rd_pci *pci = &host->pcis[i];
+		unsigned base = pci->class.known == RD_OK ? pci->class.v >> 16 : RD_PCI_DISPLAY;
+
+		if ((base == RD_PCI_DISPLAY || base == RD_PCI_ACCELERATOR) &&
+		    (pci->vendor.known != RD_OK || pci->vendor.v == 0x10de))
+			return false;
+	}
+	return true;
+}
+
+#define GPU_FIX                                                                                                    \
+	"dmesg | grep -iE 'fallen off|Xid|AER|pciehp'; echo 1 >/sys/bus/pci/rescan; if they stay away: power the " \
+	"host off and on, then look at the accelerators' board and its power"
+
 static void run_missing(const struct rd_check_input *in, struct rd_check_out *out, bool gpu)
 {
 	const struct rd_symmetry *symmetry = in->symmetry;
+	unsigned board = gpu && in->host->n_gpus > 0 ? wanted_on_board(in) : 0;
 
+	if (gpu && in->host->n_gpus == 0 && all_gone(in))
+		rd_check_bad(out, RD_SEV_CRITICAL, "host",
+			     rd_text("the NVIDIA driver is loaded, and no accelerator is listed"),
+			     rd_text("those that it was loaded for"), rd_text(GPU_FIX));
+	if (board && !tells_gpu(symmetry))
+		rd_check_bad(out, RD_SEV_CRITICAL, "host",
+			     rd_text("%zu accelerators of a model that comes on boards of 4, 8 or 16", in->host->n_gpus),
+			     rd_text("%u", board), rd_text(GPU_FIX));
 	if (in->host->n_gpus == 0) {
 		rd_check_skip(out, "there is no accelerator");
 		return;

@@ -11,6 +11,7 @@ const struct rd_check *const rd_checks[] = {
 	/* Against the rest of this host */
 	&rd_check_gpu_missing,
 	&rd_check_nic_missing,
+	&rd_check_no_answer,
 	/* PCIe and GPUDirect */
 	&rd_check_pcie_link_width,
 	&rd_check_pcie_link_speed,

@@ -88,6 +88,11 @@ void rd_collect_pci_config(const struct rd_sysfs *fs, struct rd_pci *pci)
 	pci->config_read = true;
 	if (rd_read_file(fs->src, path, &config, NULL) < 0 || config.size == 0)
 		return;
+	/* As the kernel tells it (pci_device_is_present): a vendor is never 0xffff. */
+	if (config.size >= 4 && le32(config.data) == UINT32_MAX) {
+		pci->no_answer = true;
+		return;
+	}
 	/* The kernel gives 64 bytes to whoever lacks CAP_SYS_ADMIN; all functions have at least 256. */
 	pci->config_denied = config.size < 256;
 	if (config.size < 4096)

@@ -220,6 +220,17 @@ static const struct rule rules[] = {
 	{ "nic-driver", "switch-uneven", ABOVE },
 	{ "log-nic-health", "port-state", SAME },
 	{ "devlink-health", "port-state", SAME },
+	/* A device that does not answer. */
+	{ "pcie-no-answer", "pcie-link-width", SAME },
+	{ "pcie-no-answer", "pcie-link-speed", SAME },
+	{ "pcie-no-answer", "pcie-bandwidth", SAME },
+	{ "pcie-no-answer", "port-state", SAME },
+	{ "pcie-no-answer", "nic-driver", SAME },
+	{ "pcie-no-answer", "gpu-driver", SAME },
+	{ "pcie-no-answer", "power-state", SAME },
+	{ "pcie-no-answer", "pcie-mps", SAME },
+	{ "pcie-no-answer", "pcie-mrrs", SAME },
+	{ "pcie-no-answer", "relaxed-ordering", SAME },
 	/* Another link layer than its twins': nothing of the other layer can be expected of it. */
 	{ "link-layer-uniform", "ib-no-sm", SAME },
 	{ "link-layer-uniform", "ib-lid", SAME },

@@ -293,6 +293,13 @@ bool rd_port_has_carrier(const struct rd_host *host, const struct rd_port *port)
 	return false;
 }
 
+bool rd_gpu_is_for_guest(const struct rd_host *host, size_t gpu)
+{
+	const char *driver = host->pcis[host->gpus[gpu].pci].driver;
+
+	return driver && (strcmp(driver, "vfio-pci") == 0 || strcmp(driver, "pci-stub") == 0);
+}
+
 bool rd_port_active(const struct rd_port *port)
 {
 	return port->state && strcmp(port->state, "ACTIVE") == 0;
@@ -305,6 +312,11 @@ bool rd_port_is_aside(const struct rd_host *host, const struct rd_port *port)
 	if (port->role != RD_ROLE_UNKNOWN)
 		return false;
 	return port->spare || dev->parent_netdev || (dev->pci >= 0 && host->pcis[dev->pci].pf >= 0);
+}
+
+bool rd_port_is_ib(const struct rd_port *port)
+{
+	return port->link_layer && strcmp(port->link_layer, "InfiniBand") == 0;
 }
 
 bool rd_port_is_ethernet(const struct rd_port *port)

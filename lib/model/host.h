@@ -74,6 +74,7 @@ struct rd_pci {
 	bool config_read;   /* as far as it could be */
 	bool extras_read;   /* errors, power, IOMMU, base addresses have been looked for */
 	bool config_denied; /* only its first 64 bytes could be read */
+	bool no_answer;	    /* reads of it are answered with ones: it is not on the bus any more */
 	struct rd_pci_config config;
 	struct rd_pci_aer aer;
 	struct rd_bar bars[6];
@@ -253,6 +254,9 @@ bool rd_ibdev_is_efa(const struct rd_host *host, int ibdev);
  * Their GIDs are link-local by design, and HCCL alone uses them. */
 bool rd_ibdev_is_gaudi(const struct rd_host *host, int ibdev);
 
+/* Whether an accelerator is kept for a virtual machine: its driver is vfio-pci or pci-stub. */
+bool rd_gpu_is_for_guest(const struct rd_host *host, size_t gpu);
+
 bool rd_port_active(const struct rd_port *port);
 /* An interface of this port has a carrier. */
 bool rd_port_has_carrier(const struct rd_host *host, const struct rd_port *port);
@@ -273,6 +277,7 @@ void rd_host_fill_lags(struct rd_host *host);
 /* Has no role, and is not judged by itself: spare, a virtual function of a device of this host, or a soft device. */
 bool rd_port_is_aside(const struct rd_host *host, const struct rd_port *port);
 bool rd_port_is_ethernet(const struct rd_port *port);
+bool rd_port_is_ib(const struct rd_port *port);
 
 /* "compute", "storage", "management"; NULL for unknown. */
 const char *rd_role_name(enum rd_role role);

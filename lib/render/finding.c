@@ -113,10 +113,14 @@ static void add_one(const struct page *page, const struct rd_finding *finding)
 	add_tail(page, finding);
 }
 
-/* Of one rule: what is wrong once, then who it is about. A fix that several share stands below the last of them. */
+/* Of one rule: what is wrong once, then who it is about. A fix that all share stands below them. */
 static void add_several(const struct page *page, const struct rd_finding *first, size_t n)
 {
 	size_t shown = n > SUBJECTS_SHOWN && !page->style->verbose ? SUBJECTS_SHOWN - 1 : n;
+	bool one_fix = true;
+
+	for (size_t i = 1; i < n; i++)
+		one_fix &= has_fix_of(first, &first[i]);
 
 	add_word(page, first);
 	add_part(page->out, " ", first->subject);
@@ -128,12 +132,13 @@ static void add_several(const struct page *page, const struct rd_finding *first,
 		add_part(page->out, ": ", first[i].observed);
 		add_part(page->out, "; wanted: ", first[i].expected);
 		rd_buf_str(page->out, "\n");
-		if (i + 1 < shown && !has_fix_of(&first[i], &first[i + 1]))
+		if (!one_fix)
 			add_fix(page, &first[i], "      fix: ");
 	}
 	if (n > shown)
 		rd_buf_printf(page->out, "    and %zu more: -v shows all\n", n - shown);
-	add_fix(page, &first[shown - 1], shown == n ? "  fix: " : "  fix, for the last one shown: ");
+	if (one_fix)
+		add_fix(page, first, "  fix: ");
 	for (size_t i = 0; i < n; i++)
 		add_consequences(page, &first[i]);
 	add_tail(page, first);

@@ -68,6 +68,14 @@ def acs(control):
     return {f"sys/bus/pci/devices/0000:{a}/config": change for a in ("12:00.0", "12:01.0", "12:02.0", "12:03.0")}
 
 
+# The interface of the RoCE port has an IPv4 address.
+ADDRESSED = {
+    "proc/net/route": "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
+                      "eth8\t0000080A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n",
+    "proc/net/fib_trie": "Main:\n  +-- 0.0.0.0/0 3 0 5\n     +-- 10.8.0.0/24 2 0 2\n        |-- 10.8.0.0\n           /24 link UNICAST\n"
+                         "Local:\n  +-- 0.0.0.0/0 3 0 5\n     +-- 10.8.0.0/24 2 0 2\n        |-- 10.8.0.1\n           /32 host LOCAL\n"}
+
+
 # row, what, rule, where the evidence is from, files
 CASES = [
     ("1", "memlock of 8192 kB inside mpirun", "memlock", "thread: ulimit -l was 8192 (nccl-tests#206)", launcher("slurmd", 8192 << 10)),
@@ -79,7 +87,7 @@ CASES = [
     ("9", "doorbell pages used up", "log-uar-limit", "thread (ucx#6049)", log("mlx5_core 0000:61:00.0: mlx5_cmd_check:795:(pid 53945): ALLOC_UAR(0x802) op_mod(0x0) failed, status limits exceeded(0x8), syndrome (0x5a7939)")),
     ("11", "DEVX queue pair; external, unsettled", None, "memory: a syndrome that nobody has explained", log("mlx5_core 0000:41:00.0: mlx5_cmd_check:795:(pid 1): CREATE_QP(0x500) op_mod(0x0) failed, status bad parameter(0x3), syndrome (0x123456)")),
     ("13b", "EFA's receive buffers", "memlock", "thread: max locked memory was 65536 (awsome-distributed-ai#647)", launcher("slurmd", 65536)),
-    ("18", "the GID is link-local", "gid-usable", "thread: the GID in use is fe80::9e63:c0ff:fe65:ab90 (Mooncake#204); that the port has no other is from memory", gid_table({0: ("fe80:0000:0000:0000:9e63:c0ff:fe65:ab90\n", V1), 1: ("fe80:0000:0000:0000:9e63:c0ff:fe65:ab90\n", V2)})),
+    ("18", "the GID is link-local", "gid-usable", "thread: the GID in use is fe80::9e63:c0ff:fe65:ab90 (Mooncake#204); that the port has no other, and its interface an IPv4 address, is from memory", gid_table({0: ("fe80:0000:0000:0000:9e63:c0ff:fe65:ab90\n", V1), 1: ("fe80:0000:0000:0000:9e63:c0ff:fe65:ab90\n", V2)}) | ADDRESSED),
     ("21", "retry count of 20", "log-retry-count", "thread (charm#2532)", log("mlx5_core 0000:04:00.0: mlx5_cmd_check:795:(pid 9993): RTR2RTS_QP(0x504) op_mod(0x0) failed, status bad parameter(0x3), syndrome (0x4bb88f)")),
     ("24", "irdma shows LID 1 on Ethernet", "roce-lid", "thread: lid 1 (nccl#622)", {ROCE + "lid": "0x1\n"}),
     ("33", "GIDs of interfaces that the pod has not", "gid-netns", "thread: reading gid_attrs/types gives EINVAL (nccl#1573)", {f"{ROCE}gid_attrs/ndevs/{i}": None for i in range(4)} | {"sys/class/net/eth8": None}),

@@ -229,6 +229,19 @@ static void start_roce(struct healthy *h, const char *const *gids)
 	made_port(&h->host, 0)->gids_known = true;
 }
 
+/* An IPv4 address on the interface, which the GID table should have, too. */
+static void give_address(struct healthy *h)
+{
+	struct rd_port *port = made_port(&h->host, 0);
+	struct rd_netdev *netdev = &h->host.netdevs[0];
+
+	port->netdevs = calloc(1, sizeof(*port->netdevs));
+	port->n_netdevs = 1;
+	netdev->addrs = calloc(1, sizeof(*netdev->addrs));
+	netdev->addrs[0] = (struct rd_addr){ .raw = { 10, 0, 0, 1 }, .prefix = 24 };
+	netdev->n_addrs = 1;
+}
+
 /* ConnectX-3: works on its subnet, and no address makes version 2 of it. */
 static void roce_v1_is_a_matter_of_the_type_of_gids(void **state)
 {
@@ -260,6 +273,9 @@ static void which_gid_nccl_takes_where_there_is_no_ipv4(void **state)
 	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_OK);
 	stop(&h);
 	start_roce(&h, none);
+	/* Nothing shows that anybody means to use RDMA on it. */
+	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_NOTE);
+	give_address(&h);
 	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_CRITICAL);
 	assert_non_null(strstr(said, "link-local"));
 	assert_non_null(strstr(said, "takes index 0 (fe80::1, RoCE v1)"));
