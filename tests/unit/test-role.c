@@ -193,6 +193,46 @@ static void spare_ports_of_every_card(void **state)
 	role_done(&at);
 }
 
+/* Two networks below the same switches: a library takes NICs of one, and nobody fails over to the other. */
+static void ports_of_both_link_layers(void **state)
+{
+	struct role_place at = { 0 };
+
+	(void)state;
+	role_add_switches(&at.host, 4, 2, 2, 400, "InfiniBand");
+	role_look(&at);
+	assert_false(rd_env_refused(&at.host, NULL));
+	for (size_t p = 1; p < at.host.n_ports; p += 2)
+		role_set_text(&at.host.ports[p].link_layer, "Ethernet");
+	role_look(&at);
+	assert_true(rd_env_refused(&at.host, NULL));
+	assert_int_equal(check_worst(&at.in, "failover-fabric"), RD_SEV_SKIP);
+	role_done(&at);
+}
+
+/* One port of each card is a rail, the other in the bond that everything else goes over. */
+static void rails_and_front_end_on_the_same_cards(void **state)
+{
+	struct role_place at = { 0 };
+
+	(void)state;
+	dual_cards(&at.host);
+	for (unsigned n = 1; n < 4; n += 2) {
+		char ibdev[16], name[16];
+
+		snprintf(ibdev, sizeof(ibdev), "mlx5_%u", n);
+		snprintf(name, sizeof(name), "eth%u", n);
+		role_set_text(&role_add_netdev(&at.host, ibdev, name)->master, "bond0");
+	}
+	at.host.netdevs[made_netdev(&at.host, "bond0")].default_route = true;
+	role_look(&at);
+	role_assert(&at, "mlx5_0", RD_ROLE_COMPUTE);
+	role_assert(&at, "mlx5_1", RD_ROLE_STORAGE);
+	role_assert(&at, "mlx5_3", RD_ROLE_STORAGE);
+	role_assert(&at, "mlx5_5", RD_ROLE_COMPUTE);
+	role_done(&at);
+}
+
 static void one_second_port_of_eight_is_down(void **state)
 {
 	struct role_place at = { 0 };
@@ -477,6 +517,8 @@ int main(void)
 					    TEST(one_has_the_other_link_layer),
 					    TEST(two_ports_in_a_lag),
 					    TEST(spare_ports_of_every_card),
+					    TEST(ports_of_both_link_layers),
+					    TEST(rails_and_front_end_on_the_same_cards),
 					    TEST(one_second_port_of_eight_is_down),
 					    TEST(a_guest_without_switches),
 					    TEST(a_nic_for_two_accelerators),

@@ -51,6 +51,49 @@ static void seven_accelerators_and_eight_nics_of_a_guest(void **state)
 	pattern_wrong(&m, "gpu-missing", RD_SEV_WARNING);
 }
 
+/* No board of these has seven; a guest, or a chassis of cards, may have any number. */
+static void seven_of_a_board(void **state)
+{
+	static const struct {
+		uint16_t device;
+		bool guest;
+		enum rd_severity wanted;
+	} kinds[] = { { 0x2330, false, RD_SEV_CRITICAL },
+		      { 0x2330, true, RD_SEV_SKIP },
+		      { 0x26b9, false, RD_SEV_SKIP } };
+
+	(void)state;
+	for (size_t k = 0; k < RD_ARRAY_SIZE(kinds); k++)
+		for (unsigned all = 7; all <= 8; all++) {
+			struct pattern m = { 0 };
+
+			RD_SET(m.host.guest, kinds[k].guest);
+			for (unsigned n = 0; n < all; n++) {
+				char addr[32];
+
+				snprintf(addr, sizeof(addr), "00:%02x.0", 4 + n);
+				pattern_add_gpu(&m, addr, -1, "pci0000:00", 0);
+				RD_SET(pattern_gpu(&m, n)->device, kinds[k].device);
+			}
+			assert_int_equal(pattern_says(&m, "gpu-missing"), all == 7 ? kinds[k].wanted : RD_SEV_SKIP);
+			rd_host_deinit(&m.host);
+		}
+}
+
+static void a_nic_does_not_answer(void **state)
+{
+	struct pattern m;
+
+	(void)state;
+	pattern_eight(&m, -1, -1);
+	for (size_t i = 0; i < m.host.n_pcis; i++)
+		m.host.pcis[i].config_read = true;
+	assert_int_equal(pattern_says(&m, "pcie-no-answer"), RD_SEV_OK);
+	m.host.pcis[m.host.ibdevs[2].pci].no_answer = true;
+	assert_int_equal(pattern_says(&m, "pcie-no-answer"), RD_SEV_CRITICAL);
+	rd_host_deinit(&m.host);
+}
+
 static void a_nic_is_gone(void **state)
 {
 	struct pattern m;
@@ -242,6 +285,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_accelerator_is_gone),
 		TEST(seven_accelerators_and_eight_nics_of_a_guest),
+		TEST(seven_of_a_board),
+		TEST(a_nic_does_not_answer),
 		TEST(a_nic_is_gone),
 		TEST(another_driver),
 		TEST(a_narrow_link),

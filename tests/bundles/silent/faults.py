@@ -82,6 +82,29 @@ def gpu_gone(host, pick):
     return Fault(f"GPU {fn.addr} has gone", [*called, *near, *up, f"node {numa}", "GPUs", "accelerators", "host"], r"GPU|accelerator|no lanes|x0|link")
 
 
+@fault("all-gpus-gone")
+def all_gpus_gone(host, pick):
+    """all accelerators have fallen off the bus, their driver is still loaded"""
+    fns = list(host.gpus())
+    if any(f.rdma for f in fns):
+        return None
+    for fn in fns:
+        host.remove(fn)
+    return Fault(f"all {len(fns)} GPUs have gone", ["host", "GPUs", "accelerators"], r"GPU|accelerator")
+
+
+@fault("off-bus")
+def off_bus(host, pick):
+    """a NIC is listed, and does not answer any more: its configuration space reads as ones, its link is not told"""
+    cards = [f for f in ports(host) if not f.gpu and not f.kind.vf]
+    if not cards:
+        return None
+    fn = pick.choice(cards)
+    for f in card(host, fn):
+        f.dead = True
+    return Fault(f"{fn.rdma[0].name} at {fn.addr} does not answer", names(fn), r"answer|ones|bus")
+
+
 @fault("nic-gone")
 def nic_gone(host, pick):
     """a compute NIC is not there: none of its functions, the port above it has a link without lanes"""

@@ -45,6 +45,7 @@ class Fn:
 
     def __init__(self, up, addr, kind, numa, pcie=ENDPOINT, root=None):
         self.up, self.addr, self.kind, self.numa, self.pcie = up, addr, kind, numa, pcie
+        self.dead = False  # listed, and not on the bus any more
         self.root = root or up.root
         self.ids, self.cls, self.driver, self.maxlink = kind.ids, kind.cls, kind.driver, kind.link
         self.link = None if kind.vf else kind.link
@@ -224,7 +225,7 @@ def render_function(files, fn, n, nodes):
             "subsystem_device": f"0x{fn.ids[3]:04x}", "class": f"0x{fn.cls:06x}", "numa_node": fn.numa, "revision": "0x00",
             "resource": resource(fn, n), "power_state": "D0", "enable": 1, "irq": 0,
             "local_cpulist": nodes[fn.numa] if fn.numa >= 0 else nodes[0]}
-    now = fn.trained()
+    now = None if fn.dead else fn.trained()
     text["current_link_speed"] = SPEED[now[0]] if now else "Unknown"
     text["current_link_width"] = now[1] if now else 0
     text["max_link_speed"], text["max_link_width"] = SPEED[fn.maxlink[0]], fn.maxlink[1]
@@ -233,7 +234,11 @@ def render_function(files, fn, n, nodes):
             text[f"aer_dev_{kind}"] = f"{first} 0\nBadTLP 0\nTOTAL_ERR_{total} 0"
     for name, value in text.items():
         files[at + name] = f"{value}\n"
-    files[at + "config"] = config(fn)
+    if fn.dead:
+        text_of_dead = {"current_link_speed": "Unknown", "current_link_width": 63, "max_link_speed": "Unknown", "max_link_width": 255}
+        for name, value in text_of_dead.items():
+            files[at + name] = f"{value}\n"
+    files[at + "config"] = b"\xff" * 4096 if fn.dead else config(fn)
     top = "../" * (path.count("/") + 2)
     files[at + "subsystem"] = Link(top + "bus/pci")
     if fn.driver:
