@@ -72,7 +72,7 @@ const struct rd_check rd_check_aer = {
 
 const struct rd_check rd_check_aer_correctable = {
 	.id = "aer-correctable",
-	.title = "Many PCIe packets had to be sent again",
+	.title = "A device reports many correctable PCIe errors",
 	.why = "bad signals cost bandwidth now and become fatal errors later",
 	.fix = "see which error grows: cat /sys/bus/pci/devices/ADDRESS/aer_dev_correctable; reseat or replace",
 	.needs = "sysfs aer_dev_correctable of NICs, accelerators and bridges above them",

@@ -22,7 +22,7 @@ static char *expected_of(const struct rd_host *host, const struct rd_missing *mi
 {
 	if (missing->like < 0)
 		return rd_text("%u, one for each of its ports", missing->wanted);
-	return rd_text("%u, as below %s and %u of %u switches alike; %u in all", missing->wanted,
+	return rd_text("%u, as below %s and %u of %u equal switches; %u in all", missing->wanted,
 		       host->pcis[missing->like].addr, missing->agree, missing->sisters, missing->all_wanted);
 }
 
@@ -71,7 +71,7 @@ static void run_missing(const struct rd_check_input *in, struct rd_check_out *ou
 			tell(in->host, &symmetry->missing[i], out);
 	if (symmetry && symmetry->sisters > 0)
 		rd_check_good(out, "host");
-	rd_check_skip(out, "no switches that are alike, with accelerators below: nothing to compare with");
+	rd_check_skip(out, "no equal switches with accelerators below: nothing to compare with");
 }
 
 static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
