@@ -27,7 +27,7 @@ static void add_unknown(const struct rd_findings *findings, struct rd_buf *out)
 		add_part("\nunknown: ", first->observed, out);
 		rd_buf_str(out, ":\n    ");
 		for (size_t j = i; j < findings->n; j++)
-			if (findings->v[j].severity == RD_SEV_UNKNOWN &&
+			if (findings->v[j].severity == RD_SEV_UNKNOWN && rd_finding_stands(&findings->v[j]) &&
 			    strcmp(findings->v[j].observed, first->observed) == 0)
 				rd_buf_printf(out, " %s", findings->v[j].id);
 		rd_buf_str(out, "\n");

@@ -251,7 +251,7 @@ static int tell_fewer(struct kinds *kinds, const struct group *own, const struct
 	struct rd_finding finding = {
 		.id = nic ? "nic-missing" : "gpu-missing",
 		.severity = RD_SEV_CRITICAL,
-		.title = "Other hosts have more of them: fallen off the bus, or built otherwise",
+		.title = "Other hosts have more of them: fallen off the bus, or built differently",
 		.why = "jobs that count on it fail, or run on fewer",
 	};
 
@@ -260,7 +260,7 @@ static int tell_fewer(struct kinds *kinds, const struct group *own, const struct
 	finding.subject = hosts ? rd_text("%s %s", hosts, nic ? "NICs" : "GPUs") : NULL;
 	finding.observed = rd_text("%zu, at other PCI addresses than elsewhere", is);
 	finding.expected = rd_text("%zu, as on %zu of %zu hosts", usual, other->n, kinds->cmp->n);
-	finding.fix = rd_text("lspci and dmesg there; a cold boot; then the card");
+	finding.fix = rd_text("lspci and dmesg on these hosts; power them off and on; then reseat or replace the card");
 	return rd_compare_tell(kinds->cmp, &finding, SIZE_MAX);
 }
 
@@ -273,7 +273,7 @@ static int tell_kind(struct kinds *kinds, const size_t *hosts, size_t n, const s
 		.severity = RD_SEV_NOTE, /* note: hosts of two kinds are no fault */
 		.title =
 			"Two kinds of host: accelerators and NICs are at other PCI addresses, and compared with their own kind",
-		.why = "hosts that are built otherwise cannot show what is wrong with these",
+		.why = "hosts that are built differently cannot show what is wrong with these",
 		.subject = names ? rd_text("%s", names) : NULL,
 		.observed = rd_text("%zu accelerators, %zu NICs%s", host->n_gpus, host->n_nics,
 				    n > 1 ? " on the first of them" : ""),

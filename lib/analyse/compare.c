@@ -16,10 +16,10 @@ static const struct {
 	const char *id, *title, *why;
 } words[RD_DIFFERS] = {
 	[RD_DIFFERS_GPU] = { "gpu-missing",
-			     "Other hosts have it, this one does not: fallen off the bus, or built otherwise",
+			     "Other hosts have it, this one does not: fallen off the bus, or built differently",
 			     "jobs that count on it fail, or run on fewer" },
 	[RD_DIFFERS_NIC] = { "nic-missing",
-			     "Other hosts have it, this one does not: fallen off the bus, or built otherwise",
+			     "Other hosts have it, this one does not: fallen off the bus, or built differently",
 			     "jobs that count on it fail, or run on fewer" },
 	[RD_DIFFERS_STATE] = { "port-state", "A port is not active that is on other hosts",
 			       "the accelerators next to it use another rail than on other hosts" },
@@ -30,7 +30,7 @@ static const struct {
 	[RD_DIFFERS_CHOICE] = { "rail-name", "NCCL takes another NIC for an accelerator than on other hosts",
 				"peers of one rail then use different rails" },
 	[RD_DIFFERS_NAME] = { "nic-name", "A NIC has another name than on other hosts",
-			      "NCCL_IB_HCA and its like mean another NIC on this host" },
+			      "NCCL_IB_HCA and similar variables select another NIC on this host" },
 	[RD_DIFFERS_SUBNET] = { "rail-subnet", "A port is in another subnet than on other hosts",
 				"rails are crossed: peers of one rail may not reach each other" },
 	[RD_DIFFERS_FIRMWARE] = { "rail-firmware", "A NIC has other firmware than on other hosts",
@@ -121,7 +121,7 @@ static int by_weight(const void *pa, const void *pb)
 	const struct run *a = pa, *b = pb;
 
 	if (a->severity != b->severity)
-		return a->severity == RD_SEV_CRITICAL ? -1 : 1;
+		return a->severity > b->severity ? -1 : 1;
 	if (a->n != b->n)
 		return a->n > b->n ? -1 : 1;
 	if (a->v[0].host != b->v[0].host)
@@ -194,13 +194,13 @@ static char *fix(const struct rd_compare *cmp, const struct rd_difference *d)
 	switch (d->what) {
 	case RD_DIFFERS_GPU:
 	case RD_DIFFERS_NIC:
-		return rd_text("on %s: lspci -s %s; dmesg; a cold boot; then the card", host, d->label + 4);
+		return rd_text("on %s: lspci -s %s; dmesg; power the host off and on; then reseat or replace the card",
+			       host, d->label + 4);
 	case RD_DIFFERS_STATE:
-		return rd_text("on %s: rdmadiag topo-check --only port-state,port-init", host);
+		return rd_text("on %s: rdmadiag topo-check --only port-state,ib-no-sm", host);
 	case RD_DIFFERS_RATE:
-		return rd_text(
-			"on %s: rdmadiag counters --device %s; then cable, transceiver and the port of the switch",
-			host, device);
+		return rd_text("on %s: rdmadiag counters %s; then cable, transceiver and the port of the switch", host,
+			       device);
 	default:
 		return NULL;
 	}

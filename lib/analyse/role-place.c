@@ -11,7 +11,8 @@
 #define CARDS_MAX 1024
 #define DEPTH_MAX 64
 
-bool rd_role_reaches(const struct rd_role_state *st, size_t card, size_t gpu, enum rd_role_reach reach)
+/* Whether the card is within reach of the accelerator. */
+static bool reaches(const struct rd_role_state *st, size_t card, size_t gpu, enum rd_role_reach reach)
 {
 	enum rd_path path = rd_nicmap_pair(st->map, gpu, (size_t)st->cards[card].ibdev)->path;
 
@@ -39,7 +40,7 @@ struct match {
 static bool give_card(struct match *m, size_t gpu)
 {
 	for (size_t c = 0; c < m->st->n_cards; c++) {
-		if ((size_t)m->st->cards[c].kind != m->kind || m->tried[c] || !rd_role_reaches(m->st, c, gpu, m->reach))
+		if ((size_t)m->st->cards[c].kind != m->kind || m->tried[c] || !reaches(m->st, c, gpu, m->reach))
 			continue;
 		m->tried[c] = true;
 		if (m->owner[c] < 0 || give_card(m, (size_t)m->owner[c])) {
@@ -50,7 +51,8 @@ static bool give_card(struct match *m, size_t gpu)
 	return false;
 }
 
-int rd_role_measure(const struct rd_role_state *st, size_t kind, enum rd_role_reach reach)
+/* Counts near and own of a kind. 0 or -ENOMEM. */
+static int measure(const struct rd_role_state *st, size_t kind, enum rd_role_reach reach)
 {
 	struct rd_role_kind *k = &st->kinds[kind];
 	_cleanup_free_ int *owner = malloc((st->n_cards + 1) * sizeof(*owner));
@@ -64,7 +66,7 @@ int rd_role_measure(const struct rd_role_state *st, size_t kind, enum rd_role_re
 	k->near = k->own = 0;
 	for (size_t g = 0; g < st->host->n_gpus; g++) {
 		for (size_t c = 0; c < st->n_cards; c++)
-			if ((size_t)st->cards[c].kind == kind && rd_role_reaches(st, c, g, reach)) {
+			if ((size_t)st->cards[c].kind == kind && reaches(st, c, g, reach)) {
 				k->near++;
 				break;
 			}
@@ -268,10 +270,10 @@ static bool stands_in(const struct rd_role_state *st, size_t card, size_t kind)
 	for (size_t g = 0; g < st->host->n_gpus; g++) {
 		bool has = false;
 
-		if (!rd_role_reaches(st, card, g, RD_REACH_SWITCH))
+		if (!reaches(st, card, g, RD_REACH_SWITCH))
 			continue;
 		for (size_t c = 0; c < st->n_cards && !has; c++)
-			has = (size_t)st->cards[c].kind == kind && rd_role_reaches(st, c, g, RD_REACH_SWITCH);
+			has = (size_t)st->cards[c].kind == kind && reaches(st, c, g, RD_REACH_SWITCH);
 		if (!has)
 			return true;
 	}
@@ -291,7 +293,7 @@ static void choose_kind(struct rd_role_state *st, size_t kind)
 	chosen->is = RD_KIND_COMPUTE;
 	for (size_t c = 0; c < st->n_cards; c++)
 		for (size_t g = 0; (size_t)st->cards[c].kind == kind && g < st->host->n_gpus; g++)
-			st->cards[c].chosen |= rd_role_reaches(st, c, g, st->reach);
+			st->cards[c].chosen |= reaches(st, c, g, st->reach);
 	if (st->reach == RD_REACH_SWITCH) {
 		add_orphans(st, kind);
 		for (size_t c = 0; c < st->n_cards; c++)
@@ -339,7 +341,7 @@ int rd_role_choose_near(struct rd_role_state *st)
 		int kind;
 
 		for (size_t k = 0; k < st->n_kinds; k++)
-			if (rd_role_measure(st, k, st->reach) < 0)
+			if (measure(st, k, st->reach) < 0)
 				return -ENOMEM;
 		n = candidates(st, st->reach, false, among);
 		if (n == 0 && st->reach == RD_REACH_ANY)

@@ -74,11 +74,6 @@ double rd_role_rate(const struct rd_role_state *st, const struct rd_port *port);
 void rd_role_front(const struct rd_host *host, const struct rd_port *port, enum rd_role_front *sign, char *text,
 		   size_t size);
 
-/* Counts near and own of a kind. 0 or -ENOMEM. */
-int rd_role_measure(const struct rd_role_state *st, size_t kind, enum rd_role_reach reach);
-/* Whether the card is within reach of the accelerator. */
-bool rd_role_reaches(const struct rd_role_state *st, size_t card, size_t gpu, enum rd_role_reach reach);
-
 /* Decide which cards are for computing: with accelerators, and without. 0 or -ENOMEM. */
 int rd_role_choose_near(struct rd_role_state *st);
 void rd_role_choose_alone(struct rd_role_state *st);

@@ -23,6 +23,11 @@ struct state {
 	bool told_gpus, failed;
 };
 
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
 /* The most frequent of some short texts, which are sorted for that. Returns how often. */
 static unsigned most_frequent(char (*v)[32], size_t n, char *ret)
 {
@@ -30,7 +35,7 @@ static unsigned most_frequent(char (*v)[32], size_t n, char *ret)
 
 	ret[0] = '\0';
 	if (n > 0)
-		qsort(v, n, sizeof(*v), (int (*)(const void *, const void *))strcmp);
+		qsort(v, n, sizeof(*v), compare_texts);
 	for (size_t i = 0; i < n; i++) {
 		run = i > 0 && strcmp(v[i - 1], v[i]) == 0 ? run + 1 : 1;
 		if (run > most) {

@@ -136,8 +136,8 @@ static void run(const struct rd_check_input *in, struct rd_check_out *out)
 const struct rd_check rd_check_acs_redirect = {
 	.id = "acs-redirect",
 	.title = "A bridge between an accelerator and its NIC redirects peer-to-peer traffic (ACS)",
-	.why = "GPUDirect RDMA then goes by way of the root complex: slow, or with an IOMMU it fails with completion "
-	       "status 4, or hangs without a word",
+	.why = "GPUDirect RDMA then goes through the root complex: slow, or with an IOMMU it fails with completion "
+	       "status 4, or hangs without an error",
 	.fix = "setpci -s BRIDGE ECAP_ACS+6.w=0000, or ACS off in the BIOS",
 	.needs = "PCI configuration space of bridges (root), ACS control register",
 	.quick = true,

@@ -25,10 +25,14 @@ static void run_uncorrectable(const struct rd_check_input *in, struct rd_check_o
 		if (pci->aer.fatal.known != RD_OK || pci->aer.nonfatal.known != RD_OK)
 			rd_check_unknown(out, pci->addr, "it has no error counts (no AER, or the firmware keeps it)");
 		else if (fatal || nonfatal)
-			rd_check_bad(out, fatal ? RD_SEV_CRITICAL : RD_SEV_WARNING, pci->addr,
-				     rd_text("%s: %" PRIu64 " fatal, %" PRIu64 " nonfatal since boot",
-					     rd_pci_what(in->host, i), fatal, nonfatal),
-				     rd_text("none"), NULL);
+			rd_check_bad(
+				out, fatal ? RD_SEV_CRITICAL : RD_SEV_WARNING, pci->addr,
+				rd_text("%s: %" PRIu64 " fatal, %" PRIu64 " nonfatal since boot",
+					rd_pci_what(in->host, i), fatal, nonfatal),
+				rd_text("none"),
+				rd_text("dmesg | grep %s shows the kind of error; reseat the card, then replace riser, "
+					"cable or card",
+					pci->addr));
 		else
 			rd_check_good(out, pci->addr);
 	}
@@ -44,10 +48,13 @@ static void run_correctable(const struct rd_check_input *in, struct rd_check_out
 		if (pci->aer.correctable.known != RD_OK)
 			rd_check_unknown(out, pci->addr, "it has no error counts (no AER, or the firmware keeps it)");
 		else if (pci->aer.correctable.v >= CORRECTABLE_MANY)
-			rd_check_warn(out, pci->addr,
-				      rd_text("%s: %" PRIu64 " since boot", rd_pci_what(in->host, i),
-					      pci->aer.correctable.v),
-				      rd_text("fewer than %d", CORRECTABLE_MANY));
+			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
+				     rd_text("%s: %" PRIu64 " since boot", rd_pci_what(in->host, i),
+					     pci->aer.correctable.v),
+				     rd_text("fewer than %d", CORRECTABLE_MANY),
+				     rd_text("see which error grows: cat /sys/bus/pci/devices/%s/aer_dev_correctable; "
+					     "reseat the card, then replace riser, cable or card",
+					     pci->addr));
 		else
 			rd_check_good(out, pci->addr);
 	}
@@ -55,9 +62,9 @@ static void run_correctable(const struct rd_check_input *in, struct rd_check_out
 
 const struct rd_check rd_check_aer = {
 	.id = "aer-uncorrectable",
-	.title = "PCIe packets were lost or damaged beyond repair",
+	.title = "A device reports uncorrectable PCIe errors",
 	.why = "a fatal error takes the device down with all jobs on it; the next one is likely",
-	.fix = "dmesg has the kind of error; reseat the card, then swap riser, cable or card",
+	.fix = "dmesg shows the kind of error; reseat the card, then replace riser, cable or card",
 	.needs = "sysfs aer_dev_fatal and aer_dev_nonfatal of NICs, accelerators and bridges above them",
 	.quick = true,
 	.run = run_uncorrectable,
@@ -65,9 +72,9 @@ const struct rd_check rd_check_aer = {
 
 const struct rd_check rd_check_aer_correctable = {
 	.id = "aer-correctable",
-	.title = "Many PCIe packets had to be sent again",
+	.title = "A device reports many correctable PCIe errors",
 	.why = "bad signals cost bandwidth now and become fatal errors later",
-	.fix = "see which error grows: cat /sys/bus/pci/devices/ADDRESS/aer_dev_correctable; reseat or swap",
+	.fix = "see which error grows: cat /sys/bus/pci/devices/ADDRESS/aer_dev_correctable; reseat or replace",
 	.needs = "sysfs aer_dev_correctable of NICs, accelerators and bridges above them",
 	.quick = true,
 	.run = run_correctable,

@@ -26,6 +26,13 @@ static bool read_devlink(const struct rd_check_input *in, struct rd_check_out *o
 	return false;
 }
 
+static char *health_fix(const char *dev, const char *reporter)
+{
+	return rd_text("devlink health show pci/%s reporter %s; devlink health dump show pci/%s reporter %s; then "
+		       "devlink health recover pci/%s reporter %s, or a reboot",
+		       dev, reporter, dev, reporter, dev, reporter);
+}
+
 static void run_health(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t i = 0; read_devlink(in, out) && i < in->net->n_devlinks; i++) {
@@ -39,11 +46,11 @@ static void run_health(const struct rd_check_input *in, struct rd_check_out *out
 			if (reporter->healthy)
 				rd_check_good(out, devlink->dev);
 			else
-				rd_check_fail(out, devlink->dev,
-					      rd_text("reporter %s: error; %llu errors, %llu recoveries",
-						      reporter->name, (unsigned long long)reporter->errors,
-						      (unsigned long long)reporter->recoveries),
-					      rd_text("healthy"));
+				rd_check_bad(out, RD_SEV_CRITICAL, devlink->dev,
+					     rd_text("reporter %s: error; %llu errors, %llu recoveries", reporter->name,
+						     (unsigned long long)reporter->errors,
+						     (unsigned long long)reporter->recoveries),
+					     rd_text("healthy"), health_fix(devlink->dev, reporter->name));
 		}
 	}
 }
@@ -71,10 +78,14 @@ static void run_firmware(const struct rd_check_input *in, struct rd_check_out *o
 			if (strcmp(running->value, stored->value) == 0)
 				rd_check_good(out, devlink->dev);
 			else
-				rd_check_warn(out, devlink->dev,
-					      rd_text("%s: %s runs, %s is stored", running->name, running->value,
-						      stored->value),
-					      rd_text("that what was burnt also runs"));
+				rd_check_bad(
+					out, RD_SEV_WARNING, devlink->dev,
+					rd_text("%s: %s runs, %s is stored", running->name, running->value,
+						stored->value),
+					rd_text("the stored version runs"),
+					rd_text("devlink dev reload pci/%s action fw_activate, mlxfwreset, or a cold "
+						"boot, while no job runs",
+						devlink->dev));
 		}
 	}
 }

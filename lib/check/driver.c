@@ -77,7 +77,7 @@ static bool tell_other_driver(const struct rd_check_input *in, size_t i, enum rd
 		return false;
 	rd_check_bad(
 		out, RD_SEV_WARNING, addr, rd_text("%s: driver %s", what, odd->is),
-		rd_text("%s, as %u of %u alike", odd->usual, odd->twins, odd->n),
+		rd_text("%s, as %u of %u like it", odd->usual, odd->twins, odd->n),
 		rd_text("if no virtual machine is to have it: echo >/sys/bus/pci/devices/%s/driver_override; "
 			"echo %s >/sys/bus/pci/devices/%s/driver/unbind; echo %s >/sys/bus/pci/drivers_probe; and take it "
 			"out of what gave it to %s (driverctl list-overrides, vfio-pci.ids=)",
@@ -132,7 +132,7 @@ static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_nic_driver = {
 	.id = "nic-driver",
-	.title = "A NIC that does RDMA has no driver, another than its twins, or one that made no RDMA device",
+	.title = "An RDMA NIC has no driver, another driver than NICs like it, or no RDMA device",
 	.why = "libraries see one NIC less, and jobs run on what is left or do not start",
 	.fix = "dmesg says why its driver gave up; modprobe the driver, or its RDMA half",
 	.needs = "sysfs class, vendor, device and driver of network functions",
@@ -143,7 +143,7 @@ const struct rd_check rd_check_nic_driver = {
 
 const struct rd_check rd_check_gpu_driver = {
 	.id = "gpu-driver",
-	.title = "An accelerator has no driver, or another than its twins",
+	.title = "An accelerator has no driver, or another driver than those like it",
 	.why = "jobs see one fewer and fail or hang at start",
 	.fix = "dmesg says why its driver gave up (nvidia: NVRM, Xid lines)",
 	.needs = "sysfs driver of accelerators",

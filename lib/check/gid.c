@@ -170,8 +170,10 @@ static void run_netdev(const struct rd_check_input *in, struct rd_check_out *out
 			rd_check_unknown(out, name.text,
 					 "its interface is down, and whether anything uses it is not known");
 		else
-			rd_check_fail(out, name.text, rd_text("%s is %s", netdev->name, netdev->operstate),
-				      rd_text("up"));
+			rd_check_bad(out, RD_SEV_CRITICAL, name.text,
+				     rd_text("%s is %s", netdev->name, netdev->operstate), rd_text("up"),
+				     rd_text("ip link set %s up; if it stays down: cable and switch port",
+					     netdev->name));
 	}
 	rd_check_skip(out, "no RoCE port with an interface");
 }
@@ -250,6 +252,22 @@ static void run_lid(const struct rd_check_input *in, struct rd_check_out *out)
 	rd_check_skip(out, "no RoCE port is up");
 }
 
+/* The provider tells an MTU also where the interface is in another network namespace. */
+static void tell_mtu(const struct rd_host *host, const struct rd_port *port, const char *name, struct rd_check_out *out)
+{
+	const struct rd_netdev *netdev = port->n_netdevs > 0 ? &host->netdevs[port->netdevs[0]] : NULL;
+
+	if (!netdev)
+		rd_check_warn(out, name, rd_text("RDMA MTU %u", port->mtu.v),
+			      rd_text("4096 (4200 or 9000 on the interface)"));
+	else
+		rd_check_bad(out, RD_SEV_WARNING, name,
+			     rd_text("RDMA MTU %u (%s has %u)", port->mtu.v, netdev->name, netdev->mtu.v),
+			     rd_text("4096 (4200 or 9000 on the interface)"),
+			     rd_text("ip link set %s mtu 9000, and in the network's configuration; the switches first",
+				     netdev->name));
+}
+
 static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t p = 0; p < in->host->n_ports; p++) {
@@ -262,11 +280,7 @@ static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
 		if (port->mtu.known != RD_OK)
 			rd_check_unknown(out, name.text, "its MTU is not told (no interface of this namespace on it)");
 		else if (port->mtu.v < 4096)
-			rd_check_warn(out, name.text,
-				      rd_text("RDMA MTU %u (%s has %u)", port->mtu.v,
-					      in->host->netdevs[port->netdevs[0]].name,
-					      in->host->netdevs[port->netdevs[0]].mtu.v),
-				      rd_text("4096 (4200 or 9000 on the interface)"));
+			tell_mtu(in->host, port, name.text, out);
 		else
 			rd_check_good(out, name.text);
 	}
@@ -309,7 +323,7 @@ const struct rd_check rd_check_gid_netns = {
 const struct rd_check rd_check_roce_netdev = {
 	.id = "roce-netdev",
 	.title = "The interface of a RoCE port is down",
-	.why = "its GIDs go, and with them every connection",
+	.why = "its GIDs are removed, and every connection with them",
 	.fix = "ip link set DEV up; if it stays down: cable and switch port",
 	.needs = "sysfs operstate of interfaces on RoCE ports",
 	.quick = true,
@@ -319,7 +333,7 @@ const struct rd_check rd_check_roce_netdev = {
 const struct rd_check rd_check_gid_duplicate = {
 	.id = "gid-duplicate",
 	.title = "Two RoCE ports have the same GID",
-	.why = "which of them answers is anybody's guess: connections time out now and then",
+	.why = "which of them answers is not defined: connections time out now and then",
 	.fix = "give one of the interfaces another address",
 	.needs = "sysfs gids of ports",
 	.quick = true,
@@ -329,8 +343,8 @@ const struct rd_check rd_check_gid_duplicate = {
 const struct rd_check rd_check_roce_lid = {
 	.id = "roce-lid",
 	.title = "A RoCE port shows a LID",
-	.why = "software that goes by the LID takes it for InfiniBand: modify_qp fails with EINVAL (old NCCL with irdma)",
-	.fix = "a newer driver; software that goes by the link layer",
+	.why = "software that looks at the LID takes the port for InfiniBand: modify_qp fails with EINVAL (old NCCL with irdma)",
+	.fix = "a newer driver; software that looks at the link layer",
 	.needs = "sysfs lid and link_layer of ports",
 	.quick = true,
 	.run = run_lid,

@@ -42,6 +42,49 @@ static char *subject_of(const struct rd_krecord *record)
 	return end && end - record->text < 64 ? strndup(record->text, (size_t)(end - record->text)) : strdup("kernel");
 }
 
+/* The function that a line is about: "mlx5_core 0000:5c:00.0: …". -1: none of this host. */
+static int pci_of(const struct rd_host *host, const struct rd_krecord *record)
+{
+	const char *addr = rd_krecord_pci(record), *blank = strchr(record->text, ' ');
+	char word[RD_PCI_ADDR];
+	size_t n = blank ? strcspn(blank + 1, " ") : 0;
+
+	if (addr)
+		return rd_host_find_pci(host, addr);
+	if (n < 2 || n > sizeof(word) || blank[n] != ':')
+		return -1;
+	memcpy(word, blank + 1, n - 1);
+	word[n - 1] = '\0';
+	return rd_host_find_pci(host, word);
+}
+
+static const char *interface_on(const struct rd_host *host, int pci)
+{
+	for (size_t i = 0; i < host->n_netdevs; i++)
+		if (host->netdevs[i].pci == pci && host->netdevs[i].name)
+			return host->netdevs[i].name;
+	return NULL;
+}
+
+/* The fix of a rule, with the address or the interface of the device that the line is about in the place of ADDRESS or IF;
+ * NULL: as it stands. Caller frees. */
+static char *fix_for(const struct rd_host *host, const struct rd_krecord *record, const char *fix)
+{
+	const char *word = strstr(fix, "ADDRESS"), *name = NULL;
+	size_t length = strlen("ADDRESS");
+	int pci = host ? pci_of(host, record) : -1;
+
+	if (pci >= 0)
+		name = word ? host->pcis[pci].addr : interface_on(host, pci);
+	if (!word && (word = strstr(fix, " IF"))) {
+		word++;
+		length = strlen("IF");
+	}
+	if (!word || !name)
+		return NULL;
+	return rd_text("%.*s%s%s", (int)(word - fix), fix, name, word + length);
+}
+
 static char *age_of(uint64_t ns)
 {
 	unsigned long long minutes = ns / 60000000000u;
@@ -53,9 +96,10 @@ static char *age_of(uint64_t ns)
 	return rd_text("%llu days", minutes / 60 / 24);
 }
 
-static void report(const struct rd_klog *klog, const struct pattern *pattern, const struct rd_krecord *last, size_t n,
-		   struct rd_check_out *out)
+static void report(const struct rd_check_input *in, const struct pattern *pattern, const char *fix,
+		   const struct rd_krecord *last, size_t n, struct rd_check_out *out)
 {
+	const struct rd_klog *klog = in->klog;
 	uint64_t now = klog->v[klog->n - 1].time_ns, age = now > last->time_ns ? now - last->time_ns : 0;
 	_cleanup_free_ char *subject = subject_of(last), *ago = age_of(age);
 	enum rd_severity result = age > DAY_NS && pattern->result > RD_SEV_WARNING ? RD_SEV_WARNING : pattern->result;
@@ -67,7 +111,8 @@ static void report(const struct rd_klog *klog, const struct pattern *pattern, co
 	if (result == RD_SEV_NOTE)
 		rd_check_note(out, subject ? subject : "kernel", seen, NULL, NULL);
 	else
-		rd_check_bad(out, result, subject ? subject : "kernel", seen, rd_text("no such line"), NULL);
+		rd_check_bad(out, result, subject ? subject : "kernel", seen, rd_text("no such line"),
+			     fix_for(in->host, last, fix));
 }
 
 static void unread(const struct rd_klog *klog, struct rd_check_out *out)
@@ -75,7 +120,7 @@ static void unread(const struct rd_klog *klog, struct rd_check_out *out)
 	_cleanup_free_ char *reason = NULL;
 
 	if (klog && klog->known == RD_DENIED)
-		reason = rd_text("the kernel log is not to be read without CAP_SYSLOG (dmesg_restrict)");
+		reason = rd_text("the kernel log cannot be read without CAP_SYSLOG (dmesg_restrict)");
 	else if (!klog || !klog->code || klog->code == ENOENT)
 		reason = rd_text("there is no kernel log here");
 	else
@@ -101,26 +146,29 @@ struct lines {
 	size_t n;
 };
 
-#define DEVICES_MAX 64 /* lines about further devices count as the last one's */
+#define DEVICES_MAX 1024 /* lines about further devices are not counted: no host has as many */
 
+/* NULL: too many devices. Takes `subject` over. */
 static struct lines *lines_of(struct lines *v, size_t *n, char *subject)
 {
 	for (size_t i = 0; i < *n; i++)
-		if (!subject || strcmp(v[i].subject, subject) == 0) {
+		if (!subject || (v[i].subject && strcmp(v[i].subject, subject) == 0)) {
 			free(subject);
 			return &v[i];
 		}
 	if (*n == DEVICES_MAX) {
 		free(subject);
-		return &v[DEVICES_MAX - 1];
+		return NULL;
 	}
 	v[*n] = (struct lines){ .subject = subject };
 	return &v[(*n)++];
 }
 
-static bool match_one(const struct rd_klog *klog, const struct pattern *patterns, size_t p, struct rd_check_out *out)
+static bool match_one(const struct rd_check_input *in, const struct pattern *patterns, size_t p, const char *fix,
+		      struct rd_check_out *out)
 {
-	struct lines v[DEVICES_MAX] = { 0 };
+	const struct rd_klog *klog = in->klog;
+	struct lines v[DEVICES_MAX];
 	size_t n = 0;
 	bool found = false;
 
@@ -131,12 +179,14 @@ static bool match_one(const struct rd_klog *klog, const struct pattern *patterns
 		if (!is_of(record, patterns, p))
 			continue;
 		lines = lines_of(v, &n, patterns[p].least ? subject_of(record) : NULL);
+		if (!lines)
+			continue;
 		lines->last = record;
 		lines->n++;
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (v[i].n >= patterns[p].least) {
-			report(klog, &patterns[p], v[i].last, v[i].n, out);
+			report(in, &patterns[p], fix, v[i].last, v[i].n, out);
 			found = true;
 		}
 		free(v[i].subject);
@@ -144,14 +194,15 @@ static bool match_one(const struct rd_klog *klog, const struct pattern *patterns
 	return found;
 }
 
-static void match(const struct rd_check_input *in, struct rd_check_out *out, const struct pattern *patterns, size_t n)
+static void match(const struct rd_check_input *in, struct rd_check_out *out, const struct pattern *patterns, size_t n,
+		  const char *fix)
 {
 	bool found = false;
 
 	if (!in->klog || in->klog->known != RD_OK)
 		return unread(in->klog, out);
 	for (size_t p = 0; p < n; p++)
-		found |= match_one(in->klog, patterns, p, out);
+		found |= match_one(in, patterns, p, fix, out);
 	if (!found)
 		rd_check_good(out, "kernel log");
 }
@@ -164,7 +215,7 @@ static void match(const struct rd_check_input *in, struct rd_check_out *out, con
 	{                                                                                 \
 		static const struct pattern patterns[] = { __VA_ARGS__ };                 \
                                                                                           \
-		match(in, out, patterns, RD_ARRAY_SIZE(patterns));                        \
+		match(in, out, patterns, RD_ARRAY_SIZE(patterns), rule_fix);              \
 	}                                                                                 \
 	const struct rd_check rd_check_##name = {                                         \
 		.id = rule_id,                                                            \
@@ -180,7 +231,7 @@ static void match(const struct rd_check_input *in, struct rd_check_out *out, con
 KLOG_RULE(klog_health, "log-nic-health",
 	  "The kernel log says that a NIC is broken",
 	  "the firmware or the device has stopped: all queue pairs on it get a fatal event",
-	  "devlink health show pci/ADDRESS; reset the device or the host; if it comes back, replace the card", true,
+	  "devlink health show pci/ADDRESS; reset the device or the host; if it happens again, replace the card", true,
 	  { { "device's health compromised" }, RD_SEV_CRITICAL, 0 },
 	  { { "Health issue observed", "severity(" }, RD_SEV_CRITICAL, 0 },
 	  { { "mlx5", "timeout. Will cause a leak of a command resource" }, RD_SEV_CRITICAL, 0 },
@@ -223,15 +274,15 @@ KLOG_RULE(klog_retry, "log-retry-count",
 KLOG_RULE(klog_module, "log-optics",
 	  "A transceiver or cable reports a fault",
 	  "too hot, unplugged or broken: the link goes, or loses bits",
-	  "reseat, clean or swap the module; look at airflow; ethtool -m IF", true,
+	  "reseat, clean or replace the module; look at airflow; ethtool -m IF", true,
 	  { { "Port module event[error]", "High Temperature" }, RD_SEV_CRITICAL, 0 },
 	  { { "Port module event[error]", "Bus stuck" }, RD_SEV_CRITICAL, 0 },
 	  { { "Port module event[error]", "Unsupported cable" }, RD_SEV_CRITICAL, 0 });
 
 KLOG_RULE(klog_link, "log-link-flaps",
 	  "Links went down again and again",
-	  "each time all that is in flight is lost: status 12, then asynchronous port errors",
-	  "clean or swap cable and optics; rdmadiag counters --changed; then the switch port", true,
+	  "each time all that is in flight is lost: completion status 12, and asynchronous port errors",
+	  "clean or replace cable and optics; rdmadiag counters --changed; then the switch port", true,
 	  { { "mlx5_core", "Link down" }, RD_SEV_WARNING, 5 },
 	  { { "mlx5_core", "Port: ", "Link DOWN" }, RD_SEV_WARNING, 5 },
 	  { { "bnxt_en", "NIC Link is Down" }, RD_SEV_WARNING, 5 },
@@ -247,7 +298,7 @@ KLOG_RULE(klog_peermem_symbols, "log-peermem-symbols",
 
 KLOG_RULE(klog_peermem, "log-peermem",
 	  "GPU memory went away while a NIC still had it registered",
-	  "programs freed it, or died, in the wrong order; harmless at their end, a bug in their middle",
+	  "programs freed it, or died, before they deregistered it; harmless at their end, a bug while they run",
 	  "look at the times: at the end of jobs it can be ignored; else update the GPU driver", false,
 	  { { "nvidia-peermem", "detected invalid context" }, RD_SEV_NOTE, 0 },
 	  { { "nvidia-peermem", "nv_get_p2p_free_callback" }, RD_SEV_WARNING, 100 });
@@ -260,9 +311,9 @@ KLOG_RULE(klog_umem, "log-pin-pages",
 	  { { "mr_umem_get", "umem get failed" }, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_oom, "log-oom",
-	  "The kernel killed processes for want of memory",
+	  "The kernel killed processes because memory ran out",
 	  "a rank that is killed leaves its peers with half-open connections",
-	  "dmesg | grep -i oom: which control group; raise its limit, or use less", false,
+	  "dmesg | grep -i oom shows the control group: raise its limit, or use less", false,
 	  { { "Memory cgroup out of memory: Killed process" }, RD_SEV_WARNING, 0 },
 	  { { "Out of memory: Killed process" }, RD_SEV_WARNING, 0 });
 
@@ -277,33 +328,17 @@ KLOG_RULE(klog_pcie, "log-pcie-errors",
 	  { { "pcieport", "Card not present" }, RD_SEV_WARNING, 0 });
 /* clang-format on */
 
-/* What the firmware of a ConnectX says of its slot's power, newest word first; the last column: nothing is wrong. */
+/* What the firmware of a ConnectX says of its slot's power, the last column: nothing is wrong. */
 static const struct {
 	struct pattern line;
-	bool well;
+	bool good;
 } power_lines[] = {
 	{ { { "PCIe slot advertised sufficient power" }, RD_SEV_OK, 0 }, true },
 	{ { { "Detected insufficient power on the PCIe slot" }, RD_SEV_CRITICAL, 0 }, false },
 	{ { { "PCIe slot power capability was not advertised" }, RD_SEV_WARNING, 0 }, false },
 };
 
-/* The function that a line is about: "mlx5_core 0000:5c:00.0: …". -1: none of this host. */
-static int pci_of(const struct rd_host *host, const struct rd_krecord *record)
-{
-	const char *addr = rd_krecord_pci(record), *blank = strchr(record->text, ' ');
-	char word[RD_PCI_ADDR];
-	size_t n = blank ? strcspn(blank + 1, " ") : 0;
-
-	if (addr)
-		return rd_host_find_pci(host, addr);
-	if (n < 2 || n > sizeof(word) || blank[n] != ':')
-		return -1;
-	memcpy(word, blank + 1, n - 1);
-	word[n - 1] = '\0';
-	return rd_host_find_pci(host, word);
-}
-
-/* The line comes on systems that are well, too: many a slot advertises 25 W, or nothing at all, and the card runs. So it
+/* The line comes on healthy systems, too: many a slot advertises 25 W, or nothing at all, and the card runs. So it
  * is evidence only of a NIC that lacks a port or lanes. */
 static void judge_power(const struct rd_check_input *in, int pci, const struct rd_krecord *record,
 			enum rd_severity result, struct rd_check_out *out)
@@ -362,7 +397,7 @@ static void run_slot_power(const struct rd_check_input *in, struct rd_check_out 
 			    seen[known])
 				continue;
 			seen[known] = true;
-			if (power_lines[p].well)
+			if (power_lines[p].good)
 				continue;
 			if (pci >= 0)
 				judge_power(in, pci, record, power_lines[p].line.result, out);

@@ -19,20 +19,22 @@ static bool read_links(const struct rd_check_input *in, struct rd_check_out *out
 	return false;
 }
 
-/* Of an interface on a port whose role is unknown: what was seen, and that it is not known whether it matters. */
+/* Of an interface on a port whose role is unknown: what was seen, and that it is not known whether it matters. Takes the
+ * texts over; `fix` NULL: the rule's. */
 static void bad(const struct rd_check_input *in, struct rd_check_out *out, enum rd_severity result,
-		const struct rd_netif *netif, char *observed, char *expected)
+		const struct rd_netif *netif, char *observed, char *expected, char *fix)
 {
 	_cleanup_free_ char *reason = NULL;
 
 	if (rd_check_netif_role_known(in, netif)) {
-		rd_check_bad(out, result, netif->name, observed, expected, NULL);
+		rd_check_bad(out, result, netif->name, observed, expected, fix);
 		return;
 	}
 	reason = rd_text("%s; what its port is for is not known", observed ? observed : "-");
 	rd_check_unknown(out, netif->name, reason ? reason : "what its port is for is not known");
 	free(observed);
 	free(expected);
+	free(fix);
 }
 
 static const struct rd_netif *rdma_netif(const struct rd_check_input *in, const struct rd_ifaddr *addr)
@@ -74,7 +76,7 @@ static void run_rp_filter(const struct rd_check_input *in, struct rd_check_out *
 		else if (netif->rp_filter.v == 1)
 			bad(in, out, RD_SEV_WARNING, netif,
 			    rd_text("rp_filter 1 (strict), %s is in the same subnet", other->name),
-			    rd_text("2 (loose) or 0"));
+			    rd_text("2 (loose) or 0"), NULL);
 		else
 			rd_check_good(out, netif->name);
 	}
@@ -97,7 +99,7 @@ static void run_arp(const struct rd_check_input *in, struct rd_check_out *out)
 			bad(in, out, RD_SEV_WARNING, netif,
 			    rd_text("arp_ignore %d, arp_announce %d, and %s is in the same subnet", netif->arp_ignore.v,
 				    netif->arp_announce.v, other->name),
-			    rd_text("arp_ignore 1 or 2, arp_announce 2"));
+			    rd_text("arp_ignore 1 or 2, arp_announce 2"), NULL);
 		else
 			rd_check_good(out, netif->name);
 	}
@@ -129,10 +131,10 @@ static void run_duplicate(const struct rd_check_input *in, struct rd_check_out *
 			    rd_text("%s is in use by another host (duplicate address "
 				    "detection failed)",
 				    ip),
-			    rd_text("an address of its own"));
+			    rd_text("an address of its own"), NULL);
 		else if (twice)
 			bad(in, out, RD_SEV_CRITICAL, netif, rd_text("%s is also on %s", ip, twice->name),
-			    rd_text("an address of its own"));
+			    rd_text("an address of its own"), NULL);
 		else
 			rd_check_good(out, netif->name);
 	}
@@ -163,7 +165,9 @@ static void run_neighbours(const struct rd_check_input *in, struct rd_check_out 
 			bad(in, out, RD_SEV_WARNING, netif,
 			    rd_text("%zu neighbour%s did not answer ARP or ND, among them %s", failed,
 				    failed == 1 ? "" : "s", ip),
-			    rd_text("none: who is asked for answers"));
+			    rd_text("none: who is asked for answers"),
+			    rd_text("ip neigh show nud failed dev %s; ip route get %s; rail-only network: NCCL_CROSS_NIC=0",
+				    netif->name, ip));
 		else
 			rd_check_good(out, netif->name);
 	}
@@ -202,7 +206,9 @@ static void run_rail_routes(const struct rd_check_input *in, struct rd_check_out
 				bad(in, out, RD_SEV_WARNING, netif,
 				    rd_text("packets from %s are routed by table %u, which has no way out by %s", ip,
 					    policy->table, netif->name),
-				    rd_text("a route of that table by this interface: its rail"));
+				    rd_text("a route of that table by this interface: its rail"),
+				    rd_text("ip route add default via GATEWAY dev %s table %u", netif->name,
+					    policy->table));
 		}
 	}
 }
@@ -280,7 +286,7 @@ static void run_flaps(const struct rd_check_input *in, struct rd_check_out *out)
 		if (netif->carrier_down.v >= FLAPS_MANY && netif->carrier_down.v / 4 > usual)
 			bad(in, out, RD_SEV_WARNING, netif,
 			    rd_text("the link was lost %u times since the interface came up", netif->carrier_down.v),
-			    rd_text("about as often as that of the others (%u)", usual));
+			    rd_text("about as often as that of the others (%u)", usual), NULL);
 		else
 			rd_check_good(out, netif->name);
 	}

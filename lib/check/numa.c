@@ -20,8 +20,11 @@ static void run_missing(const struct rd_check_input *in, struct rd_check_out *ou
 		if (pci->numa.known != RD_OK)
 			rd_check_unknown(out, pci->addr, "sysfs has no numa_node for it");
 		else if (pci->numa.v < 0)
-			rd_check_warn(out, pci->addr, rd_text("%s: none (-1)", rd_pci_what(in->host, i)),
-				      rd_text("one of %zu nodes", in->host->n_numas));
+			rd_check_bad(out, RD_SEV_WARNING, pci->addr, rd_text("%s: none (-1)", rd_pci_what(in->host, i)),
+				     rd_text("one of %zu nodes", in->host->n_numas),
+				     rd_text("update the BIOS (it lacks _PXM for the slot); until then: echo NODE "
+					     ">/sys/bus/pci/devices/%s/numa_node",
+					     pci->addr));
 		else
 			rd_check_good(out, pci->addr);
 	}
@@ -210,7 +213,7 @@ const struct rd_check rd_check_numa_node = {
 	.id = "numa-node",
 	.title = "A NIC or accelerator has no NUMA node",
 	.why = "memory and threads are then placed on whatever socket, and distances come out wrong",
-	.fix = "update the BIOS (it lacks _PXM for the slot); till then echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",
+	.fix = "update the BIOS (it lacks _PXM for the slot); until then: echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",
 	.needs = "sysfs numa_node",
 	.quick = true,
 	.run = run_missing,

@@ -177,7 +177,7 @@ static char *twins_text(const struct rd_odd *odd)
 {
 	if (!odd || !odd->clear)
 		return rd_text("%s", "");
-	return rd_text(", as %u of %u alike have", odd->twins, odd->n);
+	return rd_text(", as %u of %u like it have", odd->twins, odd->n);
 }
 
 static char *fix_of(const struct judge *j, size_t i)
@@ -207,11 +207,11 @@ static void tell_low(const struct judge *j, size_t i, unsigned now, unsigned can
 	if (result == RD_SEV_OK) {
 		rd_check_note(j->out, host->pcis[i].addr,
 			      rd_text("%s: %s, enough for its ports", name ? name : "", is ? is : ""),
-			      rd_text("%s, which both ends can", should ? should : ""), fix_of(j, i));
+			      rd_text("%s, which both ends support", should ? should : ""), fix_of(j, i));
 		return;
 	}
 	rd_check_bad(j->out, result, host->pcis[i].addr, rd_text("%s: %s", name ? name : "", is ? is : ""),
-		     rd_text("%s, which both ends can%s", should ? should : "", twins ? twins : ""), fix_of(j, i));
+		     rd_text("%s, which both ends support%s", should ? should : "", twins ? twins : ""), fix_of(j, i));
 }
 
 /* Runs as fast as both ends can, but one of them can less than those of its twins: another slot, card or setting. */
@@ -225,9 +225,9 @@ static void tell_limited(const struct judge *j, size_t i, unsigned can, const st
 
 	rd_check_bad(
 		j->out, grade(&j->loads[i], gbps_of(j, i, can), usual, true, false), pci->addr,
-		rd_text("%s: %s, which is all that %s can", name ? name : "", odd->is,
+		rd_text("%s: %s, which is all that %s supports", name ? name : "", odd->is,
 			own > can && up ? up->addr : pci->addr),
-		rd_text("%s, as %u of %u alike", odd->usual, odd->twins, odd->n),
+		rd_text("%s, as %u of %u like it", odd->usual, odd->twins, odd->n),
 		rd_text("lspci -vvs %s and -vvs %s (LnkCap), beside those of %s: another slot, or its width and speed "
 			"in the BIOS",
 			pci->addr, up ? up->addr : "-", host->pcis[odd->like].addr));
@@ -358,7 +358,7 @@ const struct rd_check rd_check_pcie_bandwidth = {
 
 const struct rd_check rd_check_pcie_link_width = {
 	.id = "pcie-link-width",
-	.title = "A PCIe link has fewer lanes than both ends can do, or than its twins",
+	.title = "A PCIe link has fewer lanes than both ends support, or than links like it",
 	.why = "half the lanes are half the bandwidth: a bad riser, a bent pin, a card not fully seated",
 	.fix = "reseat the card, then swap riser or cable; lspci -vv -s ADDRESS, LnkSta against LnkCap",
 	.needs = "sysfs current_link_width and max_link_width of NICs, accelerators and all bridges above",
@@ -368,7 +368,7 @@ const struct rd_check rd_check_pcie_link_width = {
 
 const struct rd_check rd_check_pcie_link_speed = {
 	.id = "pcie-link-speed",
-	.title = "A PCIe link is slower than both ends can do, or than its twins",
+	.title = "A PCIe link is slower than both ends support, or than links like it",
 	.why = "a link that trained one generation lower carries half; NICs and switches do not lower it to save power",
 	.fix = "reseat the card, then swap riser or cable; look for a BIOS setting that limits the slot's speed",
 	.needs = "sysfs current_link_speed and max_link_speed of NICs, accelerators and all bridges above",

@@ -37,7 +37,8 @@ static void judge_mps(const struct rd_check_input *in, size_t i, struct rd_check
 	else if (odd && odd->clear && odd->less)
 		rd_check_bad(
 			out, RD_SEV_WARNING, pci->addr, rd_text("%s: payload %u", rd_pci_what(host, i), set),
-			rd_text("%s, as %u of %u alike; all on the path can %u", odd->usual, odd->twins, odd->n, can),
+			rd_text("%s, as %u of %u like it; all on the path support %u", odd->usual, odd->twins, odd->n,
+				can),
 			rd_text("setpci -s %s CAP_EXP+8.w=%x:e0 until the next boot; for good: Max Payload Size to Auto "
 				"in the BIOS, or pci=pcie_bus_safe",
 				pci->addr, (unsigned)(__builtin_ctz((unsigned)atoi(odd->usual)) - 7) << 5));
@@ -80,7 +81,7 @@ static void run_mrrs(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_bad(
 				out, RD_SEV_WARNING, pci->addr,
 				rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
-				rd_text("%s, as %u of %u alike", odd->usual, odd->twins, odd->n),
+				rd_text("%s, as %u of %u like it", odd->usual, odd->twins, odd->n),
 				rd_text("setpci -s %s CAP_EXP+8.w=%x000:7000 until the next boot; for good: BIOS, or a udev rule",
 					pci->addr, (unsigned)(__builtin_ctz((unsigned)atoi(odd->usual)) - 7)));
 		else if (request < 512)

@@ -35,7 +35,7 @@ static void run_relaxed(const struct rd_check_input *in, struct rd_check_out *ou
 			rd_check_bad(
 				out, RD_SEV_WARNING, pci->addr,
 				rd_text("%s: relaxed ordering off", rd_pci_what(in->host, i)),
-				stands_out ? rd_text("on, as %u of %u alike", odd->twins, odd->n) : rd_text("on"),
+				stands_out ? rd_text("on, as %u of %u like it", odd->twins, odd->n) : rd_text("on"),
 				rd_text("setpci -s %s CAP_EXP+8.w=10:10 until the next boot; for good: the BIOS, or "
 					"mlxconfig -d %s set PCI_WR_ORDERING=1; where a kernel quirk cleared it, dmesg says so",
 					pci->addr, pci->addr));

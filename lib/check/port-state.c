@@ -217,7 +217,7 @@ static void run_flaps(const struct rd_check_input *in, struct rd_check_out *out)
 const struct rd_check rd_check_port_state = {
 	.id = "port-state",
 	.title = "A compute port is not active",
-	.why = "libraries pass over it: accelerators next to it share another NIC, or the job does not start",
+	.why = "libraries skip it: accelerators next to it share another NIC, or the job does not start",
 	.fix = "look at the cable and the switch port; ip link set DEV up; ibportstate, dmesg",
 	.needs = "sysfs state and phys_state of ports, their roles",
 	.quick = true,

@@ -60,7 +60,7 @@ static void run_slot(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_power_state = {
 	.id = "power-state",
-	.title = "A NIC or accelerator sleeps (D3)",
+	.title = "A NIC or accelerator is in a power-saving state (D3)",
 	.why = "it answers late or not at all when a job wants it",
 	.fix = "echo on >/sys/bus/pci/devices/ADDRESS/power/control",
 	.needs = "sysfs power_state",

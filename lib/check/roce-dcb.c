@@ -61,8 +61,13 @@ static void lossless(const struct rd_check_input *in, const struct rd_netif *net
 	else if (netif->eth.pause_rx.known != RD_OK)
 		rd_check_unknown(out, subject, "no priority has PFC, and whether pause frames are on is not told");
 	else
-		rd_check_warn(out, subject, rd_text("PFC on no priority, pause frames off"),
-			      rd_text("PFC on the priority that RoCE uses, at host and switch"));
+		rd_check_bad(
+			out, RD_SEV_WARNING, subject, rd_text("PFC on no priority, pause frames off"),
+			rd_text("PFC on the priority that RoCE uses, at host and switch"),
+			rd_text("PFC on the priority of RoCE: dcb pfc set dev %s prio-pfc 3:on (or mlnx_qos -i %s --pfc "
+				"0,0,0,1,0,0,0,0), and the same at the switch; on a network that is lossy by design: "
+				"--skip roce-lossless",
+				netif->name, netif->name));
 }
 
 static void run_lossless(const struct rd_check_input *in, struct rd_check_out *out)
@@ -75,7 +80,8 @@ static void one_flow_control(const struct rd_check_input *in, const struct rd_ne
 {
 	(void)in;
 	if (netif->dcb.pfc.enable && pauses(netif))
-		rd_check_warn(out, subject, rd_text("both PFC and pause frames are on"), rd_text("PFC only"));
+		rd_check_bad(out, RD_SEV_WARNING, subject, rd_text("both PFC and pause frames are on"),
+			     rd_text("PFC only"), rd_text("ethtool -A %s rx off tx off", netif->name));
 	else
 		rd_check_good(out, subject);
 }
@@ -108,8 +114,12 @@ static void trust(const struct rd_check_input *in, const struct rd_netif *netif,
 	else if (dcb->trust.known != RD_OK && dcb->dscp_prio_set.known != RD_OK)
 		rd_check_unknown(out, subject, "the driver tells neither its trust nor a map of DSCPs");
 	else
-		rd_check_warn(out, subject, rd_text("priorities are taken from the VLAN tag (PCP)"),
-			      rd_text("trust DSCP: RoCE v2 is routed, and mostly without a tag"));
+		rd_check_bad(
+			out, RD_SEV_WARNING, subject, rd_text("priorities are taken from the VLAN tag (PCP)"),
+			rd_text("trust DSCP: RoCE v2 is routed, and mostly without a tag"),
+			rd_text("dcb apptrust set dev %s order dscp, or mlnx_qos -i %s --trust dscp; and the same at "
+				"the switch",
+				netif->name, netif->name));
 }
 
 static void run_trust(const struct rd_check_input *in, struct rd_check_out *out)
@@ -215,7 +225,10 @@ static void congestion(const struct rd_check_input *in, const struct rd_netif *n
 		rd_check_bad(out, RD_SEV_WARNING, subject,
 			     rd_text("notification point 0x%02x, reaction point 0x%02x (a bit for each priority)",
 				     netif->ecn_np.v, netif->ecn_rp.v),
-			     rd_text("both on, for the priority of RoCE"), NULL);
+			     rd_text("both on, for the priority of RoCE"),
+			     rd_text("for priority 3: echo 1 >/sys/class/net/%s/ecn/roce_np/enable/3; echo 1 "
+				     ">/sys/class/net/%s/ecn/roce_rp/enable/3; ECN marking at the switch",
+				     netif->name, netif->name));
 }
 
 static void run_congestion(const struct rd_check_input *in, struct rd_check_out *out)
@@ -233,9 +246,10 @@ static void cnp(const struct rd_check_input *in, const struct rd_netif *netif, c
 		return rd_check_unknown(out, subject, "the driver does not tell the DSCP of its CNPs");
 	prio = prio_of(&netif->dcb, netif->cnp_dscp.v << 2);
 	if (netif->dcb.pfc.enable & 1 << prio)
-		rd_check_warn(out, subject,
-			      rd_text("CNPs (DSCP %u) go by priority %u, which PFC can stop", netif->cnp_dscp.v, prio),
-			      rd_text("a strict priority without PFC (often DSCP 48, priority 6)"));
+		rd_check_bad(out, RD_SEV_WARNING, subject,
+			     rd_text("CNPs (DSCP %u) use priority %u, which PFC can pause", netif->cnp_dscp.v, prio),
+			     rd_text("a strict priority without PFC (often DSCP 48, priority 6)"),
+			     rd_text("echo 48 >/sys/class/net/%s/ecn/roce_np/cnp_dscp", netif->name));
 	else
 		rd_check_good(out, subject);
 }
@@ -268,8 +282,12 @@ static void run_uniform(const struct rd_check_input *in, struct rd_check_out *ou
 			_cleanup_free_ char *mine = rd_check_prios(netif->dcb.pfc.enable),
 					    *others = rd_check_prios(first->dcb.pfc.enable);
 
-			rd_check_warn(out, subject, mine ? rd_text("PFC on priority %s", mine) : NULL,
-				      others ? rd_text("%s, as %s has", others, first->name) : NULL);
+			rd_check_bad(
+				out, RD_SEV_WARNING, subject, mine ? rd_text("PFC on priority %s", mine) : NULL,
+				others ? rd_text("%s, as %s has", others, first->name) : NULL,
+				rd_text("dcb pfc show dev %s; dcb pfc show dev %s; set both alike: dcb pfc set dev %s "
+					"prio-pfc …",
+					netif->name, first->name, netif->name));
 		}
 	}
 }
@@ -298,10 +316,10 @@ const struct rd_check rd_check_roce_pause = {
 
 const struct rd_check rd_check_roce_trust = {
 	.id = "roce-trust",
-	.title = "The NIC does not go by DSCP",
+	.title = "The NIC does not trust DSCP",
 	.why = "RoCE v2 packets carry their class in the DSCP; a NIC that trusts the VLAN tag puts them all in priority 0, "
 	       "which has no PFC",
-	.fix = "dcb apptrust set dev IF order dscp, or mlnx_qos -i IF --trust dscp; and the switch alike",
+	.fix = "dcb apptrust set dev IF order dscp, or mlnx_qos -i IF --trust dscp; and the same at the switch",
 	.needs = NEEDS_DCB ", with its application table and trust",
 	.quick = true,
 	.run = run_trust,
@@ -345,8 +363,8 @@ const struct rd_check rd_check_roce_ecn = {
 
 const struct rd_check rd_check_roce_cnp = {
 	.id = "roce-cnp",
-	.title = "Congestion notifications travel in a class that PFC can stop",
-	.why = "the packet that says slow down is held up by the very congestion it tells of",
+	.title = "Congestion notification packets (CNP) use a priority that PFC can pause",
+	.why = "the CNP waits behind the congestion that it reports, and senders slow down too late",
 	.fix = "echo 48 > /sys/class/net/IF/ecn/roce_np/cnp_dscp",
 	.needs = "sysfs ecn/roce_np/cnp_dscp; " NEEDS_DCB,
 	.run = run_cnp,

@@ -23,7 +23,7 @@ static char *expected_of(const struct rd_host *host, const struct rd_missing *mi
 {
 	if (missing->like < 0)
 		return rd_text("%u, one for each of its ports", missing->wanted);
-	return rd_text("%u, as below %s and %u of %u switches alike; %u in all", missing->wanted,
+	return rd_text("%u, as below %s and %u of %u equal switches; %u in all", missing->wanted,
 		       host->pcis[missing->like].addr, missing->agree, missing->sisters, missing->all_wanted);
 }
 
@@ -155,7 +155,7 @@ static void run_missing(const struct rd_check_input *in, struct rd_check_out *ou
 			tell(in->host, &symmetry->missing[i], out);
 	if (symmetry && symmetry->sisters > 0)
 		rd_check_good(out, "host");
-	rd_check_skip(out, "no switches that are alike, with accelerators below: nothing to compare with");
+	rd_check_skip(out, "no equal switches with accelerators below: nothing to compare with");
 }
 
 static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
@@ -250,7 +250,7 @@ const struct rd_check rd_check_numa_switch = {
 	.id = "numa-switch",
 	.title = "The NUMA node of a NIC or accelerator contradicts that of its own switch",
 	.why = "what is below one root port is on one node: memory and threads are placed on the wrong one",
-	.fix = "update the BIOS; till then echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",
+	.fix = "update the BIOS; until then: echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",
 	.needs = "sysfs numa_node of NICs, accelerators and the bridges above, PCI tree",
 	.quick = true,
 	.run = run_numa,

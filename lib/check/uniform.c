@@ -31,7 +31,7 @@ static const struct rd_odd *odd_of(const struct rd_check_input *in, size_t p, en
 
 static char *expected_of(const struct rd_odd *odd)
 {
-	return rd_text("%s, as %u of %u alike", odd->usual, odd->twins, odd->n);
+	return rd_text("%s, as %u of %u like it", odd->usual, odd->twins, odd->n);
 }
 
 static const struct rd_netdev *netdev_of(const struct rd_host *host, const struct rd_port *port)
@@ -161,7 +161,7 @@ static void run_gid(const struct rd_check_input *in, struct rd_check_out *out)
 		else if (odd && strncmp(odd->is, "no ", 3) != 0) /* gid-usable and gid-v2 say that */
 			rd_check_bad(
 				out, RD_SEV_WARNING, name.text, rd_text("%s", odd->is), expected_of(odd),
-				rd_text("ip address show dev %s, beside that of its twins: set the same kinds of addresses in "
+				rd_text("ip address show dev %s, beside those of ports like it: set the same kinds of addresses in "
 					"the same order (ip link set %s down; ip link set %s up makes the table anew); "
 					"without a fixed index (NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX) it does no harm",
 					netdev ? netdev->name : "INTERFACE", netdev ? netdev->name : "INTERFACE",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "diagnose/fold.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "diagnose/objects.h"
 
 /* How the object of a consequence is connected with that of its cause. */
 enum relation {
@@ -21,139 +21,70 @@ static const struct rule {
 } rules[];
 static const size_t n_rules;
 
-/* PCI functions that a subject names, directly or by a device, interface or accelerator on them; and devices without a
- * PCI function. */
-struct objects {
-	bool *pcis;    /* [n_pcis] */
-	bool *ibdevs;  /* [n_ibdevs] */
-	bool *netdevs; /* [n_netdevs] */
-};
-
 struct state {
 	const struct rd_host *host;
 	struct rd_findings *findings;
-	struct objects *objects; /* of each finding */
-	bool *flags;		 /* what they point into */
+	struct rd_objects *objects; /* of each finding */
+	size_t *faults, n_faults;   /* findings that may be causes, by id; of one id in their order */
 };
 
-/* "mlx5_1" is in "mlx5_1/1" and in "eth1, mlx5_1", and not in "mlx5_10". */
-static bool names(const char *text, const char *name)
+static bool is_below(const struct rd_host *host, const struct rd_objects *effect, const struct rd_objects *cause)
 {
-	size_t n = strlen(name);
-
-	for (const char *at = text; n > 0 && (at = strstr(at, name)); at++) {
-		bool begins = at == text || !(isalnum((unsigned char)at[-1]) || strchr("_.:-", at[-1]));
-		unsigned char next = (unsigned char)at[n];
-
-		if (begins && !isalnum(next) && next != '_' && !(next == '.' && isdigit((unsigned char)at[n + 1])))
-			return true;
-	}
-	return false;
-}
-
-static void mark_ibdev(const struct rd_host *host, int ibdev, struct objects *objects)
-{
-	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
-
-	objects->ibdevs[ibdev] = true;
-	if (dev->pci >= 0)
-		objects->pcis[dev->pci] = true;
-	for (unsigned p = 0; p < dev->n_ports; p++) {
-		const struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
-
-		for (size_t i = 0; i < port->n_netdevs; i++)
-			objects->netdevs[port->netdevs[i]] = true;
-	}
-}
-
-static void find_objects(const struct rd_host *host, const char *subject, struct objects *objects)
-{
-	char gpu[16];
-
-	for (size_t i = 0; i < host->n_ibdevs; i++) {
-		const struct rd_ibdev *dev = &host->ibdevs[i];
-
-		if (names(subject, rd_ibdev_label(host, (int)i)) ||
-		    (dev->pci >= 0 && names(subject, host->pcis[dev->pci].addr)))
-			mark_ibdev(host, (int)i, objects);
-	}
-	for (size_t i = 0; i < host->n_netdevs; i++) {
-		if (!host->netdevs[i].name || !names(subject, host->netdevs[i].name))
-			continue;
-		objects->netdevs[i] = true;
-		for (size_t p = 0; p < host->n_ports; p++)
-			for (size_t n = 0; n < host->ports[p].n_netdevs; n++)
-				if (host->ports[p].netdevs[n] == (int)i)
-					mark_ibdev(host, host->ports[p].ibdev, objects);
-		if (host->netdevs[i].pci >= 0)
-			objects->pcis[host->netdevs[i].pci] = true;
-	}
-	for (size_t i = 0; i < host->n_gpus; i++) {
-		snprintf(gpu, sizeof(gpu), "GPU%u", host->gpus[i].index);
-		if (names(subject, gpu))
-			objects->pcis[host->gpus[i].pci] = true;
-	}
-	if (!strchr(subject, ':'))
-		return;
-	for (size_t i = 0; i < host->n_pcis; i++)
-		objects->pcis[i] |= names(subject, host->pcis[i].addr);
-}
-
-static bool share_one(const bool *a, const bool *b, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (a[i] && b[i])
-			return true;
-	return false;
-}
-
-static bool is_below(const struct rd_host *host, const struct objects *effect, const struct objects *cause)
-{
-	for (size_t i = 0; i < host->n_pcis; i++) {
-		if (!effect->pcis[i])
-			continue;
-		for (int up = (int)i; up >= 0; up = host->pcis[up].parent)
-			if (cause->pcis[up])
+	for (size_t i = 0; i < effect->n && effect->v[i] < host->n_pcis; i++)
+		for (int up = (int)effect->v[i]; up >= 0; up = host->pcis[up].parent)
+			if (rd_objects_have(cause, (size_t)up))
 				return true;
-	}
 	return false;
 }
 
-static bool share_node(const struct rd_host *host, const struct objects *a, const struct objects *b)
+static bool share_node(const struct rd_host *host, const struct rd_objects *a, const struct rd_objects *b)
 {
-	for (size_t i = 0; i < host->n_pcis; i++)
-		for (size_t j = 0; a->pcis[i] && j < host->n_pcis; j++)
-			if (b->pcis[j] && host->pcis[i].numa.known == RD_OK && host->pcis[i].numa.v >= 0 &&
-			    host->pcis[j].numa.known == RD_OK && host->pcis[j].numa.v == host->pcis[i].numa.v)
+	for (size_t i = 0; i < a->n && a->v[i] < host->n_pcis; i++)
+		for (size_t k = 0; k < b->n && b->v[k] < host->n_pcis; k++)
+			if (rd_pci_numa(host, (int)a->v[i]) >= 0 &&
+			    rd_pci_numa(host, (int)a->v[i]) == rd_pci_numa(host, (int)b->v[k]))
 				return true;
 	return false;
 }
 
 static bool is_connected(const struct state *st, enum relation relation, size_t effect, size_t cause)
 {
-	const struct objects *a = &st->objects[effect], *b = &st->objects[cause];
-	const struct rd_host *host = st->host;
+	const struct rd_objects *a = &st->objects[effect], *b = &st->objects[cause];
 
 	switch (relation) {
 	case HOST:
 		return true;
 	case BELOW:
-		return is_below(host, a, b);
+		return is_below(st->host, a, b);
 	case ABOVE:
-		return is_below(host, b, a);
+		return is_below(st->host, b, a);
 	case NODE:
-		return share_node(host, a, b);
+		return share_node(st->host, a, b);
 	case SAME:
 		break;
 	}
-	return share_one(a->ibdevs, b->ibdevs, host->n_ibdevs) || share_one(a->pcis, b->pcis, host->n_pcis) ||
-	       share_one(a->netdevs, b->netdevs, host->n_netdevs) ||
-	       strcmp(st->findings->v[effect].subject, st->findings->v[cause].subject) == 0;
+	return rd_objects_share(a, b) || strcmp(st->findings->v[effect].subject, st->findings->v[cause].subject) == 0;
 }
 
 static bool is_fault(const struct rd_finding *finding)
 {
 	return finding->severity >= RD_SEV_WARNING && !finding->muted;
+}
+
+/* The first of the faults of this id or a later one. */
+static size_t find_fault(const struct state *st, const char *id)
+{
+	size_t low = 0, high = st->n_faults;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(st->findings->v[st->faults[middle]].id, id) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* The finding that explains this one by the first rule that fits; -1: none. */
@@ -164,11 +95,14 @@ static int cause_of(const struct state *st, size_t effect)
 	for (size_t r = 0; r < n_rules; r++) {
 		if (strcmp(rules[r].effect, findings->v[effect].id) != 0)
 			continue;
-		for (size_t c = 0; c < findings->n; c++)
-			if (c != effect && is_fault(&findings->v[c]) &&
-			    strcmp(findings->v[c].id, rules[r].cause) == 0 &&
-			    is_connected(st, rules[r].relation, effect, c))
-				return (int)c;
+		for (size_t f = find_fault(st, rules[r].cause); f < st->n_faults; f++) {
+			size_t cause = st->faults[f];
+
+			if (strcmp(findings->v[cause].id, rules[r].cause) != 0)
+				break;
+			if (cause != effect && is_connected(st, rules[r].relation, effect, cause))
+				return (int)cause;
+		}
 	}
 	return -1;
 }
@@ -194,23 +128,46 @@ static int blame_all(const struct state *st)
 	return 0;
 }
 
+static int by_id(const void *pa, const void *pb, void *arg)
+{
+	const struct rd_findings *findings = arg;
+	const size_t *a = pa, *b = pb;
+	int r = strcmp(findings->v[*a].id, findings->v[*b].id);
+
+	return r ? r : *a < *b ? -1 : *a > *b;
+}
+
+static int prepare(const struct rd_object_names *names, struct state *st)
+{
+	struct rd_findings *findings = st->findings;
+	int r = 0;
+
+	for (size_t i = 0; i < findings->n && !r; i++) {
+		if (findings->v[i].severity >= RD_SEV_UNKNOWN)
+			r = rd_objects_find(names, findings->v[i].subject, &st->objects[i]);
+		if (is_fault(&findings->v[i]))
+			st->faults[st->n_faults++] = i;
+	}
+	if (st->n_faults > 0)
+		qsort_r(st->faults, st->n_faults, sizeof(*st->faults), by_id, findings);
+	return r;
+}
+
 int rd_findings_fold(const struct rd_host *host, struct rd_findings *findings)
 {
-	size_t each = host->n_pcis + host->n_ibdevs + host->n_netdevs;
-	_cleanup_free_ struct objects *objects = calloc(findings->n + 1, sizeof(*objects));
-	_cleanup_free_ bool *flags = calloc(findings->n * each + 1, sizeof(*flags));
-	struct state st = { host, findings, objects, flags };
+	_cleanup_free_ struct rd_objects *objects = calloc(findings->n + 1, sizeof(*objects));
+	_cleanup_free_ size_t *faults = calloc(findings->n + 1, sizeof(*faults));
+	_cleanup_(rd_object_names_deinit) struct rd_object_names names = { 0 };
+	struct state st = { .host = host, .findings = findings, .objects = objects, .faults = faults };
+	int r = objects && faults ? rd_object_names_of(host, &names) : -ENOMEM;
 
-	if (!objects || !flags)
-		return -ENOMEM;
-	for (size_t i = 0; i < findings->n; i++) {
-		objects[i].pcis = flags + i * each;
-		objects[i].ibdevs = objects[i].pcis + host->n_pcis;
-		objects[i].netdevs = objects[i].ibdevs + host->n_ibdevs;
-		if (findings->v[i].severity >= RD_SEV_UNKNOWN)
-			find_objects(host, findings->v[i].subject, &objects[i]);
-	}
-	return blame_all(&st);
+	if (!r)
+		r = prepare(&names, &st);
+	if (!r)
+		r = blame_all(&st);
+	for (size_t i = 0; objects && i < findings->n; i++)
+		rd_objects_deinit(&objects[i]);
+	return r;
 }
 
 /* The nearest cause first: where several fit, the first counts. */

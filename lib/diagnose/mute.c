@@ -16,8 +16,7 @@ static int mute(struct rd_finding *finding, const struct rd_ignore *ignore)
 static const struct rd_finding *cause_of(const struct rd_findings *findings, const struct rd_finding *finding)
 {
 	for (size_t i = 0; finding->caused_by.id && i < findings->n; i++)
-		if (strcmp(findings->v[i].id, finding->caused_by.id) == 0 &&
-		    strcmp(findings->v[i].subject, finding->caused_by.subject) == 0)
+		if (rd_finding_is_caused_by(finding, &findings->v[i]))
 			return &findings->v[i];
 	return NULL;
 }
@@ -27,12 +26,12 @@ static int tell_ended(const struct rd_ignore *ignore, struct rd_findings *findin
 	const struct rd_finding finding = {
 		.id = "ignore-ended",
 		.severity = RD_SEV_NOTE,
-		.title = "A line of the profile that ignores findings has ended",
-		.why = "what it named counts again",
+		.title = "An \"ignore\" line of the profile has ended",
+		.why = "the findings that it named count again",
 		.subject = rd_text("profile line %u", ignore->line),
 		.observed = rd_text("%s%s%s until %s %s", ignore->rule, ignore->subject ? "@" : "",
 				    ignore->subject ? ignore->subject : "", ignore->until, ignore->reason),
-		.fix = strdup("take the line out, or give it a later date"),
+		.fix = strdup("remove the line, or give it a later date"),
 	};
 
 	return rd_finding_add(findings, &finding);

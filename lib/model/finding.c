@@ -88,7 +88,7 @@ int rd_finding_blame(struct rd_finding *finding, const struct rd_finding *cause)
 	return 0;
 }
 
-static bool is_caused_by(const struct rd_finding *finding, const struct rd_finding *cause)
+bool rd_finding_is_caused_by(const struct rd_finding *finding, const struct rd_finding *cause)
 {
 	return finding->caused_by.id && strcmp(finding->caused_by.id, cause->id) == 0 &&
 	       strcmp(finding->caused_by.subject, cause->subject) == 0;
@@ -109,7 +109,7 @@ static int rank_of(const struct rd_findings *findings, const struct rd_finding *
 	if (finding->caused_by.id)
 		return RD_SEVERITIES;
 	for (size_t i = 0; consequences && i < findings->n; i++)
-		if (findings->v[i].severity > severity && is_caused_by(&findings->v[i], finding))
+		if (findings->v[i].severity > severity && rd_finding_is_caused_by(&findings->v[i], finding))
 			severity = findings->v[i].severity;
 	return RD_SEV_CRITICAL - severity;
 }

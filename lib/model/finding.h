@@ -51,6 +51,9 @@ int rd_finding_copy(struct rd_findings *findings, const struct rd_finding *findi
 /* Makes `finding` a consequence of `cause`. -ENOMEM. */
 int rd_finding_blame(struct rd_finding *finding, const struct rd_finding *cause);
 
+/* Whether it is a consequence of just this one. */
+bool rd_finding_is_caused_by(const struct rd_finding *finding, const struct rd_finding *cause);
+
 /* Whether it stands by itself: it is neither a consequence nor muted. */
 static inline bool rd_finding_stands(const struct rd_finding *finding)
 {

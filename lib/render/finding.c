@@ -56,12 +56,6 @@ static void add_fix(const struct page *page, const struct rd_finding *finding, c
 	rd_buf_str(page->out, "\n");
 }
 
-static bool is_caused_by(const struct rd_finding *finding, const struct rd_finding *cause)
-{
-	return finding->caused_by.id && !finding->muted && strcmp(finding->caused_by.id, cause->id) == 0 &&
-	       strcmp(finding->caused_by.subject, cause->subject) == 0;
-}
-
 /* What follows from it: each with -v, else their ids. */
 static void add_consequences(const struct page *page, const struct rd_finding *cause)
 {
@@ -71,7 +65,7 @@ static void add_consequences(const struct page *page, const struct rd_finding *c
 	for (size_t i = 0; i < page->findings->n; i++) {
 		const struct rd_finding *finding = &page->findings->v[i];
 
-		if (!is_caused_by(finding, cause))
+		if (finding->muted || !rd_finding_is_caused_by(finding, cause))
 			continue;
 		if (page->style->verbose) {
 			add_part(page->out, "  therefore: ", finding->subject);

@@ -133,6 +133,28 @@ static void lines_about_many_devices_are_no_flapping(void **state)
 }
 
 /* Long ago is no reason to drain a host. */
+/* A fix is to be pasted: it names the device of the line. */
+static void the_fix_names_the_device(void **state)
+{
+	struct rd_pci pci = { .addr = "0000:5c:00.0", .domain = 0, .bus = 0x5c };
+	struct rd_host host = { .pcis = &pci, .n_pcis = 1 };
+	struct rd_klog klog;
+	struct rd_check_input in = { .host = &host, .klog = &klog };
+	struct rd_findings findings = { 0 };
+	bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
+
+	(void)state;
+	for (size_t i = 0; i < rd_n_checks; i++)
+		chosen[i] = strcmp(rd_checks[i]->id, "log-nic-health") == 0;
+	log_of(&klog, 3, 1, cases[0].bad);
+	rd_checks_run(&in, chosen, &findings);
+	assert_int_equal(findings.n, 1);
+	assert_non_null(strstr(findings.v[0].fix, "devlink health show pci/0000:5c:00.0;"));
+	rd_findings_deinit(&findings);
+	rd_klog_deinit(&klog);
+	free(chosen);
+}
+
 static void an_old_line_warns(void **state)
 {
 	static const char text[] = "3,1,1000000,-;x: device's health compromised\n6,2,180000000000,-;later\n";
@@ -189,6 +211,7 @@ int main(void)
 		TEST(every_rule_about_the_log_has_a_case),
 		TEST(few_lines_of_a_kind_are_no_flapping),
 		TEST(lines_about_many_devices_are_no_flapping),
+		TEST(the_fix_names_the_device),
 		TEST(an_old_line_warns),
 		TEST(a_log_that_may_not_be_read_is_unknown),
 		TEST(a_log_that_gave_no_answer_is_not_called_absent),

@@ -111,6 +111,31 @@ static void a_chain_ends_at_what_stands_by_itself(void **state)
 	done(&at);
 }
 
+/* Each by its own, and without comparing all with all objects of the host: that would take minutes. */
+static void thousands_of_devices_are_folded_in_a_moment(void **state)
+{
+	enum { MANY = 2000 };
+	struct place at = { 0 };
+
+	(void)state;
+	for (unsigned n = 0; n < MANY; n++) {
+		char name[16], addr[24], port[24];
+
+		snprintf(name, sizeof(name), "mlx5_%u", n);
+		snprintf(addr, sizeof(addr), "%04x:01:00.0", n);
+		snprintf(port, sizeof(port), "mlx5_%u/1", n);
+		made_nic(&at.host, name, addr, -1, "pci0000:00", 0, 400);
+		say(&at, "port-state", RD_SEV_CRITICAL, port);
+		say(&at, "gid-usable", RD_SEV_CRITICAL, port);
+		say(&at, "pcie-link-width", RD_SEV_WARNING, addr);
+	}
+	assert_int_equal(rd_diagnose(&at.host, NULL, 0, &at.findings), 0);
+	assert_string_equal(cause_of(&at, "gid-usable", "mlx5_1/1"), "port-state mlx5_1/1");
+	assert_string_equal(cause_of(&at, "gid-usable", "mlx5_1999/1"), "port-state mlx5_1999/1");
+	assert_int_equal(rd_findings_count(&at.findings, RD_SEV_CRITICAL), MANY);
+	done(&at);
+}
+
 static void a_bridge_explains_what_hangs_below_it(void **state)
 {
 	struct place at = { 0 };
@@ -197,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_follows_is_folded_below_its_own_cause),
 		TEST(a_chain_ends_at_what_stands_by_itself),
+		TEST(thousands_of_devices_are_folded_in_a_moment),
 		TEST(a_bridge_explains_what_hangs_below_it),
 		TEST(nothing_follows_from_what_is_well),
 		TEST(what_a_profile_ignores_is_muted_with_what_follows),

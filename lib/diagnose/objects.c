@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "diagnose/objects.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum kind { PCI, IBDEV, NETDEV };
+
+struct rd_object_name {
+	const char *text; /* of the host; NULL: `own` */
+	char own[16];	  /* "GPU3" */
+	enum kind kind;
+	size_t index;
+};
+
+void rd_objects_deinit(struct rd_objects *objects)
+{
+	free(objects->v);
+	*objects = (struct rd_objects){ 0 };
+}
+
+void rd_object_names_deinit(struct rd_object_names *names)
+{
+	free(names->v);
+	*names = (struct rd_object_names){ 0 };
+}
+
+static const char *text_of(const struct rd_object_name *name)
+{
+	return name->text ? name->text : name->own;
+}
+
+static int by_text(const void *pa, const void *pb)
+{
+	const struct rd_object_name *a = pa, *b = pb;
+	int r = strcmp(text_of(a), text_of(b));
+
+	if (!r)
+		r = (int)a->kind - (int)b->kind;
+	return r ? r : a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* `text` NULL: an accelerator of this number. */
+static int add_name(struct rd_object_names *names, const char *text, unsigned gpu, enum kind kind, size_t index)
+{
+	struct rd_object_name name = { .text = text, .kind = kind, .index = index };
+	size_t n;
+
+	if (rd_grow(&names->v, &names->cap, names->n + 1, sizeof(*names->v)) < 0)
+		return -ENOMEM;
+	if (!text)
+		snprintf(name.own, sizeof(name.own), "GPU%u", gpu);
+	n = strlen(text_of(&name));
+	if (n > names->longest)
+		names->longest = n;
+	names->v[names->n++] = name;
+	return 0;
+}
+
+static int add_ports(const struct rd_host *host, struct rd_object_names *names)
+{
+	int r = 0;
+
+	for (size_t p = 0; p < host->n_ports; p++)
+		for (size_t n = 0; n < host->ports[p].n_netdevs && !r; n++) {
+			const char *name = host->netdevs[host->ports[p].netdevs[n]].name;
+
+			r = name ? add_name(names, name, 0, IBDEV, (size_t)host->ports[p].ibdev) : 0;
+		}
+	return r;
+}
+
+int rd_object_names_of(const struct rd_host *host, struct rd_object_names *ret)
+{
+	int r = 0;
+
+	*ret = (struct rd_object_names){ .host = host };
+	for (size_t i = 0; i < host->n_pcis && !r; i++)
+		r = add_name(ret, host->pcis[i].addr, 0, PCI, i);
+	for (size_t i = 0; i < host->n_gpus && !r; i++)
+		r = add_name(ret, NULL, host->gpus[i].index, PCI, (size_t)host->gpus[i].pci);
+	for (size_t i = 0; i < host->n_ibdevs && !r; i++) {
+		r = add_name(ret, rd_ibdev_label(host, (int)i), 0, IBDEV, i);
+		if (!r && host->ibdevs[i].pci >= 0)
+			r = add_name(ret, host->pcis[host->ibdevs[i].pci].addr, 0, IBDEV, i);
+	}
+	for (size_t i = 0; i < host->n_netdevs && !r; i++)
+		r = host->netdevs[i].name ? add_name(ret, host->netdevs[i].name, 0, NETDEV, i) : 0;
+	if (!r)
+		r = add_ports(host, ret);
+	if (!r && ret->n > 0)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_text);
+	return r;
+}
+
+static int add(struct rd_objects *objects, size_t object)
+{
+	if (rd_grow(&objects->v, &objects->cap, objects->n + 1, sizeof(*objects->v)) < 0)
+		return -ENOMEM;
+	objects->v[objects->n++] = object;
+	return 0;
+}
+
+static int add_ibdev(const struct rd_host *host, size_t ibdev, struct rd_objects *ret)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
+	int r = add(ret, host->n_pcis + ibdev);
+
+	if (!r && dev->pci >= 0)
+		r = add(ret, (size_t)dev->pci);
+	for (unsigned p = 0; p < dev->n_ports; p++) {
+		const struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
+
+		for (size_t i = 0; i < port->n_netdevs && !r; i++)
+			r = add(ret, host->n_pcis + host->n_ibdevs + (size_t)port->netdevs[i]);
+	}
+	return r;
+}
+
+static int add_object(const struct rd_host *host, const struct rd_object_name *name, struct rd_objects *ret)
+{
+	int r;
+
+	switch (name->kind) {
+	case PCI:
+		return add(ret, name->index);
+	case IBDEV:
+		return add_ibdev(host, name->index, ret);
+	case NETDEV:
+		break;
+	}
+	r = add(ret, host->n_pcis + host->n_ibdevs + name->index);
+	return r || host->netdevs[name->index].pci < 0 ? r : add(ret, (size_t)host->netdevs[name->index].pci);
+}
+
+/* Adds all objects whose name is this part of a text. */
+static int add_named(const struct rd_object_names *names, const char *part, size_t size, struct rd_objects *ret)
+{
+	size_t low = 0, high = names->n;
+	int r = 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strncmp(text_of(&names->v[middle]), part, size) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* Of names that begin so the shortest is the first. */
+	for (; low < names->n && !r; low++) {
+		const char *text = text_of(&names->v[low]);
+
+		if (strncmp(text, part, size) != 0 || text[size])
+			break;
+		r = add_object(names->host, &names->v[low], ret);
+	}
+	return r;
+}
+
+/* "mlx5_1" is in "mlx5_1/1" and in "eth1, mlx5_1", and not in "mlx5_10". */
+static bool may_begin(const char *text, size_t at)
+{
+	return at == 0 || !(isalnum((unsigned char)text[at - 1]) || strchr("_.:-", text[at - 1]));
+}
+
+static bool may_end(const char *text, size_t at)
+{
+	unsigned char next = (unsigned char)text[at];
+
+	return !isalnum(next) && next != '_' && !(next == '.' && isdigit((unsigned char)text[at + 1]));
+}
+
+static int by_number(const void *pa, const void *pb)
+{
+	const size_t *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+int rd_objects_find(const struct rd_object_names *names, const char *text, struct rd_objects *ret)
+{
+	size_t size = strlen(text), n = 0;
+	int r = 0;
+
+	for (size_t at = 0; at < size; at++)
+		for (size_t end = at + 1; may_begin(text, at) && end <= size && end - at <= names->longest && !r; end++)
+			if (may_end(text, end))
+				r = add_named(names, text + at, end - at, ret);
+	if (ret->n > 0)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_number);
+	for (size_t i = 0; i < ret->n; i++)
+		if (n == 0 || ret->v[i] != ret->v[n - 1])
+			ret->v[n++] = ret->v[i];
+	ret->n = n;
+	return r;
+}
+
+bool rd_objects_share(const struct rd_objects *a, const struct rd_objects *b)
+{
+	for (size_t i = 0, k = 0; i < a->n && k < b->n;) {
+		if (a->v[i] == b->v[k])
+			return true;
+		if (a->v[i] < b->v[k])
+			i++;
+		else
+			k++;
+	}
+	return false;
+}
+
+bool rd_objects_have(const struct rd_objects *objects, size_t object)
+{
+	return objects->n > 0 && bsearch(&object, objects->v, objects->n, sizeof(*objects->v), by_number);
+}
