@@ -55,16 +55,6 @@ static bool may_be_in_lag(const struct rd_host *host, size_t pci)
 	return false;
 }
 
-static bool is_for_guests(const char *driver)
-{
-	return strcmp(driver, "vfio-pci") == 0 || strcmp(driver, "pci-stub") == 0;
-}
-
-static bool is_given_away(const struct rd_pci *pci)
-{
-	return pci->driver && is_for_guests(pci->driver);
-}
-
 /* One whose twins have another driver. False: nothing to say of it. */
 static bool tell_other_driver(const struct rd_check_input *in, size_t i, enum rd_trait trait, const char *what,
 			      struct rd_check_out *out)
@@ -73,7 +63,7 @@ static bool tell_other_driver(const struct rd_check_input *in, size_t i, enum rd
 	const char *addr = in->host->pcis[i].addr;
 
 	/* Where half of them or more are given to virtual machines, the host is meant to be so. */
-	if (!odd || !odd->clear || strcmp(odd->usual, "none") == 0 || is_for_guests(odd->usual))
+	if (!odd || !odd->clear || strcmp(odd->usual, "none") == 0 || rd_driver_is_for_guests(odd->usual))
 		return false;
 	rd_check_bad(
 		out, RD_SEV_WARNING, addr, rd_text("%s: driver %s", what, odd->is),
@@ -92,7 +82,7 @@ static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
 
 		if (pci->pf >= 0 || !should_do_rdma(in->host, pci))
 			continue;
-		if (is_given_away(pci)) {
+		if (rd_driver_is_for_guests(pci->driver)) {
 			tell_other_driver(in, i, RD_TRAIT_NIC_DRIVER, "NIC", out);
 			continue;
 		}
@@ -124,7 +114,7 @@ static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_fail(out, pci->addr, rd_text("%s: no driver is bound to it", name),
 				      rd_text("a driver"));
 		else if (!tell_other_driver(in, (size_t)in->host->gpus[g].pci, RD_TRAIT_GPU_DRIVER, name, out) &&
-			 !is_given_away(pci))
+			 !rd_driver_is_for_guests(pci->driver))
 			rd_check_good(out, pci->addr);
 	}
 	rd_check_skip(out, "there is no accelerator");

@@ -293,11 +293,14 @@ bool rd_port_has_carrier(const struct rd_host *host, const struct rd_port *port)
 	return false;
 }
 
+bool rd_driver_is_for_guests(const char *driver)
+{
+	return driver && (strcmp(driver, "vfio-pci") == 0 || strcmp(driver, "pci-stub") == 0);
+}
+
 bool rd_gpu_is_for_guest(const struct rd_host *host, size_t gpu)
 {
-	const char *driver = host->pcis[host->gpus[gpu].pci].driver;
-
-	return driver && (strcmp(driver, "vfio-pci") == 0 || strcmp(driver, "pci-stub") == 0);
+	return rd_driver_is_for_guests(host->pcis[host->gpus[gpu].pci].driver);
 }
 
 bool rd_port_active(const struct rd_port *port)

@@ -254,7 +254,9 @@ bool rd_ibdev_is_efa(const struct rd_host *host, int ibdev);
  * Their GIDs are link-local by design, and HCCL alone uses them. */
 bool rd_ibdev_is_gaudi(const struct rd_host *host, int ibdev);
 
-/* Whether an accelerator is kept for a virtual machine: its driver is vfio-pci or pci-stub. */
+/* Whether a driver of this name keeps a function for a virtual machine: vfio-pci, pci-stub. NULL: no. */
+bool rd_driver_is_for_guests(const char *driver);
+/* Whether an accelerator is kept so. */
 bool rd_gpu_is_for_guest(const struct rd_host *host, size_t gpu);
 
 bool rd_port_active(const struct rd_port *port);
