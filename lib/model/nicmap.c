@@ -4,11 +4,21 @@
 const char *rd_path_name(enum rd_path path)
 {
 	static const char *const names[] = {
-		[RD_PATH_PIX] = "PIX",	 [RD_PATH_PXB] = "PXB", [RD_PATH_PHB] = "PHB",
-		[RD_PATH_NODE] = "NODE", [RD_PATH_SYS] = "SYS",
+		[RD_PATH_PIX] = "PIX", [RD_PATH_PXB] = "PXB",	[RD_PATH_P2C] = "P2C", [RD_PATH_PXN] = "PXN",
+		[RD_PATH_PHB] = "PHB", [RD_PATH_NODE] = "NODE", [RD_PATH_SYS] = "SYS",
 	};
 
 	return (size_t)path < RD_ARRAY_SIZE(names) ? names[path] : NULL;
+}
+
+void rd_nccl_nets_deinit(struct rd_nccl_nets *nets)
+{
+	for (size_t i = 0; i < nets->n; i++) {
+		free(nets->v[i].ports);
+		free(nets->v[i].name);
+	}
+	free(nets->v);
+	*nets = (struct rd_nccl_nets){ 0 };
 }
 
 void rd_choices_deinit(struct rd_choices *choices)
@@ -45,6 +55,7 @@ void rd_effects_deinit(struct rd_effects *effects)
 void rd_nicmap_deinit(struct rd_nicmap *map)
 {
 	free(map->pairs);
+	rd_nccl_nets_deinit(&map->nccl_nets);
 	rd_choices_deinit(&map->nccl);
 	rd_choices_deinit(&map->nvshmem);
 	rd_env_deinit(&map->env);

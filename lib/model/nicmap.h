@@ -8,11 +8,13 @@
 #include "model/finding.h"
 #include "model/host.h"
 
-/* As `nvidia-smi topo -m` has them, the nearest first. */
+/* As `nvidia-smi topo -m` has them, and two of NCCL's; the nearest first, in NCCL's order. */
 enum rd_path {
 	RD_PATH_UNKNOWN = 0,
 	RD_PATH_PIX,  /* at most one switch (or bridge) between them */
 	RD_PATH_PXB,  /* several bridges, no host bridge */
+	RD_PATH_P2C,  /* NCCL only: PCI to the CPU, C2C (Grace) from there to the accelerator */
+	RD_PATH_PXN,  /* NCCL only: NVLink to another accelerator, which lies next to the NIC */
 	RD_PATH_PHB,  /* over one host bridge */
 	RD_PATH_NODE, /* over host bridges of one NUMA node. NCCL has no such step */
 	RD_PATH_SYS,  /* between NUMA nodes */
@@ -20,11 +22,30 @@ enum rd_path {
 const char *rd_path_name(enum rd_path path); /* NULL for unknown */
 
 struct rd_pair {
-	enum rd_path path;    /* in the terms of nvidia-smi */
-	enum rd_path nccl;    /* by NCCL's rule: PIX, PXB, PHB, SYS */
-	enum rd_path nvshmem; /* by NVSHMEM's */
-	const char *reason;   /* why `path` is not known, or what it leaves open; static; NULL: nothing to say */
+	enum rd_path path;	   /* in the terms of nvidia-smi */
+	enum rd_path nccl;	   /* by NCCL's rule: PIX, PXB, P2C, PXN, PHB, SYS */
+	enum rd_path nvshmem;	   /* by NVSHMEM's */
+	const char *reason;	   /* why `path` is not known, or what it leaves open; static; NULL: nothing to say */
+	int via;		   /* where `nccl` is PXN: the accelerator next to the NIC; else -1 */
+	RD_FIELD(bool) gpudirect;  /* whether NCCL lets the NIC read and write the accelerator's memory */
+	const char *gpudirect_why; /* by what, or why not, or why it is not known; static */
 };
+
+/* A NIC as NCCL sees it: a port, or several that it merged into one. */
+struct rd_nccl_net {
+	int *ports; /* indices into host.ports, in NCCL's order; owned */
+	size_t n_ports;
+	char *name;  /* "mlx5_0+mlx5_1", as NCCL logs it; "mlx5_0_dma" where it uses the data direct function; owned */
+	int pci;     /* the function that NCCL hangs it on; -1: none, it stands on the first CPU */
+	double gbps; /* of all its ports, as NCCL counts: 10 for each that names no speed */
+	bool data_direct;
+};
+
+struct rd_nccl_nets {
+	struct rd_nccl_net *v; /* in the order of NCCL's topology */
+	size_t n;
+};
+void rd_nccl_nets_deinit(struct rd_nccl_nets *nets);
 
 /* Which ports a library gives an accelerator. */
 struct rd_choice {
@@ -71,6 +92,7 @@ void rd_effects_deinit(struct rd_effects *effects);
 struct rd_nicmap {
 	struct rd_pair *pairs; /* [gpu * n_ibdevs + ibdev] */
 	size_t n_gpus, n_ibdevs;
+	struct rd_nccl_nets nccl_nets;
 	struct rd_choices nccl, nvshmem;
 	struct rd_env env; /* what would select the compute NICs */
 	struct rd_findings findings;
