@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/against.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analyse/against-priv.h"
+#include "analyse/nccl.h"
+#include "base/buf.h"
+#include "base/text.h"
+
+static void add(struct rd_against_state *st, const char *topic, enum rd_verdict verdict, char *subject, char *predicted,
+		char *observed, char *reason)
+{
+	struct rd_against_row row = {
+		.topic = topic,
+		.subject = subject,
+		.predicted = predicted,
+		.observed = observed,
+		.reason = reason,
+		.verdict = verdict,
+	};
+
+	rd_against_add(st->ret, &row);
+}
+
+void rd_against_same(struct rd_against_state *st, const char *topic, char *subject, char *predicted, char *observed,
+		     char *reason)
+{
+	add(st, topic, RD_VERDICT_SAME, subject, predicted, observed, reason);
+}
+
+void rd_against_unknown(struct rd_against_state *st, const char *topic, char *subject, char *predicted, char *observed,
+			char *reason)
+{
+	add(st, topic, RD_VERDICT_UNKNOWN, subject, predicted, observed, reason);
+}
+
+/* What renders findings puts those of one problem together. */
+static int tell(struct rd_findings *findings, const struct rd_against_problem *problem, const char *subject,
+		const char *observed, char *fix)
+{
+	struct rd_finding finding = {
+		.id = problem->id,
+		.title = problem->title,
+		.why = problem->why,
+		.severity = problem->severity,
+		.subject = rd_text("%s", subject),
+		.observed = observed ? rd_text("%s", observed) : NULL,
+		.fix = fix,
+	};
+
+	return rd_finding_add(findings, &finding);
+}
+
+void rd_against_differs(struct rd_against_state *st, const char *topic, const struct rd_against_problem *problem,
+			char *subject, char *predicted, char *observed, char *reason, char *fix)
+{
+	if (!subject)
+		free(fix);
+	if (!subject || tell(&st->ret->findings, problem, subject, reason ? reason : observed, fix) < 0)
+		st->ret->failed = true;
+	add(st, topic, RD_VERDICT_DIFFERS, subject, predicted, observed, reason);
+}
+
+bool rd_against_usable(const struct rd_host *host, size_t p)
+{
+	const struct rd_port *port = &host->ports[p];
+
+	if (!rd_port_active(port) && !(host->from_topology_file && !port->state))
+		return false;
+	return !port->link_layer || rd_port_is_ethernet(port) || rd_port_is_ib(port);
+}
+
+int rd_against_ibdev(const struct rd_host *host, const char *name)
+{
+	size_t size = strcspn(name, "+");
+	char one[128];
+	int ibdev;
+
+	snprintf(one, sizeof(one), "%.*s", (int)(size < sizeof(one) ? size : sizeof(one) - 1), name);
+	ibdev = rd_host_find_ibdev(host, one);
+	size = strlen(one);
+	if (ibdev < 0 && size > 4 && strcmp(one + size - 4, "_dma") == 0) {
+		one[size - 4] = '\0';
+		ibdev = rd_host_find_ibdev(host, one);
+	}
+	return ibdev;
+}
+
+const char *rd_against_observed(const struct rd_run_host *run)
+{
+	if (run->network)
+		return run->network;
+	if (run->channels.n > 0)
+		return run->channels.v[0].transport;
+	/* Before 2.6 the name of the network is not logged. */
+	if (run->devs.n > 0)
+		return "IB";
+	return run->no_device || run->no_interface ? "Socket" : NULL;
+}
+
+bool rd_against_is_ib(const char *network)
+{
+	return network && strncmp(network, "IB", 2) == 0;
+}
+
+bool rd_against_other_name(const struct rd_against_state *st)
+{
+	size_t size = st->name ? strcspn(st->name, ".") : 0;
+	const char *name = st->run->name;
+
+	return size > 0 && *name && (strcspn(name, ".") != size || strncmp(name, st->name, size) != 0);
+}
+
+static int gpu_at_bus(const struct rd_host *host, uint64_t bus)
+{
+	for (size_t g = 0; g < host->n_gpus; g++) {
+		const struct rd_pci *pci = &host->pcis[host->gpus[g].pci];
+		uint64_t id = (uint64_t)pci->domain << 20 | (uint64_t)pci->bus << 12 | (uint64_t)pci->dev << 4 |
+			      pci->fn;
+
+		if (id == bus)
+			return (int)g;
+	}
+	return -1;
+}
+
+static int gpu_of_number(const struct rd_host *host, unsigned number)
+{
+	for (size_t g = 0; g < host->n_gpus; g++)
+		if (host->gpus[g].index == number)
+			return (int)g;
+	return -1;
+}
+
+int rd_against_gpu_of_rank(const struct rd_against_state *st, unsigned number)
+{
+	for (size_t i = 0; i < st->run->ranks.n; i++) {
+		const struct rd_run_rank *rank = &st->run->ranks.v[i];
+
+		if (rank->rank != number)
+			continue;
+		if (rank->bus.known == RD_OK)
+			return gpu_at_bus(st->host, rank->bus.v);
+		return rank->nvml.known == RD_OK ? gpu_of_number(st->host, rank->nvml.v) : -1;
+	}
+	return -1;
+}
+
+/* Until 2.18 a busId stands there, then the GPU's number, which has two digits at most; most busIds have four and more. */
+static int gpu_of_text(const struct rd_against_state *st, const char *text)
+{
+	size_t size = strlen(text);
+
+	if (size == 0)
+		return -1;
+	if (size >= 4 || rd_runlog_before(st->log, 19, 1))
+		return gpu_at_bus(st->host, strtoull(text, NULL, 16));
+	return strspn(text, "0123456789") == size ? gpu_of_number(st->host, (unsigned)atoi(text)) : -1;
+}
+
+int rd_against_gpu(const struct rd_against_state *st, const struct rd_run_gpu *gpu)
+{
+	int found = gpu->rank.known == RD_OK ? rd_against_gpu_of_rank(st, gpu->rank.v) : -1;
+
+	return found >= 0 ? found : gpu_of_text(st, gpu->text);
+}
+
+char *rd_against_variable(const struct rd_against_state *st, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rd_run_var(st->run, names[i]))
+			return rd_text("the run had %s=%s", names[i], rd_run_var(st->run, names[i]));
+	return NULL;
+}
+
+/* What the run's NCCL_IB_HCA lets through, and what NCCL chooses of that. */
+static int recompute(struct rd_against_state *st)
+{
+	const char *value = rd_run_var(st->run, "NCCL_IB_HCA");
+	struct rd_hca_list list;
+	int r;
+
+	st->nccl = &st->map->nccl;
+	st->allowed = calloc(st->host->n_ports + 1, sizeof(*st->allowed));
+	if (!st->allowed)
+		return -ENOMEM;
+	r = rd_hca_list_parse(value ? value : "", &list);
+	for (size_t p = 0; !r && p < st->host->n_ports; p++)
+		st->allowed[p] = !value || rd_hca_list_takes(&list, rd_ibdev_label(st->host, st->host->ports[p].ibdev),
+							     st->host->ports[p].num);
+	rd_hca_list_deinit(&list);
+	if (r || !value)
+		return r;
+	r = rd_nccl_choose(st->host, st->map, st->allowed, &st->own);
+	st->nccl = &st->own;
+	return r;
+}
+
+/* Whether any device, NIC or GPU that the log names is here. `named`: how many it names. */
+static bool any_here(const struct rd_against_state *st, size_t *named)
+{
+	const struct rd_run_host *run = st->run;
+	bool any = false;
+
+	*named = 0;
+	for (size_t i = 0; i < run->devs.n; i++, ++*named)
+		any |= rd_against_ibdev(st->host, run->devs.v[i].name) >= 0;
+	for (size_t i = 0; i < run->nets.n; i++)
+		if (run->nets.v[i].name) {
+			any |= rd_against_ibdev(st->host, run->nets.v[i].name) >= 0;
+			++*named;
+		}
+	for (size_t i = 0; i < run->ranks.n; i++)
+		if (run->ranks.v[i].bus.known == RD_OK && st->host->n_gpus > 0) {
+			any |= rd_against_gpu_of_rank(st, run->ranks.v[i].rank) >= 0;
+			++*named;
+		}
+	return any;
+}
+
+/* Nothing that the log names is here, and it does not call its host as this one. Then it is no evidence about this host. */
+static bool is_elsewhere(const struct rd_against_state *st)
+{
+	size_t named;
+
+	if (st->name && *st->run->name && !rd_against_other_name(st))
+		return false;
+	return !any_here(st, &named) && named > 0;
+}
+
+static int say_elsewhere(struct rd_against_state *st)
+{
+	struct rd_finding finding = {
+		.id = "against-elsewhere",
+		.severity = RD_SEV_UNKNOWN,
+		.title = "The log is not of this host",
+		.why = "no device and no GPU that it names is here",
+		.subject = rd_text("%s", *st->run->name ? st->run->name : "log"),
+		.observed = rd_text("it names %s", st->run->devs.n > 0 ? st->run->devs.v[0].name :
+						   st->run->nets.n > 0 && st->run->nets.v[0].name ?
+									 st->run->nets.v[0].name :
+									 "GPUs at other addresses"),
+		.fix = rd_text("read a recording of that host: rdmadiag --from %s.tar.zst nic-map --against FILE",
+			       *st->run->name ? st->run->name : "HOST"),
+	};
+
+	return rd_finding_add(&st->ret->findings, &finding);
+}
+
+int rd_against_log(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_runlog *log,
+		   const struct rd_run_host *run, const char *name, struct rd_against *ret)
+{
+	struct rd_against_state st = {
+		.host = host,
+		.map = map,
+		.log = log,
+		.run = run,
+		.name = name,
+		.ret = ret,
+	};
+	int r = recompute(&st);
+
+	if (!r && is_elsewhere(&st)) {
+		r = say_elsewhere(&st);
+	} else if (!r) {
+		rd_against_network(&st);
+		rd_against_devices(&st);
+		rd_against_gpus(&st);
+		rd_against_stacks(&st);
+	}
+	free(st.allowed);
+	rd_choices_deinit(&st.own);
+	return r || ret->failed || ret->findings.failed ? -ENOMEM : 0;
+}
