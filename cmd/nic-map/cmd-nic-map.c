@@ -37,6 +37,8 @@ static int take_value(const struct rd_opt *opt, const char *arg, struct nicmap_o
 		return take_env(arg, opts, err);
 	if (strcmp(name, "env-file") == 0)
 		opts->env_file = arg;
+	else if (strcmp(name, "against") == 0)
+		opts->against = arg;
 	else if (strcmp(name, "profile") == 0)
 		opts->profile = arg;
 	else if (strcmp(name, "path") == 0)
@@ -66,12 +68,12 @@ static int nicmap_option(struct rd_ctx *ctx, const struct rd_opt *opt, const cha
 static int check_usage(const struct nicmap_opts *opts, int argc, char **argv, struct rd_err *err)
 {
 	int modes = opts->matrix + opts->gids + opts->assignment + opts->nccl_xml + opts->check_env + opts->compare +
-		    (opts->env != NULL) + (opts->path != NULL) + opts->live;
+		    (opts->env != NULL) + (opts->path != NULL) + (opts->against != NULL) + opts->live;
 
 	if (modes > 1)
 		return rd_err_set(err, EINVAL, "nic-map",
 				  "of --matrix, --gids, --assignment, --path, --env, --check-env, "
-				  "--nccl-xml, --compare and --live only one can be had");
+				  "--nccl-xml, --against, --compare and --live only one can be had");
 	if ((opts->pid || opts->env_file) && !opts->check_env)
 		return rd_err_set(err, EINVAL, opts->pid ? "--pid" : "--env-file", "goes with --check-env");
 	if (opts->pid && opts->env_file)
@@ -82,6 +84,9 @@ static int check_usage(const struct nicmap_opts *opts, int argc, char **argv, st
 		return rd_err_set(err, EINVAL, "--interval, --count",
 				  "do not go with %s: what reads it takes one answer",
 				  opts->env ? "--env" : "--nccl-xml");
+	if (rd_repeat_wanted(&opts->repeat) && opts->against)
+		return rd_err_set(err, EINVAL, "--interval, --count",
+				  "do not go with --against: the file does not change");
 	if (opts->path && argc != 1)
 		return rd_err_set(err, EINVAL, "--path", "needs an accelerator and a NIC");
 	if (opts->compare && argc < 1)
@@ -121,6 +126,8 @@ static int show(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 		return nicmap_compare(ctx, nm, argc, argv);
 	if (nm->host.n_ibdevs == 0 && !opts->profile)
 		return no_rdma(ctx, nm);
+	if (opts->against)
+		return nicmap_against(ctx, nm);
 	if (opts->nccl_xml)
 		return nicmap_show_xml(ctx, nm);
 	if (opts->check_env)
@@ -191,6 +198,8 @@ static const struct rd_opt nicmap_opts[] = {
 	{ "check-env", 0, NULL, "say what the variables set here really select", NULL },
 	{ "pid", 0, "PID", "with --check-env: those of this process", "pid" },
 	{ "env-file", 0, "FILE", "with --check-env: those in this file, NAME=VALUE lines", "file" },
+	{ "against", 0, "FILE", "hold the prediction against the log of a run, or the topology that NCCL dumped",
+	  "file" },
 	{ "nccl-xml", 0, NULL, "write an NCCL topology file (NCCL_TOPO_FILE) for this host", NULL },
 	{ "compare", 0, NULL, "say where the bundles that follow differ from this host", NULL },
 	{ "profile", 0, "FILE", "say what differs from a profile of topo-check --learn, missing devices first", "file" },
@@ -215,6 +224,7 @@ const struct rd_cmd rd_cmd_nic_map = {
 		    "  rdmadiag nic-map --path GPU0 mlx5_3\n"
 		    "  eval \"$(rdmadiag nic-map --env nccl)\"\n"
 		    "  rdmadiag nic-map --check-env --pid 4711\n"
+		    "  rdmadiag nic-map --against nccl.log\n"
 		    "  rdmadiag --from host17.tar.zst nic-map --json\n",
 	.columns = rd_nic_columns,
 	.n_columns = RD_NIC_COLUMNS,

@@ -12,6 +12,7 @@ struct nicmap_opts {
 	bool matrix, gids, assignment, fail, nccl_xml, check_env, compare, live;
 	const char *path; /* accelerator; the NIC is the operand */
 	const char *env, *env_file;
+	const char *against; /* a log or a topology file */
 	const char *profile;
 	unsigned long pes; /* 0: one for each accelerator */
 	unsigned long pid; /* 0: none */
@@ -37,6 +38,7 @@ int nicmap_show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu, con
 int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm);
 int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm);
 int nicmap_show_xml(struct rd_ctx *ctx, struct nicmap *nm);
+int nicmap_against(struct rd_ctx *ctx, struct nicmap *nm);
 int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv);
 int nicmap_live(struct rd_ctx *ctx);
 

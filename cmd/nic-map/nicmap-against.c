@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nic-map --against */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/against.h"
+#include "base/text.h"
+#include "cmd/datafile.h"
+#include "collect/host.h"
+#include "collect/runlog.h"
+#include "nicmap.h"
+#include "report/finding.h"
+#include "report/report-against.h"
+
+/* Rows of a table that somebody still reads. */
+#define ROWS_MAX 40
+/* Hosts that are named where none of a log is this one. */
+#define NAMES_MAX 6
+
+/* The file, and what it was held against. */
+struct held {
+	struct rd_against_what what;
+	struct rd_against against;
+	struct rd_runlog log;
+	char version[48];
+	bool cut;
+};
+
+static void held_deinit(struct held *held)
+{
+	rd_against_deinit(&held->against);
+	rd_runlog_deinit(&held->log);
+}
+
+/* A file of XML begins with it, perhaps behind blanks and a byte order mark. */
+static bool is_xml(const struct rd_bytes *bytes)
+{
+	const char *at = (const char *)bytes->data;
+	size_t size = bytes->size;
+
+	if (size >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0) {
+		at += 3;
+		size -= 3;
+	}
+	while (size > 0 && strchr(" \t\r\n", *at) && *at) {
+		at++;
+		size--;
+	}
+	return size > 0 && *at == '<' && memchr(at, '>', size) &&
+	       (strncmp(at, "<system", 7) == 0 || strncmp(at, "<?xml", 5) == 0 || strncmp(at, "<!--", 4) == 0);
+}
+
+static int several_hosts(const struct rd_runlog *log, const char *file, const char *name, struct rd_err *err)
+{
+	_cleanup_buf_ struct rd_buf names = { 0 };
+
+	for (size_t i = 0; i < log->n && i < NAMES_MAX; i++)
+		rd_buf_printf(&names, "%s%s", names.len ? ", " : "",
+			      *log->v[i].name ? log->v[i].name : "a host without a name");
+	rd_err_set(err, ENOENT, file, "it has lines of %zu hosts (%s%s), and none is called %s", log->n,
+		   names.data ? names.data : "", log->n > NAMES_MAX ? " …" : "", name && *name ? name : "as this one");
+	rd_err_hint(err, "grep '%s:' %s >one.log; rdmadiag nic-map --against one.log",
+		    *log->v[0].name ? log->v[0].name : "HOST", file);
+	return -ENOENT;
+}
+
+/* Lines of this host, else of the only host. `nameless`: lines that name none, where they can be of no other: Mooncake's beside
+ * NCCL's; NULL: there are none. */
+static const struct rd_run_host *choose_host(const struct rd_runlog *log, const char *name,
+					     const struct rd_run_host **nameless)
+{
+	const struct rd_run_host *found = rd_runlog_find(log, name), *only = NULL;
+	size_t named = 0;
+
+	*nameless = NULL;
+	for (size_t i = 0; i < log->n; i++)
+		if (*log->v[i].name) {
+			named++;
+			only = &log->v[i];
+		} else {
+			*nameless = &log->v[i];
+		}
+	if (named == 0) {
+		found = *nameless;
+		*nameless = NULL;
+	} else if (named == 1) {
+		found = only;
+	} else {
+		*nameless = NULL;
+	}
+	return found;
+}
+
+static int hold_log(const struct nicmap *nm, const struct rd_bytes *bytes, struct held *held, struct rd_err *err)
+{
+	struct rd_runlog *log = &held->log;
+	const struct rd_run_host *run, *nameless;
+	int r = rd_runlog_parse(held->what.file, (const char *)bytes->data, bytes->size, log, err);
+
+	if (r < 0)
+		return r;
+	held->what.kind = "log";
+	held->cut = log->cut;
+	run = choose_host(log, nm->report.host, &nameless);
+	if (!run)
+		return several_hosts(log, held->what.file, nm->report.host, err);
+	held->what.run_host = *run->name ? run->name : NULL;
+	snprintf(held->version, sizeof(held->version), "%u.%u.%u", log->version[0], log->version[1], log->version[2]);
+	held->what.version = log->version[0] ? held->version : NULL;
+	r = rd_against_log(&nm->host, &nm->map, log, run, nm->report.host, &held->against);
+	if (!r && nameless)
+		r = rd_against_log(&nm->host, &nm->map, log, nameless, nm->report.host, &held->against);
+	return r < 0 ? rd_err_set(err, -r, held->what.file, "no memory to compare") : 0;
+}
+
+static int hold_topology(const struct nicmap *nm, const struct rd_bytes *bytes, struct held *held, struct rd_err *err)
+{
+	struct rd_host file = { 0 };
+	int r = rd_collect_nccl_xml(held->what.file, (const char *)bytes->data, bytes->size, &file, err);
+
+	if (!r)
+		r = rd_runlog_topology(held->what.file, (const char *)bytes->data, bytes->size, &held->log, err);
+	if (!r) {
+		held->what.kind = "topology";
+		held->cut = held->log.cut;
+		r = rd_against_topology(&nm->host, &nm->map, &file, &held->log.v[0], &held->against);
+		if (r < 0)
+			rd_err_set(err, -r, held->what.file, "no memory to compare");
+	}
+	rd_host_deinit(&file);
+	return r;
+}
+
+/* "nic-map against run.log (node-1, NCCL 2.19.3): 12 of 14 agree, 1 differs, 1 unknown" */
+static void print_head(const struct rd_ctx *ctx, const struct held *held)
+{
+	const struct rd_table_style *style = &ctx->globals.style;
+	const struct rd_against_what *what = &held->what;
+	const size_t *n_of = held->against.n_of;
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	if (ctx->globals.json || style->raw || style->no_headings || style->columns)
+		return;
+	rd_buf_str(&out, "nic-map against ");
+	rd_buf_safe(&out, what->file, strlen(what->file));
+	if (what->run_host || what->version) {
+		rd_buf_str(&out, " (");
+		rd_buf_safe(&out, what->run_host ? what->run_host : "", what->run_host ? strlen(what->run_host) : 0);
+		rd_buf_printf(&out, "%s%s%s)", what->run_host && what->version ? ", " : "",
+			      !what->version ? "" :
+			      held->log.rccl ? "RCCL " :
+					       "NCCL ",
+			      what->version ? what->version : "");
+	}
+	rd_buf_printf(&out, ": %zu of %zu agree", n_of[RD_VERDICT_SAME], held->against.n);
+	if (n_of[RD_VERDICT_DIFFERS])
+		rd_buf_printf(&out, ", %zu differ%s", n_of[RD_VERDICT_DIFFERS],
+			      n_of[RD_VERDICT_DIFFERS] == 1 ? "s" : "");
+	if (n_of[RD_VERDICT_UNKNOWN])
+		rd_buf_printf(&out, ", %zu unknown", n_of[RD_VERDICT_UNKNOWN]);
+	rd_buf_str(&out, "\n\n");
+	rd_out(&out);
+}
+
+static int print_table(struct rd_ctx *ctx, struct nicmap *nm, const struct held *held)
+{
+	const struct rd_table_style *style = &ctx->globals.style;
+	size_t left_out, most = ctx->globals.verbose || style->raw || style->columns ? SIZE_MAX : ROWS_MAX;
+	struct rd_section *section = rd_report_against_table(&held->against, most, &left_out);
+	const struct rd_section *const sections[] = { section };
+	int r;
+
+	if (!section)
+		return rd_no_memory(ctx, ctx->cmd->name);
+	print_head(ctx, held);
+	r = nicmap_print(ctx, nm, sections, 1);
+	rd_section_destroy(section);
+	if (left_out > 0) {
+		_cleanup_buf_ struct rd_buf out = { 0 };
+
+		rd_buf_printf(&out, "\n%zu more row%s: -v shows all\n", left_out, left_out == 1 ? "" : "s");
+		rd_out(&out);
+	}
+	return r;
+}
+
+static int answer(struct rd_ctx *ctx, struct nicmap *nm, const struct held *held)
+{
+	const struct rd_against *against = &held->against;
+	struct rd_err err = { 0 };
+	int r = rd_report_against(&nm->report, &held->what, against);
+
+	/* What is wrong with the host itself is another question. */
+	rd_findings_deinit(&nm->report.findings);
+	if (!r)
+		r = rd_report_add_findings(&nm->report, &against->findings);
+	if (r < 0)
+		return rd_no_memory(ctx, ctx->cmd->name);
+	if (held->cut)
+		rd_warn(ctx, "%s has more devices, processes or channels than are kept; the rest is left out",
+			held->what.file);
+	nm->report.status = rd_report_judge(&nm->report);
+	if (against->n_of[RD_VERDICT_SAME] + against->n_of[RD_VERDICT_DIFFERS] == 0) {
+		const struct rd_finding *told = against->findings.n > 0 ? &against->findings.v[0] : NULL;
+
+		nm->report.status = RD_EXIT_UNKNOWN;
+		rd_err_set(&err, ENODATA, held->what.file, "nothing in it can be compared with this host%s%s",
+			   told ? ": " : "", told ? (told->observed ? told->observed : told->why) : "");
+		rd_err_hint(&err, "%s",
+			    told && told->fix ? told->fix :
+						"run the job with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET");
+		rd_errlist_add(&nm->report.errors, &err);
+		if (!ctx->globals.json && against->n == 0)
+			return rd_fail(ctx, &err);
+	}
+	return ctx->globals.json ? rd_answer_print(ctx, &nm->report) : print_table(ctx, nm, held);
+}
+
+int nicmap_against(struct rd_ctx *ctx, struct nicmap *nm)
+{
+	const struct nicmap_opts *opts = ctx->state;
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct held held = { .what = { .file = opts->against } };
+	struct rd_err err = { 0 };
+	int r = rd_read_local(opts->against, &bytes, &err);
+
+	if (!r && bytes.size == 0)
+		r = rd_err_set(&err, ENODATA, opts->against, "it is empty");
+	if (!r)
+		r = is_xml(&bytes) ? hold_topology(nm, &bytes, &held, &err) : hold_log(nm, &bytes, &held, &err);
+	r = r < 0 ? rd_fail(ctx, &err) : answer(ctx, nm, &held);
+	held_deinit(&held);
+	return r;
+}
