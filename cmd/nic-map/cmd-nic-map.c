@@ -174,9 +174,12 @@ static int nicmap_record(struct rd_source *source, struct rd_err *err)
 {
 	struct rd_host host = { 0 };
 	struct rd_errlist errors = { 0 };
-	int r = rd_collect_host(source, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_VERBS, &host, &errors, err);
+	struct rd_system system = { 0 };
+	int r = nicmap_read(source, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_VERBS, &host, &system, &errors,
+			    err);
 
 	rd_errlist_deinit(&errors);
+	rd_system_deinit(&system);
 	rd_host_deinit(&host);
 	return r;
 }

@@ -5,6 +5,7 @@
 
 #include "cmd/repeat.h"
 #include "model/nicmap.h"
+#include "model/system.h"
 
 #define NICMAP_INTERVAL 2 /* seconds, where none was said */
 
@@ -21,9 +22,14 @@ struct nicmap_opts {
 /* A host as it was read, and what was concluded. */
 struct nicmap {
 	struct rd_host host;
+	struct rd_system system; /* what of it says who offers accelerators' memory */
 	struct rd_nicmap map;
 	struct rd_report report;
 };
+
+/* Everything that nic-map asks a host, and so what a bundle holds. -errno with err filled. */
+int nicmap_read(struct rd_source *source, unsigned what, struct rd_host *host, struct rd_system *system,
+		struct rd_errlist *errors, struct rd_err *err);
 
 /* Reads `source` (a host, or a topology file) into `nm`, which is zeroed before. -errno with err filled. `nm` is to be
  * released in any case. */

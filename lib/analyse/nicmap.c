@@ -10,8 +10,9 @@
 #include "analyse/nvshmem.h"
 #include "analyse/role.h"
 
-int rd_nicmap_analyse(struct rd_host *host, unsigned pes, struct rd_nicmap *ret)
+int rd_nicmap_analyse(struct rd_host *host, const struct rd_system *system, unsigned pes, struct rd_nicmap *ret)
 {
+	const struct rd_nccl_settings settings = rd_nccl_defaults();
 	int r;
 
 	rd_gid_choose(host);
@@ -19,7 +20,7 @@ int rd_nicmap_analyse(struct rd_host *host, unsigned pes, struct rd_nicmap *ret)
 	if (!r)
 		r = rd_role_fill(host, ret);
 	if (!r)
-		r = rd_nccl_choose(host, ret, NULL, &ret->nccl);
+		r = rd_nccl_fill(host, system, &settings, ret);
 	if (!r)
 		r = rd_nvshmem_choose(host, ret, pes, NULL, &ret->nvshmem);
 	if (!r)

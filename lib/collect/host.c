@@ -60,8 +60,9 @@ int rd_collect_host(struct rd_source *src, unsigned what, struct rd_host *host, 
 		r = rd_collect_gpu(&fs, host, err);
 	if (r)
 		return r;
+	rd_collect_pci_marks(&fs, host);
 	read_details(&fs, what, host);
-	rd_collect_verbs_mtu(src, what & RD_COLLECT_VERBS, host, errors);
+	rd_collect_verbs(src, what & RD_COLLECT_VERBS, host, errors);
 	name_gpus(&fs, host);
 	return 0;
 }

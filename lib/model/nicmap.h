@@ -36,7 +36,8 @@ struct rd_nccl_net {
 	int *ports; /* indices into host.ports, in NCCL's order; owned */
 	size_t n_ports;
 	char *name;  /* "mlx5_0+mlx5_1", as NCCL logs it; "mlx5_0_dma" where it uses the data direct function; owned */
-	int pci;     /* the function that NCCL hangs it on; -1: none, it stands on the first CPU */
+	int pci;     /* the function that NCCL hangs it on; -1: none, it stands on a CPU */
+	int numa;    /* of the CPU above it */
 	double gbps; /* of all its ports, as NCCL counts: 10 for each that names no speed */
 	bool data_direct;
 };
@@ -52,9 +53,11 @@ struct rd_choice {
 	int gpu;
 	int *ports; /* indices into host.ports; owned */
 	size_t n_ports;
-	int backup;	  /* index into host.ports; -1: none */
-	char *why;	  /* of the choice; owned */
-	char *backup_why; /* what it is, and what the two would share if they failed together; owned */
+	int backup;			/* what we advise when the first fails; index into host.ports; -1: none */
+	int library_backup;		/* what the library takes then by itself; -1: nothing */
+	char *why;			/* of the choice; owned */
+	char *backup_why;		/* what it is, and what the two would share if they failed together; owned */
+	const char *library_backup_why; /* by which rule; static */
 };
 
 struct rd_choices {
