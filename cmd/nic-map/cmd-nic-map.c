@@ -51,9 +51,9 @@ static int nicmap_option(struct rd_ctx *ctx, const struct rd_opt *opt, const cha
 		const char *name;
 		bool *flag;
 	} flags[] = {
-		{ "matrix", &opts->matrix },   { "gids", &opts->gids },		{ "assignment", &opts->assignment },
-		{ "fail", &opts->fail },       { "nccl-xml", &opts->nccl_xml }, { "check-env", &opts->check_env },
-		{ "compare", &opts->compare }, { "live", &opts->live },
+		{ "matrix", &opts->matrix },	     { "gids", &opts->gids },	    { "pairs", &opts->pairs },
+		{ "assignment", &opts->assignment }, { "fail", &opts->fail },	    { "nccl-xml", &opts->nccl_xml },
+		{ "check-env", &opts->check_env },   { "compare", &opts->compare }, { "live", &opts->live },
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(flags); i++)
@@ -65,12 +65,12 @@ static int nicmap_option(struct rd_ctx *ctx, const struct rd_opt *opt, const cha
 /* What is asked must be one thing, and have its operands. */
 static int check_usage(const struct nicmap_opts *opts, int argc, char **argv, struct rd_err *err)
 {
-	int modes = opts->matrix + opts->gids + opts->assignment + opts->nccl_xml + opts->check_env + opts->compare +
-		    (opts->env != NULL) + (opts->path != NULL) + opts->live;
+	int modes = opts->matrix + opts->pairs + opts->gids + opts->assignment + opts->nccl_xml + opts->check_env +
+		    opts->compare + (opts->env != NULL) + (opts->path != NULL) + opts->live;
 
 	if (modes > 1)
 		return rd_err_set(err, EINVAL, "nic-map",
-				  "of --matrix, --gids, --assignment, --path, --env, --check-env, "
+				  "of --matrix, --pairs, --gids, --assignment, --path, --env, --check-env, "
 				  "--nccl-xml, --compare and --live only one can be had");
 	if ((opts->pid || opts->env_file) && !opts->check_env)
 		return rd_err_set(err, EINVAL, opts->pid ? "--pid" : "--env-file", "goes with --check-env");
@@ -186,6 +186,7 @@ static int nicmap_record(struct rd_source *source, struct rd_err *err)
 
 static const struct rd_opt nicmap_opts[] = {
 	{ "matrix", 0, NULL, "only the matrix of distances, with CPU and NUMA affinity", NULL },
+	{ "pairs", 0, NULL, "each GPU with each NIC: distance by each rule, whether GPUDirect is used, why not", NULL },
 	{ "path", 0, "GPU", "every bridge between GPU and the NIC that follows: link, width, ACS", NULL },
 	{ "gids", 0, NULL, "the whole GID table of every port", NULL },
 	{ "assignment", 0, NULL, "which NIC NCCL and NVSHMEM give each GPU, why, and its backup", NULL },

@@ -47,6 +47,8 @@ static int show_all(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_secti
 
 	if (opts->matrix) {
 		sections[0] = matrix;
+	} else if (opts->pairs) {
+		sections[0] = rd_report_section(&nm->report, "pairs");
 	} else if (opts->gids) {
 		sections[0] = rd_report_section(&nm->report, "gids");
 	} else if (opts->assignment) {
@@ -70,6 +72,8 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 	/* The document has it as an object. */
 	if (!r && opts->assignment && !ctx->globals.json)
 		r = rd_report_assignment(&nm->report, &nm->host, &nm->map);
+	if (!r && opts->pairs && !ctx->globals.json)
+		r = rd_report_gpu_nics(&nm->report, &nm->host, &nm->map);
 	if (!r)
 		r = rd_matrix_build(&matrix, &nm->host, &nm->map, rd_distance_pci);
 	if (!r && (opts->fail || opts->profile))

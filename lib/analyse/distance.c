@@ -221,15 +221,16 @@ enum rd_path rd_distance_nccl_pci(const struct rd_host *host, int a, int b, int 
 		for (size_t j = 0; j < n_b; j++)
 			if (na[i] == nb[j])
 				return i == 0 && j == 0 ? RD_PATH_PIX : RD_PATH_PXB;
-	return numa == rd_pci_numa(host, a) ? RD_PATH_PHB : RD_PATH_SYS;
+	return numa == rd_pci_numa(host, a) || numa == RD_NCCL_EACH_CPU ? RD_PATH_PHB : RD_PATH_SYS;
 }
 
+/* Each process of a job hangs a virtual NIC on the first CPU that it knows, which is that of its own accelerator. In a topology
+ * file it is on one. */
 int rd_nccl_numa(const struct rd_host *host, int ibdev, int pci)
 {
 	if (pci >= 0)
 		return rd_pci_numa(host, pci);
-	/* A virtual NIC hangs on the first CPU, unless a topology file has it elsewhere. */
-	return host->ibdevs[ibdev].numa >= 0 || host->n_numas == 0 ? host->ibdevs[ibdev].numa : host->numas[0].id;
+	return host->from_topology_file ? host->ibdevs[ibdev].numa : RD_NCCL_EACH_CPU;
 }
 
 enum rd_path rd_distance_nccl(const struct rd_host *host, int gpu, int ibdev)

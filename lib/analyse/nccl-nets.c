@@ -165,7 +165,7 @@ static int add_net(const struct state *st, const size_t *members, size_t n, stru
 /* NCCL walks its tree from CPU to CPU, in the order in which it met them: that of the first accelerator, then those of NICs. */
 static int cpu_rank(const struct rd_host *host, const struct rd_nccl_nets *nets, int numa)
 {
-	if (host->n_gpus > 0 && rd_pci_numa(host, host->gpus[0].pci) == numa)
+	if (numa == RD_NCCL_EACH_CPU || (host->n_gpus > 0 && rd_pci_numa(host, host->gpus[0].pci) == numa))
 		return -1;
 	for (size_t i = 0; i < nets->n; i++)
 		if (nets->v[i].numa == numa)

@@ -241,7 +241,7 @@ static void divert(struct state *st, size_t gpu, size_t net)
 {
 	struct rd_nccl_path *out = &st->paths->to_net[at(st, gpu, net)], *back = &st->paths->to_gpu[at(st, gpu, net)];
 	const struct rd_nccl_net *to = &st->nets->v[net];
-	bool same_cpu = to->numa == rd_pci_numa(st->host, st->host->gpus[gpu].pci);
+	bool same_cpu = to->numa == rd_pci_numa(st->host, st->host->gpus[gpu].pci) || to->numa == RD_NCCL_EACH_CPU;
 	enum rd_path type = same_cpu ? RD_PATH_PHB : RD_PATH_SYS;
 	float bw = least(gpu_to_cpu(st->host, gpu), net_to_cpu(st->host, to));
 

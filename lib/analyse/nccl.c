@@ -102,6 +102,12 @@ size_t rd_nccl_net_of(const struct rd_host *host, const struct rd_nccl_paths *pa
 	return share.n_nets ? locals[(share.first + channel % share.each) % share.n_nets] : SIZE_MAX;
 }
 
+/* NVIDIA's by NCCL, AMD's by RCCL, which is made of it. A topology file need not name the vendor. */
+static bool is_driven(const struct rd_gpu *gpu)
+{
+	return !gpu->vendor || strcmp(gpu->vendor, "NVIDIA") == 0 || strcmp(gpu->vendor, "AMD") == 0;
+}
+
 static int choose_for(const struct rd_host *host, const struct rd_nccl_paths *paths, const struct rd_nccl_nets *nets,
 		      size_t gpu, size_t *locals, struct rd_choice *choice)
 {
@@ -110,7 +116,7 @@ static int choose_for(const struct rd_host *host, const struct rd_nccl_paths *pa
 
 	choice->gpu = (int)gpu;
 	choice->backup = choice->library_backup = -1;
-	if (share.n_nets == 0)
+	if (share.n_nets == 0 || !is_driven(&host->gpus[gpu]))
 		return 0;
 	path = &paths->to_net[gpu * nets->n + locals[0]];
 	choice->ports = calloc(host->n_ports + 1, sizeof(*choice->ports));
@@ -182,8 +188,8 @@ static void fill_pair(const struct rd_host *host, const struct rd_nccl_settings 
 
 	pair->nccl = physical;
 	pair->via = -1;
-	if (net < 0) {
-		pair->gpudirect_why = "NCCL does not use this NIC";
+	if (net < 0 || !is_driven(&host->gpus[gpu])) {
+		pair->gpudirect_why = net < 0 ? "NCCL does not use this NIC" : "NCCL does not drive this accelerator";
 		return;
 	}
 	pair->nccl = paths->to_net[gpu * map->nccl_nets.n + (size_t)net].type;
@@ -197,10 +203,14 @@ static void fill_pair(const struct rd_host *host, const struct rd_nccl_settings 
 
 static char *note_of(const struct rd_host *host, const struct rd_nccl_nets *nets)
 {
-	bool efa = false;
+	bool efa = false, driven = host->n_gpus == 0;
 
 	for (size_t d = 0; d < host->n_ibdevs; d++)
 		efa |= rd_ibdev_is_efa(host, (int)d);
+	for (size_t g = 0; g < host->n_gpus; g++)
+		driven |= is_driven(&host->gpus[g]);
+	if (!driven)
+		return rd_text("NCCL does not drive these accelerators");
 	if (host->n_gpus > GPUS_MAX)
 		return rd_text("more than %d accelerators: not predicted", GPUS_MAX);
 	if (nets->n == 0 && efa)

@@ -27,6 +27,8 @@ int rd_nicmap_analyse(struct rd_host *host, const struct rd_system *system, unsi
 		r = rd_backup_fill(host, ret, &ret->nccl);
 	if (!r)
 		r = rd_backup_fill(host, ret, &ret->nvshmem);
+	rd_backup_of_nccl(&ret->nccl_nets, &ret->nccl);
+	rd_backup_of_nvshmem(host, &ret->nvshmem);
 	if (!r)
 		r = rd_env_fill(host, ret, &ret->env);
 	return r ? r : rd_nicmap_judge(host, ret, &ret->findings);

@@ -25,7 +25,19 @@ enum gpu_column {
 	GPU_LINK_MAX_WIDTH,
 	GPU_COLUMNS
 };
-enum path_column { PATH_GPU, PATH_NIC, PATH_PATH, PATH_REASON, PATH_NCCL, PATH_NVSHMEM, PATH_COLUMNS };
+enum path_column {
+	PATH_INDEX,
+	PATH_GPU,
+	PATH_NIC,
+	PATH_PATH,
+	PATH_REASON,
+	PATH_NCCL,
+	PATH_VIA,
+	PATH_NVSHMEM,
+	PATH_GPUDIRECT,
+	PATH_GPUDIRECT_WHY,
+	PATH_COLUMNS
+};
 enum choice_column {
 	CHOICE_GPU,
 	CHOICE_NICS,
@@ -33,6 +45,8 @@ enum choice_column {
 	CHOICE_BACKUP,
 	CHOICE_WHY,
 	CHOICE_BACKUP_WHY,
+	CHOICE_LIBRARY,
+	CHOICE_LIBRARY_WHY,
 	CHOICE_COLUMNS
 };
 
@@ -85,6 +99,8 @@ static void add_gid_cells(struct rd_row *row, const struct rd_host *host, const 
 	char text[48];
 
 	rd_row_str(row, RD_NIC_GID_WHY, port->gid_why);
+	if (port->gid_nccl >= 0)
+		rd_row_uint(row, RD_NIC_GID_NCCL, port->gids[port->gid_nccl].index);
 	if (gid) {
 		rd_row_uint(row, RD_NIC_GID_INDEX, gid->index);
 		rd_row_str(row, RD_NIC_GID_TYPE, rd_gid_type_name(gid->type));
@@ -238,12 +254,18 @@ static void add_path(struct rd_section *section, const struct rd_host *host, con
 	const struct rd_pair *pair = rd_nicmap_pair(map, g, d);
 	struct rd_row *row = rd_section_add(section);
 
+	rd_row_uint(row, PATH_INDEX, host->gpus[g].index);
 	rd_row_str(row, PATH_GPU, host->pcis[host->gpus[g].pci].addr);
 	rd_row_str(row, PATH_NIC, rd_ibdev_label(host, (int)d));
 	rd_row_str(row, PATH_PATH, rd_path_name(pair->path));
 	rd_row_str(row, PATH_REASON, pair->reason);
 	rd_row_str(row, PATH_NCCL, rd_path_name(pair->nccl));
 	rd_row_str(row, PATH_NVSHMEM, rd_path_name(pair->nvshmem));
+	if (pair->via >= 0)
+		rd_row_str(row, PATH_VIA, host->pcis[host->gpus[pair->via].pci].addr);
+	if (pair->gpudirect.known == RD_OK)
+		rd_row_bool(row, PATH_GPUDIRECT, pair->gpudirect.v);
+	rd_row_str(row, PATH_GPUDIRECT_WHY, pair->gpudirect_why);
 }
 
 static struct rd_section *nics_of(const struct rd_host *host, const struct rd_choice *choice, bool ports)
@@ -279,6 +301,9 @@ static int add_choice(struct rd_section *section, const struct rd_host *host, co
 	rd_row_str(row, CHOICE_BACKUP_WHY, choice->backup_why);
 	if (choice->backup >= 0)
 		rd_row_str(row, CHOICE_BACKUP, rd_ibdev_label(host, host->ports[choice->backup].ibdev));
+	if (choice->library_backup >= 0)
+		rd_row_str(row, CHOICE_LIBRARY, rd_ibdev_label(host, host->ports[choice->library_backup].ibdev));
+	rd_row_str(row, CHOICE_LIBRARY_WHY, choice->library_backup_why);
 	return 0;
 }
 
@@ -327,6 +352,16 @@ static int add_scalars(struct rd_report *report, const struct rd_host *host, con
 	return 0;
 }
 
+int rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
+{
+	struct rd_section *pairs = rd_section_create("pairs", path_columns, PATH_COLUMNS);
+
+	for (size_t g = 0; pairs && g < host->n_gpus; g++)
+		for (size_t d = 0; d < host->n_ibdevs; d++)
+			add_path(pairs, host, map, g, d);
+	return rd_report_add(report, pairs);
+}
+
 int rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
 {
 	struct rd_section *nics = rd_section_create("nics", rd_nic_columns, RD_NIC_COLUMNS);
@@ -360,6 +395,7 @@ const struct rd_column rd_nic_columns[RD_NIC_COLUMNS] = {
 	[RD_NIC_RATE] = { "rate_gbps", "GBPS", RD_T_DOUBLE, "rate of the port", 1, false },
 	[RD_NIC_MTU] = { "mtu_bytes", "MTU", RD_T_UINT, "payload of an RDMA packet, as in use", 0, false },
 	[RD_NIC_GID_INDEX] = { "gid_index", "GIDX", RD_T_UINT, "index of the GID to use", 0, false },
+	[RD_NIC_GID_NCCL] = { "gid_index_nccl", "NCCLGIDX", RD_T_UINT, "index of the GID that NCCL takes by itself", 0, false },
 	[RD_NIC_GID_TYPE] = { "gid_type", "GIDTYPE", RD_T_STR, "type of that GID", 0, false },
 	[RD_NIC_IP] = { "ip", "IP", RD_T_STR, "IP address in that GID, or of the interface", 0, false },
 	[RD_NIC_ROLE] = { "role", "ROLE", RD_T_STR, "compute, storage or management", 0, false },
@@ -408,21 +444,27 @@ static const struct rd_column gpu_columns[GPU_COLUMNS] = {
 };
 
 static const struct rd_column path_columns[PATH_COLUMNS] = {
-	[PATH_GPU] = { "gpu", "GPU", RD_T_STR, "PCI address of the accelerator", 0, false },
+	[PATH_INDEX] = { "gpu_index", "GPU", RD_T_UINT, "accelerator", 0, false },
+	[PATH_GPU] = { "gpu", "PCI", RD_T_STR, "PCI address of the accelerator", 0, false },
 	[PATH_NIC] = { "nic", "NIC", RD_T_STR, "RDMA device", 0, false },
 	[PATH_PATH] = { "path", "PATH", RD_T_STR, "PIX, PXB, PHB, NODE or SYS", 0, false },
 	[PATH_REASON] = { "reason", "REASON", RD_T_STR, "why it is not known, or what it leaves open", 0, false },
-	[PATH_NCCL] = { "nccl_path", "NCCL", RD_T_STR, "the same by NCCL's rule, which has no NODE", 0, false },
+	[PATH_NCCL] = { "nccl_path", "NCCL", RD_T_STR, "the same by NCCL's rule, which has no NODE, but P2C and PXN", 0, false },
+	[PATH_VIA] = { "nccl_via", "VIA", RD_T_STR, "with PXN: the accelerator whose NIC it is", 0, false },
 	[PATH_NVSHMEM] = { "nvshmem_path", "NVSHMEM", RD_T_STR, "the same by NVSHMEM's rule", 0, false },
+	[PATH_GPUDIRECT] = { "gpudirect", "GPUDIRECT", RD_T_BOOL, "NCCL lets the NIC reach the accelerator's memory", 0, false },
+	[PATH_GPUDIRECT_WHY] = { "gpudirect_reason", "GPUDIRECTWHY", RD_T_STR, "by what, or why not, or why it is not known", 0, false },
 };
 
 static const struct rd_column choice_columns[CHOICE_COLUMNS] = {
 	[CHOICE_GPU] = { "gpu", "GPU", RD_T_STR, "PCI address of the accelerator", 0, false },
 	[CHOICE_NICS] = { "nics", "NICS", RD_T_STRS, "RDMA devices that it gets", 0, false },
 	[CHOICE_PORTS] = { "ports", "PORTS", RD_T_STRS, "the same with ports", 0, false },
-	[CHOICE_BACKUP] = { "backup", "BACKUP", RD_T_STR, "RDMA device to use when the first fails", 0, false },
+	[CHOICE_BACKUP] = { "backup", "BACKUP", RD_T_STR, "RDMA device to use when the first fails: our advice", 0, false },
 	[CHOICE_WHY] = { "reason", "REASON", RD_T_STR, "why these", 0, false },
 	[CHOICE_BACKUP_WHY] = { "backup_reason", "BACKUPWHY", RD_T_STR, "why this one, and what the two share", 0, false },
+	[CHOICE_LIBRARY] = { "library_backup", "LIBBACKUP", RD_T_STR, "RDMA device that the library fails over to by itself", 0, false },
+	[CHOICE_LIBRARY_WHY] = { "library_backup_reason", "LIBBACKUPWHY", RD_T_STR, "by which rule, or why none", 0, false },
 };
 
 static const struct rd_column name_columns[1] = {
