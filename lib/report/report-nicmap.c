@@ -38,6 +38,7 @@ enum path_column {
 	PATH_GPUDIRECT_WHY,
 	PATH_COLUMNS
 };
+enum net_column { NET_NAME, NET_PORTS, NET_GBPS, NET_DIRECT, NET_COLUMNS };
 enum choice_column {
 	CHOICE_GPU,
 	CHOICE_NICS,
@@ -54,7 +55,8 @@ static const struct rd_column gpu_columns[GPU_COLUMNS];
 static const struct rd_column path_columns[PATH_COLUMNS];
 static const struct rd_column choice_columns[CHOICE_COLUMNS];
 static const struct rd_column name_columns[1];
-static const struct rd_column assignment_columns[4];
+static const struct rd_column assignment_columns[5];
+static const struct rd_column net_columns[NET_COLUMNS];
 static const struct rd_column scalar_columns[2];
 static const struct rd_column env_columns[2];
 
@@ -323,9 +325,35 @@ static int set_choices(struct rd_row *row, size_t column, const struct rd_host *
 	return 0;
 }
 
+static int set_nets(struct rd_row *row, size_t column, const struct rd_host *host, const struct rd_nccl_nets *nets)
+{
+	struct rd_section *section = rd_section_create("nccl_nets", net_columns, NET_COLUMNS);
+
+	for (size_t i = 0; section && i < nets->n; i++) {
+		struct rd_section *ports = rd_section_create("ports", name_columns, 1);
+		struct rd_row *net = rd_section_add(section);
+
+		for (size_t p = 0; ports && p < nets->v[i].n_ports; p++) {
+			char text[128];
+
+			rd_port_label(host, &host->ports[nets->v[i].ports[p]], text, sizeof(text));
+			rd_row_str(rd_section_add(ports), 0, text);
+		}
+		rd_row_str(net, NET_NAME, nets->v[i].name);
+		if (ports)
+			rd_row_sub(net, NET_PORTS, ports);
+		rd_row_double(net, NET_GBPS, nets->v[i].gbps);
+		rd_row_bool(net, NET_DIRECT, nets->v[i].data_direct);
+	}
+	if (!section)
+		return -ENOMEM;
+	rd_row_sub(row, column, section);
+	return 0;
+}
+
 static int add_scalars(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
 {
-	struct rd_section *assignment = rd_section_create("assignment", assignment_columns, 4);
+	struct rd_section *assignment = rd_section_create("assignment", assignment_columns, 5);
 	struct rd_section *env = rd_section_create("env", env_columns, 2);
 	struct rd_row *row = assignment ? rd_section_add(assignment) : NULL, *scalars;
 	int r = row && env ? 0 : -ENOMEM;
@@ -334,6 +362,8 @@ static int add_scalars(struct rd_report *report, const struct rd_host *host, con
 		r = set_choices(row, 0, host, &map->nvshmem);
 	if (!r)
 		r = set_choices(row, 1, host, &map->nccl);
+	if (!r)
+		r = set_nets(row, 4, host, &map->nccl_nets);
 	for (size_t i = 0; !r && i < map->env.n; i++) {
 		struct rd_row *var = rd_section_add(env);
 
@@ -471,11 +501,19 @@ static const struct rd_column name_columns[1] = {
 	{ "name", "NAME", RD_T_STR, "name", 0, false },
 };
 
-static const struct rd_column assignment_columns[4] = {
+static const struct rd_column net_columns[NET_COLUMNS] = {
+	[NET_NAME] = { "name", "NAME", RD_T_STR, "as NCCL calls it", 0, false },
+	[NET_PORTS] = { "ports", "PORTS", RD_T_STRS, "ports that it is made of", 0, false },
+	[NET_GBPS] = { "gbps", "GBPS", RD_T_DOUBLE, "rate of them all, as NCCL counts", 1, false },
+	[NET_DIRECT] = { "data_direct", "DIRECT", RD_T_BOOL, "NCCL uses its data direct function", 0, false },
+};
+
+static const struct rd_column assignment_columns[5] = {
 	{ "nvshmem", "NVSHMEM", RD_T_ROWS, "what NVSHMEM chooses", 0, false },
 	{ "nccl", "NCCL", RD_T_ROWS, "what NCCL chooses", 0, false },
 	{ "nvshmem_note", "NVSHMEMNOTE", RD_T_STR, "what that supposes", 0, false },
 	{ "nccl_note", "NCCLNOTE", RD_T_STR, "what that supposes", 0, false },
+	{ "nccl_nets", "NCCLNETS", RD_T_ROWS, "NICs as NCCL sees them, merged ones as one", 0, false },
 };
 
 static const struct rd_column scalar_columns[2] = {

@@ -401,6 +401,38 @@ static void a_data_direct_function_is_the_place(void **state)
 	stop(&m);
 }
 
+/* Upstream and downstream ports of PEX89000: the inner switches of one chip are no step of their own. */
+static void a_pex_switch_of_two_levels_is_one(void **state)
+{
+	static const uint16_t subdevices[] = { 0x0072, 0x1003 };
+	struct made m;
+	int outer, ports[2], inner[2];
+
+	(void)state;
+	start(&m);
+	outer = made_switch(&m.host, 0x20, "pci0000:20", 0);
+	for (unsigned i = 0; i < 2; i++) {
+		char addr[16];
+
+		ports[i] = made_port_of(&m.host, outer, i);
+		snprintf(addr, sizeof(addr), "%02x:00.0", 0x30 + 0x10 * i);
+		inner[i] = made_bridge(&m.host, addr, ports[i], "pci0000:20", 0);
+	}
+	made_gpu(&m.host, "33:00.0", made_port_of(&m.host, inner[0], 0), "pci0000:20", 0);
+	made_nic(&m.host, "mlx5_0", "43:00.0", made_port_of(&m.host, inner[1], 0), "pci0000:20", 0, 200);
+	assert_string_equal(path(&m, 0, 0), "PXB");
+	for (size_t i = 0; i < m.host.n_pcis; i++) {
+		struct rd_pci *pci = &m.host.pcis[i];
+
+		RD_SET(pci->vendor, 0x1000);
+		RD_SET(pci->device, 0xc030);
+		RD_SET(pci->subvendor, 0x1000);
+		RD_SET(pci->subdevice, subdevices[(int)i != outer]);
+	}
+	assert_string_equal(path(&m, 0, 0), "PIX");
+	stop(&m);
+}
+
 static void processors_are_told_apart(void **state)
 {
 	static const struct {
@@ -561,6 +593,7 @@ int main(void)
 		TEST(gpudirect_by_what_and_how_far),
 		TEST(c2c_makes_p2c),
 		TEST(a_data_direct_function_is_the_place),
+		TEST(a_pex_switch_of_two_levels_is_one),
 		TEST(processors_are_told_apart),
 		TEST(cpus_come_in_the_order_in_which_nccl_meets_them),
 		TEST(other_makers_accelerators_are_not_driven),

@@ -104,18 +104,24 @@ static void two_accelerators_per_nic(void **state)
 	rd_host_deinit(&host);
 }
 
+static void make_dual_port(struct rd_host *host)
+{
+	int up = made_switch(host, 0x20, "pci0000:20", 0), port;
+
+	made_gpu(host, "23:00.0", made_port_of(host, up, 0), "pci0000:20", 0);
+	made_gpu(host, "24:00.0", made_port_of(host, up, 1), "pci0000:20", 0);
+	port = made_port_of(host, up, 2);
+	made_nic(host, "mlx5_0", "25:00.0", port, "pci0000:20", 0, 200);
+	made_nic(host, "mlx5_1", "25:00.1", port, "pci0000:20", 0, 200);
+}
+
 static void ports_of_a_dual_port_card(void **state)
 {
 	struct rd_host host = { 0 };
 	struct rd_nicmap map = { 0 };
-	int up = made_switch(&host, 0x20, "pci0000:20", 0), port;
 
 	(void)state;
-	made_gpu(&host, "23:00.0", made_port_of(&host, up, 0), "pci0000:20", 0);
-	made_gpu(&host, "24:00.0", made_port_of(&host, up, 1), "pci0000:20", 0);
-	port = made_port_of(&host, up, 2);
-	made_nic(&host, "mlx5_0", "25:00.0", port, "pci0000:20", 0, 200);
-	made_nic(&host, "mlx5_1", "25:00.1", port, "pci0000:20", 0, 200);
+	make_dual_port(&host);
 	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
 	/* NCCL fuses them; NVSHMEM deals them out. */
 	for (size_t i = 0; i < 2; i++)
@@ -273,6 +279,42 @@ static void the_default_route_does_not_unmake_a_compute_nic(void **state)
 	rd_host_deinit(&host);
 }
 
+/* NCCL has the other port of what it merged; a library that goes by the order of devices meets a storage NIC. */
+static void what_libraries_fail_over_to(void **state)
+{
+	struct rd_host host = { 0 };
+	struct rd_nicmap map = { 0 };
+
+	(void)state;
+	make_dgx_a100(&host);
+	free(host.ports[1].state);
+	host.ports[1].state = strdup("DOWN");
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
+	for (size_t g = 0; g < 8; g++)
+		assert_int_equal(map.nccl.v[g].library_backup, -1);
+	/* Among those that are up mlx5_0 is the first, mlx5_2 the second; the last compute NIC is beside the storage card. */
+	assert_int_equal(map.nvshmem.v[0].ports[0], 0);
+	assert_int_equal(map.nvshmem.v[0].library_backup, 2);
+	for (size_t g = 0; g < 8; g++) {
+		if (map.nvshmem.v[g].ports[0] == 7)
+			assert_int_equal(map.nvshmem.v[g].library_backup, 8);
+	}
+	assert_true(remarked(&map, "backup-not-compute"));
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+	host = (struct rd_host){ 0 };
+	map = (struct rd_nicmap){ 0 };
+	make_dual_port(&host);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
+	assert_int_equal(map.nccl.v[0].library_backup, 1);
+	assert_non_null(strstr(map.nccl.v[0].library_backup_why, "NCCL_IB_RESILIENCY_PORT_FAILOVER=1"));
+	assert_int_equal(map.nvshmem.v[0].library_backup, map.nvshmem.v[0].ports[0] == 0 ? 1 : 0);
+	assert_string_equal(map.nvshmem.v[0].library_backup_why, "other port of the card");
+	assert_false(remarked(&map, "backup-not-compute"));
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+}
+
 static void without_accelerators_or_nics_nothing_is_chosen(void **state)
 {
 	struct rd_host host = { 0 }, empty = { 0 };
@@ -302,6 +344,7 @@ int main(void)
 		TEST(roles_and_assignment_of_a_dgx_a100),
 		TEST(a_port_that_is_down_is_passed_over_and_told),
 		TEST(the_default_route_does_not_unmake_a_compute_nic),
+		TEST(what_libraries_fail_over_to),
 		TEST(without_accelerators_or_nics_nothing_is_chosen),
 	};
 
