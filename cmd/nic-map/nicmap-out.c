@@ -61,6 +61,22 @@ static int show_all(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_secti
 	return nicmap_print(ctx, nm, sections, n);
 }
 
+/* What the choice of each library supposes, below the table of choices. */
+static void print_notes(struct rd_ctx *ctx, const struct nicmap *nm)
+{
+	const struct rd_table_style *style = &ctx->globals.style;
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	if (ctx->globals.json || style->raw || style->no_headings || style->columns)
+		return;
+	rd_buf_str(&out, "\n");
+	if (nm->map.nccl.note)
+		rd_buf_printf(&out, "nccl: %s\n", nm->map.nccl.note);
+	if (nm->map.nvshmem.note)
+		rd_buf_printf(&out, "nvshmem: %s\n", nm->map.nvshmem.note);
+	rd_out(&out);
+}
+
 int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	const struct nicmap_opts *opts = ctx->state;
@@ -79,6 +95,8 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 	if (!r && (opts->fail || opts->profile))
 		nm->report.status = rd_report_judge(&nm->report);
 	r = r ? rd_no_memory(ctx, ctx->cmd->name) : show_all(ctx, nm, matrix.section);
+	if (opts->assignment)
+		print_notes(ctx, nm);
 	rd_matrix_deinit(&matrix);
 	return r;
 }

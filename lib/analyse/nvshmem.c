@@ -152,10 +152,11 @@ static int answer(struct state *st, struct rd_choices *ret)
 		if (!choice->why)
 			return -ENOMEM;
 	}
-	ret->note =
-		rd_text("for %u processes on this host; NVSHMEM_ENABLE_NIC_PE_MAPPING not set. NVSHMEM_HCA_PREFIX is "
-			"mlx5: IBGDA leaves out what is named otherwise",
-			st->pes);
+	ret->note = st->pes == 0 ? rd_text("it drives NVIDIA's accelerators only, and needs an active NIC") :
+				   rd_text("by the rules of NVSHMEM"
+					   " for %u processes on this host; NVSHMEM_ENABLE_NIC_PE_MAPPING not set. "
+					   "NVSHMEM_HCA_PREFIX is mlx5: IBGDA leaves out what is named otherwise",
+					   st->pes);
 	return ret->note ? 0 : -ENOMEM;
 }
 
