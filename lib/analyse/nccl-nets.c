@@ -93,7 +93,13 @@ static void list_devices(struct state *st)
 		set_place(st, &st->v[i]);
 }
 
-/* ncclTopoGetPath: devices on one function, or on functions of one card, are ports of one NIC. Farther ones go together
+static int numa_of(const struct state *st, const struct device *dev)
+{
+	return rd_nccl_numa(st->host, st->host->ports[dev->port].ibdev, dev->pci);
+}
+
+/* ncclTopoGetPath: devices on one function, or on functions of one card, are ports of one NIC, and so are those that stand on
+ * one CPU without a function. Farther ones go together
  * where NCCL_NET_MERGE_LEVEL says so. */
 static bool go_together(const struct state *st, size_t i, size_t j)
 {
@@ -101,9 +107,9 @@ static bool go_together(const struct state *st, size_t i, size_t j)
 
 	if (st->apart[i][j])
 		return false;
-	if ((a->place | 7) == (b->place | 7) && a->pci >= 0)
-		return true;
-	if (st->host->ports[a->port].ibdev == st->host->ports[b->port].ibdev)
+	if (a->pci < 0 && b->pci < 0)
+		return numa_of(st, a) == numa_of(st, b);
+	if ((a->place | 7) == (b->place | 7))
 		return true;
 	if (st->settings->merge_level == RD_PATH_UNKNOWN || a->pci < 0 || b->pci < 0)
 		return false;
@@ -146,7 +152,7 @@ static int add_net(const struct state *st, const size_t *members, size_t n, stru
 	_cleanup_buf_ struct rd_buf name = { 0 };
 
 	*net = (struct rd_nccl_net){ .ports = calloc(n, sizeof(*net->ports)), .pci = st->v[members[0]].pci };
-	net->numa = rd_nccl_numa(st->host, st->host->ports[st->v[members[0]].port].ibdev, net->pci);
+	net->numa = numa_of(st, &st->v[members[0]]);
 	for (size_t i = 0; net->ports && i < n; i++) {
 		const struct device *dev = &st->v[members[i]];
 		const struct rd_port *port = &st->host->ports[dev->port];

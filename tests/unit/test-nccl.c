@@ -233,6 +233,21 @@ static void without_function_0_the_first_cpu_it_is(void **state)
 	stop(&m);
 }
 
+/* Soft devices, and those whose place NCCL does not find: all hang on the CPU, and that makes them one. */
+static void nics_without_a_function_are_one(void **state)
+{
+	struct made m;
+
+	(void)state;
+	start(&m);
+	made_gpu(&m.host, "23:00.0", -1, "pci0000:20", 0);
+	made_nic(&m.host, "rxe0", NULL, -1, NULL, 0, 25);
+	made_nic(&m.host, "mlx5_0", "25:00.0", -1, "pci0000:20", 0, 100);
+	made_nic(&m.host, "rxe1", NULL, -1, NULL, 0, 25);
+	assert_nets(&m, "mlx5_0 rxe0+rxe1");
+	stop(&m);
+}
+
 /* Two accelerators on one switch, of which one has its NIC beside it, behind another root port the other accelerator. */
 static void make_pxn(struct made *m)
 {
@@ -586,6 +601,7 @@ int main(void)
 		TEST(ports_that_are_down_excluded_or_efa_are_none),
 		TEST(a_flat_guest_has_one_nic),
 		TEST(without_function_0_the_first_cpu_it_is),
+		TEST(nics_without_a_function_are_one),
 		TEST(nvlink_leads_to_a_neighbours_nic),
 		TEST(nvlinks_of_a_topology_file_count),
 		TEST(pxn_needs_gpudirect_beside_the_nic),
