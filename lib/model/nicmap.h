@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "model/finding.h"
 #include "model/host.h"
+#include "model/stacks.h"
 
 /* As `nvidia-smi topo -m` has them, the nearest first. */
 enum rd_path {
@@ -45,7 +46,7 @@ void rd_choices_deinit(struct rd_choices *choices);
 
 /* An environment variable that a library reads. */
 struct rd_env_var {
-	const char *library; /* "nccl", "nvshmem", "ucx"; static */
+	const char *library; /* "nccl", "nvshmem", "ucx", "mooncake", "libfabric"; static */
 	const char *name;    /* static */
 	char *value;	     /* owned */
 };
@@ -72,6 +73,7 @@ struct rd_nicmap {
 	struct rd_pair *pairs; /* [gpu * n_ibdevs + ibdev] */
 	size_t n_gpus, n_ibdevs;
 	struct rd_choices nccl, nvshmem;
+	struct rd_stacks stacks; /* Mooncake, NIXL over UCX, libfabric */
 	struct rd_env env; /* what would select the compute NICs */
 	struct rd_findings findings;
 };
