@@ -94,7 +94,12 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 	if (refused && !add_efa(nm, opts->env, &out))
 		return rd_fail(ctx, &err);
 	if (!refused && add_variables(&nm->map.env, opts->env, &out) == 0) {
-		rd_err_set(&err, ENODEV, "--env", "no variable of this library is known");
+		if (strcmp(opts->env, "libfabric") == 0)
+			rd_err_set(&err, ENODEV, "--env libfabric",
+				   "FI_VERBS_DEVICE_NAME compares beginnings, and would mean NICs that are not for "
+				   "computing; FI_VERBS_IFACE needs an address on each interface");
+		else
+			rd_err_set(&err, ENODEV, "--env", "no variable of this library is known");
 		return rd_fail(ctx, &err);
 	}
 	if (!refused && add_notes(nm, opts->env, &out) < 0)
