@@ -24,10 +24,14 @@ static void count(struct who *who, size_t port)
 static char *ports_of(const struct rd_host *host, const struct who *who)
 {
 	const struct rd_port *port = &host->ports[who->first];
+	char number[16] = "", more[32] = "";
 
+	/* A topology file may name no port. */
+	if (port->num > 0)
+		snprintf(number, sizeof(number), "/%u", port->num);
 	if (who->n > 1)
-		return rd_text("%s/%u and %zu more", rd_ibdev_label(host, port->ibdev), port->num, who->n - 1);
-	return rd_text("%s/%u", rd_ibdev_label(host, port->ibdev), port->num);
+		snprintf(more, sizeof(more), " and %zu more", who->n - 1);
+	return rd_text("%s%s%s", rd_ibdev_label(host, port->ibdev), number, more);
 }
 
 static char *gid_text(const struct rd_port *port, int index)
@@ -227,7 +231,7 @@ static bool is_usable(const struct rd_host *host, const struct rd_port *port)
 	return rd_port_active(port) && !rd_ibdev_is_gaudi(host, port->ibdev);
 }
 
-/* All ports that are up are left out, so that it goes by TCP, or does not start. */
+/* All ports that are up are left out, so that it goes by TCP, or does not start. Who has iWARP only has chosen so. */
 static int judge_no_rdma(const struct rd_host *host, enum rd_stack_id id, const struct rd_stack *stack,
 			 struct rd_findings *ret)
 {
@@ -243,7 +247,7 @@ static int judge_no_rdma(const struct rd_host *host, enum rd_stack_id id, const 
 	if (!stack->transport)
 		return 0;
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (is_usable(host, &host->ports[p]))
+		if (is_usable(host, &host->ports[p]) && !host->ibdevs[host->ports[p].ibdev].iwarp)
 			count(&who, p);
 	if (who.n == 0)
 		return 0;

@@ -13,6 +13,8 @@
  * at most, so that the farther NIC counts as the nearer one. */
 enum distance { NEAR_BRIDGE, NEAR_NODE, NEAR_HOST_BRIDGE, NEAR_FAR_HOST_BRIDGE, NEAR_SYS, NEAR_UNKNOWN };
 
+#define PCI_MELLANOX 0x15b3
+
 /* Up to so many steps the bandwidth below one host bridge is the same. */
 #define STEPS_ALIKE 5
 
@@ -100,6 +102,8 @@ static const char *why_not(const struct rd_host *host, const struct rd_port *por
 
 	if (rd_ibdev_is_gaudi(host, port->ibdev))
 		return "the ports of a Gaudi are for HCCL";
+	if (host->ibdevs[port->ibdev].iwarp)
+		return "UCX takes no iWARP devices";
 	if (!rd_stack_port_up(host, port))
 		return "not active";
 	/* The port is checked by this index, whichever it takes later. */
@@ -108,13 +112,18 @@ static const char *why_not(const struct rd_host *host, const struct rd_port *por
 	return NULL;
 }
 
+/* By the driver; where a topology file names none, by the device's name or its maker. */
 static const char *transport_of(const struct rd_host *host, int ibdev)
 {
 	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
+	const struct rd_pci *pci = dev->pci >= 0 ? &host->pcis[dev->pci] : NULL;
 
 	if (rd_ibdev_is_efa(host, ibdev))
 		return "srd";
-	if (dev->driver ? strncmp(dev->driver, "mlx5", 4) == 0 : dev->name && strncmp(dev->name, "mlx5", 4) == 0)
+	if (dev->driver)
+		return strncmp(dev->driver, "mlx5", 4) == 0 ? "rc_mlx5" : "rc_verbs";
+	if ((dev->name && strncmp(dev->name, "mlx5", 4) == 0) ||
+	    (pci && pci->vendor.known == RD_OK && pci->vendor.v == PCI_MELLANOX))
 		return "rc_mlx5";
 	return "rc_verbs";
 }

@@ -3,12 +3,15 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "model/library-rules.h"
 
 /* A table names so many NICs of a row; the document has all. */
 #define NICS_SHOWN 4
+/* No stack has more that NICs can have. */
+#define TRANSPORTS 4
 
 enum choice_column {
 	CHOICE_GPU,
@@ -21,7 +24,7 @@ enum choice_column {
 	CHOICE_WHY,
 	CHOICE_COLUMNS
 };
-enum gid_column { GID_PORT, GID_INDEX, GID_TYPE, GID_IP, GID_WHY, GID_COLUMNS };
+enum gid_column { GID_PORT, GID_INDEX, GID_TYPE, GID_IP, GID_TRANSPORT, GID_WHY, GID_COLUMNS };
 enum row_column { ROW_STACK, ROW_MEMORY, ROW_NICS, ROW_GID, ROW_TRANSPORT, ROW_COLUMNS };
 
 static const struct rd_column choice_columns[CHOICE_COLUMNS];
@@ -58,6 +61,7 @@ static void add_gid(struct rd_section *section, const struct rd_host *host, cons
 
 	rd_port_label(host, port, text, sizeof(text));
 	rd_row_str(row, GID_PORT, text);
+	rd_row_str(row, GID_TRANSPORT, own->transport);
 	rd_row_str(row, GID_WHY, own->gid_why);
 	if (!gid)
 		return;
@@ -79,10 +83,26 @@ static struct rd_section *gids_of(const struct rd_host *host, const struct rd_st
 	return section;
 }
 
-/* The ports of one choice have one transport, but where EFA and other NICs are listed together. */
-static const char *transport_of(const struct rd_stack *stack, const struct rd_stack_choice *choice)
+/* "rc_mlx5"; "rc_verbs,rc_mlx5" where the NICs that are used first, or can be, are of several makers. */
+static void transports(const struct rd_stack *stack, const struct rd_stack_choice *choice, struct rd_buf *ret)
 {
-	return choice->n_ports > 0 ? stack->ports[choice->ports[0]].transport : stack->transport;
+	size_t n = choice->n_first > 0 ? choice->n_first : choice->n_ports;
+	const char *seen[TRANSPORTS];
+	size_t n_seen = 0;
+
+	if (n == 0 && stack->transport)
+		rd_buf_str(ret, stack->transport);
+	for (size_t i = 0; i < n && n_seen < TRANSPORTS; i++) {
+		const char *own = stack->ports[choice->ports[i]].transport;
+		size_t at = 0;
+
+		while (at < n_seen && strcmp(seen[at], own) != 0)
+			at++;
+		if (at < n_seen)
+			continue;
+		rd_buf_printf(ret, "%s%s", n_seen > 0 ? "," : "", own);
+		seen[n_seen++] = own;
+	}
 }
 
 static int add_choice(struct rd_section *section, const struct rd_host *host, const struct rd_stack *stack,
@@ -95,6 +115,7 @@ static int add_choice(struct rd_section *section, const struct rd_host *host, co
 		gids_of(host, stack, choice),
 	};
 	struct rd_row *row = subs[0] && subs[1] && subs[2] && subs[3] ? rd_section_add(section) : NULL;
+	_cleanup_buf_ struct rd_buf transport = { 0 };
 
 	if (!row) {
 		for (size_t i = 0; i < RD_ARRAY_SIZE(subs); i++)
@@ -107,7 +128,8 @@ static int add_choice(struct rd_section *section, const struct rd_host *host, co
 		rd_row_str(row, CHOICE_GPU, host->pcis[host->gpus[choice->gpu].pci].addr);
 	if (choice->numa >= 0)
 		rd_row_int(row, CHOICE_NUMA, choice->numa);
-	rd_row_str(row, CHOICE_TRANSPORT, transport_of(stack, choice));
+	transports(stack, choice, &transport);
+	rd_row_str(row, CHOICE_TRANSPORT, transport.data);
 	rd_row_str(row, CHOICE_WHY, choice->why);
 	return 0;
 }
@@ -215,7 +237,7 @@ static void memory_text(const struct rd_host *host, const struct rd_stack_choice
 static void add_row(struct rd_section *section, const struct rd_host *host, enum rd_stack_id id,
 		    const struct rd_stack *stack, const struct rd_stack_choice *from, const struct rd_stack_choice *to)
 {
-	_cleanup_buf_ struct rd_buf nics = { 0 }, gids = { 0 };
+	_cleanup_buf_ struct rd_buf nics = { 0 }, gids = { 0 }, transport = { 0 };
 	struct rd_row *row = rd_section_add(section);
 	char memory[40];
 
@@ -227,7 +249,8 @@ static void add_row(struct rd_section *section, const struct rd_host *host, enum
 	rd_row_str(row, ROW_MEMORY, memory);
 	rd_row_str(row, ROW_NICS, nics.data);
 	rd_row_str(row, ROW_GID, gids.data);
-	rd_row_str(row, ROW_TRANSPORT, transport_of(stack, from));
+	transports(stack, from, &transport);
+	rd_row_str(row, ROW_TRANSPORT, transport.data);
 }
 
 /* What has the same NICs is one row. */
@@ -286,6 +309,7 @@ static const struct rd_column gid_columns[GID_COLUMNS] = {
 	[GID_INDEX] = { "gid_index", "GIDX", RD_T_UINT, "index", 0, false },
 	[GID_TYPE] = { "gid_type", "GIDTYPE", RD_T_STR, "IB, RoCE v1, RoCE v2", 0, false },
 	[GID_IP] = { "ip", "IP", RD_T_STR, "IP address in it", 0, false },
+	[GID_TRANSPORT] = { "transport", "TRANSPORT", RD_T_STR, "as the stack calls it", 0, false },
 	[GID_WHY] = { "reason", "REASON", RD_T_STR, "why this one, or none", 0, false },
 };
 

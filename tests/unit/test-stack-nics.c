@@ -288,6 +288,21 @@ static void ucx_leaves_out_a_port_without_a_gid_at_index_0(void **state)
 	stop(&c);
 }
 
+static void ucx_takes_no_iwarp(void **state)
+{
+	struct stack_case c = { 0 };
+
+	(void)state;
+	made_nic(&c.host, "i40iw0", "24:00.0", -1, "pci0000:20", 0, 40);
+	c.host.ibdevs[0].driver = strdup("i40e");
+	analyse(&c);
+	assert_string_equal(transport(&c, RD_STACK_UCX, 0), "rc_verbs");
+	c.host.ibdevs[0].iwarp = true;
+	analyse(&c);
+	assert_string_equal(transport(&c, RD_STACK_UCX, 0), "tcp");
+	stop(&c);
+}
+
 static void transports_by_driver(void **state)
 {
 	struct stack_case c = { 0 };
@@ -454,6 +469,7 @@ int main(void)
 		TEST(ucx_uses_all_nics_for_memory_that_is_not_cudas),
 		TEST(ucx_says_that_two_of_many_carry_a_transfer),
 		TEST(ucx_leaves_out_a_port_without_a_gid_at_index_0),
+		TEST(ucx_takes_no_iwarp),
 		TEST(transports_by_driver),
 		TEST(nixl_deals_efa_out_among_the_gpus_of_a_bridge),
 		TEST(nixl_shares_efa_where_there_are_fewer_than_gpus),
