@@ -8,8 +8,9 @@
 #include "base/buf.h"
 #include "model/library-rules.h"
 
-/* A table names so many NICs of a row; the document has all. */
-#define NICS_SHOWN 4
+/* A table names NICs of a row up to this width, and at least one, so that the row fits a terminal; the document has all. */
+#define NICS_WIDTH 33
+#define GIDS_SHOWN 4
 /* No stack has more that NICs can have. */
 #define TRANSPORTS 4
 
@@ -168,10 +169,10 @@ int rd_report_stacks_set(struct rd_row *row, size_t first, const struct rd_host 
 static void gid_list(const struct rd_host *host, const struct rd_stack *stack, const struct rd_stack_choice *choice,
 		     struct rd_buf *ret)
 {
-	unsigned seen[NICS_SHOWN];
+	unsigned seen[GIDS_SHOWN];
 	size_t n = 0;
 
-	for (size_t i = 0; i < choice->n_first && n < NICS_SHOWN; i++) {
+	for (size_t i = 0; i < choice->n_first && n < GIDS_SHOWN; i++) {
 		int p = choice->ports[i], gid = stack->ports[p].gid;
 		size_t at = 0;
 
@@ -191,10 +192,12 @@ static void nic_list(const struct rd_host *host, const struct rd_stack_choice *c
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < choice->n_first && n < NICS_SHOWN; i++, n++) {
+	for (; n < choice->n_first; n++) {
 		char text[128];
 
-		rd_port_label(host, &host->ports[choice->ports[i]], text, sizeof(text));
+		rd_port_label(host, &host->ports[choice->ports[n]], text, sizeof(text));
+		if (n > 0 && ret->len + 1 + strlen(text) > NICS_WIDTH)
+			break;
 		rd_buf_printf(ret, "%s%s", n > 0 ? "," : "", text);
 	}
 	if (choice->n_first > n)
