@@ -74,7 +74,7 @@ struct rd_nicmap {
 	size_t n_gpus, n_ibdevs;
 	struct rd_choices nccl, nvshmem;
 	struct rd_stacks stacks; /* Mooncake, NIXL over UCX, libfabric */
-	struct rd_env env; /* what would select the compute NICs */
+	struct rd_env env;	 /* what would select the compute NICs */
 	struct rd_findings findings;
 };
 void rd_nicmap_deinit(struct rd_nicmap *map);
