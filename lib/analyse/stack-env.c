@@ -178,6 +178,7 @@ int rd_stack_env_notes(const struct rd_host *host, const struct rd_nicmap *map, 
 				   "Mooncake opens one port number on all devices: MC_IB_PORT cannot select these\n");
 	} else if (strcmp(library, "nixl") == 0) {
 		rd_buf_str(ret, "the parameter device_list of NIXL's UCX backend overrides UCX_NET_DEVICES\n");
+		rd_buf_str(ret, "the list has no network interface, so that UCX fails rather than go by TCP\n");
 		for (size_t i = 0; i < ucx->n; i++)
 			if (ucx->v[i].gpu >= 0)
 				note_gpu(host, &ucx->v[i], ret);

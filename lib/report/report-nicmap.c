@@ -42,7 +42,7 @@ static const struct rd_column path_columns[PATH_COLUMNS];
 static const struct rd_column choice_columns[CHOICE_COLUMNS];
 static const struct rd_column name_columns[1];
 #define ASSIGNMENT_STACKS 4
-#define ASSIGNMENT_COLUMNS (ASSIGNMENT_STACKS + 2 * RD_STACKS)
+#define ASSIGNMENT_COLUMNS (ASSIGNMENT_STACKS + RD_STACK_CELLS * RD_STACKS)
 static const struct rd_column assignment_columns[ASSIGNMENT_COLUMNS];
 static const struct rd_column scalar_columns[3];
 static const struct rd_column env_columns[2];
@@ -441,12 +441,16 @@ static const struct rd_column assignment_columns[ASSIGNMENT_COLUMNS] = {
 	{ "nvshmem_note", "NVSHMEMNOTE", RD_T_STR, "what that supposes", 0, false },
 	{ "nccl_note", "NCCLNOTE", RD_T_STR, "what that supposes", 0, false },
 	{ "mooncake", "MOONCAKE", RD_T_ROWS, "what Mooncake chooses", 0, false },
+	{ "mooncake_left_out", "MOONCAKELEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
 	{ "mooncake_note", "MOONCAKENOTE", RD_T_STR, "what that supposes", 0, false },
 	{ "ucx", "UCX", RD_T_ROWS, "what NIXL over UCX chooses", 0, false },
+	{ "ucx_left_out", "UCXLEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
 	{ "ucx_note", "UCXNOTE", RD_T_STR, "what that supposes", 0, false },
 	{ "nixl_libfabric", "NIXLLIBFABRIC", RD_T_ROWS, "what NIXL's libfabric backend chooses", 0, false },
+	{ "nixl_libfabric_left_out", "NIXLLIBFABRICLEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
 	{ "nixl_libfabric_note", "NIXLLIBFABRICNOTE", RD_T_STR, "what that supposes", 0, false },
 	{ "libfabric", "LIBFABRIC", RD_T_ROWS, "what libfabric lists", 0, false },
+	{ "libfabric_left_out", "LIBFABRICLEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
 	{ "libfabric_note", "LIBFABRICNOTE", RD_T_STR, "what that supposes", 0, false },
 };
 

@@ -11,6 +11,8 @@
 /* A table names NICs of a row up to this width, and at least one, so that the row fits a terminal; the document has all. */
 #define NICS_WIDTH 33
 #define GIDS_SHOWN 4
+/* Of what stands in, and of what is left out, a document names so many: a card may have hundreds of virtual functions. */
+#define OTHERS_SHOWN 64
 /* No stack has more that NICs can have. */
 #define TRANSPORTS 4
 
@@ -32,6 +34,7 @@ static const struct rd_column choice_columns[CHOICE_COLUMNS];
 static const struct rd_column gid_columns[GID_COLUMNS];
 static const struct rd_column row_columns[ROW_COLUMNS];
 static const struct rd_column name_columns[1];
+static const struct rd_column left_columns[2];
 static const struct rd_column rule_columns[2];
 
 /* Devices or ports of a choice, from the one at `from` on. */
@@ -112,7 +115,10 @@ static int add_choice(struct rd_section *section, const struct rd_host *host, co
 	struct rd_section *subs[] = {
 		names_of(host, choice, 0, choice->n_first, false),
 		names_of(host, choice, 0, choice->n_first, true),
-		names_of(host, choice, choice->n_first, choice->n_ports, true),
+		names_of(host, choice, choice->n_first,
+			 choice->n_ports - choice->n_first > OTHERS_SHOWN ? choice->n_first + OTHERS_SHOWN :
+									    choice->n_ports,
+			 true),
 		gids_of(host, stack, choice),
 	};
 	struct rd_row *row = subs[0] && subs[1] && subs[2] && subs[3] ? rd_section_add(section) : NULL;
@@ -148,19 +154,41 @@ static int add_stack(struct rd_section *section, const struct rd_host *host, con
 	return r;
 }
 
+/* Ports that are active, and why the stack does not take them. */
+static struct rd_section *left_out(const struct rd_host *host, const struct rd_stack *stack)
+{
+	struct rd_section *section = rd_section_create("left_out", left_columns, RD_ARRAY_SIZE(left_columns));
+
+	for (size_t p = 0; section && p < host->n_ports && section->n < OTHERS_SHOWN; p++) {
+		struct rd_row *row;
+		char text[128];
+
+		if (stack->ports[p].taken || !rd_port_active(&host->ports[p]))
+			continue;
+		row = rd_section_add(section);
+		rd_port_label(host, &host->ports[p], text, sizeof(text));
+		rd_row_str(row, 0, text);
+		rd_row_str(row, 1, stack->ports[p].why_not);
+	}
+	return section;
+}
+
 int rd_report_stacks_set(struct rd_row *row, size_t first, const struct rd_host *host, const struct rd_nicmap *map)
 {
 	for (size_t s = 0; s < RD_STACKS; s++) {
 		const struct rd_stack *stack = &map->stacks.v[s];
 		struct rd_section *section = rd_section_create("choices", choice_columns, CHOICE_COLUMNS);
-		int r = section ? add_stack(section, host, stack) : -ENOMEM;
+		struct rd_section *left = left_out(host, stack);
+		int r = section && left ? add_stack(section, host, stack) : -ENOMEM;
 
 		if (r) {
 			rd_section_destroy(section);
+			rd_section_destroy(left);
 			return r;
 		}
-		rd_row_sub(row, first + 2 * s, section);
-		rd_row_str(row, first + 2 * s + 1, stack->note);
+		rd_row_sub(row, first + RD_STACK_CELLS * s, section);
+		rd_row_sub(row, first + RD_STACK_CELLS * s + 1, left);
+		rd_row_str(row, first + RD_STACK_CELLS * s + 2, stack->note);
 	}
 	return 0;
 }
@@ -326,6 +354,11 @@ static const struct rd_column row_columns[ROW_COLUMNS] = {
 
 static const struct rd_column name_columns[1] = {
 	{ "name", "NAME", RD_T_STR, "name", 0, false },
+};
+
+static const struct rd_column left_columns[2] = {
+	{ "port", "PORT", RD_T_STR, "port", 0, false },
+	{ "reason", "REASON", RD_T_STR, "why the stack does not take it", 0, false },
 };
 
 static const struct rd_column rule_columns[2] = {

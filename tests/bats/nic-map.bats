@@ -98,7 +98,9 @@ map() {
 		(.nixl_libfabric | length == 1 and .[0].transport == "tcp" and .[0].nics == []) and
 		(.mooncake[0] | has("gpu", "numa_node", "nics", "ports", "fallback", "gids", "transport", "reason")) and
 		(.mooncake[8] | .gpu == null and .numa_node == 0 and any(.gids[]; .port == "mlx5_8:1" and .gid_index == 3 and
-			.gid_type == "RoCE v2" and .ip == "10.8.0.1")) and (.mooncake_note | length) > 0'
+			.gid_type == "RoCE v2" and .ip == "10.8.0.1")) and (.mooncake_note | length) > 0 and
+		.mooncake_left_out == [] and (.nixl_libfabric_left_out | length == 12 and .[0].port == "mlx5_0:1" and
+			.[0].reason == "no EFA device")'
 	map --json | jq -e '[.rules_read_from[].library] == ["nccl", "nvshmem", "ucx", "nixl", "mooncake", "libfabric"] and
 		all(.rules_read_from[]; .release | test("[0-9]+\\.[0-9]+.*\\([0-9a-f]{7,}\\)"))'
 	run --separate-stderr map -v
