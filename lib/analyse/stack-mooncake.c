@@ -265,7 +265,7 @@ static int fill_note(const struct rd_host *host, struct rd_stack *ret)
 	/* Its list decides for RDMA; where no device on it can be opened, it gives up. */
 	ret->transport = taken ? NULL : listed ? "none" : "tcp";
 	ret->note = rd_text(
-		"by its own topology; MC_TE_FILTERS, MC_GID_INDEX, MC_IB_PORT not set, no device list given%s%s",
+		"by its own topology; MC_TE_FILTERS, MC_GID_INDEX or NCCL_IB_GID_INDEX, MC_IB_PORT not set, no device list given%s%s",
 		host->from_topology_file ? "; a topology file leaves bridges out: steps are those of the file" : "",
 		efa ? "; EFA needs a build for it and protocol efa: rdma needs RC, which EFA has not" : "");
 	return ret->note ? 0 : -ENOMEM;

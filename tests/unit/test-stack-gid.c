@@ -225,6 +225,37 @@ static void libfabric_takes_the_gid_of_the_one_address(void **state)
 	rd_host_deinit(&host);
 }
 
+static const char *variable(const struct rd_nicmap *map, const char *name)
+{
+	for (size_t i = 0; i < map->env.n; i++)
+		if (strcmp(map->env.v[i].name, name) == 0)
+			return map->env.v[i].value;
+	return NULL;
+}
+
+/* It reads NCCL's where its own is not set, so that the two must agree. */
+static void mooncake_gets_the_gid_index_that_nccl_gets(void **state)
+{
+	struct rd_host host = { 0 };
+	struct rd_nicmap map = { 0 };
+	int up = made_switch(&host, 0x20, "pci0000:20", 0);
+
+	(void)state;
+	made_gpu(&host, "23:00.0", made_port_of(&host, up, 0), "pci0000:20", 0);
+	made_nic(&host, "mlx5_0", "24:00.0", made_port_of(&host, up, 1), "pci0000:20", 0, 400);
+	made_netdev(&host, "eth0");
+	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
+	made_gid(&host, 0, 5, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
+	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_string_equal(variable(&map, "NCCL_IB_GID_INDEX"), "5");
+	assert_string_equal(variable(&map, "MC_GID_INDEX"), "5");
+	assert_string_equal(variable(&map, "MC_TE_FILTERS"), "mlx5_0");
+	assert_null(variable(&map, "MC_IB_PORT"));
+	assert_non_null(strstr(map.stacks.v[RD_STACK_MOONCAKE].note, "NCCL_IB_GID_INDEX"));
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+}
+
 static const struct rd_finding *told(const struct rd_nicmap *map, const char *id, const char *subject)
 {
 	for (size_t i = 0; i < map->stacks.findings.n; i++)
@@ -294,6 +325,7 @@ int main(void)
 		TEST(ucx_counts_a_hidden_type_as_v1),
 		TEST(ucx_takes_index_1_of_a_fabric_with_routers),
 		TEST(libfabric_takes_the_gid_of_the_one_address),
+		TEST(mooncake_gets_the_gid_index_that_nccl_gets),
 		TEST(a_gid_for_one_link_is_told_where_a_better_one_is),
 		TEST(an_older_mooncake_is_told_where_it_would_fail),
 	};
