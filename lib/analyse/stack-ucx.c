@@ -178,8 +178,9 @@ static int choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu,
 		choice->why = rd_text("its memory is registered with all NICs; which two carry it depends on the peer");
 	else
 		choice->why = rd_text("%s; %s", distance_why[best],
-				      choice->n_first > 2 ? "which two of them carry a transfer depends on the peer" :
-							    "UCX 1.21 and later registers its memory with these only");
+				      choice->n_first > 2 ?
+					      "which two of them carry a transfer depends on the peer" :
+					      "NIXL 1.2 on UCX 1.21 registers its memory with these only");
 	return choice->why ? 0 : -ENOMEM;
 }
 
@@ -208,7 +209,7 @@ static int fill_note(const struct rd_host *host, struct rd_stack *ret)
 	}
 	ret->transport = taken ? NULL : "tcp";
 	ret->note = rd_text(
-		"UCX_NET_DEVICES not set, no device_list given; before UCX 1.21 GPU memory goes over any of the "
+		"UCX_NET_DEVICES not set, no device_list given; before NIXL 1.2 or UCX 1.21 GPU memory goes over any of the "
 		"NICs%s%s",
 		efa ? "; srd needs UCX 1.19 or later, built with libefa: else TCP" : "",
 		verbs ? "; rc_verbs needs shared receive queues, which sysfs does not tell of" : "");
