@@ -170,9 +170,10 @@ int rd_stack_env_notes(const struct rd_host *host, const struct rd_nicmap *map, 
 	const struct rd_stack *ucx = &map->stacks.v[RD_STACK_UCX];
 
 	if (strcmp(library, "mooncake") == 0) {
-		rd_buf_str(ret,
-			   "MC_TE_FILTERS is read where Mooncake finds the topology itself; a device list given to its "
-			   "API or in a configuration file holds besides\n");
+		rd_buf_str(
+			ret,
+			"Mooncake 0.3.12 and later read MC_TE_FILTERS, where they find the topology themselves; a device list given to "
+			"its API or in a configuration file holds besides\n");
 		if (common_port(host) == 0)
 			rd_buf_str(ret,
 				   "Mooncake opens one port number on all devices: MC_IB_PORT cannot select these\n");
