@@ -13,7 +13,7 @@
 
 static int take_env(const char *arg, struct nicmap_opts *opts, struct rd_err *err)
 {
-	static const char *const known[] = { "nccl", "nvshmem", "ucx", "all" };
+	static const char *const known[] = { "nccl", "nvshmem", "ucx", "mooncake", "nixl", "libfabric", "all" };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(known); i++)
 		if (strcmp(arg, known[i]) == 0)
@@ -21,7 +21,7 @@ static int take_env(const char *arg, struct nicmap_opts *opts, struct rd_err *er
 	if (opts->env)
 		return 0;
 	rd_err_set(err, EINVAL, "--env", "\"%s\" is no library that is known here", arg);
-	rd_err_hint(err, "nccl, nvshmem, ucx or all");
+	rd_err_hint(err, "nccl, nvshmem, ucx, mooncake, nixl, libfabric or all");
 	return -EINVAL;
 }
 
@@ -54,6 +54,7 @@ static int nicmap_option(struct rd_ctx *ctx, const struct rd_opt *opt, const cha
 		{ "matrix", &opts->matrix },	     { "gids", &opts->gids },	    { "pairs", &opts->pairs },
 		{ "assignment", &opts->assignment }, { "fail", &opts->fail },	    { "nccl-xml", &opts->nccl_xml },
 		{ "check-env", &opts->check_env },   { "compare", &opts->compare }, { "live", &opts->live },
+		{ "stacks", &opts->stacks },
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(flags); i++)
@@ -65,13 +66,13 @@ static int nicmap_option(struct rd_ctx *ctx, const struct rd_opt *opt, const cha
 /* What is asked must be one thing, and have its operands. */
 static int check_usage(const struct nicmap_opts *opts, int argc, char **argv, struct rd_err *err)
 {
-	int modes = opts->matrix + opts->pairs + opts->gids + opts->assignment + opts->nccl_xml + opts->check_env +
-		    opts->compare + (opts->env != NULL) + (opts->path != NULL) + opts->live;
+	int modes = opts->matrix + opts->pairs + opts->gids + opts->assignment + opts->stacks + opts->nccl_xml +
+		    opts->check_env + opts->compare + (opts->env != NULL) + (opts->path != NULL) + opts->live;
 
 	if (modes > 1)
 		return rd_err_set(err, EINVAL, "nic-map",
-				  "of --matrix, --pairs, --gids, --assignment, --path, --env, --check-env, "
-				  "--nccl-xml, --compare and --live only one can be had");
+				  "of --matrix, --pairs, --gids, --assignment, --stacks, --path, --env, "
+				  "--check-env, --nccl-xml, --compare and --live only one can be had");
 	if ((opts->pid || opts->env_file) && !opts->check_env)
 		return rd_err_set(err, EINVAL, opts->pid ? "--pid" : "--env-file", "goes with --check-env");
 	if (opts->pid && opts->env_file)
@@ -190,8 +191,10 @@ static const struct rd_opt nicmap_opts[] = {
 	{ "path", 0, "GPU", "every bridge between GPU and the NIC that follows: link, width, ACS", NULL },
 	{ "gids", 0, NULL, "the whole GID table of every port", NULL },
 	{ "assignment", 0, NULL, "which NIC NCCL and NVSHMEM give each GPU, why, and its backup", NULL },
+	{ "stacks", 0, NULL, "the NICs, GID and transport that Mooncake, NIXL and libfabric take", NULL },
 	{ "pes", 0, "N", "NVSHMEM processes on the host (default: one a GPU)", NULL },
-	{ "env", 0, "LIBRARY", "print variables for eval: nccl, nvshmem, ucx, all", "nccl|nvshmem|ucx|all" },
+	{ "env", 0, "LIBRARY", "print variables for eval: nccl, nvshmem, ucx, mooncake, nixl, libfabric, all",
+	  "nccl|nvshmem|ucx|mooncake|nixl|libfabric|all" },
 	{ "check-env", 0, NULL, "say what the variables set here really select", NULL },
 	{ "pid", 0, "PID", "with --check-env: those of this process", "pid" },
 	{ "env-file", 0, "FILE", "with --check-env: those in this file, NAME=VALUE lines", "file" },

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "analyse/distance.h"
+#include "model/library-rules.h"
 #include "report/finding.h"
 #include "report/report-nicmap.h"
+#include "report/report-stacks.h"
 
 int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *const *sections, size_t n)
 {
@@ -53,6 +55,8 @@ static int show_all(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_secti
 		sections[0] = rd_report_section(&nm->report, "gids");
 	} else if (opts->assignment) {
 		sections[0] = rd_report_section(&nm->report, "assignments");
+	} else if (opts->stacks) {
+		sections[0] = rd_report_section(&nm->report, "stacks");
 	} else if (!ctx->globals.style.columns && !ctx->globals.style.raw && nm->host.n_gpus > 0) {
 		sections[n++] = rd_report_section(&nm->report, "gpus");
 		if (matrix->n > 0)
@@ -77,12 +81,28 @@ static void print_notes(struct rd_ctx *ctx, const struct nicmap *nm)
 	rd_out(&out);
 }
 
+/* What is wrong with the stacks is said where they are asked for: most hosts run none of them. */
+static int add_stacks(struct rd_ctx *ctx, struct nicmap *nm)
+{
+	int r = ctx->globals.json ? 0 : rd_report_stacks(&nm->report, &nm->host, &nm->map);
+
+	return r ? r : rd_report_add_findings(&nm->report, &nm->map.stacks.findings);
+}
+
+static void tell_rules(const struct rd_ctx *ctx)
+{
+	for (size_t i = 0; i < rd_n_library_rules; i++)
+		rd_verbose(ctx, "rules of %s: %s, %s", rd_library_rules[i].library, rd_library_rules[i].release,
+			   rd_library_rules[i].source);
+}
+
 int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	const struct nicmap_opts *opts = ctx->state;
 	struct rd_matrix matrix = { 0 };
 	int r = rd_report_nicmap(&nm->report, &nm->host, &nm->map);
 
+	tell_rules(ctx);
 	if (!r && opts->gids)
 		r = rd_report_gids(&nm->report, &nm->host);
 	/* The document has it as an object. */
@@ -90,6 +110,8 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 		r = rd_report_assignment(&nm->report, &nm->host, &nm->map);
 	if (!r && opts->pairs && !ctx->globals.json)
 		r = rd_report_gpu_nics(&nm->report, &nm->host, &nm->map);
+	if (!r && opts->stacks)
+		r = add_stacks(ctx, nm);
 	if (!r)
 		r = rd_matrix_build(&matrix, &nm->host, &nm->map, rd_distance_pci);
 	if (!r && (opts->fail || opts->profile))

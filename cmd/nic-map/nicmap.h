@@ -10,7 +10,7 @@
 #define NICMAP_INTERVAL 2 /* seconds, where none was said */
 
 struct nicmap_opts {
-	bool matrix, pairs, gids, assignment, fail, nccl_xml, check_env, compare, live;
+	bool matrix, pairs, gids, assignment, stacks, fail, nccl_xml, check_env, compare, live;
 	const char *path; /* accelerator; the NIC is the operand */
 	const char *env, *env_file;
 	const char *profile;

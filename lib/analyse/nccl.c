@@ -9,6 +9,7 @@
 #include "analyse/distance.h"
 #include "analyse/nccl-priv.h"
 #include "base/text.h"
+#include "model/library-rules.h"
 
 /* More accelerators than any host has: a topology file can hold thousands, and PXN is a matter of all pairs. */
 #define GPUS_MAX 64
@@ -216,7 +217,7 @@ static char *note_of(const struct rd_host *host, const struct rd_nccl_nets *nets
 	if (nets->n == 0 && efa)
 		return rd_text("NCCL's own InfiniBand code passes over EFA; the plugin aws-ofi-nccl, if it is "
 			       "installed, chooses by libfabric");
-	return rd_text("by the rules of NCCL " RD_NCCL_RELEASE "; NCCL_IB_HCA not set%s",
+	return rd_text("by the rules of NCCL %s; NCCL_IB_HCA not set%s", rd_library_release("nccl"),
 		       host->from_topology_file || host->has_nvswitch || host->n_gpus < 2 ?
 			       "" :
 			       "; NVLinks cannot be seen from here: with them PXN may lead to other NICs");

@@ -7,8 +7,6 @@
 #include "model/nicmap.h"
 #include "model/system.h"
 
-#define RD_NCCL_RELEASE "2.30.7"
-
 /* What variables change of the rules. */
 struct rd_nccl_settings {
 	const bool *allowed;	  /* one flag a port, as NCCL_IB_HCA leaves them; NULL: all */

@@ -9,6 +9,7 @@
 #include "analyse/nicmap-findings.h"
 #include "analyse/nvshmem.h"
 #include "analyse/role.h"
+#include "analyse/stacks.h"
 
 int rd_nicmap_analyse(struct rd_host *host, const struct rd_system *system, unsigned pes, struct rd_nicmap *ret)
 {
@@ -31,5 +32,9 @@ int rd_nicmap_analyse(struct rd_host *host, const struct rd_system *system, unsi
 	rd_backup_of_nvshmem(host, &ret->nvshmem);
 	if (!r)
 		r = rd_env_fill(host, ret, &ret->env);
+	if (!r)
+		r = rd_stacks_fill(host, ret);
+	if (!r)
+		r = rd_stack_env_fill(host, ret);
 	return r ? r : rd_nicmap_judge(host, ret, &ret->findings);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "model/library-rules.h"
 
 enum { FREE = -1, NO_MORE = -2 };
 
@@ -153,10 +154,10 @@ static int answer(struct state *st, struct rd_choices *ret)
 			return -ENOMEM;
 	}
 	ret->note = st->pes == 0 ? rd_text("it drives NVIDIA's accelerators only, and needs an active NIC") :
-				   rd_text("by the rules of NVSHMEM"
+				   rd_text("by the rules of NVSHMEM %s"
 					   " for %u processes on this host; NVSHMEM_ENABLE_NIC_PE_MAPPING not set. "
 					   "NVSHMEM_HCA_PREFIX is mlx5: IBGDA leaves out what is named otherwise",
-					   st->pes);
+					   rd_library_release("nvshmem"), st->pes);
 	return ret->note ? 0 : -ENOMEM;
 }
 

@@ -153,6 +153,7 @@ struct rd_ibdev {
 	const char *via; /* how it was joined to PCI: "device", "netdev", "topology file"; NULL: it is not */
 	int numa;	 /* where it has no PCI function: node it hangs on; -1: not known */
 	char *firmware, *board, *hca_type, *node_guid, *sys_image_guid, *node_desc, *driver;
+	bool iwarp;	     /* its node type is RNIC: RDMA over TCP, which has no GIDs of InfiniBand */
 	char *parent_netdev; /* of a soft device: the interface that it sits on */
 	int first_port;
 	unsigned n_ports;

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "model/finding.h"
 #include "model/host.h"
+#include "model/stacks.h"
 
 /* As `nvidia-smi topo -m` has them, and two of NCCL's; the nearest first, in NCCL's order. */
 enum rd_path {
@@ -69,7 +70,7 @@ void rd_choices_deinit(struct rd_choices *choices);
 
 /* An environment variable that a library reads. */
 struct rd_env_var {
-	const char *library; /* "nccl", "nvshmem", "ucx"; static */
+	const char *library; /* "nccl", "nvshmem", "ucx", "mooncake", "libfabric"; static */
 	const char *name;    /* static */
 	char *value;	     /* owned */
 };
@@ -97,7 +98,8 @@ struct rd_nicmap {
 	size_t n_gpus, n_ibdevs;
 	struct rd_nccl_nets nccl_nets;
 	struct rd_choices nccl, nvshmem;
-	struct rd_env env; /* what would select the compute NICs */
+	struct rd_stacks stacks; /* Mooncake, NIXL over UCX, libfabric */
+	struct rd_env env;	 /* what would select the compute NICs */
 	struct rd_findings findings;
 };
 void rd_nicmap_deinit(struct rd_nicmap *map);

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "report/finding.h"
+#include "report/report-stacks.h"
 
 enum gpu_column {
 	GPU_INDEX,
@@ -55,9 +56,11 @@ static const struct rd_column gpu_columns[GPU_COLUMNS];
 static const struct rd_column path_columns[PATH_COLUMNS];
 static const struct rd_column choice_columns[CHOICE_COLUMNS];
 static const struct rd_column name_columns[1];
-static const struct rd_column assignment_columns[5];
 static const struct rd_column net_columns[NET_COLUMNS];
-static const struct rd_column scalar_columns[2];
+#define ASSIGNMENT_STACKS 5
+#define ASSIGNMENT_COLUMNS (ASSIGNMENT_STACKS + RD_STACK_CELLS * RD_STACKS)
+static const struct rd_column assignment_columns[ASSIGNMENT_COLUMNS];
+static const struct rd_column scalar_columns[3];
 static const struct rd_column env_columns[2];
 
 static void set_numa(struct rd_row *row, size_t column, int numa)
@@ -353,7 +356,7 @@ static int set_nets(struct rd_row *row, size_t column, const struct rd_host *hos
 
 static int add_scalars(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
 {
-	struct rd_section *assignment = rd_section_create("assignment", assignment_columns, 5);
+	struct rd_section *assignment = rd_section_create("assignment", assignment_columns, ASSIGNMENT_COLUMNS);
 	struct rd_section *env = rd_section_create("env", env_columns, 2);
 	struct rd_row *row = assignment ? rd_section_add(assignment) : NULL, *scalars;
 	int r = row && env ? 0 : -ENOMEM;
@@ -364,13 +367,15 @@ static int add_scalars(struct rd_report *report, const struct rd_host *host, con
 		r = set_choices(row, 1, host, &map->nccl);
 	if (!r)
 		r = set_nets(row, 4, host, &map->nccl_nets);
+	if (!r)
+		r = rd_report_stacks_set(row, ASSIGNMENT_STACKS, host, map);
 	for (size_t i = 0; !r && i < map->env.n; i++) {
 		struct rd_row *var = rd_section_add(env);
 
 		rd_row_str(var, 0, map->env.v[i].name);
 		rd_row_str(var, 1, map->env.v[i].value);
 	}
-	report->scalars = r ? NULL : rd_section_create("map", scalar_columns, 2);
+	report->scalars = r ? NULL : rd_section_create("map", scalar_columns, 3);
 	scalars = report->scalars ? rd_section_add(report->scalars) : NULL;
 	if (!scalars) {
 		rd_section_destroy(assignment);
@@ -379,6 +384,7 @@ static int add_scalars(struct rd_report *report, const struct rd_host *host, con
 	}
 	rd_row_sub(scalars, 0, assignment);
 	rd_row_sub(scalars, 1, env);
+	rd_row_sub(scalars, 2, rd_report_library_rules());
 	return 0;
 }
 
@@ -508,17 +514,30 @@ static const struct rd_column net_columns[NET_COLUMNS] = {
 	[NET_DIRECT] = { "data_direct", "DIRECT", RD_T_BOOL, "NCCL uses its data direct function", 0, false },
 };
 
-static const struct rd_column assignment_columns[5] = {
+static const struct rd_column assignment_columns[ASSIGNMENT_COLUMNS] = {
 	{ "nvshmem", "NVSHMEM", RD_T_ROWS, "what NVSHMEM chooses", 0, false },
 	{ "nccl", "NCCL", RD_T_ROWS, "what NCCL chooses", 0, false },
 	{ "nvshmem_note", "NVSHMEMNOTE", RD_T_STR, "what that supposes", 0, false },
 	{ "nccl_note", "NCCLNOTE", RD_T_STR, "what that supposes", 0, false },
 	{ "nccl_nets", "NCCLNETS", RD_T_ROWS, "NICs as NCCL sees them, merged ones as one", 0, false },
+	{ "mooncake", "MOONCAKE", RD_T_ROWS, "what Mooncake chooses", 0, false },
+	{ "mooncake_left_out", "MOONCAKELEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
+	{ "mooncake_note", "MOONCAKENOTE", RD_T_STR, "what that supposes", 0, false },
+	{ "ucx", "UCX", RD_T_ROWS, "what NIXL over UCX chooses", 0, false },
+	{ "ucx_left_out", "UCXLEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
+	{ "ucx_note", "UCXNOTE", RD_T_STR, "what that supposes", 0, false },
+	{ "nixl_libfabric", "NIXLLIBFABRIC", RD_T_ROWS, "what NIXL's libfabric backend chooses", 0, false },
+	{ "nixl_libfabric_left_out", "NIXLLIBFABRICLEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
+	{ "nixl_libfabric_note", "NIXLLIBFABRICNOTE", RD_T_STR, "what that supposes", 0, false },
+	{ "libfabric", "LIBFABRIC", RD_T_ROWS, "what libfabric lists", 0, false },
+	{ "libfabric_left_out", "LIBFABRICLEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
+	{ "libfabric_note", "LIBFABRICNOTE", RD_T_STR, "what that supposes", 0, false },
 };
 
-static const struct rd_column scalar_columns[2] = {
+static const struct rd_column scalar_columns[3] = {
 	{ "assignment", "ASSIGNMENT", RD_T_OBJECT, "NICs of each accelerator", 0, false },
 	{ "env", "ENV", RD_T_MAP, "variables that select the compute NICs", 0, false },
+	{ "rules_read_from", "RULES", RD_T_ROWS, "releases of the libraries that the rules were read from", 0, false },
 };
 
 static const struct rd_column env_columns[2] = {
