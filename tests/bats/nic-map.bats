@@ -355,14 +355,3 @@ map() {
 	[ "$status" -eq 0 ]
 	diff tests/bundles/nccl/TREES.md <(tests/bundles/nccl/nccl.py --table)
 }
-
-@test "each test that a table of rules names is there" {
-	local table test
-	for table in tests/rules/*.md; do
-		# The last column names tests of the C programs, and hosts.
-		for test in $(grep '^|' "$table" | sed '1,2d' | awk -F'|' '{ print $(NF - 1) }' | grep -o '`[^`]*`' | tr -d '`' | sort -u); do
-			grep -rqE "TEST\($test\)|^@tree\(\"$test\"|^@test \"$test" tests/unit tests/bundles/nccl tests/bats ||
-				{ echo "$table: $test"; return 1; }
-		done
-	done
-}

@@ -48,3 +48,15 @@ column() {
 		esac
 	done < <(sed -nE 's/.*\(([0-9a-f]{7,12})\)".*/\1/p' lib/model/library-rules.c)
 }
+
+@test "each test that NCCL.md names is there" {
+	local name
+	[ "$(grep -c '^|' tests/rules/NCCL.md)" -ge 25 ]
+	# The last column names tests of the C programs, and hosts.
+	for name in $(sed -n '/^|/p' tests/rules/NCCL.md | sed '1,2d' | awk -F'|' '{ print $(NF - 1) }' | grep -o '`[^`]*`' | tr -d '`' | sort -u); do
+		grep -rqE "TEST\($name\)|^@tree\(\"$name\"" tests/unit tests/bundles/nccl || {
+			echo "no such test: $name"
+			return 1
+		}
+	done
+}
