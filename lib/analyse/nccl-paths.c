@@ -154,20 +154,28 @@ static size_t at(const struct state *st, size_t gpu, size_t net)
 	return gpu * st->nets->n + net;
 }
 
+static bool is_nvidia(const struct rd_gpu *gpu)
+{
+	return gpu->vendor && strcmp(gpu->vendor, "NVIDIA") == 0;
+}
+
+static bool on_nvswitch(const struct rd_host *host, const struct rd_gpu *gpu)
+{
+	bool found = host->has_nvswitch;
+
+	for (size_t i = 0; i < gpu->n_nvlinks; i++)
+		found |= !gpu->nvlinks[i].target[0];
+	return found && is_nvidia(gpu);
+}
+
 static bool nvlink_between(const struct rd_host *host, size_t a, size_t b)
 {
 	const struct rd_gpu *ga = &host->gpus[a], *gb = &host->gpus[b];
-	bool sa = host->has_nvswitch, sb = host->has_nvswitch;
 
-	for (size_t i = 0; i < ga->n_nvlinks; i++) {
+	for (size_t i = 0; i < ga->n_nvlinks; i++)
 		if (strcmp(ga->nvlinks[i].target, host->pcis[gb->pci].addr) == 0)
 			return true;
-		sa |= !ga->nvlinks[i].target[0];
-	}
-	for (size_t i = 0; i < gb->n_nvlinks; i++)
-		sb |= !gb->nvlinks[i].target[0];
-	return sa && sb && ga->vendor && gb->vendor && strcmp(ga->vendor, "NVIDIA") == 0 &&
-	       strcmp(gb->vendor, "NVIDIA") == 0;
+	return on_nvswitch(host, ga) && on_nvswitch(host, gb);
 }
 
 bool rd_nccl_near_enough(const struct rd_nccl_settings *settings, const struct rd_nccl_paths *paths, size_t n_nets,

@@ -45,18 +45,18 @@ static const struct rd_late late = {
 static struct {
 	bool (*is_supported)(struct ibv_device *device);
 	int (*get_data_direct_sysfs_path)(struct ibv_context *context, char *path, size_t size);
-} libmlx5;
+} direct;
 
-static const char *const mlx5_names[] = { "mlx5dv_is_supported", "mlx5dv_get_data_direct_sysfs_path" };
-_Static_assert(sizeof(libmlx5) == RD_ARRAY_SIZE(mlx5_names) * sizeof(void *), "a name a pointer, in their order");
+static const char *const direct_names[] = { "mlx5dv_is_supported", "mlx5dv_get_data_direct_sysfs_path" };
+_Static_assert(sizeof(direct) == RD_ARRAY_SIZE(direct_names) * sizeof(void *), "a name a pointer, in their order");
 
-static const struct rd_late late_mlx5 = {
+static const struct rd_late late_direct = {
 	.soname = "libmlx5.so.1",
 	.wanted_for = "data direct functions are not known",
 	.package = "ibverbs-providers (rdma-core 54 and later)",
-	.names = mlx5_names,
-	.n = RD_ARRAY_SIZE(mlx5_names),
-	.table = &libmlx5,
+	.names = direct_names,
+	.n = RD_ARRAY_SIZE(direct_names),
+	.table = &direct,
 };
 
 /* The path is relative to /sys (mlx5dv_get_data_direct_sysfs_path(3)). Most devices have none, older libraries no call. */
@@ -64,8 +64,8 @@ static void add_data_direct(struct ibv_context *context, struct rd_buf *out)
 {
 	char path[4096] = "";
 
-	if (rd_late_load(&late_mlx5, "libmlx5", NULL) < 0 || !libmlx5.is_supported(context->device) ||
-	    libmlx5.get_data_direct_sysfs_path(context, path, sizeof(path) - 1) != 0)
+	if (rd_late_load(&late_direct, "libmlx5", NULL) < 0 || !direct.is_supported(context->device) ||
+	    direct.get_data_direct_sysfs_path(context, path, sizeof(path) - 1) != 0)
 		return;
 	if (*path == '/' && !strchr(path, '\n'))
 		rd_buf_printf(out, "data_direct=%s\n", path);
