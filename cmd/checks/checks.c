@@ -88,7 +88,7 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 	r = read_all(source, pid, checks, &checks->report.errors, err);
 	if (r < 0)
 		return r;
-	if (rd_nicmap_analyse(&checks->host, 0, &checks->map) < 0 || judge_job_env(checks) < 0 ||
+	if (rd_nicmap_analyse(&checks->host, &checks->system, 0, &checks->map) < 0 || judge_job_env(checks) < 0 ||
 	    judge_flows(checks) < 0 || rd_symmetry_find(&checks->host, &checks->symmetry) < 0)
 		return rd_err_set(err, ENOMEM, ctx->cmd->name, "no memory for the map of NICs");
 	checks->in = (struct rd_check_input){

@@ -13,7 +13,7 @@
 
 static int take_env(const char *arg, struct nicmap_opts *opts, struct rd_err *err)
 {
-	static const char *const known[] = { "nccl", "nvshmem", "ucx", "all" };
+	static const char *const known[] = { "nccl", "nvshmem", "ucx", "mooncake", "nixl", "libfabric", "all" };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(known); i++)
 		if (strcmp(arg, known[i]) == 0)
@@ -21,7 +21,7 @@ static int take_env(const char *arg, struct nicmap_opts *opts, struct rd_err *er
 	if (opts->env)
 		return 0;
 	rd_err_set(err, EINVAL, "--env", "\"%s\" is no library that is known here", arg);
-	rd_err_hint(err, "nccl, nvshmem, ucx or all");
+	rd_err_hint(err, "nccl, nvshmem, ucx, mooncake, nixl, libfabric or all");
 	return -EINVAL;
 }
 
@@ -53,9 +53,10 @@ static int nicmap_option(struct rd_ctx *ctx, const struct rd_opt *opt, const cha
 		const char *name;
 		bool *flag;
 	} flags[] = {
-		{ "matrix", &opts->matrix },   { "gids", &opts->gids },		{ "assignment", &opts->assignment },
-		{ "fail", &opts->fail },       { "nccl-xml", &opts->nccl_xml }, { "check-env", &opts->check_env },
-		{ "compare", &opts->compare }, { "live", &opts->live },
+		{ "matrix", &opts->matrix },	     { "gids", &opts->gids },	    { "pairs", &opts->pairs },
+		{ "assignment", &opts->assignment }, { "fail", &opts->fail },	    { "nccl-xml", &opts->nccl_xml },
+		{ "check-env", &opts->check_env },   { "compare", &opts->compare }, { "live", &opts->live },
+		{ "stacks", &opts->stacks },
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(flags); i++)
@@ -67,13 +68,14 @@ static int nicmap_option(struct rd_ctx *ctx, const struct rd_opt *opt, const cha
 /* What is asked must be one thing, and have its operands. */
 static int check_usage(const struct nicmap_opts *opts, int argc, char **argv, struct rd_err *err)
 {
-	int modes = opts->matrix + opts->gids + opts->assignment + opts->nccl_xml + opts->check_env + opts->compare +
-		    (opts->env != NULL) + (opts->path != NULL) + (opts->against != NULL) + opts->live;
+	int modes = opts->matrix + opts->pairs + opts->gids + opts->assignment + opts->stacks + opts->nccl_xml +
+		    opts->check_env + opts->compare + (opts->env != NULL) + (opts->path != NULL) +
+		    (opts->against != NULL) + opts->live;
 
 	if (modes > 1)
 		return rd_err_set(err, EINVAL, "nic-map",
-				  "of --matrix, --gids, --assignment, --path, --env, --check-env, "
-				  "--nccl-xml, --against, --compare and --live only one can be had");
+				  "of --matrix, --pairs, --gids, --assignment, --stacks, --path, --env, "
+				  "--check-env, --nccl-xml, --against, --compare and --live only one can be had");
 	if ((opts->pid || opts->env_file) && !opts->check_env)
 		return rd_err_set(err, EINVAL, opts->pid ? "--pid" : "--env-file", "goes with --check-env");
 	if (opts->pid && opts->env_file)
@@ -181,20 +183,26 @@ static int nicmap_record(struct rd_source *source, struct rd_err *err)
 {
 	struct rd_host host = { 0 };
 	struct rd_errlist errors = { 0 };
-	int r = rd_collect_host(source, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_VERBS, &host, &errors, err);
+	struct rd_system system = { 0 };
+	int r = nicmap_read(source, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_VERBS, &host, &system, &errors,
+			    err);
 
 	rd_errlist_deinit(&errors);
+	rd_system_deinit(&system);
 	rd_host_deinit(&host);
 	return r;
 }
 
 static const struct rd_opt nicmap_opts[] = {
 	{ "matrix", 0, NULL, "only the matrix of distances, with CPU and NUMA affinity", NULL },
+	{ "pairs", 0, NULL, "each GPU with each NIC: distance by each rule, whether GPUDirect is used, why not", NULL },
 	{ "path", 0, "GPU", "every bridge between GPU and the NIC that follows: link, width, ACS", NULL },
 	{ "gids", 0, NULL, "the whole GID table of every port", NULL },
 	{ "assignment", 0, NULL, "which NIC NCCL and NVSHMEM give each GPU, why, and its backup", NULL },
+	{ "stacks", 0, NULL, "the NICs, GID and transport that Mooncake, NIXL and libfabric take", NULL },
 	{ "pes", 0, "N", "NVSHMEM processes on the host (default: one a GPU)", NULL },
-	{ "env", 0, "LIBRARY", "print variables for eval: nccl, nvshmem, ucx, all", "nccl|nvshmem|ucx|all" },
+	{ "env", 0, "LIBRARY", "print variables for eval: nccl, nvshmem, ucx, mooncake, nixl, libfabric, all",
+	  "nccl|nvshmem|ucx|mooncake|nixl|libfabric|all" },
 	{ "check-env", 0, NULL, "say what the variables set here really select", NULL },
 	{ "pid", 0, "PID", "with --check-env: those of this process", "pid" },
 	{ "env-file", 0, "FILE", "with --check-env: those in this file, NAME=VALUE lines", "file" },

@@ -6,6 +6,7 @@
 
 #include "analyse/env.h"
 #include "analyse/envcheck.h"
+#include "analyse/stacks.h"
 #include "cmd/datafile.h"
 #include "nicmap.h"
 #include "report/finding.h"
@@ -24,13 +25,61 @@ static void add_quoted(struct rd_buf *out, const char *value)
 	rd_buf_str(out, "'");
 }
 
+/* NIXL's UCX reads what UCX reads, and nothing else that selects NICs. */
+static bool is_of(const char *wanted, const char *library)
+{
+	return strcmp(wanted, "all") == 0 || strcmp(wanted, library) == 0 ||
+	       (strcmp(wanted, "nixl") == 0 && strcmp(library, "ucx") == 0);
+}
+
+static size_t add_variables(const struct rd_env *env, const char *wanted, struct rd_buf *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < env->n; i++) {
+		if (!is_of(wanted, env->v[i].library))
+			continue;
+		rd_buf_printf(out, "export %s=", env->v[i].name);
+		add_quoted(out, env->v[i].value);
+		rd_buf_str(out, "\n");
+		n++;
+	}
+	return n;
+}
+
+/* Comments come last: `eval` without quotes makes one line of all. */
+static int add_notes(const struct nicmap *nm, const char *wanted, struct rd_buf *out)
+{
+	_cleanup_buf_ struct rd_buf notes = { 0 };
+	int r = rd_stack_env_notes(&nm->host, &nm->map, wanted, &notes);
+
+	for (const char *at = notes.data; !r && at && *at;) {
+		const char *end = strchr(at, '\n');
+
+		rd_buf_str(out, "# ");
+		rd_buf_safe(out, at, end ? (size_t)(end - at) : strlen(at));
+		rd_buf_str(out, "\n");
+		at = end ? end + 1 : NULL;
+	}
+	return r;
+}
+
+/* EFA takes no list of NICs, but libfabric can be kept from falling back to TCP. */
+static bool add_efa(const struct nicmap *nm, const char *wanted, struct rd_buf *out)
+{
+	struct rd_env env = { 0 };
+	bool any = strcmp(wanted, "libfabric") == 0 && rd_stack_env_efa(&nm->host, &env) == 0 &&
+		   add_variables(&env, wanted, out) > 0;
+
+	rd_env_deinit(&env);
+	return any;
+}
+
 int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	const struct nicmap_opts *opts = ctx->state;
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_err err = { 0 };
-	size_t n = 0;
-
 	bool refused = rd_env_refused(&nm->host, &err);
 
 	if (ctx->globals.json) {
@@ -42,22 +91,19 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 		}
 		return rd_answer_print(ctx, &nm->report);
 	}
-	if (refused)
+	if (refused && !add_efa(nm, opts->env, &out))
 		return rd_fail(ctx, &err);
-	for (size_t i = 0; i < nm->map.env.n; i++) {
-		const struct rd_env_var *var = &nm->map.env.v[i];
-
-		if (strcmp(opts->env, "all") != 0 && strcmp(opts->env, var->library) != 0)
-			continue;
-		rd_buf_printf(&out, "export %s=", var->name);
-		add_quoted(&out, var->value);
-		rd_buf_str(&out, "\n");
-		n++;
-	}
-	if (n == 0) {
-		rd_err_set(&err, ENODEV, "--env", "no variable of this library is known");
+	if (!refused && add_variables(&nm->map.env, opts->env, &out) == 0) {
+		if (strcmp(opts->env, "libfabric") == 0)
+			rd_err_set(&err, ENODEV, "--env libfabric",
+				   "FI_VERBS_DEVICE_NAME compares beginnings, and would mean NICs that are not for "
+				   "computing; FI_VERBS_IFACE needs an address on each interface");
+		else
+			rd_err_set(&err, ENODEV, "--env", "no variable of this library is known");
 		return rd_fail(ctx, &err);
 	}
+	if (!refused && add_notes(nm, opts->env, &out) < 0)
+		return rd_no_memory(ctx, ctx->cmd->name);
 	rd_out(&out);
 	return RD_EXIT_OK;
 }

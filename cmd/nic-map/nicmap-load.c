@@ -10,8 +10,21 @@
 #include "check/check.h"
 #include "cmd/profile-file.h"
 #include "collect/host.h"
+#include "collect/system.h"
 #include "diagnose/diagnose.h"
 #include "report/report-nicmap.h"
+
+int nicmap_read(struct rd_source *source, unsigned what, struct rd_host *host, struct rd_system *system,
+		struct rd_errlist *errors, struct rd_err *err)
+{
+	const struct rd_sysfs fs = { .src = source, .errors = errors };
+	int r = rd_collect_host(source, what, host, errors, err);
+
+	if (r < 0)
+		return r;
+	r = rd_collect_gpu_memory(&fs, system);
+	return r < 0 ? rd_err_set(err, -r, "/proc/modules", "no memory for modules") : 0;
+}
 
 static int read_host(struct rd_source *source, unsigned what, struct nicmap *nm, struct rd_err *err)
 {
@@ -19,7 +32,7 @@ static int read_host(struct rd_source *source, unsigned what, struct nicmap *nm,
 
 	if (rd_read_file(source, RD_SOURCE_NCCL_XML, &xml, NULL) == 0)
 		return rd_collect_nccl_xml("NCCL topology file", (char *)xml.data, xml.size, &nm->host, err);
-	return rd_collect_host(source, what, &nm->host, &nm->report.errors, err);
+	return nicmap_read(source, what, &nm->host, &nm->system, &nm->report.errors, err);
 }
 
 /* The rules of topo-check that are about what nic-map shows. */
@@ -101,7 +114,8 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 	r = read_host(source, what | (opts->profile ? RD_COLLECT_PCI : 0), nm, err);
 	if (r < 0)
 		return r;
-	r = rd_nicmap_analyse(&nm->host, (unsigned)opts->pes, &nm->map);
+	r = rd_nicmap_analyse(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, (unsigned)opts->pes,
+			      &nm->map);
 	if (r < 0)
 		return rd_err_set(err, -r, "nic-map", "no memory for the map");
 	return judge(opts->profile, nm, err);
@@ -111,5 +125,6 @@ void nicmap_deinit(struct nicmap *nm)
 {
 	rd_report_deinit(&nm->report);
 	rd_nicmap_deinit(&nm->map);
+	rd_system_deinit(&nm->system);
 	rd_host_deinit(&nm->host);
 }

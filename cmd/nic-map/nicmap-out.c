@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "analyse/distance.h"
+#include "model/library-rules.h"
 #include "report/finding.h"
 #include "report/report-nicmap.h"
+#include "report/report-stacks.h"
 
 int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *const *sections, size_t n)
 {
@@ -47,10 +49,14 @@ static int show_all(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_secti
 
 	if (opts->matrix) {
 		sections[0] = matrix;
+	} else if (opts->pairs) {
+		sections[0] = rd_report_section(&nm->report, "pairs");
 	} else if (opts->gids) {
 		sections[0] = rd_report_section(&nm->report, "gids");
 	} else if (opts->assignment) {
 		sections[0] = rd_report_section(&nm->report, "assignments");
+	} else if (opts->stacks) {
+		sections[0] = rd_report_section(&nm->report, "stacks");
 	} else if (!ctx->globals.style.columns && !ctx->globals.style.raw && nm->host.n_gpus > 0) {
 		sections[n++] = rd_report_section(&nm->report, "gpus");
 		if (matrix->n > 0)
@@ -59,22 +65,60 @@ static int show_all(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_secti
 	return nicmap_print(ctx, nm, sections, n);
 }
 
+/* What the choice of each library supposes, below the table of choices. */
+static void print_notes(struct rd_ctx *ctx, const struct nicmap *nm)
+{
+	const struct rd_table_style *style = &ctx->globals.style;
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	if (ctx->globals.json || style->raw || style->no_headings || style->columns)
+		return;
+	rd_buf_str(&out, "\n");
+	if (nm->map.nccl.note)
+		rd_buf_printf(&out, "nccl: %s\n", nm->map.nccl.note);
+	if (nm->map.nvshmem.note)
+		rd_buf_printf(&out, "nvshmem: %s\n", nm->map.nvshmem.note);
+	rd_out(&out);
+}
+
+/* What is wrong with the stacks is said where they are asked for: most hosts run none of them. */
+static int add_stacks(struct rd_ctx *ctx, struct nicmap *nm)
+{
+	int r = ctx->globals.json ? 0 : rd_report_stacks(&nm->report, &nm->host, &nm->map);
+
+	return r ? r : rd_report_add_findings(&nm->report, &nm->map.stacks.findings);
+}
+
+static void tell_rules(const struct rd_ctx *ctx)
+{
+	for (size_t i = 0; i < rd_n_library_rules; i++)
+		rd_verbose(ctx, "rules of %s: %s, %s", rd_library_rules[i].library, rd_library_rules[i].release,
+			   rd_library_rules[i].source);
+}
+
 int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	const struct nicmap_opts *opts = ctx->state;
 	struct rd_matrix matrix = { 0 };
 	int r = rd_report_nicmap(&nm->report, &nm->host, &nm->map);
 
+	tell_rules(ctx);
 	if (!r && opts->gids)
 		r = rd_report_gids(&nm->report, &nm->host);
 	/* The document has it as an object. */
 	if (!r && opts->assignment && !ctx->globals.json)
 		r = rd_report_assignment(&nm->report, &nm->host, &nm->map);
+	if (!r && opts->pairs && !ctx->globals.json)
+		r = rd_report_gpu_nics(&nm->report, &nm->host, &nm->map);
+	if (!r && opts->stacks)
+		r = add_stacks(ctx, nm);
 	if (!r)
 		r = rd_matrix_build(&matrix, &nm->host, &nm->map, rd_distance_pci);
 	if (!r && (opts->fail || opts->profile))
 		nm->report.status = rd_report_judge(&nm->report);
 	r = r ? rd_no_memory(ctx, ctx->cmd->name) : show_all(ctx, nm, matrix.section);
+	if (opts->assignment)
+		print_notes(ctx, nm);
 	rd_matrix_deinit(&matrix);
 	return r;
 }

@@ -5,11 +5,12 @@
 
 #include "cmd/repeat.h"
 #include "model/nicmap.h"
+#include "model/system.h"
 
 #define NICMAP_INTERVAL 2 /* seconds, where none was said */
 
 struct nicmap_opts {
-	bool matrix, gids, assignment, fail, nccl_xml, check_env, compare, live;
+	bool matrix, pairs, gids, assignment, stacks, fail, nccl_xml, check_env, compare, live;
 	const char *path; /* accelerator; the NIC is the operand */
 	const char *env, *env_file;
 	const char *against; /* a log or a topology file */
@@ -22,9 +23,14 @@ struct nicmap_opts {
 /* A host as it was read, and what was concluded. */
 struct nicmap {
 	struct rd_host host;
+	struct rd_system system; /* what of it says who offers accelerators' memory */
 	struct rd_nicmap map;
 	struct rd_report report;
 };
+
+/* Everything that nic-map asks a host, and so what a bundle holds. -errno with err filled. */
+int nicmap_read(struct rd_source *source, unsigned what, struct rd_host *host, struct rd_system *system,
+		struct rd_errlist *errors, struct rd_err *err);
 
 /* Reads `source` (a host, or a topology file) into `nm`, which is zeroed before. -errno with err filled. `nm` is to be
  * released in any case. */

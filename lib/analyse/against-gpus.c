@@ -92,9 +92,9 @@ static int net_ibdev(const struct rd_against_state *st, unsigned number)
 
 static const struct rd_choice *choice_of(const struct rd_against_state *st, int gpu)
 {
-	for (size_t i = 0; i < st->nccl->n; i++)
-		if (st->nccl->v[i].gpu == gpu && st->nccl->v[i].n_ports > 0)
-			return &st->nccl->v[i];
+	for (size_t i = 0; i < st->own.nccl.n; i++)
+		if (st->own.nccl.v[i].gpu == gpu && st->own.nccl.v[i].n_ports > 0)
+			return &st->own.nccl.v[i];
 	return NULL;
 }
 
@@ -163,17 +163,16 @@ static void see_channel(const struct rd_against_state *st, int gpu, const struct
 	seen->first_beyond |= channel->first;
 	if (choice)
 		seen->as_near |=
-			rd_nicmap_pair(st->map, (size_t)gpu, (size_t)ibdev)->nccl ==
-			rd_nicmap_pair(st->map, (size_t)gpu, (size_t)st->host->ports[choice->ports[0]].ibdev)->nccl;
+			rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev)->nccl ==
+			rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)st->host->ports[choice->ports[0]].ibdev)->nccl;
 }
 
 /* A variable of the run that makes NCCL leave a GPU's own NIC; NULL: none. */
 static char *steering_variable(const struct rd_against_state *st)
 {
-	static const char *const names[] = { "NCCL_TOPO_FILE",	   "NCCL_GRAPH_FILE",  "NCCL_NETDEVS_POLICY",
-					     "NCCL_CROSS_NIC",	   "NCCL_P2P_DISABLE", "NCCL_PXN_DISABLE",
-					     "NCCL_NET_GDR_LEVEL", "NCCL_P2P_LEVEL",   "NCCL_NET_MERGE_LEVEL",
-					     "NCCL_IB_MERGE_NICS", "NCCL_IB_MERGE_VFS" };
+	static const char *const names[] = { "NCCL_TOPO_FILE",	    "NCCL_GRAPH_FILE", "NCCL_NETDEVS_POLICY",
+					     "NCCL_CROSS_NIC",	    "NCCL_P2P_LEVEL",  "NCCL_P2P_DISABLE",
+					     "NCCL_NET_FORCE_MERGE" };
 
 	return rd_against_variable(st, names, RD_ARRAY_SIZE(names));
 }
@@ -255,8 +254,8 @@ static void compare_nic(struct rd_against_state *st, int gpu)
 /* A variable or a release that accounts for GPUDirect being used otherwise; NULL: none. */
 static char *gpudirect_cause(const struct rd_against_state *st, bool observed, enum rd_path path)
 {
-	static const char *const names[] = { "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ",	  "NCCL_NET_GDR_C2C",
-					     "NCCL_DMABUF_ENABLE", "NCCL_IB_DATA_DIRECT", "NCCL_IB_CUDA_SUPPORT" };
+	static const char *const names[] = { "NCCL_NET_GDR_READ", "NCCL_NET_GDR_C2C", "NCCL_DMABUF_ENABLE",
+					     "NCCL_IB_DATA_DIRECT", "NCCL_IB_CUDA_SUPPORT" };
 	char *cause = rd_against_variable(st, names, RD_ARRAY_SIZE(names));
 
 	if (!cause && !observed && !rd_nccl_lacks(st->log, RD_NCCL_DMABUF, &cause) && path == RD_PATH_P2C)
@@ -274,6 +273,14 @@ static char *gpudirect_guess(const struct rd_against_state *st, bool observed)
 	return rd_text("nvidia_peermem was not loaded then, or CUDA and NCCL of the run do not know DMA-BUF");
 }
 
+/* Why it is not known; NULL where it is, or nothing tells. */
+static char *gpudirect_unknown(const struct rd_against_state *st, int gpu, int ibdev)
+{
+	const struct rd_pair *pair = rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev);
+
+	return pair->gpudirect.known != RD_OK && pair->gpudirect_why ? rd_text("%s", pair->gpudirect_why) : NULL;
+}
+
 /* A value of RD_FIELD(bool), by what the map knows of the GPU and the device. -1: not known. */
 static int predicted_gpudirect(const struct rd_against_state *st, int gpu, int ibdev)
 {
@@ -281,7 +288,7 @@ static int predicted_gpudirect(const struct rd_against_state *st, int gpu, int i
 
 	if (gpu < 0 || ibdev < 0)
 		return -1;
-	pair = rd_nicmap_pair(st->map, (size_t)gpu, (size_t)ibdev);
+	pair = rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev);
 	return pair->gpudirect.known == RD_OK ? pair->gpudirect.v : -1;
 }
 
@@ -320,14 +327,23 @@ static void compare_support(struct rd_against_state *st)
 	for (size_t i = 0; i < st->run->nets.n; i++) {
 		const struct rd_run_net *net = &st->run->nets.v[i];
 		int ibdev = net->name ? rd_against_ibdev(st->host, net->name) : -1, here = -1;
+		bool too_far = false;
 
 		if (net->gpudirect.known != RD_OK || ibdev < 0)
 			continue;
-		for (size_t g = 0; g < st->host->n_gpus && here != 1; g++)
-			if (predicted_gpudirect(st, (int)g, ibdev) == 1)
+		for (size_t g = 0; g < st->host->n_gpus && here != 1; g++) {
+			int of_gpu = predicted_gpudirect(st, (int)g, ibdev);
+
+			too_far |= of_gpu == 0;
+			if (of_gpu == 1)
 				here = 1;
+		}
 		/* No GPU near enough says nothing about the NIC. */
-		add_gpudirect(st, rd_text("%s", net->name), here, net->gpudirect.v, NULL, RD_PATH_UNKNOWN);
+		add_gpudirect(st, rd_text("%s", net->name), here, net->gpudirect.v,
+			      here < 0 && too_far ?
+				      rd_text("here it serves no GPU, which says nothing of the NIC alone") :
+				      NULL,
+			      RD_PATH_UNKNOWN);
 	}
 }
 
@@ -357,7 +373,8 @@ static void compare_channels(struct rd_against_state *st)
 		name = net_name(st, channel->net);
 		here = predicted_gpudirect(st, gpu, ibdev);
 		add_gpudirect(st, rd_text("%s and %s", label_of(st->host, gpu, label), name ? name : "?"), here,
-			      channel->gpudirect, NULL, rd_nicmap_pair(st->map, (size_t)gpu, (size_t)ibdev)->nccl);
+			      channel->gpudirect, gpudirect_unknown(st, gpu, ibdev),
+			      rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev)->nccl);
 	}
 }
 
@@ -386,7 +403,7 @@ static void compare_pairs(struct rd_against_state *st)
 		if (pair->distance.known == RD_OK && pair->level.known == RD_OK)
 			reason = rd_text("NCCL counted distance %u, and allows %u", pair->distance.v, pair->level.v);
 		add_gpudirect(st, rd_text("%s and %s", label_of(st->host, gpu, label), name ? name : "?"), here,
-			      pair->gpudirect, reason, rd_nicmap_pair(st->map, (size_t)gpu, (size_t)ibdev)->nccl);
+			      pair->gpudirect, reason, rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev)->nccl);
 	}
 }
 

@@ -337,15 +337,13 @@ static bool is_net_of(const struct rd_nccl_net *net, const char *name)
 /* Why what NCCL merged is not what it would merge by the rules of today. */
 static void merged_differs(struct rd_against_state *st, char *subject, bool predicted)
 {
-	static const char *const names[] = { "NCCL_IB_MERGE_NICS",   "NCCL_IB_MERGE_VFS",     "NCCL_NET_MERGE_LEVEL",
-					     "NCCL_NET_FORCE_MERGE", "NCCL_NET_MERGE_POLICY", "NCCL_IB_HCA" };
+	static const char *const names[] = { "NCCL_NET_FORCE_MERGE", "NCCL_NET_MERGE_POLICY" };
 	char *here = rd_text("%s", predicted ? "one NIC" : "apart"),
 	     *seen = rd_text("%s", predicted ? "apart" : "one NIC");
 	char *reason = NULL;
 
 	reason = rd_against_variable(st, names, RD_ARRAY_SIZE(names));
-	if (reason || (predicted && rd_nccl_lacks(st->log, RD_NCCL_MERGE_NICS, &reason)) ||
-	    rd_nccl_lacks(st->log, RD_NCCL_MERGE_LEVEL, &reason))
+	if (reason || rd_nccl_lacks(st->log, RD_NCCL_MERGE_LEVEL, &reason))
 		rd_against_unknown(st, "merged", subject, here, seen, reason);
 	else if (rd_against_other_name(st))
 		rd_against_unknown(
@@ -360,7 +358,7 @@ static void merged_differs(struct rd_against_state *st, char *subject, bool pred
 /* Only where the log names each NIC of the topology. */
 static void compare_merged(struct rd_against_state *st)
 {
-	const struct rd_nccl_nets *nets = &st->map->nccl_nets;
+	const struct rd_nccl_nets *nets = &st->own.nccl_nets;
 
 	if (!st->run->tells_nets || nets->n == 0)
 		return;

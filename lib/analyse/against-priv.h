@@ -7,13 +7,12 @@
 
 struct rd_against_state {
 	const struct rd_host *host;
-	const struct rd_nicmap *map;
+	const struct rd_nicmap *map; /* as it is without variables */
 	const struct rd_runlog *log;
 	const struct rd_run_host *run;
-	const char *name;	       /* of this host; NULL: not known */
-	bool *allowed;		       /* one a port: what NCCL_IB_HCA, as the run had it, lets through; owned */
-	struct rd_choices own;	       /* recomputed with it */
-	const struct rd_choices *nccl; /* either that, or the map's */
+	const char *name;     /* of this host; NULL: not known */
+	bool *allowed;	      /* one a port: what NCCL_IB_HCA, as the run had it, lets through; owned */
+	struct rd_nicmap own; /* NCCL's part, recomputed with what the run had */
 	struct rd_against *ret;
 };
 
@@ -31,6 +30,9 @@ void rd_against_unknown(struct rd_against_state *st, const char *topic, char *su
 /* `fix` may be NULL. */
 void rd_against_differs(struct rd_against_state *st, const char *topic, const struct rd_against_problem *problem,
 			char *subject, char *predicted, char *observed, char *reason, char *fix);
+
+/* Fills `allowed` and `own`. 0 or -ENOMEM. */
+int rd_against_recompute(struct rd_against_state *st, const struct rd_system *system);
 
 /* The parts. */
 void rd_against_network(struct rd_against_state *st);

@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "analyse/against-priv.h"
-#include "analyse/nccl.h"
 #include "base/buf.h"
 #include "base/text.h"
 
@@ -177,29 +176,6 @@ char *rd_against_variable(const struct rd_against_state *st, const char *const *
 	return NULL;
 }
 
-/* What the run's NCCL_IB_HCA lets through, and what NCCL chooses of that. */
-static int recompute(struct rd_against_state *st)
-{
-	const char *value = rd_run_var(st->run, "NCCL_IB_HCA");
-	struct rd_hca_list list;
-	int r;
-
-	st->nccl = &st->map->nccl;
-	st->allowed = calloc(st->host->n_ports + 1, sizeof(*st->allowed));
-	if (!st->allowed)
-		return -ENOMEM;
-	r = rd_hca_list_parse(value ? value : "", &list);
-	for (size_t p = 0; !r && p < st->host->n_ports; p++)
-		st->allowed[p] = !value || rd_hca_list_takes(&list, rd_ibdev_label(st->host, st->host->ports[p].ibdev),
-							     st->host->ports[p].num);
-	rd_hca_list_deinit(&list);
-	if (r || !value)
-		return r;
-	r = rd_nccl_choose(st->host, st->map, st->allowed, &st->own);
-	st->nccl = &st->own;
-	return r;
-}
-
 /* Whether any device, NIC or GPU that the log names is here. `named`: how many it names. */
 static bool any_here(const struct rd_against_state *st, size_t *named)
 {
@@ -251,8 +227,8 @@ static int say_elsewhere(struct rd_against_state *st)
 	return rd_finding_add(&st->ret->findings, &finding);
 }
 
-int rd_against_log(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_runlog *log,
-		   const struct rd_run_host *run, const char *name, struct rd_against *ret)
+int rd_against_log(const struct rd_host *host, const struct rd_system *system, const struct rd_nicmap *map,
+		   const struct rd_runlog *log, const struct rd_run_host *run, const char *name, struct rd_against *ret)
 {
 	struct rd_against_state st = {
 		.host = host,
@@ -262,7 +238,7 @@ int rd_against_log(const struct rd_host *host, const struct rd_nicmap *map, cons
 		.name = name,
 		.ret = ret,
 	};
-	int r = recompute(&st);
+	int r = rd_against_recompute(&st, system);
 
 	if (!r && is_elsewhere(&st)) {
 		r = say_elsewhere(&st);
@@ -273,6 +249,6 @@ int rd_against_log(const struct rd_host *host, const struct rd_nicmap *map, cons
 		rd_against_stacks(&st);
 	}
 	free(st.allowed);
-	rd_choices_deinit(&st.own);
+	rd_nicmap_deinit(&st.own);
 	return r || ret->failed || ret->findings.failed ? -ENOMEM : 0;
 }

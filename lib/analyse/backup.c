@@ -97,6 +97,59 @@ static char *what_they_share(const struct rd_host *host, const char *what, int a
 	return rd_text("%s; they share the socket (NUMA node %d)", what, rd_ibdev_numa(host, da));
 }
 
+/* The neighbour in the order of all devices that the library sees, whatever they are for: even + 1, odd - 1. */
+static int device_neighbour(const struct rd_host *host, const struct rd_choice *choice)
+{
+	int first = choice->ports[0], before = -1;
+	size_t n = 0;
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		if (!could_serve(host, choice, p) && (int)p != first)
+			continue;
+		if (before == first && n % 2 == 1)
+			return (int)p;
+		if ((int)p == first && n % 2 == 1)
+			return before;
+		before = (int)p;
+		n++;
+	}
+	return -1;
+}
+
+void rd_backup_of_nvshmem(const struct rd_host *host, struct rd_choices *choices)
+{
+	for (size_t i = 0; i < choices->n; i++) {
+		struct rd_choice *choice = &choices->v[i];
+
+		choice->library_backup = -1;
+		if (choice->n_ports == 0)
+			continue;
+		choice->library_backup = other_port(host, choice);
+		choice->library_backup_why = "other port of the card";
+		if (choice->library_backup >= 0)
+			continue;
+		choice->library_backup = device_neighbour(host, choice);
+		choice->library_backup_why = choice->library_backup < 0 ? "no device beside it" :
+									  "next to it in the order of devices";
+	}
+}
+
+void rd_backup_of_nccl(const struct rd_nccl_nets *nets, struct rd_choices *choices)
+{
+	for (size_t i = 0; i < choices->n; i++) {
+		struct rd_choice *choice = &choices->v[i];
+
+		choice->library_backup = -1;
+		for (size_t n = 0; choice->n_ports > 0 && n < nets->n; n++)
+			if (nets->v[n].ports[0] == choice->ports[0] && nets->v[n].n_ports > 1)
+				choice->library_backup = nets->v[n].ports[1];
+		choice->library_backup_why =
+			choice->library_backup < 0 ?
+				"none: NCCL fails over only between the ports of a merged NIC" :
+				"the other port of the merged NIC, with NCCL_IB_RESILIENCY_PORT_FAILOVER=1";
+	}
+}
+
 int rd_backup_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_choices *choices)
 {
 	for (size_t i = 0; i < choices->n; i++) {

@@ -202,27 +202,43 @@ int rd_nccl_parent(const struct rd_host *host, int pci)
 	return gen && pex_generation(&host->pcis[up], 1) == gen ? above : up;
 }
 
+/* The nodes above it, the nearest first. */
+static size_t nodes_above(const struct rd_host *host, int pci, int *nodes)
+{
+	size_t n = 0;
+
+	for (int p = rd_nccl_parent(host, pci); p >= 0 && n < DEPTH_MAX; p = rd_nccl_parent(host, p))
+		nodes[n++] = p;
+	return n;
+}
+
+enum rd_path rd_distance_nccl_pci(const struct rd_host *host, int a, int b, int numa)
+{
+	int na[DEPTH_MAX], nb[DEPTH_MAX];
+	size_t n_a = nodes_above(host, a, na), n_b = b < 0 ? 0 : nodes_above(host, b, nb);
+
+	for (size_t i = 0; i < n_a; i++)
+		for (size_t j = 0; j < n_b; j++)
+			if (na[i] == nb[j])
+				return i == 0 && j == 0 ? RD_PATH_PIX : RD_PATH_PXB;
+	return numa == rd_pci_numa(host, a) || numa == RD_NCCL_EACH_CPU ? RD_PATH_PHB : RD_PATH_SYS;
+}
+
+/* Each process of a job hangs a virtual NIC on the first CPU that it knows, which is that of its own accelerator. In a topology
+ * file it is on one. */
+int rd_nccl_numa(const struct rd_host *host, int ibdev, int pci)
+{
+	if (pci >= 0)
+		return rd_pci_numa(host, pci);
+	return host->from_topology_file ? host->ibdevs[ibdev].numa : RD_NCCL_EACH_CPU;
+}
+
 enum rd_path rd_distance_nccl(const struct rd_host *host, int gpu, int ibdev)
 {
 	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
-	int a[DEPTH_MAX], b[DEPTH_MAX], numa = rd_pci_numa(host, host->gpus[gpu].pci);
-	size_t na = 0, nb = 0;
+	int pci = dev->data_direct >= 0 ? dev->data_direct : dev->pci;
 
-	if (dev->pci < 0) {
-		/* A virtual NIC hangs on the first CPU. */
-		int on = dev->numa >= 0 || host->n_numas == 0 ? dev->numa : host->numas[0].id;
-
-		return on == numa ? RD_PATH_PHB : RD_PATH_SYS;
-	}
-	for (int p = rd_nccl_parent(host, host->gpus[gpu].pci); p >= 0 && na < DEPTH_MAX; p = rd_nccl_parent(host, p))
-		a[na++] = p;
-	for (int p = rd_nccl_parent(host, dev->pci); p >= 0 && nb < DEPTH_MAX; p = rd_nccl_parent(host, p))
-		b[nb++] = p;
-	for (size_t i = 0; i < na; i++)
-		for (size_t j = 0; j < nb; j++)
-			if (a[i] == b[j])
-				return i == 0 && j == 0 ? RD_PATH_PIX : RD_PATH_PXB;
-	return numa == rd_pci_numa(host, dev->pci) ? RD_PATH_PHB : RD_PATH_SYS;
+	return rd_distance_nccl_pci(host, host->gpus[gpu].pci, pci, rd_nccl_numa(host, ibdev, pci));
 }
 
 /* The two paths are /sys/devices/<host bridge>/<function>/…/<endpoint>: three components are common to all functions of
@@ -264,6 +280,7 @@ int rd_distance_fill(const struct rd_host *host, struct rd_nicmap *map)
 
 			pair->path = rd_distance(host, (int)g, (int)d, &pair->reason);
 			pair->nccl = rd_distance_nccl(host, (int)g, (int)d);
+			pair->via = -1;
 			pair->nvshmem = rd_distance_nvshmem(host, (int)g, (int)d);
 		}
 	return 0;

@@ -20,6 +20,12 @@ enum rd_path rd_distance(const struct rd_host *host, int gpu, int ibdev, const c
  * PIX below one node, PXB below several, PHB over one CPU (a NUMA node), SYS over two. Switches of PEX88000 and PEX89000
  * type that stand for one chip count as one. */
 enum rd_path rd_distance_nccl(const struct rd_host *host, int gpu, int ibdev);
+/* The same between an accelerator's function and a NIC's; `pci`: -1 where it has none, `numa`: of its CPU. */
+enum rd_path rd_distance_nccl_pci(const struct rd_host *host, int gpu_pci, int pci, int numa);
+/* The NUMA node of the CPU that NCCL hangs a device on whose function is `pci` (-1: it has none); RD_NCCL_EACH_CPU: that of
+ * whichever accelerator asks. */
+#define RD_NCCL_EACH_CPU (-2)
+int rd_nccl_numa(const struct rd_host *host, int ibdev, int pci);
 
 /* The node above in NCCL's tree, -1 for a CPU. */
 int rd_nccl_parent(const struct rd_host *host, int pci);

@@ -25,7 +25,7 @@ static bool has_own_library(const struct rd_host *host, const struct rd_port *po
 	return rd_ibdev_is_efa(host, port->ibdev) || rd_ibdev_is_gaudi(host, port->ibdev);
 }
 
-static bool is_wanted(const struct rd_host *host, size_t p)
+bool rd_env_wants(const struct rd_host *host, size_t p)
 {
 	const struct rd_port *port = &host->ports[p];
 
@@ -61,8 +61,8 @@ bool rd_env_refused(const struct rd_host *host, struct rd_err *err)
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 
-		wanted += is_wanted(host, p);
-		ib += is_wanted(host, p) && rd_port_is_ib(port);
+		wanted += rd_env_wants(host, p);
+		ib += rd_env_wants(host, p) && rd_port_is_ib(port);
 		efa += rd_ibdev_is_efa(host, port->ibdev);
 		gaudi += rd_ibdev_is_gaudi(host, port->ibdev);
 		if (port->role == RD_ROLE_UNKNOWN && rd_port_active(port) && !rd_port_is_aside(host, port)) {
@@ -103,7 +103,7 @@ static char *port_list(const struct rd_host *host, const char *prefix)
 
 	rd_buf_str(&list, prefix);
 	for (size_t p = 0, n = 0; p < host->n_ports; p++)
-		if (is_wanted(host, p))
+		if (rd_env_wants(host, p))
 			rd_buf_printf(&list, "%s%s:%u", n++ > 0 ? "," : "", host->ibdevs[host->ports[p].ibdev].name,
 				      host->ports[p].num);
 	return list.failed ? NULL : RD_TAKE(list.data);
@@ -118,7 +118,7 @@ static int common_gid_index(const struct rd_host *host)
 		const struct rd_port *port = &host->ports[p];
 		int own;
 
-		if (!is_wanted(host, p))
+		if (!rd_env_wants(host, p))
 			continue;
 		own = rd_port_is_ethernet(port) && port->gid >= 0 ? (int)port->gids[port->gid].index : -1;
 		if (own < 0 || (index >= 0 && own != index))
@@ -145,7 +145,7 @@ static int best_port(const struct rd_host *host, const struct rd_nicmap *map, si
 	for (size_t p = 0; p < host->n_ports; p++) {
 		enum rd_path path = rd_nicmap_pair(map, gpu, (size_t)host->ports[p].ibdev)->path;
 
-		if (!is_wanted(host, p))
+		if (!rd_env_wants(host, p))
 			continue;
 		if (path == RD_PATH_UNKNOWN)
 			path = RD_PATH_SYS;
@@ -200,7 +200,7 @@ static int nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int 
 	else if (!r)
 		r = add(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(host, ""));
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (is_wanted(host, p))
+		if (rd_env_wants(host, p))
 			name = host->ibdevs[host->ports[p].ibdev].name;
 	if (!r && name && strncmp(name, "mlx5", 4) != 0) {
 		size_t n = 0;

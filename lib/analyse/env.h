@@ -14,6 +14,9 @@ int rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct 
  * of which port and why. */
 bool rd_env_refused(const struct rd_host *host, struct rd_err *err);
 
+/* Whether the port is one that the variables select: for computing, active, known by name and number. */
+bool rd_env_wants(const struct rd_host *host, size_t port);
+
 /* The interface that reaches other hosts: it has the default route; its master where it is bound. NULL if none is known. */
 const char *rd_env_front_end(const struct rd_host *host);
 

@@ -86,6 +86,54 @@ static void add_id(struct rd_buf *out, const char *name, uint16_t value, enum rd
 		rd_buf_printf(out, " %s=\"0x%04x\"", name, value);
 }
 
+/* The function that NCCL hangs a device on. */
+static int place_of(const struct rd_ibdev *dev)
+{
+	return dev->data_direct >= 0 ? dev->data_direct : dev->pci;
+}
+
+static void add_net_name(struct rd_buf *out, const struct rd_ibdev *dev)
+{
+	_cleanup_buf_ struct rd_buf name = { 0 };
+
+	rd_buf_printf(&name, "%s%s", dev->name, dev->data_direct >= 0 ? "_dma" : "");
+	if (name.failed)
+		out->failed = true;
+	else
+		add_value(out, "name", name.data);
+}
+
+/* What a topology file says of an accelerator. Of a live host NCCL asks NVML. */
+static void add_gpu(struct writer *w, int pci, int depth)
+{
+	for (size_t g = 0; g < w->host->n_gpus; g++) {
+		const struct rd_gpu *gpu = &w->host->gpus[g];
+
+		if (gpu->pci != pci || gpu->sm.known != RD_OK)
+			continue;
+		indent(w->out, depth);
+		rd_buf_printf(w->out, "<gpu dev=\"%d\" sm=\"%u\"", gpu->dev, gpu->sm.v);
+		if (gpu->gdr.known == RD_OK)
+			rd_buf_printf(w->out, " gdr=\"%d\"", gpu->gdr.v);
+		rd_buf_str(w->out, ">\n");
+		for (size_t i = 0; i < gpu->n_nvlinks; i++) {
+			const struct rd_nvlink *link = &gpu->nvlinks[i];
+
+			indent(w->out, depth + 1);
+			rd_buf_str(w->out, "<nvlink");
+			add_value(w->out, "target", link->target[0] ? link->target : "fffffff:ffff:ff");
+			rd_buf_printf(w->out, " count=\"%u\" tclass=\"%s\"/>\n", link->n,
+				      link->target[0] ? "0x030200" : "0x068000");
+		}
+		if (gpu->c2c_gbytes.known == RD_OK) {
+			indent(w->out, depth + 1);
+			rd_buf_printf(w->out, "<c2c bw=\"%.0f\" count=\"1\"/>\n", gpu->c2c_gbytes.v * 1000);
+		}
+		indent(w->out, depth);
+		rd_buf_str(w->out, "</gpu>\n");
+	}
+}
+
 /* Those of a function; those without one, of a NUMA node. */
 static void add_nets(struct writer *w, int pci, int numa, int depth)
 {
@@ -96,7 +144,7 @@ static void add_nets(struct writer *w, int pci, int numa, int depth)
 		const struct rd_port *port = &host->ports[p];
 		const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
 
-		if (dev->pci != pci || !dev->name || (pci < 0 && dev->numa != numa))
+		if (place_of(dev) != pci || !dev->name || (pci < 0 && dev->numa != numa))
 			continue;
 		if (n++ == 0) {
 			indent(w->out, depth);
@@ -104,7 +152,7 @@ static void add_nets(struct writer *w, int pci, int numa, int depth)
 		}
 		indent(w->out, depth + 1);
 		rd_buf_str(w->out, "<net");
-		add_value(w->out, "name", dev->name);
+		add_net_name(w->out, dev);
 		rd_buf_printf(w->out, " dev=\"%zu\"", p);
 		if (port->rate_gbps.known == RD_OK)
 			rd_buf_printf(w->out, " speed=\"%.0f\"", port->rate_gbps.v * 1000);
@@ -118,6 +166,8 @@ static void add_nets(struct writer *w, int pci, int numa, int depth)
 					guid[at++] = *c;
 			add_value(w->out, "guid", guid);
 		}
+		if (port->gdr.known == RD_OK)
+			rd_buf_printf(w->out, " gdr=\"%d\"", port->gdr.v);
 		rd_buf_str(w->out, "/>\n");
 	}
 	if (n > 0) {
@@ -163,6 +213,7 @@ static void add_node(struct writer *w, int index, int depth)
 	for (size_t i = 0; i < w->host->n_pcis; i++)
 		if (w->wanted[i] && w->up[i] == index)
 			add_node(w, (int)i, depth + 1);
+	add_gpu(w, index, depth + 1);
 	add_nets(w, index, -1, depth + 1);
 	if (w->out->len == at && !w->out->failed) {
 		/* Empty: "/>" instead of ">". */
@@ -221,7 +272,7 @@ int rd_nccl_xml_write(const struct rd_host *host, struct rd_buf *out)
 	for (size_t g = 0; g < host->n_gpus; g++)
 		want(&w, host->gpus[g].pci);
 	for (size_t d = 0; d < host->n_ibdevs; d++)
-		want(&w, host->ibdevs[d].pci);
+		want(&w, place_of(&host->ibdevs[d]));
 	rd_buf_str(out, "<system version=\"1\"");
 	if (!host->from_topology_file || host->file_whole)
 		rd_buf_printf(out, " name=\"rdmadiag\"%s",

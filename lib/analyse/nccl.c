@@ -1,222 +1,64 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which NICs NCCL gives each accelerator (src/graph/topo.cc, ncclTopoGetLocalNetType). */
 #include "analyse/nccl.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "analyse/distance.h"
-#include "analyse/role.h"
+#include "analyse/nccl-priv.h"
 #include "base/text.h"
+#include "model/library-rules.h"
 
-/* GB/s, as NCCL has them in src/graph/topo.h. */
-#define LOC_BW 5000.0f
-#define DEPTH_MAX 64
+/* More accelerators than any host has: a topology file can hold thousands, and PXN is a matter of all pairs. */
+#define GPUS_MAX 64
 
-/* A NIC as NCCL sees it: the active ports of one card. */
-struct net {
-	int *ports;
-	size_t n;
-};
-
-struct state {
-	const struct rd_host *host;
-	const struct rd_nicmap *map;
-	struct net *nets;
-	size_t n_nets;
-	float *bw;     /* [gpu * n_nets + net] */
-	size_t *local; /* scratch: indices of nets */
-};
-
-/* Units of 100 Mb/s and lane, after encoding. What sysfs does not name counts as 8 GT/s. */
-static float lane_speed(unsigned mtps)
+struct rd_nccl_settings rd_nccl_defaults(void)
 {
-	static const struct {
-		unsigned mtps;
-		float speed;
-	} table[] = {
-		{ 2500, 15 }, { 5000, 30 }, { 8000, 60 }, { 16000, 120 }, { 32000, 240 }, { 64000, 480 },
+	return (struct rd_nccl_settings){
+		.merge_vfs = true, .merge = true, .pxn = true, .pxn_c2c = true, .gdr_level = RD_PATH_P2C
 	};
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(table); i++)
-		if (table[i].mtps == mtps)
-			return table[i].speed;
-	return 60;
 }
 
-/* NICs and switches count with what they and the port above could do at most: a link that came up slower is not seen.
- * Accelerators count with what their link does now. */
-static float link_bandwidth(const struct rd_host *host, int index, bool gpu)
+/* Whether `path` is wider, or as wide and nearer, than the best so far. */
+static bool is_better(const struct rd_nccl_path *path, const struct rd_nccl_path *best)
 {
-	const struct rd_pci *pci = &host->pcis[index], *up = pci->parent >= 0 ? &host->pcis[pci->parent] : NULL;
-	const struct rd_pcie_link *link = gpu && pci->now.mtps.known == RD_OK ? &pci->now : &pci->max;
-	unsigned mtps = link->mtps.known == RD_OK ? link->mtps.v : 0;
-	unsigned width = link->width.known == RD_OK ? link->width.v : 0;
-
-	if (!gpu && !host->from_topology_file && up) {
-		if (up->max.mtps.known == RD_OK && (!mtps || up->max.mtps.v < mtps))
-			mtps = up->max.mtps.v;
-		if (up->max.width.known == RD_OK && (!width || up->max.width.v < width))
-			width = up->max.width.v;
-	}
-	return (float)(width ? width : 16) * lane_speed(mtps) / 80.0f;
+	return path->bw > best->bw || (path->bw == best->bw && path->type < best->type);
 }
 
-static float between_cpus(const struct rd_host *host)
+size_t rd_nccl_local_nets(const struct rd_nccl_paths *paths, size_t n_nets, size_t gpu, size_t *ret)
 {
-	const struct rd_cpu *cpu = &host->cpu;
-
-	if (cpu->arch && strncmp(cpu->arch, "ppc64", 5) == 0)
-		return 32;
-	if (cpu->arch && strcmp(cpu->arch, "arm64") == 0)
-		return 6;
-	if (cpu->vendor && strcmp(cpu->vendor, "AuthenticAMD") == 0)
-		return 16;
-	if (cpu->vendor && strcmp(cpu->vendor, "GenuineIntel") == 0) {
-		unsigned model = cpu->family.v == 6 ? cpu->model.v : 0;
-
-		return model >= 0xcf ? 40 : model >= 0x8f ? 22 : model >= 0x55 ? 10 : 6;
-	}
-	return LOC_BW;
-}
-
-static float narrowest_up_to(const struct rd_host *host, int pci, int top, bool gpu)
-{
-	float bw = LOC_BW;
-
-	for (int depth = 0; pci >= 0 && pci != top && depth < DEPTH_MAX; depth++) {
-		float link = link_bandwidth(host, pci, gpu && depth == 0);
-
-		bw = link < bw ? link : bw;
-		pci = rd_nccl_parent(host, pci);
-	}
-	return bw;
-}
-
-static int common_node(const struct rd_host *host, int a, int b)
-{
-	for (int p = rd_nccl_parent(host, a), i = 0; p >= 0 && i < DEPTH_MAX; p = rd_nccl_parent(host, p), i++)
-		for (int q = rd_nccl_parent(host, b), j = 0; q >= 0 && j < DEPTH_MAX; q = rd_nccl_parent(host, q), j++)
-			if (p == q)
-				return p;
-	return -1;
-}
-
-float rd_nccl_bandwidth(const struct rd_host *host, int gpu, const int *ports, size_t n_ports)
-{
-	const struct rd_ibdev *dev = &host->ibdevs[host->ports[ports[0]].ibdev];
-	int pci = host->gpus[gpu].pci, top = dev->pci < 0 ? -1 : common_node(host, pci, dev->pci);
-	float bw = narrowest_up_to(host, pci, top, true), other, net = 0;
-
-	if (dev->pci >= 0) {
-		other = narrowest_up_to(host, dev->pci, top, false);
-		bw = other < bw ? other : bw;
-	}
-	if (rd_distance_nccl(host, gpu, host->ports[ports[0]].ibdev) == RD_PATH_SYS && between_cpus(host) < bw)
-		bw = between_cpus(host);
-	/* A NIC without a speed counts as one of 10 Gb/s. */
-	for (size_t i = 0; i < n_ports; i++) {
-		const struct rd_port *port = &host->ports[ports[i]];
-
-		net += (port->rate_gbps.known == RD_OK && port->rate_gbps.v > 0 ? (float)port->rate_gbps.v : 10) / 8;
-	}
-	return net < bw ? net : bw;
-}
-
-static bool is_usable(const struct rd_host *host, size_t p, const bool *allowed)
-{
-	const struct rd_port *port = &host->ports[p];
-
-	if (allowed && !allowed[p])
-		return false;
-	return rd_port_active(port) || (host->from_topology_file && !port->state);
-}
-
-static uint64_t place_key(const struct rd_host *host, int port)
-{
-	int pci = host->ibdevs[host->ports[port].ibdev].pci;
-	const struct rd_pci *at = pci < 0 ? NULL : &host->pcis[pci];
-
-	if (!at)
-		return UINT64_MAX; /* behind all that have a place */
-	return (uint64_t)at->domain << 16 | (uint64_t)at->bus << 8 | (uint64_t)at->dev << 3 | at->fn;
-}
-
-static void sort_ports(const struct rd_host *host, int *ports, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		for (size_t j = i; j > 0 && place_key(host, ports[j]) < place_key(host, ports[j - 1]); j--) {
-			int held = ports[j];
-
-			ports[j] = ports[j - 1];
-			ports[j - 1] = held;
-		}
-}
-
-/* In the order of PCI addresses, ports of one card together. A topology file names its NICs as they are. */
-static void make_nets(struct state *st, int *ports, size_t n)
-{
-	sort_ports(st->host, ports, n);
-	for (size_t i = 0; i < n; i++) {
-		struct net *last = st->n_nets > 0 ? &st->nets[st->n_nets - 1] : NULL;
-		const struct rd_port *port = &st->host->ports[ports[i]];
-
-		if (last && !st->host->from_topology_file &&
-		    rd_same_card(st->host, st->host->ports[last->ports[0]].ibdev, port->ibdev) &&
-		    rd_port_is_ethernet(&st->host->ports[last->ports[0]]) == rd_port_is_ethernet(port))
-			last->n++;
-		else
-			st->nets[st->n_nets++] = (struct net){ .ports = &ports[i], .n = 1 };
-	}
-}
-
-static enum rd_path path_of(const struct state *st, size_t gpu, size_t net)
-{
-	return rd_nicmap_pair(st->map, gpu, (size_t)st->host->ports[st->nets[net].ports[0]].ibdev)->nccl;
-}
-
-static float bw_of(const struct state *st, size_t gpu, size_t net)
-{
-	return st->bw[gpu * st->n_nets + net];
-}
-
-/* The nets with the widest path, and of these the nearest; into st->local. */
-static size_t local_nets(struct state *st, size_t gpu)
-{
-	enum rd_path nearest = RD_PATH_SYS + 1;
-	float widest = 0;
+	struct rd_nccl_path best = { .type = RD_PATH_SYS + 1 };
 	size_t n = 0;
 
-	for (size_t i = 0; i < st->n_nets; i++) {
-		float bw = bw_of(st, gpu, i);
-		enum rd_path path = path_of(st, gpu, i);
+	for (size_t i = 0; i < n_nets; i++) {
+		const struct rd_nccl_path *path = &paths->to_net[gpu * n_nets + i];
 
-		if (bw > widest || (bw == widest && path < nearest)) {
-			widest = bw;
-			nearest = path;
+		if (is_better(path, &best)) {
+			best = *path;
 			n = 0;
 		}
-		if (bw == widest && path == nearest)
-			st->local[n++] = i;
+		if (path->bw == best.bw && path->type == best.type)
+			ret[n++] = i;
 	}
 	return n;
 }
 
-static size_t local_gpus(const struct state *st, size_t net)
+size_t rd_nccl_local_gpus(const struct rd_nccl_paths *paths, size_t n_nets, size_t n_gpus, size_t net, size_t *ret)
 {
-	enum rd_path nearest = RD_PATH_SYS + 1;
-	float widest = 0;
+	struct rd_nccl_path best = { .type = RD_PATH_SYS + 1 };
 	size_t n = 0;
 
-	for (size_t g = 0; g < st->host->n_gpus; g++) {
-		float bw = bw_of(st, g, net);
-		enum rd_path path = path_of(st, g, net);
+	for (size_t g = 0; g < n_gpus; g++) {
+		const struct rd_nccl_path *path = &paths->to_gpu[g * n_nets + net];
 
-		if (bw > widest || (bw == widest && path < nearest)) {
-			widest = bw;
-			nearest = path;
+		if (is_better(path, &best)) {
+			best = *path;
 			n = 0;
 		}
-		n += bw == widest && path == nearest;
+		if (path->bw == best.bw && path->type == best.type)
+			ret[n++] = g;
 	}
 	return n;
 }
@@ -231,70 +73,174 @@ static size_t mirror_bits(size_t value, size_t pow2)
 	return mirrored;
 }
 
-static int choose_for(struct state *st, size_t gpu, struct rd_choice *choice)
+/* NICs as good as each other are dealt out: so many for each accelerator, from this one on. */
+struct share {
+	size_t n_nets, n_gpus, each, first;
+};
+
+/* `locals` receives the NICs, and behind them scratch. */
+static struct share share_of(const struct rd_host *host, const struct rd_nccl_paths *paths, size_t n_nets, size_t gpu,
+			     size_t *locals)
 {
-	size_t n_nets = local_nets(st, gpu), n_gpus, each, first;
+	struct share share = { .n_nets = rd_nccl_local_nets(paths, n_nets, gpu, locals) };
+
+	if (share.n_nets == 0)
+		return share;
+	share.n_gpus = rd_nccl_local_gpus(paths, n_nets, host->n_gpus, locals[0], locals + n_nets);
+	share.n_gpus = share.n_gpus ? share.n_gpus : 1;
+	share.each = (share.n_nets + share.n_gpus - 1) / share.n_gpus;
+	share.first = (size_t)host->gpus[gpu].dev % share.n_gpus;
+	if ((share.n_nets & (share.n_nets - 1)) == 0)
+		share.first = mirror_bits(share.first, share.n_nets);
+	return share;
+}
+
+size_t rd_nccl_net_of(const struct rd_host *host, const struct rd_nccl_paths *paths, size_t n_nets, size_t gpu,
+		      size_t channel, size_t *locals)
+{
+	struct share share = share_of(host, paths, n_nets, gpu, locals);
+
+	return share.n_nets ? locals[(share.first + channel % share.each) % share.n_nets] : SIZE_MAX;
+}
+
+/* NVIDIA's by NCCL, AMD's by RCCL, which is made of it. A topology file need not name the vendor. */
+static bool is_driven(const struct rd_gpu *gpu)
+{
+	return !gpu->vendor || strcmp(gpu->vendor, "NVIDIA") == 0 || strcmp(gpu->vendor, "AMD") == 0;
+}
+
+static int choose_for(const struct rd_host *host, const struct rd_nccl_paths *paths, const struct rd_nccl_nets *nets,
+		      size_t gpu, size_t *locals, struct rd_choice *choice)
+{
+	struct share share = share_of(host, paths, nets->n, gpu, locals);
+	const struct rd_nccl_path *path;
 
 	choice->gpu = (int)gpu;
-	choice->backup = -1;
-	if (n_nets == 0)
+	choice->backup = choice->library_backup = -1;
+	if (share.n_nets == 0 || !is_driven(&host->gpus[gpu]))
 		return 0;
-	n_gpus = local_gpus(st, st->local[0]);
-	n_gpus = n_gpus ? n_gpus : 1;
-	each = (n_nets + n_gpus - 1) / n_gpus;
-	first = (size_t)st->host->gpus[gpu].dev % n_gpus;
-	if ((n_nets & (n_nets - 1)) == 0)
-		first = mirror_bits(first, n_nets);
-	choice->ports = calloc(st->host->n_ports + 1, sizeof(*choice->ports));
+	path = &paths->to_net[gpu * nets->n + locals[0]];
+	choice->ports = calloc(host->n_ports + 1, sizeof(*choice->ports));
 	if (!choice->ports)
 		return -ENOMEM;
-	for (size_t i = 0; i < each; i++) {
-		const struct net *net = &st->nets[st->local[(first + i) % n_nets]];
+	for (size_t i = 0; i < share.each; i++) {
+		const struct rd_nccl_net *net = &nets->v[locals[(share.first + i) % share.n_nets]];
 
-		for (size_t p = 0; p < net->n && choice->n_ports < st->host->n_ports; p++)
+		for (size_t p = 0; p < net->n_ports && choice->n_ports < host->n_ports; p++)
 			choice->ports[choice->n_ports++] = net->ports[p];
 	}
-	choice->why = rd_text("%s, %.1f GB/s; %zu NIC%s as good, dealt out among %zu accelerator%s",
-			      rd_path_name(path_of(st, gpu, st->local[0])), (double)bw_of(st, gpu, st->local[0]),
-			      n_nets, n_nets > 1 ? "s" : "", n_gpus, n_gpus > 1 ? "s" : "");
+	if (path->type == RD_PATH_PXN)
+		choice->why = rd_text("PXN over the NVLink of GPU%d, %.1f GB/s", path->via, (double)path->bw);
+	else
+		choice->why = rd_text("%s, %.1f GB/s; %zu NIC%s as good, dealt out among %zu accelerator%s",
+				      rd_path_name(path->type), (double)path->bw, share.n_nets,
+				      share.n_nets > 1 ? "s" : "", share.n_gpus, share.n_gpus > 1 ? "s" : "");
 	return choice->why ? 0 : -ENOMEM;
 }
 
-static int choose_all(struct state *st, struct rd_choices *ret)
+/* Whose NIC is this device? -1: NCCL does not use it. */
+static long net_of_ibdev(const struct rd_host *host, const struct rd_nccl_nets *nets, size_t ibdev)
 {
-	const struct rd_host *host = st->host;
-
-	for (size_t g = 0; g < host->n_gpus; g++)
-		for (size_t n = 0; n < st->n_nets; n++)
-			st->bw[g * st->n_nets + n] = rd_nccl_bandwidth(host, (int)g, st->nets[n].ports, st->nets[n].n);
-	for (size_t g = 0; g < host->n_gpus; g++) {
-		int r = choose_for(st, g, &ret->v[g]);
-
-		ret->n++;
-		if (r)
-			return r;
-	}
-	ret->note = rd_text("NCCL_IB_HCA not set, NICs in PCI order, ports of one card as one NIC");
-	return ret->note ? 0 : -ENOMEM;
+	for (size_t n = 0; n < nets->n; n++)
+		for (size_t p = 0; p < nets->v[n].n_ports; p++)
+			if (host->ports[nets->v[n].ports[p]].ibdev == (int)ibdev)
+				return (long)n;
+	return -1;
 }
 
-int rd_nccl_choose(const struct rd_host *host, const struct rd_nicmap *map, const bool *allowed, struct rd_choices *ret)
+static const char *too_far(enum rd_path path)
 {
-	_cleanup_free_ struct net *nets = calloc(host->n_ports + 1, sizeof(*nets));
-	_cleanup_free_ int *ports = calloc(host->n_ports + 1, sizeof(*ports));
-	_cleanup_free_ float *bw = calloc(host->n_gpus * host->n_ports + 1, sizeof(*bw));
-	_cleanup_free_ size_t *local = calloc(host->n_ports + 1, sizeof(*local));
-	struct state st = { .host = host, .map = map, .nets = nets, .bw = bw, .local = local };
-	size_t n = 0;
+	switch (path) {
+	case RD_PATH_PHB:
+		return "PHB is farther than NCCL_NET_GDR_LEVEL allows (PXB): NCCL copies through host memory";
+	case RD_PATH_SYS:
+		return "SYS is farther than NCCL_NET_GDR_LEVEL allows (PXB): NCCL copies through host memory";
+	default:
+		return "farther than NCCL_NET_GDR_LEVEL allows: NCCL copies through host memory";
+	}
+}
 
-	if (!nets || !ports || !bw || !local)
-		return -ENOMEM;
-	for (size_t p = 0; p < host->n_ports; p++)
-		if (is_usable(host, p, allowed))
-			ports[n++] = (int)p;
-	make_nets(&st, ports, n);
-	ret->v = calloc(host->n_gpus + 1, sizeof(*ret->v));
-	if (!ret->v)
-		return -ENOMEM;
-	return choose_all(&st, ret);
+/* Too far is no, whatever is offered; near enough is what is offered. */
+static void set_gpudirect(const struct rd_host *host, const struct rd_nccl_paths *paths, bool near, enum rd_path path,
+			  size_t gpu, size_t ibdev, struct rd_pair *pair)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
+	const struct rd_port *port = dev->n_ports > 0 ? &host->ports[dev->first_port] : NULL;
+
+	pair->gpudirect_why = paths->offers[gpu].why;
+	if (paths->offers[gpu].offered.known == RD_OK)
+		RD_SET(pair->gpudirect, paths->offers[gpu].offered.v && near);
+	else if (!near)
+		RD_SET(pair->gpudirect, false);
+	if (port && port->gdr.known == RD_OK && !port->gdr.v) {
+		RD_SET(pair->gpudirect, false);
+		pair->gpudirect_why = "gdr=\"0\" at this NIC in the topology file";
+	} else if (!near && !(paths->offers[gpu].offered.known == RD_OK && !paths->offers[gpu].offered.v)) {
+		pair->gpudirect_why = too_far(path);
+	}
+}
+
+static void fill_pair(const struct rd_host *host, const struct rd_nccl_settings *settings,
+		      const struct rd_nccl_paths *paths, size_t gpu, size_t ibdev, struct rd_nicmap *map)
+{
+	struct rd_pair *pair = &map->pairs[gpu * map->n_ibdevs + ibdev];
+	long net = net_of_ibdev(host, &map->nccl_nets, ibdev);
+	enum rd_path physical = rd_distance_nccl(host, (int)gpu, (int)ibdev);
+
+	pair->nccl = physical;
+	pair->via = -1;
+	if (net < 0 || !is_driven(&host->gpus[gpu])) {
+		pair->gpudirect_why = net < 0 ? "NCCL does not use this NIC" : "NCCL does not drive this accelerator";
+		return;
+	}
+	pair->nccl = paths->to_net[gpu * map->nccl_nets.n + (size_t)net].type;
+	pair->via = paths->to_net[gpu * map->nccl_nets.n + (size_t)net].via;
+	/* Where GPUDirect is not possible, the path was diverted: what counts is how near the NIC is. */
+	set_gpudirect(host, paths,
+		      physical <= settings->gdr_level ||
+			      rd_nccl_near_enough(settings, paths, map->nccl_nets.n, gpu, (size_t)net),
+		      pair->nccl, gpu, ibdev, pair);
+}
+
+static char *note_of(const struct rd_host *host, const struct rd_nccl_nets *nets)
+{
+	bool efa = false, driven = host->n_gpus == 0;
+
+	for (size_t d = 0; d < host->n_ibdevs; d++)
+		efa |= rd_ibdev_is_efa(host, (int)d);
+	for (size_t g = 0; g < host->n_gpus; g++)
+		driven |= is_driven(&host->gpus[g]);
+	if (!driven)
+		return rd_text("NCCL does not drive these accelerators");
+	if (host->n_gpus > GPUS_MAX)
+		return rd_text("more than %d accelerators: not predicted", GPUS_MAX);
+	if (nets->n == 0 && efa)
+		return rd_text("NCCL's own InfiniBand code passes over EFA; the plugin aws-ofi-nccl, if it is "
+			       "installed, chooses by libfabric");
+	return rd_text("by the rules of NCCL %s; NCCL_IB_HCA not set%s", rd_library_release("nccl"),
+		       host->from_topology_file || host->has_nvswitch || host->n_gpus < 2 ?
+			       "" :
+			       "; NVLinks cannot be seen from here: with them PXN may lead to other NICs");
+}
+
+int rd_nccl_fill(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
+		 struct rd_nicmap *map)
+{
+	_cleanup_(rd_nccl_paths_deinit) struct rd_nccl_paths paths = { 0 };
+	size_t n_gpus = host->n_gpus > GPUS_MAX ? 0 : host->n_gpus;
+	int r = rd_nccl_nets_find(host, settings, &map->nccl_nets);
+	_cleanup_free_ size_t *locals = calloc(map->nccl_nets.n + host->n_gpus + 1, sizeof(*locals));
+
+	map->nccl.v = calloc(n_gpus + 1, sizeof(*map->nccl.v));
+	map->nccl.note = note_of(host, &map->nccl_nets);
+	if (!r && (!locals || !map->nccl.v || !map->nccl.note))
+		r = -ENOMEM;
+	if (!r && n_gpus)
+		r = rd_nccl_paths_find(host, system, &map->nccl_nets, settings, &paths);
+	for (size_t g = 0; !r && g < n_gpus; g++) {
+		r = choose_for(host, &paths, &map->nccl_nets, g, locals, &map->nccl.v[map->nccl.n++]);
+		for (size_t d = 0; d < host->n_ibdevs; d++)
+			fill_pair(host, settings, &paths, g, d, map);
+	}
+	return r;
 }

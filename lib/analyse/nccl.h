@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What NCCL does with this host, by its own rules (2.27 and later; src/graph/topo.cc, src/transport/net_ib). Pure. */
+/* What NCCL does with this host, by its own rules, as read from release 2.30.7. tests/rules/NCCL.md names the function that
+ * each was read from. Pure. */
 #ifndef RD_ANALYSE_NCCL_H
 #define RD_ANALYSE_NCCL_H
 
 #include "model/nicmap.h"
+#include "model/system.h"
+
+/* What variables change of the rules. */
+struct rd_nccl_settings {
+	const bool *allowed;	  /* one flag a port, as NCCL_IB_HCA leaves them; NULL: all */
+	bool merge_vfs;		  /* NCCL_IB_MERGE_VFS: functions and devices of one bus are one NIC */
+	bool merge;		  /* NCCL_IB_MERGE_NICS, and NCCL_NET_MERGE_LEVEL is not LOC */
+	enum rd_path merge_level; /* NCCL_NET_MERGE_LEVEL; RD_PATH_UNKNOWN: PORT, ports of one card */
+	bool pxn;		  /* NCCL_PXN_DISABLE is 0 */
+	bool pxn_c2c;		  /* NCCL_PXN_C2C */
+	enum rd_path gdr_level;	  /* NCCL_NET_GDR_LEVEL; RD_PATH_UNKNOWN: not even PIX (LOC) */
+};
+
+/* As NCCL is without variables. */
+struct rd_nccl_settings rd_nccl_defaults(void);
 
 /*
- * Which ports NCCL gives each accelerator. `allowed`: one flag a port, as NCCL_IB_HCA leaves them; NULL: all that are
- * active. Of all NICs those count whose path has the most bandwidth, and of these the nearest; what is left is dealt out
- * among the accelerators that have them nearest. Ports of one card are fused into one NIC. 0 or -ENOMEM.
+ * Fills nccl_nets, nccl, and what of the pairs is NCCL's. The paths of pairs must be there (rd_distance_fill). Of all NICs
+ * those count whose path has the most bandwidth, and of these the nearest; what is left is dealt out among the accelerators
+ * that have them nearest. `system` may be NULL: then whether NICs can reach accelerators' memory is not known. 0 or
+ * -ENOMEM.
  */
-int rd_nccl_choose(const struct rd_host *host, const struct rd_nicmap *map, const bool *allowed, struct rd_choices *ret);
-
-/* Bandwidth of the path in GB/s, as NCCL counts it; 0 if there is none. `ports`: those fused into one NIC. */
-float rd_nccl_bandwidth(const struct rd_host *host, int gpu, const int *ports, size_t n_ports);
+int rd_nccl_fill(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
+		 struct rd_nicmap *map);
 
 /* One entry of NCCL_IB_HCA: name[:port[:rail[:plane]]]. */
 struct rd_hca_entry {

@@ -94,6 +94,42 @@ static int judge_role(const struct rd_host *host, const char *library, const str
 	return 0;
 }
 
+/* Nothing happens before a NIC fails: then this accelerator's traffic is where storage is. */
+static int judge_backup(const struct rd_host *host, const char *library, const struct rd_choices *choices,
+			struct rd_findings *ret)
+{
+	for (size_t i = 0; i < choices->n; i++) {
+		const struct rd_choice *choice = &choices->v[i];
+		const struct rd_port *port = choice->library_backup < 0 ? NULL : &host->ports[choice->library_backup];
+		struct rd_finding finding = {
+			.id = "backup-not-compute",
+			.severity = RD_SEV_WARNING,
+			.title = "When its NIC fails, a library would fail over to a NIC that is not for computing",
+			.why = "traffic of the job then shares a NIC with storage or management, and the job slows down "
+			       "or loses the peer, which that network may not reach",
+		};
+
+		if (!port || port->role == RD_ROLE_COMPUTE || port->role == RD_ROLE_UNKNOWN ||
+		    host->ports[choice->ports[0]].role != RD_ROLE_COMPUTE)
+			continue;
+		finding.subject = rd_text("GPU%d", choice->gpu);
+		finding.observed = rd_text("%s: %s fails over to %s (%s), %s", library,
+					   rd_ibdev_label(host, host->ports[choice->ports[0]].ibdev),
+					   rd_ibdev_label(host, port->ibdev), rd_role_name(port->role),
+					   choice->library_backup_why);
+		finding.expected = choice->backup < 0 ?
+					   rd_text("a compute NIC") :
+					   rd_text("%s", rd_ibdev_label(host, host->ports[choice->backup].ibdev));
+		finding.fix =
+			rd_text("leave NICs that are not for computing out of the library's list: rdmadiag nic-map "
+				"--env %s",
+				library);
+		if (rd_finding_add(ret, &finding) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int rd_nicmap_judge(const struct rd_host *host, const struct rd_nicmap *map, struct rd_findings *ret)
 {
 	int r = judge_shared(host, map, "nccl", &map->nccl, ret);
@@ -102,5 +138,9 @@ int rd_nicmap_judge(const struct rd_host *host, const struct rd_nicmap *map, str
 		r = judge_shared(host, map, "nvshmem", &map->nvshmem, ret);
 	if (!r)
 		r = judge_role(host, "nccl", &map->nccl, ret);
-	return r ? r : judge_role(host, "nvshmem", &map->nvshmem, ret);
+	if (!r)
+		r = judge_role(host, "nvshmem", &map->nvshmem, ret);
+	if (!r)
+		r = judge_backup(host, "nccl", &map->nccl, ret);
+	return r ? r : judge_backup(host, "nvshmem", &map->nvshmem, ret);
 }

@@ -2,8 +2,10 @@
 #include "analyse/nvshmem.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/text.h"
+#include "model/library-rules.h"
 
 enum { FREE = -1, NO_MORE = -2 };
 
@@ -47,18 +49,23 @@ static int merit(enum rd_path path)
 	}
 }
 
+/* As it sorts them: what has no distance is last. */
+static int rank_of(const struct state *st, unsigned pe, size_t dev, enum rd_path *path)
+{
+	*path = rd_nicmap_pair(st->map, (size_t)gpu_of(st, pe), (size_t)st->host->ports[st->ports[dev]].ibdev)->nvshmem;
+	return *path == RD_PATH_UNKNOWN ? RD_PATH_SYS + 1 : (int)*path;
+}
+
 /* Sorted by path; among equals the order of processes, then of devices. */
 static void make_pairs(struct state *st)
 {
-	for (int path = RD_PATH_PIX; path <= RD_PATH_SYS + 1; path++)
-		for (unsigned pe = 0; pe < st->pes; pe++)
-			for (size_t d = 0; d < st->n_devs; d++) {
-				size_t ibdev = (size_t)st->host->ports[st->ports[d]].ibdev;
-				enum rd_path own = rd_nicmap_pair(st->map, (size_t)gpu_of(st, pe), ibdev)->nvshmem;
+	enum rd_path own;
 
-				if ((own == RD_PATH_UNKNOWN ? RD_PATH_SYS + 1 : (int)own) == path)
+	for (int rank = RD_PATH_PIX; rank <= RD_PATH_SYS + 1; rank++)
+		for (unsigned pe = 0; pe < st->pes; pe++)
+			for (size_t d = 0; d < st->n_devs; d++)
+				if (rank_of(st, pe, d, &own) == rank)
 					st->pairs[st->n_pairs++] = (struct candidate){ pe, d, own };
-			}
 }
 
 static void pass_one(struct state *st)
@@ -85,24 +92,31 @@ static void pass_one(struct state *st)
 	}
 }
 
+/* Moves to a device as good that has two users fewer. Returns how many share what it has then. */
+static unsigned move(struct state *st, size_t slot, size_t dev, enum rd_path path, unsigned density)
+{
+	if (density < st->users[dev] + 2)
+		return density;
+	st->users[st->taken[slot]]--;
+	st->taken[slot] = (long)dev;
+	st->path[slot] = path;
+	return ++st->users[dev];
+}
+
+/* The pairs of this process alone, in the same order. */
 static void relieve(struct state *st, unsigned pe, size_t slot)
 {
 	unsigned density = st->users[st->taken[slot]];
+	enum rd_path path;
 
-	for (size_t i = 0; i < st->n_pairs && density >= 2; i++) {
-		const struct candidate *pair = &st->pairs[i];
-
-		if (pair->pe != pe)
-			continue;
-		if (merit(pair->path) < merit(st->path[slot]))
-			break;
-		if (density < st->users[pair->dev] + 2)
-			continue;
-		st->users[st->taken[slot]]--;
-		density = ++st->users[pair->dev];
-		st->taken[slot] = (long)pair->dev;
-		st->path[slot] = pair->path;
-	}
+	for (int rank = RD_PATH_PIX; rank <= RD_PATH_SYS + 1; rank++)
+		for (size_t d = 0; d < st->n_devs && density >= 2; d++) {
+			if (rank_of(st, pe, d, &path) != rank)
+				continue;
+			if (merit(path) < merit(st->path[slot]))
+				return;
+			density = move(st, slot, d, path, density);
+		}
 }
 
 static void pass_two(struct state *st)
@@ -124,7 +138,7 @@ static int answer(struct state *st, struct rd_choices *ret)
 		const char *path;
 
 		choice->gpu = gpu_of(st, pe);
-		choice->backup = -1;
+		choice->backup = choice->library_backup = -1;
 		choice->ports = calloc(st->each + 1, sizeof(*choice->ports));
 		if (!choice->ports)
 			return -ENOMEM;
@@ -139,11 +153,21 @@ static int answer(struct state *st, struct rd_choices *ret)
 		if (!choice->why)
 			return -ENOMEM;
 	}
-	ret->note =
-		rd_text("for %u processes on this host; NVSHMEM_ENABLE_NIC_PE_MAPPING not set. NVSHMEM_HCA_PREFIX is "
-			"mlx5: IBGDA leaves out what is named otherwise",
-			st->pes);
+	ret->note = st->pes == 0 ? rd_text("it drives NVIDIA's accelerators only, and needs an active NIC") :
+				   rd_text("by the rules of NVSHMEM %s"
+					   " for %u processes on this host; NVSHMEM_ENABLE_NIC_PE_MAPPING not set. "
+					   "NVSHMEM_HCA_PREFIX is mlx5: IBGDA leaves out what is named otherwise",
+					   rd_library_release("nvshmem"), st->pes);
 	return ret->note ? 0 : -ENOMEM;
+}
+
+/* It drives NVIDIA's accelerators only; a topology file need not name the vendor. */
+static bool is_driven(const struct rd_host *host)
+{
+	for (size_t g = 0; g < host->n_gpus; g++)
+		if (host->gpus[g].vendor && strcmp(host->gpus[g].vendor, "NVIDIA") != 0)
+			return false;
+	return host->n_gpus > 0;
 }
 
 int rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, unsigned pes, const bool *allowed,
@@ -162,7 +186,7 @@ int rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, u
 		if ((allowed ? allowed[p] : true) &&
 		    (rd_port_active(&host->ports[p]) || (host->from_topology_file && !host->ports[p].state)))
 			ports[st.n_devs++] = (int)p;
-	st.pes = host->n_gpus == 0 || st.n_devs == 0 ? 0 : pes ? pes : (unsigned)host->n_gpus;
+	st.pes = !is_driven(host) || st.n_devs == 0 ? 0 : pes ? pes : (unsigned)host->n_gpus;
 	st.each = st.pes && st.n_devs / st.pes > 0 ? (unsigned)(st.n_devs / st.pes) : 1;
 	st.pairs = pairs = calloc((size_t)st.pes * st.n_devs + 1, sizeof(*pairs));
 	st.taken = taken = calloc((size_t)st.pes * st.each + 1, sizeof(*taken));

@@ -6,13 +6,20 @@
 #include "check/port.h"
 #include "check/rules.h"
 
-/* The choice with a NIC that failing takes from this accelerator. */
+static const struct rd_choice *choice_in(const struct rd_choices *choices, size_t gpu)
+{
+	for (size_t i = 0; i < choices->n; i++)
+		if (choices->v[i].gpu == (int)gpu && choices->v[i].n_ports > 0)
+			return &choices->v[i];
+	return NULL;
+}
+
+/* The choice with a NIC that failing takes from this accelerator. NCCL itself uses no EFA. */
 static const struct rd_choice *choice_of(const struct rd_nicmap *map, size_t gpu)
 {
-	for (size_t i = 0; i < map->nccl.n; i++)
-		if (map->nccl.v[i].gpu == (int)gpu && map->nccl.v[i].n_ports > 0)
-			return &map->nccl.v[i];
-	return NULL;
+	const struct rd_choice *choice = choice_in(&map->nccl, gpu);
+
+	return choice ? choice : choice_in(&map->nvshmem, gpu);
 }
 
 /* Hosts whose plan has no spare: one card alone, no accelerator, or not known what for. */
@@ -36,7 +43,7 @@ static void run_backup(const struct rd_check_input *in, struct rd_check_out *out
 
 		snprintf(name, sizeof(name), "GPU%zu", g);
 		if (!choice)
-			rd_check_unknown(out, name, "NCCL would give it no NIC, or its place is not known");
+			rd_check_unknown(out, name, "no library would give it a NIC, or its place is not known");
 		else if (choice->backup < 0 && choice->n_ports < 2)
 			rd_check_warn(out, name,
 				      rd_text("none: %s",

@@ -6,6 +6,7 @@
 #include "check/gpumem.h"
 #include "check/rules.h"
 #include "model/profile.h"
+#include "model/system.h"
 
 static void run_ibgda(const struct rd_check_input *in, struct rd_check_out *out)
 {

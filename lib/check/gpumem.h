@@ -5,14 +5,8 @@
 
 #include "model/check.h"
 #include "model/host.h"
-#include "model/system.h"
 
 /* Accelerators of this maker ("NVIDIA"). */
 size_t rd_gpus_of(const struct rd_host *host, const char *vendor);
-
-/* NVIDIA's module that offers its memory to ib_core is loaded. */
-bool rd_has_peermem(const struct rd_system *system);
-/* A module of somebody else's that did so before. */
-bool rd_has_old_peermem(const struct rd_system *system);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "check/gpumem.h"
 #include "check/rules.h"
+#include "model/system.h"
 
 #define UNREAD_MODULES "/proc/modules could not be read"
 
@@ -16,23 +17,6 @@ size_t rd_gpus_of(const struct rd_host *host, const char *vendor)
 	return n;
 }
 
-bool rd_has_peermem(const struct rd_system *system)
-{
-	return rd_system_module(system, "nvidia_peermem") != NULL;
-}
-
-bool rd_has_old_peermem(const struct rd_system *system)
-{
-	return rd_system_module(system, "nv_peer_mem") != NULL;
-}
-
-/* Of the driver's two flavours only the open one hands out DMA-BUFs. */
-static bool dmabuf_possible(const struct rd_system *system)
-{
-	return system->nvidia_open.known == RD_OK && system->nvidia_open.v && system->dmabuf.known == RD_OK &&
-	       system->dmabuf.v;
-}
-
 static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_system *system = in->system;
@@ -43,7 +27,7 @@ static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out
 	}
 	if (!system || !system->modules_known)
 		rd_check_unknown(out, "nvidia_peermem", UNREAD_MODULES);
-	else if (rd_has_peermem(system) || rd_has_old_peermem(system) || dmabuf_possible(system))
+	else if (rd_has_peermem(system) || rd_has_old_peermem(system) || rd_has_dmabuf(system))
 		rd_check_good(out, rd_has_peermem(system) ? "nvidia_peermem" : "DMA-BUF");
 	else if (!rd_system_module(system, "nvidia"))
 		rd_check_fail(out, "nvidia", rd_text("the accelerators' driver is not loaded"),

@@ -6,11 +6,24 @@
 
 #include "collect/verbs.h"
 
+static int first_of_bus(const struct rd_host *host, int pci)
+{
+	const struct rd_pci *of = pci >= 0 ? &host->pcis[pci] : NULL;
+
+	for (size_t i = 0; of && (of->dev || of->fn) && i < host->n_pcis; i++)
+		if (host->pcis[i].domain == of->domain && host->pcis[i].bus == of->bus && !host->pcis[i].dev &&
+		    !host->pcis[i].fn)
+			return (int)i;
+	return -1;
+}
+
 /* Where they are below another bridge, ports of a card and functions of a switch are read once. */
 static void read_details(const struct rd_sysfs *fs, unsigned what, struct rd_host *host)
 {
 	for (size_t i = 0; i < host->n_ibdevs; i++) {
 		rd_collect_pci_detail(fs, host, host->ibdevs[i].pci, what);
+		/* NCCL takes it for the place of all NICs of the bus. */
+		rd_collect_pci_detail(fs, host, first_of_bus(host, host->ibdevs[i].pci), 0);
 		if (host->ibdevs[i].pci >= 0 && host->pcis[host->ibdevs[i].pci].driver)
 			host->ibdevs[i].driver = strdup(host->pcis[host->ibdevs[i].pci].driver);
 	}
@@ -60,8 +73,9 @@ int rd_collect_host(struct rd_source *src, unsigned what, struct rd_host *host, 
 		r = rd_collect_gpu(&fs, host, err);
 	if (r)
 		return r;
+	rd_collect_pci_marks(&fs, host);
 	read_details(&fs, what, host);
-	rd_collect_verbs_mtu(src, what & RD_COLLECT_VERBS, host, errors);
+	rd_collect_verbs(src, what & RD_COLLECT_VERBS, host, errors);
 	name_gpus(&fs, host);
 	return 0;
 }

@@ -29,6 +29,8 @@ void rd_collect_pci_detail(const struct rd_sysfs *fs, struct rd_host *host, int 
 void rd_collect_pci_config(const struct rd_sysfs *fs, struct rd_pci *pci);
 /* Error counts, power state, IOMMU group, base addresses of one function. */
 void rd_collect_pci_extras(const struct rd_sysfs *fs, struct rd_host *host, struct rd_pci *pci);
+/* Sets has_nvswitch and has_data_direct. */
+void rd_collect_pci_marks(const struct rd_sysfs *fs, struct rd_host *host);
 /* Networks and accelerators that have no driver or no RDMA device: what hangs below no ibdev would not be read else. */
 void rd_collect_pci_orphans(const struct rd_sysfs *fs, struct rd_host *host, unsigned what);
 /* Vendor and device of switches below bridges that are detailed, so that one that has lost all that hung below it is still

@@ -237,6 +237,14 @@ static void find_place(const struct rd_sysfs *fs, struct rd_host *host, struct r
 		dev->parent_netdev = rd_sysfs_text(fs, NULL, IB "/%s/parent", dev->name);
 }
 
+/* "4: RNIC" */
+static bool is_iwarp(const struct rd_sysfs *fs, const char *name)
+{
+	_cleanup_free_ char *type = rd_sysfs_text(fs, NULL, IB "/%s/node_type", name);
+
+	return type && type[0] == '4' && type[1] == ':';
+}
+
 static int add_device(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host)
 {
 	struct rd_ibdev *dev = rd_host_add_ibdev(host);
@@ -252,6 +260,7 @@ static int add_device(const struct rd_sysfs *fs, const char *name, unsigned what
 	dev->node_guid = rd_sysfs_text(fs, NULL, IB "/%s/node_guid", name);
 	dev->sys_image_guid = rd_sysfs_text(fs, NULL, IB "/%s/sys_image_guid", name);
 	dev->node_desc = rd_sysfs_text(fs, NULL, IB "/%s/node_desc", name);
+	dev->iwarp = is_iwarp(fs, name);
 	find_place(fs, host, dev);
 	return read_ports(fs, name, what, host, (int)host->n_ibdevs - 1);
 }

@@ -10,17 +10,17 @@
 
 #define PCIS_MAX 4096
 #define CPUS_MAX 1024
+#define NVLINKS_MAX 64
 
-enum kind { OTHER = 0, CPU, PCI, NIC };
+enum kind { OTHER = 0, CPU, PCI, NIC, GPU };
 
 struct frame {
 	enum kind kind;
 	int pci;  /* the function that we are in; -1: none */
 	int numa; /* id of the CPU that we are in */
 	bool has_gpu, has_nic;
-	int dev; /* NCCL's number of the accelerator; -1: not said */
-	const char *maker;
-	char root[24]; /* host bridge, where our own writer named it; "" */
+	struct rd_gpu gpu; /* what its element says; dev is -1 where it does not */
+	char root[24];	   /* host bridge, where our own writer named it; "" */
 };
 
 struct state {
@@ -220,6 +220,8 @@ static int start_net(struct state *st, const struct rd_xml_element *element, con
 		port->num = (unsigned)value;
 	if (number_of(element, "speed", 1, 100000000, &value))
 		RD_SET(port->rate_gbps, (double)value / 1000);
+	if (number_of(element, "gdr", 0, 1, &value))
+		RD_SET(port->gdr, value == 1);
 	if (guid && !st->host->ibdevs[port->ibdev].sys_image_guid)
 		st->host->ibdevs[port->ibdev].sys_image_guid = strdup(guid);
 	return 0;
@@ -227,15 +229,53 @@ static int start_net(struct state *st, const struct rd_xml_element *element, con
 
 static void start_gpu(const struct rd_xml_element *element, struct frame *pci)
 {
-	long dev;
+	struct rd_gpu *gpu = &pci->gpu;
+	long value;
 
 	pci->has_gpu = true;
-	if (number_of(element, "dev", 0, 65535, &dev))
-		pci->dev = (int)dev;
+	if (number_of(element, "dev", 0, 65535, &value))
+		gpu->dev = (int)value;
+	if (number_of(element, "sm", 1, 65535, &value))
+		RD_SET(gpu->sm, (unsigned)value);
+	if (number_of(element, "gdr", 0, 1, &value))
+		RD_SET(gpu->gdr, value == 1);
 	if (rd_xml_attr(element, "gcn"))
-		pci->maker = "AMD";
+		gpu->vendor = "AMD";
 	else if (rd_xml_attr(element, "sm"))
-		pci->maker = "NVIDIA";
+		gpu->vendor = "NVIDIA";
+}
+
+/* <nvlink target="0000:1b:00.0" count="12" tclass="0x030200"/>: of NVSwitches only the class tells. */
+static int start_nvlink(const struct rd_xml_element *element, struct rd_gpu *gpu, struct rd_err *err)
+{
+	const char *target = rd_xml_attr(element, "target");
+	struct rd_pci parsed = { 0 };
+	struct rd_nvlink *link;
+	long count, class;
+
+	if (gpu->n_nvlinks >= NVLINKS_MAX || !number_of(element, "count", 1, 1024, &count) ||
+	    !number_of(element, "tclass", 0, 0xffffff, &class))
+		return 0;
+	if (rd_grow(&gpu->nvlinks, &gpu->cap_nvlinks, gpu->n_nvlinks + 1, sizeof(*link)) < 0)
+		return no_memory(err);
+	link = &gpu->nvlinks[gpu->n_nvlinks];
+	*link = (struct rd_nvlink){ .n = (unsigned)count };
+	if (class >> 8 == RD_PCI_CLASS_NVSWITCH) {
+		gpu->n_nvlinks++;
+	} else if (target && rd_pci_parse(target, &parsed) == 0) {
+		memcpy(link->target, parsed.addr, sizeof(link->target));
+		gpu->n_nvlinks++;
+	}
+	return 0;
+}
+
+/* In MB a second and link. */
+static void start_c2c(const struct rd_xml_element *element, struct rd_gpu *gpu)
+{
+	long bw, count;
+
+	if (number_of(element, "bw", 1, 100000000, &bw) && number_of(element, "count", 1, 1024, &count))
+		RD_SET(gpu->c2c_gbytes, (double)bw * (double)count / 1000);
 }
 
 /* NCCL logs the name and ignores what else it does not know, so ours tells that the file leaves nothing out. */
@@ -253,7 +293,7 @@ static int on_start(void *arg, const struct rd_xml_element *element, struct rd_e
 	struct state *st = arg;
 	struct frame *up = &st->frames[st->n - 1], *frame = &st->frames[st->n++];
 
-	*frame = (struct frame){ .pci = up->pci, .numa = up->numa, .dev = -1 };
+	*frame = (struct frame){ .pci = up->pci, .numa = up->numa, .gpu = { .dev = -1 } };
 	memcpy(frame->root, up->root, sizeof(frame->root));
 	if (st->n == 2) {
 		st->system = strcmp(element->name, "system") == 0;
@@ -267,8 +307,14 @@ static int on_start(void *arg, const struct rd_xml_element *element, struct rd_e
 		return start_cpu(st, element, frame, err);
 	if (strcmp(element->name, "pci") == 0)
 		return start_pci(st, element, frame, err);
-	if (strcmp(element->name, "gpu") == 0 && up->kind == PCI)
+	if (strcmp(element->name, "gpu") == 0 && up->kind == PCI) {
+		frame->kind = GPU;
 		start_gpu(element, up);
+	}
+	if (up->kind == GPU && strcmp(element->name, "nvlink") == 0)
+		return start_nvlink(element, &st->frames[st->n - 3].gpu, err);
+	if (up->kind == GPU && strcmp(element->name, "c2c") == 0)
+		start_c2c(element, &st->frames[st->n - 3].gpu);
 	if (strcmp(element->name, "nic") == 0) {
 		frame->kind = NIC;
 		up->has_nic = true;
@@ -278,7 +324,7 @@ static int on_start(void *arg, const struct rd_xml_element *element, struct rd_e
 	return 0;
 }
 
-static int end_pci(struct state *st, const struct frame *frame, struct rd_err *err)
+static int end_pci(struct state *st, struct frame *frame, struct rd_err *err)
 {
 	const struct rd_pci *pci = &st->host->pcis[frame->pci];
 	uint32_t base = pci->class.v >> 16;
@@ -288,9 +334,12 @@ static int end_pci(struct state *st, const struct frame *frame, struct rd_err *e
 		gpu = rd_host_add_gpu(st->host);
 		if (!gpu)
 			return no_memory(err);
+		frame->gpu.index = gpu->index;
+		*gpu = frame->gpu;
+		frame->gpu = (struct rd_gpu){ 0 };
 		gpu->pci = frame->pci;
-		gpu->dev = frame->dev;
-		gpu->vendor = pci->vendor.known == RD_OK ? rd_gpu_maker(pci->vendor.v) : frame->maker;
+		if (pci->vendor.known == RD_OK)
+			gpu->vendor = rd_gpu_maker(pci->vendor.v);
 	} else if (base == RD_PCI_NETWORK && !frame->has_nic) {
 		if (!add_port(st->host, NULL, frame->pci, frame->numa))
 			return no_memory(err);
@@ -302,8 +351,11 @@ static int on_end(void *arg, struct rd_err *err)
 {
 	struct state *st = arg;
 	struct frame *frame = &st->frames[--st->n];
+	int r = frame->kind == PCI ? end_pci(st, frame, err) : 0;
 
-	return frame->kind == PCI ? end_pci(st, frame, err) : 0;
+	free(frame->gpu.nvlinks);
+	frame->gpu.nvlinks = NULL;
+	return r;
 }
 
 int rd_collect_nccl_xml(const char *name, const char *text, size_t size, struct rd_host *host, struct rd_err *err)
@@ -312,10 +364,13 @@ int rd_collect_nccl_xml(const char *name, const char *text, size_t size, struct 
 	struct state st = { .host = host, .n = 1 };
 	int r;
 
-	st.frames[0] = (struct frame){ .pci = -1, .numa = -1, .dev = -1 };
+	st.frames[0] = (struct frame){ .pci = -1, .numa = -1, .gpu = { .dev = -1 } };
 	host->from_topology_file = true;
 	host->has_rdma = true;
 	r = rd_xml_parse(name, text, size, &ops, &st, err);
+	/* Those that a file that ends early left open. */
+	while (st.n > 1)
+		free(st.frames[--st.n].gpu.nvlinks);
 	if (r < 0)
 		return r;
 	rd_collect_sort_gpus(host);

@@ -173,6 +173,21 @@ void rd_collect_pci_detail(const struct rd_sysfs *fs, struct rd_host *host, int 
 	}
 }
 
+void rd_collect_pci_marks(const struct rd_sysfs *fs, struct rd_host *host)
+{
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		struct rd_pci *pci = &host->pcis[i];
+		uint32_t class = pci->class.v >> 8;
+		int64_t value;
+
+		if (class != RD_PCI_CLASS_NVSWITCH && class != RD_PCI_CLASS_DATA_DIRECT)
+			continue;
+		READ_ID(vendor, "vendor");
+		host->has_nvswitch |= class == RD_PCI_CLASS_NVSWITCH && pci->vendor.v == 0x10de;
+		host->has_data_direct |= class == RD_PCI_CLASS_DATA_DIRECT && pci->vendor.v == 0x15b3;
+	}
+}
+
 void rd_collect_pci_orphans(const struct rd_sysfs *fs, struct rd_host *host, unsigned what)
 {
 	for (size_t i = 0; i < host->n_pcis; i++) {

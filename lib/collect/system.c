@@ -183,6 +183,16 @@ static int read_huge(const struct rd_sysfs *fs, struct rd_system *system)
 	return r;
 }
 
+int rd_collect_gpu_memory(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	int r;
+
+	read_nvidia(fs, system);
+	read_dmabuf(fs, system);
+	r = rd_collect_modules(fs, system);
+	return r ? r : read_memory_peers(fs, system);
+}
+
 int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, struct rd_errlist *errors,
 		      struct rd_err *err)
 {
@@ -194,11 +204,7 @@ int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, 
 	system->release = rd_sysfs_text(&fs, NULL, "/proc/sys/kernel/osrelease");
 	if (rd_sysfs_int(&fs, &value, "/proc/sys/vm/max_map_count") == RD_OK && value >= 0)
 		RD_SET(system->max_map_count, (uint64_t)value);
-	read_nvidia(&fs, system);
-	read_dmabuf(&fs, system);
-	r = rd_collect_modules(&fs, system);
-	if (!r)
-		r = read_memory_peers(&fs, system);
+	r = rd_collect_gpu_memory(&fs, system);
 	if (!r)
 		r = read_huge(&fs, system);
 	if (!r)

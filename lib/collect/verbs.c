@@ -65,26 +65,54 @@ static bool lacks_mtu(const struct rd_host *host, const struct rd_ibdev *dev)
 	return false;
 }
 
-void rd_collect_verbs_mtu(struct rd_source *src, bool all, struct rd_host *host, struct rd_errlist *errors)
+static void take_mtus(const char *text, const struct rd_ibdev *dev, struct rd_host *host)
+{
+	for (unsigned p = 0; p < dev->n_ports; p++) {
+		struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
+		char key[48];
+		uint64_t value;
+
+		snprintf(key, sizeof(key), "port%u.active_mtu_bytes", port->num);
+		if (value_of(text, key, &value) && value <= 65536)
+			RD_SET(port->mtu, (unsigned)value);
+		snprintf(key, sizeof(key), "port%u.max_mtu_bytes", port->num);
+		if (value_of(text, key, &value) && value <= 65536)
+			RD_SET(port->max_mtu, (unsigned)value);
+	}
+}
+
+/* "data_direct=/devices/pci0009:00/0009:00:00.0/0009:01:00.0": its last part is the function. */
+static void take_data_direct(const char *text, const struct rd_host *host, struct rd_ibdev *dev)
+{
+	static const char key[] = "\ndata_direct=";
+	const char *at = strstr(text, key), *end;
+	char addr[RD_PCI_ADDR];
+
+	if (!at)
+		return;
+	at += strlen(key);
+	end = at + strcspn(at, "\n");
+	for (const char *c = at; c < end; c++)
+		at = *c == '/' ? c + 1 : at;
+	if ((size_t)(end - at) >= sizeof(addr))
+		return;
+	memcpy(addr, at, (size_t)(end - at));
+	addr[end - at] = '\0';
+	dev->data_direct = rd_host_find_pci(host, addr);
+}
+
+void rd_collect_verbs(struct rd_source *src, bool all, struct rd_host *host, struct rd_errlist *errors)
 {
 	for (size_t i = 0; i < host->n_ibdevs; i++) {
-		const struct rd_ibdev *dev = &host->ibdevs[i];
+		struct rd_ibdev *dev = &host->ibdevs[i];
 		_cleanup_free_ char *text = NULL;
 
-		if (dev->name && (all || lacks_mtu(host, dev)))
-			text = read_device(src, dev->name, errors);
-
-		for (unsigned p = 0; text && p < dev->n_ports; p++) {
-			struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
-			char key[48];
-			uint64_t value;
-
-			snprintf(key, sizeof(key), "port%u.active_mtu_bytes", port->num);
-			if (value_of(text, key, &value) && value <= 65536)
-				RD_SET(port->mtu, (unsigned)value);
-			snprintf(key, sizeof(key), "port%u.max_mtu_bytes", port->num);
-			if (value_of(text, key, &value) && value <= 65536)
-				RD_SET(port->max_mtu, (unsigned)value);
-		}
+		if (!dev->name || !(all || host->has_data_direct || lacks_mtu(host, dev)))
+			continue;
+		text = read_device(src, dev->name, errors);
+		if (!text)
+			continue;
+		take_mtus(text, dev, host);
+		take_data_direct(text, host, dev);
 	}
 }

@@ -10,8 +10,9 @@
 /* The limits of each device, one child process a device. What cannot be asked is noted in `errors` and stays unknown. */
 void rd_collect_res_limits(struct rd_source *src, struct rd_res *res, struct rd_errlist *errors);
 
-/* The MTU of each port, in use and at most: what the device has, instead of what follows from its interface. Unless `all`,
- * only of devices that have an active port whose MTU is not known. */
-void rd_collect_verbs_mtu(struct rd_source *src, bool all, struct rd_host *host, struct rd_errlist *errors);
+/* The MTU of each port, in use and at most: what the device has, instead of what follows from its interface; and which
+ * data direct function is the device's. Unless `all`, only of devices that have an active port whose MTU is not known, and
+ * of all where the host has such functions. */
+void rd_collect_verbs(struct rd_source *src, bool all, struct rd_host *host, struct rd_errlist *errors);
 
 #endif

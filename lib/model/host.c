@@ -73,6 +73,7 @@ void rd_host_deinit(struct rd_host *host)
 	for (size_t i = 0; i < host->n_gpus; i++) {
 		free(host->gpus[i].name);
 		free(host->gpus[i].uuid);
+		free(host->gpus[i].nvlinks);
 	}
 	free(host->pcis);
 	free(host->ports);
@@ -98,7 +99,8 @@ struct rd_ibdev *rd_host_add_ibdev(struct rd_host *host)
 {
 	if (rd_grow(&host->ibdevs, &host->cap_ibdevs, host->n_ibdevs + 1, sizeof(*host->ibdevs)) < 0)
 		return NULL;
-	host->ibdevs[host->n_ibdevs] = (struct rd_ibdev){ .pci = -1, .numa = -1, .first_port = (int)host->n_ports };
+	host->ibdevs[host->n_ibdevs] =
+		(struct rd_ibdev){ .pci = -1, .data_direct = -1, .numa = -1, .first_port = (int)host->n_ports };
 	return &host->ibdevs[host->n_ibdevs++];
 }
 

@@ -33,7 +33,9 @@ enum {
 	RD_PCI_BRIDGE = 0x06,
 	RD_PCI_ACCELERATOR = 0x12,
 };
-#define RD_PCI_CLASS_BRIDGE 0x0604 /* PCI-to-PCI bridge, bits 23:8 */
+#define RD_PCI_CLASS_NVSWITCH 0x0680	/* "other bridge", of NVIDIA */
+#define RD_PCI_CLASS_DATA_DIRECT 0x0801 /* of Mellanox */
+#define RD_PCI_CLASS_BRIDGE 0x0604	/* PCI-to-PCI bridge, bits 23:8 */
 
 /* A base address register that is mapped. */
 struct rd_bar {
@@ -140,15 +142,18 @@ struct rd_port {
 	int gid_nccl; /* index into gids that NCCL takes by itself, without a variable; -1: an empty one, or none */
 	enum rd_role role;
 	char *role_why;
+	RD_FIELD(bool) gdr; /* of a topology file: NCCL found that this NIC takes memory of accelerators */
 	bool spare; /* unknown role, and down as its like on every card of this kind: no cable, no address. No fault */
 };
 
 struct rd_ibdev {
 	char *name; /* NULL: a topology file that does not name it */
 	int pci;
+	int data_direct; /* PCI function by which it reaches memory of accelerators (ConnectX-8); -1: none is known */
 	const char *via; /* how it was joined to PCI: "device", "netdev", "topology file"; NULL: it is not */
 	int numa;	 /* where it has no PCI function: node it hangs on; -1: not known */
 	char *firmware, *board, *hca_type, *node_guid, *sys_image_guid, *node_desc, *driver;
+	bool iwarp;	     /* its node type is RNIC: RDMA over TCP, which has no GIDs of InfiniBand */
 	char *parent_netdev; /* of a soft device: the interface that it sits on */
 	int first_port;
 	unsigned n_ports;
@@ -179,6 +184,12 @@ struct rd_netdev {
 	size_t n_addrs, cap_addrs;
 };
 
+/* NVLinks of one accelerator to one other end. Only topology files tell them: the kernel does not. */
+struct rd_nvlink {
+	char target[RD_PCI_ADDR]; /* "" for NVSwitches */
+	unsigned n;
+};
+
 struct rd_gpu {
 	int pci;
 	unsigned index; /* in PCI order, as nvidia-smi counts */
@@ -186,6 +197,12 @@ struct rd_gpu {
 	const char *vendor; /* static; NULL: not one we know */
 	char *name, *uuid;
 	int dev; /* NCCL's number: from a topology file, else index */
+	/* Of a topology file: */
+	RD_FIELD(unsigned) sm;	     /* compute capability, 80 for 8.0 */
+	RD_FIELD(bool) gdr;	     /* NCCL found that a NIC can read and write its memory */
+	RD_FIELD(double) c2c_gbytes; /* a second of the link to its CPU (Grace) */
+	struct rd_nvlink *nvlinks;
+	size_t n_nvlinks, cap_nvlinks;
 };
 
 struct rd_cpu {
@@ -197,8 +214,10 @@ struct rd_cpu {
 struct rd_host {
 	bool from_topology_file; /* an NCCL topology XML: a bridge in it stands for a switch, and CPUs for host bridges */
 	bool file_whole;	 /* --nccl-xml wrote it: it names host bridges, and all bridges between what is in it */
-	RD_FIELD(bool) guest;	 /* runs under a hypervisor */
-	bool has_rdma;		 /* /sys/class/infiniband is there */
+	bool has_data_direct;	 /* there are such functions, whichever devices they belong to */
+	bool has_nvswitch;    /* NVSwitches are on PCI (HGX A100 and H100): each accelerator reaches each other one */
+	RD_FIELD(bool) guest; /* runs under a hypervisor */
+	bool has_rdma;	      /* /sys/class/infiniband is there */
 	struct rd_cpu cpu;
 	struct rd_pci *pcis;
 	size_t n_pcis, cap_pcis;

@@ -58,6 +58,7 @@ void rd_nicmap_deinit(struct rd_nicmap *map)
 	rd_nccl_nets_deinit(&map->nccl_nets);
 	rd_choices_deinit(&map->nccl);
 	rd_choices_deinit(&map->nvshmem);
+	rd_stacks_deinit(&map->stacks);
 	rd_env_deinit(&map->env);
 	rd_findings_deinit(&map->findings);
 	*map = (struct rd_nicmap){ 0 };

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "model/finding.h"
 #include "model/host.h"
+#include "model/stacks.h"
 
 /* As `nvidia-smi topo -m` has them, and two of NCCL's; the nearest first, in NCCL's order. */
 enum rd_path {
@@ -36,7 +37,8 @@ struct rd_nccl_net {
 	int *ports; /* indices into host.ports, in NCCL's order; owned */
 	size_t n_ports;
 	char *name;  /* "mlx5_0+mlx5_1", as NCCL logs it; "mlx5_0_dma" where it uses the data direct function; owned */
-	int pci;     /* the function that NCCL hangs it on; -1: none, it stands on the first CPU */
+	int pci;     /* the function that NCCL hangs it on; -1: none, it stands on a CPU */
+	int numa;    /* of the CPU above it; RD_NCCL_EACH_CPU */
 	double gbps; /* of all its ports, as NCCL counts: 10 for each that names no speed */
 	bool data_direct;
 };
@@ -52,9 +54,11 @@ struct rd_choice {
 	int gpu;
 	int *ports; /* indices into host.ports; owned */
 	size_t n_ports;
-	int backup;	  /* index into host.ports; -1: none */
-	char *why;	  /* of the choice; owned */
-	char *backup_why; /* what it is, and what the two would share if they failed together; owned */
+	int backup;			/* what we advise when the first fails; index into host.ports; -1: none */
+	int library_backup;		/* what the library takes then by itself; -1: nothing */
+	char *why;			/* of the choice; owned */
+	char *backup_why;		/* what it is, and what the two would share if they failed together; owned */
+	const char *library_backup_why; /* by which rule; static */
 };
 
 struct rd_choices {
@@ -66,7 +70,7 @@ void rd_choices_deinit(struct rd_choices *choices);
 
 /* An environment variable that a library reads. */
 struct rd_env_var {
-	const char *library; /* "nccl", "nvshmem", "ucx"; static */
+	const char *library; /* "nccl", "nvshmem", "ucx", "mooncake", "libfabric"; static */
 	const char *name;    /* static */
 	char *value;	     /* owned */
 };
@@ -94,7 +98,8 @@ struct rd_nicmap {
 	size_t n_gpus, n_ibdevs;
 	struct rd_nccl_nets nccl_nets;
 	struct rd_choices nccl, nvshmem;
-	struct rd_env env; /* what would select the compute NICs */
+	struct rd_stacks stacks; /* Mooncake, NIXL over UCX, libfabric */
+	struct rd_env env;	 /* what would select the compute NICs */
 	struct rd_findings findings;
 };
 void rd_nicmap_deinit(struct rd_nicmap *map);

@@ -72,3 +72,19 @@ void rd_text_list_deinit(struct rd_text_list *list)
 	free(list->v);
 	*list = (struct rd_text_list){ 0 };
 }
+
+bool rd_has_peermem(const struct rd_system *system)
+{
+	return rd_system_module(system, "nvidia_peermem") != NULL;
+}
+
+bool rd_has_old_peermem(const struct rd_system *system)
+{
+	return rd_system_module(system, "nv_peer_mem") != NULL;
+}
+
+bool rd_has_dmabuf(const struct rd_system *system)
+{
+	return system->nvidia_open.known == RD_OK && system->nvidia_open.v && system->dmabuf.known == RD_OK &&
+	       system->dmabuf.v;
+}

@@ -99,4 +99,12 @@ int rd_text_list_add(struct rd_text_list *list, const char *text);
 bool rd_text_list_has(const struct rd_text_list *list, const char *text);
 void rd_text_list_deinit(struct rd_text_list *list);
 
+/* NVIDIA's module that offers its memory to ib_core is loaded. */
+bool rd_has_peermem(const struct rd_system *system);
+/* A module of somebody else's that did so before. */
+bool rd_has_old_peermem(const struct rd_system *system);
+/* Of NVIDIA's two drivers only the open one hands out DMA-BUFs, and the loaded RDMA core must support them. False also where
+ * either is not known. */
+bool rd_has_dmabuf(const struct rd_system *system);
+
 #endif

@@ -21,7 +21,17 @@ enum bridge_column {
 	BR_NUMA,
 	BR_COLUMNS
 };
-enum row_column { ROW_LIBRARY, ROW_GPU, ROW_NICS, ROW_BACKUP, ROW_WHY, ROW_BACKUP_WHY, ROW_COLUMNS };
+enum row_column {
+	ROW_LIBRARY,
+	ROW_GPU,
+	ROW_NICS,
+	ROW_GPUDIRECT,
+	ROW_BACKUP,
+	ROW_LIBRARY_BACKUP,
+	ROW_WHY,
+	ROW_BACKUP_WHY,
+	ROW_COLUMNS
+};
 
 static const struct rd_column gid_columns[GID_COLUMNS];
 static const struct rd_column bridge_columns[BR_COLUMNS];
@@ -141,8 +151,21 @@ int rd_report_bridges(struct rd_report *report, const struct rd_host *host, int 
 	return rd_report_add(report, section);
 }
 
+/* Between the accelerator and the first of its NICs; NVSHMEM has no rule of distance for it. */
+static void add_gpudirect(struct rd_row *row, const struct rd_host *host, const struct rd_nicmap *map,
+			  const struct rd_choice *choice)
+{
+	const struct rd_pair *pair;
+
+	if (choice->n_ports == 0)
+		return;
+	pair = rd_nicmap_pair(map, (size_t)choice->gpu, (size_t)host->ports[choice->ports[0]].ibdev);
+	if (pair->gpudirect.known == RD_OK)
+		rd_row_bool(row, ROW_GPUDIRECT, pair->gpudirect.v);
+}
+
 static void add_rows(struct rd_section *section, const char *library, const struct rd_host *host,
-		     const struct rd_choices *choices)
+		     const struct rd_nicmap *map, const struct rd_choices *choices)
 {
 	for (size_t i = 0; i < choices->n; i++) {
 		const struct rd_choice *choice = &choices->v[i];
@@ -160,7 +183,12 @@ static void add_rows(struct rd_section *section, const char *library, const stru
 		rd_row_str(row, ROW_NICS, nics.data);
 		if (choice->backup >= 0)
 			rd_row_str(row, ROW_BACKUP, rd_ibdev_label(host, host->ports[choice->backup].ibdev));
-		rd_row_str(row, ROW_WHY, choice->why);
+		if (choice->library_backup >= 0)
+			rd_row_str(row, ROW_LIBRARY_BACKUP,
+				   rd_ibdev_label(host, host->ports[choice->library_backup].ibdev));
+		if (choices == &map->nccl)
+			add_gpudirect(row, host, map, choice);
+		rd_row_str(row, ROW_WHY, choice->n_ports > 0 ? choice->why : choices->note);
 		rd_row_str(row, ROW_BACKUP_WHY, choice->backup_why);
 	}
 }
@@ -170,8 +198,8 @@ int rd_report_assignment(struct rd_report *report, const struct rd_host *host, c
 	struct rd_section *section = rd_section_create("assignments", row_columns, ROW_COLUMNS);
 
 	if (section) {
-		add_rows(section, "nccl", host, &map->nccl);
-		add_rows(section, "nvshmem", host, &map->nvshmem);
+		add_rows(section, "nccl", host, map, &map->nccl);
+		add_rows(section, "nvshmem", host, map, &map->nvshmem);
 	}
 	return rd_report_add(report, section);
 }
@@ -301,7 +329,9 @@ static const struct rd_column row_columns[ROW_COLUMNS] = {
 	[ROW_LIBRARY] = { "library", "LIBRARY", RD_T_STR, "nccl or nvshmem", 0, false },
 	[ROW_GPU] = { "gpu", "GPU", RD_T_UINT, "accelerator", 0, false },
 	[ROW_NICS] = { "nics", "NICS", RD_T_STR, "ports that it gets", 0, false },
-	[ROW_BACKUP] = { "backup", "BACKUP", RD_T_STR, "when the first fails", 0, false },
+	[ROW_GPUDIRECT] = { "gpudirect", "GPUDIRECT", RD_T_BOOL, "the NIC reaches the accelerator's memory", 0, false },
+	[ROW_BACKUP] = { "backup", "BACKUP", RD_T_STR, "what to use when the first fails", 0, false },
+	[ROW_LIBRARY_BACKUP] = { "library_backup", "LIBBACKUP", RD_T_STR, "what the library fails over to by itself", 0, false },
 	[ROW_WHY] = { "reason", "REASON", RD_T_STR, "why these", 0, false },
 	[ROW_BACKUP_WHY] = { "backup_reason", "BACKUPWHY", RD_T_STR, "why this one, and what the two share", 0, false },
 };

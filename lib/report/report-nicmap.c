@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "report/finding.h"
+#include "report/report-stacks.h"
 
 enum gpu_column {
 	GPU_INDEX,
@@ -25,7 +26,20 @@ enum gpu_column {
 	GPU_LINK_MAX_WIDTH,
 	GPU_COLUMNS
 };
-enum path_column { PATH_GPU, PATH_NIC, PATH_PATH, PATH_REASON, PATH_NCCL, PATH_NVSHMEM, PATH_COLUMNS };
+enum path_column {
+	PATH_INDEX,
+	PATH_GPU,
+	PATH_NIC,
+	PATH_PATH,
+	PATH_REASON,
+	PATH_NCCL,
+	PATH_VIA,
+	PATH_NVSHMEM,
+	PATH_GPUDIRECT,
+	PATH_GPUDIRECT_WHY,
+	PATH_COLUMNS
+};
+enum net_column { NET_NAME, NET_PORTS, NET_GBPS, NET_DIRECT, NET_COLUMNS };
 enum choice_column {
 	CHOICE_GPU,
 	CHOICE_NICS,
@@ -33,6 +47,8 @@ enum choice_column {
 	CHOICE_BACKUP,
 	CHOICE_WHY,
 	CHOICE_BACKUP_WHY,
+	CHOICE_LIBRARY,
+	CHOICE_LIBRARY_WHY,
 	CHOICE_COLUMNS
 };
 
@@ -40,8 +56,11 @@ static const struct rd_column gpu_columns[GPU_COLUMNS];
 static const struct rd_column path_columns[PATH_COLUMNS];
 static const struct rd_column choice_columns[CHOICE_COLUMNS];
 static const struct rd_column name_columns[1];
-static const struct rd_column assignment_columns[4];
-static const struct rd_column scalar_columns[2];
+static const struct rd_column net_columns[NET_COLUMNS];
+#define ASSIGNMENT_STACKS 5
+#define ASSIGNMENT_COLUMNS (ASSIGNMENT_STACKS + RD_STACK_CELLS * RD_STACKS)
+static const struct rd_column assignment_columns[ASSIGNMENT_COLUMNS];
+static const struct rd_column scalar_columns[3];
 static const struct rd_column env_columns[2];
 
 static void set_numa(struct rd_row *row, size_t column, int numa)
@@ -85,6 +104,8 @@ static void add_gid_cells(struct rd_row *row, const struct rd_host *host, const 
 	char text[48];
 
 	rd_row_str(row, RD_NIC_GID_WHY, port->gid_why);
+	if (port->gid_nccl >= 0)
+		rd_row_uint(row, RD_NIC_GID_NCCL, port->gids[port->gid_nccl].index);
 	if (gid) {
 		rd_row_uint(row, RD_NIC_GID_INDEX, gid->index);
 		rd_row_str(row, RD_NIC_GID_TYPE, rd_gid_type_name(gid->type));
@@ -238,12 +259,18 @@ static void add_path(struct rd_section *section, const struct rd_host *host, con
 	const struct rd_pair *pair = rd_nicmap_pair(map, g, d);
 	struct rd_row *row = rd_section_add(section);
 
+	rd_row_uint(row, PATH_INDEX, host->gpus[g].index);
 	rd_row_str(row, PATH_GPU, host->pcis[host->gpus[g].pci].addr);
 	rd_row_str(row, PATH_NIC, rd_ibdev_label(host, (int)d));
 	rd_row_str(row, PATH_PATH, rd_path_name(pair->path));
 	rd_row_str(row, PATH_REASON, pair->reason);
 	rd_row_str(row, PATH_NCCL, rd_path_name(pair->nccl));
 	rd_row_str(row, PATH_NVSHMEM, rd_path_name(pair->nvshmem));
+	if (pair->via >= 0)
+		rd_row_str(row, PATH_VIA, host->pcis[host->gpus[pair->via].pci].addr);
+	if (pair->gpudirect.known == RD_OK)
+		rd_row_bool(row, PATH_GPUDIRECT, pair->gpudirect.v);
+	rd_row_str(row, PATH_GPUDIRECT_WHY, pair->gpudirect_why);
 }
 
 static struct rd_section *nics_of(const struct rd_host *host, const struct rd_choice *choice, bool ports)
@@ -279,6 +306,9 @@ static int add_choice(struct rd_section *section, const struct rd_host *host, co
 	rd_row_str(row, CHOICE_BACKUP_WHY, choice->backup_why);
 	if (choice->backup >= 0)
 		rd_row_str(row, CHOICE_BACKUP, rd_ibdev_label(host, host->ports[choice->backup].ibdev));
+	if (choice->library_backup >= 0)
+		rd_row_str(row, CHOICE_LIBRARY, rd_ibdev_label(host, host->ports[choice->library_backup].ibdev));
+	rd_row_str(row, CHOICE_LIBRARY_WHY, choice->library_backup_why);
 	return 0;
 }
 
@@ -298,9 +328,35 @@ static int set_choices(struct rd_row *row, size_t column, const struct rd_host *
 	return 0;
 }
 
+static int set_nets(struct rd_row *row, size_t column, const struct rd_host *host, const struct rd_nccl_nets *nets)
+{
+	struct rd_section *section = rd_section_create("nccl_nets", net_columns, NET_COLUMNS);
+
+	for (size_t i = 0; section && i < nets->n; i++) {
+		struct rd_section *ports = rd_section_create("ports", name_columns, 1);
+		struct rd_row *net = rd_section_add(section);
+
+		for (size_t p = 0; ports && p < nets->v[i].n_ports; p++) {
+			char text[128];
+
+			rd_port_label(host, &host->ports[nets->v[i].ports[p]], text, sizeof(text));
+			rd_row_str(rd_section_add(ports), 0, text);
+		}
+		rd_row_str(net, NET_NAME, nets->v[i].name);
+		if (ports)
+			rd_row_sub(net, NET_PORTS, ports);
+		rd_row_double(net, NET_GBPS, nets->v[i].gbps);
+		rd_row_bool(net, NET_DIRECT, nets->v[i].data_direct);
+	}
+	if (!section)
+		return -ENOMEM;
+	rd_row_sub(row, column, section);
+	return 0;
+}
+
 static int add_scalars(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
 {
-	struct rd_section *assignment = rd_section_create("assignment", assignment_columns, 4);
+	struct rd_section *assignment = rd_section_create("assignment", assignment_columns, ASSIGNMENT_COLUMNS);
 	struct rd_section *env = rd_section_create("env", env_columns, 2);
 	struct rd_row *row = assignment ? rd_section_add(assignment) : NULL, *scalars;
 	int r = row && env ? 0 : -ENOMEM;
@@ -309,13 +365,17 @@ static int add_scalars(struct rd_report *report, const struct rd_host *host, con
 		r = set_choices(row, 0, host, &map->nvshmem);
 	if (!r)
 		r = set_choices(row, 1, host, &map->nccl);
+	if (!r)
+		r = set_nets(row, 4, host, &map->nccl_nets);
+	if (!r)
+		r = rd_report_stacks_set(row, ASSIGNMENT_STACKS, host, map);
 	for (size_t i = 0; !r && i < map->env.n; i++) {
 		struct rd_row *var = rd_section_add(env);
 
 		rd_row_str(var, 0, map->env.v[i].name);
 		rd_row_str(var, 1, map->env.v[i].value);
 	}
-	report->scalars = r ? NULL : rd_section_create("map", scalar_columns, 2);
+	report->scalars = r ? NULL : rd_section_create("map", scalar_columns, 3);
 	scalars = report->scalars ? rd_section_add(report->scalars) : NULL;
 	if (!scalars) {
 		rd_section_destroy(assignment);
@@ -324,7 +384,18 @@ static int add_scalars(struct rd_report *report, const struct rd_host *host, con
 	}
 	rd_row_sub(scalars, 0, assignment);
 	rd_row_sub(scalars, 1, env);
+	rd_row_sub(scalars, 2, rd_report_library_rules());
 	return 0;
+}
+
+int rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
+{
+	struct rd_section *pairs = rd_section_create("pairs", path_columns, PATH_COLUMNS);
+
+	for (size_t g = 0; pairs && g < host->n_gpus; g++)
+		for (size_t d = 0; d < host->n_ibdevs; d++)
+			add_path(pairs, host, map, g, d);
+	return rd_report_add(report, pairs);
 }
 
 int rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
@@ -360,6 +431,7 @@ const struct rd_column rd_nic_columns[RD_NIC_COLUMNS] = {
 	[RD_NIC_RATE] = { "rate_gbps", "GBPS", RD_T_DOUBLE, "rate of the port", 1, false },
 	[RD_NIC_MTU] = { "mtu_bytes", "MTU", RD_T_UINT, "payload of an RDMA packet, as in use", 0, false },
 	[RD_NIC_GID_INDEX] = { "gid_index", "GIDX", RD_T_UINT, "index of the GID to use", 0, false },
+	[RD_NIC_GID_NCCL] = { "gid_index_nccl", "NCCLGIDX", RD_T_UINT, "index of the GID that NCCL takes by itself", 0, false },
 	[RD_NIC_GID_TYPE] = { "gid_type", "GIDTYPE", RD_T_STR, "type of that GID", 0, false },
 	[RD_NIC_IP] = { "ip", "IP", RD_T_STR, "IP address in that GID, or of the interface", 0, false },
 	[RD_NIC_ROLE] = { "role", "ROLE", RD_T_STR, "compute, storage or management", 0, false },
@@ -408,37 +480,64 @@ static const struct rd_column gpu_columns[GPU_COLUMNS] = {
 };
 
 static const struct rd_column path_columns[PATH_COLUMNS] = {
-	[PATH_GPU] = { "gpu", "GPU", RD_T_STR, "PCI address of the accelerator", 0, false },
+	[PATH_INDEX] = { "gpu_index", "GPU", RD_T_UINT, "accelerator", 0, false },
+	[PATH_GPU] = { "gpu", "PCI", RD_T_STR, "PCI address of the accelerator", 0, false },
 	[PATH_NIC] = { "nic", "NIC", RD_T_STR, "RDMA device", 0, false },
 	[PATH_PATH] = { "path", "PATH", RD_T_STR, "PIX, PXB, PHB, NODE or SYS", 0, false },
 	[PATH_REASON] = { "reason", "REASON", RD_T_STR, "why it is not known, or what it leaves open", 0, false },
-	[PATH_NCCL] = { "nccl_path", "NCCL", RD_T_STR, "the same by NCCL's rule, which has no NODE", 0, false },
+	[PATH_NCCL] = { "nccl_path", "NCCL", RD_T_STR, "the same by NCCL's rule, which has no NODE, but P2C and PXN", 0, false },
+	[PATH_VIA] = { "nccl_via", "VIA", RD_T_STR, "with PXN: the accelerator whose NIC it is", 0, false },
 	[PATH_NVSHMEM] = { "nvshmem_path", "NVSHMEM", RD_T_STR, "the same by NVSHMEM's rule", 0, false },
+	[PATH_GPUDIRECT] = { "gpudirect", "GPUDIRECT", RD_T_BOOL, "NCCL lets the NIC reach the accelerator's memory", 0, false },
+	[PATH_GPUDIRECT_WHY] = { "gpudirect_reason", "GPUDIRECTWHY", RD_T_STR, "by what, or why not, or why it is not known", 0, false },
 };
 
 static const struct rd_column choice_columns[CHOICE_COLUMNS] = {
 	[CHOICE_GPU] = { "gpu", "GPU", RD_T_STR, "PCI address of the accelerator", 0, false },
 	[CHOICE_NICS] = { "nics", "NICS", RD_T_STRS, "RDMA devices that it gets", 0, false },
 	[CHOICE_PORTS] = { "ports", "PORTS", RD_T_STRS, "the same with ports", 0, false },
-	[CHOICE_BACKUP] = { "backup", "BACKUP", RD_T_STR, "RDMA device to use when the first fails", 0, false },
+	[CHOICE_BACKUP] = { "backup", "BACKUP", RD_T_STR, "RDMA device to use when the first fails: our advice", 0, false },
 	[CHOICE_WHY] = { "reason", "REASON", RD_T_STR, "why these", 0, false },
 	[CHOICE_BACKUP_WHY] = { "backup_reason", "BACKUPWHY", RD_T_STR, "why this one, and what the two share", 0, false },
+	[CHOICE_LIBRARY] = { "library_backup", "LIBBACKUP", RD_T_STR, "RDMA device that the library fails over to by itself", 0, false },
+	[CHOICE_LIBRARY_WHY] = { "library_backup_reason", "LIBBACKUPWHY", RD_T_STR, "by which rule, or why none", 0, false },
 };
 
 static const struct rd_column name_columns[1] = {
 	{ "name", "NAME", RD_T_STR, "name", 0, false },
 };
 
-static const struct rd_column assignment_columns[4] = {
+static const struct rd_column net_columns[NET_COLUMNS] = {
+	[NET_NAME] = { "name", "NAME", RD_T_STR, "as NCCL calls it", 0, false },
+	[NET_PORTS] = { "ports", "PORTS", RD_T_STRS, "ports that it is made of", 0, false },
+	[NET_GBPS] = { "gbps", "GBPS", RD_T_DOUBLE, "rate of them all, as NCCL counts", 1, false },
+	[NET_DIRECT] = { "data_direct", "DIRECT", RD_T_BOOL, "NCCL uses its data direct function", 0, false },
+};
+
+static const struct rd_column assignment_columns[ASSIGNMENT_COLUMNS] = {
 	{ "nvshmem", "NVSHMEM", RD_T_ROWS, "what NVSHMEM chooses", 0, false },
 	{ "nccl", "NCCL", RD_T_ROWS, "what NCCL chooses", 0, false },
 	{ "nvshmem_note", "NVSHMEMNOTE", RD_T_STR, "what that supposes", 0, false },
 	{ "nccl_note", "NCCLNOTE", RD_T_STR, "what that supposes", 0, false },
+	{ "nccl_nets", "NCCLNETS", RD_T_ROWS, "NICs as NCCL sees them, merged ones as one", 0, false },
+	{ "mooncake", "MOONCAKE", RD_T_ROWS, "what Mooncake chooses", 0, false },
+	{ "mooncake_left_out", "MOONCAKELEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
+	{ "mooncake_note", "MOONCAKENOTE", RD_T_STR, "what that supposes", 0, false },
+	{ "ucx", "UCX", RD_T_ROWS, "what NIXL over UCX chooses", 0, false },
+	{ "ucx_left_out", "UCXLEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
+	{ "ucx_note", "UCXNOTE", RD_T_STR, "what that supposes", 0, false },
+	{ "nixl_libfabric", "NIXLLIBFABRIC", RD_T_ROWS, "what NIXL's libfabric backend chooses", 0, false },
+	{ "nixl_libfabric_left_out", "NIXLLIBFABRICLEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
+	{ "nixl_libfabric_note", "NIXLLIBFABRICNOTE", RD_T_STR, "what that supposes", 0, false },
+	{ "libfabric", "LIBFABRIC", RD_T_ROWS, "what libfabric lists", 0, false },
+	{ "libfabric_left_out", "LIBFABRICLEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
+	{ "libfabric_note", "LIBFABRICNOTE", RD_T_STR, "what that supposes", 0, false },
 };
 
-static const struct rd_column scalar_columns[2] = {
+static const struct rd_column scalar_columns[3] = {
 	{ "assignment", "ASSIGNMENT", RD_T_OBJECT, "NICs of each accelerator", 0, false },
 	{ "env", "ENV", RD_T_MAP, "variables that select the compute NICs", 0, false },
+	{ "rules_read_from", "RULES", RD_T_ROWS, "releases of the libraries that the rules were read from", 0, false },
 };
 
 static const struct rd_column env_columns[2] = {

@@ -17,6 +17,7 @@ enum rd_nic_column {
 	RD_NIC_RATE,
 	RD_NIC_MTU,
 	RD_NIC_GID_INDEX,
+	RD_NIC_GID_NCCL,
 	RD_NIC_GID_TYPE,
 	RD_NIC_IP,
 	RD_NIC_ROLE,
@@ -57,6 +58,9 @@ int rd_report_gids(struct rd_report *report, const struct rd_host *host);
 
 /* Section assignment as rows for a table: library, accelerator, NICs, backup, reasons. */
 int rd_report_assignment(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
+
+/* Section pairs: every accelerator with every NIC: distance by each rule, GPUDirect. */
+int rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
 
 /* Section bridges: every bridge between two functions (indices), the ends included. */
 int rd_report_bridges(struct rd_report *report, const struct rd_host *host, int from, int to, const int *bridges,

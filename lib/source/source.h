@@ -148,8 +148,8 @@ int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_er
 
 /*
  * What libibverbs says of a device, as files that no host has: "/verbs/mlx5_0", of lines "max_qp=131072" (the names of
- * struct ibv_device_attr) and "port1.active_mtu_bytes=4096", "port1.max_mtu_bytes=4096". read_file only; recorded like
- * any file. -EOPNOTSUPP without libibverbs, -ENODEV where it does not know the device, -ETIMEDOUT where that hangs.
+ * struct ibv_device_attr), "port1.active_mtu_bytes=4096", "port1.max_mtu_bytes=4096", and, where libmlx5 names one,
+ * "data_direct=/devices/…/0009:01:00.0". read_file only; recorded like any file. -EOPNOTSUPP without libibverbs, -ENODEV where it does not know the device, -ETIMEDOUT where that hangs.
  */
 #define RD_SOURCE_VERBS "/verbs"
 

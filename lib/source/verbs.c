@@ -42,6 +42,35 @@ static const struct rd_late late = {
 	.table = &libibverbs,
 };
 
+static struct {
+	bool (*is_supported)(struct ibv_device *device);
+	int (*get_data_direct_sysfs_path)(struct ibv_context *context, char *path, size_t size);
+} direct;
+
+static const char *const direct_names[] = { "mlx5dv_is_supported", "mlx5dv_get_data_direct_sysfs_path" };
+_Static_assert(sizeof(direct) == RD_ARRAY_SIZE(direct_names) * sizeof(void *), "a name a pointer, in their order");
+
+static const struct rd_late late_direct = {
+	.soname = "libmlx5.so.1",
+	.wanted_for = "data direct functions are not known",
+	.package = "ibverbs-providers (rdma-core 54 and later)",
+	.names = direct_names,
+	.n = RD_ARRAY_SIZE(direct_names),
+	.table = &direct,
+};
+
+/* The path is relative to /sys (mlx5dv_get_data_direct_sysfs_path(3)). Most devices have none, older libraries no call. */
+static void add_data_direct(struct ibv_context *context, struct rd_buf *out)
+{
+	char path[4096] = "";
+
+	if (rd_late_load(&late_direct, "libmlx5", NULL) < 0 || !direct.is_supported(context->device) ||
+	    direct.get_data_direct_sysfs_path(context, path, sizeof(path) - 1) != 0)
+		return;
+	if (*path == '/' && !strchr(path, '\n'))
+		rd_buf_printf(out, "data_direct=%s\n", path);
+}
+
 static void add_device(const struct ibv_device_attr *attr, struct rd_buf *out)
 {
 	const struct {
@@ -96,6 +125,7 @@ static int query(struct ibv_context *context, const char *object, struct rd_byte
 		if (libibverbs.query_port(context, (uint8_t)port, &attr) == 0)
 			add_port(port, &attr, &out);
 	}
+	add_data_direct(context, &out);
 	if (out.failed)
 		return rd_err_set(err, ENOMEM, object, "no memory");
 	*ret = (struct rd_bytes){ (uint8_t *)out.data, out.len };

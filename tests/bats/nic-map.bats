@@ -77,6 +77,87 @@ map() {
 	)
 }
 
+@test "--stacks: which NICs, GID and transport for each memory; findings below" {
+	run map --stacks
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == STACK*MEMORY*NICS*GIDX*TRANSPORT ]]
+	grep -qE '^mooncake +GPU0-1 +mlx5_0:1,mlx5_1:1 +0 +rc$' <<<"$output" || grep -qE '^mooncake +GPU0 +mlx5_0:1' <<<"$output"
+	grep -qE '^ucx +host ' <<<"$output"
+	grep -qE '^nixl_libfabric +all +- +- +tcp$' <<<"$output"
+	[[ $output == *"[stack-role]"* && $output != *warning:* ]]
+	# A row of NICs fits a terminal, and so does the table.
+	[ "$(awk '/^$/ { exit } { n++ } length > 80 { exit 1 } END { print n }' <<<"$output")" -le 24 ]
+	# Most hosts run none of them: nothing is said of them elsewhere.
+	run map
+	[[ $output != *"[stack-"* ]]
+}
+
+@test "assignment has the stacks, with the GID of each port; rules_read_from names releases" {
+	map --json | jq -e '.assignment | (.mooncake | length) == 10 and (.ucx | length) == 9 and
+		(.libfabric[0] | .gpu == null and .transport == "verbs;ofi_rxm") and
+		(.nixl_libfabric | length == 1 and .[0].transport == "tcp" and .[0].nics == []) and
+		(.mooncake[0] | has("gpu", "numa_node", "nics", "ports", "fallback", "gids", "transport", "reason")) and
+		(.mooncake[8] | .gpu == null and .numa_node == 0 and any(.gids[]; .port == "mlx5_8:1" and .gid_index == 3 and
+			.gid_type == "RoCE v2" and .ip == "10.8.0.1")) and (.mooncake_note | length) > 0 and
+		.mooncake_left_out == [] and (.nixl_libfabric_left_out | length == 12 and .[0].port == "mlx5_0:1" and
+			.[0].reason == "no EFA device")'
+	map --json | jq -e '[.rules_read_from[].library] == ["nccl", "nvshmem", "ucx", "nixl", "mooncake", "libfabric"] and
+		all(.rules_read_from[]; .release | test("[0-9]+\\.[0-9]+.*\\([0-9a-f]{7,}\\)"))'
+	run --separate-stderr map -v
+	[ "$(grep -c '^rdmadiag: rules of ' <<<"$stderr")" -eq 6 ]
+}
+
+@test "--env of the KV-cache stacks can be evaluated, with notes at the end" {
+	local library
+	(
+		eval "$(map --env mooncake)"
+		[ "$MC_TE_FILTERS" = mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_7 ]
+		[ -z "${MC_IB_PORT+set}" ]
+	)
+	for library in mooncake nixl; do
+		run map --env "$library"
+		[ "$status" -eq 0 ]
+		# Comments come last, so that even eval without quotes sets all variables.
+		[ -z "$(sed -n '/^#/,$p' <<<"$output" | grep -v '^#')" ]
+	done
+	[[ $output == "export UCX_NET_DEVICES='mlx5_0:1,"*"device_list of NIXL"*"GPU0 (0000:13:00.0)"* ]]
+	# No variable twice, neither for all nor in the document.
+	[ -z "$(map --env all | sed 's/=.*//' | sort | uniq -d)" ]
+	[[ $(map --env all) != *"#"* ]]
+	map --json | jq -e '.env.MC_TE_FILTERS != null'
+}
+
+@test "--env libfabric names devices, or interfaces where a name begins another" {
+	cp -r "$HOST" "$BATS_TEST_TMPDIR/lf"
+	# mlx5_1 begins mlx5_10, which is for storage; the interfaces have no address, so that they select nothing.
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/lf" nic-map --env libfabric
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	rm "$BATS_TEST_TMPDIR"/lf/sys/class/infiniband/mlx5_1[01]
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/lf" nic-map --env libfabric
+	[ "$status" -eq 0 ]
+	[[ ${lines[0]} == "export FI_VERBS_DEVICE_NAME='mlx5_0,mlx5_1,"* ]]
+	[[ $output == *"# "*LIBFABRIC* ]]
+}
+
+@test "--env libfabric on EFA keeps it from TCP" {
+	local efa=$BATS_TEST_TMPDIR/efa dev
+	cp -r "$HOST" "$efa"
+	for dev in "$efa"/sys/class/infiniband/*; do
+		echo Unknown >"$dev/ports/1/link_layer"
+		ln -sfn ../../../../bus/pci/drivers/efa "$(realpath "$dev/device")/driver"
+	done
+	run "$RD" --from "$efa" nic-map --env libfabric
+	[ "$output" = "export FI_PROVIDER='efa'" ]
+	run --separate-stderr "$RD" --from "$efa" nic-map --env mooncake
+	[ "$status" -eq 3 ]
+	"$RD" --from "$efa" nic-map --json | jq -e '.assignment | .ucx[0].transport == "srd" and
+		.nixl_libfabric[0].transport == "efa" and .libfabric[0].transport == "efa"'
+	run "$RD" --from "$efa" nic-map --stacks --fail
+	[ "$status" -ne 3 ]
+	[[ $output == *"[stack-srd]"* ]]
+}
+
 @test "EFA: its GIDs are no InfiniBand ones, and --env says how NCCL reaches it" {
 	local efa=$BATS_TEST_TMPDIR/efa dev
 	cp -r "$HOST" "$efa"
@@ -237,7 +318,7 @@ map() {
 }
 
 @test "bad usage: exit 3" {
-	refused map "--matrix --gids" "--env cuda" "--pes 0" "--pes 99999" "--pid 1" "--compare" "operand" "--interval 0" \
+	refused map "--matrix --gids" "--stacks --assignment" "--env cuda" "--pes 0" "--pes 99999" "--pid 1" "--compare" "operand" "--interval 0" \
 		"--live --json"
 }
 
@@ -266,4 +347,11 @@ map() {
 		sleep 0.1
 	done
 	tm kill-server
+}
+
+@test "hosts on which NCCL's rules matter that most hosts never meet" {
+	run tests/bundles/nccl/nccl.py "$RD" "$T/trees"
+	grep -v '^ok' <<<"$output"
+	[ "$status" -eq 0 ]
+	diff tests/bundles/nccl/TREES.md <(tests/bundles/nccl/nccl.py --table)
 }

@@ -21,7 +21,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	if (rd_collect_nccl_xml("topo.xml", text, size, &host, &err) == 0 && host.n_gpus * host.n_ibdevs < 10000) {
-		rd_nicmap_analyse(&host, 3, &map);
+		rd_nicmap_analyse(&host, NULL, 3, &map);
 		rd_nccl_xml_write(&host, &out);
 	}
 	rd_nicmap_deinit(&map);

@@ -191,7 +191,7 @@ enum rd_severity pattern_says(struct pattern *m, const char *rule)
 	struct rd_check_input in = { .host = &m->host, .map = &map, .symmetry = &symmetry };
 	enum rd_severity result;
 
-	assert_int_equal(rd_nicmap_analyse(&m->host, 0, &map), 0);
+	assert_int_equal(rd_nicmap_analyse(&m->host, NULL, 0, &map), 0);
 	assert_int_equal(rd_symmetry_find(&m->host, &symmetry), 0);
 	result = check_worst(&in, rule);
 	rd_symmetry_deinit(&symmetry);

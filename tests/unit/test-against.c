@@ -49,7 +49,7 @@ static int setup(void **state)
 	add_group(&at->host, 0x20, "pci0000:20", 0, "mlx5_0");
 	add_group(&at->host, 0x40, "pci0000:40", 1, "mlx5_1");
 	*state = at;
-	return rd_nicmap_analyse(&at->host, 0, &at->map);
+	return rd_nicmap_analyse(&at->host, NULL, 0, &at->map);
 }
 
 static int release(void **state)
@@ -71,7 +71,7 @@ static void compare_as(struct place *at, const char *name, const char *text)
 	rd_against_deinit(&at->against);
 	rd_runlog_deinit(&at->log);
 	assert_int_equal(rd_runlog_parse("run.log", text, strlen(text), &at->log, &err), 0);
-	assert_int_equal(rd_against_log(&at->host, &at->map, &at->log, &at->log.v[0], name, &at->against), 0);
+	assert_int_equal(rd_against_log(&at->host, NULL, &at->map, &at->log, &at->log.v[0], name, &at->against), 0);
 }
 
 static void compare(struct place *at, const char *text)
@@ -275,8 +275,8 @@ static void another_nic_is_only_wrong_where_that_is_certain(void **state)
 
 static void set_gpudirect(struct place *at, bool value)
 {
-	for (size_t i = 0; i < at->map.n_gpus * at->map.n_ibdevs; i++)
-		RD_SET(at->map.pairs[i].gpudirect, value);
+	for (size_t i = 0; i < at->host.n_gpus; i++)
+		RD_SET(at->host.gpus[i].gdr, value);
 }
 
 static void gpudirect(void **state)
@@ -287,23 +287,30 @@ static void gpudirect(void **state)
 	struct place *at = *state;
 	char more[1024];
 
-	for (size_t i = 0; i < at->map.n_gpus * at->map.n_ibdevs; i++)
-		at->map.pairs[i].gpudirect.known = RD_ABSENT;
 	compare(at, text);
 	is(at, "gpudirect", "GPU0 and mlx5_0", RD_VERDICT_UNKNOWN);
+	assert_true(mentions(row(at, "gpudirect", "GPU0 and mlx5_0")->reason, "topology file"));
 	set_gpudirect(at, true);
 	compare(at, text);
 	is(at, "gpudirect", "mlx5_0", RD_VERDICT_DIFFERS);
 	is(at, "gpudirect", "GPU0 and mlx5_0", RD_VERDICT_DIFFERS);
 	assert_true(mentions(finding(at, "against-gpudirect")->fix, "modprobe nvidia_peermem"));
-	snprintf(more, sizeof(more), "%s%s", text, LINE "NCCL_NET_GDR_LEVEL set by environment to LOC\n");
+	snprintf(more, sizeof(more), "%s%s", text, LINE "NCCL_NET_GDR_READ set by environment to 0\n");
 	compare(at, more);
 	is(at, "gpudirect", "GPU0 and mlx5_0", RD_VERDICT_UNKNOWN);
+	/* What the run was told of distances is applied. That no GPU is near enough says nothing about the NIC. */
+	snprintf(more, sizeof(more), "%s%s", text, LINE "NCCL_NET_GDR_LEVEL set by environment to LOC\n");
+	compare(at, more);
+	is(at, "gpudirect", "GPU0 and mlx5_0", RD_VERDICT_SAME);
+	is(at, "gpudirect", "mlx5_0", RD_VERDICT_UNKNOWN);
+	for (int level = 0; level < 2; level++) {
+		snprintf(more, sizeof(more), "%s%sNCCL_NET_GDR_LEVEL set by environment to %d\n", text, LINE, level);
+		compare(at, more);
+		is(at, "gpudirect", "GPU0 and mlx5_0", level == 0 ? RD_VERDICT_SAME : RD_VERDICT_DIFFERS);
+	}
 	set_gpudirect(at, false);
 	compare(at, text);
 	is(at, "gpudirect", "GPU0 and mlx5_0", RD_VERDICT_SAME);
-	/* That no GPU is near enough says nothing about the NIC. */
-	is(at, "gpudirect", "mlx5_0", RD_VERDICT_UNKNOWN);
 	/* 2.24 counts ranks, until then busIds stood there. */
 	set_gpudirect(at, true);
 	compare(at, "NCCL version 2.24.3+cuda12.6\n" USING RANKS LINE
@@ -314,33 +321,45 @@ static void gpudirect(void **state)
 	is(at, "gpudirect", "GPU1 and mlx5_1", RD_VERDICT_SAME);
 }
 
+/* A second port of mlx5_0's card. */
 static void merged(void **state)
 {
+	static const char using[] = LINE
+		"NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_2:1/IB [2]mlx5_1:1/IB [RO]; OOB eth0:192.0.2.1<0>\n";
 	static const char apart[] = LINE "NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'\n";
-	static const char fused[] = LINE "NET/IB : Made virtual device [2] name=mlx5_0+mlx5_1 speed=800000 ndevs=2\n";
+	static const char fused[] = LINE "NET/IB : Made virtual device [3] name=mlx5_0+mlx5_2 speed=800000 ndevs=2\n";
+	static const char off[] = LINE "NCCL_IB_MERGE_NICS set by environment to 0.\n";
 	struct place *at = *state;
+	int first = at->host.ibdevs[rd_host_find_ibdev(&at->host, "mlx5_0")].pci;
 	char text[1024];
 
-	rd_nccl_nets_deinit(&at->map.nccl_nets);
-	at->map.nccl_nets.v = calloc(1, sizeof(struct rd_nccl_net));
-	at->map.nccl_nets.n = 1;
-	at->map.nccl_nets.v[0] = (struct rd_nccl_net){ .name = strdup("mlx5_0+mlx5_1"), .n_ports = 2, .pci = -1 };
-	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s", USING, fused);
+	made_nic(&at->host, "mlx5_2", "24:00.1", at->host.pcis[first].parent, "pci0000:20", 0, 400);
+	rd_nicmap_deinit(&at->map);
+	assert_int_equal(rd_nicmap_analyse(&at->host, NULL, 0, &at->map), 0);
+	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s", using, fused);
 	compare(at, text);
-	is(at, "merged", "mlx5_0+mlx5_1", RD_VERDICT_SAME);
-	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s", USING, apart);
+	is(at, "merged", "mlx5_0+mlx5_2", RD_VERDICT_SAME);
+	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s", using, apart);
 	compare(at, text);
-	is(at, "merged", "mlx5_0+mlx5_1", RD_VERDICT_DIFFERS);
-	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s%s", USING, apart,
-		 LINE "NCCL_IB_MERGE_NICS set by environment to 0.\n");
+	is(at, "merged", "mlx5_0+mlx5_2", RD_VERDICT_DIFFERS);
+	/* 2.24.3 asks how far they are apart, until then PCI addresses decided. */
+	snprintf(text, sizeof(text), "NCCL version 2.21.5+cuda12.4\n%s%s", using, apart);
 	compare(at, text);
-	is(at, "merged", "mlx5_0+mlx5_1", RD_VERDICT_UNKNOWN);
-	snprintf(text, sizeof(text), "NCCL version 2.18.3+cuda12.0\n%s%s", USING, apart);
+	is(at, "merged", "mlx5_0+mlx5_2", RD_VERDICT_UNKNOWN);
+	assert_true(mentions(row(at, "merged", "mlx5_0+mlx5_2")->reason, "2.24.3"));
+	/* Variables and releases by which they stay apart. */
+	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s%s", using, apart, off);
 	compare(at, text);
-	assert_true(mentions(row(at, "merged", "mlx5_0+mlx5_1")->reason, "2.20.3"));
+	assert_null(row(at, "merged", "mlx5_0+mlx5_2"));
+	snprintf(text, sizeof(text), "NCCL version 2.18.3+cuda12.0\n%s%s", using, apart);
+	compare(at, text);
+	assert_null(row(at, "merged", "mlx5_0+mlx5_2"));
+	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s%s", using, fused, off);
+	compare(at, text);
+	is(at, "merged", "mlx5_0+mlx5_2", RD_VERDICT_DIFFERS);
 	/* A log that does not list NICs says nothing about merging. */
-	compare(at, USING);
-	assert_null(row(at, "merged", "mlx5_0+mlx5_1"));
+	compare(at, using);
+	assert_null(row(at, "merged", "mlx5_0+mlx5_2"));
 }
 
 static void a_log_of_another_host_is_no_evidence(void **state)

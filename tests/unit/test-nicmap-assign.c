@@ -50,7 +50,7 @@ static void two_accelerators_two_nics_one_switch(void **state)
 
 	(void)state;
 	add_group(&host, 0x20, "pci0000:20", 0, 2, 2, 400);
-	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
 	assert_string_equal(first(&host, &map.nccl, 0), "mlx5_0");
 	assert_string_equal(first(&host, &map.nccl, 1), "mlx5_1");
 	/* The first pass gives both mlx5_0, the second moves the first of them. */
@@ -69,7 +69,7 @@ static void a_shared_nic_beside_an_idle_one_is_told(void **state)
 	(void)state;
 	/* Three share two: nobody has two more users than the other. Then with a third NIC that one process leaves idle. */
 	add_group(&host, 0x20, "pci0000:20", 0, 3, 2, 400);
-	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
 	assert_false(remarked(&map, "nic-shared"));
 	rd_nicmap_deinit(&map);
 	map = (struct rd_nicmap){ 0 };
@@ -77,7 +77,7 @@ static void a_shared_nic_beside_an_idle_one_is_told(void **state)
 	host.gpus[0].dev = 0;
 	host.gpus[1].dev = 2;
 	host.n_gpus = 2;
-	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
 	assert_string_equal(first(&host, &map.nccl, 0), first(&host, &map.nccl, 1));
 	assert_true(remarked(&map, "nic-shared"));
 	rd_nicmap_deinit(&map);
@@ -93,7 +93,7 @@ static void two_accelerators_per_nic(void **state)
 	(void)state;
 	add_group(&host, 0x20, "pci0000:20", 0, 2, 1, 400);
 	add_group(&host, 0x40, "pci0000:40", 1, 2, 1, 400);
-	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
 	for (size_t i = 0; i < 4; i++) {
 		assert_string_equal(first(&host, &map.nccl, i), i < 2 ? "mlx5_0" : "mlx5_1");
 		assert_string_equal(first(&host, &map.nvshmem, i), i < 2 ? "mlx5_0" : "mlx5_1");
@@ -104,19 +104,25 @@ static void two_accelerators_per_nic(void **state)
 	rd_host_deinit(&host);
 }
 
+static void make_dual_port(struct rd_host *host)
+{
+	int up = made_switch(host, 0x20, "pci0000:20", 0), port;
+
+	made_gpu(host, "23:00.0", made_port_of(host, up, 0), "pci0000:20", 0);
+	made_gpu(host, "24:00.0", made_port_of(host, up, 1), "pci0000:20", 0);
+	port = made_port_of(host, up, 2);
+	made_nic(host, "mlx5_0", "25:00.0", port, "pci0000:20", 0, 200);
+	made_nic(host, "mlx5_1", "25:00.1", port, "pci0000:20", 0, 200);
+}
+
 static void ports_of_a_dual_port_card(void **state)
 {
 	struct rd_host host = { 0 };
 	struct rd_nicmap map = { 0 };
-	int up = made_switch(&host, 0x20, "pci0000:20", 0), port;
 
 	(void)state;
-	made_gpu(&host, "23:00.0", made_port_of(&host, up, 0), "pci0000:20", 0);
-	made_gpu(&host, "24:00.0", made_port_of(&host, up, 1), "pci0000:20", 0);
-	port = made_port_of(&host, up, 2);
-	made_nic(&host, "mlx5_0", "25:00.0", port, "pci0000:20", 0, 200);
-	made_nic(&host, "mlx5_1", "25:00.1", port, "pci0000:20", 0, 200);
-	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	make_dual_port(&host);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
 	/* NCCL fuses them; NVSHMEM deals them out. */
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(map.nccl.v[i].n_ports, 2);
@@ -136,7 +142,7 @@ static void fewer_processes_than_accelerators(void **state)
 	(void)state;
 	add_group(&host, 0x20, "pci0000:20", 0, 2, 2, 400);
 	add_group(&host, 0x40, "pci0000:40", 1, 2, 2, 400);
-	assert_int_equal(rd_nicmap_analyse(&host, 2, &map), 0);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 2, &map), 0);
 	/* Four NICs for two processes: two for each, of those on their own switch, and then each shares both. */
 	assert_int_equal(map.nvshmem.n, 2);
 	assert_int_equal(map.nvshmem.v[0].n_ports, 2);
@@ -146,7 +152,7 @@ static void fewer_processes_than_accelerators(void **state)
 			assert_int_equal(rd_ibdev_numa(&host, host.ports[map.nvshmem.v[i].ports[p]].ibdev), 0);
 	rd_nicmap_deinit(&map);
 	map = (struct rd_nicmap){ 0 };
-	assert_int_equal(rd_nicmap_analyse(&host, 4, &map), 0);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 4, &map), 0);
 	assert_int_equal(map.nvshmem.n, 4);
 	assert_int_equal(map.nvshmem.v[0].n_ports, 1);
 	rd_nicmap_deinit(&map);
@@ -174,7 +180,7 @@ static void bandwidth_comes_before_distance_for_nccl(void **state)
 	}
 	port = made_bridge(&host, "20:01.0", -1, "pci0000:20", 0);
 	made_nic(&host, "fast", "30:00.0", port, "pci0000:20", 0, 200);
-	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
 	assert_string_equal(first(&host, &map.nccl, 0), "fast");
 	for (size_t p = 0; p < 4; p++)
 		assert_int_not_equal(host.ports[p].role, RD_ROLE_COMPUTE);
@@ -214,7 +220,7 @@ static void roles_and_assignment_of_a_dgx_a100(void **state)
 
 	(void)state;
 	make_dgx_a100(&host);
-	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
 	for (size_t p = 0; p < 10; p++)
 		assert_int_equal(host.ports[p].role, p < 8 ? RD_ROLE_COMPUTE : RD_ROLE_STORAGE);
 	for (size_t g = 0; g < 8; g++) {
@@ -245,7 +251,7 @@ static void a_port_that_is_down_is_passed_over_and_told(void **state)
 	make_dgx_a100(&host);
 	free(host.ports[0].state);
 	host.ports[0].state = strdup("DOWN");
-	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
 	assert_int_equal(host.ports[0].role, RD_ROLE_COMPUTE);
 	assert_string_equal(first(&host, &map.nccl, 0), "mlx5_1");
 	assert_string_equal(first(&host, &map.nvshmem, 0), "mlx5_1");
@@ -267,8 +273,44 @@ static void the_default_route_does_not_unmake_a_compute_nic(void **state)
 	port = &host.ports[2];
 	assert_int_equal(rd_grow(&port->netdevs, &port->cap_netdevs, 1, sizeof(int)), 0);
 	port->netdevs[port->n_netdevs++] = 0;
-	assert_int_equal(rd_nicmap_analyse(&host, 0, &map), 0);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
 	assert_int_equal(port->role, RD_ROLE_COMPUTE);
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+}
+
+/* NCCL has the other port of what it merged; a library that goes by the order of devices meets a storage NIC. */
+static void what_libraries_fail_over_to(void **state)
+{
+	struct rd_host host = { 0 };
+	struct rd_nicmap map = { 0 };
+
+	(void)state;
+	make_dgx_a100(&host);
+	free(host.ports[1].state);
+	host.ports[1].state = strdup("DOWN");
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
+	for (size_t g = 0; g < 8; g++)
+		assert_int_equal(map.nccl.v[g].library_backup, -1);
+	/* Among those that are up mlx5_0 is the first, mlx5_2 the second; the last compute NIC is beside the storage card. */
+	assert_int_equal(map.nvshmem.v[0].ports[0], 0);
+	assert_int_equal(map.nvshmem.v[0].library_backup, 2);
+	for (size_t g = 0; g < 8; g++) {
+		if (map.nvshmem.v[g].ports[0] == 7)
+			assert_int_equal(map.nvshmem.v[g].library_backup, 8);
+	}
+	assert_true(remarked(&map, "backup-not-compute"));
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+	host = (struct rd_host){ 0 };
+	map = (struct rd_nicmap){ 0 };
+	make_dual_port(&host);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
+	assert_int_equal(map.nccl.v[0].library_backup, 1);
+	assert_non_null(strstr(map.nccl.v[0].library_backup_why, "NCCL_IB_RESILIENCY_PORT_FAILOVER=1"));
+	assert_int_equal(map.nvshmem.v[0].library_backup, map.nvshmem.v[0].ports[0] == 0 ? 1 : 0);
+	assert_string_equal(map.nvshmem.v[0].library_backup_why, "other port of the card");
+	assert_false(remarked(&map, "backup-not-compute"));
 	rd_nicmap_deinit(&map);
 	rd_host_deinit(&host);
 }
@@ -279,12 +321,12 @@ static void without_accelerators_or_nics_nothing_is_chosen(void **state)
 	struct rd_nicmap map = { 0 };
 
 	(void)state;
-	assert_int_equal(rd_nicmap_analyse(&empty, 8, &map), 0);
+	assert_int_equal(rd_nicmap_analyse(&empty, NULL, 8, &map), 0);
 	assert_int_equal(map.nccl.n + map.nvshmem.n, 0);
 	rd_nicmap_deinit(&map);
 	map = (struct rd_nicmap){ 0 };
 	add_group(&host, 0x20, "pci0000:20", 0, 2, 0, 400);
-	assert_int_equal(rd_nicmap_analyse(&host, 8, &map), 0);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 8, &map), 0);
 	assert_int_equal(map.nvshmem.n, 0);
 	rd_nicmap_deinit(&map);
 	rd_host_deinit(&host);
@@ -302,6 +344,7 @@ int main(void)
 		TEST(roles_and_assignment_of_a_dgx_a100),
 		TEST(a_port_that_is_down_is_passed_over_and_told),
 		TEST(the_default_route_does_not_unmake_a_compute_nic),
+		TEST(what_libraries_fail_over_to),
 		TEST(without_accelerators_or_nics_nothing_is_chosen),
 	};
 

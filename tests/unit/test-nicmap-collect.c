@@ -311,6 +311,38 @@ static void the_rate_of_a_lag(void **state)
 	fake_host_deinit(&fake);
 }
 
+/* NVSwitches are seen by class and vendor, and so are data direct functions; whose these are libmlx5 tells. */
+static void what_only_nccl_asks_for(void **state)
+{
+	struct fake_host fake;
+	struct rd_host host;
+
+	(void)state;
+	fake_host_init(&fake);
+	add_nic(&fake);
+	load(&fake, &host);
+	assert_false(host.has_nvswitch || host.has_data_direct);
+	rd_host_deinit(&host);
+	add_function(&fake, "0000:07:00.0", "pci0000:00/0000:07:00.0", "0x068000\n", "0x8086\n", "0x0001\n");
+	add_function(&fake, "0009:01:00.0", "pci0009:00/0009:01:00.0", "0x080100\n", "0x8086\n", "0x0001\n");
+	fake_host_text(&fake, "/verbs/mlx5_0", "max_qp=131072\ndata_direct=/devices/pci0009:00/0009:01:00.0\n");
+	load(&fake, &host);
+	assert_false(host.has_nvswitch || host.has_data_direct);
+	rd_host_deinit(&host);
+	add_function(&fake, "0000:08:00.0", "pci0000:00/0000:08:00.0", "0x068000\n", "0x10de\n", "0x22a3\n");
+	add_function(&fake, "0009:02:00.0", "pci0009:00/0009:02:00.0", "0x080100\n", "0x15b3\n", "0x2100\n");
+	load(&fake, &host);
+	assert_true(host.has_nvswitch && host.has_data_direct);
+	assert_string_equal(host.pcis[host.ibdevs[0].data_direct].addr, "0009:01:00.0");
+	rd_host_deinit(&host);
+	/* A function that is not there is none. */
+	fake_host_text(&fake, "/verbs/mlx5_0", "max_qp=131072\ndata_direct=/devices/pci0009:00/0009:77:00.0\n");
+	load(&fake, &host);
+	assert_int_equal(host.ibdevs[0].data_direct, -1);
+	rd_host_deinit(&host);
+	fake_host_deinit(&fake);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +352,7 @@ int main(void)
 		TEST(a_nic_behind_a_bond_and_one_in_another_namespace),
 		TEST(the_rate_of_a_lag),
 		TEST(acs_of_a_bridge_above_a_nic),
+		TEST(what_only_nccl_asks_for),
 		TEST(damaged_topology_files_are_refused),
 		TEST(topology_files_that_ask_for_too_much),
 	};

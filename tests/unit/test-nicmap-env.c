@@ -32,7 +32,7 @@ static void start(struct env_case *c)
 	}
 	free(made_port(&c->host, 3)->state);
 	made_port(&c->host, 3)->state = strdup("DOWN");
-	assert_int_equal(rd_nicmap_analyse(&c->host, 0, &c->map), 0);
+	assert_int_equal(rd_nicmap_analyse(&c->host, NULL, 0, &c->map), 0);
 }
 
 static void stop(struct env_case *c)
@@ -207,7 +207,7 @@ static void gid_indices_that_do_not_work(void **state)
 
 	(void)state;
 	make_roce(&c.host);
-	assert_int_equal(rd_nicmap_analyse(&c.host, 0, &c.map), 0);
+	assert_int_equal(rd_nicmap_analyse(&c.host, NULL, 0, &c.map), 0);
 	check(&c, "NCCL_IB_GID_INDEX", "3");
 	assert_int_equal(c.findings.n, 0);
 	check(&c, "NCCL_IB_GID_INDEX", "1");

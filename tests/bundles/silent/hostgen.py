@@ -5,7 +5,7 @@ hosts with it, faults.py changes it), and render(), which makes files of it. A f
 What the kernel derives is derived here, too: both ends of a PCI Express link show the same, GIDs follow the addresses of
 interfaces, routes follow addresses. So a fault that is planted in the model looks as it does on a machine.
 Registers: PCI Express Base Specification; sysfs: Documentation/ABI of the kernel."""
-import ipaddress
+import ipaddress, os
 
 SPEED = {1: "2.5 GT/s PCIe", 2: "5.0 GT/s PCIe", 3: "8.0 GT/s PCIe", 4: "16.0 GT/s PCIe", 5: "32.0 GT/s PCIe", 6: "64.0 GT/s PCIe"}
 RATE = {800: "800 Gb/sec (4X XDR)", 400: "400 Gb/sec (4X NDR)", 200: "200 Gb/sec (4X HDR)", 100: "100 Gb/sec (4X EDR)",
@@ -441,3 +441,37 @@ def render(host):
         files[f"sys/class/infiniband_verbs/uverbs{n}/ibdev"] = f"{rdma.name}\n"
     files.update(host.more)
     return files
+
+
+def put(root, name, data):
+    path = os.path.join(root, name)
+    if os.path.lexists(path):
+        os.unlink(path)
+    if data is None:
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if isinstance(data, Link):
+        os.symlink(data, path)
+    else:
+        with open(path, "wb") as f:
+            f.write(data if isinstance(data, bytes) else data.encode())
+
+
+def lay(root, files):
+    for name, data in files.items():
+        put(root, name, data)
+
+
+def change(root, old, new):
+    """Makes of the files of `old` those of `new`; folders that fall empty go, too: a device that is not there has none."""
+    gone = [name for name in old if name not in new]
+    for name in gone:
+        put(root, name, None)
+    for name, data in new.items():
+        if old.get(name) != data or isinstance(old.get(name), Link) != isinstance(data, Link):
+            put(root, name, data)
+    for folder in sorted({os.path.dirname(name) for name in gone}, key=len, reverse=True):
+        path = os.path.join(root, folder)
+        while path != root and os.path.isdir(path) and not os.listdir(path):
+            os.rmdir(path)
+            path = os.path.dirname(path)

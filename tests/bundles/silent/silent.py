@@ -14,45 +14,11 @@ import json, os, random, re, shutil, subprocess, sys, time
 sys.dont_write_bytecode = True
 
 import faults
-from hostgen import Link, render
+from hostgen import change, lay, render
 from hosts import HOSTS, build
 
 ALARM = ("warning", "critical")
 SEED = 1  # chooses which device a fault meets
-
-
-def put(root, name, data):
-    path = os.path.join(root, name)
-    if os.path.lexists(path):
-        os.unlink(path)
-    if data is None:
-        return
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    if isinstance(data, Link):
-        os.symlink(data, path)
-    else:
-        with open(path, "wb") as f:
-            f.write(data if isinstance(data, bytes) else data.encode())
-
-
-def lay(root, files):
-    for name, data in files.items():
-        put(root, name, data)
-
-
-def change(root, old, new):
-    """Makes of the files of `old` those of `new`; folders that fall empty go, too: a device that is not there has none."""
-    gone = [name for name in old if name not in new]
-    for name in gone:
-        put(root, name, None)
-    for name, data in new.items():
-        if old.get(name) != data or isinstance(old.get(name), Link) != isinstance(data, Link):
-            put(root, name, data)
-    for folder in sorted({os.path.dirname(name) for name in gone}, key=len, reverse=True):
-        path = os.path.join(root, folder)
-        while path != root and os.path.isdir(path) and not os.listdir(path):
-            os.rmdir(path)
-            path = os.path.dirname(path)
 
 
 def ask(rdmadiag, root, *args):

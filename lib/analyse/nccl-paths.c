@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How NCCL gets from accelerators to NICs (src/graph/paths.cc, ncclTopoComputePaths). */
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/distance.h"
+#include "analyse/nccl-priv.h"
+
+#define DEPTH_MAX 64
+/* More than any NIC: what counts is only that NVLink is no bottleneck. */
+#define NVLINK_BW 200.0f
+
+/* Everything that is looked at. */
+struct state {
+	const struct rd_host *host;
+	const struct rd_nccl_nets *nets;
+	const struct rd_nccl_settings *settings;
+	struct rd_nccl_paths *paths;
+	size_t *locals; /* scratch */
+};
+
+static float least(float a, float b)
+{
+	return a < b ? a : b;
+}
+
+/* Units of 100 Mb/s and lane, after encoding. What sysfs does not name counts as 8 GT/s. */
+static float lane_speed(unsigned mtps)
+{
+	static const struct {
+		unsigned mtps;
+		float speed;
+	} table[] = {
+		{ 2500, 15 }, { 5000, 30 }, { 8000, 60 }, { 16000, 120 }, { 32000, 240 }, { 64000, 480 },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(table); i++)
+		if (table[i].mtps == mtps)
+			return table[i].speed;
+	return 60;
+}
+
+/* NICs and switches count with what they and the port above could do at most: a link that came up slower is not seen.
+ * Accelerators count with what their link does now (ncclTopoGetXmlFromSys). */
+float rd_nccl_link(const struct rd_host *host, int index, bool gpu)
+{
+	const struct rd_pci *pci = &host->pcis[index], *up = pci->parent >= 0 ? &host->pcis[pci->parent] : NULL;
+	const struct rd_pcie_link *link = gpu && pci->now.mtps.known == RD_OK ? &pci->now : &pci->max;
+	unsigned mtps = link->mtps.known == RD_OK ? link->mtps.v : 0;
+	unsigned width = link->width.known == RD_OK ? link->width.v : 0;
+
+	if (!gpu && !host->from_topology_file && up) {
+		if (up->max.mtps.known == RD_OK && (!mtps || up->max.mtps.v < mtps))
+			mtps = up->max.mtps.v;
+		if (up->max.width.known == RD_OK && (!width || up->max.width.v < width))
+			width = up->max.width.v;
+	}
+	return (float)(width ? width : 16) * lane_speed(mtps) / 80.0f;
+}
+
+/* ncclTopoGetInterCpuBw */
+float rd_nccl_between_cpus(const struct rd_host *host)
+{
+	const struct rd_cpu *cpu = &host->cpu;
+	const char *vendor = cpu->vendor ? cpu->vendor : "";
+
+	if (cpu->arch && strncmp(cpu->arch, "ppc64", 5) == 0)
+		return 32;
+	if (cpu->arch && strcmp(cpu->arch, "arm64") == 0)
+		return 6;
+	if (strcmp(vendor, "AuthenticAMD") == 0)
+		return 16;
+	if (strcmp(vendor, "GenuineIntel") == 0) {
+		unsigned model = cpu->family.v == 6 ? cpu->model.v : 0;
+
+		return model >= 0xcf ? 40 : model >= 0x8f ? 22 : model >= 0x55 ? 10 : 6;
+	}
+	if (strcmp(vendor, "CentaurHauls") == 0 || strcmp(vendor, "  Shanghai  ") == 0)
+		return cpu->family.v == 7 && cpu->model.v == 0x5b ? 9 : 6;
+	return RD_NCCL_LOC_BW;
+}
+
+static float narrowest_up_to(const struct rd_host *host, int pci, int top, bool gpu)
+{
+	float bw = RD_NCCL_LOC_BW;
+
+	for (int depth = 0; pci >= 0 && pci != top && depth < DEPTH_MAX; depth++) {
+		bw = least(bw, rd_nccl_link(host, pci, gpu && depth == 0));
+		pci = rd_nccl_parent(host, pci);
+	}
+	return bw;
+}
+
+static int common_node(const struct rd_host *host, int a, int b)
+{
+	for (int p = rd_nccl_parent(host, a), i = 0; p >= 0 && i < DEPTH_MAX; p = rd_nccl_parent(host, p), i++)
+		for (int q = rd_nccl_parent(host, b), j = 0; q >= 0 && j < DEPTH_MAX; q = rd_nccl_parent(host, q), j++)
+			if (p == q)
+				return p;
+	return -1;
+}
+
+/* GB/s of C2C; 0: none. The kernel does not tell it, so that a host's own is known by the name of the accelerator: as
+ * topology files of GH200 (10 links of 44.7 GB/s), GB200 and GB300 (5) have it. */
+static float c2c_of(const struct rd_host *host, size_t gpu)
+{
+	static const struct {
+		const char *name;
+		float gbytes;
+	} known[] = { { "GH200", 447.1f }, { "GB200", 223.6f }, { "GB300", 223.6f } };
+	const struct rd_gpu *of = &host->gpus[gpu];
+
+	if (of->c2c_gbytes.known == RD_OK)
+		return (float)of->c2c_gbytes.v;
+	if (host->from_topology_file || !host->cpu.arch || strcmp(host->cpu.arch, "arm64") != 0 || !of->name)
+		return 0;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(known); i++)
+		if (strstr(of->name, known[i].name))
+			return known[i].gbytes;
+	return 0;
+}
+
+static float gpu_to_cpu(const struct rd_host *host, size_t gpu)
+{
+	float pci = narrowest_up_to(host, host->gpus[gpu].pci, -1, true), c2c = c2c_of(host, gpu);
+
+	return c2c > pci ? c2c : pci;
+}
+
+static float net_to_cpu(const struct rd_host *host, const struct rd_nccl_net *net)
+{
+	return least((float)net->gbps / 8, net->pci < 0 ? RD_NCCL_LOC_BW : narrowest_up_to(host, net->pci, -1, false));
+}
+
+/* By PCI, or C2C instead of PCI from the CPU on. */
+static struct rd_nccl_path direct_path(const struct rd_host *host, size_t gpu, const struct rd_nccl_net *net)
+{
+	int pci = host->gpus[gpu].pci, top = net->pci < 0 ? -1 : common_node(host, pci, net->pci);
+	struct rd_nccl_path path = { .type = rd_distance_nccl_pci(host, pci, net->pci, net->numa), .via = -1 };
+
+	if (path.type == RD_PATH_PIX || path.type == RD_PATH_PXB) {
+		path.bw = least(narrowest_up_to(host, pci, top, true), narrowest_up_to(host, net->pci, top, false));
+		path.bw = least(path.bw, (float)net->gbps / 8);
+		return path;
+	}
+	path.bw = least(gpu_to_cpu(host, gpu), net_to_cpu(host, net));
+	if (path.type == RD_PATH_SYS)
+		path.bw = least(path.bw, rd_nccl_between_cpus(host));
+	return path;
+}
+
+static size_t at(const struct state *st, size_t gpu, size_t net)
+{
+	return gpu * st->nets->n + net;
+}
+
+static bool is_nvidia(const struct rd_gpu *gpu)
+{
+	return gpu->vendor && strcmp(gpu->vendor, "NVIDIA") == 0;
+}
+
+static bool on_nvswitch(const struct rd_host *host, const struct rd_gpu *gpu)
+{
+	bool found = host->has_nvswitch;
+
+	for (size_t i = 0; i < gpu->n_nvlinks; i++)
+		found |= !gpu->nvlinks[i].target[0];
+	return found && is_nvidia(gpu);
+}
+
+static bool nvlink_between(const struct rd_host *host, size_t a, size_t b)
+{
+	const struct rd_gpu *ga = &host->gpus[a], *gb = &host->gpus[b];
+
+	for (size_t i = 0; i < ga->n_nvlinks; i++)
+		if (strcmp(ga->nvlinks[i].target, host->pcis[gb->pci].addr) == 0)
+			return true;
+	return on_nvswitch(host, ga) && on_nvswitch(host, gb);
+}
+
+bool rd_nccl_near_enough(const struct rd_nccl_settings *settings, const struct rd_nccl_paths *paths, size_t n_nets,
+			 size_t gpu, size_t net)
+{
+	const struct rd_nccl_path *path = &paths->to_net[gpu * n_nets + net];
+
+	if (path->type == RD_PATH_PXN)
+		path = &paths->to_net[(size_t)path->via * n_nets + net];
+	return path->type <= settings->gdr_level;
+}
+
+/* ncclTopoCheckGdr. What is not known counts as possible, as it is on a host that is set up. */
+static bool takes_gdr(const struct state *st, size_t gpu, size_t net)
+{
+	const struct rd_port *port = &st->host->ports[st->nets->v[net].ports[0]];
+
+	if (port->gdr.known == RD_OK && !port->gdr.v)
+		return false;
+	if (st->paths->offers[gpu].offered.known == RD_OK && !st->paths->offers[gpu].offered.v)
+		return false;
+	return rd_nccl_near_enough(st->settings, st->paths, st->nets->n, gpu, net);
+}
+
+/* C2C and PCI make P2C, but only towards the nearest NICs, so that PXN comes before it elsewhere. */
+static void mark_p2c(struct state *st)
+{
+	for (size_t g = 0; g < st->host->n_gpus; g++) {
+		size_t n = rd_nccl_local_nets(st->paths, st->nets->n, g, st->locals);
+
+		for (size_t i = 0; c2c_of(st->host, g) > 0 && i < n; i++) {
+			size_t k = at(st, g, st->locals[i]);
+
+			if (st->paths->to_net[k].type == RD_PATH_PHB)
+				st->paths->to_net[k].type = st->paths->to_gpu[k].type = RD_PATH_P2C;
+		}
+	}
+}
+
+/* ncclTopoGetLocalGpu: the first of the nearest accelerators that takes this NIC for one of its channels. */
+static long gpu_of_net(struct state *st, size_t net)
+{
+	size_t n_nets = st->nets->n, n_gpus = st->host->n_gpus;
+	size_t *near = st->locals + n_nets + n_gpus, n = rd_nccl_local_gpus(st->paths, n_nets, n_gpus, net, near);
+
+	for (size_t channel = 0; channel < n_nets; channel++)
+		for (size_t i = 0; i < n; i++)
+			if (rd_nccl_net_of(st->host, st->paths, n_nets, near[i], channel, st->locals) == net)
+				return (long)near[i];
+	return -1;
+}
+
+/* Over the NVLink of an accelerator that is next to the NIC: where that is faster, or goes round the CPU. */
+static void try_pxn(struct state *st, size_t gpu, size_t net)
+{
+	enum rd_path nearest = st->settings->pxn_c2c ? RD_PATH_P2C : RD_PATH_PXB;
+	struct rd_nccl_path *own = &st->paths->to_net[at(st, gpu, net)], *peer;
+	long via = st->settings->pxn ? gpu_of_net(st, net) : -1;
+
+	if (via < 0 || (size_t)via == gpu)
+		return;
+	peer = &st->paths->to_net[at(st, (size_t)via, net)];
+	if (peer->type > nearest || !takes_gdr(st, (size_t)via, net) || !nvlink_between(st->host, (size_t)via, gpu))
+		return;
+	if (peer->bw > own->bw || own->type > RD_PATH_PXN)
+		*own = (struct rd_nccl_path){ .type = RD_PATH_PXN, .bw = least(NVLINK_BW, peer->bw), .via = (int)via };
+}
+
+/* Without GPUDirect the way leads through the memory of the accelerator's own CPU. */
+static void divert(struct state *st, size_t gpu, size_t net)
+{
+	struct rd_nccl_path *out = &st->paths->to_net[at(st, gpu, net)], *back = &st->paths->to_gpu[at(st, gpu, net)];
+	const struct rd_nccl_net *to = &st->nets->v[net];
+	bool same_cpu = to->numa == rd_pci_numa(st->host, st->host->gpus[gpu].pci) || to->numa == RD_NCCL_EACH_CPU;
+	enum rd_path type = same_cpu ? RD_PATH_PHB : RD_PATH_SYS;
+	float bw = least(gpu_to_cpu(st->host, gpu), net_to_cpu(st->host, to));
+
+	if (out->type >= RD_PATH_PHB || takes_gdr(st, gpu, net))
+		return;
+	if (!same_cpu)
+		bw = least(bw, rd_nccl_between_cpus(st->host));
+	else if (c2c_of(st->host, gpu) > 0)
+		type = RD_PATH_P2C;
+	*out = *back = (struct rd_nccl_path){ .type = type, .bw = bw, .via = -1 };
+}
+
+int rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_nets *nets,
+		       const struct rd_nccl_settings *settings, struct rd_nccl_paths *ret)
+{
+	_cleanup_free_ size_t *locals = calloc(2 * (nets->n + host->n_gpus) + 1, sizeof(*locals));
+	struct state st = { .host = host, .nets = nets, .settings = settings, .paths = ret, .locals = locals };
+
+	ret->to_net = calloc(host->n_gpus * nets->n + 1, sizeof(*ret->to_net));
+	ret->to_gpu = calloc(host->n_gpus * nets->n + 1, sizeof(*ret->to_gpu));
+	ret->offers = calloc(host->n_gpus + 1, sizeof(*ret->offers));
+	if (!locals || !ret->to_net || !ret->to_gpu || !ret->offers)
+		return -ENOMEM;
+	for (size_t g = 0; g < host->n_gpus; g++) {
+		ret->offers[g] = rd_gpudirect_offer(host, system, g);
+		for (size_t n = 0; n < nets->n; n++)
+			ret->to_net[at(&st, g, n)] = ret->to_gpu[at(&st, g, n)] = direct_path(host, g, &nets->v[n]);
+	}
+	mark_p2c(&st);
+	for (size_t n = 0; n < nets->n; n++)
+		for (size_t g = 0; g < host->n_gpus; g++) {
+			try_pxn(&st, g, n);
+			divert(&st, g, n);
+		}
+	return 0;
+}
+
+void rd_nccl_paths_deinit(struct rd_nccl_paths *paths)
+{
+	free(paths->to_net);
+	free(paths->to_gpu);
+	free(paths->offers);
+	*paths = (struct rd_nccl_paths){ 0 };
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How NCCL gets from accelerators to NICs, rule by rule: tests/rules/NCCL.md names where each was read. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/nccl-xml.h"
+#include "collect/host.h"
+#include "nccl-host.h"
+
+/* Two accelerators on one switch, of which one has its NIC beside it, behind another root port the other accelerator. */
+static void make_pxn(struct made *m)
+{
+	int up;
+
+	nccl_start(m);
+	up = made_switch(&m->host, 0x20, "pci0000:20", 0);
+	made_gpu(&m->host, "23:00.0", made_port_of(&m->host, up, 0), "pci0000:20", 0);
+	made_nic(&m->host, "mlx5_0", "24:00.0", made_port_of(&m->host, up, 1), "pci0000:20", 0, 200);
+	made_gpu(&m->host, "31:00.0", made_bridge(&m->host, "20:01.0", -1, "pci0000:20", 0), "pci0000:20", 0);
+	make_nvidia(m);
+}
+
+static void nvlink_leads_to_a_neighbours_nic(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make_pxn(&m);
+	assert_string_equal(nccl_path(&m, 1, 0), "PHB");
+	m.host.has_nvswitch = true;
+	assert_string_equal(nccl_path(&m, 1, 0), "PXN");
+	assert_int_equal(rd_nicmap_pair(&m.map, 1, 0)->via, 0);
+	assert_string_equal(m.map.nccl.v[1].why, "PXN over the NVLink of GPU0, 25.0 GB/s");
+	/* The way back does not lead over it: the NIC's nearest accelerator stays the first. */
+	assert_string_equal(nccl_path(&m, 0, 0), "PIX");
+	/* NCCL_PXN_DISABLE=1 */
+	m.settings.pxn = false;
+	assert_string_equal(nccl_path(&m, 1, 0), "PHB");
+	nccl_stop(&m);
+}
+
+static void nvlinks_of_a_topology_file_count(void **state)
+{
+	struct made m;
+	struct rd_gpu *gpu;
+
+	(void)state;
+	make_pxn(&m);
+	gpu = &m.host.gpus[1];
+	assert_int_equal(rd_grow(&gpu->nvlinks, &gpu->cap_nvlinks, 1, sizeof(*gpu->nvlinks)), 0);
+	gpu->nvlinks[gpu->n_nvlinks++] = (struct rd_nvlink){ .target = "0000:99:00.0", .n = 4 };
+	assert_string_equal(nccl_path(&m, 1, 0), "PHB");
+	/* From the accelerator beside the NIC, as NCCL asks. */
+	gpu = &m.host.gpus[0];
+	assert_int_equal(rd_grow(&gpu->nvlinks, &gpu->cap_nvlinks, 1, sizeof(*gpu->nvlinks)), 0);
+	gpu->nvlinks[gpu->n_nvlinks++] = (struct rd_nvlink){ .target = "0000:31:00.0", .n = 4 };
+	assert_string_equal(nccl_path(&m, 1, 0), "PXN");
+	nccl_stop(&m);
+}
+
+static void pxn_needs_gpudirect_beside_the_nic(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make_pxn(&m);
+	m.host.has_nvswitch = true;
+	load_module(&m, "nvidia");
+	RD_SET(m.system.nvidia_open, false);
+	assert_string_equal(nccl_path(&m, 1, 0), "PHB");
+	assert_gpudirect(&m, 0, 0, "no: nvidia_peermem is not loaded, and DMA-BUF is not available");
+	load_module(&m, "nvidia_peermem");
+	assert_string_equal(nccl_path(&m, 1, 0), "PXN");
+	assert_gpudirect(&m, 1, 0, "yes: nvidia_peermem");
+	nccl_stop(&m);
+}
+
+/* What is on one switch counts as no nearer than what is on one processor: all are as good. */
+static void without_gpudirect_the_way_leads_through_the_processor(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make_pxn(&m);
+	made_nic(&m.host, "mlx5_1", "41:00.0", made_bridge(&m.host, "20:02.0", -1, "pci0000:20", 0), "pci0000:20", 0,
+		 200);
+	assert_string_equal(nccl_path(&m, 0, 0), "PIX");
+	assert_int_equal(m.map.nccl.v[0].n_ports, 1);
+	load_module(&m, "nvidia");
+	RD_SET(m.system.nvidia_open, false);
+	assert_string_equal(nccl_path(&m, 0, 0), "PHB");
+	assert_non_null(strstr(m.map.nccl.v[0].why, "2 NICs as good, dealt out among 2"));
+	nccl_stop(&m);
+}
+
+static void gpudirect_by_what_and_how_far(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make_pxn(&m);
+	assert_gpudirect(&m, 0, 0, "unknown: the topology file does not say");
+	assert_gpudirect(&m, 1, 0, "no: PHB is farther than NCCL_NET_GDR_LEVEL allows");
+	m.with_system = true;
+	assert_gpudirect(&m, 0, 0, "unknown: /proc/modules could not be read");
+	load_module(&m, "nvidia");
+	assert_gpudirect(&m, 0, 0,
+			 "unknown: nvidia_peermem is not loaded; could not determine whether the nvidia driver");
+	RD_SET(m.system.nvidia_open, true);
+	assert_gpudirect(&m, 0, 0, "unknown: nvidia_peermem is not loaded; could not determine whether this kernel's");
+	RD_SET(m.system.dmabuf, true);
+	assert_gpudirect(&m, 0, 0, "yes: DMA-BUF");
+	/* NCCL_NET_GDR_LEVEL=PHB and LOC */
+	m.settings.gdr_level = RD_PATH_PHB;
+	assert_gpudirect(&m, 1, 0, "yes: DMA-BUF");
+	m.settings.gdr_level = RD_PATH_UNKNOWN;
+	assert_gpudirect(&m, 0, 0, "no: ");
+	m.settings = rd_nccl_defaults();
+	RD_SET(m.host.ports[0].gdr, false);
+	assert_gpudirect(&m, 0, 0, "no: gdr=\"0\" at this NIC");
+	m.host.gpus[0].name = strdup("NVIDIA GB10");
+	m.host.ports[0].gdr.known = RD_ABSENT;
+	assert_gpudirect(&m, 0, 0, "no: GB10 does not support");
+	nccl_stop(&m);
+}
+
+/* Grace: the NIC stands on a root port of its own, the accelerator's PCI link is narrow, its C2C is not. */
+static void make_grace(struct made *m)
+{
+	nccl_start(m);
+	m->host.cpu.arch = strdup("arm64");
+	made_gpu(&m->host, "0009:01:00.0", made_bridge(&m->host, "0009:00:00.0", -1, "pci0009:00", 0), "pci0009:00", 0);
+	RD_SET(m->host.pcis[m->host.gpus[0].pci].now.width, 1);
+	made_nic(&m->host, "mlx5_0", "0000:01:00.0", made_bridge(&m->host, "0000:00:00.0", -1, "pci0000:00", 0),
+		 "pci0000:00", 0, 400);
+	make_nvidia(m);
+	m->with_system = true;
+	load_module(m, "nvidia_peermem");
+}
+
+static void c2c_makes_p2c(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make_grace(&m);
+	assert_string_equal(nccl_path(&m, 0, 0), "PHB");
+	assert_gpudirect(&m, 0, 0, "no: PHB is farther");
+	m.host.gpus[0].name = strdup("NVIDIA GH200 480GB");
+	assert_string_equal(nccl_path(&m, 0, 0), "P2C");
+	assert_non_null(strstr(m.map.nccl.v[0].why, "48.0 GB/s"));
+	assert_gpudirect(&m, 0, 0, "yes: nvidia_peermem");
+	/* NCCL_NET_GDR_C2C=0 */
+	m.settings.gdr_level = RD_PATH_PXB;
+	assert_gpudirect(&m, 0, 0, "no: farther than");
+	nccl_stop(&m);
+}
+
+static void a_data_direct_function_is_the_place(void **state)
+{
+	struct made m;
+	int up;
+
+	(void)state;
+	make_grace(&m);
+	/* The switch of the card holds both the accelerator's port and the data direct function. */
+	up = made_switch(&m.host, 0x40, "pci0009:40", 0);
+	m.host.pcis[m.host.gpus[0].pci].parent = made_port_of(&m.host, up, 0);
+	assert_string_equal(nccl_path(&m, 0, 0), "PHB");
+	assert_nets(&m, "mlx5_0");
+	m.host.ibdevs[0].data_direct = made_bridge(&m.host, "43:00.0", made_port_of(&m.host, up, 1), "pci0009:40", 0);
+	assert_nets(&m, "mlx5_0_dma");
+	assert_true(m.map.nccl_nets.v[0].data_direct);
+	assert_string_equal(nccl_path(&m, 0, 0), "PIX");
+	nccl_stop(&m);
+}
+
+/* Upstream and downstream ports of PEX89000: the inner switches of one chip are no step of their own. */
+static void a_pex_switch_of_two_levels_is_one(void **state)
+{
+	static const uint16_t subdevices[] = { 0x0072, 0x1003 };
+	struct made m;
+	int outer, ports[2], inner[2];
+
+	(void)state;
+	nccl_start(&m);
+	outer = made_switch(&m.host, 0x20, "pci0000:20", 0);
+	for (unsigned i = 0; i < 2; i++) {
+		char addr[16];
+
+		ports[i] = made_port_of(&m.host, outer, i);
+		snprintf(addr, sizeof(addr), "%02x:00.0", 0x30 + 0x10 * i);
+		inner[i] = made_bridge(&m.host, addr, ports[i], "pci0000:20", 0);
+	}
+	made_gpu(&m.host, "33:00.0", made_port_of(&m.host, inner[0], 0), "pci0000:20", 0);
+	made_nic(&m.host, "mlx5_0", "43:00.0", made_port_of(&m.host, inner[1], 0), "pci0000:20", 0, 200);
+	assert_string_equal(nccl_path(&m, 0, 0), "PXB");
+	for (size_t i = 0; i < m.host.n_pcis; i++) {
+		struct rd_pci *pci = &m.host.pcis[i];
+
+		RD_SET(pci->vendor, 0x1000);
+		RD_SET(pci->device, 0xc030);
+		RD_SET(pci->subvendor, 0x1000);
+		RD_SET(pci->subdevice, subdevices[(int)i != outer]);
+	}
+	assert_string_equal(nccl_path(&m, 0, 0), "PIX");
+	nccl_stop(&m);
+}
+
+static void processors_are_told_apart(void **state)
+{
+	static const struct {
+		const char *arch, *vendor;
+		unsigned family, model;
+		float bw;
+	} cpus[] = {
+		{ "x86_64", "GenuineIntel", 6, 0xcf, 40 },
+		{ "x86_64", "GenuineIntel", 6, 0x8f, 22 },
+		{ "x86_64", "GenuineIntel", 6, 0x55, 10 },
+		{ "x86_64", "GenuineIntel", 6, 0x4f, 6 },
+		{ "x86_64", "AuthenticAMD", 25, 1, 16 },
+		{ "x86_64", "CentaurHauls", 7, 0x5b, 9 },
+		{ "x86_64", "  Shanghai  ", 7, 0x3b, 6 },
+		{ "arm64", NULL, 0, 0, 6 },
+		{ "ppc64", NULL, 0, 0, 32 },
+		{ "riscv64", NULL, 0, 0, 5000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cpus); i++) {
+		struct rd_host host = { .cpu = { .arch = (char *)cpus[i].arch, .vendor = (char *)cpus[i].vendor } };
+
+		RD_SET(host.cpu.family, cpus[i].family);
+		RD_SET(host.cpu.model, cpus[i].model);
+		assert_true(rd_nccl_between_cpus(&host) == cpus[i].bw);
+	}
+}
+
+static void other_makers_accelerators_are_not_driven(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make_pxn(&m);
+	m.host.gpus[0].vendor = m.host.gpus[1].vendor = "Habana";
+	nccl_judge(&m);
+	assert_int_equal(m.map.nccl.v[0].n_ports, 0);
+	assert_string_equal(m.map.nccl.note, "NCCL does not drive these accelerators");
+	assert_gpudirect(&m, 0, 0, "unknown: NCCL does not drive");
+	m.host.gpus[0].vendor = "AMD";
+	assert_string_equal(nccl_first(&m, 0), "mlx5_0");
+	nccl_stop(&m);
+}
+
+static void more_accelerators_than_any_host_has_are_not_predicted(void **state)
+{
+	struct made m;
+
+	(void)state;
+	nccl_start(&m);
+	for (unsigned i = 0; i < 65; i++) {
+		char addr[16];
+
+		snprintf(addr, sizeof(addr), "%02x:00.0", i + 1);
+		made_gpu(&m.host, addr, -1, "pci0000:00", 0);
+	}
+	made_nic(&m.host, "mlx5_0", "f0:00.0", -1, "pci0000:00", 0, 200);
+	nccl_judge(&m);
+	assert_int_equal(m.map.nccl.n, 0);
+	assert_string_equal(m.map.nccl.note, "more than 64 accelerators: not predicted");
+	nccl_stop(&m);
+}
+
+static const char file[] =
+	"<system version=\"1\"><cpu numaid=\"0\" arch=\"x86_64\" vendor=\"GenuineIntel\" familyid=\"6\" modelid=\"143\">"
+	"<pci busid=\"0000:10:00.0\" class=\"0x060400\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\">"
+	"<pci busid=\"0000:11:00.0\" class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\">"
+	"<gpu dev=\"0\" sm=\"90\" rank=\"0\" gdr=\"1\"><nvlink target=\"0000:05:00.0\" count=\"6\" tclass=\"0x068000\"/>"
+	"<c2c bw=\"44712\" count=\"10\"/></gpu></pci>"
+	"<pci busid=\"0000:12:00.0\" class=\"0x020700\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\">"
+	"<nic><net name=\"mlx5_0\" dev=\"0\" speed=\"400000\" port=\"1\" guid=\"0x1\" gdr=\"1\"/></nic></pci></pci>"
+	"<pci busid=\"0000:21:00.0\" class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\">"
+	"<gpu dev=\"1\" sm=\"90\" rank=\"1\" gdr=\"0\"><nvlink target=\"0000:11:00.0\" count=\"4\" tclass=\"0x030200\"/></gpu>"
+	"</pci></cpu></system>";
+
+static void read_file(const char *text, size_t size, struct rd_host *host)
+{
+	*host = (struct rd_host){ 0 };
+	assert_int_equal(rd_collect_nccl_xml("file", text, size, host, NULL), 0);
+}
+
+static void a_topology_file_says_what_sysfs_does_not(void **state)
+{
+	struct made m;
+	struct rd_buf again = { 0 };
+
+	(void)state;
+	nccl_start(&m);
+	read_file(file, strlen(file), &m.host);
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(m.host.n_gpus, 2);
+		assert_int_equal(m.host.gpus[0].sm.v, 90);
+		assert_true(m.host.gpus[0].gdr.v && !m.host.gpus[1].gdr.v && m.host.gpus[1].gdr.known == RD_OK);
+		assert_int_equal(m.host.gpus[0].n_nvlinks, 1);
+		assert_string_equal(m.host.gpus[0].nvlinks[0].target, "");
+		assert_string_equal(m.host.gpus[1].nvlinks[0].target, "0000:11:00.0");
+		assert_int_equal(m.host.gpus[1].nvlinks[0].n, 4);
+		assert_true(m.host.gpus[0].c2c_gbytes.v > 447 && m.host.gpus[0].c2c_gbytes.v < 448);
+		assert_true(m.host.ports[0].gdr.v);
+		assert_gpudirect(&m, 0, 0, "yes: gdr=\"1\" in the topology file");
+		assert_gpudirect(&m, 1, 0, "no: gdr=\"0\" in the topology file");
+		if (round > 0)
+			break;
+		/* And again from what we write of it. */
+		assert_int_equal(rd_nccl_xml_write(&m.host, &again), 0);
+		rd_host_deinit(&m.host);
+		read_file(again.data, again.len, &m.host);
+	}
+	rd_buf_deinit(&again);
+	nccl_stop(&m);
+}
+
+static void data_direct_functions_are_written_by_nccls_name(void **state)
+{
+	struct made m;
+	struct rd_buf out = { 0 };
+
+	(void)state;
+	make_grace(&m);
+	m.host.ibdevs[0].data_direct = made_bridge(&m.host, "43:00.0", -1, "pci0009:40", 0);
+	rd_host_add_numa(&m.host)->id = 0;
+	assert_int_equal(rd_nccl_xml_write(&m.host, &out), 0);
+	assert_non_null(strstr(out.data, "busid=\"0000:43:00.0\""));
+	assert_non_null(strstr(out.data, "name=\"mlx5_0_dma\""));
+	assert_null(strstr(out.data, "busid=\"0000:01:00.0\""));
+	rd_buf_deinit(&out);
+	nccl_stop(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nvlink_leads_to_a_neighbours_nic),
+		TEST(nvlinks_of_a_topology_file_count),
+		TEST(pxn_needs_gpudirect_beside_the_nic),
+		TEST(without_gpudirect_the_way_leads_through_the_processor),
+		TEST(gpudirect_by_what_and_how_far),
+		TEST(c2c_makes_p2c),
+		TEST(a_data_direct_function_is_the_place),
+		TEST(a_pex_switch_of_two_levels_is_one),
+		TEST(processors_are_told_apart),
+		TEST(other_makers_accelerators_are_not_driven),
+		TEST(more_accelerators_than_any_host_has_are_not_predicted),
+		TEST(a_topology_file_says_what_sysfs_does_not),
+		TEST(data_direct_functions_are_written_by_nccls_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
