@@ -331,6 +331,7 @@ static void merged(void **state)
 	static const char off[] = LINE "NCCL_IB_MERGE_NICS set by environment to 0.\n";
 	struct place *at = *state;
 	int first = at->host.ibdevs[rd_host_find_ibdev(&at->host, "mlx5_0")].pci;
+	struct rd_pci *second;
 	char text[1024];
 
 	made_nic(&at->host, "mlx5_2", "24:00.1", at->host.pcis[first].parent, "pci0000:20", 0, 400);
@@ -355,6 +356,23 @@ static void merged(void **state)
 	compare(at, text);
 	assert_null(row(at, "merged", "mlx5_0+mlx5_2"));
 	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s%s", using, fused, off);
+	compare(at, text);
+	is(at, "merged", "mlx5_0+mlx5_2", RD_VERDICT_DIFFERS);
+	/* As far apart as two sockets. */
+	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s%s", using,
+		 LINE "NET/IB : Made virtual device [3] name=mlx5_0+mlx5_2+mlx5_1 speed=1200000 ndevs=3\n",
+		 LINE "NCCL_NET_MERGE_LEVEL set by environment to SYS\n");
+	compare(at, text);
+	is(at, "merged", "mlx5_0+mlx5_2+mlx5_1", RD_VERDICT_SAME);
+	/* Virtual functions stand on one bus, with device numbers of their own. */
+	second = &at->host.pcis[at->host.ibdevs[rd_host_find_ibdev(&at->host, "mlx5_2")].pci];
+	second->dev = 1;
+	second->fn = 0;
+	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s", using, fused);
+	compare(at, text);
+	is(at, "merged", "mlx5_0+mlx5_2", RD_VERDICT_SAME);
+	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s%s", using, fused,
+		 LINE "NCCL_IB_MERGE_VFS set by environment to 0.\n");
 	compare(at, text);
 	is(at, "merged", "mlx5_0+mlx5_2", RD_VERDICT_DIFFERS);
 	/* A log that does not list NICs says nothing about merging. */
