@@ -47,21 +47,22 @@ static char *skip_blanks(char *at)
 	return at + strspn(at, " \t");
 }
 
-/* What ends a value in a shell: a quote of its own kind, else a comment, or blanks at the end. */
+/* What ends a value in a shell: a quote of its own kind, and blanks or a comment behind it; else these alone. */
 static char *take_value(char *value)
 {
-	char *comment = *value == '"' || *value == '\'' ? NULL : strstr(value, " #");
+	char *end = *value == '"' || *value == '\'' ? strchr(value + 1, *value) : NULL;
 	size_t n;
 
-	if (comment)
-		*comment = '\0';
+	if (end && (!end[1] || strchr(" \t\r", end[1]))) {
+		*end = '\0';
+		return value + 1;
+	}
+	end = strstr(value, " #");
+	if (end)
+		*end = '\0';
 	n = strlen(value);
 	while (n > 0 && strchr(" \t\r", value[n - 1]))
 		value[--n] = '\0';
-	if (n >= 2 && (*value == '"' || *value == '\'') && value[n - 1] == *value) {
-		value[n - 1] = '\0';
-		value++;
-	}
 	return value;
 }
 

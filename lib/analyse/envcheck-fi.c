@@ -96,6 +96,8 @@ static int check_efa_iface(struct rd_check_env *check)
 	size_t size;
 
 	if (!*at)
+		rd_envcheck_effect(check, "libfabric aborts the process");
+	if (!*at)
 		return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
 				       "libfabric aborts the process", NULL, rd_text("names of EFA devices, or all"));
 	if (strncmp(at, "all", 3) == 0) {
@@ -116,6 +118,7 @@ static int check_efa_iface(struct rd_check_env *check)
 		if (!found)
 			rd_env_list_add(&none, entry, size);
 	}
+	rd_envcheck_tell_count(check);
 	if (!none.n)
 		return 0;
 	return rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
@@ -141,6 +144,7 @@ static int check_device_name(struct rd_check_env *check)
 		if (!found)
 			rd_env_list_add(&none, entry, size);
 	}
+	rd_envcheck_tell_count(check);
 	if (!none.n)
 		return 0;
 	return rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "No device has a name that begins so",

@@ -254,13 +254,16 @@ static void tell_fixed(struct rd_check_env *check, long index)
 
 	for (size_t p = 0; which && p < host->n_ports; p++)
 		if (rd_envcheck_uses(check, p) && rd_port_is_ethernet(&host->ports[p])) {
-			const struct rd_gid *gid = rd_gid_at(&host->ports[p], (unsigned)index);
+			bool fits = index >= 0 && index <= 0xffff;
+			const struct rd_gid *gid = fits ? rd_gid_at(&host->ports[p], (unsigned)index) : NULL;
 
 			which[p] = gid != NULL;
 			example = example ? example : gid;
 		}
 	if (example)
 		tell_index(check, which, (int)index, example);
+	else
+		rd_envcheck_effect(check, "no RoCE port in use here has a GID at index %ld", index);
 }
 
 int rd_envcheck_gid_index(struct rd_check_env *check)
@@ -274,10 +277,12 @@ int rd_envcheck_gid_index(struct rd_check_env *check)
 		rd_envcheck_effect(check, "UCX chooses");
 		return 0;
 	}
-	if (!rd_envcheck_number(check->effect->value, &index))
+	if (!rd_envcheck_number(check->effect->value, &index)) {
+		rd_envcheck_effect(check, "not a number");
 		return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-number", "A number is expected here",
 				       "the library reads something else out of it, or nothing", NULL,
 				       rd_text("a GID index"));
+	}
 	if (index == -1 && !ucx) {
 		rd_envcheck_effect(check, "the library chooses (the default)");
 		return 0;
@@ -287,8 +292,7 @@ int rd_envcheck_gid_index(struct rd_check_env *check)
 		rd_envcheck_effect(check, "not used: no port that is selected is RoCE");
 		return 0;
 	}
-	if (index >= 0 && index <= 0xffff)
-		tell_fixed(check, index);
+	tell_fixed(check, index);
 	for (size_t p = 0; p < check->host->n_ports; p++)
 		if (check->by_hca ? check->by_hca[p] : check->host->ports[p].role == RD_ROLE_COMPUTE)
 			note_gid(check, &faults, &check->host->ports[p], index);

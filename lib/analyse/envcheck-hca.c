@@ -176,17 +176,6 @@ static int check_entries(struct rd_check_env *check, const struct rd_hca_list *l
 			       rd_text("%zu entries", list->n + list->left), rd_text("%zu at most", list->n));
 }
 
-static void tell_count(struct rd_check_env *check)
-{
-	size_t n = 0, active = 0;
-
-	for (size_t p = 0; p < check->host->n_ports; p++) {
-		n += check->selected[p];
-		active += rd_port_active(&check->host->ports[p]);
-	}
-	rd_envcheck_effect(check, "%zu of %zu active ports", n, active);
-}
-
 int rd_envcheck_nccl_hca(struct rd_check_env *check)
 {
 	struct rd_hca_list list;
@@ -195,7 +184,7 @@ int rd_envcheck_nccl_hca(struct rd_check_env *check)
 	if (!r)
 		r = check_entries(check, &list);
 	rd_hca_list_deinit(&list);
-	tell_count(check);
+	rd_envcheck_tell_count(check);
 	return r ? r : rd_envcheck_selection(check);
 }
 
@@ -232,7 +221,7 @@ int rd_envcheck_nvshmem_list(struct rd_check_env *check)
 				       "it is not read", NULL, NULL);
 	}
 	r = check_nvshmem_list(check, is_list);
-	tell_count(check);
+	rd_envcheck_tell_count(check);
 	if (mapping)
 		rd_envcheck_read(RD_ENV_LETTER, mapping, 0, &on);
 	rd_envcheck_effect(check, on ? "processes take them in this order" :

@@ -99,6 +99,7 @@ static int check_filters(struct rd_check_env *check)
 		if (!found)
 			rd_env_list_add(&none, entry, size);
 	}
+	rd_envcheck_tell_count(check);
 	if (none.n)
 		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
 				    "the entry does nothing", rd_env_list_take(&none), NULL);

@@ -222,7 +222,9 @@ int rd_envcheck_netdevs_policy(struct rd_check_env *check)
 	else if (most > 0)
 		rd_envcheck_effect(check, "each GPU uses up to %d of the NICs near it", most);
 	else
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-				       "NCCL takes AUTO", NULL, rd_text("AUTO, ALL or MAX:N"));
-	return 0;
+		rd_envcheck_effect(check, "not understood: AUTO holds");
+	if (most > 0 || strcasecmp(value, "AUTO") == 0 || strcasecmp(value, "ALL") == 0)
+		return 0;
+	return rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood", "NCCL takes AUTO",
+			       NULL, rd_text("AUTO, ALL or MAX:N"));
 }

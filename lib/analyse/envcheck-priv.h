@@ -118,6 +118,9 @@ int rd_envcheck_values(struct rd_check_env *check, const struct rd_env_values *v
 /* What every selection of NICs must stand: some port, all of them up and for computing, no compute NIC left out. */
 int rd_envcheck_selection(struct rd_check_env *check);
 
+/* "3 of 8 active ports" were selected. */
+void rd_envcheck_tell_count(struct rd_check_env *check);
+
 /* Whether the library would use this port: selected, else an active one for computing. */
 bool rd_envcheck_uses(const struct rd_check_env *check, size_t port);
 /* How many of these are RoCE, and InfiniBand. */

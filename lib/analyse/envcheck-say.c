@@ -134,3 +134,14 @@ bool rd_envcheck_has_rdma(const struct rd_host *host, bool efa)
 			return true;
 	return false;
 }
+
+void rd_envcheck_tell_count(struct rd_check_env *check)
+{
+	size_t n = 0, active = 0;
+
+	for (size_t p = 0; p < check->host->n_ports; p++) {
+		n += check->selected[p];
+		active += rd_port_active(&check->host->ports[p]);
+	}
+	rd_envcheck_effect(check, "%zu of %zu active ports", n, active);
+}

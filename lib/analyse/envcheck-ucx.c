@@ -133,8 +133,10 @@ static int judge_devices(struct rd_check_env *check, struct devices *devices, bo
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (devices->named[p] != negate && (!negate || rd_port_active(&host->ports[p])))
 			rd_envcheck_selects(check, p);
-	if (r || negate || devices->any_rdma || !devices->any_netdev)
+	if (r || negate || devices->any_rdma || !devices->any_netdev) {
+		rd_envcheck_tell_count(check);
 		return r ? r : rd_envcheck_selection(check);
+	}
 	rd_envcheck_effect(check, "interfaces only: UCX is left with TCP between hosts");
 	if (!rd_envcheck_has_rdma(host, true))
 		return 0;

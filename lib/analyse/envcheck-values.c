@@ -96,10 +96,12 @@ bool rd_envcheck_value(struct rd_check_env *check, enum rd_env_read read, long s
 	case RD_ENV_OK:
 		return true;
 	case RD_ENV_PART:
+		rd_envcheck_effect(check, "%s reads %ld", library, *ret);
 		*r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-number", "Only its beginning is a number",
 				     "the rest is ignored", rd_text("%s reads %ld", library, *ret), NULL);
 		return !*r;
 	case RD_ENV_ZERO:
+		rd_envcheck_effect(check, "%s reads 0", library);
 		*r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-number", "A number is expected here",
 				     "a word counts as 0, whatever it says", rd_text("%s reads 0", library),
 				     rd_text("a number"));

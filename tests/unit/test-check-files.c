@@ -241,10 +241,11 @@ static void the_missing_are_told_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_device_file_for_root_only),  TEST(flows_that_no_switch_parts),
-		TEST(sizes_as_systemd_writes_them), TEST(no_secret_of_etc_environment_is_recorded),
-		TEST(profiles_that_are_none),	    TEST(a_profile_reads_as_it_was_written),
-		TEST(what_a_star_stands_for),	    TEST(the_missing_are_told_first),
+		TEST(a_device_file_for_root_only),	    TEST(flows_that_no_switch_parts),
+		TEST(sizes_as_systemd_writes_them),	    TEST(no_secret_of_etc_environment_is_recorded),
+		TEST(no_password_of_a_process_is_recorded), TEST(profiles_that_are_none),
+		TEST(a_profile_reads_as_it_was_written),    TEST(what_a_star_stands_for),
+		TEST(the_missing_are_told_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
