@@ -108,7 +108,7 @@ def main(trees):
     for name, prefix, title in (("libfabric", "FI_", "libfabric"), ("gloo", "GLOO_", "Gloo"), ("mooncake", "MC_", "Mooncake"),
                                 ("nccl", "NCCL_", "NCCL"), ("nvshmem", "NVSHMEM_", "NVSHMEM"), ("ucx", "UCX_", "UCX")):
         release = f'"{RELEASES[name]}"' if name in RELEASES else "NULL"
-        extra = ", ucx_fields, RD_ARRAY_SIZE(ucx_fields), ucx_prefixes, RD_ARRAY_SIZE(ucx_prefixes)" if name == "ucx" else ""
+        extra = ",\n\t  ucx_fields, RD_ARRAY_SIZE(ucx_fields), ucx_prefixes, RD_ARRAY_SIZE(ucx_prefixes)" if name == "ucx" else ""
         print(f'\t{{ "{prefix}", "{title}", {release}, {name}_names, RD_ARRAY_SIZE({name}_names){extra} }},')
     print("};\nconst size_t rd_env_n_names = RD_ARRAY_SIZE(rd_env_names);\n/* clang-format on */")
 

@@ -341,7 +341,8 @@ const struct rd_env_names rd_env_names[] = {
 	{ "MC_", "Mooncake", "3b5a59413", mooncake_names, RD_ARRAY_SIZE(mooncake_names) },
 	{ "NCCL_", "NCCL", "2.30.7", nccl_names, RD_ARRAY_SIZE(nccl_names) },
 	{ "NVSHMEM_", "NVSHMEM", "3.5.1", nvshmem_names, RD_ARRAY_SIZE(nvshmem_names) },
-	{ "UCX_", "UCX", "1.23 (9466d104a3)", ucx_names, RD_ARRAY_SIZE(ucx_names), ucx_fields, RD_ARRAY_SIZE(ucx_fields), ucx_prefixes, RD_ARRAY_SIZE(ucx_prefixes) },
+	{ "UCX_", "UCX", "1.23 (9466d104a3)", ucx_names, RD_ARRAY_SIZE(ucx_names),
+	  ucx_fields, RD_ARRAY_SIZE(ucx_fields), ucx_prefixes, RD_ARRAY_SIZE(ucx_prefixes) },
 };
 const size_t rd_env_n_names = RD_ARRAY_SIZE(rd_env_names);
 /* clang-format on */

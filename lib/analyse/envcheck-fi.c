@@ -166,8 +166,8 @@ static const char *off(const struct rd_effects *all, const char *name)
 
 /* clang-format off */
 static const struct rd_env_values device_rdma = { RD_ENV_WORD, 1, 0, 0, RD_ENV_SAYS(
-	{ 0, "EFA emulates RDMA by sends: data is copied", RD_SEV_WARNING, "env-gdr-off", "RDMA reads and writes of EFA are off",
-	  "data is copied through buffers instead", "unset FI_EFA_USE_DEVICE_RDMA" },
+	{ 0, "EFA emulates RDMA by sends: data is copied", RD_SEV_WARNING, "env-gdr-off",
+	  "RDMA reads and writes of EFA are off", "data is copied through buffers instead", "unset FI_EFA_USE_DEVICE_RDMA" },
 	{ 1, "EFA reads and writes by RDMA where the device can; one that cannot ends the process" }), NULL, NULL, false };
 static const struct rd_env_values shm = { RD_ENV_ANY_BASE, 1, 0, 0, RD_ENV_SAYS(
 	{ 0, "processes of the host reach each other through the NIC" },

@@ -57,6 +57,7 @@ int rd_envcheck_interfaces(struct rd_check_env *check)
 	const char *value = check->effect->value, *name = check->effect->name;
 	bool signs = strncmp(name, "NCCL", 4) == 0 || strncmp(name, "NVSHMEM", 7) == 0,
 	     exclude = signs && *value == '^', exact;
+	bool all_needed = strncmp(name, "GLOO", 4) == 0; /* one that is not there is an exception */
 	size_t n;
 
 	value += exclude;
@@ -70,8 +71,9 @@ int rd_envcheck_interfaces(struct rd_check_env *check)
 	rd_envcheck_effect(check, "%zu interface%s", n, n == 1 ? "" : "s");
 	if (!none.n || exclude)
 		return 0;
-	return rd_envcheck_say(check, n ? RD_SEV_WARNING : RD_SEV_CRITICAL, "env-no-interface",
-			       "There is no such interface",
-			       n ? "the entry does nothing" : "processes cannot find each other",
-			       rd_env_list_take(&none), NULL);
+	if (n > 0 && !all_needed)
+		return rd_envcheck_say(check, RD_SEV_WARNING, "env-no-interface", "There is no such interface",
+				       "the entry does nothing", rd_env_list_take(&none), NULL);
+	return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-interface", "There is no such interface",
+			       "processes cannot find each other", rd_env_list_take(&none), NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What goes into the attributes of queue pairs: timeouts, retries, service level, traffic class, P_Key. The fields are those
- * of ibv_modify_qp(3); NCCL fills them in src/transport/net_ib/connect.cc. */
+/* What goes into the attributes of queue pairs: timeouts, retries, service level, traffic class, P_Key. The fields are
+ * those of ibv_modify_qp(3); NCCL fills them in src/transport/net_ib/connect.cc. */
 #include <errno.h>
 #include <string.h>
 

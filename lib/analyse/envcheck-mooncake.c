@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Variables of Mooncake's transfer engine: mooncake-transfer-engine/src/config.cpp, topology.cpp, transfer_engine_impl.cpp. */
+/* Variables of Mooncake's transfer engine: mooncake-transfer-engine/src/config.cpp, topology.cpp,
+ * transfer_engine_impl.cpp. */
 #include <errno.h>
 #include <string.h>
 
@@ -195,7 +196,8 @@ static const struct rd_env_values qps = { RD_ENV_ATOI, 2, 1, 255, NULL, "%ld que
 	"Mooncake keeps 2", false };
 static const struct rd_env_values cqs = { RD_ENV_ATOI, 1, 1, 255, NULL, "%ld completion queues for each NIC",
 	"Mooncake keeps 1", false };
-static const struct rd_env_values workers = { RD_ENV_ATOI, 2, 1, 8, NULL, "%ld threads for each NIC", "Mooncake keeps 2", false };
+static const struct rd_env_values workers = { RD_ENV_ATOI, 2, 1, 8, NULL, "%ld threads for each NIC",
+	"Mooncake keeps 2", false };
 static const struct rd_env_values max_wr = { RD_ENV_ATOI, 256, 1, 65535, NULL, "%ld work requests in a queue pair",
 	"Mooncake keeps 256", false };
 static const struct rd_env_values slice = { RD_ENV_ATOI, 65536, 1, 2147483647, NULL,
@@ -208,9 +210,9 @@ static const struct rd_env_values slice_timeout = { RD_ENV_ATOI, -1, 1, 65535, N
 static const struct rd_env_values relaxed = { RD_ENV_ATOI, 1, 0, 2, RD_ENV_SAYS(
 	{ 0, "no PCI relaxed ordering" }, { 1, "PCI relaxed ordering where libibverbs has it" },
 	{ 2, "PCI relaxed ordering where libibverbs has it" }), NULL, "Mooncake keeps 1", false };
-static const struct rd_env_values roundrobin = { RD_ENV_WORD, 0, 0, 0, RD_ENV_SAYS(
+static const struct rd_env_values roundrobin = { RD_ENV_TRUE, 0, 0, 0, RD_ENV_SAYS(
 	{ 0, "among the near NICs one is drawn for each slice" }, { 1, "near NICs are taken in turn" }), NULL, NULL, false };
-static const struct rd_env_values lag = { RD_ENV_WORD, 0, 0, 0, RD_ENV_SAYS(
+static const struct rd_env_values lag = { RD_ENV_TRUE, 0, 0, 0, RD_ENV_SAYS(
 	{ 0, "the NIC spreads queue pairs over the ports of a LAG" },
 	{ 1, "queue pairs are pinned to the ports of a LAG in turn (mlx5)" }), NULL, NULL, false };
 

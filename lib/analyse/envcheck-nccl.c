@@ -88,10 +88,11 @@ static const struct rd_env_values merge_nics = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_SA
 static const struct rd_env_values cross_nic = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_SAYS(
 	{ 0, "a ring or tree keeps to NICs of one number on all hosts: for rails that do not reach each other" },
 	{ 1, "a ring or tree may go from any NIC to any: every NIC must reach every other" },
-	{ 2, "a ring or tree keeps to one number where that is as fast" }), NULL, "NCCL takes it for neither 0 nor 1", false };
+	{ 2, "a ring or tree keeps to one number where that is as fast" }), NULL, "NCCL searches rings as with 0", false };
 static const struct rd_env_values pxn_disable = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
 	{ 0, "GPUs may send through another GPU's NIC over NVLink" },
-	{ 1, "no sending through another GPU's NIC: where a GPU has no near NIC, or rails are apart, traffic crosses the host" }),
+	{ 1, "no sending through another GPU's NIC: where a GPU has no near NIC, or rails are apart, traffic crosses the "
+	     "host" }),
 	"as 0", NULL, false };
 static const struct rd_env_values pxn_level = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_SAYS(
 	{ 0, "send and receive do not go through another GPU's NIC" },
@@ -103,8 +104,8 @@ static const struct rd_env_values data_direct = { RD_ENV_NCCL, 1, 0, 2, RD_ENV_S
 	{ 2, "a NIC with a data direct function counts twice: with it and without" }), NULL, NULL, false };
 static const struct rd_env_values gdr_read = { RD_ENV_NCCL, -2, 0, 0, RD_ENV_SAYS(
 	{ -2, "sending reads GPU memory directly from Ampere on, or with NVLink" },
-	{ 0, "sending copies through the memory of the host", RD_SEV_WARNING, "env-gdr-off", "GPUDirect RDMA is off for sending",
-	  "data is copied through the memory of the host first", "unset NCCL_NET_GDR_READ" },
+	{ 0, "sending copies through the memory of the host", RD_SEV_WARNING, "env-gdr-off",
+	  "GPUDirect RDMA is off for sending", "data is copied through the memory of the host first", "unset NCCL_NET_GDR_READ" },
 	{ 1, "sending reads GPU memory directly" }), "as 1", NULL, false };
 static const struct rd_env_values gdr_c2c = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_SAYS(
 	{ 0, "GPUDirect RDMA up to PXB only, also where GPU and CPU are joined by C2C" },
@@ -118,11 +119,13 @@ static const struct rd_env_values p2p_disable = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_S
 	"as 0: NCCL compares with 1", NULL, false };
 static const struct rd_env_values shm_disable = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
 	{ 0, "shared memory between processes of the host where GPUs cannot reach each other" },
-	{ 1, "no shared memory: processes of the host that cannot reach each other directly use the network" }), "as 0", NULL, false };
+	{ 1, "no shared memory: processes of the host that cannot reach each other directly use the network" }), "as 0",
+	NULL, false };
 static const struct rd_env_values adaptive = { RD_ENV_NCCL, -2, 0, 0, RD_ENV_SAYS(
 	{ -2, "on for InfiniBand, off for RoCE" },
 	{ 0, "off: data and the message that tells of it are one RDMA write" },
-	{ 1, "on: larger data is sent as an RDMA write, and told of by a second one, so that packets may come in any order" }),
+	{ 1, "on: larger data is sent as an RDMA write, and told of by a second one, so that packets may come in any "
+	     "order" }),
 	"as 1", NULL, false };
 static const struct rd_env_values ar_threshold = { RD_ENV_NCCL, 8192, 0, 0, NULL,
 	"with adaptive routing, messages above %ld bytes are told of by a second write", NULL, false };
@@ -157,7 +160,8 @@ static const struct rd_env_values mnnvl = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_SAYS(
 	{ 1, "NVLink between hosts must work, else NCCL stops" },
 	{ 2, "NVLink between hosts where there is one" }), NULL, NULL, false };
 static const struct rd_env_values net_intra = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "the network may be used within the host" }, { 1, "the network is not used within the host" }), "as 1", NULL, false };
+	{ 0, "the network may be used within the host" }, { 1, "the network is not used within the host" }), "as 1",
+	NULL, false };
 
 static const struct rd_env_rule rules[] = {
 	{ "NCCL_IB_HCA", rd_envcheck_nccl_hca, true, NULL },

@@ -151,11 +151,11 @@ static const struct rd_env_values ibgda = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
 static const struct rd_env_values rc_per_pe = { RD_ENV_ANY_BASE, 2, 0, 0, RD_ENV_SAYS(
 	{ 0, "no reliable connections: DCI and DCT queue pairs only" }),
 	"%ld RC queue pairs to each other process, for each NIC", NULL, false };
-static const struct rd_env_values num_dci = { RD_ENV_ANY_BASE, 1, 0, 0, NULL, "%ld DCI queue pairs (0 or less: NVSHMEM chooses)",
-	NULL, false };
+static const struct rd_env_values num_dci = { RD_ENV_ANY_BASE, 1, 0, 0, NULL,
+	"%ld DCI queue pairs (0 or less: NVSHMEM chooses)", NULL, false };
 static const struct rd_env_values num_dct = { RD_ENV_ANY_BASE, 2, 0, 0, NULL, "%ld DCT queue pairs", NULL, false };
-static const struct rd_env_values shared_dci = { RD_ENV_ANY_BASE, 1, 0, 0, NULL, "%ld of the DCI queue pairs are shared", NULL,
-	false };
+static const struct rd_env_values shared_dci = { RD_ENV_ANY_BASE, 1, 0, 0, NULL,
+	"%ld of the DCI queue pairs are shared", NULL, false };
 static const struct rd_env_values multi_port = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
 	{ 0, "one NIC for each process, also where several are as near" },
 	{ 1, "all NICs that are as near as the nearest for each process" }), NULL, NULL, false };
@@ -178,7 +178,8 @@ static const struct rd_env_values no_atomics = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_
 	{ 0, "atomics are done by NICs" }, { 1, "atomics are done by a thread of the CPU" }), NULL, NULL, false };
 static const struct rd_env_values mapping = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
 	{ 0, "each process takes the NIC nearest to its GPU" },
-	{ 1, "processes take NICs in the order of NVSHMEM_HCA_PE_MAPPING or _HCA_LIST, else in turn, whatever the distance" }),
+	{ 1, "processes take NICs in the order of NVSHMEM_HCA_PE_MAPPING or _HCA_LIST, else in turn, whatever the "
+	     "distance" }),
 	NULL, NULL, false };
 static const struct rd_env_values qp_depth = { RD_ENV_ANY_BASE, 1024, 128, 32768, NULL,
 	"%ld work requests in a queue pair (IBGDA: rounded up to a power of two)", "NVSHMEM does not start", true };

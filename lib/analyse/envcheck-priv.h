@@ -30,6 +30,7 @@ enum rd_env_read {
 	RD_ENV_STOI,	 /* Mooncake: the same, but what is no number leaves the default */
 	RD_ENV_LETTER,	 /* NVSHMEM: 0, n, f switch off, everything else on */
 	RD_ENV_WORD,	 /* libfabric: 0 false no off, 1 true yes on; all else leaves the default */
+	RD_ENV_TRUE,	 /* Mooncake: 0 false, 1 true; all else leaves the default */
 	RD_ENV_UCX_BOOL, /* y yes on 1, n no off 0; UCX refuses all else */
 	RD_ENV_UCX_UINT, /* UCX refuses what is no number */
 	RD_ENV_UCX_AUTO, /* the same, but "auto" and "inf", too */

@@ -29,12 +29,13 @@ static enum rd_env_got read_word(enum rd_env_read read, const char *text, long s
 {
 	static const char *const word_on[] = { "1", "true", "yes", "on", NULL };
 	static const char *const word_off[] = { "0", "false", "no", "off", NULL };
+	static const char *const no_words[] = { "yes", "on", "no", "off", NULL };
 	static const char *const ucx_on[] = { "1", "y", "yes", "on", NULL };
 	static const char *const ucx_off[] = { "0", "n", "no", "off", NULL };
 	bool ucx = read == RD_ENV_UCX_BOOL, on = is_one_of(text, ucx ? ucx_on : word_on);
 
 	*ret = on;
-	if (on || is_one_of(text, ucx ? ucx_off : word_off))
+	if ((on || is_one_of(text, ucx ? ucx_off : word_off)) && !(read == RD_ENV_TRUE && is_one_of(text, no_words)))
 		return RD_ENV_OK;
 	*ret = standard;
 	return ucx ? RD_ENV_REFUSED : RD_ENV_DEFAULT;
@@ -73,6 +74,7 @@ enum rd_env_got rd_envcheck_read(enum rd_env_read read, const char *text, long s
 		*ret = !*text || !strchr("0NnFf", *text);
 		return RD_ENV_OK;
 	case RD_ENV_WORD:
+	case RD_ENV_TRUE:
 	case RD_ENV_UCX_BOOL:
 		return read_word(read, text, standard, ret);
 	case RD_ENV_UCX_AUTO:

@@ -53,7 +53,7 @@ int rd_report_envcheck(struct rd_report *report, const struct rd_effects *effect
 static const struct rd_column var_columns[VAR_COLUMNS] = {
 	[VAR_NAME] = { "name", "VARIABLE", RD_T_STR, "variable", 0, false },
 	[VAR_VALUE] = { "value", "VALUE", RD_T_STR, "its value, the first 400 bytes of it", 0, false },
-	[VAR_JUDGED] = { "judged", "JUDGED", RD_T_STR, "yes; no: only listed; unknown: the library reads no such variable", 0, false },
+	[VAR_JUDGED] = { "judged", "JUDGED", RD_T_STR, "yes; no: only listed; unknown: no library reads it", 0, false },
 	[VAR_SELECTS] = { "selects", "SELECTS", RD_T_STR, "ports or interfaces that it comes to on this host", 0, false },
 	[VAR_EFFECT] = { "effect", "EFFECT", RD_T_STR, "what it comes to", 0, false },
 	[VAR_LIBRARY] = { "library", "LIBRARY", RD_T_STR, "which library it is for", 0, true },

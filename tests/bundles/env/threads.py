@@ -69,6 +69,8 @@ CASES = [
     ("GoogleCloudPlatform/container-engine-accelerators#610", "ib", "NCCL_GPUDIRECTTCPX_CTRL_DEV=eth0 NCCL_CROSS_NIC=0 NCCL_BUFFSIZE=4194304", set(),
      {"NCCL_GPUDIRECTTCPX_CTRL_DEV": "a plugin of Google Cloud"}),
     ("vllm-project/vllm#7074", "roce", "GLOO_SOCKET_IFNAME=eth0 NCCL_SOCKET_IFNAME=eth0", set(), {"GLOO_SOCKET_IFNAME": "1 interface"}),
+    ("aws-samples/aws-do-eks#50", "efa", "GLOO_SOCKET_IFNAME=^lo,docker,veth,eni NCCL_SOCKET_IFNAME=^lo,docker,veth,eni", {"env-no-interface"},
+     {"GLOO_SOCKET_IFNAME": "0 interfaces", "NCCL_SOCKET_IFNAME": "12 interfaces"}),
     ("NVIDIA/nvshmem#34", "ib", "NVSHMEM_IB_ENABLE_IBGDA=1 NVSHMEM_IBGDA_NIC_HANDLER=gpu", set(),
      {"NVSHMEM_IBGDA_NIC_HANDLER": "PeerMappingOverride", "NVSHMEM_IB_ENABLE_IBGDA": "GPUs start RDMA themselves"}),
     ("deepseek-ai/DeepEP#677", "ib", "NVSHMEM_IBGDA_NIC_HANDLER=cpu", set(), {"NVSHMEM_IBGDA_NIC_HANDLER": "gdrdrv must be loaded"}),
