@@ -47,11 +47,14 @@ static size_t lower_bound(const struct label *labels, size_t n, const char *key)
 	return low;
 }
 
+#define MOST_DEVICES 64 /* bits of a mask: ucp_is_resource_in_device_list */
+
 struct devices {
 	const struct label *labels;
-	struct rd_env_list no_port, none;
+	struct rd_env_list no_port, bare, none;
+	size_t entries;
 	bool *named; /* one a port */
-	bool lacks_colon, any_rdma, any_netdev;
+	bool any_rdma, any_netdev;
 };
 
 static bool is_netdev(const struct rd_host *host, const char *name)
@@ -65,7 +68,9 @@ static void look_up(struct rd_check_env *check, struct devices *devices, const c
 	size_t at = lower_bound(devices->labels, host->n_ports, entry), n = strlen(entry);
 	size_t name = strcspn(entry, ":");
 	char key[130];
+	bool found = false;
 
+	devices->entries++;
 	if (at < host->n_ports && strcmp(devices->labels[at].text, entry) == 0) {
 		devices->named[devices->labels[at].port] = true;
 		devices->any_rdma = true;
@@ -77,12 +82,13 @@ static void look_up(struct rd_check_env *check, struct devices *devices, const c
 	}
 	snprintf(key, sizeof(key), "%.*s:", (int)(name < 120 ? name : 120), entry);
 	at = lower_bound(devices->labels, host->n_ports, key);
-	if (at < host->n_ports && strncmp(devices->labels[at].text, key, strlen(key)) == 0) {
-		devices->lacks_colon |= name == n;
-		rd_env_list_add(&devices->no_port, entry, n);
-	} else {
-		rd_env_list_add(&devices->none, entry, n);
+	for (; at < host->n_ports && strncmp(devices->labels[at].text, key, strlen(key)) == 0; at++) {
+		found = true;
+		/* Without a port it means all of them. */
+		if (name == n)
+			devices->named[devices->labels[at].port] = devices->any_rdma = true;
 	}
+	rd_env_list_add(!found ? &devices->none : name == n ? &devices->bare : &devices->no_port, entry, n);
 }
 
 /* prefix[first-last]suffix stands for many; others are what they say. */
@@ -114,11 +120,20 @@ static int say_devices(struct rd_check_env *check, struct devices *devices)
 {
 	int r = 0;
 
-	if (devices->no_port.n)
+	if (devices->entries > MOST_DEVICES) {
+		rd_envcheck_effect(check, "UCX stops: %d devices at most", MOST_DEVICES);
+		r = rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The list is longer than UCX takes",
+				    "an assertion ends the process", rd_text("%zu devices", devices->entries),
+				    rd_text("%d at most", MOST_DEVICES));
+	}
+	if (!r && devices->bare.n)
 		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port",
-				    devices->lacks_colon ? "UCX wants NAME:PORT" : "The device has no such port",
-				    "the entry does nothing", rd_env_list_take(&devices->no_port),
-				    devices->lacks_colon ? rd_text("NAME:1") : NULL);
+				    "Only newer UCX takes a device without its port",
+				    "releases without openucx/ucx#11142 (January 2026) pass over the entry",
+				    rd_env_list_take(&devices->bare), rd_text("NAME:1"));
+	if (!r && devices->no_port.n)
+		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "The device has no such port",
+				    "the entry does nothing", rd_env_list_take(&devices->no_port), NULL);
 	if (!r && devices->none.n)
 		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
 				    "the entry does nothing", rd_env_list_take(&devices->none), NULL);
@@ -167,6 +182,7 @@ int rd_envcheck_ucx(struct rd_check_env *check)
 		look_up_range(check, &devices, entry, size);
 	r = judge_devices(check, &devices, negate);
 	rd_env_list_deinit(&devices.no_port);
+	rd_env_list_deinit(&devices.bare);
 	rd_env_list_deinit(&devices.none);
 	return r;
 }
