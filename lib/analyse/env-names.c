@@ -154,7 +154,7 @@ static const struct rd_env_names *library_meant(const char *name)
 enum rd_env_known rd_env_name_known(const char *name, const char **library, const char **note)
 {
 	const struct rd_env_names *lib = library_meant(name);
-	const char *none, **say = note ? note : &none;
+	const char *none = NULL, **say = note ? note : &none;
 
 	*say = NULL;
 	if (library)
