@@ -266,6 +266,19 @@ static void tell_fixed(struct rd_check_env *check, long index)
 		rd_envcheck_effect(check, "no RoCE port in use here has a GID at index %ld", index);
 }
 
+/* mooncake-transfer-engine/src/config.cpp: where MC_GID_INDEX is not set, it takes NCCL's. */
+static void tell_mooncake(struct rd_check_env *check, long index)
+{
+	if (strcmp(check->effect->name, "NCCL_IB_GID_INDEX") != 0 || rd_effects_get(check->all, "MC_GID_INDEX"))
+		return;
+	for (size_t i = 0; i < check->all->n; i++)
+		if (strncmp(check->all->v[i].name, "MC_", 3) == 0) {
+			rd_envcheck_effect(check, index >= 0 && index <= 255 ? "Mooncake takes it, too" :
+									       "Mooncake ignores it");
+			return;
+		}
+}
+
 int rd_envcheck_gid_index(struct rd_check_env *check)
 {
 	bool ucx = strncmp(check->effect->name, "UCX", 3) == 0;
@@ -293,6 +306,7 @@ int rd_envcheck_gid_index(struct rd_check_env *check)
 		return 0;
 	}
 	tell_fixed(check, index);
+	tell_mooncake(check, index);
 	for (size_t p = 0; p < check->host->n_ports; p++)
 		if (check->by_hca ? check->by_hca[p] : check->host->ports[p].role == RD_ROLE_COMPUTE)
 			note_gid(check, &faults, &check->host->ports[p], index);

@@ -164,6 +164,6 @@ int rd_envcheck_net_plugin(struct rd_check_env *check)
 	while (rd_env_entry(&at, &entry, &size))
 		if (n++ < 4)
 			tell_plugin(check, entry, size);
-	rd_envcheck_effect(check, "where none loads, NCCL's own networks");
+	rd_envcheck_effect(check, "where none loads, NCCL's own networks; a plugin may not read NCCL_IB_*");
 	return 0;
 }

@@ -157,7 +157,7 @@ MADE_UP = [
     ("", "ib", "NCCL_NET=TCP", {"env-no-network"}, {"NCCL_NET": "where none does, NCCL stops"}),
     ("", "ib", "'NCCL_NET=AWS Libfabric' NCCL_IB_HCA=mlx5_77", set(), {"NCCL_NET": "the plugin that calls itself", "NCCL_IB_HCA": "NCCL_NET chooses a plugin"}),
     ("", "efa", "NCCL_NET_PLUGIN=none", {"env-rdma-off"}, {"NCCL_NET_PLUGIN": "no plugin"}),
-    ("", "ib", "NCCL_NET_PLUGIN=ucx", set(), {"NCCL_NET_PLUGIN": "loads ucx, else libnccl-net-ucx.so"}),
+    ("", "ib", "NCCL_NET_PLUGIN=ucx", set(), {"NCCL_NET_PLUGIN": "loads ucx, else libnccl-net-ucx.so; where none loads, NCCL's own networks"}),
     ("a word is 0", "ib", "NCCL_IB_DISABLE=true", {"env-no-number"}, {"NCCL_IB_DISABLE": "RDMA stays on"}),
     ("families", "roce", "NCCL_SOCKET_FAMILY=AF_INET6 NCCL_IB_ADDR_FAMILY=AF_INET6", {"env-gid-bad"}, {"NCCL_SOCKET_FAMILY": "IPv6", "NCCL_IB_ADDR_FAMILY": "GID index 0"}),
     ("", "roce", "NCCL_IB_ADDR_FAMILY=inet6", {"env-ignored"}, {"NCCL_IB_ADDR_FAMILY": "AF_INET holds; GID index 3"}),

@@ -108,7 +108,7 @@ CASES = [
     ("kvcache-ai/Mooncake#936", "roce", "MC_GID_INDEX=3 MC_IB_PCI_RELAXED_ORDERING=0", set(), {"MC_GID_INDEX": "GID index 3 (RoCE v2)", "MC_IB_PCI_RELAXED_ORDERING": "no PCI relaxed ordering"}),
     ("kvcache-ai/Mooncake#481", "ib", "MC_FORCE_MNNVL=True", set(), {"MC_FORCE_MNNVL": "NICs are not used there"}),
     ("sgl-project/sglang#17866", "roce", "NCCL_IB_GID_INDEX=1 NCCL_SOCKET_IFNAME=eth0,eth1 NCCL_IB_DISABLE=0 GLOO_SOCKET_IFNAME=eth0 MC_LOG_LEVEL=INFO MC_TE_METRIC=true MC_INTRANODE_NVLINK=true",
-     {"env-gid-bad"}, {"MC_INTRANODE_NVLINK": "NVLink within the host", "NCCL_IB_GID_INDEX": "GID index 1 (RoCE v2)"}),
+     {"env-gid-bad"}, {"MC_INTRANODE_NVLINK": "NVLink within the host", "NCCL_IB_GID_INDEX": "mlx5_7:1; Mooncake takes it, too"}),
     ("ROCm/ATOM#1748", "roce", "MC_GID_INDEX=1 MC_IB_GID_INDEX=1", {"env-gid-bad", "env-unknown-name"}, {"MC_IB_GID_INDEX": "did you mean MC_GID_INDEX"}),
     ("HYGON-AI/inference-cookbook-das#18", "ib", "MC_FOCRE_MNNVL=1 MC_IB_GID_INDEX=0", {"env-unknown-name"}, {"MC_FOCRE_MNNVL": "did you mean MC_FORCE_MNNVL"}),
 ]
