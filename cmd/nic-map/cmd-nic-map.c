@@ -203,7 +203,7 @@ static const struct rd_opt nicmap_opts[] = {
 	{ "pes", 0, "N", "NVSHMEM processes on the host (default: one a GPU)", NULL },
 	{ "env", 0, "LIBRARY", "print variables for eval: nccl, nvshmem, ucx, mooncake, nixl, libfabric, all",
 	  "nccl|nvshmem|ucx|mooncake|nixl|libfabric|all" },
-	{ "check-env", 0, NULL, "say what the variables set here really select", NULL },
+	{ "check-env", 0, NULL, "say what each variable set here comes to on this host, and what is wrong", NULL },
 	{ "pid", 0, "PID", "with --check-env: those of this process", "pid" },
 	{ "env-file", 0, "FILE", "with --check-env: those in this file, NAME=VALUE lines", "file" },
 	{ "against", 0, "FILE", "hold the prediction against the log of a run, or the topology that NCCL dumped",

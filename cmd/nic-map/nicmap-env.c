@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/env-names.h"
 #include "analyse/env.h"
 #include "analyse/envcheck.h"
 #include "analyse/stacks.h"
@@ -108,54 +109,107 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 	return RD_EXIT_OK;
 }
 
-/* `end`: what separates entries. */
-static int take_bytes(const struct rd_bytes *bytes, char end, struct rd_effects *effects)
-{
-	const char *at = (char *)bytes->data, *stop = at + bytes->size;
-
-	while (at < stop) {
-		const char *next = memchr(at, end, stop - at);
-		size_t size = next ? (size_t)(next - at) : (size_t)(stop - at);
-
-		if (rd_effects_take(at, size, effects) < 0)
-			return -ENOMEM;
-		at += size + 1;
-	}
-	return 0;
-}
-
 /* A file without a single variable was meant to be another one; an empty one is what grep leaves of none. */
 static bool has_variables(const struct rd_bytes *bytes)
 {
 	return bytes->size == 0 || (!memchr(bytes->data, '\0', bytes->size) && memchr(bytes->data, '=', bytes->size));
 }
 
-static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct rd_err *err)
+static int read_text(struct rd_ctx *ctx, struct rd_bytes *bytes, struct rd_err *err)
 {
 	const struct nicmap_opts *opts = ctx->state;
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	char path[64];
 	int r;
 
-	if (!opts->pid && !opts->env_file) {
-		for (char **var = environ; *var; var++)
-			if (rd_effects_take(*var, strlen(*var), effects) < 0)
-				return rd_err_set(err, ENOMEM, "environment", "no memory for variables");
-		return 0;
-	}
 	snprintf(path, sizeof(path), "/proc/%lu/environ", opts->pid);
-	r = opts->pid ? rd_read_file(ctx->source, path, &bytes, err) : rd_read_local(opts->env_file, &bytes, err);
+	r = opts->pid ? rd_read_file(ctx->source, path, bytes, err) : rd_read_local(opts->env_file, bytes, err);
 	if (r == -EACCES)
 		rd_err_hint(err, "only its owner and root may read a process's environment");
 	if (r == -ENOENT && opts->pid)
 		rd_err_hint(err, "the process has ended, or is not in this PID namespace");
 	if (r < 0)
 		return r;
-	if (opts->env_file && !has_variables(&bytes))
+	if (opts->env_file && !has_variables(bytes))
 		return rd_err_set(err, EINVAL, opts->env_file, "no line of it is NAME=VALUE");
-	if (take_bytes(&bytes, opts->pid ? '\0' : '\n', effects) < 0)
+	return 0;
+}
+
+/* As the library will see it: quotes are not taken off. */
+static int take_one(const char *variable, struct rd_effects *effects)
+{
+	char *copy = strdup(variable);
+
+	return copy ? rd_effects_own(effects, copy, strlen(copy), '\0') : -ENOMEM;
+}
+
+static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct rd_err *err)
+{
+	const struct nicmap_opts *opts = ctx->state;
+	struct rd_bytes bytes = { 0 };
+	int r = 0;
+
+	if (!opts->pid && !opts->env_file) {
+		for (char **var = environ; *var && !r; var++)
+			r = take_one(*var, effects);
+		return r ? rd_err_set(err, ENOMEM, "environment", "no memory for variables") : 0;
+	}
+	r = read_text(ctx, &bytes, err);
+	if (r < 0) {
+		rd_bytes_deinit(&bytes);
+		return r;
+	}
+	effects->first_wins = opts->pid != 0;
+	if (bytes.data && rd_effects_own(effects, (char *)bytes.data, bytes.size, opts->pid ? '\0' : '\n') < 0)
 		return rd_err_set(err, ENOMEM, "environment", "no memory for variables");
 	return 0;
+}
+
+static void add_where(struct rd_buf *out, const struct nicmap_opts *opts)
+{
+	if (opts->pid)
+		rd_buf_printf(out, "process %lu", opts->pid);
+	else if (opts->env_file)
+		rd_buf_safe(out, opts->env_file, strlen(opts->env_file));
+	else
+		rd_buf_str(out, "the environment of this command");
+}
+
+static void add_counts(struct rd_buf *out, const struct rd_effects *effects, const struct rd_findings *findings)
+{
+	size_t judged = 0, unknown = 0, critical = rd_findings_count(findings, RD_SEV_CRITICAL);
+	size_t warnings = rd_findings_count(findings, RD_SEV_WARNING);
+
+	for (size_t i = 0; i < effects->n; i++) {
+		judged += effects->v[i].judged == RD_JUDGED_YES;
+		unknown += effects->v[i].judged == RD_JUDGED_UNKNOWN;
+	}
+	rd_buf_printf(out, "nic-map of %zu variable%s (%zu judged, %zu only listed, %zu unknown name%s): ", effects->n,
+		      effects->n == 1 ? "" : "s", judged, effects->n - judged - unknown, unknown,
+		      unknown == 1 ? "" : "s");
+	if (critical || warnings)
+		rd_buf_printf(out, "%zu critical, %zu warning%s", critical, warnings, warnings == 1 ? "" : "s");
+	else
+		rd_buf_str(out, judged ? "nothing is wrong" : "nothing is known to be wrong");
+}
+
+/* The first line. That nothing is set is not the same as that nothing is wrong. */
+static void print_head(struct rd_ctx *ctx, const struct rd_effects *effects, const struct rd_findings *findings)
+{
+	const struct rd_table_style *style = &ctx->globals.style;
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	if (ctx->globals.json || style->raw || style->no_headings || style->columns)
+		return;
+	if (effects->n) {
+		add_counts(&out, effects, findings);
+	} else {
+		rd_buf_str(&out, "nic-map: no variable of " RD_ENV_LIBRARIES " is set in ");
+		add_where(&out, ctx->state);
+		rd_buf_printf(&out, " (names that begin with " RD_ENV_PREFIXES "; %zu other variable%s)",
+			      effects->foreign, effects->foreign == 1 ? "" : "s");
+	}
+	rd_buf_str(&out, effects->n ? "\n\n" : "\n");
+	rd_out(&out);
 }
 
 int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
@@ -163,7 +217,7 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 	struct rd_effects effects = { 0 };
 	struct rd_findings findings = { 0 };
 	struct rd_err err = { 0 };
-	char object[40];
+	bool any;
 	int r = read_variables(ctx, &effects, &err);
 
 	if (r < 0) {
@@ -175,10 +229,15 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 		r = rd_report_envcheck(&nm->report, &effects);
 	if (!r)
 		r = rd_report_add_findings(&nm->report, &findings);
-	snprintf(object, sizeof(object), "%zu variable%s", effects.n, effects.n == 1 ? "" : "s");
+	if (!r)
+		print_head(ctx, &effects, &findings);
+	any = effects.n > 0;
 	rd_effects_deinit(&effects);
 	rd_findings_deinit(&findings);
 	if (r < 0)
 		return rd_no_memory(ctx, ctx->cmd->name);
-	return nicmap_print_judged(ctx, nm, object);
+	nm->report.status = rd_report_judge(&nm->report);
+	if (!any && !ctx->globals.json && !ctx->globals.style.raw)
+		return nm->report.status;
+	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections, 1);
 }

@@ -92,7 +92,25 @@ static bool is_valid(const struct rd_gid *gid)
 	return gid && !rd_gid_is_link_local(gid);
 }
 
+static bool is_within(const struct rd_gid_range *range, bool v6, const struct rd_gid *gid)
+{
+	int bits = range ? range->bits : 0;
+
+	for (size_t i = v6 ? 0 : 12; bits > 0 && i < sizeof(gid->raw); i++, bits -= 8) {
+		uint8_t mask = bits >= 8 ? 0xff : (uint8_t)(0xff << (8 - bits));
+
+		if ((gid->raw[i] ^ range->prefix[i]) & mask)
+			return false;
+	}
+	return true;
+}
+
 int rd_gid_nccl(const struct rd_port *port, bool v6, int roce_version)
+{
+	return rd_gid_nccl_in(port, v6, roce_version, NULL);
+}
+
+int rd_gid_nccl_in(const struct rd_port *port, bool v6, int roce_version, const struct rd_gid_range *range)
 {
 	const struct rd_gid *held = rd_gid_at(port, 0);
 	int index = 0;
@@ -107,7 +125,7 @@ int rd_gid_nccl(const struct rd_port *port, bool v6, int roce_version)
 		bool held_family = held && rd_gid_is_v4(held) == !v6;
 		int version = version_of(gid);
 
-		if (gid->index == 0 || !family)
+		if (gid->index == 0 || !family || !is_within(range, v6, gid))
 			continue;
 		/* An empty GID counts as IPv6 there. */
 		if (!held_family && !(v6 && !held)) {

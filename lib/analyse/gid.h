@@ -16,6 +16,13 @@ const char *rd_gid_fault(const struct rd_host *host, const struct rd_port *port,
  * within it to the wanted RoCE version (src/transport/net_ib/connect.cc). -1 if the port has no GIDs. */
 int rd_gid_nccl(const struct rd_port *port, bool v6, int roce_version);
 
+/* The same among addresses of a range only (NCCL_IB_ADDR_RANGE). */
+struct rd_gid_range {
+	uint8_t prefix[16]; /* of IPv4: in the last four bytes */
+	int bits;	    /* that count, of 32 or of 128; 0: any address */
+};
+int rd_gid_nccl_in(const struct rd_port *port, bool v6, int roce_version, const struct rd_gid_range *range);
+
 /* The GID at that index; NULL if it is empty. */
 const struct rd_gid *rd_gid_at(const struct rd_port *port, unsigned index);
 

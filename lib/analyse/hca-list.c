@@ -8,6 +8,11 @@
 
 int rd_hca_list_parse(const char *value, struct rd_hca_list *ret)
 {
+	return rd_hca_list_parse_most(value, RD_NCCL_HCAS, ret);
+}
+
+int rd_hca_list_parse_most(const char *value, size_t most, struct rd_hca_list *ret)
+{
 	size_t room = 1;
 
 	*ret = (struct rd_hca_list){ 0 };
@@ -15,7 +20,7 @@ int rd_hca_list_parse(const char *value, struct rd_hca_list *ret)
 	value += ret->exclude;
 	ret->exact = *value == '=';
 	value += ret->exact;
-	for (const char *c = value; *c; c++)
+	for (const char *c = value; *c && room < most; c++)
 		room += *c == ',';
 	ret->v = calloc(room, sizeof(*ret->v));
 	if (!ret->v)
@@ -27,7 +32,9 @@ int rd_hca_list_parse(const char *value, struct rd_hca_list *ret)
 		snprintf(entry.name, sizeof(entry.name), "%.*s", (int)name, value);
 		if (name < n && name + 1 < n && value[name + 1] != ':')
 			entry.port = atoi(value + name + 1);
-		if (name > 0)
+		if (name > 0 && ret->n == most)
+			ret->left++;
+		else if (name > 0)
 			ret->v[ret->n++] = entry;
 		value += n + (value[n] == ',');
 	}

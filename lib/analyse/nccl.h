@@ -36,13 +36,17 @@ struct rd_hca_entry {
 	int port; /* -1: all. What is no number is 0, which no port has */
 };
 
-/* NCCL_IB_HCA taken apart: an optional ^, then an optional =, once, in front of the whole list. */
+/* NCCL_IB_HCA taken apart: an optional ^, then an optional =, once, in front of the whole list. NCCL reads 32 entries of it
+ * (MAX_IB_DEVS). */
+#define RD_NCCL_HCAS 32
 struct rd_hca_list {
 	bool exclude, exact;
 	struct rd_hca_entry *v; /* owned */
-	size_t n;
+	size_t n, left;		/* entries; and those behind the last that is read */
 };
 int rd_hca_list_parse(const char *value, struct rd_hca_list *ret);
+/* The same of a library that reads so many. */
+int rd_hca_list_parse_most(const char *value, size_t most, struct rd_hca_list *ret);
 void rd_hca_list_deinit(struct rd_hca_list *list);
 /* Whether the list as a whole lets the port through. */
 bool rd_hca_list_takes(const struct rd_hca_list *list, const char *name, unsigned port);

@@ -106,7 +106,7 @@ static int read_providers(const struct rd_sysfs *fs, struct rd_system *system)
 static int read_job_env(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	static const char *const files[] = { "/etc/nccl.conf", "/etc/environment" };
-	static const char *const kinds[] = { "NCCL_", "NVSHMEM_", "UCX_", "GLOO_", "FI_" };
+	static const char *const kinds[] = { "NCCL_", "NVSHMEM_", "UCX_", "GLOO_", "FI_", "MC_" };
 
 	for (size_t f = 0; f < RD_ARRAY_SIZE(files); f++) {
 		_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "%s", files[f]);

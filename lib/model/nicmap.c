@@ -21,6 +21,17 @@ void rd_nccl_nets_deinit(struct rd_nccl_nets *nets)
 	*nets = (struct rd_nccl_nets){ 0 };
 }
 
+const char *rd_judged_name(enum rd_judged judged)
+{
+	static const char *const names[] = {
+		[RD_JUDGED_NO] = "no",
+		[RD_JUDGED_YES] = "yes",
+		[RD_JUDGED_UNKNOWN] = "unknown",
+	};
+
+	return (size_t)judged < RD_ARRAY_SIZE(names) ? names[judged] : NULL;
+}
+
 void rd_choices_deinit(struct rd_choices *choices)
 {
 	for (size_t i = 0; i < choices->n; i++) {
@@ -44,10 +55,12 @@ void rd_env_deinit(struct rd_env *env)
 void rd_effects_deinit(struct rd_effects *effects)
 {
 	for (size_t i = 0; i < effects->n; i++) {
-		free(effects->v[i].name);
-		free(effects->v[i].value);
 		free(effects->v[i].selects);
+		free(effects->v[i].effect);
 	}
+	for (size_t i = 0; i < effects->n_texts; i++)
+		free(effects->texts[i]);
+	free(effects->texts);
 	free(effects->v);
 	*effects = (struct rd_effects){ 0 };
 }

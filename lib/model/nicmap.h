@@ -81,15 +81,30 @@ struct rd_env {
 };
 void rd_env_deinit(struct rd_env *env);
 
+enum rd_judged {
+	RD_JUDGED_NO = 0, /* the library reads it; what its value does is not looked at */
+	RD_JUDGED_YES,
+	RD_JUDGED_UNKNOWN, /* the library reads no variable of this name */
+};
+const char *rd_judged_name(enum rd_judged judged); /* "no", "yes", "unknown" */
+
 /* A variable that was set, and what it comes to. */
 struct rd_effect {
-	char *name, *value; /* owned */
-	char *selects;	    /* "mlx5_0:1 mlx5_1:1"; owned; NULL: nothing that can be named */
+	const char *name, *value; /* in a text of rd_effects */
+	const char *library;	  /* "NCCL"; static */
+	enum rd_judged judged;
+	char *selects; /* "mlx5_0:1 mlx5_1:1"; owned; NULL: nothing that can be named */
+	char *effect;  /* a sentence: what it comes to; owned; NULL: nothing to say */
 };
 
 struct rd_effects {
-	struct rd_effect *v;
+	struct rd_effect *v; /* by name, once rd_effects_sort was there */
 	size_t n, cap;
+	char **texts; /* owned: names and values lie in these, and nowhere else */
+	size_t n_texts, cap_texts;
+	size_t foreign; /* variables of other programs that were passed over */
+	size_t sorted;	/* so many of `v` are in order */
+	bool first_wins; /* of a name that is there twice, as in a block of environment; else the last does, as in a shell */
 };
 void rd_effects_deinit(struct rd_effects *effects);
 

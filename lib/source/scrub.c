@@ -5,13 +5,32 @@
 #include <rdma/rdma_netlink.h>
 #include <string.h>
 
-static bool is_kept(const char *variable)
+static bool contains(const char *text, size_t size, const char *word)
 {
-	static const char *const prefixes[] = { "NCCL_", "NVSHMEM_", "UCX_", "GLOO_", "FI_" };
+	return memmem(text, size, word, strlen(word)) != NULL;
+}
+
+/* Mooncake's Redis password, libfabric's token; hosts of the MinIO client, whose names begin as Mooncake's do, and addresses
+ * of services have user and password in front of an @. */
+static bool is_secret(const char *entry, size_t size)
+{
+	static const char *const words[] = { "PASSWORD", "PASSWD", "SECRET", "TOKEN", "CREDENTIAL", "MC_HOST_" };
+	const char *value = memchr(entry, '=', size);
+	size_t name = value ? (size_t)(value - entry) : size;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(words); i++)
+		if (contains(entry, name, words[i]))
+			return true;
+	return contains(entry + name, size - name, "://") && contains(entry + name, size - name, "@");
+}
+
+static bool is_kept(const char *entry, size_t size)
+{
+	static const char *const prefixes[] = { "NCCL_", "NVSHMEM_", "UCX_", "GLOO_", "FI_", "MC_" };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(prefixes); i++)
-		if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
-			return true;
+		if (size >= strlen(prefixes[i]) && memcmp(entry, prefixes[i], strlen(prefixes[i])) == 0)
+			return !is_secret(entry, size);
 	return false;
 }
 
@@ -37,7 +56,7 @@ void rd_scrub_file(const char *path, struct rd_bytes *bytes)
 		const uint8_t *stop = memchr(bytes->data + at, end, bytes->size - at);
 		size_t size = stop ? (size_t)(stop - bytes->data) + 1 - at : bytes->size - at;
 
-		if (is_kept((char *)bytes->data + at)) {
+		if (is_kept((char *)bytes->data + at, size)) {
 			memmove(bytes->data + kept, bytes->data + at, size);
 			kept += size;
 		}

@@ -6,8 +6,8 @@
 
 #include "source/source.h"
 
-/* Of an environment file (/proc/PID/environ, /etc/environment, /etc/nccl.conf), leaves the NCCL_, NVSHMEM_, UCX_, GLOO_ and FI_ variables. Other paths are left
- * alone. */
+/* Of an environment file (/proc/PID/environ, /etc/environment, /etc/nccl.conf), leaves the NCCL_, NVSHMEM_, UCX_, GLOO_, FI_
+ * and MC_ variables, but for passwords, tokens and addresses with a user in them. Other paths are left alone. */
 void rd_scrub_file(const char *path, struct rd_bytes *bytes);
 
 /* Turns memory keys in messages of NETLINK_RDMA into attributes that say nothing. In place. */

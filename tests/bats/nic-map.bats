@@ -73,7 +73,7 @@ map() {
 		eval "$(map --env all)"
 		[ "${NCCL_IB_HCA%%,*}" = "=mlx5_0:1" ]
 		[ "$NVSHMEM_HCA_PE_MAPPING" = mlx5_0:1:1,mlx5_1:1:1,mlx5_2:1:1,mlx5_3:1:1,mlx5_4:1:1,mlx5_5:1:1,mlx5_6:1:1,mlx5_7:1:1 ]
-		map --check-env | grep -q "variables: nothing is wrong"
+		map --check-env | grep -qE "^nic-map of [0-9]+ variables \(.*\): nothing is wrong"
 	)
 }
 
@@ -193,16 +193,23 @@ map() {
 	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
 	[ "$status" -eq 1 ]
 	[[ $output == *"mlx5_1 also means mlx5_10, mlx5_11"* ]]
-	[[ ${lines[0]} == "nic-map of 1 variable: 0 critical, "*" warnings" ]]
+	[[ ${lines[0]} == "nic-map of 1 variable (1 judged, 0 only listed, 0 unknown names): 0 critical, "*" warnings" ]]
 	printf 'NCCL_IB_HCA==mlx5_2\n' >"$BATS_TEST_TMPDIR/env"
 	run map --check-env --env-file "$BATS_TEST_TMPDIR/env" --raw
 	[[ ${lines[0]} == VARIABLE* ]]
 	printf 'NCCL_IB_HCA==^mlx5_1\n' >"$BATS_TEST_TMPDIR/env"
 	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
 	[ "$status" -eq 2 ]
-	: >"$BATS_TEST_TMPDIR/env"
-	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
-	[ "$status" -eq 0 ]
+	# That nothing is set is said, and where.
+	for none in "" "PATH=/bin"; do
+		echo "$none" >"$BATS_TEST_TMPDIR/env"
+		[ -n "$none" ] || : >"$BATS_TEST_TMPDIR/env"
+		run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
+		[ "$status" -eq 0 ]
+		[ "${#lines[@]}" -eq 1 ]
+		[[ $output == "nic-map: no variable of NCCL, "*" is set in $BATS_TEST_TMPDIR/env ("* ]]
+		[[ $output != *"nothing is wrong"* ]]
+	done
 	for other in 'root:x:0:0\n' '\177ELF\0=\n'; do
 		# shellcheck disable=SC2059 # it is a format
 		printf "$other" >"$BATS_TEST_TMPDIR/env"

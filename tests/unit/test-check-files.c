@@ -138,6 +138,24 @@ static void no_secret_of_etc_environment_is_recorded(void **state)
 	assert_string_equal((char *)bytes.data, "NCCL_IB_HCA=mlx5_0\nUCX_TLS=rc");
 }
 
+/* Mooncake's variables are kept like the others', and no secret by way of them. */
+static void no_password_of_a_process_is_recorded(void **state)
+{
+	static const char environment[] =
+		"MC_GID_INDEX=3\0MC_REDIS_PASSWORD=hunter2\0HOME=/root\0MC_HOST_s3=https://key:pw@host\0"
+		"FI_CXI_COLL_MCAST_TOKEN=t\0MC_METADATA_SERVER=redis://u:pw@h\0NCCL_NET=IB\0"
+		"MC_MS_FILTERS=mlx5_0";
+	static const char kept[] = "MC_GID_INDEX=3\0NCCL_NET=IB\0MC_MS_FILTERS=mlx5_0";
+	char text[sizeof(environment)];
+	struct rd_bytes bytes = { (uint8_t *)text, sizeof(environment) - 1 };
+
+	(void)state;
+	memcpy(text, environment, sizeof(environment));
+	rd_scrub_file("/proc/4242/environ", &bytes);
+	assert_int_equal(bytes.size, sizeof(kept) - 1);
+	assert_memory_equal(text, kept, sizeof(kept) - 1);
+}
+
 static void profiles_that_are_none(void **state)
 {
 	static const char *const bad[] = {
@@ -223,10 +241,11 @@ static void the_missing_are_told_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_device_file_for_root_only),  TEST(flows_that_no_switch_parts),
-		TEST(sizes_as_systemd_writes_them), TEST(no_secret_of_etc_environment_is_recorded),
-		TEST(profiles_that_are_none),	    TEST(a_profile_reads_as_it_was_written),
-		TEST(what_a_star_stands_for),	    TEST(the_missing_are_told_first),
+		TEST(a_device_file_for_root_only),	    TEST(flows_that_no_switch_parts),
+		TEST(sizes_as_systemd_writes_them),	    TEST(no_secret_of_etc_environment_is_recorded),
+		TEST(no_password_of_a_process_is_recorded), TEST(profiles_that_are_none),
+		TEST(a_profile_reads_as_it_was_written),    TEST(what_a_star_stands_for),
+		TEST(the_missing_are_told_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,9 +2,11 @@
 /* GID indices, and what variables really select. */
 #include "unit.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/env-names.h"
 #include "analyse/envcheck.h"
 #include "analyse/gid.h"
 #include "analyse/nccl.h"
@@ -125,7 +127,7 @@ static void nvshmem_and_ucx_have_rules_of_their_own(void **state)
 	assert_string_equal(check(&c, "NVSHMEM_HCA_LIST", "^mlx5_1:1"), "mlx5_0:1 mlx5_10:1");
 	check(&c, "NVSHMEM_HCA_PREFIX", "ibp");
 	assert_true(told(&c, "env-no-device"));
-	assert_string_equal(check(&c, "UCX_NET_DEVICES", "mlx5_0:1,mlx5_1"), "mlx5_0:1");
+	assert_string_equal(check(&c, "UCX_NET_DEVICES", "mlx5_0:1,mlx5_1"), "mlx5_0:1 mlx5_1:1");
 	assert_true(told(&c, "env-no-port"));
 	stop(&c);
 }
@@ -224,13 +226,222 @@ static void gid_indices_that_do_not_work(void **state)
 	stop(&c);
 }
 
+static const char *effect_of(struct env_case *c, const char *name)
+{
+	const struct rd_effect *effect = rd_effects_find(&c->effects, name);
+
+	assert_non_null(effect);
+	return effect->effect ? effect->effect : "";
+}
+
+/* 79,000 bytes of a list, as lines of a file. */
+static char *long_list(const char *name, const char *entry, size_t *size)
+{
+	char *text = calloc(1, 80000);
+
+	assert_non_null(text);
+	*size = (size_t)snprintf(text, 80000, "%s=", name);
+	for (unsigned i = 1000; *size < 79000; i++)
+		*size += (size_t)snprintf(text + *size, 80000 - *size, entry, i);
+	return text;
+}
+
+static void a_long_list_is_kept_once(void **state)
+{
+	static const char *const lists[][2] = {
+		{ "NCCL_IB_HCA", "mlx5_%u," },
+		{ "NVSHMEM_HCA_LIST", "mlx5_%u:1," },
+		{ "UCX_NET_DEVICES", "mlx5_%u:1," },
+		{ "UCX_TLS", "tl%u," },
+		{ "NCCL_FOO", "%u," },
+		{ "NCCL_NET_FORCE_MERGE", "mlx5_%u;" },
+		{ "NCCL_SOCKET_IFNAME", "eth%u," },
+	};
+	struct env_case c;
+
+	(void)state;
+	start(&c);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(lists); i++) {
+		size_t size, before = mallinfo2().uordblks, told = 0;
+		char *text = long_list(lists[i][0], lists[i][1], &size);
+
+		assert_int_equal(rd_effects_own(&c.effects, text, size, '\n'), 0);
+		assert_int_equal(rd_envcheck(&c.host, &c.effects, &c.findings), 0);
+		/* The text itself, and less than a tenth of it for all that is said of it. */
+		assert_in_range(mallinfo2().uordblks - before, 0, 80000 + 8000);
+		for (size_t f = 0; f < c.findings.n; f++)
+			told += strlen(c.findings.v[f].subject) +
+				(c.findings.v[f].observed ? strlen(c.findings.v[f].observed) : 0);
+		assert_in_range(told, 0, 3000);
+		rd_effects_deinit(&c.effects);
+		rd_findings_deinit(&c.findings);
+	}
+	stop(&c);
+}
+
+static void lines_as_a_shell_has_them(void **state)
+{
+	static const char text[] =
+		"export A=1\n# NCCL_NET=Socket\n  NCCL_IB_TC = 3\nexport\tNCCL_IB_SL='3' # priority\n"
+		"declare -x NCCL_IB_HCA=\"=mlx5_0\"\r\nNCCL_IB_SL=4\nNCCL_DEBUG=INFO # all\nNCCL_PROTO\n=x\n";
+	struct env_case c;
+
+	(void)state;
+	start(&c);
+	assert_int_equal(rd_effects_own(&c.effects, strdup(text), sizeof(text) - 1, '\n'), 0);
+	assert_int_equal(rd_effects_sort(&c.effects), 0);
+	assert_string_equal(rd_effects_get(&c.effects, "NCCL_IB_SL"), "4");
+	assert_string_equal(rd_effects_get(&c.effects, "NCCL_IB_HCA"), "=mlx5_0");
+	assert_string_equal(rd_effects_get(&c.effects, "NCCL_DEBUG"), "INFO");
+	assert_null(rd_effects_get(&c.effects, "NCCL_NET"));
+	assert_null(rd_effects_get(&c.effects, "NCCL_PROTO"));
+	rd_effects_deinit(&c.effects);
+	/* A block of environment is what getenv sees: the first of a name, quotes and all. */
+	c.effects.first_wins = true;
+	assert_int_equal(
+		rd_effects_own(&c.effects, memcpy(calloc(1, 64), "NCCL_NET=\"IB\"\0NCCL_NET=Socket", 30), 30, '\0'), 0);
+	assert_int_equal(rd_effects_sort(&c.effects), 0);
+	assert_int_equal(c.effects.n, 1);
+	assert_string_equal(rd_effects_get(&c.effects, "NCCL_NET"), "\"IB\"");
+	stop(&c);
+}
+
+static void names_that_were_probably_meant(void **state)
+{
+	static const struct {
+		const char *name, *near;
+	} cases[] = {
+		{ "NCCL_IB_HAC", "NCCL_IB_HCA" },
+		{ "NCCL_IB_HCAS", "NCCL_IB_HCA" },
+		{ "nccl_ib_hca", "NCCL_IB_HCA" },
+		{ "NCCL_SOCKET_IF_NAME", "NCCL_SOCKET_IFNAME" },
+		{ "NCCL_GDR_LEVEL", "NCCL_NET_GDR_LEVEL" },
+		{ "NCCL_GID_INDEX", "NCCL_IB_GID_INDEX" },
+		{ "NCCL_TC", "NCCL_IB_TC" },
+		{ "NCLL_DEBUG", "NCCL_DEBUG" },
+		{ "NVSHEM_HCA_LIST", "NVSHMEM_HCA_LIST" },
+		{ "UCX_IB_GIDINDEX", "UCX_IB_GID_INDEX" },
+		{ "UCX_NET_DEVICE", "UCX_NET_DEVICES" },
+		{ "FI_PROVIDERS", "FI_PROVIDER" },
+		{ "MC_FOCRE_MNNVL", "MC_FORCE_MNNVL" },
+		{ "MC_IB_GID_INDEX", "MC_GID_INDEX" },
+		/* Nothing is like these. */
+		{ "NCCL_FOO_BAR", NULL },
+		{ "NCCL_ENABLE", NULL },
+		{ "NCCL_", NULL },
+		{ "FI_OFI_RXR_RX_COPY_UNEXP", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		char *near = rd_env_name_near(cases[i].name);
+
+		if (cases[i].near)
+			assert_string_equal(near ? near : "(none)", cases[i].near);
+		else
+			assert_null(near);
+		assert_int_equal(rd_env_name_known(cases[i].name, NULL, NULL), RD_ENV_NAME_UNKNOWN);
+		free(near);
+	}
+	assert_int_equal(rd_env_name_known("UCX_RC_MLX5_TX_QUEUE_LEN", NULL, NULL), RD_ENV_NAME_KNOWN);
+	assert_int_equal(rd_env_name_known("NCCL_BLOCKING_WAIT", NULL, NULL), RD_ENV_NAME_OTHER);
+	assert_int_equal(rd_env_name_known("NCCL_LL_THRESHOLD", NULL, NULL), RD_ENV_NAME_RETIRED);
+	assert_int_equal(rd_env_name_known("RCCL_DEBUG", NULL, NULL), RD_ENV_NAME_FOREIGN);
+	assert_int_equal(rd_env_name_known("NCLL_FOO", NULL, NULL), RD_ENV_NAME_FOREIGN);
+	assert_int_equal(rd_env_distance("abcd", "abdc", 2), 1);
+	assert_int_equal(rd_env_distance("abcd", "bcde", 2), 2);
+	assert_int_equal(rd_env_distance("abcd", "wxyz", 2), 3);
+	assert_int_equal(rd_env_distance("", "ab", 2), 2);
+}
+
+static void times_until_a_peer_is_given_up(void **state)
+{
+	struct env_case c;
+
+	(void)state;
+	start(&c);
+	check(&c, "NCCL_IB_TIMEOUT", "20");
+	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "2^20 = 4.29 s; with 7 retries"));
+	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "after 34.4 s, up to 4 times"));
+	assert_int_equal(c.findings.n, 0);
+	rd_effects_deinit(&c.effects);
+	assert_int_equal(rd_effects_set(&c.effects, "NCCL_IB_RETRY_CNT", "3"), 0);
+	assert_int_equal(rd_effects_set(&c.effects, "NCCL_IB_TIMEOUT", "22"), 0);
+	assert_int_equal(rd_envcheck(&c.host, &c.effects, &c.findings), 0);
+	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "with 3 retries"));
+	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "after 68.7 s"));
+	stop(&c);
+}
+
+/* Nothing is wrong with a default that somebody wrote down. */
+static void defaults_are_no_findings(void **state)
+{
+	static const char *const defaults[][2] = {
+		{ "NCCL_IB_TIMEOUT", "20" },
+		{ "NCCL_IB_RETRY_CNT", "7" },
+		{ "NCCL_IB_SL", "-1" },
+		{ "NCCL_IB_TC", "-1" },
+		{ "NCCL_IB_GID_INDEX", "-1" },
+		{ "NCCL_IB_DISABLE", "0" },
+		{ "NCCL_IB_MERGE_VFS", "1" },
+		{ "NCCL_IB_MERGE_NICS", "1" },
+		{ "NCCL_CROSS_NIC", "2" },
+		{ "NCCL_PXN_DISABLE", "0" },
+		{ "NCCL_IB_DATA_DIRECT", "1" },
+		{ "NCCL_NET_GDR_LEVEL", "PXB" },
+		{ "NCCL_NET_MERGE_LEVEL", "PORT" },
+		{ "NCCL_NETDEVS_POLICY", "AUTO" },
+		{ "NCCL_IB_PKEY", "0" },
+		{ "NCCL_IB_ADDR_FAMILY", "AF_INET" },
+		{ "NCCL_IB_ROCE_VERSION_NUM", "2" },
+		{ "NCCL_IB_ADDR_RANGE", "" },
+		{ "NCCL_IB_PCI_RELAXED_ORDERING", "2" },
+		{ "UCX_TLS", "all" },
+		{ "UCX_NET_DEVICES", "all" },
+		{ "UCX_IB_GID_INDEX", "auto" },
+		{ "UCX_IB_SL", "auto" },
+		{ "UCX_IB_TRAFFIC_CLASS", "auto" },
+		{ "UCX_RC_TIMEOUT", "1.0s" },
+		{ "UCX_RC_RETRY_COUNT", "7" },
+		{ "FI_EFA_IFACE", "all" },
+		{ "NVSHMEM_REMOTE_TRANSPORT", "ibrc" },
+		{ "NVSHMEM_IBGDA_NIC_HANDLER", "auto" },
+		{ "NVSHMEM_HCA_PREFIX", "mlx5" },
+		{ "NVSHMEM_IB_ADDR_RANGE", "::/0" },
+		{ "MC_MTU", "4096" },
+		{ "MC_RETRY_CNT", "9" },
+		{ "MC_IB_PORT", "1" },
+		{ "MC_NUM_QP_PER_EP", "2" },
+	};
+	struct env_case c;
+
+	(void)state;
+	start(&c);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(defaults); i++) {
+		check(&c, defaults[i][0], defaults[i][1]);
+		if (c.findings.n)
+			fail_msg("%s=%s: %s", defaults[i][0], defaults[i][1], c.findings.v[0].title);
+		assert_int_equal(c.effects.v[0].judged, RD_JUDGED_YES);
+	}
+	stop(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_name_without_equals_is_a_prefix),	  TEST(signs_stand_once_and_in_order),
-		TEST(ports_that_are_not_there_or_down),		  TEST(nvshmem_and_ucx_have_rules_of_their_own),
-		TEST(recommended_variables_pass_their_own_check), TEST(the_gid_to_use),
-		TEST(a_global_address_where_there_is_no_ipv4),	  TEST(gid_indices_that_do_not_work),
+		TEST(a_name_without_equals_is_a_prefix),
+		TEST(signs_stand_once_and_in_order),
+		TEST(ports_that_are_not_there_or_down),
+		TEST(nvshmem_and_ucx_have_rules_of_their_own),
+		TEST(recommended_variables_pass_their_own_check),
+		TEST(the_gid_to_use),
+		TEST(a_global_address_where_there_is_no_ipv4),
+		TEST(gid_indices_that_do_not_work),
+		TEST(a_long_list_is_kept_once),
+		TEST(lines_as_a_shell_has_them),
+		TEST(names_that_were_probably_meant),
+		TEST(times_until_a_peer_is_given_up),
+		TEST(defaults_are_no_findings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

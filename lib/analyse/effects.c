@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which variables are set. Each name and value is kept once, in the text that it came in. */
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/env-names.h"
+#include "analyse/envcheck.h"
+#include "base/text.h"
+
+static int add(struct rd_effects *effects, const char *name, const char *value)
+{
+	if (rd_grow(&effects->v, &effects->cap, effects->n + 1, sizeof(*effects->v)) < 0)
+		return -ENOMEM;
+	effects->v[effects->n] = (struct rd_effect){ .name = name, .value = value };
+	rd_env_name_known(name, &effects->v[effects->n].library, NULL);
+	effects->n++;
+	return 0;
+}
+
+/* Takes the text over, also on failure. */
+static int keep(struct rd_effects *effects, char *text)
+{
+	if (!text || rd_grow(&effects->texts, &effects->cap_texts, effects->n_texts + 1, sizeof(char *)) < 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	effects->texts[effects->n_texts++] = text;
+	return 0;
+}
+
+int rd_effects_set(struct rd_effects *effects, const char *name, const char *value)
+{
+	size_t n = strlen(name) + 1;
+	char *text = malloc(n + strlen(value) + 1);
+	int r;
+
+	if (text) {
+		memcpy(text, name, n);
+		strcpy(text + n, value);
+	}
+	r = keep(effects, text);
+	return r ? r : add(effects, text, text + n);
+}
+
+static char *skip_blanks(char *at)
+{
+	return at + strspn(at, " \t");
+}
+
+/* What ends a value in a shell: a quote of its own kind, and blanks or a comment behind it; else these alone. */
+static char *take_value(char *value)
+{
+	char *end = *value == '"' || *value == '\'' ? strchr(value + 1, *value) : NULL;
+	size_t n;
+
+	if (end && (!end[1] || strchr(" \t\r", end[1]))) {
+		*end = '\0';
+		return value + 1;
+	}
+	end = strstr(value, " #");
+	if (end)
+		*end = '\0';
+	n = strlen(value);
+	while (n > 0 && strchr(" \t\r", value[n - 1]))
+		value[--n] = '\0';
+	return value;
+}
+
+/* Cuts "NAME=VALUE" in place; NULL: it is none, or a comment. */
+static char *cut(char *line, bool shell, char **value)
+{
+	char *name = shell ? skip_blanks(line) : line, *end = strchr(name, '=');
+
+	if (shell && (strncmp(name, "export ", 7) == 0 || strncmp(name, "export\t", 7) == 0))
+		name = skip_blanks(name + 7);
+	else if (shell && strncmp(name, "declare -x ", 11) == 0)
+		name = skip_blanks(name + 11);
+	if (!end || end < name || *name == '#')
+		return NULL;
+	*end = '\0';
+	*value = shell ? take_value(end + 1) : end + 1;
+	return name;
+}
+
+int rd_effects_own(struct rd_effects *effects, char *text, size_t size, char separator)
+{
+	char *stop = text + size;
+	int r = keep(effects, text);
+
+	while (!r && text < stop) {
+		char *next = memchr(text, separator, stop - text), *value, *name;
+
+		next = next ? next : stop;
+		*next = '\0';
+		name = cut(text, separator == '\n', &value);
+		if (name && rd_env_name_known(name, NULL, NULL) != RD_ENV_NAME_FOREIGN)
+			r = add(effects, name, value);
+		else
+			effects->foreign += name != NULL;
+		text = next + 1;
+	}
+	return r;
+}
+
+int rd_effects_take(const char *line, size_t size, struct rd_effects *effects)
+{
+	char *copy = strndup(line, size), *value, *name = copy ? cut(copy, true, &value) : NULL;
+	int r = copy ? 0 : -ENOMEM;
+
+	if (name && rd_env_name_known(name, NULL, NULL) != RD_ENV_NAME_FOREIGN) {
+		r = keep(effects, RD_TAKE(copy));
+		return r ? r : add(effects, name, value);
+	}
+	effects->foreign += name != NULL;
+	free(copy);
+	return r;
+}
+
+struct place {
+	struct rd_effect effect;
+	size_t at;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	int r = strcmp(x->effect.name, y->effect.name);
+
+	return r ? r : (x->at > y->at) - (x->at < y->at);
+}
+
+int rd_effects_sort(struct rd_effects *effects)
+{
+	_cleanup_free_ struct place *places = NULL;
+	size_t n = 0;
+
+	if (effects->sorted == effects->n)
+		return 0;
+	places = calloc(effects->n, sizeof(*places));
+	if (!places)
+		return -ENOMEM;
+	for (size_t i = 0; i < effects->n; i++)
+		places[i] = (struct place){ effects->v[i], i };
+	qsort(places, effects->n, sizeof(*places), by_name);
+	for (size_t i = 0; i < effects->n; i++) {
+		bool again = n > 0 && strcmp(effects->v[n - 1].name, places[i].effect.name) == 0;
+
+		if (again) {
+			struct rd_effect *out = effects->first_wins ? &places[i].effect : &effects->v[n - 1];
+
+			free(out->selects);
+			free(out->effect);
+			n -= !effects->first_wins;
+		}
+		if (!again || !effects->first_wins)
+			effects->v[n++] = places[i].effect;
+	}
+	effects->n = effects->sorted = n;
+	return 0;
+}
+
+struct rd_effect *rd_effects_find(const struct rd_effects *effects, const char *name)
+{
+	size_t low = 0, high = effects->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		int r = strcmp(effects->v[mid].name, name);
+
+		if (r == 0)
+			return &effects->v[mid];
+		if (r < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
+const char *rd_effects_get(const struct rd_effects *effects, const char *name)
+{
+	const struct rd_effect *effect = rd_effects_find(effects, name);
+
+	return effect ? effect->value : NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which library an environment variable belongs to, and whether that library reads it. Pure. */
+#ifndef RD_ANALYSE_ENV_NAMES_H
+#define RD_ANALYSE_ENV_NAMES_H
+
+#include "base/base.h"
+
+enum rd_env_known {
+	RD_ENV_NAME_FOREIGN = 0, /* of none of these libraries */
+	RD_ENV_NAME_UNKNOWN,	 /* has the prefix of one, which does not read it */
+	RD_ENV_NAME_OTHER,	 /* has the prefix of one, and something else is known to read it: a plugin, PyTorch */
+	RD_ENV_NAME_RETIRED,	 /* was read by older releases */
+	RD_ENV_NAME_KNOWN,
+};
+
+/* `library` (may be NULL) is set to "NCCL", "UCX" …, `note` (may be NULL) to who reads it, or since when nobody does.
+ * Static texts; NULL where there is nothing to say. */
+enum rd_env_known rd_env_name_known(const char *name, const char **library, const char **note);
+
+/* The variable that was probably meant: other case, one or two letters off, an underscore or a part of the name too many
+ * or too few. A new string, or NULL: there is none like it (or no memory). Looks at the library of the same prefix. */
+char *rd_env_name_near(const char *name);
+
+/* Writes "NCCL, NVSHMEM … or Mooncake" and "NCCL_, …". Static. */
+#define RD_ENV_LIBRARIES "NCCL, NVSHMEM, UCX, libfabric, Gloo or Mooncake"
+#define RD_ENV_PREFIXES "NCCL_, NVSHMEM_, UCX_, FI_, GLOO_ or MC_"
+
+/* How many single changes (a letter more, less or other, two swapped) lead from one to the other; `most` + 1 where that is
+ * more than `most` (at most 3). Texts of more than 63 characters are never alike. */
+unsigned rd_env_distance(const char *a, const char *b, unsigned most);
+
+#endif

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes lib/analyse/env-names-list.c: which environment variables the libraries read, out of their source trees.
+env-names.py NCCL NVSHMEM UCX LIBFABRIC MOONCAKE > lib/analyse/env-names-list.c; the releases are named in RELEASES. Names
+are all that is taken. What UCX puts together of a transport and a field is listed as prefixes and fields."""
+import os, re, sys
+
+RELEASES = {"nccl": "2.30.7", "nvshmem": "3.5.1", "ucx": "1.23 (9466d104a3)", "libfabric": "2.7.0a1", "mooncake": "3b5a59413"}
+# Of PyTorch, which both Gloo and older releases of its own NCCL code read.
+GLOO = ["GLOO_SOCKET_IFNAME", "GLOO_DEVICE_TRANSPORT", "GLOO_DEVICE_TRANSPORT_TCP_TLS_PKEY", "GLOO_DEVICE_TRANSPORT_TCP_TLS_CERT",
+        "GLOO_DEVICE_TRANSPORT_TCP_TLS_CA_FILE", "GLOO_DEVICE_TRANSPORT_TCP_TLS_CA_PATH"]
+PROVIDERS = {"&cxip_prov": "CXI_", "&fi_opx_provider": "OPX_", "fi_opx_provider": "OPX_", "&efa_prov": "EFA_", "&rxm_prov": "OFI_RXM_",
+             "&xnet_prov": "TCP_", "&sock_prov": "SOCKETS_", "&psmx3_prov": "PSM3_", "&psmx2_prov": "PSM2_", "&ucx_prov": "UCX_",
+             "&lpp_prov": "LPP_", "&smr_prov": "SHM_", "&rxd_prov": "OFI_RXD_", "&lnx_prov": "LNX_", "&mrail_prov": "OFI_MRAIL_",
+             "&udpx_prov": "UDP_", "&core_prov": "", "NULL": ""}
+TRANSPORTS = ("CM_ CMA_ CUDA_COPY_ CUDA_IPC_ DC_ DC_MLX5_ GAUDI_GDR_ GDR_COPY_ GGA_ GGA_MLX5_ IB_ KNEM_ MLX5_ MM_ POSIX_ RC_ RC_GDA_ "
+              "RC_MLX5_ RC_VERBS_ RDMA_CM_ RDMACM_ ROCM_COPY_ ROCM_IPC_ SCOPY_ SELF_ SM_ SRD_ SYSV_ TCP_ TCP_CM_ UD_ UD_MLX5_ UD_VERBS_ "
+              "UGNI_ XPMEM_ ZE_COPY_").split()
+
+
+def sources(root, kinds, skip=()):
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(f for f in folders if f not in skip)
+        for name in sorted(names):
+            if name.endswith(kinds):
+                yield open(os.path.join(folder, name), encoding="utf-8", errors="replace").read()
+
+
+def nccl(root):
+    found = set()
+    for text in sources(os.path.join(root, "src"), (".cc", ".h", ".cu")):
+        found |= {"NCCL_" + n for n in re.findall(r'NCCL_PARAM\(\s*\w+\s*,\s*"([A-Z0-9_]+)"', text)}
+        found |= set(re.findall(r'(?:ncclGetEnv|getenv|ncclGetLevel\([^;]*?)\s*\(?\s*"(NCCL_[A-Z0-9_]+)"', text))
+        found |= set(re.findall(r'DEFINE_NCCL_PARAM\(\s*\w+\s*,[^,]+,\s*(NCCL_[A-Z0-9_]+)', text))
+        found |= {n for call in re.findall(r'ncclGetLevel\(([^;]*?)\)', text) for n in re.findall(r'"(NCCL_[A-Z0-9_]+)"', call)}
+    return found
+
+
+def nvshmem(root):
+    found = set()
+    for text in sources(os.path.join(root, "src"), ("env_defs.h",)):
+        found |= {"NVSHMEM_" + n for n in re.findall(r"^\s*NVSHMEMI_ENV_DEF\(\s*([A-Z0-9_]+)\s*,", text, re.M)}
+    return found
+
+
+def ucx(root):
+    whole, fields = set(), set()
+    for text in sources(os.path.join(root, "src"), (".c",)):
+        for table, body in re.findall(r"ucs_config_field_t\s+(\w+)\s*\[\]\s*=\s*\{(.*?)\n\};", text, re.S):
+            names = [n for n in re.findall(r'\n\s*\{"([A-Z0-9_]+)",\s*(?:"|NULL|UC)', body) if not n.endswith("_")]
+            top = table.startswith(("ucs_", "ucp_", "ucm_"))
+            prefix = "UCX_MEM_" if table.startswith("ucm_") else "UCX_"
+            if top:
+                whole |= {prefix + n for n in names}
+            else:
+                fields |= set(names)
+        for prefix in re.findall(r'UCT_IFACE_MPOOL_CONFIG_FIELDS\(\s*"([A-Z_]*)"', text):
+            fields |= {prefix + n for n in ("MAX_BUFS", "BUFS_GROW", "MAX_BUFS_MEM", "BUFS_GROW_FACTOR")}
+    fields |= {"RCACHE_" + n for n in ("MEM_PRIO", "OVERHEAD", "MAX_REGIONS", "MAX_SIZE", "MAX_UNRELEASED", "PURGE_ON_FORK", "ENABLE")}
+    return whole | {"UCX_RCACHE_ENABLE", "UCX_STATS_DEST"}, fields
+
+
+def libfabric(root):
+    found = set()
+    for part in ("prov", "src"):
+        for text in sources(os.path.join(root, part), (".c", ".h"), ("test", "tests")):
+            for provider, name in re.findall(r'fi_param_define\s*\(\s*([^,]+?)\s*,\s*"([^"]+)"', text):
+                if provider in PROVIDERS:
+                    found.add("FI_" + PROVIDERS[provider] + name.upper())
+            found |= {"FI_VERBS_" + n.upper() for n in re.findall(r'vrb_get_param_(?:int|bool|str)\(\s*"([^"]+)"', text)}
+            found |= set(re.findall(r'getenv\(\s*"(FI_[A-Z0-9_]+)"', text))
+    return found
+
+
+def mooncake(root):
+    found = set()
+    for text in sources(root, (".cpp", ".h", ".py", ".cu", ".cuh"), ("tests", "test", "docs", "benchmark")):
+        found |= {n for n in re.findall(r'"(MC_[A-Z0-9_]+)"', text) if not n.startswith("MC_TEST_")}
+    return found
+
+
+def table(name, comment, names):
+    print(f"\n/* {comment} */")
+    print(f"static const char *const {name}[] = {{")
+    line = "\t"
+    for n in sorted(names):
+        word = f'"{n}", '
+        if len(line) + 7 + len(word) > 120:
+            print(line.rstrip())
+            line = "\t"
+        line += word
+    print(line.rstrip() + "\n};")
+
+
+def main(trees):
+    whole, fields = ucx(trees[2])
+    print("/* SPDX-License-Identifier: GPL-2.0-or-later */\n"
+          "/* Names of the variables that the libraries read. Written by scripts/env-names.py: do not edit. */\n"
+          '#include "analyse/env-names-priv.h"\n\n/* clang-format off */')
+    tables = [("nccl", "NCCL", nccl(trees[0])), ("nvshmem", "NVSHMEM", nvshmem(trees[1])), ("ucx", "UCX", whole),
+              ("libfabric", "libfabric", libfabric(trees[3])), ("gloo", "PyTorch's Gloo", GLOO), ("mooncake", "Mooncake", mooncake(trees[4]))]
+    for name, title, names in tables:
+        release = RELEASES.get(name)
+        table(f"{name}_names", title + (f" {release}" if release else ""), names)
+    table("ucx_fields", "fields of UCX's transports: UCX_IB_ and GID_INDEX make UCX_IB_GID_INDEX", fields)
+    table("ucx_prefixes", "and what stands before them", TRANSPORTS)
+    print("\nconst struct rd_env_names rd_env_names[] = {")
+    for name, prefix, title in (("libfabric", "FI_", "libfabric"), ("gloo", "GLOO_", "Gloo"), ("mooncake", "MC_", "Mooncake"),
+                                ("nccl", "NCCL_", "NCCL"), ("nvshmem", "NVSHMEM_", "NVSHMEM"), ("ucx", "UCX_", "UCX")):
+        release = f'"{RELEASES[name]}"' if name in RELEASES else "NULL"
+        extra = ",\n\t  ucx_fields, RD_ARRAY_SIZE(ucx_fields), ucx_prefixes, RD_ARRAY_SIZE(ucx_prefixes)" if name == "ucx" else ""
+        print(f'\t{{ "{prefix}", "{title}", {release}, {name}_names, RD_ARRAY_SIZE({name}_names){extra} }},')
+    print("};\nconst size_t rd_env_n_names = RD_ARRAY_SIZE(rd_env_names);\n/* clang-format on */")
+
+
+main(sys.argv[1:])

@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # bats sets stderr
+# What variables come to: settings of public threads, a case for each rule, and lists of any length.
+
+bats_require_minimum_version 1.5.0
+
+load made-up-host
+
+map() {
+	"$RD" --from "$HOST" nic-map --check-env "$@"
+}
+
+@test "settings of public threads: each finding, no other, and the effect in words" {
+	run tests/bundles/env/env.py "$RD" "$BATS_TEST_TMPDIR" threads
+	grep -v '^ok' <<<"$output"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^ok' <<<"$output")" -ge 70 ]
+}
+
+@test "each rule has a case" {
+	run tests/bundles/env/env.py "$RD" "$BATS_TEST_TMPDIR" rules
+	grep -v '^ok' <<<"$output"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^ok' <<<"$output")" -ge 60 ]
+}
+
+@test "each variable that is judged has its row: rule, file and function, case; RULES.md is the table" {
+	run python3 -B -c 'import sys; sys.path.insert(0, "tests/bundles/env"); import rules
+print("\n".join(rules.gaps())); print(len(rules.judged()))'
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[ "${lines[0]}" -ge 125 ]
+	diff tests/bundles/env/RULES.md <(tests/bundles/env/env.py --table)
+}
+
+@test "the first line counts: judged, only listed, unknown" {
+	printf '%s\n' NCCL_IB_TIMEOUT=22 NCCL_DEBUG=INFO NCCL_FOO_BAR=1 PATH=/bin >"$BATS_TEST_TMPDIR/env"
+	run map --env-file "$BATS_TEST_TMPDIR/env"
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "nic-map of 3 variables (1 judged, 1 only listed, 1 unknown name): nothing is wrong" ]
+	# What nobody looked at is not called right.
+	echo NCCL_DEBUG=INFO >"$BATS_TEST_TMPDIR/env"
+	run map --env-file "$BATS_TEST_TMPDIR/env"
+	[ "${lines[0]}" = "nic-map of 1 variable (0 judged, 1 only listed, 0 unknown names): nothing is known to be wrong" ]
+}
+
+@test "a document has what each is, and the length of its value" {
+	printf '%s\n' NCCL_IB_TIMEOUT=22 NCCL_FOO_BAR=1 MC_REDIS_PASSWORD=hunter2 >"$BATS_TEST_TMPDIR/env"
+	map --env-file "$BATS_TEST_TMPDIR/env" --json >"$BATS_TEST_TMPDIR/out"
+	jq -e '.variables | length == 3 and (.[] | select(.name == "NCCL_IB_TIMEOUT") | .judged == "yes" and .library == "NCCL" and
+		.value == "22" and .value_bytes == 2 and (.effect | test("17.2 s")) and has("selects"))' "$BATS_TEST_TMPDIR/out"
+	jq -e '.variables[] | select(.name == "NCCL_FOO_BAR") | .judged == "unknown"' "$BATS_TEST_TMPDIR/out"
+	run ! grep -q hunter2 "$BATS_TEST_TMPDIR/out"
+}
+
+@test "of this command and of a process, quotes are a part of the value; in a file they are the shell's" {
+	NCCL_IB_HCA='"mlx5_0"' run map
+	[ "$status" -eq 1 ]
+	[[ $output == *"The quotes are a part of the value"*"[env-quoted]"* ]]
+	printf '%s\n' 'export NCCL_IB_HCA="=mlx5_0" # one of them' "declare -x NCCL_IB_TIMEOUT='22'" >"$BATS_TEST_TMPDIR/env"
+	map --env-file "$BATS_TEST_TMPDIR/env" --json | jq -e '[.variables[].value] == ["=mlx5_0", "22"]'
+	# Of a name that is there twice a shell keeps the last.
+	printf 'NCCL_IB_TIMEOUT=1\nNCCL_IB_TIMEOUT=22\n' >"$BATS_TEST_TMPDIR/env"
+	run map --env-file "$BATS_TEST_TMPDIR/env"
+	[ "$status" -eq 0 ]
+}
+
+@test "a list of 79 KB is quoted once, and 100,000 lines are a matter of seconds" {
+	local name entry
+	for name in NCCL_IB_HCA UCX_NET_DEVICES NVSHMEM_HCA_LIST UCX_TLS NCCL_SOCKET_IFNAME NCCL_FOO; do
+		python3 -c 'print(f"'$name'=" + ",".join(f"mlx5_{n}:1" for n in range(1000, 20000))[:79000])' >"$BATS_TEST_TMPDIR/env"
+		map --env-file "$BATS_TEST_TMPDIR/env" >"$BATS_TEST_TMPDIR/out" || [ $? -le 2 ]
+		grep -q "$name" "$BATS_TEST_TMPDIR/out"
+		[ "$(wc -c <"$BATS_TEST_TMPDIR/out")" -lt 6000 ]
+	done
+	for entry in 'NCCL_IB_X%d=1' 'NCCL_IB_HCA=mlx5_%d' 'NCCL_DEBUGX%d=1'; do
+		python3 -c "print('\n'.join('$entry' % n for n in range(100000)))" >"$BATS_TEST_TMPDIR/env"
+		timeout 20 "$RD" --from "$HOST" nic-map --check-env --env-file "$BATS_TEST_TMPDIR/env" >"$BATS_TEST_TMPDIR/out" || [ $? -le 2 ]
+	done
+}
