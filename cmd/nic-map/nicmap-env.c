@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/env-assign.h"
 #include "analyse/env-names.h"
 #include "analyse/env.h"
 #include "analyse/envcheck.h"
@@ -212,11 +213,30 @@ static void print_head(struct rd_ctx *ctx, const struct rd_effects *effects, con
 	rd_out(&out);
 }
 
+/* What NCCL does with them. *differ: for how many accelerators that is something else than without. */
+static int add_assignments(struct nicmap *nm, const struct rd_effects *effects, size_t *differ)
+{
+	_cleanup_free_ bool *allowed = calloc(nm->host.n_ports + 1, sizeof(*allowed));
+	struct rd_nccl_settings settings;
+	struct rd_nicmap with = { 0 };
+	int r = allowed ? 0 : -ENOMEM;
+
+	*differ = 0;
+	if (!r && rd_env_nccl_settings(&nm->host, effects, allowed, &settings))
+		r = rd_env_assign(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &settings, &with);
+	/* Without a row where nothing is changed. */
+	if (!r)
+		r = rd_report_env_assignments(&nm->report, &nm->host, &with, &nm->map, differ);
+	rd_nicmap_deinit(&with);
+	return r;
+}
+
 int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	struct rd_effects effects = { 0 };
 	struct rd_findings findings = { 0 };
 	struct rd_err err = { 0 };
+	size_t differ = 0;
 	bool any;
 	int r = read_variables(ctx, &effects, &err);
 
@@ -227,6 +247,8 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 	r = rd_envcheck(&nm->host, &effects, &findings);
 	if (!r)
 		r = rd_report_envcheck(&nm->report, &effects);
+	if (!r)
+		r = add_assignments(nm, &effects, &differ);
 	if (!r)
 		r = rd_report_add_findings(&nm->report, &findings);
 	if (!r)
@@ -239,5 +261,7 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 	nm->report.status = rd_report_judge(&nm->report);
 	if (!any && !ctx->globals.json && !ctx->globals.style.raw)
 		return nm->report.status;
-	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections, 1);
+	/* Where nothing is changed, a table that says so is in the way. */
+	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections,
+			    differ > 0 || ctx->globals.verbose ? nm->report.n_sections : 1);
 }

@@ -5,44 +5,25 @@
 #include <strings.h>
 
 #include "analyse/distance.h"
+#include "analyse/env-assign.h"
 #include "analyse/envcheck-priv.h"
 #include "analyse/nccl.h"
 #include "base/text.h"
 
 #define MOST_FUSED 8 /* NCCL_NET_MAX_DEVS_PER_NIC */
 
-/* In NCCL's order, the nearest first. */
-static const char *const levels[] = { "LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS" };
-enum { LEVEL_LOC = 0, LEVEL_PIX = 4, LEVEL_PXB = 5, LEVEL_P2C = 6, LEVEL_PHB = 8, LEVEL_SYS = 9 };
-
-/* A name, exactly, or a number of the old kind; -1: neither, and NCCL goes on as if it were not set. */
-static int parse_level(const char *text)
-{
-	static const int old[] = { LEVEL_LOC, LEVEL_PIX, LEVEL_PXB, LEVEL_PHB, LEVEL_SYS, LEVEL_SYS };
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(levels); i++)
-		if (strcmp(text, levels[i]) == 0)
-			return (int)i;
-	if (*text >= '0' && *text <= '9') {
-		long number = strtol(text, NULL, 0);
-
-		return old[number < 0 || number > 5 ? 5 : number];
-	}
-	return -1;
-}
-
 static int level_of(enum rd_path path)
 {
 	switch (path) {
 	case RD_PATH_PIX:
-		return LEVEL_PIX;
+		return RD_LEVEL_PIX;
 	case RD_PATH_PXB:
-		return LEVEL_PXB;
+		return RD_LEVEL_PXB;
 	case RD_PATH_PHB:
-		return LEVEL_PHB;
+		return RD_LEVEL_PHB;
 	case RD_PATH_SYS:
 	case RD_PATH_NODE:
-		return LEVEL_SYS;
+		return RD_LEVEL_SYS;
 	default:
 		return -1;
 	}
@@ -78,12 +59,12 @@ static int check_gdr_level(struct rd_check_env *check, int level)
 			continue;
 		known++;
 		within += nearest <= level;
-		if (name && nearest > level && nearest <= LEVEL_P2C)
+		if (name && nearest > level && nearest <= RD_LEVEL_P2C)
 			rd_env_list_add(&lost, name, strlen(name));
 	}
 	if (known)
 		rd_envcheck_effect(check, "the nearest NIC of %zu of %zu GPUs is within that", within, known);
-	if (!lost.n && level > LEVEL_LOC)
+	if (!lost.n && level > RD_LEVEL_LOC)
 		return 0;
 	return rd_envcheck_say(check, RD_SEV_WARNING, "env-gdr-off", "GPUDirect RDMA is kept from the nearest NICs",
 			       "data goes through the memory of the host, at a fraction of the rate",
@@ -93,7 +74,7 @@ static int check_gdr_level(struct rd_check_env *check, int level)
 int rd_envcheck_level(struct rd_check_env *check)
 {
 	bool gdr = strcmp(check->effect->name, "NCCL_NET_GDR_LEVEL") == 0;
-	int level = parse_level(check->effect->value);
+	int level = rd_nccl_level_parse(check->effect->value);
 
 	if (level < 0) {
 		rd_envcheck_effect(check, "not understood: NCCL goes on as if it were not set");
@@ -102,26 +83,23 @@ int rd_envcheck_level(struct rd_check_env *check)
 				       rd_text("LOC, NVL, PIX, PXB, PXN, PHB or SYS"));
 	}
 	if (gdr) {
-		rd_envcheck_effect(check, "GPUDirect RDMA where GPU and NIC are %s or nearer%s", levels[level],
-				   level == LEVEL_P2C || level == LEVEL_PXB ? " (as by default)" : "");
+		rd_envcheck_effect(check, "GPUDirect RDMA where GPU and NIC are %s or nearer%s",
+				   rd_nccl_level_name(level),
+				   level == RD_LEVEL_P2C || level == RD_LEVEL_PXB ? " (as by default)" : "");
 		return check_gdr_level(check, level);
 	}
-	if (level == LEVEL_LOC)
+	if (level == RD_LEVEL_LOC)
 		rd_envcheck_effect(check, "no direct traffic between GPUs: it goes through the memory of the host");
 	else
-		rd_envcheck_effect(check, "direct traffic between GPUs that are %s or nearer", levels[level]);
+		rd_envcheck_effect(check, "direct traffic between GPUs that are %s or nearer",
+				   rd_nccl_level_name(level));
 	return 0;
 }
 
-/* Here a beginning is enough, and what is unknown counts as LOC. */
 int rd_envcheck_merge_level(struct rd_check_env *check)
 {
-	static const char *const known[] = { "LOC", "PORT", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS" };
-	const char *value = check->effect->value, *level = NULL;
+	const char *level = rd_nccl_merge_level_parse(check->effect->value);
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(known) && !level; i++)
-		if (strncmp(value, known[i], strlen(known[i])) == 0)
-			level = known[i];
 	if (!level) {
 		rd_envcheck_effect(check, "not understood: LOC holds, and NICs are not fused");
 		return rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
