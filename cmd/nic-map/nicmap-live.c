@@ -24,11 +24,13 @@ static int due(void *arg)
 
 static char *headline_of(const struct nicmap *nm)
 {
+	size_t warnings = rd_findings_count(&nm->report.findings, RD_SEV_WARNING) +
+			  rd_findings_count(&nm->report.findings, RD_SEV_CRITICAL);
 	char when[RD_CLOCK_SIZE], *text;
 
 	if (asprintf(&text, "nic-map  %s  %s  %zu NICs, %zu accelerators, %zu warnings",
 		     nm->report.host ? nm->report.host : "-", rd_clock(nm->report.time, when), nm->host.n_ibdevs,
-		     nm->host.n_gpus, nm->report.findings.n) < 0)
+		     nm->host.n_gpus, warnings) < 0)
 		return NULL;
 	return text;
 }
