@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* libfabric's variables (src/fabric.c, prov/efa/src/efa_env.c, prov/verbs/src/verbs_info.c), and Gloo's. */
+/* libfabric's variables (src/fabric.c, prov/efa/src, prov/verbs/src/verbs_info.c), and Gloo's. */
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -87,7 +87,7 @@ static int check_provider(struct rd_check_env *check)
 				  rd_text("FI_PROVIDER=%s, or unset it", efa ? "efa" : "verbs"));
 }
 
-/* prov/efa/src/efa_env.h: names separated by commas, exactly; "all" in front is enough. */
+/* prov/efa/src: names separated by commas, exactly; "all" in front is enough. */
 static int check_efa_iface(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list none = { 0 };

@@ -229,11 +229,11 @@ static bool is_word(const char *entry, size_t size, const char *word)
 }
 
 /* EFA has no reliable connections: srd and ud only. */
-static bool is_rdma(const char *entry, size_t size, bool efa_only)
+static bool is_rdma(const char *entry, size_t size, bool only_efa)
 {
 	static const char *const on_efa[] = { "ib", "srd", "ud", "ud_v", "ud_verbs" };
 
-	if (!efa_only)
+	if (!only_efa)
 		return kind_of(entry, size) == TL_RDMA;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(on_efa); i++)
 		if (is_word(entry, size, on_efa[i]))
@@ -242,7 +242,7 @@ static bool is_rdma(const char *entry, size_t size, bool efa_only)
 }
 
 /* UCX_TLS lets some RDMA transport through; an exclusion does unless it names ib. */
-static bool allows_rdma(const char *value, bool efa_only)
+static bool allows_rdma(const char *value, bool only_efa)
 {
 	const char *entry;
 	size_t size;
@@ -252,7 +252,7 @@ static bool allows_rdma(const char *value, bool efa_only)
 	while (rd_env_entry(&value, &entry, &size)) {
 		bool all = is_word(entry, size, "all");
 
-		any |= all || (negate ? is_word(entry, size, "ib") : is_rdma(entry, size, efa_only));
+		any |= all || (negate ? is_word(entry, size, "ib") : is_rdma(entry, size, only_efa));
 	}
 	return any != negate;
 }
@@ -260,8 +260,8 @@ static bool allows_rdma(const char *value, bool efa_only)
 static int check_tls(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list unknown = { 0 };
-	bool efa_only = rd_envcheck_has_efa(check->host) && !rd_envcheck_has_rdma(check->host, false);
-	bool allowed = allows_rdma(check->effect->value, efa_only);
+	bool only_efa = rd_envcheck_has_efa(check->host) && !rd_envcheck_has_rdma(check->host, false);
+	bool allowed = allows_rdma(check->effect->value, only_efa);
 	const char *at = check->effect->value, *entry;
 	size_t size;
 	int r = 0;
@@ -278,8 +278,8 @@ static int check_tls(struct rd_check_env *check)
 		return r;
 	return rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "UCX is kept from RDMA",
 				  "between hosts it goes over TCP, or does not connect at all", NULL,
-				  rd_text(efa_only ? "srd, ib or all" : "rc, dc, ud, ib or all"),
-				  rd_text("unset UCX_TLS, or add %s to it", efa_only ? "srd" : "rc"));
+				  rd_text(only_efa ? "srd, ib or all" : "rc, dc, ud, ib or all"),
+				  rd_text("unset UCX_TLS, or add %s to it", only_efa ? "srd" : "rc"));
 }
 
 /* "1.5s", "500ms", "2m"; -1: none of these. */

@@ -284,7 +284,8 @@ static bool keep_channel(struct rd_run_reader *reader, struct rd_run_host *host,
 		return true;
 	}
 	copy = rd_run_copy(reader, transport, size);
-	kept = copy ? rd_run_new(reader, &host->channels) : NULL;
+	if (copy)
+		kept = rd_run_new(reader, &host->channels);
 	if (!kept) {
 		free(copy);
 		return false;

@@ -249,7 +249,9 @@ static bool take_place(struct rd_run_reader *reader, struct cursor *cursor)
 		names[used] = '\0';
 	}
 	host = used && skip_to(cursor, ']') ? rd_run_reader_host(reader, "", 0) : NULL;
-	prefer = host ? rd_run_new(reader, &host->prefers) : NULL;
+	if (!host)
+		return false;
+	prefer = rd_run_new(reader, &host->prefers);
 	if (!prefer)
 		return false;
 	prefer->place = rd_run_copy(reader, place, place_size);
