@@ -192,14 +192,29 @@ static int parent_of(const struct rd_host *host, int pci)
 	return up < 0 ? -1 : host->pcis[up].parent;
 }
 
+/* NCCL goes from the root downwards, and what took a switch in takes no second one: of switches in a row that could each be
+ * part of the one above, every other one is. */
+static bool part_of_the_switch_above(const struct rd_host *host, int pci)
+{
+	int up = parent_of(host, pci), gen;
+	bool part = false;
+
+	for (int depth = 0; up >= 0 && depth < DEPTH_MAX; depth++) {
+		gen = pex_generation(&host->pcis[up], 0);
+		if (!gen || pex_generation(&host->pcis[pci], 1) != gen)
+			break;
+		part = !part;
+		pci = up;
+		up = parent_of(host, pci);
+	}
+	return part;
+}
+
 int rd_nccl_parent(const struct rd_host *host, int pci)
 {
-	int up = parent_of(host, pci), above = up < 0 ? -1 : parent_of(host, up), gen;
+	int up = parent_of(host, pci);
 
-	if (above < 0)
-		return up;
-	gen = pex_generation(&host->pcis[above], 0);
-	return gen && pex_generation(&host->pcis[up], 1) == gen ? above : up;
+	return up >= 0 && part_of_the_switch_above(host, up) ? parent_of(host, up) : up;
 }
 
 /* The nodes above it, the nearest first. */
