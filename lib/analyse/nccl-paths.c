@@ -7,7 +7,7 @@
 #include "analyse/nccl-priv.h"
 
 #define DEPTH_MAX 64
-/* More than any NIC: what counts is only that NVLink is no bottleneck. */
+/* More than any NIC, where the number of NVLinks is not known. */
 #define NVLINK_BW 200.0f
 
 /* Everything that is looked at. */
@@ -154,28 +154,40 @@ static size_t at(const struct state *st, size_t gpu, size_t net)
 	return gpu * st->nets->n + net;
 }
 
-static bool is_nvidia(const struct rd_gpu *gpu)
+/* ncclTopoNVLinkBw: GB/s of `n` NVLinks. */
+static float nvlinks(const struct rd_gpu *gpu, unsigned n)
 {
-	return gpu->vendor && strcmp(gpu->vendor, "NVIDIA") == 0;
+	unsigned sm = gpu->sm.known == RD_OK ? gpu->sm.v : 0;
+	float each = sm >= 100 ? 40.1f :
+		     sm >= 90  ? 20.6f :
+		     sm == 86  ? 12.0f :
+		     sm >= 70  ? 20.0f :
+		     sm >= 60  ? 18.0f :
+				 20.0f;
+
+	return sm ? each * (float)n : NVLINK_BW;
 }
 
-static bool on_nvswitch(const struct rd_host *host, const struct rd_gpu *gpu)
+/* GB/s of its NVLinks to `target`, "" for NVSwitches; 0: none. */
+static float nvlinks_to(const struct rd_host *host, const struct rd_gpu *gpu, const char *target)
 {
-	bool found = host->has_nvswitch;
+	bool switches = !target[0] && host->has_nvswitch && gpu->vendor && strcmp(gpu->vendor, "NVIDIA") == 0;
+	float bw = 0;
 
 	for (size_t i = 0; i < gpu->n_nvlinks; i++)
-		found |= !gpu->nvlinks[i].target[0];
-	return found && is_nvidia(gpu);
+		if (strcmp(gpu->nvlinks[i].target, target) == 0)
+			bw += nvlinks(gpu, gpu->nvlinks[i].n);
+	return bw > 0 ? bw : switches ? NVLINK_BW : 0;
 }
 
-static bool nvlink_between(const struct rd_host *host, size_t a, size_t b)
+/* GB/s, over NVSwitches or without; 0: none. */
+static float nvlink_between(const struct rd_host *host, size_t a, size_t b)
 {
 	const struct rd_gpu *ga = &host->gpus[a], *gb = &host->gpus[b];
+	float direct = nvlinks_to(host, ga, host->pcis[gb->pci].addr);
+	float switched = least(nvlinks_to(host, ga, ""), nvlinks_to(host, gb, ""));
 
-	for (size_t i = 0; i < ga->n_nvlinks; i++)
-		if (strcmp(ga->nvlinks[i].target, host->pcis[gb->pci].addr) == 0)
-			return true;
-	return on_nvswitch(host, ga) && on_nvswitch(host, gb);
+	return direct > switched ? direct : switched;
 }
 
 bool rd_nccl_near_enough(const struct rd_nccl_settings *settings, const struct rd_nccl_paths *paths, size_t n_nets,
@@ -234,14 +246,16 @@ static void try_pxn(struct state *st, size_t gpu, size_t net)
 	enum rd_path nearest = st->settings->pxn_c2c ? RD_PATH_P2C : RD_PATH_PXB;
 	struct rd_nccl_path *own = &st->paths->to_net[at(st, gpu, net)], *peer;
 	long via = st->settings->pxn ? gpu_of_net(st, net) : -1;
+	float nvlink;
 
 	if (via < 0 || (size_t)via == gpu)
 		return;
 	peer = &st->paths->to_net[at(st, (size_t)via, net)];
-	if (peer->type > nearest || !takes_gdr(st, (size_t)via, net) || !nvlink_between(st->host, (size_t)via, gpu))
+	nvlink = nvlink_between(st->host, (size_t)via, gpu);
+	if (peer->type > nearest || !takes_gdr(st, (size_t)via, net) || nvlink <= 0)
 		return;
 	if (peer->bw > own->bw || own->type > RD_PATH_PXN)
-		*own = (struct rd_nccl_path){ .type = RD_PATH_PXN, .bw = least(NVLINK_BW, peer->bw), .via = (int)via };
+		*own = (struct rd_nccl_path){ .type = RD_PATH_PXN, .bw = least(nvlink, peer->bw), .via = (int)via };
 }
 
 /* Without GPUDirect the way leads through the memory of the accelerator's own CPU. */

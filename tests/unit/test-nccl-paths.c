@@ -57,6 +57,12 @@ static void nvlinks_of_a_topology_file_count(void **state)
 	assert_int_equal(rd_grow(&gpu->nvlinks, &gpu->cap_nvlinks, 1, sizeof(*gpu->nvlinks)), 0);
 	gpu->nvlinks[gpu->n_nvlinks++] = (struct rd_nvlink){ .target = "0000:31:00.0", .n = 4 };
 	assert_string_equal(nccl_path(&m, 1, 0), "PXN");
+	assert_string_equal(m.map.nccl.v[1].why, "PXN over the NVLink of GPU0, 25.0 GB/s");
+	/* One NVLink of an A100 carries 20 GB/s, less than the NIC. */
+	RD_SET(gpu->sm, 80);
+	gpu->nvlinks[0].n = 1;
+	assert_string_equal(nccl_path(&m, 1, 0), "PXN");
+	assert_string_equal(m.map.nccl.v[1].why, "PXN over the NVLink of GPU0, 20.0 GB/s");
 	nccl_stop(&m);
 }
 
