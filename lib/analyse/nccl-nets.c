@@ -146,6 +146,13 @@ static size_t next_group(struct state *st, size_t first, size_t *members)
 	return n;
 }
 
+/* ncclTopoGetVNicParent: a merged NIC without a PCI function is put below the first ones' <nic>, where ncclTopoAddNic does not
+ * look for it, and the single ones are gone by then. */
+static bool is_lost(const struct state *st, const size_t *members, size_t n)
+{
+	return n > 1 && st->v[members[0]].pci < 0;
+}
+
 static int add_net(const struct state *st, const size_t *members, size_t n, struct rd_nccl_nets *ret)
 {
 	struct rd_nccl_net *net = &ret->v[ret->n++];
@@ -210,9 +217,12 @@ int rd_nccl_nets_find(const struct rd_host *host, const struct rd_nccl_settings 
 	st->host = host;
 	st->settings = settings;
 	list_devices(st);
-	for (size_t i = 0; !r && i < st->n; i++)
-		if (!st->v[i].placed)
-			r = add_net(st, members, next_group(st, i, members), ret);
+	for (size_t i = 0; !r && i < st->n; i++) {
+		size_t n = st->v[i].placed ? 0 : next_group(st, i, members);
+
+		if (n > 0 && !is_lost(st, members, n))
+			r = add_net(st, members, n, ret);
+	}
 	if (!r && !host->from_topology_file)
 		sort_by_cpu(host, ret);
 	return r;

@@ -143,8 +143,9 @@ static void without_function_0_the_first_cpu_it_is(void **state)
 	nccl_stop(&m);
 }
 
-/* Soft devices, and those whose place NCCL does not find: all hang on the CPU, and that makes them one. */
-static void nics_without_a_function_are_one(void **state)
+/* Soft devices, and those whose place NCCL does not find: all hang on the CPU. That makes them one, for which NCCL then has no
+ * place; a single one it keeps. */
+static void merged_nics_without_a_function_are_lost(void **state)
 {
 	struct made m;
 
@@ -153,8 +154,11 @@ static void nics_without_a_function_are_one(void **state)
 	made_gpu(&m.host, "23:00.0", -1, "pci0000:20", 0);
 	made_nic(&m.host, "rxe0", NULL, -1, NULL, 0, 25);
 	made_nic(&m.host, "mlx5_0", "25:00.0", -1, "pci0000:20", 0, 100);
+	assert_nets(&m, "mlx5_0 rxe0");
 	made_nic(&m.host, "rxe1", NULL, -1, NULL, 0, 25);
-	assert_nets(&m, "mlx5_0 rxe0+rxe1");
+	assert_nets(&m, "mlx5_0");
+	m.settings.merge = false;
+	assert_nets(&m, "mlx5_0 rxe0 rxe1");
 	nccl_stop(&m);
 }
 
@@ -175,10 +179,14 @@ static void cpus_come_in_the_order_in_which_nccl_meets_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nics_of_one_bus_are_one),	       TEST(no_more_than_eight_go_together),
-		TEST(link_layers_stay_apart),	       TEST(ports_that_are_down_excluded_or_efa_are_none),
-		TEST(a_flat_guest_has_one_nic),	       TEST(without_function_0_the_first_cpu_it_is),
-		TEST(nics_without_a_function_are_one), TEST(cpus_come_in_the_order_in_which_nccl_meets_them),
+		TEST(nics_of_one_bus_are_one),
+		TEST(no_more_than_eight_go_together),
+		TEST(link_layers_stay_apart),
+		TEST(ports_that_are_down_excluded_or_efa_are_none),
+		TEST(a_flat_guest_has_one_nic),
+		TEST(without_function_0_the_first_cpu_it_is),
+		TEST(merged_nics_without_a_function_are_lost),
+		TEST(cpus_come_in_the_order_in_which_nccl_meets_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
