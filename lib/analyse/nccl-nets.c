@@ -205,6 +205,51 @@ static void sort_by_cpu(const struct rd_host *host, struct rd_nccl_nets *nets)
 		}
 }
 
+static int pci_of(const struct rd_host *host, int port)
+{
+	return host->ibdevs[host->ports[port].ibdev].pci;
+}
+
+static bool has_several_functions(const struct rd_host *host, const struct rd_nccl_net *net)
+{
+	for (size_t i = 1; i < net->n_ports; i++)
+		if (pci_of(host, net->ports[i]) != net->pci)
+			return true;
+	return false;
+}
+
+/* `top` -1: the CPU of this NUMA node. A NIC without a function is where the file has it, whichever CPU it is joined to. */
+static bool is_below(const struct rd_host *host, const struct rd_nccl_net *net, int top, int numa)
+{
+	if (top < 0)
+		return (net->pci < 0 ? host->ibdevs[host->ports[net->ports[0]].ibdev].numa : net->numa) == numa;
+	for (int pci = net->pci; pci >= 0; pci = host->pcis[pci].parent)
+		if (host->pcis[pci].parent == top)
+			return true;
+	return false;
+}
+
+/* ncclTopoMakePciParent: ports that a topology file has as functions of their own become one that is the last below the node
+ * above them. What is below a node stands in a row. */
+static void move_merged(const struct rd_host *host, struct rd_nccl_nets *nets)
+{
+	for (size_t p = 0, i; p < host->n_ports; p++) {
+		for (i = 0; i < nets->n && nets->v[i].ports[0] != (int)p; i++)
+			;
+		if (i == nets->n || !has_several_functions(host, &nets->v[i]))
+			continue;
+		for (size_t last = nets->n - 1; last > i; last--) {
+			struct rd_nccl_net net = nets->v[i];
+
+			if (!is_below(host, &nets->v[last], host->pcis[net.pci].parent, net.numa))
+				continue;
+			memmove(&nets->v[i], &nets->v[i + 1], (last - i) * sizeof(net));
+			nets->v[last] = net;
+			break;
+		}
+	}
+}
+
 int rd_nccl_nets_find(const struct rd_host *host, const struct rd_nccl_settings *settings, struct rd_nccl_nets *ret)
 {
 	_cleanup_free_ struct state *st = calloc(1, sizeof(*st));
@@ -223,7 +268,9 @@ int rd_nccl_nets_find(const struct rd_host *host, const struct rd_nccl_settings 
 		if (n > 0 && !is_lost(st, members, n))
 			r = add_net(st, members, n, ret);
 	}
-	if (!r && !host->from_topology_file)
+	if (!r && host->from_topology_file)
+		move_merged(host, ret);
+	else if (!r)
 		sort_by_cpu(host, ret);
 	return r;
 }
