@@ -16,7 +16,15 @@ struct state {
 	const struct rd_nccl_nets *nets;
 	const struct rd_nccl_settings *settings;
 	struct rd_nccl_paths *paths;
-	size_t *locals; /* scratch */
+	struct way *homes; /* of each accelerator to the CPU that NCCL holds for its own */
+	size_t *locals;	   /* scratch */
+};
+
+/* From an accelerator to a CPU: PHB, or P2C where it is C2C. */
+struct way {
+	enum rd_path type;
+	float bw;
+	int hops, numa;
 };
 
 static float least(float a, float b)
@@ -190,6 +198,63 @@ static float nvlink_between(const struct rd_host *host, size_t a, size_t b)
 	return direct > switched ? direct : switched;
 }
 
+static struct way way_to_cpu(const struct rd_host *host, size_t gpu)
+{
+	int pci = host->gpus[gpu].pci;
+	struct way way = { .type = RD_PATH_P2C, .bw = c2c_of(host, gpu), .hops = 2, .numa = rd_pci_numa(host, pci) };
+
+	if (way.bw > 0)
+		return way;
+	way.type = RD_PATH_PHB;
+	way.bw = narrowest_up_to(host, pci, -1, true);
+	for (int depth = 0; depth < DEPTH_MAX && (pci = rd_nccl_parent(host, pci)) >= 0; depth++)
+		way.hops++;
+	return way;
+}
+
+/* ncclTopoSetPaths: a path to a CPU may lead over one NVLink to an accelerator that is next to that CPU. */
+static bool way_over_peer(const struct rd_host *host, size_t gpu, size_t peer, struct way *ret)
+{
+	float nvlink = nvlinks_to(host, &host->gpus[gpu], host->pcis[host->gpus[peer].pci].addr);
+
+	*ret = way_to_cpu(host, peer);
+	if (nvlink <= 0 || ret->hops > 2)
+		return false;
+	ret->hops++;
+	ret->bw = least(ret->bw, nvlink);
+	return true;
+}
+
+/* Of equal ones that to the CPU that comes first. */
+static bool is_better_way(const struct rd_host *host, const struct way *way, const struct way *best)
+{
+	if (way->numa == best->numa && way->type != best->type)
+		return way->type < best->type;
+	if (way->bw != best->bw)
+		return way->bw > best->bw;
+	if (way->type != best->type || way->hops != best->hops)
+		return way->type != best->type ? way->type < best->type : way->hops < best->hops;
+	return rd_host_find_numa(host, way->numa) < rd_host_find_numa(host, best->numa);
+}
+
+/* ncclGetLocalCpu: of the best ways to each CPU the widest. */
+static struct way home_of(const struct rd_host *host, size_t gpu)
+{
+	struct way best = way_to_cpu(host, gpu), way, to;
+
+	for (size_t a = 0; a < host->n_gpus; a++) {
+		if (a == gpu || !way_over_peer(host, gpu, a, &to))
+			continue;
+		for (size_t b = 0; b < host->n_gpus; b++)
+			if (b != gpu && way_over_peer(host, gpu, b, &way) && way.numa == to.numa &&
+			    is_better_way(host, &way, &to))
+				to = way;
+		if (is_better_way(host, &to, &best))
+			best = to;
+	}
+	return best;
+}
+
 bool rd_nccl_near_enough(const struct rd_nccl_settings *settings, const struct rd_nccl_paths *paths, size_t n_nets,
 			 size_t gpu, size_t net)
 {
@@ -212,16 +277,22 @@ static bool takes_gdr(const struct state *st, size_t gpu, size_t net)
 	return rd_nccl_near_enough(st->settings, st->paths, st->nets->n, gpu, net);
 }
 
+static bool is_at(const struct rd_nccl_net *net, int numa)
+{
+	return net->numa == numa || net->numa == RD_NCCL_EACH_CPU;
+}
+
 /* C2C and PCI make P2C, but only towards the nearest NICs, so that PXN comes before it elsewhere. */
 static void mark_p2c(struct state *st)
 {
 	for (size_t g = 0; g < st->host->n_gpus; g++) {
 		size_t n = rd_nccl_local_nets(st->paths, st->nets->n, g, st->locals);
 
-		for (size_t i = 0; c2c_of(st->host, g) > 0 && i < n; i++) {
+		for (size_t i = 0; st->homes[g].type == RD_PATH_P2C && i < n; i++) {
 			size_t k = at(st, g, st->locals[i]);
 
-			if (st->paths->to_net[k].type == RD_PATH_PHB)
+			if (is_at(&st->nets->v[st->locals[i]], st->homes[g].numa) &&
+			    st->paths->to_net[k].type > RD_PATH_P2C)
 				st->paths->to_net[k].type = st->paths->to_gpu[k].type = RD_PATH_P2C;
 		}
 	}
@@ -258,37 +329,55 @@ static void try_pxn(struct state *st, size_t gpu, size_t net)
 		*own = (struct rd_nccl_path){ .type = RD_PATH_PXN, .bw = least(nvlink, peer->bw), .via = (int)via };
 }
 
-/* Without GPUDirect the way leads through the memory of the accelerator's own CPU. */
+static struct rd_nccl_path over_cpu(const struct rd_host *host, const struct way *way, const struct rd_nccl_net *net,
+				    int numa)
+{
+	struct rd_nccl_path path = { .type = RD_PATH_SYS, .bw = least(way->bw, net_to_cpu(host, net)), .via = -1 };
+
+	if (is_at(net, numa) && way->numa == numa)
+		path.type = way->type;
+	else
+		path.bw = least(path.bw, rd_nccl_between_cpus(host));
+	return path;
+}
+
+/* Without GPUDirect the way leads through the memory of the accelerator's CPU. Only on its way there NCCL takes NVLinks. */
 static void divert(struct state *st, size_t gpu, size_t net)
 {
 	struct rd_nccl_path *out = &st->paths->to_net[at(st, gpu, net)], *back = &st->paths->to_gpu[at(st, gpu, net)];
-	const struct rd_nccl_net *to = &st->nets->v[net];
-	bool same_cpu = to->numa == rd_pci_numa(st->host, st->host->gpus[gpu].pci) || to->numa == RD_NCCL_EACH_CPU;
-	enum rd_path type = same_cpu ? RD_PATH_PHB : RD_PATH_SYS;
-	float bw = least(gpu_to_cpu(st->host, gpu), net_to_cpu(st->host, to));
+	const struct way *home = &st->homes[gpu];
+	struct way own = way_to_cpu(st->host, gpu);
 
 	if (out->type >= RD_PATH_PHB || takes_gdr(st, gpu, net))
 		return;
-	if (!same_cpu)
-		bw = least(bw, rd_nccl_between_cpus(st->host));
-	else if (c2c_of(st->host, gpu) > 0)
-		type = RD_PATH_P2C;
-	*out = *back = (struct rd_nccl_path){ .type = type, .bw = bw, .via = -1 };
+	if (own.numa != home->numa)
+		own.bw = gpu_to_cpu(st->host, gpu);
+	*out = over_cpu(st->host, home, &st->nets->v[net], home->numa);
+	*back = over_cpu(st->host, &own, &st->nets->v[net], home->numa);
 }
 
 int rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_nets *nets,
 		       const struct rd_nccl_settings *settings, struct rd_nccl_paths *ret)
 {
 	_cleanup_free_ size_t *locals = calloc(2 * (nets->n + host->n_gpus) + 1, sizeof(*locals));
-	struct state st = { .host = host, .nets = nets, .settings = settings, .paths = ret, .locals = locals };
+	_cleanup_free_ struct way *homes = calloc(host->n_gpus + 1, sizeof(*homes));
+	struct state st = {
+		.host = host,
+		.nets = nets,
+		.settings = settings,
+		.paths = ret,
+		.homes = homes,
+		.locals = locals,
+	};
 
 	ret->to_net = calloc(host->n_gpus * nets->n + 1, sizeof(*ret->to_net));
 	ret->to_gpu = calloc(host->n_gpus * nets->n + 1, sizeof(*ret->to_gpu));
 	ret->offers = calloc(host->n_gpus + 1, sizeof(*ret->offers));
-	if (!locals || !ret->to_net || !ret->to_gpu || !ret->offers)
+	if (!locals || !homes || !ret->to_net || !ret->to_gpu || !ret->offers)
 		return -ENOMEM;
 	for (size_t g = 0; g < host->n_gpus; g++) {
 		ret->offers[g] = rd_gpudirect_offer(host, system, g);
+		homes[g] = home_of(host, g);
 		for (size_t n = 0; n < nets->n; n++)
 			ret->to_net[at(&st, g, n)] = ret->to_gpu[at(&st, g, n)] = direct_path(host, g, &nets->v[n]);
 	}
