@@ -236,16 +236,21 @@ enum rd_path rd_distance_nccl_pci(const struct rd_host *host, int a, int b, int 
 		for (size_t j = 0; j < n_b; j++)
 			if (na[i] == nb[j])
 				return i == 0 && j == 0 ? RD_PATH_PIX : RD_PATH_PXB;
-	return numa == rd_pci_numa(host, a) || numa == RD_NCCL_EACH_CPU ? RD_PATH_PHB : RD_PATH_SYS;
+	return numa == rd_pci_numa(host, a) ? RD_PATH_PHB : RD_PATH_SYS;
 }
 
-/* Each process of a job hangs a virtual NIC on the first CPU that it knows, which is that of its own accelerator. In a topology
- * file it is on one. */
+/* ncclTopoAddCpu has one node for all NICs without a function, and joins it to the first CPU with such a NIC. Each process of a
+ * job hangs them on the first CPU that it knows, which is that of its own accelerator, and the first process comes first. */
 int rd_nccl_numa(const struct rd_host *host, int ibdev, int pci)
 {
 	if (pci >= 0)
 		return rd_pci_numa(host, pci);
-	return host->from_topology_file ? host->ibdevs[ibdev].numa : RD_NCCL_EACH_CPU;
+	if (!host->from_topology_file)
+		return host->n_gpus > 0 ? rd_pci_numa(host, host->gpus[0].pci) : -1;
+	for (int i = 0; i < ibdev; i++)
+		if (host->ibdevs[i].pci < 0)
+			return host->ibdevs[i].numa;
+	return host->ibdevs[ibdev].numa;
 }
 
 enum rd_path rd_distance_nccl(const struct rd_host *host, int gpu, int ibdev)

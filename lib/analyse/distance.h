@@ -22,9 +22,7 @@ enum rd_path rd_distance(const struct rd_host *host, int gpu, int ibdev, const c
 enum rd_path rd_distance_nccl(const struct rd_host *host, int gpu, int ibdev);
 /* The same between an accelerator's function and a NIC's; `pci`: -1 where it has none, `numa`: of its CPU. */
 enum rd_path rd_distance_nccl_pci(const struct rd_host *host, int gpu_pci, int pci, int numa);
-/* The NUMA node of the CPU that NCCL hangs a device on whose function is `pci` (-1: it has none); RD_NCCL_EACH_CPU: that of
- * whichever accelerator asks. */
-#define RD_NCCL_EACH_CPU (-2)
+/* The NUMA node of the CPU that NCCL hangs a device on whose function is `pci` (-1: it has none). */
 int rd_nccl_numa(const struct rd_host *host, int ibdev, int pci);
 
 /* The node above in NCCL's tree, -1 for a CPU. */

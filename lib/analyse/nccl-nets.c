@@ -98,6 +98,12 @@ static int numa_of(const struct state *st, const struct device *dev)
 	return rd_nccl_numa(st->host, st->host->ports[dev->port].ibdev, dev->pci);
 }
 
+/* Below which a topology file has it. */
+static int cpu_of(const struct state *st, const struct device *dev)
+{
+	return st->host->ibdevs[st->host->ports[dev->port].ibdev].numa;
+}
+
 /* ncclTopoGetPath: devices on one function, or on functions of one card, are ports of one NIC, and so are those that stand on
  * one CPU without a function. Farther ones go together
  * where NCCL_NET_MERGE_LEVEL says so. */
@@ -108,7 +114,7 @@ static bool go_together(const struct state *st, size_t i, size_t j)
 	if (st->apart[i][j])
 		return false;
 	if (a->pci < 0 && b->pci < 0)
-		return numa_of(st, a) == numa_of(st, b);
+		return !st->host->from_topology_file || cpu_of(st, a) == cpu_of(st, b);
 	if ((a->place | 7) == (b->place | 7))
 		return true;
 	if (st->settings->merge_level == RD_PATH_UNKNOWN || a->pci < 0 || b->pci < 0)
@@ -178,7 +184,7 @@ static int add_net(const struct state *st, const size_t *members, size_t n, stru
 /* NCCL walks its tree from CPU to CPU, in the order in which it met them: that of the first accelerator, then those of NICs. */
 static int cpu_rank(const struct rd_host *host, const struct rd_nccl_nets *nets, int numa)
 {
-	if (numa == RD_NCCL_EACH_CPU || (host->n_gpus > 0 && rd_pci_numa(host, host->gpus[0].pci) == numa))
+	if (host->n_gpus > 0 && rd_pci_numa(host, host->gpus[0].pci) == numa)
 		return -1;
 	for (size_t i = 0; i < nets->n; i++)
 		if (nets->v[i].numa == numa)

@@ -277,11 +277,6 @@ static bool takes_gdr(const struct state *st, size_t gpu, size_t net)
 	return rd_nccl_near_enough(st->settings, st->paths, st->nets->n, gpu, net);
 }
 
-static bool is_at(const struct rd_nccl_net *net, int numa)
-{
-	return net->numa == numa || net->numa == RD_NCCL_EACH_CPU;
-}
-
 /* C2C and PCI make P2C, but only towards the nearest NICs, so that PXN comes before it elsewhere. */
 static void mark_p2c(struct state *st)
 {
@@ -291,7 +286,7 @@ static void mark_p2c(struct state *st)
 		for (size_t i = 0; st->homes[g].type == RD_PATH_P2C && i < n; i++) {
 			size_t k = at(st, g, st->locals[i]);
 
-			if (is_at(&st->nets->v[st->locals[i]], st->homes[g].numa) &&
+			if (st->nets->v[st->locals[i]].numa == st->homes[g].numa &&
 			    st->paths->to_net[k].type > RD_PATH_P2C)
 				st->paths->to_net[k].type = st->paths->to_gpu[k].type = RD_PATH_P2C;
 		}
@@ -334,7 +329,7 @@ static struct rd_nccl_path over_cpu(const struct rd_host *host, const struct way
 {
 	struct rd_nccl_path path = { .type = RD_PATH_SYS, .bw = least(way->bw, net_to_cpu(host, net)), .via = -1 };
 
-	if (is_at(net, numa) && way->numa == numa)
+	if (net->numa == numa && way->numa == numa)
 		path.type = way->type;
 	else
 		path.bw = least(path.bw, rd_nccl_between_cpus(host));

@@ -38,7 +38,7 @@ struct rd_nccl_net {
 	size_t n_ports;
 	char *name;  /* "mlx5_0+mlx5_1", as NCCL logs it; "mlx5_0_dma" where it uses the data direct function; owned */
 	int pci;     /* the function that NCCL hangs it on; -1: none, it stands on a CPU */
-	int numa;    /* of the CPU above it; RD_NCCL_EACH_CPU */
+	int numa;    /* of the CPU above it */
 	double gbps; /* of all its ports, as NCCL counts: 10 for each that names no speed */
 	bool data_direct;
 };

@@ -143,6 +143,21 @@ static void without_function_0_the_first_cpu_it_is(void **state)
 	nccl_stop(&m);
 }
 
+/* The process of the first accelerator comes first, and its CPU is where all see the NIC. */
+static void a_nic_without_a_function_is_on_one_cpu(void **state)
+{
+	struct made m;
+
+	(void)state;
+	nccl_start(&m);
+	made_gpu(&m.host, "23:00.0", -1, "pci0000:20", 1);
+	made_gpu(&m.host, "83:00.0", -1, "pci0000:80", 0);
+	made_nic(&m.host, "rxe0", NULL, -1, NULL, -1, 25);
+	assert_string_equal(nccl_path(&m, 0, 0), "PHB");
+	assert_string_equal(nccl_path(&m, 1, 0), "SYS");
+	nccl_stop(&m);
+}
+
 /* Soft devices, and those whose place NCCL does not find: all hang on the CPU. That makes them one, for which NCCL then has no
  * place; a single one it keeps. */
 static void merged_nics_without_a_function_are_lost(void **state)
@@ -186,6 +201,7 @@ int main(void)
 		TEST(a_flat_guest_has_one_nic),
 		TEST(without_function_0_the_first_cpu_it_is),
 		TEST(merged_nics_without_a_function_are_lost),
+		TEST(a_nic_without_a_function_is_on_one_cpu),
 		TEST(cpus_come_in_the_order_in_which_nccl_meets_them),
 	};
 
