@@ -183,7 +183,7 @@ static int pex_generation(const struct rd_pci *pci, int level)
 	return 0;
 }
 
-static int parent_of(const struct rd_host *host, int pci)
+int rd_nccl_parent_unmerged(const struct rd_host *host, int pci)
 {
 	int up = host->pcis[pci].parent;
 
@@ -196,7 +196,7 @@ static int parent_of(const struct rd_host *host, int pci)
  * part of the one above, every other one is. */
 static bool part_of_the_switch_above(const struct rd_host *host, int pci)
 {
-	int up = parent_of(host, pci), gen;
+	int up = rd_nccl_parent_unmerged(host, pci), gen;
 	bool part = false;
 
 	for (int depth = 0; up >= 0 && depth < DEPTH_MAX; depth++) {
@@ -205,16 +205,16 @@ static bool part_of_the_switch_above(const struct rd_host *host, int pci)
 			break;
 		part = !part;
 		pci = up;
-		up = parent_of(host, pci);
+		up = rd_nccl_parent_unmerged(host, pci);
 	}
 	return part;
 }
 
 int rd_nccl_parent(const struct rd_host *host, int pci)
 {
-	int up = parent_of(host, pci);
+	int up = rd_nccl_parent_unmerged(host, pci);
 
-	return up >= 0 && part_of_the_switch_above(host, up) ? parent_of(host, up) : up;
+	return up >= 0 && part_of_the_switch_above(host, up) ? rd_nccl_parent_unmerged(host, up) : up;
 }
 
 /* The nodes above it, the nearest first. */

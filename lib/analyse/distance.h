@@ -25,8 +25,9 @@ enum rd_path rd_distance_nccl_pci(const struct rd_host *host, int gpu_pci, int p
 /* The NUMA node of the CPU that NCCL hangs a device on whose function is `pci` (-1: it has none). */
 int rd_nccl_numa(const struct rd_host *host, int ibdev, int pci);
 
-/* The node above in NCCL's tree, -1 for a CPU. */
+/* The node above in NCCL's tree, -1 for a CPU; and before it makes one of the two levels of a PEX switch. */
 int rd_nccl_parent(const struct rd_host *host, int pci);
+int rd_nccl_parent_unmerged(const struct rd_host *host, int pci);
 
 /* NVSHMEM (src/host/topo/topo.cpp): counts the common parts of the two sysfs paths. */
 enum rd_path rd_distance_nvshmem(const struct rd_host *host, int gpu, int ibdev);

@@ -16,6 +16,7 @@ struct state {
 	const struct rd_nccl_nets *nets;
 	const struct rd_nccl_settings *settings;
 	struct rd_nccl_paths *paths;
+	size_t *order;	   /* how many accelerators come before each one in NCCL's tree */
 	struct way *homes; /* of each accelerator to the CPU that NCCL holds for its own */
 	size_t *locals;	   /* scratch */
 };
@@ -293,17 +294,75 @@ static void mark_p2c(struct state *st)
 	}
 }
 
+static bool is_below(const struct rd_host *host, int pci, int node)
+{
+	while (pci >= 0 && pci != node)
+		pci = rd_nccl_parent_unmerged(host, pci);
+	return pci >= 0;
+}
+
+/* The first process that knows the node, or the CPU: each knows those above all NICs and above its own accelerator. */
+static size_t known_from(const struct state *st, int node, int numa)
+{
+	const struct rd_host *host = st->host;
+
+	for (size_t n = 0; n < st->nets->n; n++)
+		if (node < 0 ? st->nets->v[n].numa == numa : is_below(host, st->nets->v[n].pci, node))
+			return 0;
+	for (size_t g = 0; g < host->n_gpus; g++)
+		if (node < 0 ? rd_pci_numa(host, host->gpus[g].pci) == numa : is_below(host, host->gpus[g].pci, node))
+			return g;
+	return host->n_gpus;
+}
+
+/* The node below `top` (-1: a CPU) on the way to this function. */
+static int below(const struct rd_host *host, int pci, int top)
+{
+	for (int up; (up = rd_nccl_parent_unmerged(host, pci)) != top && up >= 0;)
+		pci = up;
+	return pci;
+}
+
+/* ncclTopoFuseXml: what a later process adds comes last. */
+static bool comes_before(const struct state *st, size_t a, size_t b)
+{
+	const struct rd_host *host = st->host;
+	int pa = host->gpus[a].pci, pb = host->gpus[b].pci, top = -1, x, y;
+	int na = rd_pci_numa(host, pa), nb = rd_pci_numa(host, pb);
+	size_t ka, kb;
+
+	if (na != nb) {
+		ka = known_from(st, -1, na);
+		kb = known_from(st, -1, nb);
+		return ka != kb ? ka < kb : rd_host_find_numa(host, na) < rd_host_find_numa(host, nb);
+	}
+	while ((x = below(host, pa, top)) == (y = below(host, pb, top)) && x != pa && y != pb)
+		top = x;
+	ka = known_from(st, x, na);
+	kb = known_from(st, y, nb);
+	return ka != kb ? ka < kb : x < y;
+}
+
+static void set_order(struct state *st)
+{
+	for (size_t a = 0; a < st->host->n_gpus; a++)
+		for (size_t b = 0; b < st->host->n_gpus; b++)
+			st->order[a] += a != b && comes_before(st, b, a);
+}
+
 /* ncclTopoGetLocalGpu: the first of the nearest accelerators that takes this NIC for one of its channels. */
 static long gpu_of_net(struct state *st, size_t net)
 {
 	size_t n_nets = st->nets->n, n_gpus = st->host->n_gpus;
 	size_t *near = st->locals + n_nets + n_gpus, n = rd_nccl_local_gpus(st->paths, n_nets, n_gpus, net, near);
+	long first = -1;
 
-	for (size_t channel = 0; channel < n_nets; channel++)
+	for (size_t channel = 0; channel < n_nets && first < 0; channel++)
 		for (size_t i = 0; i < n; i++)
-			if (rd_nccl_net_of(st->host, st->paths, n_nets, near[i], channel, st->locals) == net)
-				return (long)near[i];
-	return -1;
+			if (rd_nccl_net_of(st->host, st->paths, n_nets, near[i], channel, st->locals) == net &&
+			    (first < 0 || st->order[near[i]] < st->order[first]))
+				first = (long)near[i];
+	return first;
 }
 
 /* Over the NVLink of an accelerator that is next to the NIC: where that is faster, or goes round the CPU. */
@@ -356,11 +415,13 @@ int rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *syste
 {
 	_cleanup_free_ size_t *locals = calloc(2 * (nets->n + host->n_gpus) + 1, sizeof(*locals));
 	_cleanup_free_ struct way *homes = calloc(host->n_gpus + 1, sizeof(*homes));
+	_cleanup_free_ size_t *order = calloc(host->n_gpus + 1, sizeof(*order));
 	struct state st = {
 		.host = host,
 		.nets = nets,
 		.settings = settings,
 		.paths = ret,
+		.order = order,
 		.homes = homes,
 		.locals = locals,
 	};
@@ -368,7 +429,7 @@ int rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *syste
 	ret->to_net = calloc(host->n_gpus * nets->n + 1, sizeof(*ret->to_net));
 	ret->to_gpu = calloc(host->n_gpus * nets->n + 1, sizeof(*ret->to_gpu));
 	ret->offers = calloc(host->n_gpus + 1, sizeof(*ret->offers));
-	if (!locals || !homes || !ret->to_net || !ret->to_gpu || !ret->offers)
+	if (!locals || !homes || !order || !ret->to_net || !ret->to_gpu || !ret->offers)
 		return -ENOMEM;
 	for (size_t g = 0; g < host->n_gpus; g++) {
 		ret->offers[g] = rd_gpudirect_offer(host, system, g);
@@ -376,12 +437,16 @@ int rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *syste
 		for (size_t n = 0; n < nets->n; n++)
 			ret->to_net[at(&st, g, n)] = ret->to_gpu[at(&st, g, n)] = direct_path(host, g, &nets->v[n]);
 	}
+	set_order(&st);
 	mark_p2c(&st);
-	for (size_t n = 0; n < nets->n; n++)
-		for (size_t g = 0; g < host->n_gpus; g++) {
-			try_pxn(&st, g, n);
-			divert(&st, g, n);
-		}
+	for (size_t i = 0; i < nets->n * host->n_gpus; i++) {
+		size_t n = i / host->n_gpus, g = 0;
+
+		while (g + 1 < host->n_gpus && order[g] != i % host->n_gpus)
+			g++;
+		try_pxn(&st, g, n);
+		divert(&st, g, n);
+	}
 	return 0;
 }
 
