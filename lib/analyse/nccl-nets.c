@@ -52,6 +52,17 @@ static int find_place(const struct rd_host *host, uint64_t place)
 	return -1;
 }
 
+int rd_nccl_place(const struct rd_host *host, int ibdev)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
+	int first;
+
+	if (dev->data_direct >= 0 || dev->pci < 0 || host->from_topology_file)
+		return dev->data_direct >= 0 ? dev->data_direct : dev->pci;
+	first = find_place(host, place_of(&host->pcis[dev->pci]) & ~(uint64_t)0xff);
+	return first >= 0 ? first : dev->pci;
+}
+
 /* ncclIbGetPciPath: of the address "BBBB:BB:DD.F" F becomes 0, and unless NCCL_IB_MERGE_VFS is 0, DD, too. Where there is no
  * such function, it finds no PCI device and takes the first CPU. A data direct function is taken as it is, and in a topology
  * file all this is done. */

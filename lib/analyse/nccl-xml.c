@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/nccl.h"
+
 #define CPUS_MAX 8192
 #define DEPTH_MAX 64
 
@@ -86,12 +88,6 @@ static void add_id(struct rd_buf *out, const char *name, uint16_t value, enum rd
 		rd_buf_printf(out, " %s=\"0x%04x\"", name, value);
 }
 
-/* The function that NCCL hangs a device on. */
-static int place_of(const struct rd_ibdev *dev)
-{
-	return dev->data_direct >= 0 ? dev->data_direct : dev->pci;
-}
-
 static void add_net_name(struct rd_buf *out, const struct rd_ibdev *dev)
 {
 	_cleanup_buf_ struct rd_buf name = { 0 };
@@ -144,7 +140,7 @@ static void add_nets(struct writer *w, int pci, int numa, int depth)
 		const struct rd_port *port = &host->ports[p];
 		const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
 
-		if (place_of(dev) != pci || !dev->name || (pci < 0 && dev->numa != numa))
+		if (rd_nccl_place(host, port->ibdev) != pci || !dev->name || (pci < 0 && dev->numa != numa))
 			continue;
 		if (n++ == 0) {
 			indent(w->out, depth);
@@ -272,7 +268,7 @@ int rd_nccl_xml_write(const struct rd_host *host, struct rd_buf *out)
 	for (size_t g = 0; g < host->n_gpus; g++)
 		want(&w, host->gpus[g].pci);
 	for (size_t d = 0; d < host->n_ibdevs; d++)
-		want(&w, place_of(&host->ibdevs[d]));
+		want(&w, rd_nccl_place(host, (int)d));
 	rd_buf_str(out, "<system version=\"1\"");
 	if (!host->from_topology_file || host->file_whole)
 		rd_buf_printf(out, " name=\"rdmadiag\"%s",

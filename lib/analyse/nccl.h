@@ -30,6 +30,10 @@ struct rd_nccl_settings rd_nccl_defaults(void);
 int rd_nccl_fill(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
 		 struct rd_nicmap *map);
 
+/* The function that a topology file for this host has a device on: the data direct one, or function 0 of device 0 of the bus,
+ * for which NCCL takes all NICs of it; where there is none, its own. -1: it has no function. */
+int rd_nccl_place(const struct rd_host *host, int ibdev);
+
 /* One entry of NCCL_IB_HCA: name[:port[:rail[:plane]]]. */
 struct rd_hca_entry {
 	char name[64];

@@ -148,6 +148,21 @@ def differences(make, document):
             yield f"GPU{gpu}, {nic}: GPUDirect {value} ({paths[int(gpu), nic]['gpudirect_reason']}), expected {expected}"
 
 
+def ask(rdmadiag, path, *args):
+    return subprocess.run([rdmadiag, "--from", path, "nic-map", *args], capture_output=True, text=True, check=False)
+
+
+def lost_on_the_way(rdmadiag, path, make):
+    """What a topology file that is written of the host says of NICs must be the same, a line each."""
+    again = path.rstrip("/") + ".again.xml"
+    with open(again, "w") as f:
+        f.write(ask(rdmadiag, path, "--nccl-xml").stdout)
+    nets = [net["name"] for net in json.loads(ask(rdmadiag, again, "--json").stdout)["assignment"]["nccl_nets"]]
+    os.unlink(again)
+    if nets != make.nets:
+        yield f"after --nccl-xml NICs {' '.join(nets)}, expected {' '.join(make.nets)}"
+
+
 def main():
     if sys.argv[1:] == ["--table"]:
         print("# Hosts on which NCCL's rules matter that most hosts never meet\n\nMade, not recorded. `tests/bundles/nccl/nccl.py --table > "
@@ -164,8 +179,9 @@ def main():
     print(f"1..{len(TREES)}")
     for n, (name, make) in enumerate(TREES.items(), 1):
         folder = os.path.join(sys.argv[2], name)
-        out = subprocess.run([sys.argv[1], "--from", put(make(), folder), "nic-map", "--json"], capture_output=True, text=True, check=False)
-        wrong = list(differences(make, json.loads(out.stdout))) if out.stdout else [out.stderr]
+        path = put(make(), folder)
+        out = ask(sys.argv[1], path, "--json")
+        wrong = [*differences(make, json.loads(out.stdout)), *lost_on_the_way(sys.argv[1], path, make)] if out.stdout else [out.stderr]
         failed += bool(wrong)
         print(f"{'not ok' if wrong else 'ok'} {n} - {name}: {make.title}")
         for line in wrong:
