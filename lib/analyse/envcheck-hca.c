@@ -22,6 +22,12 @@ static void add_port(struct rd_env_list *list, const struct rd_host *host, size_
 	rd_env_list_add(list, label, strlen(label));
 }
 
+/* A mapping gives each process one NIC: where accelerators have several each, it cannot name all. */
+static bool serves_each_process(const struct rd_check_env *check, size_t selected)
+{
+	return strcmp(check->effect->name, "NVSHMEM_HCA_PE_MAPPING") == 0 && selected >= check->host->n_gpus;
+}
+
 int rd_envcheck_selection(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list other = { 0 }, missing = { 0 };
@@ -45,7 +51,7 @@ int rd_envcheck_selection(struct rd_check_env *check)
 		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-not-compute",
 				    "It selects NICs that are not for computing",
 				    "traffic meets storage and logins there", rd_env_list_take(&other), NULL);
-	if (!r && missing.n)
+	if (!r && missing.n && !serves_each_process(check, n))
 		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-left-out", "It leaves compute NICs out",
 				    "accelerators next to them use others, farther away", rd_env_list_take(&missing),
 				    NULL);

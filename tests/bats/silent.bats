@@ -39,3 +39,13 @@ teardown() {
 	[ $((first * 10)) -ge $((all * 9)) ]
 	[ "$wrong" -eq 0 ]
 }
+
+@test "what --env prints is nothing that --check-env finds fault with" {
+	local host
+	for host in dgx-h100 oci-h100 h100-roce-lag mi300x-thor2-ipv6 gb200; do
+		tests/bundles/silent/silent.py --lay "$host" "$WORK/$host"
+		"${RDMADIAG:-build/rdmadiag}" --from "$WORK/$host" nic-map --env all >"$WORK/env"
+		[ "$(wc -l <"$WORK/env")" -ge 5 ]
+		"${RDMADIAG:-build/rdmadiag}" --from "$WORK/$host" nic-map --check-env --env-file "$WORK/env"
+	done
+}
