@@ -273,8 +273,11 @@ int rd_nccl_nets_find(const struct rd_host *host, const struct rd_nccl_settings 
 	size_t members[MERGED_MAX];
 	int r = 0;
 
-	*ret = (struct rd_nccl_nets){ .v = calloc(DEVICES_MAX, sizeof(*ret->v)) };
-	if (!st || !ret->v)
+	*ret = (struct rd_nccl_nets){
+		.v = calloc(DEVICES_MAX, sizeof(*ret->v)),
+		.lost = calloc(DEVICES_MAX, sizeof(*ret->lost)),
+	};
+	if (!st || !ret->v || !ret->lost)
 		return -ENOMEM;
 	st->host = host;
 	st->settings = settings;
@@ -284,6 +287,9 @@ int rd_nccl_nets_find(const struct rd_host *host, const struct rd_nccl_settings 
 
 		if (n > 0 && !is_lost(st, members, n))
 			r = add_net(st, members, n, ret);
+		else
+			for (size_t k = 0; k < n; k++)
+				ret->lost[ret->n_lost++] = st->v[members[k]].port;
 	}
 	if (!r && host->from_topology_file)
 		move_merged(host, ret);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/buf.h"
 #include "base/text.h"
 
 static bool is_used(const struct rd_choices *choices, int ibdev, const struct rd_host *host)
@@ -130,6 +131,33 @@ static int judge_backup(const struct rd_host *host, const char *library, const s
 	return 0;
 }
 
+/* What NCCL's own code does with several NICs for which it finds no PCI function: release 2.30.7 was run on such topologies. */
+static int judge_lost(const struct rd_host *host, const struct rd_nccl_nets *nets, struct rd_findings *ret)
+{
+	struct rd_finding finding = {
+		.id = "nccl-nic-lost",
+		.severity = RD_SEV_WARNING,
+		.title = "NCCL merges NICs for which it finds no PCI function, and then does not find the merged NIC",
+		.why = "it goes on without them: by other NICs, or it stops",
+	};
+	_cleanup_buf_ struct rd_buf names = { 0 };
+	bool virtual = false;
+
+	if (nets->n_lost == 0 || host->n_gpus == 0)
+		return 0;
+	for (size_t i = 0; i < nets->n_lost; i++) {
+		const struct rd_port *port = &host->ports[nets->lost[i]];
+
+		rd_buf_printf(&names, "%s%s", i ? ", " : "", rd_ibdev_label(host, port->ibdev));
+		virtual |= host->ibdevs[port->ibdev].pci >= 0;
+	}
+	finding.subject = names.failed ? NULL : RD_TAKE(names.data);
+	finding.observed = rd_text("%zu NICs become one that stands on no PCI function", nets->n_lost);
+	finding.expected = rd_text("each by itself");
+	finding.fix = rd_text("export NCCL_NET_MERGE_LEVEL=LOC%s", virtual ? " NCCL_IB_MERGE_VFS=0" : "");
+	return rd_finding_add(ret, &finding);
+}
+
 int rd_nicmap_judge(const struct rd_host *host, const struct rd_nicmap *map, struct rd_findings *ret)
 {
 	int r = judge_shared(host, map, "nccl", &map->nccl, ret);
@@ -142,5 +170,7 @@ int rd_nicmap_judge(const struct rd_host *host, const struct rd_nicmap *map, str
 		r = judge_role(host, "nvshmem", &map->nvshmem, ret);
 	if (!r)
 		r = judge_backup(host, "nccl", &map->nccl, ret);
-	return r ? r : judge_backup(host, "nvshmem", &map->nvshmem, ret);
+	if (!r)
+		r = judge_backup(host, "nvshmem", &map->nvshmem, ret);
+	return r ? r : judge_lost(host, &map->nccl_nets, ret);
 }

@@ -18,6 +18,7 @@ void rd_nccl_nets_deinit(struct rd_nccl_nets *nets)
 		free(nets->v[i].name);
 	}
 	free(nets->v);
+	free(nets->lost);
 	*nets = (struct rd_nccl_nets){ 0 };
 }
 

@@ -46,6 +46,8 @@ struct rd_nccl_net {
 struct rd_nccl_nets {
 	struct rd_nccl_net *v; /* in the order of NCCL's topology */
 	size_t n;
+	int *lost; /* ports that NCCL merges and then finds nowhere; indices into host.ports; owned */
+	size_t n_lost;
 };
 void rd_nccl_nets_deinit(struct rd_nccl_nets *nets);
 

@@ -315,6 +315,27 @@ static void what_libraries_fail_over_to(void **state)
 	rd_host_deinit(&host);
 }
 
+static void nics_that_nccl_loses_are_told(void **state)
+{
+	struct rd_host host = { 0 };
+	struct rd_nicmap map = { 0 };
+
+	(void)state;
+	made_gpu(&host, "23:00.0", -1, "pci0000:20", 0);
+	made_nic(&host, "rxe0", NULL, -1, NULL, 0, 25);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
+	assert_false(remarked(&map, "nccl-nic-lost"));
+	rd_nicmap_deinit(&map);
+	map = (struct rd_nicmap){ 0 };
+	made_nic(&host, "rxe1", NULL, -1, NULL, 0, 25);
+	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
+	assert_true(remarked(&map, "nccl-nic-lost"));
+	assert_int_equal(map.nccl_nets.n, 0);
+	assert_int_equal(map.nccl_nets.n_lost, 2);
+	rd_nicmap_deinit(&map);
+	rd_host_deinit(&host);
+}
+
 static void without_accelerators_or_nics_nothing_is_chosen(void **state)
 {
 	struct rd_host host = { 0 }, empty = { 0 };
@@ -345,6 +366,7 @@ int main(void)
 		TEST(a_port_that_is_down_is_passed_over_and_told),
 		TEST(the_default_route_does_not_unmake_a_compute_nic),
 		TEST(what_libraries_fail_over_to),
+		TEST(nics_that_nccl_loses_are_told),
 		TEST(without_accelerators_or_nics_nothing_is_chosen),
 	};
 
