@@ -77,9 +77,10 @@ const struct rd_check rd_check_default_route = {
 
 const struct rd_check rd_check_job_env = {
 	.id = "job-env",
-	.title = "What all jobs are told to use is not the compute NICs",
-	.why = "collectives meet storage and logins there, or find no NIC at all",
-	.fix = "rdmadiag nic-map --env all writes settings that fit; rdmadiag nic-map --check-env says what these select",
+	.title = "A variable that is set for all jobs does not fit this host",
+	.why = "every job starts with it, and goes without RDMA, by other NICs, or without what was meant",
+	.fix = "rdmadiag nic-map --env all writes settings that fit; rdmadiag nic-map --check-env "
+	       "--env-file /etc/environment says what these come to",
 	.needs = "/etc/nccl.conf, /etc/environment, roles of ports",
 	.quick = false,
 	.run = run_env,
