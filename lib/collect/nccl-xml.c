@@ -11,6 +11,9 @@
 #define PCIS_MAX 4096
 #define CPUS_MAX 1024
 #define NVLINKS_MAX 64
+/* Each accelerator is held against each NIC. The largest hosts have 16 and 200. */
+#define GPUS_MAX 128
+#define NICS_MAX 512
 
 enum kind { OTHER = 0, CPU, PCI, NIC, GPU };
 
@@ -211,9 +214,12 @@ static int start_net(struct state *st, const struct rd_xml_element *element, con
 		     struct rd_err *err)
 {
 	const char *guid = rd_xml_attr(element, "guid");
-	struct rd_port *port = add_port(st->host, rd_xml_attr(element, "name"), frame->pci, frame->numa);
+	struct rd_port *port;
 	long value;
 
+	if (st->host->n_ports >= NICS_MAX)
+		return rd_err_set(err, E2BIG, "topology file", "more NICs than a host can have");
+	port = add_port(st->host, rd_xml_attr(element, "name"), frame->pci, frame->numa);
 	if (!port)
 		return no_memory(err);
 	if (number_of(element, "port", 0, 254, &value))
@@ -331,6 +337,8 @@ static int end_pci(struct state *st, struct frame *frame, struct rd_err *err)
 	struct rd_gpu *gpu;
 
 	if (frame->has_gpu || base == RD_PCI_DISPLAY || base == RD_PCI_ACCELERATOR) {
+		if (st->host->n_gpus >= GPUS_MAX)
+			return rd_err_set(err, E2BIG, "topology file", "more accelerators than a host can have");
 		gpu = rd_host_add_gpu(st->host);
 		if (!gpu)
 			return no_memory(err);
@@ -341,6 +349,8 @@ static int end_pci(struct state *st, struct frame *frame, struct rd_err *err)
 		if (pci->vendor.known == RD_OK)
 			gpu->vendor = rd_gpu_maker(pci->vendor.v);
 	} else if (base == RD_PCI_NETWORK && !frame->has_nic) {
+		if (st->host->n_ports >= NICS_MAX)
+			return rd_err_set(err, E2BIG, "topology file", "more NICs than a host can have");
 		if (!add_port(st->host, NULL, frame->pci, frame->numa))
 			return no_memory(err);
 	}

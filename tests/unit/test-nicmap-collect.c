@@ -210,19 +210,27 @@ static void damaged_topology_files_are_refused(void **state)
 
 static void topology_files_that_ask_for_too_much(void **state)
 {
+	static const struct {
+		int n;
+		const char *class;
+		int r;
+	} limits[] = { { 5000, "0x060400", -E2BIG }, { 1000, "0x060400", 0 }, { 128, "0x030200", 0 },
+		       { 129, "0x030200", -E2BIG },  { 512, "0x020700", 0 },  { 513, "0x020700", -E2BIG } };
 	_cleanup_free_ char *deep = calloc(1, 4096), *wide = calloc(1, 1 << 20);
-	char *at = wide;
+	char *at;
 
 	(void)state;
 	strcpy(deep, "<system>");
 	for (int i = 0; i < 100; i++)
 		strcat(deep, "<cpu>");
 	assert_int_equal(parse(deep, NULL), -E2BIG);
-	at += sprintf(at, "<system><cpu numaid=\"0\">");
-	for (int i = 0; i < 5000; i++)
-		at += sprintf(at, "<pci busid=\"%04x:00:00.0\" class=\"0x030200\"/>", i);
-	sprintf(at, "</cpu></system>");
-	assert_int_equal(parse(wide, NULL), -E2BIG);
+	for (size_t k = 0; k < RD_ARRAY_SIZE(limits); k++) {
+		at = wide + sprintf(wide, "<system><cpu numaid=\"0\">");
+		for (int i = 0; i < limits[k].n; i++)
+			at += sprintf(at, "<pci busid=\"%04x:00:00.0\" class=\"%s\"/>", i, limits[k].class);
+		sprintf(at, "</cpu></system>");
+		assert_int_equal(parse(wide, NULL), limits[k].r);
+	}
 	strcpy(wide, "<system ");
 	for (int i = 0; i < 40; i++)
 		strcat(wide, "a=\"1\" ");
