@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files that judge variables. Which rule was read from where: tests/bundles/env/RULES.md. */
+/* Between the files that judge variables. Which rule was read from where: tests/rules/ENV.md. */
 #ifndef RD_ANALYSE_ENVCHECK_PRIV_H
 #define RD_ANALYSE_ENVCHECK_PRIV_H
 

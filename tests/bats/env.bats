@@ -25,13 +25,13 @@ map() {
 	[ "$(grep -c '^ok' <<<"$output")" -ge 60 ]
 }
 
-@test "each variable that is judged has its row: rule, file and function, case; RULES.md is the table" {
+@test "each variable that is judged has its row: rule, file and function, case; ENV.md is the table" {
 	run python3 -B -c 'import sys; sys.path.insert(0, "tests/bundles/env"); import rules
 print("\n".join(rules.gaps())); print(len(rules.judged()))'
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -eq 1 ]
 	[ "${lines[0]}" -ge 125 ]
-	diff tests/bundles/env/RULES.md <(tests/bundles/env/env.py --table)
+	diff tests/rules/ENV.md <(tests/bundles/env/env.py --table)
 }
 
 @test "the first line counts: judged, only listed, unknown" {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Holds nic-map --check-env against settings of public threads (threads.py), and each rule against a case of its own (rules.py):
-env.py RDMADIAG WORK-FOLDER [threads|rules]; speaks TAP. env.py --table: the table of both, RULES.md. All hosts are made up."""
+env.py RDMADIAG WORK-FOLDER [threads|rules]; speaks TAP. env.py --table: the table of both, tests/rules/ENV.md. All hosts are made up."""
 import json, os, shlex, shutil, subprocess, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
