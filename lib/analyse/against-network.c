@@ -26,18 +26,6 @@ static const struct rd_against_problem not_used = {
 	.why = "GPUs next to them use others, farther away, and share them",
 	.severity = RD_SEV_WARNING,
 };
-static const struct rd_against_problem not_here = {
-	.id = "against-not-here",
-	.title = "The run used NICs that this host does not have",
-	.why = "a new run cannot use them",
-	.severity = RD_SEV_WARNING,
-};
-static const struct rd_against_problem down = {
-	.id = "against-down",
-	.title = "The run used NICs whose port is not active now",
-	.why = "a new run cannot use them",
-	.severity = RD_SEV_WARNING,
-};
 static const struct rd_against_problem link_layer = {
 	.id = "against-link",
 	.title = "Ports had another link layer in the run",
@@ -214,10 +202,10 @@ static void device_unexpected(struct rd_against_state *st, const char *label, co
 			rd_text("its link layer is not known to NCCL's InfiniBand code: a plugin, or its driver, "
 				"has changed"));
 	else
-		rd_against_differs(st, "device", &down, rd_text("%s", label), rd_text("not used"), rd_text("used"),
-				   rd_text("its port is %s now, and was active then",
-					   port->state ? port->state : "not active"),
-				   rd_text("rdma link show %s", label));
+		rd_against_differs(
+			st, "device", &rd_against_down, rd_text("%s", label), rd_text("not used"), rd_text("used"),
+			rd_text("its port is %s now, and was active then", port->state ? port->state : "not active"),
+			rd_text("rdma link show %s", label));
 }
 
 static void compare_link(struct rd_against_state *st, const char *label, const struct rd_port *port,
@@ -265,7 +253,7 @@ static void compare_unknown_devices(struct rd_against_state *st)
 			free(label);
 		else
 			rd_against_differs(
-				st, "device", &not_here, label, NULL, rd_text("used"),
+				st, "device", &rd_against_not_here, label, NULL, rd_text("used"),
 				rd_against_other_name(st) ?
 					rd_text("the log calls its host %s: a container or virtual machine names "
 						"devices otherwise, or it is another host",

@@ -22,6 +22,8 @@ struct rd_against_problem {
 	enum rd_severity severity;
 };
 
+extern const struct rd_against_problem rd_against_not_here, rd_against_down;
+
 /* Add a row; all texts but `topic` are taken over, also on failure. */
 void rd_against_same(struct rd_against_state *st, const char *topic, char *subject, char *predicted, char *observed,
 		     char *reason);

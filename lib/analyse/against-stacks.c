@@ -8,18 +8,6 @@
 #include "base/buf.h"
 #include "base/text.h"
 
-static const struct rd_against_problem not_here = {
-	.id = "against-not-here",
-	.title = "The run used NICs that this host does not have",
-	.why = "a new run cannot use them",
-	.severity = RD_SEV_WARNING,
-};
-static const struct rd_against_problem down = {
-	.id = "against-down",
-	.title = "The run used NICs whose port is not active now",
-	.why = "a new run cannot use them",
-	.severity = RD_SEV_WARNING,
-};
 static const struct rd_against_problem passed_over = {
 	.id = "against-not-used",
 	.title = "The run did not use NICs that are active on this host",
@@ -76,7 +64,7 @@ static void compare_device(struct rd_against_state *st, const struct rd_run_use 
 				      rd_text("used");
 
 	if (port < 0)
-		rd_against_differs(st, topic, &not_here, label_of(use), NULL, seen,
+		rd_against_differs(st, topic, &rd_against_not_here, label_of(use), NULL, seen,
 				   rd_text("the device is gone or was renamed since, or the log is of another host"),
 				   rd_text("rdma dev"));
 	else if (is_active(st->host, port) == !use->refused)
@@ -86,7 +74,7 @@ static void compare_device(struct rd_against_state *st, const struct rd_run_use 
 		rd_against_differs(st, topic, &passed_over, label_of(use), rd_text("active"), seen,
 				   rd_text("its port has come up since"), rd_text("start the job again"));
 	else
-		rd_against_differs(st, topic, &down, label_of(use), rd_text("not active"), seen,
+		rd_against_differs(st, topic, &rd_against_down, label_of(use), rd_text("not active"), seen,
 				   rd_text("its port was active then"), rd_text("rdma link show %s", use->device));
 }
 

@@ -10,6 +10,19 @@
 #include "base/buf.h"
 #include "base/text.h"
 
+const struct rd_against_problem rd_against_not_here = {
+	.id = "against-not-here",
+	.title = "The run used NICs that this host does not have",
+	.why = "a new run cannot use them",
+	.severity = RD_SEV_WARNING,
+};
+const struct rd_against_problem rd_against_down = {
+	.id = "against-down",
+	.title = "The run used NICs whose port is not active now",
+	.why = "a new run cannot use them",
+	.severity = RD_SEV_WARNING,
+};
+
 static void add(struct rd_against_state *st, const char *topic, enum rd_verdict verdict, char *subject, char *predicted,
 		char *observed, char *reason)
 {

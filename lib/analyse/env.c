@@ -109,8 +109,7 @@ static char *port_list(const struct rd_host *host, const char *prefix)
 	return list.failed ? NULL : RD_TAKE(list.data);
 }
 
-/* The index that all of them have; -1 if they differ, or are not RoCE. */
-static int common_gid_index(const struct rd_host *host)
+int rd_env_gid_index(const struct rd_host *host)
 {
 	int index = -1;
 
@@ -218,7 +217,7 @@ int rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct 
 {
 	_cleanup_free_ char *list = port_list(host, "");
 	const char *front = rd_env_front_end(host);
-	int gid_index = common_gid_index(host), r;
+	int gid_index = rd_env_gid_index(host), r;
 
 	if (!list)
 		return -ENOMEM;

@@ -53,25 +53,6 @@ static unsigned common_port(const struct rd_host *host)
 	return common;
 }
 
-/* The index of the GID to use that all of them have, where each is RoCE; -1: there is none. */
-static int common_gid_index(const struct rd_host *host)
-{
-	int index = -1;
-
-	for (size_t p = 0; p < host->n_ports; p++) {
-		const struct rd_port *port = &host->ports[p];
-		int own;
-
-		if (!rd_env_wants(host, p))
-			continue;
-		own = rd_port_is_ethernet(port) && port->gid >= 0 ? (int)port->gids[port->gid].index : -1;
-		if (own < 0 || (index >= 0 && own != index))
-			return -1;
-		index = own;
-	}
-	return index;
-}
-
 /* libfabric compares as many characters as the list has: mlx5_1 means mlx5_10, too. */
 static bool means_others(const struct rd_host *host)
 {
@@ -124,7 +105,7 @@ int rd_stack_env_fill(const struct rd_host *host, struct rd_nicmap *map)
 {
 	struct rd_env *env = &map->env;
 	unsigned port = common_port(host);
-	int gid_index = common_gid_index(host), r;
+	int gid_index = rd_env_gid_index(host), r;
 
 	/* Nothing was found to select. */
 	if (env->n == 0)

@@ -240,19 +240,6 @@ static int choose_node(const struct rd_host *host, struct rd_stack *ret, int nod
 	return choice->why ? 0 : -ENOMEM;
 }
 
-/* Where a tree shows no NUMA node, as a host always does, this is all that can be said. */
-static int choose_any(const struct rd_host *host, struct rd_stack *ret, unsigned *ranks)
-{
-	struct rd_stack_choice *choice = rd_stack_add(host, ret, -1, -1);
-
-	if (!choice)
-		return -ENOMEM;
-	memset(ranks, 0, host->n_ports * sizeof(*ranks));
-	rd_stack_rank(host, ret, ranks, 0, choice);
-	choice->why = rd_text("NUMA nodes are not known: one of these");
-	return choice->why ? 0 : -ENOMEM;
-}
-
 static int fill_note(const struct rd_host *host, struct rd_stack *ret)
 {
 	bool listed = false, taken = false, efa = false;
@@ -284,5 +271,8 @@ int rd_stack_mooncake(const struct rd_host *host, struct rd_stack *ret)
 		r = rd_stack_serves(host, g) ? choose_gpu(host, ret, (int)g, ranks) : 0;
 	for (size_t n = 0; !r && !ret->transport && n < host->n_numas; n++)
 		r = choose_node(host, ret, host->numas[n].id, ranks);
-	return r || ret->transport || ret->n > 0 ? r : choose_any(host, ret, ranks);
+	/* Where a tree shows no NUMA node, as a host always does, this is all that can be said. */
+	return r || ret->transport || ret->n > 0 ?
+		       r :
+		       rd_stack_add_all(host, ret, ranks, "NUMA nodes are not known: one of these");
 }

@@ -23,6 +23,9 @@ struct rd_stack_choice *rd_stack_add(const struct rd_host *host, struct rd_stack
 void rd_stack_rank(const struct rd_host *host, const struct rd_stack *stack, const unsigned *ranks, unsigned best,
 		   struct rd_stack_choice *choice);
 
+/* One choice for all memory: every taken port is as good. `ranks`: scratch, one per port. 0 or -ENOMEM. */
+int rd_stack_add_all(const struct rd_host *host, struct rd_stack *stack, unsigned *ranks, const char *why);
+
 bool rd_stack_port_up(const struct rd_host *host, const struct rd_port *port);
 /* An accelerator whose memory the stack knows: not a Gaudi, which is a NIC itself. */
 bool rd_stack_serves(const struct rd_host *host, size_t gpu);

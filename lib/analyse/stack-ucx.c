@@ -184,18 +184,6 @@ static int choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu,
 	return choice->why ? 0 : -ENOMEM;
 }
 
-static int choose_host_memory(const struct rd_host *host, struct rd_stack *ret, unsigned *ranks)
-{
-	struct rd_stack_choice *choice = rd_stack_add(host, ret, -1, -1);
-
-	if (!choice)
-		return -ENOMEM;
-	memset(ranks, 0, host->n_ports * sizeof(*ranks));
-	rd_stack_rank(host, ret, ranks, 0, choice);
-	choice->why = rd_text("two of all by bandwidth; depends on the peer and on the CPUs that the process may use");
-	return choice->why ? 0 : -ENOMEM;
-}
-
 static int fill_note(const struct rd_host *host, struct rd_stack *ret)
 {
 	bool taken = false, efa = false, verbs = false;
@@ -228,6 +216,8 @@ int rd_stack_ucx(const struct rd_host *host, struct rd_stack *ret)
 	for (size_t g = 0; !r && !ret->transport && g < host->n_gpus; g++)
 		r = rd_stack_serves(host, g) ? choose_gpu(host, ret, (int)g, ranks) : 0;
 	if (!r && !ret->transport)
-		r = choose_host_memory(host, ret, ranks);
+		r = rd_stack_add_all(
+			host, ret, ranks,
+			"two of all by bandwidth; depends on the peer and on the CPUs that the process may use");
 	return r;
 }

@@ -68,6 +68,18 @@ void rd_stack_rank(const struct rd_host *host, const struct rd_stack *stack, con
 	}
 }
 
+int rd_stack_add_all(const struct rd_host *host, struct rd_stack *stack, unsigned *ranks, const char *why)
+{
+	struct rd_stack_choice *choice = rd_stack_add(host, stack, -1, -1);
+
+	if (!choice)
+		return -ENOMEM;
+	memset(ranks, 0, host->n_ports * sizeof(*ranks));
+	rd_stack_rank(host, stack, ranks, 0, choice);
+	choice->why = strdup(why);
+	return choice->why ? 0 : -ENOMEM;
+}
+
 bool rd_stack_port_up(const struct rd_host *host, const struct rd_port *port)
 {
 	return rd_port_active(port) || (host->from_topology_file && !port->state);
