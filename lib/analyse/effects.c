@@ -34,10 +34,10 @@ int rd_effects_set(struct rd_effects *effects, const char *name, const char *val
 	char *text = malloc(n + strlen(value) + 1);
 	int r;
 
-	if (text) {
-		memcpy(text, name, n);
-		strcpy(text + n, value);
-	}
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, name, n);
+	strcpy(text + n, value);
 	r = keep(effects, text);
 	return r ? r : add(effects, text, text + n);
 }

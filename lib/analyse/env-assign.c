@@ -49,7 +49,7 @@ static enum rd_path path_of(int level)
 		[RD_LEVEL_PXN] = RD_PATH_PXN, [RD_LEVEL_PHB] = RD_PATH_PHB, [RD_LEVEL_SYS] = RD_PATH_SYS,
 	};
 
-	return level < RD_LEVEL_PIX ? RD_PATH_UNKNOWN : paths[level];
+	return (size_t)level < RD_ARRAY_SIZE(paths) ? paths[level] : RD_PATH_UNKNOWN;
 }
 
 /* A switch as NCCL reads it; what is no number leaves the default. */

@@ -91,7 +91,7 @@ static struct rd_section *gids_of(const struct rd_host *host, const struct rd_st
 static void transports(const struct rd_stack *stack, const struct rd_stack_choice *choice, struct rd_buf *ret)
 {
 	size_t n = choice->n_first > 0 ? choice->n_first : choice->n_ports;
-	const char *seen[TRANSPORTS];
+	const char *seen[TRANSPORTS] = { NULL };
 	size_t n_seen = 0;
 
 	if (n == 0 && stack->transport)
