@@ -32,7 +32,7 @@ static struct rd_offer of_nvidia(const struct rd_system *system, const struct rd
 	if (rd_has_dmabuf(system))
 		return yes("DMA-BUF");
 	if (!rd_system_module(system, "nvidia"))
-		return no("the nvidia driver is not loaded");
+		return unknown("the nvidia driver is not loaded");
 	if (system->nvidia_open.known != RD_OK)
 		return unknown(
 			"nvidia_peermem is not loaded; could not determine whether the nvidia driver is the open one, "
@@ -49,7 +49,7 @@ static struct rd_offer of_amd(const struct rd_system *system)
 	if (!system->modules_known)
 		return unknown("/proc/modules could not be read");
 	if (!rd_system_module(system, "amdgpu"))
-		return no("the amdgpu driver is not loaded");
+		return unknown("the amdgpu driver is not loaded");
 	if (rd_text_list_has(&system->memory_peers, "amdkfd"))
 		return yes("amdkfd");
 	if (system->dmabuf.known != RD_OK)

@@ -357,16 +357,16 @@ map() {
 }
 
 @test "hosts on which NCCL's rules matter that most hosts never meet" {
-	run tests/bundles/nccl/nccl.py "$RD" "$T/trees"
+	run tests/bundles/nccl/nccl.py "$RD" "$BATS_TEST_TMPDIR/trees"
 	grep -v '^ok' <<<"$output"
 	[ "$status" -eq 0 ]
 	diff tests/bundles/nccl/TREES.md <(tests/bundles/nccl/nccl.py --table)
 }
 
 @test "variables that are set: what NCCL gives each accelerator with them, where that is something else" {
-	NCCL_IB_HCA==mlx5_8 map --check-env --json >"$T/one" || [ $? -le 2 ]
+	NCCL_IB_HCA==mlx5_8 map --check-env --json >"$BATS_TEST_TMPDIR/one" || [ $? -le 2 ]
 	jq -e '(.assignments | length) == 8 and ([.assignments[].nics] | unique) == ["mlx5_8:1"] and
-		(.assignments[0].nics_without | startswith("mlx5_0"))' "$T/one"
+		(.assignments[0].nics_without | startswith("mlx5_0"))' "$BATS_TEST_TMPDIR/one"
 	run env NCCL_IB_HCA==mlx5_8 "$RD" --from "$HOST" nic-map --check-env
 	[[ $output == *"GPU NCCL"*"WITHOUT"* ]]
 	# What is the default anyway changes nothing.

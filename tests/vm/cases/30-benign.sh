@@ -104,11 +104,16 @@ test_twin_of_enodata() {
 
 # Where a process runs says whose job it is. The names are those that Slurm's and Kubernetes' own daemons give.
 in_cgroup() { # PATH
+	local n
 	mkdir -p "/sys/fs/cgroup$1"
 	bash -c 'echo $$ >"/sys/fs/cgroup$0/cgroup.procs" && exec "$FAIL" reg-mr-unmapped --dev rxe0' "$1" &
 	ran=$!
 	wait $ran
-	sleep 0.5
+	# The reader polls, and on a busy machine it is late.
+	for ((n = 0; n < 100; n++)); do
+		! grep -q "\"pid\":$ran," "$W/plain.json" || break
+		sleep 0.2
+	done
 }
 
 test_job_of_slurm() {
