@@ -16,7 +16,7 @@ struct rd_against_state {
 	struct rd_against *ret;
 };
 
-/* What an operator is told of rows that differ for one reason. Rows of one problem and reason become one finding. */
+/* The finding for rows that differ for one reason; rows with the same problem and reason share one. */
 struct rd_against_problem {
 	const char *id, *title, *why;
 	enum rd_severity severity;

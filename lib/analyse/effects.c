@@ -66,7 +66,7 @@ static char *take_value(char *value)
 	return value;
 }
 
-/* Cuts "NAME=VALUE" in place; NULL: it is none, or a comment. */
+/* Cuts "NAME=VALUE" in place; NULL for a comment and for any other line. */
 static char *cut(char *line, bool shell, char **value)
 {
 	char *name = shell ? skip_blanks(line) : line, *end = strchr(name, '=');

@@ -13,12 +13,13 @@ enum rd_env_known {
 	RD_ENV_NAME_KNOWN,
 };
 
-/* `library` (may be NULL) is set to "NCCL", "UCX" …, `note` (may be NULL) to who reads it, or since when nobody does.
+/* `library` (may be NULL) is set to "NCCL", "UCX" …, `note` (may be NULL) to who reads it, or the release that
+ * stopped reading it.
  * Static texts; NULL where there is nothing to say. */
 enum rd_env_known rd_env_name_known(const char *name, const char **library, const char **note);
 
 /* The variable that was probably meant: other case, one or two letters off, an underscore or a part of the name too many
- * or too few. A new string, or NULL: there is none like it (or no memory). Looks at the library of the same prefix. */
+ * or too few. A new string; NULL if no name of the same library is similar, or out of memory. */
 char *rd_env_name_near(const char *name);
 
 /* Writes "NCCL, NVSHMEM … or Mooncake" and "NCCL_, …". Static. */

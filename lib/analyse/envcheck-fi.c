@@ -87,30 +87,22 @@ static int check_provider(struct rd_check_env *check)
 				  rd_text("FI_PROVIDER=%s, or unset it", efa ? "efa" : "verbs"));
 }
 
-/* prov/efa/src: names separated by commas, exactly; "all" in front is enough. */
-static int check_efa_iface(struct rd_check_env *check)
+/* The devices that a list of libfabric's names: each in full, or by the beginning of its name, whatever the case. */
+static int check_names(struct rd_check_env *check, bool exact, const char *title)
 {
 	_cleanup_env_list_ struct rd_env_list none = { 0 };
 	const struct rd_host *host = check->host;
 	const char *at = check->effect->value, *entry;
 	size_t size;
 
-	if (!*at)
-		rd_envcheck_effect(check, "libfabric aborts the process");
-	if (!*at)
-		return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
-				       "libfabric aborts the process", NULL, rd_text("names of EFA devices, or all"));
-	if (strncmp(at, "all", 3) == 0) {
-		rd_envcheck_effect(check, "all EFA devices (the default)");
-		return 0;
-	}
 	while (rd_env_entry(&at, &entry, &size)) {
 		bool found = false;
 
 		for (size_t p = 0; p < host->n_ports; p++) {
 			const char *name = rd_ibdev_label(host, host->ports[p].ibdev);
 
-			if (strlen(name) != size || strncmp(name, entry, size) != 0)
+			if (exact ? strlen(name) != size || strncmp(name, entry, size) != 0 :
+				    strncasecmp(name, entry, size) != 0)
 				continue;
 			found = true;
 			rd_envcheck_selects(check, p);
@@ -121,34 +113,30 @@ static int check_efa_iface(struct rd_check_env *check)
 	rd_envcheck_tell_count(check);
 	if (!none.n)
 		return 0;
-	return rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
-			       "the entry does nothing", rd_env_list_take(&none), NULL);
+	return rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", title, "the entry does nothing",
+			       rd_env_list_take(&none), NULL);
 }
 
-/* Beginnings of device names, whatever their case. */
+/* prov/efa/src: names separated by commas, exactly; "all" in front is enough. */
+static int check_efa_iface(struct rd_check_env *check)
+{
+	const char *value = check->effect->value;
+
+	if (!*value) {
+		rd_envcheck_effect(check, "libfabric aborts the process");
+		return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
+				       "libfabric aborts the process", NULL, rd_text("names of EFA devices, or all"));
+	}
+	if (strncmp(value, "all", 3) == 0) {
+		rd_envcheck_effect(check, "all EFA devices (the default)");
+		return 0;
+	}
+	return check_names(check, true, "There is no such device");
+}
+
 static int check_device_name(struct rd_check_env *check)
 {
-	_cleanup_env_list_ struct rd_env_list none = { 0 };
-	const struct rd_host *host = check->host;
-	const char *at = check->effect->value, *entry;
-	size_t size;
-
-	while (rd_env_entry(&at, &entry, &size)) {
-		bool found = false;
-
-		for (size_t p = 0; p < host->n_ports; p++)
-			if (strncasecmp(rd_ibdev_label(host, host->ports[p].ibdev), entry, size) == 0) {
-				found = true;
-				rd_envcheck_selects(check, p);
-			}
-		if (!found)
-			rd_env_list_add(&none, entry, size);
-	}
-	rd_envcheck_tell_count(check);
-	if (!none.n)
-		return 0;
-	return rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "No device has a name that begins so",
-			       "the entry does nothing", rd_env_list_take(&none), NULL);
+	return check_names(check, false, "No device has a name that begins so");
 }
 
 static const char *off(const struct rd_effects *all, const char *name)

@@ -31,7 +31,7 @@ static bool is_v6(const char *family)
 	return family && strcmp(family, "AF_INET6") == 0;
 }
 
-/* ADDRESS/BITS of the family; what is none counts as no range at all. */
+/* ADDRESS/BITS of the family; NCCL ignores a value that it cannot parse. */
 static bool parse_range(const char *text, bool v6, struct rd_gid_range *ret)
 {
 	char address[128];
@@ -133,7 +133,7 @@ static int index_of(const struct rd_port *port, const struct wish *wish)
 	return rd_gid_nccl_in(port, wish->v6, wish->version, &wish->range);
 }
 
-/* Which index each RoCE port in use ends up with; ports of one index are told together. */
+/* The GID index of each RoCE port in use; ports with the same index share one entry. */
 static int tell_wish(struct rd_check_env *check, const struct wish *wish)
 {
 	const struct rd_host *host = check->host;

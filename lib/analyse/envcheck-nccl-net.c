@@ -130,7 +130,7 @@ int rd_envcheck_ib_disable(struct rd_check_env *check)
 	rd_envcheck_effect(check, "NCCL's own InfiniBand and RoCE are off; %s",
 			   alone ? "what is left is TCP" : "what is left is TCP, or a plugin (libnccl-net.so)");
 	if (!rd_envcheck_has_rdma(check->host, false))
-		return 0; /* EFA goes by a plugin */
+		return 0; /* EFA is used through a plugin */
 	return rdma_off(check, alone ? RD_SEV_CRITICAL : RD_SEV_WARNING, "RDMA is switched off",
 			"unset NCCL_IB_DISABLE");
 }

@@ -128,7 +128,7 @@ static const struct rd_env_values adaptive = { RD_ENV_NCCL, -2, 0, 0, RD_ENV_SAY
 	     "order" }),
 	"as 1", NULL, false };
 static const struct rd_env_values ar_threshold = { RD_ENV_NCCL, 8192, 0, 0, NULL,
-	"with adaptive routing, messages above %ld bytes are told of by a second write", NULL, false };
+	"with adaptive routing, a second RDMA write signals messages above %ld bytes", NULL, false };
 static const struct rd_env_values relaxed = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_SAYS(
 	{ 0, "no PCI relaxed ordering: slow in virtual machines and on some AMD processors" },
 	{ 1, "PCI relaxed ordering where libibverbs has it" },

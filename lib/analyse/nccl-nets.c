@@ -116,8 +116,7 @@ static int cpu_of(const struct state *st, const struct device *dev)
 }
 
 /* ncclTopoGetPath: devices on one function, or on functions of one card, are ports of one NIC, and so are those that stand on
- * one CPU without a function. Farther ones go together
- * where NCCL_NET_MERGE_LEVEL says so. */
+ * one CPU without a function. Farther ones are merged where NCCL_NET_MERGE_LEVEL says so. */
 static bool go_together(const struct state *st, size_t i, size_t j)
 {
 	const struct device *a = &st->v[i], *b = &st->v[j];

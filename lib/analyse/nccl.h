@@ -31,7 +31,7 @@ int rd_nccl_fill(const struct rd_host *host, const struct rd_system *system, con
 		 struct rd_nicmap *map);
 
 /* The function that a topology file for this host has a device on: the data direct one, or function 0 of device 0 of the bus,
- * for which NCCL takes all NICs of it; where there is none, its own. -1: it has no function. */
+ * on which NCCL puts all NICs of the bus; if that function does not exist, its own. -1: the device has no PCI function. */
 int rd_nccl_place(const struct rd_host *host, int ibdev);
 
 /* One entry of NCCL_IB_HCA: name[:port[:rail[:plane]]]. */

@@ -49,7 +49,7 @@ static bool is_bad(const struct rd_host *host, const struct rd_port *port, int g
 	return rd_gid_fault(host, port, &port->gids[gid]) || rd_gid_is_v4_link_local(&port->gids[gid]);
 }
 
-/* There is a GID to use, and the stack takes another, which is none. */
+/* The port has a usable GID, and the stack selects an unusable one. */
 static bool takes_bad_gid(const struct rd_host *host, const struct rd_stack *stack, size_t p)
 {
 	const struct rd_port *port = &host->ports[p];
@@ -172,7 +172,7 @@ static int judge_gpu_role(const struct rd_host *host, enum rd_stack_id id, const
 		.id = "stack-gpu-role",
 		.severity = RD_SEV_WARNING,
 		.title = "It gives an accelerator only NICs that are for storage or management",
-		.why = "it goes by the PCI path alone, and these are nearer than the compute NICs",
+		.why = "it selects NICs by PCI path alone, and these are nearer than the compute NICs",
 	};
 	const struct rd_stack_choice *first = NULL;
 	bool compute = false;
@@ -231,7 +231,7 @@ static bool is_usable(const struct rd_host *host, const struct rd_port *port)
 	return rd_port_active(port) && !rd_ibdev_is_gaudi(host, port->ibdev);
 }
 
-/* All ports that are up are left out, so that it goes by TCP, or does not start. Who has iWARP only has chosen so. */
+/* The stack uses no active port: it falls back to TCP or fails to start. A host with iWARP only was set up that way. */
 static int judge_no_rdma(const struct rd_host *host, enum rd_stack_id id, const struct rd_stack *stack,
 			 struct rd_findings *ret)
 {
