@@ -128,19 +128,26 @@ void rd_against_network(struct rd_against_state *st)
 
 	if (!observed)
 		return;
-	if (strcmp(observed, "Socket") == 0 && usable)
+	if (usable && st->run->n_sockets > 0 && st->run->n_sockets < st->run->n_networks) {
+		_cleanup_free_ char *mixed =
+			rd_text("Socket in %zu of %zu communicators", st->run->n_sockets, st->run->n_networks);
+
+		/* One without RDMA slows all of them down. */
+		say_tcp(st, mixed ? mixed : "Socket");
+	} else if (strcmp(observed, "Socket") == 0 && usable) {
 		say_tcp(st, observed);
-	else if (strcmp(observed, "Socket") == 0)
+	} else if (strcmp(observed, "Socket") == 0) {
 		rd_against_same(st, "network", rd_text("NCCL"), rd_text("Socket"), rd_text("Socket"),
 				rd_text("no port is active that NCCL could use"));
-	else if (strcmp(observed, "IB") != 0)
+	} else if (strcmp(observed, "IB") != 0) {
 		say_plugin(st, observed, usable);
-	else if (usable)
+	} else if (usable) {
 		rd_against_same(st, "network", rd_text("NCCL"), rd_text("IB"), rd_text("IB"), NULL);
-	else
+	} else {
 		rd_against_differs(st, "network", &rdma, rd_text("NCCL"), rd_text("Socket"), rd_text("IB"),
 				   rd_text("the ports that it used are not active now"),
 				   rd_text("rdmadiag nic-map -o ibdev,port,state,phys_state"));
+	}
 }
 
 static const struct rd_run_dev *find_dev(const struct rd_run_host *run, const char *name, unsigned port)

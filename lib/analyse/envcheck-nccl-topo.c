@@ -83,7 +83,8 @@ int rd_envcheck_level(struct rd_check_env *check)
 				       rd_text("LOC, NVL, PIX, PXB, PXN, PHB or SYS"));
 	}
 	if (gdr) {
-		rd_envcheck_effect(check, "GPUDirect RDMA where GPU and NIC are %s or nearer%s",
+		rd_envcheck_effect(check,
+				   "GPUDirect RDMA, if the driver offers it, where GPU and NIC are %s or nearer%s",
 				   rd_nccl_level_name(level),
 				   level == RD_LEVEL_P2C || level == RD_LEVEL_PXB ? " (as by default)" : "");
 		return check_gdr_level(check, level);

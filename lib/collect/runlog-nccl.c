@@ -406,6 +406,8 @@ bool rd_run_take_nccl(struct rd_run_reader *reader, struct rd_run_host *host, co
 		at = rd_run_begins(message, "Using internal Network ");
 	if (at) {
 		rd_run_set(reader, &host->network, at, strlen(at));
+		host->n_networks++;
+		host->n_sockets += strncmp(at, "Socket", strlen("Socket")) == 0;
 		return true;
 	}
 	at = rd_run_begins(message, "GPU Direct RDMA ");

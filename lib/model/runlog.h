@@ -101,13 +101,14 @@ struct rd_run_host {
 	RD_RUN_ARRAY(struct rd_run_var) vars;
 	RD_RUN_ARRAY(struct rd_run_use) uses;
 	RD_RUN_ARRAY(struct rd_run_prefer) prefers;
-	char *network;	   /* "IB", "Socket", "AWS Libfabric"; owned; NULL: not said */
-	char *plugin;	   /* a network plugin that was loaded; owned; NULL: none, or not said */
-	bool no_device;	   /* "NET/IB : No device found" */
-	bool no_interface; /* "NET/IB : No IP interface found" */
-	bool list_whole;   /* the list of devices ends as NCCL ends it: it was not cut off when somebody copied it */
-	bool tells_nets;   /* it logs each NIC of the topology, merged ones among them */
-	bool nets_vary;	   /* one number is of different NICs: processes had different lists */
+	char *network;		      /* "IB", "Socket", "AWS Libfabric"; owned; NULL: not said */
+	size_t n_networks, n_sockets; /* lines that name a network; of these "Socket" */
+	char *plugin;		      /* a network plugin that was loaded; owned; NULL: none, or not said */
+	bool no_device;		      /* "NET/IB : No device found" */
+	bool no_interface;	      /* "NET/IB : No IP interface found" */
+	bool list_whole; /* the list of devices ends as NCCL ends it: it was not cut off when somebody copied it */
+	bool tells_nets; /* it logs each NIC of the topology, merged ones among them */
+	bool nets_vary;	 /* one number is of different NICs: processes had different lists */
 };
 
 struct rd_runlog {

@@ -68,3 +68,18 @@ load made-up-host
 	[ "$status" -eq 1 ]
 	[[ $output == *mlx5_3*against-not-used* ]]
 }
+
+@test "--against: one process over sockets among others over InfiniBand is critical" {
+	cat >"$BATS_TEST_TMPDIR/log" <<-END
+		NCCL version 2.28.3+cuda12.9
+		made-up:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth8:192.0.2.1<0>
+		made-up:1:2 [0] NCCL INFO Using network IB
+		made-up:3:4 [1] NCCL INFO NET/IB : No device found.
+		made-up:3:4 [1] NCCL INFO NET/Socket : Using [0]eth8:192.0.2.1<0>
+		made-up:3:4 [1] NCCL INFO Using network Socket
+	END
+	run "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/log"
+	[ "$status" -eq 2 ]
+	[[ $output == *"Socket in 1 of 2 communicators"* ]]
+	[[ $output == *"[against-tcp]"* ]]
+}
