@@ -5,6 +5,7 @@
 #   make lint       style and layers                make demo    show the main job
 #   make test-deps  get what testing needs          make bench   what it costs, next to its peers
 #   make install    PREFIX=/usr/local DESTDIR=      make fuzz    damaged input for the parsers (SECONDS=30 each)
+#   make torture    every failing read and call, of which make check runs a sample (hours)
 #
 # V=1 shows the commands, SAN=1 builds with AddressSanitizer and UBSan (in build/san), WERROR=1 takes warnings for errors.
 
@@ -84,6 +85,7 @@ CMD_SRC = $(sort $(wildcard cmd/*.c cmd/*/*.c))
 BPF_SRC = $(sort $(wildcard bpf/*.bpf.c))
 UNIT_SRC = $(sort $(wildcard tests/unit/test-*.c))
 FUZZ_SRC = $(sort $(wildcard tests/fuzz/fuzz-*.c))
+TORTURE_SRC = $(sort $(wildcard tests/torture/*.c))
 UNIT_SHARED = $(sort $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
 
 LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o)
@@ -94,6 +96,7 @@ SKEL = $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.skel.h)
 FUZZERS = $(FUZZ_SRC:%.c=$(B)/%)
 FUZZ_OBJ = $(FUZZ_SRC:%.c=$(B)/obj/%.o) $(B)/obj/tests/fuzz/$(FUZZ_MAIN).o
 UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
+TORTURE = $(TORTURE_SRC:%.c=$(B)/%)
 
 # Other flags, or another list of sources, are as good a reason to build anew as a changed file: both are kept in files,
 # which are written when they differ.
@@ -103,7 +106,7 @@ _ := $(call remember,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(CLANG)
 _ := $(call remember,$(LIB_SRC) $(CMD_SRC),$(B)/objects)
 endif
 
-.PHONY: all objects deps test-deps demo test check bench lint fuzz fuzzers unit install uninstall clean
+.PHONY: all objects deps test-deps demo test check bench lint fuzz fuzzers torture torturers unit install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -159,6 +162,12 @@ $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/$(FUZZ_MAIN).o $(
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(FUZZ_FLAGS) -o $@ $^ $(LIBS)
 
+torturers: $(TORTURE)
+$(B)/tests/torture/%: $(B)/obj/tests/torture/%.o $(B)/libcmd.a $(B)/librdmadiag.a
+	@mkdir -p $(@D)
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
 deps:
 	$(Q)scripts/deps.sh build
 
@@ -197,6 +206,9 @@ bench: all
 fuzz:
 	$(Q)tests/fuzz/run $(SECONDS)
 
+torture: all
+	$(Q)TORTURE=whole tests/check.sh torture
+
 install: all
 	$(INSTALL) -D -m 755 $(B)/rdmadiag $(DESTDIR)$(BINDIR)/rdmadiag
 	for page in man/*.[1-9]; do \
@@ -222,4 +234,5 @@ clean:
 	rm -rf build
 
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) \
+	$(TORTURE_SRC:%.c=$(B)/obj/%.d) \
 	$(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.bpf.d)

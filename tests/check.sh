@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs the parts of the test suite that are named: packages build lint unit san fuzz bats accept fabric fresh vm. "test" is all of
-# them that need no network, no installation and no virtual machine, "all" is all. Last line: "N passed, N failed, N skipped".
-# V=1 names every test that passed, too.
+# Runs the parts of the test suite that are named: packages build lint unit san fuzz bats accept torture fabric fresh vm. "test" is
+# all of them that need no network, no installation and no virtual machine, "all" is all. Last line: "N passed, N failed, N
+# skipped". V=1 names every test that passed, too.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=path.sh
@@ -186,6 +186,20 @@ accept() {
 	fi
 }
 
+# What happens when a read or a call fails: a sample, or with TORTURE=whole all of it. Each program speaks TAP.
+torture() {
+	local program
+	make -s -j"$(nproc)" torturers || fail "build of the programs of tests/torture"
+	for program in tests/torture/*; do
+		[ -x "$program" ] && [ -f "$program" ] || continue
+		if [ "${TORTURE-}" = whole ]; then
+			tap "torture: ${program##*/}" "$program" --whole
+		else
+			tap "torture: ${program##*/}" timeout 900 "$program" --sample
+		fi
+	done
+}
+
 # Says "ok NAME", "not ok NAME" and "skip NAME: why" as it goes; all else is its log.
 vm() {
 	local line status=0 before=$failed
@@ -227,14 +241,14 @@ fresh() {
 part() {
 	local began=$SECONDS before=$((passed + failed + skipped))
 	case $1 in
-	packages | build | lint | unit | san | fuzz | fabric | accept | fresh | vm) "$1" ;;
+	packages | build | lint | unit | san | fuzz | torture | fabric | accept | fresh | vm) "$1" ;;
 	bats) bats_files ;;
 	*) fail "no such part: $1" ;;
 	esac
 	times+=("$(printf '%-8s %5d s %6d tests' "$1" $((SECONDS - began)) $((passed + failed + skipped - before)))")
 }
 
-offline="lint unit san fuzz bats accept"
+offline="lint unit san fuzz bats accept torture"
 [ $# -gt 0 ] || set -- test
 # shellcheck disable=SC2046,SC2086 # words
 set -- $(printf '%s ' "$@" | sed "s/\<all\>/packages build test fabric fresh vm/; s/\<test\>/$offline/")
