@@ -122,6 +122,23 @@ int rd_no_memory(struct rd_ctx *ctx, const char *object)
 	return rd_fail(ctx, &err);
 }
 
+void rd_no_rdma(int error, struct rd_err *err)
+{
+	static const char object[] = "/sys/class/infiniband";
+
+	if (error == 0) {
+		rd_err_set(err, ENODEV, object, "there is no RDMA device");
+		rd_err_hint(err, "lspci -d ::0200; lspci -d ::0207; load the driver of the NIC, or add a soft device: "
+				 "rdma link add rxe0 type rxe netdev eth0");
+	} else if (rd_could_not_look(-error)) {
+		rd_err_set(err, error, object, "RDMA devices cannot be listed");
+		rd_err_hint(err, error == EMFILE ? "ulimit -n 1024" : "run as root; ls -l /sys/class/infiniband");
+	} else {
+		rd_err_set(err, ENOENT, object, "this host has no RDMA stack");
+		rd_err_hint(err, "modprobe ib_core, or the driver of the NIC; or read another host: --from BUNDLE");
+	}
+}
+
 int rd_fail_usage(const struct rd_cmd *cmd, const struct rd_err *err)
 {
 	struct rd_err shown = *err;

@@ -85,6 +85,9 @@ int rd_no_memory(struct rd_ctx *ctx, const char *object);
 /* The same for a command line that is no good: without errno, and with a hint at --help where `err` has none. */
 int rd_fail_usage(const struct rd_cmd *cmd, const struct rd_err *err);
 
+/* Fills `err` with why a host shows no RDMA device. `error`: rdma_error of struct rd_host. */
+void rd_no_rdma(int error, struct rd_err *err);
+
 /* A remark on standard error that does not end the run. */
 void rd_warn(const struct rd_ctx *ctx, const char *fmt, ...) RD_PRINTF(2, 3);
 

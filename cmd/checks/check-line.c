@@ -38,6 +38,10 @@ void check_count(const struct check_look *look, struct check_numbers *ret)
 	}
 	for (size_t i = 0; i < host->n_ports; i++)
 		count_port(host, &host->ports[i], ret);
+	for (size_t i = 0; i < host->n_ibdevs; i++)
+		ret->unlisted += host->ibdevs[i].ports_unread;
+	/* A device has one at least. */
+	ret->ports += ret->unlisted;
 }
 
 static void add_problem(const struct rd_finding *finding, struct rd_buf *out)
@@ -100,6 +104,29 @@ static void finish_text(struct rd_buf *text)
 		*p = '/';
 }
 
+/* Why there is no verdict. */
+static void add_reason(const struct check_look *look, struct rd_buf *out)
+{
+	const struct rd_findings *findings = &look->checks.findings;
+
+	if (look->no_rdma) {
+		rd_buf_str(out, look->no_rdma);
+		return;
+	}
+	for (size_t i = 0; i < findings->n; i++)
+		if (findings->v[i].undecided && rd_finding_stands(&findings->v[i])) {
+			add_problem(&findings->v[i], out);
+			return;
+		}
+	rd_buf_str(out, "a rule that the profile requires could not tell");
+}
+
+static void add_ports(const struct check_numbers *numbers, struct rd_buf *out)
+{
+	rd_buf_printf(out, "%zu of %s%zu ports active, %zu rules passed", numbers->active,
+		      numbers->unlisted ? "at least " : "", numbers->ports, numbers->results[RD_SEV_OK]);
+}
+
 void check_line(const struct check_look *look, const struct check_numbers *numbers, struct rd_buf *out)
 {
 	const struct rd_findings *findings = &look->checks.findings;
@@ -109,13 +136,12 @@ void check_line(const struct check_look *look, const struct check_numbers *numbe
 
 	rd_buf_printf(&text, "RDMA %s - ", word(status));
 	if (status == RD_EXIT_UNKNOWN) {
-		rd_buf_str(&text, look->no_rdma ? look->no_rdma : "a rule that the profile requires could not tell");
+		add_reason(look, &text);
 	} else if (findings->n > 0 && is_problem(&findings->v[0])) {
 		add_problem(&findings->v[0], &text);
 		add_others(findings, &text);
 	} else {
-		rd_buf_printf(&text, "%zu of %zu ports active, %zu rules passed", numbers->active, numbers->ports,
-			      numbers->results[RD_SEV_OK]);
+		add_ports(numbers, &text);
 	}
 	if (unknown)
 		rd_buf_printf(&text, ", %zu unknown", unknown);
@@ -148,14 +174,15 @@ void check_no_rdma(struct check_look *look)
 {
 	struct rd_err *err = &look->why;
 
-	if (look->checks.host.has_rdma) {
+	int error = look->checks.host.rdma_error;
+
+	if (error == 0)
 		look->no_rdma = "there is no RDMA device (is the NIC's driver loaded?)";
-		rd_err_set(err, ENODEV, "/sys/class/infiniband", "there is no RDMA device to check");
-	} else {
+	else if (rd_could_not_look(-error))
+		look->no_rdma = "the RDMA devices of this host could not be listed";
+	else
 		look->no_rdma = "this host has no RDMA stack (modprobe ib_core, or the NIC's driver)";
-		rd_err_set(err, ENOENT, "/sys/class/infiniband", "this host has no RDMA stack");
-	}
-	rd_err_hint(err, "load the driver of the NIC; or read another host: --from BUNDLE");
+	rd_no_rdma(error, err);
 	rd_errlist_add(&look->checks.report.errors, err);
 	look->checks.report.status = RD_EXIT_UNKNOWN;
 }

@@ -27,7 +27,8 @@ void check_look_deinit(struct check_look *look);
 struct check_numbers {
 	size_t results[RD_SEVERITIES]; /* findings that stand by themselves; notes count as passed */
 	size_t muted;
-	size_t ports, active;
+	size_t ports, active; /* of a device whose ports could not be listed: one, not active */
+	size_t unlisted;      /* such devices */
 };
 void check_count(const struct check_look *look, struct check_numbers *ret);
 

@@ -19,6 +19,7 @@
 #include "collect/system.h"
 #include "diagnose/diagnose.h"
 #include "report/report-check.h"
+#include "source/source-watch.h"
 
 #define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
 
@@ -79,13 +80,27 @@ static int judge_flows(struct checks *checks)
 	return checks->in.res ? rd_qp_spread(checks->in.res, NULL, 4, &checks->spreads) : 0;
 }
 
+/* Reads all through a source that keeps what could not be read. */
+static int read_watched(struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
+{
+	struct rd_source *watch;
+	int r = rd_source_watch_open(source, &watch, err);
+
+	if (r < 0)
+		return r;
+	r = read_all(watch, pid, checks, &checks->report.errors, err);
+	checks->unread = rd_source_watch_take(watch);
+	rd_source_closep(&watch);
+	return r;
+}
+
 int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
 {
 	int r;
 
 	*checks = (struct checks){ 0 };
 	rd_answer_init(ctx, &checks->report);
-	r = read_all(source, pid, checks, &checks->report.errors, err);
+	r = read_watched(source, pid, checks, err);
 	if (r < 0)
 		return r;
 	if (rd_nicmap_analyse(&checks->host, &checks->system, 0, &checks->map) < 0 || judge_job_env(checks) < 0 ||
@@ -101,6 +116,7 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 		.spreads = &checks->spreads,
 		.symmetry = &checks->symmetry,
 		.job_env = &checks->job_env,
+		.unread = &checks->unread,
 	};
 	return 0;
 }
@@ -135,7 +151,7 @@ static int judge(const struct checks *checks, enum rd_severity least, bool all_r
 			return RD_EXIT_CRITICAL;
 		warned |= finding->severity == RD_SEV_WARNING && least <= RD_SEV_WARNING;
 		untold |= finding->severity == RD_SEV_UNKNOWN &&
-			  (all_required || rd_profile_requires(checks->in.profile, finding->id));
+			  (finding->undecided || all_required || rd_profile_requires(checks->in.profile, finding->id));
 	}
 	return warned ? RD_EXIT_WARNING : untold ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 }
@@ -166,6 +182,7 @@ void checks_deinit(struct checks *checks)
 	rd_netstate_deinit(&checks->net);
 	rd_system_deinit(&checks->system);
 	rd_host_deinit(&checks->host);
+	rd_errlist_deinit(&checks->unread);
 }
 
 int checks_record(struct rd_source *source, struct rd_err *err)

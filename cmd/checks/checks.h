@@ -28,6 +28,7 @@ struct checks {
 	struct rd_spreads spreads;
 	struct rd_symmetry symmetry;
 	struct rd_check_input in;
+	struct rd_errlist unread; /* reads that failed otherwise than by saying that there is no such thing */
 	struct rd_findings findings;
 	struct rd_report report;
 };
@@ -44,7 +45,8 @@ int checks_record(struct rd_source *source, struct rd_err *err);
 
 /*
  * Runs the chosen rules, fills the report with what came out, and sets its status: any failure 2; else any warning 1, unless
- * `least` is above it; else 3 if a rule that the profile requires, or with `all_required` any, could not tell; else 0. -ENOMEM
+ * `least` is above it; else 3 if a rule that the profile requires, or with `all_required` any, could not tell, or a fault may
+ * be hidden by a read that failed; else 0. -ENOMEM
  * with err filled.
  */
 int checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity least, bool all_required,

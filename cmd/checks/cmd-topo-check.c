@@ -108,13 +108,7 @@ static int explain(struct rd_ctx *ctx, const char *id)
 /* Without RDMA, what the rules say of the rest is no answer, unless something is known to be broken. */
 static void note_no_rdma(struct checks *checks, struct rd_err *err)
 {
-	if (checks->host.has_rdma) {
-		rd_err_set(err, ENODEV, "/sys/class/infiniband", "there is no RDMA device to check");
-		rd_err_hint(err, "load the driver of the NIC; or read another host: --from BUNDLE");
-	} else {
-		rd_err_set(err, ENOENT, "/sys/class/infiniband", "this host has no RDMA stack");
-		rd_err_hint(err, "modprobe ib_core, or the driver of the NIC; or read another host: --from BUNDLE");
-	}
+	rd_no_rdma(checks->host.rdma_error, err);
 	rd_errlist_add(&checks->report.errors, err);
 	checks->report.status = RD_EXIT_UNKNOWN;
 }

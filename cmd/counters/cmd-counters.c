@@ -105,14 +105,7 @@ static int no_rdma(struct rd_ctx *ctx, const struct counters *c)
 {
 	struct rd_err err;
 
-	if (c->has_rdma) {
-		rd_err_set(&err, ENODEV, "/sys/class/infiniband", "there is no RDMA device");
-		rd_err_hint(&err, "load the driver of the NIC, or add a soft device: "
-				  "rdma link add rxe0 type rxe netdev eth0");
-	} else {
-		rd_err_set(&err, ENOENT, "/sys/class/infiniband", "this host has no RDMA stack");
-		rd_err_hint(&err, "modprobe ib_core, or the driver of the NIC; or read another host: --from BUNDLE");
-	}
+	rd_no_rdma(c->rdma_error, &err);
 	return rd_fail(ctx, &err);
 }
 
@@ -256,8 +249,8 @@ static int counters_record(struct rd_source *source, struct rd_err *err)
 {
 	_cleanup_(rd_counter_reader_destroyp) struct rd_counter_reader *reader = NULL;
 	struct rd_counter_sample sample = { 0 };
-	bool has_rdma;
-	int r = rd_counter_reader_create(source, RD_COUNTERS_ALL, &reader, &has_rdma, NULL, err);
+	int rdma_error;
+	int r = rd_counter_reader_create(source, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, err);
 
 	if (!r)
 		r = rd_counter_reader_sample(reader, &sample, err);

@@ -58,7 +58,7 @@ static int find_anew(struct counters *c, struct rd_source *source, struct rd_err
 {
 	const struct counters_opts *opts = c->opts;
 	struct rd_counter_reader *reader;
-	int r = rd_counter_reader_create(source, opts->groups ? opts->groups : RD_COUNTERS_ALL, &reader, &c->has_rdma,
+	int r = rd_counter_reader_create(source, opts->groups ? opts->groups : RD_COUNTERS_ALL, &reader, &c->rdma_error,
 					 c->reader ? NULL : &c->errors, err);
 
 	if (r < 0)
@@ -99,11 +99,11 @@ static int read_bundle(struct counters *c, const char *path, struct rd_err *err)
 {
 	_cleanup_(rd_source_closep) struct rd_source *bundle = NULL;
 	_cleanup_(rd_counter_reader_destroyp) struct rd_counter_reader *reader = NULL;
-	bool has_rdma;
+	int rdma_error;
 	int r = rd_source_bundle_open(path, &bundle, err);
 
 	if (!r)
-		r = rd_counter_reader_create(bundle, RD_COUNTERS_ALL, &reader, &has_rdma, NULL, err);
+		r = rd_counter_reader_create(bundle, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, err);
 	if (!r)
 		r = rd_counter_reader_sample(reader, &c->before.sample, err);
 	if (r < 0)

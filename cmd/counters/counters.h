@@ -31,7 +31,7 @@ struct counters {
 	struct rd_ctx *ctx;
 	const struct counters_opts *opts;
 	struct rd_meanings meanings;
-	bool has_rdma;
+	int rdma_error;			  /* as in struct rd_host */
 	struct rd_counter_reader *reader; /* NULL: none yet */
 	struct rd_counter_reader *old;	  /* what `before` may belong to */
 	bool stale;			  /* devices have come or gone: the next look needs another reader */

@@ -102,14 +102,7 @@ static int no_rdma(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	struct rd_err err;
 
-	if (nm->host.has_rdma) {
-		rd_err_set(&err, ENODEV, "/sys/class/infiniband", "there is no RDMA device");
-		rd_err_hint(&err, "lspci -d ::0200; lspci -d ::0207; load the driver of the NIC, or add a soft device: "
-				  "rdma link add rxe0 type rxe netdev eth0");
-	} else {
-		rd_err_set(&err, ENOENT, "/sys/class/infiniband", "this host has no RDMA stack");
-		rd_err_hint(&err, "modprobe ib_core, or the driver of the NIC; or read another host: --from BUNDLE");
-	}
+	rd_no_rdma(nm->host.rdma_error, &err);
 	if (!ctx->globals.json)
 		return rd_fail(ctx, &err);
 	/* Accelerators are still worth listing. */

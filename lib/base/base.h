@@ -66,7 +66,7 @@ bool rd_hangup_ignored(void);
 enum rd_known {
 	RD_ABSENT = 0, /* the host has no such thing, or nobody asked */
 	RD_OK,
-	RD_DENIED, /* there, but not for us */
+	RD_DENIED, /* could not be read (permission, I/O error, no descriptors): there or not */
 	RD_STALE,  /* an older value; not to be shown as new */
 };
 

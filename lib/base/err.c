@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -40,4 +41,29 @@ void rd_errlist_deinit(struct rd_errlist *list)
 {
 	free(list->v);
 	*list = (struct rd_errlist){ 0 };
+}
+
+bool rd_could_not_look(int r)
+{
+	switch (-r) {
+	case 0:
+	case ENOENT:
+	case ENOTDIR:
+	case EISDIR:
+	case ENODEV:
+	case ENXIO:
+	case ESRCH:
+	case EINVAL:
+	case ENODATA:
+	case ENOTTY:
+	case ENOSYS:
+	case ENETDOWN:
+	case EOPNOTSUPP:
+	case EAFNOSUPPORT:
+	case EPROTONOSUPPORT:
+	case ECONNREFUSED:
+		return false;
+	default:
+		return r < 0;
+	}
 }

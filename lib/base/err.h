@@ -26,6 +26,11 @@ struct rd_errlist {
 void rd_errlist_add(struct rd_errlist *list, const struct rd_err *err);
 void rd_errlist_deinit(struct rd_errlist *list);
 
+/* Whether a read that returned `r` failed without an answer (EACCES, EIO, EMFILE, ENOMEM, ETIMEDOUT …): what was asked for may
+ * be there. False for 0 and for the errnos that say there is no such thing (ENOENT, ENODEV, EINVAL, EOPNOTSUPP …), which
+ * drivers and the kernel return for attributes that a device does not have. */
+bool rd_could_not_look(int r);
+
 /* The symbolic name of an errno as the kernel uses it, also those that user space never sees ("ERESTARTSYS",
  * "EPROBE_DEFER"). `code` may have either sign. NULL for a number that has no name. Static. */
 const char *rd_errno_name(int code);

@@ -31,6 +31,8 @@ void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const cha
 void rd_check_note(struct rd_check_out *out, const char *subject, char *observed, char *expected, char *fix);
 /* `reason` is copied. Where many subjects have the same reason they become one finding. */
 void rd_check_unknown(struct rd_check_out *out, const char *subject, const char *reason);
+/* The same, where a fault may be hidden by a read that failed: the host's verdict is unknown then, unless it is worse. */
+void rd_check_undecided(struct rd_check_out *out, const char *subject, const char *reason);
 /* Why the rule is about nothing here; the last one counts, and only if the rule says nothing else. Static text. */
 void rd_check_skip(struct rd_check_out *out, const char *reason);
 

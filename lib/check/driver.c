@@ -127,7 +127,7 @@ const struct rd_check rd_check_nic_driver = {
 	.fix = "dmesg says why its driver gave up; modprobe the driver, or its RDMA half",
 	.needs = "sysfs class, vendor, device and driver of network functions",
 	.quick = true,
-	.by_absence = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_nic,
 };
 
@@ -138,6 +138,6 @@ const struct rd_check rd_check_gpu_driver = {
 	.fix = "dmesg says why its driver gave up (nvidia: NVRM, Xid lines)",
 	.needs = "sysfs driver of accelerators",
 	.quick = true,
-	.by_absence = true,
+	.whole = RD_PART_PCI,
 	.run = run_gpu,
 };

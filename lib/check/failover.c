@@ -202,7 +202,7 @@ const struct rd_check rd_check_failover_backup = {
 	.fix = "bring up another compute NIC: rdmadiag nic-map --assignment",
 	.needs = "PCI tree, state and roles of ports",
 	.quick = false,
-	.by_absence = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA,
 	.run = run_backup,
 };
 
@@ -213,7 +213,7 @@ const struct rd_check rd_check_failover_fabric = {
 	.fix = "cable the backup to the same fabric: rdmadiag nic-map --assignment",
 	.needs = "link layer and subnet prefix of ports",
 	.quick = false,
-	.by_absence = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA,
 	.run = run_fabric,
 };
 
@@ -224,7 +224,7 @@ const struct rd_check rd_check_failover_card = {
 	.fix = "bring up a NIC on another card: rdmadiag nic-map --assignment",
 	.needs = "PCI addresses of devices",
 	.quick = false,
-	.by_absence = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA,
 	.run = run_card,
 };
 
@@ -235,6 +235,6 @@ const struct rd_check rd_check_dual_port = {
 	.fix = "cable the second port, or look at the switch it leads to",
 	.needs = "state of ports",
 	.quick = false,
-	.by_absence = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA,
 	.run = run_dual,
 };

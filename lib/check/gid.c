@@ -294,7 +294,7 @@ const struct rd_check rd_check_gid_usable = {
 	.fix = "give its interface an address: ip addr add; rdmadiag nic-map --gids shows the table",
 	.needs = "sysfs gids and gid_attrs of ports",
 	.quick = true,
-	.by_absence = true,
+	.whole = RD_PART_RDMA | RD_PART_NET,
 	.run = run_usable,
 };
 
@@ -305,7 +305,7 @@ const struct rd_check rd_check_gid_v2 = {
 	.fix = RD_FIX_GID_V2,
 	.needs = "sysfs gid_attrs/types of ports",
 	.quick = true,
-	.by_absence = true,
+	.whole = RD_PART_RDMA | RD_PART_NET,
 	.run = run_v2,
 };
 
@@ -316,7 +316,7 @@ const struct rd_check rd_check_gid_netns = {
 	.fix = "move the interface (ip link set DEV netns NAME), name the right NICs (NCCL_IB_HCA), or use the host's network",
 	.needs = "sysfs gid_attrs/ndevs of ports, interfaces of this namespace",
 	.quick = true,
-	.by_absence = true,
+	.whole = RD_PART_RDMA | RD_PART_NET,
 	.run = run_netns,
 };
 

@@ -65,6 +65,7 @@ const struct rd_check rd_check_hugepages_numa = {
 	.fix = "echo N >/sys/devices/system/node/nodeX/hugepages/hugepages-2048kB/nr_hugepages, best at boot",
 	.needs = "/sys/devices/system/node/nodeN/hugepages",
 	.quick = false,
+	.whole = RD_PART_NUMA,
 	.run = run_numa,
 };
 

@@ -171,6 +171,7 @@ const struct rd_check rd_check_ib_pkey = {
 	.fix = "the subnet manager's partitions.conf: this port's GUID as =full",
 	.needs = "sysfs pkeys of ports",
 	.quick = true,
+	.whole = RD_PART_RDMA,
 	.run = run_pkey,
 };
 

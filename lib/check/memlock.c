@@ -121,6 +121,7 @@ const struct rd_check rd_check_memlock = {
 	.needs =
 		"/proc/PID/limits of what starts jobs; with --pid also the effective capabilities of the process; else systemd's defaults or the limits of process 1",
 	.quick = true,
+	.whole = RD_PART_PROCESSES,
 	.run = run,
 };
 

@@ -226,7 +226,7 @@ const struct rd_check rd_check_gpu_nic_socket = {
 	.fix = "move a NIC to that socket, or bring up the one that is there: rdmadiag nic-map --matrix",
 	.needs = "PCI tree, NUMA nodes and sockets of processors, port state",
 	.quick = true,
-	.by_absence = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,
 	.run = run_socket,
 };
 
@@ -237,6 +237,6 @@ const struct rd_check rd_check_switch_uneven = {
 	.fix = "bring up or move NICs so that each switch has as many: rdmadiag nic-map --matrix",
 	.needs = "PCI tree, port state",
 	.quick = false,
-	.by_absence = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,
 	.run = run_uneven,
 };

@@ -104,6 +104,7 @@ const struct rd_check rd_check_pcie_mps = {
 	.fix = "Max Payload Size to Auto in the BIOS, or pci=pcie_bus_safe (pcie_bus_perf) on the kernel command line",
 	.needs = "PCI configuration space (root), Device Control of the function and all bridges above",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_mps,
 };
 
@@ -114,5 +115,6 @@ const struct rd_check rd_check_pcie_mrrs = {
 	.fix = "setpci -s NIC CAP_EXP+8.w=5000:7000 (4096 bytes)",
 	.needs = "PCI configuration space of NICs (root), Device Control",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_mrrs,
 };

@@ -98,6 +98,7 @@ const struct rd_check rd_check_relaxed_ordering = {
 	.fix = "PCIe relaxed ordering on in the BIOS; mlxconfig PCI_WR_ORDERING; where a kernel quirk cleared it, dmesg says so",
 	.needs = "PCI configuration space of NICs (root), Device Control",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_relaxed,
 };
 
@@ -108,6 +109,7 @@ const struct rd_check rd_check_ext_tags = {
 	.fix = "setpci -s NIC CAP_EXP+8.w=0100:0100 until the next boot; for good: the BIOS",
 	.needs = "PCI configuration space of NICs (root), Device Capabilities and Control",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_ext,
 };
 

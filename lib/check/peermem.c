@@ -125,6 +125,7 @@ const struct rd_check rd_check_peermem = {
 	.fix = "modprobe nvidia_peermem, and list it in /etc/modules-load.d/; or install the open kernel module",
 	.needs = "/proc/modules, /proc/driver/nvidia/version (else /sys/module/nvidia/taint), BTF of ib_uverbs",
 	.quick = true,
+	.whole = RD_PART_MODULES | RD_PART_PCI,
 	.run = run_nvidia,
 };
 
@@ -145,6 +146,7 @@ const struct rd_check rd_check_amd_peer = {
 	.fix = "load amdgpu of the ROCm release; an RDMA stack with peer memory, or a kernel whose RDMA takes DMA-BUFs",
 	.needs = "/proc/modules, /sys/kernel/mm/memory_peers, BTF of ib_uverbs",
 	.quick = true,
+	.whole = RD_PART_MODULES | RD_PART_PCI,
 	.run = run_amd,
 };
 
@@ -156,5 +158,6 @@ const struct rd_check rd_check_dmabuf = {
 	       "NCCL_CUMEM_ENABLE=0",
 	.needs = "/proc/driver/nvidia/version (else /sys/module/nvidia/taint), BTF of ib_uverbs",
 	.quick = true,
+	.whole = RD_PART_MODULES | RD_PART_PCI,
 	.run = run_dmabuf,
 };

@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/err.h"
 #include "check/port.h"
 #include "check/rules.h"
+#include "check/unread.h"
 
 #define DOWN_MANY 10 /* since the driver was loaded: a few come with every change of cable or switch */
 
@@ -137,6 +139,20 @@ static void judge_route(const struct rd_host *host, struct rd_check_out *out)
 	}
 }
 
+/* Where a read failed, the port may be down; where the driver has no such file, nobody knows. */
+static void tell_unread(const struct rd_check_input *in, const char *subject, const char *what, struct rd_check_out *out)
+{
+	const struct rd_err *unread = rd_check_unread(in->unread, RD_PART_RDMA);
+	_cleanup_free_ char *reason = NULL;
+
+	if (!unread) {
+		rd_check_unknown(out, subject, "the driver does not report the port's state");
+		return;
+	}
+	reason = rd_text("%s could not be read: %s: %s", what, unread->object, rd_errno_text(unread->code));
+	rd_check_undecided(out, subject, reason ? reason : "the port's state could not be read");
+}
+
 /* Roles go by place and kind: a port that is down has that of its like. Ports of others are often left without a cable. */
 static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 {
@@ -148,6 +164,9 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 		any_state |= host->ports[p].state != NULL;
 	}
 	judge_route(host, out);
+	for (size_t d = 0; d < host->n_ibdevs; d++)
+		if (host->ibdevs[d].ports_unread)
+			tell_unread(in, rd_ibdev_label(host, (int)d), "the list of its ports", out);
 	if (any_state && !any_active && rd_check_compute_cards(host) == 0)
 		rd_check_fail(out, "host", rd_text("none of %zu RDMA ports is active", host->n_ports),
 			      rd_text("one that is"));
@@ -156,7 +175,7 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 		struct rd_port_name name = rd_check_port_name(host, port);
 
 		if (!port->state)
-			rd_check_unknown(out, name.text, "its state is not told");
+			tell_unread(in, name.text, "the port's state", out);
 		else if (rd_port_active(port) && rd_ibdev_is_efa(host, port->ibdev) && !rd_port_has_carrier(host, port))
 			rd_check_unknown(out, name.text, "the driver of EFA reports every port ACTIVE, link or not");
 		else if (rd_port_active(port))

@@ -4,11 +4,13 @@
 
 #include "base/err.h"
 #include "check/check.h"
+#include "check/unread.h"
 
 /* Subjects of one reason, of which the first is named. */
 struct doubt {
 	char *subject, *reason;
 	size_t n;
+	bool undecided;
 };
 
 #define DOUBTS_MAX 16 /* different reasons of one rule; further ones are counted to the last */
@@ -17,8 +19,8 @@ struct rd_check_out {
 	const struct rd_check *check;
 	struct rd_findings *findings;
 	size_t good, bad;
-	bool unanswered; /* a read gave no answer */
-	char *last_good; /* owned */
+	const struct rd_err *unread; /* a read that failed of what the rule takes to be whole; NULL: none */
+	char *last_good;	     /* owned */
 	const char *skip;
 	struct doubt doubts[DOUBTS_MAX];
 	size_t n_doubts;
@@ -57,14 +59,25 @@ void rd_check_good(struct rd_check_out *out, const char *subject)
 	out->findings->failed |= !out->last_good;
 }
 
+/* What seems wrong may be so only because something was not seen. */
+static void doubt_fault(struct rd_check_out *out, const char *subject)
+{
+	_cleanup_free_ char *reason = rd_text("may be a fault, or only not seen: %s: %s", out->unread->object,
+					      rd_errno_text(out->unread->code));
+
+	out->findings->failed |= !reason;
+	if (reason)
+		rd_check_undecided(out, subject, reason);
+}
+
 void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const char *subject, char *observed,
 		  char *expected, char *fix)
 {
 	struct rd_finding finding = begin(out, severity);
 
 	out->findings->failed |= !observed || !expected;
-	if (out->check->by_absence && out->unanswered) {
-		rd_check_unknown(out, subject, "reads gave no answer: what is missing may be there");
+	if (out->unread) {
+		doubt_fault(out, subject);
 		free(observed);
 		free(expected);
 		free(fix);
@@ -104,7 +117,7 @@ void rd_check_fail(struct rd_check_out *out, const char *subject, char *observed
 	rd_check_bad(out, RD_SEV_CRITICAL, subject, observed, expected, NULL);
 }
 
-void rd_check_unknown(struct rd_check_out *out, const char *subject, const char *reason)
+static void add_doubt(struct rd_check_out *out, const char *subject, const char *reason, bool undecided)
 {
 	struct doubt *doubt = NULL;
 
@@ -115,10 +128,11 @@ void rd_check_unknown(struct rd_check_out *out, const char *subject, const char 
 		doubt = &out->doubts[DOUBTS_MAX - 1];
 	if (doubt) {
 		doubt->n++;
+		doubt->undecided |= undecided;
 		return;
 	}
 	doubt = &out->doubts[out->n_doubts];
-	*doubt = (struct doubt){ .subject = strdup(subject), .reason = strdup(reason), .n = 1 };
+	*doubt = (struct doubt){ .subject = strdup(subject), .reason = strdup(reason), .n = 1, .undecided = undecided };
 	if (doubt->subject && doubt->reason) {
 		out->n_doubts++;
 		return;
@@ -126,6 +140,16 @@ void rd_check_unknown(struct rd_check_out *out, const char *subject, const char 
 	free(doubt->subject);
 	free(doubt->reason);
 	out->findings->failed = true;
+}
+
+void rd_check_unknown(struct rd_check_out *out, const char *subject, const char *reason)
+{
+	add_doubt(out, subject, reason, false);
+}
+
+void rd_check_undecided(struct rd_check_out *out, const char *subject, const char *reason)
+{
+	add_doubt(out, subject, reason, true);
 }
 
 void rd_check_skip(struct rd_check_out *out, const char *reason)
@@ -147,6 +171,7 @@ static void conclude(struct rd_check_out *out)
 		finding = begin(out, RD_SEV_UNKNOWN);
 		finding.subject = subject_of(out->doubts[i].subject, out->doubts[i].n);
 		finding.observed = out->doubts[i].reason;
+		finding.undecided = out->doubts[i].undecided;
 		free(out->doubts[i].subject);
 		add(out, &finding);
 	}
@@ -165,7 +190,7 @@ void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct r
 	for (size_t i = 0; i < rd_n_checks; i++) {
 		struct rd_check_out out = { .check = rd_checks[i],
 					    .findings = findings,
-					    .unanswered = in->stalls && in->stalls->n > 0 };
+					    .unread = rd_check_unread(in->unread, rd_checks[i]->whole) };
 
 		if (chosen && !chosen[i])
 			continue;

@@ -231,7 +231,7 @@ const struct rd_check rd_check_gpu_missing = {
 	.fix = "dmesg (Xid 79, AER, pciehp); power the host off and on; reseat or replace the accelerator",
 	.needs = "PCI tree, vendor and device of switches, accelerators and NICs",
 	.quick = true,
-	.by_absence = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_gpu,
 };
 
@@ -242,7 +242,7 @@ const struct rd_check rd_check_nic_missing = {
 	.fix = "dmesg (mlx5, AER, pciehp); power the host off and on; reseat or replace the NIC",
 	.needs = "PCI tree, vendor and device of switches, accelerators and NICs",
 	.quick = true,
-	.by_absence = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_nic,
 };
 

@@ -127,7 +127,7 @@ const struct rd_check rd_check_dev_node = {
 	.fix = "modprobe ib_uverbs (rdma_ucm); in a container, pass all of /dev/infiniband in",
 	.needs = "/sys/class/infiniband_verbs, /dev/infiniband",
 	.quick = true,
-	.by_absence = true,
+	.whole = RD_PART_PROGRAMS | RD_PART_RDMA,
 	.run = run_node,
 };
 
@@ -148,5 +148,6 @@ const struct rd_check rd_check_provider = {
 	.fix = "install rdma-core's providers (Debian: ibverbs-providers; Red Hat: libibverbs), in the container image, too",
 	.needs = "driver of RDMA devices, libibverbs/*.so in the library folder",
 	.quick = true,
+	.whole = RD_PART_PROGRAMS | RD_PART_RDMA,
 	.run = run_provider,
 };

@@ -246,7 +246,7 @@ static uint64_t hash_devices(const struct rd_sysfs *fs)
 	return hash;
 }
 
-int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_counter_reader **ret, bool *has_rdma,
+int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_counter_reader **ret, int *rdma_error,
 			     struct rd_errlist *errors, struct rd_err *err)
 {
 	struct rd_counter_reader *reader = calloc(1, sizeof(*reader));
@@ -259,7 +259,7 @@ int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_c
 	reader->groups = groups;
 	r = rd_collect_host(src, 0, &host, NULL, err);
 	if (!r) {
-		*has_rdma = host.has_rdma;
+		*rdma_error = host.rdma_error;
 		rd_genl_family(src, ETHTOOL_GENL_NAME, &reader->ethtool, NULL);
 		reader->devices = hash_devices(&reader->fs);
 		r = find_all(reader, &host);

@@ -20,8 +20,8 @@ struct rd_counter_reader;
 #define RD_COUNTERS_ALL ((1u << RD_GROUPS) - 1)
 
 /* Finds out what there is. `errors` (may be NULL) gets what was refused; it is not kept. 0 or -ENOMEM; a host without
- * RDMA has a set without ports, and *has_rdma says whether it has the stack. */
-int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_counter_reader **ret, bool *has_rdma,
+ * RDMA has a set without ports, and *rdma_error says why, as in struct rd_host. */
+int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_counter_reader **ret, int *rdma_error,
 			     struct rd_errlist *errors, struct rd_err *err);
 void rd_counter_reader_destroy(struct rd_counter_reader *reader);
 static inline void rd_counter_reader_destroyp(struct rd_counter_reader **reader)

@@ -194,8 +194,10 @@ static void set_guid(struct rd_port *port)
 static int read_ports(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host, int ibdev)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
+	int listed = rd_sysfs_list(fs, &names, IB "/%s/ports", name);
 
-	if (rd_sysfs_list(fs, &names, IB "/%s/ports", name) < 0)
+	host->ibdevs[ibdev].ports_unread = rd_could_not_look(listed);
+	if (listed < 0)
 		return 0;
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < PORTS_MAX; i++) {
@@ -270,9 +272,9 @@ int rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *host
 	_cleanup_names_ struct rd_names names = { 0 };
 	int r;
 
-	if (rd_sysfs_list(fs, &names, IB) < 0)
+	host->rdma_error = -rd_sysfs_list(fs, &names, IB);
+	if (host->rdma_error)
 		return 0;
-	host->has_rdma = true;
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < DEVICES_MAX; i++) {
 		r = add_device(fs, names.v[i], what, host);

@@ -376,7 +376,6 @@ int rd_collect_nccl_xml(const char *name, const char *text, size_t size, struct 
 
 	st.frames[0] = (struct frame){ .pci = -1, .numa = -1, .gpu = { .dev = -1 } };
 	host->from_topology_file = true;
-	host->has_rdma = true;
 	r = rd_xml_parse(name, text, size, &ops, &st, err);
 	/* Those that a file that ends early left open. */
 	while (st.n > 1)

@@ -24,7 +24,7 @@ static char *read_text(const struct rd_sysfs *fs, enum rd_known *known, const ch
 	*known = RD_ABSENT;
 	if (!r)
 		r = rd_read_textf(fs->src, &text, &err, "%s", path);
-	if (r == -EACCES || r == -EPERM) {
+	if (rd_could_not_look(r)) {
 		*known = RD_DENIED;
 		rd_errlist_add(fs->errors, &err);
 		return NULL;
@@ -93,7 +93,7 @@ int rd_sysfs_list(const struct rd_sysfs *fs, struct rd_names *ret, const char *f
 	if (r < 0)
 		return r;
 	r = rd_list_dir(fs->src, path, ret, &err);
-	if (r == -EACCES || r == -EPERM)
+	if (rd_could_not_look(r))
 		rd_errlist_add(fs->errors, &err);
 	return r;
 }

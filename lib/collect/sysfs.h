@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading small sysfs and procfs files: what is not there is absent, what may not be read is noted and denied. */
+/* Reading small sysfs and procfs files: what is not there is absent; what could not be read (rd_could_not_look) is noted,
+ * and denied. */
 #ifndef RD_COLLECT_SYSFS_H
 #define RD_COLLECT_SYSFS_H
 
@@ -9,7 +10,7 @@
 
 struct rd_sysfs {
 	struct rd_source *src;
-	struct rd_errlist *errors; /* what was denied; NULL: not kept */
+	struct rd_errlist *errors; /* what could not be read; NULL: not kept */
 };
 
 /* The file's text without trailing blanks; NULL unless it could be read. Files whose content is empty, and those that

@@ -19,6 +19,17 @@ struct rd_spreads;
 struct rd_symmetry;
 struct rd_errlist;
 
+/* Parts of a host that a rule takes to have been read whole. */
+enum rd_part {
+	RD_PART_PCI = 1 << 0,	    /* functions, what is above them, drivers */
+	RD_PART_RDMA = 1 << 1,	    /* RDMA devices, ports, GIDs */
+	RD_PART_NET = 1 << 2,	    /* interfaces, addresses, routes */
+	RD_PART_NUMA = 1 << 3,	    /* nodes, sockets */
+	RD_PART_MODULES = 1 << 4,   /* modules of the kernel, and what they say of themselves */
+	RD_PART_PROGRAMS = 1 << 5,  /* device files, libraries, settings below /etc */
+	RD_PART_PROCESSES = 1 << 6, /* other processes */
+};
+
 /* NULL: was not read. */
 struct rd_check_input {
 	const struct rd_host *host;
@@ -32,9 +43,10 @@ struct rd_check_input {
 	const struct rd_res *res;	       /* queue pairs and their owners */
 	const struct rd_spreads *spreads;      /* how their flows spread */
 	const struct rd_errlist *stalls;       /* reads that gave no answer; NULL: nothing was read under a deadline */
-	const struct rd_symmetry *symmetry;    /* what of this host is not as the rest of it */
-	const struct rd_findings *moved;       /* counters that moved since an earlier look; NULL: there was none */
-	bool exclusive;			       /* no other job should be on this host */
+	const struct rd_errlist *unread; /* all reads that failed otherwise than by saying that there is no such thing */
+	const struct rd_symmetry *symmetry; /* what of this host is not as the rest of it */
+	const struct rd_findings *moved;    /* counters that moved since an earlier look; NULL: there was none */
+	bool exclusive;			    /* no other job should be on this host */
 };
 
 struct rd_check_out;
@@ -46,7 +58,7 @@ struct rd_check {
 	const char *fix;   /* what to do */
 	const char *needs; /* the facts it judges by, for --explain */
 	bool quick;	   /* cheap enough for a job prologue */
-	bool by_absence;   /* finds fault with what is not there: where a read gave no answer it cannot tell */
+	unsigned whole; /* enum rd_part, or-ed: where a read of these failed, a fault found by this rule is unknown instead */
 	void (*run)(const struct rd_check_input *in, struct rd_check_out *out);
 };
 

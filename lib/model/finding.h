@@ -32,7 +32,8 @@ struct rd_finding {
 		const char *id; /* static */
 		char *subject;	/* owned */
 	} caused_by;
-	char *muted; /* owned: until when and why the profile wants it ignored; NULL: it does not */
+	bool undecided; /* UNKNOWN for want of a read that failed: a fault may be behind it, so that no verdict is OK */
+	char *muted;	/* owned: until when and why the profile wants it ignored; NULL: it does not */
 };
 
 struct rd_findings {

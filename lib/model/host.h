@@ -157,6 +157,7 @@ struct rd_ibdev {
 	char *parent_netdev; /* of a soft device: the interface that it sits on */
 	int first_port;
 	unsigned n_ports;
+	bool ports_unread; /* they could not be listed: there may be more */
 };
 
 struct rd_addr {
@@ -217,7 +218,7 @@ struct rd_host {
 	bool has_data_direct;	 /* there are such functions, whichever devices they belong to */
 	bool has_nvswitch;    /* NVSwitches are on PCI (HGX A100 and H100): each accelerator reaches each other one */
 	RD_FIELD(bool) guest; /* runs under a hypervisor */
-	bool has_rdma;	      /* /sys/class/infiniband is there */
+	int rdma_error; /* why /sys/class/infiniband could not be listed: ENOENT (no RDMA stack) or another errno; 0: it was */
 	struct rd_cpu cpu;
 	struct rd_pci *pcis;
 	size_t n_pcis, cap_pcis;

@@ -68,6 +68,15 @@ const char *rd_nlprotocol_name(int protocol, char *buf)
 	return buf;
 }
 
+void rd_nlrequest_name(int protocol, const void *request, size_t size, char *ret)
+{
+	struct nlmsghdr head = { 0 };
+	char name[16];
+
+	memcpy(&head, request, size < sizeof(head) ? size : sizeof(head));
+	snprintf(ret, RD_NLOBJECT, "netlink %s, request %u", rd_nlprotocol_name(protocol, name), head.nlmsg_type);
+}
+
 void rd_nlrequest_path(int protocol, const void *request, size_t size, char *buf, size_t buf_size)
 {
 	struct nlmsghdr head;

@@ -27,6 +27,10 @@ int rd_nlrequest_check(const void *request, size_t size, struct rd_err *err);
 /* "route", "rdma", "generic" or a number: the name of a protocol in messages and in a bundle. `buf` has 16 bytes. */
 const char *rd_nlprotocol_name(int protocol, char *buf);
 
+/* What messages call a request: "netlink rdma, request 5121". `ret` has RD_NLOBJECT bytes. */
+#define RD_NLOBJECT 64
+void rd_nlrequest_name(int protocol, const void *request, size_t size, char *ret);
+
 /* Whether bytes are whole messages, one behind the other. */
 bool rd_nlmsgs_sound(const void *data, size_t size);
 

@@ -392,14 +392,12 @@ static int guard_netlink(struct rd_source *src, int protocol, const void *reques
 			 struct rd_err *err)
 {
 	struct question question = { .op = OP_NETLINK, .protocol = protocol, .size = size };
-	char name[16], object[64];
-	struct nlmsghdr head;
+	char object[RD_NLOBJECT];
 	int r = rd_nlrequest_check(request, size, err);
 
 	if (r < 0)
 		return r;
-	memcpy(&head, request, sizeof(head));
-	snprintf(object, sizeof(object), "netlink %s, request %u", rd_nlprotocol_name(protocol, name), head.nlmsg_type);
+	rd_nlrequest_name(protocol, request, size, object);
 	return ask(src, &question, object, request, ret, NULL, err);
 }
 

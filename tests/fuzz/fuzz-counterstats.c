@@ -89,9 +89,9 @@ void fuzz_one(const uint8_t *data, size_t size)
 	struct answerer answerer = { { &ops }, data, size };
 	struct rd_counter_reader *reader = NULL;
 	struct rd_counter_sample sample = { 0 };
-	bool has_rdma;
+	int rdma_error;
 
-	if (rd_counter_reader_create(&answerer.src, RD_COUNTERS_ALL, &reader, &has_rdma, NULL, NULL) == 0) {
+	if (rd_counter_reader_create(&answerer.src, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, NULL) == 0) {
 		rd_counter_reader_sample(reader, &sample, NULL);
 		/* Another answer than the one that was learnt from. */
 		answerer.size = size / 2 & ~(size_t)3;

@@ -55,7 +55,6 @@ int made_nic(struct rd_host *host, const char *name, const char *addr, int paren
 	port->link_layer = strdup("InfiniBand");
 	port->state = strdup("ACTIVE");
 	RD_SET(port->rate_gbps, gbps);
-	host->has_rdma = true;
 	return (int)host->n_ibdevs - 1;
 }
 

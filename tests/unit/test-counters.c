@@ -97,11 +97,11 @@ struct read {
 static void read_init(struct read *read, struct rd_source *source)
 {
 	struct rd_err err = { 0 };
-	bool has_rdma = false;
+	int rdma_error = -1;
 
 	*read = (struct read){ 0 };
-	assert_int_equal(rd_counter_reader_create(source, RD_COUNTERS_ALL, &read->reader, &has_rdma, NULL, &err), 0);
-	assert_true(has_rdma);
+	assert_int_equal(rd_counter_reader_create(source, RD_COUNTERS_ALL, &read->reader, &rdma_error, NULL, &err), 0);
+	assert_int_equal(rdma_error, 0);
 	read->set = rd_counter_reader_set(read->reader);
 	assert_int_equal(rd_counter_reader_sample(read->reader, &read->sample, &err), 0);
 }
