@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * unreadable [-s SEED,ONE_IN] [-v] HOST: makes every read that the rules of a recorded host depend on fail, one at a time, with each
+ * errno that says "could not look" rather than "is not there", and holds the result against that of the whole host:
+ *
+ *   - no finding may be new or worse than before, unless its severity is unknown;
+ *   - a rule that found a fault must not pass now;
+ *   - the number of ports must not be smaller without saying so.
+ *
+ * Prints a line for each violation, and at the end "HOST: FACTS facts, RUNS runs, BAD worse". Exit status 1 if there were any.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/checks/check-line.h"
+#include "cmd/checks/checks.h"
+#include "collect/sysfs.h"
+
+static const int codes[] = { EACCES, EIO, EMFILE, ENFILE, ENOMEM, ENOBUFS, ETIMEDOUT };
+
+enum op { OP_READ, OP_LIST, OP_LINK, OP_RDEV, OP_INO, OP_MODE, OP_NETLINK };
+static const char *const op_names[] = { "read", "list", "readlink", "rdev", "inode", "mode", "netlink" };
+
+struct fact {
+	enum op op;
+	uint64_t key;
+	char *what;
+};
+
+/* Asks `inner`; counts the facts asked for, or fails one of them. */
+struct failing {
+	struct rd_source src;
+	struct rd_source_ops ops;
+	struct rd_source *inner;
+	struct fact *facts;
+	size_t n, cap;
+	bool counting;
+	uint64_t fail;
+	int code;
+};
+
+static uint64_t key_of(enum op op, const void *data, size_t size)
+{
+	char c = (char)op;
+
+	return rd_hash(rd_hash(RD_HASH, &c, 1), data, size);
+}
+
+static int meet(struct rd_source *src, enum op op, const char *what, const void *data, size_t size, struct rd_err *err)
+{
+	struct failing *failing = (struct failing *)src;
+	uint64_t key = key_of(op, data, size);
+
+	if (!failing->counting)
+		return key == failing->fail ? rd_err_set(err, failing->code, what, "made to fail") : 0;
+	for (size_t i = 0; i < failing->n; i++)
+		if (failing->facts[i].key == key)
+			return 0;
+	if (rd_grow(&failing->facts, &failing->cap, failing->n + 1, sizeof(*failing->facts)) < 0)
+		exit(2);
+	failing->facts[failing->n++] = (struct fact){ op, key, strdup(what) };
+	return 0;
+}
+
+#define INNER ((struct failing *)src)->inner
+#define MEET(op, path)                                        \
+	int r = meet(src, op, path, path, strlen(path), err); \
+	if (r < 0)                                            \
+	return r
+
+static int failing_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	MEET(OP_READ, path);
+	return rd_read_file(INNER, path, ret, err);
+}
+
+static int failing_list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	MEET(OP_LIST, path);
+	return rd_list_dir(INNER, path, ret, err);
+}
+
+static int failing_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+{
+	MEET(OP_LINK, path);
+	return rd_read_link(INNER, path, ret, err);
+}
+
+static int failing_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	MEET(OP_RDEV, path);
+	return INNER->ops->stat_rdev(INNER, path, ret, err);
+}
+
+static int failing_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	MEET(OP_INO, path);
+	return INNER->ops->stat_ino(INNER, path, ret, err);
+}
+
+static int failing_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	MEET(OP_MODE, path);
+	return INNER->ops->stat_mode(INNER, path, ret, err);
+}
+
+static int failing_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+			   struct rd_err *err)
+{
+	char what[96];
+	size_t n = (size_t)snprintf(what, sizeof(what), "%d:", protocol);
+	int r;
+
+	for (size_t i = 4; i < size && i < 36; i++)
+		n += (size_t)snprintf(what + n, sizeof(what) - n, "%02x", ((const uint8_t *)request)[i]);
+	r = meet(src, OP_NETLINK, what, request, size, err);
+	return r < 0 ? r : rd_netlink(INNER, protocol, request, size, ret, err);
+}
+
+static uint64_t failing_now(struct rd_source *src, int clock)
+{
+	return INNER->ops->now(INNER, clock);
+}
+
+static const struct rd_source_ops failing_ops = {
+	.read_file = failing_read,
+	.list_dir = failing_list,
+	.read_link = failing_link,
+	.stat_rdev = failing_rdev,
+	.stat_ino = failing_ino,
+	.stat_mode = failing_mode,
+	.netlink = failing_netlink,
+	.now = failing_now,
+};
+
+/* What the rules say of the host as `failing` shows it. */
+static void look(struct failing *failing, struct check_look *look)
+{
+	static const struct rd_cmd cmd = { .name = "check" };
+	struct rd_ctx ctx = { .globals.from = "recording", .source = &failing->src, .cmd = &cmd };
+	struct rd_err err = { 0 };
+
+	*look = (struct check_look){ 0 };
+	if (checks_load(&ctx, &failing->src, 0, &look->checks, &err) < 0) {
+		/* No verdict at all: exit 3. */
+		return;
+	}
+	rd_checks_run(&look->checks.in, NULL, &look->checks.findings);
+}
+
+static const struct rd_finding *find(const struct rd_findings *findings, const struct rd_finding *like)
+{
+	for (size_t i = 0; i < findings->n; i++)
+		if (strcmp(findings->v[i].id, like->id) == 0 &&
+		    strcmp(findings->v[i].subject ? findings->v[i].subject : "", like->subject ? like->subject : "") ==
+			    0)
+			return &findings->v[i];
+	return NULL;
+}
+
+static bool doubts(const struct rd_findings *findings, const char *id)
+{
+	for (size_t i = 0; i < findings->n; i++)
+		if (strcmp(findings->v[i].id, id) == 0 && findings->v[i].severity >= RD_SEV_UNKNOWN)
+			return true;
+	return false;
+}
+
+static bool is_alarm(const struct rd_finding *finding)
+{
+	return finding->severity >= RD_SEV_WARNING;
+}
+
+static size_t say(const struct fact *fact, int code, const char *how, const struct rd_finding *finding)
+{
+	printf("%s %s %s: %s %s %s: %s\n", op_names[fact->op], fact->what, rd_errno_name(code), how, finding->id,
+	       finding->subject ? finding->subject : "", finding->observed ? finding->observed : "");
+	return 1;
+}
+
+static size_t compare(const struct check_look *whole, const struct check_look *without, const struct fact *fact,
+		      int code)
+{
+	const struct rd_findings *before = &whole->checks.findings, *after = &without->checks.findings;
+	struct check_numbers had, have;
+	size_t bad = 0;
+
+	for (size_t i = 0; i < after->n; i++) {
+		const struct rd_finding *same = is_alarm(&after->v[i]) ? find(before, &after->v[i]) : &after->v[i];
+
+		if (!same || same->severity < after->v[i].severity)
+			bad += say(fact, code, same ? "WORSE" : "NEW", &after->v[i]);
+	}
+	if (after->n == 0)
+		return bad;
+	for (size_t i = 0; i < before->n; i++)
+		if (is_alarm(&before->v[i]) && !find(after, &before->v[i]) && !doubts(after, before->v[i].id))
+			bad += say(fact, code, "LOST", &before->v[i]);
+	check_count(whole, &had);
+	check_count(without, &have);
+	if (have.ports < had.ports && !have.unlisted && !rd_could_not_look(-without->checks.host.rdma_error)) {
+		printf("%s %s %s: PORTS %zu of %zu\n", op_names[fact->op], fact->what, rd_errno_name(code), have.ports,
+		       had.ports);
+		bad++;
+	}
+	return bad;
+}
+
+static size_t fail_each(struct failing *failing, const struct check_look *whole, unsigned seed, unsigned one_in,
+			size_t *runs)
+{
+	size_t bad = 0;
+
+	for (size_t i = 0; i < failing->n; i++) {
+		for (size_t c = 0; c < RD_ARRAY_SIZE(codes); c++) {
+			struct check_look without;
+
+			if (one_in > 1 && rand_r(&seed) % one_in)
+				continue;
+			failing->fail = failing->facts[i].key;
+			failing->code = codes[c];
+			look(failing, &without);
+			bad += compare(whole, &without, &failing->facts[i], codes[c]);
+			check_look_deinit(&without);
+			++*runs;
+		}
+	}
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	struct failing failing = { .ops = failing_ops, .counting = true };
+	unsigned seed = 1, one_in = 1;
+	struct rd_err err = { 0 };
+	struct check_look whole;
+	size_t bad, runs = 0;
+	int opt;
+
+	while ((opt = getopt(argc, argv, "s:")) != -1)
+		if (opt != 's' || sscanf(optarg, "%u,%u", &seed, &one_in) != 2)
+			return 2;
+	if (optind + 1 != argc || rd_source_bundle_open(argv[optind], &failing.inner, &err) < 0) {
+		fprintf(stderr, "%s: %s\n", err.object, err.message);
+		return 2;
+	}
+	failing.ops.name = failing.inner->ops->name;
+	failing.src.ops = &failing.ops;
+	look(&failing, &whole);
+	failing.counting = false;
+	bad = fail_each(&failing, &whole, seed, one_in, &runs);
+	printf("%s: %zu facts, %zu runs, %zu worse\n", rd_basename(argv[optind]), failing.n, runs, bad);
+	check_look_deinit(&whole);
+	for (size_t i = 0; i < failing.n; i++)
+		free(failing.facts[i].what);
+	free(failing.facts);
+	rd_source_closep(&failing.inner);
+	return bad > 0;
+}
