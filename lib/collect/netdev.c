@@ -17,6 +17,7 @@ static int read_netdev(const struct rd_sysfs *fs, struct rd_netdev *netdev)
 	_cleanup_free_ char *slaves = rd_sysfs_text(fs, NULL, NET "/%s/bonding/slaves", netdev->name);
 	int64_t value;
 
+	netdev->was_read = true;
 	netdev->operstate = rd_sysfs_text(fs, NULL, NET "/%s/operstate", netdev->name);
 	netdev->mac = rd_sysfs_text(fs, NULL, NET "/%s/address", netdev->name);
 	netdev->is_bond = slaves != NULL;
@@ -101,7 +102,7 @@ int rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host, struct rd
 	for (size_t i = 0; i < host->n_netdevs && !r; i++) {
 		int master = rd_host_find_netdev(host, host->netdevs[i].master);
 
-		if (master >= 0 && !host->netdevs[master].operstate)
+		if (master >= 0 && !host->netdevs[master].was_read)
 			r = read_netdev(fs, &host->netdevs[master]);
 	}
 	for (size_t i = 0; i < host->n_netdevs && !r; i++)

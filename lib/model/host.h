@@ -179,6 +179,7 @@ struct rd_netdev {
 	char *bond_state;	    /* of a bond's slave: "active", "backup" */
 	char *ipoib_mode;	    /* "datagram", "connected" */
 	char *mac;
+	bool was_read; /* what stands below its name in sysfs; of most interfaces nobody asks */
 	bool is_bond;
 	bool default_route;
 	struct rd_addr *addrs;

@@ -305,6 +305,8 @@ static void the_rate_of_a_lag(void **state)
 					      "../../devices/virtual/net/bond0 sys/class/net/bond0"),
 			 0);
 	fake_host_text(&fake, "/sys/class/net/bond0/bonding/slaves", "eth0 eth1\n");
+	/* Without an operstate, and read once all the same. */
+	fake_host_text(&fake, "/sys/class/net/bond0/address", "02:00:00:00:00:01\n");
 	load(&fake, &host);
 	assert_int_equal(host.ports[0].lag_active, 2);
 	assert_true(host.ports[0].rate_gbps.v == 600);
