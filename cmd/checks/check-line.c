@@ -191,7 +191,7 @@ void check_failure(const struct rd_ctx *ctx, const struct rd_err *err)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 
-	if (ctx->globals.json)
+	if (ctx->globals.json || ctx->globals.openmetrics)
 		return;
 	rd_buf_str(&text, "RDMA UNKNOWN - ");
 	rd_buf_safe(&text, err->object, strlen(err->object));

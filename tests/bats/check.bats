@@ -78,6 +78,11 @@ broken() {
 	[ "$status" -eq 0 ]
 	[[ $output == *'rdmadiag_check_results{result="fail"} 0'* ]]
 	[[ $output == *'rdmadiag_check_ports{state="active"} 12'* ]]
+	# A page that says why there is no answer is a page, too.
+	run --separate-stderr "$RD" --from "$HOST" check --profile "$BATS_TEST_TMPDIR/none" --openmetrics
+	[ "$status" -eq 3 ]
+	[[ ${lines[0]} == "# HELP "* ]]
+	[ "$(tail -1 <<<"$output")" = "# EOF" ]
 	run "$RD" --from "$HOST" --textfile "$BATS_TEST_TMPDIR/x.prom" check
 	[ "$status" -eq 0 ]
 	grep -q '^rdmadiag_check_ports{state="all"} 12' "$BATS_TEST_TMPDIR/x.prom"
