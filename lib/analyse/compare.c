@@ -258,7 +258,7 @@ static int tell_runs(struct rd_compare *cmp, const struct bundle *v, size_t n)
 
 int rd_compare_fold(struct rd_compare *cmp, size_t from)
 {
-	struct rd_difference *d = cmp->v + from;
+	struct rd_difference *d = from < cmp->n_v ? cmp->v + from : NULL;
 	size_t n = cmp->n_v - from, n_bundles = 0;
 	struct bundle *bundles = calloc(n + 1, sizeof(*bundles));
 	int r = bundles ? 0 : -ENOMEM;

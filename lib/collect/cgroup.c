@@ -143,8 +143,10 @@ size_t rd_cgroup_parse(const char *text, const char **ret)
 		int rank;
 
 		text = *eol ? eol + 1 : eol;
-		if (controllers++)
+		if (controllers) {
+			controllers++;
 			path = memchr(controllers, ':', eol - controllers);
+		}
 		if (!path || path + 1 == eol || path[1] != '/')
 			continue;
 		rank = rank_line(controllers, path - controllers);

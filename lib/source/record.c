@@ -69,6 +69,11 @@ static bool asked_of(const struct rd_node *node, enum rd_ask ask)
 	return (node->more && node->more->asked[ask]) || (ask == RD_ASK_READ && node->type == RD_NODE_FILE);
 }
 
+static bool same_bytes(const struct rd_node *a, const struct rd_node *b)
+{
+	return a->type == b->type && a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
+}
+
 static bool same_answer(const struct rd_node *a, const struct rd_node *b, enum rd_ask ask)
 {
 	if (!asked_of(a, ask) || code_of(a, ask) != code_of(b, ask))
@@ -77,13 +82,13 @@ static bool same_answer(const struct rd_node *a, const struct rd_node *b, enum r
 		return true;
 	switch (ask) {
 	case RD_ASK_READ:
-		return a->type == b->type && a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+		return same_bytes(a, b);
 	case RD_ASK_LIST:
 		return names_equal(&a->more->names, &b->more->names);
 	case RD_ASK_LINK:
 		if (a->more->target || b->more->target)
 			return a->more->target && b->more->target && strcmp(a->more->target, b->more->target) == 0;
-		return a->type == b->type && a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+		return same_bytes(a, b);
 	case RD_ASK_RDEV:
 	case RD_ASK_INO:
 	case RD_ASK_MODE:

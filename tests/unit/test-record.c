@@ -151,15 +151,18 @@ static void within_a_sample_a_file_does_not_change(void **state)
 	_cleanup_(rd_source_closep) struct rd_source *record = NULL, *bundle = NULL;
 	struct host *host = *state;
 
+	shell(host->root, ">sys/empty");
 	assert_int_equal(rd_source_record_open(host->live, &record, NULL), 0);
 	assert_string_equal(text_at(record, "/sys/class/net/eth0/mtu"), "1500\n");
 	assert_string_equal(text_at(record, "/sys/new"), "(ENOENT)");
+	assert_string_equal(text_at(record, "/sys/empty"), "");
 	shell(host->root, "echo 9000 > sys/devices/pci0/net/eth0/mtu && echo x > sys/new");
 	assert_string_equal(text_at(record, "/sys/class/net/eth0/mtu"), "1500\n");
 	assert_string_equal(text_at(record, "/sys/new"), "(ENOENT)");
 	assert_int_equal(rd_source_record_next(record, NULL), 0);
 	assert_string_equal(text_at(record, "/sys/class/net/eth0/mtu"), "9000\n");
 	assert_string_equal(text_at(record, "/sys/new"), "x\n");
+	assert_string_equal(text_at(record, "/sys/empty"), "");
 	shell(host->root, "rm sys/devices/pci0/net/eth0/mtu sys/new");
 	assert_int_equal(rd_source_record_next(record, NULL), 0);
 	assert_string_equal(text_at(record, "/sys/class/net/eth0/mtu"), "(ENOENT)");
@@ -169,6 +172,7 @@ static void within_a_sample_a_file_does_not_change(void **state)
 	assert_int_equal(rd_source_bundle_next(bundle, NULL), 0);
 	assert_string_equal(text_at(bundle, "/sys/class/net/eth0/mtu"), "9000\n");
 	assert_string_equal(text_at(bundle, "/sys/new"), "x\n");
+	assert_string_equal(text_at(bundle, "/sys/empty"), "");
 	assert_int_equal(rd_source_bundle_next(bundle, NULL), 0);
 	assert_string_equal(text_at(bundle, "/sys/class/net/eth0/mtu"), "(ENOENT)");
 	/* Not asked for a third time: nothing new is known. */
