@@ -64,8 +64,13 @@ static int find_anew(struct counters *c, struct rd_source *source, struct rd_err
 	if (r < 0)
 		return r;
 	rd_meanings_apply(&c->meanings, rd_counter_reader_set(reader));
-	rd_counter_reader_destroy(c->old);
-	c->old = c->reader;
+	/* What is compared with stays, however often devices change until then. */
+	if (c->old && c->before.set == rd_counter_reader_set(c->old)) {
+		rd_counter_reader_destroy(c->reader);
+	} else {
+		rd_counter_reader_destroy(c->old);
+		c->old = c->reader;
+	}
 	c->reader = reader;
 	c->stale = false;
 	return 0;
