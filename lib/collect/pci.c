@@ -114,7 +114,7 @@ static unsigned mtps_of(const char *text)
 	double gtps = strtod(text, &end);
 
 	/* "Unknown", "Unknown speed"; "16.0 GT/s PCIe", before kernel 5.7 "16 GT/s". */
-	return end == text || gtps <= 0 || gtps > 1000 ? 0 : (unsigned)(gtps * 1000 + 0.5);
+	return end != text && gtps > 0 && gtps <= 1000 ? (unsigned)(gtps * 1000 + 0.5) : 0;
 }
 
 static void read_link(const struct rd_sysfs *fs, const char *addr, const char *which, struct rd_pcie_link *link)

@@ -279,6 +279,39 @@ static void addresses_whichever_table_comes_first(void **state)
 	}
 }
 
+static void a_link_speed_is_a_number_or_unknown(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned mtps; /* 0: unknown */
+	} speeds[] = {
+		{ "16.0 GT/s PCIe\n", 16000 },
+		{ "2.5 GT/s\n", 2500 },
+		{ "Unknown\n", 0 },
+		{ "nan\n", 0 },
+		{ "inf\n", 0 },
+		{ "-8.0 GT/s\n", 0 },
+		{ "1e300\n", 0 },
+	};
+	struct fake_host fake;
+
+	(void)state;
+	fake_host_init(&fake);
+	add_nic(&fake);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(speeds); i++) {
+		const struct rd_pci *pci;
+		struct rd_host host;
+
+		fake_host_text(&fake, "/sys/bus/pci/devices/0000:18:00.0/max_link_speed", speeds[i].text);
+		load(&fake, &host);
+		pci = &host.pcis[host.ibdevs[0].pci];
+		assert_int_equal(pci->max.mtps.known == RD_OK, speeds[i].mtps > 0);
+		assert_int_equal(pci->max.mtps.v, speeds[i].mtps);
+		rd_host_deinit(&host);
+	}
+	fake_host_deinit(&fake);
+}
+
 /* Two interfaces in one bond, one RDMA device: mlx5's LAG as it shows in sysfs. */
 static void the_rate_of_a_lag(void **state)
 {
@@ -356,15 +389,11 @@ static void what_only_nccl_asks_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(addresses_whichever_table_comes_first),
-		TEST(a_console_is_no_accelerator),
-		TEST(what_procfs_says_of_an_accelerator),
-		TEST(a_nic_behind_a_bond_and_one_in_another_namespace),
-		TEST(the_rate_of_a_lag),
-		TEST(acs_of_a_bridge_above_a_nic),
-		TEST(what_only_nccl_asks_for),
-		TEST(damaged_topology_files_are_refused),
-		TEST(topology_files_that_ask_for_too_much),
+		TEST(addresses_whichever_table_comes_first), TEST(a_console_is_no_accelerator),
+		TEST(what_procfs_says_of_an_accelerator),    TEST(a_nic_behind_a_bond_and_one_in_another_namespace),
+		TEST(a_link_speed_is_a_number_or_unknown),   TEST(the_rate_of_a_lag),
+		TEST(acs_of_a_bridge_above_a_nic),	     TEST(what_only_nccl_asks_for),
+		TEST(damaged_topology_files_are_refused),    TEST(topology_files_that_ask_for_too_much),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
