@@ -85,6 +85,7 @@ CMD_SRC = $(sort $(wildcard cmd/*.c cmd/*/*.c))
 BPF_SRC = $(sort $(wildcard bpf/*.bpf.c))
 UNIT_SRC = $(sort $(wildcard tests/unit/test-*.c))
 FUZZ_SRC = $(sort $(wildcard tests/fuzz/fuzz-*.c))
+FUZZ_COMMAND = $(addprefix tests/fuzz/,invariants.c mutant.c mutate.c)
 TORTURE_SRC = $(sort $(wildcard tests/torture/*.c))
 UNIT_SHARED = $(sort $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
 
@@ -94,9 +95,11 @@ MAIN_OBJ = $(B)/obj/cmd/main.o
 UNIT_OBJ = $(UNIT_SRC:%.c=$(B)/obj/%.o) $(UNIT_SHARED:%.c=$(B)/obj/%.o)
 SKEL = $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.skel.h)
 FUZZERS = $(FUZZ_SRC:%.c=$(B)/%)
-FUZZ_OBJ = $(FUZZ_SRC:%.c=$(B)/obj/%.o) $(B)/obj/tests/fuzz/$(FUZZ_MAIN).o
+FUZZ_OBJ = $(FUZZ_SRC:%.c=$(B)/obj/%.o) $(FUZZ_COMMAND:%.c=$(B)/obj/%.o) $(B)/obj/tests/fuzz/$(FUZZ_MAIN).o
 UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
 TORTURE = $(TORTURE_SRC:%.c=$(B)/%)
+
+comma = ,
 
 # Other flags, or another list of sources, are as good a reason to build anew as a changed file: both are kept in files,
 # which are written when they differ.
@@ -157,10 +160,15 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_SHARED:%.c=$(B)/obj/%.o) $(B)/
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lcmocka $(shell $(PKG_CONFIG) --libs libibmad)
 
 fuzzers: $(FUZZERS)
-$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/$(FUZZ_MAIN).o $(B)/librdmadiag.a
+$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/$(FUZZ_MAIN).o $(B)/libcmd.a $(B)/librdmadiag.a
 	@mkdir -p $(@D)
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(FUZZ_FLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(FUZZ_FLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+
+# Whole commands: what they write is caught, and what they read comes through another source.
+$(B)/tests/fuzz/fuzz-command: $(FUZZ_COMMAND:%.c=$(B)/obj/%.o)
+$(B)/tests/fuzz/fuzz-command: LDFLAGS_ALL += $(addprefix -Wl$(comma)--wrap=,write fsync rd_source_bundle_open \
+	rd_source_bundle_next rd_source_live_open rd_ticks_catch_signals)
 
 torturers: $(TORTURE)
 $(B)/tests/torture/%: $(B)/obj/tests/torture/%.o $(B)/libcmd.a $(B)/librdmadiag.a

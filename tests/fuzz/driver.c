@@ -135,7 +135,7 @@ static uint64_t run(const struct input *seeds, size_t n, double seconds, const c
 
 int main(int argc, char **argv)
 {
-	struct input seeds[64];
+	struct input seeds[256];
 	double seconds = argc > 1 ? atof(argv[1]) : 0;
 	uint64_t runs = 0;
 	size_t n = 0;

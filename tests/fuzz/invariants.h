@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What holds of a command's answer, whatever the host said. */
+#ifndef RD_FUZZ_INVARIANTS_H
+#define RD_FUZZ_INVARIANTS_H
+
+#include "base/buf.h"
+
+struct answer {
+	char *const *argv; /* ended by NULL; argv[0] is the program */
+	int status;
+	struct rd_buf out, err;
+};
+
+/* NULL if all holds; else what does not. Static. */
+const char *broken(const struct answer *answer);
+
+bool has_word(const struct answer *answer, const char *word);
+
+#endif
