@@ -85,7 +85,7 @@ CMD_SRC = $(sort $(wildcard cmd/*.c cmd/*/*.c))
 BPF_SRC = $(sort $(wildcard bpf/*.bpf.c))
 UNIT_SRC = $(sort $(wildcard tests/unit/test-*.c))
 FUZZ_SRC = $(sort $(wildcard tests/fuzz/fuzz-*.c))
-FUZZ_COMMAND = $(addprefix tests/fuzz/,invariants.c mutant.c mutate.c)
+FUZZ_COMMAND = $(addprefix tests/fuzz/,invariants.c mutant.c mutate.c readback.c)
 TORTURE_SRC = $(sort $(wildcard tests/torture/*.c))
 UNIT_SHARED = $(sort $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c)))
 

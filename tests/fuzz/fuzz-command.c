@@ -2,12 +2,13 @@
 /*
  * Whole commands on hosts that answer what the bytes say: options, collectors, analysis, report, rendering, as main runs
  * them. The bytes are: which command line, which host, in which format, how many samples more than one; then changes of the
- * host's answers (mutant.h). What must hold of each answer stands in invariants.c.
+ * host's answers (mutant.h). What must hold of each answer stands in invariants.c, who reads what was written in readback.c.
  * Runs in the checkout's top folder; hosts that are made up come from tests/fuzz/hosts.
  */
 #include "fuzz.h"
 #include "invariants.h"
 #include "mutant.h"
+#include "readback.h"
 
 #define main command_main
 int command_main(int argc, char **argv);
@@ -18,6 +19,7 @@ int command_main(int argc, char **argv);
 
 #define MADE "build/fuzz/hosts/"
 #define ARGS_MAX 24
+#define TWICE 0x40 /* bits of an input's fourth byte: run it twice; and % 3, how many samples more than one */
 
 static const char *const hosts[] = {
 	"tests/bundles/pair-a.tar.zst",	      "tests/bundles/qp-hung.tar.zst", MADE "azure-nd-h100-v5.tar",
@@ -76,8 +78,9 @@ static const struct {
 	{ "counters -i 1 -c 3 --filter *", false },
 	{ "diff @same @other", false },
 	{ "diff @same @same", false },
-	{ "capture @captured.tar", false },
-	{ "capture --redact @captured.tar", false },
+	{ "capture @made.tar", false },
+	{ "capture --redact @made.tar", false },
+	{ "counters --save @made.json", false },
 };
 
 static struct rd_source *bases[RD_ARRAY_SIZE(hosts)];
@@ -153,8 +156,8 @@ static char *file_of(const char *name)
 
 	if (strcmp(name, "same") == 0 || strcmp(name, "other") == 0)
 		r = asprintf(&path, MADE "%s", name);
-	else if (strcmp(name, "captured.tar") == 0)
-		r = asprintf(&path, MADE "%d.tar", getpid());
+	else if (strncmp(name, "made.", 5) == 0)
+		r = asprintf(&path, MADE "%d%s", getpid(), name + 4);
 	else
 		r = asprintf(&path, MADE "%s.%s", base, name);
 	if (r < 0)
@@ -200,41 +203,50 @@ static void answer_deinit(struct answer *answer)
 	rd_buf_deinit(&answer->err);
 }
 
-/* What a capture wrote must open. */
-static void open_captured(void)
+static void write_file(const char *path, const struct rd_buf *contents)
 {
-	_cleanup_free_ char *path = file_of("captured.tar");
-	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
-	struct rd_err err = { 0 };
+	FILE *file = fopen(path, "w");
 
-	if (rd_source_bundle_open(path, &source, &err) < 0) {
-		fprintf(stderr, "what capture wrote does not open: %s: %s\n", err.object, err.message);
+	if (!file || (contents->len && fwrite(contents->data, contents->len, 1, file) != 1) || fclose(file) != 0)
+		abort();
+}
+
+static void read_back(const char *words, const struct answer *answer)
+{
+	read_back_fn *of_output = reader_of_output(words), *of_file = reader_of_file(words);
+	_cleanup_free_ char *path = file_of(of_output		      ? "made.out" :
+					    strstr(words, "made.tar") ? "made.tar" :
+									"made.json");
+	struct rd_err err = { 0 };
+	int r = 0;
+
+	if (answer->status == 0 && of_output) {
+		write_file(path, &answer->out);
+		r = of_output(path, &err);
+	} else if (answer->status == 0 && of_file) {
+		r = of_file(path, &err);
+	}
+	if (r < 0) {
+		fprintf(stderr, "what %s wrote cannot be read: %s: %s\n", words, err.object, err.message);
 		abort();
 	}
 	unlink(path);
 }
 
-static void run(const char *words, const char *format)
+static void run(const char *words, const char *format, struct answer *ret)
 {
-	struct answer answer;
-
-	ask(words, format, &answer);
+	ask(words, format, ret);
 	mutant_end();
-	if (answer.status == 0 && strncmp(words, "capture", 7) == 0)
-		open_captured();
-	answer_deinit(&answer);
+	read_back(words, ret);
 }
 
 static void save(const char *words, const char *name)
 {
 	_cleanup_free_ char *path = file_of(name);
 	struct answer answer;
-	FILE *file;
 
-	ask(words, "", &answer);
-	file = fopen(path, "w");
-	if (!file || (answer.out.len && fwrite(answer.out.data, answer.out.len, 1, file) != 1) || fclose(file) != 0)
-		abort();
+	run(words, "", &answer);
+	write_file(path, &answer.out);
 	answer_deinit(&answer);
 }
 
@@ -242,6 +254,7 @@ static void save(const char *words, const char *name)
 static void make_ready(void)
 {
 	_cleanup_free_ char *data = realpath("data", NULL);
+	struct answer answer;
 	struct rd_err err;
 
 	setenv("RDMADIAG_DATADIR", data ? data : "", 1);
@@ -255,7 +268,8 @@ static void make_ready(void)
 			fprintf(stderr, "%s: %s: run tests/fuzz/hosts first\n", err.object, err.message);
 			exit(2);
 		}
-		run("counters --save @saved", "");
+		ask("counters --save @saved", "", &answer);
+		answer_deinit(&answer);
 		save("topo-check --learn", "profile");
 		save("nic-map --env all", "env");
 		save("nic-map --nccl-xml", "nccl.xml");
@@ -264,31 +278,72 @@ static void make_ready(void)
 
 static struct questions *questions_of(const char *words, struct questions **known)
 {
+	struct answer answer;
+
 	if (*known)
 		return *known;
 	*known = questions_create();
 	if (!*known)
 		abort();
 	mutant_watch(*known);
-	run(words, "");
+	run(words, "", &answer);
+	answer_deinit(&answer);
 	return *known;
+}
+
+/* The one thing in an answer that comes from a clock of ours. */
+static void forget_read_at(struct answer *answer)
+{
+	static const char key[] = "\"read_at\":";
+
+	for (char *at = answer->out.data; at && (at = strstr(at, key));) {
+		at += sizeof(key) - 1;
+		memset(at, ' ', strcspn(at, ","));
+	}
+}
+
+/* Of one host, one answer: what differs was never written, or left over. */
+static void compare_answers(const char *words, struct answer *a, struct answer *b)
+{
+	forget_read_at(a);
+	forget_read_at(b);
+	if (a->status == b->status && a->out.len == b->out.len && a->err.len == b->err.len &&
+	    (!a->out.len || memcmp(a->out.data, b->out.data, a->out.len) == 0) &&
+	    (!a->err.len || memcmp(a->err.data, b->err.data, a->err.len) == 0))
+		return;
+	fprintf(stderr, "%s on %s says two things:\n--- exit %d\n%s%s\n--- exit %d\n%s%s\n", words, hosts[host],
+		a->status, a->out.data ? a->out.data : "", a->err.data ? a->err.data : "", b->status,
+		b->out.data ? b->out.data : "", b->err.data ? b->err.data : "");
+	abort();
 }
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
 	static const char *const formats[] = { "", "--json", "--openmetrics", "--noheadings" };
-	struct reader input = { data, size };
+	struct reader input = { data, size }, again;
+	struct answer answer, second;
 	struct questions *known;
 	size_t line, format;
-	unsigned samples;
+	const char *words;
+	uint8_t how;
 
 	if (!bases[0])
 		make_ready();
 	line = reader_byte(&input) % RD_ARRAY_SIZE(lines);
 	host = reader_byte(&input) % RD_ARRAY_SIZE(hosts);
 	format = reader_byte(&input) % RD_ARRAY_SIZE(formats);
-	samples = reader_byte(&input) % 3;
-	known = questions_of(lines[line].words, &questions[line][host]);
-	mutant_begin(known, &input, samples);
-	run(lines[line].words, lines[line].one_format ? "" : formats[format]);
+	how = reader_byte(&input);
+	again = input;
+	words = lines[line].words;
+	known = questions_of(words, &questions[line][host]);
+	mutant_begin(known, &input, how % 3);
+	run(words, lines[line].one_format ? "" : formats[format], &answer);
+	/* How long capture took is in its answer. */
+	if (how & TWICE && !strstr(words, "capture")) {
+		mutant_begin(known, &again, how % 3);
+		run(words, lines[line].one_format ? "" : formats[format], &second);
+		compare_answers(words, &answer, &second);
+		answer_deinit(&second);
+	}
+	answer_deinit(&answer);
 }
