@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Global options, choice of the command, exit code. */
 #include "answer.h"
+#include "base/end.h"
 #include "opts.h"
 
 #include <bpf/libbpf.h>
@@ -163,17 +164,13 @@ static int exit_code(int r)
 	return rd_fail(NULL, &err);
 }
 
-int main(int argc, char **argv)
+static int run_program(int argc, char **argv)
 {
 	struct rd_ctx ctx = { 0 };
 	struct rd_err err = { 0 };
 	enum rd_parsed parsed;
 	int first;
 
-	keep_standard_fds();
-	signal(SIGPIPE, SIG_IGN);
-	setlocale(LC_CTYPE, "");
-	libbpf_set_print(NULL); /* it would write to standard error; what it says is in our own messages */
 	first = rd_opts_parse(&ctx, argc, argv, &parsed, &err);
 	if (first < 0)
 		return rd_fail_usage(NULL, &err);
@@ -182,4 +179,14 @@ int main(int argc, char **argv)
 	if (parsed == RD_PARSED_HELP || first >= argc)
 		return exit_code(print_help(NULL));
 	return exit_code(dispatch(&ctx, argc - first, argv + first));
+}
+
+int main(int argc, char **argv)
+{
+	keep_standard_fds();
+	rd_end_watch();
+	signal(SIGPIPE, SIG_IGN);
+	setlocale(LC_CTYPE, "");
+	libbpf_set_print(NULL); /* it would write to standard error; what it says is in our own messages */
+	return rd_end_in_order(run_program(argc, argv));
 }

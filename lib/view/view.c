@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/end.h"
 #include "view/curses.h"
 #include "view/draw.h"
 #include "view/terminal.h"
@@ -242,6 +243,16 @@ static void loop(struct rd_view *view)
 	}
 }
 
+/* Whether the terminal is ours. */
+static bool taken;
+
+static void give_terminal_back(void)
+{
+	if (taken)
+		rd_curses.endwin();
+	taken = false;
+}
+
 int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd_err *err)
 {
 	struct rd_view view = { .ops = ops, .arg = arg, .colour = colour };
@@ -253,6 +264,8 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 	screen = rd_curses.newterm(NULL, stdout, stdin);
 	if (!screen)
 		return rd_err_set(err, ENOMEM, "--live", "cannot take the terminal");
+	taken = true;
+	rd_at_end(give_terminal_back);
 	view.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	rd_pane_init(&view.top);
 	rd_pane_init(&view.body);
@@ -266,7 +279,7 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 	rd_curses.set_escdelay(25);
 	rd_view_catch_signals();
 	loop(&view);
-	rd_curses.endwin();
+	give_terminal_back();
 	rd_view_release_signals();
 	rd_curses.delscreen(screen);
 	close_row(&view);

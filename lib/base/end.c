@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/end.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXIT_UNKNOWN 3
+
+#define HINT "  try: free memory, or a higher limit of it (ulimit -v, memory.max of the control group)\n"
+
+static pid_t watched;
+static bool in_order;
+static void (*steps[4])(void);
+static size_t n_steps;
+
+void rd_at_end(void (*step)(void))
+{
+	for (size_t i = 0; i < n_steps; i++)
+		if (steps[i] == step)
+			return;
+	if (n_steps == sizeof(steps) / sizeof(steps[0]))
+		abort();
+	steps[n_steps++] = step;
+}
+
+_Noreturn static void end(const char *why)
+{
+	ssize_t ignored;
+
+	if (getpid() != watched)
+		_exit(EXIT_UNKNOWN);
+	while (n_steps > 0)
+		steps[--n_steps]();
+	ignored = write(STDERR_FILENO, why, strlen(why));
+	(void)ignored; /* there is nowhere left to say it */
+	_exit(EXIT_UNKNOWN);
+}
+
+_Noreturn void rd_out_of_memory(void)
+{
+	end("rdmadiag: out of memory: what was printed, if anything, is not complete\n" HINT);
+}
+
+static void at_exit(void)
+{
+	if (!in_order && getpid() == watched)
+		end("rdmadiag: a library gave up, most likely for want of memory: what was printed, if anything, is not "
+		    "complete\n" HINT);
+}
+
+void rd_end_watch(void)
+{
+	watched = getpid();
+	in_order = false;
+	if (atexit(at_exit) != 0)
+		rd_out_of_memory();
+}
+
+int rd_end_in_order(int code)
+{
+	in_order = true;
+	return code;
+}
