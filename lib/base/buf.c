@@ -5,6 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/end.h"
+
+static bool fail(struct rd_buf *buf)
+{
+	if (!buf->checked)
+		rd_out_of_memory();
+	buf->failed = true;
+	return false;
+}
+
 bool rd_buf_room(struct rd_buf *buf, size_t more)
 {
 	size_t need;
@@ -13,8 +23,8 @@ bool rd_buf_room(struct rd_buf *buf, size_t more)
 		return false;
 	if (__builtin_add_overflow(buf->len, more, &need) || __builtin_add_overflow(need, 1, &need) ||
 	    rd_grow(&buf->data, &buf->cap, need, 1) < 0)
-		buf->failed = true;
-	return !buf->failed;
+		return fail(buf);
+	return true;
 }
 
 void rd_buf_uint(struct rd_buf *buf, uint64_t value)
@@ -37,7 +47,7 @@ void rd_buf_printf(struct rd_buf *buf, const char *fmt, ...)
 	n = vsnprintf(room ? buf->data + buf->len : NULL, room, fmt, ap);
 	va_end(ap);
 	if (n < 0) {
-		buf->failed = true;
+		fail(buf);
 		return;
 	}
 	if ((size_t)n >= room) {
@@ -53,7 +63,7 @@ void rd_buf_printf(struct rd_buf *buf, const char *fmt, ...)
 void rd_buf_deinit(struct rd_buf *buf)
 {
 	free(buf->data);
-	*buf = (struct rd_buf){ 0 };
+	*buf = (struct rd_buf){ .checked = buf->checked };
 }
 
 size_t rd_utf8_next(const char *s, size_t size, uint32_t *ret)
@@ -122,5 +132,5 @@ char *rd_safe(const char *s)
 	_cleanup_buf_ struct rd_buf buf = { 0 };
 
 	rd_buf_safe(&buf, s, strlen(s));
-	return buf.failed ? NULL : RD_TAKE(buf.data);
+	return RD_TAKE(buf.data);
 }

@@ -7,15 +7,18 @@
 
 #include <string.h>
 
-/* Always NUL-terminated once something was added. After an allocation failed, `failed` is set and nothing more is
- * added: callers check once, at the end. */
+/* Always NUL-terminated once something was added. An allocation that fails ends the program (base/end.h). In a buffer that
+ * was begun as RD_BUF_CHECKED, which is for what others chose the size of, it sets `failed`, and nothing more is added:
+ * callers check once, at the end. */
 struct rd_buf {
 	char *data;
 	size_t len, cap;
-	bool failed;
+	bool checked, failed;
 };
 
-/* Makes room for so many more bytes and a NUL; false: there is none. For the functions below. */
+#define RD_BUF_CHECKED ((struct rd_buf){ .checked = true })
+
+/* Makes room for so many more bytes and a NUL; false, of a checked buffer: there is none. For the functions below. */
 bool rd_buf_room(struct rd_buf *buf, size_t more);
 
 /* In line: documents are made of millions of small pieces. */
@@ -36,14 +39,14 @@ static inline void rd_buf_str(struct rd_buf *buf, const char *s)
 
 void rd_buf_uint(struct rd_buf *buf, uint64_t value); /* decimal */
 void rd_buf_printf(struct rd_buf *buf, const char *fmt, ...) RD_PRINTF(2, 3);
-void rd_buf_deinit(struct rd_buf *buf);
+void rd_buf_deinit(struct rd_buf *buf); /* it may be used again */
 #define _cleanup_buf_ __attribute__((cleanup(rd_buf_deinit)))
 
 /* Adds text that came from elsewhere (process names, node descriptions, file contents): control characters, escape
  * sequences and invalid UTF-8 become \xNN, so that no name can steer a terminal or break a line. */
 void rd_buf_safe(struct rd_buf *buf, const char *s, size_t size);
 
-/* The same as a new string (caller frees); NULL when out of memory. */
+/* The same as a new string; caller frees. */
 char *rd_safe(const char *s);
 
 /* The length in bytes of the UTF-8 character at `s`, and its code point; 0 where there is none that is valid. */

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/memory.h"
+
 int rd_err_set(struct rd_err *err, int code, const char *object, const char *fmt, ...)
 {
 	va_list ap;
@@ -32,8 +34,9 @@ void rd_err_hint(struct rd_err *err, const char *fmt, ...)
 
 void rd_errlist_add(struct rd_errlist *list, const struct rd_err *err)
 {
-	if (!list || rd_grow(&list->v, &list->cap, list->n + 1, sizeof(*list->v)) < 0)
+	if (!list)
 		return;
+	rd_reserve(&list->v, &list->cap, list->n + 1, sizeof(*list->v));
 	list->v[list->n++] = *err;
 }
 

@@ -22,7 +22,7 @@ struct rd_errlist {
 	size_t n, cap;
 };
 
-/* Keeps a copy of `err`; a list that cannot grow drops it. NULL list: nothing is kept. */
+/* Keeps a copy of `err`. NULL list: nothing is kept. */
 void rd_errlist_add(struct rd_errlist *list, const struct rd_err *err);
 void rd_errlist_deinit(struct rd_errlist *list);
 

@@ -5,11 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/end.h"
+
 char *rd_vtext(const char *fmt, va_list ap)
 {
 	char *text;
 
-	return vasprintf(&text, fmt, ap) < 0 ? NULL : text;
+	if (vasprintf(&text, fmt, ap) < 0)
+		rd_out_of_memory();
+	return text;
 }
 
 char *rd_text(const char *fmt, ...)

@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-/* A new string made by printf; NULL when out of memory. Caller frees. */
+/* A new string made by printf; caller frees. For want of memory the program ends (base/end.h). */
 char *rd_text(const char *fmt, ...) RD_PRINTF(1, 2);
 char *rd_vtext(const char *fmt, va_list ap) RD_PRINTF(1, 0);
 

@@ -266,7 +266,7 @@ static bool keep_request(struct reader *reader)
 static bool read_requests(struct reader *reader)
 {
 	struct rd_json *json = &reader->json;
-	_cleanup_buf_ struct rd_buf name = { 0 };
+	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
 
 	for (rd_json_enter(json, '['); rd_json_element(json);) {
 		request_reset(&reader->request);
@@ -292,7 +292,7 @@ static uint64_t shape_of(struct reader *reader)
 
 static bool read_shape(struct reader *reader, uint64_t shape)
 {
-	_cleanup_buf_ struct rd_buf word = { 0 };
+	_cleanup_buf_ struct rd_buf word = RD_BUF_CHECKED;
 	uint64_t recorded;
 
 	if (!read_hash(reader, &word, &recorded))
@@ -305,7 +305,7 @@ static bool read_sample(struct reader *reader)
 	struct rd_manifest *manifest = reader->manifest;
 	struct rd_json *json = &reader->json;
 	struct rd_sample sample = { 0 };
-	_cleanup_buf_ struct rd_buf name = { 0 };
+	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
 	uint64_t shape;
 
 	reader->sample = manifest->n_samples;
@@ -341,7 +341,7 @@ static bool read_sample(struct reader *reader)
 static bool read_top(struct reader *reader, const char *name, uint64_t before)
 {
 	struct rd_json *json = &reader->json;
-	_cleanup_buf_ struct rd_buf text = { 0 };
+	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
 	uint64_t recorded;
 	bool ok = true;
 
@@ -380,17 +380,19 @@ int rd_manifest_read(const struct rd_bytes *bytes, struct rd_tree *tree, uint32_
 {
 	_cleanup_(rd_manifest_deinit) struct rd_manifest manifest = { 0 };
 	struct reader reader = { .tree = tree, .top = top, .dir = dir, .manifest = &manifest };
-	_cleanup_buf_ struct rd_buf name = { 0 };
+	struct request *request = &reader.request;
+	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
 	const char *from = (const char *)bytes->data;
 	uint64_t before = RD_HASH;
 
+	request->path = request->word = request->target = RD_BUF_CHECKED;
 	rd_json_init(&reader.json, bytes->data, bytes->size);
 	for (rd_json_enter(&reader.json, '{'); rd_json_member(&reader.json, &name); from = reader.json.at) {
 		if (!read_top(&reader, name.data, before))
 			break;
 		before = rd_hash(before, from, reader.json.at - from);
 	}
-	request_deinit(&reader.request);
+	request_deinit(request);
 	if (reader.of_file.code)
 		return rd_err_set(err, reader.of_file.code, reader.of_file.object, "%s", reader.of_file.message);
 	if (!rd_json_end(&reader.json) || !reader.schema || !manifest.n_samples)

@@ -213,7 +213,7 @@ static bool skip_word(struct rd_json *json)
 
 bool rd_json_skip(struct rd_json *json)
 {
-	_cleanup_buf_ struct rd_buf text = { 0 };
+	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
 
 	if (json->failed)
 		return false;

@@ -193,7 +193,7 @@ static void add_port(const umad_ca_t *ca, const umad_port_t *port, struct rd_buf
 int rd_umad_ports(struct rd_bytes *ret, struct rd_err *err)
 {
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN] = { "" };
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 	int n = rd_libibumad_load("MAD ports", err);
 
 	if (n < 0)

@@ -266,7 +266,7 @@ static int write_folder(struct writer *writer, const struct rd_record_sample *sa
 
 static int write_all(struct writer *writer, const struct rd_recording *recording, const char *version)
 {
-	_cleanup_buf_ struct rd_buf manifest = { 0 };
+	_cleanup_buf_ struct rd_buf manifest = RD_BUF_CHECKED;
 	int r = rd_record_manifest(recording, version, &manifest);
 
 	/* First, so that what is missing behind it is noticed. */

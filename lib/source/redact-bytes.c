@@ -176,7 +176,7 @@ static bool redact_value(const struct messages *in, uint8_t *data, size_t size)
 /* In place: cut off, or padded with NULs. */
 static bool redact_string(const struct messages *in, uint8_t *data, size_t size)
 {
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 	size_t n = strnlen((char *)data, size);
 
 	if (!n || n == size)

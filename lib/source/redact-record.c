@@ -233,7 +233,7 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 /* Text of its own in a path: each name by itself. NULL when out of memory. */
 static char *redact_path(struct rd_redact *redact, const char *path)
 {
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 
 	rd_buf_str(&out, "");
 	while (*path) {
@@ -339,7 +339,7 @@ static int redact_node(struct pass *pass, uint32_t node)
 	_cleanup_free_ char *path = rd_tree_path(pass->from->tree, RD_TREE_TOP, node);
 	_cleanup_free_ char *new_path = path ? redact_path(pass->redact, path) : NULL;
 	_cleanup_free_ char *target = NULL;
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 	const void *data = NULL;
 	size_t size = 0;
 	int r;

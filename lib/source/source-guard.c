@@ -447,6 +447,7 @@ int rd_source_guard_open(struct rd_source *inner, unsigned limit_ms, struct rd_s
 	guard->inner = inner;
 	guard->deadline_ms = rd_monotonic_ms() + limit_ms;
 	guard->fd = -1;
+	guard->ahead = RD_BUF_CHECKED;
 	*ret = &guard->src;
 	return 0;
 }

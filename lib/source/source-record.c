@@ -331,7 +331,7 @@ static int keep_messages(struct record *record, uint32_t at, const void *request
 			 const struct rd_bytes *answer)
 {
 	static const uint8_t zeros[NLMSG_ALIGNTO];
-	_cleanup_buf_ struct rd_buf file = { 0 };
+	_cleanup_buf_ struct rd_buf file = RD_BUF_CHECKED;
 
 	rd_buf_add(&file, request, size);
 	rd_buf_add(&file, zeros, NLMSG_ALIGN(size) - size);
@@ -442,8 +442,6 @@ static int record_mad_open(struct rd_source *src, const char *ibdev, unsigned po
 	}
 	if (at != record->mad_node)
 		rd_buf_deinit(&record->mad_log);
-	if (at != record->mad_node)
-		record->mad_log = (struct rd_buf){ 0 };
 	record->mad_node = at;
 	log_request(record, at, RD_ASK_READ);
 	r = rd_mads_record(inner, &record->mad_log, keep_answers, record, ret, err);
@@ -514,6 +512,7 @@ int rd_source_record_open(struct rd_source *inner, struct rd_source **ret, struc
 		return rd_err_set(err, ENOMEM, "recording", "no memory for it");
 	record->src.ops = &record_ops;
 	record->inner = inner;
+	record->mad_log = RD_BUF_CHECKED;
 	if (begin(record, err) < 0) {
 		free(record);
 		return -ENOMEM;

@@ -112,7 +112,7 @@ static void add_port(unsigned port, const struct ibv_port_attr *attr, struct rd_
 
 static int query(struct ibv_context *context, const char *object, struct rd_bytes *ret, struct rd_err *err)
 {
-	struct rd_buf out = { 0 };
+	struct rd_buf out = RD_BUF_CHECKED;
 	struct ibv_device_attr device = { 0 };
 	int code = libibverbs.query_device(context, &device);
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
+#include "base/buf.h"
 #include "base/end.h"
+#include "base/memory.h"
+#include "base/text.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 static void tidy(void)
@@ -28,6 +32,80 @@ static void no_memory(void)
 {
 	begin();
 	rd_out_of_memory();
+}
+
+/* AddressSanitizer ends the program itself when the kernel gives it no memory. */
+#ifdef __SANITIZE_ADDRESS__
+#define NEEDS_OWN_ALLOCATOR() SKIP("AddressSanitizer ends the program before we can")
+#else
+#define NEEDS_OWN_ALLOCATOR()
+#endif
+
+/* Until nothing is left. An allocation that returned NULL would be written to. */
+static void exhaust(void)
+{
+	const struct rlimit limit = { 16 << 20, 16 << 20 };
+
+	begin();
+	setrlimit(RLIMIT_AS, &limit);
+	setrlimit(RLIMIT_DATA, &limit);
+}
+
+static void no_memory_to_alloc(void)
+{
+	exhaust();
+	for (;;)
+		*(volatile char *)rd_alloc(1, 4096) = 1;
+}
+
+static void no_memory_to_copy(void)
+{
+	static char text[4096];
+
+	memset(text, 'x', sizeof(text) - 1);
+	exhaust();
+	for (;;)
+		*(volatile char *)rd_dup(text) = 'y';
+}
+
+static void no_memory_to_print(void)
+{
+	exhaust();
+	for (;;)
+		*(volatile char *)rd_text("%4000s", "") = 'y';
+}
+
+static void no_memory_to_reserve(void)
+{
+	char *v = NULL;
+	size_t cap = 0;
+
+	exhaust();
+	for (;;) {
+		rd_reserve(&v, &cap, cap + 1, 1);
+		v[cap - 1] = 1;
+	}
+}
+
+static void no_memory_for_a_buffer(void)
+{
+	struct rd_buf buf = { 0 };
+
+	exhaust();
+	for (;;)
+		rd_buf_printf(&buf, "%4000s", "");
+}
+
+static void no_memory_for_a_checked_buffer(void)
+{
+	struct rd_buf buf = RD_BUF_CHECKED;
+
+	exhaust();
+	while (!buf.failed)
+		rd_buf_printf(&buf, "%4000s", "");
+	rd_buf_deinit(&buf);
+	rd_buf_str(&buf, "again");
+	_exit(buf.failed || !buf.checked ? 90 : 17);
 }
 
 static void library_exits(void)
@@ -106,6 +184,31 @@ static void without_memory_all_is_given_back_and_the_exit_status_is_unknown(void
 	assert_non_null(strstr(said, "\n  try: "));
 }
 
+static void every_kind_of_allocation_ends_so(void **state)
+{
+	static void (*const kinds[])(void) = { no_memory_to_alloc, no_memory_to_copy, no_memory_to_print,
+					       no_memory_to_reserve, no_memory_for_a_buffer };
+	char said[1024];
+
+	(void)state;
+	NEEDS_OWN_ALLOCATOR();
+	for (size_t i = 0; i < RD_ARRAY_SIZE(kinds); i++) {
+		assert_int_equal(run(kinds[i], said, sizeof(said)), 3);
+		assert_non_null(strstr(said, "gave back\n"));
+		assert_non_null(strstr(said, "out of memory"));
+	}
+}
+
+static void a_checked_buffer_says_so_and_can_be_used_again(void **state)
+{
+	char said[1024];
+
+	(void)state;
+	NEEDS_OWN_ALLOCATOR();
+	assert_int_equal(run(no_memory_for_a_checked_buffer, said, sizeof(said)), 17);
+	assert_string_equal(said, "");
+}
+
 static void a_library_that_exits_does_not_choose_the_exit_status(void **state)
 {
 	static const char first[] = "gave back\ntidied\nrdmadiag: a library gave up";
@@ -140,6 +243,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(without_memory_all_is_given_back_and_the_exit_status_is_unknown),
+		TEST(every_kind_of_allocation_ends_so),
+		TEST(a_checked_buffer_says_so_and_can_be_used_again),
 		TEST(a_library_that_exits_does_not_choose_the_exit_status),
 		TEST(an_end_in_order_says_nothing_and_keeps_its_status),
 		TEST(a_forked_process_leaves_alone_what_is_not_its_own),
