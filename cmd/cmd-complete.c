@@ -255,8 +255,7 @@ static int dump(struct rd_ctx *ctx)
 	int r;
 
 	rd_answer_init(ctx, &report);
-	if (options)
-		dump_opts(options, NULL, rd_global_opts);
+	dump_opts(options, NULL, rd_global_opts);
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
 		struct rd_row *row = rd_section_add(commands);
 
@@ -265,13 +264,12 @@ static int dump(struct rd_ctx *ctx)
 		rd_row_str(row, 2, (*cmd)->operands);
 		rd_row_bool(row, 3, (*cmd)->hidden);
 		rd_row_bool(row, 4, (*cmd)->runs_command);
-		if (options)
-			dump_opts(options, (*cmd)->name, (*cmd)->opts);
+		dump_opts(options, (*cmd)->name, (*cmd)->opts);
 	}
 	ctx->globals.json = true;
-	r = rd_report_add(&report, commands);
-	r = rd_report_add(&report, options) < 0 ? -ENOMEM : r;
-	r = r < 0 ? RD_EXIT_UNKNOWN : rd_answer_print(ctx, &report);
+	rd_report_add(&report, commands);
+	rd_report_add(&report, options);
+	r = rd_answer_print(ctx, &report);
 	rd_report_deinit(&report);
 	return r;
 }

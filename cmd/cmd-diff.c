@@ -50,11 +50,11 @@ static int look_init(struct look *look, const char *path, struct rd_err *err)
 	return rd_snapshot_collect(look->source, &look->facts, err);
 }
 
-static int fill(struct rd_report *report, const struct rd_changes *changes)
+static void fill(struct rd_report *report, const struct rd_changes *changes)
 {
 	struct rd_section *section = rd_report_diff();
 
-	for (size_t i = 0; section && i < changes->n; i++) {
+	for (size_t i = 0; i < changes->n; i++) {
 		const struct rd_change *change = &changes->v[i];
 		const struct rd_fact *fact = change->after ? change->after : change->before;
 
@@ -62,7 +62,7 @@ static int fill(struct rd_report *report, const struct rd_changes *changes)
 				   change->before ? change->before->value : NULL,
 				   change->after ? change->after->value : NULL, change->weight);
 	}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 /* The document is about the second of the two. */
@@ -75,14 +75,14 @@ static int answer(struct rd_ctx *ctx, const struct look *before, const struct lo
 	rd_report_init(report, ctx->schema);
 	report->time = after->time;
 	report->source = after->source->ops->name;
-	report->host = after->host ? strdup(after->host) : NULL;
+	report->host = after->host ? rd_dup(after->host) : NULL;
 	if (strcmp(report->source, "bundle") == 0) {
 		clock_gettime(CLOCK_REALTIME, &now);
 		RD_SET(report->read_at, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
 	}
-	if (!r)
-		r = rd_report_diff_base(report, before->host, before->time);
-	return r < 0 ? r : fill(report, &changes);
+	rd_report_diff_base(report, before->host, before->time);
+	fill(report, &changes);
+	return r;
 }
 
 static int compare(struct rd_ctx *ctx, void *arg)

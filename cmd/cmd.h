@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "base/err.h"
+#include "base/memory.h"
 #include "render/render.h"
 #include "report/report.h"
 #include "source/source.h"

@@ -3,6 +3,7 @@
 #include "capture.h"
 #include "cmd/opts.h"
 
+#include "base/text.h"
 #include "report/report-capture.h"
 #include "source/record.h"
 
@@ -67,7 +68,6 @@ static char *default_name(struct rd_ctx *ctx)
 	time_t seconds = ctx->source->ops->now(ctx->source, CLOCK_REALTIME) / 1000000000u;
 	_cleanup_free_ char *host = NULL;
 	char date[32] = "";
-	char *name;
 	struct tm tm;
 
 	if (!state->redact)
@@ -77,9 +77,7 @@ static char *default_name(struct rd_ctx *ctx)
 			*c = '_';
 	if (gmtime_r(&seconds, &tm))
 		strftime(date, sizeof(date), "%Y%m%dT%H%M%SZ", &tm);
-	if (asprintf(&name, RD_PROGRAM "-%s%s%s.tar.zst", host && *host ? host : "", host && *host ? "-" : "", date) < 0)
-		return NULL;
-	return name;
+	return rd_text(RD_PROGRAM "-%s%s%s.tar.zst", host && *host ? host : "", host && *host ? "-" : "", date);
 }
 
 static int save(struct rd_ctx *ctx, const struct rd_recording *recording, struct rd_capture_facts *facts,
@@ -150,19 +148,12 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 		rd_err_set(&err, EINVAL, "--count", "a bundle has the samples that it has");
 		return rd_fail_usage(ctx->cmd, &err);
 	}
-	name = argc ? strdup(argv[0]) : default_name(ctx);
-	if (!name) {
-		rd_err_set(&err, ENOMEM, "capture", "no memory for a name");
-		return rd_fail(ctx, &err);
-	}
+	name = argc ? rd_dup(argv[0]) : default_name(ctx);
 	facts.file = name;
 	if (capture(ctx, &facts, &err) < 0)
 		return rd_fail(ctx, &err);
 	rd_answer_init(ctx, &report);
-	if (rd_report_capture(&report, &facts) < 0) {
-		rd_err_set(&err, ENOMEM, "capture", "cannot say what was written");
-		return rd_fail(ctx, &err);
-	}
+	rd_report_capture(&report, &facts);
 	return rd_answer_print(ctx, &report);
 }
 

@@ -104,10 +104,10 @@ static void fill_metrics(struct check_look *look, const struct check_numbers *nu
 
 	for (enum rd_severity i = RD_SEV_SKIP; i <= RD_SEV_CRITICAL; i++)
 		if (i != RD_SEV_NOTE)
-			rd_metric_uint(metrics, results, numbers->results[i],
+			rd_metric_uint(results, numbers->results[i],
 				       &(struct rd_label){ "result", rd_severity_result(i) }, 1);
-	rd_metric_uint(metrics, ports, numbers->active, &active, 1);
-	rd_metric_uint(metrics, ports, numbers->ports, &all, 1);
+	rd_metric_uint(ports, numbers->active, &active, 1);
+	rd_metric_uint(ports, numbers->ports, &all, 1);
 }
 
 static const struct rd_column observe_columns[1] = {
@@ -115,18 +115,13 @@ static const struct rd_column observe_columns[1] = {
 };
 
 /* The document then has both: what the exit code is, and what it would be. */
-static int observe(struct check_look *look)
+static void observe(struct check_look *look)
 {
 	struct rd_report *report = &look->checks.report;
-	struct rd_row *row;
 
 	report->scalars = rd_section_create("scalars", observe_columns, RD_ARRAY_SIZE(observe_columns));
-	row = report->scalars ? rd_section_add(report->scalars) : NULL;
-	if (!row)
-		return -ENOMEM;
-	rd_row_uint(row, 0, (uint64_t)look->status);
+	rd_row_uint(rd_section_add(report->scalars), 0, (uint64_t)look->status);
 	report->status = RD_EXIT_OK;
-	return 0;
 }
 
 static int show(struct rd_ctx *ctx, struct check_look *look)
@@ -138,8 +133,8 @@ static int show(struct rd_ctx *ctx, struct check_look *look)
 
 	check_count(look, &numbers);
 	look->status = look->checks.report.status;
-	if (opts->observe && observe(look) < 0)
-		return rd_no_memory(ctx, "check");
+	if (opts->observe)
+		observe(look);
 	if (rd_metrics_wanted(ctx))
 		fill_metrics(look, &numbers);
 	if (ctx->globals.json || ctx->globals.openmetrics || ctx->globals.style.columns || ctx->globals.style.raw)

@@ -69,8 +69,8 @@ static int show_list(struct rd_ctx *ctx)
 	int r;
 
 	rd_answer_init(ctx, &report);
-	r = rd_report_rules(&report, rd_checks, rd_n_checks);
-	r = r < 0 ? rd_no_memory(ctx, ctx->cmd->name) : rd_answer_print(ctx, &report);
+	rd_report_rules(&report, rd_checks, rd_n_checks);
+	r = rd_answer_print(ctx, &report);
 	rd_report_deinit(&report);
 	return r;
 }
@@ -93,8 +93,8 @@ static int explain(struct rd_ctx *ctx, const char *id)
 	}
 	if (ctx->globals.json) {
 		rd_answer_init(ctx, &report);
-		r = rd_report_rules(&report, &check, 1);
-		r = r < 0 ? rd_no_memory(ctx, ctx->cmd->name) : rd_answer_print(ctx, &report);
+		rd_report_rules(&report, &check, 1);
+		r = rd_answer_print(ctx, &report);
 		rd_report_deinit(&report);
 		return r;
 	}

@@ -165,9 +165,8 @@ static int save(struct counters *c, const char *path, struct rd_err *err)
 	int r;
 
 	rd_answer_init(c->ctx, &report);
-	r = rd_report_counters(&report, &shown);
-	if (!r)
-		r = rd_render_json(&report, RD_VERSION, &out);
+	rd_report_counters(&report, &shown);
+	r = rd_render_json(&report, RD_VERSION, &out);
 	rd_report_deinit(&report);
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot write the sample");
@@ -184,16 +183,12 @@ static int answer(struct counters *c, char *const *operands)
 	if (r < 0)
 		return rd_fail(c->ctx, &err);
 	rd_answer_init(c->ctx, &report);
-	r = counters_report(c, &report);
-	if (!r && rd_metrics_wanted(c->ctx))
+	counters_report(c, &report);
+	if (rd_metrics_wanted(c->ctx))
 		rd_report_counter_metrics(&report, c->now.set, &c->now.sample, c->chosen);
-	if (r < 0) {
-		r = rd_no_memory(c->ctx, "counters");
-	} else {
-		if (opts->fail || opts->since || opts->thresholds)
-			report.status = counters_judge(&report);
-		r = counters_print(c, &report);
-	}
+	if (opts->fail || opts->since || opts->thresholds)
+		report.status = counters_judge(&report);
+	r = counters_print(c, &report);
 	rd_report_deinit(&report);
 	return r;
 }

@@ -273,7 +273,7 @@ int counters_since(struct rd_ctx *ctx, const char *path, struct rd_findings *ret
 	return 0;
 }
 
-int counters_report(struct counters *c, struct rd_report *report)
+void counters_report(struct counters *c, struct rd_report *report)
 {
 	const struct rd_counters_shown shown = {
 		.set = c->now.set,
@@ -286,5 +286,5 @@ int counters_report(struct counters *c, struct rd_report *report)
 
 	for (size_t i = 0; i < c->errors.n; i++)
 		rd_errlist_add(&report->errors, &c->errors.v[i]);
-	return rd_report_counters(report, &shown);
+	rd_report_counters(report, &shown);
 }

@@ -90,7 +90,7 @@ static int say(const struct counters_until *until, const struct counters_watch *
 	struct rd_section *section = rd_section_create("until", columns, COLUMNS);
 	struct rd_row *row = rd_section_add(section);
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	int r = row ? 0 : -ENOMEM;
+	int r = 0;
 
 	rd_row_uint(row, TIME, c->now.sample.realtime_ns);
 	rd_row_str(row, IBDEV, port->ibdev);
@@ -102,9 +102,9 @@ static int say(const struct counters_until *until, const struct counters_watch *
 	rd_row_uint(row, DELTA, c->deltas[i].v);
 	rd_row_uint(row, TOTAL, until->total);
 	rd_row_bool(row, REACHED, reached);
-	if (!r && c->ctx->globals.json) {
+	if (c->ctx->globals.json) {
 		r = rd_render_json_row(section, 0, &out);
-	} else if (!r) {
+	} else {
 		char label[96];
 
 		rd_counter_port_label(port, label, sizeof(label));

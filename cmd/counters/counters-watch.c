@@ -43,7 +43,7 @@ static bool *shown_counters(const struct counters_watch *w)
 	return shown;
 }
 
-static int fill_report(const struct counters_watch *w, struct rd_report *report)
+static void fill_report(const struct counters_watch *w, struct rd_report *report)
 {
 	_cleanup_free_ bool *shown = shown_counters(w);
 	const struct rd_counters_shown counters = { .set = w->set,
@@ -52,20 +52,16 @@ static int fill_report(const struct counters_watch *w, struct rd_report *report)
 						    .seconds = w->c->seconds,
 						    .chosen = shown };
 	bool first_counters = wants_counters(w);
-	int r = shown ? 0 : -ENOMEM;
 
 	report->time = w->c->now.sample.realtime_ns;
-	if (!r && first_counters)
-		r = rd_report_add(report, rd_counters_section(&counters));
-	if (!r)
-		r = rd_report_add(report, rd_rates_section(&w->rates, w->set, &w->c->now.sample, w->ports));
-	if (!r && !first_counters && w->c->ctx->globals.json)
-		r = rd_report_add(report, rd_counters_section(&counters));
-	if (!r)
-		r = rd_report_add_findings(report, &w->findings);
-	if (!r && rd_metrics_wanted(w->c->ctx))
+	if (first_counters)
+		rd_report_add(report, rd_counters_section(&counters));
+	rd_report_add(report, rd_rates_section(&w->rates, w->set, &w->c->now.sample, w->ports));
+	if (!first_counters && w->c->ctx->globals.json)
+		rd_report_add(report, rd_counters_section(&counters));
+	rd_report_add_findings(report, &w->findings);
+	if (rd_metrics_wanted(w->c->ctx))
 		rd_report_counter_metrics(report, w->set, &w->c->now.sample, w->chosen);
-	return r;
 }
 
 static void say_time(const struct counters_watch *w, const struct rd_report *report)
@@ -104,16 +100,12 @@ static int show(const struct counters_watch *w)
 	int r;
 
 	rd_answer_init(ctx, &report);
-	r = fill_report(w, &report);
-	if (r < 0) {
-		r = rd_no_memory(ctx, "counters");
-	} else {
-		if (!ctx->globals.json && !ctx->globals.textfile)
-			say_time(w, &report);
-		if (!ctx->globals.json)
-			say_findings(w);
-		r = rd_answer_print(ctx, &report);
-	}
+	fill_report(w, &report);
+	if (!ctx->globals.json && !ctx->globals.textfile)
+		say_time(w, &report);
+	if (!ctx->globals.json)
+		say_findings(w);
+	r = rd_answer_print(ctx, &report);
 	rd_report_deinit(&report);
 	return r;
 }
@@ -145,10 +137,8 @@ static int finish(struct counters_watch *w, uint64_t looks)
 	rd_row_double(row, 0, seconds);
 	rd_row_uint(row, 1, looks);
 	rd_row_uint(row, 2, w->ticks.missed);
-	if (!r)
-		r = rd_report_add_findings(&report, &w->events);
-	if (!r)
-		r = rd_report_add_findings(&report, &c->causes.findings);
+	rd_report_add_findings(&report, &w->events);
+	rd_report_add_findings(&report, &c->causes.findings);
 	if (opts->fail)
 		report.status = rd_report_judge(&report);
 	for (size_t i = 0; i < c->errors.n; i++)

@@ -67,7 +67,7 @@ int counters_since(struct rd_ctx *ctx, const char *path, struct rd_findings *ret
 void counters_turn(struct counters *c);
 
 /* Fills the report with what was concluded. 0 or -ENOMEM. */
-int counters_report(struct counters *c, struct rd_report *report);
+void counters_report(struct counters *c, struct rd_report *report);
 
 /* The exit code that the findings amount to. */
 int counters_judge(const struct rd_report *report);

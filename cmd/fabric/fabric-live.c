@@ -84,7 +84,7 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 	if (port == RD_NONE)
 		return rd_err_set(err, ENODEV, "port", "it is gone");
 	*ret = rd_report_fabric_port(fabric, &fabric->ports[port]);
-	return *ret ? 0 : rd_err_set(err, ENOMEM, "counters --fabric", "no memory for the page");
+	return 0;
 }
 
 int fabric_live(struct fabric_session *s)

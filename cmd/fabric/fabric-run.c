@@ -214,7 +214,7 @@ static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 	if (!r)
 		r = rd_findings_sort(&findings);
 	if (!r)
-		r = rd_report_add_findings(&report, &findings);
+		rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
 	report.status = rd_report_judge(&report);
 	if (r < 0) {
@@ -278,11 +278,10 @@ int fabric_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 		measure(s, &basis);
 	rd_shards_predict(&s->shards, basis.attributes, basis.latency, basis.window, basis.per_lid);
 	rd_answer_init(s->ctx, &report);
-	r = rd_report_plan(&report, &s->shards, &basis);
+	rd_report_plan(&report, &s->shards, &basis);
+	r = rd_shards_judge(&s->shards, &findings);
 	if (!r)
-		r = rd_shards_judge(&s->shards, &findings);
-	if (!r)
-		r = rd_report_add_findings(&report, &findings);
+		rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
 	report.status = rd_report_judge(&report);
 	if (r < 0)

@@ -121,7 +121,7 @@ static int judge(struct fabric_session *s, struct rd_report *report)
 	if (!r)
 		r = rd_findings_sort(&findings);
 	if (!r)
-		r = rd_report_add_findings(report, &findings);
+		rd_report_add_findings(report, &findings);
 	rd_findings_deinit(&findings);
 	if (r)
 		return r;
@@ -154,7 +154,7 @@ int fabric_session_report(struct fabric_session *s, const bool *picked, const si
 	rd_answer_init(s->ctx, report);
 	r = judge(s, report);
 	if (!r)
-		r = rd_report_fabric(report, &shown);
+		rd_report_fabric(report, &shown);
 	if (!r && rd_metrics_wanted(s->ctx))
 		rd_report_fabric_metrics(report, &shown);
 	return r;

@@ -173,8 +173,6 @@ static int print_table(struct rd_ctx *ctx, struct nicmap *nm, const struct held 
 	const struct rd_section *const sections[] = { section };
 	int r;
 
-	if (!section)
-		return rd_no_memory(ctx, ctx->cmd->name);
 	print_head(ctx, held);
 	r = nicmap_print(ctx, nm, sections, 1);
 	rd_section_destroy(section);
@@ -191,14 +189,11 @@ static int answer(struct rd_ctx *ctx, struct nicmap *nm, const struct held *held
 {
 	const struct rd_against *against = &held->against;
 	struct rd_err err = { 0 };
-	int r = rd_report_against(&nm->report, &held->what, against);
 
+	rd_report_against(&nm->report, &held->what, against);
 	/* What is wrong with the host itself is another question. */
 	rd_findings_deinit(&nm->report.findings);
-	if (!r)
-		r = rd_report_add_findings(&nm->report, &against->findings);
-	if (r < 0)
-		return rd_no_memory(ctx, ctx->cmd->name);
+	rd_report_add_findings(&nm->report, &against->findings);
 	if (held->cut)
 		rd_warn(ctx, "%s has more devices, processes or channels than are kept; the rest is left out",
 			held->what.file);

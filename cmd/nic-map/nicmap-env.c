@@ -85,8 +85,7 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 	bool refused = rd_env_refused(&nm->host, &err);
 
 	if (ctx->globals.json) {
-		if (rd_report_nicmap(&nm->report, &nm->host, &nm->map) < 0)
-			return rd_no_memory(ctx, ctx->cmd->name);
+		rd_report_nicmap(&nm->report, &nm->host, &nm->map);
 		if (refused) {
 			rd_errlist_add(&nm->report.errors, &err);
 			nm->report.status = RD_EXIT_UNKNOWN;
@@ -226,7 +225,7 @@ static int add_assignments(struct nicmap *nm, const struct rd_effects *effects, 
 		r = rd_env_assign(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &settings, &with);
 	/* Without a row where nothing is changed. */
 	if (!r)
-		r = rd_report_env_assignments(&nm->report, &nm->host, &with, &nm->map, differ);
+		rd_report_env_assignments(&nm->report, &nm->host, &with, &nm->map, differ);
 	rd_nicmap_deinit(&with);
 	return r;
 }
@@ -246,11 +245,11 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 	}
 	r = rd_envcheck(&nm->host, &effects, &findings);
 	if (!r)
-		r = rd_report_envcheck(&nm->report, &effects);
+		rd_report_envcheck(&nm->report, &effects);
 	if (!r)
 		r = add_assignments(nm, &effects, &differ);
 	if (!r)
-		r = rd_report_add_findings(&nm->report, &findings);
+		rd_report_add_findings(&nm->report, &findings);
 	if (!r)
 		print_head(ctx, &effects, &findings);
 	any = effects.n > 0;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cmd/ticks.h"
 #include "nicmap.h"
 #include "report/report-nicmap.h"
@@ -26,13 +27,11 @@ static char *headline_of(const struct nicmap *nm)
 {
 	size_t warnings = rd_findings_count(&nm->report.findings, RD_SEV_WARNING) +
 			  rd_findings_count(&nm->report.findings, RD_SEV_CRITICAL);
-	char when[RD_CLOCK_SIZE], *text;
+	char when[RD_CLOCK_SIZE];
 
-	if (asprintf(&text, "nic-map  %s  %s  %zu NICs, %zu accelerators, %zu warnings",
-		     nm->report.host ? nm->report.host : "-", rd_clock(nm->report.time, when), nm->host.n_ibdevs,
-		     nm->host.n_gpus, warnings) < 0)
-		return NULL;
-	return text;
+	return rd_text("nic-map  %s  %s  %zu NICs, %zu accelerators, %zu warnings",
+		       nm->report.host ? nm->report.host : "-", rd_clock(nm->report.time, when), nm->host.n_ibdevs,
+		       nm->host.n_gpus, warnings);
 }
 
 /* The report's first section, which is the NICs, is handed over. */
@@ -47,9 +46,8 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 		return 1;
 	rd_ticks_advance(&live->ticks);
 	r = nicmap_load(live->ctx, live->ctx->source, 0, &nm, err);
-	if (!r && rd_report_nicmap(&nm.report, &nm.host, &nm.map) < 0)
-		r = rd_err_set(err, ENOMEM, "nic-map", "no memory for the report");
 	if (!r) {
+		rd_report_nicmap(&nm.report, &nm.host, &nm.map);
 		page->body = nm.report.sections[0];
 		memmove(nm.report.sections, nm.report.sections + 1,
 			--nm.report.n_sections * sizeof(*nm.report.sections));

@@ -82,11 +82,11 @@ static void print_notes(struct rd_ctx *ctx, const struct nicmap *nm)
 }
 
 /* What is wrong with the stacks is said where they are asked for: most hosts run none of them. */
-static int add_stacks(struct rd_ctx *ctx, struct nicmap *nm)
+static void add_stacks(struct rd_ctx *ctx, struct nicmap *nm)
 {
-	int r = ctx->globals.json ? 0 : rd_report_stacks(&nm->report, &nm->host, &nm->map);
-
-	return r ? r : rd_report_add_findings(&nm->report, &nm->map.stacks.findings);
+	if (!ctx->globals.json)
+		rd_report_stacks(&nm->report, &nm->host, &nm->map);
+	rd_report_add_findings(&nm->report, &nm->map.stacks.findings);
 }
 
 static void tell_rules(const struct rd_ctx *ctx)
@@ -100,23 +100,23 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	const struct nicmap_opts *opts = ctx->state;
 	struct rd_matrix matrix = { 0 };
-	int r = rd_report_nicmap(&nm->report, &nm->host, &nm->map);
+	int r;
 
 	tell_rules(ctx);
-	if (!r && opts->gids)
-		r = rd_report_gids(&nm->report, &nm->host);
+	rd_report_nicmap(&nm->report, &nm->host, &nm->map);
+	if (opts->gids)
+		rd_report_gids(&nm->report, &nm->host);
 	/* The document has it as an object. */
-	if (!r && opts->assignment && !ctx->globals.json)
-		r = rd_report_assignment(&nm->report, &nm->host, &nm->map);
-	if (!r && opts->pairs && !ctx->globals.json)
-		r = rd_report_gpu_nics(&nm->report, &nm->host, &nm->map);
-	if (!r && opts->stacks)
-		r = add_stacks(ctx, nm);
-	if (!r)
-		r = rd_matrix_build(&matrix, &nm->host, &nm->map, rd_distance_pci);
-	if (!r && (opts->fail || opts->profile))
+	if (opts->assignment && !ctx->globals.json)
+		rd_report_assignment(&nm->report, &nm->host, &nm->map);
+	if (opts->pairs && !ctx->globals.json)
+		rd_report_gpu_nics(&nm->report, &nm->host, &nm->map);
+	if (opts->stacks)
+		add_stacks(ctx, nm);
+	rd_matrix_build(&matrix, &nm->host, &nm->map, rd_distance_pci);
+	if (opts->fail || opts->profile)
 		nm->report.status = rd_report_judge(&nm->report);
-	r = r ? rd_no_memory(ctx, ctx->cmd->name) : show_all(ctx, nm, matrix.section);
+	r = show_all(ctx, nm, matrix.section);
 	if (opts->assignment)
 		print_notes(ctx, nm);
 	rd_matrix_deinit(&matrix);
@@ -173,10 +173,10 @@ int nicmap_show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu_name
 	}
 	from = nm->host.gpus[gpu].pci;
 	path = rd_path_name(rd_distance_pci(&nm->host, from, nic, &why));
-	if (rd_distance_bridges(&nm->host, from, nic, &bridges, &n, &top) < 0 ||
-	    rd_report_nicmap(&nm->report, &nm->host, &nm->map) < 0 ||
-	    rd_report_bridges(&nm->report, &nm->host, from, nic, bridges, n, top) < 0)
+	if (rd_distance_bridges(&nm->host, from, nic, &bridges, &n, &top) < 0)
 		return rd_no_memory(ctx, ctx->cmd->name);
+	rd_report_nicmap(&nm->report, &nm->host, &nm->map);
+	rd_report_bridges(&nm->report, &nm->host, from, nic, bridges, n, top);
 	section = rd_report_section(&nm->report, "bridges");
 	if (!ctx->globals.json && !ctx->globals.style.raw && !ctx->globals.style.no_headings) {
 		_cleanup_buf_ struct rd_buf out = { 0 };

@@ -114,8 +114,6 @@ static int print_pairs(struct rd_ctx *ctx, const struct joined *joined, const st
 	if (ctx->globals.json || rd_metrics_wanted(ctx))
 		return rd_answer_print(ctx, report);
 	table = rd_pairs_table(joined->hosts, pairs);
-	if (!table)
-		return rd_no_memory(ctx, ctx->cmd->name);
 	if (!ctx->globals.style.raw && !ctx->globals.style.no_headings) {
 		_cleanup_buf_ struct rd_buf head = { 0 };
 
@@ -140,9 +138,9 @@ static int join(struct rd_ctx *ctx, const struct joined *joined, struct rd_repor
 	if (!r)
 		r = rd_qp_join_findings(joined->hosts, &pairs, &findings);
 	if (!r)
-		r = rd_report_pairs(report, joined->hosts, &pairs);
+		rd_report_pairs(report, joined->hosts, &pairs);
 	if (!r)
-		r = rd_report_add_findings(report, &findings);
+		rd_report_add_findings(report, &findings);
 	if (!r) {
 		report->status = rd_report_judge(report);
 		/* Where nothing was matched, nothing was told. */

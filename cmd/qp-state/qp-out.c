@@ -14,7 +14,7 @@ static int fill_groups(const struct qp_opts *opts, struct qp_look *look)
 	int r = rd_qp_group_by(&look->res, look->chosen, opts->by, &groups);
 
 	if (!r)
-		r = rd_report_qp_groups(&look->report, &look->res, &groups);
+		rd_report_qp_groups(&look->report, &look->res, &groups);
 	if (!r && opts->by == RD_BY_PEER)
 		r = rd_qp_groups_findings(&look->res, &groups, &look->findings);
 	rd_qp_groups_deinit(&groups);
@@ -27,7 +27,7 @@ static int fill_processes(struct qp_look *look)
 	int r = rd_res_hold(&look->res, &holders);
 
 	if (!r)
-		r = rd_report_qp_processes(&look->report, &look->res, &holders);
+		rd_report_qp_processes(&look->report, &look->res, &holders);
 	free(holders.v);
 	return r;
 }
@@ -35,11 +35,11 @@ static int fill_processes(struct qp_look *look)
 int qp_fill(const struct rd_ctx *ctx, struct qp_look *look)
 {
 	const struct qp_opts *opts = ctx->state;
-	int r = rd_report_qps(&look->report, &look->res, look->chosen);
+	int r = 0;
 
-	if (!r)
-		r = rd_report_qp_summary(&look->report, &look->res);
-	if (!r && opts->summary)
+	rd_report_qps(&look->report, &look->res, look->chosen);
+	rd_report_qp_summary(&look->report, &look->res);
+	if (opts->summary)
 		r = fill_processes(look);
 	if (!r && opts->grouped)
 		r = fill_groups(opts, look);
@@ -48,7 +48,7 @@ int qp_fill(const struct rd_ctx *ctx, struct qp_look *look)
 	if (!r)
 		r = qp_ask_fill(&opts->ask, look);
 	if (!r)
-		r = rd_report_add_findings(&look->report, &look->findings);
+		rd_report_add_findings(&look->report, &look->findings);
 	if (!r && opts->fail)
 		look->report.status = rd_report_judge(&look->report);
 	return r;

@@ -56,8 +56,6 @@ static int print(struct run *run, const struct rd_qp_event *ev)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	int r;
 
-	if (!section)
-		return -ENOMEM;
 	if (run->ctx->globals.json) {
 		r = rd_render_json_row(section, 0, &out);
 	} else if (style.columns || style.raw) {
@@ -215,12 +213,10 @@ static int finish(struct run *run, struct rd_err *err)
 	run->sum.functions = info->functions;
 	rd_answer_init(run->ctx, &report);
 	report.status = run->holder_died ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
-	r = rd_report_qp_trace_summary(&report, &run->sum);
+	rd_report_qp_trace_summary(&report, &run->sum);
 	for (size_t i = 0; i < run->rec.notes.n; i++)
 		rd_errlist_add(&report.errors, &run->rec.notes.v[i]);
-	if (r)
-		r = rd_err_set(err, -r, "qp-state", "no memory for the summary");
-	else if (run->ctx->globals.json)
+	if (run->ctx->globals.json)
 		r = rd_answer_print(run->ctx, &report);
 	else
 		r = report.status;

@@ -50,13 +50,10 @@ static int list(struct trace *t, struct rd_err *err)
 	if (r)
 		return r;
 	rd_answer_init(t->ctx, &report);
-	r = rd_report_trace_list(&report, &t->set, match);
+	rd_report_trace_list(&report, &t->set, match);
 	for (size_t i = 0; i < t->notes.n; i++)
 		rd_errlist_add(&report.errors, &t->notes.v[i]);
-	if (r)
-		rd_err_set(err, -r, "trace-errno", "cannot make the list");
-	else
-		r = rd_answer_print(t->ctx, &report);
+	r = rd_answer_print(t->ctx, &report);
 	rd_report_deinit(&report);
 	return r;
 }

@@ -99,8 +99,6 @@ static int print_event(struct trace *t, const struct rd_event *ev)
 	struct rd_table_style style = g->style;
 	int r;
 
-	if (!section)
-		return -ENOMEM;
 	if (g->json) {
 		r = rd_render_json_row(section, 0, &out);
 	} else if (style.columns || style.raw) {

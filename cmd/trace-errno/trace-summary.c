@@ -109,11 +109,9 @@ static int fill_report(struct trace *t, struct rd_report *report, struct rd_trac
 	if (r)
 		return r;
 	sum->counts = counts;
-	r = rd_report_trace_summary(report, sum, &t->set, !t->opts->benign && !t->ctx->globals.json);
+	rd_report_trace_summary(report, sum, &t->set, !t->opts->benign && !t->ctx->globals.json);
 	sum->counts = NULL;
 	sum->n_counts = 0;
-	if (r)
-		return rd_err_set(err, -r, "trace-errno", "cannot make the summary");
 	for (size_t i = 0; i < t->notes.n; i++)
 		rd_errlist_add(&report->errors, &t->notes.v[i]);
 	return 0;
@@ -170,13 +168,14 @@ int trace_columns_check(const struct trace *t, struct rd_err *err)
 	struct rd_trace_summary sum = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_report report;
-	int r;
+	int r = 0;
 
 	rd_report_init(&report, "");
-	r = !events ? -ENOMEM : t->opts->summary ? rd_report_trace_summary(&report, &sum, &t->set, false) : 0;
-	if (t->opts->list && !r)
-		r = rd_report_trace_list(&report, &t->set, NULL);
-	if (!r && !t->ctx->globals.json)
+	if (t->opts->summary)
+		rd_report_trace_summary(&report, &sum, &t->set, false);
+	if (t->opts->list)
+		rd_report_trace_list(&report, &t->set, NULL);
+	if (!t->ctx->globals.json)
 		r = rd_render_table(report.n_sections ? report.sections[0] : events, &t->ctx->globals.style, &out, err);
 	rd_section_destroy(events);
 	rd_report_deinit(&report);

@@ -37,7 +37,7 @@ static json_object *json_text(const char *s)
 		s += n;
 		size -= n;
 	}
-	return buf.failed ? NULL : json_object_new_string_len(buf.data, (int)buf.len);
+	return json_object_new_string_len(buf.data, (int)buf.len);
 }
 
 static json_object *json_time(uint64_t ns)
@@ -207,22 +207,6 @@ static void json_add_tail(json_object *doc, const struct rd_report *report)
 	json_object_object_add(doc, "status", json_object_new_int(report->status));
 }
 
-static bool section_failed(const struct rd_section *section)
-{
-	if (!section)
-		return false;
-	if (section->failed)
-		return true;
-	for (size_t i = 0; i < section->n; i++)
-		for (size_t c = 0; c < section->n_columns; c++) {
-			const struct rd_cell *cell = &section->rows[i].cells[c];
-
-			if (cell->type >= RD_T_OBJECT && cell->known == RD_OK && section_failed(cell->sub))
-				return true;
-		}
-	return false;
-}
-
 /* A code point as JSON escapes it: above U+FFFF as a pair of surrogates. */
 static void add_escape(struct rd_buf *out, uint32_t c)
 {
@@ -268,14 +252,6 @@ static int add_json(struct rd_buf *out, json_object *object, int flags)
 	add_json_safely(out, text, strlen(text), 0);
 	rd_buf_str(out, "\n");
 	return out->failed ? -ENOMEM : 0;
-}
-
-static bool report_failed(const struct rd_report *report)
-{
-	for (size_t i = 0; i < report->n_sections; i++)
-		if (section_failed(report->sections[i]))
-			return true;
-	return section_failed(report->scalars);
 }
 
 #define PRETTY (JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE)
@@ -341,7 +317,7 @@ int rd_render_json(const struct rd_report *report, const char *version, struct r
 	_cleanup_(json_freep) json_object *head = json_head(report, version), *tail = json_object_new_object();
 	const char *text;
 
-	if (report_failed(report) || !head || !tail)
+	if (!head || !tail)
 		return -ENOMEM;
 	text = json_object_to_json_string_ext(head, PRETTY);
 	if (!text)
@@ -368,8 +344,6 @@ int rd_render_json_line(const struct rd_report *report, const char *version, str
 {
 	_cleanup_(json_freep) json_object *doc = NULL;
 
-	if (report_failed(report))
-		return -ENOMEM;
 	doc = json_head(report, version);
 	for (size_t i = 0; i < report->n_sections; i++)
 		json_object_object_add(doc, report->sections[i]->key, json_section(report->sections[i], RD_T_ROWS));
@@ -383,8 +357,6 @@ int rd_render_json_row(const struct rd_section *section, size_t row, struct rd_b
 
 	if (row >= section->n)
 		return -EINVAL;
-	if (section_failed(section))
-		return -ENOMEM;
 	object = json_row(section, &section->rows[row]);
 	return add_json(out, object, JSON_C_TO_STRING_PLAIN);
 }

@@ -97,7 +97,7 @@ static int add_metric(const struct rd_metric *metric, enum rd_metrics_format for
 
 static int add_metrics(const struct rd_metrics *metrics, enum rd_metrics_format format, struct rd_buf *out)
 {
-	int r = metrics->failed ? -ENOMEM : 0;
+	int r = 0;
 
 	for (size_t i = 0; !r && i < metrics->n; i++)
 		r = add_metric(metrics->v[i], format, out);

@@ -285,7 +285,7 @@ int rd_render_table(const struct rd_section *section, const struct rd_table_styl
 	_cleanup_free_ size_t *columns = calloc(room, sizeof(*columns));
 	int r;
 
-	if (!columns || section->failed)
+	if (!columns)
 		return rd_err_set(err, ENOMEM, section->key, "no memory for the table");
 	r = choose_columns(section, style->columns, columns, &n, err);
 	if (r < 0)

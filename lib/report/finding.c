@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/finding.h"
 
-int rd_report_add_findings(struct rd_report *report, const struct rd_findings *findings)
+void rd_report_add_findings(struct rd_report *report, const struct rd_findings *findings)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < findings->n && !r; i++)
-		r = rd_finding_copy(&report->findings, &findings->v[i]);
-	return r;
+	for (size_t i = 0; i < findings->n; i++)
+		rd_finding_copy(&report->findings, &findings->v[i]);
 }
 
 int rd_report_judge(const struct rd_report *report)

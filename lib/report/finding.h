@@ -5,8 +5,8 @@
 #include "model/finding.h"
 #include "report/report.h"
 
-/* Adds copies of the findings. 0 or -ENOMEM. */
-int rd_report_add_findings(struct rd_report *report, const struct rd_findings *findings);
+/* Adds copies of the findings. */
+void rd_report_add_findings(struct rd_report *report, const struct rd_findings *findings);
 
 /* The exit code that the findings amount to: any critical 2, else any warning 1, else 0. What is muted counts for nothing. */
 int rd_report_judge(const struct rd_report *report);

@@ -23,7 +23,7 @@ static void add_findings(struct rd_metrics *metrics, const struct rd_report *rep
 		for (size_t f = 0; f < report->findings.n; f++)
 			n += !report->findings.v[f].muted &&
 			     strcmp(rd_severity_name(report->findings.v[f].severity), name) == 0;
-		rd_metric_uint(metrics, family, n, labels, RD_ARRAY_SIZE(labels));
+		rd_metric_uint(family, n, labels, RD_ARRAY_SIZE(labels));
 	}
 }
 
@@ -35,18 +35,18 @@ void rd_metrics_add_report(struct rd_metrics *metrics, const struct rd_report *r
 
 	family = rd_metrics_family(metrics, "status", RD_METRIC_GAUGE, NULL,
 				   "Exit code of the last run: 0 ok, 1 warning, 2 critical, 3 could not tell.");
-	rd_metric_uint(metrics, family, (uint64_t)report->status, labels, 1);
+	rd_metric_uint(family, (uint64_t)report->status, labels, 1);
 	add_findings(metrics, report, command);
 	family = rd_metrics_family(metrics, "read_errors", RD_METRIC_GAUGE, NULL,
 				   "What could not be read in the last run.");
-	rd_metric_uint(metrics, family, report->errors.n, labels, 1);
+	rd_metric_uint(family, report->errors.n, labels, 1);
 	family = rd_metrics_family(metrics, "read_time", RD_METRIC_GAUGE, "seconds",
 				   "When the host was read, in seconds since 1970 UTC.");
 	if (report->time)
-		rd_metric_double(metrics, family, (double)(report->time / 1000) / 1e6, labels, 1);
+		rd_metric_double(family, (double)(report->time / 1000) / 1e6, labels, 1);
 	family = rd_metrics_family(metrics, "build_info", RD_METRIC_GAUGE, NULL,
 				   "Always 1; the version of rdmadiag is a label.");
-	rd_metric_uint(metrics, family, 1, labels, 2);
+	rd_metric_uint(family, 1, labels, 2);
 }
 
 /* The text of a label; "" where the cell is not known or no plain value. */
@@ -63,23 +63,21 @@ static void label_text(const struct rd_cell *cell, char *ret, size_t size)
 		snprintf(ret, size, "%s", cell->b ? "yes" : "no");
 }
 
-static void add_cell(struct rd_metrics *metrics, struct rd_metric *family, const struct rd_cell *cell,
-		     const struct rd_label *labels, size_t n)
+static void add_cell(struct rd_metric *family, const struct rd_cell *cell, const struct rd_label *labels, size_t n)
 {
 	if (cell->known != RD_OK)
 		return;
 	if (cell->type == RD_T_UINT)
-		rd_metric_uint(metrics, family, cell->u, labels, n);
+		rd_metric_uint(family, cell->u, labels, n);
 	else if (cell->type == RD_T_BOOL)
-		rd_metric_uint(metrics, family, cell->b, labels, n);
+		rd_metric_uint(family, cell->b, labels, n);
 	else if (cell->type == RD_T_INT)
-		rd_metric_double(metrics, family, (double)cell->i, labels, n);
+		rd_metric_double(family, (double)cell->i, labels, n);
 	else if (cell->type == RD_T_DOUBLE || cell->type == RD_T_SHARE)
-		rd_metric_double(metrics, family, cell->d, labels, n);
+		rd_metric_double(family, cell->d, labels, n);
 }
 
-void rd_metrics_add_section(struct rd_metrics *metrics, struct rd_metric *family, const struct rd_section *section,
-			    size_t value, const int *columns)
+void rd_metrics_add_section(struct rd_metric *family, const struct rd_section *section, size_t value, const int *columns)
 {
 	for (size_t i = 0; i < section->n; i++) {
 		const struct rd_cell *cells = section->rows[i].cells;
@@ -91,6 +89,6 @@ void rd_metrics_add_section(struct rd_metrics *metrics, struct rd_metric *family
 			label_text(&cells[columns[n]], text[n], LABEL_MAX);
 			labels[n] = (struct rd_label){ section->columns[columns[n]].key, text[n] };
 		}
-		add_cell(metrics, family, &cells[value], labels, n);
+		add_cell(family, &cells[value], labels, n);
 	}
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 
 #define PREFIX "rdmadiag_"
 
@@ -56,7 +57,7 @@ static void add_name(struct rd_buf *out, const char *name)
 			rd_buf_add(out, &c, 1);
 		before = c;
 	}
-	while (out->len > 0 && !out->failed && out->data[out->len - 1] == '_')
+	while (out->len > 0 && out->data[out->len - 1] == '_')
 		out->data[--out->len] = '\0';
 }
 
@@ -67,20 +68,19 @@ static bool ends_with(const struct rd_buf *buf, const char *tail)
 	return buf->len > n && buf->data[buf->len - n - 1] == '_' && strcmp(buf->data + buf->len - n, tail) == 0;
 }
 
-/* NULL when out of memory. */
 static char *whole_name(const char *name, const char *unit)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	rd_buf_str(&out, PREFIX);
 	add_name(&out, name);
-	if (!out.failed && ends_with(&out, "total"))
+	if (ends_with(&out, "total"))
 		out.data[out.len -= strlen("_total")] = '\0';
-	if (unit && !out.failed && !ends_with(&out, unit)) {
+	if (unit && !ends_with(&out, unit)) {
 		rd_buf_str(&out, "_");
 		add_name(&out, unit);
 	}
-	return out.failed ? NULL : RD_TAKE(out.data);
+	return RD_TAKE(out.data);
 }
 
 static struct rd_metric *find(const struct rd_metrics *metrics, const char *name)
@@ -95,23 +95,16 @@ struct rd_metric *rd_metrics_family(struct rd_metrics *metrics, const char *name
 				    const char *unit, const char *help)
 {
 	_cleanup_free_ char *whole = whole_name(name, unit);
-	struct rd_metric *metric;
+	struct rd_metric *metric = find(metrics, whole);
 
-	metric = whole ? find(metrics, whole) : NULL;
 	if (metric)
 		return metric;
-	metric = calloc(1, sizeof(*metric));
-	if (!whole || !metric || rd_grow(&metrics->v, &metrics->cap, metrics->n + 1, sizeof(*metrics->v)) < 0) {
-		free(metric);
-		metrics->failed = true;
-		return NULL;
-	}
+	rd_reserve(&metrics->v, &metrics->cap, metrics->n + 1, sizeof(*metrics->v));
+	metric = rd_alloc(1, sizeof(*metric));
 	metric->name = RD_TAKE(whole);
 	metric->type = type;
-	metric->unit = unit ? strdup(unit) : NULL;
+	metric->unit = rd_dup_if(unit);
 	metric->help = help ? rd_safe(help) : NULL;
-	if ((unit && !metric->unit) || (help && !metric->help))
-		metrics->failed = true;
 	metrics->v[metrics->n++] = metric;
 	return metric;
 }
@@ -121,10 +114,6 @@ static void add_value(struct rd_buf *out, const char *value)
 {
 	_cleanup_free_ char *safe = rd_safe(value);
 
-	if (!safe) {
-		out->failed = true;
-		return;
-	}
 	for (const char *s = safe; *s; s++) {
 		if (*s == '\\' || *s == '"')
 			rd_buf_str(out, "\\");
@@ -132,7 +121,8 @@ static void add_value(struct rd_buf *out, const char *value)
 	}
 }
 
-static char *labels_text(const struct rd_label *labels, size_t n, bool *failed)
+/* NULL where none has a value. */
+static char *labels_text(const struct rd_label *labels, size_t n)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
@@ -145,34 +135,22 @@ static char *labels_text(const struct rd_label *labels, size_t n, bool *failed)
 	}
 	if (out.len)
 		rd_buf_str(&out, "}");
-	*failed = out.failed;
-	return out.failed ? NULL : RD_TAKE(out.data);
+	return RD_TAKE(out.data);
 }
 
-static void add_sample(struct rd_metrics *metrics, struct rd_metric *family, struct rd_sample sample,
-		       const struct rd_label *labels, size_t n)
+static void add_sample(struct rd_metric *family, struct rd_sample sample, const struct rd_label *labels, size_t n)
 {
-	bool failed = false;
-
-	if (!family)
-		return;
-	sample.labels = labels_text(labels, n, &failed);
-	if (failed || rd_grow(&family->samples, &family->cap, family->n + 1, sizeof(*family->samples)) < 0) {
-		free(sample.labels);
-		metrics->failed = true;
-		return;
-	}
+	sample.labels = labels_text(labels, n);
+	rd_reserve(&family->samples, &family->cap, family->n + 1, sizeof(*family->samples));
 	family->samples[family->n++] = sample;
 }
 
-void rd_metric_uint(struct rd_metrics *metrics, struct rd_metric *family, uint64_t value, const struct rd_label *labels,
-		    size_t n)
+void rd_metric_uint(struct rd_metric *family, uint64_t value, const struct rd_label *labels, size_t n)
 {
-	add_sample(metrics, family, (struct rd_sample){ .is_uint = true, .u = value }, labels, n);
+	add_sample(family, (struct rd_sample){ .is_uint = true, .u = value }, labels, n);
 }
 
-void rd_metric_double(struct rd_metrics *metrics, struct rd_metric *family, double value, const struct rd_label *labels,
-		      size_t n)
+void rd_metric_double(struct rd_metric *family, double value, const struct rd_label *labels, size_t n)
 {
-	add_sample(metrics, family, (struct rd_sample){ .d = value }, labels, n);
+	add_sample(family, (struct rd_sample){ .d = value }, labels, n);
 }

@@ -34,7 +34,6 @@ struct rd_metric {
 struct rd_metrics {
 	struct rd_metric **v;
 	size_t n, cap;
-	bool failed; /* something was lost for want of memory: renderers refuse */
 };
 
 void rd_metrics_deinit(struct rd_metrics *metrics);
@@ -43,16 +42,14 @@ void rd_metrics_deinit(struct rd_metrics *metrics);
  * The family "rdmadiag_NAME[_UNIT]", made if it is not there. What cannot stand in a metric's name is replaced ("RNR
  * sent" and "rnrSent" both become rnr_sent), so a builder whose names come from elsewhere gives the name as it was
  * in a label, too. `unit` is a base unit (bytes, seconds, ratio) or NULL. Unit, type and help are those of the first
- * call. NULL when out of memory. Stays where it is.
+ * call. Stays where it is.
  */
 struct rd_metric *rd_metrics_family(struct rd_metrics *metrics, const char *name, enum rd_metric_type type,
 				    const char *unit, const char *help);
 
 /* Adds a sample; of several with the same labels the first is rendered, because readers refuse a whole page for two. What
- * is not known is not added at all. A NULL family is ignored: memory is checked once, at the end. */
-void rd_metric_uint(struct rd_metrics *metrics, struct rd_metric *family, uint64_t value, const struct rd_label *labels,
-		    size_t n);
-void rd_metric_double(struct rd_metrics *metrics, struct rd_metric *family, double value, const struct rd_label *labels,
-		      size_t n);
+ * is not known is not added at all. */
+void rd_metric_uint(struct rd_metric *family, uint64_t value, const struct rd_label *labels, size_t n);
+void rd_metric_double(struct rd_metric *family, double value, const struct rd_label *labels, size_t n);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/report-against.h"
 
-#include <errno.h>
-
 enum row_column { ROW_TOPIC, ROW_SUBJECT, ROW_PREDICTED, ROW_OBSERVED, ROW_VERDICT, ROW_REASON, ROW_COLUMNS };
 enum top_column { TOP_FILE, TOP_KIND, TOP_HOST, TOP_VERSION, TOP_SAME, TOP_DIFFERS, TOP_UNKNOWN, TOP_COLUMNS };
 
@@ -19,7 +17,7 @@ static void add_row(struct rd_section *section, const struct rd_against_row *of)
 	rd_row_str(row, ROW_OBSERVED, of->observed);
 	rd_row_str(row, ROW_VERDICT, rd_verdict_name(of->verdict));
 	rd_row_str(row, ROW_REASON, of->reason);
-	if (row && of->verdict != RD_VERDICT_SAME)
+	if (of->verdict != RD_VERDICT_SAME)
 		rd_row_severity(row, of->verdict == RD_VERDICT_DIFFERS ? RD_SEV_WARNING : RD_SEV_UNKNOWN);
 }
 
@@ -28,29 +26,21 @@ struct rd_section *rd_report_against_table(const struct rd_against *against, siz
 	static const enum rd_verdict order[] = { RD_VERDICT_DIFFERS, RD_VERDICT_UNKNOWN, RD_VERDICT_SAME };
 	struct rd_section *section = rd_section_create("against", row_columns, ROW_COLUMNS);
 
-	for (size_t i = 0; section && against->n <= most && i < against->n; i++)
+	for (size_t i = 0; against->n <= most && i < against->n; i++)
 		add_row(section, &against->v[i]);
-	for (size_t o = 0; section && against->n > most && o < RD_ARRAY_SIZE(order); o++)
+	for (size_t o = 0; against->n > most && o < RD_ARRAY_SIZE(order); o++)
 		for (size_t i = 0; i < against->n && section->n < most; i++)
 			if (against->v[i].verdict == order[o])
 				add_row(section, &against->v[i]);
-	*left_out = section ? against->n - section->n : 0;
-	if (section && section->failed) {
-		rd_section_destroy(section);
-		return NULL;
-	}
+	*left_out = against->n - section->n;
 	return section;
 }
 
-static int add_top(struct rd_report *report, const struct rd_against_what *what, const struct rd_against *against)
+static void add_top(struct rd_report *report, const struct rd_against_what *what, const struct rd_against *against)
 {
 	struct rd_section *top = rd_section_create("scalars", top_columns, TOP_COLUMNS);
-	struct rd_row *row = top ? rd_section_add(top) : NULL;
+	struct rd_row *row = rd_section_add(top);
 
-	if (!row) {
-		rd_section_destroy(top);
-		return -ENOMEM;
-	}
 	rd_row_str(row, TOP_FILE, what->file);
 	rd_row_str(row, TOP_KIND, what->kind);
 	rd_row_str(row, TOP_HOST, what->run_host);
@@ -59,18 +49,16 @@ static int add_top(struct rd_report *report, const struct rd_against_what *what,
 	rd_row_uint(row, TOP_DIFFERS, against->n_of[RD_VERDICT_DIFFERS]);
 	rd_row_uint(row, TOP_UNKNOWN, against->n_of[RD_VERDICT_UNKNOWN]);
 	report->scalars = top;
-	return 0;
 }
 
-int rd_report_against(struct rd_report *report, const struct rd_against_what *what, const struct rd_against *against)
+void rd_report_against(struct rd_report *report, const struct rd_against_what *what, const struct rd_against *against)
 {
 	struct rd_section *section = rd_section_create("against", row_columns, ROW_COLUMNS);
 
-	for (size_t i = 0; section && i < against->n; i++)
+	for (size_t i = 0; i < against->n; i++)
 		add_row(section, &against->v[i]);
-	if (rd_report_add(report, section) < 0)
-		return -ENOMEM;
-	return add_top(report, what, against);
+	rd_report_add(report, section);
+	add_top(report, what, against);
 }
 
 /* clang-format off */

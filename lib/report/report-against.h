@@ -13,10 +13,10 @@ struct rd_against_what {
 	const char *version;  /* NCCL's; NULL: not said */
 };
 
-/* Section against: a row for each thing that was compared. 0 or -ENOMEM. */
-int rd_report_against(struct rd_report *report, const struct rd_against_what *what, const struct rd_against *against);
+/* Section against: a row for each thing that was compared. */
+void rd_report_against(struct rd_report *report, const struct rd_against_what *what, const struct rd_against *against);
 
-/* The same section of at most `most` rows, those that differ first, for a table; the caller frees it. NULL out of memory. */
+/* The same section of at most `most` rows, those that differ first, for a table; the caller frees it. */
 struct rd_section *rd_report_against_table(const struct rd_against *against, size_t most, size_t *left_out);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/report-capture.h"
 
-int rd_report_capture(struct rd_report *report, const struct rd_capture_facts *facts)
+void rd_report_capture(struct rd_report *report, const struct rd_capture_facts *facts)
 {
 	struct rd_section *section = rd_section_create("bundles", rd_capture_columns, RD_CAPTURE_COLUMNS);
-	struct rd_row *row = section ? rd_section_add(section) : NULL;
+	struct rd_row *row = rd_section_add(section);
 
 	rd_row_str(row, RD_CAPTURE_FILE, facts->file);
 	rd_row_uint(row, RD_CAPTURE_SIZE, facts->size);
@@ -12,7 +12,7 @@ int rd_report_capture(struct rd_report *report, const struct rd_capture_facts *f
 	rd_row_uint(row, RD_CAPTURE_REQUESTS, facts->requests);
 	rd_row_uint(row, RD_CAPTURE_DENIED, facts->denied);
 	rd_row_double(row, RD_CAPTURE_SECONDS, facts->seconds);
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 const struct rd_column rd_capture_columns[RD_CAPTURE_COLUMNS] = {

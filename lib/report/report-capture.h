@@ -22,7 +22,7 @@ struct rd_capture_facts {
 	double seconds;
 };
 
-/* The section `bundles` of one row. 0 or -ENOMEM. */
-int rd_report_capture(struct rd_report *report, const struct rd_capture_facts *facts);
+/* The section `bundles` of one row. */
+void rd_report_capture(struct rd_report *report, const struct rd_capture_facts *facts);
 
 #endif

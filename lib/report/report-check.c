@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/report-check.h"
 
-#include <errno.h>
-
 enum rule_column { RULE_ID, RULE_QUICK, RULE_TITLE, RULE_WHY, RULE_FIX, RULE_NEEDS, RULE_COLUMNS };
 static const struct rd_column rule_columns[RULE_COLUMNS];
 static const struct rd_column page_columns[2];
@@ -22,31 +20,27 @@ static void add_row(struct rd_section *section, const struct rd_finding *finding
 	rd_row_str(row, RD_CHECK_FIX, finding->fix);
 }
 
-int rd_report_checks(struct rd_report *report, const struct rd_findings *findings, enum rd_severity least)
+void rd_report_checks(struct rd_report *report, const struct rd_findings *findings, enum rd_severity least)
 {
 	struct rd_section *section = rd_section_create("checks", rd_check_columns, RD_CHECK_COLUMNS);
-	int r = section ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !r && i < findings->n; i++) {
+	for (size_t i = 0; i < findings->n; i++) {
 		const struct rd_finding *finding = &findings->v[i];
 
 		if (finding->severity < least)
 			continue;
 		add_row(section, finding);
 		if (finding->severity > RD_SEV_OK)
-			r = rd_finding_copy(&report->findings, finding);
+			rd_finding_copy(&report->findings, finding);
 	}
-	if (!r)
-		return rd_report_add(report, section);
-	rd_section_destroy(section);
-	return r;
+	rd_report_add(report, section);
 }
 
 struct rd_section *rd_report_check_detail(const struct rd_section *checks, size_t row)
 {
 	struct rd_section *page = rd_section_create("check", page_columns, RD_ARRAY_SIZE(page_columns));
 
-	for (size_t c = 0; page && c < RD_CHECK_COLUMNS; c++) {
+	for (size_t c = 0; c < RD_CHECK_COLUMNS; c++) {
 		struct rd_row *line = rd_section_add(page);
 		const struct rd_cell *cell = &checks->rows[row].cells[c];
 
@@ -56,11 +50,11 @@ struct rd_section *rd_report_check_detail(const struct rd_section *checks, size_
 	return page;
 }
 
-int rd_report_rules(struct rd_report *report, const struct rd_check *const *checks, size_t n)
+void rd_report_rules(struct rd_report *report, const struct rd_check *const *checks, size_t n)
 {
 	struct rd_section *section = rd_section_create("rules", rule_columns, RULE_COLUMNS);
 
-	for (size_t i = 0; section && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct rd_row *row = rd_section_add(section);
 
 		rd_row_str(row, RULE_ID, checks[i]->id);
@@ -70,7 +64,7 @@ int rd_report_rules(struct rd_report *report, const struct rd_check *const *chec
 		rd_row_str(row, RULE_FIX, checks[i]->fix);
 		rd_row_str(row, RULE_NEEDS, checks[i]->needs);
 	}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 /* clang-format off */

@@ -33,8 +33,8 @@ static void add_rail(struct rd_section *section, const struct rd_compared *host,
 	rd_row_bool(row, RAIL_DIFFERS, differs);
 }
 
-int rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, size_t n, bool *const *differs, bool all,
-		    size_t most, size_t *left_out)
+void rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, size_t n, bool *const *differs,
+		     bool all, size_t most, size_t *left_out)
 {
 	struct rd_section *section = rd_section_create("rails", rail_columns, RAIL_COLUMNS);
 	int last = -1;
@@ -44,7 +44,7 @@ int rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, s
 		for (size_t i = 0; i < hosts[h].n_rails; i++)
 			last = hosts[h].rails[i].gpu > last ? hosts[h].rails[i].gpu : last;
 	/* Rail by rail, so that hosts stand below each other. */
-	for (int gpu = 0; section && gpu <= last; gpu++)
+	for (int gpu = 0; gpu <= last; gpu++)
 		for (size_t h = 0; h < n; h++)
 			for (size_t i = 0; i < hosts[h].n_rails; i++) {
 				if (hosts[h].rails[i].gpu != gpu || (!all && !differs[h][i]))
@@ -54,7 +54,7 @@ int rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, s
 				else
 					++*left_out;
 			}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 /* clang-format off */

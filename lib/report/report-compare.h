@@ -6,8 +6,8 @@
 #include "report/report.h"
 
 /* Section rails: at most `most` rows, of all or of those that differ (differs[host][rail]); how many were left out comes
- * back. 0 or -ENOMEM. */
-int rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, size_t n, bool *const *differs, bool all,
-		    size_t most, size_t *left_out);
+ * back. */
+void rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, size_t n, bool *const *differs,
+		     bool all, size_t most, size_t *left_out);
 
 #endif

@@ -33,10 +33,6 @@ static struct rd_metric *family_of(struct rd_metrics *metrics, const struct rd_c
 	_cleanup_free_ char *name = has_group ? rd_text("%s", counter->name) : rd_text("%s_%s", group, counter->name);
 	int unit = unit_of(counter->meaning);
 
-	if (!name) {
-		metrics->failed = true;
-		return NULL;
-	}
 	return rd_metrics_family(metrics, name, counter->overflow == RD_GAUGE ? RD_METRIC_GAUGE : RD_METRIC_COUNTER,
 				 unit >= 0 ? units[unit].base : NULL,
 				 counter->meaning ? counter->meaning->text : "Not in the table of counters.");
@@ -58,11 +54,11 @@ static void add_counter(struct rd_metrics *metrics, const struct rd_counter_set 
 	if (counter->group == RD_GROUP_QP)
 		snprintf(bound, sizeof(bound), "%u", counter->counter);
 	if (unit >= 0 && units[unit].factor < 1)
-		rd_metric_double(metrics, family_of(metrics, counter), (double)value * units[unit].factor, labels,
+		rd_metric_double(family_of(metrics, counter), (double)value * units[unit].factor, labels,
 				 RD_ARRAY_SIZE(labels));
 	else
-		rd_metric_uint(metrics, family_of(metrics, counter),
-			       value * (unit >= 0 ? (uint64_t)units[unit].factor : 1), labels, RD_ARRAY_SIZE(labels));
+		rd_metric_uint(family_of(metrics, counter), value * (unit >= 0 ? (uint64_t)units[unit].factor : 1),
+			       labels, RD_ARRAY_SIZE(labels));
 }
 
 static void add_port(struct rd_metrics *metrics, const struct rd_counter_port *port,
@@ -79,15 +75,15 @@ static void add_port(struct rd_metrics *metrics, const struct rd_counter_port *p
 	snprintf(number, sizeof(number), "%u", port->port);
 	family = rd_metrics_family(metrics, "port_info", RD_METRIC_GAUGE, NULL,
 				   "Always 1; what is known of a port is in the labels.");
-	rd_metric_uint(metrics, family, 1, labels, RD_ARRAY_SIZE(labels));
+	rd_metric_uint(family, 1, labels, RD_ARRAY_SIZE(labels));
 	family = rd_metrics_family(metrics, "port_active", RD_METRIC_GAUGE, NULL,
 				   "Whether the port is there and ACTIVE.");
 	if (!state->there || state->state[0])
-		rd_metric_uint(metrics, family, state->there && strcmp(state->state, "ACTIVE") == 0, labels, 2);
+		rd_metric_uint(family, state->there && strcmp(state->state, "ACTIVE") == 0, labels, 2);
 	family = rd_metrics_family(metrics, "port_rate", RD_METRIC_GAUGE, "bytes",
 				   "Line rate of the port in bytes per second.");
 	if (port->rate_gbps.known == RD_OK)
-		rd_metric_double(metrics, family, port->rate_gbps.v * 1e9 / 8, labels, 2);
+		rd_metric_double(family, port->rate_gbps.v * 1e9 / 8, labels, 2);
 }
 
 void rd_report_counter_metrics(struct rd_report *report, const struct rd_counter_set *set,

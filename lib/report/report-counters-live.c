@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 enum { P_IBDEV, P_PORT, P_STATE, P_TX, P_TX_GBPS, P_TX_SPARK, P_RX, P_RX_GBPS, P_COLUMNS };
@@ -64,7 +65,7 @@ static struct rd_section *spark(const double *shares, const struct rd_live_histo
 {
 	struct rd_section *section = rd_section_create("history", &spark_column, 1);
 
-	for (unsigned i = 0; section && i < history->n; i++) {
+	for (unsigned i = 0; i < history->n; i++) {
 		double share = shares[(history->next + RD_LIVE_HISTORY - history->n + i) % RD_LIVE_HISTORY];
 		struct rd_row *row = rd_section_add(section);
 
@@ -101,7 +102,7 @@ struct rd_section *rd_live_ports(const struct rd_live *live)
 {
 	struct rd_section *section = rd_section_create("ports", port_columns, P_COLUMNS);
 
-	for (size_t p = 0; section && p < live->set->n_ports; p++)
+	for (size_t p = 0; p < live->set->n_ports; p++)
 		if (live->set->ports[p].port && live->ports[p])
 			fill_port(rd_section_add(section), live, p);
 	return section;
@@ -147,7 +148,7 @@ struct rd_section *rd_live_counters(const struct rd_live *live, const uint32_t *
 {
 	struct rd_section *section = rd_section_create("counters", counter_columns, C_COLUMNS);
 
-	for (size_t i = 0; section && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		fill_counter(rd_section_add(section), live, order[i]);
 	return section;
 }
@@ -166,7 +167,7 @@ static bool same_owner(const struct tally *tally, const struct rd_qp *qp, const 
 	return qp->proc >= 0 || strcmp(tally->name ? tally->name : "", name ? name : "") == 0;
 }
 
-/* Returns how many there are; *ret is to be freed. 0 also when out of memory. */
+/* Returns how many there are; *ret is to be freed. */
 static size_t tally_up(const struct rd_res *res, const char *device, struct tally **ret)
 {
 	struct tally *tallies = NULL;
@@ -183,8 +184,7 @@ static size_t tally_up(const struct rd_res *res, const char *device, struct tall
 			for (at = 0; at < n && !same_owner(&tallies[at], qp, name); at++)
 				;
 		if (at == n) {
-			if (rd_grow(&tallies, &cap, n + 1, sizeof(*tallies)) < 0)
-				break;
+			rd_reserve(&tallies, &cap, n + 1, sizeof(*tallies));
 			tallies[n++] = (struct tally){ .dev = qp->dev, .proc = qp->proc, .name = name };
 		}
 		tallies[at].qps++;
@@ -212,7 +212,7 @@ struct rd_section *rd_live_owners(const struct rd_res *res, const char *device)
 
 	if (n)
 		qsort(tallies, n, sizeof(*tallies), most_first);
-	for (size_t i = 0; section && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct rd_proc *proc = tallies[i].proc >= 0 ? &res->procs[tallies[i].proc] : NULL;
 		struct rd_row *row = rd_section_add(section);
 
@@ -259,9 +259,9 @@ struct rd_section *rd_live_port(const struct rd_live *live, uint32_t port, const
 {
 	struct rd_section *section = rd_section_create("port", detail_columns, D_COLUMNS);
 
-	if (section && res)
+	if (res)
 		add_owners(section, res, live->set->ports[port].ibdev);
-	for (size_t i = 0; section && i < live->set->n; i++) {
+	for (size_t i = 0; i < live->set->n; i++) {
 		const struct rd_counter *counter = &live->set->counters[i];
 		struct rd_row *row;
 

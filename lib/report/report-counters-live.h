@@ -27,7 +27,7 @@ struct rd_live {
 	const uint64_t *moved_ns; /* when each counter moved last, by CLOCK_MONOTONIC; 0: not since the beginning */
 };
 
-/* Bars and sparklines of ports. NULL when out of memory, as all of them. */
+/* Bars and sparklines of ports. */
 struct rd_section *rd_live_ports(const struct rd_live *live);
 
 /* Columns that tell one row of the two that follow from another. */

@@ -2,7 +2,6 @@
 /* counters */
 #include "report/report-counters.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -211,17 +210,17 @@ struct rd_section *rd_counters_section(const struct rd_counters_shown *shown)
 {
 	struct rd_section *section = rd_section_create("counters", rd_counter_columns, RD_CNT_COLUMNS);
 
-	for (size_t i = 0; section && i < shown->set->n; i++)
+	for (size_t i = 0; i < shown->set->n; i++)
 		if (!shown->chosen || shown->chosen[i])
 			fill_counter(rd_section_add(section), shown, i);
 	return section;
 }
 
-static int add_ports(struct rd_report *report, const struct rd_counters_shown *shown)
+static void add_ports(struct rd_report *report, const struct rd_counters_shown *shown)
 {
 	struct rd_section *section = rd_section_create("ports", port_columns, PORT_COLUMNS);
 
-	for (size_t i = 0; section && i < shown->set->n_ports; i++) {
+	for (size_t i = 0; i < shown->set->n_ports; i++) {
 		const struct rd_counter_port *port = &shown->set->ports[i];
 		const struct rd_counter_state *state = &shown->now->states[i];
 		struct rd_row *row = rd_section_add(section);
@@ -241,14 +240,14 @@ static int add_ports(struct rd_report *report, const struct rd_counters_shown *s
 		if (state->instance)
 			rd_row_uint(row, PORT_INSTANCE, state->instance);
 	}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 static struct rd_section *evidence_of(const struct rd_counters_shown *shown, const struct rd_cause *cause)
 {
 	struct rd_section *section = rd_section_create("counters", evidence_columns, EVIDENCE_COLUMNS);
 
-	for (size_t i = 0; section && i < cause->n_evidence; i++) {
+	for (size_t i = 0; i < cause->n_evidence; i++) {
 		const struct rd_counter *counter = &shown->set->counters[cause->evidence[i].counter];
 		struct rd_row *row = rd_section_add(section);
 
@@ -260,11 +259,11 @@ static struct rd_section *evidence_of(const struct rd_counters_shown *shown, con
 	return section;
 }
 
-static int add_causes(struct rd_report *report, const struct rd_counters_shown *shown)
+static void add_causes(struct rd_report *report, const struct rd_counters_shown *shown)
 {
 	struct rd_section *section = rd_section_create("causes", cause_columns, CAUSE_COLUMNS);
 
-	for (size_t i = 0; section && shown->causes && i < shown->causes->n; i++) {
+	for (size_t i = 0; shown->causes && i < shown->causes->n; i++) {
 		const struct rd_cause *cause = &shown->causes->v[i];
 		const struct rd_counter_port *port = &shown->set->ports[cause->port];
 		struct rd_row *row = rd_section_add(section);
@@ -280,46 +279,38 @@ static int add_causes(struct rd_report *report, const struct rd_counters_shown *
 		rd_row_str(row, CAUSE_FIX, cause->fix);
 		rd_row_sub(row, CAUSE_COUNTERS, evidence_of(shown, cause));
 	}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
-static int add_scalars(struct rd_report *report, const struct rd_counters_shown *shown)
+static void add_scalars(struct rd_report *report, const struct rd_counters_shown *shown)
 {
 	struct rd_row *row;
 
 	report->scalars = rd_section_create("scalars", scalar_columns, SCALAR_COLUMNS);
-	row = report->scalars ? rd_section_add(report->scalars) : NULL;
-	if (!row)
-		return -ENOMEM;
+	row = rd_section_add(report->scalars);
 	if (shown->now->boot_id[0])
 		rd_row_str(row, SCALAR_BOOT, shown->now->boot_id);
 	if (shown->now->monotonic_ns)
 		rd_row_double(row, SCALAR_MONOTONIC, (double)shown->now->monotonic_ns / 1e9);
 	if (shown->deltas && shown->seconds > 0)
 		rd_row_double(row, SCALAR_SECONDS, shown->seconds);
-	return 0;
 }
 
-int rd_report_counters(struct rd_report *report, const struct rd_counters_shown *shown)
+void rd_report_counters(struct rd_report *report, const struct rd_counters_shown *shown)
 {
-	int r = rd_report_add(report, rd_counters_section(shown));
-
-	if (!r)
-		r = add_ports(report, shown);
-	if (!r)
-		r = add_causes(report, shown);
-	if (!r)
-		r = add_scalars(report, shown);
-	if (!r && shown->causes)
-		r = rd_report_add_findings(report, &shown->causes->findings);
-	return r;
+	rd_report_add(report, rd_counters_section(shown));
+	add_ports(report, shown);
+	add_causes(report, shown);
+	add_scalars(report, shown);
+	if (shown->causes)
+		rd_report_add_findings(report, &shown->causes->findings);
 }
 
-int rd_report_meanings(struct rd_report *report, const struct rd_meaning *const *meanings, size_t n)
+void rd_report_meanings(struct rd_report *report, const struct rd_meaning *const *meanings, size_t n)
 {
 	struct rd_section *section = rd_section_create("meanings", meaning_columns, MEANING_COLUMNS);
 
-	for (size_t i = 0; section && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct rd_row *row = rd_section_add(section);
 
 		rd_row_str(row, MEANING_NAME, meanings[i]->name);
@@ -332,5 +323,5 @@ int rd_report_meanings(struct rd_report *report, const struct rd_meaning *const 
 		rd_row_bool(row, MEANING_SUM, meanings[i]->summable);
 		rd_row_str(row, MEANING_TEXT, meanings[i]->text);
 	}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }

@@ -43,13 +43,13 @@ struct rd_counters_shown {
 };
 
 /* Section counters; ports and causes; the boot and the clock among the scalars; findings. What is written by --save is
- * this as JSON. 0 or -ENOMEM. */
-int rd_report_counters(struct rd_report *report, const struct rd_counters_shown *shown);
+ * this as JSON. */
+void rd_report_counters(struct rd_report *report, const struct rd_counters_shown *shown);
 
-/* Section counters alone. NULL when out of memory. */
+/* Section counters alone. */
 struct rd_section *rd_counters_section(const struct rd_counters_shown *shown);
 
 /* Section meanings: what data/counters says of the names that fit a pattern. */
-int rd_report_meanings(struct rd_report *report, const struct rd_meaning *const *meanings, size_t n);
+void rd_report_meanings(struct rd_report *report, const struct rd_meaning *const *meanings, size_t n);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/report-diff.h"
 
-#include <errno.h>
-
 static const struct rd_column base_columns[2];
 
 struct rd_section *rd_report_diff(void)
@@ -23,20 +21,15 @@ void rd_report_diff_add(struct rd_section *section, const char *area, const char
 	rd_row_uint(row, RD_DIFF_WEIGHT, weight);
 }
 
-int rd_report_diff_base(struct rd_report *report, const char *host, uint64_t time)
+void rd_report_diff_base(struct rd_report *report, const char *host, uint64_t time)
 {
 	struct rd_section *section = rd_section_create("base", base_columns, RD_ARRAY_SIZE(base_columns));
-	struct rd_row *row = section ? rd_section_add(section) : NULL;
+	struct rd_row *row = rd_section_add(section);
 
-	if (!row) {
-		rd_section_destroy(section);
-		return -ENOMEM;
-	}
 	rd_row_str(row, 0, host);
 	if (time)
 		rd_row_uint(row, 1, time);
 	report->scalars = section;
-	return 0;
 }
 
 const struct rd_column rd_diff_columns[RD_DIFF_COLUMNS] = {

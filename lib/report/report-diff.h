@@ -16,7 +16,7 @@ enum rd_diff_column {
 };
 extern const struct rd_column rd_diff_columns[RD_DIFF_COLUMNS];
 
-/* An empty section `changes`; NULL when out of memory. */
+/* An empty section `changes`; */
 struct rd_section *rd_report_diff(void);
 
 /* Adds a change. `before`, `after`: NULL where there was or is none. */
@@ -24,6 +24,6 @@ void rd_report_diff_add(struct rd_section *section, const char *area, const char
 			const char *before, const char *after, unsigned weight);
 
 /* Sets the document's `before`: which look at the host it is held against. */
-int rd_report_diff_base(struct rd_report *report, const char *host, uint64_t time);
+void rd_report_diff_base(struct rd_report *report, const char *host, uint64_t time);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/report-envcheck.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -36,11 +35,11 @@ static void add_value(struct rd_row *row, const struct rd_effect *effect)
 	rd_row_str(row, VAR_VALUE, is_secret(effect->name) ? "(not shown)" : cut ? cut : effect->value);
 }
 
-int rd_report_envcheck(struct rd_report *report, const struct rd_effects *effects)
+void rd_report_envcheck(struct rd_report *report, const struct rd_effects *effects)
 {
 	struct rd_section *section = rd_section_create("variables", var_columns, VAR_COLUMNS);
 
-	for (size_t i = 0; section && i < effects->n; i++) {
+	for (size_t i = 0; i < effects->n; i++) {
 		const struct rd_effect *effect = &effects->v[i];
 		struct rd_row *row = rd_section_add(section);
 
@@ -51,7 +50,7 @@ int rd_report_envcheck(struct rd_report *report, const struct rd_effects *effect
 		rd_row_str(row, VAR_EFFECT, effect->effect);
 		rd_row_str(row, VAR_LIBRARY, effect->library);
 	}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 /* "mlx5_0,mlx5_1"; "-": none. Caller frees. */
@@ -67,7 +66,7 @@ static char *nics_of(const struct rd_host *host, const struct rd_choices *choice
 	}
 	if (!text.len)
 		rd_buf_str(&text, "-");
-	return text.failed ? NULL : RD_TAKE(text.data);
+	return RD_TAKE(text.data);
 }
 
 /* Between an accelerator and the first NIC that it gets: 1, 0; -1: not known. */
@@ -82,21 +81,17 @@ static int gpudirect_of(const struct rd_host *host, const struct rd_nicmap *map,
 	return pair->gpudirect.known == RD_OK ? pair->gpudirect.v : -1;
 }
 
-int rd_report_env_assignments(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *with,
-			      const struct rd_nicmap *without, size_t *differ)
+void rd_report_env_assignments(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *with,
+			       const struct rd_nicmap *without, size_t *differ)
 {
 	struct rd_section *section = rd_section_create("assignments", as_columns, AS_COLUMNS);
 
 	*differ = 0;
-	for (size_t g = 0; section && g < with->nccl.n; g++) {
+	for (size_t g = 0; g < with->nccl.n; g++) {
 		_cleanup_free_ char *now = nics_of(host, &with->nccl, g), *other = nics_of(host, &without->nccl, g);
 		int direct = gpudirect_of(host, with, g);
-		struct rd_row *row = now && other ? rd_section_add(section) : NULL;
+		struct rd_row *row = rd_section_add(section);
 
-		if (!row) {
-			rd_section_destroy(section);
-			return -ENOMEM;
-		}
 		*differ += strcmp(now, other) != 0 || direct != gpudirect_of(host, without, g);
 		rd_row_uint(row, AS_GPU, host->gpus[g].index);
 		rd_row_str(row, AS_NICS, now);
@@ -105,7 +100,7 @@ int rd_report_env_assignments(struct rd_report *report, const struct rd_host *ho
 			rd_row_bool(row, AS_GPUDIRECT, direct);
 		rd_row_str(row, AS_WHY, with->nccl.v[g].why);
 	}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 /* clang-format off */

@@ -5,12 +5,12 @@
 #include "model/nicmap.h"
 #include "report/report.h"
 
-/* Section variables: what each selects. 0 or -ENOMEM. */
-int rd_report_envcheck(struct rd_report *report, const struct rd_effects *effects);
+/* Section variables: what each selects. */
+void rd_report_envcheck(struct rd_report *report, const struct rd_effects *effects);
 
 /* Section assignments: which NICs NCCL gives each accelerator with the variables (`with`), and which without. Returns in
- * `differ` for how many accelerators that is not the same. 0 or -ENOMEM. */
-int rd_report_env_assignments(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *with,
-			      const struct rd_nicmap *without, size_t *differ);
+ * `differ` for how many accelerators that is not the same. */
+void rd_report_env_assignments(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *with,
+			       const struct rd_nicmap *without, size_t *differ);
 
 #endif

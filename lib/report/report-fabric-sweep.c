@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric: how the sweep went, who reads what, and the page of metrics. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +41,7 @@ static const struct rd_column spread_columns[SPREAD_COLUMNS], sweep_columns[SW_C
 static struct rd_section *make_spread(const char *key, const struct rd_fabric_spread *spread)
 {
 	struct rd_section *section = rd_section_create(key, spread_columns, SPREAD_COLUMNS);
-	struct rd_row *row = section ? rd_section_add(section) : NULL;
+	struct rd_row *row = rd_section_add(section);
 
 	if (spread->n == 0)
 		return section;
@@ -80,7 +79,7 @@ static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 					 (double)s->latency_p99_ns / 1e9, (double)s->latency_max_ns / 1e9,
 					 (size_t)s->latencies };
 	struct rd_section *section = rd_section_create("sweep", sweep_columns, SW_COLUMNS);
-	struct rd_row *row = section ? rd_section_add(section) : NULL;
+	struct rd_row *row = rd_section_add(section);
 	size_t asked, fresh;
 
 	count_ports(fabric, &asked, &fresh);
@@ -108,7 +107,7 @@ static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 static struct rd_section *make_shard(const struct rd_fabric_shown *shown)
 {
 	struct rd_section *section = rd_section_create("shard", shard_columns, SH_COLUMNS);
-	struct rd_row *row = section ? rd_section_add(section) : NULL;
+	struct rd_row *row = rd_section_add(section);
 	const struct rd_shard *shard = &shown->shards->v[shown->shard];
 	char text[24];
 
@@ -121,15 +120,11 @@ static struct rd_section *make_shard(const struct rd_fabric_shown *shown)
 	return section;
 }
 
-int rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_shown *shown)
+void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_shown *shown)
 {
 	struct rd_section *top = rd_section_create("fabric", top_columns, TOP_COLUMNS);
-	struct rd_row *row = top ? rd_section_add(top) : NULL;
+	struct rd_row *row = rd_section_add(top);
 
-	if (!row) {
-		rd_section_destroy(top);
-		return -ENOMEM;
-	}
 	rd_row_str(row, TOP_IBDEV, shown->fabric->ibdev[0] ? shown->fabric->ibdev : NULL);
 	if (shown->fabric->port)
 		rd_row_uint(row, TOP_PORT, shown->fabric->port);
@@ -139,15 +134,14 @@ int rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_show
 	if (shown->shards)
 		rd_row_sub(row, TOP_SHARD, make_shard(shown));
 	report->scalars = top;
-	return 0;
 }
 
 /* ---- the plan */
 
-int rd_report_plan(struct rd_report *report, const struct rd_shards *shards, const struct rd_plan_basis *basis)
+void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, const struct rd_plan_basis *basis)
 {
 	struct rd_section *top = rd_section_create("basis", basis_columns, BA_COLUMNS);
-	struct rd_row *head = top ? rd_section_add(top) : NULL;
+	struct rd_row *head = rd_section_add(top);
 	char text[24];
 	struct rd_section *section = rd_section_create("plan", rd_plan_columns, RD_PLAN_COLUMNS);
 
@@ -159,13 +153,8 @@ int rd_report_plan(struct rd_report *report, const struct rd_shards *shards, con
 	rd_row_uint(head, BA_ATTRIBUTES, basis->attributes);
 	rd_row_uint(head, BA_WINDOW, basis->window);
 	rd_row_uint(head, BA_PER_LID, basis->per_lid);
-	if (!head) {
-		rd_section_destroy(top);
-		rd_section_destroy(section);
-		return -ENOMEM;
-	}
 	report->scalars = top;
-	for (size_t i = 0; section && i < shards->n; i++) {
+	for (size_t i = 0; i < shards->n; i++) {
 		const struct rd_shard *shard = &shards->v[i];
 		struct rd_row *row = rd_section_add(section);
 
@@ -184,7 +173,7 @@ int rd_report_plan(struct rd_report *report, const struct rd_shards *shards, con
 		if (shard->host && !shard->found)
 			rd_row_severity(row, RD_SEV_WARNING);
 	}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 /* ---- metrics */
@@ -216,7 +205,7 @@ static void add_counter(struct rd_metrics *metrics, const struct rd_fabric *fabr
 						   rd_pma_counters[counter].name);
 		snprintf(guid, sizeof(guid), "0x%016" PRIx64, node->guid);
 		snprintf(number, sizeof(number), "%u", port->number);
-		rd_metric_uint(metrics, family, data ? value.v * 4 : value.v, labels, RD_ARRAY_SIZE(labels));
+		rd_metric_uint(family, data ? value.v * 4 : value.v, labels, RD_ARRAY_SIZE(labels));
 	}
 }
 
@@ -239,9 +228,9 @@ static void add_ports(struct rd_metrics *metrics, const struct rd_fabric_shown *
 			continue;
 		snprintf(guid, sizeof(guid), "0x%016" PRIx64, node->guid);
 		snprintf(number, sizeof(number), "%u", port->number);
-		rd_metric_uint(metrics, fresh, port->fresh, labels, RD_ARRAY_SIZE(labels));
+		rd_metric_uint(fresh, port->fresh, labels, RD_ARRAY_SIZE(labels));
 		if (port->read_ns && shown->now_ns >= port->read_ns)
-			rd_metric_double(metrics, age, (double)(shown->now_ns - port->read_ns) / 1e9, labels,
+			rd_metric_double(age, (double)(shown->now_ns - port->read_ns) / 1e9, labels,
 					 RD_ARRAY_SIZE(labels));
 	}
 }
@@ -256,15 +245,14 @@ void rd_report_fabric_metrics(struct rd_report *report, const struct rd_fabric_s
 	for (size_t i = 0; i < shown->fabric->n_values; i++)
 		add_counter(m, shown->fabric, i);
 	add_ports(m, shown);
-	rd_metric_uint(m, rd_metrics_family(m, "fabric_nodes", RD_METRIC_GAUGE, NULL, "Nodes found"),
+	rd_metric_uint(rd_metrics_family(m, "fabric_nodes", RD_METRIC_GAUGE, NULL, "Nodes found"),
 		       count_nodes(shown->fabric), NULL, 0);
-	rd_metric_uint(m, rd_metrics_family(m, "fabric_ports", RD_METRIC_GAUGE, NULL, "Ports that are asked"), asked,
-		       NULL, 0);
-	rd_metric_uint(
-		m, rd_metrics_family(m, "fabric_sweep_timeouts", RD_METRIC_GAUGE, NULL, "Questions without an answer"),
-		s->timeouts, NULL, 0);
-	rd_metric_double(m,
-			 rd_metrics_family(m, "fabric_sweep_duration", RD_METRIC_GAUGE, "seconds",
+	rd_metric_uint(rd_metrics_family(m, "fabric_ports", RD_METRIC_GAUGE, NULL, "Ports that are asked"), asked, NULL,
+		       0);
+	rd_metric_uint(rd_metrics_family(m, "fabric_sweep_timeouts", RD_METRIC_GAUGE, NULL,
+					 "Questions without an answer"),
+		       s->timeouts, NULL, 0);
+	rd_metric_double(rd_metrics_family(m, "fabric_sweep_duration", RD_METRIC_GAUGE, "seconds",
 					   "How long the latest sweep took"),
 			 (double)s->duration_ns / 1e9, NULL, 0);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/report-fabric.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +50,7 @@ static struct rd_section *make_counters(const struct rd_fabric *fabric, const st
 {
 	struct rd_section *section = rd_section_create("counters", map_columns, MAP_COLUMNS);
 
-	for (size_t i = 0; section && i < fabric->n_values; i++) {
+	for (size_t i = 0; i < fabric->n_values; i++) {
 		struct rd_pma_value value;
 		struct rd_row *row;
 		uint64_t delta;
@@ -72,7 +71,7 @@ static struct rd_section *make_counters(const struct rd_fabric *fabric, const st
 static struct rd_section *make_peer(const struct rd_fabric *fabric, const struct rd_fabric_port *peer)
 {
 	struct rd_section *section = rd_section_create("peer", peer_columns, PEER_COLUMNS);
-	struct rd_row *row = section ? rd_section_add(section) : NULL;
+	struct rd_row *row = rd_section_add(section);
 
 	set_guid(row, PEER_GUID, fabric->nodes[peer->node].guid);
 	rd_row_str(row, PEER_NODE, rd_fabric_name(&fabric->nodes[peer->node]));
@@ -107,7 +106,7 @@ static void add_errors(const struct rd_fabric *fabric, const struct rd_fabric_po
 	}
 	if (known)
 		rd_row_uint(row, RD_FAB_RISE, rise);
-	if (text.len && !text.failed)
+	if (text.len)
 		rd_row_str(row, RD_FAB_ERRORS, text.data);
 	if (rise)
 		rd_row_severity(row, RD_SEV_WARNING);
@@ -193,26 +192,25 @@ static void add_port(const struct rd_fabric_shown *shown, const struct rd_fabric
 		rd_row_sub(row, RD_FAB_DELTAS, make_counters(fabric, port, true));
 }
 
-static int report_ports(struct rd_report *report, const struct rd_fabric_shown *shown)
+static void report_ports(struct rd_report *report, const struct rd_fabric_shown *shown)
 {
 	struct rd_section *section = rd_section_create("ports", rd_fabric_columns, RD_FABRIC_COLUMNS);
 	const struct rd_fabric *fabric = shown->fabric;
 
-	for (size_t i = 0; section && i < fabric->n_ports; i++) {
+	for (size_t i = 0; i < fabric->n_ports; i++) {
 		size_t at = shown->order ? shown->order[i] : i;
 		const struct rd_fabric_port *port = &fabric->ports[at];
 
 		if (shown->picked ? shown->picked[at] : port->selected || port->presence == RD_PORT_GONE)
 			add_port(shown, port, section);
 	}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
-int rd_report_fabric(struct rd_report *report, const struct rd_fabric_shown *shown)
+void rd_report_fabric(struct rd_report *report, const struct rd_fabric_shown *shown)
 {
-	int r = report_ports(report, shown);
-
-	return r ? r : rd_report_fabric_sweep(report, shown);
+	report_ports(report, shown);
+	rd_report_fabric_sweep(report, shown);
 }
 
 struct rd_section *rd_report_fabric_port(const struct rd_fabric *fabric, const struct rd_fabric_port *port)

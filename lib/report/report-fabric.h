@@ -55,21 +55,20 @@ struct rd_fabric_shown {
 	uint64_t missed; /* moments at which no sweep could begin, because the one before was still under way */
 };
 
-/* Adds the section ports, and the object sweep (and shard) among the scalars. 0 or -ENOMEM. */
-int rd_report_fabric(struct rd_report *report, const struct rd_fabric_shown *shown);
+/* Adds the section ports, and the object sweep (and shard) among the scalars. */
+void rd_report_fabric(struct rd_report *report, const struct rd_fabric_shown *shown);
 
 /* The second half of it alone. */
-int rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_shown *shown);
+void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_shown *shown);
 
-/* The section of one port as a list of its counters: what --live opens. NULL when out of memory. */
+/* The section of one port as a list of its counters: what --live opens. */
 struct rd_section *rd_report_fabric_port(const struct rd_fabric *fabric, const struct rd_fabric_port *port);
 
 /* Adds the families of a page of metrics: counters and state of each port that this host reads, and the sweep. Values that
  * are not fresh are left out. */
 void rd_report_fabric_metrics(struct rd_report *report, const struct rd_fabric_shown *shown);
 
-/* Section plan: what each host reads, and how long that takes; among the scalars what was divided and what was assumed.
- * 0 or -ENOMEM. */
+/* Section plan: what each host reads, and how long that takes; among the scalars what was divided and what was assumed. */
 struct rd_plan_basis {
 	double latency; /* seconds from question to answer */
 	bool measured;	/* in this network; else assumed */
@@ -77,6 +76,6 @@ struct rd_plan_basis {
 };
 enum { RD_PLAN_COLUMNS = 9 };
 extern const struct rd_column rd_plan_columns[RD_PLAN_COLUMNS];
-int rd_report_plan(struct rd_report *report, const struct rd_shards *shards, const struct rd_plan_basis *basis);
+void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, const struct rd_plan_basis *basis);
 
 #endif

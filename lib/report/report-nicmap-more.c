@@ -2,11 +2,12 @@
 /* Tables of nic-map that are shown on request. */
 #include "report/report-nicmap.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
+#include "base/text.h"
 
 enum gid_column { GID_IBDEV, GID_PORT, GID_INDEX, GID_TYPE, GID_NETDEV, GID_IP, GID_CHOSEN, GID_GID, GID_COLUMNS };
 enum bridge_column {
@@ -37,11 +38,11 @@ static const struct rd_column gid_columns[GID_COLUMNS];
 static const struct rd_column bridge_columns[BR_COLUMNS];
 static const struct rd_column row_columns[ROW_COLUMNS];
 
-int rd_report_gids(struct rd_report *report, const struct rd_host *host)
+void rd_report_gids(struct rd_report *report, const struct rd_host *host)
 {
 	struct rd_section *section = rd_section_create("gids", gid_columns, GID_COLUMNS);
 
-	for (size_t p = 0; section && p < host->n_ports; p++)
+	for (size_t p = 0; p < host->n_ports; p++)
 		for (size_t g = 0; g < host->ports[p].n_gids; g++) {
 			const struct rd_port *port = &host->ports[p];
 			const struct rd_gid *gid = &port->gids[g];
@@ -61,7 +62,7 @@ int rd_report_gids(struct rd_report *report, const struct rd_host *host)
 			rd_gid_ip(gid, text);
 			rd_row_str(row, GID_IP, text);
 		}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 /* What peer-to-peer traffic suffers from: it is sent up to the root complex. Bits 2 and 3 of the control register. */
@@ -124,8 +125,8 @@ static void add_host_bridge(struct rd_section *section, const struct rd_host *ho
 		rd_row_int(row, BR_NUMA, rd_pci_numa(host, index));
 }
 
-int rd_report_bridges(struct rd_report *report, const struct rd_host *host, int from, int to, const int *bridges,
-		      size_t n, size_t top)
+void rd_report_bridges(struct rd_report *report, const struct rd_host *host, int from, int to, const int *bridges,
+		       size_t n, size_t top)
 {
 	struct rd_section *section = rd_section_create("bridges", bridge_columns, BR_COLUMNS);
 	int at = top > 0 ? bridges[top - 1] : from;
@@ -133,8 +134,6 @@ int rd_report_bridges(struct rd_report *report, const struct rd_host *host, int 
 	bool over_host = host->pcis[at].parent < 0 &&
 			 (n > top ? host->pcis[bridges[top]].parent != at : host->pcis[to].parent != at);
 
-	if (!section)
-		return -ENOMEM;
 	add_bridge(section, host, from);
 	for (size_t i = 0; i < top; i++)
 		add_bridge(section, host, bridges[i]);
@@ -148,7 +147,7 @@ int rd_report_bridges(struct rd_report *report, const struct rd_host *host, int 
 	for (size_t i = top; i < n; i++)
 		add_bridge(section, host, bridges[i]);
 	add_bridge(section, host, to);
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 /* Between the accelerator and the first of its NICs; NVSHMEM has no rule of distance for it. */
@@ -193,30 +192,24 @@ static void add_rows(struct rd_section *section, const char *library, const stru
 	}
 }
 
-int rd_report_assignment(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
+void rd_report_assignment(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
 {
 	struct rd_section *section = rd_section_create("assignments", row_columns, ROW_COLUMNS);
 
-	if (section) {
-		add_rows(section, "nccl", host, map, &map->nccl);
-		add_rows(section, "nvshmem", host, map, &map->nvshmem);
-	}
-	return rd_report_add(report, section);
+	add_rows(section, "nccl", host, map, &map->nccl);
+	add_rows(section, "nvshmem", host, map, &map->nvshmem);
+	rd_report_add(report, section);
 }
 
-static int set_column(struct rd_matrix *matrix, size_t at, const char *fmt, size_t number)
+static void set_column(struct rd_matrix *matrix, size_t at, const char *kind, size_t number)
 {
-	if (asprintf(&matrix->titles[at], fmt, number) < 0) {
-		matrix->titles[at] = NULL;
-		return -ENOMEM;
-	}
+	matrix->titles[at] = rd_text("%s%zu", kind, number);
 	matrix->columns[at] = (struct rd_column){
 		.key = matrix->titles[at],
 		.title = matrix->titles[at],
 		.type = RD_T_STR,
 		.help = "distance",
 	};
-	return 0;
 }
 
 static void set_affinity(struct rd_row *row, size_t at, const struct rd_host *host, int pci)
@@ -265,30 +258,22 @@ static void fill_matrix(struct rd_matrix *matrix, const struct rd_host *host, co
 	}
 }
 
-int rd_matrix_build(struct rd_matrix *matrix, const struct rd_host *host, const struct rd_nicmap *map,
-		    enum rd_path (*between)(const struct rd_host *host, int a, int b, const char **why))
+void rd_matrix_build(struct rd_matrix *matrix, const struct rd_host *host, const struct rd_nicmap *map,
+		     enum rd_path (*between)(const struct rd_host *host, int a, int b, const char **why))
 {
 	size_t n = host->n_gpus + host->n_ibdevs;
-	int r = 0;
 
 	*matrix = (struct rd_matrix){ .n_columns = n + 4 };
-	matrix->columns = calloc(n + 4, sizeof(*matrix->columns));
-	matrix->titles = calloc(n + 4, sizeof(*matrix->titles));
-	if (!matrix->columns || !matrix->titles)
-		return -ENOMEM;
-	for (size_t i = 0; !r && i < n; i++)
-		r = i < host->n_gpus ? set_column(matrix, i + 1, "GPU%zu", i) :
-				       set_column(matrix, i + 1, "NIC%zu", i - host->n_gpus);
+	matrix->columns = rd_alloc(n + 4, sizeof(*matrix->columns));
+	matrix->titles = rd_alloc(n + 4, sizeof(*matrix->titles));
+	for (size_t i = 0; i < n; i++)
+		set_column(matrix, i + 1, i < host->n_gpus ? "GPU" : "NIC", i < host->n_gpus ? i : i - host->n_gpus);
 	matrix->columns[0] = (struct rd_column){ "name", "", RD_T_STR, "row", 0, false };
 	matrix->columns[n + 1] = (struct rd_column){ "cpus", "CPUS", RD_T_STR, "CPUs of its NUMA node", 0, false };
 	matrix->columns[n + 2] = (struct rd_column){ "numa_node", "NUMA", RD_T_STR, "its NUMA node", 0, false };
 	matrix->columns[n + 3] = (struct rd_column){ "device", "DEVICE", RD_T_STR, "what it is called", 0, false };
-	if (!r)
-		matrix->section = rd_section_create("matrix", matrix->columns, matrix->n_columns);
-	if (!matrix->section)
-		return -ENOMEM;
+	matrix->section = rd_section_create("matrix", matrix->columns, matrix->n_columns);
 	fill_matrix(matrix, host, map, between);
-	return matrix->section->failed ? -ENOMEM : 0;
 }
 
 void rd_matrix_deinit(struct rd_matrix *matrix)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/report-nicmap.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,7 +94,7 @@ static char *nearest_gpus(const struct rd_nicmap *map, size_t ibdev)
 		if (rd_nicmap_pair(map, g, ibdev)->path == best)
 			rd_buf_printf(&text, "%s%zu", text.len ? "," : "", g);
 	rd_buf_printf(&text, " %s", rd_path_name(best));
-	return text.failed ? NULL : RD_TAKE(text.data);
+	return RD_TAKE(text.data);
 }
 
 static void add_gid_cells(struct rd_row *row, const struct rd_host *host, const struct rd_port *port)
@@ -139,10 +138,9 @@ static void add_netdev_cells(struct rd_row *row, const struct rd_host *host, con
 	struct rd_section *names = rd_section_create("netdevs", name_columns, 1);
 
 	rd_row_str(row, RD_NIC_NETDEV, port->netdev_name);
-	for (size_t i = 0; names && i < port->n_netdevs; i++)
+	for (size_t i = 0; i < port->n_netdevs; i++)
 		rd_row_str(rd_section_add(names), 0, host->netdevs[port->netdevs[i]].name);
-	if (names)
-		rd_row_sub(row, RD_NIC_NETDEVS, names);
+	rd_row_sub(row, RD_NIC_NETDEVS, names);
 	if (port->netns_other)
 		rd_row_str(row, RD_NIC_NETNS, "another");
 	else if (port->n_netdevs > 0)
@@ -182,8 +180,6 @@ static void add_nic(struct rd_section *section, const struct rd_host *host, cons
 	_cleanup_free_ char *near = nearest_gpus(map, (size_t)port->ibdev);
 	struct rd_row *row = rd_section_add(section);
 
-	if (!row)
-		return;
 	add_device_cells(row, host, &host->ibdevs[port->ibdev]);
 	set_numa(row, RD_NIC_NUMA, rd_ibdev_numa(host, port->ibdev));
 	if (port->num > 0)
@@ -224,7 +220,7 @@ static char *nearest_nics(const struct rd_host *host, const struct rd_nicmap *ma
 		if (rd_nicmap_pair(map, gpu, d)->path == best)
 			rd_buf_printf(&text, "%s%s", text.len ? "," : "", rd_ibdev_label(host, (int)d));
 	rd_buf_printf(&text, " %s", rd_path_name(best));
-	return text.failed ? NULL : RD_TAKE(text.data);
+	return RD_TAKE(text.data);
 }
 
 static void add_gpu(struct rd_section *section, const struct rd_host *host, const struct rd_nicmap *map, size_t g)
@@ -235,8 +231,6 @@ static void add_gpu(struct rd_section *section, const struct rd_host *host, cons
 	struct rd_row *row = rd_section_add(section);
 	char id[16];
 
-	if (!row)
-		return;
 	rd_row_uint(row, GPU_INDEX, gpu->index);
 	rd_row_str(row, GPU_PCI, pci->addr);
 	snprintf(id, sizeof(id), "0x%04x", pci->vendor.v);
@@ -277,7 +271,7 @@ static struct rd_section *nics_of(const struct rd_host *host, const struct rd_ch
 {
 	struct rd_section *section = rd_section_create("nics", name_columns, 1);
 
-	for (size_t i = 0; section && i < choice->n_ports; i++) {
+	for (size_t i = 0; i < choice->n_ports; i++) {
 		const struct rd_port *port = &host->ports[choice->ports[i]];
 		char text[128];
 
@@ -289,16 +283,11 @@ static struct rd_section *nics_of(const struct rd_host *host, const struct rd_ch
 	return section;
 }
 
-static int add_choice(struct rd_section *section, const struct rd_host *host, const struct rd_choice *choice)
+static void add_choice(struct rd_section *section, const struct rd_host *host, const struct rd_choice *choice)
 {
 	struct rd_section *nics = nics_of(host, choice, false), *ports = nics_of(host, choice, true);
-	struct rd_row *row = nics && ports ? rd_section_add(section) : NULL;
+	struct rd_row *row = rd_section_add(section);
 
-	if (!row) {
-		rd_section_destroy(nics);
-		rd_section_destroy(ports);
-		return -ENOMEM;
-	}
 	rd_row_sub(row, CHOICE_NICS, nics);
 	rd_row_sub(row, CHOICE_PORTS, ports);
 	rd_row_str(row, CHOICE_GPU, host->pcis[host->gpus[choice->gpu].pci].addr);
@@ -309,114 +298,91 @@ static int add_choice(struct rd_section *section, const struct rd_host *host, co
 	if (choice->library_backup >= 0)
 		rd_row_str(row, CHOICE_LIBRARY, rd_ibdev_label(host, host->ports[choice->library_backup].ibdev));
 	rd_row_str(row, CHOICE_LIBRARY_WHY, choice->library_backup_why);
-	return 0;
 }
 
-static int set_choices(struct rd_row *row, size_t column, const struct rd_host *host, const struct rd_choices *choices)
+static void set_choices(struct rd_row *row, size_t column, const struct rd_host *host, const struct rd_choices *choices)
 {
 	struct rd_section *section = rd_section_create("choices", choice_columns, CHOICE_COLUMNS);
-	int r = section ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !r && i < choices->n; i++)
-		r = add_choice(section, host, &choices->v[i]);
-	if (r) {
-		rd_section_destroy(section);
-		return r;
-	}
+	for (size_t i = 0; i < choices->n; i++)
+		add_choice(section, host, &choices->v[i]);
 	rd_row_sub(row, column, section);
 	rd_row_str(row, column + 2, choices->note);
-	return 0;
 }
 
-static int set_nets(struct rd_row *row, size_t column, const struct rd_host *host, const struct rd_nccl_nets *nets)
+static void set_nets(struct rd_row *row, size_t column, const struct rd_host *host, const struct rd_nccl_nets *nets)
 {
 	struct rd_section *section = rd_section_create("nccl_nets", net_columns, NET_COLUMNS);
 
-	for (size_t i = 0; section && i < nets->n; i++) {
+	for (size_t i = 0; i < nets->n; i++) {
 		struct rd_section *ports = rd_section_create("ports", name_columns, 1);
 		struct rd_row *net = rd_section_add(section);
 
-		for (size_t p = 0; ports && p < nets->v[i].n_ports; p++) {
+		for (size_t p = 0; p < nets->v[i].n_ports; p++) {
 			char text[128];
 
 			rd_port_label(host, &host->ports[nets->v[i].ports[p]], text, sizeof(text));
 			rd_row_str(rd_section_add(ports), 0, text);
 		}
 		rd_row_str(net, NET_NAME, nets->v[i].name);
-		if (ports)
-			rd_row_sub(net, NET_PORTS, ports);
+		rd_row_sub(net, NET_PORTS, ports);
 		rd_row_double(net, NET_GBPS, nets->v[i].gbps);
 		rd_row_bool(net, NET_DIRECT, nets->v[i].data_direct);
 	}
-	if (!section)
-		return -ENOMEM;
 	rd_row_sub(row, column, section);
-	return 0;
 }
 
-static int add_scalars(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
+static void add_scalars(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
 {
 	struct rd_section *assignment = rd_section_create("assignment", assignment_columns, ASSIGNMENT_COLUMNS);
 	struct rd_section *env = rd_section_create("env", env_columns, 2);
-	struct rd_row *row = assignment ? rd_section_add(assignment) : NULL, *scalars;
-	int r = row && env ? 0 : -ENOMEM;
+	struct rd_row *row = rd_section_add(assignment);
 
-	if (!r)
-		r = set_choices(row, 0, host, &map->nvshmem);
-	if (!r)
-		r = set_choices(row, 1, host, &map->nccl);
-	if (!r)
-		r = set_nets(row, 4, host, &map->nccl_nets);
-	if (!r)
-		r = rd_report_stacks_set(row, ASSIGNMENT_STACKS, host, map);
-	for (size_t i = 0; !r && i < map->env.n; i++) {
+	set_choices(row, 0, host, &map->nvshmem);
+	set_choices(row, 1, host, &map->nccl);
+	set_nets(row, 4, host, &map->nccl_nets);
+	rd_report_stacks_set(row, ASSIGNMENT_STACKS, host, map);
+	for (size_t i = 0; i < map->env.n; i++) {
 		struct rd_row *var = rd_section_add(env);
 
 		rd_row_str(var, 0, map->env.v[i].name);
 		rd_row_str(var, 1, map->env.v[i].value);
 	}
-	report->scalars = r ? NULL : rd_section_create("map", scalar_columns, 3);
-	scalars = report->scalars ? rd_section_add(report->scalars) : NULL;
-	if (!scalars) {
-		rd_section_destroy(assignment);
-		rd_section_destroy(env);
-		return -ENOMEM;
-	}
-	rd_row_sub(scalars, 0, assignment);
-	rd_row_sub(scalars, 1, env);
-	rd_row_sub(scalars, 2, rd_report_library_rules());
-	return 0;
+	report->scalars = rd_section_create("map", scalar_columns, 3);
+	row = rd_section_add(report->scalars);
+	rd_row_sub(row, 0, assignment);
+	rd_row_sub(row, 1, env);
+	rd_row_sub(row, 2, rd_report_library_rules());
 }
 
-int rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
+void rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
 {
 	struct rd_section *pairs = rd_section_create("pairs", path_columns, PATH_COLUMNS);
 
-	for (size_t g = 0; pairs && g < host->n_gpus; g++)
+	for (size_t g = 0; g < host->n_gpus; g++)
 		for (size_t d = 0; d < host->n_ibdevs; d++)
 			add_path(pairs, host, map, g, d);
-	return rd_report_add(report, pairs);
+	rd_report_add(report, pairs);
 }
 
-int rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
+void rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
 {
 	struct rd_section *nics = rd_section_create("nics", rd_nic_columns, RD_NIC_COLUMNS);
 	struct rd_section *gpus = rd_section_create("gpus", gpu_columns, GPU_COLUMNS);
 	struct rd_section *paths = rd_section_create("paths", path_columns, PATH_COLUMNS);
-	int r = 0;
 
-	for (size_t p = 0; nics && p < host->n_ports; p++)
+	for (size_t p = 0; p < host->n_ports; p++)
 		add_nic(nics, host, map, &host->ports[p]);
-	for (size_t g = 0; gpus && g < host->n_gpus; g++)
+	for (size_t g = 0; g < host->n_gpus; g++)
 		add_gpu(gpus, host, map, g);
-	for (size_t g = 0; paths && g < host->n_gpus; g++)
+	for (size_t g = 0; g < host->n_gpus; g++)
 		for (size_t d = 0; d < host->n_ibdevs; d++)
 			add_path(paths, host, map, g, d);
-	if (rd_report_add(report, nics) < 0 || rd_report_add(report, gpus) < 0 || rd_report_add(report, paths) < 0)
-		r = -ENOMEM;
-	if (!r)
-		r = add_scalars(report, host, map);
-	return r ? r : rd_report_add_findings(report, &map->findings);
+	rd_report_add(report, nics);
+	rd_report_add(report, gpus);
+	rd_report_add(report, paths);
+	add_scalars(report, host, map);
+	rd_report_add_findings(report, &map->findings);
 }
 
 /* clang-format off */

@@ -50,21 +50,21 @@ enum rd_nic_column {
 };
 extern const struct rd_column rd_nic_columns[RD_NIC_COLUMNS];
 
-/* Sections nics, gpus and paths; assignment and env among the scalars; findings. 0 or -ENOMEM. */
-int rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
+/* Sections nics, gpus and paths; assignment and env among the scalars; findings. */
+void rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
 
 /* Section gids: the whole table. */
-int rd_report_gids(struct rd_report *report, const struct rd_host *host);
+void rd_report_gids(struct rd_report *report, const struct rd_host *host);
 
 /* Section assignment as rows for a table: library, accelerator, NICs, backup, reasons. */
-int rd_report_assignment(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
+void rd_report_assignment(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
 
 /* Section pairs: every accelerator with every NIC: distance by each rule, GPUDirect. */
-int rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
+void rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
 
 /* Section bridges: every bridge between two functions (indices), the ends included. */
-int rd_report_bridges(struct rd_report *report, const struct rd_host *host, int from, int to, const int *bridges,
-		      size_t n, size_t top);
+void rd_report_bridges(struct rd_report *report, const struct rd_host *host, int from, int to, const int *bridges,
+		       size_t n, size_t top);
 
 /* The matrix of distances as `nvidia-smi topo -m` lays it out. Its columns depend on the host: they belong to the matrix,
  * which must outlive the section. */
@@ -74,8 +74,8 @@ struct rd_matrix {
 	size_t n_columns;
 	struct rd_section *section; /* owned */
 };
-int rd_matrix_build(struct rd_matrix *matrix, const struct rd_host *host, const struct rd_nicmap *map,
-		    enum rd_path (*between)(const struct rd_host *host, int a, int b, const char **why));
+void rd_matrix_build(struct rd_matrix *matrix, const struct rd_host *host, const struct rd_nicmap *map,
+		     enum rd_path (*between)(const struct rd_host *host, int a, int b, const char **why));
 void rd_matrix_deinit(struct rd_matrix *matrix);
 
 #endif

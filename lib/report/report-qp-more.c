@@ -2,7 +2,6 @@
 /* What is counted: limits, holders, groups. */
 #include "report/report-qp.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "report/metrics.h"
@@ -84,25 +83,25 @@ static void add_limit(struct rd_section *section, const struct rd_res_dev *dev, 
 		rd_row_uint(row, SUM_LISTED, dev->listed[kind]);
 }
 
-int rd_report_qp_summary(struct rd_report *report, const struct rd_res *res)
+void rd_report_qp_summary(struct rd_report *report, const struct rd_res *res)
 {
 	static const enum rd_res_kind order[] = { RD_RES_QP,  RD_RES_CQ,  RD_RES_MR,   RD_RES_PD,
 						  RD_RES_CTX, RD_RES_SRQ, RD_RES_CM_ID };
 	struct rd_section *section = rd_section_create("summary", summary_columns, SUM_COLUMNS);
 
-	for (size_t d = 0; section && d < res->n_devs; d++)
+	for (size_t d = 0; d < res->n_devs; d++)
 		for (size_t i = 0; i < RD_ARRAY_SIZE(order); i++)
 			/* Kernels that do not count a kind have none of it to show. */
 			if (res->devs[d].used[order[i]].known == RD_OK)
 				add_limit(section, &res->devs[d], order[i]);
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
-int rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, const struct rd_res_holders *holders)
+void rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, const struct rd_res_holders *holders)
 {
 	struct rd_section *section = rd_section_create("processes", holder_columns, HELD_COLUMNS);
 
-	for (size_t i = 0; section && i < holders->n; i++) {
+	for (size_t i = 0; i < holders->n; i++) {
 		const struct rd_res_holder *holder = &holders->v[i];
 		const struct rd_proc *proc = holder->proc >= 0 ? &res->procs[holder->proc] : NULL;
 		struct rd_row *row = rd_section_add(section);
@@ -116,7 +115,7 @@ int rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, c
 			if (res->devs[holder->dev].asked[kind] && !res->devs[holder->dev].gaps[kind].code)
 				rd_row_uint(row, HELD_KINDS + (size_t)kind, holder->held[kind]);
 	}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 static void add_group(struct rd_section *section, const struct rd_res *res, const struct rd_qp_group *group,
@@ -140,18 +139,17 @@ static void add_group(struct rd_section *section, const struct rd_res *res, cons
 	rd_row_str(row, GROUP_HEALTH, rd_path_health_name(group->health));
 }
 
-int rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, const struct rd_qp_groups *groups)
+void rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, const struct rd_qp_groups *groups)
 {
 	struct rd_section *section = rd_section_create("groups", group_columns, GROUP_COLUMNS);
 
-	for (size_t i = 0; section && i < groups->n; i++)
+	for (size_t i = 0; i < groups->n; i++)
 		add_group(section, res, &groups->v[i], groups->by);
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 /* One state of one device, also where none is in it: a series that comes and goes is hard to watch. RD_QPS_N: unknown. */
-static void add_state(struct rd_metrics *metrics, struct rd_metric *family, const struct rd_res *res, int dev,
-		      unsigned state, const bool *chosen)
+static void add_state(struct rd_metric *family, const struct rd_res *res, int dev, unsigned state, const bool *chosen)
 {
 	const char *name = state < RD_QPS_N ? rd_qp_state_name(state) : "unknown";
 	const struct rd_label labels[] = { { "ibdev", res->devs[dev].name }, { "state", name } };
@@ -163,7 +161,7 @@ static void add_state(struct rd_metrics *metrics, struct rd_metric *family, cons
 
 		n += qp->dev == dev && is == state && chosen[i];
 	}
-	rd_metric_uint(metrics, family, n, labels, 2);
+	rd_metric_uint(family, n, labels, 2);
 }
 
 void rd_report_qp_metrics(struct rd_report *report, const struct rd_res *res, const bool *chosen)
@@ -179,15 +177,15 @@ void rd_report_qp_metrics(struct rd_report *report, const struct rd_res *res, co
 		const struct rd_res_dev *dev = &res->devs[d];
 
 		for (unsigned state = 0; state <= RD_QPS_N; state++)
-			add_state(metrics, states, res, (int)d, state, chosen);
+			add_state(states, res, (int)d, state, chosen);
 		for (int kind = 0; kind < RD_RES_KINDS; kind++) {
 			const struct rd_label labels[] = { { "ibdev", dev->name },
 							   { "resource", rd_res_kind_name(kind) } };
 
 			if (dev->used[kind].known == RD_OK)
-				rd_metric_uint(metrics, used, dev->used[kind].v, labels, 2);
+				rd_metric_uint(used, dev->used[kind].v, labels, 2);
 			if (dev->limits.max[kind].known == RD_OK)
-				rd_metric_uint(metrics, max, dev->limits.max[kind].v, labels, 2);
+				rd_metric_uint(max, dev->limits.max[kind].v, labels, 2);
 		}
 	}
 }

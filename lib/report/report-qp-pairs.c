@@ -2,8 +2,6 @@
 /* Pairs of queue pairs, how long they try, how they spread. */
 #include "report/report-qp-pairs.h"
 
-#include <errno.h>
-
 #include "report/report-field.h"
 
 enum { END_HOST, END_IBDEV, END_LQPN, END_STATE, END_COLUMNS };
@@ -137,16 +135,15 @@ static struct rd_section *end_object(const char *key, const struct rd_join_host 
 {
 	struct rd_section *section = rd_section_create(key, end_columns, END_COLUMNS);
 
-	if (section)
-		set_end(rd_section_add(section), 0, hosts, end);
+	set_end(rd_section_add(section), 0, hosts, end);
 	return section;
 }
 
-int rd_report_pairs(struct rd_report *report, const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs)
+void rd_report_pairs(struct rd_report *report, const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs)
 {
 	struct rd_section *section = rd_section_create("pairs", pair_columns, PAIR_COLUMNS);
 
-	for (size_t i = 0; section && i < pairs->n; i++) {
+	for (size_t i = 0; i < pairs->n; i++) {
 		const struct rd_qp_pair *pair = &pairs->v[i];
 		struct rd_row *row = rd_section_add(section);
 
@@ -156,14 +153,14 @@ int rd_report_pairs(struct rd_report *report, const struct rd_join_host *hosts, 
 		rd_row_str(row, PAIR_VERDICT, rd_join_verdict_name(pair->verdict));
 		rd_row_str(row, PAIR_REASON, pair->reason);
 	}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 struct rd_section *rd_pairs_table(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs)
 {
 	struct rd_section *section = rd_section_create("ends", flat_columns, FLAT_COLUMNS);
 
-	for (size_t i = 0; section && i < pairs->n; i++) {
+	for (size_t i = 0; i < pairs->n; i++) {
 		const struct rd_qp_pair *pair = &pairs->v[i];
 		struct rd_row *row = rd_section_add(section);
 
@@ -225,11 +222,11 @@ static void add_spread(struct rd_section *section, const struct rd_res *res, con
 	rd_row_double(row, SPREAD_WORST_QP, 100.0 * spread->worst_qp);
 }
 
-static int report_flows(struct rd_report *report, const struct rd_res *res, const struct rd_spreads *spreads)
+static void report_flows(struct rd_report *report, const struct rd_res *res, const struct rd_spreads *spreads)
 {
 	struct rd_section *section = rd_section_create("flows", one_flow_columns, FLOW_COLUMNS);
 
-	for (size_t i = 0; section && i < spreads->n_flows; i++) {
+	for (size_t i = 0; i < spreads->n_flows; i++) {
 		const struct rd_flow *flow = &spreads->flows[i];
 		const struct rd_qp *qp = &res->qps[flow->qp];
 		struct rd_row *row = rd_section_add(section);
@@ -242,18 +239,17 @@ static int report_flows(struct rd_report *report, const struct rd_res *res, cons
 		rd_row_uint(row, FLOW_SPORT, flow->udp_sport);
 		rd_row_str(row, FLOW_FROM, rd_sport_from_name(flow->from));
 	}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
-int rd_report_spreads(struct rd_report *report, const struct rd_res *res, const struct rd_spreads *spreads)
+void rd_report_spreads(struct rd_report *report, const struct rd_res *res, const struct rd_spreads *spreads)
 {
 	struct rd_section *section = rd_section_create("entropy", spread_columns, SPREAD_COLUMNS);
 	struct rd_section *collisions = rd_section_create("collisions", coll_columns, COLL_COLUMNS);
-	int r;
 
-	for (size_t i = 0; section && i < spreads->n; i++)
+	for (size_t i = 0; i < spreads->n; i++)
 		add_spread(section, res, &spreads->v[i], spreads->links);
-	for (size_t i = 0; collisions && i < spreads->n_collisions; i++) {
+	for (size_t i = 0; i < spreads->n_collisions; i++) {
 		const struct rd_collision *collision = &spreads->collisions[i];
 		struct rd_row *row = rd_section_add(collisions);
 
@@ -263,11 +259,7 @@ int rd_report_spreads(struct rd_report *report, const struct rd_res *res, const 
 		rd_row_uint(row, COLL_FLOWS, collision->flows);
 		rd_row_str(row, COLL_LQPNS, collision->lqpns);
 	}
-	r = rd_report_add(report, section);
-	if (r < 0) {
-		rd_section_destroy(collisions);
-		return r;
-	}
-	r = rd_report_add(report, collisions);
-	return r ? r : report_flows(report, res, spreads);
+	rd_report_add(report, section);
+	rd_report_add(report, collisions);
+	report_flows(report, res, spreads);
 }

@@ -5,10 +5,10 @@
 #include "model/qp-pairs.h"
 #include "report/report.h"
 
-/* Adds section "pairs", whose ends are objects. 0 or -ENOMEM. */
-int rd_report_pairs(struct rd_report *report, const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs);
+/* Adds section "pairs", whose ends are objects. */
+void rd_report_pairs(struct rd_report *report, const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs);
 
-/* The same, flat, for a table; the caller destroys it. NULL when out of memory. */
+/* The same, flat, for a table; the caller destroys it. */
 struct rd_section *rd_pairs_table(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs);
 
 /* Section "timeouts"; the report takes it over. */
@@ -18,7 +18,7 @@ struct rd_section *rd_timeouts_section(void);
 void rd_timeouts_add(struct rd_section *section, const struct rd_res *res, const struct rd_qp *qp,
 		     const struct rd_timeouts *values, const struct rd_giveup *giveup);
 
-/* Adds sections "entropy" and "collisions". 0 or -ENOMEM. */
-int rd_report_spreads(struct rd_report *report, const struct rd_res *res, const struct rd_spreads *spreads);
+/* Adds sections "entropy" and "collisions". */
+void rd_report_spreads(struct rd_report *report, const struct rd_res *res, const struct rd_spreads *spreads);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/report-qp-trace.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include "report/report-field.h"
@@ -75,7 +74,7 @@ static struct rd_section *mask_section(uint32_t mask)
 {
 	struct rd_section *section = rd_section_create("attr_mask", name_columns, 1);
 
-	for (unsigned bit = 0; section && bit < RD_QP_ATTR_BITS; bit++) {
+	for (unsigned bit = 0; bit < RD_QP_ATTR_BITS; bit++) {
 		const char *name = rd_qp_attr_name(bit);
 		char digits[16];
 
@@ -160,12 +159,8 @@ static void set_caller(struct rd_row *row, const struct rd_qp_event *ev)
 struct rd_section *rd_report_qp_event(const struct rd_qp_event *ev)
 {
 	struct rd_section *section = rd_section_create("event", rd_qp_event_columns, EV_COLUMNS);
-	struct rd_row *row = section ? rd_section_add(section) : NULL;
+	struct rd_row *row = rd_section_add(section);
 
-	if (!row) {
-		rd_section_destroy(section);
-		return NULL;
-	}
 	rd_row_uint(row, EV_TIME, ev->time_ns);
 	rd_row_str(row, EV_KIND, rd_qp_what_name(ev->what));
 	if (ev->ibdev[0])
@@ -192,7 +187,7 @@ static struct rd_section *moves_section(const struct rd_qp_moves *moves)
 {
 	struct rd_section *section = rd_section_create("transitions", move_columns, MV_COLUMNS);
 
-	for (unsigned from = 0; section && from < RD_QP_ENDS; from++)
+	for (unsigned from = 0; from < RD_QP_ENDS; from++)
 		for (unsigned to = 0; to < RD_QP_ENDS; to++) {
 			struct rd_row *row;
 
@@ -220,7 +215,7 @@ static struct rd_section *durations_section(const uint64_t durations[RD_QP_ENDS]
 {
 	struct rd_section *section = rd_section_create("durations", duration_columns, DU_COLUMNS);
 
-	for (unsigned to = 0; section && to < RD_QP_ENDS; to++)
+	for (unsigned to = 0; to < RD_QP_ENDS; to++)
 		for (unsigned power = 0; power < RD_QP_DURATIONS; power++) {
 			struct rd_row *row;
 
@@ -235,15 +230,13 @@ static struct rd_section *durations_section(const uint64_t durations[RD_QP_ENDS]
 	return section;
 }
 
-int rd_report_qp_trace_summary(struct rd_report *report, const struct rd_qp_trace_summary *sum)
+void rd_report_qp_trace_summary(struct rd_report *report, const struct rd_qp_trace_summary *sum)
 {
 	const struct rd_trace_totals *t = &sum->totals;
 	struct rd_row *row;
 
 	report->scalars = rd_section_create("summary", sum_columns, SUM_COLUMNS);
-	row = report->scalars ? rd_section_add(report->scalars) : NULL;
-	if (!row)
-		return -ENOMEM;
+	row = rd_section_add(report->scalars);
 	rd_row_double(row, SUM_SECONDS, sum->seconds);
 	rd_row_sub(row, SUM_BACKENDS, rd_report_backends(sum->per_backend));
 	rd_row_uint(row, SUM_FUNCTIONS, sum->functions);
@@ -252,9 +245,8 @@ int rd_report_qp_trace_summary(struct rd_report *report, const struct rd_qp_trac
 	rd_row_uint(row, SUM_LOST, t->lost);
 	RD_ROW_UINT(row, SUM_MISSED, t->missed);
 	rd_row_uint(row, SUM_SHOWN, sum->shown);
-	if (rd_report_add(report, moves_section(&sum->moves)))
-		return -ENOMEM;
-	return rd_report_add(report, durations_section(sum->durations));
+	rd_report_add(report, moves_section(&sum->moves));
+	rd_report_add(report, durations_section(sum->durations));
 }
 
 /* clang-format off */

@@ -8,7 +8,7 @@
 #include "model/qp-event.h"
 #include "report/report.h"
 
-/* One event as a section of one row. NULL when out of memory. */
+/* One event as a section of one row. */
 struct rd_section *rd_report_qp_event(const struct rd_qp_event *event);
 
 /* How often queue pairs went from one state to another by a call of modify_qp. */
@@ -27,8 +27,8 @@ struct rd_qp_trace_summary {
 	uint64_t durations[RD_QP_ENDS][RD_QP_DURATIONS]; /* calls, by new state and power of two of their ns */
 };
 
-/* Adds the scalars, `transitions` and `durations`. -ENOMEM. */
-int rd_report_qp_trace_summary(struct rd_report *report, const struct rd_qp_trace_summary *summary);
+/* Adds the scalars, `transitions` and `durations`. */
+void rd_report_qp_trace_summary(struct rd_report *report, const struct rd_qp_trace_summary *summary);
 
 /* The columns of an event, for --help, completion and the man page. */
 #define RD_QP_EVENT_COLUMNS 39

@@ -3,7 +3,6 @@
 #include "report/report-qp.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
 
 #include "report/report-field.h"
@@ -109,14 +108,14 @@ static void add_qp(struct rd_section *section, const struct rd_res *res, const s
 	add_seen_cells(row, qp);
 }
 
-int rd_report_qps(struct rd_report *report, const struct rd_res *res, const bool *chosen)
+void rd_report_qps(struct rd_report *report, const struct rd_res *res, const bool *chosen)
 {
 	struct rd_section *section = rd_section_create("qps", rd_qp_columns, RD_QP_COLUMNS);
 
-	for (size_t i = 0; section && i < res->n_qps; i++)
+	for (size_t i = 0; i < res->n_qps; i++)
 		if (!chosen || chosen[i])
 			add_qp(section, res, &res->qps[i]);
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 /* clang-format off */

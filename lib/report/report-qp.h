@@ -50,17 +50,17 @@ enum rd_qp_column {
 };
 extern const struct rd_column rd_qp_columns[RD_QP_COLUMNS];
 
-/* Adds section "qps": those for which `chosen` (n_qps entries; NULL: all) is true. 0 or -ENOMEM. */
-int rd_report_qps(struct rd_report *report, const struct rd_res *res, const bool *chosen);
+/* Adds section "qps": those for which `chosen` (n_qps entries; NULL: all) is true. */
+void rd_report_qps(struct rd_report *report, const struct rd_res *res, const bool *chosen);
 
 /* Adds section "summary": of each device and kind how many are in use, and how many there may be. */
-int rd_report_qp_summary(struct rd_report *report, const struct rd_res *res);
+void rd_report_qp_summary(struct rd_report *report, const struct rd_res *res);
 
 /* Adds section "processes": what each process holds, as far as it was listed; the largest holder first. */
-int rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, const struct rd_res_holders *holders);
+void rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, const struct rd_res_holders *holders);
 
 /* Adds section "groups". */
-int rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, const struct rd_qp_groups *groups);
+void rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, const struct rd_qp_groups *groups);
 
 /* Adds to the report's metrics how many queue pairs of each device are in each state (those for which `chosen` is true), and
  * what each device has in use, of how many. */

@@ -57,7 +57,7 @@ struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct r
 	struct rd_section *section = rd_section_create("rates", rd_rate_columns, RD_RATE_COLUMNS);
 
 	/* Port 0 is a device as a whole, which carries nothing by itself. */
-	for (size_t p = 0; section && p < rates->n; p++)
+	for (size_t p = 0; p < rates->n; p++)
 		if (set->ports[p].port && (!chosen || chosen[p]))
 			fill(rd_section_add(section), &rates->ports[p], &set->ports[p], &now->states[p]);
 	return section;

@@ -25,8 +25,7 @@ enum rd_rate_column {
 };
 extern const struct rd_column rd_rate_columns[RD_RATE_COLUMNS];
 
-/* Section rates: a row for each port; `chosen` (as many as the set has ports; NULL: all) picks them. NULL when out of
- * memory. */
+/* Section rates: a row for each port; `chosen` (as many as the set has ports; NULL: all) picks them. */
 struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct rd_counter_set *set,
 				    const struct rd_counter_sample *now, const bool *chosen);
 

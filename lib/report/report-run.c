@@ -9,7 +9,7 @@ struct rd_section *rd_report_backends(const size_t per_backend[RD_BACKEND_COUNT]
 {
 	struct rd_section *section = rd_section_create("backends", backend_columns, RD_ARRAY_SIZE(backend_columns));
 
-	for (int b = RD_BACKEND_NONE + 1; section && b < RD_BACKEND_COUNT; b++) {
+	for (int b = RD_BACKEND_NONE + 1; b < RD_BACKEND_COUNT; b++) {
 		struct rd_row *row;
 
 		if (!per_backend[b])

@@ -6,7 +6,7 @@
 #include "model/fnset.h"
 #include "report/report.h"
 
-/* The map "backends": functions hooked, by how. NULL when out of memory. */
+/* The map "backends": functions hooked, by how. */
 struct rd_section *rd_report_backends(const size_t per_backend[RD_BACKEND_COUNT]);
 
 /* A negative errno by name, or by number where it has none. */

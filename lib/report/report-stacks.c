@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/report-stacks.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +42,7 @@ static struct rd_section *names_of(const struct rd_host *host, const struct rd_s
 {
 	struct rd_section *section = rd_section_create("names", name_columns, 1);
 
-	for (size_t i = from; section && i < to; i++) {
+	for (size_t i = from; i < to; i++) {
 		const struct rd_port *port = &host->ports[choice->ports[i]];
 		char text[128];
 
@@ -82,7 +81,7 @@ static struct rd_section *gids_of(const struct rd_host *host, const struct rd_st
 {
 	struct rd_section *section = rd_section_create("gids", gid_columns, GID_COLUMNS);
 
-	for (size_t i = 0; section && i < choice->n_first; i++)
+	for (size_t i = 0; i < choice->n_first; i++)
 		add_gid(section, host, stack, choice->ports[i]);
 	return section;
 }
@@ -109,8 +108,8 @@ static void transports(const struct rd_stack *stack, const struct rd_stack_choic
 	}
 }
 
-static int add_choice(struct rd_section *section, const struct rd_host *host, const struct rd_stack *stack,
-		      const struct rd_stack_choice *choice)
+static void add_choice(struct rd_section *section, const struct rd_host *host, const struct rd_stack *stack,
+		       const struct rd_stack_choice *choice)
 {
 	struct rd_section *subs[] = {
 		names_of(host, choice, 0, choice->n_first, false),
@@ -121,14 +120,9 @@ static int add_choice(struct rd_section *section, const struct rd_host *host, co
 			 true),
 		gids_of(host, stack, choice),
 	};
-	struct rd_row *row = subs[0] && subs[1] && subs[2] && subs[3] ? rd_section_add(section) : NULL;
+	struct rd_row *row = rd_section_add(section);
 	_cleanup_buf_ struct rd_buf transport = { 0 };
 
-	if (!row) {
-		for (size_t i = 0; i < RD_ARRAY_SIZE(subs); i++)
-			rd_section_destroy(subs[i]);
-		return -ENOMEM;
-	}
 	for (size_t i = 0; i < RD_ARRAY_SIZE(subs); i++)
 		rd_row_sub(row, CHOICE_NICS + i, subs[i]);
 	if (choice->gpu >= 0)
@@ -138,20 +132,17 @@ static int add_choice(struct rd_section *section, const struct rd_host *host, co
 	transports(stack, choice, &transport);
 	rd_row_str(row, CHOICE_TRANSPORT, transport.data);
 	rd_row_str(row, CHOICE_WHY, choice->why);
-	return 0;
 }
 
 /* Where a stack uses no port, that is one choice for all memory. */
-static int add_stack(struct rd_section *section, const struct rd_host *host, const struct rd_stack *stack)
+static void add_stack(struct rd_section *section, const struct rd_host *host, const struct rd_stack *stack)
 {
 	const struct rd_stack_choice none = { .gpu = -1, .numa = -1, .why = stack->note };
-	int r = 0;
 
 	if (stack->transport)
-		return add_choice(section, host, stack, &none);
-	for (size_t i = 0; !r && i < stack->n; i++)
-		r = add_choice(section, host, stack, &stack->v[i]);
-	return r;
+		add_choice(section, host, stack, &none);
+	for (size_t i = 0; !stack->transport && i < stack->n; i++)
+		add_choice(section, host, stack, &stack->v[i]);
 }
 
 /* Ports that are active, and why the stack does not take them. */
@@ -159,7 +150,7 @@ static struct rd_section *left_out(const struct rd_host *host, const struct rd_s
 {
 	struct rd_section *section = rd_section_create("left_out", left_columns, RD_ARRAY_SIZE(left_columns));
 
-	for (size_t p = 0; section && p < host->n_ports && section->n < OTHERS_SHOWN; p++) {
+	for (size_t p = 0; p < host->n_ports && section->n < OTHERS_SHOWN; p++) {
 		struct rd_row *row;
 		char text[128];
 
@@ -173,24 +164,17 @@ static struct rd_section *left_out(const struct rd_host *host, const struct rd_s
 	return section;
 }
 
-int rd_report_stacks_set(struct rd_row *row, size_t first, const struct rd_host *host, const struct rd_nicmap *map)
+void rd_report_stacks_set(struct rd_row *row, size_t first, const struct rd_host *host, const struct rd_nicmap *map)
 {
 	for (size_t s = 0; s < RD_STACKS; s++) {
 		const struct rd_stack *stack = &map->stacks.v[s];
 		struct rd_section *section = rd_section_create("choices", choice_columns, CHOICE_COLUMNS);
-		struct rd_section *left = left_out(host, stack);
-		int r = section && left ? add_stack(section, host, stack) : -ENOMEM;
 
-		if (r) {
-			rd_section_destroy(section);
-			rd_section_destroy(left);
-			return r;
-		}
+		add_stack(section, host, stack);
 		rd_row_sub(row, first + RD_STACK_CELLS * s, section);
-		rd_row_sub(row, first + RD_STACK_CELLS * s + 1, left);
+		rd_row_sub(row, first + RD_STACK_CELLS * s + 1, left_out(host, stack));
 		rd_row_str(row, first + RD_STACK_CELLS * s + 2, stack->note);
 	}
-	return 0;
 }
 
 /* "3", "1,3"; "" where none is known. */
@@ -295,11 +279,11 @@ static void add_rows(struct rd_section *section, const struct rd_host *host, enu
 	}
 }
 
-int rd_report_stacks(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
+void rd_report_stacks(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
 {
 	struct rd_section *section = rd_section_create("stacks", row_columns, ROW_COLUMNS);
 
-	for (int s = 0; section && s < RD_STACKS; s++) {
+	for (int s = 0; s < RD_STACKS; s++) {
 		const struct rd_stack *stack = &map->stacks.v[s];
 		const struct rd_stack_choice none = { .gpu = -1, .numa = -1 };
 
@@ -307,14 +291,14 @@ int rd_report_stacks(struct rd_report *report, const struct rd_host *host, const
 			add_row(section, host, s, stack, &none, &none);
 		add_rows(section, host, s, stack);
 	}
-	return rd_report_add(report, section);
+	rd_report_add(report, section);
 }
 
 struct rd_section *rd_report_library_rules(void)
 {
 	struct rd_section *section = rd_section_create("rules_read_from", rule_columns, 2);
 
-	for (size_t i = 0; section && i < rd_n_library_rules; i++) {
+	for (size_t i = 0; i < rd_n_library_rules; i++) {
 		struct rd_row *row = rd_section_add(section);
 
 		rd_row_str(row, 0, rd_library_rules[i].library);

@@ -5,15 +5,14 @@
 #include "model/nicmap.h"
 #include "report/report.h"
 
-/* Of nic-map's `assignment`: cells `first` on are the stacks in their order: choices, ports left out, a note each. 0 or
- * -ENOMEM. */
+/* Of nic-map's `assignment`: cells `first` on are the stacks in their order: choices, ports left out, a note each. */
 #define RD_STACK_CELLS 3
-int rd_report_stacks_set(struct rd_row *row, size_t first, const struct rd_host *host, const struct rd_nicmap *map);
+void rd_report_stacks_set(struct rd_row *row, size_t first, const struct rd_host *host, const struct rd_nicmap *map);
 
 /* Section stacks as rows for a table: stack, memory, NICs, GID index, transport. */
-int rd_report_stacks(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
+void rd_report_stacks(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
 
-/* A list of {library, release}: what the rules were read from. NULL when out of memory. */
+/* A list of {library, release}: what the rules were read from. */
 struct rd_section *rd_report_library_rules(void);
 
 #endif

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 
 #include "report/report-trace.h"
 
@@ -16,7 +15,7 @@ static struct rd_section *roots_of(const struct rd_fn *fn, const struct rd_fnset
 {
 	struct rd_section *section = rd_section_create("roots", root_columns, 1);
 
-	for (uint32_t i = 0; section && i < fn->n_roots; i++) {
+	for (uint32_t i = 0; i < fn->n_roots; i++) {
 		uint32_t root = fn->roots[i];
 
 		if (root < set->n_roots && set->roots[root].fn < set->n_fns)
@@ -29,32 +28,25 @@ static struct rd_section *backends_of(const struct rd_fn *fn)
 {
 	struct rd_section *section = rd_section_create("attachable", backend_columns, 1);
 
-	for (int b = RD_BACKEND_NONE + 1; section && b < RD_BACKEND_COUNT; b++)
+	for (int b = RD_BACKEND_NONE + 1; b < RD_BACKEND_COUNT; b++)
 		if (fn->attachable & 1u << b)
 			rd_row_str(rd_section_add(section), 0, rd_backend_name(b));
 	return section;
 }
 
-static int add_function(struct rd_section *section, const struct rd_fn *fn, const struct rd_fnset *set)
+static void add_function(struct rd_section *section, const struct rd_fn *fn, const struct rd_fnset *set)
 {
-	struct rd_section *roots = roots_of(fn, set), *attachable = backends_of(fn);
 	struct rd_row *row = rd_section_add(section);
 
-	if (!roots || !attachable || !row) {
-		rd_section_destroy(roots);
-		rd_section_destroy(attachable);
-		return -ENOMEM;
-	}
 	rd_row_str(row, FN_FUNCTION, fn->name);
 	if (fn->module < set->n_modules)
 		rd_row_str(row, FN_MODULE, set->modules[fn->module].name);
 	rd_row_bool(row, FN_SELECTED, fn->selected);
 	rd_row_str(row, FN_REASON, rd_rule_name(fn->rule));
-	rd_row_sub(row, FN_ROOTS, roots);
-	rd_row_sub(row, FN_ATTACHABLE, attachable);
+	rd_row_sub(row, FN_ROOTS, roots_of(fn, set));
+	rd_row_sub(row, FN_ATTACHABLE, backends_of(fn));
 	if (fn->backend != RD_BACKEND_NONE)
 		rd_row_str(row, FN_BACKEND, rd_backend_name(fn->backend));
-	return 0;
 }
 
 static void count_module(const struct rd_fnset *set, size_t module, uint64_t *all, uint64_t *selected)
@@ -82,40 +74,20 @@ static void add_module(struct rd_section *section, const struct rd_fnset *set, s
 	rd_row_str(row, MOD_NOTE, set->modules[module].note);
 }
 
-static int add_section(struct rd_report *report, struct rd_section *section, int r)
+void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, const bool *match)
 {
-	if (!r)
-		r = rd_report_add(report, section);
-	if (r)
-		rd_section_destroy(section);
-	return r;
-}
-
-int rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, const bool *match)
-{
-	struct rd_section *fns, *modules;
-	struct rd_row *row;
-	int r = 0;
+	struct rd_section *fns = rd_section_create("functions", fn_columns, FN_COLUMNS);
+	struct rd_section *modules = rd_section_create("modules", module_columns, MOD_COLUMNS);
 
 	report->scalars = rd_section_create("list", scalar_columns, 1);
-	row = report->scalars ? rd_section_add(report->scalars) : NULL;
-	fns = row ? rd_section_create("functions", fn_columns, FN_COLUMNS) : NULL;
-	if (!fns)
-		return -ENOMEM;
-	rd_row_str(row, 0, set->kernel);
-	for (size_t i = 0; !r && i < set->n_fns; i++)
+	rd_row_str(rd_section_add(report->scalars), 0, set->kernel);
+	for (size_t i = 0; i < set->n_fns; i++)
 		if (!match || match[i])
-			r = add_function(fns, &set->fns[i], set);
-	r = add_section(report, fns, r);
-	if (r)
-		return r;
-
-	modules = rd_section_create("modules", module_columns, MOD_COLUMNS);
-	if (!modules)
-		return -ENOMEM;
+			add_function(fns, &set->fns[i], set);
 	for (size_t i = 0; i < set->n_modules; i++)
 		add_module(modules, set, i);
-	return add_section(report, modules, 0);
+	rd_report_add(report, fns);
+	rd_report_add(report, modules);
 }
 
 /* clang-format off */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/report-trace.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "report/report-run.h"
 
 enum event_column {
@@ -82,8 +82,7 @@ static struct rd_section *origin_section(const struct rd_event *ev, const struct
 {
 	struct rd_section *section = rd_section_create("origin", place_columns, 2);
 
-	if (section)
-		set_function(rd_section_add(section), PLACE_FUNCTION, PLACE_MODULE, ev->origin, set);
+	set_function(rd_section_add(section), PLACE_FUNCTION, PLACE_MODULE, ev->origin, set);
 	return section;
 }
 
@@ -91,7 +90,7 @@ static struct rd_section *chain_section(const struct rd_event *ev, const struct 
 {
 	struct rd_section *section = rd_section_create("chain", place_columns, PLACE_COLUMNS);
 
-	for (size_t i = 0; section && i < ev->n_chain; i++) {
+	for (size_t i = 0; i < ev->n_chain; i++) {
 		struct rd_row *row = rd_section_add(section);
 
 		set_function(row, PLACE_FUNCTION, PLACE_MODULE, ev->chain[i].fn, set);
@@ -106,7 +105,7 @@ static struct rd_section *stack_section(const char *key, const struct rd_column 
 {
 	struct rd_section *section = rd_section_create(key, columns, n_columns);
 
-	for (size_t i = 0; section && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct rd_row *row = rd_section_add(section);
 
 		rd_row_str(row, FRAME_FUNCTION, frames[i].function);
@@ -150,24 +149,12 @@ static void set_call(struct rd_row *row, const struct rd_event *ev)
 struct rd_section *rd_report_trace_event(const struct rd_event *ev, const struct rd_fnset *set)
 {
 	struct rd_section *section = rd_section_create("event", rd_trace_event_columns, EV_COLUMNS);
-	struct rd_section *origin, *chain;
-	struct rd_row *row;
+	struct rd_row *row = rd_section_add(section);
 
-	if (!section)
-		return NULL;
-	row = rd_section_add(section);
-	origin = origin_section(ev, set);
-	chain = chain_section(ev, set);
-	if (!row || !origin || !chain) {
-		rd_section_destroy(origin);
-		rd_section_destroy(chain);
-		rd_section_destroy(section);
-		return NULL;
-	}
 	set_process(row, ev);
 	set_call(row, ev);
-	rd_row_sub(row, EV_ORIGIN, origin);
-	rd_row_sub(row, EV_CHAIN, chain);
+	rd_row_sub(row, EV_ORIGIN, origin_section(ev, set));
+	rd_row_sub(row, EV_CHAIN, chain_section(ev, set));
 	rd_row_uint(row, EV_DROPPED, ev->dropped);
 	if (ev->n_kstack)
 		rd_row_sub(row, EV_KSTACK,
@@ -235,45 +222,32 @@ static void add_origin(struct rd_section *section, const struct rd_origin_count 
 	rd_row_uint(row, OR_BENIGN, c->benign);
 }
 
-static int add_by_origin(struct rd_report *report, const struct rd_trace_summary *sum, const struct rd_fnset *set,
-			 bool hide_benign)
+static void add_by_origin(struct rd_report *report, const struct rd_trace_summary *sum, const struct rd_fnset *set,
+			  bool hide_benign)
 {
 	struct rd_section *section = rd_section_create("by_origin", origin_columns, OR_COLUMNS);
-	_cleanup_free_ struct rd_origin_count *merged = calloc(sum->n_counts + 1, sizeof(*merged));
+	_cleanup_free_ struct rd_origin_count *merged = rd_alloc(sum->n_counts, sizeof(*merged));
 	size_t n;
-	int r;
 
-	if (!section || !merged) {
-		rd_section_destroy(section);
-		return -ENOMEM;
-	}
 	if (sum->n_counts)
 		memcpy(merged, sum->counts, sum->n_counts * sizeof(*merged));
 	n = merge(merged, sum->n_counts);
 	for (size_t i = 0; i < n; i++)
 		if (!hide_benign || merged[i].benign < merged[i].count)
 			add_origin(section, &merged[i], set);
-	r = rd_report_add(report, section);
-	if (r)
-		rd_section_destroy(section);
-	return r;
+	rd_report_add(report, section);
 }
 
-int rd_report_trace_summary(struct rd_report *report, const struct rd_trace_summary *sum, const struct rd_fnset *set,
-			    bool hide_benign)
+void rd_report_trace_summary(struct rd_report *report, const struct rd_trace_summary *sum, const struct rd_fnset *set,
+			     bool hide_benign)
 {
 	const struct rd_trace_totals *t = &sum->totals;
-	struct rd_section *backends = rd_report_backends(sum->per_backend);
 	struct rd_row *row;
 
 	report->scalars = rd_section_create("summary", sum_columns, SUM_COLUMNS);
-	row = report->scalars ? rd_section_add(report->scalars) : NULL;
-	if (!row || !backends) {
-		rd_section_destroy(backends);
-		return -ENOMEM;
-	}
+	row = rd_section_add(report->scalars);
 	rd_row_double(row, SUM_SECONDS, sum->seconds);
-	rd_row_sub(row, SUM_BACKENDS, backends);
+	rd_row_sub(row, SUM_BACKENDS, rd_report_backends(sum->per_backend));
 	rd_row_uint(row, SUM_FUNCTIONS, sum->functions);
 	rd_row_uint(row, SUM_EVENTS, t->events);
 	rd_row_uint(row, SUM_DELIVERED, t->delivered);
@@ -282,7 +256,7 @@ int rd_report_trace_summary(struct rd_report *report, const struct rd_trace_summ
 		rd_row_uint(row, SUM_MISSED, t->missed.v);
 	rd_row_uint(row, SUM_UNCOUNTED, t->uncounted);
 	rd_row_uint(row, SUM_BENIGN, sum->benign);
-	return add_by_origin(report, sum, set, hide_benign);
+	add_by_origin(report, sum, set, hide_benign);
 }
 
 void rd_report_trace_metrics(struct rd_report *report)
@@ -304,11 +278,11 @@ void rd_report_trace_metrics(struct rd_report *report)
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(totals); i++) {
 		family = rd_metrics_family(m, totals[i].name, RD_METRIC_GAUGE, totals[i].unit, totals[i].help);
-		rd_metrics_add_section(m, family, report->scalars, totals[i].column, none);
+		rd_metrics_add_section(family, report->scalars, totals[i].column, none);
 	}
 	family = rd_metrics_family(m, "trace_errno_failures", RD_METRIC_GAUGE, NULL,
 				   "Failed calls during the run, by the kernel function the error came from.");
-	rd_metrics_add_section(m, family, report->sections[0], OR_COUNT, labels);
+	rd_metrics_add_section(family, report->sections[0], OR_COUNT, labels);
 }
 
 /* clang-format off */

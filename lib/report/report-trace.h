@@ -7,7 +7,7 @@
 #include "model/fnset.h"
 #include "report/report.h"
 
-/* A section of one row; NULL when out of memory. Nothing of the event is referred to afterwards. */
+/* A section of one row. Nothing of the event is referred to afterwards. */
 struct rd_section *rd_report_trace_event(const struct rd_event *event, const struct rd_fnset *set);
 
 /* How often one origin failed one verb in one way. */
@@ -30,15 +30,15 @@ struct rd_trace_summary {
 };
 
 /* Adds the scalars and by_origin, greatest count first; rows that would look the same are added up. `hide_benign` leaves
- * out rows of which every event was benign. -ENOMEM. */
-int rd_report_trace_summary(struct rd_report *report, const struct rd_trace_summary *summary,
-			    const struct rd_fnset *set, bool hide_benign);
+ * out rows of which every event was benign. */
+void rd_report_trace_summary(struct rd_report *report, const struct rd_trace_summary *summary,
+			     const struct rd_fnset *set, bool hide_benign);
 
 /* Fills report->metrics from what rd_report_trace_summary has added. Gauges: each run counts from 0. */
 void rd_report_trace_metrics(struct rd_report *report);
 
-/* Adds kernel, functions and modules. `match` (per function id; NULL: all) picks the functions. -ENOMEM. */
-int rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, const bool *match);
+/* Adds kernel, functions and modules. `match` (per function id; NULL: all) picks the functions. */
+void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, const bool *match);
 
 /* The columns of an event, for --help, completion and the man page. */
 #define RD_TRACE_EVENT_COLUMNS 23

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/report.h"
 
-#include <errno.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 struct rd_section *rd_section_create(const char *key, const struct rd_column *columns, size_t n_columns)
 {
-	struct rd_section *section = calloc(1, sizeof(*section));
+	struct rd_section *section = rd_alloc(1, sizeof(*section));
 
-	if (!section)
-		return NULL;
 	section->key = key;
 	section->columns = columns;
 	section->n_columns = n_columns;
@@ -51,22 +50,12 @@ struct rd_row *rd_section_add(struct rd_section *section)
 {
 	struct rd_row *row;
 
-	if (!section || section->failed)
-		return NULL;
-	if (rd_grow(&section->rows, &section->cap, section->n + 1, sizeof(*section->rows)) < 0) {
-		section->failed = true;
-		return NULL;
-	}
-	row = &section->rows[section->n];
-	*row = (struct rd_row){ .cells = calloc(section->n_columns ? section->n_columns : 1, sizeof(*row->cells)) };
-	if (!row->cells) {
-		section->failed = true;
-		return NULL;
-	}
-	row->n_cells = section->n_columns;
+	rd_reserve(&section->rows, &section->cap, section->n + 1, sizeof(*section->rows));
+	row = &section->rows[section->n++];
+	*row = (struct rd_row){ .cells = rd_alloc(section->n_columns, sizeof(*row->cells)),
+				.n_cells = section->n_columns };
 	for (size_t c = 0; c < section->n_columns; c++)
 		row->cells[c].type = section->columns[c].type;
-	section->n++;
 	return row;
 }
 
@@ -75,7 +64,7 @@ static struct rd_cell *cell_for(struct rd_row *row, size_t column, unsigned type
 {
 	struct rd_cell *cell;
 
-	if (!row || column >= row->n_cells)
+	if (column >= row->n_cells)
 		return NULL;
 	cell = &row->cells[column];
 	if (!(types & 1u << cell->type))
@@ -91,8 +80,8 @@ void rd_row_str(struct rd_row *row, size_t column, const char *value)
 
 	if (!cell || !value)
 		return;
-	cell->s = strdup(value);
-	cell->known = cell->s ? RD_OK : RD_ABSENT;
+	cell->s = rd_dup(value);
+	cell->known = RD_OK;
 }
 
 void rd_row_uint(struct rd_row *row, size_t column, uint64_t value)
@@ -151,14 +140,13 @@ void rd_row_sub(struct rd_row *row, size_t column, struct rd_section *sub)
 
 void rd_row_known(struct rd_row *row, size_t column, enum rd_known known)
 {
-	if (row && column < row->n_cells)
+	if (column < row->n_cells)
 		row->cells[column].known = known;
 }
 
 void rd_row_severity(struct rd_row *row, enum rd_severity severity)
 {
-	if (row)
-		row->severity = severity;
+	row->severity = severity;
 }
 
 void rd_report_init(struct rd_report *report, const char *schema)
@@ -179,14 +167,8 @@ void rd_report_deinit(struct rd_report *report)
 	*report = (struct rd_report){ 0 };
 }
 
-int rd_report_add(struct rd_report *report, struct rd_section *section)
+void rd_report_add(struct rd_report *report, struct rd_section *section)
 {
-	if (!section)
-		return -ENOMEM;
-	if (rd_grow(&report->sections, &report->cap_sections, report->n_sections + 1, sizeof(*report->sections)) < 0) {
-		rd_section_destroy(section);
-		return -ENOMEM;
-	}
+	rd_reserve(&report->sections, &report->cap_sections, report->n_sections + 1, sizeof(*report->sections));
 	report->sections[report->n_sections++] = section;
-	return 0;
 }

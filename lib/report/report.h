@@ -60,7 +60,6 @@ struct rd_section {
 	size_t n_columns;
 	struct rd_row *rows;
 	size_t n, cap;
-	bool failed; /* a row was lost for want of memory: renderers refuse the section */
 };
 
 struct rd_report {
@@ -79,16 +78,15 @@ struct rd_report {
 	int status;		   /* the exit code, 0..3 */
 };
 
-/* A section, of these static columns; NULL when out of memory. */
+/* A section, of these static columns. */
 struct rd_section *rd_section_create(const char *key, const struct rd_column *columns, size_t n_columns);
 void rd_section_destroy(struct rd_section *section);
 
-/* Adds a row of unknown cells; NULL when out of memory. The pointer is good until the next row is added. */
+/* Adds a row of unknown cells. The pointer is good until the next row is added. */
 struct rd_row *rd_section_add(struct rd_section *section);
 
 /* Fill a cell of a row, by the column's index. Text is copied; NULL text leaves the cell unknown. Sub-sections are taken
- * over. A NULL row is ignored, so that callers check memory once, at the end; a value that is not of the column's type
- * (UINT also fills TIME) leaves the cell unknown. */
+ * over. A value that is not of the column's type (UINT also fills TIME) leaves the cell unknown. */
 void rd_row_str(struct rd_row *row, size_t column, const char *value);
 void rd_row_uint(struct rd_row *row, size_t column, uint64_t value);
 void rd_row_int(struct rd_row *row, size_t column, int64_t value);
@@ -101,8 +99,8 @@ void rd_row_severity(struct rd_row *row, enum rd_severity severity);
 void rd_report_init(struct rd_report *report, const char *schema);
 void rd_report_deinit(struct rd_report *report);
 
-/* Takes the section over, also on failure. 0 or -ENOMEM (also for a NULL section). */
-int rd_report_add(struct rd_report *report, struct rd_section *section);
+/* Takes the section over. */
+void rd_report_add(struct rd_report *report, struct rd_section *section);
 
 /* Adds what every page has: the exit code, findings by severity, errors, time, version. `command` is a label of each, so
  * that the pages of several commands can lie side by side. */
@@ -111,7 +109,7 @@ void rd_metrics_add_report(struct rd_metrics *metrics, const struct rd_report *r
 
 /* Adds a sample to the family for each row of the section in which the number `value` (a column) is known; its labels
  * are the columns `columns` (at most 8, ended by -1), called by their keys. */
-void rd_metrics_add_section(struct rd_metrics *metrics, struct rd_metric *family, const struct rd_section *section,
-			    size_t value, const int *columns);
+void rd_metrics_add_section(struct rd_metric *family, const struct rd_section *section, size_t value,
+			    const int *columns);
 
 #endif

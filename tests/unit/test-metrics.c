@@ -28,10 +28,10 @@ static void fill(struct rd_report *report)
 
 	rd_report_init(report, "rdmadiag/counters/1");
 	family = rd_metrics_family(m, "port_xmit_data", RD_METRIC_COUNTER, "bytes", "Sent, \"all\" of \\it.\n");
-	rd_metric_uint(m, family, UINT64_MAX, labels, 3);
+	rd_metric_uint(family, UINT64_MAX, labels, 3);
 	family = rd_metrics_family(m, "share", RD_METRIC_GAUGE, "ratio", "Share.");
-	rd_metric_double(m, family, 0.1, labels, 2);
-	rd_metric_double(m, family, 0.0 / 0.0, NULL, 0);
+	rd_metric_double(family, 0.1, labels, 2);
+	rd_metric_double(family, 0.0 / 0.0, NULL, 0);
 }
 
 static void a_counter_is_named_as_each_format_wants_it(void **state)
@@ -94,8 +94,7 @@ static void a_hostile_label_stays_a_label(void **state)
 
 	(void)state;
 	rd_report_init(&report, "x");
-	rd_metric_uint(&report.metrics, rd_metrics_family(&report.metrics, "x", RD_METRIC_GAUGE, NULL, "X."), 7, labels,
-		       1);
+	rd_metric_uint(rd_metrics_family(&report.metrics, "x", RD_METRIC_GAUGE, NULL, "X."), 7, labels, 1);
 	text = page(&report, RD_PROMETHEUS_TEXT);
 	assert_has(text, "rdmadiag_x{counter=\"a\\\"} 1\\\\x0aevil\\\\ \\\\xff\\\\x1b[2J\"} 7\n");
 	rd_report_deinit(&report);
@@ -111,9 +110,9 @@ static void of_two_samples_with_the_same_labels_one_is_left(void **state)
 	(void)state;
 	rd_report_init(&report, "x");
 	family = rd_metrics_family(&report.metrics, "x", RD_METRIC_GAUGE, NULL, "X.");
-	rd_metric_uint(&report.metrics, family, 1, b, 1);
-	rd_metric_uint(&report.metrics, family, 2, a, 1);
-	rd_metric_uint(&report.metrics, family, 3, b, 1);
+	rd_metric_uint(family, 1, b, 1);
+	rd_metric_uint(family, 2, a, 1);
+	rd_metric_uint(family, 3, b, 1);
 	text = page(&report, RD_PROMETHEUS_TEXT);
 	assert_has(text, "rdmadiag_x{port=\"1\"} 2\nrdmadiag_x{port=\"2\"} 1\n");
 	assert_null(strstr(text, "} 3\n"));
@@ -165,7 +164,7 @@ static void a_section_becomes_a_family_and_what_is_unknown_no_sample(void **stat
 	rd_row_str(row, NAME, "unread");
 	rd_row_uint(row, PORT, 1);
 	family = rd_metrics_family(&report.metrics, "things", RD_METRIC_GAUGE, NULL, "Things.");
-	rd_metrics_add_section(&report.metrics, family, section, COUNT, labels);
+	rd_metrics_add_section(family, section, COUNT, labels);
 	text = page(&report, RD_PROMETHEUS_TEXT);
 	assert_has(text, "rdmadiag_things{name=\"known\"} 5\n");
 	assert_null(strstr(text, "unread"));

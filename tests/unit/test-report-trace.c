@@ -211,7 +211,7 @@ static void assert_summary(bool hide_benign, const char *expected)
 	struct rd_report report;
 
 	rd_report_init(&report, "rdmadiag/trace-errno-summary/1");
-	assert_int_equal(rd_report_trace_summary(&report, &sum, &set, hide_benign), 0);
+	rd_report_trace_summary(&report, &sum, &set, hide_benign);
 	assert_int_equal(rd_render_table(report.sections[0], &style, &out, NULL), 0);
 	assert_string_equal(out.data, expected);
 	rd_report_deinit(&report);
@@ -240,7 +240,7 @@ static void missed_is_null_where_the_kernel_does_not_say(void **state)
 	(void)state;
 	rd_report_init(&report, "rdmadiag/trace-errno-summary/1");
 	report.source = "live";
-	assert_int_equal(rd_report_trace_summary(&report, &sum, &set, false), 0);
+	rd_report_trace_summary(&report, &sum, &set, false);
 	assert_int_equal(rd_render_json_line(&report, "0", &out), 0);
 	assert_non_null(strstr(out.data, "\"missed\":null"));
 	assert_non_null(strstr(out.data, "\"lost\":0"));
@@ -258,7 +258,7 @@ static void the_list_says_why(void **state)
 	(void)state;
 	rd_report_init(&report, "rdmadiag/trace-errno-list/1");
 	report.source = "live";
-	assert_int_equal(rd_report_trace_list(&report, &set, match), 0);
+	rd_report_trace_list(&report, &set, match);
 	assert_int_equal(rd_render_json_line(&report, "0", &out), 0);
 	assert_non_null(strstr(out.data, "\"kernel\":\"6.1.0\""));
 	assert_non_null(strstr(out.data,
