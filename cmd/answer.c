@@ -173,8 +173,7 @@ int rd_answer_textfile(const struct rd_ctx *ctx, const struct rd_report *report,
 
 	if (!ctx->globals.textfile)
 		return 0;
-	if (rd_render_metrics(report, ctx->cmd->name, RD_VERSION, RD_PROMETHEUS_TEXT, &page) < 0)
-		return rd_err_set(err, ENOMEM, ctx->globals.textfile, "no memory for the metrics");
+	rd_render_metrics(report, ctx->cmd->name, RD_VERSION, RD_PROMETHEUS_TEXT, &page);
 	return rd_replace_file(ctx->globals.textfile, &page, err);
 }
 
@@ -185,18 +184,14 @@ int rd_answer_print(struct rd_ctx *ctx, const struct rd_report *report)
 	int r = 0;
 
 	if (ctx->globals.openmetrics)
-		r = rd_render_metrics(report, ctx->cmd->name, RD_VERSION, RD_OPENMETRICS, &out);
+		rd_render_metrics(report, ctx->cmd->name, RD_VERSION, RD_OPENMETRICS, &out);
 	else if (ctx->globals.json)
-		r = (ctx->lines ? rd_render_json_line : rd_render_json)(report, RD_VERSION, &out);
+		(ctx->lines ? rd_render_json_line : rd_render_json)(report, RD_VERSION, &out);
 	else if (report->n_sections > 0 && !ctx->globals.textfile)
 		r = rd_render_table(report->sections[0], &ctx->globals.style, &out, &err);
-	if (r == -EINVAL)
+	if (r < 0)
 		return rd_fail_usage(ctx->cmd, &err);
 	ctx->answered = true;
-	if (r < 0) {
-		rd_err_set(&err, -r, ctx->cmd->name, "cannot print");
-		return rd_fail(ctx, &err);
-	}
 	rd_out(&out);
 	if (rd_answer_textfile(ctx, report, &err) < 0)
 		return rd_fail(ctx, &err);

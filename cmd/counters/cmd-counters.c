@@ -162,14 +162,11 @@ static int save(struct counters *c, const char *path, struct rd_err *err)
 	const struct rd_counters_shown shown = { .set = c->now.set, .now = &c->now.sample };
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_report report;
-	int r;
 
 	rd_answer_init(c->ctx, &report);
 	rd_report_counters(&report, &shown);
-	r = rd_render_json(&report, RD_VERSION, &out);
+	rd_render_json(&report, RD_VERSION, &out);
 	rd_report_deinit(&report);
-	if (r < 0)
-		return rd_err_set(err, -r, path, "cannot write the sample");
 	return rd_replace_file(path, &out, err);
 }
 

@@ -90,7 +90,6 @@ static int say(const struct counters_until *until, const struct counters_watch *
 	struct rd_section *section = rd_section_create("until", columns, COLUMNS);
 	struct rd_row *row = rd_section_add(section);
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	int r = 0;
 
 	rd_row_uint(row, TIME, c->now.sample.realtime_ns);
 	rd_row_str(row, IBDEV, port->ibdev);
@@ -103,7 +102,7 @@ static int say(const struct counters_until *until, const struct counters_watch *
 	rd_row_uint(row, TOTAL, until->total);
 	rd_row_bool(row, REACHED, reached);
 	if (c->ctx->globals.json) {
-		r = rd_render_json_row(section, 0, &out);
+		rd_render_json_row(section, 0, &out);
 	} else {
 		char label[96];
 
@@ -117,7 +116,7 @@ static int say(const struct counters_until *until, const struct counters_watch *
 			      reached ? ": reached" : "");
 	}
 	rd_section_destroy(section);
-	return r ? r : rd_out(&out);
+	return rd_out(&out);
 }
 
 static bool is_reached(const struct counters_until *until, uint64_t delta, double seconds)

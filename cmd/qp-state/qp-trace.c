@@ -54,15 +54,15 @@ static int print(struct run *run, const struct rd_qp_event *ev)
 	struct rd_section *section = rd_report_qp_event(ev);
 	struct rd_table_style style = run->ctx->globals.style;
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	int r;
+	int r = 0;
 
 	if (run->ctx->globals.json) {
-		r = rd_render_json_row(section, 0, &out);
+		rd_render_json_row(section, 0, &out);
 	} else if (style.columns || style.raw) {
 		style.no_headings |= run->sum.shown > 0;
 		r = rd_render_table(section, &style, &out, NULL);
 	} else {
-		r = rd_render_qp_event(section, 0, style.colour, &out);
+		rd_render_qp_event(section, 0, style.colour, &out);
 	}
 	rd_section_destroy(section);
 	/* What could not be written is told at the very end, by main. */

@@ -97,15 +97,15 @@ static int print_event(struct trace *t, const struct rd_event *ev)
 	struct rd_section *section = rd_report_trace_event(ev, &t->set);
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_table_style style = g->style;
-	int r;
+	int r = 0;
 
 	if (g->json) {
-		r = rd_render_json_row(section, 0, &out);
+		rd_render_json_row(section, 0, &out);
 	} else if (style.columns || style.raw) {
 		style.no_headings |= t->shown > 0;
 		r = rd_render_table(section, &style, &out, NULL);
 	} else {
-		r = rd_render_event(section, 0, style.colour, style.width, &out);
+		rd_render_event(section, 0, style.colour, style.width, &out);
 	}
 	rd_section_destroy(section);
 	/* What could not be written is told at the very end, by main. */

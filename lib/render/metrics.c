@@ -4,13 +4,13 @@
  * without "_total", knows units and escapes quotes in HELP, and ends in "# EOF"; the second names what it describes as
  * the sample is called.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "render/render.h"
 
 static const char *suffix(const struct rd_metric *metric)
@@ -69,12 +69,10 @@ static bool same_labels(const struct rd_sample *a, const struct rd_sample *b)
 	return strcmp(a->labels ? a->labels : "", b->labels ? b->labels : "") == 0;
 }
 
-static int add_metric(const struct rd_metric *metric, enum rd_metrics_format format, struct rd_buf *out)
+static void add_metric(const struct rd_metric *metric, enum rd_metrics_format format, struct rd_buf *out)
 {
-	_cleanup_free_ const struct rd_sample **sorted = calloc(metric->n + 1, sizeof(*sorted));
+	_cleanup_free_ const struct rd_sample **sorted = rd_alloc(metric->n, sizeof(*sorted));
 
-	if (!sorted)
-		return -ENOMEM;
 	for (size_t i = 0; i < metric->n; i++)
 		sorted[i] = &metric->samples[i];
 	qsort(sorted, metric->n, sizeof(*sorted), by_labels);
@@ -92,29 +90,22 @@ static int add_metric(const struct rd_metric *metric, enum rd_metrics_format for
 			add_double(out, sample->d);
 		rd_buf_str(out, "\n");
 	}
-	return 0;
 }
 
-static int add_metrics(const struct rd_metrics *metrics, enum rd_metrics_format format, struct rd_buf *out)
+static void add_metrics(const struct rd_metrics *metrics, enum rd_metrics_format format, struct rd_buf *out)
 {
-	int r = 0;
-
-	for (size_t i = 0; !r && i < metrics->n; i++)
-		r = add_metric(metrics->v[i], format, out);
-	return r;
+	for (size_t i = 0; i < metrics->n; i++)
+		add_metric(metrics->v[i], format, out);
 }
 
-int rd_render_metrics(const struct rd_report *report, const char *command, const char *version,
-		      enum rd_metrics_format format, struct rd_buf *out)
+void rd_render_metrics(const struct rd_report *report, const char *command, const char *version,
+		       enum rd_metrics_format format, struct rd_buf *out)
 {
 	_cleanup_(rd_metrics_deinit) struct rd_metrics common = { 0 };
-	int r;
 
 	rd_metrics_add_report(&common, report, command, version);
-	r = add_metrics(&common, format, out);
-	if (!r)
-		r = add_metrics(&report->metrics, format, out);
-	if (!r && format == RD_OPENMETRICS)
+	add_metrics(&common, format, out);
+	add_metrics(&report->metrics, format, out);
+	if (format == RD_OPENMETRICS)
 		rd_buf_str(out, "# EOF\n");
-	return r ? r : out->failed ? -ENOMEM : 0;
 }

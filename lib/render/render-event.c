@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "render/render-event.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -217,7 +216,7 @@ static void put_remark(const struct rd_row_view *v, const char *label, const cha
 	rd_buf_str(v->out, "\n");
 }
 
-int rd_render_event(const struct rd_section *section, size_t row, bool colour, int width, struct rd_buf *out)
+void rd_render_event(const struct rd_section *section, size_t row, bool colour, int width, struct rd_buf *out)
 {
 	struct rd_row_view v = { section, &section->rows[row], colour, width, out };
 	const char *benign = rd_row_text(&v, "benign_reason"), *hint = rd_row_text(&v, "hint");
@@ -233,5 +232,4 @@ int rd_render_event(const struct rd_section *section, size_t row, bool colour, i
 		put_remark(&v, "benign", benign);
 	if (hint)
 		put_remark(&v, "hint", hint);
-	return out->failed ? -ENOMEM : 0;
 }

@@ -16,8 +16,8 @@
  *         hint: …
  *
  * then stacks where there are any. `width` of the terminal breaks the hint (0: 80). Keys that the section lacks are left
- * out. -ENOMEM.
+ * out.
  */
-int rd_render_event(const struct rd_section *section, size_t row, bool colour, int width, struct rd_buf *out);
+void rd_render_event(const struct rd_section *section, size_t row, bool colour, int width, struct rd_buf *out);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "render/render-qp-event.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -152,7 +151,7 @@ static void put_details(const struct rd_row_view *v)
 		rd_buf_str(v->out, "\n");
 }
 
-int rd_render_qp_event(const struct rd_section *section, size_t row, bool colour, struct rd_buf *out)
+void rd_render_qp_event(const struct rd_section *section, size_t row, bool colour, struct rd_buf *out)
 {
 	struct rd_row_view v = { section, &section->rows[row], colour, 0, out };
 
@@ -162,5 +161,4 @@ int rd_render_qp_event(const struct rd_section *section, size_t row, bool colour
 	put_caller(&v);
 	rd_buf_str(out, "\n");
 	put_details(&v);
-	return out->failed ? -ENOMEM : 0;
 }

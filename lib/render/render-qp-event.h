@@ -12,8 +12,8 @@
  *     14:03:07.123456 rxe0 qpn 17 RC: INIT -> RTR in 38 us  trainer[812]
  *         mtu 1024  rqpn 18  peer ::ffff:10.9.0.2  sgid 1  sport 49170  hops 64  tclass 0  rq_psn 101
  *
- * Keys that the section lacks, or that are not known, are left out. -ENOMEM.
+ * Keys that the section lacks, or that are not known, are left out.
  */
-int rd_render_qp_event(const struct rd_section *section, size_t row, bool colour, struct rd_buf *out);
+void rd_render_qp_event(const struct rd_section *section, size_t row, bool colour, struct rd_buf *out);
 
 #endif

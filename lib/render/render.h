@@ -36,13 +36,13 @@ void rd_render_cell(const struct rd_column *column, const struct rd_cell *cell, 
 
 /* Adds the whole report as one JSON document, keys in the order of CLI.md, ending in a newline. `version` is the
  * program's. */
-int rd_render_json(const struct rd_report *report, const char *version, struct rd_buf *out);
+void rd_render_json(const struct rd_report *report, const char *version, struct rd_buf *out);
 
 /* Adds one row as a JSON object on a line of its own: a stream's event. */
-int rd_render_json_row(const struct rd_section *section, size_t row, struct rd_buf *out);
+void rd_render_json_row(const struct rd_section *section, size_t row, struct rd_buf *out);
 
 /* Adds the report as one line: a stream's last. */
-int rd_render_json_line(const struct rd_report *report, const char *version, struct rd_buf *out);
+void rd_render_json_line(const struct rd_report *report, const char *version, struct rd_buf *out);
 
 /* Adds a bar of `width` columns that is filled by `share` (0 to 1; what lies outside is cut), padded with blanks: in
  * eighths of a column, or of '#' where the terminal takes ASCII only. */
@@ -57,9 +57,8 @@ enum rd_metrics_format {
 	RD_PROMETHEUS_TEXT, /* Prometheus' text format 0.0.4, which node_exporter's textfile collector reads */
 };
 
-/* Adds the report's metrics as a page, after those that every page has; families without samples are left out. 0 or
- * -ENOMEM. */
-int rd_render_metrics(const struct rd_report *report, const char *command, const char *version,
-		      enum rd_metrics_format format, struct rd_buf *out);
+/* Adds the report's metrics as a page, after those that every page has; families without samples are left out. */
+void rd_render_metrics(const struct rd_report *report, const char *command, const char *version,
+		       enum rd_metrics_format format, struct rd_buf *out);
 
 #endif

@@ -78,10 +78,7 @@ static void add_double(struct rd_buf *out, unsigned field, double value)
 /* Takes `inner` over. */
 static void add_message(struct rd_buf *out, unsigned field, struct rd_buf *inner)
 {
-	if (inner->failed)
-		out->failed = true;
-	else
-		add_bytes(out, field, inner->data, inner->len);
+	add_bytes(out, field, inner->data, inner->len);
 	rd_buf_deinit(inner);
 }
 
@@ -111,7 +108,7 @@ static void add_track(struct rd_buf *out, uint64_t uuid, uint64_t parent, const 
 
 	rd_buf_safe(&safe, name, strlen(name));
 	add_uint(&track, TRACK_UUID, uuid);
-	add_bytes(&track, TRACK_NAME, safe.failed ? "" : safe.data, safe.len);
+	add_bytes(&track, TRACK_NAME, safe.data, safe.len);
 	if (parent)
 		add_uint(&track, TRACK_PARENT, parent);
 	if (counter) {
@@ -138,11 +135,11 @@ void rd_proto_define(const struct rd_series *series, struct rd_buf *out)
 
 	if (series->first == series->id) {
 		rd_buf_printf(&name, series->port ? "%s:%u" : "%s", series->device, series->port);
-		add_track(out, PORT_TRACK + series->first, 0, name.failed ? "" : name.data, false);
+		add_track(out, PORT_TRACK + series->first, 0, name.data, false);
 		name.len = 0;
 	}
 	rd_buf_printf(&name, "%s %s", series->group, series->name);
-	add_track(out, series->id, PORT_TRACK + series->first, name.failed ? "" : name.data, true);
+	add_track(out, series->id, PORT_TRACK + series->first, name.data, true);
 }
 
 void rd_proto_point(uint64_t track, uint64_t time_ns, double value, struct rd_buf *out)
@@ -162,7 +159,7 @@ void rd_proto_mark(uint64_t time_ns, const char *what, struct rd_buf *out)
 	rd_buf_safe(&safe, what, strlen(what));
 	add_uint(&event, EVENT_TYPE, TYPE_INSTANT);
 	add_uint(&event, EVENT_TRACK, MARKS);
-	add_bytes(&event, EVENT_NAME, safe.failed ? "" : safe.data, safe.len);
+	add_bytes(&event, EVENT_NAME, safe.data, safe.len);
 	rd_buf_deinit(&safe);
 	add_packet(out, PACKET_TRACK_EVENT, &event, time_ns);
 }

@@ -45,9 +45,7 @@ static void add_csv(struct rd_buf *out, const char *text)
 	if (!text)
 		return;
 	rd_buf_safe(&safe, text, strlen(text));
-	if (safe.failed) {
-		out->failed = true;
-	} else if (!strpbrk(safe.data, ",\"")) {
+	if (!strpbrk(safe.data, ",\"")) {
 		rd_buf_str(out, safe.data);
 	} else {
 		rd_buf_str(out, "\"");
@@ -68,10 +66,8 @@ static void add_json(struct rd_buf *out, const char *text)
 		return;
 	}
 	rd_buf_safe(&safe, text, strlen(text));
-	if (safe.failed)
-		out->failed = true;
 	rd_buf_str(out, "\"");
-	for (const char *s = safe.failed ? "" : safe.data; *s; s++)
+	for (const char *s = safe.data; *s; s++)
 		rd_buf_printf(out, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
 	rd_buf_str(out, "\"");
 	rd_buf_deinit(&safe);
@@ -180,7 +176,7 @@ static void trace_point(const struct rd_series *series, uint64_t first, const st
 		return;
 	rd_buf_printf(&name, "%s %s", series->group, series->name);
 	rd_buf_str(out, ",\n{\"ph\":\"C\",\"name\":");
-	add_json(out, name.failed ? series->name : name.data);
+	add_json(out, name.data);
 	rd_buf_printf(out, ",\"pid\":%" PRIu64 ",\"ts\":%.3f,\"args\":{\"value\":", first,
 		      (double)(point->time_ns / 1000) + (double)(point->time_ns % 1000) / 1000);
 	add_number(out, value);
@@ -195,7 +191,7 @@ static void trace_define(const struct rd_series *series, uint64_t first, struct 
 		return;
 	rd_buf_printf(&name, series->port ? "%s:%u" : "%s", series->device, series->port);
 	rd_buf_printf(out, ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%" PRIu64 ",\"args\":{\"name\":", first);
-	add_json(out, name.failed ? series->device : name.data);
+	add_json(out, name.data);
 	rd_buf_str(out, "}}");
 }
 
@@ -262,10 +258,10 @@ void rd_series_mark(enum rd_series_format format, uint64_t time_ns, const char *
 		jsonl_point(&series, &point, out);
 	} else if (format == RD_SERIES_TRACE_JSON) {
 		rd_buf_str(out, ",\n{\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"name\":");
-		add_json(out, name.failed ? what : name.data);
+		add_json(out, name.data);
 		rd_buf_printf(out, ",\"ts\":%.3f}", (double)time_ns / 1000);
 	} else {
-		rd_proto_mark(time_ns, name.failed ? what : name.data, out);
+		rd_proto_mark(time_ns, name.data, out);
 	}
 }
 

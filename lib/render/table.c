@@ -9,6 +9,9 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/end.h"
+#include "base/memory.h"
+
 #define UNKNOWN "-"
 
 static void table_unrefp(struct libscols_table **table)
@@ -109,7 +112,7 @@ static int unknown_column(const struct rd_section *section, const char *name, si
 		rd_err_set(err, EINVAL, "--columns", "a column's name is empty");
 	else
 		rd_err_set(err, EINVAL, "--columns", "no column is called \"%.*s\"", (int)size, name);
-	rd_err_hint(err, "some of %s", known.failed ? "" : known.data);
+	rd_err_hint(err, "some of %s", known.data);
 	return -EINVAL;
 }
 
@@ -150,8 +153,8 @@ static void raw_value(const char *text, struct rd_buf *out)
 			rd_buf_add(out, text, 1);
 }
 
-static int render_raw(const struct rd_section *section, const struct rd_table_style *style, const size_t *columns,
-		      size_t n, struct rd_buf *out)
+static void render_raw(const struct rd_section *section, const struct rd_table_style *style, const size_t *columns,
+		       size_t n, struct rd_buf *out)
 {
 	for (size_t i = 0; i < n && !style->no_headings; i++) {
 		rd_buf_str(out, i > 0 ? " " : "");
@@ -166,14 +169,11 @@ static int render_raw(const struct rd_section *section, const struct rd_table_st
 
 			rd_buf_str(&text, "");
 			cell_text(&section->columns[c], &section->rows[r].cells[c], &text);
-			if (text.failed)
-				return -ENOMEM;
 			rd_buf_str(out, i > 0 ? " " : "");
 			raw_value(text.data, out);
 		}
 		rd_buf_str(out, "\n");
 	}
-	return out->failed ? -ENOMEM : 0;
 }
 
 static bool is_number(enum rd_type type)
@@ -186,8 +186,8 @@ static bool is_sub(enum rd_type type)
 	return type >= RD_T_OBJECT;
 }
 
-static int add_columns(struct libscols_table *table, const struct rd_section *section,
-		       const struct rd_table_style *style, const size_t *columns, size_t n)
+static void add_columns(struct libscols_table *table, const struct rd_section *section,
+			const struct rd_table_style *style, const size_t *columns, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_column *column = &section->columns[columns[i]];
@@ -199,11 +199,10 @@ static int add_columns(struct libscols_table *table, const struct rd_section *se
 			flags |= SCOLS_FL_WRAP;
 		added = scols_table_new_column(table, column_title(column), 0, flags);
 		if (!added)
-			return -ENOMEM;
+			rd_out_of_memory();
 		if (style->colour)
 			scols_cell_set_color(scols_column_get_header(added), "\033[1m");
 	}
-	return 0;
 }
 
 static const char *row_colour(const struct rd_row *row)
@@ -217,12 +216,14 @@ static const char *row_colour(const struct rd_row *row)
 	return colours[row->severity];
 }
 
-static int add_rows(struct libscols_table *table, const struct rd_section *section, const size_t *columns, size_t n)
+static void add_rows(struct libscols_table *table, const struct rd_section *section, const size_t *columns, size_t n)
 {
 	for (size_t r = 0; r < section->n; r++) {
 		struct libscols_line *line = scols_table_new_line(table, NULL);
 
-		if (line && row_colour(&section->rows[r]))
+		if (!line)
+			rd_out_of_memory();
+		if (row_colour(&section->rows[r]))
 			scols_line_set_color(line, row_colour(&section->rows[r]));
 		for (size_t i = 0; i < n; i++) {
 			_cleanup_buf_ struct rd_buf text = { 0 };
@@ -230,36 +231,34 @@ static int add_rows(struct libscols_table *table, const struct rd_section *secti
 
 			rd_buf_str(&text, "");
 			cell_text(&section->columns[c], &section->rows[r].cells[c], &text);
-			if (!line || text.failed || scols_line_refer_data(line, i, text.data) < 0)
-				return -ENOMEM;
+			if (scols_line_refer_data(line, i, text.data) < 0)
+				rd_out_of_memory();
 			text.data = NULL; /* the line's now */
 		}
 	}
-	return 0;
 }
 
 /* libsmartcols prints nothing at all for a table without lines. */
-static int render_empty(const struct rd_section *section, const struct rd_table_style *style, const size_t *columns,
-			size_t n, struct rd_buf *out)
+static void render_empty(const struct rd_section *section, const struct rd_table_style *style, const size_t *columns,
+			 size_t n, struct rd_buf *out)
 {
 	if (style->no_headings)
-		return 0;
+		return;
 	for (size_t i = 0; i < n; i++)
 		rd_buf_printf(out, style->colour ? "%s\033[1m%s\033[0m" : "%s%s", i > 0 ? " " : "",
 			      column_title(&section->columns[columns[i]]));
 	rd_buf_str(out, "\n");
-	return out->failed ? -ENOMEM : 0;
 }
 
-static int render_table(const struct rd_section *section, const struct rd_table_style *style, const size_t *columns,
-			size_t n, struct rd_buf *out)
+static void render_table(const struct rd_section *section, const struct rd_table_style *style, const size_t *columns,
+			 size_t n, struct rd_buf *out)
 {
 	_cleanup_(table_unrefp) struct libscols_table *table = scols_new_table();
 	_cleanup_free_ char *text = NULL;
 	size_t size;
 
 	if (!table)
-		return -ENOMEM;
+		rd_out_of_memory();
 	scols_table_enable_noheadings(table, style->no_headings);
 	scols_table_enable_colors(table, style->colour);
 	/* Escaped already, in one way everywhere. */
@@ -267,37 +266,31 @@ static int render_table(const struct rd_section *section, const struct rd_table_
 	scols_table_set_termforce(table, style->width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
 	if (style->width > 0)
 		scols_table_set_termwidth(table, style->width);
-	if (add_columns(table, section, style, columns, n) < 0 || add_rows(table, section, columns, n) < 0)
-		return -ENOMEM;
+	add_columns(table, section, style, columns, n);
+	add_rows(table, section, columns, n);
 	if (scols_print_table_to_string(table, &text) < 0 || !text)
-		return -ENOMEM;
+		rd_out_of_memory();
 	size = strlen(text);
 	rd_buf_add(out, text, size);
 	if (size == 0 || text[size - 1] != '\n')
 		rd_buf_str(out, "\n");
-	return out->failed ? -ENOMEM : 0;
 }
 
 int rd_render_table(const struct rd_section *section, const struct rd_table_style *style, struct rd_buf *out,
 		    struct rd_err *err)
 {
 	size_t room = section->n_columns + 1 + (style->columns ? strlen(style->columns) / 2 + 1 : 0), n;
-	_cleanup_free_ size_t *columns = calloc(room, sizeof(*columns));
-	int r;
+	_cleanup_free_ size_t *columns = rd_alloc(room, sizeof(*columns));
+	int r = choose_columns(section, style->columns, columns, &n, err);
 
-	if (!columns)
-		return rd_err_set(err, ENOMEM, section->key, "no memory for the table");
-	r = choose_columns(section, style->columns, columns, &n, err);
 	if (r < 0)
 		return r;
 	if (style->raw)
-		r = render_raw(section, style, columns, n, out);
+		render_raw(section, style, columns, n, out);
 	else if (section->n == 0)
-		r = render_empty(section, style, columns, n, out);
+		render_empty(section, style, columns, n, out);
 	else
-		r = render_table(section, style, columns, n, out);
-	if (r < 0)
-		return rd_err_set(err, -r, section->key, "no memory for the table");
+		render_table(section, style, columns, n, out);
 	return 0;
 }
 
