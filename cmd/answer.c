@@ -2,6 +2,7 @@
 /* What reaches standard output and standard error. */
 #include "answer.h"
 #include "opts.h"
+#include "source/new-file.h"
 
 #include <errno.h>
 #include <stdarg.h>

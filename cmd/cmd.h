@@ -128,15 +128,11 @@ static inline bool rd_metrics_wanted(const struct rd_ctx *ctx)
  * their own way. 0 or -errno with `err` filled. */
 int rd_answer_textfile(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_err *err);
 
-/* Puts a file in the place of what is at `path`, whole or not at all: under a temporary name beside it, flushed to the
- * disk, renamed. Readable for all, as umask allows. -errno with `err` filled. */
-int rd_replace_file(const char *path, const struct rd_buf *contents, struct rd_err *err);
-
 #define RD_PROGRAM "rdmadiag"
 
 /*
- * main ignores SIGPIPE, so that writing to a closed pipe is an error like any other. What a command starts must have
- * it back: signal(SIGPIPE, SIG_DFL) between fork and exec.
+ * main ignores SIGPIPE and SIGXFSZ, so that writing to a closed pipe, or beyond the limit on the size of files, is an
+ * error like any other. What a command starts must have both back: signal(SIGPIPE, SIG_DFL) between fork and exec.
  */
 
 #endif

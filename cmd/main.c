@@ -186,6 +186,7 @@ int main(int argc, char **argv)
 	keep_standard_fds();
 	rd_end_watch();
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	setlocale(LC_CTYPE, "");
 	libbpf_set_print(NULL); /* it would write to standard error; what it says is in our own messages */
 	return rd_end_in_order(run_program(argc, argv));

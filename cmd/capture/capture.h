@@ -7,6 +7,7 @@
 struct capture_state {
 	struct rd_repeat repeat;
 	bool redact;
+	bool force;  /* a file of that name is replaced */
 	bool fabric; /* also the counters of the InfiniBand network */
 };
 

@@ -8,7 +8,6 @@
 #include "source/record.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -25,6 +24,8 @@ static int option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg,
 		return rd_opt_number("--count", arg, 1, SAMPLES_MAX, &state->repeat.count, err);
 	if (strcmp(opt->name, "fabric") == 0)
 		state->fabric = true;
+	else if (strcmp(opt->name, "force") == 0)
+		state->force = true;
 	else if (strcmp(opt->name, "redact") == 0)
 		state->redact = true;
 	return rd_repeat_option(&state->repeat, opt, arg, err);
@@ -83,21 +84,11 @@ static char *default_name(struct rd_ctx *ctx)
 static int save(struct rd_ctx *ctx, const struct rd_recording *recording, struct rd_capture_facts *facts,
 		struct rd_err *err)
 {
-	sigset_t signals, before;
-	int r;
+	const struct capture_state *state = ctx->state;
 
 	capture_progress("writing", 0, 1);
-	/* A half-written file would stay behind. */
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, &before);
 	count_facts(ctx, recording, facts);
-	r = rd_record_save(recording, RD_VERSION, facts->file, &facts->size, err);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	capture_progress(NULL, 0, 1);
-	return r;
+	return rd_record_save(recording, RD_VERSION, facts->file, state->force, &facts->size, err);
 }
 
 static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd_err *err)
@@ -106,7 +97,7 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	_cleanup_(rd_recording_deinit) struct rd_recording recording = { 0 };
 	double start = seconds_now();
-	int r = rd_record_can_save(facts->file, err);
+	int r = rd_record_can_save(facts->file, state->force, err);
 
 	if (!r)
 		r = rd_source_record_open(ctx->source, &source, err);
@@ -118,6 +109,8 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 		r = rd_record_redact(&recording, err);
 	if (!r)
 		r = save(ctx, &recording, facts, err);
+	if (r == -EEXIST)
+		rd_err_hint(err, "--force, to replace it");
 	facts->seconds = seconds_now() - start;
 	capture_progress(NULL, 0, 1);
 	return r;
@@ -161,6 +154,7 @@ static const struct rd_opt opts[] = {
 	{ "interval", 'i', "SECONDS", "look at the host again every SECONDS (with -c)", NULL },
 	{ "count", 'c', "N", "look N times; later samples hold only what changed", NULL },
 	{ "fabric", 0, NULL, "also the InfiniBand network: every node, port and counter", NULL },
+	{ "force", 0, NULL, "replace FILE where it is there already", NULL },
 	{ "redact", 0, NULL, "replace host names, addresses, GUIDs, serial numbers and command lines", NULL },
 	{ 0 },
 };

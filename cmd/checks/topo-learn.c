@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyse/profile.h"
+#include "source/new-file.h"
 #include "topo.h"
 
 static int write_profile(struct rd_ctx *ctx, const struct checks *checks, const char *path, struct rd_err *err)

@@ -9,6 +9,7 @@
 #include "counters-watch.h"
 #include "counters.h"
 #include "report/report-rates.h"
+#include "source/new-file.h"
 
 static int take_groups(const char *arg, unsigned *ret, struct rd_err *err)
 {

@@ -11,6 +11,7 @@
 #include "fabric-cmd.h"
 #include "fabric-record.h"
 #include "report/finding.h"
+#include "source/new-file.h"
 
 #define BUSIEST 20
 #define FINDINGS_SHOWN 20

@@ -76,6 +76,7 @@ static void become(int failed, const struct passwd *pw, char **argv)
 		failure = (struct failure){ .err = errno, .as_user = true };
 	} else {
 		signal(SIGPIPE, SIG_DFL);
+		signal(SIGXFSZ, SIG_DFL);
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		execvp(argv[0], argv);

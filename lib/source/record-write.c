@@ -5,10 +5,10 @@
 #include "source/bundle.h"
 #include "source/json-read.h"
 #include "source/libarchive.h"
+#include "source/new-file.h"
 #include "source/record.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -310,15 +310,12 @@ static int packing_of(const char *path, size_t *ret, struct rd_err *err)
 	return -EINVAL;
 }
 
-int rd_record_can_save(const char *path, struct rd_err *err)
+int rd_record_can_save(const char *path, bool replace, struct rd_err *err)
 {
-	struct stat st;
 	size_t packing;
+	int r = rd_new_file_check(path, replace, err);
 
-	/* A rename would put a plain file in the place of a pipe, and is refused by a directory when all has been read. */
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return rd_err_set(err, EINVAL, path, "is no plain file, and would be replaced");
-	return packing_of(path, &packing, err);
+	return r < 0 ? r : packing_of(path, &packing, err);
 }
 
 static int open_writer(struct writer *writer, int fd, const char *path, struct rd_err *err)
@@ -353,35 +350,23 @@ static int save_to(int fd, const struct rd_recording *recording, const char *ver
 	if (r < 0)
 		return r;
 	r = write_all(&writer, recording, version);
+	if (!r && fstat(fd, &st) < 0)
+		r = -errno;
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot write");
-	/* A disk that is full may say so only now. */
-	if (fsync(fd) < 0 || fstat(fd, &st) < 0)
-		return rd_err_set(err, errno, path, "cannot write");
 	if (ret_size)
 		*ret_size = st.st_size;
 	return 0;
 }
 
-int rd_record_save(const struct rd_recording *recording, const char *version, const char *path, uint64_t *ret_size,
-		   struct rd_err *err)
+int rd_record_save(const struct rd_recording *recording, const char *version, const char *path, bool replace,
+		   uint64_t *ret_size, struct rd_err *err)
 {
-	_cleanup_free_ char *temporary = NULL;
-	_cleanup_close_ int fd = -1;
-	int r;
+	_cleanup_(rd_new_file_deinit) struct rd_new_file file;
+	int r = rd_new_file_open(&file, path, replace, err);
 
-	/* What is in a bundle is not for everybody: mkostemp's mode is 0600, and stays so. */
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
-		temporary = NULL;
-		return rd_err_set(err, ENOMEM, path, "no memory for a name");
-	}
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0)
-		return rd_err_set(err, errno, path, "cannot write there");
-	r = save_to(fd, recording, version, path, ret_size, err);
-	if (!r && rename(temporary, path) < 0)
-		r = rd_err_set(err, errno, path, "cannot give the file its name");
-	if (r < 0)
-		unlink(temporary);
-	return r;
+	if (!r)
+		r = save_to(file.fd, recording, version, path, ret_size, err);
+	/* What is in a bundle is not for everybody. */
+	return r < 0 ? r : rd_new_file_finish(&file, 0600, err);
 }

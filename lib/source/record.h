@@ -46,14 +46,14 @@ int rd_record_manifest(const struct rd_recording *recording, const char *version
 
 /*
  * Writes the bundle to `path`: a tar archive, packed as the suffix says (.tar, .tar.gz, .tgz, .tar.bz2, .tar.zst), -EINVAL
- * for another. It appears under its name when it is complete, and not at all on failure. `ret_size` (may be NULL) is its
- * size in bytes.
+ * for another. It appears under its name when it is complete, and not at all on failure; without `replace` not where
+ * something has that name, -EEXIST. `ret_size` (may be NULL) is its size in bytes.
  */
-int rd_record_save(const struct rd_recording *recording, const char *version, const char *path, uint64_t *ret_size,
-		   struct rd_err *err);
+int rd_record_save(const struct rd_recording *recording, const char *version, const char *path, bool replace,
+		   uint64_t *ret_size, struct rd_err *err);
 
-/* Whether `path` is a name that rd_record_save would take: for asking before the work. 0 or -EINVAL. */
-int rd_record_can_save(const char *path, struct rd_err *err);
+/* Whether `path` is a name that rd_record_save would take: for asking before the work. 0, -EINVAL or -EEXIST. */
+int rd_record_can_save(const char *path, bool replace, struct rd_err *err);
 
 /* Replaces in place, consistently, what names a host, an address, a GUID, a serial number or a command line: in contents,
  * names, link targets and netlink messages. */

@@ -77,7 +77,7 @@ refused() {
 	for command in nic-map "--json nic-map" "nic-map --gids"; do
 		# shellcheck disable=SC2086 # words
 		"$RD" --from "$T/a" $command | grep -v '_at"' >"$T/before"
-		"$RD" --from "$T/a" capture "$T/a.tar.gz" >/dev/null
+		"$RD" --from "$T/a" capture --force "$T/a.tar.gz" >/dev/null
 		# shellcheck disable=SC2086 # words
 		"$RD" --from "$T/a.tar.gz" $command | grep -v '_at"' >"$T/after"
 		[ -s "$T/after" ]
@@ -106,7 +106,7 @@ refused() {
 @test "captures of recorded machines say the same as these" {
 	compgen -G "$DATA/sysfs/*.tar.gz" >/dev/null || skip "the recorded machines are not here"
 	for tree in "$DATA"/sysfs/*.tar.gz "$DATA"/hwloc/*.tar.bz2; do
-		"$RD" --from "$tree" capture "$T/x.tar.zst"
+		"$RD" --from "$tree" capture --force "$T/x.tar.zst"
 		report "$tree" >"$T/tree.json" || true
 		report "$T/x.tar.zst" >"$T/bundle.json" || true
 		diff "$T/tree.json" "$T/bundle.json"
@@ -227,7 +227,7 @@ import os, random, subprocess, sys
 rd, work, out = sys.argv[1:]
 random.seed(20261122)
 def facts(bundle):
-    run = subprocess.run([rd, '--from', bundle, 'capture', out], capture_output=True, text=True)
+    run = subprocess.run([rd, '--from', bundle, 'capture', '--force', out], capture_output=True, text=True)
     if run.returncode == 0:
         return open(out, 'rb').read()
     lines = run.stderr.splitlines()
@@ -312,7 +312,7 @@ PY
 	[ "${#stderr_lines[@]}" -eq 2 ]
 	mount -t tmpfs -o size=12k none "$T/small" 2>/dev/null || skip "no small disk to be had"
 	run --separate-stderr "$RD" --from "$T/host" capture "$T/small/x.tar"
-	left=$(ls "$T/small")
+	left=$(ls -A "$T/small")
 	umount "$T/small"
 	[ "$status" -eq 3 ]
 	[[ $stderr == *"(ENOSPC)" ]]
@@ -417,6 +417,29 @@ PY
 	[ "${lines[2]}" = '["rxe1","v1","ACTIVE","RoCE v2"]' ]
 	run "$RD" diff tests/bundles/schema-1-rxe.tar.zst tests/bundles/schema-1-rxe.tar.zst
 	[ "$status" -eq 0 ]
+}
+
+@test "a capture replaces no file without --force" {
+	make_host "$T/a"
+	echo precious >"$T/x.tar"
+	ln -s nowhere "$T/y.tar"
+	for file in x y; do
+		run --separate-stderr "$RD" --from "$T/a" capture "$T/$file.tar"
+		[ "$status" -eq 3 ]
+		[[ $stderr == *"/$file.tar: would be overwritten"*"--force"* ]]
+	done
+	[ "$(cat "$T/x.tar")" = precious ]
+	"$RD" --from "$T/a" capture --force "$T/x.tar"
+	"$RD" --from "$T/x.tar" nic-map >/dev/null
+}
+
+@test "a limit on the size of files is an error like a full disk" {
+	make_host "$T/a"
+	mkdir "$T/out"
+	run --separate-stderr bash -c 'ulimit -f 1; exec "$0" --from "$1" capture "$2"' "$RD" "$T/a" "$T/out/x.tar"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"/x.tar: cannot write: "*"(EFBIG)" ]]
+	[ -z "$(ls -A "$T/out")" ]
 }
 
 @test "progress is shown on a terminal and nowhere else" {

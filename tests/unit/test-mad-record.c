@@ -153,7 +153,7 @@ static void a_bundle_tells_what_was_heard(void **state)
 	assert_int_equal(rd_source_record_open(&host->src, &recording, &err), 0);
 	assert_int_equal(look(recording, &heard, &err), 0);
 	assert_int_equal(rd_source_record_take(recording, &done, &err), 0);
-	assert_int_equal(rd_record_save(&done, "test", path, NULL, &err), 0);
+	assert_int_equal(rd_record_save(&done, "test", path, false, NULL, &err), 0);
 	assert_int_equal(rd_source_bundle_open(path, &bundle, &err), 0);
 	assert_int_equal(look(bundle, &told, &err), 0);
 	unlink(path);
@@ -181,7 +181,7 @@ static void keys_of_ports_are_not_recorded(void **state)
 	assert_int_equal(rd_source_record_open(&host->src, &recording, &err), 0);
 	assert_int_equal(look(recording, &heard, &err), 0);
 	assert_int_equal(rd_source_record_take(recording, &done, &err), 0);
-	assert_int_equal(rd_record_save(&done, "test", path, NULL, &err), 0);
+	assert_int_equal(rd_record_save(&done, "test", path, false, NULL, &err), 0);
 	file = fopen(path, "re");
 	assert_non_null(file);
 	unlink(path);
@@ -214,7 +214,7 @@ static void a_host_without_ports_is_recorded_so(void **state)
 	assert_int_equal(rd_source_record_open(&host.src, &recording, &err), 0);
 	assert_int_equal(look(recording, &out, &err), -ENODEV);
 	assert_int_equal(rd_source_record_take(recording, &done, &err), 0);
-	assert_int_equal(rd_record_save(&done, "test", path, NULL, &err), 0);
+	assert_int_equal(rd_record_save(&done, "test", path, false, NULL, &err), 0);
 	assert_int_equal(rd_source_bundle_open(path, &bundle, &err), 0);
 	unlink(path);
 	assert_int_equal(look(bundle, &out, &err), -ENODEV);

@@ -117,7 +117,7 @@ static void reopen(struct rd_source *record, const char *suffix, struct rd_sourc
 
 	assert_int_equal(rd_source_record_take(record, &recording, NULL), 0);
 	snprintf(path, sizeof(path), "/tmp/rdmadiag-unit-%d%s", (int)getpid(), suffix);
-	assert_int_equal(rd_record_save(&recording, "0", path, &size, &err), 0);
+	assert_int_equal(rd_record_save(&recording, "0", path, false, &size, &err), 0);
 	assert_true(size > 0);
 	if (rd_source_bundle_open(path, ret, &err) < 0)
 		fail_msg("%s: %s", err.object, err.message);
@@ -205,14 +205,13 @@ static void a_bundle_that_cannot_be_written_leaves_nothing_behind(void **state)
 
 	assert_int_equal(rd_source_record_open(host->live, &record, NULL), 0);
 	assert_int_equal(rd_source_record_take(record, &recording, NULL), 0);
-	assert_int_equal(rd_record_save(&recording, "0", "/tmp/no-such-folder/x.tar", NULL, &err), -ENOENT);
+	assert_int_equal(rd_record_save(&recording, "0", "/tmp/no-such-folder/x.tar", false, NULL, &err), -ENOENT);
 	snprintf(path, sizeof(path), "%s/x.zip", host->root);
-	assert_int_equal(rd_record_can_save(path, &err), -EINVAL);
-	/* A folder of that name: the last step fails. */
+	assert_int_equal(rd_record_can_save(path, false, &err), -EINVAL);
 	shell(host->root, "mkdir -p x.tar/in-the-way");
 	snprintf(path, sizeof(path), "%s/x.tar", host->root);
-	assert_true(rd_record_save(&recording, "0", path, NULL, &err) < 0);
-	shell(host->root, "! ls x.tar.* 2>/dev/null");
+	assert_true(rd_record_save(&recording, "0", path, false, NULL, &err) < 0);
+	shell(host->root, "! ls -d .rdmadiag.* 2>/dev/null");
 }
 
 /* A host that has netlink: one answer, one refusal. */

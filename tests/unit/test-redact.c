@@ -201,7 +201,7 @@ static void capture(const char *root, const char *tar)
 	assert_int_equal(rd_netlink(record, NETLINK_ROUTE, &route_request, sizeof(route_request), &bytes, NULL), 0);
 	assert_int_equal(rd_netlink(record, NETLINK_RDMA, &rdma_request, sizeof(rdma_request), &more, NULL), 0);
 	assert_int_equal(rd_source_record_take(record, &recording, NULL), 0);
-	if (rd_record_redact(&recording, &err) < 0 || rd_record_save(&recording, "0", tar, NULL, &err) < 0)
+	if (rd_record_redact(&recording, &err) < 0 || rd_record_save(&recording, "0", tar, true, NULL, &err) < 0)
 		fail_msg("%s: %s", err.object, err.message);
 	rd_source_closep(&host.files);
 }

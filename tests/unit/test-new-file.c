@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "source/new-file.h"
+
+struct place {
+	char folder[64], path[96];
+};
+
+static int make_place(void **state)
+{
+	static struct place place;
+
+	strcpy(place.folder, "/tmp/rdmadiag-unit-XXXXXX");
+	if (!mkdtemp(place.folder))
+		return -1;
+	snprintf(place.path, sizeof(place.path), "%s/file", place.folder);
+	*state = &place;
+	return 0;
+}
+
+static int remove_place(void **state)
+{
+	const struct place *place = *state;
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -r %s", place->folder);
+	return system(command);
+}
+
+/* What the folder holds, and the file's contents. */
+static void assert_holds(const struct place *place, const char *names, const char *contents)
+{
+	char command[256], said[256] = "";
+	FILE *f;
+
+	snprintf(command, sizeof(command), "cd %s && ls -A | tr '\\n' ' ' && cat file 2>/dev/null", place->folder);
+	f = popen(command, "re");
+	assert_non_null(f);
+	said[fread(said, 1, sizeof(said) - 1, f)] = '\0';
+	pclose(f);
+	snprintf(command, sizeof(command), "%s%s", names, contents);
+	assert_string_equal(said, command);
+}
+
+static void put(const char *path, const char *text)
+{
+	struct rd_buf contents = { 0 };
+
+	rd_buf_str(&contents, text);
+	assert_int_equal(rd_replace_file(path, &contents, NULL), 0);
+	rd_buf_deinit(&contents);
+}
+
+static void a_file_is_replaced_whole_and_readable_for_others(void **state)
+{
+	const struct place *place = *state;
+	mode_t mask = umask(022);
+	struct stat st;
+
+	put(place->path, "old");
+	put(place->path, "new");
+	umask(mask);
+	assert_holds(place, "file ", "new");
+	assert_int_equal(stat(place->path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+}
+
+static void what_fails_leaves_what_was_there(void **state)
+{
+	const struct place *place = *state;
+	struct rd_buf contents = { .failed = true };
+	struct rd_err err = { 0 };
+
+	put(place->path, "old");
+	assert_int_equal(rd_replace_file(place->path, &contents, &err), -ENOMEM);
+	assert_string_equal(err.object, place->path);
+	assert_int_equal(rd_replace_file(place->folder, &contents, &err), -EINVAL);
+	assert_holds(place, "file ", "old");
+}
+
+/* Also one that came after the name was found free. */
+static void a_file_is_not_replaced_unasked(void **state)
+{
+	const struct place *place = *state;
+	struct rd_new_file file;
+	struct rd_err err = { 0 };
+
+	assert_int_equal(rd_new_file_open(&file, place->path, false, &err), 0);
+	assert_int_equal(symlink("/nowhere", place->path), 0);
+	assert_int_equal(rd_new_file_finish(&file, 0600, &err), -EEXIST);
+	rd_new_file_deinit(&file);
+	assert_int_equal(err.code, EEXIST);
+	assert_int_equal(rd_new_file_check(place->path, false, NULL), -EEXIST);
+	assert_int_equal(rd_new_file_check(place->path, true, NULL), 0);
+	assert_int_equal(rd_new_file_open(&file, place->path, false, &err), -EEXIST);
+	rd_new_file_deinit(&file);
+	assert_holds(place, "file ", "");
+}
+
+/* A process that gets the signal in the midst of writing. Returns the signal that it died of, or 0. */
+static int write_under(const struct place *place, int signal, bool finish)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct rd_new_file file;
+		int r = rd_new_file_open(&file, place->path, true, NULL);
+
+		if (!r)
+			r = rd_write_all(file.fd, "half", 4);
+		raise(signal);
+		if (!r)
+			r = rd_write_all(file.fd, "half", 4);
+		if (!r && finish)
+			r = rd_new_file_finish(&file, 0600, NULL);
+		rd_new_file_deinit(&file);
+		_exit(r < 0 ? 1 : 0);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void a_signal_leaves_no_half_of_a_file(void **state)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXFSZ };
+	const struct place *place = *state;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(signals); i++) {
+		assert_int_equal(write_under(place, signals[i], false), signals[i]);
+		assert_holds(place, "", "");
+	}
+	assert_int_equal(write_under(place, SIGTERM, true), SIGTERM);
+	assert_holds(place, "file ", "halfhalf");
+}
+
+static void a_file_that_is_given_up_is_gone(void **state)
+{
+	const struct place *place = *state;
+	struct rd_new_file file;
+
+	rd_new_file_abandon();
+	assert_int_equal(rd_new_file_open(&file, place->path, true, NULL), 0);
+	rd_new_file_abandon();
+	assert_holds(place, "", "");
+	rd_new_file_deinit(&file);
+	put(place->path, "whole");
+	rd_new_file_abandon();
+	assert_holds(place, "file ", "whole");
+}
+
+#define IN_PLACE(fn) cmocka_unit_test_setup_teardown(fn, make_place, remove_place)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_PLACE(a_file_is_replaced_whole_and_readable_for_others),
+		IN_PLACE(what_fails_leaves_what_was_there),
+		IN_PLACE(a_file_is_not_replaced_unasked),
+		IN_PLACE(a_signal_leaves_no_half_of_a_file),
+		IN_PLACE(a_file_that_is_given_up_is_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
