@@ -8,10 +8,31 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Only what is a recording already may be lost to another. */
+static int check_contents(int fd, enum rd_series_format format, const char *path, struct rd_err *err)
+{
+	char head[RD_SERIES_HEAD];
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) < 0)
+		return rd_err_set(err, errno, path, "cannot record there");
+	if (!S_ISREG(st.st_mode))
+		return rd_err_set(err, EINVAL, path, "is no plain file");
+	n = pread(fd, head, sizeof(head), 0);
+	if (n < 0)
+		return rd_err_set(err, errno, path, "cannot tell what is in it");
+	if (n == 0 || rd_series_is(format, head, (size_t)n))
+		return 0;
+	rd_err_set(err, EEXIST, path, "is no recording in this format, and would be overwritten");
+	rd_err_hint(err, "another name");
+	return -EEXIST;
+}
+
 int record_file_open(struct rd_ctx *ctx, const char *path, struct record_file *file, struct rd_err *err)
 {
 	enum rd_series_format format = 0;
-	struct stat st;
+	int r;
 
 	*file = (struct record_file){ .ctx = ctx, .path = path, .fd = -1 };
 	if (rd_series_format_of(path, &format) < 0) {
@@ -20,11 +41,16 @@ int record_file_open(struct rd_ctx *ctx, const char *path, struct record_file *f
 		return -EINVAL;
 	}
 	file->format = format;
-	file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-	if (file->fd < 0 || fstat(file->fd, &st) < 0)
+	/* Not to wait for who reads a pipe. */
+	file->fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
+	if (file->fd < 0 && errno == ELOOP)
+		return rd_err_set(err, ELOOP, path, "is a link, which is not followed");
+	if (file->fd < 0)
 		return rd_err_set(err, errno, path, "cannot record there");
-	file->plain = S_ISREG(st.st_mode);
-	return 0;
+	r = check_contents(file->fd, format, path, err);
+	if (!r && ftruncate(file->fd, 0) < 0)
+		r = rd_err_set(err, errno, path, "cannot record there");
+	return r;
 }
 
 void record_file_close(struct record_file *file)
@@ -66,8 +92,7 @@ static void write_failed(struct record_file *file, int code)
 	file->refused = true;
 	file->lost++;
 	file->lost_in_all++;
-	if (file->plain &&
-	    (ftruncate(file->fd, (off_t)file->size) < 0 || lseek(file->fd, (off_t)file->size, SEEK_SET) < 0))
+	if (ftruncate(file->fd, (off_t)file->size) < 0 || lseek(file->fd, (off_t)file->size, SEEK_SET) < 0)
 		rd_verbose(file->ctx, "%s: cannot take back half a sample: %s", file->path, rd_errno_text(errno));
 	file->headed = file->size > 0;
 }
@@ -97,7 +122,7 @@ int record_file_finish(struct record_file *file, size_t series, struct rd_err *e
 	rd_series_end(file->format, &file->out);
 	record_file_write(file);
 	file->samples -= !file->refused; /* the end is none */
-	if (!file->refused && fsync(file->fd) < 0 && errno != EINVAL && errno != EROFS)
+	if (!file->refused && fsync(file->fd) < 0)
 		return rd_err_set(err, errno, file->path, "cannot write");
 	if (file->lost_in_all)
 		return rd_err_set(err, ENOSPC, file->path, "%" PRIu64 " of %" PRIu64 " samples could not be written",

@@ -16,14 +16,14 @@ struct record_file {
 	const char *path;
 	enum rd_series_format format;
 	int fd;
-	bool plain;    /* a file, of which a part can be taken back */
 	uint64_t size; /* whole records */
 	bool headed, refused;
 	uint64_t samples, lost, lost_in_all;
 	struct rd_buf out; /* the sample that is being made */
 };
 
-/* The format is what the name ends in. -EINVAL for another name, -errno; `file` is to be closed in any case. */
+/* The format is what the name ends in. What is there is written over if it is empty or was written by us in this format;
+ * links are not followed. -EINVAL for another name or file, -errno; `file` is to be closed in any case. */
 int record_file_open(struct rd_ctx *ctx, const char *path, struct record_file *file, struct rd_err *err);
 void record_file_close(struct record_file *file);
 

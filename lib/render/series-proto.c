@@ -129,6 +129,32 @@ void rd_proto_begin(uint64_t time_ns, struct rd_buf *out)
 	add_track(out, MARKS, 0, "events", false);
 }
 
+/* The time that the first packet begins with; 0: it does not. */
+static uint64_t first_time(const uint8_t *data, size_t size)
+{
+	uint64_t time_ns = 0;
+
+	if (size < 3 || data[0] != (TRACE_PACKET << 3 | WIRE_BYTES) || data[2] != (PACKET_TIMESTAMP << 3 | WIRE_VARINT))
+		return 0;
+	for (size_t i = 3; i < size && i < 12; i++) {
+		time_ns |= (uint64_t)(data[i] & 0x7f) << 7 * (i - 3);
+		if (data[i] < 0x80)
+			return time_ns;
+	}
+	return 0;
+}
+
+bool rd_proto_is(const uint8_t *data, size_t size)
+{
+	uint64_t time_ns = first_time(data, size);
+	_cleanup_buf_ struct rd_buf head = { 0 };
+
+	if (!time_ns)
+		return false;
+	rd_proto_begin(time_ns, &head);
+	return !head.failed && size >= head.len && memcmp(data, head.data, head.len) == 0;
+}
+
 void rd_proto_define(const struct rd_series *series, struct rd_buf *out)
 {
 	_cleanup_buf_ struct rd_buf name = { 0 };

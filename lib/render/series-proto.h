@@ -7,6 +7,8 @@
 
 /* Times of the file are wall clock, in ns; a snapshot of both clocks says so. */
 void rd_proto_begin(uint64_t time_ns, struct rd_buf *out);
+/* Whether a file that begins so was begun by rd_proto_begin. */
+bool rd_proto_is(const uint8_t *data, size_t size);
 /* A counter track, below one for its device and port, which the first of them makes. */
 void rd_proto_define(const struct rd_series *series, struct rd_buf *out);
 void rd_proto_point(uint64_t track, uint64_t time_ns, double value, struct rd_buf *out);

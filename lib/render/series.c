@@ -10,6 +10,11 @@
 #include "base/rfc3339.h"
 #include "render/series-proto.h"
 
+/* What files begin with: of JSON Lines, each line, with the time in between. */
+static const char csv_heading[] = "time,ibdev,port,netdev,group,name,value,delta,per_second,at_least,note\n";
+static const char trace_head[] = "[{\"ph\":\"M\",\"name\":\"host\",\"pid\":0,\"args\":{\"name\":";
+static const char jsonl_time[] = "{\"time\":\"", jsonl_next[] = "\",\"ibdev\":";
+
 int rd_series_format_of(const char *path, enum rd_series_format *ret)
 {
 	static const struct {
@@ -117,7 +122,7 @@ static void jsonl_point(const struct rd_series *series, const struct rd_point *p
 	char time[RD_RFC3339_SIZE];
 
 	rd_rfc3339(point->time_ns, time);
-	rd_buf_printf(out, "{\"time\":\"%s\",\"ibdev\":", time);
+	rd_buf_printf(out, "%s%s%s", jsonl_time, time, jsonl_next);
 	add_json(out, series->device);
 	rd_buf_printf(out, ",\"port\":%u,\"netdev\":", series->port);
 	add_json(out, series->netdev);
@@ -199,12 +204,12 @@ void rd_series_begin(enum rd_series_format format, const char *host, uint64_t ti
 {
 	switch (format) {
 	case RD_SERIES_CSV:
-		rd_buf_str(out, "time,ibdev,port,netdev,group,name,value,delta,per_second,at_least,note\n");
+		rd_buf_str(out, csv_heading);
 		break;
 	case RD_SERIES_JSONL:
 		break;
 	case RD_SERIES_TRACE_JSON:
-		rd_buf_str(out, "[{\"ph\":\"M\",\"name\":\"host\",\"pid\":0,\"args\":{\"name\":");
+		rd_buf_str(out, trace_head);
 		add_json(out, host);
 		rd_buf_str(out, "}}");
 		break;
@@ -212,6 +217,35 @@ void rd_series_begin(enum rd_series_format format, const char *host, uint64_t ti
 		rd_proto_begin(time_ns, out);
 		break;
 	}
+}
+
+static bool begins(const void *data, size_t size, const char *head)
+{
+	return size >= strlen(head) && memcmp(data, head, strlen(head)) == 0;
+}
+
+static bool is_jsonl(const char *data, size_t size)
+{
+	const char *next = begins(data, size, jsonl_time) ?
+				   memchr(data + strlen(jsonl_time), '"', size - strlen(jsonl_time)) :
+				   NULL;
+
+	return next && begins(next, size - (size_t)(next - data), jsonl_next);
+}
+
+bool rd_series_is(enum rd_series_format format, const void *data, size_t size)
+{
+	switch (format) {
+	case RD_SERIES_CSV:
+		return begins(data, size, csv_heading);
+	case RD_SERIES_JSONL:
+		return is_jsonl(data, size);
+	case RD_SERIES_TRACE_JSON:
+		return begins(data, size, trace_head);
+	case RD_SERIES_PERFETTO:
+		return rd_proto_is(data, size);
+	}
+	return false;
 }
 
 void rd_series_define(enum rd_series_format format, const struct rd_series *series, struct rd_buf *out)

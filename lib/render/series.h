@@ -40,6 +40,10 @@ struct rd_point {
 /* The beginning of a file. */
 void rd_series_begin(enum rd_series_format format, const char *host, uint64_t time_ns, struct rd_buf *out);
 
+/* Whether a file that begins so (with RD_SERIES_HEAD bytes, or all it has) is one that was written in this format. */
+#define RD_SERIES_HEAD 128
+bool rd_series_is(enum rd_series_format format, const void *data, size_t size);
+
 /* Once for each series, before its points; the first of a device and port before the others of it. */
 void rd_series_define(enum rd_series_format format, const struct rd_series *series, struct rd_buf *out);
 

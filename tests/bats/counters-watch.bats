@@ -189,11 +189,40 @@ PY
 	! grep -q 'without a track' "$BATS_TEST_TMPDIR/tracks"
 }
 
+@test "a recording replaces an older one, no other file, and follows no link" {
+	for format in csv jsonl json perfetto-trace; do
+		file=$BATS_TEST_TMPDIR/x.$format
+		counters -i 0.1 -c 3 --record "$file" 2>/dev/null
+		size=$(stat -c %s "$file")
+		head -c 4096 /dev/zero >>"$file"
+		counters -i 0.1 -c 3 --record "$file" 2>/dev/null
+		[ "$(stat -c %s "$file")" -lt "$((size + 4096))" ]
+		# Not even one of another format.
+		for other in "$BATS_TEST_TMPDIR"/x.*; do
+			[ "$other" != "$file" ] || continue
+			cp "$other" "$BATS_TEST_TMPDIR/copy.$format"
+			run --separate-stderr counters -i 0.1 -c 1 --record "$BATS_TEST_TMPDIR/copy.$format"
+			[ "$status" -eq 3 ]
+			[[ $stderr == *"is no recording in this format, and would be overwritten"* ]]
+			cmp "$other" "$BATS_TEST_TMPDIR/copy.$format"
+		done
+	done
+	ln -s x.csv "$BATS_TEST_TMPDIR/link.csv"
+	mkfifo "$BATS_TEST_TMPDIR/pipe.csv"
+	before=$(cksum <"$BATS_TEST_TMPDIR/x.csv")
+	run --separate-stderr counters -i 0.1 -c 1 --record "$BATS_TEST_TMPDIR/link.csv"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"/link.csv: is a link"* ]]
+	[ "$(cksum <"$BATS_TEST_TMPDIR/x.csv")" = "$before" ]
+	run --separate-stderr inside timeout 10 "$RD" counters -i 0.1 -c 1 --record "$BATS_TEST_TMPDIR/pipe.csv"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"/pipe.csv: is no plain file"* ]]
+}
+
 # The limit on a file's size stands for a disk that is full; it is lifted while the recording goes on.
 @test "a full disk does not end a recording: it is told, and it goes on" {
 	command -v prlimit >/dev/null || skip "prlimit is not here"
 	move mlx5_1 port_xmit_data 1000
-	trap '' XFSZ
 	start -i 0.2 --record "$BATS_TEST_TMPDIR/x.csv"
 	prlimit --pid "$started" --fsize=8192:unlimited
 	until_true grep -q 'cannot write: File too large' "$BATS_TEST_TMPDIR/err"
