@@ -160,12 +160,17 @@ static uint64_t wall_clock(void)
 
 void rd_answer_init(const struct rd_ctx *ctx, struct rd_report *report)
 {
+	struct rd_err err;
+	int r;
+
 	rd_report_init(report, ctx->schema);
 	report->time = ctx->source->ops->now(ctx->source, CLOCK_REALTIME);
 	report->source = ctx->source->ops->name;
 	if (ctx->globals.from)
 		RD_SET(report->read_at, wall_clock());
-	rd_read_textf(ctx->source, &report->host, NULL, "/proc/sys/kernel/hostname");
+	r = rd_read_textf(ctx->source, &report->host, &err, "/proc/sys/kernel/hostname");
+	if (r < 0 && r != -ENOENT)
+		rd_errlist_add(&report->errors, &err);
 }
 
 int rd_answer_textfile(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_err *err)

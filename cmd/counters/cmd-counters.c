@@ -165,6 +165,8 @@ static int save(struct counters *c, const char *path, struct rd_err *err)
 	struct rd_report report;
 
 	rd_answer_init(c->ctx, &report);
+	for (size_t i = 0; i < c->errors.n; i++)
+		rd_errlist_add(&report.errors, &c->errors.v[i]);
 	rd_report_counters(&report, &shown);
 	rd_render_json(&report, RD_VERSION, &out);
 	rd_report_deinit(&report);

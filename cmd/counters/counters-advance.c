@@ -118,6 +118,8 @@ int counters_advance(struct counters_watch *w, struct rd_err *err)
 	if (c->now.set != w->set)
 		r = take_set(w);
 	w->interval = !r && c->before.set;
+	if (w->interval && counters_need_meanings(c, err) < 0)
+		return -err->code;
 	if (w->interval)
 		r = compare(w);
 	return r < 0 ? rd_err_set(err, -r, "counters", "no memory to compare") : 0;

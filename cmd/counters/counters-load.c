@@ -21,7 +21,7 @@ static int read_meanings(struct counters *c, struct rd_err *err)
 	return r < 0 ? r : rd_meanings_parse(path, (char *)bytes.data, bytes.size, &c->meanings, &c->errors, err);
 }
 
-/* Without the table counters are shown all the same. */
+/* Without the table counters are shown all the same, but not compared: counters_need_meanings. */
 int counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, struct counters *c, struct rd_err *err)
 {
 	int r;
@@ -33,6 +33,17 @@ int counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, struct c
 	if (r < 0)
 		rd_errlist_add(&c->errors, err);
 	return 0;
+}
+
+int counters_need_meanings(const struct counters *c, struct rd_err *err)
+{
+	if (c->meanings.n > 0)
+		return 0;
+	if (c->errors.n > 0)
+		*err = c->errors.v[0];
+	else
+		rd_err_set(err, ENODATA, "counters", "the table of counters is empty");
+	return -err->code;
 }
 
 static void moment_deinit(struct counters_moment *moment)
@@ -226,6 +237,9 @@ static int compare(struct counters *c, struct rd_err *err)
 	rd_causes_deinit(&c->causes);
 	if (!c->before.set)
 		return 0;
+	r = counters_need_meanings(c, err);
+	if (r < 0)
+		return r;
 	c->deltas = calloc(c->now.set->n + 1, sizeof(*c->deltas));
 	r = c->deltas ? rd_deltas(&before, &now, c->deltas) : -ENOMEM;
 	if (!r) {

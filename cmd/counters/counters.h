@@ -63,6 +63,10 @@ int counters_conclude(struct counters *c, char *const *operands, struct rd_err *
 /* For other commands: looks once, compares with the saved sample at `path`, and hands over what is to be said of it. */
 int counters_since(struct rd_ctx *ctx, const char *path, struct rd_findings *ret, struct rd_err *err);
 
+/* Whether counters can be compared: which wrap, and which stop at their end, stands in the table of meanings. -errno with what
+ * kept us from reading it. */
+int counters_need_meanings(const struct counters *c, struct rd_err *err);
+
 /* Makes `before` of `now`: the next look is compared with this one. */
 void counters_turn(struct counters *c);
 

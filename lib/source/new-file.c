@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/new-file.h"
+#include "base/end.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,6 +60,7 @@ int rd_new_file_open(struct rd_new_file *file, const char *path, bool replace, s
 	if (file->fd < 0)
 		return rd_err_set(err, errno, path, "cannot write there");
 	unfinished = file->temporary;
+	rd_at_end(rd_new_file_abandon);
 	return 0;
 }
 

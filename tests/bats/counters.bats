@@ -194,6 +194,18 @@ value() { # NAME KEY: of the document on standard input
 	[ "$status" -eq 0 ]
 }
 
+@test "without the table of counters values are shown, but not compared" {
+	counters --save "$BATS_TEST_TMPDIR/before"
+	export RDMADIAG_DATADIR=$BATS_TEST_TMPDIR
+	counters >/dev/null
+	run --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	[[ $stderr == *"/counters: cannot open: "*"(ENOENT)" ]]
+	counters --save "$BATS_TEST_TMPDIR/now"
+	jq -e '.errors | length == 1' "$BATS_TEST_TMPDIR/now"
+}
+
 @test "a bundle of several samples is compared from its first to its last" {
 	# What a recording source keeps of a folder that changes is tested in unit tests; here its form on disk.
 	run "$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/one.tar"
