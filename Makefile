@@ -97,7 +97,7 @@ SKEL = $(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.skel.h)
 FUZZERS = $(FUZZ_SRC:%.c=$(B)/%)
 FUZZ_OBJ = $(FUZZ_SRC:%.c=$(B)/obj/%.o) $(FUZZ_COMMAND:%.c=$(B)/obj/%.o) $(B)/obj/tests/fuzz/$(FUZZ_MAIN).o
 UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/unit/%)
-TORTURE = $(TORTURE_SRC:%.c=$(B)/%)
+TORTURE = $(TORTURE_SRC:%.c=$(B)/%) $(B)/tests/torture/failing-calls.so
 
 comma = ,
 
@@ -175,6 +175,12 @@ $(B)/tests/torture/%: $(B)/obj/tests/torture/%.o $(B)/libcmd.a $(B)/librdmadiag.
 	@mkdir -p $(@D)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+# Preloaded, so without sanitizers and fortified calls.
+$(B)/tests/torture/%.so: tests/torture/preload/%.c
+	@mkdir -p $(@D)
+	$(say) LINK $@
+	$(Q)$(CC) -D_GNU_SOURCE -std=gnu17 -O1 -g $(WARN) -fPIC -fno-builtin -U_FORTIFY_SOURCE -shared -o $@ $<
 
 deps:
 	$(Q)scripts/deps.sh build
