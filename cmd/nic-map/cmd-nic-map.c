@@ -173,11 +173,16 @@ static int nicmap_run(struct rd_ctx *ctx, int argc, char **argv)
 
 static int nicmap_record(struct rd_source *source, struct rd_err *err)
 {
+	_cleanup_bytes_ struct rd_bytes xml = { 0 };
 	struct rd_host host = { 0 };
 	struct rd_errlist errors = { 0 };
 	struct rd_system system = { 0 };
-	int r = nicmap_read(source, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_VERBS, &host, &system, &errors,
-			    err);
+	int r = rd_read_file(source, RD_SOURCE_NCCL_XML, &xml, NULL);
+
+	/* Nothing else is known of such a host. */
+	if (r == 0)
+		return 0;
+	r = nicmap_read(source, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_VERBS, &host, &system, &errors, err);
 
 	rd_errlist_deinit(&errors);
 	rd_system_deinit(&system);

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #define XML_MAX ((size_t)16 << 20)
-#define HOSTNAME_PATH "/proc/sys/kernel/hostname"
+#define HOSTNAME_PATH "proc/sys/kernel/hostname" /* below root/ */
 
 struct bundle {
 	struct rd_source src;
@@ -45,8 +45,6 @@ static int bundle_read_file(struct rd_source *src, const char *path, struct rd_b
 	uint32_t node;
 	int r = find(bundle, path, true, &node, err);
 
-	if (r == -ENOENT && bundle->manifest.hostname && strcmp(path, HOSTNAME_PATH) == 0)
-		return rd_bytes_copy(bundle->manifest.hostname, strlen(bundle->manifest.hostname), ret);
 	if (r < 0)
 		return r;
 	if (!rd_tree_node(bundle->tree, node)->lazy)
@@ -237,6 +235,18 @@ static int take_manifest(struct bundle *bundle, uint32_t at, const char *name, s
 	return r < 0 ? rd_err_set(err, -r, name, "%s: %s", what.object, what.message) : 0;
 }
 
+/* The name that the manifest has, where the file that it is from is not there. */
+static int add_hostname(struct bundle *bundle)
+{
+	const char *name = bundle->manifest.hostname;
+	uint32_t at;
+	int r = name ? rd_tree_enter(bundle->tree, bundle->root, HOSTNAME_PATH, &at) : -EBADMSG;
+
+	if (!r && rd_tree_node(bundle->tree, at)->type == RD_NODE_NONE && !rd_tree_node(bundle->tree, at)->more)
+		return rd_tree_set(bundle->tree, at, RD_NODE_FILE, name, strlen(name));
+	return r == -EBADMSG ? 0 : r;
+}
+
 static bool is_host(struct bundle *bundle, uint32_t dir)
 {
 	return child(bundle, dir, "sys") || child(bundle, dir, "proc");
@@ -268,6 +278,8 @@ static int take_bundle(struct bundle *bundle, const char *name, struct rd_err *e
 
 		r = folder ? check_links(bundle, folder, 0, name, err) : 0;
 	}
+	if (!r && add_hostname(bundle) < 0)
+		return rd_err_set(err, ENOMEM, name, "no memory for it");
 	return r;
 }
 
@@ -376,6 +388,29 @@ static int take_lazy(struct bundle *bundle, uint32_t from, uint32_t to)
 	return r < 0 ? r : rd_tree_set(bundle->tree, to, RD_NODE_FILE, bytes.data, bytes.size);
 }
 
+/* What was answered anew takes the place of what was answered before; other answers stay. */
+static void overlay_more(struct rd_node_more *above, struct rd_node_more *below)
+{
+	for (enum rd_ask ask = 0; ask < RD_ASKS; ask++) {
+		if (!above->asked[ask])
+			continue;
+		below->asked[ask] = true;
+		below->code[ask] = above->code[ask];
+		if (rd_node_value(below, ask))
+			*rd_node_value(below, ask) = *rd_node_value(above, ask);
+	}
+	if (above->has_names) {
+		rd_names_deinit(&below->names);
+		below->names = above->names;
+		below->has_names = true;
+		above->names = (struct rd_names){ 0 };
+	}
+	if (above->target) {
+		free(below->target);
+		below->target = RD_TAKE(above->target);
+	}
+}
+
 /* What a later sample says of a path takes the place of what was said before. */
 static int overlay_node(struct bundle *bundle, uint32_t from, uint32_t to_dir, size_t depth)
 {
@@ -387,15 +422,15 @@ static int overlay_node(struct bundle *bundle, uint32_t from, uint32_t to_dir, s
 		return r;
 	above = rd_tree_node(bundle->tree, from);
 	below = rd_tree_node(bundle->tree, to);
-	if (above->type != RD_NODE_NONE && below->more)
-		memset(below->more->code, 0, sizeof(below->more->code));
-	if (above->more) {
-		if (below->more) {
-			rd_names_deinit(&below->more->names);
-			free(below->more->target);
-		}
+	/* That these can be read now is said by no answer but their bytes. */
+	if (above->type == RD_NODE_FILE && below->more)
+		below->more->code[RD_ASK_READ] = 0;
+	if (above->type == RD_NODE_LINK && below->more)
+		below->more->code[RD_ASK_LINK] = 0;
+	if (above->more && below->more)
+		overlay_more(above->more, below->more);
+	else if (above->more)
 		below->more = RD_TAKE(above->more);
-	}
 	if (above->lazy)
 		return take_lazy(bundle, from, to);
 	if (above->type != RD_NODE_NONE) {

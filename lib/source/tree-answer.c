@@ -81,6 +81,15 @@ int rd_node_list(struct rd_tree *tree, uint32_t at, const char *path, bool whole
 	return r < 0 ? rd_err_set(err, ENOMEM, path, "no memory for its names") : 0;
 }
 
+/* Of a node whose kind nobody asked for: whether any answer about it shows that there was something. */
+static bool was_there(const struct rd_node *node)
+{
+	for (size_t ask = 0; node->more && ask < RD_ASKS; ask++)
+		if (node->more->asked[ask] && node->more->code[ask] != ENOENT && node->more->code[ask] != ENOTDIR)
+			return true;
+	return node->type != RD_NODE_NONE;
+}
+
 int rd_node_link(struct rd_tree *tree, uint32_t at, const char *path, char **ret, struct rd_err *err)
 {
 	const struct rd_node *node = rd_tree_node(tree, at);
@@ -93,7 +102,7 @@ int rd_node_link(struct rd_tree *tree, uint32_t at, const char *path, char **ret
 	if (!target && node->type == RD_NODE_LINK)
 		target = (const char *)node->data;
 	if (!target)
-		return absent(node->type == RD_NODE_NONE ? ENOENT : EINVAL, path, err);
+		return absent(was_there(node) ? EINVAL : ENOENT, path, err);
 	copy = strdup(target);
 	if (!copy)
 		return rd_err_set(err, ENOMEM, path, "no memory for its target");

@@ -113,6 +113,11 @@ refused() {
 	done
 }
 
+@test "a capture, a capture of it, and a redacted one say the same of all kinds of hosts" {
+	tests/torture/capture-again --few "$RD" >"$T/tap" || { cat "$T/tap"; false; }
+	[ "$(grep -c '^ok' "$T/tap")" -ge 3 ]
+}
+
 @test "the document of a bundle has the capture's host and time, and when it was read" {
 	make_host "$T/host"
 	"$RD" capture "$T/x.tar.zst"

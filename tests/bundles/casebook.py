@@ -270,7 +270,5 @@ def main(rdmadiag, work):
     return failed or left != healthy
 
 
-if sys.argv[1:] == ["--table"]:
-    table()
-else:
-    sys.exit(main(*sys.argv[1:3]))
+if __name__ == "__main__":
+    sys.exit(table() if sys.argv[1:] == ["--table"] else main(*sys.argv[1:3]))

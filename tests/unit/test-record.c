@@ -131,7 +131,7 @@ static void a_recording_answers_as_the_host_did(void **state)
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(suffixes); i++) {
 		_cleanup_(rd_source_closep) struct rd_source *record = NULL, *bundle = NULL;
-		_cleanup_buf_ struct rd_buf first = { 0 }, again = { 0 }, replayed = { 0 };
+		_cleanup_buf_ struct rd_buf first = { 0 }, again = { 0 }, replayed = { 0 }, recorded = { 0 };
 
 		assert_int_equal(rd_source_record_open(host->live, &record, NULL), 0);
 		ask_all(record, &first);
@@ -140,10 +140,46 @@ static void a_recording_answers_as_the_host_did(void **state)
 		reopen(record, suffixes[i], &bundle);
 		ask_all(bundle, &replayed);
 		assert_string_equal(first.data, replayed.data);
+		rd_source_closep(&record);
+		assert_int_equal(rd_source_record_open(bundle, &record, NULL), 0);
+		ask_all(record, &recorded);
+		assert_string_equal(first.data, recorded.data);
 		assert_non_null(strstr(first.data, "/sys/class/net/eth0/mtu: read 0 1500"));
 		assert_non_null(strstr(first.data, "link 0 ../../../pci0"));
 		assert_non_null(strstr(first.data, "link 0 /bin/sh"));
 	}
+}
+
+/* Of a path that only its numbers were asked of, or whose reading was refused, nobody has said of what kind it is. */
+static void a_recording_of_a_recording_says_the_same(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *record = NULL, *bundle = NULL, *record2 = NULL, *bundle2 = NULL;
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct host *host = *state;
+	uint64_t mode = 0, again = 0, before = 0;
+
+	assert_int_equal(rd_source_record_open(host->live, &record, NULL), 0);
+	assert_int_equal(record->ops->stat_mode(record, "/bin/sh", &mode, NULL), 0);
+	assert_int_equal(record->ops->stat_ino(record, "/sys/devices/pci0/none", &before, NULL), 0);
+	assert_int_equal(rd_source_record_next(record, NULL), 0);
+	assert_int_equal(record->ops->stat_mode(record, "/bin/sh", &mode, NULL), 0);
+	assert_int_equal(rd_list_dir(record, "/bin/sh", &(struct rd_names){ 0 }, NULL), -ENOTDIR);
+	reopen(record, ".tar", &bundle);
+	assert_int_equal(rd_source_record_open(bundle, &record2, NULL), 0);
+	assert_int_equal(record2->ops->stat_mode(record2, "/bin/sh", &again, NULL), 0);
+	assert_int_equal(again, mode);
+	assert_int_equal(record2->ops->stat_ino(record2, "/sys/devices/pci0/none", &again, NULL), 0);
+	assert_int_equal(again, before);
+	assert_int_equal(rd_source_bundle_next(bundle, NULL), 0);
+	assert_int_equal(rd_source_record_next(record2, NULL), 0);
+	/* Asked in the first sample only, and still so. */
+	assert_int_equal(record2->ops->stat_mode(record2, "/bin/sh", &again, NULL), 0);
+	assert_int_equal(again, mode);
+	assert_int_equal(rd_list_dir(record2, "/bin/sh", &(struct rd_names){ 0 }, NULL), -ENOTDIR);
+	assert_int_equal(rd_read_file(record2, "/sys/none", &bytes, NULL), -ENOENT);
+	reopen(record2, ".tar", &bundle2);
+	assert_int_equal(bundle2->ops->stat_mode(bundle2, "/bin/sh", &again, NULL), 0);
+	assert_int_equal(again, mode);
 }
 
 static void within_a_sample_a_file_does_not_change(void **state)
@@ -348,6 +384,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_recording_answers_as_the_host_did, host_setup, host_teardown),
+		cmocka_unit_test_setup_teardown(a_recording_of_a_recording_says_the_same, host_setup, host_teardown),
 		cmocka_unit_test_setup_teardown(within_a_sample_a_file_does_not_change, host_setup, host_teardown),
 		cmocka_unit_test_setup_teardown(of_an_environment_only_variables_of_communication_libraries_are_kept,
 						host_setup, host_teardown),
