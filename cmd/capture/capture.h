@@ -7,8 +7,9 @@
 struct capture_state {
 	struct rd_repeat repeat;
 	bool redact;
-	bool force;  /* a file of that name is replaced */
-	bool fabric; /* also the counters of the InfiniBand network */
+	bool force;		/* a file of that name is replaced */
+	const char *redact_key; /* a file; NULL: a key that nobody keeps */
+	bool fabric;		/* also the counters of the InfiniBand network */
 };
 
 /* Lets every command read through `source`, which records; as often as ctx->state says, or a bundle has samples. */

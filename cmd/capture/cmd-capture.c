@@ -28,6 +28,10 @@ static int option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg,
 		state->force = true;
 	else if (strcmp(opt->name, "redact") == 0)
 		state->redact = true;
+	else if (strcmp(opt->name, "redact-key") == 0) {
+		state->redact = true;
+		state->redact_key = arg;
+	}
 	return rd_repeat_option(&state->repeat, opt, arg, err);
 }
 
@@ -91,14 +95,41 @@ static int save(struct rd_ctx *ctx, const struct rd_recording *recording, struct
 	return rd_record_save(recording, RD_VERSION, facts->file, state->force, &facts->size, err);
 }
 
+static int redact(struct rd_ctx *ctx, const struct rd_sipkey *key, struct rd_recording *recording,
+		  struct rd_capture_facts *facts, struct rd_err *err)
+{
+	struct rd_redacted redacted = { 0 };
+	int r;
+
+	capture_progress("(redacting)", 0, 1);
+	r = rd_record_redact(recording, key, &redacted, err);
+	if (r < 0)
+		return r;
+	RD_SET(facts->log_dropped, redacted.log_dropped);
+	rd_verbose(ctx, "kernel log: %zu lines are kept, of forms that are known; %zu are dropped", redacted.log_kept,
+		   redacted.log_dropped);
+	return 0;
+}
+
+/* Asked for before the work, which takes a while. */
+static int take_key(const struct capture_state *state, struct rd_sipkey *ret, struct rd_err *err)
+{
+	if (state->redact_key)
+		return rd_redact_key_read(state->redact_key, ret, err);
+	return state->redact ? rd_redact_key_make_up(ret, err) : 0;
+}
+
 static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd_err *err)
 {
 	const struct capture_state *state = ctx->state;
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	_cleanup_(rd_recording_deinit) struct rd_recording recording = { 0 };
 	double start = seconds_now();
+	struct rd_sipkey key = { 0 };
 	int r = rd_record_can_save(facts->file, state->force, err);
 
+	if (!r)
+		r = take_key(state, &key, err);
 	if (!r)
 		r = rd_source_record_open(ctx->source, &source, err);
 	if (!r)
@@ -106,7 +137,7 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 	if (!r)
 		r = rd_source_record_take(source, &recording, err);
 	if (!r && state->redact)
-		r = rd_record_redact(&recording, err);
+		r = redact(ctx, &key, &recording, facts, err);
 	if (!r)
 		r = save(ctx, &recording, facts, err);
 	if (r == -EEXIST)
@@ -155,7 +186,9 @@ static const struct rd_opt opts[] = {
 	{ "count", 'c', "N", "look N times; later samples hold only what changed", NULL },
 	{ "fabric", 0, NULL, "also the InfiniBand network: every node, port and counter", NULL },
 	{ "force", 0, NULL, "replace FILE where it is there already", NULL },
-	{ "redact", 0, NULL, "replace host names, addresses, GUIDs, serial numbers and command lines", NULL },
+	{ "redact", 0, NULL, "put stand-ins in the place of what names hosts, users, jobs, programs and addresses",
+	  NULL },
+	{ "redact-key", 0, "FILE", "the same, with the same stand-ins in all bundles of this key", "file" },
 	{ 0 },
 };
 
@@ -171,7 +204,8 @@ const struct rd_cmd rd_cmd_capture = {
 	.examples = "  rdmadiag capture\n"
 		    "  rdmadiag capture --redact /tmp/host.tar.zst      to be sent by mail\n"
 		    "  rdmadiag capture -i 10 -c 6 minute.tar.zst      six samples in a minute\n"
-		    "  rdmadiag --from full.tar.zst capture --redact for-others.tar.zst\n",
+		    "  rdmadiag --from full.tar.zst capture --redact for-others.tar.zst\n"
+		    "  rdmadiag capture --redact-key site.key a.tar.zst  to be joined with those of other hosts\n",
 	.columns = rd_capture_columns,
 	.n_columns = RD_CAPTURE_COLUMNS,
 	.state_size = sizeof(struct capture_state),

@@ -1,63 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/qp-log.h"
+#include "base/klog-form.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
 #define NUMBERS_MAX 4
-#define LINES_MAX 20000 /* of the newest */
-#define QPN_MOST 0xffffffu
+#define LINES_MAX 20000 /* of the newest; counted as the kernel did, whether or not all are here */
 /* A driver logs a moment before or after the state is seen to change. */
 #define SLACK_S 2.0
 
 static bool starts_word(const char *text, const char *at)
 {
 	return at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
-}
-
-/* What may stand between "qp" and its number: "n", "_num", "_id", " number" …, then blanks and signs. */
-static const char *skip_name(const char *at)
-{
-	static const char *const endings[] = { "_number", "_num", "num", "_id", "id", "n" };
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(endings); i++) {
-		size_t len = strlen(endings[i]);
-
-		if (!strncasecmp(at, endings[i], len) && !isalnum((unsigned char)at[len])) {
-			at += len;
-			break;
-		}
-	}
-	return at + strspn(at, " #:=([");
-}
-
-static bool take_number(const char *at, uint32_t *ret)
-{
-	bool hex = at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
-	const char *digits = hex ? at + 2 : at;
-	size_t decimal = strspn(digits, "0123456789"), all = strspn(digits, "0123456789abcdefABCDEF");
-	char next = digits[all];
-	unsigned long v;
-
-	/* "qp error" begins with a letter that is a digit, too: bare hexadecimal has a decimal digit first. */
-	if (!all || all > 8 || (!hex && !decimal) || isalnum((unsigned char)next) || next == '_')
-		return false;
-	v = strtoul(digits, NULL, hex || all > decimal ? 16 : 10);
-	if (v > QPN_MOST)
-		return false;
-	*ret = (uint32_t)v;
-	return true;
-}
-
-size_t rd_qp_log_numbers(const char *text, uint32_t *ret, size_t max)
-{
-	size_t n = 0;
-
-	for (const char *at = text; n < max && (at = strcasestr(at, "qp")); at += 2)
-		if (starts_word(text, at) && take_number(skip_name(at + 2), &ret[n]))
-			n++;
-	return n;
 }
 
 /* enum ibv_wc_status */
@@ -146,18 +102,16 @@ static bool recent_enough(const struct rd_qp *qp, uint64_t line_ns, uint64_t now
 void rd_qp_log_join(const struct rd_klog *klog, const struct rd_res *res, uint64_t mono_ns,
 		    const struct rd_krecord **ret)
 {
-	size_t stop = klog->n > LINES_MAX ? klog->n - LINES_MAX : 0;
-
 	memset(ret, 0, res->n_qps * sizeof(*ret));
-	for (size_t i = klog->n; i > stop; i--) {
+	for (size_t i = klog->n; i > 0 && klog->v[klog->n - 1].seq - klog->v[i - 1].seq < LINES_MAX; i--) {
 		const struct rd_krecord *line = &klog->v[i - 1];
 		uint32_t numbers[NUMBERS_MAX];
 		size_t n;
 
 		/* A program can write into the log what it likes. */
-		if (line->facility != RD_KLOG_KERN)
+		if (line->facility != RD_KLOG_KERN || !line->form)
 			continue;
-		n = rd_qp_log_numbers(line->text, numbers, NUMBERS_MAX);
+		n = rd_klog_qps(line->text, numbers, NUMBERS_MAX);
 		for (size_t d = 0; n && d < res->n_devs; d++) {
 			if (!names_device(line->text, res->devs[d].name))
 				continue;

@@ -6,12 +6,6 @@
 #include "model/klog.h"
 #include "model/qp.h"
 
-/*
- * Numbers of queue pairs that a line names, as drivers write them: "QP 1234", "qp#17", "qpn 0x1a2", "qp_num=5", "QPN:0x12".
- * With 0x they are hexadecimal, with hexadecimal letters too, else decimal. Returns how many were found (at most `max`).
- */
-size_t rd_qp_log_numbers(const char *text, uint32_t *ret, size_t max);
-
 /* What the line says of why the queue pair failed: RETRIES, RNR, or nothing of that kind. */
 enum rd_qp_cause rd_qp_log_cause(const char *text);
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the kernel log says of NICs. A rule is a few words that its line has in this order; the line must be the kernel's own
- * (a program can write anything there) and, where the rule names drivers, one of theirs. Lines are as drivers print them;
- * where each was seen stands in tests/bundles/CASEBOOK.md.
- */
+/* What the kernel log says of NICs. A rule names forms of lines (base/klog-form.h); the line must be the kernel's own: a
+ * program can write anything there. */
 #include <errno.h>
 #include <string.h>
 
@@ -13,23 +10,16 @@
 #include "model/klog.h"
 
 #define DAY_NS UINT64_C(86400000000000)
-#define WORDS_MAX 3
 
 struct pattern {
-	const char *words[WORDS_MAX]; /* NULL: fewer */
-	enum rd_severity result;      /* of one that is not older than a day; older ones warn */
-	unsigned least;		      /* fewer lines about one device are none; 0: one is enough */
+	enum rd_klog_form form;
+	enum rd_severity result; /* of one that is not older than a day; older ones warn */
+	unsigned least;		 /* fewer lines about one device are none; 0: one is enough */
 };
 
-static bool has_words(const char *text, const struct pattern *pattern)
+static bool is_of(const struct rd_krecord *record, const struct pattern *pattern)
 {
-	for (size_t i = 0; i < WORDS_MAX && pattern->words[i]; i++) {
-		text = strstr(text, pattern->words[i]);
-		if (!text)
-			return false;
-		text += strlen(pattern->words[i]);
-	}
-	return true;
+	return record->facility == RD_KLOG_KERN && record->form == pattern->form;
 }
 
 /* "mlx5_core 0000:1b:00.0": whom the line is about; as far as the first colon that a blank follows. Caller frees. */
@@ -128,17 +118,6 @@ static void unread(const struct rd_klog *klog, struct rd_check_out *out)
 	rd_check_unknown(out, "kernel log", reason);
 }
 
-/* A line counts where it fits first. */
-static bool is_of(const struct rd_krecord *record, const struct pattern *patterns, size_t p)
-{
-	if (record->facility != RD_KLOG_KERN || !has_words(record->text, &patterns[p]))
-		return false;
-	for (size_t i = 0; i < p; i++)
-		if (has_words(record->text, &patterns[i]))
-			return false;
-	return true;
-}
-
 /* Lines of one pattern; where several are wanted, of one device. */
 struct lines {
 	char *subject; /* owned; NULL: of any */
@@ -164,7 +143,7 @@ static struct lines *lines_of(struct lines *v, size_t *n, char *subject)
 	return &v[(*n)++];
 }
 
-static bool match_one(const struct rd_check_input *in, const struct pattern *patterns, size_t p, const char *fix,
+static bool match_one(const struct rd_check_input *in, const struct pattern *pattern, const char *fix,
 		      struct rd_check_out *out)
 {
 	const struct rd_klog *klog = in->klog;
@@ -176,17 +155,17 @@ static bool match_one(const struct rd_check_input *in, const struct pattern *pat
 		const struct rd_krecord *record = &klog->v[i];
 		struct lines *lines;
 
-		if (!is_of(record, patterns, p))
+		if (!is_of(record, pattern))
 			continue;
-		lines = lines_of(v, &n, patterns[p].least ? subject_of(record) : NULL);
+		lines = lines_of(v, &n, pattern->least ? subject_of(record) : NULL);
 		if (!lines)
 			continue;
 		lines->last = record;
 		lines->n++;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (v[i].n >= patterns[p].least) {
-			report(in, &patterns[p], fix, v[i].last, v[i].n, out);
+		if (v[i].n >= pattern->least) {
+			report(in, pattern, fix, v[i].last, v[i].n, out);
 			found = true;
 		}
 		free(v[i].subject);
@@ -202,7 +181,7 @@ static void match(const struct rd_check_input *in, struct rd_check_out *out, con
 	if (!in->klog || in->klog->known != RD_OK)
 		return unread(in->klog, out);
 	for (size_t p = 0; p < n; p++)
-		found |= match_one(in, patterns, p, fix, out);
+		found |= match_one(in, &patterns[p], fix, out);
 	if (!found)
 		rd_check_good(out, "kernel log");
 }
@@ -232,100 +211,100 @@ KLOG_RULE(klog_health, "log-nic-health",
 	  "The kernel log says that a NIC is broken",
 	  "the firmware or the device has stopped: all queue pairs on it get a fatal event",
 	  "devlink health show pci/ADDRESS; reset the device or the host; if it happens again, replace the card", true,
-	  { { "device's health compromised" }, RD_SEV_CRITICAL, 0 },
-	  { { "Health issue observed", "severity(" }, RD_SEV_CRITICAL, 0 },
-	  { { "mlx5", "timeout. Will cause a leak of a command resource" }, RD_SEV_CRITICAL, 0 },
-	  { { "mlx4_core", "Internal error detected" }, RD_SEV_CRITICAL, 0 },
-	  { { "bnxt_en", "Firmware reset request", "fatal" }, RD_SEV_CRITICAL, 0 },
-	  { { "irdma", "Reset requested" }, RD_SEV_WARNING, 0 });
+	  { RD_KLOG_MLX5_HEALTH, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_MLX5_HEALTH_ISSUE, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_MLX5_COMMAND_LEAK, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_MLX4_INTERNAL_ERROR, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_BNXT_FATAL_RESET, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_IRDMA_RESET, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_mkeys, "log-mkey-limit",
 	  "A NIC ran out of memory keys",
 	  "registrations fail with ENOMEM although memory and memlock are fine; mostly a registration cache without bound",
 	  "rdma resource show mr; bound the cache: UCX_IB_RCACHE_MAX_REGIONS, or fewer, larger registrations", false,
-	  { { "CREATE_MKEY(", "limits exceeded" }, RD_SEV_WARNING, 0 },
-	  { { "CREATE_MKEY(", "no resources" }, RD_SEV_WARNING, 0 });
+	  { RD_KLOG_MKEY_LIMIT, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_MKEY_NO_RESOURCES, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_qps, "log-qp-limit",
 	  "A NIC ran out of queue pairs",
 	  "ibv_create_qp fails with ENOMEM below the max_qp that the device names: a limit of the firmware",
 	  "rdma resource; rdmadiag qp-state --summary; fewer queue pairs (shared or DC transports), newer firmware", false,
-	  { { "CREATE_QP(", "limits exceeded" }, RD_SEV_WARNING, 0 });
+	  { RD_KLOG_QP_LIMIT, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_uars, "log-uar-limit",
 	  "A NIC ran out of doorbell pages",
 	  "each process that opens the device needs some: ibv_open_device fails with ENOMEM for further ones",
 	  "fewer processes a device, or mlxconfig -d ADDRESS set PF_LOG_BAR_SIZE=6 or more, and a reboot", false,
-	  { { "ALLOC_UAR(", "limits exceeded" }, RD_SEV_WARNING, 0 });
+	  { RD_KLOG_UAR_LIMIT, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_uar_pages, "log-uar-pages",
 	  "A NIC's driver has too few doorbell pages to start",
 	  "mlx4 with a kernel of 64 kB pages: the BAR holds too few, and the driver does not load",
 	  "modprobe mlx4_core enable_4k_uar=1, or a larger log2_uar_bar_megabytes in the firmware", false,
-	  { { "mlx4_core", "UAR pages (need more than" }, RD_SEV_CRITICAL, 0 });
+	  { RD_KLOG_MLX4_UAR_PAGES, RD_SEV_CRITICAL, 0 });
 
 KLOG_RULE(klog_retry, "log-retry-count",
 	  "A program asks for a retry count that does not exist",
 	  "the field has three bits, 7 is the most: modify_qp to RTS fails with EINVAL on newer drivers, and what the "
 	  "program does then can end in status 9 at the peer",
 	  "set retry_cnt to 7 at most in the program's configuration", false,
-	  { { "RTR2RTS_QP(", "bad parameter", "0x4bb88f" }, RD_SEV_WARNING, 0 });
+	  { RD_KLOG_RETRY_COUNT, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_module, "log-optics",
 	  "A transceiver or cable reports a fault",
 	  "too hot, unplugged or broken: the link goes, or loses bits",
 	  "reseat, clean or replace the module; look at airflow; ethtool -m IF", true,
-	  { { "Port module event[error]", "High Temperature" }, RD_SEV_CRITICAL, 0 },
-	  { { "Port module event[error]", "Bus stuck" }, RD_SEV_CRITICAL, 0 },
-	  { { "Port module event[error]", "Unsupported cable" }, RD_SEV_CRITICAL, 0 });
+	  { RD_KLOG_MODULE_HOT, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_MODULE_BUS_STUCK, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_MODULE_UNSUPPORTED, RD_SEV_CRITICAL, 0 });
 
 KLOG_RULE(klog_link, "log-link-flaps",
 	  "Links went down again and again",
 	  "each time all that is in flight is lost: completion status 12, and asynchronous port errors",
 	  "clean or replace cable and optics; rdmadiag counters --changed; then the switch port", true,
-	  { { "mlx5_core", "Link down" }, RD_SEV_WARNING, 5 },
-	  { { "mlx5_core", "Port: ", "Link DOWN" }, RD_SEV_WARNING, 5 },
-	  { { "bnxt_en", "NIC Link is Down" }, RD_SEV_WARNING, 5 },
-	  { { "ice ", "NIC Link is Down" }, RD_SEV_WARNING, 5 });
+	  { RD_KLOG_MLX5_LINK_DOWN, RD_SEV_WARNING, 5 },
+	  { RD_KLOG_MLX5_PORT_DOWN, RD_SEV_WARNING, 5 },
+	  { RD_KLOG_BNXT_LINK_DOWN, RD_SEV_WARNING, 5 },
+	  { RD_KLOG_ICE_LINK_DOWN, RD_SEV_WARNING, 5 });
 
 KLOG_RULE(klog_peermem_symbols, "log-peermem-symbols",
 	  "The GPU peer-memory module does not fit the loaded RDMA core",
 	  "it was built against another ib_core (an RDMA stack was exchanged): GPUDirect RDMA by peer memory is not there",
 	  "rebuild and load in order: RDMA stack, GPU driver, nvidia_peermem; or use DMA-BUF", true,
-	  { { "disagrees about version of symbol ib_" }, RD_SEV_CRITICAL, 0 },
-	  { { "peer", "Unknown symbol ib_register_peer_memory_client" }, RD_SEV_CRITICAL, 0 },
-	  { { "nv_peer_mem", "Unknown symbol ib_" }, RD_SEV_CRITICAL, 0 });
+	  { RD_KLOG_PEERMEM_VERSION, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_PEERMEM_CLIENT, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_NV_PEER_MEM_SYMBOL, RD_SEV_CRITICAL, 0 });
 
 KLOG_RULE(klog_peermem, "log-peermem",
 	  "GPU memory went away while a NIC still had it registered",
 	  "programs freed it, or died, before they deregistered it; harmless at their end, a bug while they run",
 	  "look at the times: at the end of jobs it can be ignored; else update the GPU driver", false,
-	  { { "nvidia-peermem", "detected invalid context" }, RD_SEV_NOTE, 0 },
-	  { { "nvidia-peermem", "nv_get_p2p_free_callback" }, RD_SEV_WARNING, 100 });
+	  { RD_KLOG_PEERMEM_CONTEXT, RD_SEV_NOTE, 0 },
+	  { RD_KLOG_PEERMEM_CALLBACK, RD_SEV_WARNING, 100 });
 
 KLOG_RULE(klog_umem, "log-pin-pages",
 	  "The kernel could not pin memory that a program registered",
 	  "ibv_reg_mr fails with EFAULT or EIO: GPU memory beyond BAR1, or a mapping that cannot be pinned",
 	  "lspci -vv -s GPU: the size of region 1 against the registration; smaller registrations, large-BAR firmware", false,
-	  { { "ib_umem_get: failed to get user pages" }, RD_SEV_WARNING, 0 },
-	  { { "mr_umem_get", "umem get failed" }, RD_SEV_WARNING, 0 });
+	  { RD_KLOG_UMEM_PIN, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_UMEM_GET, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_oom, "log-oom",
 	  "The kernel killed processes because memory ran out",
 	  "a rank that is killed leaves its peers with half-open connections",
 	  "dmesg | grep -i oom shows the control group: raise its limit, or use less", false,
-	  { { "Memory cgroup out of memory: Killed process" }, RD_SEV_WARNING, 0 },
-	  { { "Out of memory: Killed process" }, RD_SEV_WARNING, 0 });
+	  { RD_KLOG_OOM_CGROUP, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_OOM, RD_SEV_WARNING, 0 });
 
 KLOG_RULE(klog_pcie, "log-pcie-errors",
 	  "PCIe errors that were not corrected",
 	  "the device was reset or is unusable: NICs and GPUs vanish",
 	  "lspci -vv -s ADDRESS; reseat or replace the card or its riser", true,
-	  { { "PCIe Bus Error: severity=Uncorrect", "(Fatal)" }, RD_SEV_CRITICAL, 0 },
-	  { { "PCIe Bus Error: severity=Uncorrect" }, RD_SEV_WARNING, 0 },
-	  { { "fell off the bus" }, RD_SEV_CRITICAL, 0 },
-	  { { "fallen off the bus" }, RD_SEV_CRITICAL, 0 },
-	  { { "pcieport", "Card not present" }, RD_SEV_WARNING, 0 });
+	  { RD_KLOG_PCIE_FATAL, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_PCIE_UNCORRECTED, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_FELL_OFF_BUS, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_FALLEN_OFF_BUS, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_PCIE_CARD_GONE, RD_SEV_WARNING, 0 });
 /* clang-format on */
 
 /* What the firmware of a ConnectX says of its slot's power, the last column: nothing is wrong. */
@@ -333,9 +312,9 @@ static const struct {
 	struct pattern line;
 	bool good;
 } power_lines[] = {
-	{ { { "PCIe slot advertised sufficient power" }, RD_SEV_OK, 0 }, true },
-	{ { { "Detected insufficient power on the PCIe slot" }, RD_SEV_CRITICAL, 0 }, false },
-	{ { { "PCIe slot power capability was not advertised" }, RD_SEV_WARNING, 0 }, false },
+	{ { RD_KLOG_POWER_GOOD, RD_SEV_OK, 0 }, true },
+	{ { RD_KLOG_POWER_LOW, RD_SEV_CRITICAL, 0 }, false },
+	{ { RD_KLOG_POWER_UNKNOWN, RD_SEV_WARNING, 0 }, false },
 };
 
 /* The line comes on healthy systems, too: many a slot advertises 25 W, or nothing at all, and the card runs. So it
@@ -393,8 +372,7 @@ static void run_slot_power(const struct rd_check_input *in, struct rd_check_out 
 		size_t known = pci < 0 ? in->host->n_pcis : (size_t)pci;
 
 		for (size_t p = 0; p < RD_ARRAY_SIZE(power_lines); p++) {
-			if (record->facility != RD_KLOG_KERN || !has_words(record->text, &power_lines[p].line) ||
-			    seen[known])
+			if (!is_of(record, &power_lines[p].line) || seen[known])
 				continue;
 			seen[known] = true;
 			if (power_lines[p].good)

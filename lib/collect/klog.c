@@ -63,9 +63,12 @@ static bool parse_head(char *line, struct rd_krecord *ret)
 	if (!take_number(&line, '\0', &us) || us > UINT64_MAX / 1000)
 		return false;
 	unescape(text);
-	*ret = (struct rd_krecord){
-		.seq = seq, .time_ns = us * 1000, .level = priority & 7, .facility = (priority >> 3) & 0xff, .text = text
-	};
+	*ret = (struct rd_krecord){ .seq = seq,
+				    .time_ns = us * 1000,
+				    .level = priority & 7,
+				    .facility = (priority >> 3) & 0xff,
+				    .form = rd_klog_form_of(text),
+				    .text = text };
 	return true;
 }
 

@@ -3,7 +3,7 @@
 #ifndef RD_MODEL_KLOG_H
 #define RD_MODEL_KLOG_H
 
-#include "base/base.h"
+#include "base/klog-form.h"
 
 /* Facilities, as syslog numbers them: what is not the kernel's own was written to /dev/kmsg by a program. */
 enum { RD_KLOG_KERN = 0 };
@@ -16,8 +16,9 @@ struct rd_krecord {
 	uint64_t time_ns; /* since boot, by the clock of the kernel log: CLOCK_MONOTONIC to within what it drifts, in steps of
 			   * 1000 */
 	uint8_t level, facility;
-	const char *text;   /* in klog->text; foreign: anything but NUL may be in it */
-	const char *device; /* DEVICE=: "+pci:0000:1b:00.0", "n5" (interface of that index); NULL: none named */
+	enum rd_klog_form form; /* what it says, if that is known */
+	const char *text;	/* in klog->text; foreign: anything but NUL may be in it */
+	const char *device;	/* DEVICE=: "+pci:0000:1b:00.0", "n5" (interface of that index); NULL: none named */
 };
 
 struct rd_klog {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/report-capture.h"
+#include "report/report-field.h"
 
 void rd_report_capture(struct rd_report *report, const struct rd_capture_facts *facts)
 {
@@ -11,6 +12,7 @@ void rd_report_capture(struct rd_report *report, const struct rd_capture_facts *
 	rd_row_uint(row, RD_CAPTURE_SAMPLES, facts->samples);
 	rd_row_uint(row, RD_CAPTURE_REQUESTS, facts->requests);
 	rd_row_uint(row, RD_CAPTURE_DENIED, facts->denied);
+	RD_ROW_UINT(row, RD_CAPTURE_LOG_DROPPED, facts->log_dropped);
 	rd_row_double(row, RD_CAPTURE_SECONDS, facts->seconds);
 	rd_report_add(report, section);
 }
@@ -30,6 +32,10 @@ const struct rd_column rd_capture_columns[RD_CAPTURE_COLUMNS] = {
 				.title = "DENIED",
 				.type = RD_T_UINT,
 				.help = "how much of that was refused for want of privilege" },
+	[RD_CAPTURE_LOG_DROPPED] = { .key = "log_lines_dropped",
+				     .title = "LOG DROPPED",
+				     .type = RD_T_UINT,
+				     .help = "lines of the kernel log that --redact left out" },
 	[RD_CAPTURE_SECONDS] = { .key = "seconds",
 				 .title = "SECONDS",
 				 .type = RD_T_DOUBLE,

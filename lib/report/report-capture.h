@@ -11,6 +11,7 @@ enum rd_capture_column {
 	RD_CAPTURE_SAMPLES,
 	RD_CAPTURE_REQUESTS,
 	RD_CAPTURE_DENIED,
+	RD_CAPTURE_LOG_DROPPED,
 	RD_CAPTURE_SECONDS,
 	RD_CAPTURE_COLUMNS,
 };
@@ -19,6 +20,7 @@ extern const struct rd_column rd_capture_columns[RD_CAPTURE_COLUMNS];
 struct rd_capture_facts {
 	const char *file;
 	uint64_t size, samples, requests, denied;
+	RD_FIELD(uint64_t) log_dropped; /* lines of the kernel log; known where it was redacted */
 	double seconds;
 };
 

@@ -4,6 +4,7 @@
 #define RD_RECORD_H
 
 #include "base/buf.h"
+#include "base/siphash.h"
 #include "source/tree.h"
 
 /* In the order they were asked. */
@@ -55,8 +56,18 @@ int rd_record_save(const struct rd_recording *recording, const char *version, co
 /* Whether `path` is a name that rd_record_save would take: for asking before the work. 0, -EINVAL or -EEXIST. */
 int rd_record_can_save(const char *path, bool replace, struct rd_err *err);
 
-/* Replaces in place, consistently, what names a host, an address, a GUID, a serial number or a command line: in contents,
- * names, link targets and netlink messages. */
-int rd_record_redact(struct rd_recording *recording, struct rd_err *err);
+/* The key that stand-ins are made with: of a file of 16 bytes at least (4096 count), or made up. 0 or -errno. */
+int rd_redact_key_read(const char *path, struct rd_sipkey *ret, struct rd_err *err);
+int rd_redact_key_make_up(struct rd_sipkey *ret, struct rd_err *err);
+
+/* How many lines of the kernel log are left, and how many were dropped; of all samples. */
+struct rd_redacted {
+	size_t log_kept, log_dropped;
+};
+
+/* Replaces in place what names a host, an address, a GUID, a serial number, a user, a job or a program: in contents, names, link
+ * targets and netlink messages. The same original has the same stand-in wherever it stands, and in each recording of one key. */
+int rd_record_redact(struct rd_recording *recording, const struct rd_sipkey *key, struct rd_redacted *ret,
+		     struct rd_err *err);
 
 #endif

@@ -133,7 +133,8 @@ static void redact_command(struct rd_redact *redact, const uint8_t *data, size_t
 	}
 	for (size_t i = 0; i < size; i++)
 		command[i] = data[i] ? (char)data[i] : ' ';
-	rd_buf_str(out, rd_redact_command(redact, command));
+	if (size)
+		rd_redact_whole(redact, "cmd-", command, size, out);
 	if (size)
 		rd_buf_add(out, "", 1);
 }
@@ -381,6 +382,19 @@ static int redact_below(struct pass *pass, uint32_t dir)
 	return 0;
 }
 
+/* The names of devices, by which the kernel log speaks of them. */
+static int learn_names(struct pass *pass, const char *path)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	uint32_t dir;
+	int r = rd_tree_resolve(pass->from->tree, pass->from->root, path, true, &dir);
+
+	r = r < 0 ? 0 : rd_node_list(pass->from->tree, dir, path, true, &names, NULL);
+	for (size_t i = 0; i < names.n; i++)
+		rd_redact_add_name(pass->redact, names.v[i]);
+	return r == -ENOMEM ? r : 0;
+}
+
 static int redact_sample(struct rd_redact *redact, struct rd_record_sample *sample)
 {
 	struct rd_record_sample to;
@@ -408,16 +422,22 @@ static int redact_sample(struct rd_redact *redact, struct rd_record_sample *samp
 	return 0;
 }
 
-int rd_record_redact(struct rd_recording *recording, struct rd_err *err)
+int rd_record_redact(struct rd_recording *recording, const struct rd_sipkey *key, struct rd_redacted *ret,
+		     struct rd_err *err)
 {
-	_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };
+	_cleanup_(rd_redact_deinit) struct rd_redact redact = { .key = *key };
 	int r = 0;
 
 	for (size_t i = 0; !r && i < recording->n_samples; i++) {
 		struct pass pass = { .redact = &redact, .from = &recording->samples[i] };
 
-		r = redact_below(&pass, RD_TREE_TOP);
+		r = learn_names(&pass, "/sys/class/net");
+		if (!r)
+			r = learn_names(&pass, "/sys/class/infiniband");
+		if (!r)
+			r = redact_below(&pass, RD_TREE_TOP);
 	}
+	redact.log_kept = redact.log_dropped = 0;
 	for (size_t i = 0; !r && i < recording->n_samples; i++)
 		r = redact_sample(&redact, &recording->samples[i]);
 	if (!r && redact.failed)
@@ -425,5 +445,6 @@ int rd_record_redact(struct rd_recording *recording, struct rd_err *err)
 	if (r < 0)
 		return rd_err_set(err, -r, "redaction", "cannot replace everything, so nothing was written");
 	recording->redacted = true;
+	*ret = (struct rd_redacted){ redact.log_kept, redact.log_dropped };
 	return 0;
 }

@@ -186,15 +186,16 @@ static size_t try_digits(struct rd_redact *redact, const char *text, size_t size
 	return n;
 }
 
+/* The longest word that stands here. */
 static size_t try_word(struct rd_redact *redact, const char *text, size_t size, bool whole, struct rd_buf *out)
 {
-	for (size_t i = 0; i < redact->n_words; i++) {
-		const struct rd_secret_word *word = &redact->words[i];
-		size_t n = strlen(word->in);
+	for (size_t n = size < redact->longest ? size : redact->longest; n > 0; n--) {
+		const struct rd_secret_word *word;
 
-		if (n > size || strncasecmp(text, word->in, n) != 0 || (n < size && is_word(text[n])))
+		if (!redact->has_length[n] || (n < size && is_word(text[n])))
 			continue;
-		if (whole && n == size && word->host)
+		word = rd_redact_find_word(redact, text, n);
+		if (!word || !word->out || (whole && n == size && word->kind == RD_WORD_HOST))
 			continue;
 		rd_buf_str(out, word->out);
 		return n;

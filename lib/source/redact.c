@@ -6,61 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-void rd_redact_deinit(struct rd_redact *redact)
-{
-	for (size_t i = 0; i < redact->n_words; i++) {
-		free(redact->words[i].in);
-		free(redact->words[i].out);
-	}
-	free(redact->words);
-	free(redact->entries);
-	*redact = (struct rd_redact){ 0 };
-}
-
-static const struct rd_secret_entry *find(const struct rd_redact *redact, enum rd_secret kind, const uint8_t *in,
-					  size_t size)
-{
-	for (size_t i = 0; i < redact->n_entries; i++) {
-		const struct rd_secret_entry *entry = &redact->entries[i];
-
-		if (entry->kind == kind && entry->size == size && memcmp(entry->in, in, size) == 0)
-			return entry;
-	}
-	return NULL;
-}
-
-static size_t count(const struct rd_redact *redact, enum rd_secret kind)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < redact->n_entries; i++)
-		n += redact->entries[i].kind == kind;
-	return n;
-}
-
-static void add(struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, const uint8_t *out, size_t size)
-{
-	struct rd_secret_entry *entry;
-
-	if (rd_grow(&redact->entries, &redact->cap_entries, redact->n_entries + 1, sizeof(*entry)) < 0) {
-		redact->failed = true;
-		return;
-	}
-	entry = &redact->entries[redact->n_entries++];
-	*entry = (struct rd_secret_entry){ .kind = kind, .size = size };
-	memcpy(entry->in, in, size);
-	memcpy(entry->out, out, size);
-}
-
-bool rd_redact_known(const struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, size_t size, uint8_t *out)
-{
-	const struct rd_secret_entry *entry = find(redact, kind, in, size);
-
-	if (entry)
-		memcpy(out, entry->out, size);
-	return entry;
-}
-
 static bool all_are(const uint8_t *bytes, size_t size, uint8_t value)
 {
 	for (size_t i = 0; i < size; i++)
@@ -69,17 +14,30 @@ static bool all_are(const uint8_t *bytes, size_t size, uint8_t value)
 	return true;
 }
 
-/* `out` ends in the number of the secret among its kind. */
-static void number(uint8_t *out, size_t size, size_t n)
+/* Fills the last `n` bytes of a stand-in so that nothing else has it, and takes note of it. */
+static void make_up(struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, uint8_t *out, size_t size,
+		    size_t n)
 {
-	for (size_t i = 0; i < 3; i++, n >>= 8)
-		out[size - 1 - i] = (uint8_t)n;
+	uint8_t seed[3 + 16] = { (uint8_t)kind, (uint8_t)size };
+
+	memcpy(seed + 3, in, size);
+	do {
+		uint64_t hash = rd_siphash(&redact->key, seed, 3 + size);
+
+		for (size_t i = 0; i < n; i++, hash >>= 8)
+			out[size - 1 - i] = (uint8_t)hash;
+		if (++seed[2] == 0) {
+			redact->failed = true;
+			return;
+		}
+	} while (rd_redact_taken(redact, kind, out, size));
+	rd_redact_enter(redact, kind, in, out, size);
 }
 
 /* 02:… is an address that nobody's vendor gave out. */
 void rd_redact_mac(struct rd_redact *redact, uint8_t *mac)
 {
-	uint8_t out[6] = { 0x02, 0x72, 0x64 };
+	uint8_t out[6] = { 0x02, 0x72 };
 
 	if (all_are(mac, 6, 0) || all_are(mac, 6, 0xff))
 		return;
@@ -87,8 +45,7 @@ void rd_redact_mac(struct rd_redact *redact, uint8_t *mac)
 		return;
 	if (mac[0] & 1) /* a group, whose first bytes say which kind */
 		memcpy(out, mac, 3);
-	number(out, 6, count(redact, RD_SECRET_MAC) + 1);
-	add(redact, RD_SECRET_MAC, mac, out, 6);
+	make_up(redact, RD_SECRET_MAC, mac, out, 6, mac[0] & 1 ? 3 : 4);
 	memcpy(mac, out, 6);
 }
 
@@ -114,15 +71,16 @@ static bool guid_of_mac(struct rd_redact *redact, const uint8_t *guid, uint8_t *
 
 void rd_redact_guid(struct rd_redact *redact, uint8_t *guid)
 {
-	uint8_t out[8] = { 0x02, 0x72, 0x64, 0x01 };
+	uint8_t out[8] = { 0x02, 0x72, 0x01 };
 
 	if (all_are(guid, 8, 0) || all_are(guid, 8, 0xff))
 		return;
 	if (rd_redact_known(redact, RD_SECRET_GUID, guid, 8, guid))
 		return;
-	if (!guid_of_mac(redact, guid, out))
-		number(out, 8, count(redact, RD_SECRET_GUID) + 1);
-	add(redact, RD_SECRET_GUID, guid, out, 8);
+	if (guid_of_mac(redact, guid, out))
+		rd_redact_enter(redact, RD_SECRET_GUID, guid, out, 8);
+	else
+		make_up(redact, RD_SECRET_GUID, guid, out, 8, 5);
 	memcpy(guid, out, 8);
 }
 
@@ -134,47 +92,78 @@ static void redact_prefix(struct rd_redact *redact, uint8_t *prefix)
 		return;
 	if (rd_redact_known(redact, RD_SECRET_PREFIX, prefix, 8, prefix))
 		return;
-	number(out, 8, count(redact, RD_SECRET_PREFIX) + 1);
-	add(redact, RD_SECRET_PREFIX, prefix, out, 8);
+	make_up(redact, RD_SECRET_PREFIX, prefix, out, 8, 5);
 	memcpy(prefix, out, 8);
 }
 
 void rd_redact_uuid(struct rd_redact *redact, uint8_t *uuid)
 {
-	/* 00000000-7264-4000-8000-000000000001 */
+	/* 00000000-7264-4000-8000-…, the rest made up */
 	uint8_t out[16] = { 0, 0, 0, 0, 0x72, 0x64, 0x40, 0, 0x80 };
 
 	if (all_are(uuid, 16, 0) || rd_redact_known(redact, RD_SECRET_UUID, uuid, 16, uuid))
 		return;
-	number(out, 16, count(redact, RD_SECRET_UUID) + 1);
-	add(redact, RD_SECRET_UUID, uuid, out, 16);
+	make_up(redact, RD_SECRET_UUID, uuid, out, 16, 6);
 	memcpy(uuid, out, 16);
 }
 
-/* The next byte of a stand-in: hosts of one network stay in one, 0 and 255 stay what they are. */
+/* A byte in its place among all bytes, shuffled by the key and by what stands before it; 0 and 255 stay what they are. So no
+ * two have one stand-in, and the same host's network has the same in every bundle of that key. */
+static uint8_t shuffled(const struct rd_redact *redact, const uint8_t *in, size_t at)
+{
+	uint8_t value = in[at], seed[6] = { (uint8_t)at };
+
+	if (value == 0 || value == 255)
+		return value;
+	memcpy(seed + 1, in, at);
+	do {
+		for (uint8_t round = 0; round < 4; round++) {
+			uint8_t low = value & 15;
+
+			seed[4] = round;
+			seed[5] = low;
+			value = (uint8_t)(low << 4 | ((value >> 4 ^ rd_siphash(&redact->key, seed, sizeof(seed))) & 15));
+		}
+	} while (value == 0 || value == 255);
+	return value;
+}
+
+/* 240 and up are given out to nobody. The well-known private ranges have one each. */
+static uint8_t first_octet(const struct rd_redact *redact, uint8_t in)
+{
+	switch (in) {
+	case 10:
+		return 240;
+	case 172:
+		return 241;
+	case 192:
+		return 242;
+	case 100:
+		return 243;
+	}
+	return (uint8_t)(244 + rd_siphash(&redact->key, &in, 1) % 11);
+}
+
+/* The next byte of a stand-in: hosts of one network stay in one. */
 static void redact_octet(struct rd_redact *redact, size_t at, const uint8_t *in, uint8_t *out)
 {
 	enum rd_secret kind = (enum rd_secret)(RD_SECRET_IP4_1 + at);
 	uint8_t whole[4];
-	size_t n = 0;
 
 	if (rd_redact_known(redact, kind, in, at + 1, whole)) {
 		out[at] = whole[at];
 		return;
 	}
-	for (size_t i = 0; i < redact->n_entries; i++) {
-		const struct rd_secret_entry *entry = &redact->entries[i];
-
-		n += entry->kind == kind && memcmp(entry->out, out, at) == 0 && entry->out[at] != 0 &&
-		     entry->out[at] != 255;
+	out[at] = at ? shuffled(redact, in, at) : first_octet(redact, in[0]);
+	/* Two public ranges can have the same first byte. */
+	for (int tries = 0; at && rd_redact_taken(redact, kind, out, at + 1); tries++) {
+		if (tries == 256)
+			redact->failed = true;
+		if (redact->failed)
+			return;
+		out[at]++;
 	}
-	if (at == 0)
-		out[at] = (uint8_t)(240 + n % 15); /* a range that is given out to nobody */
-	else if (in[at] == 0 || in[at] == 255)
-		out[at] = in[at];
-	else
-		out[at] = (uint8_t)(1 + n % 254);
-	add(redact, kind, in, out, at + 1);
+	rd_redact_enter(redact, kind, in, out, at + 1);
 }
 
 /* The first two bytes get a stand-in and the last two stay: then every netmask that is in use within a network still
@@ -197,7 +186,7 @@ void rd_redact_ip6(struct rd_redact *redact, uint8_t *ip)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	static const uint8_t solicited[13] = { 0xff, 0x02, [11] = 1, [12] = 0xff };
-	uint8_t in[16];
+	uint8_t in[16], known[16];
 
 	memcpy(in, ip, 16);
 	if (memcmp(ip, mapped, 12) == 0) {
@@ -209,8 +198,8 @@ void rd_redact_ip6(struct rd_redact *redact, uint8_t *ip)
 		redact_prefix(redact, ip);
 		rd_redact_guid(redact, ip + 8);
 	}
-	if (memcmp(in, ip, 16) != 0 && !find(redact, RD_SECRET_IP6, in, 16))
-		add(redact, RD_SECRET_IP6, in, ip, 16);
+	if (memcmp(in, ip, 16) != 0 && !rd_redact_known(redact, RD_SECRET_IP6, in, 16, known))
+		rd_redact_enter(redact, RD_SECRET_IP6, in, ip, 16);
 }
 
 void rd_redact_hardware(struct rd_redact *redact, uint8_t *address, size_t size)
@@ -221,58 +210,54 @@ void rd_redact_hardware(struct rd_redact *redact, uint8_t *address, size_t size)
 		rd_redact_ip6(redact, address + 4);
 }
 
-static void add_word(struct rd_redact *redact, const char *in, const char *kind, size_t n, bool host)
+void rd_redact_whole(const struct rd_redact *redact, const char *prefix, const char *text, size_t size,
+		     struct rd_buf *out)
 {
-	struct rd_secret_word word = { .in = strdup(in), .host = host };
-	size_t size = strlen(in), at;
-
-	/* As long as the original, so that it fits where lengths are given. */
-	if (!word.in || asprintf(&word.out, "%.*s%zu", (int)(size > 4 ? 4 : 1), kind, n) < 0)
-		word.out = NULL;
-	if (word.out && strlen(word.out) < size) {
-		char *longer = realloc(word.out, size + 1);
-
-		if (longer) {
-			memset(longer + strlen(longer) + 1, 0, size - strlen(longer));
-			for (at = strlen(longer); at < size; at++)
-				longer[at] = 'x';
-		}
-		word.out = longer ? longer : word.out;
-	}
-	if (!word.in || !word.out ||
-	    rd_grow(&redact->words, &redact->cap_words, redact->n_words + 1, sizeof(word)) < 0) {
-		free(word.in);
-		free(word.out);
-		redact->failed = true;
-		return;
-	}
-	for (at = redact->n_words++; at > 0 && strlen(redact->words[at - 1].in) < size; at--)
-		redact->words[at] = redact->words[at - 1];
-	redact->words[at] = word;
+	rd_buf_printf(out, "%s%08x", prefix, (unsigned)rd_siphash(&redact->key, text, size));
 }
 
-static const struct rd_secret_word *find_word(const struct rd_redact *redact, const char *in)
+static bool is_stand_in(const struct rd_redact *redact, const char *text)
 {
 	for (size_t i = 0; i < redact->n_words; i++)
-		if (strcasecmp(redact->words[i].in, in) == 0)
-			return &redact->words[i];
-	return NULL;
+		if (redact->words[i].out && strcmp(redact->words[i].out, text) == 0)
+			return true;
+	return false;
+}
+
+/* As long as the original, so that it fits where lengths are given; a short one is longer. */
+static void add_word(struct rd_redact *redact, const char *in, size_t size, const char *prefix, enum rd_word_kind kind)
+{
+	_cleanup_buf_ struct rd_buf folded = { 0 }, out = { 0 };
+
+	for (size_t i = 0; i < size; i++)
+		rd_buf_add(&folded, &(char){ (char)tolower((unsigned char)in[i]) }, 1);
+	do {
+		out.len = 0;
+		rd_redact_whole(redact, prefix, folded.data, folded.len, &out);
+		rd_buf_add(&folded, "x", 1);
+	} while (!out.failed && !folded.failed && is_stand_in(redact, out.data));
+	while (out.len < size && !out.failed)
+		rd_buf_add(&out, "x", 1);
+	if (out.failed || folded.failed)
+		redact->failed = true;
+	else
+		rd_redact_enter_word(redact, in, size, RD_TAKE(out.data), kind);
 }
 
 void rd_redact_add_host(struct rd_redact *redact, const char *name)
 {
-	_cleanup_free_ char *first = strndup(name, strcspn(name, "."));
+	size_t size = strlen(name), first = strcspn(name, ".");
 
-	if (!first) {
-		redact->failed = true;
+	if (!size || strcmp(name, "(none)") == 0 || (first == 9 && strncasecmp(name, "localhost", 9) == 0))
 		return;
-	}
-	if (!*name || strcmp(name, "(none)") == 0 || strcasecmp(first, "localhost") == 0)
-		return;
-	if (!find_word(redact, name))
-		add_word(redact, name, "host", ++redact->n_hosts, true);
-	if (*first && !find_word(redact, first))
-		add_word(redact, first, "host", ++redact->n_hosts, true);
+	if (!rd_redact_find_word(redact, name, size))
+		add_word(redact, name, size, "host", RD_WORD_HOST);
+	if (first && first < size && !rd_redact_find_word(redact, name, first))
+		add_word(redact, name, first, "host", RD_WORD_HOST);
+	/* The domain, where it is no mere "local" or "lan". */
+	if (first < size && strchr(name + first + 1, '.') &&
+	    !rd_redact_find_word(redact, name + first + 1, size - first - 1))
+		add_word(redact, name + first + 1, size - first - 1, "domain", RD_WORD_HOST);
 }
 
 void rd_redact_add_serial(struct rd_redact *redact, const char *serial)
@@ -285,15 +270,19 @@ void rd_redact_add_serial(struct rd_redact *redact, const char *serial)
 		if (strcasecmp(serial, none[i]) == 0)
 			return;
 	/* One character could be anything, everywhere. */
-	if (strlen(serial) > 1 && !find_word(redact, serial))
-		add_word(redact, serial, "serial", ++redact->n_serials, false);
+	if (strlen(serial) > 1 && !rd_redact_find_word(redact, serial, strlen(serial)))
+		add_word(redact, serial, strlen(serial), "seri", RD_WORD_SERIAL);
 }
 
-const char *rd_redact_command(struct rd_redact *redact, const char *command)
+void rd_redact_add_name(struct rd_redact *redact, const char *name)
 {
-	if (!*command)
-		return "";
-	if (!find_word(redact, command))
-		add_word(redact, command, "cmd-", ++redact->n_commands, false);
-	return find_word(redact, command) ? find_word(redact, command)->out : "";
+	if (*name && !rd_redact_find_word(redact, name, strlen(name)))
+		rd_redact_enter_word(redact, name, strlen(name), NULL, RD_WORD_NAME);
+}
+
+bool rd_redact_is_name(const struct rd_redact *redact, const char *text, size_t size)
+{
+	const struct rd_secret_word *word = rd_redact_find_word(redact, text, size);
+
+	return word && word->kind == RD_WORD_NAME;
 }

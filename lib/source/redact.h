@@ -8,6 +8,7 @@
 #define RD_REDACT_H
 
 #include "base/buf.h"
+#include "base/siphash.h"
 
 enum rd_secret {
 	RD_SECRET_MAC,	  /* 6 bytes */
@@ -27,22 +28,40 @@ struct rd_secret_entry {
 	uint8_t in[16], out[16];
 };
 
-/* A host's name, a serial number, a command line. */
+enum rd_word_kind {
+	RD_WORD_HOST,
+	RD_WORD_SERIAL,
+	RD_WORD_NAME, /* of a device of this host, which stays as it is */
+};
+
+/* A host's name, a serial number, the name of a device. */
 struct rd_secret_word {
-	char *in, *out;
-	bool host;
+	char *in, *out; /* out NULL: it stays */
+	enum rd_word_kind kind;
 };
 
 struct rd_redact {
+	struct rd_sipkey key; /* stand-ins are hashes under it; set before all else */
 	struct rd_secret_entry *entries;
 	size_t n_entries, cap_entries;
-	struct rd_secret_word *words; /* the longest first */
+	uint32_t *in_slots, *out_slots; /* hash tables of entries */
+	size_t n_slots;
+	struct rd_secret_word *words;
 	size_t n_words, cap_words;
-	size_t n_hosts, n_serials, n_commands;
-	bool failed; /* out of memory: nothing may be written */
+	uint32_t *word_slots; /* a hash table of words, whatever their case */
+	size_t n_word_slots, longest;
+	bool has_length[256];	      /* some word is so long */
+	size_t log_kept, log_dropped; /* lines of the kernel log */
+	bool failed;		      /* out of memory, or more than there is room for: nothing may be written */
 };
 
 void rd_redact_deinit(struct rd_redact *redact);
+
+/* The tables behind it (redact-table.c). */
+void rd_redact_enter(struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, const uint8_t *out, size_t size);
+bool rd_redact_taken(const struct rd_redact *redact, enum rd_secret kind, const uint8_t *out, size_t size);
+void rd_redact_enter_word(struct rd_redact *redact, const char *in, size_t size, char *out, enum rd_word_kind kind);
+const struct rd_secret_word *rd_redact_find_word(const struct rd_redact *redact, const char *text, size_t size);
 
 /* In place. */
 void rd_redact_mac(struct rd_redact *redact, uint8_t *mac);
@@ -59,7 +78,14 @@ bool rd_redact_known(const struct rd_redact *redact, enum rd_secret kind, const 
 /* Takes note of words that are to be replaced wherever they stand. */
 void rd_redact_add_host(struct rd_redact *redact, const char *name);
 void rd_redact_add_serial(struct rd_redact *redact, const char *serial);
-const char *rd_redact_command(struct rd_redact *redact, const char *command);
+
+/* Takes note of the name of a device of this host: of an interface, of an RDMA device. It stays. */
+void rd_redact_add_name(struct rd_redact *redact, const char *name);
+bool rd_redact_is_name(const struct rd_redact *redact, const char *text, size_t size);
+
+/* Adds the stand-in of a text that is not looked for anywhere else: PREFIX and eight digits ("cmd-", "name-"). */
+void rd_redact_whole(const struct rd_redact *redact, const char *prefix, const char *text, size_t size,
+		     struct rd_buf *out);
 
 enum rd_redact_flags {
 	RD_REDACT_VERSIONS = 1, /* four numbers with dots are a version here, not an address */
@@ -72,7 +98,8 @@ void rd_redact_text(struct rd_redact *redact, const char *text, size_t size, uns
 /* Adds the kernel's command line: what decides about PCI, NUMA and RDMA stays. */
 void rd_redact_kernel_command(struct rd_redact *redact, const char *text, struct rd_buf *out);
 
-/* Adds the kernel log, as /dev/kmsg has it: what programs wrote into it goes, what the kernel wrote keeps its sense. */
+/* Adds the kernel log, as /dev/kmsg has it: of what the kernel wrote the lines that have a form (base/klog-form.h), of each
+ * what names nobody; all other lines are counted and dropped. */
 void rd_redact_kmsg(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out);
 
 /* Replaces in place what is known, in bytes that are no text. */

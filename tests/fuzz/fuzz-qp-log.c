@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "analyse/qp-log.h"
+#include "base/klog-form.h"
 
 #include <string.h>
 
@@ -13,7 +14,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 
 	if (!text)
 		return;
-	rd_qp_log_numbers(text, numbers, RD_ARRAY_SIZE(numbers));
+	rd_klog_qps(text, numbers, RD_ARRAY_SIZE(numbers));
 	rd_qp_log_cause(text);
 	rd_qp_log_status(text);
 }

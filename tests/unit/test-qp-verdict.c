@@ -4,6 +4,7 @@
 #include "analyse/qp-log.h"
 #include "analyse/qp-verdict.h"
 #include "analyse/udp-sport.h"
+#include "base/klog-form.h"
 
 #include <errno.h>
 #include <string.h>
@@ -61,7 +62,9 @@ static void two_looks(struct host *h, double seconds)
 
 static void log_line(struct host *h, const char *text, uint64_t time_ns, uint8_t facility)
 {
-	h->lines[h->klog.n++] = (struct rd_krecord){ .text = text, .time_ns = time_ns, .facility = facility };
+	h->lines[h->klog.n++] = (struct rd_krecord){
+		.text = text, .form = rd_klog_form_of(text), .time_ns = time_ns, .facility = facility
+	};
 	h->judge.klog = &h->klog;
 }
 
@@ -305,7 +308,7 @@ static void numbers_as_drivers_write_them(void **state)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lines); i++) {
 		uint32_t found[4] = { 0 };
 
-		assert_int_equal(rd_qp_log_numbers(lines[i].text, found, 4), lines[i].n);
+		assert_int_equal(rd_klog_qps(lines[i].text, found, 4), lines[i].n);
 		if (lines[i].n)
 			assert_int_equal(found[0], lines[i].first);
 	}

@@ -145,7 +145,7 @@ static void make_files(const char *root)
 			" > proc/net/route && mkdir dev && printf '%%s\\n'"
 			" '6,0,0,-;Command line: root=UUID=5f1c2d3e-0000-1111-2222-333344445555 iommu=pt'"
 			" '6,1,5,-;usb 1-1: SerialNumber: USB-SN-99' '12,2,6,-;a program'\\''s secret'"
-			" '4,3,7,-;mlx5_core 0000:1b:00.0 enx02c903a1b2c3: from 10.1.20.30' ' DEVICE=+pci:0000:1b:00.0'"
+			" '4,3,7,-;mlx5_core 0000:1b:00.0 enx02c903a1b2c3: Link down from 10.1.20.30' ' DEVICE=+pci:0000:1b:00.0'"
 			" > dev/kmsg && echo 'via 10.1.20.1 dev eth0 src 10.1.20.30' > proc/net/text &&"
 			"printf '200000000000000000c903fffea1b2c3 02 40\\n' > proc/net/if_inet6 &&"
 			"(head -c 256 /dev/zero; printf '\\003\\000\\001\\000\\303\\262\\241\\376\\377\\003\\311\\000';"
@@ -189,6 +189,7 @@ static void capture(const char *root, const char *tar)
 	_cleanup_(rd_recording_deinit) struct rd_recording recording = { 0 };
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 }, more = { 0 };
 	_cleanup_names_ struct rd_names names = { 0 };
+	struct rd_redacted redacted = { 0 };
 	struct rd_err err = { 0 };
 
 	host.src.ops = &host.ops;
@@ -201,7 +202,8 @@ static void capture(const char *root, const char *tar)
 	assert_int_equal(rd_netlink(record, NETLINK_ROUTE, &route_request, sizeof(route_request), &bytes, NULL), 0);
 	assert_int_equal(rd_netlink(record, NETLINK_RDMA, &rdma_request, sizeof(rdma_request), &more, NULL), 0);
 	assert_int_equal(rd_source_record_take(record, &recording, NULL), 0);
-	if (rd_record_redact(&recording, &err) < 0 || rd_record_save(&recording, "0", tar, true, NULL, &err) < 0)
+	if (rd_record_redact(&recording, &(struct rd_sipkey){ { 1, 2 } }, &redacted, &err) < 0 ||
+	    rd_record_save(&recording, "0", tar, true, NULL, &err) < 0)
 		fail_msg("%s: %s", err.object, err.message);
 	rd_source_closep(&host.files);
 }
@@ -265,9 +267,8 @@ static void nothing_that_identifies_is_left_and_the_rest_fits_together(void **st
 
 	assert_string_equal(text_at(bundle, "/sys/ib/fw_ver"), "218.0.219.13\n");
 	assert_non_null(strstr(text_at(bundle, "/proc/cmdline"), "iommu=pt"));
-	assert_non_null(strstr(text_at(bundle, "/dev/kmsg"), "6,0,0,-;Command line: cmd-"));
-	assert_non_null(strstr(text_at(bundle, "/dev/kmsg"), " iommu=pt\n6,1,5,-;usb 1-1: SerialNumber: "));
-	assert_non_null(strstr(text_at(bundle, "/dev/kmsg"), "\n4,3,7,-;mlx5_core 0000:1b:00.0 enx0272"));
+	assert_non_null(strstr(text_at(bundle, "/dev/kmsg"), "6,0,0,-;*\n4,3,7,-;mlx5_core 0000:1b:00.0"));
+	assert_non_null(strstr(text_at(bundle, "/dev/kmsg"), " Link down"));
 	assert_non_null(strstr(text_at(bundle, "/dev/kmsg"), "\n DEVICE=+pci:0000:1b:00.0\n"));
 	assert_non_null(strstr(text_at(bundle, "/sys/ib/node_desc"), " HCA-1"));
 	strcpy(text, text_at(bundle, "/sys/pci/serial"));
@@ -355,6 +356,41 @@ static void an_ipoib_address_ends_in_the_stand_in_of_its_guid(void **state)
 	assert_non_null(strstr(out.data, ".2.3:4791."));
 }
 
+/* Only lines that have a form stay; the first and the last record say when the log began and ended. */
+static void of_the_kernel_log_known_forms_are_kept(void **state)
+{
+	static const char log[] =
+		"6,7,1,-;Linux version 6.1 (alice@build.acme)\n"
+		"3,8,2,-;mlx5_core 0000:5c:00.0 acme-if7: Link down by alice at 10.1.2.3\n"
+		" SUBSYSTEM=pci\n DEVICE=+pci:0000:5c:00.0\n"
+		"3,9,3,-;mlx5_core 0000:5c:00.0 acme-if8: Link down\n"
+		"3,10,4,-;mlx5_core 0000:5c:00.0 acme-if7: Link down\n"
+		"11,11,5,-;mlx5_core 0000:5c:00.0 eth0: Link down, says a program\n"
+		"6,12,6,-;mlx5_0/1: QP 114233 error: local length error of job 4711234 (0x8e 0x0 0x0)\n"
+		"4,13,7,-;Memory cgroup out of memory: Killed process 4242 (acme_solver) UID:1042\n"
+		"6,14,8,-,caller=T1;audit: user=alice\n";
+	_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	char a[32], b[32], c[32];
+
+	(void)state;
+	rd_redact_add_name(&redact, "mlx5_0");
+	rd_redact_kmsg(&redact, log, strlen(log), &out);
+	assert_int_equal(sscanf(out.data,
+				"6,7,1,-;*\n3,8,2,-;mlx5_core 0000:5c:00.0 name-%8[0-9a-f]: Link down * * * *\n", a),
+			 1);
+	assert_non_null(strstr(out.data, " DEVICE=+pci:0000:5c:00.0\n3,9,"));
+	assert_int_equal(sscanf(strstr(out.data, "3,9,3"), "3,9,3,-;mlx5_core 0000:5c:00.0 name-%8[0-9a-f]:", b), 1);
+	assert_int_equal(sscanf(strstr(out.data, "3,10,4"), "3,10,4,-;mlx5_core 0000:5c:00.0 name-%8[0-9a-f]:", c), 1);
+	assert_string_equal(a, c);
+	assert_string_not_equal(a, b);
+	assert_non_null(strstr(out.data, "-;mlx5_0/1: QP 114233 error: local length error of * * (0x8e 0x0 0x0)\n"));
+	assert_non_null(strstr(out.data, "-;Memory cgroup out of memory: Killed process 4242 (*) *\n6,14,8,-;*\n"));
+	assert_null(strstr(out.data, "says"));
+	assert_int_equal(redact.log_kept, 5);
+	assert_int_equal(redact.log_dropped, 3);
+}
+
 /* "ip saddr 10.1.20.30": the value in CMP_DATA in EXPR_DATA of a rule. The number of a register stays. */
 static void an_address_in_a_rule_of_nftables(void **state)
 {
@@ -383,6 +419,7 @@ int main(void)
 		TEST(nothing_that_identifies_is_left_and_the_rest_fits_together),
 		TEST(what_only_looks_like_an_address_stays),
 		TEST(hosts_of_one_network_stay_in_one),
+		TEST(of_the_kernel_log_known_forms_are_kept),
 		TEST(an_address_in_a_rule_of_nftables),
 		TEST(an_ipoib_address_ends_in_the_stand_in_of_its_guid),
 	};

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/klog-form.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define QPN_MOST 0xffffffu
+
+/* What all lines of a form have in this order, as the drivers print it, with any text between (*), before and behind. Where
+ * several fit, the first; so the more special come first. Where each was seen stands in tests/bundles/CASEBOOK.md. */
+static const char *const words[RD_KLOG_FORMS] = {
+	[RD_KLOG_MLX5_HEALTH] = "device's health compromised",
+	[RD_KLOG_MLX5_HEALTH_ISSUE] = "Health issue observed*severity(",
+	[RD_KLOG_MLX5_COMMAND_LEAK] = "mlx5*timeout. Will cause a leak of a command resource",
+	[RD_KLOG_MLX4_INTERNAL_ERROR] = "mlx4_core*Internal error detected",
+	[RD_KLOG_BNXT_FATAL_RESET] = "bnxt_en*Firmware reset request*fatal",
+	[RD_KLOG_IRDMA_RESET] = "irdma*Reset requested",
+	[RD_KLOG_MKEY_LIMIT] = "CREATE_MKEY(*limits exceeded",
+	[RD_KLOG_MKEY_NO_RESOURCES] = "CREATE_MKEY(*no resources",
+	[RD_KLOG_QP_LIMIT] = "CREATE_QP(*limits exceeded",
+	[RD_KLOG_UAR_LIMIT] = "ALLOC_UAR(*limits exceeded",
+	[RD_KLOG_MLX4_UAR_PAGES] = "mlx4_core*UAR pages (need more than",
+	[RD_KLOG_RETRY_COUNT] = "RTR2RTS_QP(*bad parameter*0x4bb88f",
+	[RD_KLOG_MODULE_HOT] = "Port module event[error]*High Temperature",
+	[RD_KLOG_MODULE_BUS_STUCK] = "Port module event[error]*Bus stuck",
+	[RD_KLOG_MODULE_UNSUPPORTED] = "Port module event[error]*Unsupported cable",
+	[RD_KLOG_MLX5_PORT_DOWN] = "mlx5_core*Port: *Link DOWN",
+	[RD_KLOG_MLX5_LINK_DOWN] = "mlx5_core*Link down",
+	[RD_KLOG_BNXT_LINK_DOWN] = "bnxt_en*NIC Link is Down",
+	[RD_KLOG_ICE_LINK_DOWN] = "ice *NIC Link is Down",
+	[RD_KLOG_PEERMEM_VERSION] = "disagrees about version of symbol ib_",
+	[RD_KLOG_PEERMEM_CLIENT] = "peer*Unknown symbol ib_register_peer_memory_client",
+	[RD_KLOG_NV_PEER_MEM_SYMBOL] = "nv_peer_mem*Unknown symbol ib_",
+	[RD_KLOG_PEERMEM_CONTEXT] = "nvidia-peermem*detected invalid context",
+	[RD_KLOG_PEERMEM_CALLBACK] = "nvidia-peermem*nv_get_p2p_free_callback",
+	[RD_KLOG_UMEM_PIN] = "ib_umem_get: failed to get user pages",
+	[RD_KLOG_UMEM_GET] = "mr_umem_get*umem get failed",
+	[RD_KLOG_OOM_CGROUP] = "Memory cgroup out of memory: Killed process",
+	[RD_KLOG_OOM] = "Out of memory: Killed process",
+	[RD_KLOG_PCIE_FATAL] = "PCIe Bus Error: severity=Uncorrect*(Fatal)",
+	[RD_KLOG_PCIE_UNCORRECTED] = "PCIe Bus Error: severity=Uncorrect",
+	[RD_KLOG_FELL_OFF_BUS] = "fell off the bus",
+	[RD_KLOG_FALLEN_OFF_BUS] = "fallen off the bus",
+	[RD_KLOG_PCIE_CARD_GONE] = "pcieport*Card not present",
+	[RD_KLOG_POWER_GOOD] = "PCIe slot advertised sufficient power",
+	[RD_KLOG_POWER_LOW] = "Detected insufficient power on the PCIe slot",
+	[RD_KLOG_POWER_UNKNOWN] = "PCIe slot power capability was not advertised",
+};
+
+static const char *const terms[] = {
+	"mlx5",
+	"mlx5_core",
+	"mlx5_ib",
+	"mlx4",
+	"mlx4_core",
+	"mlx4_ib",
+	"mlx4_en",
+	"bnxt_en",
+	"bnxt_re",
+	"irdma",
+	"ice",
+	"i40e",
+	"efa",
+	"ena",
+	"qedr",
+	"qede",
+	"hns_roce",
+	"hns3",
+	"hfi1",
+	"rdma_rxe",
+	"siw",
+	"erdma",
+	"mana",
+	"mana_ib",
+	"ionic",
+	"ionic_rdma",
+	"ib_core",
+	"ib_uverbs",
+	"rdma_cm",
+	"ib_umem_get",
+	"infiniband",
+	"nvidia",
+	"nvidia_peermem",
+	"nvidia-peermem",
+	"nv_peer_mem",
+	"NVRM",
+	"Xid",
+	"amdgpu",
+	"habanalabs",
+	"pcieport",
+	"AER",
+	"PCIe",
+	"PCI",
+	"pci",
+	"pid",
+	"cmd",
+	"op_mod",
+	"syndrome",
+	"err",
+	"error",
+	"errno",
+	"failed",
+	"status",
+	"vendor",
+	"module",
+	"Port",
+	"port",
+	"Link",
+	"link",
+	"up",
+	"down",
+	"Up",
+	"Down",
+	"UP",
+	"DOWN",
+	"QP",
+	"qp",
+	"qpn",
+	"qp_num",
+	"qp_id",
+	"CQ",
+	"cq",
+	"cqn",
+	"retry",
+	"retries",
+	"exceeded",
+	"exhausted",
+	"counter",
+	"RNR",
+	"rnr",
+	"transport",
+	"local",
+	"remote",
+	"length",
+	"protection",
+	"access",
+	"operation",
+	"flush",
+	"flushed",
+	"invalid",
+	"request",
+	"response",
+	"timeout",
+	"type",
+	"state",
+	"moved",
+	"to",
+	"in",
+	"on",
+	"of",
+	"the",
+	"is",
+	"with",
+	"for",
+	"event",
+	"fatal",
+	"Fatal",
+	"Non-Fatal",
+	"Uncorrectable",
+	"Uncorrected",
+	"reset",
+	"Reset",
+	"only",
+	"Only",
+	"pages",
+	"detected",
+	"severity",
+	"limits",
+	"resources",
+	"bad",
+	"parameter",
+	"async",
+	"catastrophic",
+	"ERROR",
+	"WARN",
+	"RTS",
+	"SQD",
+	"SQE",
+};
+
+static bool starts_word(const char *text, const char *at)
+{
+	return at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+}
+
+/* What may stand between "qp" and its number: "n", "_num", "_id", " number" …, then blanks and signs. */
+static const char *skip_name(const char *at)
+{
+	static const char *const endings[] = { "_number", "_num", "num", "_id", "id", "n" };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(endings); i++) {
+		size_t len = strlen(endings[i]);
+
+		if (!strncasecmp(at, endings[i], len) && !isalnum((unsigned char)at[len])) {
+			at += len;
+			break;
+		}
+	}
+	return at + strspn(at, " #:=([");
+}
+
+static bool take_number(const char *at, uint32_t *ret)
+{
+	bool hex = at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
+	const char *digits = hex ? at + 2 : at;
+	size_t decimal = strspn(digits, "0123456789"), all = strspn(digits, "0123456789abcdefABCDEF");
+	char next = digits[all];
+	unsigned long v;
+
+	/* "qp error" begins with a letter that is a digit, too: bare hexadecimal has a decimal digit first. */
+	if (!all || all > 8 || (!hex && !decimal) || isalnum((unsigned char)next) || next == '_')
+		return false;
+	v = strtoul(digits, NULL, hex || all > decimal ? 16 : 10);
+	if (v > QPN_MOST)
+		return false;
+	*ret = (uint32_t)v;
+	return true;
+}
+
+size_t rd_klog_qps(const char *text, uint32_t *ret, size_t max)
+{
+	size_t n = 0;
+
+	for (const char *at = text; n < max && (at = strpbrk(at, "qQ")); at++)
+		if ((at[1] == 'p' || at[1] == 'P') && starts_word(text, at) && take_number(skip_name(at + 2), &ret[n]))
+			n++;
+	return n;
+}
+
+size_t rd_klog_form_spans(enum rd_klog_form form, const char *text, struct rd_klog_span ret[RD_KLOG_SPANS])
+{
+	const char *at = text, *end = text + strlen(text), *pattern = words[form];
+	size_t n = 0;
+
+	while (pattern && *pattern) {
+		size_t size = strcspn(pattern, "*");
+
+		at = memmem(at, (size_t)(end - at), pattern, size);
+		if (!at)
+			return 0;
+		ret[n++] = (struct rd_klog_span){ (size_t)(at - text), size };
+		at += size;
+		pattern += size + (pattern[size] == '*');
+	}
+	return n;
+}
+
+enum rd_klog_form rd_klog_form_of(const char *text)
+{
+	struct rd_klog_span spans[RD_KLOG_SPANS];
+	uint32_t qpn;
+
+	for (enum rd_klog_form form = 1; form < RD_KLOG_FORMS; form++)
+		if (rd_klog_form_spans(form, text, spans))
+			return form;
+	return rd_klog_qps(text, &qpn, 1) ? RD_KLOG_QP : RD_KLOG_NO_FORM;
+}
+
+bool rd_klog_is_term(const char *word, size_t size)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(terms); i++)
+		if (strlen(terms[i]) == size && memcmp(terms[i], word, size) == 0)
+			return true;
+	return false;
+}

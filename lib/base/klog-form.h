@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The lines of the kernel log that have a meaning here, in one table: rules refer to a line by its form, so that no rule can read
+ * a line that is none; a redacted recording keeps lines of a form and drops all others.
+ */
+#ifndef RD_KLOG_FORM_H
+#define RD_KLOG_FORM_H
+
+#include "base/base.h"
+
+enum rd_klog_form {
+	RD_KLOG_NO_FORM,
+	RD_KLOG_MLX5_HEALTH,
+	RD_KLOG_MLX5_HEALTH_ISSUE,
+	RD_KLOG_MLX5_COMMAND_LEAK,
+	RD_KLOG_MLX4_INTERNAL_ERROR,
+	RD_KLOG_BNXT_FATAL_RESET,
+	RD_KLOG_IRDMA_RESET,
+	RD_KLOG_MKEY_LIMIT,
+	RD_KLOG_MKEY_NO_RESOURCES,
+	RD_KLOG_QP_LIMIT,
+	RD_KLOG_UAR_LIMIT,
+	RD_KLOG_MLX4_UAR_PAGES,
+	RD_KLOG_RETRY_COUNT,
+	RD_KLOG_MODULE_HOT,
+	RD_KLOG_MODULE_BUS_STUCK,
+	RD_KLOG_MODULE_UNSUPPORTED,
+	RD_KLOG_MLX5_PORT_DOWN,
+	RD_KLOG_MLX5_LINK_DOWN,
+	RD_KLOG_BNXT_LINK_DOWN,
+	RD_KLOG_ICE_LINK_DOWN,
+	RD_KLOG_PEERMEM_VERSION,
+	RD_KLOG_PEERMEM_CLIENT,
+	RD_KLOG_NV_PEER_MEM_SYMBOL,
+	RD_KLOG_PEERMEM_CONTEXT,
+	RD_KLOG_PEERMEM_CALLBACK,
+	RD_KLOG_UMEM_PIN,
+	RD_KLOG_UMEM_GET,
+	RD_KLOG_OOM_CGROUP,
+	RD_KLOG_OOM,
+	RD_KLOG_PCIE_FATAL,
+	RD_KLOG_PCIE_UNCORRECTED,
+	RD_KLOG_FELL_OFF_BUS,
+	RD_KLOG_FALLEN_OFF_BUS,
+	RD_KLOG_PCIE_CARD_GONE,
+	RD_KLOG_POWER_GOOD,
+	RD_KLOG_POWER_LOW,
+	RD_KLOG_POWER_UNKNOWN,
+	RD_KLOG_QP, /* names a queue pair by its number */
+	RD_KLOG_FORMS,
+};
+
+/* The form of a line; of several the first in the table. */
+enum rd_klog_form rd_klog_form_of(const char *text);
+
+/* Where in a line its form's own words stand, in this order; none for RD_KLOG_QP. Returns how many; 0: it has not this form. */
+#define RD_KLOG_SPANS 4
+struct rd_klog_span {
+	size_t at, size;
+};
+size_t rd_klog_form_spans(enum rd_klog_form form, const char *text, struct rd_klog_span ret[RD_KLOG_SPANS]);
+
+/*
+ * Numbers of queue pairs that a line names, as drivers write them: "QP 1234", "qp#17", "qpn 0x1a2", "qp_num=5", "QPN:0x12".
+ * With 0x they are hexadecimal, with hexadecimal letters too, else decimal. Returns how many were found (at most `max`).
+ */
+size_t rd_klog_qps(const char *text, uint32_t *ret, size_t max);
+
+/* Whether a word is a term that any host's log may have: of drivers, links and queue pairs, and names nobody. */
+bool rd_klog_is_term(const char *word, size_t size);
+
+#endif

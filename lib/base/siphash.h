@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RD_SIPHASH_H
+#define RD_SIPHASH_H
+
+#include "base/base.h"
+
+/* SipHash-2-4 of Aumasson and Bernstein: who does not have the key learns nothing of the bytes from their hash. */
+struct rd_sipkey {
+	uint64_t k[2];
+};
+uint64_t rd_siphash(const struct rd_sipkey *key, const void *data, size_t size);
+
+#endif
