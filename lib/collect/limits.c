@@ -6,25 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/programs.h"
 #include "base/text.h"
 #include "collect/system.h"
 
 #define PROCESSES_MAX 65536
 #define LAUNCHERS_MAX 64
-
-/* What starts jobs and containers: its limits are what they begin with. */
-static const char *const launchers[] = {
-	"slurmd",  "pbs_mom", "sge_execd", "lim",    "sbatchd",	      "kubelet",       "containerd",
-	"dockerd", "crio",    "podman",	   "raylet", "htcondor_star", "condor_startd", "flux-broker-0",
-};
-
-static bool starts_jobs(const char *comm)
-{
-	for (size_t i = 0; i < RD_ARRAY_SIZE(launchers); i++)
-		if (strcmp(launchers[i], comm) == 0)
-			return true;
-	return false;
-}
 
 bool rd_size_parse(const char *text, uint64_t *ret)
 {
@@ -133,7 +120,7 @@ static int find_launchers(const struct rd_sysfs *fs, struct rd_system *system)
 		if (pid <= 0)
 			continue;
 		comm = rd_sysfs_text(fs, NULL, "/proc/%d/comm", pid);
-		if (comm && starts_jobs(comm))
+		if (comm && rd_program_starts_jobs(comm))
 			r = add_launcher(fs, system, pid, comm);
 	}
 	return r;

@@ -21,33 +21,38 @@ static void reverse(const uint8_t *in, uint8_t *out, size_t size)
 		out[size - 1 - i] = in[i];
 }
 
-static void replace_all(uint8_t *data, size_t size, const uint8_t *in, const uint8_t *out, size_t n)
+/* The stand-in of what begins here, as bytes or as a number of a little-endian machine. Returns its length; 0: nothing is known. */
+static size_t try_bytes(const struct rd_redact *redact, uint8_t *at, size_t left)
 {
-	uint8_t *at = data, *end = data + size;
+	static const struct {
+		enum rd_secret kind;
+		size_t size;
+	} kinds[] = { { RD_SECRET_IP6, 16 }, { RD_SECRET_UUID, 16 }, { RD_SECRET_GUID, 8 }, { RD_SECRET_MAC, 6 } };
 
-	while ((at = memmem(at, end - at, in, n))) {
-		memcpy(at, out, n);
-		at += n;
+	/* Four bytes or fewer can be anything, so no other kinds. */
+	for (size_t i = 0; i < RD_ARRAY_SIZE(kinds); i++) {
+		size_t n = kinds[i].size;
+		uint8_t in[16], out[16];
+
+		if (left < n)
+			continue;
+		if (rd_redact_known(redact, kinds[i].kind, at, n, at))
+			return n;
+		reverse(at, in, n);
+		if (rd_redact_known(redact, kinds[i].kind, in, n, out)) {
+			reverse(out, at, n);
+			return n;
+		}
 	}
+	return 0;
 }
 
 void rd_redact_bytes(const struct rd_redact *redact, uint8_t *data, size_t size)
 {
-	for (size_t i = 0; i < redact->n_entries; i++) {
-		const struct rd_secret_entry *entry = &redact->entries[i];
-		uint8_t in[16], out[16];
+	for (size_t i = 0; i + 1 < size;) {
+		size_t n = rd_redact_may_begin(redact, data + i) ? try_bytes(redact, data + i, size - i) : 0;
 
-		/* Four bytes or fewer can be anything, and what is nearly all zeros, too. */
-		if (entry->kind != RD_SECRET_MAC && entry->kind != RD_SECRET_GUID && entry->kind != RD_SECRET_IP6 &&
-		    entry->kind != RD_SECRET_UUID)
-			continue;
-		if (size < entry->size)
-			continue;
-		replace_all(data, size, entry->in, entry->out, entry->size);
-		/* As a number of a little-endian machine. */
-		reverse(entry->in, in, entry->size);
-		reverse(entry->out, out, entry->size);
-		replace_all(data, size, in, out, entry->size);
+		i += n ? n : 1;
 	}
 }
 
@@ -124,6 +129,19 @@ static bool redact_route(const struct messages *in, uint16_t type, uint8_t *data
 	if (address)
 		redact_address(in->redact, data, size);
 	return address;
+}
+
+/* What somebody called an interface: cut off, or padded with NULs. */
+static bool redact_alias(const struct messages *in, uint16_t type, uint8_t *data, size_t size)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	if (!is_protocol(in, "route") || in->type < RTM_NEWLINK || in->type > RTM_SETLINK || type != IFLA_IFALIAS)
+		return false;
+	rd_redact_whole(in->redact, "name-", (char *)data, strnlen((char *)data, size), &out);
+	memset(data, 0, size);
+	memcpy(data, out.data ? out.data : "", out.len < size ? out.len : size);
+	return true;
 }
 
 static bool redact_rdma(const struct messages *in, uint16_t type, uint8_t *data, size_t size)
@@ -215,7 +233,8 @@ static bool redact_attributes(const struct messages *in, uint8_t *data, size_t s
 		n = attr.nla_len - NLA_HDRLEN;
 		if (top)
 			learn_serial(in, type, payload, n);
-		if (top && is_protocol(in, "route") && redact_route(in, type, payload, n))
+		if (top && (redact_alias(in, type, payload, n) ||
+			    (is_protocol(in, "route") && redact_route(in, type, payload, n))))
 			continue;
 		if (is_protocol(in, "rdma") && redact_rdma(in, type, payload, n))
 			continue;

@@ -40,7 +40,7 @@ int rd_redact_key_read(const char *path, struct rd_sipkey *ret, struct rd_err *e
 
 		rd_err_set(err, code, path, "cannot read the key");
 		if (code == ENOENT)
-			rd_err_hint(err, "make one: (umask 077; head -c 32 /dev/urandom > %s)", path);
+			rd_err_hint(err, "(umask 077; head -c 32 /dev/urandom > %s)", path);
 		return -code;
 	}
 	if (size < KEY_MIN)

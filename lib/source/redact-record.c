@@ -122,6 +122,24 @@ static void learn_if_inet6(struct rd_redact *redact, const char *text)
 	}
 }
 
+/* Numbers of 16 digits in an NCCL topology ("guid", "host_hash") are not told apart from others by how they look. */
+static void learn_xml(struct rd_redact *redact, const char *text)
+{
+	for (const char *at = text; (at = strstr(at, "\"0x"));) {
+		unsigned long long value;
+		size_t digits;
+		uint8_t guid[8];
+
+		at += 3;
+		digits = strspn(at, "0123456789abcdefABCDEF");
+		if (digits != 16 || sscanf(at, "%16llx", &value) != 1)
+			continue;
+		for (size_t i = 0; i < 8; i++)
+			guid[7 - i] = (uint8_t)(value >> (8 * i));
+		rd_redact_guid(redact, guid);
+	}
+}
+
 /* A process's arguments, each ended by a NUL, are one secret. */
 static void redact_command(struct rd_redact *redact, const uint8_t *data, size_t size, struct rd_buf *out)
 {
@@ -185,6 +203,76 @@ static void redact_vpd(uint8_t *data, size_t size)
 	}
 }
 
+/* Variables, each ended by `end`. */
+static void redact_variables(struct rd_redact *redact, const char *text, size_t size, char end, struct rd_buf *out)
+{
+	for (size_t at = 0; at < size;) {
+		const char *stop = memchr(text + at, end, size - at);
+		size_t n = stop ? (size_t)(stop - text) - at : size - at;
+
+		rd_redact_variable(redact, text + at, n, out);
+		at += n;
+		if (at < size)
+			rd_buf_add(out, text + at++, 1);
+	}
+}
+
+/* Below /proc/PID; false: like any other file. */
+static bool redact_of_process(struct rd_redact *redact, const char *name, const uint8_t *data, size_t size,
+			      struct rd_buf *out)
+{
+	static const char *const capabilities[] = { "Cap", NULL };
+	const char *text = (const char *)data;
+
+	if (strcmp(name, "cmdline") == 0)
+		redact_command(redact, data, size, out);
+	else if (strcmp(name, "comm") == 0)
+		rd_redact_program(redact, text, size, out);
+	else if (strcmp(name, "cgroup") == 0)
+		rd_redact_cgroup_file(redact, text, out);
+	else if (strcmp(name, "environ") == 0)
+		redact_variables(redact, text, size, '\0', out);
+	else if (strcmp(name, "status") == 0)
+		rd_redact_keep_lines(text, capabilities, out);
+	else if (strcmp(name, "maps") == 0)
+		rd_redact_maps(text, out);
+	else
+		return false;
+	return true;
+}
+
+static bool is_of_process(const char *path)
+{
+	return strncmp(path, "root/proc/", 10) == 0 &&
+	       (isdigit((unsigned char)path[10]) || strncmp(path + 10, "self/", 5) == 0);
+}
+
+/* Files that have a form of their own; false: none of these. */
+static bool redact_special(struct rd_redact *redact, const char *path, const char *name, const uint8_t *data,
+			   size_t size, struct rd_buf *out)
+{
+	static const char *const limits[] = { "[", "DefaultLimit", NULL };
+	const char *text = (const char *)data;
+
+	if (strcmp(path, "root/proc/cmdline") == 0)
+		rd_redact_kernel_command(redact, text, out);
+	else if (strcmp(path, "root/dev/kmsg") == 0)
+		rd_redact_kmsg(redact, text, size, out);
+	else if (strcmp(name, "route") == 0 && strstr(path, "/net/"))
+		redact_route_table(redact, text, size, out);
+	else if (strcmp(path, "root/etc/environment") == 0 || strcmp(path, "root/etc/nccl.conf") == 0)
+		redact_variables(redact, text, size, '\n', out);
+	else if (strstr(path, "/systemd/system.conf"))
+		rd_redact_keep_lines(text, limits, out);
+	else if (strcmp(name, "node_desc") == 0)
+		rd_redact_node_desc(redact, text, size, out);
+	else if (strcmp(name, "ifalias") == 0)
+		rd_redact_whole(redact, "name-", text, size, out);
+	else
+		return is_of_process(path) && redact_of_process(redact, name, data, size, out);
+	return true;
+}
+
 static void redact_content(struct rd_redact *redact, const char *path, const uint8_t *data, size_t size,
 			   struct rd_buf *out)
 {
@@ -199,44 +287,44 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 		rd_redact_add_serial(redact, line);
 	if (is_host_name(path))
 		rd_redact_add_host(redact, line);
-	if (strcmp(path, "root/proc/cmdline") == 0) {
-		rd_redact_kernel_command(redact, (const char *)data, out);
-	} else if (strcmp(path, "root/dev/kmsg") == 0) {
-		rd_redact_kmsg(redact, (const char *)data, size, out);
-	} else if (strcmp(name, "cmdline") == 0 && strncmp(path, "root/proc/", 10) == 0) {
-		redact_command(redact, data, size, out);
-	} else if (strcmp(name, "route") == 0 && strstr(path, "/net/")) {
-		redact_route_table(redact, (const char *)data, size, out);
-	} else if (strcmp(name, "environ") == 0) {
-		for (size_t at = 0; at < size; at += strnlen((const char *)data + at, size - at) + 1) {
-			size_t n = strnlen((const char *)data + at, size - at);
-
-			rd_redact_text(redact, (const char *)data + at, n, 0, out);
-			rd_buf_add(out, "", 1);
-		}
-	} else if (is_text(data, size)) {
+	if (redact_special(redact, path, name, data, size, out))
+		return;
+	if (is_text(data, size)) {
 		learn_serials(redact, (const char *)data);
 		if (strcmp(name, "if_inet6") == 0)
 			learn_if_inet6(redact, (const char *)data);
+		if (strcmp(path, "root" RD_SOURCE_NCCL_XML) == 0)
+			learn_xml(redact, (const char *)data);
 		rd_redact_text(redact, (const char *)data, size, is_version(path) ? RD_REDACT_VERSIONS : 0, out);
-	} else {
-		rd_buf_add(out, data, size);
-		if (out->failed)
-			return;
-		if (strcmp(name, "config") == 0)
-			redact_config(redact, (uint8_t *)out->data, out->len);
-		if (strcmp(name, "vpd") == 0)
-			redact_vpd((uint8_t *)out->data, out->len);
-		rd_redact_bytes(redact, (uint8_t *)out->data, out->len);
+		return;
 	}
+	rd_buf_add(out, data, size);
+	if (out->failed)
+		return;
+	if (strcmp(name, "config") == 0)
+		redact_config(redact, (uint8_t *)out->data, out->len);
+	if (strcmp(name, "vpd") == 0)
+		redact_vpd((uint8_t *)out->data, out->len);
+	rd_redact_bytes(redact, (uint8_t *)out->data, out->len);
 }
 
-/* Text of its own in a path: each name by itself. NULL when out of memory. */
-static char *redact_path(struct rd_redact *redact, const char *path)
+#define CGROUPS "root/sys/fs/cgroup/"
+
+/* Text of its own in a path: each name by itself. `dir`: what it stands below, "" for a whole path. NULL when out of memory. */
+static char *redact_path(struct rd_redact *redact, const char *dir, const char *path)
 {
 	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 
 	rd_buf_str(&out, "");
+	if (strncmp(path, CGROUPS, strlen(CGROUPS)) == 0) {
+		rd_buf_str(&out, CGROUPS);
+		path += strlen(CGROUPS);
+		dir = CGROUPS;
+	}
+	if (strncmp(dir, CGROUPS, strlen(CGROUPS) - 1) == 0) {
+		rd_redact_groups(redact, path, strlen(path), &out);
+		path += strlen(path);
+	}
 	while (*path) {
 		size_t n = strcspn(path, "/");
 
@@ -279,7 +367,8 @@ static int put(struct pass *pass, uint32_t node, const char *path, enum rd_node_
 	return 0;
 }
 
-static int put_more(struct pass *pass, uint32_t node)
+/* `path`: of the node, as it was. */
+static int put_more(struct pass *pass, uint32_t node, const char *path)
 {
 	const struct rd_node_more *from = rd_tree_node(pass->from->tree, node)->more;
 	struct rd_node_more *more;
@@ -297,13 +386,13 @@ static int put_more(struct pass *pass, uint32_t node)
 
 		if (rd_grow(&names->v, &names->cap, names->n + 1, sizeof(*names->v)) < 0)
 			return -ENOMEM;
-		names->v[names->n] = redact_path(pass->redact, from->names.v[i]);
+		names->v[names->n] = redact_path(pass->redact, path, from->names.v[i]);
 		if (!names->v[names->n])
 			return -ENOMEM;
 		names->n++;
 	}
 	if (from->target) {
-		more->target = redact_path(pass->redact, from->target);
+		more->target = redact_path(pass->redact, "", from->target);
 		return more->target ? 0 : -ENOMEM;
 	}
 	return 0;
@@ -338,7 +427,7 @@ static int redact_node(struct pass *pass, uint32_t node)
 {
 	const struct rd_node *of = rd_tree_node(pass->from->tree, node);
 	_cleanup_free_ char *path = rd_tree_path(pass->from->tree, RD_TREE_TOP, node);
-	_cleanup_free_ char *new_path = path ? redact_path(pass->redact, path) : NULL;
+	_cleanup_free_ char *new_path = path ? redact_path(pass->redact, "", path) : NULL;
 	_cleanup_free_ char *target = NULL;
 	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 	const void *data = NULL;
@@ -349,7 +438,7 @@ static int redact_node(struct pass *pass, uint32_t node)
 		return -ENOMEM;
 	if (strncmp(path, "nl/", 3) == 0 && of->type == RD_NODE_FILE) {
 		r = redact_answer(pass, node, path);
-		return r < 0 || !pass->to ? r : put_more(pass, node);
+		return r < 0 || !pass->to ? r : put_more(pass, node, path);
 	}
 	if (of->type == RD_NODE_FILE) {
 		rd_buf_str(&out, "");
@@ -357,7 +446,7 @@ static int redact_node(struct pass *pass, uint32_t node)
 		data = out.data;
 		size = out.len;
 	} else if (of->type == RD_NODE_LINK) {
-		target = redact_path(pass->redact, (const char *)of->data);
+		target = redact_path(pass->redact, "", (const char *)of->data);
 		data = target;
 		size = target ? strlen(target) : 0;
 	}
@@ -366,7 +455,7 @@ static int redact_node(struct pass *pass, uint32_t node)
 	if (!pass->to)
 		return 0;
 	r = put(pass, node, new_path, of->type, data, size);
-	return r < 0 ? r : put_more(pass, node);
+	return r < 0 ? r : put_more(pass, node, path);
 }
 
 static int redact_below(struct pass *pass, uint32_t dir)

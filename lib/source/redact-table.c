@@ -70,6 +70,23 @@ static bool slots_grow(struct rd_redact *redact)
 	return true;
 }
 
+static unsigned pair(uint8_t first, uint8_t second)
+{
+	return (unsigned)first << 8 | second;
+}
+
+bool rd_redact_may_begin(const struct rd_redact *redact, const uint8_t *bytes)
+{
+	unsigned at = pair(bytes[0], bytes[1]);
+
+	return redact->begins[at / 8] >> at % 8 & 1;
+}
+
+static void mark(struct rd_redact *redact, unsigned at)
+{
+	redact->begins[at / 8] |= (uint8_t)(1u << at % 8);
+}
+
 void rd_redact_enter(struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, const uint8_t *out, size_t size)
 {
 	struct rd_secret_entry *entry;
@@ -84,6 +101,10 @@ void rd_redact_enter(struct rd_redact *redact, enum rd_secret kind, const uint8_
 	*entry = (struct rd_secret_entry){ .kind = kind, .size = (uint8_t)size };
 	memcpy(entry->in, in, size);
 	memcpy(entry->out, out, size);
+	if (size > 4) {
+		mark(redact, pair(in[0], in[1]));
+		mark(redact, pair(in[size - 1], in[size - 2]));
+	}
 	redact->in_slots[slot_of(redact, redact->in_slots, false, kind, in, size)] = (uint32_t)redact->n_entries;
 	redact->out_slots[slot_of(redact, redact->out_slots, true, kind, out, size)] = (uint32_t)redact->n_entries;
 }

@@ -260,6 +260,12 @@ void rd_redact_add_host(struct rd_redact *redact, const char *name)
 		add_word(redact, name + first + 1, size - first - 1, "domain", RD_WORD_HOST);
 }
 
+void rd_redact_add_user(struct rd_redact *redact, const char *name, size_t size)
+{
+	if (size > 1 && !rd_redact_find_word(redact, name, size))
+		add_word(redact, name, size, "user", RD_WORD_HOST);
+}
+
 void rd_redact_add_serial(struct rd_redact *redact, const char *serial)
 {
 	static const char *const none[] = {

@@ -46,6 +46,7 @@ struct rd_redact {
 	size_t n_entries, cap_entries;
 	uint32_t *in_slots, *out_slots; /* hash tables of entries */
 	size_t n_slots;
+	uint8_t begins[8192]; /* a bit for each two bytes that an entry begins with, read forwards or backwards */
 	struct rd_secret_word *words;
 	size_t n_words, cap_words;
 	uint32_t *word_slots; /* a hash table of words, whatever their case */
@@ -60,6 +61,7 @@ void rd_redact_deinit(struct rd_redact *redact);
 /* The tables behind it (redact-table.c). */
 void rd_redact_enter(struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, const uint8_t *out, size_t size);
 bool rd_redact_taken(const struct rd_redact *redact, enum rd_secret kind, const uint8_t *out, size_t size);
+bool rd_redact_may_begin(const struct rd_redact *redact, const uint8_t *bytes); /* two bytes of no text */
 void rd_redact_enter_word(struct rd_redact *redact, const char *in, size_t size, char *out, enum rd_word_kind kind);
 const struct rd_secret_word *rd_redact_find_word(const struct rd_redact *redact, const char *text, size_t size);
 
@@ -86,6 +88,24 @@ bool rd_redact_is_name(const struct rd_redact *redact, const char *text, size_t 
 /* Adds the stand-in of a text that is not looked for anywhere else: PREFIX and eight digits ("cmd-", "name-"). */
 void rd_redact_whole(const struct rd_redact *redact, const char *prefix, const char *text, size_t size,
 		     struct rd_buf *out);
+
+/* The name of a user, where it is known to be one. */
+void rd_redact_add_user(struct rd_redact *redact, const char *name, size_t size);
+
+/*
+ * What people name (redact-names.c). All add the text with stand-ins: of /proc/PID/comm; of a path of control groups, in which
+ * what says that there is a job, a pod, a container stays; of /proc/PID/cgroup; of a variable of an environment, whose
+ * value stays unless it is a path or a free choice; of /proc/PID/maps; of a node's description.
+ */
+void rd_redact_program(const struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out);
+void rd_redact_groups(struct rd_redact *redact, const char *path, size_t size, struct rd_buf *out);
+void rd_redact_cgroup_file(struct rd_redact *redact, const char *text, struct rd_buf *out);
+void rd_redact_variable(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out);
+void rd_redact_maps(const char *text, struct rd_buf *out);
+void rd_redact_node_desc(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out);
+
+/* Adds the lines that begin with one of these (NULL behind the last). */
+void rd_redact_keep_lines(const char *text, const char *const *beginnings, struct rd_buf *out);
 
 enum rd_redact_flags {
 	RD_REDACT_VERSIONS = 1, /* four numbers with dots are a version here, not an address */

@@ -133,6 +133,37 @@ qp() {
 		"$(qp --json | jq -c '[.qps[] | [.ibdev, .lqpn, .rqpn, .state, .comm]]')" ]
 }
 
+# Which end is which, and the verdict of each.
+joined() {
+	"$RD" --json qp-state --join "$@" | jq -c '[.pairs[] | [([.a, .b] | map([.ibdev, .lqpn]) | sort), .verdict]] | sort'
+}
+
+@test "two hosts that are redacted with one key can be joined, with two keys they cannot" {
+	local T=$BATS_TEST_TMPDIR
+	head -c 32 /dev/urandom >"$T/key"
+	head -c 16 /dev/urandom >"$T/other"
+	"$RD" --from "$A" capture --redact-key "$T/key" "$T/a.tar"
+	"$RD" --from "$B" capture --redact-key "$T/key" "$T/b.tar"
+	"$RD" --from "$B" capture --redact-key "$T/other" "$T/c.tar"
+	[ "$(joined "$T/a.tar" "$T/b.tar")" = "$(joined "$A" "$B")" ]
+	[ "$(joined "$T/a.tar" "$T/c.tar")" != "$(joined "$A" "$B")" ]
+	"$RD" --from "$A" capture --redact-key "$T/key" "$T/again.tar"
+	diff <("$RD" --from "$T/a.tar" --json qp-state | jq 'del(.read_at)') \
+		<("$RD" --from "$T/again.tar" --json qp-state | jq 'del(.read_at)')
+	! grep -aq 'pair-[ab]' "$T/a.tar" "$T/b.tar"
+}
+
+@test "a key that is missing or too short is refused before the work" {
+	run --separate-stderr "$RD" --from "$A" capture --redact-key "$BATS_TEST_TMPDIR/none" "$BATS_TEST_TMPDIR/x.tar"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *none*"No such file"*"head -c 32 /dev/urandom"* ]]
+	echo short >"$BATS_TEST_TMPDIR/key"
+	run --separate-stderr "$RD" --from "$A" capture --redact-key "$BATS_TEST_TMPDIR/key" "$BATS_TEST_TMPDIR/x.tar"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"at least 16 bytes"* ]]
+	[ ! -e "$BATS_TEST_TMPDIR/x.tar" ]
+}
+
 @test "a host without RDMA is told, in the document, too" {
 	mkdir -p "$BATS_TEST_TMPDIR/bare/sys" "$BATS_TEST_TMPDIR/bare/proc"
 	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/bare" qp-state

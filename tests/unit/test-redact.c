@@ -10,6 +10,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/devlink.h>
+#include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
@@ -20,7 +22,8 @@
 #define GUID "\x00\x02\xc9\x03\x00\xa1\xb2\xc4"
 #define IPV4 "\x0a\x01\x14\x1e"
 
-static const char *const texts[] = {
+/* Planted in files, names, links, messages and the log: each is in a bundle, and in no form in a redacted one. */
+static const char *const planted[] = {
 	"gpu-node-17",
 	"GPU-NODE-17",
 	"example.org",
@@ -30,13 +33,10 @@ static const char *const texts[] = {
 	"0002c90300a1b2c4",
 	"0x0002c90300a1b2c4",
 	"00c9:03ff:fea1:b2c3",
-	"c9:3ff:fea1:b2c3",
 	"10.1.20.30",
 	"1E14010A",
 	"10.1.20.1",
 	"SN-4711-0815",
-	"4711",
-	"2001:db8:1:2",
 	"2001:0db8:0001:0002",
 	"fd00:1:2:3",
 	"--secret-token",
@@ -45,6 +45,35 @@ static const char *const texts[] = {
 	"5f1c2d3e-0000-1111-2222-333344445555",
 	"USB-SN-99",
 	"a program's secret",
+	"acme_solver",	    /* comm, and in the log */
+	"alice",	    /* a user, in a home directory and the log */
+	"topology-of-acme", /* a file in a variable */
+	"etcd.acme.example:2379",
+	"acme-communicator-7",
+	"job_4711234",
+	"uid_1042",
+	"3a4b5c6d_7e8f_4a0b_9c1d_2e3f4a5b6c7d",
+	"3a4b5c6d-7e8f-4a0b-9c1d-2e3f4a5b6c7d",
+	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+	"acme-batch.service",
+	"acme.slice",
+	"acme-trainer", /* the file of a mapping */
+	"rail to rack 12",
+	"spine-acme-3",
+	"VPD-SERIAL-77",
+	"0xfeedfacecafebeef", /* guid of an NCCL topology */
+	"alias-of-acme",      /* in a message of rtnetlink */
+	"DEVLINK-SN-5",
+	"acme-storage-if", /* in the log */
+	"acme-kernel-module",
+	"0000:0000:0000:0000:0000:ffff:0a01:141e",
+	"login-acme-2", /* another host, in the log */
+};
+
+/* Parts of these. */
+static const char *const parts[] = {
+	"c9:3ff:fea1:b2c3", "4711",	"2001:db8:1:2", "acme",	    "1042",
+	"3a4b5c6d",	    "01234567", "rack",		"feedface", "solver",
 };
 
 static const struct rd_buf raws[] = {
@@ -57,6 +86,8 @@ static const struct rd_buf raws[] = {
 };
 
 static struct nlmsghdr route_request = { .nlmsg_type = RTM_GETADDR, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP };
+static struct nlmsghdr link_request = { .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP };
+static struct nlmsghdr devlink_request = { .nlmsg_type = 0x20, .nlmsg_flags = NLM_F_REQUEST };
 static struct nlmsghdr rdma_request = { .nlmsg_type = 0x1401, .nlmsg_flags = NLM_F_REQUEST };
 
 /* A host whose files are in a folder and whose kernel answers two requests. */
@@ -94,18 +125,26 @@ static int host_netlink(struct rd_source *src, int protocol, const void *request
 	struct rd_buf out = { 0 }, body = { 0 };
 	struct nlmsghdr head = { 0 };
 	struct ifaddrmsg address = { .ifa_family = AF_INET, .ifa_prefixlen = 24, .ifa_index = 2 };
+	struct ifinfomsg link = { .ifi_index = 2 };
 	uint8_t storage[128] = { AF_INET, 0, 0x12, 0xb7 };
 
 	(void)src;
-	(void)request;
 	(void)size;
 	(void)err;
-	if (protocol == NETLINK_ROUTE) {
+	if (protocol == NETLINK_ROUTE && ((const struct nlmsghdr *)request)->nlmsg_type == RTM_GETLINK) {
+		rd_buf_add(&body, &link, sizeof(link));
+		fake_attr(&body, IFLA_IFALIAS, "alias-of-acme", 14);
+		head.nlmsg_type = RTM_NEWLINK;
+	} else if (protocol == NETLINK_ROUTE) {
 		rd_buf_add(&body, &address, sizeof(address));
 		fake_attr(&body, IFA_LOCAL, IPV4, 4);
 		fake_attr(&body, 77, "\x01\x02" MAC "\x01\x02", 10);
 		fake_attr(&body, IFA_LABEL, "enx02c903a1b2c3", 16);
 		head.nlmsg_type = RTM_NEWADDR;
+	} else if (protocol == NETLINK_GENERIC) {
+		rd_buf_add(&body, "\x33\x01\0\0", 4);
+		fake_attr(&body, DEVLINK_ATTR_INFO_SERIAL_NUMBER, "DEVLINK-SN-5", 13);
+		head.nlmsg_type = 0x20;
 	} else {
 		memcpy(storage + 4, IPV4, 4);
 		fake_attr(&body, RDMA_NLDEV_ATTR_NODE_GUID, raws[2].data, 8);
@@ -154,6 +193,38 @@ static void make_files(const char *root)
 	assert_int_equal(system(command), 0);
 }
 
+#define UID "3a4b5c6d_7e8f_4a0b_9c1d_2e3f4a5b6c7d"
+#define CONTAINER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define GROUP \
+	"kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID ".slice/cri-containerd-" CONTAINER ".scope"
+
+/* What belongs to people: their programs, jobs, containers, files. */
+static void make_named(const char *root)
+{
+	_cleanup_free_ char *command = NULL;
+
+	assert_true(
+		asprintf(
+			&command,
+			"cd %s && echo acme_solver > proc/7/comm && mkdir -p etc sys/fs/cgroup/" GROUP
+			" sys/fs/cgroup/acme.slice/acme-batch.service proc/8 &&"
+			"printf '4:memory:/slurm/uid_1042/job_4711234/step_0\\n0::/" GROUP "\\n' > proc/7/cgroup &&"
+			"echo 0::/kubepods/besteffort/pod3a4b5c6d-7e8f-4a0b-9c1d-2e3f4a5b6c7d > proc/8/cgroup &&"
+			"printf 'NCCL_TOPO_FILE=/home/alice/topology-of-acme.xml\\0MC_METADATA_SERVER=etcd.acme.example:2379\\0"
+			"NCCL_HOSTID=acme-communicator-7\\0NCCL_IB_HCA=mlx5_0:1\\0' > proc/7/environ &&"
+			"printf 'Name:\\tacme_solver\\nUid:\\t1042\\t1042\\nCapEff:\\t00000000\\n' > proc/7/status &&"
+			"printf '0040-0050 r-xp 0 08:01 42 /opt/acme-trainer\\n0060-0070 r--p 0 0 0\\n' > proc/7/maps &&"
+			"echo 'rail to rack 12' > sys/net/enx02c903a1b2c3/ifalias &&"
+			"mkdir -p sys/other && echo 'spine-acme-3 mlx5_0' > sys/other/node_desc &&"
+			"printf '\\220\\020\\000SN\\015VPD-SERIAL-77' > sys/pci/vpd &&"
+			"echo '<net guid=\"0xfeedfacecafebeef\" name=\"mlx5_0\"/>' > nccl-topo.xml &&"
+			"printf '%%s\\n' '4,4,8,-;Memory cgroup out of memory: Killed process 77 (acme_solver) of alice'"
+			" '4,5,9,-;mlx5_core 0000:1b:00.0 acme-storage-if: Link down' '4,6,9,-;acme-kernel-module: hello'"
+			" '4,7,9,-;nfs: server login-acme-2 not responding' >> dev/kmsg && echo NCCL_DEBUG=INFO > etc/nccl.conf",
+			root) > 0);
+	assert_int_equal(system(command), 0);
+}
+
 static const char *const paths[] = {
 	"/proc/sys/kernel/hostname",
 	"/sys/ib/node_desc",
@@ -174,10 +245,21 @@ static const char *const paths[] = {
 	"/proc/net/text",
 	"/proc/net/if_inet6",
 	"/sys/pci/config",
+	"/sys/pci/vpd",
+	"/sys/other/node_desc",
+	"/sys/net/enx02c903a1b2c3/ifalias",
+	"/proc/7/comm",
+	"/proc/7/cgroup",
+	"/proc/8/cgroup",
+	"/proc/7/environ",
+	"/proc/7/status",
+	"/proc/7/maps",
+	"/etc/nccl.conf",
+	"/nccl-topo.xml",
 };
 
-/* Everything asked, redacted, saved as a plain tar. */
-static void capture(const char *root, const char *tar)
+/* Everything asked, redacted or not, saved as a plain tar. */
+static void capture(const char *root, const char *tar, bool redact)
 {
 	struct host host = { .ops = { .name = "live",
 				      .read_file = host_read,
@@ -187,40 +269,85 @@ static void capture(const char *root, const char *tar)
 				      .now = host_now } };
 	_cleanup_(rd_source_closep) struct rd_source *record = NULL;
 	_cleanup_(rd_recording_deinit) struct rd_recording recording = { 0 };
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 }, more = { 0 };
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 }, more = { 0 }, links = { 0 }, devlink = { 0 };
+	_cleanup_names_ struct rd_names names = { 0 }, groups = { 0 }, below = { 0 }, pod = { 0 };
 	struct rd_redacted redacted = { 0 };
 	struct rd_err err = { 0 };
 
 	host.src.ops = &host.ops;
 	route_request.nlmsg_len = rdma_request.nlmsg_len = sizeof(struct nlmsghdr);
+	link_request.nlmsg_len = devlink_request.nlmsg_len = sizeof(struct nlmsghdr);
 	assert_int_equal(rd_source_live_open(root, &host.files, NULL), 0);
 	assert_int_equal(rd_source_record_open(&host.src, &record, NULL), 0);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(paths); i++)
 		assert_int_not_equal(text_at(record, paths[i])[0], '(');
 	assert_int_equal(rd_list_dir(record, "/sys/net", &names, NULL), 0);
+	assert_int_equal(rd_list_dir(record, "/sys/fs/cgroup", &groups, NULL), 0);
+	assert_int_equal(rd_list_dir(record, "/sys/fs/cgroup/acme.slice", &below, NULL), 0);
+	assert_int_equal(rd_list_dir(record, "/sys/fs/cgroup/" GROUP, &pod, NULL), 0);
+	assert_int_equal(rd_netlink(record, NETLINK_ROUTE, &link_request, sizeof(link_request), &links, NULL), 0);
+	assert_int_equal(rd_netlink(record, NETLINK_GENERIC, &devlink_request, sizeof(devlink_request), &devlink, NULL),
+			 0);
 	assert_int_equal(rd_netlink(record, NETLINK_ROUTE, &route_request, sizeof(route_request), &bytes, NULL), 0);
 	assert_int_equal(rd_netlink(record, NETLINK_RDMA, &rdma_request, sizeof(rdma_request), &more, NULL), 0);
 	assert_int_equal(rd_source_record_take(record, &recording, NULL), 0);
-	if (rd_record_redact(&recording, &(struct rd_sipkey){ { 1, 2 } }, &redacted, &err) < 0 ||
+	if ((redact && rd_record_redact(&recording, &(struct rd_sipkey){ { 1, 2 } }, &redacted, &err) < 0) ||
 	    rd_record_save(&recording, "0", tar, true, NULL, &err) < 0)
 		fail_msg("%s: %s", err.object, err.message);
 	rd_source_closep(&host.files);
 }
 
-static void assert_nowhere(const char *tar)
+/* As text whatever its case, as digits of its bytes, and without what separates groups of digits. */
+static bool is_in(const struct rd_bytes *bytes, const char *text)
 {
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	_cleanup_buf_ struct rd_buf all = { 0 }, bare = { 0 }, hex = { 0 };
+
+	rd_buf_add(&all, bytes->data, bytes->size);
+	for (size_t i = 0; i < all.len; i++)
+		all.data[i] = all.data[i] ? all.data[i] : '\n';
+	for (const char *c = text; *c; c++) {
+		rd_buf_printf(&hex, "%02x", (unsigned char)*c);
+		if (*c != ':' && *c != '-' && *c != '_')
+			rd_buf_add(&bare, c, 1);
+	}
+	return strcasestr(all.data, text) || strcasestr(all.data, hex.data) ||
+	       (bare.len >= 12 && strcasestr(all.data, bare.data));
+}
+
+static void read_tar(const char *tar, struct rd_bytes *ret)
+{
 	_cleanup_(rd_source_closep) struct rd_source *here = NULL;
 
 	assert_int_equal(rd_source_live_open(NULL, &here, NULL), 0);
-	assert_int_equal(rd_read_file(here, tar, &bytes, NULL), 0);
-	for (size_t i = 0; i < RD_ARRAY_SIZE(texts); i++)
-		if (memmem(bytes.data, bytes.size, texts[i], strlen(texts[i])))
-			fail_msg("still there: %s", texts[i]);
+	assert_int_equal(rd_read_file(here, tar, ret, NULL), 0);
+}
+
+static void assert_nowhere(const char *tar)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+
+	read_tar(tar, &bytes);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(planted); i++)
+		if (is_in(&bytes, planted[i]))
+			fail_msg("still there: %s", planted[i]);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(parts); i++)
+		if (is_in(&bytes, parts[i]))
+			fail_msg("a part is still there: %s", parts[i]);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(raws); i++)
 		if (memmem(bytes.data, bytes.size, raws[i].data, raws[i].len))
 			fail_msg("still there: raw bytes %zu", i);
+}
+
+/* Else the test would pass for want of what it looks for. */
+static void assert_planted(const char *tar)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+
+	read_tar(tar, &bytes);
+	assert_true(RD_ARRAY_SIZE(planted) >= 40);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(planted); i++)
+		if (!is_in(&bytes, planted[i]))
+			fail_msg("not planted: %s", planted[i]);
 }
 
 static void nothing_that_identifies_is_left_and_the_rest_fits_together(void **state)
@@ -236,8 +363,11 @@ static void nothing_that_identifies_is_left_and_the_rest_fits_together(void **st
 	(void)state;
 	assert_non_null(mkdtemp(root));
 	make_files(root);
+	make_named(root);
 	snprintf(tar, sizeof(tar), "%s/x.tar", root);
-	capture(root, tar);
+	capture(root, tar, false);
+	assert_planted(tar);
+	capture(root, tar, true);
 	assert_nowhere(tar);
 	if (rd_source_bundle_open(tar, &bundle, &err) < 0)
 		fail_msg("%s: %s", err.object, err.message);
