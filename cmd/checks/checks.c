@@ -52,6 +52,8 @@ static int read_all(struct rd_source *source, int pid, struct checks *checks, st
 	int r = rd_collect_host(source, WHAT, &checks->host, errors, err);
 
 	if (!r)
+		r = rd_host_within_bounds(&checks->host, err);
+	if (!r)
 		r = rd_collect_system(source, pid, &checks->system, errors, err);
 	if (!r)
 		r = rd_collect_netstate(source, &checks->host, &checks->net, errors, err);

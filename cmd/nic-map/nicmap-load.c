@@ -20,6 +20,8 @@ int nicmap_read(struct rd_source *source, unsigned what, struct rd_host *host, s
 	const struct rd_sysfs fs = { .src = source, .errors = errors };
 	int r = rd_collect_host(source, what, host, errors, err);
 
+	if (!r)
+		r = rd_host_within_bounds(host, err);
 	if (r < 0)
 		return r;
 	r = rd_collect_gpu_memory(&fs, system);

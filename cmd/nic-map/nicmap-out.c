@@ -40,6 +40,34 @@ int nicmap_print_judged(struct rd_ctx *ctx, struct nicmap *nm, const char *objec
 	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections, 1);
 }
 
+/* A line of it is as wide as there are devices, and there are as many lines. */
+#define MATRIX_MAX 512
+
+/* In documents there are pairs instead. */
+static bool shows_matrix(const struct rd_ctx *ctx, const struct nicmap *nm)
+{
+	const struct nicmap_opts *opts = ctx->state;
+
+	if (ctx->globals.json || opts->matrix)
+		return !ctx->globals.json;
+	return !opts->pairs && !opts->gids && !opts->assignment && !opts->stacks && !ctx->globals.style.columns &&
+	       !ctx->globals.style.raw && nm->host.n_gpus > 0;
+}
+
+/* -E2BIG with `err` filled. */
+static int build_matrix(const struct nicmap *nm, struct rd_matrix *ret, struct rd_err *err)
+{
+	size_t n = nm->host.n_gpus + nm->host.n_ibdevs;
+
+	if (n <= MATRIX_MAX) {
+		rd_matrix_build(ret, &nm->host, &nm->map, rd_distance_pci);
+		return 0;
+	}
+	rd_err_set(err, E2BIG, "--matrix", "%zu devices: it shows up to %d", n, MATRIX_MAX);
+	rd_err_hint(err, "each accelerator with each NIC: rdmadiag nic-map --pairs");
+	return -E2BIG;
+}
+
 /* NICs, accelerators and distances; with -o or --raw the NICs alone, for scripts. */
 static int show_all(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *matrix)
 {
@@ -59,7 +87,7 @@ static int show_all(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_secti
 		sections[0] = rd_report_section(&nm->report, "stacks");
 	} else if (!ctx->globals.style.columns && !ctx->globals.style.raw && nm->host.n_gpus > 0) {
 		sections[n++] = rd_report_section(&nm->report, "gpus");
-		if (matrix->n > 0)
+		if (matrix && matrix->n > 0)
 			sections[n++] = matrix;
 	}
 	return nicmap_print(ctx, nm, sections, n);
@@ -100,7 +128,8 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	const struct nicmap_opts *opts = ctx->state;
 	struct rd_matrix matrix = { 0 };
-	int r;
+	struct rd_err err = { 0 };
+	int r = 0;
 
 	tell_rules(ctx);
 	rd_report_nicmap(&nm->report, &nm->host, &nm->map);
@@ -113,7 +142,12 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 		rd_report_gpu_nics(&nm->report, &nm->host, &nm->map);
 	if (opts->stacks)
 		add_stacks(ctx, nm);
-	rd_matrix_build(&matrix, &nm->host, &nm->map, rd_distance_pci);
+	if (shows_matrix(ctx, nm))
+		r = build_matrix(nm, &matrix, &err);
+	if (r < 0 && opts->matrix)
+		return rd_fail(ctx, &err);
+	if (r < 0)
+		rd_errlist_add(&nm->report.errors, &err);
 	if (opts->fail || opts->profile)
 		nm->report.status = rd_report_judge(&nm->report);
 	r = show_all(ctx, nm, matrix.section);

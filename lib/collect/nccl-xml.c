@@ -11,9 +11,6 @@
 #define PCIS_MAX 4096
 #define CPUS_MAX 1024
 #define NVLINKS_MAX 64
-/* Each accelerator is held against each NIC. The largest hosts have 16 and 200. */
-#define GPUS_MAX 128
-#define NICS_MAX 512
 
 enum kind { OTHER = 0, CPU, PCI, NIC, GPU };
 
@@ -217,8 +214,6 @@ static int start_net(struct state *st, const struct rd_xml_element *element, con
 	struct rd_port *port;
 	long value;
 
-	if (st->host->n_ports >= NICS_MAX)
-		return rd_err_set(err, E2BIG, "topology file", "more NICs than a host can have");
 	port = add_port(st->host, rd_xml_attr(element, "name"), frame->pci, frame->numa);
 	if (!port)
 		return no_memory(err);
@@ -337,8 +332,6 @@ static int end_pci(struct state *st, struct frame *frame, struct rd_err *err)
 	struct rd_gpu *gpu;
 
 	if (frame->has_gpu || base == RD_PCI_DISPLAY || base == RD_PCI_ACCELERATOR) {
-		if (st->host->n_gpus >= GPUS_MAX)
-			return rd_err_set(err, E2BIG, "topology file", "more accelerators than a host can have");
 		gpu = rd_host_add_gpu(st->host);
 		if (!gpu)
 			return no_memory(err);
@@ -349,8 +342,6 @@ static int end_pci(struct state *st, struct frame *frame, struct rd_err *err)
 		if (pci->vendor.known == RD_OK)
 			gpu->vendor = rd_gpu_maker(pci->vendor.v);
 	} else if (base == RD_PCI_NETWORK && !frame->has_nic) {
-		if (st->host->n_ports >= NICS_MAX)
-			return rd_err_set(err, E2BIG, "topology file", "more NICs than a host can have");
 		if (!add_port(st->host, NULL, frame->pci, frame->numa))
 			return no_memory(err);
 	}
@@ -383,5 +374,5 @@ int rd_collect_nccl_xml(const char *name, const char *text, size_t size, struct 
 	if (r < 0)
 		return r;
 	rd_collect_sort_gpus(host);
-	return 0;
+	return rd_host_within_bounds(host, err);
 }

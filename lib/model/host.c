@@ -87,6 +87,35 @@ void rd_host_deinit(struct rd_host *host)
 	*host = (struct rd_host){ 0 };
 }
 
+static size_t count_gids(const struct rd_host *host)
+{
+	size_t n = 0;
+
+	for (size_t p = 0; p < host->n_ports; p++)
+		n += host->ports[p].n_gids;
+	return n;
+}
+
+int rd_host_within_bounds(const struct rd_host *host, struct rd_err *err)
+{
+	const struct {
+		const char *what;
+		size_t n, most;
+	} counts[] = {
+		{ "ports of RDMA devices", host->n_ports, RD_HOST_PORTS_MAX },
+		{ "network interfaces", host->n_netdevs, RD_HOST_NETDEVS_MAX },
+		{ "accelerators", host->n_gpus, RD_HOST_GPUS_MAX },
+		{ "pairs of an accelerator and an RDMA device", host->n_gpus * host->n_ibdevs, RD_HOST_PAIRS_MAX },
+		{ "GIDs", count_gids(host), RD_HOST_GIDS_MAX },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(counts); i++)
+		if (counts[i].n > counts[i].most)
+			return rd_err_set(err, E2BIG, "host", "%zu %s: more than the %zu that are looked at",
+					  counts[i].n, counts[i].what, counts[i].most);
+	return 0;
+}
+
 struct rd_pci *rd_host_add_pci(struct rd_host *host)
 {
 	if (rd_grow(&host->pcis, &host->cap_pcis, host->n_pcis + 1, sizeof(*host->pcis)) < 0)

@@ -8,6 +8,7 @@
 #define RD_MODEL_HOST_H
 
 #include "base/base.h"
+#include "base/err.h"
 
 #define RD_PCI_ADDR 24 /* room for "7fffffff:ff:1f.7" */
 
@@ -238,6 +239,19 @@ struct rd_host {
 };
 
 void rd_host_deinit(struct rd_host *host);
+
+/*
+ * Bounds of what is judged and shown: much is a matter of all ports with all others, and of each accelerator with each NIC.
+ * The largest hosts have 16 accelerators and 200 RDMA devices, or 8 and 2,000 where virtual functions are shared out to guests.
+ */
+#define RD_HOST_PORTS_MAX 2048
+#define RD_HOST_NETDEVS_MAX 16384
+#define RD_HOST_GPUS_MAX 512
+#define RD_HOST_PAIRS_MAX 16384
+#define RD_HOST_GIDS_MAX 131072
+
+/* 0, or -E2BIG with what there is too much of. */
+int rd_host_within_bounds(const struct rd_host *host, struct rd_err *err);
 
 /* Adding. Return the new element, zeroed but for its indices (-1), or NULL when out of memory. Good until the next. */
 struct rd_pci *rd_host_add_pci(struct rd_host *host);

@@ -214,8 +214,8 @@ static void topology_files_that_ask_for_too_much(void **state)
 		int n;
 		const char *class;
 		int r;
-	} limits[] = { { 5000, "0x060400", -E2BIG }, { 1000, "0x060400", 0 }, { 128, "0x030200", 0 },
-		       { 129, "0x030200", -E2BIG },  { 512, "0x020700", 0 },  { 513, "0x020700", -E2BIG } };
+	} limits[] = { { 5000, "0x060400", -E2BIG }, { 1000, "0x060400", 0 }, { 512, "0x030200", 0 },
+		       { 513, "0x030200", -E2BIG },  { 2048, "0x020700", 0 }, { 2049, "0x020700", -E2BIG } };
 	_cleanup_free_ char *deep = calloc(1, 4096), *wide = calloc(1, 1 << 20);
 	char *at;
 
