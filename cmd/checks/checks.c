@@ -10,6 +10,7 @@
 #include "analyse/profile.h"
 #include "analyse/qp-entropy.h"
 #include "analyse/symmetry.h"
+#include "base/text.h"
 #include "cmd/datafile.h"
 #include "cmd/profile-file.h"
 #include "collect/host.h"
@@ -62,6 +63,20 @@ static int read_all(struct rd_source *source, int pid, struct checks *checks, st
 	return r ? r : rd_collect_klog(source, &checks->klog, errors, err);
 }
 
+static int tell_too_many(struct checks *checks)
+{
+	const struct rd_finding finding = {
+		.id = "env-too-many",
+		.severity = RD_SEV_UNKNOWN,
+		.title = "There are more settings than are judged",
+		.subject = rd_text("settings for all jobs"),
+		.observed = rd_text("more than %d variables, or one of more than %zu KiB: they were not judged",
+				    RD_EFFECTS_MAX, RD_EFFECT_BYTES >> 10),
+	};
+
+	return rd_finding_add(&checks->job_env, &finding);
+}
+
 /* The settings that all jobs begin with, judged as nic-map --check-env does. */
 static int judge_job_env(struct checks *checks)
 {
@@ -72,6 +87,8 @@ static int judge_job_env(struct checks *checks)
 		r = rd_effects_take(checks->system.job_env.v[i], strlen(checks->system.job_env.v[i]), &effects);
 	if (!r)
 		r = rd_envcheck(&checks->host, &effects, &checks->job_env);
+	else if (r == -E2BIG)
+		r = tell_too_many(checks);
 	rd_effects_deinit(&effects);
 	return r;
 }

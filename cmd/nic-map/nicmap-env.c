@@ -142,6 +142,16 @@ static int take_one(const char *variable, struct rd_effects *effects)
 	return copy ? rd_effects_own(effects, copy, strlen(copy), '\0') : -ENOMEM;
 }
 
+static int not_taken(int r, struct rd_err *err)
+{
+	if (r == -E2BIG)
+		return rd_err_set(err, E2BIG, "environment",
+				  "more than %d variables of " RD_ENV_LIBRARIES
+				  ", or one of more than %zu KiB: not judged",
+				  RD_EFFECTS_MAX, RD_EFFECT_BYTES >> 10);
+	return r ? rd_err_set(err, ENOMEM, "environment", "no memory for variables") : 0;
+}
+
 static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct rd_err *err)
 {
 	const struct nicmap_opts *opts = ctx->state;
@@ -151,7 +161,7 @@ static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct
 	if (!opts->pid && !opts->env_file) {
 		for (char **var = environ; *var && !r; var++)
 			r = take_one(*var, effects);
-		return r ? rd_err_set(err, ENOMEM, "environment", "no memory for variables") : 0;
+		return not_taken(r, err);
 	}
 	r = read_text(ctx, &bytes, err);
 	if (r < 0) {
@@ -159,9 +169,9 @@ static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct
 		return r;
 	}
 	effects->first_wins = opts->pid != 0;
-	if (bytes.data && rd_effects_own(effects, (char *)bytes.data, bytes.size, opts->pid ? '\0' : '\n') < 0)
-		return rd_err_set(err, ENOMEM, "environment", "no memory for variables");
-	return 0;
+	if (bytes.data)
+		r = rd_effects_own(effects, (char *)bytes.data, bytes.size, opts->pid ? '\0' : '\n');
+	return not_taken(r, err);
 }
 
 static void add_where(struct rd_buf *out, const struct nicmap_opts *opts)

@@ -9,6 +9,8 @@
 
 static int add(struct rd_effects *effects, const char *name, const char *value)
 {
+	if (effects->n >= RD_EFFECTS_MAX || strlen(value) >= RD_EFFECT_BYTES)
+		return -E2BIG;
 	if (rd_grow(&effects->v, &effects->cap, effects->n + 1, sizeof(*effects->v)) < 0)
 		return -ENOMEM;
 	effects->v[effects->n] = (struct rd_effect){ .name = name, .value = value };

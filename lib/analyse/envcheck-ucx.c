@@ -48,6 +48,8 @@ static size_t lower_bound(const struct label *labels, size_t n, const char *key)
 }
 
 #define MOST_DEVICES 64 /* bits of a mask: ucp_is_resource_in_device_list */
+/* Ports that are looked up. Of what UCX refuses anyway it is enough to say how much it is. */
+#define MOST_LOOKED_UP 4096
 
 struct devices {
 	const struct label *labels;
@@ -70,7 +72,6 @@ static void look_up(struct rd_check_env *check, struct devices *devices, const c
 	char key[130];
 	bool found = false;
 
-	devices->entries++;
 	if (at < host->n_ports && strcmp(devices->labels[at].text, entry) == 0) {
 		devices->named[devices->labels[at].port] = true;
 		devices->any_rdma = true;
@@ -103,29 +104,33 @@ static void look_up_range(struct rd_check_env *check, struct devices *devices, c
 		return;
 	}
 	snprintf(text, sizeof(text), "%.*s", (int)size, entry);
-	if (sscanf(text, "%*[^[][%n%u-%u]%n", &from, &first, &last, &to) == 2 && to > 0 && first <= last &&
-	    last - first < 1024) {
-		for (unsigned i = first; i <= last; i++) {
-			char one[160];
-
-			snprintf(one, sizeof(one), "%.*s%u%s", from - 1, text, i, text + to);
-			look_up(check, devices, one);
-		}
-	} else {
-		look_up(check, devices, text);
+	if (sscanf(text, "%*[^[][%n%u-%u]%n", &from, &first, &last, &to) != 2 || to == 0 || first > last ||
+	    last - first >= 1024) {
+		if (devices->entries++ < MOST_LOOKED_UP)
+			look_up(check, devices, text);
+		return;
 	}
+	for (unsigned i = first; i <= last && devices->entries + (i - first) < MOST_LOOKED_UP; i++) {
+		char one[160];
+
+		snprintf(one, sizeof(one), "%.*s%u%s", from - 1, text, i, text + to);
+		look_up(check, devices, one);
+	}
+	devices->entries += last - first + 1;
+}
+
+static int say_refused(struct rd_check_env *check, size_t entries)
+{
+	rd_envcheck_effect(check, "UCX stops: %d devices at most", MOST_DEVICES);
+	return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The list is longer than UCX takes",
+			       "an assertion ends the process", rd_text("%zu devices", entries),
+			       rd_text("%d at most", MOST_DEVICES));
 }
 
 static int say_devices(struct rd_check_env *check, struct devices *devices)
 {
-	int r = 0;
+	int r = devices->entries > MOST_DEVICES ? say_refused(check, devices->entries) : 0;
 
-	if (devices->entries > MOST_DEVICES) {
-		rd_envcheck_effect(check, "UCX stops: %d devices at most", MOST_DEVICES);
-		r = rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The list is longer than UCX takes",
-				    "an assertion ends the process", rd_text("%zu devices", devices->entries),
-				    rd_text("%d at most", MOST_DEVICES));
-	}
 	if (!r && devices->bare.n)
 		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port",
 				    "Only newer UCX takes a device without its port",
@@ -143,14 +148,19 @@ static int say_devices(struct rd_check_env *check, struct devices *devices)
 static int judge_devices(struct rd_check_env *check, struct devices *devices, bool negate)
 {
 	const struct rd_host *host = check->host;
-	int r = say_devices(check, devices);
+	int r;
 
+	if (devices->entries > MOST_LOOKED_UP)
+		return say_refused(check, devices->entries);
+	r = say_devices(check, devices);
+	if (r)
+		return r;
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (devices->named[p] != negate && (!negate || rd_port_active(&host->ports[p])))
 			rd_envcheck_selects(check, p);
-	if (r || negate || devices->any_rdma || !devices->any_netdev) {
+	if (negate || devices->any_rdma || !devices->any_netdev) {
 		rd_envcheck_tell_count(check);
-		return r ? r : rd_envcheck_selection(check);
+		return rd_envcheck_selection(check);
 	}
 	rd_envcheck_effect(check, "interfaces only: UCX is left with TCP between hosts");
 	if (!rd_envcheck_has_rdma(host, true))

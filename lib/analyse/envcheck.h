@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a set of variables really does on a host. Pure. */
+/* What a set of variables really does on a host. Pure. More than RD_EFFECTS_MAX, or longer ones than any process can have, are refused: -E2BIG. */
 #ifndef RD_ANALYSE_ENVCHECK_H
 #define RD_ANALYSE_ENVCHECK_H
 
 #include "model/nicmap.h"
 
-/* Keeps a copy; of a name that is set twice the last value counts. 0 or -ENOMEM. */
+/* Keeps a copy; of a name that is set twice the last value counts. 0, -E2BIG or -ENOMEM. */
 int rd_effects_set(struct rd_effects *effects, const char *name, const char *value);
 
-/* Takes "NAME=VALUE", perhaps behind "export" and with quotes, if it is of one of the libraries. 0 or -ENOMEM. */
+/* Takes "NAME=VALUE", perhaps behind "export" and with quotes, if it is of one of the libraries. 0, -E2BIG or -ENOMEM. */
 int rd_effects_take(const char *line, size_t size, struct rd_effects *effects);
 
 /* The same of all entries of a text, which it takes over, also on failure; there must be room for a NUL behind it.

@@ -53,6 +53,10 @@ static void run_env(const struct rd_check_input *in, struct rd_check_out *out)
 	for (size_t i = 0; i < in->job_env->n; i++) {
 		const struct rd_finding *finding = &in->job_env->v[i];
 
+		if (finding->severity == RD_SEV_UNKNOWN) {
+			rd_check_unknown(out, "settings for all jobs", finding->observed);
+			return;
+		}
 		if (finding->severity != RD_SEV_WARNING && finding->severity != RD_SEV_CRITICAL)
 			continue;
 		rd_check_bad(out, finding->severity == RD_SEV_CRITICAL ? RD_SEV_CRITICAL : RD_SEV_WARNING,

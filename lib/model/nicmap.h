@@ -99,6 +99,11 @@ struct rd_effect {
 	char *effect;  /* a sentence: what it comes to; owned; NULL: nothing to say */
 };
 
+/* All that these libraries read are 1,400; a job sets under a hundred. The kernel starts no program with a longer string
+ * (MAX_ARG_STRLEN). */
+#define RD_EFFECTS_MAX 4096
+#define RD_EFFECT_BYTES ((size_t)128 << 10)
+
 struct rd_effects {
 	struct rd_effect *v; /* by name, once rd_effects_sort was there */
 	size_t n, cap;
