@@ -36,8 +36,14 @@ void rd_errlist_add(struct rd_errlist *list, const struct rd_err *err)
 {
 	if (!list)
 		return;
-	rd_reserve(&list->v, &list->cap, list->n + 1, sizeof(*list->v));
-	list->v[list->n++] = *err;
+	if (!list->more)
+		rd_reserve(&list->v, &list->cap, list->n + 1, sizeof(*list->v));
+	if (list->n < RD_ERRORS_MAX) {
+		list->v[list->n++] = *err;
+		return;
+	}
+	list->n = RD_ERRORS_MAX + 1;
+	rd_err_set(&list->v[RD_ERRORS_MAX], E2BIG, "errors", "%zu more are not listed", ++list->more);
 }
 
 void rd_errlist_deinit(struct rd_errlist *list)

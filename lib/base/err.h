@@ -20,9 +20,13 @@ void rd_err_hint(struct rd_err *err, const char *fmt, ...) RD_PRINTF(2, 3);
 struct rd_errlist {
 	struct rd_err *v;
 	size_t n, cap;
+	size_t more; /* that the last entry stands for */
 };
 
-/* Keeps a copy of `err`. NULL list: nothing is kept. */
+/* A host on which more fails fails in one way, which the first tell. */
+#define RD_ERRORS_MAX 1000
+
+/* Keeps a copy of `err`. What comes behind RD_ERRORS_MAX is counted in one more entry. NULL list: nothing is kept. */
 void rd_errlist_add(struct rd_errlist *list, const struct rd_err *err);
 void rd_errlist_deinit(struct rd_errlist *list);
 

@@ -14,13 +14,14 @@ struct doubt {
 };
 
 #define DOUBTS_MAX 16 /* different reasons of one rule; further ones are counted to the last */
+#define NAMED_MAX 256 /* subjects of one rule that are told one by one; further ones are counted */
 
 struct rd_check_out {
 	const struct rd_check *check;
 	struct rd_findings *findings;
-	size_t good, bad;
-	const struct rd_err *unread; /* a read that failed of what the rule takes to be whole; NULL: none */
-	char *last_good;	     /* owned */
+	size_t good, bad, more[RD_SEVERITIES]; /* more: beyond NAMED_MAX */
+	const struct rd_err *unread;	       /* a read that failed of what the rule takes to be whole; NULL: none */
+	char *last_good;		       /* owned */
 	const char *skip;
 	struct doubt doubts[DOUBTS_MAX];
 	size_t n_doubts;
@@ -42,12 +43,26 @@ static struct rd_finding begin(const struct rd_check_out *out, enum rd_severity 
 	};
 }
 
-/* Takes the texts over; where there is no fix for this very subject the rule's is meant. */
+/* Takes the texts over; where there is no fix for this very subject the rule's is meant. A note is about no fault. */
 static void add(struct rd_check_out *out, struct rd_finding *finding)
 {
-	if (!finding->fix && out->check->fix)
+	if (!finding->fix && out->check->fix && finding->severity != RD_SEV_NOTE)
 		finding->fix = strdup(out->check->fix);
 	rd_finding_add(out->findings, finding);
+}
+
+/* The same, as long as there is room for one by one. */
+static void tell(struct rd_check_out *out, struct rd_finding *finding)
+{
+	if (out->bad++ < NAMED_MAX) {
+		add(out, finding);
+		return;
+	}
+	out->more[finding->severity]++;
+	free(finding->subject);
+	free(finding->observed);
+	free(finding->expected);
+	free(finding->fix);
 }
 
 void rd_check_good(struct rd_check_out *out, const char *subject)
@@ -87,8 +102,7 @@ void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const cha
 	finding.observed = observed;
 	finding.expected = expected;
 	finding.fix = fix;
-	out->bad++;
-	add(out, &finding);
+	tell(out, &finding);
 }
 
 void rd_check_note(struct rd_check_out *out, const char *subject, char *observed, char *expected, char *fix)
@@ -103,8 +117,7 @@ void rd_check_note(struct rd_check_out *out, const char *subject, char *observed
 	finding.expected = expected;
 	finding.fix = fix;
 	out->findings->failed |= !observed;
-	out->bad++;
-	rd_finding_add(out->findings, &finding);
+	tell(out, &finding);
 }
 
 void rd_check_warn(struct rd_check_out *out, const char *subject, char *observed, char *expected)
@@ -167,6 +180,14 @@ static void conclude(struct rd_check_out *out)
 {
 	struct rd_finding finding;
 
+	for (size_t i = 0; i < RD_SEVERITIES; i++) {
+		if (!out->more[i])
+			continue;
+		finding = begin(out, (enum rd_severity)i);
+		finding.subject = rd_text("%zu more", out->more[i]);
+		finding.observed = rd_text("the first %d are named", NAMED_MAX);
+		add(out, &finding);
+	}
 	for (size_t i = 0; i < out->n_doubts; i++) {
 		finding = begin(out, RD_SEV_UNKNOWN);
 		finding.subject = subject_of(out->doubts[i].subject, out->doubts[i].n);

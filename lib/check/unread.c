@@ -48,5 +48,6 @@ const struct rd_err *rd_check_unread(const struct rd_errlist *unread, unsigned p
 	for (size_t i = 0; unread && i < unread->n; i++)
 		if (parts_of(unread->v[i].object) & parts)
 			return &unread->v[i];
-	return NULL;
+	/* What is not listed may be about any part. */
+	return unread && unread->more ? &unread->v[unread->n - 1] : NULL;
 }

@@ -2,6 +2,7 @@
 #include "model/finding.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *rd_severity_name(enum rd_severity severity)
@@ -42,8 +43,25 @@ void rd_findings_deinit(struct rd_findings *findings)
 	*findings = (struct rd_findings){ 0 };
 }
 
+/* What stands in it may be of another user, or of another host. */
+static void cut(char *text)
+{
+	size_t size = text ? strlen(text) : 0, at = RD_FINDING_TEXT - 32;
+
+	if (size < RD_FINDING_TEXT)
+		return;
+	/* Not within a character of UTF-8. */
+	while ((text[at] & 0xc0) == 0x80 && at > RD_FINDING_TEXT - 36)
+		at--;
+	snprintf(text + at, 32, "... (%zu bytes)", size);
+}
+
 int rd_finding_add(struct rd_findings *findings, const struct rd_finding *finding)
 {
+	cut(finding->subject);
+	cut(finding->observed);
+	cut(finding->expected);
+	cut(finding->fix);
 	if (finding->subject && rd_grow(&findings->v, &findings->cap, findings->n + 1, sizeof(*findings->v)) == 0) {
 		findings->v[findings->n++] = *finding;
 		return 0;

@@ -36,6 +36,9 @@ struct rd_finding {
 	char *muted;	/* owned: until when and why the profile wants it ignored; NULL: it does not */
 };
 
+/* Bytes of one of its texts. A list of all ports of a large host fits. */
+#define RD_FINDING_TEXT 4096
+
 struct rd_findings {
 	struct rd_finding *v;
 	size_t n, cap;
@@ -43,7 +46,7 @@ struct rd_findings {
 };
 void rd_findings_deinit(struct rd_findings *findings);
 
-/* Adds one; takes the owned texts over, also on failure. -ENOMEM, also where `subject` is NULL; sets `failed` then. */
+/* Adds one, longer texts cut off with their length in place of the rest; takes the owned texts over, also on failure. -ENOMEM, also where `subject` is NULL; sets `failed` then. */
 int rd_finding_add(struct rd_findings *findings, const struct rd_finding *finding);
 
 /* Adds a copy. -ENOMEM. */
