@@ -12,7 +12,12 @@
 
 #define TEXT_MAX ((size_t)64 << 20)
 #define DEPTH_MAX 16
-#define PORTS_MAX 65536
+#define PORTS_MAX 4096 /* what is read of a live host, too */
+/* What json-c takes for a value and for an object or a list, and how much for a document: the counters of a host with 16 NICs
+ * take 130 MB. */
+#define VALUE_BYTES 128
+#define OBJECT_BYTES 768
+#define DOCUMENT_BYTES ((size_t)192 << 20)
 
 static void put(struct json_object **object)
 {
@@ -74,7 +79,7 @@ static bool copy(char **to, const char *from)
 	return !from || *to;
 }
 
-/* The port called so, made if it is not there; -1: no memory, or too many. */
+/* The port called so, made if it is not there; -ENOMEM, or -EFBIG above the limit. */
 static int64_t port_of(struct rd_counter_set *set, const char *ibdev, unsigned num)
 {
 	struct rd_counter_port *port;
@@ -84,14 +89,14 @@ static int64_t port_of(struct rd_counter_set *set, const char *ibdev, unsigned n
 		if (set->ports[i].port == num && strcmp(set->ports[i].ibdev, ibdev) == 0)
 			return (int64_t)i;
 	if (set->n_ports >= PORTS_MAX)
-		return -1;
+		return -EFBIG;
 	port = rd_counter_set_add_port(set);
 	if (!port)
-		return -1;
+		return -ENOMEM;
 	port->port = num;
 	if (!copy(&port->ibdev, ibdev)) {
 		set->n_ports--;
-		return -1;
+		return -ENOMEM;
 	}
 	return (int64_t)set->n_ports - 1;
 }
@@ -111,7 +116,9 @@ static int take_counter(struct json_object *row, struct rd_counter_set *set)
 	if (!ibdev || !*ibdev || !name || !*name || kind < 0)
 		return -EBADMSG;
 	port = port_of(set, ibdev, (unsigned)num);
-	counter = port < 0 ? NULL : rd_counter_set_add(set, (uint32_t)port, (enum rd_counter_group)kind, name);
+	if (port < 0)
+		return (int)port;
+	counter = rd_counter_set_add(set, (uint32_t)port, (enum rd_counter_group)kind, name);
 	if (!counter)
 		return -ENOMEM;
 	counter->counter = (uint32_t)bound;
@@ -196,6 +203,16 @@ static int take_document(struct json_object *document, struct rd_counter_set *se
 	return take_ports(member(document, "ports", json_type_array), set, sample);
 }
 
+/* How much memory its tree takes, and perhaps some more. */
+static size_t tree_bytes(const char *text, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < size; i++)
+		n += text[i] == ',' ? VALUE_BYTES : text[i] == '{' || text[i] == '[' ? OBJECT_BYTES : 0;
+	return n;
+}
+
 int rd_counters_saved(const char *name, const char *text, size_t size, struct rd_counter_set *set,
 		      struct rd_counter_sample *sample, struct rd_err *err)
 {
@@ -204,8 +221,8 @@ int rd_counters_saved(const char *name, const char *text, size_t size, struct rd
 	enum json_tokener_error why;
 	int r = -EBADMSG;
 
-	if (size > TEXT_MAX)
-		return rd_err_set(err, EFBIG, name, "a saved sample has at most %zu bytes", TEXT_MAX);
+	if (size > TEXT_MAX || tree_bytes(text, size) > DOCUMENT_BYTES)
+		return rd_err_set(err, EFBIG, name, "more bytes or values than the counters of any host are saved in");
 	tokener = json_tokener_new_ex(DEPTH_MAX);
 	if (!tokener)
 		return rd_err_set(err, ENOMEM, name, "no memory to read it");
@@ -222,5 +239,8 @@ int rd_counters_saved(const char *name, const char *text, size_t size, struct rd
 		rd_err_hint(err, "make one: rdmadiag counters --save FILE");
 		return r;
 	}
+	if (r == -EFBIG)
+		return rd_err_set(err, EFBIG, name, "has more than %d ports or %zu counters", PORTS_MAX,
+				  RD_COUNTERS_MAX);
 	return r < 0 ? rd_err_set(err, -r, name, "cannot keep it") : 0;
 }
