@@ -8,6 +8,10 @@
 
 #define READ_SIZE ((size_t)64 << 10)
 #define TAR_BLOCK 512
+/* What holds a tree of the largest size: with each member go its header and the padding behind its bytes. One name may come
+ * again and again, and what stands in headers is in no tree. */
+#define MEMBERS_MAX RD_TREE_NODES_MAX
+#define UNPACKED_MAX (RD_TREE_BYTES_MAX + 2 * TAR_BLOCK * MEMBERS_MAX)
 
 struct packing {
 	const char *magic;
@@ -87,7 +91,7 @@ static int read_member(struct archive *archive, const char *name, size_t claimed
 static int bad_member(const char *name, const char *member, int r, struct rd_err *err)
 {
 	if (r == -EFBIG)
-		return rd_err_set(err, EFBIG, name, "holds more than %zu files or %zu MB", RD_TREE_NODES_MAX,
+		return rd_err_set(err, EFBIG, name, "holds more than %zu files or %zu MB", MEMBERS_MAX,
 				  RD_TREE_BYTES_MAX >> 20);
 	if (r == -ENOMEM)
 		return rd_err_set(err, ENOMEM, name, "no memory to read it");
@@ -147,6 +151,7 @@ int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd
 {
 	_cleanup_(archive_freep) struct archive *archive = NULL;
 	int64_t behind = 0;
+	size_t members = 0;
 	int r = rd_libarchive_load(name, err);
 
 	if (r < 0)
@@ -166,6 +171,8 @@ int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd
 		/* A warning is about what we do not use, such as a name's charset; ARCHIVE_RETRY is a header whose sum is wrong. */
 		if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
 			return damaged(archive, name, err);
+		if (members++ == MEMBERS_MAX || rd_libarchive.archive_filter_bytes(archive, 0) > (int64_t)UNPACKED_MAX)
+			return bad_member(name, NULL, -EFBIG, err);
 		r = take_member(archive, entry, name, tree, err);
 		if (r < 0)
 			return r;

@@ -150,7 +150,7 @@ static int add_child(struct rd_tree *tree, uint32_t dir, const char *name, size_
 
 	if (tree->n >= RD_TREE_NODES_MAX)
 		return -EFBIG;
-	if (rd_tree_charge(tree, size) < 0)
+	if (rd_tree_charge(tree, sizeof(*tree->nodes) + size) < 0)
 		return -EFBIG;
 	if (2 * (tree->n + 1) > tree->n_slots && slots_grow(tree) < 0)
 		return -ENOMEM;

@@ -8,10 +8,11 @@
 
 #include "source/source.h"
 
-/* Far above what a large host's recording has (about 50,000 files of 30 MB), far below what would hurt the reader. */
-#define RD_TREE_NODES_MAX ((size_t)1 << 20)
+/* Far above what a large host's recording has (about 50,000 files of 30 MB), far below what would hurt the reader: the bytes
+ * are what a tree takes in memory, its nodes among it. */
+#define RD_TREE_NODES_MAX ((size_t)1 << 19)
 #define RD_TREE_FILE_MAX ((size_t)64 << 20)
-#define RD_TREE_BYTES_MAX ((size_t)256 << 20)
+#define RD_TREE_BYTES_MAX ((size_t)128 << 20)
 #define RD_TREE_DEPTH_MAX 64
 #define RD_TREE_LINKS_MAX 40 /* on the way to a file, as the kernel has it */
 
