@@ -6,8 +6,16 @@
 
 #include "base/text.h"
 
+/* Lines by object, then by the rest of their keys: both profiles can have tens of thousands. */
+struct index {
+	const struct rd_profile *of;
+	size_t *at; /* owned */
+};
+
 struct compare {
 	const struct rd_profile *profile, *self;
+	struct index wanted, own; /* of these */
+	bool with_software;	  /* modules and versions were read */
 	struct rd_findings *findings;
 	const char *unread; /* the first key that could not be read */
 	size_t n_unread;
@@ -26,25 +34,84 @@ static bool starts_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-static bool has_object(const struct rd_profile *self, const char *key)
+/* `n` bytes of `key` are its object; `rest` is what follows. */
+static int compare_key(const char *line, const char *key, size_t n, const char *rest)
+{
+	size_t own = object_length(line);
+	int r = memcmp(line, key, own < n ? own : n);
+
+	if (r || own != n)
+		return r ? r : own < n ? -1 : 1;
+	return strcmp(line + own, rest);
+}
+
+static int by_key(const void *a, const void *b, void *arg)
+{
+	const struct rd_profile_line *v = arg;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b, n = object_length(v[y].key);
+	int r = compare_key(v[x].key, v[y].key, n, v[y].key + n);
+
+	return r ? r : (x > y) - (x < y);
+}
+
+static int index_of(const struct rd_profile *profile, struct index *ret)
+{
+	*ret = (struct index){ profile, calloc(profile->n + 1, sizeof(*ret->at)) };
+	if (!ret->at)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->n; i++)
+		ret->at[i] = i;
+	if (profile->n)
+		qsort_r(ret->at, profile->n, sizeof(*ret->at), by_key, profile->v);
+	return 0;
+}
+
+/* The first that is not before; where there is none, how many there are. */
+static size_t lower_bound(const struct index *index, const char *key, size_t n, const char *rest)
+{
+	size_t low = 0, high = index->of->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_key(index->of->v[index->at[middle]].key, key, n, rest) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const struct rd_profile_line *line_at(const struct index *index, size_t i)
+{
+	return i < index->of->n ? &index->of->v[index->at[i]] : NULL;
+}
+
+/* The first line with exactly this key; those behind it may have it, too. */
+static size_t find_key(const struct index *index, const char *key)
 {
 	size_t n = object_length(key);
 
-	for (size_t i = 0; i < self->n; i++)
-		if (strncmp(self->v[i].key, key, n) == 0 && object_length(self->v[i].key) == n)
-			return true;
-	return false;
+	return lower_bound(index, key, n, key + n);
 }
 
-/* An object is told once, by the first line about it. */
-static bool is_first(const struct rd_profile *profile, size_t at)
+static const struct rd_profile_line *find_object(const struct index *index, const char *key)
 {
-	size_t n = object_length(profile->v[at].key);
+	size_t n = object_length(key);
+	const struct rd_profile_line *line = line_at(index, lower_bound(index, key, n, ""));
 
-	for (size_t i = 0; i < at; i++)
-		if (strncmp(profile->v[i].key, profile->v[at].key, n) == 0 && object_length(profile->v[i].key) == n)
-			return false;
-	return true;
+	return line && object_length(line->key) == n && memcmp(line->key, key, n) == 0 ? line : NULL;
+}
+
+static bool has_object(const struct compare *cmp, const char *key)
+{
+	return find_object(&cmp->own, key) != NULL;
+}
+
+/* An object is told once, by one of the lines about it. */
+static bool is_first(const struct compare *cmp, size_t at)
+{
+	return find_object(&cmp->wanted, cmp->profile->v[at].key) == &cmp->profile->v[at];
 }
 
 static int tell(struct compare *cmp, const char *id, enum rd_severity severity, char *subject, char *observed,
@@ -72,8 +139,8 @@ static int tell_missing(struct compare *cmp, const char *kind, const char *id, c
 		const char *key = cmp->profile->v[i].key;
 		size_t n = object_length(key), k = strlen(kind);
 
-		if (!starts_with(key, kind) || n <= k + 1 || strchr(key, '*') || !is_first(cmp->profile, i) ||
-		    has_object(cmp->self, key))
+		if (!starts_with(key, kind) || n <= k + 1 || strchr(key, '*') || !is_first(cmp, i) ||
+		    has_object(cmp, key))
 			continue;
 		r = tell(cmp, id, RD_SEV_CRITICAL, rd_text("%s %.*s", what, (int)(n - 1 - k), key + k),
 			 rd_text("missing"), "there");
@@ -107,20 +174,21 @@ static bool is_compared(const struct compare *cmp, const char *key)
 {
 	if (starts_with(key, "rule.") || starts_with(key, "count.gpus") || starts_with(key, "count.nics"))
 		return false;
-	return (!starts_with(key, "module.") && !starts_with(key, "software.")) ||
-	       rd_profile_get(cmp->self, "software.kernel");
+	return (!starts_with(key, "module.") && !starts_with(key, "software.")) || cmp->with_software;
 }
 
 /* What a port's interface lacks because there is none is not told again where the profile asks for the interface. */
 static bool is_told_by_netdev(const struct compare *cmp, const struct rd_profile_line *own)
 {
+	const struct rd_profile_line *netdev;
 	_cleanup_free_ char *key = NULL;
 	size_t n = object_length(own->key);
 
 	if (!starts_with(own->key, "port.") || !starts_with(own->key + n, "netdev_") || strcmp(own->value, "none") != 0)
 		return false;
 	key = rd_text("%.*snetdev", (int)n, own->key);
-	return key && rd_profile_get(cmp->profile, key);
+	netdev = key ? line_at(&cmp->wanted, find_key(&cmp->wanted, key)) : NULL;
+	return netdev && strcmp(netdev->key, key) == 0;
 }
 
 static int tell_own(struct compare *cmp, const struct rd_profile_line *line, const struct rd_profile_line *own)
@@ -142,17 +210,22 @@ static int tell_value(struct compare *cmp, const struct rd_profile_line *line)
 	bool pattern = strchr(line->key, '*') != NULL, any = false;
 	int r = 0;
 
-	for (size_t i = 0; i < cmp->self->n && !r; i++) {
-		const struct rd_profile_line *own = &cmp->self->v[i];
+	for (size_t i = 0; pattern && i < cmp->self->n && !r; i++)
+		if (rd_profile_matches(line->key, cmp->self->v[i].key)) {
+			any = true;
+			r = tell_own(cmp, line, &cmp->self->v[i]);
+		}
+	for (size_t i = pattern ? cmp->self->n : find_key(&cmp->own, line->key); i < cmp->self->n && !r; i++) {
+		const struct rd_profile_line *own = line_at(&cmp->own, i);
 
-		if (pattern ? !rd_profile_matches(line->key, own->key) : strcmp(line->key, own->key) != 0)
-			continue;
+		if (strcmp(own->key, line->key) != 0)
+			break;
 		any = true;
 		r = tell_own(cmp, line, own);
 	}
 	/* Of an object that is missing altogether that has been told. */
 	if (!r && !any &&
-	    (pattern || has_object(cmp->self, line->key) || starts_with(line->key, "module.") ||
+	    (pattern || has_object(cmp, line->key) || starts_with(line->key, "module.") ||
 	     starts_with(line->key, "software.")))
 		r = tell(cmp, "profile-value", RD_SEV_WARNING, rd_text("%s", line->key), rd_text("nothing"),
 			 line->value);
@@ -177,19 +250,33 @@ static int tell_unread(struct compare *cmp)
 	return rd_finding_add(cmp->findings, &finding);
 }
 
+static int compare_all(struct compare *cmp)
+{
+	int r = tell_missing(cmp, "gpu.", "profile-gpu", "GPU");
+
+	if (!r)
+		r = tell_count(cmp, "count.gpus", "profile-gpu");
+	if (!r)
+		r = tell_missing(cmp, "nic.", "profile-nic", "NIC");
+	if (!r)
+		r = tell_count(cmp, "count.nics", "profile-nic");
+	for (size_t i = 0; i < cmp->profile->n && !r; i++)
+		if (is_compared(cmp, cmp->profile->v[i].key))
+			r = tell_value(cmp, &cmp->profile->v[i]);
+	return r || cmp->n_unread == 0 ? r : tell_unread(cmp);
+}
+
 int rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_findings *ret)
 {
 	struct compare cmp = { .profile = profile, .self = self, .findings = ret };
-	int r = tell_missing(&cmp, "gpu.", "profile-gpu", "GPU");
+	int r = index_of(profile, &cmp.wanted);
 
+	cmp.with_software = rd_profile_get(self, "software.kernel") != NULL;
 	if (!r)
-		r = tell_count(&cmp, "count.gpus", "profile-gpu");
+		r = index_of(self, &cmp.own);
 	if (!r)
-		r = tell_missing(&cmp, "nic.", "profile-nic", "NIC");
-	if (!r)
-		r = tell_count(&cmp, "count.nics", "profile-nic");
-	for (size_t i = 0; i < profile->n && !r; i++)
-		if (is_compared(&cmp, profile->v[i].key))
-			r = tell_value(&cmp, &profile->v[i]);
-	return r || cmp.n_unread == 0 ? r : tell_unread(&cmp);
+		r = compare_all(&cmp);
+	free(cmp.wanted.at);
+	free(cmp.own.at);
+	return r;
 }

@@ -11,6 +11,7 @@
 
 #define TEXT_MAX ((size_t)4 << 20)
 #define LINES_MAX 65536
+#define LIKE_MAX 1024 /* lines with "*", each of which is held against all of a host, and lines that mute */
 #define KEY_MAX 200
 #define VALUE_MAX 1000
 #define LINES_LIKE "lines are like \"nic.mlx5_0.rate_gbps = 400\"; rdmadiag topo-check --learn writes them"
@@ -139,6 +140,11 @@ static int parse_ignore(char *value, const char *name, unsigned n, struct rd_pro
 		return -EINVAL;
 	}
 	ignore.line = n;
+	if (ret->n_ignores == LIKE_MAX) {
+		rd_ignore_deinit(&ignore);
+		return rd_err_set(err, E2BIG, name, "line %u: no profile has more than %d lines \"ignore\"", n,
+				  LIKE_MAX);
+	}
 	if (ignore.rule && ignore.until && ignore.reason &&
 	    rd_grow(&ret->ignores, &ret->cap_ignores, ret->n_ignores + 1, sizeof(ignore)) == 0) {
 		ret->ignores[ret->n_ignores++] = ignore;
@@ -165,6 +171,9 @@ static int parse_line(char *line, const char *name, unsigned n, struct rd_profil
 		rd_err_hint(err, LINES_LIKE);
 		return -EINVAL;
 	}
+	if (strchr(key, '*') && ret->n_like++ == LIKE_MAX)
+		return rd_err_set(err, E2BIG, name, "line %u: no profile has more than %d lines with \"*\"", n,
+				  LIKE_MAX);
 	rd_profile_add(ret, key, value);
 	return ret->failed ? rd_err_set(err, ENOMEM, name, "no memory for line %u", n) : 0;
 }

@@ -28,6 +28,7 @@ struct rd_ignore {
 struct rd_profile {
 	struct rd_profile_line *v;
 	size_t n, cap;
+	size_t n_like; /* lines with "*" */
 	struct rd_ignore *ignores;
 	size_t n_ignores, cap_ignores;
 	bool failed; /* out of memory: some are missing */
