@@ -25,12 +25,11 @@ static int read_routes(const struct rd_sysfs *fs, struct rd_host *host, struct r
 {
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/net/route");
 
-	for (char *line = text ? strchr(text, '\n') : NULL; line; line = strchr(line, '\n')) {
+	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
 		unsigned to, gateway, flags, mask;
 		char name[32];
 		int netdev;
 
-		line++;
 		if (sscanf(line, "%31s %x %x %x %*d %*d %*d %x", name, &to, &gateway, &flags, &mask) != 5)
 			continue;
 		netdev = rd_host_find_netdev(host, name);
