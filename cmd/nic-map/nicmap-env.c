@@ -18,12 +18,16 @@
 /* Names of devices come from elsewhere, and a shell is to read this. */
 static void add_quoted(struct rd_buf *out, const char *value)
 {
+	const char *end = value + strlen(value);
+
 	rd_buf_str(out, "'");
-	for (; *value; value++)
+	for (size_t n; value < end; value += n ? n : 1) {
+		n = rd_plain_next(value, (size_t)(end - value));
 		if (*value == '\'')
 			rd_buf_str(out, "'\\''");
-		else if ((unsigned char)*value >= ' ' && *value != 0x7f)
-			rd_buf_add(out, value, 1);
+		else
+			rd_buf_add(out, value, n);
+	}
 	rd_buf_str(out, "'");
 }
 

@@ -19,16 +19,20 @@ struct writer {
 
 static void add_value(struct rd_buf *out, const char *name, const char *value)
 {
+	const char *end = value + strlen(value);
+
 	rd_buf_printf(out, " %s=\"", name);
-	for (; *value; value++)
+	for (size_t n; value < end; value += n ? n : 1) {
+		n = rd_plain_next(value, (size_t)(end - value));
 		if (*value == '&')
 			rd_buf_str(out, "&amp;");
 		else if (*value == '<')
 			rd_buf_str(out, "&lt;");
 		else if (*value == '"')
 			rd_buf_str(out, "&quot;");
-		else if ((unsigned char)*value >= ' ')
-			rd_buf_add(out, value, 1);
+		else
+			rd_buf_add(out, value, n);
+	}
 	rd_buf_str(out, "\"");
 }
 

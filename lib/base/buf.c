@@ -108,6 +108,14 @@ bool rd_unsafe(uint32_t c)
 	       (c >= 0xe0000 && c <= 0xe007f);
 }
 
+size_t rd_plain_next(const char *s, size_t size)
+{
+	uint32_t c = 0;
+	size_t n = rd_utf8_next(s, size, &c);
+
+	return n > 0 && !rd_unsafe(c) ? n : 0;
+}
+
 void rd_buf_safe(struct rd_buf *buf, const char *s, size_t size)
 {
 	while (size > 0) {

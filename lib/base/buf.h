@@ -52,6 +52,10 @@ char *rd_safe(const char *s);
 /* The length in bytes of the UTF-8 character at `s`, and its code point; 0 where there is none that is valid. */
 size_t rd_utf8_next(const char *s, size_t size, uint32_t *ret);
 
+/* The same, but 0, too, where the character is one that a terminal would obey or hide: for text that goes on to a shell or into
+ * a file, where an escape would be a part of it. */
+size_t rd_plain_next(const char *s, size_t size);
+
 /* What a terminal obeys or hides instead of showing: C0 and C1 controls, line and paragraph separators, and the marks
  * that turn the direction of text or have no width. */
 bool rd_unsafe(uint32_t c);

@@ -139,14 +139,11 @@ size_t rd_cgroup_parse(const char *text, const char **ret)
 
 	while (*text) {
 		const char *line = text, *eol = strchrnul(text, '\n');
-		const char *controllers = memchr(line, ':', eol - line), *path = NULL;
+		const char *number = memchr(line, ':', eol - line), *controllers = number ? number + 1 : eol;
+		const char *path = memchr(controllers, ':', eol - controllers);
 		int rank;
 
 		text = *eol ? eol + 1 : eol;
-		if (controllers) {
-			controllers++;
-			path = memchr(controllers, ':', eol - controllers);
-		}
 		if (!path || path + 1 == eol || path[1] != '/')
 			continue;
 		rank = rank_line(controllers, path - controllers);
