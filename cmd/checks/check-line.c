@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check's line, and what -v shows below it. */
 #include "check-line.h"
+#include "check/unread.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,10 +39,11 @@ void check_count(const struct check_look *look, struct check_numbers *ret)
 	}
 	for (size_t i = 0; i < host->n_ports; i++)
 		count_port(host, &host->ports[i], ret);
-	for (size_t i = 0; i < host->n_ibdevs; i++)
-		ret->unlisted += host->ibdevs[i].ports_unread;
 	/* A device has one at least. */
-	ret->ports += ret->unlisted;
+	for (size_t i = 0; i < host->n_ibdevs; i++)
+		ret->ports += host->ibdevs[i].ports_unread;
+	/* Which ports are left out goes by what else there is on PCI. */
+	ret->at_least = rd_check_unread(look->checks.in.unread, RD_PART_PCI | RD_PART_RDMA) != NULL;
 }
 
 static void add_problem(const struct rd_finding *finding, struct rd_buf *out)
@@ -124,7 +126,7 @@ static void add_reason(const struct check_look *look, struct rd_buf *out)
 static void add_ports(const struct check_numbers *numbers, struct rd_buf *out)
 {
 	rd_buf_printf(out, "%zu of %s%zu ports active, %zu rules passed", numbers->active,
-		      numbers->unlisted ? "at least " : "", numbers->ports, numbers->results[RD_SEV_OK]);
+		      numbers->at_least ? "at least " : "", numbers->ports, numbers->results[RD_SEV_OK]);
 }
 
 void check_line(const struct check_look *look, const struct check_numbers *numbers, struct rd_buf *out)

@@ -28,7 +28,7 @@ struct check_numbers {
 	size_t results[RD_SEVERITIES]; /* findings that stand by themselves; notes count as passed */
 	size_t muted;
 	size_t ports, active; /* of a device whose ports could not be listed: one, not active */
-	size_t unlisted;      /* such devices */
+	bool at_least;	      /* there may be more ports: not all could be read */
 };
 void check_count(const struct check_look *look, struct check_numbers *ret);
 

@@ -294,7 +294,7 @@ const struct rd_check rd_check_gid_usable = {
 	.fix = "give its interface an address: ip addr add; rdmadiag nic-map --gids shows the table",
 	.needs = "sysfs gids and gid_attrs of ports",
 	.quick = true,
-	.whole = RD_PART_RDMA | RD_PART_NET,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_usable,
 };
 
@@ -305,7 +305,7 @@ const struct rd_check rd_check_gid_v2 = {
 	.fix = RD_FIX_GID_V2,
 	.needs = "sysfs gid_attrs/types of ports",
 	.quick = true,
-	.whole = RD_PART_RDMA | RD_PART_NET,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_v2,
 };
 
@@ -316,7 +316,7 @@ const struct rd_check rd_check_gid_netns = {
 	.fix = "move the interface (ip link set DEV netns NAME), name the right NICs (NCCL_IB_HCA), or use the host's network",
 	.needs = "sysfs gid_attrs/ndevs of ports, interfaces of this namespace",
 	.quick = true,
-	.whole = RD_PART_RDMA | RD_PART_NET,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_netns,
 };
 
@@ -327,6 +327,7 @@ const struct rd_check rd_check_roce_netdev = {
 	.fix = "ip link set DEV up; if it stays down: cable and switch port",
 	.needs = "sysfs operstate of interfaces on RoCE ports",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_netdev,
 };
 
@@ -337,6 +338,7 @@ const struct rd_check rd_check_gid_duplicate = {
 	.fix = "give one of the interfaces another address",
 	.needs = "sysfs gids of ports",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_duplicate,
 };
 
@@ -347,6 +349,7 @@ const struct rd_check rd_check_roce_lid = {
 	.fix = "a newer driver; software that looks at the link layer",
 	.needs = "sysfs lid and link_layer of ports",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_lid,
 };
 
@@ -357,5 +360,6 @@ const struct rd_check rd_check_roce_mtu = {
 	.fix = "ip link set DEV mtu 9000, and in the network's configuration; the switches first",
 	.needs = "mtu of the interfaces on RoCE ports",
 	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_mtu,
 };

@@ -151,6 +151,7 @@ const struct rd_check rd_check_ib_lid = {
 	.fix = "restart the subnet manager, or let it sweep; look into its log for this port's GUID",
 	.needs = "sysfs lid and link_layer of ports",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_lid,
 };
 
@@ -161,6 +162,7 @@ const struct rd_check rd_check_ib_sm = {
 	.fix = "restart the subnet manager, or let it sweep: sminfo",
 	.needs = "sysfs sm_lid of ports",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_sm,
 };
 
@@ -171,7 +173,7 @@ const struct rd_check rd_check_ib_pkey = {
 	.fix = "the subnet manager's partitions.conf: this port's GUID as =full",
 	.needs = "sysfs pkeys of ports",
 	.quick = true,
-	.whole = RD_PART_RDMA,
+	.whole = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_pkey,
 };
 
@@ -182,6 +184,7 @@ const struct rd_check rd_check_ib_width = {
 	.fix = "reseat, clean or swap the cable; then the switch port",
 	.needs = "sysfs rate of ports",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_width,
 };
 
@@ -192,5 +195,6 @@ const struct rd_check rd_check_ipoib_mode = {
 	.fix = "echo datagram >/sys/class/net/DEV/mode on all, and an MTU of 2044 or 4092",
 	.needs = "sysfs mode, mtu and type of interfaces",
 	.quick = false,
+	.whole = RD_PART_PCI,
 	.run = run_ipoib,
 };

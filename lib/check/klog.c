@@ -393,5 +393,6 @@ const struct rd_check rd_check_klog_slot_power = {
 	.fix = "move it to a slot of 75 W, connect its auxiliary power, or look at the BIOS setting of the slot",
 	.needs = NEEDS ", state of the NIC's ports, its PCIe link",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_slot_power,
 };

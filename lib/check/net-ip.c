@@ -300,6 +300,7 @@ const struct rd_check rd_check_rp_filter = {
 	.fix = "sysctl -w net.ipv4.conf.all.rp_filter=2 (the larger of all's and an interface's own value counts)",
 	.needs = "/proc/sys/net/ipv4/conf/*/rp_filter; addresses by rtnetlink",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_rp_filter,
 };
 
@@ -310,6 +311,7 @@ const struct rd_check rd_check_arp_flux = {
 	.fix = "sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2",
 	.needs = "/proc/sys/net/ipv4/conf/*/arp_ignore and arp_announce; addresses by rtnetlink",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_arp,
 };
 
@@ -320,6 +322,7 @@ const struct rd_check rd_check_duplicate_address = {
 	.fix = "ip -br address; give each interface an address of its own",
 	.needs = "addresses and their flags by rtnetlink",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_duplicate,
 };
 
@@ -331,6 +334,7 @@ const struct rd_check rd_check_neighbour_failed = {
 	.fix = "ip neigh show nud failed dev IF; ip route get PEER from LOCAL; rail-only network: NCCL_CROSS_NIC=0",
 	.needs = "neighbours by rtnetlink",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_neighbours,
 };
 
@@ -340,6 +344,7 @@ const struct rd_check rd_check_rail_route = {
 	.why = "packets with this source leave by another NIC, where the network may not take them",
 	.fix = "ip route add default via GATEWAY dev IF table TABLE",
 	.needs = "policy rules, routes and addresses by rtnetlink",
+	.whole = RD_PART_PCI,
 	.run = run_rail_routes,
 };
 
@@ -350,6 +355,7 @@ const struct rd_check rd_check_firewall = {
 	.fix = "nft insert rule inet filter input udp dport 4791 accept",
 	.needs = "nftables' chains and rules by netlink (CAP_NET_ADMIN)",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_firewall,
 };
 
@@ -360,5 +366,6 @@ const struct rd_check rd_check_link_flaps = {
 	.fix = "clean or swap cable and optics of this port, then the switch port; see rdmadiag counters",
 	.needs = "carrier_down_count by rtnetlink",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_flaps,
 };

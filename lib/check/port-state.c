@@ -240,6 +240,7 @@ const struct rd_check rd_check_port_state = {
 	.fix = "look at the cable and the switch port; ip link set DEV up; ibportstate, dmesg",
 	.needs = "sysfs state and phys_state of ports, their roles",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_state,
 };
 
@@ -250,6 +251,7 @@ const struct rd_check rd_check_port_init = {
 	.fix = "is one running on the switch or a host (sminfo; systemctl status opensm), and does it reach this port?",
 	.needs = "sysfs state and phys_state of ports",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_init,
 };
 

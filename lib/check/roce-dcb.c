@@ -302,6 +302,7 @@ const struct rd_check rd_check_roce_lossless = {
 	       "and the same at the switch; on a network that is lossy by design: --skip roce-lossless",
 	.needs = NEEDS_DCB "; pause settings by ethtool netlink",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_lossless,
 };
 
@@ -311,6 +312,7 @@ const struct rd_check rd_check_roce_pause = {
 	.why = "a link has one of them: which one wins is up to the device, and the switch may think otherwise",
 	.fix = "ethtool -A IF rx off tx off",
 	.needs = NEEDS_DCB "; pause settings by ethtool netlink",
+	.whole = RD_PART_PCI,
 	.run = run_one_flow_control,
 };
 
@@ -322,6 +324,7 @@ const struct rd_check rd_check_roce_trust = {
 	.fix = "dcb apptrust set dev IF order dscp, or mlnx_qos -i IF --trust dscp; and the same at the switch",
 	.needs = NEEDS_DCB ", with its application table and trust",
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_trust,
 };
 
@@ -331,6 +334,7 @@ const struct rd_check rd_check_roce_tclass = {
 	.why = "every connection that the kernel makes then runs where packets are dropped",
 	.fix = "write a class with the right DSCP (tclass = 4 x DSCP) to /sys/class/infiniband/DEV/tc/1/traffic_class",
 	.needs = "sysfs tc/1/traffic_class; " NEEDS_DCB,
+	.whole = RD_PART_PCI,
 	.run = run_traffic_class,
 };
 
@@ -340,6 +344,7 @@ const struct rd_check rd_check_roce_devx_tclass = {
 	.why = "the kernel applies it in modify_qp; queue pairs built by DEVX never come there, and run lossy",
 	.fix = "give the class to the program as well: NCCL_IB_TC, NVSHMEM_IB_TRAFFIC_CLASS",
 	.needs = "sysfs tc/1/traffic_class; RegistryDwords of NVIDIA's driver",
+	.whole = RD_PART_PCI,
 	.run = run_devx_class,
 };
 
@@ -349,6 +354,7 @@ const struct rd_check rd_check_roce_ets = {
 	.why = "they share a queue: the lossy part is held up by PFC, and the lossless part waits behind it",
 	.fix = "dcb ets set dev IF prio-tc …, or mlnx_qos -i IF --prio_tc 0,1,2,3,4,5,6,7",
 	.needs = NEEDS_DCB,
+	.whole = RD_PART_PCI,
 	.run = run_classes,
 };
 
@@ -358,6 +364,7 @@ const struct rd_check rd_check_roce_ecn = {
 	.why = "without it senders slow down only when PFC stops them, and pauses spread through the network",
 	.fix = "echo 1 > /sys/class/net/IF/ecn/roce_np/enable/3 and …/roce_rp/enable/3; ECN marking at the switch",
 	.needs = "sysfs ecn/roce_np and ecn/roce_rp",
+	.whole = RD_PART_PCI,
 	.run = run_congestion,
 };
 
@@ -367,6 +374,7 @@ const struct rd_check rd_check_roce_cnp = {
 	.why = "the CNP waits behind the congestion that it reports, and senders slow down too late",
 	.fix = "echo 48 > /sys/class/net/IF/ecn/roce_np/cnp_dscp",
 	.needs = "sysfs ecn/roce_np/cnp_dscp; " NEEDS_DCB,
+	.whole = RD_PART_PCI,
 	.run = run_cnp,
 };
 
@@ -377,5 +385,6 @@ const struct rd_check rd_check_roce_uniform = {
 	.fix = "set all alike: dcb pfc set dev IF prio-pfc …",
 	.needs = NEEDS_DCB,
 	.quick = true,
+	.whole = RD_PART_PCI,
 	.run = run_uniform,
 };

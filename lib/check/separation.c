@@ -76,6 +76,7 @@ const struct rd_check rd_check_default_route = {
 	.fix = "the default route by the front-end's interface: ip route; and in the network's configuration",
 	.needs = "routes, roles of ports",
 	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_route,
 };
 
@@ -87,5 +88,6 @@ const struct rd_check rd_check_job_env = {
 	       "--env-file /etc/environment says what these come to",
 	.needs = "/etc/nccl.conf, /etc/environment, roles of ports",
 	.quick = false,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_env,
 };
