@@ -43,10 +43,11 @@ struct rd_ctx {
 	struct rd_globals globals;
 	struct rd_source *source; /* opened before run() */
 	const struct rd_cmd *cmd;
-	void *state;	    /* the command's own options, of cmd->state_size bytes, zeroed */
-	const char *schema; /* of the JSON document; NULL: rdmadiag/<command>/1. A command may set it */
-	bool lines;	    /* the output is a stream of JSON lines. A command may set it */
-	bool answered;	    /* what ends the JSON output has been printed */
+	void *state;	     /* the command's own options, of cmd->state_size bytes, zeroed */
+	const char *schema;  /* of the JSON document; NULL: rdmadiag/<command>/1. A command may set it */
+	bool lines;	     /* the output is a stream of JSON lines. A command may set it */
+	bool answered;	     /* what ends the JSON output has been printed */
+	int64_t deadline_ms; /* on CLOCK_MONOTONIC, by which a file is to be written; 0: none. A command may set it */
 };
 
 struct rd_cmd {
@@ -59,7 +60,8 @@ struct rd_cmd {
 	const struct rd_column *columns; /* what -o can name, for --help and completion; NULL: no table */
 	size_t n_columns;
 	bool hidden;
-	bool live_only; /* looks at this host's running kernel: no bundle can answer */
+	bool live_only;	 /* looks at this host's running kernel: no bundle can answer */
+	bool opens_from; /* opens what --from names by itself: ctx->source is this host in any case */
 	bool metrics; /* fills report->metrics when rd_metrics_wanted says so: --openmetrics and --textfile are taken */
 	bool runs_command; /* the operands are a command line: our options end at the first of them */
 	size_t state_size;

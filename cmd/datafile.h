@@ -17,4 +17,12 @@ int rd_data_read(const char *name, char *path, struct rd_bytes *ret, struct rd_e
 /* A file of this host that a user named, also by a relative path. -errno with `err` filled. */
 int rd_read_local(const char *name, struct rd_bytes *ret, struct rd_err *err);
 
+/* A bundle that a user named, as rd_source_bundle_open has it, of which `fn` reads all that is going to be read. Caller
+ * closes it. */
+int rd_open_local_bundle(const char *path, void (*fn)(struct rd_source *src, void *arg), struct rd_source **ret,
+			 struct rd_err *err);
+
+/* From now on all of these are read under the deadline of `guard`, which remains the caller's; NULL: without any. */
+void rd_local_guard(struct rd_source *guard);
+
 #endif

@@ -86,7 +86,7 @@ static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 		rd_err_set(&err, EINVAL, "--from", "%s looks at the running kernel of this host", ctx->cmd->name);
 		return rd_fail_usage(ctx->cmd, &err);
 	}
-	if (ctx->globals.from)
+	if (ctx->globals.from && !ctx->cmd->opens_from)
 		r = rd_source_bundle_open(ctx->globals.from, &source, &err);
 	else
 		r = rd_source_live_open(NULL, &source, &err);

@@ -13,7 +13,7 @@ void check_look_deinit(struct check_look *look)
 {
 	checks_deinit(&look->checks);
 	rd_findings_deinit(&look->moved);
-	rd_source_closep(&look->guard);
+	rd_stalls_deinit(&look->stalls);
 }
 
 /* Spare ports, and virtual functions that wait for a guest, are down by design. */
@@ -175,7 +175,6 @@ void check_details(const struct rd_ctx *ctx, const struct check_look *look, stru
 void check_no_rdma(struct check_look *look)
 {
 	struct rd_err *err = &look->why;
-
 	int error = look->checks.host.rdma_error;
 
 	if (error == 0)

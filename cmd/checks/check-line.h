@@ -3,6 +3,7 @@
 #ifndef RD_CMD_CHECK_LINE_H
 #define RD_CMD_CHECK_LINE_H
 
+#include "base/stall.h"
 #include "checks.h"
 #include "cmd/repeat.h"
 #include "model/finding.h"
@@ -15,7 +16,7 @@ struct check_opts {
 };
 
 struct check_look {
-	struct rd_source *guard; /* NULL: a bundle needs none */
+	struct rd_stalls stalls; /* of what is looked at, and of the files that options name */
 	struct checks checks;
 	struct rd_findings moved; /* of counters, with --since */
 	const char *no_rdma;	  /* why there is nothing to judge; static; NULL: there is */

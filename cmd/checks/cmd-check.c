@@ -3,14 +3,18 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "check-line.h"
 #include "cmd/counters/counters.h"
+#include "cmd/datafile.h"
 #include "report/metrics.h"
 #include "report/report-check.h"
+#include "source/child.h"
 #include "source/source-guard.h"
 
 #define CHECK_INTERVAL 60 /* seconds, where none was said */
+#define READING_PART 900  /* milliseconds of each second of the deadline: the rest is for judging and printing */
 
 static int check_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
@@ -34,13 +38,22 @@ static int check_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char
 	return rd_repeat_option(&opts->repeat, opt, arg, err);
 }
 
+/* What gave no answer makes the rule unknown; any other file that is none is a mistake. */
 static int read_counters(struct rd_ctx *ctx, struct check_look *look, struct rd_err *err)
 {
 	const struct check_opts *opts = ctx->state;
-	int r = opts->since ? counters_since(ctx, opts->since, &look->moved, err) : 0;
+	int r = counters_since(ctx, opts->since, &look->moved, err);
 
-	if (!r && opts->since)
-		look->checks.in.moved = &look->moved;
+	if (r == -ETIMEDOUT) {
+		struct rd_finding finding = { .id = "counters-moved",
+					      .severity = RD_SEV_UNKNOWN,
+					      .subject = strdup(err->object),
+					      .observed = strdup(err->message) };
+
+		rd_finding_add(&look->moved, &finding);
+		r = 0;
+	}
+	look->checks.in.moved = &look->moved;
 	return r;
 }
 
@@ -56,11 +69,15 @@ static bool *quick_rules(void)
 /* What gave no answer is in the report's errors, too. */
 static void note_stalls(const struct rd_source *guard, struct check_look *look)
 {
-	const struct rd_errlist *stalls = rd_source_guard_stalls(guard);
+	const struct rd_stalls *stalls = rd_source_guard_stalls(guard);
 
-	for (size_t i = 0; i < stalls->n; i++)
-		rd_errlist_add(&look->checks.report.errors, &stalls->v[i]);
-	look->checks.in.stalls = stalls;
+	for (size_t i = 0; i < stalls->n; i++) {
+		rd_errlist_add(&look->checks.report.errors, &stalls->v[i].err);
+		rd_stalls_add(&look->stalls, &stalls->v[i]);
+	}
+	look->stalls.limit_ms = stalls->limit_ms;
+	look->stalls.answered += stalls->answered;
+	look->checks.in.stalls = &look->stalls;
 }
 
 static int conclude(const struct rd_ctx *ctx, struct check_look *look, struct rd_err *err)
@@ -79,18 +96,23 @@ static int conclude(const struct rd_ctx *ctx, struct check_look *look, struct rd
 	return r;
 }
 
-static int look_at(struct rd_ctx *ctx, struct check_look *look, struct rd_err *err)
+static int look_at(struct rd_ctx *ctx, struct check_look *look, const struct rd_source *local, struct rd_err *err)
 {
 	const struct check_opts *opts = ctx->state;
-	int r = checks_load(ctx, ctx->source, 0, &look->checks, err);
+	int r = rd_source_guard_ready(ctx->source, err);
 
+	if (!r)
+		r = checks_load(ctx, ctx->source, 0, &look->checks, err);
 	if (!r && opts->profile)
 		r = checks_take_profile(&look->checks, opts->profile, err);
-	if (!r)
+	if (!r && opts->since)
 		r = read_counters(ctx, look, err);
-	if (!r && look->guard)
-		note_stalls(look->guard, look);
-	return r ? r : conclude(ctx, look, err);
+	if (r < 0)
+		return r;
+	note_stalls(ctx->source, look);
+	if (local != ctx->source)
+		note_stalls(local, look);
+	return conclude(ctx, look, err);
 }
 
 static void fill_metrics(struct check_look *look, const struct check_numbers *numbers)
@@ -130,6 +152,7 @@ static int show(struct rd_ctx *ctx, struct check_look *look)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct check_numbers numbers;
 	struct rd_err err = { 0 };
+	int status;
 
 	check_count(look, &numbers);
 	look->status = look->checks.report.status;
@@ -139,47 +162,52 @@ static int show(struct rd_ctx *ctx, struct check_look *look)
 		fill_metrics(look, &numbers);
 	if (ctx->globals.json || ctx->globals.openmetrics || ctx->globals.style.columns || ctx->globals.style.raw)
 		return rd_answer_print(ctx, &look->checks.report);
-	if (ctx->globals.textfile && rd_answer_textfile(ctx, &look->checks.report, &err) < 0)
-		return rd_fail(ctx, &err);
+	status = look->checks.report.status;
 	check_line(look, &numbers, &out);
 	if (ctx->globals.verbose)
 		check_details(ctx, look, &out);
 	rd_out(&out);
+	if (rd_answer_textfile(ctx, &look->checks.report, &err) < 0) {
+		ctx->answered = true;
+		rd_fail(ctx, &err);
+		status = status == RD_EXIT_CRITICAL ? status : RD_EXIT_UNKNOWN;
+	}
 	if (look->no_rdma)
 		rd_fail(ctx, &look->why);
-	return look->checks.report.status;
+	return status;
 }
 
-/* What checks_load asks, in its order. */
+/* All that look_at asks of the host. */
 static void read_ahead(struct rd_source *source, void *arg)
 {
 	_cleanup_free_ char *host = NULL;
+	const struct check_opts *opts = arg;
 	struct rd_err err = { 0 };
 
-	(void)arg;
+	if (rd_source_guard_ready(source, &err) < 0)
+		return;
+	source->ops->now(source, CLOCK_REALTIME);
 	rd_read_textf(source, &host, NULL, "/proc/sys/kernel/hostname");
 	checks_record(source, &err);
+	if (opts->since)
+		counters_read_ahead(source, NULL);
 }
 
+/* `arg`: the guard of this host's files. ctx->source is one, too. */
 static int look_once(struct rd_ctx *ctx, void *arg)
 {
 	const struct check_opts *opts = ctx->state;
-	struct rd_source *host = ctx->source;
+	unsigned limit_ms = (unsigned)(opts->deadline * READING_PART);
+	struct rd_source *local = arg;
 	struct check_look look = { 0 };
 	struct rd_err err = { 0 };
-	int r = 0;
+	int r;
 
-	(void)arg;
-	/* A bundle does not hang. */
-	if (!ctx->globals.from)
-		r = rd_source_guard_open(host, (unsigned)(opts->deadline * 1000), &look.guard, &err);
-	if (look.guard) {
-		rd_source_guard_ahead(look.guard, read_ahead, NULL);
-		ctx->source = look.guard;
-	}
-	if (!r)
-		r = look_at(ctx, &look, &err);
-	ctx->source = host;
+	ctx->deadline_ms = rd_monotonic_ms() + (int64_t)(opts->deadline * 1000);
+	rd_source_guard_renew(local, limit_ms);
+	rd_source_guard_renew(ctx->source, limit_ms);
+	rd_source_guard_ahead(ctx->source, read_ahead, ctx->state);
+	r = look_at(ctx, &look, local, &err);
 	if (r < 0) {
 		check_failure(ctx, &err);
 		rd_fail(ctx, &err);
@@ -192,23 +220,36 @@ static int look_once(struct rd_ctx *ctx, void *arg)
 
 static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 {
+	_cleanup_(rd_source_closep) struct rd_source *local = NULL, *bundle = NULL;
+	struct rd_source *host = ctx->source;
 	struct check_opts *opts = ctx->state;
 	struct rd_err err;
+	int r;
 
 	(void)argc;
 	(void)argv;
 	if (opts->deadline == 0)
-		opts->deadline = 2;
+		opts->deadline = ctx->globals.from ? 60 : 2;
 	if (rd_repeat_wanted(&opts->repeat) && ctx->globals.openmetrics) {
 		rd_err_set(&err, EINVAL, "--openmetrics", "is one page: leave out -i and -c, or take --textfile");
 		return rd_fail_usage(ctx->cmd, &err);
 	}
-	return rd_repeat(ctx, &opts->repeat, CHECK_INTERVAL, look_once, NULL);
+	r = rd_source_guard_open(host, 0, &local, &err);
+	if (!r && ctx->globals.from)
+		r = rd_source_guard_open_bundle(ctx->globals.from, 0, &bundle, &err);
+	if (r < 0)
+		return rd_fail(ctx, &err);
+	rd_local_guard(local);
+	ctx->source = bundle ? bundle : local;
+	r = rd_repeat(ctx, &opts->repeat, CHECK_INTERVAL, look_once, local);
+	ctx->source = host;
+	rd_local_guard(NULL);
+	return r;
 }
 
 static const struct rd_opt check_options[] = {
 	{ "profile", 0, "FILE", "what this fleet expects, of topo-check --learn", "file" },
-	{ "deadline", 0, "SECONDS", "have an answer by then (default 2)", NULL },
+	{ "deadline", 0, "SECONDS", "have an answer by then (default 2; of a bundle 60)", NULL },
 	{ "since", 0, "FILE", "also what counters did since then: a file of counters --save, or a bundle", "file" },
 	{ "observe", 0, NULL, "say what there is to say, and exit 0: for rolling it out", NULL },
 	{ "exclusive", 0, NULL, "no other job should be here: their queue pairs are leftovers", NULL },
@@ -234,6 +275,7 @@ const struct rd_cmd rd_cmd_check = {
 	.columns = rd_check_columns,
 	.n_columns = RD_CHECK_COLUMNS,
 	.metrics = true,
+	.opens_from = true,
 	.state_size = sizeof(struct check_opts),
 	.option = check_option,
 	.run = check_run,

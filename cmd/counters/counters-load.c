@@ -11,6 +11,7 @@
 #include "analyse/threshold.h"
 #include "cmd/datafile.h"
 #include "collect/counters-saved.h"
+#include "source/source-guard.h"
 
 static int read_meanings(struct counters *c, struct rd_err *err)
 {
@@ -110,13 +111,26 @@ void counters_turn(struct counters *c)
 	c->now.set = NULL;
 }
 
+void counters_read_ahead(struct rd_source *source, void *unused)
+{
+	_cleanup_(rd_counter_reader_destroyp) struct rd_counter_reader *reader = NULL;
+	_cleanup_(rd_counter_sample_deinit) struct rd_counter_sample sample = { 0 };
+	struct rd_err err = { 0 };
+	bool has_rdma;
+
+	(void)unused;
+	if (rd_source_guard_ready(source, &err) == 0 &&
+	    rd_counter_reader_create(source, RD_COUNTERS_ALL, &reader, &has_rdma, NULL, &err) == 0)
+		rd_counter_reader_sample(reader, &sample, &err);
+}
+
 /* Handed to a moment of its own: the reader goes away with the bundle. */
 static int read_bundle(struct counters *c, const char *path, struct rd_err *err)
 {
 	_cleanup_(rd_source_closep) struct rd_source *bundle = NULL;
 	_cleanup_(rd_counter_reader_destroyp) struct rd_counter_reader *reader = NULL;
 	int rdma_error;
-	int r = rd_source_bundle_open(path, &bundle, err);
+	int r = rd_open_local_bundle(path, counters_read_ahead, &bundle, err);
 
 	if (!r)
 		r = rd_counter_reader_create(bundle, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, err);
@@ -132,14 +146,9 @@ static int read_bundle(struct counters *c, const char *path, struct rd_err *err)
 /* A document begins with a brace; an archive or a folder does not. */
 int counters_read_since(struct counters *c, const char *path, struct rd_err *err)
 {
-	_cleanup_(rd_source_closep) struct rd_source *host = NULL;
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	_cleanup_free_ char *whole = realpath(path, NULL);
-	int r = whole ? rd_source_live_open(NULL, &host, err) : rd_err_set(err, errno, path, "cannot open");
+	int r = rd_read_local(path, &bytes, err);
 
-	if (r < 0)
-		return r;
-	r = rd_read_file(host, whole, &bytes, err);
 	if (r == 0 && bytes.data[strspn((char *)bytes.data, " \t\r\n")] == '{')
 		r = rd_counters_saved(path, (char *)bytes.data, bytes.size, &c->before.own, &c->before.sample, err);
 	else if (r == 0 || r == -EISDIR)

@@ -60,6 +60,9 @@ bool counters_port_fits(const struct rd_counter_port *port, char *const *operand
 /* Deltas of `now` against `before`, causes, and what is to be shown. `operands`: DEVICE or DEVICE:PORT, NULL-terminated. */
 int counters_conclude(struct counters *c, char *const *operands, struct rd_err *err);
 
+/* For other commands: asks of a source under a deadline all that counters_since asks. */
+void counters_read_ahead(struct rd_source *source, void *unused);
+
 /* For other commands: looks once, compares with the saved sample at `path`, and hands over what is to be said of it. */
 int counters_since(struct rd_ctx *ctx, const char *path, struct rd_findings *ret, struct rd_err *err);
 

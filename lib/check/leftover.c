@@ -2,7 +2,7 @@
 /* What jobs before left behind, and a kernel that does not answer. */
 #include <string.h>
 
-#include "base/err.h"
+#include "base/stall.h"
 #include "check/rules.h"
 #include "model/finding.h"
 #include "model/host.h"
@@ -86,17 +86,57 @@ static void run_leftovers(const struct rd_check_input *in, struct rd_check_out *
 	}
 }
 
+#define NO_DEADLINE "only looked at under a deadline (rdmadiag check)"
+
+static void say_blocked(const struct rd_stalls *stalls, enum rd_stall_kind kind, struct rd_check_out *out)
+{
+	const struct rd_stall *first = rd_stalls_first(stalls, kind);
+	size_t n = rd_stalls_count(stalls, kind);
+
+	if (n > 1)
+		rd_check_warn(out, first->err.object,
+			      rd_text("%s; so %s %zu other reads", first->err.message,
+				      kind == RD_STALL_DIED ? "did that of" : "were", n - 1),
+			      rd_text("an answer within milliseconds"));
+	else if (n)
+		rd_check_warn(out, first->err.object, rd_text("%s", first->err.message),
+			      rd_text("an answer within milliseconds"));
+}
+
 static void run_answers(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	rd_check_skip(out, "only looked at under a deadline (rdmadiag check)");
-	if (!in->stalls)
+	const struct rd_stalls *stalls = in->stalls;
+
+	rd_check_skip(out, NO_DEADLINE);
+	if (!stalls)
 		return;
-	if (in->stalls->n == 0)
-		return rd_check_good(out, "host");
-	rd_check_warn(out, in->stalls->v[0].object,
-		      rd_text("%zu reads gave no answer in time, the first of %s", in->stalls->n,
-			      in->stalls->v[0].object),
-		      rd_text("an answer within milliseconds"));
+	say_blocked(stalls, RD_STALL_BLOCKED, out);
+	say_blocked(stalls, RD_STALL_DIED, out);
+	rd_check_good(out, "host");
+}
+
+/* Four times what was not enough, and no fraction: "8". */
+static char *longer_deadline(const struct rd_stalls *stalls)
+{
+	return rd_text("rdmadiag check --deadline %u", stalls->limit_ms * 4 / 1000 + 1);
+}
+
+static void run_in_time(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	static const enum rd_stall_kind kinds[] = { RD_STALL_UNASKED, RD_STALL_SLOW, RD_STALL_UNSURE };
+	const struct rd_stalls *stalls = in->stalls;
+	const struct rd_stall *first = NULL;
+
+	rd_check_skip(out, NO_DEADLINE);
+	if (!stalls)
+		return;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(kinds) && !first; i++)
+		first = rd_stalls_first(stalls, kinds[i]);
+	if (first)
+		rd_check_bad(out, RD_SEV_WARNING, first->err.object,
+			     rd_text("%s; %zu other reads were answered", first->err.message, stalls->answered),
+			     rd_text("all read within %u ms", stalls->limit_ms), longer_deadline(stalls));
+	rd_check_good(out, "host");
 }
 
 static void run_moved(const struct rd_check_input *in, struct rd_check_out *out)
@@ -143,9 +183,20 @@ const struct rd_check rd_check_leftovers = {
 const struct rd_check rd_check_answers = {
 	.id = "host-answers",
 	.title = "The kernel does not answer a read",
-	.why = "a driver or its firmware hangs; programs that come there will hang as well, and cannot be killed",
-	.fix = "dmesg; echo w > /proc/sysrq-trigger shows who waits where; restart the device or the host",
-	.needs = "the time that each read takes",
+	.why = "a driver or its firmware, or a file system, hangs; programs that come there will hang as well",
+	.fix = "dmesg; echo w > /proc/sysrq-trigger shows who waits where; where a read with --deadline 60 stays blocked, "
+	       "restart the device or the host",
+	.needs = "how long each read takes, and whether its reader ran in that time",
 	.quick = true,
 	.run = run_answers,
+};
+
+const struct rd_check rd_check_in_time = {
+	.id = "read-in-time",
+	.title = "Not all was read by the deadline",
+	.why = "what was not read is not known; a host that is busy, or slow, is not a faulty one",
+	.fix = "rdmadiag check --deadline SECONDS, with more of them",
+	.needs = "how long each read takes, and whether its reader ran in that time",
+	.quick = true,
+	.run = run_in_time,
 };

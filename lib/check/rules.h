@@ -46,7 +46,7 @@ extern const struct rd_check rd_check_klog_health, rd_check_klog_mkeys, rd_check
 	rd_check_klog_pcie; /* klog.c */
 
 /* A prologue's */
-extern const struct rd_check rd_check_leftovers, rd_check_moved, rd_check_answers; /* leftover.c */
+extern const struct rd_check rd_check_leftovers, rd_check_moved, rd_check_answers, rd_check_in_time; /* leftover.c */
 
 /* RoCE */
 extern const struct rd_check rd_check_gid_usable, rd_check_gid_v2, rd_check_gid_netns, rd_check_roce_netdev,

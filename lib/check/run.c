@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "base/stall.h"
 #include "check/check.h"
 #include "check/unread.h"
 

@@ -121,6 +121,7 @@ const struct rd_check *const rd_checks[] = {
 	&rd_check_leftovers,
 	&rd_check_moved,
 	&rd_check_answers,
+	&rd_check_in_time,
 };
 /* clang-format on */
 const size_t rd_n_checks = RD_ARRAY_SIZE(rd_checks);

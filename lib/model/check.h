@@ -17,7 +17,7 @@ struct rd_profile;
 struct rd_res;
 struct rd_spreads;
 struct rd_symmetry;
-struct rd_errlist;
+struct rd_stalls;
 
 /* Parts of a host that a rule takes to have been read whole. */
 enum rd_part {
@@ -42,7 +42,7 @@ struct rd_check_input {
 	const struct rd_findings *job_env;     /* what is wrong with the settings of all jobs */
 	const struct rd_res *res;	       /* queue pairs and their owners */
 	const struct rd_spreads *spreads;      /* how their flows spread */
-	const struct rd_errlist *stalls;       /* reads that gave no answer; NULL: nothing was read under a deadline */
+	const struct rd_stalls *stalls;	       /* reads that gave no answer; NULL: nothing was read under a deadline */
 	const struct rd_errlist *unread; /* all reads that failed otherwise than by saying that there is no such thing */
 	const struct rd_symmetry *symmetry; /* what of this host is not as the rest of it */
 	const struct rd_findings *moved;    /* counters that moved since an earlier look; NULL: there was none */

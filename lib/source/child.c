@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -17,10 +19,36 @@ struct answer {
 	struct rd_err err;
 };
 
-static void work_and_end(pid_t parent, int fd, rd_child_fn *work, void *arg)
+/* Whether this process is a child that whoever started it can leave. */
+static bool is_child;
+
+/* Those that were left and had not ended. */
+static struct {
+	pid_t *v;
+	size_t n, cap;
+} behind;
+
+static void reap(void)
 {
-	struct rd_bytes bytes = { 0 };
-	struct answer answer = { 0 };
+	size_t kept = 0;
+
+	for (size_t i = 0; i < behind.n; i++)
+		if (waitpid(behind.v[i], NULL, WNOHANG) == 0)
+			behind.v[kept++] = behind.v[i];
+	behind.n = kept;
+}
+
+void rd_child_leave(pid_t child)
+{
+	kill(child, SIGKILL);
+	if (rd_grow(&behind.v, &behind.cap, behind.n + 1, sizeof(*behind.v)) == 0)
+		behind.v[behind.n++] = child;
+	reap();
+}
+
+/* Who waits for the end of what we write must not wait for a child that hangs: it holds nothing but its own end. */
+static void begin_child(pid_t parent)
+{
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -28,6 +56,89 @@ static void work_and_end(pid_t parent, int fd, rd_child_fn *work, void *arg)
 		_exit(1);
 	for (int i = 0; null >= 0 && i <= STDERR_FILENO; i++)
 		dup2(null, i);
+	if (null > STDERR_FILENO)
+		close(null);
+	is_child = true;
+	behind.n = 0;
+}
+
+int rd_child_start(const char *what, pid_t *child, int *fd, struct rd_err *err)
+{
+	pid_t parent = getpid();
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return rd_err_set(err, errno, what, "cannot make a pipe");
+	*child = fork();
+	if (*child < 0) {
+		int code = errno;
+
+		close(ends[0]);
+		close(ends[1]);
+		return rd_err_set(err, code, what, "cannot start a process");
+	}
+	*fd = ends[*child == 0];
+	close(ends[*child != 0]);
+	if (*child == 0)
+		begin_child(parent);
+	return *child != 0;
+}
+
+static void read_of(pid_t child, const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)child, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, size - 1);
+	text[n > 0 ? n : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+void rd_child_look(pid_t child, struct rd_child_state *ret)
+{
+	char text[512];
+	const char *name_end;
+
+	*ret = (struct rd_child_state){ 0 };
+	read_of(child, "stat", text, sizeof(text));
+	/* The state stands behind the name, which may hold anything but ends with the last parenthesis. */
+	name_end = strrchr(text, ')');
+	if (name_end && name_end[1])
+		ret->state = name_end[2];
+	read_of(child, "schedstat", text, sizeof(text));
+	ret->known = ret->state &&
+		     sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &ret->cpu, &ret->waited, &ret->ran) == 3;
+	read_of(child, "wchan", ret->place, sizeof(ret->place));
+	if (strcmp(ret->place, "0") == 0)
+		ret->place[0] = '\0';
+}
+
+static bool sleeps(const struct rd_child_state *state)
+{
+	return state->known && (state->state == 'S' || state->state == 'D');
+}
+
+bool rd_child_ran(const struct rd_child_state *before, const struct rd_child_state *now)
+{
+	return before->known && now->known &&
+	       (now->state == 'R' || before->cpu != now->cpu || before->waited != now->waited ||
+		before->ran != now->ran);
+}
+
+bool rd_child_slept(const struct rd_child_state *before, const struct rd_child_state *now)
+{
+	return sleeps(before) && sleeps(now) && !rd_child_ran(before, now);
+}
+
+static void work_and_end(int fd, rd_child_fn *work, void *arg)
+{
+	struct rd_bytes bytes = { 0 };
+	struct answer answer = { 0 };
+
 	answer.result = work(arg, &bytes, &answer.err);
 	answer.size = answer.result < 0 ? 0 : bytes.size;
 	if (rd_write_all(fd, &answer, sizeof(answer)) == 0)
@@ -43,7 +154,8 @@ int64_t rd_monotonic_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-int rd_child_read(int fd, int64_t deadline_ms, void *to, size_t size)
+/* Exactly `size` bytes. -ETIMEDOUT at the deadline, -ECHILD when the other end was closed before, -errno. */
+static int read_whole(int fd, int64_t deadline_ms, void *to, size_t size)
 {
 	uint8_t *at = to;
 
@@ -75,7 +187,7 @@ static int hear(const char *what, int fd, unsigned limit_ms, size_t limit_size, 
 	int64_t deadline = rd_monotonic_ms() + limit_ms;
 	struct answer answer;
 	uint8_t *data;
-	int r = rd_child_read(fd, deadline, &answer, sizeof(answer));
+	int r = read_whole(fd, deadline, &answer, sizeof(answer));
 
 	if (r == 0 && answer.result < 0) {
 		if (err)
@@ -89,7 +201,7 @@ static int hear(const char *what, int fd, unsigned limit_ms, size_t limit_size, 
 		data = malloc(answer.size + 1);
 		if (!data)
 			return rd_err_set(err, ENOMEM, what, "no room for the answer");
-		r = rd_child_read(fd, deadline, data, answer.size);
+		r = read_whole(fd, deadline, data, answer.size);
 		if (r == 0) {
 			data[answer.size] = 0;
 			*ret = (struct rd_bytes){ .data = data, .size = answer.size };
@@ -107,27 +219,18 @@ static int hear(const char *what, int fd, unsigned limit_ms, size_t limit_size, 
 int rd_child_run(const char *what, rd_child_fn *work, void *arg, unsigned limit_ms, size_t limit_size,
 		 struct rd_bytes *ret, struct rd_err *err)
 {
-	pid_t parent = getpid(), child;
-	int ends[2], r;
+	pid_t child;
+	int fd, r;
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return rd_err_set(err, errno, what, "cannot make a pipe");
-	child = fork();
-	if (child < 0) {
-		r = rd_err_set(err, errno, what, "cannot start a process");
-		close(ends[0]);
-		close(ends[1]);
+	if (is_child)
+		return work(arg, ret, err);
+	r = rd_child_start(what, &child, &fd, err);
+	if (r < 0)
 		return r;
-	}
-	if (child == 0) {
-		close(ends[0]);
-		work_and_end(parent, ends[1], work, arg);
-	}
-	close(ends[1]);
-	r = hear(what, ends[0], limit_ms, limit_size, ret, err);
-	close(ends[0]);
-	/* One that hangs in the kernel cannot die now: then there is nothing to wait for. */
-	kill(child, SIGKILL);
-	waitpid(child, NULL, r == -ETIMEDOUT ? WNOHANG : 0);
+	if (r == 0)
+		work_and_end(fd, work, arg);
+	r = hear(what, fd, limit_ms, limit_size, ret, err);
+	close(fd);
+	rd_child_leave(child);
 	return r;
 }

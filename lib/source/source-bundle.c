@@ -172,6 +172,8 @@ static void bundle_close(struct rd_source *src)
 	free(bundle);
 }
 
+static int bundle_next(struct rd_source *src, struct rd_err *err);
+
 static const struct rd_source_ops bundle_ops = {
 	.name = "bundle",
 	.read_file = bundle_read_file,
@@ -183,6 +185,7 @@ static const struct rd_source_ops bundle_ops = {
 	.netlink = bundle_netlink,
 	.drain_events = bundle_drain_events,
 	.now = bundle_now,
+	.next = bundle_next,
 	.close = bundle_close,
 };
 
@@ -455,13 +458,13 @@ static int overlay(struct bundle *bundle, uint32_t from, uint32_t to, size_t dep
 	return 0;
 }
 
-int rd_source_bundle_next(struct rd_source *src, struct rd_err *err)
+static int bundle_next(struct rd_source *src, struct rd_err *err)
 {
 	struct bundle *bundle = bundle_of(src);
 	uint32_t folder;
 	int r = 0;
 
-	if (src->ops != &bundle_ops || bundle->sample + 1 >= bundle->manifest.n_samples)
+	if (bundle->sample + 1 >= bundle->manifest.n_samples)
 		return rd_err_set(err, ENODATA, "bundle", "it has no more samples");
 	bundle->sample++;
 	folder = sample_folder(bundle, bundle->sample, "root");

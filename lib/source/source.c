@@ -65,3 +65,10 @@ int rd_read_again(struct rd_source *src, const char *path, uint32_t *slot, char 
 	ret[bytes.size] = '\0';
 	return (int)bytes.size;
 }
+
+int rd_source_bundle_next(struct rd_source *src, struct rd_err *err)
+{
+	if (!src->ops->next)
+		return rd_err_set(err, ENODATA, "bundle", "it has no more samples");
+	return src->ops->next(src, err);
+}

@@ -72,6 +72,8 @@ struct rd_source_ops {
 	int (*drain_events)(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err);
 	/* Nanoseconds of CLOCK_REALTIME or CLOCK_MONOTONIC; of a recording: as they were. */
 	uint64_t (*now)(struct rd_source *src, int clock);
+	/* Of a bundle: see rd_source_bundle_next. NULL: there are no samples. */
+	int (*next)(struct rd_source *src, struct rd_err *err);
 	void (*close)(struct rd_source *src);
 };
 

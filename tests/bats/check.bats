@@ -132,9 +132,10 @@ broken() {
 	[[ $output == "RDMA UNKNOWN - /nowhere: "* ]]
 }
 
-@test "a read that hangs: the rest is judged, it is named, and the deadline holds" {
+# hold PATH…: whoever opens one of these waits, until release.
+hold() {
 	[ "$(id -u)" -eq 0 ] || skip "needs root for fanotify"
-	tests/hang /sys/devices/system/node/node0/cpulist >"$BATS_TEST_TMPDIR/hang" 3>&- &
+	tests/hang "$@" >"$BATS_TEST_TMPDIR/hang" 3>&- &
 	hang=$!
 	for _ in $(seq 100); do
 		[ -s "$BATS_TEST_TMPDIR/hang" ] && break
@@ -143,13 +144,106 @@ broken() {
 	if ! grep -q ready "$BATS_TEST_TMPDIR/hang"; then
 		wait "$hang" || skip "fanotify cannot hold files here: $(<"$BATS_TEST_TMPDIR/hang")"
 	fi
-	begin=${EPOCHREALTIME/./}
-	run --separate-stderr timeout 20 "$RD" check --deadline 2 -v
-	took=$((${EPOCHREALTIME/./} - begin))
+}
+
+release() {
 	kill "$hang"
 	wait "$hang" || :
-	[[ $output == *"warning: /sys/devices/system/node/node0/cpulist"*"[host-answers]"* ]]
-	[ "$took" -lt 8000000 ]
+	hang=
+}
+
+teardown() {
+	[ -z "${hang-}" ] || kill "$hang"
+}
+
+# timed ARGUMENTS…: runs rdmadiag with these; how long it took, in milliseconds, in `took`.
+timed() {
+	local begin=${EPOCHREALTIME/./}
+	run --separate-stderr timeout 60 "$RD" "$@"
+	took=$(((${EPOCHREALTIME/./} - begin) / 1000))
+}
+
+@test "a read that hangs: the rest is judged, it is named, and the deadline holds" {
+	hold /sys/devices/system/node/node0/cpulist
+	timed check --deadline 4 -v
+	release
+	[[ $output == *"warning: /sys/devices/system/node/node0/cpulist"*"blocked for "*"[host-answers]"* ]]
+	[ "$took" -lt 8000 ]
+}
+
+@test "a file of --since that hangs: its rule is unknown, the rest is judged, it is named" {
+	"$RD" --from "$HOST" counters --save "$BATS_TEST_TMPDIR/since" >/dev/null
+	hold "$BATS_TEST_TMPDIR/since"
+	timed --from "$HOST" check --deadline 6 --since "$BATS_TEST_TMPDIR/since" -v
+	release
+	[[ $output == "RDMA WARNING - $BATS_TEST_TMPDIR/since: The kernel does not answer a read: blocked for "* ]]
+	[[ $output == *"unknown: blocked for "*"counters-moved"* ]]
+	[[ $output == *" passed=3"[0-9]";"* ]]
+	[ "$took" -lt 12000 ]
+}
+
+@test "a bundle of --since, of --from, a profile, or a table of ours that hangs: named in time" {
+	"$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/host.tar" >/dev/null
+	echo "# none" >"$BATS_TEST_TMPDIR/profile"
+	mkdir "$BATS_TEST_TMPDIR/data"
+	cp data/counters "$BATS_TEST_TMPDIR/data"
+	hold "$BATS_TEST_TMPDIR/host.tar" "$BATS_TEST_TMPDIR/profile" "$BATS_TEST_TMPDIR/data/counters"
+	timed --from "$BATS_TEST_TMPDIR/host.tar" check --deadline 2
+	[ "$status" -eq 3 ]
+	[[ $output == "RDMA UNKNOWN - $BATS_TEST_TMPDIR/host.tar: "* ]]
+	[[ $stderr == *"$BATS_TEST_TMPDIR/host.tar: "*ETIMEDOUT* ]]
+	[ "$took" -lt 6000 ]
+	timed --from "$HOST" check --deadline 4 --profile "$BATS_TEST_TMPDIR/profile"
+	[ "$status" -eq 3 ]
+	[[ $output == "RDMA UNKNOWN - $BATS_TEST_TMPDIR/profile: "* ]]
+	[ "$took" -lt 8000 ]
+	timed --from "$HOST" check --deadline 4 --since "$BATS_TEST_TMPDIR/host.tar" -v
+	[[ $output == *"$BATS_TEST_TMPDIR/host.tar"* ]]
+	[[ $output == *"unknown: "*"counters-moved"* ]]
+	[ "$took" -lt 8000 ]
+	RDMADIAG_DATADIR=$BATS_TEST_TMPDIR/data timed --from "$HOST" check --deadline 4 --since "$HOST" -v
+	[[ $output == *"$BATS_TEST_TMPDIR/data/counters"* ]]
+	[ "$took" -lt 8000 ]
+	release
+}
+
+@test "a file of --textfile that hangs: the line is there in time, and that it was not written is told" {
+	mkdir "$BATS_TEST_TMPDIR/collector"
+	hold "$BATS_TEST_TMPDIR/collector"
+	timed --textfile "$BATS_TEST_TMPDIR/collector/x.prom" --from "$HOST" check --deadline 4
+	release
+	[ "$status" -eq 3 ]
+	[[ $output == "RDMA OK - "* ]]
+	[[ $stderr == *"$BATS_TEST_TMPDIR/collector/x.prom: not written within "*ETIMEDOUT* ]]
+	[ "$took" -lt 8000 ]
+	[ ! -e "$BATS_TEST_TMPDIR/collector/x.prom" ]
+}
+
+# A host that is not well: tests/shim.c.
+make_shim() {
+	command -v cc >/dev/null || skip "no compiler"
+	cc -shared -fPIC -o "$BATS_TEST_TMPDIR/shim.so" tests/shim.c
+	export LD_PRELOAD=$BATS_TEST_TMPDIR/shim.so
+}
+
+@test "children that hang in exit and cannot be killed: not waited for" {
+	[[ $RD != */san/* ]] || skip "a sanitizer comes first itself"
+	make_shim
+	SHIM_EXIT=1 timed --from "$HOST" check
+	[ "$status" -eq 0 ]
+	[[ $output == "RDMA OK - "* ]]
+	[ "$took" -lt 20000 ]
+}
+
+@test "a host on which all is slow is not called faulty: a longer deadline is asked for, with a figure" {
+	[[ $RD != */san/* ]] || skip "a sanitizer comes first itself"
+	make_shim
+	SHIM_OPEN_MS=60 timed check --deadline 1 -v
+	[[ $output == *"[read-in-time]"* ]]
+	[[ $output == *"fix: rdmadiag check --deadline 4"* ]]
+	[[ $output != *"[host-answers]"* ]]
+	[[ $output != *restart* ]]
+	[ "$took" -lt 5000 ]
 }
 
 @test "-i checks again, a line each" {

@@ -114,7 +114,7 @@ calls "nothing below cmd prints" 'printf|fprintf|vprintf|vfprintf|puts|fputs|put
 
 # The holder, and what asks in a process of its own, end themselves; end.c ends the program where it cannot go on.
 mapfile -t no_exit < <(printf '%s\n' "${lib[@]}" |
-	grep -vE '^lib/(trace/holder|source/(child|source-guard)\.c|base/end\.c)')
+	grep -vE '^lib/(trace/holder|source/(child|source-guard-ask)\.c|base/end\.c)')
 calls "nothing below cmd exits" 'exit|_exit|_Exit|quick_exit|abort|err|errx' "${no_exit[@]}"
 
 mapfile -t no_clock < <(printf '%s\n' "${lib[@]}" | grep -vE '^lib/source/|^lib/trace/(attach|holder|session)[a-z-]*\.c$')

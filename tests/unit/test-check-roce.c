@@ -2,7 +2,7 @@
 /* Rules about RoCE and the network below it: a host on which all is well, and one thing after the other that is not. */
 #include "unit.h"
 
-#include "base/err.h"
+#include "base/stall.h"
 #include "check-run.h"
 #include "model/finding.h"
 #include "model/host.h"
@@ -18,7 +18,7 @@ struct fixture {
 	struct rd_netstate net;
 	struct rd_system system;
 	struct rd_res res;
-	struct rd_errlist stalls;
+	struct rd_stalls stalls;
 	struct rd_check_input in;
 };
 
@@ -95,7 +95,7 @@ static void teardown(struct fixture *f)
 	rd_netstate_deinit(&f->net);
 	rd_system_deinit(&f->system);
 	rd_res_deinit(&f->res);
-	rd_errlist_deinit(&f->stalls);
+	rd_stalls_deinit(&f->stalls);
 }
 
 /* A rule is as wanted on a host on which one thing was changed by `change`; without it, it passes (or is about nothing). */
@@ -447,12 +447,38 @@ static void of_another_job_exclusive(struct fixture *f)
 	f->in.exclusive = true;
 }
 
-static void stalled(struct fixture *f)
+static void stall(struct fixture *f, enum rd_stall_kind kind)
 {
-	struct rd_err err;
+	struct rd_stall stall = { .kind = kind };
 
-	rd_err_set(&err, 110, "/sys/class/infiniband/mlx5_0/node_desc", "gave no answer");
-	rd_errlist_add(&f->stalls, &err);
+	rd_err_set(&stall.err, 110, "/sys/class/infiniband/mlx5_0/node_desc", "gave no answer");
+	rd_stalls_add(&f->stalls, &stall);
+	f->stalls.limit_ms = 1800;
+}
+
+static void blocked(struct fixture *f)
+{
+	stall(f, RD_STALL_BLOCKED);
+}
+
+static void died(struct fixture *f)
+{
+	stall(f, RD_STALL_DIED);
+}
+
+static void slow(struct fixture *f)
+{
+	stall(f, RD_STALL_SLOW);
+}
+
+static void unsure(struct fixture *f)
+{
+	stall(f, RD_STALL_UNSURE);
+}
+
+static void unasked(struct fixture *f)
+{
+	stall(f, RD_STALL_UNASKED);
 }
 
 static struct rd_findings moved;
@@ -487,7 +513,15 @@ static void leftovers_and_hangs(void **state)
 	expect("job-leftovers", of_another_job, RD_SEV_OK);
 	expect("job-leftovers", of_another_job_exclusive, RD_SEV_WARNING);
 	expect("job-leftovers", not_listed, RD_SEV_UNKNOWN);
-	expect("host-answers", stalled, RD_SEV_WARNING);
+	expect("host-answers", blocked, RD_SEV_WARNING);
+	expect("host-answers", died, RD_SEV_WARNING);
+	expect("host-answers", slow, RD_SEV_OK);
+	expect("host-answers", unsure, RD_SEV_OK);
+	expect("host-answers", unasked, RD_SEV_OK);
+	expect("read-in-time", blocked, RD_SEV_OK);
+	expect("read-in-time", slow, RD_SEV_WARNING);
+	expect("read-in-time", unsure, RD_SEV_WARNING);
+	expect("read-in-time", unasked, RD_SEV_WARNING);
 	expect("counters-moved", grown, RD_SEV_WARNING);
 	expect("counters-moved", nothing_grew, RD_SEV_OK);
 }

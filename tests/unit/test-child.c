@@ -4,11 +4,26 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "source/child.h"
 #include "unit.h"
 
 #define LIMIT (1 << 20)
+
+/* A child that hangs on its way out of the kernel: who waits for it never returns. */
+static bool hangs_in_exit;
+static int waits;
+
+pid_t waitpid(pid_t pid, int *status, int options)
+{
+	if (hangs_in_exit) {
+		waits += !(options & WNOHANG);
+		return 0;
+	}
+	return wait4(pid, status, options, NULL);
+}
 
 static int answer_many(void *arg, struct rd_bytes *ret, struct rd_err *err)
 {
@@ -109,6 +124,38 @@ static void what_dies_is_an_error(void **state)
 	assert_int_equal(err.code, ECHILD);
 }
 
+static void one_that_hangs_in_exit_is_not_waited_for(void **state)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err err = { 0 };
+	size_t size = 3;
+
+	(void)state;
+	hangs_in_exit = true;
+	assert_int_equal(rd_child_run("x", answer_many, &size, 60000, LIMIT, &bytes, &err), 0);
+	assert_int_equal(rd_child_run("x", refuse, NULL, 60000, LIMIT, &bytes, &err), -EACCES);
+	assert_int_equal(waits, 0);
+	hangs_in_exit = false;
+}
+
+/* Who looks again and again must not be left with ever more dead children. */
+static void those_left_behind_are_reaped_later(void **state)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err err = { 0 };
+	siginfo_t info = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(rd_child_run("x", hang, NULL, 20, LIMIT, &bytes, &err), -ETIMEDOUT);
+		/* Until the one just killed has ended, and not taking it away. */
+		waitid(P_ALL, 0, &info, WEXITED | WNOWAIT);
+	}
+	rd_child_leave(info.si_pid);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
 static void what_it_prints_goes_nowhere(void **state)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
@@ -139,6 +186,8 @@ int main(void)
 		TEST(what_hangs_is_left),
 		TEST(what_dies_is_an_error),
 		TEST(what_it_prints_goes_nowhere),
+		TEST(one_that_hangs_in_exit_is_not_waited_for),
+		TEST(those_left_behind_are_reaped_later),
 	};
 
 	return cmocka_run_group_tests_name("child", tests, NULL, NULL);

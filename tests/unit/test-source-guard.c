@@ -9,11 +9,14 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
-/* A host on which what has "hang" in its name never answers, and "die" ends who asks. */
+/* A host on which what has "hang" in its name never answers, "late" after two seconds; "die" ends who asks, "stop" stops
+ * it; "busy" computes and "doze" wakes up now and then, without end. */
 struct host {
 	struct rd_source src;
 	struct rd_source_ops ops;
@@ -26,6 +29,14 @@ static int host_read(struct rd_source *src, const char *path, struct rd_bytes *r
 		pause();
 	if (strstr(path, "die"))
 		raise(SIGKILL);
+	if (strstr(path, "late"))
+		sleep(2);
+	while (strstr(path, "busy"))
+		continue;
+	while (strstr(path, "doze"))
+		usleep(5000);
+	if (strstr(path, "stop"))
+		raise(SIGSTOP);
 	return rd_read_file(((struct host *)src)->files, path, ret, err);
 }
 
@@ -84,7 +95,7 @@ static void many_that_hang_keep_to_the_deadline(void **state)
 	for (int i = 0; i < 100; i++) {
 		char *text = NULL;
 
-		assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/hang"), -ETIMEDOUT);
+		assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/hang%d", i), -ETIMEDOUT);
 	}
 	took = seconds() - begin;
 	assert_true(took > 0.25 && took < 2);
@@ -194,7 +205,7 @@ static void read_one(struct rd_source *src, void *arg)
 static void what_was_asked_ahead_is_not_asked_again(void **state)
 {
 	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
-	_cleanup_free_ char *text = NULL, *again = NULL;
+	_cleanup_free_ char *text = NULL, *again = NULL, *anew = NULL;
 	struct fake_host fake;
 
 	(void)state;
@@ -206,8 +217,138 @@ static void what_was_asked_ahead_is_not_asked_again(void **state)
 	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), 0);
 	assert_string_equal(text, "one");
 	assert_int_equal(rd_read_textf(guard, &again, NULL, "/sys/a"), 0);
-	assert_string_equal(again, "two");
+	assert_string_equal(again, "one");
+	rd_source_guard_renew(guard, 10000);
+	assert_int_equal(rd_read_textf(guard, &anew, NULL, "/sys/a"), 0);
+	assert_string_equal(anew, "two");
 	fake_host_deinit(&fake);
+}
+
+static enum rd_stall_kind kind_of(struct rd_source *guard, const char *path)
+{
+	const struct rd_stalls *stalls = rd_source_guard_stalls(guard);
+
+	for (size_t i = 0; i < stalls->n; i++)
+		if (strcmp(stalls->v[i].err.object, path) == 0)
+			return stalls->v[i].kind;
+	fail_msg("%s answered", path);
+	return RD_STALL_UNASKED;
+}
+
+static void read_all_kinds(struct rd_source *src, void *arg)
+{
+	static const char *const paths[] = { "/sys/hang1", "/sys/a", "/sys/die", "/sys/hang2", "/sys/late", "/sys/b" };
+
+	(void)arg;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(paths); i++) {
+		_cleanup_free_ char *text = NULL;
+
+		rd_read_textf(src, &text, NULL, "%s", paths[i]);
+	}
+}
+
+/* Each costs its share, and what lies behind it is still asked by one child. What comes late is an answer. */
+static void the_others_are_read_around_what_hangs(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
+	_cleanup_free_ char *late = NULL, *last = NULL, *none = NULL;
+	double begin = seconds();
+	struct fake_host fake;
+	struct host host;
+
+	(void)state;
+	fake_host_init(&fake);
+	fake_host_text(&fake, "/sys/a", "one\n");
+	fake_host_text(&fake, "/sys/b", "two\n");
+	fake_host_text(&fake, "/sys/late", "three\n");
+	host_init(&host, fake.source);
+	assert_int_equal(rd_source_guard_open(&host.src, 8000, &guard, NULL), 0);
+	rd_source_guard_ahead(guard, read_all_kinds, NULL);
+	assert_true(seconds() - begin < 8);
+	assert_int_equal(rd_read_textf(guard, &last, NULL, "/sys/b"), 0);
+	assert_int_equal(rd_read_textf(guard, &late, NULL, "/sys/late"), 0);
+	assert_string_equal(late, "three");
+	assert_int_equal(rd_read_textf(guard, &none, NULL, "/sys/hang1"), -ETIMEDOUT);
+	assert_int_equal(rd_read_textf(guard, &none, NULL, "/sys/die"), -ECHILD);
+	assert_int_equal(rd_source_guard_stalls(guard)->n, 3);
+	assert_int_equal(kind_of(guard, "/sys/hang1"), RD_STALL_BLOCKED);
+	assert_int_equal(kind_of(guard, "/sys/hang2"), RD_STALL_BLOCKED);
+	assert_int_equal(kind_of(guard, "/sys/die"), RD_STALL_DIED);
+	fake_host_deinit(&fake);
+}
+
+/* At work without end, again and again awake, stopped: none of them is shown to be blocked. */
+static void what_is_slow_is_not_called_blocked(void **state)
+{
+	static const char *const paths[] = { "/sys/busy", "/sys/doze", "/sys/stop" };
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(paths); i++) {
+		_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
+		_cleanup_free_ char *none = NULL;
+		struct fake_host fake;
+		struct host host;
+
+		fake_host_init(&fake);
+		host_init(&host, fake.source);
+		assert_int_equal(rd_source_guard_open(&host.src, 2000, &guard, NULL), 0);
+		assert_int_equal(rd_read_textf(guard, &none, NULL, "%s", paths[i]), -ETIMEDOUT);
+		assert_int_not_equal(kind_of(guard, paths[i]), RD_STALL_BLOCKED);
+		if (i < 2)
+			assert_int_equal(kind_of(guard, paths[i]), RD_STALL_SLOW);
+		fake_host_deinit(&fake);
+	}
+}
+
+/* Half a second is the least that is called so. */
+static void a_short_wait_shows_nothing(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
+	_cleanup_free_ char *none = NULL;
+	struct fake_host fake;
+	struct host host;
+
+	(void)state;
+	fake_host_init(&fake);
+	host_init(&host, fake.source);
+	assert_int_equal(rd_source_guard_open(&host.src, 400, &guard, NULL), 0);
+	assert_int_equal(rd_read_textf(guard, &none, NULL, "/sys/hang"), -ETIMEDOUT);
+	assert_int_not_equal(kind_of(guard, "/sys/hang"), RD_STALL_BLOCKED);
+	fake_host_deinit(&fake);
+}
+
+/* What is not there, and what is no bundle, ends the questions; one that hangs keeps to the deadline. */
+static void a_bundle_is_opened_under_the_deadline(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *none = NULL, *guard = NULL;
+	char folder[] = "/tmp/rdmadiag-guard-XXXXXX", path[64];
+	_cleanup_free_ char *text = NULL;
+	struct rd_err err = { 0 };
+	FILE *file;
+
+	(void)state;
+	assert_int_equal(rd_source_guard_open_bundle("/nowhere.tar", 20000, &none, NULL), 0);
+	assert_int_equal(rd_source_guard_ready(none, &err), -ENOENT);
+	assert_string_equal(err.object, "/nowhere.tar");
+	assert_int_equal(rd_read_textf(none, &text, NULL, "/sys/a"), -ENOENT);
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/sys", folder);
+	assert_int_equal(mkdir(path, 0755), 0);
+	snprintf(path, sizeof(path), "%s/sys/a", folder);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs("one\n", file);
+	fclose(file);
+	assert_int_equal(rd_source_guard_open_bundle(folder, 20000, &guard, NULL), 0);
+	assert_int_equal(rd_source_guard_ready(guard, &err), 0);
+	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), 0);
+	assert_string_equal(text, "one");
+	assert_int_equal(rd_source_bundle_next(guard, NULL), -ENODATA);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/sys", folder);
+	rmdir(path);
+	rmdir(folder);
 }
 
 /* Who reads our output to its end must not wait for a child that hangs. */
@@ -253,6 +394,10 @@ int main(void)
 		TEST(what_was_asked_ahead_is_answered_and_the_rest_as_ever),
 		TEST(what_was_asked_ahead_is_not_asked_again),
 		TEST(what_hangs_holds_no_output_of_ours),
+		TEST(the_others_are_read_around_what_hangs),
+		TEST(what_is_slow_is_not_called_blocked),
+		TEST(a_short_wait_shows_nothing),
+		TEST(a_bundle_is_opened_under_the_deadline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/stall.h"
 #include "cmd/checks/checks.h"
 #include "fake-host.h"
 
@@ -95,14 +96,15 @@ static unsigned look(struct rd_source *host, unsigned first, unsigned last, stru
 {
 	struct deaf deaf = { .source = { .ops = &deaf_ops }, .of = host, .first = first, .last = last };
 	struct rd_ctx ctx = { .cmd = &cmd, .schema = "check", .source = &deaf.source };
-	struct rd_errlist stalls = { 0 };
+	struct rd_stall stall = { .kind = RD_STALL_BLOCKED };
+	struct rd_stalls stalls = { 0 };
 	struct checks checks = { 0 };
 	struct rd_err err = { 0 };
 
 	assert_int_equal(checks_load(&ctx, &deaf.source, 0, &checks, &err), 0);
-	rd_err_set(&err, ETIMEDOUT, deaf.asked, "gave no answer in time");
+	rd_err_set(&stall.err, ETIMEDOUT, deaf.asked, "gave no answer in time");
 	if (deaf.asked[0])
-		rd_errlist_add(&stalls, &err);
+		rd_stalls_add(&stalls, &stall);
 	checks.in.stalls = &stalls;
 	rd_checks_run(&checks.in, NULL, &checks.findings);
 	for (size_t i = 0; i < checks.findings.n; i++) {
@@ -112,7 +114,7 @@ static unsigned look(struct rd_source *host, unsigned first, unsigned last, stru
 			rd_buf_printf(faults, "%s %s\n", finding->id, finding->subject);
 	}
 	checks_deinit(&checks);
-	rd_errlist_deinit(&stalls);
+	rd_stalls_deinit(&stalls);
 	return deaf.n;
 }
 
