@@ -34,7 +34,8 @@ struct live {
 	bool confined; /* a folder stands for the host: links in it, also absolute ones, lead to places in it */
 	struct rd_nlsockets sockets;
 	struct rd_kept kept;
-	int ethtool; /* a socket for its ioctl; -1: none yet */
+	int ethtool;	   /* a socket for its ioctl; -1: none yet */
+	bool verbs_silent; /* libibverbs gave no answer: it is not asked again */
 	struct ring_buffer *ring;
 	rd_event_fn *fn; /* of the drain_events that is running */
 	void *arg;
@@ -137,7 +138,7 @@ static int live_read_file(struct rd_source *src, const char *path, struct rd_byt
 	if (!live->confined && rd_ethtool_path(path))
 		return rd_ethtool_read(&live->ethtool, path, ret, err);
 	if (!live->confined && rd_verbs_path(path))
-		return rd_verbs_read(path, ret, err);
+		return rd_verbs_read(&live->verbs_silent, path, ret, err);
 	/* O_NONBLOCK: a FIFO that was put where a file should be must not hang us; files do not care. */
 	fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)

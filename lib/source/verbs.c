@@ -158,9 +158,15 @@ static int ask(void *arg, struct rd_bytes *ret, struct rd_err *err)
 	return -ENODEV;
 }
 
-int rd_verbs_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
+int rd_verbs_read(bool *silent, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
+	int r;
+
 	if (!path[strlen(RD_SOURCE_VERBS)])
 		return rd_err_set(err, EISDIR, path, "cannot read");
-	return rd_child_run(path, ask, (void *)path, LIMIT_MS, LIMIT_SIZE, ret, err);
+	if (*silent)
+		return rd_err_set(err, ETIMEDOUT, path, "not asked: libibverbs gave no answer for a device before");
+	r = rd_child_run(path, ask, (void *)path, LIMIT_MS, LIMIT_SIZE, ret, err);
+	*silent = r == -ETIMEDOUT;
+	return r;
 }

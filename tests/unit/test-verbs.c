@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* libibverbs, of which this program has its own: one whose devices may hang or kill. */
+#include "unit.h"
+
+#include <infiniband/verbs.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "source/source-guard.h"
+
+static struct ibv_device devices[5];
+static struct ibv_device *list[6];
+
+struct ibv_device **ibv_get_device_list(int *n)
+{
+	static const char *const names[] = { "good0", "hang1", "good2", "hang3", "die4" };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++) {
+		snprintf(devices[i].name, sizeof(devices[i].name), "%s", names[i]);
+		list[i] = &devices[i];
+	}
+	*n = (int)RD_ARRAY_SIZE(names);
+	return list;
+}
+
+const char *ibv_get_device_name(struct ibv_device *device)
+{
+	return device->name;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	static struct ibv_context context;
+
+	while (strstr(device->name, "hang"))
+		pause();
+	if (strstr(device->name, "die"))
+		raise(SIGKILL);
+	context.device = device;
+	return &context;
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	(void)context;
+	attr->max_qp = 4711;
+	attr->phys_port_cnt = 0;
+	return 0;
+}
+
+#undef ibv_query_port
+int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
+{
+	(void)context, (void)port, (void)attr;
+	return EINVAL;
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static int ask(struct rd_source *src, const char *device)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = rd_read_textf(src, &text, NULL, RD_SOURCE_VERBS "/%s", device);
+
+	if (r == 0)
+		assert_non_null(strstr(text, "max_qp=4711\n"));
+	return r;
+}
+
+/* Three seconds, and not three for each device. */
+static void without_a_deadline_it_is_given_up_at_the_first_that_hangs(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *live = NULL, *again = NULL;
+	double begin;
+
+	(void)state;
+	assert_int_equal(rd_source_live_open(NULL, &live, NULL), 0);
+	assert_int_equal(ask(live, "good0"), 0);
+	assert_int_equal(ask(live, "die4"), -ECHILD);
+	assert_int_equal(ask(live, "good2"), 0);
+	assert_int_equal(ask(live, "hang1"), -ETIMEDOUT);
+	begin = seconds();
+	assert_int_equal(ask(live, "good2"), -ETIMEDOUT);
+	assert_int_equal(ask(live, "hang3"), -ETIMEDOUT);
+	assert_true(seconds() - begin < 2);
+	assert_int_equal(rd_source_live_open(NULL, &again, NULL), 0);
+	assert_int_equal(ask(again, "good0"), 0);
+}
+
+static void ask_all(struct rd_source *src, void *arg)
+{
+	(void)arg;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(devices); i++) {
+		static const char *const names[] = { "good0", "hang1", "good2", "hang3", "die4" };
+
+		ask(src, names[i]);
+	}
+}
+
+static void under_a_deadline_the_other_devices_answer(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *live = NULL, *guard = NULL;
+	double begin = seconds();
+
+	(void)state;
+	assert_int_equal(rd_source_live_open(NULL, &live, NULL), 0);
+	assert_int_equal(rd_source_guard_open(live, 6000, &guard, NULL), 0);
+	rd_source_guard_ahead(guard, ask_all, NULL);
+	assert_true(seconds() - begin < 6);
+	assert_int_equal(ask(guard, "good0"), 0);
+	assert_int_equal(ask(guard, "hang1"), -ETIMEDOUT);
+	assert_int_equal(ask(guard, "good2"), 0);
+	assert_int_equal(ask(guard, "hang3"), -ETIMEDOUT);
+	assert_int_equal(ask(guard, "die4"), -ECHILD);
+	assert_int_equal(rd_stalls_count(rd_source_guard_stalls(guard), RD_STALL_BLOCKED), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(without_a_deadline_it_is_given_up_at_the_first_that_hangs),
+		TEST(under_a_deadline_the_other_devices_answer),
+	};
+
+	return cmocka_run_group_tests_name("verbs", tests, NULL, NULL);
+}
