@@ -99,6 +99,7 @@ int rd_open_local_bundle(const char *path, void (*fn)(struct rd_source *src, voi
 	if (r < 0)
 		return r;
 	rd_source_guard_ahead(bundle, fn, NULL);
+	rd_source_guard_join(local_guard, bundle);
 	r = rd_source_guard_ready(bundle, err);
 	if (!r)
 		*ret = RD_TAKE(bundle);

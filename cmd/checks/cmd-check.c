@@ -14,7 +14,9 @@
 #include "source/source-guard.h"
 
 #define CHECK_INTERVAL 60 /* seconds, where none was said */
-#define READING_PART 900  /* milliseconds of each second of the deadline: the rest is for judging and printing */
+/* Milliseconds of each second of the deadline, by which all is read and judged, and by which --textfile is written. */
+#define READING_PART 900
+#define WRITING_PART 950
 
 static int check_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
@@ -193,6 +195,19 @@ static void read_ahead(struct rd_source *source, void *arg)
 		counters_read_ahead(source, NULL);
 }
 
+/* Of a bundle that cannot be opened there is nothing to ask for a document. */
+static void fail(struct rd_ctx *ctx, const struct rd_err *err)
+{
+	struct rd_source *source = ctx->source;
+	struct rd_err again;
+
+	check_failure(ctx, err);
+	if (rd_source_guard_ready(source, &again) < 0)
+		ctx->source = NULL;
+	rd_fail(ctx, err);
+	ctx->source = source;
+}
+
 /* `arg`: the guard of this host's files. ctx->source is one, too. */
 static int look_once(struct rd_ctx *ctx, void *arg)
 {
@@ -203,17 +218,18 @@ static int look_once(struct rd_ctx *ctx, void *arg)
 	struct rd_err err = { 0 };
 	int r;
 
-	ctx->deadline_ms = rd_monotonic_ms() + (int64_t)(opts->deadline * 1000);
+	ctx->deadline_ms = rd_monotonic_ms() + (int64_t)(opts->deadline * WRITING_PART);
 	rd_source_guard_renew(local, limit_ms);
 	rd_source_guard_renew(ctx->source, limit_ms);
 	rd_source_guard_ahead(ctx->source, read_ahead, ctx->state);
 	r = look_at(ctx, &look, local, &err);
-	if (r < 0) {
-		check_failure(ctx, &err);
-		rd_fail(ctx, &err);
-	} else {
+	if (r < 0)
+		fail(ctx, &err);
+	else
 		r = show(ctx, &look);
-	}
+	/* What hung may answer at the next look; what is no profile never will be one. */
+	if (r == -ETIMEDOUT)
+		r = RD_EXIT_UNKNOWN;
 	check_look_deinit(&look);
 	return opts->observe ? RD_EXIT_OK : r;
 }

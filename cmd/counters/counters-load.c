@@ -151,7 +151,7 @@ int counters_read_since(struct counters *c, const char *path, struct rd_err *err
 
 	if (r == 0 && bytes.data[strspn((char *)bytes.data, " \t\r\n")] == '{')
 		r = rd_counters_saved(path, (char *)bytes.data, bytes.size, &c->before.own, &c->before.sample, err);
-	else if (r == 0 || r == -EISDIR)
+	else if (r == 0 || r == -EISDIR || r == -EFBIG)
 		r = read_bundle(c, path, err);
 	if (r < 0)
 		return r;

@@ -283,3 +283,11 @@ const struct rd_stalls *rd_source_guard_stalls(const struct rd_source *src)
 {
 	return &((const struct guard *)src)->stalls;
 }
+
+void rd_source_guard_join(struct rd_source *src, const struct rd_source *other)
+{
+	const struct rd_stalls *stalls = rd_source_guard_stalls(other);
+
+	for (size_t i = 0; i < stalls->n; i++)
+		rd_stalls_add(&guard_of(src)->stalls, &stalls->v[i]);
+}

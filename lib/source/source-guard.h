@@ -37,4 +37,7 @@ void rd_source_guard_ahead(struct rd_source *src, rd_guard_fn *fn, void *arg);
 /* What gave no answer, of a source that was opened so; good until it is renewed or closed. */
 const struct rd_stalls *rd_source_guard_stalls(const struct rd_source *src);
 
+/* Tells of `src`, too, what gave no answer of `other`, which may be closed before. */
+void rd_source_guard_join(struct rd_source *src, const struct rd_source *other);
+
 #endif

@@ -201,6 +201,14 @@ timed() {
 	[[ $output == *"$BATS_TEST_TMPDIR/host.tar"* ]]
 	[[ $output == *"unknown: "*"counters-moved"* ]]
 	[ "$took" -lt 8000 ]
+	release
+	mkdir -p "$BATS_TEST_TMPDIR/folder/sys/class/infiniband"
+	hold "$BATS_TEST_TMPDIR/folder/sys" "$BATS_TEST_TMPDIR/data/counters"
+	timed --from "$HOST" check --deadline 4 --since "$BATS_TEST_TMPDIR/folder" -v
+	[ "$status" -eq 1 ]
+	[[ $output == "RDMA WARNING - $BATS_TEST_TMPDIR/folder: "* ]]
+	[[ $output == *"unknown: "*"counters-moved"* ]]
+	[ "$took" -lt 8000 ]
 	RDMADIAG_DATADIR=$BATS_TEST_TMPDIR/data timed --from "$HOST" check --deadline 4 --since "$HOST" -v
 	[[ $output == *"$BATS_TEST_TMPDIR/data/counters"* ]]
 	[ "$took" -lt 8000 ]
