@@ -116,11 +116,11 @@ void counters_read_ahead(struct rd_source *source, void *unused)
 	_cleanup_(rd_counter_reader_destroyp) struct rd_counter_reader *reader = NULL;
 	_cleanup_(rd_counter_sample_deinit) struct rd_counter_sample sample = { 0 };
 	struct rd_err err = { 0 };
-	bool has_rdma;
+	int rdma_error;
 
 	(void)unused;
 	if (rd_source_guard_ready(source, &err) == 0 &&
-	    rd_counter_reader_create(source, RD_COUNTERS_ALL, &reader, &has_rdma, NULL, &err) == 0)
+	    rd_counter_reader_create(source, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, &err) == 0)
 		rd_counter_reader_sample(reader, &sample, &err);
 }
 

@@ -269,7 +269,7 @@ static void render_table(const struct rd_section *section, const struct rd_table
 	add_columns(table, section, style, columns, n);
 	add_rows(table, section, columns, n);
 	if (scols_print_table_to_string(table, &text) < 0 || !text)
-		rd_out_of_memory();
+		return rd_out_of_memory();
 	size = strlen(text);
 	rd_buf_add(out, text, size);
 	if (size == 0 || text[size - 1] != '\n')

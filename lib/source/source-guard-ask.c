@@ -142,24 +142,21 @@ static const struct rd_question *take(struct guard *guard, struct asker *asker)
 	return r == 0 ? question : NULL;
 }
 
-static const char *object_of(const struct rd_question *question, char *buf, size_t size)
+/* `buf` has RD_NLOBJECT bytes. */
+static const char *object_of(const struct rd_question *question, char *buf)
 {
-	struct nlmsghdr head = { 0 };
-	char name[16];
-
 	if (question->op != RD_OP_NETLINK)
 		return (const char *)question->data;
-	memcpy(&head, question->data, sizeof(head));
-	snprintf(buf, size, "netlink %s, request %u", rd_nlprotocol_name(question->protocol, name), head.nlmsg_type);
+	rd_nlrequest_name(question->protocol, question->data, question->size, buf);
 	return buf;
 }
 
 static void note_stall(struct guard *guard, size_t i, struct rd_stall *stall, int code, const char *message)
 {
 	const struct rd_question *question = guard->answers.v[i].question;
-	char buf[64];
+	char buf[RD_NLOBJECT];
 
-	rd_err_set(&stall->err, code, object_of(question, buf, sizeof(buf)), "%s", message);
+	rd_err_set(&stall->err, code, object_of(question, buf), "%s", message);
 	guard->answers.v[i].stall = guard->stalls.n;
 	rd_stalls_add(&guard->stalls, stall);
 }
