@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What reaches standard output and standard error. */
 #include "answer.h"
+#include "base/text.h"
 #include "opts.h"
 #include "source/new-file.h"
 
@@ -40,12 +41,8 @@ static void err_write(const struct rd_buf *buf)
 static void say(const char *fmt, va_list ap)
 {
 	_cleanup_buf_ struct rd_buf line = { 0 };
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *text = rd_vtext(fmt, ap);
 
-	if (vasprintf(&text, fmt, ap) < 0) {
-		text = NULL;
-		return;
-	}
 	rd_buf_str(&line, RD_PROGRAM ": ");
 	rd_buf_safe(&line, text, strlen(text));
 	rd_buf_str(&line, "\n");

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 struct complete_state {
 	bool dump;
 };
@@ -35,7 +36,7 @@ static void offer(struct rd_buf *out, const char *typed, const char *before, con
 
 	rd_buf_str(&whole, before);
 	rd_buf_safe(&whole, word, strlen(word));
-	if (whole.failed || !starts_with(whole.data, typed))
+	if (!starts_with(whole.data, typed))
 		return;
 	rd_buf_printf(out, "%s\t", whole.data);
 	rd_buf_safe(out, help, strlen(help));
@@ -52,7 +53,7 @@ static void offer_words(struct rd_buf *out, const char *typed, const char *befor
 {
 	while (*words) {
 		size_t size = strcspn(words, "|");
-		_cleanup_free_ char *word = strndup(words, size);
+		_cleanup_free_ char *word = rd_dup_part(words, size);
 
 		if (word)
 			offer(out, typed, before, word, "");
@@ -115,10 +116,10 @@ static void offer_columns(const struct rd_cmd *cmd, struct rd_buf *out, const ch
 	if (!cmd)
 		return;
 	if (comma)
-		kept = strndup(typed, (size_t)(comma + 1 - typed));
-	else if (asprintf(&kept, "%s%s", before, typed[strlen(before)] == '+' ? "+" : "") < 0)
-		kept = NULL;
-	for (size_t c = 0; kept && c < cmd->n_columns; c++)
+		kept = rd_dup_part(typed, (size_t)(comma + 1 - typed));
+	else
+		kept = rd_text("%s%s", before, typed[strlen(before)] == '+' ? "+" : "");
+	for (size_t c = 0; c < cmd->n_columns; c++)
 		offer(out, typed, kept, cmd->columns[c].key, cmd->columns[c].help ? cmd->columns[c].help : "");
 }
 
@@ -201,7 +202,7 @@ static void complete_words(const struct rd_ctx *ctx, int n, char **words, struct
 		return;
 	}
 	if (!cursor.operands && starts_with(typed, "--") && strchr(typed, '=')) {
-		_cleanup_free_ char *before = strndup(typed, strcspn(typed, "=") + 1);
+		_cleanup_free_ char *before = rd_dup_part(typed, strcspn(typed, "=") + 1);
 
 		opt = rd_opts_find(cursor.cmd, typed);
 		if (opt && opt->arg && before)

@@ -66,23 +66,22 @@ static void fill(struct rd_report *report, const struct rd_changes *changes)
 }
 
 /* The document is about the second of the two. */
-static int answer(struct rd_ctx *ctx, const struct look *before, const struct look *after, struct rd_report *report)
+static void answer(struct rd_ctx *ctx, const struct look *before, const struct look *after, struct rd_report *report)
 {
 	_cleanup_(rd_changes_deinit) struct rd_changes changes = { 0 };
 	struct timespec now = { 0 };
-	int r = rd_diff(&before->facts, &after->facts, &changes);
 
+	rd_diff(&before->facts, &after->facts, &changes);
 	rd_report_init(report, ctx->schema);
 	report->time = after->time;
 	report->source = after->source->ops->name;
-	report->host = after->host ? rd_dup(after->host) : NULL;
+	report->host = rd_dup_if(after->host);
 	if (strcmp(report->source, "bundle") == 0) {
 		clock_gettime(CLOCK_REALTIME, &now);
 		RD_SET(report->read_at, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
 	}
 	rd_report_diff_base(report, before->host, before->time);
 	fill(report, &changes);
-	return r;
 }
 
 static int compare(struct rd_ctx *ctx, void *arg)
@@ -94,12 +93,11 @@ static int compare(struct rd_ctx *ctx, void *arg)
 	struct rd_err err = { 0 };
 	int r = look_init(&after, diff->after, &err);
 
-	if (!r && answer(ctx, before, &after, &report) < 0)
-		r = rd_err_set(&err, ENOMEM, "diff", "no memory to compare");
 	if (r < 0) {
 		rd_fail(ctx, &err);
 		return r;
 	}
+	answer(ctx, before, &after, &report);
 	if (!diff->repeat.looks && before->host && after.host && strcmp(before->host, after.host) != 0)
 		rd_warn(ctx, "these are two hosts: %s and %s", before->host, after.host);
 	rd_repeat_head(ctx, &diff->repeat, after.time);

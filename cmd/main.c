@@ -132,11 +132,7 @@ static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
 	ctx->cmd = rd_cmd_find(argv[0]);
 	if (!ctx->cmd)
 		return unknown_command(argv[0]);
-	state = calloc(1, ctx->cmd->state_size + 1);
-	if (!state) {
-		rd_err_set(&err, ENOMEM, ctx->cmd->name, "no memory for its options");
-		return rd_fail(ctx, &err);
-	}
+	state = rd_alloc(1, ctx->cmd->state_size + 1);
 	ctx->state = state;
 	first = rd_opts_parse(ctx, argc, argv, &parsed, &err);
 	if (first < 0 || (parsed == RD_PARSED_RUN && check_globals(ctx, &err) < 0))

@@ -61,9 +61,9 @@ static int read_counters(struct rd_ctx *ctx, struct check_look *look, struct rd_
 
 static bool *quick_rules(void)
 {
-	bool *chosen = calloc(rd_n_checks + 1, sizeof(*chosen));
+	bool *chosen = rd_alloc(rd_n_checks + 1, sizeof(*chosen));
 
-	for (size_t i = 0; chosen && i < rd_n_checks; i++)
+	for (size_t i = 0; i < rd_n_checks; i++)
 		chosen[i] = rd_checks[i]->quick;
 	return chosen;
 }

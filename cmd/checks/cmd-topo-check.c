@@ -85,7 +85,7 @@ static int explain(struct rd_ctx *ctx, const char *id)
 	int r;
 
 	if (!check) {
-		_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
+		_cleanup_free_ bool *chosen = rd_alloc(rd_n_checks, sizeof(*chosen));
 
 		if (!chosen || topo_choose(&opts, chosen, &err) == 0)
 			return rd_no_memory(ctx, ctx->cmd->name);
@@ -164,11 +164,9 @@ static int look(struct rd_ctx *ctx, void *chosen)
 static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	struct topo_opts *opts = ctx->state;
-	_cleanup_free_ bool *chosen = calloc(rd_n_checks + 1, sizeof(*chosen));
+	_cleanup_free_ bool *chosen = rd_alloc(rd_n_checks + 1, sizeof(*chosen));
 	struct rd_err err = { 0 };
 
-	if (!chosen)
-		return rd_no_memory(ctx, ctx->cmd->name);
 	if (check_usage(opts, argc, argv, &err) < 0 || topo_choose(opts, chosen, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
 	if (opts->list)

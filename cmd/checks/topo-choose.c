@@ -28,11 +28,9 @@ static void no_such_rule(const char *option, const char *id, struct rd_err *err)
 /* Sets the rules that a list of names, separated by commas, has. */
 static int mark(const char *option, const char *list, bool value, bool *ret, struct rd_err *err)
 {
-	_cleanup_free_ char *copy = strdup(list);
+	_cleanup_free_ char *copy = rd_dup(list);
 	char *rest = copy, *id;
 
-	if (!copy)
-		return rd_err_set(err, ENOMEM, option, "no memory for the list of rules");
 	while ((id = strsep(&rest, ","))) {
 		size_t i = 0;
 

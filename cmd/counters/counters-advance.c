@@ -24,15 +24,13 @@ void counters_watch_deinit(struct counters_watch *w)
 	free(w->ports);
 }
 
-static int keep_first(struct counters_watch *w)
+static void keep_first(struct counters_watch *w)
 {
 	const struct rd_counter_sample *now = &w->c->now.sample;
 	struct rd_counter_value *values;
 	struct rd_counter_state *states;
-	int r = rd_counter_sample_fit(&w->first, w->c->now.set);
 
-	if (r < 0)
-		return r;
+	rd_counter_sample_fit(&w->first, w->c->now.set);
 	values = w->first.values;
 	states = w->first.states;
 	memcpy(values, now->values, now->n * sizeof(*values));
@@ -40,69 +38,63 @@ static int keep_first(struct counters_watch *w)
 	w->first.realtime_ns = now->realtime_ns;
 	w->first.monotonic_ns = now->monotonic_ns;
 	memcpy(w->first.boot_id, now->boot_id, sizeof(w->first.boot_id));
-	return 0;
 }
 
-static int choose(struct counters_watch *w)
+static void choose(struct counters_watch *w)
 {
 	const struct rd_counter_set *set = w->c->now.set;
 
 	free(w->chosen);
 	free(w->ports);
-	w->chosen = calloc(set->n + 1, sizeof(*w->chosen));
-	w->ports = calloc(set->n_ports + 1, sizeof(*w->ports));
-	if (!w->chosen || !w->ports)
-		return -ENOMEM;
+	w->chosen = rd_alloc(set->n + 1, sizeof(*w->chosen));
+	w->ports = rd_alloc(set->n_ports + 1, sizeof(*w->ports));
 	for (size_t p = 0; p < set->n_ports; p++)
 		w->ports[p] = counters_port_fits(&set->ports[p], w->operands);
 	for (size_t i = 0; i < set->n; i++)
 		w->chosen[i] = w->ports[set->counters[i].port] && counters_fits(w->c, &set->counters[i]);
-	return 0;
 }
 
 /* Devices have come or gone: what is known of those that stayed is kept. */
 static int take_set(struct counters_watch *w)
 {
 	struct rd_rates rates;
-	int r = rd_rates_init(&rates, w->c->now.set);
+	int r = 0;
 
+	rd_rates_init(&rates, w->c->now.set);
 	if (!r && w->set)
 		rd_rates_carry(&rates, w->c->now.set, &w->rates, w->set);
 	if (!r) {
 		rd_rates_deinit(&w->rates);
 		w->rates = rates;
-		r = choose(w);
+		choose(w);
 	}
 	free(w->c->deltas);
-	w->c->deltas = calloc(w->c->now.set->n + 1, sizeof(*w->c->deltas));
+	w->c->deltas = rd_alloc(w->c->now.set->n + 1, sizeof(*w->c->deltas));
 	if (!w->c->deltas)
 		r = -ENOMEM;
 	w->set = w->c->now.set;
-	return r ? r : keep_first(w);
-}
-
-static int keep_events(struct counters_watch *w)
-{
-	int r = 0;
-
-	for (size_t i = 0; !r && i < w->findings.n && w->events.n < EVENTS_MAX; i++)
-		r = rd_finding_copy(&w->events, &w->findings.v[i]);
+	if (!r)
+		keep_first(w);
 	return r;
 }
 
-static int compare(struct counters_watch *w)
+static void keep_events(struct counters_watch *w)
+{
+	for (size_t i = 0; i < w->findings.n && w->events.n < EVENTS_MAX; i++)
+		rd_finding_copy(&w->events, &w->findings.v[i]);
+}
+
+static void compare(struct counters_watch *w)
 {
 	struct counters *c = w->c;
 	const struct rd_moment before = { c->before.set, &c->before.sample }, now = { c->now.set, &c->now.sample };
-	int r = rd_deltas(&before, &now, c->deltas);
 
-	if (r < 0)
-		return r;
+	rd_deltas(&before, &now, c->deltas);
 	c->seconds = rd_moments_seconds(&before, &now);
 	rd_rates_update(&w->rates, c->now.set, c->deltas, c->seconds);
 	rd_findings_deinit(&w->findings);
-	r = rd_rates_findings(&w->rates, c->now.set, &c->now.sample, &w->findings);
-	return r ? r : keep_events(w);
+	rd_rates_findings(&w->rates, c->now.set, &c->now.sample, &w->findings);
+	keep_events(w);
 }
 
 int counters_advance(struct counters_watch *w, struct rd_err *err)
@@ -121,6 +113,6 @@ int counters_advance(struct counters_watch *w, struct rd_err *err)
 	if (w->interval && counters_need_meanings(c, err) < 0)
 		return -err->code;
 	if (w->interval)
-		r = compare(w);
+		compare(w);
 	return r < 0 ? rd_err_set(err, -r, "counters", "no memory to compare") : 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyse/qp.h"
+#include "base/text.h"
 #include "collect/nldev.h"
 #include "report/report-counters-live.h"
 #include "view/view.h"
@@ -62,12 +63,12 @@ static const struct rd_live_history *history_of(const struct live *live, const s
 }
 
 /* Devices have come or gone. `live->set` is the set before, which the reader before still has. */
-static int take_set(struct live *live)
+static void take_set(struct live *live)
 {
 	const struct rd_counter_set *set = live->w.set;
-	struct rd_live_history *history = calloc(set->n_ports + 1, sizeof(*history));
+	struct rd_live_history *history = rd_alloc(set->n_ports + 1, sizeof(*history));
 
-	for (size_t p = 0; history && p < set->n_ports; p++) {
+	for (size_t p = 0; p < set->n_ports; p++) {
 		const struct rd_live_history *before = history_of(live, &set->ports[p], live->set);
 
 		if (before)
@@ -77,10 +78,9 @@ static int take_set(struct live *live)
 	free(live->moved_ns);
 	free(live->order);
 	live->history = history;
-	live->moved_ns = calloc(set->n + 1, sizeof(*live->moved_ns));
-	live->order = calloc(set->n + 1, sizeof(*live->order));
+	live->moved_ns = rd_alloc(set->n + 1, sizeof(*live->moved_ns));
+	live->order = rd_alloc(set->n + 1, sizeof(*live->order));
 	live->set = set;
-	return history && live->moved_ns && live->order ? 0 : -ENOMEM;
 }
 
 static void push(struct rd_live_history *history, const struct rd_port_rate *rate)
@@ -136,14 +136,12 @@ static char *headline(const struct live *live)
 {
 	const struct counters *c = live->w.c;
 	const struct rd_finding *last = live->w.events.n ? &live->w.events.v[live->w.events.n - 1] : NULL;
-	char when[RD_CLOCK_SIZE], *text;
+	char when[RD_CLOCK_SIZE];
 
-	if (asprintf(&text, "counters  %s  %g s  %zu of %zu moved%s%s%s%s%s", rd_clock(c->now.sample.realtime_ns, when),
-		     (double)live->w.ticks.interval_ns / 1e9, live->n_moved, live->w.set->n,
-		     live->w.ticks.missed ? "  LATE" : "", last ? "  " : "", last ? last->subject : "",
-		     last ? ": " : "", last ? last->title : "") < 0)
-		return NULL;
-	return text;
+	return rd_text("counters  %s  %g s  %zu of %zu moved%s%s%s%s%s", rd_clock(c->now.sample.realtime_ns, when),
+		       (double)live->w.ticks.interval_ns / 1e9, live->n_moved, live->w.set->n,
+		       live->w.ticks.missed ? "  LATE" : "", last ? "  " : "", last ? last->subject : "",
+		       last ? ": " : "", last ? last->title : "");
 }
 
 /* Who owns QPs, as far as RDMA netlink says. */
@@ -151,7 +149,10 @@ static int ask_owners(const struct live *live, const char *device, struct rd_res
 {
 	int r = rd_collect_res(live->w.c->ctx->source, RD_WANT_QPS | RD_WANT_PROCS, device, res, NULL, err);
 
-	return r < 0 ? r : rd_res_link(res);
+	if (r < 0)
+		return r;
+	rd_res_link(res);
+	return 0;
 }
 
 static struct rd_section *owners(const struct live *live, struct rd_err *err)
@@ -175,7 +176,7 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 	rd_ticks_advance(&live->w.ticks);
 	r = counters_advance(&live->w, err);
 	if (!r && live->w.set != live->set)
-		r = take_set(live);
+		take_set(live);
 	if (r < 0)
 		return r;
 	take_interval(live);

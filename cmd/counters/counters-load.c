@@ -192,8 +192,7 @@ static int hold(struct counters *c, struct rd_err *err)
 		rd_err_hint(err, "--since FILE, of an earlier --save FILE; or only limits on value");
 		return -EINVAL;
 	}
-	if (rd_thresholds_judge(&thresholds, &now, c->deltas, c->seconds, &c->causes.findings) < 0)
-		return rd_err_set(err, ENOMEM, "counters", "no memory to judge");
+	rd_thresholds_judge(&thresholds, &now, c->deltas, c->seconds, &c->causes.findings);
 	return 0;
 }
 
@@ -239,7 +238,7 @@ static bool is_chosen(const struct counters *c, size_t i, char *const *operands)
 static int compare(struct counters *c, struct rd_err *err)
 {
 	const struct rd_moment before = { c->before.set, &c->before.sample }, now = { c->now.set, &c->now.sample };
-	int r;
+	int r = 0;
 
 	free(c->deltas);
 	c->deltas = NULL;
@@ -249,8 +248,8 @@ static int compare(struct counters *c, struct rd_err *err)
 	r = counters_need_meanings(c, err);
 	if (r < 0)
 		return r;
-	c->deltas = calloc(c->now.set->n + 1, sizeof(*c->deltas));
-	r = c->deltas ? rd_deltas(&before, &now, c->deltas) : -ENOMEM;
+	c->deltas = rd_alloc(c->now.set->n + 1, sizeof(*c->deltas));
+	rd_deltas(&before, &now, c->deltas);
 	if (!r) {
 		c->seconds = rd_moments_seconds(&before, &now);
 		r = rd_causes_find(&before, &now, c->deltas, c->seconds, &c->causes);
@@ -269,9 +268,7 @@ int counters_conclude(struct counters *c, char *const *operands, struct rd_err *
 	if (r < 0)
 		return r;
 	free(c->chosen);
-	c->chosen = calloc(c->now.set->n + 1, sizeof(*c->chosen));
-	if (!c->chosen)
-		return rd_err_set(err, ENOMEM, "counters", "no memory to choose");
+	c->chosen = rd_alloc(c->now.set->n + 1, sizeof(*c->chosen));
 	for (size_t i = 0; i < c->now.set->n; i++)
 		c->chosen[i] = is_chosen(c, i, operands);
 	return 0;

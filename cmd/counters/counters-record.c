@@ -59,11 +59,9 @@ void counters_file_close(struct counters_file *file)
 
 int counters_file_open(struct rd_ctx *ctx, const char *path, struct counters_file **ret, struct rd_err *err)
 {
-	struct counters_file *file = calloc(1, sizeof(*file));
+	struct counters_file *file = rd_alloc(1, sizeof(*file));
 	int r;
 
-	if (!file)
-		return rd_err_set(err, ENOMEM, path, "cannot record");
 	r = record_file_open(ctx, path, &file->to, err);
 	if (r < 0)
 		counters_file_close(file);
@@ -79,7 +77,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 
 static bool copy(const char **to, const char *from)
 {
-	*to = from ? strdup(from) : NULL;
+	*to = rd_dup_if(from);
 	return !from || *to;
 }
 
@@ -94,8 +92,9 @@ static size_t track_of(struct counters_file *file, const struct rd_counter_port 
 	for (size_t i = 0; i < file->n; i++)
 		if (file->tracks[i].key == key)
 			return i;
-	if (file->n >= SERIES_MAX || rd_grow(&file->tracks, &file->cap, file->n + 1, sizeof(*file->tracks)) < 0)
+	if (file->n >= SERIES_MAX)
 		return SIZE_MAX;
+	rd_reserve(&file->tracks, &file->cap, file->n + 1, sizeof(*file->tracks));
 	track = &file->tracks[file->n];
 	*track = (struct track){ .key = key, .series = { .id = file->n + RECORD_FIRST_ID, .port = port->port } };
 	track->series.first = track->series.id;
@@ -122,16 +121,14 @@ static const char *name_of(const struct rd_counter *counter, char *buf, size_t s
 }
 
 /* Another set of counters: which of the file's tracks are theirs? */
-static int take_set(struct counters_file *file, const struct rd_counter_set *set, const bool *chosen, const bool *ports)
+static void take_set(struct counters_file *file, const struct rd_counter_set *set, const bool *chosen, const bool *ports)
 {
 	free(file->of_counter);
 	free(file->of_port);
 	free(file->there);
-	file->of_counter = malloc((set->n + 1) * sizeof(*file->of_counter));
-	file->of_port = malloc((2 * set->n_ports + 1) * sizeof(*file->of_port));
-	file->there = calloc(set->n_ports + 1, sizeof(*file->there));
-	if (!file->of_counter || !file->of_port || !file->there)
-		return -ENOMEM;
+	file->of_counter = rd_alloc(set->n, sizeof(*file->of_counter));
+	file->of_port = rd_alloc(2 * set->n_ports, sizeof(*file->of_port));
+	file->there = rd_alloc(set->n_ports + 1, sizeof(*file->there));
 	for (size_t p = 0; p < set->n_ports; p++) {
 		const struct rd_counter_port *port = &set->ports[p];
 		bool wanted = port->port && ports[p];
@@ -150,7 +147,6 @@ static int take_set(struct counters_file *file, const struct rd_counter_set *set
 						  SIZE_MAX;
 	}
 	file->set = set;
-	return 0;
 }
 
 static void define(struct counters_file *file, struct track *track)
@@ -250,12 +246,12 @@ static void mark_ports(struct counters_file *file, const struct counters *c)
 	}
 }
 
-int counters_file_add(struct counters_file *file, const struct counters_watch *w, struct rd_err *err)
+void counters_file_add(struct counters_file *file, const struct counters_watch *w)
 {
 	const struct counters *c = w->c;
 
-	if (file->set != c->now.set && take_set(file, c->now.set, w->chosen, w->ports) < 0)
-		return rd_err_set(err, ENOMEM, file->to.path, "cannot record");
+	if (file->set != c->now.set)
+		take_set(file, c->now.set, w->chosen, w->ports);
 	record_file_begin(&file->to, c->now.sample.realtime_ns);
 	mark_ports(file, c);
 	for (size_t i = 0; i < w->findings.n; i++)
@@ -272,7 +268,6 @@ int counters_file_add(struct counters_file *file, const struct counters_watch *w
 	if (!record_file_write(&file->to))
 		for (size_t i = 0; i < file->n; i++)
 			file->tracks[i].written = file->tracks[i].defined = false;
-	return 0;
 }
 
 int counters_file_finish(struct counters_file *file, struct rd_err *err)

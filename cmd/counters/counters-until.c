@@ -27,13 +27,11 @@ static int bad(const char *condition, struct rd_err *err)
 
 int counters_until_create(const char *condition, struct counters_until **ret, struct rd_err *err)
 {
-	struct counters_until *until = calloc(1, sizeof(*until));
+	struct counters_until *until = rd_alloc(1, sizeof(*until));
 	const char *sign = strchr(condition, '>'), *number = sign ? sign + 1 : NULL;
 	bool equal = number && *number == '=';
 	char *end = NULL;
 
-	if (!until)
-		return rd_err_set(err, ENOMEM, "--until", "cannot wait");
 	errno = 0;
 	if (sign && sign > condition) {
 		number += equal;
@@ -51,10 +49,6 @@ int counters_until_create(const char *condition, struct counters_until **ret, st
 	}
 	until->more_than -= equal;
 	until->name = rd_text("%.*s", (int)(sign - condition), condition);
-	if (!until->name) {
-		free(until);
-		return rd_err_set(err, ENOMEM, "--until", "cannot wait");
-	}
 	rd_trim(until->name);
 	*ret = until;
 	return 0;

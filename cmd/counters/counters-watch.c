@@ -29,9 +29,9 @@ static bool wants_counters(const struct counters_watch *w)
 static bool *shown_counters(const struct counters_watch *w)
 {
 	const struct counters_opts *opts = opts_of(w);
-	bool *shown = calloc(w->set->n + 1, sizeof(*shown));
+	bool *shown = rd_alloc(w->set->n + 1, sizeof(*shown));
 
-	for (size_t i = 0; shown && i < w->set->n; i++) {
+	for (size_t i = 0; i < w->set->n; i++) {
 		const struct rd_delta *delta = &w->c->deltas[i];
 		const struct rd_counter_value *value = &w->c->now.sample.values[i];
 		bool moved = (delta->kind != RD_DELTA_UNKNOWN && delta->v) ||
@@ -125,8 +125,9 @@ static int finish(struct counters_watch *w, uint64_t looks)
 	struct rd_report report;
 	struct rd_row *row;
 	double seconds = rd_moments_seconds(&first, &last);
-	int r = rd_deltas(&first, &last, c->deltas);
+	int r = 0;
 
+	rd_deltas(&first, &last, c->deltas);
 	rd_causes_deinit(&c->causes);
 	if (!r)
 		r = rd_causes_find(&first, &last, c->deltas, seconds, &c->causes);
@@ -190,7 +191,7 @@ static int one(struct counters_watch *w, struct outputs *to, struct rd_err *err)
 	int r = counters_advance(w, err), reached = 0;
 
 	if (!r && to->file)
-		r = counters_file_add(to->file, w, err);
+		counters_file_add(to->file, w);
 	if (!r && to->until)
 		r = reached = counters_until_check(to->until, w, err);
 	if (r < 0)

@@ -45,8 +45,8 @@ int counters_until_check(struct counters_until *until, const struct counters_wat
 struct counters_file;
 int counters_file_open(struct rd_ctx *ctx, const char *path, struct counters_file **ret, struct rd_err *err);
 void counters_file_close(struct counters_file *file);
-/* Adds the last look. What cannot be written is told, and no error; -ENOMEM. */
-int counters_file_add(struct counters_file *file, const struct counters_watch *w, struct rd_err *err);
+/* Adds the last look. What cannot be written is told. */
+void counters_file_add(struct counters_file *file, const struct counters_watch *w);
 /* The end: -errno with `err` filled if anything is missing in the file. */
 int counters_file_finish(struct counters_file *file, struct rd_err *err);
 

@@ -79,8 +79,9 @@ static int read_limits(struct fabric_session *s, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes usual = { 0 }, own = { 0 };
 	char path[RD_DATA_PATH];
-	int r = rd_fabric_limits_init(&s->limits);
+	int r = 0;
 
+	rd_fabric_limits_init(&s->limits);
 	if (r < 0)
 		return rd_err_set(err, ENOMEM, "thresholds", "no memory for them");
 	r = rd_data_read("fabric-thresholds", path, &usual, err);

@@ -43,15 +43,14 @@ static int add_port(struct fabric_record *record, const struct rd_fabric *fabric
 	const struct rd_fabric_node *node = &fabric->nodes[port->node];
 	struct fabric_recorded *new;
 
-	if (rd_grow(&record->ports, &record->cap, record->n + 1, sizeof(*record->ports)) < 0)
-		return -ENOMEM;
+	rd_reserve(&record->ports, &record->cap, record->n + 1, sizeof(*record->ports));
 	new = &record->ports[record->n];
 	*new = (struct fabric_recorded){
 		.key = key_of(fabric, port),
 		.id = record->n,
 		.first = RD_NONE,
 		.device = rd_text("%s 0x%016" PRIx64, rd_fabric_name(node), node->guid),
-		.tracks = calloc(record->n_values + 1, sizeof(*new->tracks)),
+		.tracks = rd_alloc(record->n_values + 1, sizeof(*new->tracks)),
 	};
 	if (!new->device || !new->tracks) {
 		free(new->device);

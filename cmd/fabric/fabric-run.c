@@ -97,9 +97,7 @@ static int answer(struct fabric_session *s, bool again)
 	int r = 0;
 
 	if (!s->cmd->all && !s->ctx->globals.json) {
-		picked = calloc(fabric->n_ports + 1, sizeof(*picked));
-		if (!picked)
-			return rd_no_memory(s->ctx, "counters --fabric");
+		picked = rd_alloc(fabric->n_ports + 1, sizeof(*picked));
 		if (again)
 			r = rd_fabric_pick_moving(fabric, BUSIEST, picked);
 		else
@@ -209,11 +207,12 @@ static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_findings findings = { 0 };
 	struct rd_report report;
-	int r = rd_fabric_compare(&s->plan, now, &findings);
+	int r = 0;
 
+	rd_fabric_compare(&s->plan, now, &findings);
 	rd_answer_init(s->ctx, &report);
 	if (!r)
-		r = rd_findings_sort(&findings);
+		rd_findings_sort(&findings);
 	if (!r)
 		rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
@@ -237,12 +236,10 @@ static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 static void measure(struct fabric_session *s, struct rd_plan_basis *basis)
 {
 	struct rd_fabric *fabric = &s->run.fabric;
-	_cleanup_free_ bool *selected = calloc(fabric->n_ports + 1, sizeof(*selected));
+	_cleanup_free_ bool *selected = rd_alloc(fabric->n_ports + 1, sizeof(*selected));
 	size_t step = fabric->n_ports / LATENCY_PORTS + 1;
 	struct rd_err err;
 
-	if (!selected)
-		return;
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		selected[i] = fabric->ports[i].selected;
 		fabric->ports[i].selected &= i % step == 0;
@@ -280,7 +277,7 @@ int fabric_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	rd_shards_predict(&s->shards, basis.attributes, basis.latency, basis.window, basis.per_lid);
 	rd_answer_init(s->ctx, &report);
 	rd_report_plan(&report, &s->shards, &basis);
-	r = rd_shards_judge(&s->shards, &findings);
+	rd_shards_judge(&s->shards, &findings);
 	if (!r)
 		rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);

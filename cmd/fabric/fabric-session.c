@@ -115,11 +115,11 @@ static int judge(struct fabric_session *s, struct rd_report *report)
 	int r = rd_fabric_judge(&s->run.fabric, &s->limits, &findings);
 
 	if (!r && s->cmd->compare)
-		r = rd_fabric_compare(&s->plan, &s->run.fabric, &findings);
+		rd_fabric_compare(&s->plan, &s->run.fabric, &findings);
 	if (!r && s->shard >= 0)
-		r = rd_shards_judge(&s->shards, &findings);
+		rd_shards_judge(&s->shards, &findings);
 	if (!r)
-		r = rd_findings_sort(&findings);
+		rd_findings_sort(&findings);
 	if (!r)
 		rd_report_add_findings(report, &findings);
 	rd_findings_deinit(&findings);

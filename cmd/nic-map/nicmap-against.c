@@ -126,7 +126,7 @@ static int hold_topology(const struct nicmap *nm, const struct rd_bytes *bytes, 
 	if (!r) {
 		held->what.kind = "topology";
 		held->cut = held->log.cut;
-		r = rd_against_topology(&nm->host, &nm->map, &file, &held->log.v[0], &held->against);
+		rd_against_topology(&nm->host, &nm->map, &file, &held->log.v[0], &held->against);
 		if (r < 0)
 			rd_err_set(err, -r, held->what.file, "no memory to compare");
 	}

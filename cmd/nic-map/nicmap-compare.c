@@ -98,7 +98,7 @@ static int judge(struct rd_ctx *ctx, struct nicmap *nm, const struct fleet *flee
 
 int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 {
-	struct fleet fleet = { .v = calloc((size_t)argc + 1, sizeof(*fleet.v)) };
+	struct fleet fleet = { .v = rd_alloc((size_t)argc + 1, sizeof(*fleet.v)) };
 	struct rd_err err = { 0 };
 	int r;
 

@@ -74,9 +74,12 @@ static int add_notes(const struct nicmap *nm, const char *wanted, struct rd_buf 
 static bool add_efa(const struct nicmap *nm, const char *wanted, struct rd_buf *out)
 {
 	struct rd_env env = { 0 };
-	bool any = strcmp(wanted, "libfabric") == 0 && rd_stack_env_efa(&nm->host, &env) == 0 &&
-		   add_variables(&env, wanted, out) > 0;
+	bool any;
 
+	if (strcmp(wanted, "libfabric") != 0)
+		return false;
+	rd_stack_env_efa(&nm->host, &env);
+	any = add_variables(&env, wanted, out) > 0;
 	rd_env_deinit(&env);
 	return any;
 }
@@ -141,9 +144,9 @@ static int read_text(struct rd_ctx *ctx, struct rd_bytes *bytes, struct rd_err *
 /* As the library will see it: quotes are not taken off. */
 static int take_one(const char *variable, struct rd_effects *effects)
 {
-	char *copy = strdup(variable);
+	char *copy = rd_dup(variable);
 
-	return copy ? rd_effects_own(effects, copy, strlen(copy), '\0') : -ENOMEM;
+	return rd_effects_own(effects, copy, strlen(copy), '\0');
 }
 
 static int not_taken(int r, struct rd_err *err)
@@ -229,10 +232,10 @@ static void print_head(struct rd_ctx *ctx, const struct rd_effects *effects, con
 /* What NCCL does with them. *differ: for how many accelerators that is something else than without. */
 static int add_assignments(struct nicmap *nm, const struct rd_effects *effects, size_t *differ)
 {
-	_cleanup_free_ bool *allowed = calloc(nm->host.n_ports + 1, sizeof(*allowed));
+	_cleanup_free_ bool *allowed = rd_alloc(nm->host.n_ports + 1, sizeof(*allowed));
 	struct rd_nccl_settings settings;
 	struct rd_nicmap with = { 0 };
-	int r = allowed ? 0 : -ENOMEM;
+	int r = 0;
 
 	*differ = 0;
 	if (!r && rd_env_nccl_settings(&nm->host, effects, allowed, &settings))

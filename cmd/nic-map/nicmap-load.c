@@ -54,7 +54,7 @@ static bool is_told(const struct rd_finding *finding)
 static int run_rules(struct nicmap *nm, const struct rd_profile *profile, const struct rd_findings *differences,
 		     struct rd_findings *ret)
 {
-	_cleanup_free_ bool *chosen = calloc(rd_n_checks + 1, sizeof(*chosen));
+	_cleanup_free_ bool *chosen = rd_alloc(rd_n_checks + 1, sizeof(*chosen));
 	struct rd_symmetry symmetry = { 0 };
 	struct rd_findings all = { 0 };
 	const struct rd_check_input in = {
@@ -64,7 +64,7 @@ static int run_rules(struct nicmap *nm, const struct rd_profile *profile, const 
 		.profile = profile,
 		.differences = differences,
 	};
-	int r = chosen ? rd_symmetry_find(&nm->host, &symmetry) : -ENOMEM;
+	int r = rd_symmetry_find(&nm->host, &symmetry);
 
 	for (size_t i = 0; !r && i < rd_n_checks; i++)
 		for (size_t m = 0; m < RD_ARRAY_SIZE(map_rules); m++)
@@ -73,7 +73,7 @@ static int run_rules(struct nicmap *nm, const struct rd_profile *profile, const 
 		rd_checks_run(&in, chosen, &all);
 	for (size_t i = 0; i < all.n && !r; i++)
 		if (is_told(&all.v[i]))
-			r = rd_finding_copy(ret, &all.v[i]);
+			rd_finding_copy(ret, &all.v[i]);
 	if (all.failed)
 		r = -ENOMEM;
 	rd_findings_deinit(&all);
@@ -93,7 +93,7 @@ static int judge(const char *path, struct nicmap *nm, struct rd_err *err)
 	}
 	if (path) {
 		rd_profile_of(&nm->host, NULL, &self);
-		r = self.failed ? -ENOMEM : rd_profile_compare(&profile, &self, &differences);
+		rd_profile_compare(&profile, &self, &differences);
 	}
 	if (!r)
 		r = run_rules(nm, path ? &profile : NULL, path ? &differences : NULL, &nm->map.findings);

@@ -207,8 +207,7 @@ int nicmap_show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu_name
 	}
 	from = nm->host.gpus[gpu].pci;
 	path = rd_path_name(rd_distance_pci(&nm->host, from, nic, &why));
-	if (rd_distance_bridges(&nm->host, from, nic, &bridges, &n, &top) < 0)
-		return rd_no_memory(ctx, ctx->cmd->name);
+	rd_distance_bridges(&nm->host, from, nic, &bridges, &n, &top);
 	rd_report_nicmap(&nm->report, &nm->host, &nm->map);
 	rd_report_bridges(&nm->report, &nm->host, from, nic, bridges, n, top);
 	section = rd_report_section(&nm->report, "bridges");

@@ -68,7 +68,7 @@ static int fill_entropy(const struct qp_ask *ask, struct qp_look *look)
 	if (!r)
 		rd_report_spreads(&look->report, &look->res, &spreads);
 	if (!r)
-		r = rd_qp_spread_findings(&look->res, &spreads, &look->findings);
+		rd_qp_spread_findings(&look->res, &spreads, &look->findings);
 	rd_spreads_deinit(&spreads);
 	return r;
 }

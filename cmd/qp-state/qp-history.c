@@ -30,12 +30,10 @@ static struct rd_qp_counts difference(const struct rd_qp_counts *before, const s
 }
 
 /* What each device has counted since the look before, into `since` (res->n_devs entries). */
-static int count(struct qp_history *h, struct rd_source *source, const struct rd_res *res, struct rd_qp_counts *since)
+static void count(struct qp_history *h, struct rd_source *source, const struct rd_res *res, struct rd_qp_counts *since)
 {
-	struct qp_counted *now = calloc(res->n_devs + 1, sizeof(*now));
+	struct qp_counted *now = rd_alloc(res->n_devs + 1, sizeof(*now));
 
-	if (!now)
-		return -ENOMEM;
 	for (size_t d = 0; d < res->n_devs; d++) {
 		const struct qp_counted *before = find_counted(h, res->devs[d].name);
 
@@ -46,7 +44,6 @@ static int count(struct qp_history *h, struct rd_source *source, const struct rd
 	free(h->counted);
 	h->counted = now;
 	h->n_counted = res->n_devs;
-	return 0;
 }
 
 static bool any_failed(const struct rd_res *res)
@@ -60,19 +57,19 @@ static bool any_failed(const struct rd_res *res)
 int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuck_seconds, uint64_t began_ns,
 		     struct rd_res *res, struct rd_errlist *errors)
 {
-	_cleanup_free_ struct rd_qp_counts *since = calloc(res->n_devs + 1, sizeof(*since));
+	_cleanup_free_ struct rd_qp_counts *since = rd_alloc(res->n_devs + 1, sizeof(*since));
 	uint64_t now = source->ops->now(source, CLOCK_MONOTONIC);
 	struct rd_qp_judge judge = { .stuck_seconds = stuck_seconds, .mono_ns = now };
 	struct rd_klog klog = { 0 };
 	struct rd_err err = { 0 };
-	int r = since ? 0 : -ENOMEM;
+	int r = 0;
 
 	if (!r && !h->track)
 		r = rd_qp_track_create(&h->track);
 	if (!r && (h->goes_on || h->look_ns))
-		r = count(h, source, res, since);
+		count(h, source, res, since);
 	if (!r)
-		r = rd_qp_track_look(h->track, res, began_ns, now);
+		rd_qp_track_look(h->track, res, began_ns, now);
 	/* The log is long, and of use only for what has failed. */
 	if (!r && any_failed(res)) {
 		r = rd_collect_klog(source, &klog, errors, &err);

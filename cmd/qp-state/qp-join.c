@@ -63,10 +63,9 @@ static int read_source(struct joined *joined, struct rd_source *source, const ch
 	}
 	rd_read_textf(source, &joined->names[i], NULL, "/proc/sys/kernel/hostname");
 	if (!joined->names[i])
-		joined->names[i] = strdup(path);
-	r = joined->names[i] ? rd_res_link(&joined->res[i]) : -ENOMEM;
-	if (!r)
-		r = rd_collect_host(source, 0, &joined->facts[i], errors, err);
+		joined->names[i] = rd_dup(path);
+	rd_res_link(&joined->res[i]);
+	r = rd_collect_host(source, 0, &joined->facts[i], errors, err);
 	joined->hosts[i] = (struct rd_join_host){ .name = joined->names[i],
 						  .res = &joined->res[i],
 						  .host = &joined->facts[i],
@@ -90,12 +89,10 @@ static int read_all(struct rd_ctx *ctx, struct joined *joined, int argc, char **
 
 	if (argc > HOSTS_MAX)
 		return rd_err_set(err, E2BIG, "--join", "takes %d bundles at most", HOSTS_MAX);
-	joined->hosts = calloc(room, sizeof(*joined->hosts));
-	joined->res = calloc(room, sizeof(*joined->res));
-	joined->facts = calloc(room, sizeof(*joined->facts));
-	joined->names = calloc(room, sizeof(*joined->names));
-	if (!joined->hosts || !joined->res || !joined->facts || !joined->names)
-		return rd_err_set(err, ENOMEM, "--join", "no memory for the hosts");
+	joined->hosts = rd_alloc(room, sizeof(*joined->hosts));
+	joined->res = rd_alloc(room, sizeof(*joined->res));
+	joined->facts = rd_alloc(room, sizeof(*joined->facts));
+	joined->names = rd_alloc(room, sizeof(*joined->names));
 	for (int i = 0; i < argc && !r; i++)
 		r = read_bundle(joined, argv[i], errors, err);
 	/* With --from its host is one of them. */
@@ -133,10 +130,11 @@ static int join(struct rd_ctx *ctx, const struct joined *joined, struct rd_repor
 {
 	struct rd_findings findings = { 0 };
 	struct rd_qp_pairs pairs = { 0 };
-	int r = rd_qp_join(joined->hosts, joined->n, &pairs);
+	int r = 0;
 
+	rd_qp_join(joined->hosts, joined->n, &pairs);
 	if (!r)
-		r = rd_qp_join_findings(joined->hosts, &pairs, &findings);
+		rd_qp_join_findings(joined->hosts, &pairs, &findings);
 	if (!r)
 		rd_report_pairs(report, joined->hosts, &pairs);
 	if (!r)

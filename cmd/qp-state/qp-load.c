@@ -26,10 +26,8 @@ static unsigned wanted(const struct qp_opts *opts)
 static int check_devices(const struct rd_res *res, const char *list, struct rd_err *err)
 {
 	for (const char *at = list; at && *at; at += *at == ',') {
-		_cleanup_free_ char *name = strndup(at, strcspn(at, ","));
+		_cleanup_free_ char *name = rd_dup_part(at, strcspn(at, ","));
 
-		if (!name)
-			return rd_err_set(err, ENOMEM, "--device", "no memory");
 		if (rd_res_find_dev(res, name) < 0) {
 			rd_err_set(err, ENODEV, name, "there is no such RDMA device");
 			rd_err_hint(err, RD_PROGRAM " nic-map");
@@ -40,14 +38,11 @@ static int check_devices(const struct rd_res *res, const char *list, struct rd_e
 	return 0;
 }
 
-static int choose(const struct qp_opts *opts, struct qp_look *look)
+static void choose(const struct qp_opts *opts, struct qp_look *look)
 {
-	look->chosen = calloc(look->res.n_qps + 1, sizeof(*look->chosen));
-	if (!look->chosen)
-		return -ENOMEM;
+	look->chosen = rd_alloc(look->res.n_qps + 1, sizeof(*look->chosen));
 	for (size_t i = 0; i < look->res.n_qps; i++)
 		look->chosen[i] = rd_qp_filter_matches(&opts->filter, &look->res, &look->res.qps[i]);
-	return 0;
 }
 
 int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_look *look,
@@ -68,13 +63,13 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 	r = check_devices(&look->res, devices, err);
 	if (r < 0)
 		return r;
-	r = rd_res_link(&look->res);
+	rd_res_link(&look->res);
 	if (!r)
 		r = qp_history_judge(history, source, opts->stuck, began, &look->res, &look->report.errors);
 	if (!r)
-		r = rd_res_findings(&look->res, &look->findings);
+		rd_res_findings(&look->res, &look->findings);
 	if (!r)
-		r = choose(opts, look);
+		choose(opts, look);
 	if (!r)
 		r = rd_qp_verdict_findings(&look->res, look->chosen, &look->findings);
 	return r < 0 ? rd_err_set(err, -r, ctx->cmd->name, "no memory for the queue pairs") : 0;

@@ -16,20 +16,18 @@ static int fill_groups(const struct qp_opts *opts, struct qp_look *look)
 	if (!r)
 		rd_report_qp_groups(&look->report, &look->res, &groups);
 	if (!r && opts->by == RD_BY_PEER)
-		r = rd_qp_groups_findings(&look->res, &groups, &look->findings);
+		rd_qp_groups_findings(&look->res, &groups, &look->findings);
 	rd_qp_groups_deinit(&groups);
 	return r;
 }
 
-static int fill_processes(struct qp_look *look)
+static void fill_processes(struct qp_look *look)
 {
 	struct rd_res_holders holders = { 0 };
-	int r = rd_res_hold(&look->res, &holders);
 
-	if (!r)
-		rd_report_qp_processes(&look->report, &look->res, &holders);
+	rd_res_hold(&look->res, &holders);
+	rd_report_qp_processes(&look->report, &look->res, &holders);
 	free(holders.v);
-	return r;
 }
 
 int qp_fill(const struct rd_ctx *ctx, struct qp_look *look)
@@ -40,7 +38,7 @@ int qp_fill(const struct rd_ctx *ctx, struct qp_look *look)
 	rd_report_qps(&look->report, &look->res, look->chosen);
 	rd_report_qp_summary(&look->report, &look->res);
 	if (opts->summary)
-		r = fill_processes(look);
+		fill_processes(look);
 	if (!r && opts->grouped)
 		r = fill_groups(opts, look);
 	if (!r && rd_metrics_wanted(ctx) && look->chosen)

@@ -25,9 +25,7 @@ static int find_user(const char *name, struct passwd *pw, char **buf, struct rd_
 	char *end;
 	long uid;
 
-	*buf = malloc(size);
-	if (!*buf)
-		return rd_err_set(err, ENOMEM, name, "cannot look up this user");
+	*buf = rd_alloc(size, 1);
 	getpwnam_r(name, pw, *buf, size, &found);
 	if (found)
 		return 0;

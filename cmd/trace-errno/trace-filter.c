@@ -8,11 +8,9 @@
 
 int trace_match_functions(const struct rd_fnset *set, const char *glob, bool **ret, struct rd_err *err)
 {
-	_cleanup_free_ bool *match = calloc(set->n_fns + 1, sizeof(*match));
+	_cleanup_free_ bool *match = rd_alloc(set->n_fns + 1, sizeof(*match));
 	size_t n = 0;
 
-	if (!match)
-		return rd_err_set(err, ENOMEM, "--function", "cannot look for %s", glob);
 	for (size_t i = 0; i < set->n_fns; i++)
 		n += match[i] = !fnmatch(glob, set->fns[i].name, 0);
 	if (!n) {

@@ -34,9 +34,7 @@ static void read_hints(struct trace *t)
 
 int trace_names_create(struct trace *t, struct rd_err *err)
 {
-	t->names = calloc(1, sizeof(*t->names));
-	if (!t->names)
-		return rd_err_set(err, ENOMEM, "trace-errno", "cannot start");
+	t->names = rd_alloc(1, sizeof(*t->names));
 	read_hints(t);
 	return t->opts->user_stack ? rd_ustack_create(&t->names->ustack, err) : 0;
 }
@@ -53,8 +51,9 @@ void trace_names_destroy(struct trace_names *names)
 
 int trace_names_judge(struct trace *t, struct rd_event *ev)
 {
-	int r = rd_chain_settle(ev);
+	int r = 0;
 
+	rd_chain_settle(ev);
 	if (!r)
 		r = rd_verb_resolve(ev, &t->set);
 	if (!r)

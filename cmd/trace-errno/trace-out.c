@@ -84,8 +84,7 @@ static void tally_benign(struct trace *t, const struct rd_event *ev)
 			return;
 		}
 	}
-	if (rd_grow(&t->benign_counts, &t->cap_benign_counts, t->n_benign_counts + 1, sizeof(*c)))
-		return;
+	rd_reserve(&t->benign_counts, &t->cap_benign_counts, t->n_benign_counts + 1, sizeof(*c));
 	t->benign_counts[t->n_benign_counts++] = (struct rd_count){
 		.origin = ev->origin, .verb = ev->verb_key, .dev = ev->dev, .err = ev->err, .count = 1
 	};

@@ -7,25 +7,22 @@
 #include "analyse/against-priv.h"
 #include "analyse/distance.h"
 #include "analyse/nccl.h"
+#include "base/memory.h"
 
 /* What the run's NCCL_IB_HCA lets through; all where it had none, or processes had different ones. */
-static int fill_allowed(struct rd_against_state *st)
+static void fill_allowed(struct rd_against_state *st)
 {
 	const char *value = rd_run_var(st->run, "NCCL_IB_HCA");
 	struct rd_hca_list list;
-	int r;
 
-	st->allowed = calloc(st->host->n_ports + 1, sizeof(*st->allowed));
-	if (!st->allowed)
-		return -ENOMEM;
+	st->allowed = rd_alloc(st->host->n_ports + 1, sizeof(*st->allowed));
 	if (rd_run_var_varies(st->run, "NCCL_IB_HCA"))
 		value = NULL;
-	r = rd_hca_list_parse(value ? value : "", &list);
-	for (size_t p = 0; !r && p < st->host->n_ports; p++)
+	rd_hca_list_parse(value ? value : "", &list);
+	for (size_t p = 0; p < st->host->n_ports; p++)
 		st->allowed[p] = !value || rd_hca_list_takes(&list, rd_ibdev_label(st->host, st->host->ports[p].ibdev),
 							     st->host->ports[p].num);
 	rd_hca_list_deinit(&list);
-	return r;
 }
 
 static void set_flag(const struct rd_run_host *run, const char *name, bool on_means, bool *ret)
@@ -104,12 +101,11 @@ static void apply_variables(const struct rd_run_host *run, struct rd_nccl_settin
 int rd_against_recompute(struct rd_against_state *st, const struct rd_system *system)
 {
 	struct rd_nccl_settings settings = rd_nccl_defaults();
-	int r = fill_allowed(st);
 
+	fill_allowed(st);
 	settings.allowed = st->allowed;
 	apply_release(st->log, &settings);
 	apply_variables(st->run, &settings);
-	if (!r)
-		r = rd_distance_fill(st->host, &st->own);
-	return r ? r : rd_nccl_fill(st->host, system, &settings, &st->own);
+	rd_distance_fill(st->host, &st->own);
+	return rd_nccl_fill(st->host, system, &settings, &st->own);
 }

@@ -6,6 +6,7 @@
 
 #include "analyse/against-priv.h"
 #include "analyse/distance.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* Of rates that are the same: 56 and 54.54 Gb/s are both FDR. */
@@ -69,13 +70,11 @@ static int same_device(const struct rd_host *host, size_t d, const struct rd_hos
 	return -1;
 }
 
-static int match_all(const struct rd_host *host, const struct rd_host *file, struct match *ret)
+static void match_all(const struct rd_host *host, const struct rd_host *file, struct match *ret)
 {
 	ret->file = file;
-	ret->gpus = calloc(host->n_gpus + 1, sizeof(*ret->gpus));
-	ret->nics = calloc(host->n_ibdevs + 1, sizeof(*ret->nics));
-	if (!ret->gpus || !ret->nics)
-		return -ENOMEM;
+	ret->gpus = rd_alloc(host->n_gpus + 1, sizeof(*ret->gpus));
+	ret->nics = rd_alloc(host->n_ibdevs + 1, sizeof(*ret->nics));
 	for (size_t g = 0; g < host->n_gpus; g++) {
 		int pci = rd_host_find_pci(file, host->pcis[host->gpus[g].pci].addr);
 
@@ -86,7 +85,6 @@ static int match_all(const struct rd_host *host, const struct rd_host *file, str
 	}
 	for (size_t d = 0; d < host->n_ibdevs; d++)
 		ret->nics[d] = same_device(host, d, file);
-	return 0;
 }
 
 static void compare_gpus(struct rd_against_state *st, const struct match *match)
@@ -265,7 +263,7 @@ static void compare_gdr(struct rd_against_state *st, const struct rd_run_host *g
 	}
 }
 
-static int say_elsewhere(struct rd_against_state *st)
+static void say_elsewhere(struct rd_against_state *st)
 {
 	struct rd_finding finding = {
 		.id = "against-elsewhere",
@@ -276,7 +274,7 @@ static int say_elsewhere(struct rd_against_state *st)
 		.fix = rd_text("a new run with NCCL_TOPO_DUMP_FILE=FILE writes one"),
 	};
 
-	return rd_finding_add(&st->ret->findings, &finding);
+	rd_finding_add(&st->ret->findings, &finding);
 }
 
 /* Accelerators and NICs of a common kind are at common addresses: what is alike must be a part of it all. */
@@ -291,16 +289,16 @@ static bool is_elsewhere(const struct rd_against_state *st, const struct match *
 	return true;
 }
 
-int rd_against_topology(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_host *file,
-			const struct rd_run_host *gdr, struct rd_against *ret)
+void rd_against_topology(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_host *file,
+			 const struct rd_run_host *gdr, struct rd_against *ret)
 {
 	struct rd_against_state st = { .host = host, .map = map, .ret = ret };
 	struct match match = { 0 };
-	int r = match_all(host, file, &match);
 
-	if (!r && is_elsewhere(&st, &match)) {
-		r = say_elsewhere(&st);
-	} else if (!r) {
+	match_all(host, file, &match);
+	if (is_elsewhere(&st, &match)) {
+		say_elsewhere(&st);
+	} else {
 		compare_gpus(&st, &match);
 		compare_nics(&st, &match);
 		compare_distances(&st, &match);
@@ -308,5 +306,4 @@ int rd_against_topology(const struct rd_host *host, const struct rd_nicmap *map,
 	}
 	free(match.gpus);
 	free(match.nics);
-	return r || ret->failed || ret->findings.failed ? -ENOMEM : 0;
 }

@@ -51,8 +51,8 @@ void rd_against_unknown(struct rd_against_state *st, const char *topic, char *su
 }
 
 /* What renders findings puts those of one problem together. */
-static int tell(struct rd_findings *findings, const struct rd_against_problem *problem, const char *subject,
-		const char *observed, char *fix)
+static void tell(struct rd_findings *findings, const struct rd_against_problem *problem, const char *subject,
+		 const char *observed, char *fix)
 {
 	struct rd_finding finding = {
 		.id = problem->id,
@@ -64,16 +64,13 @@ static int tell(struct rd_findings *findings, const struct rd_against_problem *p
 		.fix = fix,
 	};
 
-	return rd_finding_add(findings, &finding);
+	rd_finding_add(findings, &finding);
 }
 
 void rd_against_differs(struct rd_against_state *st, const char *topic, const struct rd_against_problem *problem,
 			char *subject, char *predicted, char *observed, char *reason, char *fix)
 {
-	if (!subject)
-		free(fix);
-	if (!subject || tell(&st->ret->findings, problem, subject, reason ? reason : observed, fix) < 0)
-		st->ret->failed = true;
+	tell(&st->ret->findings, problem, subject, reason ? reason : observed, fix);
 	add(st, topic, RD_VERDICT_DIFFERS, subject, predicted, observed, reason);
 }
 
@@ -221,7 +218,7 @@ static bool is_elsewhere(const struct rd_against_state *st)
 	return !any_here(st, &named) && named > 0;
 }
 
-static int say_elsewhere(struct rd_against_state *st)
+static void say_elsewhere(struct rd_against_state *st)
 {
 	struct rd_finding finding = {
 		.id = "against-elsewhere",
@@ -237,7 +234,7 @@ static int say_elsewhere(struct rd_against_state *st)
 			       *st->run->name ? st->run->name : "HOST"),
 	};
 
-	return rd_finding_add(&st->ret->findings, &finding);
+	rd_finding_add(&st->ret->findings, &finding);
 }
 
 int rd_against_log(const struct rd_host *host, const struct rd_system *system, const struct rd_nicmap *map,
@@ -254,7 +251,7 @@ int rd_against_log(const struct rd_host *host, const struct rd_system *system, c
 	int r = rd_against_recompute(&st, system);
 
 	if (!r && is_elsewhere(&st)) {
-		r = say_elsewhere(&st);
+		say_elsewhere(&st);
 	} else if (!r) {
 		rd_against_network(&st);
 		rd_against_devices(&st);
@@ -263,5 +260,5 @@ int rd_against_log(const struct rd_host *host, const struct rd_system *system, c
 	}
 	free(st.allowed);
 	rd_nicmap_deinit(&st.own);
-	return r || ret->failed || ret->findings.failed ? -ENOMEM : 0;
+	return r;
 }

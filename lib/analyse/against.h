@@ -20,8 +20,8 @@ int rd_against_log(const struct rd_host *host, const struct rd_system *system, c
 		   struct rd_against *ret);
 
 /* `file`: a topology file as rd_collect_nccl_xml read it; `gdr`: what it says of GPUDirect, one NIC each (may be NULL). */
-int rd_against_topology(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_host *file,
-			const struct rd_run_host *gdr, struct rd_against *ret);
+void rd_against_topology(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_host *file,
+			 const struct rd_run_host *gdr, struct rd_against *ret);
 
 /* What changed in NCCL, by the release that had it first; read from its tags. */
 enum rd_nccl_change {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyse/causes-priv.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* Bit error rates. Behind correction 1e-12 is what InfiniBand and Ethernet promise at the worst, and good links are 1,000
@@ -25,16 +26,13 @@
 #define STALLED_MUCH 0.3
 
 /* Adds a cause with the evidence of up to three topics; takes `observed` over. */
-static int add_as(struct rd_causes *causes, const struct rd_moved *moved, const struct rd_cause_words *of,
-		  char *observed, enum rd_topic a, enum rd_topic b, enum rd_topic c)
+static void add_as(struct rd_causes *causes, const struct rd_moved *moved, const struct rd_cause_words *of,
+		   char *observed, enum rd_topic a, enum rd_topic b, enum rd_topic c)
 {
 	const enum rd_topic topics[] = { a, b, c };
 	struct rd_cause *cause;
 
-	if (!observed || rd_grow(&causes->v, &causes->cap, causes->n + 1, sizeof(*causes->v)) < 0) {
-		free(observed);
-		return -ENOMEM;
-	}
+	rd_reserve(&causes->v, &causes->cap, causes->n + 1, sizeof(*causes->v));
 	cause = &causes->v[causes->n++];
 	*cause = (struct rd_cause){ .id = of->id,
 				    .title = of->title,
@@ -47,13 +45,12 @@ static int add_as(struct rd_causes *causes, const struct rd_moved *moved, const 
 		for (size_t i = 0; i < moved->topics[topics[t]].n; i++)
 			if (cause->n_evidence < RD_ARRAY_SIZE(cause->evidence))
 				cause->evidence[cause->n_evidence++] = moved->topics[topics[t]].evidence[i];
-	return 0;
 }
 
-static int add(struct rd_causes *causes, const struct rd_moved *moved, enum rd_cause_id id, char *observed,
-	       enum rd_topic a, enum rd_topic b, enum rd_topic c)
+static void add(struct rd_causes *causes, const struct rd_moved *moved, enum rd_cause_id id, char *observed,
+		enum rd_topic a, enum rd_topic b, enum rd_topic c)
 {
-	return add_as(causes, moved, &rd_cause_words[id], observed, a, b, c);
+	add_as(causes, moved, &rd_cause_words[id], observed, a, b, c);
 }
 
 static uint64_t most(const struct rd_moved *moved, enum rd_topic topic)
@@ -86,8 +83,9 @@ static int judge_link(const struct rd_moment *now, const struct rd_moved *moved,
 
 	if (!times)
 		return 0;
-	return add(causes, moved, times >= 3 ? RD_CAUSE_LINK_FLAP : RD_CAUSE_LINK_DOWN,
-		   numbers(now, moved, RD_TOPIC_LINK_DOWN, 0), RD_TOPIC_LINK_DOWN, 0, 0);
+	add(causes, moved, times >= 3 ? RD_CAUSE_LINK_FLAP : RD_CAUSE_LINK_DOWN,
+	    numbers(now, moved, RD_TOPIC_LINK_DOWN, 0), RD_TOPIC_LINK_DOWN, 0, 0);
+	return 0;
 }
 
 /* Errors per bit carried: one error in a second of full rate is another thing than one in a week. */
@@ -122,26 +120,25 @@ static int judge_bits(const struct rd_moment *now, const struct rd_moved *moved,
 	} else {
 		return 0;
 	}
-	return add_as(causes, moved, &of, observed, RD_TOPIC_BIT_ERROR, RD_TOPIC_CORRECTED, 0);
+	add_as(causes, moved, &of, observed, RD_TOPIC_BIT_ERROR, RD_TOPIC_CORRECTED, 0);
+	return 0;
 }
 
 static int judge_pci(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	struct rd_cause_words of = rd_cause_words[RD_CAUSE_PCIE_STALL];
 	uint64_t stalled = most(moved, RD_TOPIC_PCI_STALL);
-	int r = 0;
 
 	if (stalled) {
 		if (moved->seconds > 0 && (double)stalled / moved->seconds > STALLED_MUCH)
 			of.severity = RD_SEV_CRITICAL;
-		r = add_as(causes, moved, &of,
-			   rd_text("%" PRIu64 " s of %.0f s without credits", stalled, moved->seconds),
-			   RD_TOPIC_PCI_STALL, 0, 0);
+		add_as(causes, moved, &of, rd_text("%" PRIu64 " s of %.0f s without credits", stalled, moved->seconds),
+		       RD_TOPIC_PCI_STALL, 0, 0);
 	}
-	if (!r && most(moved, RD_TOPIC_PCI_ERROR))
-		r = add(causes, moved, RD_CAUSE_PCIE_ERRORS, numbers(now, moved, RD_TOPIC_PCI_ERROR, 0),
-			RD_TOPIC_PCI_ERROR, 0, 0);
-	return r;
+	if (most(moved, RD_TOPIC_PCI_ERROR))
+		add(causes, moved, RD_CAUSE_PCIE_ERRORS, numbers(now, moved, RD_TOPIC_PCI_ERROR, 0), RD_TOPIC_PCI_ERROR,
+		    0, 0);
+	return 0;
 }
 
 /* The priority with the most of something; -1: none has any. */
@@ -159,22 +156,21 @@ static int judge_pause(const struct rd_moment *now, const struct rd_moved *moved
 {
 	uint64_t paused = most(moved, RD_TOPIC_PAUSED_US), held_us = most(moved, RD_TOPIC_HELD_US);
 	double us = moved->seconds * 1e6;
-	int pausing = busiest(moved->pause_of), carrying = busiest(moved->bytes_of), r = 0;
+	int pausing = busiest(moved->pause_of), carrying = busiest(moved->bytes_of);
 
 	if (most(moved, RD_TOPIC_PAUSE_STORM) || (us > 0 && (double)paused > PAUSED_MUCH * us))
-		r = add(causes, moved, RD_CAUSE_PAUSE_STORM,
-			numbers(now, moved, RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSED_US), RD_TOPIC_PAUSE_STORM,
-			RD_TOPIC_PAUSED_US, RD_TOPIC_PAUSE_SENT);
-	if (!r && us > 0 && (double)held_us > PAUSED_SOME * us)
-		r = add(causes, moved, RD_CAUSE_PAUSED,
-			rd_text("stopped for %.0f %% of the time", 100 * (double)held_us / us), RD_TOPIC_HELD_US,
-			RD_TOPIC_PAUSE_GOT, 0);
-	if (!r && pausing >= 0 && carrying >= 0 && pausing != carrying &&
+		add(causes, moved, RD_CAUSE_PAUSE_STORM, numbers(now, moved, RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSED_US),
+		    RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSED_US, RD_TOPIC_PAUSE_SENT);
+	if (us > 0 && (double)held_us > PAUSED_SOME * us)
+		add(causes, moved, RD_CAUSE_PAUSED,
+		    rd_text("stopped for %.0f %% of the time", 100 * (double)held_us / us), RD_TOPIC_HELD_US,
+		    RD_TOPIC_PAUSE_GOT, 0);
+	if (pausing >= 0 && carrying >= 0 && pausing != carrying &&
 	    moved->bytes_of[pausing] < moved->bytes_of[carrying] / 100)
-		r = add(causes, moved, RD_CAUSE_PFC_PRIORITY,
-			rd_text("pause frames on priority %d, traffic on priority %d", pausing, carrying),
-			RD_TOPIC_PAUSE_SENT, RD_TOPIC_PAUSE_GOT, 0);
-	return r;
+		add(causes, moved, RD_CAUSE_PFC_PRIORITY,
+		    rd_text("pause frames on priority %d, traffic on priority %d", pausing, carrying),
+		    RD_TOPIC_PAUSE_SENT, RD_TOPIC_PAUSE_GOT, 0);
+	return 0;
 }
 
 static bool is_ethernet(const struct rd_moment *now, const struct rd_moved *moved)
@@ -189,13 +185,12 @@ static int judge_drops(const struct rd_moment *now, const struct rd_moved *moved
 	enum rd_cause_id of = !is_ethernet(now, moved)	       ? RD_CAUSE_DISCARDS :
 			      most(moved, RD_TOPIC_PAUSE_SENT) ? RD_CAUSE_DROPS_PFC :
 								 RD_CAUSE_DROPS_NO_PFC;
-	int r = 0;
 
 	if (most(moved, RD_TOPIC_DROP))
-		r = add(causes, moved, of, numbers(now, moved, RD_TOPIC_DROP, 0), RD_TOPIC_DROP, RD_TOPIC_PAUSE_SENT, 0);
-	if (!r && most(moved, RD_TOPIC_TOO_LONG))
-		r = add(causes, moved, RD_CAUSE_MTU, numbers(now, moved, RD_TOPIC_TOO_LONG, 0), RD_TOPIC_TOO_LONG, 0, 0);
-	return r;
+		add(causes, moved, of, numbers(now, moved, RD_TOPIC_DROP, 0), RD_TOPIC_DROP, RD_TOPIC_PAUSE_SENT, 0);
+	if (most(moved, RD_TOPIC_TOO_LONG))
+		add(causes, moved, RD_CAUSE_MTU, numbers(now, moved, RD_TOPIC_TOO_LONG, 0), RD_TOPIC_TOO_LONG, 0, 0);
+	return 0;
 }
 
 /* CNPs from the network. mlx5's rp_cnp_handled has among them those that a slow restart makes up (roce_slow_restart_cnps):
@@ -229,18 +224,24 @@ static int judge_congestion(const struct rd_moment *now, const struct rd_moved *
 	uint64_t cnp = cnps_of(now, moved, &unclear);
 
 	if ((moved->packets_in && (double)in > MARKED_MUCH * (double)moved->packets_in) ||
-	    (moved->packets_out && (double)cnp > MARKED_MUCH * (double)moved->packets_out))
-		return add(causes, moved, RD_CAUSE_MARKED, numbers(now, moved, RD_TOPIC_MARKED, RD_TOPIC_CNP),
-			   RD_TOPIC_MARKED, RD_TOPIC_CNP, 0);
-	if (moved->packets_out && (double)unclear > MARKED_MUCH * (double)moved->packets_out)
-		return add(causes, moved, RD_CAUSE_CNP_UNCLEAR, numbers(now, moved, RD_TOPIC_CNP, RD_TOPIC_CNP_OWN),
-			   RD_TOPIC_CNP, RD_TOPIC_CNP_OWN, RD_TOPIC_RESTART);
+	    (moved->packets_out && (double)cnp > MARKED_MUCH * (double)moved->packets_out)) {
+		add(causes, moved, RD_CAUSE_MARKED, numbers(now, moved, RD_TOPIC_MARKED, RD_TOPIC_CNP), RD_TOPIC_MARKED,
+		    RD_TOPIC_CNP, 0);
+		return 0;
+	}
+	if (moved->packets_out && (double)unclear > MARKED_MUCH * (double)moved->packets_out) {
+		add(causes, moved, RD_CAUSE_CNP_UNCLEAR, numbers(now, moved, RD_TOPIC_CNP, RD_TOPIC_CNP_OWN),
+		    RD_TOPIC_CNP, RD_TOPIC_CNP_OWN, RD_TOPIC_RESTART);
+		return 0;
+	}
 	/* A tick is as long as the device says; with most it is the time of one word. */
-	if (wait && moved->words_out && wait > moved->words_out)
-		return add(causes, moved, RD_CAUSE_WAITING,
-			   rd_text("port_xmit_wait %" PRIu64 " ticks while %" PRIu64 " words were sent", wait,
-				   moved->words_out),
-			   RD_TOPIC_WAIT, 0, 0);
+	if (wait && moved->words_out && wait > moved->words_out) {
+		add(causes, moved, RD_CAUSE_WAITING,
+		    rd_text("port_xmit_wait %" PRIu64 " ticks while %" PRIu64 " words were sent", wait,
+			    moved->words_out),
+		    RD_TOPIC_WAIT, 0, 0);
+		return 0;
+	}
 	return 0;
 }
 
@@ -260,18 +261,14 @@ static int judge_plain(const struct rd_moment *now, const struct rd_moved *moved
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(rules); i++) {
-		int r;
-
 		if (!most(moved, rules[i].topic))
 			continue;
 		/* What a link that went down did not carry is no fault of its own. */
 		if ((rules[i].of == RD_CAUSE_NOT_SENT || rules[i].of == RD_CAUSE_PEER_GONE) &&
 		    most(moved, RD_TOPIC_LINK_DOWN))
 			continue;
-		r = add(causes, moved, rules[i].of, numbers(now, moved, rules[i].topic, rules[i].with), rules[i].topic,
-			rules[i].with, 0);
-		if (r < 0)
-			return r;
+		add(causes, moved, rules[i].of, numbers(now, moved, rules[i].topic, rules[i].with), rules[i].topic,
+		    rules[i].with, 0);
 	}
 	return 0;
 }
@@ -282,25 +279,23 @@ static int judge_transport(const struct rd_moment *now, const struct rd_moved *m
 	struct rd_cause_words timeout = rd_cause_words[RD_CAUSE_TIMEOUT];
 	size_t before = causes->n;
 	uint64_t completions = most(moved, RD_TOPIC_COMPLETION), flushed = most(moved, RD_TOPIC_FLUSH);
-	int r = 0;
 
 	/* Loss, or a link that was down, makes timeouts by itself. */
 	if (most(moved, RD_TOPIC_LOST) || most(moved, RD_TOPIC_LINK_DOWN) || most(moved, RD_TOPIC_NOT_SENT))
 		timeout.confidence = RD_CONFIDENCE_LOW;
 	if (most(moved, RD_TOPIC_LOST))
-		r = add(causes, moved, RD_CAUSE_LOSS, numbers(now, moved, RD_TOPIC_LOST, 0), RD_TOPIC_LOST, 0, 0);
-	if (!r && most(moved, RD_TOPIC_TIMEOUT) && !most(moved, RD_TOPIC_RETRIES))
-		r = add_as(causes, moved, &timeout, numbers(now, moved, RD_TOPIC_TIMEOUT, 0), RD_TOPIC_TIMEOUT, 0, 0);
-	if (!r && most(moved, RD_TOPIC_RNR) && !most(moved, RD_TOPIC_RNR_END))
-		r = add(causes, moved, RD_CAUSE_RNR, numbers(now, moved, RD_TOPIC_RNR, 0), RD_TOPIC_RNR, 0, 0);
+		add(causes, moved, RD_CAUSE_LOSS, numbers(now, moved, RD_TOPIC_LOST, 0), RD_TOPIC_LOST, 0, 0);
+	if (most(moved, RD_TOPIC_TIMEOUT) && !most(moved, RD_TOPIC_RETRIES))
+		add_as(causes, moved, &timeout, numbers(now, moved, RD_TOPIC_TIMEOUT, 0), RD_TOPIC_TIMEOUT, 0, 0);
+	if (most(moved, RD_TOPIC_RNR) && !most(moved, RD_TOPIC_RNR_END))
+		add(causes, moved, RD_CAUSE_RNR, numbers(now, moved, RD_TOPIC_RNR, 0), RD_TOPIC_RNR, 0, 0);
 	/* Flushed ones follow; what is left failed by itself. */
-	if (!r && completions > flushed && before == causes->n && !most(moved, RD_TOPIC_RETRIES) &&
+	if (completions > flushed && before == causes->n && !most(moved, RD_TOPIC_RETRIES) &&
 	    !most(moved, RD_TOPIC_KEY) && !most(moved, RD_TOPIC_RNR_END))
-		r = add(causes, moved, RD_CAUSE_WORK_FAILED,
-			rd_text("%" PRIu64 " completions with an error, %" PRIu64 " of them flushed", completions,
-				flushed),
-			RD_TOPIC_COMPLETION, RD_TOPIC_FLUSH, 0);
-	return r;
+		add(causes, moved, RD_CAUSE_WORK_FAILED,
+		    rd_text("%" PRIu64 " completions with an error, %" PRIu64 " of them flushed", completions, flushed),
+		    RD_TOPIC_COMPLETION, RD_TOPIC_FLUSH, 0);
+	return 0;
 }
 
 static int judge_port(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
@@ -320,7 +315,7 @@ static int judge_port(const struct rd_moment *now, const struct rd_moved *moved,
 }
 
 /* What keeps a port from being compared is worth saying, too. */
-static int judge_note(const struct rd_moment *now, const struct rd_moved *moved, struct rd_findings *findings)
+static void judge_note(const struct rd_moment *now, const struct rd_moved *moved, struct rd_findings *findings)
 {
 	static const struct {
 		const char *id, *title, *fix;
@@ -340,18 +335,18 @@ static int judge_note(const struct rd_moment *now, const struct rd_moved *moved,
 	char label[256];
 
 	if (moved->note < RD_NOTE_REBOOT || moved->note > RD_NOTE_GONE || !notes[moved->note].id)
-		return 0;
+		return;
 	rd_counter_port_label(&now->set->ports[moved->port], label, sizeof(label));
 	finding.id = notes[moved->note].id;
 	finding.severity = notes[moved->note].severity;
 	finding.title = notes[moved->note].title;
-	finding.subject = strdup(label);
-	finding.fix = strdup(notes[moved->note].fix);
-	return rd_finding_add(findings, &finding);
+	finding.subject = rd_dup(label);
+	finding.fix = rd_dup(notes[moved->note].fix);
+	rd_finding_add(findings, &finding);
 }
 
 /* What stood at its end before can show nothing new. */
-static int judge_stuck(const struct rd_moment *now, const struct rd_moved *moved, struct rd_findings *findings)
+static void judge_stuck(const struct rd_moment *now, const struct rd_moved *moved, struct rd_findings *findings)
 {
 	struct rd_finding finding = { .id = "counters-at-their-end",
 				      .severity = RD_SEV_NOTE,
@@ -360,22 +355,22 @@ static int judge_stuck(const struct rd_moment *now, const struct rd_moved *moved
 	char label[256];
 
 	if (moved->stuck.n == 0)
-		return 0;
+		return;
 	rd_counter_port_label(&now->set->ports[moved->port], label, sizeof(label));
-	first = strdup(now->set->counters[moved->stuck.evidence[0].counter].name);
-	finding.subject = strdup(label);
+	first = rd_dup(now->set->counters[moved->stuck.evidence[0].counter].name);
+	finding.subject = rd_dup(label);
 	finding.observed = !first ? NULL :
 			   moved->stuck.n == 1 ?
-				    strdup(first) :
+				    rd_dup(first) :
 				    rd_text("%s and %s%zu more", first,
 					    moved->stuck.n == RD_ARRAY_SIZE(moved->stuck.evidence) ? "at least " : "",
 					    moved->stuck.n - 1);
-	finding.fix = strdup("set them back: perfquery -R, or reload the driver");
-	return rd_finding_add(findings, &finding);
+	finding.fix = rd_dup("set them back: perfquery -R, or reload the driver");
+	rd_finding_add(findings, &finding);
 }
 
 /* Ports that were there before and are not now. */
-static int judge_gone(const struct rd_moment *before, const struct rd_moment *now, struct rd_findings *findings)
+static void judge_gone(const struct rd_moment *before, const struct rd_moment *now, struct rd_findings *findings)
 {
 	for (size_t b = 0; b < before->set->n_ports; b++) {
 		const struct rd_counter_port *was = &before->set->ports[b];
@@ -385,10 +380,9 @@ static int judge_gone(const struct rd_moment *before, const struct rd_moment *no
 		for (size_t n = 0; !there && n < now->set->n_ports; n++)
 			there = now->set->ports[n].port == was->port &&
 				strcmp(now->set->ports[n].ibdev, was->ibdev) == 0;
-		if (!there && judge_note(before, &moved, findings) < 0)
-			return -ENOMEM;
+		if (!there)
+			judge_note(before, &moved, findings);
 	}
-	return 0;
 }
 
 static int compare_causes(const void *a, const void *b)
@@ -404,7 +398,7 @@ static int compare_causes(const void *a, const void *b)
 	return x->port < y->port ? -1 : x->port > y->port;
 }
 
-static int judge_causes(const struct rd_moment *now, struct rd_causes *causes)
+static void judge_causes(const struct rd_moment *now, struct rd_causes *causes)
 {
 	for (size_t i = 0; i < causes->n; i++) {
 		const struct rd_cause *cause = &causes->v[i];
@@ -412,18 +406,16 @@ static int judge_causes(const struct rd_moment *now, struct rd_causes *causes)
 		char label[256];
 
 		rd_counter_port_label(&now->set->ports[cause->port], label, sizeof(label));
-		finding.subject = strdup(label);
+		finding.subject = rd_dup(label);
 		finding.observed =
 			rd_text("%s (confidence %s)", cause->observed, rd_confidence_name(cause->confidence));
-		finding.fix = strdup(cause->fix);
-		if (rd_finding_add(&causes->findings, &finding) < 0)
-			return -ENOMEM;
+		finding.fix = rd_dup(cause->fix);
+		rd_finding_add(&causes->findings, &finding);
 	}
-	return 0;
 }
 
 /* No counter that moved is no proof of health. */
-static int judge_quiet(const struct rd_moment *now, struct rd_causes *causes)
+static void judge_quiet(const struct rd_moment *now, struct rd_causes *causes)
 {
 	struct rd_finding finding = { .id = "nothing-counted",
 				      .severity = RD_SEV_NOTE,
@@ -435,10 +427,10 @@ static int judge_quiet(const struct rd_moment *now, struct rd_causes *causes)
 	finding.why = devx ? "queue pairs made by the vendor's interface (DEVX: NVSHMEM IBGDA, NCCL's device-initiated "
 			     "networking) are not counted in groups hw and optional" :
 			     NULL;
-	finding.subject = strdup("all ports");
-	finding.observed = devx ? strdup("queue pairs of the vendor's interface (DEVX) are not counted here") : NULL;
-	finding.fix = strdup("if a job stands still all the same: rdmadiag qp-state, rdmadiag trace-errno");
-	return rd_finding_add(&causes->findings, &finding);
+	finding.subject = rd_dup("all ports");
+	finding.observed = devx ? rd_dup("queue pairs of the vendor's interface (DEVX) are not counted here") : NULL;
+	finding.fix = rd_dup("if a job stands still all the same: rdmadiag qp-state, rdmadiag trace-errno");
+	rd_finding_add(&causes->findings, &finding);
 }
 
 int rd_causes_find(const struct rd_moment *before, const struct rd_moment *now, const struct rd_delta *deltas,
@@ -450,26 +442,26 @@ int rd_causes_find(const struct rd_moment *before, const struct rd_moment *now, 
 
 	*ret = (struct rd_causes){ 0 };
 	if (before)
-		r = judge_gone(before, now, &ret->findings);
+		judge_gone(before, now, &ret->findings);
 	for (size_t at = 0; !r && at < now->set->n;) {
 		struct rd_moved moved = { 0 };
 
 		rd_moved_gather(now, deltas, seconds, &at, &moved);
 		compared |= moved.compared;
-		r = judge_note(now, &moved, &ret->findings);
+		judge_note(now, &moved, &ret->findings);
 		if (!r)
 			r = judge_port(now, &moved, ret);
 		if (!r)
-			r = judge_stuck(now, &moved, &stuck);
+			judge_stuck(now, &moved, &stuck);
 	}
 	if (!r && ret->n > 1)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare_causes);
 	if (!r)
-		r = judge_causes(now, ret);
+		judge_causes(now, ret);
 	if (!r && compared && ret->findings.n == 0)
-		r = judge_quiet(now, ret);
+		judge_quiet(now, ret);
 	for (size_t i = 0; !r && i < stuck.n; i++) {
-		r = rd_finding_add(&ret->findings, &stuck.v[i]);
+		rd_finding_add(&ret->findings, &stuck.v[i]);
 		stuck.v[i] = (struct rd_finding){ 0 }; /* handed over */
 	}
 	if (r < 0)

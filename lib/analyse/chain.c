@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "bpf/record.h"
 
 /* First link of the branch that `end` (exclusive, > 0) closes. */
@@ -94,13 +95,11 @@ static size_t sane_links(const struct rd_event *event, struct rd_link *out)
 	return n;
 }
 
-int rd_chain_settle(struct rd_event *event)
+void rd_chain_settle(struct rd_event *event)
 {
-	struct rd_link *links = calloc(2 * (event->n_chain + 2), sizeof(*links)), *out;
+	struct rd_link *links = rd_alloc(2 * (event->n_chain + 2), sizeof(*links)), *out;
 	size_t n;
 
-	if (!links)
-		return -ENOMEM;
 	n = sane_links(event, links);
 	out = links + event->n_chain + 2;
 	n = settle(event, links, n, out);
@@ -110,5 +109,4 @@ int rd_chain_settle(struct rd_event *event)
 	event->chain = links;
 	event->n_chain = n;
 	event->origin = links[0].fn;
-	return 0;
 }

@@ -30,6 +30,6 @@
  * into another. The tracing programs find the same origin for their counts. Links with an errno of the wrong sign are
  * left out. The root stands at the end even if the record had no room for it. -ENOMEM leaves the event unchanged.
  */
-int rd_chain_settle(struct rd_event *event);
+void rd_chain_settle(struct rd_event *event);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 struct item {
@@ -40,12 +41,10 @@ static int by_item(const void *pa, const void *pb)
 
 static struct item *items_of(const struct rd_compared *host, size_t *ret)
 {
-	struct item *items = calloc(host->n_gpus + host->n_nics + 1, sizeof(*items));
+	struct item *items = rd_alloc(host->n_gpus + host->n_nics + 1, sizeof(*items));
 	size_t n = 0;
 
 	*ret = 0;
-	if (!items)
-		return NULL;
 	for (size_t i = 0; i < host->n_gpus; i++)
 		items[n++] = (struct item){ false, host->gpus[i] };
 	for (size_t i = 0; i < host->n_nics; i++)
@@ -63,9 +62,9 @@ static char *signature_of(const struct rd_compared *host)
 	size_t n;
 	_cleanup_free_ struct item *items = items_of(host, &n);
 
-	for (size_t i = 0; items && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		rd_buf_printf(&text, "%c%s\n", items[i].nic ? 'N' : 'G', items[i].place);
-	return !items || text.failed ? NULL : strdup(text.data ? text.data : "");
+	return rd_dup(text.data ? text.data : "");
 }
 
 struct named {
@@ -129,12 +128,12 @@ static int join(struct kinds *kinds, const struct named *named)
 static int make_groups(struct kinds *kinds)
 {
 	size_t n = kinds->cmp->n;
-	_cleanup_free_ struct named *named = calloc(n + 1, sizeof(*named));
+	_cleanup_free_ struct named *named = rd_alloc(n + 1, sizeof(*named));
 	int r = -ENOMEM;
 
-	kinds->v = calloc(n + 1, sizeof(*kinds->v));
-	kinds->order = calloc(n + 1, sizeof(*kinds->order));
-	kinds->odd = calloc(n + 1, sizeof(*kinds->odd));
+	kinds->v = rd_alloc(n + 1, sizeof(*kinds->v));
+	kinds->order = rd_alloc(n + 1, sizeof(*kinds->order));
+	kinds->odd = rd_alloc(n + 1, sizeof(*kinds->odd));
 	if (named && kinds->v && kinds->order && kinds->odd)
 		r = 0;
 	for (size_t h = 0; h < n && !r; h++) {
@@ -145,7 +144,7 @@ static int make_groups(struct kinds *kinds)
 		qsort(named, n, sizeof(*named), by_signature);
 		r = join(kinds, named);
 	}
-	for (size_t h = 0; named && h < n; h++)
+	for (size_t h = 0; h < n; h++)
 		free(named[h].signature);
 	return r;
 }
@@ -180,7 +179,7 @@ static int make_common(struct kinds *kinds)
 		return 0;
 	for (size_t i = 0; i < kinds->n; i++)
 		all += kinds->v[i].n_items;
-	items = common->items = calloc(all + 1, sizeof(*items));
+	items = common->items = rd_alloc(all + 1, sizeof(*items));
 	if (!items)
 		return -ENOMEM;
 	if (kinds->n == 2) {
@@ -243,7 +242,7 @@ static int add_missing(struct kinds *kinds, const struct group *own, const struc
 }
 
 /* Fewer than the others have, at other PCI addresses: which is missing cannot be said. */
-static int tell_fewer(struct kinds *kinds, const struct group *own, const struct group *other, bool nic)
+static void tell_fewer(struct kinds *kinds, const struct group *own, const struct group *other, bool nic)
 {
 	size_t is = nic ? own->n_items - own->n_gpus : own->n_gpus;
 	size_t usual = nic ? other->n_items - other->n_gpus : other->n_gpus;
@@ -256,15 +255,15 @@ static int tell_fewer(struct kinds *kinds, const struct group *own, const struct
 	};
 
 	if (is >= usual)
-		return 0;
+		return;
 	finding.subject = hosts ? rd_text("%s %s", hosts, nic ? "NICs" : "GPUs") : NULL;
 	finding.observed = rd_text("%zu, at other PCI addresses than elsewhere", is);
 	finding.expected = rd_text("%zu, as on %zu of %zu hosts", usual, other->n, kinds->cmp->n);
 	finding.fix = rd_text("lspci and dmesg on these hosts; power them off and on; then reseat or replace the card");
-	return rd_compare_tell(kinds->cmp, &finding, SIZE_MAX);
+	rd_compare_tell(kinds->cmp, &finding, SIZE_MAX);
 }
 
-static int tell_kind(struct kinds *kinds, const size_t *hosts, size_t n, const struct group *usual)
+static void tell_kind(struct kinds *kinds, const size_t *hosts, size_t n, const struct group *usual)
 {
 	const struct rd_compared *host = &kinds->cmp->hosts[hosts[0]];
 	_cleanup_free_ char *names = rd_compare_hosts(kinds->cmp, hosts, n);
@@ -282,7 +281,7 @@ static int tell_kind(struct kinds *kinds, const size_t *hosts, size_t n, const s
 	if (usual)
 		finding.expected = rd_text("%zu accelerators, %zu NICs, as on %zu of %zu hosts", usual->n_gpus,
 					   usual->n_items - usual->n_gpus, usual->n, kinds->cmp->n);
-	return rd_compare_tell(kinds->cmp, &finding, SIZE_MAX);
+	rd_compare_tell(kinds->cmp, &finding, SIZE_MAX);
 }
 
 /* The group among the usual ones that this one differs from least. */
@@ -323,16 +322,18 @@ static int place_group(struct kinds *kinds, struct group *own, size_t number)
 		told = true;
 	} else if (other && missing > 0 && few && own->n_items < other->n_items && other != &kinds->common) {
 		told = own->n_gpus < other->n_gpus || own->n_items - own->n_gpus < other->n_items - other->n_gpus;
-		r = tell_fewer(kinds, own, other, false);
+		tell_fewer(kinds, own, other, false);
 		if (!r)
-			r = tell_fewer(kinds, own, other, true);
+			tell_fewer(kinds, own, other, true);
 	}
 	for (size_t h = 0; h < own->n; h++)
 		cmp->kinds[own->hosts[h]] = kind;
 	if (r || told)
 		return r;
-	if (own->n > 1)
-		return tell_kind(kinds, own->hosts, own->n, other == &kinds->common ? NULL : other);
+	if (own->n > 1) {
+		tell_kind(kinds, own->hosts, own->n, other == &kinds->common ? NULL : other);
+		return 0;
+	}
 	kinds->odd[kinds->n_odd++] = own->hosts[0];
 	return 0;
 }
@@ -373,6 +374,6 @@ int rd_compare_kinds(struct rd_compare *cmp)
 	if (!r)
 		r = fold(cmp);
 	if (!r && kinds.n_odd > 0)
-		r = tell_kind(&kinds, kinds.odd, kinds.n_odd, kinds.n > 0 && kinds.v[0].usual ? &kinds.v[0] : NULL);
+		tell_kind(&kinds, kinds.odd, kinds.n_odd, kinds.n > 0 && kinds.v[0].usual ? &kinds.v[0] : NULL);
 	return r;
 }

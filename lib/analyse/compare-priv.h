@@ -49,7 +49,7 @@ int rd_compare_values(struct rd_compare *cmp, enum rd_differs what);
 /* NULL when out of memory. */
 struct rd_difference *rd_compare_add(struct rd_compare *cmp, enum rd_differs what, size_t host);
 /* Takes the texts over, also on failure. */
-int rd_compare_tell(struct rd_compare *cmp, const struct rd_finding *finding, size_t cause);
+void rd_compare_tell(struct rd_compare *cmp, const struct rd_finding *finding, size_t cause);
 /* Makes findings of the differences from `from` on, those that are alike in one. */
 int rd_compare_fold(struct rd_compare *cmp, size_t from);
 

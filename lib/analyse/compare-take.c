@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 /* "10.1.0.0/16" of the interface's first IPv4 address. */
@@ -36,7 +37,7 @@ static char *subnet_of(const struct rd_host *host, const struct rd_port *port)
 
 static bool copy(char **to, const char *from)
 {
-	*to = from ? strdup(from) : NULL;
+	*to = rd_dup_if(from);
 	return !from || *to;
 }
 
@@ -76,7 +77,7 @@ static int take_rails(const struct rd_host *host, const struct rd_nicmap *map, s
 		if (choice->n_ports == 0)
 			continue;
 		rd_port_label(host, &host->ports[choice->ports[0]], label, sizeof(label));
-		*rail = (struct rd_rail){ .gpu = choice->gpu, .port = (size_t)choice->ports[0], .nic = strdup(label) };
+		*rail = (struct rd_rail){ .gpu = choice->gpu, .port = (size_t)choice->ports[0], .nic = rd_dup(label) };
 		ret->n_rails++;
 		if (!rail->nic)
 			return -ENOMEM;
@@ -87,19 +88,19 @@ static int take_rails(const struct rd_host *host, const struct rd_nicmap *map, s
 int rd_compared_take(const char *name, const struct rd_host *host, const struct rd_nicmap *map, struct rd_compared *ret)
 {
 	*ret = (struct rd_compared){
-		.name = strdup(name),
-		.gpus = calloc(host->n_gpus + 1, sizeof(*ret->gpus)),
-		.nics = calloc(host->n_ibdevs + 1, sizeof(*ret->nics)),
-		.ports = calloc(host->n_ports + 1, sizeof(*ret->ports)),
-		.rails = calloc(map->nccl.n + 1, sizeof(*ret->rails)),
+		.name = rd_dup(name),
+		.gpus = rd_alloc(host->n_gpus + 1, sizeof(*ret->gpus)),
+		.nics = rd_alloc(host->n_ibdevs + 1, sizeof(*ret->nics)),
+		.ports = rd_alloc(host->n_ports + 1, sizeof(*ret->ports)),
+		.rails = rd_alloc(map->nccl.n + 1, sizeof(*ret->rails)),
 	};
 	if (!ret->name || !ret->gpus || !ret->nics || !ret->ports || !ret->rails)
 		return -ENOMEM;
 	for (size_t g = 0; g < host->n_gpus; g++)
-		if (!(ret->gpus[ret->n_gpus++] = strdup(host->pcis[host->gpus[g].pci].addr)))
+		if (!(ret->gpus[ret->n_gpus++] = rd_dup(host->pcis[host->gpus[g].pci].addr)))
 			return -ENOMEM;
 	for (size_t i = 0; i < host->n_ibdevs; i++)
-		if (!(ret->nics[ret->n_nics++] = strdup(nic_place(host, (int)i))))
+		if (!(ret->nics[ret->n_nics++] = rd_dup(nic_place(host, (int)i))))
 			return -ENOMEM;
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (take_port(host, &host->ports[p], &ret->ports[ret->n_ports++]) < 0)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* One value of one port (or accelerator) of one host. */
@@ -78,38 +79,33 @@ static const char *value_of(const struct rd_compared_port *port, enum rd_differs
 	}
 }
 
-static int add(struct seens *all, const struct seen *seen)
+static void add(struct seens *all, const struct seen *seen)
 {
-	if (rd_grow(&all->v, &all->cap, all->n + 1, sizeof(*all->v)) < 0)
-		return -ENOMEM;
+	rd_reserve(&all->v, &all->cap, all->n + 1, sizeof(*all->v));
 	all->v[all->n++] = *seen;
-	return 0;
 }
 
-static int gather(struct seens *all)
+static void gather(struct seens *all)
 {
 	const struct rd_compare *cmp = all->cmp;
-	int r = 0;
 
-	for (size_t h = 0; h < cmp->n && !r; h++) {
+	for (size_t h = 0; h < cmp->n; h++) {
 		const struct rd_compared *host = &cmp->hosts[h];
 
-		for (size_t p = 0; all->what != RD_DIFFERS_CHOICE && p < host->n_ports && !r; p++) {
+		for (size_t p = 0; all->what != RD_DIFFERS_CHOICE && p < host->n_ports; p++) {
 			const struct rd_compared_port *port = &host->ports[p];
 
-			r = add(all, &(struct seen){ cmp->kinds[h], h, port->place, value_of(port, all->what),
-						     port->label, port->board, port->compute });
+			add(all, &(struct seen){ cmp->kinds[h], h, port->place, value_of(port, all->what), port->label,
+						 port->board, port->compute });
 		}
 		/* By the place of the NIC: its name is another matter. */
-		for (size_t i = 0; all->what == RD_DIFFERS_CHOICE && i < host->n_rails && !r; i++) {
+		for (size_t i = 0; all->what == RD_DIFFERS_CHOICE && i < host->n_rails; i++) {
 			const struct rd_rail *rail = &host->rails[i];
 
-			r = add(all,
-				&(struct seen){ cmp->kinds[h], h, host->gpus[rail->gpu], host->ports[rail->port].place,
-						host->ports[rail->port].label, NULL, true });
+			add(all, &(struct seen){ cmp->kinds[h], h, host->gpus[rail->gpu], host->ports[rail->port].place,
+						 host->ports[rail->port].label, NULL, true });
 		}
 	}
-	return r;
 }
 
 /* How many of a run of sorted values are known, and which is the most frequent. */
@@ -194,10 +190,10 @@ static int add_difference(struct seens *all, const struct seen *seen, const stru
 /* "400 on 500 hosts (n0, n1 and 498 more), 200 on …": the values of a run of one place. */
 static char *spread(struct seens *all, const struct seen *v, size_t n)
 {
-	_cleanup_free_ size_t *hosts = calloc(n + 1, sizeof(*hosts));
+	_cleanup_free_ size_t *hosts = rd_alloc(n + 1, sizeof(*hosts));
 	_cleanup_buf_ struct rd_buf text = { 0 };
 
-	for (size_t i = 0, k; hosts && i < n; i = k) {
+	for (size_t i = 0, k; i < n; i = k) {
 		_cleanup_free_ char *names = NULL;
 
 		for (k = i; k < n && order_text(v[i].value, v[k].value) == 0; k++)
@@ -210,22 +206,17 @@ static char *spread(struct seens *all, const struct seen *v, size_t n)
 		rd_buf_printf(&text, "%s%s on %s", text.len > 0 ? "; " : "",
 			      all->what == RD_DIFFERS_CHOICE ? v[i].label : v[i].value, names);
 	}
-	return hosts && !text.failed && text.data ? strdup(text.data) : NULL;
+	return hosts ? RD_TAKE(text.data) : NULL;
 }
 
-static int add_split(struct seens *all, const struct seen *v, size_t n)
+static void add_split(struct seens *all, const struct seen *v, size_t n)
 {
-	char *text = spread(all, v, n), *label = strdup(all->what == RD_DIFFERS_CHOICE ? v->place : v->label);
+	char *text = spread(all, v, n), *label = rd_dup(all->what == RD_DIFFERS_CHOICE ? v->place : v->label);
 
-	if (text && label && rd_grow(&all->splits, &all->cap_splits, all->n_splits + 1, sizeof(*all->splits)) == 0 &&
-	    rd_grow(&all->split_labels, &all->cap_labels, all->n_splits + 1, sizeof(*all->split_labels)) == 0) {
-		all->splits[all->n_splits] = text;
-		all->split_labels[all->n_splits++] = label;
-		return 0;
-	}
-	free(text);
-	free(label);
-	return -ENOMEM;
+	rd_reserve(&all->splits, &all->cap_splits, all->n_splits + 1, sizeof(*all->splits));
+	rd_reserve(&all->split_labels, &all->cap_labels, all->n_splits + 1, sizeof(*all->split_labels));
+	all->splits[all->n_splits] = text;
+	all->split_labels[all->n_splits++] = label;
 }
 
 /* Nothing is usual. A port that is down is told all the same where its accelerators need it, unless it is so on most; subnets
@@ -237,8 +228,10 @@ static int judge_split(struct seens *all, const struct seen *v, size_t n)
 
 	if (all->what == RD_DIFFERS_SUBNET)
 		return 0;
-	if (all->what != RD_DIFFERS_STATE)
-		return add_split(all, v, n);
+	if (all->what != RD_DIFFERS_STATE) {
+		add_split(all, v, n);
+		return 0;
+	}
 	for (size_t i = 0; i < n; i++) {
 		known += v[i].value != NULL;
 		active += v[i].value && strcmp(v[i].value, "ACTIVE") == 0;
@@ -281,7 +274,7 @@ static int judge(struct seens *all, const struct seen *v, size_t n)
 	return r || any || all->what == RD_DIFFERS_RATE ? r : judge_split(all, v, n);
 }
 
-static int tell_splits(struct seens *all)
+static void tell_splits(struct seens *all)
 {
 	static const struct {
 		const char *id, *title;
@@ -292,10 +285,9 @@ static int tell_splits(struct seens *all)
 		[RD_DIFFERS_NAME] = { "nic-name", "The name differs, and neither is the usual one" },
 		[RD_DIFFERS_FIRMWARE] = { "rail-firmware", "The firmware differs, and neither is the usual one" },
 	};
-	bool *told = calloc(all->n_splits + 1, sizeof(*told));
-	int r = told ? 0 : -ENOMEM;
+	bool *told = rd_alloc(all->n_splits + 1, sizeof(*told));
 
-	for (size_t i = 0; i < all->n_splits && !r; i++) {
+	for (size_t i = 0; i < all->n_splits; i++) {
 		struct rd_finding finding = {
 			.id = words[all->what].id,
 			.severity = RD_SEV_UNKNOWN,
@@ -314,10 +306,9 @@ static int tell_splits(struct seens *all)
 		finding.subject = more ? rd_text("%s and %zu more", all->split_labels[i], more) :
 					 rd_text("%s", all->split_labels[i]);
 		finding.observed = rd_text("%s", all->splits[i]);
-		r = rd_compare_tell(all->cmp, &finding, SIZE_MAX);
+		rd_compare_tell(all->cmp, &finding, SIZE_MAX);
 	}
 	free(told);
-	return r;
 }
 
 static void seens_deinit(struct seens *all)
@@ -335,14 +326,13 @@ static void seens_deinit(struct seens *all)
 int rd_compare_values(struct rd_compare *cmp, enum rd_differs what)
 {
 	_cleanup_(seens_deinit) struct seens all = { .cmp = cmp, .what = what };
-	int r = gather(&all);
+	int r = 0;
 
+	gather(&all);
 	if (r || all.n == 0)
 		return r;
 	if (what == RD_DIFFERS_RATE) {
-		all.boards = malloc(all.n * sizeof(*all.boards));
-		if (!all.boards)
-			return -ENOMEM;
+		all.boards = rd_alloc(all.n, sizeof(*all.boards));
 		memcpy(all.boards, all.v, all.n * sizeof(*all.boards));
 		qsort(all.boards, all.n, sizeof(*all.boards), by_board_value);
 	}
@@ -353,5 +343,7 @@ int rd_compare_values(struct rd_compare *cmp, enum rd_differs what)
 			;
 		r = judge(&all, &all.v[i], k - i);
 	}
-	return r ? r : tell_splits(&all);
+	if (!r)
+		tell_splits(&all);
+	return r;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* So many names are written out before "and 41 more". */
@@ -54,21 +55,19 @@ struct rd_difference *rd_compare_add(struct rd_compare *cmp, enum rd_differs wha
 {
 	struct rd_difference *d;
 
-	if (rd_grow(&cmp->v, &cmp->cap_v, cmp->n_v + 1, sizeof(*cmp->v)) < 0)
-		return NULL;
+	rd_reserve(&cmp->v, &cmp->cap_v, cmp->n_v + 1, sizeof(*cmp->v));
 	d = &cmp->v[cmp->n_v++];
 	*d = (struct rd_difference){ .what = what, .host = host, .cause = SIZE_MAX, .finding = SIZE_MAX };
 	return d;
 }
 
-int rd_compare_tell(struct rd_compare *cmp, const struct rd_finding *finding, size_t cause)
+void rd_compare_tell(struct rd_compare *cmp, const struct rd_finding *finding, size_t cause)
 {
 	struct rd_findings *findings = &cmp->ret->findings;
-	int r = rd_finding_add(findings, finding);
 
-	if (!r && cause != SIZE_MAX)
-		r = rd_finding_blame(&findings->v[findings->n - 1], &findings->v[cause]);
-	return r;
+	rd_finding_add(findings, finding);
+	if (cause != SIZE_MAX)
+		rd_finding_blame(&findings->v[findings->n - 1], &findings->v[cause]);
 }
 
 char *rd_compare_hosts(const struct rd_compare *cmp, const size_t *hosts, size_t n)
@@ -80,7 +79,7 @@ char *rd_compare_hosts(const struct rd_compare *cmp, const size_t *hosts, size_t
 		rd_buf_printf(&text, "%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", cmp->hosts[hosts[i]].name);
 	if (n > shown)
 		rd_buf_printf(&text, " and %zu more", n - shown);
-	return text.failed || !text.data ? NULL : strdup(text.data);
+	return !text.data ? NULL : rd_dup(text.data);
 }
 
 static int by_alike(const void *pa, const void *pb)
@@ -139,7 +138,7 @@ static char *labels_of(const struct rd_difference *d, size_t n, size_t most)
 		rd_buf_printf(&text, "%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", d[i].label);
 	if (n > shown)
 		rd_buf_printf(&text, " and %zu more", n - shown);
-	return text.failed || !text.data ? NULL : strdup(text.data);
+	return !text.data ? NULL : rd_dup(text.data);
 }
 
 static char *signature_of(const struct rd_difference *d, size_t n)
@@ -150,7 +149,7 @@ static char *signature_of(const struct rd_difference *d, size_t n)
 		      d->usual ? d->usual : "");
 	for (size_t i = 0; i < n; i++)
 		rd_buf_printf(&text, "\n%s", d[i].label);
-	return text.failed || !text.data ? NULL : strdup(text.data);
+	return !text.data ? NULL : rd_dup(text.data);
 }
 
 /* What was seen on the first of the hosts. */
@@ -208,14 +207,12 @@ static char *fix(const struct rd_compare *cmp, const struct rd_difference *d)
 
 static int tell_run(struct rd_compare *cmp, const struct run *run)
 {
-	_cleanup_free_ size_t *hosts = calloc(run->n, sizeof(*hosts));
+	_cleanup_free_ size_t *hosts = rd_alloc(run->n, sizeof(*hosts));
 	_cleanup_free_ char *names = NULL, *labels = NULL;
 	const struct rd_difference *d = &cmp->v[run->v[0].from];
 	struct rd_finding finding = { .severity = run->severity };
 	size_t number = cmp->ret->findings.n;
 
-	if (!hosts)
-		return -ENOMEM;
 	for (size_t i = 0; i < run->n; i++) {
 		hosts[i] = run->v[i].host;
 		for (size_t k = 0; k < run->v[i].n; k++)
@@ -233,18 +230,17 @@ static int tell_run(struct rd_compare *cmp, const struct run *run)
 	finding.expected = expected(d);
 	finding.fix = fix(cmp, d);
 	/* caused_by: id and subject of ret->findings.v[d->cause]. */
-	return rd_compare_tell(cmp, &finding, d->cause);
+	rd_compare_tell(cmp, &finding, d->cause);
+	return 0;
 }
 
 /* Bundles that are sorted by signature. */
 static int tell_runs(struct rd_compare *cmp, const struct bundle *v, size_t n)
 {
-	_cleanup_free_ struct run *runs = calloc(n + 1, sizeof(*runs));
+	_cleanup_free_ struct run *runs = rd_alloc(n + 1, sizeof(*runs));
 	size_t n_runs = 0;
 	int r = 0;
 
-	if (!runs)
-		return -ENOMEM;
 	for (size_t i = 0, k; i < n; i = k) {
 		for (k = i; k < n && strcmp(v[k].signature, v[i].signature) == 0; k++)
 			;
@@ -260,8 +256,8 @@ int rd_compare_fold(struct rd_compare *cmp, size_t from)
 {
 	struct rd_difference *d = from < cmp->n_v ? cmp->v + from : NULL;
 	size_t n = cmp->n_v - from, n_bundles = 0;
-	struct bundle *bundles = calloc(n + 1, sizeof(*bundles));
-	int r = bundles ? 0 : -ENOMEM;
+	struct bundle *bundles = rd_alloc(n + 1, sizeof(*bundles));
+	int r = 0;
 
 	if (n > 0)
 		qsort(d, n, sizeof(*d), by_alike);
@@ -275,7 +271,7 @@ int rd_compare_fold(struct rd_compare *cmp, size_t from)
 		qsort(bundles, n_bundles, sizeof(*bundles), by_signature);
 		r = tell_runs(cmp, bundles, n_bundles);
 	}
-	for (size_t i = 0; bundles && i < n_bundles; i++)
+	for (size_t i = 0; i < n_bundles; i++)
 		free(bundles[i].signature);
 	free(bundles);
 	return r;
@@ -312,12 +308,10 @@ static unsigned explains(const struct rd_difference *cause, const struct rd_diff
 }
 
 /* Finds for the differences from `from` on what explains them among those before. */
-static int find_causes(struct rd_compare *cmp, size_t from)
+static void find_causes(struct rd_compare *cmp, size_t from)
 {
-	_cleanup_free_ struct told *told = calloc(from + 1, sizeof(*told));
+	_cleanup_free_ struct told *told = rd_alloc(from + 1, sizeof(*told));
 
-	if (!told)
-		return -ENOMEM;
 	for (size_t i = 0; i < from; i++)
 		told[i] = (struct told){ cmp->v[i].host, i };
 	qsort(told, from, sizeof(*told), by_host);
@@ -344,7 +338,6 @@ static int find_causes(struct rd_compare *cmp, size_t from)
 			}
 		}
 	}
-	return 0;
 }
 
 static int judge(struct rd_compare *cmp, enum rd_differs what)
@@ -353,7 +346,7 @@ static int judge(struct rd_compare *cmp, enum rd_differs what)
 	int r = rd_compare_values(cmp, what);
 
 	if (!r)
-		r = find_causes(cmp, from);
+		find_causes(cmp, from);
 	return r ? r : rd_compare_fold(cmp, from);
 }
 
@@ -362,10 +355,10 @@ static int mark_rails(struct rd_compare *cmp)
 {
 	struct rd_comparison *ret = cmp->ret;
 
-	ret->rails = calloc(cmp->n + 1, sizeof(*ret->rails));
+	ret->rails = rd_alloc(cmp->n + 1, sizeof(*ret->rails));
 	ret->n_hosts = ret->rails ? cmp->n : 0;
 	for (size_t h = 0; h < ret->n_hosts; h++)
-		if (!(ret->rails[h] = calloc(cmp->hosts[h].n_rails + 1, sizeof(**ret->rails))))
+		if (!(ret->rails[h] = rd_alloc(cmp->hosts[h].n_rails + 1, sizeof(**ret->rails))))
 			return -ENOMEM;
 	for (size_t i = 0; i < cmp->n_v && ret->rails; i++) {
 		const struct rd_difference *d = &cmp->v[i];
@@ -379,12 +372,12 @@ static int mark_rails(struct rd_compare *cmp)
 				ret->rails[d->host][r] = true;
 		}
 	}
-	return ret->rails ? 0 : -ENOMEM;
+	return 0;
 }
 
 int rd_compare(const struct rd_compared *hosts, size_t n, struct rd_comparison *ret)
 {
-	struct rd_compare cmp = { .hosts = hosts, .n = n, .ret = ret, .kinds = calloc(n + 1, sizeof(*cmp.kinds)) };
+	struct rd_compare cmp = { .hosts = hosts, .n = n, .ret = ret, .kinds = rd_alloc(n + 1, sizeof(*cmp.kinds)) };
 	int r = cmp.kinds ? rd_compare_kinds(&cmp) : -ENOMEM;
 
 	for (enum rd_differs what = RD_DIFFERS_STATE; what < RD_DIFFERS && !r; what++)
@@ -392,7 +385,7 @@ int rd_compare(const struct rd_compared *hosts, size_t n, struct rd_comparison *
 	if (!r)
 		r = mark_rails(&cmp);
 	if (!r)
-		r = rd_findings_sort(&ret->findings);
+		rd_findings_sort(&ret->findings);
 	free(cmp.kinds);
 	free(cmp.v);
 	return r;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 static uint64_t end_of(unsigned bits)
 {
 	return bits >= 64 || bits == 0 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
@@ -122,15 +124,13 @@ static bool same_counter(const struct rd_counter_set *a, const struct rd_counter
 	       same_text(ca->netdev, cb->netdev) && same_port(&a->ports[ca->port], &b->ports[cb->port]);
 }
 
-static int index_set(const struct rd_counter_set *set, struct index *index)
+static void index_set(const struct rd_counter_set *set, struct index *index)
 {
 	size_t size = 16;
 
 	while (size < set->n * 2)
 		size *= 2;
-	index->slots = calloc(size, sizeof(*index->slots));
-	if (!index->slots)
-		return -ENOMEM;
+	index->slots = rd_alloc(size, sizeof(*index->slots));
 	index->mask = size - 1;
 	for (size_t i = 0; i < set->n; i++) {
 		size_t at = hash_counter(set, &set->counters[i]) & index->mask;
@@ -139,7 +139,6 @@ static int index_set(const struct rd_counter_set *set, struct index *index)
 			at = (at + 1) & index->mask;
 		index->slots[at] = (uint32_t)i + 1;
 	}
-	return 0;
 }
 
 /* Index in `before`; -1: it is not there. */
@@ -238,14 +237,14 @@ static void note_packets(struct span *span, const struct rd_counter *counter, co
 		span->packets[1] = delta->v;
 }
 
-int rd_deltas(const struct rd_moment *before, const struct rd_moment *now, struct rd_delta *ret)
+void rd_deltas(const struct rd_moment *before, const struct rd_moment *now, struct rd_delta *ret)
 {
-	_cleanup_free_ struct span *spans = calloc(now->set->n_ports + 1, sizeof(*spans));
+	_cleanup_free_ struct span *spans = rd_alloc(now->set->n_ports + 1, sizeof(*spans));
 	uint64_t by_time = most_events(before, now);
 	struct index index = { 0 };
 
-	if (!spans || (before->set != now->set && index_set(before->set, &index) < 0))
-		return -ENOMEM;
+	if (before->set != now->set)
+		index_set(before->set, &index);
 	for (size_t i = 0; i < now->set->n_ports; i++)
 		spans[i] = (struct span){ port_note(before, now, (uint32_t)i), { UINT64_MAX, UINT64_MAX } };
 	for (size_t i = 0; i < now->set->n; i++) {
@@ -259,5 +258,4 @@ int rd_deltas(const struct rd_moment *before, const struct rd_moment *now, struc
 		note_packets(span, counter, &ret[i]);
 	}
 	free(index.slots);
-	return 0;
 }

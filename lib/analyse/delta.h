@@ -34,7 +34,7 @@ struct rd_moment {
  * now->set->n. Reboot, another device under the name (GUID), and a device that was registered anew make them unknown, and
  * say so. Where the moments were taken from the same set, nothing is searched. 0 or -ENOMEM.
  */
-int rd_deltas(const struct rd_moment *before, const struct rd_moment *now, struct rd_delta *ret);
+void rd_deltas(const struct rd_moment *before, const struct rd_moment *now, struct rd_delta *ret);
 
 /* Seconds between the two: by the monotonic clock where both are of one boot, else by the wall clock; 0: not known. */
 double rd_moments_seconds(const struct rd_moment *before, const struct rd_moment *now);

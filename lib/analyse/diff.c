@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/memory.h"
+
 void rd_changes_deinit(struct rd_changes *changes)
 {
 	free(changes->v);
@@ -179,7 +181,7 @@ static bool of_device_gone(const struct rd_facts *before, const struct rd_facts 
 		return false;
 	if (fact->area == RD_AREA_ROUTE || fact->area == RD_AREA_MODULE || fact->area == RD_AREA_HOST)
 		return false;
-	device = strndup(fact->subject, strcspn(fact->subject, "/"));
+	device = rd_dup_part(fact->subject, strcspn(fact->subject, "/"));
 	return device && has_subject(before, device) != has_subject(after, device);
 }
 
@@ -194,41 +196,37 @@ static bool of_module_gone(const struct rd_change *change, const struct rd_facts
 	return !find(other, RD_AREA_MODULE, fact->subject, "loaded");
 }
 
-static int add(struct rd_changes *changes, const struct rd_facts *before, const struct rd_facts *after,
-	       const struct rd_fact *old, const struct rd_fact *new)
+static void add(struct rd_changes *changes, const struct rd_facts *before, const struct rd_facts *after,
+		const struct rd_fact *old, const struct rd_fact *new)
 {
 	struct rd_change change = { .before = old, .after = new };
 
 	if (of_device_gone(before, after, fact_of(&change)) || of_module_gone(&change, old ? after : before) ||
 	    is_unread(&change))
-		return 0;
-	if (rd_grow(&changes->v, &changes->cap, changes->n + 1, sizeof(change)) < 0)
-		return -ENOMEM;
+		return;
+	rd_reserve(&changes->v, &changes->cap, changes->n + 1, sizeof(change));
 	change.weight = is_idling(new ? after : before, fact_of(&change)) ? 15 : weight_of(&change);
 	changes->v[changes->n++] = change;
-	return 0;
 }
 
-int rd_diff(const struct rd_facts *before, const struct rd_facts *after, struct rd_changes *ret)
+void rd_diff(const struct rd_facts *before, const struct rd_facts *after, struct rd_changes *ret)
 {
 	size_t i = 0, k = 0;
-	int r = 0;
 
-	while (!r && (i < before->n || k < after->n)) {
+	while ((i < before->n || k < after->n)) {
 		const struct rd_fact *old = i < before->n ? &before->v[i] : NULL;
 		const struct rd_fact *new = k < after->n ? &after->v[k] : NULL;
 		int order = !old ? 1 : !new ? -1 : rd_fact_compare(old, new);
 
 		if (order < 0)
-			r = add(ret, before, after, old, NULL);
+			add(ret, before, after, old, NULL);
 		else if (order > 0)
-			r = add(ret, before, after, NULL, new);
+			add(ret, before, after, NULL, new);
 		else if (strcmp(old->value, new->value) != 0)
-			r = add(ret, before, after, old, new);
+			add(ret, before, after, old, new);
 		i += order <= 0;
 		k += order >= 0;
 	}
-	if (!r && ret->n > 0)
+	if (ret->n > 0)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare);
-	return r;
 }

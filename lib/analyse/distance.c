@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define DEPTH_MAX 64
 
 static const char why_no_pci[] = "the device has no PCI function of its own and sits on no interface that has one";
@@ -287,13 +289,11 @@ enum rd_path rd_distance_nvshmem(const struct rd_host *host, int gpu, int ibdev)
 	return score == depth - 1 ? RD_PATH_PIX : RD_PATH_PXB;
 }
 
-int rd_distance_fill(const struct rd_host *host, struct rd_nicmap *map)
+void rd_distance_fill(const struct rd_host *host, struct rd_nicmap *map)
 {
 	map->n_gpus = host->n_gpus;
 	map->n_ibdevs = host->n_ibdevs;
-	map->pairs = calloc(map->n_gpus * map->n_ibdevs + 1, sizeof(*map->pairs));
-	if (!map->pairs)
-		return -ENOMEM;
+	map->pairs = rd_alloc(map->n_gpus * map->n_ibdevs + 1, sizeof(*map->pairs));
 	for (size_t g = 0; g < map->n_gpus; g++)
 		for (size_t d = 0; d < map->n_ibdevs; d++) {
 			struct rd_pair *pair = &map->pairs[g * map->n_ibdevs + d];
@@ -303,16 +303,13 @@ int rd_distance_fill(const struct rd_host *host, struct rd_nicmap *map)
 			pair->via = -1;
 			pair->nvshmem = rd_distance_nvshmem(host, (int)g, (int)d);
 		}
-	return 0;
 }
 
-int rd_distance_bridges(const struct rd_host *host, int a, int b, int **ret, size_t *n, size_t *top)
+void rd_distance_bridges(const struct rd_host *host, int a, int b, int **ret, size_t *n, size_t *top)
 {
-	int ca[DEPTH_MAX], cb[DEPTH_MAX], *all = calloc(2 * DEPTH_MAX, sizeof(*all));
+	int ca[DEPTH_MAX], cb[DEPTH_MAX], *all = rd_alloc(2 * DEPTH_MAX, sizeof(*all));
 	size_t na = chain_of(host, a, ca), nb = chain_of(host, b, cb), common = common_of(ca, na, cb, nb);
 
-	if (!all)
-		return -ENOMEM;
 	*n = *top = 0;
 	for (size_t i = 1; i < na && i <= na - common; i++)
 		all[(*n)++] = ca[i];
@@ -320,5 +317,4 @@ int rd_distance_bridges(const struct rd_host *host, int a, int b, int **ret, siz
 	for (size_t i = nb - common; i > 1; i--)
 		all[(*n)++] = cb[i - 1];
 	*ret = all;
-	return 0;
 }

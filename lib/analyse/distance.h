@@ -33,10 +33,10 @@ int rd_nccl_parent_unmerged(const struct rd_host *host, int pci);
 enum rd_path rd_distance_nvshmem(const struct rd_host *host, int gpu, int ibdev);
 
 /* Fills map->pairs. 0 or -ENOMEM. */
-int rd_distance_fill(const struct rd_host *host, struct rd_nicmap *map);
+void rd_distance_fill(const struct rd_host *host, struct rd_nicmap *map);
 
 /* The bridges from a to b, upwards and down again, as indices; in *top, how many of them lie on the way up, the common
  * one included (0 if there is none). Caller frees. 0 or -ENOMEM. */
-int rd_distance_bridges(const struct rd_host *host, int a, int b, int **ret, size_t *n, size_t *top);
+void rd_distance_bridges(const struct rd_host *host, int a, int b, int **ret, size_t *n, size_t *top);
 
 #endif

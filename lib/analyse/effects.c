@@ -5,14 +5,15 @@
 
 #include "analyse/env-names.h"
 #include "analyse/envcheck.h"
+#include "base/memory.h"
 #include "base/text.h"
 
+/* -E2BIG: there are too many, or it is too long. */
 static int add(struct rd_effects *effects, const char *name, const char *value)
 {
 	if (effects->n >= RD_EFFECTS_MAX || strlen(value) >= RD_EFFECT_BYTES)
 		return -E2BIG;
-	if (rd_grow(&effects->v, &effects->cap, effects->n + 1, sizeof(*effects->v)) < 0)
-		return -ENOMEM;
+	rd_reserve(&effects->v, &effects->cap, effects->n + 1, sizeof(*effects->v));
 	effects->v[effects->n] = (struct rd_effect){ .name = name, .value = value };
 	rd_env_name_known(name, &effects->v[effects->n].library, NULL);
 	effects->n++;
@@ -20,28 +21,21 @@ static int add(struct rd_effects *effects, const char *name, const char *value)
 }
 
 /* Takes the text over, also on failure. */
-static int keep(struct rd_effects *effects, char *text)
+static void keep(struct rd_effects *effects, char *text)
 {
-	if (!text || rd_grow(&effects->texts, &effects->cap_texts, effects->n_texts + 1, sizeof(char *)) < 0) {
-		free(text);
-		return -ENOMEM;
-	}
+	rd_reserve(&effects->texts, &effects->cap_texts, effects->n_texts + 1, sizeof(char *));
 	effects->texts[effects->n_texts++] = text;
-	return 0;
 }
 
 int rd_effects_set(struct rd_effects *effects, const char *name, const char *value)
 {
 	size_t n = strlen(name) + 1;
-	char *text = malloc(n + strlen(value) + 1);
-	int r;
+	char *text = rd_alloc(n + strlen(value) + 1, 1);
 
-	if (!text)
-		return -ENOMEM;
 	memcpy(text, name, n);
 	strcpy(text + n, value);
-	r = keep(effects, text);
-	return r ? r : add(effects, text, text + n);
+	keep(effects, text);
+	return add(effects, text, text + n);
 }
 
 static char *skip_blanks(char *at)
@@ -87,9 +81,10 @@ static char *cut(char *line, bool shell, char **value)
 int rd_effects_own(struct rd_effects *effects, char *text, size_t size, char separator)
 {
 	char *stop = text + size;
-	int r = keep(effects, text);
+	int r = 0;
 
-	while (!r && text < stop) {
+	keep(effects, text);
+	while (text < stop && !r) {
 		char *next = memchr(text, separator, stop - text), *value, *name;
 
 		next = next ? next : stop;
@@ -106,16 +101,15 @@ int rd_effects_own(struct rd_effects *effects, char *text, size_t size, char sep
 
 int rd_effects_take(const char *line, size_t size, struct rd_effects *effects)
 {
-	char *copy = strndup(line, size), *value, *name = copy ? cut(copy, true, &value) : NULL;
-	int r = copy ? 0 : -ENOMEM;
+	char *copy = rd_dup_part(line, size), *value, *name = cut(copy, true, &value);
 
 	if (name && rd_env_name_known(name, NULL, NULL) != RD_ENV_NAME_FOREIGN) {
-		r = keep(effects, RD_TAKE(copy));
-		return r ? r : add(effects, name, value);
+		keep(effects, RD_TAKE(copy));
+		return add(effects, name, value);
 	}
 	effects->foreign += name != NULL;
 	free(copy);
-	return r;
+	return 0;
 }
 
 struct place {
@@ -131,16 +125,14 @@ static int by_name(const void *a, const void *b)
 	return r ? r : (x->at > y->at) - (x->at < y->at);
 }
 
-int rd_effects_sort(struct rd_effects *effects)
+void rd_effects_sort(struct rd_effects *effects)
 {
 	_cleanup_free_ struct place *places = NULL;
 	size_t n = 0;
 
 	if (effects->sorted == effects->n)
-		return 0;
-	places = calloc(effects->n, sizeof(*places));
-	if (!places)
-		return -ENOMEM;
+		return;
+	places = rd_alloc(effects->n, sizeof(*places));
 	for (size_t i = 0; i < effects->n; i++)
 		places[i] = (struct place){ effects->v[i], i };
 	qsort(places, effects->n, sizeof(*places), by_name);
@@ -158,7 +150,6 @@ int rd_effects_sort(struct rd_effects *effects)
 			effects->v[n++] = places[i].effect;
 	}
 	effects->n = effects->sorted = n;
-	return 0;
 }
 
 struct rd_effect *rd_effects_find(const struct rd_effects *effects, const char *name)

@@ -97,8 +97,9 @@ static void take_devices(const struct rd_host *host, const struct rd_effects *ef
 	const char *text = rd_effects_get(effects, "NCCL_IB_HCA");
 	struct rd_hca_list list;
 
-	if (!text || rd_hca_list_parse(text, &list) < 0)
+	if (!text)
 		return;
+	rd_hca_list_parse(text, &list);
 	for (size_t p = 0; p < host->n_ports; p++)
 		allowed[p] = rd_hca_list_takes(&list, rd_ibdev_label(host, host->ports[p].ibdev), host->ports[p].num);
 	rd_hca_list_deinit(&list);
@@ -126,7 +127,6 @@ bool rd_env_nccl_settings(const struct rd_host *host, const struct rd_effects *e
 int rd_env_assign(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
 		  struct rd_nicmap *ret)
 {
-	int r = rd_distance_fill(host, ret);
-
-	return r ? r : rd_nccl_fill(host, system, settings, ret);
+	rd_distance_fill(host, ret);
+	return rd_nccl_fill(host, system, settings, ret);
 }

@@ -7,16 +7,13 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/text.h"
 
-static int add(struct rd_env *env, const char *library, const char *name, char *value)
+static void add(struct rd_env *env, const char *library, const char *name, char *value)
 {
-	if (!value || rd_grow(&env->v, &env->cap, env->n + 1, sizeof(*env->v)) < 0) {
-		free(value);
-		return -ENOMEM;
-	}
+	rd_reserve(&env->v, &env->cap, env->n + 1, sizeof(*env->v));
 	env->v[env->n++] = (struct rd_env_var){ .library = library, .name = name, .value = value };
-	return 0;
 }
 
 /* NCCL reaches EFA through aws-ofi-nccl, HCCL its own ports: their variables name no devices. */
@@ -106,7 +103,7 @@ static char *port_list(const struct rd_host *host, const char *prefix)
 		if (rd_env_wants(host, p))
 			rd_buf_printf(&list, "%s%s:%u", n++ > 0 ? "," : "", host->ibdevs[host->ports[p].ibdev].name,
 				      host->ports[p].num);
-	return list.failed ? NULL : RD_TAKE(list.data);
+	return RD_TAKE(list.data);
 }
 
 int rd_env_gid_index(const struct rd_host *host)
@@ -160,18 +157,16 @@ static int best_port(const struct rd_host *host, const struct rd_nicmap *map, si
  * only where accelerators and NICs are in the same order. "" where it cannot. NULL when out of memory. */
 static char *pe_mapping(const struct rd_host *host, const struct rd_nicmap *map)
 {
-	_cleanup_free_ unsigned *users = calloc(host->n_ports + 1, sizeof(*users));
+	_cleanup_free_ unsigned *users = rd_alloc(host->n_ports + 1, sizeof(*users));
 	_cleanup_buf_ struct rd_buf mapping = { 0 };
 	int last = 0;
 
-	if (!users)
-		return NULL;
 	rd_buf_str(&mapping, "");
 	for (size_t g = 0; g < host->n_gpus; g++) {
 		int port = best_port(host, map, g, users);
 
 		if (port < last)
-			return strdup("");
+			return rd_dup("");
 		last = port;
 		users[port]++;
 	}
@@ -182,22 +177,22 @@ static char *pe_mapping(const struct rd_host *host, const struct rd_nicmap *map)
 		if (users[p])
 			rd_buf_printf(&mapping, "%s%s:%u", mapping.len ? "," : "", label, users[p]);
 	}
-	return mapping.failed ? NULL : RD_TAKE(mapping.data);
+	return RD_TAKE(mapping.data);
 }
 
 static int nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int gid_index, struct rd_env *env)
 {
 	_cleanup_free_ char *mapping = pe_mapping(host, map);
 	const char *name = NULL;
-	int r;
+	int r = 0;
 
 	if (!mapping)
 		return -ENOMEM;
-	r = add(env, "nvshmem", "NVSHMEM_ENABLE_NIC_PE_MAPPING", rd_text("%d", *mapping != '\0'));
+	add(env, "nvshmem", "NVSHMEM_ENABLE_NIC_PE_MAPPING", rd_text("%d", *mapping != '\0'));
 	if (!r && *mapping)
-		r = add(env, "nvshmem", "NVSHMEM_HCA_PE_MAPPING", RD_TAKE(mapping));
+		add(env, "nvshmem", "NVSHMEM_HCA_PE_MAPPING", RD_TAKE(mapping));
 	else if (!r)
-		r = add(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(host, ""));
+		add(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(host, ""));
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (rd_env_wants(host, p))
 			name = host->ibdevs[host->ports[p].ibdev].name;
@@ -206,10 +201,10 @@ static int nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int 
 
 		while (isalpha((unsigned char)name[n]))
 			n++;
-		r = add(env, "nvshmem", "NVSHMEM_HCA_PREFIX", rd_text("%.*s", (int)n, name));
+		add(env, "nvshmem", "NVSHMEM_HCA_PREFIX", rd_text("%.*s", (int)n, name));
 	}
 	if (!r && gid_index >= 0)
-		r = add(env, "nvshmem", "NVSHMEM_IB_GID_INDEX", rd_text("%d", gid_index));
+		add(env, "nvshmem", "NVSHMEM_IB_GID_INDEX", rd_text("%d", gid_index));
 	return r;
 }
 
@@ -217,24 +212,24 @@ int rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct 
 {
 	_cleanup_free_ char *list = port_list(host, "");
 	const char *front = rd_env_front_end(host);
-	int gid_index = rd_env_gid_index(host), r;
+	int gid_index = rd_env_gid_index(host), r = 0;
 
 	if (!list)
 		return -ENOMEM;
 	if (!*list || rd_env_refused(host, NULL))
 		return 0;
-	r = add(ret, "nccl", "NCCL_IB_HCA", rd_text("=%s", list));
+	add(ret, "nccl", "NCCL_IB_HCA", rd_text("=%s", list));
 	if (!r && gid_index >= 0)
-		r = add(ret, "nccl", "NCCL_IB_GID_INDEX", rd_text("%d", gid_index));
+		add(ret, "nccl", "NCCL_IB_GID_INDEX", rd_text("%d", gid_index));
 	if (!r && front)
-		r = add(ret, "nccl", "NCCL_SOCKET_IFNAME", rd_text("=%s", front));
+		add(ret, "nccl", "NCCL_SOCKET_IFNAME", rd_text("=%s", front));
 	if (!r && front)
-		r = add(ret, "nccl", "GLOO_SOCKET_IFNAME", rd_text("%s", front));
+		add(ret, "nccl", "GLOO_SOCKET_IFNAME", rd_text("%s", front));
 	if (!r)
 		r = nvshmem(host, map, gid_index, ret);
 	if (!r)
-		r = add(ret, "ucx", "UCX_NET_DEVICES", rd_text("%s", list));
+		add(ret, "ucx", "UCX_NET_DEVICES", rd_text("%s", list));
 	if (!r && gid_index >= 0)
-		r = add(ret, "ucx", "UCX_IB_GID_INDEX", rd_text("%d", gid_index));
+		add(ret, "ucx", "UCX_IB_GID_INDEX", rd_text("%d", gid_index));
 	return r;
 }

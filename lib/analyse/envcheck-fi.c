@@ -50,16 +50,16 @@ static bool allows_rdma(const char *value)
 	return any;
 }
 
-static int check_efa(struct rd_check_env *check)
+static void check_efa(struct rd_check_env *check)
 {
 	bool others = rd_envcheck_has_rdma(check->host, false);
 
 	rd_envcheck_effect(check, "this host has no EFA device: no provider is found");
-	return rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-provider", "There is no device for this provider",
-				  "fi_getinfo finds nothing: -61, No data available",
-				  rd_text("no EFA device in /sys/class/infiniband"), NULL,
-				  rd_text(others ? "FI_PROVIDER=verbs; in a container: hand the devices in" :
-						   "hand the devices of the host into the container"));
+	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-provider", "There is no device for this provider",
+			   "fi_getinfo finds nothing: -61, No data available",
+			   rd_text("no EFA device in /sys/class/infiniband"), NULL,
+			   rd_text(others ? "FI_PROVIDER=verbs; in a container: hand the devices in" :
+					    "hand the devices of the host into the container"));
 }
 
 static int check_provider(struct rd_check_env *check)
@@ -71,8 +71,10 @@ static int check_provider(struct rd_check_env *check)
 		rd_envcheck_effect(check, "all providers but these");
 		return 0;
 	}
-	if (strcasecmp(value, "efa") == 0 && !efa)
-		return check_efa(check);
+	if (strcasecmp(value, "efa") == 0 && !efa) {
+		check_efa(check);
+		return 0;
+	}
 	if (allows_rdma(value)) {
 		rd_envcheck_effect(check, "only %.*s%s", RD_ENV_QUOTED, value,
 				   efa && !names(value, "efa") ? ", which leaves EFA out" : "");
@@ -81,14 +83,15 @@ static int check_provider(struct rd_check_env *check)
 	rd_envcheck_effect(check, "only %.*s: no RDMA", RD_ENV_QUOTED, value);
 	if (!rd_envcheck_has_rdma(check->host, true))
 		return 0;
-	return rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "libfabric is kept from RDMA",
-				  "between hosts it goes over TCP or UDP, at a fraction of the rate", NULL,
-				  rd_text(efa ? "efa" : "verbs"),
-				  rd_text("FI_PROVIDER=%s, or unset it", efa ? "efa" : "verbs"));
+	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "libfabric is kept from RDMA",
+			   "between hosts it goes over TCP or UDP, at a fraction of the rate", NULL,
+			   rd_text(efa ? "efa" : "verbs"),
+			   rd_text("FI_PROVIDER=%s, or unset it", efa ? "efa" : "verbs"));
+	return 0;
 }
 
 /* The devices that a list of libfabric's names: each in full, or by the beginning of its name, whatever the case. */
-static int check_names(struct rd_check_env *check, bool exact, const char *title)
+static void check_names(struct rd_check_env *check, bool exact, const char *title)
 {
 	_cleanup_env_list_ struct rd_env_list none = { 0 };
 	const struct rd_host *host = check->host;
@@ -112,9 +115,9 @@ static int check_names(struct rd_check_env *check, bool exact, const char *title
 	}
 	rd_envcheck_tell_count(check);
 	if (!none.n)
-		return 0;
-	return rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", title, "the entry does nothing",
-			       rd_env_list_take(&none), NULL);
+		return;
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", title, "the entry does nothing",
+			rd_env_list_take(&none), NULL);
 }
 
 /* prov/efa/src: names separated by commas, exactly; "all" in front is enough. */
@@ -124,19 +127,22 @@ static int check_efa_iface(struct rd_check_env *check)
 
 	if (!*value) {
 		rd_envcheck_effect(check, "libfabric aborts the process");
-		return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
-				       "libfabric aborts the process", NULL, rd_text("names of EFA devices, or all"));
+		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
+				"libfabric aborts the process", NULL, rd_text("names of EFA devices, or all"));
+		return 0;
 	}
 	if (strncmp(value, "all", 3) == 0) {
 		rd_envcheck_effect(check, "all EFA devices (the default)");
 		return 0;
 	}
-	return check_names(check, true, "There is no such device");
+	check_names(check, true, "There is no such device");
+	return 0;
 }
 
 static int check_device_name(struct rd_check_env *check)
 {
-	return check_names(check, false, "No device has a name that begins so");
+	check_names(check, false, "No device has a name that begins so");
+	return 0;
 }
 
 static const char *off(const struct rd_effects *all, const char *name)

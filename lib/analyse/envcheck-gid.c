@@ -8,6 +8,7 @@
 
 #include "analyse/envcheck-priv.h"
 #include "analyse/gid.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* What NCCL_IB_ADDR_FAMILY, _ADDR_RANGE and _ROCE_VERSION_NUM come to. */
@@ -87,22 +88,20 @@ static void note_gid(struct rd_check_env *check, struct faults *faults, const st
 		faults->why = !faults->why || strcmp(faults->why, fault) == 0 ? fault : "for different reasons";
 }
 
-static int say_faults(struct rd_check_env *check, struct faults *faults, enum rd_severity severity)
+static void say_faults(struct rd_check_env *check, struct faults *faults, enum rd_severity severity)
 {
 	_cleanup_free_ char *gone = rd_env_list_take(&faults->gone), *bad = rd_env_list_take(&faults->bad);
-	int r = 0;
 
 	if (gone)
-		r = rd_envcheck_say(check, RD_SEV_CRITICAL, "env-gid-gone", "There is no GID at this index",
-				    "connecting fails: modify_qp returns ENODATA or EINVAL",
-				    rd_text("no GID there on %s", gone),
-				    faults->advised >= 0 ? rd_text("%d", faults->advised) : NULL);
-	if (bad && !r)
-		r = rd_envcheck_say(check, severity, "env-gid-bad", "The GID at this index is not one to use",
-				    "connections time out: errno 110, or completion status 12",
-				    rd_text("%s: %s", bad, faults->why),
-				    faults->advised >= 0 ? rd_text("%d", faults->advised) : NULL);
-	return r;
+		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-gid-gone", "There is no GID at this index",
+				"connecting fails: modify_qp returns ENODATA or EINVAL",
+				rd_text("no GID there on %s", gone),
+				faults->advised >= 0 ? rd_text("%d", faults->advised) : NULL);
+	if (bad)
+		rd_envcheck_say(check, severity, "env-gid-bad", "The GID at this index is not one to use",
+				"connections time out: errno 110, or completion status 12",
+				rd_text("%s: %s", bad, faults->why),
+				faults->advised >= 0 ? rd_text("%d", faults->advised) : NULL);
 }
 
 /* "GID index 3 (RoCE v2, 10.0.0.1) on mlx5_0:1". */
@@ -134,13 +133,11 @@ static int index_of(const struct rd_port *port, const struct wish *wish)
 }
 
 /* The GID index of each RoCE port in use; ports with the same index share one entry. */
-static int tell_wish(struct rd_check_env *check, const struct wish *wish)
+static void tell_wish(struct rd_check_env *check, const struct wish *wish)
 {
 	const struct rd_host *host = check->host;
-	_cleanup_free_ bool *told = calloc(host->n_ports + 1, 1), *which = calloc(host->n_ports + 1, 1);
+	_cleanup_free_ bool *told = rd_alloc(host->n_ports + 1, 1), *which = rd_alloc(host->n_ports + 1, 1);
 
-	if (!told || !which)
-		return -ENOMEM;
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 		int index;
@@ -155,7 +152,6 @@ static int tell_wish(struct rd_check_env *check, const struct wish *wish)
 				told[q] = which[q] = true;
 		tell_index(check, which, index, index >= 0 ? rd_gid_at(port, (unsigned)index) : NULL);
 	}
-	return 0;
 }
 
 /* Whether the variable has a say: an index decides alone, and InfiniBand ports take index 0. */
@@ -177,12 +173,12 @@ static bool has_a_say(struct rd_check_env *check)
 	return number < 0 && roce;
 }
 
-static int judge_wish(struct rd_check_env *check, const struct wish *wish, enum rd_severity severity)
+static void judge_wish(struct rd_check_env *check, const struct wish *wish, enum rd_severity severity)
 {
 	struct faults faults = { .advised = -1 };
-	int r = tell_wish(check, wish);
 
-	for (size_t p = 0; !r && p < check->host->n_ports; p++)
+	tell_wish(check, wish);
+	for (size_t p = 0; p < check->host->n_ports; p++)
 		if (rd_envcheck_uses(check, p) && check->host->ports[p].n_gids > 0) {
 			const struct rd_port *port = &check->host->ports[p];
 
@@ -190,7 +186,7 @@ static int judge_wish(struct rd_check_env *check, const struct wish *wish, enum 
 			if (!rd_port_is_v1_only(port))
 				note_gid(check, &faults, port, index_of(port, wish));
 		}
-	return r ? r : say_faults(check, &faults, severity);
+	say_faults(check, &faults, severity);
 }
 
 int rd_envcheck_addr_family(struct rd_check_env *check)
@@ -201,29 +197,30 @@ int rd_envcheck_addr_family(struct rd_check_env *check)
 
 	if (strcmp(value, "AF_INET") != 0 && !is_v6(value) && *value) {
 		rd_envcheck_effect(check, "not understood: AF_INET holds");
-		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-				    "the library goes on with its default, AF_INET", NULL,
-				    rd_text("AF_INET or AF_INET6"));
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
+				"the library goes on with its default, AF_INET", NULL, rd_text("AF_INET or AF_INET6"));
 	}
 	if (r || !has_a_say(check))
 		return r;
 	read_wish(check, &wish);
-	return judge_wish(check, &wish, RD_SEV_CRITICAL);
+	judge_wish(check, &wish, RD_SEV_CRITICAL);
+	return 0;
 }
 
 int rd_envcheck_addr_range(struct rd_check_env *check)
 {
 	struct wish wish;
-	int r = 0;
 
 	read_wish(check, &wish);
 	if (!wish.range.bits && *check->effect->value && strcmp(check->effect->value, "::/0") != 0) {
 		rd_envcheck_effect(check, "not understood: any address will do");
-		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "It is no range of this family",
-				    "the library then takes any address", NULL,
-				    rd_text("ADDRESS/BITS of %s", wish.v6 ? "IPv6" : "IPv4"));
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "It is no range of this family",
+				"the library then takes any address", NULL,
+				rd_text("ADDRESS/BITS of %s", wish.v6 ? "IPv6" : "IPv4"));
 	}
-	return r || !has_a_say(check) ? r : judge_wish(check, &wish, RD_SEV_CRITICAL);
+	if (has_a_say(check))
+		judge_wish(check, &wish, RD_SEV_CRITICAL);
+	return 0;
 }
 
 int rd_envcheck_roce_version(struct rd_check_env *check)
@@ -236,23 +233,25 @@ int rd_envcheck_roce_version(struct rd_check_env *check)
 		return r;
 	if (version != 1 && version != 2) {
 		rd_envcheck_effect(check, "there is no RoCE version %ld: no GID is preferred", version);
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "There is no such RoCE version",
-				       "the library takes the first GID of the family, which is often version 1",
-				       rd_text("%ld", version), rd_text("1 or 2"));
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "There is no such RoCE version",
+				"the library takes the first GID of the family, which is often version 1",
+				rd_text("%ld", version), rd_text("1 or 2"));
+		return 0;
 	}
 	if (!has_a_say(check))
 		return 0;
 	read_wish(check, &wish);
-	return judge_wish(check, &wish, version == 1 ? RD_SEV_WARNING : RD_SEV_CRITICAL);
+	judge_wish(check, &wish, version == 1 ? RD_SEV_WARNING : RD_SEV_CRITICAL);
+	return 0;
 }
 
 static void tell_fixed(struct rd_check_env *check, long index)
 {
 	const struct rd_host *host = check->host;
-	_cleanup_free_ bool *which = calloc(host->n_ports + 1, 1);
+	_cleanup_free_ bool *which = rd_alloc(host->n_ports + 1, 1);
 	const struct rd_gid *example = NULL;
 
-	for (size_t p = 0; which && p < host->n_ports; p++)
+	for (size_t p = 0; p < host->n_ports; p++)
 		if (rd_envcheck_uses(check, p) && rd_port_is_ethernet(&host->ports[p])) {
 			bool fits = index >= 0 && index <= 0xffff;
 			const struct rd_gid *gid = fits ? rd_gid_at(&host->ports[p], (unsigned)index) : NULL;
@@ -292,9 +291,9 @@ int rd_envcheck_gid_index(struct rd_check_env *check)
 	}
 	if (!rd_envcheck_number(check->effect->value, &index)) {
 		rd_envcheck_effect(check, "not a number");
-		return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-number", "A number is expected here",
-				       "the library reads something else out of it, or nothing", NULL,
-				       rd_text("a GID index"));
+		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-number", "A number is expected here",
+				"the library reads something else out of it, or nothing", NULL, rd_text("a GID index"));
+		return 0;
 	}
 	if (index == -1 && !ucx) {
 		rd_envcheck_effect(check, "the library chooses (the default)");
@@ -310,7 +309,8 @@ int rd_envcheck_gid_index(struct rd_check_env *check)
 	for (size_t p = 0; p < check->host->n_ports; p++)
 		if (check->by_hca ? check->by_hca[p] : check->host->ports[p].role == RD_ROLE_COMPUTE)
 			note_gid(check, &faults, &check->host->ports[p], index);
-	return say_faults(check, &faults, RD_SEV_CRITICAL);
+	say_faults(check, &faults, RD_SEV_CRITICAL);
+	return 0;
 }
 
 /* Left alone, NCCL may pick one that is no good. */
@@ -326,5 +326,6 @@ int rd_envcheck_own_gid(struct rd_check_env *check)
 	for (size_t p = 0; p < check->host->n_ports; p++)
 		if (check->by_hca[p] && check->host->ports[p].n_gids > 0)
 			note_gid(check, &faults, &check->host->ports[p], index_of(&check->host->ports[p], &wish));
-	return say_faults(check, &faults, RD_SEV_CRITICAL);
+	say_faults(check, &faults, RD_SEV_CRITICAL);
+	return 0;
 }

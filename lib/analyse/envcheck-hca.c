@@ -28,12 +28,11 @@ static bool serves_each_process(const struct rd_check_env *check, size_t selecte
 	return strcmp(check->effect->name, "NVSHMEM_HCA_PE_MAPPING") == 0 && selected >= check->host->n_gpus;
 }
 
-int rd_envcheck_selection(struct rd_check_env *check)
+void rd_envcheck_selection(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list other = { 0 }, missing = { 0 };
 	const struct rd_host *host = check->host;
 	size_t n = 0;
-	int r = 0;
 
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
@@ -44,18 +43,17 @@ int rd_envcheck_selection(struct rd_check_env *check)
 		if (!check->selected[p] && port->role == RD_ROLE_COMPUTE && rd_port_active(port))
 			add_port(&missing, host, p);
 	}
-	if (n == 0)
-		return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-selects-nothing", "It selects no active port",
-				       "the library falls back to TCP, or stops", rd_text("none"), NULL);
+	if (n == 0) {
+		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-selects-nothing", "It selects no active port",
+				"the library falls back to TCP, or stops", rd_text("none"), NULL);
+		return;
+	}
 	if (other.n)
-		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-not-compute",
-				    "It selects NICs that are not for computing",
-				    "traffic meets storage and logins there", rd_env_list_take(&other), NULL);
-	if (!r && missing.n && !serves_each_process(check, n))
-		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-left-out", "It leaves compute NICs out",
-				    "accelerators next to them use others, farther away", rd_env_list_take(&missing),
-				    NULL);
-	return r;
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-not-compute", "It selects NICs that are not for computing",
+				"traffic meets storage and logins there", rd_env_list_take(&other), NULL);
+	if (missing.n && !serves_each_process(check, n))
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-left-out", "It leaves compute NICs out",
+				"accelerators next to them use others, farther away", rd_env_list_take(&missing), NULL);
 }
 
 /* Entries of a list with one and the same fault are one finding. */
@@ -135,29 +133,26 @@ static void check_entry(const struct rd_host *host, const struct rd_hca_list *li
 		add_text(&faults->down, rd_text("%s", entry->name));
 }
 
-static int say_faults(struct rd_check_env *check, struct entry_faults *faults)
+static void say_faults(struct rd_check_env *check, struct entry_faults *faults)
 {
-	int r = 0;
-
 	if (faults->signs.n)
-		r = rd_envcheck_say(check, RD_SEV_CRITICAL, "env-sign-misplaced",
-				    "^ and = stand once, in this order, in front of the whole list",
-				    "elsewhere they are taken for a part of the name", rd_env_list_take(&faults->signs),
-				    rd_text("^=NAME,NAME or =NAME,NAME"));
-	if (!r && faults->no_device.n)
-		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
-				    "the entry does nothing", rd_env_list_take(&faults->no_device), NULL);
-	if (!r && faults->no_port.n)
-		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "The device has no such port",
-				    "the entry does nothing", rd_env_list_take(&faults->no_port), NULL);
-	if (!r && faults->prefix.n)
-		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-prefix", "A name without = is a prefix",
-				    "it means other devices, too", rd_env_list_take(&faults->prefix),
-				    RD_TAKE(faults->first_prefix));
-	if (!r && faults->down.n)
-		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-port-down", "The port is not active",
-				    "libraries pass over it", rd_env_list_take(&faults->down), NULL);
-	return r;
+		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-sign-misplaced",
+				"^ and = stand once, in this order, in front of the whole list",
+				"elsewhere they are taken for a part of the name", rd_env_list_take(&faults->signs),
+				rd_text("^=NAME,NAME or =NAME,NAME"));
+	if (faults->no_device.n)
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
+				"the entry does nothing", rd_env_list_take(&faults->no_device), NULL);
+	if (faults->no_port.n)
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "The device has no such port",
+				"the entry does nothing", rd_env_list_take(&faults->no_port), NULL);
+	if (faults->prefix.n)
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-prefix", "A name without = is a prefix",
+				"it means other devices, too", rd_env_list_take(&faults->prefix),
+				RD_TAKE(faults->first_prefix));
+	if (faults->down.n)
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-port-down", "The port is not active",
+				"libraries pass over it", rd_env_list_take(&faults->down), NULL);
 }
 
 /* What is wrong with each, and which ports they select. */
@@ -165,48 +160,53 @@ static int check_entries(struct rd_check_env *check, const struct rd_hca_list *l
 {
 	const struct rd_host *host = check->host;
 	struct entry_faults faults = { 0 };
-	int r;
+	int r = 0;
 
 	for (size_t i = 0; i < list->n; i++)
 		check_entry(host, list, &list->v[i], &faults);
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (rd_port_active(&host->ports[p]) && rd_hca_list_takes(list, device(host, p), host->ports[p].num))
 			rd_envcheck_selects(check, p);
-	r = say_faults(check, &faults);
+	say_faults(check, &faults);
 	deinit_faults(&faults);
 	if (r || !list->left)
 		return r;
 	rd_envcheck_effect(check, "%zu entries behind entry %zu are not read", list->left, list->n);
-	return rd_envcheck_say(check, RD_SEV_WARNING, "env-list-cut",
-			       "The list is longer than what the library reads of it", "entries at its end do nothing",
-			       rd_text("%zu entries", list->n + list->left), rd_text("%zu at most", list->n));
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-list-cut", "The list is longer than what the library reads of it",
+			"entries at its end do nothing", rd_text("%zu entries", list->n + list->left),
+			rd_text("%zu at most", list->n));
+	return 0;
 }
 
 int rd_envcheck_nccl_hca(struct rd_check_env *check)
 {
 	struct rd_hca_list list;
-	int r = rd_hca_list_parse(check->effect->value, &list);
+	int r = 0;
 
+	rd_hca_list_parse(check->effect->value, &list);
 	if (!r)
 		r = check_entries(check, &list);
 	rd_hca_list_deinit(&list);
 	rd_envcheck_tell_count(check);
-	return r ? r : rd_envcheck_selection(check);
+	if (!r)
+		rd_envcheck_selection(check);
+	return r;
 }
 
 /* name:port[:count], names exact, ^ in front of the list excludes; there is no =. */
 static int check_nvshmem_list(struct rd_check_env *check, bool is_list)
 {
 	struct rd_hca_list list;
-	int r = rd_hca_list_parse_most(check->effect->value, NVSHMEM_HCAS, &list);
+	int r = 0;
 
+	rd_hca_list_parse_most(check->effect->value, NVSHMEM_HCAS, &list);
 	if (r < 0)
 		return r;
 	list.exclude &= is_list;
 	if (list.exact)
-		r = rd_envcheck_say(check, RD_SEV_CRITICAL, "env-sign-misplaced",
-				    "NVSHMEM knows no =", "it is taken for a part of the name", NULL,
-				    rd_text("the list without ="));
+		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-sign-misplaced",
+				"NVSHMEM knows no =", "it is taken for a part of the name", NULL,
+				rd_text("the list without ="));
 	list.exact = true;
 	if (!r)
 		r = check_entries(check, &list);
@@ -223,8 +223,9 @@ int rd_envcheck_nvshmem_list(struct rd_check_env *check)
 
 	if (!is_list && rd_effects_get(check->all, "NVSHMEM_HCA_LIST")) {
 		rd_envcheck_effect(check, "not used: NVSHMEM_HCA_LIST overrides it");
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-overridden", "NVSHMEM_HCA_LIST overrides it",
-				       "it is not read", NULL, NULL);
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-overridden", "NVSHMEM_HCA_LIST overrides it",
+				"it is not read", NULL, NULL);
+		return 0;
 	}
 	r = check_nvshmem_list(check, is_list);
 	rd_envcheck_tell_count(check);
@@ -234,10 +235,12 @@ int rd_envcheck_nvshmem_list(struct rd_check_env *check)
 				       "each process takes the nearest of them, not the next in order");
 	/* Where it is set to 0, somebody has thought about it. */
 	if (!r && (!mapping || (!is_list && !on)))
-		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-mapping-off", "NVSHMEM_ENABLE_NIC_PE_MAPPING is not 1",
-				    "which process gets which of these NICs goes by distance, not by the order given",
-				    rd_text("%.*s", RD_ENV_QUOTED, mapping ? mapping : "not set"), rd_text("1"));
-	return r ? r : rd_envcheck_selection(check);
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-mapping-off", "NVSHMEM_ENABLE_NIC_PE_MAPPING is not 1",
+				"which process gets which of these NICs goes by distance, not by the order given",
+				rd_text("%.*s", RD_ENV_QUOTED, mapping ? mapping : "not set"), rd_text("1"));
+	if (!r)
+		rd_envcheck_selection(check);
+	return r;
 }
 
 /* IBGDA and IBDEVX take devices in whose names it stands anywhere; IBRC does not read it. */
@@ -256,6 +259,7 @@ int rd_envcheck_nvshmem_prefix(struct rd_check_env *check)
 			   RD_ENV_QUOTED, part);
 	if (n > 0)
 		return 0;
-	return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-device", "No device has such a name",
-			       "IBGDA finds no NIC", NULL, NULL);
+	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-device", "No device has such a name", "IBGDA finds no NIC",
+			NULL, NULL);
+	return 0;
 }

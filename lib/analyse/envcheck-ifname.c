@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/envcheck-priv.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 static bool matches(const char *entry, size_t n, const char *name, bool exact)
@@ -24,14 +25,10 @@ static size_t select_interfaces(struct rd_check_env *check, const char *value, b
 				struct rd_env_list *none, struct rd_env_list *bare)
 {
 	const struct rd_host *host = check->host;
-	_cleanup_free_ bool *named = calloc(host->n_netdevs + 1, 1);
+	_cleanup_free_ bool *named = rd_alloc(host->n_netdevs + 1, 1);
 	const char *entry;
 	size_t size, n = 0;
 
-	if (!named) {
-		check->selects.failed = true;
-		return 0;
-	}
 	while (rd_env_entry(&value, &entry, &size)) {
 		size_t found = 0, name = exact ? size : strcspn(entry, ":,");
 
@@ -71,9 +68,12 @@ int rd_envcheck_interfaces(struct rd_check_env *check)
 	rd_envcheck_effect(check, "%zu interface%s", n, n == 1 ? "" : "s");
 	if (!none.n || exclude)
 		return 0;
-	if (n > 0 && !all_needed)
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-no-interface", "There is no such interface",
-				       "the entry does nothing", rd_env_list_take(&none), NULL);
-	return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-interface", "There is no such interface",
-			       "processes cannot find each other", rd_env_list_take(&none), NULL);
+	if (n > 0 && !all_needed) {
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-interface", "There is no such interface",
+				"the entry does nothing", rd_env_list_take(&none), NULL);
+		return 0;
+	}
+	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-interface", "There is no such interface",
+			"processes cannot find each other", rd_env_list_take(&none), NULL);
+	return 0;
 }

@@ -35,20 +35,22 @@ static long number_of(const struct rd_check_env *check, const char *name, long s
 	return value;
 }
 
-static int judge_timeout(struct rd_check_env *check, long exponent, double total)
+static void judge_timeout(struct rd_check_env *check, long exponent, double total)
 {
-	if (total > WATCHDOG)
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-timeout-long",
-				       "An unreachable peer is reported later than others give up",
-				       "the watchdog of PyTorch ends the job first (600 s), without naming the peer",
-				       rd_text("%.3g s", total), rd_text("20 to 23"));
-	if (total < 1)
-		return rd_envcheck_say(
-			check, RD_SEV_WARNING, "env-timeout-short", "A short pause of the network ends the job",
-			"a link that comes back within seconds, or a switch that computes routes, takes longer",
-			rd_text("an error after %.3g s, up to 4 times as long", total),
-			rd_text("20 to 23 (%ld is set)", exponent));
-	return 0;
+	if (total > WATCHDOG) {
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-timeout-long",
+				"An unreachable peer is reported later than others give up",
+				"the watchdog of PyTorch ends the job first (600 s), without naming the peer",
+				rd_text("%.3g s", total), rd_text("20 to 23"));
+		return;
+	}
+	if (total < 1) {
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-timeout-short", "A short pause of the network ends the job",
+				"a link that comes back within seconds, or a switch that computes routes, takes longer",
+				rd_text("an error after %.3g s, up to 4 times as long", total),
+				rd_text("20 to 23 (%ld is set)", exponent));
+		return;
+	}
 }
 
 /* The timer is 4.096 us x 2^N; the specification lets a device take up to four times that. */
@@ -62,14 +64,16 @@ int rd_envcheck_timeout(struct rd_check_env *check)
 		return r;
 	if (exponent < 0 || exponent > 31) {
 		rd_envcheck_effect(check, "%ld does not fit: the field has five bits", exponent);
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
-				       "drivers refuse it, or cut it to five bits", rd_text("%ld", exponent),
-				       rd_text("0 to 31; 20 to 23 is usual"));
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
+				"drivers refuse it, or cut it to five bits", rd_text("%ld", exponent),
+				rd_text("0 to 31; 20 to 23 is usual"));
+		return 0;
 	}
 	if (exponent == 0) {
 		rd_envcheck_effect(check, "no timeout: a lost packet or an unreachable peer is never noticed");
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-timeout-none", "0 switches the timeout off",
-				       "a lost packet stops the connection for ever", NULL, rd_text("20 to 23"));
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-timeout-none", "0 switches the timeout off",
+				"a lost packet stops the connection for ever", NULL, rd_text("20 to 23"));
+		return 0;
 	}
 	retries = retries < 0 || retries > 7 ? 7 : retries;
 	total = ack_timeout(exponent) * (double)(retries + 1);
@@ -78,7 +82,8 @@ int rd_envcheck_timeout(struct rd_check_env *check)
 		"local ACK timeout 4.096 us x 2^%ld = %.3g s; with %ld retries an unreachable peer is reported "
 		"after %.3g s, up to 4 times as long",
 		exponent, ack_timeout(exponent), retries, total);
-	return judge_timeout(check, exponent, total);
+	judge_timeout(check, exponent, total);
+	return 0;
 }
 
 int rd_envcheck_retry_count(struct rd_check_env *check)
@@ -90,16 +95,18 @@ int rd_envcheck_retry_count(struct rd_check_env *check)
 		return r;
 	if (retries < 0 || retries > 7) {
 		rd_envcheck_effect(check, "%ld does not fit: the field has three bits", retries);
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
-				       "drivers refuse it, or keep its lowest three bits",
-				       rd_text("%ld (its lowest bits: %ld)", retries, retries & 7), rd_text("0 to 7"));
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
+				"drivers refuse it, or keep its lowest three bits",
+				rd_text("%ld (its lowest bits: %ld)", retries, retries & 7), rd_text("0 to 7"));
+		return 0;
 	}
 	rd_envcheck_effect(check, "a packet is sent up to %ld times more%s", retries,
 			   retries == 7 ? " (the default)" : "");
 	if (retries > 0)
 		return 0;
-	return rd_envcheck_say(check, RD_SEV_WARNING, "env-no-retry", "Nothing is sent a second time",
-			       "one lost packet ends the connection", NULL, rd_text("7"));
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-no-retry", "Nothing is sent a second time",
+			"one lost packet ends the connection", NULL, rd_text("7"));
+	return 0;
 }
 
 /* On RoCE a service level is the priority of the VLAN tag, of which there are eight. */
@@ -118,10 +125,11 @@ int rd_envcheck_service_level(struct rd_check_env *check)
 	}
 	if (level < 0 || level > 15 || (level > 7 && roce)) {
 		rd_envcheck_effect(check, "%ld is no %s", level, roce ? "priority of RoCE" : "service level");
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
-				       "drivers refuse it, or cut it", rd_text("%ld", level),
-				       rd_text(roce ? "0 to 7: a RoCE port takes it for the priority of the VLAN tag" :
-						      "0 to 15"));
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
+				"drivers refuse it, or cut it", rd_text("%ld", level),
+				rd_text(roce ? "0 to 7: a RoCE port takes it for the priority of the VLAN tag" :
+					       "0 to 15"));
+		return 0;
 	}
 	if (ib || !roce)
 		rd_envcheck_effect(check, "InfiniBand: service level %ld; the subnet manager says which virtual lane",
@@ -141,31 +149,34 @@ static void tell_class(struct rd_check_env *check, long class)
 	rd_envcheck_effect(check, "RoCE: DSCP %ld, ECN bits %ld (%s)", class >> 2, class & 3, ecn[class & 3]);
 }
 
-static int judge_class(struct rd_check_env *check, long class)
+static void judge_class(struct rd_check_env *check, long class)
 {
-	if ((class & 3) == 3)
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-ecn-marked", "It marks every packet as congested",
-				       "the lowest two bits are ECN; 3 tells the receiver of congestion all the time",
-				       rd_text("%ld = DSCP %ld x 4 + 3", class, class >> 2),
-				       rd_text("%ld or %ld", (class >> 2) * 4, (class >> 2) * 4 + 2));
-	if (class > 0 && class < 64 && (class & 3))
-		return rd_envcheck_say(
-			check, RD_SEV_WARNING, "env-tc-is-dscp", "It looks like a DSCP, not like a traffic class",
-			"a traffic class is DSCP x 4, and 2 more to be ECN-capable; switches map the DSCP",
-			rd_text("%ld is DSCP %ld", class, class >> 2), rd_text("for DSCP %ld: %ld", class, class * 4));
-	return 0;
+	if ((class & 3) == 3) {
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-ecn-marked", "It marks every packet as congested",
+				"the lowest two bits are ECN; 3 tells the receiver of congestion all the time",
+				rd_text("%ld = DSCP %ld x 4 + 3", class, class >> 2),
+				rd_text("%ld or %ld", (class >> 2) * 4, (class >> 2) * 4 + 2));
+		return;
+	}
+	if (class > 0 && class < 64 && (class & 3)) {
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-tc-is-dscp",
+				"It looks like a DSCP, not like a traffic class",
+				"a traffic class is DSCP x 4, and 2 more to be ECN-capable; switches map the DSCP",
+				rd_text("%ld is DSCP %ld", class, class >> 2),
+				rd_text("for DSCP %ld: %ld", class, class * 4));
+		return;
+	}
 }
 
 /* It is a field of the GRH, which packets within a subnet lack. NVSHMEM's IBGDA sets it without one (nvshmem#45). */
-static int judge_class_on_ib(struct rd_check_env *check, long class)
+static void judge_class_on_ib(struct rd_check_env *check, long class)
 {
 	rd_envcheck_effect(check, "not used within an InfiniBand subnet: no port that is selected is RoCE");
 	if (class == 0 || strcmp(check->effect->name, "NVSHMEM_IB_TRAFFIC_CLASS") != 0)
-		return 0;
-	return rd_envcheck_advise(
-		check, RD_SEV_WARNING, "env-tc-on-ib", "IBGDA may fail to connect with it on InfiniBand",
-		"it sets the field without a GRH, which firmware refuses: INIT2RTR_QP fails with errno 121", NULL, NULL,
-		rd_text("unset NVSHMEM_IB_TRAFFIC_CLASS on InfiniBand hosts"));
+		return;
+	rd_envcheck_advise(check, RD_SEV_WARNING, "env-tc-on-ib", "IBGDA may fail to connect with it on InfiniBand",
+			   "it sets the field without a GRH, which firmware refuses: INIT2RTR_QP fails with errno 121",
+			   NULL, NULL, rd_text("unset NVSHMEM_IB_TRAFFIC_CLASS on InfiniBand hosts"));
 }
 
 int rd_envcheck_traffic_class(struct rd_check_env *check)
@@ -182,15 +193,19 @@ int rd_envcheck_traffic_class(struct rd_check_env *check)
 	}
 	if (class < 0 || class > 255) {
 		rd_envcheck_effect(check, "%ld does not fit: the field has eight bits", class);
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
-				       "it is ignored, or cut to eight bits", rd_text("%ld", class),
-				       rd_text("0 to 255: DSCP x 4"));
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
+				"it is ignored, or cut to eight bits", rd_text("%ld", class),
+				rd_text("0 to 255: DSCP x 4"));
+		return 0;
 	}
 	rd_envcheck_count(check, &roce, &ib);
-	if (ib && !roce)
-		return judge_class_on_ib(check, class);
+	if (ib && !roce) {
+		judge_class_on_ib(check, class);
+		return 0;
+	}
 	tell_class(check, class);
-	return judge_class(check, class);
+	judge_class(check, class);
+	return 0;
 }
 
 /* An index into the port's table, and often taken for the key itself. */
@@ -217,7 +232,8 @@ int rd_envcheck_pkey(struct rd_check_env *check)
 			   index == 0 ? " (the default)" : "");
 	if (!none.n)
 		return 0;
-	return rd_envcheck_say(check, RD_SEV_WARNING, "env-pkey-index", "It is an index, not a P_Key",
-			       "tables of ports have no such index; moving the queue pair to INIT fails",
-			       rd_env_list_take(&none), rd_text("the place of the P_Key in the table, from 0"));
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-pkey-index", "It is an index, not a P_Key",
+			"tables of ports have no such index; moving the queue pair to INIT fails",
+			rd_env_list_take(&none), rd_text("the place of the P_Key in the table, from 0"));
+	return 0;
 }

@@ -8,66 +8,75 @@
 #include "base/text.h"
 
 /* That it is there is enough, whatever its value. */
-static int say_set(struct rd_check_env *check, const char *what)
+static void say_set(struct rd_check_env *check, const char *what)
 {
 	static const char *const off[] = { "0", "false", "no", "off", "" };
 
 	rd_envcheck_effect(check, "%s", what);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(off); i++)
-		if (strcmp(check->effect->value, off[i]) == 0)
-			return rd_envcheck_advise(check, RD_SEV_WARNING, "env-set-is-on",
-						  "It switches on, whatever its value",
-						  "Mooncake looks whether it is set, not to what", NULL, NULL,
-						  rd_text("unset %s", check->effect->name));
-	return 0;
+		if (strcmp(check->effect->value, off[i]) == 0) {
+			rd_envcheck_advise(check, RD_SEV_WARNING, "env-set-is-on", "It switches on, whatever its value",
+					   "Mooncake looks whether it is set, not to what", NULL, NULL,
+					   rd_text("unset %s", check->effect->name));
+			return;
+		}
 }
 
 static int check_force_tcp(struct rd_check_env *check)
 {
-	int r = say_set(check, "TCP only: no other transport is set up");
+	int r = 0;
 
+	say_set(check, "TCP only: no other transport is set up");
 	if (r || !rd_envcheck_has_rdma(check->host, true))
 		return r;
-	return rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is switched off",
-				  "Mooncake goes over TCP, at a fraction of the rate", NULL, NULL,
-				  rd_text("unset MC_FORCE_TCP"));
+	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is switched off",
+			   "Mooncake goes over TCP, at a fraction of the rate", NULL, NULL,
+			   rd_text("unset MC_FORCE_TCP"));
+	return 0;
 }
 
 static int check_force_hca(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
-	int r = say_set(check, "RDMA is set up even where no NIC was found; it names no NIC (MC_TE_FILTERS does)");
+	int r = 0;
 
+	say_set(check, "RDMA is set up even where no NIC was found; it names no NIC (MC_TE_FILTERS does)");
 	if (r || rd_host_find_ibdev(check->host, value) < 0)
 		return r;
-	return rd_envcheck_advise(check, RD_SEV_WARNING, "env-no-selection", "It does not choose the NIC that it names",
-				  "Mooncake looks whether it is set, not to what, and uses all NICs", NULL, NULL,
-				  rd_text("MC_TE_FILTERS=%s", value));
+	rd_envcheck_advise(check, RD_SEV_WARNING, "env-no-selection", "It does not choose the NIC that it names",
+			   "Mooncake looks whether it is set, not to what, and uses all NICs", NULL, NULL,
+			   rd_text("MC_TE_FILTERS=%s", value));
+	return 0;
 }
 
 static int check_force_mnnvl(struct rd_check_env *check)
 {
-	return say_set(check, "NVLink between hosts, in builds that have it: NICs are not used there");
+	say_set(check, "NVLink between hosts, in builds that have it: NICs are not used there");
+	return 0;
 }
 
 static int check_intranode(struct rd_check_env *check)
 {
-	return say_set(check, "NVLink within the host, in builds that have it");
+	say_set(check, "NVLink within the host, in builds that have it");
+	return 0;
 }
 
 static int check_metacache(struct rd_check_env *check)
 {
-	return say_set(check, "descriptions of peers are asked for each time");
+	say_set(check, "descriptions of peers are asked for each time");
+	return 0;
 }
 
 static int check_ipv6(struct rd_check_env *check)
 {
-	return say_set(check, "IPv6 for handshakes");
+	say_set(check, "IPv6 for handshakes");
+	return 0;
 }
 
 static int check_affinity(struct rd_check_env *check)
 {
-	return say_set(check, "a transfer goes to the peer's NIC of the same name");
+	say_set(check, "a transfer goes to the peer's NIC of the same name");
+	return 0;
 }
 
 /* Names of devices, exactly; blanks around them do not count. */
@@ -77,7 +86,6 @@ static int check_filters(struct rd_check_env *check)
 	const struct rd_host *host = check->host;
 	const char *at = check->effect->value, *entry;
 	size_t size;
-	int r = 0;
 
 	while (rd_env_entry(&at, &entry, &size)) {
 		size_t skip = strspn(entry, " \t");
@@ -102,9 +110,10 @@ static int check_filters(struct rd_check_env *check)
 	}
 	rd_envcheck_tell_count(check);
 	if (none.n)
-		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
-				    "the entry does nothing", rd_env_list_take(&none), NULL);
-	return r ? r : rd_envcheck_selection(check);
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
+				"the entry does nothing", rd_env_list_take(&none), NULL);
+	rd_envcheck_selection(check);
+	return 0;
 }
 
 /* atoi, and what is not from 0 to 255 leaves it to Mooncake. */
@@ -118,8 +127,9 @@ static int check_gid(struct rd_check_env *check)
 	if (index >= 0 && index <= 255)
 		return rd_envcheck_gid_index(check);
 	rd_envcheck_effect(check, "ignored: Mooncake chooses");
-	return rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
-			       "Mooncake ignores it", rd_text("%ld", index), rd_text("0 to 255"));
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range", "Mooncake ignores it",
+			rd_text("%ld", index), rd_text("0 to 255"));
+	return 0;
 }
 
 static int check_mtu(struct rd_check_env *check)
@@ -135,9 +145,10 @@ static int check_mtu(struct rd_check_env *check)
 		return 0;
 	}
 	rd_envcheck_effect(check, "ignored: 4096, or what the port has if that is less");
-	return rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-			       "Mooncake goes on with 4096; it is the MTU of RDMA, not that of the interface",
-			       rd_text("%ld", mtu), rd_text("512, 1024, 2048 or 4096"));
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
+			"Mooncake goes on with 4096; it is the MTU of RDMA, not that of the interface",
+			rd_text("%ld", mtu), rd_text("512, 1024, 2048 or 4096"));
+	return 0;
 }
 
 static int check_port(struct rd_check_env *check)
@@ -151,8 +162,9 @@ static int check_port(struct rd_check_env *check)
 		return r;
 	if (port < 1 || port > 255) {
 		rd_envcheck_effect(check, "ignored: port 1");
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
-				       "Mooncake ignores it", rd_text("%ld", port), rd_text("1 to 255"));
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
+				"Mooncake ignores it", rd_text("%ld", port), rd_text("1 to 255"));
+		return 0;
 	}
 	rd_envcheck_effect(check, "port %ld of each device%s", port, port == 1 ? " (the default)" : "");
 	for (size_t p = 0; p < host->n_ports; p++) {
@@ -164,8 +176,9 @@ static int check_port(struct rd_check_env *check)
 	}
 	if (!lacking.n)
 		return 0;
-	return rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "Devices have no such port",
-			       "Mooncake does without these devices", rd_env_list_take(&lacking), NULL);
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "Devices have no such port",
+			"Mooncake does without these devices", rd_env_list_take(&lacking), NULL);
+	return 0;
 }
 
 static int check_topo(struct rd_check_env *check)

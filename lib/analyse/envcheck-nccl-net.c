@@ -61,13 +61,13 @@ const char *rd_envcheck_nccl_off(const struct rd_effects *all, const char *name)
 	return NULL;
 }
 
-static int rdma_off(struct rd_check_env *check, enum rd_severity severity, const char *title, const char *fix)
+static void rdma_off(struct rd_check_env *check, enum rd_severity severity, const char *title, const char *fix)
 {
 	if (!rd_envcheck_has_rdma(check->host, true))
-		return 0;
-	return rd_envcheck_advise(check, severity, "env-rdma-off", title,
-				  "NCCL goes over TCP between hosts, at a fraction of the rate, and without GPUDirect",
-				  NULL, NULL, rd_text("%s", fix));
+		return;
+	rd_envcheck_advise(check, severity, "env-rdma-off", title,
+			   "NCCL goes over TCP between hosts, at a fraction of the rate, and without GPUDirect", NULL,
+			   NULL, rd_text("%s", fix));
 }
 
 /* What people write in the belief that NCCL knows it. */
@@ -89,29 +89,33 @@ int rd_envcheck_net(struct rd_check_env *check)
 
 	if (strcasecmp(net, "Socket") == 0) {
 		rd_envcheck_effect(check, "TCP between hosts, no RDMA");
-		return rdma_off(check, RD_SEV_CRITICAL, "RDMA is switched off", "unset NCCL_NET");
+		rdma_off(check, RD_SEV_CRITICAL, "RDMA is switched off", "unset NCCL_NET");
+		return 0;
 	}
 	if (ib && ib_disabled(check->all)) {
 		rd_envcheck_effect(check, "NCCL's own InfiniBand and RoCE, which NCCL_IB_DISABLE switches off");
-		return rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-network", "No network is left",
-					  "NCCL stops: Failed to initialize any NET plugin",
-					  rd_text("NCCL_IB_DISABLE is set"), NULL, rd_text("unset NCCL_IB_DISABLE"));
+		rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-network", "No network is left",
+				   "NCCL stops: Failed to initialize any NET plugin", rd_text("NCCL_IB_DISABLE is set"),
+				   NULL, rd_text("unset NCCL_IB_DISABLE"));
+		return 0;
 	}
 	if (ib) {
 		rd_envcheck_effect(check, "NCCL's own InfiniBand and RoCE");
 		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check->host, false))
 			return 0;
-		return rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-network",
-					  "NCCL's own InfiniBand passes over EFA", "NCCL finds no device, and stops",
-					  NULL, NULL, rd_text("unset NCCL_NET: EFA needs the plugin aws-ofi-nccl"));
+		rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-network", "NCCL's own InfiniBand passes over EFA",
+				   "NCCL finds no device, and stops", NULL, NULL,
+				   rd_text("unset NCCL_NET: EFA needs the plugin aws-ofi-nccl"));
+		return 0;
 	}
 	rd_envcheck_effect(check, "the plugin that calls itself \"%.*s\"; where none does, NCCL stops", RD_ENV_QUOTED,
 			   net);
 	if (*net && !no_plugin(check->all) && !is_misnomer(net))
 		return 0;
-	return rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-network", "NCCL has no network of this name",
-				  "NCCL stops: Failed to initialize any NET plugin", NULL,
-				  rd_text("IB, Socket, or the name of a plugin's network"), rd_text("unset NCCL_NET"));
+	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-network", "NCCL has no network of this name",
+			   "NCCL stops: Failed to initialize any NET plugin", NULL,
+			   rd_text("IB, Socket, or the name of a plugin's network"), rd_text("unset NCCL_NET"));
+	return 0;
 }
 
 int rd_envcheck_ib_disable(struct rd_check_env *check)
@@ -131,8 +135,8 @@ int rd_envcheck_ib_disable(struct rd_check_env *check)
 			   alone ? "what is left is TCP" : "what is left is TCP, or a plugin (libnccl-net.so)");
 	if (!rd_envcheck_has_rdma(check->host, false))
 		return 0; /* EFA is used through a plugin */
-	return rdma_off(check, alone ? RD_SEV_CRITICAL : RD_SEV_WARNING, "RDMA is switched off",
-			"unset NCCL_IB_DISABLE");
+	rdma_off(check, alone ? RD_SEV_CRITICAL : RD_SEV_WARNING, "RDMA is switched off", "unset NCCL_IB_DISABLE");
+	return 0;
 }
 
 /* NAME itself, and, where it is no path and no libX.so, libnccl-net-NAME.so. */
@@ -157,9 +161,10 @@ int rd_envcheck_net_plugin(struct rd_check_env *check)
 		rd_envcheck_effect(check, "no plugin: NCCL's own InfiniBand and RoCE, else TCP");
 		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check->host, false))
 			return 0;
-		return rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "EFA needs a plugin",
-					  "NCCL's own InfiniBand passes over EFA; TCP is what is left", NULL, NULL,
-					  rd_text("unset NCCL_NET_PLUGIN, or set it to ofi (aws-ofi-nccl)"));
+		rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "EFA needs a plugin",
+				   "NCCL's own InfiniBand passes over EFA; TCP is what is left", NULL, NULL,
+				   rd_text("unset NCCL_NET_PLUGIN, or set it to ofi (aws-ofi-nccl)"));
+		return 0;
 	}
 	while (rd_env_entry(&at, &entry, &size))
 		if (n++ < 4)

@@ -8,6 +8,7 @@
 #include "analyse/env-assign.h"
 #include "analyse/envcheck-priv.h"
 #include "analyse/nccl.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #define MOST_FUSED 8 /* NCCL_NET_MAX_DEVS_PER_NIC */
@@ -46,7 +47,7 @@ static int nearest_level(struct rd_check_env *check, size_t gpu)
 	return best;
 }
 
-static int check_gdr_level(struct rd_check_env *check, int level)
+static void check_gdr_level(struct rd_check_env *check, int level)
 {
 	_cleanup_env_list_ struct rd_env_list lost = { 0 };
 	size_t within = 0, known = 0;
@@ -65,10 +66,10 @@ static int check_gdr_level(struct rd_check_env *check, int level)
 	if (known)
 		rd_envcheck_effect(check, "the nearest NIC of %zu of %zu GPUs is within that", within, known);
 	if (!lost.n && level > RD_LEVEL_LOC)
-		return 0;
-	return rd_envcheck_say(check, RD_SEV_WARNING, "env-gdr-off", "GPUDirect RDMA is kept from the nearest NICs",
-			       "data goes through the memory of the host, at a fraction of the rate",
-			       lost.n ? rd_env_list_take(&lost) : rd_text("all"), rd_text("PXB, or not set"));
+		return;
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-gdr-off", "GPUDirect RDMA is kept from the nearest NICs",
+			"data goes through the memory of the host, at a fraction of the rate",
+			lost.n ? rd_env_list_take(&lost) : rd_text("all"), rd_text("PXB, or not set"));
 }
 
 int rd_envcheck_level(struct rd_check_env *check)
@@ -78,16 +79,18 @@ int rd_envcheck_level(struct rd_check_env *check)
 
 	if (level < 0) {
 		rd_envcheck_effect(check, "not understood: NCCL goes on as if it were not set");
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-				       "the setting does nothing; names are in capitals", NULL,
-				       rd_text("LOC, NVL, PIX, PXB, PXN, PHB or SYS"));
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
+				"the setting does nothing; names are in capitals", NULL,
+				rd_text("LOC, NVL, PIX, PXB, PXN, PHB or SYS"));
+		return 0;
 	}
 	if (gdr) {
 		rd_envcheck_effect(check,
 				   "GPUDirect RDMA, if the driver offers it, where GPU and NIC are %s or nearer%s",
 				   rd_nccl_level_name(level),
 				   level == RD_LEVEL_P2C || level == RD_LEVEL_PXB ? " (as by default)" : "");
-		return check_gdr_level(check, level);
+		check_gdr_level(check, level);
+		return 0;
 	}
 	if (level == RD_LEVEL_LOC)
 		rd_envcheck_effect(check, "no direct traffic between GPUs: it goes through the memory of the host");
@@ -103,9 +106,10 @@ int rd_envcheck_merge_level(struct rd_check_env *check)
 
 	if (!level) {
 		rd_envcheck_effect(check, "not understood: LOC holds, and NICs are not fused");
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-				       "NCCL takes LOC, and fuses no NICs", NULL,
-				       rd_text("LOC, PORT, PIX, PXB, PXN, PHB or SYS"));
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
+				"NCCL takes LOC, and fuses no NICs", NULL,
+				rd_text("LOC, PORT, PIX, PXB, PXN, PHB or SYS"));
+		return 0;
 	}
 	if (strcmp(level, "LOC") == 0)
 		rd_envcheck_effect(check, "NICs are not fused");
@@ -126,8 +130,9 @@ int rd_envcheck_merge_policy(struct rd_check_env *check)
 					 "NICs are fused whatever their rail (the default)");
 	if (rail || strcasecmp(value, "ALL") == 0)
 		return 0;
-	return rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood", "NCCL takes ALL",
-			       NULL, rd_text("ALL or RAIL"));
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood", "NCCL takes ALL", NULL,
+			rd_text("ALL or RAIL"));
+	return 0;
 }
 
 static bool is_active(const struct rd_host *host, const struct rd_hca_entry *entry)
@@ -141,18 +146,16 @@ static bool is_active(const struct rd_host *host, const struct rd_hca_entry *ent
 }
 
 /* One group, "mlx5_0,mlx5_1": all of its NICs must be there. */
-static int check_group(struct rd_check_env *check, const char *text, size_t size, struct rd_env_list *missing)
+static void check_group(struct rd_check_env *check, const char *text, size_t size, struct rd_env_list *missing)
 {
-	_cleanup_free_ char *copy = strndup(text, size);
+	_cleanup_free_ char *copy = rd_dup_part(text, size);
 	struct rd_hca_list list;
 
-	if (!copy || rd_hca_list_parse_most(copy, MOST_FUSED, &list) < 0)
-		return -ENOMEM;
+	rd_hca_list_parse_most(copy, MOST_FUSED, &list);
 	for (size_t i = 0; i < list.n; i++)
 		if (!is_active(check->host, &list.v[i]))
 			rd_env_list_add(missing, list.v[i].name, strlen(list.v[i].name));
 	rd_hca_list_deinit(&list);
-	return 0;
 }
 
 int rd_envcheck_force_merge(struct rd_check_env *check)
@@ -167,14 +170,15 @@ int rd_envcheck_force_merge(struct rd_check_env *check)
 
 		groups += size > 0;
 		if (size > 0)
-			r = check_group(check, at, size, &missing);
+			check_group(check, at, size, &missing);
 		at += size + (at[size] == ';');
 	}
 	rd_envcheck_effect(check, "%zu group%s of NICs, each fused into one", groups, groups == 1 ? "" : "s");
 	if (r || !missing.n)
 		return r;
-	return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-device", "There is no such active device",
-			       "NCCL stops: Only matched so many devices", rd_env_list_take(&missing), NULL);
+	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-device", "There is no such active device",
+			"NCCL stops: Only matched so many devices", rd_env_list_take(&missing), NULL);
+	return 0;
 }
 
 /* The file is that of the process, perhaps of its container: it is not opened here. */
@@ -204,6 +208,7 @@ int rd_envcheck_netdevs_policy(struct rd_check_env *check)
 		rd_envcheck_effect(check, "not understood: AUTO holds");
 	if (most > 0 || strcasecmp(value, "AUTO") == 0 || strcasecmp(value, "ALL") == 0)
 		return 0;
-	return rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood", "NCCL takes AUTO",
-			       NULL, rd_text("AUTO, ALL or MAX:N"));
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood", "NCCL takes AUTO", NULL,
+			rd_text("AUTO, ALL or MAX:N"));
+	return 0;
 }

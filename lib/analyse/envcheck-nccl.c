@@ -29,9 +29,10 @@ int rd_envcheck_queue_pairs(struct rd_check_env *check)
 	if (n < 1 || n > MOST_QPS) {
 		rd_envcheck_effect(check, "NCCL has room for 1 to %d queue pairs in a connection, and does not check",
 				   MOST_QPS);
-		return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-out-of-range", "The value is out of range",
-				       "NCCL does not check it: the process crashes, or connects without queue pairs",
-				       rd_text("%ld", n), rd_text("1 to %d", MOST_QPS));
+		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-out-of-range", "The value is out of range",
+				"NCCL does not check it: the process crashes, or connects without queue pairs",
+				rd_text("%ld", n), rd_text("1 to %d", MOST_QPS));
+		return 0;
 	}
 	rd_envcheck_effect(check, "%ld queue pair%s for each connection (channel and peer) and NIC%s", n,
 			   n == 1 ? "" : "s",
@@ -73,8 +74,9 @@ int rd_envcheck_family(struct rd_check_env *check)
 			"any");
 	if (known || !*value)
 		return 0;
-	return rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-			       "NCCL goes on as if it were not set", NULL, rd_text("AF_INET or AF_INET6"));
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
+			"NCCL goes on as if it were not set", NULL, rd_text("AF_INET or AF_INET6"));
+	return 0;
 }
 
 /* clang-format off */

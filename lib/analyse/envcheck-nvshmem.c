@@ -38,11 +38,11 @@ static int check_remote(struct rd_check_env *check)
 	rd_envcheck_effect(check, "nothing reaches other hosts");
 	if (!rd_envcheck_has_rdma(check->host, true))
 		return 0;
-	return rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off",
-				  strcasecmp(value, "none") == 0 ? "RDMA is switched off" :
-								   "NVSHMEM has no such transport",
-				  "processes of other hosts cannot be reached", NULL,
-				  rd_text("ibrc, ibdevx, ucx or libfabric"), rd_text("unset NVSHMEM_REMOTE_TRANSPORT"));
+	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off",
+			   strcasecmp(value, "none") == 0 ? "RDMA is switched off" : "NVSHMEM has no such transport",
+			   "processes of other hosts cannot be reached", NULL,
+			   rd_text("ibrc, ibdevx, ucx or libfabric"), rd_text("unset NVSHMEM_REMOTE_TRANSPORT"));
+	return 0;
 }
 
 /* src/modules/transport/ibgda/ibgda.cpp, ibgda_parse_nic_handler_request. */
@@ -74,13 +74,15 @@ static int check_handler(struct rd_check_env *check)
 			rd_envcheck_effect(check, "%s", known[i].text);
 			if (i != 2 || !is_on(check->all, "NVSHMEM_DISABLE_GDRCOPY"))
 				return 0;
-			return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "It needs GDRCopy",
-					       "IBGDA does not start", rd_text("NVSHMEM_DISABLE_GDRCOPY is set"),
-					       rd_text("auto, gpu or cpu_host_memory"));
+			rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "It needs GDRCopy",
+					"IBGDA does not start", rd_text("NVSHMEM_DISABLE_GDRCOPY is set"),
+					rd_text("auto, gpu or cpu_host_memory"));
+			return 0;
 		}
 	rd_envcheck_effect(check, "not understood: IBGDA does not start");
-	return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
-			       "IBGDA does not start", NULL, rd_text("auto, gpu, cpu or cpu_host_memory"));
+	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value", "IBGDA does not start",
+			NULL, rd_text("auto, gpu, cpu or cpu_host_memory"));
+	return 0;
 }
 
 static int check_map(struct rd_check_env *check)
@@ -95,8 +97,9 @@ static int check_map(struct rd_check_env *check)
 			return 0;
 		}
 	rd_envcheck_effect(check, "not understood: IBGDA does not start");
-	return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
-			       "IBGDA does not start", NULL, rd_text(dci ? "cta, sm, warp or dct" : "cta, sm or warp"));
+	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value", "IBGDA does not start",
+			NULL, rd_text(dci ? "cta, sm, warp or dct" : "cta, sm or warp"));
+	return 0;
 }
 
 static int check_memtype(struct rd_check_env *check)
@@ -124,8 +127,9 @@ static int check_provider(struct rd_check_env *check)
 		rd_envcheck_effect(check, "libfabric's provider %.*s", RD_ENV_QUOTED, value);
 	if (known)
 		return 0;
-	return rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-			       "the transport knows three providers", NULL, rd_text("cxi, efa or verbs"));
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
+			"the transport knows three providers", NULL, rd_text("cxi, efa or verbs"));
+	return 0;
 }
 
 static const char *off(const struct rd_effects *all, const char *name)

@@ -98,11 +98,11 @@ const char *rd_envcheck_nccl_off(const struct rd_effects *all, const char *name)
 rd_env_check rd_envcheck_own_gid;
 
 /* Takes observed and expected over (NULL: nothing to say). The finding is about NAME=VALUE, the value cut short. */
-int rd_envcheck_say(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
-		    const char *why, char *observed, char *expected);
+void rd_envcheck_say(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
+		     const char *why, char *observed, char *expected);
 /* The same with what to do, which it takes over, too. */
-int rd_envcheck_advise(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
-		       const char *why, char *observed, char *expected, char *fix);
+void rd_envcheck_advise(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
+			const char *why, char *observed, char *expected, char *fix);
 /* More of the sentence in the column effect; parts are parted by "; ". */
 void rd_envcheck_effect(struct rd_check_env *check, const char *fmt, ...) RD_PRINTF(2, 3);
 void rd_envcheck_selects(struct rd_check_env *check, size_t port);
@@ -117,7 +117,7 @@ bool rd_envcheck_value(struct rd_check_env *check, enum rd_env_read read, long s
 int rd_envcheck_values(struct rd_check_env *check, const struct rd_env_values *values);
 
 /* What every selection of NICs must stand: some port, all of them up and for computing, no compute NIC left out. */
-int rd_envcheck_selection(struct rd_check_env *check);
+void rd_envcheck_selection(struct rd_check_env *check);
 
 /* "3 of 8 active ports" were selected. */
 void rd_envcheck_tell_count(struct rd_check_env *check);

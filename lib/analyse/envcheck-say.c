@@ -17,8 +17,8 @@ static char *subject(const struct rd_effect *effect)
 	return rd_text("%s=%.*s... (%zu bytes)", effect->name, RD_ENV_QUOTED, effect->value, size);
 }
 
-int rd_envcheck_advise(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
-		       const char *why, char *observed, char *expected, char *fix)
+void rd_envcheck_advise(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
+			const char *why, char *observed, char *expected, char *fix)
 {
 	struct rd_finding finding = {
 		.id = id,
@@ -31,13 +31,13 @@ int rd_envcheck_advise(struct rd_check_env *check, enum rd_severity severity, co
 		.fix = fix,
 	};
 
-	return rd_finding_add(check->findings, &finding);
+	rd_finding_add(check->findings, &finding);
 }
 
-int rd_envcheck_say(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
-		    const char *why, char *observed, char *expected)
+void rd_envcheck_say(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
+		     const char *why, char *observed, char *expected)
 {
-	return rd_envcheck_advise(check, severity, id, title, why, observed, expected, NULL);
+	rd_envcheck_advise(check, severity, id, title, why, observed, expected, NULL);
 }
 
 void rd_envcheck_effect(struct rd_check_env *check, const char *fmt, ...)
@@ -48,10 +48,6 @@ void rd_envcheck_effect(struct rd_check_env *check, const char *fmt, ...)
 	va_start(ap, fmt);
 	text = rd_vtext(fmt, ap);
 	va_end(ap);
-	if (!text) {
-		check->effects.failed = true;
-		return;
-	}
 	if (check->effects.len)
 		rd_buf_str(&check->effects, "; ");
 	rd_buf_str(&check->effects, text);
@@ -83,7 +79,7 @@ char *rd_env_list_take(struct rd_env_list *list)
 
 	if (list->n > RD_ENV_NAMED)
 		rd_buf_printf(&list->text, " and %zu more", list->n - RD_ENV_NAMED);
-	text = list->text.failed ? NULL : RD_TAKE(list->text.data);
+	text = RD_TAKE(list->text.data);
 	rd_buf_deinit(&list->text);
 	*list = (struct rd_env_list){ 0 };
 	return text;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/envcheck-priv.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* Ports by "device:port", so that long lists are looked up. */
@@ -20,9 +21,9 @@ static int by_text(const void *a, const void *b)
 
 static struct label *list_labels(const struct rd_host *host)
 {
-	struct label *labels = calloc(host->n_ports + 1, sizeof(*labels));
+	struct label *labels = rd_alloc(host->n_ports + 1, sizeof(*labels));
 
-	for (size_t p = 0; labels && p < host->n_ports; p++) {
+	for (size_t p = 0; p < host->n_ports; p++) {
 		rd_port_label(host, &host->ports[p], labels[p].text, sizeof(labels[p].text));
 		labels[p].port = p;
 	}
@@ -119,55 +120,54 @@ static void look_up_range(struct rd_check_env *check, struct devices *devices, c
 	devices->entries += last - first + 1;
 }
 
-static int say_refused(struct rd_check_env *check, size_t entries)
+static void say_refused(struct rd_check_env *check, size_t entries)
 {
 	rd_envcheck_effect(check, "UCX stops: %d devices at most", MOST_DEVICES);
-	return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The list is longer than UCX takes",
-			       "an assertion ends the process", rd_text("%zu devices", entries),
-			       rd_text("%d at most", MOST_DEVICES));
+	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The list is longer than UCX takes",
+			"an assertion ends the process", rd_text("%zu devices", entries),
+			rd_text("%d at most", MOST_DEVICES));
 }
 
-static int say_devices(struct rd_check_env *check, struct devices *devices)
+static void say_devices(struct rd_check_env *check, struct devices *devices)
 {
-	int r = devices->entries > MOST_DEVICES ? say_refused(check, devices->entries) : 0;
-
-	if (!r && devices->bare.n)
-		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port",
-				    "Only newer UCX takes a device without its port",
-				    "releases without openucx/ucx#11142 (January 2026) pass over the entry",
-				    rd_env_list_take(&devices->bare), rd_text("NAME:1"));
-	if (!r && devices->no_port.n)
-		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "The device has no such port",
-				    "the entry does nothing", rd_env_list_take(&devices->no_port), NULL);
-	if (!r && devices->none.n)
-		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
-				    "the entry does nothing", rd_env_list_take(&devices->none), NULL);
-	return r;
+	if (devices->entries > MOST_DEVICES)
+		say_refused(check, devices->entries);
+	if (devices->bare.n)
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "Only newer UCX takes a device without its port",
+				"releases without openucx/ucx#11142 (January 2026) pass over the entry",
+				rd_env_list_take(&devices->bare), rd_text("NAME:1"));
+	if (devices->no_port.n)
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "The device has no such port",
+				"the entry does nothing", rd_env_list_take(&devices->no_port), NULL);
+	if (devices->none.n)
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
+				"the entry does nothing", rd_env_list_take(&devices->none), NULL);
 }
 
 static int judge_devices(struct rd_check_env *check, struct devices *devices, bool negate)
 {
 	const struct rd_host *host = check->host;
-	int r;
 
-	if (devices->entries > MOST_LOOKED_UP)
-		return say_refused(check, devices->entries);
-	r = say_devices(check, devices);
-	if (r)
-		return r;
+	if (devices->entries > MOST_LOOKED_UP) {
+		say_refused(check, devices->entries);
+		return 0;
+	}
+	say_devices(check, devices);
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (devices->named[p] != negate && (!negate || rd_port_active(&host->ports[p])))
 			rd_envcheck_selects(check, p);
 	if (negate || devices->any_rdma || !devices->any_netdev) {
 		rd_envcheck_tell_count(check);
-		return rd_envcheck_selection(check);
+		rd_envcheck_selection(check);
+		return 0;
 	}
 	rd_envcheck_effect(check, "interfaces only: UCX is left with TCP between hosts");
 	if (!rd_envcheck_has_rdma(host, true))
 		return 0;
-	return rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "No RDMA device is among them",
-				  "UCX goes over TCP, at a fraction of the rate", NULL,
-				  rd_text("NAME:PORT of RDMA devices"), rd_text("rdmadiag nic-map --env ucx"));
+	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "No RDMA device is among them",
+			   "UCX goes over TCP, at a fraction of the rate", NULL, rd_text("NAME:PORT of RDMA devices"),
+			   rd_text("rdmadiag nic-map --env ucx"));
+	return 0;
 }
 
 int rd_envcheck_ucx(struct rd_check_env *check)
@@ -175,7 +175,7 @@ int rd_envcheck_ucx(struct rd_check_env *check)
 	const char *at = check->effect->value, *entry;
 	bool negate = *at == '^';
 	_cleanup_free_ struct label *labels = NULL;
-	_cleanup_free_ bool *named = calloc(check->host->n_ports + 1, 1);
+	_cleanup_free_ bool *named = rd_alloc(check->host->n_ports + 1, 1);
 	struct devices devices = { .named = named };
 	size_t size;
 	int r;
@@ -281,15 +281,16 @@ static int check_tls(struct rd_check_env *check)
 		if (!kind_of(entry, size) && !is_word(entry, size, "all"))
 			rd_env_list_add(&unknown, entry, size);
 	if (unknown.n)
-		r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-transport", "UCX has no such transport",
-				    "the word does nothing, and UCX warns of it", rd_env_list_take(&unknown), NULL);
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-transport", "UCX has no such transport",
+				"the word does nothing, and UCX warns of it", rd_env_list_take(&unknown), NULL);
 	rd_envcheck_effect(check, allowed ? "RDMA is among what UCX may use" : "UCX may not use RDMA");
 	if (r || allowed || !rd_envcheck_has_rdma(check->host, true))
 		return r;
-	return rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "UCX is kept from RDMA",
-				  "between hosts it goes over TCP, or does not connect at all", NULL,
-				  rd_text(only_efa ? "srd, ib or all" : "rc, dc, ud, ib or all"),
-				  rd_text("unset UCX_TLS, or add %s to it", only_efa ? "srd" : "rc"));
+	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "UCX is kept from RDMA",
+			   "between hosts it goes over TCP, or does not connect at all", NULL,
+			   rd_text(only_efa ? "srd, ib or all" : "rc, dc, ud, ib or all"),
+			   rd_text("unset UCX_TLS, or add %s to it", only_efa ? "srd" : "rc"));
+	return 0;
 }
 
 /* "1.5s", "500ms", "2m"; -1: none of these. */
@@ -332,8 +333,9 @@ static int check_rc_timeout(struct rd_check_env *check)
 
 	if (time < 0) {
 		rd_envcheck_effect(check, "UCX refuses it, and does not start");
-		return rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
-				       "reading its configuration fails", NULL, rd_text("a time: 1.0s, 500ms"));
+		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
+				"reading its configuration fails", NULL, rd_text("a time: 1.0s, 500ms"));
+		return 0;
 	}
 	if (tries && rd_envcheck_read(RD_ENV_UCX_UINT, tries, 7, &retries) != RD_ENV_OK)
 		retries = 7;

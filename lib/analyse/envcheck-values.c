@@ -99,26 +99,25 @@ bool rd_envcheck_value(struct rd_check_env *check, enum rd_env_read read, long s
 		return true;
 	case RD_ENV_PART:
 		rd_envcheck_effect(check, "%s reads %ld", library, *ret);
-		*r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-number", "Only its beginning is a number",
-				     "the rest is ignored", rd_text("%s reads %ld", library, *ret), NULL);
-		return !*r;
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-number", "Only its beginning is a number",
+				"the rest is ignored", rd_text("%s reads %ld", library, *ret), NULL);
+		return true;
 	case RD_ENV_ZERO:
 		rd_envcheck_effect(check, "%s reads 0", library);
-		*r = rd_envcheck_say(check, RD_SEV_WARNING, "env-no-number", "A number is expected here",
-				     "a word counts as 0, whatever it says", rd_text("%s reads 0", library),
-				     rd_text("a number"));
-		return !*r;
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-number", "A number is expected here",
+				"a word counts as 0, whatever it says", rd_text("%s reads 0", library),
+				rd_text("a number"));
+		return true;
 	case RD_ENV_DEFAULT:
 		rd_envcheck_effect(check, "%s keeps its default, %ld", library, standard);
 		if (*check->effect->value)
-			*r = rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-					     "the library goes on with its default", rd_text("%ld holds", standard),
-					     NULL);
+			rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
+					"the library goes on with its default", rd_text("%ld holds", standard), NULL);
 		return false;
 	case RD_ENV_REFUSED:
 		rd_envcheck_effect(check, "%s refuses it, and does not start", library);
-		*r = rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
-				     "reading its configuration fails", NULL, NULL);
+		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
+				"reading its configuration fails", NULL, NULL);
 		return false;
 	case RD_ENV_NO_NUMBER:
 		break;
@@ -135,14 +134,14 @@ static const struct rd_env_says *find_value(const struct rd_env_values *values, 
 	return NULL;
 }
 
-static int out_of_range(struct rd_check_env *check, const struct rd_env_values *values, long value)
+static void out_of_range(struct rd_check_env *check, const struct rd_env_values *values, long value)
 {
 	const char *outside = values->outside ? values->outside : "the library goes on with its default";
 
 	rd_envcheck_effect(check, "%ld is not in %ld to %ld: %s", value, values->min, values->max, outside);
-	return rd_envcheck_say(check, values->fails ? RD_SEV_CRITICAL : RD_SEV_WARNING, "env-out-of-range",
-			       "The value is out of range", outside, rd_text("%ld", value),
-			       rd_text("%ld to %ld", values->min, values->max));
+	rd_envcheck_say(check, values->fails ? RD_SEV_CRITICAL : RD_SEV_WARNING, "env-out-of-range",
+			"The value is out of range", outside, rd_text("%ld", value),
+			rd_text("%ld to %ld", values->min, values->max));
 }
 
 int rd_envcheck_values(struct rd_check_env *check, const struct rd_env_values *values)
@@ -154,14 +153,17 @@ int rd_envcheck_values(struct rd_check_env *check, const struct rd_env_values *v
 	if (!rd_envcheck_value(check, values->read, values->standard, &value, &r))
 		return r;
 	says = find_value(values, value);
-	if (!says && (values->min || values->max) && (value < values->min || value > values->max))
-		return out_of_range(check, values, value);
+	if (!says && (values->min || values->max) && (value < values->min || value > values->max)) {
+		out_of_range(check, values, value);
+		return 0;
+	}
 	if (says)
 		rd_envcheck_effect(check, "%s%s", says->text, value == values->standard ? " (the default)" : "");
 	else if (values->text)
 		rd_envcheck_effect(check, values->text, value);
 	if (!says || !says->severity)
 		return 0;
-	return rd_envcheck_advise(check, says->severity, says->id, says->title, says->why, NULL, NULL,
-				  says->fix ? rd_text("%s", says->fix) : NULL);
+	rd_envcheck_advise(check, says->severity, says->id, says->title, says->why, NULL, NULL,
+			   says->fix ? rd_text("%s", says->fix) : NULL);
+	return 0;
 }

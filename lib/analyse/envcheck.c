@@ -6,6 +6,7 @@
 
 #include "analyse/env-names.h"
 #include "analyse/envcheck-priv.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #define MOST_MISSPELT 200 /* names that are compared with all that there are: a file can hold any number of them */
@@ -41,10 +42,10 @@ static int judge(struct look *look, const struct rd_env_rules *rules, const stru
 	}
 	if (is_quoted(check->effect->value)) {
 		rd_envcheck_effect(check, "not judged: its quotes are a part of the value");
-		return rd_envcheck_say(
-			check, RD_SEV_WARNING, "env-quoted", "The quotes are a part of the value",
-			"the library sees them, too: docker --env-file and nccl.conf take lines as they are", NULL,
-			rd_text("the value without quotes"));
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-quoted", "The quotes are a part of the value",
+				"the library sees them, too: docker --env-file and nccl.conf take lines as they are",
+				NULL, rd_text("the value without quotes"));
+		return 0;
 	}
 	return rule->check ? rule->check(check) : rd_envcheck_values(check, rule->values);
 }
@@ -112,15 +113,16 @@ static int check_unknown(struct rd_check_env *check, struct rd_effect *effect, e
 		return -ENOMEM;
 	effect->judged = known == RD_ENV_NAME_OTHER ? RD_JUDGED_NO : RD_JUDGED_UNKNOWN;
 	check->effect = effect;
-	if (known == RD_ENV_NAME_RETIRED)
-		return rd_envcheck_say(check, RD_SEV_WARNING, "env-retired",
-				       "The library no longer reads this variable", "the setting does nothing",
-				       rd_text("%s", note), NULL);
+	if (known == RD_ENV_NAME_RETIRED) {
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-retired", "The library no longer reads this variable",
+				"the setting does nothing", rd_text("%s", note), NULL);
+		return 0;
+	}
 	if (!near)
 		return 0;
-	return rd_envcheck_advise(check, RD_SEV_WARNING, "env-unknown-name", title, "the setting does nothing", NULL,
-				  rd_text("%s", near),
-				  rd_text("rename it: %s=%.*s", near, RD_ENV_QUOTED, effect->value));
+	rd_envcheck_advise(check, RD_SEV_WARNING, "env-unknown-name", title, "the setting does nothing", NULL,
+			   rd_text("%s", near), rd_text("rename it: %s=%.*s", near, RD_ENV_QUOTED, effect->value));
+	return 0;
 }
 
 /* What no rule was about: by name only. */
@@ -148,10 +150,11 @@ static int check_names(struct rd_check_env *check, struct rd_effects *effects)
 
 int rd_envcheck(const struct rd_host *host, struct rd_effects *effects, struct rd_findings *findings)
 {
-	_cleanup_free_ bool *selected = calloc(host->n_ports + 1, 1), *by_hca = calloc(host->n_ports + 1, 1);
+	_cleanup_free_ bool *selected = rd_alloc(host->n_ports + 1, 1), *by_hca = rd_alloc(host->n_ports + 1, 1);
 	struct look look = { .selected = selected, .by_hca = by_hca };
-	int r = selected && by_hca ? rd_effects_sort(effects) : -ENOMEM;
+	int r = 0;
 
+	rd_effects_sort(effects);
 	look.check = (struct rd_check_env){ .host = host, .all = effects, .findings = findings, .selected = selected };
 	for (size_t i = 0; i < RD_ARRAY_SIZE(libraries) && !r; i++)
 		r = check_library(&look, libraries[i]);

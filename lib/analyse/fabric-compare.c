@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 struct comparison {
@@ -20,7 +21,7 @@ static char *port_text(const struct rd_fabric *fabric, size_t port)
 	const struct rd_fabric_port *p = port == RD_NONE ? NULL : &fabric->ports[port];
 
 	if (!p)
-		return strdup("nothing");
+		return rd_dup("nothing");
 	return rd_text("%s (0x%016" PRIx64 ") port %u", rd_fabric_name(&fabric->nodes[p->node]),
 		       fabric->nodes[p->node].guid, p->number);
 }
@@ -42,12 +43,10 @@ static size_t other_port(const struct rd_fabric *from, const size_t *map, const 
 
 /* ---- nodes */
 
-static int map_nodes(struct comparison *c)
+static void map_nodes(struct comparison *c)
 {
-	_cleanup_free_ bool *gone = calloc(c->now->n_nodes + 1, sizeof(*gone));
+	_cleanup_free_ bool *gone = rd_alloc(c->now->n_nodes + 1, sizeof(*gone));
 
-	if (!gone)
-		return -ENOMEM;
 	for (size_t i = 0; i < c->now->n_nodes; i++)
 		c->to_plan[i] = RD_NONE;
 	for (size_t i = 0; i < c->now->n_ports; i++)
@@ -62,7 +61,6 @@ static int map_nodes(struct comparison *c)
 	for (size_t i = 0; i < c->now->n_nodes; i++)
 		if (gone[i])
 			c->to_plan[i] = c->plan->n_nodes; /* neither there nor too many */
-	return 0;
 }
 
 /* A missing node of the plan, and the new one at the same port of a neighbour that both know. */
@@ -123,43 +121,40 @@ static const struct {
 
 static char *copy(const char *text)
 {
-	return text ? strdup(text) : NULL;
+	return rd_dup_if(text);
 }
 
 /* Takes the texts over; NULL: the usual one. */
-static int say_node(struct comparison *c, enum node_change change, char *subject, char *observed, char *expected)
+static void say_node(struct comparison *c, enum node_change change, char *subject, char *observed, char *expected)
 {
 	struct rd_finding finding = node_changes[change].finding;
 
 	finding.subject = subject;
 	finding.observed = observed ? observed : copy(node_changes[change].observed);
 	finding.expected = expected ? expected : copy(node_changes[change].expected);
-	finding.fix = strdup(node_changes[change].fix);
-	return rd_finding_add(c->findings, &finding);
+	finding.fix = rd_dup(node_changes[change].fix);
+	rd_finding_add(c->findings, &finding);
 }
 
-static int compare_nodes(struct comparison *c)
+static void compare_nodes(struct comparison *c)
 {
-	int r = 0;
-
-	for (size_t i = 0; !r && i < c->plan->n_nodes; i++) {
+	for (size_t i = 0; i < c->plan->n_nodes; i++) {
 		char *subject = c->to_now[i] == RD_NONE || c->replaced[i] ? node_text(c->plan, i) : NULL;
 
 		if (c->to_now[i] == RD_NONE)
-			r = say_node(c, c->plan->nodes[i].kind == RD_NODE_CA ? ADAPTER_MISSING : SWITCH_MISSING,
-				     subject, NULL, NULL);
+			say_node(c, c->plan->nodes[i].kind == RD_NODE_CA ? ADAPTER_MISSING : SWITCH_MISSING, subject,
+				 NULL, NULL);
 		else if (c->replaced[i])
-			r = say_node(c, NODE_REPLACED, subject, node_text(c->now, c->to_now[i]), node_text(c->plan, i));
+			say_node(c, NODE_REPLACED, subject, node_text(c->now, c->to_now[i]), node_text(c->plan, i));
 	}
-	for (size_t i = 0; !r && i < c->now->n_nodes; i++)
+	for (size_t i = 0; i < c->now->n_nodes; i++)
 		if (c->to_plan[i] == RD_NONE)
-			r = say_node(c, NODE_EXTRA, node_text(c->now, i), NULL, NULL);
-	return r;
+			say_node(c, NODE_EXTRA, node_text(c->now, i), NULL, NULL);
 }
 
 /* ---- cables */
 
-static int say_cable(struct comparison *c, size_t planned, size_t now, size_t peer, const char *id, const char *title)
+static void say_cable(struct comparison *c, size_t planned, size_t now, size_t peer, const char *id, const char *title)
 {
 	size_t expected = planned == RD_NONE ? RD_NONE : c->plan->ports[planned].peer;
 	struct rd_finding finding = {
@@ -170,17 +165,17 @@ static int say_cable(struct comparison *c, size_t planned, size_t now, size_t pe
 		.subject = now == RD_NONE ? port_text(c->plan, planned) : port_text(c->now, now),
 		.observed = port_text(c->now, peer),
 		.expected = port_text(c->plan, expected),
-		.fix = strdup("check the cable at both ends; if this was meant: --save-topology"),
+		.fix = rd_dup("check the cable at both ends; if this was meant: --save-topology"),
 	};
 
 	if (now != RD_NONE)
 		c->told[now] = true;
 	if (peer != RD_NONE)
 		c->told[peer] = true;
-	return rd_finding_add(c->findings, &finding);
+	rd_finding_add(c->findings, &finding);
 }
 
-static int say_slower(struct comparison *c, size_t planned, size_t now)
+static void say_slower(struct comparison *c, size_t planned, size_t now)
 {
 	const struct rd_fabric_port *was = &c->plan->ports[planned], *is = &c->now->ports[now];
 	double before = was->width_active * rd_link_lane_gbps(was->speed_active);
@@ -193,16 +188,16 @@ static int say_slower(struct comparison *c, size_t planned, size_t now)
 	};
 
 	if (before <= 0 || after <= 0 || after >= before * 0.999)
-		return 0;
+		return;
 	finding.subject = port_text(c->now, now);
 	finding.observed = rd_text("%ux%s", is->width_active, rd_link_speed_name(is->speed_active));
 	finding.expected = rd_text("%ux%s", was->width_active, rd_link_speed_name(was->speed_active));
-	finding.fix = strdup("reseat or replace the cable; then look for errors of both ports");
-	return rd_finding_add(c->findings, &finding);
+	finding.fix = rd_dup("reseat or replace the cable; then look for errors of both ports");
+	rd_finding_add(c->findings, &finding);
 }
 
 /* A cable of the plan, whose nodes are both there. The second pass names what swapped cables have left unsaid. */
-static int compare_cable(struct comparison *c, size_t i, int pass)
+static void compare_cable(struct comparison *c, size_t i, int pass)
 {
 	size_t ends[2] = { i, c->plan->ports[i].peer }, now[2], peers[2];
 
@@ -210,21 +205,27 @@ static int compare_cable(struct comparison *c, size_t i, int pass)
 		now[e] = other_port(c->plan, c->to_now, c->now, ends[e]);
 		peers[e] = now[e] == RD_NONE ? RD_NONE : c->now->ports[now[e]].peer;
 	}
-	if (now[0] != RD_NONE && peers[0] == now[1] && now[1] != RD_NONE)
-		return pass == 0 ? say_slower(c, ends[0], now[0]) : 0;
-	if (peers[0] == RD_NONE && peers[1] == RD_NONE)
-		return pass == 0 ? say_cable(c, ends[0], now[0], RD_NONE, "fabric-cable-missing",
-					     "a cable of the plan is missing or dead") :
-				   0;
+	if (now[0] != RD_NONE && peers[0] == now[1] && now[1] != RD_NONE) {
+		if (pass == 0)
+			say_slower(c, ends[0], now[0]);
+		return;
+	}
+	if (peers[0] == RD_NONE && peers[1] == RD_NONE) {
+		if (pass == 0)
+			say_cable(c, ends[0], now[0], RD_NONE, "fabric-cable-missing",
+				  "a cable of the plan is missing or dead");
+		return;
+	}
 	for (int e = 0; e < 2; e++)
-		if (peers[e] != RD_NONE && !c->told[now[e]])
-			return say_cable(c, ends[e], now[e], peers[e], "fabric-cable-moved",
-					 "a cable leads elsewhere than in the plan");
-	return 0;
+		if (peers[e] != RD_NONE && !c->told[now[e]]) {
+			say_cable(c, ends[e], now[e], peers[e], "fabric-cable-moved",
+				  "a cable leads elsewhere than in the plan");
+			return;
+		}
 }
 
 /* A cable of now, seen from one of its ends, of which the plan has none there. */
-static int compare_extra(struct comparison *c, size_t i)
+static void compare_extra(struct comparison *c, size_t i)
 {
 	const struct rd_fabric_port *port = &c->now->ports[i];
 	size_t planned = other_port(c->now, c->to_plan, c->plan, i);
@@ -232,51 +233,44 @@ static int compare_extra(struct comparison *c, size_t i)
 	if (port->peer == RD_NONE || port->peer < i || port->presence == RD_PORT_GONE || c->told[i] ||
 	    c->told[port->peer] || c->to_plan[port->node] >= c->plan->n_nodes ||
 	    c->to_plan[c->now->ports[port->peer].node] >= c->plan->n_nodes)
-		return 0;
+		return;
 	if (planned != RD_NONE && c->plan->ports[planned].peer != RD_NONE)
-		return 0;
-	return say_cable(c, planned, i, port->peer, "fabric-cable-extra", "a cable that the plan does not have");
+		return;
+	say_cable(c, planned, i, port->peer, "fabric-cable-extra", "a cable that the plan does not have");
 }
 
-static int compare_cables(struct comparison *c)
+static void compare_cables(struct comparison *c)
 {
-	int r = 0;
-
 	for (int pass = 0; pass < 2; pass++)
-		for (size_t i = 0; !r && i < c->plan->n_ports; i++) {
+		for (size_t i = 0; i < c->plan->n_ports; i++) {
 			size_t peer = c->plan->ports[i].peer;
 
 			if (peer != RD_NONE && peer >= i && c->to_now[c->plan->ports[i].node] != RD_NONE &&
 			    c->to_now[c->plan->ports[peer].node] != RD_NONE)
-				r = compare_cable(c, i, pass);
+				compare_cable(c, i, pass);
 		}
-	for (size_t i = 0; !r && i < c->now->n_ports; i++)
-		r = compare_extra(c, i);
-	return r;
+	for (size_t i = 0; i < c->now->n_ports; i++)
+		compare_extra(c, i);
 }
 
-int rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now, struct rd_findings *findings)
+void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now, struct rd_findings *findings)
 {
 	struct comparison c = {
 		.plan = plan,
 		.now = now,
-		.to_now = calloc(plan->n_nodes + 1, sizeof(size_t)),
-		.to_plan = calloc(now->n_nodes + 1, sizeof(size_t)),
-		.replaced = calloc(plan->n_nodes + 1, sizeof(bool)),
-		.told = calloc(now->n_ports + 1, sizeof(bool)),
+		.to_now = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
+		.to_plan = rd_alloc(now->n_nodes + 1, sizeof(size_t)),
+		.replaced = rd_alloc(plan->n_nodes + 1, sizeof(bool)),
+		.told = rd_alloc(now->n_ports + 1, sizeof(bool)),
 		.findings = findings,
 	};
-	int r = c.to_now && c.to_plan && c.replaced && c.told ? map_nodes(&c) : -ENOMEM;
 
-	if (!r) {
-		find_replacements(&c);
-		r = compare_nodes(&c);
-	}
-	if (!r)
-		r = compare_cables(&c);
+	map_nodes(&c);
+	find_replacements(&c);
+	compare_nodes(&c);
+	compare_cables(&c);
 	free(c.to_now);
 	free(c.to_plan);
 	free(c.replaced);
 	free(c.told);
-	return r;
 }

@@ -11,6 +11,6 @@
  * one of the same kind that is missing is its replacement: its cables are held against those of the other. Of a missing or
  * an extra node no cable is named again; a cable that was moved is named once, at the end that stayed. -ENOMEM.
  */
-int rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now, struct rd_findings *findings);
+void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now, struct rd_findings *findings);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "model/fabric-rates.h"
 
@@ -92,12 +93,13 @@ static int judge_errors(struct judge *j, const struct rd_fabric_port *port)
 	if (observed.failed)
 		return -ENOMEM;
 	finding.subject = cable_text(j, port);
-	finding.observed = strdup(observed.data);
-	finding.expected = strdup("below the thresholds of data/fabric-thresholds or --thresholds");
-	finding.fix = strdup(
+	finding.observed = rd_dup(observed.data);
+	finding.expected = rd_dup("below the thresholds of data/fabric-thresholds or --thresholds");
+	finding.fix = rd_dup(
 		"see whether they still rise: --interval 10 --count 2; compare the port at the other end; clean, "
 		"reseat, replace the cable");
-	return rd_finding_add(j->findings, &finding);
+	rd_finding_add(j->findings, &finding);
+	return 0;
 }
 
 static int judge_saturated(struct judge *j, const struct rd_fabric_port *port)
@@ -126,13 +128,14 @@ static int judge_saturated(struct judge *j, const struct rd_fabric_port *port)
 	if (observed.failed)
 		return -ENOMEM;
 	finding.subject = cable_text(j, port);
-	finding.observed = strdup(observed.data);
-	finding.expected = strdup("room to count");
+	finding.observed = rd_dup(observed.data);
+	finding.expected = rd_dup("room to count");
 	finding.fix = rd_text("clear them: perfquery -R %u %u", port->lid, port->number);
-	return rd_finding_add(j->findings, &finding);
+	rd_finding_add(j->findings, &finding);
+	return 0;
 }
 
-static int judge_wait(struct judge *j, const struct rd_fabric_port *port)
+static void judge_wait(struct judge *j, const struct rd_fabric_port *port)
 {
 	const struct rd_fabric_limit *limit = &j->limits->v[rd_pma_n_counters];
 	struct rd_finding finding = {
@@ -144,14 +147,14 @@ static int judge_wait(struct judge *j, const struct rd_fabric_port *port)
 	double share;
 
 	if (limit->warning < 0 || !rd_fabric_wait_share(j->fabric, port, &share) || share * 100 <= limit->warning)
-		return 0;
+		return;
 	if (limit->critical >= 0 && share * 100 > limit->critical)
 		finding.severity = RD_SEV_CRITICAL;
 	finding.subject = cable_text(j, port);
 	finding.observed = rd_text("could not send for %.0f %% of the time", share * 100);
 	finding.expected = rd_text("at most %.0f %%", limit->warning);
-	finding.fix = strdup("follow the port that waits towards the receiver; --live sorts by this");
-	return rd_finding_add(j->findings, &finding);
+	finding.fix = rd_dup("follow the port that waits towards the receiver; --live sorts by this");
+	rd_finding_add(j->findings, &finding);
 }
 
 /* ---- links */
@@ -210,7 +213,7 @@ static enum link_verdict look_at_link(const struct rd_fabric_port *port, const s
 		       LINK_LIMITED;
 }
 
-static int say_link(struct judge *j, const struct rd_fabric_port *port, struct rd_finding *finding)
+static void say_link(struct judge *j, const struct rd_fabric_port *port, struct rd_finding *finding)
 {
 	const struct rd_fabric_port *peer = &j->fabric->ports[port->peer];
 	unsigned width = rd_fabric_common_width(port, peer), speed = rd_fabric_common_speed(port, peer);
@@ -221,23 +224,23 @@ static int say_link(struct judge *j, const struct rd_fabric_port *port, struct r
 		finding->observed = rd_text("%ux %s", port->width_active, rd_link_speed_name(port->speed_active));
 	finding->expected = rd_text("%ux %s", width ? width : port->width_active,
 				    rd_link_speed_name(speed ? speed : port->speed_active));
-	return rd_finding_add(j->findings, finding);
+	rd_finding_add(j->findings, finding);
 }
 
-static int say_degraded(struct judge *j, const struct rd_fabric_port *port)
+static void say_degraded(struct judge *j, const struct rd_fabric_port *port)
 {
 	struct rd_finding finding = {
 		.id = "fabric-link-degraded",
 		.severity = RD_SEV_WARNING,
 		.title = "a link below what both its ends can",
 		.why = "everything that is routed over it waits for it, and with it the whole job",
-		.fix = strdup("reseat the cable at both ends, then replace it; a cable of a lower grade does this, too"),
+		.fix = rd_dup("reseat the cable at both ends, then replace it; a cable of a lower grade does this, too"),
 	};
 
-	return say_link(j, port, &finding);
+	say_link(j, port, &finding);
 }
 
-static int say_limited(struct judge *j, const struct rd_fabric_port *port, size_t n)
+static void say_limited(struct judge *j, const struct rd_fabric_port *port, size_t n)
 {
 	struct rd_finding finding = {
 		.id = "fabric-link-limited",
@@ -247,27 +250,26 @@ static int say_limited(struct judge *j, const struct rd_fabric_port *port, size_
 		.why = "what PortInfo has as enabled, at one end or at both, is less than what is supported",
 		.observed =
 			rd_text("%zu, this one %ux %s", n, port->width_active, rd_link_speed_name(port->speed_active)),
-		.fix = strdup("where it was not meant: ibportstate LID PORT query shows what is enabled"),
+		.fix = rd_dup("where it was not meant: ibportstate LID PORT query shows what is enabled"),
 	};
 
-	return say_link(j, port, &finding);
+	say_link(j, port, &finding);
 }
 
 /* A cable is judged at its lower end. Links that are held back on purpose are no fault, and said once for all. */
-static int judge_links(struct judge *j)
+static void judge_links(struct judge *j)
 {
 	const struct rd_fabric_port *example = NULL;
 	size_t limited = 0;
-	int r = 0;
 
-	for (size_t i = 0; !r && i < j->fabric->n_ports; i++) {
+	for (size_t i = 0; i < j->fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &j->fabric->ports[i];
 
 		if (port->presence == RD_PORT_GONE || port->peer == RD_NONE || i >= port->peer)
 			continue;
 		switch (look_at_link(port, &j->fabric->ports[port->peer])) {
 		case LINK_DEGRADED:
-			r = say_degraded(j, port);
+			say_degraded(j, port);
 			break;
 		case LINK_LIMITED:
 			example = example ? example : port;
@@ -277,10 +279,11 @@ static int judge_links(struct judge *j)
 			break;
 		}
 	}
-	return r || !example ? r : say_limited(j, example, limited);
+	if (example)
+		say_limited(j, example, limited);
 }
 
-static int judge_state(struct judge *j, const struct rd_fabric_port *port)
+static void judge_state(struct judge *j, const struct rd_fabric_port *port)
 {
 	static const char *const names[] = { [RD_LINK_INIT] = "INIT", [RD_LINK_ARMED] = "ARMED" };
 	struct rd_finding finding = {
@@ -291,13 +294,13 @@ static int judge_state(struct judge *j, const struct rd_fabric_port *port)
 	};
 
 	if (port->number == 0 || (port->state != RD_LINK_INIT && port->state != RD_LINK_ARMED))
-		return 0;
+		return;
 	finding.subject = cable_text(j, port);
-	finding.observed = strdup(names[port->state]);
-	finding.expected = strdup("ACTIVE");
-	finding.fix = strdup(
+	finding.observed = rd_dup(names[port->state]);
+	finding.expected = rd_dup("ACTIVE");
+	finding.fix = rd_dup(
 		"sminfo; look again in a minute, a sweep of the subnet manager may be under way; then read its log");
-	return rd_finding_add(j->findings, &finding);
+	rd_finding_add(j->findings, &finding);
 }
 
 /* ---- what does not answer, comes and goes */
@@ -313,7 +316,7 @@ static char *why_unread(const struct rd_fabric_port *port)
 }
 
 /* Of a node's ports [from, to) that were asked. */
-static int judge_agent(struct judge *j, size_t from, size_t to)
+static void judge_agent(struct judge *j, size_t from, size_t to)
 {
 	const struct rd_fabric_port *first = NULL;
 	size_t asked = 0, failed = 0;
@@ -336,7 +339,7 @@ static int judge_agent(struct judge *j, size_t from, size_t to)
 		}
 	}
 	if (failed == 0)
-		return 0;
+		return;
 	if (failed < asked) {
 		finding.id = "fabric-ports-unread";
 		finding.title = "ports whose counters could not be read";
@@ -349,14 +352,14 @@ static int judge_agent(struct judge *j, size_t from, size_t to)
 		free(finding.observed);
 		finding.observed = all;
 	}
-	finding.expected = strdup("an answer of every port");
+	finding.expected = rd_dup("an answer of every port");
 	finding.fix = rd_text("perfquery %u %u; if it is silent, too: firmware or CPU of that node hangs", first->lid,
 			      first->number);
-	return rd_finding_add(j->findings, &finding);
+	rd_finding_add(j->findings, &finding);
 }
 
 /* Said once a node: of the first port that changed so. */
-static int judge_presence(struct judge *j, size_t from, size_t to)
+static void judge_presence(struct judge *j, size_t from, size_t to)
 {
 	static const struct rd_finding kinds[] = {
 		[RD_PORT_NEW] = { .id = "fabric-node-new",
@@ -380,7 +383,7 @@ static int judge_presence(struct judge *j, size_t from, size_t to)
 	while (which < to && j->fabric->ports[which].presence == RD_PORT_PRESENT)
 		which++;
 	if (which == to || (size_t)j->fabric->ports[which].presence >= RD_ARRAY_SIZE(kinds))
-		return 0;
+		return;
 	finding = kinds[j->fabric->ports[which].presence];
 	finding.subject = node_text(&j->fabric->nodes[j->fabric->ports[which].node]);
 	switch (j->fabric->ports[which].presence) {
@@ -393,16 +396,16 @@ static int judge_presence(struct judge *j, size_t from, size_t to)
 		break;
 	case RD_PORT_GONE:
 		finding.fix =
-			strdup("look at the port of its neighbour, then at its power; nothing to do if it was meant");
+			rd_dup("look at the port of its neighbour, then at its power; nothing to do if it was meant");
 		break;
 	default:
 		break;
 	}
-	return rd_finding_add(j->findings, &finding);
+	rd_finding_add(j->findings, &finding);
 }
 
 /* A fabric of one node is none. */
-static int judge_alone(struct judge *j)
+static void judge_alone(struct judge *j)
 {
 	const struct rd_fabric *fabric = j->fabric;
 	const struct rd_fabric_port *self = fabric->self == RD_NONE ? NULL : &fabric->ports[fabric->self];
@@ -417,13 +420,13 @@ static int judge_alone(struct judge *j)
 	for (size_t i = 0; self && i < fabric->n_ports; i++)
 		others += fabric->ports[i].node != self->node && fabric->ports[i].presence != RD_PORT_GONE;
 	if (others > 0 || !self)
-		return 0;
+		return;
 	finding.subject = rd_text("%s port %u", fabric->ibdev, fabric->port);
 	finding.observed = rd_text("the link is %s, and nobody answers at its other end",
 				   self->state == RD_LINK_ACTIVE ? "ACTIVE" : "not ACTIVE");
-	finding.expected = strdup("a switch, or another host, at the other end of the cable");
-	finding.fix = strdup("ibstat; check the cable, and whether the switch is powered and its port enabled");
-	return rd_finding_add(j->findings, &finding);
+	finding.expected = rd_dup("a switch, or another host, at the other end of the cable");
+	finding.fix = rd_dup("ibstat; check the cable, and whether the switch is powered and its port enabled");
+	rd_finding_add(j->findings, &finding);
 }
 
 /* ---- all */
@@ -435,25 +438,28 @@ static int judge_port(struct judge *j, const struct rd_fabric_port *port)
 	if (!r && port->fresh)
 		r = judge_saturated(j, port);
 	if (!r && port->fresh)
-		r = judge_wait(j, port);
+		judge_wait(j, port);
 	if (!r && port->presence != RD_PORT_GONE)
-		r = judge_state(j, port);
+		judge_state(j, port);
 	return r;
 }
 
 int rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits, struct rd_findings *findings)
 {
 	struct judge j = { .fabric = fabric, .limits = limits, .findings = findings };
-	int r = judge_alone(&j);
+	int r = 0;
 
+	judge_alone(&j);
 	for (size_t from = 0, to; !r && from < fabric->n_ports; from = to) {
 		for (to = from; to < fabric->n_ports && fabric->ports[to].node == fabric->ports[from].node; to++)
 			;
-		r = judge_presence(&j, from, to);
+		judge_presence(&j, from, to);
 		if (!r)
-			r = judge_agent(&j, from, to);
+			judge_agent(&j, from, to);
 		for (size_t i = from; !r && i < to; i++)
 			r = judge_port(&j, &fabric->ports[i]);
 	}
-	return r ? r : judge_links(&j);
+	if (!r)
+		judge_links(&j);
+	return r;
 }

@@ -18,7 +18,7 @@ struct rd_fabric_limits {
 };
 
 /* None; 0 or -ENOMEM. */
-int rd_fabric_limits_init(struct rd_fabric_limits *limits);
+void rd_fabric_limits_init(struct rd_fabric_limits *limits);
 void rd_fabric_limits_deinit(struct rd_fabric_limits *limits);
 
 /* Takes in a table as data/fabric-thresholds describes it, on top of what is there. -EBADMSG with the line that is no good,

@@ -5,20 +5,18 @@
 #include <string.h>
 
 #include "analyse/fabric-judge.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #define TEXT_MAX (1 << 20)
 #define BLANKS " \t\r"
 #define WAIT_PERCENT "XmitWaitPercent"
 
-int rd_fabric_limits_init(struct rd_fabric_limits *limits)
+void rd_fabric_limits_init(struct rd_fabric_limits *limits)
 {
-	limits->v = calloc(rd_pma_n_counters + 1, sizeof(*limits->v));
-	if (!limits->v)
-		return -ENOMEM;
+	limits->v = rd_alloc(rd_pma_n_counters + 1, sizeof(*limits->v));
 	for (size_t i = 0; i <= rd_pma_n_counters; i++)
 		limits->v[i] = (struct rd_fabric_limit){ -1, -1, -1 };
-	return 0;
 }
 
 void rd_fabric_limits_deinit(struct rd_fabric_limits *limits)
@@ -105,9 +103,7 @@ int rd_fabric_limits_parse(const char *name, const char *text, size_t size, stru
 
 	if (size > TEXT_MAX)
 		return rd_err_set(err, EFBIG, name, "a table of thresholds has at most %d bytes", TEXT_MAX);
-	copy = strndup(text, size);
-	if (!copy)
-		return rd_err_set(err, ENOMEM, name, "cannot keep the thresholds");
+	copy = rd_dup_part(text, size);
 	for (rest = copy; (line = rd_line(&rest, &number));) {
 		const char *wrong = take_line(line, limits);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/memory.h"
 #include "model/fabric-rates.h"
 
 struct rank {
@@ -102,13 +103,9 @@ static int compare(const void *a, const void *b)
 
 size_t *rd_fabric_sort_by(const struct rd_fabric *fabric, enum rd_fabric_order order)
 {
-	_cleanup_free_ struct rank *ranks = calloc(fabric->n_ports + 1, sizeof(*ranks));
-	size_t *sorted = calloc(fabric->n_ports + 1, sizeof(*sorted));
+	_cleanup_free_ struct rank *ranks = rd_alloc(fabric->n_ports + 1, sizeof(*ranks));
+	size_t *sorted = rd_alloc(fabric->n_ports + 1, sizeof(*sorted));
 
-	if (!ranks || !sorted) {
-		free(sorted);
-		return NULL;
-	}
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		ranks[i] = rank_of(fabric, i, order);
 	qsort(ranks, fabric->n_ports, sizeof(*ranks), compare);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 /* What the division is made of: nodes in the order of their GUIDs. */
@@ -228,42 +229,35 @@ static void give_rest(struct division *d)
 
 /* ---- the whole */
 
-static int take_names(struct rd_shards *shards, char *const *names, size_t n)
+static void take_names(struct rd_shards *shards, char *const *names, size_t n)
 {
-	_cleanup_free_ char **sorted = calloc(n, sizeof(*sorted));
+	_cleanup_free_ char **sorted = rd_alloc(n, sizeof(*sorted));
 
-	shards->v = calloc(n, sizeof(*shards->v));
-	if (!sorted || !shards->v)
-		return -ENOMEM;
+	shards->v = rd_alloc(n, sizeof(*shards->v));
 	shards->n = names ? 0 : n;
 	if (!names)
-		return 0;
+		return;
 	memcpy(sorted, names, n * sizeof(*sorted));
 	qsort(sorted, n, sizeof(*sorted), by_name);
 	for (size_t i = 0; i < n; i++) {
 		if (shards->n > 0 && strcasecmp(shards->v[shards->n - 1].host, sorted[i]) == 0)
 			continue;
-		shards->v[shards->n].host = strdup(sorted[i]);
-		if (!shards->v[shards->n].host)
-			return -ENOMEM;
+		shards->v[shards->n].host = rd_dup(sorted[i]);
 		for (char *c = shards->v[shards->n].host; *c; c++)
 			*c = (char)tolower((unsigned char)*c);
 		shards->n++;
 	}
-	return 0;
 }
 
-static int division_init(struct division *d)
+static void division_init(struct division *d)
 {
 	const struct rd_fabric *fabric = d->fabric;
 
-	d->shards->owner = calloc(fabric->n_ports + 1, sizeof(*d->shards->owner));
-	d->order = calloc(fabric->n_nodes + 1, sizeof(*d->order));
-	d->first_port = calloc(fabric->n_nodes + 1, sizeof(*d->first_port));
-	d->host_of = calloc(fabric->n_nodes + 1, sizeof(*d->host_of));
-	d->room = calloc(d->shards->n, sizeof(*d->room));
-	if (!d->shards->owner || !d->order || !d->first_port || !d->host_of || !d->room)
-		return -ENOMEM;
+	d->shards->owner = rd_alloc(fabric->n_ports + 1, sizeof(*d->shards->owner));
+	d->order = rd_alloc(fabric->n_nodes + 1, sizeof(*d->order));
+	d->first_port = rd_alloc(fabric->n_nodes + 1, sizeof(*d->first_port));
+	d->host_of = rd_alloc(fabric->n_nodes + 1, sizeof(*d->host_of));
+	d->room = rd_alloc(d->shards->n, sizeof(*d->room));
 	for (size_t i = 0; i < fabric->n_nodes; i++) {
 		d->order[i] = i;
 		d->first_port[i] = RD_NONE;
@@ -277,16 +271,13 @@ static int division_init(struct division *d)
 	}
 	for (size_t i = 0; i < d->shards->n; i++)
 		d->room[i] = d->shards->ports / d->shards->n + (i < d->shards->ports % d->shards->n);
-	return 0;
 }
 
 /* How many agents each host asks, and how many ports at most at one of them. */
-static int count_agents(const struct division *d)
+static void count_agents(const struct division *d)
 {
-	_cleanup_free_ size_t *at = calloc(d->shards->n, sizeof(*at));
+	_cleanup_free_ size_t *at = rd_alloc(d->shards->n, sizeof(*at));
 
-	if (!at)
-		return -ENOMEM;
 	for (size_t i = 0; i < d->fabric->n_nodes; i++) {
 		size_t first = d->first_port[i];
 
@@ -301,22 +292,21 @@ static int count_agents(const struct division *d)
 				d->shards->v[host].max_agent = at[host];
 		}
 	}
-	return 0;
 }
 
 int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t n, struct rd_shards *ret)
 {
 	struct division d = { .fabric = fabric, .shards = ret };
 	_cleanup_free_ bool *on = NULL;
-	int r;
+	int r = 0;
 
 	*ret = (struct rd_shards){ 0 };
 	if (n == 0)
 		return -EINVAL;
-	r = take_names(ret, names, n);
+	take_names(ret, names, n);
 	if (!r)
-		r = division_init(&d);
-	on = r ? NULL : calloc(ret->n, sizeof(*on));
+		division_init(&d);
+	on = r ? NULL : rd_alloc(ret->n, sizeof(*on));
 	if (on) {
 		ret->topology = hash_topology(&d);
 		give_own(&d);
@@ -324,7 +314,7 @@ int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t 
 			if (fabric->nodes[d.order[i]].kind == RD_NODE_SWITCH && d.first_port[d.order[i]] != RD_NONE)
 				give_leaf(&d, d.first_port[d.order[i]], on);
 		give_rest(&d);
-		r = count_agents(&d);
+		count_agents(&d);
 	} else if (!r) {
 		r = -ENOMEM;
 	}
@@ -356,7 +346,7 @@ void rd_shards_predict(struct rd_shards *shards, unsigned attributes, double lat
 	}
 }
 
-int rd_shards_judge(const struct rd_shards *shards, struct rd_findings *findings)
+void rd_shards_judge(const struct rd_shards *shards, struct rd_findings *findings)
 {
 	for (size_t i = 0; i < shards->n; i++) {
 		const struct rd_shard *shard = &shards->v[i];
@@ -369,14 +359,12 @@ int rd_shards_judge(const struct rd_shards *shards, struct rd_findings *findings
 
 		if (!shard->host || shard->found)
 			continue;
-		finding.subject = strdup(shard->host);
+		finding.subject = rd_dup(shard->host);
 		finding.observed = rd_text("no channel adapter of that name; %zu of %zu ports not covered",
 					   shard->ports, shards->ports);
 		finding.expected =
-			strdup("a host of the list has an adapter with a link, and its name in the node description");
-		finding.fix = strdup("bring it back, or take it off the list on all hosts");
-		if (rd_finding_add(findings, &finding) < 0)
-			return -ENOMEM;
+			rd_dup("a host of the list has an adapter with a link, and its name in the node description");
+		finding.fix = rd_dup("bring it back, or take it off the list on all hosts");
+		rd_finding_add(findings, &finding);
 	}
-	return 0;
 }

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "base/memory.h"
+
 static void move_counters(struct rd_fabric_port *from, struct rd_fabric_port *to)
 {
 	to->values = RD_TAKE(from->values);
@@ -102,18 +104,15 @@ static int add_gone_nodes(const struct rd_fabric *before, struct rd_fabric *now)
 }
 
 /* Nodes that were added stand at the end: ports know them by index, and finding needs them sorted. */
-static int sort_again(struct rd_fabric *now)
+static void sort_again(struct rd_fabric *now)
 {
-	_cleanup_free_ uint64_t *guids = calloc(now->n_ports + 1, sizeof(*guids));
+	_cleanup_free_ uint64_t *guids = rd_alloc(now->n_ports + 1, sizeof(*guids));
 
-	if (!guids)
-		return -ENOMEM;
 	for (size_t i = 0; i < now->n_ports; i++)
 		guids[i] = now->nodes[now->ports[i].node].guid;
 	rd_fabric_sort_nodes(now);
 	for (size_t i = 0; i < now->n_ports; i++)
 		now->ports[i].node = rd_fabric_find_node(now, guids[i]);
-	return 0;
 }
 
 /* What tells a port from others, wherever it stands. */
@@ -123,13 +122,11 @@ struct end {
 };
 
 /* Ports were added at the end: sorted, with their cables. */
-static int sort_ports(struct rd_fabric *now)
+static void sort_ports(struct rd_fabric *now)
 {
-	_cleanup_free_ struct end *peers = calloc(now->n_ports + 1, sizeof(*peers));
+	_cleanup_free_ struct end *peers = rd_alloc(now->n_ports + 1, sizeof(*peers));
 	struct end self = { 0 }; /* declared by itself: a guard holds for all of its declaration */
 
-	if (!peers)
-		return -ENOMEM;
 	for (size_t i = 0; i < now->n_ports; i++) {
 		struct rd_fabric_port *port = &now->ports[i];
 		const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &now->ports[port->peer];
@@ -147,7 +144,6 @@ static int sort_ports(struct rd_fabric *now)
 		now->ports[i].peer = peer->guid ? rd_fabric_find_port(now, peer->guid, peer->number) : RD_NONE;
 	}
 	now->self = self.guid ? rd_fabric_find_port(now, self.guid, self.number) : RD_NONE;
-	return 0;
 }
 
 int rd_fabric_update(struct rd_fabric *before, struct rd_fabric *now)
@@ -176,11 +172,11 @@ int rd_fabric_update(struct rd_fabric *before, struct rd_fabric *now)
 	}
 	r = add_gone_nodes(before, now);
 	if (!r)
-		r = sort_again(now);
+		sort_again(now);
 	for (size_t i = 0; !r && i < before->n_ports; i++)
 		if (before->ports[i].presence != RD_PORT_GONE)
 			r = keep_gone(before, &before->ports[i], now);
 	if (!r)
-		r = sort_ports(now);
+		sort_ports(now);
 	return r;
 }

@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-int rd_hca_list_parse(const char *value, struct rd_hca_list *ret)
+#include "base/memory.h"
+
+void rd_hca_list_parse(const char *value, struct rd_hca_list *ret)
 {
-	return rd_hca_list_parse_most(value, RD_NCCL_HCAS, ret);
+	rd_hca_list_parse_most(value, RD_NCCL_HCAS, ret);
 }
 
-int rd_hca_list_parse_most(const char *value, size_t most, struct rd_hca_list *ret)
+void rd_hca_list_parse_most(const char *value, size_t most, struct rd_hca_list *ret)
 {
 	size_t room = 1;
 
@@ -22,9 +24,7 @@ int rd_hca_list_parse_most(const char *value, size_t most, struct rd_hca_list *r
 	value += ret->exact;
 	for (const char *c = value; *c && room < most; c++)
 		room += *c == ',';
-	ret->v = calloc(room, sizeof(*ret->v));
-	if (!ret->v)
-		return -ENOMEM;
+	ret->v = rd_alloc(room, sizeof(*ret->v));
 	while (*value) {
 		struct rd_hca_entry entry = { .port = -1 };
 		size_t n = strcspn(value, ","), name = strcspn(value, ":,");
@@ -38,7 +38,6 @@ int rd_hca_list_parse_most(const char *value, size_t most, struct rd_hca_list *r
 			ret->v[ret->n++] = entry;
 		value += n + (value[n] == ',');
 	}
-	return 0;
 }
 
 void rd_hca_list_deinit(struct rd_hca_list *list)

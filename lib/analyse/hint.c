@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #define TEXT_MAX (1024 * 1024)
@@ -41,8 +42,7 @@ static int add_line(struct rd_hints *hints, char *line)
 		return -EINVAL;
 	if (hints->n == HINTS_MAX)
 		return -EFBIG;
-	if (rd_grow(&hints->v, &hints->cap, hints->n + 1, sizeof(*hints->v)))
-		return -ENOMEM;
+	rd_reserve(&hints->v, &hints->cap, hints->n + 1, sizeof(*hints->v));
 	hints->v[hints->n++] = hint;
 	return 0;
 }
@@ -56,9 +56,7 @@ int rd_hints_parse(const char *name, const char *text, size_t size, struct rd_hi
 
 	if (size > TEXT_MAX)
 		return rd_err_set(err, EFBIG, name, "a table of hints has at most %d bytes", TEXT_MAX);
-	hints.text = strndup(text, size);
-	if (!hints.text)
-		return rd_err_set(err, ENOMEM, name, "cannot keep the hints");
+	hints.text = rd_dup_part(text, size);
 	for (rest = hints.text; (line = rd_line(&rest, &number));) {
 		struct rd_err note = { 0 };
 		int r = add_line(&hints, line);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define UID_DASHED 36 /* xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx */
 #define UID_PLAIN 32  /* pods from a file are named by a hash */
 
@@ -69,7 +71,6 @@ static char *slurm_job(const char *path)
 {
 	struct part p, job = { NULL, 0 }, step = { NULL, 0 };
 	bool slurm = false;
-	char *ret = NULL;
 
 	while (next_part(&path, &p)) {
 		if (is_slurm(&p)) {
@@ -81,10 +82,9 @@ static char *slurm_job(const char *path)
 			step = (struct part){ p.s + 5, p.n - 5 };
 		}
 	}
-	if (!job.n || asprintf(&ret, "slurm:%.*s%s%.*s", (int)job.n, job.s, step.n ? "." : "", (int)step.n,
-			       step.n ? step.s : "") < 0)
+	if (!job.n)
 		return NULL;
-	return ret;
+	return rd_text("slurm:%.*s%s%.*s", (int)job.n, job.s, step.n ? "." : "", (int)step.n, step.n ? step.s : "");
 }
 
 /* The length of a pod's uid at `s`; systemd's driver has written its dashes as underscores. */
@@ -123,8 +123,9 @@ static char *kubernetes_job(const char *path)
 		if (n && (n == left || pod[n] == '.' || pod[n] == ':'))
 			uid = (struct part){ pod, n };
 	}
-	if (!uid.n || asprintf(&ret, "kubernetes:%.*s", (int)uid.n, uid.s) < 0)
+	if (!uid.n)
 		return NULL;
+	ret = rd_text("kubernetes:%.*s", (int)uid.n, uid.s);
 	for (char *c = ret; *c; c++)
 		if (*c == '_')
 			*c = '-';

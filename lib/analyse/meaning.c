@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
@@ -116,8 +117,7 @@ static int add_line(struct rd_meanings *meanings, char *line)
 		return -EINVAL;
 	if (meanings->n == LINES_MAX)
 		return -EFBIG;
-	if (rd_grow(&meanings->v, &meanings->cap, meanings->n + 1, sizeof(*meanings->v)) < 0)
-		return -ENOMEM;
+	rd_reserve(&meanings->v, &meanings->cap, meanings->n + 1, sizeof(*meanings->v));
 	meanings->v[meanings->n++] = meaning;
 	return 0;
 }
@@ -130,9 +130,7 @@ int rd_meanings_parse(const char *name, const char *text, size_t size, struct rd
 
 	if (size > TEXT_MAX)
 		return rd_err_set(err, EFBIG, name, "a table of counters has at most %zu bytes", TEXT_MAX);
-	meanings.text = strndup(text, size);
-	if (!meanings.text)
-		return rd_err_set(err, ENOMEM, name, "cannot keep the table");
+	meanings.text = rd_dup_part(text, size);
 	for (line = meanings.text; *line; line = next) {
 		struct rd_err note = { 0 };
 		char start[40];

@@ -7,6 +7,7 @@
 #include "analyse/distance.h"
 #include "analyse/nccl-priv.h"
 #include "base/buf.h"
+#include "base/memory.h"
 
 /* MAX_IB_DEVS, NCCL_NET_MAX_DEVS_PER_NIC. */
 #define DEVICES_MAX 32
@@ -174,7 +175,7 @@ static int add_net(const struct state *st, const size_t *members, size_t n, stru
 	struct rd_nccl_net *net = &ret->v[ret->n++];
 	_cleanup_buf_ struct rd_buf name = { 0 };
 
-	*net = (struct rd_nccl_net){ .ports = calloc(n, sizeof(*net->ports)), .pci = st->v[members[0]].pci };
+	*net = (struct rd_nccl_net){ .ports = rd_alloc(n, sizeof(*net->ports)), .pci = st->v[members[0]].pci };
 	net->numa = numa_of(st, &st->v[members[0]]);
 	for (size_t i = 0; net->ports && i < n; i++) {
 		const struct device *dev = &st->v[members[i]];
@@ -187,7 +188,7 @@ static int add_net(const struct state *st, const size_t *members, size_t n, stru
 		rd_buf_printf(&name, "%s%s%s", i > 0 ? "+" : "", rd_ibdev_label(st->host, port->ibdev),
 			      dev->direct ? "_dma" : "");
 	}
-	net->name = name.failed ? NULL : RD_TAKE(name.data);
+	net->name = RD_TAKE(name.data);
 	return net->ports && net->name ? 0 : -ENOMEM;
 }
 
@@ -205,11 +206,11 @@ static int cpu_rank(const struct rd_host *host, const struct rd_nccl_nets *nets,
 /* Groups come in the order of their first member. */
 static void sort_by_cpu(const struct rd_host *host, struct rd_nccl_nets *nets)
 {
-	_cleanup_free_ int *ranks = calloc(nets->n + 1, sizeof(*ranks));
+	_cleanup_free_ int *ranks = rd_alloc(nets->n + 1, sizeof(*ranks));
 
-	for (size_t i = 0; ranks && i < nets->n; i++)
+	for (size_t i = 0; i < nets->n; i++)
 		ranks[i] = cpu_rank(host, nets, nets->v[i].numa);
-	for (size_t i = 1; ranks && i < nets->n; i++)
+	for (size_t i = 1; i < nets->n; i++)
 		for (size_t j = i; j > 0 && ranks[j] < ranks[j - 1]; j--) {
 			struct rd_nccl_net net = nets->v[j];
 			int rank = ranks[j];
@@ -268,13 +269,13 @@ static void move_merged(const struct rd_host *host, struct rd_nccl_nets *nets)
 
 int rd_nccl_nets_find(const struct rd_host *host, const struct rd_nccl_settings *settings, struct rd_nccl_nets *ret)
 {
-	_cleanup_free_ struct state *st = calloc(1, sizeof(*st));
+	_cleanup_free_ struct state *st = rd_alloc(1, sizeof(*st));
 	size_t members[MERGED_MAX];
 	int r = 0;
 
 	*ret = (struct rd_nccl_nets){
-		.v = calloc(DEVICES_MAX, sizeof(*ret->v)),
-		.lost = calloc(DEVICES_MAX, sizeof(*ret->lost)),
+		.v = rd_alloc(DEVICES_MAX, sizeof(*ret->v)),
+		.lost = rd_alloc(DEVICES_MAX, sizeof(*ret->lost)),
 	};
 	if (!st || !ret->v || !ret->lost)
 		return -ENOMEM;

@@ -5,6 +5,7 @@
 
 #include "analyse/distance.h"
 #include "analyse/nccl-priv.h"
+#include "base/memory.h"
 
 #define DEPTH_MAX 64
 /* More than any NIC, where the number of NVLinks is not known. */
@@ -410,12 +411,12 @@ static void divert(struct state *st, size_t gpu, size_t net)
 	*back = over_cpu(st->host, &own, &st->nets->v[net], home->numa);
 }
 
-int rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_nets *nets,
-		       const struct rd_nccl_settings *settings, struct rd_nccl_paths *ret)
+void rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_nets *nets,
+			const struct rd_nccl_settings *settings, struct rd_nccl_paths *ret)
 {
-	_cleanup_free_ size_t *locals = calloc(2 * (nets->n + host->n_gpus) + 1, sizeof(*locals));
-	_cleanup_free_ struct way *homes = calloc(host->n_gpus + 1, sizeof(*homes));
-	_cleanup_free_ size_t *order = calloc(host->n_gpus + 1, sizeof(*order));
+	_cleanup_free_ size_t *locals = rd_alloc(2 * (nets->n + host->n_gpus) + 1, sizeof(*locals));
+	_cleanup_free_ struct way *homes = rd_alloc(host->n_gpus + 1, sizeof(*homes));
+	_cleanup_free_ size_t *order = rd_alloc(host->n_gpus + 1, sizeof(*order));
 	struct state st = {
 		.host = host,
 		.nets = nets,
@@ -426,11 +427,9 @@ int rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *syste
 		.locals = locals,
 	};
 
-	ret->to_net = calloc(host->n_gpus * nets->n + 1, sizeof(*ret->to_net));
-	ret->to_gpu = calloc(host->n_gpus * nets->n + 1, sizeof(*ret->to_gpu));
-	ret->offers = calloc(host->n_gpus + 1, sizeof(*ret->offers));
-	if (!locals || !homes || !order || !ret->to_net || !ret->to_gpu || !ret->offers)
-		return -ENOMEM;
+	ret->to_net = rd_alloc(host->n_gpus * nets->n + 1, sizeof(*ret->to_net));
+	ret->to_gpu = rd_alloc(host->n_gpus * nets->n + 1, sizeof(*ret->to_gpu));
+	ret->offers = rd_alloc(host->n_gpus + 1, sizeof(*ret->offers));
 	for (size_t g = 0; g < host->n_gpus; g++) {
 		ret->offers[g] = rd_gpudirect_offer(host, system, g);
 		homes[g] = home_of(host, g);
@@ -447,7 +446,6 @@ int rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *syste
 		try_pxn(&st, g, n);
 		divert(&st, g, n);
 	}
-	return 0;
 }
 
 void rd_nccl_paths_deinit(struct rd_nccl_paths *paths)

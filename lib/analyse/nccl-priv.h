@@ -25,8 +25,8 @@ struct rd_nccl_paths {
 	struct rd_nccl_path *to_net, *to_gpu;
 	struct rd_offer *offers; /* one an accelerator */
 };
-int rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_nets *nets,
-		       const struct rd_nccl_settings *settings, struct rd_nccl_paths *ret);
+void rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_nets *nets,
+			const struct rd_nccl_settings *settings, struct rd_nccl_paths *ret);
 void rd_nccl_paths_deinit(struct rd_nccl_paths *paths);
 
 /* GB/s of the link of a function to the node above it, as NCCL counts. */

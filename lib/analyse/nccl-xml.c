@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyse/nccl.h"
+#include "base/memory.h"
 
 #define CPUS_MAX 8192
 #define DEPTH_MAX 64
@@ -262,13 +263,11 @@ static void want(struct writer *w, int pci)
 
 int rd_nccl_xml_write(const struct rd_host *host, struct rd_buf *out)
 {
-	_cleanup_free_ int *up = calloc(host->n_pcis + 1, sizeof(*up));
-	_cleanup_free_ bool *wanted = calloc(host->n_pcis + 1, 1);
+	_cleanup_free_ int *up = rd_alloc(host->n_pcis + 1, sizeof(*up));
+	_cleanup_free_ bool *wanted = rd_alloc(host->n_pcis + 1, 1);
 	struct writer w = { .host = host, .out = out, .up = up, .wanted = wanted };
 	bool nowhere = false;
 
-	if (!up || !wanted)
-		return -ENOMEM;
 	for (size_t g = 0; g < host->n_gpus; g++)
 		want(&w, host->gpus[g].pci);
 	for (size_t d = 0; d < host->n_ibdevs; d++)

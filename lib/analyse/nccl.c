@@ -8,6 +8,7 @@
 
 #include "analyse/distance.h"
 #include "analyse/nccl-priv.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "model/library-rules.h"
 
@@ -109,8 +110,8 @@ static bool is_driven(const struct rd_gpu *gpu)
 	return !gpu->vendor || strcmp(gpu->vendor, "NVIDIA") == 0 || strcmp(gpu->vendor, "AMD") == 0;
 }
 
-static int choose_for(const struct rd_host *host, const struct rd_nccl_paths *paths, const struct rd_nccl_nets *nets,
-		      size_t gpu, size_t *locals, struct rd_choice *choice)
+static void choose_for(const struct rd_host *host, const struct rd_nccl_paths *paths, const struct rd_nccl_nets *nets,
+		       size_t gpu, size_t *locals, struct rd_choice *choice)
 {
 	struct share share = share_of(host, paths, nets->n, gpu, locals);
 	const struct rd_nccl_path *path;
@@ -118,11 +119,9 @@ static int choose_for(const struct rd_host *host, const struct rd_nccl_paths *pa
 	choice->gpu = (int)gpu;
 	choice->backup = choice->library_backup = -1;
 	if (share.n_nets == 0 || !is_driven(&host->gpus[gpu]))
-		return 0;
+		return;
 	path = &paths->to_net[gpu * nets->n + locals[0]];
-	choice->ports = calloc(host->n_ports + 1, sizeof(*choice->ports));
-	if (!choice->ports)
-		return -ENOMEM;
+	choice->ports = rd_alloc(host->n_ports + 1, sizeof(*choice->ports));
 	for (size_t i = 0; i < share.each; i++) {
 		const struct rd_nccl_net *net = &nets->v[locals[(share.first + i) % share.n_nets]];
 
@@ -135,7 +134,6 @@ static int choose_for(const struct rd_host *host, const struct rd_nccl_paths *pa
 		choice->why = rd_text("%s, %.1f GB/s; %zu NIC%s as good, dealt out among %zu accelerator%s",
 				      rd_path_name(path->type), (double)path->bw, share.n_nets,
 				      share.n_nets > 1 ? "s" : "", share.n_gpus, share.n_gpus > 1 ? "s" : "");
-	return choice->why ? 0 : -ENOMEM;
 }
 
 /* Whose NIC is this device? -1: NCCL does not use it. */
@@ -229,16 +227,16 @@ int rd_nccl_fill(const struct rd_host *host, const struct rd_system *system, con
 	_cleanup_(rd_nccl_paths_deinit) struct rd_nccl_paths paths = { 0 };
 	size_t n_gpus = host->n_gpus > GPUS_MAX ? 0 : host->n_gpus;
 	int r = rd_nccl_nets_find(host, settings, &map->nccl_nets);
-	_cleanup_free_ size_t *locals = calloc(map->nccl_nets.n + host->n_gpus + 1, sizeof(*locals));
+	_cleanup_free_ size_t *locals = rd_alloc(map->nccl_nets.n + host->n_gpus + 1, sizeof(*locals));
 
-	map->nccl.v = calloc(n_gpus + 1, sizeof(*map->nccl.v));
+	map->nccl.v = rd_alloc(n_gpus + 1, sizeof(*map->nccl.v));
 	map->nccl.note = note_of(host, &map->nccl_nets);
 	if (!r && (!locals || !map->nccl.v || !map->nccl.note))
 		r = -ENOMEM;
 	if (!r && n_gpus)
-		r = rd_nccl_paths_find(host, system, &map->nccl_nets, settings, &paths);
+		rd_nccl_paths_find(host, system, &map->nccl_nets, settings, &paths);
 	for (size_t g = 0; !r && g < n_gpus; g++) {
-		r = choose_for(host, &paths, &map->nccl_nets, g, locals, &map->nccl.v[map->nccl.n++]);
+		choose_for(host, &paths, &map->nccl_nets, g, locals, &map->nccl.v[map->nccl.n++]);
 		for (size_t d = 0; d < host->n_ibdevs; d++)
 			fill_pair(host, settings, &paths, g, d, map);
 	}

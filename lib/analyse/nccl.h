@@ -48,9 +48,9 @@ struct rd_hca_list {
 	struct rd_hca_entry *v; /* owned */
 	size_t n, left;		/* entries; and those behind the last that is read */
 };
-int rd_hca_list_parse(const char *value, struct rd_hca_list *ret);
+void rd_hca_list_parse(const char *value, struct rd_hca_list *ret);
 /* The same of a library that reads so many. */
-int rd_hca_list_parse_most(const char *value, size_t most, struct rd_hca_list *ret);
+void rd_hca_list_parse_most(const char *value, size_t most, struct rd_hca_list *ret);
 void rd_hca_list_deinit(struct rd_hca_list *list);
 /* Whether the list as a whole lets the port through. */
 bool rd_hca_list_takes(const struct rd_hca_list *list, const char *name, unsigned port);

@@ -33,8 +33,8 @@ static int idle_equal(const struct rd_host *host, const struct rd_nicmap *map, c
 	return -1;
 }
 
-static int judge_shared(const struct rd_host *host, const struct rd_nicmap *map, const char *library,
-			const struct rd_choices *choices, struct rd_findings *ret)
+static void judge_shared(const struct rd_host *host, const struct rd_nicmap *map, const char *library,
+			 const struct rd_choices *choices, struct rd_findings *ret)
 {
 	for (size_t i = 0; i < choices->n; i++)
 		for (size_t j = i + 1; j < choices->n; j++) {
@@ -59,14 +59,12 @@ static int judge_shared(const struct rd_host *host, const struct rd_nicmap *map,
 						   rd_ibdev_label(host, host->ports[a->ports[0]].ibdev));
 			finding.expected = rd_text("%s for one of them: same distance, not used", name);
 			finding.fix = rd_text("rdmadiag nic-map --env %s", library);
-			if (rd_finding_add(ret, &finding) < 0)
-				return -ENOMEM;
+			rd_finding_add(ret, &finding);
 		}
-	return 0;
 }
 
-static int judge_role(const struct rd_host *host, const char *library, const struct rd_choices *choices,
-		      struct rd_findings *ret)
+static void judge_role(const struct rd_host *host, const char *library, const struct rd_choices *choices,
+		       struct rd_findings *ret)
 {
 	for (size_t i = 0; i < choices->n; i++) {
 		const struct rd_choice *choice = &choices->v[i];
@@ -88,16 +86,14 @@ static int judge_role(const struct rd_host *host, const char *library, const str
 						   port->role_why);
 			finding.expected = rd_text("a compute NIC");
 			finding.fix = rd_text("rdmadiag nic-map --env %s", library);
-			if (rd_finding_add(ret, &finding) < 0)
-				return -ENOMEM;
+			rd_finding_add(ret, &finding);
 		}
 	}
-	return 0;
 }
 
 /* Nothing happens before a NIC fails: then this accelerator's traffic is where storage is. */
-static int judge_backup(const struct rd_host *host, const char *library, const struct rd_choices *choices,
-			struct rd_findings *ret)
+static void judge_backup(const struct rd_host *host, const char *library, const struct rd_choices *choices,
+			 struct rd_findings *ret)
 {
 	for (size_t i = 0; i < choices->n; i++) {
 		const struct rd_choice *choice = &choices->v[i];
@@ -125,14 +121,12 @@ static int judge_backup(const struct rd_host *host, const char *library, const s
 			rd_text("leave NICs that are not for computing out of the library's list: rdmadiag nic-map "
 				"--env %s",
 				library);
-		if (rd_finding_add(ret, &finding) < 0)
-			return -ENOMEM;
+		rd_finding_add(ret, &finding);
 	}
-	return 0;
 }
 
 /* What NCCL's own code does with several NICs for which it finds no PCI function: release 2.30.7 was run on such topologies. */
-static int judge_lost(const struct rd_host *host, const struct rd_nccl_nets *nets, struct rd_findings *ret)
+static void judge_lost(const struct rd_host *host, const struct rd_nccl_nets *nets, struct rd_findings *ret)
 {
 	struct rd_finding finding = {
 		.id = "nccl-nic-lost",
@@ -144,33 +138,27 @@ static int judge_lost(const struct rd_host *host, const struct rd_nccl_nets *net
 	bool virtual = false;
 
 	if (nets->n_lost == 0 || host->n_gpus == 0)
-		return 0;
+		return;
 	for (size_t i = 0; i < nets->n_lost; i++) {
 		const struct rd_port *port = &host->ports[nets->lost[i]];
 
 		rd_buf_printf(&names, "%s%s", i ? ", " : "", rd_ibdev_label(host, port->ibdev));
 		virtual |= host->ibdevs[port->ibdev].pci >= 0;
 	}
-	finding.subject = names.failed ? NULL : RD_TAKE(names.data);
+	finding.subject = RD_TAKE(names.data);
 	finding.observed = rd_text("%zu NICs become one that stands on no PCI function", nets->n_lost);
 	finding.expected = rd_text("each by itself");
 	finding.fix = rd_text("export NCCL_NET_MERGE_LEVEL=LOC%s", virtual ? " NCCL_IB_MERGE_VFS=0" : "");
-	return rd_finding_add(ret, &finding);
+	rd_finding_add(ret, &finding);
 }
 
-int rd_nicmap_judge(const struct rd_host *host, const struct rd_nicmap *map, struct rd_findings *ret)
+void rd_nicmap_judge(const struct rd_host *host, const struct rd_nicmap *map, struct rd_findings *ret)
 {
-	int r = judge_shared(host, map, "nccl", &map->nccl, ret);
-
-	if (!r)
-		r = judge_shared(host, map, "nvshmem", &map->nvshmem, ret);
-	if (!r)
-		r = judge_role(host, "nccl", &map->nccl, ret);
-	if (!r)
-		r = judge_role(host, "nvshmem", &map->nvshmem, ret);
-	if (!r)
-		r = judge_backup(host, "nccl", &map->nccl, ret);
-	if (!r)
-		r = judge_backup(host, "nvshmem", &map->nvshmem, ret);
-	return r ? r : judge_lost(host, &map->nccl_nets, ret);
+	judge_shared(host, map, "nccl", &map->nccl, ret);
+	judge_shared(host, map, "nvshmem", &map->nvshmem, ret);
+	judge_role(host, "nccl", &map->nccl, ret);
+	judge_role(host, "nvshmem", &map->nvshmem, ret);
+	judge_backup(host, "nccl", &map->nccl, ret);
+	judge_backup(host, "nvshmem", &map->nvshmem, ret);
+	judge_lost(host, &map->nccl_nets, ret);
 }

@@ -5,6 +5,6 @@
 
 #include "model/nicmap.h"
 
-int rd_nicmap_judge(const struct rd_host *host, const struct rd_nicmap *map, struct rd_findings *ret);
+void rd_nicmap_judge(const struct rd_host *host, const struct rd_nicmap *map, struct rd_findings *ret);
 
 #endif

@@ -14,10 +14,10 @@
 int rd_nicmap_analyse(struct rd_host *host, const struct rd_system *system, unsigned pes, struct rd_nicmap *ret)
 {
 	const struct rd_nccl_settings settings = rd_nccl_defaults();
-	int r;
+	int r = 0;
 
 	rd_gid_choose(host);
-	r = rd_distance_fill(host, ret);
+	rd_distance_fill(host, ret);
 	if (!r)
 		r = rd_role_fill(host, ret);
 	if (!r)
@@ -35,6 +35,8 @@ int rd_nicmap_analyse(struct rd_host *host, const struct rd_system *system, unsi
 	if (!r)
 		r = rd_stacks_fill(host, ret);
 	if (!r)
-		r = rd_stack_env_fill(host, ret);
-	return r ? r : rd_nicmap_judge(host, ret, &ret->findings);
+		rd_stack_env_fill(host, ret);
+	if (!r)
+		rd_nicmap_judge(host, ret, &ret->findings);
+	return r;
 }

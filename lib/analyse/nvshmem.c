@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "model/library-rules.h"
 
@@ -129,9 +130,7 @@ static void pass_two(struct state *st)
 
 static int answer(struct state *st, struct rd_choices *ret)
 {
-	ret->v = calloc(st->pes + 1, sizeof(*ret->v));
-	if (!ret->v)
-		return -ENOMEM;
+	ret->v = rd_alloc(st->pes + 1, sizeof(*ret->v));
 	for (unsigned pe = 0; pe < st->pes; pe++) {
 		struct rd_choice *choice = &ret->v[ret->n++];
 		size_t base = (size_t)pe * st->each;
@@ -139,9 +138,7 @@ static int answer(struct state *st, struct rd_choices *ret)
 
 		choice->gpu = gpu_of(st, pe);
 		choice->backup = choice->library_backup = -1;
-		choice->ports = calloc(st->each + 1, sizeof(*choice->ports));
-		if (!choice->ports)
-			return -ENOMEM;
+		choice->ports = rd_alloc(st->each + 1, sizeof(*choice->ports));
 		for (unsigned i = 0; i < st->each; i++)
 			if (st->taken[base + i] >= 0)
 				choice->ports[choice->n_ports++] = st->ports[st->taken[base + i]];
@@ -150,8 +147,6 @@ static int answer(struct state *st, struct rd_choices *ret)
 		path = rd_path_name(st->path[base]);
 		choice->why = rd_text("process %u: %s by its rule; %u on this NIC", pe,
 				      path ? path : "distance unknown", st->users[st->taken[base]]);
-		if (!choice->why)
-			return -ENOMEM;
 	}
 	ret->note = st->pes == 0 ? rd_text("it drives NVIDIA's accelerators only, and needs an active NIC") :
 				   rd_text("by the rules of NVSHMEM %s"
@@ -173,27 +168,23 @@ static bool is_driven(const struct rd_host *host)
 int rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, unsigned pes, const bool *allowed,
 		      struct rd_choices *ret)
 {
-	_cleanup_free_ int *ports = calloc(host->n_ports + 1, sizeof(*ports));
+	_cleanup_free_ int *ports = rd_alloc(host->n_ports + 1, sizeof(*ports));
 	struct state st = { .host = host, .map = map, .ports = ports };
 	_cleanup_free_ struct candidate *pairs = NULL;
 	_cleanup_free_ long *taken = NULL;
 	_cleanup_free_ enum rd_path *path = NULL;
 	_cleanup_free_ unsigned *users = NULL;
 
-	if (!ports)
-		return -ENOMEM;
 	for (size_t p = 0; p < host->n_ports; p++)
 		if ((allowed ? allowed[p] : true) &&
 		    (rd_port_active(&host->ports[p]) || (host->from_topology_file && !host->ports[p].state)))
 			ports[st.n_devs++] = (int)p;
 	st.pes = !is_driven(host) || st.n_devs == 0 ? 0 : pes ? pes : (unsigned)host->n_gpus;
 	st.each = st.pes && st.n_devs / st.pes > 0 ? (unsigned)(st.n_devs / st.pes) : 1;
-	st.pairs = pairs = calloc((size_t)st.pes * st.n_devs + 1, sizeof(*pairs));
-	st.taken = taken = calloc((size_t)st.pes * st.each + 1, sizeof(*taken));
-	st.path = path = calloc((size_t)st.pes * st.each + 1, sizeof(*path));
-	st.users = users = calloc(st.n_devs + 1, sizeof(*users));
-	if (!pairs || !taken || !path || !users)
-		return -ENOMEM;
+	st.pairs = pairs = rd_alloc((size_t)st.pes * st.n_devs + 1, sizeof(*pairs));
+	st.taken = taken = rd_alloc((size_t)st.pes * st.each + 1, sizeof(*taken));
+	st.path = path = rd_alloc((size_t)st.pes * st.each + 1, sizeof(*path));
+	st.users = users = rd_alloc(st.n_devs + 1, sizeof(*users));
 	for (size_t i = 0; i < (size_t)st.pes * st.each; i++) {
 		taken[i] = FREE;
 		path[i] = RD_PATH_SYS;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define NAME_MAX_ 160
 
 struct maker {
@@ -90,13 +92,9 @@ static void add_bridge(const struct maker *maker, const struct rd_pci *pci, bool
 static void add_bridges(const struct maker *maker)
 {
 	const struct rd_host *host = maker->host;
-	_cleanup_free_ bool *above = calloc(host->n_pcis + 1, sizeof(*above));
-	_cleanup_free_ bool *above_gpu = calloc(host->n_pcis + 1, sizeof(*above_gpu));
+	_cleanup_free_ bool *above = rd_alloc(host->n_pcis + 1, sizeof(*above));
+	_cleanup_free_ bool *above_gpu = rd_alloc(host->n_pcis + 1, sizeof(*above_gpu));
 
-	if (!above || !above_gpu) {
-		maker->ret->failed = true;
-		return;
-	}
 	for (size_t g = 0; g < host->n_gpus; g++) {
 		int up = host->pcis[host->gpus[g].pci].parent;
 

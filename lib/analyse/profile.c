@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 /* Lines by object, then by the rest of their keys: both profiles can have tens of thousands. */
@@ -54,16 +55,13 @@ static int by_key(const void *a, const void *b, void *arg)
 	return r ? r : (x > y) - (x < y);
 }
 
-static int index_of(const struct rd_profile *profile, struct index *ret)
+static void index_of(const struct rd_profile *profile, struct index *ret)
 {
-	*ret = (struct index){ profile, calloc(profile->n + 1, sizeof(*ret->at)) };
-	if (!ret->at)
-		return -ENOMEM;
+	*ret = (struct index){ profile, rd_alloc(profile->n + 1, sizeof(*ret->at)) };
 	for (size_t i = 0; i < profile->n; i++)
 		ret->at[i] = i;
 	if (profile->n)
 		qsort_r(ret->at, profile->n, sizeof(*ret->at), by_key, profile->v);
-	return 0;
 }
 
 /* The first that is not before; where there is none, how many there are. */
@@ -114,8 +112,8 @@ static bool is_first(const struct compare *cmp, size_t at)
 	return find_object(&cmp->wanted, cmp->profile->v[at].key) == &cmp->profile->v[at];
 }
 
-static int tell(struct compare *cmp, const char *id, enum rd_severity severity, char *subject, char *observed,
-		const char *expected)
+static void tell(struct compare *cmp, const char *id, enum rd_severity severity, char *subject, char *observed,
+		 const char *expected)
 {
 	const struct rd_finding finding = {
 		.id = id,
@@ -128,33 +126,30 @@ static int tell(struct compare *cmp, const char *id, enum rd_severity severity, 
 		.fix = rd_text("make it as the profile has it; if the profile is old: rdmadiag topo-check --learn"),
 	};
 
-	return rd_finding_add(cmp->findings, &finding);
+	rd_finding_add(cmp->findings, &finding);
 }
 
-static int tell_missing(struct compare *cmp, const char *kind, const char *id, const char *what)
+static void tell_missing(struct compare *cmp, const char *kind, const char *id, const char *what)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < cmp->profile->n && !r; i++) {
+	for (size_t i = 0; i < cmp->profile->n; i++) {
 		const char *key = cmp->profile->v[i].key;
 		size_t n = object_length(key), k = strlen(kind);
 
 		if (!starts_with(key, kind) || n <= k + 1 || strchr(key, '*') || !is_first(cmp, i) ||
 		    has_object(cmp, key))
 			continue;
-		r = tell(cmp, id, RD_SEV_CRITICAL, rd_text("%s %.*s", what, (int)(n - 1 - k), key + k),
-			 rd_text("missing"), "there");
+		tell(cmp, id, RD_SEV_CRITICAL, rd_text("%s %.*s", what, (int)(n - 1 - k), key + k), rd_text("missing"),
+		     "there");
 	}
-	return r;
 }
 
-static int tell_count(struct compare *cmp, const char *key, const char *id)
+static void tell_count(struct compare *cmp, const char *key, const char *id)
 {
 	const char *wanted = rd_profile_get(cmp->profile, key), *is = rd_profile_get(cmp->self, key);
 
 	if (!wanted || !is || strcmp(wanted, is) == 0)
-		return 0;
-	return tell(cmp, id, RD_SEV_CRITICAL, rd_text("%s", key + strlen("count.")), rd_text("%s", is), wanted);
+		return;
+	tell(cmp, id, RD_SEV_CRITICAL, rd_text("%s", key + strlen("count.")), rd_text("%s", is), wanted);
 }
 
 /* What decides whether and how fast a job runs. */
@@ -191,49 +186,45 @@ static bool is_told_by_netdev(const struct compare *cmp, const struct rd_profile
 	return netdev && strcmp(netdev->key, key) == 0;
 }
 
-static int tell_own(struct compare *cmp, const struct rd_profile_line *line, const struct rd_profile_line *own)
+static void tell_own(struct compare *cmp, const struct rd_profile_line *line, const struct rd_profile_line *own)
 {
 	if (!own->value) {
 		if (!cmp->unread)
 			cmp->unread = own->key;
 		cmp->n_unread++;
-		return 0;
+		return;
 	}
 	if (strcmp(own->value, line->value) == 0 || is_told_by_netdev(cmp, own))
-		return 0;
-	return tell(cmp, "profile-value", is_grave(own->key) ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-		    rd_text("%s", own->key), rd_text("%s", own->value), line->value);
+		return;
+	tell(cmp, "profile-value", is_grave(own->key) ? RD_SEV_CRITICAL : RD_SEV_WARNING, rd_text("%s", own->key),
+	     rd_text("%s", own->value), line->value);
 }
 
-static int tell_value(struct compare *cmp, const struct rd_profile_line *line)
+static void tell_value(struct compare *cmp, const struct rd_profile_line *line)
 {
 	bool pattern = strchr(line->key, '*') != NULL, any = false;
-	int r = 0;
 
-	for (size_t i = 0; pattern && i < cmp->self->n && !r; i++)
+	for (size_t i = 0; pattern && i < cmp->self->n; i++)
 		if (rd_profile_matches(line->key, cmp->self->v[i].key)) {
 			any = true;
-			r = tell_own(cmp, line, &cmp->self->v[i]);
+			tell_own(cmp, line, &cmp->self->v[i]);
 		}
-	for (size_t i = pattern ? cmp->self->n : find_key(&cmp->own, line->key); i < cmp->self->n && !r; i++) {
+	for (size_t i = pattern ? cmp->self->n : find_key(&cmp->own, line->key); i < cmp->self->n; i++) {
 		const struct rd_profile_line *own = line_at(&cmp->own, i);
 
 		if (strcmp(own->key, line->key) != 0)
 			break;
 		any = true;
-		r = tell_own(cmp, line, own);
+		tell_own(cmp, line, own);
 	}
 	/* Of an object that is missing altogether that has been told. */
-	if (!r && !any &&
-	    (pattern || has_object(cmp, line->key) || starts_with(line->key, "module.") ||
-	     starts_with(line->key, "software.")))
-		r = tell(cmp, "profile-value", RD_SEV_WARNING, rd_text("%s", line->key), rd_text("nothing"),
-			 line->value);
-	return r;
+	if (!any && (pattern || has_object(cmp, line->key) || starts_with(line->key, "module.") ||
+		     starts_with(line->key, "software.")))
+		tell(cmp, "profile-value", RD_SEV_WARNING, rd_text("%s", line->key), rd_text("nothing"), line->value);
 }
 
 /* Without root it may be a hundred registers: one finding for all. */
-static int tell_unread(struct compare *cmp)
+static void tell_unread(struct compare *cmp)
 {
 	struct rd_finding finding = {
 		.id = "profile-value",
@@ -247,36 +238,30 @@ static int tell_unread(struct compare *cmp)
 		finding.subject = rd_text("%s", cmp->unread);
 	else
 		finding.subject = rd_text("%s and %zu more", cmp->unread, cmp->n_unread - 1);
-	return rd_finding_add(cmp->findings, &finding);
+	rd_finding_add(cmp->findings, &finding);
 }
 
-static int compare_all(struct compare *cmp)
+static void compare_all(struct compare *cmp)
 {
-	int r = tell_missing(cmp, "gpu.", "profile-gpu", "GPU");
-
-	if (!r)
-		r = tell_count(cmp, "count.gpus", "profile-gpu");
-	if (!r)
-		r = tell_missing(cmp, "nic.", "profile-nic", "NIC");
-	if (!r)
-		r = tell_count(cmp, "count.nics", "profile-nic");
-	for (size_t i = 0; i < cmp->profile->n && !r; i++)
+	tell_missing(cmp, "gpu.", "profile-gpu", "GPU");
+	tell_count(cmp, "count.gpus", "profile-gpu");
+	tell_missing(cmp, "nic.", "profile-nic", "NIC");
+	tell_count(cmp, "count.nics", "profile-nic");
+	for (size_t i = 0; i < cmp->profile->n; i++)
 		if (is_compared(cmp, cmp->profile->v[i].key))
-			r = tell_value(cmp, &cmp->profile->v[i]);
-	return r || cmp->n_unread == 0 ? r : tell_unread(cmp);
+			tell_value(cmp, &cmp->profile->v[i]);
+	if (cmp->n_unread > 0)
+		tell_unread(cmp);
 }
 
-int rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_findings *ret)
+void rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_findings *ret)
 {
 	struct compare cmp = { .profile = profile, .self = self, .findings = ret };
-	int r = index_of(profile, &cmp.wanted);
 
 	cmp.with_software = rd_profile_get(self, "software.kernel") != NULL;
-	if (!r)
-		r = index_of(self, &cmp.own);
-	if (!r)
-		r = compare_all(&cmp);
+	index_of(profile, &cmp.wanted);
+	index_of(self, &cmp.own);
+	compare_all(&cmp);
 	free(cmp.wanted.at);
 	free(cmp.own.at);
-	return r;
 }

@@ -22,6 +22,6 @@ void rd_profile_learn(const struct rd_host *host, const struct rd_system *system
  * What this host has and could not be read is one finding of unknown.
  * Modules and versions are left out where `self` was made without them. 0 or -ENOMEM.
  */
-int rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_findings *ret);
+void rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_findings *ret);
 
 #endif

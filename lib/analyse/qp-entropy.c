@@ -7,6 +7,7 @@
 #include "analyse/qp.h"
 #include "analyse/udp-sport.h"
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #define HASHES 256
@@ -59,13 +60,11 @@ static uint64_t key_of(const struct flow *flow, bool with_qp)
 	return with_qp ? rd_hash(key, &flow->rqpn, sizeof(flow->rqpn)) : key;
 }
 
-static int share(const struct flow *flows, size_t n, unsigned links, bool with_qp, double *mean, double *worst)
+static void share(const struct flow *flows, size_t n, unsigned links, bool with_qp, double *mean, double *worst)
 {
-	_cleanup_free_ size_t *load = calloc(links, sizeof(*load));
-	_cleanup_free_ uint64_t *keys = calloc(n + 1, sizeof(*keys));
+	_cleanup_free_ size_t *load = rd_alloc(links, sizeof(*load));
+	_cleanup_free_ uint64_t *keys = rd_alloc(n + 1, sizeof(*keys));
 
-	if (!load || !keys)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		keys[i] = key_of(&flows[i], with_qp);
 	*mean = *worst = 0;
@@ -82,16 +81,13 @@ static int share(const struct flow *flows, size_t n, unsigned links, bool with_q
 		if ((double)most / (double)n > *worst)
 			*worst = (double)most / (double)n;
 	}
-	return 0;
 }
 
-static int add_spread(struct rd_spreads *ret, const struct flow *flows, size_t n, bool whole)
+static void add_spread(struct rd_spreads *ret, const struct flow *flows, size_t n, bool whole)
 {
 	struct rd_spread *spread;
-	int r;
 
-	if (rd_grow(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v)) < 0)
-		return -ENOMEM;
+	rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
 	spread = &ret->v[ret->n++];
 	*spread = (struct rd_spread){ .dev = flows->dev, .has_peer = !whole && flows->has_peer, .flows = n };
 	memcpy(spread->peer_gid, flows->peer, 16);
@@ -102,8 +98,8 @@ static int add_spread(struct rd_spreads *ret, const struct flow *flows, size_t n
 		spread->tuples += !same;
 		spread->tuples_qp += !same || flows[i - 1].rqpn != flows[i].rqpn;
 	}
-	r = share(flows, n, ret->links, false, &spread->mean, &spread->worst);
-	return r ? r : share(flows, n, ret->links, true, &spread->mean_qp, &spread->worst_qp);
+	share(flows, n, ret->links, false, &spread->mean, &spread->worst);
+	share(flows, n, ret->links, true, &spread->mean_qp, &spread->worst_qp);
 }
 
 /* Flows whose peer is not known may well go to different ones. */
@@ -114,8 +110,7 @@ static int add_collision(struct rd_spreads *ret, const struct flow *flows, size_
 
 	if (n < 2 || !flows->has_peer)
 		return 0;
-	if (rd_grow(&ret->collisions, &ret->cap_collisions, ret->n_collisions + 1, sizeof(*ret->collisions)) < 0)
-		return -ENOMEM;
+	rd_reserve(&ret->collisions, &ret->cap_collisions, ret->n_collisions + 1, sizeof(*ret->collisions));
 	for (size_t i = 0; i < n && i < NAMES_MAX; i++)
 		rd_buf_printf(&names, "%s%u", i ? "," : "", flows[i].lqpn);
 	if (n > NAMES_MAX)
@@ -181,11 +176,11 @@ static size_t take_flows(const struct rd_res *res, const bool *chosen, struct fl
 
 int rd_qp_spread(const struct rd_res *res, const bool *chosen, unsigned links, struct rd_spreads *ret)
 {
-	_cleanup_free_ struct flow *flows = calloc(res->n_qps + 1, sizeof(*flows));
+	_cleanup_free_ struct flow *flows = rd_alloc(res->n_qps + 1, sizeof(*flows));
 	size_t n, end_dev, end_path, end_tuple;
 	int r = 0;
 
-	*ret = (struct rd_spreads){ .links = links, .flows = calloc(res->n_qps + 1, sizeof(*ret->flows)) };
+	*ret = (struct rd_spreads){ .links = links, .flows = rd_alloc(res->n_qps + 1, sizeof(*ret->flows)) };
 	if (!flows || !ret->flows)
 		return -ENOMEM;
 	n = take_flows(res, chosen, flows, ret);
@@ -193,13 +188,13 @@ int rd_qp_spread(const struct rd_res *res, const bool *chosen, unsigned links, s
 	for (size_t dev = 0; dev < n && !r; dev = end_dev) {
 		for (end_dev = dev; end_dev < n && flows[end_dev].dev == flows[dev].dev; end_dev++)
 			;
-		r = add_spread(ret, flows + dev, end_dev - dev, true);
+		add_spread(ret, flows + dev, end_dev - dev, true);
 		for (size_t path = dev; path < end_dev && !r; path = end_path) {
 			for (end_path = path; end_path < end_dev && compare_paths(&flows[end_path], &flows[path]) == 0;
 			     end_path++)
 				;
 			if (flows[path].has_peer)
-				r = add_spread(ret, flows + path, end_path - path, false);
+				add_spread(ret, flows + path, end_path - path, false);
 			for (size_t tuple = path; tuple < end_path && !r; tuple = end_tuple) {
 				for (end_tuple = tuple;
 				     end_tuple < end_path && flows[end_tuple].sport == flows[tuple].sport; end_tuple++)
@@ -212,7 +207,7 @@ int rd_qp_spread(const struct rd_res *res, const bool *chosen, unsigned links, s
 }
 
 /* What the figures lack. */
-static int judge_lacking(const struct rd_spreads *spreads, struct rd_findings *findings)
+static void judge_lacking(const struct rd_spreads *spreads, struct rd_findings *findings)
 {
 	struct rd_finding finding = {
 		.id = "flows-not-known",
@@ -222,21 +217,20 @@ static int judge_lacking(const struct rd_spreads *spreads, struct rd_findings *f
 	};
 
 	if (!spreads->not_roce && !spreads->not_told && !spreads->unknown_peer)
-		return 0;
-	finding.subject = strdup("flows");
+		return;
+	finding.subject = rd_dup("flows");
 	finding.observed =
 		rd_text("%zu of devices that are not RoCE, %zu whose other end is not told; %zu whose peer's address "
 			"is not known are taken to go to one",
 			spreads->not_roce, spreads->not_told, spreads->unknown_peer);
-	finding.fix = strdup("rdmadiag qp-state --trace --entropy N, while they are connected, learns the addresses");
-	return rd_finding_add(findings, &finding);
+	finding.fix = rd_dup("rdmadiag qp-state --trace --entropy N, while they are connected, learns the addresses");
+	rd_finding_add(findings, &finding);
 }
 
-int rd_qp_spread_findings(const struct rd_res *res, const struct rd_spreads *spreads, struct rd_findings *findings)
+void rd_qp_spread_findings(const struct rd_res *res, const struct rd_spreads *spreads, struct rd_findings *findings)
 {
-	int r = judge_lacking(spreads, findings);
-
-	for (size_t i = 0; i < spreads->n_collisions && !r; i++) {
+	judge_lacking(spreads, findings);
+	for (size_t i = 0; i < spreads->n_collisions; i++) {
 		const struct rd_collision *collision = &spreads->collisions[i];
 		struct rd_finding finding = {
 			.id = "flows-collide",
@@ -245,12 +239,11 @@ int rd_qp_spread_findings(const struct rd_res *res, const struct rd_spreads *spr
 			.why = "They share one link, however many there are, unless switches also hash the destination QP.",
 			.subject = rd_text("%s QP %s", res->devs[collision->dev].name, collision->lqpns),
 			.observed = rd_text("%zu flows from UDP port %u", collision->flows, collision->udp_sport),
-			.fix = strdup(
+			.fix = rd_dup(
 				"spread QPs by flow label or UDP source port in the application, or hash the destination QP "
 				"in the switches"),
 		};
 
-		r = rd_finding_add(findings, &finding);
+		rd_finding_add(findings, &finding);
 	}
-	return r;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/qp.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "model/host.h"
 
@@ -78,7 +79,7 @@ static char *label_of(const struct rd_res *res, const struct key *key, enum rd_q
 			return rd_text("%u", key->qp->owner.pid.v);
 		return key->text ? rd_text("[%s]", key->text) : NULL;
 	case RD_BY_DEVICE:
-		return strdup(res->devs[key->dev].name);
+		return rd_dup(res->devs[key->dev].name);
 	case RD_BY_PEER:
 		if (!key->has_peer)
 			return NULL;
@@ -87,9 +88,9 @@ static char *label_of(const struct rd_res *res, const struct key *key, enum rd_q
 			rd_gid_ip(&gid, text);
 		else
 			rd_gid_text(&gid, text);
-		return strdup(text);
+		return rd_dup(text);
 	default:
-		return key->text ? strdup(key->text) : NULL;
+		return rd_dup_if(key->text);
 	}
 }
 
@@ -98,8 +99,7 @@ static struct rd_qp_group *add_group(const struct rd_res *res, const struct key 
 {
 	struct rd_qp_group *group;
 
-	if (rd_grow(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v)) < 0)
-		return NULL;
+	rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
 	group = &ret->v[ret->n++];
 	*group = (struct rd_qp_group){ .label = label_of(res, key, by), .dev = key->dev, .proc = -1 };
 	if (by == RD_BY_PID)
@@ -151,13 +151,11 @@ static int compare_groups(const void *a, const void *b)
 
 int rd_qp_group_by(const struct rd_res *res, const bool *chosen, enum rd_qp_by by, struct rd_qp_groups *ret)
 {
-	_cleanup_free_ struct key *keys = calloc(res->n_qps + 1, sizeof(*keys));
+	_cleanup_free_ struct key *keys = rd_alloc(res->n_qps + 1, sizeof(*keys));
 	struct rd_qp_group *group = NULL;
 	size_t n = 0;
 
 	*ret = (struct rd_qp_groups){ .by = by };
-	if (!keys)
-		return -ENOMEM;
 	for (size_t i = 0; i < res->n_qps; i++) {
 		if (chosen && !chosen[i])
 			continue;
@@ -183,11 +181,9 @@ int rd_qp_group_by(const struct rd_res *res, const bool *chosen, enum rd_qp_by b
 	return 0;
 }
 
-int rd_qp_groups_findings(const struct rd_res *res, const struct rd_qp_groups *groups, struct rd_findings *findings)
+void rd_qp_groups_findings(const struct rd_res *res, const struct rd_qp_groups *groups, struct rd_findings *findings)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < groups->n && !r; i++) {
+	for (size_t i = 0; i < groups->n; i++) {
 		const struct rd_qp_group *group = &groups->v[i];
 		bool dead = group->health == RD_HEALTH_DEAD;
 		struct rd_finding finding = {
@@ -212,9 +208,8 @@ int rd_qp_groups_findings(const struct rd_res *res, const struct rd_qp_groups *g
 						     res->devs[group->dev].name, group->label) :
 					     rd_text("rdmadiag qp-state --device %s --state ERR,SQE",
 						     res->devs[group->dev].name);
-		r = rd_finding_add(findings, &finding);
+		rd_finding_add(findings, &finding);
 	}
-	return r;
 }
 
 static int compare_holders(const void *a, const void *b)
@@ -230,8 +225,8 @@ static int compare_holders(const void *a, const void *b)
 	return x->kernel ? strcmp(x->kernel, y->kernel) : x->proc - y->proc;
 }
 
-static int hold_one(struct rd_res_holders *holders, enum rd_res_kind kind, int dev, int proc,
-		    const struct rd_owner *owner)
+static void hold_one(struct rd_res_holders *holders, enum rd_res_kind kind, int dev, int proc,
+		     const struct rd_owner *owner)
 {
 	/* What one process holds mostly stands together. */
 	for (size_t i = holders->n; i > 0; i--) {
@@ -241,28 +236,22 @@ static int hold_one(struct rd_res_holders *holders, enum rd_res_kind kind, int d
 		    (holder->kernel && strcmp(holder->kernel, owner->kernel) != 0))
 			continue;
 		holder->held[kind]++;
-		return 0;
+		return;
 	}
-	if (rd_grow(&holders->v, &holders->cap, holders->n + 1, sizeof(*holders->v)) < 0)
-		return -ENOMEM;
+	rd_reserve(&holders->v, &holders->cap, holders->n + 1, sizeof(*holders->v));
 	holders->v[holders->n] = (struct rd_res_holder){ .dev = dev, .proc = proc, .kernel = owner->kernel };
 	holders->v[holders->n++].held[kind]++;
-	return 0;
 }
 
-int rd_res_hold(const struct rd_res *res, struct rd_res_holders *ret)
+void rd_res_hold(const struct rd_res *res, struct rd_res_holders *ret)
 {
-	int r = 0;
-
 	*ret = (struct rd_res_holders){ 0 };
-	for (size_t i = 0; i < res->n_qps && !r; i++)
-		r = hold_one(ret, RD_RES_QP, res->qps[i].dev, res->qps[i].proc, &res->qps[i].owner);
-	for (size_t i = 0; i < res->n_cm_ids && !r; i++)
-		r = hold_one(ret, RD_RES_CM_ID, res->cm_ids[i].dev, res->cm_ids[i].proc, &res->cm_ids[i].owner);
-	for (size_t i = 0; i < res->n_objects && !r; i++)
-		r = hold_one(ret, res->objects[i].kind, res->objects[i].dev, res->objects[i].proc,
-			     &res->objects[i].owner);
-	if (!r && ret->n > 0)
+	for (size_t i = 0; i < res->n_qps; i++)
+		hold_one(ret, RD_RES_QP, res->qps[i].dev, res->qps[i].proc, &res->qps[i].owner);
+	for (size_t i = 0; i < res->n_cm_ids; i++)
+		hold_one(ret, RD_RES_CM_ID, res->cm_ids[i].dev, res->cm_ids[i].proc, &res->cm_ids[i].owner);
+	for (size_t i = 0; i < res->n_objects; i++)
+		hold_one(ret, res->objects[i].kind, res->objects[i].dev, res->objects[i].proc, &res->objects[i].owner);
+	if (ret->n > 0)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare_holders);
-	return r;
 }

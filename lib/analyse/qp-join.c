@@ -6,6 +6,7 @@
 
 #include "analyse/qp.h"
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* Captures that lie further apart prove nothing against a connection: it may have been made, or ended, in between. */
@@ -83,7 +84,7 @@ static void sort_owners(struct join *join)
 	join->n_owners = kept;
 }
 
-static int index_gids(struct join *join, int h)
+static void index_gids(struct join *join, int h)
 {
 	const struct rd_host *host = join->hosts[h].host;
 
@@ -92,41 +93,33 @@ static int index_gids(struct join *join, int h)
 		int dev = rd_res_find_dev(join->hosts[h].res, host->ibdevs[port->ibdev].name);
 
 		for (size_t g = 0; dev >= 0 && g < port->n_gids; g++) {
-			if (rd_grow(&join->owners, &join->cap_owners, join->n_owners + 1, sizeof(*join->owners)) < 0)
-				return -ENOMEM;
+			rd_reserve(&join->owners, &join->cap_owners, join->n_owners + 1, sizeof(*join->owners));
 			memcpy(join->owners[join->n_owners].gid, port->gids[g].raw, 16);
 			join->owners[join->n_owners].host = h;
 			join->owners[join->n_owners++].dev = dev;
 		}
 	}
-	return 0;
 }
 
-static int build(struct join *join)
+static void build(struct join *join)
 {
 	size_t all = 0, at = 0;
-	int r = 0;
 
 	for (size_t h = 0; h < join->n; h++)
 		all += join->hosts[h].res->n_qps;
-	join->entries = calloc(all + 1, sizeof(*join->entries));
-	join->done = calloc(join->n + 1, sizeof(*join->done));
-	if (!join->entries || !join->done)
-		return -ENOMEM;
-	for (size_t h = 0; h < join->n && !r; h++) {
+	join->entries = rd_alloc(all + 1, sizeof(*join->entries));
+	join->done = rd_alloc(join->n + 1, sizeof(*join->done));
+	for (size_t h = 0; h < join->n; h++) {
 		const struct rd_res *res = join->hosts[h].res;
 
-		join->done[h] = calloc(res->n_qps + 1, sizeof(**join->done));
-		if (!join->done[h])
-			return -ENOMEM;
+		join->done[h] = rd_alloc(res->n_qps + 1, sizeof(**join->done));
 		for (size_t i = 0; i < res->n_qps; i++)
 			join->entries[at++] = (struct entry){ res->qps[i].lqpn.v, (int)h, i };
-		r = index_gids(join, (int)h);
+		index_gids(join, (int)h);
 	}
 	join->n_entries = all;
 	qsort(join->entries, all, sizeof(*join->entries), compare_entries);
 	sort_owners(join);
-	return r;
 }
 
 static void release(struct join *join)
@@ -267,15 +260,12 @@ static bool device_is_whole(const struct join *join, int host, int dev, const ch
 	return false;
 }
 
-static int add(struct join *join, const struct entry *a, const struct entry *b, enum rd_join_verdict verdict,
-	       char *reason)
+static void add(struct join *join, const struct entry *a, const struct entry *b, enum rd_join_verdict verdict,
+		char *reason)
 {
 	struct rd_qp_pairs *pairs = join->pairs;
 
-	if (!reason || rd_grow(&pairs->v, &pairs->cap, pairs->n + 1, sizeof(*pairs->v)) < 0) {
-		free(reason);
-		return -ENOMEM;
-	}
+	rd_reserve(&pairs->v, &pairs->cap, pairs->n + 1, sizeof(*pairs->v));
 	pairs->v[pairs->n++] = (struct rd_qp_pair){
 		.a = { a->host, a->qp },
 		.b = { b ? b->host : -1, b ? b->qp : 0 },
@@ -284,7 +274,6 @@ static int add(struct join *join, const struct entry *a, const struct entry *b, 
 	};
 	pairs->count[verdict]++;
 	join->done[a->host][a->qp] = true;
-	return 0;
 }
 
 static const char *state_of(const struct rd_qp *qp)
@@ -320,90 +309,112 @@ static double apart(const struct join *join, int a, int b)
 }
 
 /* Half-open or a mismatch, if the captures of both hosts are close enough to prove it. */
-static int accuse(struct join *join, const struct entry *a, const struct entry *b, int host,
-		  enum rd_join_verdict verdict, char *reason)
+static void accuse(struct join *join, const struct entry *a, const struct entry *b, int host,
+		   enum rd_join_verdict verdict, char *reason)
 {
 	double seconds = apart(join, a->host, host);
 	char *doubt;
 
-	if (!reason || seconds <= APART_MOST)
-		return add(join, a, b, verdict, reason);
+	if (!reason || seconds <= APART_MOST) {
+		add(join, a, b, verdict, reason);
+		return;
+	}
 	doubt = rd_text("%s, but the captures are %.0f s apart: more than %.0f s prove nothing", reason, seconds,
 			APART_MOST);
 	free(reason);
-	return add(join, a, b, RD_JOIN_AMBIGUOUS, doubt);
+	add(join, a, b, RD_JOIN_AMBIGUOUS, doubt);
 }
 
 /* The two point to each other. */
-static int add_mutual(struct join *join, const struct entry *a, const struct found *found)
+static void add_mutual(struct join *join, const struct entry *a, const struct found *found)
 {
 	const struct entry *b = found->mutual;
 	const struct rd_qp *x = qp_of(join, a), *y = qp_of(join, b);
 	bool gids = x->has_peer_gid || y->has_peer_gid;
 
 	join->done[b->host][b->qp] = true;
-	if ((rd_qp_has_failed(x) || rd_qp_has_failed(y)) && !is_proof(join, a, b))
-		return add(join, a, b, RD_JOIN_AMBIGUOUS,
-			   rd_text("%s here, %s there, but only numbers say that they belong together", state_of(x),
-				   state_of(y)));
-	if (rd_qp_has_failed(x) || rd_qp_has_failed(y))
-		return accuse(join, a, b, b->host, RD_JOIN_HALF_OPEN,
-			      rd_text("%s here, %s there", state_of(x), state_of(y)));
+	if ((rd_qp_has_failed(x) || rd_qp_has_failed(y)) && !is_proof(join, a, b)) {
+		add(join, a, b, RD_JOIN_AMBIGUOUS,
+		    rd_text("%s here, %s there, but only numbers say that they belong together", state_of(x),
+			    state_of(y)));
+		return;
+	}
+	if (rd_qp_has_failed(x) || rd_qp_has_failed(y)) {
+		accuse(join, a, b, b->host, RD_JOIN_HALF_OPEN, rd_text("%s here, %s there", state_of(x), state_of(y)));
+		return;
+	}
 	if (x->seen && y->seen && x->seen->path_mtu.known == RD_OK && y->seen->path_mtu.known == RD_OK &&
-	    x->seen->path_mtu.v != y->seen->path_mtu.v)
-		return accuse(join, a, b, b->host, RD_JOIN_MISMATCH,
-			      rd_text("path MTU %u here, %u there", x->seen->path_mtu.v, y->seen->path_mtu.v));
-	return add(join, a, b, RD_JOIN_CONNECTED,
-		   rd_text("%s", gids				? "numbers and GIDs" :
-				 addresses(join, a, b) == AGREE ? "numbers and addresses" :
-								  "numbers; no GID is known"));
+	    x->seen->path_mtu.v != y->seen->path_mtu.v) {
+		accuse(join, a, b, b->host, RD_JOIN_MISMATCH,
+		       rd_text("path MTU %u here, %u there", x->seen->path_mtu.v, y->seen->path_mtu.v));
+		return;
+	}
+	add(join, a, b, RD_JOIN_CONNECTED,
+	    rd_text("%s", gids				 ? "numbers and GIDs" :
+			  addresses(join, a, b) == AGREE ? "numbers and addresses" :
+							   "numbers; no GID is known"));
 }
 
 /* The queue pair of that number at the other end does not point back. */
-static int add_other(struct join *join, const struct entry *a, const struct found *found)
+static void add_other(struct join *join, const struct entry *a, const struct found *found)
 {
 	const struct rd_qp *x = qp_of(join, a), *y = qp_of(join, found->other);
 	bool failed = rd_qp_has_failed(y);
 
-	if (y->state.known != RD_OK)
-		return add(join, a, found->other, RD_JOIN_NOT_VISIBLE,
-			   rd_text("the peer's device does not say its state"));
-	if (y->state.v < RD_QPS_RTR || (failed && y->rqpn.known != RD_OK))
-		return accuse(join, a, found->other, found->host, RD_JOIN_HALF_OPEN,
-			      rd_text("%s here; the peer is in %s", state_of(x), state_of(y)));
-	if (y->rqpn.known != RD_OK)
-		return add(join, a, found->other, RD_JOIN_AMBIGUOUS, rd_text("the peer does not say whose it is"));
-	if (y->rqpn.v == x->lqpn.v)
-		return accuse(join, a, found->other, found->host, RD_JOIN_MISMATCH,
-			      rd_text("the peer points to a QP %u at another address", y->rqpn.v));
-	return accuse(join, a, found->other, found->host, RD_JOIN_MISMATCH,
-		      rd_text("the peer points to QP %u, not to %u", y->rqpn.v, x->lqpn.v));
+	if (y->state.known != RD_OK) {
+		add(join, a, found->other, RD_JOIN_NOT_VISIBLE, rd_text("the peer's device does not say its state"));
+		return;
+	}
+	if (y->state.v < RD_QPS_RTR || (failed && y->rqpn.known != RD_OK)) {
+		accuse(join, a, found->other, found->host, RD_JOIN_HALF_OPEN,
+		       rd_text("%s here; the peer is in %s", state_of(x), state_of(y)));
+		return;
+	}
+	if (y->rqpn.known != RD_OK) {
+		add(join, a, found->other, RD_JOIN_AMBIGUOUS, rd_text("the peer does not say whose it is"));
+		return;
+	}
+	if (y->rqpn.v == x->lqpn.v) {
+		accuse(join, a, found->other, found->host, RD_JOIN_MISMATCH,
+		       rd_text("the peer points to a QP %u at another address", y->rqpn.v));
+		return;
+	}
+	accuse(join, a, found->other, found->host, RD_JOIN_MISMATCH,
+	       rd_text("the peer points to QP %u, not to %u", y->rqpn.v, x->lqpn.v));
 }
 
 /* The GID says where it must be. */
-static int add_by_gid(struct join *join, const struct entry *a, const struct found *found)
+static void add_by_gid(struct join *join, const struct entry *a, const struct found *found)
 {
 	const struct rd_qp *x = qp_of(join, a);
 	const char *why = NULL;
 
-	if (found->n_owners == 0)
-		return add(join, a, NULL, RD_JOIN_NOT_VISIBLE, rd_text("no host that was captured has the peer's GID"));
-	if (found->n_owners > 1)
-		return add(join, a, NULL, RD_JOIN_AMBIGUOUS,
-			   rd_text("%zu devices have the peer's GID", found->n_owners));
-	if (found->n_other > 1)
-		return add(join, a, NULL, RD_JOIN_AMBIGUOUS,
-			   rd_text("%zu queue pairs there have that number", found->n_other));
-	if (found->other)
-		return add_other(join, a, found);
-	if (!device_is_whole(join, found->host, found->dev, &why))
-		return add(join, a, NULL, RD_JOIN_NOT_VISIBLE, rd_text("%s", why));
-	return accuse(join, a, NULL, found->host, RD_JOIN_HALF_OPEN,
-		      rd_text("%s here; %s %s has no QP %u any more", state_of(x), join->hosts[found->host].name,
-			      join->hosts[found->host].res->devs[found->dev].name, x->rqpn.v));
+	if (found->n_owners == 0) {
+		add(join, a, NULL, RD_JOIN_NOT_VISIBLE, rd_text("no host that was captured has the peer's GID"));
+		return;
+	}
+	if (found->n_owners > 1) {
+		add(join, a, NULL, RD_JOIN_AMBIGUOUS, rd_text("%zu devices have the peer's GID", found->n_owners));
+		return;
+	}
+	if (found->n_other > 1) {
+		add(join, a, NULL, RD_JOIN_AMBIGUOUS, rd_text("%zu queue pairs there have that number", found->n_other));
+		return;
+	}
+	if (found->other) {
+		add_other(join, a, found);
+		return;
+	}
+	if (!device_is_whole(join, found->host, found->dev, &why)) {
+		add(join, a, NULL, RD_JOIN_NOT_VISIBLE, rd_text("%s", why));
+		return;
+	}
+	accuse(join, a, NULL, found->host, RD_JOIN_HALF_OPEN,
+	       rd_text("%s here; %s %s has no QP %u any more", state_of(x), join->hosts[found->host].name,
+		       join->hosts[found->host].res->devs[found->dev].name, x->rqpn.v));
 }
 
-static int judge(struct join *join, const struct entry *a)
+static void judge(struct join *join, const struct entry *a)
 {
 	struct found found, back;
 
@@ -411,37 +422,40 @@ static int judge(struct join *join, const struct entry *a)
 	if (found.n_mutual == 1) {
 		/* The only one for us; are we the only one for it? */
 		look_for(join, found.mutual, &back);
-		if (back.n_mutual == 1)
-			return add_mutual(join, a, &found);
+		if (back.n_mutual == 1) {
+			add_mutual(join, a, &found);
+			return;
+		}
 		found.n_mutual = back.n_mutual;
 	}
-	if (found.n_mutual > 1)
-		return add(join, a, NULL, RD_JOIN_AMBIGUOUS,
-			   rd_text("%zu queue pairs have numbers that fit, and no GID decides", found.n_mutual));
-	if (found.by_gid)
-		return add_by_gid(join, a, &found);
-	return add(join, a, NULL, RD_JOIN_NOT_VISIBLE,
-		   rd_text("%s", found.n_other ?
-					 "queue pairs of that number point elsewhere, and the peer's GID is not known" :
-					 "no queue pair of that number was captured"));
+	if (found.n_mutual > 1) {
+		add(join, a, NULL, RD_JOIN_AMBIGUOUS,
+		    rd_text("%zu queue pairs have numbers that fit, and no GID decides", found.n_mutual));
+		return;
+	}
+	if (found.by_gid) {
+		add_by_gid(join, a, &found);
+		return;
+	}
+	add(join, a, NULL, RD_JOIN_NOT_VISIBLE,
+	    rd_text("%s", found.n_other ? "queue pairs of that number point elsewhere, and the peer's GID is not known" :
+					  "no queue pair of that number was captured"));
 }
 
-int rd_qp_join(const struct rd_join_host *hosts, size_t n, struct rd_qp_pairs *ret)
+void rd_qp_join(const struct rd_join_host *hosts, size_t n, struct rd_qp_pairs *ret)
 {
 	struct join join = { .hosts = hosts, .n = n, .pairs = ret };
-	int r;
 
 	*ret = (struct rd_qp_pairs){ 0 };
-	r = build(&join);
-	for (size_t h = 0; h < n && !r; h++)
-		for (size_t i = 0; i < hosts[h].res->n_qps && !r; i++) {
+	build(&join);
+	for (size_t h = 0; h < n; h++)
+		for (size_t i = 0; i < hosts[h].res->n_qps; i++) {
 			const struct entry entry = { hosts[h].res->qps[i].lqpn.v, (int)h, i };
 
 			if (!join.done[h][i] && names_peer(&hosts[h].res->qps[i]))
-				r = judge(&join, &entry);
+				judge(&join, &entry);
 		}
 	release(&join);
-	return r;
 }
 
 static void name_end(const struct rd_join_host *hosts, const struct rd_qp_end *end, struct rd_buf *out)
@@ -452,7 +466,7 @@ static void name_end(const struct rd_join_host *hosts, const struct rd_qp_end *e
 		      res->qps[end->qp].lqpn.v);
 }
 
-int rd_qp_join_findings(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs, struct rd_findings *findings)
+void rd_qp_join_findings(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs, struct rd_findings *findings)
 {
 	static const struct rd_finding kinds[RD_JOIN_VERDICTS] = {
 		[RD_JOIN_HALF_OPEN] = { .id = "qp-half-open",
@@ -472,9 +486,8 @@ int rd_qp_join_findings(const struct rd_join_host *hosts, const struct rd_qp_pai
 					  .title = "the other end was not captured",
 					  .why = "Nothing can be said about these." },
 	};
-	int r = 0;
 
-	for (int kind = RD_JOIN_HALF_OPEN; kind < RD_JOIN_VERDICTS && !r; kind++) {
+	for (int kind = RD_JOIN_HALF_OPEN; kind < RD_JOIN_VERDICTS; kind++) {
 		_cleanup_buf_ struct rd_buf names = { 0 };
 		struct rd_finding finding = kinds[kind];
 		size_t shown = 0;
@@ -487,13 +500,12 @@ int rd_qp_join_findings(const struct rd_join_host *hosts, const struct rd_qp_pai
 			rd_buf_str(&names, shown++ ? ", " : "");
 			name_end(hosts, &pairs->v[i].a, &names);
 		}
-		finding.subject = names.data && !names.failed ? strdup(names.data) : NULL;
+		finding.subject = names.data && !names.failed ? rd_dup(names.data) : NULL;
 		finding.observed = rd_text("%zu of %zu pairs", pairs->count[kind], pairs->n);
-		finding.fix = strdup(
+		finding.fix = rd_dup(
 			finding.severity == RD_SEV_CRITICAL ?
 				"look at the end that is not connected: rdmadiag qp-state --trace there" :
 				"join the captures of all hosts of the job, taken while rdma_cm or a recorder knows the peers");
-		r = rd_finding_add(findings, &finding);
+		rd_finding_add(findings, &finding);
 	}
-	return r;
 }

@@ -18,9 +18,10 @@
  * captures within a minute of each other (time_ns; 0: not known). PSNs decide nothing, as captures are not simultaneous.
  * -ENOMEM.
  */
-int rd_qp_join(const struct rd_join_host *hosts, size_t n, struct rd_qp_pairs *ret);
+void rd_qp_join(const struct rd_join_host *hosts, size_t n, struct rd_qp_pairs *ret);
 
 /* A finding for each verdict that is no good, with the first pairs named. -ENOMEM. */
-int rd_qp_join_findings(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs, struct rd_findings *findings);
+void rd_qp_join_findings(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs,
+			 struct rd_findings *findings);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define NONE UINT32_MAX
 #define BUCKETS_LEAST 256
 #define TRACKED_MAX (1u << 18) /* a program that makes and leaves queue pairs must not eat the memory */
@@ -64,7 +66,7 @@ static void link_in(struct table *t, uint32_t i)
 	*head = i;
 }
 
-static int make_buckets(struct table *t, size_t want)
+static void make_buckets(struct table *t, size_t want)
 {
 	size_t n = t->n_buckets ? t->n_buckets : BUCKETS_LEAST;
 	uint32_t *buckets;
@@ -72,17 +74,14 @@ static int make_buckets(struct table *t, size_t want)
 	while (n < want)
 		n *= 2;
 	if (n == t->n_buckets)
-		return 0;
-	buckets = malloc(n * sizeof(*buckets));
-	if (!buckets)
-		return -ENOMEM;
+		return;
+	buckets = rd_alloc(n, sizeof(*buckets));
 	memset(buckets, 0xff, n * sizeof(*buckets));
 	free(t->buckets);
 	t->buckets = buckets;
 	t->n_buckets = n;
 	for (uint32_t i = 0; i < t->n; i++)
 		link_in(t, i);
-	return 0;
 }
 
 static struct tracked *find(const struct table *t, const char *ibdev, uint32_t qpn)
@@ -97,8 +96,10 @@ static struct tracked *find(const struct table *t, const char *ibdev, uint32_t q
 
 static struct tracked *add(struct table *t, const struct tracked *what)
 {
-	if (t->n >= TRACKED_MAX || rd_grow(&t->v, &t->cap, t->n + 1, sizeof(*t->v)) || make_buckets(t, t->n + 1))
+	if (t->n >= TRACKED_MAX)
 		return NULL;
+	rd_reserve(&t->v, &t->cap, t->n + 1, sizeof(*t->v));
+	make_buckets(t, t->n + 1);
 	t->v[t->n] = *what;
 	link_in(t, (uint32_t)t->n);
 	return &t->v[t->n++];
@@ -121,7 +122,7 @@ static void table_deinit(struct table *t)
 
 int rd_qp_track_create(struct rd_qp_track **ret)
 {
-	*ret = calloc(1, sizeof(**ret));
+	*ret = rd_alloc(1, sizeof(**ret));
 	return *ret ? 0 : -ENOMEM;
 }
 
@@ -219,7 +220,7 @@ static void tell_motion(const struct tracked *q, uint64_t now_ns, struct rd_qp *
 	RD_SET(qp->psn_per_second, packets / dt);
 }
 
-static int tell_recorded(const struct tracked *q, struct rd_qp *qp)
+static void tell_recorded(const struct tracked *q, struct rd_qp *qp)
 {
 	qp->last_err = q->last_err;
 	qp->cause = q->cause;
@@ -227,17 +228,14 @@ static int tell_recorded(const struct tracked *q, struct rd_qp *qp)
 	qp->last_event.known = q->last_event.known;
 	qp->moved_by_call = q->by_call && qp->state.known == RD_OK && q->state.v == qp->state.v;
 	if (!q->recorded)
-		return 0;
+		return;
 	if (!qp->seen)
-		qp->seen = malloc(sizeof(*qp->seen));
-	if (!qp->seen)
-		return -ENOMEM;
+		qp->seen = rd_alloc(1, sizeof(*qp->seen));
 	*qp->seen = q->seen;
 	if (q->seen.has_dgid) {
 		qp->has_peer_gid = true;
 		memcpy(qp->peer_gid, q->seen.dgid, sizeof(qp->peer_gid));
 	}
-	return 0;
 }
 
 #define DIFFERS(x, y) ((x).known == RD_OK && (y).known == RD_OK && (x).v != (y).v)
@@ -296,13 +294,12 @@ static bool is_whole(const struct rd_res *res)
 	return true;
 }
 
-int rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t began_ns, uint64_t mono_ns)
+void rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t began_ns, uint64_t mono_ns)
 {
 	struct table now = { 0 };
 	bool followed = true;
 
-	if (make_buckets(&now, res->n_qps + 1))
-		return -ENOMEM;
+	make_buckets(&now, res->n_qps + 1);
 	for (size_t i = 0; i < res->n_qps; i++) {
 		struct rd_qp *qp = &res->qps[i];
 		const char *ibdev = qp->dev >= 0 ? res->devs[qp->dev].name : NULL;
@@ -323,17 +320,13 @@ int rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t beg
 		if (q->kind != RD_AGE_UNKNOWN)
 			tell_age(q, mono_ns, qp);
 		tell_motion(q, mono_ns, qp);
-		if (tell_recorded(q, qp)) {
-			table_deinit(&now);
-			return -ENOMEM;
-		}
+		tell_recorded(q, qp);
 		remember(q, res, qp, began_ns, mono_ns);
 	}
 	table_deinit(&track->table);
 	track->table = now;
 	track->look_ns = mono_ns;
 	track->whole = followed && is_whole(res);
-	return 0;
 }
 
 void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_res *res)

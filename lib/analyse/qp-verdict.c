@@ -7,6 +7,7 @@
 #include "analyse/qp-log.h"
 #include "analyse/qp.h"
 #include "base/err.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "model/qp-event.h"
 
@@ -302,13 +303,11 @@ static void survey(struct judge *j)
 
 int rd_qp_judge(struct rd_res *res, const struct rd_qp_judge *opts)
 {
-	_cleanup_free_ struct device *devices = calloc(res->n_devs + 1, sizeof(*devices));
-	_cleanup_free_ const struct rd_krecord **lines = calloc(res->n_qps + 1, sizeof(*lines));
+	_cleanup_free_ struct device *devices = rd_alloc(res->n_devs + 1, sizeof(*devices));
+	_cleanup_free_ const struct rd_krecord **lines = rd_alloc(res->n_qps + 1, sizeof(*lines));
 	struct judge j = { .res = res, .opts = opts, .devices = devices, .lines = lines };
 	int r = 0;
 
-	if (!devices || !lines)
-		return -ENOMEM;
 	if (opts->klog && opts->klog->known == RD_OK)
 		rd_qp_log_join(opts->klog, res, opts->mono_ns, lines);
 	survey(&j);
@@ -341,7 +340,7 @@ enum rd_severity rd_qp_verdict_severity(const char *verdict)
 	return strcmp(verdict, CANNOT_TELL) ? RD_SEV_NOTE : RD_SEV_UNKNOWN;
 }
 
-static int judge_on(const struct rd_res *res, const bool *chosen, size_t dev, size_t w, struct rd_findings *findings)
+static void judge_on(const struct rd_res *res, const bool *chosen, size_t dev, size_t w, struct rd_findings *findings)
 {
 	const struct rd_qp *first = NULL;
 	struct rd_finding finding = {
@@ -359,21 +358,22 @@ static int judge_on(const struct rd_res *res, const bool *chosen, size_t dev, si
 			first = qp;
 	}
 	if (!n)
-		return 0;
+		return;
 	finding.subject =
 		n == 1 ? rd_text("%s qpn %u", res->devs[dev].name, first->lqpn.v) :
 			 rd_text("%s, %zu queue pairs, the first is qpn %u", res->devs[dev].name, n, first->lqpn.v);
 	finding.observed = rd_text("%s", first->why);
 	finding.fix = rd_text("%s", first->fix);
-	return rd_finding_add(findings, &finding);
+	rd_finding_add(findings, &finding);
 }
 
 int rd_qp_verdict_findings(const struct rd_res *res, const bool *chosen, struct rd_findings *findings)
 {
 	for (size_t w = 0; w < RD_ARRAY_SIZE(worth); w++)
 		for (size_t dev = 0; worth[w].severity != RD_SEV_NOTE && dev < res->n_devs; dev++) {
-			int r = judge_on(res, chosen, dev, w, findings);
+			int r = 0;
 
+			judge_on(res, chosen, dev, w, findings);
 			if (r)
 				return r;
 		}

@@ -7,6 +7,7 @@
 
 #include "analyse/job.h"
 #include "base/err.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* enum rdma_driver_id of rdma/ib_user_ioctl_verbs.h */
@@ -103,7 +104,7 @@ static bool of_one_process(const struct rd_owner *a, const struct rd_owner *b)
 	return a->pid.known != RD_OK || b->pid.known != RD_OK || a->pid.v == b->pid.v;
 }
 
-int rd_res_link(struct rd_res *res)
+void rd_res_link(struct rd_res *res)
 {
 	for (size_t i = 0; i < res->n_procs; i++)
 		if (!res->procs[i].job)
@@ -117,11 +118,10 @@ int rd_res_link(struct rd_res *res)
 		qp->cm_id = (int)i;
 		set_peer(res, qp, &cm_id->dst);
 	}
-	return 0;
 }
 
 /* How many of those that the kernel counts are not listed, and why. */
-static int judge_missing(const struct rd_res_dev *dev, struct rd_findings *findings)
+static void judge_missing(const struct rd_res_dev *dev, struct rd_findings *findings)
 {
 	const struct rd_res_gap *gap = &dev->gaps[RD_RES_QP];
 	uint64_t used = dev->used[RD_RES_QP].v, listed = dev->listed[RD_RES_QP];
@@ -135,30 +135,30 @@ static int judge_missing(const struct rd_res_dev *dev, struct rd_findings *findi
 
 	/* What is broken off without a count may be whole by luck only. */
 	if (!gap->damaged && !gap->interrupted && (counted ? listed >= used : !gap->code))
-		return 0;
+		return;
 	if (gap->damaged || gap->interrupted || !counted) {
 		finding.observed = rd_text("%llu are shown: the kernel's answer was %s", (unsigned long long)listed,
 					   gap->damaged	    ? "damaged" :
 					   gap->interrupted ? "interrupted by changes" :
 							      "broken off");
-		finding.fix = strdup("look again");
+		finding.fix = rd_dup("look again");
 	} else if (gap->code) {
 		finding.observed =
 			rd_text("%llu of %llu: the kernel broke off the list (%s), and numbers do not find the rest",
 				(unsigned long long)listed, (unsigned long long)used, rd_errno_text(gap->code));
-		finding.fix = strdup("dmesg: the device does not answer; rdma resource show qp fails likewise");
+		finding.fix = rd_dup("dmesg: the device does not answer; rdma resource show qp fails likewise");
 	} else {
 		finding.observed = rd_text(
 			"%llu of %llu: the others belong to other PID namespaces or to the kernel, or have just gone",
 			(unsigned long long)listed, (unsigned long long)used);
-		finding.fix = strdup("look from the host's own PID namespace");
+		finding.fix = rd_dup("look from the host's own PID namespace");
 	}
-	finding.subject = strdup(dev->name);
-	return rd_finding_add(findings, &finding);
+	finding.subject = rd_dup(dev->name);
+	rd_finding_add(findings, &finding);
 }
 
 /* One that fails ends the kernel's list; it may itself be one of those whose state a list alone shows. */
-static int judge_queries(const struct rd_res *res, int dev, struct rd_findings *findings)
+static void judge_queries(const struct rd_res *res, int dev, struct rd_findings *findings)
 {
 	struct rd_finding finding = {
 		.id = "qp-query-failed",
@@ -180,22 +180,20 @@ static int judge_queries(const struct rd_res *res, int dev, struct rd_findings *
 			code = qp->query_errno;
 	}
 	if (!failed && !portless)
-		return 0;
-	finding.subject = strdup(res->devs[dev].name);
+		return;
+	finding.subject = rd_dup(res->devs[dev].name);
 	finding.observed =
 		!failed	 ? rd_text("one of %zu that are not in INIT yet: %s", portless, rd_errno_text(code)) :
 		portless ? rd_text("%zu of them: %s; so of %zu more, not in INIT yet, the kernel does not say it",
 				   failed, rd_errno_text(code), portless) :
 			   rd_text("%zu of them: %s", failed, rd_errno_text(code));
 	finding.fix = rd_text("dmesg | grep %s; devlink health show", res->devs[dev].name);
-	return rd_finding_add(findings, &finding);
+	rd_finding_add(findings, &finding);
 }
 
-static int judge_limits(const struct rd_res_dev *dev, struct rd_findings *findings)
+static void judge_limits(const struct rd_res_dev *dev, struct rd_findings *findings)
 {
-	int r = 0;
-
-	for (int kind = 0; kind < RD_RES_KINDS && !r; kind++) {
+	for (int kind = 0; kind < RD_RES_KINDS; kind++) {
 		struct rd_finding finding = {
 			.id = "resource-exhausted",
 			.title = "nearly all that the device allows is in use",
@@ -209,13 +207,12 @@ static int judge_limits(const struct rd_res_dev *dev, struct rd_findings *findin
 		finding.severity = used >= max ? RD_SEV_CRITICAL : RD_SEV_WARNING;
 		finding.subject = rd_text("%s %s", dev->name, rd_res_kind_name(kind));
 		finding.observed = rd_text("%llu of %llu", (unsigned long long)used, (unsigned long long)max);
-		finding.fix = strdup("rdmadiag qp-state --summary: end the process that holds most of them");
-		r = rd_finding_add(findings, &finding);
+		finding.fix = rd_dup("rdmadiag qp-state --summary: end the process that holds most of them");
+		rd_finding_add(findings, &finding);
 	}
-	return r;
 }
 
-static int remark_hidden_procs(const struct rd_res *res, struct rd_findings *findings)
+static void remark_hidden_procs(const struct rd_res *res, struct rd_findings *findings)
 {
 	struct rd_finding finding = {
 		.id = "process-hidden",
@@ -228,15 +225,15 @@ static int remark_hidden_procs(const struct rd_res *res, struct rd_findings *fin
 	for (size_t i = 0; i < res->n_procs; i++)
 		n += !res->procs[i].comm;
 	if (n == 0)
-		return 0;
-	finding.subject = strdup("/proc");
+		return;
+	finding.subject = rd_dup("/proc");
 	finding.observed = rd_text("%zu of %zu: ended meanwhile, or hidden from this user", n, res->n_procs);
-	finding.fix = strdup("run it as root, or without hidepid=");
-	return rd_finding_add(findings, &finding);
+	finding.fix = rd_dup("run it as root, or without hidepid=");
+	rd_finding_add(findings, &finding);
 }
 
 /* Older kernels leave these out of the list, newer ones leave out whose they are. */
-static int judge_owners(const struct rd_res *res, struct rd_findings *findings)
+static void judge_owners(const struct rd_res *res, struct rd_findings *findings)
 {
 	struct rd_finding finding = {
 		.id = "owner-not-visible",
@@ -249,14 +246,14 @@ static int judge_owners(const struct rd_res *res, struct rd_findings *findings)
 	for (size_t i = 0; i < res->n_qps; i++)
 		n += !res->qps[i].owner.kernel && res->qps[i].owner.pid.known != RD_OK && !res->qps[i].query_errno;
 	if (n == 0)
-		return 0;
-	finding.subject = strdup("PID namespace");
+		return;
+	finding.subject = rd_dup("PID namespace");
 	finding.observed = rd_text("%zu of %zu queue pairs", n, res->n_qps);
-	finding.fix = strdup("look from the host's own PID namespace");
-	return rd_finding_add(findings, &finding);
+	finding.fix = rd_dup("look from the host's own PID namespace");
+	rd_finding_add(findings, &finding);
 }
 
-static int judge_netns(const struct rd_res *res, struct rd_findings *findings)
+static void judge_netns(const struct rd_res *res, struct rd_findings *findings)
 {
 	struct rd_finding finding = {
 		.id = "netns-exclusive",
@@ -266,24 +263,20 @@ static int judge_netns(const struct rd_res *res, struct rd_findings *findings)
 	};
 
 	if (res->netns_shared.known != RD_OK || res->netns_shared.v)
-		return 0;
-	finding.subject = strdup("network namespace");
-	finding.fix = strdup("ip netns exec NAME rdmadiag qp-state");
-	return rd_finding_add(findings, &finding);
+		return;
+	finding.subject = rd_dup("network namespace");
+	finding.fix = rd_dup("ip netns exec NAME rdmadiag qp-state");
+	rd_finding_add(findings, &finding);
 }
 
-int rd_res_findings(const struct rd_res *res, struct rd_findings *findings)
+void rd_res_findings(const struct rd_res *res, struct rd_findings *findings)
 {
-	int r = judge_netns(res, findings);
-
-	for (size_t i = 0; i < res->n_devs && !r; i++) {
-		r = judge_missing(&res->devs[i], findings);
-		if (!r)
-			r = judge_queries(res, (int)i, findings);
-		if (!r)
-			r = judge_limits(&res->devs[i], findings);
+	judge_netns(res, findings);
+	for (size_t i = 0; i < res->n_devs; i++) {
+		judge_missing(&res->devs[i], findings);
+		judge_queries(res, (int)i, findings);
+		judge_limits(&res->devs[i], findings);
 	}
-	if (!r)
-		r = judge_owners(res, findings);
-	return r ? r : remark_hidden_procs(res, findings);
+	judge_owners(res, findings);
+	remark_hidden_procs(res, findings);
 }

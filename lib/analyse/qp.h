@@ -8,7 +8,7 @@
 
 /* Names the job of each process; joins each QP with the connection that it belongs to, and takes the peer's GID from that
  * where its address is a GID (RoCE, AF_IB). -ENOMEM. */
-int rd_res_link(struct rd_res *res);
+void rd_res_link(struct rd_res *res);
 
 /* Whether a QP of this type has one peer, once connected. */
 bool rd_qp_is_connected_type(const struct rd_qp *qp);
@@ -34,6 +34,6 @@ bool rd_res_dev_is_rxe(const struct rd_res_dev *dev);
 
 /* What is missing from the listing and why: other namespaces, dumps that broke off, devices that did not answer. And, from
  * the summary, what is about to run out. -ENOMEM. */
-int rd_res_findings(const struct rd_res *res, struct rd_findings *findings);
+void rd_res_findings(const struct rd_res *res, struct rd_findings *findings);
 
 #endif

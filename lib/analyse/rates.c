@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #define CANDIDATES 4
@@ -68,15 +69,11 @@ static void add_candidate(struct rd_load_counters *to, enum rd_load load, const 
 		to->v[load][at][0] = NONE;
 }
 
-int rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set)
+void rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set)
 {
 	*rates = (struct rd_rates){ .n = set->n_ports };
-	rates->ports = calloc(set->n_ports + 1, sizeof(*rates->ports));
-	rates->counters = malloc((set->n_ports + 1) * sizeof(*rates->counters));
-	if (!rates->ports || !rates->counters) {
-		rd_rates_deinit(rates);
-		return -ENOMEM;
-	}
+	rates->ports = rd_alloc(set->n_ports + 1, sizeof(*rates->ports));
+	rates->counters = rd_alloc(set->n_ports + 1, sizeof(*rates->counters));
 	memset(rates->counters, 0xff, (set->n_ports + 1) * sizeof(*rates->counters)); /* NONE */
 	for (uint32_t p = 0; p < set->n_ports; p++)
 		for (size_t row = 0; row < RD_ARRAY_SIZE(table) && set->ports[p].port; row++) {
@@ -87,7 +84,6 @@ int rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set)
 			add_candidate(to, table[row].packets ? RD_LOAD_RX_PACKETS : RD_LOAD_RX_BYTES, set, p, row,
 				      table[row].rx);
 		}
-	return 0;
 }
 
 void rd_rates_deinit(struct rd_rates *rates)
@@ -226,8 +222,8 @@ static bool goes_on(const struct rd_rates *rates)
 	return rates->n > 1 && now > GAINED * usual;
 }
 
-static int say_lost(const struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
-		    uint32_t port, struct rd_findings *findings)
+static void say_lost(const struct rd_rates *rates, const struct rd_counter_set *set,
+		     const struct rd_counter_sample *now, uint32_t port, struct rd_findings *findings)
 {
 	const struct rd_port_rate *rate = &rates->ports[port];
 	const struct rd_counter_state *state = &now->states[port];
@@ -253,22 +249,20 @@ static int say_lost(const struct rd_rates *rates, const struct rd_counter_set *s
 	finding.expected = rd_text("%.2f Gbit/s, as of late", rate->usual_gbps);
 	finding.fix =
 		rd_text("look at the link and its partner: rdmadiag counters --filter 'link*' --since FILE; dmesg");
-	return rd_finding_add(findings, &finding);
+	rd_finding_add(findings, &finding);
 }
 
-int rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
-		      struct rd_findings *findings)
+void rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
+		       struct rd_findings *findings)
 {
 	bool others = goes_on(rates);
-	int r = 0;
 
-	for (uint32_t p = 0; !r && rates->looks > 1 && p < rates->n; p++) {
+	for (uint32_t p = 0; rates->looks > 1 && p < rates->n; p++) {
 		struct rd_port_rate *rate = &rates->ports[p];
 		bool lost = set->ports[p].port && has_lost(rate) && (others || !is_active(&now->states[p]));
 
 		if (lost && !rate->lost)
-			r = say_lost(rates, set, now, p, findings);
+			say_lost(rates, set, now, p, findings);
 		rate->lost = lost || (rate->lost && total_gbps(rate) < BUSY_GBPS);
 	}
-	return r;
 }

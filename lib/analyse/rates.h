@@ -8,7 +8,7 @@
 #include "model/rates.h"
 
 /* Finds out which counters to take. 0 or -ENOMEM. The set must outlive it. */
-int rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set);
+void rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set);
 void rd_rates_deinit(struct rd_rates *rates);
 
 /* Devices have come or gone: takes over what was usual of the ports that both sets have. */
@@ -27,7 +27,7 @@ void rd_rates_update(struct rd_rates *rates, const struct rd_counter_set *set, c
  * port is no longer active; and who took their traffic over. Each loss is said once. Call it behind rd_rates_update. 0 or
  * -ENOMEM.
  */
-int rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
-		      struct rd_findings *findings);
+void rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
+		       struct rd_findings *findings);
 
 #endif

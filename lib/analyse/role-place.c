@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/role-priv.h"
+#include "base/memory.h"
 
 /* Beyond, one card each is not sought: no host has as many. */
 #define GPUS_MAX 256
@@ -52,16 +53,14 @@ static bool give_card(struct match *m, size_t gpu)
 }
 
 /* Counts near and own of a kind. 0 or -ENOMEM. */
-static int measure(const struct rd_role_state *st, size_t kind, enum rd_role_reach reach)
+static void measure(const struct rd_role_state *st, size_t kind, enum rd_role_reach reach)
 {
 	struct rd_role_kind *k = &st->kinds[kind];
-	_cleanup_free_ int *owner = malloc((st->n_cards + 1) * sizeof(*owner));
-	_cleanup_free_ bool *tried = calloc(st->n_cards + 1, sizeof(*tried));
+	_cleanup_free_ int *owner = rd_alloc(st->n_cards + 1, sizeof(*owner));
+	_cleanup_free_ bool *tried = rd_alloc(st->n_cards + 1, sizeof(*tried));
 	struct match m = { .st = st, .reach = reach, .kind = kind, .owner = owner, .tried = tried };
 	bool count_own = st->host->n_gpus <= GPUS_MAX && st->n_cards <= CARDS_MAX;
 
-	if (!owner || !tried)
-		return -ENOMEM;
 	memset(owner, 0xff, (st->n_cards + 1) * sizeof(*owner)); /* -1 */
 	k->near = k->own = 0;
 	for (size_t g = 0; g < st->host->n_gpus; g++) {
@@ -77,7 +76,6 @@ static int measure(const struct rd_role_state *st, size_t kind, enum rd_role_rea
 	}
 	if (!count_own)
 		k->own = k->near < k->n_cards ? k->near : (unsigned)k->n_cards;
-	return 0;
 }
 
 /* One for each accelerator, and so many of these that it cannot be by chance. */
@@ -330,19 +328,16 @@ static void leave_open(struct rd_role_state *st, const bool *among, size_t n)
 	}
 }
 
-int rd_role_choose_near(struct rd_role_state *st)
+void rd_role_choose_near(struct rd_role_state *st)
 {
-	_cleanup_free_ bool *among = calloc(st->n_kinds + 1, sizeof(*among));
+	_cleanup_free_ bool *among = rd_alloc(st->n_kinds + 1, sizeof(*among));
 
-	if (!among)
-		return -ENOMEM;
 	for (st->reach = RD_REACH_SWITCH; st->reach <= RD_REACH_ANY; st->reach++) {
 		size_t n;
 		int kind;
 
 		for (size_t k = 0; k < st->n_kinds; k++)
-			if (measure(st, k, st->reach) < 0)
-				return -ENOMEM;
+			measure(st, k, st->reach);
 		n = candidates(st, st->reach, false, among);
 		if (n == 0 && st->reach == RD_REACH_ANY)
 			n = candidates(st, st->reach, true, among);
@@ -353,9 +348,8 @@ int rd_role_choose_near(struct rd_role_state *st)
 			choose_kind(st, (size_t)kind);
 		else
 			leave_open(st, among, n);
-		return 0;
+		return;
 	}
-	return 0;
 }
 
 void rd_role_choose_alone(struct rd_role_state *st)

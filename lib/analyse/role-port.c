@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyse/role-priv.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 static const struct rd_role_card *card_of(const struct rd_role_state *st, size_t port)
@@ -112,14 +113,12 @@ static char *why_spare(const struct rd_role_state *st, size_t p, bool *spare)
 	return NULL;
 }
 
-static int take_spare(struct rd_role_state *st)
+static void take_spare(struct rd_role_state *st)
 {
 	struct rd_host *host = st->host;
-	_cleanup_free_ char **why = calloc(host->n_ports + 1, sizeof(*why));
-	_cleanup_free_ bool *spare = calloc(host->n_ports + 1, sizeof(*spare));
+	_cleanup_free_ char **why = rd_alloc(host->n_ports + 1, sizeof(*why));
+	_cleanup_free_ bool *spare = rd_alloc(host->n_ports + 1, sizeof(*spare));
 
-	if (!why || !spare)
-		return -ENOMEM;
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (is_compute(st, p) && st->kinds[card_of(st, p)->kind].ports > 1 &&
 		    is_unused(host, &host->ports[p]) && kind_is_up(st, card_of(st, p)->kind))
@@ -134,7 +133,6 @@ static int take_spare(struct rd_role_state *st)
 		port->role = RD_ROLE_UNKNOWN;
 		port->spare = spare[p];
 	}
-	return 0;
 }
 
 /* Below one switch with an accelerator, a NIC is for that one whatever is routed over it; but ports of one card may serve
@@ -163,13 +161,11 @@ static bool is_front(const struct rd_role_state *st, size_t p, enum rd_role_fron
 	return false;
 }
 
-static int take_front(struct rd_role_state *st, enum rd_role_front sign)
+static void take_front(struct rd_role_state *st, enum rd_role_front sign)
 {
 	struct rd_host *host = st->host;
-	_cleanup_free_ bool *front = calloc(host->n_ports + 1, sizeof(*front));
+	_cleanup_free_ bool *front = rd_alloc(host->n_ports + 1, sizeof(*front));
 
-	if (!front)
-		return -ENOMEM;
 	for (size_t p = 0; p < host->n_ports; p++)
 		front[p] = is_compute(st, p) && is_front(st, p, sign);
 	for (size_t p = 0; p < host->n_ports; p++) {
@@ -181,17 +177,12 @@ static int take_front(struct rd_role_state *st, enum rd_role_front sign)
 		free(port->role_why);
 		port->role_why = rd_text("%s; %g Gb/s", st->front[p].text, rate);
 		port->role = rate > 0 && rate <= RD_ROLE_SLOW_GBPS ? RD_ROLE_MANAGEMENT : RD_ROLE_STORAGE;
-		if (!port->role_why)
-			return -ENOMEM;
 	}
-	return 0;
 }
 
-int rd_role_ports(struct rd_role_state *st)
+void rd_role_ports(struct rd_role_state *st)
 {
-	int r = take_spare(st);
-
-	if (!r)
-		r = take_front(st, RD_FRONT_ROUTE);
-	return r ? r : take_front(st, RD_FRONT_BOND);
+	take_spare(st);
+	take_front(st, RD_FRONT_ROUTE);
+	take_front(st, RD_FRONT_BOND);
 }

@@ -75,10 +75,10 @@ void rd_role_front(const struct rd_host *host, const struct rd_port *port, enum 
 		   size_t size);
 
 /* Decide which cards are for computing: with accelerators, and without. 0 or -ENOMEM. */
-int rd_role_choose_near(struct rd_role_state *st);
+void rd_role_choose_near(struct rd_role_state *st);
 void rd_role_choose_alone(struct rd_role_state *st);
 
 /* Takes from the chosen cards ports that are no fault when they are down, or are the front-end. 0 or -ENOMEM. */
-int rd_role_ports(struct rd_role_state *st);
+void rd_role_ports(struct rd_role_state *st);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyse/role-priv.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #define VENDOR_MELLANOX 0x15b3
@@ -239,20 +240,20 @@ static void judge_port(struct rd_role_state *st, size_t p)
 
 int rd_role_fill(struct rd_host *host, const struct rd_nicmap *map)
 {
-	_cleanup_free_ struct rd_role_kind *kinds = calloc(host->n_ibdevs + 1, sizeof(*kinds));
-	_cleanup_free_ struct rd_role_card *cards = calloc(host->n_ibdevs + 1, sizeof(*cards));
-	_cleanup_free_ int *card_of = calloc(host->n_ibdevs + 1, sizeof(*card_of));
+	_cleanup_free_ struct rd_role_kind *kinds = rd_alloc(host->n_ibdevs + 1, sizeof(*kinds));
+	_cleanup_free_ struct rd_role_card *cards = rd_alloc(host->n_ibdevs + 1, sizeof(*cards));
+	_cleanup_free_ int *card_of = rd_alloc(host->n_ibdevs + 1, sizeof(*card_of));
 	struct rd_role_state st = { .host = host, .map = map, .kinds = kinds, .cards = cards, .card_of = card_of };
 	int r = 0;
 
-	st.front = calloc(host->n_ports + 1, sizeof(*st.front));
+	st.front = rd_alloc(host->n_ports + 1, sizeof(*st.front));
 	if (!kinds || !cards || !card_of || !st.front)
 		r = -ENOMEM;
 	if (!r) {
 		find_cards(&st);
 		look_at_ports(&st);
 		if (host->n_gpus > 0)
-			r = rd_role_choose_near(&st);
+			rd_role_choose_near(&st);
 		else
 			rd_role_choose_alone(&st);
 	}
@@ -261,7 +262,7 @@ int rd_role_fill(struct rd_host *host, const struct rd_nicmap *map)
 		r = host->ports[p].role_why ? 0 : -ENOMEM;
 	}
 	if (!r)
-		r = rd_role_ports(&st);
+		rd_role_ports(&st);
 	free(st.front);
 	return r;
 }

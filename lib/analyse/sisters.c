@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/symmetry-priv.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "model/pcie.h"
 
@@ -55,8 +56,8 @@ static bool is_card(const struct state *st, size_t i, bool near)
 static int find_main(struct state *st, bool near)
 {
 	const struct rd_host *host = st->host;
-	_cleanup_free_ char(*models)[32] = calloc(host->n_gpus + 1, sizeof(*models));
-	_cleanup_free_ char(*boards)[32] = calloc(host->n_pcis + 1, sizeof(*boards));
+	_cleanup_free_ char(*models)[32] = rd_alloc(host->n_gpus + 1, sizeof(*models));
+	_cleanup_free_ char(*boards)[32] = rd_alloc(host->n_pcis + 1, sizeof(*boards));
 	size_t n = 0, g = 0;
 
 	if (!models || !boards)
@@ -140,11 +141,7 @@ static void report(struct state *st, struct rd_missing missing)
 
 	if (missing.bridge >= 0)
 		missing.empty = empty_ports(st, missing.bridge);
-	if (rd_grow(&ret->missing, &ret->cap_missing, ret->n_missing + 1, sizeof(missing)) < 0) {
-		st->failed = true;
-		free(missing.empty);
-		return;
-	}
+	rd_reserve(&ret->missing, &ret->cap_missing, ret->n_missing + 1, sizeof(missing));
 	ret->missing[ret->n_missing++] = missing;
 	st->told_gpus |= missing.gpu;
 	for (int up = missing.bridge; up >= 0; up = st->host->pcis[up].parent) {
@@ -164,15 +161,15 @@ static int compare_counts(const void *a, const void *b)
  * is room for. */
 static unsigned usual_count(struct state *st, const struct sister *v, size_t n, bool gpu)
 {
-	_cleanup_free_ unsigned *counts = calloc(n, sizeof(*counts));
+	_cleanup_free_ unsigned *counts = rd_alloc(n, sizeof(*counts));
 	unsigned most = 0, run = 0, value = 0;
 
 	st->failed |= !counts;
-	for (size_t i = 0; counts && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		counts[i] = count_of(st, &v[i], gpu);
 	if (counts)
 		qsort(counts, n, sizeof(*counts), compare_counts);
-	for (size_t i = 0; counts && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		run = i > 0 && counts[i] == counts[i - 1] ? run + 1 : 1;
 		if (run >= most || n < 4) {
 			most = run;
@@ -292,14 +289,12 @@ static void judge_alone(struct state *st, const struct sister *v)
 					.like = -1 });
 }
 
-static int judge_switches(struct state *st)
+static void judge_switches(struct state *st)
 {
 	const struct rd_host *host = st->host;
-	_cleanup_free_ struct sister *v = calloc(host->n_pcis + 1, sizeof(*v));
+	_cleanup_free_ struct sister *v = rd_alloc(host->n_pcis + 1, sizeof(*v));
 	size_t n = 0;
 
-	if (!v)
-		return -ENOMEM;
 	for (size_t i = 0; i < host->n_pcis; i++) {
 		const struct rd_below *below = &st->below[i];
 
@@ -320,7 +315,6 @@ static int judge_switches(struct state *st)
 		for (size_t i = from; i < to; i++)
 			judge_alone(st, &v[i]);
 	}
-	return 0;
 }
 
 /* A port with nothing behind it, of the model of those that accelerators of the main model are on; -1: none. */
@@ -356,7 +350,7 @@ static void judge_numbers(struct state *st)
 	place = empty_place(st);
 	if (!st->told_gpus && st->gpus + 1 == more)
 		report(st, (struct rd_missing){ .gpu = true,
-						.empty = place >= 0 ? strdup(st->host->pcis[place].addr) : NULL,
+						.empty = place >= 0 ? rd_dup(st->host->pcis[place].addr) : NULL,
 						.bridge = -1,
 						.found = st->gpus,
 						.wanted = more,
@@ -374,7 +368,7 @@ int rd_sisters_find(const struct rd_host *host, struct rd_below *below, struct r
 	if (r)
 		return r;
 	count_main(&st);
-	r = judge_switches(&st);
+	judge_switches(&st);
 	if (!r)
 		r = find_main(&st, false);
 	if (!r)

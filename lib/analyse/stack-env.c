@@ -6,16 +6,13 @@
 #include "analyse/stack-priv.h"
 #include "analyse/stacks.h"
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/text.h"
 
-static int add(struct rd_env *env, const char *library, const char *name, char *value)
+static void add(struct rd_env *env, const char *library, const char *name, char *value)
 {
-	if (!value || rd_grow(&env->v, &env->cap, env->n + 1, sizeof(*env->v)) < 0) {
-		free(value);
-		return -ENOMEM;
-	}
+	rd_reserve(&env->v, &env->cap, env->n + 1, sizeof(*env->v));
 	env->v[env->n++] = (struct rd_env_var){ .library = library, .name = name, .value = value };
-	return 0;
 }
 
 static bool is_first_of_device(const struct rd_host *host, size_t p)
@@ -35,7 +32,7 @@ static char *device_list(const struct rd_host *host)
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (rd_env_wants(host, p) && is_first_of_device(host, p))
 			rd_buf_printf(&list, "%s%s", list.len ? "," : "", host->ibdevs[host->ports[p].ibdev].name);
-	return list.failed ? NULL : RD_TAKE(list.data);
+	return RD_TAKE(list.data);
 }
 
 /* The port number that all of them have; 0: they differ. */
@@ -83,47 +80,49 @@ static char *interface_list(const struct rd_host *host)
 		if (!rd_env_wants(host, p))
 			continue;
 		if (port->n_netdevs == 0 || host->netdevs[port->netdevs[0]].n_addrs == 0)
-			return strdup("");
+			return rd_dup("");
 		rd_buf_printf(&list, "%s%s", list.len ? "," : "", host->netdevs[port->netdevs[0]].name);
 	}
-	return list.failed ? NULL : RD_TAKE(list.data);
+	return RD_TAKE(list.data);
 }
 
-static int add_libfabric(const struct rd_host *host, struct rd_env *env)
+static void add_libfabric(const struct rd_host *host, struct rd_env *env)
 {
 	_cleanup_free_ char *interfaces = NULL;
 
-	if (!means_others(host))
-		return add(env, "libfabric", "FI_VERBS_DEVICE_NAME", device_list(host));
+	if (!means_others(host)) {
+		add(env, "libfabric", "FI_VERBS_DEVICE_NAME", device_list(host));
+		return;
+	}
 	interfaces = interface_list(host);
-	if (!interfaces)
-		return -ENOMEM;
-	return *interfaces ? add(env, "libfabric", "FI_VERBS_IFACE", RD_TAKE(interfaces)) : 0;
+	if (*interfaces)
+		add(env, "libfabric", "FI_VERBS_IFACE", RD_TAKE(interfaces));
 }
 
-int rd_stack_env_fill(const struct rd_host *host, struct rd_nicmap *map)
+void rd_stack_env_fill(const struct rd_host *host, struct rd_nicmap *map)
 {
 	struct rd_env *env = &map->env;
 	unsigned port = common_port(host);
-	int gid_index = rd_env_gid_index(host), r;
+	int gid_index = rd_env_gid_index(host);
 
 	/* Nothing was found to select. */
 	if (env->n == 0)
-		return 0;
-	r = add(env, "mooncake", "MC_TE_FILTERS", device_list(host));
-	if (!r && gid_index >= 0)
-		r = add(env, "mooncake", "MC_GID_INDEX", rd_text("%d", gid_index));
-	if (!r && port > 1)
-		r = add(env, "mooncake", "MC_IB_PORT", rd_text("%u", port));
-	return r ? r : add_libfabric(host, env);
+		return;
+	add(env, "mooncake", "MC_TE_FILTERS", device_list(host));
+	if (gid_index >= 0)
+		add(env, "mooncake", "MC_GID_INDEX", rd_text("%d", gid_index));
+	if (port > 1)
+		add(env, "mooncake", "MC_IB_PORT", rd_text("%u", port));
+	add_libfabric(host, env);
 }
 
-int rd_stack_env_efa(const struct rd_host *host, struct rd_env *ret)
+void rd_stack_env_efa(const struct rd_host *host, struct rd_env *ret)
 {
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (rd_ibdev_is_efa(host, host->ports[p].ibdev))
-			return add(ret, "libfabric", "FI_PROVIDER", rd_text("efa"));
-	return 0;
+		if (rd_ibdev_is_efa(host, host->ports[p].ibdev)) {
+			add(ret, "libfabric", "FI_PROVIDER", rd_text("efa"));
+			return;
+		}
 }
 
 /* Of the ports that NIXL's UCX would use for this accelerator those that variables select. */

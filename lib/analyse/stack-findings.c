@@ -103,7 +103,8 @@ static int judge_gid(const struct rd_host *host, enum rd_stack_id id, const stru
 	finding.expected = rd_text("%s", wanted);
 	finding.fix = fix_of_gid(host, id == RD_STACK_MOONCAKE ? "MC_GID_INDEX" : "UCX_IB_GID_INDEX", stack,
 				 port->gids[port->gid].index);
-	return rd_finding_add(ret, &finding);
+	rd_finding_add(ret, &finding);
+	return 0;
 }
 
 /* Releases before 0.3.12 are in use, and took the first IPv6 address there was. */
@@ -138,7 +139,8 @@ static int note_older_gid(const struct rd_host *host, const struct rd_stack *sta
 	finding.observed = rd_text("%s: %s", ports, gid);
 	finding.expected = rd_text("index %u, as 0.3.12 and later take", port->gids[port->gid].index);
 	finding.fix = rd_text("update Mooncake to 0.3.12 or later");
-	return rd_finding_add(ret, &finding);
+	rd_finding_add(ret, &finding);
+	return 0;
 }
 
 static bool is_aside(const struct rd_port *port)
@@ -165,8 +167,8 @@ static bool is_misled(const struct rd_host *host, const struct rd_stack_choice *
 }
 
 /* A NIC on a root port of its own is fewer steps away than one behind a switch, whatever it is for. */
-static int judge_gpu_role(const struct rd_host *host, enum rd_stack_id id, const struct rd_stack *stack,
-			  struct rd_findings *ret)
+static void judge_gpu_role(const struct rd_host *host, enum rd_stack_id id, const struct rd_stack *stack,
+			   struct rd_findings *ret)
 {
 	struct rd_finding finding = {
 		.id = "stack-gpu-role",
@@ -186,14 +188,14 @@ static int judge_gpu_role(const struct rd_host *host, enum rd_stack_id id, const
 		first = n++ ? first : &stack->v[i];
 	}
 	if (n == 0)
-		return 0;
+		return;
 	finding.subject = rd_text("%s", rd_stack_name(id));
 	finding.observed = rd_text("%zu accelerator%s; GPU%u gets %s first", n, n == 1 ? "" : "s",
 				   host->gpus[first->gpu].index,
 				   rd_ibdev_label(host, host->ports[first->ports[0]].ibdev));
 	finding.expected = rd_text("compute NICs");
 	finding.fix = rd_text("rdmadiag nic-map --env %s", id == RD_STACK_MOONCAKE ? "mooncake" : "nixl");
-	return rd_finding_add(ret, &finding);
+	rd_finding_add(ret, &finding);
 }
 
 static int note_role(const struct rd_host *host, enum rd_stack_id id, const struct rd_stack *stack,
@@ -223,7 +225,8 @@ static int note_role(const struct rd_host *host, enum rd_stack_id id, const stru
 	finding.observed = rd_text("%s (%s)", ports, rd_role_name(host->ports[who.first].role));
 	finding.expected = rd_text("compute NICs only");
 	finding.fix = rd_text("rdmadiag nic-map --env %s", id == RD_STACK_MOONCAKE ? "mooncake" : "nixl");
-	return rd_finding_add(ret, &finding);
+	rd_finding_add(ret, &finding);
+	return 0;
 }
 
 static bool is_usable(const struct rd_host *host, const struct rd_port *port)
@@ -258,10 +261,11 @@ static int judge_no_rdma(const struct rd_host *host, enum rd_stack_id id, const 
 	finding.observed = rd_text("%s: %s", ports, stack->ports[who.first].why_not);
 	finding.expected = rd_text("at least one port that it can use");
 	finding.fix = rd_text("rdmadiag nic-map --gids; bring the port's interface up with an address");
-	return rd_finding_add(ret, &finding);
+	rd_finding_add(ret, &finding);
+	return 0;
 }
 
-static int note_tcp(const struct rd_host *host, const struct rd_stacks *stacks, struct rd_findings *ret)
+static void note_tcp(const struct rd_host *host, const struct rd_stacks *stacks, struct rd_findings *ret)
 {
 	const struct rd_stack *stack = &stacks->v[RD_STACK_NIXL_LIBFABRIC];
 	struct rd_finding finding = {
@@ -272,11 +276,11 @@ static int note_tcp(const struct rd_host *host, const struct rd_stacks *stacks, 
 	};
 
 	if (!stack->transport || stacks->v[RD_STACK_LIBFABRIC].transport || host->n_ports == 0)
-		return 0;
+		return;
 	finding.subject = rd_text("nixl_libfabric");
 	finding.observed = rd_text("tcp, while other stacks have RDMA here");
 	finding.fix = rd_text("use NIXL's UCX backend on this host");
-	return rd_finding_add(ret, &finding);
+	rd_finding_add(ret, &finding);
 }
 
 static int note_srd(const struct rd_host *host, const struct rd_stack *stack, struct rd_findings *ret)
@@ -302,7 +306,8 @@ static int note_srd(const struct rd_host *host, const struct rd_stack *stack, st
 	finding.observed = rd_text("%s: EFA; how UCX was built is not known here", ports);
 	finding.expected = rd_text("ucx_info -d lists srd (UCX 1.19 or later, built with libefa)");
 	finding.fix = rd_text("ucx_info -d | grep srd; else use NIXL's LIBFABRIC backend");
-	return rd_finding_add(ret, &finding);
+	rd_finding_add(ret, &finding);
+	return 0;
 }
 
 /* Mooncake's one port a device: the others carry nothing. */
@@ -331,7 +336,8 @@ static int judge_port(const struct rd_host *host, const struct rd_stack *stack, 
 	finding.expected = rd_text("used");
 	finding.fix =
 		rd_text("where no device has a cable in port 1: export MC_IB_PORT=%u", host->ports[who.first].num);
-	return rd_finding_add(ret, &finding);
+	rd_finding_add(ret, &finding);
+	return 0;
 }
 
 static int note_idle(const struct rd_host *host, const struct rd_stack *stack, struct rd_findings *ret)
@@ -357,7 +363,8 @@ static int note_idle(const struct rd_host *host, const struct rd_stack *stack, s
 	finding.observed = rd_text("%s: nearest to none of %zu accelerators", ports, host->n_gpus);
 	finding.fix =
 		rd_text("list it in the first list of an accelerator in a file, and set MC_CUSTOM_TOPO_JSON to it");
-	return rd_finding_add(ret, &finding);
+	rd_finding_add(ret, &finding);
+	return 0;
 }
 
 int rd_stacks_judge(const struct rd_host *host, struct rd_stacks *stacks)
@@ -373,9 +380,9 @@ int rd_stacks_judge(const struct rd_host *host, struct rd_stacks *stacks)
 	if (!r)
 		r = judge_no_rdma(host, RD_STACK_UCX, ucx, ret);
 	if (!r)
-		r = judge_gpu_role(host, RD_STACK_MOONCAKE, mooncake, ret);
+		judge_gpu_role(host, RD_STACK_MOONCAKE, mooncake, ret);
 	if (!r)
-		r = judge_gpu_role(host, RD_STACK_UCX, ucx, ret);
+		judge_gpu_role(host, RD_STACK_UCX, ucx, ret);
 	if (!r)
 		r = judge_port(host, mooncake, ret);
 	if (!r)
@@ -388,5 +395,7 @@ int rd_stacks_judge(const struct rd_host *host, struct rd_stacks *stacks)
 		r = note_idle(host, mooncake, ret);
 	if (!r)
 		r = note_srd(host, ucx, ret);
-	return r ? r : note_tcp(host, stacks, ret);
+	if (!r)
+		note_tcp(host, stacks, ret);
+	return r;
 }

@@ -7,6 +7,7 @@
 
 #include "analyse/gid.h"
 #include "analyse/stack-priv.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #define DEPTH_MAX 64
@@ -93,7 +94,7 @@ static bool take_verbs(const struct rd_host *host, struct rd_stack *ret)
 /* libfabric leaves the NIC to the program: it lists domains, those of EFA first, in the order of devices. */
 int rd_stack_libfabric(const struct rd_host *host, struct rd_stack *ret)
 {
-	_cleanup_free_ unsigned *ranks = calloc(host->n_ports + 1, sizeof(*ranks));
+	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
 	bool efa = take_efa(host, ret), verbs = take_verbs(host, ret);
 	struct rd_stack_choice *choice;
 
@@ -102,8 +103,6 @@ int rd_stack_libfabric(const struct rd_host *host, struct rd_stack *ret)
 			    efa	  ? "efa" :
 			    verbs ? "verbs (below ofi_rxm for endpoints of type RDM)" :
 				    "tcp");
-	if (!ret->note || !ranks)
-		return -ENOMEM;
 	if (ret->transport)
 		return 0;
 	choice = rd_stack_add(host, ret, -1, -1);
@@ -114,7 +113,7 @@ int rd_stack_libfabric(const struct rd_host *host, struct rd_stack *ret)
 	rd_stack_rank(host, ret, ranks, efa ? 0 : 1, choice);
 	choice->why = rd_text("it lists %s; the program chooses, and most take the first",
 			      choice->n_first == 1 ? "this one" : "these in the order of devices");
-	return choice->why ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* A node of hwloc's tree: a PCI function, a host bridge, a NUMA node, a socket, the machine. */
@@ -250,7 +249,7 @@ static int deal(const struct rd_host *host, struct rd_stack *ret, const struct n
 			      points[gpu].kind == AT_HOST_BRIDGE ? "below one host bridge" :
 								   "in hwloc's tree above the host bridges",
 			      sharing, sharing == 1 ? "" : "s");
-	return choice->why ? 0 : -ENOMEM;
+	return 0;
 }
 
 static int choose_all_efa(const struct rd_host *host, struct rd_stack *ret, size_t gpu)
@@ -264,7 +263,7 @@ static int choose_all_efa(const struct rd_host *host, struct rd_stack *ret, size
 			choice->ports[choice->n_ports++] = (int)p;
 	choice->n_first = choice->n_ports;
 	choice->why = rd_text("NIXL pairs NVIDIA's accelerators only: all NICs");
-	return choice->why ? 0 : -ENOMEM;
+	return 0;
 }
 
 static int choose_node(const struct rd_host *host, struct rd_stack *ret, int node)
@@ -279,13 +278,13 @@ static int choose_node(const struct rd_host *host, struct rd_stack *ret, int nod
 	choice->n_first = choice->n_ports;
 	choice->why = rd_text("by turns as many of this NUMA node's as its PCIe links carry "
 			      "(NIXL_LIBFABRIC_MAX_BW_PER_DRAM_SEG)");
-	return choice->why ? 0 : -ENOMEM;
+	return 0;
 }
 
 static int choose_efa(const struct rd_host *host, struct rd_stack *ret)
 {
-	_cleanup_free_ struct node *points = calloc(host->n_gpus + 1, sizeof(*points));
-	int r = points ? 0 : -ENOMEM;
+	_cleanup_free_ struct node *points = rd_alloc(host->n_gpus + 1, sizeof(*points));
+	int r = 0;
 
 	for (size_t g = 0; !r && g < host->n_gpus; g++)
 		if (rd_stack_is_nvidia(host, g))
@@ -307,7 +306,5 @@ int rd_stack_nixl_libfabric(const struct rd_host *host, struct rd_stack *ret)
 		efa ? "NIXL's backend LIBFABRIC; FI_PROVIDER, FI_EFA_IFACE not set" :
 		      "NIXL's backend LIBFABRIC takes cxi, efa, tcp or sockets, and never verbs: TCP by the first "
 		      "interface that libfabric lists, unless there is a Slingshot NIC");
-	if (!ret->note)
-		return -ENOMEM;
 	return efa ? choose_efa(host, ret) : 0;
 }

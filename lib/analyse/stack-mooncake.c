@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/stack-priv.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* It opens one port of each device, the same number on all. */
@@ -223,7 +224,7 @@ static int choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu,
 	else
 		choice->why = rd_text("%d step%s in sysfs; of %zu NIC%s as near one at random for each slice", best,
 				      best == 1 ? "" : "s", choice->n_first, choice->n_first == 1 ? "" : "s");
-	return choice->why ? 0 : -ENOMEM;
+	return 0;
 }
 
 static int choose_node(const struct rd_host *host, struct rd_stack *ret, int node, unsigned *ranks)
@@ -240,7 +241,7 @@ static int choose_node(const struct rd_host *host, struct rd_stack *ret, int nod
 	return choice->why ? 0 : -ENOMEM;
 }
 
-static int fill_note(const struct rd_host *host, struct rd_stack *ret)
+static void fill_note(const struct rd_host *host, struct rd_stack *ret)
 {
 	bool listed = false, taken = false, efa = false;
 
@@ -255,18 +256,17 @@ static int fill_note(const struct rd_host *host, struct rd_stack *ret)
 		"by its own topology; MC_TE_FILTERS, MC_GID_INDEX or NCCL_IB_GID_INDEX, MC_IB_PORT not set, no device list given%s%s",
 		host->from_topology_file ? "; a topology file leaves bridges out: steps are those of the file" : "",
 		efa ? "; EFA needs a build for it and protocol efa: rdma needs RC, which EFA has not" : "");
-	return ret->note ? 0 : -ENOMEM;
 }
 
 int rd_stack_mooncake(const struct rd_host *host, struct rd_stack *ret)
 {
-	_cleanup_free_ unsigned *ranks = calloc(host->n_ports + 1, sizeof(*ranks));
-	int r = ranks ? 0 : -ENOMEM;
+	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
+	int r = 0;
 
 	if (r)
 		return r;
 	take_ports(host, ret);
-	r = fill_note(host, ret);
+	fill_note(host, ret);
 	for (size_t g = 0; !r && !ret->transport && g < host->n_gpus; g++)
 		r = rd_stack_serves(host, g) ? choose_gpu(host, ret, (int)g, ranks) : 0;
 	for (size_t n = 0; !r && !ret->transport && n < host->n_numas; n++)

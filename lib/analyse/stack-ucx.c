@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyse/stack-priv.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* UCX's distances: latency first, then bandwidth. Two host bridges of one NUMA node have 17000 MB/s, one host bridge 3500
@@ -181,10 +182,10 @@ static int choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu,
 				      choice->n_first > 2 ?
 					      "which two of them carry a transfer depends on the peer" :
 					      "NIXL 1.2 on UCX 1.21 registers its memory with these only");
-	return choice->why ? 0 : -ENOMEM;
+	return 0;
 }
 
-static int fill_note(const struct rd_host *host, struct rd_stack *ret)
+static void fill_note(const struct rd_host *host, struct rd_stack *ret)
 {
 	bool taken = false, efa = false, verbs = false;
 
@@ -201,18 +202,17 @@ static int fill_note(const struct rd_host *host, struct rd_stack *ret)
 		"NICs%s%s",
 		efa ? "; srd needs UCX 1.19 or later, built with libefa: else TCP" : "",
 		verbs ? "; rc_verbs needs shared receive queues, which sysfs does not tell of" : "");
-	return ret->note ? 0 : -ENOMEM;
 }
 
 int rd_stack_ucx(const struct rd_host *host, struct rd_stack *ret)
 {
-	_cleanup_free_ unsigned *ranks = calloc(host->n_ports + 1, sizeof(*ranks));
-	int r = ranks ? 0 : -ENOMEM;
+	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
+	int r = 0;
 
 	if (r)
 		return r;
 	take_ports(host, ret);
-	r = fill_note(host, ret);
+	fill_note(host, ret);
 	for (size_t g = 0; !r && !ret->transport && g < host->n_gpus; g++)
 		r = rd_stack_serves(host, g) ? choose_gpu(host, ret, (int)g, ranks) : 0;
 	if (!r && !ret->transport)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/stack-priv.h"
+#include "base/memory.h"
 
 #define DEPTH_MAX 64
 #define PCI_NVIDIA 0x10de
@@ -41,13 +42,10 @@ struct rd_stack_choice *rd_stack_add(const struct rd_host *host, struct rd_stack
 {
 	struct rd_stack_choice *choice;
 
-	if (rd_grow(&stack->v, &stack->cap, stack->n + 1, sizeof(*stack->v)) < 0)
-		return NULL;
+	rd_reserve(&stack->v, &stack->cap, stack->n + 1, sizeof(*stack->v));
 	choice = &stack->v[stack->n];
 	*choice = (struct rd_stack_choice){ .gpu = gpu, .numa = numa };
-	choice->ports = calloc(host->n_ports + 1, sizeof(*choice->ports));
-	if (!choice->ports)
-		return NULL;
+	choice->ports = rd_alloc(host->n_ports + 1, sizeof(*choice->ports));
 	stack->n++;
 	return choice;
 }
@@ -76,8 +74,8 @@ int rd_stack_add_all(const struct rd_host *host, struct rd_stack *stack, unsigne
 		return -ENOMEM;
 	memset(ranks, 0, host->n_ports * sizeof(*ranks));
 	rd_stack_rank(host, stack, ranks, 0, choice);
-	choice->why = strdup(why);
-	return choice->why ? 0 : -ENOMEM;
+	choice->why = rd_dup(why);
+	return 0;
 }
 
 bool rd_stack_port_up(const struct rd_host *host, const struct rd_port *port)
@@ -124,9 +122,7 @@ int rd_stacks_fill(const struct rd_host *host, struct rd_nicmap *map)
 		struct rd_stack *stack = &map->stacks.v[i];
 		int r;
 
-		stack->ports = calloc(host->n_ports + 1, sizeof(*stack->ports));
-		if (!stack->ports)
-			return -ENOMEM;
+		stack->ports = rd_alloc(host->n_ports + 1, sizeof(*stack->ports));
 		for (size_t p = 0; p < host->n_ports; p++)
 			stack->ports[p].gid = -1;
 		r = fill[i](host, stack);

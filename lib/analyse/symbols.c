@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define SYMBOLS_MAX 4000000
 #define NAME_LONGEST 511	       /* KSYM_NAME_LEN of the kernel, less its NUL */
 #define FUNCTION_LONGEST (1024 * 1024) /* further away it is in no function of ours */
@@ -22,13 +24,14 @@ void rd_symbols_deinit(struct rd_symbols *symbols)
 	memset(symbols, 0, sizeof(*symbols));
 }
 
-/* Where in `names` the text now stands. 0: no memory, or too much text. */
+/* Where in `names` the text now stands. 0: too much text. */
 static uint32_t keep_name(struct rd_symbols *s, const char *text, size_t n)
 {
 	uint32_t at = (uint32_t)s->names_len;
 
-	if (s->names_len + n + 1 > UINT32_MAX || rd_grow(&s->names, &s->names_cap, s->names_len + n + 1, 1))
+	if (s->names_len + n + 1 > UINT32_MAX)
 		return 0;
+	rd_reserve(&s->names, &s->names_cap, s->names_len + n + 1, 1);
 	memcpy(s->names + at, text, n);
 	s->names[at + n] = '\0';
 	s->names_len += n + 1;
@@ -68,12 +71,13 @@ static int parse_line(struct rd_symbols *s, const char *line, size_t n, uint32_t
 	module = memchr(name + len, '[', end - name - len);
 	if (module && end[-1] == ']' && end - module > 2 && end - module < 66) {
 		if (!keep_module(s, module + 1, end - module - 2, last_module))
-			return -ENOMEM;
+			return -E2BIG;
 		sym.module = *last_module;
 	}
 	sym.name = keep_name(s, name, len);
-	if (!sym.name || s->n == SYMBOLS_MAX || rd_grow(&s->v, &s->cap, s->n + 1, sizeof(*s->v)))
-		return -ENOMEM;
+	if (!sym.name || s->n == SYMBOLS_MAX)
+		return -E2BIG;
+	rd_reserve(&s->v, &s->cap, s->n + 1, sizeof(*s->v));
 	s->v[s->n++] = sym;
 	return 0;
 }
@@ -167,8 +171,8 @@ static int name_frame(const struct rd_symbols *s, struct rd_frame *f)
 
 	if (!rd_symbols_find(s, f->addr, &function, &module, &f->offset))
 		return 0;
-	f->function = strdup(function);
-	f->object = module ? strdup(module) : NULL;
+	f->function = rd_dup(function);
+	f->object = rd_dup_if(module);
 	return !f->function || (module && !f->object) ? -ENOMEM : 0;
 }
 

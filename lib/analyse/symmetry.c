@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "model/pcie.h"
 
 void rd_board_key(const struct rd_pci *pci, bool subsystem, char *ret)
@@ -72,11 +73,9 @@ static void count_up(const struct rd_host *host, struct rd_below *below)
 
 int rd_symmetry_find(const struct rd_host *host, struct rd_symmetry *ret)
 {
-	_cleanup_free_ struct rd_below *below = calloc(host->n_pcis + 1, sizeof(*below));
+	_cleanup_free_ struct rd_below *below = rd_alloc(host->n_pcis + 1, sizeof(*below));
 	int r;
 
-	if (!below)
-		return -ENOMEM;
 	/* In such a file stand the devices that a vendor or a library wants others to see. */
 	if (host->from_topology_file)
 		return 0;

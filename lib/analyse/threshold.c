@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyse/causes-priv.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
@@ -61,9 +62,7 @@ int rd_thresholds_parse(const char *name, const char *text, size_t size, struct 
 
 	if (size > TEXT_MAX)
 		return rd_err_set(err, EFBIG, name, "a table of limits has at most %zu bytes", TEXT_MAX);
-	thresholds.text = strndup(text, size);
-	if (!thresholds.text)
-		return rd_err_set(err, ENOMEM, name, "cannot keep the limits");
+	thresholds.text = rd_dup_part(text, size);
 	for (rest = thresholds.text; (line = rd_line(&rest, &number));) {
 		struct rd_threshold one;
 
@@ -74,8 +73,7 @@ int rd_thresholds_parse(const char *name, const char *text, size_t size, struct 
 					  number);
 		if (thresholds.n == LINES_MAX)
 			return rd_err_set(err, EFBIG, name, "more than %d limits", LINES_MAX);
-		if (rd_grow(&thresholds.v, &thresholds.cap, thresholds.n + 1, sizeof(*thresholds.v)) < 0)
-			return rd_err_set(err, ENOMEM, name, "cannot keep the limits");
+		rd_reserve(&thresholds.v, &thresholds.cap, thresholds.n + 1, sizeof(*thresholds.v));
 		thresholds.v[thresholds.n++] = one;
 	}
 	if (thresholds.n == 0)
@@ -113,8 +111,8 @@ static bool measure_of(enum measure measure, const struct rd_counter_value *valu
 	return delta->v == 0 || by > 0;
 }
 
-static int finding(struct rd_findings *findings, const struct rd_moment *now, size_t i, const struct rd_threshold *over,
-		   double measured)
+static void finding(struct rd_findings *findings, const struct rd_moment *now, size_t i,
+		    const struct rd_threshold *over, double measured)
 {
 	const struct rd_counter *counter = &now->set->counters[i];
 	struct rd_finding it = { .id = over ? "threshold" : "threshold-unknown",
@@ -127,13 +125,13 @@ static int finding(struct rd_findings *findings, const struct rd_moment *now, si
 	if (over) {
 		it.observed = rd_text("%s %g", measures[over->measure], measured);
 		it.expected = rd_text("at most %g", over->limit);
-		it.fix = *over->why ? strdup(over->why) : NULL;
+		it.fix = *over->why ? rd_dup(over->why) : NULL;
 	} else if (now->sample->values[i].code) {
 		it.observed = rd_text("%s", rd_errno_name(now->sample->values[i].code) ?
 						    rd_errno_name(now->sample->values[i].code) :
 						    "?");
 	}
-	return rd_finding_add(findings, &it);
+	rd_finding_add(findings, &it);
 }
 
 /* What a device does not have, or does not count, is no failure to read. */
@@ -143,8 +141,9 @@ static bool is_unread(const struct rd_counter_value *value)
 	       value->code != RD_COUNTER_OFF && value->code != EOPNOTSUPP && value->code != ENOENT;
 }
 
-static int judge_one(const struct rd_thresholds *thresholds, const struct rd_moment *now, const struct rd_delta *deltas,
-		     const struct rd_moved *moved, size_t i, struct rd_findings *findings)
+static void judge_one(const struct rd_thresholds *thresholds, const struct rd_moment *now,
+		      const struct rd_delta *deltas, const struct rd_moved *moved, size_t i,
+		      struct rd_findings *findings)
 {
 	const struct rd_counter_value *value = &now->sample->values[i];
 	const struct rd_threshold *over = NULL;
@@ -165,25 +164,22 @@ static int judge_one(const struct rd_thresholds *thresholds, const struct rd_mom
 			measured = at;
 		}
 	}
-	return over || unread ? finding(findings, now, i, over, measured) : 0;
+	if (over || unread)
+		finding(findings, now, i, over, measured);
 }
 
-int rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd_moment *now,
-			const struct rd_delta *deltas, double seconds, struct rd_findings *findings)
+void rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd_moment *now,
+			 const struct rd_delta *deltas, double seconds, struct rd_findings *findings)
 {
-	_cleanup_free_ struct rd_delta *none = deltas ? NULL : calloc(now->set->n + 1, sizeof(*none));
+	_cleanup_free_ struct rd_delta *none = deltas ? NULL : rd_alloc(now->set->n + 1, sizeof(*none));
 
-	if (!deltas && !none)
-		return -ENOMEM;
 	for (size_t at = 0; at < now->set->n;) {
 		struct rd_moved moved = { 0 };
 		size_t first = at;
 
 		rd_moved_gather(now, deltas ? deltas : none, seconds, &at, &moved);
 		for (size_t i = first; i < at; i++)
-			if (now->set->counters[i].group != RD_GROUP_QP &&
-			    judge_one(thresholds, now, deltas, &moved, i, findings) < 0)
-				return -ENOMEM;
+			if (now->set->counters[i].group != RD_GROUP_QP)
+				judge_one(thresholds, now, deltas, &moved, i, findings);
 	}
-	return 0;
 }

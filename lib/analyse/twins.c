@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/symmetry-priv.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "model/pcie.h"
 
@@ -26,12 +27,7 @@ struct items {
 
 static void add(struct items *items, int pci, int port, bool near_nic, double number, char *key, char *value)
 {
-	if (!key || !value || rd_grow(&items->v, &items->cap, items->n + 1, sizeof(*items->v)) < 0) {
-		items->failed = true;
-		free(key);
-		free(value);
-		return;
-	}
+	rd_reserve(&items->v, &items->cap, items->n + 1, sizeof(*items->v));
 	items->v[items->n++] = (struct item){
 		.key = key, .value = value, .number = number, .pci = pci, .port = port, .near_nic = near_nic
 	};
@@ -85,17 +81,12 @@ static void report(struct items *items, const struct item *item, const struct it
 		.twins = twins,
 		.clear = clear,
 		.less = item->number < usual->number,
-		.is = strdup(item->value),
-		.usual = strdup(usual->value),
+		.is = rd_dup(item->value),
+		.usual = rd_dup(usual->value),
 		.like = usual->pci,
 	};
 
-	if (!odd.is || !odd.usual || rd_grow(&ret->odds, &ret->cap_odds, ret->n_odds + 1, sizeof(odd)) < 0) {
-		items->failed = true;
-		free(odd.is);
-		free(odd.usual);
-		return;
-	}
+	rd_reserve(&ret->odds, &ret->cap_odds, ret->n_odds + 1, sizeof(odd));
 	ret->odds[ret->n_odds++] = odd;
 }
 
@@ -170,7 +161,7 @@ static void number(struct items *items, int pci, bool near_nic, const char *key,
 	if (value == 0)
 		items->ret->unread[items->trait]++;
 	else
-		add(items, pci, -1, near_nic, value, strdup(key),
+		add(items, pci, -1, near_nic, value, rd_dup(key),
 		    strcmp(fmt, "GT/s") == 0 ? rd_text("%g GT/s", value / 1000.0) : rd_text("x%u", value));
 }
 
@@ -225,9 +216,9 @@ static void config_traits(const struct rd_host *host, const struct rd_below *bel
 			add(items, (int)i, -1, below[i].near, payload,
 			    rd_text("%s %u", key, rd_pcie_payload_path(host, pci)), rd_text("%u", payload));
 		else if (items->trait == RD_TRAIT_MRRS)
-			add(items, (int)i, -1, below[i].near, request, strdup(key), rd_text("%u", request));
+			add(items, (int)i, -1, below[i].near, request, rd_dup(key), rd_text("%u", request));
 		else
-			add(items, (int)i, -1, below[i].near, relaxed, strdup(key), rd_text(relaxed ? "on" : "off"));
+			add(items, (int)i, -1, below[i].near, relaxed, rd_dup(key), rd_text(relaxed ? "on" : "off"));
 	}
 }
 
@@ -242,8 +233,8 @@ static void driver_traits(const struct rd_host *host, const struct rd_below *bel
 			continue;
 		twin_key(host, below, i, key);
 		if (key[0])
-			add(items, (int)i, -1, below[i].is_nic && below[i].near, 0, strdup(key),
-			    strdup(pci->driver ? pci->driver : "none"));
+			add(items, (int)i, -1, below[i].is_nic && below[i].near, 0, rd_dup(key),
+			    rd_dup(pci->driver ? pci->driver : "none"));
 	}
 }
 
@@ -263,8 +254,8 @@ static void firmware_trait(const struct rd_host *host, struct items *items)
 		if (!dev->firmware)
 			items->ret->unread[items->trait]++;
 		else
-			add(items, dev->pci, -1, false, 0, strdup(dev->board ? dev->board : board),
-			    strdup(dev->firmware));
+			add(items, dev->pci, -1, false, 0, rd_dup(dev->board ? dev->board : board),
+			    rd_dup(dev->firmware));
 	}
 }
 
@@ -296,7 +287,7 @@ static void port_value(const struct rd_port *port, int pci, int index, bool near
 	if (items->trait != RD_TRAIT_LAYER && !rd_port_active(port))
 		return;
 	if (items->trait == RD_TRAIT_LAYER && port->link_layer)
-		add(items, pci, index, near, 0, RD_TAKE(held), strdup(port->link_layer));
+		add(items, pci, index, near, 0, RD_TAKE(held), rd_dup(port->link_layer));
 	else if (items->trait == RD_TRAIT_RATE && port->rate_gbps.known == RD_OK)
 		add(items, pci, index, near, port->rate_gbps.v, RD_TAKE(held), rd_text("%g Gbit/s", port->rate_gbps.v));
 	else if (items->trait == RD_TRAIT_MTU && port->mtu.known == RD_OK)

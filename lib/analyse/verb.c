@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "bpf/record.h"
 
 /* ib_user_verbs.h: marks a command of the extended numbering in what INVOKE_WRITE carries. */
@@ -180,7 +181,7 @@ static int replace(char **dst, const char *text)
 {
 	char *dup = NULL;
 
-	if (*text && !(dup = strdup(text)))
+	if (*text && !(dup = rd_dup(text)))
 		return -ENOMEM;
 	free(*dst);
 	*dst = dup;

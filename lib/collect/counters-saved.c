@@ -188,10 +188,9 @@ static int take_document(struct json_object *document, struct rd_counter_set *se
 	if (!schema || strncmp(schema, "rdmadiag/counters/", 18) != 0 || !rows)
 		return -EBADMSG;
 	r = take_counters(rows, set);
-	if (!r)
-		r = rd_counter_sample_fit(sample, set);
 	if (r < 0)
 		return r;
+	rd_counter_sample_fit(sample, set);
 	take_values(rows, sample);
 	sample->realtime_ns = time_of(text_of(document, "time"));
 	snprintf(sample->boot_id, sizeof(sample->boot_id), "%s", boot ? boot : "");

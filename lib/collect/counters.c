@@ -358,12 +358,13 @@ static void read_boot_id(struct rd_counter_reader *reader, struct rd_counter_sam
 int rd_counter_reader_sample(struct rd_counter_reader *reader, struct rd_counter_sample *sample, struct rd_err *err)
 {
 	struct rd_source *src = reader->fs.src;
-	int r = rd_counter_sample_fit(sample, &reader->set);
+	int r = 0;
 
+	rd_counter_sample_fit(sample, &reader->set);
 	sample->realtime_ns = src->ops->now(src, CLOCK_REALTIME);
 	sample->monotonic_ns = src->ops->now(src, CLOCK_MONOTONIC);
 	read_boot_id(reader, sample);
-	for (size_t i = 0; !r && i < reader->set.n_ports; i++)
+	for (size_t i = 0; i < reader->set.n_ports; i++)
 		read_state(reader, &reader->set.ports[i], &reader->states[i], &sample->states[i]);
 	for (size_t i = 0; !r && i < reader->n_reads; i++)
 		r = read_values(reader, &reader->reads[i], sample);

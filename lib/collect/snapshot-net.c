@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 static bool attr_ip(const struct nlattr *attr, int family, char *ret)
 {
 	uint8_t raw[16];
@@ -54,10 +55,7 @@ static int take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
 	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
 	if (!table[IFLA_IFNAME])
 		return 0;
-	if (rd_grow(&net->links, &net->cap_links, net->n_links + 1, sizeof(*net->links)) < 0) {
-		net->facts->failed = true;
-		return 0;
-	}
+	rd_reserve(&net->links, &net->cap_links, net->n_links + 1, sizeof(*net->links));
 	net->links[net->n_links].index = (uint32_t)info.ifi_index;
 	snprintf(net->links[net->n_links].name, sizeof(net->links[0].name), "%.*s",
 		 (int)mnl_attr_get_payload_len(table[IFLA_IFNAME]), mnl_attr_get_str(table[IFLA_IFNAME]));

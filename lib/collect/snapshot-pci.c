@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #define PCI "/sys/bus/pci/devices"
 
 struct pci {
@@ -100,17 +101,12 @@ static void take_function(struct pci *shot, size_t index)
 		take_config(shot, pci);
 }
 
-void rd_snapshot_pci(struct rd_source *src, struct rd_facts *ret)
+int rd_snapshot_pci(struct rd_source *src, struct rd_facts *ret, struct rd_err *err)
 {
 	struct pci shot = { .fs = { .src = src }, .facts = ret };
-	struct rd_err err;
+	int r = rd_collect_pci(&shot.fs, &shot.host, err);
 
-	if (rd_collect_pci(&shot.fs, &shot.host, &err) < 0 ||
-	    !(shot.above = calloc(shot.host.n_pcis + 1, sizeof(*shot.above)))) {
-		ret->failed = true;
-		rd_host_deinit(&shot.host);
-		return;
-	}
+	shot.above = rd_alloc(shot.host.n_pcis, sizeof(*shot.above));
 	for (size_t i = 0; i < shot.host.n_pcis; i++)
 		for (int up = shot.host.pcis[i].parent; is_device(&shot.host.pcis[i]) && up >= 0;
 		     up = shot.host.pcis[up].parent)
@@ -123,4 +119,5 @@ void rd_snapshot_pci(struct rd_source *src, struct rd_facts *ret)
 			     shot.any_denied ? "first 64 bytes only (not root)" : "read");
 	free(shot.above);
 	rd_host_deinit(&shot.host);
+	return r;
 }

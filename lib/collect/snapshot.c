@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #define IB "/sys/class/infiniband"
 #define NET "/sys/class/net"
 
@@ -58,12 +59,8 @@ static void take_gids(struct snapshot *shot, const char *subject, const char *di
 			continue;
 		rd_read_textf(shot->src, &type, NULL, "%s/gid_attrs/types/%s", dir, names.v[i]);
 		rd_read_textf(shot->src, &netdev, NULL, "%s/gid_attrs/ndevs/%s", dir, names.v[i]);
-		if (asprintf(&value, "%s%s%s%s%s", gid, type ? ", " : "", type ? type : "", netdev ? ", " : "",
-			     netdev ? netdev : "") < 0) {
-			value = NULL;
-			shot->facts->failed = true;
-			return;
-		}
+		value = rd_text("%s%s%s%s%s", gid, type ? ", " : "", type ? type : "", netdev ? ", " : "",
+				netdev ? netdev : "");
 		snprintf(field, sizeof(field), "%.40s", names.v[i]);
 		rd_facts_add(shot->facts, RD_AREA_GID, subject, field, value);
 	}
@@ -216,17 +213,16 @@ static void take_settings(struct snapshot *shot)
 int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_err *err)
 {
 	struct snapshot shot = { src, ret };
+	int r;
 
 	take(&shot, RD_AREA_HOST, "host", "hostname", "/proc/sys/kernel", "hostname");
 	take(&shot, RD_AREA_HOST, "host", "boot", "/proc/sys/kernel/random", "boot_id");
 	take_ibdevs(&shot);
 	take_netdevs(&shot);
-	rd_snapshot_pci(src, ret);
+	r = rd_snapshot_pci(src, ret, err);
 	take_modules(&shot);
 	take_settings(&shot);
 	rd_snapshot_net(src, ret);
 	rd_facts_sort(ret);
-	if (ret->failed)
-		return rd_err_set(err, ENOMEM, "host", "no memory for its facts");
-	return 0;
+	return r;
 }

@@ -17,6 +17,6 @@ void rd_snapshot_net(struct rd_source *src, struct rd_facts *ret);
 
 /* Its part for PCI: functions with a network, display or accelerator class, and bridges: links, drivers, and of those that
  * matter payload, read requests, relaxed ordering and ACS out of configuration space, where that may be read. */
-void rd_snapshot_pci(struct rd_source *src, struct rd_facts *ret);
+int rd_snapshot_pci(struct rd_source *src, struct rd_facts *ret, struct rd_err *err);
 
 #endif

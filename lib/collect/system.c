@@ -113,8 +113,7 @@ static int read_memory_peers(const struct rd_sysfs *fs, struct rd_system *system
 		if (rd_sysfs_list(fs, &names, "%s", dirs[i]) < 0)
 			continue;
 		for (size_t n = 0; n < names.n && n < 32; n++)
-			if (rd_text_list_add(&system->memory_peers, names.v[n]) < 0)
-				return -ENOMEM;
+			rd_text_list_add(&system->memory_peers, names.v[n]);
 	}
 	return 0;
 }

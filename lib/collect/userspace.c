@@ -59,7 +59,9 @@ static int add_provider(struct rd_system *system, const char *file)
 		return 0;
 	memcpy(copy, name, n);
 	copy[n] = '\0';
-	return rd_text_list_has(&system->providers, copy) ? 0 : rd_text_list_add(&system->providers, copy);
+	if (!rd_text_list_has(&system->providers, copy))
+		rd_text_list_add(&system->providers, copy);
+	return 0;
 }
 
 static bool ends_in(const char *name, const char *end)
@@ -115,9 +117,8 @@ static int read_job_env(const struct rd_sysfs *fs, struct rd_system *system)
 		while ((line = strsep(&rest, "\n"))) {
 			line = rd_trim(line);
 			for (size_t k = 0; k < RD_ARRAY_SIZE(kinds); k++)
-				if (strncmp(line, kinds[k], strlen(kinds[k])) == 0 && strchr(line, '=') &&
-				    rd_text_list_add(&system->job_env, line) < 0)
-					return -ENOMEM;
+				if (strncmp(line, kinds[k], strlen(kinds[k])) == 0 && strchr(line, '='))
+					rd_text_list_add(&system->job_env, line);
 		}
 	}
 	return 0;

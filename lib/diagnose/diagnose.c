@@ -6,9 +6,12 @@
 
 int rd_diagnose(const struct rd_host *host, const struct rd_profile *profile, int64_t day, struct rd_findings *findings)
 {
-	int r = rd_findings_fold(host, findings);
+	int r = 0;
 
+	rd_findings_fold(host, findings);
 	if (!r && profile)
 		r = rd_findings_mute(profile, day, findings);
-	return r ? r : rd_findings_sort(findings);
+	if (!r)
+		rd_findings_sort(findings);
+	return r;
 }

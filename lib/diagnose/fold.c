@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "diagnose/objects.h"
 
 /* How the object of a consequence is connected with that of its cause. */
@@ -107,13 +108,11 @@ static int cause_of(const struct state *st, size_t effect)
 	return -1;
 }
 
-static int blame_all(const struct state *st)
+static void blame_all(const struct state *st)
 {
 	struct rd_findings *findings = st->findings;
-	_cleanup_free_ int *causes = calloc(findings->n + 1, sizeof(*causes));
+	_cleanup_free_ int *causes = rd_alloc(findings->n + 1, sizeof(*causes));
 
-	if (!causes)
-		return -ENOMEM;
 	for (size_t i = 0; i < findings->n; i++)
 		causes[i] = findings->v[i].severity >= RD_SEV_UNKNOWN ? cause_of(st, i) : -1;
 	for (size_t i = 0; i < findings->n; i++) {
@@ -122,10 +121,9 @@ static int blame_all(const struct state *st)
 		/* No table of rules leads in a circle; a mistake in it must not hang. */
 		for (size_t steps = 0; cause >= 0 && causes[cause] >= 0 && steps < findings->n; steps++)
 			cause = causes[cause];
-		if (cause >= 0 && cause != (int)i && rd_finding_blame(&findings->v[i], &findings->v[cause]) < 0)
-			return -ENOMEM;
+		if (cause >= 0 && cause != (int)i)
+			rd_finding_blame(&findings->v[i], &findings->v[cause]);
 	}
-	return 0;
 }
 
 static int by_id(const void *pa, const void *pb, void *arg)
@@ -137,37 +135,32 @@ static int by_id(const void *pa, const void *pb, void *arg)
 	return r ? r : *a < *b ? -1 : *a > *b;
 }
 
-static int prepare(const struct rd_object_names *names, struct state *st)
+static void prepare(const struct rd_object_names *names, struct state *st)
 {
 	struct rd_findings *findings = st->findings;
-	int r = 0;
 
-	for (size_t i = 0; i < findings->n && !r; i++) {
+	for (size_t i = 0; i < findings->n; i++) {
 		if (findings->v[i].severity >= RD_SEV_UNKNOWN)
-			r = rd_objects_find(names, findings->v[i].subject, &st->objects[i]);
+			rd_objects_find(names, findings->v[i].subject, &st->objects[i]);
 		if (is_fault(&findings->v[i]))
 			st->faults[st->n_faults++] = i;
 	}
 	if (st->n_faults > 0)
 		qsort_r(st->faults, st->n_faults, sizeof(*st->faults), by_id, findings);
-	return r;
 }
 
-int rd_findings_fold(const struct rd_host *host, struct rd_findings *findings)
+void rd_findings_fold(const struct rd_host *host, struct rd_findings *findings)
 {
-	_cleanup_free_ struct rd_objects *objects = calloc(findings->n + 1, sizeof(*objects));
-	_cleanup_free_ size_t *faults = calloc(findings->n + 1, sizeof(*faults));
+	_cleanup_free_ struct rd_objects *objects = rd_alloc(findings->n + 1, sizeof(*objects));
+	_cleanup_free_ size_t *faults = rd_alloc(findings->n + 1, sizeof(*faults));
 	_cleanup_(rd_object_names_deinit) struct rd_object_names names = { 0 };
 	struct state st = { .host = host, .findings = findings, .objects = objects, .faults = faults };
-	int r = objects && faults ? rd_object_names_of(host, &names) : -ENOMEM;
 
-	if (!r)
-		r = prepare(&names, &st);
-	if (!r)
-		r = blame_all(&st);
-	for (size_t i = 0; objects && i < findings->n; i++)
+	rd_object_names_of(host, &names);
+	prepare(&names, &st);
+	blame_all(&st);
+	for (size_t i = 0; i < findings->n; i++)
 		rd_objects_deinit(&objects[i]);
-	return r;
 }
 
 /* The nearest cause first: where several fit, the first counts. */

@@ -12,6 +12,6 @@
  * itself a consequence hands on its cause, so that every chain ends at what stands by itself. Objects are those that a
  * subject names: devices, interfaces, PCI functions, accelerators. 0 or -ENOMEM.
  */
-int rd_findings_fold(const struct rd_host *host, struct rd_findings *findings);
+void rd_findings_fold(const struct rd_host *host, struct rd_findings *findings);
 
 #endif

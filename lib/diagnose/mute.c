@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
-static int mute(struct rd_finding *finding, const struct rd_ignore *ignore)
+static void mute(struct rd_finding *finding, const struct rd_ignore *ignore)
 {
 	finding->muted = rd_text("until %s: %s", ignore->until, ignore->reason);
-	return finding->muted ? 0 : -ENOMEM;
 }
 
 /* The finding that this one is a consequence of; NULL: of none that is here. */
@@ -21,7 +21,7 @@ static const struct rd_finding *cause_of(const struct rd_findings *findings, con
 	return NULL;
 }
 
-static int tell_ended(const struct rd_ignore *ignore, struct rd_findings *findings)
+static void tell_ended(const struct rd_ignore *ignore, struct rd_findings *findings)
 {
 	const struct rd_finding finding = {
 		.id = "ignore-ended",
@@ -31,10 +31,10 @@ static int tell_ended(const struct rd_ignore *ignore, struct rd_findings *findin
 		.subject = rd_text("profile line %u", ignore->line),
 		.observed = rd_text("%s%s%s until %s %s", ignore->rule, ignore->subject ? "@" : "",
 				    ignore->subject ? ignore->subject : "", ignore->until, ignore->reason),
-		.fix = strdup("remove the line, or give it a later date"),
+		.fix = rd_dup("remove the line, or give it a later date"),
 	};
 
-	return rd_finding_add(findings, &finding);
+	rd_finding_add(findings, &finding);
 }
 
 int rd_findings_mute(const struct rd_profile *profile, int64_t day, struct rd_findings *findings)
@@ -49,17 +49,17 @@ int rd_findings_mute(const struct rd_profile *profile, int64_t day, struct rd_fi
 				NULL;
 
 		if (ignore)
-			r = mute(finding, ignore);
+			mute(finding, ignore);
 	}
 	for (size_t i = 0; i < findings->n && !r; i++) {
 		struct rd_finding *finding = &findings->v[i];
 		const struct rd_finding *cause = finding->muted ? NULL : cause_of(findings, finding);
 
-		if (cause && cause->muted && !(finding->muted = strdup(cause->muted)))
+		if (cause && cause->muted && !(finding->muted = rd_dup(cause->muted)))
 			r = -ENOMEM;
 	}
 	for (size_t i = 0; i < profile->n_ignores && !r; i++)
 		if (rd_ignore_over(&profile->ignores[i], day))
-			r = tell_ended(&profile->ignores[i], findings);
+			tell_ended(&profile->ignores[i], findings);
 	return r;
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 enum kind { PCI, IBDEV, NETDEV };
 
 struct rd_object_name {
@@ -43,103 +45,95 @@ static int by_text(const void *pa, const void *pb)
 }
 
 /* `text` NULL: an accelerator of this number. */
-static int add_name(struct rd_object_names *names, const char *text, unsigned gpu, enum kind kind, size_t index)
+static void add_name(struct rd_object_names *names, const char *text, unsigned gpu, enum kind kind, size_t index)
 {
 	struct rd_object_name name = { .text = text, .kind = kind, .index = index };
 	size_t n;
 
-	if (rd_grow(&names->v, &names->cap, names->n + 1, sizeof(*names->v)) < 0)
-		return -ENOMEM;
+	rd_reserve(&names->v, &names->cap, names->n + 1, sizeof(*names->v));
 	if (!text)
 		snprintf(name.own, sizeof(name.own), "GPU%u", gpu);
 	n = strlen(text_of(&name));
 	if (n > names->longest)
 		names->longest = n;
 	names->v[names->n++] = name;
-	return 0;
 }
 
-static int add_ports(const struct rd_host *host, struct rd_object_names *names)
+static void add_ports(const struct rd_host *host, struct rd_object_names *names)
 {
-	int r = 0;
-
 	for (size_t p = 0; p < host->n_ports; p++)
-		for (size_t n = 0; n < host->ports[p].n_netdevs && !r; n++) {
+		for (size_t n = 0; n < host->ports[p].n_netdevs; n++) {
 			const char *name = host->netdevs[host->ports[p].netdevs[n]].name;
 
-			r = name ? add_name(names, name, 0, IBDEV, (size_t)host->ports[p].ibdev) : 0;
+			if (name)
+				add_name(names, name, 0, IBDEV, (size_t)host->ports[p].ibdev);
 		}
-	return r;
 }
 
-int rd_object_names_of(const struct rd_host *host, struct rd_object_names *ret)
+void rd_object_names_of(const struct rd_host *host, struct rd_object_names *ret)
 {
-	int r = 0;
-
 	*ret = (struct rd_object_names){ .host = host };
-	for (size_t i = 0; i < host->n_pcis && !r; i++)
-		r = add_name(ret, host->pcis[i].addr, 0, PCI, i);
-	for (size_t i = 0; i < host->n_gpus && !r; i++)
-		r = add_name(ret, NULL, host->gpus[i].index, PCI, (size_t)host->gpus[i].pci);
-	for (size_t i = 0; i < host->n_ibdevs && !r; i++) {
-		r = add_name(ret, rd_ibdev_label(host, (int)i), 0, IBDEV, i);
-		if (!r && host->ibdevs[i].pci >= 0)
-			r = add_name(ret, host->pcis[host->ibdevs[i].pci].addr, 0, IBDEV, i);
+	for (size_t i = 0; i < host->n_pcis; i++)
+		add_name(ret, host->pcis[i].addr, 0, PCI, i);
+	for (size_t i = 0; i < host->n_gpus; i++)
+		add_name(ret, NULL, host->gpus[i].index, PCI, (size_t)host->gpus[i].pci);
+	for (size_t i = 0; i < host->n_ibdevs; i++) {
+		add_name(ret, rd_ibdev_label(host, (int)i), 0, IBDEV, i);
+		if (host->ibdevs[i].pci >= 0)
+			add_name(ret, host->pcis[host->ibdevs[i].pci].addr, 0, IBDEV, i);
 	}
-	for (size_t i = 0; i < host->n_netdevs && !r; i++)
-		r = host->netdevs[i].name ? add_name(ret, host->netdevs[i].name, 0, NETDEV, i) : 0;
-	if (!r)
-		r = add_ports(host, ret);
-	if (!r && ret->n > 0)
+	for (size_t i = 0; i < host->n_netdevs; i++)
+		if (host->netdevs[i].name)
+			add_name(ret, host->netdevs[i].name, 0, NETDEV, i);
+	add_ports(host, ret);
+	if (ret->n > 0)
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_text);
-	return r;
 }
 
-static int add(struct rd_objects *objects, size_t object)
+static void add(struct rd_objects *objects, size_t object)
 {
-	if (rd_grow(&objects->v, &objects->cap, objects->n + 1, sizeof(*objects->v)) < 0)
-		return -ENOMEM;
+	rd_reserve(&objects->v, &objects->cap, objects->n + 1, sizeof(*objects->v));
 	objects->v[objects->n++] = object;
-	return 0;
 }
 
-static int add_ibdev(const struct rd_host *host, size_t ibdev, struct rd_objects *ret)
+static void add_ibdev(const struct rd_host *host, size_t ibdev, struct rd_objects *ret)
 {
 	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
-	int r = add(ret, host->n_pcis + ibdev);
 
-	if (!r && dev->pci >= 0)
-		r = add(ret, (size_t)dev->pci);
+	add(ret, host->n_pcis + ibdev);
+	if (dev->pci >= 0)
+		add(ret, (size_t)dev->pci);
 	for (unsigned p = 0; p < dev->n_ports; p++) {
 		const struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
 
-		for (size_t i = 0; i < port->n_netdevs && !r; i++)
-			r = add(ret, host->n_pcis + host->n_ibdevs + (size_t)port->netdevs[i]);
+		for (size_t i = 0; i < port->n_netdevs; i++)
+			add(ret, host->n_pcis + host->n_ibdevs + (size_t)port->netdevs[i]);
 	}
-	return r;
 }
 
-static int add_object(const struct rd_host *host, const struct rd_object_name *name, struct rd_objects *ret)
+static void add_object(const struct rd_host *host, const struct rd_object_name *name, struct rd_objects *ret)
 {
-	int r;
+	int pci = name->kind == NETDEV ? host->netdevs[name->index].pci : -1;
 
 	switch (name->kind) {
 	case PCI:
-		return add(ret, name->index);
+		add(ret, name->index);
+		return;
 	case IBDEV:
-		return add_ibdev(host, name->index, ret);
+		add_ibdev(host, name->index, ret);
+		return;
 	case NETDEV:
 		break;
 	}
-	r = add(ret, host->n_pcis + host->n_ibdevs + name->index);
-	return r || host->netdevs[name->index].pci < 0 ? r : add(ret, (size_t)host->netdevs[name->index].pci);
+	add(ret, host->n_pcis + host->n_ibdevs + name->index);
+	if (pci >= 0)
+		add(ret, (size_t)pci);
 }
 
 /* Adds all objects whose name is this part of a text. */
-static int add_named(const struct rd_object_names *names, const char *part, size_t size, struct rd_objects *ret)
+static void add_named(const struct rd_object_names *names, const char *part, size_t size, struct rd_objects *ret)
 {
 	size_t low = 0, high = names->n;
-	int r = 0;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -150,14 +144,13 @@ static int add_named(const struct rd_object_names *names, const char *part, size
 			high = middle;
 	}
 	/* Of names that begin so the shortest is the first. */
-	for (; low < names->n && !r; low++) {
+	for (; low < names->n; low++) {
 		const char *text = text_of(&names->v[low]);
 
 		if (strncmp(text, part, size) != 0 || text[size])
 			break;
-		r = add_object(names->host, &names->v[low], ret);
+		add_object(names->host, &names->v[low], ret);
 	}
-	return r;
 }
 
 /* "mlx5_1" is in "mlx5_1/1" and in "eth1, mlx5_1", and not in "mlx5_10". */
@@ -180,22 +173,20 @@ static int by_number(const void *pa, const void *pb)
 	return *a < *b ? -1 : *a > *b;
 }
 
-int rd_objects_find(const struct rd_object_names *names, const char *text, struct rd_objects *ret)
+void rd_objects_find(const struct rd_object_names *names, const char *text, struct rd_objects *ret)
 {
 	size_t size = strlen(text), n = 0;
-	int r = 0;
 
 	for (size_t at = 0; at < size; at++)
-		for (size_t end = at + 1; may_begin(text, at) && end <= size && end - at <= names->longest && !r; end++)
+		for (size_t end = at + 1; may_begin(text, at) && end <= size && end - at <= names->longest; end++)
 			if (may_end(text, end))
-				r = add_named(names, text + at, end - at, ret);
+				add_named(names, text + at, end - at, ret);
 	if (ret->n > 0)
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_number);
 	for (size_t i = 0; i < ret->n; i++)
 		if (n == 0 || ret->v[i] != ret->v[n - 1])
 			ret->v[n++] = ret->v[i];
 	ret->n = n;
-	return r;
 }
 
 bool rd_objects_share(const struct rd_objects *a, const struct rd_objects *b)

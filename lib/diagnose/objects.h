@@ -20,12 +20,12 @@ struct rd_object_names {
 	size_t longest; /* bytes */
 };
 /* 0 or -ENOMEM; `ret` is to be released in any case. */
-int rd_object_names_of(const struct rd_host *host, struct rd_object_names *ret);
+void rd_object_names_of(const struct rd_host *host, struct rd_object_names *ret);
 void rd_object_names_deinit(struct rd_object_names *names);
 
 /* Adds what the text names, with what belongs to it: of a device its PCI function and its interfaces, of an interface the
  * devices on it. 0 or -ENOMEM. */
-int rd_objects_find(const struct rd_object_names *names, const char *text, struct rd_objects *ret);
+void rd_objects_find(const struct rd_object_names *names, const char *text, struct rd_objects *ret);
 
 /* Whether both have one. */
 bool rd_objects_share(const struct rd_objects *a, const struct rd_objects *b);

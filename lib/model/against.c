@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/against.h"
 
+#include "base/memory.h"
+
 static void row_deinit(struct rd_against_row *row)
 {
 	free(row->subject);
@@ -20,15 +22,9 @@ void rd_against_deinit(struct rd_against *against)
 
 void rd_against_add(struct rd_against *against, const struct rd_against_row *row)
 {
-	struct rd_against_row taken = *row;
-
-	if (!taken.subject || rd_grow(&against->v, &against->cap, against->n + 1, sizeof(taken)) < 0) {
-		against->failed = true;
-		row_deinit(&taken);
-		return;
-	}
-	against->v[against->n++] = taken;
-	against->n_of[taken.verdict]++;
+	rd_reserve(&against->v, &against->cap, against->n + 1, sizeof(*against->v));
+	against->v[against->n++] = *row;
+	against->n_of[row->verdict]++;
 }
 
 const char *rd_verdict_name(enum rd_verdict verdict)

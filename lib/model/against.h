@@ -22,11 +22,10 @@ struct rd_against {
 	size_t n, cap;
 	size_t n_of[RD_VERDICTS];
 	struct rd_findings findings;
-	bool failed; /* out of memory */
 };
 void rd_against_deinit(struct rd_against *against);
 
-/* Takes the owned texts over, also on failure, which is remembered in `failed`. */
+/* Takes the owned texts over. */
 void rd_against_add(struct rd_against *against, const struct rd_against_row *row);
 
 #endif

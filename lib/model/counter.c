@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 static const char *const groups[] = {
 	[RD_GROUP_PORT] = "port",     [RD_GROUP_HW] = "hw",	      [RD_GROUP_OPTIONAL] = "optional",
 	[RD_GROUP_QP] = "qp",	      [RD_GROUP_ETHTOOL] = "ethtool", [RD_GROUP_STANDARD] = "standard",
@@ -85,8 +87,7 @@ void rd_counter_set_deinit(struct rd_counter_set *set)
 
 struct rd_counter_port *rd_counter_set_add_port(struct rd_counter_set *set)
 {
-	if (rd_grow(&set->ports, &set->cap_ports, set->n_ports + 1, sizeof(*set->ports)) < 0)
-		return NULL;
+	rd_reserve(&set->ports, &set->cap_ports, set->n_ports + 1, sizeof(*set->ports));
 	set->ports[set->n_ports] = (struct rd_counter_port){ 0 };
 	return &set->ports[set->n_ports++];
 }
@@ -94,13 +95,8 @@ struct rd_counter_port *rd_counter_set_add_port(struct rd_counter_set *set)
 struct rd_counter *rd_counter_set_add(struct rd_counter_set *set, uint32_t port, enum rd_counter_group group,
 				      const char *name)
 {
-	char *copy = strdup(name);
-
-	if (!copy || rd_grow(&set->counters, &set->cap, set->n + 1, sizeof(*set->counters)) < 0) {
-		free(copy);
-		return NULL;
-	}
-	set->counters[set->n] = (struct rd_counter){ .port = port, .group = group, .name = copy };
+	rd_reserve(&set->counters, &set->cap, set->n + 1, sizeof(*set->counters));
+	set->counters[set->n] = (struct rd_counter){ .port = port, .group = group, .name = rd_dup(name) };
 	return &set->counters[set->n++];
 }
 
@@ -121,26 +117,18 @@ void rd_counter_sample_deinit(struct rd_counter_sample *sample)
 	*sample = (struct rd_counter_sample){ 0 };
 }
 
-int rd_counter_sample_fit(struct rd_counter_sample *sample, const struct rd_counter_set *set)
+void rd_counter_sample_fit(struct rd_counter_sample *sample, const struct rd_counter_set *set)
 {
-	struct rd_counter_value *values;
-	struct rd_counter_state *states;
-
 	if (sample->n != set->n || !sample->values) {
-		values = realloc(sample->values, (set->n + 1) * sizeof(*values));
-		if (!values)
-			return -ENOMEM;
-		sample->values = values;
+		free(sample->values);
+		sample->values = rd_alloc(set->n, sizeof(*sample->values));
 		sample->n = set->n;
 	}
 	if (sample->n_ports != set->n_ports || !sample->states) {
-		states = realloc(sample->states, (set->n_ports + 1) * sizeof(*states));
-		if (!states)
-			return -ENOMEM;
-		sample->states = states;
+		free(sample->states);
+		sample->states = rd_alloc(set->n_ports, sizeof(*sample->states));
 		sample->n_ports = set->n_ports;
 	}
 	memset(sample->values, 0, sample->n * sizeof(*sample->values));
 	memset(sample->states, 0, sample->n_ports * sizeof(*sample->states));
-	return 0;
 }

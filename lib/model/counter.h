@@ -117,8 +117,8 @@ struct rd_counter_sample {
 	size_t n, n_ports;
 };
 void rd_counter_sample_deinit(struct rd_counter_sample *sample);
-/* Makes room for a set; what is in it is unknown then. 0 or -ENOMEM. */
-int rd_counter_sample_fit(struct rd_counter_sample *sample, const struct rd_counter_set *set);
+/* Makes room for a set; what is in it is unknown then. */
+void rd_counter_sample_fit(struct rd_counter_sample *sample, const struct rd_counter_set *set);
 
 /* What became of a counter between two samples. */
 enum rd_delta_kind {

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 static void node_deinit(struct rd_fabric_node *node)
 {
 	free(node->description);
@@ -31,14 +33,12 @@ struct rd_fabric_node *rd_fabric_add_node(struct rd_fabric *fabric, uint64_t gui
 					  unsigned n_ports, const char *description)
 {
 	struct rd_fabric_node *node;
-	char *copy = strdup(description);
 
-	if (!copy || rd_grow(&fabric->nodes, &fabric->cap_nodes, fabric->n_nodes + 1, sizeof(*node)) < 0) {
-		free(copy);
-		return NULL;
-	}
+	rd_reserve(&fabric->nodes, &fabric->cap_nodes, fabric->n_nodes + 1, sizeof(*node));
 	node = &fabric->nodes[fabric->n_nodes++];
-	*node = (struct rd_fabric_node){ .guid = guid, .kind = kind, .n_ports = n_ports, .description = copy };
+	*node = (struct rd_fabric_node){
+		.guid = guid, .kind = kind, .n_ports = n_ports, .description = rd_dup(description)
+	};
 	return node;
 }
 
@@ -69,8 +69,9 @@ struct rd_fabric_port *rd_fabric_add_port(struct rd_fabric *fabric, uint64_t gui
 	size_t node = rd_fabric_find_node(fabric, guid);
 	struct rd_fabric_port *port;
 
-	if (node == RD_NONE || rd_grow(&fabric->ports, &fabric->cap_ports, fabric->n_ports + 1, sizeof(*port)) < 0)
+	if (node == RD_NONE)
 		return NULL;
+	rd_reserve(&fabric->ports, &fabric->cap_ports, fabric->n_ports + 1, sizeof(*port));
 	port = &fabric->ports[fabric->n_ports++];
 	*port = (struct rd_fabric_port){ .node = node, .number = number, .peer = RD_NONE };
 	return port;

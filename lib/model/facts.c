@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/memory.h"
+
 static const char *const area_names[RD_AREAS] = {
 	[RD_AREA_DEVICE] = "device", [RD_AREA_LINK] = "link",	    [RD_AREA_FIRMWARE] = "firmware",
 	[RD_AREA_MODULE] = "module", [RD_AREA_GID] = "gid",	    [RD_AREA_ADDRESS] = "address",
@@ -18,17 +20,10 @@ const char *rd_area_name(enum rd_area area)
 void rd_facts_add(struct rd_facts *facts, enum rd_area area, const char *subject, const char *field, const char *value)
 {
 	struct rd_fact fact = {
-		.area = area, .subject = strdup(subject), .field = strdup(field), .value = strdup(value)
+		.area = area, .subject = rd_dup(subject), .field = rd_dup(field), .value = rd_dup(value)
 	};
 
-	if (!fact.subject || !fact.field || !fact.value ||
-	    rd_grow(&facts->v, &facts->cap, facts->n + 1, sizeof(fact)) < 0) {
-		free(fact.subject);
-		free(fact.field);
-		free(fact.value);
-		facts->failed = true;
-		return;
-	}
+	rd_reserve(&facts->v, &facts->cap, facts->n + 1, sizeof(fact));
 	facts->v[facts->n++] = fact;
 }
 

@@ -30,10 +30,9 @@ struct rd_fact {
 struct rd_facts {
 	struct rd_fact *v; /* sorted by area, subject, field once rd_facts_sort was called */
 	size_t n, cap;
-	bool failed; /* out of memory: some are missing */
 };
 
-/* Copies the texts; sets `failed` when out of memory. */
+/* Copies the texts. */
 void rd_facts_add(struct rd_facts *facts, enum rd_area area, const char *subject, const char *field, const char *value);
 void rd_facts_sort(struct rd_facts *facts);
 void rd_facts_deinit(struct rd_facts *facts);

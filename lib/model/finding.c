@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/finding.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 const char *rd_severity_name(enum rd_severity severity)
 {
@@ -56,54 +57,36 @@ static void cut(char *text)
 	snprintf(text + at, 32, "... (%zu bytes)", size);
 }
 
-int rd_finding_add(struct rd_findings *findings, const struct rd_finding *finding)
+void rd_finding_add(struct rd_findings *findings, const struct rd_finding *finding)
 {
 	cut(finding->subject);
 	cut(finding->observed);
 	cut(finding->expected);
 	cut(finding->fix);
-	if (finding->subject && rd_grow(&findings->v, &findings->cap, findings->n + 1, sizeof(*findings->v)) == 0) {
-		findings->v[findings->n++] = *finding;
-		return 0;
-	}
-	findings->failed = true;
-	release(finding);
-	return -ENOMEM;
+	rd_reserve(&findings->v, &findings->cap, findings->n + 1, sizeof(*findings->v));
+	findings->v[findings->n++] = *finding;
 }
 
-static bool copy(char **to, const char *from)
+void rd_finding_copy(struct rd_findings *findings, const struct rd_finding *finding)
 {
-	*to = from ? strdup(from) : NULL;
-	return !from || *to;
+	struct rd_finding own = *finding;
+
+	own.subject = rd_dup_if(finding->subject);
+	own.observed = rd_dup_if(finding->observed);
+	own.expected = rd_dup_if(finding->expected);
+	own.fix = rd_dup_if(finding->fix);
+	own.caused_by.subject = rd_dup_if(finding->caused_by.subject);
+	own.muted = rd_dup_if(finding->muted);
+	rd_finding_add(findings, &own);
 }
 
-int rd_finding_copy(struct rd_findings *findings, const struct rd_finding *finding)
+void rd_finding_blame(struct rd_finding *finding, const struct rd_finding *cause)
 {
-	struct rd_finding own = { .id = finding->id,
-				  .title = finding->title,
-				  .why = finding->why,
-				  .severity = finding->severity,
-				  .caused_by = { .id = finding->caused_by.id } };
+	char *subject = rd_dup(cause->subject);
 
-	if (copy(&own.subject, finding->subject) && copy(&own.observed, finding->observed) &&
-	    copy(&own.expected, finding->expected) && copy(&own.fix, finding->fix) &&
-	    copy(&own.caused_by.subject, finding->caused_by.subject) && copy(&own.muted, finding->muted))
-		return rd_finding_add(findings, &own);
-	findings->failed = true;
-	release(&own);
-	return -ENOMEM;
-}
-
-int rd_finding_blame(struct rd_finding *finding, const struct rd_finding *cause)
-{
-	char *subject = strdup(cause->subject);
-
-	if (!subject)
-		return -ENOMEM;
 	free(finding->caused_by.subject);
 	finding->caused_by.id = cause->id;
 	finding->caused_by.subject = subject;
-	return 0;
 }
 
 bool rd_finding_is_caused_by(const struct rd_finding *finding, const struct rd_finding *cause)
@@ -141,17 +124,12 @@ static int by_place(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-int rd_findings_sort(struct rd_findings *findings)
+void rd_findings_sort(struct rd_findings *findings)
 {
-	_cleanup_free_ struct place *places = calloc(findings->n + 1, sizeof(*places));
-	struct rd_finding *sorted = calloc(findings->n + 1, sizeof(*sorted));
+	_cleanup_free_ struct place *places = rd_alloc(findings->n + 1, sizeof(*places));
+	struct rd_finding *sorted = rd_alloc(findings->n + 1, sizeof(*sorted));
 	size_t consequences = 0;
 
-	if (!places || !sorted) {
-		free(sorted);
-		findings->failed = true;
-		return -ENOMEM;
-	}
 	for (size_t i = 0; i < findings->n; i++)
 		consequences += findings->v[i].caused_by.id != NULL;
 	for (size_t i = 0; i < findings->n; i++)
@@ -162,7 +140,6 @@ int rd_findings_sort(struct rd_findings *findings)
 	free(findings->v);
 	findings->v = sorted;
 	findings->cap = findings->n + 1;
-	return 0;
 }
 
 enum rd_severity rd_findings_worst(const struct rd_findings *findings)

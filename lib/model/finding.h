@@ -46,14 +46,14 @@ struct rd_findings {
 };
 void rd_findings_deinit(struct rd_findings *findings);
 
-/* Adds one, longer texts cut off with their length in place of the rest; takes the owned texts over, also on failure. -ENOMEM, also where `subject` is NULL; sets `failed` then. */
-int rd_finding_add(struct rd_findings *findings, const struct rd_finding *finding);
+/* Adds one, longer texts cut off with their length in place of the rest; takes the owned texts over. */
+void rd_finding_add(struct rd_findings *findings, const struct rd_finding *finding);
 
-/* Adds a copy. -ENOMEM. */
-int rd_finding_copy(struct rd_findings *findings, const struct rd_finding *finding);
+/* Adds a copy. */
+void rd_finding_copy(struct rd_findings *findings, const struct rd_finding *finding);
 
-/* Makes `finding` a consequence of `cause`. -ENOMEM. */
-int rd_finding_blame(struct rd_finding *finding, const struct rd_finding *cause);
+/* Makes `finding` a consequence of `cause`. */
+void rd_finding_blame(struct rd_finding *finding, const struct rd_finding *cause);
 
 /* Whether it is a consequence of just this one. */
 bool rd_finding_is_caused_by(const struct rd_finding *finding, const struct rd_finding *cause);
@@ -65,8 +65,8 @@ static inline bool rd_finding_stands(const struct rd_finding *finding)
 }
 
 /* Puts what stands by itself first, the worst first (a cause counts as much as the worst of its consequences), then
- * consequences, then what is muted. What is equal stays in its order. -ENOMEM. */
-int rd_findings_sort(struct rd_findings *findings);
+ * consequences, then what is muted. What is equal stays in its order. */
+void rd_findings_sort(struct rd_findings *findings);
 
 /* The worst severity of those that are not muted; RD_SEV_SKIP where there is none. */
 enum rd_severity rd_findings_worst(const struct rd_findings *findings);

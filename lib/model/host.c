@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/host.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <arpa/inet.h>
@@ -118,16 +119,14 @@ int rd_host_within_bounds(const struct rd_host *host, struct rd_err *err)
 
 struct rd_pci *rd_host_add_pci(struct rd_host *host)
 {
-	if (rd_grow(&host->pcis, &host->cap_pcis, host->n_pcis + 1, sizeof(*host->pcis)) < 0)
-		return NULL;
+	rd_reserve(&host->pcis, &host->cap_pcis, host->n_pcis + 1, sizeof(*host->pcis));
 	host->pcis[host->n_pcis] = (struct rd_pci){ .parent = -1, .pf = -1 };
 	return &host->pcis[host->n_pcis++];
 }
 
 struct rd_ibdev *rd_host_add_ibdev(struct rd_host *host)
 {
-	if (rd_grow(&host->ibdevs, &host->cap_ibdevs, host->n_ibdevs + 1, sizeof(*host->ibdevs)) < 0)
-		return NULL;
+	rd_reserve(&host->ibdevs, &host->cap_ibdevs, host->n_ibdevs + 1, sizeof(*host->ibdevs));
 	host->ibdevs[host->n_ibdevs] =
 		(struct rd_ibdev){ .pci = -1, .data_direct = -1, .numa = -1, .first_port = (int)host->n_ports };
 	return &host->ibdevs[host->n_ibdevs++];
@@ -135,8 +134,7 @@ struct rd_ibdev *rd_host_add_ibdev(struct rd_host *host)
 
 struct rd_port *rd_host_add_port(struct rd_host *host, int ibdev)
 {
-	if (rd_grow(&host->ports, &host->cap_ports, host->n_ports + 1, sizeof(*host->ports)) < 0)
-		return NULL;
+	rd_reserve(&host->ports, &host->cap_ports, host->n_ports + 1, sizeof(*host->ports));
 	if (host->ibdevs[ibdev].n_ports++ == 0)
 		host->ibdevs[ibdev].first_port = (int)host->n_ports;
 	host->ports[host->n_ports] = (struct rd_port){ .ibdev = ibdev, .gid = -1, .gid_nccl = -1 };
@@ -145,16 +143,14 @@ struct rd_port *rd_host_add_port(struct rd_host *host, int ibdev)
 
 struct rd_netdev *rd_host_add_netdev(struct rd_host *host)
 {
-	if (rd_grow(&host->netdevs, &host->cap_netdevs, host->n_netdevs + 1, sizeof(*host->netdevs)) < 0)
-		return NULL;
+	rd_reserve(&host->netdevs, &host->cap_netdevs, host->n_netdevs + 1, sizeof(*host->netdevs));
 	host->netdevs[host->n_netdevs] = (struct rd_netdev){ .pci = -1, .ibdev_port = -1 };
 	return &host->netdevs[host->n_netdevs++];
 }
 
 struct rd_gpu *rd_host_add_gpu(struct rd_host *host)
 {
-	if (rd_grow(&host->gpus, &host->cap_gpus, host->n_gpus + 1, sizeof(*host->gpus)) < 0)
-		return NULL;
+	rd_reserve(&host->gpus, &host->cap_gpus, host->n_gpus + 1, sizeof(*host->gpus));
 	host->gpus[host->n_gpus] =
 		(struct rd_gpu){ .pci = -1, .index = (unsigned)host->n_gpus, .dev = (int)host->n_gpus };
 	return &host->gpus[host->n_gpus++];
@@ -162,8 +158,7 @@ struct rd_gpu *rd_host_add_gpu(struct rd_host *host)
 
 struct rd_numa *rd_host_add_numa(struct rd_host *host)
 {
-	if (rd_grow(&host->numas, &host->cap_numas, host->n_numas + 1, sizeof(*host->numas)) < 0)
-		return NULL;
+	rd_reserve(&host->numas, &host->cap_numas, host->n_numas + 1, sizeof(*host->numas));
 	host->numas[host->n_numas] = (struct rd_numa){ .id = -1 };
 	return &host->numas[host->n_numas++];
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #define RULE_MAX 64
@@ -86,10 +87,10 @@ const char *rd_ignore_parse(char *text, struct rd_ignore *ret)
 	if (!*reason)
 		return "no reason stands behind the date";
 	*ret = (struct rd_ignore){
-		.rule = strdup(what),
-		.subject = subject ? strdup(subject) : NULL,
-		.until = strdup(date),
-		.reason = strdup(reason),
+		.rule = rd_dup(what),
+		.subject = rd_dup_if(subject),
+		.until = rd_dup(date),
+		.reason = rd_dup(reason),
 		.last_day = last,
 	};
 	return NULL;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #define TEXT_MAX ((size_t)4 << 20)
@@ -31,16 +32,8 @@ void rd_profile_deinit(struct rd_profile *profile)
 
 static void add(struct rd_profile *profile, const char *key, const char *value)
 {
-	struct rd_profile_line line = { strdup(key), value ? strdup(value) : NULL };
-
-	if (line.key && !line.value == !value &&
-	    rd_grow(&profile->v, &profile->cap, profile->n + 1, sizeof(*profile->v)) == 0) {
-		profile->v[profile->n++] = line;
-		return;
-	}
-	free(line.key);
-	free(line.value);
-	profile->failed = true;
+	rd_reserve(&profile->v, &profile->cap, profile->n + 1, sizeof(*profile->v));
+	profile->v[profile->n++] = (struct rd_profile_line){ rd_dup(key), rd_dup_if(value) };
 }
 
 void rd_profile_add(struct rd_profile *profile, const char *key, const char *value)
@@ -62,7 +55,6 @@ void rd_profile_addf(struct rd_profile *profile, const char *key, const char *fm
 	va_start(ap, fmt);
 	value = rd_vtext(fmt, ap);
 	va_end(ap);
-	profile->failed |= !value;
 	rd_profile_add(profile, key, value);
 }
 
@@ -125,7 +117,7 @@ static bool is_value(const char *value)
 {
 	_cleanup_free_ char *safe = rd_safe(value);
 
-	return safe && strlen(value) <= VALUE_MAX && strcmp(safe, value) == 0;
+	return strlen(value) <= VALUE_MAX && strcmp(safe, value) == 0;
 }
 
 static int parse_ignore(char *value, const char *name, unsigned n, struct rd_profile *ret, struct rd_err *err)
@@ -145,13 +137,9 @@ static int parse_ignore(char *value, const char *name, unsigned n, struct rd_pro
 		return rd_err_set(err, E2BIG, name, "line %u: no profile has more than %d lines \"ignore\"", n,
 				  LIKE_MAX);
 	}
-	if (ignore.rule && ignore.until && ignore.reason &&
-	    rd_grow(&ret->ignores, &ret->cap_ignores, ret->n_ignores + 1, sizeof(ignore)) == 0) {
-		ret->ignores[ret->n_ignores++] = ignore;
-		return 0;
-	}
-	rd_ignore_deinit(&ignore);
-	return rd_err_set(err, ENOMEM, name, "no memory for line %u", n);
+	rd_reserve(&ret->ignores, &ret->cap_ignores, ret->n_ignores + 1, sizeof(ignore));
+	ret->ignores[ret->n_ignores++] = ignore;
+	return 0;
 }
 
 static int parse_line(char *line, const char *name, unsigned n, struct rd_profile *ret, struct rd_err *err)
@@ -175,7 +163,7 @@ static int parse_line(char *line, const char *name, unsigned n, struct rd_profil
 		return rd_err_set(err, E2BIG, name, "line %u: no profile has more than %d lines with \"*\"", n,
 				  LIKE_MAX);
 	rd_profile_add(ret, key, value);
-	return ret->failed ? rd_err_set(err, ENOMEM, name, "no memory for line %u", n) : 0;
+	return 0;
 }
 
 int rd_profile_parse(const char *text, size_t size, const char *name, struct rd_profile *ret, struct rd_err *err)
@@ -190,9 +178,7 @@ int rd_profile_parse(const char *text, size_t size, const char *name, struct rd_
 		return rd_err_set(err, E2BIG, name, "no profile is as large as %zu bytes", size);
 	if (memchr(text, '\0', size))
 		return rd_err_set(err, EINVAL, name, "no profile: it has a NUL byte");
-	copy = strndup(text, size);
-	if (!copy)
-		return rd_err_set(err, ENOMEM, name, "no memory for a profile");
+	copy = rd_dup_part(text, size);
 	rest = copy;
 	while (!r && (line = rd_line(&rest, &n)))
 		r = parse_line(line, name, n, &profile, err);

@@ -31,11 +31,10 @@ struct rd_profile {
 	size_t n_like; /* lines with "*" */
 	struct rd_ignore *ignores;
 	size_t n_ignores, cap_ignores;
-	bool failed; /* out of memory: some are missing */
 };
 void rd_profile_deinit(struct rd_profile *profile);
 
-/* Copies; a NULL value adds nothing. Sets `failed` when out of memory. */
+/* Copies; a NULL value adds nothing. */
 void rd_profile_add(struct rd_profile *profile, const char *key, const char *value);
 /* Of this host: there is such a thing, but it could not be read. Written it is nothing, compared it is unknown. */
 void rd_profile_add_unknown(struct rd_profile *profile, const char *key);
@@ -71,7 +70,7 @@ const struct rd_ignore *rd_profile_ignored(const struct rd_profile *profile, con
 int rd_profile_check_ignores(const struct rd_profile *profile, bool (*exists)(const char *id), const char *name,
 			     struct rd_err *err);
 
-/* Lines "key = value" and "ignore = …", "#" begins a comment. -EINVAL with the line's number in `err`; -E2BIG; -ENOMEM. `name`: whose text
+/* Lines "key = value" and "ignore = …", "#" begins a comment. -EINVAL with the line's number in `err`; -E2BIG. `name`: whose text
  * it is, for errors. */
 int rd_profile_parse(const char *text, size_t size, const char *name, struct rd_profile *ret, struct rd_err *err);
 

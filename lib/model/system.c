@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 void rd_system_deinit(struct rd_system *system)
 {
 	for (size_t i = 0; i < system->n_modules; i++) {
@@ -46,15 +48,10 @@ const struct rd_module *rd_system_module(const struct rd_system *system, const c
 	return NULL;
 }
 
-int rd_text_list_add(struct rd_text_list *list, const char *text)
+void rd_text_list_add(struct rd_text_list *list, const char *text)
 {
-	if (rd_grow(&list->v, &list->cap, list->n + 1, sizeof(*list->v)) < 0)
-		return -ENOMEM;
-	list->v[list->n] = strdup(text);
-	if (!list->v[list->n])
-		return -ENOMEM;
-	list->n++;
-	return 0;
+	rd_reserve(&list->v, &list->cap, list->n + 1, sizeof(*list->v));
+	list->v[list->n++] = rd_dup(text);
 }
 
 bool rd_text_list_has(const struct rd_text_list *list, const char *text)

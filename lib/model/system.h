@@ -94,8 +94,8 @@ void rd_system_deinit(struct rd_system *system);
 /* NULL: not loaded (or not known: system->modules_known). "-" and "_" are the same. */
 const struct rd_module *rd_system_module(const struct rd_system *system, const char *name);
 
-/* Copies; -ENOMEM. */
-int rd_text_list_add(struct rd_text_list *list, const char *text);
+/* Copies. */
+void rd_text_list_add(struct rd_text_list *list, const char *text);
 bool rd_text_list_has(const struct rd_text_list *list, const char *text);
 void rd_text_list_deinit(struct rd_text_list *list);
 

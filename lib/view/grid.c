@@ -7,6 +7,7 @@
 #include <wchar.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "render/render.h"
 
 /* Two of each, with names and numbers, fit 80 columns. */
@@ -108,13 +109,11 @@ static char *key_of(const struct rd_section *section, const struct rd_row *row, 
 	return key.data;
 }
 
-static int choose_columns(struct rd_grid *grid, const struct rd_section *section, int group)
+static void choose_columns(struct rd_grid *grid, const struct rd_section *section, int group)
 {
-	grid->columns = calloc(section->n_columns + 1, sizeof(*grid->columns));
-	grid->widths = calloc(section->n_columns + 1, sizeof(*grid->widths));
-	grid->numbers = calloc(section->n_columns + 1, sizeof(*grid->numbers));
-	if (!grid->columns || !grid->widths || !grid->numbers)
-		return -ENOMEM;
+	grid->columns = rd_alloc(section->n_columns + 1, sizeof(*grid->columns));
+	grid->widths = rd_alloc(section->n_columns + 1, sizeof(*grid->widths));
+	grid->numbers = rd_alloc(section->n_columns + 1, sizeof(*grid->numbers));
 	for (size_t c = 0; c < section->n_columns; c++) {
 		const struct rd_column *column = &section->columns[c];
 
@@ -126,7 +125,6 @@ static int choose_columns(struct rd_grid *grid, const struct rd_section *section
 		grid->numbers[grid->n_columns++] = column->type == RD_T_UINT || column->type == RD_T_INT ||
 						   column->type == RD_T_DOUBLE || column->type == RD_T_SHARE;
 	}
-	return 0;
 }
 
 /* The rows of a grid by their keys. */
@@ -145,16 +143,13 @@ static int compare_keys(const void *a, const void *b)
 	return strcmp((*(const struct rd_grid_row *const *)a)->key, (*(const struct rd_grid_row *const *)b)->key);
 }
 
-static int key_index_build(struct rd_key_index *index, const struct rd_grid *grid)
+static void key_index_build(struct rd_key_index *index, const struct rd_grid *grid)
 {
 	index->n = grid ? grid->n : 0;
-	index->rows = calloc(index->n + 1, sizeof(*index->rows));
-	if (!index->rows)
-		return -ENOMEM;
+	index->rows = rd_alloc(index->n + 1, sizeof(*index->rows));
 	for (size_t i = 0; i < index->n; i++)
 		index->rows[i] = &grid->rows[i];
 	qsort(index->rows, index->n, sizeof(*index->rows), compare_keys);
-	return 0;
 }
 
 static const struct rd_grid_row *key_index_find(const struct rd_key_index *index, const char *key)
@@ -185,7 +180,7 @@ static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct 
 	const struct rd_row *from = &section->rows[row->index];
 	const struct rd_grid_row *before;
 
-	row->cells = calloc(grid->n_columns + 1, sizeof(*row->cells));
+	row->cells = rd_alloc(grid->n_columns + 1, sizeof(*row->cells));
 	row->key = key_of(section, from, style->keys);
 	row->severity = from->severity;
 	if (style->group >= 0)
@@ -220,8 +215,7 @@ static int keep_gone(struct rd_grid *grid, const struct rd_grid *old, uint16_t m
 {
 	_cleanup_(key_index_deinit) struct rd_key_index now = { 0 };
 
-	if (key_index_build(&now, grid) < 0)
-		return -ENOMEM;
+	key_index_build(&now, grid);
 	for (size_t i = 0; i < old->n; i++) {
 		const struct rd_grid_row *before = &old->rows[i];
 		struct rd_grid_row *row;
@@ -231,16 +225,14 @@ static int keep_gone(struct rd_grid *grid, const struct rd_grid *old, uint16_t m
 		row = &grid->rows[grid->n++];
 		row->index = before->index;
 		row->gone = before->gone ? fade(before->gone) : marked;
-		row->key = strdup(before->key);
-		row->group = before->group ? strdup(before->group) : NULL;
-		row->cells = calloc(grid->n_columns + 1, sizeof(*row->cells));
+		row->key = rd_dup(before->key);
+		row->group = rd_dup_if(before->group);
+		row->cells = rd_alloc(grid->n_columns + 1, sizeof(*row->cells));
 		if (!row->key || !row->cells || (before->group && !row->group))
 			return -ENOMEM;
 		for (size_t c = 0; c < grid->n_columns; c++) {
 			row->cells[c].value = before->cells[c].value;
-			row->cells[c].text = strdup(before->cells[c].text);
-			if (!row->cells[c].text)
-				return -ENOMEM;
+			row->cells[c].text = rd_dup(before->cells[c].text);
 		}
 	}
 	return 0;
@@ -261,13 +253,14 @@ int rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const 
 {
 	_cleanup_(key_index_deinit) struct rd_key_index index = { 0 };
 	size_t most = section->n + (old ? old->n : 0);
-	int r = choose_columns(grid, section, style->group);
+	int r = 0;
 
+	choose_columns(grid, section, style->group);
 	if (!r)
-		r = key_index_build(&index, old);
+		key_index_build(&index, old);
 	if (!r) {
-		grid->rows = calloc(most + 1, sizeof(*grid->rows));
-		r = grid->rows ? 0 : -ENOMEM;
+		grid->rows = rd_alloc(most + 1, sizeof(*grid->rows));
+		r = 0;
 	}
 	for (size_t i = 0; !r && i < section->n; i++) {
 		grid->rows[i].index = i;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 void rd_pane_init(struct rd_pane *pane)
 {
 	*pane = (struct rd_pane){ .sort = -1 };
@@ -29,13 +31,11 @@ static bool begins_group(const struct rd_pane *pane, size_t row, const char *gro
 	return own && (!group || strcmp(own, group) != 0);
 }
 
-static int fill_lines(struct rd_pane *pane)
+static void fill_lines(struct rd_pane *pane)
 {
-	struct rd_pane_line *lines = calloc(2 * pane->grid.n + 1, sizeof(*lines));
+	struct rd_pane_line *lines = rd_alloc(2 * pane->grid.n + 1, sizeof(*lines));
 	const char *group = NULL;
 
-	if (!lines)
-		return -ENOMEM;
 	free(pane->lines);
 	pane->lines = lines;
 	pane->n = pane->n_rows = 0;
@@ -48,7 +48,6 @@ static int fill_lines(struct rd_pane *pane)
 		lines[pane->n++] = (struct rd_pane_line){ .row = i };
 		pane->n_rows++;
 	}
-	return 0;
 }
 
 /* Puts the cursor on the row of that key, else leaves it on its line. */
@@ -65,24 +64,21 @@ static void find_cursor(struct rd_pane *pane, const char *key)
 		pane->cursor = pane->n ? pane->n - 1 : 0;
 }
 
-int rd_pane_arrange(struct rd_pane *pane)
+void rd_pane_arrange(struct rd_pane *pane)
 {
 	const struct rd_grid_row *row = rd_pane_row(pane);
-	_cleanup_free_ char *key = row && pane->cursor > 0 ? strdup(row->key) : NULL;
-	int r;
+	_cleanup_free_ char *key = row && pane->cursor > 0 ? rd_dup(row->key) : NULL;
 
 	rd_grid_sort(&pane->grid, pane->sort, pane->backwards);
-	r = fill_lines(pane);
-	if (!r)
-		find_cursor(pane, key);
-	return r;
+	fill_lines(pane);
+	find_cursor(pane, key);
 }
 
 int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style, bool anew)
 {
 	const struct rd_grid_row *row = rd_pane_row(pane);
 	/* Who has not moved looks at the first row, whichever it is. */
-	_cleanup_free_ char *key = row && pane->cursor > 1 ? strdup(row->key) : NULL;
+	_cleanup_free_ char *key = row && pane->cursor > 1 ? rd_dup(row->key) : NULL;
 	struct rd_grid grid = { 0 };
 	int r = rd_grid_build(&grid, section, style, pane->grid.n_columns && !anew ? &pane->grid : NULL);
 
@@ -98,7 +94,7 @@ int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct r
 	if (pane->sort >= (int)grid.n_columns)
 		pane->sort = -1;
 	rd_grid_sort(&pane->grid, pane->sort, pane->backwards);
-	r = fill_lines(pane);
+	fill_lines(pane);
 	if (!r)
 		find_cursor(pane, key);
 	return r;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/end.h"
+#include "base/memory.h"
 #include "view/curses.h"
 #include "view/draw.h"
 #include "view/terminal.h"
@@ -93,7 +94,7 @@ static void open_row(struct rd_view *view)
 
 	if (!view->ops->detail || view->detail_key || !row)
 		return;
-	view->detail_key = strdup(row->key);
+	view->detail_key = rd_dup(row->key);
 	if (view->detail_key)
 		look_at_row(view);
 }

@@ -20,8 +20,10 @@ static void judge(const struct rd_counter_set *set, const struct rd_counter_samp
 	struct rd_counter_set copy = *set; /* another set by address: it is searched */
 	const struct rd_moment before = { &copy, sample };
 
-	if (deltas && rd_deltas(&before, &moment, deltas) == 0 &&
-	    rd_causes_find(&before, &moment, deltas, 1, &causes) == 0 &&
+	if (!deltas)
+		abort();
+	rd_deltas(&before, &moment, deltas);
+	if (rd_causes_find(&before, &moment, deltas, 1, &causes) == 0 &&
 	    rd_thresholds_parse("limits", limits, sizeof(limits) - 1, &thresholds, NULL) == 0)
 		rd_thresholds_judge(&thresholds, &moment, deltas, 1, &causes.findings);
 	rd_thresholds_deinit(&thresholds);

@@ -42,7 +42,7 @@ static void assert_chain(const char *links, int err, const char *expected)
 	_cleanup_buf_ struct rd_buf got = { 0 };
 
 	read_links(links, &ev);
-	assert_int_equal(rd_chain_settle(&ev), 0);
+	rd_chain_settle(&ev);
 	for (size_t i = 0; i < ev.n_chain; i++) {
 		assert_false(ev.chain[i].branch);
 		rd_buf_printf(&got, ev.chain[i].translated ? "%s[%c%d]" : "%s%c%d", i ? " " : "", ev.chain[i].fn,
@@ -125,7 +125,7 @@ static void an_origin_that_had_no_room_stands_for_its_branch(void **state)
 
 	(void)state;
 	read_links("u-22 c-12 R-12", &ev);
-	assert_int_equal(rd_chain_settle(&ev), 0);
+	rd_chain_settle(&ev);
 	assert_int_equal(ev.origin, 'a');
 	assert_int_equal(ev.n_chain, 3);
 	assert_int_equal(ev.chain[0].fn, 'a');
@@ -134,7 +134,7 @@ static void an_origin_that_had_no_room_stands_for_its_branch(void **state)
 
 	ev = (struct rd_event){ .root = 'R', .err = -12, .origin = 'u', .dropped = 20 };
 	read_links("u-22 c-12 R-12", &ev);
-	assert_int_equal(rd_chain_settle(&ev), 0);
+	rd_chain_settle(&ev);
 	assert_int_equal(ev.n_chain, 3);
 	assert_true(ev.chain[0].translated);
 }

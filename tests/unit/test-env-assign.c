@@ -32,8 +32,8 @@ static void assert_nics(struct made *m, const char *variables, const char *expec
 	bool allowed[3] = { false };
 	char text[200] = "";
 
-	assert_int_equal(rd_effects_own(&effects, strdup(variables), strlen(variables), '\n'), 0);
-	assert_int_equal(rd_effects_sort(&effects), 0);
+	rd_effects_own(&effects, strdup(variables), strlen(variables), '\n');
+	rd_effects_sort(&effects);
 	if (!rd_env_nccl_settings(&m->host, &effects, allowed, &m->settings)) {
 		assert_string_equal("unchanged", expected);
 		rd_effects_deinit(&effects);

@@ -122,7 +122,7 @@ static void check_compare(const char *now_text, const char *const *expected)
 
 	fabric_from_text(PLAN, &plan);
 	fabric_from_text(now_text, &now);
-	assert_int_equal(rd_fabric_compare(&plan, &now, &findings), 0);
+	rd_fabric_compare(&plan, &now, &findings);
 	for (; expected[n]; n++) {
 		char said[256] = "nothing";
 

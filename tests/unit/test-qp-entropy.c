@@ -15,7 +15,7 @@ static void what_is_not_in_the_spread_is_said(void **state)
 
 	add_qp(a, 17, 33, RD_QPS_RTS, 2);
 	assert_int_equal(rd_qp_spread(&a->res, NULL, 4, &spreads), 0);
-	assert_int_equal(rd_qp_spread_findings(&a->res, &spreads, &findings), 0);
+	rd_qp_spread_findings(&a->res, &spreads, &findings);
 	assert_int_equal(findings.n, 0);
 	rd_spreads_deinit(&spreads);
 	add_qp(a, 18, 34, RD_QPS_RTS, 0);
@@ -24,7 +24,7 @@ static void what_is_not_in_the_spread_is_said(void **state)
 	add_qp(a, 21, 37, RD_QPS_INIT, 2);
 	assert_int_equal(rd_qp_spread(&a->res, NULL, 4, &spreads), 0);
 	assert_int_equal(spreads.v[0].flows, 2);
-	assert_int_equal(rd_qp_spread_findings(&a->res, &spreads, &findings), 0);
+	rd_qp_spread_findings(&a->res, &spreads, &findings);
 	assert_int_equal(findings.n, 1);
 	assert_non_null(strstr(findings.v[0].observed, "1 whose other end is not told; 1 whose peer's"));
 	rd_findings_deinit(&findings);

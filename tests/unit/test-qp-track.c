@@ -66,7 +66,7 @@ static void slow(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32
 
 	look_init(&look);
 	put(&look, lqpn, state, sq_psn);
-	assert_int_equal(rd_qp_track_look(track, &look.res, began_ns, mono_ns), 0);
+	rd_qp_track_look(track, &look.res, began_ns, mono_ns);
 	*ret = look.qps[0];
 	look_deinit(&look);
 	ret->seen = NULL;
@@ -126,12 +126,12 @@ static void one_that_was_not_there_was_made_since(void **state)
 	put(&look, 17, RD_QPS_RTS, 100);
 	put(&look, 18, RD_QPS_INIT, 0);
 	look.dev.gaps[RD_RES_QP].interrupted = true;
-	assert_int_equal(rd_qp_track_look(track, &look.res, 12 * S, 12 * S), 0);
+	rd_qp_track_look(track, &look.res, 12 * S, 12 * S);
 	assert_int_equal(look.qps[1].age_kind, RD_AGE_INTERVAL);
 	assert_float_equal(look.qps[1].age_max_seconds.v, 2, 1e-9);
 	/* That look may have missed some: what the next one finds may be older. */
 	put(&look, 19, RD_QPS_INIT, 0);
-	assert_int_equal(rd_qp_track_look(track, &look.res, 14 * S, 14 * S), 0);
+	rd_qp_track_look(track, &look.res, 14 * S, 14 * S);
 	assert_int_equal(look.qps[2].age_kind, RD_AGE_AT_LEAST);
 	look_deinit(&look);
 	rd_qp_track_destroy(track);
@@ -279,7 +279,7 @@ static struct rd_qp owned(struct rd_qp_track *track, uint32_t index, uint32_t pi
 	RD_SET(qp->owner.pid, pid);
 	RD_SET(qp->pdn, pdn);
 	RD_SET(qp->rqpn, rqpn);
-	assert_int_equal(rd_qp_track_look(track, &look.res, mono_ns, mono_ns), 0);
+	rd_qp_track_look(track, &look.res, mono_ns, mono_ns);
 	return *qp;
 }
 

