@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory.h"
+
 #define PATHS_MAX 4096	/* ids remembered, also those that were not found */
 #define WALK_DIRS 20000 /* cgroups looked at in one search */
 #define WALK_DEPTH 24
@@ -180,7 +182,7 @@ static char *path_of_process(struct rd_cgroups *cg, uint32_t pid, uint64_t id)
 			free(path);
 			return NULL;
 		}
-		keep(cg, id, strdup(path));
+		keep(cg, id, rd_dup(path));
 	}
 	return path;
 }
@@ -247,15 +249,15 @@ static char *path_of_id(struct rd_cgroups *cg, uint64_t id)
 	struct known *k = find(cg, id);
 
 	if (k)
-		return k->path ? strdup(k->path) : NULL;
+		return rd_dup_if(k->path);
 	if (!cg->mount || !id || (cg->walked_ns && now - cg->walked_ns < WALK_NS))
 		return NULL;
 	cg->walked_ns = now;
 	if (!cg->src->ops->stat_ino(cg->src, cg->mount, &ino, NULL) && ino == id)
-		w.found = strdup("/");
+		w.found = rd_dup("/");
 	else
 		walk(&w, "", 0);
-	keep(cg, id, w.found ? strdup(w.found) : NULL);
+	keep(cg, id, rd_dup_if(w.found));
 	return w.found;
 }
 

@@ -67,7 +67,7 @@ int rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const c
 		for (size_t i = 0; !r && i < names.n; i++) {
 			_cleanup_free_ char *name = rd_text("%s/%s", kinds[k], names.v[i]);
 
-			r = name ? rd_counter_read_add(reader, RD_GROUP_PORT, name, NULL) : -ENOMEM;
+			r = rd_counter_read_add(reader, RD_GROUP_PORT, name, NULL);
 		}
 	}
 	rd_counter_read_end(reader);

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 struct rd_counter_read *rd_counter_read_begin(struct rd_counter_reader *reader, enum rd_counter_how how, uint32_t port,
 					      const char *object)
 {
-	char *copy = strdup(object);
+	char *copy = rd_dup(object);
 	struct rd_counter_read *read;
 
 	if (!copy || rd_grow(&reader->reads, &reader->cap_reads, reader->n_reads + 1, sizeof(*reader->reads)) < 0) {
@@ -45,8 +47,8 @@ int rd_counter_read_add(struct rd_counter_reader *reader, enum rd_counter_group 
 		return -ENOMEM;
 	read->n++;
 	if (netdev) {
-		counter->netdev = strdup(netdev);
-		return counter->netdev ? 0 : -ENOMEM;
+		counter->netdev = rd_dup(netdev);
+		return 0;
 	}
 	return 0;
 }

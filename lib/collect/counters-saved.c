@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "collect/counters-priv.h"
 
 #define TEXT_MAX ((size_t)64 << 20)
@@ -75,7 +76,7 @@ static uint64_t time_of(const char *text)
 
 static bool copy(char **to, const char *from)
 {
-	*to = from ? strdup(from) : NULL;
+	*to = rd_dup_if(from);
 	return !from || *to;
 }
 

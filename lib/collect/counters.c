@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory.h"
+
 /* The RDMA driver, by that of its PCI function: what the kernel calls the latter and rdma-core the former. */
 static const char *driver_of(const struct rd_ibdev *dev)
 {
@@ -44,7 +46,7 @@ static const char *driver_of(const struct rd_ibdev *dev)
 
 static bool copy(char **to, const char *from)
 {
-	*to = from ? strdup(from) : NULL;
+	*to = rd_dup_if(from);
 	return !from || *to;
 }
 

@@ -8,6 +8,8 @@
 #include <linux/netlink.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* Later than the headers that this is built with. */
 enum { ATTR_RINGS_HDS_THRESH = 17, ATTR_RINGS_HDS_THRESH_MAX = 18 }; /* Linux 6.15 */
 enum { ATTR_LINKSTATE_DOWN_COUNT = 7 };				     /* Linux 6.4 */
@@ -178,7 +180,7 @@ static int take_fec(void *arg, uint8_t command, const void *attrs, size_t size)
 		break;
 	}
 	free(eth->fec);
-	eth->fec = name ? strdup(name) : NULL;
+	eth->fec = rd_dup_if(name);
 	return 0;
 }
 

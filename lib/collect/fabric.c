@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/fabric.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "collect/pma.h"
 #include "collect/walk.h"
@@ -225,7 +226,7 @@ static int name_node(struct rd_fabric *fabric, char *line)
 
 void rd_fabric_name_nodes(struct rd_fabric *fabric, const char *text, size_t *ret_bad)
 {
-	_cleanup_free_ char *copy = strdup(text);
+	_cleanup_free_ char *copy = rd_dup(text);
 	char *at = copy, *line;
 
 	*ret_bad = 0;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "collect/verbs.h"
 
 static int first_of_bus(const struct rd_host *host, int pci)
@@ -25,7 +26,7 @@ static void read_details(const struct rd_sysfs *fs, unsigned what, struct rd_hos
 		/* NCCL takes it for the place of all NICs of the bus. */
 		rd_collect_pci_detail(fs, host, first_of_bus(host, host->ibdevs[i].pci), 0);
 		if (host->ibdevs[i].pci >= 0 && host->pcis[host->ibdevs[i].pci].driver)
-			host->ibdevs[i].driver = strdup(host->pcis[host->ibdevs[i].pci].driver);
+			host->ibdevs[i].driver = rd_dup(host->pcis[host->ibdevs[i].pci].driver);
 	}
 	for (size_t i = 0; what & (RD_COLLECT_ACS | RD_COLLECT_PCI) && i < host->n_gpus; i++)
 		rd_collect_pci_detail(fs, host, host->gpus[i].pci, what);
@@ -48,7 +49,7 @@ static void name_gpus(const struct rd_sysfs *fs, struct rd_host *host)
 		/* Most hosts have many of one kind. */
 		if (i > 0 && host->gpus[i - 1].name && host->pcis[host->gpus[i - 1].pci].vendor.v == pci->vendor.v &&
 		    host->pcis[host->gpus[i - 1].pci].device.v == pci->device.v)
-			host->gpus[i].name = strdup(host->gpus[i - 1].name);
+			host->gpus[i].name = rd_dup(host->gpus[i - 1].name);
 		else
 			host->gpus[i].name = rd_pci_ids_device(host, pci->vendor.v, pci->device.v);
 	}

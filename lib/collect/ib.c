@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define IB "/sys/class/infiniband"
 #define DEVICES_MAX 4096
 #define PORTS_MAX 254
@@ -22,7 +24,7 @@ static char *after_colon(char *text)
 
 	if (!colon)
 		return text;
-	copy = strdup(colon + 1 + strspn(colon + 1, " "));
+	copy = rd_dup(colon + 1 + strspn(colon + 1, " "));
 	free(text);
 	return copy;
 }
@@ -120,7 +122,7 @@ static void read_width(const char *rate, struct rd_port *port)
 		return;
 	port->width = width;
 	if (speed[0])
-		port->speed = strdup(speed);
+		port->speed = rd_dup(speed);
 }
 
 /* The partition table: small numbers of entries in use, in a table of up to 128. */
@@ -188,7 +190,7 @@ static void set_guid(struct rd_port *port)
 	if (rd_port_is_ethernet(port) || port->n_gids == 0 || port->gids[0].index != 0)
 		return;
 	rd_gid_text(&port->gids[0], text);
-	port->guid = strdup(text + 20);
+	port->guid = rd_dup(text + 20);
 }
 
 static int read_ports(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host, int ibdev)
@@ -253,9 +255,7 @@ static int add_device(const struct rd_sysfs *fs, const char *name, unsigned what
 
 	if (!dev)
 		return -ENOMEM;
-	dev->name = strdup(name);
-	if (!dev->name)
-		return -ENOMEM;
+	dev->name = rd_dup(name);
 	dev->firmware = rd_sysfs_text(fs, NULL, IB "/%s/fw_ver", name);
 	dev->board = rd_sysfs_text(fs, NULL, IB "/%s/board_id", name);
 	dev->hca_type = rd_sysfs_text(fs, NULL, IB "/%s/hca_type", name);

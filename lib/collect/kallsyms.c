@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 typedef bool want_fn(void *arg, const char *module);
 
 static int add(struct rd_ksyms *syms, const char *name, const char *module, uint64_t addr, bool global)
@@ -12,13 +14,8 @@ static int add(struct rd_ksyms *syms, const char *name, const char *module, uint
 
 	if (rd_grow(&syms->v, &syms->cap, syms->n + 1, sizeof(sym)))
 		return -ENOMEM;
-	sym.name = strdup(name);
-	sym.module = strdup(module);
-	if (!sym.name || !sym.module) {
-		free(sym.name);
-		free(sym.module);
-		return -ENOMEM;
-	}
+	sym.name = rd_dup(name);
+	sym.module = rd_dup(module);
 	syms->v[syms->n++] = sym;
 	return 0;
 }

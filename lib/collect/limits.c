@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/programs.h"
 #include "base/text.h"
 #include "collect/system.h"
@@ -94,7 +95,7 @@ static int add_launcher(const struct rd_sysfs *fs, struct rd_system *system, int
 	if (rd_grow(&system->launchers, &system->cap_launchers, system->n_launchers + 1, sizeof(*launcher)) < 0)
 		return -ENOMEM;
 	launcher = &system->launchers[system->n_launchers];
-	*launcher = (struct rd_launcher){ .pid = pid, .comm = strdup(comm) };
+	*launcher = (struct rd_launcher){ .pid = pid, .comm = rd_dup(comm) };
 	if (!launcher->comm)
 		return -ENOMEM;
 	system->n_launchers++;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 static int add_users(struct rd_kmod *mod, char *list)
 {
 	char *save = NULL;
@@ -15,9 +17,7 @@ static int add_users(struct rd_kmod *mod, char *list)
 			continue;
 		if (rd_grow(&mod->users, &mod->cap_users, mod->n_users + 1, sizeof(*mod->users)))
 			return -ENOMEM;
-		mod->users[mod->n_users] = strdup(user);
-		if (!mod->users[mod->n_users])
-			return -ENOMEM;
+		mod->users[mod->n_users] = rd_dup(user);
 		mod->n_users++;
 	}
 	return 0;
@@ -35,9 +35,7 @@ static int add_line(struct rd_kmods *mods, char *line)
 		return 0;
 	if (rd_grow(&mods->v, &mods->cap, mods->n + 1, sizeof(mod)))
 		return -ENOMEM;
-	mod.name = strdup(name);
-	if (!mod.name)
-		return -ENOMEM;
+	mod.name = rd_dup(name);
 	while ((field = strtok_r(NULL, " ", &save)))
 		if (field[0] == '(')
 			mod.out_of_tree = strchr(field, 'O') != NULL;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "collect/host.h"
 #include "collect/xml.h"
@@ -114,9 +115,9 @@ static int start_cpu(struct state *st, const struct rd_xml_element *element, str
 		numa->cpulist = mask ? cpulist_of(mask) : NULL;
 	}
 	if (!cpu->arch && arch)
-		cpu->arch = strdup(arch);
+		cpu->arch = rd_dup(arch);
 	if (!cpu->vendor && vendor)
-		cpu->vendor = strdup(vendor);
+		cpu->vendor = rd_dup(vendor);
 	if (number_of(element, "familyid", 0, 65535, &value))
 		RD_SET(cpu->family, (unsigned)value);
 	if (number_of(element, "modelid", 0, 65535, &value))
@@ -170,7 +171,7 @@ static int start_pci(struct state *st, const struct rd_xml_element *element, str
 	if (st->host->file_whole && bridge && *bridge)
 		snprintf(frame->root, sizeof(frame->root), "%.23s", bridge);
 	if (frame->root[0])
-		pci->root = strdup(frame->root);
+		pci->root = rd_dup(frame->root);
 	else if (!st->host->file_whole)
 		pci->root = rd_text("CPU of NUMA node %d", frame->numa);
 	if (st->host->file_whole && below && rd_pci_parse(below, &skipped) == 0)
@@ -193,7 +194,7 @@ static struct rd_port *add_port(struct rd_host *host, const char *name, int pci,
 		dev->pci = pci;
 		dev->numa = numa;
 		dev->via = "topology file";
-		dev->name = name ? strdup(name) : NULL;
+		dev->name = rd_dup_if(name);
 		if (name && !dev->name)
 			return NULL;
 	}
@@ -201,9 +202,9 @@ static struct rd_port *add_port(struct rd_host *host, const char *name, int pci,
 	if (!port)
 		return NULL;
 	if (pci >= 0 && host->pcis[pci].class.v >> 8 == 0x0207)
-		port->link_layer = strdup("InfiniBand");
+		port->link_layer = rd_dup("InfiniBand");
 	else if (pci >= 0 && host->pcis[pci].class.v >> 8 == 0x0200)
-		port->link_layer = strdup("Ethernet");
+		port->link_layer = rd_dup("Ethernet");
 	return port;
 }
 
@@ -224,7 +225,7 @@ static int start_net(struct state *st, const struct rd_xml_element *element, con
 	if (number_of(element, "gdr", 0, 1, &value))
 		RD_SET(port->gdr, value == 1);
 	if (guid && !st->host->ibdevs[port->ibdev].sys_image_guid)
-		st->host->ibdevs[port->ibdev].sys_image_guid = strdup(guid);
+		st->host->ibdevs[port->ibdev].sys_image_guid = rd_dup(guid);
 	return 0;
 }
 

@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define NET "/sys/class/net"
 #define NETDEVS_MAX 65536
 
 enum { ARPHRD_ETHERNET = 1, ARPHRD_IPOIB = 32 };
 
-static int read_netdev(const struct rd_sysfs *fs, struct rd_netdev *netdev)
+static void read_netdev(const struct rd_sysfs *fs, struct rd_netdev *netdev)
 {
 	_cleanup_free_ char *master = rd_sysfs_link(fs, NET "/%s/master", netdev->name);
 	_cleanup_free_ char *slaves = rd_sysfs_text(fs, NULL, NET "/%s/bonding/slaves", netdev->name);
@@ -34,11 +36,8 @@ static int read_netdev(const struct rd_sysfs *fs, struct rd_netdev *netdev)
 	if (netdev->type.v == ARPHRD_IPOIB)
 		netdev->ipoib_mode = rd_sysfs_text(fs, NULL, NET "/%s/mode", netdev->name);
 	if (master) {
-		netdev->master = strdup(rd_basename(master));
-		if (!netdev->master)
-			return -ENOMEM;
+		netdev->master = rd_dup(rd_basename(master));
 	}
-	return 0;
 }
 
 /* Named by a GID or by a soft device as the interface that it sits on. */
@@ -65,15 +64,14 @@ static int add_netdev(const struct rd_sysfs *fs, const char *name, struct rd_hos
 		return -ENOMEM;
 	if (rd_sysfs_int(fs, &ifindex, NET "/%s/ifindex", name) == RD_OK && ifindex > 0 && ifindex <= INT32_MAX)
 		netdev->ifindex = (unsigned)ifindex;
-	netdev->name = strdup(name);
-	if (!netdev->name)
-		return -ENOMEM;
+	netdev->name = rd_dup(name);
 	if (link && rd_pci_place_parse(link, &place))
 		netdev->pci = rd_host_find_pci(host, place.self);
 	/* A host of containers has hundreds of virtual interfaces that say nothing here. */
 	if (netdev->pci < 0 && strncmp(name, "bond", 4) != 0 && !is_named(host, name))
 		return 0;
-	return read_netdev(fs, netdev);
+	read_netdev(fs, netdev);
+	return 0;
 }
 
 /* What of a bond a slave carries. `speed` is in Mbit/s; it answers EINVAL while the link is down. */
@@ -103,7 +101,7 @@ int rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host, struct rd
 		int master = rd_host_find_netdev(host, host->netdevs[i].master);
 
 		if (master >= 0 && !host->netdevs[master].was_read)
-			r = read_netdev(fs, &host->netdevs[master]);
+			read_netdev(fs, &host->netdevs[master]);
 	}
 	for (size_t i = 0; i < host->n_netdevs && !r; i++)
 		read_slave(fs, host, &host->netdevs[i]);
@@ -154,7 +152,7 @@ static int join_by_gids(struct rd_host *host, struct rd_port *port)
 		} else if (rd_port_is_ethernet(port)) {
 			port->foreign_gids = true;
 			if (gid->netdev && !port->netdev_name) {
-				port->netdev_name = strdup(gid->netdev);
+				port->netdev_name = rd_dup(gid->netdev);
 				port->netns_other = true;
 			}
 		}
@@ -215,7 +213,7 @@ int rd_collect_join_netdevs(struct rd_host *host, struct rd_err *err)
 			return rd_err_set(err, ENOMEM, NET, "no memory for interfaces");
 		if (port->n_netdevs > 0) {
 			free(port->netdev_name);
-			port->netdev_name = strdup(host->netdevs[port->netdevs[0]].name);
+			port->netdev_name = rd_dup(host->netdevs[port->netdevs[0]].name);
 			port->netns_other = false;
 		} else if (port->foreign_gids) {
 			port->netns_other = true;

@@ -21,7 +21,7 @@ typedef int rd_nldev_fn(void *arg, const struct rd_nldev_attrs *attrs);
 int rd_nldev_each(const struct rd_bytes *answer, unsigned command, rd_nldev_fn *fn, void *arg);
 
 /* Copies a string; keeps what was there if there is none. -ENOMEM. */
-int rd_nldev_text(const struct rd_nldev_attrs *attrs, unsigned type, char **ret);
+void rd_nldev_text(const struct rd_nldev_attrs *attrs, unsigned type, char **ret);
 
 #define RD_NLDEV_U8(attrs, type, field)                                   \
 	do {                                                              \

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/memory.h"
+
 /* Where the entries of a kind are, and under which attribute an entry has its own number. */
 static const struct {
 	uint16_t command, table, entry, id;
@@ -31,30 +33,26 @@ unsigned rd_nldev_command(enum rd_res_kind kind)
 	return places[kind].command;
 }
 
-int rd_nldev_text(const struct rd_nldev_attrs *attrs, unsigned type, char **ret)
+void rd_nldev_text(const struct rd_nldev_attrs *attrs, unsigned type, char **ret)
 {
 	char *copy;
 
 	if (!attrs->v[type])
-		return 0;
-	copy = strdup(mnl_attr_get_str(attrs->v[type]));
-	if (!copy)
-		return -ENOMEM;
+		return;
+	copy = rd_dup(mnl_attr_get_str(attrs->v[type]));
 	free(*ret);
 	*ret = copy;
-	return 0;
 }
 
-static int take_owner(const struct rd_nldev_attrs *attrs, struct rd_owner *owner)
+static void take_owner(const struct rd_nldev_attrs *attrs, struct rd_owner *owner)
 {
 	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_PID, owner->pid);
-	return rd_nldev_text(attrs, RDMA_NLDEV_ATTR_RES_KERN_NAME, &owner->kernel);
+	rd_nldev_text(attrs, RDMA_NLDEV_ATTR_RES_KERN_NAME, &owner->kernel);
 }
 
 static int take_qp(const struct rd_nldev_attrs *attrs, int dev, struct rd_res *res)
 {
 	struct rd_qp *qp;
-	int r;
 
 	/* What has no number is no QP. */
 	if (!attrs->v[RDMA_NLDEV_ATTR_RES_LQPN])
@@ -72,8 +70,9 @@ static int take_qp(const struct rd_nldev_attrs *attrs, int dev, struct rd_res *r
 	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_RES_TYPE, qp->type);
 	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_RES_STATE, qp->state);
 	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE, qp->path_mig);
-	r = take_owner(attrs, &qp->owner);
-	return r ? r : rd_nldev_text(attrs, RDMA_NLDEV_ATTR_RES_SUBTYPE, &qp->subtype);
+	take_owner(attrs, &qp->owner);
+	rd_nldev_text(attrs, RDMA_NLDEV_ATTR_RES_SUBTYPE, &qp->subtype);
+	return 0;
 }
 
 /* struct sockaddr_in, _in6 and the kernel's sockaddr_ib, by their places: nothing here is aligned. */
@@ -114,7 +113,8 @@ static int take_cm_id(const struct rd_nldev_attrs *attrs, int dev, struct rd_res
 	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_RES_TYPE, cm_id->type);
 	take_sockaddr(attrs->v[RDMA_NLDEV_ATTR_RES_SRC_ADDR], &cm_id->src);
 	take_sockaddr(attrs->v[RDMA_NLDEV_ATTR_RES_DST_ADDR], &cm_id->dst);
-	return take_owner(attrs, &cm_id->owner);
+	take_owner(attrs, &cm_id->owner);
+	return 0;
 }
 
 static int take_object(const struct rd_nldev_attrs *attrs, enum rd_res_kind kind, int dev, struct rd_res *res)
@@ -133,7 +133,8 @@ static int take_object(const struct rd_nldev_attrs *attrs, enum rd_res_kind kind
 	RD_NLDEV_U64(attrs, RDMA_NLDEV_ATTR_RES_USECNT, object->users);
 	RD_NLDEV_U64(attrs, RDMA_NLDEV_ATTR_RES_MRLEN, object->length);
 	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_RES_TYPE, object->type);
-	return take_owner(attrs, &object->owner);
+	take_owner(attrs, &object->owner);
+	return 0;
 }
 
 static int take_entry(const struct rd_nldev_attrs *attrs, enum rd_res_kind kind, int dev, struct rd_res *res)

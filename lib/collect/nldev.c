@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "collect/nldev-priv.h"
 #include "collect/sysfs.h"
@@ -70,7 +71,7 @@ static int take_device(void *arg, const struct rd_nldev_attrs *attrs)
 		return -ENOMEM;
 	dev = &res->devs[res->n_devs];
 	*dev = (struct rd_res_dev){ .index = mnl_attr_get_u32(attrs->v[RDMA_NLDEV_ATTR_DEV_INDEX]),
-				    .name = strdup(name) };
+				    .name = rd_dup(name) };
 	if (!dev->name)
 		return -ENOMEM;
 	res->n_devs++;
@@ -78,9 +79,9 @@ static int take_device(void *arg, const struct rd_nldev_attrs *attrs)
 		dev->n_ports = mnl_attr_get_u32(attrs->v[RDMA_NLDEV_ATTR_PORT_INDEX]);
 	RD_NLDEV_U64(attrs, RDMA_NLDEV_ATTR_NODE_GUID, dev->node_guid);
 	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, dev->node_type);
-	if (rd_nldev_text(attrs, RDMA_NLDEV_ATTR_FW_VERSION, &dev->firmware) < 0)
-		return -ENOMEM;
-	return rd_nldev_text(attrs, RDMA_NLDEV_ATTR_DEV_PROTOCOL, &dev->protocol);
+	rd_nldev_text(attrs, RDMA_NLDEV_ATTR_FW_VERSION, &dev->firmware);
+	rd_nldev_text(attrs, RDMA_NLDEV_ATTR_DEV_PROTOCOL, &dev->protocol);
+	return 0;
 }
 
 static int compare_devices(const void *a, const void *b)
@@ -221,7 +222,8 @@ static int take_port(void *arg, const struct rd_nldev_attrs *attrs)
 	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->phys_state);
 	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_LID, port->lid);
 	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_NDEV_INDEX, port->netdev_index);
-	return rd_nldev_text(attrs, RDMA_NLDEV_ATTR_NDEV_NAME, &port->netdev);
+	rd_nldev_text(attrs, RDMA_NLDEV_ATTR_NDEV_NAME, &port->netdev);
+	return 0;
 }
 
 static int collect_ports(const struct nldev *nl, int dev)

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 static char *cpuinfo_value(const char *text, const char *key)
 {
 	size_t n = strlen(key);
@@ -72,11 +74,11 @@ static void read_cpu(const struct rd_sysfs *fs, struct rd_host *host)
 		return;
 	host->cpu.vendor = cpuinfo_value(text, "vendor_id");
 	if (host->cpu.vendor)
-		host->cpu.arch = strdup("x86_64");
+		host->cpu.arch = rd_dup("x86_64");
 	else if (strstr(text, "CPU implementer"))
-		host->cpu.arch = strdup("arm64");
+		host->cpu.arch = rd_dup("arm64");
 	else if (strstr(text, "POWER"))
-		host->cpu.arch = strdup("ppc64");
+		host->cpu.arch = rd_dup("ppc64");
 	read_number(text, "cpu family", &host->cpu.family.v, &host->cpu.family.known);
 	read_number(text, "model", &host->cpu.model.v, &host->cpu.model.known);
 }

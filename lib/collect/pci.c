@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define PCIS_MAX 65536
 #define DEPTH_MAX 64
 
@@ -75,9 +77,7 @@ static int add_function(const struct rd_sysfs *fs, struct rd_host *host, const c
 	*place = (struct rd_pci_place){ 0 };
 	target = rd_sysfs_link(fs, "/sys/bus/pci/devices/%s", name);
 	if (target && rd_pci_place_parse(target, place) && place->root[0]) {
-		pci->root = strdup(place->root);
-		if (!pci->root)
-			return -ENOMEM;
+		pci->root = rd_dup(place->root);
 	}
 	if (rd_sysfs_int(fs, &value, "/sys/bus/pci/devices/%s/class", name) == RD_OK)
 		RD_SET(pci->class, (uint32_t)value & 0xffffff);
@@ -152,7 +152,7 @@ static void read_detail(const struct rd_sysfs *fs, struct rd_host *host, struct 
 	read_link(fs, pci->addr, "current", &pci->now);
 	read_link(fs, pci->addr, "max", &pci->max);
 	if (driver)
-		pci->driver = strdup(rd_basename(driver));
+		pci->driver = rd_dup(rd_basename(driver));
 	if (physfn)
 		pci->pf = rd_host_find_pci(host, rd_basename(physfn));
 }
@@ -240,7 +240,7 @@ void rd_collect_pci_slots(const struct rd_sysfs *fs, struct rd_host *host)
 
 			if (pci->detailed && pci->domain == wanted.domain && pci->bus == wanted.bus &&
 			    pci->dev == wanted.dev && !pci->slot)
-				pci->slot = strdup(names.v[i]);
+				pci->slot = rd_dup(names.v[i]);
 		}
 	}
 }

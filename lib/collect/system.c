@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "collect/modules.h"
 
 /* Modules that RDMA turns on besides those that depend on ib_core: drivers of accelerators, and the layer that
@@ -27,7 +28,7 @@ static int add_module(const struct rd_sysfs *fs, struct rd_system *system, const
 	if (rd_grow(&system->modules, &system->cap_modules, system->n_modules + 1, sizeof(*module)) < 0)
 		return -ENOMEM;
 	module = &system->modules[system->n_modules];
-	*module = (struct rd_module){ .name = strdup(mod->name), .out_of_tree = mod->out_of_tree, .rdma = rdma };
+	*module = (struct rd_module){ .name = rd_dup(mod->name), .out_of_tree = mod->out_of_tree, .rdma = rdma };
 	if (!module->name)
 		return -ENOMEM;
 	system->n_modules++;
@@ -103,7 +104,7 @@ static void read_nvidia(const struct rd_sysfs *fs, struct rd_system *system)
 		RD_SET(system->nvidia_stream_memops, strtol(at + strlen("EnableStreamMemOPs:"), NULL, 10) != 0);
 }
 
-static int read_memory_peers(const struct rd_sysfs *fs, struct rd_system *system)
+static void read_memory_peers(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	static const char *const dirs[] = { "/sys/kernel/mm/memory_peers", "/sys/memory_peers" };
 
@@ -115,7 +116,6 @@ static int read_memory_peers(const struct rd_sysfs *fs, struct rd_system *system
 		for (size_t n = 0; n < names.n && n < 32; n++)
 			rd_text_list_add(&system->memory_peers, names.v[n]);
 	}
-	return 0;
 }
 
 static bool holds(const struct rd_bytes *bytes, const char *word)
@@ -189,7 +189,9 @@ int rd_collect_gpu_memory(const struct rd_sysfs *fs, struct rd_system *system)
 	read_nvidia(fs, system);
 	read_dmabuf(fs, system);
 	r = rd_collect_modules(fs, system);
-	return r ? r : read_memory_peers(fs, system);
+	if (!r)
+		read_memory_peers(fs, system);
+	return r;
 }
 
 int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, struct rd_errlist *errors,

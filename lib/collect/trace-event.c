@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "bpf/record.h"
 #include "collect/cgroup.h"
 
@@ -241,7 +242,7 @@ int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t
 
 	ev.ibdev = dup_field(rec.ibdev, sizeof(rec.ibdev));
 	if (!ev.ibdev && (ibdev = rd_trace_facts_ibdev(facts, rec.dev)))
-		ev.ibdev = strdup(ibdev);
+		ev.ibdev = rd_dup(ibdev);
 	ev.cgroup = rd_cgroups_path(facts->cgroups, rec.pid, rec.cgroup);
 	*ret = ev;
 	memset(&ev, 0, sizeof(ev));

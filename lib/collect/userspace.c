@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "collect/system.h"
 
@@ -17,7 +18,7 @@ static int add_uverbs(const struct rd_sysfs *fs, struct rd_system *system, const
 	if (rd_grow(&system->uverbs, &system->cap_uverbs, system->n_uverbs + 1, sizeof(*uverbs)) < 0)
 		return -ENOMEM;
 	uverbs = &system->uverbs[system->n_uverbs];
-	*uverbs = (struct rd_uverbs){ .name = strdup(name) };
+	*uverbs = (struct rd_uverbs){ .name = rd_dup(name) };
 	if (!uverbs->name)
 		return -ENOMEM;
 	system->n_uverbs++;
@@ -49,19 +50,18 @@ static int read_devices(const struct rd_sysfs *fs, struct rd_system *system)
 }
 
 /* "libmlx5-rdmav34.so", "mlx5.driver": "mlx5". An empty name: no provider. */
-static int add_provider(struct rd_system *system, const char *file)
+static void add_provider(struct rd_system *system, const char *file)
 {
 	const char *name = strncmp(file, "lib", 3) == 0 ? file + 3 : file;
 	size_t n = strcspn(name, "-.");
 	char copy[64];
 
 	if (n == 0 || n >= sizeof(copy))
-		return 0;
+		return;
 	memcpy(copy, name, n);
 	copy[n] = '\0';
 	if (!rd_text_list_has(&system->providers, copy))
 		rd_text_list_add(&system->providers, copy);
-	return 0;
 }
 
 static bool ends_in(const char *name, const char *end)
@@ -79,7 +79,7 @@ static void read_libibverbs(const struct rd_sysfs *fs, const char *dir, struct r
 	const char *name = target ? rd_basename(target) : "";
 
 	if (!system->libibverbs && strncmp(name, base, sizeof(base) - 1) == 0)
-		system->libibverbs = strdup(name + sizeof(base) - 1);
+		system->libibverbs = rd_dup(name + sizeof(base) - 1);
 }
 
 /* A provider must be a library that libibverbs finds; the files in libibverbs.d only say to look for it. */
@@ -96,8 +96,8 @@ static int read_providers(const struct rd_sysfs *fs, struct rd_system *system)
 			continue;
 		system->providers_known = true;
 		for (size_t i = 0; i < names.n && i < 256; i++)
-			if (ends_in(names.v[i], ".so") && add_provider(system, names.v[i]) < 0)
-				return -ENOMEM;
+			if (ends_in(names.v[i], ".so"))
+				add_provider(system, names.v[i]);
 	}
 	/* Without the folder there is no provider, if there is a libibverbs at all. */
 	system->providers_known |= system->libibverbs != NULL;
@@ -105,7 +105,7 @@ static int read_providers(const struct rd_sysfs *fs, struct rd_system *system)
 }
 
 /* Lines NAME=VALUE that every job on this host begins with. */
-static int read_job_env(const struct rd_sysfs *fs, struct rd_system *system)
+static void read_job_env(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	static const char *const files[] = { "/etc/nccl.conf", "/etc/environment" };
 	static const char *const kinds[] = { "NCCL_", "NVSHMEM_", "UCX_", "GLOO_", "FI_", "MC_" };
@@ -121,7 +121,6 @@ static int read_job_env(const struct rd_sysfs *fs, struct rd_system *system)
 					rd_text_list_add(&system->job_env, line);
 		}
 	}
-	return 0;
 }
 
 int rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
@@ -130,5 +129,7 @@ int rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
 
 	if (!r)
 		r = read_providers(fs, system);
-	return r ? r : read_job_env(fs, system);
+	if (!r)
+		read_job_env(fs, system);
+	return r;
 }

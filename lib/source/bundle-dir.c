@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "base/memory.h"
+
 static void closedirp(DIR **dir)
 {
 	if (*dir)
@@ -121,8 +123,6 @@ int rd_bundle_read_lazy(int fd, struct rd_tree *tree, uint32_t node, struct rd_b
 	size_t cap = 0;
 	ssize_t n;
 
-	if (!path)
-		return -ENOMEM;
 	file = open_beneath(fd, path);
 	if (file < 0)
 		return file;
@@ -133,8 +133,7 @@ int rd_bundle_read_lazy(int fd, struct rd_tree *tree, uint32_t node, struct rd_b
 	do {
 		if (bytes.size > RD_TREE_FILE_MAX)
 			return -EFBIG;
-		if (rd_grow(&bytes.data, &cap, bytes.size + 4096 + 1, 1) < 0)
-			return -ENOMEM;
+		rd_reserve(&bytes.data, &cap, bytes.size + 4096 + 1, 1);
 		n = read(file, bytes.data + bytes.size, cap - bytes.size - 1);
 		if (n < 0 && errno != EINTR)
 			return -errno;

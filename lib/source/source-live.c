@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "base/memory.h"
+
 /* Far above what is read (kallsyms is about 15 MB, the largest module 30 MB), far below what would hurt the host. */
 #define FILE_MAX ((size_t)256 << 20)
 #define READ_FIRST 4096
@@ -68,8 +70,7 @@ static int read_all(int fd, struct rd_bytes *ret)
 	for (;;) {
 		ssize_t n;
 
-		if (rd_grow(&bytes.data, &cap, bytes.size + READ_FIRST + 1, 1) < 0)
-			return -ENOMEM;
+		rd_reserve(&bytes.data, &cap, bytes.size + READ_FIRST + 1, 1);
 		n = read(fd, bytes.data + bytes.size, cap - bytes.size - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -111,8 +112,7 @@ static int read_kmsg(int fd, struct rd_bytes *ret)
 			memmove(bytes.data, bytes.data + from, bytes.size - from);
 			bytes.size -= from;
 		}
-		if (rd_grow(&bytes.data, &cap, bytes.size + KMSG_RECORD + 1, 1) < 0)
-			return -ENOMEM;
+		rd_reserve(&bytes.data, &cap, bytes.size + KMSG_RECORD + 1, 1);
 		n = read(fd, bytes.data + bytes.size, KMSG_RECORD);
 		/* EPIPE: what came next has been overwritten; the following read goes on behind it. */
 		if (n < 0 && (errno == EINTR || errno == EPIPE))
@@ -194,7 +194,6 @@ static int read_names(DIR *dir, struct rd_names *names)
 {
 	for (;;) {
 		struct dirent *entry;
-		char *name;
 
 		errno = 0;
 		entry = readdir(dir);
@@ -202,12 +201,8 @@ static int read_names(DIR *dir, struct rd_names *names)
 			return -errno;
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		name = strdup(entry->d_name);
-		if (!name || rd_grow(&names->v, &names->cap, names->n + 1, sizeof(*names->v)) < 0) {
-			free(name);
-			return -ENOMEM;
-		}
-		names->v[names->n++] = name;
+		rd_reserve(&names->v, &names->cap, names->n + 1, sizeof(*names->v));
+		names->v[names->n++] = rd_dup(entry->d_name);
 	}
 }
 
@@ -240,7 +235,6 @@ static int live_read_link(struct rd_source *src, const char *path, char **ret, s
 	_cleanup_close_ int fd = -1;
 	char target[4096];
 	ssize_t n;
-	char *copy;
 
 	if (!live_of(src)->confined && (rd_ethtool_path(path) || rd_verbs_path(path)))
 		return rd_err_set(err, EINVAL, path, "cannot read as a link");
@@ -253,10 +247,7 @@ static int live_read_link(struct rd_source *src, const char *path, char **ret, s
 		return rd_err_set(err, errno == ENOENT ? EINVAL : errno, path, "cannot read as a link");
 	if ((size_t)n == sizeof(target))
 		return rd_err_set(err, ENAMETOOLONG, path, "cannot read as a link");
-	copy = strndup(target, n);
-	if (!copy)
-		return rd_err_set(err, ENOMEM, path, "cannot read as a link");
-	*ret = copy;
+	*ret = rd_dup_part(target, (size_t)n);
 	return 0;
 }
 

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 void rd_bytes_deinit(struct rd_bytes *bytes)
 {
 	free(bytes->data);
@@ -31,12 +33,8 @@ int rd_read_textf(struct rd_source *src, char **ret, struct rd_err *err, const c
 	int r;
 
 	va_start(ap, fmt);
-	r = vasprintf(&path, fmt, ap);
+	path = rd_vtext(fmt, ap);
 	va_end(ap);
-	if (r < 0) {
-		path = NULL;
-		return rd_err_set(err, ENOMEM, fmt, "no memory for a path");
-	}
 	r = rd_read_file(src, path, &bytes, err);
 	if (r < 0)
 		return r;

@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 int rd_bytes_copy(const void *data, size_t size, struct rd_bytes *ret)
 {
-	uint8_t *copy = malloc(size + 1);
+	uint8_t *copy = rd_alloc(size + 1, 1);
 
-	if (!copy)
-		return -ENOMEM;
 	if (size)
 		memcpy(copy, data, size);
 	copy[size] = '\0';
@@ -23,12 +23,8 @@ int rd_names_copy(const struct rd_names *from, struct rd_names *ret)
 	_cleanup_names_ struct rd_names names = { 0 };
 
 	for (size_t i = 0; i < from->n; i++) {
-		if (rd_grow(&names.v, &names.cap, names.n + 1, sizeof(*names.v)) < 0)
-			return -ENOMEM;
-		names.v[names.n] = strdup(from->v[i]);
-		if (!names.v[names.n])
-			return -ENOMEM;
-		names.n++;
+		rd_reserve(&names.v, &names.cap, names.n + 1, sizeof(*names.v));
+		names.v[names.n++] = rd_dup(from->v[i]);
 	}
 	*ret = names;
 	names = (struct rd_names){ 0 };
@@ -75,7 +71,7 @@ int rd_node_list(struct rd_tree *tree, uint32_t at, const char *path, bool whole
 	if (more && more->has_names)
 		r = rd_names_copy(&more->names, ret);
 	else if (whole || (more && more->asked[RD_ASK_LIST]))
-		r = rd_tree_names(tree, at, ret);
+		rd_tree_names(tree, at, ret);
 	else
 		return absent(ENOENT, path, err);
 	return r < 0 ? rd_err_set(err, ENOMEM, path, "no memory for its names") : 0;
@@ -95,7 +91,6 @@ int rd_node_link(struct rd_tree *tree, uint32_t at, const char *path, char **ret
 	const struct rd_node *node = rd_tree_node(tree, at);
 	int r = was_refused(node, RD_ASK_LINK, path, err);
 	const char *target = node->more ? node->more->target : NULL;
-	char *copy;
 
 	if (r < 0)
 		return r;
@@ -103,10 +98,7 @@ int rd_node_link(struct rd_tree *tree, uint32_t at, const char *path, char **ret
 		target = (const char *)node->data;
 	if (!target)
 		return absent(was_there(node) ? EINVAL : ENOENT, path, err);
-	copy = strdup(target);
-	if (!copy)
-		return rd_err_set(err, ENOMEM, path, "no memory for its target");
-	*ret = copy;
+	*ret = rd_dup(target);
 	return 0;
 }
 

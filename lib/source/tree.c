@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "base/memory.h"
+
 #define BLOCK_SIZE ((size_t)64 << 10)
 
 /* Memory that is given back all at once. */
@@ -306,8 +308,8 @@ char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node)
 
 	for (uint32_t i = node; i != top && i != RD_TREE_TOP; i = tree->nodes[i].parent)
 		size += strlen(tree->nodes[i].name) + 1;
-	path = calloc(1, size + 1);
-	if (!path || !size)
+	path = rd_alloc(1, size + 1);
+	if (!size)
 		return path;
 	at = path + size - 1;
 	*at = '\0';
@@ -358,25 +360,20 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int rd_tree_names(struct rd_tree *tree, uint32_t dir, struct rd_names *ret)
+void rd_tree_names(struct rd_tree *tree, uint32_t dir, struct rd_names *ret)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 
 	for (uint32_t i = tree->nodes[dir].child; i; i = tree->nodes[i].next) {
 		if (tree->nodes[i].type == RD_NODE_NONE)
 			continue;
-		if (rd_grow(&names.v, &names.cap, names.n + 1, sizeof(*names.v)) < 0)
-			return -ENOMEM;
-		names.v[names.n] = strdup(tree->nodes[i].name);
-		if (!names.v[names.n])
-			return -ENOMEM;
-		names.n++;
+		rd_reserve(&names.v, &names.cap, names.n + 1, sizeof(*names.v));
+		names.v[names.n++] = rd_dup(tree->nodes[i].name);
 	}
 	if (names.n > 0)
 		qsort(names.v, names.n, sizeof(*names.v), compare_names);
 	*ret = names;
 	names = (struct rd_names){ 0 };
-	return 0;
 }
 
 bool rd_link_stays(const char *target, size_t depth)

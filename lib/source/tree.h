@@ -102,8 +102,8 @@ char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node);
  */
 uint64_t rd_tree_shape(struct rd_tree *tree, uint32_t dir);
 
-/* The members of a directory that are more than RD_NODE_NONE, sorted. 0 or -ENOMEM. */
-int rd_tree_names(struct rd_tree *tree, uint32_t dir, struct rd_names *ret);
+/* The members of a directory that are more than RD_NODE_NONE, sorted. */
+void rd_tree_names(struct rd_tree *tree, uint32_t dir, struct rd_names *ret);
 
 /*
  * What a node answers when it is asked, 0 or -errno with `err` filled. `path` is what the caller asked for, `whole` says
@@ -120,7 +120,7 @@ int rd_node_number(struct rd_tree *tree, uint32_t node, const char *path, enum r
 /* Where the answer to RD_ASK_RDEV, RD_ASK_INO or RD_ASK_MODE is kept; NULL for other requests. */
 uint64_t *rd_node_value(struct rd_node_more *more, enum rd_ask ask);
 
-/* Copies, also of no names or bytes. 0 or -ENOMEM. */
+/* Copies, also of no names or bytes. 0, for those that answer with it. */
 int rd_names_copy(const struct rd_names *from, struct rd_names *ret);
 int rd_bytes_copy(const void *data, size_t size, struct rd_bytes *ret);
 
