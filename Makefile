@@ -23,7 +23,7 @@ BPFTOOL ?= $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool || echo bpft
 PKG_CONFIG ?= pkg-config
 INSTALL ?= install
 
-PKGS = libbpf json-c smartcols libmnl
+PKGS = libbpf smartcols libmnl
 # Loaded by name when needed: lib/base/late.h.
 PKGS_LATE = libarchive libdw libibmad libibumad libibverbs ncursesw
 
@@ -159,13 +159,13 @@ $(B)/tests/unit/test-verbs: LDFLAGS_ALL += -rdynamic
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_SHARED:%.c=$(B)/obj/%.o) $(B)/libcmd.a $(B)/librdmadiag.a
 	@mkdir -p $(@D)
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lcmocka $(shell $(PKG_CONFIG) --libs libibmad)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lcmocka $(shell $(PKG_CONFIG) --libs json-c libibmad)
 
 fuzzers: $(FUZZERS)
 $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/$(FUZZ_MAIN).o $(B)/libcmd.a $(B)/librdmadiag.a
 	@mkdir -p $(@D)
 	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(FUZZ_FLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(FUZZ_FLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(shell $(PKG_CONFIG) --libs json-c)
 
 # Whole commands: what they write is caught, and what they read comes through another source.
 $(B)/tests/fuzz/fuzz-command: $(FUZZ_COMMAND:%.c=$(B)/obj/%.o)

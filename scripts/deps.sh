@@ -24,7 +24,6 @@ build    bpftool                          bpftool
 build    libbpf-dev                       libbpf-devel
 build    libelf-dev                       elfutils-libelf-devel
 build    libdw-dev                        elfutils-devel
-build    libjson-c-dev                    json-c-devel
 build    libsmartcols-dev                 libsmartcols-devel
 build    libarchive-dev                   libarchive-devel
 build    libncurses-dev                   ncurses-devel
@@ -34,6 +33,7 @@ build    libibmad-dev                     rdma-core-devel
 build    libibverbs-dev                   -
 test     git                              git
 test     libcmocka-dev                    libcmocka-devel
+test     libjson-c-dev                    json-c-devel
 test     bats                             bats
 test     clang-format-14|clang-format     clang-tools-extra
 test     cppcheck                         cppcheck

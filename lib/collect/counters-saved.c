@@ -2,7 +2,6 @@
 #include "collect/counters-saved.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,50 +9,102 @@
 
 #include "base/memory.h"
 #include "collect/counters-priv.h"
+#include "source/json-read.h"
 
 #define TEXT_MAX ((size_t)64 << 20)
-#define DEPTH_MAX 16
 #define PORTS_MAX 4096 /* what is read of a live host, too */
-/* What json-c takes for a value and for an object or a list, and how much for a document: the counters of a host with 16 NICs
- * take 130 MB. */
-#define VALUE_BYTES 128
-#define OBJECT_BYTES 768
-#define DOCUMENT_BYTES ((size_t)192 << 20)
 
-static void put(struct json_object **object)
+/* A member's value, as far as it is one of these. */
+struct cell {
+	enum { NOTHING, TEXT, NUMBER, FLAG } kind;
+	struct rd_buf text;
+	uint64_t number; /* of a flag 0 or 1 */
+};
+
+/* Members of rows, of counters and of ports. */
+enum { IBDEV, PORT, NETDEV, GROUP, NAME, COUNTER, VALUE, STATE, GUID, DRIVER, PRESENT, INSTANCE, CELLS };
+
+static const char *const keys[CELLS] = {
+	[IBDEV] = "ibdev", [PORT] = "port",	  [NETDEV] = "netdev",	 [GROUP] = "group",
+	[NAME] = "name",   [COUNTER] = "counter", [VALUE] = "value",	 [STATE] = "state",
+	[GUID] = "guid",   [DRIVER] = "driver",	  [PRESENT] = "present", [INSTANCE] = "instance",
+};
+
+struct row {
+	struct cell cells[CELLS];
+};
+
+static void row_deinit(struct row *row)
 {
-	json_object_put(*object);
-}
-#define _cleanup_json_ _cleanup_(put)
-
-static struct json_object *member(struct json_object *object, const char *key, enum json_type type)
-{
-	struct json_object *value = NULL;
-
-	if (!json_object_is_type(object, json_type_object) || !json_object_object_get_ex(object, key, &value))
-		return NULL;
-	return json_object_is_type(value, type) ? value : NULL;
-}
-
-/* Text of a member, without NUL in it; NULL if it is none. */
-static const char *text_of(struct json_object *object, const char *key)
-{
-	struct json_object *value = member(object, key, json_type_string);
-
-	if (!value || strlen(json_object_get_string(value)) != (size_t)json_object_get_string_len(value))
-		return NULL;
-	return json_object_get_string(value);
+	for (size_t i = 0; i < CELLS; i++)
+		rd_buf_deinit(&row->cells[i].text);
 }
 
-static bool number_of(struct json_object *object, const char *key, uint64_t most, uint64_t *ret)
+/* A number that is negative, too large or has a fraction is none of ours. */
+static bool read_number(struct rd_json *json, uint64_t *ret)
 {
-	struct json_object *value = member(object, key, json_type_int);
+	struct rd_json ahead = *json;
 
-	/* json-c makes 0 of a negative number that is asked for as unsigned. */
-	if (!value || (json_object_get_int64(value) < 0))
+	if (!rd_json_uint(&ahead, ret) || strchr(".eE", rd_json_peek(&ahead)))
 		return false;
-	*ret = json_object_get_uint64(value);
-	return *ret <= most;
+	*json = ahead;
+	return true;
+}
+
+static void read_cell(struct rd_json *json, struct cell *cell)
+{
+	char c = rd_json_peek(json);
+
+	cell->kind = NOTHING;
+	if (c == '"') {
+		cell->kind = rd_json_text(json, &cell->text) ? TEXT : NOTHING;
+		return;
+	}
+	if (read_number(json, &cell->number)) {
+		cell->kind = NUMBER;
+		return;
+	}
+	if (!rd_json_skip(json) || (c != 't' && c != 'f'))
+		return;
+	cell->kind = FLAG;
+	cell->number = c == 't';
+}
+
+/* The cells of the next row of an array; false at its end. What is no object has none. */
+static bool next_row(struct rd_json *json, struct rd_buf *name, struct row *row)
+{
+	if (!rd_json_element(json))
+		return false;
+	for (size_t i = 0; i < CELLS; i++)
+		row->cells[i].kind = NOTHING;
+	if (rd_json_peek(json) != '{')
+		return rd_json_skip(json);
+	rd_json_enter(json, '{');
+	while (rd_json_member(json, name)) {
+		size_t i = 0;
+
+		while (i < CELLS && strcmp(keys[i], name->data) != 0)
+			i++;
+		if (i < CELLS)
+			read_cell(json, &row->cells[i]);
+		else
+			rd_json_skip(json);
+	}
+	return !json->failed;
+}
+
+/* NULL if it is no text. */
+static const char *text_of(const struct row *row, size_t i)
+{
+	return row->cells[i].kind == TEXT ? row->cells[i].text.data : NULL;
+}
+
+/* 0 if it is none, or too large. */
+static uint64_t number_of(const struct row *row, size_t i, uint64_t most)
+{
+	const struct cell *cell = &row->cells[i];
+
+	return cell->kind == NUMBER && cell->number <= most ? cell->number : 0;
 }
 
 /* "2026-01-02T03:04:05.678901Z" */
@@ -74,12 +125,6 @@ static uint64_t time_of(const char *text)
 		       (uint64_t)seconds * 1000000000u + (uint64_t)(fraction * 1e9);
 }
 
-static bool copy(char **to, const char *from)
-{
-	*to = rd_dup_if(from);
-	return !from || *to;
-}
-
 /* The port called so, made if it is not there; -ENOMEM, or -EFBIG above the limit. */
 static int64_t port_of(struct rd_counter_set *set, const char *ibdev, unsigned num)
 {
@@ -92,148 +137,182 @@ static int64_t port_of(struct rd_counter_set *set, const char *ibdev, unsigned n
 	if (set->n_ports >= PORTS_MAX)
 		return -EFBIG;
 	port = rd_counter_set_add_port(set);
-	if (!port)
-		return -ENOMEM;
 	port->port = num;
-	if (!copy(&port->ibdev, ibdev)) {
-		set->n_ports--;
-		return -ENOMEM;
-	}
+	port->ibdev = rd_dup(ibdev);
 	return (int64_t)set->n_ports - 1;
 }
 
 /* -EBADMSG for what is no counter. */
-static int take_counter(struct json_object *row, struct rd_counter_set *set)
+static int take_counter(const struct row *row, struct rd_counter_set *set)
 {
-	const char *ibdev = text_of(row, "ibdev"), *group = text_of(row, "group"), *name = text_of(row, "name");
-	const char *netdev = text_of(row, "netdev");
+	const char *ibdev = text_of(row, IBDEV), *group = text_of(row, GROUP), *name = text_of(row, NAME);
 	int kind = group ? rd_counter_group_parse(group) : -1;
 	struct rd_counter *counter;
-	uint64_t num = 0, bound = 0;
 	int64_t port;
 
-	number_of(row, "port", 255, &num);
-	number_of(row, "counter", UINT32_MAX, &bound);
 	if (!ibdev || !*ibdev || !name || !*name || kind < 0)
 		return -EBADMSG;
-	port = port_of(set, ibdev, (unsigned)num);
+	if (set->n >= RD_COUNTERS_MAX)
+		return -EFBIG;
+	port = port_of(set, ibdev, (unsigned)number_of(row, PORT, 255));
 	if (port < 0)
 		return (int)port;
 	counter = rd_counter_set_add(set, (uint32_t)port, (enum rd_counter_group)kind, name);
-	if (!counter)
-		return -ENOMEM;
-	counter->counter = (uint32_t)bound;
+	counter->counter = (uint32_t)number_of(row, COUNTER, UINT32_MAX);
 	/* The port's first interface is named with its own counters, too. */
 	if (kind == RD_GROUP_ETHTOOL || kind == RD_GROUP_STANDARD || kind == RD_GROUP_NETDEV)
-		return copy(&counter->netdev, netdev) ? 0 : -ENOMEM;
+		counter->netdev = rd_dup_if(text_of(row, NETDEV));
 	return 0;
 }
 
-static int take_counters(struct json_object *rows, struct rd_counter_set *set)
+/* Twice: the second time their values, which have room when all counters are known. */
+static int take_counters(struct rd_json rows, struct rd_counter_set *set, struct rd_counter_sample *sample)
 {
-	size_t n = json_object_array_length(rows);
-	int r = n > RD_COUNTERS_MAX ? -EFBIG : 0;
+	_cleanup_(row_deinit) struct row row = { 0 };
+	_cleanup_buf_ struct rd_buf name = { 0 };
+	struct rd_json again = rows;
+	int r = 0;
 
-	for (size_t i = 0; !r && i < n; i++)
-		r = take_counter(json_object_array_get_idx(rows, i), set);
-	return r;
-}
-
-static void take_values(struct json_object *rows, struct rd_counter_sample *sample)
-{
-	for (size_t i = 0; i < sample->n; i++) {
-		struct rd_counter_value *value = &sample->values[i];
-
-		if (number_of(json_object_array_get_idx(rows, i), "value", UINT64_MAX, &value->v))
-			value->known = RD_OK;
-	}
-}
-
-/* What is known of the ports beyond their names. */
-static int take_ports(struct json_object *rows, struct rd_counter_set *set, struct rd_counter_sample *sample)
-{
-	size_t n = rows ? json_object_array_length(rows) : 0;
-
-	for (size_t i = 0; i < sample->n_ports; i++)
-		sample->states[i].there = true; /* unless they say otherwise */
-	for (size_t i = 0; i < n && i < PORTS_MAX; i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i), *there;
-		const char *ibdev = text_of(row, "ibdev"), *state = text_of(row, "state");
-		uint64_t num = 0;
-
-		number_of(row, "port", 255, &num);
-		for (size_t p = 0; ibdev && p < set->n_ports; p++) {
-			struct rd_counter_port *port = &set->ports[p];
-
-			if (port->port != num || strcmp(port->ibdev, ibdev) != 0 || port->guid || port->driver)
-				continue;
-			there = member(row, "present", json_type_boolean);
-			sample->states[p].there = !there || json_object_get_boolean(there);
-			number_of(row, "instance", UINT64_MAX, &sample->states[p].instance);
-			snprintf(sample->states[p].state, sizeof(sample->states[p].state), "%s", state ? state : "");
-			if (!copy(&port->guid, text_of(row, "guid")) || !copy(&port->driver, text_of(row, "driver")))
-				return -ENOMEM;
-			break;
-		}
-	}
-	return 0;
-}
-
-static int take_document(struct json_object *document, struct rd_counter_set *set, struct rd_counter_sample *sample)
-{
-	struct json_object *rows = member(document, "counters", json_type_array), *monotonic;
-	const char *schema = text_of(document, "schema"), *boot = text_of(document, "boot_id");
-	double seconds;
-	int r;
-
-	if (!schema || strncmp(schema, "rdmadiag/counters/", 18) != 0 || !rows)
-		return -EBADMSG;
-	r = take_counters(rows, set);
+	rd_json_enter(&rows, '[');
+	while (!r && next_row(&rows, &name, &row))
+		r = take_counter(&row, set);
 	if (r < 0)
 		return r;
 	rd_counter_sample_fit(sample, set);
-	take_values(rows, sample);
-	sample->realtime_ns = time_of(text_of(document, "time"));
-	snprintf(sample->boot_id, sizeof(sample->boot_id), "%s", boot ? boot : "");
-	if (json_object_object_get_ex(document, "monotonic_seconds", &monotonic)) {
-		seconds = json_object_get_double(monotonic);
-		if (isfinite(seconds) && seconds > 0 && seconds < 1e9)
-			sample->monotonic_ns = (uint64_t)(seconds * 1e9);
-	}
-	return take_ports(member(document, "ports", json_type_array), set, sample);
+	rd_json_enter(&again, '[');
+	for (size_t i = 0; i < sample->n && next_row(&again, &name, &row); i++)
+		if (row.cells[VALUE].kind == NUMBER)
+			RD_SET(sample->values[i], row.cells[VALUE].number);
+	return 0;
 }
 
-/* How much memory its tree takes, and perhaps some more. */
-static size_t tree_bytes(const char *text, size_t size)
+/* What is known of a port beyond its name. */
+static void take_port(const struct row *row, struct rd_counter_set *set, struct rd_counter_sample *sample)
 {
-	size_t n = 0;
+	const char *ibdev = text_of(row, IBDEV), *state = text_of(row, STATE);
+	const struct cell *there = &row->cells[PRESENT];
 
-	for (size_t i = 0; i < size; i++)
-		n += text[i] == ',' ? VALUE_BYTES : text[i] == '{' || text[i] == '[' ? OBJECT_BYTES : 0;
-	return n;
+	for (size_t p = 0; ibdev && p < set->n_ports; p++) {
+		struct rd_counter_port *port = &set->ports[p];
+
+		if (port->port != number_of(row, PORT, 255) || strcmp(port->ibdev, ibdev) != 0 || port->guid ||
+		    port->driver)
+			continue;
+		sample->states[p].there = there->kind != FLAG || there->number;
+		sample->states[p].instance = number_of(row, INSTANCE, UINT64_MAX);
+		snprintf(sample->states[p].state, sizeof(sample->states[p].state), "%s", state ? state : "");
+		port->guid = rd_dup_if(text_of(row, GUID));
+		port->driver = rd_dup_if(text_of(row, DRIVER));
+		return;
+	}
+}
+
+static void take_ports(struct rd_json rows, struct rd_counter_set *set, struct rd_counter_sample *sample)
+{
+	_cleanup_(row_deinit) struct row row = { 0 };
+	_cleanup_buf_ struct rd_buf name = { 0 };
+
+	rd_json_enter(&rows, '[');
+	for (size_t i = 0; i < PORTS_MAX && next_row(&rows, &name, &row); i++)
+		take_port(&row, set, sample);
+}
+
+/* What stands at the top of a document; of its arrays, where they begin. */
+struct document {
+	struct cell schema, boot_id, time;
+	struct rd_json counters, ports;
+	bool has_counters, has_ports;
+	double monotonic;
+};
+
+static void document_deinit(struct document *document)
+{
+	rd_buf_deinit(&document->schema.text);
+	rd_buf_deinit(&document->boot_id.text);
+	rd_buf_deinit(&document->time.text);
+}
+
+static double read_seconds(struct rd_json *json)
+{
+	char text[32];
+	const char *from;
+
+	rd_json_peek(json);
+	from = json->at;
+	rd_json_skip(json);
+	snprintf(text, sizeof(text), "%.*s", (int)(json->at - from), from);
+	return strtod(text, NULL);
+}
+
+static bool read_array(struct rd_json *json, struct rd_json *ret)
+{
+	bool is = rd_json_peek(json) == '[';
+
+	*ret = *json;
+	rd_json_skip(json);
+	return is;
+}
+
+static void read_document(struct rd_json *json, struct document *document)
+{
+	_cleanup_buf_ struct rd_buf name = { 0 };
+
+	rd_json_enter(json, '{');
+	while (rd_json_member(json, &name)) {
+		if (strcmp(name.data, "schema") == 0)
+			read_cell(json, &document->schema);
+		else if (strcmp(name.data, "boot_id") == 0)
+			read_cell(json, &document->boot_id);
+		else if (strcmp(name.data, "time") == 0)
+			read_cell(json, &document->time);
+		else if (strcmp(name.data, "monotonic_seconds") == 0)
+			document->monotonic = read_seconds(json);
+		else if (strcmp(name.data, "counters") == 0)
+			document->has_counters = read_array(json, &document->counters);
+		else if (strcmp(name.data, "ports") == 0)
+			document->has_ports = read_array(json, &document->ports);
+		else
+			rd_json_skip(json);
+	}
+}
+
+static int take_document(const struct document *document, struct rd_counter_set *set, struct rd_counter_sample *sample)
+{
+	const struct cell *schema = &document->schema;
+	int r;
+
+	if (schema->kind != TEXT || strncmp(schema->text.data, "rdmadiag/counters/", 18) != 0 || !document->has_counters)
+		return -EBADMSG;
+	r = take_counters(document->counters, set, sample);
+	if (r < 0)
+		return r;
+	sample->realtime_ns = document->time.kind == TEXT ? time_of(document->time.text.data) : 0;
+	if (document->boot_id.kind == TEXT)
+		snprintf(sample->boot_id, sizeof(sample->boot_id), "%s", document->boot_id.text.data);
+	if (isfinite(document->monotonic) && document->monotonic > 0 && document->monotonic < 1e9)
+		sample->monotonic_ns = (uint64_t)(document->monotonic * 1e9);
+	for (size_t i = 0; i < sample->n_ports; i++)
+		sample->states[i].there = true; /* unless they say otherwise */
+	if (document->has_ports)
+		take_ports(document->ports, set, sample);
+	return 0;
 }
 
 int rd_counters_saved(const char *name, const char *text, size_t size, struct rd_counter_set *set,
 		      struct rd_counter_sample *sample, struct rd_err *err)
 {
-	struct json_tokener *tokener;
-	_cleanup_json_ struct json_object *document = NULL;
-	enum json_tokener_error why;
+	_cleanup_(document_deinit) struct document document = { 0 };
+	struct rd_json json;
 	int r = -EBADMSG;
 
-	if (size > TEXT_MAX || tree_bytes(text, size) > DOCUMENT_BYTES)
-		return rd_err_set(err, EFBIG, name, "more bytes or values than the counters of any host are saved in");
-	tokener = json_tokener_new_ex(DEPTH_MAX);
-	if (!tokener)
-		return rd_err_set(err, ENOMEM, name, "no memory to read it");
-	document = json_tokener_parse_ex(tokener, text, (int)size);
-	why = json_tokener_get_error(tokener);
-	json_tokener_free(tokener);
-	if (!document || why != json_tokener_success)
-		rd_err_set(err, EBADMSG, name, "is no %s: %s",
-			   why == json_tokener_continue ? "whole sample" : "JSON document",
-			   why == json_tokener_continue ? "it ends too early" : json_tokener_error_desc(why));
-	else if ((r = take_document(document, set, sample)) == -EBADMSG)
+	if (size > TEXT_MAX)
+		return rd_err_set(err, EFBIG, name, "a saved sample has at most %zu bytes", TEXT_MAX);
+	rd_json_init(&json, text, size);
+	read_document(&json, &document);
+	if (!rd_json_end(&json))
+		rd_err_set(err, EBADMSG, name, "is no %s",
+			   json.at == json.end ? "whole sample: it ends too early" : "JSON document");
+	else if ((r = take_document(&document, set, sample)) == -EBADMSG)
 		rd_err_set(err, EBADMSG, name, "is no saved sample of counters");
 	if (r == -EBADMSG) {
 		rd_err_hint(err, "make one: rdmadiag counters --save FILE");

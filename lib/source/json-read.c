@@ -26,8 +26,7 @@ static void skip_blank(struct rd_json *json)
 		json->at++;
 }
 
-/* The next character that is no blank; '\0' at the end. */
-static char peek(struct rd_json *json)
+char rd_json_peek(struct rd_json *json)
 {
 	skip_blank(json);
 	return json->at < json->end ? *json->at : '\0';
@@ -35,7 +34,7 @@ static char peek(struct rd_json *json)
 
 static bool take(struct rd_json *json, char c)
 {
-	if (json->failed || peek(json) != c)
+	if (json->failed || rd_json_peek(json) != c)
 		return fail(json);
 	json->at++;
 	return true;
@@ -54,7 +53,7 @@ static bool advance(struct rd_json *json, char closing)
 {
 	if (json->failed)
 		return false;
-	if (peek(json) == closing) {
+	if (rd_json_peek(json) == closing) {
 		json->at++;
 		json->depth--;
 		json->first = false;
@@ -217,7 +216,7 @@ bool rd_json_skip(struct rd_json *json)
 
 	if (json->failed)
 		return false;
-	switch (peek(json)) {
+	switch (rd_json_peek(json)) {
 	case '{':
 		rd_json_enter(json, '{');
 		while (rd_json_member(json, &text))
@@ -239,7 +238,7 @@ bool rd_json_skip(struct rd_json *json)
 
 bool rd_json_end(struct rd_json *json)
 {
-	return !json->failed && !json->depth && (peek(json) == '\0' && json->at == json->end);
+	return !json->failed && !json->depth && (rd_json_peek(json) == '\0' && json->at == json->end);
 }
 
 void rd_json_add_text(struct rd_buf *out, const char *text)

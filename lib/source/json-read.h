@@ -17,6 +17,9 @@ struct rd_json {
 
 void rd_json_init(struct rd_json *json, const void *data, size_t size);
 
+/* The character that the next value begins with; '\0' at the end. */
+char rd_json_peek(struct rd_json *json);
+
 /* Steps into an object or array. */
 bool rd_json_enter(struct rd_json *json, char bracket);
 
