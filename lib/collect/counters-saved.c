@@ -183,7 +183,7 @@ static int take_counters(struct rd_json rows, struct rd_counter_set *set, struct
 	for (size_t i = 0; i < sample->n && next_row(&again, &name, &row); i++)
 		if (row.cells[VALUE].kind == NUMBER)
 			RD_SET(sample->values[i], row.cells[VALUE].number);
-	return 0;
+	return again.failed ? -ENOMEM : 0;
 }
 
 /* What is known of a port beyond its name. */
