@@ -182,6 +182,32 @@ static void blanks_go_from_both_ends_only(void **state)
 	assert_string_equal(rd_trim(empty), "");
 }
 
+static void errors_beyond_the_bound_are_counted(void **state)
+{
+	struct rd_errlist list = { 0 };
+	struct rd_err err;
+
+	(void)state;
+	for (int i = 0; i < RD_ERRORS_MAX + 500; i++) {
+		rd_err_set(&err, EIO, "file", "number %d", i);
+		rd_errlist_add(&list, &err);
+	}
+	assert_int_equal(list.n, RD_ERRORS_MAX + 1);
+	assert_string_equal(list.v[RD_ERRORS_MAX - 1].message, "number 999");
+	assert_string_equal(list.v[RD_ERRORS_MAX].message, "500 more are not listed");
+	rd_errlist_deinit(&list);
+}
+
+static void text_for_a_shell_is_stepped_over_by_character(void **state)
+{
+	(void)state;
+	assert_int_equal(rd_plain_next("a", 1), 1);
+	assert_int_equal(rd_plain_next("\xc3\xa4", 2), 2);
+	assert_int_equal(rd_plain_next("\x1b", 1), 0);
+	assert_int_equal(rd_plain_next("\xc2\x9b", 2), 0); /* CSI, in UTF-8 and alone */
+	assert_int_equal(rd_plain_next("\x9b", 1), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +222,8 @@ int main(void)
 		TEST(the_kernels_own_errnos_have_names),
 		TEST(an_errno_can_be_typed_in_any_usual_way),
 		TEST(an_error_keeps_object_message_and_hint),
+		TEST(errors_beyond_the_bound_are_counted),
+		TEST(text_for_a_shell_is_stepped_over_by_character),
 		TEST(what_is_found_is_the_element_of_that_key),
 		TEST(a_hash_stays_what_it_is),
 		TEST(blanks_go_from_both_ends_only),

@@ -217,6 +217,26 @@ static void what_is_muted_counts_for_nothing(void **state)
 	done(&at);
 }
 
+/* 4096 bytes of it at most, of which the last say how many there were; no character of UTF-8 is cut in two. */
+static void a_long_text_is_cut_and_says_how_long_it_was(void **state)
+{
+	struct rd_findings findings = { 0 };
+	struct rd_finding finding = { .id = "x", .subject = strdup("s"), .observed = calloc(1, 10001) };
+	const char *end;
+
+	(void)state;
+	for (size_t i = 0; i < 5000; i++)
+		memcpy(finding.observed + 2 * i, "\xc3\xa4", 2);
+	finding.observed[0] = finding.observed[1] = 'x';
+	assert_int_equal(rd_finding_add(&findings, &finding), 0);
+	end = strstr(findings.v[0].observed, "...");
+	assert_non_null(end);
+	assert_string_equal(end, "... (10000 bytes)");
+	assert_true(strlen(findings.v[0].observed) < RD_FINDING_TEXT);
+	assert_memory_equal(end - 2, "\xc3\xa4", 2);
+	rd_findings_deinit(&findings);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +247,7 @@ int main(void)
 		TEST(nothing_follows_from_what_is_well),
 		TEST(what_a_profile_ignores_is_muted_with_what_follows),
 		TEST(what_is_muted_counts_for_nothing),
+		TEST(a_long_text_is_cut_and_says_how_long_it_was),
 	};
 
 	return cmocka_run_group_tests_name("fold", tests, NULL, NULL);
