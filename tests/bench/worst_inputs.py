@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Inputs that another user or another host could hand to a command, each below 10 MB and made to cost as much as it can.
+"""Inputs that another user or another host could hand to a command, each of 10 MB or so at most and made to cost as much as it can.
 worst_inputs.py FOLDER NAME… writes those; INPUTS says which there are, and which commands read each."""
 import json, os, subprocess, sys
 
