@@ -205,7 +205,7 @@ const struct rd_cmd rd_cmd_capture = {
 		    "  rdmadiag capture --redact /tmp/host.tar.zst      to be sent by mail\n"
 		    "  rdmadiag capture -i 10 -c 6 minute.tar.zst      six samples in a minute\n"
 		    "  rdmadiag --from full.tar.zst capture --redact for-others.tar.zst\n"
-		    "  rdmadiag capture --redact-key site.key a.tar.zst  to be joined with those of other hosts\n",
+		    "  rdmadiag capture --redact-key site.key a.tar.zst  to be joined with others\n",
 	.columns = rd_capture_columns,
 	.n_columns = RD_CAPTURE_COLUMNS,
 	.state_size = sizeof(struct capture_state),

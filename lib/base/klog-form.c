@@ -48,136 +48,39 @@ static const char *const words[RD_KLOG_FORMS] = {
 	[RD_KLOG_POWER_UNKNOWN] = "PCIe slot power capability was not advertised",
 };
 
-static const char *const terms[] = {
-	"mlx5",
-	"mlx5_core",
-	"mlx5_ib",
-	"mlx4",
-	"mlx4_core",
-	"mlx4_ib",
-	"mlx4_en",
-	"bnxt_en",
-	"bnxt_re",
-	"irdma",
-	"ice",
-	"i40e",
-	"efa",
-	"ena",
-	"qedr",
-	"qede",
-	"hns_roce",
-	"hns3",
-	"hfi1",
-	"rdma_rxe",
-	"siw",
-	"erdma",
-	"mana",
-	"mana_ib",
-	"ionic",
-	"ionic_rdma",
-	"ib_core",
-	"ib_uverbs",
-	"rdma_cm",
-	"ib_umem_get",
-	"infiniband",
-	"nvidia",
-	"nvidia_peermem",
-	"nvidia-peermem",
-	"nv_peer_mem",
-	"NVRM",
-	"Xid",
-	"amdgpu",
-	"habanalabs",
-	"pcieport",
-	"AER",
-	"PCIe",
-	"PCI",
-	"pci",
-	"pid",
-	"cmd",
-	"op_mod",
-	"syndrome",
-	"err",
-	"error",
-	"errno",
-	"failed",
-	"status",
-	"vendor",
-	"module",
-	"Port",
-	"port",
-	"Link",
-	"link",
-	"up",
-	"down",
-	"Up",
-	"Down",
-	"UP",
-	"DOWN",
-	"QP",
-	"qp",
-	"qpn",
-	"qp_num",
-	"qp_id",
-	"CQ",
-	"cq",
-	"cqn",
-	"retry",
-	"retries",
-	"exceeded",
-	"exhausted",
-	"counter",
-	"RNR",
-	"rnr",
-	"transport",
-	"local",
-	"remote",
-	"length",
-	"protection",
-	"access",
-	"operation",
-	"flush",
-	"flushed",
-	"invalid",
-	"request",
-	"response",
-	"timeout",
-	"type",
-	"state",
-	"moved",
-	"to",
-	"in",
-	"on",
-	"of",
-	"the",
-	"is",
-	"with",
-	"for",
-	"event",
-	"fatal",
-	"Fatal",
-	"Non-Fatal",
-	"Uncorrectable",
-	"Uncorrected",
-	"reset",
-	"Reset",
-	"only",
-	"Only",
-	"pages",
-	"detected",
-	"severity",
-	"limits",
-	"resources",
-	"bad",
-	"parameter",
-	"async",
-	"catastrophic",
-	"ERROR",
-	"WARN",
-	"RTS",
-	"SQD",
-	"SQE",
-};
+/* Between blanks; whatever their case. */
+static const char terms[] =
+	" mlx5 mlx5_core mlx5_ib mlx4 mlx4_core mlx4_ib bnxt_en bnxt_re irdma ice i40e efa ena qedr qede hns3 "
+	"hfi1 rdma_rxe siw erdma mana mana_ib ionic ib_core ib_uverbs rdma_cm ib_umem_get infiniband nvidia "
+	"peermem nvidia_peermem nvidia-peermem nv_peer_mem NVRM Xid amdgpu habanalabs pcieport AER PCIe PCI "
+	"pid cmd op_mod syndrome err error errno failed status vendor module Port Link up down QP qpn qp_num "
+	"qp_id CQ cqn retry retries exceed exceeded exceeds exhaust exhausted exc counter RNR transport "
+	"local remote length protection access operation flush flushed invalid request response timeout type "
+	"state moved to in on of the is with for event fatal Non-Fatal Uncorrectable Uncorrected reset only "
+	"pages detected severity limits resources bad parameter async catastrophic WARN RTS SQD SQE ";
+
+static int hex_digit(char c)
+{
+	return isdigit((unsigned char)c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+void rd_klog_unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *at = text; *at; to++) {
+		int high = at[0] == '\\' && at[1] == 'x' ? hex_digit(at[2]) : -1;
+		int low = high >= 0 ? hex_digit(at[3]) : -1;
+
+		if (low >= 0 && (high || low)) {
+			*to = (char)(high << 4 | low);
+			at += 4;
+		} else {
+			*to = *at++;
+		}
+	}
+	*to = '\0';
+}
 
 static bool starts_word(const char *text, const char *at)
 {
@@ -200,7 +103,8 @@ static const char *skip_name(const char *at)
 	return at + strspn(at, " #:=([");
 }
 
-static bool take_number(const char *at, uint32_t *ret)
+/* The length of a number that is no larger than those of queue pairs; 0: there is none. */
+static size_t take_number(const char *at, uint32_t *ret)
 {
 	bool hex = at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
 	const char *digits = hex ? at + 2 : at;
@@ -210,12 +114,24 @@ static bool take_number(const char *at, uint32_t *ret)
 
 	/* "qp error" begins with a letter that is a digit, too: bare hexadecimal has a decimal digit first. */
 	if (!all || all > 8 || (!hex && !decimal) || isalnum((unsigned char)next) || next == '_')
-		return false;
+		return 0;
 	v = strtoul(digits, NULL, hex || all > decimal ? 16 : 10);
 	if (v > QPN_MOST)
-		return false;
+		return 0;
 	*ret = (uint32_t)v;
-	return true;
+	return (size_t)(digits - at) + all;
+}
+
+size_t rd_klog_qp_at(const char *text, const char *at, uint32_t *ret)
+{
+	const char *number;
+	size_t n;
+
+	if (strncasecmp(at, "qp", 2) != 0 || !starts_word(text, at))
+		return 0;
+	number = skip_name(at + 2);
+	n = take_number(number, ret);
+	return n ? (size_t)(number - at) + n : 0;
 }
 
 size_t rd_klog_qps(const char *text, uint32_t *ret, size_t max)
@@ -223,8 +139,7 @@ size_t rd_klog_qps(const char *text, uint32_t *ret, size_t max)
 	size_t n = 0;
 
 	for (const char *at = text; n < max && (at = strpbrk(at, "qQ")); at++)
-		if ((at[1] == 'p' || at[1] == 'P') && starts_word(text, at) && take_number(skip_name(at + 2), &ret[n]))
-			n++;
+		n += rd_klog_qp_at(text, at, &ret[n]) > 0;
 	return n;
 }
 
@@ -257,10 +172,26 @@ enum rd_klog_form rd_klog_form_of(const char *text)
 	return rd_klog_qps(text, &qpn, 1) ? RD_KLOG_QP : RD_KLOG_NO_FORM;
 }
 
-bool rd_klog_is_term(const char *word, size_t size)
+static bool is_term(const char *word, size_t size)
 {
-	for (size_t i = 0; i < RD_ARRAY_SIZE(terms); i++)
-		if (strlen(terms[i]) == size && memcmp(terms[i], word, size) == 0)
+	for (const char *at = terms, *blank; (blank = strchr(at + 1, ' ')); at = blank)
+		if ((size_t)(blank - at) - 1 == size && strncasecmp(at + 1, word, size) == 0)
 			return true;
 	return false;
+}
+
+bool rd_klog_is_term(const char *word, size_t size)
+{
+	const char *end = word + size;
+
+	if (is_term(word, size))
+		return true;
+	/* "RETRY_EXC_ERR", "retry-exceeded" */
+	for (size_t n; word < end; word += n + 1) {
+		for (n = 0; word + n < end && word[n] != '_' && word[n] != '-';)
+			n++;
+		if (!is_term(word, n))
+			return false;
+	}
+	return size > 0;
 }

@@ -50,6 +50,9 @@ enum rd_klog_form {
 	RD_KLOG_FORMS,
 };
 
+/* In place: the kernel writes what is not printable, and the backslash, as \xNN. Forms are those of lines without it. */
+void rd_klog_unescape(char *text);
+
 /* The form of a line; of several the first in the table. */
 enum rd_klog_form rd_klog_form_of(const char *text);
 
@@ -66,7 +69,10 @@ size_t rd_klog_form_spans(enum rd_klog_form form, const char *text, struct rd_kl
  */
 size_t rd_klog_qps(const char *text, uint32_t *ret, size_t max);
 
-/* Whether a word is a term that any host's log may have: of drivers, links and queue pairs, and names nobody. */
+/* The same of the one that begins at `at`, in the line `text`: how long it is, with what stands before the number; 0: none. */
+size_t rd_klog_qp_at(const char *text, const char *at, uint32_t *ret);
+
+/* Whether a word is a term, or made of terms, that any host's log may have: of drivers, links and queue pairs, and names nobody. */
 bool rd_klog_is_term(const char *word, size_t size);
 
 #endif

@@ -7,30 +7,6 @@
 
 #define RECORDS_MAX ((size_t)1 << 18)
 
-static int hex_digit(char c)
-{
-	return isdigit((unsigned char)c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* In place: the kernel writes what is not printable, and the backslash, as \xNN. */
-static void unescape(char *text)
-{
-	char *to = text;
-
-	for (const char *at = text; *at; to++) {
-		int high = at[0] == '\\' && at[1] == 'x' ? hex_digit(at[2]) : -1;
-		int low = high >= 0 ? hex_digit(at[3]) : -1;
-
-		if (low >= 0 && (high || low)) {
-			*to = (char)(high << 4 | low);
-			at += 4;
-		} else {
-			*to = *at++;
-		}
-	}
-	*to = '\0';
-}
-
 /* A number that ends in `end`; steps behind it. */
 static bool take_number(char **at, char end, uint64_t *ret)
 {
@@ -62,7 +38,7 @@ static bool parse_head(char *line, struct rd_krecord *ret)
 	line[strcspn(line, ",")] = '\0';
 	if (!take_number(&line, '\0', &us) || us > UINT64_MAX / 1000)
 		return false;
-	unescape(text);
+	rd_klog_unescape(text);
 	*ret = (struct rd_krecord){ .seq = seq,
 				    .time_ns = us * 1000,
 				    .level = priority & 7,
@@ -76,7 +52,7 @@ static void take_key(char *line, struct rd_krecord *record)
 {
 	if (!record || strncmp(line, " DEVICE=", 8) != 0)
 		return;
-	unescape(line);
+	rd_klog_unescape(line);
 	record->device = line + 8;
 }
 

@@ -69,10 +69,15 @@ static void learn_serial(struct rd_redact *redact, const char *text)
 		rd_redact_add_serial(redact, value);
 }
 
-/* Letters, digits and what holds them together; a backslash begins an escaped byte. */
+static bool in_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* And what holds them together. */
 static bool in_token(char c)
 {
-	return isalnum((unsigned char)c) || (c && strchr("_-.:@\\", c));
+	return in_word(c) || (c && strchr("-.:@", c));
 }
 
 static bool is_pci(const char *text, size_t size)
@@ -95,10 +100,10 @@ static bool is_identifier(const char *text, size_t size)
 	return size > 0 && memchr(text, '_', size) && islower((unsigned char)*text);
 }
 
-/* Short enough to count something, and no longer. `qp`: the number of a queue pair may stand here. */
-static bool is_number(const char *text, size_t size, bool qp)
+/* Short enough to count something, and no longer. */
+static bool is_number(const char *text, size_t size)
 {
-	size_t most = qp ? 8 : 5;
+	size_t most = 5;
 	bool hex = size > 2 && text[0] == '0' && text[1] == 'x';
 
 	if (hex) {
@@ -107,56 +112,79 @@ static bool is_number(const char *text, size_t size, bool qp)
 		most = 8;
 	}
 	for (size_t i = 0; i < size; i++)
-		if (!(hex || qp ? isxdigit((unsigned char)text[i]) : isdigit((unsigned char)text[i])))
+		if (!(hex ? isxdigit((unsigned char)text[i]) : isdigit((unsigned char)text[i])))
 			return false;
 	return size > 0 && size <= most;
 }
 
-/* "poll_health:825": a function of the kernel and the line; "mlx5_0:mr_umem_get:709" with a device before it. */
-static bool is_place(const struct rd_redact *redact, const char *text, size_t size)
+/* "poll_health:825" is a function of the kernel and its line; "mlx5_0:mr_umem_get:709", "status:12". No address: these begin with
+ * digits. */
+static bool is_joined(const struct rd_redact *redact, const char *text, size_t size)
 {
-	const char *end = text + size, *colon;
-	size_t n = 0;
+	const char *end = text + size;
+	bool function = false, number = false;
+	size_t parts = 0;
 
-	for (; (colon = memchr(text, ':', (size_t)(end - text))); text = colon + 1, n++)
-		if (!is_identifier(text, (size_t)(colon - text)) &&
-		    !rd_redact_is_name(redact, text, (size_t)(colon - text)))
+	for (size_t n; text < end; text += n + 1, parts++) {
+		const char *colon = memchr(text, ':', (size_t)(end - text));
+
+		n = colon ? (size_t)(colon - text) : (size_t)(end - text);
+		if (parts && is_number(text, n))
+			number = true;
+		else if (is_identifier(text, n))
+			function = true;
+		else if (!rd_klog_is_term(text, n) && !rd_redact_is_name(redact, text, n))
 			return false;
-	return n > 0 && isdigit((unsigned char)*text) && is_number(text, (size_t)(end - text), false);
+	}
+	return parts > 1 && (number || !function);
 }
 
-static bool says_nobody(const struct rd_redact *redact, const char *text, size_t size, bool qp)
+static bool says_nobody(const struct rd_redact *redact, const char *text, size_t size)
 {
-	return is_pci(text, size) || is_number(text, size, qp) || rd_klog_is_term(text, size) ||
-	       rd_redact_is_name(redact, text, size) || is_place(redact, text, size);
+	return is_pci(text, size) || is_number(text, size) || rd_klog_is_term(text, size) ||
+	       rd_redact_is_name(redact, text, size) || is_joined(redact, text, size);
 }
 
-/* Text between the words of a form. In its first `head` bytes a line says whom it is about: a name that is not known has a
+/* How far a word reaches; the number of a queue pair is one of its own. */
+static size_t token_size(const char *line, const char *at, const char *end)
+{
+	const char *from = at;
+	uint32_t qpn;
+
+	while (at < end && in_token(*at) && (at == from || !rd_klog_qp_at(line, at, &qpn)))
+		at++;
+	return (size_t)(at - from);
+}
+
+/* Text of a line between the words of its form. Before `head` the line says whom it is about: a name that is not known has a
  * stand-in there, so that lines about one device stay so, and is dropped elsewhere. */
-static void redact_gap(struct rd_redact *redact, const char *text, size_t size, size_t head, struct rd_buf *out)
+static void redact_gap(struct rd_redact *redact, const char *line, const char *at, const char *end, const char *head,
+		       struct rd_buf *out)
 {
-	bool qp = false;
-
-	for (size_t i = 0, n; i < size; i += n) {
+	for (size_t n; at < end; at += n) {
+		uint32_t qpn;
 		size_t bare;
 
-		for (n = 0; i + n < size && in_token(text[i + n]);)
-			n++;
-		if (n == 0) {
-			rd_buf_add(out, isprint((unsigned char)text[i]) ? text + i : "*", 1);
-			n = 1;
+		n = rd_klog_qp_at(line, at, &qpn);
+		if (n && n <= (size_t)(end - at)) {
+			rd_buf_add(out, at, n);
 			continue;
 		}
-		for (bare = n; bare > 0 && strchr(":.-", text[i + bare - 1]);)
+		if (!in_word(*at)) {
+			/* A backslash would have to be escaped again. */
+			rd_buf_add(out, isprint((unsigned char)*at) && *at != '\\' ? at : "*", n = 1);
+			continue;
+		}
+		n = token_size(line, at, end);
+		for (bare = n; !in_word(at[bare - 1]);)
 			bare--;
-		if (says_nobody(redact, text + i, bare, qp))
-			rd_buf_add(out, text + i, bare);
-		else if (i < head && bare > 0)
-			rd_redact_whole(redact, "name-", text + i, bare, out);
-		else if (bare > 0)
+		if (says_nobody(redact, at, bare))
+			rd_buf_add(out, at, bare);
+		else if (at < head)
+			rd_redact_whole(redact, "name-", at, bare, out);
+		else
 			rd_buf_str(out, "*");
-		rd_buf_add(out, text + i + bare, n - bare);
-		qp = bare >= 2 && strncasecmp(text + i, "qp", 2) == 0;
+		rd_buf_add(out, at + bare, n - bare);
 	}
 }
 
@@ -164,23 +192,23 @@ static void redact_gap(struct rd_redact *redact, const char *text, size_t size, 
 static void redact_line(struct rd_redact *redact, const char *text, enum rd_klog_form form, struct rd_buf *out)
 {
 	struct rd_klog_span spans[RD_KLOG_SPANS];
-	const char *colon = strstr(text, ": ");
-	size_t n = rd_klog_form_spans(form, text, spans), at = 0, head = colon ? (size_t)(colon - text) : 0;
+	size_t n = rd_klog_form_spans(form, text, spans);
+	const char *colon = strstr(text, ": "), *head = colon ? colon : text, *at = text;
 
 	for (size_t i = 0; i < n; i++) {
-		redact_gap(redact, text + at, spans[i].at - at, head > at ? head - at : 0, out);
+		redact_gap(redact, text, at, text + spans[i].at, head, out);
 		rd_buf_add(out, text + spans[i].at, spans[i].size);
-		at = spans[i].at + spans[i].size;
+		at = text + spans[i].at + spans[i].size;
 	}
-	redact_gap(redact, text + at, strlen(text + at), head > at ? head - at : 0, out);
+	redact_gap(redact, text, at, text + strlen(text), head, out);
 }
 
 /* "6,339,5140900," of a record: its end, where the kernel wrote it; NULL: no record. */
-static const char *head_of(const char *line, const char **text, bool *foreign)
+static char *head_of(char *line, char **text, bool *foreign)
 {
-	const char *at = line;
+	char *at = line;
 
-	*foreign = strtoul(line, NULL, 10) >> 3 != 0;
+	*foreign = (strtoul(line, NULL, 10) >> 3 & 0xff) != 0;
 	for (int i = 0; i < 3; i++) {
 		size_t n = strspn(at, "0123456789");
 
@@ -203,7 +231,7 @@ static bool is_key_kept(const char *line)
 	if (strncmp(line, pci, sizeof(pci) - 1) == 0)
 		return is_pci(line + sizeof(pci) - 1, strlen(line + sizeof(pci) - 1));
 	return strncmp(line, index, sizeof(index) - 1) == 0 &&
-	       is_number(line + sizeof(index) - 1, strlen(line + sizeof(index) - 1), false);
+	       is_number(line + sizeof(index) - 1, strlen(line + sizeof(index) - 1));
 }
 
 struct log {
@@ -214,9 +242,9 @@ struct log {
 
 /* The first and the last record stay, if as no more than a number and a time: they say whether anything was lost, and when the
  * log ended. */
-static void redact_record(struct log *log, const char *line, bool edge)
+static void redact_record(struct log *log, char *line, bool edge)
 {
-	const char *text = NULL, *head;
+	char *text = NULL, *head;
 	enum rd_klog_form form;
 	bool foreign;
 
@@ -227,6 +255,8 @@ static void redact_record(struct log *log, const char *line, bool edge)
 		return;
 	}
 	head = head_of(line, &text, &foreign);
+	if (head)
+		rd_klog_unescape(text);
 	form = head && !foreign ? rd_klog_form_of(text) : RD_KLOG_NO_FORM;
 	log->kept = form;
 	if (form || (head && edge)) {
@@ -260,8 +290,11 @@ static size_t last_record(const char *text, size_t size)
 void rd_redact_kmsg(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
 {
 	struct log log = { redact, out, false };
-	size_t last = last_record(text, size);
+	size_t last;
 
+	/* Nobody reads behind a NUL, which the kernel does not write. */
+	size = strnlen(text, size);
+	last = last_record(text, size);
 	for (size_t at = 0; at < size;) {
 		const char *stop = memchr(text + at, '\n', size - at);
 		size_t n = stop ? (size_t)(stop - text) - at : size - at;

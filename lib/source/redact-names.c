@@ -24,7 +24,7 @@ static size_t span(const char *text, size_t size, int (*is)(int))
 	return n;
 }
 
-void rd_redact_program(const struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
+void rd_redact_program(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
 {
 	size_t n = strcspn(text, "\n");
 	char comm[32] = "";
@@ -59,21 +59,21 @@ static size_t try_uid(struct rd_redact *redact, const char *text, size_t size, s
 	return sizeof(uid);
 }
 
-/* Digits of the same kind and number: a container's id, a job's, a user's. */
-static void add_digits(const struct rd_redact *redact, const char *text, size_t size, bool hex, struct rd_buf *out)
+/* A container's id: as many digits. */
+static void add_id(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
 {
-	for (size_t i = 0; i < size; i += 8) {
-		uint64_t hash = rd_siphash(&redact->key, text, size) + i * 0x9e3779b97f4a7c15u;
-		char digits[9];
+	uint64_t number = rd_redact_number(redact, text, size);
+	char digits[11];
 
-		hash ^= hash >> 29;
-		if (hex)
-			snprintf(digits, sizeof(digits), "%08x", (unsigned)hash);
-		else
-			snprintf(digits, sizeof(digits), "%08u", (unsigned)(10000000 + hash % 90000000));
-		/* A job's number is its name: however short, it gets eight digits. */
-		rd_buf_add(out, digits, hex && size - i < 8 ? size - i : 8);
-	}
+	snprintf(digits, sizeof(digits), "%010llx", (unsigned long long)number);
+	for (size_t i = 0; i < size; i++)
+		rd_buf_add(out, &digits[i % 10], 1);
+}
+
+/* The number of a job or a user, which is its name: however short, it gets thirteen digits. */
+static void add_number(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
+{
+	rd_buf_printf(out, "%llu", 1000000000000ull + (unsigned long long)rd_redact_number(redact, text, size));
 }
 
 static const char *const cgroup_words[] = {
@@ -136,9 +136,9 @@ static void redact_group(struct rd_redact *redact, const char *text, size_t size
 		    (n < 4 && span(at, n, isdigit) == n && is_numbered(before, before_size)))
 			rd_buf_add(out, at, n);
 		else if (span(at, n, isdigit) == n)
-			add_digits(redact, at, n < 8 ? n : 8, false, out);
+			add_number(redact, at, n, out);
 		else if (n >= 12 && span(at, n, isxdigit) == n)
-			add_digits(redact, at, n, true, out);
+			add_id(redact, at, n, out);
 		else
 			rd_redact_whole(redact, "g", at, n, out);
 		before = at;

@@ -186,7 +186,26 @@ static size_t try_digits(struct rd_redact *redact, const char *text, size_t size
 	return n;
 }
 
-/* The longest word that stands here. */
+/* "kernel", "node0": a folder of sysfs, though the host be called so. */
+static bool may_be_folder(const char *name, size_t size)
+{
+	static const char *const counted[] = { "node", "cpu", "eth", "ib", "host", "card" };
+	size_t letters = 0;
+
+	while (letters < size && (islower((unsigned char)name[letters]) || name[letters] == '_'))
+		letters++;
+	if (letters == size)
+		return true;
+	for (size_t i = letters; i < size; i++)
+		if (!isdigit((unsigned char)name[i]))
+			return false;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(counted); i++)
+		if (strlen(counted[i]) == letters && memcmp(counted[i], name, letters) == 0)
+			return true;
+	return false;
+}
+
+/* The longest word that stands here. `whole`: the text is a name in a path. */
 static size_t try_word(struct rd_redact *redact, const char *text, size_t size, bool whole, struct rd_buf *out)
 {
 	for (size_t n = size < redact->longest ? size : redact->longest; n > 0; n--) {
@@ -195,7 +214,9 @@ static size_t try_word(struct rd_redact *redact, const char *text, size_t size, 
 		if (!redact->has_length[n] || (n < size && is_word(text[n])))
 			continue;
 		word = rd_redact_find_word(redact, text, n);
-		if (!word || !word->out || (whole && n == size && word->kind == RD_WORD_HOST))
+		if (!word || !word->out)
+			continue;
+		if (whole && n == size && word->kind == RD_WORD_HOST && may_be_folder(text, n))
 			continue;
 		rd_buf_str(out, word->out);
 		return n;

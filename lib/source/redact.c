@@ -210,35 +210,37 @@ void rd_redact_hardware(struct rd_redact *redact, uint8_t *address, size_t size)
 		rd_redact_ip6(redact, address + 4);
 }
 
-void rd_redact_whole(const struct rd_redact *redact, const char *prefix, const char *text, size_t size,
-		     struct rd_buf *out)
+uint64_t rd_redact_number(struct rd_redact *redact, const char *text, size_t size)
 {
-	rd_buf_printf(out, "%s%08x", prefix, (unsigned)rd_siphash(&redact->key, text, size));
+	uint64_t hash = rd_siphash(&redact->key, text, size), number = 0;
+	uint8_t in[8], out[8] = { 0 };
+
+	memcpy(in, &hash, sizeof(in));
+	if (!rd_redact_known(redact, RD_SECRET_TEXT, in, 8, out))
+		make_up(redact, RD_SECRET_TEXT, in, out, 8, 5);
+	for (size_t i = 3; i < 8; i++)
+		number = number << 8 | out[i];
+	return number;
 }
 
-static bool is_stand_in(const struct rd_redact *redact, const char *text)
+void rd_redact_whole(struct rd_redact *redact, const char *prefix, const char *text, size_t size, struct rd_buf *out)
 {
-	for (size_t i = 0; i < redact->n_words; i++)
-		if (redact->words[i].out && strcmp(redact->words[i].out, text) == 0)
-			return true;
-	return false;
+	rd_buf_printf(out, "%s%010llx", prefix, (unsigned long long)rd_redact_number(redact, text, size));
 }
 
 /* As long as the original, so that it fits where lengths are given; a short one is longer. */
 static void add_word(struct rd_redact *redact, const char *in, size_t size, const char *prefix, enum rd_word_kind kind)
 {
-	_cleanup_buf_ struct rd_buf folded = { 0 }, out = { 0 };
+	_cleanup_free_ char *folded = strndup(in, size);
+	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	for (size_t i = 0; i < size; i++)
-		rd_buf_add(&folded, &(char){ (char)tolower((unsigned char)in[i]) }, 1);
-	do {
-		out.len = 0;
-		rd_redact_whole(redact, prefix, folded.data, folded.len, &out);
-		rd_buf_add(&folded, "x", 1);
-	} while (!out.failed && !folded.failed && is_stand_in(redact, out.data));
-	while (out.len < size && !out.failed)
+	for (char *c = folded; c && *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	if (folded)
+		rd_redact_whole(redact, prefix, folded, size, &out);
+	while (out.len < size && !out.failed && folded)
 		rd_buf_add(&out, "x", 1);
-	if (out.failed || folded.failed)
+	if (out.failed || !folded)
 		redact->failed = true;
 	else
 		rd_redact_enter_word(redact, in, size, RD_TAKE(out.data), kind);

@@ -19,7 +19,8 @@ enum rd_secret {
 	RD_SECRET_IP4_2,
 	RD_SECRET_IP4_3,
 	RD_SECRET_IP4_4,
-	RD_SECRET_IP6, /* 16 bytes whole, so that they are known when they stand somewhere without colons */
+	RD_SECRET_TEXT, /* 8 bytes, the hash of it */
+	RD_SECRET_IP6,	/* 16 bytes whole, so that they are known when they stand somewhere without colons */
 };
 
 struct rd_secret_entry {
@@ -85,9 +86,10 @@ void rd_redact_add_serial(struct rd_redact *redact, const char *serial);
 void rd_redact_add_name(struct rd_redact *redact, const char *name);
 bool rd_redact_is_name(const struct rd_redact *redact, const char *text, size_t size);
 
-/* Adds the stand-in of a text that is not looked for anywhere else: PREFIX and eight digits ("cmd-", "name-"). */
-void rd_redact_whole(const struct rd_redact *redact, const char *prefix, const char *text, size_t size,
-		     struct rd_buf *out);
+/* What stands for a text that is not looked for anywhere else: a number of 40 bits, no other text's; and, added, PREFIX ("cmd-",
+ * "name-") and its ten digits. */
+uint64_t rd_redact_number(struct rd_redact *redact, const char *text, size_t size);
+void rd_redact_whole(struct rd_redact *redact, const char *prefix, const char *text, size_t size, struct rd_buf *out);
 
 /* The name of a user, where it is known to be one. */
 void rd_redact_add_user(struct rd_redact *redact, const char *name, size_t size);
@@ -97,7 +99,7 @@ void rd_redact_add_user(struct rd_redact *redact, const char *name, size_t size)
  * what says that there is a job, a pod, a container stays; of /proc/PID/cgroup; of a variable of an environment, whose
  * value stays unless it is a path or a free choice; of /proc/PID/maps; of a node's description.
  */
-void rd_redact_program(const struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out);
+void rd_redact_program(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out);
 void rd_redact_groups(struct rd_redact *redact, const char *path, size_t size, struct rd_buf *out);
 void rd_redact_cgroup_file(struct rd_redact *redact, const char *text, struct rd_buf *out);
 void rd_redact_variable(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out);
@@ -109,7 +111,7 @@ void rd_redact_keep_lines(const char *text, const char *const *beginnings, struc
 
 enum rd_redact_flags {
 	RD_REDACT_VERSIONS = 1, /* four numbers with dots are a version here, not an address */
-	RD_REDACT_PATH = 2,	/* a name in a path: what is wholly a host's name is no host's name here */
+	RD_REDACT_PATH = 2,	/* a name in a path: a folder that every host has keeps its name */
 };
 
 /* Adds the text with stand-ins in it. */

@@ -4,6 +4,8 @@
 #include "tar.h"
 #include "unit.h"
 
+#include "analyse/qp-log.h"
+#include "base/klog-form.h"
 #include "source/record.h"
 #include "source/redact.h"
 
@@ -67,7 +69,8 @@ static const char *const planted[] = {
 	"acme-storage-if", /* in the log */
 	"acme-kernel-module",
 	"0000:0000:0000:0000:0000:ffff:0a01:141e",
-	"login-acme-2", /* another host, in the log */
+	"login-acme-2",	       /* another host, in the log */
+	"sys/net/gpu-node-17", /* a folder */
 };
 
 /* Parts of these. */
@@ -215,7 +218,7 @@ static void make_named(const char *root)
 			"printf 'Name:\\tacme_solver\\nUid:\\t1042\\t1042\\nCapEff:\\t00000000\\n' > proc/7/status &&"
 			"printf '0040-0050 r-xp 0 08:01 42 /opt/acme-trainer\\n0060-0070 r--p 0 0 0\\n' > proc/7/maps &&"
 			"echo 'rail to rack 12' > sys/net/enx02c903a1b2c3/ifalias &&"
-			"mkdir -p sys/other && echo 'spine-acme-3 mlx5_0' > sys/other/node_desc &&"
+			"mkdir -p sys/other sys/net/gpu-node-17 && echo 1 > sys/net/gpu-node-17/mtu && echo 'spine-acme-3 mlx5_0' > sys/other/node_desc &&"
 			"printf '\\220\\020\\000SN\\015VPD-SERIAL-77' > sys/pci/vpd &&"
 			"echo '<net guid=\"0xfeedfacecafebeef\" name=\"mlx5_0\"/>' > nccl-topo.xml &&"
 			"printf '%%s\\n' '4,4,8,-;Memory cgroup out of memory: Killed process 77 (acme_solver) of alice'"
@@ -247,6 +250,7 @@ static const char *const paths[] = {
 	"/sys/pci/config",
 	"/sys/pci/vpd",
 	"/sys/other/node_desc",
+	"/sys/net/gpu-node-17/mtu",
 	"/sys/net/enx02c903a1b2c3/ifalias",
 	"/proc/7/comm",
 	"/proc/7/cgroup",
@@ -507,11 +511,11 @@ static void of_the_kernel_log_known_forms_are_kept(void **state)
 	rd_redact_add_name(&redact, "mlx5_0");
 	rd_redact_kmsg(&redact, log, strlen(log), &out);
 	assert_int_equal(sscanf(out.data,
-				"6,7,1,-;*\n3,8,2,-;mlx5_core 0000:5c:00.0 name-%8[0-9a-f]: Link down * * * *\n", a),
+				"6,7,1,-;*\n3,8,2,-;mlx5_core 0000:5c:00.0 name-%10[0-9a-f]: Link down * * * *\n", a),
 			 1);
 	assert_non_null(strstr(out.data, " DEVICE=+pci:0000:5c:00.0\n3,9,"));
-	assert_int_equal(sscanf(strstr(out.data, "3,9,3"), "3,9,3,-;mlx5_core 0000:5c:00.0 name-%8[0-9a-f]:", b), 1);
-	assert_int_equal(sscanf(strstr(out.data, "3,10,4"), "3,10,4,-;mlx5_core 0000:5c:00.0 name-%8[0-9a-f]:", c), 1);
+	assert_int_equal(sscanf(strstr(out.data, "3,9,3"), "3,9,3,-;mlx5_core 0000:5c:00.0 name-%10[0-9a-f]:", b), 1);
+	assert_int_equal(sscanf(strstr(out.data, "3,10,4"), "3,10,4,-;mlx5_core 0000:5c:00.0 name-%10[0-9a-f]:", c), 1);
 	assert_string_equal(a, c);
 	assert_string_not_equal(a, b);
 	assert_non_null(strstr(out.data, "-;mlx5_0/1: QP 114233 error: local length error of * * (0x8e 0x0 0x0)\n"));
@@ -519,6 +523,41 @@ static void of_the_kernel_log_known_forms_are_kept(void **state)
 	assert_null(strstr(out.data, "says"));
 	assert_int_equal(redact.log_kept, 5);
 	assert_int_equal(redact.log_dropped, 3);
+}
+
+/* What qp-state concludes of a line it concludes of the redacted one: numbers, status, cause. */
+static void lines_about_queue_pairs_say_the_same(void **state)
+{
+	static const char *const lines[] = {
+		"mlx5_0/1: QP 51291 error: local length error (0x8e 0x0 0x0)",
+		"mlx5_0: QPN:0x12 error status:12 of acme",
+		"rxe0:qp#17 moved to error state by alice",
+		"mlx5_0: qp_num=0x11a2 retry counter exceeded, acme-node",
+		"bnxt_en 0000:01:00.0: qp_id 5 RNR_RETRY_EXCEEDED",
+		"mlx5_0: alice: qp 12ab34 Retries exhausted",
+		"mlx5_0 qp_number (99) error status = 13 node-acme.example",
+	};
+	_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };
+
+	(void)state;
+	rd_redact_add_name(&redact, "mlx5_0");
+	rd_redact_add_name(&redact, "rxe0");
+	for (size_t i = 0; i < RD_ARRAY_SIZE(lines); i++) {
+		_cleanup_buf_ struct rd_buf log = { 0 }, out = { 0 };
+		uint32_t before = 0, after = 0;
+
+		rd_buf_printf(&log, "3,1,1,-;%s\n", lines[i]);
+		rd_redact_kmsg(&redact, log.data, log.len, &out);
+		assert_int_equal(rd_klog_form_of(lines[i]), RD_KLOG_QP);
+		assert_int_equal(rd_klog_form_of(out.data), RD_KLOG_QP);
+		assert_int_equal(rd_klog_qps(lines[i], &before, 1), 1);
+		assert_int_equal(rd_klog_qps(out.data, &after, 1), 1);
+		assert_int_equal(before, after);
+		assert_int_equal(rd_qp_log_cause(lines[i]), rd_qp_log_cause(out.data));
+		assert_ptr_equal(rd_qp_log_status(lines[i]), rd_qp_log_status(out.data));
+		assert_null(strstr(out.data, "acme"));
+		assert_null(strstr(out.data, "alice"));
+	}
 }
 
 /* "ip saddr 10.1.20.30": the value in CMP_DATA in EXPR_DATA of a rule. The number of a register stays. */
@@ -550,6 +589,7 @@ int main(void)
 		TEST(what_only_looks_like_an_address_stays),
 		TEST(hosts_of_one_network_stay_in_one),
 		TEST(of_the_kernel_log_known_forms_are_kept),
+		TEST(lines_about_queue_pairs_say_the_same),
 		TEST(an_address_in_a_rule_of_nftables),
 		TEST(an_ipoib_address_ends_in_the_stand_in_of_its_guid),
 	};
