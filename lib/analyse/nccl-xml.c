@@ -18,6 +18,7 @@ struct writer {
 	bool *wanted;
 };
 
+/* What is no text cannot stand in XML: it is escaped as in tables. */
 static void add_value(struct rd_buf *out, const char *name, const char *value)
 {
 	const char *end = value + strlen(value);
@@ -27,9 +28,9 @@ static void add_value(struct rd_buf *out, const char *name, const char *value)
 		n = rd_plain_next(value, (size_t)(end - value));
 		if (*value == '&')
 			rd_buf_str(out, "&amp;");
-		else if (*value == '<')
+		else if (*at == '<')
 			rd_buf_str(out, "&lt;");
-		else if (*value == '"')
+		else if (*at == '"')
 			rd_buf_str(out, "&quot;");
 		else
 			rd_buf_add(out, value, n);

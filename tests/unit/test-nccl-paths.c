@@ -345,6 +345,22 @@ static void data_direct_functions_are_written_by_nccls_name(void **state)
 	nccl_stop(&m);
 }
 
+static void what_is_no_text_is_escaped_in_a_topology_file(void **state)
+{
+	struct made m;
+	struct rd_buf out = { 0 };
+
+	(void)state;
+	make_grace(&m);
+	free(m.host.ibdevs[0].sys_image_guid);
+	m.host.ibdevs[0].sys_image_guid = strdup("00\x7f\xff<");
+	rd_host_add_numa(&m.host)->id = 0;
+	assert_int_equal(rd_nccl_xml_write(&m.host, &out), 0);
+	assert_non_null(strstr(out.data, " guid=\"0x00\\x7f\\xff&lt;\""));
+	rd_buf_deinit(&out);
+	nccl_stop(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +377,7 @@ int main(void)
 		TEST(more_accelerators_than_any_host_has_are_not_predicted),
 		TEST(a_topology_file_says_what_sysfs_does_not),
 		TEST(data_direct_functions_are_written_by_nccls_name),
+		TEST(what_is_no_text_is_escaped_in_a_topology_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
