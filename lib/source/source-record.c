@@ -259,6 +259,15 @@ static int record_list_dir(struct rd_source *src, const char *path, struct rd_na
 	return rd_node_list(record->now.tree, at, path, false, ret, err);
 }
 
+/* Asks anew, for the error. A link that came meanwhile is none: the first look counts. */
+static int why_no_link(struct record *record, uint32_t at, const char *path, struct rd_err *err)
+{
+	_cleanup_free_ char *late = NULL;
+	int r = rd_read_link(record->inner, path, &late, err);
+
+	return r < 0 ? r : rd_err_set(err, node_of(record, at)->missing ? ENOENT : EINVAL, path, "it was no link");
+}
+
 static int record_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
 {
 	struct record *record = record_of(src);
@@ -273,9 +282,8 @@ static int record_read_link(struct rd_source *src, const char *path, char **ret,
 		bool is_link = node->type == RD_NODE_LINK || (node->more && node->more->target);
 
 		log_request(record, at, RD_ASK_LINK);
-		/* Asked anew, for the error. */
 		if (!is_link)
-			r = rd_read_link(record->inner, path, ret, err);
+			r = why_no_link(record, at, path, err);
 		if (keep_code(record, at, RD_ASK_LINK, r < 0 ? -r : 0) < 0)
 			return rd_err_set(err, ENOMEM, path, "cannot record it");
 		if (!is_link)
