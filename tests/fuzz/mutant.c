@@ -283,6 +283,9 @@ static int mutant_read_file(struct rd_source *src, const char *path, struct rd_b
 				rd_bytes_deinit(ret);
 			return rd_err_set(err, change_errno(change), path, "made up");
 		}
+		/* What is a folder is no file. */
+		if (r < 0 && r != -ENOENT)
+			return r;
 		if (r < 0)
 			r = rd_bytes_copy("", 0, ret);
 		other = change->verb == V_SWAP ? instead_of(READ, change) : NULL;
@@ -307,7 +310,7 @@ static int mutant_read_link(struct rd_source *src, const char *path, char **ret,
 	const struct change *change;
 	int r = rd_read_link(mutant->inner, real ? real : path, &target, err);
 
-	if (!changed) {
+	if (!changed || (r < 0 && r != -ENOENT)) {
 		if (r == 0)
 			*ret = RD_TAKE(target);
 		return r;
@@ -345,6 +348,8 @@ static int mutant_list_dir(struct rd_source *src, const char *path, struct rd_na
 				rd_names_deinit(ret);
 			return rd_err_set(err, change_errno(change), path, "made up");
 		}
+		if (r < 0 && r != -ENOENT)
+			return r;
 		if (r < 0)
 			*ret = (struct rd_names){ 0 };
 		r = 0;
@@ -425,7 +430,7 @@ static uint64_t mutant_now(struct rd_source *src, int clock)
 	if (!is_changed(mutant, &question, ""))
 		return time;
 	while ((change = next_change(mutant, &question, &at)))
-		time = change_number(change);
+		time = change_number(change) % (INT64_MAX / 2);
 	return time;
 }
 
