@@ -126,28 +126,32 @@ static int print_pairs(struct rd_ctx *ctx, const struct joined *joined, const st
 	return r;
 }
 
+/* Where nothing was matched, nothing was told. */
+static void tell_nothing(struct rd_report *report, struct rd_err *err)
+{
+	rd_err_set(err, ENODATA, "--join", "no queue pair of these hosts is connected to one of another");
+	rd_err_hint(err, "capture both ends while the job runs");
+	rd_errlist_add(&report->errors, err);
+	report->status = RD_EXIT_UNKNOWN;
+}
+
 static int join(struct rd_ctx *ctx, const struct joined *joined, struct rd_report *report)
 {
 	struct rd_findings findings = { 0 };
 	struct rd_qp_pairs pairs = { 0 };
-	int r = 0;
+	struct rd_err err = { 0 };
+	int r;
 
 	rd_qp_join(joined->hosts, joined->n, &pairs);
-	if (!r)
-		rd_qp_join_findings(joined->hosts, &pairs, &findings);
-	if (!r)
-		rd_report_pairs(report, joined->hosts, &pairs);
-	if (!r)
-		rd_report_add_findings(report, &findings);
-	if (!r) {
-		report->status = rd_report_judge(report);
-		/* Where nothing was matched, nothing was told. */
-		if (!report->status && pairs.count[RD_JOIN_CONNECTED] == 0)
-			report->status = RD_EXIT_UNKNOWN;
-		r = print_pairs(ctx, joined, &pairs, report);
-	} else {
-		r = rd_no_memory(ctx, ctx->cmd->name);
-	}
+	rd_qp_join_findings(joined->hosts, &pairs, &findings);
+	rd_report_pairs(report, joined->hosts, &pairs);
+	rd_report_add_findings(report, &findings);
+	report->status = rd_report_judge(report);
+	if (!report->status && pairs.count[RD_JOIN_CONNECTED] == 0)
+		tell_nothing(report, &err);
+	r = print_pairs(ctx, joined, &pairs, report);
+	if (err.code && r == RD_EXIT_UNKNOWN && !ctx->globals.json)
+		r = rd_fail(ctx, &err);
 	rd_findings_deinit(&findings);
 	rd_qp_pairs_deinit(&pairs);
 	return r;
