@@ -13,6 +13,7 @@
 
 #define CHANGES_MAX 24
 #define ALIASES_MAX 32
+#define MANY_MAX 12
 #define MANY '~' /* "mlx5_0~17": one of many names for mlx5_0 */
 
 enum ask {
@@ -120,6 +121,9 @@ void mutant_begin(struct questions *questions, struct reader *input, unsigned sa
 		chosen->scope = reader_byte(input) % (OTHERS + 1);
 		chosen->question = &questions->v[reader_short(input) % questions->n];
 		change_read(input, &chosen->change);
+		/* Many of everything would be more than any host can hold. */
+		if (chosen->scope != THIS && chosen->change.verb == V_REPEAT)
+			chosen->change.pick %= MANY_MAX;
 	}
 }
 
