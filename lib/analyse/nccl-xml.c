@@ -21,20 +21,18 @@ struct writer {
 /* What is no text cannot stand in XML: it is escaped as in tables. */
 static void add_value(struct rd_buf *out, const char *name, const char *value)
 {
-	const char *end = value + strlen(value);
+	_cleanup_free_ char *safe = rd_safe(value);
 
 	rd_buf_printf(out, " %s=\"", name);
-	for (size_t n; value < end; value += n ? n : 1) {
-		n = rd_plain_next(value, (size_t)(end - value));
-		if (*value == '&')
+	for (const char *at = safe; *at; at++)
+		if (*at == '&')
 			rd_buf_str(out, "&amp;");
 		else if (*at == '<')
 			rd_buf_str(out, "&lt;");
 		else if (*at == '"')
 			rd_buf_str(out, "&quot;");
 		else
-			rd_buf_add(out, value, n);
-	}
+			rd_buf_add(out, at, 1);
 	rd_buf_str(out, "\"");
 }
 
