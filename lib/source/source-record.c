@@ -62,14 +62,19 @@ static int keep_code(struct record *record, uint32_t at, enum rd_ask ask, int co
 	return 0;
 }
 
-/* Keeps the target of a link; one that leads out of the tree is written down, and what it leads to taken for itself. */
-static int keep_link(struct record *record, uint32_t at, const char *path, char **target)
+static size_t depth_of(const char *path)
 {
 	size_t depth = 0;
 
-	for (const char *slash = path; (slash = strchr(slash, '/')); slash++)
+	for (; (path = strchr(path, '/')); path++)
 		depth++;
-	if (!rd_link_stays(*target, depth - 1)) {
+	return depth;
+}
+
+/* Keeps the target of a link; one that leads out of the tree is written down, and what it leads to taken for itself. */
+static int keep_link(struct record *record, uint32_t at, const char *path, char **target)
+{
+	if (!rd_link_stays(*target, depth_of(path) - 1)) {
 		struct rd_node_more *more = rd_tree_more(record->now.tree, at);
 
 		if (!more)
@@ -94,6 +99,9 @@ static int probe(struct record *record, uint32_t at, const char *path)
 		node_of(record, at)->missing = true;
 	return r == 0 ? keep_link(record, at, path, &target) : 0;
 }
+
+/* In an archive "t000/root" stands above, and what no reader takes is not to be written. */
+#define DEPTH_MAX (RD_TREE_DEPTH_MAX - 2)
 
 /* What is still to be walked, and the way that led here, without links. */
 struct way {
@@ -138,7 +146,7 @@ static int way_down(struct record *record, struct way *way, const char *name, co
 	uint32_t child;
 	int r;
 
-	if (size >= sizeof(one) || here + size + 2 > sizeof(way->here))
+	if (size >= sizeof(one) || here + size + 2 > sizeof(way->here) || depth_of(way->here) >= DEPTH_MAX)
 		return -ENAMETOOLONG;
 	memcpy(one, name, size);
 	one[size] = '\0';
