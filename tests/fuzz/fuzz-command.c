@@ -19,7 +19,9 @@ int command_main(int argc, char **argv);
 
 #define MADE "build/fuzz/hosts/"
 #define ARGS_MAX 24
-#define TWICE 0x40 /* bits of an input's fourth byte: run it twice; and % 3, how many samples more than one */
+/* Bits of an input's fourth byte, which % 3 says how many samples there are more than one. */
+#define TWICE 0x40
+#define REFUSE 0x80 /* nothing but failures to read */
 
 static const char *const hosts[] = {
 	"tests/bundles/pair-a.tar.zst",	      "tests/bundles/qp-hung.tar.zst", MADE "azure-nd-h100-v5.tar",
@@ -276,6 +278,26 @@ static void make_ready(void)
 	}
 }
 
+/* What could not be read is unknown: it may hide what is wrong, and is no fault itself. */
+static void compare_alarms(const char *words, const struct answer *refused)
+{
+	_cleanup_free_ char *found = alarms_of(refused), *known = NULL;
+	struct answer whole;
+	const char *alarm;
+
+	if (!found)
+		return;
+	ask(words, "--json", &whole);
+	known = alarms_of(&whole);
+	alarm = known ? new_alarm(known, found) : NULL;
+	if (alarm) {
+		fprintf(stderr, "%s on %s: an alarm because something could not be read: %.*s\n%s\n", words,
+			hosts[host], (int)strcspn(alarm, "\n"), alarm, refused->out.data);
+		abort();
+	}
+	answer_deinit(&whole);
+}
+
 static struct questions *questions_of(const char *words, struct questions **known)
 {
 	struct answer answer;
@@ -336,11 +358,13 @@ void fuzz_one(const uint8_t *data, size_t size)
 	again = input;
 	words = lines[line].words;
 	known = questions_of(words, &questions[line][host]);
-	mutant_begin(known, &input, how % 3);
+	mutant_begin(known, &input, how % 3, how & REFUSE);
 	run(words, lines[line].one_format ? "" : formats[format], &answer);
+	if (how & REFUSE && strncmp(formats[format], "--json", 6) == 0 && strstr(words, "check"))
+		compare_alarms(words, &answer);
 	/* How long capture took is in its answer. */
 	if (how & TWICE && !strstr(words, "capture")) {
-		mutant_begin(known, &again, how % 3);
+		mutant_begin(known, &again, how % 3, how & REFUSE);
 		run(words, lines[line].one_format ? "" : formats[format], &second);
 		compare_answers(words, &answer, &second);
 		answer_deinit(&second);

@@ -135,6 +135,45 @@ static const char *bad_json(const struct answer *answer)
 	return bad;
 }
 
+static const char *text_of(struct json_object *object, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(object, key, &value) && value ? json_object_get_string(value) : "";
+}
+
+char *alarms_of(const struct answer *answer)
+{
+	struct json_object *document = answer->out.len ? json_tokener_parse(answer->out.data) : NULL, *findings;
+	struct rd_buf out = { 0 };
+
+	if (!document || !json_object_object_get_ex(document, "findings", &findings)) {
+		json_object_put(document);
+		return NULL;
+	}
+	rd_buf_str(&out, "\n");
+	for (size_t i = 0; i < json_object_array_length(findings); i++) {
+		struct json_object *finding = json_object_array_get_idx(findings, i);
+		const char *severity = text_of(finding, "severity");
+
+		if (strcmp(severity, "warning") == 0 || strcmp(severity, "critical") == 0)
+			rd_buf_printf(&out, "%s %s\n", text_of(finding, "id"), text_of(finding, "subject"));
+	}
+	json_object_put(document);
+	return out.data;
+}
+
+const char *new_alarm(const char *known, const char *found)
+{
+	for (const char *at = found; at[1]; at += 1 + strcspn(at + 1, "\n")) {
+		_cleanup_free_ char *line = strndup(at, strcspn(at + 1, "\n") + 2);
+
+		if (line && !strstr(known, line))
+			return at + 1;
+	}
+	return NULL;
+}
+
 /* {NAME="VALUE",...}; where it ends, NULL: it does not. */
 static const char *labels_end(const char *at)
 {

@@ -109,7 +109,7 @@ void mutant_watch(struct questions *questions)
 	now.watched = questions;
 }
 
-void mutant_begin(struct questions *questions, struct reader *input, unsigned samples)
+void mutant_begin(struct questions *questions, struct reader *input, unsigned samples, bool refuse)
 {
 	now.watched = NULL;
 	now.known = questions;
@@ -124,6 +124,8 @@ void mutant_begin(struct questions *questions, struct reader *input, unsigned sa
 		/* Many of everything would be more than any host can hold. */
 		if (chosen->scope != THIS && chosen->change.verb == V_REPEAT)
 			chosen->change.pick %= MANY_MAX;
+		if (refuse)
+			change_refuse(&chosen->change);
 	}
 }
 

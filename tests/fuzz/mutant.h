@@ -35,8 +35,8 @@ struct questions *questions_create(void);
 void mutant_watch(struct questions *questions);
 
 /* Sources that are opened from here on, until mutant_end, change what `questions` holds as the input says, and have
- * `samples` samples more than one. */
-void mutant_begin(struct questions *questions, struct reader *input, unsigned samples);
+ * `samples` samples more than one. `refuse`: whatever it says, what it is about is refused or fails, nothing else. */
+void mutant_begin(struct questions *questions, struct reader *input, unsigned samples, bool refuse);
 void mutant_end(void);
 
 /* `inner` is closed with it if `owned`. NULL when out of memory. */

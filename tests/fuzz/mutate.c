@@ -114,9 +114,10 @@ static const char *const tokens[] = {
 	long_text,
 };
 
-static const int errnos[] = { ENOENT,	    EACCES,  EPERM,  EIO,     ENODEV,	      EINVAL, ETIMEDOUT,
-			      EOPNOTSUPP,   ENOTDIR, EISDIR, ENXIO,   EAGAIN,	      ELOOP,  EMFILE,
-			      ENAMETOOLONG, EBADMSG, EFBIG,  ENODATA, EPROTONOSUPPORT };
+#define REFUSALS 4 /* of the first */
+static const int errnos[] = { EACCES,	    EIO,	EPERM,	 EMFILE,  ETIMEDOUT,	  ENOENT, ENODEV,
+			      EINVAL,	    EOPNOTSUPP, ENOTDIR, EISDIR,  ENXIO,	  EAGAIN, ELOOP,
+			      ENAMETOOLONG, EBADMSG,	EFBIG,	 ENODATA, EPROTONOSUPPORT };
 
 static const uint64_t numbers[] = {
 	0,
@@ -160,6 +161,12 @@ void change_read(struct reader *input, struct change *ret)
 	ret->size = ret->size < input->size ? ret->size : input->size;
 	input->data += ret->size;
 	input->size -= ret->size;
+}
+
+void change_refuse(struct change *change)
+{
+	change->verb = V_ERRNO;
+	change->pick %= REFUSALS;
 }
 
 int change_errno(const struct change *change)

@@ -33,6 +33,9 @@ struct change {
 
 void change_read(struct reader *input, struct change *ret);
 
+/* Makes of it a failure that says nothing of what is there. */
+void change_refuse(struct change *change);
+
 /* An errno that reading a host can meet, positive. */
 int change_errno(const struct change *change);
 uint64_t change_number(const struct change *change);
