@@ -61,7 +61,7 @@ static int take_set(struct counters_watch *w)
 	int r = 0;
 
 	rd_rates_init(&rates, w->c->now.set);
-	if (!r && w->set)
+	if (w->set)
 		rd_rates_carry(&rates, w->c->now.set, &w->rates, w->set);
 	if (!r) {
 		rd_rates_deinit(&w->rates);

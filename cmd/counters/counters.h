@@ -73,7 +73,7 @@ int counters_need_meanings(const struct counters *c, struct rd_err *err);
 /* Makes `before` of `now`: the next look is compared with this one. */
 void counters_turn(struct counters *c);
 
-/* Fills the report with what was concluded. 0 or -ENOMEM. */
+/* Fills the report with what was concluded. */
 void counters_report(struct counters *c, struct rd_report *report);
 
 /* The exit code that the findings amount to. */

@@ -82,8 +82,6 @@ static int read_limits(struct fabric_session *s, struct rd_err *err)
 	int r = 0;
 
 	rd_fabric_limits_init(&s->limits);
-	if (r < 0)
-		return rd_err_set(err, ENOMEM, "thresholds", "no memory for them");
 	r = rd_data_read("fabric-thresholds", path, &usual, err);
 	if (!r)
 		r = rd_fabric_limits_parse(path, (const char *)usual.data, usual.size, &s->limits, err);

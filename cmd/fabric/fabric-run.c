@@ -207,19 +207,15 @@ static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_findings findings = { 0 };
 	struct rd_report report;
-	int r = 0;
+	int r;
 
 	rd_fabric_compare(&s->plan, now, &findings);
 	rd_answer_init(s->ctx, &report);
-	if (!r)
-		rd_findings_sort(&findings);
-	if (!r)
-		rd_report_add_findings(&report, &findings);
+	rd_findings_sort(&findings);
+	rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
 	report.status = rd_report_judge(&report);
-	if (r < 0) {
-		r = rd_no_memory(s->ctx, "counters --fabric");
-	} else if (s->ctx->globals.json || rd_metrics_wanted(s->ctx)) {
+	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx)) {
 		r = rd_answer_print(s->ctx, &report);
 	} else {
 		rd_buf_printf(&out, "%s: %zu difference%s from %s\n", s->cmd->topology, report.findings.n,
@@ -278,13 +274,10 @@ int fabric_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	rd_answer_init(s->ctx, &report);
 	rd_report_plan(&report, &s->shards, &basis);
 	rd_shards_judge(&s->shards, &findings);
-	if (!r)
-		rd_report_add_findings(&report, &findings);
+	rd_report_add_findings(&report, &findings);
 	rd_findings_deinit(&findings);
 	report.status = rd_report_judge(&report);
-	if (r < 0)
-		r = rd_no_memory(s->ctx, "counters --fabric");
-	else if (s->ctx->globals.json || rd_metrics_wanted(s->ctx))
+	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx))
 		r = rd_answer_print(s->ctx, &report);
 	else
 		r = rd_answer_tables(s->ctx, &report, (const struct rd_section *const *)report.sections, 1);

@@ -238,7 +238,7 @@ static int add_assignments(struct nicmap *nm, const struct rd_effects *effects, 
 	int r = 0;
 
 	*differ = 0;
-	if (!r && rd_env_nccl_settings(&nm->host, effects, allowed, &settings))
+	if (rd_env_nccl_settings(&nm->host, effects, allowed, &settings))
 		r = rd_env_assign(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &settings, &with);
 	/* Without a row where nothing is changed. */
 	if (!r)

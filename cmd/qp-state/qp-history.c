@@ -64,7 +64,7 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 	struct rd_err err = { 0 };
 	int r = 0;
 
-	if (!r && !h->track)
+	if (!h->track)
 		r = rd_qp_track_create(&h->track);
 	if (!r && (h->goes_on || h->look_ns))
 		count(h, source, res, since);

@@ -39,7 +39,7 @@ int qp_fill(const struct rd_ctx *ctx, struct qp_look *look)
 	rd_report_qp_summary(&look->report, &look->res);
 	if (opts->summary)
 		fill_processes(look);
-	if (!r && opts->grouped)
+	if (opts->grouped)
 		r = fill_groups(opts, look);
 	if (!r && rd_metrics_wanted(ctx) && look->chosen)
 		rd_report_qp_metrics(&look->report, &look->res, look->chosen);

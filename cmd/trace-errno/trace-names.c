@@ -54,8 +54,7 @@ int trace_names_judge(struct trace *t, struct rd_event *ev)
 	int r = 0;
 
 	rd_chain_settle(ev);
-	if (!r)
-		r = rd_verb_resolve(ev, &t->set);
+	r = rd_verb_resolve(ev, &t->set);
 	if (!r)
 		ev->benign = rd_benign_reason(ev, &t->set);
 	return r;

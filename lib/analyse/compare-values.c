@@ -329,7 +329,7 @@ int rd_compare_values(struct rd_compare *cmp, enum rd_differs what)
 	int r = 0;
 
 	gather(&all);
-	if (r || all.n == 0)
+	if (all.n == 0)
 		return r;
 	if (what == RD_DIFFERS_RATE) {
 		all.boards = rd_alloc(all.n, sizeof(*all.boards));

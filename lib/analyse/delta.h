@@ -32,7 +32,7 @@ struct rd_moment {
 /*
  * Deltas of all counters of `now`, found in `before` by device, port, interface, group and name; `ret` has room for
  * now->set->n. Reboot, another device under the name (GUID), and a device that was registered anew make them unknown, and
- * say so. Where the moments were taken from the same set, nothing is searched. 0 or -ENOMEM.
+ * say so. Where the moments were taken from the same set, nothing is searched.
  */
 void rd_deltas(const struct rd_moment *before, const struct rd_moment *now, struct rd_delta *ret);
 

@@ -15,7 +15,7 @@ struct rd_changes {
 };
 
 /* What differs between two sorted lists, which must outlive the result. Of a device that came or went, that alone is
- * said. 0 or -ENOMEM. */
+ * said. */
 void rd_diff(const struct rd_facts *before, const struct rd_facts *after, struct rd_changes *ret);
 void rd_changes_deinit(struct rd_changes *changes);
 

@@ -32,11 +32,11 @@ int rd_nccl_parent_unmerged(const struct rd_host *host, int pci);
 /* NVSHMEM (src/host/topo/topo.cpp): counts the common parts of the two sysfs paths. */
 enum rd_path rd_distance_nvshmem(const struct rd_host *host, int gpu, int ibdev);
 
-/* Fills map->pairs. 0 or -ENOMEM. */
+/* Fills map->pairs. */
 void rd_distance_fill(const struct rd_host *host, struct rd_nicmap *map);
 
 /* The bridges from a to b, upwards and down again, as indices; in *top, how many of them lie on the way up, the common
- * one included (0 if there is none). Caller frees. 0 or -ENOMEM. */
+ * one included (0 if there is none). Caller frees. */
 void rd_distance_bridges(const struct rd_host *host, int a, int b, int **ret, size_t *n, size_t *top);
 
 #endif

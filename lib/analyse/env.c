@@ -189,7 +189,7 @@ static int nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int 
 	if (!mapping)
 		return -ENOMEM;
 	add(env, "nvshmem", "NVSHMEM_ENABLE_NIC_PE_MAPPING", rd_text("%d", *mapping != '\0'));
-	if (!r && *mapping)
+	if (*mapping)
 		add(env, "nvshmem", "NVSHMEM_HCA_PE_MAPPING", RD_TAKE(mapping));
 	else if (!r)
 		add(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(host, ""));
@@ -219,14 +219,13 @@ int rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct 
 	if (!*list || rd_env_refused(host, NULL))
 		return 0;
 	add(ret, "nccl", "NCCL_IB_HCA", rd_text("=%s", list));
-	if (!r && gid_index >= 0)
+	if (gid_index >= 0)
 		add(ret, "nccl", "NCCL_IB_GID_INDEX", rd_text("%d", gid_index));
-	if (!r && front)
+	if (front)
 		add(ret, "nccl", "NCCL_SOCKET_IFNAME", rd_text("=%s", front));
-	if (!r && front)
+	if (front)
 		add(ret, "nccl", "GLOO_SOCKET_IFNAME", rd_text("%s", front));
-	if (!r)
-		r = nvshmem(host, map, gid_index, ret);
+	r = nvshmem(host, map, gid_index, ret);
 	if (!r)
 		add(ret, "ucx", "UCX_NET_DEVICES", rd_text("%s", list));
 	if (!r && gid_index >= 0)

@@ -193,15 +193,14 @@ int rd_envcheck_addr_family(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 	struct wish wish;
-	int r = 0;
 
 	if (strcmp(value, "AF_INET") != 0 && !is_v6(value) && *value) {
 		rd_envcheck_effect(check, "not understood: AF_INET holds");
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
 				"the library goes on with its default, AF_INET", NULL, rd_text("AF_INET or AF_INET6"));
 	}
-	if (r || !has_a_say(check))
-		return r;
+	if (!has_a_say(check))
+		return 0;
 	read_wish(check, &wish);
 	judge_wish(check, &wish, RD_SEV_CRITICAL);
 	return 0;

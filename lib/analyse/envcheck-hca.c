@@ -156,11 +156,10 @@ static void say_faults(struct rd_check_env *check, struct entry_faults *faults)
 }
 
 /* What is wrong with each, and which ports they select. */
-static int check_entries(struct rd_check_env *check, const struct rd_hca_list *list)
+static void check_entries(struct rd_check_env *check, const struct rd_hca_list *list)
 {
 	const struct rd_host *host = check->host;
 	struct entry_faults faults = { 0 };
-	int r = 0;
 
 	for (size_t i = 0; i < list->n; i++)
 		check_entry(host, list, &list->v[i], &faults);
@@ -169,49 +168,40 @@ static int check_entries(struct rd_check_env *check, const struct rd_hca_list *l
 			rd_envcheck_selects(check, p);
 	say_faults(check, &faults);
 	deinit_faults(&faults);
-	if (r || !list->left)
-		return r;
+	if (!list->left)
+		return;
 	rd_envcheck_effect(check, "%zu entries behind entry %zu are not read", list->left, list->n);
 	rd_envcheck_say(check, RD_SEV_WARNING, "env-list-cut", "The list is longer than what the library reads of it",
 			"entries at its end do nothing", rd_text("%zu entries", list->n + list->left),
 			rd_text("%zu at most", list->n));
-	return 0;
 }
 
 int rd_envcheck_nccl_hca(struct rd_check_env *check)
 {
 	struct rd_hca_list list;
-	int r = 0;
 
 	rd_hca_list_parse(check->effect->value, &list);
-	if (!r)
-		r = check_entries(check, &list);
+	check_entries(check, &list);
 	rd_hca_list_deinit(&list);
 	rd_envcheck_tell_count(check);
-	if (!r)
-		rd_envcheck_selection(check);
-	return r;
+	rd_envcheck_selection(check);
+	return 0;
 }
 
 /* name:port[:count], names exact, ^ in front of the list excludes; there is no =. */
-static int check_nvshmem_list(struct rd_check_env *check, bool is_list)
+static void check_nvshmem_list(struct rd_check_env *check, bool is_list)
 {
 	struct rd_hca_list list;
-	int r = 0;
 
 	rd_hca_list_parse_most(check->effect->value, NVSHMEM_HCAS, &list);
-	if (r < 0)
-		return r;
 	list.exclude &= is_list;
 	if (list.exact)
 		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-sign-misplaced",
 				"NVSHMEM knows no =", "it is taken for a part of the name", NULL,
 				rd_text("the list without ="));
 	list.exact = true;
-	if (!r)
-		r = check_entries(check, &list);
+	check_entries(check, &list);
 	rd_hca_list_deinit(&list);
-	return r;
 }
 
 int rd_envcheck_nvshmem_list(struct rd_check_env *check)
@@ -219,7 +209,6 @@ int rd_envcheck_nvshmem_list(struct rd_check_env *check)
 	const char *mapping = rd_effects_get(check->all, "NVSHMEM_ENABLE_NIC_PE_MAPPING");
 	bool is_list = strcmp(check->effect->name, "NVSHMEM_HCA_LIST") == 0;
 	long on = 0;
-	int r;
 
 	if (!is_list && rd_effects_get(check->all, "NVSHMEM_HCA_LIST")) {
 		rd_envcheck_effect(check, "not used: NVSHMEM_HCA_LIST overrides it");
@@ -227,20 +216,19 @@ int rd_envcheck_nvshmem_list(struct rd_check_env *check)
 				"it is not read", NULL, NULL);
 		return 0;
 	}
-	r = check_nvshmem_list(check, is_list);
+	check_nvshmem_list(check, is_list);
 	rd_envcheck_tell_count(check);
 	if (mapping)
 		rd_envcheck_read(RD_ENV_LETTER, mapping, 0, &on);
 	rd_envcheck_effect(check, on ? "processes take them in this order" :
 				       "each process takes the nearest of them, not the next in order");
 	/* Where it is set to 0, somebody has thought about it. */
-	if (!r && (!mapping || (!is_list && !on)))
+	if (!mapping || (!is_list && !on))
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-mapping-off", "NVSHMEM_ENABLE_NIC_PE_MAPPING is not 1",
 				"which process gets which of these NICs goes by distance, not by the order given",
 				rd_text("%.*s", RD_ENV_QUOTED, mapping ? mapping : "not set"), rd_text("1"));
-	if (!r)
-		rd_envcheck_selection(check);
-	return r;
+	rd_envcheck_selection(check);
+	return 0;
 }
 
 /* IBGDA and IBDEVX take devices in whose names it stands anywhere; IBRC does not read it. */

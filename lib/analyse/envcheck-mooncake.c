@@ -24,11 +24,9 @@ static void say_set(struct rd_check_env *check, const char *what)
 
 static int check_force_tcp(struct rd_check_env *check)
 {
-	int r = 0;
-
 	say_set(check, "TCP only: no other transport is set up");
-	if (r || !rd_envcheck_has_rdma(check->host, true))
-		return r;
+	if (!rd_envcheck_has_rdma(check->host, true))
+		return 0;
 	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is switched off",
 			   "Mooncake goes over TCP, at a fraction of the rate", NULL, NULL,
 			   rd_text("unset MC_FORCE_TCP"));
@@ -38,11 +36,10 @@ static int check_force_tcp(struct rd_check_env *check)
 static int check_force_hca(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
-	int r = 0;
 
 	say_set(check, "RDMA is set up even where no NIC was found; it names no NIC (MC_TE_FILTERS does)");
-	if (r || rd_host_find_ibdev(check->host, value) < 0)
-		return r;
+	if (rd_host_find_ibdev(check->host, value) < 0)
+		return 0;
 	rd_envcheck_advise(check, RD_SEV_WARNING, "env-no-selection", "It does not choose the NIC that it names",
 			   "Mooncake looks whether it is set, not to what, and uses all NICs", NULL, NULL,
 			   rd_text("MC_TE_FILTERS=%s", value));

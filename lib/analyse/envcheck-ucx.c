@@ -144,13 +144,13 @@ static void say_devices(struct rd_check_env *check, struct devices *devices)
 				"the entry does nothing", rd_env_list_take(&devices->none), NULL);
 }
 
-static int judge_devices(struct rd_check_env *check, struct devices *devices, bool negate)
+static void judge_devices(struct rd_check_env *check, struct devices *devices, bool negate)
 {
 	const struct rd_host *host = check->host;
 
 	if (devices->entries > MOST_LOOKED_UP) {
 		say_refused(check, devices->entries);
-		return 0;
+		return;
 	}
 	say_devices(check, devices);
 	for (size_t p = 0; p < host->n_ports; p++)
@@ -159,15 +159,14 @@ static int judge_devices(struct rd_check_env *check, struct devices *devices, bo
 	if (negate || devices->any_rdma || !devices->any_netdev) {
 		rd_envcheck_tell_count(check);
 		rd_envcheck_selection(check);
-		return 0;
+		return;
 	}
 	rd_envcheck_effect(check, "interfaces only: UCX is left with TCP between hosts");
 	if (!rd_envcheck_has_rdma(host, true))
-		return 0;
+		return;
 	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "No RDMA device is among them",
 			   "UCX goes over TCP, at a fraction of the rate", NULL, rd_text("NAME:PORT of RDMA devices"),
 			   rd_text("rdmadiag nic-map --env ucx"));
-	return 0;
 }
 
 int rd_envcheck_ucx(struct rd_check_env *check)
@@ -190,7 +189,7 @@ int rd_envcheck_ucx(struct rd_check_env *check)
 	at += negate;
 	while (rd_env_entry(&at, &entry, &size))
 		look_up_range(check, &devices, entry, size);
-	r = judge_devices(check, &devices, negate);
+	judge_devices(check, &devices, negate);
 	rd_env_list_deinit(&devices.no_port);
 	rd_env_list_deinit(&devices.bare);
 	rd_env_list_deinit(&devices.none);
@@ -274,7 +273,6 @@ static int check_tls(struct rd_check_env *check)
 	bool allowed = allows_rdma(check->effect->value, only_efa);
 	const char *at = check->effect->value, *entry;
 	size_t size;
-	int r = 0;
 
 	at += *at == '^';
 	while (rd_env_entry(&at, &entry, &size))
@@ -284,8 +282,8 @@ static int check_tls(struct rd_check_env *check)
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-transport", "UCX has no such transport",
 				"the word does nothing, and UCX warns of it", rd_env_list_take(&unknown), NULL);
 	rd_envcheck_effect(check, allowed ? "RDMA is among what UCX may use" : "UCX may not use RDMA");
-	if (r || allowed || !rd_envcheck_has_rdma(check->host, true))
-		return r;
+	if (allowed || !rd_envcheck_has_rdma(check->host, true))
+		return 0;
 	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "UCX is kept from RDMA",
 			   "between hosts it goes over TCP, or does not connect at all", NULL,
 			   rd_text(only_efa ? "srd, ib or all" : "rc, dc, ud, ib or all"),

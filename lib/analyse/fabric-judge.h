@@ -17,7 +17,7 @@ struct rd_fabric_limits {
 	struct rd_fabric_limit *v; /* rd_pma_n_counters of them, and XmitWaitPercent behind the last */
 };
 
-/* None; 0 or -ENOMEM. */
+/* None. */
 void rd_fabric_limits_init(struct rd_fabric_limits *limits);
 void rd_fabric_limits_deinit(struct rd_fabric_limits *limits);
 

@@ -304,8 +304,7 @@ int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t 
 	if (n == 0)
 		return -EINVAL;
 	take_names(ret, names, n);
-	if (!r)
-		division_init(&d);
+	division_init(&d);
 	on = r ? NULL : rd_alloc(ret->n, sizeof(*on));
 	if (on) {
 		ret->topology = hash_topology(&d);

@@ -33,7 +33,7 @@ ssize_t rd_shards_of_node(const struct rd_shards *shards, const struct rd_fabric
  */
 void rd_shards_predict(struct rd_shards *shards, unsigned attributes, double latency, unsigned window, unsigned per_lid);
 
-/* Says which shares nobody reads: hosts that are not in the fabric. -ENOMEM. */
+/* Says which shares nobody reads: hosts that are not in the fabric. */
 void rd_shards_judge(const struct rd_shards *shards, struct rd_findings *findings);
 
 #endif

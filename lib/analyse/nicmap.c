@@ -18,8 +18,7 @@ int rd_nicmap_analyse(struct rd_host *host, const struct rd_system *system, unsi
 
 	rd_gid_choose(host);
 	rd_distance_fill(host, ret);
-	if (!r)
-		r = rd_role_fill(host, ret);
+	r = rd_role_fill(host, ret);
 	if (!r)
 		r = rd_nccl_fill(host, system, &settings, ret);
 	if (!r)

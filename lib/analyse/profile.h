@@ -20,7 +20,7 @@ void rd_profile_learn(const struct rd_host *host, const struct rd_system *system
  * What the profile has and the host has not, or otherwise: first accelerators and NICs that are missing ("profile-gpu",
  * "profile-nic"), then fields ("profile-value": subject, observed, expected). Lines of the kind "rule." are not compared.
  * What this host has and could not be read is one finding of unknown.
- * Modules and versions are left out where `self` was made without them. 0 or -ENOMEM.
+ * Modules and versions are left out where `self` was made without them.
  */
 void rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_findings *ret);
 

@@ -14,7 +14,7 @@
  */
 int rd_qp_spread(const struct rd_res *res, const bool *chosen, unsigned links, struct rd_spreads *ret);
 
-/* Flows that meet, named. -ENOMEM. */
+/* Flows that meet, named. */
 void rd_qp_spread_findings(const struct rd_res *res, const struct rd_spreads *spreads, struct rd_findings *findings);
 
 #endif

@@ -10,10 +10,10 @@
  * not known in one group a device. -ENOMEM. */
 int rd_qp_group_by(const struct rd_res *res, const bool *chosen, enum rd_qp_by by, struct rd_qp_groups *ret);
 
-/* Dead and degraded paths. -ENOMEM. */
+/* Dead and degraded paths. */
 void rd_qp_groups_findings(const struct rd_res *res, const struct rd_qp_groups *groups, struct rd_findings *findings);
 
-/* Who holds what, of what was listed. `ret->v` is freed by the caller. -ENOMEM. */
+/* Who holds what, of what was listed. `ret->v` is freed by the caller. */
 void rd_res_hold(const struct rd_res *res, struct rd_res_holders *ret);
 
 #endif

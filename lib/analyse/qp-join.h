@@ -15,12 +15,10 @@
  *   ambiguous         several could be it, and no GID decides
  *   peer-not-visible  all that can be said otherwise
  * Half-open is said with proof only: a GID, both addresses of rdma_cm, or numbers that point to each other within one job; and
- * captures within a minute of each other (time_ns; 0: not known). PSNs decide nothing, as captures are not simultaneous.
- * -ENOMEM.
- */
+ * captures within a minute of each other (time_ns; 0: not known). PSNs decide nothing, as captures are not simultaneous. */
 void rd_qp_join(const struct rd_join_host *hosts, size_t n, struct rd_qp_pairs *ret);
 
-/* A finding for each verdict that is no good, with the first pairs named. -ENOMEM. */
+/* A finding for each verdict that is no good, with the first pairs named. */
 void rd_qp_join_findings(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs,
 			 struct rd_findings *findings);
 

@@ -21,7 +21,7 @@ void rd_qp_track_destroy(struct rd_qp_track *track);
 
 /* A look at all queue pairs, which took from `began_ns` to `mono_ns` (CLOCK_MONOTONIC). Fills of each what the struct names as found by analysis and by
  * the recorder; those that are not there any more are forgotten. What is beyond
- * 2^18 queue pairs is not followed. -ENOMEM. */
+ * 2^18 queue pairs is not followed. */
 void rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t began_ns, uint64_t mono_ns);
 
 /* Remembers what a judgement found out that later looks cannot: why a queue pair failed. */

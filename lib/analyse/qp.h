@@ -7,7 +7,7 @@
 #include "model/qp.h"
 
 /* Names the job of each process; joins each QP with the connection that it belongs to, and takes the peer's GID from that
- * where its address is a GID (RoCE, AF_IB). -ENOMEM. */
+ * where its address is a GID (RoCE, AF_IB). */
 void rd_res_link(struct rd_res *res);
 
 /* Whether a QP of this type has one peer, once connected. */
@@ -33,7 +33,7 @@ bool rd_res_dev_hides_qps(const struct rd_res_dev *dev);
 bool rd_res_dev_is_rxe(const struct rd_res_dev *dev);
 
 /* What is missing from the listing and why: other namespaces, dumps that broke off, devices that did not answer. And, from
- * the summary, what is about to run out. -ENOMEM. */
+ * the summary, what is about to run out. */
 void rd_res_findings(const struct rd_res *res, struct rd_findings *findings);
 
 #endif

@@ -7,7 +7,7 @@
 #include "model/finding.h"
 #include "model/rates.h"
 
-/* Finds out which counters to take. 0 or -ENOMEM. The set must outlive it. */
+/* Finds out which counters to take. The set must outlive it. */
 void rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set);
 void rd_rates_deinit(struct rd_rates *rates);
 
@@ -24,8 +24,7 @@ void rd_rates_update(struct rd_rates *rates, const struct rd_counter_set *set, c
 
 /*
  * Ports that carried traffic until this interval and carry (nearly) none now, while the host as a whole goes on, or whose
- * port is no longer active; and who took their traffic over. Each loss is said once. Call it behind rd_rates_update. 0 or
- * -ENOMEM.
+ * port is no longer active; and who took their traffic over. Each loss is said once. Call it behind rd_rates_update.
  */
 void rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
 		       struct rd_findings *findings);

@@ -52,7 +52,7 @@ static bool give_card(struct match *m, size_t gpu)
 	return false;
 }
 
-/* Counts near and own of a kind. 0 or -ENOMEM. */
+/* Counts near and own of a kind. */
 static void measure(const struct rd_role_state *st, size_t kind, enum rd_role_reach reach)
 {
 	struct rd_role_kind *k = &st->kinds[kind];

@@ -74,11 +74,11 @@ double rd_role_rate(const struct rd_role_state *st, const struct rd_port *port);
 void rd_role_front(const struct rd_host *host, const struct rd_port *port, enum rd_role_front *sign, char *text,
 		   size_t size);
 
-/* Decide which cards are for computing: with accelerators, and without. 0 or -ENOMEM. */
+/* Decide which cards are for computing: with accelerators, and without. */
 void rd_role_choose_near(struct rd_role_state *st);
 void rd_role_choose_alone(struct rd_role_state *st);
 
-/* Takes from the chosen cards ports that are no fault when they are down, or are the front-end. 0 or -ENOMEM. */
+/* Takes from the chosen cards ports that are no fault when they are down, or are the front-end. */
 void rd_role_ports(struct rd_role_state *st);
 
 #endif

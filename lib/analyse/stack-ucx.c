@@ -209,8 +209,6 @@ int rd_stack_ucx(const struct rd_host *host, struct rd_stack *ret)
 	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
 	int r = 0;
 
-	if (r)
-		return r;
 	take_ports(host, ret);
 	fill_note(host, ret);
 	for (size_t g = 0; !r && !ret->transport && g < host->n_gpus; g++)

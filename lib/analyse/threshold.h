@@ -28,7 +28,7 @@ void rd_thresholds_deinit(struct rd_thresholds *thresholds);
 bool rd_thresholds_compare(const struct rd_thresholds *thresholds);
 
 /* Adds a finding for each counter that is above a limit: the most severe one. A counter that has a limit and could not be read
- * is a finding, too: unknown. `deltas` NULL: limits that need them are left out. 0 or -ENOMEM. */
+ * is a finding, too: unknown. `deltas` NULL: limits that need them are left out. */
 void rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd_moment *now,
 			 const struct rd_delta *deltas, double seconds, struct rd_findings *findings);
 

@@ -9,7 +9,7 @@ int rd_diagnose(const struct rd_host *host, const struct rd_profile *profile, in
 	int r = 0;
 
 	rd_findings_fold(host, findings);
-	if (!r && profile)
+	if (profile)
 		r = rd_findings_mute(profile, day, findings);
 	if (!r)
 		rd_findings_sort(findings);

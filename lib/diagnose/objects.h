@@ -24,7 +24,7 @@ void rd_object_names_of(const struct rd_host *host, struct rd_object_names *ret)
 void rd_object_names_deinit(struct rd_object_names *names);
 
 /* Adds what the text names, with what belongs to it: of a device its PCI function and its interfaces, of an interface the
- * devices on it. 0 or -ENOMEM. */
+ * devices on it. */
 void rd_objects_find(const struct rd_object_names *names, const char *text, struct rd_objects *ret);
 
 /* Whether both have one. */

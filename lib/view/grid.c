@@ -256,8 +256,7 @@ int rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const 
 	int r = 0;
 
 	choose_columns(grid, section, style->group);
-	if (!r)
-		key_index_build(&index, old);
+	key_index_build(&index, old);
 	if (!r) {
 		grid->rows = rd_alloc(most + 1, sizeof(*grid->rows));
 		r = 0;

@@ -33,7 +33,7 @@ void rd_pane_deinit(struct rd_pane *pane);
  * -ENOMEM: what was there stays. */
 int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style, bool anew);
 
-/* After filter, sort or backwards were changed. 0 or -ENOMEM. */
+/* After filter, sort or backwards were changed. */
 void rd_pane_arrange(struct rd_pane *pane);
 
 void rd_pane_sort_step(struct rd_pane *pane, int step);
