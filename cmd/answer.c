@@ -214,6 +214,28 @@ int rd_answer_textfile(const struct rd_ctx *ctx, const struct rd_report *report,
 	return rd_replace_file(ctx->globals.textfile, &page, err);
 }
 
+bool rd_answer_incomplete(const struct rd_ctx *ctx, struct rd_report *report, bool listings)
+{
+	const struct rd_err *first = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < report->errors.n; i++) {
+		const struct rd_err *err = &report->errors.v[i];
+
+		if (!rd_could_not_look(-err->code) || strncmp(err->object, "/sys/", 5) != 0 ||
+		    (listings && !err->listing))
+			continue;
+		first = first ? first : err;
+		n++;
+	}
+	if (!first)
+		return false;
+	rd_warn(ctx, "not all could be read, rows may be missing or wrong: %s: %s (%zu failed reads)", first->object,
+		rd_errno_text(first->code), n);
+	report->status = RD_EXIT_UNKNOWN;
+	return true;
+}
+
 int rd_answer_print(struct rd_ctx *ctx, const struct rd_report *report)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };

@@ -88,6 +88,12 @@ int rd_no_memory(struct rd_ctx *ctx, const char *object);
 /* The same for a command line that is no good: without errno, and with a hint at --help where `err` has none. */
 int rd_fail_usage(const struct rd_cmd *cmd, const struct rd_err *err);
 
+/*
+ * Whether reads of sysfs failed that rows of the report rest on; `listings`: folders and links only. Then says so on standard
+ * error, with the first of them, and sets the report's status to RD_EXIT_UNKNOWN.
+ */
+bool rd_answer_incomplete(const struct rd_ctx *ctx, struct rd_report *report, bool listings);
+
 /* Fills `err` with why a host shows no RDMA device. `error`: rdma_error of struct rd_host. */
 void rd_no_rdma(int error, struct rd_err *err);
 

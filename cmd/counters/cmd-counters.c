@@ -188,6 +188,7 @@ static int answer(struct counters *c, char *const *operands)
 		rd_report_counter_metrics(&report, c->now.set, &c->now.sample, c->chosen);
 	if (opts->fail || opts->since || opts->thresholds)
 		report.status = counters_judge(&report);
+	rd_answer_incomplete(c->ctx, &report, true);
 	r = counters_print(c, &report);
 	rd_report_deinit(&report);
 	return r;

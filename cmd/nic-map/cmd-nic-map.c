@@ -112,6 +112,16 @@ static int no_rdma(struct rd_ctx *ctx, struct nicmap *nm)
 	return rd_answer_print(ctx, &nm->report);
 }
 
+/* What names devices for others to use, or judges by what there is, is wrong where something was not seen. */
+static int refuse(struct rd_ctx *ctx, const struct nicmap *nm)
+{
+	struct rd_err err;
+
+	rd_err_set(&err, ENODATA, "nic-map", "not answered: not all of this host could be read (%s)",
+		   nm->report.errors.v[0].object);
+	return rd_fail(ctx, &err);
+}
+
 static int show(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 {
 	const struct nicmap_opts *opts = ctx->state;
@@ -120,6 +130,8 @@ static int show(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 		return nicmap_compare(ctx, nm, argc, argv);
 	if (nm->host.n_ibdevs == 0 && !opts->profile)
 		return no_rdma(ctx, nm);
+	if (nm->incomplete && (opts->env || opts->nccl_xml || opts->check_env || opts->against))
+		return refuse(ctx, nm);
 	if (opts->against)
 		return nicmap_against(ctx, nm);
 	if (opts->nccl_xml)

@@ -197,7 +197,7 @@ static int answer(struct rd_ctx *ctx, struct nicmap *nm, const struct held *held
 	if (held->cut)
 		rd_warn(ctx, "%s has more devices, processes or channels than are kept; the rest is left out",
 			held->what.file);
-	nm->report.status = rd_report_judge(&nm->report);
+	nicmap_judge(nm);
 	if (against->n_of[RD_VERDICT_SAME] + against->n_of[RD_VERDICT_DIFFERS] == 0) {
 		const struct rd_finding *told = against->findings.n > 0 ? &against->findings.v[0] : NULL;
 

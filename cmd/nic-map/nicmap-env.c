@@ -274,7 +274,7 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 	rd_findings_deinit(&findings);
 	if (r < 0)
 		return rd_no_memory(ctx, ctx->cmd->name);
-	nm->report.status = rd_report_judge(&nm->report);
+	nicmap_judge(nm);
 	if (!any && !ctx->globals.json && !ctx->globals.style.raw)
 		return nm->report.status;
 	/* Where nothing is changed, a table that says so is in the way. */

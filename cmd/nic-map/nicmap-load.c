@@ -63,6 +63,7 @@ static int run_rules(struct nicmap *nm, const struct rd_profile *profile, const 
 		.symmetry = &symmetry,
 		.profile = profile,
 		.differences = differences,
+		.unread = &nm->report.errors,
 	};
 	int r = rd_symmetry_find(&nm->host, &symmetry);
 
@@ -116,6 +117,7 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 	r = read_host(source, what | (opts->profile ? RD_COLLECT_PCI : 0), nm, err);
 	if (r < 0)
 		return r;
+	nm->incomplete = rd_answer_incomplete(ctx, &nm->report, false);
 	r = rd_nicmap_analyse(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, (unsigned)opts->pes,
 			      &nm->map);
 	if (r < 0)

@@ -17,6 +17,11 @@ int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section 
 	return ctx->globals.json ? rd_answer_print(ctx, &nm->report) : rd_answer_tables(ctx, &nm->report, sections, n);
 }
 
+void nicmap_judge(struct nicmap *nm)
+{
+	nm->report.status = nm->incomplete ? RD_EXIT_UNKNOWN : rd_report_judge(&nm->report);
+}
+
 int nicmap_print_judged(struct rd_ctx *ctx, struct nicmap *nm, const char *object)
 {
 	const struct rd_table_style *style = &ctx->globals.style;
@@ -25,7 +30,7 @@ int nicmap_print_judged(struct rd_ctx *ctx, struct nicmap *nm, const char *objec
 	size_t unknown = rd_findings_count(&nm->report.findings, RD_SEV_UNKNOWN);
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	nm->report.status = rd_report_judge(&nm->report);
+	nicmap_judge(nm);
 	if (!ctx->globals.json && !style->raw && !style->no_headings && !style->columns) {
 		rd_buf_printf(&out, "nic-map of %s: ", object);
 		if (critical || warnings)
@@ -149,7 +154,7 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 	if (r < 0)
 		rd_warn(ctx, "the matrix is left out: %s", err.message);
 	if (opts->fail || opts->profile)
-		nm->report.status = rd_report_judge(&nm->report);
+		nicmap_judge(nm);
 	r = show_all(ctx, nm, matrix.section);
 	if (opts->assignment)
 		print_notes(ctx, nm);

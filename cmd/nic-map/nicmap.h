@@ -26,6 +26,7 @@ struct nicmap {
 	struct rd_system system; /* what of it says who offers accelerators' memory */
 	struct rd_nicmap map;
 	struct rd_report report;
+	bool incomplete; /* reads failed: rows may be missing, and no verdict is more than unknown */
 };
 
 /* Everything that nic-map asks a host, and so what a bundle holds. -errno with err filled. */
@@ -47,6 +48,9 @@ int nicmap_show_xml(struct rd_ctx *ctx, struct nicmap *nm);
 int nicmap_against(struct rd_ctx *ctx, struct nicmap *nm);
 int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv);
 int nicmap_live(struct rd_ctx *ctx);
+
+/* Sets the report's status by its findings, unless reads failed. */
+void nicmap_judge(struct nicmap *nm);
 
 /* The same of what is judged, the first section alone, below a line that says what was found. `object`: what was looked at. */
 int nicmap_print_judged(struct rd_ctx *ctx, struct nicmap *nm, const char *object);

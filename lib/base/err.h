@@ -10,6 +10,7 @@ struct rd_err {
 	char object[256];  /* the file, function, device or option it was about */
 	char message[256]; /* what was tried and how it went, without object and errno text */
 	char hint[256];	   /* what to do about it; empty where there is nothing to say */
+	bool listing;	   /* the object names others (a folder, a link): they may be missing from what was read */
 };
 
 /* Fills `err` (may be NULL) and returns -code, so that a library function can `return rd_err_set(…)`. */

@@ -50,6 +50,7 @@ const struct rd_check rd_check_profile_gpu = {
 	.fix = "dmesg (NVRM, Xid 79, AER); power the host off and on; then reseat or replace it. If the host was changed: rdmadiag topo-check --learn",
 	.needs = "--profile; accelerators by PCI address",
 	.quick = true,
+	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
 	.run = run_gpu,
 };
 
@@ -60,6 +61,7 @@ const struct rd_check rd_check_profile_nic = {
 	.fix = "lspci, dmesg; power the host off and on; then reseat or replace it. If the host was changed: rdmadiag topo-check --learn",
 	.needs = "--profile; RDMA devices by name",
 	.quick = true,
+	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
 	.run = run_nic,
 };
 
@@ -70,5 +72,6 @@ const struct rd_check rd_check_profile_value = {
 	.fix = "make it as the profile has it; if the profile is old: rdmadiag topo-check --learn on a good host",
 	.needs = "--profile; the fields it names",
 	.quick = true,
+	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
 	.run = run_value,
 };

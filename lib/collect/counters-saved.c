@@ -169,7 +169,7 @@ static int take_counter(const struct row *row, struct rd_counter_set *set)
 static int take_counters(struct rd_json rows, struct rd_counter_set *set, struct rd_counter_sample *sample)
 {
 	_cleanup_(row_deinit) struct row row = { 0 };
-	_cleanup_buf_ struct rd_buf name = { 0 };
+	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
 	struct rd_json again = rows;
 	int r = 0;
 
@@ -210,7 +210,7 @@ static void take_port(const struct row *row, struct rd_counter_set *set, struct 
 static void take_ports(struct rd_json rows, struct rd_counter_set *set, struct rd_counter_sample *sample)
 {
 	_cleanup_(row_deinit) struct row row = { 0 };
-	_cleanup_buf_ struct rd_buf name = { 0 };
+	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
 
 	rd_json_enter(&rows, '[');
 	for (size_t i = 0; i < PORTS_MAX && next_row(&rows, &name, &row); i++)
@@ -255,7 +255,7 @@ static bool read_array(struct rd_json *json, struct rd_json *ret)
 
 static void read_document(struct rd_json *json, struct document *document)
 {
-	_cleanup_buf_ struct rd_buf name = { 0 };
+	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
 
 	rd_json_enter(json, '{');
 	while (rd_json_member(json, &name)) {

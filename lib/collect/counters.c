@@ -259,7 +259,7 @@ int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_c
 		return rd_err_set(err, ENOMEM, "counters", "no memory for them");
 	reader->fs = (struct rd_sysfs){ .src = src, .errors = errors };
 	reader->groups = groups;
-	r = rd_collect_host(src, 0, &host, NULL, err);
+	r = rd_collect_host(src, 0, &host, errors, err);
 	if (!r) {
 		*rdma_error = host.rdma_error;
 		rd_genl_family(src, ETHTOOL_GENL_NAME, &reader->ethtool, NULL);

@@ -68,16 +68,29 @@ enum rd_known rd_sysfs_int(const struct rd_sysfs *fs, int64_t *ret, const char *
 	return RD_OK;
 }
 
+/* A folder or a link that could not be read. */
+static int note_listing(const struct rd_sysfs *fs, int r, struct rd_err *err)
+{
+	if (rd_could_not_look(r)) {
+		err->listing = true;
+		rd_errlist_add(fs->errors, err);
+	}
+	return r;
+}
+
 char *rd_sysfs_link(const struct rd_sysfs *fs, const char *fmt, ...)
 {
 	char path[512], *target = NULL;
+	struct rd_err err = { 0 };
 	va_list ap;
 	int r;
 
 	va_start(ap, fmt);
 	r = path_of(path, sizeof(path), fmt, ap);
 	va_end(ap);
-	return r < 0 || rd_read_link(fs->src, path, &target, NULL) < 0 ? NULL : target;
+	if (!r)
+		r = note_listing(fs, rd_read_link(fs->src, path, &target, &err), &err);
+	return r < 0 ? NULL : target;
 }
 
 int rd_sysfs_list(const struct rd_sysfs *fs, struct rd_names *ret, const char *fmt, ...)
@@ -92,10 +105,7 @@ int rd_sysfs_list(const struct rd_sysfs *fs, struct rd_names *ret, const char *f
 	va_end(ap);
 	if (r < 0)
 		return r;
-	r = rd_list_dir(fs->src, path, ret, &err);
-	if (rd_could_not_look(r))
-		rd_errlist_add(fs->errors, &err);
-	return r;
+	return note_listing(fs, rd_list_dir(fs->src, path, ret, &err), &err);
 }
 
 int rd_natural_compare(const char *a, const char *b)

@@ -28,6 +28,7 @@ enum rd_part {
 	RD_PART_MODULES = 1 << 4,   /* modules of the kernel, and what they say of themselves */
 	RD_PART_PROGRAMS = 1 << 5,  /* device files, libraries, settings below /etc */
 	RD_PART_PROCESSES = 1 << 6, /* other processes */
+	RD_PART_ALL = (1 << 7) - 1,
 };
 
 /* NULL: was not read. */

@@ -134,7 +134,7 @@ static bool redact_route(const struct messages *in, uint16_t type, uint8_t *data
 /* What somebody called an interface: cut off, or padded with NULs. */
 static bool redact_alias(const struct messages *in, uint16_t type, uint8_t *data, size_t size)
 {
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 
 	if (!is_protocol(in, "route") || in->type < RTM_NEWLINK || in->type > RTM_SETLINK || type != IFLA_IFALIAS)
 		return false;

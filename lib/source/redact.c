@@ -232,7 +232,7 @@ void rd_redact_whole(struct rd_redact *redact, const char *prefix, const char *t
 static void add_word(struct rd_redact *redact, const char *in, size_t size, const char *prefix, enum rd_word_kind kind)
 {
 	_cleanup_free_ char *folded = strndup(in, size);
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 
 	for (char *c = folded; c && *c; c++)
 		*c = (char)tolower((unsigned char)*c);
