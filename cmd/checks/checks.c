@@ -178,8 +178,7 @@ int checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity 
 		    struct rd_err *err)
 {
 	rd_checks_run(&checks->in, chosen, &checks->findings);
-	if (rd_diagnose(&checks->host, checks->in.profile, rd_profile_day(checks->report.time), &checks->findings) < 0 ||
-	    checks->findings.failed)
+	if (rd_diagnose(&checks->host, checks->in.profile, rd_profile_day(checks->report.time), &checks->findings) < 0)
 		return rd_err_set(err, ENOMEM, "rules", "no memory for the report");
 	rd_report_checks(&checks->report, &checks->findings, least);
 	checks->report.status = judge(checks, least, all_required);

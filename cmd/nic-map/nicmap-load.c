@@ -75,8 +75,6 @@ static int run_rules(struct nicmap *nm, const struct rd_profile *profile, const 
 	for (size_t i = 0; i < all.n && !r; i++)
 		if (is_told(&all.v[i]))
 			rd_finding_copy(ret, &all.v[i]);
-	if (all.failed)
-		r = -ENOMEM;
 	rd_findings_deinit(&all);
 	rd_symmetry_deinit(&symmetry);
 	return r;

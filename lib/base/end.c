@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXIT_UNKNOWN 3
-
 #define HINT "  try: free memory, or a higher limit of it (ulimit -v, memory.max of the control group)\n"
 
 static pid_t watched;
@@ -30,12 +28,12 @@ _Noreturn static void end(const char *why)
 	ssize_t ignored;
 
 	if (getpid() != watched)
-		_exit(EXIT_UNKNOWN);
+		_exit(RD_EXIT_NO_MEMORY);
 	while (n_steps > 0)
 		steps[--n_steps]();
 	ignored = write(STDERR_FILENO, why, strlen(why));
 	(void)ignored; /* there is nowhere left to say it */
-	_exit(EXIT_UNKNOWN);
+	_exit(RD_EXIT_NO_MEMORY);
 }
 
 _Noreturn void rd_out_of_memory(void)

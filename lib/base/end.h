@@ -3,6 +3,8 @@
 #ifndef RD_END_H
 #define RD_END_H
 
+#define RD_EXIT_NO_MEMORY 3 /* the exit status of such an end: nothing could be told */
+
 /* Registers what is to be done at such an end, last registered first: give the terminal back, remove temporary files. A
  * function that is registered twice is called once; it must not allocate, and has to bear being called when there is nothing
  * to do. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "check/pcie.h"
 #include "check/rules.h"
 
@@ -71,12 +72,7 @@ static void tell(struct walk *walk, enum rd_severity severity, struct redirects 
 
 	if (redirects->n == 0)
 		return;
-	if (redirects->list.failed) {
-		rd_buf_deinit(&redirects->list);
-		rd_check_bad(walk->out, severity, "bridges", NULL, NULL, NULL);
-		return;
-	}
-	subject = redirects->n == 1 ? strdup(list) :
+	subject = redirects->n == 1 ? rd_dup(list) :
 				      rd_text("%s and %zu more bridge%s", host->pcis[redirects->first].addr,
 					      redirects->n - 1, redirects->n == 2 ? "" : "s");
 	what = (redirects->acs & ACS_BOTH) == ACS_BOTH ? "request and completion" :
@@ -113,12 +109,12 @@ static void judge_pair(struct walk *walk, size_t gpu, size_t nic)
 static void run(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
-	_cleanup_free_ bool *seen = calloc(host->n_pcis + 1, sizeof(*seen));
+	_cleanup_free_ bool *seen = rd_alloc(host->n_pcis + 1, sizeof(*seen));
 	struct walk walk = { .in = in, .out = out, .seen = seen };
 
 	if (host->n_gpus == 0)
 		rd_check_skip(out, "there is no accelerator");
-	for (size_t g = 0; seen && g < host->n_gpus; g++) {
+	for (size_t g = 0; g < host->n_gpus; g++) {
 		enum rd_path best = rd_gpu_best_path(in, g);
 
 		/* It is what keeps a virtual machine's accelerator apart from the rest. */
@@ -141,5 +137,6 @@ const struct rd_check rd_check_acs_redirect = {
 	.fix = "setpci -s BRIDGE ECAP_ACS+6.w=0000, or ACS off in the BIOS",
 	.needs = "PCI configuration space of bridges (root), ACS control register",
 	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA,
 	.run = run,
 };

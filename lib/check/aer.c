@@ -67,6 +67,7 @@ const struct rd_check rd_check_aer = {
 	.fix = "dmesg shows the kind of error; reseat the card, then replace riser, cable or card",
 	.needs = "sysfs aer_dev_fatal and aer_dev_nonfatal of NICs, accelerators and bridges above them",
 	.quick = true,
+	.reads = RD_PART_PCI,
 	.run = run_uncorrectable,
 };
 
@@ -77,5 +78,6 @@ const struct rd_check rd_check_aer_correctable = {
 	.fix = "see which error grows: cat /sys/bus/pci/devices/ADDRESS/aer_dev_correctable; reseat or replace",
 	.needs = "sysfs aer_dev_correctable of NICs, accelerators and bridges above them",
 	.quick = true,
+	.reads = RD_PART_PCI,
 	.run = run_correctable,
 };

@@ -68,6 +68,7 @@ const struct rd_check rd_check_bar_size = {
 	.fix = "Above 4G Decoding and Resizable BAR on in the BIOS; nvidia-smi -q -d MEMORY shows BAR1",
 	.needs = "sysfs `resource` of accelerators",
 	.quick = true,
+	.reads = RD_PART_PCI,
 	.run = run_size,
 };
 
@@ -78,5 +79,6 @@ const struct rd_check rd_check_bar_address = {
 	.fix = "lower \"MMIO High Base\" in the BIOS, to 32 TiB or less",
 	.needs = "sysfs `resource` of accelerators",
 	.quick = false,
+	.reads = RD_PART_PCI,
 	.run = run_address,
 };

@@ -97,6 +97,7 @@ const struct rd_check rd_check_devlink_health = {
 	.fix = "devlink health show pci/ADDRESS; devlink health dump show …; then devlink health recover, or a reboot",
 	.needs = "DEVLINK_CMD_HEALTH_REPORTER_GET",
 	.quick = true,
+	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_health,
 };
 
@@ -106,5 +107,6 @@ const struct rd_check rd_check_devlink_firmware = {
 	.why = "an update was burnt and not activated: it comes alive at the next reset, in the middle of something else",
 	.fix = "devlink dev reload pci/ADDRESS action fw_activate, mlxfwreset, or a cold boot, while no job runs",
 	.needs = "DEVLINK_CMD_INFO_GET, running against stored versions",
+	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_firmware,
 };

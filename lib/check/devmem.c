@@ -53,5 +53,6 @@ const struct rd_check rd_check_devmem = {
 	.why = "payload can be placed in device memory only if headers are split off, and flows are steered to the queue",
 	.fix = "ethtool -G IF tcp-data-split on hds-thresh 0; ethtool -K IF ntuple on; ethtool -X IF equal N",
 	.needs = "ethtool netlink (rings, features, RSS contexts), netdev netlink (queues)",
+	.reads = RD_PART_PCI | RD_PART_NET,
 	.run = run_devmem,
 };

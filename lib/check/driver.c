@@ -139,5 +139,6 @@ const struct rd_check rd_check_gpu_driver = {
 	.needs = "sysfs driver of accelerators",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA,
 	.run = run_gpu,
 };

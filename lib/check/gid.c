@@ -327,7 +327,7 @@ const struct rd_check rd_check_roce_netdev = {
 	.fix = "ip link set DEV up; if it stays down: cable and switch port",
 	.needs = "sysfs operstate of interfaces on RoCE ports",
 	.quick = true,
-	.whole = RD_PART_PCI,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_netdev,
 };
 
@@ -339,6 +339,7 @@ const struct rd_check rd_check_gid_duplicate = {
 	.needs = "sysfs gids of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_duplicate,
 };
 
@@ -350,6 +351,7 @@ const struct rd_check rd_check_roce_lid = {
 	.needs = "sysfs lid and link_layer of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_lid,
 };
 

@@ -63,6 +63,7 @@ const struct rd_check rd_check_ibgda = {
 	       "/etc/modprobe.d/nvidia.conf; rebuild the initramfs; reboot",
 	.needs = "/proc/driver/nvidia/params",
 	.quick = true,
+	.reads = RD_PART_PCI | RD_PART_MODULES,
 	.run = run_ibgda,
 };
 
@@ -73,5 +74,6 @@ const struct rd_check rd_check_geforce = {
 	.fix = "expect host copies (NCCL_NET_GDR_LEVEL=LOC), or another card",
 	.needs = "names of accelerators: /proc/driver/nvidia/gpus, pci.ids",
 	.quick = false,
+	.reads = RD_PART_PCI | RD_PART_MODULES,
 	.run = run_geforce,
 };

@@ -66,6 +66,7 @@ const struct rd_check rd_check_hugepages_numa = {
 	.needs = "/sys/devices/system/node/nodeN/hugepages",
 	.quick = false,
 	.whole = RD_PART_NUMA,
+	.reads = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_numa,
 };
 
@@ -76,5 +77,6 @@ const struct rd_check rd_check_hugepages_efa = {
 	.fix = "sysctl -w vm.nr_hugepages=5128, and in /etc/sysctl.d/",
 	.needs = "driver of RDMA devices, /sys/devices/system/node/nodeN/hugepages",
 	.quick = false,
+	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,
 	.run = run_efa,
 };

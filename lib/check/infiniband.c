@@ -152,6 +152,7 @@ const struct rd_check rd_check_ib_lid = {
 	.needs = "sysfs lid and link_layer of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_lid,
 };
 
@@ -163,6 +164,7 @@ const struct rd_check rd_check_ib_sm = {
 	.needs = "sysfs sm_lid of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_sm,
 };
 
@@ -174,6 +176,7 @@ const struct rd_check rd_check_ib_pkey = {
 	.needs = "sysfs pkeys of ports",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
+	.reads = RD_PART_NET,
 	.run = run_pkey,
 };
 
@@ -185,6 +188,7 @@ const struct rd_check rd_check_ib_width = {
 	.needs = "sysfs rate of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_width,
 };
 
@@ -196,5 +200,6 @@ const struct rd_check rd_check_ipoib_mode = {
 	.needs = "sysfs mode, mtu and type of interfaces",
 	.quick = false,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_ipoib,
 };

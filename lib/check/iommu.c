@@ -80,6 +80,7 @@ const struct rd_check rd_check_iommu_mode = {
 	.fix = "iommu=pt (intel_iommu=on iommu=pt, amd_iommu=on iommu=pt) on the kernel command line, or off in the BIOS",
 	.needs = "/sys/kernel/iommu_groups/N/type",
 	.quick = true,
+	.reads = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_mode,
 };
 
@@ -90,6 +91,7 @@ const struct rd_check rd_check_iommu_group = {
 	.fix = "another slot, or ACS on for the bridge above it (not on the way between an accelerator and its NIC)",
 	.needs = "/sys/kernel/iommu_groups/N/devices",
 	.quick = false,
+	.reads = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_group,
 };
 
@@ -100,5 +102,6 @@ const struct rd_check rd_check_ats = {
 	.fix = "switch ATS off in the NIC's firmware (ATS_ENABLED=0), or let the hypervisor pass ACS on",
 	.needs = "PCI configuration space of NICs (root), ATS control register; whether there is a hypervisor",
 	.quick = false,
+	.reads = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_ats,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/memory.h"
 #include "check/rules.h"
 #include "model/host.h"
 #include "model/klog.h"
@@ -28,8 +29,9 @@ static char *subject_of(const struct rd_krecord *record)
 	const char *pci = rd_krecord_pci(record), *end = strstr(record->text, ": ");
 
 	if (pci)
-		return strdup(pci);
-	return end && end - record->text < 64 ? strndup(record->text, (size_t)(end - record->text)) : strdup("kernel");
+		return rd_dup(pci);
+	return end && end - record->text < 64 ? rd_dup_part(record->text, (size_t)(end - record->text)) :
+						rd_dup("kernel");
 }
 
 /* The function that a line is about: "mlx5_core 0000:5c:00.0: …". -1: none of this host. */
@@ -359,9 +361,9 @@ static void judge_power(const struct rd_check_input *in, int pci, const struct r
 
 static void run_slot_power(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	_cleanup_free_ bool *seen = calloc(in->host->n_pcis + 1, sizeof(*seen));
+	_cleanup_free_ bool *seen = rd_alloc(in->host->n_pcis + 1, sizeof(*seen));
 
-	if (!in->klog || in->klog->known != RD_OK || !seen) {
+	if (!in->klog || in->klog->known != RD_OK) {
 		unread(in->klog, out);
 		return;
 	}

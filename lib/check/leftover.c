@@ -2,6 +2,7 @@
 /* What jobs before left behind, and a kernel that does not answer. */
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/stall.h"
 #include "check/rules.h"
 #include "model/finding.h"
@@ -155,7 +156,7 @@ static void run_moved(const struct rd_check_input *in, struct rd_check_out *out)
 				     rd_text("%s%s%s", finding->title, finding->observed ? ": " : "",
 					     finding->observed ? finding->observed : ""),
 				     rd_text("%s", finding->expected ? finding->expected : "no such growth"),
-				     finding->fix ? strdup(finding->fix) : NULL);
+				     finding->fix ? rd_dup(finding->fix) : NULL);
 	}
 	rd_check_good(out, "counters");
 }
@@ -177,6 +178,7 @@ const struct rd_check rd_check_leftovers = {
 	.fix = "rdmadiag qp-state --stuck; end the process; if there is none, reload the driver",
 	.needs = "RDMA netlink: queue pairs and their owners",
 	.quick = true,
+	.reads = RD_PART_RDMA | RD_PART_PROCESSES,
 	.run = run_leftovers,
 };
 

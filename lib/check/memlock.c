@@ -122,6 +122,7 @@ const struct rd_check rd_check_memlock = {
 		"/proc/PID/limits of what starts jobs; with --pid also the effective capabilities of the process; else systemd's defaults or the limits of process 1",
 	.quick = true,
 	.whole = RD_PART_PROCESSES,
+	.reads = RD_PART_PCI,
 	.run = run,
 };
 
@@ -132,5 +133,6 @@ const struct rd_check rd_check_max_map_count = {
 	.fix = "sysctl -w vm.max_map_count=1048576, and in /etc/sysctl.d/",
 	.needs = "/proc/sys/vm/max_map_count; with --pid also /proc/PID/maps",
 	.quick = true,
+	.reads = RD_PART_PCI | RD_PART_PROCESSES,
 	.run = run_maps,
 };

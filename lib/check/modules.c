@@ -56,5 +56,6 @@ const struct rd_check rd_check_modules_mixed = {
 	.fix = "reinstall one stack for this kernel, rebuild the initramfs, reboot; modinfo -n MODULE tells whose a module is",
 	.needs = "/proc/modules with taints",
 	.quick = true,
+	.reads = RD_PART_MODULES,
 	.run = run,
 };

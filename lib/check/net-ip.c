@@ -301,6 +301,7 @@ const struct rd_check rd_check_rp_filter = {
 	.needs = "/proc/sys/net/ipv4/conf/*/rp_filter; addresses by rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_rp_filter,
 };
 
@@ -312,6 +313,7 @@ const struct rd_check rd_check_arp_flux = {
 	.needs = "/proc/sys/net/ipv4/conf/*/arp_ignore and arp_announce; addresses by rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_arp,
 };
 
@@ -323,6 +325,7 @@ const struct rd_check rd_check_duplicate_address = {
 	.needs = "addresses and their flags by rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_duplicate,
 };
 
@@ -335,6 +338,7 @@ const struct rd_check rd_check_neighbour_failed = {
 	.needs = "neighbours by rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_neighbours,
 };
 
@@ -345,6 +349,7 @@ const struct rd_check rd_check_rail_route = {
 	.fix = "ip route add default via GATEWAY dev IF table TABLE",
 	.needs = "policy rules, routes and addresses by rtnetlink",
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_rail_routes,
 };
 
@@ -356,6 +361,7 @@ const struct rd_check rd_check_firewall = {
 	.needs = "nftables' chains and rules by netlink (CAP_NET_ADMIN)",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_firewall,
 };
 
@@ -367,5 +373,6 @@ const struct rd_check rd_check_link_flaps = {
 	.needs = "carrier_down_count by rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_flaps,
 };

@@ -2,6 +2,7 @@
 /* Who sits on which socket, and how evenly. */
 #include <stdio.h>
 
+#include "base/memory.h"
 #include "check/pcie.h"
 #include "check/rules.h"
 #include "model/symmetry.h"
@@ -176,13 +177,11 @@ static bool is_told(const struct rd_check_input *in, size_t bridge)
 static void run_uneven(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
-	_cleanup_free_ struct below *below = calloc(host->n_pcis + 1, sizeof(*below));
-	_cleanup_free_ unsigned *ratios = calloc(host->n_pcis + 1, sizeof(*ratios));
+	_cleanup_free_ struct below *below = rd_alloc(host->n_pcis + 1, sizeof(*below));
+	_cleanup_free_ unsigned *ratios = rd_alloc(host->n_pcis + 1, sizeof(*ratios));
 	unsigned usual;
 	size_t n = 0;
 
-	if (!below || !ratios)
-		return;
 	for (size_t g = 0; g < host->n_gpus; g++)
 		if (switch_of(host, host->gpus[g].pci) >= 0)
 			below[switch_of(host, host->gpus[g].pci)].gpus++;
@@ -216,6 +215,7 @@ const struct rd_check rd_check_numa_node = {
 	.fix = "update the BIOS (it lacks _PXM for the slot); until then: echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",
 	.needs = "sysfs numa_node",
 	.quick = true,
+	.reads = RD_PART_PCI | RD_PART_NUMA,
 	.run = run_missing,
 };
 

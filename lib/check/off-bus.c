@@ -32,5 +32,6 @@ const struct rd_check rd_check_no_answer = {
 	.fix = "dmesg (AER, pciehp, Xid 79); remove it and rescan; a power cycle; then the card",
 	.needs = "the first bytes of PCI configuration space",
 	.quick = true,
+	.reads = RD_PART_PCI,
 	.run = run,
 };

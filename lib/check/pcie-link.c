@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "check/pcie.h"
 #include "check/rules.h"
 #include "model/pcie.h"
@@ -25,16 +26,16 @@ static double data_gbps(const struct rd_port *port)
 	return !rd_port_is_ethernet(port) && port->rate_gbps.v <= 40 ? port->rate_gbps.v * 0.8 : port->rate_gbps.v;
 }
 
-/* Of each function; caller frees. NULL: out of memory. */
+/* Of each function; caller frees. */
 static struct load *loads_of(const struct rd_host *host)
 {
-	struct load *loads = calloc(host->n_pcis + 1, sizeof(*loads));
+	struct load *loads = rd_alloc(host->n_pcis + 1, sizeof(*loads));
 
-	for (size_t n = 0; loads && n < host->n_ibdevs; n++)
+	for (size_t n = 0; n < host->n_ibdevs; n++)
 		if (!host->ibdevs[n].parent_netdev)
 			for (int at = host->ibdevs[n].pci; at >= 0; at = host->pcis[at].parent)
 				loads[at].nics++;
-	for (size_t g = 0; loads && g < host->n_gpus; g++)
+	for (size_t g = 0; g < host->n_gpus; g++)
 		for (int at = host->gpus[g].pci; at >= 0; at = host->pcis[at].parent)
 			loads[at].gpus++;
 	for (size_t p = 0; loads && p < host->n_ports; p++) {
@@ -353,6 +354,7 @@ const struct rd_check rd_check_pcie_bandwidth = {
 	.fix = "a slot with more lanes or of a later generation",
 	.needs = "sysfs current_link_speed and current_link_width of NICs, port rate",
 	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_bandwidth,
 };
 
@@ -363,6 +365,8 @@ const struct rd_check rd_check_pcie_link_width = {
 	.fix = "reseat the card, then swap riser or cable; lspci -vv -s ADDRESS, LnkSta against LnkCap",
 	.needs = "sysfs current_link_width and max_link_width of NICs, accelerators and all bridges above",
 	.quick = true,
+	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA,
 	.run = run_width,
 };
 
@@ -373,5 +377,7 @@ const struct rd_check rd_check_pcie_link_speed = {
 	.fix = "reseat the card, then swap riser or cable; look for a BIOS setting that limits the slot's speed",
 	.needs = "sysfs current_link_speed and max_link_speed of NICs, accelerators and all bridges above",
 	.quick = true,
+	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA,
 	.run = run_speed,
 };

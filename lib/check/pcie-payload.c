@@ -105,6 +105,7 @@ const struct rd_check rd_check_pcie_mps = {
 	.needs = "PCI configuration space (root), Device Control of the function and all bridges above",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA,
 	.run = run_mps,
 };
 
@@ -116,5 +117,6 @@ const struct rd_check rd_check_pcie_mrrs = {
 	.needs = "PCI configuration space of NICs (root), Device Control",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA,
 	.run = run_mrrs,
 };

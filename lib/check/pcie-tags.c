@@ -99,6 +99,7 @@ const struct rd_check rd_check_relaxed_ordering = {
 	.needs = "PCI configuration space of NICs (root), Device Control",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA,
 	.run = run_relaxed,
 };
 
@@ -110,6 +111,7 @@ const struct rd_check rd_check_ext_tags = {
 	.needs = "PCI configuration space of NICs (root), Device Capabilities and Control",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA,
 	.run = run_ext,
 };
 
@@ -120,5 +122,6 @@ const struct rd_check rd_check_tag10 = {
 	.fix = "10-bit tags on in the BIOS of the platform",
 	.needs = "PCI configuration space of NICs and root ports (root), Device Capabilities 2 and Control 2",
 	.quick = false,
+	.reads = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_tag10,
 };

@@ -126,6 +126,7 @@ const struct rd_check rd_check_peermem = {
 	.needs = "/proc/modules, /proc/driver/nvidia/version (else /sys/module/nvidia/taint), BTF of ib_uverbs",
 	.quick = true,
 	.whole = RD_PART_MODULES | RD_PART_PCI,
+	.reads = RD_PART_RDMA,
 	.run = run_nvidia,
 };
 
@@ -136,6 +137,7 @@ const struct rd_check rd_check_peermem_old = {
 	.fix = "remove the package nvidia-peer-memory; rmmod nv_peer_mem; modprobe nvidia_peermem",
 	.needs = "/proc/modules",
 	.quick = true,
+	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_MODULES,
 	.run = run_old,
 };
 
@@ -147,6 +149,7 @@ const struct rd_check rd_check_amd_peer = {
 	.needs = "/proc/modules, /sys/kernel/mm/memory_peers, BTF of ib_uverbs",
 	.quick = true,
 	.whole = RD_PART_MODULES | RD_PART_PCI,
+	.reads = RD_PART_RDMA,
 	.run = run_amd,
 };
 
@@ -159,5 +162,6 @@ const struct rd_check rd_check_dmabuf = {
 	.needs = "/proc/driver/nvidia/version (else /sys/module/nvidia/taint), BTF of ib_uverbs",
 	.quick = true,
 	.whole = RD_PART_MODULES | RD_PART_PCI,
+	.reads = RD_PART_RDMA,
 	.run = run_dmabuf,
 };

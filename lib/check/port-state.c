@@ -241,6 +241,7 @@ const struct rd_check rd_check_port_state = {
 	.needs = "sysfs state and phys_state of ports, their roles",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA,
 	.run = run_state,
 };
 
@@ -252,6 +253,7 @@ const struct rd_check rd_check_port_init = {
 	.needs = "sysfs state and phys_state of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA,
 	.run = run_init,
 };
 
@@ -262,5 +264,6 @@ const struct rd_check rd_check_link_downed = {
 	.fix = "clean or swap cable and optics; rdmadiag counters shows whether it goes on",
 	.needs = "sysfs counters/link_downed",
 	.quick = true,
+	.reads = RD_PART_RDMA,
 	.run = run_flaps,
 };

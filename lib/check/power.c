@@ -65,6 +65,7 @@ const struct rd_check rd_check_power_state = {
 	.fix = "echo on >/sys/bus/pci/devices/ADDRESS/power/control",
 	.needs = "sysfs power_state",
 	.quick = true,
+	.reads = RD_PART_PCI,
 	.run = run_state,
 };
 
@@ -75,5 +76,6 @@ const struct rd_check rd_check_slot_power = {
 	.fix = "another slot, or its power limit in the BIOS; some cards want a cable",
 	.needs = "PCI configuration space of the port above (root), Slot Capabilities",
 	.quick = false,
+	.reads = RD_PART_PCI,
 	.run = run_slot,
 };

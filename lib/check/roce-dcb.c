@@ -303,6 +303,7 @@ const struct rd_check rd_check_roce_lossless = {
 	.needs = NEEDS_DCB "; pause settings by ethtool netlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_lossless,
 };
 
@@ -313,6 +314,7 @@ const struct rd_check rd_check_roce_pause = {
 	.fix = "ethtool -A IF rx off tx off",
 	.needs = NEEDS_DCB "; pause settings by ethtool netlink",
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_one_flow_control,
 };
 
@@ -325,6 +327,7 @@ const struct rd_check rd_check_roce_trust = {
 	.needs = NEEDS_DCB ", with its application table and trust",
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_trust,
 };
 
@@ -335,6 +338,7 @@ const struct rd_check rd_check_roce_tclass = {
 	.fix = "write a class with the right DSCP (tclass = 4 x DSCP) to /sys/class/infiniband/DEV/tc/1/traffic_class",
 	.needs = "sysfs tc/1/traffic_class; " NEEDS_DCB,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_traffic_class,
 };
 
@@ -345,6 +349,7 @@ const struct rd_check rd_check_roce_devx_tclass = {
 	.fix = "give the class to the program as well: NCCL_IB_TC, NVSHMEM_IB_TRAFFIC_CLASS",
 	.needs = "sysfs tc/1/traffic_class; RegistryDwords of NVIDIA's driver",
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_devx_class,
 };
 
@@ -355,6 +360,7 @@ const struct rd_check rd_check_roce_ets = {
 	.fix = "dcb ets set dev IF prio-tc …, or mlnx_qos -i IF --prio_tc 0,1,2,3,4,5,6,7",
 	.needs = NEEDS_DCB,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_classes,
 };
 
@@ -365,6 +371,7 @@ const struct rd_check rd_check_roce_ecn = {
 	.fix = "echo 1 > /sys/class/net/IF/ecn/roce_np/enable/3 and …/roce_rp/enable/3; ECN marking at the switch",
 	.needs = "sysfs ecn/roce_np and ecn/roce_rp",
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_congestion,
 };
 
@@ -375,6 +382,7 @@ const struct rd_check rd_check_roce_cnp = {
 	.fix = "echo 48 > /sys/class/net/IF/ecn/roce_np/cnp_dscp",
 	.needs = "sysfs ecn/roce_np/cnp_dscp; " NEEDS_DCB,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_cnp,
 };
 
@@ -386,5 +394,6 @@ const struct rd_check rd_check_roce_uniform = {
 	.needs = NEEDS_DCB,
 	.quick = true,
 	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_uniform,
 };

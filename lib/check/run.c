@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/stall.h"
 #include "check/check.h"
 #include "check/unread.h"
@@ -47,7 +48,7 @@ static struct rd_finding begin(const struct rd_check_out *out, enum rd_severity 
 static void add(struct rd_check_out *out, struct rd_finding *finding)
 {
 	if (!finding->fix && out->check->fix && finding->severity != RD_SEV_NOTE)
-		finding->fix = strdup(out->check->fix);
+		finding->fix = rd_dup(out->check->fix);
 	rd_finding_add(out->findings, finding);
 }
 
@@ -70,8 +71,7 @@ void rd_check_good(struct rd_check_out *out, const char *subject)
 	out->good++;
 	if (out->last_good)
 		return;
-	out->last_good = strdup(subject);
-	out->findings->failed |= !out->last_good;
+	out->last_good = rd_dup(subject);
 }
 
 /* What seems wrong may be so only because something was not seen. */
@@ -80,9 +80,7 @@ static void doubt_fault(struct rd_check_out *out, const char *subject)
 	_cleanup_free_ char *reason = rd_text("may be a fault, or only not seen: %s: %s", out->unread->object,
 					      rd_errno_text(out->unread->code));
 
-	out->findings->failed |= !reason;
-	if (reason)
-		rd_check_undecided(out, subject, reason);
+	rd_check_undecided(out, subject, reason);
 }
 
 void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const char *subject, char *observed,
@@ -90,7 +88,6 @@ void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const cha
 {
 	struct rd_finding finding = begin(out, severity);
 
-	out->findings->failed |= !observed || !expected;
 	if (out->unread) {
 		doubt_fault(out, subject);
 		free(observed);
@@ -98,7 +95,7 @@ void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const cha
 		free(fix);
 		return;
 	}
-	finding.subject = strdup(subject);
+	finding.subject = rd_dup(subject);
 	finding.observed = observed;
 	finding.expected = expected;
 	finding.fix = fix;
@@ -112,11 +109,10 @@ void rd_check_note(struct rd_check_out *out, const char *subject, char *observed
 	/* The rule's words say what is wrong, which here is nothing. */
 	finding.title = "No fault, but worth knowing";
 	finding.why = NULL;
-	finding.subject = strdup(subject);
+	finding.subject = rd_dup(subject);
 	finding.observed = observed;
 	finding.expected = expected;
 	finding.fix = fix;
-	out->findings->failed |= !observed;
 	tell(out, &finding);
 }
 
@@ -145,14 +141,8 @@ static void add_doubt(struct rd_check_out *out, const char *subject, const char 
 		return;
 	}
 	doubt = &out->doubts[out->n_doubts];
-	*doubt = (struct doubt){ .subject = strdup(subject), .reason = strdup(reason), .n = 1, .undecided = undecided };
-	if (doubt->subject && doubt->reason) {
-		out->n_doubts++;
-		return;
-	}
-	free(doubt->subject);
-	free(doubt->reason);
-	out->findings->failed = true;
+	*doubt = (struct doubt){ .subject = rd_dup(subject), .reason = rd_dup(reason), .n = 1, .undecided = undecided };
+	out->n_doubts++;
 }
 
 void rd_check_unknown(struct rd_check_out *out, const char *subject, const char *reason)
@@ -173,10 +163,25 @@ void rd_check_skip(struct rd_check_out *out, const char *reason)
 /* "mlx5_0", "mlx5_0 and 7 more" */
 static char *subject_of(const char *first, size_t n)
 {
-	return n > 1 ? rd_text("%s and %zu more", first, n - 1) : strdup(first);
+	return n > 1 ? rd_text("%s and %zu more", first, n - 1) : rd_dup(first);
 }
 
-static void conclude(struct rd_check_out *out)
+/* No fault was found: that is a pass only where all was read. */
+static void conclude_good(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_err *unread = rd_check_unread(in->unread, out->check->whole | out->check->reads);
+	struct rd_finding finding = begin(out, unread ? RD_SEV_UNKNOWN : out->good > 0 ? RD_SEV_OK : RD_SEV_SKIP);
+
+	finding.subject = out->last_good ? subject_of(out->last_good, out->good) : rd_dup("host");
+	if (unread)
+		finding.observed = rd_text("no fault was seen, but not all could be read: %s: %s", unread->object,
+					   rd_errno_text(unread->code));
+	else if (out->good == 0)
+		finding.observed = rd_dup(out->skip ? out->skip : "nothing here that it is about");
+	add(out, &finding);
+}
+
+static void conclude(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	struct rd_finding finding;
 
@@ -196,13 +201,8 @@ static void conclude(struct rd_check_out *out)
 		free(out->doubts[i].subject);
 		add(out, &finding);
 	}
-	if (out->bad == 0 && out->n_doubts == 0) {
-		finding = begin(out, out->good > 0 ? RD_SEV_OK : RD_SEV_SKIP);
-		finding.subject = out->last_good ? subject_of(out->last_good, out->good) : strdup("host");
-		if (out->good == 0)
-			finding.observed = strdup(out->skip ? out->skip : "nothing here that it is about");
-		add(out, &finding);
-	}
+	if (out->bad == 0 && out->n_doubts == 0)
+		conclude_good(in, out);
 	free(out->last_good);
 }
 
@@ -216,6 +216,6 @@ void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct r
 		if (chosen && !chosen[i])
 			continue;
 		rd_checks[i]->run(in, &out);
-		conclude(&out);
+		conclude(in, &out);
 	}
 }

@@ -253,5 +253,6 @@ const struct rd_check rd_check_numa_switch = {
 	.fix = "update the BIOS; until then: echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",
 	.needs = "sysfs numa_node of NICs, accelerators and the bridges above, PCI tree",
 	.quick = true,
+	.reads = RD_PART_PCI,
 	.run = run_numa,
 };

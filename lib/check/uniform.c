@@ -207,6 +207,7 @@ const struct rd_check rd_check_speed_uniform = {
 	.fix = "look at cable and switch port: a wrong cable, a split port, autonegotiation that fell back",
 	.needs = "sysfs rate of ports; board and place of NICs",
 	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_speed,
 };
 
@@ -217,6 +218,7 @@ const struct rd_check rd_check_layer_uniform = {
 	.fix = "mlxconfig LINK_TYPE_P1=1 (InfiniBand) or 2 (Ethernet), then a cold boot",
 	.needs = "sysfs link_layer of ports; board and place of NICs",
 	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_layer,
 };
 
@@ -227,6 +229,7 @@ const struct rd_check rd_check_mtu_uniform = {
 	.fix = "ip link set DEV mtu 9000 (4200 at least), and in the network's configuration; the switch port, too",
 	.needs = "mtu of the interfaces on ports; board and place of NICs",
 	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_mtu,
 };
 
@@ -237,6 +240,7 @@ const struct rd_check rd_check_firmware_uniform = {
 	.fix = "flash the same version on all (mlxfwmanager, devlink dev flash), then reset or reboot",
 	.needs = "sysfs fw_ver and board_id of devices",
 	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_firmware,
 };
 
@@ -247,5 +251,6 @@ const struct rd_check rd_check_gid_uniform = {
 	.fix = "set the same kinds of addresses in the same order on all compute interfaces",
 	.needs = "sysfs gids and gid_attrs of RoCE ports; board and place of NICs",
 	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_gid,
 };

@@ -138,6 +138,7 @@ const struct rd_check rd_check_dev_mode = {
 	.fix = "install rdma-core with its udev rules, then udevadm trigger; or chmod 0666",
 	.needs = "modes of /dev/infiniband/uverbsN",
 	.quick = true,
+	.reads = RD_PART_RDMA | RD_PART_PROGRAMS,
 	.run = run_mode,
 };
 

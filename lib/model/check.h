@@ -60,6 +60,7 @@ struct rd_check {
 	const char *needs; /* the facts it judges by, for --explain */
 	bool quick;	   /* cheap enough for a job prologue */
 	unsigned whole; /* enum rd_part, or-ed: where a read of these failed, a fault found by this rule is unknown instead */
+	unsigned reads; /* further ones that it reads: where a read of either failed, it does not pass */
 	void (*run)(const struct rd_check_input *in, struct rd_check_out *out);
 };
 

@@ -42,7 +42,6 @@ struct rd_finding {
 struct rd_findings {
 	struct rd_finding *v;
 	size_t n, cap;
-	bool failed; /* out of memory: some are missing */
 };
 void rd_findings_deinit(struct rd_findings *findings);
 

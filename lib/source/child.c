@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/child.h"
 
+#include "base/end.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -44,6 +46,21 @@ void rd_child_leave(pid_t child)
 	if (rd_grow(&behind.v, &behind.cap, behind.n + 1, sizeof(*behind.v)) == 0)
 		behind.v[behind.n++] = child;
 	reap();
+}
+
+bool rd_child_lacked_memory(pid_t child)
+{
+	/* Its end of the pipe is closed a moment before it can be waited for. */
+	for (int left = 10; left > 0; left--) {
+		siginfo_t info = { 0 };
+
+		if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+			return false;
+		if (info.si_pid == child)
+			return info.si_code == CLD_EXITED && info.si_status == RD_EXIT_NO_MEMORY;
+		usleep(1000);
+	}
+	return false;
 }
 
 /* Who waits for the end of what we write must not wait for a child that hangs: it holds nothing but its own end. */

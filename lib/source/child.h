@@ -23,6 +23,9 @@ int rd_child_run(const char *what, rd_child_fn *work, void *arg, unsigned limit_
  */
 int rd_child_start(const char *what, pid_t *child, int *fd, struct rd_err *err);
 
+/* Whether a child that was not left yet, and has closed its end of the pipe, ended in rd_out_of_memory(). Waits 10 ms at most. */
+bool rd_child_lacked_memory(pid_t child);
+
 /* Kills a child if it can be killed, and never waits: what hangs in the kernel, also on its way out, is left behind. Those
  * left before are reaped as far as they have ended. */
 void rd_child_leave(pid_t child);

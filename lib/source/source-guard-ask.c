@@ -2,8 +2,9 @@
 /* The guard's children: asking in one, leaving it, and what can be said of one that gave no answer. */
 #include "source-guard-priv.h"
 
+#include "base/end.h"
+
 #include <errno.h>
-#include <linux/netlink.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -161,10 +162,13 @@ static void note_stall(struct guard *guard, size_t i, struct rd_stall *stall, in
 	rd_stalls_add(&guard->stalls, stall);
 }
 
-static void note_death(struct guard *guard, size_t entry)
+/* A child that had no memory says nothing about what it read. */
+static void note_death(struct guard *guard, const struct asker *asker, size_t entry)
 {
 	struct rd_stall stall = { .kind = RD_STALL_DIED };
 
+	if (rd_child_lacked_memory(asker->pid))
+		rd_out_of_memory();
 	note_stall(guard, entry, &stall, ECHILD, "the process that read it died of that");
 }
 
@@ -272,10 +276,10 @@ static bool ask_on(struct guard *guard, rd_guard_fn *fn, void *arg)
 		return guard->n_waiting < RD_WAITING_MAX && rd_guard_left(guard) > 0;
 	}
 	question = take(guard, &asker);
-	leave(&asker);
 	entry = end == END_DEATH && question ? rd_answers_enter(&guard->answers, question) : NULL;
 	if (entry)
-		note_death(guard, (size_t)(entry - guard->answers.v));
+		note_death(guard, &asker, (size_t)(entry - guard->answers.v));
+	leave(&asker);
 	return end == END_DEATH && (entry || asker.at > 0) && rd_guard_left(guard) > 0;
 }
 
@@ -287,10 +291,10 @@ static bool hear_late(struct guard *guard, size_t i)
 
 	guard->waiting[i] = guard->waiting[--guard->n_waiting];
 	take(guard, &asker);
-	leave(&asker);
 	answered = guard->answers.v[asker.entry].answer;
 	if (!answered)
-		note_death(guard, asker.entry);
+		note_death(guard, &asker, asker.entry);
+	leave(&asker);
 	return answered;
 }
 

@@ -128,7 +128,7 @@ host="$host|stat|lstat|fstat|fstatat|access|faccessat|socket|connect|uname|getho
 host="$host|fork|vfork|execv[pe]*|execl[pe]*|syscall|ioctl|getpwnam|getpwuid|getifaddrs|if_nametoindex"
 calls "only a source touches the host" "$host" "${no_host[@]}"
 
-mapfile -t pure < <(printf '%s\n' "${lib[@]}" | grep -E '^lib/(model|analyse|diagnose|report|render|view)/')
+mapfile -t pure < <(printf '%s\n' "${lib[@]}" | grep -E '^lib/(model|analyse|check|diagnose|report|render|view)/')
 calls "rooms that compute allocate by base/memory.h" \
 	'malloc|calloc|realloc|reallocarray|strdup|strndup|asprintf|vasprintf|open_memstream|rd_grow' "${pure[@]}"
 
