@@ -230,8 +230,8 @@ bool rd_answer_incomplete(const struct rd_ctx *ctx, struct rd_report *report, bo
 	}
 	if (!first)
 		return false;
-	rd_warn(ctx, "not all could be read, rows may be missing or wrong: %s: %s (%zu failed reads)", first->object,
-		rd_errno_text(first->code), n);
+	rd_warn(ctx, "%s: cannot be read: rows may be missing or wrong: %s (%zu read%s failed)", first->object,
+		rd_errno_text(first->code), n, n == 1 ? "" : "s");
 	report->status = RD_EXIT_UNKNOWN;
 	return true;
 }

@@ -109,18 +109,21 @@ static void finish_text(struct rd_buf *text)
 /* Why there is no verdict. */
 static void add_reason(const struct check_look *look, struct rd_buf *out)
 {
+	const struct rd_errlist *unread = &look->checks.unread;
 	const struct rd_findings *findings = &look->checks.findings;
+	bool undecided = false;
 
+	for (size_t i = 0; i < findings->n; i++)
+		undecided |= findings->v[i].undecided && rd_finding_stands(&findings->v[i]);
 	if (look->no_rdma) {
 		rd_buf_str(out, look->no_rdma);
-		return;
+	} else if (undecided && unread->n > 0) {
+		rd_buf_str(out, "not all could be read: ");
+		rd_buf_safe(out, unread->v[0].object, strlen(unread->v[0].object));
+		rd_buf_printf(out, ": %s", rd_errno_text(unread->v[0].code));
+	} else {
+		rd_buf_str(out, "a rule that the profile requires could not tell");
 	}
-	for (size_t i = 0; i < findings->n; i++)
-		if (findings->v[i].undecided && rd_finding_stands(&findings->v[i])) {
-			add_problem(&findings->v[i], out);
-			return;
-		}
-	rd_buf_str(out, "a rule that the profile requires could not tell");
 }
 
 static void add_ports(const struct check_numbers *numbers, struct rd_buf *out)

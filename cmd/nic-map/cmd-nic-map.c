@@ -113,12 +113,11 @@ static int no_rdma(struct rd_ctx *ctx, struct nicmap *nm)
 }
 
 /* What names devices for others to use, or judges by what there is, is wrong where something was not seen. */
-static int refuse(struct rd_ctx *ctx, const struct nicmap *nm)
+static int refuse(struct rd_ctx *ctx)
 {
 	struct rd_err err;
 
-	rd_err_set(&err, ENODATA, "nic-map", "not answered: not all of this host could be read (%s)",
-		   nm->report.errors.v[0].object);
+	rd_err_set(&err, ENODATA, "nic-map", "no answer, because it could be wrong: not all of this host could be read");
 	return rd_fail(ctx, &err);
 }
 
@@ -131,7 +130,7 @@ static int show(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 	if (nm->host.n_ibdevs == 0 && !opts->profile)
 		return no_rdma(ctx, nm);
 	if (nm->incomplete && (opts->env || opts->nccl_xml || opts->check_env || opts->against))
-		return refuse(ctx, nm);
+		return refuse(ctx);
 	if (opts->against)
 		return nicmap_against(ctx, nm);
 	if (opts->nccl_xml)

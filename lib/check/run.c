@@ -173,6 +173,7 @@ static void conclude_good(const struct rd_check_input *in, struct rd_check_out *
 	struct rd_finding finding = begin(out, unread ? RD_SEV_UNKNOWN : out->good > 0 ? RD_SEV_OK : RD_SEV_SKIP);
 
 	finding.subject = out->last_good ? subject_of(out->last_good, out->good) : rd_dup("host");
+	finding.undecided = unread != NULL;
 	if (unread)
 		finding.observed = rd_text("no fault was seen, but not all could be read: %s: %s", unread->object,
 					   rd_errno_text(unread->code));

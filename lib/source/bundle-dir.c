@@ -58,6 +58,21 @@ static int index_dir(int fd, struct rd_tree *tree, uint32_t node, size_t depth)
 	}
 }
 
+/* What we may not look into is not empty, and where a link that we may not read leads is not nowhere: EACCES. */
+static int refuse(struct rd_tree *tree, uint32_t node, bool link)
+{
+	struct rd_node_more *more = rd_tree_more(tree, node);
+
+	if (!more)
+		return -ENOMEM;
+	rd_tree_node(tree, node)->type = RD_NODE_DIR;
+	for (enum rd_ask ask = link ? 0 : RD_ASK_LIST; ask < (link ? RD_ASKS : RD_ASK_LIST + 1); ask++) {
+		more->asked[ask] = true;
+		more->code[ask] = EACCES;
+	}
+	return 0;
+}
+
 static int index_entry(int dir, const struct dirent *entry, struct rd_tree *tree, uint32_t parent, size_t depth)
 {
 	char target[4096];
@@ -71,12 +86,13 @@ static int index_entry(int dir, const struct dirent *entry, struct rd_tree *tree
 	case S_IFDIR:
 		rd_tree_node(tree, node)->type = RD_NODE_DIR;
 		r = openat(dir, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		/* One that we may not look into holds nothing for us. */
 		if (r < 0)
-			return errno == EACCES ? 0 : -errno;
+			return errno == EACCES ? refuse(tree, node, false) : -errno;
 		return index_dir(r, tree, node, depth + 1);
 	case S_IFLNK:
 		n = readlinkat(dir, entry->d_name, target, sizeof(target));
+		if (n < 0 && errno == EACCES)
+			return refuse(tree, node, true);
 		if (n < 0 || (size_t)n == sizeof(target))
 			return -EBADMSG;
 		return rd_tree_set(tree, node, RD_NODE_LINK, target, n);

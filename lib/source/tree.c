@@ -258,6 +258,14 @@ static int walk_link(struct walk *walk, const struct rd_node *link, size_t consu
 	return 0;
 }
 
+/* What is not in a directory whose names could not be read may be there all the same. */
+static int not_in(const struct rd_node *dir)
+{
+	int code = dir->more ? dir->more->code[RD_ASK_LIST] : 0;
+
+	return rd_could_not_look(-code) ? -code : -ENOENT;
+}
+
 int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool follow, uint32_t *ret)
 {
 	struct walk walk = { .links = 0 };
@@ -287,7 +295,7 @@ int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool f
 		}
 		child = rd_tree_child(tree, at, name, size);
 		if (!child)
-			return -ENOENT;
+			return not_in(&tree->nodes[at]);
 		if (tree->nodes[child].type == RD_NODE_LINK && (follow || behind[strspn(behind, "/")])) {
 			r = walk_link(&walk, &tree->nodes[child], blank + size);
 			if (r < 0)

@@ -89,7 +89,8 @@ struct rd_node_more *rd_tree_more(struct rd_tree *tree, uint32_t node);
 
 /*
  * Follows an absolute path from `top`, links included (that of the last component only if `follow`). -ENOENT, -ENOTDIR,
- * -ELOOP as the kernel has them, -EBADMSG where a link leads out of the tree.
+ * -ELOOP as the kernel has them, -EBADMSG where a link leads out of the tree, and of what is not in a directory that could not be
+ * listed the errno of that.
  */
 int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool follow, uint32_t *ret);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #define MANIFEST(requests)                                                                                            \
@@ -97,6 +98,52 @@ static void a_directory_is_read_like_an_archive_of_it(void **state)
 	assert_int_equal(rd_source_bundle_open(strcat(strcpy(command, root), "/fifo/sys/f"), &source, &err), -EBADMSG);
 	assert_int_equal(rd_source_bundle_open(strcat(strcpy(command, root), "/none"), &source, &err), -ENOENT);
 	snprintf(command, sizeof(command), "rm -rf %s", root);
+	assert_int_equal(system(command), 0);
+}
+
+/* In a process without privilege: "shut" cannot be listed, "dark" can be listed and not searched. */
+static bool sees_what_it_may(const char *root)
+{
+	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
+	_cleanup_names_ struct rd_names names = { 0 };
+	char *target = NULL;
+
+	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+		return false;
+	return rd_source_bundle_open(root, &source, NULL) == 0 &&
+	       rd_list_dir(source, "/sys/shut", &names, NULL) == -EACCES &&
+	       rd_read_link(source, "/sys/shut/one", &target, NULL) == -EACCES &&
+	       rd_list_dir(source, "/sys/dark", &names, NULL) == 0 && names.n == 2 &&
+	       rd_read_link(source, "/sys/dark/link", &target, NULL) == -EACCES &&
+	       strcmp(text_at(source, "/sys/dark/file"), "(EACCES)") == 0 &&
+	       strcmp(text_at(source, "/sys/dark/link/below"), "(EACCES)") == 0 &&
+	       strcmp(text_at(source, "/sys/none"), "(ENOENT)") == 0;
+}
+
+static void what_may_not_be_read_in_a_directory_is_not_absent(void **state)
+{
+	char root[] = "/tmp/rdmadiag-unit-XXXXXX", command[512];
+	int status;
+	pid_t child;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(command, sizeof(command),
+		 "cd %s && chmod 755 . && mkdir -p sys/shut sys/dark && touch sys/shut/one sys/dark/file && "
+		 "ln -s ../shut sys/dark/link && chmod -R a+rX sys && chmod 700 sys/shut && chmod 744 sys/dark",
+		 root);
+	assert_int_equal(system(command), 0);
+	if (geteuid() != 0) {
+		snprintf(command, sizeof(command), "cd %s && chmod 0 sys/shut && chmod 444 sys/dark", root);
+		assert_int_equal(system(command), 0);
+	}
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(sees_what_it_may(root) ? 0 : 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	snprintf(command, sizeof(command), "chmod -R u+rwX %s && rm -rf %s", root, root);
 	assert_int_equal(system(command), 0);
 }
 
@@ -353,6 +400,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_bare_tree_is_read_with_or_without_a_folder_above_it),
 		TEST(a_directory_is_read_like_an_archive_of_it),
+		TEST(what_may_not_be_read_in_a_directory_is_not_absent),
 		TEST(names_and_links_that_leave_the_bundle_are_refused),
 		TEST(links_that_go_in_circles_or_up_by_way_of_others_lead_nowhere),
 		TEST(an_archive_that_ends_anywhere_before_its_end_is_refused),
