@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unreadable [-s SEED,ONE_IN] [-v] HOST: makes every read that the rules of a recorded host depend on fail, one at a time, with each
- * errno that says "could not look" rather than "is not there", and holds the result against that of the whole host:
+ * unreadable [-s SEED,ONE_IN] HOST: makes every read that the rules of a recorded host depend on fail, one at a time with each
+ * errno that says "could not look" rather than "is not there", and all of a folder together with EACCES, and holds the result
+ * against that of the whole host:
  *
  *   - no finding may be new or worse than before, unless its severity is unknown;
  *   - a rule that found a fault must not pass now;
@@ -37,6 +38,7 @@ struct failing {
 	size_t n, cap;
 	bool counting;
 	uint64_t fail;
+	const char *below; /* all of this folder and what is in it fails; NULL: one read */
 	int code;
 };
 
@@ -47,13 +49,22 @@ static uint64_t key_of(enum op op, const void *data, size_t size)
 	return rd_hash(rd_hash(RD_HASH, &c, 1), data, size);
 }
 
+static bool is_to_fail(const struct failing *failing, const char *what, uint64_t key)
+{
+	size_t n = failing->below ? strlen(failing->below) : 0;
+
+	if (!failing->below)
+		return key == failing->fail;
+	return strncmp(what, failing->below, n) == 0 && (!what[n] || what[n] == '/');
+}
+
 static int meet(struct rd_source *src, enum op op, const char *what, const void *data, size_t size, struct rd_err *err)
 {
 	struct failing *failing = (struct failing *)src;
 	uint64_t key = key_of(op, data, size);
 
 	if (!failing->counting)
-		return key == failing->fail ? rd_err_set(err, failing->code, what, "made to fail") : 0;
+		return is_to_fail(failing, what, key) ? rd_err_set(err, failing->code, what, "made to fail") : 0;
 	for (size_t i = 0; i < failing->n; i++)
 		if (failing->facts[i].key == key)
 			return 0;
@@ -213,15 +224,18 @@ static size_t fail_each(struct failing *failing, const struct check_look *whole,
 	size_t bad = 0;
 
 	for (size_t i = 0; i < failing->n; i++) {
-		for (size_t c = 0; c < RD_ARRAY_SIZE(codes); c++) {
+		/* One code beyond the last: the folder may not be searched. */
+		for (size_t c = 0; c <= RD_ARRAY_SIZE(codes); c++) {
+			bool folder = c == RD_ARRAY_SIZE(codes);
 			struct check_look without;
 
-			if (one_in > 1 && rand_r(&seed) % one_in)
+			if ((folder && failing->facts[i].op != OP_LIST) || (one_in > 1 && rand_r(&seed) % one_in))
 				continue;
 			failing->fail = failing->facts[i].key;
-			failing->code = codes[c];
+			failing->below = folder ? failing->facts[i].what : NULL;
+			failing->code = folder ? EACCES : codes[c];
 			look(failing, &without);
-			bad += compare(whole, &without, &failing->facts[i], codes[c]);
+			bad += compare(whole, &without, &failing->facts[i], failing->code);
 			check_look_deinit(&without);
 			++*runs;
 		}
