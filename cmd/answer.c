@@ -135,7 +135,7 @@ void rd_no_rdma(int error, struct rd_err *err)
 		rd_err_hint(err, "%s",
 			    error == EMFILE			  ? "ulimit -n 1024" :
 			    error == ETIMEDOUT || error == ECHILD ? RD_PROGRAM
-				    " check --deadline SECONDS, with more of them" :
+				    " check --deadline SECONDS, with a larger value" :
 								    "run as root; ls -l /sys/class/infiniband");
 	} else {
 		rd_err_set(err, ENOENT, object, "this host has no RDMA stack");

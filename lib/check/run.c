@@ -77,7 +77,7 @@ void rd_check_good(struct rd_check_out *out, const char *subject)
 /* What seems wrong may be so only because something was not seen. */
 static void doubt_fault(struct rd_check_out *out, const char *subject)
 {
-	_cleanup_free_ char *reason = rd_text("may be a fault, or only not seen: %s: %s", out->unread->object,
+	_cleanup_free_ char *reason = rd_text("a fault is possible, but a read failed: %s: %s", out->unread->object,
 					      rd_errno_text(out->unread->code));
 
 	rd_check_undecided(out, subject, reason);
@@ -175,7 +175,7 @@ static void conclude_good(const struct rd_check_input *in, struct rd_check_out *
 	finding.subject = out->last_good ? subject_of(out->last_good, out->good) : rd_dup("host");
 	finding.undecided = unread != NULL;
 	if (unread)
-		finding.observed = rd_text("no fault was seen, but not all could be read: %s: %s", unread->object,
+		finding.observed = rd_text("no fault was found, but a read failed: %s: %s", unread->object,
 					   rd_errno_text(unread->code));
 	else if (out->good == 0)
 		finding.observed = rd_dup(out->skip ? out->skip : "nothing here that it is about");
