@@ -35,5 +35,7 @@ void rd_check_unknown(struct rd_check_out *out, const char *subject, const char 
 void rd_check_undecided(struct rd_check_out *out, const char *subject, const char *reason);
 /* Why the rule is about nothing here; the last one counts, and only if the rule says nothing else. Static text. */
 void rd_check_skip(struct rd_check_out *out, const char *reason);
+/* The same where it is so by what was asked for (no profile), whatever could be read. */
+void rd_check_not_asked(struct rd_check_out *out, const char *reason);
 
 #endif

@@ -36,6 +36,6 @@ const struct rd_check rd_check_flow_entropy = {
 	.fix = "let the application set flow labels or UDP source ports, or hash the destination QP in the switches; rdmadiag qp-state --entropy 4",
 	.needs = "queue pairs by RDMA netlink, their peers by connections of rdma_cm or a recording",
 	.quick = false,
-	.reads = RD_PART_RDMA,
+	.reads = RD_PART_RDMA | RD_PART_QPS,
 	.run = run,
 };

@@ -178,7 +178,7 @@ const struct rd_check rd_check_leftovers = {
 	.fix = "rdmadiag qp-state --stuck; end the process; if there is none, reload the driver",
 	.needs = "RDMA netlink: queue pairs and their owners",
 	.quick = true,
-	.reads = RD_PART_RDMA | RD_PART_PROCESSES,
+	.reads = RD_PART_QPS | RD_PART_PROCESSES,
 	.run = run_leftovers,
 };
 

@@ -10,7 +10,7 @@
 static void copy(const struct rd_check_input *in, struct rd_check_out *out, const char *id)
 {
 	if (!in->profile || !in->differences) {
-		rd_check_skip(out, "no profile was given (--profile)");
+		rd_check_not_asked(out, "no profile was given (--profile)");
 		return;
 	}
 	for (size_t i = 0; i < in->differences->n; i++) {

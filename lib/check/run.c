@@ -24,6 +24,7 @@ struct rd_check_out {
 	const struct rd_err *unread;	       /* a read that failed of what the rule takes to be whole; NULL: none */
 	char *last_good;		       /* owned */
 	const char *skip;
+	bool not_asked; /* it is not a matter of what could be read */
 	struct doubt doubts[DOUBTS_MAX];
 	size_t n_doubts;
 };
@@ -160,6 +161,12 @@ void rd_check_skip(struct rd_check_out *out, const char *reason)
 	out->skip = reason;
 }
 
+void rd_check_not_asked(struct rd_check_out *out, const char *reason)
+{
+	rd_check_skip(out, reason);
+	out->not_asked = true;
+}
+
 /* "mlx5_0", "mlx5_0 and 7 more" */
 static char *subject_of(const char *first, size_t n)
 {
@@ -169,7 +176,8 @@ static char *subject_of(const char *first, size_t n)
 /* No fault was found: that is a pass only where all was read. */
 static void conclude_good(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	const struct rd_err *unread = rd_check_unread(in->unread, out->check->whole | out->check->reads);
+	unsigned parts = out->not_asked ? 0 : out->check->whole | out->check->reads;
+	const struct rd_err *unread = rd_check_unread(in->unread, parts);
 	struct rd_finding finding = begin(out, unread ? RD_SEV_UNKNOWN : out->good > 0 ? RD_SEV_OK : RD_SEV_SKIP);
 
 	finding.subject = out->last_good ? subject_of(out->last_good, out->good) : rd_dup("host");

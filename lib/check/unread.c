@@ -17,7 +17,7 @@ static const struct {
 	{ "/sys/kernel/iommu_groups", RD_PART_PCI },
 	{ "/sys/class/infiniband_verbs", RD_PART_PROGRAMS },
 	{ "/sys/class/infiniband", RD_PART_RDMA },
-	{ "netlink rdma", RD_PART_RDMA },
+	{ "netlink rdma", RD_PART_QPS },
 	{ "/sys/class/net", RD_PART_NET },
 	{ "/proc/net/", RD_PART_NET },
 	{ "netlink route", RD_PART_NET },
@@ -28,6 +28,7 @@ static const struct {
 	{ "/proc/driver/", RD_PART_MODULES },
 	{ "/sys/kernel/", RD_PART_MODULES },
 	{ "/sys/class/misc/", RD_PART_PROGRAMS },
+	{ "/dev/kmsg", 0 }, /* the kernel log, which its rules know the state of */
 	{ "/dev/", RD_PART_PROGRAMS },
 	{ "/usr/", RD_PART_PROGRAMS },
 	{ "/etc/", RD_PART_PROGRAMS },

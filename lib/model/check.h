@@ -28,7 +28,8 @@ enum rd_part {
 	RD_PART_MODULES = 1 << 4,   /* modules of the kernel, and what they say of themselves */
 	RD_PART_PROGRAMS = 1 << 5,  /* device files, libraries, settings below /etc */
 	RD_PART_PROCESSES = 1 << 6, /* other processes */
-	RD_PART_ALL = (1 << 7) - 1,
+	RD_PART_QPS = 1 << 7,	    /* what RDMA netlink lists: queue pairs, and who owns them */
+	RD_PART_ALL = (1 << 8) - 1,
 };
 
 /* NULL: was not read. */

@@ -117,7 +117,7 @@ one_sick() {
 	"$R" qp-state --fail >"$W/sick.out" 2>&1 || status=$?
 	[ $status = 1 ]
 
-	"$R" capture "$W/sick.tar.gz"
+	"$R" capture --force "$W/sick.tar.gz"
 	"$R" --from "$W/sick.tar.gz" --json qp-state --device rxe0 >"$W/bundle.json"
 	cmp <(jq 'del(.time, .source, .read_at)' "$W/sick.json") <(jq 'del(.time, .source, .read_at)' "$W/bundle.json")
 }
