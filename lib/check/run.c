@@ -177,7 +177,7 @@ static char *subject_of(const char *first, size_t n)
 static void conclude_good(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	unsigned parts = out->not_asked ? 0 : out->check->whole | out->check->reads;
-	const struct rd_err *unread = rd_check_unread(in->unread, parts);
+	const struct rd_err *unread = rd_check_unread(in->unread, parts & RD_PART_HOST ? parts | RD_PART_HOST : parts);
 	struct rd_finding finding = begin(out, unread ? RD_SEV_UNKNOWN : out->good > 0 ? RD_SEV_OK : RD_SEV_SKIP);
 
 	finding.subject = out->last_good ? subject_of(out->last_good, out->good) : rd_dup("host");

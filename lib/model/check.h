@@ -29,6 +29,8 @@ enum rd_part {
 	RD_PART_PROGRAMS = 1 << 5,  /* device files, libraries, settings below /etc */
 	RD_PART_PROCESSES = 1 << 6, /* other processes */
 	RD_PART_QPS = 1 << 7,	    /* what RDMA netlink lists: queue pairs, and who owns them */
+	RD_PART_HOST = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET |
+		       RD_PART_NUMA, /* joined: what one lacks changes others */
 	RD_PART_ALL = (1 << 8) - 1,
 };
 
