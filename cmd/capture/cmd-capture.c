@@ -56,7 +56,7 @@ static void count_facts(struct rd_ctx *ctx, const struct rd_recording *recording
 			int code = node->more ? node->more->code[request->ask] : 0;
 			_cleanup_free_ char *path = NULL;
 
-			if (!rd_could_not_look(-code))
+			if (code != EACCES && code != EPERM)
 				continue;
 			facts->denied++;
 			path = ctx->globals.verbose ? rd_tree_path(sample->tree, sample->root, request->node) : NULL;

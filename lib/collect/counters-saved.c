@@ -176,6 +176,9 @@ static int take_counters(struct rd_json rows, struct rd_counter_set *set, struct
 	rd_json_enter(&rows, '[');
 	while (!r && next_row(&rows, &name, &row))
 		r = take_counter(&row, set);
+	/* They were read before: what fails now is memory. */
+	if (!r && rows.failed)
+		r = -ENOMEM;
 	if (r < 0)
 		return r;
 	rd_counter_sample_fit(sample, set);
@@ -207,7 +210,7 @@ static void take_port(const struct row *row, struct rd_counter_set *set, struct 
 	}
 }
 
-static void take_ports(struct rd_json rows, struct rd_counter_set *set, struct rd_counter_sample *sample)
+static int take_ports(struct rd_json rows, struct rd_counter_set *set, struct rd_counter_sample *sample)
 {
 	_cleanup_(row_deinit) struct row row = { 0 };
 	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
@@ -215,6 +218,7 @@ static void take_ports(struct rd_json rows, struct rd_counter_set *set, struct r
 	rd_json_enter(&rows, '[');
 	for (size_t i = 0; i < PORTS_MAX && next_row(&rows, &name, &row); i++)
 		take_port(&row, set, sample);
+	return rows.failed ? -ENOMEM : 0;
 }
 
 /* What stands at the top of a document; of its arrays, where they begin. */
@@ -293,9 +297,7 @@ static int take_document(const struct document *document, struct rd_counter_set 
 		sample->monotonic_ns = (uint64_t)(document->monotonic * 1e9);
 	for (size_t i = 0; i < sample->n_ports; i++)
 		sample->states[i].there = true; /* unless they say otherwise */
-	if (document->has_ports)
-		take_ports(document->ports, set, sample);
-	return 0;
+	return document->has_ports ? take_ports(document->ports, set, sample) : 0;
 }
 
 int rd_counters_saved(const char *name, const char *text, size_t size, struct rd_counter_set *set,
