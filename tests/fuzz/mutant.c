@@ -114,6 +114,7 @@ void mutant_begin(struct questions *questions, struct reader *input, unsigned sa
 	now.watched = NULL;
 	now.known = questions;
 	now.samples = samples;
+	now.opened = 0; /* the command as the host is may have run since mutant_end */
 	settle(questions);
 	while (input->size > 0 && now.n < CHANGES_MAX && questions->n > 0) {
 		struct chosen *chosen = &now.changes[now.n++];
