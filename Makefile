@@ -69,7 +69,7 @@ HARDEN_LDFLAGS = -pie -Wl,-z,relro -Wl,-z,now
 # A build says nothing of the folder it was made in.
 PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=.
 
-CPPFLAGS_ALL = -D_GNU_SOURCE= -DRD_VERSION='"$(VERSION)"' -DRD_DATADIR='"$(DATADIR)/rdmadiag"' \
+CPPFLAGS_ALL = -D_GNU_SOURCE= $(if $(SAN_FLAGS),-DRD_SANITIZED=) -DRD_VERSION='"$(VERSION)"' -DRD_DATADIR='"$(DATADIR)/rdmadiag"' \
 	-I. -Ilib -I$(B)/bpf $(shell $(PKG_CONFIG) --cflags $(PKGS) $(PKGS_LATE) 2>/dev/null) $(CPPFLAGS)
 CFLAGS_ALL = -std=gnu17 $(HARDEN_CFLAGS) $(CFLAGS) $(WARN) $(SAN_FLAGS) $(PREFIX_MAP)
 LDFLAGS_ALL = $(HARDEN_LDFLAGS) $(LDFLAGS)

@@ -13,7 +13,8 @@ breach() {
 allowed() {
 	case $1 in
 	lib/base) echo "base" ;;
-	lib/source) echo "base source" ;;
+	lib/confine) echo "base confine" ;;
+	lib/source) echo "base confine source" ;;
 	lib/model) echo "base model" ;;
 	lib/collect) echo "base source model collect bpf" ;;
 	lib/trace) echo "base source model collect trace bpf" ;;
@@ -23,7 +24,7 @@ allowed() {
 	lib/report) echo "base model report" ;;
 	lib/render) echo "base report render" ;;
 	lib/view) echo "base report render view" ;;
-	cmd) echo "base source model collect trace analyse check diagnose report render view bpf cmd" ;;
+	cmd) echo "base confine source model collect trace analyse check diagnose report render view bpf cmd" ;;
 	*) echo "" ;;
 	esac
 }
@@ -122,7 +123,7 @@ calls "only a source reads the clock" 'time|clock_gettime|gettimeofday|clock|tim
 
 # The exceptions that source.h names.
 mapfile -t no_host < <(printf '%s\n' "${lib[@]}" |
-	grep -vE '^lib/source/|^lib/trace/(attach|holder|ustack|session)[a-z-]*\.c$')
+	grep -vE '^lib/source/|^lib/confine/|^lib/trace/(attach|holder|ustack|session)[a-z-]*\.c$')
 host='open|openat|open64|creat|fopen|fdopen|freopen|popen|opendir|fdopendir|readdir|readlink|readlinkat|realpath'
 host="$host|stat|lstat|fstat|fstatat|access|faccessat|socket|connect|uname|gethostname|getenv|secure_getenv|system"
 host="$host|fork|vfork|execv[pe]*|execl[pe]*|syscall|ioctl|getpwnam|getpwuid|getifaddrs|if_nametoindex"

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RD_CONFINE_PRIV_H
+#define RD_CONFINE_PRIV_H
+
+#include "confine/confine.h"
+
+/* Lets files be opened for reading below `folders` (may be NULL) only, and for nothing else. 0 with the version of the
+ * kernel's interface in `abi`, or -errno. Needs no_new_privs. */
+int rd_landlock_apply(const char *const *folders, unsigned *abi);
+
+/* Lets the system calls be made that `needs` lists; all others fail with EPERM. 0 or -errno. Needs no_new_privs. */
+int rd_seccomp_apply(unsigned needs);
+
+#endif

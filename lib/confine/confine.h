@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A process that gives up what it may do before it parses what others wrote. What it still needs it has opened before, or
+ * asks another process for (source/opener.h).
+ */
+#ifndef RD_CONFINE_H
+#define RD_CONFINE_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* What stays allowed beyond working on memory and on what is open. Or-ed together. */
+enum rd_confine_need {
+	RD_CONFINE_CHILDREN = 1, /* to start processes, which are confined in the same way, to watch and to kill them */
+	RD_CONFINE_TERMINAL = 2, /* to set up a terminal, and to read what is known of its kind */
+	RD_CONFINE_READ = 4,	 /* to open files for reading below the folders that are given */
+};
+
+/* What is in force, beside what always is. A mechanism that this kernel lacks is left out; its errno says why. */
+struct rd_confined {
+	bool active;
+	bool uid_dropped;      /* the process was root's and is nobody's */
+	int landlock, seccomp; /* 0: in force; otherwise the errno that hindered it */
+	unsigned landlock_abi;
+};
+
+/*
+ * Gives up, for good: root's uid and all groups (if it had them), all capabilities, new privileges by executing, files
+ * (landlock) and system calls (seccomp) that `needs` does not name. `folders` (ended by NULL; may be NULL) are those that
+ * may be read with RD_CONFINE_READ. Open descriptors stay. -errno with `err` filled where privileges that there were could not
+ * be given up; then the process must not go on.
+ */
+int rd_confine(unsigned needs, const char *const *folders, struct rd_err *err);
+
+/* Of this process. */
+const struct rd_confined *rd_confined(void);
+
+/* "uid 65534, no capabilities, no new privileges, landlock ABI 3, seccomp"; what is missing with its reason. */
+void rd_confined_text(const struct rd_confined *confined, struct rd_buf *out);
+
+#endif
