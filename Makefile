@@ -169,7 +169,7 @@ $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/$(FUZZ_MAIN).o $(
 
 # Whole commands: what they write is caught, and what they read comes through another source.
 $(B)/tests/fuzz/fuzz-command: $(FUZZ_COMMAND:%.c=$(B)/obj/%.o)
-$(B)/tests/fuzz/fuzz-command: LDFLAGS_ALL += $(addprefix -Wl$(comma)--wrap=,write fsync rd_source_bundle_open \
+$(B)/tests/fuzz/fuzz-command: LDFLAGS_ALL += $(addprefix -Wl$(comma)--wrap=,write fsync rd_privileges_note rd_privileges_drop rd_source_bundle_open \
 	rd_source_bundle_next rd_source_live_open rd_ticks_catch_signals)
 
 torturers: $(TORTURE)

@@ -152,6 +152,8 @@ const struct rd_cmd rd_cmd_diff = {
 	.name = "diff",
 	.summary = "show what changed between two bundles, or since one",
 	.operands = "BUNDLE BUNDLE|live",
+	.operand_needs = RD_NEEDS_FOREIGN_FILE,
+	.live_operand = true,
 	.opts = opts,
 	.description =
 		"Compares two captures of a host, or one with the host as it is now: devices, links, firmware, kernel and\n"

@@ -27,10 +27,11 @@ const struct rd_cmd *const rd_commands[] = {
 /* clang-format on */
 
 const struct rd_opt rd_global_opts[] = {
-	{ "from", 0, "PATH", "read a bundle (directory or tar) instead of this host", "file" },
+	{ "from", 0, "PATH", "read a bundle (directory or tar) instead of this host", "file", RD_NEEDS_FOREIGN_FILE },
 	{ "json", 0, NULL, "print JSON: one document, or a line for each event", NULL },
 	{ "openmetrics", 0, NULL, "print OpenMetrics text", NULL },
-	{ "textfile", 0, "PATH", "write metrics to a file for node_exporter, and print no table", "file" },
+	{ "textfile", 0, "PATH", "write metrics to a file for node_exporter, and print no table", "file",
+	  RD_NEEDS_OUTPUT },
 	{ "columns", 'o', "LIST", "show these columns: NAME,NAME; or add some: +NAME", "column" },
 	{ "noheadings", 'n', NULL, "leave out the line of column headings", NULL },
 	{ "raw", 0, NULL, "separate values by one blank, escape blanks in them", NULL },

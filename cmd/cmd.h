@@ -19,6 +19,18 @@ enum rd_exit {
 	RD_EXIT_UNKNOWN = 3,
 };
 
+/* What an option or the operands need of the outside, which a command that has given up its privileges cannot get by itself. */
+enum rd_needs {
+	RD_NEEDS_NOTHING,
+	RD_NEEDS_FOREIGN_FILE,	   /* to read what others may have written: privileges are given up before */
+	RD_NEEDS_FOREIGN_OPERANDS, /* the same of the operands */
+	RD_NEEDS_OWN_FILE,	   /* to read what whoever runs the command has written */
+	RD_NEEDS_OUTPUT,	   /* to write a file */
+	RD_NEEDS_NEW_FILE, /* the same; where none is named, a file that is not there yet, in the working directory */
+	RD_NEEDS_TERMINAL, /* to set up the terminal */
+	RD_NEEDS_PORTS,	   /* to send datagrams from this host's ports */
+};
+
 struct rd_opt {
 	const char *name;     /* long name, without dashes */
 	char letter;	      /* short name; 0: none */
@@ -26,6 +38,7 @@ struct rd_opt {
 	const char *help;     /* one line, no full stop */
 	const char *complete; /* what completes its argument: "file", "ibdev", "pid", "function", "errno", "user", "column",
 			       * or words separated by "|"; NULL: nothing */
+	enum rd_needs needs; /* its argument names the file */
 };
 
 /* What the global options said. */
@@ -63,7 +76,9 @@ struct rd_cmd {
 	bool live_only;	 /* looks at this host's running kernel: no bundle can answer */
 	bool opens_from; /* opens what --from names by itself: ctx->source is this host in any case */
 	bool metrics; /* fills report->metrics when rd_metrics_wanted says so: --openmetrics and --textfile are taken */
-	bool runs_command; /* the operands are a command line: our options end at the first of them */
+	enum rd_needs operand_needs; /* each of them names a file, also without an option that says so */
+	bool live_operand;	     /* but "live" stands for this host, which is read for no other reason */
+	bool runs_command;	     /* the operands are a command line: our options end at the first of them */
 	size_t state_size;
 	/* Takes one option into ctx->state; -EINVAL with err filled if its argument is no good. */
 	int (*option)(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err);

@@ -31,19 +31,43 @@ static int read_of(struct rd_source *host, const char *folder, const char *name,
 	return rd_read_file(host, path, ret, err);
 }
 
-static int read_beside(struct rd_source *host, const char *exe, const char *name, char *path, struct rd_bytes *ret)
+/* Folders of tables beside the program. */
+static const char *const beside[] = { "../share/rdmadiag", "../data" };
+
+static void beside_of(const char *exe, size_t i, char folder[RD_DATA_PATH])
 {
-	static const char *const beside[] = { "../share/rdmadiag", "../data" };
 	const char *slash = strrchr(exe, '/');
 
-	for (size_t i = 0; slash && i < RD_ARRAY_SIZE(beside); i++) {
-		char folder[RD_DATA_PATH];
+	snprintf(folder, RD_DATA_PATH, "%.*s/%s", slash ? (int)(slash - exe) : 0, exe, beside[i]);
+}
 
-		snprintf(folder, sizeof(folder), "%.*s/%s", (int)(slash - exe), exe, beside[i]);
+static int read_beside(struct rd_source *host, const char *exe, const char *name, char *path, struct rd_bytes *ret)
+{
+	char folder[RD_DATA_PATH];
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(beside); i++) {
+		beside_of(exe, i, folder);
 		if (read_of(host, folder, name, path, ret, NULL) == 0)
 			return 0;
 	}
 	return -ENOENT;
+}
+
+void rd_data_folders(void (*fn)(const char *folder))
+{
+	_cleanup_(rd_source_closep) struct rd_source *host = NULL;
+	const char *env = getenv("RDMADIAG_DATADIR");
+	_cleanup_free_ char *exe = NULL;
+	char folder[RD_DATA_PATH];
+
+	if (env && *env)
+		fn(env);
+	if (rd_source_live_open(NULL, &host, NULL) == 0 && rd_read_link(host, "/proc/self/exe", &exe, NULL) == 0)
+		for (size_t i = 0; i < RD_ARRAY_SIZE(beside); i++) {
+			beside_of(exe, i, folder);
+			fn(folder);
+		}
+	fn(RD_DATADIR);
 }
 
 int rd_data_read(const char *name, char *path, struct rd_bytes *ret, struct rd_err *err)

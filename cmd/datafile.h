@@ -14,6 +14,9 @@
  */
 int rd_data_read(const char *name, char *path, struct rd_bytes *ret, struct rd_err *err);
 
+/* Calls `fn` for each folder in which rd_data_read may look. */
+void rd_data_folders(void (*fn)(const char *folder));
+
 /* A file of this host that a user named, also by a relative path. -errno with `err` filled. */
 int rd_read_local(const char *name, struct rd_bytes *ret, struct rd_err *err);
 

@@ -3,6 +3,7 @@
 #include "answer.h"
 #include "base/end.h"
 #include "opts.h"
+#include "privileges.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -86,6 +87,9 @@ static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 		rd_err_set(&err, EINVAL, "--from", "%s looks at the running kernel of this host", ctx->cmd->name);
 		return rd_fail_usage(ctx->cmd, &err);
 	}
+	r = rd_privileges_drop(ctx, argc, argv, &err);
+	if (r < 0)
+		return rd_fail(ctx, &err);
 	if (ctx->globals.from && !ctx->cmd->opens_from)
 		r = rd_source_bundle_open(ctx->globals.from, &source, &err);
 	else

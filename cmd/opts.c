@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "opts.h"
+#include "privileges.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -214,6 +215,7 @@ int rd_opts_parse(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret
 		}
 		if (r < 0)
 			return r;
+		rd_privileges_note(opt->needs, optarg);
 	}
 	return optind;
 }

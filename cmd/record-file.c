@@ -2,11 +2,12 @@
 #include "record-file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "source/new-file.h"
 
 /* Only what is a recording already may be lost to another. */
 static int check_contents(int fd, enum rd_series_format format, const char *path, struct rd_err *err)
@@ -41,12 +42,9 @@ int record_file_open(struct rd_ctx *ctx, const char *path, struct record_file *f
 		return -EINVAL;
 	}
 	file->format = format;
-	/* Not to wait for who reads a pipe. */
-	file->fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
-	if (file->fd < 0 && errno == ELOOP)
-		return rd_err_set(err, ELOOP, path, "is a link, which is not followed");
+	file->fd = rd_open_for_update(path, err);
 	if (file->fd < 0)
-		return rd_err_set(err, errno, path, "cannot record there");
+		return file->fd;
 	r = check_contents(file->fd, format, path, err);
 	if (!r && ftruncate(file->fd, 0) < 0)
 		r = rd_err_set(err, errno, path, "cannot record there");

@@ -184,11 +184,12 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 static const struct rd_opt opts[] = {
 	{ "interval", 'i', "SECONDS", "look at the host again every SECONDS (with -c)", NULL },
 	{ "count", 'c', "N", "look N times; later samples hold only what changed", NULL },
-	{ "fabric", 0, NULL, "also the InfiniBand network: every node, port and counter", NULL },
+	{ "fabric", 0, NULL, "also the InfiniBand network: every node, port and counter", NULL, RD_NEEDS_PORTS },
 	{ "force", 0, NULL, "replace FILE where it is there already", NULL },
 	{ "redact", 0, NULL, "put stand-ins in the place of what names hosts, users, jobs, programs and addresses",
 	  NULL },
-	{ "redact-key", 0, "FILE", "the same, with the same stand-ins in all bundles of this key", "file" },
+	{ "redact-key", 0, "FILE", "the same, with the same stand-ins in all bundles of this key", "file",
+	  RD_NEEDS_OWN_FILE },
 	{ 0 },
 };
 
@@ -196,6 +197,7 @@ const struct rd_cmd rd_cmd_capture = {
 	.name = "capture",
 	.summary = "write what the other commands read into one file",
 	.operands = "[FILE]",
+	.operand_needs = RD_NEEDS_NEW_FILE,
 	.opts = opts,
 	.description =
 		"Asks this host all that the other commands ask, and keeps the answers, errors included, in a bundle\n"

@@ -187,11 +187,13 @@ static const struct rd_opt topo_options[] = {
 	{ "skip", 0, "RULES", "leave these out: NAME,NAME", NULL },
 	{ "severity", 0, "LEVEL", "show and count this and worse: fail, warn, unknown, pass, all (default)",
 	  "fail|warn|unknown|pass|all" },
-	{ "profile", 0, "FILE", "what this fleet expects: counts, rates, MTU, firmware, names, roles", "file" },
+	{ "profile", 0, "FILE", "what this fleet expects: counts, rates, MTU, firmware, names, roles", "file",
+	  RD_NEEDS_FOREIGN_FILE },
 	{ "learn", 0, NULL, "write such a profile of this host: to standard output, or to the file that follows", NULL },
 	{ "pid", 0, "PID", "judge the limits of this process, not those of what starts jobs here", "pid" },
 	{ "fail", 0, NULL, "exit with what was found, which topo-check always does", NULL },
-	{ "live", 'w', NULL, "the results on the whole screen, kept up to date, changes marked", NULL },
+	{ "live", 'w', NULL, "the results on the whole screen, kept up to date, changes marked", NULL,
+	  RD_NEEDS_TERMINAL },
 	RD_REPEAT_OPTS,
 	{ 0 },
 };
@@ -200,6 +202,7 @@ const struct rd_cmd rd_cmd_topo_check = {
 	.name = "topo-check",
 	.summary = "what on this host breaks or slows RDMA, and how to mend it",
 	.operands = "[FILE]",
+	.operand_needs = RD_NEEDS_OUTPUT,
 	.opts = topo_options,
 	.description =
 		"Runs every rule about PCIe, GPUDirect memory, RoCE, InfiniBand, ports and firmware, failover and\n"

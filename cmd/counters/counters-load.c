@@ -162,19 +162,12 @@ int counters_read_since(struct counters *c, const char *path, struct rd_err *err
 /* A path, or the name of a table that came with the program. */
 static int read_thresholds(const char *name, struct rd_thresholds *ret, struct rd_err *err)
 {
-	_cleanup_(rd_source_closep) struct rd_source *host = NULL;
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	_cleanup_free_ char *whole = realpath(name, NULL);
 	char path[RD_DATA_PATH];
-	int r;
+	int r = rd_read_local(name, &bytes, err);
 
-	if (!whole && !strchr(name, '/')) {
+	if (r == -ENOENT && !strchr(name, '/'))
 		r = rd_data_read(name, path, &bytes, err);
-	} else {
-		r = whole ? rd_source_live_open(NULL, &host, err) : rd_err_set(err, errno, name, "cannot open");
-		if (!r)
-			r = rd_read_file(host, whole, &bytes, err);
-	}
 	return r < 0 ? r : rd_thresholds_parse(name, (char *)bytes.data, bytes.size, ret, err);
 }
 

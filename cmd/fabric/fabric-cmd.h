@@ -20,14 +20,20 @@ struct fabric_cmd {
 };
 
 /* Rows for the command's table. --interval, --count, --live, --record and --fail it shares with the counters of the host. */
-#define FABRIC_CMD_OPTS                                                                                              \
-	{ "fabric", 0, NULL, "every port of the InfiniBand network instead of this host's", NULL },                  \
-		{ "all", 0, NULL, "with --fabric: also list the ports of which there is nothing to say", NULL },     \
-		{ "compare", 0, "FILE", "with --fabric: hold the network against a saved topology", "file" },        \
-		{ "save-topology", 0, "FILE", "with --fabric: write the topology to FILE, and end", "file" },        \
-		{ "topology", 0, "FILE", "with --plan or --compare: this topology instead of the network", "file" }, \
-		{ "shard", 0, "K/N", "with --fabric: read share K of N only", NULL },                                \
-		{ "shards", 0, "FILE", "with --fabric: share the ports among the hosts of this list", "file" },      \
+#define FABRIC_CMD_OPTS                                                                                               \
+	{ "fabric", 0, NULL, "every port of the InfiniBand network instead of this host's", NULL, RD_NEEDS_PORTS },   \
+		{ "all", 0, NULL, "with --fabric: also list the ports of which there is nothing to say", NULL },      \
+		{ "compare", 0,                                                                                       \
+		  "FILE",    "with --fabric: hold the network against a saved topology",                              \
+		  "file",    RD_NEEDS_FOREIGN_FILE },                                                                 \
+		{ "save-topology", 0, "FILE", "with --fabric: write the topology to FILE, and end", "file",           \
+		  RD_NEEDS_OUTPUT },                                                                                  \
+		{ "topology", 0,                                                                                      \
+		  "FILE",     "with --plan or --compare: this topology instead of the network",                       \
+		  "file",     RD_NEEDS_FOREIGN_FILE },                                                                \
+		{ "shard", 0, "K/N", "with --fabric: read share K of N only", NULL },                                 \
+		{ "shards",	    0, "FILE", "with --fabric: share the ports among the hosts of this list", "file", \
+		  RD_NEEDS_OWN_FILE },                                                                                \
 		{ "plan", 0, NULL, "with --shard or --shards: say who reads what, and end", NULL }, FABRIC_ENGINE_OPTS
 
 /* Takes an option in: 1 if it is one of these, 0 if it is (also) somebody else's, -EINVAL. */

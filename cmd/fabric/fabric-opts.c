@@ -54,23 +54,10 @@ int fabric_cmd_option(struct fabric_cmd *cmd, const char *name, const char *arg,
 	return r;
 }
 
-/* A file that was named on the command line, of this host also with --from. */
-static int read_here(const char *path, struct rd_bytes *ret, struct rd_err *err)
-{
-	_cleanup_(rd_source_closep) struct rd_source *here = NULL;
-	_cleanup_free_ char *whole = realpath(path, NULL);
-	int r;
-
-	if (!whole)
-		return rd_err_set(err, errno, path, "cannot read it");
-	r = rd_source_live_open(NULL, &here, err);
-	return r < 0 ? r : rd_read_file(here, whole, ret, err);
-}
-
 int fabric_read_topology(const char *path, struct rd_fabric *ret, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int r = read_here(path, &bytes, err);
+	int r = rd_read_local(path, &bytes, err);
 
 	return r < 0 ? r : rd_topology_parse(path, (const char *)bytes.data, bytes.size, ret, err);
 }
@@ -86,7 +73,7 @@ static int read_limits(struct fabric_session *s, struct rd_err *err)
 	if (!r)
 		r = rd_fabric_limits_parse(path, (const char *)usual.data, usual.size, &s->limits, err);
 	if (!r && s->cmd->thresholds) {
-		r = read_here(s->cmd->thresholds, &own, err);
+		r = rd_read_local(s->cmd->thresholds, &own, err);
 		if (!r)
 			r = rd_fabric_limits_parse(s->cmd->thresholds, (const char *)own.data, own.size, &s->limits,
 						   err);
@@ -120,7 +107,7 @@ int fabric_session_init(struct rd_ctx *ctx, const struct fabric_cmd *cmd, struct
 	if (!r && cmd->compare)
 		r = fabric_read_topology(cmd->compare, &s->plan, err);
 	if (!r && cmd->shards) {
-		r = read_here(cmd->shards, &hosts, err);
+		r = rd_read_local(cmd->shards, &hosts, err);
 		if (!r)
 			r = rd_hostfile_parse(cmd->shards, (const char *)hosts.data, hosts.size, &s->hosts, &s->n_hosts,
 					      err);

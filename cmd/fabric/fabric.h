@@ -37,8 +37,9 @@ struct fabric_run {
 	{ "port", 0, "DEVICE:PORT", "with --fabric: ask from this port (default: the first that is up)", "ibdev" },   \
 		{ "subsets", 0, "LIST", "with --fabric: groups of attributes to read, or all",                        \
 		  "counters|extended|rcv-errors|xmit-discards|op-rcv|flow-control|vl|vl-wait|congestion|sl|all" },    \
-		{ "node-name-map", 0, "FILE", "with --fabric: names for node GUIDs, as infiniband-diags has them",    \
-		  "file" },                                                                                           \
+		{ "node-name-map", 0,                                                                                 \
+		  "FILE",	   "with --fabric: names for node GUIDs, as infiniband-diags has them",               \
+		  "file",	   RD_NEEDS_OWN_FILE },                                                               \
 		{ "window", 0, "N", "with --fabric: questions in flight (default 64)", NULL },                        \
 		{ "per-lid", 0, "N", "with --fabric: questions in flight to one LID (default 2)", NULL },             \
 		{ "mad-timeout", 0, "MS", "with --fabric: how long to wait for an answer (default 100)", NULL },      \

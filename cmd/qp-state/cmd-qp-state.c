@@ -182,7 +182,7 @@ static const struct rd_opt qp_options[] = {
 	{ "interval", 'i', "SECONDS", "look again every SECONDS: whether packets move, and since when a state is",
 	  NULL },
 	{ "count", 'c', "N", "end after N looks", NULL },
-	{ "live", 'w', NULL, "the table on the whole screen, kept up to date, changes marked", NULL },
+	{ "live", 'w', NULL, "the table on the whole screen, kept up to date, changes marked", NULL, RD_NEEDS_TERMINAL },
 	{ "trace", 0, NULL,
 	  "record every transition and event, as they happen; with -i, --live, --timeouts: beside the looks", NULL },
 	{ "duration", 0, "SECONDS", "with --trace: stop after this time", NULL },

@@ -19,7 +19,9 @@ struct qp_ask {
 		{ "retry", 0, "R", "with --timeouts: retry_cnt, 0 to 7 (default 7)", NULL },                         \
 		{ "rnr-retry", 0, "N", "with --timeouts: rnr_retry, 0 to 7; 7 is for ever", NULL },                  \
 		{ "min-rnr-timer", 0, "M", "with --timeouts: min_rnr_timer of the receiver, 0 to 31", NULL },        \
-		{ "join", 0, NULL, "match the queue pairs of the bundles that follow with each other", NULL },       \
+		{ "join", 0,                                                                                         \
+		  NULL,	  "match the queue pairs of the bundles that follow with each other",                        \
+		  NULL,	  RD_NEEDS_FOREIGN_OPERANDS },                                                               \
 	{                                                                                                            \
 		"entropy", 0, "N", "how evenly RoCE v2 flows would be spread over N equal-cost links", NULL          \
 	}

@@ -6,26 +6,7 @@
 #ifndef RD_SOURCE_ARENA_H
 #define RD_SOURCE_ARENA_H
 
-#include "source/source.h"
-
-enum rd_op {
-	RD_OP_OPEN,
-	RD_OP_READ,
-	RD_OP_LIST,
-	RD_OP_LINK,
-	RD_OP_RDEV,
-	RD_OP_INO,
-	RD_OP_MODE,
-	RD_OP_NOW,
-	RD_OP_NETLINK
-};
-
-struct rd_question {
-	uint32_t op;
-	int32_t protocol;
-	uint64_t size;	/* of the path with its NUL, or of the request */
-	uint8_t data[]; /* no string follows another: the size tells */
-};
+#include "source/question.h"
 
 /* Behind it `size` bytes and a NUL, or the struct rd_err of a negative result. */
 struct rd_answer {

@@ -45,7 +45,7 @@ struct reader {
 	struct rd_json json;
 	struct rd_tree *tree;
 	uint32_t top;
-	int dir; /* of lazy files */
+	const struct rd_folder *dir; /* of lazy files */
 	struct rd_manifest *manifest;
 	struct request request;
 	size_t sample, n_requests;
@@ -375,8 +375,8 @@ static bool read_top(struct reader *reader, const char *name, uint64_t before)
 	return rd_json_skip(json);
 }
 
-int rd_manifest_read(const struct rd_bytes *bytes, struct rd_tree *tree, uint32_t top, int dir, struct rd_manifest *ret,
-		     struct rd_err *err)
+int rd_manifest_read(const struct rd_bytes *bytes, struct rd_tree *tree, uint32_t top, const struct rd_folder *dir,
+		     struct rd_manifest *ret, struct rd_err *err)
 {
 	_cleanup_(rd_manifest_deinit) struct rd_manifest manifest = { 0 };
 	struct reader reader = { .tree = tree, .top = top, .dir = dir, .manifest = &manifest };

@@ -3,7 +3,7 @@
 #ifndef RD_BUNDLE_MANIFEST_H
 #define RD_BUNDLE_MANIFEST_H
 
-#include "source/tree.h"
+#include "source/bundle.h"
 
 #define RD_SAMPLES_MAX 1000 /* t000 to t999 follow the first */
 
@@ -24,8 +24,8 @@ void rd_manifest_deinit(struct rd_manifest *manifest);
  * has are held against it, for which the lazy ones are read from `dir` (-1: there are none). -EBADMSG if it is no manifest, or
  * says what the tree does not bear out.
  */
-int rd_manifest_read(const struct rd_bytes *json, struct rd_tree *tree, uint32_t top, int dir, struct rd_manifest *ret,
-		     struct rd_err *err);
+int rd_manifest_read(const struct rd_bytes *json, struct rd_tree *tree, uint32_t top, const struct rd_folder *dir,
+		     struct rd_manifest *ret, struct rd_err *err);
 
 /* Where the facts of a sample stand: "root" and "nl", or "t004/root" and "t004/nl". `buf` has 16 bytes. */
 const char *rd_sample_folder(size_t sample, const char *name, char *buf);

@@ -2,6 +2,7 @@
 #include "source/child.h"
 
 #include "base/end.h"
+#include "source/opener.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +31,14 @@ static struct {
 	size_t n, cap;
 } behind;
 
+/* Which opener does what for which child. */
+static struct {
+	struct pair {
+		pid_t child, opener;
+	} * v;
+	size_t n, cap;
+} openers;
+
 static void reap(void)
 {
 	size_t kept = 0;
@@ -40,9 +49,26 @@ static void reap(void)
 	behind.n = kept;
 }
 
+static struct pair *opener_of(pid_t child)
+{
+	for (size_t i = 0; i < openers.n; i++)
+		if (openers.v[i].child == child)
+			return &openers.v[i];
+	return NULL;
+}
+
+static void forget_opener(pid_t child)
+{
+	struct pair *pair = opener_of(child);
+
+	if (pair)
+		*pair = openers.v[--openers.n];
+}
+
 void rd_child_leave(pid_t child)
 {
 	kill(child, SIGKILL);
+	forget_opener(child);
 	if (rd_grow(&behind.v, &behind.cap, behind.n + 1, sizeof(*behind.v)) == 0)
 		behind.v[behind.n++] = child;
 	reap();
@@ -77,13 +103,27 @@ static void begin_child(pid_t parent)
 		close(null);
 	is_child = true;
 	behind.n = 0;
+	openers.n = 0;
+}
+
+/* What a child has opened for it may hang as the child may: each gets an opener of its own. -1: there is none; -errno. */
+static int opener_for_child(pid_t *opener, struct rd_err *err)
+{
+	if (!rd_opener_used())
+		return -1;
+	if (rd_grow(&openers.v, &openers.cap, openers.n + 1, sizeof(*openers.v)) < 0)
+		return rd_err_set(err, ENOMEM, "opener", "no memory to start one");
+	return rd_opener_fork(opener, err);
 }
 
 int rd_child_start(const char *what, pid_t *child, int *fd, struct rd_err *err)
 {
-	pid_t parent = getpid();
+	pid_t parent = getpid(), opener = 0;
+	_cleanup_close_ int to_opener = opener_for_child(&opener, err);
 	int ends[2];
 
+	if (rd_opener_used() && to_opener < 0)
+		return to_opener;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return rd_err_set(err, errno, what, "cannot make a pipe");
 	*child = fork();
@@ -98,6 +138,10 @@ int rd_child_start(const char *what, pid_t *child, int *fd, struct rd_err *err)
 	close(ends[*child != 0]);
 	if (*child == 0)
 		begin_child(parent);
+	if (*child == 0 && to_opener >= 0)
+		rd_opener_take(RD_TAKE_FD(to_opener));
+	else if (to_opener >= 0)
+		openers.v[openers.n++] = (struct pair){ *child, opener };
 	return *child != 0;
 }
 
@@ -115,7 +159,7 @@ static void read_of(pid_t child, const char *name, char *text, size_t size)
 		close(fd);
 }
 
-void rd_child_look(pid_t child, struct rd_child_state *ret)
+void rd_process_look(pid_t child, struct rd_child_state *ret)
 {
 	char text[512];
 	const char *name_end;
@@ -132,6 +176,35 @@ void rd_child_look(pid_t child, struct rd_child_state *ret)
 	read_of(child, "wchan", ret->place, sizeof(ret->place));
 	if (strcmp(ret->place, "0") == 0)
 		ret->place[0] = '\0';
+}
+
+/* A child that waits for its opener does what that does. */
+static void add_state(struct rd_child_state *to, const struct rd_child_state *more)
+{
+	to->known = to->known && more->known;
+	to->cpu += more->cpu;
+	to->waited += more->waited;
+	to->ran += more->ran;
+	if (to->state != 'R' && (more->state == 'R' || more->state == 'D')) {
+		to->state = more->state;
+		memcpy(to->place, more->place, sizeof(to->place));
+	}
+}
+
+void rd_child_look(pid_t child, struct rd_child_state *ret)
+{
+	const struct pair *pair = opener_of(child);
+	struct rd_child_state opener;
+
+	if (!rd_opener_used()) {
+		rd_process_look(child, ret);
+		return;
+	}
+	rd_opener_look(child, ret);
+	if (pair) {
+		rd_opener_look(pair->opener, &opener);
+		add_state(ret, &opener);
+	}
 }
 
 static bool sleeps(const struct rd_child_state *state)

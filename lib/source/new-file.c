@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/new-file.h"
 #include "base/end.h"
+#include "source/opener.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,8 @@ int rd_new_file_check(const char *path, bool replace, struct rd_err *err)
 {
 	struct stat st;
 
+	if (rd_opener_used())
+		return rd_opener_check(path, replace, err);
 	/* A rename would put a plain file in the place of /dev/null. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return rd_err_set(err, EINVAL, path, "is no plain file, and would be replaced");
@@ -45,6 +48,10 @@ int rd_new_file_open(struct rd_new_file *file, const char *path, bool replace, s
 	*file = (struct rd_new_file){ .path = path, .replace = replace, .fd = -1, .folder = -1 };
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &file->before);
+	if (rd_opener_used()) {
+		file->fd = rd_opener_create(path, replace, err);
+		return file->fd < 0 ? file->fd : 0;
+	}
 	r = rd_new_file_check(path, replace, err);
 	if (r < 0)
 		return r;
@@ -88,7 +95,13 @@ static void forget_temporary(struct rd_new_file *file)
 
 int rd_new_file_finish(struct rd_new_file *file, mode_t mode, struct rd_err *err)
 {
-	int r = fchmod(file->fd, mode) < 0 || fsync(file->fd) < 0 ? -errno : 0;
+	int r;
+
+	if (rd_opener_used()) {
+		close(RD_TAKE_FD(file->fd));
+		return rd_opener_finish(mode, err);
+	}
+	r = fchmod(file->fd, mode) < 0 || fsync(file->fd) < 0 ? -errno : 0;
 
 	if (close(RD_TAKE_FD(file->fd)) < 0 && !r)
 		r = -errno;
@@ -108,6 +121,8 @@ int rd_new_file_finish(struct rd_new_file *file, mode_t mode, struct rd_err *err
 
 void rd_new_file_deinit(struct rd_new_file *file)
 {
+	if (rd_opener_used() && file->fd >= 0)
+		rd_opener_abandon();
 	rd_cleanup_close(&file->fd);
 	rd_cleanup_close(&file->folder);
 	rd_new_file_abandon();
@@ -121,6 +136,19 @@ void rd_new_file_abandon(void)
 
 	if (name)
 		unlink(name);
+}
+
+int rd_open_for_update(const char *path, struct rd_err *err)
+{
+	int fd;
+
+	if (rd_opener_used())
+		return rd_opener_update(path, err);
+	/* Not to wait for who reads a pipe. */
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
+	if (fd < 0 && errno == ELOOP)
+		return rd_err_set(err, ELOOP, path, "is a link, which is not followed");
+	return fd < 0 ? rd_err_set(err, errno, path, "cannot record there") : fd;
 }
 
 int rd_replace_file(const char *path, const struct rd_buf *contents, struct rd_err *err)

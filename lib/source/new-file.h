@@ -39,6 +39,9 @@ void rd_new_file_deinit(struct rd_new_file *file);
  * Async-signal-safe. */
 void rd_new_file_abandon(void);
 
+/* Opens a file for reading and writing, makes it where there is none, and follows no link. A descriptor or -errno. */
+int rd_open_for_update(const char *path, struct rd_err *err);
+
 /* Puts a file with these contents in the place of what is at `path`. Readable for all, as umask allows. -errno. */
 int rd_replace_file(const char *path, const struct rd_buf *contents, struct rd_err *err);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What stand-ins are made with: a file that the operator keeps, or chance. */
+#include "source/opener.h"
 #include "source/record.h"
 
 #include <errno.h>
@@ -31,12 +32,12 @@ static void key_of(uint8_t *bytes, size_t size, struct rd_sipkey *ret)
 
 int rd_redact_key_read(const char *path, struct rd_sipkey *ret, struct rd_err *err)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	_cleanup_close_ int fd = rd_opener_open(path, "");
 	uint8_t bytes[KEY_MAX + 1];
 	ssize_t size = fd < 0 ? -1 : read(fd, bytes, KEY_MAX);
 
 	if (size < 0) {
-		int code = errno;
+		int code = fd < 0 ? -fd : errno;
 
 		rd_err_set(err, code, path, "cannot read the key");
 		if (code == ENOENT)

@@ -3,6 +3,7 @@
 #include "source/bundle-manifest.h"
 #include "source/bundle.h"
 #include "source/netlink.h"
+#include "source/opener.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,8 @@ struct bundle {
 	struct rd_source src;
 	struct rd_tree *tree;
 	struct rd_manifest manifest; /* without samples: a bare tree */
-	int dir;		     /* of lazy files; -1: none */
+	struct rd_folder dir;	     /* of lazy files */
+	char *path;		     /* as it was named */
 	uint32_t top;		     /* the folder that holds all */
 	uint32_t root, nl;	     /* nl 0: there is none */
 	size_t sample;
@@ -49,7 +51,7 @@ static int bundle_read_file(struct rd_source *src, const char *path, struct rd_b
 		return r;
 	if (!rd_tree_node(bundle->tree, node)->lazy)
 		return rd_node_read(bundle->tree, node, path, ret, err);
-	r = rd_bundle_read_lazy(bundle->dir, bundle->tree, node, ret);
+	r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, node, ret);
 	return r < 0 ? rd_err_set(err, -r, path, "cannot read it in the bundle") : 0;
 }
 
@@ -134,7 +136,7 @@ static int bundle_netlink(struct rd_source *src, int protocol, const void *reque
 	if (node->more && node->more->code[RD_ASK_READ])
 		return rd_err_set(err, node->more->code[RD_ASK_READ], path, "when it was recorded");
 	if (node->lazy)
-		r = rd_bundle_read_lazy(bundle->dir, bundle->tree, at, &file);
+		r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, at, &file);
 	else
 		r = rd_node_read(bundle->tree, at, path, &file, NULL);
 	if (r < 0)
@@ -167,8 +169,9 @@ static void bundle_close(struct rd_source *src)
 
 	rd_tree_destroy(bundle->tree);
 	rd_manifest_deinit(&bundle->manifest);
-	if (bundle->dir >= 0)
-		close(bundle->dir);
+	if (bundle->dir.fd >= 0)
+		close(bundle->dir.fd);
+	free(bundle->path);
 	free(bundle);
 }
 
@@ -229,12 +232,12 @@ static int take_manifest(struct bundle *bundle, uint32_t at, const char *name, s
 	int r;
 
 	if (rd_tree_node(bundle->tree, at)->lazy)
-		r = rd_bundle_read_lazy(bundle->dir, bundle->tree, at, &bytes);
+		r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, at, &bytes);
 	else
 		r = rd_node_read(bundle->tree, at, "manifest.json", &bytes, NULL);
 	if (r < 0)
 		return rd_err_set(err, -r, name, "cannot read manifest.json in it");
-	r = rd_manifest_read(&bytes, bundle->tree, bundle->top, bundle->dir, &bundle->manifest, &what);
+	r = rd_manifest_read(&bytes, bundle->tree, bundle->top, &bundle->dir, &bundle->manifest, &what);
 	return r < 0 ? rd_err_set(err, -r, name, "%s: %s", what.object, what.message) : 0;
 }
 
@@ -342,10 +345,10 @@ static int fill(struct bundle *bundle, int fd, const char *name, struct rd_err *
 	if (fstat(fd, &st) < 0)
 		return rd_err_set(err, errno, name, "cannot look at it");
 	if (S_ISDIR(st.st_mode)) {
-		bundle->dir = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-		if (bundle->dir < 0)
+		bundle->dir.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		if (bundle->dir.fd < 0)
 			return rd_err_set(err, errno, name, "cannot keep it open");
-		r = rd_bundle_index_dir(fd, name, bundle->tree, err);
+		r = rd_bundle_index_dir(&bundle->dir, bundle->tree, err);
 	} else if (!S_ISREG(st.st_mode)) {
 		return rd_err_set(err, EBADMSG, name, "neither a directory nor a tar archive");
 	} else if (is_xml(fd)) {
@@ -358,19 +361,23 @@ static int fill(struct bundle *bundle, int fd, const char *name, struct rd_err *
 
 int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_err *err)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	_cleanup_close_ int fd = rd_opener_open(path, "");
 	struct bundle *bundle;
 	int r;
 
 	if (fd < 0)
-		return rd_err_set(err, errno, path, "cannot open the bundle");
+		return rd_err_set(err, -fd, path, "cannot open the bundle");
 	bundle = calloc(1, sizeof(*bundle));
-	if (!bundle || rd_tree_create(&bundle->tree) < 0) {
+	if (bundle)
+		bundle->path = strdup(path);
+	if (!bundle || !bundle->path || rd_tree_create(&bundle->tree) < 0) {
+		if (bundle)
+			free(bundle->path);
 		free(bundle);
 		return rd_err_set(err, ENOMEM, path, "no memory for it");
 	}
 	bundle->src.ops = &bundle_ops;
-	bundle->dir = -1;
+	bundle->dir = (struct rd_folder){ -1, bundle->path };
 	r = fill(bundle, fd, path, err);
 	if (r < 0) {
 		bundle_close(&bundle->src);
@@ -386,7 +393,7 @@ static int overlay(struct bundle *bundle, uint32_t from, uint32_t to, size_t dep
 static int take_lazy(struct bundle *bundle, uint32_t from, uint32_t to)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int r = rd_bundle_read_lazy(bundle->dir, bundle->tree, from, &bytes);
+	int r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, from, &bytes);
 
 	return r < 0 ? r : rd_tree_set(bundle->tree, to, RD_NODE_FILE, bytes.data, bytes.size);
 }

@@ -30,25 +30,6 @@ int64_t rd_guard_left(const struct guard *guard)
 	return left > 0 ? left : 0;
 }
 
-static int names_to_bytes(const struct rd_names *names, struct rd_bytes *ret)
-{
-	size_t size = 0, at = 0;
-
-	for (size_t i = 0; i < names->n; i++)
-		size += strlen(names->v[i]) + 1;
-	ret->data = malloc(size + 1);
-	if (!ret->data)
-		return -ENOMEM;
-	for (size_t i = 0; i < names->n; i++) {
-		size_t n = strlen(names->v[i]) + 1;
-
-		memcpy(ret->data + at, names->v[i], n);
-		at += n;
-	}
-	ret->size = size;
-	return 0;
-}
-
 /* In a child. */
 static int open_inner(struct guard *guard, struct rd_err *err)
 {
@@ -69,41 +50,9 @@ static int open_inner(struct guard *guard, struct rd_err *err)
 static int ask_inner(struct guard *guard, const struct rd_question *question, struct rd_bytes *bytes, uint64_t *number,
 		     struct rd_err *err)
 {
-	const char *path = (const char *)question->data;
-	_cleanup_names_ struct rd_names names = { 0 };
-	struct rd_source *inner;
-	char *target = NULL;
 	int r = open_inner(guard, err);
 
-	if (r < 0)
-		return r;
-	inner = guard->inner;
-	switch ((enum rd_op)question->op) {
-	case RD_OP_OPEN:
-		return 0;
-	case RD_OP_READ:
-		return rd_read_file(inner, path, bytes, err);
-	case RD_OP_LIST:
-		r = rd_list_dir(inner, path, &names, err);
-		return r < 0 ? r : names_to_bytes(&names, bytes);
-	case RD_OP_LINK:
-		r = rd_read_link(inner, path, &target, err);
-		if (r == 0)
-			*bytes = (struct rd_bytes){ (uint8_t *)target, strlen(target) };
-		return r;
-	case RD_OP_RDEV:
-		return inner->ops->stat_rdev(inner, path, number, err);
-	case RD_OP_INO:
-		return inner->ops->stat_ino(inner, path, number, err);
-	case RD_OP_MODE:
-		return inner->ops->stat_mode(inner, path, number, err);
-	case RD_OP_NOW:
-		*number = inner->ops->now(inner, question->protocol);
-		return 0;
-	case RD_OP_NETLINK:
-		return rd_netlink(inner, question->protocol, question->data, question->size, bytes, err);
-	}
-	return -EINVAL;
+	return r < 0 ? r : rd_question_put(guard->inner, question, bytes, number, err);
 }
 
 struct rd_entry *rd_guard_ask_here(struct guard *guard, const struct rd_question *head, const void *data)
@@ -263,7 +212,7 @@ static bool ask_on(struct guard *guard, rd_guard_fn *fn, void *arg)
 	int r = start(guard, &asker);
 
 	if (r == 0) {
-		fn(&guard->src, arg);
+		fn(&guard->asking.src, arg);
 		rd_arena_finish(guard->arena);
 		rd_write_all(asker.fd, "", 1);
 		_exit(0);

@@ -21,8 +21,7 @@ struct asker {
 };
 
 struct guard {
-	struct rd_source src;
-	struct rd_source_ops ops;
+	struct rd_asking asking;
 	struct rd_source *inner; /* of a bundle: NULL but in a child that has opened it */
 	char *bundle;		 /* NULL: none */
 	size_t sample;		 /* of the bundle */

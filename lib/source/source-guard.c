@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "source/netlink.h"
-
 static struct guard *guard_of(struct rd_source *src)
 {
 	return (struct guard *)src;
@@ -72,10 +70,10 @@ static int tell(const struct rd_answer *answer, const char *object, struct rd_by
 	return 0;
 }
 
-static int ask(struct rd_source *src, const struct rd_question *head, const char *object, const void *data,
+static int ask(struct rd_asking *asking, const struct rd_question *head, const char *object, const void *data,
 	       struct rd_bytes *ret, uint64_t *number, struct rd_err *err)
 {
-	struct guard *guard = guard_of(src);
+	struct guard *guard = guard_of(&asking->src);
 	struct rd_entry *entry = rd_answers_find(&guard->answers, head, data);
 
 	if (!entry && guard->arena)
@@ -83,87 +81,12 @@ static int ask(struct rd_source *src, const struct rd_question *head, const char
 	if (!entry) {
 		if (rd_guard_left(guard) == 0)
 			return not_asked(guard, object, err);
-		rd_source_guard_ahead(src, ask_one, &(struct one){ head, data });
+		rd_source_guard_ahead(&asking->src, ask_one, &(struct one){ head, data });
 		entry = rd_answers_find(&guard->answers, head, data);
 	}
 	if (!entry)
 		return rd_err_set(err, ECHILD, object, "cannot be asked: no process, or no memory for it");
 	return entry->answer ? tell(entry->answer, object, ret, number, err) : no_answer(guard, entry, object, err);
-}
-
-static int ask_path(struct rd_source *src, enum rd_op op, const char *path, struct rd_bytes *ret, uint64_t *number,
-		    struct rd_err *err)
-{
-	struct rd_question question = { .op = op, .size = strlen(path) + 1 };
-
-	return ask(src, &question, path, path, ret, number, err);
-}
-
-static int guard_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
-{
-	return ask_path(src, RD_OP_READ, path, ret, NULL, err);
-}
-
-static int guard_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
-{
-	_cleanup_names_ struct rd_names names = { 0 };
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int r = ask_path(src, RD_OP_LIST, path, &bytes, NULL, err);
-
-	for (size_t at = 0; !r && at < bytes.size; at += strlen((char *)bytes.data + at) + 1) {
-		if (rd_grow(&names.v, &names.cap, names.n + 1, sizeof(*names.v)) == 0)
-			names.v[names.n] = strdup((char *)bytes.data + at);
-		if (names.n == names.cap || !names.v[names.n])
-			return rd_err_set(err, ENOMEM, path, "no memory for its names");
-		names.n++;
-	}
-	if (r < 0)
-		return r;
-	*ret = names;
-	names = (struct rd_names){ 0 };
-	return 0;
-}
-
-static int guard_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
-{
-	struct rd_bytes bytes = { 0 };
-	int r = ask_path(src, RD_OP_LINK, path, &bytes, NULL, err);
-
-	if (r == 0)
-		*ret = (char *)bytes.data;
-	return r;
-}
-
-static int guard_stat_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	return ask_path(src, RD_OP_RDEV, path, NULL, ret, err);
-}
-
-static int guard_stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	return ask_path(src, RD_OP_INO, path, NULL, ret, err);
-}
-
-static int guard_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	return ask_path(src, RD_OP_MODE, path, NULL, ret, err);
-}
-
-static int guard_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
-			 struct rd_err *err)
-{
-	struct rd_question question = { .op = RD_OP_NETLINK, .protocol = protocol, .size = size };
-	int r = rd_nlrequest_check(request, size, err);
-
-	return r < 0 ? r : ask(src, &question, "netlink", request, ret, NULL, err);
-}
-
-static int guard_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
-{
-	(void)src;
-	(void)fn;
-	(void)arg;
-	return rd_err_set(err, ENODATA, "events", "not to be had under a deadline");
 }
 
 /* Of a bundle it is as it was recorded. */
@@ -175,7 +98,7 @@ static uint64_t guard_now(struct rd_source *src, int clock)
 
 	if (!guard->bundle)
 		return guard->inner->ops->now(guard->inner, clock);
-	ask(src, &question, guard->bundle, "", NULL, &now, NULL);
+	ask(&guard->asking, &question, guard->bundle, "", NULL, &now, NULL);
 	return now;
 }
 
@@ -219,23 +142,13 @@ static int open_guard(struct rd_source *inner, const char *bundle, unsigned limi
 		free(guard);
 		return rd_err_set(err, ENOMEM, "reading", "no memory for a source");
 	}
-	guard->ops = (struct rd_source_ops){
-		.name = inner ? inner->ops->name : "bundle",
-		.read_file = guard_read_file,
-		.list_dir = guard_list_dir,
-		.read_link = guard_read_link,
-		.stat_rdev = guard_stat_rdev,
-		.stat_ino = guard_stat_ino,
-		.stat_mode = guard_stat_mode,
-		.netlink = guard_netlink,
-		.drain_events = guard_drain_events,
-		.now = guard_now,
-		.next = bundle ? guard_next : NULL,
-		.close = guard_close,
-	};
-	guard->src.ops = &guard->ops;
+	rd_asking_init(&guard->asking, inner ? inner->ops->name : "bundle");
+	guard->asking.ask = ask;
+	guard->asking.ops.now = guard_now;
+	guard->asking.ops.next = bundle ? guard_next : NULL;
+	guard->asking.ops.close = guard_close;
 	guard->inner = inner;
-	*ret = &guard->src;
+	*ret = &guard->asking.src;
 	rd_source_guard_renew(*ret, limit_ms);
 	return 0;
 }
@@ -276,7 +189,13 @@ unsigned rd_source_guard_left(const struct rd_source *src)
 
 int rd_source_guard_ready(struct rd_source *src, struct rd_err *err)
 {
-	return guard_of(src)->bundle ? ask_path(src, RD_OP_OPEN, guard_of(src)->bundle, NULL, NULL, err) : 0;
+	struct guard *guard = guard_of(src);
+	struct rd_question question = { .op = RD_OP_OPEN };
+
+	if (!guard->bundle)
+		return 0;
+	question.size = strlen(guard->bundle) + 1;
+	return ask(&guard->asking, &question, guard->bundle, guard->bundle, NULL, NULL, err);
 }
 
 const struct rd_stalls *rd_source_guard_stalls(const struct rd_source *src)

@@ -4,6 +4,7 @@
 #include "source/kept.h"
 #include "source/mad.h"
 #include "source/netlink.h"
+#include "source/opener.h"
 #include "source/source.h"
 #include "source/verbs.h"
 
@@ -394,6 +395,8 @@ int rd_source_live_open(const char *root, struct rd_source **ret, struct rd_err 
 	struct live *live;
 	int fd;
 
+	if (!root && rd_opener_used())
+		return rd_opener_source(ret, err);
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return rd_err_set(err, errno, path, "cannot open as the root of a host");

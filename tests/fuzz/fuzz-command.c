@@ -101,6 +101,8 @@ int __real_rd_source_live_open(const char *root, struct rd_source **ret, struct 
 int __wrap_rd_source_live_open(const char *root, struct rd_source **ret, struct rd_err *err);
 int __wrap_fsync(int fd);
 void __wrap_rd_ticks_catch_signals(void);
+void __wrap_rd_privileges_note(enum rd_needs needs, const char *arg);
+int __wrap_rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err);
 
 ssize_t __wrap_write(int fd, const void *data, size_t size)
 {
@@ -147,6 +149,22 @@ int __wrap_fsync(int fd)
 
 void __wrap_rd_ticks_catch_signals(void)
 {
+}
+
+/* This process goes on. */
+void __wrap_rd_privileges_note(enum rd_needs needs, const char *arg)
+{
+	(void)needs;
+	(void)arg;
+}
+
+int __wrap_rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+{
+	(void)ctx;
+	(void)argc;
+	(void)argv;
+	(void)err;
+	return 0;
 }
 
 /* The file that a word stands for; caller frees. */

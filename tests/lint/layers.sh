@@ -113,9 +113,9 @@ calls() {
 mapfile -t lib < <(find lib -name '*.[ch]' | sort)
 calls "nothing below cmd prints" 'printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|perror|dprintf|vdprintf|warn|warnx' "${lib[@]}"
 
-# The holder, and what asks in a process of its own, end themselves; end.c ends the program where it cannot go on.
+# The holder, and what asks or opens in a process of its own, end themselves; end.c ends the program where it cannot go on.
 mapfile -t no_exit < <(printf '%s\n' "${lib[@]}" |
-	grep -vE '^lib/(trace/holder|source/(child|source-guard-ask)\.c|base/end\.c)')
+	grep -vE '^lib/(trace/holder|source/(child|opener-serve|source-guard-ask)\.c|base/end\.c)')
 calls "nothing below cmd exits" 'exit|_exit|_Exit|quick_exit|abort|err|errx' "${no_exit[@]}"
 
 mapfile -t no_clock < <(printf '%s\n' "${lib[@]}" | grep -vE '^lib/source/|^lib/trace/(attach|holder|session)[a-z-]*\.c$')

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "privileges.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <wchar.h>
+
+#include "confine/confine.h"
+#include "datafile.h"
+#include "source/libarchive.h"
+#include "source/opener.h"
+#include "view/terminal.h"
+
+static struct {
+	bool foreign, foreign_operands, terminal, ports;
+} noted;
+
+void rd_privileges_note(enum rd_needs needs, const char *arg)
+{
+	switch (needs) {
+	case RD_NEEDS_NOTHING:
+		break;
+	case RD_NEEDS_FOREIGN_FILE:
+		noted.foreign = true;
+		rd_opener_name(RD_OPENER_INPUT, arg);
+		break;
+	case RD_NEEDS_FOREIGN_OPERANDS:
+		noted.foreign_operands = true;
+		break;
+	case RD_NEEDS_OWN_FILE:
+		rd_opener_name(RD_OPENER_INPUT, arg);
+		break;
+	case RD_NEEDS_OUTPUT:
+	case RD_NEEDS_NEW_FILE:
+		rd_opener_name(RD_OPENER_OUTPUT, arg);
+		break;
+	case RD_NEEDS_TERMINAL:
+		noted.terminal = true;
+		break;
+	case RD_NEEDS_PORTS:
+		noted.ports = true;
+		break;
+	}
+}
+
+/* Returns whether the command is about this host, too. */
+static bool note_operands(const struct rd_ctx *ctx, int argc, char **argv)
+{
+	enum rd_needs needs = noted.foreign_operands ? RD_NEEDS_FOREIGN_FILE : ctx->cmd->operand_needs;
+	bool live = false;
+
+	if (needs == RD_NEEDS_NEW_FILE && argc == 0)
+		rd_opener_name(RD_OPENER_NEW, ".");
+	for (int i = 0; i < argc; i++)
+		if (ctx->cmd->live_operand && strcmp(argv[i], "live") == 0)
+			live = true;
+		else
+			rd_privileges_note(needs, argv[i]);
+	return live;
+}
+
+/* Where descriptions of terminals lie. */
+static const char *const *terminal_folders(void)
+{
+	static const char *folders[] = {
+		"/etc/terminfo", "/lib/terminfo", "/usr/lib/terminfo", "/usr/share/terminfo", NULL, NULL
+	};
+
+	folders[RD_ARRAY_SIZE(folders) - 2] = getenv("TERMINFO");
+	return folders;
+}
+
+/* What libraries open when they are first used. */
+static void load_what_is_late(void)
+{
+	struct rd_err err;
+	wchar_t wide;
+	mbstate_t state = { 0 };
+
+	tzset();
+	mbrtowc(&wide, "a", 1, &state);
+	rd_libarchive_load("bundle", &err);
+	if (noted.terminal)
+		rd_view_check_terminal(&err);
+}
+
+static void name_data_folder(const char *folder)
+{
+	rd_opener_name(RD_OPENER_FOLDER, folder);
+}
+
+int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+{
+	bool live = note_operands(ctx, argc, argv) || (!ctx->globals.from && !ctx->cmd->live_operand);
+	_cleanup_buf_ struct rd_buf text = { 0 };
+	unsigned needs = RD_CONFINE_CHILDREN;
+	int r;
+
+	if (!noted.foreign)
+		return 0;
+	if (live && noted.ports) {
+		rd_verbose(ctx, "not confined: datagrams are sent from this host's ports");
+		return 0;
+	}
+	load_what_is_late();
+	rd_data_folders(name_data_folder);
+	if (noted.terminal)
+		needs |= RD_CONFINE_TERMINAL | RD_CONFINE_READ;
+	r = rd_opener_start(live, err);
+	if (!r)
+		r = rd_confine(needs, terminal_folders(), err);
+	if (r < 0)
+		return r;
+	rd_confined_text(rd_confined(), &text);
+	rd_verbose(ctx, "confined: %s", text.data);
+	return 0;
+}

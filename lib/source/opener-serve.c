@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The end of the process that opens. */
+#include "opener-priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include "base/memory.h"
+#include "source/bundle.h"
+#include "source/new-file.h"
+
+struct server {
+	int sock;
+	struct opener_names names;
+	struct rd_source *host; /* NULL: not opened yet */
+	struct rd_new_file file;
+	char *name; /* of the file */
+	bool writing;
+};
+
+/* What an answer has beside its number. Owned. */
+struct answer {
+	struct opener_message message;
+	struct rd_bytes bytes;
+	int fd; /* -1: none */
+};
+
+static int take_family(const struct nlattr *attr, void *arg)
+{
+	if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID && mnl_attr_get_payload_len(attr) >= sizeof(uint16_t))
+		*(uint16_t *)arg = mnl_attr_get_u16(attr);
+	return MNL_CB_OK;
+}
+
+static void find_ethtool(struct server *server)
+{
+	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	union {
+		struct nlmsghdr head;
+		char room[64];
+	} request = { .head = { 0 } };
+	struct genlmsghdr *command;
+
+	mnl_nlmsg_put_header(&request);
+	request.head.nlmsg_type = GENL_ID_CTRL;
+	request.head.nlmsg_flags = NLM_F_REQUEST;
+	command = mnl_nlmsg_put_extra_header(&request.head, sizeof(*command));
+	command->cmd = CTRL_CMD_GETFAMILY;
+	command->version = 1;
+	mnl_attr_put_strz(&request.head, CTRL_ATTR_FAMILY_NAME, "ethtool");
+	if (rd_netlink(server->host, NETLINK_GENERIC, &request, request.head.nlmsg_len, &answer, NULL) == 0 &&
+	    answer.size > NLMSG_HDRLEN + GENL_HDRLEN)
+		mnl_attr_parse_payload(answer.data + NLMSG_HDRLEN + GENL_HDRLEN,
+				       answer.size - NLMSG_HDRLEN - GENL_HDRLEN, take_family, &server->names.ethtool);
+}
+
+static int open_host(struct server *server, struct rd_err *err)
+{
+	int r = server->host ? 0 : rd_source_live_open(NULL, &server->host, err);
+
+	if (!r && server->names.host && !server->names.ethtool)
+		find_ethtool(server);
+	return r;
+}
+
+static int serve_ask(struct server *server, const char *data, size_t size, struct answer *ret, struct rd_err *err)
+{
+	_cleanup_free_ struct rd_question *question = rd_alloc(1, size + 1);
+	int r;
+
+	memcpy(question, data, size);
+	if (size < sizeof(*question) || question->size != size - sizeof(*question))
+		return rd_err_set(err, EBADMSG, "opener", "this is no question");
+	r = open_host(server, err);
+	if (r < 0)
+		return r;
+	if (!rd_opener_may_ask(&server->names, question))
+		return rd_err_set(err, EPERM, question->op == RD_OP_NETLINK ? "netlink" : (char *)question->data,
+				  "not to be read by a process that has given up its privileges");
+	return rd_question_put(server->host, question, &ret->bytes, &ret->message.number, err);
+}
+
+/* The path of an output. */
+static int find_output(const struct server *server, const char *path, bool replace, const char **ret, struct rd_err *err)
+{
+	const struct opener_name *name = rd_opener_find(&server->names, RD_OPENER_OUTPUT, path);
+
+	*ret = name ? name->path : path;
+	if (name || (!replace && !strchr(path, '/') && rd_opener_find(&server->names, RD_OPENER_NEW, ".")))
+		return 0;
+	return rd_err_set(err, EPERM, path, "was not named when the command began");
+}
+
+static int serve_open(struct server *server, const char *path, const char *inside, struct answer *ret,
+		      struct rd_err *err)
+{
+	_cleanup_close_ int fd = -1;
+	const struct opener_name *name = rd_opener_find(&server->names, RD_OPENER_INPUT, path);
+
+	if (!name)
+		return rd_err_set(err, EPERM, path, "was not named when the command began");
+	fd = open(name->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return rd_err_set(err, errno, path, "cannot open it");
+	ret->fd = *inside ? rd_bundle_open_beneath(fd, inside) : RD_TAKE_FD(fd);
+	return ret->fd < 0 ? rd_err_set(err, -ret->fd, inside, "cannot open it in the bundle") : 0;
+}
+
+static int serve_walk(struct server *server, const char *path, struct answer *ret, struct rd_err *err)
+{
+	struct answer opened = { .fd = -1 };
+	int r = serve_open(server, path, "", &opened, err);
+
+	if (r < 0)
+		return r;
+	r = rd_bundle_walk(opened.fd, &ret->bytes);
+	return r < 0 ? rd_err_set(err, -r, path, "cannot read the directory") : 0;
+}
+
+static int serve_update(struct server *server, const char *path, struct answer *ret, struct rd_err *err)
+{
+	const char *name;
+	int r = find_output(server, path, true, &name, err);
+
+	if (r < 0)
+		return r;
+	ret->fd = rd_open_for_update(name, err);
+	return ret->fd < 0 ? ret->fd : 0;
+}
+
+static void abandon(struct server *server)
+{
+	if (server->writing)
+		rd_new_file_deinit(&server->file);
+	server->writing = false;
+}
+
+static int serve_create(struct server *server, const char *path, bool replace, struct answer *ret, struct rd_err *err)
+{
+	const char *name;
+	int r = find_output(server, path, replace, &name, err);
+
+	if (r < 0)
+		return r;
+	abandon(server);
+	/* It is kept as long as the file is being written. */
+	free(server->name);
+	server->name = rd_dup(name);
+	server->writing = true;
+	r = rd_new_file_open(&server->file, server->name, replace, err);
+	if (r < 0)
+		return r;
+	ret->fd = fcntl(server->file.fd, F_DUPFD_CLOEXEC, 0);
+	return ret->fd < 0 ? rd_err_set(err, errno, path, "cannot write there") : 0;
+}
+
+static int serve_check(struct server *server, const char *path, bool replace, struct rd_err *err)
+{
+	const char *name;
+	int r = find_output(server, path, replace, &name, err);
+
+	return r < 0 ? r : rd_new_file_check(name, replace, err);
+}
+
+static int serve_finish(struct server *server, mode_t mode, struct rd_err *err)
+{
+	int r;
+
+	if (!server->writing)
+		return rd_err_set(err, EBADF, "opener", "no file is being written");
+	r = rd_new_file_finish(&server->file, mode & 0777, err);
+	abandon(server);
+	return r;
+}
+
+/* Goes on as the child's. */
+static int serve_fork(struct server *server, struct answer *ret, struct rd_err *err)
+{
+	int ends[2];
+	pid_t child;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return rd_err_set(err, errno, "opener", "cannot make a socket");
+	child = fork();
+	if (child == 0) {
+		close(ends[0]);
+		rd_opener_serve(ends[1], &server->names);
+	}
+	close(ends[1]);
+	ret->fd = ends[0];
+	ret->message.number = (uint64_t)child;
+	return child < 0 ? rd_err_set(err, errno, "opener", "cannot start a process") : 0;
+}
+
+static int serve_look(pid_t pid, struct answer *ret)
+{
+	struct rd_child_state state;
+
+	rd_process_look(pid, &state);
+	return rd_bytes_copy(&state, sizeof(state), &ret->bytes);
+}
+
+/* `data` ends with two NULs. */
+static int serve(struct server *server, const struct opener_message *request, const char *data, struct answer *ret,
+		 struct rd_err *err)
+{
+	switch ((enum opener_verb)request->what) {
+	case OPENER_ASK:
+		return serve_ask(server, data, request->size, ret, err);
+	case OPENER_OPEN:
+		return serve_open(server, data, data + strlen(data) + 1, ret, err);
+	case OPENER_WALK:
+		return serve_walk(server, data, ret, err);
+	case OPENER_UPDATE:
+		return serve_update(server, data, ret, err);
+	case OPENER_CHECK:
+		return serve_check(server, data, request->number, err);
+	case OPENER_CREATE:
+		return serve_create(server, data, request->number, ret, err);
+	case OPENER_FINISH:
+		return serve_finish(server, (mode_t)request->number, err);
+	case OPENER_ABANDON:
+		abandon(server);
+		return 0;
+	case OPENER_FORK:
+		return serve_fork(server, ret, err);
+	case OPENER_LOOK:
+		return serve_look((pid_t)request->number, ret);
+	}
+	return rd_err_set(err, EBADMSG, "opener", "no such request");
+}
+
+static int answer_one(struct server *server)
+{
+	_cleanup_free_ char *data = NULL;
+	struct answer answer = { .fd = -1 };
+	struct opener_message request;
+	struct rd_err err = { 0 };
+	int r = rd_opener_receive(server->sock, &request, NULL);
+
+	if (r < 0 || request.size > OPENER_REQUEST_MAX)
+		return -ECHILD;
+	data = rd_alloc(1, request.size + 2);
+	r = rd_opener_data(server->sock, data, request.size);
+	if (r < 0)
+		return r;
+	r = serve(server, &request, data, &answer, &err);
+	answer.message.what = r;
+	answer.message.size = r < 0 ? sizeof(err) : answer.bytes.size;
+	r = rd_opener_send(server->sock, &answer.message, r < 0 ? (void *)&err : answer.bytes.data, answer.fd);
+	rd_bytes_deinit(&answer.bytes);
+	if (answer.fd >= 0)
+		close(answer.fd);
+	return r;
+}
+
+/* Who reads our output must not wait for us, and what ends the other process ends us, when its end of the socket closes. */
+static void settle(void)
+{
+	static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	signal(SIGCHLD, SIG_IGN);
+	if (null >= 0) {
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		close(null);
+	}
+}
+
+void rd_opener_serve(int sock, const struct opener_names *names)
+{
+	struct server server = { .sock = sock, .names = *names };
+
+	rd_opener_take(-1);
+	settle();
+	while (answer_one(&server) == 0)
+		continue;
+	abandon(&server);
+	_exit(0);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The end of the process that asks. */
+#include "opener-priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+static struct opener_names named;
+static int opener = -1; /* the socket */
+
+bool rd_opener_used(void)
+{
+	return opener >= 0;
+}
+
+void rd_opener_name(enum rd_opener_use use, const char *path)
+{
+	_cleanup_free_ char *here = *path == '/' ? NULL : getcwd(NULL, 0);
+
+	rd_reserve(&named.v, &named.cap, named.n + 1, sizeof(*named.v));
+	named.v[named.n++] = (struct opener_name){
+		.use = use,
+		.path = rd_dup(path),
+		.whole = here ? rd_text("%s/%s", here, path) : rd_dup(path),
+	};
+}
+
+int rd_opener_start(bool host, struct rd_err *err)
+{
+	int ends[2];
+	pid_t child;
+
+	named.host = host;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return rd_err_set(err, errno, "opener", "cannot make a socket");
+	child = fork();
+	if (child < 0)
+		return rd_err_set(err, errno, "opener", "cannot start a process");
+	if (child == 0) {
+		close(ends[0]);
+		rd_opener_serve(ends[1], &named);
+	}
+	close(ends[1]);
+	opener = ends[0];
+	return 0;
+}
+
+static int lost(int r, struct rd_err *err)
+{
+	return rd_err_set(err, -r, "opener", "the process that opens files has ended");
+}
+
+static int take_bytes(struct opener_message *answer, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct rd_bytes bytes = { .data = malloc(answer->size + 1), .size = answer->size };
+	int r;
+
+	if (!bytes.data)
+		return rd_err_set(err, ENOMEM, "opener", "no memory for the answer");
+	r = rd_opener_data(opener, bytes.data, bytes.size);
+	bytes.data[bytes.size] = '\0';
+	if (r < 0 || !ret)
+		free(bytes.data);
+	else
+		*ret = bytes;
+	return r < 0 ? lost(r, err) : 0;
+}
+
+/* One request and its answer. `fd`, `bytes` and `err` may be NULL. */
+static int request(struct opener_message *message, const void *data, int *fd, struct rd_bytes *bytes, struct rd_err *err)
+{
+	int r = rd_opener_send(opener, message, data, -1);
+	struct rd_err why;
+
+	if (!r)
+		r = rd_opener_receive(opener, message, fd);
+	if (r < 0)
+		return lost(r, err);
+	if (message->what < 0 && message->size == sizeof(why)) {
+		r = rd_opener_data(opener, &why, sizeof(why));
+		if (r < 0)
+			return lost(r, err);
+		if (err)
+			*err = why;
+		return (int)message->what;
+	}
+	r = take_bytes(message, bytes, err);
+	return r || !fd || *fd >= 0 ? r : lost(-EBADMSG, err);
+}
+
+static int request_path(enum opener_verb verb, const char *path, uint64_t number, int *fd, struct rd_bytes *bytes,
+			struct rd_err *err)
+{
+	struct opener_message message = { verb, number, strlen(path) + 1 };
+
+	return request(&message, path, fd, bytes, err);
+}
+
+int rd_opener_open(const char *path, const char *below)
+{
+	size_t size = strlen(path) + 1, size_below = strlen(below) + 1;
+	struct opener_message message = { OPENER_OPEN, 0, size + size_below };
+	_cleanup_free_ char *both = NULL;
+	int fd, r;
+
+	if (!rd_opener_used()) {
+		fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		return fd >= 0 ? fd : -errno;
+	}
+	both = rd_alloc(1, message.size);
+	memcpy(both, path, size);
+	memcpy(both + size, below, size_below);
+	r = request(&message, both, &fd, NULL, NULL);
+	return r < 0 ? r : fd;
+}
+
+int rd_opener_walk(const char *path, struct rd_bytes *ret)
+{
+	return request_path(OPENER_WALK, path, 0, NULL, ret, NULL);
+}
+
+int rd_opener_update(const char *path, struct rd_err *err)
+{
+	int fd, r = request_path(OPENER_UPDATE, path, 0, &fd, NULL, err);
+
+	return r < 0 ? r : fd;
+}
+
+int rd_opener_check(const char *path, bool replace, struct rd_err *err)
+{
+	return request_path(OPENER_CHECK, path, replace, NULL, NULL, err);
+}
+
+int rd_opener_create(const char *path, bool replace, struct rd_err *err)
+{
+	int fd, r = request_path(OPENER_CREATE, path, replace, &fd, NULL, err);
+
+	return r < 0 ? r : fd;
+}
+
+int rd_opener_finish(mode_t mode, struct rd_err *err)
+{
+	struct opener_message message = { OPENER_FINISH, mode, 0 };
+
+	return request(&message, NULL, NULL, NULL, err);
+}
+
+void rd_opener_abandon(void)
+{
+	struct opener_message message = { OPENER_ABANDON, 0, 0 };
+
+	request(&message, NULL, NULL, NULL, NULL);
+}
+
+int rd_opener_fork(pid_t *pid, struct rd_err *err)
+{
+	struct opener_message message = { OPENER_FORK, 0, 0 };
+	int fd, r = request(&message, NULL, &fd, NULL, err);
+
+	*pid = (pid_t)message.number;
+	return r < 0 ? r : fd;
+}
+
+void rd_opener_take(int fd)
+{
+	close(opener);
+	opener = fd;
+}
+
+void rd_opener_look(pid_t pid, struct rd_child_state *ret)
+{
+	struct opener_message message = { OPENER_LOOK, (uint64_t)pid, 0 };
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+
+	*ret = (struct rd_child_state){ 0 };
+	if (request(&message, NULL, NULL, &bytes, NULL) == 0 && bytes.size == sizeof(*ret))
+		memcpy(ret, bytes.data, sizeof(*ret));
+}
+
+static int ask(struct rd_asking *asking, const struct rd_question *head, const char *object, const void *data,
+	       struct rd_bytes *ret, uint64_t *number, struct rd_err *err)
+{
+	struct opener_message message = { .what = OPENER_ASK, .size = sizeof(*head) + head->size };
+	_cleanup_free_ uint8_t *question = NULL;
+	int r;
+
+	(void)asking;
+	if (message.size > OPENER_REQUEST_MAX)
+		return rd_err_set(err, EFBIG, object, "the question is too long");
+	question = rd_alloc(1, message.size);
+	memcpy(question, head, sizeof(*head));
+	memcpy(question + sizeof(*head), data, head->size);
+	r = request(&message, question, NULL, ret, err);
+	if (!r && number)
+		*number = message.number;
+	return r;
+}
+
+static uint64_t now(struct rd_source *src, int clock)
+{
+	struct timespec time = { 0 };
+
+	(void)src;
+	clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
+static void close_source(struct rd_source *src)
+{
+	free(src);
+}
+
+int rd_opener_source(struct rd_source **ret, struct rd_err *err)
+{
+	struct rd_asking *asking = calloc(1, sizeof(*asking));
+
+	if (!asking)
+		return rd_err_set(err, ENOMEM, "host", "no memory for a source");
+	rd_asking_init(asking, "live");
+	asking->ask = ask;
+	asking->ops.now = now;
+	asking->ops.close = close_source;
+	*ret = &asking->src;
+	return 0;
+}
