@@ -10,6 +10,7 @@
 #include "confine/confine.h"
 #include "datafile.h"
 #include "source/libarchive.h"
+#include "source/libibmad.h"
 #include "source/opener.h"
 #include "view/terminal.h"
 
@@ -84,6 +85,8 @@ static void load_what_is_late(void)
 	rd_libarchive_load("bundle", &err);
 	if (noted.terminal)
 		rd_view_check_terminal(&err);
+	if (noted.ports || noted.foreign)
+		rd_libibmad_load("MADs", &err);
 }
 
 static void name_data_folder(const char *folder)
@@ -100,10 +103,6 @@ int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err 
 
 	if (!noted.foreign)
 		return 0;
-	if (live && noted.ports) {
-		rd_verbose(ctx, "not confined: datagrams are sent from this host's ports");
-		return 0;
-	}
 	load_what_is_late();
 	rd_data_folders(name_data_folder);
 	if (noted.terminal)

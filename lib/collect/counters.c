@@ -314,16 +314,17 @@ static void read_state(struct rd_counter_reader *reader, const struct rd_counter
 	else
 		snprintf(path, sizeof(path), RD_IB "/%s", port->ibdev);
 	/* The folders of a device that is registered anew are new, too. */
-	if (src->ops->stat_ino(src, path, &state->instance, NULL) < 0)
+	r = src->ops->stat_ino(src, path, &state->instance, NULL);
+	if (r < 0)
 		state->instance = 0;
-	if (!port->port) {
-		state->there = state->instance != 0;
+	state->there = r == 0 || rd_could_not_look(r);
+	if (!port->port)
 		return;
-	}
 	n = strlen(path);
 	snprintf(path + n, sizeof(path) - n, "/state");
 	r = rd_read_again(src, path, slot, text, sizeof(text));
-	state->there = r >= 0 || state->instance;
+	state->there |= r >= 0 || rd_could_not_look(r);
+	state->code = r < 0 && rd_could_not_look(r) ? -r : 0;
 	word = r >= 0 ? strchr(text, ':') : NULL;
 	if (!word)
 		return;

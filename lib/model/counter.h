@@ -107,6 +107,7 @@ struct rd_counter_state {
 	bool there;
 	uint64_t instance; /* differs after the device was registered anew (its driver reloaded); 0: not known */
 	char state[16];	   /* "ACTIVE"; empty: not known */
+	int code;	   /* the positive errno that hindered reading it; 0: none */
 };
 
 struct rd_counter_sample {

@@ -216,6 +216,17 @@ struct rd_section *rd_counters_section(const struct rd_counters_shown *shown)
 	return section;
 }
 
+/* Otherwise an empty cell would be all there is to see of it. */
+static void add_unread_state(struct rd_report *report, const struct rd_counter_port *port, int code)
+{
+	struct rd_err err;
+	char object[128];
+
+	snprintf(object, sizeof(object), "%s:%u", port->ibdev, port->port);
+	rd_err_set(&err, code, object, "the port's state cannot be read");
+	rd_errlist_add(&report->errors, &err);
+}
+
 static void add_ports(struct rd_report *report, const struct rd_counters_shown *shown)
 {
 	struct rd_section *section = rd_section_create("ports", port_columns, PORT_COLUMNS);
@@ -234,6 +245,8 @@ static void add_ports(struct rd_report *report, const struct rd_counters_shown *
 		rd_row_str(row, PORT_GUID, port->guid);
 		rd_row_str(row, PORT_LAYER, port->link_layer);
 		rd_row_str(row, PORT_STATE, state->state[0] ? state->state : NULL);
+		if (state->code)
+			add_unread_state(report, port, state->code);
 		if (port->rate_gbps.known == RD_OK)
 			rd_row_double(row, PORT_RATE, port->rate_gbps.v);
 		rd_row_bool(row, PORT_THERE, state->there);

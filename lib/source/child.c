@@ -57,18 +57,20 @@ static struct pair *opener_of(pid_t child)
 	return NULL;
 }
 
-static void forget_opener(pid_t child)
+static void leave_opener(pid_t child)
 {
 	struct pair *pair = opener_of(child);
 
-	if (pair)
-		*pair = openers.v[--openers.n];
+	if (!pair)
+		return;
+	rd_opener_leave(pair->opener);
+	*pair = openers.v[--openers.n];
 }
 
 void rd_child_leave(pid_t child)
 {
 	kill(child, SIGKILL);
-	forget_opener(child);
+	leave_opener(child);
 	if (rd_grow(&behind.v, &behind.cap, behind.n + 1, sizeof(*behind.v)) == 0)
 		behind.v[behind.n++] = child;
 	reap();

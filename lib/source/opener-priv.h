@@ -3,6 +3,7 @@
 #ifndef RD_SOURCE_OPENER_PRIV_H
 #define RD_SOURCE_OPENER_PRIV_H
 
+#include "source/mad.h"
 #include "source/opener.h"
 
 enum opener_verb {
@@ -14,7 +15,13 @@ enum opener_verb {
 	OPENER_CREATE, /* the same. Answer: a descriptor */
 	OPENER_FINISH, /* number: the mode */
 	OPENER_ABANDON,
-	OPENER_FORK, /* Answer: a descriptor, and the pid in number */
+	OPENER_FORK,	    /* Answer: a descriptor, and the pid in number */
+	OPENER_LEAVE,	    /* number: a pid that OPENER_FORK gave */
+	OPENER_MAD_PORTS,   /* Answer: bytes */
+	OPENER_MAD_OPEN,    /* number: the port; data: the device. Answer: what the next three have in number */
+	OPENER_MAD_SEND,    /* data: a time in ms (4 bytes), a struct rd_mad */
+	OPENER_MAD_RECEIVE, /* data: a time in ms. Answer: a struct rd_mad, or nothing */
+	OPENER_MAD_CLOSE,
 	OPENER_LOOK, /* number: a pid. Answer: a struct rd_child_state */
 };
 
@@ -35,6 +42,24 @@ int rd_opener_receive(int sock, struct opener_message *message, int *fd);
 /* Exactly `size` bytes. 0 or -errno. */
 int rd_opener_data(int sock, void *to, size_t size);
 
+/* One request and its answer, in `message`. `fd`, `bytes` and `err` may be NULL. -errno with `err` filled. */
+int rd_opener_request(struct opener_message *message, const void *data, int *fd, struct rd_bytes *bytes,
+		      struct rd_err *err);
+
+/* A datagram to be sent. */
+struct opener_timed_mad {
+	int32_t ms;
+	struct rd_mad mad;
+};
+
+/* The opener's ports; see mad.h. */
+int rd_opener_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err);
+int rd_opener_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
+		       struct rd_err *err);
+
+/* Whether the datagram only asks. */
+bool rd_opener_may_send(const struct rd_mad *mad);
+
 /* What may be asked for. */
 struct opener_names {
 	struct opener_name {
@@ -51,6 +76,12 @@ const struct opener_name *rd_opener_find(const struct opener_names *names, enum 
 
 /* Whether the question may be put to this host. */
 bool rd_opener_may_ask(const struct opener_names *names, const struct rd_question *question);
+
+/*
+ * Ends this process by SIGTERM when the other end of the pipe is closed, also where it hangs in a read that can be interrupted
+ * by that. PR_SET_PDEATHSIG would be a signal of a process that has no right to send one to us.
+ */
+void rd_opener_end_with(int pipe);
 
 /* The opener's life. */
 _Noreturn void rd_opener_serve(int sock, const struct opener_names *names);

@@ -11,10 +11,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "base/memory.h"
 #include "source/bundle.h"
 #include "source/new-file.h"
+
+#define MADS_MAX 8
 
 struct server {
 	int sock;
@@ -22,6 +25,9 @@ struct server {
 	struct rd_source *host; /* NULL: not opened yet */
 	struct rd_new_file file;
 	char *name; /* of the file */
+	struct rd_mads *mads[MADS_MAX];
+	pid_t *forks; /* openers of children that have not ended */
+	size_t n_forks, cap_forks;
 	bool writing;
 };
 
@@ -180,23 +186,117 @@ static int serve_finish(struct server *server, mode_t mode, struct rd_err *err)
 	return r;
 }
 
+static void reap(struct server *server)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < server->n_forks; i++)
+		if (waitpid(server->forks[i], NULL, WNOHANG) == 0)
+			server->forks[kept++] = server->forks[i];
+	server->n_forks = kept;
+}
+
+/* One of those that serve_fork made. */
+static void serve_leave(struct server *server, pid_t pid)
+{
+	reap(server);
+	for (size_t i = 0; i < server->n_forks; i++)
+		if (server->forks[i] == pid)
+			kill(pid, SIGTERM);
+}
+
 /* Goes on as the child's. */
 static int serve_fork(struct server *server, struct answer *ret, struct rd_err *err)
 {
 	int ends[2];
 	pid_t child;
 
+	reap(server);
+	if (rd_grow(&server->forks, &server->cap_forks, server->n_forks + 1, sizeof(*server->forks)) < 0)
+		return rd_err_set(err, ENOMEM, "opener", "cannot start a process");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return rd_err_set(err, errno, "opener", "cannot make a socket");
 	child = fork();
 	if (child == 0) {
 		close(ends[0]);
+		close(server->sock);
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		rd_opener_serve(ends[1], &server->names);
 	}
 	close(ends[1]);
 	ret->fd = ends[0];
 	ret->message.number = (uint64_t)child;
+	if (child > 0)
+		server->forks[server->n_forks++] = child;
 	return child < 0 ? rd_err_set(err, errno, "opener", "cannot start a process") : 0;
+}
+
+/* NULL: it is not open. */
+static struct rd_mads **mads_of(struct server *server, uint64_t handle)
+{
+	return handle < MADS_MAX && server->mads[handle] ? &server->mads[handle] : NULL;
+}
+
+static int serve_mad_open(struct server *server, const char *ibdev, uint64_t port, struct answer *ret,
+			  struct rd_err *err)
+{
+	uint64_t handle = 0;
+
+	while (handle < MADS_MAX && server->mads[handle])
+		handle++;
+	if (handle == MADS_MAX)
+		return rd_err_set(err, EMFILE, ibdev, "too many ports are open");
+	ret->message.number = handle;
+	return rd_mad_open(server->host, ibdev, (unsigned)port, &server->mads[handle], err);
+}
+
+static int serve_mad_send(struct rd_mads *mads, const void *data, size_t size, struct rd_err *err)
+{
+	struct opener_timed_mad timed;
+
+	if (size != sizeof(timed))
+		return rd_err_set(err, EBADMSG, "MAD", "not whole");
+	memcpy(&timed, data, sizeof(timed));
+	if (!rd_opener_may_send(&timed.mad))
+		return rd_err_set(err, EPERM, "MAD", "a process that has given up its privileges may only ask");
+	return mads->ops->send(mads, &timed.mad, (unsigned)timed.ms, err);
+}
+
+static int serve_mad_receive(struct rd_mads *mads, const void *data, size_t size, struct answer *ret, struct rd_err *err)
+{
+	struct rd_mad mad;
+	int32_t ms;
+	int r;
+
+	if (size != sizeof(ms))
+		return rd_err_set(err, EBADMSG, "MAD", "not whole");
+	memcpy(&ms, data, sizeof(ms));
+	r = mads->ops->recv(mads, &mad, ms, err);
+	return r <= 0 ? r : rd_bytes_copy(&mad, sizeof(mad), &ret->bytes);
+}
+
+/* Only where the command is about this host. */
+static int serve_mad(struct server *server, const struct opener_message *request, const char *data, struct answer *ret,
+		     struct rd_err *err)
+{
+	struct rd_mads **mads = mads_of(server, request->number);
+	int r = server->names.host ? open_host(server, err) : rd_err_set(err, EPERM, "MAD", "no port may be used");
+
+	if (r < 0)
+		return r;
+	if (request->what == OPENER_MAD_PORTS)
+		return rd_mad_ports(server->host, &ret->bytes, err);
+	if (request->what == OPENER_MAD_OPEN)
+		return serve_mad_open(server, data, request->number, ret, err);
+	if (!mads)
+		return rd_err_set(err, EBADF, "MAD", "this port is not open");
+	if (request->what == OPENER_MAD_SEND)
+		return serve_mad_send(*mads, data, request->size, err);
+	if (request->what == OPENER_MAD_RECEIVE)
+		return serve_mad_receive(*mads, data, request->size, ret, err);
+	rd_mads_closep(mads);
+	*mads = NULL;
+	return 0;
 }
 
 static int serve_look(pid_t pid, struct answer *ret)
@@ -231,6 +331,15 @@ static int serve(struct server *server, const struct opener_message *request, co
 		return 0;
 	case OPENER_FORK:
 		return serve_fork(server, ret, err);
+	case OPENER_MAD_PORTS:
+	case OPENER_MAD_OPEN:
+	case OPENER_MAD_SEND:
+	case OPENER_MAD_RECEIVE:
+	case OPENER_MAD_CLOSE:
+		return serve_mad(server, request, data, ret, err);
+	case OPENER_LEAVE:
+		serve_leave(server, (pid_t)request->number);
+		return 0;
 	case OPENER_LOOK:
 		return serve_look((pid_t)request->number, ret);
 	}
@@ -261,15 +370,19 @@ static int answer_one(struct server *server)
 	return r;
 }
 
-/* Who reads our output must not wait for us, and what ends the other process ends us, when its end of the socket closes. */
+void rd_opener_end_with(int pipe)
+{
+	signal(SIGTERM, SIG_DFL);
+	if (fcntl(pipe, F_SETOWN, getpid()) == 0 && fcntl(pipe, F_SETSIG, SIGTERM) == 0)
+		fcntl(pipe, F_SETFL, O_ASYNC);
+}
+
+/* Who reads our output must not wait for us, and signals of the terminal are for the other process. */
 static void settle(void)
 {
-	static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(ignored); i++)
-		signal(ignored[i], SIG_IGN);
-	signal(SIGCHLD, SIG_IGN);
+	setpgid(0, 0);
 	if (null >= 0) {
 		dup2(null, STDOUT_FILENO);
 		dup2(null, STDERR_FILENO);

@@ -35,20 +35,24 @@ void rd_opener_name(enum rd_opener_use use, const char *path)
 
 int rd_opener_start(bool host, struct rd_err *err)
 {
-	int ends[2];
+	/* The pipe carries nothing: our end closes when we end. */
+	int ends[2], life[2];
 	pid_t child;
 
 	named.host = host;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+	if (pipe2(life, O_CLOEXEC) < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return rd_err_set(err, errno, "opener", "cannot make a socket");
 	child = fork();
 	if (child < 0)
 		return rd_err_set(err, errno, "opener", "cannot start a process");
 	if (child == 0) {
 		close(ends[0]);
+		close(life[1]);
+		rd_opener_end_with(life[0]);
 		rd_opener_serve(ends[1], &named);
 	}
 	close(ends[1]);
+	close(life[0]);
 	opener = ends[0];
 	return 0;
 }
@@ -74,8 +78,8 @@ static int take_bytes(struct opener_message *answer, struct rd_bytes *ret, struc
 	return r < 0 ? lost(r, err) : 0;
 }
 
-/* One request and its answer. `fd`, `bytes` and `err` may be NULL. */
-static int request(struct opener_message *message, const void *data, int *fd, struct rd_bytes *bytes, struct rd_err *err)
+int rd_opener_request(struct opener_message *message, const void *data, int *fd, struct rd_bytes *bytes,
+		      struct rd_err *err)
 {
 	int r = rd_opener_send(opener, message, data, -1);
 	struct rd_err why;
@@ -101,7 +105,7 @@ static int request_path(enum opener_verb verb, const char *path, uint64_t number
 {
 	struct opener_message message = { verb, number, strlen(path) + 1 };
 
-	return request(&message, path, fd, bytes, err);
+	return rd_opener_request(&message, path, fd, bytes, err);
 }
 
 int rd_opener_open(const char *path, const char *below)
@@ -118,7 +122,7 @@ int rd_opener_open(const char *path, const char *below)
 	both = rd_alloc(1, message.size);
 	memcpy(both, path, size);
 	memcpy(both + size, below, size_below);
-	r = request(&message, both, &fd, NULL, NULL);
+	r = rd_opener_request(&message, both, &fd, NULL, NULL);
 	return r < 0 ? r : fd;
 }
 
@@ -150,23 +154,30 @@ int rd_opener_finish(mode_t mode, struct rd_err *err)
 {
 	struct opener_message message = { OPENER_FINISH, mode, 0 };
 
-	return request(&message, NULL, NULL, NULL, err);
+	return rd_opener_request(&message, NULL, NULL, NULL, err);
 }
 
 void rd_opener_abandon(void)
 {
 	struct opener_message message = { OPENER_ABANDON, 0, 0 };
 
-	request(&message, NULL, NULL, NULL, NULL);
+	rd_opener_request(&message, NULL, NULL, NULL, NULL);
 }
 
 int rd_opener_fork(pid_t *pid, struct rd_err *err)
 {
 	struct opener_message message = { OPENER_FORK, 0, 0 };
-	int fd, r = request(&message, NULL, &fd, NULL, err);
+	int fd, r = rd_opener_request(&message, NULL, &fd, NULL, err);
 
 	*pid = (pid_t)message.number;
 	return r < 0 ? r : fd;
+}
+
+void rd_opener_leave(pid_t pid)
+{
+	struct opener_message message = { OPENER_LEAVE, (uint64_t)pid, 0 };
+
+	rd_opener_request(&message, NULL, NULL, NULL, NULL);
 }
 
 void rd_opener_take(int fd)
@@ -181,7 +192,7 @@ void rd_opener_look(pid_t pid, struct rd_child_state *ret)
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 
 	*ret = (struct rd_child_state){ 0 };
-	if (request(&message, NULL, NULL, &bytes, NULL) == 0 && bytes.size == sizeof(*ret))
+	if (rd_opener_request(&message, NULL, NULL, &bytes, NULL) == 0 && bytes.size == sizeof(*ret))
 		memcpy(ret, bytes.data, sizeof(*ret));
 }
 
@@ -198,7 +209,7 @@ static int ask(struct rd_asking *asking, const struct rd_question *head, const c
 	question = rd_alloc(1, message.size);
 	memcpy(question, head, sizeof(*head));
 	memcpy(question + sizeof(*head), data, head->size);
-	r = request(&message, question, NULL, ret, err);
+	r = rd_opener_request(&message, question, NULL, ret, err);
 	if (!r && number)
 		*number = message.number;
 	return r;
@@ -228,6 +239,8 @@ int rd_opener_source(struct rd_source **ret, struct rd_err *err)
 	asking->ask = ask;
 	asking->ops.now = now;
 	asking->ops.close = close_source;
+	asking->ops.mad_ports = rd_opener_mad_ports;
+	asking->ops.mad_open = rd_opener_mad_open;
 	*ret = &asking->src;
 	return 0;
 }

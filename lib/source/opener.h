@@ -54,6 +54,7 @@ int rd_opener_source(struct rd_source **ret, struct rd_err *err);
  */
 int rd_opener_fork(pid_t *pid, struct rd_err *err);
 void rd_opener_take(int fd);
+void rd_opener_leave(pid_t pid); /* ends it, unless it cannot be ended; the child is left, too */
 
 /* As rd_process_look. */
 void rd_opener_look(pid_t pid, struct rd_child_state *ret);

@@ -225,6 +225,9 @@ static int record_read_file(struct rd_source *src, const char *path, struct rd_b
 		return rd_node_read(record->now.tree, at, path, ret, err);
 	log_request(record, at, RD_ASK_READ);
 	r = rd_read_file(record->inner, path, &bytes, err);
+	/* The host changes while it is looked at; what was a folder before stays one, and no path is both. */
+	if (r == 0 && node_of(record, at)->type == RD_NODE_DIR)
+		r = rd_err_set(err, EISDIR, path, "was a folder before");
 	if (r == 0) {
 		rd_scrub_file(path, &bytes);
 		r = rd_tree_set(record->now.tree, at, RD_NODE_FILE, bytes.data, bytes.size);
@@ -254,6 +257,8 @@ static int record_list_dir(struct rd_source *src, const char *path, struct rd_na
 
 		log_request(record, at, RD_ASK_LIST);
 		r = rd_list_dir(record->inner, path, &names, err);
+		if (r == 0 && node_of(record, at)->type == RD_NODE_FILE)
+			r = rd_err_set(err, ENOTDIR, path, "was a file before");
 		if (keep_code(record, at, RD_ASK_LIST, r < 0 ? -r : 0) < 0)
 			return rd_err_set(err, ENOMEM, path, "cannot record it");
 		if (r < 0)

@@ -297,8 +297,8 @@ PY
 	for from in "$T/x.tar.zst" "$T/host"; do
 		strace -f -e trace=open,openat,openat2,readlink,readlinkat,socket,connect,execve -o "$T/trace" \
 			"$RD" --from "$from" --json nic-map >/dev/null
-		# Besides the program: libraries, locale, and the names of PCI devices.
-		run grep -vE "\"($from|/lib|/usr/lib|/etc/ld\.so|/usr/share/(locale|misc|hwdata|zoneinfo)|/etc/local(e|time)|$RD)|ENOENT|^[0-9]+ +(\+\+\+|---)" \
+		# Besides the program and where it lies: libraries, locale, and the names of PCI devices.
+		run grep -vE "\"($from|/lib|/usr/lib|/etc/ld\.so|/usr/share/(locale|misc|hwdata|zoneinfo)|/etc/local(e|time)|/dev/null|/proc/self/exe|$RD)|\"/\", .*O_PATH|ENOENT|^[0-9]+ +(\+\+\+|---)" \
 			"$T/trace"
 		# Below a folder, files are opened by names relative to it.
 		run bash -c 'grep -vE "(openat2?|readlinkat)\([0-9]+, \"[^/]" <<<"$1"' - "$output"
