@@ -247,6 +247,23 @@ static bool is_of_process(const char *path)
 	       (isdigit((unsigned char)path[10]) || strncmp(path + 10, "self/", 5) == 0);
 }
 
+/* What names a product is the product's, also where a host is called so: NCCL's rules go by it. */
+static void redact_gpu(struct rd_redact *redact, const char *text, struct rd_buf *out)
+{
+	static const char model[] = "Model:";
+
+	learn_serials(redact, text);
+	while (*text) {
+		size_t n = strcspn(text, "\n"), whole = n + (text[n] == '\n');
+
+		if (strncmp(text, model, strlen(model)) == 0)
+			rd_buf_add(out, text, whole);
+		else
+			rd_redact_text(redact, text, whole, 0, out);
+		text += whole;
+	}
+}
+
 /* Files that have a form of their own; false: none of these. */
 static bool redact_special(struct rd_redact *redact, const char *path, const char *name, const uint8_t *data,
 			   size_t size, struct rd_buf *out)
@@ -264,6 +281,8 @@ static bool redact_special(struct rd_redact *redact, const char *path, const cha
 		redact_variables(redact, text, size, '\n', out);
 	else if (strstr(path, "/systemd/system.conf"))
 		rd_redact_keep_lines(text, limits, out);
+	else if (strcmp(name, "information") == 0 && strstr(path, "/driver/nvidia/gpus/"))
+		redact_gpu(redact, text, out);
 	else if (strcmp(name, "node_desc") == 0)
 		rd_redact_node_desc(redact, text, size, out);
 	else if (strcmp(name, "ifalias") == 0)

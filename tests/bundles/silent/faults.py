@@ -75,6 +75,8 @@ def set_down(port, phys):
 @fault("gpu-gone")
 def gpu_gone(host, pick):
     """a GPU has fallen off the bus: no function, the port above it has a link without lanes"""
+    if not host.gpus():
+        return None
     fn = pick.choice(host.gpus())
     called, near, up = gpu_names(host, fn), neighbours(host, fn), above(fn)
     numa = fn.numa
@@ -223,6 +225,8 @@ def bridge_narrow(host, pick):
 @fault("gpu-narrow")
 def gpu_narrow(host, pick):
     """a GPU's PCIe link has trained to half its lanes"""
+    if not host.gpus():
+        return None
     fn = pick.choice(host.gpus())
     fn.link = (fn.link[0], fn.link[1] // 2)
     return Fault(f"GPU {fn.addr} x{fn.link[1]}", gpu_names(host, fn) + above(fn)[:1] + (names(fn) if fn.rdma else []), r"x8|width|lane")
@@ -329,6 +333,8 @@ def acs_all(host, pick):
 @fault("vfio")
 def vfio(host, pick):
     """one GPU is on vfio-pci: left over from a virtual machine"""
+    if not host.gpus():
+        return None
     fn = pick.choice(host.gpus())
     called = gpu_names(host, fn) + names(fn)
     fn.driver, fn.rdma, fn.nets = "vfio-pci", [], []

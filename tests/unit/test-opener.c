@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a process that has given up its privileges can still have done for it, and what not. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/devlink.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <rdma/rdma_netlink.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "confine/confine.h"
+#include "source/new-file.h"
+#include "source/opener-priv.h"
+#include "unit.h"
+
+#define ETHTOOL 21
+
+static struct opener_name known[] = {
+	{ RD_OPENER_INPUT, (char *)"bundle.tar", (char *)"/home/me/bundle.tar" },
+	{ RD_OPENER_OUTPUT, (char *)"out.json", (char *)"/home/me/out.json" },
+	{ RD_OPENER_FOLDER, (char *)"/usr/share/rdmadiag", (char *)"/usr/share/rdmadiag" },
+};
+
+static const struct opener_names file_only = { known, RD_ARRAY_SIZE(known), 0, false, 0 };
+static const struct opener_names with_host = { known, RD_ARRAY_SIZE(known), 0, true, ETHTOOL };
+
+static struct rd_question *question(enum rd_op op, int protocol, const void *data, size_t size)
+{
+	struct rd_question *made = calloc(1, sizeof(*made) + size);
+
+	assert_non_null(made);
+	*made = (struct rd_question){ .op = op, .protocol = protocol, .size = size };
+	memcpy(made->data, data, size);
+	return made;
+}
+
+static bool may(const struct opener_names *names, enum rd_op op, const char *path)
+{
+	_cleanup_free_ struct rd_question *made = question(op, 0, path, strlen(path) + 1);
+
+	return rd_opener_may_ask(names, made);
+}
+
+static void files_that_were_named_are_read_and_no_other(void **state)
+{
+	(void)state;
+	assert_true(may(&file_only, RD_OP_READ, "bundle.tar"));
+	assert_true(may(&file_only, RD_OP_READ, "/home/me/bundle.tar"));
+	assert_true(may(&file_only, RD_OP_READ, "/usr/share/rdmadiag/hints"));
+	assert_true(may(&file_only, RD_OP_LINK, "/proc/self/exe"));
+	assert_false(may(&file_only, RD_OP_LIST, "bundle.tar"));
+	assert_false(may(&file_only, RD_OP_READ, "out.json"));
+	assert_false(may(&file_only, RD_OP_READ, "/home/me/bundle.tar.old"));
+	assert_false(may(&file_only, RD_OP_READ, "/usr/share/rdmadiag/../shadow"));
+	assert_false(may(&file_only, RD_OP_READ, "/usr/share/rdmadiag/more/hints"));
+	assert_false(may(&file_only, RD_OP_READ, "/usr/share/rdmadiag/.."));
+	assert_false(may(&file_only, RD_OP_READ, "/etc/shadow"));
+	assert_false(may(&file_only, RD_OP_READ, "/sys/class/net/eth0/mtu"));
+	assert_false(may(&file_only, RD_OP_LIST, "/proc"));
+	assert_false(may(&file_only, RD_OP_READ, ""));
+}
+
+static void facts_of_the_host_are_read_where_the_command_is_about_it(void **state)
+{
+	(void)state;
+	assert_true(may(&with_host, RD_OP_LIST, "/sys/class/infiniband"));
+	assert_true(may(&with_host, RD_OP_READ, "/proc/1/environ"));
+	assert_true(may(&with_host, RD_OP_READ, "/dev/kmsg"));
+	assert_true(may(&with_host, RD_OP_READ, "/ethtool/eth0/stats"));
+	assert_true(may(&with_host, RD_OP_RDEV, "/dev/infiniband/uverbs0"));
+	assert_false(may(&with_host, RD_OP_READ, "/etc/shadow"));
+	assert_false(may(&with_host, RD_OP_READ, "/sys/../etc/shadow"));
+	assert_false(may(&with_host, RD_OP_READ, "/sys/class/.."));
+	assert_false(may(&with_host, RD_OP_READ, "/proc/1/mem"));
+	assert_false(may(&with_host, RD_OP_READ, "/proc/1/root/etc/shadow"));
+	assert_false(may(&with_host, RD_OP_READ, "/proc/self/mem"));
+	assert_false(may(&with_host, RD_OP_READ, "/proc/kcore"));
+	assert_false(may(&with_host, RD_OP_READ, "/dev/sda"));
+	assert_false(may(&with_host, RD_OP_LIST, "/root"));
+}
+
+static void a_path_is_one_string(void **state)
+{
+	static const char two[] = "/sys/class\0/../../etc/shadow", open_end[] = { '/', 's', 'y', 's', '/' };
+	_cleanup_free_ struct rd_question *split = question(RD_OP_READ, 0, two, sizeof(two));
+	_cleanup_free_ struct rd_question *endless = question(RD_OP_READ, 0, open_end, sizeof(open_end));
+
+	(void)state;
+	assert_false(rd_opener_may_ask(&with_host, split));
+	assert_false(rd_opener_may_ask(&with_host, endless));
+}
+
+static bool may_request(const struct opener_names *names, int protocol, uint16_t type, uint16_t flags, uint8_t command)
+{
+	struct {
+		struct nlmsghdr head;
+		uint8_t body[20];
+	} message = { .head = { sizeof(message), type, NLM_F_REQUEST | flags, 0, 0 } };
+	_cleanup_free_ struct rd_question *made = NULL;
+
+	message.body[0] = command;
+	made = question(RD_OP_NETLINK, protocol, &message, sizeof(message));
+	return rd_opener_may_ask(names, made);
+}
+
+static void netlink_is_asked_and_changes_nothing(void **state)
+{
+	static const uint16_t changes[] = {
+		RTM_NEWLINK, RTM_DELLINK, RTM_SETLINK, RTM_NEWADDR, RTM_DELROUTE, RTM_SETDCB
+	};
+	static const uint16_t rdma_changes[] = { RDMA_NLDEV_CMD_SET,	  RDMA_NLDEV_CMD_NEWLINK,
+						 RDMA_NLDEV_CMD_DELLINK,  RDMA_NLDEV_CMD_SYS_SET,
+						 RDMA_NLDEV_CMD_STAT_SET, RDMA_NLDEV_CMD_STAT_DEL };
+	const int nft = NFNL_SUBSYS_NFTABLES << 8;
+
+	(void)state;
+	assert_true(may_request(&with_host, NETLINK_ROUTE, RTM_GETLINK, NLM_F_DUMP, 0));
+	assert_true(may_request(&with_host, NETLINK_ROUTE, RTM_GETDCB, 0, 0));
+	assert_false(may_request(&file_only, NETLINK_ROUTE, RTM_GETLINK, NLM_F_DUMP, 0));
+	for (size_t i = 0; i < RD_ARRAY_SIZE(changes); i++)
+		assert_false(may_request(&with_host, NETLINK_ROUTE, changes[i], NLM_F_DUMP, 0));
+	assert_true(may_request(&with_host, NETLINK_RDMA, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_QP_GET), 0,
+				0));
+	for (size_t i = 0; i < RD_ARRAY_SIZE(rdma_changes); i++)
+		assert_false(may_request(&with_host, NETLINK_RDMA, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, rdma_changes[i]),
+					 NLM_F_DUMP, 0));
+	assert_true(may_request(&with_host, NETLINK_NETFILTER, nft | NFT_MSG_GETRULE, NLM_F_DUMP, 0));
+	assert_false(may_request(&with_host, NETLINK_NETFILTER, nft | NFT_MSG_NEWRULE, NLM_F_DUMP, 0));
+	assert_true(may_request(&with_host, NETLINK_GENERIC, GENL_ID_CTRL, 0, CTRL_CMD_GETFAMILY));
+	assert_true(may_request(&with_host, NETLINK_GENERIC, 30, NLM_F_DUMP, DEVLINK_CMD_INFO_GET));
+	assert_false(may_request(&with_host, NETLINK_GENERIC, 30, 0, DEVLINK_CMD_RELOAD));
+	assert_true(may_request(&with_host, NETLINK_GENERIC, ETHTOOL, 0, ETHTOOL_MSG_PAUSE_GET));
+	assert_false(may_request(&with_host, NETLINK_GENERIC, ETHTOOL, 0, ETHTOOL_MSG_PAUSE_SET));
+	assert_false(may_request(&with_host, NETLINK_KOBJECT_UEVENT, 20, NLM_F_DUMP, 0));
+}
+
+static void datagrams_ask_and_change_nothing(void **state)
+{
+	struct rd_mad mad = { .data = { 1, 0x81, 1, 1 } };
+
+	(void)state;
+	assert_true(rd_opener_may_send(&mad));
+	mad.data[3] = 2; /* Set */
+	assert_false(rd_opener_may_send(&mad));
+}
+
+/* The same in a process of its own, in a folder that is made for it. */
+static char folder[] = "/tmp/test-opener.XXXXXX";
+
+static char *in_folder(const char *name)
+{
+	static char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+static void write_text(const char *name, const char *text)
+{
+	FILE *file = fopen(in_folder(name), "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static int run(void (*fn)(void))
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		fn();
+		_exit(0);
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+#define CHECK(what)                                                                        \
+	do {                                                                               \
+		if (!(what)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
+			_exit(1);                                                          \
+		}                                                                          \
+	} while (0)
+
+static void give_up(void)
+{
+	struct rd_err err;
+
+	rd_opener_name(RD_OPENER_INPUT, in_folder("in"));
+	rd_opener_name(RD_OPENER_INPUT, in_folder("closed"));
+	rd_opener_name(RD_OPENER_OUTPUT, in_folder("out"));
+	CHECK(rd_opener_start(false, &err) == 0);
+	CHECK(rd_confine(0, NULL, &err) == 0);
+}
+
+static void read_what_was_named(void)
+{
+	char text[16] = "";
+	struct rd_bytes walk;
+	int fd;
+
+	give_up();
+	CHECK(open(in_folder("in"), O_RDONLY | O_CLOEXEC) < 0);
+	fd = rd_opener_open(in_folder("in"), "");
+	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) == 3 && strcmp(text, "in\n") == 0);
+	CHECK(rd_opener_open(in_folder("other"), "") == -EPERM);
+	CHECK(rd_opener_open(in_folder("out"), "") == -EPERM);
+	/* Nobody but its owner may look into it. */
+	CHECK(rd_opener_walk(in_folder("closed"), &walk) == 0);
+	CHECK(walk.size == 6 && memcmp(walk.data, "ffile\0", 6) == 0);
+	fd = rd_opener_open(in_folder("closed"), "file");
+	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) == 7 && strncmp(text, "closed\n", 7) == 0);
+	CHECK(rd_opener_open(in_folder("closed"), "../other") < 0);
+}
+
+static void write_what_was_named(void)
+{
+	const struct rd_buf text = { .data = (char *)"written\n", .len = 8 };
+	struct rd_new_file file;
+	struct rd_err err;
+
+	give_up();
+	CHECK(rd_replace_file(in_folder("out"), &text, &err) == 0);
+	CHECK(rd_replace_file(in_folder("other"), &text, &err) == -EPERM);
+	CHECK(rd_open_for_update(in_folder("in"), &err) == -EPERM);
+	/* Without replacing. */
+	CHECK(rd_new_file_open(&file, in_folder("out"), false, &err) == -EEXIST);
+	rd_new_file_deinit(&file);
+}
+
+static void end_while_writing(void)
+{
+	struct rd_new_file file;
+	struct rd_err err;
+
+	give_up();
+	CHECK(rd_new_file_open(&file, in_folder("out"), true, &err) == 0);
+	CHECK(write(file.fd, "half", 4) == 4);
+	raise(SIGKILL);
+}
+
+static void what_was_named_is_opened(void **state)
+{
+	(void)state;
+	write_text("in", "in\n");
+	write_text("other", "other\n");
+	mkdir(in_folder("closed"), 0700);
+	write_text("closed/file", "closed\n");
+	chmod(in_folder("closed/file"), 0600);
+	assert_int_equal(run(read_what_was_named), 0);
+}
+
+static size_t files(void)
+{
+	size_t n = 0;
+	char command[128], line[256];
+	FILE *list;
+
+	snprintf(command, sizeof(command), "ls -A %s", folder);
+	list = popen(command, "r");
+	assert_non_null(list);
+	while (fgets(line, sizeof(line), list))
+		n++;
+	pclose(list);
+	return n;
+}
+
+static void what_was_named_is_written_whole_or_not_at_all(void **state)
+{
+	char text[16] = "";
+	size_t before;
+	int fd;
+
+	(void)state;
+	assert_int_equal(run(write_what_was_named), 0);
+	fd = open(in_folder("out"), O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, text, sizeof(text)), 8);
+	close(fd);
+	before = files();
+	assert_true(WIFSIGNALED(run(end_while_writing)));
+	/* The opener ends a moment later. */
+	for (int i = 0; i < 200 && files() != before; i++)
+		usleep(10000);
+	assert_int_equal(files(), before);
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_that_were_named_are_read_and_no_other),
+		cmocka_unit_test(facts_of_the_host_are_read_where_the_command_is_about_it),
+		cmocka_unit_test(a_path_is_one_string),
+		cmocka_unit_test(netlink_is_asked_and_changes_nothing),
+		cmocka_unit_test(datagrams_ask_and_change_nothing),
+		cmocka_unit_test(what_was_named_is_opened),
+		cmocka_unit_test(what_was_named_is_written_whole_or_not_at_all),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
