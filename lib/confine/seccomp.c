@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The filter is a list of numbers, most frequent first. What is not in it fails with EPERM rather than killing, because
- * libraries open files on the side whose absence they can bear.
+ * The filter is a list of numbers, most frequent first. What is not in it fails rather than kills, because libraries open
+ * files on the side whose absence they can bear. It fails with EPERM; calls of kernels from 5.1 on, as if the kernel were
+ * older, because libraries then use the calls that came before (clone3, faccessat2, close_range).
  */
 #include "confine-priv.h"
 
 #include <asm/ioctls.h>
+#include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -21,22 +26,40 @@
 #define ARCH AUDIT_ARCH_AARCH64
 #elif defined(__powerpc64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define ARCH AUDIT_ARCH_PPC64LE
+#else
+#define ARCH 0 /* no filter */
 #endif
 
-/* A system call, or only with this value of one of its arguments (counted from 1; 0: whatever they are). */
+/* From this one on (Linux 5.1) a call has the same number on all architectures. */
+#define FIRST_COMMON_NUMBER 424
+
+enum test {
+	ANY,	 /* whatever the arguments are */
+	IS,	 /* the argument has this value; of 32 bits for the kernel */
+	IS_NULL, /* it is a null pointer */
+	IS_SELF, /* it is the number of this process */
+	NONE_OF, /* it has none of these bits; of 32 bits for the kernel */
+};
+
+/* A system call that is allowed where one of its arguments, counted from 0, passes the test. */
 struct call {
 	int number;
+	enum test test;
 	unsigned argument;
 	uint32_t value;
 };
 
-#define CALL(name)               \
-	{                        \
-		SYS_##name, 0, 0 \
+#define CALL(name)          \
+	{                   \
+		SYS_##name, \
 	}
-#define IOCTL(request)                \
-	{                             \
-		SYS_ioctl, 2, request \
+#define IOCTL(request)                    \
+	{                                 \
+		SYS_ioctl, IS, 1, request \
+	}
+#define FCNTL(command)                    \
+	{                                 \
+		SYS_fcntl, IS, 1, command \
 	}
 
 /* Memory, what is open, time, signals of its own, its end. */
@@ -56,7 +79,7 @@ static const struct call always[] = {
 	CALL(mprotect),
 	CALL(clock_gettime),
 	CALL(gettimeofday),
-	{ SYS_newfstatat, 4, AT_EMPTY_PATH }, /* which is what fstat is */
+	{ SYS_newfstatat, IS, 3, AT_EMPTY_PATH }, /* fstat of glibc 2.33 to 2.38; lets file sizes and owners be seen */
 	CALL(fstat),
 	CALL(futex),
 	CALL(getrandom),
@@ -73,7 +96,12 @@ static const struct call always[] = {
 	CALL(pwrite64),
 	CALL(ftruncate),
 	CALL(fsync),
-	CALL(fcntl),
+	FCNTL(F_DUPFD),
+	FCNTL(F_DUPFD_CLOEXEC),
+	FCNTL(F_GETFD),
+	FCNTL(F_SETFD),
+	FCNTL(F_GETFL),
+	FCNTL(F_SETFL),
 	CALL(dup),
 	CALL(dup3),
 	CALL(getdents64),
@@ -94,11 +122,15 @@ static const struct call always[] = {
 	CALL(sched_yield),
 	CALL(sched_getaffinity),
 	CALL(getrusage),
-	{ SYS_prlimit64, 3, 0 }, /* which is what getrlimit is */
-	CALL(tgkill),
+	CALL(sysinfo),		       /* qsort of glibc before 2.37 */
+	{ SYS_prlimit64, IS_NULL, 2 }, /* which is what getrlimit is */
+	{ SYS_tgkill, IS_SELF, 0 },    /* which is what abort is */
 	CALL(exit),
 	CALL(exit_group),
 	IOCTL(TCGETS),
+#ifdef TCGETS2 /* glibc from 2.42 on */
+	IOCTL(TCGETS2),
+#endif
 	IOCTL(TIOCGWINSZ),
 #ifdef SYS_poll
 	CALL(poll),
@@ -114,24 +146,45 @@ static const struct call always[] = {
 #endif
 };
 
+/* What fork of glibc asks for: no thread, and no namespace, in which it would have capabilities again. */
+#define FORK (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
+
 static const struct call children[] = {
-	CALL(clone), CALL(wait4), CALL(waitid),		 CALL(kill),
-	CALL(pipe2), CALL(rseq),  CALL(set_robust_list), { SYS_prctl, 1, PR_SET_PDEATHSIG },
+	{ SYS_clone, IS, 0, FORK },
+	CALL(wait4),
+	CALL(waitid),
+	CALL(kill),
+	CALL(tgkill),
+	CALL(pipe2),
+	CALL(set_robust_list),
+	{ SYS_prctl, IS, 0, PR_SET_PDEATHSIG },
 };
 
 /* TIOCSTI is not among them. */
 static const struct call terminal[] = {
-	IOCTL(TCSETS), IOCTL(TCSETSW), IOCTL(TCSETSF), IOCTL(TIOCGPGRP), IOCTL(TIOCSPGRP), IOCTL(TCFLSH), CALL(kill),
+	IOCTL(TCSETS),	  IOCTL(TCSETSW),   IOCTL(TCSETSF),
+#ifdef TCSETS2
+	IOCTL(TCSETS2),	  IOCTL(TCSETSW2),  IOCTL(TCSETSF2),
+#endif
+	IOCTL(TIOCGPGRP), IOCTL(TIOCSPGRP), IOCTL(TCFLSH),   { SYS_kill, IS_SELF, 0 },
 };
 
-/* What may be opened is landlock's to say. */
+/* What may be opened is landlock's to say, and where there is none, that it is for reading. O_TMPFILE is not without writing. */
+#define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
+
 static const struct call reading[] = {
-	CALL(openat),	CALL(newfstatat), CALL(faccessat), CALL(readlinkat),
+	{ SYS_openat, NONE_OF, 2, WRITING },
+	CALL(newfstatat),
+	CALL(faccessat),
+	CALL(readlinkat),
 #ifdef SYS_open
-	CALL(open),
+	{ SYS_open, NONE_OF, 1, WRITING },
 #endif
 #ifdef SYS_stat
 	CALL(stat),
+#endif
+#ifdef SYS_lstat
+	CALL(lstat),
 #endif
 #ifdef SYS_access
 	CALL(access),
@@ -155,7 +208,7 @@ static const struct list {
 #define CALLS_MAX (RD_ARRAY_SIZE(always) + RD_ARRAY_SIZE(children) + RD_ARRAY_SIZE(terminal) + RD_ARRAY_SIZE(reading))
 
 struct filter {
-	struct sock_filter v[8 + 5 * CALLS_MAX];
+	struct sock_filter v[8 + 7 * CALLS_MAX];
 	unsigned short n;
 };
 
@@ -166,28 +219,41 @@ static void add(struct filter *filter, uint16_t code, uint32_t k, uint8_t if_tru
 
 #define LOAD (BPF_LD | BPF_W | BPF_ABS)
 #define IF_EQUAL (BPF_JMP | BPF_JEQ | BPF_K)
+#define IF_ANY_OF (BPF_JMP | BPF_JSET | BPF_K)
+#define IF_NOT_BELOW (BPF_JMP | BPF_JGE | BPF_K)
 #define RETURN (BPF_RET | BPF_K)
 
-/* The lower half of the argument; all that are compared are of 32 bits for the kernel. */
-static uint32_t argument_at(unsigned argument)
+/* Little endian, as all of ARCH are. */
+static uint32_t lower_half(unsigned argument)
 {
-	return (uint32_t)(offsetof(struct seccomp_data, args) + (argument - 1) * sizeof(uint64_t) +
-			  (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(uint32_t) : 0));
+	return (uint32_t)(offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t));
+}
+
+/* Ends with one instruction left out where the argument does not pass. */
+static void add_test(struct filter *filter, const struct call *call)
+{
+	uint32_t argument = lower_half(call->argument);
+
+	if (call->test == IS_NULL) {
+		add(filter, LOAD, argument + sizeof(uint32_t), 0, 0);
+		add(filter, IF_EQUAL, 0, 0, 3);
+	}
+	add(filter, LOAD, argument, 0, 0);
+	if (call->test == NONE_OF)
+		add(filter, IF_ANY_OF, call->value, 1, 0);
+	else
+		add(filter, IF_EQUAL, call->test == IS_SELF ? (uint32_t)getpid() : call->value, 0, 1);
 }
 
 /* The number is in the accumulator before and behind it. */
 static void allow(struct filter *filter, const struct call *call)
 {
-	if (!call->argument) {
-		add(filter, IF_EQUAL, (uint32_t)call->number, 0, 1);
-		add(filter, RETURN, SECCOMP_RET_ALLOW, 0, 0);
-		return;
-	}
-	add(filter, IF_EQUAL, (uint32_t)call->number, 0, 4);
-	add(filter, LOAD, argument_at(call->argument), 0, 0);
-	add(filter, IF_EQUAL, call->value, 0, 1);
+	add(filter, IF_EQUAL, (uint32_t)call->number, 0, call->test == ANY ? 1 : call->test == IS_NULL ? 6 : 4);
+	if (call->test != ANY)
+		add_test(filter, call);
 	add(filter, RETURN, SECCOMP_RET_ALLOW, 0, 0);
-	add(filter, LOAD, offsetof(struct seccomp_data, nr), 0, 0);
+	if (call->test != ANY)
+		add(filter, LOAD, offsetof(struct seccomp_data, nr), 0, 0);
 }
 
 int rd_seccomp_apply(unsigned needs)
@@ -195,6 +261,8 @@ int rd_seccomp_apply(unsigned needs)
 	struct filter filter = { .n = 0 };
 	struct sock_fprog program = { .filter = filter.v };
 
+	if (!ARCH)
+		return -EOPNOTSUPP;
 	/* Numbers of another architecture's calls mean something else. */
 	add(&filter, LOAD, offsetof(struct seccomp_data, arch), 0, 0);
 	add(&filter, IF_EQUAL, ARCH, 1, 0);
@@ -203,6 +271,8 @@ int rd_seccomp_apply(unsigned needs)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lists); i++)
 		for (size_t j = 0; j < lists[i].n && (lists[i].need & needs) == lists[i].need; j++)
 			allow(&filter, &lists[i].calls[j]);
+	add(&filter, IF_NOT_BELOW, FIRST_COMMON_NUMBER, 0, 1);
+	add(&filter, RETURN, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
 	add(&filter, RETURN, SECCOMP_RET_ERRNO | EPERM, 0, 0);
 	program.len = filter.n;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
