@@ -4,11 +4,11 @@
 
 #include "confine/confine.h"
 
-/* Lets files be opened for reading below `folders` (may be NULL) only, and for nothing else. 0 with the version of the
- * kernel's interface in `abi`, or -errno. Needs no_new_privs. */
-int rd_landlock_apply(const char *const *folders, unsigned *abi);
+/* Lets files be opened below `folders` (may be NULL) only, for reading, and for writing where they say so and `may_write`.
+ * 0 with the version of the kernel's interface in `abi`, or -errno. Needs no_new_privs. */
+int rd_landlock_apply(const struct rd_confine_folder *folders, bool may_write, unsigned *abi);
 
-/* Lets the system calls be made that `needs` lists; all others fail with EPERM. 0 or -errno. Needs no_new_privs. */
+/* Lets the system calls be made that `needs` lists; all others fail with EPERM or ENOSYS. 0 or -errno. Needs no_new_privs. */
 int rd_seccomp_apply(unsigned needs);
 
 #endif

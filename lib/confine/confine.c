@@ -19,15 +19,31 @@ const struct rd_confined *rd_confined(void)
 	return &state;
 }
 
-/* 0 also where the uid is not known in this user namespace: what is left of root's powers are capabilities then. */
-static int drop_uid(struct rd_err *err)
+static bool is_root(void)
 {
-	if (geteuid() != 0 && getuid() != 0)
+	uid_t real = 0, effective = 0, saved = 0;
+
+	return getresuid(&real, &effective, &saved) < 0 || !real || !effective || !saved;
+}
+
+/*
+ * Where that is refused (the uid is not known in this user namespace, the container's root may not change it), what is left of
+ * root's powers is the ownership of files.
+ */
+static int drop_uid(void)
+{
+	int signal = 0, groups, group, user;
+
+	if (!is_root())
 		return 0;
-	if (setresgid(NOBODY, NOBODY, NOBODY) < 0 || setgroups(0, NULL) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0)
-		return errno == EINVAL || errno == EPERM ? 0 : rd_err_set(err, errno, "uid", "cannot be given up");
-	state.uid_dropped = true;
-	return 0;
+	/* Which a change of the uid unsets. */
+	prctl(PR_GET_PDEATHSIG, &signal, 0, 0, 0);
+	groups = setgroups(0, NULL) < 0 ? errno : 0;
+	group = setresgid(NOBODY, NOBODY, NOBODY) < 0 ? errno : 0;
+	user = setresuid(NOBODY, NOBODY, NOBODY) < 0 ? errno : 0;
+	prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0);
+	state.uid_dropped = !user;
+	return user ? user : group ? group : groups;
 }
 
 static int drop_capabilities(void)
@@ -39,19 +55,20 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &head, none) < 0 ? -errno : 0;
 }
 
-int rd_confine(unsigned needs, const char *const *folders, struct rd_err *err)
+int rd_confine(unsigned needs, const struct rd_confine_folder *folders, struct rd_err *err)
 {
-	int r = drop_uid(err);
+	int r;
 
-	if (r < 0)
-		return r;
 	state.active = true;
+	if (!(needs & RD_CONFINE_UID))
+		state.uid = drop_uid();
 	r = drop_capabilities();
 	if (r < 0)
 		return rd_err_set(err, -r, "capabilities", "cannot be given up");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return rd_err_set(err, errno, "no_new_privs", "cannot be set");
-	state.landlock = -rd_landlock_apply(needs & RD_CONFINE_READ ? folders : NULL, &state.landlock_abi);
+	state.landlock = -rd_landlock_apply(needs & RD_CONFINE_READ ? folders : NULL, needs & RD_CONFINE_VERBS,
+					    &state.landlock_abi);
 #ifdef RD_SANITIZED
 	/* What sanitizers do at the end of a process no list could name. */
 	(void)needs;
@@ -71,11 +88,14 @@ static void add(struct rd_buf *out, const char *name, int code)
 
 void rd_confined_text(const struct rd_confined *confined, struct rd_buf *out)
 {
-	char landlock[40];
+	char uid[16], landlock[40];
 
+	snprintf(uid, sizeof(uid), "uid %d", NOBODY);
 	snprintf(landlock, sizeof(landlock), "landlock ABI %u", confined->landlock_abi);
 	if (confined->uid_dropped)
-		rd_buf_printf(out, "uid %d", NOBODY);
+		add(out, uid, 0);
+	if (confined->uid)
+		add(out, confined->uid_dropped ? "groups given up" : uid, confined->uid);
 	add(out, "no capabilities", 0);
 	add(out, "no new privileges", 0);
 	add(out, confined->landlock ? "landlock" : landlock, confined->landlock);

@@ -14,23 +14,32 @@ enum rd_confine_need {
 	RD_CONFINE_CHILDREN = 1, /* to start processes, which are confined in the same way, to watch and to kill them */
 	RD_CONFINE_TERMINAL = 2, /* to set up a terminal, and to read what is known of its kind */
 	RD_CONFINE_READ = 4,	 /* to open files for reading below the folders that are given */
+	RD_CONFINE_VERBS = 8,	 /* with RD_CONFINE_READ: to open what is there for writing, and to ask RDMA devices */
+	RD_CONFINE_UID = 16, /* to stay root, though without capabilities: there is to be opened what is root's alone */
+};
+
+struct rd_confine_folder {
+	const char *path; /* what is below it may be read; a file: it alone. NULL: the end of the list */
+	bool write;	  /* with RD_CONFINE_VERBS: files and devices that are there may be written to */
 };
 
 /* What is in force, beside what always is. A mechanism that this kernel lacks is left out; its errno says why. */
 struct rd_confined {
 	bool active;
-	bool uid_dropped;      /* the process was root's and is nobody's */
-	int landlock, seccomp; /* 0: in force; otherwise the errno that hindered it */
+	bool uid_dropped; /* the process was root's and is nobody's */
+	int uid, landlock,
+		seccomp; /* 0: in force, or there was nothing to give up; otherwise the errno that hindered it */
 	unsigned landlock_abi;
 };
 
 /*
  * Gives up, for good: root's uid and all groups (if it had them), all capabilities, new privileges by executing, files
- * (landlock) and system calls (seccomp) that `needs` does not name. `folders` (ended by NULL; may be NULL) are those that
- * may be read with RD_CONFINE_READ. Open descriptors stay. -errno with `err` filled where privileges that there were could not
- * be given up; then the process must not go on.
+ * (landlock) and system calls (seccomp) that `needs` does not name. `folders` (may be NULL) are those that may be read with
+ * RD_CONFINE_READ; where there is no landlock, any file may be read that the user may. Open descriptors stay. To be called
+ * before there are threads. -errno with `err` filled where privileges that there were could not be given up; then the
+ * process must not go on.
  */
-int rd_confine(unsigned needs, const char *const *folders, struct rd_err *err);
+int rd_confine(unsigned needs, const struct rd_confine_folder *folders, struct rd_err *err);
 
 /* Of this process. */
 const struct rd_confined *rd_confined(void);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,21 +33,23 @@ static size_t ruleset_size(unsigned abi)
 	return abi >= 6 ? sizeof(struct ruleset) : abi >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
 }
 
-/* A folder that is not there cannot be read either. */
-static int allow_reading(int ruleset, const char *folder)
+/* What is not there cannot be read either. Rights that only folders have are refused for a file. */
+static int allow(int ruleset, const struct rd_confine_folder *folder, bool may_write, unsigned abi)
 {
-	_cleanup_close_ int fd = open(folder, O_PATH | O_CLOEXEC);
-	struct landlock_path_beneath_attr beneath = {
-		.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
-		.parent_fd = fd,
-	};
+	_cleanup_close_ int fd = open(folder->path, O_PATH | O_CLOEXEC);
+	struct landlock_path_beneath_attr beneath = { .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE, .parent_fd = fd };
+	struct stat st;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return 0;
+	if (S_ISDIR(st.st_mode))
+		beneath.allowed_access |= LANDLOCK_ACCESS_FS_READ_DIR;
+	if (folder->write && may_write)
+		beneath.allowed_access |= LANDLOCK_ACCESS_FS_WRITE_FILE | (abi >= 5 ? ACCESS_FS_IOCTL_DEV : 0);
 	return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) < 0 ? -errno : 0;
 }
 
-int rd_landlock_apply(const char *const *folders, unsigned *abi)
+int rd_landlock_apply(const struct rd_confine_folder *folders, bool may_write, unsigned *abi)
 {
 	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 	_cleanup_close_ int fd = -1;
@@ -61,8 +64,8 @@ int rd_landlock_apply(const char *const *folders, unsigned *abi)
 	fd = (int)syscall(SYS_landlock_create_ruleset, &ruleset, ruleset_size(*abi), 0);
 	if (fd < 0)
 		return -errno;
-	for (size_t i = 0; folders && folders[i] && !r; i++)
-		r = allow_reading(fd, folders[i]);
+	for (; folders && folders->path && !r; folders++)
+		r = allow(fd, folders, may_write, *abi);
 	if (!r && syscall(SYS_landlock_restrict_self, fd, 0) < 0)
 		r = -errno;
 	return r;

@@ -14,6 +14,7 @@
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -169,8 +170,9 @@ static const struct call terminal[] = {
 	IOCTL(TIOCGPGRP), IOCTL(TIOCSPGRP), IOCTL(TCFLSH),   { SYS_kill, IS_SELF, 0 },
 };
 
-/* What may be opened is landlock's to say, and where there is none, that it is for reading. O_TMPFILE is not without writing. */
-#define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
+/* What may be opened is landlock's to say, and where there is none, that it is for reading. */
+#define CREATING (O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
+#define WRITING (O_WRONLY | O_RDWR | CREATING)
 
 static const struct call reading[] = {
 	{ SYS_openat, NONE_OF, 2, WRITING },
@@ -194,6 +196,12 @@ static const struct call reading[] = {
 #endif
 };
 
+/* Verbs are ioctls; before Linux 4.20, and for older libraries, they are written to the device. */
+static const struct call verbs[] = {
+	{ SYS_openat, NONE_OF, 2, CREATING },
+	IOCTL(RDMA_VERBS_IOCTL),
+};
+
 static const struct list {
 	unsigned need; /* 0: always */
 	const struct call *calls;
@@ -203,9 +211,12 @@ static const struct list {
 	{ RD_CONFINE_CHILDREN, children, RD_ARRAY_SIZE(children) },
 	{ RD_CONFINE_TERMINAL, terminal, RD_ARRAY_SIZE(terminal) },
 	{ RD_CONFINE_READ, reading, RD_ARRAY_SIZE(reading) },
+	{ RD_CONFINE_VERBS, verbs, RD_ARRAY_SIZE(verbs) },
 };
 
-#define CALLS_MAX (RD_ARRAY_SIZE(always) + RD_ARRAY_SIZE(children) + RD_ARRAY_SIZE(terminal) + RD_ARRAY_SIZE(reading))
+#define CALLS_MAX                                                                                             \
+	(RD_ARRAY_SIZE(always) + RD_ARRAY_SIZE(children) + RD_ARRAY_SIZE(terminal) + RD_ARRAY_SIZE(reading) + \
+	 RD_ARRAY_SIZE(verbs))
 
 struct filter {
 	struct sock_filter v[8 + 7 * CALLS_MAX];
