@@ -73,7 +73,7 @@ void rd_data_folders(void (*fn)(const char *folder))
 int rd_data_read(const char *name, char *path, struct rd_bytes *ret, struct rd_err *err)
 {
 	_cleanup_(rd_source_closep) struct rd_source *opened = NULL;
-	const char *env = getenv("RDMADIAG_DATADIR");
+	const char *env = secure_getenv("RDMADIAG_DATADIR");
 	_cleanup_free_ char *exe = NULL;
 	struct rd_source *host;
 	int r = open_host(&opened, &host, err);

@@ -8,8 +8,8 @@
 #define RD_DATA_PATH 4096
 
 /*
- * Reads the table called `name`, always of this host: from the folder that $RDMADIAG_DATADIR names; else from beside the
- * program, which may be installed anywhere or not yet; else from where it was built to be. `path` (RD_DATA_PATH bytes)
+ * Reads the table called `name`, always of this host: from the folder that $RDMADIAG_DATADIR names, unless this process has
+ * privileges that whoever started it lacks (secure_getenv(3)); else from beside the program, which may be installed anywhere or not yet; else from where it was built to be. `path` (RD_DATA_PATH bytes)
  * says which it was. -errno with `err` filled.
  */
 int rd_data_read(const char *name, char *path, struct rd_bytes *ret, struct rd_err *err);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/end.h"
+#include "base/environ.h"
 #include "base/memory.h"
 #include "view/curses.h"
 #include "view/draw.h"
@@ -257,12 +258,15 @@ static void give_terminal_back(void)
 int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd_err *err)
 {
 	struct rd_view view = { .ops = ops, .arg = arg, .colour = colour };
-	SCREEN *screen;
+	char **whole = rd_environ_hide();
+	SCREEN *screen = NULL;
 	int r = rd_view_check_terminal(err);
 
+	if (!r)
+		screen = rd_curses.newterm(NULL, stdout, stdin);
+	rd_environ_show(whole);
 	if (r < 0)
 		return r;
-	screen = rd_curses.newterm(NULL, stdout, stdin);
 	if (!screen)
 		return rd_err_set(err, ENOMEM, "--live", "cannot take the terminal");
 	taken = true;

@@ -206,6 +206,32 @@ value() { # NAME KEY: of the document on standard input
 	jq -e '.errors | length == 1' "$BATS_TEST_TMPDIR/now"
 }
 
+@test "a program that has capabilities of its file takes no table from the environment of who starts it" {
+	local folder
+	command -v setcap >/dev/null && [ "$(id -u)" -eq 0 ] || skip "who gives capabilities is root"
+	folder=$(mktemp -d -p /tmp)
+	mkdir "$folder/none" "$folder/bin" "$folder/data"
+	cp "$RD" "$folder/bin"
+	find data -maxdepth 1 -type f -exec cp -t "$folder/data" {} +
+	cp -r "$HOST" "$folder/host"
+	chmod -R go+rX "$folder"
+	chmod 755 "$folder"
+	ask() {
+		run --separate-stderr env RDMADIAG_DATADIR="$folder/none" ASAN_OPTIONS=detect_leaks=0 setpriv --reuid 65534 --regid 65534 \
+			--clear-groups "$folder/bin/rdmadiag" --from "$folder/host" counters --since "$folder/before"
+	}
+	counters --save "$folder/before"
+	chmod a+r "$folder/before"
+	ask
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"$folder/none/counters"* ]]
+	setcap cap_net_raw=p "$folder/bin/rdmadiag" || { rm -r "$folder"; skip "a file system without capabilities"; }
+	ask
+	rm -r "$folder"
+	[ "$status" -ne 3 ]
+	[[ $stderr != *"$folder/none"* ]]
+}
+
 @test "a bundle of several samples is compared from its first to its last" {
 	# What a recording source keeps of a folder that changes is tested in unit tests; here its form on disk.
 	run "$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/one.tar"

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What libraries see of the environment; whether the process is privileged is for the test to say. */
+#include "unit.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/environ.h"
+
+static unsigned long secure;
+
+unsigned long getauxval(unsigned long type)
+{
+	return type == AT_SECURE ? secure : 0;
+}
+
+static char *given[] = { "HOME=/tmp",
+			 "TERM=xterm",
+			 "TERMINFO=/tmp/terminfo",
+			 "TERM_PROGRAM=x",
+			 "IBV_DRIVERS=/tmp/x",
+			 "RDMAV_DRIVERS=/tmp/x",
+			 "LC_ALL=C.UTF-8",
+			 "LC_ALL_FILES=/tmp",
+			 "DEBUGINFOD_URLS=http://127.0.0.1/",
+			 NULL };
+
+static int give(void **state)
+{
+	(void)state;
+	environ = given;
+	return 0;
+}
+
+static void a_privileged_process_hides_what_may_name_files(void **state)
+{
+	char **whole;
+
+	(void)state;
+	secure = 1;
+	whole = rd_environ_hide();
+	assert_string_equal(environ[0], "LC_ALL=C.UTF-8");
+	assert_string_equal(environ[1], "TERM=xterm");
+	assert_null(environ[2]);
+	assert_null(getenv("TERMINFO"));
+	rd_environ_show(whole);
+	assert_string_equal(getenv("TERMINFO"), "/tmp/terminfo");
+}
+
+static void an_ordinary_one_hides_nothing(void **state)
+{
+	(void)state;
+	secure = 0;
+	assert_ptr_equal(rd_environ_hide(), given);
+	assert_ptr_equal(environ, given);
+}
+
+static void nothing_may_be_hidden(void **state)
+{
+	(void)state;
+	secure = 1;
+	environ = NULL;
+	assert_null(rd_environ_hide());
+	assert_null(environ);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_privileged_process_hides_what_may_name_files, give),
+		cmocka_unit_test_setup(an_ordinary_one_hides_nothing, give),
+		cmocka_unit_test_setup(nothing_may_be_hidden, give),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
