@@ -154,8 +154,8 @@ $(B)/flags $(B)/objects:
 	@mkdir -p $(@D) && touch $@
 
 unit: $(UNIT)
-# Its own libibverbs is found as one that was preloaded is.
-$(B)/tests/unit/test-verbs: LDFLAGS_ALL += -rdynamic
+# Their own libibverbs, and libdw, are found as those that were preloaded are.
+$(B)/tests/unit/test-verbs $(B)/tests/unit/test-ustack-fault: LDFLAGS_ALL += -rdynamic
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_SHARED:%.c=$(B)/obj/%.o) $(B)/libcmd.a $(B)/librdmadiag.a
 	@mkdir -p $(@D)
 	$(say) LINK $@

@@ -79,6 +79,23 @@ static void read_symbols(struct trace *t)
 	rd_warn(t->ctx, "%s: %s", err.object, err.message);
 }
 
+static void name_user_stack(struct trace *t, struct rd_event *ev)
+{
+	struct rd_ustack *ustack = t->names->ustack;
+	bool said = rd_ustack_confined(ustack)->active;
+	_cleanup_buf_ struct rd_buf confined = { 0 };
+	struct rd_err err = { 0 };
+
+	if (rd_ustack_resolve(ustack, ev->pid, ev->ustack, ev->n_ustack, &err) < 0) {
+		rd_errlist_add(&t->notes, &err);
+		rd_verbose(t->ctx, "%s: %s; %s", err.object, err.message, err.hint);
+	}
+	if (said || !rd_ustack_confined(ustack)->active)
+		return;
+	rd_confined_text(rd_ustack_confined(ustack), &confined);
+	rd_verbose(t->ctx, "files of user stacks are read with: %s", confined.data);
+}
+
 void trace_names_explain(struct trace *t, struct rd_event *ev)
 {
 	ev->job = rd_job_from_cgroup(ev->cgroup);
@@ -88,5 +105,5 @@ void trace_names_explain(struct trace *t, struct rd_event *ev)
 		read_symbols(t);
 	rd_symbols_resolve(&t->names->symbols, ev->kstack, &ev->n_kstack);
 	if (t->names->ustack && rd_trace_facts_pids_ours(t->facts))
-		rd_ustack_resolve(t->names->ustack, ev->pid, ev->ustack, ev->n_ustack);
+		name_user_stack(t, ev);
 }

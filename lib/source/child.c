@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -118,16 +119,17 @@ static int opener_for_child(pid_t *opener, struct rd_err *err)
 	return rd_opener_fork(opener, err);
 }
 
-int rd_child_start(const char *what, pid_t *child, int *fd, struct rd_err *err)
+/* Takes the ends, of which the child gets the second. */
+static int start(const char *what, const int ends[2], pid_t *child, int *fd, struct rd_err *err)
 {
 	pid_t parent = getpid(), opener = 0;
 	_cleanup_close_ int to_opener = opener_for_child(&opener, err);
-	int ends[2];
 
-	if (rd_opener_used() && to_opener < 0)
+	if (rd_opener_used() && to_opener < 0) {
+		close(ends[0]);
+		close(ends[1]);
 		return to_opener;
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return rd_err_set(err, errno, what, "cannot make a pipe");
+	}
 	*child = fork();
 	if (*child < 0) {
 		int code = errno;
@@ -145,6 +147,24 @@ int rd_child_start(const char *what, pid_t *child, int *fd, struct rd_err *err)
 	else if (to_opener >= 0)
 		openers.v[openers.n++] = (struct pair){ *child, opener };
 	return *child != 0;
+}
+
+int rd_child_start(const char *what, pid_t *child, int *fd, struct rd_err *err)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return rd_err_set(err, errno, what, "cannot make a pipe");
+	return start(what, ends, child, fd, err);
+}
+
+int rd_child_start_talk(const char *what, pid_t *child, int *fd, struct rd_err *err)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return rd_err_set(err, errno, what, "cannot make a socket");
+	return start(what, ends, child, fd, err);
 }
 
 static void read_of(pid_t child, const char *name, char *text, size_t size)
@@ -246,8 +266,7 @@ int64_t rd_monotonic_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Exactly `size` bytes. -ETIMEDOUT at the deadline, -ECHILD when the other end was closed before, -errno. */
-static int read_whole(int fd, int64_t deadline_ms, void *to, size_t size)
+int rd_child_read(int fd, int64_t deadline_ms, void *to, size_t size)
 {
 	uint8_t *at = to;
 
@@ -279,7 +298,7 @@ static int hear(const char *what, int fd, unsigned limit_ms, size_t limit_size, 
 	int64_t deadline = rd_monotonic_ms() + limit_ms;
 	struct answer answer;
 	uint8_t *data;
-	int r = read_whole(fd, deadline, &answer, sizeof(answer));
+	int r = rd_child_read(fd, deadline, &answer, sizeof(answer));
 
 	if (r == 0 && answer.result < 0) {
 		if (err)
@@ -293,7 +312,7 @@ static int hear(const char *what, int fd, unsigned limit_ms, size_t limit_size, 
 		data = malloc(answer.size + 1);
 		if (!data)
 			return rd_err_set(err, ENOMEM, what, "no room for the answer");
-		r = read_whole(fd, deadline, data, answer.size);
+		r = rd_child_read(fd, deadline, data, answer.size);
 		if (r == 0) {
 			data[answer.size] = 0;
 			*ret = (struct rd_bytes){ .data = data, .size = answer.size };

@@ -23,6 +23,12 @@ int rd_child_run(const char *what, rd_child_fn *work, void *arg, unsigned limit_
  */
 int rd_child_start(const char *what, pid_t *child, int *fd, struct rd_err *err);
 
+/* The same with a stream socket between them, both ends of which are for reading and writing. */
+int rd_child_start_talk(const char *what, pid_t *child, int *fd, struct rd_err *err);
+
+/* Reads exactly `size` bytes. -ETIMEDOUT at the deadline (of rd_monotonic_ms), -ECHILD when the other end was closed before, -errno. */
+int rd_child_read(int fd, int64_t deadline_ms, void *to, size_t size);
+
 /* Whether a child that was not left yet, and has closed its end of the pipe, ended in rd_out_of_memory(). Waits 10 ms at most. */
 bool rd_child_lacked_memory(pid_t child);
 

@@ -3,8 +3,8 @@
  * The one door through which facts of a host enter. A source hands out bytes and knows nothing of their meaning.
  *
  * Exceptions, which touch the host elsewhere: BPF load and attach (lib/trace/attach*.c, holder.c): what they learn is a
- * result, not a fact, and the events they lead to come through drain_events; libdw (lib/trace/ustack.c), which opens the
- * files that a user stack names: its symbolised result is what a recording keeps.
+ * result, not a fact, and the events they lead to come through drain_events; user stacks (lib/trace/ustack*.c), whose
+ * files are opened there: their symbolised result is what a recording keeps.
  */
 #ifndef RD_SOURCE_H
 #define RD_SOURCE_H

@@ -9,9 +9,8 @@
 
 /* clang-format off */
 #define RD_LIBDW(x) \
-	x(dwfl_addrmodule) x(dwfl_begin) x(dwfl_build_id_find_debuginfo) x(dwfl_end) x(dwfl_getmodules) \
-	x(dwfl_lineinfo) x(dwfl_linux_proc_report) x(dwfl_module_addrinfo) x(dwfl_module_getelf) \
-	x(dwfl_module_getsrc) x(dwfl_module_info) x(dwfl_report_begin) x(dwfl_report_begin_add) x(dwfl_report_end)
+	x(dwfl_addrmodule) x(dwfl_begin) x(dwfl_lineinfo) x(dwfl_module_addrinfo) x(dwfl_module_build_id) \
+	x(dwfl_module_getelf) x(dwfl_module_getsrc) x(dwfl_module_info) x(dwfl_report_end) x(dwfl_report_module)
 /* clang-format on */
 
 struct rd_libdw {

@@ -1,73 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/ustack.h"
+#include "trace/ustack-priv.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "base/environ.h"
 #include "trace/libdw.h"
 
 #define PROCESSES 16 /* remembered at a time */
+#define HANGS_MAX 3  /* each holds up the trace for some seconds */
 
 struct process {
 	uint32_t pid; /* 0: this place is free */
 	int pidfd;    /* -1: the kernel gave none */
 	uint64_t used;
-	Dwfl *dwfl; /* NULL: nothing could be learned */
+	struct rd_maps maps;
+	struct rd_namer namer;
+	bool given_up; /* no names are asked for any more */
 };
 
 struct rd_ustack {
-	Dwfl_Callbacks callbacks;
 	struct process processes[PROCESSES];
 	uint64_t clock; /* counts questions: the process asked for longest ago makes room */
+	unsigned hangs;
+	struct rd_confined confined;
 };
-
-/* Opening what a process has mapped must have no effect: devices and pipes are left alone. */
-static int open_regular(const char *path)
-{
-	struct stat st;
-	int fd;
-
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return -1;
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-/* A module's file as the process sees it, which in a container is another than the one we see by that name. What has
- * no file ([vdso], [heap]) gets no names. */
-static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base, char **file, Elf **elf)
-{
-	pid_t pid = (pid_t)(uintptr_t)*userdata;
-	char path[4096];
-	int fd = -1;
-
-	(void)mod;
-	(void)base;
-	(void)elf;
-	if (name[0] != '/')
-		return -1;
-	if (pid > 0 && (size_t)snprintf(path, sizeof(path), "/proc/%d/root%s", pid, name) < sizeof(path))
-		fd = open_regular(path);
-	if (fd < 0)
-		fd = open_regular(name);
-	if (fd >= 0)
-		*file = strdup(name);
-	return fd;
-}
 
 static void process_forget(struct process *p)
 {
-	if (p->dwfl)
-		rd_libdw.dwfl_end(p->dwfl);
+	rd_namer_stop(&p->namer);
+	rd_maps_deinit(&p->maps);
 	if (p->pidfd >= 0)
 		close(p->pidfd);
 	*p = (struct process){ .pidfd = -1 };
@@ -75,17 +40,17 @@ static void process_forget(struct process *p)
 
 int rd_ustack_create(struct rd_ustack **ret, struct rd_err *err)
 {
+	/* Here, so that each process that parses has it already. */
+	char **whole = rd_environ_hide();
 	int r = rd_libdw_load("user stacks", err);
 	struct rd_ustack *us;
 
+	rd_environ_show(whole);
 	if (r < 0)
 		return r;
 	us = calloc(1, sizeof(*us));
 	if (!us)
 		return rd_err_set(err, ENOMEM, "user stacks", "no memory to name them");
-	/* Only what lies on this host; the standard function would ask servers on the network. */
-	us->callbacks =
-		(Dwfl_Callbacks){ .find_elf = find_elf, .find_debuginfo = rd_libdw.dwfl_build_id_find_debuginfo };
 	for (size_t i = 0; i < PROCESSES; i++)
 		us->processes[i].pidfd = -1;
 	*ret = us;
@@ -101,37 +66,9 @@ void rd_ustack_destroy(struct rd_ustack *us)
 	free(us);
 }
 
-/* So that find_elf knows whose file it is asked for. */
-static int tell_pid(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr start, void *pid)
+const struct rd_confined *rd_ustack_confined(const struct rd_ustack *us)
 {
-	(void)mod;
-	(void)name;
-	(void)start;
-	*userdata = pid;
-	return DWARF_CB_OK;
-}
-
-static bool read_maps(Dwfl *dwfl, uint32_t pid)
-{
-	if (rd_libdw.dwfl_linux_proc_report(dwfl, (pid_t)pid) || rd_libdw.dwfl_report_end(dwfl, NULL, NULL))
-		return false;
-	rd_libdw.dwfl_getmodules(dwfl, tell_pid, (void *)(uintptr_t)pid, 0);
-	return true;
-}
-
-static void process_learn(const struct rd_ustack *us, struct process *p, uint32_t pid)
-{
-	p->pid = pid;
-	p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	p->dwfl = rd_libdw.dwfl_begin(&us->callbacks);
-	if (p->dwfl) {
-		rd_libdw.dwfl_report_begin(p->dwfl);
-		if (read_maps(p->dwfl, pid))
-			return;
-	}
-	if (p->dwfl)
-		rd_libdw.dwfl_end(p->dwfl);
-	p->dwfl = NULL;
+	return &us->confined;
 }
 
 /* Has the process ended, and another one taken its number? What was learned of one that has ended stays good. */
@@ -164,66 +101,83 @@ static struct process *process_of(struct rd_ustack *us, uint32_t pid)
 	if (!p) {
 		p = oldest;
 		process_forget(p);
-		process_learn(us, p, pid);
+		p->pid = pid;
+		p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+		rd_maps_read((pid_t)pid, &p->maps);
 	}
 	p->used = ++us->clock;
 	return p;
 }
 
-static char *dup_text(const char *s)
+/* Files that were mapped since then are for a new process to open, which knows nothing of what the old one read. */
+static void read_again(struct process *p)
 {
-	return s && *s ? strdup(s) : NULL;
-}
+	struct rd_maps maps;
 
-static void name_frame(Dwfl_Module *mod, struct rd_frame *f)
-{
-	const char *file = NULL, *path, *name;
-	Dwarf_Addr bias = 0, low = 0;
-	GElf_Off offset = 0;
-	Dwfl_Line *line;
-	GElf_Sym sym;
-	int number;
-
-	path = rd_libdw.dwfl_module_info(mod, NULL, &low, NULL, NULL, NULL, NULL, NULL);
-	f->object = dup_text(path);
-	/* A return address stands behind its call, which may be the last instruction of its function. */
-	name = rd_libdw.dwfl_module_addrinfo(mod, f->addr - 1, &offset, &sym, NULL, NULL, NULL);
-	if (name) {
-		f->function = strdup(name);
-		f->offset = offset + 1;
+	if (rd_maps_read((pid_t)p->pid, &maps) < 0)
+		return;
+	if (!rd_maps_same(&maps, &p->maps)) {
+		rd_namer_stop(&p->namer);
+		rd_maps_deinit(&p->maps);
+		p->maps = maps;
 	} else {
-		f->offset = f->addr - (rd_libdw.dwfl_module_getelf(mod, &bias) ? bias : low);
-	}
-	line = rd_libdw.dwfl_module_getsrc(mod, f->addr - 1);
-	if (line)
-		file = rd_libdw.dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
-	if (file) {
-		f->file = dup_text(file);
-		RD_SET(f->line, number);
+		rd_maps_deinit(&maps);
 	}
 }
 
-/* A library loaded since then is in no module known: the maps are read again, once per stack. */
-static Dwfl_Module *module_of(struct process *p, uint64_t addr, bool *read_again)
+/* The file, and the offset in it: that much is the kernel's word. Whether a file with names is among them. */
+static bool locate(const struct process *p, struct rd_frame *frames, size_t n)
 {
-	Dwfl_Module *mod = rd_libdw.dwfl_addrmodule(p->dwfl, addr);
+	bool any = false;
 
-	if (mod || *read_again)
-		return mod;
-	*read_again = true;
-	rd_libdw.dwfl_report_begin_add(p->dwfl);
-	return read_maps(p->dwfl, p->pid) ? rd_libdw.dwfl_addrmodule(p->dwfl, addr) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		const struct rd_mapped *mapped = rd_maps_find(&p->maps, frames[i].addr);
+
+		if (!mapped)
+			continue;
+		frames[i].object = strdup(mapped->name);
+		frames[i].offset = frames[i].addr - mapped->start;
+		any |= mapped->code && *mapped->name == '/';
+	}
+	return any;
 }
 
-void rd_ustack_resolve(struct rd_ustack *us, uint32_t pid, struct rd_frame *frames, size_t n)
+static bool all_are_known(const struct process *p, const struct rd_frame *frames, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!rd_maps_find(&p->maps, frames[i].addr))
+			return false;
+	return true;
+}
+
+static int ask(struct rd_ustack *us, struct process *p, struct rd_frame *frames, size_t n, struct rd_err *err)
+{
+	int r = p->namer.pid ? 0 : rd_namer_start(&p->namer, (pid_t)p->pid, &p->maps, err);
+
+	if (!r)
+		r = rd_namer_ask(&p->namer, frames, n, err);
+	if (p->namer.confined.active)
+		us->confined = p->namer.confined;
+	if (!r)
+		return 0;
+	rd_namer_stop(&p->namer);
+	p->given_up = true;
+	us->hangs += r == -ETIMEDOUT;
+	snprintf(err->object, sizeof(err->object), "user stacks of PID %u", p->pid);
+	rd_err_hint(err,
+		    us->hangs == HANGS_MAX ? "from here on no user stack has names" : "they are shown without names");
+	return r;
+}
+
+int rd_ustack_resolve(struct rd_ustack *us, uint32_t pid, struct rd_frame *frames, size_t n, struct rd_err *err)
 {
 	struct process *p = n ? process_of(us, pid) : NULL;
-	bool read_again = false;
 
-	for (size_t i = 0; p && p->dwfl && i < n; i++) {
-		Dwfl_Module *mod = module_of(p, frames[i].addr, &read_again);
-
-		if (mod)
-			name_frame(mod, &frames[i]);
-	}
+	if (!p)
+		return 0;
+	if (!all_are_known(p, frames, n))
+		read_again(p);
+	if (!locate(p, frames, n) || p->given_up || us->hangs >= HANGS_MAX)
+		return 0;
+	return ask(us, p, frames, n, err);
 }

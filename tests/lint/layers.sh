@@ -17,7 +17,7 @@ allowed() {
 	lib/source) echo "base confine source" ;;
 	lib/model) echo "base model" ;;
 	lib/collect) echo "base source model collect bpf" ;;
-	lib/trace) echo "base source model collect trace bpf" ;;
+	lib/trace) echo "base confine source model collect trace bpf" ;;
 	lib/analyse) echo "base model analyse bpf" ;;
 	lib/check) echo "base model check" ;;
 	lib/diagnose) echo "base model analyse diagnose" ;;
@@ -115,7 +115,7 @@ calls "nothing below cmd prints" 'printf|fprintf|vprintf|vfprintf|puts|fputs|put
 
 # The holder, and what asks or opens in a process of its own, end themselves; end.c ends the program where it cannot go on.
 mapfile -t no_exit < <(printf '%s\n' "${lib[@]}" |
-	grep -vE '^lib/(trace/holder|source/(child|opener-serve|source-guard-ask)\.c|base/end\.c)')
+	grep -vE '^lib/(trace/(holder|ustack-child)|source/(child|opener-serve|source-guard-ask)\.c|base/end\.c)')
 calls "nothing below cmd exits" 'exit|_exit|_Exit|quick_exit|abort|err|errx' "${no_exit[@]}"
 
 mapfile -t no_clock < <(printf '%s\n' "${lib[@]}" | grep -vE '^lib/source/|^lib/trace/(attach|holder|session)[a-z-]*\.c$')

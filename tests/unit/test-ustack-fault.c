@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * User stacks, where a file has taken over what parses it: this program has a libdw of its own, which does what the frame's
+ * address says, and tells as a function's name what came of it.
+ */
+#include "unit.h"
+
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/late.h"
+#include "trace/ustack-priv.h"
+
+enum fault { ATTACK = 1, HANG, DIE, LONG, TOO_MUCH, TOO_LITTLE, UNKNOWN_KIND, ASK_DEBUG, GOOD };
+
+static struct file {
+	int fd;
+} * files[64];
+static void *shared;
+static int secret;
+static pid_t attacked;
+
+static const char *result(long r)
+{
+	return r < 0 ? rd_errno_name(errno) : "done";
+}
+
+static long connect_somewhere(void)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons(9),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	return fd < 0 ? fd : connect(fd, (struct sockaddr *)&to, sizeof(to));
+}
+
+static const char *attack(void)
+{
+	static char text[512];
+	char *const argv[] = { "true", NULL };
+	int n = 0;
+
+#define TRY(name, call) n += snprintf(text + n, sizeof(text) - (size_t)n, "%s:%s ", name, result((long)(call)))
+	TRY("shadow", open("/etc/shadow", O_RDONLY));
+	TRY("read", open("/etc/passwd", O_RDONLY));
+	TRY("write", open("/tmp/rd-ustack-fault", O_WRONLY | O_CREAT, 0600));
+	TRY("exec", execv("/bin/true", argv));
+	TRY("fork", fork());
+	TRY("connect", connect_somewhere());
+	TRY("kill", kill(attacked, SIGTERM));
+	TRY("ptrace", ptrace(PTRACE_ATTACH, attacked, NULL, NULL));
+	TRY("type", ioctl(STDIN_FILENO, TIOCSTI, "x"));
+	TRY("root", setuid(0));
+	TRY("secret", read(secret, text + 500, 1));
+	TRY("shared", syscall(SYS_rt_sigprocmask, SIG_BLOCK, shared, NULL, 8));
+	return text;
+}
+
+static void say(uint32_t kind, uint32_t size)
+{
+	struct rd_namer_head head = { kind, size };
+
+	if (write(STDERR_FILENO + 1, &head, sizeof(head)) != sizeof(head))
+		_exit(1);
+}
+
+static const char *long_name(void)
+{
+	static char text[2 * RD_NAMED_TEXT];
+
+	memset(text, 'x', sizeof(text) - 1);
+	return text;
+}
+
+/* Of our ELF header, which is no file of debug information: nothing comes back. */
+static const char *ask_debug(void)
+{
+	char byte = 1;
+
+	say(RD_NAMER_DEBUG, 10);
+	if (write(STDERR_FILENO + 1, "../../../x", 10) != 10)
+		_exit(1);
+	return read(STDERR_FILENO + 1, &byte, 1) == 1 && !byte ? "refused" : "?";
+}
+
+static const char *do_fault(enum fault fault)
+{
+	switch (fault) {
+	case ATTACK:
+		return attack();
+	case HANG:
+		for (;;)
+			pause();
+	case DIE:
+		raise(SIGKILL);
+		return NULL;
+	case LONG:
+		return long_name();
+	case TOO_MUCH:
+		say(RD_NAMER_NAMES, UINT32_MAX);
+		return NULL;
+	case TOO_LITTLE:
+		say(RD_NAMER_NAMES, 0);
+		return NULL;
+	case UNKNOWN_KIND:
+		say(4711, 0);
+		return NULL;
+	case ASK_DEBUG:
+		return ask_debug();
+	default:
+		return "good";
+	}
+}
+
+/* libdw, as far as it is called. */
+Dwfl *dwfl_begin(const Dwfl_Callbacks *callbacks)
+{
+	return (Dwfl *)callbacks;
+}
+
+Dwfl_Module *dwfl_report_module(Dwfl *dwfl, const char *name, GElf_Addr start, GElf_Addr end)
+{
+	(void)name, (void)start, (void)end;
+	return (Dwfl_Module *)dwfl;
+}
+
+int dwfl_report_end(Dwfl *dwfl, int (*removed)(Dwfl_Module *, void *, const char *, Dwarf_Addr, void *), void *arg)
+{
+	(void)dwfl, (void)removed, (void)arg;
+	return 0;
+}
+
+const char *dwfl_module_info(Dwfl_Module *mod, void ***userdata, Dwarf_Addr *start, Dwarf_Addr *end, Dwarf_Addr *dwbias,
+			     Dwarf_Addr *symbias, const char **mainfile, const char **debugfile)
+{
+	static size_t n;
+
+	(void)mod, (void)start, (void)end, (void)dwbias, (void)symbias, (void)mainfile, (void)debugfile;
+	if (userdata)
+		*userdata = (void **)&files[n++ % RD_ARRAY_SIZE(files)];
+	return "a module";
+}
+
+Dwfl_Module *dwfl_addrmodule(Dwfl *dwfl, Dwarf_Addr addr)
+{
+	(void)addr;
+	return (Dwfl_Module *)dwfl;
+}
+
+static uint64_t base(void)
+{
+	return (uint64_t)(uintptr_t)qsort;
+}
+
+const char *dwfl_module_addrinfo(Dwfl_Module *mod, GElf_Addr addr, GElf_Off *offset, GElf_Sym *sym, GElf_Word *section,
+				 Elf **elf, Dwarf_Addr *bias)
+{
+	(void)mod, (void)sym, (void)section, (void)elf, (void)bias;
+	*offset = 0;
+	return do_fault((enum fault)(addr + 1 - base()));
+}
+
+int dwfl_module_build_id(Dwfl_Module *mod, const unsigned char **bits, GElf_Addr *vaddr)
+{
+	(void)mod, (void)bits, (void)vaddr;
+	return 0;
+}
+
+Elf *dwfl_module_getelf(Dwfl_Module *mod, GElf_Addr *bias)
+{
+	(void)mod, (void)bias;
+	return NULL;
+}
+
+Dwfl_Line *dwfl_module_getsrc(Dwfl_Module *mod, Dwarf_Addr addr)
+{
+	(void)mod, (void)addr;
+	return NULL;
+}
+
+const char *dwfl_lineinfo(Dwfl_Line *line, Dwarf_Addr *addr, int *number, int *column, Dwarf_Word *mtime,
+			  Dwarf_Word *length)
+{
+	(void)line, (void)addr, (void)number, (void)column, (void)mtime, (void)length;
+	return NULL;
+}
+
+static struct rd_ustack *us;
+static pid_t pids[4];
+
+static int begin(void **state)
+{
+	(void)state;
+	us = NULL;
+	if (rd_ustack_create(&us, NULL) < 0)
+		return 1;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(pids); i++) {
+		pids[i] = fork();
+		while (pids[i] == 0)
+			pause();
+	}
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	rd_ustack_destroy(us);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(pids); i++)
+		kill(pids[i], SIGKILL);
+	while (wait(NULL) > 0)
+		continue;
+	return 0;
+}
+
+/* What the name of the frame came to be; NULL: none. The caller frees it. */
+static char *ask(pid_t pid, enum fault fault, int r)
+{
+	struct rd_frame frame = { .addr = base() + fault };
+	struct rd_err err = { 0 };
+
+	assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, &frame, 1, &err), r);
+	assert_int_equal(err.code, -r);
+	/* What the kernel said is there in any case. */
+	assert_non_null(frame.object);
+	assert_true(frame.offset > 0);
+	free(frame.object);
+	assert_null(frame.file);
+	return frame.function;
+}
+
+static void whoever_parses_can_do_nothing(void **state)
+{
+	_cleanup_free_ char *said = NULL;
+	static const char *const tried[] = { "shadow",	"read", "write",  "exec", "fork",
+					     "connect", "kill", "ptrace", "type", "root" };
+	char wanted[32];
+	int fd;
+
+	(void)state;
+#ifdef RD_SANITIZED
+	SKIP("sanitizers leave out seccomp");
+#endif
+	fd = open("/etc/passwd", O_RDONLY);
+	secret = fcntl(fd, F_DUPFD, 900);
+	close(fd);
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	attacked = pids[3];
+	said = ask(pids[0], ATTACK, 0);
+	close(secret);
+	assert_non_null(said);
+	print_message("# %s\n", said);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(tried); i++) {
+		snprintf(wanted, sizeof(wanted), "%s:EPERM ", tried[i]);
+		assert_non_null(strstr(said, wanted));
+	}
+	assert_non_null(strstr(said, "secret:EBADF "));
+	assert_non_null(strstr(said, "shared:EFAULT "));
+	assert_int_equal(waitpid(attacked, NULL, WNOHANG), 0);
+	munmap(shared, 4096);
+}
+
+static void one_that_dies_costs_its_own_names_only(void **state)
+{
+	_cleanup_free_ char *good = NULL;
+
+	(void)state;
+	assert_null(ask(pids[0], DIE, -ECHILD));
+	assert_null(ask(pids[0], GOOD, 0));
+	good = ask(pids[1], GOOD, 0);
+	assert_string_equal(good, "good");
+}
+
+static void what_hangs_is_given_up_and_three_times_only(void **state)
+{
+	_cleanup_free_ char *good = ask(pids[3], GOOD, 0);
+	time_t begun = time(NULL);
+
+	(void)state;
+	assert_string_equal(good, "good");
+	for (size_t i = 0; i < 3; i++)
+		assert_null(ask(pids[i], HANG, -ETIMEDOUT));
+	assert_null(ask(pids[0], HANG, 0));
+	assert_null(ask(pids[3], GOOD, 0));
+	assert_true(time(NULL) - begun < 30);
+}
+
+static void answers_are_foreign(void **state)
+{
+	_cleanup_free_ char *name = ask(pids[0], LONG, 0), *refused = ask(pids[0], ASK_DEBUG, 0);
+
+	(void)state;
+	assert_int_equal(strlen(name), RD_NAMED_TEXT);
+	assert_string_equal(refused, "refused");
+	assert_null(ask(pids[0], TOO_MUCH, -EPROTO));
+	assert_null(ask(pids[1], TOO_LITTLE, -EPROTO));
+	assert_null(ask(pids[2], UNKNOWN_KIND, -EPROTO));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(whoever_parses_can_do_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(one_that_dies_costs_its_own_names_only, begin, end),
+		cmocka_unit_test_setup_teardown(what_hangs_is_given_up_and_three_times_only, begin, end),
+		cmocka_unit_test_setup_teardown(answers_are_foreign, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
