@@ -55,6 +55,7 @@ test_user_stack() {
 		(.user_stack | map(.function) | index("worker") and index("main")) and
 		any(.user_stack[]; .function == "main" and (.object | endswith("/verbs-fail")) and .offset > 0 and
 			(.file | endswith("verbs-fail.c")) and .line > 0))' --argjson pid "$ran"
+	grep -q 'files of user stacks are read with: uid 65534, no capabilities, .*, seccomp$' "$W/all.err"
 }
 
 finish() {
