@@ -62,14 +62,19 @@ static bool note_operands(const struct rd_ctx *ctx, int argc, char **argv)
 	return live;
 }
 
-/* Where descriptions of terminals lie. */
-static const char *const *terminal_folders(void)
+/* Where descriptions of terminals lie. Not in TERMINFO's folder, where the environment is not to be trusted. */
+static const struct rd_confine_folder *terminal_folders(void)
 {
-	static const char *folders[] = {
-		"/etc/terminfo", "/lib/terminfo", "/usr/lib/terminfo", "/usr/share/terminfo", NULL, NULL
+	static struct rd_confine_folder folders[] = {
+		{ "/etc/terminfo", false },
+		{ "/lib/terminfo", false },
+		{ "/usr/lib/terminfo", false },
+		{ "/usr/share/terminfo", false },
+		{ NULL, false },
+		{ NULL, false },
 	};
 
-	folders[RD_ARRAY_SIZE(folders) - 2] = getenv("TERMINFO");
+	folders[RD_ARRAY_SIZE(folders) - 2].path = secure_getenv("TERMINFO");
 	return folders;
 }
 

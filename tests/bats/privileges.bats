@@ -1,0 +1,121 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # bats sets stderr and stderr_lines
+# What others wrote is parsed without privileges, and all that commands do with it still works.
+
+bats_require_minimum_version 1.5.0
+
+load made-up-host
+
+setup() {
+	T=$BATS_TEST_TMPDIR
+}
+
+confined() {
+	[[ $stderr == *"confined: "*"no capabilities, no new privileges, "* ]]
+}
+
+@test "-v tells what is in force, for all commands that are given a file" {
+	"$RD" --from "$HOST" topo-check --learn >"$T/profile"
+	"$RD" --from "$HOST" counters --save "$T/saved" >/dev/null
+	echo NCCL_DEBUG=INFO >"$T/env"
+	for words in "--from $HOST nic-map" "--from $HOST check" "diff $HOST $HOST" "check --profile $T/profile" \
+		"topo-check --profile $T/profile" "nic-map --check-env --env-file $T/env" "counters --since $T/saved" \
+		"nic-map --compare $HOST" "diff $HOST live"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr "$RD" -v $words
+		confined || { echo "$words: $stderr"; return 1; }
+	done
+	# Nothing foreign: nothing is given up.
+	run --separate-stderr "$RD" -v check
+	[[ $stderr != *"confined: "* ]]
+}
+
+@test "as root: the uid is given up, and a folder that is root's alone is read" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	cp -r "$HOST" "$T/closed"
+	chmod -R go= "$T/closed"
+	chmod 0700 "$T"
+	run --separate-stderr "$RD" --from "$T/closed" -v check
+	[ "$status" -eq 0 ]
+	[[ $output == "RDMA OK - "* ]]
+	[[ $stderr == *"confined: uid 65534, "* ]]
+	[ "$("$RD" --from "$T/closed" nic-map)" = "$("$RD" --from "$HOST" nic-map)" ]
+}
+
+@test "files are written where the command line says: --textfile, --save, --record, capture with a name and without" {
+	cd "$T"
+	"$RD" --from "$HOST" check --textfile x.prom
+	grep -q "^rdmadiag_check_ports" x.prom
+	"$RD" --from "$HOST" counters --save saved >/dev/null
+	"$RD" counters --from "$HOST" --since saved >/dev/null
+	"$RD" --from "$HOST" capture one.tar >/dev/null
+	run --separate-stderr "$RD" --from "$HOST" capture one.tar
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"one.tar: would be overwritten"* ]]
+	"$RD" --from "$HOST" capture --force one.tar >/dev/null
+	"$RD" --from one.tar capture >/dev/null
+	[ "$(find . -name 'rdmadiag-*.tar.zst' | wc -l)" -eq 1 ]
+	[ "$(find . -name '.rdmadiag*' | wc -l)" -eq 0 ]
+	# No file is somebody else's.
+	[ -z "$(find . -not -user "$(id -u)")" ]
+}
+
+@test "several bundles in one command" {
+	"$RD" --from "$HOST" capture "$T/a.tar" >/dev/null
+	"$RD" --from "$HOST" capture "$T/b.tar.zst" >/dev/null
+	run --separate-stderr "$RD" diff "$T/a.tar" "$T/b.tar.zst"
+	[ "$status" -eq 0 ]
+	run --separate-stderr "$RD" --from "$T/a.tar" nic-map --compare "$T/b.tar.zst" "$HOST"
+	[ "$status" -ne 3 ]
+	run --separate-stderr "$RD" --from "$T/a.tar" qp-state --join "$T/b.tar.zst"
+	[ "$status" -ne 3 ] || [[ $stderr != *EPERM* ]]
+}
+
+@test "a pipe for a file" {
+	"$RD" --from "$HOST" topo-check --learn >"$T/profile"
+	run --separate-stderr "$RD" --from "$HOST" topo-check --profile <(cat "$T/profile")
+	[ "$status" -eq 0 ]
+}
+
+# plant COMMAND...: with the fault.
+plant() {
+	command -v cc >/dev/null || skip "no compiler"
+	cc -shared -fPIC -o "$T/fault.so" tests/bats/fault-in-parser.c
+	mkdir -p "$T/elsewhere"
+	echo private >"$T/private"
+	run --separate-stderr env FAULT_FOLDER="$T/elsewhere" FAULT_FILE="$T/private" FAULT_PID=$$ \
+		LD_PRELOAD="$T/fault.so" "$@"
+}
+
+# What a fault could do; nothing of it.
+refused() {
+	local tries=0
+	while read -r line; do
+		case $line in
+		"open /etc/shadow: "* | "open a file of the user: "* | "list a folder: "* | "write elsewhere: "* | "remove: "* | \
+			"rename: "* | "change a mode: "* | "connect"*": "* | "make a "*": "* | "signal: "* | "trace: "* | \
+			"type into the terminal: "* | mount:* | "become root: "* | execute:*)
+			tries=$((tries + 1))
+			[[ $line == *": Operation not permitted" || $line == *": Permission denied" ]] || { echo "$line"; return 1; }
+			;;
+		esac
+	done <<<"$stderr"
+	[ "$tries" -eq 17 ] || { echo "$tries tries: $stderr"; return 1; }
+	[ -z "$(ls "$T/elsewhere")" ]
+	[ "$(cat "$T/private")" = private ]
+}
+
+@test "a fault in what unpacks archives opens, writes, executes, connects and signals nothing" {
+	[[ $RD != */san/* ]] || skip "a sanitizer's build has no filter of system calls"
+	"$RD" --from "$HOST" capture "$T/x.tar" >/dev/null
+	plant "$RD" --from "$T/x.tar" nic-map
+	refused
+}
+
+@test "nor in check, whose children read; nor where this host is read" {
+	[[ $RD != */san/* ]] || skip "a sanitizer's build has no filter of system calls"
+	"$RD" --from "$HOST" capture "$T/x.tar" >/dev/null
+	plant "$RD" diff "$T/x.tar" live
+	refused
+}
