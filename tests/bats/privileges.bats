@@ -7,20 +7,16 @@ bats_require_minimum_version 1.5.0
 
 load made-up-host
 
-setup() {
-	T=$BATS_TEST_TMPDIR
-}
-
 confined() {
 	[[ $stderr == *"confined: "*"no capabilities, no new privileges, "* ]]
 }
 
 @test "-v tells what is in force, for all commands that are given a file" {
-	"$RD" --from "$HOST" topo-check --learn >"$T/profile"
-	"$RD" --from "$HOST" counters --save "$T/saved" >/dev/null
-	echo NCCL_DEBUG=INFO >"$T/env"
-	for words in "--from $HOST nic-map" "--from $HOST check" "diff $HOST $HOST" "check --profile $T/profile" \
-		"topo-check --profile $T/profile" "nic-map --check-env --env-file $T/env" "counters --since $T/saved" \
+	"$RD" --from "$HOST" topo-check --learn >"$BATS_TEST_TMPDIR/profile"
+	"$RD" --from "$HOST" counters --save "$BATS_TEST_TMPDIR/saved" >/dev/null
+	echo NCCL_DEBUG=INFO >"$BATS_TEST_TMPDIR/env"
+	for words in "--from $HOST nic-map" "--from $HOST check" "diff $HOST $HOST" "check --profile $BATS_TEST_TMPDIR/profile" \
+		"topo-check --profile $BATS_TEST_TMPDIR/profile" "nic-map --check-env --env-file $BATS_TEST_TMPDIR/env" "counters --since $BATS_TEST_TMPDIR/saved" \
 		"nic-map --compare $HOST" "diff $HOST live"; do
 		# shellcheck disable=SC2086
 		run --separate-stderr "$RD" -v $words
@@ -33,18 +29,18 @@ confined() {
 
 @test "as root: the uid is given up, and a folder that is root's alone is read" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
-	cp -r "$HOST" "$T/closed"
-	chmod -R go= "$T/closed"
-	chmod 0700 "$T"
-	run --separate-stderr "$RD" --from "$T/closed" -v check
+	cp -r "$HOST" "$BATS_TEST_TMPDIR/closed"
+	chmod -R go= "$BATS_TEST_TMPDIR/closed"
+	chmod 0700 "$BATS_TEST_TMPDIR"
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/closed" -v check
 	[ "$status" -eq 0 ]
 	[[ $output == "RDMA OK - "* ]]
 	[[ $stderr == *"confined: uid 65534, "* ]]
-	[ "$("$RD" --from "$T/closed" nic-map)" = "$("$RD" --from "$HOST" nic-map)" ]
+	[ "$("$RD" --from "$BATS_TEST_TMPDIR/closed" nic-map)" = "$("$RD" --from "$HOST" nic-map)" ]
 }
 
 @test "files are written where the command line says: --textfile, --save, --record, capture with a name and without" {
-	cd "$T"
+	cd "$BATS_TEST_TMPDIR"
 	"$RD" --from "$HOST" check --textfile x.prom
 	grep -q "^rdmadiag_check_ports" x.prom
 	"$RD" --from "$HOST" counters --save saved >/dev/null
@@ -62,30 +58,30 @@ confined() {
 }
 
 @test "several bundles in one command" {
-	"$RD" --from "$HOST" capture "$T/a.tar" >/dev/null
-	"$RD" --from "$HOST" capture "$T/b.tar.zst" >/dev/null
-	run --separate-stderr "$RD" diff "$T/a.tar" "$T/b.tar.zst"
+	"$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/a.tar" >/dev/null
+	"$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/b.tar.zst" >/dev/null
+	run --separate-stderr "$RD" diff "$BATS_TEST_TMPDIR/a.tar" "$BATS_TEST_TMPDIR/b.tar.zst"
 	[ "$status" -eq 0 ]
-	run --separate-stderr "$RD" --from "$T/a.tar" nic-map --compare "$T/b.tar.zst" "$HOST"
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/a.tar" nic-map --compare "$BATS_TEST_TMPDIR/b.tar.zst" "$HOST"
 	[ "$status" -ne 3 ]
-	run --separate-stderr "$RD" --from "$T/a.tar" qp-state --join "$T/b.tar.zst"
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/a.tar" qp-state --join "$BATS_TEST_TMPDIR/b.tar.zst"
 	[ "$status" -ne 3 ] || [[ $stderr != *EPERM* ]]
 }
 
 @test "a pipe for a file" {
-	"$RD" --from "$HOST" topo-check --learn >"$T/profile"
-	run --separate-stderr "$RD" --from "$HOST" topo-check --profile <(cat "$T/profile")
+	"$RD" --from "$HOST" topo-check --learn >"$BATS_TEST_TMPDIR/profile"
+	run --separate-stderr "$RD" --from "$HOST" topo-check --profile <(cat "$BATS_TEST_TMPDIR/profile")
 	[ "$status" -eq 0 ]
 }
 
 # plant COMMAND...: with the fault.
 plant() {
 	command -v cc >/dev/null || skip "no compiler"
-	cc -shared -fPIC -o "$T/fault.so" tests/bats/fault-in-parser.c
-	mkdir -p "$T/elsewhere"
-	echo private >"$T/private"
-	run --separate-stderr env FAULT_FOLDER="$T/elsewhere" FAULT_FILE="$T/private" FAULT_PID=$$ \
-		LD_PRELOAD="$T/fault.so" "$@"
+	cc -shared -fPIC -o "$BATS_TEST_TMPDIR/fault.so" tests/bats/fault-in-parser.c
+	mkdir -p "$BATS_TEST_TMPDIR/elsewhere"
+	echo private >"$BATS_TEST_TMPDIR/private"
+	run --separate-stderr env FAULT_FOLDER="$BATS_TEST_TMPDIR/elsewhere" FAULT_FILE="$BATS_TEST_TMPDIR/private" FAULT_PID=$$ \
+		LD_PRELOAD="$BATS_TEST_TMPDIR/fault.so" "$@"
 }
 
 # What a fault could do; nothing of it.
@@ -102,20 +98,20 @@ refused() {
 		esac
 	done <<<"$stderr"
 	[ "$tries" -eq 17 ] || { echo "$tries tries: $stderr"; return 1; }
-	[ -z "$(ls "$T/elsewhere")" ]
-	[ "$(cat "$T/private")" = private ]
+	[ -z "$(ls "$BATS_TEST_TMPDIR/elsewhere")" ]
+	[ "$(cat "$BATS_TEST_TMPDIR/private")" = private ]
 }
 
 @test "a fault in what unpacks archives opens, writes, executes, connects and signals nothing" {
 	[[ $RD != */san/* ]] || skip "a sanitizer's build has no filter of system calls"
-	"$RD" --from "$HOST" capture "$T/x.tar" >/dev/null
-	plant "$RD" --from "$T/x.tar" nic-map
+	"$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/x.tar" >/dev/null
+	plant "$RD" --from "$BATS_TEST_TMPDIR/x.tar" nic-map
 	refused
 }
 
 @test "nor in check, whose children read; nor where this host is read" {
 	[[ $RD != */san/* ]] || skip "a sanitizer's build has no filter of system calls"
-	"$RD" --from "$HOST" capture "$T/x.tar" >/dev/null
-	plant "$RD" diff "$T/x.tar" live
+	"$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/x.tar" >/dev/null
+	plant "$RD" diff "$BATS_TEST_TMPDIR/x.tar" live
 	refused
 }
