@@ -67,11 +67,12 @@ static int first_look(struct qp_recorder *rec, struct rd_err *err)
 
 int qp_recorder_start(struct qp_recorder *rec, struct rd_err *err)
 {
+	static const char command[] = "qp-state --trace";
 	struct rd_source *src = rec->ctx->source;
 	int r = trace_have_rdma(src, err);
 
 	if (!r)
-		r = trace_have_privileges(src, "qp-state --trace", err);
+		r = trace_have_privileges(src, command, err);
 	if (!r)
 		r = rd_select_qp(src, &rec->set, &rec->watch, &rec->notes, err);
 	if (!r && (rd_cgroups_create(src, &rec->cgroups) || rd_qp_track_create(&rec->track)))
@@ -81,7 +82,7 @@ int qp_recorder_start(struct qp_recorder *rec, struct rd_err *err)
 	rec->started_ns = now(rec);
 	r = hook(rec, err);
 	if (r) {
-		trace_explain(src, err);
+		trace_explain(src, command, err);
 		return r;
 	}
 	note_lacking(rec);

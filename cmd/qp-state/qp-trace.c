@@ -25,7 +25,9 @@ struct run {
 	struct qp_recorder rec;
 	struct rd_qp_trace_summary sum;
 	int signals;
-	bool stopped, interrupted, holder_died, reader_gone;
+	bool stopped, interrupted, reader_gone;
+	enum rd_let_go let_go; /* the holder has ended it */
+	struct rd_err why_let_go;
 };
 
 static bool enough(const struct run *run)
@@ -104,14 +106,14 @@ static void wait_a_little(struct run *run, int ms)
 {
 	struct pollfd fds[] = {
 		{ .fd = run->signals, .events = POLLIN },
-		{ .fd = rd_session_holder_fd(run->rec.session) },
+		{ .fd = rd_session_holder_fd(run->rec.session), .events = POLLIN },
 		{ .fd = STDOUT_FILENO },
 	};
 
 	if (poll(fds, RD_ARRAY_SIZE(fds), ms) <= 0)
 		return;
-	if (fds[1].revents & (POLLHUP | POLLERR))
-		run->holder_died = true;
+	if (fds[1].revents)
+		run->let_go = rd_session_let_go(run->rec.session, &run->why_let_go);
 	if (fds[2].revents & POLLERR)
 		run->reader_gone = true;
 }
@@ -127,7 +129,7 @@ static int loop(struct run *run, struct rd_err *err)
 	uint64_t end = run->opts->duration > 0 ? start + (uint64_t)(run->opts->duration * 1e9) : UINT64_MAX;
 	int nap = POLL_MIN_MS, r = 0;
 
-	while (!signalled(run) && !run->holder_died && !run->reader_gone && !enough(run)) {
+	while (!signalled(run) && !run->let_go && !run->reader_gone && !enough(run)) {
 		r = drain(run, err);
 		if (r < 0 || now(run) >= end || enough(run))
 			break;
@@ -186,10 +188,9 @@ static void note_trouble(struct run *run)
 	struct rd_errlist *notes = &run->rec.notes;
 	struct rd_err err = { 0 };
 
-	if (run->holder_died) {
-		rd_err_set(&err, ECHILD, "recorder", "the process that held the hooks has died, so it ended early");
-		rd_errlist_add(notes, &err);
-		rd_warn(run->ctx, "%s", err.message);
+	if (run->let_go) {
+		rd_errlist_add(notes, &run->why_let_go);
+		rd_warn(run->ctx, "recording has ended early: %s", run->why_let_go.message);
 	}
 	if (run->rec.damaged) {
 		rd_err_set(&err, EBADMSG, "recorder", "%" PRIu64 " records made no sense and were left out",
@@ -212,7 +213,7 @@ static int finish(struct run *run, struct rd_err *err)
 	memcpy(run->sum.per_backend, info->per_backend, sizeof(run->sum.per_backend));
 	run->sum.functions = info->functions;
 	rd_answer_init(run->ctx, &report);
-	report.status = run->holder_died ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
+	report.status = run->let_go ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 	rd_report_qp_trace_summary(&report, &run->sum);
 	for (size_t i = 0; i < run->rec.notes.n; i++)
 		rd_errlist_add(&report.errors, &run->rec.notes.v[i]);

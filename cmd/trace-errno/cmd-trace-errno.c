@@ -71,13 +71,16 @@ static int start(struct trace *t, char **argv, struct rd_err *err)
 	if (r)
 		return r;
 	opts.descendants = argv[0] != NULL;
+	opts.max_percent = t->opts->max_cpu;
+	opts.max_silence = t->opts->max_unread_given ? t->opts->max_unread : TRACE_MAX_UNREAD;
+	opts.run_stats = t->opts->run_stats;
 	opts.progress = trace_progress;
 	opts.progress_arg = t;
 	t->started = now(t);
 	r = rd_session_start(&t->set, &opts, &t->session, &t->notes, err);
 	trace_progress(t, 0, 0);
 	if (r) {
-		trace_explain(t->ctx->source, err);
+		trace_explain(t->ctx->source, t->ctx->cmd->name, err);
 		return r;
 	}
 	say_notes(t, said);
@@ -94,6 +97,8 @@ static int trace(struct trace *t, char **argv, struct rd_err *err)
 	int r = trace_have_privileges(t->ctx->source, t->ctx->cmd->name, err);
 
 	if (!r)
+		r = trace_within_max_hooks(t, err);
+	if (!r)
 		r = trace_names_create(t, err);
 	if (!r)
 		r = t->signals = trace_signals_open(err);
@@ -107,6 +112,14 @@ static int trace(struct trace *t, char **argv, struct rd_err *err)
 	return trace_finish(t);
 }
 
+static const char *schema_of(const struct trace_opts *o)
+{
+	return o->list	     ? "rdmadiag/trace-errno-list/1" :
+	       o->status     ? "rdmadiag/trace-errno-status/1" :
+	       o->detach_all ? "rdmadiag/trace-errno-detach/1" :
+			       "rdmadiag/trace-errno-summary/1";
+}
+
 static int run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	_cleanup_(trace_deinit) struct trace t = {
@@ -115,13 +128,15 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
-	ctx->schema = t.opts->list ? "rdmadiag/trace-errno-list/1" : "rdmadiag/trace-errno-summary/1";
-	ctx->lines = !t.opts->summary && !t.opts->list;
+	ctx->schema = schema_of(t.opts);
+	ctx->lines = !t.opts->summary && !t.opts->list && !t.opts->status && !t.opts->detach_all;
 	r = trace_opts_check(t.opts, rd_metrics_wanted(ctx), argc, &err);
 	if (!r)
 		r = trace_columns_check(&t, &err);
 	if (r)
 		return rd_fail_usage(ctx->cmd, &err);
+	if (t.opts->status || t.opts->detach_all)
+		return trace_status(&t);
 	r = trace_have_rdma(ctx->source, &err);
 	if (!r && rd_trace_facts_create(ctx->source, &t.facts))
 		r = rd_err_set(&err, ENOMEM, "trace-errno", "cannot start");
@@ -154,6 +169,13 @@ static const struct rd_opt opts[] = {
 	{ "backend", 0, "NAME", "how to hook: auto (default), fexit, fexit-multi, kprobe-multi, kprobe",
 	  "auto|fexit|fexit-multi|kprobe-multi|kprobe" },
 	{ "buffer", 0, "SIZE", "room for events that were not read yet (256k; k and m are understood)", NULL },
+	{ "max-hooks", 0, "N", "refuse to hook more functions than this (2000)", NULL },
+	{ "max-cpu", 0, "PERCENT", "end when the hooks' programs take more of one processor, where that is measured",
+	  NULL },
+	{ "run-stats", 0, NULL, "have the kernel measure all its BPF programs until the end, for --max-cpu", NULL },
+	{ "max-unread", 0, "SECONDS", "end when events are not read for so long (300); 0: never", NULL },
+	{ "status", 0, NULL, "show what traces of this host have attached, whose, and since when", NULL },
+	{ "detach-all", 0, NULL, "end all traces of this host, and wait until their hooks are gone", NULL },
 	{ 0 },
 };
 

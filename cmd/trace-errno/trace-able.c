@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Can this host and this user trace at all? Asked before anything is tried, so that the answer is one clear sentence.
- * Capabilities as measured on 6.1 to 7.2: nothing works without CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN, which
- * stands for both); fexit on modules also needs CAP_SYS_ADMIN, as it walks the list of BTF objects.
+ * Can this host and this process trace at all? Asked before anything is tried, so that the answer is one clear sentence.
+ * Capabilities, not users, as measured on 6.1 to 7.2: nothing works without CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN, which
+ * stands for both), and with the two kprobe-multi does. Fexit on modules also needs CAP_SYS_ADMIN, as it walks the list of BTF
+ * objects; so do kprobes where kernel.perf_event_paranoid is above 2. A kernel without kprobe-multi has only those.
  */
 #include "trace.h"
 
@@ -44,6 +45,18 @@ static bool has(uint64_t caps, int cap)
 	return caps & 1ull << cap;
 }
 
+/* Two ways to the capabilities, to be pasted. */
+static void hint_caps(struct rd_source *src, const char *command, struct rd_err *err)
+{
+	_cleanup_free_ char *exe = NULL;
+
+	if (src->ops->read_link(src, "/proc/self/exe", &exe, NULL))
+		exe = NULL;
+	rd_err_hint(err,
+		    "sudo " RD_PROGRAM " %s …; or, for all who may execute it: sudo setcap cap_bpf,cap_perfmon=ep %s",
+		    command, exe && strlen(exe) < 100 ? exe : RD_PROGRAM);
+}
+
 int trace_have_privileges(struct rd_source *src, const char *command, struct rd_err *err)
 {
 	bool bpf, perfmon;
@@ -57,11 +70,25 @@ int trace_have_privileges(struct rd_source *src, const char *command, struct rd_
 		return 0;
 	rd_err_set(err, EPERM, command, "tracing kernel functions needs %s%s%s, which this process lacks",
 		   bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and " : "", perfmon ? "" : "CAP_PERFMON");
-	rd_err_hint(err, "run it as root (sudo " RD_PROGRAM " %s …)", command);
+	hint_caps(src, command, err);
 	return -EPERM;
 }
 
-void trace_explain(struct rd_source *src, struct rd_err *err)
+int trace_within_max_hooks(const struct trace *t, struct rd_err *err)
+{
+	unsigned long most = t->opts->max_hooks ? t->opts->max_hooks : TRACE_MAX_HOOKS;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->set.n_fns; i++)
+		n += t->set.fns[i].selected && t->set.fns[i].attachable;
+	if (n <= most)
+		return 0;
+	rd_err_set(err, 0, "--max-hooks", "%zu functions would be hooked, and no more than %lu may be", n, most);
+	rd_err_hint(err, "--max-hooks %zu; trace-errno --list shows which, and for which modules", n);
+	return -E2BIG;
+}
+
+void trace_explain(struct rd_source *src, const char *command, struct rd_err *err)
 {
 	uint64_t caps;
 
@@ -75,9 +102,15 @@ void trace_explain(struct rd_source *src, struct rd_err *err)
 			    "CONFIG_DEBUG_INFO_BTF is needed");
 	if (err->code != EPERM && err->code != EACCES)
 		return;
-	if (read_caps(src, &caps) && !has(caps, CAP_SYS_ADMIN))
-		rd_err_hint(err, "run it as root: fexit on modules needs CAP_SYS_ADMIN, which this process lacks, and "
-				 "kprobes need it too where kernel.perf_event_paranoid is above 2");
-	else
+	if (read_caps(src, &caps) && !has(caps, CAP_SYS_ADMIN)) {
+		const struct rd_err was = *err;
+
+		rd_err_set(err, was.code, was.object, "%.200s; this process lacks CAP_SYS_ADMIN", was.message);
+		rd_err_hint(err,
+			    "sudo " RD_PROGRAM " %s …; or, for kprobes without that capability: sudo sysctl "
+			    "kernel.perf_event_paranoid=2",
+			    command);
+	} else {
 		rd_err_hint(err, "cat /sys/kernel/security/lockdown; a container needs --privileged");
+	}
 }

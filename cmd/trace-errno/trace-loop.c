@@ -56,20 +56,21 @@ static uint64_t now(const struct trace *t)
 	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
 }
 
-/* Sleeps until a signal, the holder's death, the reader's going away, or `ns`. */
+/* Sleeps until a signal, the holder's end, the reader's going away, or `ns`. */
 static void wait_a_little(struct trace *t, uint64_t ns, bool *reader_gone)
 {
 	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
 	struct pollfd fds[] = {
 		{ .fd = t->signals, .events = POLLIN },
-		{ .fd = t->stopped ? -1 : rd_session_holder_fd(t->session) }, /* once told to stop, it may go */
+		/* Once told to stop, it may go. */
+		{ .fd = t->stopped ? -1 : rd_session_holder_fd(t->session), .events = POLLIN },
 		{ .fd = *reader_gone ? -1 : STDOUT_FILENO },
 	};
 
 	if (ppoll(fds, RD_ARRAY_SIZE(fds), &ts, NULL) <= 0)
 		return;
-	if (fds[1].revents & (POLLHUP | POLLERR))
-		t->holder_died = true;
+	if (fds[1].revents)
+		t->let_go = rd_session_let_go(t->session, &t->why_let_go);
 	if (fds[2].revents & POLLERR)
 		*reader_gone = true;
 }
@@ -84,6 +85,7 @@ static int drain(struct trace *t, struct rd_err *err)
 {
 	int r = t->ctx->source->ops->drain_events(t->ctx->source, trace_event, t, err);
 
+	rd_session_reading(t->session);
 	return r == -ECANCELED ? 0 : r;
 }
 
@@ -105,7 +107,7 @@ int trace_loop(struct trace *t, struct rd_err *err)
 
 	if (t->opts->user_stack)
 		nap_max = POLL_USTACK_NS;
-	while (r >= 0 && !trace_signalled(t) && !t->child.ended && !t->holder_died && !reader_gone && !enough(t)) {
+	while (r >= 0 && !trace_signalled(t) && !t->child.ended && !t->let_go && !reader_gone && !enough(t)) {
 		r = drain(t, err);
 		nap = r > 0 ? POLL_MIN_NS : nap * 2 < nap_max ? nap * 2 : nap_max;
 		at = now(t);

@@ -12,13 +12,34 @@
 #define RING_MAX (1024u * 1024 * 1024)
 #define COMM_MAX 15 /* the kernel keeps no more of a thread's name */
 
-static int parse_seconds(const char *arg, double *ret, struct rd_err *err)
+static int parse_seconds(const char *option, const char *arg, double *ret, struct rd_err *err)
 {
 	char *end;
 	double v = strtod(arg, &end);
 
 	if (end == arg || *end || !isfinite(v) || v <= 0 || v > 1e8)
-		return rd_err_set(err, EINVAL, "--duration", "\"%s\" is not a number of seconds", arg);
+		return rd_err_set(err, EINVAL, option, "\"%s\" is not a number of seconds", arg);
+	*ret = v;
+	return 0;
+}
+
+/* Seconds, or 0 for no limit. */
+static int parse_unread(const char *arg, double *ret, struct rd_err *err)
+{
+	*ret = 0;
+	return strcmp(arg, "0") ? parse_seconds("--max-unread", arg, ret, err) : 0;
+}
+
+/* Of one processor; more than one is possible, as the programs run on all. */
+static int parse_percent(const char *arg, double *ret, struct rd_err *err)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	if (end != arg && *end == '%')
+		end++;
+	if (end == arg || *end || !isfinite(v) || v <= 0 || v > 1e6)
+		return rd_err_set(err, EINVAL, "--max-cpu", "\"%s\" is no percentage of one processor above 0", arg);
 	*ret = v;
 	return 0;
 }
@@ -84,6 +105,9 @@ static bool take_plain(struct trace_opts *o, const struct rd_opt *opt, const cha
 		{ "user-stack", &o->user_stack, NULL },
 		{ "summary", &o->summary, NULL },
 		{ "list", &o->list, NULL },
+		{ "status", &o->status, NULL },
+		{ "detach-all", &o->detach_all, NULL },
+		{ "run-stats", &o->run_stats, NULL },
 		{ "user", NULL, &o->user },
 		{ "comm", NULL, &o->comm },
 		{ "cgroup", NULL, &o->cgroup },
@@ -112,9 +136,17 @@ int trace_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, 
 	if (take_plain(o, opt, arg))
 		return 0;
 	if (is(opt, "duration"))
-		return parse_seconds(arg, &o->duration, err);
+		return parse_seconds("--duration", arg, &o->duration, err);
 	if (is(opt, "events"))
 		return rd_opt_number("--events", arg, 1, ULONG_MAX, &o->events, err);
+	if (is(opt, "max-hooks"))
+		return rd_opt_number("--max-hooks", arg, 1, RD_COUNT_MAX, &o->max_hooks, err);
+	if (is(opt, "max-cpu"))
+		return parse_percent(arg, &o->max_cpu, err);
+	if (is(opt, "max-unread")) {
+		o->max_unread_given = true;
+		return parse_unread(arg, &o->max_unread, err);
+	}
 	if (is(opt, "errno"))
 		return parse_errno(arg, &o->err, err);
 	if (is(opt, "backend"))
@@ -136,6 +168,12 @@ int trace_opts_check(const struct trace_opts *o, bool metrics, int argc, struct 
 	}
 	if (o->user && !argc)
 		return rd_err_set(err, EINVAL, "--user", "there is no COMMAND to run as %s", o->user);
+	if (o->status || o->detach_all) {
+		if (argc || o->summary || o->list || (o->status && o->detach_all))
+			return rd_err_set(err, EINVAL, o->detach_all ? "--detach-all" : "--status",
+					  "traces nothing, and goes with no other option of this command");
+		return 0;
+	}
 	if (o->list && (argc || o->summary))
 		return rd_err_set(err, EINVAL, "--list", "traces nothing; it goes with --function only");
 	if (o->comm && (!*o->comm || strlen(o->comm) > COMM_MAX))

@@ -68,6 +68,7 @@ static void fill_summary(const struct trace *t, struct rd_trace_summary *sum)
 	memcpy(sum->per_backend, info->per_backend, sizeof(sum->per_backend));
 	sum->functions = info->functions;
 	sum->benign = t->benign;
+	sum->let_go = t->let_go;
 }
 
 /* The last line for people. What they did not get comes first in importance: it is always said, also where it is 0. */
@@ -121,10 +122,9 @@ static void note_trouble(struct trace *t)
 {
 	struct rd_err err = { 0 };
 
-	if (t->holder_died) {
-		rd_err_set(&err, ECHILD, "trace", "the process that held the hooks has died, so the trace ended early");
-		rd_errlist_add(&t->notes, &err);
-		rd_warn(t->ctx, "%s", err.message);
+	if (t->let_go) {
+		rd_errlist_add(&t->notes, &t->why_let_go);
+		rd_warn(t->ctx, "the trace has ended early: %s", t->why_let_go.message);
 	}
 	if (t->damaged) {
 		rd_err_set(&err, EBADMSG, "event record", "%" PRIu64 " made no sense and were left out", t->damaged);
@@ -143,7 +143,7 @@ int trace_finish(struct trace *t)
 	note_trouble(t);
 	fill_summary(t, &sum);
 	rd_answer_init(t->ctx, &report);
-	report.status = t->holder_died ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
+	report.status = t->let_go ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 	r = fill_report(t, &report, &sum, &err);
 	if (!r && rd_metrics_wanted(t->ctx))
 		rd_report_trace_metrics(&report);
@@ -175,6 +175,8 @@ int trace_columns_check(const struct trace *t, struct rd_err *err)
 		rd_report_trace_summary(&report, &sum, &t->set, false);
 	if (t->opts->list)
 		rd_report_trace_list(&report, &t->set, NULL);
+	if (t->opts->status || t->opts->detach_all)
+		rd_report_trace_status(&report, &(struct rd_held_list){ 0 });
 	if (!t->ctx->globals.json)
 		r = rd_render_table(report.n_sections ? report.sections[0] : events, &t->ctx->globals.style, &out, err);
 	rd_section_destroy(events);

@@ -12,6 +12,10 @@
 #include "model/fnset.h"
 #include "trace/session.h"
 
+/* With all drivers of a distribution loaded there are about 1200 functions, on a host with one NIC 300 to 450. */
+#define TRACE_MAX_HOOKS 2000
+#define TRACE_MAX_UNREAD 300 /* seconds */
+
 struct trace_opts {
 	double duration; /* seconds; 0: until stopped */
 	uint64_t events; /* 0: all */
@@ -19,8 +23,12 @@ struct trace_opts {
 	uint32_t pid;	 /* 0: all */
 	int err;	 /* positive; 0: all */
 	enum rd_backend backend;
+	unsigned long max_hooks; /* functions; 0: TRACE_MAX_HOOKS */
+	double max_cpu;		 /* percent of one processor; 0: no limit */
+	double max_unread;	 /* seconds; 0: no limit, if it was given */
+	bool max_unread_given;
 	const char *user, *comm, *cgroup, *device, *function;
-	bool benign, stack, user_stack, summary, list;
+	bool benign, stack, user_stack, summary, list, status, detach_all, run_stats;
 };
 
 /* A traced command. */
@@ -49,7 +57,9 @@ struct trace {
 	uint64_t shown, hidden, benign, damaged;
 	struct rd_count *benign_counts; /* delivered events that were found benign */
 	size_t n_benign_counts, cap_benign_counts;
-	bool interrupted, holder_died, headed;
+	bool interrupted, headed;
+	enum rd_let_go let_go; /* the holder has ended the trace */
+	struct rd_err why_let_go;
 };
 
 /* trace-opts.c */
@@ -61,11 +71,16 @@ int trace_opts_check(const struct trace_opts *opts, bool metrics, int argc, stru
 int trace_match_functions(const struct rd_fnset *set, const char *glob, bool **ret, struct rd_err *err);
 int trace_filters(struct trace *trace, struct rd_session_opts *ret, bool **match, struct rd_err *err);
 
+/* trace-status.c: --status and --detach-all. Returns the exit code. */
+int trace_status(struct trace *trace);
+
 /* trace-able.c: what must be there before anything is tried. */
 int trace_have_rdma(struct rd_source *src, struct rd_err *err);
 int trace_have_privileges(struct rd_source *src, const char *command, struct rd_err *err);
+/* -E2BIG where more functions would be hooked than --max-hooks allows: less is not traced without a word. */
+int trace_within_max_hooks(const struct trace *trace, struct rd_err *err);
 /* Adds to the hint of a failure what would help against it. */
-void trace_explain(struct rd_source *src, struct rd_err *err);
+void trace_explain(struct rd_source *src, const char *command, struct rd_err *err);
 
 /* trace-child.c: -errno with err filled; the command does not run before trace_child_go. */
 int trace_child_start(struct trace_child *child, char **argv, const char *user, struct rd_err *err);

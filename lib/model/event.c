@@ -26,3 +26,15 @@ void rd_event_deinit(struct rd_event *event)
 	frames_free(event->ustack, event->n_ustack);
 	memset(event, 0, sizeof(*event));
 }
+
+const char *rd_let_go_name(enum rd_let_go why)
+{
+	static const char *const names[] = {
+		[RD_LET_GO_DIED] = "holder-died",
+		[RD_LET_GO_DETACHED] = "detached",
+		[RD_LET_GO_UNREAD] = "unread",
+		[RD_LET_GO_CPU] = "max-cpu",
+	};
+
+	return (size_t)why < RD_ARRAY_SIZE(names) ? names[why] : NULL;
+}

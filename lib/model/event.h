@@ -65,6 +65,19 @@ struct rd_trace_totals {
 	uint64_t events, delivered, lost, uncounted;
 	RD_FIELD(uint64_t) missed; /* hooks that the kernel could not run; unknown where it does not say */
 	uint64_t missed_at_least;  /* what is known of them in any case */
+	RD_FIELD(uint64_t)
+	run_ns; /* of the programs, on all processors together; unknown unless the kernel measured all along */
 };
+
+/* Why hooks were taken away before their command asked for it. */
+enum rd_let_go {
+	RD_LET_GO_NOT = 0,
+	RD_LET_GO_DIED,	    /* the process that held them did */
+	RD_LET_GO_DETACHED, /* somebody asked: --detach-all, SIGTERM */
+	RD_LET_GO_UNREAD,   /* nobody has read what they sent for too long */
+	RD_LET_GO_CPU,	    /* they took more than --max-cpu */
+};
+/* NULL for RD_LET_GO_NOT; else "holder-died", "detached", "unread", "max-cpu". */
+const char *rd_let_go_name(enum rd_let_go why);
 
 #endif

@@ -46,6 +46,8 @@ enum sum_column {
 	SUM_MISSED,
 	SUM_UNCOUNTED,
 	SUM_BENIGN,
+	SUM_RUN,
+	SUM_ENDED,
 	SUM_COLUMNS
 };
 enum origin_column {
@@ -256,6 +258,9 @@ void rd_report_trace_summary(struct rd_report *report, const struct rd_trace_sum
 		rd_row_uint(row, SUM_MISSED, t->missed.v);
 	rd_row_uint(row, SUM_UNCOUNTED, t->uncounted);
 	rd_row_uint(row, SUM_BENIGN, sum->benign);
+	if (t->run_ns.known == RD_OK)
+		rd_row_double(row, SUM_RUN, (double)t->run_ns.v / 1e9);
+	rd_row_str(row, SUM_ENDED, rd_let_go_name(sum->let_go));
 	add_by_origin(report, sum, set, hide_benign);
 }
 
@@ -337,6 +342,8 @@ static const struct rd_column sum_columns[SUM_COLUMNS] = {
 	[SUM_MISSED] = { "missed", "MISSED", RD_T_UINT, "hooks that the kernel could not run", 0, false },
 	[SUM_UNCOUNTED] = { "uncounted", "UNCOUNTED", RD_T_UINT, "events that by_origin had no room for", 0, false },
 	[SUM_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "delivered events that are benign", 0, false },
+	[SUM_RUN] = { "run_seconds", "RUN_SECONDS", RD_T_DOUBLE, "processor time of the programs; known while run statistics are on", 6, false },
+	[SUM_ENDED] = { "ended_early", "ENDED_EARLY", RD_T_STR, "why the hooks went before the end: holder-died, detached, unread, max-cpu", 0, false },
 };
 
 static const struct rd_column origin_columns[OR_COLUMNS] = {

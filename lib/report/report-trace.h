@@ -5,6 +5,7 @@
 
 #include "model/event.h"
 #include "model/fnset.h"
+#include "model/held.h"
 #include "report/report.h"
 
 /* A section of one row. Nothing of the event is referred to afterwards. */
@@ -25,6 +26,7 @@ struct rd_trace_summary {
 	size_t functions;
 	struct rd_trace_totals totals;
 	uint64_t benign; /* delivered events that were found benign */
+	enum rd_let_go let_go;
 	const struct rd_origin_count *counts;
 	size_t n_counts;
 };
@@ -39,6 +41,9 @@ void rd_report_trace_metrics(struct rd_report *report);
 
 /* Adds kernel, functions and modules. `match` (per function id; NULL: all) picks the functions. */
 void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, const bool *match);
+
+/* --status and --detach-all: the scalars and the section `attached`, which is the table. */
+void rd_report_trace_status(struct rd_report *report, const struct rd_held_list *list);
 
 /* The columns of an event, for --help, completion and the man page. */
 #define RD_TRACE_EVENT_COLUMNS 23

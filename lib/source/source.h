@@ -2,7 +2,7 @@
 /*
  * The one door through which facts of a host enter. A source hands out bytes and knows nothing of their meaning.
  *
- * Exceptions, which touch the host elsewhere: BPF load and attach (lib/trace/attach*.c, holder.c): what they learn is a
+ * Exceptions, which touch the host elsewhere: BPF load, attach and list (lib/trace/attach*.c, holder*.c): what they learn is a
  * result, not a fact, and the events they lead to come through drain_events; user stacks (lib/trace/ustack*.c), whose
  * files are opened there: their symbolised result is what a recording keeps.
  */

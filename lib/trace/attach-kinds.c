@@ -48,6 +48,29 @@ static int keep(struct rd_attach *attach, int fd)
 	return 0;
 }
 
+/* Takes the descriptor of an attached program over. It is wanted for what the kernel counts of it, which is less than a hook:
+ * where descriptors are few, links have them. */
+static void keep_prog(struct rd_attach *attach, int fd)
+{
+	if (attach->n_progs >= attach->max_files / 3 ||
+	    rd_grow(&attach->progs, &attach->cap_progs, attach->n_progs + 1, sizeof(*attach->progs))) {
+		attach->progs_closed = true;
+		close(fd);
+		return;
+	}
+	attach->progs[attach->n_progs++] = fd;
+}
+
+/* Takes a link over, and the program behind it, if the link is there. 0 or -errno. */
+static int keep_both(struct rd_attach *attach, int link, int *prog)
+{
+	int r = link < 0 ? link : keep(attach, link);
+
+	if (!r)
+		keep_prog(attach, RD_TAKE_FD(*prog));
+	return r;
+}
+
 /* File descriptor of a module's BTF in the kernel; -errno. Kept open in `attach`. */
 static int btf_fd_of(struct rd_attach *attach, uint32_t module)
 {
@@ -91,10 +114,16 @@ static int load_copy(const struct rd_attach *attach, enum rd_hook hook, bool kpr
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type, .attach_btf_id = btf_id,
 		    .attach_btf_obj_fd = btf_fd > 0 ? (__u32)btf_fd : 0);
 
+	int fd, r;
+
 	if (!prog || bpf_program__fd(prog) < 0)
 		return -ENOTSUP;
-	return bpf_prog_load(kprobe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACING, bpf_program__name(prog), "GPL",
-			     bpf_program__insns(prog), bpf_program__insn_cnt(prog), &opts);
+	fd = bpf_prog_load(kprobe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACING, bpf_program__name(prog), "GPL",
+			   bpf_program__insns(prog), bpf_program__insn_cnt(prog), &opts);
+	r = fd < 0 ? fd : rd_attach_mark(attach, fd);
+	if (fd >= 0 && r)
+		close(fd);
+	return r ? r : fd;
 }
 
 static int fexit_one(struct rd_attach *attach, enum rd_hook hook, uint32_t id)
@@ -112,7 +141,7 @@ static int fexit_one(struct rd_attach *attach, enum rd_hook hook, uint32_t id)
 		return prog;
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .tracing.cookie = id);
 	link = bpf_link_create(prog, 0, type, &opts);
-	return link < 0 ? link : keep(attach, link);
+	return keep_both(attach, link, &prog);
 }
 
 int rd_attach_fexit(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n)
@@ -160,7 +189,7 @@ int rd_attach_fexit_multi(struct rd_attach *attach, enum rd_hook hook, const uin
 		.cnt = (__u32)n,
 	};
 	link = (int)syscall(__NR_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
-	return link < 0 ? -errno : keep(attach, link);
+	return keep_both(attach, link < 0 ? -errno : link, &prog);
 }
 
 /* By address where all are known: names can stand for several functions. */
@@ -193,7 +222,7 @@ int rd_attach_kprobe_multi(struct rd_attach *attach, enum rd_hook hook, const ui
 	else
 		opts.kprobe_multi.syms = names;
 	link = bpf_link_create(prog, 0, BPF_TRACE_KPROBE_MULTI, &opts);
-	return link < 0 ? link : keep(attach, link);
+	return keep_both(attach, link, &prog);
 }
 
 /* By a perf event, which goes away with its file descriptor; an entry in tracefs' kprobe_events would outlive us. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How often the kernel could not run a hook, by what it counts itself. */
+/* How often the kernel could not run a hook, and what those that it ran have taken, by what it counts itself. */
 #include "trace/attach.h"
 
 #include <bpf/bpf.h>
-#include <errno.h>
+#include <bpf/libbpf.h>
 #include <string.h>
 
 /*
@@ -16,16 +16,35 @@
 #define LINK_KPROBE_MULTI 8
 #define LINK_PERF_EVENT 7
 
-static uint64_t recursion_misses(int prog)
+/* What the kernel counted of one program. False: it does not say. */
+static bool add_prog(int prog, struct rd_attach_counts *sum)
 {
 	struct bpf_prog_info info = {};
 	__u32 len = sizeof(info);
 
-	return bpf_obj_get_info_by_fd(prog, &info, &len) ? 0 : info.recursion_misses;
+	if (bpf_obj_get_info_by_fd(prog, &info, &len))
+		return false;
+	sum->missed += info.recursion_misses;
+	sum->runs += info.run_cnt;
+	sum->run_ns += info.run_time_ns;
+	return true;
 }
 
-/* Adds what one link says; -ENODATA if its kind's misses are not counted by this kernel. */
-static int add_link(int link, uint32_t *last_prog, uint64_t *missed)
+/* Those that were loaded for a hook, and the templates, which perf events share. */
+static bool add_progs(const struct rd_attach *attach, struct rd_attach_counts *sum)
+{
+	bool all = !attach->progs_closed;
+
+	for (size_t i = 0; i < attach->n_progs; i++)
+		all &= add_prog(attach->progs[i], sum);
+	for (size_t i = 0; i < RD_HOOK_COUNT; i++)
+		if (attach->programs.kprobe[i] && bpf_program__fd(attach->programs.kprobe[i]) >= 0)
+			all &= add_prog(bpf_program__fd(attach->programs.kprobe[i]), sum);
+	return all;
+}
+
+/* Adds what one link says was missed. False: misses of its kind are not counted by this kernel. */
+static bool add_link(int link, struct rd_attach_counts *sum)
 {
 	union {
 		uint8_t bytes[INFO_SIZE];
@@ -38,35 +57,24 @@ static int add_link(int link, uint32_t *last_prog, uint64_t *missed)
 	size_t at = 0;
 
 	if (bpf_obj_get_info_by_fd(link, &info, &len))
-		return -ENODATA;
-	if (info.prog_id != *last_prog) { /* links of one program stand side by side */
-		_cleanup_close_ int prog = bpf_prog_get_fd_by_id(info.prog_id);
-
-		*last_prog = info.prog_id;
-		if (prog >= 0)
-			*missed += recursion_misses(prog);
-	}
+		return false;
 	if (info.type == LINK_KPROBE_MULTI)
 		at = MULTI_MISSED;
 	else if (info.type == LINK_PERF_EVENT)
 		at = EVENT_MISSED;
 	else
-		return 0;
+		return true;
 	if (len < at + sizeof(value))
-		return -ENODATA;
+		return false;
 	memcpy(&value, info.bytes + at, sizeof(value));
-	*missed += value;
-	return 0;
+	sum->missed += value;
+	return true;
 }
 
-int rd_attach_missed(const struct rd_attach *attach, uint64_t *missed)
+void rd_attach_count(const struct rd_attach *attach, struct rd_attach_counts *ret)
 {
-	uint32_t last_prog = 0;
-	int r = 0;
-
-	*missed = 0;
+	*ret = (struct rd_attach_counts){};
+	ret->all_runs = ret->all_missed = add_progs(attach, ret);
 	for (size_t i = 0; i < attach->n_links; i++)
-		if (add_link(attach->links[i], &last_prog, missed))
-			r = -ENODATA;
-	return r;
+		ret->all_missed &= add_link(attach->links[i], ret);
 }

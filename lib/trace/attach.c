@@ -65,7 +65,7 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 	struct rlimit files;
 	int r = -ENOTSUP;
 
-	*attach = (struct rd_attach){ .set = set, .opts = opts, .backends = backends, .notes = notes };
+	*attach = (struct rd_attach){ .set = set, .opts = opts, .backends = backends, .notes = notes, .owner_map = -1 };
 	attach->programs.ops = opts->qp ? &rd_programs_qp : &rd_programs_errno;
 	attach->kprobe_type = read_kprobe_type();
 	attach->preemptible = read_preemptible();
@@ -78,6 +78,7 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
+		attach->max_files = files.rlim_max;
 	}
 	/* lockdown=confidentiality refuses programs that can read kernel memory; kernels without BTF those that need it. */
 	static const struct {
@@ -87,9 +88,13 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(tries) && !attach->programs.skel; i++) {
 		attach->read_kernel = tries[i].read_kernel;
 		r = attach->programs.ops->load(attach, tries[i].tracing, tries[i].kprobes);
-		if (r == -EPERM && geteuid())
-			break;
 	}
+	if (attach->programs.skel)
+		r = rd_attach_own(attach);
+	if (attach->programs.skel && !r)
+		r = rd_attach_mark_templates(attach);
+	if (attach->programs.skel && r)
+		return rd_err_set(err, -r, "bpf", "cannot mark the programs as ours, by which --status finds them");
 	if (!attach->programs.skel) {
 		rd_err_set(err, -r, "bpf", "the kernel refuses the tracing programs");
 		if (r == -EPERM)
@@ -274,6 +279,7 @@ int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
 	}
 	note_left_out(attach, last_error);
 	*attach->programs.on = true;
+	rd_attach_tell(attach, RD_HOLD_ON);
 	return 0;
 }
 
@@ -281,9 +287,14 @@ void rd_attach_close(struct rd_attach *attach)
 {
 	if (attach->programs.on)
 		*attach->programs.on = false;
+	if (attach->owner_map >= 0)
+		rd_attach_tell(attach, RD_HOLD_DETACHING);
 	while (attach->n_links)
 		close(attach->links[--attach->n_links]);
 	free(attach->links);
+	while (attach->n_progs)
+		close(attach->progs[--attach->n_progs]);
+	free(attach->progs);
 	if (attach->btf_fds)
 		for (size_t i = 0; i < attach->set->n_modules; i++)
 			if (attach->btf_fds[i] >= 0)
@@ -291,5 +302,7 @@ void rd_attach_close(struct rd_attach *attach)
 	free(attach->btf_fds);
 	if (attach->programs.skel)
 		attach->programs.ops->unload(attach->programs.skel);
-	*attach = (struct rd_attach){};
+	if (attach->owner_map >= 0)
+		close(attach->owner_map);
+	*attach = (struct rd_attach){ .owner_map = -1 };
 }

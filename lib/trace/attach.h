@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include "bpf/record.h"
+#include "model/held.h"
 #include "trace/session.h"
 
 struct bpf_program;
@@ -70,6 +71,12 @@ struct rd_attach {
 	int kprobe_type;	      /* perf event type of kprobes; -1: the kernel has none */
 	int *links;		      /* file descriptors */
 	size_t n_links, cap_links;
+	int *progs; /* of the programs that were loaded beside the templates: what the kernel counted is asked of them */
+	size_t n_progs, cap_progs;
+	size_t max_files;				   /* descriptors that this process may have */
+	bool progs_closed;				   /* some: there were too few descriptors to keep them */
+	struct rd_hold_record owner;			   /* as others find it */
+	int owner_map;					   /* its map; -1: none yet */
 	size_t done, total;				   /* functions, for progress */
 	uint8_t *backends;				   /* per function: enum rd_backend; what came of it */
 	int (*tick)(void *arg, size_t done, size_t total); /* not 0: give up */
@@ -85,9 +92,17 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
  * -EINTR when the tick said so. Fails only when nothing could be attached. */
 int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err);
 
-/* Times that the kernel could not run a hook, by its own count. -ENODATA where this kernel does not count all kinds that
- * are in use: `missed` is then what is known, a lower bound. */
-int rd_attach_missed(const struct rd_attach *attach, uint64_t *missed);
+/* What the kernel has counted of our programs. */
+struct rd_attach_counts {
+	uint64_t missed;       /* times that it could not run a hook */
+	uint64_t run_ns, runs; /* of the programs, while run statistics were on */
+	bool all_missed; /* false: this kernel does not count all kinds that are in use; `missed` is a lower bound */
+	bool all_runs;	 /* false: the other two are not all of it; set only where run statistics were on all along */
+};
+void rd_attach_count(const struct rd_attach *attach, struct rd_attach_counts *ret);
+
+/* Writes into the record how far this trace is, and by what its functions are hooked. */
+void rd_attach_tell(struct rd_attach *attach, enum rd_hold_state state);
 
 /* Switches the programs off, then lets go of all hooks, which can take a minute on kernels before 7. */
 void rd_attach_close(struct rd_attach *attach);
@@ -103,6 +118,13 @@ int rd_attach_kprobe(struct rd_attach *attach, enum rd_hook hook, const uint32_t
 
 /* Finds out by trying which of them this kernel has. */
 void rd_attach_probe(struct rd_attach *attach);
+
+/* Creates the record of whose hooks these are. -errno. */
+int rd_attach_own(struct rd_attach *attach);
+/* Has a program carry it. What cannot be found by it is not to be attached: -errno. */
+int rd_attach_mark(const struct rd_attach *attach, int prog);
+/* The same for those templates that are attached themselves. */
+int rd_attach_mark_templates(const struct rd_attach *attach);
 
 /* The order in which ways are tried for a function, ended by RD_BACKEND_NONE, and why (caller frees `reason`). */
 void rd_attach_choose(const struct rd_attach *attach, size_t functions, enum rd_backend order[RD_BACKEND_COUNT],

@@ -4,17 +4,22 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "bpf/trace.h"
 #include "trace/holder.h"
 
 /* A holder that does not answer in this time is stuck in the kernel; the trace's own numbers are still right. */
 #define ANSWER_MS 2000
+
+/* How often the holder is told that events are read: its patience is counted in minutes. */
+#define TELL_NS UINT64_C(500000000)
 
 struct rd_session {
 	int sock;
@@ -23,7 +28,11 @@ struct rd_session {
 	volatile uint8_t *page; /* the map with the on switch, shared with the programs; NULL: not mapped */
 	size_t switch_at;
 	bool stopped;
-	RD_FIELD(uint64_t) missed; /* as last told by the holder */
+	uint64_t told; /* CLOCK_MONOTONIC, ns: when the holder was last told that somebody reads */
+	bool counted;
+	struct rd_attach_counts counts; /* as last told by the holder */
+	enum rd_let_go let_go;
+	struct rd_err why;
 	struct rd_session_info info;
 };
 
@@ -190,16 +199,64 @@ int rd_session_durations(struct rd_session *session, uint64_t ret[RD_QP_ENDS][RD
 	return 0;
 }
 
-static void ask_missed(struct rd_session *session)
+/* Takes one message of a holder that is attached. `timeout_ms` as poll has it; -EAGAIN: none came. */
+static int take_message(struct rd_session *session, int timeout_ms)
 {
-	struct rd_msg msg = { .type = RD_MSG_ASK_MISSED };
+	struct rd_msg msg;
+	int r = rd_msg_recv(session->sock, &msg, NULL, 0, timeout_ms);
 
-	if (session->stopped || rd_msg_send(session->sock, &msg, NULL, 0))
+	if (r)
+		return r;
+	if (msg.type == RD_MSG_COUNTS || msg.type == RD_MSG_LET_GO) {
+		session->counts = msg.counts;
+		session->counted = true;
+	}
+	if (msg.type == RD_MSG_LET_GO) {
+		session->let_go = msg.why;
+		session->why = msg.err;
+	}
+	return 0;
+}
+
+enum rd_let_go rd_session_let_go(struct rd_session *session, struct rd_err *err)
+{
+	int r = 0;
+
+	while (!r && !session->stopped && !session->let_go)
+		r = take_message(session, 0);
+	if (!session->let_go && !session->stopped && r != -EAGAIN && r != -EINTR) {
+		session->let_go = RD_LET_GO_DIED;
+		rd_err_set(&session->why, ECHILD, "trace", "the process that held the hooks has died");
+	}
+	if (session->let_go)
+		*err = session->why;
+	return session->let_go;
+}
+
+void rd_session_reading(struct rd_session *session)
+{
+	struct pollfd p = { .fd = session->sock, .events = POLLOUT };
+	struct rd_msg msg = { .type = RD_MSG_READING };
+	struct timespec ts;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	if (session->stopped || session->let_go || now - session->told < TELL_NS)
 		return;
-	if (rd_msg_recv(session->sock, &msg, NULL, 0, ANSWER_MS) || msg.type != RD_MSG_MISSED)
+	session->told = now;
+	/* A holder that was stopped does not stop us. */
+	if (poll(&p, 1, 0) > 0 && p.revents == POLLOUT)
+		rd_msg_send(session->sock, &msg, NULL, 0);
+}
+
+static void ask_counts(struct rd_session *session)
+{
+	struct rd_msg msg = { .type = RD_MSG_ASK_COUNTS };
+
+	if (session->stopped || session->let_go || rd_msg_send(session->sock, &msg, NULL, 0))
 		return;
-	session->missed.v = msg.a;
-	session->missed.known = msg.complete ? RD_OK : RD_ABSENT;
+	take_message(session, ANSWER_MS);
 }
 
 int rd_session_totals(struct rd_session *session, struct rd_trace_totals *ret, struct rd_err *err)
@@ -221,10 +278,12 @@ int rd_session_totals(struct rd_session *session, struct rd_trace_totals *ret, s
 		ret->uncounted += each[i].uncounted;
 		broken += each[i].no_state + each[i].no_exit + each[i].no_entry;
 	}
-	ask_missed(session);
-	ret->missed_at_least = session->missed.v > broken ? session->missed.v : broken;
+	ask_counts(session);
+	ret->missed_at_least = session->counts.missed > broken ? session->counts.missed : broken;
 	ret->missed.v = ret->missed_at_least;
-	ret->missed.known = session->missed.known;
+	ret->missed.known = session->counted && session->counts.all_missed ? RD_OK : RD_ABSENT;
+	ret->run_ns.v = session->counts.run_ns;
+	ret->run_ns.known = session->counted && session->counts.all_runs ? RD_OK : RD_ABSENT;
 	return 0;
 }
 
@@ -234,7 +293,7 @@ void rd_session_stop(struct rd_session *session)
 
 	if (session->stopped)
 		return;
-	ask_missed(session);
+	ask_counts(session);
 	if (session->page)
 		session->page[session->switch_at] = 0;
 	session->stopped = true;

@@ -35,6 +35,12 @@ struct rd_session_opts {
 	/* The recorder of queue pairs instead of trace-errno's programs; none of the filters applies. NULL: no. */
 	const struct rd_qp_watch *qp;
 
+	/* When the holder lets go by itself. */
+	double max_percent; /* programs that take more of one processor than this, over two seconds; 0: no limit. Watched
+			     * while run statistics are on */
+	double max_silence; /* seconds without rd_session_reading; 0: no limit */
+	bool run_stats;	    /* switch run statistics on, for all programs of the host, until the end of the trace */
+
 	/* Called about ten times a second while hooks are being attached, with how many of how many functions are done.
 	 * A value other than 0 gives the trace up: rd_session_start then returns -EINTR. NULL: nobody asks. */
 	int (*progress)(void *arg, size_t done, size_t total);
@@ -63,8 +69,14 @@ const struct rd_session_info *rd_session_info(const struct rd_session *session);
 /* The ring buffer map, for rd_source_live_set_ring. */
 int rd_session_ring_fd(const struct rd_session *session);
 
-/* Becomes readable when the holder has died: the hooks are gone then. */
+/* Becomes readable when rd_session_let_go has something to say. */
 int rd_session_holder_fd(const struct rd_session *session);
+
+/* Whether the hooks were taken away although nobody called rd_session_stop, and why (`err`; untouched where they were not). */
+enum rd_let_go rd_session_let_go(struct rd_session *session, struct rd_err *err);
+
+/* To be called whenever events have been read: a sign to the holder that somebody still does. */
+void rd_session_reading(struct rd_session *session);
 
 /* The exact counts so far; caller frees *ret. Sorted by count, greatest first. */
 int rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t *n, struct rd_err *err);

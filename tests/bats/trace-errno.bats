@@ -33,6 +33,8 @@ no_rdma() {
 		--errno=EWHAT --errno=0 --errno=99999 \
 		--backend=fentry --backend=none --backend= \
 		--buffer=0 --buffer=x --buffer=1g --buffer=99999m --buffer=-4k --buffer=4kk \
+		--max-hooks=0 --max-hooks=x --max-cpu=0 --max-cpu=-1 --max-cpu=nan --max-cpu=1%% --max-cpu= \
+		--max-unread=-1 --max-unread=x --max-unread= \
 		--comm= --comm=sixteen-letters. --function=; do
 		refused "$bad"
 	done
@@ -42,10 +44,14 @@ no_rdma() {
 	refused --user=root
 	refused --list --summary
 	refused --list -- true
+	refused --status -- true
+	refused --detach-all --summary
+	refused --status --list
+	refused --detach-all --status
 }
 
 @test "a column that the output does not have: exit 3, and those there are" {
-	for kind in "" --summary --list; do
+	for kind in "" --summary --list --status; do
 		# shellcheck disable=SC2086 # none or one
 		run --separate-stderr "$RD" trace-errno $kind -o nonsense
 		[ "$status" -eq 3 ]
@@ -58,6 +64,26 @@ no_rdma() {
 	[[ ${stderr_lines[1]} == *count*function* ]]
 	run --separate-stderr "$RD" trace-errno --list -o nonsense
 	[[ ${stderr_lines[1]} == *reason*attachable* ]]
+	run --separate-stderr "$RD" trace-errno --status -o nonsense
+	[[ ${stderr_lines[1]} == *holder_pid*command* ]]
+}
+
+# Nobody may look: that is not the same as that nothing is there.
+@test "what is attached is not known without permission to look: exit 3" {
+	[ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null || skip "needs root, to do without it"
+	# Bats's own folders are for root only.
+	open=$(mktemp -d)
+	chmod 755 "$open"
+	cp "$RD" "$open/rd"
+	for option in --status --detach-all; do
+		run --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
+			"$open/rd" --json trace-errno $option
+		[ "$status" -eq 3 ]
+		[[ $stderr == *"is not known"*EPERM*CAP_SYS_ADMIN* ]]
+		[[ $stderr != *"nothing is attached"* ]]
+		jq -e '.status == 3 and .errors[0].errno == "EPERM"' <<<"$output"
+	done
+	rm -r "$open"
 }
 
 @test "no RDMA modules: one clear message, exit 3, and the command is not run" {

@@ -274,6 +274,46 @@ static void the_list_says_why(void **state)
 	rd_report_deinit(&report);
 }
 
+static void status_of_what_is_attached(void **state)
+{
+	struct rd_held held[] = {
+		{ .owner = { .state = RD_HOLD_ON,
+			     .since = 1,
+			     .functions = { 9, 3, 0, 4 },
+			     .what = "trace-errno",
+			     .command = "x -- y" },
+		  .programs = 5,
+		  .links = 4,
+		  .proc = { .pid = 70, .state = 'S' },
+		  .reader = { 69, RD_OK },
+		  .user = "alice" },
+		{ .owner = { .state = RD_HOLD_ON }, .proc = { .pid = 71, .state = 'T' }, .run_ns = 2500000, .runs = 3 },
+		{ .owner = { .state = RD_HOLD_ATTACHING } },
+		{ .owner = { .state = 99 }, .proc = { .pid = 72, .state = 'Z' } },
+	};
+	struct rd_held_list list = { .v = held, .n = 4 };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_report report;
+
+	(void)state;
+	rd_report_init(&report, "rdmadiag/trace-errno-status/1");
+	rd_report_trace_status(&report, &list);
+	rd_render_json(&report, "1", &out);
+	rd_report_deinit(&report);
+	assert_non_null(strstr(out.data, "\"run_statistics\": null"));
+	assert_non_null(strstr(out.data, "\"pid\": 69"));
+	assert_non_null(strstr(out.data, "\"functions\": 7"));
+	assert_non_null(strstr(out.data, "\"command\": \"x -- y\""));
+	assert_non_null(strstr(out.data, "\"state\": \"on\""));
+	assert_non_null(strstr(out.data, "\"state\": \"stopped\""));
+	assert_non_null(strstr(out.data, "\"state\": \"attaching\""));
+	assert_non_null(strstr(out.data, "\"state\": \"detaching\""));
+	/* What nobody measured is not 0: of the first nothing is known, of the second some. */
+	assert_non_null(strstr(out.data, "\"run_seconds\": null"));
+	assert_null(strstr(out.data, "\"run_seconds\": 0,"));
+	assert_non_null(strstr(out.data, "\"run_seconds\": 0.0025"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +325,7 @@ int main(void)
 		TEST(counts_are_added_up_and_sorted_and_benign_ones_hidden),
 		TEST(missed_is_null_where_the_kernel_does_not_say),
 		TEST(the_list_says_why),
+		TEST(status_of_what_is_attached),
 	};
 
 	setenv("TZ", "UTC", 1);

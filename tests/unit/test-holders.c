@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fake-host.h"
+#include "trace/holders.h"
+#include "trace/watch.h"
+
+#define S UINT64_C(1000000000)
+
+static enum rd_let_go step(struct rd_watch *w, uint64_t now_ns, uint64_t run_ns, bool counted)
+{
+	return rd_watch_step(w, &(struct rd_watch_look){ .now_ns = now_ns, .run_ns = run_ns, .counted = counted });
+}
+
+static void share_of_one_processor(void **state)
+{
+	struct rd_watch w = { .max_percent = 10 };
+
+	(void)state;
+	assert_true(rd_watch_due(&w, 0));
+	assert_int_equal(step(&w, 100 * S, 5 * S, true), RD_LET_GO_NOT); /* what was before the first look is not ours */
+	assert_false(rd_watch_due(&w, 101 * S));
+	assert_int_equal(step(&w, 101 * S, 6 * S, true), RD_LET_GO_NOT); /* half a window says nothing */
+	assert_true(rd_watch_due(&w, 102 * S));
+	assert_int_equal(step(&w, 102 * S, 5 * S + S / 5, true), RD_LET_GO_NOT); /* 10% is allowed */
+	assert_float_equal(w.percent, 10, 1e-9);
+	assert_int_equal(step(&w, 104 * S, 5 * S + S / 5 + S / 5 + 1000000, true), RD_LET_GO_CPU);
+	assert_float_equal(w.percent, 10.05, 1e-9);
+	/* On many processors the sum may be above 100. */
+	w = (struct rd_watch){ .max_percent = 250 };
+	step(&w, 0, 0, true);
+	assert_int_equal(step(&w, 2 * S, 5 * S, true), RD_LET_GO_NOT);
+	assert_int_equal(step(&w, 4 * S, 11 * S, true), RD_LET_GO_CPU);
+	assert_float_equal(w.percent, 300, 1e-9);
+}
+
+/* A look that comes late, on a busy host, makes the window longer and not the share greater. */
+static void late_looks(void **state)
+{
+	struct rd_watch w = { .max_percent = 10 };
+
+	(void)state;
+	step(&w, 0, 0, true);
+	assert_int_equal(step(&w, 20 * S, 2 * S, true), RD_LET_GO_NOT);
+	assert_float_equal(w.percent, 10, 1e-9);
+}
+
+/* What was not measured all the time is no zero, and what comes after it is not compared with what was before. */
+static void statistics_that_come_and_go(void **state)
+{
+	struct rd_watch w = { .max_percent = 10 };
+
+	(void)state;
+	step(&w, 0, 0, false);
+	assert_int_equal(step(&w, 2 * S, 0, false), RD_LET_GO_NOT);
+	assert_int_equal(step(&w, 4 * S, S, true), RD_LET_GO_NOT); /* the window begins here */
+	assert_float_equal(w.highest, 0, 0);
+	assert_int_equal(step(&w, 6 * S, 2 * S, false), RD_LET_GO_NOT); /* and was not measured to its end */
+	assert_int_equal(step(&w, 8 * S, 3 * S, true), RD_LET_GO_NOT);
+	assert_int_equal(step(&w, 10 * S, 4 * S, true), RD_LET_GO_CPU);
+}
+
+static void no_limit(void **state)
+{
+	struct rd_watch w = { 0 };
+
+	(void)state;
+	assert_false(rd_watch_due(&w, S));
+	step(&w, 0, 0, true);
+	assert_int_equal(step(&w, 1000 * S, 100000 * S, true), RD_LET_GO_NOT);
+	assert_int_equal(rd_watch_reader(&w, 1000000 * S), RD_LET_GO_NOT);
+}
+
+static void nobody_reads(void **state)
+{
+	struct rd_watch w = { .max_silence_ns = 300 * S, .heard_ns = 1000 * S };
+
+	(void)state;
+	assert_int_equal(rd_watch_reader(&w, 900 * S), RD_LET_GO_NOT);
+	assert_int_equal(rd_watch_reader(&w, 1300 * S), RD_LET_GO_NOT);
+	assert_int_equal(rd_watch_reader(&w, 1300 * S + 1), RD_LET_GO_UNREAD);
+	w.heard_ns = 1300 * S;
+	assert_int_equal(rd_watch_reader(&w, 1300 * S + 1), RD_LET_GO_NOT);
+	assert_int_equal(step(&w, 1601 * S, 0, false), RD_LET_GO_UNREAD);
+}
+
+static void records(void **state)
+{
+	struct rd_hold_record record = { .magic = RD_HOLD_MAGIC, .version = RD_HOLD_VERSION, .holder = 7 }, ret = { 0 };
+	struct rd_hold_record other;
+	uint8_t longer[sizeof(record) + 64] = { 0 };
+
+	(void)state;
+	memset(record.what, 'x', sizeof(record.what));
+	memset(record.command, 'y', sizeof(record.command));
+	assert_true(rd_hold_record_read(&record, sizeof(record), &ret));
+	assert_int_equal(ret.holder, 7);
+	assert_int_equal(strlen(ret.what), sizeof(ret.what) - 1);
+	assert_int_equal(strlen(ret.command), sizeof(ret.command) - 1);
+	/* A later version has more behind it. */
+	record.version = RD_HOLD_VERSION + 1;
+	memcpy(longer, &record, sizeof(record));
+	assert_true(rd_hold_record_read(longer, sizeof(longer), &ret));
+	/* A map that is merely called so. */
+	assert_false(rd_hold_record_read(&record, sizeof(record) - 1, &ret));
+	other = record;
+	other.magic[3] ^= 1;
+	assert_false(rd_hold_record_read(&other, sizeof(other), &ret));
+	other = record;
+	other.version = 0;
+	assert_false(rd_hold_record_read(&other, sizeof(other), &ret));
+}
+
+static void write_process(struct fake_host *host, int pid, const char *comm, const char *stat, const char *status)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	fake_host_text(host, path, comm);
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fake_host_text(host, path, stat);
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	fake_host_text(host, path, status);
+}
+
+#define REST " 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 "
+
+static void processes(void **state)
+{
+	_cleanup_free_ struct rd_holder_proc *v = NULL;
+	struct fake_host host;
+	struct rd_err err;
+	size_t n = 0;
+
+	(void)state;
+	fake_host_init(&host);
+	write_process(&host, 812, "rdmadiag-hold\n", "812 (rdmadiag-hold) S 811" REST "987654 0 0\n",
+		      "Name:\trdmadiag-hold\nNSpid:\t812\nThreads:\t1\n");
+	/* In a container; the name in stat is another's doing. */
+	write_process(&host, 900, "rdmadiag-hold\n", "900 (x) R 7 (rdm) T 899" REST "5 0 0\n",
+		      "Name:\trdmadiag-hold\nNSpid:\t900\t12\n");
+	write_process(&host, 901, "rdmadiag\n", "901 (rdmadiag) S 1" REST "5 0 0\n", "NSpid:\t901\n");
+	/* Ended while it was being looked at. */
+	fake_host_text(&host, "/proc/902/comm", "rdmadiag-hold\n");
+	fake_host_text(&host, "/proc/sys/kernel/bpf_stats_enabled", "1\n");
+	assert_int_equal(rd_holders_processes(host.source, &v, &n, &err), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(v[0].pid, 812);
+	assert_int_equal(v[0].own_pid, 812);
+	assert_int_equal(v[0].parent, 811);
+	assert_int_equal(v[0].start, 987654);
+	assert_int_equal(v[0].state, 'S');
+	assert_int_equal(v[1].pid, 900);
+	assert_int_equal(v[1].own_pid, 12);
+	assert_int_equal(v[1].parent, 899);
+	assert_int_equal(v[1].start, 5);
+	assert_int_equal(v[1].state, 'T');
+	fake_host_deinit(&host);
+}
+
+static void run_statistics(void **state)
+{
+	struct rd_held_list list = { 0 };
+	struct fake_host host;
+
+	(void)state;
+	fake_host_init(&host);
+	rd_holders_run_stats(host.source, &list);
+	assert_int_not_equal(list.run_stats.known, RD_OK);
+	fake_host_text(&host, "/proc/sys/kernel/bpf_stats_enabled", "0\n");
+	rd_holders_run_stats(host.source, &list);
+	assert_int_equal(list.run_stats.known, RD_OK);
+	assert_false(list.run_stats.v);
+	fake_host_text(&host, "/proc/sys/kernel/bpf_stats_enabled", "1\n");
+	rd_holders_run_stats(host.source, &list);
+	assert_true(list.run_stats.v);
+	fake_host_deinit(&host);
+}
+
+/* A process that has taken the number of one that has ended is left alone. */
+static void another_process_of_that_number(void **state)
+{
+	struct rd_held held = { .proc = { .pid = getpid(), .start = 1, .state = 'S' } };
+	struct rd_source *src = NULL;
+	struct rd_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(rd_source_live_open(NULL, &src, &err), 0);
+	assert_int_equal(rd_holders_ask(src, &held, &err), -ESRCH); /* else SIGTERM would end this test */
+	held.proc.pid = 0;
+	assert_int_equal(rd_holders_ask(src, &held, &err), -ESRCH);
+	src->ops->close(src);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(share_of_one_processor),
+		cmocka_unit_test(late_looks),
+		cmocka_unit_test(statistics_that_come_and_go),
+		cmocka_unit_test(no_limit),
+		cmocka_unit_test(nobody_reads),
+		cmocka_unit_test(records),
+		cmocka_unit_test(processes),
+		cmocka_unit_test(run_statistics),
+		cmocka_unit_test(another_process_of_that_number),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,252 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What keeps tracing safe on a host that works: who may, what is attached, how it goes away.
+# kernels: 6.1 6.12 7.x
+# boot: safety
+
+prepare() {
+	. tests/vm/guest/rxe-up --one
+}
+
+# caps_of PROCESS: its capabilities that are permitted, in force, inheritable, ambient
+caps_of() {
+	sed -n 's/^Cap\(Prm\|Eff\|Inh\|Amb\):\t//p' "/proc/$1/status" | sort -u
+}
+
+# The hooks stay, and work, with no capability behind them; what was missed is still told.
+test_holder_has_no_capability() {
+	local holder
+	trace a
+	holder=$(holder a)
+	[ "$(caps_of "$holder")" = 0000000000000000 ]
+	grep -qx $'NoNewPrivs:\t1' "/proc/$holder/status"
+	run reg-mr-unmapped --dev rxe0
+	shows a reg-mr-unmapped
+	end a
+	true_of "$W/a.json" '.[-1] | .errors == [] and .events > 0'
+	[ "$KERNEL" != 7.x ] || true_of "$W/a.json" '.[-1].missed == 0'
+	gone
+}
+
+# with CAPABILITIES COMMAND…: as nobody, with these and no others
+with() {
+	local caps="" cap
+	for cap in ${1//,/ }; do
+		caps+=,+$cap
+	done
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps="-all$caps" --ambient-caps="-all$caps" \
+		--bounding-set="-all$caps" -- "${@:2}"
+}
+
+# traces CAPABILITIES [ARG…]: a user without root sees a failure, by its whole chain
+traces() {
+	local fails
+	: >"$W/user.pid"
+	chmod 666 "$W/user.pid"
+	with "$1" "$R" trace-errno --json "${@:2}" -- \
+		sh -c "echo \$\$ >$W/user.pid; exec $FAIL reg-mr-unmapped --dev rxe0 >&2" >"$W/user.json" 2>"$W/user.err" || {
+		cat "$W/user.err"
+		return 1
+	}
+	fails=$(<"$W/user.pid")
+	shows user reg-mr-unmapped "$fails"
+	true_of "$W/user.json" 'any(.[]; .uid == 65534) and .[-1].status == 0'
+}
+
+# refused CAPABILITIES WORD [ARG…]: it says which capability is missing, and what to type
+refused() {
+	local status=0
+	with "$1" "$R" trace-errno --json "${@:3}" -- true >"$W/user.json" 2>"$W/user.err" || status=$?
+	[ $status = 3 ] || fail "not refused with $1: $status"
+	cat "$W/user.err"
+	grep -q -- "$2" "$W/user.err"
+	grep -q 'try: sudo ' "$W/user.err"
+	true_of "$W/user.json" '.[-1] | .status == 3 and .errors[0].errno != null'
+}
+
+test_missing_capabilities_are_named() {
+	refused syslog 'CAP_BPF and CAP_PERFMON'
+	refused bpf,syslog 'needs CAP_PERFMON'
+	refused perfmon 'needs CAP_BPF'
+	refused bpf,perfmon CAP_SYS_ADMIN --backend fexit
+}
+
+test_user_with_kprobe_multi() {
+	only 6.12 7.x
+	traces bpf,perfmon
+	true_of "$W/user.json" '.[-1].backends | keys == ["kprobe-multi"]'
+	gone
+}
+
+test_user_with_fexit() {
+	traces bpf,perfmon,sys_admin --backend fexit --function 'ib_*'
+	gone
+}
+
+# Without kprobe-multi there are only ways that need more, or a sysctl that asks for less.
+test_user_with_kprobes() {
+	only 6.1
+	sysctl -qw kernel.perf_event_paranoid=3
+	refused bpf,perfmon CAP_SYS_ADMIN
+	sysctl -qw kernel.perf_event_paranoid=2
+	traces bpf,perfmon
+	true_of "$W/user.json" '.[-1].backends | keys == ["kprobe"]'
+	gone
+}
+
+# status NAME: what trace-errno --status says, in $W/NAME.json
+status() {
+	"$R" trace-errno --status --json >"$W/$1.json" 2>"$W/$1.err"
+	true_of "$W/$1.json" '.[0].schema == "rdmadiag/trace-errno-status/1" and .[0].status == 0'
+}
+
+test_status_of_nothing() {
+	gone
+	status none
+	true_of "$W/none.json" '.[0].attached == [] and .[0].run_statistics == false'
+	grep -q 'nothing is attached' "$W/none.err"
+}
+
+# What is attached, by whom; while a program of somebody else carries the same names.
+test_status_and_detach_all() {
+	local holder began status=0
+	trace a --comm some-name
+	holder=$(holder a)
+	status a1
+	true_of "$W/a1.json" '.[0].attached | length == 1 and all(.[];
+		.pid == $pid and .holder_pid == $holder and .user == "root" and .uid == 0 and .what == "trace-errno" and
+		.state == "on" and .functions > 200 and .links > 0 and .run_seconds == null and
+		(.backends | add) == .functions and (.command | endswith("trace-errno -v --json --comm some-name")))' \
+		--argjson pid "${pid[a]}" --argjson holder "$holder"
+	[ "$(jq '.attached[0].links' "$W/a1.json")" = "$(bpftool -j link show | jq length)" ]
+	"$R" trace-errno --detach-all --json >"$W/detach.json"
+	true_of "$W/detach.json" '.[0].schema == "rdmadiag/trace-errno-detach/1" and .[0].status == 0 and
+		(.[0].attached | length == 1 and .[0].result == "detached" and .[0].links == 0)'
+	nothing_of_ours
+	wait "${pid[a]}" || status=$?
+	[ $status = 3 ]
+	true_of "$W/a.json" '.[-1] | .status == 3 and .ended_early == "detached" and
+		any(.errors[]; .errno == "ECANCELED" and (.message | test("asked for the hooks")))'
+	grep -q 'the trace has ended early: process [0-9]* of user 0 asked' "$W/a.err"
+}
+
+# Without permission to look: not known, which is not nothing.
+test_status_of_a_user() {
+	local status=0
+	with bpf,perfmon "$R" trace-errno --status --json >"$W/user.json" 2>"$W/user.err" || status=$?
+	[ $status = 3 ]
+	true_of "$W/user.json" '.[0] | .status == 3 and .errors[0].errno == "EPERM"'
+	grep -q 'is not known' "$W/user.err"
+	! grep -q 'nothing is attached' "$W/user.err"
+}
+
+# A user who sees all, but may end only what is his.
+test_detach_of_another_user() {
+	local status=0
+	trace a
+	with sys_admin "$R" trace-errno --detach-all --json >"$W/other.json" 2>"$W/other.err" || status=$?
+	[ $status = 3 ]
+	true_of "$W/other.json" '.[0].attached | length == 1 and .[0].result == "not permitted" and .[0].links > 0'
+	kill -0 "${pid[a]}"
+	end a
+	gone
+}
+
+# Something that has our names, and not our record, is nobody's business of ours.
+test_others_are_left_alone() {
+	bpftool map create /sys/fs/bpf/not_ours type array key 4 value 512 entries 1 name rdmadiag_owner
+	(exec -a rdmadiag-hold sleep 1000) &
+	local other=$!
+	cp "$(command -v sleep)" "$W/rdmadiag-hold"
+	"$W/rdmadiag-hold" 1000 &
+	status others
+	true_of "$W/others.json" '.[0].attached == []'
+	"$R" trace-errno --detach-all
+	kill -0 $other $!
+	kill $other $!
+	rm /sys/fs/bpf/not_ours
+}
+
+# The recorder of queue pairs is shown and ended in the same way.
+test_recorder() {
+	local recorder status=0
+	"$R" qp-state --trace -v --json >"$W/rec.json" 2>"$W/rec.err" &
+	recorder=$!
+	until_true 120 grep -q ': hooked ' "$W/rec.err"
+	status rec1
+	true_of "$W/rec1.json" '.[0].attached | length == 1 and .[0].what == "qp-state" and .[0].pid == $pid' \
+		--argjson pid $recorder
+	"$R" trace-errno --detach-all
+	wait $recorder || status=$?
+	[ $status = 3 ]
+	true_of "$W/rec.json" '.[-1] | .status == 3 and any(.errors[]; .message | test("asked for the hooks"))'
+	nothing_of_ours
+}
+
+# A holder that was stopped is woken to let go.
+test_detach_of_a_stopped_holder() {
+	local holder status=0
+	trace a
+	holder=$(holder a)
+	kill -STOP "$holder"
+	until_true 10 grep -q '^State:.T' "/proc/$holder/status"
+	status a2
+	true_of "$W/a2.json" '.[0].attached[0].state == "stopped"'
+	"$R" trace-errno --detach-all
+	wait "${pid[a]}" || status=$?
+	[ $status = 3 ]
+	nothing_of_ours
+}
+
+test_max_hooks() {
+	local status=0
+	"$R" trace-errno --json --max-hooks 10 -- touch "$W/ran" >"$W/max.json" 2>"$W/max.err" || status=$?
+	[ $status = 3 ]
+	[ ! -e "$W/ran" ]
+	grep -Eq '[0-9]{3} functions would be hooked, and no more than 10 may be' "$W/max.err"
+	true_of "$W/max.json" '.[-1].status == 3'
+	nothing_of_ours
+}
+
+# A command that was stopped and forgotten.
+test_reader_that_stops() {
+	local status=0
+	trace a --max-unread 2
+	sleep 4
+	kill -0 "$(holder a)"
+	kill -STOP "${pid[a]}"
+	gone
+	kill -CONT "${pid[a]}"
+	wait "${pid[a]}" || status=$?
+	[ $status = 3 ]
+	true_of "$W/a.json" '.[-1] | .status == 3 and .ended_early == "unread"'
+}
+
+# In a window of two seconds the programs take more than almost nothing; where nothing measures, that is said, and it goes on.
+test_max_cpu() {
+	local status=0
+	trace a --max-cpu 0.0001
+	grep -q 'run statistics are off' "$W/a.err"
+	run burst --dev rxe0
+	sleep 3
+	end a
+	true_of "$W/a.json" '.[-1] | .ended_early == null and .run_seconds == null and any(.errors[]; .object == "--max-cpu")'
+	trace b --max-cpu 0.0001 --run-stats
+	[ "$(cat /proc/sys/kernel/bpf_stats_enabled)" = 0 ]
+	"$FAIL" burst --dev rxe0 --repeat 1000000 >/dev/null &
+	wait "${pid[b]}" || status=$?
+	kill $!
+	[ $status = 3 ]
+	true_of "$W/b.json" '.[-1] | .ended_early == "max-cpu" and .run_seconds > 0 and .missed != "x"'
+	grep -Eq 'ended early: the programs took [0-9.]+% of a processor' "$W/b.err"
+	sysctl -qw kernel.bpf_stats_enabled=1
+	trace c --max-cpu 100000
+	run reg-mr-unmapped --dev rxe0
+	sleep 3
+	status c1
+	true_of "$W/c1.json" '.[0].run_statistics and .[0].attached[0].run_seconds > 0'
+	end c
+	true_of "$W/c.json" '.[-1] | .ended_early == null and .run_seconds > 0'
+	sysctl -qw kernel.bpf_stats_enabled=0
+	gone
+}
