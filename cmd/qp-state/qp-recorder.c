@@ -139,6 +139,13 @@ void qp_recorder_tell_lost(struct qp_recorder *rec, struct rd_errlist *errors)
 		rd_errlist_add(errors, &err);
 		return;
 	}
+	if (rd_session_let_go(rec->session, &err)) {
+		struct rd_err why = err;
+
+		rd_err_set(&err, why.code, "recorder",
+			   "it has ended (%.120s): what happens from then on is seen by looks only", why.message);
+		rd_errlist_add(errors, &err);
+	}
 	if (totals.lost <= rec->lost)
 		return;
 	rd_err_set(&err, ENOBUFS, "recorder",

@@ -33,7 +33,8 @@ int qp_recorder_start(struct qp_recorder *recorder, struct rd_err *err);
 /* Hands out what has happened; never waits. How many records, or what event() said, or -errno. */
 int qp_recorder_drain(struct qp_recorder *recorder, struct rd_err *err);
 
-/* Says in `errors` how many records were lost since it was asked last: what they told is missing. */
+/* Says in `errors` how many records were lost since it was asked last, and whether the recorder has ended: what happened meanwhile
+ * is missing. */
 void qp_recorder_tell_lost(struct qp_recorder *recorder, struct rd_errlist *errors);
 
 void qp_recorder_deinit(struct qp_recorder *recorder);

@@ -99,12 +99,30 @@ static void say_closing(const struct trace *t, const struct rd_trace_summary *su
 			n->missed_at_least ? "" : " exactly");
 }
 
+/* A limit that held for a part of the trace only. That it did not from the start has been said then. */
+static void note_unwatched(struct trace *t, const struct rd_trace_totals *totals)
+{
+	struct rd_err err = { 0 };
+
+	if (t->opts->max_cpu <= 0 || totals->run_ns.known == RD_OK)
+		return;
+	for (size_t i = 0; i < t->notes.n; i++)
+		if (!strcmp(t->notes.v[i].object, "--max-cpu"))
+			return;
+	rd_err_set(&err, 0, "--max-cpu",
+		   "run statistics were not on all the time, so the limit was watched only in part");
+	rd_errlist_add(&t->notes, &err);
+	rd_warn(t->ctx, "%s: %s", err.object, err.message);
+}
+
 static int fill_report(struct trace *t, struct rd_report *report, struct rd_trace_summary *sum, struct rd_err *err)
 {
 	_cleanup_free_ struct rd_origin_count *counts = NULL;
 	_cleanup_free_ struct rd_verb *verbs = NULL;
 	int r = rd_session_totals(t->session, &sum->totals, err);
 
+	if (!r)
+		note_unwatched(t, &sum->totals);
 	if (!r)
 		r = name_counts(t, &counts, &verbs, &sum->n_counts, err);
 	if (r)

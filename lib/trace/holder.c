@@ -170,9 +170,10 @@ static enum rd_let_go look(struct holder *h, struct rd_err *err)
 	enum rd_let_go why;
 
 	if (rd_watch_due(&h->watch, look.now_ns)) {
-		count(h, &counts);
+		rd_attach_count(&h->attach, &counts);
 		look.run_ns = counts.run_ns;
-		look.counted = measuring(h) && !h->attach.progs_closed;
+		look.counted = measuring(h) && counts.all_runs;
+		h->measured &= look.counted;
 		why = rd_watch_step(&h->watch, &look);
 	} else {
 		why = rd_watch_reader(&h->watch, look.now_ns);
@@ -268,10 +269,15 @@ static void set_watch(struct holder *h, const struct rd_session_opts *opts, stru
 		}
 	}
 	h->measured = measuring(h);
-	if (h->measured || opts->max_percent <= 0)
+	if ((h->measured && !h->attach.progs_closed) || opts->max_percent <= 0)
 		return;
-	rd_err_set(&err, 0, "--max-cpu", "run statistics are off, so nothing watches what the programs take");
-	rd_err_hint(&err, "%s", "--run-stats, or sudo sysctl kernel.bpf_stats_enabled=1");
+	if (h->measured) {
+		rd_err_set(&err, EMFILE, "--max-cpu", "there are too few descriptors to watch what all programs take");
+		rd_err_hint(&err, "%s", "raise ulimit -n, the hard limit too");
+	} else {
+		rd_err_set(&err, 0, "--max-cpu", "run statistics are off, so nothing watches what the programs take");
+		rd_err_hint(&err, "%s", "--run-stats, or sudo sysctl kernel.bpf_stats_enabled=1");
+	}
 	rd_errlist_add(notes, &err);
 }
 

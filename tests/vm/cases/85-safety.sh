@@ -190,6 +190,22 @@ test_recorder() {
 	nothing_of_ours
 }
 
+# Looks go on without it, and each says so.
+test_recorder_beside_looks() {
+	local looks
+	"$R" qp-state --trace -i 1 --json >"$W/looks.json" 2>"$W/looks.err" &
+	looks=$!
+	until_true 120 [ -s "$W/looks.json" ]
+	"$R" trace-errno --detach-all
+	until_true 30 grep -q 'it has ended' "$W/looks.json"
+	kill -0 $looks
+	kill -INT $looks
+	wait $looks || :
+	true_of "$W/looks.json" '.[0].errors == [] and any(.[-1].errors[]; .object == "recorder" and
+		(.message | test("asked for the hooks.*seen by looks only")))'
+	nothing_of_ours
+}
+
 # A holder that was stopped is woken to let go.
 test_detach_of_a_stopped_holder() {
 	local holder status=0
