@@ -94,7 +94,8 @@ static void wait_for_command(struct trace *t)
 {
 	bool no_reader = true;
 
-	while (t->child.pid && !t->child.ended && !trace_signalled(t))
+	/* In this order: that it has ended may be among the signals, and nothing else may come. */
+	while (t->child.pid && !trace_signalled(t) && !t->child.ended)
 		wait_a_little(t, 3600000000000ull, &no_reader);
 }
 
