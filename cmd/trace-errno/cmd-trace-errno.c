@@ -15,6 +15,7 @@ static void trace_deinit(struct trace *t)
 {
 	rd_session_destroy(t->session);
 	trace_child_deinit(&t->child);
+	trace_user_deinit(&t->user);
 	trace_names_destroy(t->names);
 	rd_trace_facts_destroy(t->facts);
 	rd_fnset_deinit(&t->set);
@@ -61,13 +62,17 @@ static int list(struct trace *t, struct rd_err *err)
 /* Hooks on, command running. */
 static int start(struct trace *t, char **argv, struct rd_err *err)
 {
+	struct trace_command command = { .argv = argv, .keep_privs = t->opts->keep_privs };
 	_cleanup_free_ bool *match = NULL;
 	struct rd_session_opts opts = { 0 };
 	size_t said = t->notes.n;
 	int r = trace_filters(t, &opts, &match, err);
 
+	/* One that runs as we do can do nothing to our terminal that we could not. */
+	command.session = t->opts->user != NULL;
+	command.user = command.session ? &t->user : NULL;
 	if (!r && argv[0])
-		r = trace_child_start(&t->child, argv, t->opts->user, err);
+		r = trace_child_start(&t->child, &command, err);
 	if (r)
 		return r;
 	opts.descendants = argv[0] != NULL;
@@ -89,6 +94,9 @@ static int start(struct trace *t, char **argv, struct rd_err *err)
 		return r;
 	trace_say_started(t);
 	t->started = now(t);
+	r = command.session ? trace_signals_of_session(t->signals, err) : 0;
+	if (r < 0)
+		return r;
 	return argv[0] ? trace_child_go(&t->child, argv[0], err) : 0;
 }
 
@@ -123,7 +131,7 @@ static const char *schema_of(const struct trace_opts *o)
 static int run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	_cleanup_(trace_deinit) struct trace t = {
-		.ctx = ctx, .opts = ctx->state, .signals = -1, .child = { .go = -1, .failed = -1 }
+		.ctx = ctx, .opts = ctx->state, .signals = -1, .child = TRACE_CHILD_INIT
 	};
 	struct rd_err err = { 0 };
 	int r;
@@ -137,7 +145,9 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 		return rd_fail_usage(ctx->cmd, &err);
 	if (t.opts->status || t.opts->detach_all)
 		return trace_status(&t);
-	r = trace_have_rdma(ctx->source, &err);
+	r = t.opts->user ? trace_user_find(t.opts->user, &t.user, &err) : 0;
+	if (!r)
+		r = trace_have_rdma(ctx->source, &err);
 	if (!r && rd_trace_facts_create(ctx->source, &t.facts))
 		r = rd_err_set(&err, ENOMEM, "trace-errno", "cannot start");
 	if (!r)
@@ -154,7 +164,8 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 static const struct rd_opt opts[] = {
 	{ "duration", 0, "SECONDS", "stop after this time", NULL },
 	{ "events", 0, "N", "stop after this many events were shown", NULL },
-	{ "user", 'u', "USER", "run COMMAND as this user", "user" },
+	{ "user", 'u', "USER", "run COMMAND as this user, in a session of its own", "user" },
+	{ "keep-privs", 0, NULL, "with -u: let setuid programs give COMMAND the privileges of others", NULL },
 	{ "pid", 0, "PID", "only this process", "pid" },
 	{ "comm", 0, "NAME", "only threads of this name", NULL },
 	{ "cgroup", 0, "PATH", "only this control group and those below it", "file" },

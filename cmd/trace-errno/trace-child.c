@@ -1,39 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The traced command: forked first, so that it can be filtered by, and let go only once the hooks are on. */
-#include "trace.h"
+#include "trace-child.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "base/base.h"
+
 /* What the child says when it could not become the command. */
 struct failure {
 	int err;
-	bool as_user; /* changing to the user failed, not running the command */
+	char what[64];
 };
-
-static int find_user(const char *name, struct passwd *pw, char **buf, struct rd_err *err)
-{
-	struct passwd *found = NULL;
-	size_t size = 16384;
-	char *end;
-	long uid;
-
-	*buf = rd_alloc(size, 1);
-	getpwnam_r(name, pw, *buf, size, &found);
-	if (found)
-		return 0;
-	uid = strtol(name, &end, 10);
-	if (end != name && !*end && uid >= 0)
-		getpwuid_r((uid_t)uid, pw, *buf, size, &found);
-	return found ? 0 : rd_err_set(err, ENOENT, name, "there is no such user");
-}
 
 static bool is_in(const char *folder, int len, const char *name)
 {
@@ -65,45 +49,109 @@ static int find_command(const char *name, struct rd_err *err)
 	return rd_err_set(err, code, name, "cannot run this command");
 }
 
-static void become(int failed, const struct passwd *pw, char **argv)
+/* Kernels before 5.9 and the filters of some containers lack close_range. The limit on descriptors is no bound: those that were
+ * open stay when it is lowered, and it may be a thousand million. */
+static int close_from(int first)
 {
-	struct failure failure = { 0 };
-	sigset_t none;
+	struct dirent *entry;
+	DIR *dir;
 
-	if (pw && (initgroups(pw->pw_name, pw->pw_gid) || setgid(pw->pw_gid) || setuid(pw->pw_uid))) {
-		failure = (struct failure){ .err = errno, .as_user = true };
-	} else {
-		signal(SIGPIPE, SIG_DFL);
-		signal(SIGXFSZ, SIG_DFL);
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		execvp(argv[0], argv);
-		failure.err = errno;
+	if (!close_range((unsigned)first, ~0U, 0))
+		return 0;
+	dir = opendir("/proc/self/fd");
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		int fd = atoi(entry->d_name);
+
+		if (fd >= first && fd != dirfd(dir))
+			close(fd);
 	}
+	closedir(dir);
+	return 0;
+}
+
+int trace_keep_only(int *fds, size_t n)
+{
+	int next = 3;
+
+	for (size_t i = 0; i < n; i++)
+		if (fds[i] >= 0 && (fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 3 + (int)n)) < 0)
+			return -errno;
+	for (size_t i = 0; i < n; i++) {
+		if (fds[i] < 0)
+			continue;
+		if (dup3(fds[i], next, O_CLOEXEC) < 0)
+			return -errno;
+		fds[i] = next++;
+	}
+	return close_from(next);
+}
+
+_Noreturn void trace_give_up(int failed, int err, const char *what)
+{
+	struct failure failure = { .err = err };
+
+	snprintf(failure.what, sizeof(failure.what), "%s", what);
 	if (write(failed, &failure, sizeof(failure)) < 0)
 		_exit(126);
 	_exit(127);
 }
 
-int trace_child_start(struct trace_child *child, char **argv, const char *user, struct rd_err *err)
+_Noreturn void trace_command_run(const struct trace_command *command, int failed)
+{
+	sigset_t none;
+	int r = trace_keep_only(&failed, 1);
+
+	if (r)
+		trace_give_up(failed, -r, "cannot close our files before it is run");
+	if (command->user)
+		r = trace_user_become(command->user, command->keep_privs);
+	if (r)
+		trace_give_up(failed, -r, "cannot become the user to run this command");
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execvp(command->argv[0], command->argv);
+	trace_give_up(failed, errno, "cannot run this command");
+}
+
+/* The forked process: waits to be let go. What `go` says is whether the command begins in the foreground. */
+_Noreturn static void wait_and_run(struct trace_child *child, const struct trace_command *command, int go, int failed)
+{
+	struct trace_monitor monitor = { .failed = failed };
+	ssize_t n;
+
+	close(child->go);
+	close(child->failed);
+	while ((n = read(go, &monitor.front, 1)) < 0 && errno == EINTR)
+		;
+	if (n != 1)
+		_exit(0);
+	if (!child->tty)
+		trace_command_run(command, failed);
+	trace_tty_monitor(child->tty, &monitor);
+	trace_monitor_run(command, &monitor);
+}
+
+int trace_child_start(struct trace_child *child, const struct trace_command *command, struct rd_err *err)
 {
 	_cleanup_close_ int wait = -1, failed = -1;
-	_cleanup_free_ char *buf = NULL;
-	struct passwd pw;
+	const char *name = command->argv[0];
 	int go[2], back[2], r;
-	char byte;
 
-	r = find_command(argv[0], err);
-	if (!r && user)
-		r = find_user(user, &pw, &buf, err);
+	r = find_command(name, err);
+	if (!r && command->session)
+		r = trace_tty_create(command->user ? command->user->entry.pw_uid : (uid_t)-1, &child->tty, err);
 	if (r)
 		return r;
 	if (pipe2(go, O_CLOEXEC))
-		return rd_err_set(err, errno, argv[0], "cannot start this command");
+		return rd_err_set(err, errno, name, "cannot start this command");
 	wait = go[0];
 	child->go = go[1];
 	if (pipe2(back, O_CLOEXEC))
-		return rd_err_set(err, errno, argv[0], "cannot start this command");
+		return rd_err_set(err, errno, name, "cannot start this command");
 	child->failed = back[0];
 	failed = back[1];
 	/* What the command leaves running stays below us, and so within the filter. */
@@ -111,24 +159,20 @@ int trace_child_start(struct trace_child *child, char **argv, const char *user, 
 	child->pid = fork();
 	if (child->pid < 0) {
 		child->pid = 0;
-		return rd_err_set(err, errno, argv[0], "cannot start this command");
+		return rd_err_set(err, errno, name, "cannot start this command");
 	}
-	if (child->pid)
-		return 0;
-	close(child->go);
-	close(child->failed);
-	while ((r = (int)read(wait, &byte, 1)) < 0 && errno == EINTR)
-		;
-	if (r != 1)
-		_exit(0);
-	become(failed, user ? &pw : NULL, argv);
+	if (!child->pid)
+		wait_and_run(child, command, wait, failed);
+	if (child->tty)
+		trace_tty_forked(child->tty);
 	return 0;
 }
 
 int trace_child_go(struct trace_child *child, const char *name, struct rd_err *err)
 {
+	bool front = child->tty && trace_tty_begin(child->tty);
+	ssize_t n = write(child->go, &front, 1);
 	struct failure failure;
-	ssize_t n = write(child->go, "", 1);
 
 	close(child->go);
 	child->go = -1;
@@ -140,10 +184,16 @@ int trace_child_go(struct trace_child *child, const char *name, struct rd_err *e
 	close(child->failed);
 	child->failed = -1;
 	if (n == sizeof(failure))
-		return rd_err_set(err, failure.err, name,
-				  failure.as_user ? "cannot become the user to run this command" :
-						    "cannot run this command");
+		return rd_err_set(err, failure.err, name, "%s", failure.what);
 	return 0;
+}
+
+static void ended(struct trace_child *child, int status)
+{
+	child->ended = true;
+	child->status = status;
+	if (child->tty)
+		trace_tty_end(child->tty);
 }
 
 void trace_child_reap(struct trace_child *child)
@@ -151,11 +201,31 @@ void trace_child_reap(struct trace_child *child)
 	int status;
 	pid_t pid;
 
+	/* The monitor stays until we are gone: it dies only if it is killed, and then the command was hung up. */
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		if (pid == child->pid) {
-			child->ended = true;
-			child->status = status;
-		}
+		if (pid == child->pid && !child->ended)
+			ended(child, status);
+}
+
+void trace_child_signal(struct trace_child *child, const struct signalfd_siginfo *info)
+{
+	if (child->tty)
+		trace_tty_signal(child->tty, info);
+	else if (info->ssi_code != SI_KERNEL) /* the terminal sends its signals to the command, too */
+		kill(child->pid, (int)info->ssi_signo);
+}
+
+size_t trace_child_fds(const struct trace_child *child, struct pollfd fds[TRACE_CHILD_FDS])
+{
+	return child->tty && !child->ended ? trace_tty_fds(child->tty, fds) : 0;
+}
+
+void trace_child_serve(struct trace_child *child)
+{
+	int status;
+
+	if (child->tty && !child->ended && trace_tty_serve(child->tty, &status))
+		ended(child, status);
 }
 
 int trace_child_exit_code(const struct trace_child *child)
@@ -171,4 +241,6 @@ void trace_child_deinit(struct trace_child *child)
 		close(child->failed);
 	/* A command that was never let go ends by itself now. */
 	child->go = child->failed = -1;
+	trace_tty_destroy(child->tty);
+	child->tty = NULL;
 }

@@ -16,19 +16,31 @@
 #define POLL_USTACK_NS 5000000u	  /* user stacks get names only while their process lives */
 #define POLL_COMMAND_NS 20000000u /* one command is watched: nobody minds, and less is lost when it fails in bursts */
 
-int trace_signals_open(struct rd_err *err)
+static int watch_signals(int fd, const int *wanted, size_t n, struct rd_err *err)
 {
-	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
 	sigset_t set;
-	int fd;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < RD_ARRAY_SIZE(wanted); i++)
+	for (size_t i = 0; i < n; i++)
 		if (wanted[i] != SIGHUP || !rd_hangup_ignored())
 			sigaddset(&set, wanted[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	fd = signalfd(fd, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? rd_err_set(err, errno, "signals", "cannot wait for them") : fd;
+}
+
+int trace_signals_open(struct rd_err *err)
+{
+	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
+
+	return watch_signals(-1, wanted, RD_ARRAY_SIZE(wanted), err);
+}
+
+int trace_signals_of_session(int fd, struct rd_err *err)
+{
+	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH };
+
+	return watch_signals(fd, wanted, RD_ARRAY_SIZE(wanted), err);
 }
 
 bool trace_signalled(struct trace *t)
@@ -44,9 +56,8 @@ bool trace_signalled(struct trace *t)
 			t->interrupted = true;
 			continue;
 		}
-		/* The terminal sends its signals to the command too; we stay, to tell how that ends. */
-		if (info.ssi_code != SI_KERNEL)
-			kill(t->child.pid, (int)info.ssi_signo);
+		/* We stay, to tell how the command ends. */
+		trace_child_signal(&t->child, &info);
 	}
 	return t->interrupted;
 }
@@ -56,23 +67,24 @@ static uint64_t now(const struct trace *t)
 	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
 }
 
-/* Sleeps until a signal, the holder's end, the reader's going away, or `ns`. */
+/* Sleeps until a signal, the holder's end, the reader's going away, something from or for the command, or `ns`. */
 static void wait_a_little(struct trace *t, uint64_t ns, bool *reader_gone)
 {
 	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
-	struct pollfd fds[] = {
+	struct pollfd fds[3 + TRACE_CHILD_FDS] = {
 		{ .fd = t->signals, .events = POLLIN },
 		/* Once told to stop, it may go. */
 		{ .fd = t->stopped ? -1 : rd_session_holder_fd(t->session), .events = POLLIN },
 		{ .fd = *reader_gone ? -1 : STDOUT_FILENO },
 	};
 
-	if (ppoll(fds, RD_ARRAY_SIZE(fds), &ts, NULL) <= 0)
+	if (ppoll(fds, 3 + trace_child_fds(&t->child, fds + 3), &ts, NULL) <= 0)
 		return;
 	if (fds[1].revents)
 		t->let_go = rd_session_let_go(t->session, &t->why_let_go);
 	if (fds[2].revents & POLLERR)
 		*reader_gone = true;
+	trace_child_serve(&t->child);
 }
 
 static bool enough(const struct trace *t)
@@ -89,8 +101,8 @@ static int drain(struct trace *t, struct rd_err *err)
 	return r == -ECANCELED ? 0 : r;
 }
 
-/* After the trace: nobody listens any more, but the command's exit status is ours to return. */
-static void wait_for_command(struct trace *t)
+/* Nobody listens any more, but the command's exit status is ours to return. */
+void trace_wait_for_command(struct trace *t)
 {
 	bool no_reader = true;
 
@@ -120,7 +132,7 @@ int trace_loop(struct trace *t, struct rd_err *err)
 	rd_session_stop(t->session);
 	while (r >= 0 && !reader_gone && !enough(t) && (r = drain(t, err)) > 0)
 		;
-	wait_for_command(t);
+	trace_wait_for_command(t);
 	/* A reader that has seen enough is no failure. */
 	return r == -EPIPE ? 0 : r < 0 ? r : 0;
 }

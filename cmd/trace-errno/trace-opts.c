@@ -100,6 +100,7 @@ static bool take_plain(struct trace_opts *o, const struct rd_opt *opt, const cha
 		bool *flag;
 		const char **text;
 	} plain[] = {
+		{ "keep-privs", &o->keep_privs, NULL },
 		{ "benign", &o->benign, NULL },
 		{ "stack", &o->stack, NULL },
 		{ "user-stack", &o->user_stack, NULL },
@@ -168,6 +169,8 @@ int trace_opts_check(const struct trace_opts *o, bool metrics, int argc, struct 
 	}
 	if (o->user && !argc)
 		return rd_err_set(err, EINVAL, "--user", "there is no COMMAND to run as %s", o->user);
+	if (o->keep_privs && !o->user)
+		return rd_err_set(err, EINVAL, "--keep-privs", "without --user, COMMAND keeps them in any case");
 	if (o->status || o->detach_all) {
 		if (argc || o->summary || o->list || (o->status && o->detach_all))
 			return rd_err_set(err, EINVAL, o->detach_all ? "--detach-all" : "--status",

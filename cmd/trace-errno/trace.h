@@ -5,11 +5,10 @@
 
 #include "cmd/cmd.h"
 
-#include <sys/types.h>
-
 #include "collect/trace-event.h"
 #include "model/event.h"
 #include "model/fnset.h"
+#include "trace-child.h"
 #include "trace/session.h"
 
 /* With all drivers of a distribution loaded there are about 1200 functions, on a host with one NIC 300 to 450. */
@@ -28,16 +27,7 @@ struct trace_opts {
 	double max_unread;	 /* seconds; 0: no limit, if it was given */
 	bool max_unread_given;
 	const char *user, *comm, *cgroup, *device, *function;
-	bool benign, stack, user_stack, summary, list, status, detach_all, run_stats;
-};
-
-/* A traced command. */
-struct trace_child {
-	pid_t pid;  /* 0: there is none */
-	int go;	    /* closed: the child gives up; a byte: it runs the command */
-	int failed; /* the errno of an exec that failed arrives here */
-	bool ended;
-	int status; /* as waitpid has it */
+	bool keep_privs, benign, stack, user_stack, summary, list, status, detach_all, run_stats;
 };
 
 /* What to look up in events once they are there; see trace-names.c. */
@@ -51,6 +41,7 @@ struct trace {
 	struct rd_trace_facts *facts;
 	struct trace_names *names;
 	struct rd_session *session;
+	struct trace_user user;
 	struct trace_child child;
 	int signals;		   /* signalfd */
 	uint64_t started, stopped; /* CLOCK_MONOTONIC, ns */
@@ -82,27 +73,22 @@ int trace_within_max_hooks(const struct trace *trace, struct rd_err *err);
 /* Adds to the hint of a failure what would help against it. */
 void trace_explain(struct rd_source *src, const char *command, struct rd_err *err);
 
-/* trace-child.c: -errno with err filled; the command does not run before trace_child_go. */
-int trace_child_start(struct trace_child *child, char **argv, const char *user, struct rd_err *err);
-int trace_child_go(struct trace_child *child, const char *name, struct rd_err *err);
-/* Collects all that have ended, the command among them. */
-void trace_child_reap(struct trace_child *child);
-/* As a shell shows it: the exit status, or 128 + the signal. */
-int trace_child_exit_code(const struct trace_child *child);
-void trace_child_deinit(struct trace_child *child);
-
 /* trace-names.c: verb, chain, job, symbols, whether it is benign, hint. */
 int trace_names_create(struct trace *trace, struct rd_err *err);
 void trace_names_destroy(struct trace_names *names);
 int trace_names_judge(struct trace *trace, struct rd_event *event); /* all that is needed to know whether to show it */
 void trace_names_explain(struct trace *trace, struct rd_event *event); /* the rest */
 
-/* trace-loop.c */
+/* trace-loop.c: a signalfd, or -errno with err filled. */
 int trace_signals_open(struct rd_err *err);
+/* Makes of it one that also has what a terminal sends to a command: for a command in a session of its own. */
+int trace_signals_of_session(int fd, struct rd_err *err);
 /* Has a signal come that asks for the end? Also hands signals on to the command. */
 bool trace_signalled(struct trace *trace);
 /* Until the end of the trace; events go to trace_event. */
 int trace_loop(struct trace *trace, struct rd_err *err);
+/* After the trace: until the command has ended, if there is one. */
+void trace_wait_for_command(struct trace *trace);
 
 /* trace-out.c */
 int trace_event(void *arg, const void *data, size_t size);

@@ -42,12 +42,21 @@ no_rdma() {
 
 @test "options that do not go together" {
 	refused --user=root
+	refused --keep-privs -- true
 	refused --list --summary
 	refused --list -- true
 	refused --status -- true
 	refused --detach-all --summary
 	refused --status --list
 	refused --detach-all --status
+}
+
+@test "a user that is none: exit 3, before anything else is looked at" {
+	for bad in no-such-user '' ' ' ' 0' '0 ' +0 -0 -1 0x0 0,0 '#0' 1e1 4294967295 4294967296 4294968296 18446744073709551616; do
+		refused "--user=$bad" -- touch "$BATS_TEST_TMPDIR/ran"
+		[[ ${stderr_lines[0]} == *"\"$bad\""* ]]
+	done
+	[ ! -e "$BATS_TEST_TMPDIR/ran" ]
 }
 
 @test "a column that the output does not have: exit 3, and those there are" {

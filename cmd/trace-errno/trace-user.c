@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace-child.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "base/memory.h"
+
+#define ENTRY_MIN (16 * 1024u)
+#define ENTRY_MAX (1024 * 1024u)  /* a longer one is no user's */
+#define UID_LAST (UINT32_MAX - 1) /* above it is (uid_t)-1, which system calls take for "leave as it is" */
+
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
+
+/* By name, or by number where there is no name. -ENOENT if there is no such user, in whatever way the C library says so. */
+static int look_up(const char *name, uid_t uid, struct trace_user *ret)
+{
+	struct passwd *found = NULL;
+	int r = ERANGE;
+
+	for (size_t size = ENTRY_MIN; r == ERANGE && size <= ENTRY_MAX; size *= 4) {
+		trace_user_deinit(ret);
+		ret->text = rd_alloc(size, 1);
+		r = name ? getpwnam_r(name, &ret->entry, ret->text, size, &found) :
+			   getpwuid_r(uid, &ret->entry, ret->text, size, &found);
+	}
+	if (found)
+		return 0;
+	trace_user_deinit(ret);
+	return r && r != ESRCH ? -r : -ENOENT;
+}
+
+int trace_user_find(const char *name, struct trace_user *ret, struct rd_err *err)
+{
+	uintmax_t number = 0;
+	int r = look_up(name, 0, ret);
+
+	if (r == -ENOENT && is_number(name)) {
+		number = strtoumax(name, NULL, 10); /* UINTMAX_MAX where it is greater */
+		if (number > UID_LAST)
+			return rd_err_set(err, ERANGE, "--user", "\"%s\" is no user's number: they end at %" PRIu32,
+					  name, UID_LAST);
+		r = look_up(NULL, (uid_t)number, ret);
+	}
+	if (!r)
+		return 0;
+	if (r != -ENOENT)
+		return rd_err_set(err, -r, "--user", "cannot look up \"%s\"", name);
+	rd_err_set(err, ENOENT, "--user", "there is no user \"%s\"", name);
+	rd_err_hint(err, "give a name that getent passwd knows, or its number in decimal digits");
+	return -ENOENT;
+}
+
+void trace_user_deinit(struct trace_user *user)
+{
+	free(user->text);
+	*user = (struct trace_user){ 0 };
+}
+
+/* A change of uid leaves the inheritable ones, and if it was not from root all. Without these none is ambient either. */
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct self = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	return syscall(SYS_capset, &self, none) ? -errno : 0;
+}
+
+int trace_user_become(const struct trace_user *user, bool keep_privs)
+{
+	const struct passwd *pw = &user->entry;
+	int r = 0;
+
+	if (initgroups(pw->pw_name, pw->pw_gid) || setresgid(pw->pw_gid, pw->pw_gid, pw->pw_gid) ||
+	    setresuid(pw->pw_uid, pw->pw_uid, pw->pw_uid))
+		return -errno;
+	if (pw->pw_uid)
+		r = drop_capabilities();
+	if (r)
+		return r;
+	if (!keep_privs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	if (setenv("HOME", pw->pw_dir, 1) || setenv("USER", pw->pw_name, 1) || setenv("LOGNAME", pw->pw_name, 1) ||
+	    setenv("SHELL", *pw->pw_shell ? pw->pw_shell : "/bin/sh", 1))
+		return -errno;
+	return 0;
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A traced command in a session of its own, seen from the terminal that trace-errno was started on. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+
+#include "outer-tty.h"
+#include "unit.h"
+
+#define KEY(letter)                \
+	(char[])                   \
+	{                          \
+		(letter) & 0x1f, 0 \
+	}
+#define BURST 1000000
+
+static struct outer o;
+
+static void typing_into_our_shell_is_not_possible(void **state)
+{
+	(void)state;
+	/* Shows that the test sees it where it is. */
+	outer_start(&o, &(struct job){ .play = "type", .shared = true });
+	struct report shared = outer_report(&o);
+	outer_end(&o);
+	for (int i = 0; i < 8; i++) {
+		int pipes[2];
+		assert_int_equal(pipe(pipes), 0);
+		outer_start(&o, &(struct job){ .play = "type",
+					       .input = i & 1 ? pipes[0] : 0,
+					       .output = i & 2 ? pipes[1] : 0,
+					       .errors = i & 4 ? pipes[1] : 0 });
+		struct report report = outer_report(&o);
+		assert_int_equal(WEXITSTATUS(report.status), 0);
+		assert_int_equal(report.typed, 0);
+		outer_end(&o);
+		close(pipes[0]);
+		close(pipes[1]);
+	}
+	if (!shared.typed)
+		SKIP("this kernel lets nobody type by TIOCSTI");
+}
+
+static void the_terminal_is_another_one(void **state)
+{
+	(void)state;
+	outer_start(&o, &(struct job){ .command = "test -t 0 && test -t 1 && test -t 2 && : <>/dev/tty && echo yes; "
+						  "tty; stty size; "
+						  "echo again >/dev/stderr" });
+	assert_true(outer_shows(&o, "yes\r\n/dev/pts/"));
+	assert_true(strncmp(o.seen, ptsname(o.master) + strlen("/dev/pts/"), strcspn(o.seen, "\r")) != 0);
+	assert_true(outer_shows(&o, "24 80\r\n"));
+	assert_true(outer_shows(&o, "again\r\n"));
+	assert_int_equal(outer_status(&o), 0);
+	outer_end(&o);
+}
+
+static void exit_status_and_signals_are_passed_on(void **state)
+{
+	static const struct {
+		const char *command;
+		int status;
+	} cases[] = {
+		{ "exit 0", 0 },	  { "exit 3", 3 },	    { "exit 255", 255 },
+		{ "kill -TERM $$", 143 }, { "kill -KILL $$", 137 }, { "ulimit -c 0; kill -SEGV $$", 139 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		outer_start(&o, &(struct job){ .command = cases[i].command });
+		assert_int_equal(outer_status(&o), cases[i].status);
+		outer_end(&o);
+	}
+}
+
+static void keys_and_signals_of_the_terminal_reach_the_command(void **state)
+{
+	(void)state;
+	outer_start(&o, &(struct job){ .command = "echo ready; read line; echo got $line; cat; echo end" });
+	assert_true(outer_shows(&o, "ready\r\n"));
+	assert_false(outer_is_cooked(&o));
+	outer_type(&o, "hello\r");
+	assert_true(outer_shows(&o, "hello\r\ngot hello\r\n"));
+	outer_type(&o, KEY('D'));
+	assert_true(outer_shows(&o, "end\r\n"));
+	assert_int_equal(outer_status(&o), 0);
+	outer_end(&o);
+	for (int i = 0; i < 2; i++) {
+		outer_start(&o, &(struct job){ .command = "ulimit -c 0; echo ready; exec sleep 60" });
+		assert_true(outer_shows(&o, "ready\r\n"));
+		outer_type(&o, i ? KEY('\\') : KEY('C'));
+		assert_int_equal(outer_status(&o), 128 + (i ? SIGQUIT : SIGINT));
+		outer_end(&o);
+	}
+}
+
+/* The process that stands for trace-errno: the foreground group of the terminal. */
+static pid_t tracer(void)
+{
+	pid_t group = 0;
+
+	assert_int_equal(ioctl(o.master, TIOCGPGRP, &group), 0);
+	return group;
+}
+
+static void signals_that_we_are_sent_reach_the_command(void **state)
+{
+	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(signals); i++) {
+		outer_start(&o,
+			    &(struct job){
+				    .command = "for s in INT QUIT TERM HUP; do trap \"echo got $s; exit 7\" $s; done; "
+					       "echo ready; while :; do sleep 0.05; done" });
+		assert_true(outer_shows(&o, "ready\r\n"));
+		kill(tracer(), signals[i]);
+		assert_true(outer_shows(&o, "got "));
+		assert_int_equal(outer_status(&o), 7);
+		outer_end(&o);
+	}
+}
+
+static void stopping_stops_us_and_going_on_continues_both(void **state)
+{
+	struct report report;
+
+	(void)state;
+	outer_start(&o, &(struct job){ .command = "echo ready; read a; echo 1 $a; read b; echo 2 $b; exit 5" });
+	assert_true(outer_shows(&o, "ready\r\n"));
+	outer_type(&o, KEY('Z'));
+	report = outer_report(&o);
+	assert_true(WIFSTOPPED(report.status));
+	assert_int_equal(WSTOPSIG(report.status), SIGTSTP);
+	assert_true(report.cooked);
+	outer_order(&o, 'f');
+	outer_type(&o, "x\r");
+	assert_true(outer_shows(&o, "1 x\r\n"));
+	/* In the background it is stopped again, because it reads. */
+	outer_type(&o, KEY('Z'));
+	report = outer_report(&o);
+	assert_true(WIFSTOPPED(report.status) && report.cooked);
+	outer_order(&o, 'b');
+	report = outer_report(&o);
+	assert_true(WIFSTOPPED(report.status) && report.cooked);
+	assert_int_equal(WSTOPSIG(report.status), SIGTTIN);
+	outer_order(&o, 'f');
+	outer_type(&o, "y\r");
+	assert_true(outer_shows(&o, "2 y\r\n"));
+	assert_int_equal(outer_status(&o), 5);
+	outer_end(&o);
+}
+
+static void others_can_continue_and_kill_what_was_stopped(void **state)
+{
+	struct report report;
+	int pid;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		outer_start(&o, &(struct job){ .command = "echo pid $$; kill -STOP $$; exit 4" });
+		assert_true(outer_shows(&o, "pid "));
+		pid = outer_number(&o);
+		report = outer_report(&o);
+		assert_true(WIFSTOPPED(report.status));
+		assert_int_equal(WSTOPSIG(report.status), SIGSTOP);
+		assert_true(report.cooked);
+		/* The shell has the terminal now, and continues nobody. */
+		outer_order(&o, 'w');
+		assert_int_equal(kill(pid, i ? SIGKILL : SIGCONT), 0);
+		assert_int_equal(outer_status(&o), i ? 137 : 4);
+		outer_end(&o);
+	}
+}
+
+static void in_the_background_the_terminal_is_left_alone(void **state)
+{
+	struct report report;
+
+	(void)state;
+	outer_start(&o, &(struct job){ .command = "echo writes; read a; echo reads $a", .background = true });
+	assert_true(outer_shows(&o, "writes\r\n"));
+	report = outer_report(&o);
+	assert_true(WIFSTOPPED(report.status) && report.cooked);
+	assert_int_equal(WSTOPSIG(report.status), SIGTTIN);
+	outer_order(&o, 'f');
+	outer_type(&o, "z\r");
+	assert_true(outer_shows(&o, "reads z\r\n"));
+	assert_int_equal(outer_status(&o), 0);
+	outer_end(&o);
+}
+
+/* `command | less`: less reads the terminal. `command` gets it when it reads itself. */
+static void in_a_pipeline_the_terminal_is_taken_when_it_is_read(void **state)
+{
+	int pipes[2], pid;
+	char line[64];
+	ssize_t n;
+
+	(void)state;
+	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+	outer_start(&o, &(struct job){ .command = "trap go=1 USR1; echo pid $$ >&2; until [ $go ]; do sleep 0.05; done; "
+						  "read a; echo read $a; echo end >&2",
+				       .output = pipes[1] });
+	assert_true(outer_shows(&o, "pid "));
+	pid = outer_number(&o);
+	assert_true(outer_is_cooked(&o));
+	kill(pid, SIGUSR1);
+	for (int i = 0; i < 100 && outer_is_cooked(&o); i++)
+		usleep(100000);
+	assert_false(outer_is_cooked(&o));
+	outer_type(&o, "word\r");
+	assert_true(outer_shows(&o, "end\r\n"));
+	n = read(pipes[0], line, sizeof(line));
+	assert_int_equal(n, 10);
+	assert_memory_equal(line, "read word\n", 10);
+	assert_int_equal(outer_status(&o), 0);
+	outer_end(&o);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+static void a_window_that_changes_its_size_does_so_for_the_command(void **state)
+{
+	struct winsize size = { .ws_row = 33, .ws_col = 111 };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		outer_start(&o,
+			    &(struct job){
+				    .command = "trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.05; done",
+				    .input = i ? open("/dev/null", O_RDONLY | O_CLOEXEC) : 0 });
+		assert_true(outer_shows(&o, "ready\r\n"));
+		assert_int_equal(ioctl(o.master, TIOCSWINSZ, &size), 0);
+		if (i)
+			/* stty asks its input. */
+			assert_true(outer_shows(&o, "stty: "));
+		else
+			assert_true(outer_shows(&o, "33 111\r\n"));
+		assert_int_equal(outer_status(&o), 0);
+		outer_end(&o);
+	}
+}
+
+static void pipes_stay_pipes(void **state)
+{
+	int pipes[2];
+	char text[64];
+
+	(void)state;
+	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+	outer_start(&o, &(struct job){ .command = "test -t 1 || exit 1; test -t 2 && exit 2; echo out; echo errors >&2",
+				       .errors = pipes[1] });
+	assert_int_equal(outer_status(&o), 0);
+	assert_string_equal(o.seen, "out\r\n");
+	assert_int_equal(read(pipes[0], text, sizeof(text)), 7);
+	assert_memory_equal(text, "errors\n", 7);
+	outer_end(&o);
+	outer_start(&o, &(struct job){ .command = "test -t 1 && exit 1; test -t 2 || exit 2; echo out; echo errors >&2",
+				       .output = pipes[1] });
+	assert_int_equal(outer_status(&o), 0);
+	assert_string_equal(o.seen, "errors\r\n");
+	assert_int_equal(read(pipes[0], text, sizeof(text)), 4);
+	assert_memory_equal(text, "out\n", 4);
+	outer_end(&o);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+static void two_terminals_stay_two(void **state)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
+	char text[64];
+
+	(void)state;
+	assert_true(master >= 0 && !unlockpt(master));
+	slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	outer_start(&o, &(struct job){ .command = "test -t 1 && test -t 2 && echo out && echo errors >&2",
+				       .errors = slave });
+	assert_int_equal(outer_status(&o), 0);
+	assert_string_equal(o.seen, "out\r\n");
+	assert_int_equal(read(master, text, sizeof(text)), 8);
+	assert_memory_equal(text, "errors\r\n", 8);
+	outer_end(&o);
+	close(slave);
+	close(master);
+}
+
+static void all_output_arrives(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		outer_start(&o, &(struct job){ .play = "burst", .background = i == 1 });
+		assert_int_equal(outer_status(&o), 6);
+		assert_int_equal(o.n, BURST + 5);
+		assert_string_equal(o.seen + BURST, "end\r\n");
+		outer_end(&o);
+	}
+}
+
+/* Each newline is translated once, whoever writes it, whatever the terminal's state. */
+static void lines_of_ours_and_of_the_command_look_as_ever(void **state)
+{
+	(void)state;
+	outer_start(&o,
+		    &(struct job){ .command = "sleep 0.1; echo theirs; stty -opost; echo raw; stty opost; echo theirs",
+				   .says = true });
+	assert_int_equal(outer_status(&o), 0);
+	assert_string_equal(o.seen, "ours\r\ntheirs\r\nraw\ntheirs\r\n");
+	outer_end(&o);
+	outer_start(&o, &(struct job){ .command = "sleep 0.1; echo theirs", .says = true, .background = true });
+	assert_int_equal(outer_status(&o), 0);
+	assert_string_equal(o.seen, "ours\r\ntheirs\r\n");
+	outer_end(&o);
+}
+
+/* Whether the command, which prints all the time, does so now. */
+static bool prints(int fd)
+{
+	char text[4096];
+
+	/* What it printed before is read first. */
+	for (struct pollfd p = { .fd = fd, .events = POLLIN }; poll(&p, 1, 0) > 0;)
+		assert_true(read(fd, text, sizeof(text)) > 0);
+	return poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, 500) > 0;
+}
+
+static void without_a_terminal_there_is_none(void **state)
+{
+	struct report report;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), pipes[2];
+
+	(void)state;
+	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+	outer_start(&o,
+		    &(struct job){ .command = "(: <>/dev/tty) 2>/dev/null && exit 1; while echo .; do sleep 0.02; done",
+				   .input = null,
+				   .output = pipes[1],
+				   .errors = null });
+	assert_int_equal(poll(&(struct pollfd){ .fd = pipes[0], .events = POLLIN }, 1, 10000), 1);
+	/* Typed on the terminal, which still is ours. */
+	outer_type(&o, KEY('Z'));
+	report = outer_report(&o);
+	assert_true(WIFSTOPPED(report.status));
+	assert_int_equal(WSTOPSIG(report.status), SIGTSTP);
+	assert_false(prints(pipes[0]));
+	outer_order(&o, 'f');
+	for (int i = 0; i < 20 && !prints(pipes[0]); i++)
+		;
+	assert_true(prints(pipes[0]));
+	outer_type(&o, KEY('C'));
+	assert_int_equal(outer_status(&o), 128 + SIGINT);
+	outer_end(&o);
+	close(null);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+static void the_terminal_is_given_back_where_memory_ran_out(void **state)
+{
+	(void)state;
+	outer_start(&o, &(struct job){ .command = "sleep 60", .dies = true });
+	assert_int_equal(outer_status(&o), 3);
+	assert_true(outer_is_cooked(&o));
+	outer_end(&o);
+}
+
+/* In a file, because its terminal is gone when it is told. */
+static void a_command_is_hung_up_when_we_are_killed(void **state)
+{
+	char path[] = "/tmp/rdmadiag-test-XXXXXX", command[256], said[16] = "";
+	int fd = mkstemp(path);
+
+	(void)state;
+	fchmod(fd, 0666);
+	snprintf(command, sizeof(command),
+		 "trap 'echo hung up >%s; exit' HUP; echo ready; while :; do sleep 0.05; done", path);
+	outer_start(&o, &(struct job){ .command = command });
+	assert_true(outer_shows(&o, "ready\r\n"));
+	kill(tracer(), SIGKILL);
+	for (int i = 0; i < 100 && pread(fd, said, sizeof(said) - 1, 0) < 7; i++)
+		usleep(100000);
+	assert_string_equal(said, "hung up\n");
+	outer_end(&o);
+	close(fd);
+	unlink(path);
+}
+
+/* As after a command that shared the terminal. */
+static void what_is_left_running_is_not_hung_up(void **state)
+{
+	char path[] = "/tmp/rdmadiag-test-XXXXXX", command[256], said[16] = "";
+	int fd = mkstemp(path);
+
+	(void)state;
+	fchmod(fd, 0666);
+	snprintf(command, sizeof(command),
+		 "trap 'echo hung up >%s; exit' HUP; echo start; (sleep 1; echo lives >%s) & exit 2", path, path);
+	outer_start(&o, &(struct job){ .command = command });
+	assert_int_equal(outer_status(&o), 2);
+	for (int i = 0; i < 100 && pread(fd, said, sizeof(said) - 1, 0) < 6; i++)
+		usleep(100000);
+	assert_string_equal(said, "lives\n");
+	outer_end(&o);
+	close(fd);
+	unlink(path);
+}
+
+/* The roles of this program as a command. */
+static int play(const char *role)
+{
+	static char burst[BURST];
+	int terminals[] = { open("/dev/tty", O_RDWR), 0, 1, 2 };
+
+	if (!strcmp(role, "type")) {
+		for (size_t i = 0; i < RD_ARRAY_SIZE(terminals); i++)
+			for (const char *c = "id\n"; *c; c++)
+				ioctl(terminals[i], TIOCSTI, c);
+		return 0;
+	}
+	memset(burst, 'x', sizeof(burst));
+	return rd_write_all(1, burst, sizeof(burst)) || rd_write_all(1, "end\n", 4) ? 1 : 6;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(typing_into_our_shell_is_not_possible),
+		TEST(the_terminal_is_another_one),
+		TEST(exit_status_and_signals_are_passed_on),
+		TEST(keys_and_signals_of_the_terminal_reach_the_command),
+		TEST(signals_that_we_are_sent_reach_the_command),
+		TEST(stopping_stops_us_and_going_on_continues_both),
+		TEST(others_can_continue_and_kill_what_was_stopped),
+		TEST(in_the_background_the_terminal_is_left_alone),
+		TEST(in_a_pipeline_the_terminal_is_taken_when_it_is_read),
+		TEST(a_window_that_changes_its_size_does_so_for_the_command),
+		TEST(pipes_stay_pipes),
+		TEST(two_terminals_stay_two),
+		TEST(all_output_arrives),
+		TEST(lines_of_ours_and_of_the_command_look_as_ever),
+		TEST(without_a_terminal_there_is_none),
+		TEST(the_terminal_is_given_back_where_memory_ran_out),
+		TEST(a_command_is_hung_up_when_we_are_killed),
+		TEST(what_is_left_running_is_not_hung_up),
+	};
+	int r;
+
+	if (argc == 3 && !strcmp(argv[1], "play"))
+		return play(argv[2]);
+	r = cmocka_run_group_tests(tests, NULL, NULL);
+	outer_remove_player();
+	return r;
+}
