@@ -37,6 +37,7 @@ test_what_cannot_work() {
 	refused no-such-command -- no-such-command
 	refused /no/such/command -- /no/such/command
 	refused no-such-user -u no-such-user -- true
+	refused 4294967296 -u 4294967296 -- true
 	refused no_such_function --function 'no_such_function_*'
 	refused rxe7 --device rxe7
 	refused /no/such --cgroup /no/such
@@ -72,6 +73,48 @@ test_as_user() {
 	[ "$(grep -m 1 -x '[0-9]*' "$W/user.err")" = 65534 ]
 	shows user reg-mr-memlock "$(grep -x '[0-9]*' "$W/user.err" | tail -1)"
 	true_of "$W/user.json" '.[0].uid == 65534'
+}
+
+# typed COMMAND…: runs it on a terminal of 33 lines, and prints how many bytes its shell would then read there. Its status is left
+# in $W/status, its output in $W/terminal.
+typed() {
+	printf '%q ' "$@" >"$W/typed.sh"
+	script -qc "stty rows 33 cols 111; . $W/typed.sh; echo \$? >$W/status
+		perl -e 'ioctl(STDIN, 0x541b, \$n = pack(\"i\", 0)); print unpack(\"i\", \$n)' >$W/typed" /dev/null </dev/null >"$W/terminal"
+	cat "$W/typed"
+}
+
+# A user's program on root's terminal types into it (perl: TIOCSTI of "id" and a newline on all that it can reach), reads a
+# descriptor of root's, and looks at what it was given.
+test_as_user_on_a_terminal() {
+	local i
+	cat >"$W/attack" <<-'EOF'
+		perl -e 'open($t, "+<", "/dev/tty"); for $f ($t, STDIN, STDOUT, STDERR) { ioctl($f, 0x5412, $_) for split //, "id\n" }'
+		ls /proc/$$/fd | tr '\n' ' '
+		(cat <&7) 2>/dev/null | grep root && echo inherited
+		echo "home $HOME user $USER logname $LOGNAME shell $SHELL size $(stty size)"
+		grep -E '^(Uid|CapEff|NoNewPrivs)' /proc/self/status | tr '\t\n' ' '
+		echo "errors" >&2
+		exit 5
+	EOF
+	chmod 755 "$W" "$W/attack"
+	exec 7</etc/shadow
+	i=$(typed setpriv --reuid nobody --regid nogroup --clear-groups sh "$W/attack")
+	echo "without us it types $i bytes"
+	[ "$KERNEL" != 6.1 ] || [ "$i" -ge 3 ]
+	[ "$(typed "$R" trace-errno -u nobody -- sh "$W/attack")" = 0 ]
+	cat "$W/terminal"
+	[ "$(<"$W/status")" = 5 ]
+	# 10: the script itself
+	grep -q '^0 1 10 2 home /nonexistent user nobody logname nobody shell /usr/sbin/nologin size 33 111' "$W/terminal"
+	grep -q '^Uid: 65534 65534 65534 65534 CapEff: 0000000000000000 NoNewPrivs: 1 errors' "$W/terminal"
+	! grep inherited "$W/terminal"
+}
+
+# The same code below a shell with job control, on this kernel.
+test_session_of_its_own() {
+	build/tests/vm/test-trace-tty
+	build/tests/vm/test-trace-user
 }
 
 # Each filter has its own trace, all at once over the same three failures.
