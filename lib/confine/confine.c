@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -33,6 +34,7 @@ static bool is_root(void)
 static int drop_uid(void)
 {
 	int signal = 0, groups, group, user;
+	pid_t parent = getppid();
 
 	if (!is_root())
 		return 0;
@@ -42,6 +44,8 @@ static int drop_uid(void)
 	group = setresgid(NOBODY, NOBODY, NOBODY) < 0 ? errno : 0;
 	user = setresuid(NOBODY, NOBODY, NOBODY) < 0 ? errno : 0;
 	prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0);
+	if (signal && getppid() != parent)
+		raise(signal);
 	state.uid_dropped = !user;
 	return user ? user : group ? group : groups;
 }

@@ -91,6 +91,7 @@ static const struct call always[] = {
 	CALL(rt_sigreturn),
 	CALL(rt_sigpending),
 	CALL(rt_sigtimedwait),
+	CALL(rt_sigsuspend),
 	CALL(sigaltstack),
 	CALL(writev),
 	CALL(readv),
@@ -133,6 +134,9 @@ static const struct call always[] = {
 	IOCTL(TCGETS2),
 #endif
 	IOCTL(TIOCGWINSZ),
+#ifdef SYS_pause
+	CALL(pause),
+#endif
 #ifdef SYS_poll
 	CALL(poll),
 #endif

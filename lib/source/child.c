@@ -7,12 +7,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -23,8 +26,12 @@ struct answer {
 	struct rd_err err;
 };
 
-/* Whether this process is a child that whoever started it can leave. */
+/* Whether this process is a child that whoever started it can leave, and its end of what is between them. */
 static bool is_child;
+static int own_end = -1;
+
+#define NAP_MS 20
+#define FOREVER_MS (24 * 3600 * 1000)
 
 /* Those that were left and had not ended. */
 static struct {
@@ -93,7 +100,7 @@ bool rd_child_lacked_memory(pid_t child)
 }
 
 /* Who waits for the end of what we write must not wait for a child that hangs: it holds nothing but its own end. */
-static void begin_child(pid_t parent)
+static void begin_child(pid_t parent, int fd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -105,6 +112,7 @@ static void begin_child(pid_t parent)
 	if (null > STDERR_FILENO)
 		close(null);
 	is_child = true;
+	own_end = fd;
 	behind.n = 0;
 	openers.n = 0;
 }
@@ -119,29 +127,42 @@ static int opener_for_child(pid_t *opener, struct rd_err *err)
 	return rd_opener_fork(opener, err);
 }
 
+static void close_range_of(unsigned first, unsigned last)
+{
+	struct rlimit limit = { 0 };
+
+	if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
+		return;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	for (; first <= last && first < limit.rlim_cur; first++)
+		close((int)first);
+}
+
+void rd_child_close_others(void)
+{
+	close_range_of(STDERR_FILENO + 1, (unsigned)own_end - 1);
+	close_range_of((unsigned)own_end + 1, UINT_MAX);
+}
+
 /* Takes the ends, of which the child gets the second. */
 static int start(const char *what, const int ends[2], pid_t *child, int *fd, struct rd_err *err)
 {
 	pid_t parent = getpid(), opener = 0;
 	_cleanup_close_ int to_opener = opener_for_child(&opener, err);
+	int r = rd_opener_used() && to_opener < 0 ? to_opener : 0;
 
-	if (rd_opener_used() && to_opener < 0) {
-		close(ends[0]);
-		close(ends[1]);
-		return to_opener;
-	}
-	*child = fork();
+	*child = r ? -1 : fork();
 	if (*child < 0) {
-		int code = errno;
-
+		if (!r)
+			r = rd_err_set(err, errno, what, "cannot start a process");
 		close(ends[0]);
 		close(ends[1]);
-		return rd_err_set(err, code, what, "cannot start a process");
+		return r;
 	}
 	*fd = ends[*child == 0];
 	close(ends[*child != 0]);
 	if (*child == 0)
-		begin_child(parent);
+		begin_child(parent, *fd);
 	if (*child == 0 && to_opener >= 0)
 		rd_opener_take(RD_TAKE_FD(to_opener));
 	else if (to_opener >= 0)
@@ -181,17 +202,39 @@ static void read_of(pid_t child, const char *name, char *text, size_t size)
 		close(fd);
 }
 
-void rd_process_look(pid_t child, struct rd_child_state *ret)
+/* 0: there is no such process. */
+static char state_of(pid_t child)
 {
 	char text[512];
 	const char *name_end;
 
-	*ret = (struct rd_child_state){ 0 };
 	read_of(child, "stat", text, sizeof(text));
 	/* The state stands behind the name, which may hold anything but ends with the last parenthesis. */
 	name_end = strrchr(text, ')');
-	if (name_end && name_end[1])
-		ret->state = name_end[2];
+	return name_end && name_end[1] ? name_end[2] : '\0';
+}
+
+/* Itself, or the one that it started and waits for: the last that has not ended. */
+static pid_t at_work(pid_t child)
+{
+	char name[40], text[512], *at = text, *end;
+	pid_t found = child;
+
+	snprintf(name, sizeof(name), "task/%d/children", (int)child);
+	read_of(child, name, text, sizeof(text));
+	for (pid_t pid; (pid = (pid_t)strtol(at, &end, 10)) > 0 && end != at; at = end)
+		if (state_of(pid) && state_of(pid) != 'Z')
+			found = pid;
+	return found;
+}
+
+void rd_process_look(pid_t child, struct rd_child_state *ret)
+{
+	char text[512];
+
+	*ret = (struct rd_child_state){ 0 };
+	child = at_work(child);
+	ret->state = state_of(child);
 	read_of(child, "schedstat", text, sizeof(text));
 	ret->known = ret->state &&
 		     sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &ret->cpu, &ret->waited, &ret->ran) == 3;
@@ -266,8 +309,15 @@ int64_t rd_monotonic_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* A child that waits for one of its own seems to sleep. Where whoever looks cannot see for whom, it does not sleep long. */
+static int longest_sleep(void)
+{
+	return is_child && access("/proc/thread-self/children", R_OK) < 0 ? NAP_MS : INT_MAX;
+}
+
 int rd_child_read(int fd, int64_t deadline_ms, void *to, size_t size)
 {
+	int most = longest_sleep();
 	uint8_t *at = to;
 
 	while (size > 0) {
@@ -277,7 +327,7 @@ int rd_child_read(int fd, int64_t deadline_ms, void *to, size_t size)
 
 		if (left <= 0)
 			return -ETIMEDOUT;
-		n = poll(&wait, 1, (int)left);
+		n = poll(&wait, 1, left < most ? (int)left : most);
 		if (n == 0 || (n < 0 && errno == EINTR))
 			continue;
 		n = n < 0 ? -1 : read(fd, at, size);
@@ -333,8 +383,9 @@ int rd_child_run(const char *what, rd_child_fn *work, void *arg, unsigned limit_
 	pid_t child;
 	int fd, r;
 
+	/* Who started this one can leave it. */
 	if (is_child)
-		return work(arg, ret, err);
+		limit_ms = FOREVER_MS;
 	r = rd_child_start(what, &child, &fd, err);
 	if (r < 0)
 		return r;

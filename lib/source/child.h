@@ -11,8 +11,8 @@ typedef int rd_child_fn(void *arg, struct rd_bytes *ret, struct rd_err *err);
 /*
  * Forks, lets `work` run there, and hands on what it returned. `what` is the object that errors name. -ETIMEDOUT when that
  * takes more than `limit_ms` milliseconds, -ECHILD where the child ended before it had answered, -EFBIG for an answer above
- * `limit_size` bytes. The child is never waited for. In a child that rd_child_start made, `work` runs in place: who started
- * that one can leave it.
+ * `limit_size` bytes. The child is never waited for. In a child that rd_child_start made there is no limit on the time: who
+ * started that one can leave it, and both end.
  */
 int rd_child_run(const char *what, rd_child_fn *work, void *arg, unsigned limit_ms, size_t limit_size,
 		 struct rd_bytes *ret, struct rd_err *err);
@@ -26,6 +26,9 @@ int rd_child_start(const char *what, pid_t *child, int *fd, struct rd_err *err);
 /* The same with a stream socket between them, both ends of which are for reading and writing. */
 int rd_child_start_talk(const char *what, pid_t *child, int *fd, struct rd_err *err);
 
+/* In a child: closes all descriptors but the standard streams and its end of what is between it and its parent. */
+void rd_child_close_others(void);
+
 /* Reads exactly `size` bytes. -ETIMEDOUT at the deadline (of rd_monotonic_ms), -ECHILD when the other end was closed before, -errno. */
 int rd_child_read(int fd, int64_t deadline_ms, void *to, size_t size);
 
@@ -36,7 +39,7 @@ bool rd_child_lacked_memory(pid_t child);
  * left before are reaped as far as they have ended. */
 void rd_child_leave(pid_t child);
 
-/* What a child has been doing, out of procfs. */
+/* What a child has been doing, out of procfs; or, while it waits for a child of its own, what that one has. */
 struct rd_child_state {
 	bool known;
 	char state;	   /* as in /proc/PID/stat: R runs, S and D sleep, T is stopped */

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/verbs.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/environ.h"
 #include "base/late.h"
+#include "confine/confine.h"
 #include "source/child.h"
 
 #define LIMIT_MS 3000
@@ -132,13 +138,85 @@ static int query(struct ibv_context *context, const char *object, struct rd_byte
 	return 0;
 }
 
+/* Whether whoever is no root can open all devices, as they can where nobody changed it. */
+static bool open_to_everybody(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	bool all = true;
+	struct stat st;
+
+	if (!dir)
+		return true;
+	if (fstat(dirfd(dir), &st) < 0 || !(st.st_mode & S_IXOTH))
+		all = false;
+	for (struct dirent *entry; all && (entry = readdir(dir));)
+		all = strncmp(entry->d_name, "uverbs", 6) != 0 ||
+		      (fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && (st.st_mode & 06) == 06);
+	closedir(dir);
+	return all;
+}
+
+#define DEVICES "/dev/infiniband"
+
+/* What libibverbs, the libraries of devices and the loader open, as rdma-core has it. */
+static const struct rd_confine_folder usual[] = {
+	{ "/sys", false },
+	{ DEVICES, true },
+	{ "/etc/libibverbs.d", false },
+	{ "/etc/ld.so.cache", false },
+	{ "/lib", false },
+	{ "/lib64", false },
+	{ "/usr/lib", false },
+	{ "/usr/lib64", false },
+	{ "/usr/local/lib", false },
+	{ "/proc/cpuinfo", false },
+};
+
+#define FOLDERS_MAX 64 /* with those of LD_LIBRARY_PATH */
+
+/* Where a libibverbs lies that is not the system's, its settings and the libraries of devices lie as well. */
+static void add_own(struct rd_confine_folder *folders, size_t n)
+{
+	static char folder[4096], settings[4096 + 32];
+	const char *path = secure_getenv("LD_LIBRARY_PATH");
+	Dl_info info;
+
+	if (dladdr((void *)libibverbs.get_device_list, &info) && info.dli_fname && strchr(info.dli_fname, '/')) {
+		snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(info.dli_fname, '/') - info.dli_fname),
+			 info.dli_fname);
+		snprintf(settings, sizeof(settings), "%s/../etc/libibverbs.d", folder);
+		folders[n++].path = folder;
+		folders[n++].path = settings;
+	}
+	for (char *rest = path ? strdup(path) : NULL, *each; n < FOLDERS_MAX && (each = strsep(&rest, ":;"));)
+		if (*each)
+			folders[n++].path = each;
+}
+
+static int confine(struct rd_err *err)
+{
+	struct rd_confine_folder folders[FOLDERS_MAX + 1] = { 0 };
+	unsigned needs = RD_CONFINE_READ | RD_CONFINE_VERBS;
+
+	memcpy(folders, usual, sizeof(usual));
+	add_own(folders, RD_ARRAY_SIZE(usual));
+	if (!open_to_everybody(DEVICES))
+		needs |= RD_CONFINE_UID;
+	rd_child_close_others();
+	return rd_confine(needs, folders, err);
+}
+
 /* In the child, whose end gives everything back. */
 static int ask(void *arg, struct rd_bytes *ret, struct rd_err *err)
 {
 	const char *object = arg, *name = strrchr(object, '/') + 1;
 	struct ibv_device **devices;
-	int n = 0, r = rd_late_load(&late, object, err);
+	int n = 0, r;
 
+	rd_environ_hide();
+	r = rd_late_load(&late, object, err);
+	if (r == 0)
+		r = confine(err);
 	if (r < 0)
 		return r;
 	devices = libibverbs.get_device_list(&n);

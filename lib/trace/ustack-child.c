@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 
 #include "base/buf.h"
 #include "base/environ.h"
+#include "source/child.h"
 #include "trace/libdw.h"
 
 /* Of what it allocates, and of files read as a whole; libelf then reads by parts. */
@@ -50,26 +50,14 @@ static bool read_whole(void *to, size_t size)
 	return true;
 }
 
-/* Descriptors of hooks, and pages that the kernel's programs read: none of it is for who parses. */
-static void keep_only_socket(void)
+static void set_limits(void)
 {
+	const struct rlimit none = { 0 };
 	struct rlimit files = { 0 };
 
 	getrlimit(RLIMIT_NOFILE, &files);
-	if (dup3(sock, STDERR_FILENO + 1, O_CLOEXEC) >= 0)
-		sock = STDERR_FILENO + 1;
-	if (syscall(SYS_close_range, sock + 1, ~0u, 0) < 0)
-		for (rlim_t fd = (rlim_t)sock + 1; fd < files.rlim_cur; fd++)
-			close((int)fd);
-	rd_maps_unshare();
 	files.rlim_cur = files.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &files);
-}
-
-static void limit_memory(void)
-{
-	const struct rlimit none = { 0 };
-
 	setrlimit(RLIMIT_CORE, &none);
 #ifndef RD_SANITIZED /* whose shadow memory is larger than any limit */
 	setrlimit(RLIMIT_DATA, &(struct rlimit){ DATA_MAX, DATA_MAX });
@@ -211,8 +199,10 @@ _Noreturn void rd_namer_serve(int fd, pid_t traced, const struct rd_maps *maps)
 
 	sock = fd;
 	rd_environ_hide();
-	keep_only_socket();
-	limit_memory();
+	/* Descriptors of hooks, and pages that the kernel's programs read: none of it is for who parses. */
+	rd_child_close_others();
+	rd_maps_unshare();
+	set_limits();
 	for (size_t i = 0; files && i < maps->n; i++)
 		files[i].fd = maps->v[i].code ? rd_maps_open(traced, &maps->v[i]) : -1;
 	if (rd_confine(0, NULL, &err) < 0)

@@ -2,21 +2,24 @@
 /* libibverbs, of which this program has its own: one whose devices may hang or kill. */
 #include "unit.h"
 
+#include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <linux/landlock.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "source/source-guard.h"
 
-static struct ibv_device devices[5];
-static struct ibv_device *list[6];
+static const char *const names[] = { "good0", "hang1", "good2", "hang3", "die4", "attack5", "work6" };
+static struct ibv_device devices[RD_ARRAY_SIZE(names)];
+static struct ibv_device *list[RD_ARRAY_SIZE(names) + 1];
 
 struct ibv_device **ibv_get_device_list(int *n)
 {
-	static const char *const names[] = { "good0", "hang1", "good2", "hang3", "die4" };
-
 	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++) {
 		snprintf(devices[i].name, sizeof(devices[i].name), "%s", names[i]);
 		list[i] = &devices[i];
@@ -30,6 +33,39 @@ const char *ibv_get_device_name(struct ibv_device *device)
 	return device->name;
 }
 
+enum {
+	READ_SYSFS = 1,
+	READ_LIBRARY = 2,
+	READ_OTHER = 4, /* which landlock alone refuses, where that is and everybody may read the file */
+	READ_SHADOW = 8,
+	WRITE_FILE = 16,
+	EXECUTE = 32,
+	START = 64,
+	CONNECT = 128,
+	KILL = 256,
+	SECRET = 512,
+};
+
+static int secret = -1;
+
+/* What a library of a device that is no friend can do. */
+static uint64_t attack(void)
+{
+	char *const argv[] = { "true", NULL };
+	char byte;
+
+	return (open("/sys/kernel", O_RDONLY) >= 0 ? READ_SYSFS : 0) |
+	       (open("/etc/ld.so.cache", O_RDONLY) >= 0 ? READ_LIBRARY : 0) |
+	       (open("/etc/passwd", O_RDONLY) >= 0 ? READ_OTHER : 0) |
+	       (open("/etc/shadow", O_RDONLY) >= 0 ? READ_SHADOW : 0) |
+	       (open("/tmp/rd-verbs-attack", O_WRONLY | O_CREAT, 0600) >= 0 ? WRITE_FILE : 0) |
+	       (execv("/bin/true", argv) == 0 ? EXECUTE : 0) | (fork() >= 0 ? START : 0) |
+	       (socket(AF_INET, SOCK_STREAM, 0) >= 0 ? CONNECT : 0) | (kill(getppid(), 0) == 0 ? KILL : 0) |
+	       (read(secret, &byte, 1) == 1 ? SECRET : 0);
+}
+
+static uint64_t attacked;
+
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
 	static struct ibv_context context;
@@ -38,6 +74,9 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 		pause();
 	if (strstr(device->name, "die"))
 		raise(SIGKILL);
+	while (strstr(device->name, "work"))
+		continue;
+	attacked = strstr(device->name, "attack") ? attack() : 0;
 	context.device = device;
 	return &context;
 }
@@ -46,6 +85,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
 	(void)context;
 	attr->max_qp = 4711;
+	attr->max_mr_size = attacked;
 	attr->phys_port_cnt = 0;
 	return 0;
 }
@@ -95,14 +135,44 @@ static void without_a_deadline_it_is_given_up_at_the_first_that_hangs(void **sta
 	assert_int_equal(ask(again, "good0"), 0);
 }
 
+static bool has_landlock(void)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0;
+}
+
+static void check_attack(struct rd_source *src)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *mask;
+
+	assert_int_equal(rd_read_textf(src, &text, NULL, RD_SOURCE_VERBS "/attack5"), 0);
+	mask = strstr(text, "max_mr_size=");
+	assert_non_null(mask);
+#ifdef RD_SANITIZED /* which leaves out seccomp */
+	assert_int_equal(strtoul(mask + 12, NULL, 10) & (READ_SHADOW | EXECUTE | SECRET), 0);
+#else
+	assert_int_equal(strtoul(mask + 12, NULL, 10), READ_SYSFS | READ_LIBRARY | (has_landlock() ? 0 : READ_OTHER));
+#endif
+}
+
+static void a_library_of_a_device_can_open_what_it_needs(void **state)
+{
+	_cleanup_(rd_source_closep) struct rd_source *live = NULL;
+	int fd = open("/etc/passwd", O_RDONLY);
+
+	(void)state;
+	secret = fcntl(fd, F_DUPFD, 900);
+	close(fd);
+	assert_int_equal(rd_source_live_open(NULL, &live, NULL), 0);
+	check_attack(live);
+	close(secret);
+}
+
 static void ask_all(struct rd_source *src, void *arg)
 {
 	(void)arg;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(devices); i++) {
-		static const char *const names[] = { "good0", "hang1", "good2", "hang3", "die4" };
-
+	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++)
 		ask(src, names[i]);
-	}
 }
 
 static void under_a_deadline_the_other_devices_answer(void **state)
@@ -120,13 +190,16 @@ static void under_a_deadline_the_other_devices_answer(void **state)
 	assert_int_equal(ask(guard, "good2"), 0);
 	assert_int_equal(ask(guard, "hang3"), -ETIMEDOUT);
 	assert_int_equal(ask(guard, "die4"), -ECHILD);
+	assert_int_equal(ask(guard, "work6"), -ETIMEDOUT);
 	assert_int_equal(rd_stalls_count(rd_source_guard_stalls(guard), RD_STALL_BLOCKED), 2);
+	check_attack(guard);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(without_a_deadline_it_is_given_up_at_the_first_that_hangs),
+		TEST(a_library_of_a_device_can_open_what_it_needs),
 		TEST(under_a_deadline_the_other_devices_answer),
 	};
 

@@ -58,6 +58,28 @@ test_user_stack() {
 	grep -q 'files of user stacks are read with: uid 65534, no capabilities, .*, seccomp$' "$W/all.err"
 }
 
+# libibverbs works in a process that can open no more than it needs; also where root alone may open the device, and for users.
+test_what_libibverbs_says() {
+	local mode
+	says() { # FILE WHO…: the device's limits are what ibv_devinfo says
+		rm -f "$1"
+		"${@:2}" "$R" capture "$1" 2>"$W/capture.err" || [ $? -le 3 ]
+		tar -xOf "$1" root/verbs/rxe0 >"$W/verbs" || { cat "$W/capture.err"; return 1; }
+		cat "$W/verbs"
+		for key in max_qp max_cq max_mr max_pd max_sge max_cqe max_qp_wr; do
+			[ "$(sed -n "s/^$key=//p" "$W/verbs")" = "$(ibv_devinfo -v -d rxe0 | sed -n "s/^[[:space:]]*$key:[[:space:]]*//p")" ]
+		done
+		grep -q '^port1.active_mtu_bytes=1024$' "$W/verbs"
+	}
+	for mode in 666 600; do
+		chmod "$mode" /dev/infiniband/uverbs*
+		says "$W/root.tar" env
+	done
+	chmod 666 /dev/infiniband/uverbs*
+	mkdir -m 777 -p /run/user-capture
+	says /run/user-capture/user.tar setpriv --reuid 65534 --regid 65534 --clear-groups
+}
+
 finish() {
 	end all
 }
