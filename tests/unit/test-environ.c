@@ -27,8 +27,15 @@ static char *given[] = { "HOME=/tmp",
 
 static int give(void **state)
 {
-	(void)state;
+	*state = environ;
 	environ = given;
+	return 0;
+}
+
+/* The library of the tests asks it for the form of its output. */
+static int take_back(void **state)
+{
+	environ = *state;
 	return 0;
 }
 
@@ -67,9 +74,9 @@ static void nothing_may_be_hidden(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_privileged_process_hides_what_may_name_files, give),
-		cmocka_unit_test_setup(an_ordinary_one_hides_nothing, give),
-		cmocka_unit_test_setup(nothing_may_be_hidden, give),
+		cmocka_unit_test_setup_teardown(a_privileged_process_hides_what_may_name_files, give, take_back),
+		cmocka_unit_test_setup_teardown(an_ordinary_one_hides_nothing, give, take_back),
+		cmocka_unit_test_setup_teardown(nothing_may_be_hidden, give, take_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
