@@ -27,7 +27,7 @@ const struct rd_cmd *const rd_commands[] = {
 /* clang-format on */
 
 const struct rd_opt rd_global_opts[] = {
-	{ "from", 0, "PATH", "read a bundle (directory or tar) instead of this host", "file", RD_NEEDS_FOREIGN_FILE },
+	{ "from", 0, "PATH", "read a bundle (directory or tar) instead of this host", "file", RD_NEEDS_FOREIGN_BUNDLE },
 	{ "json", 0, NULL, "print JSON: one document, or a line for each event", NULL },
 	{ "openmetrics", 0, NULL, "print OpenMetrics text", NULL },
 	{ "textfile", 0, "PATH", "write metrics to a file for node_exporter, and print no table", "file",

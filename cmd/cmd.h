@@ -23,6 +23,7 @@ enum rd_exit {
 enum rd_needs {
 	RD_NEEDS_NOTHING,
 	RD_NEEDS_FOREIGN_FILE,	   /* to read what others may have written: privileges are given up before */
+	RD_NEEDS_FOREIGN_BUNDLE,   /* the same of a file that may be an archive */
 	RD_NEEDS_FOREIGN_OPERANDS, /* the same of the operands */
 	RD_NEEDS_OWN_FILE,	   /* to read what whoever runs the command has written */
 	RD_NEEDS_OUTPUT,	   /* to write a file */

@@ -15,6 +15,7 @@
 #include "view/terminal.h"
 
 static struct {
+	bool packed; /* a foreign file may be an archive */
 	bool foreign, foreign_operands, terminal, ports;
 } noted;
 
@@ -23,6 +24,9 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 	switch (needs) {
 	case RD_NEEDS_NOTHING:
 		break;
+	case RD_NEEDS_FOREIGN_BUNDLE:
+		noted.packed = true;
+		/* fall through */
 	case RD_NEEDS_FOREIGN_FILE:
 		noted.foreign = true;
 		rd_opener_name(RD_OPENER_INPUT, arg);
@@ -49,7 +53,7 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 /* Returns whether the command is about this host, too. */
 static bool note_operands(const struct rd_ctx *ctx, int argc, char **argv)
 {
-	enum rd_needs needs = noted.foreign_operands ? RD_NEEDS_FOREIGN_FILE : ctx->cmd->operand_needs;
+	enum rd_needs needs = noted.foreign_operands ? RD_NEEDS_FOREIGN_BUNDLE : ctx->cmd->operand_needs;
 	bool live = false;
 
 	if (needs == RD_NEEDS_NEW_FILE && argc == 0)
@@ -87,10 +91,11 @@ static void load_what_is_late(void)
 
 	tzset();
 	mbrtowc(&wide, "a", 1, &state);
-	rd_libarchive_load("bundle", &err);
+	if (noted.packed)
+		rd_libarchive_load("bundle", &err);
 	if (noted.terminal)
 		rd_view_check_terminal(&err);
-	if (noted.ports || noted.foreign)
+	if (noted.ports)
 		rd_libibmad_load("MADs", &err);
 }
 

@@ -267,7 +267,7 @@ static const struct rd_opt check_options[] = {
 	{ "profile", 0, "FILE", "what this fleet expects, of topo-check --learn", "file", RD_NEEDS_FOREIGN_FILE },
 	{ "deadline", 0, "SECONDS", "have an answer by then (default 2; of a bundle 60)", NULL },
 	{ "since", 0, "FILE", "also what counters did since then: a file of counters --save, or a bundle", "file",
-	  RD_NEEDS_FOREIGN_FILE },
+	  RD_NEEDS_FOREIGN_BUNDLE },
 	{ "observe", 0, NULL, "say what there is to say, and exit 0: for rolling it out", NULL },
 	{ "exclusive", 0, NULL, "no other job should be here: their queue pairs are leftovers", NULL },
 	RD_REPEAT_OPTS,

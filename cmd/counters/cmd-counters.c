@@ -262,7 +262,7 @@ static const struct rd_opt counters_opts[] = {
 	  "port|hw|optional|qp|ethtool|standard|netdev" },
 	{ "save", 0, "FILE", "write all values to FILE, for a later --since", "file", RD_NEEDS_OUTPUT },
 	{ "since", 0, "FILE", "compare with a saved file or a bundle, judge, exit 0, 1 or 2", "file",
-	  RD_NEEDS_FOREIGN_FILE },
+	  RD_NEEDS_FOREIGN_BUNDLE },
 	{ "interval", 'i', "SECONDS", "repeat (0.1 and up): what ports carry; or what moved of the counters chosen",
 	  NULL },
 	{ "count", 'c', "N", "end after so many intervals", NULL },

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -62,7 +62,6 @@ int archive_read_next_header(void *archive, void **entry)
 	tell("signal", kill(atoi(getenv("FAULT_PID")), 0));
 	tell("trace", ptrace(PTRACE_ATTACH, atoi(getenv("FAULT_PID")), NULL, NULL));
 	tell("type into the terminal", ioctl(STDIN_FILENO, TIOCSTI, "x"));
-	tell("mount", mount("none", "/mnt", "tmpfs", 0, NULL));
 	tell("become root", setuid(0));
 	try_to_execute();
 	return 1; /* the end of the archive */
