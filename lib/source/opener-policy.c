@@ -43,6 +43,10 @@ static const char *const below[] = {
 	"/etc/systemd/system.conf.d/",
 	"/run/systemd/system.conf.d/",
 	"/usr/lib/systemd/system.conf.d/",
+	"/usr/lib64/libibverbs",
+	"/usr/lib/x86_64-linux-gnu/libibverbs",
+	"/usr/lib/aarch64-linux-gnu/libibverbs",
+	"/usr/lib/powerpc64le-linux-gnu/libibverbs",
 };
 
 static const char *const exactly[] = {
@@ -69,7 +73,8 @@ static const char *const exactly[] = {
 	"/usr/lib/powerpc64le-linux-gnu",
 };
 
-static const char *const of_process[] = { "cgroup", "comm", "environ", "limits", "maps", "status", "uid_map" };
+static const char *const of_process[] = { "cgroup",	  "comm",	  "environ",   "limits", "maps",
+					  "net/fib_trie", "net/if_inet6", "net/route", "status", "uid_map" };
 
 static bool is_process_file(const char *path)
 {
@@ -133,7 +138,7 @@ static bool is_rdma_get(uint16_t type)
  * one by one, and of the other families what asks for a list, which changes nothing in any of them. */
 static const uint8_t ethtool_gets[] = {
 	ETHTOOL_MSG_LINKMODES_GET, ETHTOOL_MSG_LINKSTATE_GET, ETHTOOL_MSG_FEATURES_GET, ETHTOOL_MSG_RINGS_GET,
-	ETHTOOL_MSG_CHANNELS_GET,  ETHTOOL_MSG_PAUSE_GET,     ETHTOOL_MSG_FEC_GET,
+	ETHTOOL_MSG_CHANNELS_GET,  ETHTOOL_MSG_PAUSE_GET,     ETHTOOL_MSG_FEC_GET,	ETHTOOL_MSG_STATS_GET,
 };
 
 static bool is_generic_get(const struct opener_names *names, const struct nlmsghdr *head, uint8_t command)

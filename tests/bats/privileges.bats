@@ -74,6 +74,19 @@ confined() {
 	[ "$status" -eq 0 ]
 }
 
+@test "this host, read through the opener: nothing that is asked for is refused, and the same is said" {
+	"$RD" --from "$HOST" topo-check --learn >"$BATS_TEST_TMPDIR/profile"
+	"$RD" counters --save "$BATS_TEST_TMPDIR/saved" >/dev/null || true
+	"$RD" capture "$BATS_TEST_TMPDIR/now.tar" >/dev/null
+	for words in "topo-check --profile $BATS_TEST_TMPDIR/profile" "check --profile $BATS_TEST_TMPDIR/profile" \
+		"nic-map --profile $BATS_TEST_TMPDIR/profile" "counters --since $BATS_TEST_TMPDIR/saved" \
+		"qp-state --join $BATS_TEST_TMPDIR/now.tar" "diff $BATS_TEST_TMPDIR/now.tar live"; do
+		# shellcheck disable=SC2086
+		run "$RD" --json $words
+		[[ $output != *"given up its privileges"* && $output != *"not named when"* ]] || { echo "$words: $output"; return 1; }
+	done
+}
+
 # plant COMMAND...: with the fault.
 plant() {
 	command -v cc >/dev/null || skip "no compiler"
