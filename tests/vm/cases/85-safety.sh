@@ -159,19 +159,38 @@ test_detach_of_another_user() {
 	gone
 }
 
-# Something that has our names, and not our record, is nobody's business of ours.
+# A program and a process that have our names, and not our record, are nobody's business of ours.
 test_others_are_left_alone() {
-	bpftool map create /sys/fs/bpf/not_ours type array key 4 value 512 entries 1 name rdmadiag_owner
-	(exec -a rdmadiag-hold sleep 1000) &
-	local other=$!
+	local other
+	cat >"$W/other.bpf.c" <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(max_entries, 1);
+			__type(key, __u32);
+			__type(value, char[512]);
+		} rdmadiag_owner SEC(".maps");
+		SEC("socket") int fexit_leave(void *ctx)
+		{
+			__u32 zero = 0;
+
+			return bpf_map_lookup_elem(&rdmadiag_owner, &zero) != 0;
+		}
+	END
+	clang -target bpf -g -O2 -I"/usr/include/$(uname -m)-linux-gnu" -c -o "$W/other.o" "$W/other.bpf.c"
+	bpftool prog load "$W/other.o" /sys/fs/bpf/not_ours
 	cp "$(command -v sleep)" "$W/rdmadiag-hold"
 	"$W/rdmadiag-hold" 1000 &
+	other=$!
 	status others
 	true_of "$W/others.json" '.[0].attached == []'
 	"$R" trace-errno --detach-all
-	kill -0 $other $!
-	kill $other $!
+	kill -0 $other
+	bpftool -j prog show | jq -e 'map(.name) == ["fexit_leave"]'
+	kill $other
 	rm /sys/fs/bpf/not_ours
+	gone
 }
 
 # The recorder of queue pairs is shown and ended in the same way.
