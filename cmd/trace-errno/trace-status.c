@@ -19,7 +19,7 @@
 static void name_users(struct rd_held_list *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
-		const struct passwd *pw = getpwuid(list->v[i].owner.uid);
+		const struct passwd *pw = getpwuid(list->v[i].uid);
 
 		list->v[i].user = pw ? rd_dup(pw->pw_name) : NULL;
 	}

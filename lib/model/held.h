@@ -31,8 +31,6 @@ struct rd_hold_record {
 	uint64_t holder_start;	 /* clock ticks after boot, as in /proc/PID/stat; 0: not known */
 	uint64_t since;		 /* ns since the epoch: when attaching began */
 	uint32_t functions[8];	 /* hooked, by enum rd_backend */
-	uint32_t uid;		 /* real user id of who traces */
-	uint32_t pad;		 /* 0 */
 	char what[16];		 /* the command of ours: "trace-errno", "qp-state" */
 	char command[192];	 /* its whole command line, or the beginning */
 };
@@ -43,11 +41,13 @@ struct rd_holder_proc {
 	pid_t own_pid;	/* as its own pid namespace numbers it */
 	uint64_t start; /* clock ticks after boot */
 	char state;	/* 'S', 'T' (stopped) … */
+	bool exiting;	/* it was killed or has ended; the kernel is closing its descriptors */
 };
 
 struct rd_held {
 	struct rd_hold_record owner; /* its texts end in NUL */
 	uint32_t map;		     /* id of the map with the record */
+	uint32_t uid;		     /* who loaded its programs, as the kernel has it */
 	size_t programs, links;
 	uint64_t run_ns, runs;	    /* of these programs, as far as run statistics were on */
 	struct rd_holder_proc proc; /* pid 0: it is not to be seen, or gone */

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <string.h>
-
 #include "report/report-run.h"
 #include "report/report-trace.h"
 
@@ -35,7 +33,7 @@ static const char *state_name(const struct rd_held *held)
 		[RD_HOLD_DETACHING] = "detaching",
 	};
 
-	if (held->proc.pid && strchr("ZX", held->proc.state))
+	if (held->proc.pid && held->proc.exiting)
 		return names[RD_HOLD_DETACHING];
 	if (held->proc.pid && held->proc.state == 'T')
 		return "stopped";
@@ -65,7 +63,7 @@ static void add_held(struct rd_section *section, const struct rd_held *held, boo
 	if (held->proc.pid)
 		rd_row_uint(row, HELD_HOLDER, (uint64_t)held->proc.pid);
 	rd_row_str(row, HELD_USER, held->user);
-	rd_row_uint(row, HELD_UID, held->owner.uid);
+	rd_row_uint(row, HELD_UID, held->uid);
 	rd_row_str(row, HELD_WHAT, held->owner.what);
 	rd_row_str(row, HELD_STATE, state_name(held));
 	rd_row_uint(row, HELD_SINCE, held->owner.since);

@@ -44,8 +44,7 @@ static void fill(const struct rd_attach *attach, struct rd_hold_record *ret)
 					.version = RD_HOLD_VERSION,
 					.holder = (uint32_t)getpid(),
 					.reader = (uint32_t)getppid(),
-					.holder_start = start_time(),
-					.uid = getuid() };
+					.holder_start = start_time() };
 	clock_gettime(CLOCK_REALTIME, &now);
 	ret->since = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	snprintf(ret->what, sizeof(ret->what), "%s", attach->opts->qp ? "qp-state" : "trace-errno");

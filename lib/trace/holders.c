@@ -10,7 +10,8 @@
 
 #include "trace/holder.h"
 
-#define MAPS_MAX 64 /* of a program: ours have fewer */
+#define PF_EXITING 0x4 /* of the kernel's flags of a task */
+#define MAPS_MAX 64    /* of a program: ours have fewer */
 
 /* Which trace a program belongs to. */
 struct ours {
@@ -93,6 +94,7 @@ static int look_prog(struct walk *walk, __u32 id, int fd)
 				return -ENOMEM;
 			walk->ours[walk->n_ours++] = (struct ours){ .prog = id, .held = i };
 			held->programs++;
+			held->uid = info.created_by_uid;
 			held->run_ns += info.run_time_ns;
 			held->runs += info.run_cnt;
 		}
@@ -138,20 +140,22 @@ static int walk_kind(struct walk *walk, const struct kind *kind, struct rd_err *
 	return r;
 }
 
-/* Fields of /proc/PID/stat behind the name, which may contain anything: state, parent, …, start time. */
+/* Fields of /proc/PID/stat behind the name, which may contain anything: state, parent, …, flags, …, start time. */
 static bool read_stat(struct rd_source *src, const char *pid, struct rd_holder_proc *ret)
 {
 	_cleanup_free_ char *text = NULL;
 	unsigned long long start;
+	unsigned flags;
 	const char *p;
 	int parent;
 
 	if (rd_read_textf(src, &text, NULL, "/proc/%s/stat", pid))
 		return false;
 	p = strrchr(text, ')');
-	if (!p || sscanf(p + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-			 &ret->state, &parent, &start) != 3)
+	if (!p || sscanf(p + 1, " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			 &ret->state, &parent, &flags, &start) != 4)
 		return false;
+	ret->exiting = flags & PF_EXITING;
 	ret->pid = ret->own_pid = atoi(pid);
 	ret->parent = parent;
 	ret->start = start;

@@ -144,21 +144,26 @@ static void processes(void **state)
 	write_process(&host, 900, "rdmadiag-hold\n", "900 (x) R 7 (rdm) T 899" REST "5 0 0\n",
 		      "Name:\trdmadiag-hold\nNSpid:\t900\t12\n");
 	write_process(&host, 901, "rdmadiag\n", "901 (rdmadiag) S 1" REST "5 0 0\n", "NSpid:\t901\n");
+	write_process(&host, 903, "rdmadiag-hold\n",
+		      "903 (rdmadiag-hold) R 1 1 1 0 -1 4194308 0 0 0 0 0 0 0 0 20 0 1 0 6 0 0\n", "NSpid:\t903\n");
 	/* Ended while it was being looked at. */
 	fake_host_text(&host, "/proc/902/comm", "rdmadiag-hold\n");
 	fake_host_text(&host, "/proc/sys/kernel/bpf_stats_enabled", "1\n");
 	assert_int_equal(rd_holders_processes(host.source, &v, &n, &err), 0);
-	assert_int_equal(n, 2);
+	assert_int_equal(n, 3);
 	assert_int_equal(v[0].pid, 812);
 	assert_int_equal(v[0].own_pid, 812);
 	assert_int_equal(v[0].parent, 811);
 	assert_int_equal(v[0].start, 987654);
 	assert_int_equal(v[0].state, 'S');
+	assert_false(v[0].exiting);
 	assert_int_equal(v[1].pid, 900);
 	assert_int_equal(v[1].own_pid, 12);
 	assert_int_equal(v[1].parent, 899);
 	assert_int_equal(v[1].start, 5);
 	assert_int_equal(v[1].state, 'T');
+	assert_int_equal(v[2].pid, 903);
+	assert_true(v[2].exiting);
 	fake_host_deinit(&host);
 }
 

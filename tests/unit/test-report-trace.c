@@ -289,7 +289,7 @@ static void status_of_what_is_attached(void **state)
 		  .user = "alice" },
 		{ .owner = { .state = RD_HOLD_ON }, .proc = { .pid = 71, .state = 'T' }, .run_ns = 2500000, .runs = 3 },
 		{ .owner = { .state = RD_HOLD_ATTACHING } },
-		{ .owner = { .state = 99 }, .proc = { .pid = 72, .state = 'Z' } },
+		{ .owner = { .state = 99 }, .proc = { .pid = 72, .state = 'R', .exiting = true } },
 	};
 	struct rd_held_list list = { .v = held, .n = 4 };
 	_cleanup_buf_ struct rd_buf out = { 0 };

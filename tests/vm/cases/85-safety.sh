@@ -147,6 +147,22 @@ test_status_of_a_user() {
 	fails grep -q 'nothing is attached' "$W/user.err"
 }
 
+# Whose it is the kernel says. What a user may do for himself needs no root.
+test_a_trace_of_a_user() {
+	local status=0
+	: >"$W/a.err"
+	with sys_admin "$R" trace-errno -v --json >"$W/a.json" 2>"$W/a.err" &
+	pid[a]=$!
+	until_true 120 started a
+	status a1
+	true_of "$W/a1.json" '.[0].attached | length == 1 and .[0].uid == 65534 and .[0].user == "nobody" and .[0].pid == $pid' \
+		--argjson pid "${pid[a]}"
+	with sys_admin "$R" trace-errno --detach-all
+	wait "${pid[a]}" || status=$?
+	[ $status = 3 ]
+	nothing_of_ours
+}
+
 # A user who sees all, but may end only what is his.
 test_detach_of_another_user() {
 	local status=0
@@ -237,6 +253,18 @@ test_detach_of_a_stopped_holder() {
 	"$R" trace-errno --detach-all
 	wait "${pid[a]}" || status=$?
 	[ $status = 3 ]
+	nothing_of_ours
+}
+
+# The kernel takes away what a killed holder had: as long as that takes, it is shown, and waited for.
+test_killed_holder() {
+	only 6.12
+	trace a --backend fexit
+	kill -KILL "${pid[a]}" "$(holder a)"
+	status killed
+	true_of "$W/killed.json" '.[0].attached | length == 1 and .[0].state == "detaching" and .[0].pid == null and .[0].links > 50'
+	"$R" trace-errno --detach-all --json >"$W/killed2.json"
+	true_of "$W/killed2.json" '.[0].attached[0].result == "detached"'
 	nothing_of_ours
 }
 
