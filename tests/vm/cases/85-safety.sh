@@ -86,7 +86,9 @@ test_user_with_kprobe_multi() {
 }
 
 test_user_with_fexit() {
-	traces bpf,perfmon,sys_admin --backend fexit --function 'ib_*'
+	local backend=fexit
+	[ "$KERNEL" != 7.x ] || backend=fexit-multi
+	traces bpf,perfmon,sys_admin --backend $backend
 	gone
 }
 
