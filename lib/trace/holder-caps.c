@@ -12,10 +12,10 @@
 #define BIT(cap) (UINT64_C(1) << (cap))
 
 /* Programs and maps; kernel functions; BTF of modules, and perf events where perf_event_paranoid asks for it; addresses of
- * functions; the scheduler's mode in debugfs. */
+ * functions; the scheduler's mode in debugfs; memory for maps where that still counts as locked. */
 #define ATTACHING                                                                                         \
 	(BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_ADMIN) | BIT(CAP_SYSLOG) | BIT(CAP_DAC_OVERRIDE) | \
-	 BIT(CAP_DAC_READ_SEARCH))
+	 BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_SYS_RESOURCE))
 
 /* Leaves of what this process has no more than `permitted` and, in force, `effective`. */
 static int keep(uint64_t permitted, uint64_t effective)

@@ -99,7 +99,8 @@ struct yardstick *yardstick_create(struct rd_fnset *set, enum rd_backend backend
 	yard->backends = calloc(set->n_fns + 1, 1);
 	yard->opts.backend = backend;
 	yard->bare = load();
-	yard->attach = (struct rd_attach){ .set = set, .opts = &yard->opts, .backends = yard->backends };
+	yard->attach =
+		(struct rd_attach){ .set = set, .opts = &yard->opts, .backends = yard->backends, .owner_map = -1 };
 	stand_in(yard, kind);
 	yard->attach.kprobe_type = kprobe_type();
 	yard->attach.btf_fds = malloc((set->n_modules + 1) * sizeof(int));
@@ -107,6 +108,8 @@ struct yardstick *yardstick_create(struct rd_fnset *set, enum rd_backend backend
 		bench_fail("yardstick", ENOMEM);
 	for (size_t i = 0; i < set->n_modules; i++)
 		yard->attach.btf_fds[i] = -1;
+	if (rd_attach_own(&yard->attach))
+		bench_fail("record of whose hooks these are", errno);
 	rd_attach_probe(&yard->attach);
 	if (!rd_attach_run(&yard->attach, &reason, &err))
 		return yard;
