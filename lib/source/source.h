@@ -171,7 +171,8 @@ size_t rd_nlmsg_length(const void *at, size_t size);
 
 /*
  * Unpacks bytes compressed with gzip, bzip2, xz or zstd (kernel modules are); bytes in no such format are copied.
- * `limit` bounds the result. -EFBIG above it, -EBADMSG for damaged data.
+ * `limit` bounds the result. -EFBIG above it, -EBADMSG for damaged data. Works in this process, so only for files that are
+ * root's as this program is (below /lib/modules), or in one that is confined.
  */
 int rd_unpack(const struct rd_bytes *in, size_t limit, struct rd_bytes *ret, struct rd_err *err);
 
