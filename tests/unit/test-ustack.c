@@ -69,7 +69,7 @@ static struct rd_ustack *create(void)
 static void functions_have_names(void **state)
 {
 	struct rd_frame frames[4] = { { .addr = inside(a_function_of_the_test) },
-				      { .addr = inside(qsort) },
+				      { .addr = inside(getsubopt) },
 				      { .addr = 1 } };
 	struct rd_ustack *us = create();
 	struct rd_err err = { 0 };
@@ -82,7 +82,7 @@ static void functions_have_names(void **state)
 	assert_int_equal(frames[0].offset, 5);
 	assert_non_null(strstr(frames[0].object, "test-ustack"));
 	assert_non_null(frames[1].function);
-	assert_non_null(strstr(frames[1].function, "qsort"));
+	assert_non_null(strstr(frames[1].function, "getsubopt"));
 	assert_non_null(strstr(frames[1].object, "libc"));
 	assert_null(frames[2].object);
 	assert_null(frames[2].function);
@@ -95,7 +95,7 @@ static void functions_have_names(void **state)
 /* Whoever is asked again has read the files before. */
 static void what_was_learned_stays_when_the_process_has_ended(void **state)
 {
-	struct rd_frame first[1] = { { .addr = inside(qsort) } },
+	struct rd_frame first[1] = { { .addr = inside(getsubopt) } },
 			again[1] = { { .addr = inside(a_function_of_the_test) } };
 	struct rd_ustack *us = create();
 	struct rd_err err = { 0 };
@@ -113,7 +113,7 @@ static void what_was_learned_stays_when_the_process_has_ended(void **state)
 
 static void nobody_knows_a_process_that_is_not_there(void **state)
 {
-	struct rd_frame frames[1] = { { .addr = inside(qsort) } };
+	struct rd_frame frames[1] = { { .addr = inside(getsubopt) } };
 	struct rd_ustack *us = create();
 	struct rd_err err = { 0 };
 	pid_t pid = start_process();
@@ -198,7 +198,7 @@ static void end_mapper(const struct mapper *mapper)
 
 static void a_file_that_was_mapped_later_and_deleted_is_found(void **state)
 {
-	struct rd_frame before[1] = { { .addr = inside(qsort) } }, after[1] = { { 0 } };
+	struct rd_frame before[1] = { { .addr = inside(getsubopt) } }, after[1] = { { 0 } };
 	struct mapper mapper = start_mapper(true, NULL);
 	struct rd_ustack *us = create();
 	struct rd_err err = { 0 };

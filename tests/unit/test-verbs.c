@@ -52,14 +52,17 @@ static int secret = -1;
 static uint64_t attack(void)
 {
 	char *const argv[] = { "true", NULL };
+	pid_t started = fork();
 	char byte;
 
+	if (started == 0)
+		_exit(0);
 	return (open("/sys/kernel", O_RDONLY) >= 0 ? READ_SYSFS : 0) |
 	       (open("/etc/ld.so.cache", O_RDONLY) >= 0 ? READ_LIBRARY : 0) |
 	       (open("/etc/passwd", O_RDONLY) >= 0 ? READ_OTHER : 0) |
 	       (open("/etc/shadow", O_RDONLY) >= 0 ? READ_SHADOW : 0) |
 	       (open("/tmp/rd-verbs-attack", O_WRONLY | O_CREAT, 0600) >= 0 ? WRITE_FILE : 0) |
-	       (execv("/bin/true", argv) == 0 ? EXECUTE : 0) | (fork() >= 0 ? START : 0) |
+	       (execv("/bin/true", argv) == 0 ? EXECUTE : 0) | (started > 0 ? START : 0) |
 	       (socket(AF_INET, SOCK_STREAM, 0) >= 0 ? CONNECT : 0) | (kill(getppid(), 0) == 0 ? KILL : 0) |
 	       (read(secret, &byte, 1) == 1 ? SECRET : 0);
 }
