@@ -16,13 +16,15 @@
 struct trace_user {
 	struct passwd entry;
 	char *text; /* what `entry` points into; NULL: no user */
+	gid_t *groups;
+	int n_groups;
 };
 
 /* trace-user.c: by name, or, where no user has that name, by number in decimal digits. -errno with err filled. */
 int trace_user_find(const char *name, struct trace_user *ret, struct rd_err *err);
 void trace_user_deinit(struct trace_user *user);
 /* For the process that is about to run the command: takes on ids, groups and variables of the user, gives up all
- * capabilities unless the user is root and, unless `keep_privs`, the means to gain any. 0 or -errno. */
+ * capabilities unless the user is root and, unless `keep_privs`, the means to gain any. Opens nothing. 0 or -errno. */
 int trace_user_become(const struct trace_user *user, bool keep_privs);
 
 struct trace_command {

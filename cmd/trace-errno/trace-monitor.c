@@ -111,10 +111,13 @@ static bool look_at_command(struct monitor *m)
 	return ended;
 }
 
-/* Safe as long as the command was not waited for. */
+/* The command's group; for as long as it was not waited for there is one. */
 static void signal_group(const struct monitor *m, int signal)
 {
-	kill(-getpgid(m->command), signal);
+	pid_t group = getpgid(m->command);
+
+	if (group > 0)
+		kill(-group, signal);
 }
 
 static void go_on(struct monitor *m, pid_t front)

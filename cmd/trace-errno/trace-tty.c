@@ -21,7 +21,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <termios.h>
-#include <time.h>
 
 #include "base/base.h"
 #include "base/end.h"
@@ -96,7 +95,7 @@ static void go_raw(struct trace_tty *tty)
 	const struct line *line = &tty->lines[0];
 	struct termios t;
 
-	if (tty->raw || !tty->n_lines || !is_foreground(tty) || tcgetattr(line->terminal, &t))
+	if (!tty->n_lines || !is_foreground(tty) || tcgetattr(line->terminal, &t))
 		return;
 	/* After a stop it may still be as we had set it. */
 	if (!tty->know_cooked || t.c_lflag & ICANON)
@@ -108,8 +107,9 @@ static void go_raw(struct trace_tty *tty)
 	t.c_cc[VTIME] = 0;
 	if (tcsetattr(line->terminal, TCSADRAIN, &t))
 		return;
+	if (!tty->raw)
+		translate_newlines(line->master, tty->opost);
 	tty->raw = true;
-	translate_newlines(line->master, tty->opost);
 	copy_size(line);
 }
 
@@ -311,8 +311,9 @@ static void move_keys(struct trace_tty *tty)
 
 static void go_on(struct trace_tty *tty)
 {
-	/* Whoever had the terminal meanwhile has set it as he wanted. */
-	leave_raw(tty);
+	/* Others may have the terminal now, or may have had it and set it as they wanted. */
+	if (tty->raw && !is_foreground(tty))
+		leave_raw(tty);
 	go_raw(tty);
 	order(tty, tty->raw ? TRACE_ORDER_FRONT : TRACE_ORDER_BACK, 0);
 }
@@ -321,8 +322,7 @@ static void go_on(struct trace_tty *tty)
  * cannot be stopped because no shell is there to continue us. */
 static void suspend(struct trace_tty *tty, int signal, bool group)
 {
-	const struct timespec now = { 0 };
-	sigset_t this, mask, cont;
+	sigset_t this, mask;
 
 	give_terminal_back();
 	leave_raw(tty);
@@ -331,9 +331,6 @@ static void suspend(struct trace_tty *tty, int signal, bool group)
 	sigprocmask(SIG_UNBLOCK, &this, &mask);
 	kill(group ? 0 : getpid(), signal);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
-	sigemptyset(&cont);
-	sigaddset(&cont, SIGCONT);
-	sigtimedwait(&cont, NULL, &now);
 	go_on(tty);
 }
 

@@ -38,6 +38,16 @@ static int look_up(const char *name, uid_t uid, struct trace_user *ret)
 	return r && r != ESRCH ? -r : -ENOENT;
 }
 
+/* Asked here, because services that know groups leave descriptors open. */
+static void find_groups(struct trace_user *user)
+{
+	do {
+		user->n_groups += 64; /* more than it was said to be */
+		free(user->groups);
+		user->groups = rd_alloc((size_t)user->n_groups, sizeof(*user->groups));
+	} while (getgrouplist(user->entry.pw_name, user->entry.pw_gid, user->groups, &user->n_groups) < 0);
+}
+
 int trace_user_find(const char *name, struct trace_user *ret, struct rd_err *err)
 {
 	uintmax_t number = 0;
@@ -50,8 +60,10 @@ int trace_user_find(const char *name, struct trace_user *ret, struct rd_err *err
 					  name, UID_LAST);
 		r = look_up(NULL, (uid_t)number, ret);
 	}
-	if (!r)
+	if (!r) {
+		find_groups(ret);
 		return 0;
+	}
 	if (r != -ENOENT)
 		return rd_err_set(err, -r, "--user", "cannot look up \"%s\"", name);
 	rd_err_set(err, ENOENT, "--user", "there is no user \"%s\"", name);
@@ -62,6 +74,7 @@ int trace_user_find(const char *name, struct trace_user *ret, struct rd_err *err
 void trace_user_deinit(struct trace_user *user)
 {
 	free(user->text);
+	free(user->groups);
 	*user = (struct trace_user){ 0 };
 }
 
@@ -79,7 +92,7 @@ int trace_user_become(const struct trace_user *user, bool keep_privs)
 	const struct passwd *pw = &user->entry;
 	int r = 0;
 
-	if (initgroups(pw->pw_name, pw->pw_gid) || setresgid(pw->pw_gid, pw->pw_gid, pw->pw_gid) ||
+	if (setgroups((size_t)user->n_groups, user->groups) || setresgid(pw->pw_gid, pw->pw_gid, pw->pw_gid) ||
 	    setresuid(pw->pw_uid, pw->pw_uid, pw->pw_uid))
 		return -errno;
 	if (pw->pw_uid)

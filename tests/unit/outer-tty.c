@@ -226,9 +226,13 @@ bool outer_shows(struct outer *outer, const char *text)
 
 int outer_number(struct outer *outer)
 {
+	int number;
+
 	while (!strchr(outer->seen, '\n'))
 		assert_true(look(outer, WAIT_MS));
-	return atoi(outer->seen);
+	number = atoi(outer->seen);
+	outer_shows(outer, "\n");
+	return number;
 }
 
 void outer_order(struct outer *outer, char order)

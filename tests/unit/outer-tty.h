@@ -41,7 +41,7 @@ void outer_end(struct outer *outer);
 void outer_type(struct outer *outer, const char *keys);
 /* Waits until the terminal was sent this text, and forgets all up to its end; false: it does not come in ten seconds. */
 bool outer_shows(struct outer *outer, const char *text);
-/* The number that follows on this line; the line must end. */
+/* The number that comes next, on a line of its own. */
 int outer_number(struct outer *outer);
 void outer_order(struct outer *outer, char order);
 /* The shell's next report; fails the test if none comes. */

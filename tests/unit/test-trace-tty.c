@@ -80,12 +80,23 @@ static void exit_status_and_signals_are_passed_on(void **state)
 	}
 }
 
+/* The process that stands for trace-errno: the foreground group of the terminal. */
+static pid_t tracer(void)
+{
+	pid_t group = 0;
+
+	assert_int_equal(ioctl(o.master, TIOCGPGRP, &group), 0);
+	return group;
+}
+
 static void keys_and_signals_of_the_terminal_reach_the_command(void **state)
 {
 	(void)state;
 	outer_start(&o, &(struct job){ .command = "echo ready; read line; echo got $line; cat; echo end" });
 	assert_true(outer_shows(&o, "ready\r\n"));
 	assert_false(outer_is_cooked(&o));
+	/* To one who was not stopped this says nothing. */
+	kill(tracer(), SIGCONT);
 	outer_type(&o, "hello\r");
 	assert_true(outer_shows(&o, "hello\r\ngot hello\r\n"));
 	outer_type(&o, KEY('D'));
@@ -99,15 +110,6 @@ static void keys_and_signals_of_the_terminal_reach_the_command(void **state)
 		assert_int_equal(outer_status(&o), 128 + (i ? SIGQUIT : SIGINT));
 		outer_end(&o);
 	}
-}
-
-/* The process that stands for trace-errno: the foreground group of the terminal. */
-static pid_t tracer(void)
-{
-	pid_t group = 0;
-
-	assert_int_equal(ioctl(o.master, TIOCGPGRP, &group), 0);
-	return group;
 }
 
 static void signals_that_we_are_sent_reach_the_command(void **state)
@@ -305,6 +307,29 @@ static void all_output_arrives(void **state)
 	}
 }
 
+/* We are kept from reading until the command has ended: all of it is in the pty then. */
+static void output_that_is_still_in_the_pty_arrives(void **state)
+{
+	pid_t us, command;
+
+	(void)state;
+	outer_start(&o, &(struct job){ .command = "trap go=1 USR1; echo pid $$; until [ $go ]; do sleep 0.05; done; "
+						  "printf %06000d 0; exit 6" });
+	assert_true(outer_shows(&o, "pid "));
+	command = outer_number(&o);
+	us = tracer();
+	kill(us, SIGSTOP);
+	outer_report(&o);
+	outer_order(&o, 'w');
+	kill(command, SIGUSR1);
+	for (int i = 0; i < 100 && !kill(command, 0); i++)
+		usleep(100000);
+	kill(us, SIGCONT);
+	assert_int_equal(outer_status(&o), 6);
+	assert_int_equal(strspn(strchr(o.seen, '0'), "0"), 6000);
+	outer_end(&o);
+}
+
 /* Each newline is translated once, whoever writes it, whatever the terminal's state. */
 static void lines_of_ours_and_of_the_command_look_as_ever(void **state)
 {
@@ -358,6 +383,16 @@ static void without_a_terminal_there_is_none(void **state)
 	outer_type(&o, KEY('C'));
 	assert_int_equal(outer_status(&o), 128 + SIGINT);
 	outer_end(&o);
+	assert_false(prints(pipes[0]));
+	/* What the terminal sends goes to all that the command runs. */
+	outer_start(&o, &(struct job){ .command = "trap : INT; sh -c 'echo ready; exec sleep 60'; exit 5",
+				       .input = null,
+				       .output = pipes[1],
+				       .errors = null });
+	assert_int_equal(poll(&(struct pollfd){ .fd = pipes[0], .events = POLLIN }, 1, 10000), 1);
+	outer_type(&o, KEY('C'));
+	assert_int_equal(outer_status(&o), 5);
+	outer_end(&o);
 	close(null);
 	close(pipes[0]);
 	close(pipes[1]);
@@ -372,23 +407,42 @@ static void the_terminal_is_given_back_where_memory_ran_out(void **state)
 	outer_end(&o);
 }
 
-/* In a file, because its terminal is gone when it is told. */
+/* What a command wrote to a file, once it is there. */
+static const char *written(int fd, const char *text)
+{
+	static char said[32];
+
+	for (int i = 0; i < 100; i++) {
+		ssize_t n = pread(fd, said, sizeof(said) - 1, 0);
+
+		said[n > 0 ? n : 0] = 0;
+		if (!strcmp(said, text))
+			break;
+		usleep(100000);
+	}
+	return said;
+}
+
 static void a_command_is_hung_up_when_we_are_killed(void **state)
 {
-	char path[] = "/tmp/rdmadiag-test-XXXXXX", command[256], said[16] = "";
-	int fd = mkstemp(path);
+	char path[] = "/tmp/rdmadiag-test-XXXXXX", command[256];
+	int fd = mkstemp(path), null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	(void)state;
 	fchmod(fd, 0666);
 	snprintf(command, sizeof(command),
-		 "trap 'echo hung up >%s; exit' HUP; echo ready; while :; do sleep 0.05; done", path);
-	outer_start(&o, &(struct job){ .command = command });
-	assert_true(outer_shows(&o, "ready\r\n"));
-	kill(tracer(), SIGKILL);
-	for (int i = 0; i < 100 && pread(fd, said, sizeof(said) - 1, 0) < 7; i++)
-		usleep(100000);
-	assert_string_equal(said, "hung up\n");
-	outer_end(&o);
+		 "trap 'echo hung up >%s; exit' HUP; echo ready >%s; while :; do sleep 0.05; done", path, path);
+	for (int i = 0; i < 2; i++) {
+		outer_start(&o, &(struct job){ .command = command,
+					       .input = i ? null : 0,
+					       .output = i ? null : 0,
+					       .errors = i ? null : 0 });
+		assert_string_equal(written(fd, "ready\n"), "ready\n");
+		kill(tracer(), SIGKILL);
+		assert_string_equal(written(fd, "hung up\n"), "hung up\n");
+		outer_end(&o);
+	}
+	close(null);
 	close(fd);
 	unlink(path);
 }
@@ -396,7 +450,7 @@ static void a_command_is_hung_up_when_we_are_killed(void **state)
 /* As after a command that shared the terminal. */
 static void what_is_left_running_is_not_hung_up(void **state)
 {
-	char path[] = "/tmp/rdmadiag-test-XXXXXX", command[256], said[16] = "";
+	char path[] = "/tmp/rdmadiag-test-XXXXXX", command[256];
 	int fd = mkstemp(path);
 
 	(void)state;
@@ -405,9 +459,7 @@ static void what_is_left_running_is_not_hung_up(void **state)
 		 "trap 'echo hung up >%s; exit' HUP; echo start; (sleep 1; echo lives >%s) & exit 2", path, path);
 	outer_start(&o, &(struct job){ .command = command });
 	assert_int_equal(outer_status(&o), 2);
-	for (int i = 0; i < 100 && pread(fd, said, sizeof(said) - 1, 0) < 6; i++)
-		usleep(100000);
-	assert_string_equal(said, "lives\n");
+	assert_string_equal(written(fd, "lives\n"), "lives\n");
 	outer_end(&o);
 	close(fd);
 	unlink(path);
@@ -445,6 +497,7 @@ int main(int argc, char **argv)
 		TEST(pipes_stay_pipes),
 		TEST(two_terminals_stay_two),
 		TEST(all_output_arrives),
+		TEST(output_that_is_still_in_the_pty_arrives),
 		TEST(lines_of_ours_and_of_the_command_look_as_ever),
 		TEST(without_a_terminal_there_is_none),
 		TEST(the_terminal_is_given_back_where_memory_ran_out),

@@ -2,6 +2,7 @@
 /* As whom a traced command runs, and what it inherits. */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <stdio.h>
@@ -48,6 +49,17 @@ int getpwuid_r(uid_t uid, struct passwd *pw, char *text, size_t size, struct pas
 {
 	(void)text, (void)size;
 	return answer(NULL, uid, pw, ret);
+}
+
+/* Alice has more groups than fit at first. */
+int getgrouplist(const char *name, gid_t group, gid_t *groups, int *n)
+{
+	int room = *n, count = strcmp(name, "alice") ? 1 : 100;
+
+	for (int i = 0; i < count && i < room; i++)
+		groups[i] = i ? 5000 + (gid_t)i : group;
+	*n = count;
+	return count > room ? -1 : count;
 }
 
 int close_range(unsigned first, unsigned last, int flags)
@@ -173,6 +185,30 @@ static void no_descriptor_is_inherited(void **state)
 	close(high);
 }
 
+static struct trace_user alice(void)
+{
+	struct trace_user user = { 0 };
+
+	assert_int_equal(trace_user_find("alice", &user, NULL), 0);
+	return user;
+}
+
+static void groups_are_the_users(void **state)
+{
+	struct trace_user user = alice();
+	struct trace_command command = { .argv = SHELL("id -G | tr ' ' '\\n' | sed -n '1p;2p;$p' | tr '\\n' ' '; "
+						       "id -G | wc -w"),
+					 .user = &user,
+					 .session = true };
+
+	(void)state;
+	if (!getuid())
+		assert_string_equal(output_of(&command), "1001 5001 5099 100\n.");
+	trace_user_deinit(&user);
+	if (getuid())
+		SKIP("only root can become another user");
+}
+
 static void variables_are_the_users(void **state)
 {
 	struct trace_user user = { .entry = users[1] };
@@ -284,6 +320,7 @@ int main(void)
 		TEST(a_number_that_is_none_is_nobody),
 		TEST(users_that_cannot_be_looked_up_are_not_absent),
 		TEST(no_descriptor_is_inherited),
+		TEST(groups_are_the_users),
 		TEST(variables_are_the_users),
 		TEST(privileges_of_ours_are_gone),
 		TEST(a_command_that_cannot_be_run_is_our_error),
