@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <termios.h>
+#include <time.h>
 
 #include "base/base.h"
 #include "base/end.h"
@@ -322,7 +323,8 @@ static void go_on(struct trace_tty *tty)
  * cannot be stopped because no shell is there to continue us. */
 static void suspend(struct trace_tty *tty, int signal, bool group)
 {
-	sigset_t this, mask;
+	const struct timespec now = { 0 };
+	sigset_t this, mask, cont;
 
 	give_terminal_back();
 	leave_raw(tty);
@@ -331,6 +333,10 @@ static void suspend(struct trace_tty *tty, int signal, bool group)
 	sigprocmask(SIG_UNBLOCK, &this, &mask);
 	kill(group ? 0 : getpid(), signal);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
+	/* Said to the command once: the second time might come when it has been stopped again. */
+	sigemptyset(&cont);
+	sigaddset(&cont, SIGCONT);
+	sigtimedwait(&cont, NULL, &now);
 	go_on(tty);
 }
 
