@@ -40,67 +40,68 @@ static int show(struct trace *t, const struct rd_held_list *list, const struct r
 	return r;
 }
 
-/* Asks all; in `errors` why some cannot be asked. Returns how many were. */
-static size_t ask_all(struct trace *t, struct rd_held_list *list, struct rd_errlist *errors)
+static const char not_permitted[] = "not permitted";
+
+/* Asks all; `errs`, one for each, says why some cannot be asked. */
+static void ask_all(struct trace *t, struct rd_held_list *list, struct rd_err *errs)
 {
-	size_t asked = 0;
-
 	for (size_t i = 0; i < list->n; i++) {
-		struct rd_err err = { 0 };
-		int r = rd_holders_ask(t->ctx->source, &list->v[i], &err);
+		int r = rd_holders_ask(t->ctx->source, &list->v[i], &errs[i]);
 
-		asked += !r;
-		list->v[i].result = r == -EPERM ? "not permitted" : r ? "holder not found" : "still attached";
-		if (!r)
-			continue;
-		rd_errlist_add(errors, &err);
-		rd_warn(t->ctx, "%s: %s", err.object, err.message);
+		list->v[i].result = r == -EPERM ? not_permitted : r ? "holder not found" : "still attached";
 	}
-	return asked;
 }
 
-/* Marks what of `list` is gone; returns how many links there still are of the rest, and in `left` how many traces. */
-static int compare(struct trace *t, struct rd_held_list *list, size_t *links, size_t *left, struct rd_err *err)
+/* What there still is of a list. */
+struct rest {
+	size_t traces, links;
+	size_t awaited; /* traces that are to go; one whose holder was not found may just be going */
+};
+
+static int look_again(struct trace *t, struct rd_held_list *list, struct rest *ret, struct rd_err *err)
 {
 	struct rd_held_list now = { 0 };
 	int r = rd_holders_list(t->ctx->source, &now, err);
 
 	if (r)
 		return r;
-	*links = *left = 0;
+	*ret = (struct rest){ 0 };
 	for (size_t i = 0; i < list->n; i++) {
+		struct rd_held *was = &list->v[i];
 		const struct rd_held *held = NULL;
 
 		for (size_t k = 0; k < now.n; k++)
-			held = now.v[k].map == list->v[i].map ? &now.v[k] : held;
+			held = now.v[k].map == was->map ? &now.v[k] : held;
 		if (!held)
-			list->v[i].result = "detached";
-		list->v[i].links = held ? held->links : 0;
-		list->v[i].programs = held ? held->programs : 0;
-		*links += list->v[i].links;
-		*left += held != NULL;
+			was->result = "detached";
+		was->links = held ? held->links : 0;
+		was->programs = held ? held->programs : 0;
+		ret->traces += held != NULL;
+		ret->links += was->links;
+		ret->awaited += held && was->result != not_permitted;
 	}
 	rd_held_list_deinit(&now);
 	return 0;
 }
 
 /* For as long as the kernel gets on with it. */
-static int wait_for_all(struct trace *t, struct rd_held_list *list, size_t asked, size_t *left, struct rd_err *err)
+static int wait_for_all(struct trace *t, struct rd_held_list *list, struct rest *rest, struct rd_err *err)
 {
 	const struct rd_source_ops *ops = t->ctx->source->ops;
-	size_t links = SIZE_MAX, unasked = list->n - asked;
-	uint64_t moved = ops->now(t->ctx->source, CLOCK_MONOTONIC);
+	uint64_t now, moved = 0;
+	size_t links = SIZE_MAX;
 
 	for (;;) {
 		struct pollfd p = { .fd = t->signals, .events = POLLIN };
-		size_t before = links;
-		int r = compare(t, list, &links, left, err);
+		int r = look_again(t, list, rest, err);
 
 		if (r)
 			return r;
-		if (links < before)
-			moved = ops->now(t->ctx->source, CLOCK_MONOTONIC);
-		if (*left <= unasked || ops->now(t->ctx->source, CLOCK_MONOTONIC) - moved > PATIENCE_NS)
+		now = ops->now(t->ctx->source, CLOCK_MONOTONIC);
+		if (rest->links < links)
+			moved = now;
+		links = rest->links;
+		if (!rest->awaited || now - moved > PATIENCE_NS)
 			return 0;
 		poll(&p, 1, LOOK_MS);
 		if (trace_signalled(t))
@@ -108,20 +109,34 @@ static int wait_for_all(struct trace *t, struct rd_held_list *list, size_t asked
 	}
 }
 
+/* Why of those that are left. */
+static void say_left(struct trace *t, const struct rd_held_list *list, const struct rd_err *errs,
+		     struct rd_errlist *errors)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		if (!list->v[i].programs || !errs[i].code)
+			continue;
+		rd_errlist_add(errors, &errs[i]);
+		rd_warn(t->ctx, "%s: %s", errs[i].object, errs[i].message);
+	}
+}
+
 static int detach_all(struct trace *t, struct rd_held_list *list, struct rd_err *err)
 {
+	_cleanup_free_ struct rd_err *errs = rd_alloc(list->n, sizeof(*errs));
 	struct rd_errlist errors = { 0 };
-	size_t asked, left = list->n;
+	struct rest rest = { 0 };
 	int r = t->signals = trace_signals_open(err);
 
 	if (r < 0)
 		return r;
-	asked = ask_all(t, list, &errors);
-	r = wait_for_all(t, list, asked, &left, err);
-	if (!r && left)
-		rd_warn(t->ctx, "%zu of %zu traces still have hooks attached", left, list->n);
+	ask_all(t, list, errs);
+	r = wait_for_all(t, list, &rest, err);
+	say_left(t, list, errs, &errors);
+	if (!r && rest.traces)
+		rd_warn(t->ctx, "%zu of %zu traces still have hooks attached", rest.traces, list->n);
 	if (!r)
-		r = show(t, list, &errors, left ? RD_EXIT_UNKNOWN : RD_EXIT_OK);
+		r = show(t, list, &errors, rest.traces ? RD_EXIT_UNKNOWN : RD_EXIT_OK);
 	rd_errlist_deinit(&errors);
 	return r;
 }

@@ -98,13 +98,15 @@ static uint64_t now_ms(void)
 static int tick(void *arg, size_t done, size_t total)
 {
 	struct holder *h = arg;
-	struct pollfd p[] = { { .fd = h->sock, .events = POLLIN }, { .fd = h->signals, .events = POLLIN } };
+	struct pollfd p[] = { { .fd = h->sock, .events = POLLIN | POLLOUT }, { .fd = h->signals, .events = POLLIN } };
 	struct rd_msg msg = { .type = RD_MSG_PROGRESS, .a = done, .b = total };
 	uint64_t now = now_ms();
 
-	if (poll(p, RD_ARRAY_SIZE(p), 0) > 0)
+	poll(p, RD_ARRAY_SIZE(p), 0);
+	if (p[0].revents & ~POLLOUT || p[1].revents)
 		return 1;
-	if (now - h->reported < 50)
+	/* A command that was stopped does not stop us. */
+	if (now - h->reported < 50 || !(p[0].revents & POLLOUT))
 		return 0;
 	h->reported = now;
 	return rd_msg_send(h->sock, &msg, NULL, 0) < 0;
@@ -246,11 +248,15 @@ static void leave_the_command(int sock)
 static int open_signals(void)
 {
 	sigset_t set;
+	int fd;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_SETMASK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		sigprocmask(SIG_UNBLOCK, &set, NULL); /* then it ends us, and the kernel does the rest */
+	return fd;
 }
 
 /* What the limits need. A limit that nothing watches is said. */
