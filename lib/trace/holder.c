@@ -353,6 +353,9 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 	} else {
 		rd_msg_send(sock, &msg, NULL, 0);
 	}
+	/* Detaching may take a minute, in which nobody is to pay for statistics. */
+	if (h.stats >= 0)
+		close(h.stats);
 	rd_errlist_deinit(&notes);
 	rd_attach_close(&h.attach);
 	_exit(r ? 1 : 0);
