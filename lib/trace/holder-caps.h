@@ -9,8 +9,8 @@ int rd_holder_caps_attach(void);
 
 /*
  * Gives up the rest: descriptors are closed, and the kernel takes away what they stand for, without any capability. Kernels
- * before 6.0 refuse every bpf(2) without CAP_BPF where unprivileged users may not use it: there this one is kept, for the
- * counts of what was missed. -errno.
+ * before 6.1 may refuse every bpf(2) without CAP_BPF where unprivileged users may not use it: there this one is kept, for
+ * the counts of what was missed. -errno.
  */
 int rd_holder_caps_hold(void);
 
