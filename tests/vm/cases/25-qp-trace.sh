@@ -126,5 +126,5 @@ test_without_root() {
 	setpriv --reuid 65534 --clear-groups "$R" qp-state --trace >"$W/out" 2>&1 || status=$?
 	[ $status = 3 ]
 	grep -q 'CAP_BPF' "$W/out"
-	grep -q 'run it as root' "$W/out"
+	grep -q 'try: sudo rdmadiag qp-state --trace' "$W/out"
 }
