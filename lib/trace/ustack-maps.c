@@ -17,9 +17,10 @@
 /* A process chooses how much it maps. Programs of a thousand libraries stay far below. */
 #define MAPS_MAX ((size_t)8 << 20)
 #define FILES_MAX 4096
+#define APART_MAX (UINT64_C(64) << 20) /* segments may be aligned to huge pages */
 
 struct line {
-	uint64_t start, end, ino;
+	uint64_t start, end, offset, ino;
 	unsigned major, minor;
 	char perms[5];
 	const char *name;
@@ -31,8 +32,8 @@ static bool next_line(char **at, struct line *ret)
 	char *line = strsep(at, "\n");
 	int name = 0;
 
-	if (!line || sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %" SCNu64 " %n", &ret->start, &ret->end,
-			    ret->perms, &ret->major, &ret->minor, &ret->ino, &name) != 6)
+	if (!line || sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &ret->start,
+			    &ret->end, ret->perms, &ret->offset, &ret->major, &ret->minor, &ret->ino, &name) != 7)
 		return false;
 	ret->name = line + name;
 	return true;
@@ -51,7 +52,15 @@ static int read_text(const char *path, struct rd_buf *text)
 	return text->failed ? -ENOMEM : n < 0 ? -errno : text->len ? 0 : -ESRCH;
 }
 
-/* Mappings of one file belong together, whatever lies between them. */
+/* Segments of one file that was loaded once: their places differ from those in the file by nearly the same. */
+static bool belongs_to(const struct line *line, const struct rd_mapped *file, uint64_t dev)
+{
+	uint64_t apart = (line->start - line->offset) - (file->start - file->offset);
+
+	return file->ino == line->ino && file->dev == dev && strcmp(file->name, line->name) == 0 &&
+	       (apart <= APART_MAX || -apart <= APART_MAX);
+}
+
 static int add_line(struct rd_maps *maps, const struct line *line)
 {
 	uint64_t dev = makedev(line->major, line->minor);
@@ -59,13 +68,17 @@ static int add_line(struct rd_maps *maps, const struct line *line)
 
 	if (*line->name != '/' && strcmp(line->name, "[vdso]") != 0)
 		return 0;
-	if (!last || last->ino != line->ino || last->dev != dev || strcmp(last->name, line->name) != 0) {
+	if (!last || !belongs_to(line, last, dev)) {
 		if (maps->n == FILES_MAX)
 			return -E2BIG;
 		if (rd_grow(&maps->v, &maps->cap, maps->n + 1, sizeof(*maps->v)) < 0)
 			return -ENOMEM;
 		last = &maps->v[maps->n];
-		*last = (struct rd_mapped){ .start = line->start, .first_end = line->end, .dev = dev, .ino = line->ino };
+		*last = (struct rd_mapped){ .start = line->start,
+					    .first_end = line->end,
+					    .offset = line->offset,
+					    .dev = dev,
+					    .ino = line->ino };
 		last->name = strdup(line->name);
 		if (!last->name)
 			return -ENOMEM;

@@ -6,10 +6,11 @@
 #include "confine/confine.h"
 #include "trace/ustack.h"
 
-/* A file that a process has mapped; its mappings follow each other. */
+/* A file that a process has mapped: as often as it did, with all segments of one time. */
 struct rd_mapped {
 	uint64_t start, end; /* of all of them */
 	uint64_t first_end;  /* of the first */
+	uint64_t offset;     /* of the first, in the file */
 	uint64_t dev, ino;   /* as stat has them; on some file systems not */
 	bool code;	     /* some of it may be executed */
 	char *name;	     /* as /proc/PID/maps has it: "/usr/lib/libc.so.6", "[vdso]" */

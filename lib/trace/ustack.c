@@ -10,14 +10,16 @@
 #include "base/environ.h"
 #include "trace/libdw.h"
 
-#define PROCESSES 16 /* remembered at a time */
-#define HANGS_MAX 3  /* each holds up the trace for some seconds */
+#define PROCESSES 16   /* remembered at a time */
+#define HANGS_MAX 3    /* each holds up the trace for some seconds */
+#define CHANGES_MAX 64 /* of what a process has mapped: each takes a new process that reads it */
 
 struct process {
 	uint32_t pid; /* 0: this place is free */
 	int pidfd;    /* -1: the kernel gave none */
 	uint64_t used;
 	struct rd_maps maps;
+	unsigned changes;
 	struct rd_namer namer;
 	bool given_up; /* no names are asked for any more */
 };
@@ -114,12 +116,13 @@ static void read_again(struct process *p)
 {
 	struct rd_maps maps;
 
-	if (rd_maps_read((pid_t)p->pid, &maps) < 0)
+	if (p->changes == CHANGES_MAX || rd_maps_read((pid_t)p->pid, &maps) < 0)
 		return;
 	if (!rd_maps_same(&maps, &p->maps)) {
 		rd_namer_stop(&p->namer);
 		rd_maps_deinit(&p->maps);
 		p->maps = maps;
+		p->changes++;
 	} else {
 		rd_maps_deinit(&maps);
 	}

@@ -326,6 +326,51 @@ static void answers_are_foreign(void **state)
 	assert_null(ask(pids[2], UNKNOWN_KIND, -EPROTO));
 }
 
+/* Maps this program once more for each byte that comes, and says where. */
+static _Noreturn void map_again_and_again(int in, int out)
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+	char byte;
+	void *at;
+
+	while (read(in, &byte, 1) == 1) {
+		at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+		if (write(out, &at, sizeof(at)) != sizeof(at))
+			break;
+	}
+	_exit(0);
+}
+
+/* Each time another process has to read the files, which is work that a traced process can make. */
+static void maps_that_change_are_followed_so_many_times(void **state)
+{
+	int in[2], out[2];
+	unsigned known = 0;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(in), 0);
+	assert_int_equal(pipe(out), 0);
+	pid = fork();
+	if (pid == 0) {
+		close(in[1]);
+		map_again_and_again(in[0], out[1]);
+	}
+	for (unsigned i = 0; i < 80; i++) {
+		struct rd_frame frame = { 0 };
+		struct rd_err err = { 0 };
+
+		assert_int_equal(write(in[1], "", 1), 1);
+		assert_int_equal(read(out[0], &frame.addr, sizeof(frame.addr)), sizeof(frame.addr));
+		assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, &frame, 1, &err), 0);
+		known += frame.object != NULL;
+		free(frame.object);
+		free(frame.function);
+	}
+	close(in[1]);
+	assert_true(known >= 64 && known < 70);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -333,6 +378,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_that_dies_costs_its_own_names_only, begin, end),
 		cmocka_unit_test_setup_teardown(what_hangs_is_given_up_and_three_times_only, begin, end),
 		cmocka_unit_test_setup_teardown(answers_are_foreign, begin, end),
+		cmocka_unit_test_setup_teardown(maps_that_change_are_followed_so_many_times, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
