@@ -193,6 +193,7 @@ static void add_own(struct rd_confine_folder *folders, size_t n)
 			folders[n++].path = each;
 }
 
+/* Where root alone may open a device, and there is no landlock, root's other files may be opened, too. */
 static int confine(struct rd_err *err)
 {
 	struct rd_confine_folder folders[FOLDERS_MAX + 1] = { 0 };

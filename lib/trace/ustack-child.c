@@ -204,7 +204,7 @@ _Noreturn void rd_namer_serve(int fd, pid_t traced, const struct rd_maps *maps)
 	rd_maps_unshare();
 	set_limits();
 	for (size_t i = 0; files && i < maps->n; i++)
-		files[i].fd = maps->v[i].code ? rd_maps_open(traced, &maps->v[i]) : -1;
+		files[i].fd = maps->v[i].code ? rd_maps_open(traced, &maps->v[i], maps->ours) : -1;
 	if (rd_confine(0, NULL, &err) < 0)
 		fail(&err);
 	send_kind(RD_NAMER_READY, rd_confined(), sizeof(*rd_confined()));

@@ -89,6 +89,22 @@ static int add_line(struct rd_maps *maps, const struct line *line)
 	return 0;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool is_ours(pid_t pid)
+{
+	char mounts[32], root[32];
+
+	snprintf(mounts, sizeof(mounts), "/proc/%d/ns/mnt", (int)pid);
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+	return same_file(mounts, "/proc/self/ns/mnt") && same_file(root, "/");
+}
+
 int rd_maps_read(pid_t pid, struct rd_maps *ret)
 {
 	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
@@ -98,6 +114,7 @@ int rd_maps_read(pid_t pid, struct rd_maps *ret)
 
 	*ret = (struct rd_maps){ 0 };
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	ret->ours = is_ours(pid);
 	r = read_text(path, &text);
 	at = text.data;
 	while (!r && next_line(&at, &line))
@@ -162,19 +179,19 @@ static int find_below_root(pid_t pid, const char *name)
 	return fd < 0 && errno == ENOSYS ? openat(root, name + 1, O_PATH | O_CLOEXEC) : fd;
 }
 
-/* Where the process has gone, and what has its path here is the same file. */
-static int find_here(const struct rd_mapped *file)
+/* Device and inode in maps are on some file systems (overlayfs, btrfs) others than those that stat tells. */
+static int find_here(const struct rd_mapped *file, bool ours)
 {
 	int fd = open(file->name, O_PATH | O_CLOEXEC);
 	struct stat st;
 
-	if (fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == file->dev && st.st_ino == file->ino))
+	if (fd < 0 || ours || (fstat(fd, &st) == 0 && st.st_dev == file->dev && st.st_ino == file->ino))
 		return fd;
 	close(fd);
 	return -1;
 }
 
-int rd_maps_open(pid_t pid, const struct rd_mapped *file)
+int rd_maps_open(pid_t pid, const struct rd_mapped *file, bool ours)
 {
 	_cleanup_close_ int fd = -1;
 	char path[80];
@@ -186,7 +203,7 @@ int rd_maps_open(pid_t pid, const struct rd_mapped *file)
 	if (fd < 0)
 		fd = find_below_root(pid, file->name);
 	if (fd < 0)
-		fd = find_here(file);
+		fd = find_here(file, ours);
 	return fd < 0 ? -1 : open_regular(fd);
 }
 

@@ -19,6 +19,7 @@ struct rd_mapped {
 struct rd_maps {
 	struct rd_mapped *v;
 	size_t n, cap;
+	bool ours; /* paths lead where they lead for us: no container */
 };
 
 /* What lies beyond some megabytes of maps, or a thousand files, is left out. -errno. */
@@ -29,8 +30,9 @@ bool rd_maps_same(const struct rd_maps *a, const struct rd_maps *b);
 const struct rd_mapped *rd_maps_find(const struct rd_maps *maps, uint64_t addr);
 
 /* Opens a file that `pid` has mapped, for reading: the one that is mapped, whatever its path leads to by now, where the kernel
- * lets us; else by its path as the process sees it. Devices, pipes and the like are left alone. -1: it cannot be had. */
-int rd_maps_open(pid_t pid, const struct rd_mapped *file);
+ * lets us; else by its path as the process sees it; where the process has ended, by ours if it is `ours`, or the same file.
+ * Devices, pipes and the like are left alone. -1: it cannot be had. */
+int rd_maps_open(pid_t pid, const struct rd_mapped *file, bool ours);
 
 /* Takes out of this process what it shares with others. */
 void rd_maps_unshare(void);

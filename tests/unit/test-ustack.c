@@ -255,9 +255,16 @@ static void a_container_has_files_of_its_own(void **state)
 	struct rd_ustack *us = create();
 	struct rd_frame frames[1] = { { .addr = map_now(&mapper) } };
 	struct rd_err err = { 0 };
+	struct rd_maps maps;
 
 	(void)state;
+	assert_int_equal(rd_maps_read(getpid(), &maps), 0);
+	assert_true(maps.ours);
+	rd_maps_deinit(&maps);
 	if (frames[0].addr) {
+		assert_int_equal(rd_maps_read(mapper.pid, &maps), 0);
+		assert_false(maps.ours);
+		rd_maps_deinit(&maps);
 		assert_int_equal(rd_ustack_resolve(us, (uint32_t)mapper.pid, frames, 1, &err), 0);
 		assert_string_equal(frames[0].function, "a_function_of_the_test");
 		free_frames(frames, 1);
@@ -276,23 +283,26 @@ static void what_is_no_file_is_not_opened(void **state)
 	int fd = -1;
 
 	(void)state;
-	assert_int_equal(rd_maps_open(getpid(), &null), -1);
+	assert_int_equal(rd_maps_open(getpid(), &null, true), -1);
 	assert_int_equal(rd_maps_read(getpid(), &maps), 0);
 	for (size_t i = 0; i < maps.n && fd < 0; i++)
 		if (maps.v[i].code)
-			fd = rd_maps_open(getpid(), &maps.v[i]);
+			fd = rd_maps_open(getpid(), &maps.v[i], false);
 	assert_true(fd >= 0);
 	close(fd);
 	rd_maps_deinit(&maps);
 }
 
 /* Another file of the same path is another file. */
-static void a_path_that_leads_elsewhere_by_now_is_not_followed(void **state)
+static void a_path_of_a_container_is_not_ours(void **state)
 {
 	struct rd_mapped other = { .name = (char[]){ "/proc/self/exe" }, .dev = 1, .ino = 1 };
+	int fd = rd_maps_open(0, &other, true);
 
 	(void)state;
-	assert_int_equal(rd_maps_open(0, &other), -1);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(rd_maps_open(0, &other, false), -1);
 }
 
 int main(void)
@@ -304,7 +314,7 @@ int main(void)
 		TEST(a_file_that_was_mapped_later_and_deleted_is_found),
 		TEST(a_container_has_files_of_its_own),
 		TEST(what_is_no_file_is_not_opened),
-		TEST(a_path_that_leads_elsewhere_by_now_is_not_followed),
+		TEST(a_path_of_a_container_is_not_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,6 +58,17 @@ test_user_stack() {
 	grep -q 'files of user stacks are read with: uid 65534, no capabilities, .*, seccomp$' "$W/all.err"
 }
 
+# Whoever parses the program's files can do nothing, and when it dies the trace goes on.
+test_user_stack_that_kills() {
+	only 6.12 7.x
+	LD_PRELOAD=$PWD/build/tests/vm/libdw-fault.so "$R" trace-errno --json --user-stack -- "$FAIL" write2 --dev rxe0 --repeat 3 \
+		>"$W/fault.json" || [ $? -lt 3 ]
+	true_of "$W/fault.json" 'map(select(.user_stack)) | length > 0 and all(.[].user_stack[]; .function == null) and
+		any(.[].user_stack[]; .object | strings | endswith("/verbs-fail"))'
+	true_of "$W/fault.json" '.[-1].errors | map(select(.object | startswith("user stacks of PID"))) |
+		length == 1 and (.[0].message | contains("ended"))'
+}
+
 # libibverbs works in a process that can open no more than it needs; also where root alone may open the device, and for users.
 test_what_libibverbs_says() {
 	local mode
