@@ -331,7 +331,8 @@ int rd_child_read(int fd, int64_t deadline_ms, void *to, size_t size)
 		if (n == 0 || (n < 0 && errno == EINTR))
 			continue;
 		n = n < 0 ? -1 : read(fd, at, size);
-		if (n == 0)
+		/* A socket is reset where what we wrote was not read. */
+		if (n == 0 || (n < 0 && errno == ECONNRESET))
 			return -ECHILD;
 		if (n < 0 && errno != EINTR)
 			return -errno;

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/environ.h"
+#include "bpf/record.h"
 #include "source/child.h"
 #include "trace/libdw.h"
 
@@ -170,16 +171,14 @@ static void name_address(Dwfl *dwfl, uint64_t addr, struct rd_buf *out)
 static void answer(Dwfl *dwfl)
 {
 	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
-	uint64_t addr;
+	uint64_t addrs[RD_STACK_MAX];
 	uint32_t n;
 
-	if (!read_whole(&n, sizeof(n)))
+	/* All of it: what is asked for meanwhile is answered behind it. */
+	if (!read_whole(&n, sizeof(n)) || n > RD_STACK_MAX || !read_whole(addrs, n * sizeof(*addrs)))
 		_exit(0);
-	for (; n; n--) {
-		if (!read_whole(&addr, sizeof(addr)))
-			_exit(0);
-		name_address(dwfl, addr, &out);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		name_address(dwfl, addrs[i], &out);
 	if (out.failed)
 		_exit(1);
 	send_kind(RD_NAMER_NAMES, out.data, out.len);

@@ -245,17 +245,20 @@ static int end(void **state)
 /* What the name of the frame came to be; NULL: none. The caller frees it. */
 static char *ask(pid_t pid, enum fault fault, int r)
 {
-	struct rd_frame frame = { .addr = base() + fault };
+	struct rd_frame frames[2] = { { .addr = base() + fault }, { .addr = base() + GOOD } };
 	struct rd_err err = { 0 };
 
-	assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, &frame, 1, &err), r);
+	assert_int_equal(rd_ustack_resolve(us, (uint32_t)pid, frames, 2, &err), r);
 	assert_int_equal(err.code, -r);
 	/* What the kernel said is there in any case. */
-	assert_non_null(frame.object);
-	assert_true(frame.offset > 0);
-	free(frame.object);
-	assert_null(frame.file);
-	return frame.function;
+	for (size_t i = 0; i < 2; i++) {
+		assert_non_null(frames[i].object);
+		assert_true(frames[i].offset > 0);
+		assert_null(frames[i].file);
+		free(frames[i].object);
+	}
+	free(frames[1].function);
+	return frames[0].function;
 }
 
 static void whoever_parses_can_do_nothing(void **state)
