@@ -94,14 +94,14 @@ static void add(struct rd_buf *out, const char *name, int code)
 
 void rd_confined_text(const struct rd_confined *confined, struct rd_buf *out)
 {
-	char uid[16], landlock[40];
+	char landlock[40];
 
-	snprintf(uid, sizeof(uid), "uid %d", NOBODY);
 	snprintf(landlock, sizeof(landlock), "landlock ABI %u", confined->landlock_abi);
 	if (confined->uid_dropped)
-		add(out, uid, 0);
+		rd_buf_printf(out, "uid %d", NOBODY);
 	if (confined->uid)
-		add(out, confined->uid_dropped ? "groups given up" : uid, confined->uid);
+		rd_buf_printf(out, "%sroot's %s kept (%s)", out->len ? ", " : "",
+			      confined->uid_dropped ? "groups" : "uid", rd_errno_text(confined->uid));
 	add(out, "no capabilities", 0);
 	add(out, "no new privileges", 0);
 	add(out, confined->landlock ? "landlock" : landlock, confined->landlock);
