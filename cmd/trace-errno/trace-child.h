@@ -78,8 +78,7 @@ _Noreturn void trace_command_run(const struct trace_command *command, int failed
 /* What we ask of the monitor. */
 struct trace_order {
 	enum {
-		TRACE_ORDER_SIGNAL, /* `signal` to the command */
-		TRACE_ORDER_GROUP,  /* `signal` to its process group, as a terminal sends it */
+		TRACE_ORDER_SIGNAL, /* `signal` to the command and what it runs in its process group */
 		TRACE_ORDER_FRONT,  /* goes on, in the foreground of its terminal */
 		TRACE_ORDER_BACK,   /* goes on, in the background */
 	} kind;

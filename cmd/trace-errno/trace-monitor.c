@@ -133,9 +133,6 @@ static void carry_out(struct monitor *m, const struct trace_order *order)
 {
 	switch (order->kind) {
 	case TRACE_ORDER_SIGNAL:
-		kill(m->command, order->signal);
-		break;
-	case TRACE_ORDER_GROUP:
 		signal_group(m, order->signal);
 		break;
 	case TRACE_ORDER_FRONT:

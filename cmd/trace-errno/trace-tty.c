@@ -27,8 +27,8 @@
 #include "base/end.h"
 #include "base/memory.h"
 
-/* The kernel holds at most some 20 KiB of what was written to a pty. More than this at the end comes from what the command
- * left running. */
+/* The kernel holds at most some 20 KiB of what was written to a pty. More than this, once the command has ended or was stopped,
+ * comes from others. */
 #define REST_MAX (64 * 1024u)
 
 /* One direction. Reads when all that was read is written. */
@@ -286,6 +286,27 @@ static bool move_output(struct trace_tty *tty, size_t i)
 	return moved;
 }
 
+/* The kernel hands out all that was written before it says that there is no more for now, or EIO where nobody has the pty. */
+static void move_rest_of(struct trace_tty *tty, size_t i)
+{
+	struct lane *lane = &tty->lines[i].output;
+	size_t rest = 0;
+
+	while (rest < REST_MAX && (move_output(tty, i) || lane->at < lane->n)) {
+		struct pollfd room = { .fd = lane->to, .events = POLLOUT };
+
+		rest += lane->at == lane->n ? lane->n : 0;
+		if (lane->at < lane->n)
+			poll(&room, 1, -1);
+	}
+}
+
+static void move_rest(struct trace_tty *tty)
+{
+	for (size_t i = 0; i < tty->n_lines; i++)
+		move_rest_of(tty, i);
+}
+
 /* The pty is hung up as our terminal was. */
 static void hang_up(struct trace_tty *tty)
 {
@@ -353,9 +374,7 @@ static void follow(struct trace_tty *tty, int signal)
 		order(tty, TRACE_ORDER_FRONT, 0);
 		return;
 	}
-	for (size_t i = 0; i < tty->n_lines; i++)
-		while (move_output(tty, i))
-			;
+	move_rest(tty);
 	suspend(tty, signal, signal != SIGSTOP);
 }
 
@@ -372,10 +391,11 @@ void trace_tty_signal(struct trace_tty *tty, const struct signalfd_siginfo *info
 			copy_size(&tty->lines[i]);
 		/* The pty tells only who is in its foreground. */
 		if (!tty->raw)
-			order(tty, TRACE_ORDER_GROUP, signal);
+			order(tty, TRACE_ORDER_SIGNAL, signal);
 		return;
 	}
-	order(tty, info->ssi_code == SI_KERNEL ? TRACE_ORDER_GROUP : TRACE_ORDER_SIGNAL, signal);
+	/* What was sent to our process group, as by a terminal or timeout(1), cannot be told from what was sent to us alone. */
+	order(tty, TRACE_ORDER_SIGNAL, signal);
 	/* With a pty we follow the command when it has stopped. */
 	if (signal == SIGTSTP && !tty->n_lines)
 		suspend(tty, signal, false);
@@ -420,25 +440,9 @@ bool trace_tty_serve(struct trace_tty *tty, int *status)
 	return false;
 }
 
-/* The kernel hands out all that was written before it says that there is no more for now, or EIO where nobody has the pty. */
-static void move_rest(struct trace_tty *tty, size_t i)
-{
-	struct lane *lane = &tty->lines[i].output;
-	size_t rest = 0;
-
-	while (rest < REST_MAX && (move_output(tty, i) || lane->at < lane->n)) {
-		struct pollfd room = { .fd = lane->to, .events = POLLOUT };
-
-		rest += lane->at == lane->n ? lane->n : 0;
-		if (lane->at < lane->n)
-			poll(&room, 1, -1);
-	}
-}
-
 void trace_tty_end(struct trace_tty *tty)
 {
-	for (size_t i = 0; i < tty->n_lines; i++)
-		move_rest(tty, i);
+	move_rest(tty);
 	give_terminal_back();
 	tty->raw = false;
 }

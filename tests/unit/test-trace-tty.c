@@ -128,6 +128,12 @@ static void signals_that_we_are_sent_reach_the_command(void **state)
 		assert_int_equal(outer_status(&o), 7);
 		outer_end(&o);
 	}
+	/* What it has started in its group, too: it waits for that. */
+	outer_start(&o, &(struct job){ .command = "trap : TERM; sh -c 'echo ready; exec sleep 60'; exit 5" });
+	assert_true(outer_shows(&o, "ready\r\n"));
+	kill(tracer(), SIGTERM);
+	assert_int_equal(outer_status(&o), 5);
+	outer_end(&o);
 }
 
 static void stopping_stops_us_and_going_on_continues_both(void **state)
