@@ -215,7 +215,7 @@ static int serve_fork(struct server *server, struct answer *ret, struct rd_err *
 	if (rd_grow(&server->forks, &server->cap_forks, server->n_forks + 1, sizeof(*server->forks)) < 0)
 		return rd_err_set(err, ENOMEM, "opener", "cannot start a process");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return rd_err_set(err, errno, "opener", "cannot make a socket");
+		return rd_err_set(err, errno, "opener process", "cannot be started");
 	child = fork();
 	if (child == 0) {
 		close(ends[0]);
@@ -228,7 +228,7 @@ static int serve_fork(struct server *server, struct answer *ret, struct rd_err *
 	ret->message.number = (uint64_t)child;
 	if (child > 0)
 		server->forks[server->n_forks++] = child;
-	return child < 0 ? rd_err_set(err, errno, "opener", "cannot start a process") : 0;
+	return child < 0 ? rd_err_set(err, errno, "opener process", "cannot be started") : 0;
 }
 
 /* NULL: it is not open. */

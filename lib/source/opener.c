@@ -41,10 +41,10 @@ int rd_opener_start(bool host, struct rd_err *err)
 
 	named.host = host;
 	if (pipe2(life, O_CLOEXEC) < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return rd_err_set(err, errno, "opener", "cannot make a socket");
+		return rd_err_set(err, errno, "opener process", "cannot be started");
 	child = fork();
 	if (child < 0)
-		return rd_err_set(err, errno, "opener", "cannot start a process");
+		return rd_err_set(err, errno, "opener process", "cannot be started");
 	if (child == 0) {
 		close(ends[0]);
 		close(life[1]);
@@ -59,7 +59,7 @@ int rd_opener_start(bool host, struct rd_err *err)
 
 static int lost(int r, struct rd_err *err)
 {
-	return rd_err_set(err, -r, "opener", "the process that opens files has ended");
+	return rd_err_set(err, -r, "opener process", "has ended, and with it what it would open");
 }
 
 static int take_bytes(struct opener_message *answer, struct rd_bytes *ret, struct rd_err *err)
