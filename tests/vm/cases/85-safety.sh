@@ -167,6 +167,7 @@ test_a_trace_of_a_user() {
 
 # A user who sees all, but may end only what is his.
 test_detach_of_another_user() {
+	only 6.12 7.x
 	local status=0
 	trace a
 	with sys_admin "$R" trace-errno --detach-all --json >"$W/other.json" 2>"$W/other.err" || status=$?
@@ -247,6 +248,7 @@ test_recorder_beside_looks() {
 
 # A holder that was stopped is woken to let go.
 test_detach_of_a_stopped_holder() {
+	only 6.12 7.x
 	local holder status=0
 	trace a
 	holder=$(holder a)
