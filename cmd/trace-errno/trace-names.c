@@ -98,12 +98,13 @@ static void name_user_stack(struct trace *t, struct rd_event *ev)
 
 void trace_names_explain(struct trace *t, struct rd_event *ev)
 {
+	/* First: the process may end at any time. */
+	if (t->names->ustack && rd_trace_facts_pids_ours(t->facts))
+		name_user_stack(t, ev);
 	ev->job = rd_job_from_cgroup(ev->cgroup);
 	if (!ev->benign)
 		ev->hint = rd_hint_find(&t->names->hints, ev, &t->set);
 	if (ev->n_kstack && !t->names->symbols_read)
 		read_symbols(t);
 	rd_symbols_resolve(&t->names->symbols, ev->kstack, &ev->n_kstack);
-	if (t->names->ustack && rd_trace_facts_pids_ours(t->facts))
-		name_user_stack(t, ev);
 }

@@ -22,7 +22,7 @@ void rd_ustack_destroy(struct rd_ustack *ustack);
  * /usr/lib/debug by build-id; none is fetched). `pid` is as we see it. What cannot be known stays NULL: the process may
  * have gone before anybody asked, or may not be ours to look at. -errno with `err` filled where the process that parses died
  * or gave no answer, once for each traced process: it is not asked again, and object and offset are all that is known. Waits
- * three seconds at most, and three times only.
+ * five seconds at most, and three times only.
  */
 int rd_ustack_resolve(struct rd_ustack *ustack, uint32_t pid, struct rd_frame *frames, size_t n, struct rd_err *err);
 

@@ -50,7 +50,8 @@ test_chains_and_stacks() {
 # caller, as write() does here with run_write.
 test_user_stack() {
 	run write2 --dev rxe0 --repeat 200
-	sleep 1
+	# The first events wait for the names of the kernel's functions.
+	until_true 30 eval '[ "$(grep -c "\"pid\":$ran,.*WRITE:REG_MR" "$W/all.json")" -gt 1 ]'
 	true_of "$W/all.json" 'any(.[]; .pid == $pid and .user_stack and
 		(.user_stack | map(.function) | index("worker") and index("main")) and
 		any(.user_stack[]; .function == "main" and (.object | endswith("/verbs-fail")) and .offset > 0 and
