@@ -89,6 +89,8 @@ static pid_t start_job(const struct job *job)
 
 	if (pid)
 		return pid;
+	/* A test that fails leaves nothing running. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpgid(0, 0);
 	if (!job->background)
 		tcsetpgrp(0, getpgrp());
