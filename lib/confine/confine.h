@@ -12,7 +12,7 @@
 /* What stays allowed beyond working on memory and on what is open. Or-ed together. */
 enum rd_confine_need {
 	RD_CONFINE_CHILDREN = 1, /* to start processes, which are confined in the same way, to watch and to kill them */
-	RD_CONFINE_TERMINAL = 2, /* to set up a terminal, and to read what is known of its kind */
+	RD_CONFINE_TERMINAL = 2, /* to set up a terminal */
 	RD_CONFINE_READ = 4,	 /* to open files for reading below the folders that are given */
 	RD_CONFINE_VERBS = 8,	 /* with RD_CONFINE_READ: to open what is there for writing, and to ask RDMA devices */
 	RD_CONFINE_UID = 16, /* to stay root, though without capabilities: there is to be opened what is root's alone */
