@@ -4,6 +4,7 @@
 #include "base/end.h"
 #include "opts.h"
 #include "privileges.h"
+#include "source/opener.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -102,6 +103,7 @@ static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 		ctx->schema = schema;
 	}
 	r = ctx->cmd->run(ctx, argc, argv);
+	rd_opener_end();
 	ctx->schema = NULL;
 	ctx->source = NULL;
 	return r;

@@ -39,7 +39,6 @@ static const char *const below[] = {
 	"/proc/sys/",
 	"/proc/driver/",
 	"/proc/net/",
-	"/dev/infiniband/",
 	"/etc/systemd/system.conf.d/",
 	"/run/systemd/system.conf.d/",
 	"/usr/lib/systemd/system.conf.d/",
@@ -58,7 +57,6 @@ static const char *const exactly[] = {
 	"/proc/self/status",
 	"/proc/sys",
 	"/dev/kmsg",
-	"/dev/null",
 	"/etc/environment",
 	"/etc/nccl.conf",
 	"/etc/systemd/system.conf",
@@ -91,8 +89,25 @@ static bool is_process_file(const char *path)
 	return false;
 }
 
-static bool is_host_path(const char *path)
+/* Looked at and not opened: that alone makes a port of issm* say that it is a subnet manager's. */
+static bool is_device(const struct rd_question *question, const char *path)
 {
+	return (question->op == RD_OP_RDEV || question->op == RD_OP_INO || question->op == RD_OP_MODE) &&
+	       (strncmp(path, "/dev/infiniband/", 16) == 0 || strcmp(path, "/dev/null") == 0);
+}
+
+/* What is read there is gone for others, or does not end. */
+static bool is_trace(const char *path)
+{
+	return strncmp(path, "/sys/kernel/debug", 17) == 0 || strncmp(path, "/sys/kernel/tracing", 19) == 0;
+}
+
+static bool is_host_path(const struct rd_question *question, const char *path)
+{
+	if (is_device(question, path))
+		return !strstr(path, "/../");
+	if (is_trace(path))
+		return false;
 	if (strstr(path, "/../") || (strlen(path) >= 3 && strcmp(path + strlen(path) - 3, "/..") == 0))
 		return false;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(below); i++)
@@ -115,7 +130,7 @@ static bool may_ask_path(const struct opener_names *names, const struct rd_quest
 	/* Where the tables lie that come with the program. */
 	if (question->op == RD_OP_LINK && strcmp(path, "/proc/self/exe") == 0)
 		return true;
-	return names->host && is_host_path(path);
+	return names->host && is_host_path(question, path);
 }
 
 static const uint16_t rdma_gets[] = {

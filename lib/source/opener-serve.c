@@ -18,6 +18,7 @@
 #include "source/new-file.h"
 
 #define MADS_MAX 8
+#define FORKS_MAX 128 /* twice what the guard leaves behind at most */
 
 struct server {
 	int sock;
@@ -28,6 +29,7 @@ struct server {
 	struct rd_mads *mads[MADS_MAX];
 	pid_t *forks; /* openers of children that have not ended */
 	size_t n_forks, cap_forks;
+	bool is_fork; /* itself one */
 	bool writing;
 };
 
@@ -205,6 +207,8 @@ static void serve_leave(struct server *server, pid_t pid)
 			kill(pid, SIGTERM);
 }
 
+static _Noreturn void live(int sock, const struct opener_names *names, bool is_fork);
+
 /* Goes on as the child's. */
 static int serve_fork(struct server *server, struct answer *ret, struct rd_err *err)
 {
@@ -212,6 +216,8 @@ static int serve_fork(struct server *server, struct answer *ret, struct rd_err *
 	pid_t child;
 
 	reap(server);
+	if (server->is_fork || server->n_forks == FORKS_MAX)
+		return rd_err_set(err, EAGAIN, "opener process", "cannot be started: too many");
 	if (rd_grow(&server->forks, &server->cap_forks, server->n_forks + 1, sizeof(*server->forks)) < 0)
 		return rd_err_set(err, ENOMEM, "opener", "cannot start a process");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
@@ -221,7 +227,7 @@ static int serve_fork(struct server *server, struct answer *ret, struct rd_err *
 		close(ends[0]);
 		close(server->sock);
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		rd_opener_serve(ends[1], &server->names);
+		live(ends[1], &server->names, true);
 	}
 	close(ends[1]);
 	ret->fd = ends[0];
@@ -390,14 +396,20 @@ static void settle(void)
 	}
 }
 
-void rd_opener_serve(int sock, const struct opener_names *names)
+static _Noreturn void live(int sock, const struct opener_names *names, bool is_fork)
 {
-	struct server server = { .sock = sock, .names = *names };
+	struct server server = { .sock = sock, .names = *names, .is_fork = is_fork };
 
 	rd_opener_take(-1);
 	settle();
 	while (answer_one(&server) == 0)
 		continue;
 	abandon(&server);
+	reap(&server);
 	_exit(0);
+}
+
+void rd_opener_serve(int sock, const struct opener_names *names)
+{
+	live(sock, names, false);
 }

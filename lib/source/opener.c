@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "base/buf.h"
@@ -15,6 +17,7 @@
 
 static struct opener_names named;
 static int opener = -1; /* the socket */
+static pid_t opener_pid;
 
 bool rd_opener_used(void)
 {
@@ -54,7 +57,25 @@ int rd_opener_start(bool host, struct rd_err *err)
 	close(ends[1]);
 	close(life[0]);
 	opener = ends[0];
+	opener_pid = child;
 	return 0;
+}
+
+void rd_opener_end(void)
+{
+	const struct timespec most = { .tv_nsec = 100000000 };
+	sigset_t ended, before;
+
+	if (opener < 0)
+		return;
+	sigemptyset(&ended);
+	sigaddset(&ended, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &ended, &before);
+	close(RD_TAKE_FD(opener));
+	/* Other children may have ended, too; what hangs is not waited for. */
+	while (waitpid(opener_pid, NULL, WNOHANG) == 0 && sigtimedwait(&ended, NULL, &most) == SIGCHLD)
+		continue;
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 static int lost(int r, struct rd_err *err)

@@ -26,6 +26,9 @@ void rd_opener_name(enum rd_opener_use use, const char *path);
 /* `host`: facts of this host may be asked for. -errno with `err` filled. */
 int rd_opener_start(bool host, struct rd_err *err);
 
+/* Ends it, and waits for that, 100 ms at most: it is to leave no process behind that somebody else has to wait for. */
+void rd_opener_end(void);
+
 /* Whether this process has an opener. */
 bool rd_opener_used(void);
 

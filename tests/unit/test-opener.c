@@ -77,6 +77,10 @@ static void facts_of_the_host_are_read_where_the_command_is_about_it(void **stat
 	assert_true(may(&with_host, RD_OP_READ, "/dev/kmsg"));
 	assert_true(may(&with_host, RD_OP_READ, "/ethtool/eth0/stats"));
 	assert_true(may(&with_host, RD_OP_RDEV, "/dev/infiniband/uverbs0"));
+	assert_false(may(&with_host, RD_OP_READ, "/dev/infiniband/issm0"));
+	assert_false(may(&with_host, RD_OP_READ, "/sys/kernel/tracing/trace_pipe"));
+	assert_false(may(&with_host, RD_OP_READ, "/sys/kernel/debug/tracing/trace_pipe"));
+	assert_false(may(&with_host, RD_OP_MODE, "/dev/infiniband/../../etc/shadow"));
 	assert_false(may(&with_host, RD_OP_READ, "/etc/shadow"));
 	assert_false(may(&with_host, RD_OP_READ, "/sys/../etc/shadow"));
 	assert_false(may(&with_host, RD_OP_READ, "/sys/class/.."));
