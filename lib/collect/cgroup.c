@@ -11,7 +11,7 @@
 #define PATHS_MAX 4096	/* ids remembered, also those that were not found */
 #define WALK_DIRS 20000 /* cgroups looked at in one search */
 #define WALK_DEPTH 24
-#define WALK_NS 2000000000ull /* at most one search in this time */
+#define WALK_SHARE 20 /* of the time: a search is followed by a pause that is so many times as long */
 
 /* The inode number that the initial pid namespace has on every kernel (PROC_PID_INIT_INO). */
 #define INIT_PID_NS "pid:[4026531836]"
@@ -27,7 +27,7 @@ struct rd_cgroups {
 	bool init_pid_ns;
 	struct known *known;
 	size_t n, cap;
-	uint64_t walked_ns;
+	uint64_t walk_again; /* not before this time */
 };
 
 int rd_cgroups_create(struct rd_source *src, struct rd_cgroups **ret)
@@ -250,14 +250,14 @@ static char *path_of_id(struct rd_cgroups *cg, uint64_t id)
 
 	if (k)
 		return rd_dup_if(k->path);
-	if (!cg->mount || !id || (cg->walked_ns && now - cg->walked_ns < WALK_NS))
+	if (!cg->mount || !id || now < cg->walk_again)
 		return NULL;
-	cg->walked_ns = now;
 	if (!cg->src->ops->stat_ino(cg->src, cg->mount, &ino, NULL) && ino == id)
 		w.found = rd_dup("/");
 	else
 		walk(&w, "", 0);
 	keep(cg, id, rd_dup_if(w.found));
+	cg->walk_again = now + (cg->src->ops->now(cg->src, CLOCK_MONOTONIC) - now) * WALK_SHARE;
 	return w.found;
 }
 

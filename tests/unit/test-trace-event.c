@@ -343,6 +343,41 @@ static void a_process_that_has_gone_is_found_by_the_id_of_its_cgroup(void **stat
 	host_close(&host);
 }
 
+static uint64_t clock_ns = 1000000000;
+
+/* A search, between two looks at the clock, takes 1 ms. */
+static uint64_t made_up_now(struct rd_source *src, int clock)
+{
+	(void)src;
+	(void)clock;
+	return clock_ns += 1000000;
+}
+
+static void searches_for_cgroups_take_a_twentieth_of_the_time(void **state)
+{
+	_cleanup_free_ char *first = NULL, *early = NULL, *later = NULL;
+	struct rd_cgroups *cg = NULL;
+	struct rd_source_ops ops;
+	struct host host;
+
+	(void)state;
+	host_open(&host, true);
+	ops = *host.src->ops;
+	ops.now = made_up_now;
+	host.src->ops = &ops;
+	assert_int_equal(rd_cgroups_create(host.src, &cg), 0);
+	first = rd_cgroups_path(cg, 4711, 1);
+	assert_null(first);
+	clock_ns += 15000000;
+	early = rd_cgroups_path(cg, 4711, inode(&host, "/sys/fs/cgroup/system.slice"));
+	assert_null(early);
+	clock_ns += 15000000;
+	later = rd_cgroups_path(cg, 4711, inode(&host, "/sys/fs/cgroup/system.slice"));
+	assert_string_equal(later, "/system.slice");
+	rd_cgroups_destroy(cg);
+	host_close(&host);
+}
+
 static void another_process_with_the_same_number_is_not_believed(void **state)
 {
 	_cleanup_free_ char *path = NULL;
@@ -415,6 +450,7 @@ int main(void)
 		TEST(what_the_record_does_not_say_is_unknown),
 		TEST(a_device_keeps_its_name_after_it_has_gone),
 		TEST(a_process_that_has_gone_is_found_by_the_id_of_its_cgroup),
+		TEST(searches_for_cgroups_take_a_twentieth_of_the_time),
 		TEST(another_process_with_the_same_number_is_not_believed),
 		TEST(without_a_unified_hierarchy_the_process_alone_can_say),
 		TEST(the_line_that_names_the_job_is_picked),

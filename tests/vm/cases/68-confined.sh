@@ -9,6 +9,7 @@ prepare() {
 	modprobe -a ib_core ib_uverbs rdma_cm rdma_ucm udp_tunnel ip6_udp_tunnel rdma_rxe || return
 	local n
 	for n in 0 1; do
+		[ ! -e "/sys/class/infiniband/rxe$n" ] || continue # of check, where both run in one boot
 		ip link add "v$n" type veth peer name "p$n" && ip link set "p$n" up &&
 			ip address add "10.$((n + 1)).0.1/24" dev "v$n" && ip link set "v$n" up &&
 			rdma link add "rxe$n" type rxe netdev "v$n" || return
