@@ -31,7 +31,23 @@ static bool in_folder(const struct opener_names *names, const char *path)
 	return folder && strcmp(slash, "/..") != 0 && rd_opener_find(names, RD_OPENER_FOLDER, folder);
 }
 
-/* Of these any path, which has neither ".." nor links that lead elsewhere but in the kernel's own file systems. */
+/* Whether it is spelled in the one way that the lists here have: from the root, without "//", "." and ".." on it. */
+static bool is_plain(const char *path)
+{
+	size_t length;
+
+	if (*path != '/')
+		return false;
+	for (const char *at = path; *at; at += length) {
+		at++;
+		length = strcspn(at, "/");
+		if (length == 0 || (length <= 2 && strspn(at, ".") >= length))
+			return false;
+	}
+	return true;
+}
+
+/* Of these any plain path: links that lead elsewhere are in the kernel's own file systems only. */
 static const char *const below[] = {
 	"/sys/",
 	"/ethtool/",
@@ -104,12 +120,10 @@ static bool is_trace(const char *path)
 
 static bool is_host_path(const struct rd_question *question, const char *path)
 {
+	if (!is_plain(path) || is_trace(path))
+		return false;
 	if (is_device(question, path))
-		return !strstr(path, "/../");
-	if (is_trace(path))
-		return false;
-	if (strstr(path, "/../") || (strlen(path) >= 3 && strcmp(path + strlen(path) - 3, "/..") == 0))
-		return false;
+		return true;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(below); i++)
 		if (strncmp(path, below[i], strlen(below[i])) == 0)
 			return true;

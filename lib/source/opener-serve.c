@@ -217,7 +217,7 @@ static int serve_fork(struct server *server, struct answer *ret, struct rd_err *
 
 	reap(server);
 	if (server->is_fork || server->n_forks == FORKS_MAX)
-		return rd_err_set(err, EAGAIN, "opener process", "cannot be started: too many");
+		return rd_err_set(err, EAGAIN, "opener process", "cannot be started: %d of them run already", FORKS_MAX);
 	if (rd_grow(&server->forks, &server->cap_forks, server->n_forks + 1, sizeof(*server->forks)) < 0)
 		return rd_err_set(err, ENOMEM, "opener", "cannot start a process");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)

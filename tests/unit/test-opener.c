@@ -81,6 +81,12 @@ static void facts_of_the_host_are_read_where_the_command_is_about_it(void **stat
 	assert_false(may(&with_host, RD_OP_READ, "/sys/kernel/tracing/trace_pipe"));
 	assert_false(may(&with_host, RD_OP_READ, "/sys/kernel/debug/tracing/trace_pipe"));
 	assert_false(may(&with_host, RD_OP_MODE, "/dev/infiniband/../../etc/shadow"));
+	assert_false(may(&with_host, RD_OP_READ, "/sys//kernel/tracing/trace_pipe"));
+	assert_false(may(&with_host, RD_OP_READ, "/sys/./kernel/debug/x"));
+	assert_false(may(&with_host, RD_OP_LIST, "/sys/kernel/debug"));
+	assert_false(may(&with_host, RD_OP_LIST, "/sys/kernel/tracing/"));
+	assert_true(may(&with_host, RD_OP_LIST, "/sys/class"));
+	assert_true(may(&with_host, RD_OP_LIST, "/sys/kernel/...x/.y/..z"));
 	assert_false(may(&with_host, RD_OP_READ, "/etc/shadow"));
 	assert_false(may(&with_host, RD_OP_READ, "/sys/../etc/shadow"));
 	assert_false(may(&with_host, RD_OP_READ, "/sys/class/.."));
