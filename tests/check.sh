@@ -64,7 +64,7 @@ tap() {
 	while IFS= read -r line; do
 		case $line in
 		"1..0 # SKIP"*) skip "$name" "${line#1..0 # SKIP }" && continue ;;
-		1..*[!0-9]*) continue ;;
+		1..*[!0-9]*) plan=-1 && continue ;; # no number: it cannot fit
 		1..*) plan=$((plan + ${line#1..})) && continue ;;
 		"ok "* | "not ok "*) said=$((said + 1)) ;;
 		"# why: "*) reason=${line#\# why: } && continue ;;

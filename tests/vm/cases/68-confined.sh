@@ -80,5 +80,5 @@ test_counters_and_differences() {
 }
 
 test_nothing_stays() {
-	[ -z "$(pgrep -x rdmadiag)" ] || { ps -ef | grep [r]dmadiag; return 1; }
+	[ -z "$(pgrep -x rdmadiag)" ] || { ps -ef | grep '[r]dmadiag'; return 1; }
 }
