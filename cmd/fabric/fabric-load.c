@@ -3,6 +3,7 @@
 #include "fabric.h"
 
 #include "analyse/fabric-update.h"
+#include "cmd/datafile.h"
 #include "cmd/opts.h"
 #include "collect/pma.h"
 
@@ -138,16 +139,14 @@ static int choose(struct rd_source *source, const char *wanted, struct rd_mad_po
 static int name_nodes(struct fabric_run *run, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	const char *path = run->opts.node_name_map ? run->opts.node_name_map : DEFAULT_MAP;
+	const char *path = run->opts.node_name_map;
 	size_t bad;
-	int r = rd_read_file(run->source, path, &bytes, err);
+	int r = path ? rd_read_local(path, &bytes, err) : rd_read_file(run->source, DEFAULT_MAP, &bytes, NULL);
 
-	if (r < 0 && run->opts.node_name_map)
-		return r;
 	if (r < 0)
-		return 0;
+		return path ? r : 0;
 	rd_fabric_name_nodes(&run->fabric, (const char *)bytes.data, &bad);
-	if (bad && run->opts.node_name_map)
+	if (bad && path)
 		return rd_err_set(err, EINVAL, path, "%zu of its lines are not: 0x<node GUID> \"name\"", bad);
 	return 0;
 }
