@@ -218,6 +218,31 @@ int rd_bundle_index_dir(const struct rd_folder *folder, struct rd_tree *tree, st
 	return r < 0 ? rd_err_set(err, -r, folder->path, "cannot read the directory") : 0;
 }
 
+int rd_bundle_open_by_name(int fd, const char *path)
+{
+	_cleanup_free_ char *names = rd_dup(path);
+	_cleanup_close_ int folder = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	char *name = names, *slash;
+	int opened;
+
+	while (folder >= 0) {
+		slash = strchr(name, '/');
+		if (slash)
+			*slash = '\0';
+		if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+			return -EXDEV;
+		opened = openat(folder, name,
+				O_NOFOLLOW | O_CLOEXEC |
+					(slash ? O_PATH | O_DIRECTORY : O_RDONLY | O_NONBLOCK | O_NOCTTY));
+		if (!slash)
+			return opened < 0 ? -errno : opened;
+		close(folder);
+		folder = opened;
+		name = slash + 1;
+	}
+	return -errno;
+}
+
 int rd_bundle_open_beneath(int fd, const char *path)
 {
 	struct open_how how = {
@@ -226,9 +251,9 @@ int rd_bundle_open_beneath(int fd, const char *path)
 	};
 	int opened = syscall(SYS_openat2, fd, path, &how, sizeof(how));
 
-	/* Before Linux 5.6: the way there was walked when the names were taken, and had no link on it. */
+	/* Before Linux 5.6. */
 	if (opened < 0 && errno == ENOSYS)
-		opened = openat(fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+		return rd_bundle_open_by_name(fd, path);
 	return opened < 0 ? -errno : opened;
 }
 

@@ -26,6 +26,8 @@ int rd_bundle_index_dir(const struct rd_folder *folder, struct rd_tree *tree, st
 
 /* Opens for reading, without following a link. A descriptor or -errno. */
 int rd_bundle_open_beneath(int fd, const char *path);
+/* The same where the kernel cannot look after that, name by name. */
+int rd_bundle_open_by_name(int fd, const char *path);
 
 /* Reads a lazy file. Never follows a link. */
 int rd_bundle_read_lazy(const struct rd_folder *folder, struct rd_tree *tree, uint32_t node, struct rd_bytes *ret);
