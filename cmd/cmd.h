@@ -27,9 +27,11 @@ enum rd_needs {
 	RD_NEEDS_FOREIGN_OPERANDS, /* the same of the operands */
 	RD_NEEDS_OWN_FILE,	   /* to read what whoever runs the command has written */
 	RD_NEEDS_OUTPUT,	   /* to write a file */
-	RD_NEEDS_NEW_FILE, /* the same; where none is named, a file that is not there yet, in the working directory */
-	RD_NEEDS_TERMINAL, /* to set up the terminal */
-	RD_NEEDS_PORTS,	   /* to send datagrams from this host's ports */
+	RD_NEEDS_NEW_FILE,   /* the same; where none is named, a file that is not there yet, in the working directory */
+	RD_NEEDS_TO_REPLACE, /* such a file where it is there already */
+	RD_NEEDS_PROCESS,    /* to read the environment and the mappings of a process */
+	RD_NEEDS_TERMINAL,   /* to set up the terminal */
+	RD_NEEDS_PORTS,	     /* to send datagrams from this host's ports */
 };
 
 struct rd_opt {

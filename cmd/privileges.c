@@ -2,6 +2,7 @@
 #include "privileges.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -16,8 +17,17 @@
 
 static struct {
 	bool packed; /* a foreign file may be an archive */
-	bool foreign, foreign_operands, terminal, ports;
+	bool foreign, foreign_operands, terminal, ports, replaces;
 } noted;
+
+/* The option itself says what is no number. */
+static void name_process(const char *pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%lu", strtoul(pid, NULL, 10));
+	rd_opener_name(RD_OPENER_PROCESS, path);
+}
 
 void rd_privileges_note(enum rd_needs needs, const char *arg)
 {
@@ -38,8 +48,16 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 		rd_opener_name(RD_OPENER_INPUT, arg);
 		break;
 	case RD_NEEDS_OUTPUT:
-	case RD_NEEDS_NEW_FILE:
 		rd_opener_name(RD_OPENER_OUTPUT, arg);
+		break;
+	case RD_NEEDS_NEW_FILE:
+		rd_opener_name(noted.replaces ? RD_OPENER_OUTPUT : RD_OPENER_NEW_FILE, arg);
+		break;
+	case RD_NEEDS_TO_REPLACE:
+		noted.replaces = true;
+		break;
+	case RD_NEEDS_PROCESS:
+		name_process(arg);
 		break;
 	case RD_NEEDS_TERMINAL:
 		noted.terminal = true;
@@ -57,7 +75,7 @@ static bool note_operands(const struct rd_ctx *ctx, int argc, char **argv)
 	bool live = false;
 
 	if (needs == RD_NEEDS_NEW_FILE && argc == 0)
-		rd_opener_name(RD_OPENER_NEW, ".");
+		rd_opener_name(RD_OPENER_BUNDLE, ".");
 	for (int i = 0; i < argc; i++)
 		if (ctx->cmd->live_operand && strcmp(argv[i], "live") == 0)
 			live = true;

@@ -185,7 +185,7 @@ static const struct rd_opt opts[] = {
 	{ "interval", 'i', "SECONDS", "look at the host again every SECONDS (with -c)", NULL },
 	{ "count", 'c', "N", "look N times; later samples hold only what changed", NULL },
 	{ "fabric", 0, NULL, "also the InfiniBand network: every node, port and counter", NULL, RD_NEEDS_PORTS },
-	{ "force", 0, NULL, "replace FILE where it is there already", NULL },
+	{ "force", 0, NULL, "replace FILE where it is there already", NULL, RD_NEEDS_TO_REPLACE },
 	{ "redact", 0, NULL, "put stand-ins in the place of what names hosts, users, jobs, programs and addresses",
 	  NULL },
 	{ "redact-key", 0, "FILE", "the same, with the same stand-ins in all bundles of this key", "file",

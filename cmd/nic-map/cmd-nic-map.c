@@ -212,7 +212,7 @@ static const struct rd_opt nicmap_opts[] = {
 	{ "env", 0, "LIBRARY", "print variables for eval: nccl, nvshmem, ucx, mooncake, nixl, libfabric, all",
 	  "nccl|nvshmem|ucx|mooncake|nixl|libfabric|all" },
 	{ "check-env", 0, NULL, "say what each variable set here comes to on this host, and what is wrong", NULL },
-	{ "pid", 0, "PID", "with --check-env: those of this process", "pid" },
+	{ "pid", 0, "PID", "with --check-env: those of this process", "pid", RD_NEEDS_PROCESS },
 	{ "env-file", 0, "FILE", "with --check-env: those in this file, NAME=VALUE lines", "file",
 	  RD_NEEDS_FOREIGN_FILE },
 	{ "against", 0, "FILE", "hold the prediction against the log of a run, or the topology that NCCL dumped",

@@ -9,18 +9,13 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "source/netlink.h"
 
 /* Later than the headers that this is built with. */
 enum { ATTR_RINGS_HDS_THRESH = 17, ATTR_RINGS_HDS_THRESH_MAX = 18 }; /* Linux 6.15 */
 enum { ATTR_LINKSTATE_DOWN_COUNT = 7 };				     /* Linux 6.4 */
-enum { MSG_RSS_GET = 38, ATTR_RSS_CONTEXT = 2 };		     /* 6.3; listed from 6.12 on */
-enum {
-	CMD_QUEUE_GET = 10,
-	ATTR_QUEUE_IFINDEX = 2,
-	ATTR_QUEUE_TYPE = 3,
-	ATTR_QUEUE_DMABUF = 5,
-	ATTR_QUEUE_IO_URING = 6
-};
+enum { ATTR_RSS_CONTEXT = 2 };					     /* Linux 6.3 */
+enum { ATTR_QUEUE_IFINDEX = 2, ATTR_QUEUE_TYPE = 3, ATTR_QUEUE_DMABUF = 5, ATTR_QUEUE_IO_URING = 6 };
 enum { QUEUE_TYPE_RX = 0 };
 
 #define SET_UINT(field, attr)                                         \
@@ -221,7 +216,7 @@ static void read_rss(struct rd_source *src, uint16_t family, struct rd_netif *ne
 	struct rd_genl_request request;
 	struct nlattr *nest;
 
-	rd_genl_begin(&request, family, MSG_RSS_GET, NLM_F_DUMP);
+	rd_genl_begin(&request, family, RD_ETHTOOL_MSG_RSS_GET, NLM_F_DUMP);
 	nest = mnl_attr_nest_start_check(&request.head, sizeof(request.data), 1);
 	if (!nest ||
 	    !mnl_attr_put_u32_check(&request.head, sizeof(request.data), ETHTOOL_A_HEADER_DEV_INDEX, netif->ifindex))
@@ -238,7 +233,7 @@ static void read_queues(struct rd_source *src, uint16_t family, struct rd_netif 
 	_cleanup_bytes_ struct rd_bytes answer = { 0 };
 	struct rd_genl_request request;
 
-	rd_genl_begin(&request, family, CMD_QUEUE_GET, NLM_F_DUMP);
+	rd_genl_begin(&request, family, RD_NETDEV_CMD_QUEUE_GET, NLM_F_DUMP);
 	if (!mnl_attr_put_u32_check(&request.head, sizeof(request.data), ATTR_QUEUE_IFINDEX, netif->ifindex) ||
 	    rd_genl_ask(src, &request, &answer, NULL) < 0)
 		return;

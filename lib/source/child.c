@@ -31,6 +31,7 @@ static bool is_child;
 static int own_end = -1;
 
 #define NAP_MS 20
+#define DESCENT_MAX 64
 #define FOREVER_MS (24 * 3600 * 1000)
 
 /* Those that were left and had not ended. */
@@ -202,16 +203,35 @@ static void read_of(pid_t child, const char *name, char *text, size_t size)
 		close(fd);
 }
 
-/* 0: there is no such process. */
-static char state_of(pid_t child)
+/* 0: there is no such process. `parent` may be NULL. */
+static char stat_of(pid_t child, pid_t *parent)
 {
-	char text[512];
+	char text[512], state = '\0';
 	const char *name_end;
+	int number = 0;
 
 	read_of(child, "stat", text, sizeof(text));
 	/* The state stands behind the name, which may hold anything but ends with the last parenthesis. */
 	name_end = strrchr(text, ')');
-	return name_end && name_end[1] ? name_end[2] : '\0';
+	if (name_end)
+		sscanf(name_end + 1, " %c %d", &state, &number);
+	if (parent)
+		*parent = number;
+	return state;
+}
+
+static char state_of(pid_t child)
+{
+	return stat_of(child, NULL);
+}
+
+bool rd_process_descends(pid_t pid, pid_t ancestor)
+{
+	/* A limit for what changes while it is being read. */
+	for (int i = 0; i < DESCENT_MAX && pid > 0 && pid != ancestor; i++)
+		if (!stat_of(pid, &pid))
+			return false;
+	return pid == ancestor;
 }
 
 /* Itself, or the one that it started and waits for: the last that has not ended. */

@@ -50,6 +50,8 @@ struct rd_child_state {
 void rd_child_look(pid_t child, struct rd_child_state *ret);
 /* The same of any process, by this one itself: without the opener of a child that has one (opener.h). */
 void rd_process_look(pid_t pid, struct rd_child_state *ret);
+/* Whether `ancestor` started it, or a process did that it had started. */
+bool rd_process_descends(pid_t pid, pid_t ancestor);
 
 /* Whether it slept at both looks, and neither ran nor could have run between them. */
 bool rd_child_slept(const struct rd_child_state *before, const struct rd_child_state *now);

@@ -5,6 +5,9 @@
 
 #include "source/source.h"
 
+/* Commands later than the headers that this is built with: Linux 6.3 (for all interfaces 6.12) and 6.8. */
+enum { RD_ETHTOOL_MSG_RSS_GET = 38, RD_NETDEV_CMD_QUEUE_GET = 10 };
+
 /* One socket a protocol, opened when first needed. */
 struct rd_nlsockets {
 	struct rd_nlsocket {

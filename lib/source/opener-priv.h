@@ -3,6 +3,8 @@
 #ifndef RD_SOURCE_OPENER_PRIV_H
 #define RD_SOURCE_OPENER_PRIV_H
 
+#include <stdatomic.h>
+
 #include "source/mad.h"
 #include "source/opener.h"
 
@@ -60,22 +62,44 @@ int rd_opener_mad_open(struct rd_source *src, const char *ibdev, unsigned port, 
 /* Whether the datagram only asks. */
 bool rd_opener_may_send(const struct rd_mad *mad);
 
+/* Which file an input was when it was first opened, each number plus one; 0: not opened yet. In memory that all openers share. */
+struct opener_identity {
+	_Atomic uint64_t device, inode;
+};
+
+#define OPENER_FAMILIES 3
+
 /* What may be asked for. */
 struct opener_names {
 	struct opener_name {
 		enum rd_opener_use use;
-		char *path, *whole; /* as it was named, and from the root */
+		char *path, *whole;		  /* as it was named, and from the root */
+		struct opener_identity *identity; /* NULL: before rd_opener_start */
 	} * v;
 	size_t n, cap;
-	bool host;	  /* facts of this host may be asked for */
-	uint16_t ethtool; /* what the kernel calls this family of generic netlink; 0: not known */
+	bool host;			    /* facts of this host may be asked for */
+	uint16_t families[OPENER_FAMILIES]; /* the kernel's numbers of those of generic netlink; 0: not known */
+	pid_t asker;			    /* who forked the opener */
 };
 
 /* Whether a name of this use stands for `path`. */
 const struct opener_name *rd_opener_find(const struct opener_names *names, enum rd_opener_use use, const char *path);
 
-/* Whether the question may be put to this host. */
+/* Gives each name its identity, which forks share. 0 or -errno. */
+int rd_opener_share_identities(struct opener_names *names);
+
+/* Whether the question may be put to this host; the second of one that is for netlink. */
 bool rd_opener_may_ask(const struct opener_names *names, const struct rd_question *question);
+bool rd_opener_may_request(const struct opener_names *names, const struct rd_question *question);
+
+/* Fills names->families. */
+void rd_opener_find_families(struct opener_names *names, struct rd_source *host);
+
+/*
+ * Opens an input. -ESTALE where it is another file than when it was first opened: whoever may write to its folder could
+ * otherwise have any file of root's read, in league with what has been parsed. A descriptor or -errno.
+ */
+int rd_opener_open_input(const struct opener_name *name);
 
 /*
  * Ends this process by SIGTERM when the other end of the pipe is closed, also where it hangs in a read that can be interrupted

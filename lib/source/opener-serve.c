@@ -4,21 +4,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libmnl/libmnl.h>
-#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/memory.h"
 #include "source/bundle.h"
 #include "source/new-file.h"
+#include "source/scrub.h"
 
 #define MADS_MAX 8
-#define FORKS_MAX 128 /* twice what the guard leaves behind at most */
+#define MAD_MS_MAX 61000 /* the longest --timeout, and a moment */
+#define FORKS_MAX 128	 /* twice what the guard leaves behind at most */
 
 struct server {
 	int sock;
@@ -30,7 +34,9 @@ struct server {
 	pid_t *forks; /* openers of children that have not ended */
 	size_t n_forks, cap_forks;
 	bool is_fork; /* itself one */
-	bool writing;
+	bool families_asked;
+	bool writing, bundle; /* what has no name on the command line */
+	bool made_bundle;
 };
 
 /* What an answer has beside its number. Owned. */
@@ -40,41 +46,41 @@ struct answer {
 	int fd; /* -1: none */
 };
 
-static int take_family(const struct nlattr *attr, void *arg)
-{
-	if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID && mnl_attr_get_payload_len(attr) >= sizeof(uint16_t))
-		*(uint16_t *)arg = mnl_attr_get_u16(attr);
-	return MNL_CB_OK;
-}
-
-static void find_ethtool(struct server *server)
-{
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
-	union {
-		struct nlmsghdr head;
-		char room[64];
-	} request = { .head = { 0 } };
-	struct genlmsghdr *command;
-
-	mnl_nlmsg_put_header(&request);
-	request.head.nlmsg_type = GENL_ID_CTRL;
-	request.head.nlmsg_flags = NLM_F_REQUEST;
-	command = mnl_nlmsg_put_extra_header(&request.head, sizeof(*command));
-	command->cmd = CTRL_CMD_GETFAMILY;
-	command->version = 1;
-	mnl_attr_put_strz(&request.head, CTRL_ATTR_FAMILY_NAME, "ethtool");
-	if (rd_netlink(server->host, NETLINK_GENERIC, &request, request.head.nlmsg_len, &answer, NULL) == 0 &&
-	    answer.size > NLMSG_HDRLEN + GENL_HDRLEN)
-		mnl_attr_parse_payload(answer.data + NLMSG_HDRLEN + GENL_HDRLEN,
-				       answer.size - NLMSG_HDRLEN - GENL_HDRLEN, take_family, &server->names.ethtool);
-}
-
 static int open_host(struct server *server, struct rd_err *err)
 {
-	int r = server->host ? 0 : rd_source_live_open(NULL, &server->host, err);
+	return server->host ? 0 : rd_source_live_open(NULL, &server->host, err);
+}
 
-	if (!r && server->names.host && !server->names.ethtool)
-		find_ethtool(server);
+static int open_input(const struct opener_name *name, struct rd_err *err)
+{
+	int fd = name ? rd_opener_open_input(name) : -EPERM;
+
+	return fd == -ESTALE ? rd_err_set(err, ESTALE, name->path, "is another file than when the command began") :
+	       fd < 0	     ? rd_err_set(err, -fd, name->path, "cannot open it") :
+			       fd;
+}
+
+/* A file that the command line names, or what the host says. */
+static int put_question(struct server *server, const struct rd_question *question, struct answer *ret,
+			struct rd_err *err)
+{
+	const char *path = (const char *)question->data;
+	const struct opener_name *name =
+		question->op == RD_OP_READ ? rd_opener_find(&server->names, RD_OPENER_INPUT, path) : NULL;
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	if (name) {
+		fd = open_input(name, err);
+		if (fd < 0)
+			return fd;
+		r = rd_read_fd(fd, &ret->bytes);
+		return r < 0 ? rd_err_set(err, -r, path, "cannot read") : 0;
+	}
+	r = rd_question_put(server->host, question, &ret->bytes, &ret->message.number, err);
+	/* Keys that give access to memory: nothing that is parsed here needs one. */
+	if (r >= 0 && question->op == RD_OP_NETLINK)
+		rd_scrub_messages(question->protocol, &ret->bytes);
 	return r;
 }
 
@@ -89,19 +95,36 @@ static int serve_ask(struct server *server, const char *data, size_t size, struc
 	r = open_host(server, err);
 	if (r < 0)
 		return r;
+	if (question->op == RD_OP_NETLINK && question->protocol == NETLINK_GENERIC && !server->families_asked) {
+		server->families_asked = true;
+		rd_opener_find_families(&server->names, server->host);
+	}
 	if (!rd_opener_may_ask(&server->names, question))
 		return rd_err_set(err, EPERM, question->op == RD_OP_NETLINK ? "netlink" : (char *)question->data,
 				  "not to be read by a process that has given up its privileges");
-	return rd_question_put(server->host, question, &ret->bytes, &ret->message.number, err);
+	return put_question(server, question, ret, err);
 }
 
-/* The path of an output. */
+/* "rdmadiag-….tar.zst", as capture calls what nobody has named. */
+static bool is_bundle_here(const struct server *server, const char *path)
+{
+	static const char beginning[] = "rdmadiag-", end[] = ".tar.zst";
+	size_t length = strlen(path);
+
+	return rd_opener_find(&server->names, RD_OPENER_BUNDLE, ".") && !strchr(path, '/') &&
+	       length > strlen(beginning) + strlen(end) && strncmp(path, beginning, strlen(beginning)) == 0 &&
+	       strcmp(path + length - strlen(end), end) == 0;
+}
+
+/* The path of an output. `replace`: or to write on. */
 static int find_output(const struct server *server, const char *path, bool replace, const char **ret, struct rd_err *err)
 {
 	const struct opener_name *name = rd_opener_find(&server->names, RD_OPENER_OUTPUT, path);
 
+	if (!name && !replace)
+		name = rd_opener_find(&server->names, RD_OPENER_NEW_FILE, path);
 	*ret = name ? name->path : path;
-	if (name || (!replace && !strchr(path, '/') && rd_opener_find(&server->names, RD_OPENER_NEW, ".")))
+	if (name || (!replace && !server->is_fork && !server->made_bundle && is_bundle_here(server, path)))
 		return 0;
 	return rd_err_set(err, EPERM, path, "was not named when the command began");
 }
@@ -109,14 +132,14 @@ static int find_output(const struct server *server, const char *path, bool repla
 static int serve_open(struct server *server, const char *path, const char *inside, struct answer *ret,
 		      struct rd_err *err)
 {
-	_cleanup_close_ int fd = -1;
 	const struct opener_name *name = rd_opener_find(&server->names, RD_OPENER_INPUT, path);
+	_cleanup_close_ int fd = -1;
 
 	if (!name)
 		return rd_err_set(err, EPERM, path, "was not named when the command began");
-	fd = open(name->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = open_input(name, err);
 	if (fd < 0)
-		return rd_err_set(err, errno, path, "cannot open it");
+		return fd;
 	ret->fd = *inside ? rd_bundle_open_beneath(fd, inside) : RD_TAKE_FD(fd);
 	return ret->fd < 0 ? rd_err_set(err, -ret->fd, inside, "cannot open it in the bundle") : 0;
 }
@@ -129,6 +152,7 @@ static int serve_walk(struct server *server, const char *path, struct answer *re
 	if (r < 0)
 		return r;
 	r = rd_bundle_walk(opened.fd, &ret->bytes);
+	close(opened.fd);
 	return r < 0 ? rd_err_set(err, -r, path, "cannot read the directory") : 0;
 }
 
@@ -162,6 +186,7 @@ static int serve_create(struct server *server, const char *path, bool replace, s
 	free(server->name);
 	server->name = rd_dup(name);
 	server->writing = true;
+	server->bundle = name == path;
 	r = rd_new_file_open(&server->file, server->name, replace, err);
 	if (r < 0)
 		return r;
@@ -179,11 +204,14 @@ static int serve_check(struct server *server, const char *path, bool replace, st
 
 static int serve_finish(struct server *server, mode_t mode, struct rd_err *err)
 {
+	mode_t mask = umask(0);
 	int r;
 
 	if (!server->writing)
 		return rd_err_set(err, EBADF, "opener", "no file is being written");
-	r = rd_new_file_finish(&server->file, mode & 0777, err);
+	umask(mask);
+	r = rd_new_file_finish(&server->file, mode & 0666 & ~mask, err);
+	server->made_bundle |= r == 0 && server->bundle;
 	abandon(server);
 	return r;
 }
@@ -207,13 +235,13 @@ static void serve_leave(struct server *server, pid_t pid)
 			kill(pid, SIGTERM);
 }
 
-static _Noreturn void live(int sock, const struct opener_names *names, bool is_fork);
+static _Noreturn void live(int sock, const struct opener_names *names, pid_t parent_pid, bool is_fork);
 
 /* Goes on as the child's. */
 static int serve_fork(struct server *server, struct answer *ret, struct rd_err *err)
 {
 	int ends[2];
-	pid_t child;
+	pid_t self, child;
 
 	reap(server);
 	if (server->is_fork || server->n_forks == FORKS_MAX)
@@ -222,12 +250,13 @@ static int serve_fork(struct server *server, struct answer *ret, struct rd_err *
 		return rd_err_set(err, ENOMEM, "opener", "cannot start a process");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return rd_err_set(err, errno, "opener process", "cannot be started");
+	self = getpid();
 	child = fork();
 	if (child == 0) {
 		close(ends[0]);
 		close(server->sock);
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		live(ends[1], &server->names, true);
+		live(ends[1], &server->names, self, true);
 	}
 	close(ends[1]);
 	ret->fd = ends[0];
@@ -256,6 +285,11 @@ static int serve_mad_open(struct server *server, const char *ibdev, uint64_t por
 	return rd_mad_open(server->host, ibdev, (unsigned)port, &server->mads[handle], err);
 }
 
+static bool is_time(int32_t ms)
+{
+	return ms >= 0 && ms <= MAD_MS_MAX;
+}
+
 static int serve_mad_send(struct rd_mads *mads, const void *data, size_t size, struct rd_err *err)
 {
 	struct opener_timed_mad timed;
@@ -265,6 +299,8 @@ static int serve_mad_send(struct rd_mads *mads, const void *data, size_t size, s
 	memcpy(&timed, data, sizeof(timed));
 	if (!rd_opener_may_send(&timed.mad))
 		return rd_err_set(err, EPERM, "MAD", "a process that has given up its privileges may only ask");
+	if (!is_time(timed.ms))
+		return rd_err_set(err, ERANGE, "MAD", "too long to wait");
 	return mads->ops->send(mads, &timed.mad, (unsigned)timed.ms, err);
 }
 
@@ -277,6 +313,8 @@ static int serve_mad_receive(struct rd_mads *mads, const void *data, size_t size
 	if (size != sizeof(ms))
 		return rd_err_set(err, EBADMSG, "MAD", "not whole");
 	memcpy(&ms, data, sizeof(ms));
+	if (!is_time(ms))
+		return rd_err_set(err, ERANGE, "MAD", "too long to wait");
 	r = mads->ops->recv(mads, &mad, ms, err);
 	return r <= 0 ? r : rd_bytes_copy(&mad, sizeof(mad), &ret->bytes);
 }
@@ -305,11 +343,13 @@ static int serve_mad(struct server *server, const struct opener_message *request
 	return 0;
 }
 
-static int serve_look(pid_t pid, struct answer *ret)
+/* A process that who asks has started, or we for it. */
+static int serve_look(const struct server *server, pid_t pid, struct answer *ret)
 {
-	struct rd_child_state state;
+	struct rd_child_state state = { 0 };
 
-	rd_process_look(pid, &state);
+	if (rd_process_descends(pid, server->names.asker))
+		rd_process_look(pid, &state);
 	return rd_bytes_copy(&state, sizeof(state), &ret->bytes);
 }
 
@@ -347,7 +387,7 @@ static int serve(struct server *server, const struct opener_message *request, co
 		serve_leave(server, (pid_t)request->number);
 		return 0;
 	case OPENER_LOOK:
-		return serve_look((pid_t)request->number, ret);
+		return serve_look(server, (pid_t)request->number, ret);
 	}
 	return rd_err_set(err, EBADMSG, "opener", "no such request");
 }
@@ -396,13 +436,26 @@ static void settle(void)
 	}
 }
 
-static _Noreturn void live(int sock, const struct opener_names *names, bool is_fork)
+/* Waits for a request. False: who started us has ended, or the last that could ask; a child that lives on has no opener. */
+static bool is_asked(int sock, int parent, pid_t parent_pid)
+{
+	struct pollfd fds[] = { { sock, POLLIN, 0 }, { parent, POLLIN, 0 } };
+
+	while (poll(fds, RD_ARRAY_SIZE(fds), -1) < 0)
+		if (errno != EINTR)
+			return false;
+	return fds[0].revents && !fds[1].revents && getppid() == parent_pid;
+}
+
+static _Noreturn void live(int sock, const struct opener_names *names, pid_t parent_pid, bool is_fork)
 {
 	struct server server = { .sock = sock, .names = *names, .is_fork = is_fork };
+	/* Before Linux 5.3: -1, which poll() leaves out. */
+	int parent = (int)syscall(SYS_pidfd_open, parent_pid, 0);
 
 	rd_opener_take(-1);
 	settle();
-	while (answer_one(&server) == 0)
+	while (is_asked(sock, parent, parent_pid) && answer_one(&server) == 0)
 		continue;
 	abandon(&server);
 	reap(&server);
@@ -411,5 +464,5 @@ static _Noreturn void live(int sock, const struct opener_names *names, bool is_f
 
 void rd_opener_serve(int sock, const struct opener_names *names)
 {
-	live(sock, names, false);
+	live(sock, names, names->asker, false);
 }

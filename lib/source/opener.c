@@ -41,8 +41,13 @@ int rd_opener_start(bool host, struct rd_err *err)
 	/* The pipe carries nothing: our end closes when we end. */
 	int ends[2], life[2];
 	pid_t child;
+	int r;
 
 	named.host = host;
+	named.asker = getpid();
+	r = rd_opener_share_identities(&named);
+	if (r < 0)
+		return rd_err_set(err, -r, "opener process", "cannot be started");
 	if (pipe2(life, O_CLOEXEC) < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return rd_err_set(err, errno, "opener process", "cannot be started");
 	child = fork();

@@ -14,10 +14,12 @@
 #include "source/question.h"
 
 enum rd_opener_use {
-	RD_OPENER_INPUT,  /* a file or folder to read */
-	RD_OPENER_FOLDER, /* whose files may be read, not what is in its folders */
-	RD_OPENER_OUTPUT, /* a file to make, or to write on */
-	RD_OPENER_NEW,	  /* the working directory, in which one that is not there yet may be made */
+	RD_OPENER_INPUT,    /* a file or folder to read */
+	RD_OPENER_FOLDER,   /* whose files may be read, not what is in its folders */
+	RD_OPENER_OUTPUT,   /* a file to make, to replace, or to write on */
+	RD_OPENER_NEW_FILE, /* a file to make that is not there yet */
+	RD_OPENER_BUNDLE, /* the working directory, in which one bundle may be made under the name that capture gives it */
+	RD_OPENER_PROCESS, /* "/proc/PID" of a process whose environment and mappings may be read */
 };
 
 /* `path` may be relative to the working directory. */

@@ -62,8 +62,8 @@ static int live_open(struct live *live, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Reads to the end: sizes that sysfs and procfs claim mean nothing. */
-static int read_all(int fd, struct rd_bytes *ret)
+/* Sizes that sysfs and procfs claim mean nothing. */
+int rd_read_fd(int fd, struct rd_bytes *ret)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	size_t cap = 0;
@@ -144,7 +144,7 @@ static int live_read_file(struct rd_source *src, const char *path, struct rd_byt
 	fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return rd_err_set(err, -fd, path, "cannot open");
-	r = (strcmp(path, KMSG) == 0 ? read_kmsg : read_all)(fd, ret);
+	r = (strcmp(path, KMSG) == 0 ? read_kmsg : rd_read_fd)(fd, ret);
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot read");
 	return 0;

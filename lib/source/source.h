@@ -120,6 +120,9 @@ static inline void rd_source_closep(struct rd_source **src)
 		(*src)->ops->close(*src);
 }
 
+/* What has been opened, to its end. -EFBIG, -errno. */
+int rd_read_fd(int fd, struct rd_bytes *ret);
+
 /*
  * This host, seen below `root` ("/" or NULL for the host itself; a folder for tests that lay out sysfs and procfs files
  * of their own). Caller closes it by ops->close.

@@ -2,6 +2,7 @@
 /* What a process that has given up its privileges can still have done for it, and what not. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/dcbnl.h>
 #include <linux/devlink.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
@@ -18,20 +19,25 @@
 #include <sys/wait.h>
 
 #include "confine/confine.h"
+#include "source/bundle.h"
 #include "source/new-file.h"
 #include "source/opener-priv.h"
 #include "unit.h"
 
 #define ETHTOOL 21
+#define DEVLINK 22
 
 static struct opener_name known[] = {
-	{ RD_OPENER_INPUT, (char *)"bundle.tar", (char *)"/home/me/bundle.tar" },
-	{ RD_OPENER_OUTPUT, (char *)"out.json", (char *)"/home/me/out.json" },
-	{ RD_OPENER_FOLDER, (char *)"/usr/share/rdmadiag", (char *)"/usr/share/rdmadiag" },
+	{ RD_OPENER_INPUT, (char *)"bundle.tar", (char *)"/home/me/bundle.tar", NULL },
+	{ RD_OPENER_OUTPUT, (char *)"out.json", (char *)"/home/me/out.json", NULL },
+	{ RD_OPENER_FOLDER, (char *)"/usr/share/rdmadiag", (char *)"/usr/share/rdmadiag", NULL },
+	{ RD_OPENER_PROCESS, (char *)"/proc/17", (char *)"/proc/17", NULL },
 };
 
-static const struct opener_names file_only = { known, RD_ARRAY_SIZE(known), 0, false, 0 };
-static const struct opener_names with_host = { known, RD_ARRAY_SIZE(known), 0, true, ETHTOOL };
+static const struct opener_names file_only = { .v = known, .n = RD_ARRAY_SIZE(known) };
+static const struct opener_names with_host = {
+	.v = known, .n = RD_ARRAY_SIZE(known), .host = true, .families = { ETHTOOL, DEVLINK }
+};
 
 static struct rd_question *question(enum rd_op op, int protocol, const void *data, size_t size)
 {
@@ -71,30 +77,77 @@ static void files_that_were_named_are_read_and_no_other(void **state)
 
 static void facts_of_the_host_are_read_where_the_command_is_about_it(void **state)
 {
+	static const char *const read[] = {
+		"/sys/class/infiniband/mlx5_0/ports/1/pkeys/0",
+		"/sys/class/infiniband/mlx5_0/device/resource",
+		"/sys/class/net/ib0/pkey",
+		"/sys/devices/pci0000:00/0000:00:01.0/config",
+		"/sys/module/nvidia/version",
+		"/sys/kernel/mm/transparent_hugepage/enabled",
+		"/proc/sys/net/ipv4/conf/eth0/rp_filter",
+		"/proc/driver/nvidia/gpus/0000:65:00.0/information",
+		"/proc/1/limits",
+		"/proc/net/route",
+		"/dev/kmsg",
+		"/ethtool/eth0/stats",
+		"/verbs/mlx5_0",
+	};
+	static const char *const not_read[] = {
+		/* Devices and tracing, where being read does something. */
+		"/dev/infiniband/issm0",
+		"/dev/sda",
+		"/sys/kernel/tracing/trace_pipe",
+		"/sys/kernel/debug/tracing/trace_pipe",
+		"/sys/class/net/eth0/device/resource0",
+		"/sys/class/net/eth0/device/rom",
+		"/proc/sys/vm/stat_refresh",
+		"/proc/sys/fs/binfmt_misc/status",
+		/* Other file systems, in which everybody may make links. */
+		"/sys/fs/bpf/x",
+		"/sys/fs/selinux/enforce",
+		/* Secrets. */
+		"/etc/shadow",
+		"/proc/sys/net/ipv4/tcp_fastopen_key",
+		"/proc/sys/net/ipv6/conf/eth0/stable_secret",
+		"/sys/devices/virtual/nvme-fabrics/ctl/nvme0/dhchap_secret",
+		"/sys/devices/virtual/nvme-fabrics/ctl/nvme0/tls_key",
+		"/sys/devices/virtual/devcoredump/devcd1/data",
+		"/proc/1/environ",
+		"/proc/1/maps",
+		"/proc/171/environ",
+		"/proc/1/mem",
+		"/proc/17/mem",
+		"/proc/17/task/17/environ",
+		"/proc/1/root/etc/shadow",
+		"/proc/self/mem",
+		"/proc/kcore",
+		/* Spelled otherwise. */
+		"/sys//kernel/tracing/trace_pipe",
+		"/sys/./kernel/debug/x",
+		"/sys/../etc/shadow",
+		"/sys/class/net/..",
+		"/sys/class/net/",
+		"/sys/class/network",
+		"sys/class/net/eth0/mtu",
+	};
+
 	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(read); i++)
+		if (!may(&with_host, RD_OP_READ, read[i]) || may(&file_only, RD_OP_READ, read[i]))
+			fail_msg("%s", read[i]);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(not_read); i++)
+		if (may(&with_host, RD_OP_READ, not_read[i]))
+			fail_msg("%s", not_read[i]);
 	assert_true(may(&with_host, RD_OP_LIST, "/sys/class/infiniband"));
-	assert_true(may(&with_host, RD_OP_READ, "/proc/1/environ"));
-	assert_true(may(&with_host, RD_OP_READ, "/dev/kmsg"));
-	assert_true(may(&with_host, RD_OP_READ, "/ethtool/eth0/stats"));
+	assert_true(may(&with_host, RD_OP_LIST, "/sys/class/net/...x/.y/..z"));
 	assert_true(may(&with_host, RD_OP_RDEV, "/dev/infiniband/uverbs0"));
-	assert_false(may(&with_host, RD_OP_READ, "/dev/infiniband/issm0"));
-	assert_false(may(&with_host, RD_OP_READ, "/sys/kernel/tracing/trace_pipe"));
-	assert_false(may(&with_host, RD_OP_READ, "/sys/kernel/debug/tracing/trace_pipe"));
+	/* The process that --pid names. */
+	assert_true(may(&with_host, RD_OP_READ, "/proc/17/environ"));
+	assert_true(may(&with_host, RD_OP_READ, "/proc/17/maps"));
 	assert_false(may(&with_host, RD_OP_MODE, "/dev/infiniband/../../etc/shadow"));
-	assert_false(may(&with_host, RD_OP_READ, "/sys//kernel/tracing/trace_pipe"));
-	assert_false(may(&with_host, RD_OP_READ, "/sys/./kernel/debug/x"));
 	assert_false(may(&with_host, RD_OP_LIST, "/sys/kernel/debug"));
 	assert_false(may(&with_host, RD_OP_LIST, "/sys/kernel/tracing/"));
-	assert_true(may(&with_host, RD_OP_LIST, "/sys/class"));
-	assert_true(may(&with_host, RD_OP_LIST, "/sys/kernel/...x/.y/..z"));
-	assert_false(may(&with_host, RD_OP_READ, "/etc/shadow"));
-	assert_false(may(&with_host, RD_OP_READ, "/sys/../etc/shadow"));
-	assert_false(may(&with_host, RD_OP_READ, "/sys/class/.."));
-	assert_false(may(&with_host, RD_OP_READ, "/proc/1/mem"));
-	assert_false(may(&with_host, RD_OP_READ, "/proc/1/root/etc/shadow"));
-	assert_false(may(&with_host, RD_OP_READ, "/proc/self/mem"));
-	assert_false(may(&with_host, RD_OP_READ, "/proc/kcore"));
-	assert_false(may(&with_host, RD_OP_READ, "/dev/sda"));
+	assert_false(may(&with_host, RD_OP_LIST, "/sys"));
 	assert_false(may(&with_host, RD_OP_LIST, "/root"));
 }
 
@@ -134,7 +187,6 @@ static void netlink_is_asked_and_changes_nothing(void **state)
 
 	(void)state;
 	assert_true(may_request(&with_host, NETLINK_ROUTE, RTM_GETLINK, NLM_F_DUMP, 0));
-	assert_true(may_request(&with_host, NETLINK_ROUTE, RTM_GETDCB, 0, 0));
 	assert_false(may_request(&file_only, NETLINK_ROUTE, RTM_GETLINK, NLM_F_DUMP, 0));
 	for (size_t i = 0; i < RD_ARRAY_SIZE(changes); i++)
 		assert_false(may_request(&with_host, NETLINK_ROUTE, changes[i], NLM_F_DUMP, 0));
@@ -146,11 +198,39 @@ static void netlink_is_asked_and_changes_nothing(void **state)
 	assert_true(may_request(&with_host, NETLINK_NETFILTER, nft | NFT_MSG_GETRULE, NLM_F_DUMP, 0));
 	assert_false(may_request(&with_host, NETLINK_NETFILTER, nft | NFT_MSG_NEWRULE, NLM_F_DUMP, 0));
 	assert_true(may_request(&with_host, NETLINK_GENERIC, GENL_ID_CTRL, 0, CTRL_CMD_GETFAMILY));
-	assert_true(may_request(&with_host, NETLINK_GENERIC, 30, NLM_F_DUMP, DEVLINK_CMD_INFO_GET));
-	assert_false(may_request(&with_host, NETLINK_GENERIC, 30, 0, DEVLINK_CMD_RELOAD));
+	assert_true(may_request(&with_host, NETLINK_GENERIC, DEVLINK, NLM_F_DUMP, DEVLINK_CMD_INFO_GET));
+	assert_false(may_request(&with_host, NETLINK_GENERIC, DEVLINK, 0, DEVLINK_CMD_RELOAD));
+	/* Lists of other families hold secrets (WireGuard's keys), and devlink's may hold memory of the device. */
+	assert_false(may_request(&with_host, NETLINK_GENERIC, 30, NLM_F_DUMP, DEVLINK_CMD_INFO_GET));
+	assert_false(may_request(&with_host, NETLINK_GENERIC, DEVLINK, NLM_F_DUMP, DEVLINK_CMD_REGION_READ));
+	assert_false(may_request(&with_host, NETLINK_GENERIC, 0, NLM_F_DUMP, DEVLINK_CMD_INFO_GET));
 	assert_true(may_request(&with_host, NETLINK_GENERIC, ETHTOOL, 0, ETHTOOL_MSG_PAUSE_GET));
 	assert_false(may_request(&with_host, NETLINK_GENERIC, ETHTOOL, 0, ETHTOOL_MSG_PAUSE_SET));
 	assert_false(may_request(&with_host, NETLINK_KOBJECT_UEVENT, 20, NLM_F_DUMP, 0));
+}
+
+static bool may_ask_dcb(uint16_t type, uint8_t command)
+{
+	struct {
+		struct nlmsghdr head;
+		struct dcbmsg dcb;
+	} message = { { sizeof(message), type, NLM_F_REQUEST, 0, 0 }, { .cmd = command } };
+	_cleanup_free_ struct rd_question *made = question(RD_OP_NETLINK, NETLINK_ROUTE, &message, sizeof(message));
+
+	return rd_opener_may_ask(&with_host, made);
+}
+
+static void dcb_is_asked_by_its_command(void **state)
+{
+	struct nlmsghdr bare = { sizeof(bare), RTM_GETDCB, NLM_F_REQUEST, 0, 0 };
+	_cleanup_free_ struct rd_question *made = question(RD_OP_NETLINK, NETLINK_ROUTE, &bare, sizeof(bare));
+
+	(void)state;
+	assert_true(may_ask_dcb(RTM_GETDCB, DCB_CMD_IEEE_GET));
+	assert_false(may_ask_dcb(RTM_GETDCB, DCB_CMD_IEEE_SET));
+	assert_false(may_ask_dcb(RTM_GETDCB, DCB_CMD_SDCBX));
+	assert_false(may_ask_dcb(RTM_SETDCB, DCB_CMD_IEEE_GET));
+	assert_false(rd_opener_may_ask(&with_host, made));
 }
 
 static void datagrams_ask_and_change_nothing(void **state)
@@ -183,6 +263,8 @@ static void write_text(const char *name, const char *text)
 	fclose(file);
 }
 
+static int answer_of_child;
+
 static int run(void (*fn)(void))
 {
 	int status = 0;
@@ -209,11 +291,15 @@ static void give_up(void)
 {
 	struct rd_err err;
 
+	umask(027);
 	rd_opener_name(RD_OPENER_INPUT, in_folder("in"));
 	rd_opener_name(RD_OPENER_INPUT, in_folder("closed"));
+	rd_opener_name(RD_OPENER_INPUT, in_folder("link"));
 	rd_opener_name(RD_OPENER_OUTPUT, in_folder("out"));
+	rd_opener_name(RD_OPENER_NEW_FILE, in_folder("new"));
+	rd_opener_name(RD_OPENER_BUNDLE, ".");
 	CHECK(rd_opener_start(false, &err) == 0);
-	CHECK(rd_confine(0, NULL, &err) == 0);
+	CHECK(rd_confine(RD_CONFINE_CHILDREN, NULL, &err) == 0);
 }
 
 static void read_what_was_named(void)
@@ -234,6 +320,99 @@ static void read_what_was_named(void)
 	fd = rd_opener_open(in_folder("closed"), "file");
 	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) == 7 && strncmp(text, "closed\n", 7) == 0);
 	CHECK(rd_opener_open(in_folder("closed"), "../other") < 0);
+}
+
+/* Whoever may write to the folder has it name another file meanwhile. */
+static void read_another_file(void)
+{
+	int ready[2], fd;
+	char byte;
+	pid_t other;
+
+	CHECK(pipe(ready) == 0);
+	other = fork();
+	if (other == 0) {
+		close(ready[1]);
+		/* Ends when the first has read. */
+		_exit(read(ready[0], &byte, 1) == 1 && unlink(in_folder("link")) == 0 &&
+				      symlink("other", in_folder("link")) == 0 ?
+			      0 :
+			      1);
+	}
+	CHECK(other > 0);
+	give_up();
+	fd = rd_opener_open(in_folder("link"), "");
+	CHECK(fd >= 0);
+	CHECK(write(ready[1], "x", 1) == 1);
+	CHECK(waitpid(other, NULL, 0) == other);
+	CHECK(rd_opener_open(in_folder("link"), "") == -ESTALE);
+	CHECK(rd_opener_open(in_folder("in"), "") >= 0);
+	CHECK(rd_opener_open(in_folder("in"), "") >= 0);
+}
+
+static int make_and_name(const char *path, bool replace, mode_t mode)
+{
+	struct rd_err err;
+	int fd = rd_opener_create(path, replace, &err);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return rd_opener_finish(mode, &err);
+}
+
+static void make_what_may_be_made(void)
+{
+	struct rd_child_state state;
+	struct rd_err err;
+	pid_t pid, child;
+	int fd, status;
+
+	CHECK(chdir(folder) == 0);
+	give_up();
+	CHECK(make_and_name(in_folder("new"), true, 0666) == -EPERM);
+	CHECK(make_and_name(in_folder("new"), false, 07777) == 0);
+	CHECK(make_and_name(in_folder("new"), false, 0666) == -EEXIST);
+	CHECK(make_and_name("x.tar.zst", false, 0666) == -EPERM);
+	CHECK(make_and_name("rdmadiag-x.so", false, 0666) == -EPERM);
+	CHECK(make_and_name("rdmadiag-/x.tar.zst", false, 0666) == -EPERM);
+	CHECK(make_and_name("rdmadiag-x.tar.zst", true, 0666) == -EPERM);
+	/* Of a process that is none of ours, nothing is told. */
+	rd_opener_look(1, &state);
+	CHECK(!state.known && !state.state);
+	rd_opener_look(getpid(), &state);
+	CHECK(state.state);
+	/* The opener of a child makes none of its own. */
+	fd = rd_opener_fork(&pid, &err);
+	CHECK(fd >= 0);
+	child = fork();
+	if (child == 0) {
+		rd_opener_take(fd);
+		CHECK(make_and_name("rdmadiag-z.tar.zst", false, 0666) == -EPERM);
+		CHECK(make_and_name(in_folder("out"), true, 0666) == 0);
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	CHECK(make_and_name("rdmadiag-x.tar.zst", false, 0666) == 0);
+	CHECK(make_and_name("rdmadiag-y.tar.zst", false, 0666) == -EPERM);
+}
+
+/* A child that outlives us has no opener any more. */
+static void leave_a_child(void)
+{
+	int ready[2];
+	char byte;
+
+	give_up();
+	/* Its other end is not the opener's. */
+	CHECK(pipe(ready) == 0);
+	CHECK(rd_opener_open(in_folder("in"), "") >= 0);
+	if (fork() == 0) {
+		close(ready[1]);
+		byte = read(ready[0], &byte, 1) == 0 && rd_opener_open(in_folder("in"), "") >= 0 ? 'y' : 'n';
+		CHECK(write(answer_of_child, &byte, 1) == 1);
+		_exit(0);
+	}
 }
 
 static void write_what_was_named(void)
@@ -271,6 +450,57 @@ static void what_was_named_is_opened(void **state)
 	write_text("closed/file", "closed\n");
 	chmod(in_folder("closed/file"), 0600);
 	assert_int_equal(run(read_what_was_named), 0);
+}
+
+static void another_file_of_the_same_name_is_not_read(void **state)
+{
+	(void)state;
+	assert_int_equal(symlink("in", in_folder("link")), 0);
+	assert_int_equal(run(read_another_file), 0);
+}
+
+/* As before Linux 5.6. */
+static void name_by_name_no_link_is_followed(void **state)
+{
+	static const char *const refused[] = {
+		"", ".", "..", "/etc/passwd", "../other", "closed/../other", "closed//file", "closed/"
+	};
+	int top = open(folder, O_PATH | O_CLOEXEC), fd = rd_bundle_open_by_name(top, "closed/file");
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(symlink("closed", in_folder("through")), 0);
+	assert_true(rd_bundle_open_by_name(top, "through/file") < 0);
+	assert_true(rd_bundle_open_by_name(top, "link") < 0);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(refused); i++)
+		assert_int_equal(rd_bundle_open_by_name(top, refused[i]), -EXDEV);
+	close(top);
+}
+
+static void what_is_made_has_the_name_and_mode_it_may_have(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(run(make_what_may_be_made), 0);
+	assert_int_equal(stat(in_folder("new"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+}
+
+static void an_opener_ends_with_who_started_it(void **state)
+{
+	int ends[2];
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	answer_of_child = ends[1];
+	assert_int_equal(run(leave_a_child), 0);
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	assert_int_equal(byte, 'n');
+	close(ends[0]);
 }
 
 static size_t files(void)
@@ -330,8 +560,13 @@ int main(void)
 		cmocka_unit_test(facts_of_the_host_are_read_where_the_command_is_about_it),
 		cmocka_unit_test(a_path_is_one_string),
 		cmocka_unit_test(netlink_is_asked_and_changes_nothing),
+		cmocka_unit_test(dcb_is_asked_by_its_command),
 		cmocka_unit_test(datagrams_ask_and_change_nothing),
 		cmocka_unit_test(what_was_named_is_opened),
+		cmocka_unit_test(another_file_of_the_same_name_is_not_read),
+		cmocka_unit_test(name_by_name_no_link_is_followed),
+		cmocka_unit_test(what_is_made_has_the_name_and_mode_it_may_have),
+		cmocka_unit_test(an_opener_ends_with_who_started_it),
 		cmocka_unit_test(what_was_named_is_written_whole_or_not_at_all),
 	};
 
