@@ -14,7 +14,13 @@ VERSION = 0.1.0
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 DATADIR ?= $(PREFIX)/share
+SYSCONFDIR ?= /etc
 MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/rdmadiag
+TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
+BASHCOMPDIR ?= $(DATADIR)/bash-completion/completions
+ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
+FISHCOMPDIR ?= $(DATADIR)/fish/vendor_completions.d
 
 CC ?= cc
 CLANG ?= clang
@@ -69,16 +75,23 @@ HARDEN_LDFLAGS = -pie -Wl,-z,relro -Wl,-z,now
 # A build says nothing of the folder it was made in.
 PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=.
 
-CPPFLAGS_ALL = -D_GNU_SOURCE= $(if $(SAN_FLAGS),-DRD_SANITIZED=) -DRD_VERSION='"$(VERSION)"' -DRD_DATADIR='"$(DATADIR)/rdmadiag"' \
+CPPFLAGS_ALL = -D_GNU_SOURCE= $(if $(SAN_FLAGS),-DRD_SANITIZED=) -DRD_VERSION='"$(VERSION)"' \
 	-I. -Ilib -I$(B)/bpf $(shell $(PKG_CONFIG) --cflags $(PKGS) $(PKGS_LATE) 2>/dev/null) $(CPPFLAGS)
 CFLAGS_ALL = -std=gnu17 $(HARDEN_CFLAGS) $(CFLAGS) $(WARN) $(SAN_FLAGS) $(PREFIX_MAP)
 LDFLAGS_ALL = $(HARDEN_LDFLAGS) $(LDFLAGS)
 LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm -ldl
 
-BPF_ARCH = $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
+# Of the machine that is built for, which need not be this one.
+TRIPLET := $(shell $(CC) -dumpmachine)
+MULTIARCH := $(or $(shell $(CC) -print-multiarch 2>/dev/null),$(TRIPLET))
+MACHINE = $(firstword $(subst -, ,$(TRIPLET)))
+BPF_ARCH = $(or $(patsubst $(MACHINE):%,%,$(filter $(MACHINE):%,x86_64:x86 aarch64:arm64 powerpc64le:powerpc s390x:s390 \
+	riscv64:riscv loongarch64:loongarch)),$(MACHINE))
 # The BPF target does not know Debian's folder of asm/types.h.
 BPF_CFLAGS = -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -g -O2 -Wall $(filter -Werror,$(WARN)) -I. $(PREFIX_MAP) \
-	$(addprefix -idirafter ,$(wildcard /usr/include/$(shell uname -m)-linux-gnu))
+	$(addprefix -idirafter ,$(wildcard /usr/include/$(MULTIARCH)))
+
+FOLDERS = -DRD_DATADIR='"$(DATADIR)/rdmadiag"' -DRD_SYSCONFDIR='"$(SYSCONFDIR)"'
 
 LIB_SRC = $(sort $(wildcard lib/*/*.c))
 CMD_SRC = $(sort $(wildcard cmd/*.c cmd/*/*.c))
@@ -103,10 +116,12 @@ comma = ,
 
 # Other flags, or another list of sources, are as good a reason to build anew as a changed file: both are kept in files,
 # which are written when they differ.
+# "make install" takes what was built, whatever it is called with.
 remember = $(shell mkdir -p $(B) && { echo '$(subst ','\'',$(1))' | cmp -s - $(2) || echo '$(subst ','\'',$(1))' >$(2); })
-ifneq ($(filter-out deps test-deps check lint uninstall clean,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps test-deps check lint uninstall clean $(if $(wildcard $(B)/rdmadiag),install),$(or $(MAKECMDGOALS),all)),)
 _ := $(call remember,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(CLANG) $(BPF_CFLAGS),$(B)/flags)
 _ := $(call remember,$(LIB_SRC) $(CMD_SRC),$(B)/objects)
+_ := $(call remember,$(FOLDERS),$(B)/folders)
 endif
 
 .PHONY: all objects deps test-deps demo test check bench lint fuzz fuzzers torture torturers unit install uninstall clean
@@ -135,6 +150,10 @@ $(B)/obj/%.o: %.c $(B)/flags | $(SKEL)
 	$(say) CC $<
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
+$(B)/obj/cmd/table.o: CPPFLAGS_ALL += $(FOLDERS)
+$(B)/obj/cmd/table.o: $(B)/folders
+$(B)/obj/cmd/builtin.o: $(wildcard data/*)
+
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c $(B)/flags
 	@mkdir -p $(@D)
 	$(say) BPF $<
@@ -150,7 +169,7 @@ $(B)/bpf/%.skel.h: $(B)/bpf/%.linked.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
 
 # After "make clean all" in one go.
-$(B)/flags $(B)/objects:
+$(B)/flags $(B)/objects $(B)/folders:
 	@mkdir -p $(@D) && touch $@
 
 unit: $(UNIT)

@@ -59,6 +59,16 @@ void rd_warn(const struct rd_ctx *ctx, const char *fmt, ...)
 	va_end(ap);
 }
 
+void rd_warn_errors(const struct rd_ctx *ctx, const struct rd_errlist *errors, size_t from)
+{
+	for (size_t i = from; i < errors->n; i++) {
+		const struct rd_err *err = &errors->v[i];
+
+		rd_warn(ctx, "%s: %s%s%s%s%s", err->object, err->message, err->code ? ": " : "",
+			err->code ? rd_errno_text(err->code) : "", err->hint[0] ? "; " : "", err->hint);
+	}
+}
+
 void rd_verbose(const struct rd_ctx *ctx, const char *fmt, ...)
 {
 	va_list ap;

@@ -118,7 +118,10 @@ void rd_no_rdma(int error, struct rd_err *err);
 /* A remark on standard error that does not end the run. */
 void rd_warn(const struct rd_ctx *ctx, const char *fmt, ...) RD_PRINTF(2, 3);
 
-/* The same, only with -v. */
+/* A line for each error behind the first `from`. */
+void rd_warn_errors(const struct rd_ctx *ctx, const struct rd_errlist *errors, size_t from);
+
+/* As rd_warn, only with -v. */
 void rd_verbose(const struct rd_ctx *ctx, const char *fmt, ...) RD_PRINTF(2, 3);
 
 /* Writes everything to standard output, unbuffered. -errno on failure, which main remembers: a command just stops. -EPIPE

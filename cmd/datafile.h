@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tables that come with the program and can be extended where they lie (data/). */
+/* Files of this host that a command reads beside its facts. */
 #ifndef RD_CMD_DATAFILE_H
 #define RD_CMD_DATAFILE_H
 
 #include "source/source.h"
 
-#define RD_DATA_PATH 4096
-
-/*
- * Reads the table called `name`, always of this host: from the folder that $RDMADIAG_DATADIR names, unless this process has
- * privileges that whoever started it lacks (secure_getenv(3)); else from beside the program, which may be installed anywhere or not yet; else from where it was built to be. `path` (RD_DATA_PATH bytes)
- * says which it was. -errno with `err` filled.
- */
-int rd_data_read(const char *name, char *path, struct rd_bytes *ret, struct rd_err *err);
-
-/* Calls `fn` for each folder in which rd_data_read may look. */
-void rd_data_folders(void (*fn)(const char *folder));
+/* This host, under the deadline of rd_local_guard where there is one; `opened`, which the caller closes, is what had to be opened
+ * for it. -errno with `err` filled. */
+int rd_local_host(struct rd_source **opened, struct rd_source **ret, struct rd_err *err);
 
 /* A file of this host that a user named, also by a relative path. -errno with `err` filled. */
 int rd_read_local(const char *name, struct rd_bytes *ret, struct rd_err *err);

@@ -9,7 +9,7 @@
 #include <wchar.h>
 
 #include "confine/confine.h"
-#include "datafile.h"
+#include "table.h"
 #include "source/libarchive.h"
 #include "source/libibmad.h"
 #include "source/opener.h"
@@ -132,7 +132,7 @@ int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err 
 	if (!noted.foreign)
 		return 0;
 	load_what_is_late();
-	rd_data_folders(name_data_folder);
+	rd_table_folders(name_data_folder);
 	if (noted.terminal)
 		needs |= RD_CONFINE_TERMINAL | RD_CONFINE_READ;
 	r = rd_opener_start(live, err);

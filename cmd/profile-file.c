@@ -2,7 +2,7 @@
 #include "cmd/profile-file.h"
 
 #include "check/check.h"
-#include "cmd/datafile.h"
+#include "cmd/table.h"
 
 static bool exists(const char *id)
 {
@@ -12,7 +12,7 @@ static bool exists(const char *id)
 int rd_profile_load(const char *path, struct rd_profile *ret, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int r = rd_read_local(path, &bytes, err);
+	int r = rd_table_read_named("profiles", path, &bytes, err);
 
 	if (!r)
 		r = rd_profile_parse((char *)bytes.data, bytes.size, path, ret, err);

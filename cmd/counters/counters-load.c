@@ -10,38 +10,37 @@
 #include "analyse/causes.h"
 #include "analyse/threshold.h"
 #include "cmd/datafile.h"
+#include "cmd/table.h"
 #include "collect/counters-saved.h"
 #include "source/source-guard.h"
 
-static int read_meanings(struct counters *c, struct rd_err *err)
+/* Without all of the table counters are shown all the same, but not compared: counters_need_meanings. */
+static void read_meanings(struct counters *c)
 {
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	char path[RD_DATA_PATH];
-	int r = rd_data_read("counters", path, &bytes, err);
+	_cleanup_(rd_table_deinit) struct rd_table table = { 0 };
+	struct rd_err err = { 0 };
 
-	return r < 0 ? r : rd_meanings_parse(path, (char *)bytes.data, bytes.size, &c->meanings, &c->errors, err);
+	if (rd_table_read_all("counters", &table, &c->table) < 0)
+		rd_errlist_add(&c->errors, &c->table);
+	for (size_t i = 0; i < table.n; i++)
+		if (rd_meanings_parse(table.v[i].path, (char *)table.v[i].bytes.data, table.v[i].bytes.size,
+				      &c->meanings, &c->errors, &err) < 0)
+			rd_errlist_add(&c->errors, &err);
 }
 
-/* Without the table counters are shown all the same, but not compared: counters_need_meanings. */
-int counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, struct counters *c, struct rd_err *err)
+void counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, struct counters *c)
 {
-	int r;
-
 	*c = (struct counters){ .ctx = ctx, .opts = opts };
-	r = read_meanings(c, err);
-	if (r == -ENOMEM)
-		return r;
-	if (r < 0)
-		rd_errlist_add(&c->errors, err);
-	return 0;
+	read_meanings(c);
+	rd_warn_errors(ctx, &c->errors, 0);
 }
 
 int counters_need_meanings(const struct counters *c, struct rd_err *err)
 {
-	if (c->meanings.n > 0)
+	if (c->meanings.n > 0 && !c->table.code)
 		return 0;
-	if (c->errors.n > 0)
-		*err = c->errors.v[0];
+	if (c->table.code)
+		*err = c->table;
 	else
 		rd_err_set(err, ENODATA, "counters", "the table of counters is empty");
 	return -err->code;
@@ -159,16 +158,19 @@ int counters_read_since(struct counters *c, const char *path, struct rd_err *err
 	return 0;
 }
 
-/* A path, or the name of a table that came with the program. */
+/* A path, or the name of a table. */
 static int read_thresholds(const char *name, struct rd_thresholds *ret, struct rd_err *err)
 {
+	_cleanup_(rd_table_deinit) struct rd_table table = { 0 };
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	char path[RD_DATA_PATH];
 	int r = rd_read_local(name, &bytes, err);
 
-	if (r == -ENOENT && !strchr(name, '/'))
-		r = rd_data_read(name, path, &bytes, err);
-	return r < 0 ? r : rd_thresholds_parse(name, (char *)bytes.data, bytes.size, ret, err);
+	if (r != -ENOENT || strchr(name, '/'))
+		return r < 0 ? r : rd_thresholds_parse(name, (char *)bytes.data, bytes.size, ret, err);
+	r = rd_table_read_all(name, &table, err);
+	for (size_t i = table.n; i-- > 0 && !r;)
+		r = rd_thresholds_parse(table.v[i].path, (char *)table.v[i].bytes.data, table.v[i].bytes.size, ret, err);
+	return r;
 }
 
 static int hold(struct counters *c, struct rd_err *err)
@@ -271,10 +273,10 @@ int counters_since(struct rd_ctx *ctx, const char *path, struct rd_findings *ret
 {
 	static const struct counters_opts all = { 0 };
 	_cleanup_(counters_deinit) struct counters c = { 0 };
-	int r = counters_init(ctx, &all, &c, err);
+	int r;
 
-	if (!r)
-		r = counters_read_since(&c, path, err);
+	counters_init(ctx, &all, &c);
+	r = counters_read_since(&c, path, err);
 	if (!r)
 		r = counters_look(&c, ctx->source, err);
 	if (!r)

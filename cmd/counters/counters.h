@@ -41,10 +41,11 @@ struct counters {
 	bool *chosen; /* by --filter, --nonzero, --changed and the operands */
 	struct rd_causes causes;
 	struct rd_errlist errors;
+	struct rd_err table; /* code: not all of the table of meanings could be read */
 };
 
 /* Reads the table of meanings. `c` is zeroed before, and to be released in any case; `opts` must outlive it. */
-int counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, struct counters *c, struct rd_err *err);
+void counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, struct counters *c);
 void counters_deinit(struct counters *c);
 
 /* Looks at `source`, into c->now. Where devices have come or gone at the look before, finds out anew what there is. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/datafile.h"
+#include "cmd/table.h"
 #include "collect/topology.h"
 #include "fabric-cmd.h"
 
@@ -64,14 +65,14 @@ int fabric_read_topology(const char *path, struct rd_fabric *ret, struct rd_err 
 
 static int read_limits(struct fabric_session *s, struct rd_err *err)
 {
-	_cleanup_bytes_ struct rd_bytes usual = { 0 }, own = { 0 };
-	char path[RD_DATA_PATH];
-	int r = 0;
+	_cleanup_(rd_table_deinit) struct rd_table table = { 0 };
+	_cleanup_bytes_ struct rd_bytes own = { 0 };
+	int r = rd_table_read_all("fabric-thresholds", &table, err);
 
 	rd_fabric_limits_init(&s->limits);
-	r = rd_data_read("fabric-thresholds", path, &usual, err);
-	if (!r)
-		r = rd_fabric_limits_parse(path, (const char *)usual.data, usual.size, &s->limits, err);
+	for (size_t i = table.n; i-- > 0 && !r;)
+		r = rd_fabric_limits_parse(table.v[i].path, (const char *)table.v[i].bytes.data, table.v[i].bytes.size,
+					   &s->limits, err);
 	if (!r && s->cmd->thresholds) {
 		r = rd_read_local(s->cmd->thresholds, &own, err);
 		if (!r)

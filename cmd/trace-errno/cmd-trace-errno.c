@@ -30,16 +30,6 @@ static uint64_t now(const struct trace *t)
 	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
 }
 
-static void say_notes(const struct trace *t, size_t from)
-{
-	for (size_t i = from; i < t->notes.n; i++) {
-		const struct rd_err *note = &t->notes.v[i];
-
-		rd_warn(t->ctx, "%s: %s%s%s%s%s", note->object, note->message, note->code ? ": " : "",
-			note->code ? rd_errno_text(note->code) : "", note->hint[0] ? "; " : "", note->hint);
-	}
-}
-
 static int list(struct trace *t, struct rd_err *err)
 {
 	_cleanup_free_ bool *match = NULL;
@@ -88,7 +78,7 @@ static int start(struct trace *t, char **argv, struct rd_err *err)
 		trace_explain(t->ctx->source, t->ctx->cmd->name, err);
 		return r;
 	}
-	say_notes(t, said);
+	rd_warn_errors(t->ctx, &t->notes, said);
 	r = rd_source_live_set_ring(t->ctx->source, rd_session_ring_fd(t->session), err);
 	if (r)
 		return r;
@@ -154,7 +144,7 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 		r = rd_select(ctx->source, &t.set, &t.notes, &err);
 	if (r)
 		return rd_fail(ctx, &err);
-	say_notes(&t, 0);
+	rd_warn_errors(t.ctx, &t.notes, 0);
 	r = t.opts->list ? list(&t, &err) : trace(&t, argv, &err);
 	if (r < 0)
 		return rd_fail(ctx, &err);

@@ -11,7 +11,7 @@
 #include "analyse/job.h"
 #include "analyse/symbols.h"
 #include "analyse/verb.h"
-#include "cmd/datafile.h"
+#include "cmd/table.h"
 #include "trace/ustack.h"
 
 struct trace_names {
@@ -23,13 +23,16 @@ struct trace_names {
 
 static void read_hints(struct trace *t)
 {
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	char path[RD_DATA_PATH];
+	_cleanup_(rd_table_deinit) struct rd_table table = { 0 };
+	size_t said = t->notes.n;
 	struct rd_err err = { 0 };
 
-	if (rd_data_read("hints", path, &bytes, &err) < 0 ||
-	    rd_hints_parse(path, (const char *)bytes.data, bytes.size, &t->names->hints, &t->notes, &err) < 0)
-		rd_verbose(t->ctx, "events come without hints: %s: %s", err.object, rd_errno_text(err.code));
+	rd_table_read("hints", &table, &t->notes);
+	for (size_t i = 0; i < table.n; i++)
+		if (rd_hints_parse(table.v[i].path, (const char *)table.v[i].bytes.data, table.v[i].bytes.size,
+				   &t->names->hints, &t->notes, &err) < 0)
+			rd_errlist_add(&t->notes, &err);
+	rd_warn_errors(t->ctx, &t->notes, said);
 }
 
 int trace_names_create(struct trace *t, struct rd_err *err)

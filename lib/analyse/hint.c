@@ -18,7 +18,7 @@ struct rd_hint {
 
 void rd_hints_deinit(struct rd_hints *hints)
 {
-	free(hints->text);
+	rd_texts_deinit(&hints->texts);
 	free(hints->v);
 	memset(hints, 0, sizeof(*hints));
 }
@@ -50,16 +50,15 @@ static int add_line(struct rd_hints *hints, char *line)
 int rd_hints_parse(const char *name, const char *text, size_t size, struct rd_hints *ret, struct rd_errlist *notes,
 		   struct rd_err *err)
 {
-	_cleanup_(rd_hints_deinit) struct rd_hints hints = { 0 };
 	unsigned number = 0;
 	char *line, *rest;
 
 	if (size > TEXT_MAX)
 		return rd_err_set(err, EFBIG, name, "a table of hints has at most %d bytes", TEXT_MAX);
-	hints.text = rd_dup_part(text, size);
-	for (rest = hints.text; (line = rd_line(&rest, &number));) {
+	rest = rd_texts_keep(&ret->texts, text, size);
+	while ((line = rd_line(&rest, &number))) {
 		struct rd_err note = { 0 };
-		int r = add_line(&hints, line);
+		int r = add_line(ret, line);
 
 		if (r == -EINVAL) {
 			rd_err_set(&note, EINVAL, name, "line %u is not VERB ERRNO ORIGIN and a hint", number);
@@ -68,8 +67,6 @@ int rd_hints_parse(const char *name, const char *text, size_t size, struct rd_hi
 			return rd_err_set(err, -r, name, "line %u: cannot keep more hints", number);
 		}
 	}
-	*ret = hints;
-	memset(&hints, 0, sizeof(hints));
 	return 0;
 }
 

@@ -4,11 +4,12 @@
 #define RD_ANALYSE_HINT_H
 
 #include "base/err.h"
+#include "base/text.h"
 #include "model/event.h"
 #include "model/fnset.h"
 
 struct rd_hints {
-	char *text; /* the fields and hints point into it */
+	struct rd_texts texts; /* the fields and hints point into them */
 	struct rd_hint *v;
 	size_t n, cap;
 };
@@ -18,7 +19,7 @@ struct rd_hints {
  *     VERB ERRNO ORIGIN hint to the end of the line
  * ORIGIN is held against the function it began in, without a compiler's suffix, or, if it has a colon, against
  * "module:function". A verb that is not known is "-". Lines that begin with # and empty ones are comments. `name` is for
- * messages: a line that is no good is left out and noted. -EFBIG, -ENOMEM.
+ * messages: a line that is no good is left out and noted. What a table parsed before has comes first. -EFBIG with `err` filled.
  */
 int rd_hints_parse(const char *name, const char *text, size_t size, struct rd_hints *ret, struct rd_errlist *notes,
 		   struct rd_err *err);

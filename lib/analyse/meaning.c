@@ -14,7 +14,7 @@
 
 void rd_meanings_deinit(struct rd_meanings *meanings)
 {
-	free(meanings->text);
+	rd_texts_deinit(&meanings->texts);
 	free(meanings->v);
 	*meanings = (struct rd_meanings){ 0 };
 }
@@ -125,13 +125,11 @@ static int add_line(struct rd_meanings *meanings, char *line)
 int rd_meanings_parse(const char *name, const char *text, size_t size, struct rd_meanings *ret,
 		      struct rd_errlist *notes, struct rd_err *err)
 {
-	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
 	char *line, *next;
 
 	if (size > TEXT_MAX)
 		return rd_err_set(err, EFBIG, name, "a table of counters has at most %zu bytes", TEXT_MAX);
-	meanings.text = rd_dup_part(text, size);
-	for (line = meanings.text; *line; line = next) {
+	for (line = rd_texts_keep(&ret->texts, text, size); *line; line = next) {
 		struct rd_err note = { 0 };
 		char start[40];
 		int r;
@@ -142,7 +140,7 @@ int rd_meanings_parse(const char *name, const char *text, size_t size, struct rd
 			continue;
 		strncpy(start, line, sizeof(start) - 1);
 		start[sizeof(start) - 1] = '\0';
-		r = add_line(&meanings, line);
+		r = add_line(ret, line);
 		if (r == -EINVAL) {
 			rd_err_set(&note, EINVAL, name,
 				   "\"%s\" is not NAME DRIVER UNIT OVERFLOW ROLE SUM and a meaning", start);
@@ -151,8 +149,6 @@ int rd_meanings_parse(const char *name, const char *text, size_t size, struct rd
 			return rd_err_set(err, -r, name, "cannot keep more lines");
 		}
 	}
-	*ret = meanings;
-	meanings = (struct rd_meanings){ 0 };
 	return 0;
 }
 

@@ -4,10 +4,11 @@
 #define RD_ANALYSE_MEANING_H
 
 #include "base/err.h"
+#include "base/text.h"
 #include "model/counter.h"
 
 struct rd_meanings {
-	char *text; /* what the lines' fields point into */
+	struct rd_texts texts; /* what the lines' fields point into */
 	struct rd_meaning *v;
 	size_t n, cap;
 };
@@ -19,7 +20,7 @@ struct rd_meanings {
  * interface have the driver "netdev"); OVERFLOW is 64-bit, gauge, -,
  * saturates:BITS or wraps:BITS; ROLE is load, cause, consequence, sign or -; SUM is sum or -. A line that begins with a
  * blank continues the text above it. Lines that begin with # and empty ones are comments. `name` is for messages: a line
- * that is no good is left out and noted. -EFBIG, -ENOMEM.
+ * that is no good is left out and noted. What a table parsed before has comes first. -EFBIG with `err` filled.
  */
 int rd_meanings_parse(const char *name, const char *text, size_t size, struct rd_meanings *ret,
 		      struct rd_errlist *notes, struct rd_err *err);

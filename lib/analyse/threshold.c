@@ -29,19 +29,27 @@ struct rd_threshold {
 
 void rd_thresholds_deinit(struct rd_thresholds *thresholds)
 {
-	free(thresholds->text);
+	rd_texts_deinit(&thresholds->texts);
 	free(thresholds->v);
 	*thresholds = (struct rd_thresholds){ 0 };
+}
+
+static bool parse_limit(const char *word, double *ret)
+{
+	char *end;
+
+	*ret = strcmp(word, "-") == 0 ? INFINITY : strtod(word, &end);
+	return isinf(*ret) ? *word == '-' : end != word && !*end && isfinite(*ret) && *ret >= 0;
 }
 
 static bool parse_line(char *line, struct rd_threshold *ret)
 {
 	char *name = rd_word(&line), *measure = name ? rd_word(&line) : NULL;
-	char *limit = measure ? rd_word(&line) : NULL, *severity = limit ? rd_word(&line) : NULL, *end;
+	char *limit = measure ? rd_word(&line) : NULL, *severity = limit ? rd_word(&line) : NULL;
 
 	if (!severity)
 		return false;
-	*ret = (struct rd_threshold){ .name = name, .measure = MEASURES, .limit = strtod(limit, &end) };
+	*ret = (struct rd_threshold){ .name = name, .measure = MEASURES };
 	for (int i = 0; i < MEASURES; i++)
 		if (strcmp(measure, measures[i]) == 0)
 			ret->measure = (enum measure)i;
@@ -50,20 +58,36 @@ static bool parse_line(char *line, struct rd_threshold *ret)
 	else if (strcmp(severity, "critical") == 0)
 		ret->severity = RD_SEV_CRITICAL;
 	ret->why = rd_trim(line);
-	return ret->measure != MEASURES && end != limit && !*end && isfinite(ret->limit) && ret->limit >= 0 &&
-	       ret->severity != RD_SEV_NOTE;
+	return parse_limit(limit, &ret->limit) && ret->measure != MEASURES && ret->severity != RD_SEV_NOTE;
+}
+
+/* Takes those out that stand among the first `n` and that `one` takes the place of. Returns how many of them are left. */
+static size_t replace(struct rd_thresholds *thresholds, size_t n, const struct rd_threshold *one)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < thresholds->n; i++) {
+		const struct rd_threshold *old = &thresholds->v[i];
+
+		if (i >= n || old->measure != one->measure || old->severity != one->severity ||
+		    strcmp(old->name, one->name) != 0)
+			thresholds->v[left++] = *old;
+	}
+	n -= thresholds->n - left;
+	thresholds->n = left;
+	return n;
 }
 
 int rd_thresholds_parse(const char *name, const char *text, size_t size, struct rd_thresholds *ret, struct rd_err *err)
 {
-	_cleanup_(rd_thresholds_deinit) struct rd_thresholds thresholds = { 0 };
+	size_t before = ret->n;
 	unsigned number = 0;
 	char *line, *rest;
 
 	if (size > TEXT_MAX)
 		return rd_err_set(err, EFBIG, name, "a table of limits has at most %zu bytes", TEXT_MAX);
-	thresholds.text = rd_dup_part(text, size);
-	for (rest = thresholds.text; (line = rd_line(&rest, &number));) {
+	rest = rd_texts_keep(&ret->texts, text, size);
+	while ((line = rd_line(&rest, &number))) {
 		struct rd_threshold one;
 
 		if (!parse_line(line, &one))
@@ -71,15 +95,15 @@ int rd_thresholds_parse(const char *name, const char *text, size_t size, struct 
 					  "line %u is not NAME value|delta|per_second|per_bit|per_packet LIMIT "
 					  "warning|critical why",
 					  number);
-		if (thresholds.n == LINES_MAX)
+		if (before > 0)
+			before = replace(ret, before, &one);
+		if (ret->n == LINES_MAX)
 			return rd_err_set(err, EFBIG, name, "more than %d limits", LINES_MAX);
-		rd_reserve(&thresholds.v, &thresholds.cap, thresholds.n + 1, sizeof(*thresholds.v));
-		thresholds.v[thresholds.n++] = one;
+		rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
+		ret->v[ret->n++] = one;
 	}
-	if (thresholds.n == 0)
+	if (ret->n == 0)
 		return rd_err_set(err, EINVAL, name, "there is no limit in it");
-	*ret = thresholds;
-	thresholds = (struct rd_thresholds){ 0 };
 	return 0;
 }
 
@@ -153,7 +177,7 @@ static void judge_one(const struct rd_thresholds *thresholds, const struct rd_mo
 	for (size_t t = 0; t < thresholds->n; t++) {
 		const struct rd_threshold *one = &thresholds->v[t];
 
-		if (fnmatch(one->name, now->set->counters[i].name, 0) != 0)
+		if (isinf(one->limit) || fnmatch(one->name, now->set->counters[i].name, 0) != 0)
 			continue;
 		unread |= is_unread(value);
 		if ((one->measure != VALUE && !deltas) ||

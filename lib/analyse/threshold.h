@@ -5,10 +5,11 @@
 
 #include "analyse/delta.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "model/finding.h"
 
 struct rd_thresholds {
-	char *text; /* what the lines' fields point into */
+	struct rd_texts texts; /* what the lines' fields point into */
 	struct rd_threshold *v;
 	size_t n, cap;
 };
@@ -17,9 +18,10 @@ struct rd_thresholds {
  * Parses `text` (`size` bytes). A line holds
  *     NAME MEASURE LIMIT SEVERITY why, to the end of the line
  * NAME is a pattern as of a shell; MEASURE is value (what it shows), delta, per_second, per_bit (of those that the port
- * received) or per_packet (the same); more than LIMIT is a warning or critical, as SEVERITY says. Lines that begin with #
- * and empty ones are comments. A line that is no good is an error: a limit that is not held is worse than none.
- * -EINVAL with `err` filled, -EFBIG, -ENOMEM.
+ * received) or per_packet (the same); more than LIMIT is a warning or critical, as SEVERITY says, and "-" is no limit. Lines that
+ * begin with # and empty ones are comments. A line takes the place of those of tables parsed before that have its NAME,
+ * MEASURE and SEVERITY. A line that is no good is an error: a limit that is not held is worse than none. -EINVAL where it is
+ * or where there is no limit at all, -EFBIG, both with `err` filled.
  */
 int rd_thresholds_parse(const char *name, const char *text, size_t size, struct rd_thresholds *ret, struct rd_err *err);
 void rd_thresholds_deinit(struct rd_thresholds *thresholds);

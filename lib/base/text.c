@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/end.h"
+#include "base/memory.h"
 
 char *rd_vtext(const char *fmt, va_list ap)
 {
@@ -64,4 +65,21 @@ char *rd_word(char **line)
 	if (**line)
 		*(*line)++ = '\0';
 	return word;
+}
+
+char *rd_texts_keep(struct rd_texts *texts, const char *text, size_t size)
+{
+	char *copy = rd_dup_part(text, size);
+
+	rd_reserve(&texts->v, &texts->cap, texts->n + 1, sizeof(*texts->v));
+	texts->v[texts->n++] = copy;
+	return copy;
+}
+
+void rd_texts_deinit(struct rd_texts *texts)
+{
+	for (size_t i = 0; i < texts->n; i++)
+		free(texts->v[i]);
+	free(texts->v);
+	*texts = (struct rd_texts){ 0 };
 }

@@ -21,4 +21,14 @@ char *rd_line(char **text, unsigned *number);
 /* Cuts the next word, which blanks and tabs end, off a line, in place; NULL at its end. */
 char *rd_word(char **line);
 
+/* Texts that what was parsed in place points into. */
+struct rd_texts {
+	char **v;
+	size_t n, cap;
+};
+
+/* Keeps a copy of `size` bytes of text, as rd_dup_part has it, and returns it. */
+char *rd_texts_keep(struct rd_texts *texts, const char *text, size_t size);
+void rd_texts_deinit(struct rd_texts *texts);
+
 #endif

@@ -191,6 +191,8 @@ static bool may_ask_path(const struct opener_names *names, const struct rd_quest
 		return false;
 	if (question->op == RD_OP_READ && (rd_opener_find(names, RD_OPENER_INPUT, path) || in_folder(names, path)))
 		return true;
+	if (question->op == RD_OP_LIST && rd_opener_find(names, RD_OPENER_FOLDER, path))
+		return true;
 	/* Where the tables lie that come with the program. */
 	if (question->op == RD_OP_LINK && strcmp(path, "/proc/self/exe") == 0)
 		return true;

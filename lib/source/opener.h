@@ -15,7 +15,7 @@
 
 enum rd_opener_use {
 	RD_OPENER_INPUT,    /* a file or folder to read */
-	RD_OPENER_FOLDER,   /* whose files may be read, not what is in its folders */
+	RD_OPENER_FOLDER,   /* which may be listed, and whose files may be read, not what is in its folders */
 	RD_OPENER_OUTPUT,   /* a file to make, to replace, or to write on */
 	RD_OPENER_NEW_FILE, /* a file to make that is not there yet */
 	RD_OPENER_BUNDLE, /* the working directory, in which one bundle may be made under the name that capture gives it */

@@ -14,5 +14,5 @@ cppcheck --quiet --error-exitcode=1 --inline-suppr -j "$(nproc)" --std=c11 --lan
 	--suppress=missingIncludeSystem --suppress=unmatchedSuppression --suppress='*:build/*' \
 	--suppress=memleak --suppress=resourceLeak \
 	--suppress=normalCheckLevelMaxBranches --suppress=checkersReport \
-	-D__x86_64__ -D__linux__ '-DLIBBPF_OPTS(type, name, ...)=struct type name = { 0 }' -D_GNU_SOURCE= -DRD_VERSION='"0"' -DRD_DATADIR='"/"' -I. -Ilib \
+	-D__x86_64__ -D__linux__ '-DLIBBPF_OPTS(type, name, ...)=struct type name = { 0 }' -D_GNU_SOURCE= -DRD_VERSION='"0"' -DRD_DATADIR='"/"' -DRD_SYSCONFDIR='"/"' -I. -Ilib \
 	lib cmd

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "cmd/builtin.h"
+#include "cmd/datafile.h"
+
+#define SITE_FOLDER RD_SYSCONFDIR "/rdmadiag"
+#define FILES_MAX 256
+
+/* Folders of tables beside the program, which may be installed anywhere or not yet. */
+static const char *const beside[] = { "../share/rdmadiag", "../data" };
+
+/* What lies in folders of a site. */
+static const char *const kinds[] = { "counters", "fabric-thresholds", "hints", "profiles", "thresholds" };
+
+void rd_table_deinit(struct rd_table *table)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		free(table->v[i].path);
+		rd_bytes_deinit(&table->v[i].bytes);
+	}
+	free(table->v);
+	*table = (struct rd_table){ 0 };
+}
+
+static void add(struct rd_table *table, char *path, struct rd_bytes bytes)
+{
+	rd_reserve(&table->v, &table->cap, table->n + 1, sizeof(*table->v));
+	table->v[table->n++] = (struct rd_table_part){ .path = path, .bytes = bytes };
+}
+
+/* What is not there, or no folder, holds nothing. */
+static bool is_absent(int r)
+{
+	return r == -ENOENT || r == -ENOTDIR;
+}
+
+/* Returns whether it is there. */
+static bool add_file(struct rd_source *host, const char *path, struct rd_table *table, struct rd_errlist *errors)
+{
+	struct rd_bytes bytes = { 0 };
+	struct rd_err err = { 0 };
+	int r = rd_read_file(host, path, &bytes, &err);
+
+	if (r == 0)
+		add(table, rd_dup(path), bytes);
+	else if (!is_absent(r))
+		rd_errlist_add(errors, &err);
+	return !is_absent(r);
+}
+
+static bool is_conf(const char *name)
+{
+	size_t length = strlen(name);
+
+	return *name != '.' && length > 5 && strcmp(name + length - 5, ".conf") == 0;
+}
+
+/* Returns whether the folder is there. */
+static bool list(struct rd_source *host, const char *folder, struct rd_names *ret, struct rd_errlist *errors)
+{
+	struct rd_err err = { 0 };
+	int r = rd_list_dir(host, folder, ret, &err);
+
+	if (r < 0 && !is_absent(r))
+		rd_errlist_add(errors, &err);
+	return !is_absent(r);
+}
+
+static void add_folder(struct rd_source *host, const char *folder, struct rd_table *table, struct rd_errlist *errors)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	struct rd_err err = { 0 };
+	size_t n = 0;
+
+	list(host, folder, &names, errors);
+	for (size_t i = names.n; i-- > 0;) {
+		_cleanup_free_ char *path = rd_text("%s/%s", folder, names.v[i]);
+
+		if (!is_conf(names.v[i]))
+			continue;
+		if (++n > FILES_MAX) {
+			rd_err_set(&err, E2BIG, folder, "more than %d files: the rest is not read", FILES_MAX);
+			rd_errlist_add(errors, &err);
+			break;
+		}
+		add_file(host, path, table, errors);
+	}
+}
+
+static bool has(const struct rd_names *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (strcmp(names->v[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Returns whether the folder is there. */
+static bool add_site(struct rd_source *host, const char *folder, const char *name, struct rd_table *table,
+		     struct rd_errlist *errors)
+{
+	_cleanup_free_ char *several = rd_text("%s/%s.d", folder, name), *one = rd_text("%s/%s", folder, name);
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	if (!list(host, folder, &names, errors))
+		return false;
+	if (has(&names, strrchr(several, '/') + 1))
+		add_folder(host, several, table, errors);
+	if (has(&names, name))
+		add_file(host, one, table, errors);
+	return true;
+}
+
+static const char *site_of_user(void)
+{
+	const char *folder = secure_getenv("RDMADIAG_DATADIR");
+
+	return folder && *folder ? folder : NULL;
+}
+
+/* Where the table that came with the program may lie: `exe` is the program. NULL: there is no folder of this number. Caller
+ * frees. */
+static char *shipped_folder(const char *exe, size_t i)
+{
+	const char *slash = strrchr(exe, '/');
+
+	if (i < RD_ARRAY_SIZE(beside))
+		return rd_text("%.*s/%s", slash ? (int)(slash - exe) : 0, exe, beside[i]);
+	return i == RD_ARRAY_SIZE(beside) ? rd_dup(RD_DATADIR) : NULL;
+}
+
+static char *program(struct rd_source *host)
+{
+	char *exe = NULL;
+
+	return rd_read_link(host, "/proc/self/exe", &exe, NULL) == 0 ? exe : rd_dup("");
+}
+
+static void add_shipped(struct rd_source *host, const char *name, struct rd_table *table, struct rd_errlist *errors)
+{
+	_cleanup_free_ char *exe = program(host);
+	struct rd_bytes builtin = { 0 };
+	bool found = false;
+	char *folder;
+
+	for (size_t i = 0; !found && (folder = shipped_folder(exe, i)); i++) {
+		_cleanup_free_ char *path = rd_text("%s/%s", folder, name);
+
+		found = add_file(host, path, table, errors);
+		free(folder);
+	}
+	if (!found && rd_builtin_table(name, &builtin))
+		add(table, rd_text("%s (built in)", name), builtin);
+}
+
+void rd_table_read(const char *name, struct rd_table *ret, struct rd_errlist *errors)
+{
+	_cleanup_(rd_source_closep) struct rd_source *opened = NULL;
+	const char *of_user = site_of_user();
+	size_t failed = errors->n;
+	struct rd_source *host;
+	struct rd_err err = { 0 };
+
+	if (rd_local_host(&opened, &host, &err) < 0) {
+		rd_errlist_add(errors, &err);
+		return;
+	}
+	if (of_user && !add_site(host, of_user, name, ret, errors)) {
+		rd_err_set(&err, ENOENT, of_user, "no such folder, which RDMADIAG_DATADIR names");
+		rd_errlist_add(errors, &err);
+	}
+	add_site(host, SITE_FOLDER, name, ret, errors);
+	add_shipped(host, name, ret, errors);
+	if (ret->n == 0 && errors->n == failed) {
+		rd_err_set(&err, ENOENT, name, "no such file or table");
+		rd_errlist_add(errors, &err);
+	}
+}
+
+int rd_table_read_all(const char *name, struct rd_table *ret, struct rd_err *err)
+{
+	_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
+
+	rd_table_read(name, ret, &errors);
+	if (errors.n == 0)
+		return 0;
+	*err = errors.v[0];
+	return -err->code;
+}
+
+int rd_table_read_named(const char *kind, const char *name, struct rd_bytes *ret, struct rd_err *err)
+{
+	const char *const folders[] = { site_of_user(), SITE_FOLDER };
+	_cleanup_(rd_source_closep) struct rd_source *opened = NULL;
+	struct rd_source *host;
+	int r = rd_read_local(name, ret, err);
+
+	if (r != -ENOENT || strchr(name, '/'))
+		return r;
+	r = rd_local_host(&opened, &host, err);
+	if (r < 0)
+		return r;
+	r = -ENOENT;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(folders) && is_absent(r); i++) {
+		_cleanup_free_ char *path = rd_text("%s/%s.d/%s.conf", folders[i] ? folders[i] : "", kind, name);
+
+		if (folders[i])
+			r = rd_read_file(host, path, ret, err);
+	}
+	if (is_absent(r))
+		return rd_err_set(err, ENOENT, name, "no such file, and no " SITE_FOLDER "/%s.d/%s.conf", kind, name);
+	return r;
+}
+
+static void call_for_site(const char *folder, void (*fn)(const char *folder))
+{
+	fn(folder);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(kinds); i++) {
+		_cleanup_free_ char *path = rd_text("%s/%s.d", folder, kinds[i]);
+
+		fn(path);
+	}
+}
+
+void rd_table_folders(void (*fn)(const char *folder))
+{
+	_cleanup_(rd_source_closep) struct rd_source *host = NULL;
+	_cleanup_free_ char *exe = NULL;
+	char *folder;
+
+	if (site_of_user())
+		call_for_site(site_of_user(), fn);
+	call_for_site(SITE_FOLDER, fn);
+	if (rd_source_live_open(NULL, &host, NULL) == 0)
+		exe = program(host);
+	for (size_t i = 0; (folder = shipped_folder(exe ? exe : "", i)); i++) {
+		fn(folder);
+		free(folder);
+	}
+}
