@@ -2,11 +2,13 @@
 /* Global options, choice of the command, exit code. */
 #include "answer.h"
 #include "base/end.h"
+#include "base/library.h"
 #include "opts.h"
 #include "privileges.h"
 #include "source/opener.h"
 
 #include <bpf/libbpf.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -48,11 +50,27 @@ static int print_help(const struct rd_cmd *cmd)
 	return RD_EXIT_OK;
 }
 
-static int print_version(void)
+static void add_library(const struct rd_library *library, struct rd_buf *out)
+{
+	void *found = dlopen(library->soname, RTLD_LAZY);
+
+	rd_buf_printf(out, "%-16s  %s", library->soname, found ? "found" : "not found: ");
+	if (!found)
+		rd_buf_printf(out, "%s (%s); install %s", library->without, library->where, library->package);
+	rd_buf_str(out, "\n");
+	if (found)
+		dlclose(found);
+}
+
+static int print_version(const struct rd_ctx *ctx)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	rd_buf_str(&out, RD_PROGRAM " " RD_VERSION "\n");
+	if (ctx->globals.verbose)
+		for (size_t i = 0; i < RD_LIBRARIES; i++)
+			if (rd_libraries[i].soname)
+				add_library(&rd_libraries[i], &out);
 	rd_out(&out);
 	return RD_EXIT_OK;
 }
@@ -146,7 +164,7 @@ static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
 	if (parsed == RD_PARSED_HELP)
 		return print_help(ctx->cmd);
 	if (parsed == RD_PARSED_VERSION)
-		return print_version();
+		return print_version(ctx);
 	if (first < argc && !ctx->cmd->operands) {
 		rd_err_set(&err, EINVAL, argv[first], "%s takes options only", ctx->cmd->name);
 		return rd_fail_usage(ctx->cmd, &err);
@@ -177,7 +195,7 @@ static int run_program(int argc, char **argv)
 	if (first < 0)
 		return rd_fail_usage(NULL, &err);
 	if (parsed == RD_PARSED_VERSION)
-		return exit_code(print_version());
+		return exit_code(print_version(&ctx));
 	if (parsed == RD_PARSED_HELP || first >= argc)
 		return exit_code(print_help(NULL));
 	return exit_code(dispatch(&ctx, argc - first, argv + first));

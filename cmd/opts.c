@@ -209,7 +209,9 @@ int rd_opts_parse(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret
 			r = cmd->option(ctx, opt, optarg, err);
 		} else if (opt->letter == 'h' || opt->letter == 'V') {
 			*ret = opt->letter == 'h' ? RD_PARSED_HELP : RD_PARSED_VERSION;
-			return optind;
+			if (*ret == RD_PARSED_HELP)
+				return optind;
+			r = 0; /* -v may follow */
 		} else {
 			r = take_global(ctx, opt, optarg, err);
 		}

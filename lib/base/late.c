@@ -10,8 +10,8 @@ static int missing(const struct rd_late *late, const char *object, struct rd_err
 {
 	const char *why = dlerror();
 
-	rd_err_set(err, EOPNOTSUPP, object, "%s: %s", late->wanted_for, why ? why : late->soname);
-	rd_err_hint(err, "install %s", late->package);
+	rd_err_set(err, EOPNOTSUPP, object, "%s: %s", late->library->without, why ? why : late->library->soname);
+	rd_err_hint(err, "install %s", late->library->package);
 	return -EOPNOTSUPP;
 }
 
@@ -24,8 +24,8 @@ int rd_late_load(const struct rd_late *late, const char *object, struct rd_err *
 		return 0;
 	functions = calloc(late->n, sizeof(*functions));
 	if (!functions)
-		return rd_err_set(err, ENOMEM, object, "no memory to load %s", late->soname);
-	handle = dlopen(late->soname, RTLD_NOW);
+		return rd_err_set(err, ENOMEM, object, "no memory to load %s", late->library->soname);
+	handle = dlopen(late->library->soname, RTLD_NOW);
 	if (!handle)
 		return missing(late, object, err);
 	for (size_t i = 0; i < late->n; i++) {

@@ -13,14 +13,13 @@
 #define RD_LATE_H
 
 #include "base/err.h"
+#include "base/library.h"
 
 #define RD_LATE_MEMBER(name) __typeof__(&name) name;
 #define RD_LATE_NAME(name) #name,
 
 struct rd_late {
-	const char *soname;
-	const char *wanted_for;	  /* "user stacks have no names": what cannot be had without it */
-	const char *package;	  /* what to install, as distributions call it */
+	const struct rd_library *library;
 	const char *const *names; /* RD_LIBX(RD_LATE_NAME) */
 	size_t n;		  /* of them */
 	void *table;		  /* n pointers, zeroed, which are filled in one go */
@@ -31,13 +30,13 @@ struct rd_late {
 int rd_late_load(const struct rd_late *late, const char *object, struct rd_err *err);
 
 /* Defines the table and what fills it: int LIB_load(const char *object, struct rd_err *err). */
-#define RD_LATE_DEFINE(lib, list, ...)                                                                    \
+#define RD_LATE_DEFINE(lib, list, id)                                                                     \
 	struct lib lib;                                                                                   \
 	int lib##_load(const char *object, struct rd_err *err)                                            \
 	{                                                                                                 \
 		static const char *const names[] = { list(RD_LATE_NAME) };                                \
 		static const struct rd_late late = {                                                      \
-			.names = names, .n = RD_ARRAY_SIZE(names), .table = &lib, __VA_ARGS__             \
+			.library = &rd_libraries[id], .names = names, .n = RD_ARRAY_SIZE(names), .table = &lib \
 		};                                                                                        \
 		_Static_assert(sizeof(lib) == sizeof(void *) * RD_ARRAY_SIZE(names), "a pointer a name"); \
                                                                                                           \

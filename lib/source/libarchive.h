@@ -12,7 +12,7 @@
 #include "base/late.h"
 
 /* clang-format off */
-#define RD_LIBARCHIVE(x) \
+#define RD_LIBARCHIVE_CALLS(x) \
 	x(archive_entry_clear) x(archive_entry_filetype) x(archive_entry_free) x(archive_entry_hardlink) \
 	x(archive_entry_new) x(archive_entry_pathname) x(archive_entry_set_mode) x(archive_entry_set_mtime) \
 	x(archive_entry_set_pathname) x(archive_entry_set_size) x(archive_entry_set_symlink) x(archive_entry_size) \
@@ -28,7 +28,7 @@
 /* clang-format on */
 
 struct rd_libarchive {
-	RD_LIBARCHIVE(RD_LATE_MEMBER)
+	RD_LIBARCHIVE_CALLS(RD_LATE_MEMBER)
 };
 extern struct rd_libarchive rd_libarchive;
 

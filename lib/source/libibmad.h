@@ -9,19 +9,19 @@
 #include "base/late.h"
 
 /* clang-format off */
-#define RD_LIBIBUMAD(x) \
+#define RD_LIBIBUMAD_CALLS(x) \
 	x(umad_close_port) x(umad_get_ca) x(umad_get_cas_names) x(umad_get_mad) x(umad_get_mad_addr) x(umad_init) \
 	x(umad_open_port) x(umad_poll) x(umad_recv) x(umad_register) x(umad_release_ca) x(umad_send) \
 	x(umad_set_addr) x(umad_size) x(umad_status) x(umad_unregister)
-#define RD_LIBIBMAD(x) \
+#define RD_LIBIBMAD_CALLS(x) \
 	x(mad_get_field) x(mad_get_field64)
 /* clang-format on */
 
 struct rd_libibumad {
-	RD_LIBIBUMAD(RD_LATE_MEMBER)
+	RD_LIBIBUMAD_CALLS(RD_LATE_MEMBER)
 };
 struct rd_libibmad {
-	RD_LIBIBMAD(RD_LATE_MEMBER)
+	RD_LIBIBMAD_CALLS(RD_LATE_MEMBER)
 };
 extern struct rd_libibumad rd_libibumad;
 extern struct rd_libibmad rd_libibmad;

@@ -40,9 +40,7 @@ static const char *const names[] = { "ibv_get_device_list", "ibv_get_device_name
 _Static_assert(sizeof(libibverbs) == RD_ARRAY_SIZE(names) * sizeof(void *), "a name a pointer, in their order");
 
 static const struct rd_late late = {
-	.soname = "libibverbs.so.1",
-	.wanted_for = "the device's limits are not known",
-	.package = "libibverbs (Debian: libibverbs1, Fedora: libibverbs)",
+	.library = &rd_libraries[RD_LIBIBVERBS],
 	.names = names,
 	.n = RD_ARRAY_SIZE(names),
 	.table = &libibverbs,
@@ -57,9 +55,7 @@ static const char *const direct_names[] = { "mlx5dv_is_supported", "mlx5dv_get_d
 _Static_assert(sizeof(direct) == RD_ARRAY_SIZE(direct_names) * sizeof(void *), "a name a pointer, in their order");
 
 static const struct rd_late late_direct = {
-	.soname = "libmlx5.so.1",
-	.wanted_for = "data direct functions are not known",
-	.package = "ibverbs-providers (rdma-core 54 and later)",
+	.library = &rd_libraries[RD_LIBMLX5],
 	.names = direct_names,
 	.n = RD_ARRAY_SIZE(direct_names),
 	.table = &direct,

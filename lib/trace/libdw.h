@@ -8,13 +8,13 @@
 #include "base/late.h"
 
 /* clang-format off */
-#define RD_LIBDW(x) \
+#define RD_LIBDW_CALLS(x) \
 	x(dwfl_addrmodule) x(dwfl_begin) x(dwfl_lineinfo) x(dwfl_module_addrinfo) x(dwfl_module_build_id) \
 	x(dwfl_module_getelf) x(dwfl_module_getsrc) x(dwfl_module_info) x(dwfl_report_end) x(dwfl_report_module)
 /* clang-format on */
 
 struct rd_libdw {
-	RD_LIBDW(RD_LATE_MEMBER)
+	RD_LIBDW_CALLS(RD_LATE_MEMBER)
 };
 extern struct rd_libdw rd_libdw;
 

@@ -11,20 +11,16 @@
 
 /* Functions, and variables, of which the table has the addresses. */
 /* clang-format off */
-#define RD_CURSES(x) \
+#define RD_CURSES_CALLS(x) \
 	x(attroff) x(attron) x(cbreak) x(COLOR_PAIR) x(curs_set) x(delscreen) x(endwin) x(erase) x(getch) \
 	x(has_colors) x(init_pair) x(keypad) x(mvaddnwstr) x(mvhline) x(newterm) x(nodelay) x(noecho) x(refresh) \
 	x(set_escdelay) x(start_color) x(use_default_colors) x(COLS) x(LINES) x(stdscr)
 /* clang-format on */
 
 struct rd_curses {
-	RD_CURSES(RD_LATE_MEMBER)
+	RD_CURSES_CALLS(RD_LATE_MEMBER)
 };
 extern struct rd_curses rd_curses;
-
-#define RD_CURSES_LATE                                                                          \
-	.soname = "libncursesw.so.6", .wanted_for = "what draws on terminals cannot be loaded", \
-	.package = "ncurses (Debian: libncursesw6, Fedora: ncurses-libs)"
 
 /* To be called before the first of the functions; see rd_late_load. */
 int rd_curses_load(const char *object, struct rd_err *err);

@@ -22,7 +22,9 @@ static struct {
 
 static const char *const names[] = { TERMINFO(RD_LATE_NAME) };
 
-static const struct rd_late late = { RD_CURSES_LATE, .names = names, .n = RD_ARRAY_SIZE(names), .table = &terminfo };
+static const struct rd_late late = {
+	.library = &rd_libraries[RD_LIBNCURSES], .names = names, .n = RD_ARRAY_SIZE(names), .table = &terminfo
+};
 
 int rd_view_check_terminal(struct rd_err *err)
 {

@@ -16,10 +16,9 @@ static struct {
 static int load(const char *soname, const char *second, struct rd_err *err)
 {
 	const char *const names[] = { "cos", second };
+	const struct rd_library library = { .soname = soname, .without = "angles are not known", .package = "libfoo" };
 	const struct rd_late late = {
-		.soname = soname,
-		.wanted_for = "angles are not known",
-		.package = "libfoo",
+		.library = &library,
 		.names = names,
 		.n = RD_ARRAY_SIZE(names),
 		.table = &table,

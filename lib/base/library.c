@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/library.h"
+
+#include <elf.h>
+#include <stdint.h>
+
+#ifdef RD_STATIC
+#define MNL(x)                                                                                         \
+	x(RD_LIBMNL, "libmnl.so.0", "netlink", "the kernel cannot be asked over netlink", "all commands", \
+	  "libmnl (Debian: libmnl0, Fedora: libmnl)")
+#else
+#define MNL(x)
+#endif
+
+/* Its number, its name, a word for it, what cannot be had without it, where, and what to install. */
+/* clang-format off */
+#define LIBRARIES(x)                                                                                   \
+	x(RD_LIBARCHIVE, "libarchive.so.13", "archives", "archives cannot be read or written",          \
+	  "capture, diff, --from; packed kernel modules", "libarchive (Debian: libarchive13, Fedora: libarchive)") \
+	x(RD_LIBDW, "libdw.so.1", "user-stacks", "functions of programs cannot be named",               \
+	  "trace-errno --user-stack", "libdw (Debian: libdw1, Fedora: elfutils-libs)")                  \
+	x(RD_LIBIBMAD, "libibmad.so.5", "fabric", "management datagrams cannot be read",                \
+	  "counters --fabric", "libibmad (Debian: libibmad5, Fedora: infiniband-diags)")                \
+	x(RD_LIBIBUMAD, "libibumad.so.3", "fabric", "management datagrams cannot be sent",              \
+	  "counters --fabric", "libibumad (Debian: libibumad3, Fedora: libibumad)")                     \
+	x(RD_LIBIBVERBS, "libibverbs.so.1", "limits", "limits of devices are not known",                \
+	  "qp-state --summary, nic-map, capture", "libibverbs (Debian: libibverbs1, Fedora: libibverbs)") \
+	x(RD_LIBMLX5, "libmlx5.so.1", "data-direct", "Data Direct functions are not known",             \
+	  "nic-map, topo-check", "ibverbs-providers (rdma-core 54 and later)")                          \
+	x(RD_LIBNCURSES, "libncursesw.so.6", "views", "there are no live views",                        \
+	  "--live", "ncurses (Debian: libncursesw6, Fedora: ncurses-libs)")                             \
+	MNL(x)
+/* clang-format on */
+
+#define ENTRY(id, so, word, what, place, pack) [id] = { .soname = (so), .without = (what), .where = (place), .package = (pack) },
+const struct rd_library rd_libraries[RD_LIBRARIES] = { LIBRARIES(ENTRY) };
+
+/*
+ * The same for who makes packages: the ELF notes of systemd.io/ELF_DLOPEN_METADATA, from which distributions can tell what to
+ * recommend.
+ */
+#define TYPE 0x407c0c0a
+#define JSON(so, word, what) \
+	"[{\"soname\":[\"" so "\"],\"feature\":\"" word "\",\"description\":\"without it " what "\",\"priority\":\"recommended\"}]"
+#define NOTE(id, so, word, what, place, pack)                                                        \
+	static const struct {                                                                          \
+		Elf32_Nhdr head;                                                                         \
+		char owner[4];                                                                           \
+		char json[(sizeof(JSON(so, word, what)) + 3) & ~(size_t)3];                              \
+	} note_##id __attribute__((used, aligned(4), section(".note.dlopen"))) = {                     \
+		{ sizeof("FDO"), sizeof(JSON(so, word, what)), TYPE }, "FDO", JSON(so, word, what)         \
+	};
+LIBRARIES(NOTE)
