@@ -5,6 +5,7 @@
 #   make lint       style and layers                make demo    show the main job
 #   make test-deps  get what testing needs          make bench   what it costs, next to its peers
 #   make install    PREFIX=/usr/local DESTDIR=      make fuzz    damaged input for the parsers (SECONDS=30 each)
+#   make static     one file to copy to other hosts make deb rpm    packages of HEAD (dist: its source archive)
 #   make torture    every failing read and call, of which make check runs a sample (hours)
 #
 # V=1 shows the commands, SAN=1 builds with AddressSanitizer and UBSan (in build/san), WERROR=1 takes warnings for errors.
@@ -33,7 +34,9 @@ PKGS = libbpf smartcols libmnl
 # Loaded by name when needed: lib/base/late.h.
 PKGS_LATE = libarchive libdw libibmad libibumad libibverbs ncursesw
 
-ifeq ($(SAN),1)
+ifeq ($(STATIC),1)
+B = build/static
+else ifeq ($(SAN),1)
 B = build/san
 SAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 else ifeq ($(FUZZ),1)
@@ -75,11 +78,16 @@ HARDEN_LDFLAGS = -pie -Wl,-z,relro -Wl,-z,now
 # A build says nothing of the folder it was made in.
 PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=.
 
-CPPFLAGS_ALL = -D_GNU_SOURCE= $(if $(SAN_FLAGS),-DRD_SANITIZED=) -DRD_VERSION='"$(VERSION)"' \
+CPPFLAGS_ALL = -D_GNU_SOURCE= $(if $(SAN_FLAGS),-DRD_SANITIZED=) $(if $(filter 1,$(STATIC)),-DRD_STATIC=) -DRD_VERSION='"$(VERSION)"' \
 	-I. -Ilib -I$(B)/bpf $(shell $(PKG_CONFIG) --cflags $(PKGS) $(PKGS_LATE) 2>/dev/null) $(CPPFLAGS)
 CFLAGS_ALL = -std=gnu17 $(HARDEN_CFLAGS) $(CFLAGS) $(WARN) $(SAN_FLAGS) $(PREFIX_MAP)
 LDFLAGS_ALL = $(HARDEN_LDFLAGS) $(LDFLAGS)
+ifeq ($(STATIC),1)
+# What is in the program, so that it can be copied. libsmartcols is where util-linux is; of libmnl there is no archive.
+LIBS = -Wl,-Bstatic $(shell $(PKG_CONFIG) --static --libs libbpf libelf 2>/dev/null) -Wl,-Bdynamic -lsmartcols -lm -ldl
+else
 LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm -ldl
+endif
 
 # Of the machine that is built for, which need not be this one.
 TRIPLET := $(shell $(CC) -dumpmachine)
@@ -118,13 +126,14 @@ comma = ,
 # which are written when they differ.
 # "make install" takes what was built, whatever it is called with.
 remember = $(shell mkdir -p $(B) && { echo '$(subst ','\'',$(1))' | cmp -s - $(2) || echo '$(subst ','\'',$(1))' >$(2); })
-ifneq ($(filter-out deps test-deps check lint uninstall clean $(if $(wildcard $(B)/rdmadiag),install),$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps test-deps check lint uninstall dist deb rpm clean $(if $(wildcard $(B)/rdmadiag),install),$(or $(MAKECMDGOALS),all)),)
 _ := $(call remember,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(CLANG) $(BPF_CFLAGS),$(B)/flags)
 _ := $(call remember,$(LIB_SRC) $(CMD_SRC),$(B)/objects)
 _ := $(call remember,$(FOLDERS),$(B)/folders)
 endif
 
-.PHONY: all objects deps test-deps demo test check bench lint fuzz fuzzers torture torturers unit install uninstall clean
+.PHONY: all objects static deps test-deps demo test check bench lint fuzz fuzzers torture torturers unit install uninstall \
+	dist deb rpm clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -137,6 +146,11 @@ $(B)/rdmadiag: $(MAIN_OBJ) $(B)/libcmd.a $(B)/librdmadiag.a
 
 # For tests/lint: compiles all, links nothing.
 objects: $(LIB_OBJ) $(CMD_OBJ)
+
+# build/static/rdmadiag, to be copied to other hosts: libbpf, libelf and zlib are in it. It needs the C library of the machine
+# it is built on or a newer one.
+static:
+	$(Q)$(MAKE) --no-print-directory STATIC=1 all
 
 $(B)/librdmadiag.a: $(LIB_OBJ)
 $(B)/libcmd.a: $(filter-out $(MAIN_OBJ),$(CMD_OBJ))
@@ -244,26 +258,37 @@ fuzz:
 torture: all
 	$(Q)TORTURE=whole tests/check.sh torture
 
-install: all
-	$(INSTALL) -D -m 755 $(B)/rdmadiag $(DESTDIR)$(BINDIR)/rdmadiag
-	for page in man/*.[1-9]; do \
-		$(INSTALL) -D -m 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/} || exit 1; done
-	for file in data/*; do [ ! -f "$$file" ] || \
-		$(INSTALL) -D -m 644 "$$file" $(DESTDIR)$(DATADIR)/rdmadiag/$${file##*/} || exit 1; done
-	for file in integration/*; do \
-		$(INSTALL) -D -m $$([ -x "$$file" ] && echo 755 || echo 644) "$$file" \
-			$(DESTDIR)$(DATADIR)/rdmadiag/$$file || exit 1; done
-	$(INSTALL) -D -m 644 completions/rdmadiag.bash $(DESTDIR)$(DATADIR)/bash-completion/completions/rdmadiag
-	$(INSTALL) -D -m 644 completions/_rdmadiag $(DESTDIR)$(DATADIR)/zsh/site-functions/_rdmadiag
-	$(INSTALL) -D -m 644 completions/rdmadiag.fish $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/rdmadiag.fish
+# Keeps the times of the files: what is made of it is the same each time. -s, where somebody wants it, goes into INSTALL.
+PUT = $(INSTALL) -p -D -m
+SITE = $(SYSCONFDIR)/rdmadiag
+TABLES = $(wildcard data/*)
 
+install: all
+	$(PUT) 755 $(B)/rdmadiag $(DESTDIR)$(BINDIR)/rdmadiag
+	for page in man/*.[1-9]; do \
+		$(PUT) 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/} || exit 1; done
+	for file in $(TABLES); do $(PUT) 644 $$file $(DESTDIR)$(DATADIR)/rdmadiag/$${file##*/} || exit 1; done
+	for file in integration/*; do \
+		$(PUT) $$([ -x "$$file" ] && echo 755 || echo 644) "$$file" $(DESTDIR)$(DOCDIR)/examples/$${file##*/} || exit 1; done
+	$(PUT) 644 NEWS $(DESTDIR)$(DOCDIR)/NEWS
+	$(PUT) 644 etc/README $(DESTDIR)$(SITE)/README
+	for table in $(notdir $(TABLES)) profiles; do $(INSTALL) -d -m 755 $(DESTDIR)$(SITE)/$$table.d || exit 1; done
+	$(PUT) 644 systemd/tmpfiles.conf $(DESTDIR)$(TMPFILESDIR)/rdmadiag.conf
+	$(PUT) 644 completions/rdmadiag.bash $(DESTDIR)$(BASHCOMPDIR)/rdmadiag
+	$(PUT) 644 completions/_rdmadiag $(DESTDIR)$(ZSHCOMPDIR)/_rdmadiag
+	$(PUT) 644 completions/rdmadiag.fish $(DESTDIR)$(FISHCOMPDIR)/rdmadiag.fish
+
+# Leaves what a site wrote.
 uninstall:
-	rm -f $(DESTDIR)$(BINDIR)/rdmadiag
+	rm -f $(DESTDIR)$(BINDIR)/rdmadiag $(DESTDIR)$(SITE)/README $(DESTDIR)$(TMPFILESDIR)/rdmadiag.conf
 	for page in man/*.[1-9]; do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
-	rm -rf $(DESTDIR)$(DATADIR)/rdmadiag
-	rm -f $(DESTDIR)$(DATADIR)/bash-completion/completions/rdmadiag
-	rm -f $(DESTDIR)$(DATADIR)/zsh/site-functions/_rdmadiag
-	rm -f $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/rdmadiag.fish
+	rm -rf $(DESTDIR)$(DATADIR)/rdmadiag $(DESTDIR)$(DOCDIR)
+	rm -f $(DESTDIR)$(BASHCOMPDIR)/rdmadiag $(DESTDIR)$(ZSHCOMPDIR)/_rdmadiag $(DESTDIR)$(FISHCOMPDIR)/rdmadiag.fish
+	[ ! -d $(DESTDIR)$(SITE) ] || find $(DESTDIR)$(SITE) -depth -type d -empty -delete
+
+# What is committed, as build/dist/rdmadiag-VERSION.tar.xz; packages of that in build/deb and build/rpm.
+dist deb rpm:
+	$(Q)scripts/package.sh $@ $(VERSION)
 
 clean:
 	rm -rf build

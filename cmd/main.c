@@ -5,6 +5,7 @@
 #include "base/library.h"
 #include "opts.h"
 #include "privileges.h"
+#include "source/libmnl.h"
 #include "source/opener.h"
 
 #include <bpf/libbpf.h>
@@ -106,7 +107,9 @@ static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 		rd_err_set(&err, EINVAL, "--from", "%s looks at the running kernel of this host", ctx->cmd->name);
 		return rd_fail_usage(ctx->cmd, &err);
 	}
-	r = rd_privileges_drop(ctx, argc, argv, &err);
+	r = rd_libmnl_load(ctx->cmd->name, &err);
+	if (!r)
+		r = rd_privileges_drop(ctx, argc, argv, &err);
 	if (r < 0)
 		return rd_fail(ctx, &err);
 	if (ctx->globals.from && !ctx->cmd->opens_from)

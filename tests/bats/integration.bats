@@ -91,8 +91,8 @@ setup() {
 
 @test "they are installed, and can be run" {
 	make -s install DESTDIR="$BATS_TEST_TMPDIR/root" PREFIX=/usr/local >/dev/null
-	[ -x "$BATS_TEST_TMPDIR/root/usr/local/share/rdmadiag/integration/slurm-prolog" ]
-	[ ! -x "$BATS_TEST_TMPDIR/root/usr/local/share/rdmadiag/integration/nagios.cfg" ]
+	[ -x "$BATS_TEST_TMPDIR/root/usr/local/share/doc/rdmadiag/examples/slurm-prolog" ]
+	[ ! -x "$BATS_TEST_TMPDIR/root/usr/local/share/doc/rdmadiag/examples/nagios.cfg" ]
 }
 
 @test "Slurm: a healthy node runs the job, a broken one is drained with our line" {

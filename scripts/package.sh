@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Makes the source archive or packages of what is committed: package.sh dist | deb | rpm VERSION
+#
+#   build/dist/rdmadiag-VERSION.tar.xz
+#   build/deb/*.deb, also of another architecture: DEB_HOST_ARCH=arm64
+#   build/rpm/RPMS/*/*.rpm, build/rpm/SRPMS/*.rpm
+#
+# Two runs make the same bytes, in whatever folder: times are those of the commit (SOURCE_DATE_EPOCH). Tests of the source run as
+# part of it; DEB_BUILD_OPTIONS=nocheck leaves them out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+what=$1 version=$2
+name=rdmadiag-$version
+
+die() {
+	printf '%s\n' "$*" >&2
+	exit 1
+}
+
+need() {
+	command -v "$1" >/dev/null || die "there is no $1 here: install $2"
+}
+
+[ -z "$(git status --porcelain --untracked-files=no)" ] || die "there are uncommitted changes; packages are made of commits"
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH TZ=UTC LC_ALL=C.UTF-8
+umask 022
+unset MAKEFLAGS MAKELEVEL MFLAGS # of the make that called us
+
+dist() {
+	mkdir -p build/dist
+	git archive --format=tar --prefix="$name/" HEAD -- . ':!debian' | xz -9 -T1 >"build/dist/$name.tar.xz.part"
+	mv "build/dist/$name.tar.xz.part" "build/dist/$name.tar.xz"
+}
+
+deb() {
+	local options=(-us -uc)
+	need dpkg-buildpackage dpkg-dev
+	need dh debhelper
+	[ -z "${DEB_HOST_ARCH-}" ] || options+=("-a$DEB_HOST_ARCH" "-Pcross,nocheck")
+	rm -rf build/deb
+	mkdir -p build/deb
+	cp "build/dist/$name.tar.xz" "build/deb/rdmadiag_$version.orig.tar.xz"
+	tar -C build/deb -xf "build/dist/$name.tar.xz"
+	git archive HEAD debian | tar -C "build/deb/$name" -x
+	(cd "build/deb/$name" && dpkg-buildpackage "${options[@]}")
+}
+
+rpm() {
+	local options=()
+	need rpmbuild "rpm (Debian) or rpm-build"
+	# The packages of a system without rpm are not in its database.
+	[ -n "$(command rpm -qa 2>/dev/null | head -1)" ] || options+=(--nodeps)
+	[[ " ${DEB_BUILD_OPTIONS-} " != *" nocheck "* ]] || options+=(--nocheck)
+	rm -rf build/rpm
+	mkdir -p build/rpm
+	rpmbuild -ta --define "_topdir $PWD/build/rpm" --define "use_source_date_epoch_as_buildtime 1" \
+		--define "clamp_mtime_to_source_date_epoch 1" --define "_buildhost localhost" "${options[@]}" "build/dist/$name.tar.xz"
+}
+
+case $what in
+dist) dist ;;
+deb | rpm)
+	dist
+	"$what"
+	;;
+*) die "dist, deb or rpm: $what is none of them" ;;
+esac
