@@ -40,6 +40,7 @@ setup() {
 }
 
 @test "warnings are errors with WERROR=1 only" {
+	unset CFLAGS CPPFLAGS # of a package's build: -Werror=format-security
 	run make -n -W cmd/main.c all
 	[[ $output == *"-c -o build/obj/cmd/main.o"* ]]
 	[[ $output != *-Werror* ]]

@@ -10,7 +10,7 @@ setup_file() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	# shellcheck source=tests/fabric/lib.sh
 	. tests/fabric/lib.sh
-	fabric_can || skip "needs ibsim, opensm and infiniband-diags"
+	fabric_can || return 0 # each test says so
 	tests/fabric/generate 2 3 2 >"$BATS_FILE_TMPDIR/net"
 	export FABRIC_DIR FABRIC_SOCKET FABRIC_HOST FABRIC_LIBRARY FABRIC_SIM_PID FABRIC_SM_PID
 	# What bats waits for must not be held open by what outlives a test.

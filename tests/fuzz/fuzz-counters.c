@@ -46,6 +46,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	rd_meanings_parse("seed", text, size, &meanings, &notes, NULL);
 	rd_thresholds_parse("seed", text, size, &thresholds, NULL);
+	rd_thresholds_parse("more", text, size, &thresholds, NULL);
 	if (rd_counters_saved("seed", text, size, &set, &sample, NULL) == 0) {
 		rd_meanings_apply(&meanings, &set);
 		judge(&set, &sample);

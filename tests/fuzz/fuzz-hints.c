@@ -15,7 +15,8 @@ void fuzz_one(const uint8_t *data, size_t size)
 		return;
 	memcpy(text, data, size);
 	text[size] = '\0';
-	if (rd_hints_parse("seed", text, size, &hints, &notes, NULL) == 0)
-		rd_hints_deinit(&hints);
+	rd_hints_parse("seed", text, size, &hints, &notes, NULL);
+	rd_hints_parse("more", text, size, &hints, &notes, NULL);
+	rd_hints_deinit(&hints);
 	rd_errlist_deinit(&notes);
 }

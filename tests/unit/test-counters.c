@@ -537,7 +537,7 @@ static void the_table_says_which_line_is_wrong(void **state)
 			   "bad * times saturates:99 cause sum x\n"
 			   "short *\n"
 			   "rx_?_pause mlx5 frames 64-bit sign - Paused.\n";
-	struct rd_meanings meanings;
+	struct rd_meanings meanings = { 0 };
 	struct rd_errlist notes = { 0 };
 	const struct rd_meaning *meaning;
 
