@@ -59,6 +59,9 @@ test     slurm-client                     slurm
 test     munge                            munge
 test     iproute2                         iproute
 test     debootstrap                      debootstrap
+test     dpkg-dev                         -
+test     debhelper                        -
+test     lintian                          -
 vm       ca-certificates                  ca-certificates
 vm       qemu-system-x86                  qemu-system-x86-core
 vm       busybox-static                   busybox

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs the parts of the test suite that are named: packages build lint unit san fuzz bats accept torture fabric fresh vm. "test" is
+# Runs the parts of the test suite that are named: packages build lint unit san fuzz bats accept torture fabric package fresh vm. "test" is
 # all of them that need no network, no installation and no virtual machine, "all" is all. Last line: "N passed, N failed, N
 # skipped". V=1 names every test that passed, too.
 set -u
@@ -230,6 +230,11 @@ vm() {
 	[ "$status" = 0 ] || [ $failed -gt $before ] || fail "vm: tests/vm/check ended early, with status $status"
 }
 
+# The Debian package of HEAD, without its tests, which other parts are. In clean roots, and what becomes of it: tests/packages/run.
+package() {
+	one "package: deb" env DEB_BUILD_OPTIONS=nocheck timeout 600 tests/packages/deb
+}
+
 # The README's commands, in a fresh Debian.
 fresh() {
 	if [ -e /run/rdmadiag-fresh ]; then
@@ -243,7 +248,7 @@ fresh() {
 part() {
 	local began=$SECONDS before=$((passed + failed + skipped))
 	case $1 in
-	packages | build | lint | unit | san | fuzz | torture | fabric | accept | fresh | vm) "$1" ;;
+	packages | build | lint | unit | san | fuzz | torture | fabric | accept | package | fresh | vm) "$1" ;;
 	bats) bats_files ;;
 	*) fail "no such part: $1" ;;
 	esac
@@ -253,7 +258,7 @@ part() {
 offline="lint unit san fuzz bats accept torture"
 [ $# -gt 0 ] || set -- test
 # shellcheck disable=SC2046,SC2086 # words
-set -- $(printf '%s ' "$@" | sed "s/\<all\>/packages build test fabric fresh vm/; s/\<test\>/$offline/")
+set -- $(printf '%s ' "$@" | sed "s/\<all\>/packages build test fabric package fresh vm/; s/\<test\>/$offline/")
 kernels=0
 if [ $# -gt 1 ]; then
 	printf '%d parts: %s\n' $# "$*"
