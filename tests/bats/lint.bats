@@ -6,7 +6,8 @@ setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	copy=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$copy"
-	cp -r lib cmd bpf data man scripts completions tests Makefile .clang-format "$copy"
+	cp -r lib cmd bpf data man scripts completions tests Makefile NEWS rdmadiag.spec .clang-format "$copy"
+	[ ! -d debian ] || cp -r debian "$copy"
 	cd "$copy" || return 1
 }
 
@@ -76,4 +77,21 @@ breach() {
 	run tests/lint/words.sh
 	[ "$status" -ne 0 ]
 	[[ $output == *"lib/base/none.h"* ]]
+}
+
+@test "version: one that is not the Makefile's is found, wherever it stands" {
+	run tests/lint/version.sh
+	[ "$status" -eq 0 ]
+	version=$(sed -n 's/^VERSION = //p' Makefile)
+	for file in NEWS rdmadiag.spec debian/changelog; do
+		[ -e $file ] || continue
+		cp $file "$BATS_TEST_TMPDIR/kept"
+		for line in $(grep -nF -- "$version" $file | cut -d: -f1); do
+			sed -i "${line}s/${version//./\\.}/9.9.9/" $file
+			run tests/lint/version.sh
+			cp "$BATS_TEST_TMPDIR/kept" $file
+			[ "$status" -ne 0 ]
+			[[ $output == *"$file"*9.9.9* ]]
+		done
+	done
 }
