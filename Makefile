@@ -237,11 +237,13 @@ test: all
 check:
 	$(Q)tests/check.sh all
 
-# Tests build with the flags that were given here.
+# Tests build with the flags and folders that were given here: what they leave in build/ is what is installed.
 test check lint: export CC := $(CC)
 test check lint: export CFLAGS := $(CFLAGS)
 test check lint: export CPPFLAGS := $(CPPFLAGS)
 test check lint: export LDFLAGS := $(LDFLAGS)
+test check lint: export DATADIR := $(DATADIR)
+test check lint: export SYSCONFDIR := $(SYSCONFDIR)
 
 lint:
 	$(Q)tests/check.sh lint

@@ -90,6 +90,7 @@ setup() {
 }
 
 @test "they are installed, and can be run" {
+	unset DATADIR SYSCONFDIR # those of this build
 	make -s install DESTDIR="$BATS_TEST_TMPDIR/root" PREFIX=/usr/local >/dev/null
 	[ -x "$BATS_TEST_TMPDIR/root/usr/local/share/doc/rdmadiag/examples/slurm-prolog" ]
 	[ ! -x "$BATS_TEST_TMPDIR/root/usr/local/share/doc/rdmadiag/examples/nagios.cfg" ]

@@ -197,6 +197,7 @@ sys.exit(p.wait())' "$RD"
 }
 
 @test "install puts program, pages and completions in place, and uninstall takes all away" {
+	unset DATADIR SYSCONFDIR # those of this build
 	dest=$BATS_TEST_TMPDIR/dest
 	run make -s install DESTDIR="$dest" PREFIX=/usr/local
 	[ "$status" -eq 0 ]

@@ -87,7 +87,7 @@ site() {
 @test "the program alone, copied to a host, has its tables" {
 	cp "$RD" "$BATS_TEST_TMPDIR/rdmadiag"
 	unset RDMADIAG_DATADIR
-	[ ! -e /usr/local/share/rdmadiag ] || skip "it is installed here"
+	[ ! -e "${DATADIR:-/usr/local/share}/rdmadiag" ] || skip "it is installed here"
 	RD=$BATS_TEST_TMPDIR/rdmadiag
 	[ "$(meaning symbol_error unit)" = symbols ]
 	run counters --save "$BATS_TEST_TMPDIR/before"
