@@ -53,12 +53,9 @@ rpm() {
 	# The packages of a system without rpm are not in its database.
 	[ -n "$(command rpm -qa 2>/dev/null | head -1)" ] || options+=(--nodeps)
 	[[ " ${DEB_BUILD_OPTIONS-} " != *" nocheck "* ]] || options+=(--nocheck)
-	# What distributions of RPM set by packages of macros: a place for tmpfiles, and debug symbols apart.
+	# A place and a program that distributions of RPM have.
 	[ -n "$(command rpm --eval '%{?_tmpfilesdir}')" ] || options+=(--define "_tmpfilesdir /usr/lib/tmpfiles.d")
-	if [ -z "$(command rpm --eval '%{?_enable_debug_packages}')" ]; then
-		need find-debuginfo debugedit
-		options+=(--define "_enable_debug_packages 1")
-	fi
+	need find-debuginfo debugedit
 	rm -rf build/rpm
 	mkdir -p build/rpm
 	rpmbuild -ta --define "_topdir $PWD/build/rpm" --define "use_source_date_epoch_as_buildtime 1" \
