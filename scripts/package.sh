@@ -56,6 +56,7 @@ rpm() {
 	# A place and a program that distributions of RPM have.
 	[ -n "$(command rpm --eval '%{?_tmpfilesdir}')" ] || options+=(--define "_tmpfilesdir /usr/lib/tmpfiles.d")
 	need find-debuginfo debugedit
+	need eu-strip elfutils
 	rm -rf build/rpm
 	mkdir -p build/rpm
 	rpmbuild -ta --define "_topdir $PWD/build/rpm" --define "use_source_date_epoch_as_buildtime 1" \
