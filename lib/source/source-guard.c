@@ -84,6 +84,8 @@ static int ask(struct rd_asking *asking, const struct rd_question *head, const c
 		rd_source_guard_ahead(&asking->src, ask_one, &(struct one){ head, data });
 		entry = rd_answers_find(&guard->answers, head, data);
 	}
+	if (!entry && rd_guard_left(guard) == 0)
+		return not_asked(guard, object, err);
 	if (!entry)
 		return rd_err_set(err, ECHILD, object, "cannot be asked: no process, or no memory for it");
 	return entry->answer ? tell(entry->answer, object, ret, number, err) : no_answer(guard, entry, object, err);
