@@ -41,8 +41,8 @@ setup() {
 
 @test "warnings are errors with WERROR=1 only" {
 	unset CFLAGS CPPFLAGS # of a package's build: -Werror=format-security
-	run make -n -W cmd/main.c all
-	[[ $output == *"-c -o build/obj/cmd/main.o"* ]]
+	run make -n B="$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/obj/cmd/main.o"
+	[[ $output == *"-c -o $BATS_TEST_TMPDIR/obj/cmd/main.o"* ]]
 	[[ $output != *-Werror* ]]
 	run make -n B="$BATS_TEST_TMPDIR" WERROR=1 "$BATS_TEST_TMPDIR/obj/cmd/main.o"
 	[[ $output == *"-Werror"*"main.o"* ]]
