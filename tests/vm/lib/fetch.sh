@@ -4,6 +4,7 @@
 
 kernel_suites() { # where a kernel is to be looked for, in this order
 	case $1 in
+	5.10) echo bullseye ;;
 	6.1) echo bookworm ;;
 	6.12) echo trixie ;;
 	7.x) echo forky sid ;;
