@@ -135,9 +135,10 @@ broken() {
 # hold PATH…: whoever opens one of these waits, until release.
 hold() {
 	[ "$(id -u)" -eq 0 ] || skip "needs root for fanotify"
+	rm -f "$BATS_TEST_TMPDIR/hang" # of an earlier one, which would be taken for this one's
 	tests/hang "$@" >"$BATS_TEST_TMPDIR/hang" 3>&- &
 	hang=$!
-	for _ in $(seq 100); do
+	for _ in $(seq 400); do
 		[ -s "$BATS_TEST_TMPDIR/hang" ] && break
 		sleep 0.05
 	done
