@@ -38,6 +38,6 @@ const struct rd_opt rd_global_opts[] = {
 	{ "color", 0, "WHEN", "use colour: auto (default), always, never", "auto|always|never" },
 	{ "verbose", 'v', NULL, "say on standard error what is done, and why", NULL },
 	{ "help", 'h', NULL, "show help and exit", NULL },
-	{ "version", 'V', NULL, "show the version and exit", NULL },
+	{ "version", 'V', NULL, "show the version, with -v also libraries, and exit", NULL },
 	{ 0 },
 };

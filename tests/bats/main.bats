@@ -51,6 +51,20 @@ page_options() {
 	[[ $output =~ ^rdmadiag\  ]]
 }
 
+@test "--version -v: each library that is loaded late, also as notes of the binary, and what is missing without one" {
+	run --separate-stderr "$RD" --version -v
+	[ "$status" -eq 0 ]
+	listed=$(printf '%s\n' "${lines[@]:1}" | grep -o '^lib[^ ]*' | sort)
+	[ "$(wc -l <<<"$listed")" -ge 7 ]
+	noted=$(readelf -p .note.dlopen "$RD" | grep -o '"soname":\["[^"]*' | sed 's/.*"//' | sort)
+	[ "$noted" = "$listed" ]
+	mkdir "$BATS_TEST_TMPDIR/lib"
+	echo "no library" >"$BATS_TEST_TMPDIR/lib/libdw.so.1"
+	LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/lib run --separate-stderr "$RD" --version -v
+	[ "$status" -eq 0 ]
+	[[ $output == *"libdw.so.1 "*" not found: functions of programs cannot be named (trace-errno --user-stack); install libdw "* ]]
+}
+
 @test "an unknown command: exit 3, the nearest name, nothing on standard output" {
 	run --separate-stderr "$RD" trace-erno
 	[ "$status" -eq 3 ]
