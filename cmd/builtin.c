@@ -6,12 +6,12 @@
 #include "base/memory.h"
 
 /* The Makefile has the object depend on them. */
-#define TABLE(symbol, file)                       \
-	__asm__(".section .rodata\n"              \
-		"table_" #symbol ":\n"            \
-		".incbin \"data/" file "\"\n"     \
-		"table_" #symbol "_end:\n"        \
-		".previous\n");                   \
+#define TABLE(symbol, file)                   \
+	__asm__(".section .rodata\n"          \
+		"table_" #symbol ":\n"        \
+		".incbin \"data/" file "\"\n" \
+		"table_" #symbol "_end:\n"    \
+		".previous\n");               \
 	extern const char table_##symbol[], table_##symbol##_end[]
 
 TABLE(counters, "counters");

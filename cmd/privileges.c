@@ -9,10 +9,10 @@
 #include <wchar.h>
 
 #include "confine/confine.h"
-#include "table.h"
 #include "source/libarchive.h"
 #include "source/libibmad.h"
 #include "source/opener.h"
+#include "table.h"
 #include "view/terminal.h"
 
 static struct {

@@ -30,17 +30,17 @@ struct rd_late {
 int rd_late_load(const struct rd_late *late, const char *object, struct rd_err *err);
 
 /* Defines the table and what fills it: int LIB_load(const char *object, struct rd_err *err). */
-#define RD_LATE_DEFINE(lib, list, id)                                                                     \
-	struct lib lib;                                                                                   \
-	int lib##_load(const char *object, struct rd_err *err)                                            \
-	{                                                                                                 \
-		static const char *const names[] = { list(RD_LATE_NAME) };                                \
-		static const struct rd_late late = {                                                      \
+#define RD_LATE_DEFINE(lib, list, id)                                                                          \
+	struct lib lib;                                                                                        \
+	int lib##_load(const char *object, struct rd_err *err)                                                 \
+	{                                                                                                      \
+		static const char *const names[] = { list(RD_LATE_NAME) };                                     \
+		static const struct rd_late late = {                                                           \
 			.library = &rd_libraries[id], .names = names, .n = RD_ARRAY_SIZE(names), .table = &lib \
-		};                                                                                        \
-		_Static_assert(sizeof(lib) == sizeof(void *) * RD_ARRAY_SIZE(names), "a pointer a name"); \
-                                                                                                          \
-		return rd_late_load(&late, object, err);                                                  \
+		};                                                                                             \
+		_Static_assert(sizeof(lib) == sizeof(void *) * RD_ARRAY_SIZE(names), "a pointer a name");      \
+                                                                                                               \
+		return rd_late_load(&late, object, err);                                                       \
 	}
 
 #endif

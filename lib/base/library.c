@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #ifdef RD_STATIC
-#define MNL(x)                                                                                         \
+#define MNL(x)                                                                                            \
 	x(RD_LIBMNL, "libmnl.so.0", "netlink", "the kernel cannot be asked over netlink", "all commands", \
 	  "libmnl (Debian: libmnl0, Fedora: libmnl)")
 #else
@@ -32,7 +32,8 @@
 	MNL(x)
 /* clang-format on */
 
-#define ENTRY(id, so, word, what, place, pack) [id] = { .soname = (so), .without = (what), .where = (place), .package = (pack) },
+#define ENTRY(id, so, word, what, place, pack) \
+	[id] = { .soname = (so), .without = (what), .where = (place), .package = (pack) },
 const struct rd_library rd_libraries[RD_LIBRARIES] = { LIBRARIES(ENTRY) };
 
 /*
@@ -40,14 +41,15 @@ const struct rd_library rd_libraries[RD_LIBRARIES] = { LIBRARIES(ENTRY) };
  * recommend.
  */
 #define TYPE 0x407c0c0a
-#define JSON(so, word, what) \
-	"[{\"soname\":[\"" so "\"],\"feature\":\"" word "\",\"description\":\"without it " what "\",\"priority\":\"recommended\"}]"
-#define NOTE(id, so, word, what, place, pack)                                                        \
-	static const struct {                                                                          \
-		Elf32_Nhdr head;                                                                         \
-		char owner[4];                                                                           \
-		char json[(sizeof(JSON(so, word, what)) + 3) & ~(size_t)3];                              \
-	} note_##id __attribute__((used, aligned(4), section(".note.dlopen"))) = {                     \
-		{ sizeof("FDO"), sizeof(JSON(so, word, what)), TYPE }, "FDO", JSON(so, word, what)         \
+#define JSON(so, word, what)                                                                    \
+	"[{\"soname\":[\"" so "\"],\"feature\":\"" word "\",\"description\":\"without it " what \
+	"\",\"priority\":\"recommended\"}]"
+#define NOTE(id, so, word, what, place, pack)                                                      \
+	static const struct {                                                                      \
+		Elf32_Nhdr head;                                                                   \
+		char owner[4];                                                                     \
+		char json[(sizeof(JSON(so, word, what)) + 3) & ~(size_t)3];                        \
+	} note_##id __attribute__((used, aligned(4), section(".note.dlopen"))) = {                 \
+		{ sizeof("FDO"), sizeof(JSON(so, word, what)), TYPE }, "FDO", JSON(so, word, what) \
 	};
 LIBRARIES(NOTE)

@@ -11,7 +11,7 @@ unit=
 make -s -j"$(nproc)" all
 rm -rf build/other-folder
 mkdir -p $other
-cp -r Makefile bpf cmd lib tests $other
+cp -r Makefile bpf cmd data lib tests $other
 make -C $other -j"$(nproc)" V=1 WERROR=1 all $unit >build/other-folder/log 2>&1 || {
 	grep -E -B2 -A8 'error|warning|Error' build/other-folder/log || tail -20 build/other-folder/log
 	exit 1
