@@ -57,10 +57,15 @@ rpm() {
 	[ -n "$(command rpm --eval '%{?_tmpfilesdir}')" ] || options+=(--define "_tmpfilesdir /usr/lib/tmpfiles.d")
 	need find-debuginfo debugedit
 	need eu-strip elfutils
+	options+=(--define "use_source_date_epoch_as_buildtime 1" --define "clamp_mtime_to_source_date_epoch 1" --define "_buildhost localhost")
 	rm -rf build/rpm
 	mkdir -p build/rpm
-	rpmbuild -ta --define "_topdir $PWD/build/rpm" --define "use_source_date_epoch_as_buildtime 1" \
-		--define "clamp_mtime_to_source_date_epoch 1" --define "_buildhost localhost" "${options[@]}" "build/dist/$name.tar.xz"
+	rpmbuild -tb --define "_topdir $PWD/build/rpm" "${options[@]}" "build/dist/$name.tar.xz"
+	# A source package has its spec in it as expanded, with names of folders, and binary ones made along with it a sum of that.
+	cp "build/dist/$name.tar.xz" build/rpm/
+	tar -C build/rpm --strip-components=1 -xf "build/dist/$name.tar.xz" "$name/rdmadiag.spec"
+	chmod 644 build/rpm/rdmadiag.spec
+	(cd build/rpm && rpmbuild -bs --define "_topdir /proc/self/cwd" --define "_sourcedir /proc/self/cwd" "${options[@]}" rdmadiag.spec)
 }
 
 case $what in
