@@ -10,7 +10,7 @@
 #
 # V=1 shows the commands, SAN=1 builds with AddressSanitizer and UBSan (in build/san), WERROR=1 takes warnings for errors.
 
-VERSION = 0.1.0
+VERSION = 0.2.0
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
