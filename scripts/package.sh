@@ -74,5 +74,5 @@ deb | rpm)
 	dist
 	"$what"
 	;;
-*) die "dist, deb or rpm: $what is none of them" ;;
+*) die "unknown kind of package: $what (dist, deb or rpm)" ;;
 esac

@@ -31,7 +31,7 @@ int rd_opener_share_identities(struct opener_names *names)
 	return 0;
 }
 
-/* Whether nobody has set the number before, or to the same. */
+/* Whether the number was not set before, or to the same value. */
 static bool is_same(_Atomic uint64_t *number, uint64_t value)
 {
 	uint64_t none = 0;

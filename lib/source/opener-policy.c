@@ -96,29 +96,21 @@ static const char *const library_folders[] = {
 };
 #define LIBRARY "/libibverbs"
 
-/* The kernel shows these to root only, or reading them does something. No fact that is collected has such a name. */
-static const char *const closed[] = { "devcoredump", "eeprom", "fifo", "key", "nvmem", "rom", "vpd" };
+/* Files that the kernel shows to root only, or that do something when read. No fact that is collected has such a name. */
+static const char *const closed[] = { "eeprom", "fifo", "key", "nvmem", "rom", "vpd" };
 
-static bool is_closed(const char *name, size_t length)
+static bool is_closed(const char *path)
 {
-	_cleanup_free_ char *copy = strndup(name, length);
+	const char *name = strrchr(path, '/') + 1;
+	size_t length = strlen(name);
 
-	for (size_t i = 0; copy && i < RD_ARRAY_SIZE(closed); i++)
-		if (strcmp(copy, closed[i]) == 0)
+	for (size_t i = 0; i < RD_ARRAY_SIZE(closed); i++)
+		if (strcmp(name, closed[i]) == 0)
 			return true;
 	/* "resource0" is the memory of a PCI device. */
-	return !copy || strstr(copy, "secret") || strstr(copy, "passw") ||
-	       (length > 4 && strcmp(copy + length - 4, "_key") == 0) ||
-	       (strncmp(copy, "resource", 8) == 0 && isdigit((unsigned char)copy[8]));
-}
-
-/* Whether any name on the path is. */
-static bool has_closed_name(const char *path)
-{
-	for (const char *at = path; *at == '/'; at += 1 + strcspn(at + 1, "/"))
-		if (is_closed(at + 1, strcspn(at + 1, "/")))
-			return true;
-	return false;
+	return strstr(name, "secret") || strstr(name, "passw") ||
+	       (length > 4 && strcmp(name + length - 4, "_key") == 0) ||
+	       (strncmp(name, "resource", 8) == 0 && isdigit((unsigned char)name[8])) || strstr(path, "/devcoredump/");
 }
 
 static bool is_within(const char *path, const char *tree)
@@ -174,7 +166,8 @@ static bool is_device(const struct rd_question *question, const char *path)
 
 static bool is_host_path(const struct opener_names *names, const struct rd_question *question, const char *path)
 {
-	if (!is_plain(path) || has_closed_name(path))
+	/* Interfaces and control groups may have any name, but are folders. */
+	if (!is_plain(path) || (question->op == RD_OP_READ && is_closed(path)))
 		return false;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(trees); i++)
 		if (is_within(path, trees[i]))

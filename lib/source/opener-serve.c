@@ -53,11 +53,15 @@ static int open_host(struct server *server, struct rd_err *err)
 
 static int open_input(const struct opener_name *name, struct rd_err *err)
 {
-	int fd = name ? rd_opener_open_input(name) : -EPERM;
+	int fd = rd_opener_open_input(name);
 
-	return fd == -ESTALE ? rd_err_set(err, ESTALE, name->path, "is another file than when the command began") :
-	       fd < 0	     ? rd_err_set(err, -fd, name->path, "cannot open it") :
-			       fd;
+	if (fd == -ESTALE) {
+		rd_err_set(err, ESTALE, name->path, "was replaced by another file while the command ran");
+		rd_err_hint(err, "start the command again");
+	} else if (fd < 0) {
+		rd_err_set(err, -fd, name->path, "cannot open it");
+	}
+	return fd;
 }
 
 /* A file that the command line names, or what the host says. */

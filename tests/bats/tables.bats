@@ -69,7 +69,7 @@ site() {
 	jq -e '.errors | length == 1' "$BATS_TEST_TMPDIR/now"
 }
 
-@test "a line that is no good is told with its file, and the rest counts" {
+@test "an invalid line is reported with its file, and the rest counts" {
 	site counters.d/x.conf 'made_up' 'symbol_error * cod 64-bit load sum Cod.'
 	run --separate-stderr counters
 	[ "$status" -eq 0 ]
@@ -77,7 +77,7 @@ site() {
 	[ "$(meaning symbol_error unit)" = cod ]
 }
 
-@test "a folder that is not there is told, and what came with the program counts" {
+@test "a missing folder is reported, and what came with the program counts" {
 	RDMADIAG_DATADIR=$SITE/none run --separate-stderr counters
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"$SITE/none: no such folder, which RDMADIAG_DATADIR names"* ]]
