@@ -26,7 +26,8 @@ need() {
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH TZ=UTC LC_ALL=C.UTF-8
 umask 022
-unset MAKEFLAGS MAKELEVEL MFLAGS # of the make that called us
+# Of the make that called us. Compiler, flags and folders of a package are those of its distribution.
+unset MAKEFLAGS MAKELEVEL MFLAGS CC CFLAGS CPPFLAGS LDFLAGS DATADIR SYSCONFDIR
 
 dist() {
 	mkdir -p build/dist
