@@ -140,7 +140,7 @@ def cards_swapped(host, pick):
     """a compute NIC and a card of another kind are in each other's slots"""
     single = [f for f in ports(host) if len(card(host, f)) == 1 and not f.kind.vf and not f.gpu]
     others = [f for f in host.nics() if f.role in ("front", "storage", "spare") and f.addr.endswith(".0") and f.up]
-    if not single or not others or host.gpus()[0].up is None or not host.gpus()[0].up.up:
+    if not single or not others or not host.gpus() or not host.gpus()[0].up or not host.gpus()[0].up.up:
         return None
     a, b = pick.choice(single), pick.choice(others)
     twin = [f for f in host.fns if f.addr == b.addr[:-1] + "1"]
