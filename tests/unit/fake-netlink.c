@@ -68,6 +68,8 @@ static int fake_ask(struct rd_source *src, int protocol, const void *request, si
 		memcpy(&genl, (const uint8_t *)request + sizeof(head), sizeof(genl));
 	if (protocol == NETLINK_GENERIC && head.nlmsg_type == GENL_ID_CTRL)
 		return family_answer(ret);
+	assert_in_range(size, sizeof(head), sizeof(fake->asked));
+	memcpy(fake->asked, request, size);
 	for (size_t i = 0; i < fake->n; i++) {
 		const struct fake_answer *answer = &fake->answers[i];
 

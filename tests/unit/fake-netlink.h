@@ -21,6 +21,7 @@ struct fake_netlink {
 		size_t size;
 	} answers[24];
 	size_t n;
+	uint8_t asked[1024] __attribute__((aligned(4))); /* the newest request that was not for a family's number */
 };
 
 void fake_netlink_init(struct fake_netlink *fake, struct rd_source *files);
