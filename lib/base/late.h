@@ -23,11 +23,13 @@ struct rd_late {
 	const char *const *names; /* RD_LIBX(RD_LATE_NAME) */
 	size_t n;		  /* of them */
 	void *table;		  /* n pointers, zeroed, which are filled in one go */
+	char why[160];		  /* not there: what the loader said first */
 };
 
 /* May be called as often as one likes. `object`: what it was needed for. -EOPNOTSUPP with `err` filled where the library or
- * one of the functions is not there. The library stays. */
-int rd_late_load(const struct rd_late *late, const char *object, struct rd_err *err);
+ * one of the functions is not there: found out once, for a process that has given up its privileges could only tell that it
+ * may not look. The library stays. */
+int rd_late_load(struct rd_late *late, const char *object, struct rd_err *err);
 
 /* Defines the table and what fills it: int LIB_load(const char *object, struct rd_err *err). */
 #define RD_LATE_DEFINE(lib, list, id)                                                                          \
@@ -35,7 +37,7 @@ int rd_late_load(const struct rd_late *late, const char *object, struct rd_err *
 	int lib##_load(const char *object, struct rd_err *err)                                                 \
 	{                                                                                                      \
 		static const char *const names[] = { list(RD_LATE_NAME) };                                     \
-		static const struct rd_late late = {                                                           \
+		static struct rd_late late = {                                                                 \
 			.library = &rd_libraries[id], .names = names, .n = RD_ARRAY_SIZE(names), .table = &lib \
 		};                                                                                             \
 		_Static_assert(sizeof(lib) == sizeof(void *) * RD_ARRAY_SIZE(names), "a pointer a name");      \

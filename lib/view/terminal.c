@@ -22,7 +22,7 @@ static struct {
 
 static const char *const names[] = { TERMINFO(RD_LATE_NAME) };
 
-static const struct rd_late late = {
+static struct rd_late late = {
 	.library = &rd_libraries[RD_LIBNCURSES], .names = names, .n = RD_ARRAY_SIZE(names), .table = &terminfo
 };
 

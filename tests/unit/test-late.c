@@ -17,7 +17,7 @@ static int load(const char *soname, const char *second, struct rd_err *err)
 {
 	const char *const names[] = { "cos", second };
 	const struct rd_library library = { .soname = soname, .without = "angles are not known", .package = "libfoo" };
-	const struct rd_late late = {
+	struct rd_late late = {
 		.library = &library,
 		.names = names,
 		.n = RD_ARRAY_SIZE(names),
@@ -49,6 +49,24 @@ static void a_library_without_one_of_the_functions_is_as_good_as_none(void **sta
 	assert_null(table.cos);
 }
 
+/* A process may have given up the right to look between the two calls. */
+static void why_a_library_is_not_there_is_found_out_once(void **state)
+{
+	static const char *const names[] = { "cos", "sqrt" };
+	struct rd_library library = { .soname = "librdmadiag-nowhere.so.1",
+				      .without = "angles are not known",
+				      .package = "libfoo" };
+	struct rd_late late = { .library = &library, .names = names, .n = 2, .table = &table };
+	struct rd_err first = { 0 }, second = { 0 };
+
+	(void)state;
+	assert_int_equal(rd_late_load(&late, "eth0", &first), -EOPNOTSUPP);
+	library.soname = "libm.so.6";
+	assert_int_equal(rd_late_load(&late, "eth1", &second), -EOPNOTSUPP);
+	assert_string_equal(second.message, first.message);
+	assert_string_equal(second.object, "eth1");
+}
+
 static void functions_are_those_of_their_names(void **state)
 {
 	(void)state;
@@ -63,6 +81,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_library_that_is_not_there_is_named_with_what_to_install),
 		cmocka_unit_test(a_library_without_one_of_the_functions_is_as_good_as_none),
+		cmocka_unit_test(why_a_library_is_not_there_is_found_out_once),
 		cmocka_unit_test(functions_are_those_of_their_names),
 	};
 
