@@ -105,7 +105,7 @@ bool rd_unsafe(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
 	       (c >= 0x2060 && c <= 0x206f) || c == 0x061c || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
-	       (c >= 0xe0000 && c <= 0xe007f);
+	       c == 0xfffe || c == 0xffff || (c >= 0xe0000 && c <= 0xe007f);
 }
 
 size_t rd_plain_next(const char *s, size_t size)

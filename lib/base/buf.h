@@ -57,7 +57,7 @@ size_t rd_utf8_next(const char *s, size_t size, uint32_t *ret);
 size_t rd_plain_next(const char *s, size_t size);
 
 /* What a terminal obeys or hides instead of showing: C0 and C1 controls, line and paragraph separators, and the marks
- * that turn the direction of text or have no width. */
+ * that turn the direction of text or have no width. U+FFFE and U+FFFF, too, which no XML file may hold. */
 bool rd_unsafe(uint32_t c);
 
 #endif

@@ -40,6 +40,8 @@ static void text_cannot_be_turned_round_or_hidden(void **state)
 	(void)state;
 	assert_safe("a\u202eb", "a\\xe2\\x80\\xaeb");
 	assert_safe("a\u200bb", "a\\xe2\\x80\\x8bb");
+	/* Two are no characters, the third is one. */
+	assert_safe("\xef\xbf\xbe\xef\xbf\xbf\xef\xbf\xbd", "\\xef\\xbf\\xbe\\xef\\xbf\\xbf\xef\xbf\xbd");
 }
 
 static void honest_text_stays_as_it_is(void **state)
