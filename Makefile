@@ -32,7 +32,7 @@ INSTALL ?= install
 
 PKGS = libbpf smartcols libmnl
 # Loaded by name when needed: lib/base/late.h.
-PKGS_LATE = libarchive libdw libibmad libibumad libibverbs ncursesw
+PKGS_LATE = expat libarchive libdw libibmad libibumad libibverbs ncursesw
 
 ifeq ($(STATIC),1)
 B = build/static

@@ -78,6 +78,7 @@ struct rd_cmd {
 	bool hidden;
 	bool live_only;	 /* looks at this host's running kernel: no bundle can answer */
 	bool opens_from; /* opens what --from names by itself: ctx->source is this host in any case */
+	bool topologies; /* what is foreign may be a topology file: libexpat is loaded before privileges are given up */
 	bool metrics; /* fills report->metrics when rd_metrics_wanted says so: --openmetrics and --textfile are taken */
 	enum rd_needs operand_needs; /* each of them names a file, also without an option that says so */
 	bool live_operand;	     /* but "live" stands for this host, which is read for no other reason */

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <wchar.h>
 
+#include "collect/libexpat.h"
 #include "confine/confine.h"
 #include "source/libarchive.h"
 #include "source/libibmad.h"
@@ -101,7 +102,7 @@ static const struct rd_confine_folder *terminal_folders(void)
 }
 
 /* What libraries open when they are first used. */
-static void load_what_is_late(void)
+static void load_what_is_late(const struct rd_ctx *ctx)
 {
 	struct rd_err err;
 	wchar_t wide;
@@ -111,6 +112,8 @@ static void load_what_is_late(void)
 	mbrtowc(&wide, "a", 1, &state);
 	if (noted.packed)
 		rd_libarchive_load("bundle", &err);
+	if (ctx->cmd->topologies)
+		rd_libexpat_load("topology file", &err);
 	if (noted.terminal)
 		rd_view_check_terminal(&err);
 	if (noted.ports)
@@ -131,7 +134,7 @@ int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err 
 
 	if (!noted.foreign)
 		return 0;
-	load_what_is_late();
+	load_what_is_late(ctx);
 	rd_table_folders(name_data_folder);
 	if (noted.terminal)
 		needs |= RD_CONFINE_TERMINAL | RD_CONFINE_READ;

@@ -26,6 +26,7 @@ build    libelf-dev                       elfutils-libelf-devel
 build    libdw-dev                        elfutils-devel
 build    libsmartcols-dev                 libsmartcols-devel
 build    libarchive-dev                   libarchive-devel
+build    libexpat1-dev                    expat-devel
 build    libncurses-dev                   ncurses-devel
 build    libmnl-dev                       libmnl-devel
 build    libibumad-dev                    libibumad-devel

@@ -247,6 +247,7 @@ const struct rd_cmd rd_cmd_nic_map = {
 		    "  rdmadiag --from host17.tar.zst nic-map --json\n",
 	.columns = rd_nic_columns,
 	.n_columns = RD_NIC_COLUMNS,
+	.topologies = true,
 	.state_size = sizeof(struct nicmap_opts),
 	.option = nicmap_option,
 	.record = nicmap_record,

@@ -48,7 +48,7 @@ static bool is_xml(const struct rd_bytes *bytes)
 		size--;
 	}
 	return size > 0 && *at == '<' && memchr(at, '>', size) &&
-	       (strncmp(at, "<system", 7) == 0 || strncmp(at, "<?xml", 5) == 0 || strncmp(at, "<!--", 4) == 0);
+	       (strncmp(at, "<system", 7) == 0 || strncmp(at, "<?xml", 5) == 0 || strncmp(at, "<!", 2) == 0);
 }
 
 static int several_hosts(const struct rd_runlog *log, const char *file, const char *name, struct rd_err *err)

@@ -51,6 +51,7 @@ static int read_other(struct rd_ctx *ctx, const char *path, struct fleet *fleet,
 	if (r < 0)
 		return r;
 	other.source = source;
+	other.globals.from = path;
 	r = nicmap_load(&other, source, 0, &nm, err);
 	if (!r)
 		r = take(fleet, &nm, path, err);

@@ -28,12 +28,12 @@ int nicmap_read(struct rd_source *source, unsigned what, struct rd_host *host, s
 	return r < 0 ? rd_err_set(err, -r, "/proc/modules", "no memory for modules") : 0;
 }
 
-static int read_host(struct rd_source *source, unsigned what, struct nicmap *nm, struct rd_err *err)
+static int read_host(struct rd_source *source, const char *from, unsigned what, struct nicmap *nm, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes xml = { 0 };
 
 	if (rd_read_file(source, RD_SOURCE_NCCL_XML, &xml, NULL) == 0)
-		return rd_collect_nccl_xml("NCCL topology file", (char *)xml.data, xml.size, &nm->host, err);
+		return rd_collect_nccl_xml(from ? from : RD_SOURCE_NCCL_XML, (char *)xml.data, xml.size, &nm->host, err);
 	return nicmap_read(source, what, &nm->host, &nm->system, &nm->report.errors, err);
 }
 
@@ -112,7 +112,7 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 	*nm = (struct nicmap){ 0 };
 	rd_answer_init(ctx, &nm->report);
 	/* A profile asks for links and registers, too. */
-	r = read_host(source, what | (opts->profile ? RD_COLLECT_PCI : 0), nm, err);
+	r = read_host(source, ctx->globals.from, what | (opts->profile ? RD_COLLECT_PCI : 0), nm, err);
 	if (r < 0)
 		return r;
 	nm->incomplete = rd_answer_incomplete(ctx, &nm->report, false);

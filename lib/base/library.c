@@ -19,6 +19,8 @@
 	  "capture, diff, --from; packed kernel modules", "libarchive (Debian: libarchive13, Fedora: libarchive)") \
 	x(RD_LIBDW, "libdw.so.1", "user-stacks", "functions of programs cannot be named",               \
 	  "trace-errno --user-stack", "libdw (Debian: libdw1, Fedora: elfutils-libs)")                  \
+	x(RD_LIBEXPAT, "libexpat.so.1", "topologies", "topology files cannot be read",                  \
+	  "nic-map of a topology file", "libexpat (Debian: libexpat1, Fedora: expat)")                  \
 	x(RD_LIBIBMAD, "libibmad.so.5", "fabric", "management datagrams cannot be read",                \
 	  "counters --fabric", "libibmad (Debian: libibmad5, Fedora: infiniband-diags)")                \
 	x(RD_LIBIBUMAD, "libibumad.so.3", "fabric", "management datagrams cannot be sent",              \

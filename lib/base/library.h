@@ -15,6 +15,7 @@ struct rd_library {
 enum rd_library_id {
 	RD_LIBARCHIVE,
 	RD_LIBDW,
+	RD_LIBEXPAT,
 	RD_LIBIBMAD,
 	RD_LIBIBUMAD,
 	RD_LIBIBVERBS,

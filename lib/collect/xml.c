@@ -1,244 +1,144 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/xml.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "collect/libexpat.h"
+#include "source/source.h"
+
 struct reader {
-	const char *at, *end;
-	size_t line;
+	const struct rd_xml_ops *ops;
+	void *arg;
+	XML_Parser parser;
 	const char *name;
 	struct rd_err *err;
+	size_t elements, depth;
+	int r; /* below 0: what ended the reading, told in `err` */
 };
 
-static int broken(struct reader *xml, int code, const char *what)
+/* libexpat may still call what is called for the end of an empty element. */
+static void stop(struct reader *xml, int r)
 {
-	return rd_err_set(xml->err, code, xml->name, "line %zu: %s", xml->line, what);
+	xml->r = r;
+	rd_libexpat.XML_StopParser(xml->parser, XML_FALSE);
 }
 
-static void step(struct reader *xml, size_t n)
+static int broken(const struct reader *xml, const char *what)
 {
-	for (; n > 0 && xml->at < xml->end; n--)
-		xml->line += *xml->at++ == '\n';
+	return rd_err_set(xml->err, EBADMSG, xml->name, "line %lu: %s",
+			  (unsigned long)rd_libexpat.XML_GetCurrentLineNumber(xml->parser), what);
 }
 
-static bool starts(const struct reader *xml, const char *word)
+static int too_much(const struct reader *xml, size_t most, const char *what)
 {
-	size_t n = strlen(word);
-
-	return (size_t)(xml->end - xml->at) >= n && memcmp(xml->at, word, n) == 0;
+	return rd_err_set(xml->err, E2BIG, xml->name, "line %lu: more than %zu %s",
+			  (unsigned long)rd_libexpat.XML_GetCurrentLineNumber(xml->parser), most, what);
 }
 
-static bool skip_past(struct reader *xml, const char *word)
-{
-	const char *found = memmem(xml->at, xml->end - xml->at, word, strlen(word));
-
-	if (!found)
-		return false;
-	step(xml, found - xml->at + strlen(word));
-	return true;
-}
-
-static void skip_blanks(struct reader *xml)
-{
-	while (xml->at < xml->end && isspace((unsigned char)*xml->at))
-		step(xml, 1);
-}
-
-static bool is_name_char(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.' || c == ':';
-}
-
-static int read_name(struct reader *xml, char *ret, size_t size)
+static int within_limits(const struct reader *xml, const char *name, const char *const *attrs)
 {
 	size_t n = 0;
 
-	while (xml->at < xml->end && is_name_char(*xml->at)) {
-		if (n + 1 >= size)
-			return broken(xml, E2BIG, "a name is too long");
-		ret[n++] = *xml->at;
-		step(xml, 1);
+	if (xml->elements > RD_XML_ELEMENTS)
+		return too_much(xml, RD_XML_ELEMENTS, "elements");
+	if (xml->depth > RD_XML_DEPTH)
+		return too_much(xml, RD_XML_DEPTH, "elements within each other");
+	if (strlen(name) > RD_XML_NAME)
+		return too_much(xml, RD_XML_NAME, "bytes in a name");
+	for (; attrs[2 * n]; n++) {
+		if (n == RD_XML_ATTRS)
+			return too_much(xml, RD_XML_ATTRS, "attributes of an element");
+		if (strlen(attrs[2 * n]) > RD_XML_NAME)
+			return too_much(xml, RD_XML_NAME, "bytes in a name");
+		if (strlen(attrs[2 * n + 1]) > RD_XML_VALUE)
+			return too_much(xml, RD_XML_VALUE, "bytes in a value");
 	}
-	ret[n] = '\0';
-	return n ? 0 : broken(xml, EBADMSG, "a name is missing");
-}
-
-static char read_char(struct reader *xml)
-{
-	static const struct {
-		const char *text;
-		char c;
-	} entities[] = { { "&lt;", '<' }, { "&gt;", '>' }, { "&amp;", '&' }, { "&quot;", '"' }, { "&apos;", '\'' } };
-	char c;
-
-	for (size_t i = 0; *xml->at == '&' && i < RD_ARRAY_SIZE(entities); i++)
-		if (starts(xml, entities[i].text)) {
-			step(xml, strlen(entities[i].text));
-			return entities[i].c;
-		}
-	c = *xml->at;
-	step(xml, 1);
-	return c;
-}
-
-static int read_value(struct reader *xml, char *ret, size_t size)
-{
-	char quote = xml->at < xml->end ? *xml->at : '\0';
-	size_t n = 0;
-
-	if (quote != '"' && quote != '\'')
-		return broken(xml, EBADMSG, "a value without quotes");
-	step(xml, 1);
-	while (xml->at < xml->end && *xml->at != quote) {
-		char c = read_char(xml);
-
-		if (c == '\0' || n + 1 >= size)
-			return broken(xml, c ? E2BIG : EBADMSG, c ? "a value is too long" : "a NUL in a value");
-		ret[n++] = c;
-	}
-	ret[n] = '\0';
-	if (xml->at == xml->end)
-		return broken(xml, EBADMSG, "a value does not end");
-	step(xml, 1);
 	return 0;
 }
 
-static int read_attrs(struct reader *xml, struct rd_xml_element *element)
+static void XMLCALL on_start(void *arg, const XML_Char *name, const XML_Char **attrs)
 {
+	const struct rd_xml_element element = { name, attrs };
+	struct reader *xml = arg;
 	int r;
 
-	element->n_attrs = 0;
-	for (;;) {
-		struct rd_xml_attr *attr = &element->attrs[element->n_attrs];
-
-		skip_blanks(xml);
-		if (xml->at == xml->end)
-			return broken(xml, EBADMSG, "an element does not end");
-		if (*xml->at == '/' || *xml->at == '>')
-			return 0;
-		if (element->n_attrs == RD_XML_ATTRS)
-			return broken(xml, E2BIG, "an element has too many attributes");
-		r = read_name(xml, attr->name, sizeof(attr->name));
-		if (r < 0)
-			return r;
-		skip_blanks(xml);
-		if (!starts(xml, "="))
-			return broken(xml, EBADMSG, "an attribute without a value");
-		step(xml, 1);
-		skip_blanks(xml);
-		r = read_value(xml, attr->value, sizeof(attr->value));
-		if (r < 0)
-			return r;
-		element->n_attrs++;
-	}
-}
-
-/* Comments and processing instructions. 1: one was passed over. */
-static int skip_other(struct reader *xml)
-{
-	if (starts(xml, "<!--"))
-		return skip_past(xml, "-->") ? 1 : broken(xml, EBADMSG, "a comment does not end");
-	if (starts(xml, "<?"))
-		return skip_past(xml, "?>") ? 1 : broken(xml, EBADMSG, "an instruction does not end");
-	if (starts(xml, "<!"))
-		return broken(xml, EBADMSG, "document types are not read");
-	return 0;
-}
-
-/* Names of open elements, to match the ends with. */
-struct open_elements {
-	char names[RD_XML_DEPTH][32];
-	size_t n;
-};
-
-static int read_end(struct reader *xml, struct open_elements *open)
-{
-	char name[32];
-	int r;
-
-	step(xml, 2);
-	r = read_name(xml, name, sizeof(name));
+	if (xml->r < 0)
+		return;
+	xml->elements++;
+	xml->depth++;
+	r = within_limits(xml, name, attrs);
+	if (!r)
+		r = xml->ops->start(xml->arg, &element, xml->err);
 	if (r < 0)
-		return r;
-	skip_blanks(xml);
-	if (!starts(xml, ">") || open->n == 0 || strcmp(open->names[open->n - 1], name) != 0)
-		return broken(xml, EBADMSG, "an end that belongs to no element");
-	step(xml, 1);
-	open->n--;
-	return 0;
+		stop(xml, r);
 }
 
-/* *closed: it is empty, and ended at once. */
-static int read_start(struct reader *xml, struct open_elements *open, struct rd_xml_element *element, bool *closed)
+static void XMLCALL on_end(void *arg, const XML_Char *name)
 {
+	struct reader *xml = arg;
 	int r;
 
-	step(xml, 1);
-	r = read_name(xml, element->name, sizeof(element->name));
-	if (r >= 0)
-		r = read_attrs(xml, element);
+	(void)name;
+	if (xml->r < 0)
+		return;
+	xml->depth--;
+	r = xml->ops->end(xml->arg, xml->err);
 	if (r < 0)
-		return r;
-	*closed = *xml->at == '/';
-	step(xml, *closed);
-	if (!starts(xml, ">"))
-		return broken(xml, EBADMSG, "an element does not end");
-	step(xml, 1);
-	if (*closed)
-		return 0;
-	if (open->n == RD_XML_DEPTH)
-		return broken(xml, E2BIG, "elements are nested too deep");
-	memcpy(open->names[open->n++], element->name, sizeof(element->name));
-	return 0;
+		stop(xml, r);
+}
+
+static void XMLCALL on_doctype(void *arg, const XML_Char *name, const XML_Char *system, const XML_Char *public,
+			       int has_internal)
+{
+	struct reader *xml = arg;
+
+	(void)name;
+	(void)system;
+	(void)public;
+	(void)has_internal;
+	stop(xml, broken(xml, "it declares a document type (DOCTYPE), which is not read"));
+}
+
+static int refused(const struct reader *xml)
+{
+	enum XML_Error code = rd_libexpat.XML_GetErrorCode(xml->parser);
+	const char *why = rd_libexpat.XML_ErrorString(code);
+
+	if (xml->r < 0)
+		return xml->r;
+	if (code == XML_ERROR_NO_MEMORY)
+		return rd_err_set(xml->err, ENOMEM, xml->name, "no memory to read it");
+	return broken(xml, why ? why : "this is no XML");
 }
 
 int rd_xml_parse(const char *name, const char *text, size_t size, const struct rd_xml_ops *ops, void *arg,
 		 struct rd_err *err)
 {
-	struct reader xml = { .at = text, .end = text + size, .line = 1, .name = name, .err = err };
-	struct open_elements open = { 0 };
-	struct rd_xml_element element;
-	size_t elements = 0;
+	struct reader xml = { .ops = ops, .arg = arg, .name = name, .err = err };
+	int r = rd_libexpat_load(name, err);
 
-	for (;;) {
-		const char *next = memchr(xml.at, '<', xml.end - xml.at);
-		bool closed = true;
-		int r;
-
-		if (!next)
-			break;
-		step(&xml, next - xml.at);
-		r = skip_other(&xml);
-		if (r < 0)
-			return r;
-		if (r > 0)
-			continue;
-		if (starts(&xml, "</")) {
-			r = read_end(&xml, &open);
-		} else {
-			if (elements++ == RD_XML_ELEMENTS)
-				return broken(&xml, E2BIG, "too many elements");
-			r = read_start(&xml, &open, &element, &closed);
-			if (r >= 0)
-				r = ops->start(arg, &element, err);
-		}
-		if (r >= 0 && closed)
-			r = ops->end(arg, err);
-		if (r < 0)
-			return r;
-	}
-	if (elements == 0 || open.n > 0)
-		return broken(&xml, EBADMSG, elements ? "the file ends within an element" : "no element in it");
-	return 0;
+	if (r < 0)
+		return r;
+	/* libexpat keeps each name, and all attributes of an element before we are asked: up to 14 bytes for one of the file. */
+	if (size > RD_SOURCE_XML_MAX)
+		return rd_err_set(err, EFBIG, name, "an XML file of more than %zu bytes", RD_SOURCE_XML_MAX);
+	xml.parser = rd_libexpat.XML_ParserCreate(NULL);
+	if (!xml.parser)
+		return rd_err_set(err, ENOMEM, name, "no memory to read it");
+	rd_libexpat.XML_SetUserData(xml.parser, &xml);
+	rd_libexpat.XML_SetElementHandler(xml.parser, on_start, on_end);
+	rd_libexpat.XML_SetStartDoctypeDeclHandler(xml.parser, on_doctype);
+	if (rd_libexpat.XML_Parse(xml.parser, text, (int)size, XML_TRUE) != XML_STATUS_OK)
+		r = refused(&xml);
+	rd_libexpat.XML_ParserFree(xml.parser);
+	return r;
 }
 
 const char *rd_xml_attr(const struct rd_xml_element *element, const char *name)
 {
-	for (size_t i = 0; i < element->n_attrs; i++)
-		if (strcmp(element->attrs[i].name, name) == 0)
-			return element->attrs[i].value;
+	for (const char *const *attr = element->attrs; *attr; attr += 2)
+		if (strcmp(attr[0], name) == 0)
+			return attr[1];
 	return NULL;
 }

@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define XML_MAX ((size_t)16 << 20)
 #define HOSTNAME_PATH "proc/sys/kernel/hostname" /* below root/ */
 
 struct bundle {
@@ -305,7 +304,7 @@ static int look_around(struct bundle *bundle, const char *name, struct rd_err *e
 /* An XML file stands for a host of which nothing else is known. */
 static int take_xml(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
 {
-	_cleanup_free_ uint8_t *data = malloc(XML_MAX + 1);
+	_cleanup_free_ uint8_t *data = malloc(RD_SOURCE_XML_MAX + 1);
 	size_t size = 0;
 	uint32_t node;
 	ssize_t n;
@@ -313,12 +312,12 @@ static int take_xml(struct bundle *bundle, int fd, const char *name, struct rd_e
 
 	if (!data)
 		return rd_err_set(err, ENOMEM, name, "no memory to read it");
-	while ((n = pread(fd, data + size, XML_MAX + 1 - size, size)) > 0)
+	while ((n = pread(fd, data + size, RD_SOURCE_XML_MAX + 1 - size, size)) > 0)
 		size += n;
 	if (n < 0)
 		return rd_err_set(err, errno, name, "cannot read");
-	if (size > XML_MAX)
-		return rd_err_set(err, EFBIG, name, "an XML file of more than %zu bytes", XML_MAX);
+	if (size > RD_SOURCE_XML_MAX)
+		return rd_err_set(err, EFBIG, name, "an XML file of more than %zu bytes", RD_SOURCE_XML_MAX);
 	r = rd_tree_enter(bundle->tree, RD_TREE_TOP, &RD_SOURCE_NCCL_XML[1], &node);
 	if (!r)
 		r = rd_tree_set(bundle->tree, node, RD_NODE_FILE, data, size);

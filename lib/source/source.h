@@ -142,6 +142,8 @@ int rd_source_live_set_ring(struct rd_source *src, int ringbuf_map_fd, struct rd
 int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_err *err);
 
 #define RD_SOURCE_NCCL_XML "/nccl-topo.xml"
+/* Bytes of one. As many functions, accelerators and NVLinks as are read take 2 MB. */
+#define RD_SOURCE_XML_MAX ((size_t)4 << 20)
 
 /*
  * What the ethtool ioctl says of an interface, as files that no host has: "/ethtool/eth0/driver" (struct

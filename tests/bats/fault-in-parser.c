@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* To be preloaded: a fault in what unpacks archives, which gives the process into the hands of who wrote one. Says on standard
- * error what it could do: "open: Operation not permitted". FAULT_FOLDER: a folder that is not the command's to write to;
+/* To be preloaded: a fault in what unpacks archives, and in what reads XML, which gives the process into the hands of who wrote
+ * such a file. Says on standard error what it could do: "open: Operation not permitted". FAULT_FOLDER: a folder that is not the command's to write to;
  * FAULT_PID: a process that is not its to signal. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ static void try_to_execute(void)
 	tell("execute", -1);
 }
 
-int archive_read_next_header(void *archive, void **entry)
+static void try_all(void)
 {
 	const struct sockaddr_in to = { .sin_family = AF_INET,
 					.sin_port = htons(9),
@@ -45,8 +45,6 @@ int archive_read_next_header(void *archive, void **entry)
 	const struct sockaddr_un journal = { .sun_family = AF_UNIX, .sun_path = "/run/systemd/journal/stdout" };
 	char path[4096];
 
-	(void)archive;
-	(void)entry;
 	snprintf(path, sizeof(path), "%s/planted", getenv("FAULT_FOLDER"));
 	tell("open /etc/shadow", open("/etc/shadow", O_RDONLY));
 	tell("open a file of the user", open(getenv("FAULT_FILE"), O_RDONLY));
@@ -64,5 +62,22 @@ int archive_read_next_header(void *archive, void **entry)
 	tell("type into the terminal", ioctl(STDIN_FILENO, TIOCSTI, "x"));
 	tell("become root", setuid(0));
 	try_to_execute();
+}
+
+int archive_read_next_header(void *archive, void **entry)
+{
+	(void)archive;
+	(void)entry;
+	try_all();
 	return 1; /* the end of the archive */
+}
+
+int XML_Parse(void *parser, const char *text, int size, int last)
+{
+	(void)parser;
+	(void)text;
+	(void)size;
+	(void)last;
+	try_all();
+	return 0; /* an error */
 }

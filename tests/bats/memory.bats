@@ -62,6 +62,24 @@ sample() {
 	done
 }
 
+@test "a topology file is read whole, or there is no memory for it" {
+	local n at
+	"$RD" --from "$HOST" nic-map --nccl-xml >"$BATS_TEST_TMPDIR/topo.xml"
+	n=$(count "$RD" --from "$BATS_TEST_TMPDIR/topo.xml" nic-map)
+	"$RD" --from "$BATS_TEST_TMPDIR/topo.xml" nic-map >"$BATS_TEST_TMPDIR/whole"
+	for at in $(sample "$n") $(seq 1 $((n / 60)) "$n"); do
+		run --separate-stderr env NO_MEMORY_AT="$at" LD_PRELOAD="$SHIM" "$RD" --from "$BATS_TEST_TMPDIR/topo.xml" nic-map
+		if [ "$status" -eq 3 ]; then
+			[ -n "$stderr" ]
+		else
+			[ "$output" = "$(<"$BATS_TEST_TMPDIR/whole")" ]
+		fi || {
+			echo "allocation $at: exit status $status, $stderr"
+			return 1
+		}
+	done
+}
+
 @test "libarchive has no say in the exit status when it runs out of memory" {
 	local n at
 	n=$(count "$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/one.tar")

@@ -228,11 +228,27 @@ map() {
 	head -n 3 "$BATS_TEST_TMPDIR/topo.xml" | sed '3s/"/ /' >"$BATS_TEST_TMPDIR/broken.xml"
 	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/broken.xml" nic-map
 	[ "$status" -eq 3 ]
-	[[ $stderr == "rdmadiag: NCCL topology file: line 3: "* ]]
+	[[ $stderr == "rdmadiag: $BATS_TEST_TMPDIR/broken.xml: line 3: not well-formed (invalid token)"* ]]
 	"$RD" --from "$BATS_TEST_TMPDIR/topo.xml" nic-map --json |
 		jq -r '.paths[] | [.gpu, .nic, .path, .nccl_path] | @tsv' | sort >"$BATS_TEST_TMPDIR/a"
 	map --json | jq -r '.paths[] | [.gpu, .nic, .path, .nccl_path] | @tsv' | sort >"$BATS_TEST_TMPDIR/b"
 	diff "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b"
+}
+
+@test "without libexpat no topology file is read, and all else is" {
+	map --nccl-xml >"$BATS_TEST_TMPDIR/topo.xml"
+	mkdir "$BATS_TEST_TMPDIR/lib"
+	echo "no library" >"$BATS_TEST_TMPDIR/lib/libexpat.so.1"
+	for words in "--from $BATS_TEST_TMPDIR/topo.xml nic-map" "--from $HOST nic-map --against $BATS_TEST_TMPDIR/topo.xml" \
+		"--from $HOST nic-map --compare $BATS_TEST_TMPDIR/topo.xml"; do
+		# shellcheck disable=SC2086 # words
+		LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/lib run --separate-stderr "$RD" $words
+		[ "$status" -eq 3 ]
+		[[ $stderr == "rdmadiag: $BATS_TEST_TMPDIR/topo.xml: topology files cannot be read: $BATS_TEST_TMPDIR/lib/libexpat.so.1: "*"try: install libexpat"* ]]
+	done
+	LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/lib run map
+	[ "$status" -eq 0 ]
+	[ "$output" = "$(map)" ]
 }
 
 @test "--compare names what has fallen off the bus first" {

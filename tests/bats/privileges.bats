@@ -124,6 +124,15 @@ refused() {
 	refused
 }
 
+@test "nor does one in what reads a topology file" {
+	[[ $RD != */san/* ]] || skip "a sanitizer's build has no filter of system calls"
+	"$RD" --from "$HOST" nic-map --nccl-xml >"$BATS_TEST_TMPDIR/topo.xml"
+	plant "$RD" --from "$BATS_TEST_TMPDIR/topo.xml" nic-map
+	refused
+	plant "$RD" nic-map --compare "$BATS_TEST_TMPDIR/topo.xml" "$HOST"
+	refused
+}
+
 @test "nor in check, whose children read; nor where this host is read" {
 	[[ $RD != */san/* ]] || skip "a sanitizer's build has no filter of system calls"
 	"$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/x.tar" >/dev/null

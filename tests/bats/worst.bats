@@ -48,6 +48,16 @@ bounded() {
 	[[ $stderr == *"65536 pairs of an accelerator and an RDMA device: more than the 16384"* ]]
 }
 
+@test "an element of half a million attributes is refused" {
+	worst xml_names
+	bounded --from "$INPUT" nic-map
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"xml_names.xml: line 1: more than 32 attributes of an element"* ]]
+	bounded --from "$HOST" nic-map --against "$INPUT"
+	[ "$status" -eq 3 ]
+	[[ $stderr == *"xml_names.xml: line 1: more than 32 attributes of an element"* ]]
+}
+
 @test "as many as are shown" {
 	worst xml_most
 	bounded --from "$INPUT" nic-map --json
@@ -118,8 +128,14 @@ bounded() {
 @test "--nccl-xml and --env hold no control characters, C1 among them" {
 	local topo='<system version="1"><cpu numaid="0"><pci busid="0000:01:00.0" class="0x020700" link_speed="16 GT/s" link_width="16"><nic><net name="%s" dev="0" speed="400000" port="1"/></nic></pci></cpu></system>'
 	# shellcheck disable=SC2059 # the name goes in
-	printf "$topo" $'ib\xc2\x9b31m\x1b\x85x' >"$BATS_TEST_TMPDIR/topo.xml"
+	printf "$topo" $'ib\xc2\x9b31m&#9;x' >"$BATS_TEST_TMPDIR/topo.xml"
 	run "$RD" --from "$BATS_TEST_TMPDIR/topo.xml" nic-map --nccl-xml
 	[ "$status" -eq 0 ]
-	[[ $output == *'name="ib\xc2\x9b31m\x1b\x85x"'* ]]
+	[[ $output == *'name="ib\xc2\x9b31m\x09x"'* ]]
+	# No XML, and said without them.
+	# shellcheck disable=SC2059
+	printf "$topo" $'ib\x1b[31mx' >"$BATS_TEST_TMPDIR/"$'\e[31m.xml'
+	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/"$'\e[31m.xml' nic-map --nccl-xml
+	[ "$status" -eq 3 ]
+	[[ $stderr == *'\x1b[31m.xml: line 1: not well-formed (invalid token)'* && $stderr != *$'\e'* ]]
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Inputs that another user or another host could hand to a command, each of 10 MB or so at most and made to cost as much as it can.
 worst_inputs.py FOLDER NAME… writes those; INPUTS says which there are, and which commands read each."""
-import json, os, subprocess, sys
+import itertools, json, os, string, subprocess, sys
 
 ZERO = b"\0" * 512
 
@@ -168,6 +168,12 @@ def xml_elements(path):
 
 def xml_cpus(path):
     write(path, xml(0, 0, 0, 3, cpus=1000))
+
+
+def xml_names(path):
+    """An element of half a million attributes: the XML parser keeps each name, and all of them before anybody can refuse it."""
+    names = (name for size in range(1, 5) for name in itertools.product(string.ascii_letters, repeat=size))
+    write(path, "<system " + " ".join("".join(name) + "=''" for name in itertools.islice(names, 540000)) + "/>")
 
 
 # ---- logs of runs
@@ -364,6 +370,7 @@ INPUTS = {
     "env_values": (env_values, ENV),
     "xml_pairs": (xml_pairs, MAP), "xml_most": (xml_most, MAP + ("nic-map --pes 4096 --json", "nic-map --nccl-xml")),
     "xml_elements": (xml_elements, MAP[:1]), "xml_cpus": (xml_cpus, MAP[:1]),
+    "xml_names": (xml_names, MAP[:1] + LOG),
     "log_hosts": (log_hosts, LOG), "log_devices": (log_devices, LOG), "log_variables": (log_variables, LOG),
     "log_channels": (log_channels, LOG), "log_pairs": (log_pairs, LOG), "log_most": (log_most, LOG),
     "kmsg_plain": (kmsg_plain, ("topo-check", "check", "capture --redact OUT.tar.zst")),

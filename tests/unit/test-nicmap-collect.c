@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "collect/host.h"
 #include "fake-host.h"
 
@@ -167,6 +168,11 @@ static void acs_of_a_bridge_above_a_nic(void **state)
 	fake_host_deinit(&fake);
 }
 
+static void read_topology(const char *text, struct rd_host *host)
+{
+	assert_int_equal(rd_collect_nccl_xml("topo.xml", text, strlen(text), host, NULL), 0);
+}
+
 static int parse(const char *text, struct rd_err *err)
 {
 	struct rd_host host = { 0 };
@@ -191,7 +197,13 @@ static void damaged_topology_files_are_refused(void **state)
 		"<system a=\"b></system>",
 		"<!-- ",
 		"<?xml ",
-		"<!DOCTYPE x [<!ENTITY a \"b\">]><system/>",
+		"<system a=\"b\"c=\"d\"/>",
+		"<system a=\"1\" a=\"1\"/>",
+		"<system a=\"<\"/>",
+		"<system/><system/>",
+		"<system/>text",
+		"<system>\xff</system>",
+		"<?xml version='1.0' encoding='KOI8-R'?><system/>",
 		"<html></html>",
 		"<system><pci/></system>",
 		"<system><pci busid=\"zz\"/></system>",
@@ -206,6 +218,41 @@ static void damaged_topology_files_are_refused(void **state)
 		assert_true(err.message[0]);
 	}
 	assert_int_equal(parse("<?xml version='1.0'?><!-- x --><system version=\"1\"/>", NULL), 0);
+	assert_int_equal(parse("<system>\n<cpu>\n</pci></cpu></system>", &err), -EBADMSG);
+	assert_string_equal(err.object, "topo.xml");
+	assert_string_equal(err.message, "line 3: mismatched tag");
+}
+
+/* No entity but XML's own: neither one that grows, nor one that is another file. */
+static void document_types_and_entities_are_refused(void **state)
+{
+	static const char *const types[] = {
+		"<!DOCTYPE system>\n<system/>",
+		"<!DOCTYPE system SYSTEM \"file:///dev/stdin\"><system/>",
+		"<!DOCTYPE s PUBLIC \"-//a//b\" \"http://127.0.0.1/b\"><system/>",
+		"<!DOCTYPE s [<!ENTITY a \"b\">]><system name=\"&a;\"/>",
+		"<!DOCTYPE s [<!ENTITY a SYSTEM \"file:///etc/passwd\">]><system>&a;</system>",
+		"<!DOCTYPE s [<!ENTITY % a SYSTEM \"http://127.0.0.1/b\"> %a;]><system/>",
+		"<!DOCTYPE s [<!ENTITY a \"12345678\"><!ENTITY b \"&a;&a;&a;&a;\">]><system>&b;</system>",
+	};
+	static const char *const entities[] = { "<system name=\"&a;\"/>", "<system>&a;</system>",
+						"<system name=\"&#0;\"/>" };
+	struct rd_host host = { 0 };
+	struct rd_err err;
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(types); i++) {
+		assert_int_equal(parse(types[i], &err), -EBADMSG);
+		assert_non_null(strstr(err.message, "line 1: it declares a document type (DOCTYPE)"));
+	}
+	for (size_t i = 0; i < RD_ARRAY_SIZE(entities); i++)
+		assert_int_equal(parse(entities[i], &err), -EBADMSG);
+	read_topology(
+		"<system><cpu numaid=\"0\"><pci busid=\"0000:01:00.0\"><nic><net name=\"&lt;&gt;&amp;&quot;&apos;&#x41;\"/>"
+		"</nic></pci></cpu></system>",
+		&host);
+	assert_string_equal(host.ibdevs[0].name, "<>&\"'A");
+	rd_host_deinit(&host);
 }
 
 static void topology_files_that_ask_for_too_much(void **state)
@@ -231,11 +278,48 @@ static void topology_files_that_ask_for_too_much(void **state)
 		sprintf(at, "</cpu></system>");
 		assert_int_equal(parse(wide, NULL), limits[k].r);
 	}
-	strcpy(wide, "<system ");
-	for (int i = 0; i < 40; i++)
-		strcat(wide, "a=\"1\" ");
-	strcat(wide, "/>");
-	assert_int_equal(parse(wide, NULL), -E2BIG);
+}
+
+/* text, n times what, which may hold a number, and an end. */
+static int parse_many(const char *text, int n, const char *what, const char *end, struct rd_err *err)
+{
+	_cleanup_buf_ struct rd_buf all = { 0 };
+
+	rd_buf_str(&all, text);
+	for (int i = 0; i < n; i++)
+		rd_buf_printf(&all, what, i);
+	rd_buf_str(&all, end);
+	return parse(all.data, err);
+}
+
+static void the_limit_that_was_met_is_named(void **state)
+{
+	static const struct {
+		const char *text;
+		int most;
+		const char *what, *end, *said;
+	} limits[] = {
+		{ "<system", 32, " a%d='1'", "/>", "line 1: more than 32 attributes of an element" },
+		{ "<system ", 31, "a", "='1'/>", "line 1: more than 31 bytes in a name" },
+		{ "<system><", 31, "a", "/></system>", "line 1: more than 31 bytes in a name" },
+		{ "<system\na='", 255, "b", "'/>", "line 1: more than 255 bytes in a value" },
+		{ "<system>\n", 65535, "<a/>", "</system>", "line 2: more than 65536 elements" },
+		{ "<system>", (4 << 20) - 17, "\n", "</system>", "an XML file of more than 4194304 bytes" },
+	};
+	struct rd_err err;
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(limits); i++) {
+		int r;
+
+		assert_int_equal(parse_many(limits[i].text, limits[i].most, limits[i].what, limits[i].end, NULL), 0);
+		r = parse_many(limits[i].text, limits[i].most + 1, limits[i].what, limits[i].end, &err);
+		assert_true(r == -E2BIG || r == -EFBIG);
+		assert_string_equal(err.message, limits[i].said);
+	}
+	assert_int_equal(parse_many("<system>", 64, "\n<a>", "", &err), -E2BIG);
+	assert_string_equal(err.message, "line 65: more than 64 elements within each other");
+	assert_int_equal(parse_many("<system>", 63, "\n<a>", "", &err), -EBADMSG);
 }
 
 #define TRIE                            \
@@ -389,11 +473,18 @@ static void what_only_nccl_asks_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(addresses_whichever_table_comes_first), TEST(a_console_is_no_accelerator),
-		TEST(what_procfs_says_of_an_accelerator),    TEST(a_nic_behind_a_bond_and_one_in_another_namespace),
-		TEST(a_link_speed_is_a_number_or_unknown),   TEST(the_rate_of_a_lag),
-		TEST(acs_of_a_bridge_above_a_nic),	     TEST(what_only_nccl_asks_for),
-		TEST(damaged_topology_files_are_refused),    TEST(topology_files_that_ask_for_too_much),
+		TEST(addresses_whichever_table_comes_first),
+		TEST(a_console_is_no_accelerator),
+		TEST(what_procfs_says_of_an_accelerator),
+		TEST(a_nic_behind_a_bond_and_one_in_another_namespace),
+		TEST(a_link_speed_is_a_number_or_unknown),
+		TEST(the_rate_of_a_lag),
+		TEST(acs_of_a_bridge_above_a_nic),
+		TEST(what_only_nccl_asks_for),
+		TEST(damaged_topology_files_are_refused),
+		TEST(topology_files_that_ask_for_too_much),
+		TEST(document_types_and_entities_are_refused),
+		TEST(the_limit_that_was_met_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

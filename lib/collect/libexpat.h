@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* libexpat, loaded when a file of XML is really read. */
+#ifndef RD_COLLECT_LIBEXPAT_H
+#define RD_COLLECT_LIBEXPAT_H
+
+#include <expat.h>
+
+#include "base/late.h"
+
+/* clang-format off */
+#define RD_LIBEXPAT_CALLS(x) \
+	x(XML_ErrorString) x(XML_GetCurrentLineNumber) x(XML_GetErrorCode) x(XML_Parse) x(XML_ParserCreate) \
+	x(XML_ParserFree) x(XML_SetElementHandler) x(XML_SetStartDoctypeDeclHandler) x(XML_SetUserData) \
+	x(XML_StopParser)
+/* clang-format on */
+
+struct rd_libexpat {
+	RD_LIBEXPAT_CALLS(RD_LATE_MEMBER)
+};
+extern struct rd_libexpat rd_libexpat;
+
+/* To be called before the first of the functions; see rd_late_load. */
+int rd_libexpat_load(const char *object, struct rd_err *err);
+
+#endif
