@@ -104,7 +104,7 @@ static int compare(struct rd_ctx *ctx, void *arg)
 	return rd_answer_print(ctx, &report);
 }
 
-static int check_usage(const struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
 	const struct diff *diff = ctx->state;
 
@@ -123,8 +123,7 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
-	if (check_usage(ctx, argc, argv, &err) < 0)
-		return rd_fail_usage(ctx->cmd, &err);
+	(void)argc;
 	diff->after = argv[1];
 	r = look_init(&diff->before, argv[0], &err);
 	r = r < 0 ? rd_fail(ctx, &err) : rd_repeat(ctx, &diff->repeat, INTERVAL, compare, diff);
@@ -165,6 +164,7 @@ const struct rd_cmd rd_cmd_diff = {
 	.n_columns = RD_DIFF_COLUMNS,
 	.state_size = sizeof(struct diff),
 	.option = option,
+	.check = check,
 	.record = record,
 	.run = run,
 };

@@ -86,6 +86,8 @@ struct rd_cmd {
 	size_t state_size;
 	/* Takes one option into ctx->state; -EINVAL with err filled if its argument is no good. */
 	int (*option)(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err);
+	/* Refuses what does not go together in options and operands: -EINVAL with err filled. Opens nothing. NULL: all does. */
+	int (*check)(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err);
 	/* Reads through `source` all that the command reads with any of its options, and prints nothing: `capture` calls it
 	 * with a source that records. What cannot be read is no failure here. NULL: nothing that a bundle holds. */
 	int (*record)(struct rd_source *source, struct rd_err *err);

@@ -103,10 +103,6 @@ static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 	char schema[64];
 	int r;
 
-	if (ctx->globals.from && ctx->cmd->live_only) {
-		rd_err_set(&err, EINVAL, "--from", "%s looks at the running kernel of this host", ctx->cmd->name);
-		return rd_fail_usage(ctx->cmd, &err);
-	}
 	r = rd_libmnl_load(ctx->cmd->name, &err);
 	if (!r)
 		r = rd_privileges_drop(ctx, argc, argv, &err);
@@ -130,19 +126,6 @@ static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 	return r;
 }
 
-/* What must hold among the global options. */
-static int check_globals(const struct rd_ctx *ctx, struct rd_err *err)
-{
-	const struct rd_globals *globals = &ctx->globals;
-	const char *metrics = globals->openmetrics ? "--openmetrics" : "--textfile";
-
-	if (rd_metrics_wanted(ctx) && !ctx->cmd->metrics)
-		return rd_err_set(err, EINVAL, metrics, "%s has no metrics", ctx->cmd->name);
-	if (globals->json && globals->openmetrics)
-		return rd_err_set(err, EINVAL, "--openmetrics", "is another format than --json: leave one out");
-	return 0;
-}
-
 /* argv[0] is the command's name. */
 static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
 {
@@ -161,17 +144,13 @@ static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
 		return unknown_command(argv[0]);
 	state = rd_alloc(1, ctx->cmd->state_size + 1);
 	ctx->state = state;
-	first = rd_opts_parse(ctx, argc, argv, &parsed, &err);
-	if (first < 0 || (parsed == RD_PARSED_RUN && check_globals(ctx, &err) < 0))
+	first = rd_opts_command(ctx, argc, argv, &parsed, &err);
+	if (first < 0)
 		return rd_fail_usage(ctx->cmd, &err);
 	if (parsed == RD_PARSED_HELP)
 		return print_help(ctx->cmd);
 	if (parsed == RD_PARSED_VERSION)
 		return print_version(ctx);
-	if (first < argc && !ctx->cmd->operands) {
-		rd_err_set(&err, EINVAL, argv[first], "%s takes options only", ctx->cmd->name);
-		return rd_fail_usage(ctx->cmd, &err);
-	}
 	look_at_terminal(&ctx->globals);
 	return run_command(ctx, argc - first, argv + first);
 }

@@ -222,6 +222,36 @@ int rd_opts_parse(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret
 	return optind;
 }
 
+/* What must hold of any command. */
+static int check_globals(const struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+{
+	const struct rd_globals *globals = &ctx->globals;
+	const char *metrics = globals->openmetrics ? "--openmetrics" : "--textfile";
+
+	if (rd_metrics_wanted(ctx) && !ctx->cmd->metrics)
+		return rd_err_set(err, EINVAL, metrics, "%s has no metrics", ctx->cmd->name);
+	if (globals->json && globals->openmetrics)
+		return rd_err_set(err, EINVAL, "--openmetrics", "is another format than --json: leave one out");
+	if (argc > 0 && !ctx->cmd->operands)
+		return rd_err_set(err, EINVAL, argv[0], "%s takes options only", ctx->cmd->name);
+	if (globals->from && ctx->cmd->live_only)
+		return rd_err_set(err, EINVAL, "--from", "%s looks at the running kernel of this host", ctx->cmd->name);
+	return 0;
+}
+
+int rd_opts_command(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret, struct rd_err *err)
+{
+	int first = rd_opts_parse(ctx, argc, argv, ret, err);
+	int r = 0;
+
+	if (first < 0 || *ret != RD_PARSED_RUN)
+		return first;
+	r = check_globals(ctx, argc - first, argv + first, err);
+	if (!r && ctx->cmd->check)
+		r = ctx->cmd->check(ctx, argc - first, argv + first, err);
+	return r < 0 ? r : first;
+}
+
 int rd_opt_number(const char *option, const char *arg, unsigned long least, unsigned long most, unsigned long *ret,
 		  struct rd_err *err)
 {

@@ -18,6 +18,12 @@ enum rd_parsed {
  */
 int rd_opts_parse(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret, struct rd_err *err);
 
+/*
+ * Takes what stands behind the global options, of which argv[0] names ctx->cmd: options into ctx->state, and refuses what does
+ * not go together with them, with the global ones or with the operands. Opens nothing. Returns as rd_opts_parse does.
+ */
+int rd_opts_command(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret, struct rd_err *err);
+
 #define RD_COUNT_MAX (1ul << 30)
 #define RD_PID_MAX (1ul << 22)
 

@@ -147,31 +147,29 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 	return r;
 }
 
-static int run(struct rd_ctx *ctx, int argc, char **argv)
+static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
 	const struct capture_state *state = ctx->state;
+
+	if (argc > 1)
+		return rd_err_set(err, EINVAL, argv[1], "capture writes one file");
+	if (state->repeat.seconds > 0 && !state->repeat.count)
+		return rd_err_set(err, EINVAL, "--interval", "needs --count, so that the bundle has an end");
+	if (state->fabric && state->redact)
+		return rd_err_set(err, EINVAL, "--redact",
+				  "cannot be had with --fabric: names and GUIDs of a network stay in it");
+	if (ctx->globals.from && state->repeat.count)
+		return rd_err_set(err, EINVAL, "--count", "a bundle has the samples that it has");
+	return 0;
+}
+
+static int run(struct rd_ctx *ctx, int argc, char **argv)
+{
 	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	_cleanup_free_ char *name = NULL;
 	struct rd_capture_facts facts = { 0 };
 	struct rd_err err = { 0 };
 
-	if (argc > 1) {
-		rd_err_set(&err, EINVAL, argv[1], "capture writes one file");
-		return rd_fail_usage(ctx->cmd, &err);
-	}
-	if (state->repeat.seconds > 0 && !state->repeat.count) {
-		rd_err_set(&err, EINVAL, "--interval", "needs --count, so that the bundle has an end");
-		return rd_fail_usage(ctx->cmd, &err);
-	}
-	if (state->fabric && state->redact) {
-		rd_err_set(&err, EINVAL, "--redact",
-			   "cannot be had with --fabric: names and GUIDs of a network stay in it");
-		return rd_fail_usage(ctx->cmd, &err);
-	}
-	if (ctx->globals.from && state->repeat.count) {
-		rd_err_set(&err, EINVAL, "--count", "a bundle has the samples that it has");
-		return rd_fail_usage(ctx->cmd, &err);
-	}
 	name = argc ? rd_dup(argv[0]) : default_name(ctx);
 	facts.file = name;
 	if (capture(ctx, &facts, &err) < 0)
@@ -212,5 +210,6 @@ const struct rd_cmd rd_cmd_capture = {
 	.n_columns = RD_CAPTURE_COLUMNS,
 	.state_size = sizeof(struct capture_state),
 	.option = option,
+	.check = check,
 	.run = run,
 };

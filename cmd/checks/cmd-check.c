@@ -234,6 +234,17 @@ static int look_once(struct rd_ctx *ctx, void *arg)
 	return opts->observe ? RD_EXIT_OK : r;
 }
 
+static int check_usage(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+{
+	const struct check_opts *opts = ctx->state;
+
+	(void)argc;
+	(void)argv;
+	if (rd_repeat_wanted(&opts->repeat) && ctx->globals.openmetrics)
+		return rd_err_set(err, EINVAL, "--openmetrics", "is one page: leave out -i and -c, or take --textfile");
+	return 0;
+}
+
 static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	_cleanup_(rd_source_closep) struct rd_source *local = NULL, *bundle = NULL;
@@ -246,10 +257,6 @@ static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 	(void)argv;
 	if (opts->deadline == 0)
 		opts->deadline = ctx->globals.from ? 60 : 2;
-	if (rd_repeat_wanted(&opts->repeat) && ctx->globals.openmetrics) {
-		rd_err_set(&err, EINVAL, "--openmetrics", "is one page: leave out -i and -c, or take --textfile");
-		return rd_fail_usage(ctx->cmd, &err);
-	}
 	r = rd_source_guard_open(host, 0, &local, &err);
 	if (!r && ctx->globals.from)
 		r = rd_source_guard_open_bundle(ctx->globals.from, 0, &bundle, &err);
@@ -295,5 +302,6 @@ const struct rd_cmd rd_cmd_check = {
 	.opens_from = true,
 	.state_size = sizeof(struct check_opts),
 	.option = check_option,
+	.check = check_usage,
 	.run = check_run,
 };

@@ -79,18 +79,9 @@ static int explain(struct rd_ctx *ctx, const char *id)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	const struct rd_check *check = rd_check_find(id);
-	struct topo_opts opts = { .only = id };
 	struct rd_report report;
-	struct rd_err err;
 	int r;
 
-	if (!check) {
-		_cleanup_free_ bool *chosen = rd_alloc(rd_n_checks, sizeof(*chosen));
-
-		if (!chosen || topo_choose(&opts, chosen, &err) == 0)
-			return rd_no_memory(ctx, ctx->cmd->name);
-		return rd_fail_usage(ctx->cmd, &err);
-	}
 	if (ctx->globals.json) {
 		rd_answer_init(ctx, &report);
 		rd_report_rules(&report, &check, 1);
@@ -130,8 +121,11 @@ static int show(struct rd_ctx *ctx, struct checks *checks)
 	return checks->report.status;
 }
 
-static int check_usage(const struct topo_opts *opts, int argc, char **argv, struct rd_err *err)
+static int topo_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
+	const struct topo_opts *opts = ctx->state;
+	_cleanup_free_ bool *chosen = rd_alloc(rd_n_checks + 1, sizeof(*chosen));
+
 	if (argc > opts->learn)
 		return rd_err_set(err, EINVAL, argv[opts->learn],
 				  opts->learn ? "--learn writes one file" : "topo-check takes options only");
@@ -141,7 +135,11 @@ static int check_usage(const struct topo_opts *opts, int argc, char **argv, stru
 	if (opts->list + opts->live + opts->learn + (opts->explain != NULL) > 1)
 		return rd_err_set(err, EINVAL, "topo-check",
 				  "of --list, --explain, --learn and --live only one can be had");
-	return 0;
+	if (opts->live && ctx->globals.json)
+		return rd_err_set(err, EINVAL, "--live", "is for people: leave out --json");
+	if (opts->explain && !rd_check_find(opts->explain))
+		return topo_no_such_rule("--explain", opts->explain, err);
+	return topo_choose(opts, chosen, err);
 }
 
 static int look(struct rd_ctx *ctx, void *chosen)
@@ -167,7 +165,7 @@ static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 	_cleanup_free_ bool *chosen = rd_alloc(rd_n_checks + 1, sizeof(*chosen));
 	struct rd_err err = { 0 };
 
-	if (check_usage(opts, argc, argv, &err) < 0 || topo_choose(opts, chosen, &err) < 0)
+	if (topo_choose(opts, chosen, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
 	if (opts->list)
 		return show_list(ctx);
@@ -221,6 +219,7 @@ const struct rd_cmd rd_cmd_topo_check = {
 	.n_columns = RD_CHECK_COLUMNS,
 	.state_size = sizeof(struct topo_opts),
 	.option = topo_option,
+	.check = topo_check,
 	.record = checks_record,
 	.run = topo_run,
 };

@@ -6,7 +6,7 @@
 #include "cmd/opts.h"
 #include "topo.h"
 
-static void no_such_rule(const char *option, const char *id, struct rd_err *err)
+int topo_no_such_rule(const char *option, const char *id, struct rd_err *err)
 {
 	size_t best = SIZE_MAX, at = 0;
 
@@ -23,6 +23,7 @@ static void no_such_rule(const char *option, const char *id, struct rd_err *err)
 		rd_err_hint(err, "%s? All of them: rdmadiag topo-check --list", rd_checks[at]->id);
 	else
 		rd_err_hint(err, "rdmadiag topo-check --list");
+	return -EINVAL;
 }
 
 /* Sets the rules that a list of names, separated by commas, has. */
@@ -36,10 +37,8 @@ static int mark(const char *option, const char *list, bool value, bool *ret, str
 
 		while (i < rd_n_checks && strcmp(rd_checks[i]->id, id) != 0)
 			i++;
-		if (i == rd_n_checks) {
-			no_such_rule(option, id, err);
-			return -EINVAL;
-		}
+		if (i == rd_n_checks)
+			return topo_no_such_rule(option, id, err);
 		ret[i] = value;
 	}
 	return 0;

@@ -62,10 +62,6 @@ int topo_live(struct rd_ctx *ctx, const bool *chosen)
 	struct live live = { .ctx = ctx, .chosen = chosen };
 	struct rd_err err = { 0 };
 
-	if (ctx->globals.json) {
-		rd_err_set(&err, EINVAL, "--live", "is for people: leave out --json");
-		return rd_fail_usage(ctx->cmd, &err);
-	}
 	rd_ticks_init(&live.ticks, opts->repeat.seconds > 0 ? opts->repeat.seconds : TOPO_INTERVAL);
 	if (rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0)
 		return rd_fail(ctx, &err);

@@ -20,6 +20,9 @@ struct topo_opts {
 /* Which rules --only and --skip leave: `ret` has room for rd_n_checks. -EINVAL with err filled for a name that is none. */
 int topo_choose(const struct topo_opts *opts, bool *ret, struct rd_err *err);
 
+/* Fills err with a name that an option has and that is no rule's, and the nearest one; -EINVAL. */
+int topo_no_such_rule(const char *option, const char *id, struct rd_err *err);
+
 /* Reads, runs the chosen rules, fills the report and its status. -errno with err filled; `checks` to be released in any
  * case. */
 int topo_look(const struct rd_ctx *ctx, const bool *chosen, struct checks *checks, struct rd_err *err);

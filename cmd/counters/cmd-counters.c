@@ -74,15 +74,16 @@ static int counters_option(struct rd_ctx *ctx, const struct rd_opt *opt, const c
 	return 0;
 }
 
-static int check_usage(const struct rd_ctx *ctx, const struct counters_opts *opts, struct rd_err *err)
+static int counters_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
+	const struct counters_opts *opts = ctx->state;
 	bool again = opts->interval > 0 || opts->live || opts->record || opts->until;
 
 	if (opts->fabric.on && (opts->nonzero || opts->changed || opts->filter || opts->groups || opts->save ||
 				opts->since || opts->explain || opts->until))
 		return rd_err_set(err, EINVAL, "--fabric", "does not go with options that choose counters of this host");
 	if (opts->fabric.on)
-		return 0; /* the rest is its own to check */
+		return fabric_check(ctx, &opts->fabric, argc, argv, err);
 	if (opts->fabric.used)
 		return rd_err_set(err, EINVAL, opts->fabric.used, "goes with --fabric");
 	if (opts->save && opts->thresholds && !opts->since)
@@ -201,10 +202,9 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
-	if (check_usage(ctx, opts, &err) < 0)
-		return rd_fail_usage(ctx->cmd, &err);
+	(void)argc;
 	if (opts->fabric.on)
-		return fabric_run(ctx, &opts->fabric, argc, argv);
+		return fabric_run(ctx, &opts->fabric);
 	counters_init(ctx, opts, &c);
 	if (opts->explain)
 		return counters_explain(&c, opts->explain);
@@ -298,6 +298,7 @@ const struct rd_cmd rd_cmd_counters = {
 	.metrics = true,
 	.state_size = sizeof(struct counters_opts),
 	.option = counters_option,
+	.check = counters_check,
 	.record = counters_record,
 	.run = counters_run,
 };

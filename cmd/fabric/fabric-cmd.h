@@ -39,8 +39,11 @@ struct fabric_cmd {
 /* Takes an option in: 1 if it is one of these, 0 if it is (also) somebody else's, -EINVAL. */
 int fabric_cmd_option(struct fabric_cmd *cmd, const char *name, const char *arg, struct rd_err *err);
 
+/* Refuses what does not go together: -EINVAL with err filled. */
+int fabric_check(const struct rd_ctx *ctx, const struct fabric_cmd *cmd, int argc, char **argv, struct rd_err *err);
+
 /* What --fabric was asked for; an exit code. */
-int fabric_run(struct rd_ctx *ctx, const struct fabric_cmd *cmd, int argc, char **argv);
+int fabric_run(struct rd_ctx *ctx, const struct fabric_cmd *cmd);
 
 /* How many durations of sweeps are remembered for their spread. */
 #define FABRIC_SWEEPS 1024

@@ -18,7 +18,7 @@
 #define LATENCY_ASSUMED 0.00025 /* seconds: a switch of today answers in 0.2 to 0.3 ms */
 #define LATENCY_PORTS 256	/* of which it is measured */
 
-static int check_usage(const struct rd_ctx *ctx, const struct fabric_cmd *cmd, int argc, char **argv, struct rd_err *err)
+int fabric_check(const struct rd_ctx *ctx, const struct fabric_cmd *cmd, int argc, char **argv, struct rd_err *err)
 {
 	bool repeat = cmd->interval > 0 || cmd->live || cmd->record;
 
@@ -316,14 +316,12 @@ static int run(struct fabric_session *s)
 	return fabric_session_begin(s, &err) < 0 ? rd_fail(s->ctx, &err) : fabric_plan(s, &s->run.fabric);
 }
 
-int fabric_run(struct rd_ctx *ctx, const struct fabric_cmd *cmd, int argc, char **argv)
+int fabric_run(struct rd_ctx *ctx, const struct fabric_cmd *cmd)
 {
 	struct fabric_session s;
 	struct rd_err err = { 0 };
 	int r;
 
-	if (check_usage(ctx, cmd, argc, argv, &err) < 0)
-		return rd_fail_usage(ctx->cmd, &err);
 	ctx->schema = "rdmadiag/counters-fabric/1";
 	r = fabric_session_init(ctx, cmd, &s, &err);
 	if (r < 0)

@@ -66,8 +66,9 @@ static int nicmap_option(struct rd_ctx *ctx, const struct rd_opt *opt, const cha
 }
 
 /* What is asked must be one thing, and have its operands. */
-static int check_usage(const struct nicmap_opts *opts, int argc, char **argv, struct rd_err *err)
+static int nicmap_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
+	const struct nicmap_opts *opts = ctx->state;
 	int modes = opts->matrix + opts->pairs + opts->gids + opts->assignment + opts->stacks + opts->nccl_xml +
 		    opts->check_env + opts->compare + (opts->env != NULL) + (opts->path != NULL) +
 		    (opts->against != NULL) + opts->live;
@@ -95,6 +96,10 @@ static int check_usage(const struct nicmap_opts *opts, int argc, char **argv, st
 		return rd_err_set(err, EINVAL, "--compare", "needs at least one bundle");
 	if (!opts->path && !opts->compare && argc > 0)
 		return rd_err_set(err, EINVAL, argv[0], "nic-map takes options only");
+	if (opts->live && ctx->globals.json)
+		return rd_err_set(err, EINVAL, "--live", "is for people: leave out --json");
+	if (opts->nccl_xml && ctx->globals.json)
+		return rd_err_set(err, EINVAL, "--nccl-xml", "writes XML, not JSON");
 	return 0;
 }
 
@@ -175,10 +180,7 @@ static int nicmap_run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	struct nicmap_opts *opts = ctx->state;
 	struct operands operands = { argc, argv };
-	struct rd_err err = { 0 };
 
-	if (check_usage(opts, argc, argv, &err) < 0)
-		return rd_fail_usage(ctx->cmd, &err);
 	return opts->live ? nicmap_live(ctx) : rd_repeat(ctx, &opts->repeat, NICMAP_INTERVAL, look, &operands);
 }
 
@@ -250,6 +252,7 @@ const struct rd_cmd rd_cmd_nic_map = {
 	.topologies = true,
 	.state_size = sizeof(struct nicmap_opts),
 	.option = nicmap_option,
+	.check = nicmap_check,
 	.record = nicmap_record,
 	.run = nicmap_run,
 };

@@ -10,10 +10,6 @@ int nicmap_show_xml(struct rd_ctx *ctx, struct nicmap *nm)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_err err;
 
-	if (ctx->globals.json) {
-		rd_err_set(&err, EINVAL, "--nccl-xml", "writes XML, not JSON");
-		return rd_fail_usage(ctx->cmd, &err);
-	}
 	if (rd_nccl_xml_write(&nm->host, &out) < 0) {
 		rd_err_set(&err, ENOMEM, "--nccl-xml", "no memory for the file");
 		return rd_fail(ctx, &err);

@@ -43,7 +43,7 @@ static bool looks_again(const struct qp_opts *opts)
 }
 
 /* What does not go together. */
-static int check_options(const struct rd_ctx *ctx, struct rd_err *err)
+static int qp_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
 	const struct qp_opts *opts = ctx->state;
 
@@ -60,7 +60,7 @@ static int check_options(const struct rd_ctx *ctx, struct rd_err *err)
 				  "are of one look: no --trace, -i, -c or --live");
 	if (opts->live && ctx->globals.json)
 		return rd_err_set(err, EINVAL, "--live", "is for people: leave out --json");
-	return 0;
+	return qp_ask_check(&opts->ask, argc, argv, err);
 }
 
 static int qp_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
@@ -125,8 +125,6 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 
 	if (opts->stuck <= 0)
 		opts->stuck = RD_QP_STUCK_SECONDS;
-	if (check_options(ctx, &err) || qp_ask_check(&opts->ask, argc, argv, &err))
-		return rd_fail_usage(ctx->cmd, &err);
 	if (opts->ask.join)
 		return qp_join(ctx, argc, argv);
 	if (opts->ask.given)
@@ -212,6 +210,7 @@ const struct rd_cmd rd_cmd_qp_state = {
 	.n_columns = RD_QP_COLUMNS,
 	.state_size = sizeof(struct qp_opts),
 	.option = qp_option,
+	.check = qp_check,
 	.record = qp_record,
 	.run = qp_run,
 };

@@ -118,6 +118,15 @@ static const char *schema_of(const struct trace_opts *o)
 			       "rdmadiag/trace-errno-summary/1";
 }
 
+static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+{
+	const struct trace t = { .ctx = ctx, .opts = ctx->state };
+	int r = trace_opts_check(t.opts, rd_metrics_wanted(ctx), argc, err);
+
+	(void)argv;
+	return r < 0 ? r : trace_columns_check(&t, err);
+}
+
 static int run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	_cleanup_(trace_deinit) struct trace t = {
@@ -126,13 +135,9 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
+	(void)argc;
 	ctx->schema = schema_of(t.opts);
 	ctx->lines = !t.opts->summary && !t.opts->list && !t.opts->status && !t.opts->detach_all;
-	r = trace_opts_check(t.opts, rd_metrics_wanted(ctx), argc, &err);
-	if (!r)
-		r = trace_columns_check(&t, &err);
-	if (r)
-		return rd_fail_usage(ctx->cmd, &err);
 	if (t.opts->status || t.opts->detach_all)
 		return trace_status(&t);
 	r = t.opts->user ? trace_user_find(t.opts->user, &t.user, &err) : 0;
@@ -201,5 +206,6 @@ const struct rd_cmd rd_cmd_trace_errno = {
 	.runs_command = true,
 	.state_size = sizeof(struct trace_opts),
 	.option = trace_option,
+	.check = check,
 	.run = run,
 };

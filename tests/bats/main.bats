@@ -91,6 +91,22 @@ page_options() {
 	done
 }
 
+@test "options that do not go together are told before anything is opened" {
+	for args in "nic-map --nccl-xml --json" "nic-map --live --json" "nic-map --matrix --gids" "topo-check --live --json" \
+		"topo-check --explain no-such-rule" "topo-check --explain port-state,port-rate" "topo-check --only no-such-rule" \
+		"check -i 1 --openmetrics" "check mlx5_0" "counters --count 3" "counters --fabric --nonzero" "counters --fabric mlx5_0" \
+		"counters --live --interval 1" "qp-state --duration 5" "qp-state mlx5_0" "capture -c 2 a.tar" "capture --redact --fabric" \
+		"diff a.tar" "trace-errno" "nic-map --openmetrics" "qp-state --json --openmetrics"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr "$RD" --from /no/such/bundle $args
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+		[[ $stderr != *"/no/such/bundle"* ]] || { echo "$args: $stderr"; return 1; }
+	done
+	run --separate-stderr "$RD" topo-check --explain port-stat
+	[ "${stderr_lines[0]}" = 'rdmadiag: --explain: there is no rule "port-stat"' ]
+}
+
 @test "an argument cannot steer the terminal through an error message" {
 	run --separate-stderr "$RD" $'\033[2J\nfake'
 	[ "$status" -eq 3 ]

@@ -90,6 +90,49 @@ static void options_may_stand_behind_the_operand(void **state)
 	assert_true(ctx.globals.json);
 }
 
+static int only_with_json(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+{
+	if (!ctx->globals.json)
+		return rd_err_set(err, EINVAL, "--json", "is missing");
+	return argc == 1 && strcmp(argv[0], "file") == 0 ? 0 : rd_err_set(err, EINVAL, "operand", "is missing");
+}
+
+static void what_does_not_go_together_is_refused(void **state)
+{
+	static const struct rd_cmd picky = { .name = "picky", .operands = "FILE", .check = only_with_json };
+	static const struct rd_cmd plain = { .name = "plain" }, live = { .name = "live", .live_only = true };
+	static const struct {
+		const struct rd_cmd *cmd;
+		char *argv[5];
+		const char *object; /* NULL: it is taken */
+	} lines[] = {
+		{ &picky, { "picky", "--json", "file" }, NULL },
+		{ &picky, { "picky", "file" }, "--json" },
+		{ &picky, { "picky", "--json" }, "operand" },
+		{ &picky, { "picky", "--help" }, NULL },
+		{ &plain, { "plain" }, NULL },
+		{ &plain, { "plain", "file" }, "file" },
+		{ &plain, { "plain", "--openmetrics" }, "--openmetrics" },
+		{ &live, { "live", "--from", "x" }, "--from" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(lines); i++) {
+		struct rd_ctx ctx = { .cmd = lines[i].cmd };
+		struct rd_err err = { 0 };
+		enum rd_parsed parsed;
+		char *argv[5];
+		int argc = 0, r;
+
+		memcpy(argv, lines[i].argv, sizeof(argv));
+		while (argv[argc])
+			argc++;
+		r = rd_opts_command(&ctx, argc, argv, &parsed, &err);
+		assert_string_equal(err.object, lines[i].object ? lines[i].object : "");
+		assert_true(lines[i].object ? r == -EINVAL : r > 0);
+	}
+}
+
 static void a_command_may_have_a_letter_of_its_own(void **state)
 {
 	const char *operand;
@@ -185,13 +228,10 @@ static void names_one_slip_apart_are_near(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(options_of_the_traced_command_are_left_alone),
-		TEST(options_may_stand_behind_the_operand),
-		TEST(a_command_may_have_a_letter_of_its_own),
-		TEST(a_mistyped_option_is_answered_with_the_nearest),
-		TEST(help_fits_a_terminal_of_80_columns),
-		TEST(every_option_has_help_and_a_name_of_its_own),
-		TEST(names_one_slip_apart_are_near),
+		TEST(options_of_the_traced_command_are_left_alone),   TEST(options_may_stand_behind_the_operand),
+		TEST(what_does_not_go_together_is_refused),	      TEST(a_command_may_have_a_letter_of_its_own),
+		TEST(a_mistyped_option_is_answered_with_the_nearest), TEST(help_fits_a_terminal_of_80_columns),
+		TEST(every_option_has_help_and_a_name_of_its_own),    TEST(names_one_slip_apart_are_near),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
