@@ -211,6 +211,12 @@ $(B)/tests/torture/%: $(B)/obj/tests/torture/%.o $(B)/libcmd.a $(B)/librdmadiag.
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
+# For tests/lint/advice: option tables and parser, without main.
+$(B)/tests/lint/%: $(B)/obj/tests/lint/%.o $(B)/libcmd.a $(B)/librdmadiag.a
+	@mkdir -p $(@D)
+	$(say) LINK $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
 # Preloaded, so without sanitizers and fortified calls.
 $(B)/tests/torture/%.so: tests/torture/preload/%.c
 	@mkdir -p $(@D)
@@ -296,5 +302,5 @@ clean:
 	rm -rf build
 
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) \
-	$(TORTURE_SRC:%.c=$(B)/obj/%.d) \
+	$(TORTURE_SRC:%.c=$(B)/obj/%.d) $(B)/obj/tests/lint/advice.d \
 	$(BPF_SRC:bpf/%.bpf.c=$(B)/bpf/%.bpf.d)

@@ -6,16 +6,16 @@ setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	copy=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$copy"
-	cp -r lib cmd bpf data man scripts completions tests Makefile NEWS rdmadiag.spec .clang-format "$copy"
+	cp -r lib cmd bpf data man scripts completions integration tests Makefile README.md NEWS rdmadiag.spec .clang-format "$copy"
 	[ ! -d debian ] || cp -r debian "$copy"
 	cd "$copy" || return 1
 }
 
-# breach FILE TEXT LINT: with this line at its end, the lint names the file and fails.
+# breach FILE TEXT LINT [ARGUMENT…]: with this line at its end, the lint names the file and fails.
 breach() {
 	cp "$1" "$BATS_TEST_TMPDIR/kept"
 	printf '%s\n' "$2" >>"$1"
-	run "tests/lint/$3"
+	run "tests/lint/$3" "${@:4}"
 	cp "$BATS_TEST_TMPDIR/kept" "$1"
 	[ "$status" -ne 0 ]
 	[[ $output == *"$1"* ]]
@@ -94,4 +94,40 @@ breach() {
 			[[ $output == *"$file"*9.9.9* ]]
 		done
 	done
+}
+
+@test "advice: a call that is a usage error is found wherever it is advised" {
+	parser=$BATS_TEST_DIRNAME/../../build/tests/lint/advice
+	make -s -C "$BATS_TEST_DIRNAME/../.." build/tests/lint/advice
+	tests/lint/advice "$parser"
+	breach lib/check/acs.c 'const char x[] = "look at rdmadiag qp-state " "--stuk; then end it";' advice "$parser"
+	[[ $output == *"qp-state has no such option (--stuck)"* ]]
+	breach lib/check/acs.c '#define X "why: rdmadiag nic-map --gids --env %s, in a shell"' advice "$parser"
+	[[ $output == *"only one can be had"* ]]
+	breach cmd/help.c 'const char x[] = RD_PROGRAM " topo-check --explain no-such-rule";' advice "$parser"
+	breach data/hints 'ibv_reg_mr ENOMEM * who holds it: rdmadiag qp-state --summry' advice "$parser"
+	breach man/rdmadiag-check.1 '.Dl # rdmadiag counters --since' advice "$parser"
+	[[ $output == *"--since: needs an argument: FILE"* ]]
+	breach man/rdmadiag-check.1 $'see\n.Ql rdmadiag topo-check --lsit .' advice "$parser"
+	breach README.md 'It is `rdmadiag counters mlx5_0 --fabric` that shows it.' advice "$parser"
+	[[ $output == *"takes no device or port"* ]]
+	breach README.md $'```\nrdmadiag nic-map -o no_such_column      says more\n```' advice "$parser"
+	breach integration/slurm-prolog '$rdmadiag check --quickly 2>/dev/null' advice "$parser"
+	breach integration/README.md 'As `capture --all` has it.' advice "$parser"
+}
+
+@test "advice: calls that are right are none, whatever stands beside them" {
+	parser=$BATS_TEST_DIRNAME/../../build/tests/lint/advice
+	make -s -C "$BATS_TEST_DIRNAME/../.." build/tests/lint/advice
+	cat >>lib/check/acs.c <<-'EOF'
+		const char *const x[] = {
+			"rdmadiag qp-state -i 1 on both ends; rdmadiag topo-check: is it the path?",
+			"(rdmadiag check --since FILE, or rdmadiag nic-map --path GPU%u %s)",
+			"rdmadiag topo-check --learn on a good host", "rdmadiag finds it", "rdmadiag: no",
+			RD_PROGRAM " counters --save '%s'. More: rdmadiag --from %s.tar.zst %s",
+		};
+	EOF
+	printf '%s\n' '`rdmadiag trace-errno -u USER -- COMMAND`, and `rdmadiag counters' '--fabric`.' '```' \
+		'$ rdmadiag counters --save x; sleep 1; rdmadiag counters --since x | tail -1' '```' >>README.md
+	tests/lint/advice "$parser"
 }

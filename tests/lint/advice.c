@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * For tests/lint/advice: what the program's own parser says of command lines. Nothing is opened and nothing is run.
+ *
+ *   advice --tables   each option: command ("-": all), name, letter, argument, what completes it, with tabs between
+ *   advice            reads command lines, one a line, tabs between the words, and answers each with a line: what is wrong with
+ *                     it, or nothing
+ */
+#include "cmd/opts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORDS_MAX 256
+
+static void print_opts(const char *command, const struct rd_opt *opts)
+{
+	for (; opts && opts->name; opts++)
+		printf("%s\t%s\t%c\t%s\t%s\n", command, opts->name, opts->letter ? opts->letter : '-',
+		       opts->arg ? opts->arg : "-", opts->complete ? opts->complete : "-");
+}
+
+static void print_tables(void)
+{
+	print_opts("-", rd_global_opts);
+	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
+		printf("%s\n", (*cmd)->name);
+		print_opts((*cmd)->name, (*cmd)->opts);
+	}
+}
+
+/* Names in -o: those of the command's own table. */
+static int check_columns(const struct rd_ctx *ctx, struct rd_err *err)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_section *table;
+	int r;
+
+	if (!ctx->globals.style.columns || !ctx->cmd->n_columns)
+		return 0;
+	table = rd_section_create("table", ctx->cmd->columns, ctx->cmd->n_columns);
+	r = rd_render_table(table, &ctx->globals.style, &out, err);
+	rd_section_destroy(table);
+	return r;
+}
+
+/* As main and its dispatch() do it. */
+static int judge(int argc, char **argv, struct rd_err *err)
+{
+	_cleanup_free_ void *state = NULL;
+	struct rd_ctx ctx = { 0 };
+	enum rd_parsed parsed;
+	int first = rd_opts_parse(&ctx, argc, argv, &parsed, err);
+
+	if (first < 0 || parsed != RD_PARSED_RUN || first == argc)
+		return first;
+	if (strcmp(argv[first], "help") == 0 && ++first == argc)
+		return 0;
+	ctx.cmd = rd_cmd_find(argv[first]);
+	if (!ctx.cmd)
+		return rd_err_set(err, EINVAL, argv[first], "there is no such command");
+	state = rd_alloc(1, ctx.cmd->state_size + 1);
+	ctx.state = state;
+	first = rd_opts_command(&ctx, argc - first, argv + first, &parsed, err);
+	return first < 0 || parsed != RD_PARSED_RUN ? first : check_columns(&ctx, err);
+}
+
+static void answer(char *line)
+{
+	char *argv[WORDS_MAX + 1] = { NULL };
+	struct rd_err err = { 0 };
+	int argc = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	for (char *word; argc < WORDS_MAX && (word = strsep(&line, "\t"));)
+		argv[argc++] = word;
+	if (judge(argc, argv, &err) < 0)
+		printf("%s: %s%s%s%s", err.object, err.message, *err.hint ? " (" : "", err.hint, *err.hint ? ")" : "");
+	putchar('\n');
+}
+
+int main(int argc, char **argv)
+{
+	_cleanup_free_ char *line = NULL;
+	size_t size = 0;
+
+	if (argc > 1 && strcmp(argv[1], "--tables") == 0)
+		print_tables();
+	else
+		while (getline(&line, &size, stdin) > 0)
+			answer(line);
+	return fflush(stdout) == 0 ? 0 : 2;
+}
