@@ -42,11 +42,6 @@ static int due(void *arg)
 	return DRAIN_MS;
 }
 
-static enum rd_severity severity_of(const struct rd_qp *qp)
-{
-	return qp->verdict ? rd_qp_verdict_severity(qp->verdict) : RD_SEV_UNKNOWN;
-}
-
 /* The worst first: on 80 columns the rest may be cut off. */
 static void add_states(const struct qp_look *look, struct rd_buf *out)
 {
@@ -110,7 +105,7 @@ static struct rd_section *body_of(const struct live *live, const struct qp_look 
 	section->columns = live->columns;
 	for (size_t i = 0; i < look->res.n_qps && row < section->n; i++)
 		if (look->chosen[i])
-			rd_row_severity(&section->rows[row++], severity_of(&look->res.qps[i]));
+			rd_row_severity(&section->rows[row++], rd_qp_verdict_severity(look->res.qps[i].verdict));
 	return section;
 }
 

@@ -71,6 +71,6 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 	if (!r)
 		choose(opts, look);
 	if (!r)
-		r = rd_qp_verdict_findings(&look->res, look->chosen, &look->findings);
+		rd_qp_verdict_findings(&look->res, look->chosen, &look->findings);
 	return r < 0 ? rd_err_set(err, -r, ctx->cmd->name, "no memory for the queue pairs") : 0;
 }

@@ -114,10 +114,10 @@ static void count(struct rd_qp_group *group, const struct rd_qp *qp)
 		group->by_state[qp->state.v]++;
 	else
 		group->unknown++;
-	group->judged |= qp->verdict != NULL;
+	group->judged |= qp->verdict != RD_QPV_NONE;
 	group->looked_twice |= qp->psn_per_second.known == RD_OK;
-	group->stuck += qp->verdict && strcmp(qp->verdict, "stuck") == 0;
-	group->retrying += qp->verdict && strcmp(qp->verdict, "retrying") == 0;
+	group->stuck += qp->verdict == RD_QPV_STUCK;
+	group->retrying += qp->verdict == RD_QPV_RETRYING;
 }
 
 static enum rd_path_health health_of(const struct rd_qp_group *group)

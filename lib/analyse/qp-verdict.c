@@ -11,15 +11,6 @@
 #include "base/text.h"
 #include "model/qp-event.h"
 
-#define OK "ok"
-#define IDLE "idle"
-#define STUCK "stuck"
-#define FAILED "failed"
-#define EXHAUSTED "retries-exhausted"
-#define FLUSHED "flushed"
-#define RETRYING "retrying"
-#define CANNOT_TELL "cannot-tell"
-
 #define NEXT_STUCK \
 	"rdmadiag trace-errno shows why a transition fails; rdmadiag qp-state at the other end, what it waits for"
 #define NEXT_PATH \
@@ -65,7 +56,7 @@ static uint64_t since(const struct judge *j, const struct rd_qp *qp, enum rd_qp_
 	return counts && counts->v[what].known == RD_OK ? counts->v[what].v : 0;
 }
 
-static int say(struct rd_qp *qp, const char *verdict, const char *fix, char *why)
+static int say(struct rd_qp *qp, enum rd_qp_verdict_kind verdict, const char *fix, char *why)
 {
 	free(qp->why);
 	qp->verdict = verdict;
@@ -102,10 +93,10 @@ static int judge_unreadable(struct rd_qp *qp)
 
 	if (qp->query_errno && !rd_qp_query_failed(qp))
 		return say(
-			qp, CANNOT_TELL, NEXT_DEVICE,
+			qp, RD_QPV_CANNOT_TELL, NEXT_DEVICE,
 			rd_text("it was never moved to INIT; the kernel shows the state of such in its list only, which "
 				"broke off"));
-	return say(qp, CANNOT_TELL, NEXT_DEVICE,
+	return say(qp, RD_QPV_CANNOT_TELL, NEXT_DEVICE,
 		   rd_text("its device did not say what state it is in%s%s%s", name ? " (" : "", name ? name : "",
 			   name ? ")" : ""));
 }
@@ -122,19 +113,20 @@ static int judge_connecting(const struct judge *j, struct rd_qp *qp)
 	if (!age)
 		return -ENOMEM;
 	if (qp->state.v == RD_QPS_RTR && qp->type.known == RD_OK && qp->type.v == RD_QPT_XRC_TGT)
-		return say(qp, OK, NEXT_OTHER_END, rd_text("in RTR, as the target of an XRC connection stays"));
+		return say(qp, RD_QPV_OK, NEXT_OTHER_END, rd_text("in RTR, as the target of an XRC connection stays"));
 	if (long_enough && name)
-		return say(qp, STUCK, NEXT_STUCK, rd_text("in %s %s: modify_qp last failed with %s", state, age, name));
+		return say(qp, RD_QPV_STUCK, NEXT_STUCK,
+			   rd_text("in %s %s: modify_qp last failed with %s", state, age, name));
 	if (long_enough)
-		return say(qp, STUCK, NEXT_STUCK,
+		return say(qp, RD_QPV_STUCK, NEXT_STUCK,
 			   rd_text("in %s %s: nobody has moved it on%s", state, age,
 				   qp->state.v == RD_QPS_RTR ? " (one that only receives may stay so)" : ""));
 	if (name)
-		return say(qp, CANNOT_TELL, NEXT_STUCK,
+		return say(qp, RD_QPV_CANNOT_TELL, NEXT_STUCK,
 			   rd_text("in %s %s; modify_qp failed with %s, and may be tried again", state, age, name));
 	if (bounded)
-		return say(qp, OK, NEXT_LATER, rd_text("on its way: in %s %s", state, age));
-	return say(qp, CANNOT_TELL, NEXT_LATER,
+		return say(qp, RD_QPV_OK, NEXT_LATER, rd_text("on its way: in %s %s", state, age));
+	return say(qp, RD_QPV_CANNOT_TELL, NEXT_LATER,
 		   rd_text("in %s %s: whether it is stuck shows after %.0f s", state, age, j->opts->stuck_seconds));
 }
 
@@ -159,7 +151,7 @@ static int judge_logged(struct rd_qp *qp, const char *line, const char *age)
 
 	if (cause == RD_QP_CAUSE_NONE)
 		cause = qp->cause;
-	return say(qp, cause ? EXHAUSTED : FAILED,
+	return say(qp, cause ? RD_QPV_EXHAUSTED : RD_QPV_FAILED,
 		   cause == RD_QP_CAUSE_RNR ? NEXT_RNR :
 		   cause		    ? NEXT_PATH :
 					      NEXT_CAUSE,
@@ -178,24 +170,24 @@ static int judge_failed(const struct judge *j, struct rd_qp *qp, const struct rd
 	if (line)
 		return judge_logged(qp, line->text, age);
 	if (qp->cause == RD_QP_CAUSE_RETRIES)
-		return say(qp, EXHAUSTED, NEXT_PATH,
+		return say(qp, RD_QPV_EXHAUSTED, NEXT_PATH,
 			   rd_text("in %s %s; when it failed, %s counted that it gave up sending again (device-wide)",
 				   state, age, ibdev));
 	if (qp->cause == RD_QP_CAUSE_RNR)
 		return say(
-			qp, EXHAUSTED, NEXT_RNR,
+			qp, RD_QPV_EXHAUSTED, NEXT_RNR,
 			rd_text("in %s %s; when it failed, %s counted that it gave up on a receiver that was not ready "
 				"(device-wide)",
 				state, age, ibdev));
 	if (qp->moved_by_call)
-		return say(qp, FLUSHED, NEXT_PROGRAM,
+		return say(qp, RD_QPV_FLUSHED, NEXT_PROGRAM,
 			   rd_text("its program moved it to %s itself (%s): what was posted was flushed", state, age));
 	if (qp->last_event.known == RD_OK) {
 		name = rd_ib_event_name(qp->last_event.v);
-		return say(qp, FAILED, NEXT_CAUSE,
+		return say(qp, RD_QPV_FAILED, NEXT_CAUSE,
 			   rd_text("in %s %s; the device reported %s", state, age, name ? name : "an event of no name"));
 	}
-	return say(qp, FAILED, NEXT_CAUSE, rd_text("in %s %s; what brought it there was not seen", state, age));
+	return say(qp, RD_QPV_FAILED, NEXT_CAUSE, rd_text("in %s %s; what brought it there was not seen", state, age));
 }
 
 /* UC knows no acknowledgement: what is lost is lost. */
@@ -219,25 +211,26 @@ static int judge_still(const struct judge *j, struct rd_qp *qp)
 	double s = j->opts->seconds;
 
 	if (!can_send_again(qp))
-		return say(qp, IDLE, NEXT_IDLE,
+		return say(qp, RD_QPV_IDLE, NEXT_IDLE,
 			   rd_text("no packet in %.1f s; a queue pair of UC sends nothing again", s));
 	if (!is_counted(j, qp, RD_QPC_RETRIES))
-		return say(qp, CANNOT_TELL, NEXT_PATH,
+		return say(qp, RD_QPV_CANNOT_TELL, NEXT_PATH,
 			   rd_text("no packet in %.1f s, and what %s sends again was not counted", s, ibdev));
 	if (!retries && !rnr)
-		return say(qp, IDLE, NEXT_IDLE, rd_text("no packet in %.1f s, and %s sent nothing again", s, ibdev));
+		return say(qp, RD_QPV_IDLE, NEXT_IDLE,
+			   rd_text("no packet in %.1f s, and %s sent nothing again", s, ibdev));
 	/* What moves may be what was lost and sent again, too. */
 	if (meant > 1)
 		return say(
-			qp, CANNOT_TELL, NEXT_PATH,
+			qp, RD_QPV_CANNOT_TELL, NEXT_PATH,
 			rd_text("no packet in %.1f s; %s sent again in that time, for this or another of its %zu queue pairs",
 				s, ibdev, meant));
 	if (rnr)
 		return say(
-			qp, RETRYING, NEXT_RNR,
+			qp, RD_QPV_RETRYING, NEXT_RNR,
 			rd_text("no packet in %.1f s; %s was told %llu times that the receiver is not ready (device-wide)",
 				s, ibdev, (unsigned long long)rnr));
-	return say(qp, RETRYING, NEXT_PATH,
+	return say(qp, RD_QPV_RETRYING, NEXT_PATH,
 		   rd_text("no packet in %.1f s; %s sent again %llu times in that time (device-wide)", s, ibdev,
 			   (unsigned long long)retries));
 }
@@ -245,12 +238,12 @@ static int judge_still(const struct judge *j, struct rd_qp *qp)
 static int judge_ready(const struct judge *j, struct rd_qp *qp)
 {
 	if (!rd_qp_is_connected_type(qp))
-		return say(qp, OK, NEXT_WORKS, rd_text("in RTS; it has no connection that could fail"));
+		return say(qp, RD_QPV_OK, NEXT_WORKS, rd_text("in RTS; it has no connection that could fail"));
 	if (qp->psn_per_second.known != RD_OK)
-		return say(qp, CANNOT_TELL, NEXT_LOOK_TWICE,
+		return say(qp, RD_QPV_CANNOT_TELL, NEXT_LOOK_TWICE,
 			   rd_text("in RTS; one look does not show whether packets move"));
 	if (!stands_still(j, qp))
-		return say(qp, OK, NEXT_WORKS, rd_text("%.3g packets a second", qp->psn_per_second.v));
+		return say(qp, RD_QPV_OK, NEXT_WORKS, rd_text("%.3g packets a second", qp->psn_per_second.v));
 	return judge_still(j, qp);
 }
 
@@ -261,8 +254,9 @@ static int judge_drained(const struct judge *j, struct rd_qp *qp)
 	if (!age)
 		return -ENOMEM;
 	if (qp->age_kind != RD_AGE_UNKNOWN && qp->age_seconds.v >= j->opts->stuck_seconds)
-		return say(qp, STUCK, NEXT_PROGRAM, rd_text("in SQD %s: its program holds the send queue back", age));
-	return say(qp, CANNOT_TELL, NEXT_LATER, rd_text("in SQD %s: its program drains the send queue", age));
+		return say(qp, RD_QPV_STUCK, NEXT_PROGRAM,
+			   rd_text("in SQD %s: its program holds the send queue back", age));
+	return say(qp, RD_QPV_CANNOT_TELL, NEXT_LATER, rd_text("in SQD %s: its program drains the send queue", age));
 }
 
 static int judge_one(const struct judge *j, struct rd_qp *qp, const struct rd_krecord *line)
@@ -271,7 +265,8 @@ static int judge_one(const struct judge *j, struct rd_qp *qp, const struct rd_kr
 		return judge_unreadable(qp);
 	switch (qp->state.v) {
 	case RD_QPS_RESET:
-		return say(qp, CANNOT_TELL, NEXT_PROGRAM, rd_text("in RESET: it was made, and not yet put to use"));
+		return say(qp, RD_QPV_CANNOT_TELL, NEXT_PROGRAM,
+			   rd_text("in RESET: it was made, and not yet put to use"));
 	case RD_QPS_INIT:
 	case RD_QPS_RTR:
 		return judge_connecting(j, qp);
@@ -316,43 +311,45 @@ int rd_qp_judge(struct rd_res *res, const struct rd_qp_judge *opts)
 	return r;
 }
 
+/* What each verdict is worth; what is a note, or not known, is no finding. */
 static const struct {
-	const char *verdict, *id, *title, *why;
 	enum rd_severity severity;
-} worth[] = {
-	{ FAILED, "qp-failed", "queue pairs have failed",
-	  "a queue pair in ERR or SQE moves no data until its program makes the connection anew", RD_SEV_CRITICAL },
-	{ EXHAUSTED, "qp-retries-exhausted", "queue pairs have given up sending again",
-	  "the other end did not answer for as long as timeout and retries allowed", RD_SEV_CRITICAL },
-	{ STUCK, "qp-stuck", "queue pairs are stuck on the way to being connected",
-	  "a job whose connections are not all made stands still", RD_SEV_WARNING },
-	{ RETRYING, "qp-retrying", "packets are sent again and none arrives",
-	  "the program sees nothing of this until the retries are exhausted, which may be never", RD_SEV_WARNING },
-	{ FLUSHED, "qp-flushed", "programs have put queue pairs into ERR", "programs do so when they close, or give up",
-	  RD_SEV_NOTE },
+	const char *id, *title, *why;
+} worth[RD_QPV_N] = {
+	[RD_QPV_NONE] = { .severity = RD_SEV_UNKNOWN },
+	[RD_QPV_FAILED] = { RD_SEV_CRITICAL, "qp-failed", "queue pairs have failed",
+			    "a queue pair in ERR or SQE moves no data until its program makes the connection anew" },
+	[RD_QPV_EXHAUSTED] = { RD_SEV_CRITICAL, "qp-retries-exhausted", "queue pairs have given up sending again",
+			       "the other end did not answer for as long as timeout and retries allowed" },
+	[RD_QPV_STUCK] = { RD_SEV_WARNING, "qp-stuck", "queue pairs are stuck on the way to being connected",
+			   "a job whose connections are not all made stands still" },
+	[RD_QPV_RETRYING] = { RD_SEV_WARNING, "qp-retrying", "packets are sent again and none arrives",
+			      "the program sees nothing of this until the retries are exhausted, which may be never" },
+	[RD_QPV_FLUSHED] = { .severity = RD_SEV_NOTE }, /* programs do so when they close, or give up */
+	[RD_QPV_IDLE] = { .severity = RD_SEV_NOTE },
+	[RD_QPV_OK] = { .severity = RD_SEV_NOTE },
+	[RD_QPV_CANNOT_TELL] = { .severity = RD_SEV_UNKNOWN },
 };
 
-enum rd_severity rd_qp_verdict_severity(const char *verdict)
+enum rd_severity rd_qp_verdict_severity(enum rd_qp_verdict_kind kind)
 {
-	for (size_t i = 0; i < RD_ARRAY_SIZE(worth); i++)
-		if (!strcmp(worth[i].verdict, verdict))
-			return worth[i].severity;
-	return strcmp(verdict, CANNOT_TELL) ? RD_SEV_NOTE : RD_SEV_UNKNOWN;
+	return kind < RD_QPV_N ? worth[kind].severity : RD_SEV_UNKNOWN;
 }
 
-static void judge_on(const struct rd_res *res, const bool *chosen, size_t dev, size_t w, struct rd_findings *findings)
+static void judge_on(const struct rd_res *res, const bool *chosen, size_t dev, enum rd_qp_verdict_kind kind,
+		     struct rd_findings *findings)
 {
+	struct rd_finding finding = { .id = worth[kind].id,
+				      .severity = worth[kind].severity,
+				      .title = worth[kind].title,
+				      .why = worth[kind].why };
 	const struct rd_qp *first = NULL;
-	struct rd_finding finding = {
-		.id = worth[w].id, .severity = worth[w].severity, .title = worth[w].title, .why = worth[w].why
-	};
 	size_t n = 0;
 
 	for (size_t i = 0; i < res->n_qps; i++) {
 		const struct rd_qp *qp = &res->qps[i];
 
-		if (qp->dev != (int)dev || (chosen && !chosen[i]) || !qp->verdict ||
-		    strcmp(qp->verdict, worth[w].verdict) != 0)
+		if (qp->dev != (int)dev || (chosen && !chosen[i]) || qp->verdict != kind)
 			continue;
 		if (!n++)
 			first = qp;
@@ -367,15 +364,9 @@ static void judge_on(const struct rd_res *res, const bool *chosen, size_t dev, s
 	rd_finding_add(findings, &finding);
 }
 
-int rd_qp_verdict_findings(const struct rd_res *res, const bool *chosen, struct rd_findings *findings)
+void rd_qp_verdict_findings(const struct rd_res *res, const bool *chosen, struct rd_findings *findings)
 {
-	for (size_t w = 0; w < RD_ARRAY_SIZE(worth); w++)
-		for (size_t dev = 0; worth[w].severity != RD_SEV_NOTE && dev < res->n_devs; dev++) {
-			int r = 0;
-
-			judge_on(res, chosen, dev, w, findings);
-			if (r)
-				return r;
-		}
-	return 0;
+	for (enum rd_qp_verdict_kind kind = RD_QPV_NONE; kind < RD_QPV_N; kind++)
+		for (size_t dev = 0; worth[kind].id && dev < res->n_devs; dev++)
+			judge_on(res, chosen, dev, kind, findings);
 }

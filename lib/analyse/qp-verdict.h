@@ -33,10 +33,10 @@ struct rd_qp_judge {
  */
 int rd_qp_judge(struct rd_res *res, const struct rd_qp_judge *judge);
 
-/* One finding for each device and verdict that is worth one, among those for which `chosen` (NULL: all) is true. -ENOMEM. */
-int rd_qp_verdict_findings(const struct rd_res *res, const bool *chosen, struct rd_findings *findings);
+/* One finding for each device and verdict that is worth one, among those for which `chosen` (NULL: all) is true. */
+void rd_qp_verdict_findings(const struct rd_res *res, const bool *chosen, struct rd_findings *findings);
 
-/* What a verdict is worth. */
-enum rd_severity rd_qp_verdict_severity(const char *verdict);
+/* What a verdict is worth; unknown where it is none, or could not be told. */
+enum rd_severity rd_qp_verdict_severity(enum rd_qp_verdict_kind kind);
 
 #endif

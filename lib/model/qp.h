@@ -6,7 +6,7 @@
 #ifndef RD_MODEL_QP_H
 #define RD_MODEL_QP_H
 
-#include "base/base.h"
+#include "model/qp-verdict.h"
 
 /* As the kernel and libibverbs number them. */
 enum rd_qp_type {
@@ -109,8 +109,9 @@ struct rd_qp {
 	enum rd_qp_cause cause;	       /* by what its device counted when it failed */
 	bool moved_by_call;	       /* a recorder saw modify_qp move it to the state it is in */
 	struct rd_qp_seen *seen;       /* owned; NULL: no recorder saw it */
-	const char *verdict, *fix;     /* static; what is the matter, the next command. NULL: none was asked for */
-	char *why;		       /* of the verdict; owned */
+	enum rd_qp_verdict_kind verdict; /* what is the matter */
+	const char *fix;		 /* static; the next command. NULL: none was asked for */
+	char *why;			 /* of the verdict; owned */
 };
 
 #define RD_AF_IB 27 /* the kernel's AF_IB, which libc does not name */

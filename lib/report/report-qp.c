@@ -59,7 +59,7 @@ static void add_seen_cells(struct rd_row *row, const struct rd_qp *qp)
 {
 	const struct rd_qp_seen *seen = qp->seen;
 
-	rd_row_str(row, RD_QP_VERDICT, qp->verdict);
+	rd_row_str(row, RD_QP_VERDICT, rd_qp_verdict_name(qp->verdict));
 	rd_row_str(row, RD_QP_WHY, qp->why);
 	rd_row_str(row, RD_QP_FIX, qp->fix);
 	rd_row_str(row, RD_QP_AGE_KIND, rd_age_kind_name(qp->age_kind));

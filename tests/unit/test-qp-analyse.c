@@ -328,7 +328,7 @@ static void peers_that_are_not_known_are_never_dead(void **state)
 	struct rd_qp_groups groups;
 
 	add_qp(a, 17, 33, RD_QPS_ERR, 0);
-	add_qp(a, 18, 34, RD_QPS_RTS, 2)->verdict = "retrying";
+	add_qp(a, 18, 34, RD_QPS_RTS, 2)->verdict = RD_QPV_RETRYING;
 	assert_int_equal(rd_qp_group_by(&a->res, NULL, RD_BY_PEER, &groups), 0);
 	assert_int_equal(groups.n, 2);
 	assert_string_equal(groups.v[0].label, "10.0.0.2");
