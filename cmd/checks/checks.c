@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyse/envcheck.h"
-#include "analyse/job.h"
 #include "analyse/nicmap.h"
 #include "analyse/profile.h"
 #include "analyse/qp-entropy.h"
@@ -40,9 +39,6 @@ static int read_qps(struct rd_source *source, struct checks *checks, struct rd_e
 			rd_errlist_add(errors, &why);
 		return 0;
 	}
-	for (size_t i = 0; i < checks->res.n_procs; i++)
-		if (!checks->res.procs[i].job)
-			checks->res.procs[i].job = rd_job_from_cgroup(checks->res.procs[i].cgroup);
 	checks->in.res = &checks->res;
 	return 0;
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/qp.h"
 #include "base/text.h"
 #include "collect/nldev.h"
 #include "report/report-counters-live.h"
@@ -147,12 +146,7 @@ static char *headline(const struct live *live)
 /* Who owns QPs, as far as RDMA netlink says. */
 static int ask_owners(const struct live *live, const char *device, struct rd_res *res, struct rd_err *err)
 {
-	int r = rd_collect_res(live->w.c->ctx->source, RD_WANT_QPS | RD_WANT_PROCS, device, res, NULL, err);
-
-	if (r < 0)
-		return r;
-	rd_res_link(res);
-	return 0;
+	return rd_collect_res(live->w.c->ctx->source, RD_WANT_QPS | RD_WANT_PROCS, device, res, NULL, err);
 }
 
 static struct rd_section *owners(const struct live *live, struct rd_err *err)

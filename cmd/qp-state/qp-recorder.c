@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <time.h>
 
-#include "analyse/job.h"
 #include "analyse/udp-sport.h"
 #include "cmd/trace-errno/trace.h"
+#include "collect/job.h"
 #include "collect/nldev.h"
 #include "collect/qp-event.h"
 

@@ -8,10 +8,10 @@
 #include "analyse/benign.h"
 #include "analyse/chain.h"
 #include "analyse/hint.h"
-#include "analyse/job.h"
 #include "analyse/symbols.h"
 #include "analyse/verb.h"
 #include "cmd/table.h"
+#include "collect/job.h"
 #include "trace/ustack.h"
 
 struct trace_names {

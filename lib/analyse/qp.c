@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "analyse/job.h"
 #include "base/err.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -106,9 +105,6 @@ static bool of_one_process(const struct rd_owner *a, const struct rd_owner *b)
 
 void rd_res_link(struct rd_res *res)
 {
-	for (size_t i = 0; i < res->n_procs; i++)
-		if (!res->procs[i].job)
-			res->procs[i].job = rd_job_from_cgroup(res->procs[i].cgroup);
 	for (size_t i = 0; i < res->n_cm_ids; i++) {
 		const struct rd_cm_id *cm_id = &res->cm_ids[i];
 		struct rd_qp *qp = cm_id->lqpn.known == RD_OK ? find_qp(res, cm_id->dev, cm_id->lqpn.v) : NULL;

@@ -6,7 +6,7 @@
 #include "model/finding.h"
 #include "model/qp.h"
 
-/* Names the job of each process; joins each QP with the connection that it belongs to, and takes the peer's GID from that
+/* Joins each QP with the connection that it belongs to, and takes the peer's GID from that
  * where its address is a GID (RoCE, AF_IB). */
 void rd_res_link(struct rd_res *res);
 

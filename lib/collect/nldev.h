@@ -19,7 +19,7 @@ enum rd_res_want {
 	RD_WANT_CTXS = 1u << RD_RES_CTX,
 	RD_WANT_SRQS = 1u << RD_RES_SRQ,
 	RD_WANT_PORTS = 1u << 16,
-	RD_WANT_PROCS = 1u << 17,  /* names and control groups of the processes that own what is listed */
+	RD_WANT_PROCS = 1u << 17,  /* names, control groups and jobs of the processes that own what is listed */
 	RD_WANT_LIMITS = 1u << 18, /* how many of each a device allows: a child process a device */
 	RD_WANT_ALL = ((1u << RD_RES_KINDS) - 1) | RD_WANT_PORTS | RD_WANT_PROCS | RD_WANT_LIMITS,
 };
@@ -37,7 +37,7 @@ int rd_collect_res(struct rd_source *src, unsigned want, const char *device, str
  * fuzz target calls it, too. Returns 0 or -ENOMEM; what is damaged is left out and said in the device's gaps. */
 int rd_nldev_take(const struct rd_bytes *answer, enum rd_res_kind kind, int dev, struct rd_res *res);
 
-/* The processes of what has been listed: comm and cgroup, one look each. 0 or -ENOMEM. */
+/* The processes of what has been listed: comm, cgroup and job, one look each. 0 or -ENOMEM. */
 int rd_collect_res_procs(struct rd_source *src, struct rd_res *res);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names and control groups of the processes that own RDMA resources: one look a process, however many QPs it has. */
+/* Names, control groups and jobs of the processes that own RDMA resources: one look a process, however many QPs it has. */
 #include "collect/nldev.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "collect/cgroup.h"
+#include "collect/job.h"
 
 struct pids {
 	uint32_t *v;
@@ -65,6 +66,7 @@ static int read_proc(struct rd_source *src, struct rd_proc *proc)
 	size = rd_cgroup_parse(groups, &path);
 	if (size > 0)
 		proc->cgroup = strndup(path, size);
+	proc->job = rd_job_from_cgroup(proc->cgroup);
 	return size > 0 && !proc->cgroup ? -ENOMEM : 0;
 }
 

@@ -63,7 +63,7 @@ struct rd_proc {
 	uint32_t pid;
 	char *comm;   /* NULL: gone, or hidden from us */
 	char *cgroup; /* path; NULL: not known */
-	char *job;    /* workload manager's name for it; NULL: none, or not known. Filled by analysis */
+	char *job;    /* workload manager's name for it; NULL: none, or not known */
 };
 
 /* What a recorder of modify_qp saw of a QP: each field as last set. */

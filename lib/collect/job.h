@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which job of a workload manager a cgroup belongs to. */
-#ifndef RD_ANALYSE_JOB_H
-#define RD_ANALYSE_JOB_H
+#ifndef RD_COLLECT_JOB_H
+#define RD_COLLECT_JOB_H
 
 #include "base/base.h"
 

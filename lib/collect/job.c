@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analyse/job.h"
+#include "collect/job.h"
 
 #include <ctype.h>
 #include <stdio.h>
