@@ -92,7 +92,15 @@ static int judge_job_env(struct checks *checks)
 /* By as many links as a switch has upwards, more or less: the rule looks at flows that no number of links parts. */
 static int judge_flows(struct checks *checks)
 {
-	return checks->in.res ? rd_qp_spread(checks->in.res, NULL, 4, &checks->spreads) : 0;
+	struct rd_qp_views views;
+	int r;
+
+	if (!checks->in.res)
+		return 0;
+	rd_qp_views_init(&views, checks->in.res);
+	r = rd_qp_spread(&views, NULL, 4, &checks->spreads);
+	rd_qp_views_deinit(&views);
+	return r;
 }
 
 /* Reads all through a source that keeps what could not be read. */

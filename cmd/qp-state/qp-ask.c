@@ -63,10 +63,10 @@ int qp_ask_check(const struct qp_ask *ask, int argc, char **argv, struct rd_err 
 static int fill_entropy(const struct qp_ask *ask, struct qp_look *look)
 {
 	struct rd_spreads spreads = { 0 };
-	int r = rd_qp_spread(&look->res, look->chosen, ask->links, &spreads);
+	int r = rd_qp_spread(&look->views, look->chosen, ask->links, &spreads);
 
 	if (!r)
-		rd_report_spreads(&look->report, &look->res, &spreads);
+		rd_report_spreads(&look->report, &look->views, &spreads);
 	if (!r)
 		rd_qp_spread_findings(&look->res, &spreads, &look->findings);
 	rd_spreads_deinit(&spreads);
@@ -79,15 +79,16 @@ static void fill_timeouts(struct qp_look *look)
 
 	for (size_t i = 0; i < look->res.n_qps; i++) {
 		const struct rd_qp *qp = &look->res.qps[i];
+		const struct rd_qp_seen *seen = look->views.v[i].past.seen;
 		struct rd_timeouts values = { .rxe = rd_res_dev_is_rxe(&look->res.devs[qp->dev]) };
 		struct rd_giveup giveup;
 
-		if (!look->chosen[i] || !qp->seen || qp->seen->timeout.known != RD_OK)
+		if (!look->chosen[i] || !seen || seen->timeout.known != RD_OK)
 			continue;
 		/* The RNR timer that counts is the other end's. */
-		RD_COPY(values.timeout, qp->seen->timeout);
-		RD_COPY(values.retry_cnt, qp->seen->retry_cnt);
-		RD_COPY(values.rnr_retry, qp->seen->rnr_retry);
+		RD_COPY(values.timeout, seen->timeout);
+		RD_COPY(values.retry_cnt, seen->retry_cnt);
+		RD_COPY(values.rnr_retry, seen->rnr_retry);
 		giveup = rd_qp_giveup(&values);
 		rd_timeouts_add(section, &look->res, qp, &values, &giveup);
 	}

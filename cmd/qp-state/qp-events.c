@@ -10,10 +10,12 @@ static bool matches(const struct rd_qp_filter *filter, const struct rd_qp_event 
 {
 	struct rd_res_dev dev = { .name = (char *)ev->ibdev };
 	struct rd_proc proc = { .pid = ev->pid, .comm = (char *)ev->comm, .cgroup = ev->cgroup, .job = ev->job };
-	struct rd_qp qp = { .proc = ev->pid ? 0 : -1, .cm_id = -1 };
+	struct rd_qp qp = { .proc = ev->pid ? 0 : -1 };
+	struct rd_qp_view view = { .link = { .cm_id = -1, .has_gid = ev->seen.has_dgid } };
 	struct rd_res res = {
 		.devs = &dev, .n_devs = 1, .qps = &qp, .n_qps = 1, .procs = &proc, .n_procs = ev->pid ? 1 : 0
 	};
+	const struct rd_qp_views views = { .res = &res, .v = &view };
 
 	qp.lqpn.v = ev->lqpn.v;
 	qp.lqpn.known = ev->lqpn.known;
@@ -23,11 +25,10 @@ static bool matches(const struct rd_qp_filter *filter, const struct rd_qp_event 
 	qp.state.known = ev->state.known == RD_OK ? RD_OK : ev->before.known;
 	qp.rqpn.v = ev->seen.dest_qpn.v;
 	qp.rqpn.known = ev->seen.dest_qpn.known;
-	qp.has_peer_gid = ev->seen.has_dgid;
-	memcpy(qp.peer_gid, ev->seen.dgid, sizeof(qp.peer_gid));
+	memcpy(view.link.gid, ev->seen.dgid, sizeof(view.link.gid));
 	if (ev->pid)
 		RD_SET(qp.owner.pid, ev->pid);
-	return rd_qp_filter_matches(filter, &res, &qp);
+	return rd_qp_filter_matches(filter, &views, 0);
 }
 
 static bool wanted(const void *arg, const struct rd_qp_event *ev)

@@ -55,8 +55,9 @@ static bool any_failed(const struct rd_res *res)
 }
 
 int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuck_seconds, uint64_t began_ns,
-		     struct rd_res *res, struct rd_errlist *errors)
+		     struct rd_qp_views *views, struct rd_errlist *errors)
 {
+	const struct rd_res *res = views->res;
 	_cleanup_free_ struct rd_qp_counts *since = rd_alloc(res->n_devs + 1, sizeof(*since));
 	uint64_t now = source->ops->now(source, CLOCK_MONOTONIC);
 	struct rd_qp_judge judge = { .stuck_seconds = stuck_seconds, .mono_ns = now };
@@ -69,7 +70,7 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 	if (!r && (h->goes_on || h->look_ns))
 		count(h, source, res, since);
 	if (!r)
-		rd_qp_track_look(h->track, res, began_ns, now);
+		rd_qp_track_look(h->track, views, began_ns, now);
 	/* The log is long, and of use only for what has failed. */
 	if (!r && any_failed(res)) {
 		r = rd_collect_klog(source, &klog, errors, &err);
@@ -79,10 +80,10 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 		judge.since = since;
 		judge.seconds = (double)(now - h->look_ns) / 1e9;
 	}
-	if (!r)
-		r = rd_qp_judge(res, &judge);
-	if (!r)
-		rd_qp_track_keep(h->track, res);
+	if (!r) {
+		rd_qp_judge(views, &judge);
+		rd_qp_track_keep(h->track, views);
+	}
 	h->look_ns = now;
 	rd_klog_deinit(&klog);
 	return r;

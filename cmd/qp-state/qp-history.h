@@ -22,7 +22,7 @@ struct qp_history {
 
 /* Judges what a look has read, which began at `began_ns` (CLOCK_MONOTONIC): ages, motion, verdicts. `errors` takes what could not be read. 0 or -ENOMEM. */
 int qp_history_judge(struct qp_history *history, struct rd_source *source, double stuck_seconds, uint64_t began_ns,
-		     struct rd_res *res, struct rd_errlist *errors);
+		     struct rd_qp_views *views, struct rd_errlist *errors);
 
 void qp_history_deinit(struct qp_history *history);
 

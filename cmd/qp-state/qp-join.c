@@ -18,6 +18,7 @@
 struct joined {
 	struct rd_join_host *hosts;
 	struct rd_res *res;
+	struct rd_qp_views *views;
 	struct rd_host *facts;
 	char **names;
 	size_t n;
@@ -26,11 +27,13 @@ struct joined {
 static void joined_deinit(struct joined *joined)
 {
 	for (size_t i = 0; i < joined->n; i++) {
+		rd_qp_views_deinit(&joined->views[i]);
 		rd_res_deinit(&joined->res[i]);
 		rd_host_deinit(&joined->facts[i]);
 		free(joined->names[i]);
 	}
 	free(joined->hosts);
+	free(joined->views);
 	free(joined->res);
 	free(joined->facts);
 	free(joined->names);
@@ -64,10 +67,11 @@ static int read_source(struct joined *joined, struct rd_source *source, const ch
 	rd_read_textf(source, &joined->names[i], NULL, "/proc/sys/kernel/hostname");
 	if (!joined->names[i])
 		joined->names[i] = rd_dup(path);
-	rd_res_link(&joined->res[i]);
+	rd_qp_views_init(&joined->views[i], &joined->res[i]);
+	rd_qp_link(&joined->views[i]);
 	r = rd_collect_host(source, 0, &joined->facts[i], errors, err);
 	joined->hosts[i] = (struct rd_join_host){ .name = joined->names[i],
-						  .res = &joined->res[i],
+						  .views = &joined->views[i],
 						  .host = &joined->facts[i],
 						  .time_ns = source->ops->now(source, CLOCK_REALTIME) };
 	return r < 0 ? rd_err_set(err, -r, path, "no memory for its queue pairs") : check_name(joined, path, err);
@@ -91,6 +95,7 @@ static int read_all(struct rd_ctx *ctx, struct joined *joined, int argc, char **
 		return rd_err_set(err, E2BIG, "--join", "takes %d bundles at most", HOSTS_MAX);
 	joined->hosts = rd_alloc(room, sizeof(*joined->hosts));
 	joined->res = rd_alloc(room, sizeof(*joined->res));
+	joined->views = rd_alloc(room, sizeof(*joined->views));
 	joined->facts = rd_alloc(room, sizeof(*joined->facts));
 	joined->names = rd_alloc(room, sizeof(*joined->names));
 	for (int i = 0; i < argc && !r; i++)

@@ -99,13 +99,13 @@ static struct rd_section *body_of(const struct live *live, const struct qp_look 
 	size_t row = 0;
 
 	rd_report_init(&report, "");
-	rd_report_qps(&report, &look->res, look->chosen);
+	rd_report_qps(&report, &look->views, look->chosen);
 	section = report.sections[--report.n_sections];
 	rd_report_deinit(&report);
 	section->columns = live->columns;
 	for (size_t i = 0; i < look->res.n_qps && row < section->n; i++)
 		if (look->chosen[i])
-			rd_row_severity(&section->rows[row++], rd_qp_verdict_severity(look->res.qps[i].verdict));
+			rd_row_severity(&section->rows[row++], rd_qp_verdict_severity(look->views.v[i].verdict.kind));
 	return section;
 }
 

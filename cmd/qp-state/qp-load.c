@@ -13,6 +13,7 @@ void qp_look_deinit(struct qp_look *look)
 {
 	rd_report_deinit(&look->report);
 	rd_findings_deinit(&look->findings);
+	rd_qp_views_deinit(&look->views);
 	rd_res_deinit(&look->res);
 	free(look->chosen);
 }
@@ -42,7 +43,7 @@ static void choose(const struct qp_opts *opts, struct qp_look *look)
 {
 	look->chosen = rd_alloc(look->res.n_qps + 1, sizeof(*look->chosen));
 	for (size_t i = 0; i < look->res.n_qps; i++)
-		look->chosen[i] = rd_qp_filter_matches(&opts->filter, &look->res, &look->res.qps[i]);
+		look->chosen[i] = rd_qp_filter_matches(&opts->filter, &look->views, i);
 }
 
 int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_look *look,
@@ -58,19 +59,20 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 	/* Of one device only that is asked; with several, all are, and then chosen from. */
 	r = rd_collect_res(source, wanted(opts), devices && !strchr(devices, ',') ? devices : NULL, &look->res,
 			   &look->report.errors, err);
+	/* What came before it failed is told, too. */
+	rd_qp_views_init(&look->views, &look->res);
 	if (r < 0)
 		return r;
 	r = check_devices(&look->res, devices, err);
 	if (r < 0)
 		return r;
-	rd_res_link(&look->res);
-	if (!r)
-		r = qp_history_judge(history, source, opts->stuck, began, &look->res, &look->report.errors);
+	rd_qp_link(&look->views);
+	r = qp_history_judge(history, source, opts->stuck, began, &look->views, &look->report.errors);
 	if (!r)
 		rd_res_findings(&look->res, &look->findings);
 	if (!r)
 		choose(opts, look);
 	if (!r)
-		rd_qp_verdict_findings(&look->res, look->chosen, &look->findings);
+		rd_qp_verdict_findings(&look->views, look->chosen, &look->findings);
 	return r < 0 ? rd_err_set(err, -r, ctx->cmd->name, "no memory for the queue pairs") : 0;
 }

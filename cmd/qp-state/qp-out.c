@@ -11,7 +11,7 @@
 static int fill_groups(const struct qp_opts *opts, struct qp_look *look)
 {
 	struct rd_qp_groups groups = { 0 };
-	int r = rd_qp_group_by(&look->res, look->chosen, opts->by, &groups);
+	int r = rd_qp_group_by(&look->views, look->chosen, opts->by, &groups);
 
 	if (!r)
 		rd_report_qp_groups(&look->report, &look->res, &groups);
@@ -35,7 +35,7 @@ int qp_fill(const struct rd_ctx *ctx, struct qp_look *look)
 	const struct qp_opts *opts = ctx->state;
 	int r = 0;
 
-	rd_report_qps(&look->report, &look->res, look->chosen);
+	rd_report_qps(&look->report, &look->views, look->chosen);
 	rd_report_qp_summary(&look->report, &look->res);
 	if (opts->summary)
 		fill_processes(look);

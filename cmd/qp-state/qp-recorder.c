@@ -55,12 +55,16 @@ static void note_lacking(struct qp_recorder *rec)
 
 static int first_look(struct qp_recorder *rec, struct rd_err *err)
 {
+	struct rd_qp_views views = { 0 };
 	struct rd_res res = { 0 };
 	uint64_t began = now(rec);
 	int r = rd_collect_res(rec->ctx->source, RD_WANT_QPS, NULL, &res, &rec->notes, err);
 
-	if (!r)
-		rd_qp_track_look(rec->track, &res, began, now(rec));
+	if (!r) {
+		rd_qp_views_init(&views, &res);
+		rd_qp_track_look(rec->track, &views, began, now(rec));
+	}
+	rd_qp_views_deinit(&views);
 	rd_res_deinit(&res);
 	return r;
 }

@@ -7,6 +7,7 @@
 #include "cmd/cmd.h"
 #include "model/finding.h"
 #include "model/qp-groups.h"
+#include "model/qp-view.h"
 #include "qp-ask.h"
 #include "qp-history.h"
 
@@ -25,7 +26,8 @@ struct qp_opts {
 /* One look. */
 struct qp_look {
 	struct rd_res res;
-	bool *chosen; /* by the filter; res.n_qps entries */
+	struct rd_qp_views views; /* of `res`, which is beside them: a look stays where it is */
+	bool *chosen;		  /* by the filter; res.n_qps entries */
 	struct rd_findings findings;
 	struct rd_report report;
 };

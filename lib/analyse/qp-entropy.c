@@ -125,10 +125,10 @@ static int add_collision(struct rd_spreads *ret, const struct flow *flows, size_
 	return 0;
 }
 
-static struct rd_flow sport_of(const struct rd_res *res, size_t i)
+static struct rd_flow sport_of(const struct rd_qp_views *views, size_t i)
 {
-	const struct rd_qp *qp = &res->qps[i];
-	const struct rd_qp_seen *seen = qp->seen;
+	const struct rd_qp *qp = &views->res->qps[i];
+	const struct rd_qp_seen *seen = views->v[i].past.seen;
 	bool told = seen && seen->flow_label.known == RD_OK;
 	uint32_t label = told ? seen->flow_label.v : 0;
 	struct rd_flow flow = { .qp = i, .udp_sport = rd_udp_sport(label, qp->lqpn.v, qp->rqpn.v) };
@@ -137,23 +137,24 @@ static struct rd_flow sport_of(const struct rd_res *res, size_t i)
 	return flow;
 }
 
-static struct flow flow_of(const struct rd_qp *qp, uint16_t sport)
+static struct flow flow_of(const struct rd_qp *qp, const uint8_t *peer, uint16_t sport)
 {
-	struct flow flow = {
-		.dev = qp->dev, .has_peer = qp->has_peer_gid, .sport = sport, .lqpn = qp->lqpn.v, .rqpn = qp->rqpn.v
-	};
+	struct flow flow = { .dev = qp->dev, .has_peer = peer, .sport = sport, .lqpn = qp->lqpn.v, .rqpn = qp->rqpn.v };
 
-	memcpy(flow.peer, qp->peer_gid, 16);
+	if (peer)
+		memcpy(flow.peer, peer, 16);
 	return flow;
 }
 
-static size_t take_flows(const struct rd_res *res, const bool *chosen, struct flow *flows, struct rd_spreads *ret)
+static size_t take_flows(const struct rd_qp_views *views, const bool *chosen, struct flow *flows, struct rd_spreads *ret)
 {
+	const struct rd_res *res = views->res;
 	size_t n = 0;
 
 	for (size_t i = 0; i < res->n_qps; i++) {
 		const struct rd_qp *qp = &res->qps[i];
 		const char *protocol = res->devs[qp->dev].protocol;
+		const uint8_t *peer = rd_qp_peer_gid(&views->v[i]);
 
 		/* One that is not connected yet, or has failed, sends nothing. */
 		if ((chosen && !chosen[i]) || !rd_qp_is_connected_type(qp) || rd_qp_has_failed(qp) ||
@@ -164,9 +165,9 @@ static size_t take_flows(const struct rd_res *res, const bool *chosen, struct fl
 		} else if (qp->rqpn.known != RD_OK || !qp->rqpn.v) {
 			ret->not_told++;
 		} else {
-			ret->unknown_peer += !qp->has_peer_gid;
-			ret->flows[n] = sport_of(res, i);
-			flows[n] = flow_of(qp, ret->flows[n].udp_sport);
+			ret->unknown_peer += !peer;
+			ret->flows[n] = sport_of(views, i);
+			flows[n] = flow_of(qp, peer, ret->flows[n].udp_sport);
 			n++;
 		}
 	}
@@ -174,8 +175,9 @@ static size_t take_flows(const struct rd_res *res, const bool *chosen, struct fl
 	return n;
 }
 
-int rd_qp_spread(const struct rd_res *res, const bool *chosen, unsigned links, struct rd_spreads *ret)
+int rd_qp_spread(const struct rd_qp_views *views, const bool *chosen, unsigned links, struct rd_spreads *ret)
 {
+	const struct rd_res *res = views->res;
 	_cleanup_free_ struct flow *flows = rd_alloc(res->n_qps + 1, sizeof(*flows));
 	size_t n, end_dev, end_path, end_tuple;
 	int r = 0;
@@ -183,7 +185,7 @@ int rd_qp_spread(const struct rd_res *res, const bool *chosen, unsigned links, s
 	*ret = (struct rd_spreads){ .links = links, .flows = rd_alloc(res->n_qps + 1, sizeof(*ret->flows)) };
 	if (!flows || !ret->flows)
 		return -ENOMEM;
-	n = take_flows(res, chosen, flows, ret);
+	n = take_flows(views, chosen, flows, ret);
 	qsort(flows, n, sizeof(*flows), compare_flows);
 	for (size_t dev = 0; dev < n && !r; dev = end_dev) {
 		for (end_dev = dev; end_dev < n && flows[end_dev].dev == flows[dev].dev; end_dev++)

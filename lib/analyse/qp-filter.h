@@ -4,7 +4,7 @@
 #define RD_ANALYSE_QP_FILTER_H
 
 #include "base/err.h"
-#include "model/qp.h"
+#include "model/qp-view.h"
 
 #define RD_QP_FILTER_MAX 64 /* numbers in a list */
 
@@ -39,7 +39,7 @@ int rd_qp_filter_set(struct rd_qp_filter *filter, const char *option, const char
 /* Whether anything was asked for. */
 bool rd_qp_filter_any(const struct rd_qp_filter *filter);
 
-/* A field that is not known matches no positive question. */
-bool rd_qp_filter_matches(const struct rd_qp_filter *filter, const struct rd_res *res, const struct rd_qp *qp);
+/* Whether queue pair `i` is asked for. A field that is not known matches no positive question. */
+bool rd_qp_filter_matches(const struct rd_qp_filter *filter, const struct rd_qp_views *views, size_t i);
 
 #endif

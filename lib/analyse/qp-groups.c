@@ -17,11 +17,13 @@ struct key {
 	uint8_t peer[16];
 	int dev;
 	const struct rd_qp *qp;
+	const struct rd_qp_view *view;
 };
 
-static struct key key_of(const struct rd_res *res, const struct rd_qp *qp, enum rd_qp_by by)
+static struct key key_of(const struct rd_qp_views *views, size_t i, enum rd_qp_by by)
 {
-	struct key key = { .number = UINT64_MAX, .dev = -1, .qp = qp };
+	const struct rd_qp *qp = &views->res->qps[i];
+	struct key key = { .number = UINT64_MAX, .dev = -1, .qp = qp, .view = &views->v[i] };
 
 	switch (by) {
 	case RD_BY_STATE:
@@ -37,10 +39,10 @@ static struct key key_of(const struct rd_res *res, const struct rd_qp *qp, enum 
 		break;
 	case RD_BY_PEER:
 		key.dev = qp->dev;
-		key.has_peer = rd_qp_peer(res, qp, key.peer);
+		key.has_peer = rd_qp_peer(views, i, key.peer);
 		break;
 	default:
-		key.text = qp->proc >= 0 ? res->procs[qp->proc].job : NULL;
+		key.text = qp->proc >= 0 ? views->res->procs[qp->proc].job : NULL;
 		break;
 	}
 	return key;
@@ -107,17 +109,17 @@ static struct rd_qp_group *add_group(const struct rd_res *res, const struct key 
 	return group;
 }
 
-static void count(struct rd_qp_group *group, const struct rd_qp *qp)
+static void count(struct rd_qp_group *group, const struct rd_qp *qp, const struct rd_qp_view *view)
 {
 	group->qps++;
 	if (qp->state.known == RD_OK && qp->state.v < RD_QPS_N)
 		group->by_state[qp->state.v]++;
 	else
 		group->unknown++;
-	group->judged |= qp->verdict != RD_QPV_NONE;
-	group->looked_twice |= qp->psn_per_second.known == RD_OK;
-	group->stuck += qp->verdict == RD_QPV_STUCK;
-	group->retrying += qp->verdict == RD_QPV_RETRYING;
+	group->judged |= view->verdict.kind != RD_QPV_NONE;
+	group->looked_twice |= view->past.psn_per_second.known == RD_OK;
+	group->stuck += view->verdict.kind == RD_QPV_STUCK;
+	group->retrying += view->verdict.kind == RD_QPV_RETRYING;
 }
 
 static enum rd_path_health health_of(const struct rd_qp_group *group)
@@ -149,8 +151,9 @@ static int compare_groups(const void *a, const void *b)
 	return x->label ? strcmp(x->label, y->label) : x->dev - y->dev;
 }
 
-int rd_qp_group_by(const struct rd_res *res, const bool *chosen, enum rd_qp_by by, struct rd_qp_groups *ret)
+int rd_qp_group_by(const struct rd_qp_views *views, const bool *chosen, enum rd_qp_by by, struct rd_qp_groups *ret)
 {
+	const struct rd_res *res = views->res;
 	_cleanup_free_ struct key *keys = rd_alloc(res->n_qps + 1, sizeof(*keys));
 	struct rd_qp_group *group = NULL;
 	size_t n = 0;
@@ -162,7 +165,7 @@ int rd_qp_group_by(const struct rd_res *res, const bool *chosen, enum rd_qp_by b
 		if (by == RD_BY_PEER && !rd_qp_is_connected_type(&res->qps[i]))
 			ret->without_peer++;
 		else
-			keys[n++] = key_of(res, &res->qps[i], by);
+			keys[n++] = key_of(views, i, by);
 	}
 	qsort(keys, n, sizeof(*keys), compare_keys);
 	for (size_t i = 0; i < n; i++) {
@@ -172,7 +175,7 @@ int rd_qp_group_by(const struct rd_res *res, const bool *chosen, enum rd_qp_by b
 			rd_qp_groups_deinit(ret);
 			return -ENOMEM;
 		}
-		count(group, keys[i].qp);
+		count(group, keys[i].qp, keys[i].view);
 	}
 	for (size_t i = 0; i < ret->n; i++)
 		ret->v[i].health = by == RD_BY_PEER ? health_of(&ret->v[i]) : RD_HEALTH_NONE;

@@ -47,7 +47,18 @@ struct found {
 
 static const struct rd_qp *qp_of(const struct join *join, const struct entry *entry)
 {
-	return &join->hosts[entry->host].res->qps[entry->qp];
+	return &join->hosts[entry->host].views->res->qps[entry->qp];
+}
+
+static const struct rd_qp_view *view_of(const struct join *join, const struct entry *entry)
+{
+	return &join->hosts[entry->host].views->v[entry->qp];
+}
+
+/* NULL: not known. */
+static const uint8_t *gid_of(const struct join *join, const struct entry *entry)
+{
+	return rd_qp_peer_gid(view_of(join, entry));
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -90,7 +101,7 @@ static void index_gids(struct join *join, int h)
 
 	for (size_t p = 0; host && p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
-		int dev = rd_res_find_dev(join->hosts[h].res, host->ibdevs[port->ibdev].name);
+		int dev = rd_res_find_dev(join->hosts[h].views->res, host->ibdevs[port->ibdev].name);
 
 		for (size_t g = 0; dev >= 0 && g < port->n_gids; g++) {
 			rd_reserve(&join->owners, &join->cap_owners, join->n_owners + 1, sizeof(*join->owners));
@@ -106,11 +117,11 @@ static void build(struct join *join)
 	size_t all = 0, at = 0;
 
 	for (size_t h = 0; h < join->n; h++)
-		all += join->hosts[h].res->n_qps;
+		all += join->hosts[h].views->res->n_qps;
 	join->entries = rd_alloc(all + 1, sizeof(*join->entries));
 	join->done = rd_alloc(join->n + 1, sizeof(*join->done));
 	for (size_t h = 0; h < join->n; h++) {
-		const struct rd_res *res = join->hosts[h].res;
+		const struct rd_res *res = join->hosts[h].views->res;
 
 		join->done[h] = rd_alloc(res->n_qps + 1, sizeof(**join->done));
 		for (size_t i = 0; i < res->n_qps; i++)
@@ -164,8 +175,9 @@ static bool has_gid(const struct join *join, const uint8_t *gid, int host, int d
 static const struct rd_cm_id *connection_of(const struct join *join, const struct entry *entry)
 {
 	static const uint8_t any[16];
-	const struct rd_qp *qp = qp_of(join, entry);
-	const struct rd_cm_id *cm_id = qp->cm_id >= 0 ? &join->hosts[entry->host].res->cm_ids[qp->cm_id] : NULL;
+	const struct rd_res *res = join->hosts[entry->host].views->res;
+	int at = view_of(join, entry)->link.cm_id;
+	const struct rd_cm_id *cm_id = at >= 0 ? &res->cm_ids[at] : NULL;
 
 	if (!cm_id || !cm_id->src.family || !cm_id->dst.family || memcmp(cm_id->src.ip, any, 16) == 0 ||
 	    memcmp(cm_id->dst.ip, any, 16) == 0)
@@ -191,50 +203,67 @@ static enum words addresses(const struct join *join, const struct entry *a, cons
 }
 
 /* Whether `to` can be what `from` is connected to, as far as GIDs are known. */
-static bool can_be(const struct join *join, const struct rd_qp *from, const struct entry *to)
+static bool can_be(const struct join *join, const struct entry *from, const struct entry *to)
 {
-	return !from->has_peer_gid || has_gid(join, from->peer_gid, to->host, qp_of(join, to)->dev);
+	const uint8_t *gid = gid_of(join, from);
+
+	return !gid || has_gid(join, gid, to->host, qp_of(join, to)->dev);
 }
 
-static bool names_peer(const struct rd_qp *qp)
+static bool names_peer(const struct join *join, const struct entry *entry)
 {
+	const struct rd_qp *qp = qp_of(join, entry);
+
 	return rd_qp_is_connected_type(qp) && qp->rqpn.known == RD_OK && qp->state.known == RD_OK &&
-	       qp->state.v >= RD_QPS_RTR && (qp->rqpn.v != 0 || qp->has_peer_gid);
+	       qp->state.v >= RD_QPS_RTR && (qp->rqpn.v != 0 || gid_of(join, entry));
+}
+
+/* Where the peer's GID says that it is. */
+static void look_for_gid(const struct join *join, const uint8_t *gid, struct found *ret)
+{
+	const struct owner *owner = owners_of(join, gid, &ret->n_owners);
+
+	ret->by_gid = true;
+	if (owner) {
+		ret->host = owner->host;
+		ret->dev = owner->dev;
+	}
+}
+
+/* The first entry of this number; n_entries: there is none. */
+static size_t first_of(const struct join *join, uint32_t lqpn)
+{
+	size_t low = 0, high = join->n_entries;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (join->entries[middle].lqpn < lqpn)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 static void look_for(const struct join *join, const struct entry *from, struct found *ret)
 {
 	const struct rd_qp *qp = qp_of(join, from);
-	size_t low = 0, high = join->n_entries;
+	const uint8_t *gid = gid_of(join, from);
 
 	*ret = (struct found){ .host = -1, .dev = -1 };
-	if (qp->has_peer_gid) {
-		const struct owner *owner = owners_of(join, qp->peer_gid, &ret->n_owners);
-
-		ret->by_gid = true;
-		if (owner) {
-			ret->host = owner->host;
-			ret->dev = owner->dev;
-		}
-	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (join->entries[middle].lqpn < qp->rqpn.v)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < join->n_entries && join->entries[low].lqpn == qp->rqpn.v; low++) {
-		const struct entry *to = &join->entries[low];
+	if (gid)
+		look_for_gid(join, gid, ret);
+	for (size_t i = first_of(join, qp->rqpn.v); i < join->n_entries && join->entries[i].lqpn == qp->rqpn.v; i++) {
+		const struct entry *to = &join->entries[i];
 		const struct rd_qp *other = qp_of(join, to);
 		bool self = to->host == from->host && to->qp == from->qp;
 
 		/* One that is connected with itself says so by its GID. */
-		if ((self && !qp->has_peer_gid) || !can_be(join, qp, to) ||
+		if ((self && !gid) || !can_be(join, from, to) ||
 		    (other->type.known == RD_OK && other->type.v != qp->type.v))
 			continue;
-		if (names_peer(other) && other->rqpn.v == qp->lqpn.v && can_be(join, other, from) &&
+		if (names_peer(join, to) && other->rqpn.v == qp->lqpn.v && can_be(join, to, from) &&
 		    addresses(join, from, to) != DISAGREE) {
 			ret->mutual = to;
 			ret->n_mutual++;
@@ -248,7 +277,7 @@ static void look_for(const struct join *join, const struct entry *from, struct f
 /* Whether all queue pairs of the device are in the capture; `why` not, if not. */
 static bool device_is_whole(const struct join *join, int host, int dev, const char **why)
 {
-	const struct rd_res_dev *of = &join->hosts[host].res->devs[dev];
+	const struct rd_res_dev *of = &join->hosts[host].views->res->devs[dev];
 
 	if (of->gaps[RD_RES_QP].code || of->gaps[RD_RES_QP].damaged || of->gaps[RD_RES_QP].interrupted ||
 	    of->used[RD_RES_QP].known != RD_OK || of->listed[RD_RES_QP] < of->used[RD_RES_QP].v)
@@ -287,7 +316,7 @@ static const char *job_of(const struct join *join, const struct entry *entry)
 {
 	const struct rd_qp *qp = qp_of(join, entry);
 
-	return qp->proc >= 0 ? join->hosts[entry->host].res->procs[qp->proc].job : NULL;
+	return qp->proc >= 0 ? join->hosts[entry->host].views->res->procs[qp->proc].job : NULL;
 }
 
 /* Numbers alone can meet by chance: drivers begin to count at the same number on every host. */
@@ -296,7 +325,7 @@ static bool is_proof(const struct join *join, const struct entry *a, const struc
 	const char *job = job_of(join, a), *other = job_of(join, b);
 
 	/* Of the same job, whatever the step. */
-	return qp_of(join, a)->has_peer_gid || qp_of(join, b)->has_peer_gid || addresses(join, a, b) == AGREE ||
+	return gid_of(join, a) || gid_of(join, b) || addresses(join, a, b) == AGREE ||
 	       (job && other && strcspn(job, ".") == strcspn(other, ".") && strncmp(job, other, strcspn(job, ".")) == 0);
 }
 
@@ -325,12 +354,21 @@ static void accuse(struct join *join, const struct entry *a, const struct entry 
 	add(join, a, b, RD_JOIN_AMBIGUOUS, doubt);
 }
 
+/* As a recorder saw it, bytes; 0: none did. */
+static unsigned mtu_of(const struct join *join, const struct entry *entry)
+{
+	const struct rd_qp_seen *seen = view_of(join, entry)->past.seen;
+
+	return seen && seen->path_mtu.known == RD_OK ? seen->path_mtu.v : 0;
+}
+
 /* The two point to each other. */
 static void add_mutual(struct join *join, const struct entry *a, const struct found *found)
 {
 	const struct entry *b = found->mutual;
 	const struct rd_qp *x = qp_of(join, a), *y = qp_of(join, b);
-	bool gids = x->has_peer_gid || y->has_peer_gid;
+	bool gids = gid_of(join, a) || gid_of(join, b);
+	unsigned mtu, other;
 
 	join->done[b->host][b->qp] = true;
 	if ((rd_qp_has_failed(x) || rd_qp_has_failed(y)) && !is_proof(join, a, b)) {
@@ -343,10 +381,10 @@ static void add_mutual(struct join *join, const struct entry *a, const struct fo
 		accuse(join, a, b, b->host, RD_JOIN_HALF_OPEN, rd_text("%s here, %s there", state_of(x), state_of(y)));
 		return;
 	}
-	if (x->seen && y->seen && x->seen->path_mtu.known == RD_OK && y->seen->path_mtu.known == RD_OK &&
-	    x->seen->path_mtu.v != y->seen->path_mtu.v) {
-		accuse(join, a, b, b->host, RD_JOIN_MISMATCH,
-		       rd_text("path MTU %u here, %u there", x->seen->path_mtu.v, y->seen->path_mtu.v));
+	mtu = mtu_of(join, a);
+	other = mtu_of(join, b);
+	if (mtu && other && mtu != other) {
+		accuse(join, a, b, b->host, RD_JOIN_MISMATCH, rd_text("path MTU %u here, %u there", mtu, other));
 		return;
 	}
 	add(join, a, b, RD_JOIN_CONNECTED,
@@ -411,7 +449,7 @@ static void add_by_gid(struct join *join, const struct entry *a, const struct fo
 	}
 	accuse(join, a, NULL, found->host, RD_JOIN_HALF_OPEN,
 	       rd_text("%s here; %s %s has no QP %u any more", state_of(x), join->hosts[found->host].name,
-		       join->hosts[found->host].res->devs[found->dev].name, x->rqpn.v));
+		       join->hosts[found->host].views->res->devs[found->dev].name, x->rqpn.v));
 }
 
 static void judge(struct join *join, const struct entry *a)
@@ -449,10 +487,10 @@ void rd_qp_join(const struct rd_join_host *hosts, size_t n, struct rd_qp_pairs *
 	*ret = (struct rd_qp_pairs){ 0 };
 	build(&join);
 	for (size_t h = 0; h < n; h++)
-		for (size_t i = 0; i < hosts[h].res->n_qps; i++) {
-			const struct entry entry = { hosts[h].res->qps[i].lqpn.v, (int)h, i };
+		for (size_t i = 0; i < hosts[h].views->res->n_qps; i++) {
+			const struct entry entry = { hosts[h].views->res->qps[i].lqpn.v, (int)h, i };
 
-			if (!join.done[h][i] && names_peer(&hosts[h].res->qps[i]))
+			if (!join.done[h][i] && names_peer(&join, &entry))
 				judge(&join, &entry);
 		}
 	release(&join);
@@ -460,7 +498,7 @@ void rd_qp_join(const struct rd_join_host *hosts, size_t n, struct rd_qp_pairs *
 
 static void name_end(const struct rd_join_host *hosts, const struct rd_qp_end *end, struct rd_buf *out)
 {
-	const struct rd_res *res = hosts[end->host].res;
+	const struct rd_res *res = hosts[end->host].views->res;
 
 	rd_buf_printf(out, "%s %s QP %u", hosts[end->host].name, res->devs[res->qps[end->qp].dev].name,
 		      res->qps[end->qp].lqpn.v);

@@ -75,33 +75,18 @@ static bool names_device(const char *text, const char *name)
 	return false;
 }
 
-/* Queue pairs are sorted by device, then number. Index, or n_qps. */
-static size_t find(const struct rd_res *res, int dev, uint32_t lqpn)
-{
-	size_t low = 0, high = res->n_qps;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		const struct rd_qp *qp = &res->qps[mid];
-
-		if (qp->dev < dev || (qp->dev == dev && qp->lqpn.v < lqpn))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < res->n_qps && res->qps[low].dev == dev && res->qps[low].lqpn.v == lqpn ? low : res->n_qps;
-}
-
-static bool recent_enough(const struct rd_qp *qp, uint64_t line_ns, uint64_t now_ns)
+static bool recent_enough(const struct rd_qp_past *past, uint64_t line_ns, uint64_t now_ns)
 {
 	double ago = now_ns > line_ns ? (double)(now_ns - line_ns) / 1e9 : 0;
 
-	return qp->age_max_seconds.known != RD_OK || ago <= qp->age_max_seconds.v + SLACK_S;
+	return past->age_max_seconds.known != RD_OK || ago <= past->age_max_seconds.v + SLACK_S;
 }
 
-void rd_qp_log_join(const struct rd_klog *klog, const struct rd_res *res, uint64_t mono_ns,
+void rd_qp_log_join(const struct rd_klog *klog, const struct rd_qp_views *views, uint64_t mono_ns,
 		    const struct rd_krecord **ret)
 {
+	const struct rd_res *res = views->res;
+
 	memset(ret, 0, res->n_qps * sizeof(*ret));
 	for (size_t i = klog->n; i > 0 && klog->v[klog->n - 1].seq - klog->v[i - 1].seq < LINES_MAX; i--) {
 		const struct rd_krecord *line = &klog->v[i - 1];
@@ -116,9 +101,10 @@ void rd_qp_log_join(const struct rd_klog *klog, const struct rd_res *res, uint64
 			if (!names_device(line->text, res->devs[d].name))
 				continue;
 			for (size_t k = 0; k < n; k++) {
-				size_t at = find(res, (int)d, numbers[k]);
+				size_t at = rd_res_find_qp(res, (int)d, numbers[k]);
 
-				if (at < res->n_qps && !ret[at] && recent_enough(&res->qps[at], line->time_ns, mono_ns))
+				if (at < res->n_qps && !ret[at] &&
+				    recent_enough(&views->v[at].past, line->time_ns, mono_ns))
 					ret[at] = line;
 			}
 		}

@@ -4,7 +4,7 @@
 #define RD_ANALYSE_QP_LOG_H
 
 #include "model/klog.h"
-#include "model/qp.h"
+#include "model/qp-view.h"
 
 /* What the line says of why the queue pair failed: RETRIES, RNR, or nothing of that kind. */
 enum rd_qp_cause rd_qp_log_cause(const char *text);
@@ -13,11 +13,11 @@ enum rd_qp_cause rd_qp_log_cause(const char *text);
 const char *rd_qp_log_status(const char *text);
 
 /*
- * The last line of each queue pair's: ret[i] is of res->qps[i] (n_qps entries, NULL: none). A line belongs to a queue pair
+ * The last line of each queue pair's: ret[i] is of views->v[i] (n_qps entries, NULL: none). A line belongs to a queue pair
  * if it names its device and its number. Numbers are used again, so a line does not count that is older than the
  * state that the queue pair is in, where that is known; `mono_ns` is now.
  */
-void rd_qp_log_join(const struct rd_klog *klog, const struct rd_res *res, uint64_t mono_ns,
+void rd_qp_log_join(const struct rd_klog *klog, const struct rd_qp_views *views, uint64_t mono_ns,
 		    const struct rd_krecord **ret);
 
 #endif

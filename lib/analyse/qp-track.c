@@ -187,13 +187,13 @@ static double seconds(uint64_t now_ns, uint64_t then_ns)
 	return now_ns > then_ns ? (double)(now_ns - then_ns) / 1e9 : 0;
 }
 
-static void tell_age(const struct tracked *q, uint64_t now_ns, struct rd_qp *qp)
+static void tell_age(const struct tracked *q, uint64_t now_ns, struct rd_qp_past *past)
 {
-	qp->fresh = q->kind == RD_AGE_AT_LEAST ? false : q->to_ns > q->look_ns;
-	qp->age_kind = q->kind;
-	RD_SET(qp->age_seconds, seconds(now_ns, q->to_ns));
+	past->fresh = q->kind == RD_AGE_AT_LEAST ? false : q->to_ns > q->look_ns;
+	past->age_kind = q->kind;
+	RD_SET(past->age_seconds, seconds(now_ns, q->to_ns));
 	if (q->kind != RD_AGE_AT_LEAST)
-		RD_SET(qp->age_max_seconds, seconds(now_ns, q->from_ns));
+		RD_SET(past->age_max_seconds, seconds(now_ns, q->from_ns));
 }
 
 /* Packets from one number to another; a step back counts as none. */
@@ -204,7 +204,7 @@ static uint32_t advance(uint32_t from, uint32_t to)
 	return step <= PSN_MASK - PSN_BACK ? step : 0;
 }
 
-static void tell_motion(const struct tracked *q, uint64_t now_ns, struct rd_qp *qp)
+static void tell_motion(const struct tracked *q, const struct rd_qp *qp, uint64_t now_ns, struct rd_qp_past *past)
 {
 	double dt = seconds(now_ns, q->look_ns);
 	bool sq = q->sq_psn.known == RD_OK && qp->sq_psn.known == RD_OK;
@@ -217,25 +217,20 @@ static void tell_motion(const struct tracked *q, uint64_t now_ns, struct rd_qp *
 		packets += advance(q->sq_psn.v, qp->sq_psn.v);
 	if (rq)
 		packets += advance(q->rq_psn.v, qp->rq_psn.v);
-	RD_SET(qp->psn_per_second, packets / dt);
+	RD_SET(past->psn_per_second, packets / dt);
 }
 
-static void tell_recorded(const struct tracked *q, struct rd_qp *qp)
+static void tell_recorded(const struct tracked *q, const struct rd_qp *qp, struct rd_qp_past *past)
 {
-	qp->last_err = q->last_err;
-	qp->cause = q->cause;
-	qp->last_event.v = q->last_event.v;
-	qp->last_event.known = q->last_event.known;
-	qp->moved_by_call = q->by_call && qp->state.known == RD_OK && q->state.v == qp->state.v;
+	past->last_err = q->last_err;
+	past->cause = q->cause;
+	RD_COPY(past->last_event, q->last_event);
+	past->moved_by_call = q->by_call && qp->state.known == RD_OK && q->state.v == qp->state.v;
 	if (!q->recorded)
 		return;
-	if (!qp->seen)
-		qp->seen = rd_alloc(1, sizeof(*qp->seen));
-	*qp->seen = q->seen;
-	if (q->seen.has_dgid) {
-		qp->has_peer_gid = true;
-		memcpy(qp->peer_gid, q->seen.dgid, sizeof(qp->peer_gid));
-	}
+	if (!past->seen)
+		past->seen = rd_alloc(1, sizeof(*past->seen));
+	*past->seen = q->seen;
 }
 
 #define DIFFERS(x, y) ((x).known == RD_OK && (y).known == RD_OK && (x).v != (y).v)
@@ -294,51 +289,57 @@ static bool is_whole(const struct rd_res *res)
 	return true;
 }
 
-void rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t began_ns, uint64_t mono_ns)
+/* What was known of one, if it is the same; false: it is one too many to follow, and its age stays unknown. */
+static bool look_at(struct rd_qp_track *track, struct table *now, const struct rd_res *res, const struct rd_qp *qp,
+		    uint64_t began_ns, uint64_t mono_ns, struct rd_qp_past *past)
 {
+	const char *ibdev = res->devs[qp->dev].name;
+	const struct tracked *old = find(&track->table, ibdev, qp->lqpn.v);
+	bool another = old && is_another(old, res, qp);
+	struct tracked *q = old && !another ? add(now, old) : add_new(now, ibdev, qp->lqpn.v);
+
+	if (!q)
+		return false;
+	meet(q, qp, another || (!old && track->look_ns && track->whole), track->look_ns, mono_ns);
+	if (q->kind != RD_AGE_UNKNOWN)
+		tell_age(q, mono_ns, past);
+	tell_motion(q, qp, mono_ns, past);
+	tell_recorded(q, qp, past);
+	remember(q, res, qp, began_ns, mono_ns);
+	return true;
+}
+
+static bool has_number(const struct rd_qp *qp)
+{
+	return qp->dev >= 0 && qp->lqpn.known == RD_OK;
+}
+
+void rd_qp_track_look(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns)
+{
+	const struct rd_res *res = views->res;
 	struct table now = { 0 };
 	bool followed = true;
 
 	make_buckets(&now, res->n_qps + 1);
-	for (size_t i = 0; i < res->n_qps; i++) {
-		struct rd_qp *qp = &res->qps[i];
-		const char *ibdev = qp->dev >= 0 ? res->devs[qp->dev].name : NULL;
-		const struct tracked *old;
-		struct tracked *q;
-		bool another;
-
-		if (!ibdev || qp->lqpn.known != RD_OK)
-			continue;
-		old = find(&track->table, ibdev, qp->lqpn.v);
-		another = old && is_another(old, res, qp);
-		q = old && !another ? add(&now, old) : add_new(&now, ibdev, qp->lqpn.v);
-		if (!q) {
-			followed = false; /* one too many to follow: its age stays unknown */
-			continue;
-		}
-		meet(q, qp, another || (!old && track->look_ns && track->whole), track->look_ns, mono_ns);
-		if (q->kind != RD_AGE_UNKNOWN)
-			tell_age(q, mono_ns, qp);
-		tell_motion(q, mono_ns, qp);
-		tell_recorded(q, qp);
-		remember(q, res, qp, began_ns, mono_ns);
-	}
+	for (size_t i = 0; i < res->n_qps; i++)
+		if (has_number(&res->qps[i]) && res->devs[res->qps[i].dev].name)
+			followed &= look_at(track, &now, res, &res->qps[i], began_ns, mono_ns, &views->v[i].past);
 	table_deinit(&track->table);
 	track->table = now;
 	track->look_ns = mono_ns;
 	track->whole = followed && is_whole(res);
 }
 
-void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_res *res)
+void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_qp_views *views)
 {
+	const struct rd_res *res = views->res;
+
 	for (size_t i = 0; i < res->n_qps; i++) {
 		const struct rd_qp *qp = &res->qps[i];
-		struct tracked *q = qp->dev >= 0 && qp->lqpn.known == RD_OK ?
-					    find(&track->table, res->devs[qp->dev].name, qp->lqpn.v) :
-					    NULL;
+		struct tracked *q = has_number(qp) ? find(&track->table, res->devs[qp->dev].name, qp->lqpn.v) : NULL;
 
 		if (q)
-			q->cause = qp->cause;
+			q->cause = views->v[i].verdict.cause;
 	}
 }
 

@@ -12,20 +12,19 @@
 #define RD_ANALYSE_QP_TRACK_H
 
 #include "model/qp-event.h"
-#include "model/qp.h"
+#include "model/qp-view.h"
 
 struct rd_qp_track;
 
 int rd_qp_track_create(struct rd_qp_track **ret); /* -ENOMEM */
 void rd_qp_track_destroy(struct rd_qp_track *track);
 
-/* A look at all queue pairs, which took from `began_ns` to `mono_ns` (CLOCK_MONOTONIC). Fills of each what the struct names as found by analysis and by
- * the recorder; those that are not there any more are forgotten. What is beyond
- * 2^18 queue pairs is not followed. */
-void rd_qp_track_look(struct rd_qp_track *track, struct rd_res *res, uint64_t began_ns, uint64_t mono_ns);
+/* A look at all queue pairs, which took from `began_ns` to `mono_ns` (CLOCK_MONOTONIC). Fills the past of each view; what was
+ * known of those that are not there any more is forgotten. What is beyond 2^18 queue pairs is not followed. */
+void rd_qp_track_look(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns);
 
 /* Remembers what a judgement found out that later looks cannot: why a queue pair failed. */
-void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_res *res);
+void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_qp_views *views);
 
 /* An event, in the order of time. Fills `before` where the caller did not name it, and how long it had been so. */
 void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *event);

@@ -6,13 +6,13 @@
 #include "model/finding.h"
 #include "model/klog.h"
 #include "model/qp-evidence.h"
-#include "model/qp.h"
+#include "model/qp-view.h"
 
 #define RD_QP_STUCK_SECONDS 10.0
 
 struct rd_qp_judge {
 	double stuck_seconds; /* in INIT or RTR for longer: stuck */
-	/* What each device (res->n_devs) counted since the look before; NULL: this is the first look. */
+	/* What each device (rd_res.n_devs) counted since the look before; NULL: this is the first look. */
 	const struct rd_qp_counts *since;
 	double seconds;		    /* between the two looks */
 	const struct rd_klog *klog; /* NULL: not read */
@@ -20,21 +20,13 @@ struct rd_qp_judge {
 };
 
 /*
- * Fills verdict, why and fix of each:
- *   ok                 it works, or is on its way
- *   idle               two looks, and no packet in between
- *   stuck              in INIT or RTR, or held in SQD, for too long
- *   failed             in ERR or SQE
- *   retries-exhausted  failed, and log or counters say that it gave up sending again
- *   flushed            its own program moved it to ERR
- *   retrying           no packet arrives, and its device sends again: as only this queue pair can have been
- *   cannot-tell        not enough was seen; the reason says what would show it
- * Evidence of counters is of a whole device: the reason says so. 0 or -ENOMEM.
+ * Fills the verdict of each view from what was collected and its past: what is the matter (enum rd_qp_verdict_kind), why one can
+ * say so, what to do next. Evidence of counters is of a whole device: the reason says so.
  */
-int rd_qp_judge(struct rd_res *res, const struct rd_qp_judge *judge);
+void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *judge);
 
 /* One finding for each device and verdict that is worth one, among those for which `chosen` (NULL: all) is true. */
-void rd_qp_verdict_findings(const struct rd_res *res, const bool *chosen, struct rd_findings *findings);
+void rd_qp_verdict_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings);
 
 /* What a verdict is worth; unknown where it is none, or could not be told. */
 enum rd_severity rd_qp_verdict_severity(enum rd_qp_verdict_kind kind);

@@ -41,25 +41,6 @@ bool rd_res_dev_is_rxe(const struct rd_res_dev *dev)
 	return dev->driver_id.known == RD_OK && dev->driver_id.v == DRIVER_RXE;
 }
 
-/* The first QP of this number; they are sorted by device and number. */
-static struct rd_qp *find_qp(struct rd_res *res, int dev, uint32_t lqpn)
-{
-	size_t low = 0, high = res->n_qps;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct rd_qp *qp = &res->qps[middle];
-
-		if (qp->dev < dev || (qp->dev == dev && qp->lqpn.v < lqpn))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == res->n_qps || res->qps[low].dev != dev || res->qps[low].lqpn.v != lqpn)
-		return NULL;
-	return &res->qps[low];
-}
-
 /* As 16 bytes, which of RoCE is the GID. */
 static void address_of(const struct rd_sockaddr *addr, uint8_t ret[16])
 {
@@ -72,12 +53,14 @@ static void address_of(const struct rd_sockaddr *addr, uint8_t ret[16])
 	}
 }
 
-bool rd_qp_peer(const struct rd_res *res, const struct rd_qp *qp, uint8_t ret[16])
+bool rd_qp_peer(const struct rd_qp_views *views, size_t i, uint8_t ret[16])
 {
-	const struct rd_sockaddr *dst = qp->cm_id >= 0 ? &res->cm_ids[qp->cm_id].dst : NULL;
+	const struct rd_qp_view *view = &views->v[i];
+	const struct rd_sockaddr *dst = view->link.cm_id >= 0 ? &views->res->cm_ids[view->link.cm_id].dst : NULL;
+	const uint8_t *gid = rd_qp_peer_gid(view);
 
-	if (qp->has_peer_gid)
-		memcpy(ret, qp->peer_gid, 16);
+	if (gid)
+		memcpy(ret, gid, 16);
 	else if (dst && dst->family)
 		address_of(dst, ret);
 	else
@@ -86,15 +69,12 @@ bool rd_qp_peer(const struct rd_res *res, const struct rd_qp *qp, uint8_t ret[16
 }
 
 /* An IP address is a GID on RoCE only; on InfiniBand it is an address of IPoIB. */
-static void set_peer(const struct rd_res *res, struct rd_qp *qp, const struct rd_sockaddr *peer)
+static bool is_gid_of(const struct rd_res *res, const struct rd_qp *qp, const struct rd_sockaddr *peer)
 {
 	const char *protocol = res->devs[qp->dev].protocol;
 	bool roce = protocol && strcmp(protocol, "roce") == 0;
 
-	if (!rd_qp_is_connected_type(qp) || !peer->family || (!roce && peer->family != RD_AF_IB))
-		return;
-	address_of(peer, qp->peer_gid);
-	qp->has_peer_gid = true;
+	return rd_qp_is_connected_type(qp) && peer->family && (roce || peer->family == RD_AF_IB);
 }
 
 /* A connection keeps the number of its queue pair when that has gone: then the number may be another process's. */
@@ -103,16 +83,23 @@ static bool of_one_process(const struct rd_owner *a, const struct rd_owner *b)
 	return a->pid.known != RD_OK || b->pid.known != RD_OK || a->pid.v == b->pid.v;
 }
 
-void rd_res_link(struct rd_res *res)
+void rd_qp_link(struct rd_qp_views *views)
 {
+	const struct rd_res *res = views->res;
+
 	for (size_t i = 0; i < res->n_cm_ids; i++) {
 		const struct rd_cm_id *cm_id = &res->cm_ids[i];
-		struct rd_qp *qp = cm_id->lqpn.known == RD_OK ? find_qp(res, cm_id->dev, cm_id->lqpn.v) : NULL;
+		size_t at = cm_id->lqpn.known == RD_OK ? rd_res_find_qp(res, cm_id->dev, cm_id->lqpn.v) : res->n_qps;
+		struct rd_qp_link *link;
 
-		if (!qp || !of_one_process(&qp->owner, &cm_id->owner))
+		if (at == res->n_qps || !of_one_process(&res->qps[at].owner, &cm_id->owner))
 			continue;
-		qp->cm_id = (int)i;
-		set_peer(res, qp, &cm_id->dst);
+		link = &views->v[at].link;
+		link->cm_id = (int)i;
+		if (!is_gid_of(res, &res->qps[at], &cm_id->dst))
+			continue;
+		address_of(&cm_id->dst, link->gid);
+		link->has_gid = true;
 	}
 }
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What follows from the kernel's account of RDMA resources: jobs, peers, what is missing from it, what runs out. */
+/* What follows from the kernel's account of RDMA resources: connections, peers, what is missing from it, what runs out. */
 #ifndef RD_ANALYSE_QP_H
 #define RD_ANALYSE_QP_H
 
 #include "model/finding.h"
-#include "model/qp.h"
+#include "model/qp-view.h"
 
-/* Joins each QP with the connection that it belongs to, and takes the peer's GID from that
- * where its address is a GID (RoCE, AF_IB). */
-void rd_res_link(struct rd_res *res);
+/* Joins each QP with the connection that it belongs to, and takes the peer's GID from that where its address is a GID
+ * (RoCE, AF_IB). */
+void rd_qp_link(struct rd_qp_views *views);
 
 /* Whether a QP of this type has one peer, once connected. */
 bool rd_qp_is_connected_type(const struct rd_qp *qp);
 
 /* The GID at the other end, or where that is not known the address that its connection was made to, IPv4 as ::ffff:a.b.c.d.
  * False: neither is known. */
-bool rd_qp_peer(const struct rd_res *res, const struct rd_qp *qp, uint8_t ret[16]);
+bool rd_qp_peer(const struct rd_qp_views *views, size_t i, uint8_t ret[16]);
 
 /* SQE or ERR; false where the state is not known. */
 bool rd_qp_has_failed(const struct rd_qp *qp);

@@ -60,7 +60,7 @@ static int take_qp(const struct rd_nldev_attrs *attrs, int dev, struct rd_res *r
 	if (rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*qp)) < 0)
 		return -ENOMEM;
 	qp = &res->qps[res->n_qps++];
-	*qp = (struct rd_qp){ .dev = dev, .proc = -1, .cm_id = -1 };
+	*qp = (struct rd_qp){ .dev = dev, .proc = -1 };
 	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_LQPN, qp->lqpn);
 	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_PORT_INDEX, qp->port);
 	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_RQPN, qp->rqpn);

@@ -263,7 +263,7 @@ static int add_unknown(struct rd_res *res, int dev, uint32_t id, int code)
 {
 	if (rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*res->qps)) < 0)
 		return -ENOMEM;
-	res->qps[res->n_qps] = (struct rd_qp){ .dev = dev, .proc = -1, .cm_id = -1, .query_errno = code };
+	res->qps[res->n_qps] = (struct rd_qp){ .dev = dev, .proc = -1, .query_errno = code };
 	RD_SET(res->qps[res->n_qps].lqpn, id & 0xffffff);
 	if (id >> 24)
 		RD_SET(res->qps[res->n_qps].port, id >> 24);

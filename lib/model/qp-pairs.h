@@ -4,12 +4,12 @@
 #define RD_MODEL_QP_PAIRS_H
 
 #include "model/host.h"
-#include "model/qp.h"
+#include "model/qp-view.h"
 
 /* One of the hosts that are joined. All of it stays the caller's. */
 struct rd_join_host {
 	const char *name;
-	const struct rd_res *res;
+	const struct rd_qp_views *views;
 	const struct rd_host *host; /* for the GIDs of its devices */
 	uint64_t time_ns;	    /* when it was captured */
 };

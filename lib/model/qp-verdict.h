@@ -22,4 +22,14 @@ enum rd_qp_verdict_kind {
 /* As tables and documents have it: "failed", "retries-exhausted", …; NULL for none. Static. */
 const char *rd_qp_verdict_name(enum rd_qp_verdict_kind kind);
 
+/* What made a queue pair fail, as far as there is evidence. */
+enum rd_qp_cause { RD_QP_CAUSE_NONE = 0, RD_QP_CAUSE_RETRIES, RD_QP_CAUSE_RNR };
+
+struct rd_qp_verdict {
+	enum rd_qp_verdict_kind kind;
+	enum rd_qp_cause cause; /* by what its device counted when it failed */
+	const char *fix;	/* static; the next command. NULL: it was not judged */
+	char *why;		/* owned; likewise */
+};
+
 #endif

@@ -8,8 +8,6 @@ static void qp_deinit(struct rd_qp *qp)
 {
 	free(qp->owner.kernel);
 	free(qp->subtype);
-	free(qp->seen);
-	free(qp->why);
 }
 
 static void dev_deinit(struct rd_res_dev *dev)
@@ -158,4 +156,20 @@ int rd_res_find_proc(const struct rd_res *res, uint32_t pid)
 			high = middle;
 	}
 	return low < res->n_procs && res->procs[low].pid == pid ? (int)low : -1;
+}
+
+size_t rd_res_find_qp(const struct rd_res *res, int dev, uint32_t lqpn)
+{
+	size_t low = 0, high = res->n_qps;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct rd_qp *qp = &res->qps[middle];
+
+		if (qp->dev < dev || (qp->dev == dev && qp->lqpn.v < lqpn))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < res->n_qps && res->qps[low].dev == dev && res->qps[low].lqpn.v == lqpn ? low : res->n_qps;
 }

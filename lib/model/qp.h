@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the kernel keeps account of for RDMA (its "restrack"): queue pairs and what they are made of, whose they are, and
- * how many there may be. Plain data: one owner, arrays, indices between objects (-1: none).
+ * how many there may be. Plain data: one owner, arrays, indices between objects (-1: none). What is concluded of it
+ * stands elsewhere (qp-view.h).
  */
 #ifndef RD_MODEL_QP_H
 #define RD_MODEL_QP_H
 
-#include "model/qp-verdict.h"
+#include "base/base.h"
 
 /* As the kernel and libibverbs number them. */
 enum rd_qp_type {
@@ -78,9 +79,6 @@ struct rd_qp_seen {
 	bool has_sgid, has_dgid;
 };
 
-/* What made a queue pair fail, as far as there is evidence. */
-enum rd_qp_cause { RD_QP_CAUSE_NONE = 0, RD_QP_CAUSE_RETRIES, RD_QP_CAUSE_RNR };
-
 struct rd_qp {
 	int dev; /* index into rd_res.devs */
 	RD_FIELD(uint32_t) lqpn;
@@ -95,23 +93,7 @@ struct rd_qp {
 	struct rd_owner owner;
 	char *subtype; /* of a driver's own kind of QP; NULL: none */
 	int query_errno; /* positive: why it has no state; EAGAIN: it has no port, and by number the kernel shows those at one */
-	int proc;  /* index into rd_res.procs */
-	int cm_id; /* index into rd_res.cm_ids: the connection that it was made by */
-	/* Found by analysis and by the recorder: */
-	bool has_peer_gid;
-	uint8_t peer_gid[16];
-	RD_FIELD(double) age_seconds, age_max_seconds; /* in this state */
-	enum rd_age_kind age_kind;
-	RD_FIELD(double) psn_per_second; /* packets sent and received, between the last two looks */
-	int last_err;		       /* negative errno of the last modify_qp that failed, if a recorder saw one; 0 */
-	RD_FIELD(uint32_t) last_event; /* enum ib_event_type: the last one of this QP that a recorder saw */
-	bool fresh;		       /* it came into this state since the look before */
-	enum rd_qp_cause cause;	       /* by what its device counted when it failed */
-	bool moved_by_call;	       /* a recorder saw modify_qp move it to the state it is in */
-	struct rd_qp_seen *seen;       /* owned; NULL: no recorder saw it */
-	enum rd_qp_verdict_kind verdict; /* what is the matter */
-	const char *fix;		 /* static; the next command. NULL: none was asked for */
-	char *why;			 /* of the verdict; owned */
+	int proc; /* index into rd_res.procs */
 };
 
 #define RD_AF_IB 27 /* the kernel's AF_IB, which libc does not name */
@@ -219,5 +201,8 @@ const char *rd_owner_name(const struct rd_res *res, const struct rd_owner *owner
 /* Index or -1. */
 int rd_res_find_dev(const struct rd_res *res, const char *name);
 int rd_res_find_proc(const struct rd_res *res, uint32_t pid);
+
+/* The first queue pair of this number, of those that are sorted by device and number: index, or n_qps. */
+size_t rd_res_find_qp(const struct rd_res *res, int dev, uint32_t lqpn);
 
 #endif

@@ -120,7 +120,7 @@ static const struct rd_column coll_columns[COLL_COLUMNS] = {
 
 static void set_end(struct rd_row *row, size_t from, const struct rd_join_host *hosts, const struct rd_qp_end *end)
 {
-	const struct rd_res *res = hosts[end->host].res;
+	const struct rd_res *res = hosts[end->host].views->res;
 	const struct rd_qp *qp = &res->qps[end->qp];
 
 	rd_row_str(row, from + END_HOST, hosts[end->host].name);
@@ -222,28 +222,30 @@ static void add_spread(struct rd_section *section, const struct rd_res *res, con
 	rd_row_double(row, SPREAD_WORST_QP, 100.0 * spread->worst_qp);
 }
 
-static void report_flows(struct rd_report *report, const struct rd_res *res, const struct rd_spreads *spreads)
+static void report_flows(struct rd_report *report, const struct rd_qp_views *views, const struct rd_spreads *spreads)
 {
 	struct rd_section *section = rd_section_create("flows", one_flow_columns, FLOW_COLUMNS);
 
 	for (size_t i = 0; i < spreads->n_flows; i++) {
 		const struct rd_flow *flow = &spreads->flows[i];
-		const struct rd_qp *qp = &res->qps[flow->qp];
+		const struct rd_qp *qp = &views->res->qps[flow->qp];
+		const uint8_t *peer = rd_qp_peer_gid(&views->v[flow->qp]);
 		struct rd_row *row = rd_section_add(section);
 
-		rd_row_str(row, FLOW_IBDEV, res->devs[qp->dev].name);
+		rd_row_str(row, FLOW_IBDEV, views->res->devs[qp->dev].name);
 		RD_ROW_UINT(row, FLOW_LQPN, qp->lqpn);
 		RD_ROW_UINT(row, FLOW_RQPN, qp->rqpn);
-		if (qp->has_peer_gid)
-			rd_row_gid_ip(row, FLOW_PEER, qp->peer_gid);
+		if (peer)
+			rd_row_gid_ip(row, FLOW_PEER, peer);
 		rd_row_uint(row, FLOW_SPORT, flow->udp_sport);
 		rd_row_str(row, FLOW_FROM, rd_sport_from_name(flow->from));
 	}
 	rd_report_add(report, section);
 }
 
-void rd_report_spreads(struct rd_report *report, const struct rd_res *res, const struct rd_spreads *spreads)
+void rd_report_spreads(struct rd_report *report, const struct rd_qp_views *views, const struct rd_spreads *spreads)
 {
+	const struct rd_res *res = views->res;
 	struct rd_section *section = rd_section_create("entropy", spread_columns, SPREAD_COLUMNS);
 	struct rd_section *collisions = rd_section_create("collisions", coll_columns, COLL_COLUMNS);
 
@@ -261,5 +263,5 @@ void rd_report_spreads(struct rd_report *report, const struct rd_res *res, const
 	}
 	rd_report_add(report, section);
 	rd_report_add(report, collisions);
-	report_flows(report, res, spreads);
+	report_flows(report, views, spreads);
 }

@@ -19,6 +19,6 @@ void rd_timeouts_add(struct rd_section *section, const struct rd_res *res, const
 		     const struct rd_timeouts *values, const struct rd_giveup *giveup);
 
 /* Adds sections "entropy" and "collisions". */
-void rd_report_spreads(struct rd_report *report, const struct rd_res *res, const struct rd_spreads *spreads);
+void rd_report_spreads(struct rd_report *report, const struct rd_qp_views *views, const struct rd_spreads *spreads);
 
 #endif

@@ -22,14 +22,15 @@ static void set_address(struct rd_row *row, size_t column, const struct rd_socka
 }
 
 /* PEER: the address, as people know it; PEERGID: the GID, as sysfs has it. */
-static void add_peer_cells(struct rd_row *row, const struct rd_res *res, const struct rd_qp *qp)
+static void add_peer_cells(struct rd_row *row, const struct rd_res *res, const struct rd_qp_view *view)
 {
-	const struct rd_cm_id *cm_id = qp->cm_id >= 0 ? &res->cm_ids[qp->cm_id] : NULL;
+	const struct rd_cm_id *cm_id = view->link.cm_id >= 0 ? &res->cm_ids[view->link.cm_id] : NULL;
+	const uint8_t *gid = rd_qp_peer_gid(view);
 	char ip[INET6_ADDRSTRLEN];
 
-	if (qp->has_peer_gid) {
-		rd_row_gid(row, RD_QP_PEER_GID, qp->peer_gid);
-		rd_row_gid_ip(row, RD_QP_PEER, qp->peer_gid);
+	if (gid) {
+		rd_row_gid(row, RD_QP_PEER_GID, gid);
+		rd_row_gid_ip(row, RD_QP_PEER, gid);
 	} else if (cm_id && cm_id->dst.family &&
 		   inet_ntop(cm_id->dst.family == AF_INET ? AF_INET : AF_INET6, cm_id->dst.ip, ip, sizeof(ip))) {
 		rd_row_str(row, RD_QP_PEER, ip);
@@ -55,19 +56,23 @@ static void add_owner_cells(struct rd_row *row, const struct rd_res *res, const 
 		rd_row_bool(row, RD_QP_KERNEL, qp->owner.kernel != NULL);
 }
 
-static void add_seen_cells(struct rd_row *row, const struct rd_qp *qp)
+static void add_verdict_cells(struct rd_row *row, const struct rd_qp_verdict *verdict)
 {
-	const struct rd_qp_seen *seen = qp->seen;
+	rd_row_str(row, RD_QP_VERDICT, rd_qp_verdict_name(verdict->kind));
+	rd_row_str(row, RD_QP_WHY, verdict->why);
+	rd_row_str(row, RD_QP_FIX, verdict->fix);
+}
 
-	rd_row_str(row, RD_QP_VERDICT, rd_qp_verdict_name(qp->verdict));
-	rd_row_str(row, RD_QP_WHY, qp->why);
-	rd_row_str(row, RD_QP_FIX, qp->fix);
-	rd_row_str(row, RD_QP_AGE_KIND, rd_age_kind_name(qp->age_kind));
-	RD_ROW_DOUBLE(row, RD_QP_AGE, qp->age_seconds);
-	RD_ROW_DOUBLE(row, RD_QP_AGE_MAX, qp->age_max_seconds);
-	RD_ROW_DOUBLE(row, RD_QP_PSN_RATE, qp->psn_per_second);
-	if (qp->last_err)
-		rd_row_str(row, RD_QP_LAST_ERR, rd_errno_name(qp->last_err));
+static void add_past_cells(struct rd_row *row, const struct rd_qp_past *past)
+{
+	const struct rd_qp_seen *seen = past->seen;
+
+	rd_row_str(row, RD_QP_AGE_KIND, rd_age_kind_name(past->age_kind));
+	RD_ROW_DOUBLE(row, RD_QP_AGE, past->age_seconds);
+	RD_ROW_DOUBLE(row, RD_QP_AGE_MAX, past->age_max_seconds);
+	RD_ROW_DOUBLE(row, RD_QP_PSN_RATE, past->psn_per_second);
+	if (past->last_err)
+		rd_row_str(row, RD_QP_LAST_ERR, rd_errno_name(past->last_err));
 	if (!seen)
 		return;
 	RD_ROW_UINT(row, RD_QP_UDP_SPORT, seen->udp_sport);
@@ -81,7 +86,8 @@ static void add_seen_cells(struct rd_row *row, const struct rd_qp *qp)
 	RD_ROW_UINT(row, RD_QP_DEST_QPN, seen->dest_qpn);
 }
 
-static void add_qp(struct rd_section *section, const struct rd_res *res, const struct rd_qp *qp)
+static void add_qp(struct rd_section *section, const struct rd_res *res, const struct rd_qp *qp,
+		   const struct rd_qp_view *view)
 {
 	struct rd_row *row = rd_section_add(section);
 
@@ -104,17 +110,19 @@ static void add_qp(struct rd_section *section, const struct rd_res *res, const s
 	if (qp->query_errno)
 		rd_row_str(row, RD_QP_ERRNO, rd_errno_name(qp->query_errno));
 	add_owner_cells(row, res, qp);
-	add_peer_cells(row, res, qp);
-	add_seen_cells(row, qp);
+	add_peer_cells(row, res, view);
+	add_verdict_cells(row, &view->verdict);
+	add_past_cells(row, &view->past);
 }
 
-void rd_report_qps(struct rd_report *report, const struct rd_res *res, const bool *chosen)
+void rd_report_qps(struct rd_report *report, const struct rd_qp_views *views, const bool *chosen)
 {
+	const struct rd_res *res = views->res;
 	struct rd_section *section = rd_section_create("qps", rd_qp_columns, RD_QP_COLUMNS);
 
 	for (size_t i = 0; i < res->n_qps; i++)
 		if (!chosen || chosen[i])
-			add_qp(section, res, &res->qps[i]);
+			add_qp(section, res, &res->qps[i], &views->v[i]);
 	rd_report_add(report, section);
 }
 

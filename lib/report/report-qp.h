@@ -3,6 +3,7 @@
 #define RD_REPORT_QP_H
 
 #include "model/qp-groups.h"
+#include "model/qp-view.h"
 #include "report/report.h"
 
 /* Columns of the table of queue pairs, which -o may name. */
@@ -51,7 +52,7 @@ enum rd_qp_column {
 extern const struct rd_column rd_qp_columns[RD_QP_COLUMNS];
 
 /* Adds section "qps": those for which `chosen` (n_qps entries; NULL: all) is true. */
-void rd_report_qps(struct rd_report *report, const struct rd_res *res, const bool *chosen);
+void rd_report_qps(struct rd_report *report, const struct rd_qp_views *views, const bool *chosen);
 
 /* Adds section "summary": of each device and kind how many are in use, and how many there may be. */
 void rd_report_qp_summary(struct rd_report *report, const struct rd_res *res);

@@ -14,6 +14,8 @@
 /* A host with one RoCE device whose GID is ::ffff:10.0.0.N. */
 struct side {
 	struct rd_res res;
+	struct rd_qp_views views;
+	size_t cap_views;
 	struct rd_host host;
 	char name[16];
 	uint64_t time_ns;
@@ -33,6 +35,7 @@ static inline void side_init(struct side *side, uint8_t n)
 
 	*side = (struct side){ 0 };
 	snprintf(side->name, sizeof(side->name), "host%u", n);
+	side->views.res = &side->res;
 	side->res.devs = calloc(1, sizeof(*side->res.devs));
 	side->res.n_devs = 1;
 	side->res.devs[0].name = strdup("rdma0");
@@ -48,6 +51,7 @@ static inline void side_init(struct side *side, uint8_t n)
 
 static inline void side_deinit(struct side *side)
 {
+	rd_qp_views_deinit(&side->views);
 	rd_res_deinit(&side->res);
 	rd_host_deinit(&side->host);
 }
@@ -57,32 +61,42 @@ static inline struct rd_qp *add_qp(struct side *side, uint32_t lqpn, uint32_t rq
 				   uint8_t peer)
 {
 	struct rd_res *res = &side->res;
+	struct rd_qp_view *view;
 	struct rd_qp *qp;
 
+	assert_int_equal(rd_grow(&side->views.v, &side->cap_views, res->n_qps + 1, sizeof(*view)), 0);
+	view = &side->views.v[res->n_qps];
+	*view = (struct rd_qp_view){ .link = { .cm_id = -1 } };
 	assert_int_equal(rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*qp)), 0);
 	qp = &res->qps[res->n_qps++];
-	*qp = (struct rd_qp){ .proc = -1, .cm_id = -1 };
+	*qp = (struct rd_qp){ .proc = -1 };
 	RD_SET(qp->lqpn, lqpn);
 	RD_SET(qp->rqpn, rqpn);
 	RD_SET(qp->type, RD_QPT_RC);
 	RD_SET(qp->state, qp_state);
 	if (peer) {
-		qp->has_peer_gid = true;
-		gid_of(qp->peer_gid, peer);
+		view->link.has_gid = true;
+		gid_of(view->link.gid, peer);
 	}
 	RD_SET(res->devs[0].used[RD_RES_QP], res->n_qps);
 	res->devs[0].listed[RD_RES_QP] = res->n_qps;
 	return qp;
 }
 
+/* What is concluded about one that add_qp has returned. */
+static inline struct rd_qp_view *view_of(struct side *side, const struct rd_qp *qp)
+{
+	return &side->views.v[qp - side->res.qps];
+}
+
 /* rdma_cm's of both ends: on InfiniBand addresses of IPoIB, which are no GIDs. */
-static inline void cm_connect(struct side *side, struct rd_qp *qp, uint8_t own, uint16_t own_port, uint8_t other,
+static inline void cm_connect(struct side *side, const struct rd_qp *qp, uint8_t own, uint16_t own_port, uint8_t other,
 			      uint16_t other_port)
 {
 	struct rd_res *res = &side->res;
 
 	assert_int_equal(rd_grow(&res->cm_ids, &res->cap_cm_ids, res->n_cm_ids + 1, sizeof(*res->cm_ids)), 0);
-	qp->cm_id = (int)res->n_cm_ids;
+	view_of(side, qp)->link.cm_id = (int)res->n_cm_ids;
 	res->cm_ids[res->n_cm_ids++] = (struct rd_cm_id){
 		.proc = -1,
 		.src = { AF_INET, own_port, { 10, 0, 0, own } },

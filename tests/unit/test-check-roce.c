@@ -412,7 +412,7 @@ static struct rd_qp *add_qp(struct fixture *f)
 	f->res.devs[0].name = strdup("mlx5_0");
 	f->res.qps = calloc(1, sizeof(*f->res.qps));
 	f->res.n_qps = 1;
-	f->res.qps[0] = (struct rd_qp){ .dev = 0, .proc = -1, .cm_id = -1 };
+	f->res.qps[0] = (struct rd_qp){ .dev = 0, .proc = -1 };
 	RD_SET(f->res.qps[0].type, RD_QPT_RC);
 	RD_SET(f->res.qps[0].state, RD_QPS_ERR);
 	return &f->res.qps[0];

@@ -14,8 +14,8 @@
 
 static void join(struct two *two)
 {
-	const struct rd_join_host hosts[] = { { two->a.name, &two->a.res, &two->a.host, two->a.time_ns },
-					      { two->b.name, &two->b.res, &two->b.host, two->b.time_ns } };
+	const struct rd_join_host hosts[] = { { two->a.name, &two->a.views, &two->a.host, two->a.time_ns },
+					      { two->b.name, &two->b.views, &two->b.host, two->b.time_ns } };
 
 	rd_qp_join(hosts, 2, &two->pairs);
 }
@@ -250,7 +250,7 @@ static size_t matching(const struct side *side, const char *option, const char *
 
 	assert_int_equal(rd_qp_filter_set(&filter, option, arg, NULL), 0);
 	for (size_t i = 0; i < side->res.n_qps; i++)
-		n += rd_qp_filter_matches(&filter, &side->res, &side->res.qps[i]);
+		n += rd_qp_filter_matches(&filter, &side->views, i);
 	return n;
 }
 
@@ -302,7 +302,7 @@ static void the_unit_of_health_is_the_path(void **state)
 	add_qp(a, 21, 37, RD_QPS_RTS, 4);
 	add_qp(a, 22, 0, RD_QPS_INIT, 0);
 	add_qp(a, 1, 0, RD_QPS_RTS, 0)->type.v = RD_QPT_GSI;
-	assert_int_equal(rd_qp_group_by(&a->res, NULL, RD_BY_PEER, &groups), 0);
+	assert_int_equal(rd_qp_group_by(&a->views, NULL, RD_BY_PEER, &groups), 0);
 	assert_int_equal(groups.n, 4);
 	assert_int_equal(groups.without_peer, 1);
 	assert_string_equal(groups.v[0].label, "10.0.0.3");
@@ -328,8 +328,8 @@ static void peers_that_are_not_known_are_never_dead(void **state)
 	struct rd_qp_groups groups;
 
 	add_qp(a, 17, 33, RD_QPS_ERR, 0);
-	add_qp(a, 18, 34, RD_QPS_RTS, 2)->verdict = RD_QPV_RETRYING;
-	assert_int_equal(rd_qp_group_by(&a->res, NULL, RD_BY_PEER, &groups), 0);
+	view_of(a, add_qp(a, 18, 34, RD_QPS_RTS, 2))->verdict.kind = RD_QPV_RETRYING;
+	assert_int_equal(rd_qp_group_by(&a->views, NULL, RD_BY_PEER, &groups), 0);
 	assert_int_equal(groups.n, 2);
 	assert_string_equal(groups.v[0].label, "10.0.0.2");
 	assert_int_equal(groups.v[0].health, RD_HEALTH_DEGRADED);
@@ -351,7 +351,7 @@ static void peers_are_known_by_the_address_of_their_connection(void **state)
 	free(a->res.devs[0].protocol);
 	a->res.devs[0].protocol = strdup("ib");
 	cm_connect(a, add_qp(a, 17, 33, RD_QPS_RTS, 0), 1, 40000, 2, 7174);
-	assert_int_equal(rd_qp_group_by(&a->res, NULL, RD_BY_PEER, &groups), 0);
+	assert_int_equal(rd_qp_group_by(&a->views, NULL, RD_BY_PEER, &groups), 0);
 	assert_int_equal(groups.n, 1);
 	assert_string_equal(groups.v[0].label, "10.0.0.2");
 	assert_int_equal(matching(a, "peer", "10.0.0.2"), 1);
@@ -364,19 +364,20 @@ static void a_connection_is_of_its_own_process(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
 	struct rd_qp *qp = add_qp(a, 17, 33, RD_QPS_RTS, 0);
+	struct rd_qp_link *link = &view_of(a, qp)->link;
 
 	cm_connect(a, qp, 1, 40000, 2, 7174);
-	qp->cm_id = -1;
+	link->cm_id = -1;
 	RD_SET(a->res.cm_ids[0].lqpn, 17);
 	RD_SET(a->res.cm_ids[0].owner.pid, 42);
 	RD_SET(qp->owner.pid, 43);
-	rd_res_link(&a->res);
-	assert_int_equal(qp->cm_id, -1);
-	assert_false(qp->has_peer_gid);
+	rd_qp_link(&a->views);
+	assert_int_equal(link->cm_id, -1);
+	assert_false(link->has_gid);
 	qp->owner.pid.v = 42;
-	rd_res_link(&a->res);
-	assert_int_equal(qp->cm_id, 0);
-	assert_true(qp->has_peer_gid);
+	rd_qp_link(&a->views);
+	assert_int_equal(link->cm_id, 0);
+	assert_true(link->has_gid);
 }
 
 int main(void)

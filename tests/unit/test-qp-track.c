@@ -14,6 +14,8 @@ struct look {
 	struct rd_res res;
 	struct rd_res_dev dev;
 	struct rd_qp qps[4];
+	struct rd_qp_view v[4]; /* of each */
+	struct rd_qp_views views;
 };
 
 static void look_init(struct look *look)
@@ -22,6 +24,7 @@ static void look_init(struct look *look)
 	look->res.devs = &look->dev;
 	look->res.n_devs = 1;
 	look->res.qps = look->qps;
+	look->views = (struct rd_qp_views){ .res = &look->res, .v = look->v };
 }
 
 static struct rd_qp *put(struct look *look, uint32_t lqpn, uint8_t state, uint32_t sq_psn)
@@ -38,7 +41,7 @@ static struct rd_qp *put(struct look *look, uint32_t lqpn, uint8_t state, uint32
 static void look_deinit(struct look *look)
 {
 	for (size_t i = 0; i < look->res.n_qps; i++)
-		free(look->qps[i].seen);
+		free(look->v[i].past.seen);
 }
 
 static struct rd_qp_event event(enum rd_qp_what what, uint32_t lqpn, uint64_t mono_ns)
@@ -58,22 +61,26 @@ static struct rd_qp_event modified(uint32_t lqpn, uint8_t state, uint64_t mono_n
 	return ev;
 }
 
-/* One look after the other at one queue pair, which is what `qp` then says. */
+/* One look after the other at one queue pair: what is then known of its past. */
 static void slow(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32_t sq_psn, uint64_t began_ns,
-		 uint64_t mono_ns, struct rd_qp *ret)
+		 uint64_t mono_ns, struct rd_qp_past *ret)
 {
+	static struct rd_qp_seen seen;
 	struct look look;
 
 	look_init(&look);
 	put(&look, lqpn, state, sq_psn);
-	rd_qp_track_look(track, &look.res, began_ns, mono_ns);
-	*ret = look.qps[0];
+	rd_qp_track_look(track, &look.views, began_ns, mono_ns);
+	*ret = look.v[0].past;
+	if (ret->seen) {
+		seen = *ret->seen;
+		ret->seen = &seen;
+	}
 	look_deinit(&look);
-	ret->seen = NULL;
 }
 
 static void one(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32_t sq_psn, uint64_t mono_ns,
-		struct rd_qp *ret)
+		struct rd_qp_past *ret)
 {
 	slow(track, lqpn, state, sq_psn, mono_ns, mono_ns, ret);
 }
@@ -81,35 +88,35 @@ static void one(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32_
 static void first_look_gives_a_lower_bound(void **state)
 {
 	struct rd_qp_track *track;
-	struct rd_qp qp;
+	struct rd_qp_past past;
 
 	(void)state;
 	assert_int_equal(rd_qp_track_create(&track), 0);
-	one(track, 17, RD_QPS_RTS, 100, 10 * S, &qp);
-	assert_int_equal(qp.age_kind, RD_AGE_AT_LEAST);
-	assert_int_equal(qp.psn_per_second.known, RD_ABSENT);
-	one(track, 17, RD_QPS_RTS, 100, 15 * S, &qp);
-	assert_int_equal(qp.age_kind, RD_AGE_AT_LEAST);
-	assert_float_equal(qp.age_seconds.v, 5, 1e-9);
-	assert_int_equal(qp.age_max_seconds.known, RD_ABSENT);
+	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
+	assert_int_equal(past.age_kind, RD_AGE_AT_LEAST);
+	assert_int_equal(past.psn_per_second.known, RD_ABSENT);
+	one(track, 17, RD_QPS_RTS, 100, 15 * S, &past);
+	assert_int_equal(past.age_kind, RD_AGE_AT_LEAST);
+	assert_float_equal(past.age_seconds.v, 5, 1e-9);
+	assert_int_equal(past.age_max_seconds.known, RD_ABSENT);
 	rd_qp_track_destroy(track);
 }
 
 static void what_the_device_did_lies_between_two_looks(void **state)
 {
 	struct rd_qp_track *track;
-	struct rd_qp qp;
+	struct rd_qp_past past;
 
 	(void)state;
 	assert_int_equal(rd_qp_track_create(&track), 0);
-	one(track, 17, RD_QPS_RTS, 100, 10 * S, &qp);
-	one(track, 17, RD_QPS_ERR, 100, 12 * S, &qp);
-	assert_int_equal(qp.age_kind, RD_AGE_INTERVAL);
-	assert_true(qp.fresh);
-	one(track, 17, RD_QPS_ERR, 100, 15 * S, &qp);
-	assert_false(qp.fresh);
-	assert_float_equal(qp.age_seconds.v, 3, 1e-9);
-	assert_float_equal(qp.age_max_seconds.v, 5, 1e-9);
+	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
+	one(track, 17, RD_QPS_ERR, 100, 12 * S, &past);
+	assert_int_equal(past.age_kind, RD_AGE_INTERVAL);
+	assert_true(past.fresh);
+	one(track, 17, RD_QPS_ERR, 100, 15 * S, &past);
+	assert_false(past.fresh);
+	assert_float_equal(past.age_seconds.v, 3, 1e-9);
+	assert_float_equal(past.age_max_seconds.v, 5, 1e-9);
 	rd_qp_track_destroy(track);
 }
 
@@ -117,22 +124,22 @@ static void one_that_was_not_there_was_made_since(void **state)
 {
 	struct rd_qp_track *track;
 	struct look look;
-	struct rd_qp qp;
+	struct rd_qp_past past;
 
 	(void)state;
 	assert_int_equal(rd_qp_track_create(&track), 0);
-	one(track, 17, RD_QPS_RTS, 100, 10 * S, &qp);
+	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
 	look_init(&look);
 	put(&look, 17, RD_QPS_RTS, 100);
 	put(&look, 18, RD_QPS_INIT, 0);
 	look.dev.gaps[RD_RES_QP].interrupted = true;
-	rd_qp_track_look(track, &look.res, 12 * S, 12 * S);
-	assert_int_equal(look.qps[1].age_kind, RD_AGE_INTERVAL);
-	assert_float_equal(look.qps[1].age_max_seconds.v, 2, 1e-9);
+	rd_qp_track_look(track, &look.views, 12 * S, 12 * S);
+	assert_int_equal(look.v[1].past.age_kind, RD_AGE_INTERVAL);
+	assert_float_equal(look.v[1].past.age_max_seconds.v, 2, 1e-9);
 	/* That look may have missed some: what the next one finds may be older. */
 	put(&look, 19, RD_QPS_INIT, 0);
-	rd_qp_track_look(track, &look.res, 14 * S, 14 * S);
-	assert_int_equal(look.qps[2].age_kind, RD_AGE_AT_LEAST);
+	rd_qp_track_look(track, &look.views, 14 * S, 14 * S);
+	assert_int_equal(look.v[2].past.age_kind, RD_AGE_AT_LEAST);
 	look_deinit(&look);
 	rd_qp_track_destroy(track);
 }
@@ -141,7 +148,7 @@ static void recorded_transitions_are_exact(void **state)
 {
 	struct rd_qp_event ev = event(RD_QP_CREATED, 17, 10 * S);
 	struct rd_qp_track *track;
-	struct rd_qp qp;
+	struct rd_qp_past past;
 
 	(void)state;
 	assert_int_equal(rd_qp_track_create(&track), 0);
@@ -151,10 +158,10 @@ static void recorded_transitions_are_exact(void **state)
 	assert_int_equal(ev.before.v, RD_QPS_RESET);
 	assert_int_equal(ev.age_kind, RD_AGE_EXACT);
 	assert_float_equal(ev.age_seconds.v, 1, 1e-9);
-	one(track, 17, RD_QPS_INIT, 0, 14 * S, &qp);
-	assert_int_equal(qp.age_kind, RD_AGE_EXACT);
-	assert_float_equal(qp.age_seconds.v, 3, 1e-9);
-	assert_true(qp.moved_by_call);
+	one(track, 17, RD_QPS_INIT, 0, 14 * S, &past);
+	assert_int_equal(past.age_kind, RD_AGE_EXACT);
+	assert_float_equal(past.age_seconds.v, 3, 1e-9);
+	assert_true(past.moved_by_call);
 	rd_qp_track_destroy(track);
 }
 
@@ -162,7 +169,7 @@ static void a_call_that_failed_moves_nothing(void **state)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_INIT, 10 * S);
 	struct rd_qp_track *track;
-	struct rd_qp qp;
+	struct rd_qp_past past;
 
 	(void)state;
 	assert_int_equal(rd_qp_track_create(&track), 0);
@@ -170,9 +177,9 @@ static void a_call_that_failed_moves_nothing(void **state)
 	ev = modified(17, RD_QPS_RTR, 12 * S);
 	ev.err = -ENODATA;
 	rd_qp_track_event(track, &ev);
-	one(track, 17, RD_QPS_INIT, 0, 13 * S, &qp);
-	assert_int_equal(qp.last_err, -ENODATA);
-	assert_float_equal(qp.age_seconds.v, 3, 1e-9);
+	one(track, 17, RD_QPS_INIT, 0, 13 * S, &past);
+	assert_int_equal(past.last_err, -ENODATA);
+	assert_float_equal(past.age_seconds.v, 3, 1e-9);
 	rd_qp_track_destroy(track);
 }
 
@@ -180,20 +187,20 @@ static void events_that_come_late_do_not_undo_a_look(void **state)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_RTR, 11 * S);
 	struct rd_qp_track *track;
-	struct rd_qp qp;
+	struct rd_qp_past past;
 
 	(void)state;
 	assert_int_equal(rd_qp_track_create(&track), 0);
-	one(track, 17, RD_QPS_RTS, 0, 12 * S, &qp);
+	one(track, 17, RD_QPS_RTS, 0, 12 * S, &past);
 	rd_qp_track_event(track, &ev);
-	one(track, 17, RD_QPS_RTS, 0, 13 * S, &qp);
-	assert_int_equal(qp.age_kind, RD_AGE_AT_LEAST);
+	one(track, 17, RD_QPS_RTS, 0, 13 * S, &past);
+	assert_int_equal(past.age_kind, RD_AGE_AT_LEAST);
 	/* The one that led to what the look saw makes it exact. */
 	ev = modified(17, RD_QPS_RTS, 11 * S + S / 2);
 	rd_qp_track_event(track, &ev);
-	one(track, 17, RD_QPS_RTS, 0, 14 * S, &qp);
-	assert_int_equal(qp.age_kind, RD_AGE_EXACT);
-	assert_float_equal(qp.age_seconds.v, 2.5, 1e-9);
+	one(track, 17, RD_QPS_RTS, 0, 14 * S, &past);
+	assert_int_equal(past.age_kind, RD_AGE_EXACT);
+	assert_float_equal(past.age_seconds.v, 2.5, 1e-9);
 	rd_qp_track_destroy(track);
 }
 
@@ -203,27 +210,27 @@ static void a_call_during_a_look_is_what_moved_it(void **state)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_ERR, 12 * S + S / 2);
 	struct rd_qp_track *track;
-	struct rd_qp qp;
+	struct rd_qp_past past;
 
 	(void)state;
 	assert_int_equal(rd_qp_track_create(&track), 0);
-	slow(track, 17, RD_QPS_RTS, 0, 12 * S, 13 * S, &qp);
+	slow(track, 17, RD_QPS_RTS, 0, 12 * S, 13 * S, &past);
 	rd_qp_track_event(track, &ev);
-	one(track, 17, RD_QPS_ERR, 0, 14 * S, &qp);
-	assert_true(qp.moved_by_call);
-	assert_int_equal(qp.age_kind, RD_AGE_EXACT);
-	assert_float_equal(qp.age_seconds.v, 1.5, 1e-9);
+	one(track, 17, RD_QPS_ERR, 0, 14 * S, &past);
+	assert_true(past.moved_by_call);
+	assert_int_equal(past.age_kind, RD_AGE_EXACT);
+	assert_float_equal(past.age_seconds.v, 1.5, 1e-9);
 
-	one(track, 18, RD_QPS_RTS, 0, 15 * S, &qp);
-	slow(track, 18, RD_QPS_ERR, 0, 16 * S, 17 * S, &qp);
-	assert_false(qp.moved_by_call);
+	one(track, 18, RD_QPS_RTS, 0, 15 * S, &past);
+	slow(track, 18, RD_QPS_ERR, 0, 16 * S, 17 * S, &past);
+	assert_false(past.moved_by_call);
 	ev = modified(18, RD_QPS_ERR, 18 * S);
 	ev.duration_ns = 3 * S / 2;
 	rd_qp_track_event(track, &ev);
-	one(track, 18, RD_QPS_ERR, 0, 20 * S, &qp);
-	assert_true(qp.moved_by_call);
-	assert_int_equal(qp.age_kind, RD_AGE_EXACT);
-	assert_float_equal(qp.age_seconds.v, 2, 1e-9);
+	one(track, 18, RD_QPS_ERR, 0, 20 * S, &past);
+	assert_true(past.moved_by_call);
+	assert_int_equal(past.age_kind, RD_AGE_EXACT);
+	assert_float_equal(past.age_seconds.v, 2, 1e-9);
 	rd_qp_track_destroy(track);
 }
 
@@ -231,7 +238,7 @@ static void a_number_that_comes_back_is_another_queue_pair(void **state)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_ERR, 10 * S);
 	struct rd_qp_track *track;
-	struct rd_qp qp;
+	struct rd_qp_past past;
 
 	(void)state;
 	assert_int_equal(rd_qp_track_create(&track), 0);
@@ -243,32 +250,32 @@ static void a_number_that_comes_back_is_another_queue_pair(void **state)
 	ev = event(RD_QP_CREATED, 17, 12 * S);
 	rd_qp_track_event(track, &ev);
 	assert_int_equal(ev.before.known, RD_ABSENT);
-	one(track, 17, RD_QPS_RESET, 0, 13 * S, &qp);
-	assert_int_equal(qp.age_kind, RD_AGE_EXACT);
-	assert_float_equal(qp.age_seconds.v, 1, 1e-9);
-	assert_false(qp.has_peer_gid);
+	one(track, 17, RD_QPS_RESET, 0, 13 * S, &past);
+	assert_int_equal(past.age_kind, RD_AGE_EXACT);
+	assert_float_equal(past.age_seconds.v, 1, 1e-9);
+	assert_false(past.seen && past.seen->has_dgid);
 	rd_qp_track_destroy(track);
 }
 
 static void packet_numbers_have_24_bits(void **state)
 {
 	struct rd_qp_track *track;
-	struct rd_qp qp;
+	struct rd_qp_past past;
 
 	(void)state;
 	assert_int_equal(rd_qp_track_create(&track), 0);
-	one(track, 17, RD_QPS_RTS, 0xfffff0, 10 * S, &qp);
-	one(track, 17, RD_QPS_RTS, 0x10, 12 * S, &qp);
-	assert_float_equal(qp.psn_per_second.v, 16, 1e-9);
+	one(track, 17, RD_QPS_RTS, 0xfffff0, 10 * S, &past);
+	one(track, 17, RD_QPS_RTS, 0x10, 12 * S, &past);
+	assert_float_equal(past.psn_per_second.v, 16, 1e-9);
 	/* Back: sent again, not sixteen million packets. */
-	one(track, 17, RD_QPS_RTS, 0x0c, 14 * S, &qp);
-	assert_float_equal(qp.psn_per_second.v, 0, 1e-9);
+	one(track, 17, RD_QPS_RTS, 0x0c, 14 * S, &past);
+	assert_float_equal(past.psn_per_second.v, 0, 1e-9);
 	rd_qp_track_destroy(track);
 }
 
 /* The one queue pair of a look, with what tells it from another of its number. */
-static struct rd_qp owned(struct rd_qp_track *track, uint32_t index, uint32_t pid, uint32_t pdn, uint32_t rqpn,
-			  uint64_t mono_ns)
+static struct rd_qp_past owned(struct rd_qp_track *track, uint32_t index, uint32_t pid, uint32_t pdn, uint32_t rqpn,
+			       uint64_t mono_ns)
 {
 	struct look look;
 	struct rd_qp *qp;
@@ -279,8 +286,8 @@ static struct rd_qp owned(struct rd_qp_track *track, uint32_t index, uint32_t pi
 	RD_SET(qp->owner.pid, pid);
 	RD_SET(qp->pdn, pdn);
 	RD_SET(qp->rqpn, rqpn);
-	rd_qp_track_look(track, &look.res, mono_ns, mono_ns);
-	return *qp;
+	rd_qp_track_look(track, &look.views, mono_ns, mono_ns);
+	return look.v[0].past;
 }
 
 static void a_number_used_again_between_looks_has_a_new_age(void **state)
@@ -292,17 +299,17 @@ static void a_number_used_again_between_looks_has_a_new_age(void **state)
 	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(others); i++) {
 		struct rd_qp_track *track;
-		struct rd_qp qp;
+		struct rd_qp_past past;
 
 		assert_int_equal(rd_qp_track_create(&track), 0);
 		owned(track, 0, 4711, 5, 20, 10 * S);
-		qp = owned(track, 0, 4711, 5, 20, 100 * S);
-		assert_int_equal(qp.age_kind, RD_AGE_AT_LEAST);
-		assert_float_equal(qp.age_seconds.v, 90, 1e-9);
-		qp = owned(track, others[i].index, others[i].pid, others[i].pdn, others[i].rqpn, 102 * S);
-		assert_int_equal(qp.age_kind, RD_AGE_INTERVAL);
-		assert_float_equal(qp.age_max_seconds.v, 2, 1e-9);
-		assert_true(qp.fresh);
+		past = owned(track, 0, 4711, 5, 20, 100 * S);
+		assert_int_equal(past.age_kind, RD_AGE_AT_LEAST);
+		assert_float_equal(past.age_seconds.v, 90, 1e-9);
+		past = owned(track, others[i].index, others[i].pid, others[i].pdn, others[i].rqpn, 102 * S);
+		assert_int_equal(past.age_kind, RD_AGE_INTERVAL);
+		assert_float_equal(past.age_max_seconds.v, 2, 1e-9);
+		assert_true(past.fresh);
 		rd_qp_track_destroy(track);
 	}
 }
@@ -311,20 +318,20 @@ static void a_number_used_again_between_looks_has_a_new_age(void **state)
 static void a_fast_one_is_not_taken_to_stand_still(void **state)
 {
 	struct rd_qp_track *track;
-	struct rd_qp qp;
+	struct rd_qp_past past;
 
 	(void)state;
 	assert_int_equal(rd_qp_track_create(&track), 0);
-	one(track, 17, RD_QPS_RTS, 100, 10 * S, &qp);
-	one(track, 17, RD_QPS_RTS, 100 + 12000000, 11 * S, &qp);
-	assert_float_equal(qp.psn_per_second.v, 12e6, 1);
+	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
+	one(track, 17, RD_QPS_RTS, 100 + 12000000, 11 * S, &past);
+	assert_float_equal(past.psn_per_second.v, 12e6, 1);
 	rd_qp_track_destroy(track);
 }
 
 static void thousands_are_kept_apart(void **state)
 {
 	struct rd_qp_track *track;
-	struct rd_qp qp;
+	struct rd_qp_past past;
 
 	(void)state;
 	assert_int_equal(rd_qp_track_create(&track), 0);
@@ -333,8 +340,8 @@ static void thousands_are_kept_apart(void **state)
 
 		rd_qp_track_event(track, &ev);
 	}
-	one(track, 7777, RD_QPS_INIT, 0, 20000 * S, &qp);
-	assert_float_equal(qp.age_seconds.v, 20000 - 7777, 1e-6);
+	one(track, 7777, RD_QPS_INIT, 0, 20000 * S, &past);
+	assert_float_equal(past.age_seconds.v, 20000 - 7777, 1e-6);
 	rd_qp_track_destroy(track);
 }
 

@@ -15,6 +15,8 @@ struct host {
 	struct rd_res res;
 	struct rd_res_dev devs[2];
 	struct rd_qp qps[8];
+	struct rd_qp_view v[8]; /* of each */
+	struct rd_qp_views views;
 	struct rd_qp_counts since[2];
 	struct rd_klog klog;
 	struct rd_krecord lines[4];
@@ -27,6 +29,7 @@ static void host_init(struct host *h)
 	h->res.devs = h->devs;
 	h->res.n_devs = 2;
 	h->res.qps = h->qps;
+	h->views = (struct rd_qp_views){ .res = &h->res, .v = h->v };
 	h->klog.known = RD_OK;
 	h->klog.v = h->lines;
 	h->judge = (struct rd_qp_judge){ .stuck_seconds = 10, .mono_ns = 100 * S };
@@ -42,12 +45,19 @@ static struct rd_qp *put(struct host *h, uint32_t lqpn, uint8_t state)
 	return qp;
 }
 
-static void age(struct rd_qp *qp, enum rd_age_kind kind, double seconds, double most)
+static struct rd_qp_past *past_of(struct host *h, const struct rd_qp *qp)
 {
-	qp->age_kind = kind;
-	RD_SET(qp->age_seconds, seconds);
+	return &h->v[qp - h->qps].past;
+}
+
+static void age(struct host *h, const struct rd_qp *qp, enum rd_age_kind kind, double seconds, double most)
+{
+	struct rd_qp_past *past = past_of(h, qp);
+
+	past->age_kind = kind;
+	RD_SET(past->age_seconds, seconds);
 	if (kind != RD_AGE_AT_LEAST)
-		RD_SET(qp->age_max_seconds, most);
+		RD_SET(past->age_max_seconds, most);
 }
 
 static void two_looks(struct host *h, double seconds)
@@ -57,7 +67,7 @@ static void two_looks(struct host *h, double seconds)
 	for (size_t d = 0; d < RD_ARRAY_SIZE(h->since); d++)
 		RD_SET(h->since[d].v[RD_QPC_RETRIES], 0);
 	for (size_t i = 0; i < h->res.n_qps; i++)
-		RD_SET(h->qps[i].psn_per_second, 0);
+		RD_SET(h->v[i].past.psn_per_second, 0);
 }
 
 static void log_line(struct host *h, const char *text, uint64_t time_ns, uint8_t facility)
@@ -70,23 +80,26 @@ static void log_line(struct host *h, const char *text, uint64_t time_ns, uint8_t
 
 static void judge(struct host *h)
 {
-	assert_int_equal(rd_qp_judge(&h->res, &h->judge), 0);
+	rd_qp_judge(&h->views, &h->judge);
+	/* As a track keeps it from look to look. */
+	for (size_t i = 0; i < h->res.n_qps; i++)
+		h->v[i].past.cause = h->v[i].verdict.cause;
 }
 
-static void is(const struct rd_qp *qp, const char *verdict, const char *reason)
+static void is(const struct rd_qp_verdict *verdict, const char *name, const char *reason)
 {
-	assert_string_equal(rd_qp_verdict_name(qp->verdict), verdict);
-	assert_non_null(qp->why);
-	if (!strstr(qp->why, reason))
-		fail_msg("\"%s\" is not in \"%s\"", reason, qp->why);
+	assert_string_equal(rd_qp_verdict_name(verdict->kind), name);
+	assert_non_null(verdict->why);
+	if (!strstr(verdict->why, reason))
+		fail_msg("\"%s\" is not in \"%s\"", reason, verdict->why);
 	/* Whatever it is, it ends with what to run. */
-	assert_true(qp->fix && (strstr(qp->fix, "rdmadiag ") || strstr(qp->fix, "dmesg")));
+	assert_true(verdict->fix && (strstr(verdict->fix, "rdmadiag ") || strstr(verdict->fix, "dmesg")));
 }
 
 static void host_deinit(struct host *h)
 {
 	for (size_t i = 0; i < h->res.n_qps; i++)
-		free(h->qps[i].why);
+		free(h->v[i].verdict.why);
 }
 
 static void one_look_tells_little(void **state)
@@ -96,16 +109,16 @@ static void one_look_tells_little(void **state)
 	(void)state;
 	host_init(&h);
 	put(&h, 1, RD_QPS_RTS);
-	age(put(&h, 2, RD_QPS_INIT), RD_AGE_AT_LEAST, 0, 0);
+	age(&h, put(&h, 2, RD_QPS_INIT), RD_AGE_AT_LEAST, 0, 0);
 	h.qps[2] = (struct rd_qp){ .query_errno = EIO };
 	h.res.n_qps = 3;
 	put(&h, 4, RD_QPS_RTS);
 	RD_SET(h.qps[3].type, RD_QPT_UD);
 	judge(&h);
-	is(&h.qps[0], "cannot-tell", "one look");
-	is(&h.qps[1], "cannot-tell", "stuck shows after 10 s");
-	is(&h.qps[2], "cannot-tell", "EIO");
-	is(&h.qps[3], "ok", "no connection");
+	is(&h.v[0].verdict, "cannot-tell", "one look");
+	is(&h.v[1].verdict, "cannot-tell", "stuck shows after 10 s");
+	is(&h.v[2].verdict, "cannot-tell", "EIO");
+	is(&h.v[3].verdict, "ok", "no connection");
 	host_deinit(&h);
 }
 
@@ -115,16 +128,16 @@ static void stuck_is_what_takes_longer(void **state)
 
 	(void)state;
 	host_init(&h);
-	age(put(&h, 1, RD_QPS_INIT), RD_AGE_AT_LEAST, 10, 0);
-	age(put(&h, 2, RD_QPS_RTR), RD_AGE_EXACT, 9.9, 9.9);
-	age(put(&h, 3, RD_QPS_INIT), RD_AGE_INTERVAL, 9, 11);
-	age(put(&h, 4, RD_QPS_INIT), RD_AGE_EXACT, 12, 12);
-	h.qps[3].last_err = -ETIMEDOUT;
+	age(&h, put(&h, 1, RD_QPS_INIT), RD_AGE_AT_LEAST, 10, 0);
+	age(&h, put(&h, 2, RD_QPS_RTR), RD_AGE_EXACT, 9.9, 9.9);
+	age(&h, put(&h, 3, RD_QPS_INIT), RD_AGE_INTERVAL, 9, 11);
+	age(&h, put(&h, 4, RD_QPS_INIT), RD_AGE_EXACT, 12, 12);
+	h.v[3].past.last_err = -ETIMEDOUT;
 	judge(&h);
-	is(&h.qps[0], "stuck", "at least 10.0 s");
-	is(&h.qps[1], "ok", "on its way");
-	is(&h.qps[2], "cannot-tell", "9.0 to 11.0 s");
-	is(&h.qps[3], "stuck", "ETIMEDOUT");
+	is(&h.v[0].verdict, "stuck", "at least 10.0 s");
+	is(&h.v[1].verdict, "ok", "on its way");
+	is(&h.v[2].verdict, "cannot-tell", "9.0 to 11.0 s");
+	is(&h.v[3].verdict, "stuck", "ETIMEDOUT");
 	host_deinit(&h);
 }
 
@@ -139,14 +152,14 @@ static void nothing_moves(void **state)
 	two_looks(&h, 2);
 	RD_SET(h.since[1].v[RD_QPC_RETRIES], 12);
 	judge(&h);
-	is(&h.qps[0], "idle", "no packet in 2.0 s");
-	is(&h.qps[1], "retrying", "device-wide");
+	is(&h.v[0].verdict, "idle", "no packet in 2.0 s");
+	is(&h.v[1].verdict, "retrying", "device-wide");
 	/* Another that stands still: it could be either. */
 	put(&h, 3, RD_QPS_RTS)->dev = 1;
-	RD_SET(h.qps[2].psn_per_second, 0);
+	RD_SET(h.v[2].past.psn_per_second, 0);
 	judge(&h);
-	is(&h.qps[1], "cannot-tell", "2 queue pairs");
-	is(&h.qps[2], "cannot-tell", "2 queue pairs");
+	is(&h.v[1].verdict, "cannot-tell", "2 queue pairs");
+	is(&h.v[2].verdict, "cannot-tell", "2 queue pairs");
 	host_deinit(&h);
 }
 
@@ -160,18 +173,18 @@ static void one_that_moves_may_be_meant(void **state)
 	put(&h, 1, RD_QPS_RTS);
 	put(&h, 2, RD_QPS_RTS);
 	two_looks(&h, 2);
-	RD_SET(h.qps[1].psn_per_second, 1000);
+	RD_SET(h.v[1].past.psn_per_second, 1000);
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 12);
 	judge(&h);
-	is(&h.qps[0], "cannot-tell", "2 queue pairs");
-	is(&h.qps[1], "ok", "packets a second");
+	is(&h.v[0].verdict, "cannot-tell", "2 queue pairs");
+	is(&h.v[1].verdict, "ok", "packets a second");
 	/* One of UC is not: it never sends again. */
 	RD_SET(h.qps[1].type, RD_QPT_UC);
 	judge(&h);
-	is(&h.qps[0], "retrying", "sent again 12 times");
-	RD_SET(h.qps[1].psn_per_second, 0);
+	is(&h.v[0].verdict, "retrying", "sent again 12 times");
+	RD_SET(h.v[1].past.psn_per_second, 0);
 	judge(&h);
-	is(&h.qps[1], "idle", "UC");
+	is(&h.v[1].verdict, "idle", "UC");
 	host_deinit(&h);
 }
 
@@ -185,7 +198,7 @@ static void what_is_not_counted_is_not_nothing(void **state)
 	two_looks(&h, 2);
 	h.since[0].v[RD_QPC_RETRIES].known = RD_ABSENT;
 	judge(&h);
-	is(&h.qps[0], "cannot-tell", "was not counted");
+	is(&h.v[0].verdict, "cannot-tell", "was not counted");
 	host_deinit(&h);
 }
 
@@ -197,13 +210,13 @@ static void one_packet_is_no_progress(void **state)
 	host_init(&h);
 	put(&h, 1, RD_QPS_RTS);
 	two_looks(&h, 2);
-	RD_SET(h.qps[0].psn_per_second, 0.5);
+	RD_SET(h.v[0].past.psn_per_second, 0.5);
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 12);
 	judge(&h);
-	is(&h.qps[0], "retrying", "12 times");
-	RD_SET(h.qps[0].psn_per_second, 5);
+	is(&h.v[0].verdict, "retrying", "12 times");
+	RD_SET(h.v[0].past.psn_per_second, 5);
 	judge(&h);
-	is(&h.qps[0], "ok", "5 packets a second");
+	is(&h.v[0].verdict, "ok", "5 packets a second");
 	host_deinit(&h);
 }
 
@@ -213,18 +226,18 @@ static void exhausted_only_with_evidence(void **state)
 
 	(void)state;
 	host_init(&h);
-	put(&h, 1, RD_QPS_ERR)->fresh = true;
+	past_of(&h, put(&h, 1, RD_QPS_ERR))->fresh = true;
 	two_looks(&h, 1);
 	judge(&h);
-	is(&h.qps[0], "failed", "not seen");
+	is(&h.v[0].verdict, "failed", "not seen");
 	RD_SET(h.since[0].v[RD_QPC_EXHAUSTED], 1);
 	judge(&h);
-	is(&h.qps[0], "retries-exhausted", "device-wide");
+	is(&h.v[0].verdict, "retries-exhausted", "device-wide");
 	/* It is kept when the counter has long stood still. */
-	h.qps[0].fresh = false;
+	h.v[0].past.fresh = false;
 	h.since[0].v[RD_QPC_EXHAUSTED].v = 0;
 	judge(&h);
-	is(&h.qps[0], "retries-exhausted", "device-wide");
+	is(&h.v[0].verdict, "retries-exhausted", "device-wide");
 	host_deinit(&h);
 }
 
@@ -234,13 +247,13 @@ static void more_failed_than_gave_up(void **state)
 
 	(void)state;
 	host_init(&h);
-	put(&h, 1, RD_QPS_ERR)->fresh = true;
-	put(&h, 2, RD_QPS_ERR)->fresh = true;
+	past_of(&h, put(&h, 1, RD_QPS_ERR))->fresh = true;
+	past_of(&h, put(&h, 2, RD_QPS_ERR))->fresh = true;
 	two_looks(&h, 1);
 	RD_SET(h.since[0].v[RD_QPC_EXHAUSTED], 1);
 	judge(&h);
-	is(&h.qps[0], "failed", "not seen");
-	is(&h.qps[1], "failed", "not seen");
+	is(&h.v[0].verdict, "failed", "not seen");
+	is(&h.v[1].verdict, "failed", "not seen");
 	host_deinit(&h);
 }
 
@@ -250,12 +263,12 @@ static void flushed_by_its_program(void **state)
 
 	(void)state;
 	host_init(&h);
-	put(&h, 1, RD_QPS_ERR)->moved_by_call = true;
+	past_of(&h, put(&h, 1, RD_QPS_ERR))->moved_by_call = true;
 	put(&h, 2, RD_QPS_ERR);
-	RD_SET(h.qps[1].last_event, 3);
+	RD_SET(h.v[1].past.last_event, 3);
 	judge(&h);
-	is(&h.qps[0], "flushed", "its program");
-	is(&h.qps[1], "failed", "QP_ACCESS_ERR");
+	is(&h.v[0].verdict, "flushed", "its program");
+	is(&h.v[1].verdict, "failed", "QP_ACCESS_ERR");
 	host_deinit(&h);
 }
 
@@ -268,17 +281,17 @@ static void log_lines_find_their_queue_pair(void **state)
 	put(&h, 17, RD_QPS_ERR);
 	put(&h, 18, RD_QPS_ERR);
 	put(&h, 18, RD_QPS_ERR)->dev = 1;
-	age(put(&h, 0x1a2, RD_QPS_ERR), RD_AGE_INTERVAL, 5, 10);
+	age(&h, put(&h, 0x1a2, RD_QPS_ERR), RD_AGE_INTERVAL, 5, 10);
 	h.qps[3].dev = 1;
 	log_line(&h, "mlx5_1: QP 0x1a2 error: something old", 10 * S, 0);
 	log_line(&h, "infiniband mlx5_0: qp#17 make_send_cqe: non-flush error status = 12", 90 * S, 0);
 	log_line(&h, "mlx5_0: QP 18 written by a program: retry exceeded", 91 * S, 1);
 	log_line(&h, "mlx5_1/1: QP 18 error: local protection error (0x32 0x0 0x9)", 92 * S, 0);
 	judge(&h);
-	is(&h.qps[0], "retries-exhausted", "RETRY_EXC_ERR");
-	is(&h.qps[1], "failed", "not seen");
-	is(&h.qps[2], "failed", "local protection error");
-	is(&h.qps[3], "failed", "not seen");
+	is(&h.v[0].verdict, "retries-exhausted", "RETRY_EXC_ERR");
+	is(&h.v[1].verdict, "failed", "not seen");
+	is(&h.v[2].verdict, "failed", "local protection error");
+	is(&h.v[3].verdict, "failed", "not seen");
 	host_deinit(&h);
 }
 
@@ -325,7 +338,7 @@ static void remarks_are_one_a_device(void **state)
 	put(&h, 2, RD_QPS_ERR);
 	put(&h, 3, RD_QPS_ERR)->dev = 1;
 	judge(&h);
-	rd_qp_verdict_findings(&h.res, NULL, &findings);
+	rd_qp_verdict_findings(&h.views, NULL, &findings);
 	assert_int_equal(findings.n, 2);
 	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
 	assert_non_null(strstr(findings.v[0].subject, "2 queue pairs"));
