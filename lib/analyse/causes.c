@@ -193,9 +193,10 @@ static int judge_drops(const struct rd_moment *now, const struct rd_moved *moved
 	return 0;
 }
 
-/* CNPs from the network. mlx5's rp_cnp_handled has among them those that a slow restart makes up (roce_slow_restart_cnps):
- * 9 to 13 for each peer that dies, while nothing was marked (measured on ConnectX-5 and 6). Queue pairs that verbs made count
- * both alike; those of the vendor's interface (DEVX) rp_cnp_handled alone, so what is left may be theirs: `unclear`. */
+/* CNPs from the network. A counter of topic cnp-all (mlx5's rp_cnp_handled) has among them those that a slow restart makes up
+ * (cnp-own, roce_slow_restart_cnps): 9 to 13 for each peer that dies, while nothing was marked (measured on ConnectX-5 and 6).
+ * Queue pairs that verbs made count both alike; those of the vendor's interface (DEVX) cnp-all alone, so what is left may be
+ * theirs: `unclear`. */
 static uint64_t cnps_of(const struct rd_moment *now, const struct rd_moved *moved, uint64_t *unclear)
 {
 	const struct rd_moved_topic *topic = &moved->topics[RD_TOPIC_CNP];
@@ -206,7 +207,7 @@ static uint64_t cnps_of(const struct rd_moment *now, const struct rd_moved *move
 	for (size_t i = 0; i < topic->n; i++) {
 		uint64_t n = topic->evidence[i].delta;
 
-		if (strcmp(now->set->counters[topic->evidence[i].counter].name, "rp_cnp_handled") == 0) {
+		if (now->set->counters[topic->evidence[i].counter].about->topic == RD_TOPIC_CNP_ALL) {
 			n = n > own ? n - own : 0;
 			if (lost) {
 				*unclear = n;
@@ -237,7 +238,8 @@ static int judge_congestion(const struct rd_moment *now, const struct rd_moved *
 	/* A tick is as long as the device says; with most it is the time of one word. */
 	if (wait && moved->words_out && wait > moved->words_out) {
 		add(causes, moved, RD_CAUSE_WAITING,
-		    rd_text("port_xmit_wait %" PRIu64 " ticks while %" PRIu64 " words were sent", wait,
+		    rd_text("%s %" PRIu64 " ticks while %" PRIu64 " words were sent",
+			    now->set->counters[moved->topics[RD_TOPIC_WAIT].evidence[0].counter].name, wait,
 			    moved->words_out),
 		    RD_TOPIC_WAIT, 0, 0);
 		return 0;

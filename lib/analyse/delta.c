@@ -231,9 +231,9 @@ static void note_packets(struct span *span, const struct rd_counter *counter, co
 {
 	if (counter->group != RD_GROUP_PORT || delta->kind != RD_DELTA_EXACT)
 		return;
-	if (strcmp(counter->name, "port_xmit_packets") == 0)
+	if (counter->about && counter->about->topic == RD_TOPIC_PACKETS_SENT)
 		span->packets[0] = delta->v;
-	else if (strcmp(counter->name, "port_rcv_packets") == 0)
+	else if (counter->about && counter->about->topic == RD_TOPIC_PACKETS_GOT)
 		span->packets[1] = delta->v;
 }
 

@@ -62,6 +62,27 @@ static bool parse_role(const char *word, enum rd_counter_role *ret)
 	return strcmp(word, "-") == 0;
 }
 
+/* `word` is what stands behind the colon of a role, and stays as it is. */
+static bool parse_topic(char *word, struct rd_meaning *ret)
+{
+	char *parts = strchr(word, '/');
+	bool known;
+
+	ret->parts = parts ? 2 : 1;
+	if (strcmp(word, "-") == 0)
+		return true;
+	if (parts && strcmp(parts, "/2") != 0)
+		return false;
+	if (parts)
+		*parts = '\0';
+	known = rd_topic_parse(word, &ret->topic);
+	if (parts)
+		*parts = '/';
+	if (!known || (parts && ret->role != RD_ROLE_LOAD))
+		return false;
+	return rd_topic_is_load(ret->topic) == (ret->role == RD_ROLE_LOAD);
+}
+
 /* Lines that were joined leave blanks side by side. */
 static void squeeze(char *text)
 {
@@ -73,25 +94,32 @@ static void squeeze(char *text)
 	*to = '\0';
 }
 
-static bool parse_line(char *line, struct rd_meaning *ret)
+/* `topic`: the word in the place of a topic where that is what is wrong, else NULL. It points into the line. */
+static bool parse_line(char *line, struct rd_meaning *ret, const char **topic)
 {
-	char *overflow, *role, *sum;
+	char *overflow, *role, *sum, *word;
 
 	*ret = (struct rd_meaning){ .name = rd_word(&line) };
+	*topic = NULL;
 	ret->driver = ret->name ? rd_word(&line) : NULL;
 	ret->unit = ret->driver ? rd_word(&line) : NULL;
 	overflow = ret->unit ? rd_word(&line) : NULL;
 	role = overflow ? rd_word(&line) : NULL;
 	sum = role ? rd_word(&line) : NULL;
+	word = sum ? strchr(role, ':') : NULL;
+	if (word)
+		*word++ = '\0';
 	if (!sum || !parse_overflow(overflow, ret) || !parse_role(role, &ret->role))
 		return false;
 	if (strcmp(sum, "sum") != 0 && strcmp(sum, "-") != 0)
 		return false;
+	if (word && !parse_topic(word, ret))
+		*topic = word;
 	ret->summable = *sum == 's';
 	line = rd_trim(line);
 	squeeze(line);
 	ret->text = line;
-	return *line;
+	return *line && !*topic;
 }
 
 /* Joins a line with those that continue it: the line ends become blanks. Returns where the next one begins. */
@@ -109,12 +137,34 @@ static char *join_line(char *line)
 	}
 }
 
-static int add_line(struct rd_meanings *meanings, char *line)
+/* What is no good is left out and noted; it begins with `start`. */
+static void note_bad(const char *name, const char *start, const char *topic, const struct rd_meaning *meaning,
+		     struct rd_errlist *notes)
+{
+	const char *role = rd_counter_role_name(meaning->role);
+	struct rd_err note = { 0 };
+
+	if (topic)
+		rd_err_set(&note, EINVAL, name, "\"%s\": \"%s\" is no topic for role %s", start, topic,
+			   role ? role : "-");
+	else
+		rd_err_set(&note, EINVAL, name,
+			   "\"%s\" is not NAME DRIVER UNIT OVERFLOW ROLE[:TOPIC] SUM and a meaning", start);
+	rd_errlist_add(notes, &note);
+}
+
+static int add_line(struct rd_meanings *meanings, const char *name, char *line, struct rd_errlist *notes)
 {
 	struct rd_meaning meaning;
+	const char *topic;
+	char start[40];
 
-	if (!parse_line(line, &meaning))
-		return -EINVAL;
+	strncpy(start, line, sizeof(start) - 1);
+	start[sizeof(start) - 1] = '\0';
+	if (!parse_line(line, &meaning, &topic)) {
+		note_bad(name, start, topic, &meaning, notes);
+		return 0;
+	}
 	if (meanings->n == LINES_MAX)
 		return -EFBIG;
 	rd_reserve(&meanings->v, &meanings->cap, meanings->n + 1, sizeof(*meanings->v));
@@ -130,39 +180,36 @@ int rd_meanings_parse(const char *name, const char *text, size_t size, struct rd
 	if (size > TEXT_MAX)
 		return rd_err_set(err, EFBIG, name, "a table of counters has at most %zu bytes", TEXT_MAX);
 	for (line = rd_texts_keep(&ret->texts, text, size); *line; line = next) {
-		struct rd_err note = { 0 };
-		char start[40];
-		int r;
-
 		next = join_line(line);
 		line += strspn(line, BLANKS "\r");
-		if (!*line || *line == '#')
-			continue;
-		strncpy(start, line, sizeof(start) - 1);
-		start[sizeof(start) - 1] = '\0';
-		r = add_line(ret, line);
-		if (r == -EINVAL) {
-			rd_err_set(&note, EINVAL, name,
-				   "\"%s\" is not NAME DRIVER UNIT OVERFLOW ROLE SUM and a meaning", start);
-			rd_errlist_add(notes, &note);
-		} else if (r < 0) {
-			return rd_err_set(err, -r, name, "cannot keep more lines");
-		}
+		if (*line && *line != '#' && add_line(ret, name, line, notes) < 0)
+			return rd_err_set(err, EFBIG, name, "cannot keep more lines");
 	}
 	return 0;
 }
 
+static bool fits(const struct rd_meaning *meaning, const char *name, const char *driver)
+{
+	/* Most names have nothing of a pattern in front: a look at one letter spares most of the work. */
+	if (meaning->name[0] != name[0] && !strchr("*?[", meaning->name[0]))
+		return false;
+	return fnmatch(meaning->name, name, 0) == 0 && (!driver || fnmatch(meaning->driver, driver, 0) == 0);
+}
+
 const struct rd_meaning *rd_meaning_find(const struct rd_meanings *meanings, const char *name, const char *driver)
 {
-	for (size_t i = 0; i < meanings->n; i++) {
-		const struct rd_meaning *meaning = &meanings->v[i];
+	for (size_t i = 0; i < meanings->n; i++)
+		if (fits(&meanings->v[i], name, driver))
+			return &meanings->v[i];
+	return NULL;
+}
 
-		/* Most names have nothing of a pattern in front: a look at one letter spares most of the work. */
-		if (meaning->name[0] != name[0] && !strchr("*?[", meaning->name[0]))
-			continue;
-		if (fnmatch(meaning->name, name, 0) == 0 && (!driver || fnmatch(meaning->driver, driver, 0) == 0))
-			return meaning;
-	}
+/* The line that has the topic; NULL: none. */
+static const struct rd_meaning *find_topic(const struct rd_meanings *meanings, const char *name, const char *driver)
+{
+	for (size_t i = 0; i < meanings->n; i++)
+		if (meanings->v[i].parts && fits(&meanings->v[i], name, driver))
+			return meanings->v[i].topic ? &meanings->v[i] : NULL;
 	return NULL;
 }
 
@@ -173,6 +220,7 @@ void rd_meanings_apply(const struct rd_meanings *meanings, struct rd_counter_set
 		const char *driver = counter->group == RD_GROUP_NETDEV ? "netdev" : set->ports[counter->port].driver;
 
 		counter->meaning = rd_meaning_find(meanings, counter->name, driver);
+		counter->about = find_topic(meanings, counter->name, counter->meaning ? driver : NULL);
 		counter->overflow = RD_OVERFLOW_UNKNOWN;
 		counter->bits = 0;
 		if (counter->meaning) {

@@ -18,55 +18,54 @@ struct rd_load_counters {
 	double factor[RD_LOADS][CANDIDATES];
 };
 
-/*
- * Counters that count what a port carries, the best first: those of the port itself, which see all QPs, also those of
- * vendors' interfaces; then the driver's own; then the interface's, which see other traffic as well. port_*_data counts
- * units of 4 octets (InfiniBand specification, PortCounters).
- */
-static const struct {
-	enum rd_counter_group group;
-	const char *tx[TOGETHER], *rx[TOGETHER];
-	bool packets;
-	double factor;
-} table[] = {
-	{ RD_GROUP_PORT, { "port_xmit_data" }, { "port_rcv_data" }, false, 4 },
-	{ RD_GROUP_HW, { "sent_bytes" }, { "rcvd_bytes" }, false, 1 },
-	{ RD_GROUP_HW, { "tx_bytes" }, { "rx_bytes" }, false, 1 },
-	{ RD_GROUP_HW, { "ip4OutOctets", "ip6OutOctets" }, { "ip4InOctets", "ip6InOctets" }, false, 1 },
-	{ RD_GROUP_ETHTOOL, { "tx_vport_rdma_unicast_bytes" }, { "rx_vport_rdma_unicast_bytes" }, false, 1 },
-	{ RD_GROUP_NETDEV, { "tx_bytes" }, { "rx_bytes" }, false, 1 },
-	{ RD_GROUP_PORT, { "port_xmit_packets" }, { "port_rcv_packets" }, true, 1 },
-	{ RD_GROUP_HW, { "sent_pkts" }, { "rcvd_pkts" }, true, 1 },
-	{ RD_GROUP_HW, { "tx_pkts" }, { "rx_pkts" }, true, 1 },
-	{ RD_GROUP_HW, { "ip4OutPkts", "ip6OutPkts" }, { "ip4InPkts", "ip6InPkts" }, true, 1 },
-	{ RD_GROUP_ETHTOOL, { "tx_vport_rdma_unicast_packets" }, { "rx_vport_rdma_unicast_packets" }, true, 1 },
-	{ RD_GROUP_NETDEV, { "tx_packets" }, { "rx_packets" }, true, 1 },
+static const enum rd_topic topics[RD_LOADS] = {
+	[RD_LOAD_TX_BYTES] = RD_TOPIC_DATA_SENT,
+	[RD_LOAD_RX_BYTES] = RD_TOPIC_DATA_GOT,
+	[RD_LOAD_TX_PACKETS] = RD_TOPIC_PACKETS_SENT,
+	[RD_LOAD_RX_PACKETS] = RD_TOPIC_PACKETS_GOT,
 };
 
-static uint32_t find(const struct rd_counter_set *set, uint32_t port, enum rd_counter_group group, const char *name)
+/* The best first: those of the port itself see all QPs, also those of vendors' interfaces; then the driver's own; then the
+ * interface's, which see other traffic as well. */
+static const enum rd_counter_group groups[] = { RD_GROUP_PORT, RD_GROUP_HW, RD_GROUP_ETHTOOL, RD_GROUP_NETDEV };
+
+static double factor_of(const char *unit)
 {
-	for (size_t i = 0; name && i < set->n; i++)
-		if (set->counters[i].port == port && set->counters[i].group == group &&
-		    strcmp(set->counters[i].name, name) == 0)
-			return (uint32_t)i;
-	return NONE;
+	return strcmp(unit, "4-octets") == 0 ? 4 : strcmp(unit, "bits") == 0 ? 1.0 / 8 : 1;
 }
 
-static void add_candidate(struct rd_load_counters *to, enum rd_load load, const struct rd_counter_set *set,
-			  uint32_t port, size_t row, const char *const *names)
+static void add_candidate(struct rd_load_counters *to, enum rd_load load, const struct rd_counter_set *set, uint32_t i)
 {
-	size_t at = 0;
+	const struct rd_counter *counter = &set->counters[i];
 
-	while (at < CANDIDATES && to->v[load][at][0] != NONE)
-		at++;
-	if (at == CANDIDATES)
+	for (size_t c = 0; c < CANDIDATES; c++) {
+		uint32_t *v = to->v[load][c];
+
+		if (v[0] == NONE) {
+			v[0] = i;
+			to->factor[load][c] = factor_of(counter->about->unit);
+			return;
+		}
+		if (set->counters[v[0]].about != counter->about || set->counters[v[0]].group != counter->group)
+			continue;
+		/* Of another interface of this port, or the other half. */
+		if (counter->about->parts > 1 && v[1] == NONE && strcmp(set->counters[v[0]].name, counter->name) != 0)
+			v[1] = i;
 		return;
-	for (size_t i = 0; i < TOGETHER; i++)
-		to->v[load][at][i] = find(set, port, table[row].group, names[i]);
-	to->factor[load][at] = table[row].factor;
-	/* Half of a sum is no sum. */
-	if (names[1] && to->v[load][at][1] == NONE)
-		to->v[load][at][0] = NONE;
+	}
+}
+
+static void find_candidates(struct rd_rates *rates, const struct rd_counter_set *set, enum rd_counter_group group)
+{
+	for (uint32_t i = 0; i < set->n; i++) {
+		const struct rd_counter *counter = &set->counters[i];
+
+		if (!counter->about || counter->group != group || !set->ports[counter->port].port)
+			continue;
+		for (enum rd_load load = 0; load < RD_LOADS; load++)
+			if (counter->about->topic == topics[load])
+				add_candidate(&rates->counters[counter->port], load, set, i);
+	}
 }
 
 void rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set)
@@ -75,15 +74,8 @@ void rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set)
 	rates->ports = rd_alloc(set->n_ports + 1, sizeof(*rates->ports));
 	rates->counters = rd_alloc(set->n_ports + 1, sizeof(*rates->counters));
 	memset(rates->counters, 0xff, (set->n_ports + 1) * sizeof(*rates->counters)); /* NONE */
-	for (uint32_t p = 0; p < set->n_ports; p++)
-		for (size_t row = 0; row < RD_ARRAY_SIZE(table) && set->ports[p].port; row++) {
-			struct rd_load_counters *to = &rates->counters[p];
-
-			add_candidate(to, table[row].packets ? RD_LOAD_TX_PACKETS : RD_LOAD_TX_BYTES, set, p, row,
-				      table[row].tx);
-			add_candidate(to, table[row].packets ? RD_LOAD_RX_PACKETS : RD_LOAD_RX_BYTES, set, p, row,
-				      table[row].rx);
-		}
+	for (size_t g = 0; g < RD_ARRAY_SIZE(groups); g++)
+		find_candidates(rates, set, groups[g]);
 }
 
 void rd_rates_deinit(struct rd_rates *rates)
@@ -107,12 +99,12 @@ void rd_rates_carry(struct rd_rates *rates, const struct rd_counter_set *set, co
 		}
 }
 
-/* False where any of them is not known. */
-static bool sum(const uint32_t *counters, const struct rd_delta *deltas, double *ret)
+/* False where any of them is not known, or not there: half of a sum is no sum. */
+static bool sum(const uint32_t *counters, unsigned parts, const struct rd_delta *deltas, double *ret)
 {
 	*ret = 0;
-	for (size_t i = 0; i < TOGETHER && counters[i] != NONE; i++) {
-		if (deltas[counters[i]].kind != RD_DELTA_EXACT)
+	for (size_t i = 0; i < parts; i++) {
+		if (counters[i] == NONE || deltas[counters[i]].kind != RD_DELTA_EXACT)
 			return false;
 		*ret += (double)deltas[counters[i]].v;
 	}
@@ -126,11 +118,13 @@ static void update_load(struct rd_port_rate *rate, const struct rd_load_counters
 
 	rate->per_second[load].known = RD_ABSENT;
 	for (size_t c = 0; c < CANDIDATES && counters->v[load][c][0] != NONE; c++) {
-		if (!sum(counters->v[load][c], deltas, &total))
+		const uint32_t *v = counters->v[load][c];
+
+		if (!sum(v, set->counters[v[0]].about->parts, deltas, &total))
 			continue;
 		RD_SET(rate->per_second[load], total * counters->factor[load][c] / seconds);
 		if (load == RD_LOAD_TX_BYTES)
-			rate->counted_by = &set->counters[counters->v[load][c][0]];
+			rate->counted_by = &set->counters[v[0]];
 		return;
 	}
 }

@@ -7,7 +7,7 @@
 #include "model/finding.h"
 #include "model/rates.h"
 
-/* Finds out which counters to take. The set must outlive it. */
+/* Finds out by their topics which counters to take. The set must outlive it. */
 void rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set);
 void rd_rates_deinit(struct rd_rates *rates);
 

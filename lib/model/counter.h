@@ -7,6 +7,7 @@
 #define RD_MODEL_COUNTER_H
 
 #include "base/base.h"
+#include "model/topic.h"
 
 /* Where a counter comes from; the JSON words are those of rd_counter_group_name. */
 enum rd_counter_group {
@@ -52,7 +53,9 @@ struct rd_meaning {
 	enum rd_overflow overflow;
 	unsigned bits; /* 64 for RD_64BIT, 0 where it is not known */
 	enum rd_counter_role role;
-	bool summable; /* over ports and priorities */
+	enum rd_topic topic;
+	unsigned parts; /* so many counters make the whole; 0: the line says nothing about a topic */
+	bool summable;	/* over ports and priorities */
 	const char *text;
 };
 
@@ -76,6 +79,7 @@ struct rd_counter {
 	enum rd_overflow overflow;
 	unsigned bits;
 	const struct rd_meaning *meaning; /* NULL: not in the table. The table outlives the set */
+	const struct rd_meaning *about;	  /* the line that has its topic; NULL: it has none */
 };
 
 struct rd_counter_set {

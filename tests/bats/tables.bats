@@ -77,6 +77,48 @@ site() {
 	[ "$(meaning symbol_error unit)" = cod ]
 }
 
+@test "a counter that one row of the site gives a topic is evidence of its cause" {
+	counters --save "$BATS_TEST_TMPDIR/before"
+	echo 9 >"$PORT/counters/made_up"
+	run --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
+	[ "$status" -eq 0 ]
+	[[ $output == *"no counter points to a fault"* ]]
+	site counters.d/x.conf 'made_up * times 64-bit cause:link-down sum The fish bit the cable.'
+	run --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
+	[ "$status" -eq 1 ]
+	[ -z "$stderr" ]
+	[[ $output == *"the link went down"*"made_up 2 (confidence high)"* ]]
+	[ "$(meaning made_up role)" = cause ]
+}
+
+@test "a row without a topic, as of 0.2.0, leaves the topic as it was, and a dash takes it away" {
+	site counters.d/x.conf 'symbol_error * cod saturates:16 cause sum Cod.'
+	counters --save "$BATS_TEST_TMPDIR/before"
+	echo 900 >"$PORT/counters/symbol_error"
+	run --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
+	[ "$status" -eq 1 ]
+	[ -z "$stderr" ]
+	[[ $output == *"cable or optic is bad"*"symbol_error 897"* ]]
+	[ "$(meaning symbol_error unit)" = cod ]
+	site counters.d/x.conf 'symbol_error * cod saturates:16 cause:- sum Cod.'
+	run --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[[ $output == *"no counter points to a fault"* ]]
+}
+
+@test "a topic that is none is reported with file, line and word, and what is about load is none of a fault" {
+	site counters.d/x.conf 'made_up * fish 64-bit cause:bit-eror sum Fish.' 'symbol_error * cod 64-bit load:drop sum Cod.' \
+		'link_downed * eel 64-bit cause:data-sent/2 sum Eel.' 'VL15_dropped * ray 64-bit load: sum Ray.'
+	run --separate-stderr counters
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"$SITE/counters.d/x.conf: \"made_up * "*": \"bit-eror\" is no topic for role cause"* ]]
+	[[ $stderr == *"$SITE/counters.d/x.conf: \"symbol_error * "*": \"drop\" is no topic for role load"* ]]
+	[[ $stderr == *"$SITE/counters.d/x.conf: \"link_downed * "*": \"data-sent/2\" is no topic for role cause"* ]]
+	[[ $stderr == *"$SITE/counters.d/x.conf: \"VL15_dropped * "*": \"\" is no topic for role load"* ]]
+	[ "$(meaning symbol_error unit)" = symbols ]
+}
+
 @test "a missing folder is reported, and what came with the program counts" {
 	RDMADIAG_DATADIR=$SITE/none run --separate-stderr counters
 	[ "$status" -eq 0 ]

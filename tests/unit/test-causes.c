@@ -7,7 +7,7 @@
 
 #include "analyse/causes-priv.h"
 #include "analyse/causes.h"
-#include "analyse/meaning.h"
+#include "counter-table.h"
 
 struct moved {
 	const char *name;
@@ -23,32 +23,16 @@ struct scene {
 	struct rd_causes causes;
 };
 
-static char *table_text(void)
-{
-	FILE *file = fopen("data/counters", "r");
-	char *text = calloc(1, 1 << 20);
-	size_t n;
-
-	assert_non_null(file);
-	n = fread(text, 1, (1 << 20) - 1, file);
-	assert_true(n > 0);
-	fclose(file);
-	return text;
-}
-
 /* One port, in which these counters moved in `seconds`; by data/counters as it is shipped. */
 static void scene_init(struct scene *scene, const char *driver, const char *link_layer, double seconds,
 		       const struct moved *moved)
 {
-	_cleanup_free_ char *text = table_text();
-	struct rd_errlist notes = { 0 };
 	struct rd_counter_port *port;
 	struct rd_moment now;
 	size_t n = 0;
 
 	*scene = (struct scene){ 0 };
-	assert_int_equal(rd_meanings_parse("data/counters", text, strlen(text), &scene->meanings, &notes, NULL), 0);
-	assert_int_equal(notes.n, 0);
+	counter_table_read(&scene->meanings);
 	port = rd_counter_set_add_port(&scene->set);
 	port->ibdev = strdup("mlx5_0");
 	port->port = 1;
@@ -196,6 +180,7 @@ static void every_driver_has_its_words(void **state)
 	const struct moved rxe_loss[] = { { "rcvd_seq_err", H, 3 }, { 0 } };
 	const struct moved rxe_mtu[] = { { "send_err", H, 52810 }, { 0 } };
 	const struct moved irdma[] = { { "RNR received", H, 3 }, { 0 } };
+	const struct moved irdma_loss[] = { { "Rcvd Out of order packets", H, 3 }, { 0 } };
 	const struct moved bnxt[] = { { "seq_err_naks_rcvd", H, 3 }, { "res_rkey_mismatch", H, 1 }, { 0 } };
 	const struct moved hfi[] = { { "RxICRCErr", H, 3 }, { 0 } };
 	const struct moved efa[] = { { "unresponsive_remote_events", H, 3 }, { 0 } };
@@ -208,6 +193,7 @@ static void every_driver_has_its_words(void **state)
 	expect("rxe", ETH, 10, rxe_loss, "packet-loss");
 	expect("rxe", ETH, 10, rxe_mtu, "not-sent");
 	expect("irdma", ETH, 10, irdma, "receiver-not-ready");
+	expect("irdma", ETH, 10, irdma_loss, "packet-loss");
 	expect("bnxt_re", ETH, 10, bnxt, "wrong-key packet-loss");
 	expect("hfi1", IB, 10, hfi, "icrc");
 	expect("efa", ETH, 10, efa, "ack-timeout");

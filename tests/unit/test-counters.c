@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/meaning.h"
 #include "collect/counters-saved.h"
 #include "collect/counters.h"
 #include "fake-host.h"
@@ -530,30 +529,6 @@ static void a_saved_sample_is_read_with_suspicion(void **state)
 	rd_counter_set_deinit(&set);
 }
 
-static void the_table_says_which_line_is_wrong(void **state)
-{
-	const char *text = "# comment\n"
-			   "link_downed * times saturates:8 cause sum It went\n down.\n"
-			   "bad * times saturates:99 cause sum x\n"
-			   "short *\n"
-			   "rx_?_pause mlx5 frames 64-bit sign - Paused.\n";
-	struct rd_meanings meanings = { 0 };
-	struct rd_errlist notes = { 0 };
-	const struct rd_meaning *meaning;
-
-	(void)state;
-	assert_int_equal(rd_meanings_parse("t", text, strlen(text), &meanings, &notes, NULL), 0);
-	assert_int_equal(notes.n, 2);
-	meaning = rd_meaning_find(&meanings, "link_downed", "anything");
-	assert_non_null(meaning);
-	assert_int_equal(meaning->bits, 8);
-	assert_string_equal(meaning->text, "It went down.");
-	assert_non_null(rd_meaning_find(&meanings, "rx_3_pause", "mlx5"));
-	assert_null(rd_meaning_find(&meanings, "rx_3_pause", "rxe"));
-	rd_errlist_deinit(&notes);
-	rd_meanings_deinit(&meanings);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -566,7 +541,6 @@ int main(void)
 		TEST(rdma_counters_come_by_netlink_in_one_request),
 		TEST(standard_statistics_have_the_names_of_ethtool),
 		TEST(a_saved_sample_is_read_with_suspicion),
-		TEST(the_table_says_which_line_is_wrong),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "analyse/rates.h"
+#include "counter-table.h"
 
 /* A host of two ports, each with its data counters. */
 struct host {
+	struct rd_meanings meanings;
 	struct rd_counter_set set;
 	struct rd_counter_sample now;
 	struct rd_delta deltas[16];
@@ -23,6 +25,7 @@ static void begin(struct host *host, size_t ports)
 	static const char *const names[] = { "mlx5_0", "mlx5_1", "mlx5_2" };
 
 	*host = (struct host){ 0 };
+	counter_table_read(&host->meanings);
 	for (size_t p = 0; p < ports; p++) {
 		struct rd_counter_port *port = rd_counter_set_add_port(&host->set);
 
@@ -34,6 +37,7 @@ static void begin(struct host *host, size_t ports)
 
 static void ready(struct host *host)
 {
+	rd_meanings_apply(&host->meanings, &host->set);
 	rd_rates_init(&host->rates, &host->set);
 	rd_counter_sample_fit(&host->now, &host->set);
 	for (size_t p = 0; p < host->set.n_ports; p++) {
@@ -47,6 +51,7 @@ static void end(struct host *host)
 	rd_rates_deinit(&host->rates);
 	rd_counter_sample_deinit(&host->now);
 	rd_counter_set_deinit(&host->set);
+	rd_meanings_deinit(&host->meanings);
 }
 
 static void moved(struct host *host, size_t counter, uint64_t delta)
