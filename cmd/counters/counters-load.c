@@ -10,28 +10,16 @@
 #include "analyse/causes.h"
 #include "analyse/threshold.h"
 #include "cmd/datafile.h"
+#include "cmd/meanings.h"
 #include "cmd/table.h"
 #include "collect/counters-saved.h"
 #include "source/source-guard.h"
 
-/* Without all of the table counters are shown all the same, but not compared: counters_need_meanings. */
-static void read_meanings(struct counters *c)
-{
-	_cleanup_(rd_table_deinit) struct rd_table table = { 0 };
-	struct rd_err err = { 0 };
-
-	if (rd_table_read_all("counters", &table, &c->table) < 0)
-		rd_errlist_add(&c->errors, &c->table);
-	for (size_t i = 0; i < table.n; i++)
-		if (rd_meanings_parse(table.v[i].path, (char *)table.v[i].bytes.data, table.v[i].bytes.size,
-				      &c->meanings, &c->errors, &err) < 0)
-			rd_errlist_add(&c->errors, &err);
-}
-
 void counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, struct counters *c)
 {
 	*c = (struct counters){ .ctx = ctx, .opts = opts };
-	read_meanings(c);
+	/* Without all of the table counters are shown all the same, but not compared: counters_need_meanings. */
+	rd_read_meanings(&c->meanings, &c->errors, &c->table);
 	rd_warn_errors(ctx, &c->errors, 0);
 }
 

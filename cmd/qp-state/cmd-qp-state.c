@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyse/qp-counters.h"
 #include "analyse/qp-verdict.h"
 #include "cmd/answer.h"
+#include "cmd/meanings.h"
 #include "cmd/opts.h"
 #include "cmd/ticks.h"
 #include "collect/klog.h"
@@ -146,15 +148,28 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 	return r;
 }
 
+/* What a history counts. */
+static void record_counts(struct rd_source *source, const struct rd_res *res)
+{
+	_cleanup_(rd_qp_counters_deinit) struct rd_qp_counters counters = { 0 };
+	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
+	struct rd_qp_counts counts;
+	struct rd_err err = { 0 };
+
+	rd_read_meanings(&meanings, NULL, &err);
+	rd_qp_counters_find(&meanings, &counters);
+	for (size_t d = 0; d < res->n_devs; d++)
+		rd_collect_qp_counts(source, res->devs[d].name, res->devs[d].n_ports, &counters, &counts);
+}
+
 static int qp_record(struct rd_source *source, struct rd_err *err)
 {
 	struct rd_res res = { 0 };
 	int r = rd_collect_res(source, RD_WANT_ALL, NULL, &res, NULL, err);
-	struct rd_qp_counts counts;
 	struct rd_klog klog = { 0 };
 
-	for (size_t d = 0; !r && d < res.n_devs; d++)
-		rd_collect_qp_counts(source, res.devs[d].name, res.devs[d].n_ports, &counts);
+	if (!r)
+		record_counts(source, &res);
 	if (!r)
 		r = rd_collect_klog(source, &klog, NULL, err);
 	rd_klog_deinit(&klog);

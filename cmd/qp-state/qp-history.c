@@ -6,8 +6,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyse/qp-counters.h"
 #include "analyse/qp-verdict.h"
 #include "analyse/qp.h"
+#include "cmd/meanings.h"
 #include "collect/klog.h"
 #include "collect/qp-evidence.h"
 
@@ -30,15 +32,22 @@ static struct rd_qp_counts difference(const struct rd_qp_counts *before, const s
 }
 
 /* What each device has counted since the look before, into `since` (res->n_devs entries). */
-static void count(struct qp_history *h, struct rd_source *source, const struct rd_res *res, struct rd_qp_counts *since)
+static void count(struct qp_history *h, struct rd_source *source, const struct rd_res *res, struct rd_qp_counts *since,
+		  struct rd_errlist *errors)
 {
 	struct qp_counted *now = rd_alloc(res->n_devs + 1, sizeof(*now));
+	struct rd_err err = { 0 };
+
+	if (h->meanings.n == 0) {
+		rd_read_meanings(&h->meanings, errors, &err);
+		rd_qp_counters_find(&h->meanings, &h->counters);
+	}
 
 	for (size_t d = 0; d < res->n_devs; d++) {
 		const struct qp_counted *before = find_counted(h, res->devs[d].name);
 
 		snprintf(now[d].ibdev, sizeof(now[d].ibdev), "%s", res->devs[d].name);
-		rd_collect_qp_counts(source, res->devs[d].name, res->devs[d].n_ports, &now[d].counts);
+		rd_collect_qp_counts(source, res->devs[d].name, res->devs[d].n_ports, &h->counters, &now[d].counts);
 		since[d] = difference(before ? &before->counts : NULL, &now[d].counts);
 	}
 	free(h->counted);
@@ -68,7 +77,7 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 	if (!h->track)
 		r = rd_qp_track_create(&h->track);
 	if (!r && (h->goes_on || h->look_ns))
-		count(h, source, res, since);
+		count(h, source, res, since, errors);
 	if (!r)
 		rd_qp_track_look(h->track, views, began_ns, now);
 	/* The log is long, and of use only for what has failed. */
@@ -94,5 +103,7 @@ void qp_history_deinit(struct qp_history *h)
 	if (!h->recorded)
 		rd_qp_track_destroy(h->track);
 	free(h->counted);
+	rd_qp_counters_deinit(&h->counters);
+	rd_meanings_deinit(&h->meanings);
 	*h = (struct qp_history){ 0 };
 }

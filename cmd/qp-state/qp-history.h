@@ -3,6 +3,7 @@
 #ifndef RD_CMD_QP_HISTORY_H
 #define RD_CMD_QP_HISTORY_H
 
+#include "analyse/meaning.h"
 #include "analyse/qp-track.h"
 #include "cmd/cmd.h"
 #include "model/qp-evidence.h"
@@ -17,7 +18,9 @@ struct qp_history {
 		struct rd_qp_counts counts;
 	} * counted; /* at the last look, by device */
 	size_t n_counted;
-	uint64_t look_ns; /* CLOCK_MONOTONIC of the last look; 0: there was none */
+	struct rd_meanings meanings;	/* read when something is counted */
+	struct rd_qp_counters counters; /* of these, the evidence */
+	uint64_t look_ns;		/* CLOCK_MONOTONIC of the last look; 0: there was none */
 };
 
 /* Judges what a look has read, which began at `began_ns` (CLOCK_MONOTONIC): ages, motion, verdicts. `errors` takes what could not be read. 0 or -ENOMEM. */

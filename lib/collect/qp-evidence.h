@@ -6,6 +6,7 @@
 #include "source/source.h"
 
 /* From /sys/class/infiniband/DEV/ports/N/hw_counters. What is not there stays absent: that is no failure. */
-void rd_collect_qp_counts(struct rd_source *src, const char *ibdev, unsigned n_ports, struct rd_qp_counts *ret);
+void rd_collect_qp_counts(struct rd_source *src, const char *ibdev, unsigned n_ports,
+			  const struct rd_qp_counters *counters, struct rd_qp_counts *ret);
 
 #endif

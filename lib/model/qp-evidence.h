@@ -13,6 +13,19 @@ enum rd_qp_count {
 	RD_QPC_N,
 };
 
+/* A counter of the driver that counts one of them. */
+struct rd_qp_counter {
+	enum rd_qp_count what;
+	const char *name; /* not owned */
+};
+
+/* Of each kind the first that a port has counts for it. */
+struct rd_qp_counters {
+	struct rd_qp_counter *v;
+	size_t n, cap;
+};
+void rd_qp_counters_deinit(struct rd_qp_counters *counters);
+
 /* Sums over a device's ports; absent: it counts no such thing, or does not tell. */
 struct rd_qp_counts {
 	RD_FIELD(uint64_t) v[RD_QPC_N];

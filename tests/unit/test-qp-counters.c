@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which counters are evidence of why queue pairs fail, and what is counted of a port that has some of them. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "analyse/qp-counters.h"
+#include "collect/qp-evidence.h"
+#include "counter-table.h"
+#include "fake-host.h"
+
+static enum rd_qp_count what_of(const struct rd_qp_counters *counters, const char *name)
+{
+	for (size_t i = 0; i < counters->n; i++)
+		if (strcmp(counters->v[i].name, name) == 0)
+			return counters->v[i].what;
+	return RD_QPC_N;
+}
+
+static void the_table_says_which(void **state)
+{
+	static const struct rd_qp_counter wanted[] = {
+		{ RD_QPC_RETRIES, "completer_retry_err" },
+		{ RD_QPC_RETRIES, "local_ack_timeout_err" },
+		{ RD_QPC_RETRIES, "to_retransmits" },
+		{ RD_QPC_EXHAUSTED, "retry_exceeded_err" },
+		{ RD_QPC_EXHAUSTED, "req_transport_retries_exceeded" },
+		{ RD_QPC_EXHAUSTED, "max_retry_exceeded" },
+		{ RD_QPC_EXHAUSTED, "requester_retries_exceeded" },
+		{ RD_QPC_RNR, "rcvd_rnr_err" },
+		{ RD_QPC_RNR, "rnr_nak_retry_err" },
+		{ RD_QPC_RNR, "rnr_naks_rcvd" },
+		{ RD_QPC_RNR_EXHAUSTED, "retry_rnr_exceeded_err" },
+		{ RD_QPC_RNR_EXHAUSTED, "req_rnr_retries_exceeded" },
+		/* What this host told others is about queue pairs of theirs; names that are patterns are no files. */
+		{ RD_QPC_N, "send_rnr_err" },
+		{ RD_QPC_N, "out_of_buffer" },
+		{ RD_QPC_N, "RNR?received" },
+	};
+	struct rd_qp_counters counters = { 0 };
+	struct rd_meanings meanings = { 0 };
+
+	(void)state;
+	counter_table_read(&meanings);
+	rd_qp_counters_find(&meanings, &counters);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(wanted); i++)
+		assert_int_equal(what_of(&counters, wanted[i].name), wanted[i].what);
+	rd_qp_counters_deinit(&counters);
+	rd_meanings_deinit(&meanings);
+}
+
+static void ports_are_added_up_each_by_its_first_counter(void **state)
+{
+	static const char table[] = "mine site times 64-bit cause:timeout sum Mine.\n"
+				    "mine other times 64-bit cause:timeout sum Mine.\n"
+				    "more site times 64-bit cause:timeout sum More.\n"
+				    "full site times 64-bit cause:retries-exceeded sum Full.\n";
+	struct rd_qp_counters counters = { 0 };
+	struct rd_meanings meanings = { 0 };
+	struct rd_errlist notes = { 0 };
+	struct rd_qp_counts counts;
+	struct fake_host host;
+
+	(void)state;
+	assert_int_equal(rd_meanings_parse("t", table, sizeof(table) - 1, &meanings, &notes, NULL), 0);
+	rd_qp_counters_find(&meanings, &counters);
+	assert_int_equal(counters.n, 3);
+	fake_host_init(&host);
+	fake_host_text(&host, "/sys/class/infiniband/a/ports/1/hw_counters/mine", "3\n");
+	fake_host_text(&host, "/sys/class/infiniband/a/ports/1/hw_counters/more", "100\n");
+	fake_host_text(&host, "/sys/class/infiniband/a/ports/2/hw_counters/more", "4\n");
+	rd_collect_qp_counts(host.source, "a", 2, &counters, &counts);
+	assert_int_equal(counts.v[RD_QPC_RETRIES].known, RD_OK);
+	assert_int_equal(counts.v[RD_QPC_RETRIES].v, 7);
+	assert_int_equal(counts.v[RD_QPC_EXHAUSTED].known, RD_ABSENT);
+	fake_host_deinit(&host);
+	rd_qp_counters_deinit(&counters);
+	rd_meanings_deinit(&meanings);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_table_says_which),
+		TEST(ports_are_added_up_each_by_its_first_counter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
