@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/number.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define NONE 0xff
+#define DIGITS "0123456789"
+
+const uint8_t rd_digit_values[256] = {
+	[0 ... '0' - 1] = NONE,
+	[':' ... '@'] = NONE,
+	['G' ... '`'] = NONE,
+	['g' ... 255] = NONE,
+	['0'] = 0,
+	['1'] = 1,
+	['2'] = 2,
+	['3'] = 3,
+	['4'] = 4,
+	['5'] = 5,
+	['6'] = 6,
+	['7'] = 7,
+	['8'] = 8,
+	['9'] = 9,
+	['A'] = 10,
+	['B'] = 11,
+	['C'] = 12,
+	['D'] = 13,
+	['E'] = 14,
+	['F'] = 15,
+	['a'] = 10,
+	['b'] = 11,
+	['c'] = 12,
+	['d'] = 13,
+	['e'] = 14,
+	['f'] = 15,
+};
+
+/* In line, so that the multiplication is by a constant: lists of a hundred thousand addresses are read with it. */
+static inline __attribute__((always_inline)) int take_digits(const char **at, unsigned radix, uint64_t most,
+							     uint64_t *ret)
+{
+	const char *digit = *at;
+	uint64_t value = 0;
+	unsigned v;
+
+	if (rd_digit_value(*digit) >= radix)
+		return -EINVAL;
+	for (; (v = rd_digit_value(*digit)) < radix; digit++)
+		if (__builtin_mul_overflow(value, radix, &value) || __builtin_add_overflow(value, v, &value))
+			return -ERANGE;
+	if (value > most)
+		return -ERANGE;
+	*at = digit;
+	*ret = value;
+	return 0;
+}
+
+/* "0x" alone is a 0 with something behind it. */
+static bool has_0x(const char *text)
+{
+	return text[0] == '0' && (text[1] | 32) == 'x' && rd_digit_value(text[2]) < 16;
+}
+
+int rd_take_uint(const char **at, enum rd_radix radix, uint64_t most, uint64_t *ret)
+{
+	const char *begin = *at;
+	int r;
+
+	if (radix != RD_DECIMAL && has_0x(begin)) {
+		radix = RD_HEX;
+		begin += 2;
+	}
+	r = radix == RD_HEX		      ? take_digits(&begin, 16, most, ret) :
+	    radix == RD_AS_C && *begin == '0' ? take_digits(&begin, 8, most, ret) :
+						take_digits(&begin, 10, most, ret);
+	if (!r)
+		*at = begin;
+	return r;
+}
+
+int rd_parse_uint(const char *text, enum rd_radix radix, uint64_t most, uint64_t *ret)
+{
+	uint64_t value;
+	int r = rd_take_uint(&text, radix, most, &value);
+
+	if (r < 0 || *text)
+		return r < 0 ? r : -EINVAL;
+	*ret = value;
+	return 0;
+}
+
+int rd_take_int(const char **at, enum rd_radix radix, int64_t least, int64_t most, int64_t *ret)
+{
+	bool negative = **at == '-';
+	const char *begin = *at + negative;
+	uint64_t magnitude;
+	int r = rd_take_uint(&begin, radix, (uint64_t)INT64_MAX + negative, &magnitude);
+	int64_t value;
+
+	if (r < 0)
+		return r;
+	value = (int64_t)(negative ? -magnitude : magnitude);
+	if (value < least || value > most)
+		return -ERANGE;
+	*at = begin;
+	*ret = value;
+	return 0;
+}
+
+int rd_parse_int(const char *text, enum rd_radix radix, int64_t least, int64_t most, int64_t *ret)
+{
+	int64_t value;
+	int r = rd_take_int(&text, radix, least, most, &value);
+
+	if (r < 0 || *text)
+		return r < 0 ? r : -EINVAL;
+	*ret = value;
+	return 0;
+}
+
+int rd_take_u32(const char **at, enum rd_radix radix, uint32_t most, uint32_t *ret)
+{
+	uint64_t value;
+	int r = rd_take_uint(at, radix, most, &value);
+
+	if (!r)
+		*ret = (uint32_t)value;
+	return r;
+}
+
+int rd_parse_u32(const char *text, enum rd_radix radix, uint32_t most, uint32_t *ret)
+{
+	uint64_t value;
+	int r = rd_parse_uint(text, radix, most, &value);
+
+	if (!r)
+		*ret = (uint32_t)value;
+	return r;
+}
+
+int rd_take_hex(const char **at, unsigned digits, uint64_t *ret)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < digits; i++) {
+		if (rd_digit_value((*at)[i]) >= 16)
+			return -EINVAL;
+		value = value << 4 | rd_digit_value((*at)[i]);
+	}
+	*at += digits;
+	*ret = value;
+	return 0;
+}
+
+/* The length of a number with a point, an exponent, both or none. */
+static size_t real_size(const char *text)
+{
+	size_t whole = strspn(text, DIGITS), point = text[whole] == '.';
+	size_t fraction = point ? strspn(text + whole + 1, DIGITS) : 0;
+	size_t size = whole + point + fraction, sign, exponent;
+
+	if (whole + fraction == 0)
+		return 0;
+	if ((text[size] | 32) != 'e')
+		return size;
+	sign = text[size + 1] == '-' || text[size + 1] == '+';
+	exponent = strspn(text + size + 1 + sign, DIGITS);
+	return exponent ? size + 1 + sign + exponent : size;
+}
+
+/* strtod rounds to the nearest, and its point is one because the program never sets LC_NUMERIC. */
+int rd_take_real(const char **at, double *ret)
+{
+	size_t size = real_size(*at);
+	double value;
+
+	if (size == 0)
+		return -EINVAL;
+	/* Not that it takes "0x1" for hexadecimal, where a 0 ends before the x. */
+	value = **at == '0' && ((*at)[1] | 32) == 'x' ? 0 : strtod(*at, NULL);
+	if (isinf(value))
+		return -ERANGE;
+	*at += size;
+	*ret = value;
+	return 0;
+}
+
+int rd_parse_real(const char *text, double least, double most, double *ret)
+{
+	double value;
+	int r = rd_take_real(&text, &value);
+
+	if (r < 0 || *text)
+		return r < 0 ? r : -EINVAL;
+	if (value < least || value > most)
+		return -ERANGE;
+	*ret = value;
+	return 0;
+}
