@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/number.h"
+
 struct errno_entry {
 	int code;
 	const char *name, *text;
@@ -199,10 +201,10 @@ const char *rd_errno_text(int code)
 
 int rd_errno_parse(const char *name)
 {
-	size_t digits = strspn(name, "0123456789");
+	uint32_t number;
 
-	if (digits > 0 && digits <= 4 && !name[digits])
-		return atoi(name);
+	if (rd_parse_u32(name, RD_DECIMAL, 9999, &number) == 0)
+		return (int)number;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(errnos); i++)
 		if (strcasecmp(errnos[i].name, name) == 0)
 			return errnos[i].code;

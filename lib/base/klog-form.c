@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/number.h"
+
 #define QPN_MOST 0xffffffu
 
 /* What all lines of a form have in this order, as the drivers print it, with any text between (*), before and behind. Where
@@ -59,9 +61,10 @@ static const char terms[] =
 	"state moved to in on of the is with for event fatal Non-Fatal Uncorrectable Uncorrected reset only "
 	"pages detected severity limits resources bad parameter async catastrophic WARN RTS SQD SQE ";
 
+/* As the kernel writes them. */
 static int hex_digit(char c)
 {
-	return isdigit((unsigned char)c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	return isupper((unsigned char)c) || rd_digit_value(c) >= 16 ? -1 : (int)rd_digit_value(c);
 }
 
 void rd_klog_unescape(char *text)
@@ -110,16 +113,15 @@ static size_t take_number(const char *at, uint32_t *ret)
 	const char *digits = hex ? at + 2 : at;
 	size_t decimal = strspn(digits, "0123456789"), all = strspn(digits, "0123456789abcdefABCDEF");
 	char next = digits[all];
-	unsigned long v;
+	uint32_t v;
 
 	/* "qp error" begins with a letter that is a digit, too: bare hexadecimal has a decimal digit first. */
 	if (!all || all > 8 || (!hex && !decimal) || isalnum((unsigned char)next) || next == '_')
 		return 0;
-	v = strtoul(digits, NULL, hex || all > decimal ? 16 : 10);
-	if (v > QPN_MOST)
+	if (rd_take_u32(&digits, hex || all > decimal ? RD_HEX : RD_DECIMAL, QPN_MOST, &v) < 0)
 		return 0;
-	*ret = (uint32_t)v;
-	return (size_t)(digits - at) + all;
+	*ret = v;
+	return (size_t)(digits - at);
 }
 
 size_t rd_klog_qp_at(const char *text, const char *at, uint32_t *ret)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define NONE 0xff
+#define BLANKS " \t"
 #define DIGITS "0123456789"
 
 const uint8_t rd_digit_values[256] = {
@@ -140,6 +141,18 @@ int rd_parse_u32(const char *text, enum rd_radix radix, uint32_t most, uint32_t 
 	return r;
 }
 
+size_t rd_take_uints(const char **at, enum rd_radix radix, uint64_t *ret, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *begin = *at + strspn(*at, BLANKS);
+
+		if (rd_take_uint(&begin, radix, UINT64_MAX, &ret[i]) < 0)
+			return i;
+		*at = begin;
+	}
+	return n;
+}
+
 int rd_take_hex(const char **at, unsigned digits, uint64_t *ret)
 {
 	uint64_t value = 0;
@@ -198,4 +211,9 @@ int rd_parse_real(const char *text, double least, double most, double *ret)
 		return -ERANGE;
 	*ret = value;
 	return 0;
+}
+
+int rd_as_atoi(const char *text)
+{
+	return (int)strtol(text, NULL, 10);
 }

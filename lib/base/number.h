@@ -40,11 +40,19 @@ int rd_parse_int(const char *text, enum rd_radix radix, int64_t least, int64_t m
 int rd_take_u32(const char **at, enum rd_radix radix, uint32_t most, uint32_t *ret);
 int rd_parse_u32(const char *text, enum rd_radix radix, uint32_t most, uint32_t *ret);
 
+/* Numbers that blanks may precede, as the kernel aligns them in columns: up to `n`. Returns how many there are, and moves behind
+ * the last of these. */
+size_t rd_take_uints(const char **at, enum rd_radix radix, uint64_t *ret, size_t n);
+
 /* Hexadecimal digits without "0x", exactly `digits` of them, 16 at most; what follows may be a digit, too. */
 int rd_take_hex(const char **at, unsigned digits, uint64_t *ret);
 
 /* "12", "0.25", ".5", "1e-12", rounded to the nearest: never infinite, and 0 where it is too close to 0. */
 int rd_take_real(const char **at, double *ret);
 int rd_parse_real(const char *text, double least, double most, double *ret);
+
+/* What atoi(3) makes of it: blanks and a sign may stand before the digits, anything behind them, and what is no number is 0. For
+ * saying what others will read who use that, and for nothing else. */
+int rd_as_atoi(const char *text);
 
 #endif

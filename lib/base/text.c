@@ -67,6 +67,24 @@ char *rd_word(char **line)
 	return word;
 }
 
+size_t rd_words(char **line, char **ret, size_t n)
+{
+	size_t found = 0;
+
+	while (found < n && (ret[found] = rd_word(line)))
+		found++;
+	return found;
+}
+
+const char *rd_stat_field(const char *text, unsigned number)
+{
+	const char *before = strrchr(text, ')');
+
+	for (unsigned i = 3; before && i <= number; i++)
+		before = strchr(before + 1, ' ');
+	return before ? before + 1 : NULL;
+}
+
 char *rd_texts_keep(struct rd_texts *texts, const char *text, size_t size)
 {
 	char *copy = rd_dup_part(text, size);

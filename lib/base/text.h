@@ -21,6 +21,13 @@ char *rd_line(char **text, unsigned *number);
 /* Cuts the next word, which blanks and tabs end, off a line, in place; NULL at its end. */
 char *rd_word(char **line);
 
+/* Cuts up to `n` words off a line, in place; returns how many there were. */
+size_t rd_words(char **line, char **ret, size_t n);
+
+/* The field of /proc/PID/stat that proc(5) gives this number, 3 (the state) and up, with those behind it: they follow a name that
+ * may hold anything. NULL: there are not so many. */
+const char *rd_stat_field(const char *text, unsigned number);
+
 /* Texts that what was parsed in place points into. */
 struct rd_texts {
 	char **v;

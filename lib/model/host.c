@@ -2,6 +2,7 @@
 #include "model/host.h"
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <arpa/inet.h>
@@ -170,15 +171,11 @@ static int64_t hex_until(const char **text, char end, size_t most)
 	size_t n = 0;
 
 	for (; **text && **text != end; (*text)++, n++) {
-		char c = **text;
-		int digit = c >= '0' && c <= '9' ? c - '0' :
-			    c >= 'a' && c <= 'f' ? c - 'a' + 10 :
-			    c >= 'A' && c <= 'F' ? c - 'A' + 10 :
-						   -1;
+		unsigned digit = rd_digit_value(**text);
 
-		if (digit < 0 || n >= most)
+		if (digit >= 16 || n >= most)
 			return -1;
-		value = value << 4 | (unsigned)digit;
+		value = value << 4 | digit;
 	}
 	if (n == 0 || (end && !**text))
 		return -1;

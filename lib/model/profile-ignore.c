@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #define RULE_MAX 64
@@ -36,12 +37,15 @@ static bool parse_date(const char *text, int64_t *ret)
 {
 	static const char form[] = "dddd-dd-dd";
 	static const uint8_t days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+	const char *at = text;
 	unsigned year, month, day, last;
 
 	for (size_t i = 0; i < sizeof(form); i++)
 		if (form[i] == 'd' ? !isdigit((unsigned char)text[i]) : text[i] != form[i])
 			return false;
-	if (sscanf(text, "%4u-%2u-%2u", &year, &month, &day) != 3 || year < 1970 || month < 1 || month > 12)
+	if (rd_take_u32(&at, RD_DECIMAL, 9999, &year) < 0 || *at++ != '-' ||
+	    rd_take_u32(&at, RD_DECIMAL, 12, &month) < 0 || *at++ != '-' ||
+	    rd_take_u32(&at, RD_DECIMAL, 31, &day) < 0 || year < 1970 || month < 1)
 		return false;
 	last = days[month - 1] + (month == 2 && year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
 	if (day < 1 || day > last)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/bundle-manifest.h"
+#include "base/number.h"
 #include "source/bundle.h"
 #include "source/json-read.h"
 
@@ -106,13 +107,14 @@ static bool read_names(struct reader *reader)
 
 static bool read_hash(struct reader *reader, struct rd_buf *word, uint64_t *ret)
 {
-	char *end;
+	const char *at;
 
 	if (!rd_json_text(&reader->json, word))
 		return false;
-	*ret = strtoull(word->data, &end, 16);
-	return word->len == 16 && strspn(word->data, "0123456789abcdef") == 16 ? true :
-										 wrong(reader, "a hash in it is none");
+	at = word->data;
+	return word->len == 16 && strspn(at, "0123456789abcdef") == 16 && rd_take_hex(&at, 16, ret) == 0 ?
+		       true :
+		       wrong(reader, "a hash in it is none");
 }
 
 static bool read_field(struct reader *reader, const char *name)

@@ -2,11 +2,12 @@
 #include "source/child.h"
 
 #include "base/end.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "source/opener.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -206,18 +207,18 @@ static void read_of(pid_t child, const char *name, char *text, size_t size)
 /* 0: there is no such process. `parent` may be NULL. */
 static char stat_of(pid_t child, pid_t *parent)
 {
-	char text[512], state = '\0';
-	const char *name_end;
-	int number = 0;
+	const char *state, *above;
+	uint32_t number = 0;
+	char text[512];
 
 	read_of(child, "stat", text, sizeof(text));
-	/* The state stands behind the name, which may hold anything but ends with the last parenthesis. */
-	name_end = strrchr(text, ')');
-	if (name_end)
-		sscanf(name_end + 1, " %c %d", &state, &number);
+	state = rd_stat_field(text, 3);
+	above = rd_stat_field(text, 4);
+	if (above)
+		rd_take_u32(&above, RD_DECIMAL, INT32_MAX, &number);
 	if (parent)
-		*parent = number;
-	return state;
+		*parent = (pid_t)number;
+	return state ? *state : '\0';
 }
 
 static char state_of(pid_t child)
@@ -237,27 +238,33 @@ bool rd_process_descends(pid_t pid, pid_t ancestor)
 /* Itself, or the one that it started and waits for: the last that has not ended. */
 static pid_t at_work(pid_t child)
 {
-	char name[40], text[512], *at = text, *end;
+	char name[40], text[512];
+	const char *at = text;
 	pid_t found = child;
+	uint64_t pid;
 
 	snprintf(name, sizeof(name), "task/%d/children", (int)child);
 	read_of(child, name, text, sizeof(text));
-	for (pid_t pid; (pid = (pid_t)strtol(at, &end, 10)) > 0 && end != at; at = end)
-		if (state_of(pid) && state_of(pid) != 'Z')
-			found = pid;
+	while (rd_take_uints(&at, RD_DECIMAL, &pid, 1) == 1 && pid > 0 && pid <= INT32_MAX)
+		if (state_of((pid_t)pid) && state_of((pid_t)pid) != 'Z')
+			found = (pid_t)pid;
 	return found;
 }
 
 void rd_process_look(pid_t child, struct rd_child_state *ret)
 {
 	char text[512];
+	const char *at = text;
+	uint64_t times[3] = { 0 };
 
 	*ret = (struct rd_child_state){ 0 };
 	child = at_work(child);
 	ret->state = state_of(child);
 	read_of(child, "schedstat", text, sizeof(text));
-	ret->known = ret->state &&
-		     sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &ret->cpu, &ret->waited, &ret->ran) == 3;
+	ret->known = ret->state && rd_take_uints(&at, RD_DECIMAL, times, 3) == 3;
+	ret->cpu = times[0];
+	ret->waited = times[1];
+	ret->ran = times[2];
 	read_of(child, "wchan", ret->place, sizeof(ret->place));
 	if (strcmp(ret->place, "0") == 0)
 		ret->place[0] = '\0';

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/number.h"
+
 #define DEPTH_MAX 32
 #define TEXT_MAX 65536
 /* A byte that is no part of UTF-8, 0x80 to 0xff, is \udc80 to \udcff, as Python's surrogateescape has it: names of files and
@@ -81,14 +83,11 @@ static bool hex4(struct rd_json *json, uint32_t *ret)
 {
 	*ret = 0;
 	for (int i = 0; i < 4; i++, json->at++) {
-		char c = json->at < json->end ? *json->at : '\0';
+		unsigned digit = json->at < json->end ? rd_digit_value(*json->at) : 16;
 
-		if (c >= '0' && c <= '9')
-			*ret = *ret << 4 | (uint32_t)(c - '0');
-		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
-			*ret = *ret << 4 | (uint32_t)((c | 32) - 'a' + 10);
-		else
+		if (digit >= 16)
 			return fail(json);
+		*ret = *ret << 4 | digit;
 	}
 	return true;
 }

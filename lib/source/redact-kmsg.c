@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel's command line, and the kernel log, in which it stands as well. */
 #include "base/klog-form.h"
+#include "base/number.h"
 #include "source/redact.h"
 
 #include <ctype.h>
@@ -206,9 +207,11 @@ static void redact_line(struct rd_redact *redact, const char *text, enum rd_klog
 /* "6,339,5140900," of a record: its end, where the kernel wrote it; NULL: no record. */
 static char *head_of(char *line, char **text, bool *foreign)
 {
+	const char *number = line;
+	uint64_t priority;
 	char *at = line;
 
-	*foreign = (strtoul(line, NULL, 10) >> 3 & 0xff) != 0;
+	*foreign = rd_take_uint(&number, RD_DECIMAL, UINT64_MAX, &priority) < 0 || (priority >> 3 & 0xff) != 0;
 	for (int i = 0; i < 3; i++) {
 		size_t n = strspn(at, "0123456789");
 

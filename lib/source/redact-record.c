@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A recording without what identifies the host. Gone through twice: the first time to learn what there is. */
+#include "base/number.h"
 #include "source/netlink.h"
 #include "source/record.h"
 #include "source/redact.h"
@@ -86,10 +87,11 @@ static void redact_route_table(struct rd_redact *redact, const char *text, size_
 
 	for (size_t i = 0; i < size;) {
 		size_t n = strcspn(text + i, "\t\n");
-		unsigned value;
+		const char *at = text + i;
+		uint64_t value;
 
-		if ((column == 1 || column == 2) && n == 8 && sscanf(text + i, "%8x", &value) == 1) {
-			uint32_t address = value;
+		if ((column == 1 || column == 2) && n == 8 && rd_take_hex(&at, 8, &value) == 0) {
+			uint32_t address = (uint32_t)value;
 
 			rd_redact_ip4(redact, (uint8_t *)&address);
 			rd_buf_printf(out, "%08X", address);
@@ -107,16 +109,13 @@ static void redact_route_table(struct rd_redact *redact, const char *text, size_
 static void learn_if_inet6(struct rd_redact *redact, const char *text)
 {
 	for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+		const char *at = line;
+		uint64_t value;
 		uint8_t ip[16];
 		size_t i;
 
-		for (i = 0; i < 16; i++) {
-			unsigned value;
-
-			if (!isxdigit((unsigned char)line[2 * i]) || sscanf(line + 2 * i, "%2x", &value) != 1)
-				break;
+		for (i = 0; i < 16 && rd_take_hex(&at, 2, &value) == 0; i++)
 			ip[i] = (uint8_t)value;
-		}
 		if (i == 16)
 			rd_redact_ip6(redact, ip);
 	}
@@ -126,13 +125,11 @@ static void learn_if_inet6(struct rd_redact *redact, const char *text)
 static void learn_xml(struct rd_redact *redact, const char *text)
 {
 	for (const char *at = text; (at = strstr(at, "\"0x"));) {
-		unsigned long long value;
-		size_t digits;
+		uint64_t value;
 		uint8_t guid[8];
 
 		at += 3;
-		digits = strspn(at, "0123456789abcdefABCDEF");
-		if (digits != 16 || sscanf(at, "%16llx", &value) != 1)
+		if (rd_take_hex(&at, 16, &value) < 0 || rd_digit_value(*at) < 16)
 			continue;
 		for (size_t i = 0; i < 8; i++)
 			guid[7 - i] = (uint8_t)(value >> (8 * i));

@@ -8,16 +8,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/number.h"
+
 static bool is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
-}
-
-static int hex_value(char c)
-{
-	return isdigit((unsigned char)c)  ? c - '0' :
-	       isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 :
-					    -1;
 }
 
 /* Digits of hexadecimal with `separator` after every `group` bytes; returns the number of bytes, 0 if it is not so. */
@@ -30,9 +25,9 @@ static size_t parse_hex(const char *text, size_t size, size_t group, char separa
 			if (text[i++] != separator)
 				return 0;
 		}
-		if (n == max || i + 2 > size || hex_value(text[i]) < 0 || hex_value(text[i + 1]) < 0)
+		if (n == max || i + 2 > size || rd_digit_value(text[i]) >= 16 || rd_digit_value(text[i + 1]) >= 16)
 			return 0;
-		ret[n] = (uint8_t)(hex_value(text[i]) << 4 | hex_value(text[i + 1]));
+		ret[n] = (uint8_t)(rd_digit_value(text[i]) << 4 | rd_digit_value(text[i + 1]));
 		i += 2;
 	}
 	return n;

@@ -10,6 +10,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/number.h"
+#include "base/text.h"
+
 /* Reads a small file of /proc/self; returns its size, 0 on failure. What it writes ends in NUL. */
 static size_t read_self(const char *path, char *ret, size_t size)
 {
@@ -24,14 +27,12 @@ static size_t read_self(const char *path, char *ret, size_t size)
 static uint64_t start_time(void)
 {
 	char text[1024];
-	unsigned long long start = 0;
-	const char *p;
+	uint64_t start;
+	const char *field;
 
 	read_self("/proc/self/stat", text, sizeof(text));
-	p = strrchr(text, ')');
-	for (int field = 3; p && field <= 22; field++)
-		p = strchr(p + 1, ' ');
-	return p && sscanf(p, " %llu", &start) == 1 ? start : 0;
+	field = rd_stat_field(text, 22);
+	return field && rd_take_uint(&field, RD_DECIMAL, UINT64_MAX, &start) == 0 ? start : 0;
 }
 
 /* The holder was forked and has executed nothing: its command line is the command's. */

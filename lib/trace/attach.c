@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/number.h"
+
 /* A batch that the kernel refuses whole is halved until the culprits stand alone. */
 struct batch {
 	struct rd_attach *attach;
@@ -27,14 +29,16 @@ static rd_attach_fn *const kinds[RD_BACKEND_COUNT] = {
 static int read_kprobe_type(void)
 {
 	FILE *f = fopen("/sys/bus/event_source/devices/kprobe/type", "re");
-	int type = -1;
+	char line[16] = "";
+	const char *at = line;
+	uint32_t type;
 
-	if (f) {
-		if (fscanf(f, "%d", &type) != 1)
-			type = -1;
-		fclose(f);
-	}
-	return type;
+	if (!f)
+		return -1;
+	if (!fgets(line, sizeof(line), f) || rd_take_u32(&at, RD_DECIMAL, INT32_MAX, &type) < 0)
+		type = (uint32_t)-1;
+	fclose(f);
+	return (int)type;
 }
 
 /* "none voluntary full (lazy)": the scheduler's mode in brackets. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "trace/rules.h"
 #include "trace/sel.h"
 
@@ -30,10 +31,11 @@ static int compare_entries(const void *a, const void *b)
 static uint64_t section_address(struct rd_sel *sel, const char *module, const char *section)
 {
 	_cleanup_free_ char *text = NULL;
+	uint64_t address;
 
 	if (strchr(section, '/') || rd_read_textf(sel->src, &text, NULL, "/sys/module/%s/sections/%s", module, section))
 		return 0;
-	return strtoull(text, NULL, 16);
+	return rd_parse_uint(text, RD_HEX, UINT64_MAX, &address) < 0 ? 0 : address;
 }
 
 static int from_elf(struct rd_sel *sel, uint32_t m, struct entry **ret, size_t *n)

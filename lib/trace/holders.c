@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "base/number.h"
+#include "base/text.h"
 #include "trace/holder.h"
 
 #define PF_EXITING 0x4 /* of the kernel's flags of a task */
@@ -140,25 +142,27 @@ static int walk_kind(struct walk *walk, const struct kind *kind, struct rd_err *
 	return r;
 }
 
-/* Fields of /proc/PID/stat behind the name, which may contain anything: state, parent, …, flags, …, start time. */
 static bool read_stat(struct rd_source *src, const char *pid, struct rd_holder_proc *ret)
 {
 	_cleanup_free_ char *text = NULL;
-	unsigned long long start;
-	unsigned flags;
-	const char *p;
-	int parent;
+	const char *state, *parent, *flags, *start;
+	uint32_t number, above, set;
 
 	if (rd_read_textf(src, &text, NULL, "/proc/%s/stat", pid))
 		return false;
-	p = strrchr(text, ')');
-	if (!p || sscanf(p + 1, " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-			 &ret->state, &parent, &flags, &start) != 4)
+	state = rd_stat_field(text, 3);
+	parent = rd_stat_field(text, 4);
+	flags = rd_stat_field(text, 9);
+	start = rd_stat_field(text, 22);
+	if (!start || rd_parse_u32(pid, RD_DECIMAL, INT32_MAX, &number) < 0 ||
+	    rd_take_u32(&parent, RD_DECIMAL, INT32_MAX, &above) < 0 ||
+	    rd_take_u32(&flags, RD_DECIMAL, UINT32_MAX, &set) < 0 ||
+	    rd_take_uint(&start, RD_DECIMAL, UINT64_MAX, &ret->start) < 0)
 		return false;
-	ret->exiting = flags & PF_EXITING;
-	ret->pid = ret->own_pid = atoi(pid);
-	ret->parent = parent;
-	ret->start = start;
+	ret->state = *state;
+	ret->exiting = set & PF_EXITING;
+	ret->pid = ret->own_pid = (pid_t)number;
+	ret->parent = (pid_t)above;
 	return true;
 }
 
@@ -166,18 +170,17 @@ static bool read_stat(struct rd_source *src, const char *pid, struct rd_holder_p
 static void read_own_pid(struct rd_source *src, const char *pid, struct rd_holder_proc *ret)
 {
 	_cleanup_free_ char *text = NULL;
-	char *p;
+	const char *at;
+	uint64_t number;
 
 	if (rd_read_textf(src, &text, NULL, "/proc/%s/status", pid))
 		return;
-	p = strstr(text, "\nNSpid:");
-	if (!p)
+	at = strstr(text, "\nNSpid:");
+	if (!at)
 		return;
-	p += 7;
-	p[strcspn(p, "\n")] = 0;
-	p = strrchr(p, '\t');
-	if (p)
-		ret->own_pid = atoi(p + 1);
+	at += 7;
+	while (rd_take_uints(&at, RD_DECIMAL, &number, 1) == 1 && number <= INT32_MAX)
+		ret->own_pid = (pid_t)number;
 }
 
 int rd_holders_processes(struct rd_source *src, struct rd_holder_proc **ret, size_t *n, struct rd_err *err)

@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/buf.h"
+#include "base/number.h"
 
 /* A process chooses how much it maps. Programs of a thousand libraries stay far below. */
 #define MAPS_MAX ((size_t)8 << 20)
@@ -20,23 +21,41 @@
 #define APART_MAX (UINT64_C(64) << 20) /* segments may be aligned to huge pages */
 
 struct line {
-	uint64_t start, end, offset, ino;
-	unsigned major, minor;
-	char perms[5];
+	uint64_t start, end, offset, dev, ino;
+	bool code, shared;
 	const char *name;
 };
 
-/* Ends the lines where they end, so that sscanf does not look at all that follow. */
+/* A number and what stands behind it. */
+static bool take(const char **at, enum rd_radix radix, uint64_t *ret, char behind)
+{
+	return rd_take_uint(at, radix, UINT64_MAX, ret) == 0 && *(*at)++ == behind;
+}
+
+/* "7f1e8a600000-7f1e8a628000 r-xp 00028000 fe:01 1835092    /usr/lib/libc.so.6" */
+static bool parse_line(const char *line, struct line *ret)
+{
+	const char *at = line;
+	uint64_t major, minor;
+
+	if (!take(&at, RD_HEX, &ret->start, '-') || !take(&at, RD_HEX, &ret->end, ' ') || strcspn(at, " ") != 4)
+		return false;
+	ret->code = at[2] == 'x';
+	ret->shared = at[3] == 's';
+	at += 5;
+	if (!take(&at, RD_HEX, &ret->offset, ' ') || !take(&at, RD_HEX, &major, ':') ||
+	    !take(&at, RD_HEX, &minor, ' ') || rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, &ret->ino) < 0)
+		return false;
+	ret->dev = makedev((unsigned)major, (unsigned)minor);
+	ret->name = at + strspn(at, " ");
+	return true;
+}
+
 static bool next_line(char **at, struct line *ret)
 {
-	char *line = strsep(at, "\n");
-	int name = 0;
+	const char *line = strsep(at, "\n");
 
-	if (!line || sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &ret->start,
-			    &ret->end, ret->perms, &ret->offset, &ret->major, &ret->minor, &ret->ino, &name) != 7)
-		return false;
-	ret->name = line + name;
-	return true;
+	return line && parse_line(line, ret);
 }
 
 static int read_text(const char *path, struct rd_buf *text)
@@ -53,22 +72,21 @@ static int read_text(const char *path, struct rd_buf *text)
 }
 
 /* Segments of one file that was loaded once: their places differ from those in the file by nearly the same. */
-static bool belongs_to(const struct line *line, const struct rd_mapped *file, uint64_t dev)
+static bool belongs_to(const struct line *line, const struct rd_mapped *file)
 {
 	uint64_t apart = (line->start - line->offset) - (file->start - file->offset);
 
-	return file->ino == line->ino && file->dev == dev && strcmp(file->name, line->name) == 0 &&
+	return file->ino == line->ino && file->dev == line->dev && strcmp(file->name, line->name) == 0 &&
 	       (apart <= APART_MAX || -apart <= APART_MAX);
 }
 
 static int add_line(struct rd_maps *maps, const struct line *line)
 {
-	uint64_t dev = makedev(line->major, line->minor);
 	struct rd_mapped *last = maps->n ? &maps->v[maps->n - 1] : NULL;
 
 	if (*line->name != '/' && strcmp(line->name, "[vdso]") != 0)
 		return 0;
-	if (!last || !belongs_to(line, last, dev)) {
+	if (!last || !belongs_to(line, last)) {
 		if (maps->n == FILES_MAX)
 			return -E2BIG;
 		if (rd_grow(&maps->v, &maps->cap, maps->n + 1, sizeof(*maps->v)) < 0)
@@ -77,7 +95,7 @@ static int add_line(struct rd_maps *maps, const struct line *line)
 		*last = (struct rd_mapped){ .start = line->start,
 					    .first_end = line->end,
 					    .offset = line->offset,
-					    .dev = dev,
+					    .dev = line->dev,
 					    .ino = line->ino };
 		last->name = strdup(line->name);
 		if (!last->name)
@@ -85,7 +103,7 @@ static int add_line(struct rd_maps *maps, const struct line *line)
 		maps->n++;
 	}
 	last->end = line->end;
-	last->code |= line->perms[2] == 'x';
+	last->code |= line->code;
 	return 0;
 }
 
@@ -217,6 +235,6 @@ void rd_maps_unshare(void)
 		return;
 	at = text.data;
 	while (next_line(&at, &line))
-		if (line.perms[3] == 's')
+		if (line.shared)
 			munmap((void *)(uintptr_t)line.start, line.end - line.start);
 }

@@ -174,6 +174,22 @@ static void hexadecimal_of_a_width_is_cut_there(void **state)
 	assert_string_equal(at, "0");
 }
 
+static void columns_are_read_up_to_what_is_no_number(void **state)
+{
+	const char *text = "         0 \t4294967295 x 7", *at = text;
+	uint64_t v[3] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
+
+	(void)state;
+	assert_int_equal(rd_take_uints(&at, RD_DECIMAL, v, 3), 2);
+	assert_true(v[0] == 0 && v[1] == 4294967295 && v[2] == UNTOUCHED);
+	assert_string_equal(at, " x 7");
+	at = "1 2 3";
+	assert_int_equal(rd_take_uints(&at, RD_DECIMAL, v, 2), 2);
+	assert_string_equal(at, " 3");
+	at = "1\n2";
+	assert_int_equal(rd_take_uints(&at, RD_DECIMAL, v, 3), 1);
+}
+
 static void digits_have_values_and_nothing_else_has(void **state)
 {
 	(void)state;
@@ -267,12 +283,19 @@ static void the_c_library_reads_the_same(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_number_is_read_up_to_the_greatest),     TEST(a_range_ends_where_the_caller_says),
-		TEST(a_number_is_nothing_but_digits),	       TEST(a_radix_is_the_callers_or_that_of_c),
-		TEST(what_follows_a_number_is_left),	       TEST(what_is_no_number_moves_nothing),
-		TEST(a_sign_is_for_numbers_that_have_one),     TEST(hexadecimal_of_a_width_is_cut_there),
-		TEST(digits_have_values_and_nothing_else_has), TEST(a_real_number_has_a_point_and_an_exponent),
-		TEST(a_real_number_is_finite_and_in_range),    TEST(the_c_library_reads_the_same),
+		TEST(a_number_is_read_up_to_the_greatest),
+		TEST(a_range_ends_where_the_caller_says),
+		TEST(a_number_is_nothing_but_digits),
+		TEST(a_radix_is_the_callers_or_that_of_c),
+		TEST(what_follows_a_number_is_left),
+		TEST(what_is_no_number_moves_nothing),
+		TEST(a_sign_is_for_numbers_that_have_one),
+		TEST(hexadecimal_of_a_width_is_cut_there),
+		TEST(columns_are_read_up_to_what_is_no_number),
+		TEST(digits_have_values_and_nothing_else_has),
+		TEST(a_real_number_has_a_point_and_an_exponent),
+		TEST(a_real_number_is_finite_and_in_range),
+		TEST(the_c_library_reads_the_same),
 	};
 
 	return cmocka_run_group_tests_name("number", tests, NULL, NULL);
