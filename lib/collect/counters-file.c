@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/text.h"
 
 /* So many files of mlx5's counters/ in a row, the first ones, say that this function may not ask at all. Each costs a
@@ -16,16 +17,8 @@
 /* A number as sysfs has it, the whole text but for blanks at its end; -EBADMSG for anything else ("N/A (no PMA)"). */
 static int parse(const char *text, uint64_t *ret)
 {
-	char *end;
-
 	text += strspn(text, " \t");
-	if (!isdigit((unsigned char)*text))
-		return -EBADMSG;
-	errno = 0;
-	*ret = strtoull(text, &end, 0);
-	if (errno || end[strspn(end, " \t\r\n")])
-		return -EBADMSG;
-	return 0;
+	return rd_take_uint(&text, RD_AS_C, UINT64_MAX, ret) < 0 || text[strspn(text, " \t\r\n")] ? -EBADMSG : 0;
 }
 
 /* How long a driver may keep values before it asks the hardware again stands among the counters. */

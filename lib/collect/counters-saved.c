@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "collect/counters-priv.h"
 #include "source/json-read.h"
 
@@ -118,11 +119,9 @@ static uint64_t time_of(const char *text)
 	if (!rest)
 		return 0;
 	if (*rest == '.')
-		fraction = strtod(rest, NULL);
+		rd_take_real(&rest, &fraction);
 	seconds = timegm(&tm);
-	return seconds <= 0 || fraction < 0 || fraction >= 1 ?
-		       0 :
-		       (uint64_t)seconds * 1000000000u + (uint64_t)(fraction * 1e9);
+	return seconds <= 0 || fraction >= 1 ? 0 : (uint64_t)seconds * 1000000000u + (uint64_t)(fraction * 1e9);
 }
 
 /* The port called so, made if it is not there; -ENOMEM, or -EFBIG above the limit. */
@@ -240,12 +239,14 @@ static double read_seconds(struct rd_json *json)
 {
 	char text[32];
 	const char *from;
+	double seconds;
 
 	rd_json_peek(json);
 	from = json->at;
 	rd_json_skip(json);
 	snprintf(text, sizeof(text), "%.*s", (int)(json->at - from), from);
-	return strtod(text, NULL);
+	from = text;
+	return rd_take_real(&from, &seconds) < 0 ? 0 : seconds;
 }
 
 static bool read_array(struct rd_json *json, struct rd_json *ret)

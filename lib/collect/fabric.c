@@ -2,6 +2,7 @@
 #include "collect/fabric.h"
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "collect/pma.h"
 #include "collect/walk.h"
@@ -15,6 +16,27 @@
 #define NAME_MAX_BYTES 128
 #define PORTS_OF_NODE_MAX 255
 
+/* "mlx5_0 1 0c42a103008b1c3e 0c42a103008b1c3e 12 0 1 4 5 200 InfiniBand": as the source writes them. */
+static bool parse_mad_port(char *line, struct rd_mad_port *ret)
+{
+	unsigned *const numbers[] = { &ret->lid,      &ret->lmc, &ret->sm_lid, &ret->state, &ret->physical_state,
+				      &ret->rate_gbps };
+	char *words[11] = { 0 };
+
+	*ret = (struct rd_mad_port){ 0 };
+	if (rd_words(&line, words, 11) < 10 || strlen(words[0]) >= sizeof(ret->ibdev) ||
+	    rd_parse_u32(words[1], RD_DECIMAL, UINT32_MAX, &ret->port) < 0 ||
+	    rd_parse_uint(words[2], RD_HEX, UINT64_MAX, &ret->node_guid) < 0 ||
+	    rd_parse_uint(words[3], RD_HEX, UINT64_MAX, &ret->port_guid) < 0)
+		return false;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(numbers); i++)
+		if (rd_parse_u32(words[4 + i], RD_DECIMAL, UINT32_MAX, numbers[i]) < 0)
+			return false;
+	snprintf(ret->ibdev, sizeof(ret->ibdev), "%s", words[0]);
+	snprintf(ret->link_layer, sizeof(ret->link_layer), "%s", words[10] ? words[10] : "");
+	return true;
+}
+
 int rd_collect_mad_ports(struct rd_source *src, struct rd_mad_port **ret, size_t *n, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
@@ -27,15 +49,10 @@ int rd_collect_mad_ports(struct rd_source *src, struct rd_mad_port **ret, size_t
 		return r;
 	at = (char *)bytes.data;
 	while ((line = strsep(&at, "\n"))) {
-		struct rd_mad_port port = { 0 };
-		unsigned long long node, guid;
+		struct rd_mad_port port;
 
-		if (sscanf(line, "%63s %u %16llx %16llx %u %u %u %u %u %u %31s", port.ibdev, &port.port, &node, &guid,
-			   &port.lid, &port.lmc, &port.sm_lid, &port.state, &port.physical_state, &port.rate_gbps,
-			   port.link_layer) < 10)
+		if (!parse_mad_port(line, &port))
 			continue;
-		port.node_guid = node;
-		port.port_guid = guid;
 		if (rd_grow(&ports, &cap, count + 1, sizeof(*ports)) < 0)
 			return rd_err_set(err, ENOMEM, "MAD ports", "no memory to list them");
 		ports[count++] = port;
@@ -202,17 +219,15 @@ int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, cons
 /* One line: 0x0002c9030061b0f0 "leaf 7" # comment. 0, or -EINVAL for what is none. */
 static int name_node(struct rd_fabric *fabric, char *line)
 {
-	char *text = rd_trim(line), *end, *name, *close;
-	unsigned long long guid;
+	const char *at = rd_trim(line), *name, *close;
+	uint64_t guid;
 	size_t node;
 
-	if (!*text || *text == '#')
+	if (!*at || *at == '#')
 		return 0;
-	errno = 0;
-	guid = strtoull(text, &end, 16);
-	if (errno || end == text || (*end != ' ' && *end != '\t'))
+	if (rd_take_uint(&at, RD_HEX, UINT64_MAX, &guid) < 0 || (*at != ' ' && *at != '\t'))
 		return -EINVAL;
-	name = end + strspn(end, " \t");
+	name = at + strspn(at, " \t");
 	close = *name == '"' ? strchr(name + 1, '"') : NULL;
 	if (!close || close == name + 1 || close - name > NAME_MAX_BYTES)
 		return -EINVAL;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
+
 struct maker {
 	uint16_t vendor;
 	const char *name;
@@ -90,14 +92,15 @@ static void read_nvidia(const struct rd_sysfs *fs, const struct rd_pci *pci, str
 {
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/driver/nvidia/gpus/%s/information", pci->addr);
 	_cleanup_free_ char *minor = NULL;
+	uint32_t number;
 
 	if (!text)
 		return;
 	gpu->uuid = info_value(text, "GPU UUID:");
 	gpu->name = info_value(text, "Model:");
 	minor = info_value(text, "Device Minor:");
-	if (minor && *minor >= '0' && *minor <= '9')
-		RD_SET(gpu->minor, (unsigned)strtoul(minor, NULL, 10));
+	if (minor && rd_parse_u32(minor, RD_DECIMAL, UINT32_MAX, &number) == 0)
+		RD_SET(gpu->minor, number);
 }
 
 static int compare_places(const struct rd_pci *a, const struct rd_pci *b)

@@ -2,15 +2,18 @@
 /* /sys/class/infiniband */
 #include "collect/host.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 
 #define IB "/sys/class/infiniband"
 #define DEVICES_MAX 4096
 #define PORTS_MAX 254
+#define SPEED_LONGEST 15
 /* GID tables have up to 256 entries, of which a handful are used, from the start. After as many empty ones the rest is
  * taken for empty. */
 #define GIDS_EMPTY 16
@@ -32,21 +35,11 @@ static char *after_colon(char *text)
 static bool parse_gid(const char *text, uint8_t *raw)
 {
 	bool any = false;
+	uint64_t value;
 
 	for (int i = 0; i < 16; i++) {
-		unsigned value = 0;
-
-		for (int d = 0; d < 2; d++, text++) {
-			char c = *text;
-
-			value <<= 4;
-			if (c >= '0' && c <= '9')
-				value |= (unsigned)(c - '0');
-			else if (c >= 'a' && c <= 'f')
-				value |= (unsigned)(c - 'a' + 10);
-			else
-				return false;
-		}
+		if (rd_take_hex(&text, 2, &value) < 0)
+			return false;
 		if (i % 2 == 1 && i < 15 && *text++ != ':')
 			return false;
 		raw[i] = (uint8_t)value;
@@ -97,13 +90,12 @@ static int read_gids(const struct rd_sysfs *fs, const char *dir, bool all, struc
 	port->gids_known = true;
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < 4096 && (all || empty < GIDS_EMPTY); i++) {
-		char *end;
-		unsigned long index = strtoul(names.v[i], &end, 10);
+		uint32_t index;
 		int r;
 
-		if (*end || end == names.v[i] || index > 65535)
+		if (rd_parse_u32(names.v[i], RD_DECIMAL, 65535, &index) < 0)
 			continue;
-		r = add_gid(fs, dir, port, (unsigned)index);
+		r = add_gid(fs, dir, port, index);
 		if (r < 0)
 			return r;
 		empty = r ? 0 : empty + 1;
@@ -114,15 +106,18 @@ static int read_gids(const struct rd_sysfs *fs, const char *dir, bool all, struc
 /* "400 Gb/sec (4X NDR)" */
 static void read_width(const char *rate, struct rd_port *port)
 {
-	const char *open = rate ? strchr(rate, '(') : NULL;
-	char speed[16] = "";
+	const char *at = rate ? strchr(rate, '(') : NULL;
 	unsigned width;
+	size_t n = 0;
 
-	if (!open || sscanf(open, "(%2uX %15[A-Za-z0-9])", &width, speed) < 1 || width > 16)
+	if (!at++ || rd_take_u32(&at, RD_DECIMAL, 16, &width) < 0 || *at++ != 'X')
 		return;
 	port->width = width;
-	if (speed[0])
-		port->speed = rd_dup(speed);
+	at += strspn(at, " ");
+	while (isalnum((unsigned char)at[n]))
+		n++;
+	if (n)
+		port->speed = rd_dup_part(at, n < SPEED_LONGEST ? n : SPEED_LONGEST);
 }
 
 /* The partition table: small numbers of entries in use, in a table of up to 128. */
@@ -162,18 +157,16 @@ static int read_subnet(const struct rd_sysfs *fs, const char *dir, struct rd_por
 static int read_port(const struct rd_sysfs *fs, const char *dir, unsigned what, struct rd_port *port)
 {
 	_cleanup_free_ char *rate = rd_sysfs_text(fs, NULL, "%s/rate", dir);
+	const char *at = rate;
+	double gbps;
 	int64_t lid;
-	char *end;
 
 	port->link_layer = rd_sysfs_text(fs, NULL, "%s/link_layer", dir);
 	port->state = after_colon(rd_sysfs_text(fs, NULL, "%s/state", dir));
 	port->phys_state = after_colon(rd_sysfs_text(fs, NULL, "%s/phys_state", dir));
-	if (rate) {
-		double gbps = strtod(rate, &end); /* "400 Gb/sec (4X NDR)" */
-
-		if (end != rate && gbps >= 0 && gbps < 1e6)
-			RD_SET(port->rate_gbps, gbps);
-	}
+	/* "400 Gb/sec (4X NDR)" */
+	if (rate && rd_take_real(&at, &gbps) == 0 && gbps < 1e6)
+		RD_SET(port->rate_gbps, gbps);
 	if (rd_sysfs_int(fs, &lid, "%s/lid", dir) == RD_OK && lid >= 0 && lid <= 0xffff)
 		RD_SET(port->lid, (unsigned)lid);
 	read_width(rate, port);
@@ -203,17 +196,17 @@ static int read_ports(const struct rd_sysfs *fs, const char *name, unsigned what
 		return 0;
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < PORTS_MAX; i++) {
-		unsigned long num = strtoul(names.v[i], NULL, 10);
 		struct rd_port *port;
 		char dir[256];
+		uint32_t num;
 		int r;
 
-		if (num < 1 || num > PORTS_MAX)
+		if (rd_parse_u32(names.v[i], RD_DECIMAL, PORTS_MAX, &num) < 0 || num < 1)
 			continue;
 		port = rd_host_add_port(host, ibdev);
 		if (!port)
 			return -ENOMEM;
-		port->num = (unsigned)num;
+		port->num = num;
 		snprintf(dir, sizeof(dir), IB "/%s/ports/%s", name, names.v[i]);
 		r = read_port(fs, dir, what, port);
 		if (r < 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 
 typedef bool want_fn(void *arg, const char *module);
 
@@ -37,15 +38,15 @@ static char *cut_module(char *line)
 /* "ffffffffc0a01000 t ib_create_cq\t[ib_core]" */
 static int add_symbol(struct rd_ksyms *syms, char *line, want_fn *want, void *arg)
 {
-	char *module = cut_module(line), *type, *end;
+	char *module = cut_module(line);
+	const char *at = line, *type;
 	uint64_t addr;
 
-	if (!module)
+	if (!module || rd_take_uint(&at, RD_HEX, UINT64_MAX, &addr) < 0)
 		return 0;
-	addr = strtoull(line, &end, 16);
-	if (end == line || *end != ' ' || !end[1] || end[2] != ' ' || !end[3])
+	if (at[0] != ' ' || !at[1] || at[2] != ' ' || !at[3])
 		return 0;
-	type = end + 1;
+	type = at + 1;
 	if (!strchr("tTwW", *type) || !want(arg, module))
 		return 0;
 	return add(syms, type + 2, module, addr, *type == 'T' || *type == 'W');

@@ -5,20 +5,18 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/number.h"
+
 #define RECORDS_MAX ((size_t)1 << 18)
 
 /* A number that ends in `end`; steps behind it. */
 static bool take_number(char **at, char end, uint64_t *ret)
 {
-	char *behind;
+	const char *behind = *at;
 
-	if (!isdigit((unsigned char)**at))
+	if (rd_take_uint(&behind, RD_DECIMAL, UINT64_MAX, ret) < 0 || *behind != end)
 		return false;
-	errno = 0;
-	*ret = strtoull(*at, &behind, 10);
-	if (errno || *behind != end)
-		return false;
-	*at = behind + 1;
+	*at += behind - *at + 1;
 	return true;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/programs.h"
 #include "base/text.h"
 #include "collect/system.h"
@@ -17,30 +18,27 @@
 bool rd_size_parse(const char *text, uint64_t *ret)
 {
 	static const char units[] = "BKMGTPE";
-	unsigned long long value;
 	const char *unit;
-	char *end;
+	uint64_t value;
 
 	text += strspn(text, " \t");
 	if (strncmp(text, "infinity", 8) == 0 || strncmp(text, "unlimited", 9) == 0) {
 		*ret = RD_UNLIMITED;
 		return true;
 	}
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (errno || end == text || *text == '-')
+	if (rd_take_uint(&text, RD_DECIMAL, UINT64_MAX, &value) < 0)
 		return false;
-	unit = *end ? strchr(units, *end) : NULL;
+	unit = *text ? strchr(units, *text) : NULL;
 	if (unit) {
 		unsigned shift = (unsigned)(unit - units) * 10;
 
 		if (value > UINT64_MAX >> shift)
 			return false;
 		value <<= shift;
-		end++;
+		text++;
 	}
 	*ret = value;
-	return *end == '\0' || *end == ':' || *end == ' ' || *end == '\t';
+	return *text == '\0' || *text == ':' || *text == ' ' || *text == '\t';
 }
 
 /* "Max locked memory         8388608              8388608              bytes": soft, hard */
@@ -63,17 +61,19 @@ static void read_ipc_lock(const struct rd_sysfs *fs, int pid, struct rd_launcher
 {
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/%d/status", pid), *map = NULL;
 	const char *at = text ? strstr(text, "CapEff:") : NULL;
-	unsigned long long set, first, to, n;
+	uint64_t set, ids[3];
 
-	if (!at || sscanf(at + strlen("CapEff:"), "%llx", &set) != 1)
+	at = at ? at + strlen("CapEff:") : "";
+	if (rd_take_uints(&at, RD_HEX, &set, 1) < 1)
 		return;
 	if (!(set >> CAP_IPC_LOCK & 1)) {
 		RD_SET(launcher->ipc_lock, false);
 		return;
 	}
 	map = rd_sysfs_text(fs, NULL, "/proc/%d/uid_map", pid);
-	if (map && sscanf(map, "%llu %llu %llu", &first, &to, &n) == 3)
-		RD_SET(launcher->ipc_lock, first == 0 && to == 0 && n == UINT32_MAX);
+	at = map ? map : "";
+	if (rd_take_uints(&at, RD_DECIMAL, ids, 3) == 3)
+		RD_SET(launcher->ipc_lock, ids[0] == 0 && ids[1] == 0 && ids[2] == UINT32_MAX);
 }
 
 static void count_maps(const struct rd_sysfs *fs, int pid, struct rd_launcher *launcher)
@@ -116,13 +116,13 @@ static int find_launchers(const struct rd_sysfs *fs, struct rd_system *system)
 		return 0;
 	for (size_t i = 0; i < names.n && i < PROCESSES_MAX && system->n_launchers < LAUNCHERS_MAX && !r; i++) {
 		_cleanup_free_ char *comm = NULL;
-		int pid = (int)strtol(names.v[i], NULL, 10);
+		uint32_t pid;
 
-		if (pid <= 0)
+		if (rd_parse_u32(names.v[i], RD_DECIMAL, INT32_MAX, &pid) < 0 || pid == 0)
 			continue;
-		comm = rd_sysfs_text(fs, NULL, "/proc/%d/comm", pid);
+		comm = rd_sysfs_text(fs, NULL, "/proc/%u/comm", pid);
 		if (comm && rd_program_starts_jobs(comm))
-			r = add_launcher(fs, system, pid, comm);
+			r = add_launcher(fs, system, (int)pid, comm);
 	}
 	return r;
 }

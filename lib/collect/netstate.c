@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The network settings that RDMA over Ethernet lives on. */
 #include "collect/netstate.h"
+#include "base/number.h"
 #include "collect/genl.h"
 
 #include <linux/ethtool_netlink.h>
@@ -67,12 +68,14 @@ static void read_tclass(const struct rd_sysfs *fs, const struct rd_host *host, c
 	const char *dev = host->ibdevs[port->ibdev].name;
 	_cleanup_free_ char *text = NULL;
 	const char *value;
+	uint32_t tclass;
 
 	if (!dev ||
 	    rd_read_textf(fs->src, &text, NULL, "/sys/class/infiniband/%s/tc/%u/traffic_class", dev, port->num) < 0)
 		return;
 	value = strstr(text, "lobal tclass=");
-	RD_SET(netif->tclass, value ? atoi(value + 13) : -1);
+	value = value ? value + 13 : "";
+	RD_SET(netif->tclass, rd_take_u32(&value, RD_DECIMAL, INT32_MAX, &tclass) < 0 ? -1 : (int)tclass);
 }
 
 static void read_families(const struct rd_sysfs *fs, struct rd_ethfamilies *ret)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 
 static char *cpuinfo_value(const char *text, const char *key)
 {
@@ -30,10 +31,8 @@ static void read_number(const char *text, const char *key, unsigned *ret, enum r
 {
 	_cleanup_free_ char *value = cpuinfo_value(text, key);
 
-	if (!value)
-		return;
-	*ret = (unsigned)strtoul(value, NULL, 0);
-	*known = RD_OK;
+	if (value && rd_parse_u32(value, RD_AS_C, UINT32_MAX, ret) == 0)
+		*known = RD_OK;
 }
 
 /* The kernel says it in the flags of x86 processors; elsewhere the machine's own description has to do. */
@@ -86,13 +85,13 @@ static void read_cpu(const struct rd_sysfs *fs, struct rd_host *host)
 /* Firmware that does not number sockets leaves -1 there. */
 static void read_package(const struct rd_sysfs *fs, struct rd_numa *numa)
 {
+	const char *at = numa->cpulist ? numa->cpulist : "";
 	int64_t package;
-	char *end;
-	unsigned long cpu = numa->cpulist ? strtoul(numa->cpulist, &end, 10) : 0;
+	uint32_t cpu;
 
-	if (!numa->cpulist || end == numa->cpulist || cpu > 65535)
+	if (rd_take_u32(&at, RD_DECIMAL, 65535, &cpu) < 0)
 		return;
-	if (rd_sysfs_int(fs, &package, "/sys/devices/system/cpu/cpu%lu/topology/physical_package_id", cpu) == RD_OK &&
+	if (rd_sysfs_int(fs, &package, "/sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpu) == RD_OK &&
 	    package >= 0 && package <= INT32_MAX)
 		RD_SET(numa->package, (int)package);
 }
@@ -107,13 +106,9 @@ int rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host, struct rd_e
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && host->n_numas < 4096; i++) {
 		struct rd_numa *numa;
-		char *end;
-		unsigned long id;
+		uint32_t id;
 
-		if (strncmp(names.v[i], "node", 4) != 0)
-			continue;
-		id = strtoul(names.v[i] + 4, &end, 10);
-		if (end == names.v[i] + 4 || *end || id > 65535)
+		if (strncmp(names.v[i], "node", 4) != 0 || rd_parse_u32(names.v[i] + 4, RD_DECIMAL, 65535, &id) < 0)
 			continue;
 		numa = rd_host_add_numa(host);
 		if (!numa)

@@ -3,9 +3,10 @@
 #include "collect/host.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/number.h"
 
 /*
  * Capability list: id, next; Express capability 0x10, type in bits 7:4 of its register at 2. Extended list from 0x100: id
@@ -120,7 +121,8 @@ static enum rd_known read_aer(const struct rd_sysfs *fs, const char *addr, const
 	_cleanup_free_ char *text = rd_sysfs_text(fs, &known, "/sys/bus/pci/devices/%s/aer_dev_%s", addr, which);
 	const char *at = text ? strstr(text, total) : NULL;
 
-	if (!at || sscanf(at + strlen(total), " %" SCNu64, ret) != 1)
+	at = at ? at + strlen(total) : "";
+	if (rd_take_uints(&at, RD_DECIMAL, ret, 1) < 1)
 		return known == RD_DENIED ? RD_DENIED : RD_ABSENT;
 	return RD_OK;
 }
@@ -132,12 +134,12 @@ static void read_bars(const struct rd_sysfs *fs, struct rd_pci *pci)
 	char *rest = text;
 
 	for (unsigned i = 0; rest && i < RD_ARRAY_SIZE(pci->bars); i++) {
-		char *line = strsep(&rest, "\n");
-		uint64_t start, end;
+		const char *line = strsep(&rest, "\n");
+		uint64_t ends[2];
 
-		if (sscanf(line, "%" SCNx64 " %" SCNx64, &start, &end) != 2 || end <= start || end - start == UINT64_MAX)
+		if (rd_take_uints(&line, RD_HEX, ends, 2) < 2 || ends[1] <= ends[0] || ends[1] - ends[0] == UINT64_MAX)
 			continue;
-		pci->bars[pci->n_bars++] = (struct rd_bar){ i, start, end - start + 1 };
+		pci->bars[pci->n_bars++] = (struct rd_bar){ i, ends[0], ends[1] - ends[0] + 1 };
 	}
 }
 
@@ -168,16 +170,12 @@ static void read_iommu(const struct rd_sysfs *fs, const struct rd_host *host, st
 {
 	_cleanup_free_ char *link = rd_sysfs_link(fs, "/sys/bus/pci/devices/%s/iommu_group", pci->addr);
 	const char *group = link ? rd_basename(link) : NULL;
-	char *end;
-	long number;
+	uint32_t number;
 
-	if (!group)
-		return;
-	number = strtol(group, &end, 10);
-	if (end == group || *end || number < 0 || number > INT32_MAX)
+	if (!group || rd_parse_u32(group, RD_DECIMAL, INT32_MAX, &number) < 0)
 		return;
 	RD_SET(pci->iommu_group, (int)number);
-	pci->iommu_type = rd_sysfs_text(fs, NULL, "/sys/kernel/iommu_groups/%ld/type", number);
+	pci->iommu_type = rd_sysfs_text(fs, NULL, "/sys/kernel/iommu_groups/%u/type", number);
 	pci->iommu_shared = is_shared(fs, host, pci, group);
 }
 

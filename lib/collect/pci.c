@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 
 #define PCIS_MAX 65536
 #define DEPTH_MAX 64
@@ -110,11 +111,10 @@ int rd_collect_pci(const struct rd_sysfs *fs, struct rd_host *host, struct rd_er
 
 static unsigned mtps_of(const char *text)
 {
-	char *end;
-	double gtps = strtod(text, &end);
+	double gtps;
 
 	/* "Unknown", "Unknown speed"; "16.0 GT/s PCIe", before kernel 5.7 "16 GT/s". */
-	return end != text && gtps > 0 && gtps <= 1000 ? (unsigned)(gtps * 1000 + 0.5) : 0;
+	return rd_take_real(&text, &gtps) == 0 && gtps <= 1000 ? (unsigned)(gtps * 1000 + 0.5) : 0;
 }
 
 static void read_link(const struct rd_sysfs *fs, const char *addr, const char *which, struct rd_pcie_link *link)

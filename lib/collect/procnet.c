@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
+#include "base/text.h"
+
 #define ROUTES_MAX 4096
 
 struct route {
@@ -26,13 +29,16 @@ static int read_routes(const struct rd_sysfs *fs, struct rd_host *host, struct r
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/net/route");
 
 	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
-		unsigned to, gateway, flags, mask;
-		char name[32];
+		uint32_t to, gateway, flags, mask;
+		char *words[8];
 		int netdev;
 
-		if (sscanf(line, "%31s %x %x %x %*d %*d %*d %x", name, &to, &gateway, &flags, &mask) != 5)
+		if (rd_words(&line, words, 8) < 8 || rd_parse_u32(words[1], RD_HEX, UINT32_MAX, &to) < 0 ||
+		    rd_parse_u32(words[2], RD_HEX, UINT32_MAX, &gateway) < 0 ||
+		    rd_parse_u32(words[3], RD_HEX, UINT32_MAX, &flags) < 0 ||
+		    rd_parse_u32(words[7], RD_HEX, UINT32_MAX, &mask) < 0)
 			continue;
-		netdev = rd_host_find_netdev(host, name);
+		netdev = rd_host_find_netdev(host, words[0]);
 		if (netdev < 0 || !(flags & 1))
 			continue;
 		if (to == 0 && mask == 0)
@@ -89,8 +95,11 @@ static int read_v4(const struct rd_sysfs *fs, struct rd_host *host, const struct
 		if (next)
 			*next++ = '\0';
 		at = strstr(line, "|-- ");
-		if (at && sscanf(at + 4, "%19s", ip) == 1 && inet_pton(AF_INET, ip, &last) != 1)
-			last.s_addr = 0;
+		if (at) {
+			snprintf(ip, sizeof(ip), "%.*s", (int)strcspn(at + 4, " \t"), at + 4);
+			if (inet_pton(AF_INET, ip, &last) != 1)
+				last.s_addr = 0;
+		}
 		if (!last.s_addr || !strstr(line, "/32 host LOCAL"))
 			continue;
 		netdev = netdev_of(routes, ntohl(last.s_addr), &mask);
@@ -105,26 +114,35 @@ static int read_v4(const struct rd_sysfs *fs, struct rd_host *host, const struct
 }
 
 /* "fe80000000000000021b21fffe6a1c1e 02 40 20 80     eth0": address, interface, prefix, scope, flags, name */
+/* 32 digits. */
+static bool parse_address(const char *text, uint8_t ret[16])
+{
+	uint64_t byte;
+
+	for (size_t i = 0; i < 16; i++) {
+		if (rd_take_hex(&text, 2, &byte) < 0)
+			return false;
+		ret[i] = (uint8_t)byte;
+	}
+	return !*text;
+}
+
 static int read_v6(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/net/if_inet6");
 
 	for (char *line = text, *next; line; line = next) {
 		struct rd_addr addr = { .v6 = true };
-		char hex[33], name[32];
+		char *words[6];
 		int netdev;
 
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		if (sscanf(line, "%32[0-9a-f] %*x %x %*x %*x %31s", hex, &addr.prefix, name) != 3 || strlen(hex) != 32)
+		if (rd_words(&line, words, 6) < 6 || !parse_address(words[0], addr.raw) ||
+		    rd_parse_u32(words[2], RD_HEX, 128, &addr.prefix) < 0)
 			continue;
-		for (int i = 0; i < 16; i++) {
-			char byte[3] = { hex[2 * i], hex[2 * i + 1], '\0' };
-
-			addr.raw[i] = (uint8_t)strtoul(byte, NULL, 16);
-		}
-		netdev = rd_host_find_netdev(host, name);
+		netdev = rd_host_find_netdev(host, words[5]);
 		if (netdev >= 0 && rd_netdev_add_addr(&host->netdevs[netdev], &addr) < 0)
 			return -ENOMEM;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "collect/qp-evidence.h"
 
-#include <ctype.h>
+#include "base/number.h"
 
 #define PORTS_MAX 8 /* of a NIC: no more is asked */
 
@@ -13,14 +13,17 @@ static void count_port(struct rd_source *src, const char *ibdev, unsigned port, 
 	for (size_t i = 0; i < counters->n; i++) {
 		enum rd_qp_count what = counters->v[i].what;
 		_cleanup_free_ char *text = NULL;
+		const char *at;
+		uint64_t value;
 
-		if (had[what] ||
-		    rd_read_textf(src, &text, NULL, "/sys/class/infiniband/%s/ports/%u/hw_counters/%s", ibdev, port,
-				  counters->v[i].name) ||
-		    !isdigit((unsigned char)*text))
+		if (had[what] || rd_read_textf(src, &text, NULL, "/sys/class/infiniband/%s/ports/%u/hw_counters/%s",
+					       ibdev, port, counters->v[i].name))
+			continue;
+		at = text;
+		if (rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, &value) < 0)
 			continue;
 		had[what] = true;
-		ret->v[what].v += strtoull(text, NULL, 10);
+		ret->v[what].v += value;
 		ret->v[what].known = RD_OK;
 	}
 }

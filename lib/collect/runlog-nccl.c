@@ -6,6 +6,8 @@
 
 #include "collect/runlog-priv.h"
 
+#include "base/number.h"
+
 /* "mlx5_0:1/IB", perhaps "mlx5_0:1:RAIL:PLANE/IB", by a plugin "mlx5_0:1/IB/SHARP". Adds it at `position`; returns what is behind
  * it, or NULL: interfaces of other plugins have no link layer there. */
 static const char *take_dev(struct rd_run_reader *reader, struct rd_run_host *host, const char *at, unsigned position)
@@ -145,13 +147,14 @@ static bool take_pair(struct rd_run_reader *reader, struct rd_run_host *host, co
 	const char *gpu = rd_run_after(at, "for GPU "), *hca = rd_run_after(at, "/ HCA "), *distance;
 	struct rd_run_pair pair = { .gpudirect = rd_run_begins(at, "Enabled") != NULL };
 	struct rd_run_pair *kept = NULL;
+	uint64_t number;
 	unsigned value;
 
-	if (!gpu || !hca || !isxdigit((unsigned char)*hca))
+	if (!gpu || !hca || rd_take_uint(&hca, RD_HEX, UINT64_MAX, &number) < 0)
 		return false;
 	copy_word(gpu, " [", pair.gpu.text, sizeof(pair.gpu.text));
 	/* The upper bits name the system. */
-	pair.net = (unsigned)(strtoull(hca, NULL, 16) & 0xffffff);
+	pair.net = (unsigned)(number & 0xffffff);
 	distance = rd_run_after(hca, "(distance ");
 	if (distance && rd_run_number(&distance, &value)) {
 		RD_SET(pair.distance, value);
@@ -335,6 +338,7 @@ static bool take_rank(struct rd_run_reader *reader, struct rd_run_host *host, co
 	const char *nvml = at ? rd_run_after(at, " nvmlDev ") : NULL, *bus = at ? rd_run_after(at, " busId ") : NULL;
 	struct rd_run_rank *rank = NULL;
 	unsigned number, value;
+	uint64_t address;
 
 	if (!at || !rd_run_number(&at, &number) || (!nvml && !bus))
 		return false;
@@ -348,8 +352,8 @@ static bool take_rank(struct rd_run_reader *reader, struct rd_run_host *host, co
 	rank->rank = number;
 	if (nvml && rd_run_number(&nvml, &value))
 		RD_SET(rank->nvml, value);
-	if (bus && isxdigit((unsigned char)*bus))
-		RD_SET(rank->bus, strtoull(bus, NULL, 16));
+	if (bus && rd_take_uint(&bus, RD_HEX, UINT64_MAX, &address) == 0)
+		RD_SET(rank->bus, address);
 	return true;
 }
 

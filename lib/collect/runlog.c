@@ -6,6 +6,8 @@
 
 #include "collect/runlog-priv.h"
 
+#include "base/number.h"
+
 /* The longest line that any of them logs is NCCL's list of devices, of 2 KB. */
 #define LINE_MAX_SIZE 8192
 
@@ -87,13 +89,7 @@ const char *rd_run_after(const char *text, const char *what)
 
 bool rd_run_number(const char **at, unsigned *ret)
 {
-	size_t size = strspn(*at, "0123456789");
-
-	if (size == 0 || size > 9)
-		return false;
-	*ret = (unsigned)strtoul(*at, NULL, 10);
-	*at += size;
-	return true;
+	return rd_take_u32(at, RD_DECIMAL, 999999999, ret) == 0;
 }
 
 struct rd_run_host *rd_run_reader_host(struct rd_run_reader *reader, const char *name, size_t size)

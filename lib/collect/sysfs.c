@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
+
 static int path_of(char *path, size_t size, const char *fmt, va_list ap)
 {
 	int n = vsnprintf(path, size, fmt, ap);
@@ -51,21 +53,14 @@ enum rd_known rd_sysfs_int(const struct rd_sysfs *fs, int64_t *ret, const char *
 {
 	_cleanup_free_ char *text = NULL;
 	enum rd_known known;
-	int64_t value;
 	va_list ap;
-	char *end;
 
 	va_start(ap, fmt);
 	text = read_text(fs, &known, fmt, ap);
 	va_end(ap);
 	if (!text)
 		return known;
-	errno = 0;
-	value = strtoll(text, &end, 0);
-	if (errno || end == text || *end)
-		return RD_ABSENT;
-	*ret = value;
-	return RD_OK;
+	return rd_parse_int(text + strspn(text, " \t"), RD_AS_C, INT64_MIN, INT64_MAX, ret) < 0 ? RD_ABSENT : RD_OK;
 }
 
 /* A folder or a link that could not be read. */

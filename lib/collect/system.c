@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "collect/modules.h"
 
 /* Modules that RDMA turns on besides those that depend on ib_core: drivers of accelerators, and the layer that
@@ -90,6 +91,7 @@ static void read_nvidia(const struct rd_sysfs *fs, struct rd_system *system)
 	_cleanup_free_ char *version = rd_sysfs_text(fs, NULL, "/proc/driver/nvidia/version");
 	_cleanup_free_ char *params = rd_sysfs_text(fs, NULL, "/proc/driver/nvidia/params");
 	const char *at, *quote;
+	uint64_t memops;
 
 	system->nvidia_version = version ? nvidia_version_of(version) : NULL;
 	read_flavour(fs, version, system);
@@ -100,8 +102,10 @@ static void read_nvidia(const struct rd_sysfs *fs, struct rd_system *system)
 		system->nvidia_registry = quote ? strndup(at, (size_t)(quote - at)) : NULL;
 	}
 	at = params ? strstr(params, "EnableStreamMemOPs:") : NULL;
-	if (at)
-		RD_SET(system->nvidia_stream_memops, strtol(at + strlen("EnableStreamMemOPs:"), NULL, 10) != 0);
+	if (at) {
+		at += strlen("EnableStreamMemOPs:");
+		RD_SET(system->nvidia_stream_memops, rd_take_uints(&at, RD_DECIMAL, &memops, 1) == 1 && memops != 0);
+	}
 }
 
 static void read_memory_peers(const struct rd_sysfs *fs, struct rd_system *system)
@@ -142,18 +146,33 @@ static void read_dmabuf(const struct rd_sysfs *fs, struct rd_system *system)
 		RD_SET(system->dmabuf, found);
 }
 
+/* "hugepages-2048kB" */
+static bool parse_page_kb(const char *name, uint64_t *ret)
+{
+	static const char prefix[] = "hugepages-";
+	const char *at = name + sizeof(prefix) - 1;
+
+	return strncmp(name, prefix, sizeof(prefix) - 1) == 0 &&
+	       rd_take_uint(&at, RD_DECIMAL, UINT64_C(1) << 40, ret) == 0;
+}
+
+/* `node`: "node0". */
 static int read_node_huge(const struct rd_sysfs *fs, struct rd_system *system, const char *node)
 {
 	_cleanup_names_ struct rd_names sizes = { 0 };
-	struct rd_huge huge = { .node = (int)strtol(node + 4, NULL, 10) };
+	struct rd_huge huge = { 0 };
+	uint32_t number;
 
+	if (rd_parse_u32(node + 4, RD_DECIMAL, INT32_MAX, &number) < 0)
+		return 0;
+	huge.node = (int)number;
 	if (rd_sysfs_list(fs, &sizes, "/sys/devices/system/node/%s/hugepages", node) < 0)
 		return 0;
 	for (size_t i = 0; i < sizes.n && i < 16; i++) {
 		uint64_t kb = 0;
 		int64_t total = 0, free_ = 0;
 
-		if (sscanf(sizes.v[i], "hugepages-%lukB", &kb) != 1 || kb > UINT64_C(1) << 40)
+		if (!parse_page_kb(sizes.v[i], &kb))
 			continue;
 		rd_sysfs_int(fs, &total, "/sys/devices/system/node/%s/hugepages/%s/nr_hugepages", node, sizes.v[i]);
 		rd_sysfs_int(fs, &free_, "/sys/devices/system/node/%s/hugepages/%s/free_hugepages", node, sizes.v[i]);
@@ -177,7 +196,7 @@ static int read_huge(const struct rd_sysfs *fs, struct rd_system *system)
 		return 0;
 	rd_names_sort_natural(&names);
 	for (size_t i = 0; i < names.n && !r && system->n_huge < 1024; i++)
-		if (strncmp(names.v[i], "node", 4) == 0 && names.v[i][4] >= '0' && names.v[i][4] <= '9')
+		if (strncmp(names.v[i], "node", 4) == 0)
 			r = read_node_huge(fs, system, names.v[i]);
 	return r;
 }

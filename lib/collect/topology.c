@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/text.h"
 
 #define PORT_MAX 254
@@ -57,32 +58,14 @@ static bool take_word(const char **at, char *word, size_t size)
 
 static bool take_hex(const char **at, uint64_t *ret)
 {
-	const char *begin;
-	char *end;
-
 	*at += strspn(*at, " \t");
-	begin = strncmp(*at, "0x", 2) == 0 ? *at + 2 : *at;
-	if (!isxdigit((unsigned char)*begin) || strspn(begin, "0123456789abcdefABCDEF") > 16)
-		return false;
-	*ret = strtoull(begin, &end, 16);
-	*at = end;
-	return true;
+	return rd_take_uint(at, RD_HEX, UINT64_MAX, ret) == 0;
 }
 
 static bool take_number(const char **at, unsigned most, unsigned *ret)
 {
-	unsigned value = 0;
-
 	*at += strspn(*at, " \t");
-	if (!isdigit((unsigned char)**at))
-		return false;
-	for (; isdigit((unsigned char)**at); ++*at) {
-		value = value * 10 + (unsigned)(**at - '0');
-		if (value > most)
-			return false;
-	}
-	*ret = value;
-	return true;
+	return rd_take_u32(at, RD_DECIMAL, most, ret) == 0;
 }
 
 /* "4xQDR"; both stay 0 for anything else, which is unknown. */
@@ -99,11 +82,6 @@ static void take_rate(const char *word, unsigned *width, unsigned *speed)
 			*speed = s;
 }
 
-static unsigned hex_digit(char c)
-{
-	return isdigit((unsigned char)c) ? (unsigned)(c - '0') : (unsigned)(tolower((unsigned char)c) - 'a' + 10);
-}
-
 /* Between double quotes; \xNN stands for a byte. */
 static bool take_quoted(const char **at, char *ret, size_t size)
 {
@@ -114,11 +92,12 @@ static bool take_quoted(const char **at, char *ret, size_t size)
 		return false;
 	while (**at && **at != '"') {
 		char c = *(*at)++;
+		const char *digits = *at + 1;
+		uint64_t byte;
 
-		if (c == '\\' && (*at)[0] == 'x' && isxdigit((unsigned char)(*at)[1]) &&
-		    isxdigit((unsigned char)(*at)[2])) {
-			c = (char)(hex_digit((*at)[1]) * 16 + hex_digit((*at)[2]));
-			*at += 3;
+		if (c == '\\' && **at == 'x' && rd_take_hex(&digits, 2, &byte) == 0) {
+			c = (char)byte;
+			*at = digits;
 		}
 		if (n + 1 >= size || c == '\0')
 			return false;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "bpf/record.h"
 #include "collect/cgroup.h"
 
@@ -83,13 +84,16 @@ static void read_devices(struct rd_trace_facts *facts)
 		return;
 	for (size_t i = 0; i < names.n; i++) {
 		_cleanup_free_ char *number = NULL, *ibdev = NULL;
-		unsigned major, minor;
+		const char *at;
+		uint32_t major, minor;
 
 		if (strncmp(names.v[i], "uverbs", 6) ||
 		    rd_read_textf(facts->src, &number, NULL, UVERBS_CLASS "/%s/dev", names.v[i]) ||
 		    rd_read_textf(facts->src, &ibdev, NULL, UVERBS_CLASS "/%s/ibdev", names.v[i]))
 			continue;
-		if (sscanf(number, "%u:%u", &major, &minor) == 2 && major < 1 << 12 && minor < 1 << 20)
+		at = number;
+		if (rd_take_u32(&at, RD_DECIMAL, (1 << 12) - 1, &major) == 0 && *at++ == ':' &&
+		    rd_parse_u32(at, RD_DECIMAL, (1 << 20) - 1, &minor) == 0)
 			keep_device(facts, major << 20 | minor, ibdev);
 	}
 }

@@ -5,19 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
+
 /* The value of "key=" at the start of a line; false if there is none that is a number. */
 static bool value_of(const char *text, const char *key, uint64_t *ret)
 {
 	size_t size = strlen(key);
 
 	for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-		char *end;
+		const char *at = line + size + 1;
 
-		if (strncmp(line, key, size) != 0 || line[size] != '=' || line[size + 1] < '0' || line[size + 1] > '9')
+		if (strncmp(line, key, size) != 0 || line[size] != '=' || rd_digit_value(*at) >= 10)
 			continue;
-		errno = 0;
-		*ret = strtoull(line + size + 1, &end, 10);
-		return !errno && (*end == '\n' || !*end);
+		return rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, ret) == 0 && (*at == '\n' || !*at);
 	}
 	return false;
 }
