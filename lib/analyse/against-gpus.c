@@ -6,6 +6,7 @@
 
 #include "analyse/against-priv.h"
 #include "base/buf.h"
+#include "base/number.h"
 #include "base/text.h"
 
 static const struct rd_against_problem gone = {
@@ -381,11 +382,11 @@ static void compare_channels(struct rd_against_state *st)
 /* Before 2.24 the bracket is a busId, then a rank. */
 static int gpu_of_pair(const struct rd_against_state *st, const struct rd_run_pair *pair)
 {
-	char *end;
-	unsigned long rank = strtoul(pair->gpu.text, &end, 10);
+	uint32_t rank;
 
-	if (strlen(pair->gpu.text) < 4 && !*end && end != pair->gpu.text && !rd_runlog_before(st->log, 24, 3))
-		return rd_against_gpu_of_rank(st, (unsigned)rank);
+	if (strlen(pair->gpu.text) < 4 && rd_parse_u32(pair->gpu.text, RD_DECIMAL, 999, &rank) == 0 &&
+	    !rd_runlog_before(st->log, 24, 3))
+		return rd_against_gpu_of_rank(st, rank);
 	return rd_against_gpu(st, &pair->gpu);
 }
 

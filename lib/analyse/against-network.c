@@ -6,6 +6,7 @@
 
 #include "analyse/against-priv.h"
 #include "base/buf.h"
+#include "base/number.h"
 #include "base/text.h"
 
 static const struct rd_against_problem tcp = {
@@ -71,7 +72,7 @@ static char *tcp_variable(const struct rd_against_state *st)
 
 	if (net && strcasecmp(net, "Socket") == 0)
 		return rd_text("NCCL_NET=%s", net);
-	if (off && atoi(off) != 0)
+	if (off && rd_as_atoi(off) != 0)
 		return rd_text("NCCL_IB_DISABLE=%s", off);
 	if (hca && count_usable(st, true, false) == 0)
 		return rd_text("NCCL_IB_HCA=%s", hca);
@@ -309,7 +310,7 @@ static void compare_order(struct rd_against_state *st)
 	observed = rd_text("%s first", st->run->devs.v[0].name);
 	if (rd_nccl_lacks(st->log, RD_NCCL_PCI_ORDER, &reason))
 		rd_against_unknown(st, "order", subject, rd_text("by PCI address"), observed, reason);
-	else if (off && atoi(off) == 0)
+	else if (off && rd_as_atoi(off) == 0)
 		rd_against_same(st, "order", subject, rd_text("as libibverbs lists them"), observed,
 				rd_text("NCCL_IB_DEVICE_PCI_ORDER=%s", off));
 	else if (st->log->version[0] == 0 || st->log->rccl || rd_against_other_name(st))

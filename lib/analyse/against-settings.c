@@ -8,6 +8,7 @@
 #include "analyse/distance.h"
 #include "analyse/nccl.h"
 #include "base/memory.h"
+#include "base/number.h"
 
 /* What the run's NCCL_IB_HCA lets through; all where it had none, or processes had different ones. */
 static void fill_allowed(struct rd_against_state *st)
@@ -30,7 +31,7 @@ static void set_flag(const struct rd_run_host *run, const char *name, bool on_me
 	const char *value = rd_run_var(run, name);
 
 	if (value && !rd_run_var_varies(run, name))
-		*ret = (atoi(value) != 0) == on_means;
+		*ret = (rd_as_atoi(value) != 0) == on_means;
 }
 
 /* "PIX", or the number that older releases had for it. Nearer than PIX is RD_PATH_UNKNOWN. False: no such level. */
@@ -41,9 +42,10 @@ static bool level_of(const char *value, enum rd_path *ret)
 	static const char *const nearer[] = { "LOC", "NVL", "NVB", "C2C", "PORT" };
 
 	if (*value >= '0' && *value <= '9') {
-		size_t number = (size_t)atoi(value);
+		size_t last = RD_ARRAY_SIZE(numbered) - 1;
+		uint64_t number;
 
-		*ret = numbered[number < RD_ARRAY_SIZE(numbered) ? number : RD_ARRAY_SIZE(numbered) - 1];
+		*ret = numbered[rd_take_uint(&value, RD_DECIMAL, last, &number) < 0 ? last : number];
 		return true;
 	}
 	for (enum rd_path path = RD_PATH_PIX; path <= RD_PATH_SYS; path++)

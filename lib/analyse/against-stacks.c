@@ -6,6 +6,7 @@
 #include "analyse/against-priv.h"
 #include "analyse/gid.h"
 #include "base/buf.h"
+#include "base/number.h"
 #include "base/text.h"
 
 static const struct rd_against_problem passed_over = {
@@ -139,10 +140,11 @@ static void compare_preferred(struct rd_against_state *st, const struct rd_run_p
 {
 	const char *number = strchr(prefer->place, ':'), *at = prefer->names;
 	enum rd_path best = RD_PATH_UNKNOWN, worst = RD_PATH_UNKNOWN;
-	int gpu = number && strncmp(prefer->place, "cpu", 3) != 0 ? atoi(number + 1) : -1;
 	char *subject, *seen;
+	uint32_t gpu;
 
-	if (gpu < 0 || (size_t)gpu >= st->host->n_gpus)
+	if (!number || strncmp(prefer->place, "cpu", 3) == 0 ||
+	    rd_parse_u32(number + 1, RD_DECIMAL, INT32_MAX, &gpu) < 0 || gpu >= st->host->n_gpus)
 		return;
 	for (size_t d = 0; d < st->host->n_ibdevs; d++) {
 		enum rd_path path = rd_nicmap_pair(st->map, (size_t)gpu, d)->path;

@@ -8,6 +8,7 @@
 
 #include "analyse/against-priv.h"
 #include "base/buf.h"
+#include "base/number.h"
 #include "base/text.h"
 
 const struct rd_against_problem rd_against_not_here = {
@@ -162,13 +163,12 @@ int rd_against_gpu_of_rank(const struct rd_against_state *st, unsigned number)
 /* Until 2.18 a busId stands there, then the GPU's number, which has two digits at most; most busIds have four and more. */
 static int gpu_of_text(const struct rd_against_state *st, const char *text)
 {
-	size_t size = strlen(text);
+	uint64_t bus;
+	uint32_t number;
 
-	if (size == 0)
-		return -1;
-	if (size >= 4 || rd_runlog_before(st->log, 19, 1))
-		return gpu_at_bus(st->host, strtoull(text, NULL, 16));
-	return strspn(text, "0123456789") == size ? gpu_of_number(st->host, (unsigned)atoi(text)) : -1;
+	if (strlen(text) >= 4 || rd_runlog_before(st->log, 19, 1))
+		return rd_take_uint(&text, RD_HEX, UINT64_MAX, &bus) < 0 ? -1 : gpu_at_bus(st->host, bus);
+	return rd_parse_u32(text, RD_DECIMAL, 999, &number) < 0 ? -1 : gpu_of_number(st->host, number);
 }
 
 int rd_against_gpu(const struct rd_against_state *st, const struct rd_run_gpu *gpu)

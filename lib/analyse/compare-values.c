@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 
 /* One value of one port (or accelerator) of one host. */
@@ -154,10 +155,17 @@ static const struct seen *most_of_board(const struct seens *all, const struct se
 	return most(all->boards + low, end - low, with, of);
 }
 
+static double rate_of(const char *text)
+{
+	double value;
+
+	return rd_take_real(&text, &value) < 0 ? 0 : value;
+}
+
 /* A port that is faster than others has nothing wrong. */
 static bool is_worse(const struct seens *all, const char *value, const char *usual)
 {
-	return all->what != RD_DIFFERS_RATE || strtod(value, NULL) < strtod(usual, NULL);
+	return all->what != RD_DIFFERS_RATE || rate_of(value) < rate_of(usual);
 }
 
 static int add_difference(struct seens *all, const struct seen *seen, const struct seen *usual, size_t with, size_t of,

@@ -6,6 +6,7 @@
 
 #include "analyse/distance.h"
 #include "analyse/envcheck-priv.h"
+#include "base/number.h"
 
 /* In NCCL's order, the nearest first (src/graph/topo.cc, topoPathTypeStr). */
 static const char *const levels[] = { "LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS" };
@@ -24,9 +25,9 @@ int rd_nccl_level_parse(const char *text)
 		if (strcmp(text, levels[i]) == 0)
 			return (int)i;
 	if (*text >= '0' && *text <= '9') {
-		long number = strtol(text, NULL, 0);
+		uint64_t number;
 
-		return old[number < 0 || number > 5 ? 5 : number];
+		return old[rd_take_uint(&text, RD_AS_C, 5, &number) < 0 ? 5 : number];
 	}
 	return -1;
 }

@@ -9,6 +9,7 @@
 #include "analyse/envcheck-priv.h"
 #include "analyse/gid.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 
 /* What NCCL_IB_ADDR_FAMILY, _ADDR_RANGE and _ROCE_VERSION_NUM come to. */
@@ -45,7 +46,7 @@ static bool parse_range(const char *text, bool v6, struct rd_gid_range *ret)
 		return false;
 	memcpy(address, text, n);
 	address[n] = '\0';
-	ret->bits = (int)strtol(slash + 1, NULL, 10);
+	ret->bits = rd_as_atoi(slash + 1);
 	if (inet_pton(v6 ? AF_INET6 : AF_INET, address, v6 ? ret->prefix : ret->prefix + 12) == 1 && ret->bits > 0 &&
 	    ret->bits <= most)
 		return true;

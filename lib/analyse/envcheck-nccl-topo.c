@@ -9,6 +9,7 @@
 #include "analyse/envcheck-priv.h"
 #include "analyse/nccl.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #define MOST_FUSED 8 /* NCCL_NET_MAX_DEVS_PER_NIC */
@@ -196,7 +197,7 @@ int rd_envcheck_topo_file(struct rd_check_env *check)
 int rd_envcheck_netdevs_policy(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
-	int most = strncasecmp(value, "MAX:", 4) == 0 ? atoi(value + 4) : 0;
+	int most = strncasecmp(value, "MAX:", 4) == 0 ? rd_as_atoi(value + 4) : 0;
 
 	if (strcasecmp(value, "AUTO") == 0)
 		rd_envcheck_effect(check, "the GPUs near a NIC share it out among them (the default)");

@@ -6,6 +6,7 @@
 
 #include "analyse/fabric-judge.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #define TEXT_MAX (1 << 20)
@@ -28,19 +29,8 @@ void rd_fabric_limits_deinit(struct rd_fabric_limits *limits)
 /* "-", or a number that is not negative. */
 static bool take_limit(const char *word, double *ret)
 {
-	char *end;
-	double value;
-
-	if (!word)
-		return false;
 	*ret = -1;
-	if (strcmp(word, "-") == 0)
-		return true;
-	value = strtod(word, &end);
-	if (end == word || *end || !(value >= 0 && value <= 1e18))
-		return false;
-	*ret = value;
-	return true;
+	return word && (strcmp(word, "-") == 0 || rd_parse_real(word, 0, 1e18, ret) == 0);
 }
 
 /* Sets it for all counters that the pattern fits; false: for none. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 
 void rd_hca_list_parse(const char *value, struct rd_hca_list *ret)
 {
@@ -31,7 +32,7 @@ void rd_hca_list_parse_most(const char *value, size_t most, struct rd_hca_list *
 
 		snprintf(entry.name, sizeof(entry.name), "%.*s", (int)name, value);
 		if (name < n && name + 1 < n && value[name + 1] != ':')
-			entry.port = atoi(value + name + 1);
+			entry.port = rd_as_atoi(value + name + 1);
 		if (name > 0 && ret->n == most)
 			ret->left++;
 		else if (name > 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
@@ -21,13 +22,7 @@ void rd_meanings_deinit(struct rd_meanings *meanings)
 
 static bool parse_bits(const char *text, unsigned *ret)
 {
-	char *end;
-	unsigned long bits = strtoul(text, &end, 10);
-
-	if (end == text || *end || bits < 1 || bits > 64)
-		return false;
-	*ret = (unsigned)bits;
-	return true;
+	return rd_parse_u32(text, RD_DECIMAL, 64, ret) == 0 && *ret >= 1;
 }
 
 static bool parse_overflow(const char *word, struct rd_meaning *ret)

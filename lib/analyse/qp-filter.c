@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "analyse/qp.h"
+#include "base/number.h"
 
 #define UNKNOWN_BIT 31
 
@@ -50,16 +51,14 @@ static int take_numbers(struct rd_qp_numbers *numbers, const char *option, const
 {
 	numbers->n = 0;
 	for (const char *at = arg;; at++) {
-		char *end;
-		unsigned long value;
+		const char *end = at;
+		uint32_t value;
 
-		errno = 0;
-		value = strtoul(at, &end, 0);
-		if (errno || end == at || (*end && *end != ',') || *at == '-' || value > UINT32_MAX)
+		if (rd_take_u32(&end, RD_AS_C, UINT32_MAX, &value) < 0 || (*end && *end != ','))
 			return rd_err_set(err, EINVAL, option, "\"%.*s\" is no number", (int)strcspn(at, ","), at);
 		if (numbers->n == RD_QP_FILTER_MAX)
 			return rd_err_set(err, EINVAL, option, "takes %d numbers at most", RD_QP_FILTER_MAX);
-		numbers->v[numbers->n++] = (uint32_t)value;
+		numbers->v[numbers->n++] = value;
 		at = end;
 		if (!*at)
 			return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/qp-log.h"
 #include "base/klog-form.h"
+#include "base/number.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -31,18 +32,13 @@ static const char *const statuses[] = {
 static int status_of(const char *text)
 {
 	const char *at = strcasestr(text, "error status");
-	size_t digits;
-	int v;
+	uint32_t v;
 
 	if (!at)
 		return -1;
 	at += strlen("error status");
 	at += strspn(at, " =:");
-	digits = strspn(at, "0123456789");
-	if (!digits || digits > 2)
-		return -1;
-	v = (int)strtoul(at, NULL, 10);
-	return v < (int)RD_ARRAY_SIZE(statuses) ? v : -1;
+	return rd_take_u32(&at, RD_DECIMAL, RD_ARRAY_SIZE(statuses) - 1, &v) < 0 ? -1 : (int)v;
 }
 
 const char *rd_qp_log_status(const char *text)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 
 #define SYMBOLS_MAX 4000000
 #define NAME_LONGEST 511	       /* KSYM_NAME_LEN of the kernel, less its NUL */
@@ -55,9 +56,8 @@ static int parse_line(struct rd_symbols *s, const char *line, size_t n, uint32_t
 	size_t digits = 0, len;
 	struct rd_symbol sym;
 
-	for (; digits < n && digits < 16 && isxdigit((unsigned char)line[digits]); digits++)
-		addr = addr << 4 | (uint64_t)(isdigit((unsigned char)line[digits]) ? line[digits] - '0' :
-										     (line[digits] | 32) - 'a' + 10);
+	for (; digits < n && digits < 16 && rd_digit_value(line[digits]) < 16; digits++)
+		addr = addr << 4 | rd_digit_value(line[digits]);
 	if (!digits || n < digits + 4 || line[digits] != ' ' || line[digits + 2] != ' ' || !addr)
 		return 0;
 	if (!strchr("tTwW", line[digits + 1]))

@@ -9,6 +9,7 @@
 
 #include "analyse/causes-priv.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
@@ -36,10 +37,8 @@ void rd_thresholds_deinit(struct rd_thresholds *thresholds)
 
 static bool parse_limit(const char *word, double *ret)
 {
-	char *end;
-
-	*ret = strcmp(word, "-") == 0 ? INFINITY : strtod(word, &end);
-	return isinf(*ret) ? *word == '-' : end != word && !*end && isfinite(*ret) && *ret >= 0;
+	*ret = INFINITY;
+	return strcmp(word, "-") == 0 || rd_parse_real(word, 0, INFINITY, ret) == 0;
 }
 
 static bool parse_line(char *line, struct rd_threshold *ret)

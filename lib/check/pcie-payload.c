@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sizes of packets and requests on PCIe. */
+#include "base/number.h"
 #include "check/pcie.h"
 #include "check/rules.h"
 #include "model/pcie.h"
@@ -16,6 +17,14 @@ static const struct rd_pci *lower_above(const struct rd_host *host, const struct
 			return bridge;
 	}
 	return NULL;
+}
+
+/* The field of the device control register for so many bytes, as twins are compared by: 0 is 128. */
+static unsigned size_field(const char *bytes)
+{
+	uint32_t size = 0;
+
+	return rd_take_u32(&bytes, RD_DECIMAL, 4096, &size) < 0 || size < 128 ? 0 : (unsigned)__builtin_ctz(size) - 7;
 }
 
 static void judge_mps(const struct rd_check_input *in, size_t i, struct rd_check_out *out)
@@ -41,7 +50,7 @@ static void judge_mps(const struct rd_check_input *in, size_t i, struct rd_check
 				can),
 			rd_text("setpci -s %s CAP_EXP+8.w=%x:e0 until the next boot; for good: Max Payload Size to Auto "
 				"in the BIOS, or pci=pcie_bus_safe",
-				pci->addr, (unsigned)(__builtin_ctz((unsigned)atoi(odd->usual)) - 7) << 5));
+				pci->addr, size_field(odd->usual) << 5));
 	else if (rd_pci_is_fast(host, i) && set < 256 && can >= 256)
 		rd_check_warn(out, pci->addr, rd_text("%s: payload %u", rd_pci_what(host, i), set),
 			      rd_text("%u, which all on the path can", can));
@@ -83,7 +92,7 @@ static void run_mrrs(const struct rd_check_input *in, struct rd_check_out *out)
 				rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
 				rd_text("%s, as %u of %u like it", odd->usual, odd->twins, odd->n),
 				rd_text("setpci -s %s CAP_EXP+8.w=%x000:7000 until the next boot; for good: BIOS, or a udev rule",
-					pci->addr, (unsigned)(__builtin_ctz((unsigned)atoi(odd->usual)) - 7)));
+					pci->addr, size_field(odd->usual)));
 		else if (request < 512)
 			rd_check_bad(
 				out, RD_SEV_WARNING, pci->addr,
