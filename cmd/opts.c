@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "opts.h"
+#include "base/number.h"
 #include "privileges.h"
 
 #include <ctype.h>
@@ -255,12 +256,9 @@ int rd_opts_command(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *r
 int rd_opt_number(const char *option, const char *arg, unsigned long least, unsigned long most, unsigned long *ret,
 		  struct rd_err *err)
 {
-	unsigned long value;
-	char *end;
+	uint64_t value;
 
-	errno = 0;
-	value = strtoul(arg, &end, 10);
-	if (!isdigit((unsigned char)*arg) || errno || *end || value < least || value > most)
+	if (rd_parse_uint(arg, RD_DECIMAL, most, &value) < 0 || value < least)
 		return rd_err_set(err, EINVAL, option, "\"%s\" is no number from %lu to %lu", arg, least, most);
 	*ret = value;
 	return 0;

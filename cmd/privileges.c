@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "privileges.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <time.h>
 #include <wchar.h>
 
+#include "base/number.h"
 #include "collect/libexpat.h"
 #include "confine/confine.h"
 #include "source/libarchive.h"
@@ -25,8 +27,11 @@ static struct {
 static void name_process(const char *pid)
 {
 	char path[64];
+	uint64_t number;
 
-	snprintf(path, sizeof(path), "/proc/%lu", strtoul(pid, NULL, 10));
+	if (rd_parse_uint(pid, RD_DECIMAL, UINT64_MAX, &number) < 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/%" PRIu64, number);
 	rd_opener_name(RD_OPENER_PROCESS, path);
 }
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/number.h"
+
 #define SECOND 1000000000u
 #define MEANWHILE_NS 100000000u
 /* Further away than this many intervals the clock was set, or the machine slept. */
@@ -21,13 +23,9 @@ static uint64_t now_ns(void)
 
 int rd_ticks_parse(const char *arg, double *ret, struct rd_err *err)
 {
-	char *end;
-	double value = strtod(arg, &end);
-
-	if (end == arg || *end || !(value >= RD_TICKS_LEAST && value <= RD_TICKS_MOST))
+	if (rd_parse_real(arg, RD_TICKS_LEAST, RD_TICKS_MOST, ret) < 0)
 		return rd_err_set(err, EINVAL, "--interval", "\"%s\" is no number of seconds from %g to %g", arg,
 				  RD_TICKS_LEAST, RD_TICKS_MOST);
-	*ret = value;
 	return 0;
 }
 

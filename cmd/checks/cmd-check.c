@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/number.h"
 #include "check-line.h"
 #include "cmd/counters/counters.h"
 #include "cmd/datafile.h"
@@ -21,7 +22,6 @@
 static int check_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	struct check_opts *opts = ctx->state;
-	char *end;
 
 	if (strcmp(opt->name, "exclusive") == 0) {
 		opts->exclusive = true;
@@ -32,8 +32,7 @@ static int check_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char
 	} else if (strcmp(opt->name, "profile") == 0) {
 		opts->profile = arg;
 	} else if (strcmp(opt->name, "deadline") == 0) {
-		opts->deadline = strtod(arg, &end);
-		if (*end || end == arg || !(opts->deadline >= 0.05 && opts->deadline <= 3600))
+		if (rd_parse_real(arg, 0.05, 3600, &opts->deadline) < 0)
 			return rd_err_set(err, EINVAL, "--deadline", "\"%s\" is no number of seconds from 0.05 to 3600",
 					  arg);
 	}

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/text.h"
 
 struct counters_until {
@@ -29,21 +30,15 @@ int counters_until_create(const char *condition, struct counters_until **ret, st
 {
 	struct counters_until *until = rd_alloc(1, sizeof(*until));
 	const char *sign = strchr(condition, '>'), *number = sign ? sign + 1 : NULL;
-	bool equal = number && *number == '=';
-	char *end = NULL;
+	bool equal = number && *number == '=', good = false;
 
-	errno = 0;
 	if (sign && sign > condition) {
 		number += equal;
 		number += strspn(number, " ");
-		if (*number >= '0' && *number <= '9')
-			until->more_than = strtoull(number, &end, 10);
+		good = rd_take_uint(&number, RD_DECIMAL, UINT64_MAX, &until->more_than) == 0;
+		until->per_second = good && strcmp(number, "/s") == 0;
 	}
-	if (end && strcmp(end, "/s") == 0) {
-		until->per_second = true;
-		end += 2;
-	}
-	if (!end || *end || errno || (equal && until->more_than == 0)) {
+	if (!good || (*number && !until->per_second) || (equal && until->more_than == 0)) {
 		free(until);
 		return bad(condition, err);
 	}

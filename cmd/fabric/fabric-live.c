@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "fabric-cmd.h"
 #include "view/view.h"
 
@@ -78,9 +79,11 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 	const struct rd_cell *cells = body->rows[row].cells;
 	struct live *live = arg;
 	const struct rd_fabric *fabric = &live->s->run.fabric;
-	size_t port =
-		rd_fabric_find_port(fabric, strtoull(cells[RD_FAB_GUID].s, NULL, 16), (unsigned)cells[RD_FAB_PORT].u);
+	uint64_t guid = 0;
+	size_t port;
 
+	rd_parse_uint(cells[RD_FAB_GUID].s, RD_HEX, UINT64_MAX, &guid);
+	port = rd_fabric_find_port(fabric, guid, (unsigned)cells[RD_FAB_PORT].u);
 	if (port == RD_NONE)
 		return rd_err_set(err, ENODEV, "port", "it is gone");
 	*ret = rd_report_fabric_port(fabric, &fabric->ports[port]);

@@ -3,6 +3,7 @@
 #include "fabric.h"
 
 #include "analyse/fabric-update.h"
+#include "base/number.h"
 #include "cmd/datafile.h"
 #include "cmd/opts.h"
 #include "collect/pma.h"
@@ -69,10 +70,11 @@ static bool named(const struct rd_mad_port *port, const char *wanted)
 {
 	const char *colon = wanted ? strchr(wanted, ':') : NULL;
 	size_t n = colon ? (size_t)(colon - wanted) : wanted ? strlen(wanted) : 0;
+	uint32_t number;
 
 	if (n && (strlen(port->ibdev) != n || strncmp(port->ibdev, wanted, n) != 0))
 		return false;
-	return !colon || (unsigned)strtoul(colon + 1, NULL, 10) == port->port;
+	return !colon || (rd_parse_u32(colon + 1, RD_DECIMAL, UINT32_MAX, &number) == 0 && number == port->port);
 }
 
 static bool is_ethernet(const struct rd_mad_port *port)

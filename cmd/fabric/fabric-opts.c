@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cmd/datafile.h"
+#include "cmd/opts.h"
 #include "cmd/table.h"
 #include "collect/topology.h"
 #include "fabric-cmd.h"
@@ -48,7 +50,7 @@ int fabric_cmd_option(struct fabric_cmd *cmd, const char *name, const char *arg,
 	if (strcmp(name, "interval") == 0)
 		return rd_ticks_parse(arg, &cmd->interval, err);
 	if (strcmp(name, "count") == 0)
-		cmd->count = strtoul(arg, NULL, 10); /* what is no number is refused by the command */
+		return rd_opt_number("--count", arg, 1, RD_COUNT_MAX, &cmd->count, err);
 	r = fabric_option(&cmd->engine, name, arg, err);
 	if (r > 0)
 		cmd->used = name;
@@ -84,15 +86,17 @@ static int read_limits(struct fabric_session *s, struct rd_err *err)
 
 static int parse_shard(struct fabric_session *s, struct rd_err *err)
 {
-	char *end;
+	const char *at = s->cmd->shard;
+	uint32_t k, n;
 
-	s->shard_k = strtoul(s->cmd->shard, &end, 10);
-	s->shard_n = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
-	if (*end || s->shard_k < 1 || s->shard_k > s->shard_n || s->shard_n > SHARDS_MAX) {
+	if (rd_take_u32(&at, RD_DECIMAL, SHARDS_MAX, &k) < 0 || *at++ != '/' ||
+	    rd_parse_u32(at, RD_DECIMAL, SHARDS_MAX, &n) < 0 || k < 1 || k > n) {
 		rd_err_set(err, EINVAL, "--shard", "\"%s\" is no share", s->cmd->shard);
 		rd_err_hint(err, "K/N, from 1/N to N/N: --shard 3/8");
 		return -EINVAL;
 	}
+	s->shard_k = k;
+	s->shard_n = n;
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyse/distance.h"
+#include "base/number.h"
 #include "model/library-rules.h"
 #include "report/finding.h"
 #include "report/report-nicmap.h"
@@ -167,27 +168,23 @@ static int find_gpu(const struct rd_host *host, const char *name)
 {
 	const char *digits = strncasecmp(name, "gpu", 3) == 0 ? name + 3 : name;
 	int pci = rd_host_find_pci(host, name);
-	char *end;
-	unsigned long number = strtoul(digits, &end, 10);
+	uint32_t number;
 
 	for (size_t g = 0; pci >= 0 && g < host->n_gpus; g++)
 		if (host->gpus[g].pci == pci)
 			return (int)g;
-	return *digits && !*end && number < host->n_gpus ? (int)number : -1;
+	return rd_parse_u32(digits, RD_DECIMAL, INT32_MAX, &number) == 0 && number < host->n_gpus ? (int)number : -1;
 }
 
 /* A NIC by its name, that of its interface, its number ("NIC3") or address: the PCI function, or -1. */
 static int find_nic(const struct rd_host *host, const char *name)
 {
 	int ibdev = rd_host_find_ibdev(host, name), netdev;
-	char *end;
+	uint32_t number;
 
-	if (ibdev < 0 && strncasecmp(name, "nic", 3) == 0 && name[3]) {
-		unsigned long number = strtoul(name + 3, &end, 10);
-
-		if (!*end && number < host->n_ibdevs)
-			ibdev = (int)number;
-	}
+	if (ibdev < 0 && strncasecmp(name, "nic", 3) == 0 &&
+	    rd_parse_u32(name + 3, RD_DECIMAL, INT32_MAX, &number) == 0 && number < host->n_ibdevs)
+		ibdev = (int)number;
 	if (ibdev >= 0)
 		return host->ibdevs[ibdev].pci;
 	netdev = rd_host_find_netdev(host, name);

@@ -5,6 +5,7 @@
 
 #include "analyse/qp-counters.h"
 #include "analyse/qp-verdict.h"
+#include "base/number.h"
 #include "cmd/answer.h"
 #include "cmd/meanings.h"
 #include "cmd/opts.h"
@@ -30,10 +31,7 @@ static int take_by(const char *arg, struct qp_opts *opts, struct rd_err *err)
 
 static int take_seconds(const char *option, const char *arg, double *ret, struct rd_err *err)
 {
-	char *end;
-
-	*ret = strtod(arg, &end);
-	if (end == arg || *end || !(*ret > 0 && *ret <= RD_TICKS_MOST))
+	if (rd_parse_real(arg, 0, RD_TICKS_MOST, ret) < 0 || *ret == 0)
 		return rd_err_set(err, EINVAL, option, "\"%s\" is no number of seconds up to %g", arg, RD_TICKS_MOST);
 	return 0;
 }

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
+
 static bool exists(struct rd_source *src, const char *path)
 {
 	uint64_t ino;
@@ -32,12 +34,13 @@ int trace_have_rdma(struct rd_source *src, struct rd_err *err)
 static bool read_caps(struct rd_source *src, uint64_t *ret)
 {
 	_cleanup_bytes_ struct rd_bytes status = { 0 };
-	const char *line;
+	const char *at;
 
 	if (rd_read_file(src, "/proc/self/status", &status, NULL))
 		return false;
-	line = strstr((const char *)status.data, "\nCapEff:");
-	return line && sscanf(line, "\nCapEff: %lx", ret) == 1;
+	at = strstr((const char *)status.data, "\nCapEff:");
+	at = at ? at + strlen("\nCapEff:") : "";
+	return rd_take_uints(&at, RD_HEX, ret, 1) == 1;
 }
 
 static bool has(uint64_t caps, int cap)

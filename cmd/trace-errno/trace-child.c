@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "base/base.h"
+#include "base/number.h"
 
 /* What the child says when it could not become the command. */
 struct failure {
@@ -62,10 +63,11 @@ static int close_from(int first)
 	if (!dir)
 		return -errno;
 	while ((entry = readdir(dir))) {
-		int fd = atoi(entry->d_name);
+		uint32_t fd;
 
-		if (fd >= first && fd != dirfd(dir))
-			close(fd);
+		if (rd_parse_u32(entry->d_name, RD_DECIMAL, INT32_MAX, &fd) == 0 && (int)fd >= first &&
+		    (int)fd != dirfd(dir))
+			close((int)fd);
 	}
 	closedir(dir);
 	return 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/number.h"
 #include "cmd/opts.h"
 #include "trace.h"
 
@@ -14,12 +15,8 @@
 
 static int parse_seconds(const char *option, const char *arg, double *ret, struct rd_err *err)
 {
-	char *end;
-	double v = strtod(arg, &end);
-
-	if (end == arg || *end || !isfinite(v) || v <= 0 || v > 1e8)
+	if (rd_parse_real(arg, 0, 1e8, ret) < 0 || *ret == 0)
 		return rd_err_set(err, EINVAL, option, "\"%s\" is not a number of seconds", arg);
-	*ret = v;
 	return 0;
 }
 
@@ -33,12 +30,10 @@ static int parse_unread(const char *arg, double *ret, struct rd_err *err)
 /* Of one processor; more than one is possible, as the programs run on all. */
 static int parse_percent(const char *arg, double *ret, struct rd_err *err)
 {
-	char *end;
-	double v = strtod(arg, &end);
+	const char *at = arg;
+	double v;
 
-	if (end != arg && *end == '%')
-		end++;
-	if (end == arg || *end || !isfinite(v) || v <= 0 || v > 1e6)
+	if (rd_take_real(&at, &v) < 0 || (*at && strcmp(at, "%") != 0) || v == 0 || v > 1e6)
 		return rd_err_set(err, EINVAL, "--max-cpu", "\"%s\" is no percentage of one processor above 0", arg);
 	*ret = v;
 	return 0;
@@ -47,16 +42,15 @@ static int parse_percent(const char *arg, double *ret, struct rd_err *err)
 /* The kernel takes powers of two; what lies between is rounded up. */
 static int parse_size(const char *arg, uint64_t *ret, struct rd_err *err)
 {
-	uint64_t v, unit = 1, size = RING_MIN;
-	char *end;
+	uint64_t v = 0, unit = 1, size = RING_MIN;
+	const char *end = arg;
 
-	errno = 0;
-	v = strtoull(arg, &end, 10);
-	if (end != arg && (*end == 'k' || *end == 'K'))
+	rd_take_uint(&end, RD_DECIMAL, RING_MAX, &v);
+	if (v && (*end == 'k' || *end == 'K'))
 		unit = 1024, end++;
-	else if (end != arg && (*end == 'm' || *end == 'M'))
+	else if (v && (*end == 'm' || *end == 'M'))
 		unit = 1024 * 1024, end++;
-	if (errno || end == arg || *end || *arg == '-' || !v || v > RING_MAX / unit)
+	if (*end || !v || v > RING_MAX / unit)
 		return rd_err_set(err, EINVAL, "--buffer", "\"%s\" is not a size from 4k to 1024m", arg);
 	while (size < v * unit)
 		size *= 2;

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 
 #define ENTRY_MIN (16 * 1024u)
 #define ENTRY_MAX (1024 * 1024u)  /* a longer one is no user's */
@@ -50,12 +51,11 @@ static void find_groups(struct trace_user *user)
 
 int trace_user_find(const char *name, struct trace_user *ret, struct rd_err *err)
 {
-	uintmax_t number = 0;
+	uint32_t number = 0;
 	int r = look_up(name, 0, ret);
 
 	if (r == -ENOENT && is_number(name)) {
-		number = strtoumax(name, NULL, 10); /* UINTMAX_MAX where it is greater */
-		if (number > UID_LAST)
+		if (rd_parse_u32(name, RD_DECIMAL, UID_LAST, &number) < 0)
 			return rd_err_set(err, ERANGE, "--user", "\"%s\" is no user's number: they end at %" PRIu32,
 					  name, UID_LAST);
 		r = look_up(NULL, (uid_t)number, ret);
