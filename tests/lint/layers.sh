@@ -133,6 +133,12 @@ mapfile -t pure < <(printf '%s\n' "${lib[@]}" | grep -E '^lib/(model|analyse|che
 calls "rooms that compute allocate by base/memory.h" \
 	'malloc|calloc|realloc|reallocarray|strdup|strndup|asprintf|vasprintf|open_memstream|rd_grow' "${pure[@]}"
 
+# Numbers are read in one way. What a library makes of a variable is found out with what the library calls, and what is written
+# with printf by what reads it.
+mapfile -t no_strtol < <(find lib cmd -name '*.[ch]' | sort | grep -vE \
+	'^lib/(base/number\.c|analyse/envcheck-(values|ucx)\.c|render/metrics\.c|source/ethtool\.c|(analyse|collect)/nccl-xml.*)$')
+calls "numbers are read by base/number.h" 'strto(l|ul|ll|ull|d|f|ld|imax|umax)|v?sscanf|v?fscanf|ato(i|l|ll|f)' "${no_strtol[@]}"
+
 # Where sizes are foreign, a buffer says that it could not grow.
 while read -r line; do
 	breach "$line  <- struct rd_buf in a room of foreign sizes begins as RD_BUF_CHECKED"
