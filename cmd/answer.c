@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/no-rdma.h"
 #include "source/child.h"
 
 /* The first failure to write to standard output: what is written later would be a document with a hole in it. */
@@ -134,22 +135,17 @@ int rd_no_memory(struct rd_ctx *ctx, const char *object)
 
 void rd_no_rdma(int error, struct rd_err *err)
 {
-	static const char object[] = "/sys/class/infiniband";
-
 	if (error == 0) {
-		rd_err_set(err, ENODEV, object, "there is no RDMA device");
-		rd_err_hint(err, "lspci -d ::0200; lspci -d ::0207; load the driver of the NIC, or add a soft device: "
-				 "rdma link add rxe0 type rxe netdev eth0");
+		rd_no_rdma_device(err);
 	} else if (rd_could_not_look(-error)) {
-		rd_err_set(err, error, object, "RDMA devices cannot be listed");
+		rd_err_set(err, error, "/sys/class/infiniband", "RDMA devices cannot be listed");
 		rd_err_hint(err, "%s",
 			    error == EMFILE			  ? "ulimit -n 1024" :
 			    error == ETIMEDOUT || error == ECHILD ? RD_PROGRAM
 				    " check --deadline SECONDS, with a larger value" :
 								    "run as root; ls -l /sys/class/infiniband");
 	} else {
-		rd_err_set(err, ENOENT, object, "this host has no RDMA stack");
-		rd_err_hint(err, "modprobe ib_core, or the driver of the NIC; or read another host: --from BUNDLE");
+		rd_no_rdma_stack(err);
 	}
 }
 

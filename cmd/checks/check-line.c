@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check's line, and what -v shows below it. */
 #include "check-line.h"
+#include "base/no-rdma.h"
 #include "check/unread.h"
 
 #include <errno.h>
@@ -181,11 +182,11 @@ void check_no_rdma(struct check_look *look)
 	int error = look->checks.host.rdma_error;
 
 	if (error == 0)
-		look->no_rdma = "there is no RDMA device (is the NIC's driver loaded?)";
+		look->no_rdma = RD_NO_RDMA_DEVICE " (is the NIC's driver loaded?)";
 	else if (rd_could_not_look(-error))
 		look->no_rdma = "the RDMA devices of this host could not be listed";
 	else
-		look->no_rdma = "this host has no RDMA stack (modprobe ib_core, or the NIC's driver)";
+		look->no_rdma = RD_NO_RDMA_STACK " (modprobe ib_core, or the NIC's driver)";
 	rd_no_rdma(error, err);
 	rd_errlist_add(&look->checks.report.errors, err);
 	look->checks.report.status = RD_EXIT_UNKNOWN;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyse/profile.h"
+#include "base/no-rdma.h"
 #include "source/new-file.h"
 #include "topo.h"
 
@@ -36,7 +37,7 @@ int topo_learn(struct rd_ctx *ctx, const char *path)
 	int r = checks_load(ctx, ctx->source, (int)opts->pid, &checks, &err);
 
 	if (!r && checks.host.n_ibdevs == 0) {
-		r = rd_err_set(&err, ENODEV, "/sys/class/infiniband", "there is no RDMA device to learn from");
+		r = rd_err_set(&err, ENODEV, "/sys/class/infiniband", RD_NO_RDMA_DEVICE " to learn from");
 		rd_err_hint(&err, "run it on a host that is known to be good");
 	}
 	if (!r) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/compare.h"
+#include "base/no-rdma.h"
 #include "nicmap.h"
 #include "report/finding.h"
 #include "report/report-compare.h"
@@ -105,7 +106,7 @@ int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 
 	if (nm->host.n_ibdevs == 0 && argc < 2) {
 		free(fleet.v);
-		rd_err_set(&err, ENODEV, "/sys/class/infiniband", "this host has no RDMA device to compare with");
+		rd_err_set(&err, ENODEV, "/sys/class/infiniband", RD_NO_RDMA_DEVICE " here to compare with");
 		rd_err_hint(&err, "name two bundles");
 		return rd_fail(ctx, &err);
 	}

@@ -5,6 +5,7 @@
 
 #include "analyse/qp-counters.h"
 #include "analyse/qp-verdict.h"
+#include "base/no-rdma.h"
 #include "base/number.h"
 #include "cmd/answer.h"
 #include "cmd/meanings.h"
@@ -102,7 +103,7 @@ static int qp_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *a
 static int no_devices(struct rd_ctx *ctx, struct qp_look *look, struct rd_err *err)
 {
 	if (!err->code) {
-		rd_err_set(err, ENODEV, "RDMA netlink", "there is no RDMA device in this network namespace");
+		rd_err_set(err, ENODEV, "RDMA netlink", RD_NO_RDMA_DEVICE " in this network namespace");
 		rd_err_hint(err, "rdmadiag nic-map says which NICs there are; or load the driver of one");
 	}
 	if (!ctx->globals.json && !ctx->globals.from)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/no-rdma.h"
 #include "base/number.h"
 
 static bool exists(struct rd_source *src, const char *path)
@@ -25,7 +26,7 @@ int trace_have_rdma(struct rd_source *src, struct rd_err *err)
 {
 	if (exists(src, "/sys/class/infiniband") || exists(src, "/sys/module/ib_core"))
 		return 0;
-	rd_err_set(err, ENODEV, "/sys/class/infiniband", "no RDMA module is loaded, so there is nothing to trace");
+	rd_err_set(err, ENODEV, "/sys/class/infiniband", RD_NO_RDMA_MODULE ", so there is nothing to trace");
 	rd_err_hint(err, "modprobe the driver of the adapter and ib_uverbs; lspci shows which adapters there are");
 	return -ENODEV;
 }

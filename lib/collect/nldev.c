@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/no-rdma.h"
 #include "base/text.h"
 #include "collect/nldev-priv.h"
 #include "collect/sysfs.h"
@@ -97,11 +98,7 @@ static int check_stack(struct rd_source *src, struct rd_err *err)
 	_cleanup_names_ struct rd_names names = { 0 };
 	int r = rd_list_dir(src, "/sys/class/infiniband", &names, err);
 
-	if (r == -ENOENT) {
-		rd_err_set(err, ENOENT, "/sys/class/infiniband", "this host has no RDMA stack");
-		rd_err_hint(err, "modprobe ib_core, or the driver of the NIC; or read another host: --from BUNDLE");
-	}
-	return r;
+	return r == -ENOENT ? rd_no_rdma_stack(err) : r;
 }
 
 static int collect_devices(const struct nldev *nl, const char *wanted, struct rd_err *err)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/no-rdma.h"
 #include "trace/sel.h"
 
 /* Where in struct ib_qp_attr, as verbs.h of the kernel names it. */
@@ -85,7 +86,7 @@ static int core_layouts(struct rd_sel *sel, void *arg)
 		rd_err_hint(sel->err, "qp-state without --trace, with -i, sees changes between two looks");
 		return -ENOTSUP;
 	}
-	return rd_err_set(sel->err, ENODEV, "ib_core", "no RDMA module is loaded");
+	return rd_err_set(sel->err, ENODEV, "ib_core", RD_NO_RDMA_MODULE);
 }
 
 /* Has the function watched for this, if it can be hooked and is what its name says as far as BTF tells. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/no-rdma.h"
 #include "trace/sel.h"
 
 static void sel_deinit(struct rd_sel *sel, size_t n_modules)
@@ -61,8 +62,7 @@ static int no_rdma(struct rd_sel *sel)
 
 	rd_names_deinit(&names);
 	rd_err_set(sel->err, ENODEV, "ib_core",
-		   built_in ? "RDMA is built into this kernel, and only modules can be looked into" :
-			      "no RDMA module is loaded");
+		   built_in ? "RDMA is built into this kernel, and only modules can be looked into" : RD_NO_RDMA_MODULE);
 	if (!built_in)
 		rd_err_hint(sel->err, "load a driver, for example: modprobe rdma_rxe");
 	return -ENODEV;
