@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "analyse/fabric-judge.h"
+#include "base/lines.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 
-#define TEXT_MAX (1 << 20)
 #define BLANKS " \t\r"
 #define WAIT_PERCENT "XmitWaitPercent"
 
@@ -87,23 +87,20 @@ static const char *take_line(char *line, struct rd_fabric_limits *limits)
 int rd_fabric_limits_parse(const char *name, const char *text, size_t size, struct rd_fabric_limits *limits,
 			   struct rd_err *err)
 {
-	_cleanup_free_ char *copy = NULL;
-	unsigned number = 0;
-	char *line, *rest;
+	_cleanup_(rd_texts_deinit) struct rd_texts texts = { 0 };
+	struct rd_lines lines;
+	char *line;
+	int r = rd_lines_init_table(&lines, &texts, "thresholds", name, text, size, err);
 
-	if (size > TEXT_MAX)
-		return rd_err_set(err, EFBIG, name, "a table of thresholds has at most %d bytes", TEXT_MAX);
-	copy = rd_dup_part(text, size);
-	for (rest = copy; (line = rd_line(&rest, &number));) {
+	while (!r && (line = rd_lines_next(&lines))) {
 		const char *wrong = take_line(line, limits);
 
 		if (wrong) {
-			rd_err_set(err, EBADMSG, name, "line %u: %s", number, wrong);
+			r = rd_lines_err(&lines, err, EBADMSG, ": %s", wrong);
 			rd_err_hint(
 				err,
 				"names are those of --subsets and of the specification: SymbolErrorCounter, PortRcvErrors");
-			return -EBADMSG;
 		}
 	}
-	return 0;
+	return r;
 }

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/lines.h"
 #include "base/memory.h"
 #include "base/text.h"
 
-#define TEXT_MAX (1024 * 1024)
 #define HINTS_MAX 10000
 
 struct rd_hint {
@@ -25,12 +25,11 @@ void rd_hints_deinit(struct rd_hints *hints)
 
 static bool parse_line(char *line, struct rd_hint *ret)
 {
-	ret->verb = rd_word(&line);
-	ret->err = ret->verb ? rd_word(&line) : NULL;
-	ret->origin = ret->err ? rd_word(&line) : NULL;
-	if (!ret->origin)
+	char *words[3];
+
+	if (rd_words(&line, words, 3) < 3)
 		return false;
-	ret->text = rd_trim(line);
+	*ret = (struct rd_hint){ words[0], words[1], words[2], rd_trim(line) };
 	return *ret->text;
 }
 
@@ -50,24 +49,23 @@ static int add_line(struct rd_hints *hints, char *line)
 int rd_hints_parse(const char *name, const char *text, size_t size, struct rd_hints *ret, struct rd_errlist *notes,
 		   struct rd_err *err)
 {
-	unsigned number = 0;
-	char *line, *rest;
+	struct rd_lines lines;
+	char *line;
+	int r = rd_lines_init_table(&lines, &ret->texts, "hints", name, text, size, err);
 
-	if (size > TEXT_MAX)
-		return rd_err_set(err, EFBIG, name, "a table of hints has at most %d bytes", TEXT_MAX);
-	rest = rd_texts_keep(&ret->texts, text, size);
-	while ((line = rd_line(&rest, &number))) {
+	while (!r && (line = rd_lines_next(&lines))) {
 		struct rd_err note = { 0 };
-		int r = add_line(ret, line);
 
+		r = add_line(ret, line);
 		if (r == -EINVAL) {
-			rd_err_set(&note, EINVAL, name, "line %u is not VERB ERRNO ORIGIN and a hint", number);
+			r = 0;
+			rd_lines_err(&lines, &note, EINVAL, " is not VERB ERRNO ORIGIN and a hint");
 			rd_errlist_add(notes, &note);
-		} else if (r) {
-			return rd_err_set(err, -r, name, "line %u: cannot keep more hints", number);
+		} else if (r < 0) {
+			rd_lines_err(&lines, err, -r, ": cannot keep more hints");
 		}
 	}
-	return 0;
+	return r;
 }
 
 const char *rd_hint_find(const struct rd_hints *hints, const struct rd_event *ev, const struct rd_fnset *set)

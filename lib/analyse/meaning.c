@@ -5,11 +5,11 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/lines.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 
-#define TEXT_MAX ((size_t)1 << 20)
 #define LINES_MAX 20000
 #define BLANKS " \t"
 
@@ -117,21 +117,6 @@ static bool parse_line(char *line, struct rd_meaning *ret, const char **topic)
 	return *line && !*topic;
 }
 
-/* Joins a line with those that continue it: the line ends become blanks. Returns where the next one begins. */
-static char *join_line(char *line)
-{
-	for (char *at = line;; at++) {
-		at += strcspn(at, "\n");
-		if (!*at)
-			return at;
-		if (!strchr(BLANKS, at[1]) || !at[1] || *line == '#') {
-			*at = '\0';
-			return at + 1;
-		}
-		*at = ' ';
-	}
-}
-
 /* What is no good is left out and noted; it begins with `start`. */
 static void note_bad(const char *name, const char *start, const char *topic, const struct rd_meaning *meaning,
 		     struct rd_errlist *notes)
@@ -170,17 +155,17 @@ static int add_line(struct rd_meanings *meanings, const char *name, char *line, 
 int rd_meanings_parse(const char *name, const char *text, size_t size, struct rd_meanings *ret,
 		      struct rd_errlist *notes, struct rd_err *err)
 {
-	char *line, *next;
+	struct rd_lines lines;
+	char *line;
+	int r = rd_lines_init_table(&lines, &ret->texts, "counters", name, text, size, err);
 
-	if (size > TEXT_MAX)
-		return rd_err_set(err, EFBIG, name, "a table of counters has at most %zu bytes", TEXT_MAX);
-	for (line = rd_texts_keep(&ret->texts, text, size); *line; line = next) {
-		next = join_line(line);
-		line += strspn(line, BLANKS "\r");
-		if (*line && *line != '#' && add_line(ret, name, line, notes) < 0)
-			return rd_err_set(err, EFBIG, name, "cannot keep more lines");
+	lines.continued = true;
+	while (!r && (line = rd_lines_next(&lines))) {
+		r = add_line(ret, name, line, notes);
+		if (r < 0)
+			rd_err_set(err, -r, name, "cannot keep more lines");
 	}
-	return 0;
+	return r;
 }
 
 static bool fits(const struct rd_meaning *meaning, const char *name, const char *driver)

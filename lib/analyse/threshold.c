@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "analyse/causes-priv.h"
+#include "base/lines.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 
-#define TEXT_MAX ((size_t)1 << 20)
 #define LINES_MAX 10000
 
 enum measure { VALUE, DELTA, PER_SECOND, PER_BIT, PER_PACKET, MEASURES };
@@ -43,21 +43,21 @@ static bool parse_limit(const char *word, double *ret)
 
 static bool parse_line(char *line, struct rd_threshold *ret)
 {
-	char *name = rd_word(&line), *measure = name ? rd_word(&line) : NULL;
-	char *limit = measure ? rd_word(&line) : NULL, *severity = limit ? rd_word(&line) : NULL;
+	enum { NAME, MEASURE, LIMIT, SEVERITY, WORDS };
+	char *words[WORDS];
 
-	if (!severity)
+	if (rd_words(&line, words, WORDS) < WORDS)
 		return false;
-	*ret = (struct rd_threshold){ .name = name, .measure = MEASURES };
+	*ret = (struct rd_threshold){ .name = words[NAME], .measure = MEASURES };
 	for (int i = 0; i < MEASURES; i++)
-		if (strcmp(measure, measures[i]) == 0)
+		if (strcmp(words[MEASURE], measures[i]) == 0)
 			ret->measure = (enum measure)i;
-	if (strcmp(severity, "warning") == 0)
+	if (strcmp(words[SEVERITY], "warning") == 0)
 		ret->severity = RD_SEV_WARNING;
-	else if (strcmp(severity, "critical") == 0)
+	else if (strcmp(words[SEVERITY], "critical") == 0)
 		ret->severity = RD_SEV_CRITICAL;
 	ret->why = rd_trim(line);
-	return parse_limit(limit, &ret->limit) && ret->measure != MEASURES && ret->severity != RD_SEV_NOTE;
+	return parse_limit(words[LIMIT], &ret->limit) && ret->measure != MEASURES && ret->severity != RD_SEV_NOTE;
 }
 
 /* Takes those out that stand among the first `n` and that `one` takes the place of. Returns how many of them are left. */
@@ -80,20 +80,19 @@ static size_t replace(struct rd_thresholds *thresholds, size_t n, const struct r
 int rd_thresholds_parse(const char *name, const char *text, size_t size, struct rd_thresholds *ret, struct rd_err *err)
 {
 	size_t before = ret->n;
-	unsigned number = 0;
-	char *line, *rest;
+	struct rd_lines lines;
+	char *line;
+	int r = rd_lines_init_table(&lines, &ret->texts, "limits", name, text, size, err);
 
-	if (size > TEXT_MAX)
-		return rd_err_set(err, EFBIG, name, "a table of limits has at most %zu bytes", TEXT_MAX);
-	rest = rd_texts_keep(&ret->texts, text, size);
-	while ((line = rd_line(&rest, &number))) {
+	if (r < 0)
+		return r;
+	while ((line = rd_lines_next(&lines))) {
 		struct rd_threshold one;
 
 		if (!parse_line(line, &one))
-			return rd_err_set(err, EINVAL, name,
-					  "line %u is not NAME value|delta|per_second|per_bit|per_packet LIMIT "
-					  "warning|critical why",
-					  number);
+			return rd_lines_err(&lines, err, EINVAL,
+					    " is not NAME value|delta|per_second|per_bit|per_packet LIMIT "
+					    "warning|critical why");
 		if (before > 0)
 			before = replace(ret, before, &one);
 		if (ret->n == LINES_MAX)

@@ -41,19 +41,6 @@ char *rd_trim(char *text)
 	return text;
 }
 
-char *rd_line(char **text, unsigned *number)
-{
-	char *line;
-
-	while ((line = strsep(text, "\n"))) {
-		++*number;
-		line = rd_trim(line);
-		if (*line && *line != '#')
-			break;
-	}
-	return line;
-}
-
 char *rd_word(char **line)
 {
 	char *word = *line + strspn(*line, " \t");

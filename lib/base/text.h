@@ -14,10 +14,6 @@ char *rd_vtext(const char *fmt, va_list ap) RD_PRINTF(1, 0);
 /* Strips blanks and line ends from both ends, in place: returns where the text now begins, inside `text`. */
 char *rd_trim(char *text);
 
-/* Cuts the next line that is neither empty nor a comment (#) off a text, in place and freed of blanks; NULL at its end.
- * `number` (0 before the first) is then that line's. */
-char *rd_line(char **text, unsigned *number);
-
 /* Cuts the next word, which blanks and tabs end, off a line, in place; NULL at its end. */
 char *rd_word(char **line);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/lines.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -120,68 +121,65 @@ static bool is_value(const char *value)
 	return strlen(value) <= VALUE_MAX && strcmp(safe, value) == 0;
 }
 
-static int parse_ignore(char *value, const char *name, unsigned n, struct rd_profile *ret, struct rd_err *err)
+static int parse_ignore(char *value, const struct rd_lines *lines, struct rd_profile *ret, struct rd_err *err)
 {
 	struct rd_ignore ignore;
 	const char *wrong = is_value(value) ? rd_ignore_parse(value, &ignore) : "what it says cannot be shown";
 
 	if (wrong) {
-		rd_err_set(err, EINVAL, name, "line %u: %s", n, wrong);
+		rd_lines_err(lines, err, EINVAL, ": %s", wrong);
 		rd_err_hint(err, "lines are like \"ignore = pcie-link-width@0000:1b:00.0 until 2026-12-31 card is "
 				 "ordered\"");
 		return -EINVAL;
 	}
-	ignore.line = n;
+	ignore.line = lines->number;
 	if (ret->n_ignores == LIKE_MAX) {
 		rd_ignore_deinit(&ignore);
-		return rd_err_set(err, E2BIG, name, "line %u: no profile has more than %d lines \"ignore\"", n,
-				  LIKE_MAX);
+		return rd_lines_err(lines, err, E2BIG, ": no profile has more than %d lines \"ignore\"", LIKE_MAX);
 	}
 	rd_reserve(&ret->ignores, &ret->cap_ignores, ret->n_ignores + 1, sizeof(ignore));
 	ret->ignores[ret->n_ignores++] = ignore;
 	return 0;
 }
 
-static int parse_line(char *line, const char *name, unsigned n, struct rd_profile *ret, struct rd_err *err)
+static int parse_line(char *line, const struct rd_lines *lines, struct rd_profile *ret, struct rd_err *err)
 {
 	char *value = strchr(line, '='), *key;
 
-	if (n > LINES_MAX)
-		return rd_err_set(err, E2BIG, name, "no profile has more than %u lines", LINES_MAX);
+	if (lines->number > LINES_MAX)
+		return rd_err_set(err, E2BIG, lines->name, "no profile has more than %u lines", LINES_MAX);
 	if (value)
 		*value++ = '\0';
 	key = rd_trim(line);
 	if (value && strcmp(key, "ignore") == 0)
-		return parse_ignore(rd_trim(value), name, n, ret, err);
+		return parse_ignore(rd_trim(value), lines, ret, err);
 	value = value ? rd_trim(value) : NULL;
 	if (!value || !is_key(key) || !is_value(value)) {
-		rd_err_set(err, EINVAL, name, "line %u is no \"key = value\"", n);
+		rd_lines_err(lines, err, EINVAL, " is no \"key = value\"");
 		rd_err_hint(err, LINES_LIKE);
 		return -EINVAL;
 	}
 	if (strchr(key, '*') && ret->n_like++ == LIKE_MAX)
-		return rd_err_set(err, E2BIG, name, "line %u: no profile has more than %d lines with \"*\"", n,
-				  LIKE_MAX);
+		return rd_lines_err(lines, err, E2BIG, ": no profile has more than %d lines with \"*\"", LIKE_MAX);
 	rd_profile_add(ret, key, value);
 	return 0;
 }
 
 int rd_profile_parse(const char *text, size_t size, const char *name, struct rd_profile *ret, struct rd_err *err)
 {
-	_cleanup_free_ char *copy = NULL;
+	_cleanup_(rd_texts_deinit) struct rd_texts texts = { 0 };
 	struct rd_profile profile = { 0 };
-	char *rest, *line;
-	unsigned n = 0;
+	struct rd_lines lines;
+	char *line;
 	int r = 0;
 
 	if (size > TEXT_MAX)
 		return rd_err_set(err, E2BIG, name, "no profile is as large as %zu bytes", size);
 	if (memchr(text, '\0', size))
 		return rd_err_set(err, EINVAL, name, "no profile: it has a NUL byte");
-	copy = rd_dup_part(text, size);
-	rest = copy;
-	while (!r && (line = rd_line(&rest, &n)))
-		r = parse_line(line, name, n, &profile, err);
+	rd_lines_init(&lines, &texts, name, text, size);
+	while (!r && (line = rd_lines_next(&lines)))
+		r = parse_line(line, &lines, &profile, err);
 	if (!r && (profile.n > 0 || profile.n_ignores > 0)) {
 		*ret = profile;
 		return 0;

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/lines.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -210,6 +211,89 @@ static void text_for_a_shell_is_stepped_over_by_character(void **state)
 	assert_int_equal(rd_plain_next("\x9b", 1), 0);
 }
 
+static void assert_line(struct rd_lines *lines, unsigned number, const char *want)
+{
+	char *line = rd_lines_next(lines);
+
+	assert_non_null(line);
+	assert_string_equal(line, want);
+	assert_int_equal(lines->number, number);
+}
+
+static void a_table_has_comments_anywhere_and_its_lines_have_numbers(void **state)
+{
+	static const char text[] = "# first\n\n a b \r\n  # c\n\t\nlast";
+	_cleanup_(rd_texts_deinit) struct rd_texts texts = { 0 };
+	struct rd_lines lines;
+	struct rd_err err;
+
+	(void)state;
+	rd_lines_init(&lines, &texts, "table", text, sizeof(text) - 1);
+	assert_line(&lines, 3, "a b");
+	assert_int_equal(rd_lines_err(&lines, &err, EINVAL, ": no such %s", "thing"), -EINVAL);
+	assert_string_equal(err.object, "table");
+	assert_string_equal(err.message, "line 3: no such thing");
+	assert_line(&lines, 6, "last");
+	assert_null(rd_lines_next(&lines));
+	assert_null(rd_lines_next(&lines));
+}
+
+static void a_line_goes_on_below_where_a_blank_begins(void **state)
+{
+	static const char text[] = "  a b\n c\n\td\n# no\n more\ne\n \n\nf\n ";
+	_cleanup_(rd_texts_deinit) struct rd_texts texts = { 0 };
+	struct rd_lines lines;
+
+	(void)state;
+	rd_lines_init(&lines, &texts, "table", text, sizeof(text) - 1);
+	lines.continued = true;
+	assert_line(&lines, 1, "a b  c \td");
+	assert_line(&lines, 5, "more");
+	assert_line(&lines, 6, "e");
+	assert_line(&lines, 9, "f");
+	assert_null(rd_lines_next(&lines));
+}
+
+static void a_table_has_a_size(void **state)
+{
+	_cleanup_(rd_texts_deinit) struct rd_texts texts = { 0 };
+	struct rd_lines lines;
+	struct rd_err err;
+
+	(void)state;
+	assert_int_equal(rd_lines_init_table(&lines, &texts, "hints", "mine", "", 0, &err), 0);
+	assert_null(rd_lines_next(&lines));
+	assert_int_equal(rd_lines_init_table(&lines, &texts, "hints", "mine", "", RD_TABLE_BYTES + 1, &err), -EFBIG);
+	assert_string_equal(err.message, "a table of hints has at most 1048576 bytes");
+	assert_null(rd_lines_next(&lines));
+}
+
+static void a_line_is_cut_into_words(void **state)
+{
+	char text[] = " a\tbb  rest of it ", *line = text, *words[3];
+
+	(void)state;
+	assert_int_equal(rd_words(&line, words, 2), 2);
+	assert_string_equal(words[0], "a");
+	assert_string_equal(words[1], "bb");
+	assert_string_equal(line, " rest of it ");
+	assert_int_equal(rd_words(&line, words, 3), 3);
+	assert_string_equal(words[2], "it");
+	assert_int_equal(rd_words(&line, words, 3), 0);
+}
+
+static void a_process_name_moves_no_field_of_stat(void **state)
+{
+	static const char text[] = "12 (a) S (b) R 7 8";
+
+	(void)state;
+	assert_string_equal(rd_stat_field(text, 3), "R 7 8");
+	assert_string_equal(rd_stat_field(text, 5), "8");
+	assert_null(rd_stat_field(text, 6));
+	assert_null(rd_stat_field("", 3));
+	assert_null(rd_stat_field("12 (a)", 3));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +313,11 @@ int main(void)
 		TEST(what_is_found_is_the_element_of_that_key),
 		TEST(a_hash_stays_what_it_is),
 		TEST(blanks_go_from_both_ends_only),
+		TEST(a_table_has_comments_anywhere_and_its_lines_have_numbers),
+		TEST(a_line_goes_on_below_where_a_blank_begins),
+		TEST(a_table_has_a_size),
+		TEST(a_line_is_cut_into_words),
+		TEST(a_process_name_moves_no_field_of_stat),
 	};
 
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
