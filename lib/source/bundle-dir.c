@@ -260,30 +260,13 @@ int rd_bundle_open_beneath(int fd, const char *path)
 int rd_bundle_read_lazy(const struct rd_folder *folder, struct rd_tree *tree, uint32_t node, struct rd_bytes *ret)
 {
 	_cleanup_free_ char *path = rd_tree_path(tree, RD_TREE_TOP, node);
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	_cleanup_close_ int file = -1;
 	struct stat st;
-	size_t cap = 0;
-	ssize_t n;
 
 	file = rd_opener_used() ? rd_opener_open(folder->path, path) : rd_bundle_open_beneath(folder->fd, path);
 	if (file < 0)
 		return file;
 	if (fstat(file, &st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EBADMSG;
-	do {
-		if (bytes.size > RD_TREE_FILE_MAX)
-			return -EFBIG;
-		rd_reserve(&bytes.data, &cap, bytes.size + 4096 + 1, 1);
-		n = read(file, bytes.data + bytes.size, cap - bytes.size - 1);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		bytes.size += n > 0 ? (size_t)n : 0;
-	} while (n != 0);
-	bytes.data[bytes.size] = '\0';
-	*ret = bytes;
-	bytes = (struct rd_bytes){ 0 };
-	return 0;
+	return S_ISREG(st.st_mode) ? rd_read_fd(file, RD_TREE_FILE_MAX, ret) : -EBADMSG;
 }

@@ -193,15 +193,9 @@ int rd_child_start_talk(const char *what, pid_t *child, int *fd, struct rd_err *
 static void read_of(pid_t child, const char *name, char *text, size_t size)
 {
 	char path[64];
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)child, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, size - 1);
-	text[n > 0 ? n : 0] = '\0';
-	if (fd >= 0)
-		close(fd);
+	rd_read_own(path, text, size);
 }
 
 /* 0: there is no such process. `parent` may be NULL. */

@@ -78,7 +78,7 @@ static int put_question(struct server *server, const struct rd_question *questio
 		fd = open_input(name, err);
 		if (fd < 0)
 			return fd;
-		r = rd_read_fd(fd, &ret->bytes);
+		r = rd_read_fd(fd, RD_FILE_MAX, &ret->bytes);
 		return r < 0 ? rd_err_set(err, -r, path, "cannot read") : 0;
 	}
 	r = rd_question_put(server->host, question, &ret->bytes, &ret->message.number, err);

@@ -21,7 +21,6 @@
 #include "base/memory.h"
 
 /* Far above what is read (kallsyms is about 15 MB, the largest module 30 MB), far below what would hurt the host. */
-#define FILE_MAX ((size_t)256 << 20)
 #define READ_FIRST 4096
 
 /* The kernel log: a read gives one record, and fails if the record does not fit. At most the newest 4 MiB are kept, a
@@ -63,7 +62,7 @@ static int live_open(struct live *live, const char *path, int flags)
 }
 
 /* Sizes that sysfs and procfs claim mean nothing. */
-int rd_read_fd(int fd, struct rd_bytes *ret)
+int rd_read_fd(int fd, size_t most, struct rd_bytes *ret)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	size_t cap = 0;
@@ -80,13 +79,24 @@ int rd_read_fd(int fd, struct rd_bytes *ret)
 		if (n == 0)
 			break;
 		bytes.size += n;
-		if (bytes.size > FILE_MAX)
+		if (bytes.size > most)
 			return -EFBIG;
 	}
 	bytes.data[bytes.size] = '\0';
 	*ret = bytes;
 	bytes = (struct rd_bytes){ 0 };
 	return 0;
+}
+
+size_t rd_read_own(const char *path, char *ret, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, ret, size - 1);
+
+	ret[n > 0 ? n : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+	return n > 0 ? (size_t)n : 0;
 }
 
 /* The place where a record begins, in the second half. */
@@ -144,7 +154,7 @@ static int live_read_file(struct rd_source *src, const char *path, struct rd_byt
 	fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return rd_err_set(err, -fd, path, "cannot open");
-	r = (strcmp(path, KMSG) == 0 ? read_kmsg : rd_read_fd)(fd, ret);
+	r = strcmp(path, KMSG) == 0 ? read_kmsg(fd, ret) : rd_read_fd(fd, RD_FILE_MAX, ret);
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot read");
 	return 0;

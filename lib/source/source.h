@@ -120,8 +120,13 @@ static inline void rd_source_closep(struct rd_source **src)
 		(*src)->ops->close(*src);
 }
 
-/* What has been opened, to its end. -EFBIG, -errno. */
-int rd_read_fd(int fd, struct rd_bytes *ret);
+/* What has been opened, to its end: `most` bytes. -EFBIG, -errno. */
+int rd_read_fd(int fd, size_t most, struct rd_bytes *ret);
+#define RD_FILE_MAX ((size_t)256 << 20)
+
+/* The beginning of a file of /proc or /sys that is about ourselves and no fact of the host; it ends in NUL. Returns its size: 0,
+ * where it cannot be read. Needs no memory. */
+size_t rd_read_own(const char *path, char *ret, size_t size);
 
 /*
  * This host, seen below `root` ("/" or NULL for the host itself; a folder for tests that lay out sysfs and procfs files

@@ -5,23 +5,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/number.h"
 #include "base/text.h"
-
-/* Reads a small file of /proc/self; returns its size, 0 on failure. What it writes ends in NUL. */
-static size_t read_self(const char *path, char *ret, size_t size)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, ret, size - 1);
-
-	ret[n > 0 ? n : 0] = 0;
-	return n > 0 ? (size_t)n : 0;
-}
+#include "source/source.h"
 
 /* Field 22 of /proc/self/stat. */
 static uint64_t start_time(void)
@@ -30,7 +20,7 @@ static uint64_t start_time(void)
 	uint64_t start;
 	const char *field;
 
-	read_self("/proc/self/stat", text, sizeof(text));
+	rd_read_own("/proc/self/stat", text, sizeof(text));
 	field = rd_stat_field(text, 22);
 	return field && rd_take_uint(&field, RD_DECIMAL, UINT64_MAX, &start) == 0 ? start : 0;
 }
@@ -49,7 +39,7 @@ static void fill(const struct rd_attach *attach, struct rd_hold_record *ret)
 	clock_gettime(CLOCK_REALTIME, &now);
 	ret->since = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	snprintf(ret->what, sizeof(ret->what), "%s", attach->opts->qp ? "qp-state" : "trace-errno");
-	n = read_self("/proc/self/cmdline", ret->command, sizeof(ret->command));
+	n = rd_read_own("/proc/self/cmdline", ret->command, sizeof(ret->command));
 	for (size_t i = 0; i + 1 < n; i++)
 		if (!ret->command[i])
 			ret->command[i] = ' ';

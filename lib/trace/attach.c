@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "base/number.h"
+#include "source/source.h"
 
 /* A batch that the kernel refuses whole is halved until the culprits stand alone. */
 struct batch {
@@ -28,29 +29,21 @@ static rd_attach_fn *const kinds[RD_BACKEND_COUNT] = {
 
 static int read_kprobe_type(void)
 {
-	FILE *f = fopen("/sys/bus/event_source/devices/kprobe/type", "re");
-	char line[16] = "";
-	const char *at = line;
+	char text[16];
+	const char *at = text;
 	uint32_t type;
 
-	if (!f)
-		return -1;
-	if (!fgets(line, sizeof(line), f) || rd_take_u32(&at, RD_DECIMAL, INT32_MAX, &type) < 0)
-		type = (uint32_t)-1;
-	fclose(f);
-	return (int)type;
+	rd_read_own("/sys/bus/event_source/devices/kprobe/type", text, sizeof(text));
+	return rd_take_u32(&at, RD_DECIMAL, INT32_MAX, &type) < 0 ? -1 : (int)type;
 }
 
 /* "none voluntary full (lazy)": the scheduler's mode in brackets. */
 static bool read_preemptible(void)
 {
-	FILE *f = fopen("/sys/kernel/debug/sched/preempt", "re");
-	char line[128] = "";
-	bool sure = f && fgets(line, sizeof(line), f) && (strstr(line, "(none)") || strstr(line, "(voluntary)"));
+	char text[128];
 
-	if (f)
-		fclose(f);
-	return !sure;
+	rd_read_own("/sys/kernel/debug/sched/preempt", text, sizeof(text));
+	return !strstr(text, "(none)") && !strstr(text, "(voluntary)");
 }
 
 static void note(struct rd_attach *attach, int code, const char *object, const char *message, const char *hint)
