@@ -3,7 +3,6 @@
 #include "base/number.h"
 #include "privileges.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>

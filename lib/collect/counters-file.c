@@ -2,7 +2,6 @@
 /* Counters that are a file each: counters/, hw_counters/, statistics/. */
 #include "collect/counters-priv.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

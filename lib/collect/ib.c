@@ -106,11 +106,11 @@ static int read_gids(const struct rd_sysfs *fs, const char *dir, bool all, struc
 /* "400 Gb/sec (4X NDR)" */
 static void read_width(const char *rate, struct rd_port *port)
 {
-	const char *at = rate ? strchr(rate, '(') : NULL;
+	const char *open = rate ? strchr(rate, '(') : NULL, *at = open ? open + 1 : "";
 	unsigned width;
 	size_t n = 0;
 
-	if (!at++ || rd_take_u32(&at, RD_DECIMAL, 16, &width) < 0 || *at++ != 'X')
+	if (rd_take_u32(&at, RD_DECIMAL, 16, &width) < 0 || *at++ != 'X')
 		return;
 	port->width = width;
 	at += strspn(at, " ");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/klog.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
