@@ -114,6 +114,9 @@ breach() {
 	breach README.md $'```\nrdmadiag nic-map -o no_such_column      says more\n```' advice "$parser"
 	breach integration/slurm-prolog '$rdmadiag check --quickly 2>/dev/null' advice "$parser"
 	breach integration/README.md 'As `capture --all` has it.' advice "$parser"
+	breach tests/fuzz/fuzz-command.c $'\t{ "counters -i 1", false },' advice "$parser"
+	[[ $output == *"a bundle does not go on"* ]]
+	breach tests/documents 'jt  topo-check --only no-such-rule' advice "$parser"
 }
 
 @test "advice: calls that are right are none, whatever stands beside them" {
