@@ -93,7 +93,7 @@ page_options() {
 
 @test "options that do not go together are told before anything is opened" {
 	for args in "nic-map --nccl-xml --json" "nic-map --live --json" "nic-map --matrix --gids" "topo-check --live --json" \
-		"topo-check --explain no-such-rule" "topo-check --explain port-state,port-rate" "topo-check --only no-such-rule" \
+		"topo-check --explain no-such-rule" "topo-check --explain port-state,gid-usable" "topo-check --only no-such-rule" \
 		"check -i 1 --openmetrics" "check mlx5_0" "counters --count 3" "counters --fabric --nonzero" "counters --fabric mlx5_0" \
 		"counters --live --interval 1" "qp-state --duration 5" "qp-state mlx5_0" "capture -c 2 a.tar" "capture --redact --fabric" \
 		"diff a.tar" "trace-errno" "nic-map --openmetrics" "qp-state --json --openmetrics"; do
