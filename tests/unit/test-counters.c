@@ -319,6 +319,9 @@ static void a_driver_s_statistics_are_joined_with_their_names(void **state)
 	fake_host_text(&host, IB "mlx5_0/parent", "eth7\n");
 	fake_host_text(&host, "/sys/class/net/eth7/ifindex", "9\n");
 	fake_host_text(&host, "/sys/class/net/eth7/statistics/rx_dropped", "8\n");
+	fake_host_text(&host, "/sys/class/net/eth7/carrier_changes", "5\n");
+	fake_host_text(&host, "/sys/class/net/eth7/carrier_down_count", "3\n");
+	fake_host_text(&host, "/sys/class/net/eth7/carrier_up_count", "2\n");
 	strcpy(strings, "rx_prio0_pause");
 	strcpy(strings + 32, "     rx_discards_phy");
 	memset(strings + 64, 'x', 32); /* as long as it gets, without an end */
@@ -329,6 +332,9 @@ static void a_driver_s_statistics_are_joined_with_their_names(void **state)
 	assert_true(value_of(&read, "rx_discards_phy")->v == UINT64_MAX);
 	assert_true(value_of(&read, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")->v == 3);
 	assert_true(value_of(&read, "rx_dropped")->v == 8);
+	assert_true(value_of(&read, "carrier_changes")->v == 5);
+	assert_true(value_of(&read, "carrier_down_count")->v == 3);
+	assert_true(value_of(&read, "carrier_up_count")->v == 2);
 	/* With another number of queues the third is no longer what it was. */
 	fake_host_write(&host, "/ethtool/eth7/stats", stats, 2 * sizeof(stats[0]));
 	assert_int_equal(rd_counter_reader_sample(read.reader, &read.sample, &err), 1);

@@ -39,7 +39,7 @@ static void what_is_written_is_read_again(void **state)
 static void output_of_ibnetdiscover_is_a_topology_too(void **state)
 {
 	static const char text[] =
-		"#\r\n# Topology file: generated\r\nvendid=0x2c9\n"
+		"\n#\r\n# Topology file: generated\r\nvendid=0x2c9\n"
 		"switchguid=0x8f10500200b50(8f10500200b50)\n"
 		"Switch\t36 \"S-0008f10500200b50\"\t\t# \"Voltaire 4036\" enhanced port 0 lid 9 lmc 0\n"
 		"[1]\t\"H-003048c749cd0000\"[1](3048c749cd0001) \t\t# \"node4 HCA-1\" lid 72 4xDDR\n\n"
