@@ -7,6 +7,7 @@
 
 #include "analyse/nccl.h"
 #include "base/memory.h"
+#include "base/number.h"
 
 #define CPUS_MAX 8192
 #define DEPTH_MAX 64
@@ -49,18 +50,20 @@ static void add_affinity(struct rd_buf *out, const char *cpulist)
 	size_t n = 1;
 
 	while (cpulist && *cpulist) {
-		char *end;
-		unsigned long first = strtoul(cpulist, &end, 10), last = first;
+		uint64_t first, last;
 
-		if (end == cpulist)
+		if (rd_take_uint(&cpulist, RD_DECIMAL, UINT64_MAX, &first) < 0)
 			break;
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		for (unsigned long cpu = first; cpu <= last && cpu < CPUS_MAX; cpu++) {
+		last = first;
+		if (*cpulist == '-') {
+			cpulist++;
+			rd_take_uint(&cpulist, RD_DECIMAL, UINT64_MAX, &last);
+		}
+		for (uint64_t cpu = first; cpu <= last && cpu < CPUS_MAX; cpu++) {
 			words[cpu / 32] |= 1u << cpu % 32;
 			n = cpu / 32 + 1 > n ? cpu / 32 + 1 : n;
 		}
-		cpulist = *end == ',' ? end + 1 : "";
+		cpulist = *cpulist == ',' ? cpulist + 1 : "";
 	}
 	rd_buf_str(out, " affinity=\"");
 	for (size_t i = n; i > 0; i--)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "collect/host.h"
 #include "collect/xml.h"
@@ -39,16 +40,11 @@ static int no_memory(struct rd_err *err)
 static bool number_of(const struct rd_xml_element *element, const char *name, long least, long most, long *ret)
 {
 	const char *text = rd_xml_attr(element, name);
-	char *end;
-	long value;
+	int64_t value;
 
-	if (!text)
+	if (!text || rd_parse_int(text, RD_AS_C, least, most, &value) < 0)
 		return false;
-	errno = 0;
-	value = strtol(text, &end, 0);
-	if (errno || end == text || *end || value < least || value > most)
-		return false;
-	*ret = value;
+	*ret = (long)value;
 	return true;
 }
 
@@ -75,7 +71,10 @@ static char *cpulist_of(const char *mask)
 	if (!list || words > 64)
 		return NULL;
 	for (size_t w = words; w > 0; w--) {
-		bits[w - 1] = (uint32_t)strtoul(mask, NULL, 16);
+		uint64_t word = 0;
+
+		rd_take_uint(&mask, RD_HEX, UINT64_MAX, &word);
+		bits[w - 1] = (uint32_t)word;
 		mask += strcspn(mask, ",");
 		mask += *mask == ',';
 	}
@@ -128,10 +127,10 @@ static int start_cpu(struct state *st, const struct rd_xml_element *element, str
 static void set_link(const struct rd_xml_element *element, struct rd_pci *pci)
 {
 	const char *speed = rd_xml_attr(element, "link_speed");
-	double gtps = speed ? strtod(speed, NULL) : 0;
+	double gtps;
 	long width;
 
-	if (gtps > 0 && gtps < 1000)
+	if (speed && rd_take_real(&speed, &gtps) == 0 && gtps > 0 && gtps < 1000)
 		RD_SET(pci->max.mtps, (unsigned)(gtps * 1000 + 0.5));
 	if (number_of(element, "link_width", 1, 32, &width))
 		RD_SET(pci->max.width, (unsigned)width);

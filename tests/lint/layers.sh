@@ -136,7 +136,7 @@ calls "rooms that compute allocate by base/memory.h" \
 # Numbers are read in one way. What a library makes of a variable is found out with what the library calls, and what is written
 # with printf by what reads it.
 mapfile -t no_strtol < <(find lib cmd -name '*.[ch]' | sort | grep -vE \
-	'^lib/(base/number\.c|analyse/envcheck-(values|ucx)\.c|render/metrics\.c|source/ethtool\.c|(analyse|collect)/nccl-xml.*)$')
+	'^lib/(base/number\.c|analyse/envcheck-(values|ucx)\.c|render/metrics\.c|source/ethtool\.c)$')
 calls "numbers are read by base/number.h" 'strto(l|ul|ll|ull|d|f|ld|imax|umax)|v?sscanf|v?fscanf|ato(i|l|ll|f)' "${no_strtol[@]}"
 
 # Where sizes are foreign, a buffer says that it could not grow.
