@@ -203,6 +203,34 @@ static void a_global_address_where_there_is_no_ipv4(void **state)
 	rd_host_deinit(&host);
 }
 
+/* Which NICs are chosen says nothing of GIDs: NCCL takes its own, which may be no good. */
+static void the_gid_that_nccl_takes_by_itself(void **state)
+{
+	struct env_case c = { 0 };
+
+	(void)state;
+	make_roce(&c.host);
+	assert_int_equal(rd_nicmap_analyse(&c.host, NULL, 0, &c.map), 0);
+	check(&c, "NCCL_IB_HCA", "mlx5_0");
+	assert_int_equal(c.findings.n, 0);
+	stop(&c);
+
+	memset(&c, 0, sizeof(c));
+	made_nic(&c.host, "mlx5_0", "10:00.0", -1, "pci0000:10", -1, 100);
+	made_netdev(&c.host, "eth0");
+	made_gid(&c.host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
+	made_gid(&c.host, 0, 5, "2001:db8::1", RD_GID_ROCE_V2, "eth0");
+	assert_int_equal(rd_nicmap_analyse(&c.host, NULL, 0, &c.map), 0);
+	check(&c, "NCCL_IB_HCA", "mlx5_0");
+	assert_true(told(&c, "env-gid-bad"));
+	/* Where the index is given, that is looked at, once. */
+	rd_findings_deinit(&c.findings);
+	rd_effects_set(&c.effects, "NCCL_IB_GID_INDEX", "5");
+	assert_int_equal(rd_envcheck(&c.host, &c.effects, &c.findings), 0);
+	assert_int_equal(c.findings.n, 0);
+	stop(&c);
+}
+
 static void gid_indices_that_do_not_work(void **state)
 {
 	struct env_case c = { 0 };
@@ -435,6 +463,7 @@ int main(void)
 		TEST(recommended_variables_pass_their_own_check),
 		TEST(the_gid_to_use),
 		TEST(a_global_address_where_there_is_no_ipv4),
+		TEST(the_gid_that_nccl_takes_by_itself),
 		TEST(gid_indices_that_do_not_work),
 		TEST(a_long_list_is_kept_once),
 		TEST(lines_as_a_shell_has_them),
