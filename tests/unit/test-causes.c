@@ -103,10 +103,12 @@ static void corrected_bits_show_a_weak_signal(void **state)
 				      { "rx_corrected_bits_phy", E, 400000 },
 				      { 0 } };
 	const struct moved good[] = { { "rx_bits_phy", E, 400000000000u }, { "rx_corrected_bits_phy", E, 400 }, { 0 } };
+	const struct moved of_unknown[] = { { "rx_corrected_bits_phy", E, 400000 }, { 0 } };
 
 	(void)state;
 	expect("mlx5", ETH, 1, weak, "weak-signal");
 	expect("mlx5", ETH, 1, good, "");
+	expect("mlx5", ETH, 1, of_unknown, "");
 }
 
 static void a_link_that_flaps_is_told_from_one_that_went_down(void **state)

@@ -7,6 +7,7 @@
 
 #include "analyse/env.h"
 #include "analyse/nicmap.h"
+#include "analyse/role.h"
 #include "check-run.h"
 #include "nicmap-host.h"
 #include "role-host.h"
@@ -38,6 +39,23 @@ static void a_server_of_eight_is_well(void **state)
 	assert_true(role_worst(&at) <= RD_SEV_NOTE);
 	assert_false(rd_env_refused(&at.host, NULL));
 	role_done(&at);
+}
+
+static void ports_of_one_card_are_one_card_s(void **state)
+{
+	struct rd_host host = { 0 };
+
+	(void)state;
+	made_nic(&host, "mlx5_0", "17:00.0", -1, "pci0000:16", 0, 200);
+	made_nic(&host, "mlx5_1", "17:00.1", -1, "pci0000:16", 0, 200);
+	made_nic(&host, "mlx5_2", "18:00.0", -1, "pci0000:16", 0, 200);
+	made_nic(&host, "siw0", NULL, -1, "", -1, 10);
+	assert_int_equal(host.ibdevs[0].pci, 0);
+	assert_true(rd_same_card(&host, 0, 1) && rd_same_card(&host, 1, 0) && rd_same_card(&host, 3, 3));
+	assert_false(rd_same_card(&host, 0, 2) || rd_same_card(&host, 0, 3) || rd_same_card(&host, 3, 0));
+	assert_int_equal(rd_card_ports(&host, 0), 2);
+	assert_int_equal(rd_card_ports(&host, 3), 1);
+	rd_host_deinit(&host);
 }
 
 static void all_compute_ports_down(void **state)
@@ -513,6 +531,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { TEST(a_server_of_eight_is_well),
 					    TEST(all_compute_ports_down),
+					    TEST(ports_of_one_card_are_one_card_s),
 					    TEST(a_faster_dpu_is_near_none),
 					    TEST(one_has_the_other_link_layer),
 					    TEST(two_ports_in_a_lag),
