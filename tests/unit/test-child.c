@@ -144,14 +144,16 @@ static void those_left_behind_are_reaped_later(void **state)
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err err = { 0 };
 	siginfo_t info = { 0 };
+	bool left = false;
 
 	(void)state;
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(rd_child_run("x", hang, NULL, 20, LIMIT, &bytes, &err), -ETIMEDOUT);
-		/* Until the one just killed has ended, and not taking it away. */
-		waitid(P_ALL, 0, &info, WEXITED | WNOWAIT);
+		/* Until the one just killed has ended, and not taking it away. It may have been, if it ended at once. */
+		left = waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) == 0;
 	}
-	rd_child_leave(info.si_pid);
+	if (left)
+		rd_child_leave(info.si_pid);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 }
