@@ -18,6 +18,7 @@
 static struct opener_names named;
 static int opener = -1; /* the socket */
 static pid_t opener_pid;
+static bool is_lost; /* nothing is asked any more: what stands in the socket may be the rest of an answer */
 
 bool rd_opener_used(void)
 {
@@ -85,6 +86,7 @@ void rd_opener_end(void)
 
 static int lost(int r, struct rd_err *err)
 {
+	is_lost = true;
 	return rd_err_set(err, -r, "opener process", "has ended, and with it what it would open");
 }
 
@@ -93,8 +95,10 @@ static int take_bytes(struct opener_message *answer, struct rd_bytes *ret, struc
 	struct rd_bytes bytes = { .data = malloc(answer->size + 1), .size = answer->size };
 	int r;
 
-	if (!bytes.data)
+	if (!bytes.data) {
+		is_lost = true;
 		return rd_err_set(err, ENOMEM, "opener", "no memory for the answer");
+	}
 	r = rd_opener_data(opener, bytes.data, bytes.size);
 	bytes.data[bytes.size] = '\0';
 	if (r < 0 || !ret)
@@ -107,7 +111,7 @@ static int take_bytes(struct opener_message *answer, struct rd_bytes *ret, struc
 int rd_opener_request(struct opener_message *message, const void *data, int *fd, struct rd_bytes *bytes,
 		      struct rd_err *err)
 {
-	int r = rd_opener_send(opener, message, data, -1);
+	int r = is_lost ? -ECHILD : rd_opener_send(opener, message, data, -1);
 	struct rd_err why;
 
 	if (!r)
@@ -210,6 +214,7 @@ void rd_opener_take(int fd)
 {
 	close(opener);
 	opener = fd;
+	is_lost = false;
 }
 
 void rd_opener_look(pid_t pid, struct rd_child_state *ret)
