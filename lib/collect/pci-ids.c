@@ -14,8 +14,12 @@ void rd_collect_pci_ids(const struct rd_sysfs *fs, struct rd_host *host)
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(paths) && !host->ids; i++) {
 		struct rd_bytes bytes = { 0 };
+		struct rd_err err = { 0 };
+		int r = rd_read_file(fs->src, paths[i], &bytes, &err);
 
-		if (rd_read_file(fs->src, paths[i], &bytes, NULL) < 0)
+		if (rd_could_not_look(r))
+			rd_errlist_add(fs->errors, &err);
+		if (r < 0)
 			continue;
 		host->ids = (char *)bytes.data;
 		host->ids_size = bytes.size;
