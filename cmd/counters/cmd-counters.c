@@ -278,7 +278,7 @@ static const struct rd_opt counters_opts[] = {
 const struct rd_cmd rd_cmd_counters = {
 	.name = "counters",
 	.summary = "what each port has counted, what moved, and the likely cause",
-	.operands = "[DEVICE[:PORT] | NETDEV]…",
+	.operands = "[DEVICE[/PORT] | NETDEV]…",
 	.opts = counters_opts,
 	.description =
 		"Lists every counter of every RDMA port: those of the port (sysfs counters/), of the driver (hw_counters\n"
@@ -288,7 +288,7 @@ const struct rd_cmd rd_cmd_counters = {
 		"resets, reboots and replaced devices apart, and names the likely causes.\n",
 	.examples = "  rdmadiag counters --nonzero\n"
 		    "  rdmadiag counters --save before; run-job; rdmadiag counters --since before\n"
-		    "  rdmadiag counters mlx5_3:1 --group hw --filter '*cnp*'\n"
+		    "  rdmadiag counters mlx5_3/1 --group hw --filter '*cnp*'\n"
 		    "  rdmadiag counters -i 1           Gbit/s and packets of each port\n"
 		    "  rdmadiag counters -i 0.1 --record job.perfetto-trace\n"
 		    "  rdmadiag counters --until 'link_downed>0'\n"

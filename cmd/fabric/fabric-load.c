@@ -68,13 +68,13 @@ int fabric_option(struct fabric_opts *opts, const char *name, const char *arg, s
 
 static bool named(const struct rd_mad_port *port, const char *wanted)
 {
-	const char *colon = wanted ? strchr(wanted, ':') : NULL;
-	size_t n = colon ? (size_t)(colon - wanted) : wanted ? strlen(wanted) : 0;
+	const char *sign = wanted ? strpbrk(wanted, "/:") : NULL;
+	size_t n = sign ? (size_t)(sign - wanted) : wanted ? strlen(wanted) : 0;
 	uint32_t number;
 
 	if (n && (strlen(port->ibdev) != n || strncmp(port->ibdev, wanted, n) != 0))
 		return false;
-	return !colon || (rd_parse_u32(colon + 1, RD_DECIMAL, UINT32_MAX, &number) == 0 && number == port->port);
+	return !sign || (rd_parse_u32(sign + 1, RD_DECIMAL, UINT32_MAX, &number) == 0 && number == port->port);
 }
 
 static bool is_ethernet(const struct rd_mad_port *port)
@@ -128,7 +128,7 @@ static int choose(struct rd_source *source, const char *wanted, struct rd_mad_po
 	}
 	if (!best) {
 		rd_err_set(err, ENODEV, wanted, "no port of this host has that name");
-		rd_err_hint(err, "the first that there is: %s:%u; ibstat -l names the devices", ports[0].ibdev,
+		rd_err_hint(err, "the first that there is: %s/%u; ibstat -l names the devices", ports[0].ibdev,
 			    ports[0].port);
 		return -ENODEV;
 	}

@@ -171,7 +171,7 @@ void fabric_headline(const struct fabric_session *s, const struct rd_report *rep
 	}
 	warnings = rd_findings_count(&report->findings, RD_SEV_WARNING);
 	criticals = rd_findings_count(&report->findings, RD_SEV_CRITICAL);
-	rd_buf_printf(out, "fabric of %s:%u: ", fabric->ibdev, fabric->port);
+	rd_buf_printf(out, "fabric of %s/%u: ", fabric->ibdev, fabric->port);
 	rd_buf_printf(out, "%zu critical, %zu warning%s; %zu nodes, %zu ports read in %.3f s", criticals, warnings,
 		      warnings == 1 ? "" : "s", fabric->n_nodes, fresh, (double)fabric->sweep.duration_ns / 1e9);
 	if (stale)

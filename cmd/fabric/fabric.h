@@ -8,7 +8,7 @@
 
 /* Options of how to ask; those that are zero are at their defaults. */
 struct fabric_opts {
-	const char *port;	   /* "mlx5_0", "mlx5_0:1" or ":1"; NULL: the first that is up */
+	const char *port;	   /* "mlx5_0", "mlx5_0/1", "/1", or with a colon; NULL: the first that is up */
 	const char *subsets;	   /* NULL: RD_PMA_DEFAULT_SUBSETS */
 	const char *node_name_map; /* NULL: the usual one, if it is there */
 	unsigned window, per_lid, timeout_ms, walk_window;

@@ -255,7 +255,7 @@ static void compare_unknown_devices(struct rd_against_state *st)
 {
 	for (size_t i = 0; i < st->run->devs.n; i++) {
 		const struct rd_run_dev *dev = &st->run->devs.v[i];
-		char *label = dev->port ? rd_text("%s:%u", dev->name, dev->port) : rd_text("%s", dev->name);
+		char *label = dev->port ? rd_text("%s/%u", dev->name, dev->port) : rd_text("%s", dev->name);
 
 		if (rd_against_ibdev(st->host, dev->name) >= 0)
 			free(label);

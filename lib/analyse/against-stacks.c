@@ -48,7 +48,7 @@ static int port_of(const struct rd_host *host, const struct rd_run_use *use)
 
 static char *label_of(const struct rd_run_use *use)
 {
-	return use->port ? rd_text("%s:%u", use->device, use->port) : rd_text("%s", use->device);
+	return use->port ? rd_text("%s/%u", use->device, use->port) : rd_text("%s", use->device);
 }
 
 static bool is_active(const struct rd_host *host, int port)

@@ -173,7 +173,7 @@ static char *pe_mapping(const struct rd_host *host, const struct rd_nicmap *map)
 	for (size_t p = 0; p < host->n_ports; p++) {
 		char label[128];
 
-		rd_port_label(host, &host->ports[p], label, sizeof(label));
+		rd_port_library_name(host, &host->ports[p], label, sizeof(label));
 		if (users[p])
 			rd_buf_printf(&mapping, "%s%s:%u", mapping.len ? "," : "", label, users[p]);
 	}

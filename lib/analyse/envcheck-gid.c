@@ -105,7 +105,7 @@ static void say_faults(struct rd_check_env *check, struct faults *faults, enum r
 				faults->advised >= 0 ? rd_text("%d", faults->advised) : NULL);
 }
 
-/* "GID index 3 (RoCE v2, 10.0.0.1) on mlx5_0:1". */
+/* "GID index 3 (RoCE v2, 10.0.0.1) on mlx5_0/1". */
 static void tell_index(struct rd_check_env *check, const bool *which, int index, const struct rd_gid *example)
 {
 	_cleanup_env_list_ struct rd_env_list ports = { 0 };

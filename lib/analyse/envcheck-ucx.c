@@ -24,7 +24,7 @@ static struct label *list_labels(const struct rd_host *host)
 	struct label *labels = rd_alloc(host->n_ports + 1, sizeof(*labels));
 
 	for (size_t p = 0; p < host->n_ports; p++) {
-		rd_port_label(host, &host->ports[p], labels[p].text, sizeof(labels[p].text));
+		rd_port_library_name(host, &host->ports[p], labels[p].text, sizeof(labels[p].text));
 		labels[p].port = p;
 	}
 	if (labels && host->n_ports)

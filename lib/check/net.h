@@ -11,7 +11,7 @@
  * `unknown` itself where nothing was read. */
 const struct rd_netif *rd_check_roce_netif(const struct rd_check_input *in, size_t port);
 
-/* "mlx5_0:1 (eth2)". `ret` has room for 160. */
+/* "mlx5_0/1 (eth2)". `ret` has room for 160. */
 void rd_check_port_subject(const struct rd_check_input *in, size_t port, const struct rd_netif *netif, char *ret);
 
 /* Whether the device of a port has no hardware of its own: the kernel's stack carries its packets. */

@@ -11,7 +11,7 @@ const char *rd_verdict_name(enum rd_verdict verdict); /* "same", "differs", "unk
 
 struct rd_against_row {
 	const char *topic;	    /* "network", "device", "gpudirect" …; static */
-	char *subject;		    /* "mlx5_0:1", "GPU0"; owned */
+	char *subject;		    /* "mlx5_0/1", "GPU0"; owned */
 	char *predicted, *observed; /* owned; NULL: nothing */
 	char *reason;		    /* why they differ, or why that cannot be told; owned; NULL: nothing to say */
 	enum rd_verdict verdict;

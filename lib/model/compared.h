@@ -16,7 +16,7 @@ struct rd_compared_port {
 struct rd_rail {
 	int gpu;     /* index into gpus */
 	size_t port; /* index into ports */
-	char *nic;   /* as NCCL writes it: "mlx5_0:1" */
+	char *nic;   /* "mlx5_0/1" */
 };
 
 struct rd_compared {

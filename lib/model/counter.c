@@ -105,7 +105,7 @@ void rd_counter_port_label(const struct rd_counter_port *port, char *ret, size_t
 	const char *name = port->ibdev ? port->ibdev : port->netdev ? port->netdev : "?";
 
 	if (port->port)
-		snprintf(ret, size, "%s:%u", name, port->port);
+		snprintf(ret, size, "%s/%u", name, port->port);
 	else
 		snprintf(ret, size, "%s", name);
 }

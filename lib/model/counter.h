@@ -93,7 +93,7 @@ void rd_counter_set_deinit(struct rd_counter_set *set);
 struct rd_counter_port *rd_counter_set_add_port(struct rd_counter_set *set);
 struct rd_counter *rd_counter_set_add(struct rd_counter_set *set, uint32_t port, enum rd_counter_group group,
 				      const char *name);
-/* "mlx5_0:1", "mlx5_0" for a device as a whole. `ret` is as large as `size`. */
+/* "mlx5_0/1", "mlx5_0" for a device as a whole. `ret` is as large as `size`. */
 void rd_counter_port_label(const struct rd_counter_port *port, char *ret, size_t size);
 
 /* Errno of a value that is there but is no number ("N/A (no PMA)"), and of an optional counter that is switched off. */

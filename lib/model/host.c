@@ -273,6 +273,16 @@ void rd_port_label(const struct rd_host *host, const struct rd_port *port, char 
 	const char *name = rd_ibdev_label(host, port->ibdev);
 
 	if (port->num > 0)
+		snprintf(ret, size, "%s/%u", name, port->num);
+	else
+		snprintf(ret, size, "%s", name);
+}
+
+void rd_port_library_name(const struct rd_host *host, const struct rd_port *port, char *ret, size_t size)
+{
+	const char *name = rd_ibdev_label(host, port->ibdev);
+
+	if (port->num > 0)
 		snprintf(ret, size, "%s:%u", name, port->num);
 	else
 		snprintf(ret, size, "%s", name);

@@ -275,8 +275,11 @@ int rd_host_same_socket(const struct rd_host *host, int node_a, int node_b);
 /* What to call a device: its name, else its PCI address, else "?". */
 const char *rd_ibdev_label(const struct rd_host *host, int ibdev);
 
-/* The same with the port, as NCCL and UCX write it: "mlx5_0:1"; without where it has no number. */
+/* The same with the port, as rdma(8) writes it: "mlx5_0/1"; without where it has no number. */
 void rd_port_label(const struct rd_host *host, const struct rd_port *port, char *ret, size_t size);
+
+/* The same as variables and logs of NCCL, NVSHMEM and UCX write it: "mlx5_0:1". */
+void rd_port_library_name(const struct rd_host *host, const struct rd_port *port, char *ret, size_t size);
 
 /* NUMA node of a device or accelerator; -1: the kernel names none, or it is not known. */
 int rd_ibdev_numa(const struct rd_host *host, int ibdev);

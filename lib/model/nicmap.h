@@ -95,7 +95,7 @@ struct rd_effect {
 	const char *name, *value; /* in a text of rd_effects */
 	const char *library;	  /* "NCCL"; static */
 	enum rd_judged judged;
-	char *selects; /* "mlx5_0:1 mlx5_1:1"; owned; NULL: nothing that can be named */
+	char *selects; /* "mlx5_0/1 mlx5_1/1"; owned; NULL: nothing that can be named */
 	char *effect;  /* a sentence: what it comes to; owned; NULL: nothing to say */
 };
 

@@ -160,7 +160,7 @@ void rd_proto_define(const struct rd_series *series, struct rd_buf *out)
 	_cleanup_buf_ struct rd_buf name = { 0 };
 
 	if (series->first == series->id) {
-		rd_buf_printf(&name, series->port ? "%s:%u" : "%s", series->device, series->port);
+		rd_buf_printf(&name, series->port ? "%s/%u" : "%s", series->device, series->port);
 		add_track(out, PORT_TRACK + series->first, 0, name.data, false);
 		name.len = 0;
 	}

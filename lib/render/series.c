@@ -194,7 +194,7 @@ static void trace_define(const struct rd_series *series, uint64_t first, struct 
 
 	if (first != series->id)
 		return;
-	rd_buf_printf(&name, series->port ? "%s:%u" : "%s", series->device, series->port);
+	rd_buf_printf(&name, series->port ? "%s/%u" : "%s", series->device, series->port);
 	rd_buf_printf(out, ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%" PRIu64 ",\"args\":{\"name\":", first);
 	add_json(out, name.data);
 	rd_buf_str(out, "}}");

@@ -222,7 +222,7 @@ static void add_unread_state(struct rd_report *report, const struct rd_counter_p
 	struct rd_err err;
 	char object[128];
 
-	snprintf(object, sizeof(object), "%s:%u", port->ibdev, port->port);
+	snprintf(object, sizeof(object), "%s/%u", port->ibdev, port->port);
 	rd_err_set(&err, code, object, "the port's state cannot be read");
 	rd_errlist_add(&report->errors, &err);
 }

@@ -138,7 +138,7 @@ until_true() {
 	until_true grep -q traffic-lost "$BATS_TEST_TMPDIR/out"
 	sleep 1
 	stop
-	jq -es '[.[:-1][].findings[] | select(.id == "traffic-lost")] | length == 1 and .[0].subject == "mlx5_0:1" and
+	jq -es '[.[:-1][].findings[] | select(.id == "traffic-lost")] | length == 1 and .[0].subject == "mlx5_0/1" and
 		.[0].severity == "critical" and (.[0].observed | test("DOWN"))' "$BATS_TEST_TMPDIR/out"
 }
 
@@ -149,7 +149,7 @@ until_true() {
 	until_true grep -q link_downed "$BATS_TEST_TMPDIR/out"
 	until_true ended
 	wait "$started"
-	grep -qE '^20[0-9-]+ [0-9:.]+ mlx5_7:1 link_downed \+[0-9]+, [0-9]+ in all: reached$' "$BATS_TEST_TMPDIR/out"
+	grep -qE '^20[0-9-]+ [0-9:.]+ mlx5_7/1 link_downed \+[0-9]+, [0-9]+ in all: reached$' "$BATS_TEST_TMPDIR/out"
 	run counters --until 'symbol_error>0' -i 0.1 -c 3 mlx5_7
 	[ "$status" -eq 1 ]
 	run --separate-stderr counters --until 'no_such_thing>0' -i 0.1
@@ -181,11 +181,11 @@ PY
 @test "traces: counter tracks below each port, in both formats" {
 	move mlx5_1 port_xmit_data 1000000
 	counters -i 0.2 -c 5 --record "$BATS_TEST_TMPDIR/x.json" 2>/dev/null
-	jq -e 'all(.[]; .ph == "M" or .ph == "C" or .ph == "i") and any(.[]; .ph == "M" and .args.name == "mlx5_1:1") and
+	jq -e 'all(.[]; .ph == "M" or .ph == "C" or .ph == "i") and any(.[]; .ph == "M" and .args.name == "mlx5_1/1") and
 		([.[] | select(.ph == "C" and .name == "port port_xmit_data" and .args.value > 0)] | length) >= 3' "$BATS_TEST_TMPDIR/x.json"
 	counters -i 0.2 -c 5 --record "$BATS_TEST_TMPDIR/x.perfetto-trace" 2>/dev/null
 	python3 tests/bats/perfetto.py "$BATS_TEST_TMPDIR/x.perfetto-trace" >"$BATS_TEST_TMPDIR/tracks"
-	grep -q '^mlx5_1:1 / port port_xmit_data [3-9] points' "$BATS_TEST_TMPDIR/tracks"
+	grep -q '^mlx5_1/1 / port port_xmit_data [3-9] points' "$BATS_TEST_TMPDIR/tracks"
 	! grep -q 'without a track' "$BATS_TEST_TMPDIR/tracks"
 }
 
@@ -273,7 +273,7 @@ assert not any(name.startswith("node_") for name in families)'
 	move mlx5_1 port_xmit_data 20000000
 	tm new-session -d -x 80 -y 24 "unshare -rm sh -c 'mount --bind $HOST/sys /sys && LC_ALL=C.UTF-8 TERM=screen exec $RD counters -w -i 0.3'" 3>&-
 	shows '^  mlx5_1 +1 ACTIVE [▏▎▍▌▋▊▉█]'
-	shows 'mlx5_1:1 +port +port_xmit_data'
+	shows 'mlx5_1/1 +port +port_xmit_data'
 	tm send-keys Enter
 	shows 'symbol_error'
 	tm send-keys Escape

@@ -66,6 +66,7 @@ value() { # NAME KEY: of the document on standard input
 	[ "$(counters -n --nonzero | wc -l)" -eq 5 ]
 	[ "$(counters -n --filter '*_d*' | wc -l)" -eq 3 ]
 	[ "$(counters -n --group hw | wc -l)" -eq 2 ]
+	[ "$(counters -n mlx5_0/1 | wc -l)" -eq 7 ]
 	[ "$(counters -n mlx5_0:1 | wc -l)" -eq 7 ]
 	[ "$(counters -n mlx5_1 | wc -l)" -eq 0 ]
 	run --separate-stderr counters --group fast
@@ -80,7 +81,7 @@ value() { # NAME KEY: of the document on standard input
 	count hw_counters out_of_buffer 4 local_ack_timeout_err 9
 	run counters --since "$BATS_TEST_TMPDIR/before" --changed
 	[ "$status" -eq 1 ]
-	[[ $output == *"warning: mlx5_0:1: "*"fix: "* ]]
+	[[ $output == *"warning: mlx5_0/1: "*"fix: "* ]]
 	counters --since "$BATS_TEST_TMPDIR/before" --json >"$BATS_TEST_TMPDIR/now" || [ $? -eq 1 ]
 	[ "$(value out_of_buffer delta <"$BATS_TEST_TMPDIR/now")" = 10 ]
 	[ "$(value out_of_buffer delta_note <"$BATS_TEST_TMPDIR/now")" = '"wrapped"' ]
@@ -96,7 +97,7 @@ value() { # NAME KEY: of the document on standard input
 	run counters --since "$BATS_TEST_TMPDIR/before" --changed
 	[ "$status" -eq 0 ]
 	[[ ${lines[0]} == "note: all ports: no counter points to a fault; counters cannot tell of more"*DEVX* ]]
-	[[ $output == *"note: mlx5_0:1: counters stand at their end and count no more; link_downed"* ]]
+	[[ $output == *"note: mlx5_0/1: counters stand at their end and count no more; link_downed"* ]]
 }
 
 @test "a reset, a reboot, another device and one that has gone are told apart" {
@@ -114,7 +115,7 @@ value() { # NAME KEY: of the document on standard input
 	mv "$HOST/sys/class/infiniband/mlx5_0" "$HOST/sys/class/infiniband/mlx5_9"
 	run counters --since "$BATS_TEST_TMPDIR/before"
 	[ "$status" -eq 2 ]
-	[[ ${lines[0]} == "critical: mlx5_0:1: the device has gone"* ]]
+	[[ ${lines[0]} == "critical: mlx5_0/1: the device has gone"* ]]
 	mv "$HOST/sys/class/infiniband/mlx5_9" "$BATS_TEST_TMPDIR/away"
 	run counters --since "$BATS_TEST_TMPDIR/before"
 	[ "$status" -eq 2 ]
@@ -159,7 +160,7 @@ value() { # NAME KEY: of the document on standard input
 	echo 'symbol_error value 2 warning look at the cable' >"$limits"
 	run counters --thresholds "$limits"
 	[ "$status" -eq 1 ]
-	[[ ${lines[0]} == *"mlx5_0:1 symbol_error: above its limit; value 3; wanted: at most 2 [threshold]" ]]
+	[[ ${lines[0]} == *"mlx5_0/1 symbol_error: above its limit; value 3; wanted: at most 2 [threshold]" ]]
 	[[ ${lines[1]} == *"look at the cable" ]]
 	echo 'symbol_error value 2 critical x' >>"$limits"
 	run counters --thresholds "$limits"
@@ -176,7 +177,7 @@ value() { # NAME KEY: of the document on standard input
 	echo 'port_rcv_errors value 0 critical x' >"$limits"
 	run counters --thresholds "$limits"
 	[ "$status" -eq 3 ]
-	[[ ${lines[0]} == "unknown: mlx5_0:1 port_rcv_errors: has a limit and could not be read"* ]]
+	[[ ${lines[0]} == "unknown: mlx5_0/1 port_rcv_errors: has a limit and could not be read"* ]]
 	rmdir "$PORT/counters/port_rcv_errors"
 	echo 'symbol_error delta 2 critical x' >"$limits"
 	run --separate-stderr counters --thresholds "$limits"

@@ -81,7 +81,7 @@ map() {
 	run map --stacks
 	[ "$status" -eq 0 ]
 	[[ ${lines[0]} == STACK*MEMORY*NICS*GIDX*TRANSPORT ]]
-	grep -qE '^mooncake +GPU0-1 +mlx5_0:1,mlx5_1:1 +0 +rc$' <<<"$output" || grep -qE '^mooncake +GPU0 +mlx5_0:1' <<<"$output"
+	grep -qE '^mooncake +GPU0-1 +mlx5_0/1,mlx5_1/1 +0 +rc$' <<<"$output" || grep -qE '^mooncake +GPU0 +mlx5_0/1' <<<"$output"
 	grep -qE '^ucx +host ' <<<"$output"
 	grep -qE '^nixl_libfabric +all +- +- +tcp$' <<<"$output"
 	[[ $output == *"[stack-role]"* && $output != *warning:* ]]
@@ -97,9 +97,9 @@ map() {
 		(.libfabric[0] | .gpu == null and .transport == "verbs;ofi_rxm") and
 		(.nixl_libfabric | length == 1 and .[0].transport == "tcp" and .[0].nics == []) and
 		(.mooncake[0] | has("gpu", "numa_node", "nics", "ports", "fallback", "gids", "transport", "reason")) and
-		(.mooncake[8] | .gpu == null and .numa_node == 0 and any(.gids[]; .port == "mlx5_8:1" and .gid_index == 3 and
+		(.mooncake[8] | .gpu == null and .numa_node == 0 and any(.gids[]; .port == "mlx5_8/1" and .gid_index == 3 and
 			.gid_type == "RoCE v2" and .ip == "10.8.0.1")) and (.mooncake_note | length) > 0 and
-		.mooncake_left_out == [] and (.nixl_libfabric_left_out | length == 12 and .[0].port == "mlx5_0:1" and
+		.mooncake_left_out == [] and (.nixl_libfabric_left_out | length == 12 and .[0].port == "mlx5_0/1" and
 			.[0].reason == "no EFA device")'
 	map --json | jq -e '[.rules_read_from[].library] == ["nccl", "nvshmem", "ucx", "nixl", "mooncake", "libfabric"] and
 		all(.rules_read_from[]; .release | test("[0-9]+\\.[0-9]+.*\\([0-9a-f]{7,}\\)"))'
@@ -381,7 +381,7 @@ map() {
 
 @test "variables that are set: what NCCL gives each accelerator with them, where that is something else" {
 	NCCL_IB_HCA==mlx5_8 map --check-env --json >"$BATS_TEST_TMPDIR/one" || [ $? -le 2 ]
-	jq -e '(.assignments | length) == 8 and ([.assignments[].nics] | unique) == ["mlx5_8:1"] and
+	jq -e '(.assignments | length) == 8 and ([.assignments[].nics] | unique) == ["mlx5_8/1"] and
 		(.assignments[0].nics_without | startswith("mlx5_0"))' "$BATS_TEST_TMPDIR/one"
 	run env NCCL_IB_HCA==mlx5_8 "$RD" --from "$HOST" nic-map --check-env
 	[[ $output == *"GPU NCCL"*"WITHOUT"* ]]

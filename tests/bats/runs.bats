@@ -28,8 +28,8 @@ load made-up-host
 	run "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/log"
 	[ "$status" -eq 1 ]
 	[[ ${lines[0]} == "nic-map against "*"log (made-up, NCCL 2.28.3): "*" agree, 2 differ"* ]]
-	[[ $output == *"device  mlx5_2:1"*"not in the list"*differs* ]]
-	[[ $output == *"device  mlx5_12:1"*differs* ]]
+	[[ $output == *"device  mlx5_2/1"*"not in the list"*differs* ]]
+	[[ $output == *"device  mlx5_12/1"*differs* ]]
 	[[ $output == *"against-not-used"* && $output == *"against-not-here"* ]]
 	"$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/log" --json | jq -e '.status == 1 and .kind == "log" and
 		.nccl_version == "2.28.3" and .differs == 2 and .run_host == "made-up" and

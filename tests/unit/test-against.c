@@ -117,7 +117,7 @@ static void what_was_predicted_agrees(void **state)
 	compare(at, USING RANKS LINE "Channel 00/0 : 0[0] -> 2[0] [send] via NET/IB/0/GDRDMA\n" LINE
 				     "Channel 00/0 : 3[1] -> 1[1] [receive] via NET/IB/1/GDRDMA\n");
 	is(at, "network", "NCCL", RD_VERDICT_SAME);
-	is(at, "device", "mlx5_0:1", RD_VERDICT_SAME);
+	is(at, "device", "mlx5_0/1", RD_VERDICT_SAME);
 	is(at, "order", "2 devices", RD_VERDICT_SAME);
 	is(at, "gpu", "2 GPUs", RD_VERDICT_SAME);
 	is(at, "nic", "GPU0", RD_VERDICT_SAME);
@@ -180,13 +180,13 @@ static void devices_that_the_run_did_not_have(void **state)
 	char text[512];
 
 	compare(at, one);
-	is(at, "device", "mlx5_1:1", RD_VERDICT_DIFFERS);
+	is(at, "device", "mlx5_1/1", RD_VERDICT_DIFFERS);
 	assert_true(mentions(finding(at, "against-not-used")->observed, "log does not show"));
 	/* A variable accounts for it, and NCCL's rules are applied with it. */
 	snprintf(text, sizeof(text), "%s%s%s", one, LINE "NCCL_IB_HCA set to ^mlx5_1\n",
 		 RANKS LINE "Channel 00/0 : 3[1] -> 1[1] [receive] via NET/IB/0\n");
 	compare(at, text);
-	is(at, "device", "mlx5_1:1", RD_VERDICT_SAME);
+	is(at, "device", "mlx5_1/1", RD_VERDICT_SAME);
 	is(at, "nic", "GPU1", RD_VERDICT_SAME);
 	assert_int_equal(at->against.n_of[RD_VERDICT_DIFFERS], 0);
 	/* A container, which has a name of its own. */
@@ -196,11 +196,11 @@ static void devices_that_the_run_did_not_have(void **state)
 	/* Processes that were given one NIC each. */
 	snprintf(text, sizeof(text), "%s%s", one, LINE "NCCL_IB_HCA set to mlx5_0\n" LINE "NCCL_IB_HCA set to mlx5_1\n");
 	compare(at, text);
-	is(at, "device", "mlx5_1:1", RD_VERDICT_UNKNOWN);
+	is(at, "device", "mlx5_1/1", RD_VERDICT_UNKNOWN);
 	/* A line that was cut off when it was copied. */
 	compare(at, LINE "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5\n");
-	is(at, "device", "mlx5_0:1", RD_VERDICT_SAME);
-	is(at, "device", "mlx5_1:1", RD_VERDICT_UNKNOWN);
+	is(at, "device", "mlx5_0/1", RD_VERDICT_SAME);
+	is(at, "device", "mlx5_1/1", RD_VERDICT_UNKNOWN);
 }
 
 static void devices_that_are_down_gone_or_changed(void **state)
@@ -209,11 +209,11 @@ static void devices_that_are_down_gone_or_changed(void **state)
 
 	set_state(at, "mlx5_1", "DOWN");
 	compare(at, LINE "NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/IB [2]mlx5_9:1/IB ; OOB eth0:192.0.2.1<0>\n");
-	is(at, "device", "mlx5_1:1", RD_VERDICT_DIFFERS);
+	is(at, "device", "mlx5_1/1", RD_VERDICT_DIFFERS);
 	assert_true(mentions(finding(at, "against-down")->observed, "DOWN now"));
-	is(at, "device", "mlx5_9:1", RD_VERDICT_DIFFERS);
+	is(at, "device", "mlx5_9/1", RD_VERDICT_DIFFERS);
 	assert_non_null(finding(at, "against-not-here"));
-	is(at, "link", "mlx5_0:1", RD_VERDICT_DIFFERS);
+	is(at, "link", "mlx5_0/1", RD_VERDICT_DIFFERS);
 }
 
 static void order_goes_by_version(void **state)
@@ -392,7 +392,7 @@ static void a_log_of_another_host_is_no_evidence(void **state)
 	assert_int_equal(finding(at, "against-elsewhere")->severity, RD_SEV_UNKNOWN);
 	/* Of the same name it is this one, with other devices. */
 	compare_as(at, "x", other);
-	is(at, "device", "rocep1s0:1", RD_VERDICT_DIFFERS);
+	is(at, "device", "rocep1s0/1", RD_VERDICT_DIFFERS);
 	is(at, "gpu", "0000:99:00.0", RD_VERDICT_DIFFERS);
 }
 
@@ -404,8 +404,8 @@ static void other_stacks(void **state)
 	assert_int_equal(finding(at, "against-tcp")->severity, RD_SEV_CRITICAL);
 	compare(at,
 		"[1.2] [node-1:7:0] ucp_worker.c:1 UCX  INFO  inter-node cfg#1 tag(rc_mlx5/mlx5_0:1 rc_mlx5/mlx5_7:1 tcp/eth0)\n");
-	is(at, "UCX", "mlx5_0:1", RD_VERDICT_SAME);
-	is(at, "UCX", "mlx5_7:1", RD_VERDICT_DIFFERS);
+	is(at, "UCX", "mlx5_0/1", RD_VERDICT_SAME);
+	is(at, "UCX", "mlx5_7/1", RD_VERDICT_DIFFERS);
 	assert_null(finding(at, "against-tcp"));
 	compare(at,
 		"I1 1 topology.cpp:93] mlx5_0:1 is not active (state: 1)\nI1 1 topology.cpp:124] Device mlx5_1 port 1 is available\n"

@@ -487,7 +487,7 @@ static void grown(struct fixture *f)
 {
 	static struct rd_finding finding = { .severity = RD_SEV_WARNING,
 					     .title = "A bad cable",
-					     .subject = (char *)"mlx5_0:1",
+					     .subject = (char *)"mlx5_0/1",
 					     .observed = (char *)"99" };
 
 	moved = (struct rd_findings){ &finding, 1, 1 };

@@ -68,12 +68,12 @@ static void a_name_without_equals_is_a_prefix(void **state)
 
 	(void)state;
 	start(&c);
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "mlx5_1"), "mlx5_1:1 mlx5_10:1");
+	assert_string_equal(check(&c, "NCCL_IB_HCA", "mlx5_1"), "mlx5_1/1 mlx5_10/1");
 	assert_true(told(&c, "env-prefix"));
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_1"), "mlx5_1:1");
+	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_1"), "mlx5_1/1");
 	assert_false(told(&c, "env-prefix"));
 	/* The way to say "all of mlx5" is no trap. */
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "mlx5"), "mlx5_0:1 mlx5_1:1 mlx5_10:1");
+	assert_string_equal(check(&c, "NCCL_IB_HCA", "mlx5"), "mlx5_0/1 mlx5_1/1 mlx5_10/1");
 	assert_int_equal(c.findings.n, 0);
 	stop(&c);
 }
@@ -84,10 +84,10 @@ static void signs_stand_once_and_in_order(void **state)
 
 	(void)state;
 	start(&c);
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "^=mlx5_0,mlx5_1"), "mlx5_10:1");
+	assert_string_equal(check(&c, "NCCL_IB_HCA", "^=mlx5_0,mlx5_1"), "mlx5_10/1");
 	assert_false(told(&c, "env-sign-misplaced"));
 	/* The second entry is a name that begins with ^=. */
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "^=mlx5_0,^=mlx5_1"), "mlx5_1:1 mlx5_10:1");
+	assert_string_equal(check(&c, "NCCL_IB_HCA", "^=mlx5_0,^=mlx5_1"), "mlx5_1/1 mlx5_10/1");
 	assert_true(told(&c, "env-sign-misplaced"));
 	assert_string_equal(check(&c, "NCCL_IB_HCA", "=^mlx5_0"), "");
 	assert_true(told(&c, "env-sign-misplaced"));
@@ -105,11 +105,11 @@ static void ports_that_are_not_there_or_down(void **state)
 	assert_true(told(&c, "env-no-port"));
 	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_0:abc"), ""); /* atoi makes port 0 of it */
 	assert_true(told(&c, "env-no-port"));
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_0,mlx5_11"), "mlx5_0:1");
+	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_0,mlx5_11"), "mlx5_0/1");
 	assert_true(told(&c, "env-port-down"));
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_0,mlx5_7"), "mlx5_0:1");
+	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_0,mlx5_7"), "mlx5_0/1");
 	assert_true(told(&c, "env-no-device"));
-	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_0:1:3:2"), "mlx5_0:1"); /* rail and plane */
+	assert_string_equal(check(&c, "NCCL_IB_HCA", "=mlx5_0:1:3:2"), "mlx5_0/1"); /* rail and plane */
 	assert_false(told(&c, "env-no-port"));
 	stop(&c);
 }
@@ -120,14 +120,14 @@ static void nvshmem_and_ucx_have_rules_of_their_own(void **state)
 
 	(void)state;
 	start(&c);
-	assert_string_equal(check(&c, "NVSHMEM_HCA_LIST", "mlx5_1:1"), "mlx5_1:1");
+	assert_string_equal(check(&c, "NVSHMEM_HCA_LIST", "mlx5_1:1"), "mlx5_1/1");
 	assert_true(told(&c, "env-mapping-off"));
 	check(&c, "NVSHMEM_HCA_LIST", "=mlx5_1:1");
 	assert_true(told(&c, "env-sign-misplaced"));
-	assert_string_equal(check(&c, "NVSHMEM_HCA_LIST", "^mlx5_1:1"), "mlx5_0:1 mlx5_10:1");
+	assert_string_equal(check(&c, "NVSHMEM_HCA_LIST", "^mlx5_1:1"), "mlx5_0/1 mlx5_10/1");
 	check(&c, "NVSHMEM_HCA_PREFIX", "ibp");
 	assert_true(told(&c, "env-no-device"));
-	assert_string_equal(check(&c, "UCX_NET_DEVICES", "mlx5_0:1,mlx5_1"), "mlx5_0:1 mlx5_1:1");
+	assert_string_equal(check(&c, "UCX_NET_DEVICES", "mlx5_0:1,mlx5_1"), "mlx5_0/1 mlx5_1/1");
 	assert_true(told(&c, "env-no-port"));
 	stop(&c);
 }

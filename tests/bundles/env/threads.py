@@ -7,7 +7,7 @@ place of the thread's; a thread's host that had such NICs is meant, not just thi
 CASES = [
     ("NVIDIA/nccl#394", "roce", "NCCL_SOCKET_IFNAME=^lo,docker0 NCCL_IB_DISABLE=0 NCCL_IB_HCA=mlx5_0:1 NCCL_IB_GID_INDEX=3 NCCL_NET_GDR_READ=0",
      {"env-left-out", "env-gdr-off"},
-     {"NCCL_IB_DISABLE": "RDMA stays on", "NCCL_IB_HCA": "1 of 12 active ports", "NCCL_IB_GID_INDEX": "GID index 3 (RoCE v2, 10.0.0.1) on mlx5_0:1",
+     {"NCCL_IB_DISABLE": "RDMA stays on", "NCCL_IB_HCA": "1 of 12 active ports", "NCCL_IB_GID_INDEX": "GID index 3 (RoCE v2, 10.0.0.1) on mlx5_0/1",
       "NCCL_NET_GDR_READ": "copies through the memory of the host"}),
     ("areal-project/AReaL#640 (before)", "roce", "NCCL_IB_GID_INDEX=3 NCCL_IB_TIMEOUT=2 NCCL_IB_RETRY_CNT=7 NCCL_IB_SL=5 NCCL_IB_TC=136 NCCL_IB_QPS_PER_CONNECTION=8 NCCL_SET_THREAD_NAME=1 NCCL_DEBUG=WARN NCCL_DEBUG_SUBSYS=INIT,TUNING,GRAPH",
      {"env-timeout-short"},
@@ -23,7 +23,7 @@ CASES = [
      {"env-out-of-range"}, {"NCCL_IB_TIMEOUT": "2^18 = 1.07 s", "NCCL_IB_TC": "DSCP 32, ECN bits 0", "NCCL_IB_RETRY_CNT": "15 does not fit"}),
     ("NVIDIA/nccl#902", "roce", "NCCL_IB_TIMEOUT=1 NCCL_IB_RETRY_CNT=0",
      {"env-timeout-short", "env-no-retry"}, {"NCCL_IB_TIMEOUT": "with 0 retries", "NCCL_IB_RETRY_CNT": "up to 0 times more"}),
-    ("NVIDIA/nccl#426", "roce", "NCCL_IB_GID_INDEX=3", set(), {"NCCL_IB_GID_INDEX": "GID index 3 (RoCE v2) on mlx5_0:1"}),
+    ("NVIDIA/nccl#426", "roce", "NCCL_IB_GID_INDEX=3", set(), {"NCCL_IB_GID_INDEX": "GID index 3 (RoCE v2) on mlx5_0/1"}),
     ("pytorch/pytorch#81628", "ib-only", "NCCL_IB_GID_INDEX=3", set(), {"NCCL_IB_GID_INDEX": "not used: no port that is selected is RoCE"}),
     ("NVIDIA/nccl#718", "roce", "NCCL_IB_GID_INDEX=5", {"env-gid-gone"}, {}),
     ("NVIDIA/nccl#1538", "roce-pod", "NCCL_IB_GID_INDEX=7", set(), {"NCCL_IB_GID_INDEX": "GID index 7 (RoCE v2)"}),
@@ -108,7 +108,7 @@ CASES = [
     ("kvcache-ai/Mooncake#936", "roce", "MC_GID_INDEX=3 MC_IB_PCI_RELAXED_ORDERING=0", set(), {"MC_GID_INDEX": "GID index 3 (RoCE v2)", "MC_IB_PCI_RELAXED_ORDERING": "no PCI relaxed ordering"}),
     ("kvcache-ai/Mooncake#481", "ib", "MC_FORCE_MNNVL=True", set(), {"MC_FORCE_MNNVL": "NICs are not used there"}),
     ("sgl-project/sglang#17866", "roce", "NCCL_IB_GID_INDEX=1 NCCL_SOCKET_IFNAME=eth0,eth1 NCCL_IB_DISABLE=0 GLOO_SOCKET_IFNAME=eth0 MC_LOG_LEVEL=INFO MC_TE_METRIC=true MC_INTRANODE_NVLINK=true",
-     {"env-gid-bad"}, {"MC_INTRANODE_NVLINK": "NVLink within the host", "NCCL_IB_GID_INDEX": "mlx5_7:1; Mooncake takes it, too"}),
+     {"env-gid-bad"}, {"MC_INTRANODE_NVLINK": "NVLink within the host", "NCCL_IB_GID_INDEX": "mlx5_7/1; Mooncake takes it, too"}),
     ("ROCm/ATOM#1748", "roce", "MC_GID_INDEX=1 MC_IB_GID_INDEX=1", {"env-gid-bad", "env-unknown-name"}, {"MC_IB_GID_INDEX": "did you mean MC_GID_INDEX"}),
     ("HYGON-AI/inference-cookbook-das#18", "ib", "MC_FOCRE_MNNVL=1 MC_IB_GID_INDEX=0", {"env-unknown-name"}, {"MC_FOCRE_MNNVL": "did you mean MC_FORCE_MNNVL"}),
 ]

@@ -80,7 +80,7 @@ def numbered(count, layer, gpus=True, rate=400, name="mlx5_%d"):
 
 @run("h100-roce-8nic", "devopsrustem/slurmv4, folder 3 (log of a decode node)", "2.27.5",
      "NCCL_IB_HCA without = is a prefix; a plugin that was loaded and left; channels of eight GPUs", 0,
-     rows=[f"nic GPU{i} same" for i in range(8)] + ["network NCCL same", "device mlx5_11:1 same", "order 8 devices same", "gpu 8 GPUs same"])
+     rows=[f"nic GPU{i} same" for i in range(8)] + ["network NCCL same", "device mlx5_11/1 same", "order 8 devices same", "gpu 8 GPUs same"])
 def h100_roce_8nic():
     """GPU addresses from the log; NIC addresses of mlx5_0, mlx5_2, mlx5_5 from pciPath of its neighbour's log, others filled in one bus further than
     the GPU; mlx5_3, mlx5_4 and mlx5_10 filled in, not for computing"""
@@ -91,20 +91,20 @@ def h100_roce_8nic():
 
 
 @run("v100-nccl-2.5", "Mellanox/nv_peer_memory#56", "2.5.6", "lines of two hosts: those of this one are taken", 0,
-     rows=["network NCCL same", "device mlx5_0:1 same"])
+     rows=["network NCCL same", "device mlx5_0/1 same"])
 def v100_nccl_2_5():
     """one NIC, four GPUs on two sockets; addresses filled in"""
     return made("master_node", (0, [0x18], []), (0, [0x1A], []), (1, [0x86], []), (1, [0x88], []), (0, [], [("mlx5_0", 0x3B, "IB", 100)]))
 
 
-@run("horovod-nccl-2.4", "horovod/horovod#1523", "2.4.7", "the name of the network is not logged yet", 0, rows=["network NCCL same", "device mlx5_0:1 same"])
+@run("horovod-nccl-2.4", "horovod/horovod#1523", "2.4.7", "the name of the network is not logged yet", 0, rows=["network NCCL same", "device mlx5_0/1 same"])
 def horovod():
     """as v100-nccl-2.5: the same reporter"""
     return v100_nccl_2_5()
 
 
 @run("a100-p2p-loc", "NVIDIA/nccl#707", "2.7.6", "mixed InfiniBand and RoCE; NCCL_P2P_LEVEL=LOC sends traffic inside the host over NICs, which then are not a GPU's own",
-     0, rows=["network NCCL same", "device mlx5_16:1 same", "nic GPU2 same", "nic GPU0 unknown", "nic GPU1 unknown", "nic GPU3 unknown"])
+     0, rows=["network NCCL same", "device mlx5_16/1 same", "nic GPU2 same", "nic GPU0 unknown", "nic GPU1 unknown", "nic GPU3 unknown"])
 def a100_p2p_loc():
     """GPU addresses from the log; one switch a GPU with a NIC beside it, and the third NIC beside GPU2 because the log has it there; all else filled in"""
     return made("node-152", (1, [0x87], [("mlx5_8", 0x84, "IB", 200)]), (1, [0x8D], [("mlx5_9", 0x8B, "IB", 200)]),
@@ -121,7 +121,7 @@ def container_no_module():
 
 
 @run("container-no-module@21346d5cefce", "NVIDIA/nccl#899", "-", "the same log, of one of its hosts: (no module), and channels without GDRDMA", 0,
-     rows=["nic GPU0 same", "device mlx5_3:1 same", "network NCCL same"])
+     rows=["nic GPU0 same", "device mlx5_3/1 same", "network NCCL same"])
 def container_no_module_here():
     """as above, and called as the container; which NIC is next to the GPU is from the channels"""
     host = container_no_module()
@@ -129,27 +129,27 @@ def container_no_module_here():
     return host
 
 
-@run("h100-gdr-disabled", "NVIDIA/nccl#1537", "-", "GPU Direct RDMA Disabled for HCA", 0, rows=["network NCCL same", "gpu 1 GPU same", "device mlx5_1:1 same"])
+@run("h100-gdr-disabled", "NVIDIA/nccl#1537", "-", "GPU Direct RDMA Disabled for HCA", 0, rows=["network NCCL same", "gpu 1 GPU same", "device mlx5_1/1 same"])
 def h100_gdr_disabled():
     """GPU address from the log; both NICs beside it; nvidia_peermem is not in memory here"""
     return made("hostname1", (0, [0x1C], [("mlx5_0", 0x1D, "RoCE", 400)]), (1, [], [("mlx5_1", 0x9D, "RoCE", 400)]), peermem=False)
 
 
 @run("h100-two-of-twelve", "NVIDIA/nccl-tests#185", "2.19.3", "the list has two of twelve devices, and the log does not show why", 1,
-     differs=[f"device mlx5_{i}:1" for i in range(10)], rows=["device mlx5_10:1 same", "network NCCL same"], said="NCCL_IB_HCA that the log does not show")
+     differs=[f"device mlx5_{i}/1" for i in range(10)], rows=["device mlx5_10/1 same", "network NCCL same"], said="NCCL_IB_HCA that the log does not show")
 def h100_two_of_twelve():
     """a DGX H100's number of devices, all active; filled in but for the names of the two in the log"""
     return made("node-4", *numbered(12, "RoCE"))
 
 
 @run("merged-by-plugin", "NVIDIA/nccl-tests#373", "-", "{[0] mlx5_2:1/RoCE, [1] mlx5_3:1/RoCE} is one NIC; a plugin takes it although NCCL_IB_DISABLE=1", 0,
-     rows=["network NCCL same", "device mlx5_3:1 same", "gpu 1 GPU same", "nic GPU0 same"])
+     rows=["network NCCL same", "device mlx5_3/1 same", "gpu 1 GPU same", "nic GPU0 same"])
 def merged_by_plugin():
     """GPU address from the log; two cards of two ports, that of mlx5_0 and mlx5_1 beside the GPU as the channels say"""
     return made("node-1", (0, [0x31], [("mlx5_0", 0x33, "RoCE", 100), ("mlx5_1", 0x33, "RoCE", 100)]), (1, [], [("mlx5_2", 0xB1, "RoCE", 100), ("mlx5_3", 0xB1, "RoCE", 100)]))
 
 
-@run("rccl-reversed", "ROCm/rccl#419", "-", "devices listed from the last to the first", 0, rows=["device mlx5_0:1 same", "order 4 devices unknown", "network NCCL same"])
+@run("rccl-reversed", "ROCm/rccl#419", "-", "devices listed from the last to the first", 0, rows=["device mlx5_0/1 same", "order 4 devices unknown", "network NCCL same"])
 def rccl_reversed():
     """four NICs in the order of their names"""
     return made("node-9", *numbered(4, "IB", rate=200))
@@ -161,7 +161,7 @@ def dgx_a100_socket():
     return build("dgx-a100")
 
 
-@run("nccl-2.3", "NVIDIA/nccl#147", "2.3.5", "a line for each device, and \"Using internal Network\"", 0, rows=["network NCCL same", "device mlx5_0:1 same", "order 4 devices unknown"])
+@run("nccl-2.3", "NVIDIA/nccl#147", "2.3.5", "a line for each device, and \"Using internal Network\"", 0, rows=["network NCCL same", "device mlx5_0/1 same", "order 4 devices unknown"])
 def nccl_2_3():
     """four NICs in the order of their names"""
     return made("node-62", *numbered(4, "IB", rate=100))
@@ -181,7 +181,7 @@ def vm_bonds_plugin():
 
 
 @run("a800-one-of-many", "NVIDIA/nccl-tests#133", "2.10.3", "one NIC for eight GPUs; a ring leaves the host by a GPU that is not next to it", 0,
-     rows=["network NCCL same", "device mlx5_6:1 same"])
+     rows=["network NCCL same", "device mlx5_6/1 same"])
 def a800_one_of_many():
     """GPU addresses of the log's channels; the only NIC beside the GPU that receives"""
     return made("nodeb", (0, [0x20], []), (0, [0x26], []), (1, [0x8D], [("mlx5_6", 0x8B, "RoCE", 100)]), (1, [0x92], []))
@@ -204,7 +204,7 @@ def efa_2019():
 
 
 @run("ucx-four-nics", "parthenon-hpc-lab/parthenon#1260", "UCX", "UCX names four NICs between hosts; lanes inside the host are not of interest", 0,
-     rows=[f"UCX mlx5_{i}:1 same" for i in range(4)])
+     rows=[f"UCX mlx5_{i}/1 same" for i in range(4)])
 def ucx_four_nics():
     """four NICs, four GPUs"""
     return made("node-31", *numbered(4, "IB", rate=200))
@@ -229,27 +229,27 @@ def mooncake_four():
 
 
 @run("a100-merge-vfs-0", "NVIDIA/nccl-tests#182", "2.19.3", "NCCL_IB_HCA and NCCL_IB_MERGE_VFS set", 0,
-     rows=["device mlx5_0:1 same", "device mlx5_1:1 same", "network NCCL same"])
+     rows=["device mlx5_0/1 same", "device mlx5_1/1 same", "network NCCL same"])
 def a100_merge_vfs_0():
     """two NICs, of which NCCL_IB_HCA takes one; two PCI Express GPUs"""
     return made("testgpu2", (0, [0x03], [("mlx5_0", 0x41, "IB", 200)]), (1, [0x83], [("mlx5_1", 0xC1, "IB", 200)]))
 
 
-@run("h800-one-hca", "NVIDIA/nccl#1052", "2.18.5", "NCCL_IB_HCA=mlx5_4 of nine", 0, rows=["device mlx5_4:1 same", "device mlx5_0:1 same", "network NCCL same"])
+@run("h800-one-hca", "NVIDIA/nccl#1052", "2.18.5", "NCCL_IB_HCA=mlx5_4 of nine", 0, rows=["device mlx5_4/1 same", "device mlx5_0/1 same", "network NCCL same"])
 def h800_one_hca():
     """nine NICs"""
     return made("node4", *numbered(9, "RoCE"))
 
 
 @run("h100-4nic-plugin", "NVIDIA/nccl#1737", "2.21.5", "a plugin's list with /SHARP, cut off where it was copied from, on the host whose topology the thread has", 0,
-     rows=["device mlx5_0:1 same", "device mlx5_5:1 same", "device mlx5_2:1 unknown", "device mlx5_3:1 unknown", "order 4 devices same"],
+     rows=["device mlx5_0/1 same", "device mlx5_5/1 same", "device mlx5_2/1 unknown", "device mlx5_3/1 unknown", "order 4 devices same"],
      silent="h100-4nic", hostname="gh-3714u06")
 def h100_4nic_plugin():
     return build("h100-4nic")
 
 
 @run("server-nvml-numbers", "NVIDIA/nccl#1358", "-", "CUDA_VISIBLE_DEVICES: cudaDev 0 is nvmlDev 3; busId tells which GPU it is", 0,
-     rows=["gpu 2 GPUs same", "device mlx5_5:1 same", "network NCCL same"])
+     rows=["gpu 2 GPUs same", "device mlx5_5/1 same", "network NCCL same"])
 def server_nvml_numbers():
     """GPU addresses from the log, others filled in; mlx5_1 and mlx5_2 are down"""
     return made("server1", (0, [0x18], [("mlx5_0", 0x21, "RoCE", 400)]), (0, [0x2A], []), (0, [0x3A], []), (0, [0x44], [("mlx5_3", 0x45, "RoCE", 400)]),
@@ -257,13 +257,13 @@ def server_nvml_numbers():
                 (0, [], [("mlx5_1", 0x50, "RoCE", 25, "down"), ("mlx5_2", 0x50, "RoCE", 25, "down")]))
 
 
-@run("h100-sharp-plugin", "NVIDIA/nccl#1357", "-", "four of six NICs by a plugin, on a host of the same devices", 1, differs=["device mlx5_2:1", "device mlx5_3:1"],
-     rows=["network NCCL same", "device mlx5_4:1 same"], silent="h100-4nic", hostname="node-19")
+@run("h100-sharp-plugin", "NVIDIA/nccl#1357", "-", "four of six NICs by a plugin, on a host of the same devices", 1, differs=["device mlx5_2/1", "device mlx5_3/1"],
+     rows=["network NCCL same", "device mlx5_4/1 same"], silent="h100-4nic", hostname="node-19")
 def h100_sharp_plugin():
     return build("h100-4nic")
 
 
-@run("a100-nccl-2.22", "NVIDIA/nccl-tests#231", "2.22.3", "version and devices, nothing else", 0, rows=["order 8 devices same", "device mlx5_7:1 same"])
+@run("a100-nccl-2.22", "NVIDIA/nccl-tests#231", "2.22.3", "version and devices, nothing else", 0, rows=["order 8 devices same", "device mlx5_7/1 same"])
 def a100_nccl_2_22():
     """eight NICs in the order of their names"""
     return made("puente", *numbered(8, "IB", rate=200))
@@ -276,14 +276,14 @@ def no_hostname():
 
 
 @run("azure-h100-vm", "AlizeeChen11/azurehpc-health-checks customTests/debugging-test-failure.md", "-",
-     "devices before a service renames them: mlx5_1 is the Ethernet one, which is mlx5_8 behind it", 1, differs=["link mlx5_1:1", "link mlx5_8:1"],
-     rows=["device mlx5_0:1 same", "network NCCL same"], said="another device has the name now", silent="azure-nd-h100-v5", hostname="node-1")
+     "devices before a service renames them: mlx5_1 is the Ethernet one, which is mlx5_8 behind it", 1, differs=["link mlx5_1/1", "link mlx5_8/1"],
+     rows=["device mlx5_0/1 same", "network NCCL same"], said="another device has the name now", silent="azure-nd-h100-v5", hostname="node-1")
 def azure_h100_vm():
     return build("azure-nd-h100-v5")
 
 
 @run("p40-no-host-prefix", "NVIDIA/nccl#392", "2.5.7", "no host in front; Ring instead of Channel; GPUs by address", 0,
-     rows=["network NCCL same", "device mlx5_0:1 same", "nic GPU0 same"])
+     rows=["network NCCL same", "device mlx5_0/1 same", "nic GPU0 same"])
 def p40_no_host_prefix():
     """GPU addresses from the log; the only NIC"""
     return made("node-1", (0, [0x1B], []), (0, [0x1C], []), (0, [0x41], []), (0, [], [("mlx5_0", 0x5E, "RoCE", 25)]))

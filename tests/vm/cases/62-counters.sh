@@ -212,7 +212,7 @@ test_live_shows_ports_and_who_owns_queue_pairs() {
 	shown() { tm capture-pane -p | grep -qE -- "$1"; }
 	play --pause 20
 	tm new-session -d -x 80 -y 24 "TERM=screen LC_ALL=C.UTF-8 RDMADIAG_DATADIR=$RDMADIAG_DATADIR $R counters -w -i 0.5"
-	shows '^  rxe0 +1 ACTIVE' && shows 'rxe0:1 +hw +sent_pkts' && tm send-keys o && shows 'rxe0 +[0-9]+ qp-play' &&
+	shows '^  rxe0 +1 ACTIVE' && shows 'rxe0/1 +hw +sent_pkts' && tm send-keys o && shows 'rxe0 +[0-9]+ qp-play' &&
 		tm send-keys o && shows 'sent_pkts' && tm send-keys Enter && shows 'process qp-play'
 	local r=$?
 	[ $r = 0 ] || tm capture-pane -p
