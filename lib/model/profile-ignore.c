@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -118,6 +119,17 @@ bool rd_ignore_over(const struct rd_ignore *ignore, int64_t day)
 	return day > ignore->last_day;
 }
 
+/* Ports are written mlx5_0/1. A profile may have them as libraries and earlier versions write them, mlx5_0:1. */
+static bool subject_matches(const char *pattern, const char *subject)
+{
+	_cleanup_free_ char *colon = rd_dup(subject);
+	char *slash = strchr(colon, '/');
+
+	if (slash)
+		*slash = ':';
+	return rd_profile_matches(pattern, subject) || rd_profile_matches(pattern, colon);
+}
+
 const struct rd_ignore *rd_profile_ignored(const struct rd_profile *profile, const char *id, const char *subject,
 					   int64_t day)
 {
@@ -125,7 +137,7 @@ const struct rd_ignore *rd_profile_ignored(const struct rd_profile *profile, con
 		const struct rd_ignore *ignore = &profile->ignores[i];
 
 		if (!rd_ignore_over(ignore, day) && strcmp(ignore->rule, id) == 0 &&
-		    (!ignore->subject || rd_profile_matches(ignore->subject, subject ? subject : "")))
+		    (!ignore->subject || subject_matches(ignore->subject, subject ? subject : "")))
 			return ignore;
 	}
 	return NULL;

@@ -48,6 +48,21 @@ static void a_line_that_mutes(void **state)
 	rd_profile_deinit(&profile);
 }
 
+static void a_port_is_muted_in_either_spelling(void **state)
+{
+	struct rd_profile profile = { 0 };
+
+	(void)state;
+	assert_int_equal(parse("ignore = dcqcn@mlx5_0:1 (eth2) until 2026-12-31 x\n"
+			       "ignore = pfc@mlx5_*/1 until 2026-12-31 x\n",
+			       &profile, NULL),
+			 0);
+	assert_non_null(rd_profile_ignored(&profile, "dcqcn", "mlx5_0/1 (eth2)", 0));
+	assert_null(rd_profile_ignored(&profile, "dcqcn", "mlx5_0/2 (eth2)", 0));
+	assert_non_null(rd_profile_ignored(&profile, "pfc", "mlx5_3/1", 0));
+	rd_profile_deinit(&profile);
+}
+
 static void the_last_day_still_counts(void **state)
 {
 	struct rd_profile profile = { 0 };
@@ -237,6 +252,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_line_that_mutes),
+		TEST(a_port_is_muted_in_either_spelling),
 		TEST(the_last_day_still_counts),
 		TEST(one_of_several_lines_is_enough),
 		TEST(lines_that_mute_nothing_are_refused),
