@@ -21,7 +21,7 @@ void rd_manifest_deinit(struct rd_manifest *manifest);
 
 /*
  * Reads a manifest and puts what it says of paths into the tree below `top`, in root/ and tNNN/root/. Files whose hash it
- * has are held against it, for which the lazy ones are read from `dir` (-1: there are none). -EBADMSG if it is no manifest, or
+ * has are held against it, for which the lazy ones are read from `dir` (its fd -1: there are none). -EBADMSG if it is no manifest, or
  * says what the tree does not bear out.
  */
 int rd_manifest_read(const struct rd_bytes *json, struct rd_tree *tree, uint32_t top, const struct rd_folder *dir,
