@@ -113,8 +113,9 @@ void rd_sel_find_drivers(struct rd_sel *sel)
 	}
 }
 
-static int roots_of_device_ops(struct rd_sel *sel, uint32_t m, const struct layout *layout,
-			       const struct rd_elf_sym *object)
+/* The functions that a table of callbacks (`struct name`) points to. `rule_of` says what is done with a member. */
+static int roots_of_table(struct rd_sel *sel, uint32_t m, const char *name, const struct layout *layout,
+			  const struct rd_elf_sym *object, enum rd_rule (*rule_of)(const char *member))
 {
 	const struct rd_sel_mod *mod = &sel->mods[m];
 	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
@@ -128,8 +129,8 @@ static int roots_of_device_ops(struct rd_sel *sel, uint32_t m, const struct layo
 
 		if (p->extern_name || !rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member))
 			continue;
-		rule = rd_rules_member(member.name);
-		snprintf(via, sizeof(via), "ib_device_ops.%s", member.name);
+		rule = rule_of(member.name);
+		snprintf(via, sizeof(via), "%s.%s", name, member.name);
 		rc = rule == RD_RULE_SELECTED ? add_root(sel, mod->fn_of[p->to], via) :
 						rd_sel_add_aside(sel, mod->fn_of[p->to], rule);
 		if (rc)
@@ -246,28 +247,9 @@ static int roots_of_ucma(struct rd_sel *sel, uint32_t m, const struct rd_elf_sym
 
 /* The classes of user objects, whose callbacks make the object a verb works on, or look it up: posting looks its queue
  * up, too. */
-static int roots_of_classes(struct rd_sel *sel, uint32_t m, const struct layout *layout, const struct rd_elf_sym *object)
+static enum rd_rule rule_of_class_member(const char *name)
 {
-	const struct rd_sel_mod *mod = &sel->mods[m];
-	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
-
-	for (size_t i = first; i < first + n; i++) {
-		const struct rd_elf_ptr *p = &mod->elf.ptrs[i];
-		struct rd_btf_member member;
-		enum rd_rule rule;
-		char via[96];
-		int rc;
-
-		if (p->extern_name || !rd_btf_member_at(layout->btf, layout->type, p->offset - object->offset, &member))
-			continue;
-		rule = strncmp(member.name, "lookup", 6) ? rd_rules_name(member.name) : RD_RULE_DATA_PATH;
-		snprintf(via, sizeof(via), "uverbs_obj_type_class.%s", member.name);
-		rc = rule == RD_RULE_SELECTED ? add_root(sel, mod->fn_of[p->to], via) :
-						rd_sel_add_aside(sel, mod->fn_of[p->to], rule);
-		if (rc)
-			return rc;
-	}
-	return 0;
+	return strncmp(name, "lookup", 6) == 0 ? RD_RULE_DATA_PATH : rd_rules_name(name);
 }
 
 /* The kernel's macro for ioctl methods names each handler: ib_uverbs_handler_UVERBS_METHOD_QP_CREATE; a driver has its own
@@ -375,11 +357,12 @@ int rd_sel_find_roots(struct rd_sel *sel)
 			if (!strcmp(object->name, UCMA_TABLE))
 				rc = roots_of_ucma(sel, m, object);
 			else if (fits_layout(mod, &device, object))
-				rc = roots_of_device_ops(sel, m, &device, object);
+				rc = roots_of_table(sel, m, "ib_device_ops", &device, object, rd_rules_member);
 			else if (fits_layout(mod, &file, object))
 				rc = roots_of_file_operations(sel, m, &file, object);
 			else if (fits_layout(mod, &class, object))
-				rc = roots_of_classes(sel, m, &class, object);
+				rc = roots_of_table(sel, m, "uverbs_obj_type_class", &class, object,
+						    rule_of_class_member);
 		}
 		if (!rc && sel->set->modules[m].file_matches)
 			rc = roots_of_handlers(sel, m);
