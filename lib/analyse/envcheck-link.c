@@ -25,16 +25,6 @@ static double ack_timeout(long exponent)
 	return 4.096e-6 * (double)(UINT64_C(1) << exponent);
 }
 
-static long number_of(const struct rd_check_env *check, const char *name, long standard)
-{
-	const char *text = rd_effects_get(check->all, name);
-	long value = standard;
-
-	if (text)
-		rd_envcheck_read(RD_ENV_NCCL, text, standard, &value);
-	return value;
-}
-
 static void judge_timeout(struct rd_check_env *check, long exponent, double total)
 {
 	if (total > WATCHDOG) {
@@ -56,7 +46,7 @@ static void judge_timeout(struct rd_check_env *check, long exponent, double tota
 /* The timer is 4.096 us x 2^N; the specification lets a device take up to four times that. */
 int rd_envcheck_timeout(struct rd_check_env *check)
 {
-	long exponent, retries = number_of(check, "NCCL_IB_RETRY_CNT", 7);
+	long exponent, retries = rd_envcheck_nccl_number(check, "NCCL_IB_RETRY_CNT", 7);
 	double total;
 	int r;
 

@@ -8,16 +8,6 @@
 
 #define MOST_QPS 128 /* NCCL_IB_MAX_QPS */
 
-static long number_of(const struct rd_check_env *check, const char *name, long standard)
-{
-	const char *text = rd_effects_get(check->all, name);
-	long value = standard;
-
-	if (text)
-		rd_envcheck_read(RD_ENV_NCCL, text, standard, &value);
-	return value;
-}
-
 /* Each NIC that was fused into one has as many. */
 int rd_envcheck_queue_pairs(struct rd_check_env *check)
 {
@@ -39,7 +29,7 @@ int rd_envcheck_queue_pairs(struct rd_check_env *check)
 			   n == 1 ? " (the default)" : ", and as many for each NIC that is fused with it");
 	if (n > 1)
 		rd_envcheck_effect(check,
-				   number_of(check, "NCCL_IB_SPLIT_DATA_ON_QPS", 0) == 1 ?
+				   rd_envcheck_nccl_number(check, "NCCL_IB_SPLIT_DATA_ON_QPS", 0) == 1 ?
 					   "each message is split among them" :
 					   "messages take them in turn (NCCL_IB_SPLIT_DATA_ON_QPS=1 would split each)");
 	return 0;
@@ -47,7 +37,7 @@ int rd_envcheck_queue_pairs(struct rd_check_env *check)
 
 int rd_envcheck_split(struct rd_check_env *check)
 {
-	long qps = number_of(check, "NCCL_IB_QPS_PER_CONNECTION", 1), split;
+	long qps = rd_envcheck_nccl_number(check, "NCCL_IB_QPS_PER_CONNECTION", 1), split;
 	int r;
 
 	if (!rd_envcheck_value(check, RD_ENV_NCCL, 0, &split, &r))

@@ -112,7 +112,9 @@ bool rd_envcheck_number(const char *text, long *ret);
 /* As the library reads it. RD_ENV_OK: it is one. Else *ret is what the library takes instead. */
 enum rd_env_got { RD_ENV_OK = 0, RD_ENV_PART, RD_ENV_ZERO, RD_ENV_DEFAULT, RD_ENV_REFUSED, RD_ENV_NO_NUMBER };
 enum rd_env_got rd_envcheck_read(enum rd_env_read read, const char *text, long standard, long *ret);
-/* The same, and says what is wrong with the text. False: there is no number to go on with, or no memory (*r). */
+/* The number of a variable that NCCL reads; `standard` where it is not set. */
+long rd_envcheck_nccl_number(const struct rd_check_env *check, const char *name, long standard);
+/* As rd_envcheck_read, and says what is wrong with the text. False: there is no number to go on with, or no memory (*r). */
 bool rd_envcheck_value(struct rd_check_env *check, enum rd_env_read read, long standard, long *ret, int *r);
 int rd_envcheck_values(struct rd_check_env *check, const struct rd_env_values *values);
 

@@ -89,6 +89,16 @@ enum rd_env_got rd_envcheck_read(enum rd_env_read read, const char *text, long s
 	}
 }
 
+long rd_envcheck_nccl_number(const struct rd_check_env *check, const char *name, long standard)
+{
+	const char *text = rd_effects_get(check->all, name);
+	long value = standard;
+
+	if (text)
+		rd_envcheck_read(RD_ENV_NCCL, text, standard, &value);
+	return value;
+}
+
 bool rd_envcheck_value(struct rd_check_env *check, enum rd_env_read read, long standard, long *ret, int *r)
 {
 	const char *library = check->effect->library;
