@@ -18,12 +18,12 @@ void check_look_deinit(struct check_look *look)
 }
 
 /* Spare ports, and virtual functions that wait for a guest, are down by design. */
-static void count_port(const struct rd_host *host, const struct rd_port *port, struct check_numbers *ret)
+static void count_port(const struct rd_port_views *views, size_t p, struct check_numbers *ret)
 {
-	bool active = rd_port_active(port);
+	bool active = rd_port_active(&views->host->ports[p]);
 
 	ret->active += active;
-	ret->ports += active || !(port->spare || rd_port_is_aside(host, port));
+	ret->ports += active || !rd_port_is_aside(views, p);
 }
 
 void check_count(const struct check_look *look, struct check_numbers *ret)
@@ -39,7 +39,7 @@ void check_count(const struct check_look *look, struct check_numbers *ret)
 			ret->results[finding->severity == RD_SEV_NOTE ? RD_SEV_OK : finding->severity]++;
 	}
 	for (size_t i = 0; i < host->n_ports; i++)
-		count_port(host, &host->ports[i], ret);
+		count_port(&look->checks.map.ports, i, ret);
 	/* A device has one at least. */
 	for (size_t i = 0; i < host->n_ibdevs; i++)
 		ret->ports += host->ibdevs[i].ports_unread;

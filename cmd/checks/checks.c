@@ -84,7 +84,7 @@ static int judge_job_env(struct checks *checks)
 	if (r)
 		tell_too_many(checks);
 	else
-		r = rd_envcheck(&checks->host, &effects, &checks->job_env);
+		r = rd_envcheck(&checks->map.ports, &effects, &checks->job_env);
 	rd_effects_deinit(&effects);
 	return r == -E2BIG ? 0 : r;
 }
@@ -127,10 +127,12 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 	if (r < 0)
 		return r;
 	if (rd_nicmap_analyse(&checks->host, &checks->system, 0, &checks->map) < 0 || judge_job_env(checks) < 0 ||
-	    judge_flows(checks) < 0 || rd_symmetry_find(&checks->host, &checks->symmetry) < 0)
+	    judge_flows(checks) < 0)
 		return rd_err_set(err, ENOMEM, ctx->cmd->name, "no memory for the map of NICs");
+	rd_symmetry_find(&checks->map.ports, &checks->symmetry);
 	checks->in = (struct rd_check_input){
 		.host = &checks->host,
+		.ports = &checks->map.ports,
 		.map = &checks->map,
 		.system = &checks->system,
 		.net = &checks->net,
@@ -151,7 +153,7 @@ int checks_take_profile(struct checks *checks, const char *path, struct rd_err *
 
 	if (r < 0)
 		return r;
-	rd_profile_of(&checks->host, &checks->system, &self);
+	rd_profile_of(&checks->map.ports, &checks->system, &self);
 	rd_profile_compare(&checks->profile, &self, &checks->differences);
 	rd_profile_deinit(&self);
 	checks->in.profile = &checks->profile;

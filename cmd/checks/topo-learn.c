@@ -14,7 +14,7 @@ static int write_profile(const struct checks *checks, const char *path, struct r
 	const char *host = checks->report.host ? checks->report.host : "one";
 	struct rd_profile self = { 0 };
 
-	rd_profile_learn(&checks->host, &checks->system, &self);
+	rd_profile_learn(&checks->map.ports, &checks->system, &self);
 	rd_buf_str(&out, "# For rdmadiag topo-check --profile FILE: what is expected of a host, as it was found on ");
 	rd_buf_safe(&out, host, strlen(host));
 	rd_buf_str(&out, ".\n# Leave out what may differ; * stands for any letters: port.*.rate_gbps = 400\n"

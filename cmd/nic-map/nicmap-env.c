@@ -54,12 +54,11 @@ static size_t add_variables(const struct rd_env *env, const char *wanted, struct
 }
 
 /* Comments come last: `eval` without quotes makes one line of all. */
-static int add_notes(const struct nicmap *nm, const char *wanted, struct rd_buf *out)
+static void add_notes(const struct nicmap *nm, const char *wanted, struct rd_buf *out)
 {
 	_cleanup_buf_ struct rd_buf notes = { 0 };
-	int r = rd_stack_env_notes(&nm->host, &nm->map, wanted, &notes);
-
-	for (const char *at = notes.data; !r && at && *at;) {
+	rd_stack_env_notes(&nm->map, wanted, &notes);
+	for (const char *at = notes.data; at && *at;) {
 		const char *end = strchr(at, '\n');
 
 		rd_buf_str(out, "# ");
@@ -67,7 +66,6 @@ static int add_notes(const struct nicmap *nm, const char *wanted, struct rd_buf 
 		rd_buf_str(out, "\n");
 		at = end ? end + 1 : NULL;
 	}
-	return r;
 }
 
 /* EFA takes no list of NICs, but libfabric can be kept from falling back to TCP. */
@@ -89,7 +87,7 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 	const struct nicmap_opts *opts = ctx->state;
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_err err = { 0 };
-	bool refused = rd_env_refused(&nm->host, &err);
+	bool refused = rd_env_refused(&nm->map.ports, &err);
 
 	if (ctx->globals.json) {
 		rd_report_nicmap(&nm->report, &nm->host, &nm->map);
@@ -110,8 +108,8 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 			rd_err_set(&err, ENODEV, "--env", "no variable of this library is known");
 		return rd_fail(ctx, &err);
 	}
-	if (!refused && add_notes(nm, opts->env, &out) < 0)
-		return rd_no_memory(ctx, ctx->cmd->name);
+	if (!refused)
+		add_notes(nm, opts->env, &out);
 	rd_out(&out);
 	return RD_EXIT_OK;
 }
@@ -260,7 +258,7 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 		rd_effects_deinit(&effects);
 		return rd_fail(ctx, &err);
 	}
-	r = rd_envcheck(&nm->host, &effects, &findings);
+	r = rd_envcheck(&nm->map.ports, &effects, &findings);
 	if (!r)
 		rd_report_envcheck(&nm->report, &effects);
 	if (!r)

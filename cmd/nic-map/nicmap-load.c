@@ -51,33 +51,32 @@ static bool is_told(const struct rd_finding *finding)
 }
 
 /* The same rules as in topo-check, so that a fact has the same name and weight in both. */
-static int run_rules(struct nicmap *nm, const struct rd_profile *profile, const struct rd_findings *differences,
-		     struct rd_findings *ret)
+static void run_rules(struct nicmap *nm, const struct rd_profile *profile, const struct rd_findings *differences,
+		      struct rd_findings *ret)
 {
 	_cleanup_free_ bool *chosen = rd_alloc(rd_n_checks + 1, sizeof(*chosen));
 	struct rd_symmetry symmetry = { 0 };
 	struct rd_findings all = { 0 };
 	const struct rd_check_input in = {
 		.host = &nm->host,
+		.ports = &nm->map.ports,
 		.map = &nm->map,
 		.symmetry = &symmetry,
 		.profile = profile,
 		.differences = differences,
 		.unread = &nm->report.errors,
 	};
-	int r = rd_symmetry_find(&nm->host, &symmetry);
 
-	for (size_t i = 0; !r && i < rd_n_checks; i++)
+	rd_symmetry_find(&nm->map.ports, &symmetry);
+	for (size_t i = 0; i < rd_n_checks; i++)
 		for (size_t m = 0; m < RD_ARRAY_SIZE(map_rules); m++)
 			chosen[i] |= strcmp(rd_checks[i]->id, map_rules[m]) == 0;
-	if (!r)
-		rd_checks_run(&in, chosen, &all);
-	for (size_t i = 0; i < all.n && !r; i++)
+	rd_checks_run(&in, chosen, &all);
+	for (size_t i = 0; i < all.n; i++)
 		if (is_told(&all.v[i]))
 			rd_finding_copy(ret, &all.v[i]);
 	rd_findings_deinit(&all);
 	rd_symmetry_deinit(&symmetry);
-	return r;
 }
 
 static int judge(const char *path, struct nicmap *nm, struct rd_err *err)
@@ -91,13 +90,11 @@ static int judge(const char *path, struct nicmap *nm, struct rd_err *err)
 		return r;
 	}
 	if (path) {
-		rd_profile_of(&nm->host, NULL, &self);
+		rd_profile_of(&nm->map.ports, NULL, &self);
 		rd_profile_compare(&profile, &self, &differences);
 	}
-	if (!r)
-		r = run_rules(nm, path ? &profile : NULL, path ? &differences : NULL, &nm->map.findings);
-	if (!r)
-		r = rd_diagnose(&nm->host, path ? &profile : NULL, rd_profile_day(nm->report.time), &nm->map.findings);
+	run_rules(nm, path ? &profile : NULL, path ? &differences : NULL, &nm->map.findings);
+	r = rd_diagnose(&nm->host, path ? &profile : NULL, rd_profile_day(nm->report.time), &nm->map.findings);
 	rd_findings_deinit(&differences);
 	rd_profile_deinit(&profile);
 	rd_profile_deinit(&self);

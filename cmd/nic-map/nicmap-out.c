@@ -140,7 +140,7 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 	tell_rules(ctx);
 	rd_report_nicmap(&nm->report, &nm->host, &nm->map);
 	if (opts->gids)
-		rd_report_gids(&nm->report, &nm->host);
+		rd_report_gids(&nm->report, &nm->map.ports);
 	/* The document has it as an object. */
 	if (opts->assignment && !ctx->globals.json)
 		rd_report_assignment(&nm->report, &nm->host, &nm->map);

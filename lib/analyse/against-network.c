@@ -52,7 +52,7 @@ static size_t count_usable(const struct rd_against_state *st, bool allowed_only,
 
 	for (size_t p = 0; p < st->host->n_ports; p++)
 		n += rd_against_usable(st->host, p) && (!allowed_only || st->allowed[p]) &&
-		     (!compute_only || st->host->ports[p].role == RD_ROLE_COMPUTE);
+		     (!compute_only || st->map->ports.v[p].role == RD_ROLE_COMPUTE);
 	return n;
 }
 

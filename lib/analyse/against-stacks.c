@@ -85,18 +85,20 @@ static void compare_gid(struct rd_against_state *st, const struct rd_run_use *us
 	const struct rd_gid *gid;
 	const char *fault;
 	char *here, *seen;
+	int own;
 
 	if (use->gid < 0 || !port->gids_known || !rd_port_is_ethernet(port))
 		return;
 	gid = rd_gid_at(port, (unsigned)use->gid);
 	fault = gid ? rd_gid_fault(st->host, port, gid) : "there is no GID at this index";
-	here = port->gid >= 0 ? rd_text("%u", port->gids[port->gid].index) : NULL;
+	own = rd_port_gid_index(&st->map->ports, (size_t)(port - st->host->ports));
+	here = own >= 0 ? rd_text("%d", own) : NULL;
 	seen = rd_text("%d", use->gid);
-	if (port->gid >= 0 && port->gids[port->gid].index == (unsigned)use->gid)
+	if (own == use->gid)
 		rd_against_same(st, "gid", label_of(use), here, seen, NULL);
 	else if (fault)
 		rd_against_differs(st, "gid", &bad_gid, label_of(use), here, seen, rd_text("%s", fault),
-				   port->gid >= 0 ? rd_text("MC_GID_INDEX=%u", port->gids[port->gid].index) : NULL);
+				   own >= 0 ? rd_text("MC_GID_INDEX=%d", own) : NULL);
 	else
 		rd_against_unknown(st, "gid", label_of(use), here, seen,
 				   rd_text("it can be used, too: %s chooses by rules of its own",

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/backup.h"
 
-#include <errno.h>
-
 #include "analyse/distance.h"
 #include "analyse/role.h"
 #include "base/text.h"
@@ -32,13 +30,14 @@ static int other_port(const struct rd_host *host, const struct rd_choice *choice
 	return -1;
 }
 
-static int neighbour(const struct rd_host *host, const struct rd_choice *choice)
+static int neighbour(const struct rd_port_views *views, const struct rd_choice *choice)
 {
-	enum rd_role role = host->ports[choice->ports[0]].role;
+	const struct rd_host *host = views->host;
+	enum rd_role role = views->v[choice->ports[0]].role;
 	size_t own = 0, n = 0, wanted;
 
 	for (size_t p = 0; p < host->n_ports; p++) {
-		if (host->ports[p].role != role)
+		if (views->v[p].role != role)
 			continue;
 		if ((int)p == choice->ports[0])
 			own = n;
@@ -47,7 +46,7 @@ static int neighbour(const struct rd_host *host, const struct rd_choice *choice)
 	wanted = own % 2 ? own - 1 : own + 1;
 	n = 0;
 	for (size_t p = 0; p < host->n_ports; p++) {
-		if (host->ports[p].role != role)
+		if (views->v[p].role != role)
 			continue;
 		if (n++ == wanted)
 			return could_serve(host, choice, p) ? (int)p : -1;
@@ -58,12 +57,13 @@ static int neighbour(const struct rd_host *host, const struct rd_choice *choice)
 /* Of the same role if there is one, then by distance. */
 static int nearest(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_choice *choice)
 {
-	enum rd_role role = host->ports[choice->ports[0]].role;
+	enum rd_role role = map->ports.v[choice->ports[0]].role;
 	int best = -1, best_rank = 0;
 
 	for (size_t p = 0; p < host->n_ports; p++) {
 		enum rd_path path = rd_nicmap_pair(map, (size_t)choice->gpu, (size_t)host->ports[p].ibdev)->path;
-		int rank = (path == RD_PATH_UNKNOWN ? RD_PATH_SYS + 1 : (int)path) + (host->ports[p].role != role) * 16;
+		int rank =
+			(path == RD_PATH_UNKNOWN ? RD_PATH_SYS + 1 : (int)path) + (map->ports.v[p].role != role) * 16;
 
 		if (could_serve(host, choice, p) && (best < 0 || rank < best_rank)) {
 			best = (int)p;
@@ -149,7 +149,7 @@ void rd_backup_of_nccl(const struct rd_nccl_nets *nets, struct rd_choices *choic
 	}
 }
 
-int rd_backup_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_choices *choices)
+void rd_backup_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_choices *choices)
 {
 	for (size_t i = 0; i < choices->n; i++) {
 		struct rd_choice *choice = &choices->v[i];
@@ -159,7 +159,7 @@ int rd_backup_fill(const struct rd_host *host, const struct rd_nicmap *map, stru
 			continue;
 		choice->backup = other_port(host, choice);
 		if (choice->backup < 0) {
-			choice->backup = neighbour(host, choice);
+			choice->backup = neighbour(&map->ports, choice);
 			what = "neighbour";
 		}
 		if (choice->backup < 0) {
@@ -169,8 +169,5 @@ int rd_backup_fill(const struct rd_host *host, const struct rd_nicmap *map, stru
 		if (choice->backup < 0)
 			continue;
 		choice->backup_why = what_they_share(host, what, choice->ports[0], choice->backup);
-		if (!choice->backup_why)
-			return -ENOMEM;
 	}
-	return 0;
 }

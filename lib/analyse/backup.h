@@ -5,8 +5,8 @@
 #include "model/nicmap.h"
 
 /* What we advise: sets backup and backup_why of each choice: the other port of a two-port card, else the neighbour in the order of the
- * compute NICs (even + 1, odd - 1), else the nearest one that is up. 0 or -ENOMEM. */
-int rd_backup_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_choices *choices);
+ * compute NICs (even + 1, odd - 1), else the nearest one that is up. */
+void rd_backup_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_choices *choices);
 
 /* What libraries do by themselves: sets library_backup and its reason. NVSHMEM has no failover of its own; libraries that add
  * one to GPU-initiated RDMA take the other port of a two-port card, else the neighbour in the order of devices, which need

@@ -49,8 +49,10 @@ static const char *nic_place(const struct rd_host *host, int ibdev)
 	return dev->pci >= 0 && !dev->parent_netdev ? host->pcis[dev->pci].addr : rd_ibdev_label(host, ibdev);
 }
 
-static int take_port(const struct rd_host *host, const struct rd_port *port, struct rd_compared_port *ret)
+static int take_port(const struct rd_port_views *views, size_t p, struct rd_compared_port *ret)
 {
+	const struct rd_host *host = views->host;
+	const struct rd_port *port = &host->ports[p];
 	const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
 
 	ret->place = rd_text("%s/%u", nic_place(host, port->ibdev), port->num);
@@ -60,7 +62,7 @@ static int take_port(const struct rd_host *host, const struct rd_port *port, str
 	if (port->rate_gbps.known == RD_OK && (!port->state || rd_port_active(port)) &&
 	    !(ret->rate = rd_text("%g", port->rate_gbps.v)))
 		return -ENOMEM;
-	ret->compute = port->role == RD_ROLE_COMPUTE;
+	ret->compute = views->v[p].role == RD_ROLE_COMPUTE;
 	return ret->place && ret->label && copy(&ret->board, dev->board) && copy(&ret->firmware, dev->firmware) &&
 			       copy(&ret->state, port->state) && copy(&ret->link_layer, port->link_layer) ?
 		       0 :
@@ -103,7 +105,7 @@ int rd_compared_take(const char *name, const struct rd_host *host, const struct 
 		if (!(ret->nics[ret->n_nics++] = rd_dup(nic_place(host, (int)i))))
 			return -ENOMEM;
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (take_port(host, &host->ports[p], &ret->ports[ret->n_ports++]) < 0)
+		if (take_port(&map->ports, p, &ret->ports[ret->n_ports++]) < 0)
 			return -ENOMEM;
 	return take_rails(host, map, ret);
 }

@@ -22,11 +22,12 @@ static bool has_own_library(const struct rd_host *host, const struct rd_port *po
 	return rd_ibdev_is_efa(host, port->ibdev) || rd_ibdev_is_gaudi(host, port->ibdev);
 }
 
-bool rd_env_wants(const struct rd_host *host, size_t p)
+bool rd_env_wants(const struct rd_port_views *views, size_t p)
 {
+	const struct rd_host *host = views->host;
 	const struct rd_port *port = &host->ports[p];
 
-	return port->role == RD_ROLE_COMPUTE && rd_port_active(port) && port->num > 0 &&
+	return views->v[p].role == RD_ROLE_COMPUTE && rd_port_active(port) && port->num > 0 &&
 	       host->ibdevs[port->ibdev].name && !has_own_library(host, port);
 }
 
@@ -49,8 +50,9 @@ static bool refuse(const struct rd_host *host, int first, size_t n, struct rd_er
 	return true;
 }
 
-bool rd_env_refused(const struct rd_host *host, struct rd_err *err)
+bool rd_env_refused(const struct rd_port_views *views, struct rd_err *err)
 {
+	const struct rd_host *host = views->host;
 	size_t unsure = 0, compute = 0, ib = 0, efa = 0, gaudi = 0, wanted = 0;
 	int first_unsure = -1, first_compute = -1;
 	char why[200];
@@ -58,13 +60,13 @@ bool rd_env_refused(const struct rd_host *host, struct rd_err *err)
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 
-		wanted += rd_env_wants(host, p);
-		ib += rd_env_wants(host, p) && rd_port_is_ib(port);
+		wanted += rd_env_wants(views, p);
+		ib += rd_env_wants(views, p) && rd_port_is_ib(port);
 		efa += rd_ibdev_is_efa(host, port->ibdev);
 		gaudi += rd_ibdev_is_gaudi(host, port->ibdev);
-		if (port->role == RD_ROLE_UNKNOWN && rd_port_active(port) && !rd_port_is_aside(host, port)) {
+		if (views->v[p].role == RD_ROLE_UNKNOWN && rd_port_active(port) && !rd_port_is_aside(views, p)) {
 			first_unsure = unsure++ ? first_unsure : (int)p;
-		} else if (port->role == RD_ROLE_COMPUTE) {
+		} else if (views->v[p].role == RD_ROLE_COMPUTE) {
 			first_compute = compute++ ? first_compute : (int)p;
 		}
 	}
@@ -80,7 +82,7 @@ bool rd_env_refused(const struct rd_host *host, struct rd_err *err)
 			      "the ports of a Gaudi take none of these variables: HCCL finds them by itself");
 	if (unsure > 0) {
 		snprintf(why, sizeof(why), "what it is for is not certain: %s",
-			 host->ports[first_unsure].role_why ? host->ports[first_unsure].role_why : "not known");
+			 views->v[first_unsure].role_why ? views->v[first_unsure].role_why : "not known");
 		return refuse(host, first_unsure, unsure, err, why);
 	}
 	if (wanted > 0 && ib > 0 && ib < wanted)
@@ -94,29 +96,30 @@ bool rd_env_refused(const struct rd_host *host, struct rd_err *err)
 }
 
 /* "mlx5_0:1,mlx5_1:1" behind `prefix`; "" if there is no such port. */
-static char *port_list(const struct rd_host *host, const char *prefix)
+static char *port_list(const struct rd_port_views *views, const char *prefix)
 {
+	const struct rd_host *host = views->host;
 	_cleanup_buf_ struct rd_buf list = { 0 };
 
 	rd_buf_str(&list, prefix);
 	for (size_t p = 0, n = 0; p < host->n_ports; p++)
-		if (rd_env_wants(host, p))
+		if (rd_env_wants(views, p))
 			rd_buf_printf(&list, "%s%s:%u", n++ > 0 ? "," : "", host->ibdevs[host->ports[p].ibdev].name,
 				      host->ports[p].num);
 	return RD_TAKE(list.data);
 }
 
-int rd_env_gid_index(const struct rd_host *host)
+int rd_env_gid_index(const struct rd_port_views *views)
 {
+	const struct rd_host *host = views->host;
 	int index = -1;
 
 	for (size_t p = 0; p < host->n_ports; p++) {
-		const struct rd_port *port = &host->ports[p];
 		int own;
 
-		if (!rd_env_wants(host, p))
+		if (!rd_env_wants(views, p))
 			continue;
-		own = rd_port_is_ethernet(port) && port->gid >= 0 ? (int)port->gids[port->gid].index : -1;
+		own = rd_port_is_ethernet(&host->ports[p]) ? rd_port_gid_index(views, p) : -1;
 		if (own < 0 || (index >= 0 && own != index))
 			return -1;
 		index = own;
@@ -141,7 +144,7 @@ static int best_port(const struct rd_host *host, const struct rd_nicmap *map, si
 	for (size_t p = 0; p < host->n_ports; p++) {
 		enum rd_path path = rd_nicmap_pair(map, gpu, (size_t)host->ports[p].ibdev)->path;
 
-		if (!rd_env_wants(host, p))
+		if (!rd_env_wants(&map->ports, p))
 			continue;
 		if (path == RD_PATH_UNKNOWN)
 			path = RD_PATH_SYS;
@@ -154,7 +157,7 @@ static int best_port(const struct rd_host *host, const struct rd_nicmap *map, si
 }
 
 /* Process k takes the k-th device, counted in the order of devices and as often as the mapping says: that can be said
- * only where accelerators and NICs are in the same order. "" where it cannot. NULL when out of memory. */
+ * only where accelerators and NICs are in the same order. "" where it cannot. */
 static char *pe_mapping(const struct rd_host *host, const struct rd_nicmap *map)
 {
 	_cleanup_free_ unsigned *users = rd_alloc(host->n_ports + 1, sizeof(*users));
@@ -180,44 +183,38 @@ static char *pe_mapping(const struct rd_host *host, const struct rd_nicmap *map)
 	return RD_TAKE(mapping.data);
 }
 
-static int nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int gid_index, struct rd_env *env)
+static void nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int gid_index, struct rd_env *env)
 {
 	_cleanup_free_ char *mapping = pe_mapping(host, map);
 	const char *name = NULL;
-	int r = 0;
 
-	if (!mapping)
-		return -ENOMEM;
 	add(env, "nvshmem", "NVSHMEM_ENABLE_NIC_PE_MAPPING", rd_text("%d", *mapping != '\0'));
 	if (*mapping)
 		add(env, "nvshmem", "NVSHMEM_HCA_PE_MAPPING", RD_TAKE(mapping));
-	else if (!r)
-		add(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(host, ""));
+	else
+		add(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(&map->ports, ""));
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (rd_env_wants(host, p))
+		if (rd_env_wants(&map->ports, p))
 			name = host->ibdevs[host->ports[p].ibdev].name;
-	if (!r && name && strncmp(name, "mlx5", 4) != 0) {
+	if (name && strncmp(name, "mlx5", 4) != 0) {
 		size_t n = 0;
 
 		while (isalpha((unsigned char)name[n]))
 			n++;
 		add(env, "nvshmem", "NVSHMEM_HCA_PREFIX", rd_text("%.*s", (int)n, name));
 	}
-	if (!r && gid_index >= 0)
+	if (gid_index >= 0)
 		add(env, "nvshmem", "NVSHMEM_IB_GID_INDEX", rd_text("%d", gid_index));
-	return r;
 }
 
-int rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_env *ret)
+void rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_env *ret)
 {
-	_cleanup_free_ char *list = port_list(host, "");
+	_cleanup_free_ char *list = port_list(&map->ports, "");
 	const char *front = rd_env_front_end(host);
-	int gid_index = rd_env_gid_index(host), r = 0;
+	int gid_index = rd_env_gid_index(&map->ports);
 
-	if (!list)
-		return -ENOMEM;
-	if (!*list || rd_env_refused(host, NULL))
-		return 0;
+	if (!*list || rd_env_refused(&map->ports, NULL))
+		return;
 	add(ret, "nccl", "NCCL_IB_HCA", rd_text("=%s", list));
 	if (gid_index >= 0)
 		add(ret, "nccl", "NCCL_IB_GID_INDEX", rd_text("%d", gid_index));
@@ -225,10 +222,8 @@ int rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct 
 		add(ret, "nccl", "NCCL_SOCKET_IFNAME", rd_text("=%s", front));
 	if (front)
 		add(ret, "nccl", "GLOO_SOCKET_IFNAME", rd_text("%s", front));
-	r = nvshmem(host, map, gid_index, ret);
-	if (!r)
-		add(ret, "ucx", "UCX_NET_DEVICES", rd_text("%s", list));
-	if (!r && gid_index >= 0)
+	nvshmem(host, map, gid_index, ret);
+	add(ret, "ucx", "UCX_NET_DEVICES", rd_text("%s", list));
+	if (gid_index >= 0)
 		add(ret, "ucx", "UCX_IB_GID_INDEX", rd_text("%d", gid_index));
-	return r;
 }

@@ -7,17 +7,17 @@
 #include "model/nicmap.h"
 
 /* Only what can be said: no GID index where ports differ in it, no interface where no default route is known. Nothing at
- * all where rd_env_refused. 0 or -ENOMEM. */
-int rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_env *ret);
+ * all where rd_env_refused. */
+void rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_env *ret);
 
 /* Whether no variables can be said, because roles are not certain or nothing for computing is up; `err` (may be NULL) says
  * of which port and why. */
-bool rd_env_refused(const struct rd_host *host, struct rd_err *err);
+bool rd_env_refused(const struct rd_port_views *views, struct rd_err *err);
 
 /* Whether the port is one that the variables select: for computing, active, known by name and number. */
-bool rd_env_wants(const struct rd_host *host, size_t port);
+bool rd_env_wants(const struct rd_port_views *views, size_t port);
 /* The index of the GID to use, if all of these ports have the same one; -1 if they differ, or are not RoCE. */
-int rd_env_gid_index(const struct rd_host *host);
+int rd_env_gid_index(const struct rd_port_views *views);
 
 /* The interface that reaches other hosts: it has the default route; its master where it is bound. NULL if none is known. */
 const char *rd_env_front_end(const struct rd_host *host);

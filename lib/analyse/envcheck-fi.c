@@ -52,7 +52,7 @@ static bool allows_rdma(const char *value)
 
 static void check_efa(struct rd_check_env *check)
 {
-	bool others = rd_envcheck_has_rdma(check->host, false);
+	bool others = rd_envcheck_has_rdma(check, false);
 
 	rd_envcheck_effect(check, "this host has no EFA device: no provider is found");
 	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-provider", "There is no device for this provider",
@@ -81,7 +81,7 @@ static int check_provider(struct rd_check_env *check)
 		return 0;
 	}
 	rd_envcheck_effect(check, "only %.*s: no RDMA", RD_ENV_QUOTED, value);
-	if (!rd_envcheck_has_rdma(check->host, true))
+	if (!rd_envcheck_has_rdma(check, true))
 		return 0;
 	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "libfabric is kept from RDMA",
 			   "between hosts it goes over TCP or UDP, at a fraction of the rate", NULL,

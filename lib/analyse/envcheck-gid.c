@@ -73,11 +73,12 @@ struct faults {
 	int advised; /* index that should be used instead; -1: differs, or none */
 };
 
-static void note_gid(struct rd_check_env *check, struct faults *faults, const struct rd_port *port, long index)
+static void note_gid(struct rd_check_env *check, struct faults *faults, size_t p, long index)
 {
+	const struct rd_port *port = &check->host->ports[p];
 	const struct rd_gid *gid = index >= 0 && index <= 0xffff ? rd_gid_at(port, (unsigned)index) : NULL;
 	const char *fault = gid ? rd_gid_fault(check->host, port, gid) : NULL;
-	int advised = port->gid >= 0 ? (int)port->gids[port->gid].index : -1;
+	int advised = rd_port_gid_index(check->views, p);
 	char label[128];
 
 	if (!rd_port_is_ethernet(port) || !rd_port_active(port) || port->n_gids == 0 || (gid && !fault))
@@ -185,7 +186,7 @@ static void judge_wish(struct rd_check_env *check, const struct wish *wish, enum
 
 			/* A card that has version 1 only leaves no choice. */
 			if (!rd_port_is_v1_only(port))
-				note_gid(check, &faults, port, index_of(port, wish));
+				note_gid(check, &faults, p, index_of(port, wish));
 		}
 	say_faults(check, &faults, severity);
 }
@@ -307,8 +308,8 @@ int rd_envcheck_gid_index(struct rd_check_env *check)
 	tell_fixed(check, index);
 	tell_mooncake(check, index);
 	for (size_t p = 0; p < check->host->n_ports; p++)
-		if (check->by_hca ? check->by_hca[p] : check->host->ports[p].role == RD_ROLE_COMPUTE)
-			note_gid(check, &faults, &check->host->ports[p], index);
+		if (check->by_hca ? check->by_hca[p] : check->views->v[p].role == RD_ROLE_COMPUTE)
+			note_gid(check, &faults, p, index);
 	say_faults(check, &faults, RD_SEV_CRITICAL);
 	return 0;
 }
@@ -325,7 +326,7 @@ int rd_envcheck_own_gid(struct rd_check_env *check)
 	read_wish(check, &wish);
 	for (size_t p = 0; p < check->host->n_ports; p++)
 		if (check->by_hca[p] && check->host->ports[p].n_gids > 0)
-			note_gid(check, &faults, &check->host->ports[p], index_of(&check->host->ports[p], &wish));
+			note_gid(check, &faults, p, index_of(&check->host->ports[p], &wish));
 	say_faults(check, &faults, RD_SEV_CRITICAL);
 	return 0;
 }

@@ -35,12 +35,12 @@ void rd_envcheck_selection(struct rd_check_env *check)
 	size_t n = 0;
 
 	for (size_t p = 0; p < host->n_ports; p++) {
-		const struct rd_port *port = &host->ports[p];
+		enum rd_role role = check->views->v[p].role;
 
 		n += check->selected[p];
-		if (check->selected[p] && (port->role == RD_ROLE_STORAGE || port->role == RD_ROLE_MANAGEMENT))
+		if (check->selected[p] && (role == RD_ROLE_STORAGE || role == RD_ROLE_MANAGEMENT))
 			add_port(&other, host, p);
-		if (!check->selected[p] && port->role == RD_ROLE_COMPUTE && rd_port_active(port))
+		if (!check->selected[p] && role == RD_ROLE_COMPUTE && rd_port_active(&host->ports[p]))
 			add_port(&missing, host, p);
 	}
 	if (n == 0) {

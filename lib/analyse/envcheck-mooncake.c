@@ -25,7 +25,7 @@ static void say_set(struct rd_check_env *check, const char *what)
 static int check_force_tcp(struct rd_check_env *check)
 {
 	say_set(check, "TCP only: no other transport is set up");
-	if (!rd_envcheck_has_rdma(check->host, true))
+	if (!rd_envcheck_has_rdma(check, true))
 		return 0;
 	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is switched off",
 			   "Mooncake goes over TCP, at a fraction of the rate", NULL, NULL,

@@ -63,7 +63,7 @@ const char *rd_envcheck_nccl_off(const struct rd_effects *all, const char *name)
 
 static void rdma_off(struct rd_check_env *check, enum rd_severity severity, const char *title, const char *fix)
 {
-	if (!rd_envcheck_has_rdma(check->host, true))
+	if (!rd_envcheck_has_rdma(check, true))
 		return;
 	rd_envcheck_advise(check, severity, "env-rdma-off", title,
 			   "NCCL goes over TCP between hosts, at a fraction of the rate, and without GPUDirect", NULL,
@@ -101,7 +101,7 @@ int rd_envcheck_net(struct rd_check_env *check)
 	}
 	if (ib) {
 		rd_envcheck_effect(check, "NCCL's own InfiniBand and RoCE");
-		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check->host, false))
+		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check, false))
 			return 0;
 		rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-network", "NCCL's own InfiniBand passes over EFA",
 				   "NCCL finds no device, and stops", NULL, NULL,
@@ -133,7 +133,7 @@ int rd_envcheck_ib_disable(struct rd_check_env *check)
 	}
 	rd_envcheck_effect(check, "NCCL's own InfiniBand and RoCE are off; %s",
 			   alone ? "what is left is TCP" : "what is left is TCP, or a plugin (libnccl-net.so)");
-	if (!rd_envcheck_has_rdma(check->host, false))
+	if (!rd_envcheck_has_rdma(check, false))
 		return 0; /* EFA is used through a plugin */
 	rdma_off(check, alone ? RD_SEV_CRITICAL : RD_SEV_WARNING, "RDMA is switched off", "unset NCCL_IB_DISABLE");
 	return 0;
@@ -159,7 +159,7 @@ int rd_envcheck_net_plugin(struct rd_check_env *check)
 
 	if (no_plugin(check->all)) {
 		rd_envcheck_effect(check, "no plugin: NCCL's own InfiniBand and RoCE, else TCP");
-		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check->host, false))
+		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check, false))
 			return 0;
 		rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "EFA needs a plugin",
 				   "NCCL's own InfiniBand passes over EFA; TCP is what is left", NULL, NULL,

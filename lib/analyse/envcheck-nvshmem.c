@@ -36,7 +36,7 @@ static int check_remote(struct rd_check_env *check)
 		return 0;
 	}
 	rd_envcheck_effect(check, "nothing reaches other hosts");
-	if (!rd_envcheck_has_rdma(check->host, true))
+	if (!rd_envcheck_has_rdma(check, true))
 		return 0;
 	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off",
 			   strcasecmp(value, "none") == 0 ? "RDMA is switched off" : "NVSHMEM has no such transport",

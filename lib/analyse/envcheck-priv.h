@@ -11,6 +11,7 @@
 
 struct rd_check_env {
 	const struct rd_host *host;
+	const struct rd_port_views *views;
 	const struct rd_effects *all;
 	struct rd_effect *effect; /* the one in question */
 	struct rd_findings *findings;
@@ -129,7 +130,7 @@ bool rd_envcheck_uses(const struct rd_check_env *check, size_t port);
 /* How many of these are RoCE, and InfiniBand. */
 void rd_envcheck_count(const struct rd_check_env *check, size_t *roce, size_t *ib);
 /* Whether there is any that RDMA could use; EFA ports count if `efa`. */
-bool rd_envcheck_has_rdma(const struct rd_host *host, bool efa);
+bool rd_envcheck_has_rdma(const struct rd_check_env *check, bool efa);
 bool rd_envcheck_has_efa(const struct rd_host *host);
 
 /* Things of one kind: the first few by name, the rest as a number. */

@@ -101,7 +101,7 @@ bool rd_envcheck_uses(const struct rd_check_env *check, size_t port)
 
 	if (!rd_port_active(p))
 		return false;
-	return check->by_hca ? check->by_hca[port] : p->role == RD_ROLE_COMPUTE;
+	return check->by_hca ? check->by_hca[port] : check->views->v[port].role == RD_ROLE_COMPUTE;
 }
 
 void rd_envcheck_count(const struct rd_check_env *check, size_t *roce, size_t *ib)
@@ -122,10 +122,12 @@ bool rd_envcheck_has_efa(const struct rd_host *host)
 	return false;
 }
 
-bool rd_envcheck_has_rdma(const struct rd_host *host, bool efa)
+bool rd_envcheck_has_rdma(const struct rd_check_env *check, bool efa)
 {
+	const struct rd_host *host = check->host;
+
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (rd_port_active(&host->ports[p]) && host->ports[p].role == RD_ROLE_COMPUTE &&
+		if (rd_port_active(&host->ports[p]) && check->views->v[p].role == RD_ROLE_COMPUTE &&
 		    (efa || !rd_ibdev_is_efa(host, host->ports[p].ibdev)))
 			return true;
 	return false;

@@ -162,7 +162,7 @@ static void judge_devices(struct rd_check_env *check, struct devices *devices, b
 		return;
 	}
 	rd_envcheck_effect(check, "interfaces only: UCX is left with TCP between hosts");
-	if (!rd_envcheck_has_rdma(host, true))
+	if (!rd_envcheck_has_rdma(check, true))
 		return;
 	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "No RDMA device is among them",
 			   "UCX goes over TCP, at a fraction of the rate", NULL, rd_text("NAME:PORT of RDMA devices"),
@@ -266,7 +266,7 @@ static bool allows_rdma(const char *value, bool only_efa)
 static int check_tls(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list unknown = { 0 };
-	bool only_efa = rd_envcheck_has_efa(check->host) && !rd_envcheck_has_rdma(check->host, false);
+	bool only_efa = rd_envcheck_has_efa(check->host) && !rd_envcheck_has_rdma(check, false);
 	bool allowed = allows_rdma(check->effect->value, only_efa);
 	const char *at = check->effect->value, *entry;
 	size_t size;
@@ -279,7 +279,7 @@ static int check_tls(struct rd_check_env *check)
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-transport", "UCX has no such transport",
 				"the word does nothing, and UCX warns of it", rd_env_list_take(&unknown), NULL);
 	rd_envcheck_effect(check, allowed ? "RDMA is among what UCX may use" : "UCX may not use RDMA");
-	if (allowed || !rd_envcheck_has_rdma(check->host, true))
+	if (allowed || !rd_envcheck_has_rdma(check, true))
 		return 0;
 	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "UCX is kept from RDMA",
 			   "between hosts it goes over TCP, or does not connect at all", NULL,

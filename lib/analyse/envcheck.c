@@ -148,14 +148,17 @@ static int check_names(struct rd_check_env *check, struct rd_effects *effects)
 	return r;
 }
 
-int rd_envcheck(const struct rd_host *host, struct rd_effects *effects, struct rd_findings *findings)
+int rd_envcheck(const struct rd_port_views *views, struct rd_effects *effects, struct rd_findings *findings)
 {
+	const struct rd_host *host = views->host;
 	_cleanup_free_ bool *selected = rd_alloc(host->n_ports + 1, 1), *by_hca = rd_alloc(host->n_ports + 1, 1);
 	struct look look = { .selected = selected, .by_hca = by_hca };
 	int r = 0;
 
 	rd_effects_sort(effects);
-	look.check = (struct rd_check_env){ .host = host, .all = effects, .findings = findings, .selected = selected };
+	look.check = (struct rd_check_env){
+		.host = host, .views = views, .all = effects, .findings = findings, .selected = selected
+	};
 	for (size_t i = 0; i < RD_ARRAY_SIZE(libraries) && !r; i++)
 		r = check_library(&look, libraries[i]);
 	return r ? r : check_names(&look.check, effects);

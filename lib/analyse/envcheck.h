@@ -24,6 +24,6 @@ struct rd_effect *rd_effects_find(const struct rd_effects *effects, const char *
 const char *rd_effects_get(const struct rd_effects *effects, const char *name);
 
 /* Says of each what it selects and comes to, and in `findings` what is wrong with them. 0 or -ENOMEM. */
-int rd_envcheck(const struct rd_host *host, struct rd_effects *effects, struct rd_findings *findings);
+int rd_envcheck(const struct rd_port_views *views, struct rd_effects *effects, struct rd_findings *findings);
 
 #endif

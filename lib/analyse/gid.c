@@ -24,19 +24,19 @@ const char *rd_gid_fault(const struct rd_host *host, const struct rd_port *port,
 	return NULL;
 }
 
-static void choose(const struct rd_host *host, struct rd_port *port)
+static void choose(const struct rd_host *host, const struct rd_port *port, struct rd_port_view *view)
 {
 	const char *fault = NULL;
 	int global = -1;
 
-	port->gid = -1;
+	view->gid = -1;
 	if (port->n_gids == 0) {
-		port->gid_why = "the GID table is empty or not there";
+		view->gid_why = "the GID table is empty or not there";
 		return;
 	}
 	if (!rd_port_is_ethernet(port) || rd_ibdev_is_gaudi(host, port->ibdev)) {
-		port->gid = port->gids[0].index == 0 ? 0 : -1;
-		port->gid_why = rd_ibdev_is_efa(host, port->ibdev)   ? "EFA: the device's own address" :
+		view->gid = port->gids[0].index == 0 ? 0 : -1;
+		view->gid_why = rd_ibdev_is_efa(host, port->ibdev)   ? "EFA: the device's own address" :
 				rd_ibdev_is_gaudi(host, port->ibdev) ? "Gaudi: addressed by MAC, link-local by design" :
 								       "InfiniBand: the port's own GID";
 		return;
@@ -45,8 +45,8 @@ static void choose(const struct rd_host *host, struct rd_port *port)
 		const char *why = rd_gid_fault(host, port, &port->gids[i]);
 
 		if (!why && rd_gid_is_v4(&port->gids[i])) {
-			port->gid = (int)i;
-			port->gid_why = "RoCE v2, IPv4, on an interface of this network namespace";
+			view->gid = (int)i;
+			view->gid_why = "RoCE v2, IPv4, on an interface of this network namespace";
 			return;
 		}
 		if (!why && global < 0)
@@ -55,21 +55,21 @@ static void choose(const struct rd_host *host, struct rd_port *port)
 		if (why && (!fault || port->gids[i].type != RD_GID_ROCE_V1))
 			fault = why;
 	}
-	port->gid = global;
-	port->gid_why = global < 0 ? fault : "RoCE v2, global IPv6, on an interface of this network namespace";
+	view->gid = global;
+	view->gid_why = global < 0 ? fault : "RoCE v2, global IPv6, on an interface of this network namespace";
 }
 
-void rd_gid_choose(struct rd_host *host)
+void rd_gid_choose(struct rd_port_views *views)
 {
-	for (size_t p = 0; p < host->n_ports; p++) {
-		struct rd_port *port = &host->ports[p];
+	for (size_t p = 0; p < views->n; p++) {
+		const struct rd_port *port = &views->host->ports[p];
 		int index = rd_gid_nccl(port, false, 2);
 
-		choose(host, port);
-		port->gid_nccl = -1;
+		choose(views->host, port, &views->v[p]);
+		views->v[p].gid_nccl = -1;
 		for (size_t i = 0; index >= 0 && i < port->n_gids; i++)
 			if (port->gids[i].index == (unsigned)index)
-				port->gid_nccl = (int)i;
+				views->v[p].gid_nccl = (int)i;
 	}
 }
 

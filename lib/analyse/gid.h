@@ -3,11 +3,11 @@
 #ifndef RD_ANALYSE_GID_H
 #define RD_ANALYSE_GID_H
 
-#include "model/host.h"
+#include "model/port-view.h"
 
-/* Sets port->gid, gid_why and gid_nccl on every port. RoCE: version 2, IPv4 before global IPv6, on an interface that this network
+/* Sets gid, gid_why and gid_nccl of every port. RoCE: version 2, IPv4 before global IPv6, on an interface that this network
  * namespace has; the lowest index of these. InfiniBand: index 0. */
-void rd_gid_choose(struct rd_host *host);
+void rd_gid_choose(struct rd_port_views *views);
 
 /* Why a RoCE program should not use this GID; NULL: it may. Static. */
 const char *rd_gid_fault(const struct rd_host *host, const struct rd_port *port, const struct rd_gid *gid);

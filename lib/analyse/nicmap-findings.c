@@ -63,14 +63,17 @@ static void judge_shared(const struct rd_host *host, const struct rd_nicmap *map
 		}
 }
 
-static void judge_role(const struct rd_host *host, const char *library, const struct rd_choices *choices,
+static void judge_role(const struct rd_port_views *views, const char *library, const struct rd_choices *choices,
 		       struct rd_findings *ret)
 {
+	const struct rd_host *host = views->host;
+
 	for (size_t i = 0; i < choices->n; i++) {
 		const struct rd_choice *choice = &choices->v[i];
 
 		for (size_t p = 0; p < choice->n_ports; p++) {
 			const struct rd_port *port = &host->ports[choice->ports[p]];
+			const struct rd_port_view *view = &views->v[choice->ports[p]];
 			struct rd_finding finding = {
 				.id = "nic-not-compute",
 				.severity = RD_SEV_WARNING,
@@ -78,12 +81,12 @@ static void judge_role(const struct rd_host *host, const char *library, const st
 				.why = "its traffic meets storage and logins there, and is slower than it need be",
 			};
 
-			if (port->role == RD_ROLE_COMPUTE || port->role == RD_ROLE_UNKNOWN)
+			if (view->role == RD_ROLE_COMPUTE || view->role == RD_ROLE_UNKNOWN)
 				continue;
 			finding.subject = rd_text("GPU%d", choice->gpu);
 			finding.observed = rd_text("%s gives it %s (%s: %s)", library,
-						   rd_ibdev_label(host, port->ibdev), rd_role_name(port->role),
-						   port->role_why);
+						   rd_ibdev_label(host, port->ibdev), rd_role_name(view->role),
+						   view->role_why);
 			finding.expected = rd_text("a compute NIC");
 			finding.fix = rd_text("rdmadiag nic-map --env %s", library);
 			rd_finding_add(ret, &finding);
@@ -92,12 +95,15 @@ static void judge_role(const struct rd_host *host, const char *library, const st
 }
 
 /* Nothing happens before a NIC fails: then this accelerator's traffic is where storage is. */
-static void judge_backup(const struct rd_host *host, const char *library, const struct rd_choices *choices,
+static void judge_backup(const struct rd_port_views *views, const char *library, const struct rd_choices *choices,
 			 struct rd_findings *ret)
 {
+	const struct rd_host *host = views->host;
+
 	for (size_t i = 0; i < choices->n; i++) {
 		const struct rd_choice *choice = &choices->v[i];
-		const struct rd_port *port = choice->library_backup < 0 ? NULL : &host->ports[choice->library_backup];
+		int backup = choice->library_backup;
+		const struct rd_port_view *view = backup < 0 ? NULL : &views->v[backup];
 		struct rd_finding finding = {
 			.id = "backup-not-compute",
 			.severity = RD_SEV_WARNING,
@@ -106,13 +112,13 @@ static void judge_backup(const struct rd_host *host, const char *library, const 
 			       "or loses the peer, which that network may not reach",
 		};
 
-		if (!port || port->role == RD_ROLE_COMPUTE || port->role == RD_ROLE_UNKNOWN ||
-		    host->ports[choice->ports[0]].role != RD_ROLE_COMPUTE)
+		if (!view || view->role == RD_ROLE_COMPUTE || view->role == RD_ROLE_UNKNOWN ||
+		    views->v[choice->ports[0]].role != RD_ROLE_COMPUTE)
 			continue;
 		finding.subject = rd_text("GPU%d", choice->gpu);
 		finding.observed = rd_text("%s: %s fails over to %s (%s), %s", library,
 					   rd_ibdev_label(host, host->ports[choice->ports[0]].ibdev),
-					   rd_ibdev_label(host, port->ibdev), rd_role_name(port->role),
+					   rd_ibdev_label(host, host->ports[backup].ibdev), rd_role_name(view->role),
 					   choice->library_backup_why);
 		finding.expected = choice->backup < 0 ?
 					   rd_text("a compute NIC") :
@@ -156,9 +162,9 @@ void rd_nicmap_judge(const struct rd_host *host, const struct rd_nicmap *map, st
 {
 	judge_shared(host, map, "nccl", &map->nccl, ret);
 	judge_shared(host, map, "nvshmem", &map->nvshmem, ret);
-	judge_role(host, "nccl", &map->nccl, ret);
-	judge_role(host, "nvshmem", &map->nvshmem, ret);
-	judge_backup(host, "nccl", &map->nccl, ret);
-	judge_backup(host, "nvshmem", &map->nvshmem, ret);
+	judge_role(&map->ports, "nccl", &map->nccl, ret);
+	judge_role(&map->ports, "nvshmem", &map->nvshmem, ret);
+	judge_backup(&map->ports, "nccl", &map->nccl, ret);
+	judge_backup(&map->ports, "nvshmem", &map->nvshmem, ret);
 	judge_lost(host, &map->nccl_nets, ret);
 }

@@ -11,6 +11,7 @@
 
 struct maker {
 	const struct rd_host *host;
+	const struct rd_port_view *views; /* of each port */
 	struct rd_profile *ret;
 	bool learn; /* leaves out what changes by itself, and what is not there */
 };
@@ -133,8 +134,9 @@ static void add_netdev(const struct maker *maker, const char *name, const struct
 		add(maker, "port", name, "ipoib_mode", netdev->ipoib_mode);
 }
 
-static void add_port(const struct maker *maker, const struct rd_port *port)
+static void add_port(const struct maker *maker, size_t p)
 {
+	const struct rd_port *port = &maker->host->ports[p];
 	/* What a port that is down would run at says nothing; a spare one may be cabled some day. */
 	bool stable = rd_port_active(port) || !maker->learn;
 	char name[NAME_MAX_];
@@ -143,7 +145,7 @@ static void add_port(const struct maker *maker, const struct rd_port *port)
 	if (stable)
 		add(maker, "port", name, "state", port->state);
 	add(maker, "port", name, "link_layer", port->link_layer);
-	add(maker, "port", name, "role", rd_role_name(port->role));
+	add(maker, "port", name, "role", rd_role_name(maker->views[p].role));
 	add_netdev(maker, name, port);
 	if (stable) {
 		add_number(maker, "port", name, "rate_gbps", port->rate_gbps.known, port->rate_gbps.v);
@@ -172,7 +174,7 @@ static void add_nics(const struct maker *maker)
 			add_device_control(maker, "nic", name, pci);
 		}
 		for (unsigned p = 0; p < dev->n_ports; p++)
-			add_port(maker, &host->ports[(unsigned)dev->first_port + p]);
+			add_port(maker, (size_t)dev->first_port + p);
 	}
 }
 
@@ -224,12 +226,12 @@ static void fill(const struct maker *maker, const struct rd_system *system)
 		add_software(maker, system);
 }
 
-void rd_profile_of(const struct rd_host *host, const struct rd_system *system, struct rd_profile *ret)
+void rd_profile_of(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret)
 {
-	fill(&(struct maker){ .host = host, .ret = ret }, system);
+	fill(&(struct maker){ .host = views->host, .views = views->v, .ret = ret }, system);
 }
 
-void rd_profile_learn(const struct rd_host *host, const struct rd_system *system, struct rd_profile *ret)
+void rd_profile_learn(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret)
 {
-	fill(&(struct maker){ .host = host, .ret = ret, .learn = true }, system);
+	fill(&(struct maker){ .host = views->host, .views = views->v, .ret = ret, .learn = true }, system);
 }

@@ -4,17 +4,17 @@
 #define RD_ANALYSE_PROFILE_H
 
 #include "model/finding.h"
-#include "model/host.h"
+#include "model/port-view.h"
 #include "model/profile.h"
 #include "model/system.h"
 
 /* The lines of this host, whose roles are known (rd_nicmap_analyse). `system` may be NULL: nothing of modules and versions.
- * Out of memory: ret->failed. */
-void rd_profile_of(const struct rd_host *host, const struct rd_system *system, struct rd_profile *ret);
+ */
+void rd_profile_of(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret);
 
 /* The same for writing it down: without what changes by itself (a GPU's present link speed, state and rate of a port that is
  * not active, an interface that is down), and without what could not be read. */
-void rd_profile_learn(const struct rd_host *host, const struct rd_system *system, struct rd_profile *ret);
+void rd_profile_learn(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret);
 
 /*
  * What the profile has and the host has not, or otherwise: first accelerators and NICs that are missing ("profile-gpu",

@@ -16,7 +16,7 @@ static const struct rd_role_card *card_of(const struct rd_role_state *st, size_t
 
 static bool is_compute(const struct rd_role_state *st, size_t port)
 {
-	return st->host->ports[port].role == RD_ROLE_COMPUTE;
+	return st->views[port].role == RD_ROLE_COMPUTE;
 }
 
 /* Which port of its card it is, from 0. A card has a function for each port, or a device with several ports. */
@@ -115,7 +115,7 @@ static char *why_spare(const struct rd_role_state *st, size_t p, bool *spare)
 
 static void take_spare(struct rd_role_state *st)
 {
-	struct rd_host *host = st->host;
+	const struct rd_host *host = st->host;
 	_cleanup_free_ char **why = rd_alloc(host->n_ports + 1, sizeof(*why));
 	_cleanup_free_ bool *spare = rd_alloc(host->n_ports + 1, sizeof(*spare));
 
@@ -124,14 +124,14 @@ static void take_spare(struct rd_role_state *st)
 		    is_unused(host, &host->ports[p]) && kind_is_up(st, card_of(st, p)->kind))
 			why[p] = why_spare(st, p, &spare[p]);
 	for (size_t p = 0; p < host->n_ports; p++) {
-		struct rd_port *port = &host->ports[p];
+		struct rd_port_view *view = &st->views[p];
 
 		if (!why[p])
 			continue;
-		free(port->role_why);
-		port->role_why = why[p];
-		port->role = RD_ROLE_UNKNOWN;
-		port->spare = spare[p];
+		free(view->role_why);
+		view->role_why = why[p];
+		view->role = RD_ROLE_UNKNOWN;
+		view->spare = spare[p];
 	}
 }
 
@@ -163,20 +163,20 @@ static bool is_front(const struct rd_role_state *st, size_t p, enum rd_role_fron
 
 static void take_front(struct rd_role_state *st, enum rd_role_front sign)
 {
-	struct rd_host *host = st->host;
+	const struct rd_host *host = st->host;
 	_cleanup_free_ bool *front = rd_alloc(host->n_ports + 1, sizeof(*front));
 
 	for (size_t p = 0; p < host->n_ports; p++)
 		front[p] = is_compute(st, p) && is_front(st, p, sign);
 	for (size_t p = 0; p < host->n_ports; p++) {
-		struct rd_port *port = &host->ports[p];
-		double rate = rd_role_rate(st, port);
+		struct rd_port_view *view = &st->views[p];
+		double rate = rd_role_rate(st, &host->ports[p]);
 
 		if (!front[p])
 			continue;
-		free(port->role_why);
-		port->role_why = rd_text("%s; %g Gb/s", st->front[p].text, rate);
-		port->role = rate > 0 && rate <= RD_ROLE_SLOW_GBPS ? RD_ROLE_MANAGEMENT : RD_ROLE_STORAGE;
+		free(view->role_why);
+		view->role_why = rd_text("%s; %g Gb/s", st->front[p].text, rate);
+		view->role = rate > 0 && rate <= RD_ROLE_SLOW_GBPS ? RD_ROLE_MANAGEMENT : RD_ROLE_STORAGE;
 	}
 }
 

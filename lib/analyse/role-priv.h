@@ -50,8 +50,9 @@ struct rd_role_card {
 };
 
 struct rd_role_state {
-	struct rd_host *host;
+	const struct rd_host *host;
 	const struct rd_nicmap *map;
+	struct rd_port_view *views; /* of each port */
 	struct rd_role_kind *kinds; /* as many as cards at most */
 	size_t n_kinds;
 	struct rd_role_card *cards;

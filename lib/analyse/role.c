@@ -203,66 +203,65 @@ static bool is_front_half(const struct rd_role_state *st, size_t p)
 
 static void judge_port(struct rd_role_state *st, size_t p)
 {
-	struct rd_port *port = &st->host->ports[p];
+	const struct rd_port *port = &st->host->ports[p];
+	struct rd_port_view *view = &st->views[p];
 	int index = st->card_of[port->ibdev];
 	const struct rd_role_card *card = index < 0 ? NULL : &st->cards[index];
 	const struct rd_role_kind *kind = card ? &st->kinds[card->kind] : NULL;
 	const char *down = rd_role_usable(st, port) ? "" : "; down";
 
-	free(port->role_why);
-	port->spare = false;
-	port->role = RD_ROLE_UNKNOWN;
+	free(view->role_why);
+	view->spare = false;
+	view->role = RD_ROLE_UNKNOWN;
 	if (!card) {
 		const char *why = why_none(st->host, &st->host->ibdevs[port->ibdev]);
 
-		port->role_why = rd_text("%s", why ? why : "not known");
+		view->role_why = rd_text("%s", why ? why : "not known");
 	} else if (card->chosen && is_front_half(st, p)) {
-		port->role = other_role(st, port, st->front[p].sign);
-		port->role_why = rd_text("%s; another port of its card is for computing%s", st->front[p].text, down);
+		view->role = other_role(st, port, st->front[p].sign);
+		view->role_why = rd_text("%s; another port of its card is for computing%s", st->front[p].text, down);
 	} else if (card->chosen) {
-		port->role = RD_ROLE_COMPUTE;
-		port->role_why = rd_text("%s%s%s",
+		view->role = RD_ROLE_COMPUTE;
+		view->role_why = rd_text("%s%s%s",
 					 kind->is == RD_KIND_COMPUTE ? kind->why : "the only NIC below the switch of",
 					 kind->is == RD_KIND_COMPUTE ? "" : " an accelerator", down);
 	} else if (kind->is == RD_KIND_UNSURE || card->odd) {
-		port->role_why = rd_text(
+		view->role_why = rd_text(
 			"%s%s",
 			card->odd ? "one NIC more than the accelerators ask for, of another link layer" : kind->why,
 			down);
 	} else {
-		port->role = other_role(st, port, st->front[p].sign);
-		port->role_why = rd_text(
+		view->role = other_role(st, port, st->front[p].sign);
+		view->role_why = rd_text(
 			"%s%s%s%s", st->front[p].sign ? st->front[p].text : "", st->front[p].sign ? "; " : "",
 			kind->is == RD_KIND_COMPUTE ? "of the same kind as the compute NICs, but not near" : kind->why,
 			down);
 	}
 }
 
-int rd_role_fill(struct rd_host *host, const struct rd_nicmap *map)
+void rd_role_fill(const struct rd_host *host, struct rd_nicmap *map)
 {
 	_cleanup_free_ struct rd_role_kind *kinds = rd_alloc(host->n_ibdevs + 1, sizeof(*kinds));
 	_cleanup_free_ struct rd_role_card *cards = rd_alloc(host->n_ibdevs + 1, sizeof(*cards));
 	_cleanup_free_ int *card_of = rd_alloc(host->n_ibdevs + 1, sizeof(*card_of));
-	struct rd_role_state st = { .host = host, .map = map, .kinds = kinds, .cards = cards, .card_of = card_of };
-	int r = 0;
+	struct rd_role_state st = {
+		.host = host,
+		.map = map,
+		.views = map->ports.v,
+		.kinds = kinds,
+		.cards = cards,
+		.card_of = card_of,
+	};
 
 	st.front = rd_alloc(host->n_ports + 1, sizeof(*st.front));
-	if (!kinds || !cards || !card_of || !st.front)
-		r = -ENOMEM;
-	if (!r) {
-		find_cards(&st);
-		look_at_ports(&st);
-		if (host->n_gpus > 0)
-			rd_role_choose_near(&st);
-		else
-			rd_role_choose_alone(&st);
-	}
-	for (size_t p = 0; !r && p < host->n_ports; p++) {
+	find_cards(&st);
+	look_at_ports(&st);
+	if (host->n_gpus > 0)
+		rd_role_choose_near(&st);
+	else
+		rd_role_choose_alone(&st);
+	for (size_t p = 0; p < host->n_ports; p++)
 		judge_port(&st, p);
-		r = host->ports[p].role_why ? 0 : -ENOMEM;
-	}
-	if (!r)
-		rd_role_ports(&st);
+	rd_role_ports(&st);
 	free(st.front);
-	return r;
 }

@@ -5,9 +5,9 @@
 
 #include "model/nicmap.h"
 
-/* Sets role and role_why on every port, from rate, link layer, device, ports per card, bonds, routes, subnets and
- * distances. 0 or -ENOMEM. */
-int rd_role_fill(struct rd_host *host, const struct rd_nicmap *map);
+/* Sets role, role_why and spare of every port, from rate, link layer, device, ports per card, bonds, routes, subnets and
+ * distances. */
+void rd_role_fill(const struct rd_host *host, struct rd_nicmap *map);
 
 /* How many ports the card has, over all its functions. */
 unsigned rd_card_ports(const struct rd_host *host, int ibdev);

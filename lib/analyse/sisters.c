@@ -21,7 +21,7 @@ struct state {
 	struct rd_symmetry *ret;
 	char gpu_model[32], nic_board[32]; /* what most have */
 	unsigned gpus, nics;		   /* of these, on the host; NICs: cards below switches with accelerators */
-	bool told_gpus, failed;
+	bool told_gpus;
 };
 
 static int compare_texts(const void *a, const void *b)
@@ -53,15 +53,13 @@ static bool is_card(const struct state *st, size_t i, bool near)
 	return st->below[i].is_nic && st->host->pcis[i].fn == 0 && (!near || st->below[i].near);
 }
 
-static int find_main(struct state *st, bool near)
+static void find_main(struct state *st, bool near)
 {
 	const struct rd_host *host = st->host;
 	_cleanup_free_ char(*models)[32] = rd_alloc(host->n_gpus + 1, sizeof(*models));
 	_cleanup_free_ char(*boards)[32] = rd_alloc(host->n_pcis + 1, sizeof(*boards));
 	size_t n = 0, g = 0;
 
-	if (!models || !boards)
-		return -ENOMEM;
 	for (size_t i = 0; i < host->n_gpus; i++) {
 		rd_board_key(&host->pcis[host->gpus[i].pci], false, models[g]);
 		g += models[g][0] != '\0';
@@ -73,7 +71,6 @@ static int find_main(struct state *st, bool near)
 		}
 	st->gpus = most_frequent(models, g, st->gpu_model);
 	st->nics = most_frequent(boards, n, st->nic_board);
-	return 0;
 }
 
 static void count_main(struct state *st)
@@ -164,11 +161,9 @@ static unsigned usual_count(struct state *st, const struct sister *v, size_t n, 
 	_cleanup_free_ unsigned *counts = rd_alloc(n, sizeof(*counts));
 	unsigned most = 0, run = 0, value = 0;
 
-	st->failed |= !counts;
 	for (size_t i = 0; i < n; i++)
 		counts[i] = count_of(st, &v[i], gpu);
-	if (counts)
-		qsort(counts, n, sizeof(*counts), compare_counts);
+	qsort(counts, n, sizeof(*counts), compare_counts);
 	for (size_t i = 0; i < n; i++) {
 		run = i > 0 && counts[i] == counts[i - 1] ? run + 1 : 1;
 		if (run >= most || n < 4) {
@@ -360,18 +355,13 @@ static void judge_numbers(struct state *st)
 						.like = -1 });
 }
 
-int rd_sisters_find(const struct rd_host *host, struct rd_below *below, struct rd_symmetry *ret)
+void rd_sisters_find(const struct rd_host *host, struct rd_below *below, struct rd_symmetry *ret)
 {
 	struct state st = { .host = host, .below = below, .ret = ret };
-	int r = find_main(&st, true);
 
-	if (r)
-		return r;
+	find_main(&st, true);
 	count_main(&st);
 	judge_switches(&st);
-	if (!r)
-		r = find_main(&st, false);
-	if (!r)
-		judge_numbers(&st);
-	return r ? r : st.failed ? -ENOMEM : 0;
+	find_main(&st, false);
+	judge_numbers(&st);
 }

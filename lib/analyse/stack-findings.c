@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where what a stack takes by itself is not what its operator wants. A warning only where that is certain, and one for all
  * ports that have it. */
-#include <errno.h>
 #include <stdio.h>
 
 #include "analyse/gid.h"
@@ -50,33 +49,31 @@ static bool is_bad(const struct rd_host *host, const struct rd_port *port, int g
 }
 
 /* The port has a usable GID, and the stack selects an unusable one. */
-static bool takes_bad_gid(const struct rd_host *host, const struct rd_stack *stack, size_t p)
+static bool takes_bad_gid(const struct rd_port_views *views, const struct rd_stack *stack, size_t p)
 {
-	const struct rd_port *port = &host->ports[p];
-	int gid = stack->ports[p].gid;
+	const struct rd_port *port = &views->host->ports[p];
+	int gid = stack->ports[p].gid, wanted = views->v[p].gid;
 
-	return stack->ports[p].taken && rd_port_is_ethernet(port) && gid >= 0 && port->gid >= 0 && gid != port->gid &&
-	       is_bad(host, port, gid) && !is_bad(host, port, port->gid);
+	return stack->ports[p].taken && rd_port_is_ethernet(port) && gid >= 0 && wanted >= 0 && gid != wanted &&
+	       is_bad(views->host, port, gid) && !is_bad(views->host, port, wanted);
 }
 
 /* A variable names one index for all ports: it helps where that is the one to use on each. */
-static char *fix_of_gid(const struct rd_host *host, const char *variable, const struct rd_stack *stack, unsigned index)
+static char *fix_of_gid(const struct rd_port_views *views, const char *variable, const struct rd_stack *stack, int index)
 {
-	for (size_t p = 0; p < host->n_ports; p++) {
-		const struct rd_port *port = &host->ports[p];
-
-		if (stack->ports[p].taken && rd_port_is_ethernet(port) &&
-		    (port->gid < 0 || port->gids[port->gid].index != index))
+	for (size_t p = 0; p < views->n; p++)
+		if (stack->ports[p].taken && rd_port_is_ethernet(&views->host->ports[p]) &&
+		    rd_port_gid_index(views, p) != index)
 			return rd_text(
 				"rdmadiag nic-map --gids; one %s cannot serve all ports: the index to use differs",
 				variable);
-	}
-	return rd_text("export %s=%u", variable, index);
+	return rd_text("export %s=%d", variable, index);
 }
 
-static int judge_gid(const struct rd_host *host, enum rd_stack_id id, const struct rd_stack *stack,
-		     struct rd_findings *ret)
+static void judge_gid(const struct rd_port_views *views, enum rd_stack_id id, const struct rd_stack *stack,
+		      struct rd_findings *ret)
 {
+	const struct rd_host *host = views->host;
 	struct rd_finding finding = {
 		.id = "stack-gid",
 		.severity = RD_SEV_WARNING,
@@ -88,28 +85,26 @@ static int judge_gid(const struct rd_host *host, enum rd_stack_id id, const stru
 	const struct rd_port *port;
 
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (takes_bad_gid(host, stack, p))
+		if (takes_bad_gid(views, stack, p))
 			count(&who, p);
 	if (who.n == 0)
-		return 0;
+		return;
 	port = &host->ports[who.first];
 	gid = gid_text(port, stack->ports[who.first].gid);
-	wanted = gid_text(port, port->gid);
+	wanted = gid_text(port, views->v[who.first].gid);
 	ports = ports_of(host, &who);
-	if (!gid || !wanted || !ports)
-		return -ENOMEM;
 	finding.subject = rd_text("%s", rd_stack_name(id));
 	finding.observed = rd_text("%s: %s", ports, gid);
 	finding.expected = rd_text("%s", wanted);
-	finding.fix = fix_of_gid(host, id == RD_STACK_MOONCAKE ? "MC_GID_INDEX" : "UCX_IB_GID_INDEX", stack,
-				 port->gids[port->gid].index);
+	finding.fix = fix_of_gid(views, id == RD_STACK_MOONCAKE ? "MC_GID_INDEX" : "UCX_IB_GID_INDEX", stack,
+				 rd_port_gid_index(views, (size_t)who.first));
 	rd_finding_add(ret, &finding);
-	return 0;
 }
 
 /* Releases before 0.3.12 are in use, and took the first IPv6 address there was. */
-static int note_older_gid(const struct rd_host *host, const struct rd_stack *stack, struct rd_findings *ret)
+static void note_older_gid(const struct rd_port_views *views, const struct rd_stack *stack, struct rd_findings *ret)
 {
+	const struct rd_host *host = views->host;
 	struct rd_finding finding = {
 		.id = "stack-gid-older",
 		.severity = RD_SEV_NOTE,
@@ -124,26 +119,23 @@ static int note_older_gid(const struct rd_host *host, const struct rd_stack *sta
 	for (size_t p = 0; p < host->n_ports; p++) {
 		port = &host->ports[p];
 		own = rd_gid_mooncake_0311(port);
-		if (stack->ports[p].taken && rd_port_is_ethernet(port) && own >= 0 && port->gid >= 0 &&
+		if (stack->ports[p].taken && rd_port_is_ethernet(port) && own >= 0 && views->v[p].gid >= 0 &&
 		    own != stack->ports[p].gid && rd_gid_is_link_local(&port->gids[own]))
 			count(&who, p);
 	}
 	if (who.n == 0)
-		return 0;
+		return;
 	port = &host->ports[who.first];
 	gid = gid_text(port, rd_gid_mooncake_0311(port));
 	ports = ports_of(host, &who);
-	if (!gid || !ports)
-		return -ENOMEM;
 	finding.subject = rd_text("mooncake");
 	finding.observed = rd_text("%s: %s", ports, gid);
-	finding.expected = rd_text("index %u, as 0.3.12 and later take", port->gids[port->gid].index);
+	finding.expected = rd_text("index %d, as 0.3.12 and later take", rd_port_gid_index(views, (size_t)who.first));
 	finding.fix = rd_text("update Mooncake to 0.3.12 or later");
 	rd_finding_add(ret, &finding);
-	return 0;
 }
 
-static bool is_aside(const struct rd_port *port)
+static bool is_aside(const struct rd_port_view *port)
 {
 	return port->role == RD_ROLE_STORAGE || port->role == RD_ROLE_MANAGEMENT;
 }
@@ -158,18 +150,19 @@ static bool is_first(const struct rd_stack *stack, int port, bool of_gpus)
 }
 
 /* Whether the NICs that this memory gets first are all for something else. */
-static bool is_misled(const struct rd_host *host, const struct rd_stack_choice *choice)
+static bool is_misled(const struct rd_port_views *views, const struct rd_stack_choice *choice)
 {
 	for (size_t i = 0; i < choice->n_first; i++)
-		if (!is_aside(&host->ports[choice->ports[i]]))
+		if (!is_aside(&views->v[choice->ports[i]]))
 			return false;
 	return choice->n_first > 0;
 }
 
 /* A NIC on a root port of its own is fewer steps away than one behind a switch, whatever it is for. */
-static void judge_gpu_role(const struct rd_host *host, enum rd_stack_id id, const struct rd_stack *stack,
+static void judge_gpu_role(const struct rd_port_views *views, enum rd_stack_id id, const struct rd_stack *stack,
 			   struct rd_findings *ret)
 {
+	const struct rd_host *host = views->host;
 	struct rd_finding finding = {
 		.id = "stack-gpu-role",
 		.severity = RD_SEV_WARNING,
@@ -181,9 +174,9 @@ static void judge_gpu_role(const struct rd_host *host, enum rd_stack_id id, cons
 	size_t n = 0;
 
 	for (size_t p = 0; p < host->n_ports; p++)
-		compute |= stack->ports[p].taken && host->ports[p].role == RD_ROLE_COMPUTE;
+		compute |= stack->ports[p].taken && views->v[p].role == RD_ROLE_COMPUTE;
 	for (size_t i = 0; compute && i < stack->n; i++) {
-		if (stack->v[i].gpu < 0 || !is_misled(host, &stack->v[i]))
+		if (stack->v[i].gpu < 0 || !is_misled(views, &stack->v[i]))
 			continue;
 		first = n++ ? first : &stack->v[i];
 	}
@@ -198,9 +191,10 @@ static void judge_gpu_role(const struct rd_host *host, enum rd_stack_id id, cons
 	rd_finding_add(ret, &finding);
 }
 
-static int note_role(const struct rd_host *host, enum rd_stack_id id, const struct rd_stack *stack,
-		     struct rd_findings *ret)
+static void note_role(const struct rd_port_views *views, enum rd_stack_id id, const struct rd_stack *stack,
+		      struct rd_findings *ret)
 {
+	const struct rd_host *host = views->host;
 	struct rd_finding finding = {
 		.id = "stack-role",
 		.severity = RD_SEV_NOTE,
@@ -212,21 +206,18 @@ static int note_role(const struct rd_host *host, enum rd_stack_id id, const stru
 	bool compute = false;
 
 	for (size_t p = 0; p < host->n_ports; p++) {
-		compute |= stack->ports[p].taken && host->ports[p].role == RD_ROLE_COMPUTE;
-		if (is_aside(&host->ports[p]) && is_first(stack, (int)p, false))
+		compute |= stack->ports[p].taken && views->v[p].role == RD_ROLE_COMPUTE;
+		if (is_aside(&views->v[p]) && is_first(stack, (int)p, false))
 			count(&who, p);
 	}
 	if (who.n == 0 || !compute)
-		return 0;
+		return;
 	ports = ports_of(host, &who);
-	if (!ports)
-		return -ENOMEM;
 	finding.subject = rd_text("%s", rd_stack_name(id));
-	finding.observed = rd_text("%s (%s)", ports, rd_role_name(host->ports[who.first].role));
+	finding.observed = rd_text("%s (%s)", ports, rd_role_name(views->v[who.first].role));
 	finding.expected = rd_text("compute NICs only");
 	finding.fix = rd_text("rdmadiag nic-map --env %s", id == RD_STACK_MOONCAKE ? "mooncake" : "nixl");
 	rd_finding_add(ret, &finding);
-	return 0;
 }
 
 static bool is_usable(const struct rd_host *host, const struct rd_port *port)
@@ -235,8 +226,8 @@ static bool is_usable(const struct rd_host *host, const struct rd_port *port)
 }
 
 /* The stack uses no active port: it falls back to TCP or fails to start. A host with iWARP only was set up that way. */
-static int judge_no_rdma(const struct rd_host *host, enum rd_stack_id id, const struct rd_stack *stack,
-			 struct rd_findings *ret)
+static void judge_no_rdma(const struct rd_host *host, enum rd_stack_id id, const struct rd_stack *stack,
+			  struct rd_findings *ret)
 {
 	struct rd_finding finding = {
 		.id = "stack-no-rdma",
@@ -248,21 +239,18 @@ static int judge_no_rdma(const struct rd_host *host, enum rd_stack_id id, const 
 	struct who who = { 0 };
 
 	if (!stack->transport)
-		return 0;
+		return;
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (is_usable(host, &host->ports[p]) && !host->ibdevs[host->ports[p].ibdev].iwarp)
 			count(&who, p);
 	if (who.n == 0)
-		return 0;
+		return;
 	ports = ports_of(host, &who);
-	if (!ports)
-		return -ENOMEM;
 	finding.subject = rd_text("%s", rd_stack_name(id));
 	finding.observed = rd_text("%s: %s", ports, stack->ports[who.first].why_not);
 	finding.expected = rd_text("at least one port that it can use");
 	finding.fix = rd_text("rdmadiag nic-map --gids; bring the port's interface up with an address");
 	rd_finding_add(ret, &finding);
-	return 0;
 }
 
 static void note_tcp(const struct rd_host *host, const struct rd_stacks *stacks, struct rd_findings *ret)
@@ -283,7 +271,7 @@ static void note_tcp(const struct rd_host *host, const struct rd_stacks *stacks,
 	rd_finding_add(ret, &finding);
 }
 
-static int note_srd(const struct rd_host *host, const struct rd_stack *stack, struct rd_findings *ret)
+static void note_srd(const struct rd_host *host, const struct rd_stack *stack, struct rd_findings *ret)
 {
 	struct rd_finding finding = {
 		.id = "stack-srd",
@@ -298,21 +286,19 @@ static int note_srd(const struct rd_host *host, const struct rd_stack *stack, st
 		if (stack->ports[p].taken && rd_ibdev_is_efa(host, host->ports[p].ibdev))
 			count(&who, p);
 	if (who.n == 0)
-		return 0;
+		return;
 	ports = ports_of(host, &who);
-	if (!ports)
-		return -ENOMEM;
 	finding.subject = rd_text("ucx");
 	finding.observed = rd_text("%s: EFA; how UCX was built is not known here", ports);
 	finding.expected = rd_text("ucx_info -d lists srd (UCX 1.19 or later, built with libefa)");
 	finding.fix = rd_text("ucx_info -d | grep srd; else use NIXL's LIBFABRIC backend");
 	rd_finding_add(ret, &finding);
-	return 0;
 }
 
 /* Mooncake's one port a device: the others carry nothing. */
-static int judge_port(const struct rd_host *host, const struct rd_stack *stack, struct rd_findings *ret)
+static void judge_port(const struct rd_port_views *views, const struct rd_stack *stack, struct rd_findings *ret)
 {
+	const struct rd_host *host = views->host;
 	struct rd_finding finding = {
 		.id = "stack-port",
 		.severity = RD_SEV_WARNING,
@@ -323,25 +309,23 @@ static int judge_port(const struct rd_host *host, const struct rd_stack *stack, 
 	struct who who = { 0 };
 
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (host->ports[p].role == RD_ROLE_COMPUTE && is_usable(host, &host->ports[p]) &&
-		    host->ports[p].num > 1 && !stack->ports[p].taken)
+		if (views->v[p].role == RD_ROLE_COMPUTE && is_usable(host, &host->ports[p]) && host->ports[p].num > 1 &&
+		    !stack->ports[p].taken)
 			count(&who, p);
 	if (who.n == 0)
-		return 0;
+		return;
 	ports = ports_of(host, &who);
-	if (!ports)
-		return -ENOMEM;
 	finding.subject = rd_text("mooncake");
 	finding.observed = rd_text("%s: active, and not used", ports);
 	finding.expected = rd_text("used");
 	finding.fix =
 		rd_text("where no device has a cable in port 1: export MC_IB_PORT=%u", host->ports[who.first].num);
 	rd_finding_add(ret, &finding);
-	return 0;
 }
 
-static int note_idle(const struct rd_host *host, const struct rd_stack *stack, struct rd_findings *ret)
+static void note_idle(const struct rd_port_views *views, const struct rd_stack *stack, struct rd_findings *ret)
 {
+	const struct rd_host *host = views->host;
 	struct rd_finding finding = {
 		.id = "stack-idle",
 		.severity = RD_SEV_NOTE,
@@ -352,50 +336,34 @@ static int note_idle(const struct rd_host *host, const struct rd_stack *stack, s
 	struct who who = { 0 };
 
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (host->ports[p].role == RD_ROLE_COMPUTE && stack->ports[p].taken && !is_first(stack, (int)p, true))
+		if (views->v[p].role == RD_ROLE_COMPUTE && stack->ports[p].taken && !is_first(stack, (int)p, true))
 			count(&who, p);
 	if (who.n == 0 || host->n_gpus == 0 || stack->transport)
-		return 0;
+		return;
 	ports = ports_of(host, &who);
-	if (!ports)
-		return -ENOMEM;
 	finding.subject = rd_text("mooncake");
 	finding.observed = rd_text("%s: nearest to none of %zu accelerators", ports, host->n_gpus);
 	finding.fix =
 		rd_text("list it in the first list of an accelerator in a file, and set MC_CUSTOM_TOPO_JSON to it");
 	rd_finding_add(ret, &finding);
-	return 0;
 }
 
-int rd_stacks_judge(const struct rd_host *host, struct rd_stacks *stacks)
+void rd_stacks_judge(const struct rd_port_views *views, struct rd_stacks *stacks)
 {
 	struct rd_findings *ret = &stacks->findings;
 	const struct rd_stack *mooncake = &stacks->v[RD_STACK_MOONCAKE], *ucx = &stacks->v[RD_STACK_UCX];
-	int r = judge_gid(host, RD_STACK_MOONCAKE, mooncake, ret);
 
-	if (!r)
-		r = judge_gid(host, RD_STACK_UCX, ucx, ret);
-	if (!r)
-		r = judge_no_rdma(host, RD_STACK_MOONCAKE, mooncake, ret);
-	if (!r)
-		r = judge_no_rdma(host, RD_STACK_UCX, ucx, ret);
-	if (!r)
-		judge_gpu_role(host, RD_STACK_MOONCAKE, mooncake, ret);
-	if (!r)
-		judge_gpu_role(host, RD_STACK_UCX, ucx, ret);
-	if (!r)
-		r = judge_port(host, mooncake, ret);
-	if (!r)
-		r = note_older_gid(host, mooncake, ret);
-	if (!r)
-		r = note_role(host, RD_STACK_MOONCAKE, mooncake, ret);
-	if (!r)
-		r = note_role(host, RD_STACK_UCX, ucx, ret);
-	if (!r)
-		r = note_idle(host, mooncake, ret);
-	if (!r)
-		r = note_srd(host, ucx, ret);
-	if (!r)
-		note_tcp(host, stacks, ret);
-	return r;
+	judge_gid(views, RD_STACK_MOONCAKE, mooncake, ret);
+	judge_gid(views, RD_STACK_UCX, ucx, ret);
+	judge_no_rdma(views->host, RD_STACK_MOONCAKE, mooncake, ret);
+	judge_no_rdma(views->host, RD_STACK_UCX, ucx, ret);
+	judge_gpu_role(views, RD_STACK_MOONCAKE, mooncake, ret);
+	judge_gpu_role(views, RD_STACK_UCX, ucx, ret);
+	judge_port(views, mooncake, ret);
+	note_older_gid(views, mooncake, ret);
+	note_role(views, RD_STACK_MOONCAKE, mooncake, ret);
+	note_role(views, RD_STACK_UCX, ucx, ret);
+	note_idle(views, mooncake, ret);
+	note_srd(views->host, ucx, ret);
+	note_tcp(views->host, stacks, ret);
 }

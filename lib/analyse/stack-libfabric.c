@@ -15,23 +15,24 @@
 static const char verbs_rxm[] = "verbs;ofi_rxm";
 
 /* rdma_cm binds to an interface's address and finds the GID of it. */
-static int bound_gid(const struct rd_host *host, const struct rd_port *port, const char **why)
+static int bound_gid(const struct rd_port_views *views, size_t p, const char **why)
 {
+	const struct rd_port *port = &views->host->ports[p];
 	size_t v4 = 0, v6 = 0;
 
 	if (!rd_port_is_ethernet(port)) {
 		*why = port->n_gids ? "the port's own" : "the GID table is empty or not known";
-		return port->gid;
+		return views->v[p].gid;
 	}
 	for (size_t i = 0; i < port->n_gids; i++) {
-		bool fits = !rd_gid_fault(host, port, &port->gids[i]);
+		bool fits = !rd_gid_fault(views->host, port, &port->gids[i]);
 
 		v4 += fits && rd_gid_is_v4(&port->gids[i]);
 		v6 += fits && !rd_gid_is_v4(&port->gids[i]);
 	}
 	if (v4 == 1 || (v4 == 0 && v6 == 1)) {
 		*why = "of the interface's address, by rdma_cm; RoCE v2 unless its default_roce_mode says otherwise";
-		return port->gid;
+		return views->v[p].gid;
 	}
 	*why = v4 + v6 == 0 ? "no address that is routable: rdma_cm finds none of RoCE v2" :
 			      "depends on which of several addresses the program binds";
@@ -54,8 +55,9 @@ static const char *why_not_verbs(const struct rd_host *host, const struct rd_por
 	return NULL;
 }
 
-static bool take_efa(const struct rd_host *host, struct rd_stack *ret)
+static bool take_efa(const struct rd_port_views *views, struct rd_stack *ret)
 {
+	const struct rd_host *host = views->host;
 	bool any = false;
 
 	for (size_t p = 0; p < host->n_ports; p++) {
@@ -65,15 +67,16 @@ static bool take_efa(const struct rd_host *host, struct rd_stack *ret)
 		own->why_not = why_not_efa(host, port);
 		own->taken = !own->why_not;
 		own->gid_why = "the device's own, index 0";
-		own->gid = own->taken ? port->gid : -1;
+		own->gid = own->taken ? views->v[p].gid : -1;
 		own->transport = own->taken ? "efa" : NULL;
 		any |= own->taken;
 	}
 	return any;
 }
 
-static bool take_verbs(const struct rd_host *host, struct rd_stack *ret)
+static bool take_verbs(const struct rd_port_views *views, struct rd_stack *ret)
 {
+	const struct rd_host *host = views->host;
 	bool any = false;
 
 	for (size_t p = 0; p < host->n_ports; p++) {
@@ -84,7 +87,7 @@ static bool take_verbs(const struct rd_host *host, struct rd_stack *ret)
 			continue;
 		own->why_not = why_not_verbs(host, port);
 		own->taken = !own->why_not;
-		own->gid = bound_gid(host, port, &own->gid_why);
+		own->gid = bound_gid(views, p, &own->gid_why);
 		own->transport = own->taken ? verbs_rxm : NULL;
 		any |= own->taken;
 	}
@@ -92,10 +95,11 @@ static bool take_verbs(const struct rd_host *host, struct rd_stack *ret)
 }
 
 /* libfabric leaves the NIC to the program: it lists domains, those of EFA first, in the order of devices. */
-int rd_stack_libfabric(const struct rd_host *host, struct rd_stack *ret)
+int rd_stack_libfabric(const struct rd_port_views *views, struct rd_stack *ret)
 {
+	const struct rd_host *host = views->host;
 	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
-	bool efa = take_efa(host, ret), verbs = take_verbs(host, ret);
+	bool efa = take_efa(views, ret), verbs = take_verbs(views, ret);
 	struct rd_stack_choice *choice;
 
 	ret->transport = efa || verbs ? NULL : "tcp";
@@ -297,14 +301,14 @@ static int choose_efa(const struct rd_host *host, struct rd_stack *ret)
 	return r;
 }
 
-int rd_stack_nixl_libfabric(const struct rd_host *host, struct rd_stack *ret)
+int rd_stack_nixl_libfabric(const struct rd_port_views *views, struct rd_stack *ret)
 {
-	bool efa = take_efa(host, ret);
+	bool efa = take_efa(views, ret);
 
 	ret->transport = efa ? NULL : "tcp";
 	ret->note = rd_text(
 		efa ? "NIXL's backend LIBFABRIC; FI_PROVIDER, FI_EFA_IFACE not set" :
 		      "NIXL's backend LIBFABRIC takes cxi, efa, tcp or sockets, and never verbs: TCP by the first "
 		      "interface that libfabric lists, unless there is a Slingshot NIC");
-	return efa ? choose_efa(host, ret) : 0;
+	return efa ? choose_efa(views->host, ret) : 0;
 }

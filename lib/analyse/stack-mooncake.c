@@ -258,8 +258,9 @@ static void fill_note(const struct rd_host *host, struct rd_stack *ret)
 		efa ? "; EFA needs a build for it and protocol efa: rdma needs RC, which EFA has not" : "");
 }
 
-int rd_stack_mooncake(const struct rd_host *host, struct rd_stack *ret)
+int rd_stack_mooncake(const struct rd_port_views *views, struct rd_stack *ret)
 {
+	const struct rd_host *host = views->host;
 	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
 	int r = 0;
 

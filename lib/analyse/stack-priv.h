@@ -36,10 +36,10 @@ int rd_stack_pci(const struct rd_host *host, int ibdev);
 bool rd_gid_is_v4_link_local(const struct rd_gid *gid);
 
 /* One stack each. 0 or -ENOMEM. */
-int rd_stack_mooncake(const struct rd_host *host, struct rd_stack *ret);
-int rd_stack_ucx(const struct rd_host *host, struct rd_stack *ret);
-int rd_stack_nixl_libfabric(const struct rd_host *host, struct rd_stack *ret);
-int rd_stack_libfabric(const struct rd_host *host, struct rd_stack *ret);
+int rd_stack_mooncake(const struct rd_port_views *views, struct rd_stack *ret);
+int rd_stack_ucx(const struct rd_port_views *views, struct rd_stack *ret);
+int rd_stack_nixl_libfabric(const struct rd_port_views *views, struct rd_stack *ret);
+int rd_stack_libfabric(const struct rd_port_views *views, struct rd_stack *ret);
 
 /* The GID by one stack's rule, for tests: an index into port->gids, or -1; `why` is static. */
 int rd_gid_mooncake(const struct rd_port *port, const char **why);
@@ -47,6 +47,6 @@ int rd_gid_mooncake(const struct rd_port *port, const char **why);
 int rd_gid_mooncake_0311(const struct rd_port *port);
 int rd_gid_ucx(const struct rd_port *port, const char **why);
 
-int rd_stacks_judge(const struct rd_host *host, struct rd_stacks *stacks);
+void rd_stacks_judge(const struct rd_port_views *views, struct rd_stacks *stacks);
 
 #endif

@@ -204,8 +204,9 @@ static void fill_note(const struct rd_host *host, struct rd_stack *ret)
 		verbs ? "; rc_verbs needs shared receive queues, which sysfs does not tell of" : "");
 }
 
-int rd_stack_ucx(const struct rd_host *host, struct rd_stack *ret)
+int rd_stack_ucx(const struct rd_port_views *views, struct rd_stack *ret)
 {
+	const struct rd_host *host = views->host;
 	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
 	int r = 0;
 

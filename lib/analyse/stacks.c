@@ -111,7 +111,7 @@ bool rd_gid_is_v4_link_local(const struct rd_gid *gid)
 
 int rd_stacks_fill(const struct rd_host *host, struct rd_nicmap *map)
 {
-	static int (*const fill[RD_STACKS])(const struct rd_host *host, struct rd_stack *ret) = {
+	static int (*const fill[RD_STACKS])(const struct rd_port_views *views, struct rd_stack *ret) = {
 		[RD_STACK_MOONCAKE] = rd_stack_mooncake,
 		[RD_STACK_UCX] = rd_stack_ucx,
 		[RD_STACK_NIXL_LIBFABRIC] = rd_stack_nixl_libfabric,
@@ -125,9 +125,10 @@ int rd_stacks_fill(const struct rd_host *host, struct rd_nicmap *map)
 		stack->ports = rd_alloc(host->n_ports + 1, sizeof(*stack->ports));
 		for (size_t p = 0; p < host->n_ports; p++)
 			stack->ports[p].gid = -1;
-		r = fill[i](host, stack);
+		r = fill[i](&map->ports, stack);
 		if (r)
 			return r;
 	}
-	return rd_stacks_judge(host, &map->stacks);
+	rd_stacks_judge(&map->ports, &map->stacks);
+	return 0;
 }

@@ -11,12 +11,11 @@ int rd_stacks_fill(const struct rd_host *host, struct rd_nicmap *map);
 
 /* Adds their variables to map->env, which has those of NCCL, NVSHMEM and UCX: none twice. Of "nixl" there are none besides
  * UCX's. */
-void rd_stack_env_fill(const struct rd_host *host, struct rd_nicmap *map);
+void rd_stack_env_fill(struct rd_nicmap *map);
 
-/* What selects NICs and is no variable, or holds for a process only: lines for a person, below the variables of `library`.
- * -ENOMEM. */
+/* What selects NICs and is no variable, or holds for a process only: lines for a person, below the variables of `library`. */
 struct rd_buf;
-int rd_stack_env_notes(const struct rd_host *host, const struct rd_nicmap *map, const char *library, struct rd_buf *ret);
+void rd_stack_env_notes(const struct rd_nicmap *map, const char *library, struct rd_buf *ret);
 
 /* Of a host that has EFA only: what makes libfabric fail rather than fall back to TCP. */
 void rd_stack_env_efa(const struct rd_host *host, struct rd_env *ret);

@@ -28,7 +28,7 @@ static inline bool rd_is_regular(unsigned nics, size_t gpus)
 	return nics > 0 && gpus > 0 && (nics % gpus == 0 || gpus % nics == 0);
 }
 
-int rd_twins_find(const struct rd_host *host, const struct rd_below *below, struct rd_symmetry *ret);
-int rd_sisters_find(const struct rd_host *host, struct rd_below *below, struct rd_symmetry *ret);
+void rd_twins_find(const struct rd_port_views *views, const struct rd_below *below, struct rd_symmetry *ret);
+void rd_sisters_find(const struct rd_host *host, struct rd_below *below, struct rd_symmetry *ret);
 
 #endif

@@ -71,14 +71,14 @@ static void count_up(const struct rd_host *host, struct rd_below *below)
 	}
 }
 
-int rd_symmetry_find(const struct rd_host *host, struct rd_symmetry *ret)
+void rd_symmetry_find(const struct rd_port_views *views, struct rd_symmetry *ret)
 {
+	const struct rd_host *host = views->host;
 	_cleanup_free_ struct rd_below *below = rd_alloc(host->n_pcis + 1, sizeof(*below));
-	int r;
 
 	/* In such a file stand the devices that a vendor or a library wants others to see. */
 	if (host->from_topology_file)
-		return 0;
+		return;
 	for (size_t i = 0; i < host->n_pcis; i++)
 		below[i].gpu = -1;
 	for (size_t g = 0; g < host->n_gpus; g++) {
@@ -87,6 +87,6 @@ int rd_symmetry_find(const struct rd_host *host, struct rd_symmetry *ret)
 	}
 	mark_nics(host, below);
 	count_up(host, below);
-	r = rd_twins_find(host, below, ret);
-	return r ? r : rd_sisters_find(host, below, ret);
+	rd_twins_find(views, below, ret);
+	rd_sisters_find(host, below, ret);
 }

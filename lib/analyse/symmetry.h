@@ -14,10 +14,10 @@
 #ifndef RD_ANALYSE_SYMMETRY_H
 #define RD_ANALYSE_SYMMETRY_H
 
-#include "model/host.h"
+#include "model/port-view.h"
 #include "model/symmetry.h"
 
-/* `ret` is zeroed by the caller, and to be released in any case. 0 or -ENOMEM. */
-int rd_symmetry_find(const struct rd_host *host, struct rd_symmetry *ret);
+/* `ret` is zeroed by the caller, and to be released. */
+void rd_symmetry_find(const struct rd_port_views *views, struct rd_symmetry *ret);
 
 #endif

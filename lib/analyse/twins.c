@@ -22,7 +22,6 @@ struct items {
 	size_t n, cap;
 	enum rd_trait trait;
 	struct rd_symmetry *ret;
-	bool failed;
 };
 
 static void add(struct items *items, int pci, int port, bool near_nic, double number, char *key, char *value)
@@ -311,8 +310,10 @@ static bool has_default_route(const struct rd_host *host, const struct rd_port *
 	return false;
 }
 
-static void port_traits(const struct rd_host *host, const struct rd_below *below, struct items *items)
+static void port_traits(const struct rd_port_views *views, const struct rd_below *below, struct items *items)
 {
+	const struct rd_host *host = views->host;
+
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 		const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
@@ -328,7 +329,7 @@ static void port_traits(const struct rd_host *host, const struct rd_below *below
 		 * values: MTU and rate of two networks are two values. */
 		if (key[0])
 			port_value(port, dev->pci, (int)p, near,
-				   rd_text("%s %u %d %s", key, port->num, near ? 0 : (int)port->role,
+				   rd_text("%s %u %d %s", key, port->num, near ? 0 : (int)views->v[p].role,
 					   items->trait != RD_TRAIT_LAYER && port->link_layer ? port->link_layer : ""),
 				   items);
 		if (items->n > had)
@@ -336,8 +337,9 @@ static void port_traits(const struct rd_host *host, const struct rd_below *below
 	}
 }
 
-int rd_twins_find(const struct rd_host *host, const struct rd_below *below, struct rd_symmetry *ret)
+void rd_twins_find(const struct rd_port_views *views, const struct rd_below *below, struct rd_symmetry *ret)
 {
+	const struct rd_host *host = views->host;
 	struct items items = { .ret = ret };
 
 	for (items.trait = 0; items.trait < RD_N_TRAITS; items.trait++) {
@@ -350,9 +352,8 @@ int rd_twins_find(const struct rd_host *host, const struct rd_below *below, stru
 		else if (items.trait == RD_TRAIT_FIRMWARE)
 			firmware_trait(host, &items);
 		else
-			port_traits(host, below, &items);
+			port_traits(views, below, &items);
 		judge(&items, host->n_gpus);
 	}
 	free(items.v);
-	return items.failed ? -ENOMEM : 0;
 }

@@ -25,7 +25,7 @@ static const struct rd_choice *choice_of(const struct rd_nicmap *map, size_t gpu
 /* Hosts whose plan has no spare: one card alone, no accelerator, or not known what for. */
 static bool has_no_plan(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	size_t cards = rd_check_compute_cards(in->host);
+	size_t cards = rd_check_compute_cards(in->ports);
 
 	if (in->host->n_gpus > 0 && cards > 1)
 		return false;
@@ -61,8 +61,9 @@ static const uint8_t *subnet_of(const struct rd_port *port)
 }
 
 /* Many subnets, or about as many ports of each link layer, are how the network was built. */
-static bool has_several_fabrics(const struct rd_host *host)
+static bool has_several_fabrics(const struct rd_port_views *views)
 {
+	const struct rd_host *host = views->host;
 	const uint8_t *seen[3];
 	size_t n = 0, ib = 0, ethernet = 0;
 
@@ -71,7 +72,7 @@ static bool has_several_fabrics(const struct rd_host *host)
 		const uint8_t *subnet = rd_port_is_ib(port) ? subnet_of(port) : NULL;
 		bool is_new = subnet != NULL;
 
-		if (port->role != RD_ROLE_COMPUTE || !port->link_layer)
+		if (views->v[p].role != RD_ROLE_COMPUTE || !port->link_layer)
 			continue;
 		ib += rd_port_is_ib(port);
 		ethernet += rd_port_is_ethernet(port);
@@ -85,7 +86,7 @@ static bool has_several_fabrics(const struct rd_host *host)
 
 static void run_fabric(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	if (has_several_fabrics(in->host)) {
+	if (has_several_fabrics(in->ports)) {
 		rd_check_skip(out, "the compute ports are in several fabrics, each with its own accelerators");
 		return;
 	}
@@ -125,13 +126,15 @@ static bool one_card(const struct rd_pci *a, const struct rd_pci *b)
 }
 
 /* Some NIC that could serve, up and on another card. */
-static bool has_other_card(const struct rd_host *host, int pci)
+static bool has_other_card(const struct rd_port_views *views, int pci)
 {
-	for (size_t p = 0; p < host->n_ports; p++) {
-		const struct rd_port *port = &host->ports[p];
-		int other = host->ibdevs[port->ibdev].pci;
+	const struct rd_host *host = views->host;
 
-		if (rd_port_active(port) && (port->role == RD_ROLE_COMPUTE || port->role == RD_ROLE_UNKNOWN) &&
+	for (size_t p = 0; p < host->n_ports; p++) {
+		int other = host->ibdevs[host->ports[p].ibdev].pci;
+		enum rd_role role = views->v[p].role;
+
+		if (rd_port_active(&host->ports[p]) && (role == RD_ROLE_COMPUTE || role == RD_ROLE_UNKNOWN) &&
 		    other >= 0 && !one_card(&host->pcis[pci], &host->pcis[other]))
 			return true;
 	}
@@ -153,7 +156,7 @@ static void run_card(const struct rd_check_input *in, struct rd_check_out *out)
 		own = host->ibdevs[host->ports[choice->ports[0]].ibdev].pci;
 		if (own < 0)
 			rd_check_unknown(out, name, "where its NIC sits is not known");
-		else if (!has_other_card(host, own))
+		else if (!has_other_card(in->ports, own))
 			rd_check_warn(out, name,
 				      rd_text("%s, and all that could stand in for it, are one card",
 					      rd_ibdev_label(host, host->ports[choice->ports[0]].ibdev)),
@@ -184,7 +187,9 @@ static void run_dual(const struct rd_check_input *in, struct rd_check_out *out)
 			} else if (!a->state || !b->state) {
 				rd_check_unknown(out, dev->name, "the state of its ports is not told");
 			} else if (both >= one && rd_port_active(a) != rd_port_active(b)) {
-				rd_check_port_bad(out, rd_port_active(a) ? b : a, RD_SEV_WARNING, dev->name,
+				int down = dev->first_port + rd_port_active(a);
+
+				rd_check_port_bad(out, in->ports->v[down].role, RD_SEV_WARNING, dev->name,
 						  rd_text("port %u is %s, port %u is %s", a->num, a->state, b->num,
 							  b->state),
 						  rd_text("both up, as on %zu other cards", both));

@@ -38,7 +38,7 @@ static bool has_address(const struct rd_host *host, const struct rd_port *port)
 /* Drivers make an RDMA device of every port of a NIC, whether or not anybody means to use RDMA on it. One without an
  * address is not used if it is not for computing, if its virtual functions have the addresses, or if nothing else here
  * points to RDMA. */
-static bool is_idle(const struct rd_host *host, const struct rd_port *port)
+static bool is_idle(const struct rd_host *host, const struct rd_port *port, enum rd_role role)
 {
 	int pci = host->ibdevs[port->ibdev].pci;
 
@@ -47,37 +47,38 @@ static bool is_idle(const struct rd_host *host, const struct rd_port *port)
 	for (size_t i = 0; i < host->n_pcis; i++)
 		if (host->pcis[i].pf == pci)
 			return true;
-	return port->role == RD_ROLE_STORAGE || port->role == RD_ROLE_MANAGEMENT || host->n_gpus == 0;
+	return role == RD_ROLE_STORAGE || role == RD_ROLE_MANAGEMENT || host->n_gpus == 0;
 }
 
 /* NCCL looks for an IPv4 GID; where there is none it stays at index 0, which is link-local, and with most drivers RoCE v1. */
-static void judge_usable(const struct rd_host *host, const struct rd_port *port, const char *name,
-			 struct rd_check_out *out)
+static void judge_usable(const struct rd_port_views *views, size_t p, const char *name, struct rd_check_out *out)
 {
-	_cleanup_free_ char *nccl = rd_port_nccl_gid(port);
+	const struct rd_port *port = &views->host->ports[p];
+	const struct rd_port_view *view = &views->v[p];
+	_cleanup_free_ char *nccl = rd_port_nccl_gid(views, p);
+	int index = rd_port_gid_index(views, p);
 
-	if (port->gid >= 0 && (rd_gid_is_v4(&port->gids[port->gid]) || port->gid == port->gid_nccl))
+	if (view->gid >= 0 && (rd_gid_is_v4(&port->gids[view->gid]) || view->gid == view->gid_nccl))
 		rd_check_good(out, name);
-	else if (port->gid >= 0)
-		rd_check_note(out, name, rd_text("no IPv4 GID: NCCL by itself takes %s", nccl ? nccl : "?"),
-			      rd_text("index %u", port->gids[port->gid].index),
-			      rd_text("NCCL_IB_ADDR_FAMILY=AF_INET6, or NCCL_IB_GID_INDEX=%u",
-				      port->gids[port->gid].index));
+	else if (index >= 0)
+		rd_check_note(out, name, rd_text("no IPv4 GID: NCCL by itself takes %s", nccl),
+			      rd_text("index %d", index),
+			      rd_text("NCCL_IB_ADDR_FAMILY=AF_INET6, or NCCL_IB_GID_INDEX=%d", index));
 	else if (port->netns_other || rd_port_is_v1_only(port))
 		rd_check_good(out, name); /* gid-netns, gid-v2 say it */
 	else if (port->n_gids > 0 && !any_type_known(port))
 		rd_check_unknown(out, name, "the types of its GIDs are not told");
-	else if (is_idle(host, port))
+	else if (is_idle(views->host, port, view->role))
 		rd_check_note(out, name,
 			      rd_text("no address, and no GID to use: nothing shows that RDMA is used on it"), NULL,
 			      NULL);
-	else if (port->role == RD_ROLE_UNKNOWN)
+	else if (view->role == RD_ROLE_UNKNOWN)
 		rd_check_unknown(out, name,
 				 "it has no GID that programs should use, and whether any is to is not known");
 	else
 		rd_check_fail(out, name,
-			      rd_text("%s; NCCL by itself takes %s", port->gid_why ? port->gid_why : "none is usable",
-				      nccl ? nccl : "?"),
+			      rd_text("%s; NCCL by itself takes %s", view->gid_why ? view->gid_why : "none is usable",
+				      nccl),
 			      rd_text("RoCE v2 with an IPv4 or global address"));
 }
 
@@ -95,7 +96,7 @@ static void run_usable(const struct rd_check_input *in, struct rd_check_out *out
 			rd_check_fail(out, name.text, rd_text("its GID table is empty"),
 				      rd_text("RoCE v2 with an IPv4 or global address"));
 		else
-			judge_usable(in->host, port, name.text, out);
+			judge_usable(in->ports, p, name.text, out);
 	}
 	rd_check_skip(out, "no RoCE port is up");
 }
@@ -141,7 +142,8 @@ static void run_netns(const struct rd_check_input *in, struct rd_check_out *out)
 					"as containers get them"),
 				NULL, NULL);
 		else if (port->netns_other)
-			rd_check_bad(out, port->role == RD_ROLE_COMPUTE ? RD_SEV_CRITICAL : RD_SEV_WARNING, name.text,
+			rd_check_bad(out, in->ports->v[p].role == RD_ROLE_COMPUTE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+				     name.text,
 				     rd_text("its interface%s%s is not in this network namespace",
 					     port->netdev_name ? " " : "", port->netdev_name ? port->netdev_name : ""),
 				     rd_text("here, or the device not visible here"), NULL);
@@ -156,17 +158,18 @@ static void run_netdev(const struct rd_check_input *in, struct rd_check_out *out
 	for (size_t p = 0; p < in->host->n_ports; p++) {
 		const struct rd_port *port = &in->host->ports[p];
 		struct rd_port_name name = rd_check_port_name(in->host, port);
+		enum rd_role role = in->ports->v[p].role;
 		const struct rd_netdev *netdev;
 
-		if (!rd_port_is_ethernet(port) || port->n_netdevs == 0 || port->role == RD_ROLE_STORAGE ||
-		    port->role == RD_ROLE_MANAGEMENT || rd_ibdev_is_gaudi(in->host, port->ibdev))
+		if (!rd_port_is_ethernet(port) || port->n_netdevs == 0 || role == RD_ROLE_STORAGE ||
+		    role == RD_ROLE_MANAGEMENT || rd_ibdev_is_gaudi(in->host, port->ibdev))
 			continue;
 		netdev = &in->host->netdevs[port->netdevs[0]];
 		if (!netdev->operstate)
 			rd_check_unknown(out, name.text, "the state of its interface is not told");
 		else if (strcmp(netdev->operstate, "down") != 0 && strcmp(netdev->operstate, "lowerlayerdown") != 0)
 			rd_check_good(out, name.text);
-		else if (port->role == RD_ROLE_UNKNOWN)
+		else if (role == RD_ROLE_UNKNOWN)
 			rd_check_unknown(out, name.text,
 					 "its interface is down, and whether anything uses it is not known");
 		else
@@ -275,7 +278,7 @@ static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 
 		/* Without accelerators nobody has planned for large transfers, and 1500 is what interfaces come with. */
-		if (!is_roce(in->host, port) || port->role != RD_ROLE_COMPUTE || in->host->n_gpus == 0)
+		if (!is_roce(in->host, port) || in->ports->v[p].role != RD_ROLE_COMPUTE || in->host->n_gpus == 0)
 			continue;
 		if (port->mtu.known != RD_OK)
 			rd_check_unknown(out, name.text, "its MTU is not told (no interface of this namespace on it)");

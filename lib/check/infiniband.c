@@ -8,9 +8,11 @@
 enum { LID_PERMISSIVE = 0xffff, PKEY_DEFAULT = 0xffff, PKEY_FULL = 0x8000 };
 
 /* A port of another link layer than the other compute ports is in no subnet that would do: link-layer-uniform says so. */
-static bool is_judged(const struct rd_host *host, const struct rd_port *port)
+static bool is_judged(const struct rd_port_views *views, size_t p)
 {
-	return rd_port_is_ib(port) && rd_port_active(port) && !rd_port_layer_is_odd(host, port);
+	const struct rd_port *port = &views->host->ports[p];
+
+	return rd_port_is_ib(port) && rd_port_active(port) && !rd_port_layer_is_odd(views, p);
 }
 
 static void run_lid(const struct rd_check_input *in, struct rd_check_out *out)
@@ -19,13 +21,13 @@ static void run_lid(const struct rd_check_input *in, struct rd_check_out *out)
 		const struct rd_port *port = &in->host->ports[p];
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 
-		if (!rd_port_layer_known(in->host, port, out) || !is_judged(in->host, port))
+		if (!rd_port_layer_known(in->host, port, out) || !is_judged(in->ports, p))
 			continue;
 		if (port->lid.known != RD_OK)
 			rd_check_unknown(out, name.text, "its LID is not told");
 		else if (port->lid.v == 0 || port->lid.v == LID_PERMISSIVE)
-			rd_check_port_bad(out, port, RD_SEV_CRITICAL, name.text, rd_text("LID %u", port->lid.v),
-					  rd_text("1 to 49151"));
+			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
+					  rd_text("LID %u", port->lid.v), rd_text("1 to 49151"));
 		else
 			rd_check_good(out, name.text);
 	}
@@ -38,12 +40,12 @@ static void run_sm(const struct rd_check_input *in, struct rd_check_out *out)
 		const struct rd_port *port = &in->host->ports[p];
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 
-		if (!is_judged(in->host, port))
+		if (!is_judged(in->ports, p))
 			continue;
 		if (port->sm_lid.known != RD_OK)
 			rd_check_unknown(out, name.text, "the LID of its subnet manager is not told");
 		else if (port->sm_lid.v == 0 || port->sm_lid.v == LID_PERMISSIVE)
-			rd_check_port_bad(out, port, RD_SEV_CRITICAL, name.text,
+			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
 					  rd_text("subnet manager at LID %u", port->sm_lid.v), rd_text("1 to 49151"));
 		else
 			rd_check_good(out, name.text);
@@ -58,17 +60,17 @@ static void run_pkey(const struct rd_check_input *in, struct rd_check_out *out)
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 		bool full = false;
 
-		if (!is_judged(in->host, port))
+		if (!is_judged(in->ports, p))
 			continue;
 		for (size_t i = 0; i < port->n_pkeys; i++)
 			full |= (port->pkeys[i] & PKEY_FULL) != 0;
 		if (!port->pkeys_known)
 			rd_check_unknown(out, name.text, "its partition table is not told");
 		else if (port->n_pkeys == 0)
-			rd_check_port_bad(out, port, RD_SEV_CRITICAL, name.text, rd_text("no partition"),
-					  rd_text("0x%04x or another", PKEY_DEFAULT));
+			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
+					  rd_text("no partition"), rd_text("0x%04x or another", PKEY_DEFAULT));
 		else if (!full)
-			rd_check_port_bad(out, port, RD_SEV_WARNING, name.text,
+			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_WARNING, name.text,
 					  rd_text("limited member of all %zu partitions", port->n_pkeys),
 					  rd_text("full member of one"));
 		else
@@ -83,7 +85,7 @@ static void run_width(const struct rd_check_input *in, struct rd_check_out *out)
 		const struct rd_port *port = &in->host->ports[p];
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 
-		if (!is_judged(in->host, port))
+		if (!is_judged(in->ports, p))
 			continue;
 		/* Two lanes are what a split cable gives on purpose; one is not. */
 		if (!port->width)
@@ -91,7 +93,7 @@ static void run_width(const struct rd_check_input *in, struct rd_check_out *out)
 		else if (port->phys_state && strcmp(port->phys_state, "LinkUp") != 0)
 			rd_check_unknown(out, name.text, "it is active on a link that is not up");
 		else if (port->width == 1)
-			rd_check_port_bad(out, port, RD_SEV_CRITICAL, name.text,
+			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
 					  rd_text("1X%s%s", port->speed ? " " : "", port->speed ? port->speed : ""),
 					  rd_text("4X"));
 		else
@@ -100,23 +102,23 @@ static void run_width(const struct rd_check_input *in, struct rd_check_out *out)
 	rd_check_skip(out, "no InfiniBand port is up");
 }
 
-/* NULL: an interface on no port, as a partition's. */
-static const struct rd_port *port_of(const struct rd_host *host, size_t netdev)
+/* Of the port that the interface is on; a partition's is on none. */
+static enum rd_role role_of(const struct rd_port_views *views, size_t netdev)
 {
+	const struct rd_host *host = views->host;
+
 	for (size_t p = 0; p < host->n_ports; p++)
 		for (size_t i = 0; i < host->ports[p].n_netdevs; i++)
 			if ((size_t)host->ports[p].netdevs[i] == netdev)
-				return &host->ports[p];
-	return NULL;
+				return views->v[p].role;
+	return RD_ROLE_UNKNOWN;
 }
 
-static void bad_ipoib(const struct rd_host *host, size_t netdev, struct rd_check_out *out, char *observed,
+static void bad_ipoib(const struct rd_port_views *views, size_t netdev, struct rd_check_out *out, char *observed,
 		      char *expected)
 {
-	static const struct rd_port none = { .role = RD_ROLE_UNKNOWN };
-	const struct rd_port *port = port_of(host, netdev);
-
-	rd_check_port_bad(out, port ? port : &none, RD_SEV_WARNING, host->netdevs[netdev].name, observed, expected);
+	rd_check_port_bad(out, role_of(views, netdev), RD_SEV_WARNING, views->host->netdevs[netdev].name, observed,
+			  expected);
 }
 
 /* Both ends must agree, so one host should have one mode. */
@@ -133,9 +135,9 @@ static void run_ipoib(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!mode)
 			rd_check_unknown(out, netdev->name, "its mode is not told");
 		else if (first && strcmp(first, mode) != 0)
-			bad_ipoib(in->host, i, out, rd_text("%s, others %s", mode, first), rd_text("one mode for all"));
+			bad_ipoib(in->ports, i, out, rd_text("%s, others %s", mode, first), rd_text("one mode for all"));
 		else if (strcmp(mode, "datagram") == 0 && netdev->mtu.known == RD_OK && netdev->mtu.v > 4092)
-			bad_ipoib(in->host, i, out, rd_text("datagram with an MTU of %u", netdev->mtu.v),
+			bad_ipoib(in->ports, i, out, rd_text("datagram with an MTU of %u", netdev->mtu.v),
 				  rd_text("4092 at most"));
 		else
 			rd_check_good(out, netdev->name);

@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "base/memory.h"
 #include "check/rules.h"
-#include "model/host.h"
 #include "model/klog.h"
+#include "model/port-view.h"
 
 #define DAY_NS UINT64_C(86400000000000)
 
@@ -326,6 +326,7 @@ static void judge_power(const struct rd_check_input *in, int pci, const struct r
 {
 	const struct rd_pci *nic = &in->host->pcis[pci];
 	const struct rd_port *down = NULL;
+	bool compute = false; /* `down` is */
 	size_t ports = 0, active = 0;
 
 	for (size_t p = 0; p < in->host->n_ports; p++) {
@@ -335,10 +336,12 @@ static void judge_power(const struct rd_check_input *in, int pci, const struct r
 			continue;
 		ports++;
 		active += rd_port_active(port);
-		if (!rd_port_active(port) && (!down || port->role == RD_ROLE_COMPUTE))
-			down = port;
+		if (rd_port_active(port) || (down && in->ports->v[p].role != RD_ROLE_COMPUTE))
+			continue;
+		down = port;
+		compute = in->ports->v[p].role == RD_ROLE_COMPUTE;
 	}
-	if (down && down->role == RD_ROLE_COMPUTE)
+	if (compute)
 		rd_check_bad(out, result, nic->addr,
 			     rd_text("%s/%u is %s; kernel log: %.200s", rd_ibdev_label(in->host, down->ibdev),
 				     down->num, down->state, record->text),

@@ -41,7 +41,7 @@ static bool is_under(const struct rd_check_input *in, const char *name, const st
 bool rd_check_netif_role_known(const struct rd_check_input *in, const struct rd_netif *netif)
 {
 	for (size_t p = 0; p < in->host->n_ports; p++)
-		for (size_t i = 0; in->host->ports[p].role != RD_ROLE_UNKNOWN && i < in->host->ports[p].n_netdevs; i++)
+		for (size_t i = 0; in->ports->v[p].role != RD_ROLE_UNKNOWN && i < in->host->ports[p].n_netdevs; i++)
 			if (is_under(in, in->host->netdevs[in->host->ports[p].netdevs[i]].name, netif))
 				return true;
 	return false;

@@ -6,6 +6,7 @@
 #include "check/check.h"
 #include "model/host.h"
 #include "model/netstate.h"
+#include "model/port-view.h"
 
 /* The interface of an RDMA port over Ethernet; NULL: another link layer, or none in this network namespace. Calls `skip` or
  * `unknown` itself where nothing was read. */

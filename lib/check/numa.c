@@ -32,14 +32,15 @@ static void run_missing(const struct rd_check_input *in, struct rd_check_out *ou
 }
 
 /* One that is up and meant for computing, or of which nothing is known to the contrary. */
-static bool is_usable(const struct rd_host *host, size_t ibdev)
+static bool is_usable(const struct rd_port_views *views, size_t ibdev)
 {
-	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
+	const struct rd_ibdev *dev = &views->host->ibdevs[ibdev];
 
 	for (unsigned p = 0; p < dev->n_ports; p++) {
-		const struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
+		size_t at = (size_t)dev->first_port + p;
+		enum rd_role role = views->v[at].role;
 
-		if (rd_port_active(port) && (port->role == RD_ROLE_COMPUTE || port->role == RD_ROLE_UNKNOWN))
+		if (rd_port_active(&views->host->ports[at]) && (role == RD_ROLE_COMPUTE || role == RD_ROLE_UNKNOWN))
 			return true;
 	}
 	return false;
@@ -80,7 +81,7 @@ static void run_socket(const struct rd_check_input *in, struct rd_check_out *out
 
 		snprintf(name, sizeof(name), "GPU%zu", g);
 		for (size_t n = 0; n < in->host->n_ibdevs; n++) {
-			enum reach reach = is_usable(in->host, n) ? reach_of(in, g, n) : REACH_NONE;
+			enum reach reach = is_usable(in->ports, n) ? reach_of(in, g, n) : REACH_NONE;
 
 			if (reach != REACH_NONE && (best == REACH_NONE || reach < best))
 				best = reach;
@@ -186,7 +187,7 @@ static void run_uneven(const struct rd_check_input *in, struct rd_check_out *out
 		if (switch_of(host, host->gpus[g].pci) >= 0)
 			below[switch_of(host, host->gpus[g].pci)].gpus++;
 	for (size_t d = 0; d < host->n_ibdevs; d++)
-		if (host->ibdevs[d].pci >= 0 && (is_usable(host, d) || is_odd(in, d)) &&
+		if (host->ibdevs[d].pci >= 0 && (is_usable(in->ports, d) || is_odd(in, d)) &&
 		    switch_of(host, host->ibdevs[d].pci) >= 0)
 			below[switch_of(host, host->ibdevs[d].pci)].nics++;
 	for (size_t i = 0; i < host->n_pcis; i++)

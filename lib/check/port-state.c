@@ -26,12 +26,12 @@ bool rd_port_layer_known(const struct rd_host *host, const struct rd_port *port,
 	return false;
 }
 
-void rd_check_port_bad(struct rd_check_out *out, const struct rd_port *port, enum rd_severity result,
-		       const char *subject, char *observed, char *expected)
+void rd_check_port_bad(struct rd_check_out *out, enum rd_role role, enum rd_severity result, const char *subject,
+		       char *observed, char *expected)
 {
 	_cleanup_free_ char *reason = NULL;
 
-	if (port->role != RD_ROLE_UNKNOWN) {
+	if (role != RD_ROLE_UNKNOWN) {
 		rd_check_bad(out, result, subject, observed, expected, NULL);
 		return;
 	}
@@ -41,18 +41,19 @@ void rd_check_port_bad(struct rd_check_out *out, const struct rd_port *port, enu
 	free(expected);
 }
 
-bool rd_port_layer_is_odd(const struct rd_host *host, const struct rd_port *port)
+bool rd_port_layer_is_odd(const struct rd_port_views *views, size_t port)
 {
+	const char *own = views->host->ports[port].link_layer;
 	size_t same = 0, other = 0;
 
-	if (port->role != RD_ROLE_COMPUTE || !port->link_layer)
+	if (views->v[port].role != RD_ROLE_COMPUTE || !own)
 		return false;
-	for (size_t p = 0; p < host->n_ports; p++) {
-		const struct rd_port *like = &host->ports[p];
+	for (size_t p = 0; p < views->n; p++) {
+		const char *other_layer = views->host->ports[p].link_layer;
 
-		if (like->role != RD_ROLE_COMPUTE || !like->link_layer)
+		if (views->v[p].role != RD_ROLE_COMPUTE || !other_layer)
 			continue;
-		if (strcmp(like->link_layer, port->link_layer) == 0)
+		if (strcmp(other_layer, own) == 0)
 			same++;
 		else
 			other++;
@@ -60,8 +61,9 @@ bool rd_port_layer_is_odd(const struct rd_host *host, const struct rd_port *port
 	return other > same;
 }
 
-size_t rd_check_compute_cards(const struct rd_host *host)
+size_t rd_check_compute_cards(const struct rd_port_views *views)
 {
+	const struct rd_host *host = views->host;
 	size_t n = 0;
 
 	for (size_t d = 0; d < host->n_ibdevs; d++) {
@@ -69,12 +71,12 @@ size_t rd_check_compute_cards(const struct rd_host *host)
 		bool compute = false, seen = false;
 
 		for (unsigned p = 0; p < dev->n_ports; p++)
-			compute |= host->ports[(unsigned)dev->first_port + p].role == RD_ROLE_COMPUTE;
+			compute |= views->v[(unsigned)dev->first_port + p].role == RD_ROLE_COMPUTE;
 		for (size_t o = 0; compute && o < d && !seen; o++) {
 			const struct rd_ibdev *other = &host->ibdevs[o];
 
 			for (unsigned p = 0; p < other->n_ports; p++)
-				seen |= host->ports[(unsigned)other->first_port + p].role == RD_ROLE_COMPUTE &&
+				seen |= views->v[(unsigned)other->first_port + p].role == RD_ROLE_COMPUTE &&
 					other->pci >= 0 && dev->pci >= 0 &&
 					rd_pci_one_card(&host->pcis[other->pci], &host->pcis[dev->pci]);
 		}
@@ -98,11 +100,13 @@ static char *fix_of(const struct rd_host *host, const struct rd_port *port, cons
 		       dev->pci >= 0 ? host->pcis[dev->pci].addr : "PCI");
 }
 
-static void fail_down(const struct rd_host *host, const struct rd_port *port, const char *name, struct rd_check_out *out)
+static void fail_down(const struct rd_port_views *views, size_t p, const char *name, struct rd_check_out *out)
 {
+	const struct rd_host *host = views->host;
+	const struct rd_port *port = &host->ports[p];
 	const struct rd_netdev *netdev = port->n_netdevs > 0 ? &host->netdevs[port->netdevs[0]] : NULL;
 	const char *phys = port->phys_state ? port->phys_state : "-";
-	bool odd = rd_port_layer_is_odd(host, port);
+	bool odd = rd_port_layer_is_odd(views, p);
 
 	rd_check_bad(out, RD_SEV_CRITICAL, name,
 		     odd ? rd_text("%s, %s, link layer %s unlike the other compute ports", port->state, phys,
@@ -167,11 +171,12 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 	for (size_t d = 0; d < host->n_ibdevs; d++)
 		if (host->ibdevs[d].ports_unread)
 			tell_unread(in, rd_ibdev_label(host, (int)d), "the list of its ports", out);
-	if (any_state && !any_active && rd_check_compute_cards(host) == 0)
+	if (any_state && !any_active && rd_check_compute_cards(in->ports) == 0)
 		rd_check_fail(out, "host", rd_text("none of %zu RDMA ports is active", host->n_ports),
 			      rd_text("one that is"));
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
+		const struct rd_port_view *view = &in->ports->v[p];
 		struct rd_port_name name = rd_check_port_name(host, port);
 
 		if (!port->state)
@@ -180,14 +185,14 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_unknown(out, name.text, "the driver of EFA reports every port ACTIVE, link or not");
 		else if (rd_port_active(port))
 			rd_check_good(out, name.text);
-		else if (port->role == RD_ROLE_COMPUTE)
-			fail_down(host, port, name.text, out);
-		else if (port->role == RD_ROLE_UNKNOWN && !rd_port_is_aside(host, port))
+		else if (view->role == RD_ROLE_COMPUTE)
+			fail_down(in->ports, p, name.text, out);
+		else if (view->role == RD_ROLE_UNKNOWN && !rd_port_is_aside(in->ports, p))
 			rd_check_unknown(out, name.text, "it is not active, and what it is for is not known");
 		else
 			rd_check_note(out, name.text,
 				      rd_text("%s; %s", port->state,
-					      port->role_why ? port->role_why : "not for computing"),
+					      view->role_why ? view->role_why : "not for computing"),
 				      NULL, NULL);
 	}
 }
@@ -198,13 +203,13 @@ static void run_init(const struct rd_check_input *in, struct rd_check_out *out)
 		const struct rd_port *port = &in->host->ports[p];
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 
-		if (!rd_port_is_ib(port) || rd_port_layer_is_odd(in->host, port) || rd_port_is_aside(in->host, port))
+		if (!rd_port_is_ib(port) || rd_port_layer_is_odd(in->ports, p) || rd_port_is_aside(in->ports, p))
 			continue;
 		if (!port->state || !port->phys_state)
 			rd_check_unknown(out, name.text, "its state is not told");
 		else if (strcmp(port->phys_state, "LinkUp") == 0 &&
 			 (strcmp(port->state, "INIT") == 0 || strcmp(port->state, "ARMED") == 0))
-			rd_check_port_bad(out, port, RD_SEV_CRITICAL, name.text,
+			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
 					  rd_text("%s, %s", port->state, port->phys_state), rd_text("ACTIVE"));
 		else
 			rd_check_good(out, name.text);
@@ -223,7 +228,7 @@ static void run_flaps(const struct rd_check_input *in, struct rd_check_out *out)
 		if (port->link_downed.known != RD_OK)
 			rd_check_unknown(out, name.text, "it has no counter link_downed");
 		else if (port->link_downed.v >= DOWN_MANY)
-			rd_check_port_bad(out, port, RD_SEV_WARNING, name.text,
+			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_WARNING, name.text,
 					  rd_text("went down %" PRIu64 "%s times", port->link_downed.v,
 						  port->link_downed.v == 255 ? " or more" : ""),
 					  rd_text("fewer than %d since the driver was loaded", DOWN_MANY));

@@ -32,8 +32,8 @@ static void each_port(const struct rd_check_input *in, struct rd_check_out *out,
 			continue;
 		}
 		rd_check_port_subject(in, p, netif, subject);
-		if (in->host->ports[p].role == RD_ROLE_UNKNOWN) {
-			if (!in->host->ports[p].spare)
+		if (in->ports->v[p].role == RD_ROLE_UNKNOWN) {
+			if (!in->ports->v[p].spare)
 				rd_check_unknown(out, subject, "what the port is for is not known");
 			continue;
 		}
@@ -269,7 +269,7 @@ static void run_uniform(const struct rd_check_input *in, struct rd_check_out *ou
 		const struct rd_netif *netif = rd_check_roce_netif(in, p);
 		char subject[160];
 
-		if (!netif || in->host->ports[p].role != RD_ROLE_COMPUTE || netif->dcb.pfc.known != RD_OK)
+		if (!netif || in->ports->v[p].role != RD_ROLE_COMPUTE || netif->dcb.pfc.known != RD_OK)
 			continue;
 		if (!first) {
 			first = netif;

@@ -12,7 +12,7 @@ static void run_route(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
 
-	size_t cards = rd_check_compute_cards(host);
+	size_t cards = rd_check_compute_cards(in->ports);
 
 	if (cards < 2 || host->n_gpus == 0) {
 		rd_check_skip(out, host->n_gpus == 0 ? "there is no accelerator, so no back-end network" :
@@ -25,7 +25,7 @@ static void run_route(const struct rd_check_input *in, struct rd_check_out *out)
 		struct rd_port_name name = rd_check_port_name(host, port);
 		const struct rd_netdev *route = NULL;
 
-		if (port->role != RD_ROLE_COMPUTE)
+		if (in->ports->v[p].role != RD_ROLE_COMPUTE)
 			continue;
 		for (size_t i = 0; i < port->n_netdevs && !route; i++) {
 			const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];

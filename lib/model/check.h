@@ -10,6 +10,7 @@
 
 struct rd_host;
 struct rd_nicmap;
+struct rd_port_views;
 struct rd_system;
 struct rd_netstate;
 struct rd_klog;
@@ -34,9 +35,10 @@ enum rd_part {
 	RD_PART_ALL = (1 << 8) - 1,
 };
 
-/* NULL: was not read. */
+/* NULL: was not read; host and ports always were. */
 struct rd_check_input {
 	const struct rd_host *host;
+	const struct rd_port_views *ports; /* what each port of `host` is for, and its GIDs */
 	const struct rd_nicmap *map;
 	const struct rd_system *system;
 	const struct rd_netstate *net;

@@ -33,7 +33,6 @@ static void port_deinit(struct rd_port *port)
 	free(port->speed);
 	free(port->pkeys);
 	free(port->guid);
-	free(port->role_why);
 }
 
 static void ibdev_deinit(struct rd_ibdev *dev)
@@ -138,7 +137,7 @@ struct rd_port *rd_host_add_port(struct rd_host *host, int ibdev)
 	rd_reserve(&host->ports, &host->cap_ports, host->n_ports + 1, sizeof(*host->ports));
 	if (host->ibdevs[ibdev].n_ports++ == 0)
 		host->ibdevs[ibdev].first_port = (int)host->n_ports;
-	host->ports[host->n_ports] = (struct rd_port){ .ibdev = ibdev, .gid = -1, .gid_nccl = -1 };
+	host->ports[host->n_ports] = (struct rd_port){ .ibdev = ibdev };
 	return &host->ports[host->n_ports++];
 }
 
@@ -341,15 +340,6 @@ bool rd_port_active(const struct rd_port *port)
 	return port->state && strcmp(port->state, "ACTIVE") == 0;
 }
 
-bool rd_port_is_aside(const struct rd_host *host, const struct rd_port *port)
-{
-	const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
-
-	if (port->role != RD_ROLE_UNKNOWN)
-		return false;
-	return port->spare || dev->parent_netdev || (dev->pci >= 0 && host->pcis[dev->pci].pf >= 0);
-}
-
 bool rd_port_is_ib(const struct rd_port *port)
 {
 	return port->link_layer && strcmp(port->link_layer, "InfiniBand") == 0;
@@ -358,17 +348,6 @@ bool rd_port_is_ib(const struct rd_port *port)
 bool rd_port_is_ethernet(const struct rd_port *port)
 {
 	return port->link_layer && strcasecmp(port->link_layer, "Ethernet") == 0;
-}
-
-const char *rd_role_name(enum rd_role role)
-{
-	static const char *const names[] = {
-		[RD_ROLE_COMPUTE] = "compute",
-		[RD_ROLE_STORAGE] = "storage",
-		[RD_ROLE_MANAGEMENT] = "management",
-	};
-
-	return (size_t)role < RD_ARRAY_SIZE(names) ? names[role] : NULL;
 }
 
 const char *rd_gid_type_name(enum rd_gid_type type)
@@ -408,19 +387,6 @@ void rd_gid_ip(const struct rd_gid *gid, char *ret)
 
 	if (!inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? gid->raw + 12 : gid->raw, ret, 46))
 		*ret = '\0';
-}
-
-char *rd_port_nccl_gid(const struct rd_port *port)
-{
-	const struct rd_gid *gid =
-		port->gid_nccl >= 0 && (size_t)port->gid_nccl < port->n_gids ? &port->gids[port->gid_nccl] : NULL;
-	const char *type = gid ? rd_gid_type_name(gid->type) : NULL;
-	char ip[46];
-
-	if (!gid)
-		return rd_text("index 0, which is empty");
-	rd_gid_ip(gid, ip);
-	return rd_text("index %u (%s%s%s)", gid->index, ip, type ? ", " : "", type ? type : "");
 }
 
 bool rd_port_is_v1_only(const struct rd_port *port)

@@ -106,9 +106,6 @@ struct rd_gid {
 	char *netdev; /* the interface it came from; NULL: none of this network namespace */
 };
 
-/* What a port is used for, and how sure that is stands in the reason. */
-enum rd_role { RD_ROLE_UNKNOWN = 0, RD_ROLE_COMPUTE, RD_ROLE_STORAGE, RD_ROLE_MANAGEMENT };
-
 struct rd_port {
 	int ibdev;
 	unsigned num;		    /* 0: not known (a topology file that names no port) */
@@ -135,16 +132,9 @@ struct rd_port {
 	bool foreign_gids; /* has GIDs of interfaces that this network namespace does not have */
 	int *netdevs;	   /* interfaces on it, the one to name first first */
 	size_t n_netdevs, cap_netdevs;
-	char *netdev_name; /* first interface, also one that is not of this network namespace */
-	bool netns_other;  /* its interface is not of this network namespace */
-	/* Found by analysis: */
-	int gid; /* index into gids that RoCE programs should use; -1: none is good */
-	const char *gid_why;
-	int gid_nccl; /* index into gids that NCCL takes by itself, without a variable; -1: an empty one, or none */
-	enum rd_role role;
-	char *role_why;
+	char *netdev_name;  /* first interface, also one that is not of this network namespace */
+	bool netns_other;   /* its interface is not of this network namespace */
 	RD_FIELD(bool) gdr; /* of a topology file: NCCL found that this NIC takes memory of accelerators */
-	bool spare; /* unknown role, and down as its like on every card of this kind: no cable, no address. No fault */
 };
 
 struct rd_ibdev {
@@ -314,13 +304,9 @@ int rd_host_bond_of(const struct rd_host *host, int pci);
  */
 void rd_host_fill_lags(struct rd_host *host);
 
-/* Has no role, and is not judged by itself: spare, a virtual function of a device of this host, or a soft device. */
-bool rd_port_is_aside(const struct rd_host *host, const struct rd_port *port);
 bool rd_port_is_ethernet(const struct rd_port *port);
 bool rd_port_is_ib(const struct rd_port *port);
 
-/* "compute", "storage", "management"; NULL for unknown. */
-const char *rd_role_name(enum rd_role role);
 /* "IB", "RoCE v1", "RoCE v2"; NULL for unknown. */
 const char *rd_gid_type_name(enum rd_gid_type type);
 
@@ -330,9 +316,6 @@ bool rd_gid_is_link_local(const struct rd_gid *gid); /* fe80::/64 */
 void rd_gid_text(const struct rd_gid *gid, char *ret);
 /* The IP address in a RoCE GID, in its usual form. `ret` has room for 46. */
 void rd_gid_ip(const struct rd_gid *gid, char *ret);
-/* Of a RoCE port: which GID NCCL takes without a variable: "index 0 (fe80::1, RoCE v1)". NULL when out of memory; caller
- * frees. */
-char *rd_port_nccl_gid(const struct rd_port *port);
 /* Has GIDs, and all whose type is known are of RoCE v1. */
 bool rd_port_is_v1_only(const struct rd_port *port);
 /* What to do then: it is a matter of the GID's type, and no address changes that. */

@@ -68,6 +68,7 @@ void rd_effects_deinit(struct rd_effects *effects)
 
 void rd_nicmap_deinit(struct rd_nicmap *map)
 {
+	rd_port_views_deinit(&map->ports);
 	free(map->pairs);
 	rd_nccl_nets_deinit(&map->nccl_nets);
 	rd_choices_deinit(&map->nccl);

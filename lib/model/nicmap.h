@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 #include "model/finding.h"
-#include "model/host.h"
+#include "model/port-view.h"
 #include "model/stacks.h"
 
 /* As `nvidia-smi topo -m` has them, and two of NCCL's; the nearest first, in NCCL's order. */
@@ -116,6 +116,7 @@ struct rd_effects {
 void rd_effects_deinit(struct rd_effects *effects);
 
 struct rd_nicmap {
+	struct rd_port_views ports;
 	struct rd_pair *pairs; /* [gpu * n_ibdevs + ibdev] */
 	size_t n_gpus, n_ibdevs;
 	struct rd_nccl_nets nccl_nets;

@@ -38,8 +38,9 @@ static const struct rd_column gid_columns[GID_COLUMNS];
 static const struct rd_column bridge_columns[BR_COLUMNS];
 static const struct rd_column row_columns[ROW_COLUMNS];
 
-void rd_report_gids(struct rd_report *report, const struct rd_host *host)
+void rd_report_gids(struct rd_report *report, const struct rd_port_views *views)
 {
+	const struct rd_host *host = views->host;
 	struct rd_section *section = rd_section_create("gids", gid_columns, GID_COLUMNS);
 
 	for (size_t p = 0; p < host->n_ports; p++)
@@ -56,7 +57,7 @@ void rd_report_gids(struct rd_report *report, const struct rd_host *host)
 			rd_row_str(row, GID_NETDEV, gid->netdev);
 			rd_gid_text(gid, text);
 			rd_row_str(row, GID_GID, text);
-			rd_row_bool(row, GID_CHOSEN, port->gid == (int)g);
+			rd_row_bool(row, GID_CHOSEN, views->v[p].gid == (int)g);
 			if (!rd_port_is_ethernet(port))
 				continue;
 			rd_gid_ip(gid, text);

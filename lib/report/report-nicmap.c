@@ -97,14 +97,15 @@ static char *nearest_gpus(const struct rd_nicmap *map, size_t ibdev)
 	return RD_TAKE(text.data);
 }
 
-static void add_gid_cells(struct rd_row *row, const struct rd_host *host, const struct rd_port *port)
+static void add_gid_cells(struct rd_row *row, const struct rd_host *host, const struct rd_port *port,
+			  const struct rd_port_view *view)
 {
-	const struct rd_gid *gid = port->gid >= 0 ? &port->gids[port->gid] : NULL;
+	const struct rd_gid *gid = view->gid >= 0 ? &port->gids[view->gid] : NULL;
 	char text[48];
 
-	rd_row_str(row, RD_NIC_GID_WHY, port->gid_why);
-	if (port->gid_nccl >= 0)
-		rd_row_uint(row, RD_NIC_GID_NCCL, port->gids[port->gid_nccl].index);
+	rd_row_str(row, RD_NIC_GID_WHY, view->gid_why);
+	if (view->gid_nccl >= 0)
+		rd_row_uint(row, RD_NIC_GID_NCCL, port->gids[view->gid_nccl].index);
 	if (gid) {
 		rd_row_uint(row, RD_NIC_GID_INDEX, gid->index);
 		rd_row_str(row, RD_NIC_GID_TYPE, rd_gid_type_name(gid->type));
@@ -174,9 +175,10 @@ static void add_device_cells(struct rd_row *row, const struct rd_host *host, con
 	set_link(row, RD_NIC_LINK_MAX_MTPS, &pci->max);
 }
 
-static void add_nic(struct rd_section *section, const struct rd_host *host, const struct rd_nicmap *map,
-		    const struct rd_port *port)
+static void add_nic(struct rd_section *section, const struct rd_host *host, const struct rd_nicmap *map, size_t p)
 {
+	const struct rd_port *port = &host->ports[p];
+	const struct rd_port_view *view = &map->ports.v[p];
 	_cleanup_free_ char *near = nearest_gpus(map, (size_t)port->ibdev);
 	struct rd_row *row = rd_section_add(section);
 
@@ -197,10 +199,10 @@ static void add_nic(struct rd_section *section, const struct rd_host *host, cons
 	if (port->lid.known == RD_OK && !rd_port_is_ethernet(port))
 		rd_row_uint(row, RD_NIC_LID, port->lid.v);
 	rd_row_str(row, RD_NIC_PORT_GUID, port->guid);
-	rd_row_str(row, RD_NIC_ROLE, rd_role_name(port->role));
-	rd_row_str(row, RD_NIC_ROLE_WHY, port->role_why);
+	rd_row_str(row, RD_NIC_ROLE, rd_role_name(view->role));
+	rd_row_str(row, RD_NIC_ROLE_WHY, view->role_why);
 	add_netdev_cells(row, host, port);
-	add_gid_cells(row, host, port);
+	add_gid_cells(row, host, port, view);
 }
 
 static char *nearest_nics(const struct rd_host *host, const struct rd_nicmap *map, size_t gpu)
@@ -372,7 +374,7 @@ void rd_report_nicmap(struct rd_report *report, const struct rd_host *host, cons
 	struct rd_section *paths = rd_section_create("paths", path_columns, PATH_COLUMNS);
 
 	for (size_t p = 0; p < host->n_ports; p++)
-		add_nic(nics, host, map, &host->ports[p]);
+		add_nic(nics, host, map, p);
 	for (size_t g = 0; g < host->n_gpus; g++)
 		add_gpu(gpus, host, map, g);
 	for (size_t g = 0; g < host->n_gpus; g++)

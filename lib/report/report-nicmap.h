@@ -54,7 +54,7 @@ extern const struct rd_column rd_nic_columns[RD_NIC_COLUMNS];
 void rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
 
 /* Section gids: the whole table. */
-void rd_report_gids(struct rd_report *report, const struct rd_host *host);
+void rd_report_gids(struct rd_report *report, const struct rd_port_views *views);
 
 /* Section assignment as rows for a table: library, accelerator, NICs, backup, reasons. */
 void rd_report_assignment(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);

@@ -35,12 +35,11 @@ static void add_port(struct rd_host *host, unsigned n, bool roce)
 	port->num = 1;
 	port->state = strdup("ACTIVE");
 	port->link_layer = strdup(roce ? "Ethernet" : "InfiniBand");
-	port->role = n < 3 ? RD_ROLE_COMPUTE : RD_ROLE_STORAGE;
 	add_gid(port, 0, roce ? RD_GID_ROCE_V1 : RD_GID_IB, false);
 	add_gid(port, 3, roce ? RD_GID_ROCE_V2 : RD_GID_IB, true);
 }
 
-static void judge(const struct rd_host *host, const uint8_t *data, size_t size, char separator)
+static void judge(const struct rd_port_views *views, const uint8_t *data, size_t size, char separator)
 {
 	struct rd_effects effects = { .first_wins = separator == '\0' };
 	struct rd_findings findings = { 0 };
@@ -51,7 +50,7 @@ static void judge(const struct rd_host *host, const uint8_t *data, size_t size, 
 	memcpy(text, data, size);
 	text[size] = '\0';
 	rd_effects_own(&effects, text, size, separator);
-	if (rd_envcheck(host, &effects, &findings) < 0)
+	if (rd_envcheck(views, &effects, &findings) < 0)
 		abort();
 	for (size_t i = 0; i < effects.n; i++) {
 		/* In order, each once, none without a library; and what was judged has something to say. */
@@ -71,11 +70,16 @@ static void judge(const struct rd_host *host, const uint8_t *data, size_t size, 
 void fuzz_one(const uint8_t *data, size_t size)
 {
 	struct rd_host host = { 0 };
+	struct rd_port_views views;
 
 	for (unsigned n = 0; n < 4; n++)
 		add_port(&host, n, n & 1);
-	rd_gid_choose(&host);
-	judge(&host, data, size, '\n');
-	judge(&host, data, size, '\0');
+	rd_port_views_init(&views, &host);
+	for (size_t p = 0; p < views.n; p++)
+		views.v[p].role = p < 3 ? RD_ROLE_COMPUTE : RD_ROLE_STORAGE;
+	rd_gid_choose(&views);
+	judge(&views, data, size, '\n');
+	judge(&views, data, size, '\0');
+	rd_port_views_deinit(&views);
 	rd_host_deinit(&host);
 }

@@ -121,7 +121,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 	struct rd_findings findings = { 0 };
 	struct rd_nicmap map = { 0 };
 	struct rd_host host = { 0 };
-	const struct rd_check_input in = { .host = &host, .map = &map, .system = &system };
+	const struct rd_check_input in = { .host = &host, .ports = &map.ports, .map = &map, .system = &system };
 
 	rd_collect_host(&mirror.src, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB, &host,
 			&errors, NULL);

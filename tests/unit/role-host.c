@@ -26,8 +26,10 @@ void role_look(struct role_place *at)
 	at->map = (struct rd_nicmap){ 0 };
 	at->symmetry = (struct rd_symmetry){ 0 };
 	assert_int_equal(rd_nicmap_analyse(&at->host, NULL, 0, &at->map), 0);
-	assert_int_equal(rd_symmetry_find(&at->host, &at->symmetry), 0);
-	at->in = (struct rd_check_input){ .host = &at->host, .map = &at->map, .symmetry = &at->symmetry };
+	rd_symmetry_find(&at->map.ports, &at->symmetry);
+	at->in = (struct rd_check_input){
+		.host = &at->host, .ports = &at->map.ports, .map = &at->map, .symmetry = &at->symmetry
+	};
 }
 
 /* How the rules judge that look at roles, state and link layer. */
@@ -160,9 +162,14 @@ void role_add_switches(struct rd_host *host, unsigned n, unsigned gpus, unsigned
 	}
 }
 
+const struct rd_port_view *role_view(struct role_place *at, const char *name)
+{
+	return &at->map.ports.v[role_port(&at->host, name) - at->host.ports];
+}
+
 void role_assert(struct role_place *at, const char *name, enum rd_role role)
 {
-	const struct rd_port *port = role_port(&at->host, name);
+	const struct rd_port_view *port = role_view(at, name);
 
 	if (port->role != role)
 		fail_msg("%s: role %d instead of %d: %s", name, (int)port->role, (int)role, port->role_why);
@@ -174,7 +181,7 @@ size_t role_count(const struct role_place *at, enum rd_role role)
 	size_t n = 0;
 
 	for (size_t p = 0; p < at->host.n_ports; p++)
-		n += at->host.ports[p].role == role;
+		n += at->map.ports.v[p].role == role;
 	return n;
 }
 

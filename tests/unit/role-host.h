@@ -23,6 +23,8 @@ void role_look(struct role_place *at);
 /* How the rules judge that go by roles, state and link layer. */
 enum rd_severity role_worst(const struct role_place *at);
 struct rd_port *role_port(struct rd_host *host, const char *name);
+/* What was concluded about it, by the last role_look. */
+const struct rd_port_view *role_view(struct role_place *at, const char *name);
 void role_set_text(char **text, const char *value);
 void role_set_state(struct rd_port *port, const char *state, const char *phys);
 void role_go_down(struct rd_port *port);

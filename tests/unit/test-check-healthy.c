@@ -38,6 +38,7 @@ static enum rd_severity judge(struct healthy *h, const char *rule, char *said, s
 	h->map = (struct rd_nicmap){ 0 };
 	assert_int_equal(rd_nicmap_analyse(&h->host, &h->system, 0, &h->map), 0);
 	h->in.host = &h->host;
+	h->in.ports = &h->map.ports;
 	h->in.map = &h->map;
 	h->in.system = &h->system;
 	for (size_t i = 0; i < rd_n_checks; i++)
@@ -293,7 +294,7 @@ static void types_that_nobody_told_are_no_other_namespace(void **state)
 	for (size_t i = 0; i < h.host.ports[0].n_gids; i++)
 		h.host.ports[0].gids[i].type = RD_GID_UNKNOWN;
 	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_UNKNOWN);
-	assert_null(strstr(h.host.ports[0].gid_why, "namespace"));
+	assert_null(strstr(h.map.ports.v[0].gid_why, "namespace"));
 	stop(&h);
 }
 
@@ -316,8 +317,8 @@ static void efa_is_no_infiniband(void **state)
 	h.host.ibdevs[0].driver = strdup("efa");
 	assert_int_equal(judge(&h, "port-state", said, sizeof(said)), RD_SEV_UNKNOWN);
 	assert_non_null(strstr(said, "EFA"));
-	assert_int_equal(h.host.ports[0].gid, 0);
-	assert_non_null(strstr(h.host.ports[0].gid_why, "EFA"));
+	assert_int_equal(h.map.ports.v[0].gid, 0);
+	assert_non_null(strstr(h.map.ports.v[0].gid_why, "EFA"));
 	assert_int_equal(h.map.env.n, 0);
 	/* Where an interface is known to be its, that has a carrier or not. */
 	h.host.netdevs[0].operstate = strdup("up");

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "check-run.h"
 #include "collect/klog.h"
-#include "model/host.h"
+#include "model/port-view.h"
 #include "source/redact.h"
 
 #include <errno.h>
@@ -197,7 +197,8 @@ static void a_log_that_gave_no_answer_is_not_called_absent(void **state)
 {
 	struct rd_klog klog = { .code = ETIMEDOUT };
 	struct rd_host host = { 0 };
-	struct rd_check_input in = { .host = &host, .klog = &klog };
+	struct rd_port_views ports = { .host = &host };
+	struct rd_check_input in = { .host = &host, .ports = &ports, .klog = &klog };
 	struct rd_findings findings = { 0 };
 	size_t told = 0;
 

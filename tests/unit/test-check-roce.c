@@ -5,8 +5,8 @@
 #include "base/stall.h"
 #include "check-run.h"
 #include "model/finding.h"
-#include "model/host.h"
 #include "model/netstate.h"
+#include "model/port-view.h"
 #include "model/qp.h"
 #include "model/system.h"
 
@@ -15,6 +15,7 @@
 
 struct fixture {
 	struct rd_host host;
+	struct rd_port_views ports;
 	struct rd_netstate net;
 	struct rd_system system;
 	struct rd_res res;
@@ -41,7 +42,6 @@ static void add_nic(struct fixture *f, int n)
 	port = rd_host_add_port(&f->host, n);
 	port->num = 1;
 	port->link_layer = strdup("Ethernet");
-	port->role = RD_ROLE_COMPUTE;
 	port->netdevs = calloc(1, sizeof(int));
 	port->netdevs[0] = n;
 	port->n_netdevs = 1;
@@ -78,19 +78,26 @@ static void add_addr(struct fixture *f, unsigned ifindex, uint8_t a, uint8_t b, 
 static void setup(struct fixture *f)
 {
 	*f = (struct fixture){ 0 };
-	f->in = (struct rd_check_input){
-		.host = &f->host, .net = &f->net, .system = &f->system, .res = &f->res, .stalls = &f->stalls
-	};
+	f->in = (struct rd_check_input){ .host = &f->host,
+					 .ports = &f->ports,
+					 .net = &f->net,
+					 .system = &f->system,
+					 .res = &f->res,
+					 .stalls = &f->stalls };
 	f->net.links_known = f->net.addrs_known = f->net.routes_known = f->net.policies_known = f->net.neighs_known =
 		f->net.devlink_known = f->net.firewall.known = RD_OK;
 	for (int i = 0; i < 3; i++) {
 		add_nic(f, i);
 		add_addr(f, (unsigned)i + 2, 10, 0, (uint8_t)i, 1);
 	}
+	rd_port_views_init(&f->ports, &f->host);
+	for (size_t p = 0; p < f->ports.n; p++)
+		f->ports.v[p].role = RD_ROLE_COMPUTE;
 }
 
 static void teardown(struct fixture *f)
 {
+	rd_port_views_deinit(&f->ports);
 	rd_host_deinit(&f->host);
 	rd_netstate_deinit(&f->net);
 	rd_system_deinit(&f->system);

@@ -183,8 +183,8 @@ static void bandwidth_comes_before_distance_for_nccl(void **state)
 	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
 	assert_string_equal(first(&host, &map.nccl, 0), "fast");
 	for (size_t p = 0; p < 4; p++)
-		assert_int_not_equal(host.ports[p].role, RD_ROLE_COMPUTE);
-	assert_int_equal(host.ports[4].role, RD_ROLE_COMPUTE);
+		assert_int_not_equal(map.ports.v[p].role, RD_ROLE_COMPUTE);
+	assert_int_equal(map.ports.v[4].role, RD_ROLE_COMPUTE);
 	/* NVSHMEM goes by distance alone: that is worth a warning. */
 	assert_true(remarked(&map, "nic-not-compute"));
 	rd_nicmap_deinit(&map);
@@ -222,7 +222,7 @@ static void roles_and_assignment_of_a_dgx_a100(void **state)
 	make_dgx_a100(&host);
 	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
 	for (size_t p = 0; p < 10; p++)
-		assert_int_equal(host.ports[p].role, p < 8 ? RD_ROLE_COMPUTE : RD_ROLE_STORAGE);
+		assert_int_equal(map.ports.v[p].role, p < 8 ? RD_ROLE_COMPUTE : RD_ROLE_STORAGE);
 	for (size_t g = 0; g < 8; g++) {
 		bool used[10] = { false };
 
@@ -252,7 +252,7 @@ static void a_port_that_is_down_is_passed_over_and_told(void **state)
 	free(host.ports[0].state);
 	host.ports[0].state = strdup("DOWN");
 	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
-	assert_int_equal(host.ports[0].role, RD_ROLE_COMPUTE);
+	assert_int_equal(map.ports.v[0].role, RD_ROLE_COMPUTE);
 	assert_string_equal(first(&host, &map.nccl, 0), "mlx5_1");
 	assert_string_equal(first(&host, &map.nvshmem, 0), "mlx5_1");
 	rd_nicmap_deinit(&map);
@@ -274,7 +274,7 @@ static void the_default_route_does_not_unmake_a_compute_nic(void **state)
 	assert_int_equal(rd_grow(&port->netdevs, &port->cap_netdevs, 1, sizeof(int)), 0);
 	port->netdevs[port->n_netdevs++] = 0;
 	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
-	assert_int_equal(port->role, RD_ROLE_COMPUTE);
+	assert_int_equal(map.ports.v[2].role, RD_ROLE_COMPUTE);
 	rd_nicmap_deinit(&map);
 	rd_host_deinit(&host);
 }

@@ -50,7 +50,7 @@ static const char *check(struct env_case *c, const char *name, const char *value
 	rd_findings_deinit(&c->findings);
 	rd_effects_deinit(&c->effects);
 	rd_effects_set(&c->effects, name, value);
-	assert_int_equal(rd_envcheck(&c->host, &c->effects, &c->findings), 0);
+	assert_int_equal(rd_envcheck(&c->map.ports, &c->effects, &c->findings), 0);
 	return c->effects.v[0].selects ? c->effects.v[0].selects : "";
 }
 
@@ -141,7 +141,7 @@ static void recommended_variables_pass_their_own_check(void **state)
 	assert_true(c.map.env.n > 0);
 	for (size_t i = 0; i < c.map.env.n; i++)
 		rd_effects_set(&c.effects, c.map.env.v[i].name, c.map.env.v[i].value);
-	assert_int_equal(rd_envcheck(&c.host, &c.effects, &c.findings), 0);
+	assert_int_equal(rd_envcheck(&c.map.ports, &c.effects, &c.findings), 0);
 	assert_int_equal(c.findings.n, 0);
 	stop(&c);
 }
@@ -160,13 +160,15 @@ static void make_roce(struct rd_host *host)
 static void the_gid_to_use(void **state)
 {
 	struct rd_host host = { 0 };
+	struct rd_port_views views;
 	struct rd_port *port;
 
 	(void)state;
 	make_roce(&host);
 	port = made_port(&host, 0);
-	rd_gid_choose(&host);
-	assert_int_equal(port->gids[port->gid].index, 3);
+	rd_port_views_init(&views, &host);
+	rd_gid_choose(&views);
+	assert_int_equal(rd_port_gid_index(&views, 0), 3);
 	assert_int_equal(rd_gid_nccl(port, false, 2), 3);
 	assert_int_equal(rd_gid_nccl(port, false, 1), 2);
 	/* In another network namespace the kernel does not name the interface. */
@@ -174,16 +176,17 @@ static void the_gid_to_use(void **state)
 		free(port->gids[i].netdev);
 		port->gids[i].netdev = NULL;
 	}
-	port->gid = -1;
-	rd_gid_choose(&host);
-	assert_int_equal(port->gid, -1);
-	assert_non_null(strstr(port->gid_why, "namespace"));
+	rd_gid_choose(&views);
+	assert_int_equal(views.v[0].gid, -1);
+	assert_non_null(strstr(views.v[0].gid_why, "namespace"));
+	rd_port_views_deinit(&views);
 	rd_host_deinit(&host);
 }
 
 static void a_global_address_where_there_is_no_ipv4(void **state)
 {
 	struct rd_host host = { 0 };
+	struct rd_port_views views;
 	struct rd_port *port;
 
 	(void)state;
@@ -192,14 +195,16 @@ static void a_global_address_where_there_is_no_ipv4(void **state)
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
 	made_gid(&host, 0, 1, "fe80::1", RD_GID_ROCE_V2, "eth0");
 	port = made_port(&host, 0);
-	rd_gid_choose(&host);
-	assert_int_equal(port->gid, -1);
-	assert_non_null(strstr(port->gid_why, "link-local"));
+	rd_port_views_init(&views, &host);
+	rd_gid_choose(&views);
+	assert_int_equal(views.v[0].gid, -1);
+	assert_non_null(strstr(views.v[0].gid_why, "link-local"));
 	made_gid(&host, 0, 5, "2001:db8::1", RD_GID_ROCE_V2, "eth0");
-	rd_gid_choose(&host);
-	assert_int_equal(port->gids[port->gid].index, 5);
+	rd_gid_choose(&views);
+	assert_int_equal(rd_port_gid_index(&views, 0), 5);
 	/* NCCL stays at 0, as no GID is of the family that it wants. */
 	assert_int_equal(rd_gid_nccl(port, false, 2), 0);
+	rd_port_views_deinit(&views);
 	rd_host_deinit(&host);
 }
 
@@ -226,7 +231,7 @@ static void the_gid_that_nccl_takes_by_itself(void **state)
 	/* Where the index is given, that is looked at, once. */
 	rd_findings_deinit(&c.findings);
 	rd_effects_set(&c.effects, "NCCL_IB_GID_INDEX", "5");
-	assert_int_equal(rd_envcheck(&c.host, &c.effects, &c.findings), 0);
+	assert_int_equal(rd_envcheck(&c.map.ports, &c.effects, &c.findings), 0);
 	assert_int_equal(c.findings.n, 0);
 	stop(&c);
 }
@@ -294,7 +299,7 @@ static void a_long_list_is_kept_once(void **state)
 		char *text = long_list(lists[i][0], lists[i][1], &size);
 
 		rd_effects_own(&c.effects, text, size, '\n');
-		assert_int_equal(rd_envcheck(&c.host, &c.effects, &c.findings), 0);
+		assert_int_equal(rd_envcheck(&c.map.ports, &c.effects, &c.findings), 0);
 		/* The text itself, and less than a tenth of it for all that is said of it. */
 		assert_in_range(mallinfo2().uordblks - before, 0, 80000 + 8000);
 		for (size_t f = 0; f < c.findings.n; f++)
@@ -394,7 +399,7 @@ static void times_until_a_peer_is_given_up(void **state)
 	rd_effects_deinit(&c.effects);
 	rd_effects_set(&c.effects, "NCCL_IB_RETRY_CNT", "3");
 	rd_effects_set(&c.effects, "NCCL_IB_TIMEOUT", "22");
-	assert_int_equal(rd_envcheck(&c.host, &c.effects, &c.findings), 0);
+	assert_int_equal(rd_envcheck(&c.map.ports, &c.effects, &c.findings), 0);
 	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "with 3 retries"));
 	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "after 68.7 s"));
 	stop(&c);

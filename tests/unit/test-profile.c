@@ -200,9 +200,12 @@ static const char *of(const struct rd_host *host, const char *key, bool learn)
 {
 	static char value[64];
 	struct rd_profile profile = { 0 };
+	struct rd_port_views views;
 	const char *found;
 
-	(learn ? rd_profile_learn : rd_profile_of)(host, NULL, &profile);
+	rd_port_views_init(&views, host);
+	(learn ? rd_profile_learn : rd_profile_of)(&views, NULL, &profile);
+	rd_port_views_deinit(&views);
 	found = rd_profile_get(&profile, key);
 	snprintf(value, sizeof(value), "%s", found ? found : "-");
 	rd_profile_deinit(&profile);

@@ -37,7 +37,7 @@ static void a_server_of_eight_is_well(void **state)
 	role_assert(&at, "mlx5_7", RD_ROLE_COMPUTE);
 	role_assert(&at, "mlx5_8", RD_ROLE_STORAGE);
 	assert_true(role_worst(&at) <= RD_SEV_NOTE);
-	assert_false(rd_env_refused(&at.host, NULL));
+	assert_false(rd_env_refused(&at.map.ports, NULL));
 	role_done(&at);
 }
 
@@ -70,9 +70,9 @@ static void all_compute_ports_down(void **state)
 	role_add_netdev(&at.host, "mlx5_8", "eth0")->default_route = true;
 	role_look(&at);
 	for (size_t p = 0; p < 12; p++)
-		assert_int_equal(at.host.ports[p].role, p < 8 ? RD_ROLE_COMPUTE : RD_ROLE_STORAGE);
+		assert_int_equal(at.map.ports.v[p].role, p < 8 ? RD_ROLE_COMPUTE : RD_ROLE_STORAGE);
 	assert_int_equal(check_worst(&at.in, "port-state"), RD_SEV_CRITICAL);
-	assert_true(rd_env_refused(&at.host, &err));
+	assert_true(rd_env_refused(&at.map.ports, &err));
 	assert_string_equal(err.object, "mlx5_0/1 and 7 more");
 	assert_int_equal(at.map.env.n, 0);
 	role_done(&at);
@@ -198,9 +198,9 @@ static void spare_ports_of_every_card(void **state)
 		role_go_down(&at.host.ports[p]);
 	role_look(&at);
 	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
-	assert_true(at.host.ports[1].spare && at.host.ports[15].spare);
+	assert_true(at.map.ports.v[1].spare && at.map.ports.v[15].spare);
 	assert_true(role_worst(&at) <= RD_SEV_NOTE);
-	assert_false(rd_env_refused(&at.host, NULL));
+	assert_false(rd_env_refused(&at.map.ports, NULL));
 	/* Somebody gave one an address: it is meant to be up, and so it is not the case that all are spare. */
 	netdev = role_add_netdev(&at.host, "mlx5_5", "eth5");
 	role_set_text(&netdev->operstate, "down");
@@ -219,11 +219,11 @@ static void ports_of_both_link_layers(void **state)
 	(void)state;
 	role_add_switches(&at.host, 4, 2, 2, 400, "InfiniBand");
 	role_look(&at);
-	assert_false(rd_env_refused(&at.host, NULL));
+	assert_false(rd_env_refused(&at.map.ports, NULL));
 	for (size_t p = 1; p < at.host.n_ports; p += 2)
 		role_set_text(&at.host.ports[p].link_layer, "Ethernet");
 	role_look(&at);
-	assert_true(rd_env_refused(&at.host, NULL));
+	assert_true(rd_env_refused(&at.map.ports, NULL));
 	assert_int_equal(check_worst(&at.in, "failover-fabric"), RD_SEV_SKIP);
 	role_done(&at);
 }
@@ -267,7 +267,7 @@ static void one_second_port_of_eight_is_down(void **state)
 	role_set_state(&at.host.ports[3], "ACTIVE", "LinkUp");
 	role_look(&at);
 	role_assert(&at, "mlx5_5", RD_ROLE_UNKNOWN);
-	assert_false(at.host.ports[5].spare);
+	assert_false(at.map.ports.v[5].spare);
 	assert_int_equal(check_worst(&at.in, "port-state"), RD_SEV_UNKNOWN);
 	/* A card that is down as a whole is a fault, whatever its second port is for. */
 	role_go_down(&at.host.ports[4]);
@@ -301,7 +301,7 @@ static void a_guest_without_switches(void **state)
 	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
 	role_assert(&at, "mlx5_8", RD_ROLE_STORAGE);
 	assert_true(role_worst(&at) <= RD_SEV_NOTE);
-	assert_false(rd_env_refused(&at.host, NULL));
+	assert_false(rd_env_refused(&at.map.ports, NULL));
 	/* Where no route was told, the odd one is not known. */
 	at.host.netdevs[0].default_route = false;
 	role_look(&at);
@@ -381,7 +381,7 @@ static void a_storage_server(void **state)
 	/* Cabled once each: spare. */
 	role_go_down(&at.host.ports[1]);
 	role_look(&at);
-	assert_true(at.host.ports[1].spare && at.host.ports[3].spare);
+	assert_true(at.map.ports.v[1].spare && at.map.ports.v[3].spare);
 	assert_true(role_worst(&at) <= RD_SEV_NOTE);
 	/* NICs of another make, as fast: which is for what is not known, and nothing fails for it. */
 	role_far_nic(&at.host, "bnxt_re0", 0x50, 0, 0, 100, 0x1760, "Ethernet");
@@ -389,7 +389,7 @@ static void a_storage_server(void **state)
 	role_look(&at);
 	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 0);
 	assert_true(role_worst(&at) <= RD_SEV_UNKNOWN);
-	assert_true(rd_env_refused(&at.host, NULL));
+	assert_true(rd_env_refused(&at.map.ports, NULL));
 	role_done(&at);
 }
 
@@ -407,9 +407,9 @@ static void a_workstation(void **state)
 	role_go_down(role_port(&at.host, "mlx5_1"));
 	role_look(&at);
 	role_assert(&at, "mlx5_0", RD_ROLE_COMPUTE);
-	assert_true(role_port(&at.host, "mlx5_1")->spare);
+	assert_true(role_view(&at, "mlx5_1")->spare);
 	assert_true(role_worst(&at) <= RD_SEV_NOTE);
-	assert_false(rd_env_refused(&at.host, NULL));
+	assert_false(rd_env_refused(&at.map.ports, NULL));
 	/* Cabled to a second host: that one is for computing, the other the way out. */
 	role_set_state(role_port(&at.host, "mlx5_1"), "ACTIVE", "LinkUp");
 	role_look(&at);
@@ -438,7 +438,7 @@ static void two_kinds_as_near_are_not_told_apart(void **state)
 	role_look(&at);
 	role_assert(&at, "mlx5_0", RD_ROLE_UNKNOWN);
 	role_assert(&at, "bnxt_re0", RD_ROLE_UNKNOWN);
-	assert_true(rd_env_refused(&at.host, &err));
+	assert_true(rd_env_refused(&at.map.ports, &err));
 	assert_string_equal(err.object, "mlx5_0/1 and 1 more");
 	assert_int_equal(at.map.env.n, 0);
 	role_go_down(role_port(&at.host, "mlx5_0"));
@@ -472,7 +472,7 @@ static void what_is_no_nic_of_its_own(void **state)
 	role_assert(&at, "rxe0", RD_ROLE_UNKNOWN);
 	assert_true(role_worst(&at) <= RD_SEV_NOTE);
 	role_set_state(&at.host.ports[9], "ACTIVE", "LinkUp");
-	assert_false(rd_env_refused(&at.host, NULL));
+	assert_false(rd_env_refused(&at.map.ports, NULL));
 	role_done(&at);
 }
 
@@ -523,7 +523,7 @@ static void what_was_not_read_has_no_role(void **state)
 	role_look(&at);
 	role_assert(&at, "mlx5_2", RD_ROLE_UNKNOWN);
 	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 7);
-	assert_true(rd_env_refused(&at.host, NULL));
+	assert_true(rd_env_refused(&at.map.ports, NULL));
 	role_done(&at);
 }
 

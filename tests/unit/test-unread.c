@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "check-run.h"
 #include "check/unread.h"
-#include "model/host.h"
+#include "model/port-view.h"
 
 static void errnos_that_say_there_is_none_are_answers(void **state)
 {
@@ -64,7 +64,8 @@ static void a_fault_that_may_be_unseen_is_undecided(void **state)
 {
 	struct rd_errlist unread = { 0 };
 	struct rd_host host = { 0 };
-	struct rd_check_input in = { .host = &host, .unread = &unread };
+	struct rd_port_views ports = { .host = &host };
+	struct rd_check_input in = { .host = &host, .ports = &ports, .unread = &unread };
 	struct rd_findings findings = { 0 };
 	struct rd_pci *pci = rd_host_add_pci(&host);
 
