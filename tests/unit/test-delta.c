@@ -193,6 +193,47 @@ static struct rd_delta scene_delta(struct scene *scene)
 	return ret;
 }
 
+/* A counter of 16 bits can have gone round in an hour, unless so few packets bound it; work requests that are flushed need no
+ * packets. */
+static void packets_bound_what_is_counted_of_packets(void **state)
+{
+	static const struct rd_meaning sent = { .topic = RD_TOPIC_PACKETS_SENT },
+				       got = { .topic = RD_TOPIC_PACKETS_GOT };
+	static const struct rd_meaning cause = { .role = RD_ROLE_CAUSE }, follows = { .role = RD_ROLE_FOLLOWS };
+	struct rd_counter_set set = { 0 };
+	struct rd_counter_sample samples[2] = { 0 };
+	const struct rd_moment before = { &set, &samples[0] }, now = { &set, &samples[1] };
+	struct rd_delta deltas[4];
+
+	(void)state;
+	rd_counter_set_add_port(&set)->port = 1;
+	for (int i = 0; i < 4; i++) {
+		struct rd_counter *counter = rd_counter_set_add(&set, 0, i < 2 ? RD_GROUP_PORT : RD_GROUP_HW, "x");
+
+		counter->overflow = i < 2 ? RD_64BIT : RD_WRAPS;
+		counter->bits = i < 2 ? 64 : 16;
+	}
+	set.counters[0].about = &sent;
+	set.counters[1].about = &got;
+	set.counters[2].meaning = &cause;
+	set.counters[3].meaning = &follows;
+	for (unsigned s = 0; s < 2; s++) {
+		rd_counter_sample_fit(&samples[s], &set);
+		for (unsigned i = 0; i < 4; i++)
+			samples[s].values[i] = (struct rd_counter_value){ .v = 7 * s, .known = RD_OK };
+		samples[s].states[0].there = true;
+		samples[s].monotonic_ns = UINT64_C(3600000000000) * s + 1;
+		samples[s].realtime_ns = samples[s].monotonic_ns;
+	}
+	rd_deltas(&before, &now, deltas);
+	assert_int_equal(deltas[2].kind, RD_DELTA_EXACT);
+	assert_int_equal(deltas[2].v, 7);
+	assert_int_equal(deltas[3].kind, RD_DELTA_AT_LEAST);
+	for (int s = 0; s < 2; s++)
+		rd_counter_sample_deinit(&samples[s]);
+	rd_counter_set_deinit(&set);
+}
+
 static void what_became_of_a_device_is_told_apart(void **state)
 {
 	struct scene scene;
@@ -240,8 +281,11 @@ static void what_became_of_a_device_is_told_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(deltas_are_right_or_unknown),	     TEST(unknown_width_is_never_invented),
-		TEST(a_saturated_counter_says_at_least),     TEST(a_wrapped_counter_goes_on),
+		TEST(deltas_are_right_or_unknown),
+		TEST(unknown_width_is_never_invented),
+		TEST(a_saturated_counter_says_at_least),
+		TEST(a_wrapped_counter_goes_on),
+		TEST(packets_bound_what_is_counted_of_packets),
 		TEST(what_became_of_a_device_is_told_apart),
 	};
 

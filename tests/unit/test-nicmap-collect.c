@@ -438,6 +438,74 @@ static void the_rate_of_a_lag(void **state)
 	fake_host_deinit(&fake);
 }
 
+static void add_interface(struct fake_host *fake, const char *target, const char *name)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line),
+		 "mkdir -p sys/devices/%s/net/%s sys/class/net && ln -s ../../devices/%s/net/%s sys/class/net/%s && "
+		 "echo 1500 >sys/devices/%s/net/%s/mtu",
+		 target, name, target, name, name, target, name);
+	assert_int_equal(fake_host_run(fake, line), 0);
+}
+
+/* Indices begin with 0: what belongs to the first function, and to the first interface, is not what belongs to none. */
+static void the_first_function_is_one(void **state)
+{
+	struct fake_host fake;
+	struct rd_host host;
+
+	(void)state;
+	fake_host_init(&fake);
+	add_function(&fake, "0000:00:03.0", "pci0000:00/0000:00:03.0", "0x020000\n", "0x8086\n", "0x1572\n");
+	add_function(&fake, "0000:00:04.0", "pci0000:00/0000:00:04.0", "0x020000\n", "0x15b3\n", "0x1021\n");
+	add_interface(&fake, "pci0000:00/0000:00:03.0", "ens3");
+	add_interface(&fake, "pci0000:00/0000:00:03.0", "ens3d1");
+	add_interface(&fake, "pci0000:00/0000:00:04.0", "ens4");
+	assert_int_equal(fake_host_run(&fake,
+				       "mkdir -p sys/class/infiniband sys/devices/virtual/infiniband/rxe0/ports/1 && "
+				       "ln -s ../../devices/virtual/infiniband/rxe0 sys/class/infiniband/rxe0"),
+			 0);
+	fake_host_text(&fake, "/sys/class/infiniband/rxe0/parent", "ens3\n");
+	load(&fake, &host);
+	/* Also those are read that no RDMA device names. */
+	assert_int_equal(host.n_netdevs, 3);
+	for (size_t i = 0; i < host.n_netdevs; i++)
+		assert_int_equal(host.netdevs[i].mtu.v, 1500);
+	/* The soft device stands where its interface does. */
+	assert_int_equal(host.ibdevs[0].pci, 0);
+	assert_string_equal(host.ibdevs[0].via, "netdev");
+	rd_host_deinit(&host);
+	fake_host_deinit(&fake);
+}
+
+/* A device of hardware has its own place, also where that is the first, whichever interface its GIDs name. */
+static void hardware_has_its_own_place(void **state)
+{
+	struct fake_host fake;
+	struct rd_host host;
+
+	(void)state;
+	fake_host_init(&fake);
+	add_function(&fake, "0000:00:03.0", "pci0000:00/0000:00:03.0", "0x020000\n", "0x15b3\n", "0x1021\n");
+	add_function(&fake, "0000:00:04.0", "pci0000:00/0000:00:04.0", "0x020000\n", "0x8086\n", "0x1572\n");
+	add_interface(&fake, "pci0000:00/0000:00:04.0", "ens4");
+	assert_int_equal(
+		fake_host_run(&fake,
+			      "at=devices/pci0000:00/0000:00:03.0/infiniband/mlx5_0; mkdir -p sys/class/infiniband "
+			      "sys/$at/ports/1 && ln -s ../../$at sys/class/infiniband/mlx5_0"),
+		0);
+	fake_host_text(&fake, "/sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet\n");
+	fake_host_text(&fake, "/sys/class/infiniband/mlx5_0/ports/1/gids/3",
+		       "0000:0000:0000:0000:0000:ffff:0a01:0203\n");
+	fake_host_text(&fake, "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/3", "ens4\n");
+	load(&fake, &host);
+	assert_int_equal(host.ibdevs[0].pci, 0);
+	assert_string_not_equal(host.ibdevs[0].via, "netdev");
+	rd_host_deinit(&host);
+	fake_host_deinit(&fake);
+}
+
 /* NVSwitches are seen by class and vendor, and so are data direct functions; whose these are libmlx5 tells. */
 static void what_only_nccl_asks_for(void **state)
 {
@@ -479,6 +547,8 @@ int main(void)
 		TEST(a_nic_behind_a_bond_and_one_in_another_namespace),
 		TEST(a_link_speed_is_a_number_or_unknown),
 		TEST(the_rate_of_a_lag),
+		TEST(the_first_function_is_one),
+		TEST(hardware_has_its_own_place),
 		TEST(acs_of_a_bridge_above_a_nic),
 		TEST(what_only_nccl_asks_for),
 		TEST(damaged_topology_files_are_refused),

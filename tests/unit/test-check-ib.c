@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rules about what a subnet manager gives a port, and about IPoIB: a host on which all is well, and one thing after the other that
+ * is not. */
+#include "unit.h"
+
+#include "check-run.h"
+#include "model/finding.h"
+#include "model/port-view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct fixture {
+	struct rd_host host;
+	struct rd_port_views ports;
+	struct rd_check_input in;
+};
+
+static void add_nic(struct fixture *f, int n)
+{
+	struct rd_pci *pci = rd_host_add_pci(&f->host);
+	struct rd_ibdev *dev = rd_host_add_ibdev(&f->host);
+	struct rd_netdev *netdev = rd_host_add_netdev(&f->host);
+	struct rd_port *port;
+	char text[32];
+
+	snprintf(text, sizeof(text), "0000:%02x:00.0", n);
+	assert_int_equal(rd_pci_parse(text, pci), 0);
+	snprintf(text, sizeof(text), "mlx5_%d", n);
+	dev->name = strdup(text);
+	dev->pci = n;
+	snprintf(text, sizeof(text), "ib%d", n);
+	netdev->name = strdup(text);
+	netdev->ipoib_mode = strdup("datagram");
+	RD_SET(netdev->type, 32);
+	RD_SET(netdev->mtu, 2044);
+	port = rd_host_add_port(&f->host, n);
+	port->num = 1;
+	port->link_layer = strdup("InfiniBand");
+	port->state = strdup("ACTIVE");
+	port->phys_state = strdup("LinkUp");
+	port->width = 4;
+	RD_SET(port->lid, (unsigned)n + 7);
+	RD_SET(port->sm_lid, 1);
+	port->pkeys_known = true;
+	port->pkeys = calloc(2, sizeof(*port->pkeys));
+	port->pkeys[0] = 0xffff;
+	port->pkeys[1] = 0x1234; /* a limited member */
+	port->n_pkeys = 2;
+	port->netdevs = calloc(1, sizeof(int));
+	port->netdevs[0] = n;
+	port->n_netdevs = 1;
+}
+
+static void setup(struct fixture *f)
+{
+	*f = (struct fixture){ .in = { .host = &f->host, .ports = &f->ports } };
+	for (int i = 0; i < 3; i++)
+		add_nic(f, i);
+	rd_port_views_init(&f->ports, &f->host);
+	for (size_t p = 0; p < f->ports.n; p++)
+		f->ports.v[p].role = RD_ROLE_COMPUTE;
+}
+
+static void expect(const char *rule, void (*change)(struct fixture *), enum rd_severity wanted)
+{
+	struct fixture f;
+
+	setup(&f);
+	assert_int_equal(check_worst(&f.in, rule), RD_SEV_OK);
+	change(&f);
+	assert_int_equal(check_worst(&f.in, rule), wanted);
+	rd_port_views_deinit(&f.ports);
+	rd_host_deinit(&f.host);
+}
+
+static void no_lid(struct fixture *f)
+{
+	f->host.ports[1].lid.v = 0;
+}
+
+static void permissive_lid(struct fixture *f)
+{
+	f->host.ports[1].lid.v = 0xffff;
+}
+
+static void lid_not_read(struct fixture *f)
+{
+	f->host.ports[1].lid.known = RD_DENIED;
+}
+
+static void no_sm(struct fixture *f)
+{
+	f->host.ports[1].sm_lid.v = 0;
+}
+
+static void permissive_sm(struct fixture *f)
+{
+	f->host.ports[1].sm_lid.v = 0xffff;
+}
+
+static void sm_not_read(struct fixture *f)
+{
+	f->host.ports[1].sm_lid.known = RD_DENIED;
+}
+
+static void no_partition(struct fixture *f)
+{
+	f->host.ports[1].n_pkeys = 0;
+}
+
+static void limited(struct fixture *f)
+{
+	f->host.ports[1].pkeys[0] = 0x7fff;
+}
+
+static void pkeys_not_read(struct fixture *f)
+{
+	f->host.ports[1].pkeys_known = false;
+}
+
+static void one_lane(struct fixture *f)
+{
+	f->host.ports[1].width = 1;
+}
+
+static void width_not_read(struct fixture *f)
+{
+	f->host.ports[1].width = 0;
+}
+
+static void no_link(struct fixture *f)
+{
+	free(f->host.ports[1].phys_state);
+	f->host.ports[1].phys_state = strdup("Polling");
+}
+
+static void all_down(struct fixture *f)
+{
+	for (size_t p = 0; p < f->host.n_ports; p++) {
+		free(f->host.ports[p].state);
+		f->host.ports[p].state = strdup("DOWN");
+	}
+}
+
+/* Whether it matters depends on what the port is for. */
+static void no_sm_and_no_role(struct fixture *f)
+{
+	f->host.ports[1].sm_lid.v = 0;
+	f->ports.v[1].role = RD_ROLE_UNKNOWN;
+}
+
+static void other_mode(struct fixture *f)
+{
+	free(f->host.netdevs[2].ipoib_mode);
+	f->host.netdevs[2].ipoib_mode = strdup("connected");
+}
+
+static void no_mode(struct fixture *f)
+{
+	free(f->host.netdevs[2].ipoib_mode);
+	f->host.netdevs[2].ipoib_mode = NULL;
+}
+
+static void largest_mtu(struct fixture *f)
+{
+	f->host.netdevs[2].mtu.v = 4092;
+}
+
+static void larger_mtu(struct fixture *f)
+{
+	f->host.netdevs[2].mtu.v = 4093;
+}
+
+static void a_lid_for_the_port_and_for_the_subnet_manager(void **state)
+{
+	(void)state;
+	expect("ib-lid", no_lid, RD_SEV_CRITICAL);
+	expect("ib-lid", permissive_lid, RD_SEV_CRITICAL);
+	expect("ib-lid", lid_not_read, RD_SEV_UNKNOWN);
+	expect("ib-lid", all_down, RD_SEV_SKIP);
+	expect("ib-sm-lid", no_sm, RD_SEV_CRITICAL);
+	expect("ib-sm-lid", permissive_sm, RD_SEV_CRITICAL);
+	expect("ib-sm-lid", sm_not_read, RD_SEV_UNKNOWN);
+	expect("ib-sm-lid", all_down, RD_SEV_SKIP);
+	expect("ib-sm-lid", no_sm_and_no_role, RD_SEV_UNKNOWN);
+}
+
+static void full_member_of_a_partition(void **state)
+{
+	(void)state;
+	expect("ib-pkey", no_partition, RD_SEV_CRITICAL);
+	expect("ib-pkey", limited, RD_SEV_WARNING);
+	expect("ib-pkey", pkeys_not_read, RD_SEV_UNKNOWN);
+}
+
+static void as_many_lanes_as_it_has(void **state)
+{
+	(void)state;
+	expect("ib-width", one_lane, RD_SEV_CRITICAL);
+	expect("ib-width", width_not_read, RD_SEV_UNKNOWN);
+	expect("ib-width", no_link, RD_SEV_UNKNOWN);
+}
+
+static void one_mode_of_ipoib(void **state)
+{
+	(void)state;
+	expect("ipoib-mode", other_mode, RD_SEV_WARNING);
+	expect("ipoib-mode", no_mode, RD_SEV_UNKNOWN);
+	expect("ipoib-mode", largest_mtu, RD_SEV_OK);
+	expect("ipoib-mode", larger_mtu, RD_SEV_WARNING);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_lid_for_the_port_and_for_the_subnet_manager),
+		TEST(full_member_of_a_partition),
+		TEST(as_many_lanes_as_it_has),
+		TEST(one_mode_of_ipoib),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
