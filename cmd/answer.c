@@ -24,8 +24,6 @@ int rd_out_failure(void)
 
 int rd_out(const struct rd_buf *buf)
 {
-	if (buf->failed && !out_failure)
-		out_failure = ENOMEM;
 	if (!out_failure)
 		out_failure = -rd_write_all(STDOUT_FILENO, buf->data, buf->len);
 	return -out_failure;
@@ -123,14 +121,6 @@ int rd_fail(struct rd_ctx *ctx, const struct rd_err *err)
 		rd_report_deinit(&report);
 	}
 	return RD_EXIT_UNKNOWN;
-}
-
-int rd_no_memory(struct rd_ctx *ctx, const char *object)
-{
-	struct rd_err err;
-
-	rd_err_set(&err, ENOMEM, object, "no memory for the report");
-	return rd_fail(ctx, &err);
 }
 
 void rd_no_rdma(int error, struct rd_err *err)

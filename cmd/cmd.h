@@ -103,9 +103,6 @@ extern const struct rd_opt rd_global_opts[];
  * RD_EXIT_UNKNOWN, so that a command can `return rd_fail(ctx, &err)`. */
 int rd_fail(struct rd_ctx *ctx, const struct rd_err *err);
 
-/* The same where there was no memory for the report of `object`. */
-int rd_no_memory(struct rd_ctx *ctx, const char *object);
-
 /* The same for a command line that is no good: without errno, and with a hint at --help where `err` has none. */
 int rd_fail_usage(const struct rd_cmd *cmd, const struct rd_err *err);
 

@@ -97,7 +97,7 @@ static void write_failed(struct record_file *file, int code)
 
 bool record_file_write(struct record_file *file)
 {
-	int r = file->out.failed ? -ENOMEM : rd_write_all(file->fd, file->out.data, file->out.len);
+	int r = rd_write_all(file->fd, file->out.data, file->out.len);
 
 	if (r < 0) {
 		write_failed(file, -r);
@@ -109,8 +109,6 @@ bool record_file_write(struct record_file *file)
 		file->refused = false;
 		file->lost = 0;
 	}
-	if (file->out.failed)
-		rd_buf_deinit(&file->out);
 	file->out.len = 0;
 	return r >= 0;
 }

@@ -4,7 +4,6 @@
 #include "base/no-rdma.h"
 #include "check/unread.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,7 +91,7 @@ static const char *word(int status)
 /* Whoever reads the line takes the first bar for the beginning of the performance data. */
 static void finish_text(struct rd_buf *text)
 {
-	if (text->failed || !text->data)
+	if (!text->data)
 		return;
 	if (text->len > LINE_MAX_BYTES) {
 		size_t end = LINE_MAX_BYTES;
@@ -160,7 +159,6 @@ void check_line(const struct check_look *look, const struct check_numbers *numbe
 		" | failed=%zu;;0;0 warned=%zu;0;;0 unknown=%zu;;;0 passed=%zu;;;0 ports=%zu;;;0 active=%zu;;;0;%zu\n",
 		numbers->results[RD_SEV_CRITICAL], numbers->results[RD_SEV_WARNING], unknown,
 		numbers->results[RD_SEV_OK], numbers->ports, numbers->active, numbers->ports);
-	out->failed |= text.failed;
 }
 
 void check_details(const struct rd_ctx *ctx, const struct check_look *look, struct rd_buf *out)
@@ -173,7 +171,6 @@ void check_details(const struct rd_ctx *ctx, const struct check_look *look, stru
 		if (text.data[i] == '|')
 			text.data[i] = '/';
 	rd_buf_str(out, text.data ? text.data : "");
-	out->failed |= text.failed;
 }
 
 void check_no_rdma(struct check_look *look)

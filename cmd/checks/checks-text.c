@@ -81,7 +81,6 @@ void checks_text(const struct rd_ctx *ctx, const struct rd_findings *findings, e
 		rd_buf_str(out, why ? "\n" : "");
 		rd_buf_str(out, text.data);
 	}
-	out->failed |= text.failed;
 	if (notes.n > 0 && least <= RD_SEV_NOTE) {
 		rd_buf_str(out, "\n");
 		rd_render_findings(&notes, &plain, out);

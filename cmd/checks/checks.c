@@ -74,7 +74,7 @@ static void tell_too_many(struct checks *checks)
 }
 
 /* The settings that all jobs begin with, judged as nic-map --check-env does. */
-static int judge_job_env(struct checks *checks)
+static void judge_job_env(struct checks *checks)
 {
 	struct rd_effects effects = { 0 };
 	int r = 0;
@@ -84,23 +84,20 @@ static int judge_job_env(struct checks *checks)
 	if (r)
 		tell_too_many(checks);
 	else
-		r = rd_envcheck(&checks->map.ports, &effects, &checks->job_env);
+		rd_envcheck(&checks->map.ports, &effects, &checks->job_env);
 	rd_effects_deinit(&effects);
-	return r == -E2BIG ? 0 : r;
 }
 
 /* By as many links as a switch has upwards, more or less: the rule looks at flows that no number of links parts. */
-static int judge_flows(struct checks *checks)
+static void judge_flows(struct checks *checks)
 {
 	struct rd_qp_views views;
-	int r;
 
 	if (!checks->in.res)
-		return 0;
+		return;
 	rd_qp_views_init(&views, checks->in.res);
-	r = rd_qp_spread(&views, NULL, 4, &checks->spreads);
+	rd_qp_spread(&views, NULL, 4, &checks->spreads);
 	rd_qp_views_deinit(&views);
-	return r;
 }
 
 /* Reads all through a source that keeps what could not be read. */
@@ -126,9 +123,9 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 	r = read_watched(source, pid, checks, err);
 	if (r < 0)
 		return r;
-	if (rd_nicmap_analyse(&checks->host, &checks->system, 0, &checks->map) < 0 || judge_job_env(checks) < 0 ||
-	    judge_flows(checks) < 0)
-		return rd_err_set(err, ENOMEM, ctx->cmd->name, "no memory for the map of NICs");
+	rd_nicmap_analyse(&checks->host, &checks->system, 0, &checks->map);
+	judge_job_env(checks);
+	judge_flows(checks);
 	rd_symmetry_find(&checks->map.ports, &checks->symmetry);
 	checks->in = (struct rd_check_input){
 		.host = &checks->host,
@@ -180,15 +177,12 @@ static int judge(const struct checks *checks, enum rd_severity least, bool all_r
 	return warned ? RD_EXIT_WARNING : untold ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 }
 
-int checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity least, bool all_required,
-		    struct rd_err *err)
+void checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity least, bool all_required)
 {
 	rd_checks_run(&checks->in, chosen, &checks->findings);
-	if (rd_diagnose(&checks->host, checks->in.profile, rd_profile_day(checks->report.time), &checks->findings) < 0)
-		return rd_err_set(err, ENOMEM, "rules", "no memory for the report");
+	rd_diagnose(&checks->host, checks->in.profile, rd_profile_day(checks->report.time), &checks->findings);
 	rd_report_checks(&checks->report, &checks->findings, least);
 	checks->report.status = judge(checks, least, all_required);
-	return 0;
 }
 
 void checks_deinit(struct checks *checks)

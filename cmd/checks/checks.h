@@ -46,11 +46,9 @@ int checks_record(struct rd_source *source, struct rd_err *err);
 /*
  * Runs the chosen rules, fills the report with what came out, and sets its status: any failure 2; else any warning 1, unless
  * `least` is above it; else 3 if a rule that the profile requires, or with `all_required` any, could not tell, or a fault may
- * be hidden by a read that failed; else 0. -ENOMEM
- * with err filled.
+ * be hidden by a read that failed; else 0.
  */
-int checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity least, bool all_required,
-		    struct rd_err *err);
+void checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity least, bool all_required);
 
 /* Adds what is wrong, then notes, then what could not be told by its reasons; with -v what passed, too. `least`: what is
  * less severe is left out; `why`: at length, with empty lines between. `findings` are sorted. */

@@ -81,20 +81,16 @@ static void note_stalls(const struct rd_source *guard, struct check_look *look)
 	look->checks.in.stalls = &look->stalls;
 }
 
-static int conclude(const struct rd_ctx *ctx, struct check_look *look, struct rd_err *err)
+static void conclude(const struct rd_ctx *ctx, struct check_look *look)
 {
 	const struct check_opts *opts = ctx->state;
 	_cleanup_free_ bool *chosen = quick_rules();
 	struct checks *checks = &look->checks;
-	int r;
 
-	if (!chosen)
-		return rd_err_set(err, ENOMEM, "check", "no memory for the rules");
 	checks->in.exclusive = opts->exclusive;
-	r = checks_conclude(checks, chosen, RD_SEV_SKIP, false, err);
-	if (!r && checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL)
+	checks_conclude(checks, chosen, RD_SEV_SKIP, false);
+	if (checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL)
 		check_no_rdma(look);
-	return r;
 }
 
 static int look_at(struct rd_ctx *ctx, struct check_look *look, const struct rd_source *local, struct rd_err *err)
@@ -113,7 +109,8 @@ static int look_at(struct rd_ctx *ctx, struct check_look *look, const struct rd_
 	note_stalls(ctx->source, look);
 	if (local != ctx->source)
 		note_stalls(local, look);
-	return conclude(ctx, look, err);
+	conclude(ctx, look);
+	return 0;
 }
 
 static void fill_metrics(struct check_look *look, const struct check_numbers *numbers)

@@ -2,7 +2,6 @@
 /* One look after the other. At ten looks a second nothing is made anew that can be used again. */
 #include "counters-watch.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define DEFAULT_SECONDS 1.0
@@ -55,27 +54,20 @@ static void choose(struct counters_watch *w)
 }
 
 /* Devices have come or gone: what is known of those that stayed is kept. */
-static int take_set(struct counters_watch *w)
+static void take_set(struct counters_watch *w)
 {
 	struct rd_rates rates;
-	int r = 0;
 
 	rd_rates_init(&rates, w->c->now.set);
 	if (w->set)
 		rd_rates_carry(&rates, w->c->now.set, &w->rates, w->set);
-	if (!r) {
-		rd_rates_deinit(&w->rates);
-		w->rates = rates;
-		choose(w);
-	}
+	rd_rates_deinit(&w->rates);
+	w->rates = rates;
+	choose(w);
 	free(w->c->deltas);
 	w->c->deltas = rd_alloc(w->c->now.set->n + 1, sizeof(*w->c->deltas));
-	if (!w->c->deltas)
-		r = -ENOMEM;
 	w->set = w->c->now.set;
-	if (!r)
-		keep_first(w);
-	return r;
+	keep_first(w);
 }
 
 static void keep_events(struct counters_watch *w)
@@ -108,11 +100,11 @@ int counters_advance(struct counters_watch *w, struct rd_err *err)
 	if (r < 0)
 		return r;
 	if (c->now.set != w->set)
-		r = take_set(w);
-	w->interval = !r && c->before.set;
+		take_set(w);
+	w->interval = c->before.set;
 	if (w->interval && counters_need_meanings(c, err) < 0)
 		return -err->code;
 	if (w->interval)
 		compare(w);
-	return r < 0 ? rd_err_set(err, -r, "counters", "no memory to compare") : 0;
+	return 0;
 }

@@ -6,7 +6,6 @@
  */
 #include "counters-watch.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -129,7 +129,7 @@ static int finish(struct counters_watch *w, uint64_t looks)
 
 	rd_deltas(&first, &last, c->deltas);
 	rd_causes_deinit(&c->causes);
-	r = rd_causes_find(&first, &last, c->deltas, seconds, &c->causes);
+	rd_causes_find(&first, &last, c->deltas, seconds, &c->causes);
 	ctx->schema = "rdmadiag/counters-summary/1";
 	rd_answer_init(ctx, &report);
 	report.scalars = rd_section_create("summary", columns, RD_ARRAY_SIZE(columns));

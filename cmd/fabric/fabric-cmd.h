@@ -79,7 +79,7 @@ int fabric_session_divide(struct fabric_session *s, const struct rd_fabric *fabr
 
 /* A report of the latest look: findings, sections, status, metrics if wanted. `picked`, `order`: see struct
  * rd_fabric_shown. */
-int fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, struct rd_report *report);
+void fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, struct rd_report *report);
 
 /* "fabric of mlx5_0/1: 40 nodes, 96 ports read …": the first line of a page. */
 void fabric_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out);

@@ -191,12 +191,8 @@ int fabric_walk(struct fabric_run *run, struct rd_err *err)
 		close_port(run);
 		return r;
 	}
-	if (run->fabric.n_nodes && rd_fabric_update(&run->fabric, &found) < 0)
-		r = rd_err_set(err, ENOMEM, "network", "no memory for what became of it");
-	if (r < 0) {
-		rd_fabric_deinit(&found);
-		return r;
-	}
+	if (run->fabric.n_nodes)
+		rd_fabric_update(&run->fabric, &found);
 	rd_fabric_deinit(&run->fabric);
 	run->fabric = found;
 	r = name_nodes(run, err);

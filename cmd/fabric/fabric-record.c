@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fabric-record.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -38,7 +37,7 @@ static int by_key(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-static int add_port(struct fabric_record *record, const struct rd_fabric *fabric, const struct rd_fabric_port *port)
+static void add_port(struct fabric_record *record, const struct rd_fabric *fabric, const struct rd_fabric_port *port)
 {
 	const struct rd_fabric_node *node = &fabric->nodes[port->node];
 	struct fabric_recorded *new;
@@ -52,29 +51,21 @@ static int add_port(struct fabric_record *record, const struct rd_fabric *fabric
 		.device = rd_text("%s 0x%016" PRIx64, rd_fabric_name(node), node->guid),
 		.tracks = rd_alloc(record->n_values + 1, sizeof(*new->tracks)),
 	};
-	if (!new->device || !new->tracks) {
-		free(new->device);
-		free(new->tracks);
-		return -ENOMEM;
-	}
 	record->n++;
-	return 0;
 }
 
 /* Makes room for ports that were not there at the look before. */
-static int take_ports(struct fabric_record *record, const struct rd_fabric *fabric)
+static void take_ports(struct fabric_record *record, const struct rd_fabric *fabric)
 {
 	size_t known = record->n;
 
 	record->n_values = fabric->n_values;
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		if (fabric->ports[i].selected &&
-		    !rd_find_u64(record->ports, known, sizeof(*record->ports), key_of(fabric, &fabric->ports[i])) &&
-		    add_port(record, fabric, &fabric->ports[i]) < 0)
-			return -ENOMEM;
+		    !rd_find_u64(record->ports, known, sizeof(*record->ports), key_of(fabric, &fabric->ports[i])))
+			add_port(record, fabric, &fabric->ports[i]);
 	if (record->n > known)
 		qsort(record->ports, record->n, sizeof(*record->ports), by_key);
-	return 0;
 }
 
 static struct rd_series series_of(const struct fabric_record *record, const struct fabric_recorded *to, unsigned port,
@@ -146,10 +137,9 @@ static void mark(struct fabric_record *record, struct fabric_recorded *to, const
 	to->presence = port->presence;
 }
 
-int fabric_record_add(struct fabric_record *record, const struct rd_fabric *fabric, uint64_t time_ns, struct rd_err *err)
+void fabric_record_add(struct fabric_record *record, const struct rd_fabric *fabric, uint64_t time_ns)
 {
-	if (take_ports(record, fabric) < 0)
-		return rd_err_set(err, ENOMEM, record->to.path, "cannot record");
+	take_ports(record, fabric);
 	record_file_begin(&record->to, time_ns);
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
@@ -163,12 +153,11 @@ int fabric_record_add(struct fabric_record *record, const struct rd_fabric *fabr
 			add_point(record, to, fabric, port, k, time_ns);
 	}
 	if (record_file_write(&record->to))
-		return 0;
+		return;
 	for (size_t i = 0; i < record->n; i++) {
 		record->ports[i].first = RD_NONE;
 		memset(record->ports[i].tracks, 0, record->n_values * sizeof(*record->ports[i].tracks));
 	}
-	return 0;
 }
 
 int fabric_record_finish(struct fabric_record *record, struct rd_err *err)

@@ -33,9 +33,8 @@ struct fabric_record {
 int fabric_record_open(struct rd_ctx *ctx, const char *path, struct fabric_record *record, struct rd_err *err);
 void fabric_record_close(struct fabric_record *record);
 
-/* Adds what differs from what the file says already. What is not fresh is written as not known. -ENOMEM. */
-int fabric_record_add(struct fabric_record *record, const struct rd_fabric *fabric, uint64_t time_ns,
-		      struct rd_err *err);
+/* Adds what differs from what the file says already. What is not fresh is written as not known. */
+void fabric_record_add(struct fabric_record *record, const struct rd_fabric *fabric, uint64_t time_ns);
 
 /* Ends the file. */
 int fabric_record_finish(struct fabric_record *record, struct rd_err *err);

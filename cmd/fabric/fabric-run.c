@@ -94,20 +94,17 @@ static int answer(struct fabric_session *s, bool again)
 	const struct rd_fabric *fabric = &s->run.fabric;
 	_cleanup_free_ bool *picked = NULL;
 	struct rd_report report;
-	int r = 0;
+	int r;
 
 	if (!s->cmd->all && !s->ctx->globals.json) {
 		picked = rd_alloc(fabric->n_ports + 1, sizeof(*picked));
 		if (again)
-			r = rd_fabric_pick_moving(fabric, BUSIEST, picked);
+			rd_fabric_pick_moving(fabric, BUSIEST, picked);
 		else
 			rd_fabric_pick_notable(fabric, picked);
 	}
-	if (!r)
-		r = fabric_session_report(s, picked, NULL, &report);
-	else
-		rd_answer_init(s->ctx, &report);
-	r = r < 0 ? rd_no_memory(s->ctx, "counters --fabric") : print(s, &report, again);
+	fabric_session_report(s, picked, NULL, &report);
+	r = print(s, &report, again);
 	rd_report_deinit(&report);
 	return r;
 }
@@ -129,11 +126,10 @@ static int tick(struct fabric_session *s, struct fabric_record *record, bool aga
 	struct rd_err err = { 0 };
 	int r = fabric_session_look(s, &err);
 
-	if (!r && record)
-		r = fabric_record_add(record, &s->run.fabric, s->ctx->source->ops->now(s->ctx->source, CLOCK_REALTIME),
-				      &err);
 	if (r < 0)
 		return rd_fail(s->ctx, &err);
+	if (record)
+		fabric_record_add(record, &s->run.fabric, s->ctx->source->ops->now(s->ctx->source, CLOCK_REALTIME));
 	r = answer(s, again);
 	if (!s->ctx->globals.json && !rd_metrics_wanted(s->ctx))
 		rd_out(&empty);

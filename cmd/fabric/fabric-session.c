@@ -109,22 +109,18 @@ static bool tells_nothing(const struct rd_fabric *fabric)
 	return asked > 0 && fresh == 0;
 }
 
-static int judge(struct fabric_session *s, struct rd_report *report)
+static void judge(struct fabric_session *s, struct rd_report *report)
 {
 	struct rd_findings findings = { 0 };
-	int r = rd_fabric_judge(&s->run.fabric, &s->limits, &findings);
 
-	if (!r && s->cmd->compare)
+	rd_fabric_judge(&s->run.fabric, &s->limits, &findings);
+	if (s->cmd->compare)
 		rd_fabric_compare(&s->plan, &s->run.fabric, &findings);
-	if (!r && s->shard >= 0)
+	if (s->shard >= 0)
 		rd_shards_judge(&s->shards, &findings);
-	if (!r)
-		rd_findings_sort(&findings);
-	if (!r)
-		rd_report_add_findings(report, &findings);
+	rd_findings_sort(&findings);
+	rd_report_add_findings(report, &findings);
 	rd_findings_deinit(&findings);
-	if (r)
-		return r;
 	report->status = rd_report_judge(report);
 	if (report->status < RD_EXIT_CRITICAL && tells_nothing(&s->run.fabric)) {
 		struct rd_err err = { 0 };
@@ -133,10 +129,9 @@ static int judge(struct fabric_session *s, struct rd_report *report)
 		rd_errlist_add(&report->errors, &err);
 		report->status = RD_EXIT_UNKNOWN;
 	}
-	return 0;
 }
 
-int fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, struct rd_report *report)
+void fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, struct rd_report *report)
 {
 	struct rd_fabric_shown shown = {
 		.fabric = &s->run.fabric,
@@ -149,15 +144,12 @@ int fabric_session_report(struct fabric_session *s, const bool *picked, const si
 		.sweeps = spread_of(s),
 		.missed = s->ticks.missed,
 	};
-	int r;
 
 	rd_answer_init(s->ctx, report);
-	r = judge(s, report);
-	if (!r)
-		rd_report_fabric(report, &shown);
-	if (!r && rd_metrics_wanted(s->ctx))
+	judge(s, report);
+	rd_report_fabric(report, &shown);
+	if (rd_metrics_wanted(s->ctx))
 		rd_report_fabric_metrics(report, &shown);
-	return r;
 }
 
 void fabric_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out)

@@ -108,12 +108,12 @@ static int hold_log(const struct nicmap *nm, const struct rd_bytes *bytes, struc
 	held->what.run_host = *run->name ? run->name : NULL;
 	snprintf(held->version, sizeof(held->version), "%u.%u.%u", log->version[0], log->version[1], log->version[2]);
 	held->what.version = log->version[0] ? held->version : NULL;
-	r = rd_against_log(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &nm->map, log, run,
-			   nm->report.host, &held->against);
-	if (!r && nameless)
-		r = rd_against_log(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &nm->map, log, nameless,
-				   nm->report.host, &held->against);
-	return r < 0 ? rd_err_set(err, -r, held->what.file, "no memory to compare") : 0;
+	rd_against_log(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &nm->map, log, run, nm->report.host,
+		       &held->against);
+	if (nameless)
+		rd_against_log(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &nm->map, log, nameless,
+			       nm->report.host, &held->against);
+	return 0;
 }
 
 static int hold_topology(const struct nicmap *nm, const struct rd_bytes *bytes, struct held *held, struct rd_err *err)
@@ -127,8 +127,6 @@ static int hold_topology(const struct nicmap *nm, const struct rd_bytes *bytes, 
 		held->what.kind = "topology";
 		held->cut = held->log.cut;
 		rd_against_topology(&nm->host, &nm->map, &file, &held->log.v[0], &held->against);
-		if (r < 0)
-			rd_err_set(err, -r, held->what.file, "no memory to compare");
 	}
 	rd_host_deinit(&file);
 	return r;

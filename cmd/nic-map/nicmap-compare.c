@@ -35,11 +35,9 @@ static const char *name_of(const struct nicmap *nm, const char *path)
 	return base ? base + 1 : path ? path : "here";
 }
 
-static int take(struct fleet *fleet, const struct nicmap *nm, const char *path, struct rd_err *err)
+static void take(struct fleet *fleet, const struct nicmap *nm, const char *path)
 {
-	int r = rd_compared_take(name_of(nm, path), &nm->host, &nm->map, &fleet->v[fleet->n++]);
-
-	return r < 0 ? rd_err_set(err, -r, path ? path : "nic-map", "no memory to compare hosts") : 0;
+	rd_compared_take(name_of(nm, path), &nm->host, &nm->map, &fleet->v[fleet->n++]);
 }
 
 static int read_other(struct rd_ctx *ctx, const char *path, struct fleet *fleet, struct rd_err *err)
@@ -55,7 +53,7 @@ static int read_other(struct rd_ctx *ctx, const char *path, struct fleet *fleet,
 	other.globals.from = path;
 	r = nicmap_load(&other, source, 0, &nm, err);
 	if (!r)
-		r = take(fleet, &nm, path, err);
+		take(fleet, &nm, path);
 	nicmap_deinit(&nm);
 	return r;
 }
@@ -83,26 +81,19 @@ static int judge(struct rd_ctx *ctx, struct nicmap *nm, const struct fleet *flee
 	size_t first = nm->host.n_ibdevs == 0, n = fleet->n - first, left_out = 0;
 	bool json = ctx->globals.json, all = json || ctx->globals.verbose;
 	struct rd_comparison found = { 0 };
-	struct rd_err err;
-	int r = rd_compare(fleet->v + first, n, &found);
 
-	if (!r)
-		rd_report_rails(&nm->report, fleet->v + first, n, found.rails, all, all ? SIZE_MAX : ROWS_MAX,
-				&left_out);
-	if (!r)
-		rd_report_add_findings(&nm->report, &found.findings);
+	rd_compare(fleet->v + first, n, &found);
+	rd_report_rails(&nm->report, fleet->v + first, n, found.rails, all, all ? SIZE_MAX : ROWS_MAX, &left_out);
+	rd_report_add_findings(&nm->report, &found.findings);
 	rd_comparison_deinit(&found);
-	if (!r)
-		return print(ctx, nm, n, left_out);
-	rd_err_set(&err, -r, ctx->cmd->name, "no memory to compare hosts");
-	return rd_fail(ctx, &err);
+	return print(ctx, nm, n, left_out);
 }
 
 int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 {
 	struct fleet fleet = { .v = rd_alloc((size_t)argc + 1, sizeof(*fleet.v)) };
 	struct rd_err err = { 0 };
-	int r;
+	int r = 0;
 
 	if (nm->host.n_ibdevs == 0 && argc < 2) {
 		free(fleet.v);
@@ -110,8 +101,7 @@ int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 		rd_err_hint(&err, "name two bundles");
 		return rd_fail(ctx, &err);
 	}
-	r = fleet.v ? take(&fleet, nm, ctx->globals.from, &err) :
-		      rd_err_set(&err, ENOMEM, ctx->cmd->name, "no memory to compare hosts");
+	take(&fleet, nm, ctx->globals.from);
 	for (int i = 0; !r && i < argc; i++)
 		r = read_other(ctx, argv[i], &fleet, &err);
 	r = r < 0 ? rd_fail(ctx, &err) : judge(ctx, nm, &fleet);

@@ -227,22 +227,20 @@ static void print_head(struct rd_ctx *ctx, const struct rd_effects *effects, con
 	rd_out(&out);
 }
 
-/* What NCCL does with them. *differ: for how many accelerators that is something else than without. */
-static int add_assignments(struct nicmap *nm, const struct rd_effects *effects, size_t *differ)
+/* What NCCL does with them. Returns for how many accelerators that is something else than without. */
+static size_t add_assignments(struct nicmap *nm, const struct rd_effects *effects)
 {
 	_cleanup_free_ bool *allowed = rd_alloc(nm->host.n_ports + 1, sizeof(*allowed));
 	struct rd_nccl_settings settings;
 	struct rd_nicmap with = { 0 };
-	int r = 0;
+	size_t differ = 0;
 
-	*differ = 0;
 	if (rd_env_nccl_settings(&nm->host, effects, allowed, &settings))
-		r = rd_env_assign(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &settings, &with);
+		rd_env_assign(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &settings, &with);
 	/* Without a row where nothing is changed. */
-	if (!r)
-		rd_report_env_assignments(&nm->report, &nm->host, &with, &nm->map, differ);
+	rd_report_env_assignments(&nm->report, &nm->host, &with, &nm->map, &differ);
 	rd_nicmap_deinit(&with);
-	return r;
+	return differ;
 }
 
 int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
@@ -250,7 +248,7 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 	struct rd_effects effects = { 0 };
 	struct rd_findings findings = { 0 };
 	struct rd_err err = { 0 };
-	size_t differ = 0;
+	size_t differ;
 	bool any;
 	int r = read_variables(ctx, &effects, &err);
 
@@ -258,20 +256,14 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 		rd_effects_deinit(&effects);
 		return rd_fail(ctx, &err);
 	}
-	r = rd_envcheck(&nm->map.ports, &effects, &findings);
-	if (!r)
-		rd_report_envcheck(&nm->report, &effects);
-	if (!r)
-		r = add_assignments(nm, &effects, &differ);
-	if (!r)
-		rd_report_add_findings(&nm->report, &findings);
-	if (!r)
-		print_head(ctx, &effects, &findings);
+	rd_envcheck(&nm->map.ports, &effects, &findings);
+	rd_report_envcheck(&nm->report, &effects);
+	differ = add_assignments(nm, &effects);
+	rd_report_add_findings(&nm->report, &findings);
+	print_head(ctx, &effects, &findings);
 	any = effects.n > 0;
 	rd_effects_deinit(&effects);
 	rd_findings_deinit(&findings);
-	if (r < 0)
-		return rd_no_memory(ctx, ctx->cmd->name);
 	nicmap_judge(nm);
 	if (!any && !ctx->globals.json && !ctx->globals.style.raw)
 		return nm->report.status;

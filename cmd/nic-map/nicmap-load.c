@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nicmap.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/nicmap.h"
@@ -94,11 +93,11 @@ static int judge(const char *path, struct nicmap *nm, struct rd_err *err)
 		rd_profile_compare(&profile, &self, &differences);
 	}
 	run_rules(nm, path ? &profile : NULL, path ? &differences : NULL, &nm->map.findings);
-	r = rd_diagnose(&nm->host, path ? &profile : NULL, rd_profile_day(nm->report.time), &nm->map.findings);
+	rd_diagnose(&nm->host, path ? &profile : NULL, rd_profile_day(nm->report.time), &nm->map.findings);
 	rd_findings_deinit(&differences);
 	rd_profile_deinit(&profile);
 	rd_profile_deinit(&self);
-	return r < 0 ? rd_err_set(err, -r, "nic-map", "no memory to judge the host") : 0;
+	return 0;
 }
 
 int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned what, struct nicmap *nm, struct rd_err *err)
@@ -113,10 +112,7 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 	if (r < 0)
 		return r;
 	nm->incomplete = rd_answer_incomplete(ctx, &nm->report, false);
-	r = rd_nicmap_analyse(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, (unsigned)opts->pes,
-			      &nm->map);
-	if (r < 0)
-		return rd_err_set(err, -r, "nic-map", "no memory for the map");
+	rd_nicmap_analyse(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, (unsigned)opts->pes, &nm->map);
 	return judge(opts->profile, nm, err);
 }
 

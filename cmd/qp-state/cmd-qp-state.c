@@ -109,8 +109,7 @@ static int no_devices(struct rd_ctx *ctx, struct qp_look *look, struct rd_err *e
 	if (!ctx->globals.json && !ctx->globals.from)
 		return rd_fail(ctx, err);
 	rd_errlist_add(&look->report.errors, err);
-	if (qp_fill(ctx, look) < 0)
-		return rd_no_memory(ctx, ctx->cmd->name);
+	qp_fill(ctx, look);
 	look->report.status = RD_EXIT_UNKNOWN;
 	rd_answer_print(ctx, &look->report);
 	return ctx->globals.json || rd_out_failure() ? RD_EXIT_UNKNOWN : rd_fail(ctx, err);
@@ -138,10 +137,12 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 		return qp_record_events(ctx);
 	r = qp_load(ctx, ctx->source, &history, &look, &err);
 	qp_say_errors(ctx, &look);
-	if (r < 0 || look.res.n_devs == 0)
+	if (r < 0 || look.res.n_devs == 0) {
 		r = no_devices(ctx, &look, &err);
-	else
-		r = qp_fill(ctx, &look) < 0 ? rd_no_memory(ctx, ctx->cmd->name) : qp_show(ctx, &look);
+	} else {
+		qp_fill(ctx, &look);
+		r = qp_show(ctx, &look);
+	}
 	qp_look_deinit(&look);
 	qp_history_deinit(&history);
 	return r;

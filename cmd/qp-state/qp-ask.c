@@ -60,17 +60,14 @@ int qp_ask_check(const struct qp_ask *ask, int argc, char **argv, struct rd_err 
 	return 0;
 }
 
-static int fill_entropy(const struct qp_ask *ask, struct qp_look *look)
+static void fill_entropy(const struct qp_ask *ask, struct qp_look *look)
 {
 	struct rd_spreads spreads = { 0 };
-	int r = rd_qp_spread(&look->views, look->chosen, ask->links, &spreads);
 
-	if (!r)
-		rd_report_spreads(&look->report, &look->views, &spreads);
-	if (!r)
-		rd_qp_spread_findings(&look->res, &spreads, &look->findings);
+	rd_qp_spread(&look->views, look->chosen, ask->links, &spreads);
+	rd_report_spreads(&look->report, &look->views, &spreads);
+	rd_qp_spread_findings(&look->res, &spreads, &look->findings);
 	rd_spreads_deinit(&spreads);
-	return r;
 }
 
 static void fill_timeouts(struct qp_look *look)
@@ -95,11 +92,12 @@ static void fill_timeouts(struct qp_look *look)
 	rd_report_add(&look->report, section);
 }
 
-int qp_ask_fill(const struct qp_ask *ask, struct qp_look *look)
+void qp_ask_fill(const struct qp_ask *ask, struct qp_look *look)
 {
 	if (ask->timeouts)
 		fill_timeouts(look);
-	return ask->links ? fill_entropy(ask, look) : 0;
+	if (ask->links)
+		fill_entropy(ask, look);
 }
 
 int qp_show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask)

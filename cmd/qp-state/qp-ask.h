@@ -34,8 +34,8 @@ int qp_ask_check(const struct qp_ask *ask, int argc, char **argv, struct rd_err 
 
 struct qp_look;
 
-/* Add what was asked to the report of a look. 0 or -ENOMEM. */
-int qp_ask_fill(const struct qp_ask *ask, struct qp_look *look);
+/* Add what was asked to the report of a look. */
+void qp_ask_fill(const struct qp_ask *ask, struct qp_look *look);
 
 /* Exit codes: --timeouts of values that were given needs no device; --join reads bundles only. */
 int qp_show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask);

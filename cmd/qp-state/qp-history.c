@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "qp-history.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -75,13 +74,12 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 	int r = 0;
 
 	if (!h->track)
-		r = rd_qp_track_create(&h->track);
-	if (!r && (h->goes_on || h->look_ns))
+		h->track = rd_qp_track_create();
+	if (h->goes_on || h->look_ns)
 		count(h, source, res, since, errors);
-	if (!r)
-		rd_qp_track_look(h->track, views, began_ns, now);
+	rd_qp_track_look(h->track, views, began_ns, now);
 	/* The log is long, and of use only for what has failed. */
-	if (!r && any_failed(res)) {
+	if (any_failed(res)) {
 		r = rd_collect_klog(source, &klog, errors, &err);
 		judge.klog = &klog;
 	}

@@ -2,23 +2,19 @@
 /* qp-state's tables and documents. */
 #include "qp.h"
 
-#include <errno.h>
-
 #include "analyse/qp-groups.h"
 #include "report/finding.h"
 #include "report/report-qp.h"
 
-static int fill_groups(const struct qp_opts *opts, struct qp_look *look)
+static void fill_groups(const struct qp_opts *opts, struct qp_look *look)
 {
 	struct rd_qp_groups groups = { 0 };
-	int r = rd_qp_group_by(&look->views, look->chosen, opts->by, &groups);
 
-	if (!r)
-		rd_report_qp_groups(&look->report, &look->res, &groups);
-	if (!r && opts->by == RD_BY_PEER)
+	rd_qp_group_by(&look->views, look->chosen, opts->by, &groups);
+	rd_report_qp_groups(&look->report, &look->res, &groups);
+	if (opts->by == RD_BY_PEER)
 		rd_qp_groups_findings(&look->res, &groups, &look->findings);
 	rd_qp_groups_deinit(&groups);
-	return r;
 }
 
 static void fill_processes(struct qp_look *look)
@@ -30,26 +26,22 @@ static void fill_processes(struct qp_look *look)
 	free(holders.v);
 }
 
-int qp_fill(const struct rd_ctx *ctx, struct qp_look *look)
+void qp_fill(const struct rd_ctx *ctx, struct qp_look *look)
 {
 	const struct qp_opts *opts = ctx->state;
-	int r = 0;
 
 	rd_report_qps(&look->report, &look->views, look->chosen);
 	rd_report_qp_summary(&look->report, &look->res);
 	if (opts->summary)
 		fill_processes(look);
 	if (opts->grouped)
-		r = fill_groups(opts, look);
-	if (!r && rd_metrics_wanted(ctx) && look->chosen)
+		fill_groups(opts, look);
+	if (rd_metrics_wanted(ctx) && look->chosen)
 		rd_report_qp_metrics(&look->report, &look->res, look->chosen);
-	if (!r)
-		r = qp_ask_fill(&opts->ask, look);
-	if (!r)
-		rd_report_add_findings(&look->report, &look->findings);
-	if (!r && opts->fail)
+	qp_ask_fill(&opts->ask, look);
+	rd_report_add_findings(&look->report, &look->findings);
+	if (opts->fail)
 		look->report.status = rd_report_judge(&look->report);
-	return r;
 }
 
 /* Of the columns of groups, those that say something. */

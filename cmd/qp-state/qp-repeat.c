@@ -43,7 +43,8 @@ static int look(struct rd_ctx *ctx, void *arg)
 		rd_fail(ctx, &err);
 	} else {
 		rd_repeat_head(ctx, &looks->repeat, look.report.time);
-		r = qp_fill(ctx, &look) < 0 ? rd_no_memory(ctx, ctx->cmd->name) : qp_show(ctx, &look);
+		qp_fill(ctx, &look);
+		r = qp_show(ctx, &look);
 	}
 	qp_look_deinit(&look);
 	return r;

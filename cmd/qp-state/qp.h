@@ -38,8 +38,8 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 	    struct rd_err *err);
 void qp_look_deinit(struct qp_look *look);
 
-/* Fills the report of a look: queue pairs and summary, and what the options add. 0 or -ENOMEM. */
-int qp_fill(const struct rd_ctx *ctx, struct qp_look *look);
+/* Fills the report of a look: queue pairs and summary, and what the options add. */
+void qp_fill(const struct rd_ctx *ctx, struct qp_look *look);
 
 /* Says on standard error what could not be read, where that is not in a document. */
 void qp_say_errors(const struct rd_ctx *ctx, const struct qp_look *look);

@@ -52,15 +52,11 @@ void trace_names_destroy(struct trace_names *names)
 	free(names);
 }
 
-int trace_names_judge(struct trace *t, struct rd_event *ev)
+void trace_names_judge(struct trace *t, struct rd_event *ev)
 {
-	int r = 0;
-
 	rd_chain_settle(ev);
-	r = rd_verb_resolve(ev, &t->set);
-	if (!r)
-		ev->benign = rd_benign_reason(ev, &t->set);
-	return r;
+	rd_verb_resolve(ev, &t->set);
+	ev->benign = rd_benign_reason(ev, &t->set);
 }
 
 /* Half a second of the kernel's time, so only where a stack is to be named. */

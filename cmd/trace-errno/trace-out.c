@@ -121,8 +121,6 @@ int trace_event(void *arg, const void *data, size_t size)
 	if (t->opts->events && t->shown >= t->opts->events)
 		return -ECANCELED;
 	r = rd_trace_event_decode(t->facts, data, size, t->set.n_fns, &ev, &err);
-	if (!r)
-		r = trace_names_judge(t, &ev);
 	if (r == -EBADMSG) {
 		if (t->damaged++ < DAMAGED_SAID)
 			rd_warn(t->ctx, "%s: %s", err.object, err.message);
@@ -130,6 +128,7 @@ int trace_event(void *arg, const void *data, size_t size)
 	}
 	if (r)
 		return r;
+	trace_names_judge(t, &ev);
 	if (ev.benign)
 		tally_benign(t, &ev);
 	if (ev.benign && !t->opts->benign) {

@@ -40,8 +40,6 @@ static int name_counts(struct trace *t, struct rd_origin_count **ret, struct rd_
 		return r;
 	*ret = rd_alloc(*n + 1, sizeof(**ret));
 	*verbs = rd_alloc(*n + 1, sizeof(**verbs));
-	if (!*ret || !*verbs)
-		return rd_err_set(err, ENOMEM, "counts", "cannot name them");
 	for (size_t i = 0; i < *n; i++) {
 		struct rd_verb *verb = &(*verbs)[i];
 

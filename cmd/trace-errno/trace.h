@@ -76,7 +76,7 @@ void trace_explain(struct rd_source *src, const char *command, struct rd_err *er
 /* trace-names.c: verb, chain, job, symbols, whether it is benign, hint. */
 int trace_names_create(struct trace *trace, struct rd_err *err);
 void trace_names_destroy(struct trace_names *names);
-int trace_names_judge(struct trace *trace, struct rd_event *event); /* all that is needed to know whether to show it */
+void trace_names_judge(struct trace *trace, struct rd_event *event); /* all that is needed to know whether to show it */
 void trace_names_explain(struct trace *trace, struct rd_event *event); /* the rest */
 
 /* trace-loop.c: a signalfd, or -errno with err filled. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which NIC for which GPU, and whether the NIC reads the GPU's memory itself. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -33,8 +33,8 @@ void rd_against_unknown(struct rd_against_state *st, const char *topic, char *su
 void rd_against_differs(struct rd_against_state *st, const char *topic, const struct rd_against_problem *problem,
 			char *subject, char *predicted, char *observed, char *reason, char *fix);
 
-/* Fills `allowed` and `own`. 0 or -ENOMEM. */
-int rd_against_recompute(struct rd_against_state *st, const struct rd_system *system);
+/* Fills `allowed` and `own`. */
+void rd_against_recompute(struct rd_against_state *st, const struct rd_system *system);
 
 /* The parts. */
 void rd_against_network(struct rd_against_state *st);

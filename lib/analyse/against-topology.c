@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A topology file that NCCL dumped, or was given, against the host. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

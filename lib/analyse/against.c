@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/against.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -237,8 +236,9 @@ static void say_elsewhere(struct rd_against_state *st)
 	rd_finding_add(&st->ret->findings, &finding);
 }
 
-int rd_against_log(const struct rd_host *host, const struct rd_system *system, const struct rd_nicmap *map,
-		   const struct rd_runlog *log, const struct rd_run_host *run, const char *name, struct rd_against *ret)
+void rd_against_log(const struct rd_host *host, const struct rd_system *system, const struct rd_nicmap *map,
+		    const struct rd_runlog *log, const struct rd_run_host *run, const char *name,
+		    struct rd_against *ret)
 {
 	struct rd_against_state st = {
 		.host = host,
@@ -248,11 +248,11 @@ int rd_against_log(const struct rd_host *host, const struct rd_system *system, c
 		.name = name,
 		.ret = ret,
 	};
-	int r = rd_against_recompute(&st, system);
 
-	if (!r && is_elsewhere(&st)) {
+	rd_against_recompute(&st, system);
+	if (is_elsewhere(&st)) {
 		say_elsewhere(&st);
-	} else if (!r) {
+	} else {
 		rd_against_network(&st);
 		rd_against_devices(&st);
 		rd_against_gpus(&st);
@@ -260,5 +260,4 @@ int rd_against_log(const struct rd_host *host, const struct rd_system *system, c
 	}
 	free(st.allowed);
 	rd_nicmap_deinit(&st.own);
-	return r;
 }

@@ -13,11 +13,10 @@
 #include "model/runlog.h"
 #include "model/system.h"
 
-/* `run`: the host of `log` that is this host, which is called `name` (NULL: not known). `system`: as in rd_nccl_fill. 0 or
- * -ENOMEM. */
-int rd_against_log(const struct rd_host *host, const struct rd_system *system, const struct rd_nicmap *map,
-		   const struct rd_runlog *log, const struct rd_run_host *run, const char *name,
-		   struct rd_against *ret);
+/* `run`: the host of `log` that is this host, which is called `name` (NULL: not known). `system`: as in rd_nccl_fill. */
+void rd_against_log(const struct rd_host *host, const struct rd_system *system, const struct rd_nicmap *map,
+		    const struct rd_runlog *log, const struct rd_run_host *run, const char *name,
+		    struct rd_against *ret);
 
 /* `file`: a topology file as rd_collect_nccl_xml read it; `gdr`: what it says of GPUDirect, one NIC each (may be NULL). */
 void rd_against_topology(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_host *file,
@@ -35,7 +34,7 @@ enum rd_nccl_change {
 	RD_NCCL_DATA_DIRECT,
 	RD_NCCL_PCI_ORDER,
 };
-/* Whether the log's NCCL is older than that; `ret`: a sentence, which the caller frees (NULL out of memory). */
+/* Whether the log's NCCL is older than that; `ret`: a sentence, which the caller frees. */
 bool rd_nccl_lacks(const struct rd_runlog *log, enum rd_nccl_change change, char **ret);
 
 #endif

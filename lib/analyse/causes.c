@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/causes.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,19 +76,18 @@ static char *numbers(const struct rd_moment *now, const struct rd_moved *moved, 
 	return rd_text("%s", text);
 }
 
-static int judge_link(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_link(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	uint64_t times = most(moved, RD_TOPIC_LINK_DOWN);
 
 	if (!times)
-		return 0;
+		return;
 	add(causes, moved, times >= 3 ? RD_CAUSE_LINK_FLAP : RD_CAUSE_LINK_DOWN,
 	    numbers(now, moved, RD_TOPIC_LINK_DOWN, 0), RD_TOPIC_LINK_DOWN, 0, 0);
-	return 0;
 }
 
 /* Errors per bit carried: one error in a second of full rate is another thing than one in a week. */
-static int judge_bits(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_bits(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	uint64_t errors = most(moved, RD_TOPIC_BIT_ERROR), corrected = most(moved, RD_TOPIC_CORRECTED);
 	double bits = (double)moved->bits_in, ber = bits > 0 ? (double)errors / bits : 0;
@@ -98,8 +96,6 @@ static int judge_bits(const struct rd_moment *now, const struct rd_moved *moved,
 	_cleanup_free_ char *what = numbers(now, moved, RD_TOPIC_BIT_ERROR, 0);
 	char *observed = NULL;
 
-	if (!what)
-		return -ENOMEM;
 	if (errors && bits <= 0) {
 		of.severity = RD_SEV_WARNING;
 		of.confidence = RD_CONFIDENCE_LOW;
@@ -118,13 +114,12 @@ static int judge_bits(const struct rd_moment *now, const struct rd_moved *moved,
 				   "links have less than %.0e",
 				   corrected, bits, raw, RAW_BER_POOR);
 	} else {
-		return 0;
+		return;
 	}
 	add_as(causes, moved, &of, observed, RD_TOPIC_BIT_ERROR, RD_TOPIC_CORRECTED, 0);
-	return 0;
 }
 
-static int judge_pci(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_pci(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	struct rd_cause_words of = rd_cause_words[RD_CAUSE_PCIE_STALL];
 	uint64_t stalled = most(moved, RD_TOPIC_PCI_STALL);
@@ -138,7 +133,6 @@ static int judge_pci(const struct rd_moment *now, const struct rd_moved *moved, 
 	if (most(moved, RD_TOPIC_PCI_ERROR))
 		add(causes, moved, RD_CAUSE_PCIE_ERRORS, numbers(now, moved, RD_TOPIC_PCI_ERROR, 0), RD_TOPIC_PCI_ERROR,
 		    0, 0);
-	return 0;
 }
 
 /* The priority with the most of something; -1: none has any. */
@@ -152,7 +146,7 @@ static int busiest(const uint64_t *of)
 	return found;
 }
 
-static int judge_pause(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_pause(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	uint64_t paused = most(moved, RD_TOPIC_PAUSED_US), held_us = most(moved, RD_TOPIC_HELD_US);
 	double us = moved->seconds * 1e6;
@@ -170,7 +164,6 @@ static int judge_pause(const struct rd_moment *now, const struct rd_moved *moved
 		add(causes, moved, RD_CAUSE_PFC_PRIORITY,
 		    rd_text("pause frames on priority %d, traffic on priority %d", pausing, carrying),
 		    RD_TOPIC_PAUSE_SENT, RD_TOPIC_PAUSE_GOT, 0);
-	return 0;
 }
 
 static bool is_ethernet(const struct rd_moment *now, const struct rd_moved *moved)
@@ -180,7 +173,7 @@ static bool is_ethernet(const struct rd_moment *now, const struct rd_moved *move
 	return layer && strcmp(layer, "Ethernet") == 0;
 }
 
-static int judge_drops(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_drops(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	enum rd_cause_id of = !is_ethernet(now, moved)	       ? RD_CAUSE_DISCARDS :
 			      most(moved, RD_TOPIC_PAUSE_SENT) ? RD_CAUSE_DROPS_PFC :
@@ -190,7 +183,6 @@ static int judge_drops(const struct rd_moment *now, const struct rd_moved *moved
 		add(causes, moved, of, numbers(now, moved, RD_TOPIC_DROP, 0), RD_TOPIC_DROP, RD_TOPIC_PAUSE_SENT, 0);
 	if (most(moved, RD_TOPIC_TOO_LONG))
 		add(causes, moved, RD_CAUSE_MTU, numbers(now, moved, RD_TOPIC_TOO_LONG, 0), RD_TOPIC_TOO_LONG, 0, 0);
-	return 0;
 }
 
 /* CNPs from the network. A counter of topic cnp-all (mlx5's rp_cnp_handled) has among them those that a slow restart makes up
@@ -219,7 +211,7 @@ static uint64_t cnps_of(const struct rd_moment *now, const struct rd_moved *move
 	return sure;
 }
 
-static int judge_congestion(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_congestion(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	uint64_t in = most(moved, RD_TOPIC_MARKED), wait = most(moved, RD_TOPIC_WAIT), unclear;
 	uint64_t cnp = cnps_of(now, moved, &unclear);
@@ -228,12 +220,12 @@ static int judge_congestion(const struct rd_moment *now, const struct rd_moved *
 	    (moved->packets_out && (double)cnp > MARKED_MUCH * (double)moved->packets_out)) {
 		add(causes, moved, RD_CAUSE_MARKED, numbers(now, moved, RD_TOPIC_MARKED, RD_TOPIC_CNP), RD_TOPIC_MARKED,
 		    RD_TOPIC_CNP, 0);
-		return 0;
+		return;
 	}
 	if (moved->packets_out && (double)unclear > MARKED_MUCH * (double)moved->packets_out) {
 		add(causes, moved, RD_CAUSE_CNP_UNCLEAR, numbers(now, moved, RD_TOPIC_CNP, RD_TOPIC_CNP_OWN),
 		    RD_TOPIC_CNP, RD_TOPIC_CNP_OWN, RD_TOPIC_RESTART);
-		return 0;
+		return;
 	}
 	/* A tick is as long as the device says; with most it is the time of one word. */
 	if (wait && moved->words_out && wait > moved->words_out) {
@@ -242,13 +234,12 @@ static int judge_congestion(const struct rd_moment *now, const struct rd_moved *
 			    now->set->counters[moved->topics[RD_TOPIC_WAIT].evidence[0].counter].name, wait,
 			    moved->words_out),
 		    RD_TOPIC_WAIT, 0, 0);
-		return 0;
+		return;
 	}
-	return 0;
 }
 
 /* What one topic says by itself. */
-static int judge_plain(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_plain(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	static const struct {
 		enum rd_topic topic, with;
@@ -272,11 +263,10 @@ static int judge_plain(const struct rd_moment *now, const struct rd_moved *moved
 		add(causes, moved, rules[i].of, numbers(now, moved, rules[i].topic, rules[i].with), rules[i].topic,
 		    rules[i].with, 0);
 	}
-	return 0;
 }
 
 /* What is a cause only where nothing above it explains it. */
-static int judge_transport(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_transport(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	struct rd_cause_words timeout = rd_cause_words[RD_CAUSE_TIMEOUT];
 	size_t before = causes->n;
@@ -297,23 +287,17 @@ static int judge_transport(const struct rd_moment *now, const struct rd_moved *m
 		add(causes, moved, RD_CAUSE_WORK_FAILED,
 		    rd_text("%" PRIu64 " completions with an error, %" PRIu64 " of them flushed", completions, flushed),
 		    RD_TOPIC_COMPLETION, RD_TOPIC_FLUSH, 0);
-	return 0;
 }
 
-static int judge_port(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+static void judge_port(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
-	static int (*const judges[])(const struct rd_moment *, const struct rd_moved *, struct rd_causes *) = {
+	static void (*const judges[])(const struct rd_moment *, const struct rd_moved *, struct rd_causes *) = {
 		judge_link,  judge_bits,  judge_pci,	    judge_pause,
 		judge_drops, judge_plain, judge_congestion, judge_transport,
 	};
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(judges); i++) {
-		int r = judges[i](now, moved, causes);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(judges); i++)
+		judges[i](now, moved, causes);
 }
 
 /* What keeps a port from being compared is worth saying, too. */
@@ -435,38 +419,31 @@ static void judge_quiet(const struct rd_moment *now, struct rd_causes *causes)
 	rd_finding_add(&causes->findings, &finding);
 }
 
-int rd_causes_find(const struct rd_moment *before, const struct rd_moment *now, const struct rd_delta *deltas,
-		   double seconds, struct rd_causes *ret)
+void rd_causes_find(const struct rd_moment *before, const struct rd_moment *now, const struct rd_delta *deltas,
+		    double seconds, struct rd_causes *ret)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings stuck = { 0 };
 	bool compared = false;
-	int r = 0;
 
 	*ret = (struct rd_causes){ 0 };
 	if (before)
 		judge_gone(before, now, &ret->findings);
-	for (size_t at = 0; !r && at < now->set->n;) {
+	for (size_t at = 0; at < now->set->n;) {
 		struct rd_moved moved = { 0 };
 
 		rd_moved_gather(now, deltas, seconds, &at, &moved);
 		compared |= moved.compared;
 		judge_note(now, &moved, &ret->findings);
-		if (!r)
-			r = judge_port(now, &moved, ret);
-		if (!r)
-			judge_stuck(now, &moved, &stuck);
+		judge_port(now, &moved, ret);
+		judge_stuck(now, &moved, &stuck);
 	}
-	if (!r && ret->n > 1)
+	if (ret->n > 1)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare_causes);
-	if (!r)
-		judge_causes(now, ret);
-	if (!r && compared && ret->findings.n == 0)
+	judge_causes(now, ret);
+	if (compared && ret->findings.n == 0)
 		judge_quiet(now, ret);
-	for (size_t i = 0; !r && i < stuck.n; i++) {
+	for (size_t i = 0; i < stuck.n; i++) {
 		rd_finding_add(&ret->findings, &stuck.v[i]);
 		stuck.v[i] = (struct rd_finding){ 0 }; /* handed over */
 	}
-	if (r < 0)
-		rd_causes_deinit(ret);
-	return r;
 }

@@ -28,7 +28,7 @@
 /*
  * Settles event->chain, in place, and sets event->origin to its first link: where it began, also if the errno was turned
  * into another. The tracing programs find the same origin for their counts. Links with an errno of the wrong sign are
- * left out. The root stands at the end even if the record had no room for it. -ENOMEM leaves the event unchanged.
+ * left out. The root stands at the end even if the record had no room for it.
  */
 void rd_chain_settle(struct rd_event *event);
 

@@ -2,7 +2,6 @@
 /* Which hosts are built alike, and who lacks what those like it have. */
 #include "analyse/compare-priv.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,7 +101,7 @@ static void kinds_deinit(struct kinds *kinds)
 	free(kinds->odd);
 }
 
-static int join(struct kinds *kinds, const struct named *named)
+static void join(struct kinds *kinds, const struct named *named)
 {
 	struct rd_compare *cmp = kinds->cmp;
 
@@ -118,35 +117,24 @@ static int join(struct kinds *kinds, const struct named *named)
 		group->items = items_of(&cmp->hosts[group->hosts[0]], &group->n_items);
 		group->n_gpus = cmp->hosts[group->hosts[0]].n_gpus;
 		group->usual = group->n >= 2 && group->n * 20 >= cmp->n;
-		if (!group->items)
-			return -ENOMEM;
 	}
 	qsort(kinds->v, kinds->n, sizeof(*kinds->v), by_size);
-	return 0;
 }
 
-static int make_groups(struct kinds *kinds)
+static void make_groups(struct kinds *kinds)
 {
 	size_t n = kinds->cmp->n;
 	_cleanup_free_ struct named *named = rd_alloc(n + 1, sizeof(*named));
-	int r = -ENOMEM;
 
 	kinds->v = rd_alloc(n + 1, sizeof(*kinds->v));
 	kinds->order = rd_alloc(n + 1, sizeof(*kinds->order));
 	kinds->odd = rd_alloc(n + 1, sizeof(*kinds->odd));
-	if (named && kinds->v && kinds->order && kinds->odd)
-		r = 0;
-	for (size_t h = 0; h < n && !r; h++) {
+	for (size_t h = 0; h < n; h++)
 		named[h] = (struct named){ signature_of(&kinds->cmp->hosts[h]), h };
-		r = named[h].signature ? 0 : -ENOMEM;
-	}
-	if (!r) {
-		qsort(named, n, sizeof(*named), by_signature);
-		r = join(kinds, named);
-	}
+	qsort(named, n, sizeof(*named), by_signature);
+	join(kinds, named);
 	for (size_t h = 0; h < n; h++)
 		free(named[h].signature);
-	return r;
 }
 
 static void count(const struct group *own, const struct group *other, size_t *missing, size_t *extra)
@@ -168,7 +156,7 @@ static void count(const struct group *own, const struct group *other, size_t *mi
 
 /* What more than half have, where no two hosts are built alike; of two hosts what the one has to which the other adds
  * nothing. */
-static int make_common(struct kinds *kinds)
+static void make_common(struct kinds *kinds)
 {
 	struct rd_compare *cmp = kinds->cmp;
 	struct group *common = &kinds->common;
@@ -176,20 +164,18 @@ static int make_common(struct kinds *kinds)
 	struct item *items;
 
 	if (kinds->n > 0 && kinds->v[0].usual)
-		return 0;
+		return;
 	for (size_t i = 0; i < kinds->n; i++)
 		all += kinds->v[i].n_items;
 	items = common->items = rd_alloc(all + 1, sizeof(*items));
-	if (!items)
-		return -ENOMEM;
 	if (kinds->n == 2) {
 		count(&kinds->v[0], &kinds->v[1], &missing, &extra);
 		if (missing && extra)
-			return 0;
+			return;
 		common->n_items = kinds->v[missing > 0].n_items;
 		memcpy(items, kinds->v[missing > 0].items, common->n_items * sizeof(*items));
 		common->n = 1;
-		return 0;
+		return;
 	}
 	for (size_t i = 0; i < kinds->n; i++)
 		for (size_t k = 0; k < kinds->v[i].n_items; k++)
@@ -202,7 +188,6 @@ static int make_common(struct kinds *kinds)
 			items[common->n_items++] = items[i];
 	}
 	common->n = common->n_items > 0 ? cmp->n / 2 + 1 : 0;
-	return 0;
 }
 
 /* Lost, or built with less? As many hosts as half of the others that lack the same are a kind of their own; and so are some
@@ -216,7 +201,7 @@ static bool has_lost(const struct kinds *kinds, const struct group *own, const s
 	return own->n == 1 || own->n * 3 <= other->n;
 }
 
-static int add_missing(struct kinds *kinds, const struct group *own, const struct group *other)
+static void add_missing(struct kinds *kinds, const struct group *own, const struct group *other)
 {
 	for (size_t h = 0; h < own->n; h++) {
 		size_t i = 0;
@@ -230,15 +215,12 @@ static int add_missing(struct kinds *kinds, const struct group *own, const struc
 			if (i < own->n_items && by_item(&own->items[i], item) == 0)
 				continue;
 			d = rd_compare_add(kinds->cmp, item->nic ? RD_DIFFERS_NIC : RD_DIFFERS_GPU, own->hosts[h]);
-			if (!d)
-				return -ENOMEM;
 			snprintf(d->label, sizeof(d->label), "%s %.80s", item->nic ? "NIC" : "GPU", item->place);
 			d->severity = RD_SEV_CRITICAL;
 			d->with = other->n;
 			d->of = kinds->cmp->n;
 		}
 	}
-	return 0;
 }
 
 /* Fewer than the others have, at other PCI addresses: which is missing cannot be said. */
@@ -256,7 +238,7 @@ static void tell_fewer(struct kinds *kinds, const struct group *own, const struc
 
 	if (is >= usual)
 		return;
-	finding.subject = hosts ? rd_text("%s %s", hosts, nic ? "NICs" : "GPUs") : NULL;
+	finding.subject = rd_text("%s %s", hosts, nic ? "NICs" : "GPUs");
 	finding.observed = rd_text("%zu, at other PCI addresses than elsewhere", is);
 	finding.expected = rd_text("%zu, as on %zu of %zu hosts", usual, other->n, kinds->cmp->n);
 	finding.fix = rd_text("lspci and dmesg on these hosts; power them off and on; then reseat or replace the card");
@@ -308,34 +290,30 @@ static const struct group *nearest(const struct kinds *kinds, const struct group
 	return &kinds->common;
 }
 
-static int place_group(struct kinds *kinds, struct group *own, size_t number)
+static void place_group(struct kinds *kinds, struct group *own, size_t number)
 {
 	struct rd_compare *cmp = kinds->cmp;
 	size_t missing = 0, extra = 0, kind = number;
 	const struct group *other = nearest(kinds, own, &missing, &extra);
 	bool few = other && (own->n == 1 ? other->n > 1 : own->n * 3 <= other->n), told = !other;
-	int r = 0;
 
 	if (other && extra == 0 && (missing == 0 || has_lost(kinds, own, other, missing))) {
-		r = add_missing(kinds, own, other);
+		add_missing(kinds, own, other);
 		kind = other == &kinds->common ? SIZE_MAX : cmp->kinds[other->hosts[0]];
 		told = true;
 	} else if (other && missing > 0 && few && own->n_items < other->n_items && other != &kinds->common) {
 		told = own->n_gpus < other->n_gpus || own->n_items - own->n_gpus < other->n_items - other->n_gpus;
 		tell_fewer(kinds, own, other, false);
-		if (!r)
-			tell_fewer(kinds, own, other, true);
+		tell_fewer(kinds, own, other, true);
 	}
 	for (size_t h = 0; h < own->n; h++)
 		cmp->kinds[own->hosts[h]] = kind;
-	if (r || told)
-		return r;
-	if (own->n > 1) {
+	if (told)
+		return;
+	if (own->n > 1)
 		tell_kind(kinds, own->hosts, own->n, other == &kinds->common ? NULL : other);
-		return 0;
-	}
-	kinds->odd[kinds->n_odd++] = own->hosts[0];
-	return 0;
+	else
+		kinds->odd[kinds->n_odd++] = own->hosts[0];
 }
 
 static int by_what(const void *pa, const void *pb)
@@ -346,34 +324,30 @@ static int by_what(const void *pa, const void *pb)
 }
 
 /* Accelerators first. */
-static int fold(struct rd_compare *cmp)
+static void fold(struct rd_compare *cmp)
 {
 	struct rd_difference *all = cmp->v;
 	size_t n = cmp->n_v, gpus = 0;
-	int r;
 
 	if (n > 0)
 		qsort(all, n, sizeof(*all), by_what);
 	while (gpus < n && all[gpus].what == RD_DIFFERS_GPU)
 		gpus++;
 	cmp->n_v = gpus;
-	r = rd_compare_fold(cmp, 0);
+	rd_compare_fold(cmp, 0);
 	cmp->n_v = n;
-	return r ? r : rd_compare_fold(cmp, gpus);
+	rd_compare_fold(cmp, gpus);
 }
 
-int rd_compare_kinds(struct rd_compare *cmp)
+void rd_compare_kinds(struct rd_compare *cmp)
 {
 	_cleanup_(kinds_deinit) struct kinds kinds = { .cmp = cmp };
-	int r = make_groups(&kinds);
 
-	if (!r)
-		r = make_common(&kinds);
-	for (size_t i = 0; i < kinds.n && !r; i++)
-		r = place_group(&kinds, &kinds.v[i], i);
-	if (!r)
-		r = fold(cmp);
-	if (!r && kinds.n_odd > 0)
+	make_groups(&kinds);
+	make_common(&kinds);
+	for (size_t i = 0; i < kinds.n; i++)
+		place_group(&kinds, &kinds.v[i], i);
+	fold(cmp);
+	if (kinds.n_odd > 0)
 		tell_kind(&kinds, kinds.odd, kinds.n_odd, kinds.n > 0 && kinds.v[0].usual ? &kinds.v[0] : NULL);
-	return r;
 }

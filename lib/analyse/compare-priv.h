@@ -42,18 +42,18 @@ struct rd_compare {
 };
 
 /* Sets the kinds, and adds what is missing. */
-int rd_compare_kinds(struct rd_compare *cmp);
+void rd_compare_kinds(struct rd_compare *cmp);
 /* Adds where values differ, one kind of difference; and tells where no value is usual. */
-int rd_compare_values(struct rd_compare *cmp, enum rd_differs what);
+void rd_compare_values(struct rd_compare *cmp, enum rd_differs what);
 
-/* NULL when out of memory. */
+/* Good until the next. */
 struct rd_difference *rd_compare_add(struct rd_compare *cmp, enum rd_differs what, size_t host);
-/* Takes the texts over, also on failure. */
+/* Takes the texts over. */
 void rd_compare_tell(struct rd_compare *cmp, const struct rd_finding *finding, size_t cause);
 /* Makes findings of the differences from `from` on, those that are alike in one. */
-int rd_compare_fold(struct rd_compare *cmp, size_t from);
+void rd_compare_fold(struct rd_compare *cmp, size_t from);
 
-/* "n7, n12 and 41 more", of these hosts; caller frees. NULL when out of memory. */
+/* "n7, n12 and 41 more", of these hosts; caller frees. */
 char *rd_compare_hosts(const struct rd_compare *cmp, const size_t *hosts, size_t n);
 
 #endif

@@ -3,7 +3,6 @@
 #include "analyse/compare.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,12 +34,6 @@ static char *subnet_of(const struct rd_host *host, const struct rd_port *port)
 	return NULL;
 }
 
-static bool copy(char **to, const char *from)
-{
-	*to = rd_dup_if(from);
-	return !from || *to;
-}
-
 /* A soft device has the place of its interface, on which others may be. */
 static const char *nic_place(const struct rd_host *host, int ibdev)
 {
@@ -49,7 +42,7 @@ static const char *nic_place(const struct rd_host *host, int ibdev)
 	return dev->pci >= 0 && !dev->parent_netdev ? host->pcis[dev->pci].addr : rd_ibdev_label(host, ibdev);
 }
 
-static int take_port(const struct rd_port_views *views, size_t p, struct rd_compared_port *ret)
+static void take_port(const struct rd_port_views *views, size_t p, struct rd_compared_port *ret)
 {
 	const struct rd_host *host = views->host;
 	const struct rd_port *port = &host->ports[p];
@@ -59,17 +52,16 @@ static int take_port(const struct rd_port_views *views, size_t p, struct rd_comp
 	ret->label = rd_text("%s/%u", rd_ibdev_label(host, port->ibdev), port->num);
 	ret->subnet = subnet_of(host, port);
 	/* What a port that is not active says of its rate is what it would try first. */
-	if (port->rate_gbps.known == RD_OK && (!port->state || rd_port_active(port)) &&
-	    !(ret->rate = rd_text("%g", port->rate_gbps.v)))
-		return -ENOMEM;
+	if (port->rate_gbps.known == RD_OK && (!port->state || rd_port_active(port)))
+		ret->rate = rd_text("%g", port->rate_gbps.v);
 	ret->compute = views->v[p].role == RD_ROLE_COMPUTE;
-	return ret->place && ret->label && copy(&ret->board, dev->board) && copy(&ret->firmware, dev->firmware) &&
-			       copy(&ret->state, port->state) && copy(&ret->link_layer, port->link_layer) ?
-		       0 :
-		       -ENOMEM;
+	ret->board = rd_dup_if(dev->board);
+	ret->firmware = rd_dup_if(dev->firmware);
+	ret->state = rd_dup_if(port->state);
+	ret->link_layer = rd_dup_if(port->link_layer);
 }
 
-static int take_rails(const struct rd_host *host, const struct rd_nicmap *map, struct rd_compared *ret)
+static void take_rails(const struct rd_host *host, const struct rd_nicmap *map, struct rd_compared *ret)
 {
 	for (size_t i = 0; i < map->nccl.n; i++) {
 		const struct rd_choice *choice = &map->nccl.v[i];
@@ -81,13 +73,10 @@ static int take_rails(const struct rd_host *host, const struct rd_nicmap *map, s
 		rd_port_label(host, &host->ports[choice->ports[0]], label, sizeof(label));
 		*rail = (struct rd_rail){ .gpu = choice->gpu, .port = (size_t)choice->ports[0], .nic = rd_dup(label) };
 		ret->n_rails++;
-		if (!rail->nic)
-			return -ENOMEM;
 	}
-	return 0;
 }
 
-int rd_compared_take(const char *name, const struct rd_host *host, const struct rd_nicmap *map, struct rd_compared *ret)
+void rd_compared_take(const char *name, const struct rd_host *host, const struct rd_nicmap *map, struct rd_compared *ret)
 {
 	*ret = (struct rd_compared){
 		.name = rd_dup(name),
@@ -96,16 +85,11 @@ int rd_compared_take(const char *name, const struct rd_host *host, const struct 
 		.ports = rd_alloc(host->n_ports + 1, sizeof(*ret->ports)),
 		.rails = rd_alloc(map->nccl.n + 1, sizeof(*ret->rails)),
 	};
-	if (!ret->name || !ret->gpus || !ret->nics || !ret->ports || !ret->rails)
-		return -ENOMEM;
 	for (size_t g = 0; g < host->n_gpus; g++)
-		if (!(ret->gpus[ret->n_gpus++] = rd_dup(host->pcis[host->gpus[g].pci].addr)))
-			return -ENOMEM;
+		ret->gpus[ret->n_gpus++] = rd_dup(host->pcis[host->gpus[g].pci].addr);
 	for (size_t i = 0; i < host->n_ibdevs; i++)
-		if (!(ret->nics[ret->n_nics++] = rd_dup(nic_place(host, (int)i))))
-			return -ENOMEM;
+		ret->nics[ret->n_nics++] = rd_dup(nic_place(host, (int)i));
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (take_port(&map->ports, p, &ret->ports[ret->n_ports++]) < 0)
-			return -ENOMEM;
-	return take_rails(host, map, ret);
+		take_port(&map->ports, p, &ret->ports[ret->n_ports++]);
+	take_rails(host, map, ret);
 }

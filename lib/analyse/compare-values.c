@@ -2,7 +2,6 @@
 /* Which value is the usual one, and who has another. */
 #include "analyse/compare-priv.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -168,13 +167,11 @@ static bool is_worse(const struct seens *all, const char *value, const char *usu
 	return all->what != RD_DIFFERS_RATE || rate_of(value) < rate_of(usual);
 }
 
-static int add_difference(struct seens *all, const struct seen *seen, const struct seen *usual, size_t with, size_t of,
-			  bool board)
+static void add_difference(struct seens *all, const struct seen *seen, const struct seen *usual, size_t with, size_t of,
+			   bool board)
 {
 	struct rd_difference *d = rd_compare_add(all->cmp, all->what, seen->host);
 
-	if (!d)
-		return -ENOMEM;
 	snprintf(d->label, sizeof(d->label), "%s", seen->label);
 	if (all->what == RD_DIFFERS_CHOICE) {
 		const struct rd_compared *host = &all->cmp->hosts[seen->host];
@@ -192,7 +189,6 @@ static int add_difference(struct seens *all, const struct seen *seen, const stru
 	d->of = of;
 	d->by_board = board;
 	d->severity = all->what == RD_DIFFERS_STATE && seen->compute ? RD_SEV_CRITICAL : RD_SEV_WARNING;
-	return 0;
 }
 
 /* "400 on 500 hosts (n0, n1 and 498 more), 200 on …": the values of a run of one place. */
@@ -209,12 +205,10 @@ static char *spread(struct seens *all, const struct seen *v, size_t n)
 		if (!v[i].value)
 			continue;
 		names = rd_compare_hosts(all->cmp, hosts, k - i);
-		if (!names)
-			return NULL;
 		rd_buf_printf(&text, "%s%s on %s", text.len > 0 ? "; " : "",
 			      all->what == RD_DIFFERS_CHOICE ? v[i].label : v[i].value, names);
 	}
-	return hosts ? RD_TAKE(text.data) : NULL;
+	return RD_TAKE(text.data);
 }
 
 static void add_split(struct seens *all, const struct seen *v, size_t n)
@@ -229,57 +223,57 @@ static void add_split(struct seens *all, const struct seen *v, size_t n)
 
 /* Nothing is usual. A port that is down is told all the same where its accelerators need it, unless it is so on most; subnets
  * are often another on each host. */
-static int judge_split(struct seens *all, const struct seen *v, size_t n)
+static void judge_split(struct seens *all, const struct seen *v, size_t n)
 {
 	size_t active = 0, known = 0;
-	int r = 0;
 
 	if (all->what == RD_DIFFERS_SUBNET)
-		return 0;
+		return;
 	if (all->what != RD_DIFFERS_STATE) {
 		add_split(all, v, n);
-		return 0;
+		return;
 	}
 	for (size_t i = 0; i < n; i++) {
 		known += v[i].value != NULL;
 		active += v[i].value && strcmp(v[i].value, "ACTIVE") == 0;
 	}
-	for (size_t i = 0; i < n && 2 * active >= known && !r; i++) {
+	for (size_t i = 0; i < n && 2 * active >= known; i++) {
 		static const struct seen usual = { .value = "ACTIVE" };
 
 		if (v[i].value && strcmp(v[i].value, "ACTIVE") != 0 && v[i].compute)
-			r = add_difference(all, &v[i], &usual, active, known, false);
+			add_difference(all, &v[i], &usual, active, known, false);
 	}
-	return r;
 }
 
 /* A run of one place, sorted by value. */
-static int judge(struct seens *all, const struct seen *v, size_t n)
+static void judge(struct seens *all, const struct seen *v, size_t n)
 {
 	size_t with, of, board_with = 0, board_of = 0;
 	const struct seen *best = most(v, n, &with, &of);
 	bool by_board = false, any = false;
-	int r = 0;
 
 	if (!best || with == of)
-		return 0;
+		return;
 	if (!is_usual(with, of)) {
 		best = most_of_board(all, best, &board_with, &board_of);
-		if (!best || !is_usual(board_with, board_of))
-			return judge_split(all, v, n);
+		if (!best || !is_usual(board_with, board_of)) {
+			judge_split(all, v, n);
+			return;
+		}
 		by_board = true;
 		with = board_with;
 		of = board_of;
 	}
 	if (all->what == RD_DIFFERS_STATE && strcmp(best->value, "ACTIVE") != 0)
-		return 0;
-	for (size_t i = 0; i < n && !r; i++) {
+		return;
+	for (size_t i = 0; i < n; i++) {
 		if (!v[i].value || strcmp(v[i].value, best->value) == 0 || !is_worse(all, v[i].value, best->value))
 			continue;
 		any = true;
-		r = add_difference(all, &v[i], best, with, of, by_board);
+		add_difference(all, &v[i], best, with, of, by_board);
 	}
-	return r || any || all->what == RD_DIFFERS_RATE ? r : judge_split(all, v, n);
+	if (!any && all->what != RD_DIFFERS_RATE)
+		judge_split(all, v, n);
 }
 
 static void tell_splits(struct seens *all)
@@ -331,27 +325,24 @@ static void seens_deinit(struct seens *all)
 	free(all->v);
 }
 
-int rd_compare_values(struct rd_compare *cmp, enum rd_differs what)
+void rd_compare_values(struct rd_compare *cmp, enum rd_differs what)
 {
 	_cleanup_(seens_deinit) struct seens all = { .cmp = cmp, .what = what };
-	int r = 0;
 
 	gather(&all);
 	if (all.n == 0)
-		return r;
+		return;
 	if (what == RD_DIFFERS_RATE) {
 		all.boards = rd_alloc(all.n, sizeof(*all.boards));
 		memcpy(all.boards, all.v, all.n * sizeof(*all.boards));
 		qsort(all.boards, all.n, sizeof(*all.boards), by_board_value);
 	}
 	qsort(all.v, all.n, sizeof(*all.v), by_place);
-	for (size_t i = 0, k; i < all.n && !r; i = k) {
+	for (size_t i = 0, k; i < all.n; i = k) {
 		for (k = i; k < all.n && all.v[k].kind == all.v[i].kind && strcmp(all.v[k].place, all.v[i].place) == 0;
 		     k++)
 			;
-		r = judge(&all, &all.v[i], k - i);
+		judge(&all, &all.v[i], k - i);
 	}
-	if (!r)
-		tell_splits(&all);
-	return r;
+	tell_splits(&all);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/compare-priv.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -205,7 +204,7 @@ static char *fix(const struct rd_compare *cmp, const struct rd_difference *d)
 	}
 }
 
-static int tell_run(struct rd_compare *cmp, const struct run *run)
+static void tell_run(struct rd_compare *cmp, const struct run *run)
 {
 	_cleanup_free_ size_t *hosts = rd_alloc(run->n, sizeof(*hosts));
 	_cleanup_free_ char *names = NULL, *labels = NULL;
@@ -220,8 +219,6 @@ static int tell_run(struct rd_compare *cmp, const struct run *run)
 	}
 	names = rd_compare_hosts(cmp, hosts, run->n);
 	labels = labels_of(d, run->v[0].n, NAMES_MAX);
-	if (!names || !labels)
-		return -ENOMEM;
 	finding.id = words[d->what].id;
 	finding.title = words[d->what].title;
 	finding.why = words[d->what].why;
@@ -231,15 +228,13 @@ static int tell_run(struct rd_compare *cmp, const struct run *run)
 	finding.fix = fix(cmp, d);
 	/* caused_by: id and subject of ret->findings.v[d->cause]. */
 	rd_compare_tell(cmp, &finding, d->cause);
-	return 0;
 }
 
 /* Bundles that are sorted by signature. */
-static int tell_runs(struct rd_compare *cmp, const struct bundle *v, size_t n)
+static void tell_runs(struct rd_compare *cmp, const struct bundle *v, size_t n)
 {
 	_cleanup_free_ struct run *runs = rd_alloc(n + 1, sizeof(*runs));
 	size_t n_runs = 0;
-	int r = 0;
 
 	for (size_t i = 0, k; i < n; i = k) {
 		for (k = i; k < n && strcmp(v[k].signature, v[i].signature) == 0; k++)
@@ -247,34 +242,28 @@ static int tell_runs(struct rd_compare *cmp, const struct bundle *v, size_t n)
 		runs[n_runs++] = (struct run){ &v[i], k - i, cmp->v[v[i].from].severity };
 	}
 	qsort(runs, n_runs, sizeof(*runs), by_weight);
-	for (size_t i = 0; i < n_runs && !r; i++)
-		r = tell_run(cmp, &runs[i]);
-	return r;
+	for (size_t i = 0; i < n_runs; i++)
+		tell_run(cmp, &runs[i]);
 }
 
-int rd_compare_fold(struct rd_compare *cmp, size_t from)
+void rd_compare_fold(struct rd_compare *cmp, size_t from)
 {
 	struct rd_difference *d = from < cmp->n_v ? cmp->v + from : NULL;
 	size_t n = cmp->n_v - from, n_bundles = 0;
 	struct bundle *bundles = rd_alloc(n + 1, sizeof(*bundles));
-	int r = 0;
 
 	if (n > 0)
 		qsort(d, n, sizeof(*d), by_alike);
-	for (size_t i = 0, k; i < n && !r; i = k) {
+	for (size_t i = 0, k; i < n; i = k) {
 		for (k = i; k < n && is_alike(&d[i], &d[k]); k++)
 			;
-		bundles[n_bundles] = (struct bundle){ d[i].host, from + i, k - i, signature_of(&d[i], k - i) };
-		r = bundles[n_bundles++].signature ? 0 : -ENOMEM;
+		bundles[n_bundles++] = (struct bundle){ d[i].host, from + i, k - i, signature_of(&d[i], k - i) };
 	}
-	if (!r && n_bundles > 0) {
-		qsort(bundles, n_bundles, sizeof(*bundles), by_signature);
-		r = tell_runs(cmp, bundles, n_bundles);
-	}
+	qsort(bundles, n_bundles, sizeof(*bundles), by_signature);
+	tell_runs(cmp, bundles, n_bundles);
 	for (size_t i = 0; i < n_bundles; i++)
 		free(bundles[i].signature);
 	free(bundles);
-	return r;
 }
 
 /* Differences told so far, by host. */
@@ -340,27 +329,25 @@ static void find_causes(struct rd_compare *cmp, size_t from)
 	}
 }
 
-static int judge(struct rd_compare *cmp, enum rd_differs what)
+static void judge(struct rd_compare *cmp, enum rd_differs what)
 {
 	size_t from = cmp->n_v;
-	int r = rd_compare_values(cmp, what);
 
-	if (!r)
-		find_causes(cmp, from);
-	return r ? r : rd_compare_fold(cmp, from);
+	rd_compare_values(cmp, what);
+	find_causes(cmp, from);
+	rd_compare_fold(cmp, from);
 }
 
 /* A row is told of if its port or its accelerator is. */
-static int mark_rails(struct rd_compare *cmp)
+static void mark_rails(struct rd_compare *cmp)
 {
 	struct rd_comparison *ret = cmp->ret;
 
 	ret->rails = rd_alloc(cmp->n + 1, sizeof(*ret->rails));
-	ret->n_hosts = ret->rails ? cmp->n : 0;
+	ret->n_hosts = cmp->n;
 	for (size_t h = 0; h < ret->n_hosts; h++)
-		if (!(ret->rails[h] = rd_alloc(cmp->hosts[h].n_rails + 1, sizeof(**ret->rails))))
-			return -ENOMEM;
-	for (size_t i = 0; i < cmp->n_v && ret->rails; i++) {
+		ret->rails[h] = rd_alloc(cmp->hosts[h].n_rails + 1, sizeof(**ret->rails));
+	for (size_t i = 0; i < cmp->n_v; i++) {
 		const struct rd_difference *d = &cmp->v[i];
 		const struct rd_compared *host = &cmp->hosts[d->host];
 
@@ -372,23 +359,19 @@ static int mark_rails(struct rd_compare *cmp)
 				ret->rails[d->host][r] = true;
 		}
 	}
-	return 0;
 }
 
-int rd_compare(const struct rd_compared *hosts, size_t n, struct rd_comparison *ret)
+void rd_compare(const struct rd_compared *hosts, size_t n, struct rd_comparison *ret)
 {
 	struct rd_compare cmp = { .hosts = hosts, .n = n, .ret = ret, .kinds = rd_alloc(n + 1, sizeof(*cmp.kinds)) };
-	int r = cmp.kinds ? rd_compare_kinds(&cmp) : -ENOMEM;
 
-	for (enum rd_differs what = RD_DIFFERS_STATE; what < RD_DIFFERS && !r; what++)
-		r = judge(&cmp, what);
-	if (!r)
-		r = mark_rails(&cmp);
-	if (!r)
-		rd_findings_sort(&ret->findings);
+	rd_compare_kinds(&cmp);
+	for (enum rd_differs what = RD_DIFFERS_STATE; what < RD_DIFFERS; what++)
+		judge(&cmp, what);
+	mark_rails(&cmp);
+	rd_findings_sort(&ret->findings);
 	free(cmp.kinds);
 	free(cmp.v);
-	return r;
 }
 
 void rd_comparison_deinit(struct rd_comparison *comparison)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/env-assign.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/distance.h"
@@ -125,9 +124,9 @@ bool rd_env_nccl_settings(const struct rd_host *host, const struct rd_effects *e
 	return any;
 }
 
-int rd_env_assign(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
-		  struct rd_nicmap *ret)
+void rd_env_assign(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
+		   struct rd_nicmap *ret)
 {
 	rd_distance_fill(host, ret);
-	return rd_nccl_fill(host, system, settings, ret);
+	rd_nccl_fill(host, system, settings, ret);
 }

@@ -26,8 +26,8 @@ int rd_nccl_level_parse(const char *text);
 /* Of merging a beginning is enough, and what is unknown is NULL: NCCL takes LOC. "PORT" is a level of its own. */
 const char *rd_nccl_merge_level_parse(const char *text);
 
-/* Another map, with these settings in place of NCCL's own: NICs, paths and choices of NCCL alone. 0 or -ENOMEM. */
-int rd_env_assign(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
-		  struct rd_nicmap *ret);
+/* Another map, with these settings in place of NCCL's own: NICs, paths and choices of NCCL alone. */
+void rd_env_assign(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
+		   struct rd_nicmap *ret);
 
 #endif

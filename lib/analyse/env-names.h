@@ -19,7 +19,7 @@ enum rd_env_known {
 enum rd_env_known rd_env_name_known(const char *name, const char **library, const char **note);
 
 /* The variable that was probably meant: other case, one or two letters off, an underscore or a part of the name too many
- * or too few. A new string; NULL if no name of the same library is similar, or out of memory. */
+ * or too few. A new string; NULL if no name of the same library is similar. */
 char *rd_env_name_near(const char *name);
 
 /* Writes "NCCL, NVSHMEM … or Mooncake" and "NCCL_, …". Static. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* libfabric's variables (src/fabric.c, prov/efa/src, prov/verbs/src/verbs_info.c), and Gloo's. */
-#include <errno.h>
 #include <string.h>
 #include <strings.h>
 
@@ -62,32 +61,31 @@ static void check_efa(struct rd_check_env *check)
 					    "hand the devices of the host into the container"));
 }
 
-static int check_provider(struct rd_check_env *check)
+static void check_provider(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 	bool efa = rd_envcheck_has_efa(check->host);
 
 	if (*value == '^') {
 		rd_envcheck_effect(check, "all providers but these");
-		return 0;
+		return;
 	}
 	if (strcasecmp(value, "efa") == 0 && !efa) {
 		check_efa(check);
-		return 0;
+		return;
 	}
 	if (allows_rdma(value)) {
 		rd_envcheck_effect(check, "only %.*s%s", RD_ENV_QUOTED, value,
 				   efa && !names(value, "efa") ? ", which leaves EFA out" : "");
-		return 0;
+		return;
 	}
 	rd_envcheck_effect(check, "only %.*s: no RDMA", RD_ENV_QUOTED, value);
 	if (!rd_envcheck_has_rdma(check, true))
-		return 0;
+		return;
 	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "libfabric is kept from RDMA",
 			   "between hosts it goes over TCP or UDP, at a fraction of the rate", NULL,
 			   rd_text(efa ? "efa" : "verbs"),
 			   rd_text("FI_PROVIDER=%s, or unset it", efa ? "efa" : "verbs"));
-	return 0;
 }
 
 /* The devices that a list of libfabric's names: each in full, or by the beginning of its name, whatever the case. */
@@ -121,7 +119,7 @@ static void check_names(struct rd_check_env *check, bool exact, const char *titl
 }
 
 /* prov/efa/src: names separated by commas, exactly; "all" in front is enough. */
-static int check_efa_iface(struct rd_check_env *check)
+static void check_efa_iface(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 
@@ -129,20 +127,18 @@ static int check_efa_iface(struct rd_check_env *check)
 		rd_envcheck_effect(check, "libfabric aborts the process");
 		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
 				"libfabric aborts the process", NULL, rd_text("names of EFA devices, or all"));
-		return 0;
+		return;
 	}
 	if (strncmp(value, "all", 3) == 0) {
 		rd_envcheck_effect(check, "all EFA devices (the default)");
-		return 0;
+		return;
 	}
 	check_names(check, true, "There is no such device");
-	return 0;
 }
 
-static int check_device_name(struct rd_check_env *check)
+static void check_device_name(struct rd_check_env *check)
 {
 	check_names(check, false, "No device has a name that begins so");
-	return 0;
 }
 
 static const char *off(const struct rd_effects *all, const char *name)

@@ -2,7 +2,6 @@
 /* Variables that choose a GID. NCCL: src/transport/net_ib/connect.cc, ncclIbGetGidIndex; NVSHMEM has the same rule
  * (src/modules/transport/common/transport_ib_common.cpp). */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -191,7 +190,7 @@ static void judge_wish(struct rd_check_env *check, const struct wish *wish, enum
 	say_faults(check, &faults, severity);
 }
 
-int rd_envcheck_addr_family(struct rd_check_env *check)
+void rd_envcheck_addr_family(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 	struct wish wish;
@@ -202,13 +201,12 @@ int rd_envcheck_addr_family(struct rd_check_env *check)
 				"the library goes on with its default, AF_INET", NULL, rd_text("AF_INET or AF_INET6"));
 	}
 	if (!has_a_say(check))
-		return 0;
+		return;
 	read_wish(check, &wish);
 	judge_wish(check, &wish, RD_SEV_CRITICAL);
-	return 0;
 }
 
-int rd_envcheck_addr_range(struct rd_check_env *check)
+void rd_envcheck_addr_range(struct rd_check_env *check)
 {
 	struct wish wish;
 
@@ -221,29 +219,26 @@ int rd_envcheck_addr_range(struct rd_check_env *check)
 	}
 	if (has_a_say(check))
 		judge_wish(check, &wish, RD_SEV_CRITICAL);
-	return 0;
 }
 
-int rd_envcheck_roce_version(struct rd_check_env *check)
+void rd_envcheck_roce_version(struct rd_check_env *check)
 {
 	struct wish wish;
 	long version;
-	int r;
 
-	if (!rd_envcheck_value(check, RD_ENV_NCCL, 2, &version, &r))
-		return r;
+	if (!rd_envcheck_value(check, RD_ENV_NCCL, 2, &version))
+		return;
 	if (version != 1 && version != 2) {
 		rd_envcheck_effect(check, "there is no RoCE version %ld: no GID is preferred", version);
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "There is no such RoCE version",
 				"the library takes the first GID of the family, which is often version 1",
 				rd_text("%ld", version), rd_text("1 or 2"));
-		return 0;
+		return;
 	}
 	if (!has_a_say(check))
-		return 0;
+		return;
 	read_wish(check, &wish);
 	judge_wish(check, &wish, version == 1 ? RD_SEV_WARNING : RD_SEV_CRITICAL);
-	return 0;
 }
 
 static void tell_fixed(struct rd_check_env *check, long index)
@@ -279,7 +274,7 @@ static void tell_mooncake(struct rd_check_env *check, long index)
 		}
 }
 
-int rd_envcheck_gid_index(struct rd_check_env *check)
+void rd_envcheck_gid_index(struct rd_check_env *check)
 {
 	bool ucx = strncmp(check->effect->name, "UCX", 3) == 0;
 	struct faults faults = { .advised = -1 };
@@ -288,22 +283,22 @@ int rd_envcheck_gid_index(struct rd_check_env *check)
 
 	if (strcmp(check->effect->value, "auto") == 0 && ucx) {
 		rd_envcheck_effect(check, "UCX chooses");
-		return 0;
+		return;
 	}
 	if (!rd_envcheck_number(check->effect->value, &index)) {
 		rd_envcheck_effect(check, "not a number");
 		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-number", "A number is expected here",
 				"the library reads something else out of it, or nothing", NULL, rd_text("a GID index"));
-		return 0;
+		return;
 	}
 	if (index == -1 && !ucx) {
 		rd_envcheck_effect(check, "the library chooses (the default)");
-		return 0;
+		return;
 	}
 	rd_envcheck_count(check, &roce, &ib);
 	if (!roce && ib && !ucx) {
 		rd_envcheck_effect(check, "not used: no port that is selected is RoCE");
-		return 0;
+		return;
 	}
 	tell_fixed(check, index);
 	tell_mooncake(check, index);
@@ -311,22 +306,20 @@ int rd_envcheck_gid_index(struct rd_check_env *check)
 		if (check->by_hca ? check->by_hca[p] : check->views->v[p].role == RD_ROLE_COMPUTE)
 			note_gid(check, &faults, p, index);
 	say_faults(check, &faults, RD_SEV_CRITICAL);
-	return 0;
 }
 
 /* Left alone, NCCL may pick one that is no good. */
-int rd_envcheck_own_gid(struct rd_check_env *check)
+void rd_envcheck_own_gid(struct rd_check_env *check)
 {
 	struct faults faults = { .advised = -1 };
 	struct wish wish;
 
 	if (sibling(check, "GID_INDEX") || sibling(check, "ADDR_FAMILY") || sibling(check, "ADDR_RANGE") ||
 	    sibling(check, "ROCE_VERSION_NUM"))
-		return 0;
+		return;
 	read_wish(check, &wish);
 	for (size_t p = 0; p < check->host->n_ports; p++)
 		if (check->by_hca[p] && check->host->ports[p].n_gids > 0)
 			note_gid(check, &faults, p, index_of(&check->host->ports[p], &wish));
 	say_faults(check, &faults, RD_SEV_CRITICAL);
-	return 0;
 }

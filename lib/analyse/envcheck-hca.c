@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Variables that name NICs by NCCL's and NVSHMEM's rules. */
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/envcheck-priv.h"
@@ -74,10 +73,7 @@ static void deinit_faults(struct entry_faults *faults)
 
 static void add_text(struct rd_env_list *list, char *text)
 {
-	if (text)
-		rd_env_list_add(list, text, strlen(text));
-	else
-		list->text.failed = true;
+	rd_env_list_add(list, text, strlen(text));
 	free(text);
 }
 
@@ -176,7 +172,7 @@ static void check_entries(struct rd_check_env *check, const struct rd_hca_list *
 			rd_text("%zu at most", list->n));
 }
 
-int rd_envcheck_nccl_hca(struct rd_check_env *check)
+void rd_envcheck_nccl_hca(struct rd_check_env *check)
 {
 	struct rd_hca_list list;
 
@@ -185,7 +181,6 @@ int rd_envcheck_nccl_hca(struct rd_check_env *check)
 	rd_hca_list_deinit(&list);
 	rd_envcheck_tell_count(check);
 	rd_envcheck_selection(check);
-	return 0;
 }
 
 /* name:port[:count], names exact, ^ in front of the list excludes; there is no =. */
@@ -204,7 +199,7 @@ static void check_nvshmem_list(struct rd_check_env *check, bool is_list)
 	rd_hca_list_deinit(&list);
 }
 
-int rd_envcheck_nvshmem_list(struct rd_check_env *check)
+void rd_envcheck_nvshmem_list(struct rd_check_env *check)
 {
 	const char *mapping = rd_effects_get(check->all, "NVSHMEM_ENABLE_NIC_PE_MAPPING");
 	bool is_list = strcmp(check->effect->name, "NVSHMEM_HCA_LIST") == 0;
@@ -214,7 +209,7 @@ int rd_envcheck_nvshmem_list(struct rd_check_env *check)
 		rd_envcheck_effect(check, "not used: NVSHMEM_HCA_LIST overrides it");
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-overridden", "NVSHMEM_HCA_LIST overrides it",
 				"it is not read", NULL, NULL);
-		return 0;
+		return;
 	}
 	check_nvshmem_list(check, is_list);
 	rd_envcheck_tell_count(check);
@@ -228,11 +223,10 @@ int rd_envcheck_nvshmem_list(struct rd_check_env *check)
 				"which process gets which of these NICs goes by distance, not by the order given",
 				rd_text("%.*s", RD_ENV_QUOTED, mapping ? mapping : "not set"), rd_text("1"));
 	rd_envcheck_selection(check);
-	return 0;
 }
 
 /* IBGDA and IBDEVX take devices in whose names it stands anywhere; IBRC does not read it. */
-int rd_envcheck_nvshmem_prefix(struct rd_check_env *check)
+void rd_envcheck_nvshmem_prefix(struct rd_check_env *check)
 {
 	const char *part = check->effect->value;
 	const struct rd_host *host = check->host;
@@ -246,8 +240,7 @@ int rd_envcheck_nvshmem_prefix(struct rd_check_env *check)
 	rd_envcheck_effect(check, "IBGDA and IBDEVX take devices in whose names \"%.*s\" stands; IBRC takes all",
 			   RD_ENV_QUOTED, part);
 	if (n > 0)
-		return 0;
+		return;
 	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-device", "No device has such a name", "IBGDA finds no NIC",
 			NULL, NULL);
-	return 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Variables that name interfaces. NCCL (src/misc/socket.cc, src/os/linux.cc) and NVSHMEM, which has its code, know ^, =
  * and beginnings of names; Gloo and libfabric's tcp exact names; libfabric's verbs beginnings. */
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/envcheck-priv.h"
@@ -48,7 +47,7 @@ static size_t select_interfaces(struct rd_check_env *check, const char *value, b
 	return n;
 }
 
-int rd_envcheck_interfaces(struct rd_check_env *check)
+void rd_envcheck_interfaces(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list none = { 0 }, bare = { 0 };
 	const char *value = check->effect->value, *name = check->effect->name;
@@ -62,18 +61,17 @@ int rd_envcheck_interfaces(struct rd_check_env *check)
 	value += signs && *value == '=';
 	if (check->host->n_netdevs == 0) {
 		rd_envcheck_effect(check, "interfaces of this host are not known");
-		return 0;
+		return;
 	}
 	n = select_interfaces(check, value, exclude, exact, &none, &bare);
 	rd_envcheck_effect(check, "%zu interface%s", n, n == 1 ? "" : "s");
 	if (!none.n || exclude)
-		return 0;
+		return;
 	if (n > 0 && !all_needed) {
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-interface", "There is no such interface",
 				"the entry does nothing", rd_env_list_take(&none), NULL);
-		return 0;
+		return;
 	}
 	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-interface", "There is no such interface",
 			"processes cannot find each other", rd_env_list_take(&none), NULL);
-	return 0;
 }

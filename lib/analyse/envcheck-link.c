@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What goes into the attributes of queue pairs: timeouts, retries, service level, traffic class, P_Key. The fields are
  * those of ibv_modify_qp(3); NCCL fills them in src/transport/net_ib/connect.cc. */
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/envcheck-priv.h"
@@ -44,26 +43,25 @@ static void judge_timeout(struct rd_check_env *check, long exponent, double tota
 }
 
 /* The timer is 4.096 us x 2^N; the specification lets a device take up to four times that. */
-int rd_envcheck_timeout(struct rd_check_env *check)
+void rd_envcheck_timeout(struct rd_check_env *check)
 {
 	long exponent, retries = rd_envcheck_nccl_number(check, "NCCL_IB_RETRY_CNT", 7);
 	double total;
-	int r;
 
-	if (!rd_envcheck_value(check, RD_ENV_NCCL, 20, &exponent, &r))
-		return r;
+	if (!rd_envcheck_value(check, RD_ENV_NCCL, 20, &exponent))
+		return;
 	if (exponent < 0 || exponent > 31) {
 		rd_envcheck_effect(check, "%ld does not fit: the field has five bits", exponent);
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
 				"drivers refuse it, or cut it to five bits", rd_text("%ld", exponent),
 				rd_text("0 to 31; 20 to 23 is usual"));
-		return 0;
+		return;
 	}
 	if (exponent == 0) {
 		rd_envcheck_effect(check, "no timeout: a lost packet or an unreachable peer is never noticed");
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-timeout-none", "0 switches the timeout off",
 				"a lost packet stops the connection for ever", NULL, rd_text("20 to 23"));
-		return 0;
+		return;
 	}
 	retries = retries < 0 || retries > 7 ? 7 : retries;
 	total = ack_timeout(exponent) * (double)(retries + 1);
@@ -73,45 +71,41 @@ int rd_envcheck_timeout(struct rd_check_env *check)
 		"after %.3g s, up to 4 times as long",
 		exponent, ack_timeout(exponent), retries, total);
 	judge_timeout(check, exponent, total);
-	return 0;
 }
 
-int rd_envcheck_retry_count(struct rd_check_env *check)
+void rd_envcheck_retry_count(struct rd_check_env *check)
 {
 	long retries;
-	int r;
 
-	if (!rd_envcheck_value(check, RD_ENV_NCCL, 7, &retries, &r))
-		return r;
+	if (!rd_envcheck_value(check, RD_ENV_NCCL, 7, &retries))
+		return;
 	if (retries < 0 || retries > 7) {
 		rd_envcheck_effect(check, "%ld does not fit: the field has three bits", retries);
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
 				"drivers refuse it, or keep its lowest three bits",
 				rd_text("%ld (its lowest bits: %ld)", retries, retries & 7), rd_text("0 to 7"));
-		return 0;
+		return;
 	}
 	rd_envcheck_effect(check, "a packet is sent up to %ld times more%s", retries,
 			   retries == 7 ? " (the default)" : "");
 	if (retries > 0)
-		return 0;
+		return;
 	rd_envcheck_say(check, RD_SEV_WARNING, "env-no-retry", "Nothing is sent a second time",
 			"one lost packet ends the connection", NULL, rd_text("7"));
-	return 0;
 }
 
 /* On RoCE a service level is the priority of the VLAN tag, of which there are eight. */
-int rd_envcheck_service_level(struct rd_check_env *check)
+void rd_envcheck_service_level(struct rd_check_env *check)
 {
 	size_t roce, ib;
 	long level;
-	int r;
 
-	if (!rd_envcheck_value(check, reader(check), -1, &level, &r))
-		return r;
+	if (!rd_envcheck_value(check, reader(check), -1, &level))
+		return;
 	rd_envcheck_count(check, &roce, &ib);
 	if (level == -1 && reader(check) == RD_ENV_NCCL) {
 		rd_envcheck_effect(check, "service level 0 (the default)");
-		return 0;
+		return;
 	}
 	if (level < 0 || level > 15 || (level > 7 && roce)) {
 		rd_envcheck_effect(check, "%ld is no %s", level, roce ? "priority of RoCE" : "service level");
@@ -119,7 +113,7 @@ int rd_envcheck_service_level(struct rd_check_env *check)
 				"drivers refuse it, or cut it", rd_text("%ld", level),
 				rd_text(roce ? "0 to 7: a RoCE port takes it for the priority of the VLAN tag" :
 					       "0 to 15"));
-		return 0;
+		return;
 	}
 	if (ib || !roce)
 		rd_envcheck_effect(check, "InfiniBand: service level %ld; the subnet manager says which virtual lane",
@@ -128,7 +122,6 @@ int rd_envcheck_service_level(struct rd_check_env *check)
 		rd_envcheck_effect(check,
 				   "RoCE: priority %ld in a VLAN tag; ports that trust DSCP go by the traffic class",
 				   level);
-	return 0;
 }
 
 /* An IP header's byte: six bits of DSCP, two of ECN. */
@@ -169,45 +162,42 @@ static void judge_class_on_ib(struct rd_check_env *check, long class)
 			   NULL, NULL, rd_text("unset NVSHMEM_IB_TRAFFIC_CLASS on InfiniBand hosts"));
 }
 
-int rd_envcheck_traffic_class(struct rd_check_env *check)
+void rd_envcheck_traffic_class(struct rd_check_env *check)
 {
 	size_t roce, ib;
 	long class;
-	int r;
 
-	if (!rd_envcheck_value(check, reader(check), -1, &class, &r))
-		return r;
+	if (!rd_envcheck_value(check, reader(check), -1, &class))
+		return;
 	if (class == -1 && strncmp(check->effect->name, "NCCL", 4) == 0) {
 		rd_envcheck_effect(check, "traffic class 0, or what the program chose (the default)");
-		return 0;
+		return;
 	}
 	if (class < 0 || class > 255) {
 		rd_envcheck_effect(check, "%ld does not fit: the field has eight bits", class);
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
 				"it is ignored, or cut to eight bits", rd_text("%ld", class),
 				rd_text("0 to 255: DSCP x 4"));
-		return 0;
+		return;
 	}
 	rd_envcheck_count(check, &roce, &ib);
 	if (ib && !roce) {
 		judge_class_on_ib(check, class);
-		return 0;
+		return;
 	}
 	tell_class(check, class);
 	judge_class(check, class);
-	return 0;
 }
 
 /* An index into the port's table, and often taken for the key itself. */
-int rd_envcheck_pkey(struct rd_check_env *check)
+void rd_envcheck_pkey(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list none = { 0 };
 	const struct rd_host *host = check->host;
 	long index;
-	int r;
 
-	if (!rd_envcheck_value(check, reader(check), 0, &index, &r))
-		return r;
+	if (!rd_envcheck_value(check, reader(check), 0, &index))
+		return;
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 		char label[128];
@@ -221,9 +211,8 @@ int rd_envcheck_pkey(struct rd_check_env *check)
 	rd_envcheck_effect(check, "the P_Key at index %ld of each port's table%s", index,
 			   index == 0 ? " (the default)" : "");
 	if (!none.n)
-		return 0;
+		return;
 	rd_envcheck_say(check, RD_SEV_WARNING, "env-pkey-index", "It is an index, not a P_Key",
 			"tables of ports have no such index; moving the queue pair to INIT fails",
 			rd_env_list_take(&none), rd_text("the place of the P_Key in the table, from 0"));
-	return 0;
 }

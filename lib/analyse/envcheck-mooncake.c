@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Variables of Mooncake's transfer engine: mooncake-transfer-engine/src/config.cpp, topology.cpp,
  * transfer_engine_impl.cpp. */
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/envcheck-priv.h"
@@ -22,62 +21,55 @@ static void say_set(struct rd_check_env *check, const char *what)
 		}
 }
 
-static int check_force_tcp(struct rd_check_env *check)
+static void check_force_tcp(struct rd_check_env *check)
 {
 	say_set(check, "TCP only: no other transport is set up");
 	if (!rd_envcheck_has_rdma(check, true))
-		return 0;
+		return;
 	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is switched off",
 			   "Mooncake goes over TCP, at a fraction of the rate", NULL, NULL,
 			   rd_text("unset MC_FORCE_TCP"));
-	return 0;
 }
 
-static int check_force_hca(struct rd_check_env *check)
+static void check_force_hca(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 
 	say_set(check, "RDMA is set up even where no NIC was found; it names no NIC (MC_TE_FILTERS does)");
 	if (rd_host_find_ibdev(check->host, value) < 0)
-		return 0;
+		return;
 	rd_envcheck_advise(check, RD_SEV_WARNING, "env-no-selection", "It does not choose the NIC that it names",
 			   "Mooncake looks whether it is set, not to what, and uses all NICs", NULL, NULL,
 			   rd_text("MC_TE_FILTERS=%s", value));
-	return 0;
 }
 
-static int check_force_mnnvl(struct rd_check_env *check)
+static void check_force_mnnvl(struct rd_check_env *check)
 {
 	say_set(check, "NVLink between hosts, in builds that have it: NICs are not used there");
-	return 0;
 }
 
-static int check_intranode(struct rd_check_env *check)
+static void check_intranode(struct rd_check_env *check)
 {
 	say_set(check, "NVLink within the host, in builds that have it");
-	return 0;
 }
 
-static int check_metacache(struct rd_check_env *check)
+static void check_metacache(struct rd_check_env *check)
 {
 	say_set(check, "descriptions of peers are asked for each time");
-	return 0;
 }
 
-static int check_ipv6(struct rd_check_env *check)
+static void check_ipv6(struct rd_check_env *check)
 {
 	say_set(check, "IPv6 for handshakes");
-	return 0;
 }
 
-static int check_affinity(struct rd_check_env *check)
+static void check_affinity(struct rd_check_env *check)
 {
 	say_set(check, "a transfer goes to the peer's NIC of the same name");
-	return 0;
 }
 
 /* Names of devices, exactly; blanks around them do not count. */
-static int check_filters(struct rd_check_env *check)
+static void check_filters(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list none = { 0 };
 	const struct rd_host *host = check->host;
@@ -110,58 +102,54 @@ static int check_filters(struct rd_check_env *check)
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
 				"the entry does nothing", rd_env_list_take(&none), NULL);
 	rd_envcheck_selection(check);
-	return 0;
 }
 
 /* atoi, and what is not from 0 to 255 leaves it to Mooncake. */
-static int check_gid(struct rd_check_env *check)
+static void check_gid(struct rd_check_env *check)
 {
 	long index;
-	int r;
 
-	if (!rd_envcheck_value(check, RD_ENV_ATOI, -1, &index, &r))
-		return r;
-	if (index >= 0 && index <= 255)
-		return rd_envcheck_gid_index(check);
+	if (!rd_envcheck_value(check, RD_ENV_ATOI, -1, &index))
+		return;
+	if (index >= 0 && index <= 255) {
+		rd_envcheck_gid_index(check);
+		return;
+	}
 	rd_envcheck_effect(check, "ignored: Mooncake chooses");
 	rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range", "Mooncake ignores it",
 			rd_text("%ld", index), rd_text("0 to 255"));
-	return 0;
 }
 
-static int check_mtu(struct rd_check_env *check)
+static void check_mtu(struct rd_check_env *check)
 {
 	long mtu;
-	int r;
 
-	if (!rd_envcheck_value(check, RD_ENV_ATOI, 4096, &mtu, &r))
-		return r;
+	if (!rd_envcheck_value(check, RD_ENV_ATOI, 4096, &mtu))
+		return;
 	if (mtu == 512 || mtu == 1024 || mtu == 2048 || mtu == 4096) {
 		rd_envcheck_effect(check, "path MTU of %ld bytes, or what the port has if that is less%s", mtu,
 				   mtu == 4096 ? " (the default)" : "");
-		return 0;
+		return;
 	}
 	rd_envcheck_effect(check, "ignored: 4096, or what the port has if that is less");
 	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
 			"Mooncake goes on with 4096; it is the MTU of RDMA, not that of the interface",
 			rd_text("%ld", mtu), rd_text("512, 1024, 2048 or 4096"));
-	return 0;
 }
 
-static int check_port(struct rd_check_env *check)
+static void check_port(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list lacking = { 0 };
 	const struct rd_host *host = check->host;
 	long port;
-	int r;
 
-	if (!rd_envcheck_value(check, RD_ENV_ATOI, 1, &port, &r))
-		return r;
+	if (!rd_envcheck_value(check, RD_ENV_ATOI, 1, &port))
+		return;
 	if (port < 1 || port > 255) {
 		rd_envcheck_effect(check, "ignored: port 1");
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
 				"Mooncake ignores it", rd_text("%ld", port), rd_text("1 to 255"));
-		return 0;
+		return;
 	}
 	rd_envcheck_effect(check, "port %ld of each device%s", port, port == 1 ? " (the default)" : "");
 	for (size_t p = 0; p < host->n_ports; p++) {
@@ -172,18 +160,16 @@ static int check_port(struct rd_check_env *check)
 					strlen(rd_ibdev_label(host, host->ports[p].ibdev)));
 	}
 	if (!lacking.n)
-		return 0;
+		return;
 	rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "Devices have no such port",
 			"Mooncake does without these devices", rd_env_list_take(&lacking), NULL);
-	return 0;
 }
 
-static int check_topo(struct rd_check_env *check)
+static void check_topo(struct rd_check_env *check)
 {
 	rd_envcheck_effect(check,
 			   "which NIC is near what memory is taken from this file; if it cannot be read, detection as "
 			   "usual (the file was not looked at)");
-	return 0;
 }
 
 static const char *off(const struct rd_effects *all, const char *name)

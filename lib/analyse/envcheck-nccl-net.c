@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which network NCCL uses: src/plugin/net.cc, src/plugin/plugin_open.cc. */
-#include <errno.h>
 #include <string.h>
 #include <strings.h>
 
@@ -82,7 +81,7 @@ static bool is_misnomer(const char *net)
 	return false;
 }
 
-int rd_envcheck_net(struct rd_check_env *check)
+void rd_envcheck_net(struct rd_check_env *check)
 {
 	const char *net = check->effect->value;
 	bool ib = strcasecmp(net, "IB") == 0;
@@ -90,53 +89,50 @@ int rd_envcheck_net(struct rd_check_env *check)
 	if (strcasecmp(net, "Socket") == 0) {
 		rd_envcheck_effect(check, "TCP between hosts, no RDMA");
 		rdma_off(check, RD_SEV_CRITICAL, "RDMA is switched off", "unset NCCL_NET");
-		return 0;
+		return;
 	}
 	if (ib && ib_disabled(check->all)) {
 		rd_envcheck_effect(check, "NCCL's own InfiniBand and RoCE, which NCCL_IB_DISABLE switches off");
 		rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-network", "No network is left",
 				   "NCCL stops: Failed to initialize any NET plugin", rd_text("NCCL_IB_DISABLE is set"),
 				   NULL, rd_text("unset NCCL_IB_DISABLE"));
-		return 0;
+		return;
 	}
 	if (ib) {
 		rd_envcheck_effect(check, "NCCL's own InfiniBand and RoCE");
 		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check, false))
-			return 0;
+			return;
 		rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-network", "NCCL's own InfiniBand passes over EFA",
 				   "NCCL finds no device, and stops", NULL, NULL,
 				   rd_text("unset NCCL_NET: EFA needs the plugin aws-ofi-nccl"));
-		return 0;
+		return;
 	}
 	rd_envcheck_effect(check, "the plugin that calls itself \"%.*s\"; where none does, NCCL stops", RD_ENV_QUOTED,
 			   net);
 	if (*net && !no_plugin(check->all) && !is_misnomer(net))
-		return 0;
+		return;
 	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-network", "NCCL has no network of this name",
 			   "NCCL stops: Failed to initialize any NET plugin", NULL,
 			   rd_text("IB, Socket, or the name of a plugin's network"), rd_text("unset NCCL_NET"));
-	return 0;
 }
 
-int rd_envcheck_ib_disable(struct rd_check_env *check)
+void rd_envcheck_ib_disable(struct rd_check_env *check)
 {
 	bool alone = no_plugin(check->all);
 	long off;
-	int r;
 
-	if (!rd_envcheck_value(check, RD_ENV_NCCL, 0, &off, &r))
-		return r;
+	if (!rd_envcheck_value(check, RD_ENV_NCCL, 0, &off))
+		return;
 	if (off == 0) {
 		rd_envcheck_effect(check, "RDMA stays on%s",
 				   strcmp(check->effect->value, "0") == 0 ? " (the default)" : "");
-		return 0;
+		return;
 	}
 	rd_envcheck_effect(check, "NCCL's own InfiniBand and RoCE are off; %s",
 			   alone ? "what is left is TCP" : "what is left is TCP, or a plugin (libnccl-net.so)");
 	if (!rd_envcheck_has_rdma(check, false))
-		return 0; /* EFA is used through a plugin */
+		return; /* EFA is used through a plugin */
 	rdma_off(check, alone ? RD_SEV_CRITICAL : RD_SEV_WARNING, "RDMA is switched off", "unset NCCL_IB_DISABLE");
-	return 0;
 }
 
 /* NAME itself, and, where it is no path and no libX.so, libnccl-net-NAME.so. */
@@ -152,7 +148,7 @@ static void tell_plugin(struct rd_check_env *check, const char *name, size_t siz
 		rd_envcheck_effect(check, "loads %.*s, else libnccl-net-%.*s.so", n, name, n, name);
 }
 
-int rd_envcheck_net_plugin(struct rd_check_env *check)
+void rd_envcheck_net_plugin(struct rd_check_env *check)
 {
 	const char *at = check->effect->value, *entry;
 	size_t size, n = 0;
@@ -160,15 +156,14 @@ int rd_envcheck_net_plugin(struct rd_check_env *check)
 	if (no_plugin(check->all)) {
 		rd_envcheck_effect(check, "no plugin: NCCL's own InfiniBand and RoCE, else TCP");
 		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check, false))
-			return 0;
+			return;
 		rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "EFA needs a plugin",
 				   "NCCL's own InfiniBand passes over EFA; TCP is what is left", NULL, NULL,
 				   rd_text("unset NCCL_NET_PLUGIN, or set it to ofi (aws-ofi-nccl)"));
-		return 0;
+		return;
 	}
 	while (rd_env_entry(&at, &entry, &size))
 		if (n++ < 4)
 			tell_plugin(check, entry, size);
 	rd_envcheck_effect(check, "where none loads, NCCL's own networks; a plugin may not read NCCL_IB_*");
-	return 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How far NCCL goes: levels of distance, fused NICs, topology files (src/graph/paths.cc, topo.cc, xml.h). */
-#include <errno.h>
 #include <string.h>
 #include <strings.h>
 
@@ -73,7 +72,7 @@ static void check_gdr_level(struct rd_check_env *check, int level)
 			lost.n ? rd_env_list_take(&lost) : rd_text("all"), rd_text("PXB, or not set"));
 }
 
-int rd_envcheck_level(struct rd_check_env *check)
+void rd_envcheck_level(struct rd_check_env *check)
 {
 	bool gdr = strcmp(check->effect->name, "NCCL_NET_GDR_LEVEL") == 0;
 	int level = rd_nccl_level_parse(check->effect->value);
@@ -83,7 +82,7 @@ int rd_envcheck_level(struct rd_check_env *check)
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
 				"the setting does nothing; names are in capitals", NULL,
 				rd_text("LOC, NVL, PIX, PXB, PXN, PHB or SYS"));
-		return 0;
+		return;
 	}
 	if (gdr) {
 		rd_envcheck_effect(check,
@@ -91,17 +90,16 @@ int rd_envcheck_level(struct rd_check_env *check)
 				   rd_nccl_level_name(level),
 				   level == RD_LEVEL_P2C || level == RD_LEVEL_PXB ? " (as by default)" : "");
 		check_gdr_level(check, level);
-		return 0;
+		return;
 	}
 	if (level == RD_LEVEL_LOC)
 		rd_envcheck_effect(check, "no direct traffic between GPUs: it goes through the memory of the host");
 	else
 		rd_envcheck_effect(check, "direct traffic between GPUs that are %s or nearer",
 				   rd_nccl_level_name(level));
-	return 0;
 }
 
-int rd_envcheck_merge_level(struct rd_check_env *check)
+void rd_envcheck_merge_level(struct rd_check_env *check)
 {
 	const char *level = rd_nccl_merge_level_parse(check->effect->value);
 
@@ -110,7 +108,7 @@ int rd_envcheck_merge_level(struct rd_check_env *check)
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
 				"NCCL takes LOC, and fuses no NICs", NULL,
 				rd_text("LOC, PORT, PIX, PXB, PXN, PHB or SYS"));
-		return 0;
+		return;
 	}
 	if (strcmp(level, "LOC") == 0)
 		rd_envcheck_effect(check, "NICs are not fused");
@@ -119,10 +117,9 @@ int rd_envcheck_merge_level(struct rd_check_env *check)
 	else
 		rd_envcheck_effect(check, "NICs that are %s or nearer to each other are fused into one, up to %d",
 				   level, MOST_FUSED);
-	return 0;
 }
 
-int rd_envcheck_merge_policy(struct rd_check_env *check)
+void rd_envcheck_merge_policy(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 	bool rail = strcasecmp(value, "RAIL") == 0;
@@ -130,10 +127,9 @@ int rd_envcheck_merge_policy(struct rd_check_env *check)
 	rd_envcheck_effect(check, rail ? "only NICs of one rail are fused: NCCL_IB_HCA must name rails" :
 					 "NICs are fused whatever their rail (the default)");
 	if (rail || strcasecmp(value, "ALL") == 0)
-		return 0;
+		return;
 	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood", "NCCL takes ALL", NULL,
 			rd_text("ALL or RAIL"));
-	return 0;
 }
 
 static bool is_active(const struct rd_host *host, const struct rd_hca_entry *entry)
@@ -159,14 +155,13 @@ static void check_group(struct rd_check_env *check, const char *text, size_t siz
 	rd_hca_list_deinit(&list);
 }
 
-int rd_envcheck_force_merge(struct rd_check_env *check)
+void rd_envcheck_force_merge(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list missing = { 0 };
 	const char *at = check->effect->value;
 	size_t groups = 0;
-	int r = 0;
 
-	while (*at && !r) {
+	while (*at) {
 		size_t size = strcspn(at, ";");
 
 		groups += size > 0;
@@ -175,15 +170,14 @@ int rd_envcheck_force_merge(struct rd_check_env *check)
 		at += size + (at[size] == ';');
 	}
 	rd_envcheck_effect(check, "%zu group%s of NICs, each fused into one", groups, groups == 1 ? "" : "s");
-	if (r || !missing.n)
-		return r;
+	if (!missing.n)
+		return;
 	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-device", "There is no such active device",
 			"NCCL stops: Only matched so many devices", rd_env_list_take(&missing), NULL);
-	return 0;
 }
 
 /* The file is that of the process, perhaps of its container: it is not opened here. */
-int rd_envcheck_topo_file(struct rd_check_env *check)
+void rd_envcheck_topo_file(struct rd_check_env *check)
 {
 	if (!*check->effect->value)
 		rd_envcheck_effect(check, "an empty name, which cannot be opened: detection as usual");
@@ -191,10 +185,9 @@ int rd_envcheck_topo_file(struct rd_check_env *check)
 		rd_envcheck_effect(check,
 				   "detection begins with this file, what is in it is not looked for; if it cannot be "
 				   "opened, NCCL says so at NCCL_DEBUG=INFO only (the file was not looked at)");
-	return 0;
 }
 
-int rd_envcheck_netdevs_policy(struct rd_check_env *check)
+void rd_envcheck_netdevs_policy(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 	int most = strncasecmp(value, "MAX:", 4) == 0 ? rd_as_atoi(value + 4) : 0;
@@ -208,8 +201,7 @@ int rd_envcheck_netdevs_policy(struct rd_check_env *check)
 	else
 		rd_envcheck_effect(check, "not understood: AUTO holds");
 	if (most > 0 || strcasecmp(value, "AUTO") == 0 || strcasecmp(value, "ALL") == 0)
-		return 0;
+		return;
 	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood", "NCCL takes AUTO", NULL,
 			rd_text("AUTO, ALL or MAX:N"));
-	return 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* NCCL's variables: which are judged, and those that mean the same on every host. */
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/envcheck-priv.h"
@@ -9,20 +8,19 @@
 #define MOST_QPS 128 /* NCCL_IB_MAX_QPS */
 
 /* Each NIC that was fused into one has as many. */
-int rd_envcheck_queue_pairs(struct rd_check_env *check)
+void rd_envcheck_queue_pairs(struct rd_check_env *check)
 {
 	long n;
-	int r;
 
-	if (!rd_envcheck_value(check, RD_ENV_NCCL, 1, &n, &r))
-		return r;
+	if (!rd_envcheck_value(check, RD_ENV_NCCL, 1, &n))
+		return;
 	if (n < 1 || n > MOST_QPS) {
 		rd_envcheck_effect(check, "NCCL has room for 1 to %d queue pairs in a connection, and does not check",
 				   MOST_QPS);
 		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-out-of-range", "The value is out of range",
 				"NCCL does not check it: the process crashes, or connects without queue pairs",
 				rd_text("%ld", n), rd_text("1 to %d", MOST_QPS));
-		return 0;
+		return;
 	}
 	rd_envcheck_effect(check, "%ld queue pair%s for each connection (channel and peer) and NIC%s", n,
 			   n == 1 ? "" : "s",
@@ -32,16 +30,14 @@ int rd_envcheck_queue_pairs(struct rd_check_env *check)
 				   rd_envcheck_nccl_number(check, "NCCL_IB_SPLIT_DATA_ON_QPS", 0) == 1 ?
 					   "each message is split among them" :
 					   "messages take them in turn (NCCL_IB_SPLIT_DATA_ON_QPS=1 would split each)");
-	return 0;
 }
 
-int rd_envcheck_split(struct rd_check_env *check)
+void rd_envcheck_split(struct rd_check_env *check)
 {
 	long qps = rd_envcheck_nccl_number(check, "NCCL_IB_QPS_PER_CONNECTION", 1), split;
-	int r;
 
-	if (!rd_envcheck_value(check, RD_ENV_NCCL, 0, &split, &r))
-		return r;
+	if (!rd_envcheck_value(check, RD_ENV_NCCL, 0, &split))
+		return;
 	if (split == 1 && qps == 1)
 		rd_envcheck_effect(check, "nothing to split where NICs are not fused: a connection has one queue pair "
 					  "(NCCL_IB_QPS_PER_CONNECTION)");
@@ -49,10 +45,9 @@ int rd_envcheck_split(struct rd_check_env *check)
 		rd_envcheck_effect(check, "each message is split among all queue pairs of the connection");
 	else
 		rd_envcheck_effect(check, "messages take the queue pairs in turn%s", split == 0 ? " (the default)" : "");
-	return 0;
 }
 
-int rd_envcheck_family(struct rd_check_env *check)
+void rd_envcheck_family(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 	bool v6 = strcmp(value, "AF_INET6") == 0, known = v6 || strcmp(value, "AF_INET") == 0;
@@ -63,10 +58,9 @@ int rd_envcheck_family(struct rd_check_env *check)
 		known ? "IPv4" :
 			"any");
 	if (known || !*value)
-		return 0;
+		return;
 	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
 			"NCCL goes on as if it were not set", NULL, rd_text("AF_INET or AF_INET6"));
-	return 0;
 }
 
 /* clang-format off */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* NVSHMEM's variables: src/modules/transport/common/env_defs.h, and the transports that read them. */
 #include <ctype.h>
-#include <errno.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,7 +18,7 @@ static bool is_on(const struct rd_effects *all, const char *name)
 }
 
 /* src/host/transport/transport.cpp compares eight letters, whatever their case. */
-static int check_remote(struct rd_check_env *check)
+static void check_remote(struct rd_check_env *check)
 {
 	static const char *const known[] = { "ibrc", "ucx", "ibdevx", "libfabric" };
 	const char *value = check->effect->value;
@@ -29,24 +28,23 @@ static int check_remote(struct rd_check_env *check)
 		if (strncasecmp(value, known[i], 8) == 0) {
 			rd_envcheck_effect(check, "%s between hosts%s%s", known[i], i == 0 ? " (the default)" : "",
 					   ibgda ? ", and IBGDA for what GPUs start" : "");
-			return 0;
+			return;
 		}
 	if (ibgda) {
 		rd_envcheck_effect(check, "no transport of its own: IBGDA alone between hosts");
-		return 0;
+		return;
 	}
 	rd_envcheck_effect(check, "nothing reaches other hosts");
 	if (!rd_envcheck_has_rdma(check, true))
-		return 0;
+		return;
 	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off",
 			   strcasecmp(value, "none") == 0 ? "RDMA is switched off" : "NVSHMEM has no such transport",
 			   "processes of other hosts cannot be reached", NULL,
 			   rd_text("ibrc, ibdevx, ucx or libfabric"), rd_text("unset NVSHMEM_REMOTE_TRANSPORT"));
-	return 0;
 }
 
 /* src/modules/transport/ibgda/ibgda.cpp, ibgda_parse_nic_handler_request. */
-static int check_handler(struct rd_check_env *check)
+static void check_handler(struct rd_check_env *check)
 {
 	static const struct {
 		const char *word, *text;
@@ -73,19 +71,18 @@ static int check_handler(struct rd_check_env *check)
 		if (strcmp(word, known[i].word) == 0) {
 			rd_envcheck_effect(check, "%s", known[i].text);
 			if (i != 2 || !is_on(check->all, "NVSHMEM_DISABLE_GDRCOPY"))
-				return 0;
+				return;
 			rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "It needs GDRCopy",
 					"IBGDA does not start", rd_text("NVSHMEM_DISABLE_GDRCOPY is set"),
 					rd_text("auto, gpu or cpu_host_memory"));
-			return 0;
+			return;
 		}
 	rd_envcheck_effect(check, "not understood: IBGDA does not start");
 	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value", "IBGDA does not start",
 			NULL, rd_text("auto, gpu, cpu or cpu_host_memory"));
-	return 0;
 }
 
-static int check_map(struct rd_check_env *check)
+static void check_map(struct rd_check_env *check)
 {
 	static const char *const known[] = { "cta", "sm", "warp", "dct" };
 	bool dci = strstr(check->effect->name, "DCI") != NULL;
@@ -94,15 +91,14 @@ static int check_map(struct rd_check_env *check)
 		if (strcasecmp(check->effect->value, known[i]) == 0) {
 			rd_envcheck_effect(check, "queue pairs are taken in turn by %s%s", known[i],
 					   i == 0 ? " (the default)" : "");
-			return 0;
+			return;
 		}
 	rd_envcheck_effect(check, "not understood: IBGDA does not start");
 	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value", "IBGDA does not start",
 			NULL, rd_text(dci ? "cta, sm, warp or dct" : "cta, sm or warp"));
-	return 0;
 }
 
-static int check_memtype(struct rd_check_env *check)
+static void check_memtype(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 
@@ -112,11 +108,10 @@ static int check_memtype(struct rd_check_env *check)
 		rd_envcheck_effect(check, "queues of NICs lie in the memory of the host: each doorbell crosses PCI");
 	else
 		rd_envcheck_effect(check, "GPU memory where the NIC can read it, else that of the host");
-	return 0;
 }
 
 /* src/modules/transport/libfabric/libfabric.cpp. */
-static int check_provider(struct rd_check_env *check)
+static void check_provider(struct rd_check_env *check)
 {
 	const char *value = check->effect->value, *remote = rd_effects_get(check->all, "NVSHMEM_REMOTE_TRANSPORT");
 	bool known = strcmp(value, "cxi") == 0 || strcmp(value, "efa") == 0 || strcmp(value, "verbs") == 0;
@@ -126,10 +121,9 @@ static int check_provider(struct rd_check_env *check)
 	else
 		rd_envcheck_effect(check, "libfabric's provider %.*s", RD_ENV_QUOTED, value);
 	if (known)
-		return 0;
+		return;
 	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
 			"the transport knows three providers", NULL, rd_text("cxi, efa or verbs"));
-	return 0;
 }
 
 static const char *off(const struct rd_effects *all, const char *name)

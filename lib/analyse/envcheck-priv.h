@@ -21,7 +21,7 @@ struct rd_check_env {
 	const bool *by_hca;    /* the selection that the same library's variable made; NULL: none did */
 };
 
-typedef int rd_env_check(struct rd_check_env *check);
+typedef void rd_env_check(struct rd_check_env *check);
 
 /* How a library makes a number of a text. */
 enum rd_env_read {
@@ -115,9 +115,9 @@ enum rd_env_got { RD_ENV_OK = 0, RD_ENV_PART, RD_ENV_ZERO, RD_ENV_DEFAULT, RD_EN
 enum rd_env_got rd_envcheck_read(enum rd_env_read read, const char *text, long standard, long *ret);
 /* The number of a variable that NCCL reads; `standard` where it is not set. */
 long rd_envcheck_nccl_number(const struct rd_check_env *check, const char *name, long standard);
-/* As rd_envcheck_read, and says what is wrong with the text. False: there is no number to go on with, or no memory (*r). */
-bool rd_envcheck_value(struct rd_check_env *check, enum rd_env_read read, long standard, long *ret, int *r);
-int rd_envcheck_values(struct rd_check_env *check, const struct rd_env_values *values);
+/* As rd_envcheck_read, and says what is wrong with the text. False: there is no number to go on with. */
+bool rd_envcheck_value(struct rd_check_env *check, enum rd_env_read read, long standard, long *ret);
+void rd_envcheck_values(struct rd_check_env *check, const struct rd_env_values *values);
 
 /* What every selection of NICs must stand: some port, all of them up and for computing, no compute NIC left out. */
 void rd_envcheck_selection(struct rd_check_env *check);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the rules about variables share. */
-#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 

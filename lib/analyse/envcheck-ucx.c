@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* UCX's variables: src/ucp/core/ucp_context.c, src/uct/ib/base/ib_iface.c, src/uct/ib/rc/base/rc_iface.c. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -169,7 +168,7 @@ static void judge_devices(struct rd_check_env *check, struct devices *devices, b
 			   rd_text("rdmadiag nic-map --env ucx"));
 }
 
-int rd_envcheck_ucx(struct rd_check_env *check)
+void rd_envcheck_ucx(struct rd_check_env *check)
 {
 	const char *at = check->effect->value, *entry;
 	bool negate = *at == '^';
@@ -180,7 +179,7 @@ int rd_envcheck_ucx(struct rd_check_env *check)
 
 	if (strcmp(at, "all") == 0) {
 		rd_envcheck_effect(check, "all devices (the default)");
-		return 0;
+		return;
 	}
 	devices.labels = labels = list_labels(check->host);
 	at += negate;
@@ -190,7 +189,6 @@ int rd_envcheck_ucx(struct rd_check_env *check)
 	rd_env_list_deinit(&devices.no_port);
 	rd_env_list_deinit(&devices.bare);
 	rd_env_list_deinit(&devices.none);
-	return 0;
 }
 
 /* Which transports a word of UCX_TLS stands for. */
@@ -263,7 +261,7 @@ static bool allows_rdma(const char *value, bool only_efa)
 	return any != negate;
 }
 
-static int check_tls(struct rd_check_env *check)
+static void check_tls(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list unknown = { 0 };
 	bool only_efa = rd_envcheck_has_efa(check->host) && !rd_envcheck_has_rdma(check, false);
@@ -280,12 +278,11 @@ static int check_tls(struct rd_check_env *check)
 				"the word does nothing, and UCX warns of it", rd_env_list_take(&unknown), NULL);
 	rd_envcheck_effect(check, allowed ? "RDMA is among what UCX may use" : "UCX may not use RDMA");
 	if (allowed || !rd_envcheck_has_rdma(check, true))
-		return 0;
+		return;
 	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "UCX is kept from RDMA",
 			   "between hosts it goes over TCP, or does not connect at all", NULL,
 			   rd_text(only_efa ? "srd, ib or all" : "rc, dc, ud, ib or all"),
 			   rd_text("unset UCX_TLS, or add %s to it", only_efa ? "srd" : "rc"));
-	return 0;
 }
 
 /* "1.5s", "500ms", "2m"; -1: none of these. */
@@ -320,7 +317,7 @@ static int exponent(double time)
 	return ret < 32 ? ret : 0;
 }
 
-static int check_rc_timeout(struct rd_check_env *check)
+static void check_rc_timeout(struct rd_check_env *check)
 {
 	const char *tries = rd_effects_get(check->all, "UCX_RC_RETRY_COUNT");
 	double time = seconds(check->effect->value), each;
@@ -330,7 +327,7 @@ static int check_rc_timeout(struct rd_check_env *check)
 		rd_envcheck_effect(check, "UCX refuses it, and does not start");
 		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
 				"reading its configuration fails", NULL, rd_text("a time: 1.0s, 500ms"));
-		return 0;
+		return;
 	}
 	if (tries && rd_envcheck_read(RD_ENV_UCX_UINT, tries, 7, &retries) != RD_ENV_OK)
 		retries = 7;
@@ -343,7 +340,6 @@ static int check_rc_timeout(struct rd_check_env *check)
 				   "local ACK timeout 4.096 us x 2^%d = %.3g s; with %ld retries an unreachable peer is "
 				   "reported after %.3g s, up to 4 times as long",
 				   exponent(time), each, retries, each * (double)(retries + 1));
-	return 0;
 }
 
 static const char *off(const struct rd_effects *all, const char *name)

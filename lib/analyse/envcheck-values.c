@@ -99,11 +99,10 @@ long rd_envcheck_nccl_number(const struct rd_check_env *check, const char *name,
 	return value;
 }
 
-bool rd_envcheck_value(struct rd_check_env *check, enum rd_env_read read, long standard, long *ret, int *r)
+bool rd_envcheck_value(struct rd_check_env *check, enum rd_env_read read, long standard, long *ret)
 {
 	const char *library = check->effect->library;
 
-	*r = 0;
 	switch (rd_envcheck_read(read, check->effect->value, standard, ret)) {
 	case RD_ENV_OK:
 		return true;
@@ -154,26 +153,24 @@ static void out_of_range(struct rd_check_env *check, const struct rd_env_values 
 			rd_text("%ld to %ld", values->min, values->max));
 }
 
-int rd_envcheck_values(struct rd_check_env *check, const struct rd_env_values *values)
+void rd_envcheck_values(struct rd_check_env *check, const struct rd_env_values *values)
 {
 	const struct rd_env_says *says;
 	long value;
-	int r;
 
-	if (!rd_envcheck_value(check, values->read, values->standard, &value, &r))
-		return r;
+	if (!rd_envcheck_value(check, values->read, values->standard, &value))
+		return;
 	says = find_value(values, value);
 	if (!says && (values->min || values->max) && (value < values->min || value > values->max)) {
 		out_of_range(check, values, value);
-		return 0;
+		return;
 	}
 	if (says)
 		rd_envcheck_effect(check, "%s%s", says->text, value == values->standard ? " (the default)" : "");
 	else if (values->text)
 		rd_envcheck_effect(check, values->text, value);
 	if (!says || !says->severity)
-		return 0;
+		return;
 	rd_envcheck_advise(check, says->severity, says->id, says->title, says->why, NULL, NULL,
 			   says->fix ? rd_text("%s", says->fix) : NULL);
-	return 0;
 }

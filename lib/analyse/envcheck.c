@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/envcheck.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/env-names.h"
@@ -31,63 +30,56 @@ static bool is_quoted(const char *value)
 }
 
 /* A setting that something else makes pointless is no fault of its own: that other one is said once. */
-static int judge(struct look *look, const struct rd_env_rules *rules, const struct rd_env_rule *rule)
+static void judge(struct look *look, const struct rd_env_rules *rules, const struct rd_env_rule *rule)
 {
 	struct rd_check_env *check = &look->check;
 	const char *off = rules->off ? rules->off(check->all, rule->name) : NULL;
 
 	if (off) {
 		rd_envcheck_effect(check, "not used: %s", off);
-		return 0;
-	}
-	if (is_quoted(check->effect->value)) {
+	} else if (is_quoted(check->effect->value)) {
 		rd_envcheck_effect(check, "not judged: its quotes are a part of the value");
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-quoted", "The quotes are a part of the value",
 				"the library sees them, too: docker --env-file and nccl.conf take lines as they are",
 				NULL, rd_text("the value without quotes"));
-		return 0;
+	} else if (rule->check) {
+		rule->check(check);
+	} else {
+		rd_envcheck_values(check, rule->values);
 	}
-	return rule->check ? rule->check(check) : rd_envcheck_values(check, rule->values);
 }
 
-static int run(struct look *look, const struct rd_env_rules *rules, const struct rd_env_rule *rule)
+static void run(struct look *look, const struct rd_env_rules *rules, const struct rd_env_rule *rule)
 {
 	struct rd_check_env *check = &look->check;
-	int r;
 
 	check->selects = check->effects = (struct rd_buf){ 0 };
 	check->by_hca = look->chosen ? look->by_hca : NULL;
 	memset(look->selected, 0, check->host->n_ports);
-	r = judge(look, rules, rule);
-	if (!r && rule->hca) {
+	judge(look, rules, rule);
+	if (rule->hca) {
 		memcpy(look->by_hca, look->selected, check->host->n_ports);
 		look->chosen = true;
 	}
-	if (!r && strcmp(rule->name, "NCCL_IB_HCA") == 0 && !(rules->off && rules->off(check->all, rule->name))) {
+	if (strcmp(rule->name, "NCCL_IB_HCA") == 0 && !(rules->off && rules->off(check->all, rule->name))) {
 		check->by_hca = look->by_hca;
-		r = rd_envcheck_own_gid(check);
+		rd_envcheck_own_gid(check);
 	}
-	if (check->selects.failed || check->effects.failed)
-		r = -ENOMEM;
 	check->effect->judged = RD_JUDGED_YES;
 	free(check->effect->selects);
 	free(check->effect->effect);
 	check->effect->selects = check->selects.data;
 	check->effect->effect = check->effects.data;
-	return r;
 }
 
-static int check_library(struct look *look, const struct rd_env_rules *rules)
+static void check_library(struct look *look, const struct rd_env_rules *rules)
 {
-	int r = 0;
-
 	look->chosen = false;
-	for (size_t i = 0; i < rules->n && !r; i++) {
+	for (size_t i = 0; i < rules->n; i++) {
 		look->check.effect = rd_effects_find(look->check.all, rules->v[i].name);
 		if (look->check.effect)
-			r = run(look, rules, &rules->v[i]);
+			run(look, rules, &rules->v[i]);
 	}
-	return r;
 }
 
 static char *not_read(const char *library, const char *near, const char *note)
@@ -97,8 +89,8 @@ static char *not_read(const char *library, const char *near, const char *note)
 	return note ? rd_text("%s", note) : rd_text("%s reads no variable of this name", library);
 }
 
-static int check_unknown(struct rd_check_env *check, struct rd_effect *effect, enum rd_env_known known,
-			 const char *note, size_t *compared)
+static void check_unknown(struct rd_check_env *check, struct rd_effect *effect, enum rd_env_known known,
+			  const char *note, size_t *compared)
 {
 	_cleanup_free_ char *near = NULL;
 	const char *title = "No library reads a variable of this name";
@@ -109,29 +101,25 @@ static int check_unknown(struct rd_check_env *check, struct rd_effect *effect, e
 		effect->effect = rd_text("not read by %s itself but by %s", effect->library, note);
 	else
 		effect->effect = not_read(effect->library, near, note);
-	if (!effect->effect)
-		return -ENOMEM;
 	effect->judged = known == RD_ENV_NAME_OTHER ? RD_JUDGED_NO : RD_JUDGED_UNKNOWN;
 	check->effect = effect;
 	if (known == RD_ENV_NAME_RETIRED) {
 		rd_envcheck_say(check, RD_SEV_WARNING, "env-retired", "The library no longer reads this variable",
 				"the setting does nothing", rd_text("%s", note), NULL);
-		return 0;
+		return;
 	}
 	if (!near)
-		return 0;
+		return;
 	rd_envcheck_advise(check, RD_SEV_WARNING, "env-unknown-name", title, "the setting does nothing", NULL,
 			   rd_text("%s", near), rd_text("rename it: %s=%.*s", near, RD_ENV_QUOTED, effect->value));
-	return 0;
 }
 
 /* What no rule was about: by name only. */
-static int check_names(struct rd_check_env *check, struct rd_effects *effects)
+static void check_names(struct rd_check_env *check, struct rd_effects *effects)
 {
 	size_t compared = 0;
-	int r = 0;
 
-	for (size_t i = 0; i < effects->n && !r; i++) {
+	for (size_t i = 0; i < effects->n; i++) {
 		struct rd_effect *effect = &effects->v[i];
 		enum rd_env_known known;
 		const char *note;
@@ -143,23 +131,21 @@ static int check_names(struct rd_check_env *check, struct rd_effects *effects)
 		effect->effect = NULL;
 		effect->judged = RD_JUDGED_NO;
 		if (known != RD_ENV_NAME_KNOWN)
-			r = check_unknown(check, effect, known, note, &compared);
+			check_unknown(check, effect, known, note, &compared);
 	}
-	return r;
 }
 
-int rd_envcheck(const struct rd_port_views *views, struct rd_effects *effects, struct rd_findings *findings)
+void rd_envcheck(const struct rd_port_views *views, struct rd_effects *effects, struct rd_findings *findings)
 {
 	const struct rd_host *host = views->host;
 	_cleanup_free_ bool *selected = rd_alloc(host->n_ports + 1, 1), *by_hca = rd_alloc(host->n_ports + 1, 1);
 	struct look look = { .selected = selected, .by_hca = by_hca };
-	int r = 0;
 
 	rd_effects_sort(effects);
 	look.check = (struct rd_check_env){
 		.host = host, .views = views, .all = effects, .findings = findings, .selected = selected
 	};
-	for (size_t i = 0; i < RD_ARRAY_SIZE(libraries) && !r; i++)
-		r = check_library(&look, libraries[i]);
-	return r ? r : check_names(&look.check, effects);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(libraries); i++)
+		check_library(&look, libraries[i]);
+	check_names(&look.check, effects);
 }

@@ -23,7 +23,7 @@ void rd_effects_sort(struct rd_effects *effects);
 struct rd_effect *rd_effects_find(const struct rd_effects *effects, const char *name);
 const char *rd_effects_get(const struct rd_effects *effects, const char *name);
 
-/* Says of each what it selects and comes to, and in `findings` what is wrong with them. 0 or -ENOMEM. */
-int rd_envcheck(const struct rd_port_views *views, struct rd_effects *effects, struct rd_findings *findings);
+/* Says of each what it selects and comes to, and in `findings` what is wrong with them. */
+void rd_envcheck(const struct rd_port_views *views, struct rd_effects *effects, struct rd_findings *findings);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/fabric-compare.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 

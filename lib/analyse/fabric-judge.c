@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/fabric-judge.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -70,7 +69,7 @@ static enum rd_severity weigh(const struct judge *j, const struct rd_fabric_port
 	return RD_SEV_WARNING;
 }
 
-static int judge_errors(struct judge *j, const struct rd_fabric_port *port)
+static void judge_errors(struct judge *j, const struct rd_fabric_port *port)
 {
 	_cleanup_buf_ struct rd_buf observed = { 0 };
 	struct rd_finding finding = {
@@ -89,9 +88,7 @@ static int judge_errors(struct judge *j, const struct rd_fabric_port *port)
 		finding.severity = severity > finding.severity ? severity : finding.severity;
 	}
 	if (finding.severity == RD_SEV_NOTE)
-		return 0;
-	if (observed.failed)
-		return -ENOMEM;
+		return;
 	finding.subject = cable_text(j, port);
 	finding.observed = rd_dup(observed.data);
 	finding.expected = rd_dup("below the thresholds of data/fabric-thresholds or --thresholds");
@@ -99,10 +96,9 @@ static int judge_errors(struct judge *j, const struct rd_fabric_port *port)
 		"see whether they still rise: --interval 10 --count 2; compare the port at the other end; clean, "
 		"reseat, replace the cable");
 	rd_finding_add(j->findings, &finding);
-	return 0;
 }
 
-static int judge_saturated(struct judge *j, const struct rd_fabric_port *port)
+static void judge_saturated(struct judge *j, const struct rd_fabric_port *port)
 {
 	_cleanup_buf_ struct rd_buf observed = { 0 };
 	struct rd_finding finding = {
@@ -124,15 +120,12 @@ static int judge_saturated(struct judge *j, const struct rd_fabric_port *port)
 				      rd_pma_counters[i].name, value.v);
 	}
 	if (observed.len == 0)
-		return 0;
-	if (observed.failed)
-		return -ENOMEM;
+		return;
 	finding.subject = cable_text(j, port);
 	finding.observed = rd_dup(observed.data);
 	finding.expected = rd_dup("room to count");
 	finding.fix = rd_text("clear them: perfquery -R %u %u", port->lid, port->number);
 	rd_finding_add(j->findings, &finding);
-	return 0;
 }
 
 static void judge_wait(struct judge *j, const struct rd_fabric_port *port)
@@ -431,35 +424,29 @@ static void judge_alone(struct judge *j)
 
 /* ---- all */
 
-static int judge_port(struct judge *j, const struct rd_fabric_port *port)
+static void judge_port(struct judge *j, const struct rd_fabric_port *port)
 {
-	int r = port->fresh ? judge_errors(j, port) : 0;
-
-	if (!r && port->fresh)
-		r = judge_saturated(j, port);
-	if (!r && port->fresh)
+	if (port->fresh) {
+		judge_errors(j, port);
+		judge_saturated(j, port);
 		judge_wait(j, port);
-	if (!r && port->presence != RD_PORT_GONE)
+	}
+	if (port->presence != RD_PORT_GONE)
 		judge_state(j, port);
-	return r;
 }
 
-int rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits, struct rd_findings *findings)
+void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits, struct rd_findings *findings)
 {
 	struct judge j = { .fabric = fabric, .limits = limits, .findings = findings };
-	int r = 0;
 
 	judge_alone(&j);
-	for (size_t from = 0, to; !r && from < fabric->n_ports; from = to) {
+	for (size_t from = 0, to; from < fabric->n_ports; from = to) {
 		for (to = from; to < fabric->n_ports && fabric->ports[to].node == fabric->ports[from].node; to++)
 			;
 		judge_presence(&j, from, to);
-		if (!r)
-			judge_agent(&j, from, to);
-		for (size_t i = from; !r && i < to; i++)
-			r = judge_port(&j, &fabric->ports[i]);
+		judge_agent(&j, from, to);
+		for (size_t i = from; i < to; i++)
+			judge_port(&j, &fabric->ports[i]);
 	}
-	if (!r)
-		judge_links(&j);
-	return r;
+	judge_links(&j);
 }

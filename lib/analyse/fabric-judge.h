@@ -26,8 +26,9 @@ void rd_fabric_limits_deinit(struct rd_fabric_limits *limits);
 int rd_fabric_limits_parse(const char *name, const char *text, size_t size, struct rd_fabric_limits *limits,
 			   struct rd_err *err);
 
-/* Says what is wrong. -ENOMEM. */
-int rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits, struct rd_findings *findings);
+/* Says what is wrong. */
+void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits,
+		     struct rd_findings *findings);
 
 /* Exact, for tests and for whoever shows a link: what both ends of a cable can (lanes; enum rd_link_speed); 0: not known. */
 unsigned rd_fabric_common_width(const struct rd_fabric_port *a, const struct rd_fabric_port *b);

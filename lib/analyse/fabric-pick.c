@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/fabric-pick.h"
 
-#include <errno.h>
-
 #include "base/memory.h"
 #include "model/fabric-rates.h"
 
@@ -44,12 +42,10 @@ void rd_fabric_pick_notable(const struct rd_fabric *fabric, bool *picked)
 			picked[i] = true;
 }
 
-int rd_fabric_pick_moving(const struct rd_fabric *fabric, size_t busiest, bool *picked)
+void rd_fabric_pick_moving(const struct rd_fabric *fabric, size_t busiest, bool *picked)
 {
 	_cleanup_free_ size_t *order = rd_fabric_sort_by(fabric, RD_FABRIC_BY_TRAFFIC);
 
-	if (!order)
-		return -ENOMEM;
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		if (is_unsettled(&fabric->ports[i]) || rd_fabric_errors(fabric, &fabric->ports[i], false) > 0)
 			picked[i] = true;
@@ -60,7 +56,6 @@ int rd_fabric_pick_moving(const struct rd_fabric *fabric, size_t busiest, bool *
 		    gbps > 0)
 			picked[order[i]] = true;
 	}
-	return 0;
 }
 
 static struct rank rank_of(const struct rd_fabric *fabric, size_t index, enum rd_fabric_order order)

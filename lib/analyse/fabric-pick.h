@@ -17,13 +17,13 @@ enum rd_fabric_order {
 void rd_fabric_pick_notable(const struct rd_fabric *fabric, bool *picked);
 
 /* Marks those of which something changed since the sweep before (errors that rose, not fresh, come or gone) and the `busiest`
- * that send most. -ENOMEM. */
-int rd_fabric_pick_moving(const struct rd_fabric *fabric, size_t busiest, bool *picked);
+ * that send most. */
+void rd_fabric_pick_moving(const struct rd_fabric *fabric, size_t busiest, bool *picked);
 
 /* Errors and drops of a port that came since the sweep before; of all time where `standing`. */
 uint64_t rd_fabric_errors(const struct rd_fabric *fabric, const struct rd_fabric_port *port, bool standing);
 
-/* Indices of all ports, in order. Caller frees; NULL when out of memory. */
+/* Indices of all ports, in order. Caller frees. */
 size_t *rd_fabric_sort_by(const struct rd_fabric *fabric, enum rd_fabric_order order);
 
 #endif

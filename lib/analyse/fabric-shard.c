@@ -298,32 +298,25 @@ int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t 
 {
 	struct division d = { .fabric = fabric, .shards = ret };
 	_cleanup_free_ bool *on = NULL;
-	int r = 0;
 
 	*ret = (struct rd_shards){ 0 };
 	if (n == 0)
 		return -EINVAL;
 	take_names(ret, names, n);
 	division_init(&d);
-	on = r ? NULL : rd_alloc(ret->n, sizeof(*on));
-	if (on) {
-		ret->topology = hash_topology(&d);
-		give_own(&d);
-		for (size_t i = 0; i < fabric->n_nodes; i++)
-			if (fabric->nodes[d.order[i]].kind == RD_NODE_SWITCH && d.first_port[d.order[i]] != RD_NONE)
-				give_leaf(&d, d.first_port[d.order[i]], on);
-		give_rest(&d);
-		count_agents(&d);
-	} else if (!r) {
-		r = -ENOMEM;
-	}
+	on = rd_alloc(ret->n, sizeof(*on));
+	ret->topology = hash_topology(&d);
+	give_own(&d);
+	for (size_t i = 0; i < fabric->n_nodes; i++)
+		if (fabric->nodes[d.order[i]].kind == RD_NODE_SWITCH && d.first_port[d.order[i]] != RD_NONE)
+			give_leaf(&d, d.first_port[d.order[i]], on);
+	give_rest(&d);
+	count_agents(&d);
 	free(d.order);
 	free(d.first_port);
 	free(d.host_of);
 	free(d.room);
-	if (r)
-		rd_shards_deinit(ret);
-	return r;
+	return 0;
 }
 
 void rd_shards_deinit(struct rd_shards *shards)

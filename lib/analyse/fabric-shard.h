@@ -15,7 +15,7 @@
  * Divides the selected ports among `n` hosts of these names (sorted and without doubles inside), or, where `names` is NULL, among the numbers 0
  * to n-1. First a host gets its own ports; then those of its leaf switches and of what hangs on them, shared with the
  * other hosts there; what is left (leaves without a host that reads, tiers above) goes to whoever has fewest, whole runs of
- * a switch's ports. No host gets more than its even share, unless its own ports are more. -EINVAL for no host, -ENOMEM.
+ * a switch's ports. No host gets more than its even share, unless its own ports are more. -EINVAL for no host.
  */
 int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t n, struct rd_shards *ret);
 void rd_shards_deinit(struct rd_shards *shards);

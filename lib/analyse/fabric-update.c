@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/fabric-update.h"
 
-#include <errno.h>
-
 #include "base/memory.h"
 
 static void move_counters(struct rd_fabric_port *from, struct rd_fabric_port *to)
@@ -60,14 +58,12 @@ static void see_replaced(const struct rd_fabric *before, const struct rd_fabric 
 
 /* A node or port of which nothing is left but what was known. The indices of peers are no longer good: a port that is gone
  * has none. */
-static int keep_gone(struct rd_fabric *before, struct rd_fabric_port *port, struct rd_fabric *now)
+static void keep_gone(struct rd_fabric *before, struct rd_fabric_port *port, struct rd_fabric *now)
 {
 	const struct rd_fabric_node *node = &before->nodes[port->node];
 	struct rd_fabric_port *kept = rd_fabric_add_port(now, node->guid, port->number);
 	size_t at;
 
-	if (!kept)
-		return -ENOMEM;
 	at = kept->node;
 	*kept = *port;
 	kept->node = at;
@@ -76,10 +72,9 @@ static int keep_gone(struct rd_fabric *before, struct rd_fabric_port *port, stru
 	kept->fresh = false;
 	kept->values = kept->before = NULL;
 	move_counters(port, kept);
-	return 0;
 }
 
-static int add_gone_nodes(const struct rd_fabric *before, struct rd_fabric *now)
+static void add_gone_nodes(const struct rd_fabric *before, struct rd_fabric *now)
 {
 	size_t n = now->n_nodes; /* those behind are not sorted in */
 
@@ -94,13 +89,10 @@ static int add_gone_nodes(const struct rd_fabric *before, struct rd_fabric *now)
 		if (now->n_nodes > n && now->nodes[now->n_nodes - 1].guid == old->guid)
 			continue;
 		node = rd_fabric_add_node(now, old->guid, old->kind, old->n_ports, old->description);
-		if (!node)
-			return -ENOMEM;
 		node->system_guid = old->system_guid;
 		node->vendor = old->vendor;
 		node->device = old->device;
 	}
-	return 0;
 }
 
 /* Nodes that were added stand at the end: ports know them by index, and finding needs them sorted. */
@@ -146,10 +138,8 @@ static void sort_ports(struct rd_fabric *now)
 	now->self = self.guid ? rd_fabric_find_port(now, self.guid, self.number) : RD_NONE;
 }
 
-int rd_fabric_update(struct rd_fabric *before, struct rd_fabric *now)
+void rd_fabric_update(struct rd_fabric *before, struct rd_fabric *now)
 {
-	int r = 0;
-
 	now->sweep = before->sweep;
 	now->swept_ns = before->swept_ns;
 	for (size_t i = 0; i < now->n_nodes; i++) {
@@ -170,13 +160,10 @@ int rd_fabric_update(struct rd_fabric *before, struct rd_fabric *now)
 			see_replaced(before, now, port);
 		}
 	}
-	r = add_gone_nodes(before, now);
-	if (!r)
-		sort_again(now);
-	for (size_t i = 0; !r && i < before->n_ports; i++)
+	add_gone_nodes(before, now);
+	sort_again(now);
+	for (size_t i = 0; i < before->n_ports; i++)
 		if (before->ports[i].presence != RD_PORT_GONE)
-			r = keep_gone(before, &before->ports[i], now);
-	if (!r)
-		sort_ports(now);
-	return r;
+			keep_gone(before, &before->ports[i], now);
+	sort_ports(now);
 }

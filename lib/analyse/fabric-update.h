@@ -9,8 +9,8 @@
  * `now` is what a new walk found, without counters; `before` what was known. Moves the counters of the ports that are in
  * both into `now`, says of each port what became of it, and takes those that are gone along, once: a port that was GONE
  * before and is not back is forgotten. Nodes and ports are the same if GUID and number are. `before` is then only to be
- * deinitialised. 0 or -ENOMEM.
+ * deinitialised.
  */
-int rd_fabric_update(struct rd_fabric *before, struct rd_fabric *now);
+void rd_fabric_update(struct rd_fabric *before, struct rd_fabric *now);
 
 #endif

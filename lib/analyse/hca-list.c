@@ -2,7 +2,6 @@
 /* NCCL_IB_HCA (src/transport/net_ib/init.cc, src/misc/utils.cc). */
 #include "analyse/nccl.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which NICs NCCL makes of the ports (src/transport/net_ib/init.cc, src/graph/topo.cc). */
-#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -170,14 +169,14 @@ static bool is_lost(const struct state *st, const size_t *members, size_t n)
 	return n > 1 && st->v[members[0]].pci < 0;
 }
 
-static int add_net(const struct state *st, const size_t *members, size_t n, struct rd_nccl_nets *ret)
+static void add_net(const struct state *st, const size_t *members, size_t n, struct rd_nccl_nets *ret)
 {
 	struct rd_nccl_net *net = &ret->v[ret->n++];
 	_cleanup_buf_ struct rd_buf name = { 0 };
 
 	*net = (struct rd_nccl_net){ .ports = rd_alloc(n, sizeof(*net->ports)), .pci = st->v[members[0]].pci };
 	net->numa = numa_of(st, &st->v[members[0]]);
-	for (size_t i = 0; net->ports && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct device *dev = &st->v[members[i]];
 		const struct rd_port *port = &st->host->ports[dev->port];
 
@@ -189,7 +188,6 @@ static int add_net(const struct state *st, const size_t *members, size_t n, stru
 			      dev->direct ? "_dma" : "");
 	}
 	net->name = RD_TAKE(name.data);
-	return net->ports && net->name ? 0 : -ENOMEM;
 }
 
 /* NCCL walks its tree from CPU to CPU, in the order in which it met them: that of the first accelerator, then those of NICs. */
@@ -267,33 +265,29 @@ static void move_merged(const struct rd_host *host, struct rd_nccl_nets *nets)
 	}
 }
 
-int rd_nccl_nets_find(const struct rd_host *host, const struct rd_nccl_settings *settings, struct rd_nccl_nets *ret)
+void rd_nccl_nets_find(const struct rd_host *host, const struct rd_nccl_settings *settings, struct rd_nccl_nets *ret)
 {
 	_cleanup_free_ struct state *st = rd_alloc(1, sizeof(*st));
 	size_t members[MERGED_MAX];
-	int r = 0;
 
 	*ret = (struct rd_nccl_nets){
 		.v = rd_alloc(DEVICES_MAX, sizeof(*ret->v)),
 		.lost = rd_alloc(DEVICES_MAX, sizeof(*ret->lost)),
 	};
-	if (!st || !ret->v || !ret->lost)
-		return -ENOMEM;
 	st->host = host;
 	st->settings = settings;
 	list_devices(st);
-	for (size_t i = 0; !r && i < st->n; i++) {
+	for (size_t i = 0; i < st->n; i++) {
 		size_t n = st->v[i].placed ? 0 : next_group(st, i, members);
 
 		if (n > 0 && !is_lost(st, members, n))
-			r = add_net(st, members, n, ret);
+			add_net(st, members, n, ret);
 		else
 			for (size_t k = 0; k < n; k++)
 				ret->lost[ret->n_lost++] = st->v[members[k]].port;
 	}
-	if (!r && host->from_topology_file)
+	if (host->from_topology_file)
 		move_merged(host, ret);
-	else if (!r)
+	else
 		sort_by_cpu(host, ret);
-	return r;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How NCCL gets from accelerators to NICs (src/graph/paths.cc, ncclTopoComputePaths). */
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/distance.h"

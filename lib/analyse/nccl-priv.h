@@ -9,9 +9,8 @@
 /* GB/s, as NCCL has it for what is no bottleneck (src/graph/topo.h). */
 #define RD_NCCL_LOC_BW 5000.0f
 
-/* Which NICs NCCL makes of the ports: it passes over those that are down, excluded or of neither InfiniBand nor Ethernet.
- * 0 or -ENOMEM. */
-int rd_nccl_nets_find(const struct rd_host *host, const struct rd_nccl_settings *settings, struct rd_nccl_nets *ret);
+/* Which NICs NCCL makes of the ports: it passes over those that are down, excluded or of neither InfiniBand nor Ethernet. */
+void rd_nccl_nets_find(const struct rd_host *host, const struct rd_nccl_settings *settings, struct rd_nccl_nets *ret);
 
 /* A way between an accelerator and a NIC. */
 struct rd_nccl_path {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/nccl-xml.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,10 +99,7 @@ static void add_net_name(struct rd_buf *out, const struct rd_ibdev *dev)
 	_cleanup_buf_ struct rd_buf name = { 0 };
 
 	rd_buf_printf(&name, "%s%s", dev->name, dev->data_direct >= 0 ? "_dma" : "");
-	if (name.failed)
-		out->failed = true;
-	else
-		add_value(out, "name", name.data);
+	add_value(out, "name", name.data);
 }
 
 /* What a topology file says of an accelerator. Of a live host NCCL asks NVML. */
@@ -218,7 +214,7 @@ static void add_node(struct writer *w, int index, int depth)
 			add_node(w, (int)i, depth + 1);
 	add_gpu(w, index, depth + 1);
 	add_nets(w, index, -1, depth + 1);
-	if (w->out->len == at && !w->out->failed) {
+	if (w->out->len == at) {
 		/* Empty: "/>" instead of ">". */
 		w->out->len -= 2;
 		rd_buf_str(w->out, "/>\n");
@@ -263,7 +259,7 @@ static void want(struct writer *w, int pci)
 	}
 }
 
-int rd_nccl_xml_write(const struct rd_host *host, struct rd_buf *out)
+void rd_nccl_xml_write(const struct rd_host *host, struct rd_buf *out)
 {
 	_cleanup_free_ int *up = rd_alloc(host->n_pcis + 1, sizeof(*up));
 	_cleanup_free_ bool *wanted = rd_alloc(host->n_pcis + 1, 1);
@@ -286,5 +282,4 @@ int rd_nccl_xml_write(const struct rd_host *host, struct rd_buf *out)
 	if (nowhere)
 		add_cpu(&w, -1);
 	rd_buf_str(out, "</system>\n");
-	return out->failed ? -ENOMEM : 0;
 }

@@ -6,7 +6,7 @@
 #include "model/host.h"
 
 /* Adds an NCCL topology file of this host: its CPUs, switches, accelerators and NICs, as NCCL would find them itself. It
- * adds at run time what belongs to a job (ranks, links between accelerators). 0 or -ENOMEM. */
-int rd_nccl_xml_write(const struct rd_host *host, struct rd_buf *out);
+ * adds at run time what belongs to a job (ranks, links between accelerators). */
+void rd_nccl_xml_write(const struct rd_host *host, struct rd_buf *out);
 
 #endif

@@ -2,7 +2,6 @@
 /* Which NICs NCCL gives each accelerator (src/graph/topo.cc, ncclTopoGetLocalNetType). */
 #include "analyse/nccl.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -221,24 +220,22 @@ static char *note_of(const struct rd_host *host, const struct rd_nccl_nets *nets
 			       "; NVLinks cannot be seen from here: with them PXN may lead to other NICs");
 }
 
-int rd_nccl_fill(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
-		 struct rd_nicmap *map)
+void rd_nccl_fill(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
+		  struct rd_nicmap *map)
 {
 	_cleanup_(rd_nccl_paths_deinit) struct rd_nccl_paths paths = { 0 };
 	size_t n_gpus = host->n_gpus > GPUS_MAX ? 0 : host->n_gpus;
-	int r = rd_nccl_nets_find(host, settings, &map->nccl_nets);
-	_cleanup_free_ size_t *locals = rd_alloc(map->nccl_nets.n + host->n_gpus + 1, sizeof(*locals));
+	_cleanup_free_ size_t *locals = NULL;
 
+	rd_nccl_nets_find(host, settings, &map->nccl_nets);
+	locals = rd_alloc(map->nccl_nets.n + host->n_gpus + 1, sizeof(*locals));
 	map->nccl.v = rd_alloc(n_gpus + 1, sizeof(*map->nccl.v));
 	map->nccl.note = note_of(host, &map->nccl_nets);
-	if (!r && (!locals || !map->nccl.v || !map->nccl.note))
-		r = -ENOMEM;
-	if (!r && n_gpus)
+	if (n_gpus)
 		rd_nccl_paths_find(host, system, &map->nccl_nets, settings, &paths);
-	for (size_t g = 0; !r && g < n_gpus; g++) {
+	for (size_t g = 0; g < n_gpus; g++) {
 		choose_for(host, &paths, &map->nccl_nets, g, locals, &map->nccl.v[map->nccl.n++]);
 		for (size_t d = 0; d < host->n_ibdevs; d++)
 			fill_pair(host, settings, &paths, g, d, map);
 	}
-	return r;
 }

@@ -24,11 +24,10 @@ struct rd_nccl_settings rd_nccl_defaults(void);
 /*
  * Fills nccl_nets, nccl, and what of the pairs is NCCL's. The paths of pairs must be there (rd_distance_fill). Of all NICs
  * those count whose path has the most bandwidth, and of these the nearest; what is left is dealt out among the accelerators
- * that have them nearest. `system` may be NULL: then whether NICs can reach accelerators' memory is not known. 0 or
- * -ENOMEM.
+ * that have them nearest. `system` may be NULL: then whether NICs can reach accelerators' memory is not known.
  */
-int rd_nccl_fill(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
-		 struct rd_nicmap *map);
+void rd_nccl_fill(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
+		  struct rd_nicmap *map);
 
 /* The function that a topology file for this host has a device on: the data direct one, or function 0 of device 0 of the bus,
  * on which NCCL puts all NICs of the bus; if that function does not exist, its own. -1: the device has no PCI function. */

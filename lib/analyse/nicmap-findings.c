@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/nicmap-findings.h"
 
-#include <errno.h>
-
 #include "base/buf.h"
 #include "base/text.h"
 

@@ -11,27 +11,22 @@
 #include "analyse/role.h"
 #include "analyse/stacks.h"
 
-int rd_nicmap_analyse(const struct rd_host *host, const struct rd_system *system, unsigned pes, struct rd_nicmap *ret)
+void rd_nicmap_analyse(const struct rd_host *host, const struct rd_system *system, unsigned pes, struct rd_nicmap *ret)
 {
 	const struct rd_nccl_settings settings = rd_nccl_defaults();
-	int r;
 
 	rd_port_views_init(&ret->ports, host);
 	rd_gid_choose(&ret->ports);
 	rd_distance_fill(host, ret);
 	rd_role_fill(host, ret);
-	r = rd_nccl_fill(host, system, &settings, ret);
-	if (!r)
-		r = rd_nvshmem_choose(host, ret, pes, NULL, &ret->nvshmem);
+	rd_nccl_fill(host, system, &settings, ret);
+	rd_nvshmem_choose(host, ret, pes, NULL, &ret->nvshmem);
 	rd_backup_fill(host, ret, &ret->nccl);
 	rd_backup_fill(host, ret, &ret->nvshmem);
 	rd_backup_of_nccl(&ret->nccl_nets, &ret->nccl);
 	rd_backup_of_nvshmem(host, &ret->nvshmem);
 	rd_env_fill(host, ret, &ret->env);
-	if (!r)
-		r = rd_stacks_fill(host, ret);
+	rd_stacks_fill(host, ret);
 	rd_stack_env_fill(ret);
-	if (!r)
-		rd_nicmap_judge(host, ret, &ret->findings);
-	return r;
+	rd_nicmap_judge(host, ret, &ret->findings);
 }

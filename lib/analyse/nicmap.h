@@ -6,7 +6,7 @@
 #include "model/system.h"
 
 /* All conclusions at once: GIDs, distances, roles, assignments and backups. `system` may be NULL, as in
- * rd_nccl_fill; `pes` as in rd_nvshmem_choose. 0 or -ENOMEM. */
-int rd_nicmap_analyse(const struct rd_host *host, const struct rd_system *system, unsigned pes, struct rd_nicmap *ret);
+ * rd_nccl_fill; `pes` as in rd_nvshmem_choose. `ret` is zeroed by the caller. */
+void rd_nicmap_analyse(const struct rd_host *host, const struct rd_system *system, unsigned pes, struct rd_nicmap *ret);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/nvshmem.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -128,7 +127,7 @@ static void pass_two(struct state *st)
 				relieve(st, pe, slot);
 }
 
-static int answer(struct state *st, struct rd_choices *ret)
+static void answer(struct state *st, struct rd_choices *ret)
 {
 	ret->v = rd_alloc(st->pes + 1, sizeof(*ret->v));
 	for (unsigned pe = 0; pe < st->pes; pe++) {
@@ -153,7 +152,6 @@ static int answer(struct state *st, struct rd_choices *ret)
 					   " for %u processes on this host; NVSHMEM_ENABLE_NIC_PE_MAPPING not set. "
 					   "NVSHMEM_HCA_PREFIX is mlx5: IBGDA leaves out what is named otherwise",
 					   rd_library_release("nvshmem"), st->pes);
-	return ret->note ? 0 : -ENOMEM;
 }
 
 /* It drives NVIDIA's accelerators only; a topology file need not name the vendor. */
@@ -165,8 +163,8 @@ static bool is_driven(const struct rd_host *host)
 	return host->n_gpus > 0;
 }
 
-int rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, unsigned pes, const bool *allowed,
-		      struct rd_choices *ret)
+void rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, unsigned pes, const bool *allowed,
+		       struct rd_choices *ret)
 {
 	_cleanup_free_ int *ports = rd_alloc(host->n_ports + 1, sizeof(*ports));
 	struct state st = { .host = host, .map = map, .ports = ports };
@@ -192,5 +190,5 @@ int rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, u
 	make_pairs(&st);
 	pass_one(&st);
 	pass_two(&st);
-	return answer(&st, ret);
+	answer(&st, ret);
 }

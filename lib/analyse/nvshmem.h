@@ -10,7 +10,7 @@
  * there. `pes`: processes on this host, of which number i uses accelerator i (modulo their number); 0: one for each
  * accelerator. With fewer processes than NICs each gets as many as there are for it. `allowed` as in struct rd_nccl_settings.
  */
-int rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, unsigned pes, const bool *allowed,
-		      struct rd_choices *ret);
+void rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, unsigned pes, const bool *allowed,
+		       struct rd_choices *ret);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/qp-entropy.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/qp.h"
@@ -103,26 +102,23 @@ static void add_spread(struct rd_spreads *ret, const struct flow *flows, size_t 
 }
 
 /* Flows whose peer is not known may well go to different ones. */
-static int add_collision(struct rd_spreads *ret, const struct flow *flows, size_t n)
+static void add_collision(struct rd_spreads *ret, const struct flow *flows, size_t n)
 {
 	_cleanup_buf_ struct rd_buf names = { 0 };
 	struct rd_collision *collision;
 
 	if (n < 2 || !flows->has_peer)
-		return 0;
+		return;
 	rd_reserve(&ret->collisions, &ret->cap_collisions, ret->n_collisions + 1, sizeof(*ret->collisions));
 	for (size_t i = 0; i < n && i < NAMES_MAX; i++)
 		rd_buf_printf(&names, "%s%u", i ? "," : "", flows[i].lqpn);
 	if (n > NAMES_MAX)
 		rd_buf_str(&names, ",…");
-	if (names.failed)
-		return -ENOMEM;
 	collision = &ret->collisions[ret->n_collisions++];
 	*collision =
 		(struct rd_collision){ .dev = flows->dev, .has_peer = true, .udp_sport = flows->sport, .flows = n };
 	collision->lqpns = RD_TAKE(names.data);
 	memcpy(collision->peer_gid, flows->peer, 16);
-	return 0;
 }
 
 static struct rd_flow sport_of(const struct rd_qp_views *views, size_t i)
@@ -175,37 +171,33 @@ static size_t take_flows(const struct rd_qp_views *views, const bool *chosen, st
 	return n;
 }
 
-int rd_qp_spread(const struct rd_qp_views *views, const bool *chosen, unsigned links, struct rd_spreads *ret)
+void rd_qp_spread(const struct rd_qp_views *views, const bool *chosen, unsigned links, struct rd_spreads *ret)
 {
 	const struct rd_res *res = views->res;
 	_cleanup_free_ struct flow *flows = rd_alloc(res->n_qps + 1, sizeof(*flows));
 	size_t n, end_dev, end_path, end_tuple;
-	int r = 0;
 
 	*ret = (struct rd_spreads){ .links = links, .flows = rd_alloc(res->n_qps + 1, sizeof(*ret->flows)) };
-	if (!flows || !ret->flows)
-		return -ENOMEM;
 	n = take_flows(views, chosen, flows, ret);
 	qsort(flows, n, sizeof(*flows), compare_flows);
-	for (size_t dev = 0; dev < n && !r; dev = end_dev) {
+	for (size_t dev = 0; dev < n; dev = end_dev) {
 		for (end_dev = dev; end_dev < n && flows[end_dev].dev == flows[dev].dev; end_dev++)
 			;
 		add_spread(ret, flows + dev, end_dev - dev, true);
-		for (size_t path = dev; path < end_dev && !r; path = end_path) {
+		for (size_t path = dev; path < end_dev; path = end_path) {
 			for (end_path = path; end_path < end_dev && compare_paths(&flows[end_path], &flows[path]) == 0;
 			     end_path++)
 				;
 			if (flows[path].has_peer)
 				add_spread(ret, flows + path, end_path - path, false);
-			for (size_t tuple = path; tuple < end_path && !r; tuple = end_tuple) {
+			for (size_t tuple = path; tuple < end_path; tuple = end_tuple) {
 				for (end_tuple = tuple;
 				     end_tuple < end_path && flows[end_tuple].sport == flows[tuple].sport; end_tuple++)
 					;
-				r = add_collision(ret, flows + tuple, end_tuple - tuple);
+				add_collision(ret, flows + tuple, end_tuple - tuple);
 			}
 		}
 	}
-	return r;
 }
 
 /* What the figures lack. */

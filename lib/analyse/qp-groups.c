@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/qp-groups.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/qp.h"
@@ -151,7 +150,7 @@ static int compare_groups(const void *a, const void *b)
 	return x->label ? strcmp(x->label, y->label) : x->dev - y->dev;
 }
 
-int rd_qp_group_by(const struct rd_qp_views *views, const bool *chosen, enum rd_qp_by by, struct rd_qp_groups *ret)
+void rd_qp_group_by(const struct rd_qp_views *views, const bool *chosen, enum rd_qp_by by, struct rd_qp_groups *ret)
 {
 	const struct rd_res *res = views->res;
 	_cleanup_free_ struct key *keys = rd_alloc(res->n_qps + 1, sizeof(*keys));
@@ -171,17 +170,12 @@ int rd_qp_group_by(const struct rd_qp_views *views, const bool *chosen, enum rd_
 	for (size_t i = 0; i < n; i++) {
 		if (i == 0 || compare_keys(&keys[i - 1], &keys[i]) != 0)
 			group = add_group(res, &keys[i], by, ret);
-		if (!group) {
-			rd_qp_groups_deinit(ret);
-			return -ENOMEM;
-		}
 		count(group, keys[i].qp, keys[i].view);
 	}
 	for (size_t i = 0; i < ret->n; i++)
 		ret->v[i].health = by == RD_BY_PEER ? health_of(&ret->v[i]) : RD_HEALTH_NONE;
 	if (by != RD_BY_STATE && ret->n > 0)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare_groups);
-	return 0;
 }
 
 void rd_qp_groups_findings(const struct rd_res *res, const struct rd_qp_groups *groups, struct rd_findings *findings)

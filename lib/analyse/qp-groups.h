@@ -8,8 +8,8 @@
 #include "model/qp-view.h"
 
 /* Groups those for which `chosen` (n_qps entries; NULL: all) is true. By peer, connected types only, and those whose peer is
- * not known in one group a device. -ENOMEM. */
-int rd_qp_group_by(const struct rd_qp_views *views, const bool *chosen, enum rd_qp_by by, struct rd_qp_groups *ret);
+ * not known in one group a device. */
+void rd_qp_group_by(const struct rd_qp_views *views, const bool *chosen, enum rd_qp_by by, struct rd_qp_groups *ret);
 
 /* Dead and degraded paths. */
 void rd_qp_groups_findings(const struct rd_res *res, const struct rd_qp_groups *groups, struct rd_findings *findings);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analyse/qp-track.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -120,10 +119,9 @@ static void table_deinit(struct table *t)
 	*t = (struct table){ 0 };
 }
 
-int rd_qp_track_create(struct rd_qp_track **ret)
+struct rd_qp_track *rd_qp_track_create(void)
 {
-	*ret = rd_alloc(1, sizeof(**ret));
-	return *ret ? 0 : -ENOMEM;
+	return rd_alloc(1, sizeof(struct rd_qp_track));
 }
 
 void rd_qp_track_destroy(struct rd_qp_track *track)

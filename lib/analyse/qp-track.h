@@ -16,7 +16,7 @@
 
 struct rd_qp_track;
 
-int rd_qp_track_create(struct rd_qp_track **ret); /* -ENOMEM */
+struct rd_qp_track *rd_qp_track_create(void);
 void rd_qp_track_destroy(struct rd_qp_track *track);
 
 /* A look at all queue pairs, which took from `began_ns` to `mono_ns` (CLOCK_MONOTONIC). Fills the past of each view; what was

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where NICs stand with respect to accelerators. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Of the cards that are for computing, which of their ports are: the others are spare, or the host's front-end. */
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/role-priv.h"

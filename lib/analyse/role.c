@@ -6,7 +6,6 @@
  */
 #include "analyse/role.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Switches that lack what their sisters have. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

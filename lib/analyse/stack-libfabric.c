@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* libfabric (src/fabric.c: the order of providers; prov/efa, prov/verbs: their devices), and NIXL's backend on it
  * (src/utils/libfabric/libfabric_common.cpp, libfabric_topology.cpp). */
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
@@ -95,7 +94,7 @@ static bool take_verbs(const struct rd_port_views *views, struct rd_stack *ret)
 }
 
 /* libfabric leaves the NIC to the program: it lists domains, those of EFA first, in the order of devices. */
-int rd_stack_libfabric(const struct rd_port_views *views, struct rd_stack *ret)
+void rd_stack_libfabric(const struct rd_port_views *views, struct rd_stack *ret)
 {
 	const struct rd_host *host = views->host;
 	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
@@ -108,16 +107,13 @@ int rd_stack_libfabric(const struct rd_port_views *views, struct rd_stack *ret)
 			    verbs ? "verbs (below ofi_rxm for endpoints of type RDM)" :
 				    "tcp");
 	if (ret->transport)
-		return 0;
+		return;
 	choice = rd_stack_add(host, ret, -1, -1);
-	if (!choice)
-		return -ENOMEM;
 	for (size_t p = 0; p < host->n_ports; p++)
 		ranks[p] = !rd_ibdev_is_efa(host, host->ports[p].ibdev);
 	rd_stack_rank(host, ret, ranks, efa ? 0 : 1, choice);
 	choice->why = rd_text("it lists %s; the program chooses, and most take the first",
 			      choice->n_first == 1 ? "this one" : "these in the order of devices");
-	return 0;
 }
 
 /* A node of hwloc's tree: a PCI function, a host bridge, a NUMA node, a socket, the machine. */
@@ -228,13 +224,11 @@ static size_t group_of(const struct rd_host *host, const struct rd_stack *stack,
 
 /* What accelerators meet at one point is dealt out among them, the first ones getting what is left over; fewer NICs than
  * accelerators are for all of them. */
-static int deal(const struct rd_host *host, struct rd_stack *ret, const struct node *points, size_t gpu)
+static void deal(const struct rd_host *host, struct rd_stack *ret, const struct node *points, size_t gpu)
 {
 	struct rd_stack_choice *choice = rd_stack_add(host, ret, (int)gpu, -1);
 	size_t n, sharing = 0, own = 0, each, extra, from;
 
-	if (!choice)
-		return -ENOMEM;
 	n = group_of(host, ret, points, host->n_gpus, gpu, choice->ports);
 	for (size_t g = 0; g < host->n_gpus; g++) {
 		own += g < gpu && same(&points[g], &points[gpu]);
@@ -253,55 +247,51 @@ static int deal(const struct rd_host *host, struct rd_stack *ret, const struct n
 			      points[gpu].kind == AT_HOST_BRIDGE ? "below one host bridge" :
 								   "in hwloc's tree above the host bridges",
 			      sharing, sharing == 1 ? "" : "s");
-	return 0;
 }
 
-static int choose_all_efa(const struct rd_host *host, struct rd_stack *ret, size_t gpu)
+static void choose_all_efa(const struct rd_host *host, struct rd_stack *ret, size_t gpu)
 {
 	struct rd_stack_choice *choice = rd_stack_add(host, ret, (int)gpu, -1);
 
-	if (!choice)
-		return -ENOMEM;
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (ret->ports[p].taken)
 			choice->ports[choice->n_ports++] = (int)p;
 	choice->n_first = choice->n_ports;
 	choice->why = rd_text("NIXL pairs NVIDIA's accelerators only: all NICs");
-	return 0;
 }
 
-static int choose_node(const struct rd_host *host, struct rd_stack *ret, int node)
+static void choose_node(const struct rd_host *host, struct rd_stack *ret, int node)
 {
 	struct rd_stack_choice *choice = rd_stack_add(host, ret, -1, node);
 
-	if (!choice)
-		return -ENOMEM;
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (ret->ports[p].taken && rd_pci_numa(host, pci_of_port(host, p)) == node)
 			choice->ports[choice->n_ports++] = (int)p;
 	choice->n_first = choice->n_ports;
 	choice->why = rd_text("by turns as many of this NUMA node's as its PCIe links carry "
 			      "(NIXL_LIBFABRIC_MAX_BW_PER_DRAM_SEG)");
-	return 0;
 }
 
-static int choose_efa(const struct rd_host *host, struct rd_stack *ret)
+static void choose_efa(const struct rd_host *host, struct rd_stack *ret)
 {
 	_cleanup_free_ struct node *points = rd_alloc(host->n_gpus + 1, sizeof(*points));
-	int r = 0;
 
-	for (size_t g = 0; !r && g < host->n_gpus; g++)
+	for (size_t g = 0; g < host->n_gpus; g++)
 		if (rd_stack_is_nvidia(host, g))
 			points[g] = meeting_point(host, ret, (int)g);
-	for (size_t g = 0; !r && g < host->n_gpus; g++)
-		if (rd_stack_serves(host, g))
-			r = rd_stack_is_nvidia(host, g) ? deal(host, ret, points, g) : choose_all_efa(host, ret, g);
-	for (size_t n = 0; !r && n < host->n_numas; n++)
-		r = choose_node(host, ret, host->numas[n].id);
-	return r;
+	for (size_t g = 0; g < host->n_gpus; g++) {
+		if (!rd_stack_serves(host, g))
+			continue;
+		if (rd_stack_is_nvidia(host, g))
+			deal(host, ret, points, g);
+		else
+			choose_all_efa(host, ret, g);
+	}
+	for (size_t n = 0; n < host->n_numas; n++)
+		choose_node(host, ret, host->numas[n].id);
 }
 
-int rd_stack_nixl_libfabric(const struct rd_port_views *views, struct rd_stack *ret)
+void rd_stack_nixl_libfabric(const struct rd_port_views *views, struct rd_stack *ret)
 {
 	bool efa = take_efa(views, ret);
 
@@ -310,5 +300,6 @@ int rd_stack_nixl_libfabric(const struct rd_port_views *views, struct rd_stack *
 		efa ? "NIXL's backend LIBFABRIC; FI_PROVIDER, FI_EFA_IFACE not set" :
 		      "NIXL's backend LIBFABRIC takes cxi, efa, tcp or sockets, and never verbs: TCP by the first "
 		      "interface that libfabric lists, unless there is a Slingshot NIC");
-	return efa ? choose_efa(views->host, ret) : 0;
+	if (efa)
+		choose_efa(views->host, ret);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Mooncake's transfer engine (mooncake-transfer-engine/src/topology.cpp, rdma_context.cpp, rdma_gid_probe.h). */
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
@@ -210,13 +209,11 @@ static int nearest(const struct rd_host *host, const struct rd_stack *stack, int
 	return best;
 }
 
-static int choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu, unsigned *ranks)
+static void choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu, unsigned *ranks)
 {
 	struct rd_stack_choice *choice = rd_stack_add(host, ret, gpu, -1);
 	int best;
 
-	if (!choice)
-		return -ENOMEM;
 	best = nearest(host, ret, gpu, ranks);
 	rd_stack_rank(host, ret, ranks, 0, choice);
 	if (best == INT_MAX)
@@ -224,21 +221,17 @@ static int choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu,
 	else
 		choice->why = rd_text("%d step%s in sysfs; of %zu NIC%s as near one at random for each slice", best,
 				      best == 1 ? "" : "s", choice->n_first, choice->n_first == 1 ? "" : "s");
-	return 0;
 }
 
-static int choose_node(const struct rd_host *host, struct rd_stack *ret, int node, unsigned *ranks)
+static void choose_node(const struct rd_host *host, struct rd_stack *ret, int node, unsigned *ranks)
 {
 	struct rd_stack_choice *choice = rd_stack_add(host, ret, -1, node);
 
-	if (!choice)
-		return -ENOMEM;
 	for (size_t p = 0; p < host->n_ports; p++)
 		ranks[p] = rd_pci_numa(host, rd_stack_pci(host, host->ports[p].ibdev)) == node ? 0 : 1;
 	rd_stack_rank(host, ret, ranks, 0, choice);
 	choice->why = choice->n_first ? rd_text("NICs of this NUMA node, whatever they are for; one at random") :
 					rd_text("no NIC is of this NUMA node: one of all, at random");
-	return choice->why ? 0 : -ENOMEM;
 }
 
 static void fill_note(const struct rd_host *host, struct rd_stack *ret)
@@ -258,20 +251,19 @@ static void fill_note(const struct rd_host *host, struct rd_stack *ret)
 		efa ? "; EFA needs a build for it and protocol efa: rdma needs RC, which EFA has not" : "");
 }
 
-int rd_stack_mooncake(const struct rd_port_views *views, struct rd_stack *ret)
+void rd_stack_mooncake(const struct rd_port_views *views, struct rd_stack *ret)
 {
 	const struct rd_host *host = views->host;
 	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
-	int r = 0;
 
 	take_ports(host, ret);
 	fill_note(host, ret);
-	for (size_t g = 0; !r && !ret->transport && g < host->n_gpus; g++)
-		r = rd_stack_serves(host, g) ? choose_gpu(host, ret, (int)g, ranks) : 0;
-	for (size_t n = 0; !r && !ret->transport && n < host->n_numas; n++)
-		r = choose_node(host, ret, host->numas[n].id, ranks);
+	for (size_t g = 0; !ret->transport && g < host->n_gpus; g++)
+		if (rd_stack_serves(host, g))
+			choose_gpu(host, ret, (int)g, ranks);
+	for (size_t n = 0; !ret->transport && n < host->n_numas; n++)
+		choose_node(host, ret, host->numas[n].id, ranks);
 	/* Where a tree shows no NUMA node, as a host always does, this is all that can be said. */
-	return r || ret->transport || ret->n > 0 ?
-		       r :
-		       rd_stack_add_all(host, ret, ranks, "NUMA nodes are not known: one of these");
+	if (!ret->transport && ret->n == 0)
+		rd_stack_add_all(host, ret, ranks, "NUMA nodes are not known: one of these");
 }

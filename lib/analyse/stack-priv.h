@@ -15,7 +15,7 @@ struct rd_place {
 };
 struct rd_place rd_stack_place(const struct rd_host *host, int a, int b);
 
-/* A choice for this memory; NULL when out of memory. Good until the next. It has room for all ports. */
+/* A choice for this memory. Good until the next. It has room for all ports. */
 struct rd_stack_choice *rd_stack_add(const struct rd_host *host, struct rd_stack *stack, int gpu, int numa);
 
 /* Puts taken ports into a choice, those with the lowest rank first; `ranks`: one per port, of a port that is not taken
@@ -23,8 +23,8 @@ struct rd_stack_choice *rd_stack_add(const struct rd_host *host, struct rd_stack
 void rd_stack_rank(const struct rd_host *host, const struct rd_stack *stack, const unsigned *ranks, unsigned best,
 		   struct rd_stack_choice *choice);
 
-/* One choice for all memory: every taken port is as good. `ranks`: scratch, one per port. 0 or -ENOMEM. */
-int rd_stack_add_all(const struct rd_host *host, struct rd_stack *stack, unsigned *ranks, const char *why);
+/* One choice for all memory: every taken port is as good. `ranks`: scratch, one per port. */
+void rd_stack_add_all(const struct rd_host *host, struct rd_stack *stack, unsigned *ranks, const char *why);
 
 bool rd_stack_port_up(const struct rd_host *host, const struct rd_port *port);
 /* An accelerator whose memory the stack knows: not a Gaudi, which is a NIC itself. */
@@ -35,11 +35,11 @@ int rd_stack_pci(const struct rd_host *host, int ibdev);
 /* 169.254.0.0/16, which is for one link only. */
 bool rd_gid_is_v4_link_local(const struct rd_gid *gid);
 
-/* One stack each. 0 or -ENOMEM. */
-int rd_stack_mooncake(const struct rd_port_views *views, struct rd_stack *ret);
-int rd_stack_ucx(const struct rd_port_views *views, struct rd_stack *ret);
-int rd_stack_nixl_libfabric(const struct rd_port_views *views, struct rd_stack *ret);
-int rd_stack_libfabric(const struct rd_port_views *views, struct rd_stack *ret);
+/* One stack each. */
+void rd_stack_mooncake(const struct rd_port_views *views, struct rd_stack *ret);
+void rd_stack_ucx(const struct rd_port_views *views, struct rd_stack *ret);
+void rd_stack_nixl_libfabric(const struct rd_port_views *views, struct rd_stack *ret);
+void rd_stack_libfabric(const struct rd_port_views *views, struct rd_stack *ret);
 
 /* The GID by one stack's rule, for tests: an index into port->gids, or -1; `why` is static. */
 int rd_gid_mooncake(const struct rd_port *port, const char **why);

@@ -2,7 +2,6 @@
 /* NIXL over UCX: ports and GIDs by src/uct/ib/base/ib_device.c and ib_iface.c, distances by src/ucs/sys/topo/base/topo.c,
  * which NICs see GPU memory by ucp_context_select_reg_mds of src/ucp/core/ucp_context.c; what NIXL changes of UCX's
  * defaults by src/plugins/ucx/ucx_utils.cpp. */
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
@@ -159,13 +158,11 @@ static enum distance distance_of(const struct rd_host *host, int gpu, int ibdev)
 	return one_node ? NEAR_NODE : NEAR_SYS;
 }
 
-static int choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu, unsigned *ranks)
+static void choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu, unsigned *ranks)
 {
 	struct rd_stack_choice *choice = rd_stack_add(host, ret, gpu, -1);
 	unsigned best = NEAR_UNKNOWN;
 
-	if (!choice)
-		return -ENOMEM;
 	for (size_t p = 0; p < host->n_ports; p++) {
 		ranks[p] = distance_of(host, gpu, host->ports[p].ibdev);
 		if (ret->ports[p].taken && ranks[p] < best)
@@ -182,7 +179,6 @@ static int choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu,
 				      choice->n_first > 2 ?
 					      "which two of them carry a transfer depends on the peer" :
 					      "NIXL 1.2 on UCX 1.21 registers its memory with these only");
-	return 0;
 }
 
 static void fill_note(const struct rd_host *host, struct rd_stack *ret)
@@ -204,19 +200,18 @@ static void fill_note(const struct rd_host *host, struct rd_stack *ret)
 		verbs ? "; rc_verbs needs shared receive queues, which sysfs does not tell of" : "");
 }
 
-int rd_stack_ucx(const struct rd_port_views *views, struct rd_stack *ret)
+void rd_stack_ucx(const struct rd_port_views *views, struct rd_stack *ret)
 {
 	const struct rd_host *host = views->host;
 	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
-	int r = 0;
 
 	take_ports(host, ret);
 	fill_note(host, ret);
-	for (size_t g = 0; !r && !ret->transport && g < host->n_gpus; g++)
-		r = rd_stack_serves(host, g) ? choose_gpu(host, ret, (int)g, ranks) : 0;
-	if (!r && !ret->transport)
-		r = rd_stack_add_all(
+	for (size_t g = 0; !ret->transport && g < host->n_gpus; g++)
+		if (rd_stack_serves(host, g))
+			choose_gpu(host, ret, (int)g, ranks);
+	if (!ret->transport)
+		rd_stack_add_all(
 			host, ret, ranks,
 			"two of all by bandwidth; depends on the peer and on the CPUs that the process may use");
-	return r;
 }

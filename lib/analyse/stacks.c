@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/stacks.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/stack-priv.h"
@@ -66,16 +65,13 @@ void rd_stack_rank(const struct rd_host *host, const struct rd_stack *stack, con
 	}
 }
 
-int rd_stack_add_all(const struct rd_host *host, struct rd_stack *stack, unsigned *ranks, const char *why)
+void rd_stack_add_all(const struct rd_host *host, struct rd_stack *stack, unsigned *ranks, const char *why)
 {
 	struct rd_stack_choice *choice = rd_stack_add(host, stack, -1, -1);
 
-	if (!choice)
-		return -ENOMEM;
 	memset(ranks, 0, host->n_ports * sizeof(*ranks));
 	rd_stack_rank(host, stack, ranks, 0, choice);
 	choice->why = rd_dup(why);
-	return 0;
 }
 
 bool rd_stack_port_up(const struct rd_host *host, const struct rd_port *port)
@@ -109,9 +105,9 @@ bool rd_gid_is_v4_link_local(const struct rd_gid *gid)
 	return rd_gid_is_v4(gid) && gid->raw[12] == 169 && gid->raw[13] == 254;
 }
 
-int rd_stacks_fill(const struct rd_host *host, struct rd_nicmap *map)
+void rd_stacks_fill(const struct rd_host *host, struct rd_nicmap *map)
 {
-	static int (*const fill[RD_STACKS])(const struct rd_port_views *views, struct rd_stack *ret) = {
+	static void (*const fill[RD_STACKS])(const struct rd_port_views *views, struct rd_stack *ret) = {
 		[RD_STACK_MOONCAKE] = rd_stack_mooncake,
 		[RD_STACK_UCX] = rd_stack_ucx,
 		[RD_STACK_NIXL_LIBFABRIC] = rd_stack_nixl_libfabric,
@@ -120,15 +116,11 @@ int rd_stacks_fill(const struct rd_host *host, struct rd_nicmap *map)
 
 	for (size_t i = 0; i < RD_STACKS; i++) {
 		struct rd_stack *stack = &map->stacks.v[i];
-		int r;
 
 		stack->ports = rd_alloc(host->n_ports + 1, sizeof(*stack->ports));
 		for (size_t p = 0; p < host->n_ports; p++)
 			stack->ports[p].gid = -1;
-		r = fill[i](&map->ports, stack);
-		if (r)
-			return r;
+		fill[i](&map->ports, stack);
 	}
 	rd_stacks_judge(&map->ports, &map->stacks);
-	return 0;
 }

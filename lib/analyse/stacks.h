@@ -6,8 +6,8 @@
 
 #include "model/nicmap.h"
 
-/* Fills map->stacks; roles and GIDs have been found before. 0 or -ENOMEM. */
-int rd_stacks_fill(const struct rd_host *host, struct rd_nicmap *map);
+/* Fills map->stacks; roles and GIDs have been found before. */
+void rd_stacks_fill(const struct rd_host *host, struct rd_nicmap *map);
 
 /* Adds their variables to map->env, which has those of NCCL, NVSHMEM and UCX: none twice. Of "nixl" there are none besides
  * UCX's. */

@@ -93,10 +93,9 @@ int rd_symbols_parse(const char *text, struct rd_symbols *ret, struct rd_err *er
 {
 	_cleanup_(rd_symbols_deinit) struct rd_symbols s = { 0 };
 	uint32_t last_module = 0;
-	int r = keep_name(&s, "?", 1) ? -ENOMEM : 0; /* so that no name stands at 0 */
+	int r = 0;
 
-	if (!s.names)
-		r = -ENOMEM;
+	keep_name(&s, "?", 1); /* so that no name stands at 0 */
 	while (!r && *text) {
 		size_t n = strcspn(text, "\n");
 
@@ -165,28 +164,26 @@ static void frame_free(struct rd_frame *f)
 	free(f->file);
 }
 
-static int name_frame(const struct rd_symbols *s, struct rd_frame *f)
+static void name_frame(const struct rd_symbols *s, struct rd_frame *f)
 {
 	const char *function, *module;
 
 	if (!rd_symbols_find(s, f->addr, &function, &module, &f->offset))
-		return 0;
+		return;
 	f->function = rd_dup(function);
 	f->object = rd_dup_if(module);
-	return !f->function || (module && !f->object) ? -ENOMEM : 0;
 }
 
-int rd_symbols_resolve(const struct rd_symbols *s, struct rd_frame *frames, size_t *n)
+void rd_symbols_resolve(const struct rd_symbols *s, struct rd_frame *frames, size_t *n)
 {
 	size_t kept = 0, all = *n;
 	bool tracing = false;
-	int r = 0;
 
 	for (size_t i = 0; i < all; i++) {
 		struct rd_frame f = frames[i];
 		bool drop;
 
-		r = r ? r : name_frame(s, &f);
+		name_frame(s, &f);
 		drop = is_tracing(&f) || (tracing && kept && is_call_site(&f, &frames[kept - 1]));
 		tracing = is_tracing(&f);
 		if (drop)
@@ -195,5 +192,4 @@ int rd_symbols_resolve(const struct rd_symbols *s, struct rd_frame *frames, size
 			frames[kept++] = f;
 	}
 	*n = kept;
-	return r;
 }

@@ -15,7 +15,7 @@ struct rd_symbols {
 
 /*
  * From the text of /proc/kallsyms (NUL-terminated): the functions in it. Where the kernel hides addresses
- * (kptr_restrict) none are left, and no address finds a name. Lines in no known form are left out. -EFBIG, -ENOMEM.
+ * (kptr_restrict) none are left, and no address finds a name. Lines in no known form are left out. -E2BIG.
  */
 int rd_symbols_parse(const char *text, struct rd_symbols *ret, struct rd_err *err);
 void rd_symbols_deinit(struct rd_symbols *symbols);
@@ -26,8 +26,8 @@ bool rd_symbols_find(const struct rd_symbols *symbols, uint64_t addr, const char
 
 /*
  * Names the frames of a kernel stack and takes away those that belong to the tracing itself (the program, its
- * trampoline, the kernel's handlers of returns). `n`: how many there are, and how many remain. -ENOMEM.
+ * trampoline, the kernel's handlers of returns). `n`: how many there are, and how many remain.
  */
-int rd_symbols_resolve(const struct rd_symbols *symbols, struct rd_frame *frames, size_t *n);
+void rd_symbols_resolve(const struct rd_symbols *symbols, struct rd_frame *frames, size_t *n);
 
 #endif

@@ -7,7 +7,6 @@
 #include "analyse/verb.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <linux/types.h>
 #include <stdio.h>
 #include <string.h>
@@ -177,26 +176,20 @@ void rd_verb_name(uint64_t key, const struct rd_fnset *set, struct rd_verb *ret)
 	}
 }
 
-static int replace(char **dst, const char *text)
+static void replace(char **dst, const char *text)
 {
-	char *dup = NULL;
-
-	if (*text && !(dup = rd_dup(text)))
-		return -ENOMEM;
 	free(*dst);
-	*dst = dup;
-	return 0;
+	*dst = *text ? rd_dup(text) : NULL;
 }
 
-int rd_verb_resolve(struct rd_event *event, const struct rd_fnset *set)
+void rd_verb_resolve(struct rd_event *event, const struct rd_fnset *set)
 {
 	struct rd_verb verb;
 
 	rd_verb_name(event->verb_key, set, &verb);
-	if (replace(&event->object, verb.object) || replace(&event->method, verb.method) ||
-	    replace(&event->verb, verb.verb))
-		return -ENOMEM;
-	return 0;
+	replace(&event->object, verb.object);
+	replace(&event->method, verb.method);
+	replace(&event->verb, verb.verb);
 }
 
 enum {

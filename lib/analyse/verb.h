@@ -24,7 +24,7 @@ struct rd_verb {
 /* `key` is an RD_VERB_* of bpf/record.h. `set` names the write handlers; may be NULL. */
 void rd_verb_name(uint64_t key, const struct rd_fnset *set, struct rd_verb *ret);
 
-/* Fills object, method and verb of an event from its verb_key. -ENOMEM. */
-int rd_verb_resolve(struct rd_event *event, const struct rd_fnset *set);
+/* Fills object, method and verb of an event from its verb_key. */
+void rd_verb_resolve(struct rd_event *event, const struct rd_fnset *set);
 
 #endif

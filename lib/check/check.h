@@ -17,7 +17,7 @@ extern const size_t rd_n_checks;
 /* NULL: there is no such rule. */
 const struct rd_check *rd_check_find(const char *id);
 
-/* Runs those for which `chosen[i]` is set (NULL: all). Out of memory: findings->failed. */
+/* Runs those for which `chosen[i]` is set (NULL: all). */
 void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct rd_findings *findings);
 
 /* For rules. `subject` is copied; observed and expected are taken over (made by rd_text; NULL counts as no memory). */

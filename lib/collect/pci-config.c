@@ -2,7 +2,6 @@
 /* What configuration space says, and what else the kernel tells of a PCI function that rules judge. */
 #include "collect/host.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

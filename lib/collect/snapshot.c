@@ -2,7 +2,6 @@
 #include "collect/snapshot.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -8,7 +8,8 @@
 #include "model/profile.h"
 
 /* Folds what follows from something else below it, mutes what the profile (NULL: none) ignores on that day (rd_profile_day),
- * and puts the worst first. 0 or -ENOMEM. */
-int rd_diagnose(const struct rd_host *host, const struct rd_profile *profile, int64_t day, struct rd_findings *findings);
+ * and puts the worst first. */
+void rd_diagnose(const struct rd_host *host, const struct rd_profile *profile, int64_t day,
+		 struct rd_findings *findings);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "diagnose/fold.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/memory.h"

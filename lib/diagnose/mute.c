@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "diagnose/mute.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -37,11 +36,9 @@ static void tell_ended(const struct rd_ignore *ignore, struct rd_findings *findi
 	rd_finding_add(findings, &finding);
 }
 
-int rd_findings_mute(const struct rd_profile *profile, int64_t day, struct rd_findings *findings)
+void rd_findings_mute(const struct rd_profile *profile, int64_t day, struct rd_findings *findings)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < findings->n && !r; i++) {
+	for (size_t i = 0; i < findings->n; i++) {
 		struct rd_finding *finding = &findings->v[i];
 		const struct rd_ignore *ignore =
 			finding->severity > RD_SEV_OK ?
@@ -51,15 +48,14 @@ int rd_findings_mute(const struct rd_profile *profile, int64_t day, struct rd_fi
 		if (ignore)
 			mute(finding, ignore);
 	}
-	for (size_t i = 0; i < findings->n && !r; i++) {
+	for (size_t i = 0; i < findings->n; i++) {
 		struct rd_finding *finding = &findings->v[i];
 		const struct rd_finding *cause = finding->muted ? NULL : cause_of(findings, finding);
 
-		if (cause && cause->muted && !(finding->muted = rd_dup(cause->muted)))
-			r = -ENOMEM;
+		if (cause && cause->muted)
+			finding->muted = rd_dup(cause->muted);
 	}
-	for (size_t i = 0; i < profile->n_ignores && !r; i++)
+	for (size_t i = 0; i < profile->n_ignores; i++)
 		if (rd_ignore_over(&profile->ignores[i], day))
 			tell_ended(&profile->ignores[i], findings);
-	return r;
 }

@@ -2,7 +2,6 @@
 #include "diagnose/objects.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

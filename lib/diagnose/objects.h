@@ -19,7 +19,7 @@ struct rd_object_names {
 	size_t n, cap;
 	size_t longest; /* bytes */
 };
-/* 0 or -ENOMEM; `ret` is to be released in any case. */
+/* `ret` is to be released. */
 void rd_object_names_of(const struct rd_host *host, struct rd_object_names *ret);
 void rd_object_names_deinit(struct rd_object_names *names);
 

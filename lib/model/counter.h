@@ -89,7 +89,7 @@ struct rd_counter_set {
 	size_t n, cap;
 };
 void rd_counter_set_deinit(struct rd_counter_set *set);
-/* Return the new element, zeroed, or NULL when out of memory. Good until the next. */
+/* Return the new element, zeroed. Good until the next. */
 struct rd_counter_port *rd_counter_set_add_port(struct rd_counter_set *set);
 struct rd_counter *rd_counter_set_add(struct rd_counter_set *set, uint32_t port, enum rd_counter_group group,
 				      const char *name);

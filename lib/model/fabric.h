@@ -131,7 +131,7 @@ void rd_fabric_deinit(struct rd_fabric *fabric);
 
 /*
  * Building one: all nodes first, sorted, then their ports, sorted: sorting puts them in the order that the finders need, and
- * drops who is there twice. Text is copied. NULL when out of memory, and for the port of a node that is not there.
+ * drops who is there twice. Text is copied. NULL for the port of a node that is not there.
  */
 struct rd_fabric_node *rd_fabric_add_node(struct rd_fabric *fabric, uint64_t guid, enum rd_node_kind kind,
 					  unsigned n_ports, const char *description);

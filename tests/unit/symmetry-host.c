@@ -191,7 +191,7 @@ enum rd_severity pattern_says(struct pattern *m, const char *rule)
 	struct rd_check_input in = { .host = &m->host, .ports = &map.ports, .map = &map, .symmetry = &symmetry };
 	enum rd_severity result;
 
-	assert_int_equal(rd_nicmap_analyse(&m->host, NULL, 0, &map), 0);
+	rd_nicmap_analyse(&m->host, NULL, 0, &map);
 	rd_symmetry_find(&map.ports, &symmetry);
 	result = check_worst(&in, rule);
 	rd_symmetry_deinit(&symmetry);

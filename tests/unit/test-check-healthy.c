@@ -36,7 +36,7 @@ static enum rd_severity judge(struct healthy *h, const char *rule, char *said, s
 
 	rd_nicmap_deinit(&h->map);
 	h->map = (struct rd_nicmap){ 0 };
-	assert_int_equal(rd_nicmap_analyse(&h->host, &h->system, 0, &h->map), 0);
+	rd_nicmap_analyse(&h->host, &h->system, 0, &h->map);
 	h->in.host = &h->host;
 	h->in.ports = &h->map.ports;
 	h->in.map = &h->map;

@@ -39,7 +39,7 @@ static void assert_nics(struct made *m, const char *variables, const char *expec
 		rd_effects_deinit(&effects);
 		return;
 	}
-	assert_int_equal(rd_env_assign(&m->host, &m->system, &m->settings, &map), 0);
+	rd_env_assign(&m->host, &m->system, &m->settings, &map);
 	for (size_t p = 0; p < map.nccl.v[0].n_ports; p++) {
 		strcat(text, p ? " " : "");
 		strcat(text, m->host.ibdevs[m->host.ports[map.nccl.v[0].ports[p]].ibdev].name);

@@ -82,7 +82,7 @@ static const char *said(struct setup *s)
 	static char text[512];
 
 	rd_findings_deinit(&s->findings);
-	assert_int_equal(rd_fabric_judge(&s->fabric, &s->limits, &s->findings), 0);
+	rd_fabric_judge(&s->fabric, &s->limits, &s->findings);
 	text[0] = '\0';
 	if (s->findings.n > 0)
 		snprintf(text, sizeof(text), "%s|%s|%s", s->findings.v[0].id,

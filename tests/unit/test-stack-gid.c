@@ -214,11 +214,11 @@ static void libfabric_takes_the_gid_of_the_one_address(void **state)
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
 	made_gid(&host, 0, 1, "10.0.0.1", RD_GID_ROCE_V1, "eth0");
 	made_gid(&host, 0, 2, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
-	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
+	rd_nicmap_analyse(&host, NULL, 0, &map);
 	assert_int_equal(port->gids[taken_gid(&map, RD_STACK_LIBFABRIC)].index, 2);
 	rd_nicmap_deinit(&map);
 	made_gid(&host, 0, 3, "10.0.1.1", RD_GID_ROCE_V2, "eth0");
-	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
+	rd_nicmap_analyse(&host, NULL, 0, &map);
 	assert_int_equal(taken_gid(&map, RD_STACK_LIBFABRIC), -1);
 	assert_non_null(strstr(map.stacks.v[RD_STACK_LIBFABRIC].ports[0].gid_why, "depends"));
 	rd_nicmap_deinit(&map);
@@ -246,7 +246,7 @@ static void mooncake_gets_the_gid_index_that_nccl_gets(void **state)
 	made_netdev(&host, "eth0");
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
 	made_gid(&host, 0, 5, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
-	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
+	rd_nicmap_analyse(&host, NULL, 0, &map);
 	assert_string_equal(variable(&map, "NCCL_IB_GID_INDEX"), "5");
 	assert_string_equal(variable(&map, "MC_GID_INDEX"), "5");
 	assert_string_equal(variable(&map, "MC_TE_FILTERS"), "mlx5_0");
@@ -275,13 +275,13 @@ static void a_gid_for_one_link_is_told_where_a_better_one_is(void **state)
 	start(&host);
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
 	made_gid(&host, 0, 2, "169.254.3.1", RD_GID_ROCE_V2, "eth0");
-	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
+	rd_nicmap_analyse(&host, NULL, 0, &map);
 	assert_null(told(&map, "stack-gid", "ucx")); /* there is no better one */
 	rd_nicmap_deinit(&map);
 	free(host.ports[0].gids[1].netdev);
 	host.ports[0].gids[1].netdev = strdup("eth9"); /* not of this network namespace */
 	made_gid(&host, 0, 4, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
-	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
+	rd_nicmap_analyse(&host, NULL, 0, &map);
 	finding = told(&map, "stack-gid", "ucx");
 	assert_non_null(finding);
 	assert_int_equal(finding->severity, RD_SEV_WARNING);
@@ -300,12 +300,12 @@ static void an_older_mooncake_is_told_where_it_would_fail(void **state)
 	start(&host);
 	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V2, "eth0");
 	made_gid(&host, 0, 1, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
-	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
+	rd_nicmap_analyse(&host, NULL, 0, &map);
 	assert_null(told(&map, "stack-gid-older", "mooncake"));
 	rd_nicmap_deinit(&map);
 	host.ports[0].gids[1].raw[10] = host.ports[0].gids[1].raw[11] = 0;
 	host.ports[0].gids[1].raw[0] = 0xfd;
-	assert_int_equal(rd_nicmap_analyse(&host, NULL, 0, &map), 0);
+	rd_nicmap_analyse(&host, NULL, 0, &map);
 	assert_non_null(told(&map, "stack-gid-older", "mooncake"));
 	assert_null(told(&map, "stack-gid", "mooncake"));
 	rd_nicmap_deinit(&map);

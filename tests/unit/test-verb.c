@@ -125,10 +125,10 @@ static void what_is_not_known_is_null_in_the_event(void **state)
 	struct rd_event ev = { .verb_key = ioctl_key(UVERBS_OBJECT_QP, 0) };
 
 	(void)state;
-	assert_int_equal(rd_verb_resolve(&ev, NULL), 0);
+	rd_verb_resolve(&ev, NULL);
 	assert_string_equal(ev.verb, "ibv_create_qp");
 	ev.verb_key = 0;
-	assert_int_equal(rd_verb_resolve(&ev, NULL), 0);
+	rd_verb_resolve(&ev, NULL);
 	assert_null(ev.object);
 	assert_null(ev.method);
 	assert_null(ev.verb);
