@@ -84,9 +84,6 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 /* "fabric of mlx5_0/1: 40 nodes, 96 ports read …": the first line of a page. */
 void fabric_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out);
 
-/* Who reads what; an exit code. `fabric`: as it is, or as it was saved. */
-int fabric_plan(struct fabric_session *s, const struct rd_fabric *fabric);
-
 int fabric_live(struct fabric_session *s);
 
 /* Reads a topology file of this host. */

@@ -174,7 +174,8 @@ static void close_port(struct fabric_run *run)
 	run->mads = NULL;
 }
 
-int fabric_walk(struct fabric_run *run, struct rd_err *err)
+/* Walks over the network again, now. */
+static int walk(struct fabric_run *run, struct rd_err *err)
 {
 	struct rd_fabric found;
 	uint64_t asked;
@@ -216,7 +217,7 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 	run->walk.timeout_ms = run->limits.timeout_ms > WALK_TIMEOUT_MS ? run->limits.timeout_ms : WALK_TIMEOUT_MS;
 	r = choose(source, opts->port, &run->from, err);
 	if (!r)
-		r = fabric_walk(run, err);
+		r = walk(run, err);
 	if (r < 0)
 		fabric_end(run);
 	return r;
@@ -228,7 +229,7 @@ int fabric_look(struct fabric_run *run, struct rd_err *err)
 
 	/* Where walking fails, what is known stays, and is asked: it shows who still answers. */
 	if (monotonic(run->source) - run->walked_ns >= (run->moved ? WALK_SOON_NS : WALK_EVERY_NS))
-		fabric_walk(run, err);
+		walk(run, err);
 	r = open_port(run, err);
 	if (!r)
 		r = rd_fabric_sweep(run->mads, &run->limits, run->sweeps > 0, &run->fabric, err);

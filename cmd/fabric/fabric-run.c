@@ -244,7 +244,8 @@ static void measure(struct fabric_session *s, struct rd_plan_basis *basis)
 		fabric->ports[i].selected = selected[i];
 }
 
-int fabric_plan(struct fabric_session *s, const struct rd_fabric *fabric)
+/* Who reads what; an exit code. `fabric`: as it is, or as it was saved. */
+static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 {
 	struct rd_sweep_limits usual = RD_SWEEP_LIMITS_DEFAULT;
 	const struct fabric_opts *opts = &s->cmd->engine;
@@ -289,7 +290,7 @@ static int from_file(struct fabric_session *s)
 
 	if (r < 0)
 		return rd_fail(s->ctx, &err);
-	r = s->cmd->plan ? fabric_plan(s, &fabric) : compare_files(s, &fabric);
+	r = s->cmd->plan ? show_plan(s, &fabric) : compare_files(s, &fabric);
 	rd_fabric_deinit(&fabric);
 	return r;
 }
@@ -309,7 +310,7 @@ static int run(struct fabric_session *s)
 		return repeat_and_record(s);
 	if (!cmd->plan)
 		return one_look(s);
-	return fabric_session_begin(s, &err) < 0 ? rd_fail(s->ctx, &err) : fabric_plan(s, &s->run.fabric);
+	return fabric_session_begin(s, &err) < 0 ? rd_fail(s->ctx, &err) : show_plan(s, &s->run.fabric);
 }
 
 int fabric_run(struct rd_ctx *ctx, const struct fabric_cmd *cmd)

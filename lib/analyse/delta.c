@@ -15,11 +15,6 @@ static bool at_usual_end(uint64_t value)
 	return value == end_of(4) || value == end_of(8) || value == end_of(16) || value == end_of(32);
 }
 
-bool rd_counter_saturated(enum rd_overflow overflow, unsigned bits, uint64_t value)
-{
-	return overflow == RD_SATURATES && value >= end_of(bits);
-}
-
 static struct rd_delta saturating(unsigned bits, uint64_t before, uint64_t now)
 {
 	uint64_t end = end_of(bits);

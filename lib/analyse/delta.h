@@ -20,9 +20,6 @@
  */
 struct rd_delta rd_delta_of(enum rd_overflow overflow, unsigned bits, uint64_t before, uint64_t now, uint64_t most);
 
-/* Whether a value is at its end. */
-bool rd_counter_saturated(enum rd_overflow overflow, unsigned bits, uint64_t value);
-
 /* A set with its sample: a moment. */
 struct rd_moment {
 	const struct rd_counter_set *set;

@@ -127,7 +127,8 @@ int rd_env_gid_index(const struct rd_port_views *views)
 	return index;
 }
 
-const char *rd_env_front_end(const struct rd_host *host)
+/* The interface that reaches other hosts: it has the default route; its master where it is bound. NULL if none is known. */
+static const char *front_end(const struct rd_host *host)
 {
 	for (size_t i = 0; i < host->n_netdevs; i++)
 		if (host->netdevs[i].default_route)
@@ -210,7 +211,7 @@ static void nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int
 void rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_env *ret)
 {
 	_cleanup_free_ char *list = port_list(&map->ports, "");
-	const char *front = rd_env_front_end(host);
+	const char *front = front_end(host);
 	int gid_index = rd_env_gid_index(&map->ports);
 
 	if (!*list || rd_env_refused(&map->ports, NULL))

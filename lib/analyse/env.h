@@ -19,7 +19,4 @@ bool rd_env_wants(const struct rd_port_views *views, size_t port);
 /* The index of the GID to use, if all of these ports have the same one; -1 if they differ, or are not RoCE. */
 int rd_env_gid_index(const struct rd_port_views *views);
 
-/* The interface that reaches other hosts: it has the default route; its master where it is bound. NULL if none is known. */
-const char *rd_env_front_end(const struct rd_host *host);
-
 #endif

@@ -8,7 +8,7 @@
 #define MOST_QPS 128 /* NCCL_IB_MAX_QPS */
 
 /* Each NIC that was fused into one has as many. */
-void rd_envcheck_queue_pairs(struct rd_check_env *check)
+static void check_queue_pairs(struct rd_check_env *check)
 {
 	long n;
 
@@ -32,7 +32,7 @@ void rd_envcheck_queue_pairs(struct rd_check_env *check)
 					   "messages take them in turn (NCCL_IB_SPLIT_DATA_ON_QPS=1 would split each)");
 }
 
-void rd_envcheck_split(struct rd_check_env *check)
+static void check_split(struct rd_check_env *check)
 {
 	long qps = rd_envcheck_nccl_number(check, "NCCL_IB_QPS_PER_CONNECTION", 1), split;
 
@@ -47,7 +47,7 @@ void rd_envcheck_split(struct rd_check_env *check)
 		rd_envcheck_effect(check, "messages take the queue pairs in turn%s", split == 0 ? " (the default)" : "");
 }
 
-void rd_envcheck_family(struct rd_check_env *check)
+static void check_family(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 	bool v6 = strcmp(value, "AF_INET6") == 0, known = v6 || strcmp(value, "AF_INET") == 0;
@@ -155,7 +155,7 @@ static const struct rd_env_rule rules[] = {
 	{ "NCCL_NET_PLUGIN", rd_envcheck_net_plugin, false, NULL },
 	{ "NCCL_IB_DISABLE", rd_envcheck_ib_disable, false, NULL },
 	{ "NCCL_SOCKET_IFNAME", rd_envcheck_interfaces, false, NULL },
-	{ "NCCL_SOCKET_FAMILY", rd_envcheck_family, false, NULL },
+	{ "NCCL_SOCKET_FAMILY", check_family, false, NULL },
 	{ "NCCL_IB_GID_INDEX", rd_envcheck_gid_index, false, NULL },
 	{ "NCCL_IB_ADDR_FAMILY", rd_envcheck_addr_family, false, NULL },
 	{ "NCCL_IB_ADDR_RANGE", rd_envcheck_addr_range, false, NULL },
@@ -167,8 +167,8 @@ static const struct rd_env_rule rules[] = {
 	{ "NCCL_IB_FIFO_TC", rd_envcheck_traffic_class, false, NULL },
 	{ "NCCL_GIN_IB_TC", rd_envcheck_traffic_class, false, NULL },
 	{ "NCCL_IB_PKEY", rd_envcheck_pkey, false, NULL },
-	{ "NCCL_IB_QPS_PER_CONNECTION", rd_envcheck_queue_pairs, false, NULL },
-	{ "NCCL_IB_SPLIT_DATA_ON_QPS", rd_envcheck_split, false, NULL },
+	{ "NCCL_IB_QPS_PER_CONNECTION", check_queue_pairs, false, NULL },
+	{ "NCCL_IB_SPLIT_DATA_ON_QPS", check_split, false, NULL },
 	{ "NCCL_IB_MERGE_VFS", NULL, false, &merge_vfs },
 	{ "NCCL_IB_MERGE_NICS", NULL, false, &merge_nics },
 	{ "NCCL_NET_MERGE_LEVEL", rd_envcheck_merge_level, false, NULL },

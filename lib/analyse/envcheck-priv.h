@@ -84,13 +84,13 @@ struct rd_env_rules {
 extern const struct rd_env_rules rd_env_nccl, rd_env_nvshmem, rd_env_ucx, rd_env_libfabric, rd_env_gloo,
 	rd_env_mooncake;
 
-rd_env_check rd_envcheck_nccl_hca, rd_envcheck_nvshmem_list, rd_envcheck_nvshmem_prefix, rd_envcheck_ucx;
+rd_env_check rd_envcheck_nccl_hca, rd_envcheck_nvshmem_list, rd_envcheck_nvshmem_prefix;
 rd_env_check rd_envcheck_gid_index, rd_envcheck_addr_family, rd_envcheck_addr_range, rd_envcheck_roce_version;
 rd_env_check rd_envcheck_interfaces, rd_envcheck_traffic_class, rd_envcheck_service_level, rd_envcheck_net;
 rd_env_check rd_envcheck_net_plugin, rd_envcheck_ib_disable, rd_envcheck_timeout, rd_envcheck_retry_count;
-rd_env_check rd_envcheck_queue_pairs, rd_envcheck_split, rd_envcheck_level, rd_envcheck_merge_level;
+rd_env_check rd_envcheck_level, rd_envcheck_merge_level;
 rd_env_check rd_envcheck_force_merge, rd_envcheck_merge_policy, rd_envcheck_topo_file, rd_envcheck_pkey;
-rd_env_check rd_envcheck_netdevs_policy, rd_envcheck_family;
+rd_env_check rd_envcheck_netdevs_policy;
 
 /* What keeps NCCL from what the variable is about. */
 const char *rd_envcheck_nccl_off(const struct rd_effects *all, const char *name);

@@ -168,7 +168,7 @@ static void judge_devices(struct rd_check_env *check, struct devices *devices, b
 			   rd_text("rdmadiag nic-map --env ucx"));
 }
 
-void rd_envcheck_ucx(struct rd_check_env *check)
+static void check_devices(struct rd_check_env *check)
 {
 	const char *at = check->effect->value, *entry;
 	bool negate = *at == '^';
@@ -386,7 +386,7 @@ static const struct rd_env_values local_subnet = {
 };
 
 static const struct rd_env_rule rules[] = {
-	{ "UCX_NET_DEVICES", rd_envcheck_ucx, true, NULL },
+	{ "UCX_NET_DEVICES", check_devices, true, NULL },
 	{ "UCX_TLS", check_tls, false, NULL },
 	{ "UCX_IB_GID_INDEX", rd_envcheck_gid_index, false, NULL },
 	{ "UCX_IB_SL", rd_envcheck_service_level, false, NULL },

@@ -157,7 +157,8 @@ static const struct {
 	unsigned lanes, bit;
 } widths[] = { { 12, 8 }, { 8, 4 }, { 4, 2 }, { 2, 16 }, { 1, 1 } };
 
-unsigned rd_fabric_common_width(const struct rd_fabric_port *a, const struct rd_fabric_port *b)
+/* What both ends of a cable can: lanes; enum rd_link_speed; 0: not known. */
+static unsigned common_width(const struct rd_fabric_port *a, const struct rd_fabric_port *b)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(widths); i++)
 		if (a->width_supported & b->width_supported & widths[i].bit)
@@ -165,7 +166,7 @@ unsigned rd_fabric_common_width(const struct rd_fabric_port *a, const struct rd_
 	return 0;
 }
 
-unsigned rd_fabric_common_speed(const struct rd_fabric_port *a, const struct rd_fabric_port *b)
+static unsigned common_speed(const struct rd_fabric_port *a, const struct rd_fabric_port *b)
 {
 	for (unsigned speed = RD_SPEEDS - 1; speed > RD_SPEED_UNKNOWN; speed--)
 		if (a->speed_supported & b->speed_supported & (1u << speed))
@@ -199,17 +200,15 @@ static enum link_verdict look_at_link(const struct rd_fabric_port *port, const s
 {
 	struct rd_fabric_port here = enabled(port), there = enabled(peer);
 
-	if (!is_below(port, rd_fabric_common_width(port, peer), rd_fabric_common_speed(port, peer)))
+	if (!is_below(port, common_width(port, peer), common_speed(port, peer)))
 		return LINK_GOOD;
-	return is_below(port, rd_fabric_common_width(&here, &there), rd_fabric_common_speed(&here, &there)) ?
-		       LINK_DEGRADED :
-		       LINK_LIMITED;
+	return is_below(port, common_width(&here, &there), common_speed(&here, &there)) ? LINK_DEGRADED : LINK_LIMITED;
 }
 
 static void say_link(struct judge *j, const struct rd_fabric_port *port, struct rd_finding *finding)
 {
 	const struct rd_fabric_port *peer = &j->fabric->ports[port->peer];
-	unsigned width = rd_fabric_common_width(port, peer), speed = rd_fabric_common_speed(port, peer);
+	unsigned width = common_width(port, peer), speed = common_speed(port, peer);
 
 	if (!finding->subject)
 		finding->subject = cable_text(j, port);

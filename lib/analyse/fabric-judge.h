@@ -30,8 +30,4 @@ int rd_fabric_limits_parse(const char *name, const char *text, size_t size, stru
 void rd_fabric_judge(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits,
 		     struct rd_findings *findings);
 
-/* Exact, for tests and for whoever shows a link: what both ends of a cable can (lanes; enum rd_link_speed); 0: not known. */
-unsigned rd_fabric_common_width(const struct rd_fabric_port *a, const struct rd_fabric_port *b);
-unsigned rd_fabric_common_speed(const struct rd_fabric_port *a, const struct rd_fabric_port *b);
-
 #endif

@@ -9,7 +9,8 @@ struct rank {
 	size_t port;
 };
 
-uint64_t rd_fabric_errors(const struct rd_fabric *fabric, const struct rd_fabric_port *port, bool standing)
+/* Errors and drops of a port that came since the sweep before; of all time where `standing`. */
+static uint64_t errors_of(const struct rd_fabric *fabric, const struct rd_fabric_port *port, bool standing)
 {
 	uint64_t sum = 0;
 
@@ -38,7 +39,7 @@ static bool is_unsettled(const struct rd_fabric_port *port)
 void rd_fabric_pick_notable(const struct rd_fabric *fabric, bool *picked)
 {
 	for (size_t i = 0; i < fabric->n_ports; i++)
-		if (is_unsettled(&fabric->ports[i]) || rd_fabric_errors(fabric, &fabric->ports[i], true) > 0)
+		if (is_unsettled(&fabric->ports[i]) || errors_of(fabric, &fabric->ports[i], true) > 0)
 			picked[i] = true;
 }
 
@@ -47,7 +48,7 @@ void rd_fabric_pick_moving(const struct rd_fabric *fabric, size_t busiest, bool 
 	_cleanup_free_ size_t *order = rd_fabric_sort_by(fabric, RD_FABRIC_BY_TRAFFIC);
 
 	for (size_t i = 0; i < fabric->n_ports; i++)
-		if (is_unsettled(&fabric->ports[i]) || rd_fabric_errors(fabric, &fabric->ports[i], false) > 0)
+		if (is_unsettled(&fabric->ports[i]) || errors_of(fabric, &fabric->ports[i], false) > 0)
 			picked[i] = true;
 	for (size_t i = 0; i < fabric->n_ports && i < busiest; i++) {
 		double gbps;
@@ -71,8 +72,8 @@ static struct rank rank_of(const struct rd_fabric *fabric, size_t index, enum rd
 			rd_fabric_gbps(fabric, port, rd_pma_find_counter("PortXmitData"), &rank.first);
 		break;
 	case RD_FABRIC_BY_ERRORS:
-		rank.first = (double)rd_fabric_errors(fabric, port, false);
-		rank.second = (double)rd_fabric_errors(fabric, port, true);
+		rank.first = (double)errors_of(fabric, port, false);
+		rank.second = (double)errors_of(fabric, port, true);
 		break;
 	case RD_FABRIC_BY_WAIT:
 		rd_fabric_wait_share(fabric, port, &rank.first);

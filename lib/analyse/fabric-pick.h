@@ -20,9 +20,6 @@ void rd_fabric_pick_notable(const struct rd_fabric *fabric, bool *picked);
  * that send most. */
 void rd_fabric_pick_moving(const struct rd_fabric *fabric, size_t busiest, bool *picked);
 
-/* Errors and drops of a port that came since the sweep before; of all time where `standing`. */
-uint64_t rd_fabric_errors(const struct rd_fabric *fabric, const struct rd_fabric_port *port, bool standing);
-
 /* Indices of all ports, in order. Caller frees. */
 size_t *rd_fabric_sort_by(const struct rd_fabric *fabric, enum rd_fabric_order order);
 

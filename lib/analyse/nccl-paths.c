@@ -49,9 +49,9 @@ static float lane_speed(unsigned mtps)
 	return 60;
 }
 
-/* NICs and switches count with what they and the port above could do at most: a link that came up slower is not seen.
+/* GB/s of the link of a function to the node above it. NICs and switches count with what they and the port above could do at most: a link that came up slower is not seen.
  * Accelerators count with what their link does now (ncclTopoGetXmlFromSys). */
-float rd_nccl_link(const struct rd_host *host, int index, bool gpu)
+static float link_of(const struct rd_host *host, int index, bool gpu)
 {
 	const struct rd_pci *pci = &host->pcis[index], *up = pci->parent >= 0 ? &host->pcis[pci->parent] : NULL;
 	const struct rd_pcie_link *link = gpu && pci->now.mtps.known == RD_OK ? &pci->now : &pci->max;
@@ -94,7 +94,7 @@ static float narrowest_up_to(const struct rd_host *host, int pci, int top, bool 
 	float bw = RD_NCCL_LOC_BW;
 
 	for (int depth = 0; pci >= 0 && pci != top && depth < DEPTH_MAX; depth++) {
-		bw = least(bw, rd_nccl_link(host, pci, gpu && depth == 0));
+		bw = least(bw, link_of(host, pci, gpu && depth == 0));
 		pci = rd_nccl_parent(host, pci);
 	}
 	return bw;

@@ -28,8 +28,6 @@ void rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *syst
 			const struct rd_nccl_settings *settings, struct rd_nccl_paths *ret);
 void rd_nccl_paths_deinit(struct rd_nccl_paths *paths);
 
-/* GB/s of the link of a function to the node above it, as NCCL counts. */
-float rd_nccl_link(const struct rd_host *host, int pci, bool gpu);
 /* GB/s between two NUMA nodes. */
 float rd_nccl_between_cpus(const struct rd_host *host);
 

@@ -112,12 +112,6 @@ int rd_qp_filter_set(struct rd_qp_filter *filter, const char *option, const char
 	return take_peer(filter, arg, err);
 }
 
-bool rd_qp_filter_any(const struct rd_qp_filter *filter)
-{
-	return filter->devices || filter->comm || filter->job || filter->states.bits || filter->types.bits ||
-	       filter->pids.n || filter->lqpns.n || filter->rqpns.n || filter->has_peer;
-}
-
 static bool kind_matches(const struct rd_qp_kinds *kinds, bool known, unsigned value)
 {
 	unsigned bit = known ? bit_of((int)value) : UNKNOWN_BIT;

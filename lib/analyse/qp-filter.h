@@ -36,9 +36,6 @@ struct rd_qp_filter {
  */
 int rd_qp_filter_set(struct rd_qp_filter *filter, const char *option, const char *arg, struct rd_err *err);
 
-/* Whether anything was asked for. */
-bool rd_qp_filter_any(const struct rd_qp_filter *filter);
-
 /* Whether queue pair `i` is asked for. A field that is not known matches no positive question. */
 bool rd_qp_filter_matches(const struct rd_qp_filter *filter, const struct rd_qp_views *views, size_t i);
 

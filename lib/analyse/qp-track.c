@@ -149,7 +149,8 @@ static void enter(struct tracked *q, uint8_t state, enum rd_age_kind kind, uint6
 			to->field = from->field; \
 	} while (0)
 
-void rd_qp_seen_merge(struct rd_qp_seen *to, const struct rd_qp_seen *from)
+/* The field's older value stays where the newer is not known. */
+static void merge_seen(struct rd_qp_seen *to, const struct rd_qp_seen *from)
 {
 	MERGE(timeout);
 	MERGE(retry_cnt);
@@ -175,7 +176,8 @@ void rd_qp_seen_merge(struct rd_qp_seen *to, const struct rd_qp_seen *from)
 	}
 }
 
-bool rd_qp_event_fails(uint32_t code)
+/* Whether the event is one after which a queue pair is in ERR. */
+static bool event_fails(uint32_t code)
 {
 	return code == EVENT_QP_FATAL || code == EVENT_QP_REQ_ERR || code == EVENT_QP_ACCESS_ERR;
 }
@@ -347,7 +349,7 @@ static void modified(struct tracked *q, const struct rd_qp_event *ev)
 		q->last_err = ev->err;
 		return;
 	}
-	rd_qp_seen_merge(&q->seen, &ev->seen);
+	merge_seen(&q->seen, &ev->seen);
 	q->recorded = true;
 	if (ev->state.known != RD_OK)
 		return;
@@ -402,7 +404,7 @@ void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *ev)
 		break;
 	case RD_QP_ASYNC:
 		RD_SET(q->last_event, ev->code.v);
-		if (rd_qp_event_fails(ev->code.v) && !(q->state.known == RD_OK && q->state.v == RD_QPS_ERR))
+		if (event_fails(ev->code.v) && !(q->state.known == RD_OK && q->state.v == RD_QPS_ERR))
 			enter(q, RD_QPS_ERR, RD_AGE_EXACT, ev->mono_ns, ev->mono_ns, false);
 		break;
 	case RD_QP_DESTROYED:

@@ -29,10 +29,4 @@ void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_qp_views *views
 /* An event, in the order of time. Fills `before` where the caller did not name it, and how long it had been so. */
 void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *event);
 
-/* Whether the event is one after which a queue pair is in ERR. */
-bool rd_qp_event_fails(uint32_t code);
-
-/* The field's older value stays where the newer is not known. */
-void rd_qp_seen_merge(struct rd_qp_seen *to, const struct rd_qp_seen *from);
-
 #endif

@@ -23,14 +23,14 @@ bool rd_pci_is_nic(const struct rd_host *host, size_t pci)
 	return ibdev_of(host, pci) >= 0;
 }
 
-bool rd_pci_is_gpu(const struct rd_host *host, size_t pci)
+static bool is_gpu(const struct rd_host *host, size_t pci)
 {
 	return gpu_of(host, pci) >= 0;
 }
 
 bool rd_pci_matters(const struct rd_host *host, size_t pci)
 {
-	return rd_pci_is_nic(host, pci) || rd_pci_is_gpu(host, pci);
+	return rd_pci_is_nic(host, pci) || is_gpu(host, pci);
 }
 
 const char *rd_pci_what(const struct rd_host *host, size_t pci)

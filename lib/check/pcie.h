@@ -7,10 +7,9 @@
 #include "model/host.h"
 #include "model/nicmap.h"
 
-/* Is the function of an RDMA device; of an accelerator; of either. Interfaces of virtual machines and soft devices have
+/* Is the function of an RDMA device; of one or of an accelerator. Interfaces of virtual machines and soft devices have
  * none that would count. */
 bool rd_pci_is_nic(const struct rd_host *host, size_t pci);
-bool rd_pci_is_gpu(const struct rd_host *host, size_t pci);
 bool rd_pci_matters(const struct rd_host *host, size_t pci);
 
 /* "mlx5_0", "GPU3"; the PCI address of others. */

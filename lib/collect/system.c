@@ -37,7 +37,7 @@ static int add_module(const struct rd_sysfs *fs, struct rd_system *system, const
 	return 0;
 }
 
-int rd_collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
+static int collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	struct rd_kmods mods = { 0 };
 	_cleanup_free_ bool *marked = NULL;
@@ -206,7 +206,7 @@ int rd_collect_gpu_memory(const struct rd_sysfs *fs, struct rd_system *system)
 
 	read_nvidia(fs, system);
 	read_dmabuf(fs, system);
-	r = rd_collect_modules(fs, system);
+	r = collect_modules(fs, system);
 	if (!r)
 		read_memory_peers(fs, system);
 	return r;

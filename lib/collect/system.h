@@ -13,7 +13,6 @@ int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, 
 /* The parts. 0 or -ENOMEM. */
 /* Who offers the memory of accelerators to NICs: modules among it. */
 int rd_collect_gpu_memory(const struct rd_sysfs *fs, struct rd_system *system);
-int rd_collect_modules(const struct rd_sysfs *fs, struct rd_system *system);
 int rd_collect_limits(const struct rd_sysfs *fs, struct rd_system *system);
 int rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system);
 

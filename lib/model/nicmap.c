@@ -11,7 +11,7 @@ const char *rd_path_name(enum rd_path path)
 	return (size_t)path < RD_ARRAY_SIZE(names) ? names[path] : NULL;
 }
 
-void rd_nccl_nets_deinit(struct rd_nccl_nets *nets)
+static void nccl_nets_deinit(struct rd_nccl_nets *nets)
 {
 	for (size_t i = 0; i < nets->n; i++) {
 		free(nets->v[i].ports);
@@ -33,7 +33,7 @@ const char *rd_judged_name(enum rd_judged judged)
 	return (size_t)judged < RD_ARRAY_SIZE(names) ? names[judged] : NULL;
 }
 
-void rd_choices_deinit(struct rd_choices *choices)
+static void choices_deinit(struct rd_choices *choices)
 {
 	for (size_t i = 0; i < choices->n; i++) {
 		free(choices->v[i].ports);
@@ -70,9 +70,9 @@ void rd_nicmap_deinit(struct rd_nicmap *map)
 {
 	rd_port_views_deinit(&map->ports);
 	free(map->pairs);
-	rd_nccl_nets_deinit(&map->nccl_nets);
-	rd_choices_deinit(&map->nccl);
-	rd_choices_deinit(&map->nvshmem);
+	nccl_nets_deinit(&map->nccl_nets);
+	choices_deinit(&map->nccl);
+	choices_deinit(&map->nvshmem);
 	rd_stacks_deinit(&map->stacks);
 	rd_env_deinit(&map->env);
 	rd_findings_deinit(&map->findings);

@@ -49,7 +49,6 @@ struct rd_nccl_nets {
 	int *lost; /* ports that NCCL merges and then finds nowhere; indices into host.ports; owned */
 	size_t n_lost;
 };
-void rd_nccl_nets_deinit(struct rd_nccl_nets *nets);
 
 /* Which ports a library gives an accelerator. */
 struct rd_choice {
@@ -68,7 +67,6 @@ struct rd_choices {
 	size_t n;
 	char *note; /* what holds for all of it, or why it is empty; owned */
 };
-void rd_choices_deinit(struct rd_choices *choices);
 
 /* An environment variable that a library reads. */
 struct rd_env_var {

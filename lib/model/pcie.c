@@ -77,7 +77,8 @@ unsigned rd_pcie_payload(const struct rd_pci *pci)
 	return 128u << (pci->config.dev_ctl.v >> 5 & 7);
 }
 
-unsigned rd_pcie_payload_can(const struct rd_pci *pci)
+/* What the function alone can. */
+static unsigned payload_can(const struct rd_pci *pci)
 {
 	return 128u << (pci->config.dev_cap.v & 7);
 }
@@ -89,10 +90,10 @@ unsigned rd_pcie_read_request(const struct rd_pci *pci)
 
 unsigned rd_pcie_payload_path(const struct rd_host *host, const struct rd_pci *pci)
 {
-	unsigned can = rd_pcie_payload_can(pci);
+	unsigned can = payload_can(pci);
 
 	for (int up = pci->parent; up >= 0; up = host->pcis[up].parent)
 		if (host->pcis[up].config.dev_cap.known == RD_OK)
-			can = least(can, rd_pcie_payload_can(&host->pcis[up]));
+			can = least(can, payload_can(&host->pcis[up]));
 	return can;
 }

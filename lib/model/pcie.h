@@ -35,10 +35,9 @@ bool rd_pcie_is_vf(const struct rd_host *host, const struct rd_pci *pci);
 /* Runs below a hypervisor, so that bridges may be made up. */
 bool rd_pcie_in_guest(const struct rd_host *host);
 
-/* Max Payload Size in use, and what the function alone can, in bytes. Needs dev_ctl, dev_cap. */
+/* Max Payload Size in use, in bytes. Needs dev_ctl. */
 unsigned rd_pcie_payload(const struct rd_pci *pci);
-unsigned rd_pcie_payload_can(const struct rd_pci *pci);
-/* What it and all bridges above can, as far as they are known. */
+/* What it and all bridges above can, as far as they are known. Needs dev_cap. */
 unsigned rd_pcie_payload_path(const struct rd_host *host, const struct rd_pci *pci);
 /* Max Read Request Size in bytes. Needs dev_ctl. */
 unsigned rd_pcie_read_request(const struct rd_pci *pci);

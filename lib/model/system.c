@@ -5,6 +5,14 @@
 
 #include "base/memory.h"
 
+static void text_list_deinit(struct rd_text_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->v[i]);
+	free(list->v);
+	*list = (struct rd_text_list){ 0 };
+}
+
 void rd_system_deinit(struct rd_system *system)
 {
 	for (size_t i = 0; i < system->n_modules; i++) {
@@ -25,9 +33,9 @@ void rd_system_deinit(struct rd_system *system)
 	free(system->huge);
 	free(system->uverbs);
 	free(system->libibverbs);
-	rd_text_list_deinit(&system->memory_peers);
-	rd_text_list_deinit(&system->providers);
-	rd_text_list_deinit(&system->job_env);
+	text_list_deinit(&system->memory_peers);
+	text_list_deinit(&system->providers);
+	text_list_deinit(&system->job_env);
 	*system = (struct rd_system){ 0 };
 }
 
@@ -59,14 +67,6 @@ bool rd_text_list_has(const struct rd_text_list *list, const char *text)
 		if (strcmp(list->v[i], text) == 0)
 			return true;
 	return false;
-}
-
-void rd_text_list_deinit(struct rd_text_list *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		free(list->v[i]);
-	free(list->v);
-	*list = (struct rd_text_list){ 0 };
 }
 
 bool rd_has_peermem(const struct rd_system *system)

@@ -97,7 +97,6 @@ const struct rd_module *rd_system_module(const struct rd_system *system, const c
 /* Copies. */
 void rd_text_list_add(struct rd_text_list *list, const char *text);
 bool rd_text_list_has(const struct rd_text_list *list, const char *text);
-void rd_text_list_deinit(struct rd_text_list *list);
 
 /* NVIDIA's module that offers its memory to ib_core is loaded. */
 bool rd_has_peermem(const struct rd_system *system);

@@ -33,7 +33,7 @@ enum {
 enum { SH_HOST, SH_INDEX, SH_OF, SH_PORTS, SH_TOPOLOGY, SH_COLUMNS };
 enum { TOP_IBDEV, TOP_PORT, TOP_SM_LID, TOP_SWEEP, TOP_SHARD, TOP_COLUMNS };
 enum { BA_TOPOLOGY, BA_PORTS, BA_LATENCY, BA_KIND, BA_ATTRIBUTES, BA_WINDOW, BA_PER_LID, BA_COLUMNS };
-enum { PL_INDEX, PL_HOST, PL_FOUND, PL_PORTS, PL_SHARE, PL_OWN, PL_LEAF, PL_AGENTS, PL_SECONDS };
+enum { PL_INDEX, PL_HOST, PL_FOUND, PL_PORTS, PL_SHARE, PL_OWN, PL_LEAF, PL_AGENTS, PL_SECONDS, PL_COLUMNS };
 
 static const struct rd_column spread_columns[SPREAD_COLUMNS], sweep_columns[SW_COLUMNS], shard_columns[SH_COLUMNS],
 	top_columns[TOP_COLUMNS], basis_columns[BA_COLUMNS];
@@ -138,12 +138,14 @@ void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_sho
 
 /* ---- the plan */
 
+static const struct rd_column plan_columns[PL_COLUMNS];
+
 void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, const struct rd_plan_basis *basis)
 {
 	struct rd_section *top = rd_section_create("basis", basis_columns, BA_COLUMNS);
 	struct rd_row *head = rd_section_add(top);
 	char text[24];
-	struct rd_section *section = rd_section_create("plan", rd_plan_columns, RD_PLAN_COLUMNS);
+	struct rd_section *section = rd_section_create("plan", plan_columns, PL_COLUMNS);
 
 	snprintf(text, sizeof(text), "0x%016" PRIx64, shards->topology);
 	rd_row_str(head, BA_TOPOLOGY, text);
@@ -312,7 +314,7 @@ static const struct rd_column basis_columns[BA_COLUMNS] = {
 	[BA_PER_LID] = { .key = "per_lid_window", .type = RD_T_UINT, .help = "the same for one LID" },
 };
 
-const struct rd_column rd_plan_columns[RD_PLAN_COLUMNS] = {
+static const struct rd_column plan_columns[PL_COLUMNS] = {
 	[PL_INDEX] = { .key = "index", .title = "SHARE", .type = RD_T_UINT, .help = "which share, from 1" },
 	[PL_HOST] = { .key = "host", .title = "HOST", .type = RD_T_STR, .help = "host of the list" },
 	[PL_FOUND] = { .key = "found", .title = "FOUND", .type = RD_T_BOOL, .help = "has an adapter with a link; else its share is not covered" },

@@ -34,7 +34,6 @@ enum rd_fabric_column {
 	RD_FAB_DELTAS,
 	RD_FABRIC_COLUMNS,
 };
-extern const struct rd_column rd_fabric_columns[RD_FABRIC_COLUMNS];
 
 /* Seconds, of sweeps. */
 struct rd_fabric_spread {
@@ -74,8 +73,6 @@ struct rd_plan_basis {
 	bool measured;	/* in this network; else assumed */
 	unsigned attributes, window, per_lid;
 };
-enum { RD_PLAN_COLUMNS = 9 };
-extern const struct rd_column rd_plan_columns[RD_PLAN_COLUMNS];
 void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, const struct rd_plan_basis *basis);
 
 #endif

@@ -63,8 +63,6 @@ enum sum_column {
 	SUM_COLUMNS
 };
 
-_Static_assert(EV_COLUMNS == RD_QP_EVENT_COLUMNS, "the header says how many");
-
 static const struct rd_column move_columns[MV_COLUMNS];
 static const struct rd_column duration_columns[DU_COLUMNS];
 static const struct rd_column sum_columns[SUM_COLUMNS];
@@ -156,9 +154,11 @@ static void set_caller(struct rd_row *row, const struct rd_qp_event *ev)
 	rd_row_str(row, EV_CGROUP, ev->cgroup);
 }
 
+static const struct rd_column event_columns[EV_COLUMNS];
+
 struct rd_section *rd_report_qp_event(const struct rd_qp_event *ev)
 {
-	struct rd_section *section = rd_section_create("event", rd_qp_event_columns, EV_COLUMNS);
+	struct rd_section *section = rd_section_create("event", event_columns, EV_COLUMNS);
 	struct rd_row *row = rd_section_add(section);
 
 	rd_row_uint(row, EV_TIME, ev->time_ns);
@@ -250,7 +250,7 @@ void rd_report_qp_trace_summary(struct rd_report *report, const struct rd_qp_tra
 }
 
 /* clang-format off */
-const struct rd_column rd_qp_event_columns[EV_COLUMNS] = {
+static const struct rd_column event_columns[EV_COLUMNS] = {
 	[EV_TIME] = { "time", "TIME", RD_T_TIME, "when it happened; of a call: when it returned", 0, false },
 	[EV_KIND] = { "kind", "KIND", RD_T_STR, "modify, create, destroy, event (of a queue pair), device-event", 0, false },
 	[EV_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },

@@ -30,8 +30,4 @@ struct rd_qp_trace_summary {
 /* Adds the scalars, `transitions` and `durations`. */
 void rd_report_qp_trace_summary(struct rd_report *report, const struct rd_qp_trace_summary *summary);
 
-/* The columns of an event, for --help, completion and the man page. */
-#define RD_QP_EVENT_COLUMNS 39
-extern const struct rd_column rd_qp_event_columns[RD_QP_EVENT_COLUMNS];
-
 #endif

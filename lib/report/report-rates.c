@@ -5,7 +5,7 @@
 
 #include "report/report-field.h"
 
-const struct rd_column rd_rate_columns[RD_RATE_COLUMNS] = {
+static const struct rd_column rate_columns[RD_RATE_COLUMNS] = {
 	[RD_RATE_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
 	[RD_RATE_PORT] = { "port", "PORT", RD_T_UINT, "port number" },
 	[RD_RATE_NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface on the port", .hidden = true },
@@ -54,7 +54,7 @@ static void fill(struct rd_row *row, const struct rd_port_rate *rate, const stru
 struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct rd_counter_set *set,
 				    const struct rd_counter_sample *now, const bool *chosen)
 {
-	struct rd_section *section = rd_section_create("rates", rd_rate_columns, RD_RATE_COLUMNS);
+	struct rd_section *section = rd_section_create("rates", rate_columns, RD_RATE_COLUMNS);
 
 	/* Port 0 is a device as a whole, which carries nothing by itself. */
 	for (size_t p = 0; p < rates->n; p++)

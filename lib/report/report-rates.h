@@ -23,7 +23,6 @@ enum rd_rate_column {
 	RD_RATE_COUNTED_BY,
 	RD_RATE_COLUMNS,
 };
-extern const struct rd_column rd_rate_columns[RD_RATE_COLUMNS];
 
 /* Section rates: a row for each port; `chosen` (as many as the set has ports; NULL: all) picks them. */
 struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct rd_counter_set *set,

@@ -153,7 +153,8 @@ static int add_sample(const struct rd_record_sample *sample, bool first, struct 
 	return 0;
 }
 
-int rd_record_manifest(const struct rd_recording *recording, const char *version, struct rd_buf *out)
+/* The manifest, as JSON. `version` is the program's. */
+static int make_manifest(const struct rd_recording *recording, const char *version, struct rd_buf *out)
 {
 	rd_buf_str(out, "{\n\"schema\": \"" RD_BUNDLE_SCHEMA "\",\n\"version\": ");
 	rd_json_add_text(out, version);
@@ -267,7 +268,7 @@ static int write_folder(struct writer *writer, const struct rd_record_sample *sa
 static int write_all(struct writer *writer, const struct rd_recording *recording, const char *version)
 {
 	_cleanup_buf_ struct rd_buf manifest = RD_BUF_CHECKED;
-	int r = rd_record_manifest(recording, version, &manifest);
+	int r = make_manifest(recording, version, &manifest);
 
 	/* First, so that what is missing behind it is noticed. */
 	if (!r)

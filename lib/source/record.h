@@ -42,9 +42,6 @@ int rd_record_sample_changes(struct rd_record_sample *before, struct rd_record_s
 /* Hands over what `src` (of rd_source_record_open) has gathered; the source is then empty and only to be closed. */
 int rd_source_record_take(struct rd_source *src, struct rd_recording *ret, struct rd_err *err);
 
-/* The manifest, as JSON. `version` is the program's. */
-int rd_record_manifest(const struct rd_recording *recording, const char *version, struct rd_buf *out);
-
 /*
  * Writes the bundle to `path`: a tar archive, packed as the suffix says (.tar, .tar.gz, .tgz, .tar.bz2, .tar.zst), -EINVAL
  * for another. It appears under its name when it is complete, and not at all on failure; without `replace` not where

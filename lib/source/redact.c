@@ -35,7 +35,7 @@ static void make_up(struct rd_redact *redact, enum rd_secret kind, const uint8_t
 }
 
 /* 02:… is an address that nobody's vendor gave out. */
-void rd_redact_mac(struct rd_redact *redact, uint8_t *mac)
+static void redact_mac(struct rd_redact *redact, uint8_t *mac)
 {
 	uint8_t out[6] = { 0x02, 0x72 };
 
@@ -60,7 +60,7 @@ static bool guid_of_mac(struct rd_redact *redact, const uint8_t *guid, uint8_t *
 		return false;
 	if (eui)
 		mac[0] ^= 2;
-	rd_redact_mac(redact, mac);
+	redact_mac(redact, mac);
 	if (eui)
 		mac[0] ^= 2;
 	memcpy(out, mac, 3);
@@ -205,7 +205,7 @@ void rd_redact_ip6(struct rd_redact *redact, uint8_t *ip)
 void rd_redact_hardware(struct rd_redact *redact, uint8_t *address, size_t size)
 {
 	if (size == 6)
-		rd_redact_mac(redact, address);
+		redact_mac(redact, address);
 	else if (size == 20)
 		rd_redact_ip6(redact, address + 4);
 }

@@ -67,7 +67,6 @@ void rd_redact_enter_word(struct rd_redact *redact, const char *in, size_t size,
 const struct rd_secret_word *rd_redact_find_word(const struct rd_redact *redact, const char *text, size_t size);
 
 /* In place. */
-void rd_redact_mac(struct rd_redact *redact, uint8_t *mac);
 void rd_redact_guid(struct rd_redact *redact, uint8_t *guid);
 void rd_redact_uuid(struct rd_redact *redact, uint8_t *uuid);
 void rd_redact_ip4(struct rd_redact *redact, uint8_t *ip);

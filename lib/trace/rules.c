@@ -85,11 +85,18 @@ static enum rd_rule apply(const struct words *words, const struct word_rule *tab
 	return RD_RULE_SELECTED;
 }
 
+static bool is_cold(const char *name)
+{
+	const char *dot = strstr(name, ".cold");
+
+	return dot && (!dot[5] || dot[5] == '.');
+}
+
 enum rd_rule rd_rules_name(const char *name)
 {
 	struct words words;
 
-	if (rd_rules_is_cold(name))
+	if (is_cold(name))
 		return RD_RULE_COLD;
 	split(name, &words);
 	return apply(&words, name_rules);
@@ -116,13 +123,6 @@ bool rd_rules_changes(const char *name)
 size_t rd_rules_bare_length(const char *name)
 {
 	return strcspn(name, ".");
-}
-
-bool rd_rules_is_cold(const char *name)
-{
-	const char *dot = strstr(name, ".cold");
-
-	return dot && (!dot[5] || dot[5] == '.');
 }
 
 static const char *const data_path[] = {

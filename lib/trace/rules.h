@@ -17,6 +17,5 @@ bool rd_rules_changes(const char *name);
 
 /* Length of the name without ".part.0", ".constprop.0", ".isra.0", ".cold" … */
 size_t rd_rules_bare_length(const char *name);
-bool rd_rules_is_cold(const char *name);
 
 #endif
