@@ -144,7 +144,8 @@ int rd_fail_usage(const struct rd_cmd *cmd, const struct rd_err *err)
 	struct rd_err shown = *err;
 
 	if (!shown.hint[0])
-		rd_err_hint(&shown, RD_PROGRAM "%s%s --help", cmd ? " " : "", cmd ? cmd->name : "");
+		rd_err_hint(&shown, RD_PROGRAM "%s%s%s%s --help", cmd ? " " : "", cmd ? cmd->name : "",
+			    cmd && cmd->option ? " --" : "", cmd && cmd->option ? cmd->option : "");
 	print_err(&shown, false);
 	return RD_EXIT_UNKNOWN;
 }

@@ -43,10 +43,15 @@ static void offer(struct rd_buf *out, const char *typed, const char *before, con
 	rd_buf_str(out, "\n");
 }
 
-static void offer_opts(struct rd_buf *out, const char *typed, const struct rd_opt *opts)
+static void offer_opts_of(struct rd_buf *out, const char *typed, const struct rd_cmd *cmd)
 {
-	for (; opts && opts->name; opts++)
-		offer(out, typed, "--", opts->name, opts->help);
+	const struct rd_opt *opts[2 * RD_OPTS_MAX];
+	size_t n = cmd ? rd_opts_of(cmd, opts) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		offer(out, typed, "--", opts[i]->name, opts[i]->help);
+	for (const struct rd_opt *opt = rd_global_opts; opt->name; opt++)
+		offer(out, typed, "--", opt->name, opt->help);
 }
 
 static void offer_words(struct rd_buf *out, const char *typed, const char *before, const char *words)
@@ -167,6 +172,8 @@ static void read_word(struct cursor *cursor, const char *word)
 	}
 	if (word[0] == '-' && word[1]) {
 		opt = rd_opts_find(cursor->cmd, word);
+		if (opt && cursor->cmd && cursor->cmd->variant && strcmp(opt->name, cursor->cmd->variant->option) == 0)
+			cursor->cmd = cursor->cmd->variant;
 		if (!opt || !opt->arg)
 			return;
 		if (starts_with(word, "--") ? !strchr(word, '=') : !word[2])
@@ -210,8 +217,7 @@ static void complete_words(const struct rd_ctx *ctx, int n, char **words, struct
 		return;
 	}
 	if (!cursor.operands && typed[0] == '-') {
-		offer_opts(out, typed, cursor.cmd ? cursor.cmd->opts : NULL);
-		offer_opts(out, typed, rd_global_opts);
+		offer_opts_of(out, typed, cursor.cmd);
 	} else if (!cursor.cmd && !cursor.operands) {
 		offer_commands(out, typed);
 	} else if (cursor.cmd && cursor.cmd->runs_command) {
@@ -233,30 +239,30 @@ static const struct rd_column option_columns[] = {
 	{ .key = "complete", .type = RD_T_STR }, { .key = "help", .type = RD_T_STR },
 };
 
-static void dump_opts(struct rd_section *section, const char *command, const struct rd_opt *opts)
+static void dump_opt(struct rd_section *section, const char *command, const struct rd_opt *opt)
 {
-	for (; opts && opts->name; opts++) {
-		const char letter[] = { opts->letter, '\0' };
-		struct rd_row *row = rd_section_add(section);
+	const char letter[] = { opt->letter, '\0' };
+	struct rd_row *row = rd_section_add(section);
 
-		rd_row_str(row, 0, command);
-		rd_row_str(row, 1, opts->name);
-		rd_row_str(row, 2, opts->letter ? letter : NULL);
-		rd_row_str(row, 3, opts->arg);
-		rd_row_str(row, 4, opts->complete);
-		rd_row_str(row, 5, opts->help);
-	}
+	rd_row_str(row, 0, command);
+	rd_row_str(row, 1, opt->name);
+	rd_row_str(row, 2, opt->letter ? letter : NULL);
+	rd_row_str(row, 3, opt->arg);
+	rd_row_str(row, 4, opt->complete);
+	rd_row_str(row, 5, opt->help);
 }
 
 static int dump(struct rd_ctx *ctx)
 {
 	struct rd_section *commands = rd_section_create("commands", command_columns, RD_ARRAY_SIZE(command_columns));
 	struct rd_section *options = rd_section_create("options", option_columns, RD_ARRAY_SIZE(option_columns));
+	const struct rd_opt *opts[2 * RD_OPTS_MAX];
 	struct rd_report report;
 	int r;
 
 	rd_answer_init(ctx, &report);
-	dump_opts(options, NULL, rd_global_opts);
+	for (const struct rd_opt *opt = rd_global_opts; opt->name; opt++)
+		dump_opt(options, NULL, opt);
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
 		struct rd_row *row = rd_section_add(commands);
 
@@ -265,7 +271,8 @@ static int dump(struct rd_ctx *ctx)
 		rd_row_str(row, 2, (*cmd)->operands);
 		rd_row_bool(row, 3, (*cmd)->hidden);
 		rd_row_bool(row, 4, (*cmd)->runs_command);
-		dump_opts(options, (*cmd)->name, (*cmd)->opts);
+		for (size_t i = 0, n = rd_opts_of(*cmd, opts); i < n; i++)
+			dump_opt(options, (*cmd)->name, opts[i]);
 	}
 	ctx->globals.json = true;
 	rd_report_add(&report, commands);
@@ -273,15 +280,6 @@ static int dump(struct rd_ctx *ctx)
 	r = rd_answer_print(ctx, &report);
 	rd_report_deinit(&report);
 	return r;
-}
-
-static int complete_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
-{
-	struct complete_state *state = ctx->state;
-
-	(void)opt, (void)arg, (void)err;
-	state->dump = true;
-	return 0;
 }
 
 static int complete_run(struct rd_ctx *ctx, int argc, char **argv)
@@ -297,7 +295,7 @@ static int complete_run(struct rd_ctx *ctx, int argc, char **argv)
 }
 
 static const struct rd_opt complete_opts[] = {
-	{ "dump", 0, NULL, "print the tables of commands and options as JSON", NULL },
+	{ "dump", 0, NULL, "print the tables of commands and options as JSON", RD_FLAG(complete_state, dump) },
 	{ 0 },
 };
 
@@ -310,6 +308,5 @@ const struct rd_cmd rd_cmd_complete = {
 	.hidden = true,
 	.runs_command = true,
 	.state_size = sizeof(struct complete_state),
-	.option = complete_option,
 	.run = complete_run,
 };

@@ -131,13 +131,6 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 	return r;
 }
 
-static int option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
-{
-	struct diff *diff = ctx->state;
-
-	return rd_repeat_option(&diff->repeat, opt, arg, err);
-}
-
 static int record(struct rd_source *source, struct rd_err *err)
 {
 	_cleanup_(rd_facts_deinit) struct rd_facts facts = { 0 };
@@ -145,7 +138,7 @@ static int record(struct rd_source *source, struct rd_err *err)
 	return rd_snapshot_collect(source, &facts, err);
 }
 
-static const struct rd_opt opts[] = { RD_REPEAT_OPTS, { 0 } };
+static const struct rd_opt opts[] = { RD_REPEAT_OPTS(diff, repeat), { 0 } };
 
 const struct rd_cmd rd_cmd_diff = {
 	.name = "diff",
@@ -163,7 +156,6 @@ const struct rd_cmd rd_cmd_diff = {
 	.columns = rd_diff_columns,
 	.n_columns = RD_DIFF_COLUMNS,
 	.state_size = sizeof(struct diff),
-	.option = option,
 	.check = check,
 	.record = record,
 	.run = run,

@@ -11,6 +11,9 @@
 #include "report/report.h"
 #include "source/source.h"
 
+#include <float.h>
+#include <stddef.h>
+
 /* Exit codes, as monitoring plugins have them. */
 enum rd_exit {
 	RD_EXIT_OK = 0,
@@ -34,6 +37,17 @@ enum rd_needs {
 	RD_NEEDS_PORTS,	     /* to send datagrams from this host's ports */
 };
 
+/* What an option does to the struct that its table is about: the command's state, or struct rd_globals. */
+enum rd_opt_kind {
+	RD_OPT_GIVEN,	/* nothing: rd_opt_given says whether it was there */
+	RD_OPT_FLAG,	/* sets a bool */
+	RD_OPT_TEXT,	/* stores its argument in a const char *, which points into argv */
+	RD_OPT_WORD,	/* the same; it must be one of the words in `complete` */
+	RD_OPT_NUMBER,	/* stores an unsigned integer from `least` to `most` */
+	RD_OPT_SECONDS, /* stores a double from `least` to `most` */
+	RD_OPT_OWN,	/* calls `take` */
+};
+
 struct rd_opt {
 	const char *name;     /* long name, without dashes */
 	char letter;	      /* short name; 0: none */
@@ -42,13 +56,57 @@ struct rd_opt {
 	const char *complete; /* what completes its argument: "file", "ibdev", "pid", "function", "errno", "user", "column",
 			       * or words separated by "|"; NULL: nothing */
 	enum rd_needs needs; /* its argument names the file */
+	/* A row has these by one of the macros below. */
+	enum rd_opt_kind kind;
+	size_t offset;	    /* of the member */
+	size_t size;	    /* of the integer */
+	size_t known;	    /* offset of the `known` of an RD_FIELD, which becomes RD_OK; 0: it is none */
+	double least, most; /* of a number, or seconds; both may be given */
+	/* -EINVAL with `err` filled if the argument is no good; see rd_opt_refuse. */
+	int (*take)(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err);
+};
+
+/* A member's offset, and an error of the compiler where it is not of this type. */
+#define RD_OPT_AT(of, member, type) offsetof(of, member) * (size_t) _Generic(((of *)NULL)->member, type : 1)
+
+/* The end of a row: which member of `struct state` the option sets, and how. */
+#define RD_FLAG(state, member) .kind = RD_OPT_FLAG, .offset = RD_OPT_AT(struct state, member, bool)
+#define RD_TEXT(state, member) .kind = RD_OPT_TEXT, .offset = RD_OPT_AT(struct state, member, const char *)
+#define RD_WORD(state, member) .kind = RD_OPT_WORD, .offset = RD_OPT_AT(struct state, member, const char *)
+#define RD_NUMBER(state, member, from, to)                               \
+	.kind = RD_OPT_NUMBER, .offset = offsetof(struct state, member), \
+	.size = sizeof(((struct state *)NULL)->member), .least = (from), .most = (to)
+/* The same of an RD_FIELD. */
+#define RD_NUMBER_FIELD(state, member, from, to) \
+	RD_NUMBER(state, member.v, from, to), .known = offsetof(struct state, member.known)
+#define RD_SECONDS(state, member, from, to) \
+	.kind = RD_OPT_SECONDS, .offset = RD_OPT_AT(struct state, member, double), .least = (from), .most = (to)
+#define RD_TAKES(function) .kind = RD_OPT_OWN, .take = (function)
+
+#define RD_ABOVE_0 DBL_MIN /* the least of seconds that may be as few as one likes, but not none */
+#define RD_COUNT_MAX (1ul << 30)
+#define RD_PID_MAX (1ul << 22)
+
+enum rd_rule_kind {
+	RD_ONE_OF = 1, /* at most one of `opts` */
+	RD_EXCLUDES,   /* none of `opts` together with one of `with` */
+	RD_REQUIRES,   /* each of `opts` needs one of `with` */
+};
+
+/* What does not go together. Options by their long names, without dashes, a blank between them; global ones, too. */
+struct rd_opt_rule {
+	enum rd_rule_kind kind;
+	const char *opts, *with;
+	const char *why;  /* said behind it; NULL: nothing */
+	const char *when; /* holds where this option is given, too; NULL: always */
 };
 
 /* What the global options said. */
 struct rd_globals {
 	bool json;
 	bool verbose;
-	const char *color; /* auto, always, never */
+	bool help, version;
+	const char *color; /* auto, always, never; NULL: not said */
 	bool openmetrics;
 	const char *textfile; /* a file to write metrics to; NULL: none */
 	const char *from;     /* a bundle to read instead of this host; NULL: this host */
@@ -59,7 +117,9 @@ struct rd_ctx {
 	struct rd_globals globals;
 	struct rd_source *source; /* opened before run() */
 	const struct rd_cmd *cmd;
-	void *state;	     /* the command's own options, of cmd->state_size bytes, zeroed */
+	void *state;	/* the command's own options, of cmd->state_size bytes, zeroed before */
+	uint64_t given; /* a bit for each row of cmd->opts; see rd_opt_given */
+	uint64_t given_globals;
 	const char *schema;  /* of the JSON document; NULL: rdmadiag/<command>/1. A command may set it */
 	bool lines;	     /* the output is a stream of JSON lines. A command may set it */
 	bool answered;	     /* what ends the JSON output has been printed */
@@ -70,8 +130,12 @@ struct rd_cmd {
 	const char *name;
 	const char *summary;		 /* one line for the list of commands */
 	const char *operands;		 /* "[-- COMMAND [ARG…]]" in the usage line; NULL: none */
-	const struct rd_opt *opts;	 /* ended by a NULL name; NULL: none */
-	const char *description;	 /* paragraph for --help */
+	const struct rd_opt *opts;	 /* 64 at most, ended by a NULL name; NULL: none */
+	const struct rd_opt_rule *rules; /* ended by a kind of 0; NULL: all options go together */
+	/* What one of its options makes of the command: another table, state and work behind the same name. NULL: nothing. */
+	const struct rd_cmd *variant;
+	const char *option;		 /* of a variant: which option that is, a row in both tables */
+	const char *description;	 /* paragraph for --help; NULL: none */
 	const char *examples;		 /* for --help; NULL: none */
 	const struct rd_column *columns; /* what -o can name, for --help and completion; NULL: no table */
 	size_t n_columns;
@@ -84,9 +148,7 @@ struct rd_cmd {
 	bool live_operand;	     /* but "live" stands for this host, which is read for no other reason */
 	bool runs_command;	     /* the operands are a command line: our options end at the first of them */
 	size_t state_size;
-	/* Takes one option into ctx->state; -EINVAL with err filled if its argument is no good. */
-	int (*option)(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err);
-	/* Refuses what does not go together in options and operands: -EINVAL with err filled. Opens nothing. NULL: all does. */
+	/* Refuses operands, and what the rules cannot say of options: -EINVAL with err filled. Opens nothing. NULL: all goes. */
 	int (*check)(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err);
 	/* Reads through `source` all that the command reads with any of its options, and prints nothing: `capture` calls it
 	 * with a source that records. What cannot be read is no failure here. NULL: nothing that a bundle holds. */
@@ -94,6 +156,12 @@ struct rd_cmd {
 	/* Does the work; returns the exit code. argv: the operands ("--" removed), NULL-terminated. */
 	int (*run)(struct rd_ctx *ctx, int argc, char **argv);
 };
+
+/* Whether the command line has this option (its long name, without dashes), of the command or a global one. */
+bool rd_opt_given(const struct rd_ctx *ctx, const char *name);
+
+/* For `take`: fills `err` with the option and what is wrong with its argument; -EINVAL. */
+int rd_opt_refuse(const struct rd_opt *opt, struct rd_err *err, const char *fmt, ...) RD_PRINTF(3, 4);
 
 extern const struct rd_cmd *const rd_commands[]; /* in the order of help; NULL-terminated */
 extern const struct rd_opt rd_global_opts[];

@@ -70,7 +70,7 @@ static void add_opts(const char *title, const struct rd_opt *opts, size_t width,
 			rd_buf_printf(out, "%s\n%*s", left, (int)width + 2, "");
 		else
 			rd_buf_printf(out, "%-*s  ", (int)width, left);
-		add_filled(opts->help, width + 2, out);
+		add_filled(opts->help ? opts->help : "", width + 2, out);
 	}
 }
 
@@ -94,9 +94,9 @@ static void add_command_help(const struct rd_cmd *cmd, struct rd_buf *out)
 {
 	size_t width = opts_width(rd_global_opts, opts_width(cmd->opts, 0));
 
-	rd_buf_printf(out, "Usage: " RD_PROGRAM " %s [OPTIONS]%s%s\n\n", cmd->name, cmd->operands ? " " : "",
-		      cmd->operands ? cmd->operands : "");
-	add_filled(cmd->description, 0, out);
+	rd_buf_printf(out, "Usage: " RD_PROGRAM " %s%s%s [OPTIONS]%s%s\n\n", cmd->name, cmd->option ? " --" : "",
+		      cmd->option ? cmd->option : "", cmd->operands ? " " : "", cmd->operands ? cmd->operands : "");
+	add_filled(cmd->description ? cmd->description : cmd->summary ? cmd->summary : "", 0, out);
 	add_opts("Options", cmd->opts, width, out);
 	add_opts("Global options", rd_global_opts, width, out);
 	add_columns(cmd, out);
@@ -106,6 +106,9 @@ static void add_command_help(const struct rd_cmd *cmd, struct rd_buf *out)
 		rd_buf_printf(out, "\nExamples:\n%s%s", cmd->examples,
 			      size > 0 && cmd->examples[size - 1] == '\n' ? "" : "\n");
 	}
+	if (cmd->variant)
+		rd_buf_printf(out, "\nOptions of %s --%s: " RD_PROGRAM " %s --%s --help\n", cmd->name,
+			      cmd->variant->option, cmd->name, cmd->variant->option);
 	if (!cmd->hidden)
 		rd_buf_printf(out, "\nMore: man " RD_PROGRAM "-%s\n", cmd->name);
 }
@@ -122,7 +125,7 @@ static void add_program_help(struct rd_buf *out)
 			width = (int)strlen((*cmd)->name);
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
 		if (!(*cmd)->hidden)
-			rd_buf_printf(out, "  %-*s  %s\n", width, (*cmd)->name, (*cmd)->summary);
+			rd_buf_printf(out, "  %-*s  %s\n", width, (*cmd)->name, (*cmd)->summary ? (*cmd)->summary : "");
 	add_opts("Options, before or after the command", rd_global_opts, opts_width(rd_global_opts, 0), out);
 	rd_buf_str(out, "\n" RD_PROGRAM " COMMAND --help explains a command; man " RD_PROGRAM " says more.\n");
 }

@@ -129,7 +129,6 @@ static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 /* argv[0] is the command's name. */
 static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
 {
-	_cleanup_free_ void *state = NULL;
 	struct rd_err err = { 0 };
 	enum rd_parsed parsed;
 	int first;
@@ -142,8 +141,6 @@ static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
 	ctx->cmd = rd_cmd_find(argv[0]);
 	if (!ctx->cmd)
 		return unknown_command(argv[0]);
-	state = rd_alloc(1, ctx->cmd->state_size + 1);
-	ctx->state = state;
 	first = rd_opts_command(ctx, argc, argv, &parsed, &err);
 	if (first < 0)
 		return rd_fail_usage(ctx->cmd, &err);
@@ -171,7 +168,7 @@ static int run_program(int argc, char **argv)
 	struct rd_ctx ctx = { 0 };
 	struct rd_err err = { 0 };
 	enum rd_parsed parsed;
-	int first;
+	int first, r;
 
 	first = rd_opts_parse(&ctx, argc, argv, &parsed, &err);
 	if (first < 0)
@@ -180,7 +177,9 @@ static int run_program(int argc, char **argv)
 		return exit_code(print_version(&ctx));
 	if (parsed == RD_PARSED_HELP || first >= argc)
 		return exit_code(print_help(NULL));
-	return exit_code(dispatch(&ctx, argc - first, argv + first));
+	r = dispatch(&ctx, argc - first, argv + first);
+	free(ctx.state);
+	return exit_code(r);
 }
 
 int main(int argc, char **argv)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "opts.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "privileges.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define OPTS_MAX 96
+#define OPTS_MAX (2 * RD_OPTS_MAX + 32)
 #define NAME_MAX_LEN 31
 
-/* getopt's view of both tables, the command's first, so that it may have a letter of its own. */
+/* getopt's view of the tables, the command's first, so that it may have a name or a letter of its own. */
 struct opt_tables {
 	const struct rd_opt *opts[OPTS_MAX];
 	struct option longs[OPTS_MAX + 1];
@@ -22,13 +24,24 @@ struct opt_tables {
 /* Values of long options, above all letters. */
 #define LONG_BASE 256
 
+static bool has_name(const struct opt_tables *tables, const char *name)
+{
+	for (size_t i = 0; i < tables->n; i++)
+		if (strcmp(tables->opts[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
 static void tables_add(struct opt_tables *tables, const struct rd_opt *opts)
 {
 	size_t at = strlen(tables->shorts);
 
 	for (; opts && opts->name && tables->n < OPTS_MAX; opts++) {
-		size_t i = tables->n++;
+		size_t i = tables->n;
 
+		if (has_name(tables, opts->name))
+			continue;
+		tables->n++;
 		tables->opts[i] = opts;
 		tables->longs[i] = (struct option){
 			.name = opts->name,
@@ -129,101 +142,197 @@ static int refuse(const struct opt_tables *tables, const struct rd_cmd *cmd, con
 	return -EINVAL;
 }
 
-static int take_global(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+int rd_opt_refuse(const struct rd_opt *opt, struct rd_err *err, const char *fmt, ...)
 {
-	struct rd_globals *globals = &ctx->globals;
+	_cleanup_free_ char *option = rd_text("--%s", opt->name), *text = NULL;
+	va_list ap;
 
-	switch (opt->letter) {
-	case 'o':
-		globals->style.columns = arg;
-		return 0;
-	case 'n':
-		globals->style.no_headings = true;
-		return 0;
-	case 'v':
-		globals->verbose = true;
-		return 0;
-	}
-	if (strcmp(opt->name, "from") == 0) {
-		globals->from = arg;
-	} else if (strcmp(opt->name, "json") == 0) {
-		globals->json = true;
-	} else if (strcmp(opt->name, "openmetrics") == 0) {
-		globals->openmetrics = true;
-	} else if (strcmp(opt->name, "textfile") == 0) {
-		globals->textfile = arg;
-	} else if (strcmp(opt->name, "raw") == 0) {
-		globals->style.raw = true;
-	} else if (strcmp(opt->name, "color") == 0) {
-		if (strcmp(arg, "auto") != 0 && strcmp(arg, "always") != 0 && strcmp(arg, "never") != 0) {
-			rd_err_set(err, EINVAL, "--color", "takes auto, always or never, not \"%s\"", arg);
-			rd_err_hint(err, "--color auto");
-			return -EINVAL;
-		}
-		globals->color = arg;
+	va_start(ap, fmt);
+	text = rd_vtext(fmt, ap);
+	va_end(ap);
+	return rd_err_set(err, EINVAL, option, "%s", text);
+}
+
+static int take_number(void *to, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	uint64_t value;
+
+	if (rd_parse_uint(arg, RD_DECIMAL, (uint64_t)opt->most, &value) < 0 || value < (uint64_t)opt->least)
+		return rd_opt_refuse(opt, err, "\"%s\" is no number from %.0f to %.0f", arg, opt->least, opt->most);
+	switch (opt->size) {
+	case sizeof(uint8_t):
+		*(uint8_t *)to = (uint8_t)value;
+		break;
+	case sizeof(uint32_t):
+		*(uint32_t *)to = (uint32_t)value;
+		break;
+	default:
+		*(uint64_t *)to = value;
 	}
 	return 0;
 }
 
-static bool is_global(const struct rd_opt *opt)
+static int take_seconds(double *to, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
-	for (const struct rd_opt *global = rd_global_opts; global->name; global++)
-		if (global == opt)
-			return true;
-	return false;
+	if (rd_parse_real(arg, opt->least, opt->most, to) == 0)
+		return 0;
+	if (opt->least <= RD_ABOVE_0)
+		return rd_opt_refuse(opt, err, "\"%s\" is no number of seconds up to %g", arg, opt->most);
+	return rd_opt_refuse(opt, err, "\"%s\" is no number of seconds from %g to %g", arg, opt->least, opt->most);
 }
 
-int rd_opts_parse(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret, struct rd_err *err)
+static int take_word(const char **to, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	_cleanup_buf_ struct rd_buf words = { 0 };
+	size_t size;
+
+	for (const char *at = opt->complete; *at; at += size + (at[size] == '|')) {
+		size = strcspn(at, "|");
+		if (strlen(arg) == size && strncmp(at, arg, size) == 0) {
+			*to = arg;
+			return 0;
+		}
+		rd_buf_printf(&words, "%s%.*s", words.len ? ", " : "", (int)size, at);
+	}
+	return rd_opt_refuse(opt, err, "\"%s\" is none of %s", arg, words.data);
+}
+
+static int take(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	void *to = (char *)state + opt->offset;
+	int r = 0;
+
+	switch (opt->kind) {
+	case RD_OPT_GIVEN:
+		break;
+	case RD_OPT_FLAG:
+		*(bool *)to = true;
+		break;
+	case RD_OPT_TEXT:
+		*(const char **)to = arg;
+		break;
+	case RD_OPT_WORD:
+		return take_word(to, opt, arg, err);
+	case RD_OPT_NUMBER:
+		r = take_number(to, opt, arg, err);
+		if (!r && opt->known)
+			*(enum rd_known *)((char *)state + opt->known) = RD_OK;
+		break;
+	case RD_OPT_SECONDS:
+		return take_seconds(to, opt, arg, err);
+	case RD_OPT_OWN:
+		return opt->take(state, opt, arg, err);
+	}
+	return r;
+}
+
+static const struct rd_opt *named(const struct rd_opt *opts, const char *name)
+{
+	for (; opts && opts->name; opts++)
+		if (strcmp(opts->name, name) == 0)
+			return opts;
+	return NULL;
+}
+
+bool rd_opt_given(const struct rd_ctx *ctx, const char *name)
+{
+	const struct rd_opt *opts = ctx->cmd ? ctx->cmd->opts : NULL, *own = named(opts, name);
+	const struct rd_opt *global = named(rd_global_opts, name);
+
+	return own ? ctx->given >> (own - opts) & 1 : global && ctx->given_globals >> (global - rd_global_opts) & 1;
+}
+
+/* An option of the other of a command and its variant. */
+static int refuse_other(const struct rd_ctx *ctx, const struct rd_opt *opt, struct rd_err *err)
+{
+	if (ctx->cmd->option)
+		return rd_err_set(err, EINVAL, ctx->cmd->name, "--%s and --%s are mutually exclusive", ctx->cmd->option,
+				  opt->name);
+	return rd_opt_refuse(opt, err, "goes with --%s", ctx->cmd->variant->option);
+}
+
+/* One option as getopt hands it over. */
+static int take_one(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	bool global = named(rd_global_opts, opt->name) == opt;
+	int r;
+
+	if (!global && named(ctx->cmd->opts, opt->name) != opt)
+		return refuse_other(ctx, opt, err);
+
+	if (arg && !*arg && opt->complete && strcmp(opt->complete, "file") == 0)
+		return rd_opt_refuse(opt, err, "the path is empty");
+	r = take(global ? &ctx->globals : ctx->state, opt, arg, err);
+	if (r < 0)
+		return r;
+	if (global)
+		ctx->given_globals |= UINT64_C(1) << (opt - rd_global_opts);
+	else
+		ctx->given |= UINT64_C(1) << (opt - ctx->cmd->opts);
+	rd_privileges_note(opt->needs, arg);
+	return 0;
+}
+
+/* `other`: options that are known, and refused; NULL: none. */
+static void tables_init(struct opt_tables *tables, const struct rd_cmd *cmd, const struct rd_opt *other)
 {
 	/* '+': stop at the first operand. ':': tell a missing argument from an unknown option. */
-	struct opt_tables tables = { .shorts = "+:" };
-	const struct rd_cmd *cmd = ctx->cmd;
-	int val, r;
-
-	if (cmd && !cmd->runs_command)
-		strcpy(tables.shorts, ":");
-	if (cmd)
-		tables_add(&tables, cmd->opts);
-	tables_add(&tables, rd_global_opts);
-	*ret = RD_PARSED_RUN;
+	*tables = (struct opt_tables){ .shorts = ":" };
+	if (!cmd || cmd->runs_command)
+		strcpy(tables->shorts, "+:");
+	tables_add(tables, cmd ? cmd->opts : NULL);
+	tables_add(tables, other);
+	tables_add(tables, rd_global_opts);
 	optind = 0; /* glibc: start over with another argv */
 	opterr = 0;
+}
+
+/* Whether the command line has the option of the command's variant. What is wrong with others is told later. */
+static bool wants_variant(const struct rd_cmd *cmd, int argc, char **argv)
+{
+	struct opt_tables tables;
+	bool wanted = false;
+	int val;
+
+	tables_init(&tables, cmd, cmd->variant->opts);
 	while ((val = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1) {
+		const struct rd_opt *opt = val == '?' ? NULL : tables_find(&tables, val);
+
+		wanted |= opt && strcmp(opt->name, cmd->variant->option) == 0;
+	}
+	return wanted;
+}
+
+static int parse(struct rd_ctx *ctx, const struct rd_opt *other, int argc, char **argv, enum rd_parsed *ret,
+		 struct rd_err *err)
+{
+	const struct rd_cmd *cmd = ctx->cmd;
+	struct opt_tables tables;
+	int val, r;
+
+	tables_init(&tables, cmd, other);
+	while (!ctx->globals.help && (val = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1) {
 		const struct rd_opt *opt = tables_find(&tables, val == ':' ? optopt : val);
 
 		if (val == '?' || !opt)
 			return refuse(&tables, cmd, argv[optind - 1], err);
-		if (val == ':') {
-			char name[64];
-
-			snprintf(name, sizeof(name), "--%s", opt->name);
-			return rd_err_set(err, EINVAL, name, "needs an argument: %s", opt->arg);
-		}
-		if (optarg && !*optarg && opt->complete && strcmp(opt->complete, "file") == 0) {
-			char name[64];
-
-			snprintf(name, sizeof(name), "--%s", opt->name);
-			return rd_err_set(err, EINVAL, name, "the path is empty");
-		}
-		if (!is_global(opt)) {
-			r = cmd->option(ctx, opt, optarg, err);
-		} else if (opt->letter == 'h' || opt->letter == 'V') {
-			*ret = opt->letter == 'h' ? RD_PARSED_HELP : RD_PARSED_VERSION;
-			if (*ret == RD_PARSED_HELP)
-				return optind;
-			r = 0; /* -v may follow */
-		} else {
-			r = take_global(ctx, opt, optarg, err);
-		}
+		if (val == ':')
+			return rd_opt_refuse(opt, err, "needs an argument: %s", opt->arg);
+		r = take_one(ctx, opt, optarg, err);
 		if (r < 0)
 			return r;
-		rd_privileges_note(opt->needs, optarg);
 	}
+	*ret = ctx->globals.help ? RD_PARSED_HELP : ctx->globals.version ? RD_PARSED_VERSION : RD_PARSED_RUN;
 	return optind;
 }
 
+int rd_opts_parse(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret, struct rd_err *err)
+{
+	return parse(ctx, NULL, argc, argv, ret, err);
+}
+
 /* What must hold of any command. */
-static int check_globals(const struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+static int check_globals(const struct rd_ctx *ctx, struct rd_err *err)
 {
 	const struct rd_globals *globals = &ctx->globals;
 	const char *metrics = globals->openmetrics ? "--openmetrics" : "--textfile";
@@ -232,40 +341,59 @@ static int check_globals(const struct rd_ctx *ctx, int argc, char **argv, struct
 		return rd_err_set(err, EINVAL, metrics, "%s has no metrics", ctx->cmd->name);
 	if (globals->json && globals->openmetrics)
 		return rd_err_set(err, EINVAL, "--openmetrics", "is another format than --json: leave one out");
-	if (argc > 0 && !ctx->cmd->operands)
-		return rd_err_set(err, EINVAL, argv[0], "%s takes options only", ctx->cmd->name);
 	if (globals->from && ctx->cmd->live_only)
 		return rd_err_set(err, EINVAL, "--from", "%s looks at the running kernel of this host", ctx->cmd->name);
 	return 0;
 }
 
+static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+{
+	int r = check_globals(ctx, err);
+
+	if (!r)
+		r = rd_opt_rules_check(ctx, err);
+	if (!r && ctx->cmd->check)
+		r = ctx->cmd->check(ctx, argc, argv, err);
+	if (!r && argc > 0 && !ctx->cmd->operands)
+		return rd_err_set(err, EINVAL, argv[0], "%s takes options only", ctx->cmd->name);
+	return r;
+}
+
 int rd_opts_command(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret, struct rd_err *err)
 {
-	int first = rd_opts_parse(ctx, argc, argv, ret, err);
-	int r = 0;
+	const struct rd_cmd *cmd = ctx->cmd;
+	const struct rd_opt *other = cmd->variant ? cmd->variant->opts : NULL;
+	int first, r;
 
+	if (cmd->variant && wants_variant(cmd, argc, argv)) {
+		ctx->cmd = cmd->variant;
+		other = cmd->opts;
+	}
+	ctx->state = rd_alloc(1, ctx->cmd->state_size + 1);
+	first = parse(ctx, other, argc, argv, ret, err);
 	if (first < 0 || *ret != RD_PARSED_RUN)
 		return first;
-	r = check_globals(ctx, argc - first, argv + first, err);
-	if (!r && ctx->cmd->check)
-		r = ctx->cmd->check(ctx, argc - first, argv + first, err);
+	r = check(ctx, argc - first, argv + first, err);
 	return r < 0 ? r : first;
 }
 
-int rd_opt_number(const char *option, const char *arg, unsigned long least, unsigned long most, unsigned long *ret,
-		  struct rd_err *err)
+size_t rd_opts_of(const struct rd_cmd *cmd, const struct rd_opt **ret)
 {
-	uint64_t value;
+	const struct rd_opt *variant = cmd->variant ? cmd->variant->opts : NULL;
+	size_t n = 0;
 
-	if (rd_parse_uint(arg, RD_DECIMAL, most, &value) < 0 || value < least)
-		return rd_err_set(err, EINVAL, option, "\"%s\" is no number from %lu to %lu", arg, least, most);
-	*ret = value;
-	return 0;
+	for (const struct rd_opt *opt = cmd->opts; opt && opt->name; opt++)
+		ret[n++] = opt;
+	for (const struct rd_opt *opt = variant; opt && opt->name; opt++)
+		if (!named(cmd->opts, opt->name))
+			ret[n++] = opt;
+	return n;
 }
 
 const struct rd_opt *rd_opts_find(const struct rd_cmd *cmd, const char *word)
 {
-	const struct rd_opt *const lists[] = { cmd ? cmd->opts : NULL, rd_global_opts };
+	const struct rd_opt *const lists[] = { cmd ? cmd->opts : NULL, cmd && cmd->variant ? cmd->variant->opts : NULL,
+					       rd_global_opts };
 	bool is_long = strncmp(word, "--", 2) == 0;
 	size_t size = is_long ? strcspn(word + 2, "=") : 0;
 

@@ -19,17 +19,20 @@ enum rd_parsed {
 int rd_opts_parse(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret, struct rd_err *err);
 
 /*
- * Takes what stands behind the global options, of which argv[0] names ctx->cmd: options into ctx->state, and refuses what does
- * not go together with them, with the global ones or with the operands. Opens nothing. Returns as rd_opts_parse does.
+ * Takes what stands behind the global options, of which argv[0] names ctx->cmd (which becomes its variant where that is asked
+ * for): options into ctx->state, which it allocates and
+ * the caller frees, and refuses what does not go together with them, with the global ones or with the operands. Opens nothing.
+ * Returns as rd_opts_parse does.
  */
 int rd_opts_command(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret, struct rd_err *err);
 
-#define RD_COUNT_MAX (1ul << 30)
-#define RD_PID_MAX (1ul << 22)
+/* Holds what was given against ctx->cmd->rules; -EINVAL with `err` filled. */
+int rd_opt_rules_check(const struct rd_ctx *ctx, struct rd_err *err);
 
-/* The whole number that is the argument of an option (its name with the dashes); -EINVAL with `err` filled. */
-int rd_opt_number(const char *option, const char *arg, unsigned long least, unsigned long most, unsigned long *ret,
-		  struct rd_err *err);
+#define RD_OPTS_MAX 64 /* rows of a command's table */
+
+/* All options of a command, its variant's included, each name once. `ret` has room for 2 * RD_OPTS_MAX. */
+size_t rd_opts_of(const struct rd_cmd *cmd, const struct rd_opt **ret);
 
 /* The option that a word ("--json", "-o", "--columns=x", "-ox") names, of the command (may be NULL) or a global one;
  * NULL if there is none. */

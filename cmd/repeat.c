@@ -2,23 +2,6 @@
 #include "repeat.h"
 
 #include "answer.h"
-#include "opts.h"
-#include "ticks.h"
-
-#include <string.h>
-
-int rd_repeat_option(struct rd_repeat *repeat, const struct rd_opt *opt, const char *arg, struct rd_err *err)
-{
-	int r;
-
-	if (strcmp(opt->name, "interval") == 0)
-		r = rd_ticks_parse(arg, &repeat->seconds, err);
-	else if (strcmp(opt->name, "count") == 0)
-		r = rd_opt_number("--count", arg, 1, RD_COUNT_MAX, &repeat->count, err);
-	else
-		return 0;
-	return r < 0 ? r : 1;
-}
 
 /* 0: there is another look to take. */
 static int wait_next(struct rd_ctx *ctx, const struct rd_repeat *repeat, struct rd_ticks *ticks, void *arg)

@@ -4,6 +4,7 @@
 #define RD_CMD_REPEAT_H
 
 #include "cmd.h"
+#include "ticks.h"
 
 struct rd_repeat {
 	double seconds;	     /* 0: not said */
@@ -13,15 +14,13 @@ struct rd_repeat {
 	void (*meanwhile)(void *arg);
 };
 
-/* Lines of a command's option table. */
-#define RD_REPEAT_OPTS                                                    \
-	{ "interval", 'i', "SECONDS", "look again every SECONDS", NULL }, \
-	{                                                                 \
-		"count", 'c', "N", "end after N looks", NULL              \
+/* Rows of a command's option table: `member` of `struct state` is a struct rd_repeat. */
+#define RD_REPEAT_OPTS(state, member)                                                                   \
+	{ "interval", 'i', "SECONDS", "look again every SECONDS",                                       \
+	  RD_SECONDS(state, member.seconds, RD_TICKS_LEAST, RD_TICKS_MOST) },                           \
+	{                                                                                               \
+		"count", 'c', "N", "end after N looks", RD_NUMBER(state, member.count, 1, RD_COUNT_MAX) \
 	}
-
-/* Takes -i and -c. 1, or 0 for another option; -EINVAL with `err` filled. */
-int rd_repeat_option(struct rd_repeat *repeat, const struct rd_opt *opt, const char *arg, struct rd_err *err);
 
 static inline bool rd_repeat_wanted(const struct rd_repeat *repeat)
 {

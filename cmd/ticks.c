@@ -6,8 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/number.h"
-
 #define SECOND 1000000000u
 #define MEANWHILE_NS 100000000u
 /* Further away than this many intervals the clock was set, or the machine slept. */
@@ -19,14 +17,6 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
-
-int rd_ticks_parse(const char *arg, double *ret, struct rd_err *err)
-{
-	if (rd_parse_real(arg, RD_TICKS_LEAST, RD_TICKS_MOST, ret) < 0)
-		return rd_err_set(err, EINVAL, "--interval", "\"%s\" is no number of seconds from %g to %g", arg,
-				  RD_TICKS_LEAST, RD_TICKS_MOST);
-	return 0;
 }
 
 void rd_ticks_init(struct rd_ticks *ticks, double seconds)

@@ -14,11 +14,9 @@ struct rd_ticks {
 	uint64_t late_ns; /* how far behind its tick the last one woke */
 };
 
-#define RD_TICKS_LEAST 0.1 /* seconds */
+#define RD_TICKS_LEAST 0.1 /* seconds, of -i */
 #define RD_TICKS_MOST 86400.0
 
-/* The argument of -i; -EINVAL with `err` filled unless it is a number of seconds from 0.1 to 86400. */
-int rd_ticks_parse(const char *arg, double *ret, struct rd_err *err);
 void rd_ticks_init(struct rd_ticks *ticks, double seconds);
 
 /* Which tick is next when it is now `now_ns`; counts those that were missed. A clock that was set back or far ahead begins

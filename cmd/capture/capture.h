@@ -6,7 +6,7 @@
 
 struct capture_state {
 	struct rd_repeat repeat;
-	bool redact;
+	bool redact;		/* also where there is a key */
 	bool force;		/* a file of that name is replaced */
 	const char *redact_key; /* a file; NULL: a key that nobody keeps */
 	bool fabric;		/* also the counters of the InfiniBand network */

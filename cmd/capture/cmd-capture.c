@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* capture: what all commands read, in one file. */
 #include "capture.h"
-#include "cmd/opts.h"
 
 #include "base/text.h"
 #include "report/report-capture.h"
@@ -15,25 +14,6 @@
 #define SAMPLES_MAX 1000
 
 extern const struct rd_cmd rd_cmd_capture;
-
-static int option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
-{
-	struct capture_state *state = ctx->state;
-
-	if (strcmp(opt->name, "count") == 0)
-		return rd_opt_number("--count", arg, 1, SAMPLES_MAX, &state->repeat.count, err);
-	if (strcmp(opt->name, "fabric") == 0)
-		state->fabric = true;
-	else if (strcmp(opt->name, "force") == 0)
-		state->force = true;
-	else if (strcmp(opt->name, "redact") == 0)
-		state->redact = true;
-	else if (strcmp(opt->name, "redact-key") == 0) {
-		state->redact = true;
-		state->redact_key = arg;
-	}
-	return rd_repeat_option(&state->repeat, opt, arg, err);
-}
 
 static double seconds_now(void)
 {
@@ -149,27 +129,19 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 
 static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
-	const struct capture_state *state = ctx->state;
-
-	if (argc > 1)
-		return rd_err_set(err, EINVAL, argv[1], "capture writes one file");
-	if (state->repeat.seconds > 0 && !state->repeat.count)
-		return rd_err_set(err, EINVAL, "--interval", "needs --count, so that the bundle has an end");
-	if (state->fabric && state->redact)
-		return rd_err_set(err, EINVAL, "--redact",
-				  "cannot be had with --fabric: names and GUIDs of a network stay in it");
-	if (ctx->globals.from && state->repeat.count)
-		return rd_err_set(err, EINVAL, "--count", "a bundle has the samples that it has");
-	return 0;
+	(void)ctx;
+	return argc > 1 ? rd_err_set(err, EINVAL, argv[1], "capture writes one file") : 0;
 }
 
 static int run(struct rd_ctx *ctx, int argc, char **argv)
 {
+	struct capture_state *state = ctx->state;
 	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	_cleanup_free_ char *name = NULL;
 	struct rd_capture_facts facts = { 0 };
 	struct rd_err err = { 0 };
 
+	state->redact |= state->redact_key != NULL;
 	name = argc ? rd_dup(argv[0]) : default_name(ctx);
 	facts.file = name;
 	if (capture(ctx, &facts, &err) < 0)
@@ -180,14 +152,25 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 }
 
 static const struct rd_opt opts[] = {
-	{ "interval", 'i', "SECONDS", "look at the host again every SECONDS (with -c)", NULL },
-	{ "count", 'c', "N", "look N times; later samples hold only what changed", NULL },
-	{ "fabric", 0, NULL, "also the InfiniBand network: every node, port and counter", NULL, RD_NEEDS_PORTS },
-	{ "force", 0, NULL, "replace FILE where it is there already", NULL, RD_NEEDS_TO_REPLACE },
+	{ "interval", 'i', "SECONDS", "look at the host again every SECONDS (with -c)",
+	  RD_SECONDS(capture_state, repeat.seconds, RD_TICKS_LEAST, RD_TICKS_MOST) },
+	{ "count", 'c', "N", "look N times; later samples hold only what changed",
+	  RD_NUMBER(capture_state, repeat.count, 1, SAMPLES_MAX) },
+	{ "fabric", 0, NULL, "also the InfiniBand network: every node, port and counter", NULL, RD_NEEDS_PORTS,
+	  RD_FLAG(capture_state, fabric) },
+	{ "force", 0, NULL, "replace FILE where it is there already", NULL, RD_NEEDS_TO_REPLACE,
+	  RD_FLAG(capture_state, force) },
 	{ "redact", 0, NULL, "put stand-ins in the place of what names hosts, users, jobs, programs and addresses",
-	  NULL },
+	  RD_FLAG(capture_state, redact) },
 	{ "redact-key", 0, "FILE", "the same, with the same stand-ins in all bundles of this key", "file",
-	  RD_NEEDS_OWN_FILE },
+	  RD_NEEDS_OWN_FILE, RD_TEXT(capture_state, redact_key) },
+	{ 0 },
+};
+
+static const struct rd_opt_rule rules[] = {
+	{ RD_REQUIRES, "interval", "count", "so that the bundle has an end" },
+	{ RD_EXCLUDES, "redact redact-key", "fabric", "names and GUIDs of a network stay in the bundle" },
+	{ RD_EXCLUDES, "count", "from", "a bundle has the samples that it has" },
 	{ 0 },
 };
 
@@ -197,6 +180,7 @@ const struct rd_cmd rd_cmd_capture = {
 	.operands = "[FILE]",
 	.operand_needs = RD_NEEDS_NEW_FILE,
 	.opts = opts,
+	.rules = rules,
 	.description =
 		"Asks this host all that the other commands ask, and keeps the answers, errors included, in a bundle\n"
 		"that --from reads elsewhere. FILE ends in .tar, .tar.gz, .tar.bz2 or .tar.zst; without FILE the bundle\n"
@@ -209,7 +193,6 @@ const struct rd_cmd rd_cmd_capture = {
 	.columns = rd_capture_columns,
 	.n_columns = RD_CAPTURE_COLUMNS,
 	.state_size = sizeof(struct capture_state),
-	.option = option,
 	.check = check,
 	.run = run,
 };

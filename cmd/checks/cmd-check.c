@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/number.h"
 #include "check-line.h"
 #include "cmd/counters/counters.h"
 #include "cmd/datafile.h"
@@ -18,26 +17,6 @@
 /* Milliseconds of each second of the deadline, by which all is read and judged, and by which --textfile is written. */
 #define READING_PART 900
 #define WRITING_PART 950
-
-static int check_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
-{
-	struct check_opts *opts = ctx->state;
-
-	if (strcmp(opt->name, "exclusive") == 0) {
-		opts->exclusive = true;
-	} else if (strcmp(opt->name, "observe") == 0) {
-		opts->observe = true;
-	} else if (strcmp(opt->name, "since") == 0) {
-		opts->since = arg;
-	} else if (strcmp(opt->name, "profile") == 0) {
-		opts->profile = arg;
-	} else if (strcmp(opt->name, "deadline") == 0) {
-		if (rd_parse_real(arg, 0.05, 3600, &opts->deadline) < 0)
-			return rd_err_set(err, EINVAL, "--deadline", "\"%s\" is no number of seconds from 0.05 to 3600",
-					  arg);
-	}
-	return rd_repeat_option(&opts->repeat, opt, arg, err);
-}
 
 /* What gave no answer makes the rule unknown; any other file that is none is a mistake. */
 static int read_counters(struct rd_ctx *ctx, struct check_look *look, struct rd_err *err)
@@ -230,17 +209,6 @@ static int look_once(struct rd_ctx *ctx, void *arg)
 	return opts->observe ? RD_EXIT_OK : r;
 }
 
-static int check_usage(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
-{
-	const struct check_opts *opts = ctx->state;
-
-	(void)argc;
-	(void)argv;
-	if (rd_repeat_wanted(&opts->repeat) && ctx->globals.openmetrics)
-		return rd_err_set(err, EINVAL, "--openmetrics", "is one page: leave out -i and -c, or take --textfile");
-	return 0;
-}
-
 static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	_cleanup_(rd_source_closep) struct rd_source *local = NULL, *bundle = NULL;
@@ -267,13 +235,21 @@ static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 }
 
 static const struct rd_opt check_options[] = {
-	{ "profile", 0, "FILE", "what this fleet expects, of topo-check --learn", "file", RD_NEEDS_FOREIGN_FILE },
-	{ "deadline", 0, "SECONDS", "have an answer by then (default 2; of a bundle 60)", NULL },
+	{ "profile", 0, "FILE", "what this fleet expects, of topo-check --learn", "file", RD_NEEDS_FOREIGN_FILE,
+	  RD_TEXT(check_opts, profile) },
+	{ "deadline", 0, "SECONDS", "have an answer by then (default 2; of a bundle 60)",
+	  RD_SECONDS(check_opts, deadline, 0.05, 3600) },
 	{ "since", 0, "FILE", "also what counters did since then: a file of counters --save, or a bundle", "file",
-	  RD_NEEDS_FOREIGN_BUNDLE },
-	{ "observe", 0, NULL, "say what there is to say, and exit 0: for rolling it out", NULL },
-	{ "exclusive", 0, NULL, "no other job should be here: their queue pairs are leftovers", NULL },
-	RD_REPEAT_OPTS,
+	  RD_NEEDS_FOREIGN_BUNDLE, RD_TEXT(check_opts, since) },
+	{ "observe", 0, NULL, "say what there is to say, and exit 0: for rolling it out", RD_FLAG(check_opts, observe) },
+	{ "exclusive", 0, NULL, "no other job should be here: their queue pairs are leftovers",
+	  RD_FLAG(check_opts, exclusive) },
+	RD_REPEAT_OPTS(check_opts, repeat),
+	{ 0 },
+};
+
+static const struct rd_opt_rule rules[] = {
+	{ RD_EXCLUDES, "interval count", "openmetrics", "it is one page; --textfile is written at each look" },
 	{ 0 },
 };
 
@@ -281,6 +257,7 @@ const struct rd_cmd rd_cmd_check = {
 	.name = "check",
 	.summary = "may this host take a job: one line for prologues and monitoring",
 	.opts = check_options,
+	.rules = rules,
 	.description =
 		"Runs the quick rules of topo-check, and looks at port states, at queue pairs that a job before left\n"
 		"behind and, with --since, at error counters that grew. Answers by the deadline in any case: a read\n"
@@ -297,7 +274,5 @@ const struct rd_cmd rd_cmd_check = {
 	.metrics = true,
 	.opens_from = true,
 	.state_size = sizeof(struct check_opts),
-	.option = check_option,
-	.check = check_usage,
 	.run = check_run,
 };

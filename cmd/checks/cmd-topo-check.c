@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/opts.h"
 #include "report/report-check.h"
 #include "topo.h"
 
-static int take_severity(const char *arg, struct topo_opts *opts, struct rd_err *err)
+static int take_severity(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
+	struct topo_opts *opts = state;
 	static const struct {
 		const char *name;
 		enum rd_severity result;
@@ -24,43 +24,9 @@ static int take_severity(const char *arg, struct topo_opts *opts, struct rd_err 
 			opts->severity = names[i].result;
 			return 0;
 		}
-	rd_err_set(err, EINVAL, "--severity", "\"%s\" is none", arg);
+	rd_opt_refuse(opt, err, "\"%s\" is none", arg);
 	rd_err_hint(err, "fail, warn, unknown, pass or all");
 	return -EINVAL;
-}
-
-static int take_value(const struct rd_opt *opt, const char *arg, struct topo_opts *opts, struct rd_err *err)
-{
-	if (strcmp(opt->name, "severity") == 0)
-		return take_severity(arg, opts, err);
-	if (strcmp(opt->name, "pid") == 0)
-		return rd_opt_number("--pid", arg, 1, RD_PID_MAX, &opts->pid, err);
-	return rd_repeat_option(&opts->repeat, opt, arg, err);
-}
-
-static int topo_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
-{
-	struct topo_opts *opts = ctx->state;
-	const struct {
-		const char *name;
-		bool *flag;
-		const char **text;
-	} plain[] = {
-		{ "list", &opts->list, NULL }, { "learn", &opts->learn, NULL },	    { "profile", NULL, &opts->profile },
-		{ "live", &opts->live, NULL }, { "explain", NULL, &opts->explain }, { "only", NULL, &opts->only },
-		{ "skip", NULL, &opts->skip },
-	};
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(plain); i++) {
-		if (strcmp(opt->name, plain[i].name) != 0)
-			continue;
-		if (plain[i].flag)
-			*plain[i].flag = true;
-		else
-			*plain[i].text = arg;
-		return 0;
-	}
-	return arg ? take_value(opt, arg, opts, err) : 0;
 }
 
 static int show_list(struct rd_ctx *ctx)
@@ -129,14 +95,6 @@ static int topo_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *
 	if (argc > opts->learn)
 		return rd_err_set(err, EINVAL, argv[opts->learn],
 				  opts->learn ? "--learn writes one file" : "topo-check takes options only");
-	if (rd_repeat_wanted(&opts->repeat) && (opts->list || opts->learn || opts->explain))
-		return rd_err_set(err, EINVAL, "--interval, --count",
-				  "are for results: what --list, --explain and --learn print does not change");
-	if (opts->list + opts->live + opts->learn + (opts->explain != NULL) > 1)
-		return rd_err_set(err, EINVAL, "topo-check",
-				  "of --list, --explain, --learn and --live only one can be had");
-	if (opts->live && ctx->globals.json)
-		return rd_err_set(err, EINVAL, "--live", "is for people: leave out --json");
 	if (opts->explain && !rd_check_find(opts->explain))
 		return topo_no_such_rule("--explain", opts->explain, err);
 	return topo_choose(opts, chosen, err);
@@ -179,21 +137,29 @@ static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 }
 
 static const struct rd_opt topo_options[] = {
-	{ "list", 0, NULL, "the rules, and what each is about", NULL },
-	{ "explain", 0, "RULE", "one rule: why it matters, what to do, what it reads", NULL },
-	{ "only", 0, "RULES", "run these: NAME,NAME. Exit 3 if one of them could not tell", NULL },
-	{ "skip", 0, "RULES", "leave these out: NAME,NAME", NULL },
+	{ "list", 0, NULL, "the rules, and what each is about", RD_FLAG(topo_opts, list) },
+	{ "explain", 0, "RULE", "one rule: why it matters, what to do, what it reads", RD_TEXT(topo_opts, explain) },
+	{ "only", 0, "RULES", "run these: NAME,NAME. Exit 3 if one of them could not tell", RD_TEXT(topo_opts, only) },
+	{ "skip", 0, "RULES", "leave these out: NAME,NAME", RD_TEXT(topo_opts, skip) },
 	{ "severity", 0, "LEVEL", "show and count this and worse: fail, warn, unknown, pass, all (default)",
-	  "fail|warn|unknown|pass|all" },
+	  "fail|warn|unknown|pass|all", RD_TAKES(take_severity) },
 	{ "profile", 0, "FILE", "what this fleet expects: counts, rates, MTU, firmware, names, roles", "file",
-	  RD_NEEDS_FOREIGN_FILE },
-	{ "learn", 0, NULL, "write such a profile of this host: to standard output, or to the file that follows", NULL },
+	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(topo_opts, profile) },
+	{ "learn", 0, NULL, "write such a profile of this host: to standard output, or to the file that follows",
+	  RD_FLAG(topo_opts, learn) },
 	{ "pid", 0, "PID", "judge the limits of this process, not those of what starts jobs here", "pid",
-	  RD_NEEDS_PROCESS },
-	{ "fail", 0, NULL, "exit with what was found, which topo-check always does", NULL },
+	  RD_NEEDS_PROCESS, RD_NUMBER(topo_opts, pid, 1, RD_PID_MAX) },
+	{ "fail", 0, NULL, "exit with what was found, which topo-check always does" },
 	{ "live", 'w', NULL, "the results on the whole screen, kept up to date, changes marked", NULL,
-	  RD_NEEDS_TERMINAL },
-	RD_REPEAT_OPTS,
+	  RD_NEEDS_TERMINAL, RD_FLAG(topo_opts, live) },
+	RD_REPEAT_OPTS(topo_opts, repeat),
+	{ 0 },
+};
+
+static const struct rd_opt_rule rules[] = {
+	{ RD_EXCLUDES, "interval count", "list learn explain", "what they print does not change" },
+	{ RD_ONE_OF, "list explain learn live" },
+	{ RD_EXCLUDES, "live", "json" },
 	{ 0 },
 };
 
@@ -203,6 +169,7 @@ const struct rd_cmd rd_cmd_topo_check = {
 	.operands = "[FILE]",
 	.operand_needs = RD_NEEDS_OUTPUT,
 	.opts = topo_options,
+	.rules = rules,
 	.description =
 		"Runs every rule about PCIe, GPUDirect memory, RoCE, InfiniBand, ports and firmware, failover and\n"
 		"separation of networks, and shows what is wrong, what was wanted, why it matters and what to do.\n"
@@ -218,7 +185,6 @@ const struct rd_cmd rd_cmd_topo_check = {
 	.columns = rd_check_columns,
 	.n_columns = RD_CHECK_COLUMNS,
 	.state_size = sizeof(struct topo_opts),
-	.option = topo_option,
 	.check = topo_check,
 	.record = checks_record,
 	.run = topo_run,

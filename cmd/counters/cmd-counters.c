@@ -4,15 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/opts.h"
+#include "cmd/fabric/fabric.h"
 #include "cmd/ticks.h"
 #include "counters-watch.h"
 #include "counters.h"
 #include "report/report-rates.h"
 #include "source/new-file.h"
 
-static int take_groups(const char *arg, unsigned *ret, struct rd_err *err)
+static int take_groups(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
+	struct counters_opts *opts = state;
+
 	for (const char *at = arg; *at;) {
 		size_t n = strcspn(at, ",");
 		char word[16];
@@ -21,85 +23,13 @@ static int take_groups(const char *arg, unsigned *ret, struct rd_err *err)
 		snprintf(word, sizeof(word), "%.*s", (int)n, at);
 		group = n < sizeof(word) ? rd_counter_group_parse(word) : -1;
 		if (group < 0) {
-			rd_err_set(err, EINVAL, "--group", "\"%.*s\" is no group", (int)n, at);
+			rd_opt_refuse(opt, err, "\"%.*s\" is no group", (int)n, at);
 			rd_err_hint(err, "port, hw, optional, qp, ethtool, standard or netdev; several with commas");
 			return -EINVAL;
 		}
-		*ret |= 1u << group;
+		opts->groups |= 1u << group;
 		at += n + (at[n] == ',');
 	}
-	return 0;
-}
-
-static int counters_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
-{
-	struct counters_opts *opts = ctx->state;
-	const struct {
-		const char *name;
-		const char **text;
-		bool *flag;
-	} plain[] = {
-		{ "nonzero", NULL, &opts->nonzero },
-		{ "changed", NULL, &opts->changed },
-		{ "fail", NULL, &opts->fail },
-		{ "filter", &opts->filter, NULL },
-		{ "save", &opts->save, NULL },
-		{ "since", &opts->since, NULL },
-		{ "explain", &opts->explain, NULL },
-		{ "live", NULL, &opts->live },
-		{ "record", &opts->record, NULL },
-		{ "until", &opts->until, NULL },
-		{ "thresholds", &opts->thresholds, NULL },
-	};
-
-	int r = fabric_cmd_option(&opts->fabric, opt->name, arg, err);
-
-	if (r)
-		return r < 0 ? r : 0;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(plain); i++) {
-		if (strcmp(opt->name, plain[i].name) != 0)
-			continue;
-		if (plain[i].flag)
-			*plain[i].flag = true;
-		else
-			*plain[i].text = arg;
-		return 0;
-	}
-	if (strcmp(opt->name, "group") == 0)
-		return take_groups(arg, &opts->groups, err);
-	if (strcmp(opt->name, "interval") == 0)
-		return rd_ticks_parse(arg, &opts->interval, err);
-	if (strcmp(opt->name, "count") == 0)
-		return rd_opt_number("--count", arg, 1, RD_COUNT_MAX, &opts->count, err);
-	return 0;
-}
-
-static int counters_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
-{
-	const struct counters_opts *opts = ctx->state;
-	bool again = opts->interval > 0 || opts->live || opts->record || opts->until;
-
-	if (opts->fabric.on && (opts->nonzero || opts->changed || opts->filter || opts->groups || opts->save ||
-				opts->since || opts->explain || opts->until))
-		return rd_err_set(err, EINVAL, "--fabric", "does not go with options that choose counters of this host");
-	if (opts->fabric.on)
-		return fabric_check(ctx, &opts->fabric, argc, argv, err);
-	if (opts->fabric.used)
-		return rd_err_set(err, EINVAL, opts->fabric.used, "goes with --fabric");
-	if (opts->save && opts->thresholds && !opts->since)
-		return rd_err_set(err, EINVAL, "--save", "does not judge: --thresholds goes with --since");
-	if (opts->count && !again)
-		return rd_err_set(err, EINVAL, "--count", "goes with --interval");
-	if (again && (opts->since || opts->save))
-		return rd_err_set(err, EINVAL, opts->since ? "--since" : "--save", "is for one look");
-	if (again && opts->thresholds)
-		return rd_err_set(err, EINVAL, "--thresholds", "is for one look");
-	if (ctx->globals.from && again)
-		return rd_err_set(err, EINVAL, "--from", "a bundle does not go on: leave out --interval and its kin");
-	if (ctx->globals.openmetrics && again)
-		return rd_err_set(err, EINVAL, "--openmetrics", "is one page: leave out --interval, or take --textfile");
-	if (opts->live && (opts->record || opts->until || ctx->globals.json || rd_metrics_wanted(ctx)))
-		return rd_err_set(err, EINVAL, "--live", "is for people: it prints and writes nothing");
 	return 0;
 }
 
@@ -203,8 +133,6 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 	int r;
 
 	(void)argc;
-	if (opts->fabric.on)
-		return fabric_run(ctx, &opts->fabric);
 	counters_init(ctx, opts, &c);
 	if (opts->explain)
 		return counters_explain(&c, opts->explain);
@@ -253,25 +181,40 @@ static int counters_record(struct rd_source *source, struct rd_err *err)
 }
 
 static const struct rd_opt counters_opts[] = {
-	{ "nonzero", 0, NULL, "only counters that are not 0", NULL },
-	{ "changed", 0, NULL, "only counters that moved", NULL },
-	{ "filter", 0, "GLOB", "only counters whose name fits the pattern", NULL },
+	{ "nonzero", 0, NULL, "only counters that are not 0", RD_FLAG(counters_opts, nonzero) },
+	{ "changed", 0, NULL, "only counters that moved", RD_FLAG(counters_opts, changed) },
+	{ "filter", 0, "GLOB", "only counters whose name fits the pattern", RD_TEXT(counters_opts, filter) },
 	{ "group", 0, "LIST", "only these: port, hw, optional, qp, ethtool, standard, netdev",
-	  "port|hw|optional|qp|ethtool|standard|netdev" },
-	{ "save", 0, "FILE", "write all values to FILE, for a later --since", "file", RD_NEEDS_OUTPUT },
+	  "port|hw|optional|qp|ethtool|standard|netdev", RD_TAKES(take_groups) },
+	{ "save", 0, "FILE", "write all values to FILE, for a later --since", "file", RD_NEEDS_OUTPUT,
+	  RD_TEXT(counters_opts, save) },
 	{ "since", 0, "FILE", "compare with a saved file or a bundle, judge, exit 0, 1 or 2", "file",
-	  RD_NEEDS_FOREIGN_BUNDLE },
+	  RD_NEEDS_FOREIGN_BUNDLE, RD_TEXT(counters_opts, since) },
 	{ "interval", 'i', "SECONDS", "repeat (0.1 and up): what ports carry; or what moved of the counters chosen",
-	  NULL },
-	{ "count", 'c', "N", "end after so many intervals", NULL },
-	{ "live", 'w', NULL, "a view of ports, and of counters by what changed", NULL, RD_NEEDS_TERMINAL },
-	{ "record", 0, "FILE", "write what moves to .csv, .jsonl, .json or .perfetto-trace", "file", RD_NEEDS_OUTPUT },
-	{ "until", 0, "NAME>N", "wait until a counter has moved more than N times; N/s: a second", NULL },
-	{ "thresholds", 0, "FILE", "hold counters against the limits in FILE; with --fabric: besides the usual ones",
-	  "file", RD_NEEDS_OWN_FILE },
-	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", NULL },
-	FABRIC_CMD_OPTS,
-	{ "explain", 0, "NAME", "say what a counter means (a pattern, too)", NULL },
+	  RD_SECONDS(counters_opts, interval, RD_TICKS_LEAST, RD_TICKS_MOST) },
+	{ "count", 'c', "N", "end after so many intervals", RD_NUMBER(counters_opts, count, 1, RD_COUNT_MAX) },
+	{ "live", 'w', NULL, "a view of ports, and of counters by what changed", NULL, RD_NEEDS_TERMINAL,
+	  RD_FLAG(counters_opts, live) },
+	{ "record", 0, "FILE", "write what moves to .csv, .jsonl, .json or .perfetto-trace", "file", RD_NEEDS_OUTPUT,
+	  RD_TEXT(counters_opts, record) },
+	{ "until", 0, "NAME>N", "wait until a counter has moved more than N times; N/s: a second",
+	  RD_TEXT(counters_opts, until) },
+	{ "thresholds", 0, "FILE", "hold counters against the limits in FILE", "file", RD_NEEDS_OWN_FILE,
+	  RD_TEXT(counters_opts, thresholds) },
+	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", RD_FLAG(counters_opts, fail) },
+	{ "fabric", 0, NULL, "every port of the InfiniBand network instead of this host's: has its own options" },
+	{ "explain", 0, "NAME", "say what a counter means (a pattern, too)", RD_TEXT(counters_opts, explain) },
+	{ 0 },
+};
+
+static const struct rd_opt_rule rules[] = {
+	{ RD_REQUIRES, "thresholds", "since", "saving does not judge", "save" },
+	{ RD_REQUIRES, "count", "interval live record until" },
+	{ RD_EXCLUDES, "interval live record until", "since save thresholds", "these are for one look" },
+	{ RD_EXCLUDES, "interval live record until", "from", "a bundle does not go on" },
+	{ RD_EXCLUDES, "interval live record until", "openmetrics",
+	  "it is one page; --textfile is written at each look" },
+	{ RD_EXCLUDES, "live", "record until json openmetrics textfile", "it prints and writes nothing" },
 	{ 0 },
 };
 
@@ -280,6 +223,8 @@ const struct rd_cmd rd_cmd_counters = {
 	.summary = "what each port has counted, what moved, and the likely cause",
 	.operands = "[DEVICE[/PORT] | NETDEV]…",
 	.opts = counters_opts,
+	.rules = rules,
+	.variant = &rd_cmd_fabric,
 	.description =
 		"Lists every counter of every RDMA port: those of the port (sysfs counters/), of the driver (hw_counters\n"
 		"by netlink, optional ones, those that queue pairs are bound to), of the interface (ethtool -S, the\n"
@@ -297,8 +242,6 @@ const struct rd_cmd rd_cmd_counters = {
 	.n_columns = RD_CNT_COLUMNS,
 	.metrics = true,
 	.state_size = sizeof(struct counters_opts),
-	.option = counters_option,
-	.check = counters_check,
 	.record = counters_record,
 	.run = counters_run,
 };

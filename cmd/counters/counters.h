@@ -6,7 +6,6 @@
 #include "analyse/delta.h"
 #include "analyse/meaning.h"
 #include "cmd/cmd.h"
-#include "cmd/fabric/fabric-cmd.h"
 #include "collect/counters.h"
 #include "report/report-counters.h"
 
@@ -17,7 +16,6 @@ struct counters_opts {
 	const char *filter, *save, *since, *thresholds, *explain, *record, *until;
 	double interval;     /* seconds; 0: none */
 	unsigned long count; /* 0: without end */
-	struct fabric_cmd fabric;
 };
 
 /* A moment with what it belongs to. */

@@ -12,38 +12,14 @@
 
 struct fabric_cmd {
 	struct fabric_opts engine;
-	bool on, all, plan, live, fail;
+	bool all, plan, live;
 	const char *shard, *shards, *topology, *compare, *save_topology, *thresholds, *record;
-	const char *used; /* an option that goes with --fabric only */
 	double interval;
 	unsigned long count;
 };
 
-/* Rows for the command's table. --interval, --count, --live, --record and --fail it shares with the counters of the host. */
-#define FABRIC_CMD_OPTS                                                                                               \
-	{ "fabric", 0, NULL, "every port of the InfiniBand network instead of this host's", NULL, RD_NEEDS_PORTS },   \
-		{ "all", 0, NULL, "with --fabric: also list the ports of which there is nothing to say", NULL },      \
-		{ "compare", 0,                                                                                       \
-		  "FILE",    "with --fabric: hold the network against a saved topology",                              \
-		  "file",    RD_NEEDS_FOREIGN_FILE },                                                                 \
-		{ "save-topology", 0, "FILE", "with --fabric: write the topology to FILE, and end", "file",           \
-		  RD_NEEDS_OUTPUT },                                                                                  \
-		{ "topology", 0,                                                                                      \
-		  "FILE",     "with --plan or --compare: this topology instead of the network",                       \
-		  "file",     RD_NEEDS_FOREIGN_FILE },                                                                \
-		{ "shard", 0, "K/N", "with --fabric: read share K of N only", NULL },                                 \
-		{ "shards",	    0, "FILE", "with --fabric: share the ports among the hosts of this list", "file", \
-		  RD_NEEDS_OWN_FILE },                                                                                \
-		{ "plan", 0, NULL, "with --shard or --shards: say who reads what, and end", NULL }, FABRIC_ENGINE_OPTS
-
-/* Takes an option in: 1 if it is one of these, 0 if it is (also) somebody else's, -EINVAL. */
-int fabric_cmd_option(struct fabric_cmd *cmd, const char *name, const char *arg, struct rd_err *err);
-
-/* Refuses what does not go together: -EINVAL with err filled. */
-int fabric_check(const struct rd_ctx *ctx, const struct fabric_cmd *cmd, int argc, char **argv, struct rd_err *err);
-
-/* What --fabric was asked for; an exit code. */
-int fabric_run(struct rd_ctx *ctx, const struct fabric_cmd *cmd);
+/* What was asked for; an exit code. */
+int fabric_run(struct rd_ctx *ctx, int argc, char **argv);
 
 /* How many durations of sweeps are remembered for their spread. */
 #define FABRIC_SWEEPS 1024
@@ -65,7 +41,7 @@ struct fabric_session {
 };
 
 /* Reads what files were named: thresholds, the plan, the hosts. */
-int fabric_session_init(struct rd_ctx *ctx, const struct fabric_cmd *cmd, struct fabric_session *s, struct rd_err *err);
+int fabric_session_init(struct rd_ctx *ctx, struct fabric_session *s, struct rd_err *err);
 void fabric_session_deinit(struct fabric_session *s);
 
 /* Finds the network. */

@@ -5,7 +5,6 @@
 #include "analyse/fabric-update.h"
 #include "base/number.h"
 #include "cmd/datafile.h"
-#include "cmd/opts.h"
 #include "collect/pma.h"
 
 #include <errno.h>
@@ -20,51 +19,6 @@
 #define WALK_SOON_NS UINT64_C(5000000000)   /* where a look has found it changed */
 #define WALK_EVERY_NS UINT64_C(30000000000) /* what is new does not tell us */
 #define DEFAULT_MAP "/etc/opensm/ib-node-name-map"
-
-static int take_number(const char *name, const char *arg, unsigned long least, unsigned long most, unsigned *ret,
-		       struct rd_err *err)
-{
-	unsigned long value;
-	char option[32];
-	int r;
-
-	snprintf(option, sizeof(option), "--%s", name);
-	r = rd_opt_number(option, arg, least, most, &value, err);
-	if (r < 0)
-		return r;
-	*ret = (unsigned)value;
-	return 1;
-}
-
-int fabric_option(struct fabric_opts *opts, const char *name, const char *arg, struct rd_err *err)
-{
-	uint64_t mask;
-	int r;
-
-	if (strcmp(name, "port") == 0)
-		opts->port = arg;
-	else if (strcmp(name, "node-name-map") == 0)
-		opts->node_name_map = arg;
-	else if (strcmp(name, "window") == 0)
-		return take_number(name, arg, 1, RD_SWEEP_WINDOW_MAX, &opts->window, err);
-	else if (strcmp(name, "per-lid") == 0)
-		return take_number(name, arg, 1, RD_SWEEP_WINDOW_MAX, &opts->per_lid, err);
-	else if (strcmp(name, "mad-timeout") == 0)
-		return take_number(name, arg, 1, 60000, &opts->timeout_ms, err);
-	else if (strcmp(name, "walk-window") == 0)
-		return take_number(name, arg, 1, 256, &opts->walk_window, err);
-	else if (strcmp(name, "retries") == 0) {
-		r = take_number(name, arg, 0, 15, &opts->retries.v, err);
-		opts->retries.known = RD_OK;
-		return r;
-	} else if (strcmp(name, "subsets") == 0) {
-		r = rd_pma_subsets(arg, &mask, err);
-		opts->subsets = arg;
-		return r < 0 ? r : 1;
-	} else
-		return 0;
-	return 1;
-}
 
 static bool named(const struct rd_mad_port *port, const char *wanted)
 {

@@ -6,56 +6,12 @@
 
 #include "base/number.h"
 #include "cmd/datafile.h"
-#include "cmd/opts.h"
 #include "cmd/table.h"
+#include "collect/pma.h"
 #include "collect/topology.h"
 #include "fabric-cmd.h"
 
 #define SHARDS_MAX 1000000
-
-int fabric_cmd_option(struct fabric_cmd *cmd, const char *name, const char *arg, struct rd_err *err)
-{
-	const struct {
-		const char *name;
-		const char **text;
-		bool *flag;
-		bool shared;
-	} plain[] = {
-		{ "fabric", NULL, &cmd->on, false },
-		{ "all", NULL, &cmd->all, false },
-		{ "plan", NULL, &cmd->plan, false },
-		{ "compare", &cmd->compare, NULL, false },
-		{ "save-topology", &cmd->save_topology, NULL, false },
-		{ "topology", &cmd->topology, NULL, false },
-		{ "shard", &cmd->shard, NULL, false },
-		{ "shards", &cmd->shards, NULL, false },
-		{ "live", NULL, &cmd->live, true },
-		{ "fail", NULL, &cmd->fail, true },
-		{ "record", &cmd->record, NULL, true },
-		{ "thresholds", &cmd->thresholds, NULL, true },
-	};
-	int r;
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(plain); i++) {
-		if (strcmp(plain[i].name, name) != 0)
-			continue;
-		if (plain[i].flag)
-			*plain[i].flag = true;
-		else
-			*plain[i].text = arg;
-		if (!plain[i].shared && plain[i].flag != &cmd->on)
-			cmd->used = plain[i].name;
-		return !plain[i].shared;
-	}
-	if (strcmp(name, "interval") == 0)
-		return rd_ticks_parse(arg, &cmd->interval, err);
-	if (strcmp(name, "count") == 0)
-		return rd_opt_number("--count", arg, 1, RD_COUNT_MAX, &cmd->count, err);
-	r = fabric_option(&cmd->engine, name, arg, err);
-	if (r > 0)
-		cmd->used = name;
-	return r;
-}
 
 int fabric_read_topology(const char *path, struct rd_fabric *ret, struct rd_err *err)
 {
@@ -100,8 +56,9 @@ static int parse_shard(struct fabric_session *s, struct rd_err *err)
 	return 0;
 }
 
-int fabric_session_init(struct rd_ctx *ctx, const struct fabric_cmd *cmd, struct fabric_session *s, struct rd_err *err)
+int fabric_session_init(struct rd_ctx *ctx, struct fabric_session *s, struct rd_err *err)
 {
+	const struct fabric_cmd *cmd = ctx->state;
 	_cleanup_bytes_ struct rd_bytes hosts = { 0 };
 	int r;
 
@@ -128,3 +85,97 @@ void fabric_session_deinit(struct fabric_session *s)
 	rd_shards_deinit(&s->shards);
 	rd_hostfile_free(s->hosts, s->n_hosts);
 }
+
+static int take_subsets(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct fabric_cmd *cmd = state;
+	uint64_t mask;
+
+	(void)opt;
+	cmd->engine.subsets = arg;
+	return rd_pma_subsets(arg, &mask, err);
+}
+
+static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+{
+	(void)ctx;
+	return argc > 0 ? rd_err_set(err, EINVAL, argv[0],
+				     "--fabric takes no device or port: --port chooses where it asks from") :
+			  0;
+}
+
+static const struct rd_opt options[] = {
+	{ "fabric", 0, NULL, "every port of the InfiniBand network instead of this host's", NULL, RD_NEEDS_PORTS },
+	{ "all", 0, NULL, "also list the ports of which there is nothing to say", RD_FLAG(fabric_cmd, all) },
+	{ "interval", 'i', "SECONDS", "a sweep every SECONDS (0.1 and up), with rates",
+	  RD_SECONDS(fabric_cmd, interval, RD_TICKS_LEAST, RD_TICKS_MOST) },
+	{ "count", 'c', "N", "end after so many sweeps", RD_NUMBER(fabric_cmd, count, 1, RD_COUNT_MAX) },
+	{ "live", 'w', NULL, "a view of the hottest links, of errors that move and of who waits", NULL,
+	  RD_NEEDS_TERMINAL, RD_FLAG(fabric_cmd, live) },
+	{ "record", 0, "FILE", "write each sweep to .csv or .jsonl", "file", RD_NEEDS_OUTPUT,
+	  RD_TEXT(fabric_cmd, record) },
+	{ "thresholds", 0, "FILE", "hold counters against the limits in FILE, besides the usual ones", "file",
+	  RD_NEEDS_OWN_FILE, RD_TEXT(fabric_cmd, thresholds) },
+	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse, which --fabric always does" },
+	{ "compare", 0, "FILE", "hold the network against a saved topology", "file", RD_NEEDS_FOREIGN_FILE,
+	  RD_TEXT(fabric_cmd, compare) },
+	{ "save-topology", 0, "FILE", "write the topology to FILE, and end", "file", RD_NEEDS_OUTPUT,
+	  RD_TEXT(fabric_cmd, save_topology) },
+	{ "topology", 0, "FILE", "with --plan or --compare: this topology instead of the network", "file",
+	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(fabric_cmd, topology) },
+	{ "shard", 0, "K/N", "read share K of N only", RD_TEXT(fabric_cmd, shard) },
+	{ "shards", 0, "FILE", "share the ports among the hosts of this list", "file", RD_NEEDS_OWN_FILE,
+	  RD_TEXT(fabric_cmd, shards) },
+	{ "plan", 0, NULL, "with --shard or --shards: say who reads what, and end", RD_FLAG(fabric_cmd, plan) },
+	{ "port", 0, "DEVICE:PORT", "ask from this port (default: the first that is up)", "ibdev",
+	  RD_TEXT(fabric_cmd, engine.port) },
+	{ "subsets", 0, "LIST", "groups of attributes to read, or all",
+	  "counters|extended|rcv-errors|xmit-discards|op-rcv|flow-control|vl|vl-wait|congestion|sl|all",
+	  RD_TAKES(take_subsets) },
+	{ "node-name-map", 0, "FILE", "names for node GUIDs, as infiniband-diags has them", "file", RD_NEEDS_OWN_FILE,
+	  RD_TEXT(fabric_cmd, engine.node_name_map) },
+	{ "window", 0, "N", "questions in flight (default 64)",
+	  RD_NUMBER(fabric_cmd, engine.window, 1, RD_SWEEP_WINDOW_MAX) },
+	{ "per-lid", 0, "N", "questions in flight to one LID (default 2)",
+	  RD_NUMBER(fabric_cmd, engine.per_lid, 1, RD_SWEEP_WINDOW_MAX) },
+	{ "mad-timeout", 0, "MS", "how long to wait for an answer (default 100)",
+	  RD_NUMBER(fabric_cmd, engine.timeout_ms, 1, 60000) },
+	{ "retries", 0, "N", "ask so often again (default 2)", RD_NUMBER_FIELD(fabric_cmd, engine.retries, 0, 15) },
+	{ "walk-window", 0, "N", "questions in flight while looking for nodes (default 8)",
+	  RD_NUMBER(fabric_cmd, engine.walk_window, 1, 256) },
+	{ 0 },
+};
+
+static const struct rd_opt_rule rules[] = {
+	{ RD_EXCLUDES, "shard", "shards" },
+	{ RD_REQUIRES, "plan", "shard shards", "who reads must be known" },
+	{ RD_REQUIRES, "topology", "plan compare" },
+	{ RD_ONE_OF, "plan save-topology" },
+	{ RD_EXCLUDES, "plan save-topology", "interval live record" },
+	{ RD_EXCLUDES, "topology", "interval live record", "it does not change" },
+	{ RD_REQUIRES, "count", "interval live record" },
+	{ RD_EXCLUDES, "live", "json openmetrics textfile", "it prints and writes nothing" },
+	{ RD_EXCLUDES, "openmetrics", "interval live record", "it is one page; --textfile is written at each look" },
+	{ 0 },
+};
+
+const struct rd_cmd rd_cmd_fabric = {
+	.name = "counters",
+	.option = "fabric",
+	.summary = "what the ports of the InfiniBand network have counted, and what is wrong with it",
+	.opts = options,
+	.rules = rules,
+	.description =
+		"Asks every switch and adapter of the network for its counters, with performance management datagrams,\n"
+		"and says what is wrong: errors, links below their speed or width, who does not answer, what differs from\n"
+		"a saved topology. Exit status: 2 failures, 1 warnings, else 0; 3 where nothing could be told.\n",
+	.examples = "  rdmadiag counters --fabric\n"
+		    "  rdmadiag counters --fabric --save-topology plan; rdmadiag counters --fabric --compare plan\n"
+		    "  rdmadiag counters --fabric --live\n",
+	.columns = rd_fabric_columns,
+	.n_columns = RD_FABRIC_COLUMNS,
+	.metrics = true,
+	.state_size = sizeof(struct fabric_cmd),
+	.check = check,
+	.run = fabric_run,
+};

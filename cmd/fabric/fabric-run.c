@@ -18,33 +18,6 @@
 #define LATENCY_ASSUMED 0.00025 /* seconds: a switch of today answers in 0.2 to 0.3 ms */
 #define LATENCY_PORTS 256	/* of which it is measured */
 
-int fabric_check(const struct rd_ctx *ctx, const struct fabric_cmd *cmd, int argc, char **argv, struct rd_err *err)
-{
-	bool repeat = cmd->interval > 0 || cmd->live || cmd->record;
-
-	if (argc > 0)
-		return rd_err_set(err, EINVAL, argv[0],
-				  "--fabric takes no device or port: --port chooses where it asks from");
-	if (cmd->shard && cmd->shards)
-		return rd_err_set(err, EINVAL, "--shard", "takes a number, --shards a list: give one of them");
-	if (cmd->plan && !cmd->shard && !cmd->shards)
-		return rd_err_set(err, EINVAL, "--plan", "needs to know who reads: --shards FILE or --shard K/N");
-	if (cmd->topology && !cmd->plan && !cmd->compare)
-		return rd_err_set(err, EINVAL, "--topology", "stands for the network with --plan or --compare only");
-	if (cmd->plan + (cmd->save_topology != NULL) + repeat > 1)
-		return rd_err_set(err, EINVAL, "--fabric",
-				  "of --plan, --save-topology and repeating only one can be had");
-	if (cmd->topology && repeat)
-		return rd_err_set(err, EINVAL, "--topology", "does not change: leave out --interval and its kin");
-	if (cmd->count && !repeat)
-		return rd_err_set(err, EINVAL, "--count", "goes with --interval");
-	if (cmd->live && (ctx->globals.json || rd_metrics_wanted(ctx)))
-		return rd_err_set(err, EINVAL, "--live", "is for people: it prints and writes nothing");
-	if (ctx->globals.openmetrics && repeat)
-		return rd_err_set(err, EINVAL, "--openmetrics", "is one page: leave out --interval, or take --textfile");
-	return 0;
-}
-
 /* The findings that fit on a page; the others are counted. */
 static void add_findings(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_buf *out)
 {
@@ -313,14 +286,15 @@ static int run(struct fabric_session *s)
 	return fabric_session_begin(s, &err) < 0 ? rd_fail(s->ctx, &err) : show_plan(s, &s->run.fabric);
 }
 
-int fabric_run(struct rd_ctx *ctx, const struct fabric_cmd *cmd)
+int fabric_run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	struct fabric_session s;
 	struct rd_err err = { 0 };
 	int r;
 
+	(void)argc, (void)argv;
 	ctx->schema = "rdmadiag/counters-fabric/1";
-	r = fabric_session_init(ctx, cmd, &s, &err);
+	r = fabric_session_init(ctx, &s, &err);
 	if (r < 0)
 		r = r == -EINVAL ? rd_fail_usage(ctx->cmd, &err) : rd_fail(ctx, &err);
 	else

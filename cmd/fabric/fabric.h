@@ -6,6 +6,9 @@
 #include "cmd/cmd.h"
 #include "collect/fabric.h"
 
+/* counters --fabric */
+extern const struct rd_cmd rd_cmd_fabric;
+
 /* Options of how to ask; those that are zero are at their defaults. */
 struct fabric_opts {
 	const char *port;	   /* "mlx5_0", "mlx5_0/1", "/1", or with a colon; NULL: the first that is up */
@@ -31,23 +34,6 @@ struct fabric_run {
 	uint64_t walked_ns;
 	bool moved; /* since then a look has found it changed */
 };
-
-/* Rows for the command's table of options, and what takes them: 1 if `name` was one of them, 0 if not, -EINVAL. */
-#define FABRIC_ENGINE_OPTS                                                                                            \
-	{ "port", 0, "DEVICE:PORT", "with --fabric: ask from this port (default: the first that is up)", "ibdev" },   \
-		{ "subsets", 0, "LIST", "with --fabric: groups of attributes to read, or all",                        \
-		  "counters|extended|rcv-errors|xmit-discards|op-rcv|flow-control|vl|vl-wait|congestion|sl|all" },    \
-		{ "node-name-map", 0,                                                                                 \
-		  "FILE",	   "with --fabric: names for node GUIDs, as infiniband-diags has them",               \
-		  "file",	   RD_NEEDS_OWN_FILE },                                                               \
-		{ "window", 0, "N", "with --fabric: questions in flight (default 64)", NULL },                        \
-		{ "per-lid", 0, "N", "with --fabric: questions in flight to one LID (default 2)", NULL },             \
-		{ "mad-timeout", 0, "MS", "with --fabric: how long to wait for an answer (default 100)", NULL },      \
-		{ "retries", 0, "N", "with --fabric: ask so often again (default 2)", NULL },                         \
-	{                                                                                                             \
-		"walk-window", 0, "N", "with --fabric: questions in flight while looking for nodes (default 8)", NULL \
-	}
-int fabric_option(struct fabric_opts *opts, const char *name, const char *arg, struct rd_err *err);
 
 /* What is to be asked of a port: a mask of rd_pma_attributes. */
 int fabric_subsets(const struct fabric_opts *opts, uint64_t *ret, struct rd_err *err);

@@ -4,102 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/opts.h"
 #include "collect/host.h"
 #include "nicmap.h"
 #include "report/report-nicmap.h"
 
 #define PES_MAX 4096
 
-static int take_env(const char *arg, struct nicmap_opts *opts, struct rd_err *err)
-{
-	static const char *const known[] = { "nccl", "nvshmem", "ucx", "mooncake", "nixl", "libfabric", "all" };
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(known); i++)
-		if (strcmp(arg, known[i]) == 0)
-			opts->env = known[i];
-	if (opts->env)
-		return 0;
-	rd_err_set(err, EINVAL, "--env", "\"%s\" is no library that is known here", arg);
-	rd_err_hint(err, "nccl, nvshmem, ucx, mooncake, nixl, libfabric or all");
-	return -EINVAL;
-}
-
-static int take_value(const struct rd_opt *opt, const char *arg, struct nicmap_opts *opts, struct rd_err *err)
-{
-	const char *name = opt->name;
-
-	if (strcmp(name, "pes") == 0)
-		return rd_opt_number("--pes", arg, 1, PES_MAX, &opts->pes, err);
-	if (strcmp(name, "pid") == 0)
-		return rd_opt_number("--pid", arg, 1, RD_PID_MAX, &opts->pid, err);
-	if (strcmp(name, "env") == 0)
-		return take_env(arg, opts, err);
-	if (strcmp(name, "env-file") == 0)
-		opts->env_file = arg;
-	else if (strcmp(name, "against") == 0)
-		opts->against = arg;
-	else if (strcmp(name, "profile") == 0)
-		opts->profile = arg;
-	else if (strcmp(name, "path") == 0)
-		opts->path = arg;
-	return rd_repeat_option(&opts->repeat, opt, arg, err);
-}
-
-static int nicmap_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
-{
-	struct nicmap_opts *opts = ctx->state;
-	const struct {
-		const char *name;
-		bool *flag;
-	} flags[] = {
-		{ "matrix", &opts->matrix },	     { "gids", &opts->gids },	    { "pairs", &opts->pairs },
-		{ "assignment", &opts->assignment }, { "fail", &opts->fail },	    { "nccl-xml", &opts->nccl_xml },
-		{ "check-env", &opts->check_env },   { "compare", &opts->compare }, { "live", &opts->live },
-		{ "stacks", &opts->stacks },
-	};
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(flags); i++)
-		if (strcmp(opt->name, flags[i].name) == 0)
-			*flags[i].flag = true;
-	return arg ? take_value(opt, arg, opts, err) : 0;
-}
-
-/* What is asked must be one thing, and have its operands. */
 static int nicmap_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
 	const struct nicmap_opts *opts = ctx->state;
-	int modes = opts->matrix + opts->pairs + opts->gids + opts->assignment + opts->stacks + opts->nccl_xml +
-		    opts->check_env + opts->compare + (opts->env != NULL) + (opts->path != NULL) +
-		    (opts->against != NULL) + opts->live;
 
-	if (modes > 1)
-		return rd_err_set(err, EINVAL, "nic-map",
-				  "of --matrix, --pairs, --gids, --assignment, --stacks, --path, --env, "
-				  "--check-env, --nccl-xml, --against, --compare and --live only one can be had");
-	if ((opts->pid || opts->env_file) && !opts->check_env)
-		return rd_err_set(err, EINVAL, opts->pid ? "--pid" : "--env-file", "goes with --check-env");
-	if (opts->pid && opts->env_file)
-		return rd_err_set(err, EINVAL, "--check-env", "takes --pid or --env-file, not both");
-	if (rd_repeat_wanted(&opts->repeat) && opts->compare)
-		return rd_err_set(err, EINVAL, "--interval, --count", "do not go with --compare: bundles do not change");
-	if (rd_repeat_wanted(&opts->repeat) && (opts->env || opts->nccl_xml))
-		return rd_err_set(err, EINVAL, "--interval, --count",
-				  "do not go with %s: what reads it takes one answer",
-				  opts->env ? "--env" : "--nccl-xml");
-	if (rd_repeat_wanted(&opts->repeat) && opts->against)
-		return rd_err_set(err, EINVAL, "--interval, --count",
-				  "do not go with --against: the file does not change");
 	if (opts->path && argc != 1)
 		return rd_err_set(err, EINVAL, "--path", "needs an accelerator and a NIC");
 	if (opts->compare && argc < 1)
 		return rd_err_set(err, EINVAL, "--compare", "needs at least one bundle");
 	if (!opts->path && !opts->compare && argc > 0)
 		return rd_err_set(err, EINVAL, argv[0], "nic-map takes options only");
-	if (opts->live && ctx->globals.json)
-		return rd_err_set(err, EINVAL, "--live", "is for people: leave out --json");
-	if (opts->nccl_xml && ctx->globals.json)
-		return rd_err_set(err, EINVAL, "--nccl-xml", "writes XML, not JSON");
 	return 0;
 }
 
@@ -204,29 +124,49 @@ static int nicmap_record(struct rd_source *source, struct rd_err *err)
 }
 
 static const struct rd_opt nicmap_opts[] = {
-	{ "matrix", 0, NULL, "only the matrix of distances, with CPU and NUMA affinity", NULL },
-	{ "pairs", 0, NULL, "each GPU with each NIC: distance by each rule, whether GPUDirect is used, why not", NULL },
-	{ "path", 0, "GPU", "every bridge between GPU and the NIC that follows: link, width, ACS", NULL },
-	{ "gids", 0, NULL, "the whole GID table of every port", NULL },
-	{ "assignment", 0, NULL, "which NIC NCCL and NVSHMEM give each GPU, why, and its backup", NULL },
-	{ "stacks", 0, NULL, "the NICs, GID and transport that Mooncake, NIXL and libfabric take", NULL },
-	{ "pes", 0, "N", "NVSHMEM processes on the host (default: one a GPU)", NULL },
+	{ "matrix", 0, NULL, "only the matrix of distances, with CPU and NUMA affinity", RD_FLAG(nicmap_opts, matrix) },
+	{ "pairs", 0, NULL, "each GPU with each NIC: distance by each rule, whether GPUDirect is used, why not",
+	  RD_FLAG(nicmap_opts, pairs) },
+	{ "path", 0, "GPU", "every bridge between GPU and the NIC that follows: link, width, ACS",
+	  RD_TEXT(nicmap_opts, path) },
+	{ "gids", 0, NULL, "the whole GID table of every port", RD_FLAG(nicmap_opts, gids) },
+	{ "assignment", 0, NULL, "which NIC NCCL and NVSHMEM give each GPU, why, and its backup",
+	  RD_FLAG(nicmap_opts, assignment) },
+	{ "stacks", 0, NULL, "the NICs, GID and transport that Mooncake, NIXL and libfabric take",
+	  RD_FLAG(nicmap_opts, stacks) },
+	{ "pes", 0, "N", "NVSHMEM processes on the host (default: one a GPU)", RD_NUMBER(nicmap_opts, pes, 1, PES_MAX) },
 	{ "env", 0, "LIBRARY", "print variables for eval: nccl, nvshmem, ucx, mooncake, nixl, libfabric, all",
-	  "nccl|nvshmem|ucx|mooncake|nixl|libfabric|all" },
-	{ "check-env", 0, NULL, "say what each variable set here comes to on this host, and what is wrong", NULL },
-	{ "pid", 0, "PID", "with --check-env: those of this process", "pid", RD_NEEDS_PROCESS },
+	  "nccl|nvshmem|ucx|mooncake|nixl|libfabric|all", RD_WORD(nicmap_opts, env) },
+	{ "check-env", 0, NULL, "say what each variable set here comes to on this host, and what is wrong",
+	  RD_FLAG(nicmap_opts, check_env) },
+	{ "pid", 0, "PID", "with --check-env: those of this process", "pid", RD_NEEDS_PROCESS,
+	  RD_NUMBER(nicmap_opts, pid, 1, RD_PID_MAX) },
 	{ "env-file", 0, "FILE", "with --check-env: those in this file, NAME=VALUE lines", "file",
-	  RD_NEEDS_FOREIGN_FILE },
+	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(nicmap_opts, env_file) },
 	{ "against", 0, "FILE", "hold the prediction against the log of a run, or the topology that NCCL dumped",
-	  "file", RD_NEEDS_FOREIGN_FILE },
-	{ "nccl-xml", 0, NULL, "write an NCCL topology file (NCCL_TOPO_FILE) for this host", NULL },
+	  "file", RD_NEEDS_FOREIGN_FILE, RD_TEXT(nicmap_opts, against) },
+	{ "nccl-xml", 0, NULL, "write an NCCL topology file (NCCL_TOPO_FILE) for this host",
+	  RD_FLAG(nicmap_opts, nccl_xml) },
 	{ "compare", 0, NULL, "say where the bundles that follow differ from this host", NULL,
-	  RD_NEEDS_FOREIGN_OPERANDS },
+	  RD_NEEDS_FOREIGN_OPERANDS, RD_FLAG(nicmap_opts, compare) },
 	{ "profile", 0, "FILE", "say what differs from a profile of topo-check --learn, missing devices first", "file",
-	  RD_NEEDS_FOREIGN_FILE },
-	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", NULL },
-	{ "live", 'w', NULL, "the table on the whole screen, kept up to date, changes marked", NULL, RD_NEEDS_TERMINAL },
-	RD_REPEAT_OPTS,
+	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(nicmap_opts, profile) },
+	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", RD_FLAG(nicmap_opts, fail) },
+	{ "live", 'w', NULL, "the table on the whole screen, kept up to date, changes marked", NULL, RD_NEEDS_TERMINAL,
+	  RD_FLAG(nicmap_opts, live) },
+	RD_REPEAT_OPTS(nicmap_opts, repeat),
+	{ 0 },
+};
+
+static const struct rd_opt_rule rules[] = {
+	{ RD_ONE_OF, "matrix pairs gids assignment stacks path env check-env nccl-xml against compare live" },
+	{ RD_REQUIRES, "pid env-file", "check-env" },
+	{ RD_EXCLUDES, "pid", "env-file" },
+	{ RD_EXCLUDES, "interval count", "compare", "bundles do not change" },
+	{ RD_EXCLUDES, "interval count", "env nccl-xml", "what reads it takes one answer" },
+	{ RD_EXCLUDES, "interval count", "against", "the file does not change" },
+	{ RD_EXCLUDES, "live", "json" },
+	{ RD_EXCLUDES, "nccl-xml", "json", "it is XML" },
 	{ 0 },
 };
 
@@ -235,6 +175,7 @@ const struct rd_cmd rd_cmd_nic_map = {
 	.summary = "which NIC, port, interface, slot and socket, next to which GPU",
 	.operands = "[NIC | BUNDLE…]",
 	.opts = nicmap_opts,
+	.rules = rules,
 	.description =
 		"Lists RDMA devices with port, interface, PCI address, NUMA node, state, rate and the GID to use;\n"
 		"accelerators; and the distance between them in the terms of nvidia-smi topo -m: PIX (one\n"
@@ -251,7 +192,6 @@ const struct rd_cmd rd_cmd_nic_map = {
 	.n_columns = RD_NIC_COLUMNS,
 	.topologies = true,
 	.state_size = sizeof(struct nicmap_opts),
-	.option = nicmap_option,
 	.check = nicmap_check,
 	.record = nicmap_record,
 	.run = nicmap_run,

@@ -6,97 +6,51 @@
 #include "analyse/qp-counters.h"
 #include "analyse/qp-verdict.h"
 #include "base/no-rdma.h"
-#include "base/number.h"
 #include "cmd/answer.h"
 #include "cmd/meanings.h"
-#include "cmd/opts.h"
-#include "cmd/ticks.h"
 #include "collect/klog.h"
 #include "collect/nldev.h"
 #include "collect/qp-evidence.h"
 #include "qp.h"
 #include "report/report-qp.h"
 
-static int take_by(const char *arg, struct qp_opts *opts, struct rd_err *err)
+#define LINKS_MAX 1024
+
+static int take_by(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
+	struct qp_opts *opts = state;
+
 	for (int by = 0; by < RD_BYS; by++)
 		if (strcmp(arg, rd_qp_by_name(by)) == 0) {
 			opts->by = by;
 			opts->grouped = true;
 			return 0;
 		}
-	rd_err_set(err, EINVAL, "--by", "\"%s\" is nothing to group by", arg);
-	rd_err_hint(err, "state, pid, device, peer or job");
-	return -EINVAL;
+	return rd_opt_refuse(opt, err, "\"%s\" is none of state, pid, device, peer, job", arg);
 }
 
-static int take_seconds(const char *option, const char *arg, double *ret, struct rd_err *err)
+static int take_filter(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
-	if (rd_parse_real(arg, 0, RD_TICKS_MOST, ret) < 0 || *ret == 0)
-		return rd_err_set(err, EINVAL, option, "\"%s\" is no number of seconds up to %g", arg, RD_TICKS_MOST);
-	return 0;
+	struct qp_opts *opts = state;
+
+	return rd_qp_filter_set(&opts->filter, opt->name, arg, err);
 }
 
 /* What is asked of queue pairs, not of events, is looked at while the recorder runs. */
 static bool looks_again(const struct qp_opts *opts)
 {
-	return opts->interval > 0 || opts->count || (opts->trace && (opts->ask.timeouts || opts->ask.links));
+	return rd_repeat_wanted(&opts->repeat) || (opts->trace && (opts->ask.timeouts || opts->ask.links));
 }
 
-/* What does not go together. */
 static int qp_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
 	const struct qp_opts *opts = ctx->state;
 
-	if ((!opts->trace || looks_again(opts)) && (opts->duration > 0 || opts->events))
-		return rd_err_set(err, EINVAL, opts->events ? "--events" : "--duration",
-				  "is for the events of --trace alone; looks are ended by --count");
-	if (opts->trace && !opts->live && !looks_again(opts) && (opts->grouped || opts->summary))
-		return rd_err_set(err, EINVAL, "--trace",
-				  "prints events as they come: --by and --summary go with --interval");
-	if (opts->trace && ctx->globals.from)
-		return rd_err_set(err, EINVAL, "--trace", "looks at this host as it runs: a bundle has nothing of it");
-	if (rd_metrics_wanted(ctx) && (opts->trace || opts->live || opts->interval > 0 || opts->count))
-		return rd_err_set(err, EINVAL, "--openmetrics, --textfile",
-				  "are of one look: no --trace, -i, -c or --live");
-	if (opts->live && ctx->globals.json)
-		return rd_err_set(err, EINVAL, "--live", "is for people: leave out --json");
-	return qp_ask_check(&opts->ask, argc, argv, err);
-}
-
-static int qp_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
-{
-	struct qp_opts *opts = ctx->state;
-	const struct {
-		const char *name;
-		bool *flag;
-	} flags[] = { { "summary", &opts->summary },
-		      { "fail", &opts->fail },
-		      { "trace", &opts->trace },
-		      { "live", &opts->live } };
-	int r;
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(flags); i++)
-		if (strcmp(opt->name, flags[i].name) == 0) {
-			*flags[i].flag = true;
-			return 0;
-		}
-	r = qp_ask_option(&opts->ask, opt->name, arg, err);
-	if (r)
-		return r < 0 ? r : 0;
-	if (strcmp(opt->name, "by") == 0)
-		return take_by(arg, opts, err);
-	if (strcmp(opt->name, "interval") == 0)
-		return rd_ticks_parse(arg, &opts->interval, err);
-	if (strcmp(opt->name, "stuck") == 0)
-		return take_seconds("--stuck", arg, &opts->stuck, err);
-	if (strcmp(opt->name, "duration") == 0)
-		return take_seconds("--duration", arg, &opts->duration, err);
-	if (strcmp(opt->name, "count") == 0)
-		return rd_opt_number("--count", arg, 1, RD_COUNT_MAX, &opts->count, err);
-	if (strcmp(opt->name, "events") == 0)
-		return rd_opt_number("--events", arg, 1, RD_COUNT_MAX, &opts->events, err);
-	return rd_qp_filter_set(&opts->filter, opt->name, arg, err);
+	if (opts->ask.join && argc < 1)
+		return rd_err_set(err, EINVAL, "--join", "needs bundles, of two hosts or more");
+	if (!opts->ask.join && argc > 0)
+		return rd_err_set(err, EINVAL, argv[0], "qp-state takes options only, but for --join");
+	return 0;
 }
 
 /* No devices: with --json an empty list says so, too; of a recording that holds no RDMA netlink, the empty table. */
@@ -127,7 +81,7 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 		opts->stuck = RD_QP_STUCK_SECONDS;
 	if (opts->ask.join)
 		return qp_join(ctx, argc, argv);
-	if (opts->ask.given)
+	if (qp_ask_given(&opts->ask))
 		return qp_show_timeouts(ctx, &opts->ask);
 	if (opts->live)
 		return qp_live(ctx);
@@ -178,29 +132,61 @@ static int qp_record(struct rd_source *source, struct rd_err *err)
 }
 
 static const struct rd_opt qp_options[] = {
-	{ "device", 0, "IBDEV,...", "only of these RDMA devices", "ibdev" },
-	{ "pid", 0, "PID,...", "only of these processes", "pid" },
-	{ "comm", 0, "PATTERN", "only of processes (or parts of the kernel) of this name", NULL },
-	{ "job", 0, "PATTERN", "only of this job (slurm:42 takes its steps, too)", NULL },
+	{ "device", 0, "IBDEV,...", "only of these RDMA devices", "ibdev", RD_TAKES(take_filter) },
+	{ "pid", 0, "PID,...", "only of these processes", "pid", RD_TAKES(take_filter) },
+	{ "comm", 0, "PATTERN", "only of processes (or parts of the kernel) of this name", RD_TAKES(take_filter) },
+	{ "job", 0, "PATTERN", "only of this job (slurm:42 takes its steps, too)", RD_TAKES(take_filter) },
 	{ "state", 0, "STATE,...", "only in these states; '!RTS' or ^RTS: all but",
-	  "RESET|INIT|RTR|RTS|SQD|SQE|ERR|unknown" },
-	{ "type", 0, "TYPE,...", "only of these types; likewise", "RC|UC|UD|GSI|SMI|RAW_PACKET|XRC_INI|XRC_TGT|DRIVER" },
-	{ "lqpn", 0, "N,...", "only with these numbers", NULL },
-	{ "rqpn", 0, "N,...", "only connected to these numbers", NULL },
-	{ "peer", 0, "ADDRESS", "only connected to this GID or IP address", NULL },
-	{ "by", 0, "WHAT", "count them by state, pid, device, peer or job", "state|pid|device|peer|job" },
-	QP_ASK_OPTIONS,
-	{ "summary", 0, NULL, "how many QPs, CQs, MRs … are in use, of how many, and who holds them", NULL },
-	{ "stuck", 0, "SECONDS", "in INIT or RTR for longer is stuck (10)", NULL },
+	  "RESET|INIT|RTR|RTS|SQD|SQE|ERR|unknown", RD_TAKES(take_filter) },
+	{ "type", 0, "TYPE,...", "only of these types; likewise", "RC|UC|UD|GSI|SMI|RAW_PACKET|XRC_INI|XRC_TGT|DRIVER",
+	  RD_TAKES(take_filter) },
+	{ "lqpn", 0, "N,...", "only with these numbers", RD_TAKES(take_filter) },
+	{ "rqpn", 0, "N,...", "only connected to these numbers", RD_TAKES(take_filter) },
+	{ "peer", 0, "ADDRESS", "only connected to this GID or IP address", RD_TAKES(take_filter) },
+	{ "by", 0, "WHAT", "count them by state, pid, device, peer or job", "state|pid|device|peer|job",
+	  RD_TAKES(take_by) },
+	{ "timeouts", 0, NULL, "how long until it gives up: of what a recorder saw, or of the values given",
+	  RD_FLAG(qp_opts, ask.timeouts) },
+	{ "timeout", 0, "T", "with --timeouts: local ACK timeout, 0 to 31 (4.096 us x 2^T)",
+	  RD_NUMBER_FIELD(qp_opts, ask.values.timeout, 0, 31) },
+	{ "retry", 0, "R", "with --timeouts: retry_cnt, 0 to 7 (default 7)",
+	  RD_NUMBER_FIELD(qp_opts, ask.values.retry_cnt, 0, 7) },
+	{ "rnr-retry", 0, "N", "with --timeouts: rnr_retry, 0 to 7; 7 is for ever",
+	  RD_NUMBER_FIELD(qp_opts, ask.values.rnr_retry, 0, 7) },
+	{ "min-rnr-timer", 0, "M", "with --timeouts: min_rnr_timer of the receiver, 0 to 31",
+	  RD_NUMBER_FIELD(qp_opts, ask.values.min_rnr_timer, 0, 31) },
+	{ "join", 0, NULL, "match the queue pairs of the bundles that follow with each other", NULL,
+	  RD_NEEDS_FOREIGN_OPERANDS, RD_FLAG(qp_opts, ask.join) },
+	{ "entropy", 0, "N", "how evenly RoCE v2 flows would be spread over N equal-cost links",
+	  RD_NUMBER(qp_opts, ask.links, 2, LINKS_MAX) },
+	{ "summary", 0, NULL, "how many QPs, CQs, MRs … are in use, of how many, and who holds them",
+	  RD_FLAG(qp_opts, summary) },
+	{ "stuck", 0, "SECONDS", "in INIT or RTR for longer is stuck (10)",
+	  RD_SECONDS(qp_opts, stuck, RD_ABOVE_0, RD_TICKS_MOST) },
 	{ "interval", 'i', "SECONDS", "look again every SECONDS: whether packets move, and since when a state is",
-	  NULL },
-	{ "count", 'c', "N", "end after N looks", NULL },
-	{ "live", 'w', NULL, "the table on the whole screen, kept up to date, changes marked", NULL, RD_NEEDS_TERMINAL },
+	  RD_SECONDS(qp_opts, repeat.seconds, RD_TICKS_LEAST, RD_TICKS_MOST) },
+	{ "count", 'c', "N", "end after N looks", RD_NUMBER(qp_opts, repeat.count, 1, RD_COUNT_MAX) },
+	{ "live", 'w', NULL, "the table on the whole screen, kept up to date, changes marked", NULL, RD_NEEDS_TERMINAL,
+	  RD_FLAG(qp_opts, live) },
 	{ "trace", 0, NULL,
-	  "record every transition and event, as they happen; with -i, --live, --timeouts: beside the looks", NULL },
-	{ "duration", 0, "SECONDS", "with --trace: stop after this time", NULL },
-	{ "events", 0, "N", "with --trace: stop after this many events", NULL },
-	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", NULL },
+	  "record every transition and event, as they happen; with -i, --live, --timeouts: beside the looks",
+	  RD_FLAG(qp_opts, trace) },
+	{ "duration", 0, "SECONDS", "with --trace: stop after this time",
+	  RD_SECONDS(qp_opts, duration, RD_ABOVE_0, RD_TICKS_MOST) },
+	{ "events", 0, "N", "with --trace: stop after this many events", RD_NUMBER(qp_opts, events, 1, RD_COUNT_MAX) },
+	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", RD_FLAG(qp_opts, fail) },
+	{ 0 },
+};
+
+static const struct rd_opt_rule rules[] = {
+	{ RD_REQUIRES, "duration events", "trace" },
+	{ RD_EXCLUDES, "duration events", "interval count timeouts entropy", "looks are ended by --count" },
+	{ RD_REQUIRES, "by summary", "live interval count timeouts entropy", "--trace alone prints events", "trace" },
+	{ RD_EXCLUDES, "trace", "from", "it looks at this host as it runs, and a bundle has nothing of it" },
+	{ RD_EXCLUDES, "openmetrics textfile", "trace live interval count", "they are of one look" },
+	{ RD_EXCLUDES, "live", "json" },
+	{ RD_REQUIRES, "timeout retry rnr-retry min-rnr-timer", "timeouts" },
+	{ RD_ONE_OF, "timeouts join entropy" },
 	{ 0 },
 };
 
@@ -209,6 +195,7 @@ const struct rd_cmd rd_cmd_qp_state = {
 	.summary = "every queue pair: its state, whose it is, who is at the other end",
 	.operands = "[BUNDLE…]",
 	.opts = qp_options,
+	.rules = rules,
 	.description =
 		"Lists the queue pairs that the kernel keeps account of, over RDMA netlink: device, number, type, state, the\n"
 		"number at the other end, process, job, and the peer's address where a connection names it. No privilege is\n"
@@ -224,7 +211,6 @@ const struct rd_cmd rd_cmd_qp_state = {
 	.columns = rd_qp_columns,
 	.n_columns = RD_QP_COLUMNS,
 	.state_size = sizeof(struct qp_opts),
-	.option = qp_option,
 	.check = qp_check,
 	.record = qp_record,
 	.run = qp_run,

@@ -6,58 +6,17 @@
 
 #include "analyse/qp-entropy.h"
 #include "analyse/qp.h"
-#include "cmd/opts.h"
 #include "qp.h"
 #include "report/report-qp-pairs.h"
 
-#define LINKS_MAX 1024
 #define RETRY_DEFAULT 7
 
-int qp_ask_option(struct qp_ask *ask, const char *option, const char *arg, struct rd_err *err)
+bool qp_ask_given(const struct qp_ask *ask)
 {
-	struct rd_timeouts *values = &ask->values;
-	unsigned long v = 0;
-	int r;
+	const struct rd_timeouts *values = &ask->values;
 
-	if (strcmp(option, "timeouts") == 0)
-		return ask->timeouts = true;
-	if (strcmp(option, "join") == 0)
-		return ask->join = true;
-	if (strcmp(option, "entropy") == 0) {
-		r = rd_opt_number("--entropy", arg, 2, LINKS_MAX, &v, err);
-		ask->links = (unsigned)v;
-		return r < 0 ? r : 1;
-	}
-	if (strcmp(option, "timeout") == 0) {
-		r = rd_opt_number("--timeout", arg, 0, 31, &v, err);
-		RD_SET(values->timeout, (uint8_t)v);
-	} else if (strcmp(option, "retry") == 0) {
-		r = rd_opt_number("--retry", arg, 0, 7, &v, err);
-		RD_SET(values->retry_cnt, (uint8_t)v);
-	} else if (strcmp(option, "rnr-retry") == 0) {
-		r = rd_opt_number("--rnr-retry", arg, 0, 7, &v, err);
-		RD_SET(values->rnr_retry, (uint8_t)v);
-	} else if (strcmp(option, "min-rnr-timer") == 0) {
-		r = rd_opt_number("--min-rnr-timer", arg, 0, 31, &v, err);
-		RD_SET(values->min_rnr_timer, (uint8_t)v);
-	} else {
-		return 0;
-	}
-	ask->given = true;
-	return r < 0 ? r : 1;
-}
-
-int qp_ask_check(const struct qp_ask *ask, int argc, char **argv, struct rd_err *err)
-{
-	if (ask->given && !ask->timeouts)
-		return rd_err_set(err, EINVAL, "--timeout, --retry, --rnr-retry, --min-rnr-timer", "go with --timeouts");
-	if (ask->timeouts + ask->join + (ask->links > 0) > 1)
-		return rd_err_set(err, EINVAL, "qp-state", "of --timeouts, --join and --entropy only one can be had");
-	if (ask->join && argc < 1)
-		return rd_err_set(err, EINVAL, "--join", "needs bundles, of two hosts or more");
-	if (!ask->join && argc > 0)
-		return rd_err_set(err, EINVAL, argv[0], "qp-state takes options only, but for --join");
-	return 0;
+	return values->timeout.known == RD_OK || values->retry_cnt.known == RD_OK || values->rnr_retry.known == RD_OK ||
+	       values->min_rnr_timer.known == RD_OK;
 }
 
 static void fill_entropy(const struct qp_ask *ask, struct qp_look *look)

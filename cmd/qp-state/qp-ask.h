@@ -8,29 +8,12 @@
 
 struct qp_ask {
 	bool timeouts, join;
-	bool given; /* values for --timeouts */
 	struct rd_timeouts values;
 	unsigned links; /* --entropy; 0: not asked */
 };
 
-#define QP_ASK_OPTIONS                                                                                               \
-	{ "timeouts", 0, NULL, "how long until it gives up: of what a recorder saw, or of the values given", NULL }, \
-		{ "timeout", 0, "T", "with --timeouts: local ACK timeout, 0 to 31 (4.096 us x 2^T)", NULL },         \
-		{ "retry", 0, "R", "with --timeouts: retry_cnt, 0 to 7 (default 7)", NULL },                         \
-		{ "rnr-retry", 0, "N", "with --timeouts: rnr_retry, 0 to 7; 7 is for ever", NULL },                  \
-		{ "min-rnr-timer", 0, "M", "with --timeouts: min_rnr_timer of the receiver, 0 to 31", NULL },        \
-		{ "join", 0,                                                                                         \
-		  NULL,	  "match the queue pairs of the bundles that follow with each other",                        \
-		  NULL,	  RD_NEEDS_FOREIGN_OPERANDS },                                                               \
-	{                                                                                                            \
-		"entropy", 0, "N", "how evenly RoCE v2 flows would be spread over N equal-cost links", NULL          \
-	}
-
-/* Takes one of these options. 1: it was one, 0: it was not, -EINVAL with `err` filled. */
-int qp_ask_option(struct qp_ask *ask, const char *option, const char *arg, struct rd_err *err);
-
-/* Options that do not go together, or lack what they need. -EINVAL with `err` filled. */
-int qp_ask_check(const struct qp_ask *ask, int argc, char **argv, struct rd_err *err);
+/* Whether there are values for --timeouts. */
+bool qp_ask_given(const struct qp_ask *ask);
 
 struct qp_look;
 

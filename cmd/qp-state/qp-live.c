@@ -115,7 +115,7 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 	struct qp_look found;
 	int r = 0;
 
-	if (opts->count && live->looks++ >= opts->count)
+	if (opts->repeat.count && live->looks++ >= opts->repeat.count)
 		return 1;
 	rd_ticks_advance(&live->ticks);
 	/* What was recorded comes before what is found now. */
@@ -221,7 +221,7 @@ int qp_live(struct rd_ctx *ctx)
 					-1 };
 	static const char *const help[] = { "g        group by peer, job, device, state, or not", NULL };
 	const struct qp_opts *opts = ctx->state;
-	double interval = opts->interval > 0 ? opts->interval : 2;
+	double interval = opts->repeat.seconds > 0 ? opts->repeat.seconds : 2;
 	struct rd_view_ops ops = { .look = look,
 				   .due = due,
 				   .keys = keys,

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* qp-state -i: look after look, of this host at whole multiples of the interval, of a bundle sample by sample; with the recorder
  * running beside it where it is asked for. */
-#include "cmd/repeat.h"
 #include "qp-recorder.h"
 #include "qp.h"
 
 struct looks {
-	struct rd_repeat repeat;
 	struct qp_recorder recorder; /* with --trace */
 	struct qp_history history;
 	size_t errors; /* of the look before */
@@ -25,6 +23,7 @@ static void drain(void *arg)
 
 static int look(struct rd_ctx *ctx, void *arg)
 {
+	const struct qp_opts *opts = ctx->state;
 	struct looks *looks = arg;
 	struct rd_err err = { 0 };
 	struct qp_look look = { 0 };
@@ -42,7 +41,7 @@ static int look(struct rd_ctx *ctx, void *arg)
 	if (r < 0) {
 		rd_fail(ctx, &err);
 	} else {
-		rd_repeat_head(ctx, &looks->repeat, look.report.time);
+		rd_repeat_head(ctx, &opts->repeat, look.report.time);
 		qp_fill(ctx, &look);
 		r = qp_show(ctx, &look);
 	}
@@ -58,16 +57,14 @@ static bool lists_queue_pairs(const struct qp_opts *opts)
 
 int qp_repeat(struct rd_ctx *ctx)
 {
-	const struct qp_opts *opts = ctx->state;
-	struct looks looks = {
-		.repeat = { .seconds = opts->interval > 0 ? opts->interval : 1,
-			    .count = opts->count,
-			    .meanwhile = drain },
-		.recorder = { .ctx = ctx },
-	};
+	struct qp_opts *opts = ctx->state;
+	struct looks looks = { .recorder = { .ctx = ctx } };
 	struct rd_err err = { 0 };
 	int r;
 
+	if (opts->repeat.seconds <= 0)
+		opts->repeat.seconds = 1;
+	opts->repeat.meanwhile = drain;
 	if (!ctx->globals.style.columns && lists_queue_pairs(opts))
 		ctx->globals.style.columns = "+state_seconds,verdict,psn_per_second";
 	if (opts->trace && qp_recorder_start(&looks.recorder, &err) < 0) {
@@ -76,7 +73,7 @@ int qp_repeat(struct rd_ctx *ctx)
 		looks.history = (struct qp_history){ .goes_on = true,
 						     .track = looks.recorder.track,
 						     .recorded = looks.recorder.session };
-		r = rd_repeat(ctx, &looks.repeat, looks.repeat.seconds, look, &looks);
+		r = rd_repeat(ctx, &opts->repeat, opts->repeat.seconds, look, &looks);
 	}
 	qp_history_deinit(&looks.history);
 	qp_recorder_deinit(&looks.recorder);

@@ -4,7 +4,7 @@
 #define RD_CMD_QP_H
 
 #include "analyse/qp-filter.h"
-#include "cmd/cmd.h"
+#include "cmd/repeat.h"
 #include "model/finding.h"
 #include "model/qp-groups.h"
 #include "model/qp-view.h"
@@ -16,9 +16,8 @@ struct qp_opts {
 	struct qp_ask ask;
 	bool grouped, summary, fail, trace, live;
 	enum rd_qp_by by;
-	double stuck;	      /* seconds in INIT or RTR; 0: as usual */
-	double interval;      /* seconds between looks; 0: not given */
-	unsigned long count;  /* looks; 0: not given */
+	double stuck; /* seconds in INIT or RTR; 0: as usual */
+	struct rd_repeat repeat;
 	double duration;      /* seconds to record; 0: until stopped */
 	unsigned long events; /* to record; 0: all */
 };

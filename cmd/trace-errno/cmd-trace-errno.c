@@ -67,7 +67,7 @@ static int start(struct trace *t, char **argv, struct rd_err *err)
 		return r;
 	opts.descendants = argv[0] != NULL;
 	opts.max_percent = t->opts->max_cpu;
-	opts.max_silence = t->opts->max_unread_given ? t->opts->max_unread : TRACE_MAX_UNREAD;
+	opts.max_silence = rd_opt_given(t->ctx, "max-unread") ? t->opts->max_unread : TRACE_MAX_UNREAD;
 	opts.run_stats = t->opts->run_stats;
 	opts.progress = trace_progress;
 	opts.progress_arg = t;
@@ -121,7 +121,7 @@ static const char *schema_of(const struct trace_opts *o)
 static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
 	const struct trace t = { .ctx = ctx, .opts = ctx->state };
-	int r = trace_opts_check(t.opts, rd_metrics_wanted(ctx), argc, err);
+	int r = trace_opts_check(t.opts, argc, err);
 
 	(void)argv;
 	return r < 0 ? r : trace_columns_check(&t, err);
@@ -156,40 +156,12 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 	return r;
 }
 
-static const struct rd_opt opts[] = {
-	{ "duration", 0, "SECONDS", "stop after this time", NULL },
-	{ "events", 0, "N", "stop after this many events were shown", NULL },
-	{ "user", 'u', "USER", "run COMMAND as this user, in a session of its own", "user" },
-	{ "keep-privs", 0, NULL, "with -u: let setuid programs give COMMAND the privileges of others", NULL },
-	{ "pid", 0, "PID", "only this process", "pid" },
-	{ "comm", 0, "NAME", "only threads of this name", NULL },
-	{ "cgroup", 0, "PATH", "only this control group and those below it", "file" },
-	{ "device", 0, "IBDEV", "only this RDMA device", "ibdev" },
-	{ "errno", 0, "NAME", "only this error, by name or number", "errno" },
-	{ "function", 0, "GLOB", "only failures that such a kernel function was part of", "function" },
-	{ "benign", 0, NULL, "also show failures that healthy programs cause by design", NULL },
-	{ "stack", 0, NULL, "add the kernel stack at the origin", NULL },
-	{ "user-stack", 0, NULL, "add the stack of the program", NULL },
-	{ "summary", 0, NULL, "print counts at the end instead of events", NULL },
-	{ "list", 0, NULL, "list the functions: which are hooked, and why or why not", NULL },
-	{ "backend", 0, "NAME", "how to hook: auto (default), fexit, fexit-multi, kprobe-multi, kprobe",
-	  "auto|fexit|fexit-multi|kprobe-multi|kprobe" },
-	{ "buffer", 0, "SIZE", "room for events that were not read yet (256k; k and m are understood)", NULL },
-	{ "max-hooks", 0, "N", "refuse to hook more functions than this (2000)", NULL },
-	{ "max-cpu", 0, "PERCENT", "end when the hooks' programs take more of one processor, where that is measured",
-	  NULL },
-	{ "run-stats", 0, NULL, "have the kernel measure all its BPF programs until the end, for --max-cpu", NULL },
-	{ "max-unread", 0, "SECONDS", "end when events are not read for so long (300); 0: never", NULL },
-	{ "status", 0, NULL, "show what traces of this host have attached, whose, and since when", NULL },
-	{ "detach-all", 0, NULL, "end all traces of this host, and wait until their hooks are gone", NULL },
-	{ 0 },
-};
-
 const struct rd_cmd rd_cmd_trace_errno = {
 	.name = "trace-errno",
 	.summary = "name the kernel function that made a verb fail",
 	.operands = "[-- COMMAND [ARG…]]",
-	.opts = opts,
+	.opts = trace_options,
+	.rules = trace_rules,
 	.description =
 		"Watches the functions of the RDMA kernel modules that can return an error, and shows each call of a program\n"
 		"that failed: the verb, the process, the device, and the chain of functions from the one that failed first.\n"
@@ -205,7 +177,6 @@ const struct rd_cmd rd_cmd_trace_errno = {
 	.metrics = true,
 	.runs_command = true,
 	.state_size = sizeof(struct trace_opts),
-	.option = trace_option,
 	.check = check,
 	.run = run,
 };

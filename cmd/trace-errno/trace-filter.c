@@ -69,7 +69,9 @@ int trace_filters(struct trace *t, struct rd_session_opts *ret, bool **match, st
 	const struct trace_opts *o = t->opts;
 	int r = 0;
 
-	ret->backend = o->backend;
+	/* "auto" is none of them. */
+	if (o->backend)
+		rd_backend_parse(o->backend, &ret->backend);
 	ret->seconds = o->duration;
 	ret->ring_bytes = (uint32_t)o->ring;
 	ret->kernel_stack = o->stack && !o->summary;

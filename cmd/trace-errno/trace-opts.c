@@ -1,47 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/number.h"
-#include "cmd/opts.h"
 #include "trace.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RING_MIN (4 * 1024u)
 #define RING_MAX (1024u * 1024 * 1024)
-#define COMM_MAX 15 /* the kernel keeps no more of a thread's name */
-
-static int parse_seconds(const char *option, const char *arg, double *ret, struct rd_err *err)
-{
-	if (rd_parse_real(arg, 0, 1e8, ret) < 0 || *ret == 0)
-		return rd_err_set(err, EINVAL, option, "\"%s\" is not a number of seconds", arg);
-	return 0;
-}
-
-/* Seconds, or 0 for no limit. */
-static int parse_unread(const char *arg, double *ret, struct rd_err *err)
-{
-	*ret = 0;
-	return strcmp(arg, "0") ? parse_seconds("--max-unread", arg, ret, err) : 0;
-}
+#define SECONDS_MAX 1e8
+#define EVENTS_MAX (1ull << 53) /* so far a double counts */
+#define COMM_MAX 15		/* the kernel keeps no more of a thread's name */
 
 /* Of one processor; more than one is possible, as the programs run on all. */
-static int parse_percent(const char *arg, double *ret, struct rd_err *err)
+static int take_percent(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
+	struct trace_opts *o = state;
 	const char *at = arg;
 	double v;
 
 	if (rd_take_real(&at, &v) < 0 || (*at && strcmp(at, "%") != 0) || v == 0 || v > 1e6)
-		return rd_err_set(err, EINVAL, "--max-cpu", "\"%s\" is no percentage of one processor above 0", arg);
-	*ret = v;
+		return rd_opt_refuse(opt, err, "\"%s\" is no percentage of one processor above 0", arg);
+	o->max_cpu = v;
 	return 0;
 }
 
 /* The kernel takes powers of two; what lies between is rounded up. */
-static int parse_size(const char *arg, uint64_t *ret, struct rd_err *err)
+static int take_size(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
+	struct trace_opts *o = state;
 	uint64_t v = 0, unit = 1, size = RING_MIN;
 	const char *end = arg;
 
@@ -51,132 +37,96 @@ static int parse_size(const char *arg, uint64_t *ret, struct rd_err *err)
 	else if (v && (*end == 'm' || *end == 'M'))
 		unit = 1024 * 1024, end++;
 	if (*end || !v || v > RING_MAX / unit)
-		return rd_err_set(err, EINVAL, "--buffer", "\"%s\" is not a size from 4k to 1024m", arg);
+		return rd_opt_refuse(opt, err, "\"%s\" is not a size from 4k to 1024m", arg);
 	while (size < v * unit)
 		size *= 2;
-	*ret = size;
+	o->ring = size;
 	return 0;
 }
 
-static int parse_errno(const char *arg, int *ret, struct rd_err *err)
+static int take_errno(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
+	struct trace_opts *o = state;
 	int code = rd_errno_parse(arg);
 
 	if (code <= 0 || code > 4095)
-		return rd_err_set(err, EINVAL, "--errno", "\"%s\" is no errno; give a name such as ENOMEM, or a number",
-				  arg);
-	*ret = code;
+		return rd_opt_refuse(opt, err, "\"%s\" is no errno; give a name such as ENOMEM, or a number", arg);
+	o->err = code;
 	return 0;
 }
 
-static int parse_backend(const char *arg, enum rd_backend *ret, struct rd_err *err)
+static int take_comm(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
-	if (!strcmp(arg, "auto")) {
-		*ret = RD_BACKEND_NONE;
-		return 0;
-	}
-	if (rd_backend_parse(arg, ret) || *ret == RD_BACKEND_NONE)
-		return rd_err_set(err, EINVAL, "--backend",
-				  "\"%s\" is none of auto, fexit, fexit-multi, kprobe-multi, kprobe", arg);
+	struct trace_opts *o = state;
+
+	if (!*arg || strlen(arg) > COMM_MAX)
+		return rd_opt_refuse(opt, err, "\"%s\" cannot be a thread's name: they have 1 to %d bytes", arg,
+				     COMM_MAX);
+	o->comm = arg;
 	return 0;
 }
 
-static bool is(const struct rd_opt *opt, const char *name)
+static int take_function(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
-	return !strcmp(opt->name, name);
+	struct trace_opts *o = state;
+
+	o->function = arg;
+	return *arg ? 0 : rd_opt_refuse(opt, err, "the pattern is empty");
 }
 
-/* Those that only say yes, and those whose text is looked at later. */
-static bool take_plain(struct trace_opts *o, const struct rd_opt *opt, const char *arg)
+const struct rd_opt trace_options[] = {
+	{ "duration", 0, "SECONDS", "stop after this time", RD_SECONDS(trace_opts, duration, RD_ABOVE_0, SECONDS_MAX) },
+	{ "events", 0, "N", "stop after this many events were shown", RD_NUMBER(trace_opts, events, 1, EVENTS_MAX) },
+	{ "user", 'u', "USER", "run COMMAND as this user, in a session of its own", "user", RD_TEXT(trace_opts, user) },
+	{ "keep-privs", 0, NULL, "with -u: let setuid programs give COMMAND the privileges of others",
+	  RD_FLAG(trace_opts, keep_privs) },
+	{ "pid", 0, "PID", "only this process", "pid", RD_NUMBER(trace_opts, pid, 1, RD_PID_MAX) },
+	{ "comm", 0, "NAME", "only threads of this name", RD_TAKES(take_comm) },
+	{ "cgroup", 0, "PATH", "only this control group and those below it", "file", RD_TEXT(trace_opts, cgroup) },
+	{ "device", 0, "IBDEV", "only this RDMA device", "ibdev", RD_TEXT(trace_opts, device) },
+	{ "errno", 0, "NAME", "only this error, by name or number", "errno", RD_TAKES(take_errno) },
+	{ "function", 0, "GLOB", "only failures that such a kernel function was part of", "function",
+	  RD_TAKES(take_function) },
+	{ "benign", 0, NULL, "also show failures that healthy programs cause by design", RD_FLAG(trace_opts, benign) },
+	{ "stack", 0, NULL, "add the kernel stack at the origin", RD_FLAG(trace_opts, stack) },
+	{ "user-stack", 0, NULL, "add the stack of the program", RD_FLAG(trace_opts, user_stack) },
+	{ "summary", 0, NULL, "print counts at the end instead of events", RD_FLAG(trace_opts, summary) },
+	{ "list", 0, NULL, "list the functions: which are hooked, and why or why not", RD_FLAG(trace_opts, list) },
+	{ "backend", 0, "NAME", "how to hook: auto (default), fexit, fexit-multi, kprobe-multi, kprobe",
+	  "auto|fexit|fexit-multi|kprobe-multi|kprobe", RD_WORD(trace_opts, backend) },
+	{ "buffer", 0, "SIZE", "room for events that were not read yet (256k; k and m are understood)",
+	  RD_TAKES(take_size) },
+	{ "max-hooks", 0, "N", "refuse to hook more functions than this (2000)",
+	  RD_NUMBER(trace_opts, max_hooks, 1, RD_COUNT_MAX) },
+	{ "max-cpu", 0, "PERCENT", "end when the hooks' programs take more of one processor, where that is measured",
+	  RD_TAKES(take_percent) },
+	{ "run-stats", 0, NULL, "have the kernel measure all its BPF programs until the end, for --max-cpu",
+	  RD_FLAG(trace_opts, run_stats) },
+	{ "max-unread", 0, "SECONDS", "end when events are not read for so long (300); 0: never",
+	  RD_SECONDS(trace_opts, max_unread, 0, SECONDS_MAX) },
+	{ "status", 0, NULL, "show what traces of this host have attached, whose, and since when",
+	  RD_FLAG(trace_opts, status) },
+	{ "detach-all", 0, NULL, "end all traces of this host, and wait until their hooks are gone",
+	  RD_FLAG(trace_opts, detach_all) },
+	{ 0 },
+};
+
+const struct rd_opt_rule trace_rules[] = {
+	{ RD_REQUIRES, "openmetrics textfile", "summary", "a stream of events has no metrics, their counts have" },
+	{ RD_REQUIRES, "keep-privs", "user", "without it COMMAND keeps them in any case" },
+	{ RD_ONE_OF, "status detach-all list summary" },
+	{ 0 },
+};
+
+int trace_opts_check(const struct trace_opts *o, int argc, struct rd_err *err)
 {
-	const struct {
-		const char *name;
-		bool *flag;
-		const char **text;
-	} plain[] = {
-		{ "keep-privs", &o->keep_privs, NULL },
-		{ "benign", &o->benign, NULL },
-		{ "stack", &o->stack, NULL },
-		{ "user-stack", &o->user_stack, NULL },
-		{ "summary", &o->summary, NULL },
-		{ "list", &o->list, NULL },
-		{ "status", &o->status, NULL },
-		{ "detach-all", &o->detach_all, NULL },
-		{ "run-stats", &o->run_stats, NULL },
-		{ "user", NULL, &o->user },
-		{ "comm", NULL, &o->comm },
-		{ "cgroup", NULL, &o->cgroup },
-		{ "device", NULL, &o->device },
-		{ "function", NULL, &o->function },
-	};
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(plain); i++) {
-		if (!is(opt, plain[i].name))
-			continue;
-		if (plain[i].flag)
-			*plain[i].flag = true;
-		else
-			*plain[i].text = arg;
-		return true;
-	}
-	return false;
-}
-
-int trace_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
-{
-	struct trace_opts *o = ctx->state;
-	unsigned long v = 0;
-	int r = 0;
-
-	if (take_plain(o, opt, arg))
-		return 0;
-	if (is(opt, "duration"))
-		return parse_seconds("--duration", arg, &o->duration, err);
-	if (is(opt, "events"))
-		return rd_opt_number("--events", arg, 1, ULONG_MAX, &o->events, err);
-	if (is(opt, "max-hooks"))
-		return rd_opt_number("--max-hooks", arg, 1, RD_COUNT_MAX, &o->max_hooks, err);
-	if (is(opt, "max-cpu"))
-		return parse_percent(arg, &o->max_cpu, err);
-	if (is(opt, "max-unread")) {
-		o->max_unread_given = true;
-		return parse_unread(arg, &o->max_unread, err);
-	}
-	if (is(opt, "errno"))
-		return parse_errno(arg, &o->err, err);
-	if (is(opt, "backend"))
-		return parse_backend(arg, &o->backend, err);
-	if (is(opt, "buffer"))
-		return parse_size(arg, &o->ring, err);
-	r = rd_opt_number("--pid", arg, 1, RD_PID_MAX, &v, err);
-	o->pid = (uint32_t)v;
-	return r;
-}
-
-int trace_opts_check(const struct trace_opts *o, bool metrics, int argc, struct rd_err *err)
-{
-	if (metrics && !o->summary) {
-		rd_err_set(err, EINVAL, "--openmetrics, --textfile",
-			   "a stream of events has no metrics, their counts have");
-		rd_err_hint(err, "--summary");
-		return -EINVAL;
-	}
 	if (o->user && !argc)
 		return rd_err_set(err, EINVAL, "--user", "there is no COMMAND to run as %s", o->user);
-	if (o->keep_privs && !o->user)
-		return rd_err_set(err, EINVAL, "--keep-privs", "without --user, COMMAND keeps them in any case");
-	if (o->status || o->detach_all) {
-		if (argc || o->summary || o->list || (o->status && o->detach_all))
-			return rd_err_set(err, EINVAL, o->detach_all ? "--detach-all" : "--status",
-					  "traces nothing, and goes with no other option of this command");
-		return 0;
-	}
-	if (o->list && (argc || o->summary))
-		return rd_err_set(err, EINVAL, "--list", "traces nothing; it goes with --function only");
-	if (o->comm && (!*o->comm || strlen(o->comm) > COMM_MAX))
-		return rd_err_set(err, EINVAL, "--comm", "\"%s\" cannot be a thread's name: they have 1 to %d bytes",
-				  o->comm, COMM_MAX);
-	if (o->function && !*o->function)
-		return rd_err_set(err, EINVAL, "--function", "the pattern is empty");
+	if (argc && (o->status || o->detach_all || o->list))
+		return rd_err_set(err, EINVAL,
+				  o->list   ? "--list" :
+				  o->status ? "--status" :
+					      "--detach-all",
+				  "traces nothing, and runs no COMMAND");
 	return 0;
 }

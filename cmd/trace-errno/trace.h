@@ -16,16 +16,15 @@
 #define TRACE_MAX_UNREAD 300 /* seconds */
 
 struct trace_opts {
-	double duration; /* seconds; 0: until stopped */
-	uint64_t events; /* 0: all */
-	uint64_t ring;	 /* bytes; 0: the default */
-	uint32_t pid;	 /* 0: all */
-	int err;	 /* positive; 0: all */
-	enum rd_backend backend;
+	double duration;	 /* seconds; 0: until stopped */
+	uint64_t events;	 /* 0: all */
+	uint64_t ring;		 /* bytes; 0: the default */
+	uint32_t pid;		 /* 0: all */
+	int err;		 /* positive; 0: all */
+	const char *backend;	 /* NULL, "auto": what works best */
 	unsigned long max_hooks; /* functions; 0: TRACE_MAX_HOOKS */
 	double max_cpu;		 /* percent of one processor; 0: no limit */
 	double max_unread;	 /* seconds; 0: no limit, if it was given */
-	bool max_unread_given;
 	const char *user, *comm, *cgroup, *device, *function;
 	bool keep_privs, benign, stack, user_stack, summary, list, status, detach_all, run_stats;
 };
@@ -54,9 +53,10 @@ struct trace {
 };
 
 /* trace-opts.c */
-int trace_option(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err);
-/* What must hold among the options; `metrics`: whether they were asked for. -EINVAL with err filled. */
-int trace_opts_check(const struct trace_opts *opts, bool metrics, int argc, struct rd_err *err);
+extern const struct rd_opt trace_options[];
+extern const struct rd_opt_rule trace_rules[];
+/* What must hold of options with COMMAND, of `argc` words. -EINVAL with err filled. */
+int trace_opts_check(const struct trace_opts *opts, int argc, struct rd_err *err);
 
 /* trace-filter.c: options to filters. `match` (one per function; freed by the caller) stays behind opts->fn_match. */
 int trace_match_functions(const struct rd_fnset *set, const char *glob, bool **ret, struct rd_err *err);

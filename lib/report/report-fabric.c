@@ -192,11 +192,9 @@ static void add_port(const struct rd_fabric_shown *shown, const struct rd_fabric
 		rd_row_sub(row, RD_FAB_DELTAS, make_counters(fabric, port, true));
 }
 
-static const struct rd_column port_columns[RD_FABRIC_COLUMNS];
-
 static void report_ports(struct rd_report *report, const struct rd_fabric_shown *shown)
 {
-	struct rd_section *section = rd_section_create("ports", port_columns, RD_FABRIC_COLUMNS);
+	struct rd_section *section = rd_section_create("ports", rd_fabric_columns, RD_FABRIC_COLUMNS);
 	const struct rd_fabric *fabric = shown->fabric;
 
 	for (size_t i = 0; i < fabric->n_ports; i++) {
@@ -233,7 +231,7 @@ static const struct rd_column peer_columns[PEER_COLUMNS] = {
 	[PEER_PORT] = { .key = "port", .type = RD_T_UINT, .help = "port number" },
 };
 
-static const struct rd_column port_columns[RD_FABRIC_COLUMNS] = {
+const struct rd_column rd_fabric_columns[RD_FABRIC_COLUMNS] = {
 	[RD_FAB_NODE] = { .key = "node", .title = "NODE", .type = RD_T_STR, .help = "name of the map, or what the node calls itself" },
 	[RD_FAB_PORT] = { .key = "port", .title = "PORT", .type = RD_T_UINT, .help = "port number" },
 	[RD_FAB_GUID] = { .key = "node_guid", .title = "GUID", .type = RD_T_STR, .help = "GUID of the node", .hidden = true },

@@ -34,6 +34,7 @@ enum rd_fabric_column {
 	RD_FAB_DELTAS,
 	RD_FABRIC_COLUMNS,
 };
+extern const struct rd_column rd_fabric_columns[RD_FABRIC_COLUMNS];
 
 /* Seconds, of sweeps. */
 struct rd_fabric_spread {

@@ -314,7 +314,7 @@ map() {
 		# shellcheck disable=SC2086 # words
 		run --separate-stderr map -i 1 $once
 		[ "$status" -eq 3 ]
-		[[ $stderr == *"--interval, --count: do not go with ${once%% *}: "* ]]
+		[[ $stderr == *"nic-map: --interval and ${once%% *} are mutually exclusive: "* ]]
 	done
 }
 

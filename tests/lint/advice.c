@@ -15,19 +15,22 @@
 
 #define WORDS_MAX 256
 
-static void print_opts(const char *command, const struct rd_opt *opts)
+static void print_opt(const char *command, const struct rd_opt *opt)
 {
-	for (; opts && opts->name; opts++)
-		printf("%s\t%s\t%c\t%s\t%s\n", command, opts->name, opts->letter ? opts->letter : '-',
-		       opts->arg ? opts->arg : "-", opts->complete ? opts->complete : "-");
+	printf("%s\t%s\t%c\t%s\t%s\n", command, opt->name, opt->letter ? opt->letter : '-', opt->arg ? opt->arg : "-",
+	       opt->complete ? opt->complete : "-");
 }
 
 static void print_tables(void)
 {
-	print_opts("-", rd_global_opts);
+	const struct rd_opt *opts[2 * RD_OPTS_MAX];
+
+	for (const struct rd_opt *opt = rd_global_opts; opt->name; opt++)
+		print_opt("-", opt);
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
 		printf("%s\n", (*cmd)->name);
-		print_opts((*cmd)->name, (*cmd)->opts);
+		for (size_t i = 0, n = rd_opts_of(*cmd, opts); i < n; i++)
+			print_opt((*cmd)->name, opts[i]);
 	}
 }
 
@@ -49,7 +52,6 @@ static int check_columns(const struct rd_ctx *ctx, struct rd_err *err)
 /* As main and its dispatch() do it. */
 static int judge(int argc, char **argv, struct rd_err *err)
 {
-	_cleanup_free_ void *state = NULL;
 	struct rd_ctx ctx = { 0 };
 	enum rd_parsed parsed;
 	int first = rd_opts_parse(&ctx, argc, argv, &parsed, err);
@@ -61,9 +63,8 @@ static int judge(int argc, char **argv, struct rd_err *err)
 	ctx.cmd = rd_cmd_find(argv[first]);
 	if (!ctx.cmd)
 		return rd_err_set(err, EINVAL, argv[first], "there is no such command");
-	state = rd_alloc(1, ctx.cmd->state_size + 1);
-	ctx.state = state;
 	first = rd_opts_command(&ctx, argc - first, argv + first, &parsed, err);
+	free(ctx.state);
 	return first < 0 || parsed != RD_PARSED_RUN ? first : check_columns(&ctx, err);
 }
 

@@ -4,39 +4,48 @@
 #include "cmd/opts.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct seen {
-	char events[16], user[16];
-	int sets;
+	const char *user, *colour, *events;
+	bool list;
+	double seconds;
+	unsigned long count;
+	uint8_t narrow;
+	uint32_t wide;
+	RD_FIELD(uint8_t) field;
 };
 
-static int take(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+static int take_events(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
-	struct seen *seen = ctx->state;
+	struct seen *seen = state;
 
-	seen->sets++;
-	if (strcmp(opt->name, "events") == 0) {
-		if (strcmp(arg, "0") == 0)
-			return rd_err_set(err, EINVAL, "--events", "must be above 0");
-		strcpy(seen->events, arg);
-	} else if (strcmp(opt->name, "user") == 0) {
-		strcpy(seen->user, arg);
-	}
+	if (strcmp(arg, "0") == 0)
+		return rd_opt_refuse(opt, err, "must be above %d", 0);
+	seen->events = arg;
 	return 0;
 }
 
 static const struct rd_opt opts[] = {
-	{ "events", 0, "N", "stop after N events", NULL },
-	{ "user", 'u', "USER", "run the command as USER", "user" },
-	{ "list", 'n', NULL, "list; takes the letter of a global option", NULL },
+	{ "events", 0, "N", "stop after N events", RD_TAKES(take_events) },
+	{ "user", 'u', "USER", "run the command as USER", "user", RD_TEXT(seen, user) },
+	{ "list", 'n', NULL, "list; takes the letter of a global option", RD_FLAG(seen, list) },
+	{ "nothing", 0, NULL, "that it is there is all" },
+	{ "paint", 0, "COLOUR", "which", "red|dark-green|blue", RD_WORD(seen, colour) },
+	{ "wait", 0, "SECONDS", "for so long", RD_SECONDS(seen, seconds, 0.1, 86400) },
+	{ "nap", 0, "SECONDS", "for so long", RD_SECONDS(seen, seconds, RD_ABOVE_0, 10) },
+	{ "times", 'c', "N", "so often", RD_NUMBER(seen, count, 1, RD_COUNT_MAX) },
+	{ "narrow", 0, "N", "a byte", RD_NUMBER(seen, narrow, 0, 255) },
+	{ "wide", 0, "N", "four bytes", RD_NUMBER(seen, wide, 0, UINT32_MAX) },
+	{ "field", 0, "N", "a field", RD_NUMBER_FIELD(seen, field, 0, 7) },
+	{ "input", 0, "FILE", "a file", "file", RD_TEXT(seen, user) },
 	{ 0 },
 };
 
-static const struct rd_cmd runner = {
-	.name = "runner", .opts = opts, .operands = "[-- COMMAND]", .runs_command = true, .option = take
-};
-static const struct rd_cmd lister = { .name = "lister", .opts = opts, .operands = "[FILE]", .option = take };
+static const struct rd_cmd runner = { .name = "runner", .opts = opts, .operands = "[-- COMMAND]", .runs_command = true };
+static const struct rd_cmd lister = { .name = "lister", .opts = opts, .operands = "[FILE]" };
 
 /* Parses words separated by blanks; returns what rd_opts_parse does, and the first operand. */
 static int parse(struct rd_ctx *ctx, struct seen *seen, const struct rd_cmd *cmd, const char *line,
@@ -68,12 +77,12 @@ static void options_of_the_traced_command_are_left_alone(void **state)
 	assert_true(parse(&ctx, &seen, &runner, "runner --events 3 -- ls --json -u x", &operand, NULL) > 0);
 	assert_string_equal(operand, "ls");
 	assert_string_equal(seen.events, "3");
-	assert_string_equal(seen.user, "");
+	assert_null(seen.user);
 	assert_false(ctx.globals.json);
 	assert_true(parse(&ctx, &seen, &runner, "runner ls --json -u x", &operand, NULL) > 0);
 	assert_string_equal(operand, "ls");
 	assert_false(ctx.globals.json);
-	assert_int_equal(seen.sets, 0);
+	assert_null(seen.events);
 }
 
 static void options_may_stand_behind_the_operand(void **state)
@@ -88,6 +97,45 @@ static void options_may_stand_behind_the_operand(void **state)
 	assert_string_equal(seen.events, "7");
 	assert_string_equal(seen.user, "root");
 	assert_true(ctx.globals.json);
+}
+
+static void each_kind_sets_its_member(void **state)
+{
+	const char *operand;
+	struct rd_ctx ctx;
+	struct seen seen;
+
+	(void)state;
+	assert_true(parse(&ctx, &seen, &lister,
+			  "lister --paint dark-green --wait .5 --times 12 --narrow 200 --wide 4000000000 x", &operand,
+			  NULL) > 0);
+	assert_string_equal(seen.colour, "dark-green");
+	assert_true(seen.seconds == 0.5);
+	assert_int_equal(seen.count, 12);
+	assert_int_equal(seen.narrow, 200);
+	assert_int_equal(seen.wide, 4000000000);
+	assert_int_equal(seen.field.known, RD_ABSENT);
+	assert_true(parse(&ctx, &seen, &lister, "lister --field 0 --nap 0.001 --user= --list", &operand, NULL) > 0);
+	assert_int_equal(seen.field.known, RD_OK);
+	assert_true(seen.seconds == 0.001);
+	assert_string_equal(seen.user, "");
+	assert_true(seen.list);
+}
+
+static void what_was_given_is_known(void **state)
+{
+	const char *operand;
+	struct rd_ctx ctx;
+	struct seen seen;
+
+	(void)state;
+	assert_true(parse(&ctx, &seen, &lister, "lister --nothing -v --user=x", &operand, NULL) > 0);
+	assert_true(rd_opt_given(&ctx, "nothing"));
+	assert_true(rd_opt_given(&ctx, "verbose"));
+	assert_true(rd_opt_given(&ctx, "user"));
+	assert_false(rd_opt_given(&ctx, "events"));
+	assert_false(rd_opt_given(&ctx, "json"));
+	assert_false(rd_opt_given(&ctx, "no-such-option"));
 }
 
 static int only_with_json(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
@@ -128,6 +176,7 @@ static void what_does_not_go_together_is_refused(void **state)
 		while (argv[argc])
 			argc++;
 		r = rd_opts_command(&ctx, argc, argv, &parsed, &err);
+		free(ctx.state);
 		assert_string_equal(err.object, lines[i].object ? lines[i].object : "");
 		assert_true(lines[i].object ? r == -EINVAL : r > 0);
 	}
@@ -141,7 +190,7 @@ static void a_command_may_have_a_letter_of_its_own(void **state)
 
 	(void)state;
 	assert_true(parse(&ctx, &seen, &lister, "lister -n", &operand, NULL) > 0);
-	assert_int_equal(seen.sets, 1);
+	assert_true(seen.list);
 	assert_false(ctx.globals.style.no_headings);
 	assert_true(parse(&ctx, &seen, NULL, "rdmadiag -n lister", &operand, NULL) > 0);
 	assert_true(ctx.globals.style.no_headings);
@@ -173,7 +222,117 @@ static void a_mistyped_option_is_answered_with_the_nearest(void **state)
 	assert_refused("lister --events", "--events", "");
 	assert_refused("lister -u", "--user", "");
 	assert_refused("lister --events 0", "--events", "");
-	assert_refused("lister --color sometimes", "--color", "--color auto");
+	assert_refused("lister --color sometimes", "--color", "");
+}
+
+static void arguments_beyond_their_bounds_are_refused(void **state)
+{
+	static const char *const lines[] = {
+		"--wait=",	"--wait=x",
+		"--wait=1x",	"--wait=0",
+		"--wait=-1",	"--wait=0.05",
+		"--wait=nan",	"--wait=inf",
+		"--wait=86401", "--nap=0",
+		"--nap=10.1",	"--times=0",
+		"--times=-1",	"--times=1073741825",
+		"--times=0x1",	"--times=99999999999999999999",
+		"--narrow=256", "--wide=4294967296",
+		"--field=8",	"--paint=dark",
+		"--paint=",	"--paint=red|blue",
+		"--input=",
+	};
+	const char *operand;
+	struct rd_ctx ctx;
+	struct seen seen;
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(lines); i++) {
+		char line[64], option[16];
+		struct rd_err err = { 0 };
+
+		snprintf(line, sizeof(line), "lister %s", lines[i]);
+		snprintf(option, sizeof(option), "%.*s", (int)strcspn(lines[i], "="), lines[i]);
+		assert_int_equal(parse(&ctx, &seen, &lister, line, &operand, &err), -EINVAL);
+		assert_string_equal(err.object, option);
+		assert_false(rd_opt_given(&ctx, option + 2));
+	}
+	assert_true(parse(&ctx, &seen, &lister, "lister --wait 0.1 --times 1073741824 --field 7", &operand, NULL) > 0);
+	assert_true(parse(&ctx, &seen, &lister, "lister --wait 86400 --nap 10 --narrow 0", &operand, NULL) > 0);
+}
+
+/* What a command line of a command with rules is told; "": nothing. */
+static void assert_told(const struct rd_cmd *cmd, const char *line, const char *object, const char *message)
+{
+	struct rd_ctx ctx = { .cmd = cmd };
+	struct rd_err err = { 0 };
+	enum rd_parsed parsed;
+	char text[128], *argv[16] = { NULL };
+	int argc = 0, r;
+
+	snprintf(text, sizeof(text), "%s", line);
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	r = rd_opts_command(&ctx, argc, argv, &parsed, &err);
+	free(ctx.state);
+	assert_string_equal(err.message, message);
+	assert_string_equal(err.object, object);
+	assert_true(*message ? r == -EINVAL : r > 0);
+}
+
+static void rules_say_what_does_not_go_together(void **state)
+{
+	static const struct rd_opt_rule rules[] = {
+		{ RD_ONE_OF, "list nothing wait" },
+		{ RD_EXCLUDES, "user", "json times", "one is enough" },
+		{ RD_REQUIRES, "narrow", "wide field" },
+		{ RD_REQUIRES, "events", "user", NULL, "list" },
+		{ 0 },
+	};
+	static const struct rd_cmd ruled = {
+		.name = "ruled", .opts = opts, .rules = rules, .state_size = sizeof(struct seen)
+	};
+
+	(void)state;
+	assert_told(&ruled, "ruled", "", "");
+	assert_told(&ruled, "ruled --wait 1", "", "");
+	assert_told(&ruled, "ruled --wait 1 -n", "ruled", "of --list, --nothing and --wait only one can be had");
+	assert_told(&ruled, "ruled --user x --times 3", "ruled",
+		    "--user and --times are mutually exclusive: one is enough");
+	assert_told(&ruled, "ruled --user x --json", "ruled", "--user and --json are mutually exclusive: one is enough");
+	assert_told(&ruled, "ruled --json --times 3", "", "");
+	assert_told(&ruled, "ruled --narrow 1", "ruled", "--narrow requires --wide or --field");
+	assert_told(&ruled, "ruled --narrow 1 --field 1", "", "");
+	assert_told(&ruled, "ruled --events 1", "", "");
+	assert_told(&ruled, "ruled --events 1 --list", "ruled", "--events with --list requires --user");
+	assert_told(&ruled, "ruled --events 1 --list --user x", "", "");
+}
+
+static void an_option_may_stand_for_another_table(void **state)
+{
+	static const struct rd_opt others[] = {
+		{ "nothing", 0, NULL, "makes it this command" },
+		{ "deep", 0, NULL, "of this one only" },
+		{ "times", 'c', "N", "of both", RD_NUMBER(seen, wide, 1, 3) },
+		{ 0 },
+	};
+	static const struct rd_cmd variant = {
+		.name = "two", .option = "nothing", .opts = others, .state_size = sizeof(struct seen)
+	};
+	static const struct rd_cmd two = {
+		.name = "two", .opts = opts, .variant = &variant, .state_size = sizeof(struct seen)
+	};
+	const struct rd_opt *all[2 * RD_OPTS_MAX];
+
+	(void)state;
+	assert_told(&two, "two --times 5", "", "");
+	assert_told(&two, "two --times 3 --nothing", "", "");
+	assert_told(&two, "two --times 5 --noth", "--times", "\"5\" is no number from 1 to 3");
+	assert_told(&two, "two --user --nothing --times 5", "", "");
+	assert_told(&two, "two --nothing -c 3 --deep", "", "");
+	assert_told(&two, "two --deep", "--deep", "goes with --nothing");
+	assert_told(&two, "two --user x --nothing", "two", "--nothing and --user are mutually exclusive");
+	assert_int_equal(rd_opts_of(&two, all), RD_ARRAY_SIZE(opts) - 1 + 1);
+	assert_ptr_equal(rd_opts_find(&two, "--deep"), &others[1]);
 }
 
 static void help_fits_a_terminal_of_80_columns(void **state)
@@ -196,23 +355,75 @@ static void help_fits_a_terminal_of_80_columns(void **state)
 	}
 }
 
+static void check_table(const struct rd_cmd *cmd)
+{
+	size_t n = 0;
+
+	for (const struct rd_opt *opt = cmd->opts; opt && opt->name; opt++, n++) {
+		assert_true(opt->help && *opt->help);
+		assert_true(opt->help[strlen(opt->help) - 1] != '.');
+		assert_true(!opt->arg == (opt->kind == RD_OPT_FLAG || opt->kind == RD_OPT_GIVEN));
+		for (const struct rd_opt *other = opt + 1; other->name; other++) {
+			assert_string_not_equal(opt->name, other->name);
+			assert_true(!opt->letter || opt->letter != other->letter);
+		}
+		for (const struct rd_opt *global = rd_global_opts; global->name; global++)
+			assert_string_not_equal(opt->name, global->name);
+	}
+	assert_true(n < RD_OPTS_MAX);
+}
+
+/* Whether an option takes an argument must be known before it is known which of the two tables counts. */
+static void check_variant(const struct rd_cmd *cmd)
+{
+	for (const struct rd_opt *opt = cmd->variant->opts; opt->name; opt++)
+		for (const struct rd_opt *same = cmd->opts; same->name; same++) {
+			bool is_same = strcmp(opt->name, same->name) == 0;
+
+			assert_true(!opt->letter || (opt->letter == same->letter) == is_same);
+			assert_true(!is_same || (!opt->arg == !same->arg && opt->letter == same->letter));
+		}
+}
+
 static void every_option_has_help_and_a_name_of_its_own(void **state)
 {
 	(void)state;
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
 		assert_non_null((*cmd)->summary);
 		assert_non_null((*cmd)->description);
-		for (const struct rd_opt *opt = (*cmd)->opts; opt && opt->name; opt++) {
-			assert_true(opt->help && *opt->help);
-			assert_true(opt->help[strlen(opt->help) - 1] != '.');
-			for (const struct rd_opt *other = opt + 1; other->name; other++) {
-				assert_string_not_equal(opt->name, other->name);
-				assert_true(!opt->letter || opt->letter != other->letter);
-			}
-			for (const struct rd_opt *global = rd_global_opts; global->name; global++)
-				assert_string_not_equal(opt->name, global->name);
+		check_table(*cmd);
+		if ((*cmd)->variant) {
+			check_table((*cmd)->variant);
+			check_variant(*cmd);
 		}
 	}
+}
+
+static void check_names(const struct rd_cmd *cmd, const char *list)
+{
+	for (; list && *list; list += strspn(list, " ")) {
+		char word[64];
+		size_t size = strcspn(list, " ");
+
+		snprintf(word, sizeof(word), "--%.*s", (int)size, list);
+		if (!rd_opts_find(cmd, word))
+			print_message("%s: %s\n", cmd->name, word);
+		assert_non_null(rd_opts_find(cmd, word));
+		list += size;
+	}
+}
+
+static void every_rule_names_options_that_there_are(void **state)
+{
+	(void)state;
+	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
+		for (const struct rd_cmd *one = *cmd; one; one = one->variant)
+			for (const struct rd_opt_rule *rule = one->rules; rule && rule->kind; rule++) {
+				check_names(one, rule->opts);
+				check_names(one, rule->with);
+				check_names(one, rule->when);
+				assert_true(!rule->with == (rule->kind == RD_ONE_OF));
+			}
 }
 
 static void names_one_slip_apart_are_near(void **state)
@@ -228,10 +439,20 @@ static void names_one_slip_apart_are_near(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(options_of_the_traced_command_are_left_alone),   TEST(options_may_stand_behind_the_operand),
-		TEST(what_does_not_go_together_is_refused),	      TEST(a_command_may_have_a_letter_of_its_own),
-		TEST(a_mistyped_option_is_answered_with_the_nearest), TEST(help_fits_a_terminal_of_80_columns),
-		TEST(every_option_has_help_and_a_name_of_its_own),    TEST(names_one_slip_apart_are_near),
+		TEST(options_of_the_traced_command_are_left_alone),
+		TEST(options_may_stand_behind_the_operand),
+		TEST(what_does_not_go_together_is_refused),
+		TEST(a_command_may_have_a_letter_of_its_own),
+		TEST(a_mistyped_option_is_answered_with_the_nearest),
+		TEST(help_fits_a_terminal_of_80_columns),
+		TEST(each_kind_sets_its_member),
+		TEST(what_was_given_is_known),
+		TEST(arguments_beyond_their_bounds_are_refused),
+		TEST(rules_say_what_does_not_go_together),
+		TEST(an_option_may_stand_for_another_table),
+		TEST(every_rule_names_options_that_there_are),
+		TEST(every_option_has_help_and_a_name_of_its_own),
+		TEST(names_one_slip_apart_are_near),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);

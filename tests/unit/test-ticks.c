@@ -44,26 +44,12 @@ static void a_clock_that_was_set_is_no_missed_tick(void **state)
 	assert_true(rd_ticks_next(&ticks, 95100 * MS) <= 97000 * MS);
 }
 
-static void intervals_are_checked(void **state)
-{
-	static const char *const bad[] = { "", "x", "1x", "0", "-1", "0.05", "nan", "inf", "86401" };
-	struct rd_err err;
-	double value;
-
-	(void)state;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++)
-		assert_true(rd_ticks_parse(bad[i], &value, &err) < 0);
-	assert_int_equal(rd_ticks_parse("0.1", &value, &err), 0);
-	assert_int_equal(rd_ticks_parse("86400", &value, &err), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(ticks_stand_at_whole_multiples),
 		TEST(missed_ticks_are_counted),
 		TEST(a_clock_that_was_set_is_no_missed_tick),
-		TEST(intervals_are_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which options go together. */
+#include "opts.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The first name of a list behind `*at` that was given, moved behind; NULL: none. Caller frees. */
+static char *next_given(const struct rd_ctx *ctx, const char **at)
+{
+	while (*at && **at) {
+		size_t size = strcspn(*at, " ");
+		char *name = rd_dup_part(*at, size);
+
+		*at += size + ((*at)[size] == ' ');
+		if (rd_opt_given(ctx, name))
+			return name;
+		free(name);
+	}
+	return NULL;
+}
+
+/* "--a, --b and --c" */
+static void add_names(const char *list, const char *last, struct rd_buf *out)
+{
+	size_t size;
+
+	for (const char *at = list; *at; at += size + (at[size] == ' ')) {
+		size = strcspn(at, " ");
+		rd_buf_printf(out, "%s--%.*s", at == list ? "" : at[size] ? ", " : last, (int)size, at);
+	}
+}
+
+static bool breaks_one_of(const struct rd_ctx *ctx, const struct rd_opt_rule *rule, struct rd_buf *out)
+{
+	const char *at = rule->opts;
+	_cleanup_free_ char *first = next_given(ctx, &at), *second = next_given(ctx, &at);
+
+	if (!second)
+		return false;
+	rd_buf_str(out, "of ");
+	add_names(rule->opts, " and ", out);
+	rd_buf_str(out, " only one can be had");
+	return true;
+}
+
+static bool breaks_pair(const struct rd_ctx *ctx, const struct rd_opt_rule *rule, struct rd_buf *out)
+{
+	const char *at = rule->opts, *others = rule->with;
+	_cleanup_free_ char *opt = next_given(ctx, &at), *other = next_given(ctx, &others);
+
+	if (!opt || (rule->kind == RD_EXCLUDES) != (other != NULL))
+		return false;
+	rd_buf_printf(out, "--%s%s%s ", opt, rule->when ? " with --" : "", rule->when ? rule->when : "");
+	if (rule->kind == RD_EXCLUDES) {
+		rd_buf_printf(out, "and --%s are mutually exclusive", other);
+	} else {
+		rd_buf_str(out, "requires ");
+		add_names(rule->with, " or ", out);
+	}
+	return true;
+}
+
+int rd_opt_rules_check(const struct rd_ctx *ctx, struct rd_err *err)
+{
+	for (const struct rd_opt_rule *rule = ctx->cmd->rules; rule && rule->kind; rule++) {
+		_cleanup_buf_ struct rd_buf text = { 0 };
+
+		if (rule->when && !rd_opt_given(ctx, rule->when))
+			continue;
+		if (!(rule->kind == RD_ONE_OF ? breaks_one_of : breaks_pair)(ctx, rule, &text))
+			continue;
+		return rd_err_set(err, EINVAL, ctx->cmd->name, "%s%s%s", text.data, rule->why ? ": " : "",
+				  rule->why ? rule->why : "");
+	}
+	return 0;
+}
