@@ -181,7 +181,7 @@ static void read_word(struct cursor *cursor, const char *word)
 		return;
 	}
 	if (!cursor->cmd) {
-		cursor->cmd = rd_cmd_find(word);
+		rd_cmd_choose(word, &cursor->cmd, NULL);
 		cursor->operands = !cursor->cmd;
 		return;
 	}

@@ -26,17 +26,27 @@ const struct rd_cmd *const rd_commands[] = {
 };
 /* clang-format on */
 
+static int take_all_columns(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct rd_globals *globals = state;
+
+	(void)opt, (void)arg, (void)err;
+	globals->style.columns = RD_ALL_COLUMNS;
+	return 0;
+}
+
 const struct rd_opt rd_global_opts[] = {
 	{ "from", 0, "PATH", "read a bundle (directory or tar) instead of this host", "file", RD_NEEDS_FOREIGN_BUNDLE,
 	  RD_TEXT(rd_globals, from) },
-	{ "json", 0, NULL, "print JSON: one document, or a line for each event", RD_FLAG(rd_globals, json) },
+	{ "json", 'j', NULL, "print JSON: one document, or a line for each event", RD_FLAG(rd_globals, json) },
 	{ "openmetrics", 0, NULL, "print OpenMetrics text", RD_FLAG(rd_globals, openmetrics) },
 	{ "textfile", 0, "PATH", "write metrics to a file for node_exporter, and print no table", "file",
 	  RD_NEEDS_OUTPUT, RD_TEXT(rd_globals, textfile) },
 	{ "columns", 'o', "LIST", "show these columns: NAME,NAME; or add some: +NAME", "column",
 	  RD_TEXT(rd_globals, style.columns) },
+	{ "all-columns", 'O', NULL, "show all columns", RD_TAKES(take_all_columns) },
 	{ "noheadings", 'n', NULL, "leave out the line of column headings", RD_FLAG(rd_globals, style.no_headings) },
-	{ "raw", 0, NULL, "separate values by one blank, escape blanks in them", RD_FLAG(rd_globals, style.raw) },
+	{ "raw", 'r', NULL, "separate values by one blank, escape blanks in them", RD_FLAG(rd_globals, style.raw) },
 	{ "color", 0, "WHEN", "use colour: auto (default), always, never", "auto|always|never",
 	  RD_WORD(rd_globals, color) },
 	{ "verbose", 'v', NULL, "say on standard error what is done, and why", RD_FLAG(rd_globals, verbose) },

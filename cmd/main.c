@@ -76,26 +76,6 @@ static int print_version(const struct rd_ctx *ctx)
 	return RD_EXIT_OK;
 }
 
-static int unknown_command(const char *name)
-{
-	const struct rd_cmd *near = NULL;
-	struct rd_err err;
-	size_t least = 4;
-
-	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
-		size_t distance = rd_name_distance(name, (*cmd)->name);
-
-		if (!(*cmd)->hidden && distance < least && distance < strlen(name)) {
-			least = distance;
-			near = *cmd;
-		}
-	}
-	rd_err_set(&err, EINVAL, name, RD_PROGRAM " has no such command");
-	if (near)
-		rd_err_hint(&err, RD_PROGRAM " %s", near->name);
-	return rd_fail_usage(NULL, &err);
-}
-
 static int run_command(struct rd_ctx *ctx, int argc, char **argv)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
@@ -134,13 +114,12 @@ static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
 	int first;
 
 	if (strcmp(argv[0], "help") == 0) {
-		const struct rd_cmd *cmd = argc > 1 ? rd_cmd_find(argv[1]) : NULL;
+		const struct rd_cmd *cmd = NULL;
 
-		return argc > 1 && !cmd ? unknown_command(argv[1]) : print_help(cmd);
+		return argc > 1 && rd_cmd_choose(argv[1], &cmd, &err) < 0 ? rd_fail_usage(NULL, &err) : print_help(cmd);
 	}
-	ctx->cmd = rd_cmd_find(argv[0]);
-	if (!ctx->cmd)
-		return unknown_command(argv[0]);
+	if (rd_cmd_choose(argv[0], &ctx->cmd, &err) < 0)
+		return rd_fail_usage(NULL, &err);
 	first = rd_opts_command(ctx, argc, argv, &parsed, &err);
 	if (first < 0)
 		return rd_fail_usage(ctx->cmd, &err);

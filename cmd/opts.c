@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define OPTS_MAX (2 * RD_OPTS_MAX + 32)
-#define NAME_MAX_LEN 31
 
 /* getopt's view of the tables, the command's first, so that it may have a name or a letter of its own. */
 struct opt_tables {
@@ -64,33 +63,6 @@ static const struct rd_opt *tables_find(const struct opt_tables *tables, int val
 		if (tables->opts[i]->letter == val)
 			return tables->opts[i];
 	return NULL;
-}
-
-size_t rd_name_distance(const char *a, const char *b)
-{
-	size_t la = strlen(a), lb = strlen(b);
-	size_t d[NAME_MAX_LEN + 1][NAME_MAX_LEN + 1];
-
-	if (la > NAME_MAX_LEN || lb > NAME_MAX_LEN)
-		return SIZE_MAX;
-	for (size_t i = 0; i <= la; i++)
-		for (size_t j = 0; j <= lb; j++) {
-			size_t best;
-
-			if (i == 0 || j == 0) {
-				d[i][j] = i + j;
-				continue;
-			}
-			best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-			if (d[i - 1][j] + 1 < best)
-				best = d[i - 1][j] + 1;
-			if (d[i][j - 1] + 1 < best)
-				best = d[i][j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < best)
-				best = d[i - 2][j - 2] + 1;
-			d[i][j] = best;
-		}
-	return d[la][lb];
 }
 
 static const struct rd_opt *nearest(const struct opt_tables *tables, const char *name)
@@ -404,13 +376,5 @@ const struct rd_opt *rd_opts_find(const struct rd_cmd *cmd, const char *word)
 			if (is_long ? strlen(opt->name) == size && strncmp(opt->name, word + 2, size) == 0 :
 				      opt->letter && opt->letter == word[1])
 				return opt;
-	return NULL;
-}
-
-const struct rd_cmd *rd_cmd_find(const char *name)
-{
-	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
-		if (strcmp((*cmd)->name, name) == 0)
-			return *cmd;
 	return NULL;
 }

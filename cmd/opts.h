@@ -41,7 +41,11 @@ const struct rd_opt *rd_opts_find(const struct rd_cmd *cmd, const char *word);
 /* Help of the program (cmd NULL) or of a command. */
 void rd_help_add(const struct rd_cmd *cmd, struct rd_buf *out);
 
+/* The command of this name; NULL: there is none. */
 const struct rd_cmd *rd_cmd_find(const char *name);
+
+/* The same, or the one whose name begins so; hidden ones are not shortened. -EINVAL with `err` filled: there is none, or several. */
+int rd_cmd_choose(const char *name, const struct rd_cmd **ret, struct rd_err *err);
 
 /* How many letters must change to make one of the other: insert, delete, replace, swap neighbours. SIZE_MAX for
  * names that are too long to compare. */

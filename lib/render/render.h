@@ -6,8 +6,10 @@
 #include "base/buf.h"
 #include "report/report.h"
 
+#define RD_ALL_COLUMNS "*"
+
 struct rd_table_style {
-	const char *columns; /* -o: "NAME,NAME" (these) or "+NAME" (these too); NULL: those that are not hidden */
+	const char *columns; /* -o: "NAME,NAME" (these), "+NAME" (these too), "*" (all); NULL: those that are not hidden */
 	bool no_headings;    /* -n */
 	bool raw;	     /* --raw: values separated by single blanks, blanks inside escaped */
 	bool colour;

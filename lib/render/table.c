@@ -119,12 +119,14 @@ static int unknown_column(const struct rd_section *section, const char *name, si
 /* Which columns to show, as indices; `ret` has room for all that -o can name: one per two bytes of it, and all. */
 static int choose_columns(const struct rd_section *section, const char *list, size_t *ret, size_t *n, struct rd_err *err)
 {
+	bool all = list && strcmp(list, RD_ALL_COLUMNS) == 0;
+
 	*n = 0;
-	if (!list || *list == '+')
+	if (!list || *list == '+' || all)
 		for (size_t c = 0; c < section->n_columns; c++)
-			if (section->columns[c].title && !section->columns[c].hidden)
+			if (all || (section->columns[c].title && !section->columns[c].hidden))
 				ret[(*n)++] = c;
-	if (!list)
+	if (!list || all)
 		return 0;
 	list += *list == '+';
 	for (;;) {

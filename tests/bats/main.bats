@@ -76,6 +76,32 @@ page_options() {
 	[ "${stderr_lines[1]}" = "  try: rdmadiag --help" ]
 }
 
+@test "a command may be shortened as long as that is clear" {
+	[ "$("$RD" --help | sed 1d)" != "$("$RD" topo --help | sed 1d)" ]
+	[ "$("$RD" topo --help)" = "$("$RD" topo-check --help)" ]
+	[ "$("$RD" help d)" = "$("$RD" diff --help)" ]
+	"$RD" complete -- nic --matr | grep -q "^--matrix"
+	for args in c "help t"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr "$RD" $args
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+		[[ ${stderr_lines[0]} == "rdmadiag: ${args#* }: stands for more than one command: "*check* ]]
+	done
+}
+
+@test "-j, -r and -O are --json, --raw and --all-columns" {
+	[ "$("$RD" complete --dump | jq -c '.options')" = "$("$RD" -j complete --dump | jq -c '.options')" ]
+	for letter in j r O; do
+		run --separate-stderr "$RD" topo-check --list -$letter -$letter
+		[ "$status" -eq 0 ]
+	done
+	[ "$("$RD" topo-check --list -r)" = "$("$RD" topo-check --list --raw)" ]
+	all=$("$RD" topo-check --list -O -r | head -1 | wc -w)
+	[ "$all" -gt "$("$RD" topo-check --list -r | head -1 | wc -w)" ]
+	[ "$all" -eq "$("$RD" topo-check --list -j | jq '.rules[0] | length')" ]
+}
+
 @test "an unknown option: exit 3, the nearest name, nothing on standard output" {
 	run --separate-stderr "$RD" trace-errno --duratoin 5
 	[ "$status" -eq 3 ]
@@ -170,6 +196,18 @@ sys.exit(p.wait())' "$RD"
 		name=${page##*/}
 		grep -q "^\.Xr ${name%.*} ${name##*.}" man/rdmadiag.1 || { echo "rdmadiag.1 does not name $name"; return 1; }
 	done
+}
+
+@test "counters --fabric has options of its own behind the same name, in any order" {
+	"$RD" counters --fabric --help | grep -q -- --save-topology
+	[ "$("$RD" counters --fabric --help)" = "$("$RD" counters -i 2 --fab -h)" ]
+	! "$RD" counters --help | grep -q -- --save-topology
+	"$RD" counters --help | grep -q "rdmadiag counters --fabric --help"
+	"$RD" complete -- counters --save-t | grep -q "^--save-topology"
+	[ "$("$RD" complete -- counters --fabric --nonz)" = "" ]
+	run --separate-stderr "$RD" counters -c 2 --port mlx5_0 -i 1 --fabric --plan
+	[ "$status" -eq 3 ]
+	[[ ${stderr_lines[0]} == "rdmadiag: counters: --plan requires --shard or --shards"* ]]
 }
 
 @test "completion offers commands, options, arguments" {

@@ -426,6 +426,42 @@ static void every_rule_names_options_that_there_are(void **state)
 			}
 }
 
+static void a_command_without_texts_has_help(void **state)
+{
+	static const struct rd_opt bare_opts[] = { { "silent", 0, NULL, NULL }, { 0 } };
+	static const struct rd_cmd bare = { .name = "bare", .opts = bare_opts };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	(void)state;
+	rd_help_add(&bare, &out);
+	assert_non_null(strstr(out.data, "Usage: rdmadiag bare [OPTIONS]\n"));
+	assert_non_null(strstr(out.data, "--silent"));
+}
+
+static void assert_chosen(const char *name, const char *command, const char *message)
+{
+	const struct rd_cmd *cmd;
+	struct rd_err err = { 0 };
+
+	assert_int_equal(rd_cmd_choose(name, &cmd, &err), command ? 0 : -EINVAL);
+	assert_string_equal(cmd ? cmd->name : "", command ? command : "");
+	assert_string_equal(err.message, message);
+}
+
+static void a_command_may_be_shortened(void **state)
+{
+	(void)state;
+	assert_chosen("qp-state", "qp-state", "");
+	assert_chosen("qp", "qp-state", "");
+	assert_chosen("check", "check", "");
+	assert_chosen("com", NULL, "rdmadiag has no such command");
+	assert_chosen("complete", "complete", "");
+	assert_chosen("c", NULL, "stands for more than one command: check, counters, capture");
+	assert_chosen("t", NULL, "stands for more than one command: trace-errno, topo-check");
+	assert_chosen("", NULL, "rdmadiag has no such command");
+	assert_chosen("checks", NULL, "rdmadiag has no such command");
+}
+
 static void names_one_slip_apart_are_near(void **state)
 {
 	(void)state;
@@ -452,6 +488,8 @@ int main(void)
 		TEST(an_option_may_stand_for_another_table),
 		TEST(every_rule_names_options_that_there_are),
 		TEST(every_option_has_help_and_a_name_of_its_own),
+		TEST(a_command_without_texts_has_help),
+		TEST(a_command_may_be_shortened),
 		TEST(names_one_slip_apart_are_near),
 	};
 

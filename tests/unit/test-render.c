@@ -72,6 +72,10 @@ static void columns_can_be_chosen_added_and_left_without_headings(void **state)
 
 	(void)state;
 	assert_table(section, (struct rd_table_style){ .columns = "up,NAME" }, "UP  NAME\nyes first\n-   -\n");
+	assert_table(section, (struct rd_table_style){ .columns = RD_ALL_COLUMNS, .raw = true },
+		     "NAME COUNT BALANCE SHARE UP SINCE TAGS extra\n"
+		     "first 18446744073709551615 -5 12.50 yes 2023-11-14\\x2022:13:20.123456 a,b x\\x20y\n"
+		     "- - - - - - - -\n");
 	assert_table(section, (struct rd_table_style){ .columns = "name,extra", .no_headings = true },
 		     "first x y\n-     -\n");
 	assert_table(section, (struct rd_table_style){ .columns = "+extra", .raw = true },
