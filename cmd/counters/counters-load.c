@@ -9,6 +9,7 @@
 
 #include "analyse/causes.h"
 #include "analyse/threshold.h"
+#include "base/text.h"
 #include "cmd/datafile.h"
 #include "cmd/meanings.h"
 #include "cmd/table.h"
@@ -179,18 +180,12 @@ static int hold(struct counters *c, struct rd_err *err)
 	return 0;
 }
 
-/* A port is understood in both spellings: of rdma(8), and of the libraries. */
 bool counters_port_fits(const struct rd_counter_port *port, char *const *operands)
 {
-	char label[256], colon[256];
-
 	if (!operands || !*operands)
 		return true;
-	rd_counter_port_label(port, label, sizeof(label));
-	snprintf(colon, sizeof(colon), "%s:%u", port->ibdev, port->port);
 	for (; *operands; operands++)
-		if (fnmatch(*operands, label, 0) == 0 || fnmatch(*operands, colon, 0) == 0 ||
-		    fnmatch(*operands, port->ibdev, 0) == 0 ||
+		if (rd_port_fits(*operands, port->ibdev, port->port) ||
 		    (port->netdev && fnmatch(*operands, port->netdev, 0) == 0))
 			return true;
 	return false;

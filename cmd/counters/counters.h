@@ -52,11 +52,11 @@ int counters_look(struct counters *c, struct rd_source *source, struct rd_err *e
 /* Fills c->before from a saved JSON document or a bundle (its first sample): --since. */
 int counters_read_since(struct counters *c, const char *path, struct rd_err *err);
 
-/* Whether --group and --filter pick a counter, and the operands (DEVICE, DEVICE:PORT, NETDEV; none: all) a port. */
+/* Whether --group and --filter pick a counter, and the operands (see rd_port_fits; or NETDEV; none: all) a port. */
 bool counters_fits(const struct counters *c, const struct rd_counter *counter);
 bool counters_port_fits(const struct rd_counter_port *port, char *const *operands);
 
-/* Deltas of `now` against `before`, causes, and what is to be shown. `operands`: DEVICE or DEVICE:PORT, NULL-terminated. */
+/* Deltas of `now` against `before`, causes, and what is to be shown. `operands`: as above, NULL-terminated. */
 int counters_conclude(struct counters *c, char *const *operands, struct rd_err *err);
 
 /* For other commands: asks of a source under a deadline all that counters_since asks. */

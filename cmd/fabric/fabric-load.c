@@ -3,7 +3,7 @@
 #include "fabric.h"
 
 #include "analyse/fabric-update.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "cmd/datafile.h"
 #include "collect/pma.h"
 
@@ -19,17 +19,6 @@
 #define WALK_SOON_NS UINT64_C(5000000000)   /* where a look has found it changed */
 #define WALK_EVERY_NS UINT64_C(30000000000) /* what is new does not tell us */
 #define DEFAULT_MAP "/etc/opensm/ib-node-name-map"
-
-static bool named(const struct rd_mad_port *port, const char *wanted)
-{
-	const char *sign = wanted ? strpbrk(wanted, "/:") : NULL;
-	size_t n = sign ? (size_t)(sign - wanted) : wanted ? strlen(wanted) : 0;
-	uint32_t number;
-
-	if (n && (strlen(port->ibdev) != n || strncmp(port->ibdev, wanted, n) != 0))
-		return false;
-	return !sign || (rd_parse_u32(sign + 1, RD_DECIMAL, UINT32_MAX, &number) == 0 && number == port->port);
-}
 
 static bool is_ethernet(const struct rd_mad_port *port)
 {
@@ -74,7 +63,7 @@ static int choose(struct rd_source *source, const char *wanted, struct rd_mad_po
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_mad_port *port = &ports[i];
 
-		if (!named(port, wanted))
+		if (wanted && !rd_port_fits(wanted, port->ibdev, port->port))
 			continue;
 		if (!best || (is_ethernet(best) && !is_ethernet(port)) ||
 		    (is_ethernet(best) == is_ethernet(port) && !is_up(best) && port->state > best->state))

@@ -127,7 +127,7 @@ static const struct rd_opt options[] = {
 	{ "shards", 0, "FILE", "share the ports among the hosts of this list", "file", RD_NEEDS_OWN_FILE,
 	  RD_TEXT(fabric_cmd, shards) },
 	{ "plan", 0, NULL, "with --shard or --shards: say who reads what, and end", RD_FLAG(fabric_cmd, plan) },
-	{ "port", 0, "DEVICE:PORT", "ask from this port (default: the first that is up)", "ibdev",
+	{ "port", 0, "DEVICE/PORT", "ask from this port (default: the first that is up)", "ibdev",
 	  RD_TEXT(fabric_cmd, engine.port) },
 	{ "subsets", 0, "LIST", "groups of attributes to read, or all",
 	  "counters|extended|rcv-errors|xmit-discards|op-rcv|flow-control|vl|vl-wait|congestion|sl|all",

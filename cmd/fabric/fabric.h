@@ -11,7 +11,7 @@ extern const struct rd_cmd rd_cmd_fabric;
 
 /* Options of how to ask; those that are zero are at their defaults. */
 struct fabric_opts {
-	const char *port;	   /* "mlx5_0", "mlx5_0/1", "/1", or with a colon; NULL: the first that is up */
+	const char *port;	   /* see rd_port_fits; NULL: the first that is up */
 	const char *subsets;	   /* NULL: RD_PMA_DEFAULT_SUBSETS */
 	const char *node_name_map; /* NULL: the usual one, if it is there */
 	unsigned window, per_lid, timeout_ms, walk_window;
@@ -44,6 +44,9 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 /* Looks at all ports once. Walks over the network first if the look before has found it changed, not more often than each
  * five seconds; and each 30 seconds, for what is new. */
 int fabric_look(struct fabric_run *run, struct rd_err *err);
+
+/* Walks over the network again, now. */
+int fabric_walk(struct fabric_run *run, struct rd_err *err);
 
 void fabric_end(struct fabric_run *run);
 

@@ -2,11 +2,13 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/end.h"
 #include "base/memory.h"
+#include "base/number.h"
 
 char *rd_vtext(const char *fmt, va_list ap)
 {
@@ -70,6 +72,26 @@ const char *rd_stat_field(const char *text, unsigned number)
 	for (unsigned i = 3; before && i <= number; i++)
 		before = strchr(before + 1, ' ');
 	return before ? before + 1 : NULL;
+}
+
+bool rd_port_fits(const char *wanted, const char *device, unsigned port)
+{
+	size_t end = strlen(wanted);
+	_cleanup_free_ char *pattern = NULL;
+	uint32_t number;
+	char text[16];
+
+	while (end > 0 && wanted[end - 1] != '/' && wanted[end - 1] != ':')
+		end--;
+	if (end == 0)
+		return fnmatch(wanted, device, 0) == 0;
+	pattern = rd_dup_part(wanted, end - 1);
+	if (!port || (*pattern && fnmatch(pattern, device, 0) != 0))
+		return false;
+	if (rd_parse_u32(wanted + end, RD_DECIMAL, UINT32_MAX, &number) == 0)
+		return number == port;
+	snprintf(text, sizeof(text), "%u", port);
+	return fnmatch(wanted + end, text, 0) == 0;
 }
 
 char *rd_texts_keep(struct rd_texts *texts, const char *text, size_t size)

@@ -24,6 +24,10 @@ size_t rd_words(char **line, char **ret, size_t n);
  * may hold anything. NULL: there are not so many. */
 const char *rd_stat_field(const char *text, unsigned number);
 
+/* Whether a port is the one that a user names: DEVICE, DEVICE/PORT (as rdma(8) has it) or DEVICE:PORT, both of them perhaps shell
+ * patterns, no device being any. A port of 0 stands for a device as a whole, which is none of its ports. */
+bool rd_port_fits(const char *wanted, const char *device, unsigned port);
+
 /* Texts that what was parsed in place points into. */
 struct rd_texts {
 	char **v;

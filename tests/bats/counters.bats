@@ -68,6 +68,7 @@ value() { # NAME KEY: of the document on standard input
 	[ "$(counters -n --group hw | wc -l)" -eq 2 ]
 	[ "$(counters -n mlx5_0/1 | wc -l)" -eq 7 ]
 	[ "$(counters -n mlx5_0:1 | wc -l)" -eq 7 ]
+	[ "$(counters -n mlx5_0/1 | wc -l)" -eq 7 ]
 	[ "$(counters -n mlx5_1 | wc -l)" -eq 0 ]
 	run --separate-stderr counters --group fast
 	[ "$status" -eq 3 ]

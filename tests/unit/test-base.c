@@ -294,6 +294,29 @@ static void a_process_name_moves_no_field_of_stat(void **state)
 	assert_null(rd_stat_field("12 (a)", 3));
 }
 
+static void a_port_is_spelled_with_a_slash_or_a_colon(void **state)
+{
+	static const struct {
+		const char *wanted, *device;
+		unsigned port;
+		bool fits;
+	} cases[] = {
+		{ "mlx5_0", "mlx5_0", 1, true },      { "mlx5_0", "mlx5_0", 0, true },
+		{ "mlx5_0", "mlx5_1", 1, false },     { "mlx5_0/1", "mlx5_0", 1, true },
+		{ "mlx5_0:1", "mlx5_0", 1, true },    { "mlx5_0/2", "mlx5_0", 1, false },
+		{ "mlx5_0:2", "mlx5_0", 1, false },   { "mlx5_0/1", "mlx5_1", 1, false },
+		{ "mlx5_0/1x", "mlx5_0", 1, false },  { "mlx5_0:", "mlx5_0", 1, false },
+		{ "mlx5_0/0", "mlx5_0", 0, false },   { "mlx5_0/10", "mlx5_0", 10, true },
+		{ "mlx5_*/[12]", "mlx5_7", 2, true }, { "mlx5_*:*", "mlx5_7", 3, true },
+		{ ":1", "mlx5_7", 1, true },	      { "/2", "mlx5_7", 1, false },
+		{ "mlx5_0/*", "mlx5_0", 0, false },   { "", "mlx5_0", 1, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
+		assert_int_equal(rd_port_fits(cases[i].wanted, cases[i].device, cases[i].port), cases[i].fits);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +341,7 @@ int main(void)
 		TEST(a_table_has_a_size),
 		TEST(a_line_is_cut_into_words),
 		TEST(a_process_name_moves_no_field_of_stat),
+		TEST(a_port_is_spelled_with_a_slash_or_a_colon),
 	};
 
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
