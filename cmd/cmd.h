@@ -160,6 +160,9 @@ struct rd_cmd {
 /* Whether the command line has this option (its long name, without dashes), of the command or a global one. */
 bool rd_opt_given(const struct rd_ctx *ctx, const char *name);
 
+/* What --device (NULL: not given) and the operands name, with commas between; NULL: nothing. Caller frees. */
+char *rd_devices(const char *list, char *const *operands);
+
 /* For `take`: fills `err` with the option and what is wrong with its argument; -EINVAL. */
 int rd_opt_refuse(const struct rd_opt *opt, struct rd_err *err, const char *fmt, ...) RD_PRINTF(3, 4);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which command, option or rule a word means. */
+#include "base/text.h"
 #include "opts.h"
 
 #include <errno.h>
@@ -80,4 +81,17 @@ int rd_cmd_choose(const char *name, const struct rd_cmd **ret, struct rd_err *er
 	if (near)
 		rd_err_hint(err, RD_PROGRAM " %s", near->name);
 	return -EINVAL;
+}
+
+char *rd_devices(const char *list, char *const *operands)
+{
+	char *names = rd_dup_if(list);
+
+	for (; *operands; operands++) {
+		char *more = names ? rd_text("%s,%s", names, *operands) : rd_dup(*operands);
+
+		free(names);
+		names = more;
+	}
+	return names;
 }

@@ -43,24 +43,27 @@ static int no_rdma(struct rd_ctx *ctx, const struct counters *c)
 
 static bool is_port(const struct rd_counter_set *set, const char *name)
 {
-	char *const only[] = { (char *)name, NULL };
-
 	for (size_t p = 0; set && p < set->n_ports; p++)
-		if (counters_port_fits(&set->ports[p], only))
+		if (counters_port_named(&set->ports[p], name))
 			return true;
 	return false;
 }
 
-/* Each operand names a port that there is, or was at the look to compare with: nothing said of one that is not would read as
+/* Each name is of a port that there is, or was at the look to compare with: nothing said of one that is not would read as
  * nothing wrong with it. */
-static int check_operands(const struct counters *c, char **argv, struct rd_err *err)
+static int check_devices(const struct counters *c, struct rd_err *err)
 {
-	for (; *argv; argv++)
-		if (!is_port(c->now.set, *argv) && !is_port(c->before.set, *argv)) {
-			rd_err_set(err, ENODEV, *argv, "there is no such RDMA device, port or interface of one");
-			rd_err_hint(err, RD_PROGRAM " nic-map shows which there are");
-			return -ENODEV;
-		}
+	size_t size;
+
+	for (const char *at = c->opts->devices; at; at = at[size] ? at + size + 1 : NULL) {
+		_cleanup_free_ char *name = rd_dup_part(at, size = strcspn(at, ","));
+
+		if (is_port(c->now.set, name) || is_port(c->before.set, name))
+			continue;
+		rd_err_set(err, ENODEV, name, "there is no such RDMA device, port or interface of one");
+		rd_err_hint(err, RD_PROGRAM " nic-map shows which there are");
+		return -ENODEV;
+	}
 	return 0;
 }
 
@@ -104,12 +107,12 @@ static int save(struct counters *c, const char *path, struct rd_err *err)
 	return rd_replace_file(path, &out, err);
 }
 
-static int answer(struct counters *c, char *const *operands)
+static int answer(struct counters *c)
 {
 	const struct counters_opts *opts = c->opts;
 	struct rd_err err = { 0 };
 	struct rd_report report;
-	int r = counters_conclude(c, operands, &err);
+	int r = counters_conclude(c, &err);
 
 	if (r < 0)
 		return rd_fail(c->ctx, &err);
@@ -127,12 +130,14 @@ static int answer(struct counters *c, char *const *operands)
 
 static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 {
-	const struct counters_opts *opts = ctx->state;
+	struct counters_opts *opts = ctx->state;
+	_cleanup_free_ char *devices = rd_devices(opts->devices, argv);
 	_cleanup_(counters_deinit) struct counters c = { .ctx = ctx };
 	struct rd_err err = { 0 };
 	int r;
 
 	(void)argc;
+	opts->devices = devices;
 	counters_init(ctx, opts, &c);
 	if (opts->explain)
 		return counters_explain(&c, opts->explain);
@@ -141,10 +146,10 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 			return rd_fail(ctx, &err);
 		if (c.now.set->n_ports == 0)
 			return no_rdma(ctx, &c);
-		if (check_operands(&c, argv, &err) < 0)
+		if (check_devices(&c, &err) < 0)
 			return rd_fail(ctx, &err);
 		c.now.set = NULL; /* the first interval begins later */
-		return opts->live ? counters_live(&c, argv) : counters_watch(&c, argv);
+		return opts->live ? counters_live(&c) : counters_watch(&c);
 	}
 	if (opts->since && counters_read_since(&c, opts->since, &err) < 0)
 		return rd_fail(ctx, &err);
@@ -157,14 +162,14 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 	/* With something to compare with, nothing left is an answer. */
 	if (c.now.set->n_ports == 0 && !(opts->since && c.before.set->n_ports > 0))
 		return no_rdma(ctx, &c);
-	if (check_operands(&c, argv, &err) < 0)
+	if (check_devices(&c, &err) < 0)
 		return rd_fail(ctx, &err);
 	if (opts->save && save(&c, opts->save, &err) < 0)
 		return rd_fail(ctx, &err);
 	/* A prologue wants the file, not a thousand lines. */
 	if (opts->save && !opts->since && !ctx->globals.json)
 		return RD_EXIT_OK;
-	return answer(&c, argv);
+	return answer(&c);
 }
 
 static int counters_record(struct rd_source *source, struct rd_err *err)
@@ -181,6 +186,8 @@ static int counters_record(struct rd_source *source, struct rd_err *err)
 }
 
 static const struct rd_opt counters_opts[] = {
+	{ "device", 0, "DEVICE,...", "only of these devices, ports or interfaces, as operands", "ibdev",
+	  RD_TEXT(counters_opts, devices) },
 	{ "nonzero", 0, NULL, "only counters that are not 0", RD_FLAG(counters_opts, nonzero) },
 	{ "changed", 0, NULL, "only counters that moved", RD_FLAG(counters_opts, changed) },
 	{ "filter", 0, "GLOB", "only counters whose name fits the pattern", RD_TEXT(counters_opts, filter) },

@@ -7,9 +7,9 @@
 #define DEFAULT_SECONDS 1.0
 #define EVENTS_MAX 1000 /* an operator has given up reading long before */
 
-void counters_watch_init(struct counters_watch *w, struct counters *c, char *const *operands, double seconds)
+void counters_watch_init(struct counters_watch *w, struct counters *c, double seconds)
 {
-	*w = (struct counters_watch){ .c = c, .operands = operands };
+	*w = (struct counters_watch){ .c = c };
 	rd_ticks_init(&w->ticks, seconds > 0 ? seconds : DEFAULT_SECONDS);
 }
 
@@ -48,7 +48,7 @@ static void choose(struct counters_watch *w)
 	w->chosen = rd_alloc(set->n + 1, sizeof(*w->chosen));
 	w->ports = rd_alloc(set->n_ports + 1, sizeof(*w->ports));
 	for (size_t p = 0; p < set->n_ports; p++)
-		w->ports[p] = counters_port_fits(&set->ports[p], w->operands);
+		w->ports[p] = counters_port_fits(w->c, &set->ports[p]);
 	for (size_t i = 0; i < set->n; i++)
 		w->chosen[i] = w->ports[set->counters[i].port] && counters_fits(w->c, &set->counters[i]);
 }

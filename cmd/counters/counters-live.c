@@ -238,7 +238,7 @@ static int key(void *arg, int key)
 	return 1;
 }
 
-int counters_live(struct counters *c, char *const *operands)
+int counters_live(struct counters *c)
 {
 	static const char *const help[] = {
 		"a        also counters that have not moved since the beginning",
@@ -263,7 +263,7 @@ int counters_live(struct counters *c, char *const *operands)
 	};
 	struct rd_err err = { 0 };
 
-	counters_watch_init(&live.w, c, operands, seconds);
+	counters_watch_init(&live.w, c, seconds);
 	if (rd_view_run(&ops, &live, c->ctx->globals.style.colour, &err) < 0)
 		return rd_fail(c->ctx, &err);
 	return RD_EXIT_OK;

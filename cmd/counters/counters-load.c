@@ -180,15 +180,22 @@ static int hold(struct counters *c, struct rd_err *err)
 	return 0;
 }
 
-bool counters_port_fits(const struct rd_counter_port *port, char *const *operands)
+bool counters_port_named(const struct rd_counter_port *port, const char *name)
 {
-	if (!operands || !*operands)
-		return true;
-	for (; *operands; operands++)
-		if (rd_port_fits(*operands, port->ibdev, port->port) ||
-		    (port->netdev && fnmatch(*operands, port->netdev, 0) == 0))
+	return rd_port_fits(name, port->ibdev, port->port) || (port->netdev && fnmatch(name, port->netdev, 0) == 0);
+}
+
+bool counters_port_fits(const struct counters *c, const struct rd_counter_port *port)
+{
+	size_t size;
+
+	for (const char *at = c->opts->devices; at; at = at[size] ? at + size + 1 : NULL) {
+		_cleanup_free_ char *name = rd_dup_part(at, size = strcspn(at, ","));
+
+		if (counters_port_named(port, name))
 			return true;
-	return false;
+	}
+	return !c->opts->devices;
 }
 
 bool counters_fits(const struct counters *c, const struct rd_counter *counter)
@@ -200,7 +207,7 @@ bool counters_fits(const struct counters *c, const struct rd_counter *counter)
 	return !opts->filter || fnmatch(opts->filter, counter->name, 0) == 0;
 }
 
-static bool is_chosen(const struct counters *c, size_t i, char *const *operands)
+static bool is_chosen(const struct counters *c, size_t i)
 {
 	const struct counters_opts *opts = c->opts;
 	const struct rd_counter *counter = &c->now.set->counters[i];
@@ -213,7 +220,7 @@ static bool is_chosen(const struct counters *c, size_t i, char *const *operands)
 	if (opts->changed && c->deltas && !(c->deltas[i].kind != RD_DELTA_UNKNOWN && c->deltas[i].v) &&
 	    (c->deltas[i].note == RD_NOTE_NONE || c->deltas[i].note == RD_NOTE_UNREAD))
 		return false;
-	return counters_port_fits(&c->now.set->ports[counter->port], operands);
+	return counters_port_fits(c, &c->now.set->ports[counter->port]);
 }
 
 static int compare(struct counters *c, struct rd_err *err)
@@ -236,7 +243,7 @@ static int compare(struct counters *c, struct rd_err *err)
 	return 0;
 }
 
-int counters_conclude(struct counters *c, char *const *operands, struct rd_err *err)
+int counters_conclude(struct counters *c, struct rd_err *err)
 {
 	int r = compare(c, err);
 
@@ -249,7 +256,7 @@ int counters_conclude(struct counters *c, char *const *operands, struct rd_err *
 	free(c->chosen);
 	c->chosen = rd_alloc(c->now.set->n + 1, sizeof(*c->chosen));
 	for (size_t i = 0; i < c->now.set->n; i++)
-		c->chosen[i] = is_chosen(c, i, operands);
+		c->chosen[i] = is_chosen(c, i);
 	return 0;
 }
 
@@ -264,7 +271,7 @@ int counters_since(struct rd_ctx *ctx, const char *path, struct rd_findings *ret
 	if (!r)
 		r = counters_look(&c, ctx->source, err);
 	if (!r)
-		r = counters_conclude(&c, NULL, err);
+		r = counters_conclude(&c, err);
 	if (r < 0)
 		return r;
 	*ret = c.causes.findings;

@@ -227,7 +227,7 @@ static int loop(struct counters_watch *w, struct outputs *to, uint64_t *looks, s
 	return r;
 }
 
-int counters_watch(struct counters *c, char *const *operands)
+int counters_watch(struct counters *c)
 {
 	const struct counters_opts *opts = c->ctx->state;
 	_cleanup_(outputs_deinit) struct outputs to = { 0 };
@@ -236,7 +236,7 @@ int counters_watch(struct counters *c, char *const *operands)
 	uint64_t looks = 0;
 	int r;
 
-	counters_watch_init(&w, c, operands, opts->interval);
+	counters_watch_init(&w, c, opts->interval);
 	r = open_outputs(&w, &to, &err);
 	if (r == -EINVAL)
 		return rd_fail_usage(c->ctx->cmd, &err);

@@ -9,10 +9,9 @@
 
 struct counters_watch {
 	struct counters *c;
-	char *const *operands;
 	const struct rd_counter_set *set; /* which the rest belongs to; NULL: no look yet */
 	struct rd_rates rates;
-	bool *chosen;		     /* of the set's counters, by --group, --filter and the operands */
+	bool *chosen;		     /* of the set's counters, by --group, --filter and device */
 	bool *ports;		     /* those that have such a counter */
 	struct rd_findings findings; /* of the last interval */
 	struct rd_findings events;   /* of all intervals, the first thousand */
@@ -22,17 +21,17 @@ struct counters_watch {
 	struct rd_counter_sample first;
 };
 
-void counters_watch_init(struct counters_watch *w, struct counters *c, char *const *operands, double seconds);
+void counters_watch_init(struct counters_watch *w, struct counters *c, double seconds);
 void counters_watch_deinit(struct counters_watch *w);
 
 /* Looks once more: c->now, c->deltas, c->seconds, rates and findings are those of the interval since the look before. */
 int counters_advance(struct counters_watch *w, struct rd_err *err);
 
 /* counters-watch.c: -i, --record, --until, --textfile. Returns the exit code. */
-int counters_watch(struct counters *c, char *const *operands);
+int counters_watch(struct counters *c);
 
 /* counters-live.c */
-int counters_live(struct counters *c, char *const *operands);
+int counters_live(struct counters *c);
 
 /* counters-until.c */
 struct counters_until;

@@ -13,6 +13,7 @@ struct counters_opts {
 	bool nonzero, changed, fail;
 	unsigned groups; /* bits 1 << enum rd_counter_group; 0: all */
 	bool live;
+	const char *devices; /* see rd_port_fits; or NETDEV; with commas between. NULL: all */
 	const char *filter, *save, *since, *thresholds, *explain, *record, *until;
 	double interval;     /* seconds; 0: none */
 	unsigned long count; /* 0: without end */
@@ -36,7 +37,7 @@ struct counters {
 	struct counters_moment now, before;
 	struct rd_delta *deltas; /* as many as now has counters; NULL: there is nothing to compare with */
 	double seconds;
-	bool *chosen; /* by --filter, --nonzero, --changed and the operands */
+	bool *chosen; /* by --filter, --nonzero, --changed and device */
 	struct rd_causes causes;
 	struct rd_errlist errors;
 	struct rd_err table; /* code: not all of the table of meanings could be read */
@@ -52,12 +53,13 @@ int counters_look(struct counters *c, struct rd_source *source, struct rd_err *e
 /* Fills c->before from a saved JSON document or a bundle (its first sample): --since. */
 int counters_read_since(struct counters *c, const char *path, struct rd_err *err);
 
-/* Whether --group and --filter pick a counter, and the operands (see rd_port_fits; or NETDEV; none: all) a port. */
+/* Whether --group and --filter pick a counter, --device and operands a port; whether a name of these is the port's. */
 bool counters_fits(const struct counters *c, const struct rd_counter *counter);
-bool counters_port_fits(const struct rd_counter_port *port, char *const *operands);
+bool counters_port_fits(const struct counters *c, const struct rd_counter_port *port);
+bool counters_port_named(const struct rd_counter_port *port, const char *name);
 
-/* Deltas of `now` against `before`, causes, and what is to be shown. `operands`: as above, NULL-terminated. */
-int counters_conclude(struct counters *c, char *const *operands, struct rd_err *err);
+/* Deltas of `now` against `before`, causes, and what is to be shown. */
+int counters_conclude(struct counters *c, struct rd_err *err);
 
 /* For other commands: asks of a source under a deadline all that counters_since asks. */
 void counters_read_ahead(struct rd_source *source, void *unused);

@@ -48,8 +48,7 @@ static int qp_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *er
 
 	if (opts->ask.join && argc < 1)
 		return rd_err_set(err, EINVAL, "--join", "needs bundles, of two hosts or more");
-	if (!opts->ask.join && argc > 0)
-		return rd_err_set(err, EINVAL, argv[0], "qp-state takes options only, but for --join");
+	(void)argv;
 	return 0;
 }
 
@@ -73,6 +72,7 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 {
 	struct qp_history history = { 0 };
 	struct qp_opts *opts = ctx->state;
+	_cleanup_free_ char *devices = NULL;
 	struct rd_err err = { 0 };
 	struct qp_look look;
 	int r;
@@ -81,6 +81,7 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 		opts->stuck = RD_QP_STUCK_SECONDS;
 	if (opts->ask.join)
 		return qp_join(ctx, argc, argv);
+	opts->filter.devices = devices = rd_devices(opts->filter.devices, argv);
 	if (qp_ask_given(&opts->ask))
 		return qp_show_timeouts(ctx, &opts->ask);
 	if (opts->live)
@@ -132,7 +133,7 @@ static int qp_record(struct rd_source *source, struct rd_err *err)
 }
 
 static const struct rd_opt qp_options[] = {
-	{ "device", 0, "IBDEV,...", "only of these RDMA devices", "ibdev", RD_TAKES(take_filter) },
+	{ "device", 0, "IBDEV,...", "only of these RDMA devices, as operands", "ibdev", RD_TAKES(take_filter) },
 	{ "pid", 0, "PID,...", "only of these processes", "pid", RD_TAKES(take_filter) },
 	{ "comm", 0, "PATTERN", "only of processes (or parts of the kernel) of this name", RD_TAKES(take_filter) },
 	{ "job", 0, "PATTERN", "only of this job (slurm:42 takes its steps, too)", RD_TAKES(take_filter) },
@@ -193,7 +194,7 @@ static const struct rd_opt_rule rules[] = {
 const struct rd_cmd rd_cmd_qp_state = {
 	.name = "qp-state",
 	.summary = "every queue pair: its state, whose it is, who is at the other end",
-	.operands = "[BUNDLE…]",
+	.operands = "[DEVICE… | BUNDLE…]",
 	.opts = qp_options,
 	.rules = rules,
 	.description =

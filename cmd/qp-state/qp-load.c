@@ -26,15 +26,16 @@ static unsigned wanted(const struct qp_opts *opts)
 /* Each name in the list is a device that there is. */
 static int check_devices(const struct rd_res *res, const char *list, struct rd_err *err)
 {
-	for (const char *at = list; at && *at; at += *at == ',') {
-		_cleanup_free_ char *name = rd_dup_part(at, strcspn(at, ","));
+	size_t size;
+
+	for (const char *at = list; at; at = at[size] ? at + size + 1 : NULL) {
+		_cleanup_free_ char *name = rd_dup_part(at, size = strcspn(at, ","));
 
 		if (rd_res_find_dev(res, name) < 0) {
 			rd_err_set(err, ENODEV, name, "there is no such RDMA device");
 			rd_err_hint(err, RD_PROGRAM " nic-map");
 			return -ENODEV;
 		}
-		at += strlen(name);
 	}
 	return 0;
 }

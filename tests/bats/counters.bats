@@ -69,6 +69,7 @@ value() { # NAME KEY: of the document on standard input
 	[ "$(counters -n mlx5_0/1 | wc -l)" -eq 7 ]
 	[ "$(counters -n mlx5_0:1 | wc -l)" -eq 7 ]
 	[ "$(counters -n mlx5_0/1 | wc -l)" -eq 7 ]
+	[ "$(counters -n --device mlx5_0/1 mlx5_0 | wc -l)" -eq 7 ]
 	[ "$(counters -n mlx5_1 | wc -l)" -eq 0 ]
 	run --separate-stderr counters --group fast
 	[ "$status" -eq 3 ]
@@ -300,6 +301,10 @@ value() { # NAME KEY: of the document on standard input
 	[ "$status" -eq 3 ]
 	[ -z "$output" ]
 	[[ $stderr == *"nosuch: there is no such RDMA device"*ENODEV*nic-map* ]]
+	for none in "" mlx5_0, mlx5_0/1x; do
+		run counters "$none"
+		[ "$status" -eq 3 ]
+	done
 	run counters -i 1 -c 1 mlx5_0 mlx5_0:2
 	[ "$status" -eq 3 ]
 	# One that has gone since is an answer.

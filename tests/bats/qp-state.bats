@@ -42,6 +42,12 @@ qp() {
 	[ "$status" -eq 3 ]
 	[[ $stderr == *'--state: "RTX" is none that there is'*'RESET, INIT'* ]]
 	[[ $stderr == *"all but some: '!RTS'" ]]
+	[ "$(qp -n --raw -o ibdev "$(qp -n --raw -o ibdev | head -1)" | sort -u)" = "$(qp -n --raw -o ibdev | head -1)" ]
+	for none in mlx5_9 ""; do
+		run --separate-stderr qp "$none"
+		[ "$status" -eq 3 ]
+		[[ $stderr == *"no such RDMA device"* ]]
+	done
 	run --separate-stderr qp --device mlx5_9
 	[ "$status" -eq 3 ]
 	[[ $stderr == *"mlx5_9: "*"no such RDMA device"* ]]
