@@ -4,28 +4,36 @@
 #include "answer.h"
 
 /* 0: there is another look to take. */
-static int wait_next(struct rd_ctx *ctx, const struct rd_repeat *repeat, struct rd_ticks *ticks, void *arg)
+static int wait_next(struct rd_ctx *ctx, struct rd_repeat *repeat, void *arg)
 {
 	return ctx->globals.from ? rd_source_bundle_next(ctx->source, NULL) :
-				   rd_ticks_wait_doing(ticks, repeat->meanwhile, arg);
+				   rd_ticks_wait_doing(&repeat->ticks, repeat->meanwhile, arg);
+}
+
+bool rd_repeat_next(struct rd_repeat *repeat)
+{
+	if (repeat->count && repeat->looks >= repeat->count)
+		return false;
+	repeat->looks++;
+	rd_ticks_advance(&repeat->ticks);
+	return true;
 }
 
 int rd_repeat(struct rd_ctx *ctx, struct rd_repeat *repeat, double seconds, rd_look_fn *look, void *arg)
 {
-	struct rd_ticks ticks;
 	int status;
 
 	if (rd_repeat_wanted(repeat)) {
 		ctx->lines = true;
 		rd_ticks_catch_signals();
 	}
-	rd_ticks_init(&ticks, repeat->seconds > 0 ? repeat->seconds : seconds);
+	rd_repeat_begin(repeat, seconds);
 	do {
 		ctx->answered = false;
 		status = look(ctx, arg);
 		repeat->looks++;
 	} while (status >= 0 && rd_repeat_wanted(repeat) && repeat->looks != repeat->count && !rd_out_failure() &&
-		 wait_next(ctx, repeat, &ticks, arg) == 0);
+		 wait_next(ctx, repeat, arg) == 0);
 	return status < 0 ? RD_EXIT_UNKNOWN : status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* -i and -c of commands each of whose looks is printed for itself. */
+/* -i and -c. */
 #ifndef RD_CMD_REPEAT_H
 #define RD_CMD_REPEAT_H
 
@@ -10,6 +10,7 @@ struct rd_repeat {
 	double seconds;	     /* 0: not said */
 	unsigned long count; /* 0: not said */
 	unsigned long looks; /* that are done */
+	struct rd_ticks ticks;
 	/* Called ten times a second between looks at this host, for what must not wait so long; may be NULL. */
 	void (*meanwhile)(void *arg);
 };
@@ -26,6 +27,15 @@ static inline bool rd_repeat_wanted(const struct rd_repeat *repeat)
 {
 	return repeat->seconds > 0 || repeat->count;
 }
+
+/* For a view, which waits by itself: looks every so many seconds, or as -i said. */
+static inline void rd_repeat_begin(struct rd_repeat *repeat, double seconds)
+{
+	rd_ticks_init(&repeat->ticks, repeat->seconds > 0 ? repeat->seconds : seconds);
+}
+
+/* Whether there is another look to take, which begins now. */
+bool rd_repeat_next(struct rd_repeat *repeat);
 
 /* Prints what is seen in one look. An exit code, or negative where that failed, and was said. */
 typedef int rd_look_fn(struct rd_ctx *ctx, void *arg);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cmd/ticks.h"
 #include "report/report-check.h"
 #include "topo.h"
 #include "view/view.h"
@@ -11,29 +10,26 @@
 struct live {
 	struct rd_ctx *ctx;
 	const bool *chosen;
-	struct rd_ticks ticks;
-	unsigned long looks;
+	struct rd_repeat *repeat;
 };
 
 static int due(void *arg)
 {
-	struct live *live = arg;
+	const struct live *live = arg;
 
-	return rd_ticks_left_ms(&live->ticks);
+	return rd_ticks_left_ms(&live->repeat->ticks);
 }
 
 /* The report's first section, which is the results, is handed over. */
 static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
-	struct live *live = arg;
-	const struct topo_opts *opts = live->ctx->state;
+	const struct live *live = arg;
 	struct checks checks;
 	struct rd_buf line = { 0 };
 	int r;
 
-	if (opts->repeat.count && live->looks++ >= opts->repeat.count)
+	if (!rd_repeat_next(live->repeat))
 		return 1;
-	rd_ticks_advance(&live->ticks);
 	r = topo_look(live->ctx, live->chosen, &checks, err);
 	if (!r) {
 		page->body = checks.report.sections[0];
@@ -58,11 +54,11 @@ int topo_live(struct rd_ctx *ctx, const bool *chosen)
 {
 	static const int keys[] = { RD_CHECK_ID, RD_CHECK_SUBJECT, -1 };
 	static const struct rd_view_ops ops = { .look = look, .due = due, .keys = keys, .detail = detail };
-	const struct topo_opts *opts = ctx->state;
-	struct live live = { .ctx = ctx, .chosen = chosen };
+	struct topo_opts *opts = ctx->state;
+	struct live live = { .ctx = ctx, .chosen = chosen, .repeat = &opts->repeat };
 	struct rd_err err = { 0 };
 
-	rd_ticks_init(&live.ticks, opts->repeat.seconds > 0 ? opts->repeat.seconds : TOPO_INTERVAL);
+	rd_repeat_begin(&opts->repeat, TOPO_INTERVAL);
 	if (rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0)
 		return rd_fail(ctx, &err);
 	return RD_EXIT_OK;

@@ -141,7 +141,7 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 	counters_init(ctx, opts, &c);
 	if (opts->explain)
 		return counters_explain(&c, opts->explain);
-	if (opts->live || opts->interval > 0 || opts->record || opts->until) {
+	if (opts->live || opts->repeat.seconds > 0 || opts->record || opts->until) {
 		if (counters_look(&c, ctx->source, &err) < 0)
 			return rd_fail(ctx, &err);
 		if (c.now.set->n_ports == 0)
@@ -198,8 +198,8 @@ static const struct rd_opt counters_opts[] = {
 	{ "since", 0, "FILE", "compare with a saved file or a bundle, judge, exit 0, 1 or 2", "file",
 	  RD_NEEDS_FOREIGN_BUNDLE, RD_TEXT(counters_opts, since) },
 	{ "interval", 'i', "SECONDS", "repeat (0.1 and up): what ports carry; or what moved of the counters chosen",
-	  RD_SECONDS(counters_opts, interval, RD_TICKS_LEAST, RD_TICKS_MOST) },
-	{ "count", 'c', "N", "end after so many intervals", RD_NUMBER(counters_opts, count, 1, RD_COUNT_MAX) },
+	  RD_SECONDS(counters_opts, repeat.seconds, RD_TICKS_LEAST, RD_TICKS_MOST) },
+	{ "count", 'c', "N", "end after so many intervals", RD_NUMBER(counters_opts, repeat.count, 1, RD_COUNT_MAX) },
 	{ "live", 'w', NULL, "a view of ports, and of counters by what changed", NULL, RD_NEEDS_TERMINAL,
 	  RD_FLAG(counters_opts, live) },
 	{ "record", 0, "FILE", "write what moves to .csv, .jsonl, .json or .perfetto-trace", "file", RD_NEEDS_OUTPUT,

@@ -165,7 +165,7 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 	struct rd_live all;
 	int r;
 
-	if (opts->count && live->looks++ > opts->count)
+	if (opts->repeat.count && live->looks++ > opts->repeat.count)
 		return 1;
 	rd_ticks_advance(&live->w.ticks);
 	r = counters_advance(&live->w, err);
@@ -248,7 +248,7 @@ int counters_live(struct counters *c)
 		NULL,
 	};
 	const struct counters_opts *opts = c->ctx->state;
-	double seconds = opts->interval > 0 ? opts->interval : 1;
+	double seconds = opts->repeat.seconds > 0 ? opts->repeat.seconds : 1;
 	_cleanup_(live_deinit) struct live live = { 0 };
 	const struct rd_view_ops ops = {
 		.look = look,

@@ -218,7 +218,7 @@ static int loop(struct counters_watch *w, struct outputs *to, uint64_t *looks, s
 	if (w->ticks.interval_ns <= 1000000000u && rd_ticks_wait(&w->ticks) < 0)
 		return 0;
 	r = one(w, to, err);
-	while (!r && !rd_ticks_stopped() && !output_gone() && (!opts->count || *looks < opts->count)) {
+	while (!r && !rd_ticks_stopped() && !output_gone() && (!opts->repeat.count || *looks < opts->repeat.count)) {
 		if (rd_ticks_wait(&w->ticks) < 0)
 			break;
 		r = one(w, to, err);
@@ -236,7 +236,7 @@ int counters_watch(struct counters *c)
 	uint64_t looks = 0;
 	int r;
 
-	counters_watch_init(&w, c, opts->interval);
+	counters_watch_init(&w, c, opts->repeat.seconds);
 	r = open_outputs(&w, &to, &err);
 	if (r == -EINVAL)
 		return rd_fail_usage(c->ctx->cmd, &err);

@@ -5,7 +5,7 @@
 
 #include "analyse/delta.h"
 #include "analyse/meaning.h"
-#include "cmd/cmd.h"
+#include "cmd/repeat.h"
 #include "collect/counters.h"
 #include "report/report-counters.h"
 
@@ -15,8 +15,7 @@ struct counters_opts {
 	bool live;
 	const char *devices; /* see rd_port_fits; or NETDEV; with commas between. NULL: all */
 	const char *filter, *save, *since, *thresholds, *explain, *record, *until;
-	double interval;     /* seconds; 0: none */
-	unsigned long count; /* 0: without end */
+	struct rd_repeat repeat;
 };
 
 /* A moment with what it belongs to. */

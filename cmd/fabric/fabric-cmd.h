@@ -6,7 +6,7 @@
 #include "analyse/fabric-judge.h"
 #include "analyse/fabric-pick.h"
 #include "analyse/fabric-shard.h"
-#include "cmd/ticks.h"
+#include "cmd/repeat.h"
 #include "fabric.h"
 #include "report/report-fabric.h"
 
@@ -14,8 +14,7 @@ struct fabric_cmd {
 	struct fabric_opts engine;
 	bool all, plan, live;
 	const char *shard, *shards, *topology, *compare, *save_topology, *thresholds, *record;
-	double interval;
-	unsigned long count;
+	struct rd_repeat repeat;
 };
 
 /* What was asked for; an exit code. */
@@ -26,7 +25,7 @@ int fabric_run(struct rd_ctx *ctx, int argc, char **argv);
 
 struct fabric_session {
 	struct rd_ctx *ctx;
-	const struct fabric_cmd *cmd;
+	struct fabric_cmd *cmd;
 	struct fabric_run run;
 	struct rd_fabric_limits limits;
 	struct rd_fabric plan; /* of --compare */
@@ -35,7 +34,6 @@ struct fabric_session {
 	unsigned long shard_k, shard_n; /* of --shard; n 0: none */
 	struct rd_shards shards;
 	ssize_t shard; /* which is ours; -1: the ports are not divided */
-	struct rd_ticks ticks;
 	double durations[FABRIC_SWEEPS];
 	size_t n_durations;
 };

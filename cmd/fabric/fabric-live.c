@@ -10,7 +10,6 @@
 struct live {
 	struct fabric_session *s;
 	enum rd_fabric_order order;
-	unsigned long looks;
 	bool resort; /* a key asked for another order: what was read is shown again */
 };
 
@@ -18,7 +17,7 @@ static int due(void *arg)
 {
 	struct live *live = arg;
 
-	return rd_ticks_left_ms(&live->s->ticks);
+	return rd_ticks_left_ms(&live->s->cmd->repeat.ticks);
 }
 
 /* The report's first section, which is the ports, is handed over. */
@@ -32,9 +31,8 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 	int r = 0;
 
 	if (!live->resort) {
-		if (live->s->cmd->count && live->looks++ >= live->s->cmd->count)
+		if (!rd_repeat_next(&live->s->cmd->repeat))
 			return 1;
-		rd_ticks_advance(&live->s->ticks);
 		r = fabric_session_look(live->s, err);
 	}
 	live->resort = false;
@@ -114,7 +112,7 @@ int fabric_live(struct fabric_session *s)
 
 	if (fabric_session_begin(s, &err) < 0)
 		return rd_fail(s->ctx, &err);
-	rd_ticks_init(&s->ticks, s->cmd->interval > 0 ? s->cmd->interval : 1);
+	rd_repeat_begin(&s->cmd->repeat, 1);
 	if (rd_view_run(&ops, &live, s->ctx->globals.style.colour, &err) < 0)
 		return rd_fail(s->ctx, &err);
 	return RD_EXIT_OK;

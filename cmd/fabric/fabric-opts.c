@@ -58,7 +58,7 @@ static int parse_shard(struct fabric_session *s, struct rd_err *err)
 
 int fabric_session_init(struct rd_ctx *ctx, struct fabric_session *s, struct rd_err *err)
 {
-	const struct fabric_cmd *cmd = ctx->state;
+	struct fabric_cmd *cmd = ctx->state;
 	_cleanup_bytes_ struct rd_bytes hosts = { 0 };
 	int r;
 
@@ -108,8 +108,8 @@ static const struct rd_opt options[] = {
 	{ "fabric", 0, NULL, "every port of the InfiniBand network instead of this host's", NULL, RD_NEEDS_PORTS },
 	{ "all", 0, NULL, "also list the ports of which there is nothing to say", RD_FLAG(fabric_cmd, all) },
 	{ "interval", 'i', "SECONDS", "a sweep every SECONDS (0.1 and up), with rates",
-	  RD_SECONDS(fabric_cmd, interval, RD_TICKS_LEAST, RD_TICKS_MOST) },
-	{ "count", 'c', "N", "end after so many sweeps", RD_NUMBER(fabric_cmd, count, 1, RD_COUNT_MAX) },
+	  RD_SECONDS(fabric_cmd, repeat.seconds, RD_TICKS_LEAST, RD_TICKS_MOST) },
+	{ "count", 'c', "N", "end after so many sweeps", RD_NUMBER(fabric_cmd, repeat.count, 1, RD_COUNT_MAX) },
 	{ "live", 'w', NULL, "a view of the hottest links, of errors that move and of who waits", NULL,
 	  RD_NEEDS_TERMINAL, RD_FLAG(fabric_cmd, live) },
 	{ "record", 0, "FILE", "write each sweep to .csv or .jsonl", "file", RD_NEEDS_OUTPUT,

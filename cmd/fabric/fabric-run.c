@@ -121,12 +121,12 @@ static int repeat(struct fabric_session *s, struct fabric_record *record)
 	s->ctx->lines = true;
 	if (fabric_session_begin(s, &err) < 0)
 		return rd_fail(s->ctx, &err);
-	rd_ticks_init(&s->ticks, s->cmd->interval > 0 ? s->cmd->interval : 1);
+	rd_repeat_begin(&s->cmd->repeat, 1);
 	rd_ticks_catch_signals();
-	for (unsigned long i = 0; !s->cmd->count || i < s->cmd->count; i++) {
+	for (unsigned long i = 0; !s->cmd->repeat.count || i < s->cmd->repeat.count; i++) {
 		int r;
 
-		if (rd_ticks_wait(&s->ticks) < 0)
+		if (rd_ticks_wait(&s->cmd->repeat.ticks) < 0)
 			break;
 		r = tick(s, record, i > 0);
 		worst = rank[r] > rank[worst] ? r : worst;
@@ -279,7 +279,7 @@ static int run(struct fabric_session *s)
 		return save_topology(s);
 	if (cmd->live)
 		return fabric_live(s);
-	if (cmd->interval > 0 || cmd->record)
+	if (cmd->repeat.seconds > 0 || cmd->record)
 		return repeat_and_record(s);
 	if (!cmd->plan)
 		return one_look(s);

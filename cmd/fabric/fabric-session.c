@@ -63,7 +63,7 @@ int fabric_session_begin(struct fabric_session *s, struct rd_err *err)
 	}
 	r = fabric_begin(s->ctx->source, &opts, &s->run, err);
 	/* Rates of waiting need to know in what it is counted. */
-	if (!r && (s->cmd->interval > 0 || s->cmd->live || s->cmd->record))
+	if (!r && (s->cmd->repeat.seconds > 0 || s->cmd->live || s->cmd->record))
 		r = rd_fabric_ask_ticks(s->run.mads, &s->run.limits, &s->run.fabric, err);
 	return r;
 }
@@ -142,7 +142,7 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 		.shards = s->shard >= 0 ? &s->shards : NULL,
 		.shard = s->shard >= 0 ? (size_t)s->shard : 0,
 		.sweeps = spread_of(s),
-		.missed = s->ticks.missed,
+		.missed = s->cmd->repeat.ticks.missed,
 	};
 
 	rd_answer_init(s->ctx, report);
@@ -170,6 +170,7 @@ void fabric_headline(const struct fabric_session *s, const struct rd_report *rep
 		rd_buf_printf(out, ", %zu NOT read", stale);
 	if (s->shard >= 0)
 		rd_buf_printf(out, "; share %zd of %zu", s->shard + 1, s->shards.n);
-	if (s->ticks.missed)
-		rd_buf_printf(out, "; %ju sweeps left out, the one before took too long", (uintmax_t)s->ticks.missed);
+	if (s->cmd->repeat.ticks.missed)
+		rd_buf_printf(out, "; %ju sweeps left out, the one before took too long",
+			      (uintmax_t)s->cmd->repeat.ticks.missed);
 }

@@ -45,9 +45,6 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
  * five seconds; and each 30 seconds, for what is new. */
 int fabric_look(struct fabric_run *run, struct rd_err *err);
 
-/* Walks over the network again, now. */
-int fabric_walk(struct fabric_run *run, struct rd_err *err);
-
 void fabric_end(struct fabric_run *run);
 
 /* For capture --fabric: asks what counters --fabric asks. */

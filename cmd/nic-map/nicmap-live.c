@@ -4,22 +4,16 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cmd/ticks.h"
 #include "nicmap.h"
 #include "report/report-nicmap.h"
 #include "view/view.h"
 
-struct live {
-	struct rd_ctx *ctx;
-	struct rd_ticks ticks;
-	unsigned long looks;
-};
-
 static int due(void *arg)
 {
-	struct live *live = arg;
+	const struct rd_ctx *ctx = arg;
+	const struct nicmap_opts *opts = ctx->state;
 
-	return rd_ticks_left_ms(&live->ticks);
+	return rd_ticks_left_ms(&opts->repeat.ticks);
 }
 
 static char *headline_of(const struct nicmap *nm)
@@ -36,15 +30,14 @@ static char *headline_of(const struct nicmap *nm)
 /* The report's first section, which is the NICs, is handed over. */
 static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
-	struct live *live = arg;
-	const struct nicmap_opts *opts = live->ctx->state;
+	const struct rd_ctx *ctx = arg;
+	struct nicmap_opts *opts = ctx->state;
 	struct nicmap nm;
 	int r;
 
-	if (opts->repeat.count && live->looks++ >= opts->repeat.count)
+	if (!rd_repeat_next(&opts->repeat))
 		return 1;
-	rd_ticks_advance(&live->ticks);
-	r = nicmap_load(live->ctx, live->ctx->source, 0, &nm, err);
+	r = nicmap_load(ctx, ctx->source, 0, &nm, err);
 	if (!r) {
 		rd_report_nicmap(&nm.report, &nm.host, &nm.map);
 		page->body = nm.report.sections[0];
@@ -60,12 +53,11 @@ int nicmap_live(struct rd_ctx *ctx)
 {
 	static const int keys[] = { RD_NIC_IBDEV, RD_NIC_PORT, RD_NIC_PCI, -1 };
 	static const struct rd_view_ops ops = { .look = look, .due = due, .keys = keys };
-	const struct nicmap_opts *opts = ctx->state;
-	struct live live = { .ctx = ctx };
+	struct nicmap_opts *opts = ctx->state;
 	struct rd_err err = { 0 };
 
-	rd_ticks_init(&live.ticks, opts->repeat.seconds > 0 ? opts->repeat.seconds : NICMAP_INTERVAL);
-	if (rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0)
+	rd_repeat_begin(&opts->repeat, NICMAP_INTERVAL);
+	if (rd_view_run(&ops, ctx, ctx->globals.style.colour, &err) < 0)
 		return rd_fail(ctx, &err);
 	return RD_EXIT_OK;
 }

@@ -5,7 +5,6 @@
 
 #include "analyse/qp-verdict.h"
 #include "base/text.h"
-#include "cmd/ticks.h"
 #include "qp-recorder.h"
 #include "qp.h"
 #include "report/report-qp.h"
@@ -18,10 +17,9 @@ static const int groupings[] = { -1, RD_QP_PEER, RD_QP_JOB, RD_QP_IBDEV, RD_QP_S
 
 struct live {
 	struct rd_ctx *ctx;
-	struct rd_ticks ticks;
+	struct rd_repeat *repeat;
 	struct qp_history history;
 	struct qp_recorder recorder; /* with --trace */
-	unsigned long looks;
 	size_t grouping;
 	struct rd_column columns[RD_QP_COLUMNS]; /* as rd_qp_columns, but others are shown */
 };
@@ -32,7 +30,7 @@ struct live {
 static int due(void *arg)
 {
 	struct live *live = arg;
-	int left = rd_ticks_left_ms(&live->ticks);
+	int left = rd_ticks_left_ms(&live->repeat->ticks);
 	struct rd_err err = { 0 };
 
 	/* What goes wrong here does so again, and is told, when it is drained for the look. */
@@ -111,13 +109,11 @@ static struct rd_section *body_of(const struct live *live, const struct qp_look 
 static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
 	struct live *live = arg;
-	const struct qp_opts *opts = live->ctx->state;
 	struct qp_look found;
 	int r = 0;
 
-	if (opts->repeat.count && live->looks++ >= opts->repeat.count)
+	if (!rd_repeat_next(live->repeat))
 		return 1;
-	rd_ticks_advance(&live->ticks);
 	/* What was recorded comes before what is found now. */
 	if (live->recorder.session)
 		r = qp_recorder_drain(&live->recorder, err);
@@ -220,7 +216,7 @@ int qp_live(struct rd_ctx *ctx)
 	static const int restless[] = { RD_QP_AGE, RD_QP_AGE_MAX, RD_QP_SQ_PSN, RD_QP_RQ_PSN, RD_QP_PSN_RATE, RD_QP_WHY,
 					-1 };
 	static const char *const help[] = { "g        group by peer, job, device, state, or not", NULL };
-	const struct qp_opts *opts = ctx->state;
+	struct qp_opts *opts = ctx->state;
 	double interval = opts->repeat.seconds > 0 ? opts->repeat.seconds : 2;
 	struct rd_view_ops ops = { .look = look,
 				   .due = due,
@@ -231,13 +227,13 @@ int qp_live(struct rd_ctx *ctx)
 				   .key = key,
 				   .help = help,
 				   .marked = (uint16_t)(MARKED_SECONDS / interval + 1) };
-	struct live live = { .ctx = ctx, .history = { .goes_on = true } };
+	struct live live = { .ctx = ctx, .repeat = &opts->repeat, .history = { .goes_on = true } };
 	struct rd_err err = { 0 };
 	int r = opts->trace ? start_recorder(&live) : 0;
 
 	choose_columns(live.columns);
 	if (!r) {
-		rd_ticks_init(&live.ticks, interval);
+		rd_repeat_begin(&opts->repeat, interval);
 		r = rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0 ? rd_fail(ctx, &err) : RD_EXIT_OK;
 	}
 	qp_history_deinit(&live.history);
