@@ -137,18 +137,11 @@ static bool is_usual(size_t with, size_t of)
 /* The rate of most ports of one use on cards of one kind: what the card can, where hosts cannot tell. */
 static const struct seen *most_of_board(const struct seens *all, const struct seen *port, size_t *with, size_t *of)
 {
-	size_t low = 0, high = all->n, end;
+	size_t low, end;
 
 	if (!all->boards || !port->board)
 		return NULL;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (by_board(&all->boards[middle], port) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = rd_lower_bound(port, all->boards, all->n, sizeof(*port), by_board);
 	for (end = low; end < all->n && by_board(&all->boards[end], port) == 0; end++)
 		;
 	return most(all->boards + low, end - low, with, of);

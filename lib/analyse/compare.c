@@ -306,17 +306,10 @@ static void find_causes(struct rd_compare *cmp, size_t from)
 	qsort(told, from, sizeof(*told), by_host);
 	for (size_t i = from; i < cmp->n_v; i++) {
 		struct rd_difference *d = &cmp->v[i];
-		size_t low = 0, high = from;
+		const struct told key = { .host = d->host };
+		size_t low = rd_lower_bound(&key, told, from, sizeof(key), by_host);
 		unsigned best = 0;
 
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-
-			if (told[middle].host < d->host)
-				low = middle + 1;
-			else
-				high = middle;
-		}
 		for (; low < from && told[low].host == d->host; low++) {
 			const struct rd_difference *cause = &cmp->v[told[low].at];
 			unsigned how = explains(cause, d);

@@ -104,24 +104,18 @@ static int compare(const void *pa, const void *pb)
 	return rd_fact_compare(fact_of(a), fact_of(b));
 }
 
+static int compare_facts(const void *a, const void *b)
+{
+	return rd_fact_compare(a, b);
+}
+
 static const struct rd_fact *find(const struct rd_facts *facts, enum rd_area area, const char *subject,
 				  const char *field)
 {
 	const struct rd_fact key = { .area = area, .subject = (char *)subject, .field = (char *)field };
-	size_t low = 0, high = facts->n;
+	size_t at = rd_lower_bound(&key, facts->v, facts->n, sizeof(key), compare_facts);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int r = rd_fact_compare(&facts->v[middle], &key);
-
-		if (!r)
-			return &facts->v[middle];
-		if (r < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return at < facts->n && rd_fact_compare(&facts->v[at], &key) == 0 ? &facts->v[at] : NULL;
 }
 
 static bool has_subject(const struct rd_facts *facts, const char *subject)

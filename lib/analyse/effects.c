@@ -152,22 +152,16 @@ void rd_effects_sort(struct rd_effects *effects)
 	effects->n = effects->sorted = n;
 }
 
+static int compare_name(const void *effect, const void *name)
+{
+	return strcmp(((const struct rd_effect *)effect)->name, name);
+}
+
 struct rd_effect *rd_effects_find(const struct rd_effects *effects, const char *name)
 {
-	size_t low = 0, high = effects->n;
+	size_t at = rd_lower_bound(name, effects->v, effects->n, sizeof(*effects->v), compare_name);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		int r = strcmp(effects->v[mid].name, name);
-
-		if (r == 0)
-			return &effects->v[mid];
-		if (r < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NULL;
+	return at < effects->n && strcmp(effects->v[at].name, name) == 0 ? &effects->v[at] : NULL;
 }
 
 const char *rd_effects_get(const struct rd_effects *effects, const char *name)

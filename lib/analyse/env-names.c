@@ -71,22 +71,16 @@ static const struct {
 	{ "NVSHMEN_", "NVSHMEM_" }, { "NVHSMEM_", "NVSHMEM_" }, { "NVSMEM_", "NVSHMEM_" }, { "NVSHMM_", "NVSHMEM_" },
 };
 
+static int compare_text(const void *listed, const void *name)
+{
+	return strcmp(*(const char *const *)listed, name);
+}
+
 static bool is_listed(const char *const *names, size_t n, const char *name)
 {
-	size_t low = 0;
+	size_t at = rd_lower_bound(name, names, n, sizeof(*names), compare_text);
 
-	while (low < n) {
-		size_t mid = low + (n - low) / 2;
-		int r = strcmp(names[mid], name);
-
-		if (r == 0)
-			return true;
-		if (r < 0)
-			low = mid + 1;
-		else
-			n = mid;
-	}
-	return false;
+	return at < n && strcmp(names[at], name) == 0;
 }
 
 static const struct rd_env_names *library_of(const char *name)

@@ -31,20 +31,15 @@ static struct label *list_labels(const struct rd_host *host)
 	return labels;
 }
 
+static int compare_label(const void *label, const void *text)
+{
+	return strcmp(((const struct label *)label)->text, text);
+}
+
 /* The first that is not below the key. */
 static size_t lower_bound(const struct label *labels, size_t n, const char *key)
 {
-	size_t low = 0;
-
-	while (low < n) {
-		size_t mid = low + (n - low) / 2;
-
-		if (strcmp(labels[mid].text, key) < 0)
-			low = mid + 1;
-		else
-			n = mid;
-	}
-	return low;
+	return rd_lower_bound(key, labels, n, sizeof(*labels), compare_label);
 }
 
 #define MOST_DEVICES 64 /* bits of a mask: ucp_is_resource_in_device_list */

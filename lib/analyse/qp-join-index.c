@@ -90,16 +90,11 @@ void rd_join_release(struct rd_join_state *join)
 /* The first of those with this GID; *n of them. */
 static const struct rd_join_owner *owners_of(const struct rd_join_state *join, const uint8_t *gid, size_t *n)
 {
-	size_t low = 0, high = join->n_owners;
+	struct rd_join_owner key = { .host = 0 };
+	size_t low;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (memcmp(join->owners[middle].gid, gid, 16) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	memcpy(key.gid, gid, 16);
+	low = rd_lower_bound(&key, join->owners, join->n_owners, sizeof(key), compare_owners);
 	for (*n = 0; low + *n < join->n_owners && memcmp(join->owners[low + *n].gid, gid, 16) == 0; ++*n)
 		;
 	return *n ? &join->owners[low] : NULL;
@@ -176,17 +171,9 @@ static void look_for_gid(const struct rd_join_state *join, const uint8_t *gid, s
 /* The first entry of this number; n_entries: there is none. */
 static size_t first_of(const struct rd_join_state *join, uint32_t lqpn)
 {
-	size_t low = 0, high = join->n_entries;
+	const struct rd_join_entry key = { .lqpn = lqpn };
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (join->entries[middle].lqpn < lqpn)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return rd_lower_bound(&key, join->entries, join->n_entries, sizeof(key), compare_entries);
 }
 
 void rd_join_look_for(const struct rd_join_state *join, const struct rd_join_entry *from, struct rd_join_found *ret)

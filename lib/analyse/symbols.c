@@ -114,16 +114,9 @@ int rd_symbols_parse(const char *text, struct rd_symbols *ret, struct rd_err *er
 bool rd_symbols_find(const struct rd_symbols *s, uint64_t addr, const char **function, const char **module,
 		     uint64_t *offset)
 {
-	size_t low = 0, high = s->n;
+	const struct rd_symbol behind = { .addr = addr + 1 };
+	size_t low = addr == UINT64_MAX ? s->n : rd_lower_bound(&behind, s->v, s->n, sizeof(behind), by_addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->v[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || addr - s->v[low - 1].addr >= FUNCTION_LONGEST)
 		return false;
 	/* Of several names for one place the first is as good as any, and stays the same. */

@@ -61,6 +61,22 @@ uint64_t rd_hash(uint64_t hash, const void *data, size_t size)
 	return hash;
 }
 
+size_t rd_lower_bound(const void *key, const void *v, size_t n, size_t elem_size,
+		      int (*compare)(const void *elem, const void *key))
+{
+	size_t low = 0;
+
+	while (low < n) {
+		size_t middle = low + (n - low) / 2;
+
+		if (compare((const uint8_t *)v + middle * elem_size, key) < 0)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	return low;
+}
+
 void *rd_find_u64(const void *v, size_t n, size_t elem_size, uint64_t key)
 {
 	size_t low = 0, high = n;

@@ -59,6 +59,10 @@ uint64_t rd_hash(uint64_t hash, const void *data, size_t size);
 /* The element of a sorted array whose first member, a uint64_t, is `key`; NULL: none is. */
 void *rd_find_u64(const void *v, size_t n, size_t elem_size, uint64_t key);
 
+/* Where in an array that `compare` has sorted the first element stands that is not less than `key`; `n`: all are less. */
+size_t rd_lower_bound(const void *key, const void *v, size_t n, size_t elem_size,
+		      int (*compare)(const void *elem, const void *key));
+
 /* SIGHUP is ignored, as nohup has it: who is asked to stay must not catch it. */
 bool rd_hangup_ignored(void);
 

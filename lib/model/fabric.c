@@ -110,20 +110,10 @@ size_t rd_fabric_find_node(const struct rd_fabric *fabric, uint64_t guid)
 
 size_t rd_fabric_find_port(const struct rd_fabric *fabric, uint64_t guid, unsigned number)
 {
-	size_t node = rd_fabric_find_node(fabric, guid), low = 0, high = fabric->n_ports;
+	const struct rd_fabric_port key = { .node = rd_fabric_find_node(fabric, guid), .number = number };
+	size_t at = rd_lower_bound(&key, fabric->ports, fabric->n_ports, sizeof(key), compare_ports);
 
-	while (node != RD_NONE && low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct rd_fabric_port *port = &fabric->ports[middle];
-
-		if (port->node == node && port->number == number)
-			return middle;
-		if (port->node < node || (port->node == node && port->number < number))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return RD_NONE;
+	return at < fabric->n_ports && compare_ports(&fabric->ports[at], &key) == 0 ? at : RD_NONE;
 }
 
 size_t rd_pma_find_counter(const char *name)

@@ -143,33 +143,33 @@ int rd_res_find_dev(const struct rd_res *res, const char *name)
 	return -1;
 }
 
+static int compare_pid(const void *proc, const void *pid)
+{
+	const uint32_t *x = &((const struct rd_proc *)proc)->pid, *y = pid;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
 int rd_res_find_proc(const struct rd_res *res, uint32_t pid)
 {
-	size_t low = 0, high = res->n_procs;
+	size_t at = rd_lower_bound(&pid, res->procs, res->n_procs, sizeof(*res->procs), compare_pid);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	return at < res->n_procs && res->procs[at].pid == pid ? (int)at : -1;
+}
 
-		if (res->procs[middle].pid < pid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < res->n_procs && res->procs[low].pid == pid ? (int)low : -1;
+static int compare_qpn(const void *a, const void *b)
+{
+	const struct rd_qp *x = a, *y = b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	return x->lqpn.v < y->lqpn.v ? -1 : x->lqpn.v > y->lqpn.v;
 }
 
 size_t rd_res_find_qp(const struct rd_res *res, int dev, uint32_t lqpn)
 {
-	size_t low = 0, high = res->n_qps;
+	const struct rd_qp key = { .dev = dev, .lqpn.v = lqpn };
+	size_t at = rd_lower_bound(&key, res->qps, res->n_qps, sizeof(*res->qps), compare_qpn);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct rd_qp *qp = &res->qps[middle];
-
-		if (qp->dev < dev || (qp->dev == dev && qp->lqpn.v < lqpn))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < res->n_qps && res->qps[low].dev == dev && res->qps[low].lqpn.v == lqpn ? low : res->n_qps;
+	return at < res->n_qps && compare_qpn(&res->qps[at], &key) == 0 ? at : res->n_qps;
 }

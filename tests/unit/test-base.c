@@ -317,6 +317,33 @@ static void a_port_is_spelled_with_a_slash_or_a_colon(void **state)
 		assert_int_equal(rd_port_fits(cases[i].wanted, cases[i].device, cases[i].port), cases[i].fits);
 }
 
+static int compare_number(const void *elem, const void *key)
+{
+	const int *x = elem, *y = key;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static size_t lower_bound(const int *v, size_t n, int key)
+{
+	return rd_lower_bound(&key, v, n, sizeof(*v), compare_number);
+}
+
+static void the_first_that_is_not_less_is_found(void **state)
+{
+	static const int v[] = { 1, 3, 3, 3, 7 };
+
+	(void)state;
+	assert_int_equal(lower_bound(v, 5, 0), 0);
+	assert_int_equal(lower_bound(v, 5, 1), 0);
+	assert_int_equal(lower_bound(v, 5, 2), 1);
+	assert_int_equal(lower_bound(v, 5, 3), 1);
+	assert_int_equal(lower_bound(v, 5, 4), 4);
+	assert_int_equal(lower_bound(v, 5, 7), 4);
+	assert_int_equal(lower_bound(v, 5, 8), 5);
+	assert_int_equal(lower_bound(NULL, 0, 3), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +369,7 @@ int main(void)
 		TEST(a_line_is_cut_into_words),
 		TEST(a_process_name_moves_no_field_of_stat),
 		TEST(a_port_is_spelled_with_a_slash_or_a_colon),
+		TEST(the_first_that_is_not_less_is_found),
 	};
 
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
