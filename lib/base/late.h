@@ -3,11 +3,13 @@
  * Libraries that are loaded when they are needed. Linked, each would cost every command its share of the time to start, and a
  * host that lacks one could run none of them.
  *
- * A header lists the functions that are called, and makes a table of it, which is the only way to call them:
+ * A header lists the functions that are called, and makes a table of it, which is the only way to call them; a source
+ * defines it, with what fills it:
  *
- *	#define RD_LIBX(x) x(x_open) x(x_close)
- *	struct rd_libx { RD_LIBX(RD_LATE_MEMBER) };
- *	extern struct rd_libx rd_libx;
+ *	#define RD_LIBX_CALLS(x) x(x_open) x(x_close)
+ *	RD_LATE_DECLARE(rd_libx, RD_LIBX_CALLS);
+ *
+ *	RD_LATE_DEFINE(rd_libx, RD_LIBX_CALLS, RD_LIBX)
  */
 #ifndef RD_LATE_H
 #define RD_LATE_H
@@ -31,7 +33,13 @@ struct rd_late {
  * may not look. The library stays. */
 int rd_late_load(struct rd_late *late, const char *object, struct rd_err *err);
 
-/* Defines the table and what fills it: int LIB_load(const char *object, struct rd_err *err). */
+/* The table, and what fills it, which is to be called before the first of the functions; see rd_late_load. */
+#define RD_LATE_DECLARE(lib, list)   \
+	struct lib {                 \
+		list(RD_LATE_MEMBER) \
+	};                           \
+	extern struct lib lib;       \
+	int lib##_load(const char *object, struct rd_err *err)
 #define RD_LATE_DEFINE(lib, list, id)                                                                          \
 	struct lib lib;                                                                                        \
 	int lib##_load(const char *object, struct rd_err *err)                                                 \

@@ -14,12 +14,6 @@
 	x(XML_StopParser)
 /* clang-format on */
 
-struct rd_libexpat {
-	RD_LIBEXPAT_CALLS(RD_LATE_MEMBER)
-};
-extern struct rd_libexpat rd_libexpat;
-
-/* To be called before the first of the functions; see rd_late_load. */
-int rd_libexpat_load(const char *object, struct rd_err *err);
+RD_LATE_DECLARE(rd_libexpat, RD_LIBEXPAT_CALLS);
 
 #endif

@@ -27,12 +27,6 @@
 	x(archive_write_header) x(archive_write_new) x(archive_write_open_fd) x(archive_write_set_format_pax_restricted)
 /* clang-format on */
 
-struct rd_libarchive {
-	RD_LIBARCHIVE_CALLS(RD_LATE_MEMBER)
-};
-extern struct rd_libarchive rd_libarchive;
-
-/* To be called before the first of the functions; see rd_late_load. */
-int rd_libarchive_load(const char *object, struct rd_err *err);
+RD_LATE_DECLARE(rd_libarchive, RD_LIBARCHIVE_CALLS);
 
 #endif

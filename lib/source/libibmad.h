@@ -17,17 +17,7 @@
 	x(mad_get_field) x(mad_get_field64)
 /* clang-format on */
 
-struct rd_libibumad {
-	RD_LIBIBUMAD_CALLS(RD_LATE_MEMBER)
-};
-struct rd_libibmad {
-	RD_LIBIBMAD_CALLS(RD_LATE_MEMBER)
-};
-extern struct rd_libibumad rd_libibumad;
-extern struct rd_libibmad rd_libibmad;
-
-/* To be called before the first function of each; see rd_late_load. */
-int rd_libibumad_load(const char *object, struct rd_err *err);
-int rd_libibmad_load(const char *object, struct rd_err *err);
+RD_LATE_DECLARE(rd_libibumad, RD_LIBIBUMAD_CALLS);
+RD_LATE_DECLARE(rd_libibmad, RD_LIBIBMAD_CALLS);
 
 #endif

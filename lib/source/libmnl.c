@@ -16,10 +16,7 @@
 	x(mnl_socket_bind) x(mnl_socket_close) x(mnl_socket_get_fd) x(mnl_socket_open2) x(mnl_socket_recvfrom) \
 	x(mnl_socket_sendto)
 
-struct rd_libmnl {
-	RD_LIBMNL_CALLS(RD_LATE_MEMBER)
-};
-
+RD_LATE_DECLARE(rd_libmnl, RD_LIBMNL_CALLS);
 RD_LATE_DEFINE(rd_libmnl, RD_LIBMNL_CALLS, RD_LIBMNL)
 
 #define CALL(type, name, parameters, arguments) type name parameters { return rd_libmnl.name arguments; }

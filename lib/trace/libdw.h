@@ -13,12 +13,6 @@
 	x(dwfl_module_getelf) x(dwfl_module_getsrc) x(dwfl_module_info) x(dwfl_report_end) x(dwfl_report_module)
 /* clang-format on */
 
-struct rd_libdw {
-	RD_LIBDW_CALLS(RD_LATE_MEMBER)
-};
-extern struct rd_libdw rd_libdw;
-
-/* To be called before the first of the functions; see rd_late_load. */
-int rd_libdw_load(const char *object, struct rd_err *err);
+RD_LATE_DECLARE(rd_libdw, RD_LIBDW_CALLS);
 
 #endif

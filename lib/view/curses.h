@@ -17,12 +17,6 @@
 	x(set_escdelay) x(start_color) x(use_default_colors) x(COLS) x(LINES) x(stdscr)
 /* clang-format on */
 
-struct rd_curses {
-	RD_CURSES_CALLS(RD_LATE_MEMBER)
-};
-extern struct rd_curses rd_curses;
-
-/* To be called before the first of the functions; see rd_late_load. */
-int rd_curses_load(const char *object, struct rd_err *err);
+RD_LATE_DECLARE(rd_curses, RD_CURSES_CALLS);
 
 #endif
