@@ -7,7 +7,6 @@
 #include "source/record.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check: may this host take a job? All quick rules under one deadline. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

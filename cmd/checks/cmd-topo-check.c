@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* topo-check: what on this host breaks or slows RDMA. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "report/report-check.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric: options, and the files that they name. */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/number.h"
 #include "cmd/datafile.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "analyse/fabric-compare.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric: from the network to a report. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analyse/fabric-compare.h"

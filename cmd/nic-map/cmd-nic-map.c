@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nic-map: who sits next to whom. */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "collect/host.h"
 #include "nicmap.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nic-map --live */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"

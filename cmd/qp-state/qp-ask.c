@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "qp-ask.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "analyse/qp-entropy.h"
 #include "analyse/qp.h"
 #include "qp.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* qp-state --live */
-#include <stdio.h>
 #include <string.h>
 
 #include "analyse/qp-verdict.h"

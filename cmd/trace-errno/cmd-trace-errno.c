@@ -2,8 +2,6 @@
 #include "trace.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "report/report-trace.h"

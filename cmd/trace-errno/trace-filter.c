@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
-#include <string.h>
 
 int trace_match_functions(const struct rd_fnset *set, const char *glob, bool **ret, struct rd_err *err)
 {

@@ -107,15 +107,19 @@ static void each_kind_sets_its_member(void **state)
 
 	(void)state;
 	assert_true(parse(&ctx, &seen, &lister,
-			  "lister --paint dark-green --wait .5 --times 12 --narrow 200 --wide 4000000000 x", &operand,
-			  NULL) > 0);
+			  "lister --paint dark-green --wait .5 --times 12 --field 5 --wide 4000000000 --narrow 200 x",
+			  &operand, NULL) > 0);
 	assert_string_equal(seen.colour, "dark-green");
 	assert_true(seen.seconds == 0.5);
 	assert_int_equal(seen.count, 12);
 	assert_int_equal(seen.narrow, 200);
 	assert_int_equal(seen.wide, 4000000000);
+	assert_int_equal(seen.field.v, 5);
+	assert_int_equal(seen.field.known, RD_OK);
+	assert_true(parse(&ctx, &seen, &lister, "lister --list", &operand, NULL) > 0);
 	assert_int_equal(seen.field.known, RD_ABSENT);
 	assert_true(parse(&ctx, &seen, &lister, "lister --field 0 --nap 0.001 --user= --list", &operand, NULL) > 0);
+	assert_int_equal(seen.field.v, 0);
 	assert_int_equal(seen.field.known, RD_OK);
 	assert_true(seen.seconds == 0.001);
 	assert_string_equal(seen.user, "");
