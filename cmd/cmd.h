@@ -69,13 +69,18 @@ struct rd_opt {
 /* A member's offset, and an error of the compiler where it is not of this type. */
 #define RD_OPT_AT(of, member, type) offsetof(of, member) * (size_t) _Generic(((of *)NULL)->member, type : 1)
 
+/* The size of an unsigned integer, likewise. */
+#define RD_OPT_SIZE(of, member)                                                                                 \
+	sizeof(((of *)NULL)->member) * (size_t) _Generic(((of *)NULL)->member, unsigned char : 1, unsigned : 1, \
+							 unsigned long : 1, unsigned long long : 1)
+
 /* The end of a row: which member of `struct state` the option sets, and how. */
 #define RD_FLAG(state, member) .kind = RD_OPT_FLAG, .offset = RD_OPT_AT(struct state, member, bool)
 #define RD_TEXT(state, member) .kind = RD_OPT_TEXT, .offset = RD_OPT_AT(struct state, member, const char *)
 #define RD_WORD(state, member) .kind = RD_OPT_WORD, .offset = RD_OPT_AT(struct state, member, const char *)
-#define RD_NUMBER(state, member, from, to)                               \
-	.kind = RD_OPT_NUMBER, .offset = offsetof(struct state, member), \
-	.size = sizeof(((struct state *)NULL)->member), .least = (from), .most = (to)
+#define RD_NUMBER(state, member, from, to)                                                                          \
+	.kind = RD_OPT_NUMBER, .offset = offsetof(struct state, member), .size = RD_OPT_SIZE(struct state, member), \
+	.least = (from), .most = (to)
 /* The same of an RD_FIELD. */
 #define RD_NUMBER_FIELD(state, member, from, to) \
 	RD_NUMBER(state, member.v, from, to), .known = offsetof(struct state, member.known)
