@@ -2,7 +2,7 @@
 /* Health reporters and firmware by devlink. */
 #include <string.h>
 
-#include "check/net.h"
+#include "check/port.h"
 #include "check/rules.h"
 
 /* Only of what is a NIC here: switches and others speak devlink, too. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Zero-copy TCP to accelerators (devmem) and to io_uring (zcrx): Documentation/networking/devmem.rst and iou-zcrx.rst. */
-#include "check/net.h"
+#include "check/port.h"
 #include "check/rules.h"
 
 enum { SPLIT_ON = 2 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whether a job can go on when a NIC fails. */
 #include <stdio.h>
+#include <string.h>
 
 #include "check/pcie.h"
 #include "check/port.h"

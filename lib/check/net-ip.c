@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/net.h"
+#include "check/port.h"
 #include "check/rules.h"
 
 enum { DADFAILED = 0x08 }; /* IFA_F_DADFAILED */

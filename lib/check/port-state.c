@@ -2,6 +2,7 @@
 /* Ports that are not up, or go down again and again. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "check/port.h"
@@ -9,81 +10,6 @@
 #include "check/unread.h"
 
 #define DOWN_MANY 10 /* since the driver was loaded: a few come with every change of cable or switch */
-
-struct rd_port_name rd_check_port_name(const struct rd_host *host, const struct rd_port *port)
-{
-	struct rd_port_name name;
-
-	snprintf(name.text, sizeof(name.text), "%.64s/%u", rd_ibdev_label(host, port->ibdev), port->num);
-	return name;
-}
-
-bool rd_port_layer_known(const struct rd_host *host, const struct rd_port *port, struct rd_check_out *out)
-{
-	if (port->link_layer)
-		return true;
-	rd_check_unknown(out, rd_check_port_name(host, port).text, "its link layer is not told");
-	return false;
-}
-
-void rd_check_port_bad(struct rd_check_out *out, enum rd_role role, enum rd_severity result, const char *subject,
-		       char *observed, char *expected)
-{
-	_cleanup_free_ char *reason = NULL;
-
-	if (role != RD_ROLE_UNKNOWN) {
-		rd_check_bad(out, result, subject, observed, expected, NULL);
-		return;
-	}
-	reason = rd_text("%s; what the port is for is not known", observed ? observed : "-");
-	rd_check_unknown(out, subject, reason ? reason : "what the port is for is not known");
-	free(observed);
-	free(expected);
-}
-
-bool rd_port_layer_is_odd(const struct rd_port_views *views, size_t port)
-{
-	const char *own = views->host->ports[port].link_layer;
-	size_t same = 0, other = 0;
-
-	if (views->v[port].role != RD_ROLE_COMPUTE || !own)
-		return false;
-	for (size_t p = 0; p < views->n; p++) {
-		const char *other_layer = views->host->ports[p].link_layer;
-
-		if (views->v[p].role != RD_ROLE_COMPUTE || !other_layer)
-			continue;
-		if (strcmp(other_layer, own) == 0)
-			same++;
-		else
-			other++;
-	}
-	return other > same;
-}
-
-size_t rd_check_compute_cards(const struct rd_port_views *views)
-{
-	const struct rd_host *host = views->host;
-	size_t n = 0;
-
-	for (size_t d = 0; d < host->n_ibdevs; d++) {
-		const struct rd_ibdev *dev = &host->ibdevs[d];
-		bool compute = false, seen = false;
-
-		for (unsigned p = 0; p < dev->n_ports; p++)
-			compute |= views->v[(unsigned)dev->first_port + p].role == RD_ROLE_COMPUTE;
-		for (size_t o = 0; compute && o < d && !seen; o++) {
-			const struct rd_ibdev *other = &host->ibdevs[o];
-
-			for (unsigned p = 0; p < other->n_ports; p++)
-				seen |= views->v[(unsigned)other->first_port + p].role == RD_ROLE_COMPUTE &&
-					other->pci >= 0 && dev->pci >= 0 &&
-					rd_pci_one_card(&host->pcis[other->pci], &host->pcis[dev->pci]);
-		}
-		n += compute && !seen;
-	}
-	return n;
-}
 
 /* An IPoIB interface has no say in the link below it; an Ethernet one that is set down takes the RDMA port with it. */
 static char *fix_of(const struct rd_host *host, const struct rd_port *port, const struct rd_netdev *netdev)

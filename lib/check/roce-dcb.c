@@ -2,7 +2,7 @@
 /* Lossless Ethernet: PFC, pause, trust, classes, congestion control. */
 #include <string.h>
 
-#include "check/net.h"
+#include "check/port.h"
 #include "check/rules.h"
 #include "model/system.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* NICs of one host that should be alike: each is held against its twins (model/symmetry.h). */
 #include <stdio.h>
+#include <string.h>
 
 #include "check/port.h"
 #include "check/rules.h"
