@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/ethtool.h"
-#include "source/tree.h"
 
 #include <errno.h>
 #include <linux/ethtool.h>

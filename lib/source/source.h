@@ -20,6 +20,8 @@ struct rd_bytes {
 };
 void rd_bytes_deinit(struct rd_bytes *bytes);
 #define _cleanup_bytes_ __attribute__((cleanup(rd_bytes_deinit)))
+/* A copy, with a NUL behind it. 0, for those that answer with it. */
+int rd_bytes_copy(const void *data, size_t size, struct rd_bytes *ret);
 
 /* Names in a directory, sorted by byte value, without "." and "..". */
 struct rd_names {
@@ -28,6 +30,7 @@ struct rd_names {
 };
 void rd_names_deinit(struct rd_names *names);
 #define _cleanup_names_ __attribute__((cleanup(rd_names_deinit)))
+int rd_names_copy(const struct rd_names *from, struct rd_names *ret);
 
 /* One event's bytes; valid during the call only. A negative return ends the draining and is handed on. */
 typedef int rd_event_fn(void *arg, const void *data, size_t size);

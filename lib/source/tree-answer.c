@@ -7,30 +7,6 @@
 
 #include "base/memory.h"
 
-int rd_bytes_copy(const void *data, size_t size, struct rd_bytes *ret)
-{
-	uint8_t *copy = rd_alloc(size + 1, 1);
-
-	if (size)
-		memcpy(copy, data, size);
-	copy[size] = '\0';
-	*ret = (struct rd_bytes){ .data = copy, .size = size };
-	return 0;
-}
-
-int rd_names_copy(const struct rd_names *from, struct rd_names *ret)
-{
-	_cleanup_names_ struct rd_names names = { 0 };
-
-	for (size_t i = 0; i < from->n; i++) {
-		rd_reserve(&names.v, &names.cap, names.n + 1, sizeof(*names.v));
-		names.v[names.n++] = rd_dup(from->v[i]);
-	}
-	*ret = names;
-	names = (struct rd_names){ 0 };
-	return 0;
-}
-
 static int absent(int code, const char *path, struct rd_err *err)
 {
 	return rd_err_set(err, code, path, "the bundle says");

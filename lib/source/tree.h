@@ -121,10 +121,6 @@ int rd_node_number(struct rd_tree *tree, uint32_t node, const char *path, enum r
 /* Where the answer to RD_ASK_RDEV, RD_ASK_INO or RD_ASK_MODE is kept; NULL for other requests. */
 uint64_t *rd_node_value(struct rd_node_more *more, enum rd_ask ask);
 
-/* Copies, also of no names or bytes. 0, for those that answer with it. */
-int rd_names_copy(const struct rd_names *from, struct rd_names *ret);
-int rd_bytes_copy(const void *data, size_t size, struct rd_bytes *ret);
-
 /* Whether a relative link target, standing in a directory `depth` levels below the top, can only lead to places in the
  * tree. Absolute ones do not. */
 bool rd_link_stays(const char *target, size_t depth);
