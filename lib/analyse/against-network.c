@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which network, which devices, which of them as one. */
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

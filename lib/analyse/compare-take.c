@@ -3,8 +3,6 @@
 #include "analyse/compare.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"

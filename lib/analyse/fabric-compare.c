@@ -2,7 +2,6 @@
 #include "analyse/fabric-compare.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"

@@ -2,7 +2,6 @@
 #include "analyse/fabric-judge.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/memory.h"

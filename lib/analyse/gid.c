@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/gid.h"
 
-#include <string.h>
-
 static bool is_foreign(const struct rd_host *host, const struct rd_gid *gid)
 {
 	/* Trees that hold no interfaces at all say nothing about namespaces. */

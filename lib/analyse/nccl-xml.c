@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/nccl-xml.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/nccl.h"
 #include "base/memory.h"
 #include "base/number.h"

@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #define NUMBERS_MAX 4
 #define LINES_MAX 20000 /* of the newest; counted as the kernel did, whether or not all are here */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Signs that a port is the host's front-end. */
 #include <stdio.h>
-#include <string.h>
 
 #include "analyse/role-priv.h"
 

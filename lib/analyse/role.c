@@ -6,7 +6,6 @@
  */
 #include "analyse/role.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "analyse/role-priv.h"

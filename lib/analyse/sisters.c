@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Switches that lack what their sisters have. */
-#include <stdio.h>
 #include <string.h>
 
 #include "analyse/symmetry-priv.h"

@@ -2,7 +2,6 @@
 #include "analyse/symmetry-priv.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "model/pcie.h"

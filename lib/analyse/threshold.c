@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analyse/causes-priv.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Bridges that send traffic between an accelerator and its NIC up to the root complex. */
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/memory.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* GID tables of RoCE ports. */
-#include <stdio.h>
 #include <string.h>
 
 #include "check/port.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What NVIDIA's driver was told, and what it does not do for consumer cards. */
-#include <stdio.h>
 #include <string.h>
 
 #include "check/gpumem.h"

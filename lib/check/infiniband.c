@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a subnet manager gives a port: LID, partitions; and how many lanes it came up with. */
-#include <stdio.h>
 #include <string.h>
 
 #include "check/port.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* IP below RoCE: several NICs in one subnet, addresses, neighbours, routes, the firewall, links that come and go. */
-#include <stdio.h>
 #include <string.h>
 
 #include "check/port.h"

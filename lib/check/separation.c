@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Front-end and back-end networks. */
-#include <stdio.h>
 
 #include "check/port.h"
 #include "check/rules.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the pattern of a host has a place for, and is not there. */
-#include <stdio.h>
 
+#include "model/symmetry.h"
 #include "check/pcie.h"
 #include "check/rules.h"
 #include "model/pcie.h"
-#include "model/symmetry.h"
 #include "model/system.h"
 
 static const char *what_of(const struct rd_missing *missing, unsigned n)

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <linux/netlink.h>
-#include <stdio.h>
 #include <string.h>
 
 #define BOUND_MAX 4096

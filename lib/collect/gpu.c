@@ -3,7 +3,6 @@
 #include "collect/host.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/host.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "collect/verbs.h"
 

@@ -2,7 +2,6 @@
 #include "collect/job.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"

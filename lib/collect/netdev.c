@@ -3,7 +3,6 @@
 #include "collect/netdev.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"

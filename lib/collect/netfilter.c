@@ -12,7 +12,6 @@
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netlink.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 

@@ -4,7 +4,6 @@
 #include "collect/snapshot.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/memory.h"
 #define PCI "/sys/bus/pci/devices"

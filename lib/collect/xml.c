@@ -7,6 +7,8 @@
 #include "collect/libexpat.h"
 #include "source/source.h"
 
+RD_LATE_DEFINE(rd_libexpat, RD_LIBEXPAT_CALLS, RD_LIBEXPAT)
+
 struct reader {
 	const struct rd_xml_ops *ops;
 	void *arg;

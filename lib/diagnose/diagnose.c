@@ -1,13 +1,65 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "diagnose/diagnose.h"
 
+#include "base/memory.h"
+#include "base/text.h"
 #include "diagnose/fold.h"
-#include "diagnose/mute.h"
+
+/* The finding that this one is a consequence of; NULL: of none that is here. */
+static const struct rd_finding *cause_of(const struct rd_findings *findings, const struct rd_finding *finding)
+{
+	for (size_t i = 0; finding->caused_by.id && i < findings->n; i++)
+		if (rd_finding_is_caused_by(finding, &findings->v[i]))
+			return &findings->v[i];
+	return NULL;
+}
+
+static void tell_ended(const struct rd_ignore *ignore, struct rd_findings *findings)
+{
+	const struct rd_finding finding = {
+		.id = "ignore-ended",
+		.severity = RD_SEV_NOTE,
+		.title = "An \"ignore\" line of the profile has ended",
+		.why = "the findings that it named count again",
+		.subject = rd_text("profile line %u", ignore->line),
+		.observed = rd_text("%s%s%s until %s %s", ignore->rule, ignore->subject ? "@" : "",
+				    ignore->subject ? ignore->subject : "", ignore->until, ignore->reason),
+		.fix = rd_dup("remove the line, or give it a later date"),
+	};
+
+	rd_finding_add(findings, &finding);
+}
+
+/* Mutes what "ignore" lines of the profile name on that day, with what follows from it; consequences are known by then. Adds a
+ * note for each line whose last day has passed. */
+static void mute_all(const struct rd_profile *profile, int64_t day, struct rd_findings *findings)
+{
+	for (size_t i = 0; i < findings->n; i++) {
+		struct rd_finding *finding = &findings->v[i];
+		const struct rd_ignore *ignore =
+			finding->severity > RD_SEV_OK ?
+				rd_profile_ignored(profile, finding->id, finding->subject, day) :
+				NULL;
+
+		if (ignore)
+			finding->muted = rd_text("until %s: %s", ignore->until, ignore->reason);
+	}
+	for (size_t i = 0; i < findings->n; i++) {
+		struct rd_finding *finding = &findings->v[i];
+		const struct rd_finding *cause = finding->muted ? NULL : cause_of(findings, finding);
+
+		if (cause && cause->muted)
+			finding->muted = rd_dup(cause->muted);
+	}
+	for (size_t i = 0; i < profile->n_ignores; i++)
+		if (rd_ignore_over(&profile->ignores[i], day))
+			tell_ended(&profile->ignores[i], findings);
+}
 
 void rd_diagnose(const struct rd_host *host, const struct rd_profile *profile, int64_t day, struct rd_findings *findings)
 {
 	rd_findings_fold(host, findings);
 	if (profile)
-		rd_findings_mute(profile, day, findings);
+		mute_all(profile, day, findings);
 	rd_findings_sort(findings);
 }

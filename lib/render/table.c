@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "render/render.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <libsmartcols/libsmartcols.h>

@@ -2,8 +2,6 @@
 /* What is counted: limits, holders, groups. */
 #include "report/report-qp.h"
 
-#include <string.h>
-
 #include "report/metrics.h"
 
 enum { SUM_IBDEV, SUM_RESOURCE, SUM_USED, SUM_MAX, SUM_PERCENT, SUM_LISTED, SUM_COLUMNS };

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/report.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 
 struct rd_section *rd_section_create(const char *key, const struct rd_column *columns, size_t n_columns)

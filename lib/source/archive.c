@@ -7,6 +7,8 @@
 
 #include "source/libarchive.h"
 
+RD_LATE_DEFINE(rd_libarchive, RD_LIBARCHIVE_CALLS, RD_LIBARCHIVE)
+
 #define CHUNK ((size_t)64 << 10)
 
 struct packing {

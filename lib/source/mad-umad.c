@@ -10,6 +10,9 @@
 #include <string.h>
 #include <time.h>
 
+RD_LATE_DEFINE(rd_libibumad, RD_LIBIBUMAD_CALLS, RD_LIBIBUMAD)
+RD_LATE_DEFINE(rd_libibmad, RD_LIBIBMAD_CALLS, RD_LIBIBMAD)
+
 #define QP1_QKEY 0x80010000
 #define CLASS_SMI 0x01
 #define CLASS_SMI_ROUTE 0x81

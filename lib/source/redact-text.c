@@ -4,9 +4,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/number.h"
 

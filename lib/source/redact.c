@@ -2,7 +2,6 @@
 #include "source/redact.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "source/netlink.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The functions of one module: from its file and the sections' addresses, or from the kernel's own lists. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "trace/rules.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #define MAX_WORDS 32

@@ -2,7 +2,6 @@
 #include "trace/select-qp.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/no-rdma.h"

@@ -18,6 +18,8 @@
 #include "source/child.h"
 #include "trace/libdw.h"
 
+RD_LATE_DEFINE(rd_libdw, RD_LIBDW_CALLS, RD_LIBDW)
+
 /* Of what it allocates, and of files read as a whole; libelf then reads by parts. */
 #define DATA_MAX ((rlim_t)1 << 30)
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,6 +11,8 @@
 #include "view/curses.h"
 
 #include <term.h>
+
+RD_LATE_DEFINE(rd_curses, RD_CURSES_CALLS, RD_LIBNCURSES)
 
 /* Of ncurses, too, but term.h has macros of the commonest words, which is nothing for the other files. */
 #define TERMINFO(x) x(cur_term) x(del_curterm) x(setupterm) x(tigetstr)
