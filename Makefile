@@ -101,7 +101,7 @@ BPF_CFLAGS = -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -g -O2 -Wall $(fil
 
 FOLDERS = -DRD_DATADIR='"$(DATADIR)/rdmadiag"' -DRD_SYSCONFDIR='"$(SYSCONFDIR)"'
 
-LIB_SRC = $(sort $(wildcard lib/*/*.c))
+LIB_SRC = $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 CMD_SRC = $(sort $(wildcard cmd/*.c cmd/*/*.c))
 BPF_SRC = $(sort $(wildcard bpf/*.bpf.c))
 UNIT_SRC = $(sort $(wildcard tests/unit/test-*.c))

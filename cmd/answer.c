@@ -3,7 +3,7 @@
 #include "answer.h"
 #include "base/text.h"
 #include "opts.h"
-#include "source/new-file.h"
+#include "source/opener/new-file.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/no-rdma.h"
-#include "source/child.h"
+#include "source/opener/child.h"
 
 /* The first failure to write to standard output: what is written later would be a document with a hole in it. */
 static int out_failure;

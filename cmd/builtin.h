@@ -3,7 +3,7 @@
 #ifndef RD_CMD_BUILTIN_H
 #define RD_CMD_BUILTIN_H
 
-#include "source/source.h"
+#include "source/shared/source.h"
 
 /* A copy of the table called `name`, which the caller frees. False: there is none. */
 bool rd_builtin_table(const char *name, struct rd_bytes *ret);

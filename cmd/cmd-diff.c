@@ -2,9 +2,9 @@
 /* diff: what changed on a host between two captures, or since one. */
 #include "repeat.h"
 
-#include "analyse/diff.h"
-#include "collect/snapshot.h"
-#include "report/report-diff.h"
+#include "analyse/compare/diff.h"
+#include "collect/snapshot/snapshot.h"
+#include "report/host/report-diff.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include "base/err.h"
 #include "base/memory.h"
 #include "render/render.h"
-#include "report/report.h"
-#include "source/source.h"
+#include "report/shared/report.h"
+#include "source/shared/source.h"
 
 #include <float.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "source/source-guard.h"
+#include "source/guard/source-guard.h"
 
 /* NULL: there is no deadline. */
 static struct rd_source *local_guard;

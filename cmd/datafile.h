@@ -3,7 +3,7 @@
 #ifndef RD_CMD_DATAFILE_H
 #define RD_CMD_DATAFILE_H
 
-#include "source/source.h"
+#include "source/shared/source.h"
 
 /* This host, under the deadline of rd_local_guard where there is one; `opened`, which the caller closes, is what had to be opened
  * for it. -errno with `err` filled. */

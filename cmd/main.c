@@ -5,8 +5,8 @@
 #include "base/library.h"
 #include "opts.h"
 #include "privileges.h"
-#include "source/libmnl.h"
-#include "source/opener.h"
+#include "source/opener/opener.h"
+#include "source/shared/libmnl.h"
 
 #include <bpf/libbpf.h>
 #include <dlfcn.h>

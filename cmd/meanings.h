@@ -3,7 +3,7 @@
 #ifndef RD_CMD_MEANINGS_H
 #define RD_CMD_MEANINGS_H
 
-#include "analyse/meaning.h"
+#include "analyse/shared/meaning.h"
 
 /* Invalid lines, and files that cannot be read, go to `errors`; -errno with `err` filled if one of the latter is missing in
  * `ret`. */

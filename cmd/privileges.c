@@ -10,11 +10,11 @@
 #include <wchar.h>
 
 #include "base/number.h"
-#include "collect/libexpat.h"
+#include "collect/nccl/libexpat.h"
 #include "confine/confine.h"
-#include "source/libarchive.h"
-#include "source/libibmad.h"
-#include "source/opener.h"
+#include "source/bundle/libarchive.h"
+#include "source/opener/opener.h"
+#include "source/shared/libibmad.h"
 #include "table.h"
 #include "view/terminal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/profile-file.h"
 
-#include "check/check.h"
+#include "check/shared/check.h"
 #include "cmd/table.h"
 
 static bool exists(const char *id)

@@ -2,7 +2,7 @@
 #ifndef RD_CMD_PROFILE_FILE_H
 #define RD_CMD_PROFILE_FILE_H
 
-#include "model/profile.h"
+#include "model/host/profile.h"
 
 /* Reads the profile at `path`, on this host, and sees to it that all rules that it ignores exist. `ret` is zeroed before, and
  * to be released in any case. -errno with err filled. */

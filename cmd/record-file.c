@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "source/new-file.h"
+#include "source/opener/new-file.h"
 
 /* Only what is a recording already may be lost to another. */
 static int check_contents(int fd, enum rd_series_format format, const char *path, struct rd_err *err)

@@ -3,7 +3,7 @@
 #ifndef RD_CMD_TABLE_H
 #define RD_CMD_TABLE_H
 
-#include "source/source.h"
+#include "source/shared/source.h"
 
 struct rd_table_part {
 	char *path;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes lib/analyse/env-names-list.c: which environment variables the libraries read, out of their source trees.
-env-names.py NCCL NVSHMEM UCX LIBFABRIC MOONCAKE > lib/analyse/env-names-list.c; the releases are named in RELEASES. Names
+"""Writes lib/analyse/env/env-names-list.c: which environment variables the libraries read, out of their source trees.
+env-names.py NCCL NVSHMEM UCX LIBFABRIC MOONCAKE > lib/analyse/env/env-names-list.c; the releases are named in RELEASES. Names
 are all that is taken. What UCX puts together of a transport and a field is listed as prefixes and fields."""
 import os, re, sys
 

@@ -3,8 +3,8 @@
 #include "capture.h"
 
 #include "base/text.h"
-#include "report/report-capture.h"
-#include "source/record.h"
+#include "report/host/report-capture.h"
+#include "source/record/record.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* check's line, and what -v shows below it. */
 #include "check-line.h"
 #include "base/no-rdma.h"
-#include "check/unread.h"
+#include "check/shared/unread.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/stall.h"
 #include "checks.h"
 #include "cmd/repeat.h"
-#include "model/finding.h"
+#include "model/shared/finding.h"
 
 struct check_opts {
 	const char *since, *profile;

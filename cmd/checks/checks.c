@@ -4,22 +4,22 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/envcheck.h"
-#include "analyse/nicmap.h"
-#include "analyse/profile.h"
-#include "analyse/qp-entropy.h"
-#include "analyse/symmetry.h"
+#include "analyse/compare/profile.h"
+#include "analyse/env/envcheck.h"
+#include "analyse/nicmap/nicmap.h"
+#include "analyse/qp/qp-entropy.h"
+#include "analyse/shared/symmetry.h"
 #include "base/text.h"
 #include "cmd/datafile.h"
 #include "cmd/profile-file.h"
-#include "collect/host.h"
-#include "collect/klog.h"
-#include "collect/netstate.h"
-#include "collect/nldev.h"
-#include "collect/system.h"
+#include "collect/host/host.h"
+#include "collect/host/system.h"
+#include "collect/kernel/klog.h"
+#include "collect/net/netstate.h"
+#include "collect/rdma/nldev.h"
 #include "diagnose/diagnose.h"
-#include "report/report-check.h"
-#include "source/source-watch.h"
+#include "report/host/report-check.h"
+#include "source/live/source-watch.h"
 
 #define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
 

@@ -3,17 +3,17 @@
 #ifndef RD_CMD_CHECKS_H
 #define RD_CMD_CHECKS_H
 
-#include "check/check.h"
+#include "check/shared/check.h"
 #include "cmd/cmd.h"
-#include "model/finding.h"
-#include "model/klog.h"
-#include "model/netstate.h"
-#include "model/nicmap.h"
-#include "model/profile.h"
-#include "model/qp-pairs.h"
-#include "model/qp.h"
-#include "model/symmetry.h"
-#include "model/system.h"
+#include "model/host/klog.h"
+#include "model/host/netstate.h"
+#include "model/host/profile.h"
+#include "model/host/symmetry.h"
+#include "model/host/system.h"
+#include "model/nicmap/nicmap.h"
+#include "model/rdma/qp-pairs.h"
+#include "model/rdma/qp.h"
+#include "model/shared/finding.h"
 
 struct checks {
 	struct rd_host host;

@@ -7,10 +7,10 @@
 #include "check-line.h"
 #include "cmd/counters/counters.h"
 #include "cmd/datafile.h"
-#include "report/metrics.h"
-#include "report/report-check.h"
-#include "source/child.h"
-#include "source/source-guard.h"
+#include "report/host/report-check.h"
+#include "report/shared/metrics.h"
+#include "source/guard/source-guard.h"
+#include "source/opener/child.h"
 
 #define CHECK_INTERVAL 60 /* seconds, where none was said */
 /* Milliseconds of each second of the deadline, by which all is read and judged, and by which --textfile is written. */

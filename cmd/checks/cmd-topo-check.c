@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "report/report-check.h"
+#include "report/host/report-check.h"
 #include "topo.h"
 
 static int take_severity(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/profile.h"
+#include "analyse/compare/profile.h"
 #include "base/no-rdma.h"
-#include "source/new-file.h"
+#include "source/opener/new-file.h"
 #include "topo.h"
 
 static int write_profile(const struct checks *checks, const char *path, struct rd_err *err)

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "report/report-check.h"
+#include "report/host/report-check.h"
 #include "topo.h"
 #include "view/view.h"
 

@@ -8,8 +8,8 @@
 #include "cmd/ticks.h"
 #include "counters-watch.h"
 #include "counters.h"
-#include "report/report-rates.h"
-#include "source/new-file.h"
+#include "report/counters/report-rates.h"
+#include "source/opener/new-file.h"
 
 static int take_groups(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {

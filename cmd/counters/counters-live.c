@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "collect/nldev.h"
-#include "report/report-counters-live.h"
+#include "collect/rdma/nldev.h"
+#include "report/counters/report-counters-live.h"
 #include "view/view.h"
 
 #define MARK_SECONDS 4 /* for which a change stands out */

@@ -6,14 +6,14 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "analyse/causes.h"
-#include "analyse/threshold.h"
+#include "analyse/counters/causes.h"
+#include "analyse/counters/threshold.h"
 #include "base/text.h"
 #include "cmd/datafile.h"
 #include "cmd/meanings.h"
 #include "cmd/table.h"
-#include "collect/counters-saved.h"
-#include "source/source-guard.h"
+#include "collect/counters/counters-saved.h"
+#include "source/guard/source-guard.h"
 
 void counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, struct counters *c)
 {

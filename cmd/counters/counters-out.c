@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/finding.h"
+#include "report/shared/finding.h"
 
 int counters_judge(const struct rd_report *report)
 {

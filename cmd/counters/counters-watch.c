@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/causes.h"
-#include "report/finding.h"
-#include "report/report-rates.h"
+#include "analyse/counters/causes.h"
+#include "report/counters/report-rates.h"
+#include "report/shared/finding.h"
 
 static const struct counters_opts *opts_of(const struct counters_watch *w)
 {

@@ -3,7 +3,7 @@
 #ifndef RD_CMD_COUNTERS_WATCH_H
 #define RD_CMD_COUNTERS_WATCH_H
 
-#include "analyse/rates.h"
+#include "analyse/counters/rates.h"
 #include "cmd/ticks.h"
 #include "counters.h"
 

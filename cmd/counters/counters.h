@@ -3,11 +3,11 @@
 #ifndef RD_CMD_COUNTERS_H
 #define RD_CMD_COUNTERS_H
 
-#include "analyse/delta.h"
-#include "analyse/meaning.h"
+#include "analyse/counters/delta.h"
+#include "analyse/shared/meaning.h"
 #include "cmd/repeat.h"
-#include "collect/counters.h"
-#include "report/report-counters.h"
+#include "collect/counters/counters.h"
+#include "report/counters/report-counters.h"
 
 struct counters_opts {
 	bool nonzero, changed, fail;

@@ -3,12 +3,12 @@
 #ifndef RD_CMD_FABRIC_CMD_H
 #define RD_CMD_FABRIC_CMD_H
 
-#include "analyse/fabric-judge.h"
-#include "analyse/fabric-pick.h"
-#include "analyse/fabric-shard.h"
+#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric-pick.h"
+#include "analyse/fabric/fabric-shard.h"
 #include "cmd/repeat.h"
 #include "fabric.h"
-#include "report/report-fabric.h"
+#include "report/fabric/report-fabric.h"
 
 struct fabric_cmd {
 	struct fabric_opts engine;

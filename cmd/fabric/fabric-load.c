@@ -2,10 +2,10 @@
 /* counters --fabric: from the options to a network whose counters are read. */
 #include "fabric.h"
 
-#include "analyse/fabric-update.h"
+#include "analyse/fabric/fabric-update.h"
 #include "base/text.h"
 #include "cmd/datafile.h"
-#include "collect/pma.h"
+#include "collect/fabric/pma.h"
 
 #include <errno.h>
 #include <stdio.h>

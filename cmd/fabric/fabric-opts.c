@@ -5,8 +5,8 @@
 #include "base/number.h"
 #include "cmd/datafile.h"
 #include "cmd/table.h"
-#include "collect/pma.h"
-#include "collect/topology.h"
+#include "collect/fabric/pma.h"
+#include "collect/fabric/topology.h"
 #include "fabric-cmd.h"
 
 #define SHARDS_MAX 1000000

@@ -4,7 +4,7 @@
 #define RD_CMD_FABRIC_RECORD_H
 
 #include "cmd/record-file.h"
-#include "model/fabric.h"
+#include "model/fabric/fabric.h"
 
 /* One line of the file: a counter of a port. */
 struct fabric_track {

@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <time.h>
 
-#include "analyse/fabric-compare.h"
+#include "analyse/fabric/fabric-compare.h"
 #include "cmd/answer.h"
-#include "collect/topology.h"
+#include "collect/fabric/topology.h"
 #include "fabric-cmd.h"
 #include "fabric-record.h"
-#include "report/finding.h"
-#include "source/new-file.h"
+#include "report/shared/finding.h"
+#include "source/opener/new-file.h"
 
 #define BUSIEST 20
 #define FINDINGS_SHOWN 20

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/fabric-compare.h"
+#include "analyse/fabric/fabric-compare.h"
 #include "fabric-cmd.h"
-#include "report/finding.h"
+#include "report/shared/finding.h"
 
 int fabric_session_divide(struct fabric_session *s, const struct rd_fabric *fabric, struct rd_err *err)
 {

@@ -4,7 +4,7 @@
 #define RD_CMD_FABRIC_H
 
 #include "cmd/cmd.h"
-#include "collect/fabric.h"
+#include "collect/fabric/fabric.h"
 
 /* counters --fabric */
 extern const struct rd_cmd rd_cmd_fabric;

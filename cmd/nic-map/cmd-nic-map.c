@@ -2,9 +2,9 @@
 /* nic-map: who sits next to whom. */
 #include <errno.h>
 
-#include "collect/host.h"
+#include "collect/host/host.h"
 #include "nicmap.h"
-#include "report/report-nicmap.h"
+#include "report/nicmap/report-nicmap.h"
 
 #define PES_MAX 4096
 

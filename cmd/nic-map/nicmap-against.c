@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/against.h"
+#include "analyse/run/against.h"
 #include "base/text.h"
 #include "cmd/datafile.h"
-#include "collect/host.h"
-#include "collect/runlog.h"
+#include "collect/host/host.h"
+#include "collect/nccl/runlog.h"
 #include "nicmap.h"
-#include "report/finding.h"
-#include "report/report-against.h"
+#include "report/nicmap/report-against.h"
+#include "report/shared/finding.h"
 
 /* Rows of a table that somebody still reads. */
 #define ROWS_MAX 40

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/compare.h"
+#include "analyse/compare/compare.h"
 #include "base/no-rdma.h"
 #include "nicmap.h"
-#include "report/finding.h"
-#include "report/report-compare.h"
+#include "report/nicmap/report-compare.h"
+#include "report/shared/finding.h"
 
 /* Rows of a table that somebody still reads. */
 #define ROWS_MAX 40

@@ -4,16 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/env-assign.h"
-#include "analyse/env-names.h"
-#include "analyse/env.h"
-#include "analyse/envcheck.h"
-#include "analyse/stacks.h"
+#include "analyse/env/env-assign.h"
+#include "analyse/env/env-names.h"
+#include "analyse/env/env.h"
+#include "analyse/env/envcheck.h"
+#include "analyse/stacks/stacks.h"
 #include "cmd/datafile.h"
 #include "nicmap.h"
-#include "report/finding.h"
-#include "report/report-envcheck.h"
-#include "report/report-nicmap.h"
+#include "report/nicmap/report-envcheck.h"
+#include "report/nicmap/report-nicmap.h"
+#include "report/shared/finding.h"
 
 /* Names of devices come from elsewhere, and a shell is to read this. */
 static void add_quoted(struct rd_buf *out, const char *value)

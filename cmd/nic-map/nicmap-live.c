@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "nicmap.h"
-#include "report/report-nicmap.h"
+#include "report/nicmap/report-nicmap.h"
 #include "view/view.h"
 
 static int due(void *arg)

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-#include "analyse/nicmap.h"
-#include "analyse/profile.h"
-#include "analyse/symmetry.h"
-#include "check/check.h"
+#include "analyse/compare/profile.h"
+#include "analyse/nicmap/nicmap.h"
+#include "analyse/shared/symmetry.h"
+#include "check/shared/check.h"
 #include "cmd/profile-file.h"
-#include "collect/host.h"
-#include "collect/system.h"
+#include "collect/host/host.h"
+#include "collect/host/system.h"
 #include "diagnose/diagnose.h"
-#include "report/report-nicmap.h"
+#include "report/nicmap/report-nicmap.h"
 
 int nicmap_read(struct rd_source *source, unsigned what, struct rd_host *host, struct rd_system *system,
 		struct rd_errlist *errors, struct rd_err *err)

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/distance.h"
+#include "analyse/shared/distance.h"
 #include "base/number.h"
-#include "model/library-rules.h"
-#include "report/finding.h"
-#include "report/report-nicmap.h"
-#include "report/report-stacks.h"
+#include "model/nicmap/library-rules.h"
+#include "report/nicmap/report-nicmap.h"
+#include "report/nicmap/report-stacks.h"
+#include "report/shared/finding.h"
 
 int nicmap_print(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_section *const *sections, size_t n)
 {

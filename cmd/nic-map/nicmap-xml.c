@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nic-map --nccl-xml */
-#include "analyse/nccl-xml.h"
+#include "analyse/nccl/nccl-xml.h"
 #include "nicmap.h"
 
 int nicmap_show_xml(struct rd_ctx *ctx, struct nicmap *nm)

@@ -4,8 +4,8 @@
 #define RD_CMD_NICMAP_H
 
 #include "cmd/repeat.h"
-#include "model/nicmap.h"
-#include "model/system.h"
+#include "model/host/system.h"
+#include "model/nicmap/nicmap.h"
 
 #define NICMAP_INTERVAL 2 /* seconds, where none was said */
 

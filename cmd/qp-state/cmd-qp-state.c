@@ -3,16 +3,16 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/qp-counters.h"
-#include "analyse/qp-verdict.h"
+#include "analyse/qp/qp-counters.h"
+#include "analyse/qp/qp-verdict.h"
 #include "base/no-rdma.h"
 #include "cmd/answer.h"
 #include "cmd/meanings.h"
-#include "collect/klog.h"
-#include "collect/nldev.h"
-#include "collect/qp-evidence.h"
+#include "collect/kernel/klog.h"
+#include "collect/rdma/nldev.h"
+#include "collect/rdma/qp-evidence.h"
 #include "qp.h"
-#include "report/report-qp.h"
+#include "report/qp/report-qp.h"
 
 #define LINKS_MAX 1024
 

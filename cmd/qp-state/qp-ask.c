@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "qp-ask.h"
 
-#include "analyse/qp-entropy.h"
-#include "analyse/qp.h"
+#include "analyse/qp/qp-entropy.h"
+#include "analyse/qp/qp.h"
 #include "qp.h"
-#include "report/report-qp-pairs.h"
+#include "report/qp/report-qp-pairs.h"
 
 #define RETRY_DEFAULT 7
 

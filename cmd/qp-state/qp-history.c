@@ -5,12 +5,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/qp-counters.h"
-#include "analyse/qp-verdict.h"
-#include "analyse/qp.h"
+#include "analyse/qp/qp-counters.h"
+#include "analyse/qp/qp-verdict.h"
+#include "analyse/qp/qp.h"
 #include "cmd/meanings.h"
-#include "collect/klog.h"
-#include "collect/qp-evidence.h"
+#include "collect/kernel/klog.h"
+#include "collect/rdma/qp-evidence.h"
 
 static const struct qp_counted *find_counted(const struct qp_history *h, const char *ibdev)
 {

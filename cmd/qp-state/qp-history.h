@@ -3,10 +3,10 @@
 #ifndef RD_CMD_QP_HISTORY_H
 #define RD_CMD_QP_HISTORY_H
 
-#include "analyse/meaning.h"
-#include "analyse/qp-track.h"
+#include "analyse/qp/qp-track.h"
+#include "analyse/shared/meaning.h"
 #include "cmd/cmd.h"
-#include "model/qp-evidence.h"
+#include "model/rdma/qp-evidence.h"
 
 /* Zeroed before the first look; to be released in any case. */
 struct qp_history {

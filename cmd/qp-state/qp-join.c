@@ -4,14 +4,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/qp-join.h"
-#include "analyse/qp.h"
-#include "collect/host.h"
-#include "collect/nldev.h"
+#include "analyse/qp/qp-join.h"
+#include "analyse/qp/qp.h"
+#include "collect/host/host.h"
+#include "collect/rdma/nldev.h"
 #include "qp-ask.h"
 #include "qp.h"
-#include "report/finding.h"
-#include "report/report-qp-pairs.h"
+#include "report/qp/report-qp-pairs.h"
+#include "report/shared/finding.h"
 
 #define HOSTS_MAX 4096
 

@@ -2,11 +2,11 @@
 /* qp-state --live */
 #include <string.h>
 
-#include "analyse/qp-verdict.h"
+#include "analyse/qp/qp-verdict.h"
 #include "base/text.h"
 #include "qp-recorder.h"
 #include "qp.h"
-#include "report/report-qp.h"
+#include "report/qp/report-qp.h"
 #include "view/view.h"
 
 #define MARKED_SECONDS 5 /* how long a change stands out */

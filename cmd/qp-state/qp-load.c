@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/qp-verdict.h"
-#include "analyse/qp.h"
-#include "collect/nldev.h"
+#include "analyse/qp/qp-verdict.h"
+#include "analyse/qp/qp.h"
+#include "collect/rdma/nldev.h"
 
 void qp_look_deinit(struct qp_look *look)
 {

@@ -2,9 +2,9 @@
 /* qp-state's tables and documents. */
 #include "qp.h"
 
-#include "analyse/qp-groups.h"
-#include "report/finding.h"
-#include "report/report-qp.h"
+#include "analyse/qp/qp-groups.h"
+#include "report/qp/report-qp.h"
+#include "report/shared/finding.h"
 
 static void fill_groups(const struct qp_opts *opts, struct qp_look *look)
 {

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <time.h>
 
-#include "analyse/udp-sport.h"
+#include "analyse/qp/udp-sport.h"
 #include "cmd/trace-errno/trace.h"
-#include "collect/job.h"
-#include "collect/nldev.h"
-#include "collect/qp-event.h"
+#include "collect/rdma/nldev.h"
+#include "collect/rdma/qp-event.h"
+#include "collect/shared/job.h"
 
 #define DAMAGED_SAID 3
 

@@ -3,11 +3,11 @@
 #ifndef RD_CMD_QP_RECORDER_H
 #define RD_CMD_QP_RECORDER_H
 
-#include "analyse/qp-track.h"
+#include "analyse/qp/qp-track.h"
 #include "cmd/cmd.h"
-#include "model/qp-event.h"
-#include "trace/select-qp.h"
-#include "trace/session.h"
+#include "model/rdma/qp-event.h"
+#include "trace/attach/session.h"
+#include "trace/select/select-qp.h"
 
 struct qp_recorder {
 	struct rd_ctx *ctx;

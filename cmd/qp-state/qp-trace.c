@@ -13,7 +13,7 @@
 #include "cmd/trace-errno/trace.h"
 #include "qp-recorder.h"
 #include "render/render-qp-event.h"
-#include "report/report-qp-trace.h"
+#include "report/qp/report-qp-trace.h"
 
 /* The programs wake nobody, so the ring is looked at from time to time. */
 #define POLL_MIN_MS 5

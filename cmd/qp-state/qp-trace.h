@@ -4,7 +4,7 @@
 #define RD_CMD_QP_TRACE_H
 
 #include "cmd/cmd.h"
-#include "model/qp-event.h"
+#include "model/rdma/qp-event.h"
 
 /* Which events to show; zero and NULL let all pass. */
 struct qp_trace_opts {

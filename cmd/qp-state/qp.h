@@ -3,11 +3,11 @@
 #ifndef RD_CMD_QP_H
 #define RD_CMD_QP_H
 
-#include "analyse/qp-filter.h"
+#include "analyse/qp/qp-filter.h"
 #include "cmd/repeat.h"
-#include "model/finding.h"
-#include "model/qp-groups.h"
-#include "model/qp-view.h"
+#include "model/rdma/qp-groups.h"
+#include "model/rdma/qp-view.h"
+#include "model/shared/finding.h"
 #include "qp-ask.h"
 #include "qp-history.h"
 

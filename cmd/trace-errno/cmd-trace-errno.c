@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <time.h>
 
-#include "report/report-trace.h"
-#include "trace/select.h"
+#include "report/trace/report-trace.h"
+#include "trace/select/select.h"
 
 extern const struct rd_cmd rd_cmd_trace_errno;
 

@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/benign.h"
-#include "analyse/chain.h"
-#include "analyse/hint.h"
-#include "analyse/symbols.h"
-#include "analyse/verb.h"
+#include "analyse/trace/benign.h"
+#include "analyse/trace/chain.h"
+#include "analyse/trace/hint.h"
+#include "analyse/trace/symbols.h"
+#include "analyse/trace/verb.h"
 #include "cmd/table.h"
-#include "collect/job.h"
-#include "trace/ustack.h"
+#include "collect/shared/job.h"
+#include "trace/symbols/ustack.h"
 
 struct trace_names {
 	struct rd_hints hints;

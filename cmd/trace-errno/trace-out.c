@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/verb.h"
+#include "analyse/trace/verb.h"
 #include "render/render-event.h"
-#include "report/report-trace.h"
+#include "report/trace/report-trace.h"
 
 #define PROGRESS_AFTER_NS 500000000u
 #define DAMAGED_SAID 3 /* records that make no sense: the first are told one by one */

@@ -8,8 +8,8 @@
 #include <pwd.h>
 #include <time.h>
 
-#include "report/report-trace.h"
-#include "trace/holders.h"
+#include "report/trace/report-trace.h"
+#include "trace/attach/holders.h"
 
 /* A kernel before 7 takes a tenth of a second for each fexit hook, and hosts have up to some 1000 functions: where so much time
  * has passed without one link less, nothing more is to be expected. */

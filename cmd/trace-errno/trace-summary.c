@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/benign.h"
-#include "analyse/verb.h"
-#include "report/report-trace.h"
+#include "analyse/trace/benign.h"
+#include "analyse/trace/verb.h"
+#include "report/trace/report-trace.h"
 
 /* Those that were read and judged; where the row alone tells, also those that were lost. */
 static uint64_t benign_of(const struct trace *t, const struct rd_count *c)

@@ -5,11 +5,11 @@
 
 #include "cmd/cmd.h"
 
-#include "collect/trace-event.h"
-#include "model/event.h"
-#include "model/fnset.h"
+#include "collect/kernel/trace-event.h"
+#include "model/trace/event.h"
+#include "model/trace/fnset.h"
 #include "trace-child.h"
-#include "trace/session.h"
+#include "trace/attach/session.h"
 
 /* With all drivers of a distribution loaded there are about 1200 functions, on a host with one NIC 300 to 450. */
 #define TRACE_MAX_HOOKS 2000

@@ -3,9 +3,9 @@
 #ifndef RD_DIAGNOSE_H
 #define RD_DIAGNOSE_H
 
-#include "model/finding.h"
-#include "model/host.h"
-#include "model/profile.h"
+#include "model/host/host.h"
+#include "model/host/profile.h"
+#include "model/shared/finding.h"
 
 /* Folds what follows from something else below it, mutes what the profile (NULL: none) ignores on that day (rd_profile_day),
  * and puts the worst first. */

@@ -3,8 +3,8 @@
 #ifndef RD_DIAGNOSE_FOLD_H
 #define RD_DIAGNOSE_FOLD_H
 
-#include "model/finding.h"
-#include "model/host.h"
+#include "model/host/host.h"
+#include "model/shared/finding.h"
 
 /*
  * Sets caused_by of findings that another one explains: the table in fold.c says which ids follow from which, and by what

@@ -3,7 +3,7 @@
 #ifndef RD_DIAGNOSE_OBJECTS_H
 #define RD_DIAGNOSE_OBJECTS_H
 
-#include "model/host.h"
+#include "model/host/host.h"
 
 /* Numbers of objects, ascending, each once: PCI functions by their index, behind them RDMA devices, then interfaces. */
 struct rd_objects {

@@ -4,7 +4,7 @@
 #define RD_RENDER_EVENT_H
 
 #include "base/buf.h"
-#include "report/report.h"
+#include "report/shared/report.h"
 
 /*
  * Adds a row of a section with the keys of an event (time, verb, errno, chain …), as lines:

@@ -3,7 +3,7 @@
 #define RD_RENDER_QP_EVENT_H
 
 #include "base/buf.h"
-#include "report/report.h"
+#include "report/shared/report.h"
 
 /*
  * Adds a row of a section with the keys of a recorded event (time, kind, old_state …) as a line, and what the call set as a

@@ -4,7 +4,7 @@
 #define RD_RENDER_H
 
 #include "base/buf.h"
-#include "report/report.h"
+#include "report/shared/report.h"
 
 #define RD_ALL_COLUMNS "*"
 

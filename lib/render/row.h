@@ -4,7 +4,7 @@
 #define RD_RENDER_ROW_H
 
 #include "base/buf.h"
-#include "report/report.h"
+#include "report/shared/report.h"
 
 /* SGR parameters. */
 #define RD_BOLD "1"

@@ -3,7 +3,7 @@
 #ifndef RD_VIEW_GRID_H
 #define RD_VIEW_GRID_H
 
-#include "report/report.h"
+#include "report/shared/report.h"
 
 struct rd_grid_cell {
 	char *text;   /* escaped */

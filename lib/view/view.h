@@ -7,7 +7,7 @@
 #define RD_VIEW_H
 
 #include "base/err.h"
-#include "report/report.h"
+#include "report/shared/report.h"
 
 /* What a look found; all owned by whoever holds it. */
 struct rd_view_page {

@@ -24,52 +24,52 @@ breach() {
 @test "layers: a room that looks where it must not is found" {
 	breach lib/render/table.c '#include "model/event.h"' layers.sh
 	breach lib/base/base.c '#include "source/source.h"' layers.sh
-	breach lib/report/report.c '	#  include "render/render.h"' layers.sh
-	breach lib/collect/cgroup.c '#include "trace/session.h"' layers.sh
-	breach lib/source/source.c '#include "trace.skel.h"' layers.sh
-	breach lib/model/event.c '#include "../cmd/cmd.h"' layers.sh
+	breach lib/report/shared/report.c '	#  include "render/render.h"' layers.sh
+	breach lib/collect/shared/cgroup.c '#include "trace/session.h"' layers.sh
+	breach lib/source/shared/source.c '#include "trace.skel.h"' layers.sh
+	breach lib/model/trace/event.c '#include "../cmd/cmd.h"' layers.sh
 	breach cmd/nic-map/nicmap-out.c '#include "cmd/fabric/fabric.h"' layers.sh
 	breach cmd/answer.c '#include "cmd/fabric/fabric.h"' layers.sh
 }
 
 @test "layers: printing, leaving, clocks and files below cmd are found" {
-	breach lib/report/report.c 'int x(void) { return printf("x"); }' layers.sh
+	breach lib/report/shared/report.c 'int x(void) { return printf("x"); }' layers.sh
 	breach lib/render/json.c 'void x(void) { exit(1); }' layers.sh
-	breach lib/analyse/verb.c 'long x(void) { return time(NULL); }' layers.sh
-	breach lib/collect/cgroup.c 'int x(void) { return open ("/etc/passwd", 0); }' layers.sh
+	breach lib/analyse/trace/verb.c 'long x(void) { return time(NULL); }' layers.sh
+	breach lib/collect/shared/cgroup.c 'int x(void) { return open ("/etc/passwd", 0); }' layers.sh
 }
 
 @test "layers: comments and strings are not calls" {
-	echo '/* open("x") and printf("y") */ const char x[] = "exit(1)";' >>lib/report/report.c
+	echo '/* open("x") and printf("y") */ const char x[] = "exit(1)";' >>lib/report/shared/report.c
 	run tests/lint/layers.sh
-	[[ $output != *lib/report/report.c* ]]
+	[[ $output != *lib/report/shared/report.c* ]]
 }
 
 @test "driver names: a driver's function is found, a device's name is none" {
-	breach lib/report/report.c 'const char *x = "rxe_reg_user_mr";' driver-names.sh
+	breach lib/report/shared/report.c 'const char *x = "rxe_reg_user_mr";' driver-names.sh
 	breach bpf/record.h '/* as mlx5_ib_reg_user_mr does */' driver-names.sh
 }
 
 @test "sizes: a function of 81 lines is found" {
 	{ echo 'void x(void)'; echo '{'; yes '	;' | head -80; echo '}'; } >"$BATS_TEST_TMPDIR/long"
-	breach lib/report/report.c "$(cat "$BATS_TEST_TMPDIR/long")" sizes.py
+	breach lib/report/shared/report.c "$(cat "$BATS_TEST_TMPDIR/long")" sizes.py
 }
 
 @test "names: a second function of the same name is found, one that only its file sees is none" {
-	breach lib/report/report.c $'int topo_look(void)\n{\n\treturn 0;\n}' names.sh
+	breach lib/report/shared/report.c $'int topo_look(void)\n{\n\treturn 0;\n}' names.sh
 	[[ $output == *"cmd/checks/topo-look.c"* ]]
-	printf 'int topo_look(void);\nstatic int topo_learn(void)\n{\n\treturn 0;\n}\n' >>lib/report/report.c
+	printf 'int topo_look(void);\nstatic int topo_learn(void)\n{\n\treturn 0;\n}\n' >>lib/report/shared/report.c
 	tests/lint/names.sh
 }
 
 @test "format: a wrong indent is found" {
 	tests/lint/format.sh >/dev/null 2>&1 || [ $? -ne 77 ] || skip "clang-format 14 is not here"
-	breach lib/report/report.c 'int  x ;' format.sh
+	breach lib/report/shared/report.c 'int  x ;' format.sh
 }
 
 @test "cppcheck: a write behind the end is found" {
 	command -v cppcheck >/dev/null || skip "cppcheck is not here"
-	breach lib/report/report.c 'int x(void); int x(void) { int a[2]; a[2] = 1; return a[2]; }' cppcheck.sh
+	breach lib/report/shared/report.c 'int x(void); int x(void) { int a[2]; a[2] = 1; return a[2]; }' cppcheck.sh
 }
 
 @test "words: a file without its licence line is found" {
@@ -100,9 +100,9 @@ breach() {
 	parser=$BATS_TEST_DIRNAME/../../build/tests/lint/advice
 	make -s -C "$BATS_TEST_DIRNAME/../.." build/tests/lint/advice
 	tests/lint/advice "$parser"
-	breach lib/check/acs.c 'const char x[] = "look at rdmadiag qp-state " "--stuk; then end it";' advice "$parser"
+	breach lib/check/pcie/acs.c 'const char x[] = "look at rdmadiag qp-state " "--stuk; then end it";' advice "$parser"
 	[[ $output == *"qp-state has no such option (--stuck)"* ]]
-	breach lib/check/acs.c '#define X "why: rdmadiag nic-map --gids --env %s, in a shell"' advice "$parser"
+	breach lib/check/pcie/acs.c '#define X "why: rdmadiag nic-map --gids --env %s, in a shell"' advice "$parser"
 	[[ $output == *"only one can be had"* ]]
 	breach cmd/help.c 'const char x[] = RD_PROGRAM " topo-check --explain no-such-rule";' advice "$parser"
 	breach data/hints 'ibv_reg_mr ENOMEM * who holds it: rdmadiag qp-state --summry' advice "$parser"
@@ -122,7 +122,7 @@ breach() {
 @test "advice: calls that are right are none, whatever stands beside them" {
 	parser=$BATS_TEST_DIRNAME/../../build/tests/lint/advice
 	make -s -C "$BATS_TEST_DIRNAME/../.." build/tests/lint/advice
-	cat >>lib/check/acs.c <<-'EOF'
+	cat >>lib/check/pcie/acs.c <<-'EOF'
 		const char *const x[] = {
 			"rdmadiag qp-state -i 1 on both ends; rdmadiag topo-check: is it the path?",
 			"(rdmadiag check --since FILE, or rdmadiag nic-map --path GPU%u %s)",

@@ -46,7 +46,7 @@ column() {
 		5067397c | 2d7d25f) ;; # NCCL's and NVSHMEM's rules are not of this table
 		*) grep -qF "$release" tests/rules/STACKS.md ;;
 		esac
-	done < <(sed -nE 's/.*\(([0-9a-f]{7,12})\)".*/\1/p' lib/model/library-rules.c)
+	done < <(sed -nE 's/.*\(([0-9a-f]{7,12})\)".*/\1/p' lib/model/nicmap/library-rules.c)
 }
 
 @test "each test that NCCL.md names is there" {

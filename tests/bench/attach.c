@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 
 #include "bench.h"
-#include "trace/attach.h"
+#include "trace/attach/attach.h"
 
 /* Three times where it is quick; a kernel that needs a minute to let go is asked once. */
 #define TIMES 3

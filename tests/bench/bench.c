@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "trace/select.h"
+#include "trace/select/select.h"
 
 /* Letting go of some 300 fexit programs takes a 6.x kernel a minute. */
 #define GONE_S 200

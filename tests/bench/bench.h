@@ -3,7 +3,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include "trace/session.h"
+#include "trace/attach/session.h"
 
 _Noreturn void bench_fail(const char *what, int code);
 _Noreturn void bench_fail_err(const struct rd_err *err);

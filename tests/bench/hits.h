@@ -3,7 +3,7 @@
 #ifndef BENCH_HITS_H
 #define BENCH_HITS_H
 
-#include "model/fnset.h"
+#include "model/trace/fnset.h"
 
 /* Does `work` 20 times and returns calls per time for each selected function of the set; caller frees. */
 #define HITS_TIMES 20

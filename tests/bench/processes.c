@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "confine/confine.h"
-#include "trace/ustack.h"
+#include "trace/symbols/ustack.h"
 
 static const struct rd_confine_folder folders[] = {
 	{ "/sys", false }, { "/usr/lib", false }, { "/dev", true }, { NULL, false }

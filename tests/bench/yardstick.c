@@ -8,7 +8,7 @@
 
 #include "bare.h"
 #include "bench.h"
-#include "trace/attach.h"
+#include "trace/attach/attach.h"
 
 #include "bare.skel.h"
 

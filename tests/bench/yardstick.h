@@ -3,7 +3,7 @@
 #ifndef BENCH_YARDSTICK_H
 #define BENCH_YARDSTICK_H
 
-#include "model/fnset.h"
+#include "model/trace/fnset.h"
 
 enum yard_kind {
 	YARD_CHECK,

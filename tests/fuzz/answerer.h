@@ -5,8 +5,8 @@
 
 #include "fuzz.h"
 
-#include "source/netlink.h"
-#include "source/tree.h"
+#include "source/bundle/tree.h"
+#include "source/shared/netlink.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /* The bytes are a bundle: opened, walked through, and gone on to its next samples. */
 #include "fuzz.h"
 
-#include "source/source.h"
+#include "source/shared/source.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  * judged. */
 #include "fuzz.h"
 
-#include "analyse/causes.h"
-#include "analyse/meaning.h"
-#include "analyse/threshold.h"
-#include "collect/counters-saved.h"
+#include "analyse/counters/causes.h"
+#include "analyse/counters/threshold.h"
+#include "analyse/shared/meaning.h"
+#include "collect/counters/counters-saved.h"
 
 #include <string.h>
 

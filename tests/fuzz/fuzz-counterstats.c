@@ -2,7 +2,7 @@
 /* The bytes are what netlink and the ethtool ioctl answer when counters are looked for and read. */
 #include "answerer.h"
 
-#include "collect/counters.h"
+#include "collect/counters/counters.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/envcheck.h"
-#include "analyse/gid.h"
+#include "analyse/env/envcheck.h"
+#include "analyse/shared/gid.h"
 
 static void add_gid(struct rd_port *port, unsigned index, enum rd_gid_type type, bool v4)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fuzz.h"
 
-#include "analyse/hint.h"
+#include "analyse/trace/hint.h"
 
 #include <string.h>
 

@@ -2,12 +2,12 @@
 /* Every file and every link of a host with one NIC says these bytes. */
 #include "fuzz.h"
 
-#include "analyse/nicmap.h"
-#include "check/check.h"
-#include "collect/host.h"
-#include "collect/snapshot.h"
-#include "collect/system.h"
-#include "source/tree.h"
+#include "analyse/nicmap/nicmap.h"
+#include "check/shared/check.h"
+#include "collect/host/host.h"
+#include "collect/host/system.h"
+#include "collect/snapshot/snapshot.h"
+#include "source/bundle/tree.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /* The bytes are the kernel log: parsed, and redacted, which must leave every line that has a form. */
 #include "fuzz.h"
 
-#include "collect/klog.h"
-#include "source/redact.h"
-#include "source/tree.h"
+#include "collect/kernel/klog.h"
+#include "source/bundle/tree.h"
+#include "source/redact/redact.h"
 
 /* The next of the kernel's own lines that have a form. */
 static size_t next_known(const struct rd_klog *klog, size_t i)

@@ -3,11 +3,11 @@
  * same bytes are also a file of recorded answers. */
 #include "fuzz.h"
 
-#include "collect/fabric.h"
-#include "collect/pma.h"
-#include "source/libibmad.h"
-#include "source/mad-record.h"
-#include "source/tree.h"
+#include "collect/fabric/fabric.h"
+#include "collect/fabric/pma.h"
+#include "source/bundle/tree.h"
+#include "source/record/mad-record.h"
+#include "source/shared/libibmad.h"
 
 #include <errno.h>
 #include <string.h>

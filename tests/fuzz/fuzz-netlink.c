@@ -2,9 +2,9 @@
 /* The bytes are what netlink answered: redacted, freed of keys, and collected from. */
 #include "answerer.h"
 
-#include "collect/snapshot.h"
-#include "source/redact.h"
-#include "source/scrub.h"
+#include "collect/snapshot/snapshot.h"
+#include "source/redact/redact.h"
+#include "source/shared/scrub.h"
 
 #include <linux/netlink.h>
 

@@ -2,7 +2,7 @@
 /* The bytes are what netlink answers to every question about the network: links, routes, DCB, devlink, ethtool, nftables. */
 #include "answerer.h"
 
-#include "collect/netstate.h"
+#include "collect/net/netstate.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* The bytes are what RDMA netlink answered, to whatever it was asked: listed, joined to processes that are not there. */
 #include "answerer.h"
 
-#include "collect/nldev.h"
+#include "collect/rdma/nldev.h"
 
 struct patient {
 	struct answerer answerer;

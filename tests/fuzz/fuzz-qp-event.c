@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fuzz.h"
 
-#include "analyse/qp-track.h"
-#include "collect/qp-event.h"
+#include "analyse/qp/qp-track.h"
+#include "collect/rdma/qp-event.h"
 #include "render/render-qp-event.h"
-#include "report/report-qp-trace.h"
+#include "report/qp/report-qp-trace.h"
 
 #include <linux/types.h>
 

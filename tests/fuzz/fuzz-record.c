@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fuzz.h"
 
-#include "collect/trace-event.h"
-#include "source/source.h"
+#include "collect/kernel/trace-event.h"
+#include "source/shared/source.h"
 
 #include <linux/types.h>
 

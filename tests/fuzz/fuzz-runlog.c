@@ -2,10 +2,10 @@
 /* The log of a run, and what follows from it for a small host. */
 #include "fuzz.h"
 
-#include "analyse/against.h"
-#include "analyse/nicmap.h"
-#include "collect/host.h"
-#include "collect/runlog.h"
+#include "analyse/nicmap/nicmap.h"
+#include "analyse/run/against.h"
+#include "collect/host/host.h"
+#include "collect/nccl/runlog.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /* What the kernel lists as text: a source whose every file holds the same bytes. */
 #include "fuzz.h"
 
-#include "collect/kallsyms.h"
-#include "collect/modules.h"
+#include "collect/kernel/kallsyms.h"
+#include "collect/kernel/modules.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  * written. */
 #include "fuzz.h"
 
-#include "analyse/fabric-compare.h"
-#include "analyse/fabric-judge.h"
-#include "analyse/fabric-shard.h"
-#include "collect/topology.h"
+#include "analyse/fabric/fabric-compare.h"
+#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric-shard.h"
+#include "collect/fabric/topology.h"
 
 static void whole_topology(const char *text, size_t size)
 {

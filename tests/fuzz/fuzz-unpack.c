@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fuzz.h"
 
-#include "source/source.h"
+#include "source/shared/source.h"
 
 void fuzz_one(const uint8_t *data, size_t size)
 {

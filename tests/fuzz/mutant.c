@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "mutate.h"
-#include "source/netlink.h"
-#include "source/tree.h"
+#include "source/bundle/tree.h"
+#include "source/shared/netlink.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

@@ -7,7 +7,7 @@
 #ifndef RD_FUZZ_MUTANT_H
 #define RD_FUZZ_MUTANT_H
 
-#include "source/source.h"
+#include "source/shared/source.h"
 
 /* Bytes of an input that are read from the front; behind the end all are 0. */
 struct reader {

@@ -2,8 +2,8 @@
 #include "mutate.h"
 #include "base/buf.h"
 
-#include "source/netlink.h"
-#include "source/tree.h"
+#include "source/bundle/tree.h"
+#include "source/shared/netlink.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "readback.h"
 
-#include "collect/counters-saved.h"
-#include "collect/host.h"
-#include "model/profile.h"
-#include "source/source.h"
+#include "collect/counters/counters-saved.h"
+#include "collect/host/host.h"
+#include "model/host/profile.h"
+#include "source/shared/source.h"
 
 #include <errno.h>
 #include <string.h>

@@ -29,6 +29,38 @@ allowed() {
 	esac
 }
 
+# Which other topics of its room a topic may include. All see their own folder and shared/.
+topics() {
+	case $1 in
+	lib/source/bundle) echo "opener" ;;
+	lib/source/opener) echo "bundle" ;; # walks folders with what reads them
+	lib/source/guard) echo "opener" ;;
+	lib/source/live | lib/source/record) echo "bundle opener" ;;
+	lib/source/redact) echo "opener record" ;;
+	lib/model/nicmap | lib/model/rdma) echo "host" ;;
+	lib/collect/host) echo "kernel" ;;
+	lib/collect/net | lib/collect/rdma | lib/collect/nccl) echo "host" ;;
+	lib/collect/counters | lib/collect/snapshot) echo "host net" ;;
+	lib/trace/attach) echo "select" ;;
+	lib/analyse/env | lib/analyse/run) echo "nccl" ;;
+	lib/analyse/stacks) echo "env" ;;
+	lib/analyse/nicmap) echo "env nccl stacks" ;;
+	*) echo "" ;;
+	esac
+}
+
+# check_topic FILE ROOM INCLUDED
+check_topic() {
+	local from to
+	[ -e "lib/$3" ] || breach "$1: includes \"$3\", which is not there"
+	from=$(cut -d/ -f3 <<<"${1%/*}") to=$(cut -s -d/ -f2 <<<"${3%/*}")
+	[ -n "$to" ] && [ "$from" != "$to" ] && [ "$to" != shared ] || return
+	case " $(topics "$2/$from") " in
+	*" $to "*) ;;
+	*) breach "$1: $2/$from must not see $2/$to ($3)" ;;
+	esac
+}
+
 # Which other commands' folders a folder of cmd/ may include. All see what lies in cmd/ itself.
 builds_on() {
 	case $1 in
@@ -65,6 +97,7 @@ check_include() {
 		[ -e "$(dirname "$file")/$included" ] || breach "$file: includes \"$included\", which is not in its room"
 		return
 	fi
+	[ "$room" != "lib/$target" ] || check_topic "$file" "$room" "$included"
 	[ "$room/$target" != cmd/cmd ] || check_command "$file" "$included"
 	case " $(allowed "$room") " in
 	*" $target "*) ;;
@@ -74,7 +107,7 @@ check_include() {
 
 while read -r file; do
 	case $file in
-	lib/*) room=$(dirname "$file") ;;
+	lib/*) room=$(cut -d/ -f1-2 <<<"$file") ;;
 	*) room=cmd ;;
 	esac
 	if [ -z "$(allowed "$room")" ]; then
@@ -115,15 +148,15 @@ calls "nothing below cmd prints" 'printf|fprintf|vprintf|vfprintf|puts|fputs|put
 
 # The holder, and what asks or opens in a process of its own, end themselves; end.c ends the program where it cannot go on.
 mapfile -t no_exit < <(printf '%s\n' "${lib[@]}" |
-	grep -vE '^lib/(trace/(holder|ustack-child)|source/(child|opener-serve|source-guard-ask)\.c|base/end\.c)')
+	grep -vE '^lib/(trace/(attach/holder|symbols/ustack-child)|source/(opener/child|opener/opener-serve|guard/source-guard-ask)\.c|base/end\.c)')
 calls "nothing below cmd exits" 'exit|_exit|_Exit|quick_exit|abort|err|errx' "${no_exit[@]}"
 
-mapfile -t no_clock < <(printf '%s\n' "${lib[@]}" | grep -vE '^lib/source/|^lib/trace/(attach|holder|session)[a-z-]*\.c$')
+mapfile -t no_clock < <(printf '%s\n' "${lib[@]}" | grep -vE '^lib/source/|^lib/trace/attach/(attach|holder|session)[a-z-]*\.c$')
 calls "only a source reads the clock" 'time|clock_gettime|gettimeofday|clock|timespec_get' "${no_clock[@]}"
 
 # The exceptions that source.h names.
 mapfile -t no_host < <(printf '%s\n' "${lib[@]}" |
-	grep -vE '^lib/source/|^lib/confine/|^lib/trace/(attach|holder|ustack|session)[a-z-]*\.c$')
+	grep -vE '^lib/source/|^lib/confine/|^lib/trace/(attach/(attach|holder|session)|symbols/ustack)[a-z-]*\.c$')
 host='open|openat|open64|creat|fopen|fdopen|freopen|popen|opendir|fdopendir|readdir|readlink|readlinkat|realpath'
 host="$host|stat|lstat|fstat|fstatat|access|faccessat|socket|connect|uname|gethostname|getenv|secure_getenv|system"
 host="$host|fork|vfork|execv[pe]*|execl[pe]*|syscall|ioctl|getpwnam|getpwuid|getifaddrs|if_nametoindex"
@@ -136,7 +169,7 @@ calls "rooms that compute allocate by base/memory.h" \
 # Numbers are read in one way. What a library makes of a variable is found out with what the library calls, and what is written
 # with printf by what reads it.
 mapfile -t no_strtol < <(find lib cmd -name '*.[ch]' | sort | grep -vE \
-	'^lib/(base/number\.c|analyse/envcheck-(values|ucx)\.c|render/metrics\.c|source/ethtool\.c)$')
+	'^lib/(base/number\.c|analyse/env/envcheck-(values|ucx)\.c|render/metrics\.c|source/live/ethtool\.c)$')
 calls "numbers are read by base/number.h" 'strto(l|ul|ll|ull|d|f|ld|imax|umax)|v?sscanf|v?fscanf|ato(i|l|ll|f)' "${no_strtol[@]}"
 
 # Where sizes are foreign, a buffer says that it could not grow.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The product compiles with the oldest kernel headers that it promises to: linux-libc-dev of Debian 12 as bookworm/main has it,
 # which lacks numbers that other machines' headers, of security updates and later releases, have. They are in
-# lib/collect/uapi.h. `uapi.sh fetch` gets those headers; without them, exit 77 (skip).
+# lib/collect/shared/uapi.h. `uapi.sh fetch` gets those headers; without them, exit 77 (skip).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 headers=$PWD/build/tools/bookworm-headers

@@ -16,7 +16,7 @@
 
 #include "cmd/checks/check-line.h"
 #include "cmd/checks/checks.h"
-#include "collect/sysfs.h"
+#include "collect/shared/sysfs.h"
 
 static const int codes[] = { EACCES, EIO, EMFILE, ENFILE, ENOMEM, ENOBUFS, ETIMEDOUT };
 

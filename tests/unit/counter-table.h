@@ -3,7 +3,7 @@
 #ifndef COUNTER_TABLE_H
 #define COUNTER_TABLE_H
 
-#include "analyse/meaning.h"
+#include "analyse/shared/meaning.h"
 
 /* No line of it may be invalid. rd_meanings_deinit afterwards. */
 void counter_table_read(struct rd_meanings *ret);

@@ -3,7 +3,7 @@
 #ifndef RD_UNIT_FABRIC_TEXT_H
 #define RD_UNIT_FABRIC_TEXT_H
 
-#include "model/fabric.h"
+#include "model/fabric/fabric.h"
 
 /* The topology that the text describes; fails the test if it is none. */
 void fabric_from_text(const char *text, struct rd_fabric *ret);

@@ -3,7 +3,7 @@
 #ifndef RD_UNIT_FAKE_HOST_H
 #define RD_UNIT_FAKE_HOST_H
 
-#include "source/source.h"
+#include "source/shared/source.h"
 
 struct fake_host {
 	char root[64];

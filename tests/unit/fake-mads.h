@@ -3,7 +3,7 @@
 #ifndef RD_FAKE_MADS_H
 #define RD_FAKE_MADS_H
 
-#include "source/mad.h"
+#include "source/shared/mad.h"
 
 #define FAKE_LIDS 1024
 #define FAKE_NOWHERE (FAKE_LIDS - 1) /* where routes lead that lead nowhere: silence */

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "fake-netlink.h"
-#include "source/tree.h"
+#include "source/bundle/tree.h"
 
 #include <errno.h>
 #include <linux/genetlink.h>

@@ -6,7 +6,7 @@
 #include <libmnl/libmnl.h>
 
 #include "base/buf.h"
-#include "source/source.h"
+#include "source/shared/source.h"
 
 enum { FAKE_FAMILY = 30 }; /* the number that every family of generic netlink has */
 

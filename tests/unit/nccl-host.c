@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/distance.h"
+#include "analyse/shared/distance.h"
 
 void nccl_start(struct made *m)
 {

@@ -3,7 +3,7 @@
 #ifndef RD_UNIT_NCCL_HOST_H
 #define RD_UNIT_NCCL_HOST_H
 
-#include "analyse/nccl-priv.h"
+#include "analyse/nccl/nccl-priv.h"
 #include "nicmap-host.h"
 
 struct made {

@@ -3,7 +3,7 @@
 #ifndef RD_UNIT_NICMAP_HOST_H
 #define RD_UNIT_NICMAP_HOST_H
 
-#include "model/nicmap.h"
+#include "model/nicmap/nicmap.h"
 
 /* Each returns an index. `parent`: that of a bridge, -1 for a root bus. */
 int made_bridge(struct rd_host *host, const char *addr, int parent, const char *root, int numa);

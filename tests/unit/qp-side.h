@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "model/qp-pairs.h"
+#include "model/rdma/qp-pairs.h"
 
 /* A host with one RoCE device whose GID is ::ffff:10.0.0.N. */
 struct side {

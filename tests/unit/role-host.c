@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/nicmap.h"
-#include "analyse/symmetry.h"
+#include "analyse/nicmap/nicmap.h"
+#include "analyse/shared/symmetry.h"
 #include "check-run.h"
 #include "nicmap-host.h"
 

@@ -3,9 +3,9 @@
 #ifndef RD_UNIT_ROLE_HOST_H
 #define RD_UNIT_ROLE_HOST_H
 
-#include "check/check.h"
-#include "model/nicmap.h"
-#include "model/symmetry.h"
+#include "check/shared/check.h"
+#include "model/host/symmetry.h"
+#include "model/nicmap/nicmap.h"
 
 /* Device IDs. */
 enum { CX7 = 0x1021, BF3 = 0xa2dc, CX6 = 0x101b };

@@ -3,8 +3,8 @@
 #ifndef RD_UNIT_SYMMETRY_HOST_H
 #define RD_UNIT_SYMMETRY_HOST_H
 
-#include "model/check.h"
-#include "model/host.h"
+#include "model/host/host.h"
+#include "model/shared/check.h"
 
 struct pattern {
 	struct rd_host host;

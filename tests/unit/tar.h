@@ -4,7 +4,7 @@
 #define RD_TEST_TAR_H
 
 #include "base/buf.h"
-#include "source/source.h"
+#include "source/shared/source.h"
 
 /* Adds a member: type '0' file, '1' hard link, '2' link, '3' device, '5' directory, '6' FIFO. `claimed`: the size that its
  * header says. */

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/against.h"
-#include "analyse/nccl-xml.h"
-#include "analyse/nicmap.h"
-#include "collect/host.h"
-#include "collect/runlog.h"
+#include "analyse/nccl/nccl-xml.h"
+#include "analyse/nicmap/nicmap.h"
+#include "analyse/run/against.h"
+#include "collect/host/host.h"
+#include "collect/nccl/runlog.h"
 #include "nicmap-host.h"
 
 #define LINE "node-1:1:2 [0] NCCL INFO "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "source/source.h"
+#include "source/shared/source.h"
 
 #include <errno.h>
 #include <stdio.h>

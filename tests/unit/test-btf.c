@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "fake-host.h"
-#include "trace/btf.h"
+#include "trace/select/btf.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

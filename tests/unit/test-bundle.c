@@ -3,7 +3,7 @@
 #include "tar.h"
 #include "unit.h"
 
-#include "source/tree.h"
+#include "source/bundle/tree.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/causes-priv.h"
-#include "analyse/causes.h"
+#include "analyse/counters/causes-priv.h"
+#include "analyse/counters/causes.h"
 #include "counter-table.h"
 
 struct moved {

@@ -6,15 +6,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analyse/profile.h"
-#include "check/check.h"
-#include "collect/system.h"
+#include "analyse/compare/profile.h"
+#include "check/shared/check.h"
+#include "collect/host/system.h"
 #include "fake-host.h"
-#include "model/host.h"
-#include "model/profile.h"
-#include "model/qp-pairs.h"
-#include "model/qp.h"
-#include "source/scrub.h"
+#include "model/host/host.h"
+#include "model/host/profile.h"
+#include "model/rdma/qp-pairs.h"
+#include "model/rdma/qp.h"
+#include "source/shared/scrub.h"
 
 static enum rd_severity judge(struct fake_host *fake, const char *id)
 {

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/nicmap.h"
+#include "analyse/nicmap/nicmap.h"
 #include "check-run.h"
-#include "collect/host.h"
-#include "collect/klog.h"
-#include "collect/system.h"
+#include "collect/host/host.h"
+#include "collect/host/system.h"
+#include "collect/kernel/klog.h"
 #include "fake-host.h"
-#include "model/system.h"
+#include "model/host/system.h"
 #include "nicmap-host.h"
 
 struct healthy {

@@ -4,8 +4,8 @@
 #include "unit.h"
 
 #include "check-run.h"
-#include "model/finding.h"
-#include "model/port-view.h"
+#include "model/nicmap/port-view.h"
+#include "model/shared/finding.h"
 
 #include <stdio.h>
 #include <string.h>

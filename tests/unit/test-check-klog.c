@@ -4,9 +4,9 @@
 
 #include "base/buf.h"
 #include "check-run.h"
-#include "collect/klog.h"
-#include "model/port-view.h"
-#include "source/redact.h"
+#include "collect/kernel/klog.h"
+#include "model/nicmap/port-view.h"
+#include "source/redact/redact.h"
 
 #include <errno.h>
 #include <stdio.h>

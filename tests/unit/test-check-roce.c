@@ -4,11 +4,11 @@
 
 #include "base/stall.h"
 #include "check-run.h"
-#include "model/finding.h"
-#include "model/netstate.h"
-#include "model/port-view.h"
-#include "model/qp.h"
-#include "model/system.h"
+#include "model/host/netstate.h"
+#include "model/host/system.h"
+#include "model/nicmap/port-view.h"
+#include "model/rdma/qp.h"
+#include "model/shared/finding.h"
 
 #include <stdio.h>
 #include <string.h>

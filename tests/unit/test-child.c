@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "source/child.h"
+#include "source/opener/child.h"
 #include "unit.h"
 
 #define LIMIT (1 << 20)

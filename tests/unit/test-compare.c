@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/compare.h"
+#include "analyse/compare/compare.h"
 #include "base/text.h"
 
 #define HOSTS 1000

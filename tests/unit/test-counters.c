@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/counters-saved.h"
-#include "collect/counters.h"
+#include "collect/counters/counters-saved.h"
+#include "collect/counters/counters.h"
 #include "fake-host.h"
 #include "fake-netlink.h"
 

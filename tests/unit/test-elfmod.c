@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "fake-host.h"
-#include "trace/elfmod.h"
+#include "trace/select/elfmod.h"
 
 #include <errno.h>
 #include <stdio.h>

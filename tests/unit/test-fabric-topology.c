@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/fabric-compare.h"
-#include "collect/topology.h"
+#include "analyse/fabric/fabric-compare.h"
+#include "collect/fabric/topology.h"
 #include "fabric-text.h"
 
 #define HEAD RD_TOPOLOGY_MAGIC "\n"

@@ -3,10 +3,10 @@
 #include "fake-mads.h"
 #include "unit.h"
 
-#include "analyse/fabric-update.h"
-#include "collect/fabric.h"
-#include "collect/pma.h"
-#include "source/libibmad.h"
+#include "analyse/fabric/fabric-update.h"
+#include "collect/fabric/fabric.h"
+#include "collect/fabric/pma.h"
+#include "source/shared/libibmad.h"
 
 #include <errno.h>
 #include <limits.h>

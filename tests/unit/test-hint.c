@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "analyse/hint.h"
-#include "source/source.h"
+#include "analyse/trace/hint.h"
+#include "source/shared/source.h"
 
 #include <errno.h>
 #include <stdio.h>

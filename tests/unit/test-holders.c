@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "fake-host.h"
-#include "trace/holders.h"
-#include "trace/watch.h"
+#include "trace/attach/holders.h"
+#include "trace/attach/watch.h"
 
 #define S UINT64_C(1000000000)
 

@@ -3,10 +3,10 @@
 #include "fake-mads.h"
 #include "unit.h"
 
-#include "collect/fabric.h"
-#include "collect/pma.h"
-#include "source/mad-record.h"
-#include "source/record.h"
+#include "collect/fabric/fabric.h"
+#include "collect/fabric/pma.h"
+#include "source/record/mad-record.h"
+#include "source/record/record.h"
 
 #include <errno.h>
 #include <infiniband/mad.h>

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "analyse/meaning.h"
+#include "analyse/shared/meaning.h"
 
 static void the_table_says_which_line_is_wrong(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "collect/kallsyms.h"
-#include "collect/modules.h"
+#include "collect/kernel/kallsyms.h"
+#include "collect/kernel/modules.h"
 #include "fake-host.h"
 
 #include <errno.h>

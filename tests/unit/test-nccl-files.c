@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "collect/host.h"
+#include "collect/host/host.h"
 #include "nccl-host.h"
 
 #define LINK " link_speed=\"16.0 GT/s PCIe\" link_width=\"16\""

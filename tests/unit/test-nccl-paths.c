@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/nccl-xml.h"
-#include "collect/host.h"
+#include "analyse/nccl/nccl-xml.h"
+#include "collect/host/host.h"
 #include "nccl-host.h"
 
 /* Two accelerators on one switch, of which one has its NIC beside it, behind another root port the other accelerator. */

@@ -2,8 +2,8 @@
 /* What is asked about an interface by ethtool's netlink, and what is read of its files. */
 #include "unit.h"
 
-#include "collect/genl.h"
-#include "collect/netstate.h"
+#include "collect/net/netstate.h"
+#include "collect/shared/genl.h"
 #include "fake-host.h"
 #include "fake-netlink.h"
 

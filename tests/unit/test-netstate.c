@@ -3,7 +3,7 @@
  * would show Data Center Bridging, devlink, FEC or header split. */
 #include "unit.h"
 
-#include "collect/netstate.h"
+#include "collect/net/netstate.h"
 #include "fake-host.h"
 #include "fake-netlink.h"
 

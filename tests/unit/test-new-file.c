@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "source/new-file.h"
+#include "source/opener/new-file.h"
 
 struct place {
 	char folder[64], path[96];

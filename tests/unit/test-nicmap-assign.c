@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/nccl.h"
-#include "analyse/nicmap.h"
-#include "analyse/nvshmem.h"
+#include "analyse/nccl/nccl.h"
+#include "analyse/nccl/nvshmem.h"
+#include "analyse/nicmap/nicmap.h"
 #include "nicmap-host.h"
 
 static const char *first(const struct rd_host *host, const struct rd_choices *choices, size_t i)

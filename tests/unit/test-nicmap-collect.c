@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "collect/host.h"
+#include "collect/host/host.h"
 #include "fake-host.h"
 
 static void add_function(struct fake_host *fake, const char *addr, const char *target, const char *class,

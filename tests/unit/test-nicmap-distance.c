@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/distance.h"
-#include "analyse/nccl-xml.h"
-#include "collect/host.h"
+#include "analyse/nccl/nccl-xml.h"
+#include "analyse/shared/distance.h"
+#include "collect/host/host.h"
 #include "nicmap-host.h"
 
 #define DATA "../shared/data/"

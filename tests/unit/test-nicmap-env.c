@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/env-names.h"
-#include "analyse/envcheck.h"
-#include "analyse/gid.h"
-#include "analyse/nccl.h"
-#include "analyse/nicmap.h"
+#include "analyse/env/env-names.h"
+#include "analyse/env/envcheck.h"
+#include "analyse/nccl/nccl.h"
+#include "analyse/nicmap/nicmap.h"
+#include "analyse/shared/gid.h"
 #include "nicmap-host.h"
 
 struct env_case {

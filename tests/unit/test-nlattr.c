@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "collect/nlattr.h"
+#include "collect/shared/nlattr.h"
 
 #include <errno.h>
 #include <string.h>

@@ -19,9 +19,9 @@
 #include <sys/wait.h>
 
 #include "confine/confine.h"
-#include "source/bundle.h"
-#include "source/new-file.h"
-#include "source/opener-priv.h"
+#include "source/bundle/bundle.h"
+#include "source/opener/new-file.h"
+#include "source/opener/opener-priv.h"
 #include "unit.h"
 
 #define ETHTOOL 21

@@ -2,7 +2,7 @@
 /* Configuration space as a PCI function has it: what stands where, and where it ends. */
 #include "unit.h"
 
-#include "collect/host.h"
+#include "collect/host/host.h"
 #include "fake-host.h"
 
 #include <string.h>

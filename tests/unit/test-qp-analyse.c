@@ -6,11 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyse/qp-filter.h"
-#include "analyse/qp-groups.h"
-#include "analyse/qp-join.h"
-#include "analyse/qp-timeout.h"
-#include "analyse/qp.h"
+#include "analyse/qp/qp-filter.h"
+#include "analyse/qp/qp-groups.h"
+#include "analyse/qp/qp-join.h"
+#include "analyse/qp/qp-timeout.h"
+#include "analyse/qp/qp.h"
 
 static void join(struct two *two)
 {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "analyse/qp-counters.h"
-#include "collect/qp-evidence.h"
+#include "analyse/qp/qp-counters.h"
+#include "collect/rdma/qp-evidence.h"
 #include "counter-table.h"
 #include "fake-host.h"
 

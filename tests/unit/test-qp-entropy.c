@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "analyse/qp-entropy.h"
-#include "analyse/udp-sport.h"
+#include "analyse/qp/qp-entropy.h"
+#include "analyse/qp/udp-sport.h"
 
 static void what_is_not_in_the_spread_is_said(void **state)
 {

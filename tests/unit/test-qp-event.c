@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "collect/qp-event.h"
+#include "collect/rdma/qp-event.h"
 
 #include <errno.h>
 #include <linux/types.h>
@@ -10,7 +10,7 @@
 #include "bpf/qp.h"
 #include "fake-host.h"
 #include "render/render-qp-event.h"
-#include "report/report-qp-trace.h"
+#include "report/qp/report-qp-trace.h"
 
 static struct fake_host host;
 

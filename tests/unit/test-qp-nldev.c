@@ -7,9 +7,9 @@
 #include <rdma/rdma_netlink.h>
 #include <string.h>
 
-#include "analyse/qp.h"
+#include "analyse/qp/qp.h"
 #include "base/buf.h"
-#include "collect/nldev.h"
+#include "collect/rdma/nldev.h"
 
 /* A kernel with one device, some of whose queue pairs cannot be queried. */
 struct kernel {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "analyse/qp-log.h"
-#include "analyse/qp-verdict.h"
-#include "analyse/udp-sport.h"
+#include "analyse/qp/qp-log.h"
+#include "analyse/qp/qp-verdict.h"
+#include "analyse/qp/udp-sport.h"
 #include "base/klog-form.h"
 
 #include <errno.h>

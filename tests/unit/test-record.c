@@ -4,8 +4,8 @@
 #include "tar.h"
 #include "unit.h"
 
-#include "source/netlink.h"
-#include "source/record.h"
+#include "source/record/record.h"
+#include "source/shared/netlink.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

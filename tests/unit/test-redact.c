@@ -4,10 +4,10 @@
 #include "tar.h"
 #include "unit.h"
 
-#include "analyse/qp-log.h"
+#include "analyse/qp/qp-log.h"
 #include "base/klog-form.h"
-#include "source/record.h"
-#include "source/redact.h"
+#include "source/record/record.h"
+#include "source/redact/redact.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

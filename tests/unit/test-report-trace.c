@@ -3,7 +3,7 @@
 
 #include "render/render-event.h"
 #include "render/render.h"
-#include "report/report-trace.h"
+#include "report/trace/report-trace.h"
 
 #include <errno.h>
 #include <json-c/json.h>

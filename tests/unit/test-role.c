@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/env.h"
-#include "analyse/nicmap.h"
-#include "analyse/role.h"
+#include "analyse/env/env.h"
+#include "analyse/nicmap/nicmap.h"
+#include "analyse/nicmap/role.h"
 #include "check-run.h"
 #include "nicmap-host.h"
 #include "role-host.h"

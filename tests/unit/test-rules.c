@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "trace/rules.h"
+#include "trace/select/rules.h"
 
 #include <string.h>
 

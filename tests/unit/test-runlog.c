@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/runlog.h"
+#include "collect/nccl/runlog.h"
 
 static struct rd_runlog runlog;
 

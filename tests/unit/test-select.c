@@ -6,7 +6,7 @@
 #include "unit.h"
 
 #include "fake-host.h"
-#include "trace/select.h"
+#include "trace/select/select.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>

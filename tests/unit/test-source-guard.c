@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "fake-host.h"
-#include "source/source-guard.h"
+#include "source/guard/source-guard.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/gid.h"
-#include "analyse/nicmap.h"
-#include "analyse/stack-priv.h"
+#include "analyse/nicmap/nicmap.h"
+#include "analyse/shared/gid.h"
+#include "analyse/stacks/stack-priv.h"
 #include "nicmap-host.h"
 
 /* One RoCE port, mlx5_0, with interface eth0. */

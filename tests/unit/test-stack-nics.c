@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/nicmap.h"
-#include "analyse/stack-priv.h"
+#include "analyse/nicmap/nicmap.h"
+#include "analyse/stacks/stack-priv.h"
 #include "nicmap-host.h"
 
 struct stack_case {

@@ -3,7 +3,7 @@
 #include "fake-mads.h"
 #include "unit.h"
 
-#include "collect/sweep.h"
+#include "collect/fabric/sweep.h"
 
 #include <errno.h>
 #include <limits.h>

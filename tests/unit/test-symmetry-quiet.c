@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/symmetry.h"
+#include "analyse/shared/symmetry.h"
 #include "nicmap-host.h"
 #include "symmetry-host.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "analyse/chain.h"
-#include "collect/cgroup.h"
-#include "collect/trace-event.h"
+#include "analyse/trace/chain.h"
+#include "collect/kernel/trace-event.h"
+#include "collect/shared/cgroup.h"
 
 #include <errno.h>
 #include <ftw.h>

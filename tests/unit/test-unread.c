@@ -7,8 +7,8 @@
 
 #include "base/err.h"
 #include "check-run.h"
-#include "check/unread.h"
-#include "model/port-view.h"
+#include "check/shared/unread.h"
+#include "model/nicmap/port-view.h"
 
 static void errnos_that_say_there_is_none_are_answers(void **state)
 {

@@ -22,7 +22,7 @@
 #include <time.h>
 
 #include "base/late.h"
-#include "trace/ustack-priv.h"
+#include "trace/symbols/ustack-priv.h"
 
 enum fault { ATTACK = 1, HANG, DIE, LONG, TOO_MUCH, TOO_LITTLE, UNKNOWN_KIND, ASK_DEBUG, GOOD };
 

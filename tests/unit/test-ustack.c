@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "trace/ustack-priv.h"
+#include "trace/symbols/ustack-priv.h"
 
 /* Long enough that the address is not its first. */
 __attribute__((noinline)) static int a_function_of_the_test(int a)

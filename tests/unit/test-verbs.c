@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "source/source-guard.h"
+#include "source/guard/source-guard.h"
 
 static const char *const names[] = { "good0", "hang1", "good2", "hang3", "die4", "attack5", "work6" };
 static struct ibv_device devices[RD_ARRAY_SIZE(names)];

@@ -3,8 +3,8 @@
 #include "fake-mads.h"
 #include "unit.h"
 
-#include "collect/walk.h"
-#include "source/libibmad.h"
+#include "collect/fabric/walk.h"
+#include "source/shared/libibmad.h"
 
 #include <errno.h>
 #include <limits.h>

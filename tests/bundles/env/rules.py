@@ -255,7 +255,7 @@ def cases():
 def judged():
     """The variables that the code has a rule for."""
     found = set()
-    for path in glob.glob(os.path.join(HERE, "../../../lib/analyse/envcheck-*.c")):
+    for path in glob.glob(os.path.join(HERE, "../../../lib/analyse/env/envcheck-*.c")):
         with open(path, encoding="utf-8") as f:
             found |= set(re.findall(r'^\t\{ "((?:NCCL|NVSHMEM|UCX|FI|GLOO|MC)_[A-Z0-9_]+)", (?:rd_envcheck_|check_|NULL)', f.read(), re.M))
     return found

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Of a whole host, what is compared with others. */
+#include "analyse/compare/compare.h"
+
+#include <arpa/inet.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+
+/* "10.1.0.0/16" of the interface's first IPv4 address. */
+static char *subnet_of(const struct rd_host *host, const struct rd_port *port)
+{
+	for (size_t i = 0; i < port->n_netdevs; i++) {
+		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
+
+		for (size_t a = 0; a < netdev->n_addrs; a++) {
+			const struct rd_addr *addr = &netdev->addrs[a];
+			char text[INET_ADDRSTRLEN];
+			uint8_t net[4];
+
+			if (addr->v6 || addr->prefix == 0 || addr->prefix > 32)
+				continue;
+			for (unsigned b = 0; b < 4; b++) {
+				unsigned bits = addr->prefix > 8 * b ? addr->prefix - 8 * b : 0;
+
+				net[b] = bits >= 8 ? addr->raw[b] : (uint8_t)(addr->raw[b] & ~(0xff >> bits));
+			}
+			inet_ntop(AF_INET, net, text, sizeof(text));
+			return rd_text("%s/%u", text, addr->prefix);
+		}
+	}
+	return NULL;
+}
+
+/* A soft device has the place of its interface, on which others may be. */
+static const char *nic_place(const struct rd_host *host, int ibdev)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
+
+	return dev->pci >= 0 && !dev->parent_netdev ? host->pcis[dev->pci].addr : rd_ibdev_label(host, ibdev);
+}
+
+static void take_port(const struct rd_port_views *views, size_t p, struct rd_compared_port *ret)
+{
+	const struct rd_host *host = views->host;
+	const struct rd_port *port = &host->ports[p];
+	const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
+
+	ret->place = rd_text("%s/%u", nic_place(host, port->ibdev), port->num);
+	ret->label = rd_text("%s/%u", rd_ibdev_label(host, port->ibdev), port->num);
+	ret->subnet = subnet_of(host, port);
+	/* What a port that is not active says of its rate is what it would try first. */
+	if (port->rate_gbps.known == RD_OK && (!port->state || rd_port_active(port)))
+		ret->rate = rd_text("%g", port->rate_gbps.v);
+	ret->compute = views->v[p].role == RD_ROLE_COMPUTE;
+	ret->board = rd_dup_if(dev->board);
+	ret->firmware = rd_dup_if(dev->firmware);
+	ret->state = rd_dup_if(port->state);
+	ret->link_layer = rd_dup_if(port->link_layer);
+}
+
+static void take_rails(const struct rd_host *host, const struct rd_nicmap *map, struct rd_compared *ret)
+{
+	for (size_t i = 0; i < map->nccl.n; i++) {
+		const struct rd_choice *choice = &map->nccl.v[i];
+		struct rd_rail *rail = &ret->rails[ret->n_rails];
+		char label[128];
+
+		if (choice->n_ports == 0)
+			continue;
+		rd_port_label(host, &host->ports[choice->ports[0]], label, sizeof(label));
+		*rail = (struct rd_rail){ .gpu = choice->gpu, .port = (size_t)choice->ports[0], .nic = rd_dup(label) };
+		ret->n_rails++;
+	}
+}
+
+void rd_compared_take(const char *name, const struct rd_host *host, const struct rd_nicmap *map, struct rd_compared *ret)
+{
+	*ret = (struct rd_compared){
+		.name = rd_dup(name),
+		.gpus = rd_alloc(host->n_gpus + 1, sizeof(*ret->gpus)),
+		.nics = rd_alloc(host->n_ibdevs + 1, sizeof(*ret->nics)),
+		.ports = rd_alloc(host->n_ports + 1, sizeof(*ret->ports)),
+		.rails = rd_alloc(map->nccl.n + 1, sizeof(*ret->rails)),
+	};
+	for (size_t g = 0; g < host->n_gpus; g++)
+		ret->gpus[ret->n_gpus++] = rd_dup(host->pcis[host->gpus[g].pci].addr);
+	for (size_t i = 0; i < host->n_ibdevs; i++)
+		ret->nics[ret->n_nics++] = rd_dup(nic_place(host, (int)i));
+	for (size_t p = 0; p < host->n_ports; p++)
+		take_port(&map->ports, p, &ret->ports[ret->n_ports++]);
+	take_rails(host, map, ret);
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which value is the usual one, and who has another. */
+#include "analyse/compare/compare-priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/text.h"
+
+/* One value of one port (or accelerator) of one host. */
+struct seen {
+	size_t kind, host;
+	const char *place; /* what it is compared by */
+	const char *value, *label, *board;
+	bool compute;
+};
+
+struct seens {
+	struct rd_compare *cmp;
+	enum rd_differs what;
+	struct seen *v;
+	size_t n, cap;
+	struct seen *boards; /* the same by kind of card, where that matters */
+	char **splits;	     /* owned: how values are spread where none is usual, one for each place */
+	char **split_labels; /* owned */
+	size_t n_splits, cap_splits, cap_labels;
+};
+
+static int order_text(const char *a, const char *b)
+{
+	return !a || !b ? !!a - !!b : strcmp(a, b);
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct seen *a = pa, *b = pb;
+	int r = a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : strcmp(a->place, b->place);
+
+	if (!r)
+		r = order_text(a->value, b->value);
+	return r ? r : a->host < b->host ? -1 : a->host > b->host;
+}
+
+static int by_board(const void *pa, const void *pb)
+{
+	const struct seen *a = pa, *b = pb;
+	int r = a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : (int)a->compute - (int)b->compute;
+
+	return r ? r : order_text(a->board, b->board);
+}
+
+static int by_board_value(const void *pa, const void *pb)
+{
+	int r = by_board(pa, pb);
+
+	return r ? r : order_text(((const struct seen *)pa)->value, ((const struct seen *)pb)->value);
+}
+
+static const char *value_of(const struct rd_compared_port *port, enum rd_differs what)
+{
+	switch (what) {
+	case RD_DIFFERS_STATE:
+		return port->state;
+	case RD_DIFFERS_LAYER:
+		return port->link_layer;
+	case RD_DIFFERS_RATE:
+		return port->rate;
+	case RD_DIFFERS_NAME:
+		return port->label;
+	case RD_DIFFERS_SUBNET:
+		return port->subnet;
+	case RD_DIFFERS_FIRMWARE:
+		return port->firmware;
+	default:
+		return NULL;
+	}
+}
+
+static void add(struct seens *all, const struct seen *seen)
+{
+	rd_reserve(&all->v, &all->cap, all->n + 1, sizeof(*all->v));
+	all->v[all->n++] = *seen;
+}
+
+static void gather(struct seens *all)
+{
+	const struct rd_compare *cmp = all->cmp;
+
+	for (size_t h = 0; h < cmp->n; h++) {
+		const struct rd_compared *host = &cmp->hosts[h];
+
+		for (size_t p = 0; all->what != RD_DIFFERS_CHOICE && p < host->n_ports; p++) {
+			const struct rd_compared_port *port = &host->ports[p];
+
+			add(all, &(struct seen){ cmp->kinds[h], h, port->place, value_of(port, all->what), port->label,
+						 port->board, port->compute });
+		}
+		/* By the place of the NIC: its name is another matter. */
+		for (size_t i = 0; all->what == RD_DIFFERS_CHOICE && i < host->n_rails; i++) {
+			const struct rd_rail *rail = &host->rails[i];
+
+			add(all, &(struct seen){ cmp->kinds[h], h, host->gpus[rail->gpu], host->ports[rail->port].place,
+						 host->ports[rail->port].label, NULL, true });
+		}
+	}
+}
+
+/* How many of a run of sorted values are known, and which is the most frequent. */
+static const struct seen *most(const struct seen *v, size_t n, size_t *with, size_t *of)
+{
+	const struct seen *best = NULL;
+
+	*with = *of = 0;
+	for (size_t i = 0, k; i < n; i = k) {
+		for (k = i; k < n && order_text(v[i].value, v[k].value) == 0; k++)
+			;
+		if (!v[i].value)
+			continue;
+		*of += k - i;
+		if (k - i > *with) {
+			*with = k - i;
+			best = &v[i];
+		}
+	}
+	return best;
+}
+
+/* Two thirds, and more than one. */
+static bool is_usual(size_t with, size_t of)
+{
+	return with >= 2 && 3 * with >= 2 * of;
+}
+
+/* The rate of most ports of one use on cards of one kind: what the card can, where hosts cannot tell. */
+static const struct seen *most_of_board(const struct seens *all, const struct seen *port, size_t *with, size_t *of)
+{
+	size_t low, end;
+
+	if (!all->boards || !port->board)
+		return NULL;
+	low = rd_lower_bound(port, all->boards, all->n, sizeof(*port), by_board);
+	for (end = low; end < all->n && by_board(&all->boards[end], port) == 0; end++)
+		;
+	return most(all->boards + low, end - low, with, of);
+}
+
+static double rate_of(const char *text)
+{
+	double value;
+
+	return rd_take_real(&text, &value) < 0 ? 0 : value;
+}
+
+/* A port that is faster than others has nothing wrong. */
+static bool is_worse(const struct seens *all, const char *value, const char *usual)
+{
+	return all->what != RD_DIFFERS_RATE || rate_of(value) < rate_of(usual);
+}
+
+static void add_difference(struct seens *all, const struct seen *seen, const struct seen *usual, size_t with, size_t of,
+			   bool board)
+{
+	struct rd_difference *d = rd_compare_add(all->cmp, all->what, seen->host);
+
+	snprintf(d->label, sizeof(d->label), "%s", seen->label);
+	if (all->what == RD_DIFFERS_CHOICE) {
+		const struct rd_compared *host = &all->cmp->hosts[seen->host];
+
+		for (size_t g = 0; g < host->n_gpus; g++)
+			if (strcmp(host->gpus[g], seen->place) == 0)
+				snprintf(d->label, sizeof(d->label), "GPU%zu", g);
+		d->is = seen->label;
+		d->usual = usual->label;
+	} else {
+		d->is = seen->value;
+		d->usual = usual->value;
+	}
+	d->with = with;
+	d->of = of;
+	d->by_board = board;
+	d->severity = all->what == RD_DIFFERS_STATE && seen->compute ? RD_SEV_CRITICAL : RD_SEV_WARNING;
+}
+
+/* "400 on 500 hosts (n0, n1 and 498 more), 200 on …": the values of a run of one place. */
+static char *spread(struct seens *all, const struct seen *v, size_t n)
+{
+	_cleanup_free_ size_t *hosts = rd_alloc(n + 1, sizeof(*hosts));
+	_cleanup_buf_ struct rd_buf text = { 0 };
+
+	for (size_t i = 0, k; i < n; i = k) {
+		_cleanup_free_ char *names = NULL;
+
+		for (k = i; k < n && order_text(v[i].value, v[k].value) == 0; k++)
+			hosts[k - i] = v[k].host;
+		if (!v[i].value)
+			continue;
+		names = rd_compare_hosts(all->cmp, hosts, k - i);
+		rd_buf_printf(&text, "%s%s on %s", text.len > 0 ? "; " : "",
+			      all->what == RD_DIFFERS_CHOICE ? v[i].label : v[i].value, names);
+	}
+	return RD_TAKE(text.data);
+}
+
+static void add_split(struct seens *all, const struct seen *v, size_t n)
+{
+	char *text = spread(all, v, n), *label = rd_dup(all->what == RD_DIFFERS_CHOICE ? v->place : v->label);
+
+	rd_reserve(&all->splits, &all->cap_splits, all->n_splits + 1, sizeof(*all->splits));
+	rd_reserve(&all->split_labels, &all->cap_labels, all->n_splits + 1, sizeof(*all->split_labels));
+	all->splits[all->n_splits] = text;
+	all->split_labels[all->n_splits++] = label;
+}
+
+/* Nothing is usual. A port that is down is told all the same where its accelerators need it, unless it is so on most; subnets
+ * are often another on each host. */
+static void judge_split(struct seens *all, const struct seen *v, size_t n)
+{
+	size_t active = 0, known = 0;
+
+	if (all->what == RD_DIFFERS_SUBNET)
+		return;
+	if (all->what != RD_DIFFERS_STATE) {
+		add_split(all, v, n);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		known += v[i].value != NULL;
+		active += v[i].value && strcmp(v[i].value, "ACTIVE") == 0;
+	}
+	for (size_t i = 0; i < n && 2 * active >= known; i++) {
+		static const struct seen usual = { .value = "ACTIVE" };
+
+		if (v[i].value && strcmp(v[i].value, "ACTIVE") != 0 && v[i].compute)
+			add_difference(all, &v[i], &usual, active, known, false);
+	}
+}
+
+/* A run of one place, sorted by value. */
+static void judge(struct seens *all, const struct seen *v, size_t n)
+{
+	size_t with, of, board_with = 0, board_of = 0;
+	const struct seen *best = most(v, n, &with, &of);
+	bool by_board = false, any = false;
+
+	if (!best || with == of)
+		return;
+	if (!is_usual(with, of)) {
+		best = most_of_board(all, best, &board_with, &board_of);
+		if (!best || !is_usual(board_with, board_of)) {
+			judge_split(all, v, n);
+			return;
+		}
+		by_board = true;
+		with = board_with;
+		of = board_of;
+	}
+	if (all->what == RD_DIFFERS_STATE && strcmp(best->value, "ACTIVE") != 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (!v[i].value || strcmp(v[i].value, best->value) == 0 || !is_worse(all, v[i].value, best->value))
+			continue;
+		any = true;
+		add_difference(all, &v[i], best, with, of, by_board);
+	}
+	if (!any && all->what != RD_DIFFERS_RATE)
+		judge_split(all, v, n);
+}
+
+static void tell_splits(struct seens *all)
+{
+	static const struct {
+		const char *id, *title;
+	} words[RD_DIFFERS] = {
+		[RD_DIFFERS_LAYER] = { "rail-layer", "The link layer differs, and neither is the usual one" },
+		[RD_DIFFERS_RATE] = { "rail-rate", "The rate differs, and neither is the usual one" },
+		[RD_DIFFERS_CHOICE] = { "rail-name", "NCCL takes another NIC, and neither is the usual one" },
+		[RD_DIFFERS_NAME] = { "nic-name", "The name differs, and neither is the usual one" },
+		[RD_DIFFERS_FIRMWARE] = { "rail-firmware", "The firmware differs, and neither is the usual one" },
+	};
+	bool *told = rd_alloc(all->n_splits + 1, sizeof(*told));
+
+	for (size_t i = 0; i < all->n_splits; i++) {
+		struct rd_finding finding = {
+			.id = words[all->what].id,
+			.severity = RD_SEV_UNKNOWN,
+			.title = words[all->what].title,
+			.why = "which of them is right cannot be told from these hosts",
+		};
+		size_t more = 0;
+
+		for (size_t k = i + 1; k < all->n_splits && !told[i]; k++)
+			if (!told[k] && strcmp(all->splits[i], all->splits[k]) == 0) {
+				told[k] = true;
+				more++;
+			}
+		if (told[i])
+			continue;
+		finding.subject = more ? rd_text("%s and %zu more", all->split_labels[i], more) :
+					 rd_text("%s", all->split_labels[i]);
+		finding.observed = rd_text("%s", all->splits[i]);
+		rd_compare_tell(all->cmp, &finding, SIZE_MAX);
+	}
+	free(told);
+}
+
+static void seens_deinit(struct seens *all)
+{
+	for (size_t i = 0; i < all->n_splits; i++) {
+		free(all->splits[i]);
+		free(all->split_labels[i]);
+	}
+	free(all->splits);
+	free(all->split_labels);
+	free(all->boards);
+	free(all->v);
+}
+
+void rd_compare_values(struct rd_compare *cmp, enum rd_differs what)
+{
+	_cleanup_(seens_deinit) struct seens all = { .cmp = cmp, .what = what };
+
+	gather(&all);
+	if (all.n == 0)
+		return;
+	if (what == RD_DIFFERS_RATE) {
+		all.boards = rd_alloc(all.n, sizeof(*all.boards));
+		memcpy(all.boards, all.v, all.n * sizeof(*all.boards));
+		qsort(all.boards, all.n, sizeof(*all.boards), by_board_value);
+	}
+	qsort(all.v, all.n, sizeof(*all.v), by_place);
+	for (size_t i = 0, k; i < all.n; i = k) {
+		for (k = i; k < all.n && all.v[k].kind == all.v[i].kind && strcmp(all.v[k].place, all.v[i].place) == 0;
+		     k++)
+			;
+		judge(&all, &all.v[i], k - i);
+	}
+	tell_splits(&all);
+}

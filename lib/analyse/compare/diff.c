@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/compare/diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+void rd_changes_deinit(struct rd_changes *changes)
+{
+	free(changes->v);
+	*changes = (struct rd_changes){ 0 };
+}
+
+static const struct rd_fact *fact_of(const struct rd_change *change)
+{
+	return change->after ? change->after : change->before;
+}
+
+static bool has_any(const char *name, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcasestr(name, *words))
+			return true;
+	return false;
+}
+
+/* Counters whose names tell of errors; what is only traffic comes last. */
+static unsigned counter_weight(const char *name)
+{
+	static const char *const grave[] = { "link_downed",
+					     "symbol_error",
+					     "retry_exceeded",
+					     "link_error_recovery",
+					     "local_link_integrity",
+					     "phy_err",
+					     NULL };
+	static const char *const errors[] = { "err",   "discard", "drop",      "timeout", "nak", "out_of_", "violation",
+					      "retry", "overrun", "collision", "cnp",	  "ecn", "dup",	    NULL };
+
+	if (has_any(name, grave))
+		return 65;
+	if (has_any(name, errors))
+		return 45;
+	return strcasestr(name, "wait") || strcasestr(name, "pause") ? 20 : 5;
+}
+
+static unsigned link_weight(const char *field)
+{
+	static const char *const state[] = { "state", "carrier", NULL };
+	static const char *const speed[] = { "current_link", "rate", "speed", "link_layer", NULL };
+
+	/* It only counts what came of the state. */
+	if (strcmp(field, "carrier_changes") == 0)
+		return 60;
+	if (has_any(field, state))
+		return 90;
+	return has_any(field, speed) ? 85 : 55;
+}
+
+static unsigned weight_of(const struct rd_change *change)
+{
+	const struct rd_fact *fact = fact_of(change);
+
+	switch (fact->area) {
+	case RD_AREA_DEVICE:
+		if (strcmp(fact->field, "present") == 0)
+			return change->after ? 95 : 100;
+		return 80;
+	case RD_AREA_LINK:
+		return link_weight(fact->field);
+	case RD_AREA_FIRMWARE:
+		return 75;
+	case RD_AREA_MODULE:
+		if (strcmp(fact->subject, "kernel") == 0)
+			return 72;
+		return strcmp(fact->field, "loaded") == 0 ? 50 : 70;
+	case RD_AREA_GID:
+		return 68;
+	case RD_AREA_ADDRESS:
+		return 64;
+	case RD_AREA_ROUTE:
+		return 62;
+	case RD_AREA_SETTING:
+		return strcmp(fact->field, "acs_control") == 0 ? 78 : 58;
+	case RD_AREA_COUNTER:
+		return counter_weight(fact->field);
+	case RD_AREA_HOST:
+	case RD_AREAS:
+		break;
+	}
+	/* Another boot explains much, and another host everything. */
+	return strcmp(fact->field, "hostname") == 0 ? 99 : 73;
+}
+
+/* Most telling first, then in the order of their names. */
+static int compare(const void *pa, const void *pb)
+{
+	const struct rd_change *a = pa, *b = pb;
+
+	if (a->weight != b->weight)
+		return a->weight < b->weight ? 1 : -1;
+	return rd_fact_compare(fact_of(a), fact_of(b));
+}
+
+static int compare_facts(const void *a, const void *b)
+{
+	return rd_fact_compare(a, b);
+}
+
+static const struct rd_fact *find(const struct rd_facts *facts, enum rd_area area, const char *subject,
+				  const char *field)
+{
+	const struct rd_fact key = { .area = area, .subject = (char *)subject, .field = (char *)field };
+	size_t at = rd_lower_bound(&key, facts->v, facts->n, sizeof(key), compare_facts);
+
+	return at < facts->n && rd_fact_compare(&facts->v[at], &key) == 0 ? &facts->v[at] : NULL;
+}
+
+static bool has_subject(const struct rd_facts *facts, const char *subject)
+{
+	return find(facts, RD_AREA_DEVICE, subject, "present");
+}
+
+static bool is_gpu(const struct rd_facts *facts, const char *subject)
+{
+	const struct rd_fact *class = find(facts, RD_AREA_DEVICE, subject, "class");
+
+	return class && (strncmp(class->value, "0x03", 4) == 0 || strncmp(class->value, "0x12", 4) == 0);
+}
+
+/* The present speed of a GPU's link, which some lower when idle: it tells what the GPU does, not what has changed. The port
+ * above is the other end of the same link. */
+static bool is_idling(const struct rd_facts *facts, const struct rd_fact *fact)
+{
+	if (fact->area != RD_AREA_LINK || strcmp(fact->field, "current_link_speed") != 0)
+		return false;
+	if (is_gpu(facts, fact->subject))
+		return true;
+	for (size_t i = 0; i < facts->n && facts->v[i].area == RD_AREA_DEVICE; i++)
+		if (strcmp(facts->v[i].field, "bridge") == 0 && strcmp(facts->v[i].value, fact->subject) == 0 &&
+		    is_gpu(facts, facts->v[i].subject))
+			return true;
+	return false;
+}
+
+/* Registers that only root may read: what one of the two looks does not have is no change. */
+static bool is_unread(const struct rd_change *change)
+{
+	static const char *const fields[] = { "acs_control", "max_payload_bytes", "max_read_request_bytes",
+					      "relaxed_ordering" };
+	const struct rd_fact *fact = fact_of(change);
+
+	if (change->before && change->after)
+		return false;
+	/* Captures of before this was looked at do not have it. */
+	if (fact->area == RD_AREA_HOST && strcmp(fact->field, "pci_configuration") == 0)
+		return true;
+	if (fact->area != RD_AREA_SETTING || !strchr(fact->subject, ':'))
+		return false;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(fields); i++)
+		if (strcmp(fact->field, fields[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the change only tells that its device came or went: of "mlx5_0/1" that is "mlx5_0". */
+static bool of_device_gone(const struct rd_facts *before, const struct rd_facts *after, const struct rd_fact *fact)
+{
+	_cleanup_free_ char *device = NULL;
+
+	if (fact->area == RD_AREA_DEVICE && strcmp(fact->field, "present") == 0)
+		return false;
+	if (fact->area == RD_AREA_ROUTE || fact->area == RD_AREA_MODULE || fact->area == RD_AREA_HOST)
+		return false;
+	device = rd_dup_part(fact->subject, strcspn(fact->subject, "/"));
+	return device && has_subject(before, device) != has_subject(after, device);
+}
+
+/* A module's own version and parameters come and go with it. */
+static bool of_module_gone(const struct rd_change *change, const struct rd_facts *other)
+{
+	const struct rd_fact *fact = fact_of(change);
+
+	if (fact->area != RD_AREA_MODULE || strcmp(fact->field, "loaded") == 0 ||
+	    strcmp(fact->subject, "kernel") == 0 || (change->before && change->after))
+		return false;
+	return !find(other, RD_AREA_MODULE, fact->subject, "loaded");
+}
+
+static void add(struct rd_changes *changes, const struct rd_facts *before, const struct rd_facts *after,
+		const struct rd_fact *old, const struct rd_fact *new)
+{
+	struct rd_change change = { .before = old, .after = new };
+
+	if (of_device_gone(before, after, fact_of(&change)) || of_module_gone(&change, old ? after : before) ||
+	    is_unread(&change))
+		return;
+	rd_reserve(&changes->v, &changes->cap, changes->n + 1, sizeof(change));
+	change.weight = is_idling(new ? after : before, fact_of(&change)) ? 15 : weight_of(&change);
+	changes->v[changes->n++] = change;
+}
+
+void rd_diff(const struct rd_facts *before, const struct rd_facts *after, struct rd_changes *ret)
+{
+	size_t i = 0, k = 0;
+
+	while ((i < before->n || k < after->n)) {
+		const struct rd_fact *old = i < before->n ? &before->v[i] : NULL;
+		const struct rd_fact *new = k < after->n ? &after->v[k] : NULL;
+		int order = !old ? 1 : !new ? -1 : rd_fact_compare(old, new);
+
+		if (order < 0)
+			add(ret, before, after, old, NULL);
+		else if (order > 0)
+			add(ret, before, after, NULL, new);
+		else if (strcmp(old->value, new->value) != 0)
+			add(ret, before, after, old, new);
+		i += order <= 0;
+		k += order >= 0;
+	}
+	if (ret->n > 0)
+		qsort(ret->v, ret->n, sizeof(*ret->v), compare);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A host in the words of a profile. */
+#include "analyse/compare/profile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define NAME_MAX_ 160
+
+struct maker {
+	const struct rd_host *host;
+	const struct rd_port_view *views; /* of each port */
+	struct rd_profile *ret;
+	bool learn; /* leaves out what changes by itself, and what is not there */
+};
+
+static void key_of(char *key, size_t size, const char *kind, const char *name, const char *field)
+{
+	snprintf(key, size, "%s.%.*s.%s", kind, NAME_MAX_, name, field);
+}
+
+static void add(const struct maker *maker, const char *kind, const char *name, const char *field, const char *value)
+{
+	char key[NAME_MAX_ + 64];
+
+	key_of(key, sizeof(key), kind, name, field);
+	if (value)
+		rd_profile_add(maker->ret, key, value);
+	else if (!maker->learn)
+		rd_profile_add_unknown(maker->ret, key);
+}
+
+/* Of something that may be missing without any fault of reading. */
+static void add_or_none(const struct maker *maker, const char *kind, const char *name, const char *field,
+			const char *value)
+{
+	if (value || !maker->learn)
+		add(maker, kind, name, field, value ? value : "none");
+}
+
+static void add_number(const struct maker *maker, const char *kind, const char *name, const char *field,
+		       enum rd_known known, double value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.15g", value);
+	add(maker, kind, name, field, known == RD_OK ? text : NULL);
+}
+
+/* A GPU lowers its own link when idle, and with it that of the port above. `own_pace`: it may. */
+static void add_link(const struct maker *maker, const char *kind, const char *name, const struct rd_pci *pci,
+		     bool own_pace)
+{
+	add_number(maker, kind, name, "max_link_width", pci->max.width.known, pci->max.width.v);
+	add_number(maker, kind, name, "max_link_mtps", pci->max.mtps.known, pci->max.mtps.v);
+	add_number(maker, kind, name, "link_width", pci->now.width.known, pci->now.width.v);
+	if (!own_pace || !maker->learn)
+		add_number(maker, kind, name, "link_mtps", pci->now.mtps.known, pci->now.mtps.v);
+}
+
+/*
+ * Device Control (PCI Express Base Specification, 7.5.3.4): payload in bits 7:5, read requests in 14:12, both 128 bytes
+ * shifted; relaxed ordering in bit 4. A virtual function has its physical one's.
+ */
+static void add_device_control(const struct maker *maker, const char *kind, const char *name, const struct rd_pci *pci)
+{
+	enum rd_known known = pci->config.dev_ctl.known;
+	unsigned control = pci->config.dev_ctl.v;
+
+	if (pci->pf >= 0)
+		return;
+	add_number(maker, kind, name, "max_payload_bytes", known, 128u << (control >> 5 & 7));
+	if (strcmp(kind, "bridge") == 0)
+		return;
+	add_number(maker, kind, name, "max_read_request_bytes", known, 128u << (control >> 12 & 7));
+	add(maker, kind, name, "relaxed_ordering", known != RD_OK ? NULL : control & 0x10 ? "on" : "off");
+}
+
+static void add_bridge(const struct maker *maker, const struct rd_pci *pci, bool above_gpu)
+{
+	char acs[16] = "none";
+
+	if (pci->acs_ctl.known == RD_OK)
+		snprintf(acs, sizeof(acs), "0x%04x", pci->acs_ctl.v);
+	add_link(maker, "bridge", pci->addr, pci, above_gpu);
+	add_device_control(maker, "bridge", pci->addr, pci);
+	add(maker, "bridge", pci->addr, "acs_control", pci->acs_ctl.known == RD_OK || pci->acs_missing ? acs : NULL);
+}
+
+/* All bridges above an accelerator or a NIC. */
+static void add_bridges(const struct maker *maker)
+{
+	const struct rd_host *host = maker->host;
+	_cleanup_free_ bool *above = rd_alloc(host->n_pcis + 1, sizeof(*above));
+	_cleanup_free_ bool *above_gpu = rd_alloc(host->n_pcis + 1, sizeof(*above_gpu));
+
+	for (size_t g = 0; g < host->n_gpus; g++) {
+		int up = host->pcis[host->gpus[g].pci].parent;
+
+		if (up >= 0)
+			above_gpu[up] = true;
+		for (; up >= 0; up = host->pcis[up].parent)
+			above[up] = true;
+	}
+	for (size_t i = 0; i < host->n_ibdevs; i++)
+		if (host->ibdevs[i].pci >= 0 && !host->ibdevs[i].parent_netdev)
+			for (int up = host->pcis[host->ibdevs[i].pci].parent; up >= 0; up = host->pcis[up].parent)
+				above[up] = true;
+	for (size_t i = 0; i < host->n_pcis; i++)
+		if (above[i])
+			add_bridge(maker, &host->pcis[i], above_gpu[i]);
+}
+
+/* Of an InfiniBand port that may be down, or not there at all: few clusters need IPoIB on each port. */
+static void add_netdev(const struct maker *maker, const char *name, const struct rd_port *port)
+{
+	const struct rd_netdev *netdev = port->n_netdevs > 0 ? &maker->host->netdevs[port->netdevs[0]] : NULL;
+	bool none = !netdev && !port->netdev_name && !maker->host->from_topology_file;
+	bool up = netdev && netdev->operstate && strcmp(netdev->operstate, "up") == 0;
+
+	if (none && maker->learn)
+		return;
+	add(maker, "port", name, "netdev", none ? "none" : port->netdev_name);
+	if (up || !maker->learn)
+		add(maker, "port", name, "netdev_state", none ? "none" : netdev ? netdev->operstate : NULL);
+	if (none)
+		add(maker, "port", name, "netdev_mtu_bytes", "none");
+	else if (up || !maker->learn || rd_port_is_ethernet(port))
+		add_number(maker, "port", name, "netdev_mtu_bytes", netdev ? netdev->mtu.known : RD_ABSENT,
+			   netdev ? netdev->mtu.v : 0);
+	if (netdev && netdev->ipoib_mode)
+		add(maker, "port", name, "ipoib_mode", netdev->ipoib_mode);
+}
+
+static void add_port(const struct maker *maker, size_t p)
+{
+	const struct rd_port *port = &maker->host->ports[p];
+	/* What a port that is down would run at says nothing; a spare one may be cabled some day. */
+	bool stable = rd_port_active(port) || !maker->learn;
+	char name[NAME_MAX_];
+
+	snprintf(name, sizeof(name), "%.100s/%u", rd_ibdev_label(maker->host, port->ibdev), port->num);
+	if (stable)
+		add(maker, "port", name, "state", port->state);
+	add(maker, "port", name, "link_layer", port->link_layer);
+	add(maker, "port", name, "role", rd_role_name(maker->views[p].role));
+	add_netdev(maker, name, port);
+	if (stable) {
+		add_number(maker, "port", name, "rate_gbps", port->rate_gbps.known, port->rate_gbps.v);
+		add_number(maker, "port", name, "mtu_bytes", port->mtu.known, port->mtu.v);
+	}
+}
+
+static void add_nics(const struct maker *maker)
+{
+	const struct rd_host *host = maker->host;
+
+	for (size_t i = 0; i < host->n_ibdevs; i++) {
+		const struct rd_ibdev *dev = &host->ibdevs[i];
+		const struct rd_pci *pci = dev->pci >= 0 ? &host->pcis[dev->pci] : NULL;
+		const char *name = rd_ibdev_label(host, (int)i);
+
+		add_number(maker, "nic", name, "ports", RD_OK, dev->n_ports);
+		add(maker, "nic", name, "pci", pci ? pci->addr : NULL);
+		if (dev->driver || (pci && !dev->parent_netdev))
+			add(maker, "nic", name, "driver", dev->driver);
+		add(maker, "nic", name, "board", dev->board);
+		add(maker, "nic", name, "firmware", dev->firmware);
+		if (pci && !dev->parent_netdev) {
+			add_link(maker, "nic", name, pci, false);
+			add_number(maker, "nic", name, "numa_node", pci->numa.known, pci->numa.v);
+			add_device_control(maker, "nic", name, pci);
+		}
+		for (unsigned p = 0; p < dev->n_ports; p++)
+			add_port(maker, (size_t)dev->first_port + p);
+	}
+}
+
+static void add_gpus(const struct maker *maker)
+{
+	const struct rd_host *host = maker->host;
+
+	for (size_t g = 0; g < host->n_gpus; g++) {
+		const struct rd_pci *pci = &host->pcis[host->gpus[g].pci];
+
+		add(maker, "gpu", pci->addr, "name", host->gpus[g].name ? host->gpus[g].name : "unnamed");
+		if (pci->detailed)
+			add_or_none(maker, "gpu", pci->addr, "driver", pci->driver);
+		else
+			add(maker, "gpu", pci->addr, "driver", pci->driver);
+		add_link(maker, "gpu", pci->addr, pci, true);
+		add_number(maker, "gpu", pci->addr, "numa_node", pci->numa.known, pci->numa.v);
+		add_device_control(maker, "gpu", pci->addr, pci);
+	}
+}
+
+static void add_software(const struct maker *maker, const struct rd_system *system)
+{
+	rd_profile_add(maker->ret, "software.kernel", system->release);
+	rd_profile_add(maker->ret, "software.libibverbs", system->libibverbs);
+	rd_profile_add(maker->ret, "software.nvidia", system->nvidia_version);
+	for (size_t i = 0; i < system->n_modules; i++) {
+		const struct rd_module *module = &system->modules[i];
+
+		if (!module->rdma && strcmp(module->name, "ib_core") != 0 && !module->version)
+			continue;
+		add(maker, "module", module->name, "loaded", "yes");
+		if (module->version)
+			add(maker, "module", module->name, "version", module->version);
+	}
+}
+
+static void fill(const struct maker *maker, const struct rd_system *system)
+{
+	const struct rd_host *host = maker->host;
+
+	rd_profile_addf(maker->ret, "count.gpus", "%zu", host->n_gpus);
+	rd_profile_addf(maker->ret, "count.nics", "%zu", host->n_ibdevs);
+	rd_profile_addf(maker->ret, "count.numa_nodes", "%zu", host->n_numas);
+	add_gpus(maker);
+	add_nics(maker);
+	add_bridges(maker);
+	if (system)
+		add_software(maker, system);
+}
+
+void rd_profile_of(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret)
+{
+	fill(&(struct maker){ .host = views->host, .views = views->v, .ret = ret }, system);
+}
+
+void rd_profile_learn(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret)
+{
+	fill(&(struct maker){ .host = views->host, .views = views->v, .ret = ret, .learn = true }, system);
+}

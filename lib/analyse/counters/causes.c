@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/counters/causes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/counters/causes-priv.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+/* Bit error rates. Behind correction 1e-12 is what InfiniBand and Ethernet promise at the worst, and good links are 1,000
+ * times better. Before it, clouds that run their own fabrics take links out of use above 1e-7; above about 2e-4 the
+ * correction of 50 Gbit/s lanes (RS-544) fails. */
+#define BER_BAD 1e-12
+#define BER_POOR 1e-14
+#define RAW_BER_BAD 1e-5
+#define RAW_BER_POOR 1e-7
+/* So many errors make a rate; fewer may be chance. */
+#define ERRORS_SURE 10
+/* Shares of packets and of time. */
+#define MARKED_MUCH 0.01
+#define PAUSED_MUCH 0.3
+#define PAUSED_SOME 0.05
+#define STALLED_MUCH 0.3
+
+/* Adds a cause with the evidence of up to three topics; takes `observed` over. */
+static void add_as(struct rd_causes *causes, const struct rd_moved *moved, const struct rd_cause_words *of,
+		   char *observed, enum rd_topic a, enum rd_topic b, enum rd_topic c)
+{
+	const enum rd_topic topics[] = { a, b, c };
+	struct rd_cause *cause;
+
+	rd_reserve(&causes->v, &causes->cap, causes->n + 1, sizeof(*causes->v));
+	cause = &causes->v[causes->n++];
+	*cause = (struct rd_cause){ .id = of->id,
+				    .title = of->title,
+				    .fix = of->fix,
+				    .severity = of->severity,
+				    .confidence = of->confidence,
+				    .port = moved->port,
+				    .observed = observed };
+	for (size_t t = 0; t < RD_ARRAY_SIZE(topics); t++)
+		for (size_t i = 0; i < moved->topics[topics[t]].n; i++)
+			if (cause->n_evidence < RD_ARRAY_SIZE(cause->evidence))
+				cause->evidence[cause->n_evidence++] = moved->topics[topics[t]].evidence[i];
+}
+
+static void add(struct rd_causes *causes, const struct rd_moved *moved, enum rd_cause_id id, char *observed,
+		enum rd_topic a, enum rd_topic b, enum rd_topic c)
+{
+	add_as(causes, moved, &rd_cause_words[id], observed, a, b, c);
+}
+
+static uint64_t most(const struct rd_moved *moved, enum rd_topic topic)
+{
+	return moved->topics[topic].most;
+}
+
+/* "link_downed 3, link_error_recovery at least 1": the counters of a topic that moved most. */
+static char *numbers(const struct rd_moment *now, const struct rd_moved *moved, enum rd_topic a, enum rd_topic b)
+{
+	const enum rd_topic topics[] = { a, b };
+	char text[512] = "";
+	size_t used = 0;
+
+	for (size_t t = 0; t < RD_ARRAY_SIZE(topics); t++)
+		for (size_t i = 0; i < moved->topics[topics[t]].n && i < 3; i++) {
+			const struct rd_evidence *e = &moved->topics[topics[t]].evidence[i];
+
+			if (used < sizeof(text))
+				used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s%" PRIu64,
+							 used ? ", " : "", now->set->counters[e->counter].name,
+							 e->at_least ? "at least " : "", e->delta);
+		}
+	return rd_text("%s", text);
+}
+
+static void judge_link(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+{
+	uint64_t times = most(moved, RD_TOPIC_LINK_DOWN);
+
+	if (!times)
+		return;
+	add(causes, moved, times >= 3 ? RD_CAUSE_LINK_FLAP : RD_CAUSE_LINK_DOWN,
+	    numbers(now, moved, RD_TOPIC_LINK_DOWN, 0), RD_TOPIC_LINK_DOWN, 0, 0);
+}
+
+/* Errors per bit carried: one error in a second of full rate is another thing than one in a week. */
+static void judge_bits(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+{
+	uint64_t errors = most(moved, RD_TOPIC_BIT_ERROR), corrected = most(moved, RD_TOPIC_CORRECTED);
+	double bits = (double)moved->bits_in, ber = bits > 0 ? (double)errors / bits : 0;
+	double raw = bits > 0 ? (double)corrected / bits : 0;
+	struct rd_cause_words of = rd_cause_words[RD_CAUSE_BAD_CABLE];
+	_cleanup_free_ char *what = numbers(now, moved, RD_TOPIC_BIT_ERROR, 0);
+	char *observed = NULL;
+
+	if (errors && bits <= 0) {
+		of.severity = RD_SEV_WARNING;
+		of.confidence = RD_CONFIDENCE_LOW;
+		observed = rd_text("%s; how many bits were carried is not known", what);
+	} else if (errors && ber > BER_POOR) {
+		of.severity = ber > BER_BAD && errors > 2 ? RD_SEV_CRITICAL : RD_SEV_WARNING;
+		of.confidence = errors >= ERRORS_SURE ? RD_CONFIDENCE_HIGH :
+				errors > 2	      ? RD_CONFIDENCE_MEDIUM :
+							RD_CONFIDENCE_LOW;
+		observed = rd_text("%s in %.3g bits: an error rate of %.1e, good links have less than %.0e", what, bits,
+				   ber, BER_POOR);
+	} else if (corrected && raw > RAW_BER_POOR) {
+		of = rd_cause_words[RD_CAUSE_WEAK_SIGNAL];
+		of.severity = raw > RAW_BER_BAD ? RD_SEV_CRITICAL : RD_SEV_WARNING;
+		observed = rd_text("%" PRIu64 " bits corrected in %.3g: an error rate of %.1e before correction, good "
+				   "links have less than %.0e",
+				   corrected, bits, raw, RAW_BER_POOR);
+	} else {
+		return;
+	}
+	add_as(causes, moved, &of, observed, RD_TOPIC_BIT_ERROR, RD_TOPIC_CORRECTED, 0);
+}
+
+static void judge_pci(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+{
+	struct rd_cause_words of = rd_cause_words[RD_CAUSE_PCIE_STALL];
+	uint64_t stalled = most(moved, RD_TOPIC_PCI_STALL);
+
+	if (stalled) {
+		if (moved->seconds > 0 && (double)stalled / moved->seconds > STALLED_MUCH)
+			of.severity = RD_SEV_CRITICAL;
+		add_as(causes, moved, &of, rd_text("%" PRIu64 " s of %.0f s without credits", stalled, moved->seconds),
+		       RD_TOPIC_PCI_STALL, 0, 0);
+	}
+	if (most(moved, RD_TOPIC_PCI_ERROR))
+		add(causes, moved, RD_CAUSE_PCIE_ERRORS, numbers(now, moved, RD_TOPIC_PCI_ERROR, 0), RD_TOPIC_PCI_ERROR,
+		    0, 0);
+}
+
+/* The priority with the most of something; -1: none has any. */
+static int busiest(const uint64_t *of)
+{
+	int found = -1;
+
+	for (int p = 0; p < 8; p++)
+		if (of[p] && (found < 0 || of[p] > of[found]))
+			found = p;
+	return found;
+}
+
+static void judge_pause(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+{
+	uint64_t paused = most(moved, RD_TOPIC_PAUSED_US), held_us = most(moved, RD_TOPIC_HELD_US);
+	double us = moved->seconds * 1e6;
+	int pausing = busiest(moved->pause_of), carrying = busiest(moved->bytes_of);
+
+	if (most(moved, RD_TOPIC_PAUSE_STORM) || (us > 0 && (double)paused > PAUSED_MUCH * us))
+		add(causes, moved, RD_CAUSE_PAUSE_STORM, numbers(now, moved, RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSED_US),
+		    RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSED_US, RD_TOPIC_PAUSE_SENT);
+	if (us > 0 && (double)held_us > PAUSED_SOME * us)
+		add(causes, moved, RD_CAUSE_PAUSED,
+		    rd_text("stopped for %.0f %% of the time", 100 * (double)held_us / us), RD_TOPIC_HELD_US,
+		    RD_TOPIC_PAUSE_GOT, 0);
+	if (pausing >= 0 && carrying >= 0 && pausing != carrying &&
+	    moved->bytes_of[pausing] < moved->bytes_of[carrying] / 100)
+		add(causes, moved, RD_CAUSE_PFC_PRIORITY,
+		    rd_text("pause frames on priority %d, traffic on priority %d", pausing, carrying),
+		    RD_TOPIC_PAUSE_SENT, RD_TOPIC_PAUSE_GOT, 0);
+}
+
+static bool is_ethernet(const struct rd_moment *now, const struct rd_moved *moved)
+{
+	const char *layer = now->set->ports[moved->port].link_layer;
+
+	return layer && strcmp(layer, "Ethernet") == 0;
+}
+
+static void judge_drops(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+{
+	enum rd_cause_id of = !is_ethernet(now, moved)	       ? RD_CAUSE_DISCARDS :
+			      most(moved, RD_TOPIC_PAUSE_SENT) ? RD_CAUSE_DROPS_PFC :
+								 RD_CAUSE_DROPS_NO_PFC;
+
+	if (most(moved, RD_TOPIC_DROP))
+		add(causes, moved, of, numbers(now, moved, RD_TOPIC_DROP, 0), RD_TOPIC_DROP, RD_TOPIC_PAUSE_SENT, 0);
+	if (most(moved, RD_TOPIC_TOO_LONG))
+		add(causes, moved, RD_CAUSE_MTU, numbers(now, moved, RD_TOPIC_TOO_LONG, 0), RD_TOPIC_TOO_LONG, 0, 0);
+}
+
+/* CNPs from the network. A counter of topic cnp-all (mlx5's rp_cnp_handled) has among them those that a slow restart makes up
+ * (cnp-own, roce_slow_restart_cnps): 9 to 13 for each peer that dies, while nothing was marked (measured on ConnectX-5 and 6).
+ * Queue pairs that verbs made count both alike; those of the vendor's interface (DEVX) cnp-all alone, so what is left may be
+ * theirs: `unclear`. */
+static uint64_t cnps_of(const struct rd_moment *now, const struct rd_moved *moved, uint64_t *unclear)
+{
+	const struct rd_moved_topic *topic = &moved->topics[RD_TOPIC_CNP];
+	bool lost = most(moved, RD_TOPIC_TIMEOUT) || most(moved, RD_TOPIC_RETRIES) || most(moved, RD_TOPIC_RESTART);
+	uint64_t own = most(moved, RD_TOPIC_CNP_OWN), sure = 0;
+
+	*unclear = 0;
+	for (size_t i = 0; i < topic->n; i++) {
+		uint64_t n = topic->evidence[i].delta;
+
+		if (now->set->counters[topic->evidence[i].counter].about->topic == RD_TOPIC_CNP_ALL) {
+			n = n > own ? n - own : 0;
+			if (lost) {
+				*unclear = n;
+				continue;
+			}
+		}
+		sure = n > sure ? n : sure;
+	}
+	return sure;
+}
+
+static void judge_congestion(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+{
+	uint64_t in = most(moved, RD_TOPIC_MARKED), wait = most(moved, RD_TOPIC_WAIT), unclear;
+	uint64_t cnp = cnps_of(now, moved, &unclear);
+
+	if ((moved->packets_in && (double)in > MARKED_MUCH * (double)moved->packets_in) ||
+	    (moved->packets_out && (double)cnp > MARKED_MUCH * (double)moved->packets_out)) {
+		add(causes, moved, RD_CAUSE_MARKED, numbers(now, moved, RD_TOPIC_MARKED, RD_TOPIC_CNP), RD_TOPIC_MARKED,
+		    RD_TOPIC_CNP, 0);
+		return;
+	}
+	if (moved->packets_out && (double)unclear > MARKED_MUCH * (double)moved->packets_out) {
+		add(causes, moved, RD_CAUSE_CNP_UNCLEAR, numbers(now, moved, RD_TOPIC_CNP, RD_TOPIC_CNP_OWN),
+		    RD_TOPIC_CNP, RD_TOPIC_CNP_OWN, RD_TOPIC_RESTART);
+		return;
+	}
+	/* A tick is as long as the device says; with most it is the time of one word. */
+	if (wait && moved->words_out && wait > moved->words_out) {
+		add(causes, moved, RD_CAUSE_WAITING,
+		    rd_text("%s %" PRIu64 " ticks while %" PRIu64 " words were sent",
+			    now->set->counters[moved->topics[RD_TOPIC_WAIT].evidence[0].counter].name, wait,
+			    moved->words_out),
+		    RD_TOPIC_WAIT, 0, 0);
+		return;
+	}
+}
+
+/* What one topic says by itself. */
+static void judge_plain(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+{
+	static const struct {
+		enum rd_topic topic, with;
+		enum rd_cause_id of;
+	} rules[] = {
+		{ RD_TOPIC_MODULE, 0, RD_CAUSE_TRANSCEIVER },
+		{ RD_TOPIC_ICRC, 0, RD_CAUSE_ICRC },
+		{ RD_TOPIC_NOT_SENT, 0, RD_CAUSE_NOT_SENT },
+		{ RD_TOPIC_RETRIES, RD_TOPIC_TIMEOUT, RD_CAUSE_PEER_GONE },
+		{ RD_TOPIC_RNR_END, RD_TOPIC_RNR, RD_CAUSE_RNR_END },
+		{ RD_TOPIC_KEY, 0, RD_CAUSE_KEY },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(rules); i++) {
+		if (!most(moved, rules[i].topic))
+			continue;
+		/* What a link that went down did not carry is no fault of its own. */
+		if ((rules[i].of == RD_CAUSE_NOT_SENT || rules[i].of == RD_CAUSE_PEER_GONE) &&
+		    most(moved, RD_TOPIC_LINK_DOWN))
+			continue;
+		add(causes, moved, rules[i].of, numbers(now, moved, rules[i].topic, rules[i].with), rules[i].topic,
+		    rules[i].with, 0);
+	}
+}
+
+/* What is a cause only where nothing above it explains it. */
+static void judge_transport(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+{
+	struct rd_cause_words timeout = rd_cause_words[RD_CAUSE_TIMEOUT];
+	size_t before = causes->n;
+	uint64_t completions = most(moved, RD_TOPIC_COMPLETION), flushed = most(moved, RD_TOPIC_FLUSH);
+
+	/* Loss, or a link that was down, makes timeouts by itself. */
+	if (most(moved, RD_TOPIC_LOST) || most(moved, RD_TOPIC_LINK_DOWN) || most(moved, RD_TOPIC_NOT_SENT))
+		timeout.confidence = RD_CONFIDENCE_LOW;
+	if (most(moved, RD_TOPIC_LOST))
+		add(causes, moved, RD_CAUSE_LOSS, numbers(now, moved, RD_TOPIC_LOST, 0), RD_TOPIC_LOST, 0, 0);
+	if (most(moved, RD_TOPIC_TIMEOUT) && !most(moved, RD_TOPIC_RETRIES))
+		add_as(causes, moved, &timeout, numbers(now, moved, RD_TOPIC_TIMEOUT, 0), RD_TOPIC_TIMEOUT, 0, 0);
+	if (most(moved, RD_TOPIC_RNR) && !most(moved, RD_TOPIC_RNR_END))
+		add(causes, moved, RD_CAUSE_RNR, numbers(now, moved, RD_TOPIC_RNR, 0), RD_TOPIC_RNR, 0, 0);
+	/* Flushed ones follow; what is left failed by itself. */
+	if (completions > flushed && before == causes->n && !most(moved, RD_TOPIC_RETRIES) &&
+	    !most(moved, RD_TOPIC_KEY) && !most(moved, RD_TOPIC_RNR_END))
+		add(causes, moved, RD_CAUSE_WORK_FAILED,
+		    rd_text("%" PRIu64 " completions with an error, %" PRIu64 " of them flushed", completions, flushed),
+		    RD_TOPIC_COMPLETION, RD_TOPIC_FLUSH, 0);
+}
+
+static void judge_port(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
+{
+	static void (*const judges[])(const struct rd_moment *, const struct rd_moved *, struct rd_causes *) = {
+		judge_link,  judge_bits,  judge_pci,	    judge_pause,
+		judge_drops, judge_plain, judge_congestion, judge_transport,
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(judges); i++)
+		judges[i](now, moved, causes);
+}
+
+/* What keeps a port from being compared is worth saying, too. */
+static void judge_note(const struct rd_moment *now, const struct rd_moved *moved, struct rd_findings *findings)
+{
+	static const struct {
+		const char *id, *title, *fix;
+		enum rd_severity severity;
+	} notes[] = {
+		[RD_NOTE_REBOOT] = { "rebooted", "the host was started anew: what came before is not known",
+				     "compare with a sample of this boot", RD_SEV_UNKNOWN },
+		[RD_NOTE_REPLACED] = { "device-replaced", "another device stands under this name: its GUID differs",
+				       "compare with a sample of this device", RD_SEV_WARNING },
+		[RD_NOTE_RELOADED] = { "driver-reloaded", "the device was registered anew: its counters began again",
+				       "was it somebody's work? The kernel log has the time", RD_SEV_WARNING },
+		[RD_NOTE_GONE] = { "device-gone", "the device has gone",
+				   "kernel log: removed, fatal error or lost on the bus? rdmadiag nic-map, lspci",
+				   RD_SEV_CRITICAL },
+	};
+	struct rd_finding finding = { 0 };
+	char label[256];
+
+	if (moved->note < RD_NOTE_REBOOT || moved->note > RD_NOTE_GONE || !notes[moved->note].id)
+		return;
+	rd_counter_port_label(&now->set->ports[moved->port], label, sizeof(label));
+	finding.id = notes[moved->note].id;
+	finding.severity = notes[moved->note].severity;
+	finding.title = notes[moved->note].title;
+	finding.subject = rd_dup(label);
+	finding.fix = rd_dup(notes[moved->note].fix);
+	rd_finding_add(findings, &finding);
+}
+
+/* What stood at its end before can show nothing new. */
+static void judge_stuck(const struct rd_moment *now, const struct rd_moved *moved, struct rd_findings *findings)
+{
+	struct rd_finding finding = { .id = "counters-at-their-end",
+				      .severity = RD_SEV_NOTE,
+				      .title = "counters stand at their end and count no more" };
+	_cleanup_free_ char *first = NULL;
+	char label[256];
+
+	if (moved->stuck.n == 0)
+		return;
+	rd_counter_port_label(&now->set->ports[moved->port], label, sizeof(label));
+	first = rd_dup(now->set->counters[moved->stuck.evidence[0].counter].name);
+	finding.subject = rd_dup(label);
+	finding.observed = !first ? NULL :
+			   moved->stuck.n == 1 ?
+				    rd_dup(first) :
+				    rd_text("%s and %s%zu more", first,
+					    moved->stuck.n == RD_ARRAY_SIZE(moved->stuck.evidence) ? "at least " : "",
+					    moved->stuck.n - 1);
+	finding.fix = rd_dup("set them back: perfquery -R, or reload the driver");
+	rd_finding_add(findings, &finding);
+}
+
+/* Ports that were there before and are not now. */
+static void judge_gone(const struct rd_moment *before, const struct rd_moment *now, struct rd_findings *findings)
+{
+	for (size_t b = 0; b < before->set->n_ports; b++) {
+		const struct rd_counter_port *was = &before->set->ports[b];
+		struct rd_moved moved = { .port = (uint32_t)b, .note = RD_NOTE_GONE };
+		bool there = !was->port || !before->sample->states[b].there;
+
+		for (size_t n = 0; !there && n < now->set->n_ports; n++)
+			there = now->set->ports[n].port == was->port &&
+				strcmp(now->set->ports[n].ibdev, was->ibdev) == 0;
+		if (!there)
+			judge_note(before, &moved, findings);
+	}
+}
+
+static int compare_causes(const void *a, const void *b)
+{
+	const struct rd_cause *x = a, *y = b;
+
+	if (x->severity != y->severity)
+		return x->severity > y->severity ? -1 : 1;
+	if (x->confidence != y->confidence)
+		return x->confidence > y->confidence ? -1 : 1;
+	if (x->n_evidence && y->n_evidence && x->evidence[0].delta != y->evidence[0].delta)
+		return x->evidence[0].delta > y->evidence[0].delta ? -1 : 1;
+	return x->port < y->port ? -1 : x->port > y->port;
+}
+
+static void judge_causes(const struct rd_moment *now, struct rd_causes *causes)
+{
+	for (size_t i = 0; i < causes->n; i++) {
+		const struct rd_cause *cause = &causes->v[i];
+		struct rd_finding finding = { .id = cause->id, .severity = cause->severity, .title = cause->title };
+		char label[256];
+
+		rd_counter_port_label(&now->set->ports[cause->port], label, sizeof(label));
+		finding.subject = rd_dup(label);
+		finding.observed =
+			rd_text("%s (confidence %s)", cause->observed, rd_confidence_name(cause->confidence));
+		finding.fix = rd_dup(cause->fix);
+		rd_finding_add(&causes->findings, &finding);
+	}
+}
+
+/* No counter that moved is no proof of health. */
+static void judge_quiet(const struct rd_moment *now, struct rd_causes *causes)
+{
+	struct rd_finding finding = { .id = "nothing-counted",
+				      .severity = RD_SEV_NOTE,
+				      .title = "no counter points to a fault; counters cannot tell of more" };
+	bool devx = false;
+
+	for (size_t i = 0; i < now->set->n_ports; i++)
+		devx |= now->set->ports[i].driver && strcmp(now->set->ports[i].driver, "mlx5") == 0;
+	finding.why = devx ? "queue pairs made by the vendor's interface (DEVX: NVSHMEM IBGDA, NCCL's device-initiated "
+			     "networking) are not counted in groups hw and optional" :
+			     NULL;
+	finding.subject = rd_dup("all ports");
+	finding.observed = devx ? rd_dup("queue pairs of the vendor's interface (DEVX) are not counted here") : NULL;
+	finding.fix = rd_dup("if a job stands still all the same: rdmadiag qp-state, rdmadiag trace-errno");
+	rd_finding_add(&causes->findings, &finding);
+}
+
+void rd_causes_find(const struct rd_moment *before, const struct rd_moment *now, const struct rd_delta *deltas,
+		    double seconds, struct rd_causes *ret)
+{
+	_cleanup_(rd_findings_deinit) struct rd_findings stuck = { 0 };
+	bool compared = false;
+
+	*ret = (struct rd_causes){ 0 };
+	if (before)
+		judge_gone(before, now, &ret->findings);
+	for (size_t at = 0; at < now->set->n;) {
+		struct rd_moved moved = { 0 };
+
+		rd_moved_gather(now, deltas, seconds, &at, &moved);
+		compared |= moved.compared;
+		judge_note(now, &moved, &ret->findings);
+		judge_port(now, &moved, ret);
+		judge_stuck(now, &moved, &stuck);
+	}
+	if (ret->n > 1)
+		qsort(ret->v, ret->n, sizeof(*ret->v), compare_causes);
+	judge_causes(now, ret);
+	if (compared && ret->findings.n == 0)
+		judge_quiet(now, ret);
+	for (size_t i = 0; i < stuck.n; i++) {
+		rd_finding_add(&ret->findings, &stuck.v[i]);
+		stuck.v[i] = (struct rd_finding){ 0 }; /* handed over */
+	}
+}

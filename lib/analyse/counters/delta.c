@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/counters/delta.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static uint64_t end_of(unsigned bits)
+{
+	return bits >= 64 || bits == 0 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+static bool at_usual_end(uint64_t value)
+{
+	return value == end_of(4) || value == end_of(8) || value == end_of(16) || value == end_of(32);
+}
+
+static struct rd_delta saturating(unsigned bits, uint64_t before, uint64_t now)
+{
+	uint64_t end = end_of(bits);
+
+	/* The table has the width wrong. */
+	if (now > end || before > end)
+		return (struct rd_delta){ now >= before ? now - before : now, RD_DELTA_AT_LEAST, RD_NOTE_NONE };
+	if (now < before)
+		return (struct rd_delta){ now, RD_DELTA_AT_LEAST, RD_NOTE_RESET };
+	if (now == end)
+		return (struct rd_delta){ now - before, RD_DELTA_AT_LEAST, RD_NOTE_SATURATED };
+	return (struct rd_delta){ now - before, RD_DELTA_EXACT, RD_NOTE_NONE };
+}
+
+static struct rd_delta wrapping(unsigned bits, uint64_t before, uint64_t now, uint64_t most)
+{
+	uint64_t end = end_of(bits), delta;
+	enum rd_delta_note note;
+
+	if (now > end || before > end)
+		return (struct rd_delta){ 0, RD_DELTA_UNKNOWN, RD_NOTE_NONE };
+	delta = (now - before) & end;
+	note = now < before ? RD_NOTE_WRAPPED : RD_NOTE_NONE;
+	/* One turn more would have been `end` + 1 events more. */
+	if (most <= end)
+		return delta > most ? (struct rd_delta){ now, RD_DELTA_AT_LEAST, RD_NOTE_RESET } :
+				      (struct rd_delta){ delta, RD_DELTA_EXACT, note };
+	if (end != UINT64_MAX && most - delta > end)
+		return (struct rd_delta){ delta, RD_DELTA_AT_LEAST, note ? note : RD_NOTE_TURNS };
+	return (struct rd_delta){ delta, RD_DELTA_EXACT, note };
+}
+
+struct rd_delta rd_delta_of(enum rd_overflow overflow, unsigned bits, uint64_t before, uint64_t now, uint64_t most)
+{
+	switch (overflow) {
+	case RD_SATURATES:
+		return saturating(bits, before, now);
+	case RD_WRAPS:
+		return wrapping(bits, before, now, most);
+	case RD_GAUGE:
+		return (struct rd_delta){ 0, RD_DELTA_UNKNOWN, RD_NOTE_NONE };
+	case RD_64BIT:
+		if (now < before)
+			return (struct rd_delta){ now, RD_DELTA_AT_LEAST, RD_NOTE_RESET };
+		return (struct rd_delta){ now - before, RD_DELTA_EXACT, RD_NOTE_NONE };
+	case RD_OVERFLOW_UNKNOWN:
+		break;
+	}
+	/* It may be a gauge, or have wrapped, or have been reset. */
+	if (now < before)
+		return (struct rd_delta){ 0, RD_DELTA_UNKNOWN, RD_NOTE_NONE };
+	if (at_usual_end(now))
+		return (struct rd_delta){ now - before, RD_DELTA_AT_LEAST, RD_NOTE_SATURATED };
+	return (struct rd_delta){ now - before, RD_DELTA_EXACT, RD_NOTE_NONE };
+}
+
+double rd_moments_seconds(const struct rd_moment *before, const struct rd_moment *now)
+{
+	const struct rd_counter_sample *a = before->sample, *b = now->sample;
+
+	if (a->boot_id[0] && strcmp(a->boot_id, b->boot_id) == 0 && a->monotonic_ns && b->monotonic_ns > a->monotonic_ns)
+		return (double)(b->monotonic_ns - a->monotonic_ns) / 1e9;
+	return a->realtime_ns && b->realtime_ns > a->realtime_ns ? (double)(b->realtime_ns - a->realtime_ns) / 1e9 : 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Which element of `before` stands for one of `now`; 0: none, else index + 1. */
+struct index {
+	uint32_t *slots;
+	size_t mask;
+};
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	return text ? rd_hash(hash, text, strlen(text) + 1) : rd_hash(hash, "", 1);
+}
+
+static uint64_t hash_counter(const struct rd_counter_set *set, const struct rd_counter *counter)
+{
+	const struct rd_counter_port *port = &set->ports[counter->port];
+	uint64_t hash = hash_text(hash_text(RD_HASH, port->ibdev), counter->name);
+
+	hash = rd_hash(hash, &port->port, sizeof(port->port));
+	hash = rd_hash(hash, &counter->group, sizeof(counter->group));
+	return rd_hash(hash_text(hash, counter->netdev), &counter->counter, sizeof(counter->counter));
+}
+
+static bool same_port(const struct rd_counter_port *a, const struct rd_counter_port *b)
+{
+	return a->port == b->port && same_text(a->ibdev, b->ibdev);
+}
+
+static bool same_counter(const struct rd_counter_set *a, const struct rd_counter *ca, const struct rd_counter_set *b,
+			 const struct rd_counter *cb)
+{
+	return ca->group == cb->group && ca->counter == cb->counter && strcmp(ca->name, cb->name) == 0 &&
+	       same_text(ca->netdev, cb->netdev) && same_port(&a->ports[ca->port], &b->ports[cb->port]);
+}
+
+static void index_set(const struct rd_counter_set *set, struct index *index)
+{
+	size_t size = 16;
+
+	while (size < set->n * 2)
+		size *= 2;
+	index->slots = rd_alloc(size, sizeof(*index->slots));
+	index->mask = size - 1;
+	for (size_t i = 0; i < set->n; i++) {
+		size_t at = hash_counter(set, &set->counters[i]) & index->mask;
+
+		while (index->slots[at])
+			at = (at + 1) & index->mask;
+		index->slots[at] = (uint32_t)i + 1;
+	}
+}
+
+/* Index in `before`; -1: it is not there. */
+static ptrdiff_t find(const struct index *index, const struct rd_counter_set *before, const struct rd_counter_set *now,
+		      size_t i)
+{
+	size_t at = hash_counter(now, &now->counters[i]) & index->mask;
+
+	for (; index->slots[at]; at = (at + 1) & index->mask) {
+		size_t candidate = index->slots[at] - 1;
+
+		if (same_counter(before, &before->counters[candidate], now, &now->counters[i]))
+			return (ptrdiff_t)candidate;
+	}
+	return -1;
+}
+
+/* What became of a port: RD_NOTE_NONE if its counters can be compared. */
+static enum rd_delta_note port_note(const struct rd_moment *before, const struct rd_moment *now, uint32_t port)
+{
+	const struct rd_counter_port *of = &now->set->ports[port], *was = NULL;
+	const struct rd_counter_state *state = &now->sample->states[port], *old = NULL;
+
+	for (size_t i = 0; !was && i < before->set->n_ports; i++)
+		if (same_port(&before->set->ports[i], of)) {
+			was = &before->set->ports[i];
+			old = &before->sample->states[i];
+		}
+	if (!state->there)
+		return RD_NOTE_GONE;
+	if (before->sample->boot_id[0] && now->sample->boot_id[0] &&
+	    strcmp(before->sample->boot_id, now->sample->boot_id) != 0)
+		return RD_NOTE_REBOOT;
+	if (!was || !old->there)
+		return RD_NOTE_NEW;
+	if (was->guid && of->guid && strcmp(was->guid, of->guid) != 0)
+		return RD_NOTE_REPLACED;
+	if (old->instance && state->instance && old->instance != state->instance)
+		return RD_NOTE_RELOADED;
+	return RD_NOTE_NONE;
+}
+
+/* How many events a port can have had: what time allows. */
+static uint64_t most_events(const struct rd_moment *before, const struct rd_moment *now)
+{
+	double seconds = rd_moments_seconds(before, now), most = seconds * RD_EVENTS_PER_SECOND;
+
+	return seconds <= 0 || most >= 1.8e19 ? UINT64_MAX : (uint64_t)most;
+}
+
+static struct rd_delta delta_at(const struct rd_counter *counter, const struct rd_counter_value *before,
+				const struct rd_counter_value *now, enum rd_delta_note note, uint64_t most)
+{
+	if (note != RD_NOTE_NONE)
+		return (struct rd_delta){ 0, RD_DELTA_UNKNOWN, note };
+	if (!before)
+		return (struct rd_delta){ 0, RD_DELTA_UNKNOWN, RD_NOTE_NEW };
+	if (before->known != RD_OK || now->known != RD_OK)
+		return (struct rd_delta){ 0, RD_DELTA_UNKNOWN, RD_NOTE_UNREAD };
+	return rd_delta_of(counter->overflow, counter->bits, before->v, now->v, most);
+}
+
+/* What a port can have had between two moments. */
+struct span {
+	enum rd_delta_note note;
+	uint64_t packets[2]; /* sent and received, of 64 bits; UINT64_MAX: not known */
+};
+
+/* A packet makes no more events of one kind than this (a request for data makes one for each answer that is missed). */
+#define EVENTS_PER_PACKET 4
+
+/* How many times a counter that wraps can have counted: as the port's packets allow, where they bound it. Flushed work
+ * requests need no packet. */
+static uint64_t most_of(const struct rd_counter *counter, const struct span *span, uint64_t by_time)
+{
+	uint64_t most;
+
+	/* A link does not change a thousand times a second. */
+	if (counter->group == RD_GROUP_NETDEV)
+		return by_time == UINT64_MAX ? by_time : by_time / (uint64_t)(RD_EVENTS_PER_SECOND / 1000);
+	if (counter->meaning && counter->meaning->role == RD_ROLE_FOLLOWS)
+		return by_time;
+	if (span->packets[0] > UINT32_MAX * UINT64_C(1024) || span->packets[1] > UINT32_MAX * UINT64_C(1024))
+		return by_time;
+	most = (span->packets[0] + span->packets[1]) * EVENTS_PER_PACKET;
+	return most < by_time ? most : by_time;
+}
+
+static void note_packets(struct span *span, const struct rd_counter *counter, const struct rd_delta *delta)
+{
+	if (counter->group != RD_GROUP_PORT || delta->kind != RD_DELTA_EXACT)
+		return;
+	if (counter->about && counter->about->topic == RD_TOPIC_PACKETS_SENT)
+		span->packets[0] = delta->v;
+	else if (counter->about && counter->about->topic == RD_TOPIC_PACKETS_GOT)
+		span->packets[1] = delta->v;
+}
+
+void rd_deltas(const struct rd_moment *before, const struct rd_moment *now, struct rd_delta *ret)
+{
+	_cleanup_free_ struct span *spans = rd_alloc(now->set->n_ports + 1, sizeof(*spans));
+	uint64_t by_time = most_events(before, now);
+	struct index index = { 0 };
+
+	if (before->set != now->set)
+		index_set(before->set, &index);
+	for (size_t i = 0; i < now->set->n_ports; i++)
+		spans[i] = (struct span){ port_note(before, now, (uint32_t)i), { UINT64_MAX, UINT64_MAX } };
+	for (size_t i = 0; i < now->set->n; i++) {
+		const struct rd_counter *counter = &now->set->counters[i];
+		ptrdiff_t at = index.slots ? find(&index, before->set, now->set, i) : (ptrdiff_t)i;
+		struct span *span = &spans[counter->port];
+
+		/* A port's own counters stand before those of the driver. */
+		ret[i] = delta_at(counter, at < 0 ? NULL : &before->sample->values[at], &now->sample->values[i],
+				  span->note, most_of(counter, span, by_time));
+		note_packets(span, counter, &ret[i]);
+	}
+	free(index.slots);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/counters/threshold.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyse/counters/causes-priv.h"
+#include "base/lines.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/text.h"
+
+#define LINES_MAX 10000
+
+enum measure { VALUE, DELTA, PER_SECOND, PER_BIT, PER_PACKET, MEASURES };
+static const char *const measures[MEASURES] = {
+	[VALUE] = "value",     [DELTA] = "delta",	    [PER_SECOND] = "per_second",
+	[PER_BIT] = "per_bit", [PER_PACKET] = "per_packet",
+};
+
+struct rd_threshold {
+	const char *name, *why;
+	enum measure measure;
+	double limit;
+	enum rd_severity severity;
+};
+
+void rd_thresholds_deinit(struct rd_thresholds *thresholds)
+{
+	rd_texts_deinit(&thresholds->texts);
+	free(thresholds->v);
+	*thresholds = (struct rd_thresholds){ 0 };
+}
+
+static bool parse_limit(const char *word, double *ret)
+{
+	*ret = INFINITY;
+	return strcmp(word, "-") == 0 || rd_parse_real(word, 0, INFINITY, ret) == 0;
+}
+
+static bool parse_line(char *line, struct rd_threshold *ret)
+{
+	enum { NAME, MEASURE, LIMIT, SEVERITY, WORDS };
+	char *words[WORDS];
+
+	if (rd_words(&line, words, WORDS) < WORDS)
+		return false;
+	*ret = (struct rd_threshold){ .name = words[NAME], .measure = MEASURES };
+	for (int i = 0; i < MEASURES; i++)
+		if (strcmp(words[MEASURE], measures[i]) == 0)
+			ret->measure = (enum measure)i;
+	if (strcmp(words[SEVERITY], "warning") == 0)
+		ret->severity = RD_SEV_WARNING;
+	else if (strcmp(words[SEVERITY], "critical") == 0)
+		ret->severity = RD_SEV_CRITICAL;
+	ret->why = rd_trim(line);
+	return parse_limit(words[LIMIT], &ret->limit) && ret->measure != MEASURES && ret->severity != RD_SEV_NOTE;
+}
+
+/* Takes those out that stand among the first `n` and that `one` takes the place of. Returns how many of them are left. */
+static size_t replace(struct rd_thresholds *thresholds, size_t n, const struct rd_threshold *one)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < thresholds->n; i++) {
+		const struct rd_threshold *old = &thresholds->v[i];
+
+		if (i >= n || old->measure != one->measure || old->severity != one->severity ||
+		    strcmp(old->name, one->name) != 0)
+			thresholds->v[left++] = *old;
+	}
+	n -= thresholds->n - left;
+	thresholds->n = left;
+	return n;
+}
+
+int rd_thresholds_parse(const char *name, const char *text, size_t size, struct rd_thresholds *ret, struct rd_err *err)
+{
+	size_t before = ret->n;
+	struct rd_lines lines;
+	char *line;
+	int r = rd_lines_init_table(&lines, &ret->texts, "limits", name, text, size, err);
+
+	if (r < 0)
+		return r;
+	while ((line = rd_lines_next(&lines))) {
+		struct rd_threshold one;
+
+		if (!parse_line(line, &one))
+			return rd_lines_err(&lines, err, EINVAL,
+					    " is not NAME value|delta|per_second|per_bit|per_packet LIMIT "
+					    "warning|critical why");
+		if (before > 0)
+			before = replace(ret, before, &one);
+		if (ret->n == LINES_MAX)
+			return rd_err_set(err, EFBIG, name, "more than %d limits", LINES_MAX);
+		rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
+		ret->v[ret->n++] = one;
+	}
+	if (ret->n == 0)
+		return rd_err_set(err, EINVAL, name, "there is no limit in it");
+	return 0;
+}
+
+bool rd_thresholds_compare(const struct rd_thresholds *thresholds)
+{
+	for (size_t i = 0; i < thresholds->n; i++)
+		if (thresholds->v[i].measure != VALUE)
+			return true;
+	return false;
+}
+
+/* False: it cannot be told. */
+static bool measure_of(enum measure measure, const struct rd_counter_value *value, const struct rd_delta *delta,
+		       const struct rd_moved *moved, double *ret)
+{
+	double by = measure == PER_SECOND ? moved->seconds :
+		    measure == PER_BIT	  ? (double)moved->bits_in :
+		    measure == PER_PACKET ? (double)moved->packets_in :
+					    1;
+
+	if (measure == VALUE) {
+		*ret = (double)value->v;
+		return value->known == RD_OK;
+	}
+	if (!delta || delta->kind == RD_DELTA_UNKNOWN)
+		return false;
+	/* None of something is none of anything. */
+	*ret = delta->v == 0 ? 0 : (double)delta->v / by;
+	return delta->v == 0 || by > 0;
+}
+
+static void finding(struct rd_findings *findings, const struct rd_moment *now, size_t i,
+		    const struct rd_threshold *over, double measured)
+{
+	const struct rd_counter *counter = &now->set->counters[i];
+	struct rd_finding it = { .id = over ? "threshold" : "threshold-unknown",
+				 .severity = over ? over->severity : RD_SEV_UNKNOWN,
+				 .title = over ? "above its limit" : "has a limit and could not be read" };
+	char label[256];
+
+	rd_counter_port_label(&now->set->ports[counter->port], label, sizeof(label));
+	it.subject = rd_text("%s %s", label, counter->name);
+	if (over) {
+		it.observed = rd_text("%s %g", measures[over->measure], measured);
+		it.expected = rd_text("at most %g", over->limit);
+		it.fix = *over->why ? rd_dup(over->why) : NULL;
+	} else if (now->sample->values[i].code) {
+		it.observed = rd_text("%s", rd_errno_name(now->sample->values[i].code) ?
+						    rd_errno_name(now->sample->values[i].code) :
+						    "?");
+	}
+	rd_finding_add(findings, &it);
+}
+
+/* What a device does not have, or does not count, is no failure to read. */
+static bool is_unread(const struct rd_counter_value *value)
+{
+	return value->known != RD_OK && value->code && value->code != RD_COUNTER_NO_NUMBER &&
+	       value->code != RD_COUNTER_OFF && value->code != EOPNOTSUPP && value->code != ENOENT;
+}
+
+static void judge_one(const struct rd_thresholds *thresholds, const struct rd_moment *now,
+		      const struct rd_delta *deltas, const struct rd_moved *moved, size_t i,
+		      struct rd_findings *findings)
+{
+	const struct rd_counter_value *value = &now->sample->values[i];
+	const struct rd_threshold *over = NULL;
+	double measured = 0, at;
+	bool unread = false;
+
+	for (size_t t = 0; t < thresholds->n; t++) {
+		const struct rd_threshold *one = &thresholds->v[t];
+
+		if (isinf(one->limit) || fnmatch(one->name, now->set->counters[i].name, 0) != 0)
+			continue;
+		unread |= is_unread(value);
+		if ((one->measure != VALUE && !deltas) ||
+		    !measure_of(one->measure, value, deltas ? &deltas[i] : NULL, moved, &at))
+			continue;
+		if (at > one->limit && (!over || one->severity > over->severity)) {
+			over = one;
+			measured = at;
+		}
+	}
+	if (over || unread)
+		finding(findings, now, i, over, measured);
+}
+
+void rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd_moment *now,
+			 const struct rd_delta *deltas, double seconds, struct rd_findings *findings)
+{
+	_cleanup_free_ struct rd_delta *none = deltas ? NULL : rd_alloc(now->set->n + 1, sizeof(*none));
+
+	for (size_t at = 0; at < now->set->n;) {
+		struct rd_moved moved = { 0 };
+		size_t first = at;
+
+		rd_moved_gather(now, deltas ? deltas : none, seconds, &at, &moved);
+		for (size_t i = first; i < at; i++)
+			if (now->set->counters[i].group != RD_GROUP_QP)
+				judge_one(thresholds, now, deltas, &moved, i, findings);
+	}
+}

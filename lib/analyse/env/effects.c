@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which variables are set. Each name and value is kept once, in the text that it came in. */
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/env/env-names.h"
+#include "analyse/env/envcheck.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+/* -E2BIG: there are too many, or it is too long. */
+static int add(struct rd_effects *effects, const char *name, const char *value)
+{
+	if (effects->n >= RD_EFFECTS_MAX || strlen(value) >= RD_EFFECT_BYTES)
+		return -E2BIG;
+	rd_reserve(&effects->v, &effects->cap, effects->n + 1, sizeof(*effects->v));
+	effects->v[effects->n] = (struct rd_effect){ .name = name, .value = value };
+	rd_env_name_known(name, &effects->v[effects->n].library, NULL);
+	effects->n++;
+	return 0;
+}
+
+/* Takes the text over, also on failure. */
+static void keep(struct rd_effects *effects, char *text)
+{
+	rd_reserve(&effects->texts, &effects->cap_texts, effects->n_texts + 1, sizeof(char *));
+	effects->texts[effects->n_texts++] = text;
+}
+
+int rd_effects_set(struct rd_effects *effects, const char *name, const char *value)
+{
+	size_t n = strlen(name) + 1;
+	char *text = rd_alloc(n + strlen(value) + 1, 1);
+
+	memcpy(text, name, n);
+	strcpy(text + n, value);
+	keep(effects, text);
+	return add(effects, text, text + n);
+}
+
+static char *skip_blanks(char *at)
+{
+	return at + strspn(at, " \t");
+}
+
+/* What ends a value in a shell: a quote of its own kind, and blanks or a comment behind it; else these alone. */
+static char *take_value(char *value)
+{
+	char *end = *value == '"' || *value == '\'' ? strchr(value + 1, *value) : NULL;
+	size_t n;
+
+	if (end && (!end[1] || strchr(" \t\r", end[1]))) {
+		*end = '\0';
+		return value + 1;
+	}
+	end = strstr(value, " #");
+	if (end)
+		*end = '\0';
+	n = strlen(value);
+	while (n > 0 && strchr(" \t\r", value[n - 1]))
+		value[--n] = '\0';
+	return value;
+}
+
+/* Cuts "NAME=VALUE" in place; NULL for a comment and for any other line. */
+static char *cut(char *line, bool shell, char **value)
+{
+	char *name = shell ? skip_blanks(line) : line, *end = strchr(name, '=');
+
+	if (shell && (strncmp(name, "export ", 7) == 0 || strncmp(name, "export\t", 7) == 0))
+		name = skip_blanks(name + 7);
+	else if (shell && strncmp(name, "declare -x ", 11) == 0)
+		name = skip_blanks(name + 11);
+	if (!end || end < name || *name == '#')
+		return NULL;
+	*end = '\0';
+	*value = shell ? take_value(end + 1) : end + 1;
+	return name;
+}
+
+int rd_effects_own(struct rd_effects *effects, char *text, size_t size, char separator)
+{
+	char *stop = text + size;
+	int r = 0;
+
+	keep(effects, text);
+	while (text < stop && !r) {
+		char *next = memchr(text, separator, stop - text), *value, *name;
+
+		next = next ? next : stop;
+		*next = '\0';
+		name = cut(text, separator == '\n', &value);
+		if (name && rd_env_name_known(name, NULL, NULL) != RD_ENV_NAME_FOREIGN)
+			r = add(effects, name, value);
+		else
+			effects->foreign += name != NULL;
+		text = next + 1;
+	}
+	return r;
+}
+
+int rd_effects_take(const char *line, size_t size, struct rd_effects *effects)
+{
+	char *copy = rd_dup_part(line, size), *value, *name = cut(copy, true, &value);
+
+	if (name && rd_env_name_known(name, NULL, NULL) != RD_ENV_NAME_FOREIGN) {
+		keep(effects, RD_TAKE(copy));
+		return add(effects, name, value);
+	}
+	effects->foreign += name != NULL;
+	free(copy);
+	return 0;
+}
+
+struct place {
+	struct rd_effect effect;
+	size_t at;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	int r = strcmp(x->effect.name, y->effect.name);
+
+	return r ? r : (x->at > y->at) - (x->at < y->at);
+}
+
+void rd_effects_sort(struct rd_effects *effects)
+{
+	_cleanup_free_ struct place *places = NULL;
+	size_t n = 0;
+
+	if (effects->sorted == effects->n)
+		return;
+	places = rd_alloc(effects->n, sizeof(*places));
+	for (size_t i = 0; i < effects->n; i++)
+		places[i] = (struct place){ effects->v[i], i };
+	qsort(places, effects->n, sizeof(*places), by_name);
+	for (size_t i = 0; i < effects->n; i++) {
+		bool again = n > 0 && strcmp(effects->v[n - 1].name, places[i].effect.name) == 0;
+
+		if (again) {
+			struct rd_effect *out = effects->first_wins ? &places[i].effect : &effects->v[n - 1];
+
+			free(out->selects);
+			free(out->effect);
+			n -= !effects->first_wins;
+		}
+		if (!again || !effects->first_wins)
+			effects->v[n++] = places[i].effect;
+	}
+	effects->n = effects->sorted = n;
+}
+
+static int compare_name(const void *effect, const void *name)
+{
+	return strcmp(((const struct rd_effect *)effect)->name, name);
+}
+
+struct rd_effect *rd_effects_find(const struct rd_effects *effects, const char *name)
+{
+	size_t at = rd_lower_bound(name, effects->v, effects->n, sizeof(*effects->v), compare_name);
+
+	return at < effects->n && strcmp(effects->v[at].name, name) == 0 ? &effects->v[at] : NULL;
+}
+
+const char *rd_effects_get(const struct rd_effects *effects, const char *name)
+{
+	const struct rd_effect *effect = rd_effects_find(effects, name);
+
+	return effect ? effect->value : NULL;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/env/env-names.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analyse/env/env-names-priv.h"
+#include "base/text.h"
+
+#define LONGEST 63 /* characters of a name that is compared */
+
+/* NCCL's: docs/userguide/source/env.rst has since when they are gone. */
+static const struct {
+	const char *name, *note;
+} retired[] = {
+	{ "NCCL_CHECKS_DISABLE", "deprecated in NCCL 2.2.12; NCCL_CHECK_MODE took its place" },
+	{ "NCCL_IB_GDR_LEVEL", "NCCL_NET_GDR_LEVEL since NCCL 2.4.0" },
+	{ "NCCL_IB_CUDA_SUPPORT", "removed in NCCL 2.4.0: NCCL_NET_GDR_LEVEL says where GPUDirect RDMA is used" },
+	{ "NCCL_LL_THRESHOLD", "removed in NCCL 2.5: NCCL_PROTO chooses protocols" },
+	{ "NCCL_SINGLE_RING_THRESHOLD", "removed in NCCL 2.3" },
+	{ "NCCL_TREE_THRESHOLD", "removed in NCCL 2.5: NCCL_ALGO chooses algorithms" },
+};
+
+/* Read by something else that comes with such jobs. A name that ends in _ stands for all that begin so. */
+static const struct {
+	const char *name, *who;
+} others[] = {
+	{ "MC_COLOR_TABLE", "Midnight Commander" },
+	{ "MC_HOST_", "the MinIO client" },
+	{ "MC_SID", "Midnight Commander" },
+	{ "MC_SKIN", "Midnight Commander" },
+	{ "MC_TMPDIR", "Midnight Commander" },
+	{ "NCCL_ASYNC_ERROR_HANDLING", "PyTorch (TORCH_NCCL_ASYNC_ERROR_HANDLING since 2.2)" },
+	{ "NCCL_AVOID_RECORD_STREAMS", "PyTorch" },
+	{ "NCCL_BLOCKING_WAIT", "PyTorch (TORCH_NCCL_BLOCKING_WAIT since 2.2)" },
+	{ "NCCL_DESYNC_DEBUG", "PyTorch" },
+	{ "NCCL_DYNAMIC_CHUNK_", "a plugin of Google Cloud" },
+	{ "NCCL_ENABLE_TIMING", "PyTorch" },
+	{ "NCCL_FASTRAK_", "a plugin of Google Cloud" },
+	{ "NCCL_GPUDIRECTTCPX_", "a plugin of Google Cloud" },
+	{ "NCCL_IBEXT_DISABLE", "HPC-X's plugin (nccl-rdma-sharp-plugins)" },
+	{ "NCCL_INSPECTOR_", "NCCL's inspector, a profiler plugin" },
+	{ "NCCL_PLUGIN_P2P", "HPC-X's plugin (nccl-rdma-sharp-plugins)" },
+	{ "NCCL_PROFILE_", "NCCL's example of a profiler plugin" },
+	{ "NCCL_ROOT", "builds that look for NCCL" },
+	{ "NCCL_HOME", "builds that look for NCCL" },
+	{ "NCCL_LIB_DIR", "builds that look for NCCL" },
+	{ "NCCL_INCLUDE_DIR", "builds that look for NCCL" },
+	{ "NCCL_INCLUDE_DIRS", "builds that look for NCCL" },
+	{ "NCCL_LIBRARY", "builds that look for NCCL" },
+	{ "NCCL_VERSION", "container images: which release is installed" },
+	{ "NCCL_SHARP_", "HPC-X's plugin (nccl-rdma-sharp-plugins)" },
+	{ "NCCL_TRACE_BUFFER_SIZE", "PyTorch" },
+	{ "NCCL_TUNER_CONFIG_", "a tuner plugin" },
+	{ "NCCL_UCX_", "HPC-X's plugin (nccl-rdma-sharp-plugins)" },
+	{ "NCCL_USE_COMM_NONBLOCKING", "PyTorch" },
+	{ "NVSHMEM_DIR", "builds that look for NVSHMEM" },
+	{ "NVSHMEM_HOME", "builds that look for NVSHMEM" },
+	{ "NVSHMEM_PREFIX", "builds of NVSHMEM" },
+	{ "UCX_HOME", "builds that look for UCX" },
+	{ "UCX_DIR", "builds that look for UCX" },
+	{ "UCX_VERSION", "container images: which release is installed" },
+};
+
+/* Ways to miss the first letters that are no other library's (RCCL, HCCL and others are libraries). */
+static const struct {
+	const char *wrong, *right;
+} misspelt[] = {
+	{ "NCLL_", "NCCL_" },	    { "NCC_", "NCCL_" },	{ "NCL_", "NCCL_" },	   { "NVSHEM_", "NVSHMEM_" },
+	{ "NVSHMEN_", "NVSHMEM_" }, { "NVHSMEM_", "NVSHMEM_" }, { "NVSMEM_", "NVSHMEM_" }, { "NVSHMM_", "NVSHMEM_" },
+};
+
+static int compare_text(const void *listed, const void *name)
+{
+	return strcmp(*(const char *const *)listed, name);
+}
+
+static bool is_listed(const char *const *names, size_t n, const char *name)
+{
+	size_t at = rd_lower_bound(name, names, n, sizeof(*names), compare_text);
+
+	return at < n && strcmp(names[at], name) == 0;
+}
+
+static const struct rd_env_names *library_of(const char *name)
+{
+	for (size_t i = 0; i < rd_env_n_names; i++)
+		if (strncasecmp(name, rd_env_names[i].prefix, strlen(rd_env_names[i].prefix)) == 0)
+			return &rd_env_names[i];
+	return NULL;
+}
+
+/* The right beginning for one of the wrong ones; NULL. */
+static const char *right_prefix(const char *name, size_t *skip)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(misspelt); i++) {
+		*skip = strlen(misspelt[i].wrong);
+		if (strncmp(name, misspelt[i].wrong, *skip) == 0)
+			return misspelt[i].right;
+	}
+	return NULL;
+}
+
+static bool is_composed(const struct rd_env_names *library, const char *rest)
+{
+	for (size_t i = 0; i < library->n_prefixes; i++) {
+		size_t n = strlen(library->prefixes[i]);
+
+		if (strncmp(rest, library->prefixes[i], n) == 0 &&
+		    is_listed(library->fields, library->n_fields, rest + n))
+			return true;
+	}
+	return false;
+}
+
+static bool is_known(const struct rd_env_names *library, const char *name)
+{
+	return is_listed(library->names, library->n, name) ||
+	       (strncmp(name, library->prefix, strlen(library->prefix)) == 0 &&
+		is_composed(library, name + strlen(library->prefix)));
+}
+
+static const char *other_reader(const char *name)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(others); i++) {
+		size_t n = strlen(others[i].name);
+
+		if (others[i].name[n - 1] == '_' ? strncmp(name, others[i].name, n) == 0 :
+						   strcmp(name, others[i].name) == 0)
+			return others[i].who;
+	}
+	return NULL;
+}
+
+/* A misspelt beginning counts only in front of a name that the library has. */
+static const struct rd_env_names *library_meant(const char *name)
+{
+	const struct rd_env_names *library = library_of(name);
+	size_t skip;
+	const char *right = library ? NULL : right_prefix(name, &skip);
+	_cleanup_free_ char *whole = right && strlen(name) <= LONGEST ? rd_text("%s%s", right, name + skip) : NULL;
+	const struct rd_env_names *meant = whole ? library_of(whole) : NULL;
+
+	return meant && is_known(meant, whole) ? meant : library;
+}
+
+enum rd_env_known rd_env_name_known(const char *name, const char **library, const char **note)
+{
+	const struct rd_env_names *lib = library_meant(name);
+	const char *none = NULL, **say = note ? note : &none;
+
+	*say = NULL;
+	if (library)
+		*library = lib ? lib->title : NULL;
+	if (!lib)
+		return RD_ENV_NAME_FOREIGN;
+	if (is_known(lib, name))
+		return RD_ENV_NAME_KNOWN;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(retired); i++)
+		if (strcmp(retired[i].name, name) == 0) {
+			*say = retired[i].note;
+			return RD_ENV_NAME_RETIRED;
+		}
+	*say = other_reader(name);
+	return *say ? RD_ENV_NAME_OTHER : RD_ENV_NAME_UNKNOWN;
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* Restricted Damerau-Levenshtein: three rows of the table, only the cells near the diagonal. */
+unsigned rd_env_distance(const char *a, const char *b, unsigned most)
+{
+	size_t n = strnlen(a, LONGEST + 1), m = strnlen(b, LONGEST + 1);
+	unsigned rows[3][LONGEST + 2];
+
+	if (n > LONGEST || m > LONGEST || n > m + most || m > n + most)
+		return most + 1;
+	for (size_t j = 0; j <= m; j++)
+		rows[0][j] = (unsigned)j;
+	for (size_t i = 1; i <= n; i++) {
+		unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+		size_t from = i > most ? i - most : 1, to = i + most < m ? i + most : m;
+		unsigned best = most + 1;
+
+		for (size_t j = 0; j <= m; j++)
+			row[j] = most + 1;
+		if (i <= most)
+			row[0] = (unsigned)i;
+		for (size_t j = from; j <= to; j++) {
+			row[j] = least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = least(row[j], before[j - 2] + 1);
+			best = least(best, row[j]);
+		}
+		if (best > most)
+			return most + 1;
+	}
+	return least(rows[n % 3][m], most + 1);
+}
+
+static bool same_letters(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		a += strspn(a, "_-");
+		b += strspn(b, "_-");
+		if (toupper((unsigned char)*a) != *b)
+			return false;
+		if (!*a)
+			return true;
+	}
+}
+
+/* One is the other with something in front of it: GID_INDEX and IB_GID_INDEX. */
+static bool is_tail(const char *whole, const char *tail)
+{
+	size_t n = strlen(whole), m = strlen(tail);
+
+	return m < n && whole[n - m - 1] == '_' && strcmp(whole + n - m, tail) == 0;
+}
+
+/* A single word is the end of too many names: ENABLE, LEVEL. */
+static bool lacks_part(const char *rest, const char *candidate)
+{
+	return is_tail(candidate, rest) && (strchr(rest, '_') || strlen(candidate) == strlen(rest) + 3);
+}
+
+struct nearest {
+	const char *prefix, *name; /* the second NULL: none so far */
+	unsigned cost;
+};
+
+/* Costs: 0 the same letters, 1 and 2 changes, 3 a part of the name more or less. */
+static void consider(struct nearest *best, const char *rest, const char *prefix, const char *candidate)
+{
+	unsigned cost = 4, most = strlen(rest) < 5 ? 1 : 2;
+
+	if (same_letters(rest, candidate))
+		cost = 0;
+	else if ((cost = rd_env_distance(rest, candidate, most)) > most)
+		cost = lacks_part(rest, candidate) || (strchr(candidate, '_') && is_tail(rest, candidate)) ? 3 : 4;
+	if (cost > 3 || cost > best->cost)
+		return;
+	if (!best->name || cost < best->cost || strlen(candidate) < strlen(best->name))
+		*best = (struct nearest){ prefix, candidate, cost };
+}
+
+static void consider_fields(struct nearest *best, const struct rd_env_names *library, const char *rest)
+{
+	for (size_t i = 0; i < library->n_prefixes; i++) {
+		size_t n = strlen(library->prefixes[i]);
+
+		if (strncasecmp(rest, library->prefixes[i], n) != 0)
+			continue;
+		for (size_t k = 0; k < library->n_fields; k++)
+			consider(best, rest + n, library->prefixes[i], library->fields[k]);
+	}
+}
+
+char *rd_env_name_near(const char *name)
+{
+	const struct rd_env_names *library = library_meant(name);
+	struct nearest best = { NULL, NULL, 4 };
+	size_t skip = 0;
+
+	if (!library || strlen(name) > LONGEST)
+		return NULL;
+	skip = strlen(library->prefix);
+	if (strncasecmp(name, library->prefix, skip) != 0)
+		right_prefix(name, &skip);
+	for (size_t i = 0; i < library->n; i++)
+		consider(&best, name + skip, "", library->names[i] + strlen(library->prefix));
+	consider_fields(&best, library, name + skip);
+	return best.name ? rd_text("%s%s%s", library->prefix, best.prefix, best.name) : NULL;
+}

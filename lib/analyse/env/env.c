@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/env/env.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+static void add(struct rd_env *env, const char *library, const char *name, char *value)
+{
+	rd_reserve(&env->v, &env->cap, env->n + 1, sizeof(*env->v));
+	env->v[env->n++] = (struct rd_env_var){ .library = library, .name = name, .value = value };
+}
+
+/* NCCL reaches EFA through aws-ofi-nccl, HCCL its own ports: their variables name no devices. */
+static bool has_own_library(const struct rd_host *host, const struct rd_port *port)
+{
+	return rd_ibdev_is_efa(host, port->ibdev) || rd_ibdev_is_gaudi(host, port->ibdev);
+}
+
+bool rd_env_wants(const struct rd_port_views *views, size_t p)
+{
+	const struct rd_host *host = views->host;
+	const struct rd_port *port = &host->ports[p];
+
+	return views->v[p].role == RD_ROLE_COMPUTE && rd_port_active(port) && port->num > 0 &&
+	       host->ibdevs[port->ibdev].name && !has_own_library(host, port);
+}
+
+/* "mlx5_0/1 and 7 more" */
+static bool refuse(const struct rd_host *host, int first, size_t n, struct rd_err *err, const char *why)
+{
+	char object[128];
+
+	if (first < 0)
+		snprintf(object, sizeof(object), "--env");
+	else if (n > 1)
+		snprintf(object, sizeof(object), "%.64s/%u and %zu more",
+			 rd_ibdev_label(host, host->ports[first].ibdev), host->ports[first].num, n - 1);
+	else
+		snprintf(object, sizeof(object), "%.64s/%u", rd_ibdev_label(host, host->ports[first].ibdev),
+			 host->ports[first].num);
+	rd_err_set(err, ENODEV, object, "%s", why);
+	rd_err_hint(err,
+		    "rdmadiag nic-map -o +role_reason,state; then name the NICs yourself: NCCL_IB_HCA==NAME:PORT,...");
+	return true;
+}
+
+bool rd_env_refused(const struct rd_port_views *views, struct rd_err *err)
+{
+	const struct rd_host *host = views->host;
+	size_t unsure = 0, compute = 0, ib = 0, efa = 0, gaudi = 0, wanted = 0;
+	int first_unsure = -1, first_compute = -1;
+	char why[200];
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+
+		wanted += rd_env_wants(views, p);
+		ib += rd_env_wants(views, p) && rd_port_is_ib(port);
+		efa += rd_ibdev_is_efa(host, port->ibdev);
+		gaudi += rd_ibdev_is_gaudi(host, port->ibdev);
+		if (views->v[p].role == RD_ROLE_UNKNOWN && rd_port_active(port) && !rd_port_is_aside(views, p)) {
+			first_unsure = unsure++ ? first_unsure : (int)p;
+		} else if (views->v[p].role == RD_ROLE_COMPUTE) {
+			first_compute = compute++ ? first_compute : (int)p;
+		}
+	}
+	if (wanted == 0 && efa > 0) {
+		refuse(host, first_compute, compute, err,
+		       "EFA takes none of these variables: libraries use it by libfabric (aws-ofi-nccl)");
+		rd_err_hint(err,
+			    "NCCL_DEBUG=INFO shows \"Selected Provider is efa\"; if not, NCCL finds no libnccl-net*.so");
+		return true;
+	}
+	if (wanted == 0 && gaudi > 0)
+		return refuse(host, first_compute, compute, err,
+			      "the ports of a Gaudi take none of these variables: HCCL finds them by itself");
+	if (unsure > 0) {
+		snprintf(why, sizeof(why), "what it is for is not certain: %s",
+			 views->v[first_unsure].role_why ? views->v[first_unsure].role_why : "not known");
+		return refuse(host, first_unsure, unsure, err, why);
+	}
+	if (wanted > 0 && ib > 0 && ib < wanted)
+		return refuse(host, first_compute, compute, err,
+			      "compute ports of both link layers: a library takes NICs of one");
+	if (wanted > 0)
+		return false;
+	if (compute == 0)
+		return refuse(host, -1, 0, err, "no port is known to be for computing");
+	return refuse(host, first_compute, compute, err, "no compute port is active, or known by name and port");
+}
+
+/* "mlx5_0:1,mlx5_1:1" behind `prefix`; "" if there is no such port. */
+static char *port_list(const struct rd_port_views *views, const char *prefix)
+{
+	const struct rd_host *host = views->host;
+	_cleanup_buf_ struct rd_buf list = { 0 };
+
+	rd_buf_str(&list, prefix);
+	for (size_t p = 0, n = 0; p < host->n_ports; p++)
+		if (rd_env_wants(views, p))
+			rd_buf_printf(&list, "%s%s:%u", n++ > 0 ? "," : "", host->ibdevs[host->ports[p].ibdev].name,
+				      host->ports[p].num);
+	return RD_TAKE(list.data);
+}
+
+int rd_env_gid_index(const struct rd_port_views *views)
+{
+	const struct rd_host *host = views->host;
+	int index = -1;
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		int own;
+
+		if (!rd_env_wants(views, p))
+			continue;
+		own = rd_port_is_ethernet(&host->ports[p]) ? rd_port_gid_index(views, p) : -1;
+		if (own < 0 || (index >= 0 && own != index))
+			return -1;
+		index = own;
+	}
+	return index;
+}
+
+/* The interface that reaches other hosts: it has the default route; its master where it is bound. NULL if none is known. */
+static const char *front_end(const struct rd_host *host)
+{
+	for (size_t i = 0; i < host->n_netdevs; i++)
+		if (host->netdevs[i].default_route)
+			return host->netdevs[i].name;
+	return NULL;
+}
+
+/* The nearest port, of these the one with the fewest users, of these the first; -1 if there is none. */
+static int best_port(const struct rd_host *host, const struct rd_nicmap *map, size_t gpu, const unsigned *users)
+{
+	enum rd_path best_path = RD_PATH_UNKNOWN;
+	int best = -1;
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		enum rd_path path = rd_nicmap_pair(map, gpu, (size_t)host->ports[p].ibdev)->path;
+
+		if (!rd_env_wants(&map->ports, p))
+			continue;
+		if (path == RD_PATH_UNKNOWN)
+			path = RD_PATH_SYS;
+		if (best >= 0 && (path > best_path || (path == best_path && users[p] >= users[best])))
+			continue;
+		best = (int)p;
+		best_path = path;
+	}
+	return best;
+}
+
+/* Process k takes the k-th device, counted in the order of devices and as often as the mapping says: that can be said
+ * only where accelerators and NICs are in the same order. "" where it cannot. */
+static char *pe_mapping(const struct rd_host *host, const struct rd_nicmap *map)
+{
+	_cleanup_free_ unsigned *users = rd_alloc(host->n_ports + 1, sizeof(*users));
+	_cleanup_buf_ struct rd_buf mapping = { 0 };
+	int last = 0;
+
+	rd_buf_str(&mapping, "");
+	for (size_t g = 0; g < host->n_gpus; g++) {
+		int port = best_port(host, map, g, users);
+
+		if (port < last)
+			return rd_dup("");
+		last = port;
+		users[port]++;
+	}
+	for (size_t p = 0; p < host->n_ports; p++) {
+		char label[128];
+
+		rd_port_library_name(host, &host->ports[p], label, sizeof(label));
+		if (users[p])
+			rd_buf_printf(&mapping, "%s%s:%u", mapping.len ? "," : "", label, users[p]);
+	}
+	return RD_TAKE(mapping.data);
+}
+
+static void nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int gid_index, struct rd_env *env)
+{
+	_cleanup_free_ char *mapping = pe_mapping(host, map);
+	const char *name = NULL;
+
+	add(env, "nvshmem", "NVSHMEM_ENABLE_NIC_PE_MAPPING", rd_text("%d", *mapping != '\0'));
+	if (*mapping)
+		add(env, "nvshmem", "NVSHMEM_HCA_PE_MAPPING", RD_TAKE(mapping));
+	else
+		add(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(&map->ports, ""));
+	for (size_t p = 0; p < host->n_ports; p++)
+		if (rd_env_wants(&map->ports, p))
+			name = host->ibdevs[host->ports[p].ibdev].name;
+	if (name && strncmp(name, "mlx5", 4) != 0) {
+		size_t n = 0;
+
+		while (isalpha((unsigned char)name[n]))
+			n++;
+		add(env, "nvshmem", "NVSHMEM_HCA_PREFIX", rd_text("%.*s", (int)n, name));
+	}
+	if (gid_index >= 0)
+		add(env, "nvshmem", "NVSHMEM_IB_GID_INDEX", rd_text("%d", gid_index));
+}
+
+void rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_env *ret)
+{
+	_cleanup_free_ char *list = port_list(&map->ports, "");
+	const char *front = front_end(host);
+	int gid_index = rd_env_gid_index(&map->ports);
+
+	if (!*list || rd_env_refused(&map->ports, NULL))
+		return;
+	add(ret, "nccl", "NCCL_IB_HCA", rd_text("=%s", list));
+	if (gid_index >= 0)
+		add(ret, "nccl", "NCCL_IB_GID_INDEX", rd_text("%d", gid_index));
+	if (front)
+		add(ret, "nccl", "NCCL_SOCKET_IFNAME", rd_text("=%s", front));
+	if (front)
+		add(ret, "nccl", "GLOO_SOCKET_IFNAME", rd_text("%s", front));
+	nvshmem(host, map, gid_index, ret);
+	add(ret, "ucx", "UCX_NET_DEVICES", rd_text("%s", list));
+	if (gid_index >= 0)
+		add(ret, "ucx", "UCX_IB_GID_INDEX", rd_text("%d", gid_index));
+}

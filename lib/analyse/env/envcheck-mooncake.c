@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Variables of Mooncake's transfer engine: mooncake-transfer-engine/src/config.cpp, topology.cpp,
+ * transfer_engine_impl.cpp. */
+#include <string.h>
+
+#include "analyse/env/envcheck-priv.h"
+#include "base/text.h"
+
+/* That it is there is enough, whatever its value. */
+static void say_set(struct rd_check_env *check, const char *what)
+{
+	static const char *const off[] = { "0", "false", "no", "off", "" };
+
+	rd_envcheck_effect(check, "%s", what);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(off); i++)
+		if (strcmp(check->effect->value, off[i]) == 0) {
+			rd_envcheck_advise(check, RD_SEV_WARNING, "env-set-is-on", "It switches on, whatever its value",
+					   "Mooncake looks whether it is set, not to what", NULL, NULL,
+					   rd_text("unset %s", check->effect->name));
+			return;
+		}
+}
+
+static void check_force_tcp(struct rd_check_env *check)
+{
+	say_set(check, "TCP only: no other transport is set up");
+	if (!rd_envcheck_has_rdma(check, true))
+		return;
+	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is switched off",
+			   "Mooncake goes over TCP, at a fraction of the rate", NULL, NULL,
+			   rd_text("unset MC_FORCE_TCP"));
+}
+
+static void check_force_hca(struct rd_check_env *check)
+{
+	const char *value = check->effect->value;
+
+	say_set(check, "RDMA is set up even where no NIC was found; it names no NIC (MC_TE_FILTERS does)");
+	if (rd_host_find_ibdev(check->host, value) < 0)
+		return;
+	rd_envcheck_advise(check, RD_SEV_WARNING, "env-no-selection", "It does not choose the NIC that it names",
+			   "Mooncake looks whether it is set, not to what, and uses all NICs", NULL, NULL,
+			   rd_text("MC_TE_FILTERS=%s", value));
+}
+
+static void check_force_mnnvl(struct rd_check_env *check)
+{
+	say_set(check, "NVLink between hosts, in builds that have it: NICs are not used there");
+}
+
+static void check_intranode(struct rd_check_env *check)
+{
+	say_set(check, "NVLink within the host, in builds that have it");
+}
+
+static void check_metacache(struct rd_check_env *check)
+{
+	say_set(check, "descriptions of peers are asked for each time");
+}
+
+static void check_ipv6(struct rd_check_env *check)
+{
+	say_set(check, "IPv6 for handshakes");
+}
+
+static void check_affinity(struct rd_check_env *check)
+{
+	say_set(check, "a transfer goes to the peer's NIC of the same name");
+}
+
+/* Names of devices, exactly; blanks around them do not count. */
+static void check_filters(struct rd_check_env *check)
+{
+	_cleanup_env_list_ struct rd_env_list none = { 0 };
+	const struct rd_host *host = check->host;
+	const char *at = check->effect->value, *entry;
+	size_t size;
+
+	while (rd_env_entry(&at, &entry, &size)) {
+		size_t skip = strspn(entry, " \t");
+		bool found = false;
+
+		skip = skip < size ? skip : size;
+		entry += skip;
+		size -= skip;
+		while (size > 0 && strchr(" \t", entry[size - 1]))
+			size--;
+		for (size_t p = 0; p < host->n_ports; p++) {
+			const char *name = rd_ibdev_label(host, host->ports[p].ibdev);
+
+			if (strlen(name) != size || strncmp(name, entry, size) != 0)
+				continue;
+			found = true;
+			if (rd_port_active(&host->ports[p]))
+				rd_envcheck_selects(check, p);
+		}
+		if (!found)
+			rd_env_list_add(&none, entry, size);
+	}
+	rd_envcheck_tell_count(check);
+	if (none.n)
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
+				"the entry does nothing", rd_env_list_take(&none), NULL);
+	rd_envcheck_selection(check);
+}
+
+/* atoi, and what is not from 0 to 255 leaves it to Mooncake. */
+static void check_gid(struct rd_check_env *check)
+{
+	long index;
+
+	if (!rd_envcheck_value(check, RD_ENV_ATOI, -1, &index))
+		return;
+	if (index >= 0 && index <= 255) {
+		rd_envcheck_gid_index(check);
+		return;
+	}
+	rd_envcheck_effect(check, "ignored: Mooncake chooses");
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range", "Mooncake ignores it",
+			rd_text("%ld", index), rd_text("0 to 255"));
+}
+
+static void check_mtu(struct rd_check_env *check)
+{
+	long mtu;
+
+	if (!rd_envcheck_value(check, RD_ENV_ATOI, 4096, &mtu))
+		return;
+	if (mtu == 512 || mtu == 1024 || mtu == 2048 || mtu == 4096) {
+		rd_envcheck_effect(check, "path MTU of %ld bytes, or what the port has if that is less%s", mtu,
+				   mtu == 4096 ? " (the default)" : "");
+		return;
+	}
+	rd_envcheck_effect(check, "ignored: 4096, or what the port has if that is less");
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
+			"Mooncake goes on with 4096; it is the MTU of RDMA, not that of the interface",
+			rd_text("%ld", mtu), rd_text("512, 1024, 2048 or 4096"));
+}
+
+static void check_port(struct rd_check_env *check)
+{
+	_cleanup_env_list_ struct rd_env_list lacking = { 0 };
+	const struct rd_host *host = check->host;
+	long port;
+
+	if (!rd_envcheck_value(check, RD_ENV_ATOI, 1, &port))
+		return;
+	if (port < 1 || port > 255) {
+		rd_envcheck_effect(check, "ignored: port 1");
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
+				"Mooncake ignores it", rd_text("%ld", port), rd_text("1 to 255"));
+		return;
+	}
+	rd_envcheck_effect(check, "port %ld of each device%s", port, port == 1 ? " (the default)" : "");
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_ibdev *ibdev = &host->ibdevs[host->ports[p].ibdev];
+
+		if (rd_envcheck_uses(check, p) && (size_t)ibdev->first_port == p && ibdev->n_ports < (unsigned long)port)
+			rd_env_list_add(&lacking, rd_ibdev_label(host, host->ports[p].ibdev),
+					strlen(rd_ibdev_label(host, host->ports[p].ibdev)));
+	}
+	if (!lacking.n)
+		return;
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "Devices have no such port",
+			"Mooncake does without these devices", rd_env_list_take(&lacking), NULL);
+}
+
+static void check_topo(struct rd_check_env *check)
+{
+	rd_envcheck_effect(check,
+			   "which NIC is near what memory is taken from this file; if it cannot be read, detection as "
+			   "usual (the file was not looked at)");
+}
+
+static const char *off(const struct rd_effects *all, const char *name)
+{
+	static const char *const about[] = { "MC_IB_",	      "MC_GID_INDEX",	    "MC_PKEY_INDEX",
+					     "MC_MTU",	      "MC_NUM_QP_PER_EP",   "MC_MLX5_",
+					     "MC_TE_FILTERS", "MC_FORCE_HCA",	    "MC_NUM_CQ_PER_CTX",
+					     "MC_MAX_WR",     "MC_PATH_ROUNDROBIN", "MC_WORKERS_PER_CTX" };
+
+	if (!rd_effects_find(all, "MC_FORCE_TCP"))
+		return NULL;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(about); i++)
+		if (strncmp(name, about[i], strlen(about[i])) == 0)
+			return "MC_FORCE_TCP";
+	return NULL;
+}
+
+/* clang-format off */
+static const struct rd_env_values qps = { RD_ENV_ATOI, 2, 1, 255, NULL, "%ld queue pairs to each of a peer's NICs",
+	"Mooncake keeps 2", false };
+static const struct rd_env_values cqs = { RD_ENV_ATOI, 1, 1, 255, NULL, "%ld completion queues for each NIC",
+	"Mooncake keeps 1", false };
+static const struct rd_env_values workers = { RD_ENV_ATOI, 2, 1, 8, NULL, "%ld threads for each NIC",
+	"Mooncake keeps 2", false };
+static const struct rd_env_values max_wr = { RD_ENV_ATOI, 256, 1, 65535, NULL, "%ld work requests in a queue pair",
+	"Mooncake keeps 256", false };
+static const struct rd_env_values slice = { RD_ENV_ATOI, 65536, 1, 2147483647, NULL,
+	"transfers are cut into slices of %ld bytes, which NICs share", "Mooncake keeps 65536", false };
+static const struct rd_env_values retries = { RD_ENV_ATOI, 9, 1, 127, NULL,
+	"a slice that failed is tried up to %ld times, on other NICs (the retry count of queue pairs stays 7)",
+	"Mooncake keeps 9", false };
+static const struct rd_env_values slice_timeout = { RD_ENV_ATOI, -1, 1, 65535, NULL, "a slice is given up after %ld s",
+	"Mooncake waits as long as it takes", false };
+static const struct rd_env_values relaxed = { RD_ENV_ATOI, 1, 0, 2, RD_ENV_SAYS(
+	{ 0, "no PCI relaxed ordering" }, { 1, "PCI relaxed ordering where libibverbs has it" },
+	{ 2, "PCI relaxed ordering where libibverbs has it" }), NULL, "Mooncake keeps 1", false };
+static const struct rd_env_values roundrobin = { RD_ENV_TRUE, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "among the near NICs one is drawn for each slice" }, { 1, "near NICs are taken in turn" }), NULL, NULL, false };
+static const struct rd_env_values lag = { RD_ENV_TRUE, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "the NIC spreads queue pairs over the ports of a LAG" },
+	{ 1, "queue pairs are pinned to the ports of a LAG in turn (mlx5)" }), NULL, NULL, false };
+
+static const struct rd_env_rule rules[] = {
+	{ "MC_TE_FILTERS", check_filters, true, NULL },
+	{ "MC_FORCE_TCP", check_force_tcp, false, NULL },
+	{ "MC_FORCE_HCA", check_force_hca, false, NULL },
+	{ "MC_FORCE_MNNVL", check_force_mnnvl, false, NULL },
+	{ "MC_INTRANODE_NVLINK", check_intranode, false, NULL },
+	{ "MC_GID_INDEX", check_gid, false, NULL },
+	{ "MC_IB_PORT", check_port, false, NULL },
+	{ "MC_PKEY_INDEX", rd_envcheck_pkey, false, NULL },
+	{ "MC_IB_TC", rd_envcheck_traffic_class, false, NULL },
+	{ "MC_IB_SL", rd_envcheck_service_level, false, NULL },
+	{ "MC_MTU", check_mtu, false, NULL },
+	{ "MC_NUM_QP_PER_EP", NULL, false, &qps },
+	{ "MC_NUM_CQ_PER_CTX", NULL, false, &cqs },
+	{ "MC_WORKERS_PER_CTX", NULL, false, &workers },
+	{ "MC_MAX_WR", NULL, false, &max_wr },
+	{ "MC_SLICE_SIZE", NULL, false, &slice },
+	{ "MC_SLICE_TIMEOUT", NULL, false, &slice_timeout },
+	{ "MC_RETRY_CNT", NULL, false, &retries },
+	{ "MC_IB_PCI_RELAXED_ORDERING", NULL, false, &relaxed },
+	{ "MC_PATH_ROUNDROBIN", NULL, false, &roundrobin },
+	{ "MC_MLX5_QP_LAG_PORT_BALANCE", NULL, false, &lag },
+	{ "MC_CUSTOM_TOPO_JSON", check_topo, false, NULL },
+	{ "MC_DISABLE_METACACHE", check_metacache, false, NULL },
+	{ "MC_USE_IPV6", check_ipv6, false, NULL },
+	{ "MC_ENABLE_DEST_DEVICE_AFFINITY", check_affinity, false, NULL },
+};
+/* clang-format on */
+const struct rd_env_rules rd_env_mooncake = { rules, RD_ARRAY_SIZE(rules), off };

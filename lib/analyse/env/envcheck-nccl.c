@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* NCCL's variables: which are judged, and those that mean the same on every host. */
+#include <string.h>
+
+#include "analyse/env/envcheck-priv.h"
+#include "base/text.h"
+
+#define MOST_QPS 128 /* NCCL_IB_MAX_QPS */
+
+/* Each NIC that was fused into one has as many. */
+static void check_queue_pairs(struct rd_check_env *check)
+{
+	long n;
+
+	if (!rd_envcheck_value(check, RD_ENV_NCCL, 1, &n))
+		return;
+	if (n < 1 || n > MOST_QPS) {
+		rd_envcheck_effect(check, "NCCL has room for 1 to %d queue pairs in a connection, and does not check",
+				   MOST_QPS);
+		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-out-of-range", "The value is out of range",
+				"NCCL does not check it: the process crashes, or connects without queue pairs",
+				rd_text("%ld", n), rd_text("1 to %d", MOST_QPS));
+		return;
+	}
+	rd_envcheck_effect(check, "%ld queue pair%s for each connection (channel and peer) and NIC%s", n,
+			   n == 1 ? "" : "s",
+			   n == 1 ? " (the default)" : ", and as many for each NIC that is fused with it");
+	if (n > 1)
+		rd_envcheck_effect(check,
+				   rd_envcheck_nccl_number(check, "NCCL_IB_SPLIT_DATA_ON_QPS", 0) == 1 ?
+					   "each message is split among them" :
+					   "messages take them in turn (NCCL_IB_SPLIT_DATA_ON_QPS=1 would split each)");
+}
+
+static void check_split(struct rd_check_env *check)
+{
+	long qps = rd_envcheck_nccl_number(check, "NCCL_IB_QPS_PER_CONNECTION", 1), split;
+
+	if (!rd_envcheck_value(check, RD_ENV_NCCL, 0, &split))
+		return;
+	if (split == 1 && qps == 1)
+		rd_envcheck_effect(check, "nothing to split where NICs are not fused: a connection has one queue pair "
+					  "(NCCL_IB_QPS_PER_CONNECTION)");
+	else if (split == 1)
+		rd_envcheck_effect(check, "each message is split among all queue pairs of the connection");
+	else
+		rd_envcheck_effect(check, "messages take the queue pairs in turn%s", split == 0 ? " (the default)" : "");
+}
+
+static void check_family(struct rd_check_env *check)
+{
+	const char *value = check->effect->value;
+	bool v6 = strcmp(value, "AF_INET6") == 0, known = v6 || strcmp(value, "AF_INET") == 0;
+
+	rd_envcheck_effect(
+		check, known ? "%s addresses for connecting" : "not understood: %s addresses, whichever comes first",
+		v6    ? "IPv6" :
+		known ? "IPv4" :
+			"any");
+	if (known || !*value)
+		return;
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
+			"NCCL goes on as if it were not set", NULL, rd_text("AF_INET or AF_INET6"));
+}
+
+/* clang-format off */
+static const struct rd_env_values merge_vfs = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_SAYS(
+	{ 0, "virtual functions are NICs of their own; only the ports of one device are fused" },
+	{ 1, "the function and device numbers of PCI addresses are ignored: virtual functions of a bus are fused" }),
+	"as 1", NULL, false };
+static const struct rd_env_values merge_nics = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_SAYS(
+	{ 0, "NICs are not fused: each port counts by itself" },
+	{ 1, "ports of one card are fused into one NIC, as far as NCCL_NET_MERGE_LEVEL says" }), "as 1", NULL, false };
+static const struct rd_env_values cross_nic = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_SAYS(
+	{ 0, "a ring or tree keeps to NICs of one number on all hosts: for rails that do not reach each other" },
+	{ 1, "a ring or tree may go from any NIC to any: every NIC must reach every other" },
+	{ 2, "a ring or tree keeps to one number where that is as fast" }), NULL, "NCCL searches rings as with 0", false };
+static const struct rd_env_values pxn_disable = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "GPUs may send through another GPU's NIC over NVLink" },
+	{ 1, "no sending through another GPU's NIC: where a GPU has no near NIC, or rails are apart, traffic crosses the "
+	     "host" }),
+	"as 0", NULL, false };
+static const struct rd_env_values pxn_level = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_SAYS(
+	{ 0, "send and receive do not go through another GPU's NIC" },
+	{ 1, "send and receive go through another GPU's NIC where that avoids the host" },
+	{ 2, "send and receive go through the NIC of the receiver's rail" }), NULL, NULL, false };
+static const struct rd_env_values data_direct = { RD_ENV_NCCL, 1, 0, 2, RD_ENV_SAYS(
+	{ 0, "Direct NIC is not used: data takes the PCI path of the NIC" },
+	{ 1, "where a NIC has a data direct function, that alone is used" },
+	{ 2, "a NIC with a data direct function counts twice: with it and without" }), NULL, NULL, false };
+static const struct rd_env_values gdr_read = { RD_ENV_NCCL, -2, 0, 0, RD_ENV_SAYS(
+	{ -2, "sending reads GPU memory directly from Ampere on, or with NVLink" },
+	{ 0, "sending copies through the memory of the host", RD_SEV_WARNING, "env-gdr-off",
+	  "GPUDirect RDMA is off for sending", "data is copied through the memory of the host first", "unset NCCL_NET_GDR_READ" },
+	{ 1, "sending reads GPU memory directly" }), "as 1", NULL, false };
+static const struct rd_env_values gdr_c2c = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_SAYS(
+	{ 0, "GPUDirect RDMA up to PXB only, also where GPU and CPU are joined by C2C" },
+	{ 1, "GPUDirect RDMA over C2C, too" }), "as 1", NULL, false };
+static const struct rd_env_values dmabuf = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_SAYS(
+	{ 0, "GPU memory is registered through nvidia_peermem only, which must be loaded" },
+	{ 1, "GPU memory is registered as DMA-BUF where kernel and driver can" }), "as 1", NULL, false };
+static const struct rd_env_values p2p_disable = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "GPUs of the host reach each other directly" },
+	{ 1, "no direct traffic between GPUs, NVLink included: it goes through the memory of the host" }),
+	"as 0: NCCL compares with 1", NULL, false };
+static const struct rd_env_values shm_disable = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "shared memory between processes of the host where GPUs cannot reach each other" },
+	{ 1, "no shared memory: processes of the host that cannot reach each other directly use the network" }), "as 0",
+	NULL, false };
+static const struct rd_env_values adaptive = { RD_ENV_NCCL, -2, 0, 0, RD_ENV_SAYS(
+	{ -2, "on for InfiniBand, off for RoCE" },
+	{ 0, "off: data and the message that tells of it are one RDMA write" },
+	{ 1, "on: larger data is sent as an RDMA write, and told of by a second one, so that packets may come in any "
+	     "order" }),
+	"as 1", NULL, false };
+static const struct rd_env_values ar_threshold = { RD_ENV_NCCL, 8192, 0, 0, NULL,
+	"with adaptive routing, a second RDMA write signals messages above %ld bytes", NULL, false };
+static const struct rd_env_values relaxed = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_SAYS(
+	{ 0, "no PCI relaxed ordering: slow in virtual machines and on some AMD processors" },
+	{ 1, "PCI relaxed ordering where libibverbs has it" },
+	{ 2, "PCI relaxed ordering where libibverbs has it" }), NULL, "NCCL takes it for 0", false };
+static const struct rd_env_values use_inline = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "control messages are read from memory" }, { 1, "control messages are sent inline" }), "as 1", NULL, false };
+static const struct rd_env_values ece = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_SAYS(
+	{ 0, "no enhanced connection establishment: features of the two NICs are not negotiated" },
+	{ 1, "the NICs negotiate features such as congestion control" }), "as 1", NULL, false };
+static const struct rd_env_values async_events = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_SAYS(
+	{ 0, "fatal events of a NIC are logged, and the job goes on", RD_SEV_WARNING, "env-events-ignored",
+	  "Fatal events of NICs do not end the job", "it may hang instead", "unset NCCL_IB_RETURN_ASYNC_EVENTS" },
+	{ 1, "a fatal event of a NIC ends the job with an error" }), "as 1", NULL, false };
+static const struct rd_env_values flush = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "after a receive a read makes sure that the data is in GPU memory" },
+	{ 1, "no read after a receive: GPUs that need it (before Hopper) may see data that has not arrived" }),
+	"as 1", NULL, false };
+static const struct rd_env_values failover = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "a port that fails ends the job" },
+	{ 1, "of fused NICs, one that fails is left out" }), "as 0", NULL, false };
+static const struct rd_env_values subnet_aware = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "a NIC connects to the peer's NIC whatever their subnets" },
+	{ 1, "a NIC of the peer's subnet is taken where there is one" }), "as 1", NULL, false };
+static const struct rd_env_values ooo_rq = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "receives complete in order" },
+	{ 1, "receives out of order: the NIC must be able to" }), "as 1", NULL, false };
+static const struct rd_env_values mnnvl = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_SAYS(
+	{ 0, "NVLink between hosts is not used: traffic goes over NICs" },
+	{ 1, "NVLink between hosts must work, else NCCL stops" },
+	{ 2, "NVLink between hosts where there is one" }), NULL, NULL, false };
+static const struct rd_env_values net_intra = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "the network may be used within the host" }, { 1, "the network is not used within the host" }), "as 1",
+	NULL, false };
+
+static const struct rd_env_rule rules[] = {
+	{ "NCCL_IB_HCA", rd_envcheck_nccl_hca, true, NULL },
+	{ "NCCL_NET", rd_envcheck_net, false, NULL },
+	{ "NCCL_NET_PLUGIN", rd_envcheck_net_plugin, false, NULL },
+	{ "NCCL_IB_DISABLE", rd_envcheck_ib_disable, false, NULL },
+	{ "NCCL_SOCKET_IFNAME", rd_envcheck_interfaces, false, NULL },
+	{ "NCCL_SOCKET_FAMILY", check_family, false, NULL },
+	{ "NCCL_IB_GID_INDEX", rd_envcheck_gid_index, false, NULL },
+	{ "NCCL_IB_ADDR_FAMILY", rd_envcheck_addr_family, false, NULL },
+	{ "NCCL_IB_ADDR_RANGE", rd_envcheck_addr_range, false, NULL },
+	{ "NCCL_IB_ROCE_VERSION_NUM", rd_envcheck_roce_version, false, NULL },
+	{ "NCCL_IB_TIMEOUT", rd_envcheck_timeout, false, NULL },
+	{ "NCCL_IB_RETRY_CNT", rd_envcheck_retry_count, false, NULL },
+	{ "NCCL_IB_SL", rd_envcheck_service_level, false, NULL },
+	{ "NCCL_IB_TC", rd_envcheck_traffic_class, false, NULL },
+	{ "NCCL_IB_FIFO_TC", rd_envcheck_traffic_class, false, NULL },
+	{ "NCCL_GIN_IB_TC", rd_envcheck_traffic_class, false, NULL },
+	{ "NCCL_IB_PKEY", rd_envcheck_pkey, false, NULL },
+	{ "NCCL_IB_QPS_PER_CONNECTION", check_queue_pairs, false, NULL },
+	{ "NCCL_IB_SPLIT_DATA_ON_QPS", check_split, false, NULL },
+	{ "NCCL_IB_MERGE_VFS", NULL, false, &merge_vfs },
+	{ "NCCL_IB_MERGE_NICS", NULL, false, &merge_nics },
+	{ "NCCL_NET_MERGE_LEVEL", rd_envcheck_merge_level, false, NULL },
+	{ "NCCL_NET_MERGE_POLICY", rd_envcheck_merge_policy, false, NULL },
+	{ "NCCL_NET_FORCE_MERGE", rd_envcheck_force_merge, false, NULL },
+	{ "NCCL_NETDEVS_POLICY", rd_envcheck_netdevs_policy, false, NULL },
+	{ "NCCL_TOPO_FILE", rd_envcheck_topo_file, false, NULL },
+	{ "NCCL_CROSS_NIC", NULL, false, &cross_nic },
+	{ "NCCL_PXN_DISABLE", NULL, false, &pxn_disable },
+	{ "NCCL_P2P_PXN_LEVEL", NULL, false, &pxn_level },
+	{ "NCCL_IB_DATA_DIRECT", NULL, false, &data_direct },
+	{ "NCCL_NET_GDR_LEVEL", rd_envcheck_level, false, NULL },
+	{ "NCCL_NET_GDR_READ", NULL, false, &gdr_read },
+	{ "NCCL_NET_GDR_C2C", NULL, false, &gdr_c2c },
+	{ "NCCL_DMABUF_ENABLE", NULL, false, &dmabuf },
+	{ "NCCL_P2P_LEVEL", rd_envcheck_level, false, NULL },
+	{ "NCCL_P2P_DISABLE", NULL, false, &p2p_disable },
+	{ "NCCL_SHM_DISABLE", NULL, false, &shm_disable },
+	{ "NCCL_IB_ADAPTIVE_ROUTING", NULL, false, &adaptive },
+	{ "NCCL_IB_AR_THRESHOLD", NULL, false, &ar_threshold },
+	{ "NCCL_IB_PCI_RELAXED_ORDERING", NULL, false, &relaxed },
+	{ "NCCL_IB_USE_INLINE", NULL, false, &use_inline },
+	{ "NCCL_IB_ECE_ENABLE", NULL, false, &ece },
+	{ "NCCL_IB_RETURN_ASYNC_EVENTS", NULL, false, &async_events },
+	{ "NCCL_GDR_FLUSH_DISABLE", NULL, false, &flush },
+	{ "NCCL_IB_RESILIENCY_PORT_FAILOVER", NULL, false, &failover },
+	{ "NCCL_IB_SUBNET_AWARE_ROUTING", NULL, false, &subnet_aware },
+	{ "NCCL_IB_OOO_RQ", NULL, false, &ooo_rq },
+	{ "NCCL_MNNVL_ENABLE", NULL, false, &mnnvl },
+	{ "NCCL_NET_DISABLE_INTRA", NULL, false, &net_intra },
+};
+/* clang-format on */
+const struct rd_env_rules rd_env_nccl = { rules, RD_ARRAY_SIZE(rules), rd_envcheck_nccl_off };

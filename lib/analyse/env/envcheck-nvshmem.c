@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* NVSHMEM's variables: src/modules/transport/common/env_defs.h, and the transports that read them. */
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analyse/env/envcheck-priv.h"
+#include "base/text.h"
+
+static bool is_on(const struct rd_effects *all, const char *name)
+{
+	const char *text = rd_effects_get(all, name);
+	long on = 0;
+
+	if (text)
+		rd_envcheck_read(RD_ENV_LETTER, text, 0, &on);
+	return on != 0;
+}
+
+/* src/host/transport/transport.cpp compares eight letters, whatever their case. */
+static void check_remote(struct rd_check_env *check)
+{
+	static const char *const known[] = { "ibrc", "ucx", "ibdevx", "libfabric" };
+	const char *value = check->effect->value;
+	bool ibgda = is_on(check->all, "NVSHMEM_IB_ENABLE_IBGDA");
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(known); i++)
+		if (strncasecmp(value, known[i], 8) == 0) {
+			rd_envcheck_effect(check, "%s between hosts%s%s", known[i], i == 0 ? " (the default)" : "",
+					   ibgda ? ", and IBGDA for what GPUs start" : "");
+			return;
+		}
+	if (ibgda) {
+		rd_envcheck_effect(check, "no transport of its own: IBGDA alone between hosts");
+		return;
+	}
+	rd_envcheck_effect(check, "nothing reaches other hosts");
+	if (!rd_envcheck_has_rdma(check, true))
+		return;
+	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off",
+			   strcasecmp(value, "none") == 0 ? "RDMA is switched off" : "NVSHMEM has no such transport",
+			   "processes of other hosts cannot be reached", NULL,
+			   rd_text("ibrc, ibdevx, ucx or libfabric"), rd_text("unset NVSHMEM_REMOTE_TRANSPORT"));
+}
+
+/* src/modules/transport/ibgda/ibgda.cpp, ibgda_parse_nic_handler_request. */
+static void check_handler(struct rd_check_env *check)
+{
+	static const struct {
+		const char *word, *text;
+	} known[] = {
+		{ "auto",
+		  "GPUs ring doorbells where the driver lets them (PeerMappingOverride=1, or DMA-BUF of the UAR), else "
+		  "the CPU does (the default)" },
+		{ "gpu",
+		  "GPUs ring doorbells where the driver lets them (NVreg_RegistryDwords=\"PeerMappingOverride=1;\"), "
+		  "else the CPU does: the same as auto" },
+		{ "cpu",
+		  "the CPU rings doorbells, by way of GDRCopy: gdrdrv must be loaded, else IBGDA does not start" },
+		{ "cpu_host_memory",
+		  "the CPU rings doorbells, by way of host memory: slower, and needs neither driver setting" },
+	};
+	char word[20];
+	size_t n = 0;
+
+	for (const char *c = check->effect->value; *c && n + 1 < sizeof(word); c++)
+		if (!isspace((unsigned char)*c))
+			word[n++] = (char)tolower((unsigned char)*c);
+	word[n] = '\0';
+	for (size_t i = 0; i < RD_ARRAY_SIZE(known); i++)
+		if (strcmp(word, known[i].word) == 0) {
+			rd_envcheck_effect(check, "%s", known[i].text);
+			if (i != 2 || !is_on(check->all, "NVSHMEM_DISABLE_GDRCOPY"))
+				return;
+			rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "It needs GDRCopy",
+					"IBGDA does not start", rd_text("NVSHMEM_DISABLE_GDRCOPY is set"),
+					rd_text("auto, gpu or cpu_host_memory"));
+			return;
+		}
+	rd_envcheck_effect(check, "not understood: IBGDA does not start");
+	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value", "IBGDA does not start",
+			NULL, rd_text("auto, gpu, cpu or cpu_host_memory"));
+}
+
+static void check_map(struct rd_check_env *check)
+{
+	static const char *const known[] = { "cta", "sm", "warp", "dct" };
+	bool dci = strstr(check->effect->name, "DCI") != NULL;
+
+	for (size_t i = 0; i < 3 + (size_t)dci; i++)
+		if (strcasecmp(check->effect->value, known[i]) == 0) {
+			rd_envcheck_effect(check, "queue pairs are taken in turn by %s%s", known[i],
+					   i == 0 ? " (the default)" : "");
+			return;
+		}
+	rd_envcheck_effect(check, "not understood: IBGDA does not start");
+	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value", "IBGDA does not start",
+			NULL, rd_text(dci ? "cta, sm, warp or dct" : "cta, sm or warp"));
+}
+
+static void check_memtype(struct rd_check_env *check)
+{
+	const char *value = check->effect->value;
+
+	if (strcasecmp(value, "gpumem") == 0)
+		rd_envcheck_effect(check, "queues of NICs lie in GPU memory (the default)");
+	else if (strcasecmp(value, "hostmem") == 0)
+		rd_envcheck_effect(check, "queues of NICs lie in the memory of the host: each doorbell crosses PCI");
+	else
+		rd_envcheck_effect(check, "GPU memory where the NIC can read it, else that of the host");
+}
+
+/* src/modules/transport/libfabric/libfabric.cpp. */
+static void check_provider(struct rd_check_env *check)
+{
+	const char *value = check->effect->value, *remote = rd_effects_get(check->all, "NVSHMEM_REMOTE_TRANSPORT");
+	bool known = strcmp(value, "cxi") == 0 || strcmp(value, "efa") == 0 || strcmp(value, "verbs") == 0;
+
+	if (!remote || strncasecmp(remote, "libfabric", 8) != 0)
+		rd_envcheck_effect(check, "not used: NVSHMEM_REMOTE_TRANSPORT is not libfabric");
+	else
+		rd_envcheck_effect(check, "libfabric's provider %.*s", RD_ENV_QUOTED, value);
+	if (known)
+		return;
+	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
+			"the transport knows three providers", NULL, rd_text("cxi, efa or verbs"));
+}
+
+static const char *off(const struct rd_effects *all, const char *name)
+{
+	const char *remote = rd_effects_get(all, "NVSHMEM_REMOTE_TRANSPORT");
+	bool ibgda = is_on(all, "NVSHMEM_IB_ENABLE_IBGDA");
+
+	if (strcmp(name, "NVSHMEM_REMOTE_TRANSPORT") == 0 || strcmp(name, "NVSHMEM_IB_ENABLE_IBGDA") == 0)
+		return NULL;
+	/* Programs switch it on themselves: DeepEP does. */
+	if (strncmp(name, "NVSHMEM_IBGDA_", 14) == 0 && rd_effects_get(all, "NVSHMEM_IB_ENABLE_IBGDA") && !ibgda)
+		return "NVSHMEM_IB_ENABLE_IBGDA switches IBGDA off";
+	if (remote && strcasecmp(remote, "none") == 0 && !ibgda &&
+	    (strncmp(name, "NVSHMEM_IB_", 11) == 0 || strncmp(name, "NVSHMEM_HCA_", 12) == 0))
+		return "NVSHMEM_REMOTE_TRANSPORT=none";
+	return NULL;
+}
+
+/* clang-format off */
+static const struct rd_env_values ibgda = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "GPUs do not start RDMA themselves: a thread of the CPU does it for them" },
+	{ 1, "GPUs start RDMA themselves (IBGDA): mlx5 devices only" }), NULL, NULL, false };
+static const struct rd_env_values rc_per_pe = { RD_ENV_ANY_BASE, 2, 0, 0, RD_ENV_SAYS(
+	{ 0, "no reliable connections: DCI and DCT queue pairs only" }),
+	"%ld RC queue pairs to each other process, for each NIC", NULL, false };
+static const struct rd_env_values num_dci = { RD_ENV_ANY_BASE, 1, 0, 0, NULL,
+	"%ld DCI queue pairs (0 or less: NVSHMEM chooses)", NULL, false };
+static const struct rd_env_values num_dct = { RD_ENV_ANY_BASE, 2, 0, 0, NULL, "%ld DCT queue pairs", NULL, false };
+static const struct rd_env_values shared_dci = { RD_ENV_ANY_BASE, 1, 0, 0, NULL,
+	"%ld of the DCI queue pairs are shared", NULL, false };
+static const struct rd_env_values multi_port = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "one NIC for each process, also where several are as near" },
+	{ 1, "all NICs that are as near as the nearest for each process" }), NULL, NULL, false };
+static const struct rd_env_values rc_per_device = { RD_ENV_ANY_BASE, 1, 1, 1024, NULL,
+	"%ld RC queue pairs to each other process, for each NIC", "connecting fails", false };
+static const struct rd_env_values no_dmabuf = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "GPU memory is registered as DMA-BUF where the driver can" },
+	{ 1, "GPU memory is registered through nvidia_peermem only, which must be loaded" }), NULL, NULL, false };
+static const struct rd_env_values relaxed = { RD_ENV_LETTER, 1, 0, 0, RD_ENV_SAYS(
+	{ 0, "no PCI relaxed ordering" }, { 1, "PCI relaxed ordering" }), NULL, NULL, false };
+static const struct rd_env_values no_gdrcopy = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "GDRCopy where it is there" }, { 1, "no GDRCopy: atomics of IBRC are emulated" }), NULL, NULL, false };
+static const struct rd_env_values no_p2p = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "GPUs of the host reach each other directly" },
+	{ 1, "GPUs of the host reach each other by the network only" }), NULL, NULL, false };
+static const struct rd_env_values no_data_direct = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "data direct functions are used where NICs have them" },
+	{ 1, "data direct functions are not used" }), NULL, NULL, false };
+static const struct rd_env_values no_atomics = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "atomics are done by NICs" }, { 1, "atomics are done by a thread of the CPU" }), NULL, NULL, false };
+static const struct rd_env_values mapping = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "each process takes the NIC nearest to its GPU" },
+	{ 1, "processes take NICs in the order of NVSHMEM_HCA_PE_MAPPING or _HCA_LIST, else in turn, whatever the "
+	     "distance" }),
+	NULL, NULL, false };
+static const struct rd_env_values qp_depth = { RD_ENV_ANY_BASE, 1024, 128, 32768, NULL,
+	"%ld work requests in a queue pair (IBGDA: rounded up to a power of two)", "NVSHMEM does not start", true };
+static const struct rd_env_values mnnvl = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
+	{ 0, "NVLink between hosts where there is one" }, { 1, "NVLink between hosts is not used" }), NULL, NULL, false };
+
+static const struct rd_env_rule rules[] = {
+	{ "NVSHMEM_HCA_LIST", rd_envcheck_nvshmem_list, true, NULL },
+	{ "NVSHMEM_HCA_PE_MAPPING", rd_envcheck_nvshmem_list, true, NULL },
+	{ "NVSHMEM_ENABLE_NIC_PE_MAPPING", NULL, false, &mapping },
+	{ "NVSHMEM_HCA_PREFIX", rd_envcheck_nvshmem_prefix, false, NULL },
+	{ "NVSHMEM_REMOTE_TRANSPORT", check_remote, false, NULL },
+	{ "NVSHMEM_IB_ENABLE_IBGDA", NULL, false, &ibgda },
+	{ "NVSHMEM_IB_GID_INDEX", rd_envcheck_gid_index, false, NULL },
+	{ "NVSHMEM_IB_ADDR_FAMILY", rd_envcheck_addr_family, false, NULL },
+	{ "NVSHMEM_IB_ADDR_RANGE", rd_envcheck_addr_range, false, NULL },
+	{ "NVSHMEM_IB_ROCE_VERSION_NUM", rd_envcheck_roce_version, false, NULL },
+	{ "NVSHMEM_IB_SL", rd_envcheck_service_level, false, NULL },
+	{ "NVSHMEM_IB_TRAFFIC_CLASS", rd_envcheck_traffic_class, false, NULL },
+	{ "NVSHMEM_IB_NUM_RC_PER_DEVICE", NULL, false, &rc_per_device },
+	{ "NVSHMEM_IB_DISABLE_DMABUF", NULL, false, &no_dmabuf },
+	{ "NVSHMEM_IB_ENABLE_RELAXED_ORDERING", NULL, false, &relaxed },
+	{ "NVSHMEM_IBGDA_NIC_HANDLER", check_handler, false, NULL },
+	{ "NVSHMEM_IBGDA_NUM_RC_PER_PE", NULL, false, &rc_per_pe },
+	{ "NVSHMEM_IBGDA_NUM_DCI", NULL, false, &num_dci },
+	{ "NVSHMEM_IBGDA_NUM_DCT", NULL, false, &num_dct },
+	{ "NVSHMEM_IBGDA_NUM_SHARED_DCI", NULL, false, &shared_dci },
+	{ "NVSHMEM_IBGDA_DCI_MAP_BY", check_map, false, NULL },
+	{ "NVSHMEM_IBGDA_RC_MAP_BY", check_map, false, NULL },
+	{ "NVSHMEM_IBGDA_ENABLE_MULTI_PORT", NULL, false, &multi_port },
+	{ "NVSHMEM_IBGDA_FORCE_NIC_BUF_MEMTYPE", check_memtype, false, NULL },
+	{ "NVSHMEM_DISABLE_GDRCOPY", NULL, false, &no_gdrcopy },
+	{ "NVSHMEM_DISABLE_P2P", NULL, false, &no_p2p },
+	{ "NVSHMEM_DISABLE_MNNVL", NULL, false, &mnnvl },
+	{ "NVSHMEM_DISABLE_DATA_DIRECT", NULL, false, &no_data_direct },
+	{ "NVSHMEM_DISABLE_IB_NATIVE_ATOMICS", NULL, false, &no_atomics },
+	{ "NVSHMEM_QP_DEPTH", NULL, false, &qp_depth },
+	{ "NVSHMEM_LIBFABRIC_PROVIDER", check_provider, false, NULL },
+	{ "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", rd_envcheck_interfaces, false, NULL },
+};
+/* clang-format on */
+const struct rd_env_rules rd_env_nvshmem = { rules, RD_ARRAY_SIZE(rules), off };

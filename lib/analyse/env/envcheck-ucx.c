@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* UCX's variables: src/ucp/core/ucp_context.c, src/uct/ib/base/ib_iface.c, src/uct/ib/rc/base/rc_iface.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/env/envcheck-priv.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+/* Ports by "device:port", so that long lists are looked up. */
+struct label {
+	char text[128];
+	size_t port;
+};
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(((const struct label *)a)->text, ((const struct label *)b)->text);
+}
+
+static struct label *list_labels(const struct rd_host *host)
+{
+	struct label *labels = rd_alloc(host->n_ports + 1, sizeof(*labels));
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		rd_port_library_name(host, &host->ports[p], labels[p].text, sizeof(labels[p].text));
+		labels[p].port = p;
+	}
+	if (labels && host->n_ports)
+		qsort(labels, host->n_ports, sizeof(*labels), by_text);
+	return labels;
+}
+
+static int compare_label(const void *label, const void *text)
+{
+	return strcmp(((const struct label *)label)->text, text);
+}
+
+/* The first that is not below the key. */
+static size_t lower_bound(const struct label *labels, size_t n, const char *key)
+{
+	return rd_lower_bound(key, labels, n, sizeof(*labels), compare_label);
+}
+
+#define MOST_DEVICES 64 /* bits of a mask: ucp_is_resource_in_device_list */
+/* Ports that are looked up. Of what UCX refuses anyway it is enough to say how much it is. */
+#define MOST_LOOKED_UP 4096
+
+struct devices {
+	const struct label *labels;
+	struct rd_env_list no_port, bare, none;
+	size_t entries;
+	bool *named; /* one a port */
+	bool any_rdma, any_netdev;
+};
+
+static bool is_netdev(const struct rd_host *host, const char *name)
+{
+	return rd_host_find_netdev(host, name) >= 0;
+}
+
+static void look_up(struct rd_check_env *check, struct devices *devices, const char *entry)
+{
+	const struct rd_host *host = check->host;
+	size_t at = lower_bound(devices->labels, host->n_ports, entry), n = strlen(entry);
+	size_t name = strcspn(entry, ":");
+	char key[130];
+	bool found = false;
+
+	if (at < host->n_ports && strcmp(devices->labels[at].text, entry) == 0) {
+		devices->named[devices->labels[at].port] = true;
+		devices->any_rdma = true;
+		return;
+	}
+	if (is_netdev(host, entry)) {
+		devices->any_netdev = true; /* for its TCP transport */
+		return;
+	}
+	snprintf(key, sizeof(key), "%.*s:", (int)(name < 120 ? name : 120), entry);
+	at = lower_bound(devices->labels, host->n_ports, key);
+	for (; at < host->n_ports && strncmp(devices->labels[at].text, key, strlen(key)) == 0; at++) {
+		found = true;
+		/* Without a port it means all of them. */
+		if (name == n)
+			devices->named[devices->labels[at].port] = devices->any_rdma = true;
+	}
+	rd_env_list_add(!found ? &devices->none : name == n ? &devices->bare : &devices->no_port, entry, n);
+}
+
+/* prefix[first-last]suffix stands for many; others are what they say. */
+static void look_up_range(struct rd_check_env *check, struct devices *devices, const char *entry, size_t size)
+{
+	char text[128];
+	unsigned first, last;
+	int from = 0, to = 0;
+
+	if (size >= sizeof(text)) {
+		rd_env_list_add(&devices->none, entry, size);
+		return;
+	}
+	snprintf(text, sizeof(text), "%.*s", (int)size, entry);
+	if (sscanf(text, "%*[^[][%n%u-%u]%n", &from, &first, &last, &to) != 2 || to == 0 || first > last ||
+	    last - first >= 1024) {
+		if (devices->entries++ < MOST_LOOKED_UP)
+			look_up(check, devices, text);
+		return;
+	}
+	for (unsigned i = first; i <= last && devices->entries + (i - first) < MOST_LOOKED_UP; i++) {
+		char one[160];
+
+		snprintf(one, sizeof(one), "%.*s%u%s", from - 1, text, i, text + to);
+		look_up(check, devices, one);
+	}
+	devices->entries += last - first + 1;
+}
+
+static void say_refused(struct rd_check_env *check, size_t entries)
+{
+	rd_envcheck_effect(check, "UCX stops: %d devices at most", MOST_DEVICES);
+	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The list is longer than UCX takes",
+			"an assertion ends the process", rd_text("%zu devices", entries),
+			rd_text("%d at most", MOST_DEVICES));
+}
+
+static void say_devices(struct rd_check_env *check, struct devices *devices)
+{
+	if (devices->entries > MOST_DEVICES)
+		say_refused(check, devices->entries);
+	if (devices->bare.n)
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "Only newer UCX takes a device without its port",
+				"releases without openucx/ucx#11142 (January 2026) pass over the entry",
+				rd_env_list_take(&devices->bare), rd_text("NAME:1"));
+	if (devices->no_port.n)
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "The device has no such port",
+				"the entry does nothing", rd_env_list_take(&devices->no_port), NULL);
+	if (devices->none.n)
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
+				"the entry does nothing", rd_env_list_take(&devices->none), NULL);
+}
+
+static void judge_devices(struct rd_check_env *check, struct devices *devices, bool negate)
+{
+	const struct rd_host *host = check->host;
+
+	if (devices->entries > MOST_LOOKED_UP) {
+		say_refused(check, devices->entries);
+		return;
+	}
+	say_devices(check, devices);
+	for (size_t p = 0; p < host->n_ports; p++)
+		if (devices->named[p] != negate && (!negate || rd_port_active(&host->ports[p])))
+			rd_envcheck_selects(check, p);
+	if (negate || devices->any_rdma || !devices->any_netdev) {
+		rd_envcheck_tell_count(check);
+		rd_envcheck_selection(check);
+		return;
+	}
+	rd_envcheck_effect(check, "interfaces only: UCX is left with TCP between hosts");
+	if (!rd_envcheck_has_rdma(check, true))
+		return;
+	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "No RDMA device is among them",
+			   "UCX goes over TCP, at a fraction of the rate", NULL, rd_text("NAME:PORT of RDMA devices"),
+			   rd_text("rdmadiag nic-map --env ucx"));
+}
+
+static void check_devices(struct rd_check_env *check)
+{
+	const char *at = check->effect->value, *entry;
+	bool negate = *at == '^';
+	_cleanup_free_ struct label *labels = NULL;
+	_cleanup_free_ bool *named = rd_alloc(check->host->n_ports + 1, 1);
+	struct devices devices = { .named = named };
+	size_t size;
+
+	if (strcmp(at, "all") == 0) {
+		rd_envcheck_effect(check, "all devices (the default)");
+		return;
+	}
+	devices.labels = labels = list_labels(check->host);
+	at += negate;
+	while (rd_env_entry(&at, &entry, &size))
+		look_up_range(check, &devices, entry, size);
+	judge_devices(check, &devices, negate);
+	rd_env_list_deinit(&devices.no_port);
+	rd_env_list_deinit(&devices.bare);
+	rd_env_list_deinit(&devices.none);
+}
+
+/* Which transports a word of UCX_TLS stands for. */
+enum { TL_RDMA = 1, TL_TCP = 2, TL_SHM = 4, TL_GPU = 8, TL_SELF = 16, TL_CM = 32 };
+
+static const struct {
+	const char *word;
+	unsigned kind;
+} transports[] = {
+	{ "ib", TL_RDMA },	  { "rc", TL_RDMA },	   { "rc_v", TL_RDMA },	   { "rc_x", TL_RDMA },
+	{ "rc_verbs", TL_RDMA },  { "rc_mlx5", TL_RDMA },  { "rc_gda", TL_RDMA },  { "dc", TL_RDMA },
+	{ "dc_x", TL_RDMA },	  { "dc_mlx5", TL_RDMA },  { "ud", TL_RDMA },	   { "ud_v", TL_RDMA },
+	{ "ud_x", TL_RDMA },	  { "ud_verbs", TL_RDMA }, { "ud_mlx5", TL_RDMA }, { "gga", TL_RDMA },
+	{ "gga_mlx5", TL_RDMA },  { "srd", TL_RDMA },	   { "tcp", TL_TCP },	   { "sm", TL_SHM },
+	{ "shm", TL_SHM },	  { "mm", TL_SHM },	   { "posix", TL_SHM },	   { "sysv", TL_SHM },
+	{ "xpmem", TL_SHM },	  { "knem", TL_SHM },	   { "cma", TL_SHM },	   { "self", TL_SELF },
+	{ "cuda", TL_GPU },	  { "cuda_copy", TL_GPU }, { "cuda_ipc", TL_GPU }, { "gdr_copy", TL_GPU },
+	{ "rocm", TL_GPU },	  { "rocm_copy", TL_GPU }, { "rocm_ipc", TL_GPU }, { "rocm_gdr", TL_GPU },
+	{ "ze", TL_GPU },	  { "ze_copy", TL_GPU },   { "ze_ipc", TL_GPU },   { "ze_gdr", TL_GPU },
+	{ "gaudi", TL_GPU },	  { "gaudi_gdr", TL_GPU }, { "ugni", TL_RDMA },	   { "ugni_smsg", TL_RDMA },
+	{ "ugni_rdma", TL_RDMA }, { "ugni_udt", TL_RDMA }, { "rdmacm", TL_CM },	   { "sockcm", TL_CM },
+};
+
+static unsigned kind_of(const char *word, size_t size)
+{
+	/* A backslash takes the name as it is; :aux is for connecting only. */
+	if (size > 0 && *word == '\\') {
+		word++;
+		size--;
+	}
+	if (size > 4 && memcmp(word + size - 4, ":aux", 4) == 0)
+		size -= 4;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(transports); i++)
+		if (strlen(transports[i].word) == size && memcmp(word, transports[i].word, size) == 0)
+			return transports[i].kind;
+	return 0;
+}
+
+static bool is_word(const char *entry, size_t size, const char *word)
+{
+	return strlen(word) == size && memcmp(entry, word, size) == 0;
+}
+
+/* EFA has no reliable connections: srd and ud only. */
+static bool is_rdma(const char *entry, size_t size, bool only_efa)
+{
+	static const char *const on_efa[] = { "ib", "srd", "ud", "ud_v", "ud_verbs" };
+
+	if (!only_efa)
+		return kind_of(entry, size) == TL_RDMA;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(on_efa); i++)
+		if (is_word(entry, size, on_efa[i]))
+			return true;
+	return false;
+}
+
+/* UCX_TLS lets some RDMA transport through; an exclusion does unless it names ib. */
+static bool allows_rdma(const char *value, bool only_efa)
+{
+	const char *entry;
+	size_t size;
+	bool negate = *value == '^', any = false;
+
+	value += negate;
+	while (rd_env_entry(&value, &entry, &size)) {
+		bool all = is_word(entry, size, "all");
+
+		any |= all || (negate ? is_word(entry, size, "ib") : is_rdma(entry, size, only_efa));
+	}
+	return any != negate;
+}
+
+static void check_tls(struct rd_check_env *check)
+{
+	_cleanup_env_list_ struct rd_env_list unknown = { 0 };
+	bool only_efa = rd_envcheck_has_efa(check->host) && !rd_envcheck_has_rdma(check, false);
+	bool allowed = allows_rdma(check->effect->value, only_efa);
+	const char *at = check->effect->value, *entry;
+	size_t size;
+
+	at += *at == '^';
+	while (rd_env_entry(&at, &entry, &size))
+		if (!kind_of(entry, size) && !is_word(entry, size, "all"))
+			rd_env_list_add(&unknown, entry, size);
+	if (unknown.n)
+		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-transport", "UCX has no such transport",
+				"the word does nothing, and UCX warns of it", rd_env_list_take(&unknown), NULL);
+	rd_envcheck_effect(check, allowed ? "RDMA is among what UCX may use" : "UCX may not use RDMA");
+	if (allowed || !rd_envcheck_has_rdma(check, true))
+		return;
+	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "UCX is kept from RDMA",
+			   "between hosts it goes over TCP, or does not connect at all", NULL,
+			   rd_text(only_efa ? "srd, ib or all" : "rc, dc, ud, ib or all"),
+			   rd_text("unset UCX_TLS, or add %s to it", only_efa ? "srd" : "rc"));
+}
+
+/* "1.5s", "500ms", "2m"; -1: none of these. */
+static double seconds(const char *text)
+{
+	double value;
+	char unit[3] = "";
+	int n = sscanf(text, "%lf%c%c", &value, &unit[0], &unit[1]);
+
+	if (n < 1 || value < 0)
+		return -1;
+	if (n == 1 || strcmp(unit, "s") == 0)
+		return value;
+	if (strcmp(unit, "m") == 0)
+		return value * 60;
+	return strcmp(unit, "ms") == 0 ? value / 1e3 :
+	       strcmp(unit, "us") == 0 ? value / 1e6 :
+	       strcmp(unit, "ns") == 0 ? value / 1e9 :
+					 -1;
+}
+
+/* The exponent that UCX makes of a time: that of the nearest power of two; 0: none, it waits for ever. */
+static int exponent(double time)
+{
+	double units = time / 4.096e-6;
+	int ret = 0;
+
+	if (units < 2)
+		return 1;
+	for (units *= 1.41421356237; units >= 2 && ret < 32; units /= 2)
+		ret++;
+	return ret < 32 ? ret : 0;
+}
+
+static void check_rc_timeout(struct rd_check_env *check)
+{
+	const char *tries = rd_effects_get(check->all, "UCX_RC_RETRY_COUNT");
+	double time = seconds(check->effect->value), each;
+	long retries = 7;
+
+	if (time < 0) {
+		rd_envcheck_effect(check, "UCX refuses it, and does not start");
+		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
+				"reading its configuration fails", NULL, rd_text("a time: 1.0s, 500ms"));
+		return;
+	}
+	if (tries && rd_envcheck_read(RD_ENV_UCX_UINT, tries, 7, &retries) != RD_ENV_OK)
+		retries = 7;
+	retries = retries > 7 ? 7 : retries;
+	each = exponent(time) ? 4.096e-6 * (double)(UINT64_C(1) << exponent(time)) : 0;
+	if (each == 0)
+		rd_envcheck_effect(check, "no timeout: an unreachable peer is never reported");
+	else
+		rd_envcheck_effect(check,
+				   "local ACK timeout 4.096 us x 2^%d = %.3g s; with %ld retries an unreachable peer is "
+				   "reported after %.3g s, up to 4 times as long",
+				   exponent(time), each, retries, each * (double)(retries + 1));
+}
+
+static const char *off(const struct rd_effects *all, const char *name)
+{
+	const char *tls = rd_effects_get(all, "UCX_TLS");
+	bool about_rdma = strncmp(name, "UCX_IB_", 7) == 0 || strncmp(name, "UCX_RC_", 7) == 0;
+
+	return about_rdma && tls && !allows_rdma(tls, false) ? "UCX_TLS keeps UCX from RDMA" : NULL;
+}
+
+static const struct rd_env_values retry_count = {
+	RD_ENV_UCX_UINT,
+	7,
+	0,
+	7,
+	RD_ENV_SAYS({ 0, "no packet is sent a second time", RD_SEV_WARNING, "env-no-retry",
+		      "Nothing is sent a second time", "one lost packet ends the connection", "UCX_RC_RETRY_COUNT=7" }),
+	"a packet is sent up to %ld times more",
+	"UCX takes 7",
+	false,
+};
+static const struct rd_env_values rndv_rails = {
+	RD_ENV_UCX_UINT, 2, 1, 64, NULL, "large messages spread over up to %ld devices", "UCX takes what it can", false,
+};
+static const struct rd_env_values eager_rails = {
+	RD_ENV_UCX_UINT, 1, 1, 64, NULL, "small messages spread over up to %ld devices", "UCX takes what it can", false,
+};
+static const struct rd_env_values rma_rails = {
+	RD_ENV_UCX_UINT, 1, 1, 64, NULL, "puts and gets spread over up to %ld devices", "UCX takes what it can", false,
+};
+static const struct rd_env_values num_paths = {
+	RD_ENV_UCX_AUTO, 1, 1, 128, NULL, "%ld queue pairs to each peer", "UCX refuses it", true,
+};
+static const struct rd_env_values local_subnet = {
+	RD_ENV_UCX_BOOL,
+	0,
+	0,
+	1,
+	RD_ENV_SAYS({ 0, "any RoCE address counts as reachable" },
+		    { 1, "only peers in the subnet of the interface count as reachable over RoCE" }),
+	NULL,
+	NULL,
+	false,
+};
+
+static const struct rd_env_rule rules[] = {
+	{ "UCX_NET_DEVICES", check_devices, true, NULL },
+	{ "UCX_TLS", check_tls, false, NULL },
+	{ "UCX_IB_GID_INDEX", rd_envcheck_gid_index, false, NULL },
+	{ "UCX_IB_SL", rd_envcheck_service_level, false, NULL },
+	{ "UCX_IB_TRAFFIC_CLASS", rd_envcheck_traffic_class, false, NULL },
+	{ "UCX_RC_TIMEOUT", check_rc_timeout, false, NULL },
+	{ "UCX_RC_RETRY_COUNT", NULL, false, &retry_count },
+	{ "UCX_MAX_RNDV_RAILS", NULL, false, &rndv_rails },
+	{ "UCX_MAX_EAGER_RAILS", NULL, false, &eager_rails },
+	{ "UCX_MAX_RMA_RAILS", NULL, false, &rma_rails },
+	{ "UCX_IB_NUM_PATHS", NULL, false, &num_paths },
+	{ "UCX_IB_ROCE_LOCAL_SUBNET", NULL, false, &local_subnet },
+};
+const struct rd_env_rules rd_env_ucx = { rules, RD_ARRAY_SIZE(rules), off };

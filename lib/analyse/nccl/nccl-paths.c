@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How NCCL gets from accelerators to NICs (src/graph/paths.cc, ncclTopoComputePaths). */
+#include <string.h>
+
+#include "analyse/nccl/nccl-priv.h"
+#include "analyse/shared/distance.h"
+#include "base/memory.h"
+
+#define DEPTH_MAX 64
+/* More than any NIC, where the number of NVLinks is not known. */
+#define NVLINK_BW 200.0f
+
+/* Everything that is looked at. */
+struct state {
+	const struct rd_host *host;
+	const struct rd_nccl_nets *nets;
+	const struct rd_nccl_settings *settings;
+	struct rd_nccl_paths *paths;
+	size_t *order;	   /* how many accelerators come before each one in NCCL's tree */
+	struct way *homes; /* of each accelerator to the CPU that NCCL holds for its own */
+	size_t *locals;	   /* scratch */
+};
+
+/* From an accelerator to a CPU: PHB, or P2C where it is C2C. */
+struct way {
+	enum rd_path type;
+	float bw;
+	int hops, numa;
+};
+
+static float least(float a, float b)
+{
+	return a < b ? a : b;
+}
+
+/* Units of 100 Mb/s and lane, after encoding. What sysfs does not name counts as 8 GT/s. */
+static float lane_speed(unsigned mtps)
+{
+	static const struct {
+		unsigned mtps;
+		float speed;
+	} table[] = {
+		{ 2500, 15 }, { 5000, 30 }, { 8000, 60 }, { 16000, 120 }, { 32000, 240 }, { 64000, 480 },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(table); i++)
+		if (table[i].mtps == mtps)
+			return table[i].speed;
+	return 60;
+}
+
+/* GB/s of the link of a function to the node above it. NICs and switches count with what they and the port above could do at most: a link that came up slower is not seen.
+ * Accelerators count with what their link does now (ncclTopoGetXmlFromSys). */
+static float link_of(const struct rd_host *host, int index, bool gpu)
+{
+	const struct rd_pci *pci = &host->pcis[index], *up = pci->parent >= 0 ? &host->pcis[pci->parent] : NULL;
+	const struct rd_pcie_link *link = gpu && pci->now.mtps.known == RD_OK ? &pci->now : &pci->max;
+	unsigned mtps = link->mtps.known == RD_OK ? link->mtps.v : 0;
+	unsigned width = link->width.known == RD_OK ? link->width.v : 0;
+
+	if (!gpu && !host->from_topology_file && up) {
+		if (up->max.mtps.known == RD_OK && (!mtps || up->max.mtps.v < mtps))
+			mtps = up->max.mtps.v;
+		if (up->max.width.known == RD_OK && (!width || up->max.width.v < width))
+			width = up->max.width.v;
+	}
+	return (float)(width ? width : 16) * lane_speed(mtps) / 80.0f;
+}
+
+/* ncclTopoGetInterCpuBw */
+float rd_nccl_between_cpus(const struct rd_host *host)
+{
+	const struct rd_cpu *cpu = &host->cpu;
+	const char *vendor = cpu->vendor ? cpu->vendor : "";
+
+	if (cpu->arch && strncmp(cpu->arch, "ppc64", 5) == 0)
+		return 32;
+	if (cpu->arch && strcmp(cpu->arch, "arm64") == 0)
+		return 6;
+	if (strcmp(vendor, "AuthenticAMD") == 0)
+		return 16;
+	if (strcmp(vendor, "GenuineIntel") == 0) {
+		unsigned model = cpu->family.v == 6 ? cpu->model.v : 0;
+
+		return model >= 0xcf ? 40 : model >= 0x8f ? 22 : model >= 0x55 ? 10 : 6;
+	}
+	if (strcmp(vendor, "CentaurHauls") == 0 || strcmp(vendor, "  Shanghai  ") == 0)
+		return cpu->family.v == 7 && cpu->model.v == 0x5b ? 9 : 6;
+	return RD_NCCL_LOC_BW;
+}
+
+static float narrowest_up_to(const struct rd_host *host, int pci, int top, bool gpu)
+{
+	float bw = RD_NCCL_LOC_BW;
+
+	for (int depth = 0; pci >= 0 && pci != top && depth < DEPTH_MAX; depth++) {
+		bw = least(bw, link_of(host, pci, gpu && depth == 0));
+		pci = rd_nccl_parent(host, pci);
+	}
+	return bw;
+}
+
+static int common_node(const struct rd_host *host, int a, int b)
+{
+	for (int p = rd_nccl_parent(host, a), i = 0; p >= 0 && i < DEPTH_MAX; p = rd_nccl_parent(host, p), i++)
+		for (int q = rd_nccl_parent(host, b), j = 0; q >= 0 && j < DEPTH_MAX; q = rd_nccl_parent(host, q), j++)
+			if (p == q)
+				return p;
+	return -1;
+}
+
+/* GB/s of C2C; 0: none. The kernel does not tell it, so that a host's own is known by the name of the accelerator: as
+ * topology files of GH200 (10 links of 44.7 GB/s), GB200 and GB300 (5) have it. */
+static float c2c_of(const struct rd_host *host, size_t gpu)
+{
+	static const struct {
+		const char *name;
+		float gbytes;
+	} known[] = { { "GH200", 447.1f }, { "GB200", 223.6f }, { "GB300", 223.6f } };
+	const struct rd_gpu *of = &host->gpus[gpu];
+
+	if (of->c2c_gbytes.known == RD_OK)
+		return (float)of->c2c_gbytes.v;
+	if (host->from_topology_file || !host->cpu.arch || strcmp(host->cpu.arch, "arm64") != 0 || !of->name)
+		return 0;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(known); i++)
+		if (strstr(of->name, known[i].name))
+			return known[i].gbytes;
+	return 0;
+}
+
+static float gpu_to_cpu(const struct rd_host *host, size_t gpu)
+{
+	float pci = narrowest_up_to(host, host->gpus[gpu].pci, -1, true), c2c = c2c_of(host, gpu);
+
+	return c2c > pci ? c2c : pci;
+}
+
+static float net_to_cpu(const struct rd_host *host, const struct rd_nccl_net *net)
+{
+	return least((float)net->gbps / 8, net->pci < 0 ? RD_NCCL_LOC_BW : narrowest_up_to(host, net->pci, -1, false));
+}
+
+/* By PCI, or C2C instead of PCI from the CPU on. */
+static struct rd_nccl_path direct_path(const struct rd_host *host, size_t gpu, const struct rd_nccl_net *net)
+{
+	int pci = host->gpus[gpu].pci, top = net->pci < 0 ? -1 : common_node(host, pci, net->pci);
+	struct rd_nccl_path path = { .type = rd_distance_nccl_pci(host, pci, net->pci, net->numa), .via = -1 };
+
+	if (path.type == RD_PATH_PIX || path.type == RD_PATH_PXB) {
+		path.bw = least(narrowest_up_to(host, pci, top, true), narrowest_up_to(host, net->pci, top, false));
+		path.bw = least(path.bw, (float)net->gbps / 8);
+		return path;
+	}
+	path.bw = least(gpu_to_cpu(host, gpu), net_to_cpu(host, net));
+	if (path.type == RD_PATH_SYS)
+		path.bw = least(path.bw, rd_nccl_between_cpus(host));
+	return path;
+}
+
+static size_t at(const struct state *st, size_t gpu, size_t net)
+{
+	return gpu * st->nets->n + net;
+}
+
+/* ncclTopoNVLinkBw: GB/s of `n` NVLinks. */
+static float nvlinks(const struct rd_gpu *gpu, unsigned n)
+{
+	unsigned sm = gpu->sm.known == RD_OK ? gpu->sm.v : 0;
+	float each = sm >= 100 ? 40.1f :
+		     sm >= 90  ? 20.6f :
+		     sm == 86  ? 12.0f :
+		     sm >= 70  ? 20.0f :
+		     sm >= 60  ? 18.0f :
+				 20.0f;
+
+	return sm ? each * (float)n : NVLINK_BW;
+}
+
+/* GB/s of its NVLinks to `target`, "" for NVSwitches; 0: none. */
+static float nvlinks_to(const struct rd_host *host, const struct rd_gpu *gpu, const char *target)
+{
+	bool switches = !target[0] && host->has_nvswitch && gpu->vendor && strcmp(gpu->vendor, "NVIDIA") == 0;
+	float bw = 0;
+
+	for (size_t i = 0; i < gpu->n_nvlinks; i++)
+		if (strcmp(gpu->nvlinks[i].target, target) == 0)
+			bw += nvlinks(gpu, gpu->nvlinks[i].n);
+	return bw > 0 ? bw : switches ? NVLINK_BW : 0;
+}
+
+/* GB/s, over NVSwitches or without; 0: none. */
+static float nvlink_between(const struct rd_host *host, size_t a, size_t b)
+{
+	const struct rd_gpu *ga = &host->gpus[a], *gb = &host->gpus[b];
+	float direct = nvlinks_to(host, ga, host->pcis[gb->pci].addr);
+	float switched = least(nvlinks_to(host, ga, ""), nvlinks_to(host, gb, ""));
+
+	return direct > switched ? direct : switched;
+}
+
+static struct way way_to_cpu(const struct rd_host *host, size_t gpu)
+{
+	int pci = host->gpus[gpu].pci;
+	struct way way = { .type = RD_PATH_P2C, .bw = c2c_of(host, gpu), .hops = 2, .numa = rd_pci_numa(host, pci) };
+
+	if (way.bw > 0)
+		return way;
+	way.type = RD_PATH_PHB;
+	way.bw = narrowest_up_to(host, pci, -1, true);
+	for (int depth = 0; depth < DEPTH_MAX && (pci = rd_nccl_parent(host, pci)) >= 0; depth++)
+		way.hops++;
+	return way;
+}
+
+/* ncclTopoSetPaths: a path to a CPU may lead over one NVLink to an accelerator that is next to that CPU. */
+static bool way_over_peer(const struct rd_host *host, size_t gpu, size_t peer, struct way *ret)
+{
+	float nvlink = nvlinks_to(host, &host->gpus[gpu], host->pcis[host->gpus[peer].pci].addr);
+
+	*ret = way_to_cpu(host, peer);
+	if (nvlink <= 0 || ret->hops > 2)
+		return false;
+	ret->hops++;
+	ret->bw = least(ret->bw, nvlink);
+	return true;
+}
+
+/* Of equal ones that to the CPU that comes first. */
+static bool is_better_way(const struct rd_host *host, const struct way *way, const struct way *best)
+{
+	if (way->numa == best->numa && way->type != best->type)
+		return way->type < best->type;
+	if (way->bw != best->bw)
+		return way->bw > best->bw;
+	if (way->type != best->type || way->hops != best->hops)
+		return way->type != best->type ? way->type < best->type : way->hops < best->hops;
+	return rd_host_find_numa(host, way->numa) < rd_host_find_numa(host, best->numa);
+}
+
+/* ncclGetLocalCpu: of the best ways to each CPU the widest. */
+static struct way home_of(const struct rd_host *host, size_t gpu)
+{
+	struct way best = way_to_cpu(host, gpu), way, to;
+
+	for (size_t a = 0; a < host->n_gpus; a++) {
+		if (a == gpu || !way_over_peer(host, gpu, a, &to))
+			continue;
+		for (size_t b = 0; b < host->n_gpus; b++)
+			if (b != gpu && way_over_peer(host, gpu, b, &way) && way.numa == to.numa &&
+			    is_better_way(host, &way, &to))
+				to = way;
+		if (is_better_way(host, &to, &best))
+			best = to;
+	}
+	return best;
+}
+
+bool rd_nccl_near_enough(const struct rd_nccl_settings *settings, const struct rd_nccl_paths *paths, size_t n_nets,
+			 size_t gpu, size_t net)
+{
+	const struct rd_nccl_path *path = &paths->to_net[gpu * n_nets + net];
+
+	if (path->type == RD_PATH_PXN)
+		path = &paths->to_net[(size_t)path->via * n_nets + net];
+	return path->type <= settings->gdr_level;
+}
+
+/* ncclTopoCheckGdr. What is not known counts as possible, as it is on a host that is set up. */
+static bool takes_gdr(const struct state *st, size_t gpu, size_t net)
+{
+	const struct rd_port *port = &st->host->ports[st->nets->v[net].ports[0]];
+
+	if (port->gdr.known == RD_OK && !port->gdr.v)
+		return false;
+	if (st->paths->offers[gpu].offered.known == RD_OK && !st->paths->offers[gpu].offered.v)
+		return false;
+	return rd_nccl_near_enough(st->settings, st->paths, st->nets->n, gpu, net);
+}
+
+/* C2C and PCI make P2C, but only towards the nearest NICs, so that PXN comes before it elsewhere. */
+static void mark_p2c(struct state *st)
+{
+	for (size_t g = 0; g < st->host->n_gpus; g++) {
+		size_t n = rd_nccl_local_nets(st->paths, st->nets->n, g, st->locals);
+
+		for (size_t i = 0; st->homes[g].type == RD_PATH_P2C && i < n; i++) {
+			size_t k = at(st, g, st->locals[i]);
+
+			if (st->nets->v[st->locals[i]].numa == st->homes[g].numa &&
+			    st->paths->to_net[k].type > RD_PATH_P2C)
+				st->paths->to_net[k].type = st->paths->to_gpu[k].type = RD_PATH_P2C;
+		}
+	}
+}
+
+static bool is_below(const struct rd_host *host, int pci, int node)
+{
+	while (pci >= 0 && pci != node)
+		pci = rd_nccl_parent_unmerged(host, pci);
+	return pci >= 0;
+}
+
+/* The first process that knows the node, or the CPU: each knows those above all NICs and above its own accelerator. */
+static size_t known_from(const struct state *st, int node, int numa)
+{
+	const struct rd_host *host = st->host;
+
+	for (size_t n = 0; n < st->nets->n; n++)
+		if (node < 0 ? st->nets->v[n].numa == numa : is_below(host, st->nets->v[n].pci, node))
+			return 0;
+	for (size_t g = 0; g < host->n_gpus; g++)
+		if (node < 0 ? rd_pci_numa(host, host->gpus[g].pci) == numa : is_below(host, host->gpus[g].pci, node))
+			return g;
+	return host->n_gpus;
+}
+
+/* The node below `top` (-1: a CPU) on the way to this function. */
+static int below(const struct rd_host *host, int pci, int top)
+{
+	for (int up; (up = rd_nccl_parent_unmerged(host, pci)) != top && up >= 0;)
+		pci = up;
+	return pci;
+}
+
+/* ncclTopoFuseXml: what a later process adds comes last. */
+static bool comes_before(const struct state *st, size_t a, size_t b)
+{
+	const struct rd_host *host = st->host;
+	int pa = host->gpus[a].pci, pb = host->gpus[b].pci, top = -1, x, y;
+	int na = rd_pci_numa(host, pa), nb = rd_pci_numa(host, pb);
+	size_t ka, kb;
+
+	if (na != nb) {
+		ka = known_from(st, -1, na);
+		kb = known_from(st, -1, nb);
+		return ka != kb ? ka < kb : rd_host_find_numa(host, na) < rd_host_find_numa(host, nb);
+	}
+	while ((x = below(host, pa, top)) == (y = below(host, pb, top)) && x != pa && y != pb)
+		top = x;
+	ka = known_from(st, x, na);
+	kb = known_from(st, y, nb);
+	return ka != kb ? ka < kb : x < y;
+}
+
+static void set_order(struct state *st)
+{
+	for (size_t a = 0; a < st->host->n_gpus; a++)
+		for (size_t b = 0; b < st->host->n_gpus; b++)
+			st->order[a] += a != b && comes_before(st, b, a);
+}
+
+/* ncclTopoGetLocalGpu: the first of the nearest accelerators that takes this NIC for one of its channels. */
+static long gpu_of_net(struct state *st, size_t net)
+{
+	size_t n_nets = st->nets->n, n_gpus = st->host->n_gpus;
+	size_t *near = st->locals + n_nets + n_gpus, n = rd_nccl_local_gpus(st->paths, n_nets, n_gpus, net, near);
+	long first = -1;
+
+	for (size_t channel = 0; channel < n_nets && first < 0; channel++)
+		for (size_t i = 0; i < n; i++)
+			if (rd_nccl_net_of(st->host, st->paths, n_nets, near[i], channel, st->locals) == net &&
+			    (first < 0 || st->order[near[i]] < st->order[first]))
+				first = (long)near[i];
+	return first;
+}
+
+/* Over the NVLink of an accelerator that is next to the NIC: where that is faster, or goes round the CPU. */
+static void try_pxn(struct state *st, size_t gpu, size_t net)
+{
+	enum rd_path nearest = st->settings->pxn_c2c ? RD_PATH_P2C : RD_PATH_PXB;
+	struct rd_nccl_path *own = &st->paths->to_net[at(st, gpu, net)], *peer;
+	long via = st->settings->pxn ? gpu_of_net(st, net) : -1;
+	float nvlink;
+
+	if (via < 0 || (size_t)via == gpu)
+		return;
+	peer = &st->paths->to_net[at(st, (size_t)via, net)];
+	nvlink = nvlink_between(st->host, (size_t)via, gpu);
+	if (peer->type > nearest || !takes_gdr(st, (size_t)via, net) || nvlink <= 0)
+		return;
+	if (peer->bw > own->bw || own->type > RD_PATH_PXN)
+		*own = (struct rd_nccl_path){ .type = RD_PATH_PXN, .bw = least(nvlink, peer->bw), .via = (int)via };
+}
+
+static struct rd_nccl_path over_cpu(const struct rd_host *host, const struct way *way, const struct rd_nccl_net *net,
+				    int numa)
+{
+	struct rd_nccl_path path = { .type = RD_PATH_SYS, .bw = least(way->bw, net_to_cpu(host, net)), .via = -1 };
+
+	if (net->numa == numa && way->numa == numa)
+		path.type = way->type;
+	else
+		path.bw = least(path.bw, rd_nccl_between_cpus(host));
+	return path;
+}
+
+/* Without GPUDirect the way leads through the memory of the accelerator's CPU. Only on its way there NCCL takes NVLinks. */
+static void divert(struct state *st, size_t gpu, size_t net)
+{
+	struct rd_nccl_path *out = &st->paths->to_net[at(st, gpu, net)], *back = &st->paths->to_gpu[at(st, gpu, net)];
+	const struct way *home = &st->homes[gpu];
+	struct way own = way_to_cpu(st->host, gpu);
+
+	if (out->type >= RD_PATH_PHB || takes_gdr(st, gpu, net))
+		return;
+	if (own.numa != home->numa)
+		own.bw = gpu_to_cpu(st->host, gpu);
+	*out = over_cpu(st->host, home, &st->nets->v[net], home->numa);
+	*back = over_cpu(st->host, &own, &st->nets->v[net], home->numa);
+}
+
+void rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_nets *nets,
+			const struct rd_nccl_settings *settings, struct rd_nccl_paths *ret)
+{
+	_cleanup_free_ size_t *locals = rd_alloc(2 * (nets->n + host->n_gpus) + 1, sizeof(*locals));
+	_cleanup_free_ struct way *homes = rd_alloc(host->n_gpus + 1, sizeof(*homes));
+	_cleanup_free_ size_t *order = rd_alloc(host->n_gpus + 1, sizeof(*order));
+	struct state st = {
+		.host = host,
+		.nets = nets,
+		.settings = settings,
+		.paths = ret,
+		.order = order,
+		.homes = homes,
+		.locals = locals,
+	};
+
+	ret->to_net = rd_alloc(host->n_gpus * nets->n + 1, sizeof(*ret->to_net));
+	ret->to_gpu = rd_alloc(host->n_gpus * nets->n + 1, sizeof(*ret->to_gpu));
+	ret->offers = rd_alloc(host->n_gpus + 1, sizeof(*ret->offers));
+	for (size_t g = 0; g < host->n_gpus; g++) {
+		ret->offers[g] = rd_gpudirect_offer(host, system, g);
+		homes[g] = home_of(host, g);
+		for (size_t n = 0; n < nets->n; n++)
+			ret->to_net[at(&st, g, n)] = ret->to_gpu[at(&st, g, n)] = direct_path(host, g, &nets->v[n]);
+	}
+	set_order(&st);
+	mark_p2c(&st);
+	for (size_t i = 0; i < nets->n * host->n_gpus; i++) {
+		size_t n = i / host->n_gpus, g = 0;
+
+		while (g + 1 < host->n_gpus && order[g] != i % host->n_gpus)
+			g++;
+		try_pxn(&st, g, n);
+		divert(&st, g, n);
+	}
+}
+
+void rd_nccl_paths_deinit(struct rd_nccl_paths *paths)
+{
+	free(paths->to_net);
+	free(paths->to_gpu);
+	free(paths->offers);
+	*paths = (struct rd_nccl_paths){ 0 };
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a look at the map tells an operator. Pure. */
+#ifndef RD_ANALYSE_NICMAP_FINDINGS_H
+#define RD_ANALYSE_NICMAP_FINDINGS_H
+
+#include "model/nicmap/nicmap.h"
+
+void rd_nicmap_judge(const struct rd_host *host, const struct rd_nicmap *map, struct rd_findings *ret);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/qp/qp-entropy.h"
+
+#include <string.h>
+
+#include "analyse/qp/qp.h"
+#include "analyse/qp/udp-sport.h"
+#include "base/buf.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+#define HASHES 256
+#define NAMES_MAX 16 /* queue pairs named of one collision */
+
+struct flow {
+	int dev;
+	bool has_peer;
+	uint8_t peer[16];
+	uint16_t sport;
+	uint32_t lqpn, rqpn;
+};
+
+static int compare_paths(const struct flow *x, const struct flow *y)
+{
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	if (x->has_peer != y->has_peer)
+		return x->has_peer ? -1 : 1;
+	return x->has_peer ? memcmp(x->peer, y->peer, 16) : 0;
+}
+
+static int compare_flows(const void *a, const void *b)
+{
+	const struct flow *x = a, *y = b;
+	int r = compare_paths(x, y);
+
+	if (r)
+		return r;
+	if (x->sport != y->sport)
+		return x->sport < y->sport ? -1 : 1;
+	return x->rqpn < y->rqpn ? -1 : x->rqpn > y->rqpn;
+}
+
+/* A good mixer (the finalizer of splitmix64) under a seed stands for a switch's hash. */
+static uint64_t mix(uint64_t value, uint64_t seed)
+{
+	value += seed * UINT64_C(0x9e3779b97f4a7c15);
+	value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
+	return value ^ value >> 31;
+}
+
+static uint64_t key_of(const struct flow *flow, bool with_qp)
+{
+	uint64_t key = rd_hash(RD_HASH, flow->peer, sizeof(flow->peer));
+
+	key = rd_hash(key, &flow->dev, sizeof(flow->dev));
+	key = rd_hash(key, &flow->sport, sizeof(flow->sport));
+	return with_qp ? rd_hash(key, &flow->rqpn, sizeof(flow->rqpn)) : key;
+}
+
+static void share(const struct flow *flows, size_t n, unsigned links, bool with_qp, double *mean, double *worst)
+{
+	_cleanup_free_ size_t *load = rd_alloc(links, sizeof(*load));
+	_cleanup_free_ uint64_t *keys = rd_alloc(n + 1, sizeof(*keys));
+
+	for (size_t i = 0; i < n; i++)
+		keys[i] = key_of(&flows[i], with_qp);
+	*mean = *worst = 0;
+	for (uint64_t seed = 1; seed <= HASHES; seed++) {
+		size_t most = 0;
+
+		memset(load, 0, links * sizeof(*load));
+		for (size_t i = 0; i < n; i++) {
+			size_t on = ++load[mix(keys[i], seed) % links];
+
+			most = on > most ? on : most;
+		}
+		*mean += (double)most / (double)n / HASHES;
+		if ((double)most / (double)n > *worst)
+			*worst = (double)most / (double)n;
+	}
+}
+
+static void add_spread(struct rd_spreads *ret, const struct flow *flows, size_t n, bool whole)
+{
+	struct rd_spread *spread;
+
+	rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
+	spread = &ret->v[ret->n++];
+	*spread = (struct rd_spread){ .dev = flows->dev, .has_peer = !whole && flows->has_peer, .flows = n };
+	memcpy(spread->peer_gid, flows->peer, 16);
+	for (size_t i = 0; i < n; i++) {
+		bool same = i > 0 && compare_paths(&flows[i - 1], &flows[i]) == 0 &&
+			    flows[i - 1].sport == flows[i].sport;
+
+		spread->tuples += !same;
+		spread->tuples_qp += !same || flows[i - 1].rqpn != flows[i].rqpn;
+	}
+	share(flows, n, ret->links, false, &spread->mean, &spread->worst);
+	share(flows, n, ret->links, true, &spread->mean_qp, &spread->worst_qp);
+}
+
+/* Flows whose peer is not known may well go to different ones. */
+static void add_collision(struct rd_spreads *ret, const struct flow *flows, size_t n)
+{
+	_cleanup_buf_ struct rd_buf names = { 0 };
+	struct rd_collision *collision;
+
+	if (n < 2 || !flows->has_peer)
+		return;
+	rd_reserve(&ret->collisions, &ret->cap_collisions, ret->n_collisions + 1, sizeof(*ret->collisions));
+	for (size_t i = 0; i < n && i < NAMES_MAX; i++)
+		rd_buf_printf(&names, "%s%u", i ? "," : "", flows[i].lqpn);
+	if (n > NAMES_MAX)
+		rd_buf_str(&names, ",…");
+	collision = &ret->collisions[ret->n_collisions++];
+	*collision =
+		(struct rd_collision){ .dev = flows->dev, .has_peer = true, .udp_sport = flows->sport, .flows = n };
+	collision->lqpns = RD_TAKE(names.data);
+	memcpy(collision->peer_gid, flows->peer, 16);
+}
+
+static struct rd_flow sport_of(const struct rd_qp_views *views, size_t i)
+{
+	const struct rd_qp *qp = &views->res->qps[i];
+	const struct rd_qp_seen *seen = views->v[i].past.seen;
+	bool told = seen && seen->flow_label.known == RD_OK;
+	uint32_t label = told ? seen->flow_label.v : 0;
+	struct rd_flow flow = { .qp = i, .udp_sport = rd_udp_sport(label, qp->lqpn.v, qp->rqpn.v) };
+
+	flow.from = !told ? RD_SPORT_ASSUMED : label ? RD_SPORT_LABEL : RD_SPORT_NUMBERS;
+	return flow;
+}
+
+static struct flow flow_of(const struct rd_qp *qp, const uint8_t *peer, uint16_t sport)
+{
+	struct flow flow = { .dev = qp->dev, .has_peer = peer, .sport = sport, .lqpn = qp->lqpn.v, .rqpn = qp->rqpn.v };
+
+	if (peer)
+		memcpy(flow.peer, peer, 16);
+	return flow;
+}
+
+static size_t take_flows(const struct rd_qp_views *views, const bool *chosen, struct flow *flows, struct rd_spreads *ret)
+{
+	const struct rd_res *res = views->res;
+	size_t n = 0;
+
+	for (size_t i = 0; i < res->n_qps; i++) {
+		const struct rd_qp *qp = &res->qps[i];
+		const char *protocol = res->devs[qp->dev].protocol;
+		const uint8_t *peer = rd_qp_peer_gid(&views->v[i]);
+
+		/* One that is not connected yet, or has failed, sends nothing. */
+		if ((chosen && !chosen[i]) || !rd_qp_is_connected_type(qp) || rd_qp_has_failed(qp) ||
+		    (qp->state.known == RD_OK && qp->state.v < RD_QPS_RTR))
+			continue;
+		if (!protocol || strcmp(protocol, "roce") != 0) {
+			ret->not_roce++;
+		} else if (qp->rqpn.known != RD_OK || !qp->rqpn.v) {
+			ret->not_told++;
+		} else {
+			ret->unknown_peer += !peer;
+			ret->flows[n] = sport_of(views, i);
+			flows[n] = flow_of(qp, peer, ret->flows[n].udp_sport);
+			n++;
+		}
+	}
+	ret->n_flows = n;
+	return n;
+}
+
+void rd_qp_spread(const struct rd_qp_views *views, const bool *chosen, unsigned links, struct rd_spreads *ret)
+{
+	const struct rd_res *res = views->res;
+	_cleanup_free_ struct flow *flows = rd_alloc(res->n_qps + 1, sizeof(*flows));
+	size_t n, end_dev, end_path, end_tuple;
+
+	*ret = (struct rd_spreads){ .links = links, .flows = rd_alloc(res->n_qps + 1, sizeof(*ret->flows)) };
+	n = take_flows(views, chosen, flows, ret);
+	qsort(flows, n, sizeof(*flows), compare_flows);
+	for (size_t dev = 0; dev < n; dev = end_dev) {
+		for (end_dev = dev; end_dev < n && flows[end_dev].dev == flows[dev].dev; end_dev++)
+			;
+		add_spread(ret, flows + dev, end_dev - dev, true);
+		for (size_t path = dev; path < end_dev; path = end_path) {
+			for (end_path = path; end_path < end_dev && compare_paths(&flows[end_path], &flows[path]) == 0;
+			     end_path++)
+				;
+			if (flows[path].has_peer)
+				add_spread(ret, flows + path, end_path - path, false);
+			for (size_t tuple = path; tuple < end_path; tuple = end_tuple) {
+				for (end_tuple = tuple;
+				     end_tuple < end_path && flows[end_tuple].sport == flows[tuple].sport; end_tuple++)
+					;
+				add_collision(ret, flows + tuple, end_tuple - tuple);
+			}
+		}
+	}
+}
+
+/* What the figures lack. */
+static void judge_lacking(const struct rd_spreads *spreads, struct rd_findings *findings)
+{
+	struct rd_finding finding = {
+		.id = "flows-not-known",
+		.severity = RD_SEV_UNKNOWN,
+		.title = "not all flows could be placed",
+		.why = "More flows, or other peers, spread otherwise.",
+	};
+
+	if (!spreads->not_roce && !spreads->not_told && !spreads->unknown_peer)
+		return;
+	finding.subject = rd_dup("flows");
+	finding.observed =
+		rd_text("%zu of devices that are not RoCE, %zu whose other end is not told; %zu whose peer's address "
+			"is not known are taken to go to one",
+			spreads->not_roce, spreads->not_told, spreads->unknown_peer);
+	finding.fix = rd_dup("rdmadiag qp-state --trace --entropy N, while they are connected, learns the addresses");
+	rd_finding_add(findings, &finding);
+}
+
+void rd_qp_spread_findings(const struct rd_res *res, const struct rd_spreads *spreads, struct rd_findings *findings)
+{
+	judge_lacking(spreads, findings);
+	for (size_t i = 0; i < spreads->n_collisions; i++) {
+		const struct rd_collision *collision = &spreads->collisions[i];
+		struct rd_finding finding = {
+			.id = "flows-collide",
+			.severity = RD_SEV_WARNING,
+			.title = "flows to one peer have the same five-tuple",
+			.why = "They share one link, however many there are, unless switches also hash the destination QP.",
+			.subject = rd_text("%s QP %s", res->devs[collision->dev].name, collision->lqpns),
+			.observed = rd_text("%zu flows from UDP port %u", collision->flows, collision->udp_sport),
+			.fix = rd_dup(
+				"spread QPs by flow label or UDP source port in the application, or hash the destination QP "
+				"in the switches"),
+		};
+
+		rd_finding_add(findings, &finding);
+	}
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/qp/qp-filter.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analyse/qp/qp.h"
+#include "base/number.h"
+
+#define UNKNOWN_BIT 31
+
+typedef int parse_fn(const char *name);
+
+/* Types have numbers up to 10, and 255: those above come to stand in bit 30. */
+static unsigned bit_of(int value)
+{
+	return value < 30 ? (unsigned)value : 30;
+}
+
+static int take_kinds(struct rd_qp_kinds *kinds, const char *option, const char *arg, parse_fn *parse,
+		      const char *known, struct rd_err *err)
+{
+	*kinds = (struct rd_qp_kinds){ .negated = *arg == '!' || *arg == '^' };
+	for (const char *at = arg + kinds->negated;; at++) {
+		size_t size = strcspn(at, ",");
+		char name[32];
+		int value;
+
+		snprintf(name, sizeof(name), "%.*s", size < sizeof(name) ? (int)size : 0, at);
+		value = parse(name);
+		if (value >= 0) {
+			kinds->bits |= 1u << bit_of(value);
+		} else if (strcasecmp(name, "unknown") == 0) {
+			kinds->bits |= 1u << UNKNOWN_BIT;
+		} else {
+			rd_err_set(err, EINVAL, option, "\"%.*s\" is none that there is", (int)size, at);
+			rd_err_hint(err, "some of %s, unknown; all but some: '!%s'", known, strrchr(known, ' ') + 1);
+			return -EINVAL;
+		}
+		at += size;
+		if (!*at)
+			return 0;
+	}
+}
+
+static int take_numbers(struct rd_qp_numbers *numbers, const char *option, const char *arg, struct rd_err *err)
+{
+	numbers->n = 0;
+	for (const char *at = arg;; at++) {
+		const char *end = at;
+		uint32_t value;
+
+		if (rd_take_u32(&end, RD_AS_C, UINT32_MAX, &value) < 0 || (*end && *end != ','))
+			return rd_err_set(err, EINVAL, option, "\"%.*s\" is no number", (int)strcspn(at, ","), at);
+		if (numbers->n == RD_QP_FILTER_MAX)
+			return rd_err_set(err, EINVAL, option, "takes %d numbers at most", RD_QP_FILTER_MAX);
+		numbers->v[numbers->n++] = value;
+		at = end;
+		if (!*at)
+			return 0;
+	}
+}
+
+static int take_peer(struct rd_qp_filter *filter, const char *arg, struct rd_err *err)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	memcpy(filter->peer, mapped, sizeof(mapped));
+	filter->has_peer = inet_pton(AF_INET, arg, filter->peer + 12) == 1 ||
+			   inet_pton(AF_INET6, arg, filter->peer) == 1;
+	if (filter->has_peer)
+		return 0;
+	rd_err_set(err, EINVAL, "--peer", "\"%s\" is neither a GID nor an IP address", arg);
+	rd_err_hint(err, "rdmadiag qp-state --by peer");
+	return -EINVAL;
+}
+
+int rd_qp_filter_set(struct rd_qp_filter *filter, const char *option, const char *arg, struct rd_err *err)
+{
+	const struct {
+		const char *name;
+		const char **text;
+	} texts[] = { { "device", &filter->devices }, { "comm", &filter->comm }, { "job", &filter->job } };
+	const struct {
+		const char *name, *shown;
+		struct rd_qp_numbers *numbers;
+	} lists[] = { { "pid", "--pid", &filter->pids },
+		      { "lqpn", "--lqpn", &filter->lqpns },
+		      { "rqpn", "--rqpn", &filter->rqpns } };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(texts); i++) {
+		if (strcmp(option, texts[i].name) != 0)
+			continue;
+		if (!*arg)
+			return rd_err_set(err, EINVAL, option, "needs a name");
+		*texts[i].text = arg;
+		return 0;
+	}
+	for (size_t i = 0; i < RD_ARRAY_SIZE(lists); i++)
+		if (strcmp(option, lists[i].name) == 0)
+			return take_numbers(lists[i].numbers, lists[i].shown, arg, err);
+	if (strcmp(option, "state") == 0)
+		return take_kinds(&filter->states, "--state", arg, rd_qp_state_parse,
+				  "RESET, INIT, RTR, SQD, SQE, ERR, RTS", err);
+	if (strcmp(option, "type") == 0)
+		return take_kinds(&filter->types, "--type", arg, rd_qp_type_parse,
+				  "SMI, GSI, UC, UD, RAW_PACKET, XRC_INI, XRC_TGT, DRIVER, RC", err);
+	return take_peer(filter, arg, err);
+}
+
+static bool kind_matches(const struct rd_qp_kinds *kinds, bool known, unsigned value)
+{
+	unsigned bit = known ? bit_of((int)value) : UNKNOWN_BIT;
+
+	return !kinds->bits || !!(kinds->bits & 1u << bit) != kinds->negated;
+}
+
+static bool number_matches(const struct rd_qp_numbers *numbers, bool known, uint32_t value)
+{
+	if (!numbers->n)
+		return true;
+	for (size_t i = 0; known && i < numbers->n; i++)
+		if (numbers->v[i] == value)
+			return true;
+	return false;
+}
+
+static bool name_in_list(const char *list, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (;; list++) {
+		size_t n = strcspn(list, ",");
+
+		if (n == size && memcmp(list, name, n) == 0)
+			return true;
+		list += n;
+		if (!*list)
+			return false;
+	}
+}
+
+/* A step of a job is part of it: "slurm:42.0" of "slurm:42". */
+static bool job_matches(const char *pattern, const char *job)
+{
+	size_t size = strlen(pattern);
+
+	if (!job)
+		return false;
+	return fnmatch(pattern, job, 0) == 0 || (strncmp(pattern, job, size) == 0 && job[size] == '.');
+}
+
+static bool peer_matches(const struct rd_qp_filter *filter, const struct rd_qp_views *views, size_t i)
+{
+	uint8_t peer[16];
+
+	return rd_qp_peer(views, i, peer) && memcmp(peer, filter->peer, 16) == 0;
+}
+
+bool rd_qp_filter_matches(const struct rd_qp_filter *filter, const struct rd_qp_views *views, size_t i)
+{
+	const struct rd_res *res = views->res;
+	const struct rd_qp *qp = &res->qps[i];
+	const struct rd_proc *proc = qp->proc >= 0 ? &res->procs[qp->proc] : NULL;
+	const char *name = rd_owner_name(res, &qp->owner, qp->proc);
+
+	return (!filter->devices || name_in_list(filter->devices, res->devs[qp->dev].name)) &&
+	       kind_matches(&filter->states, qp->state.known == RD_OK, qp->state.v) &&
+	       kind_matches(&filter->types, qp->type.known == RD_OK, qp->type.v) &&
+	       number_matches(&filter->pids, qp->owner.pid.known == RD_OK, qp->owner.pid.v) &&
+	       number_matches(&filter->lqpns, qp->lqpn.known == RD_OK, qp->lqpn.v) &&
+	       number_matches(&filter->rqpns, qp->rqpn.known == RD_OK, qp->rqpn.v) &&
+	       (!filter->comm || (name && fnmatch(filter->comm, name, 0) == 0)) &&
+	       (!filter->job || job_matches(filter->job, proc ? proc->job : NULL)) &&
+	       (!filter->has_peer || peer_matches(filter, views, i));
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/qp/qp-groups.h"
+
+#include <string.h>
+
+#include "analyse/qp/qp.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "model/host/host.h"
+
+/* What two QPs of one group have in common, as one number that orders: equal for equal. */
+struct key {
+	uint64_t number; /* UINT64_MAX: not known */
+	const char *text;
+	bool has_peer;
+	uint8_t peer[16];
+	int dev;
+	const struct rd_qp *qp;
+	const struct rd_qp_view *view;
+};
+
+static struct key key_of(const struct rd_qp_views *views, size_t i, enum rd_qp_by by)
+{
+	const struct rd_qp *qp = &views->res->qps[i];
+	struct key key = { .number = UINT64_MAX, .dev = -1, .qp = qp, .view = &views->v[i] };
+
+	switch (by) {
+	case RD_BY_STATE:
+		key.number = qp->state.known == RD_OK ? qp->state.v : UINT64_MAX;
+		break;
+	case RD_BY_PID:
+		/* The kernel's own by the part of the kernel. */
+		key.number = qp->owner.pid.known == RD_OK ? qp->owner.pid.v : UINT64_MAX - (qp->owner.kernel != NULL);
+		key.text = qp->owner.kernel;
+		break;
+	case RD_BY_DEVICE:
+		key.dev = qp->dev;
+		break;
+	case RD_BY_PEER:
+		key.dev = qp->dev;
+		key.has_peer = rd_qp_peer(views, i, key.peer);
+		break;
+	default:
+		key.text = qp->proc >= 0 ? views->res->procs[qp->proc].job : NULL;
+		break;
+	}
+	return key;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+	int r = 0;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	if (!x->text != !y->text || x->has_peer != y->has_peer)
+		return (!x->text && y->text) || (!x->has_peer && y->has_peer) ? 1 : -1;
+	if (x->text)
+		r = strcmp(x->text, y->text);
+	if (!r && x->has_peer)
+		r = memcmp(x->peer, y->peer, 16);
+	return r;
+}
+
+static char *label_of(const struct rd_res *res, const struct key *key, enum rd_qp_by by)
+{
+	struct rd_gid gid;
+	char text[48];
+
+	switch (by) {
+	case RD_BY_STATE:
+		return rd_text("%s", key->qp->state.known == RD_OK && rd_qp_state_name(key->qp->state.v) ?
+					     rd_qp_state_name(key->qp->state.v) :
+					     "unknown");
+	case RD_BY_PID:
+		if (key->qp->owner.pid.known == RD_OK)
+			return rd_text("%u", key->qp->owner.pid.v);
+		return key->text ? rd_text("[%s]", key->text) : NULL;
+	case RD_BY_DEVICE:
+		return rd_dup(res->devs[key->dev].name);
+	case RD_BY_PEER:
+		if (!key->has_peer)
+			return NULL;
+		memcpy(gid.raw, key->peer, 16);
+		if (rd_gid_is_v4(&gid))
+			rd_gid_ip(&gid, text);
+		else
+			rd_gid_text(&gid, text);
+		return rd_dup(text);
+	default:
+		return rd_dup_if(key->text);
+	}
+}
+
+static struct rd_qp_group *add_group(const struct rd_res *res, const struct key *key, enum rd_qp_by by,
+				     struct rd_qp_groups *ret)
+{
+	struct rd_qp_group *group;
+
+	rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
+	group = &ret->v[ret->n++];
+	*group = (struct rd_qp_group){ .label = label_of(res, key, by), .dev = key->dev, .proc = -1 };
+	if (by == RD_BY_PID)
+		group->proc = key->qp->proc;
+	return group;
+}
+
+static void count(struct rd_qp_group *group, const struct rd_qp *qp, const struct rd_qp_view *view)
+{
+	group->qps++;
+	if (qp->state.known == RD_OK && qp->state.v < RD_QPS_N)
+		group->by_state[qp->state.v]++;
+	else
+		group->unknown++;
+	group->judged |= view->verdict.kind != RD_QPV_NONE;
+	group->looked_twice |= view->past.psn_per_second.known == RD_OK;
+	group->stuck += view->verdict.kind == RD_QPV_STUCK;
+	group->retrying += view->verdict.kind == RD_QPV_RETRYING;
+}
+
+static enum rd_path_health health_of(const struct rd_qp_group *group)
+{
+	uint64_t failed = group->by_state[RD_QPS_SQE] + group->by_state[RD_QPS_ERR];
+	uint64_t connected = group->by_state[RD_QPS_RTS] + group->by_state[RD_QPS_RTR] + group->by_state[RD_QPS_SQD];
+
+	/* Peers that are not known are several, maybe: none of them is known to be cut off. */
+	if (failed > 0)
+		return failed == group->qps && group->label ? RD_HEALTH_DEAD : RD_HEALTH_DEGRADED;
+	if (group->stuck > 0 || group->retrying > 0)
+		return RD_HEALTH_DEGRADED;
+	if (connected == group->qps)
+		return RD_HEALTH_OK;
+	return group->unknown > 0 ? RD_HEALTH_UNKNOWN : RD_HEALTH_STARTING;
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct rd_qp_group *x = a, *y = b;
+
+	if (!x->label != !y->label)
+		return x->label ? -1 : 1;
+	/* The sickest path first, then the largest group. */
+	if (x->health != y->health)
+		return x->health > y->health ? -1 : 1;
+	if (x->qps != y->qps)
+		return x->qps > y->qps ? -1 : 1;
+	return x->label ? strcmp(x->label, y->label) : x->dev - y->dev;
+}
+
+void rd_qp_group_by(const struct rd_qp_views *views, const bool *chosen, enum rd_qp_by by, struct rd_qp_groups *ret)
+{
+	const struct rd_res *res = views->res;
+	_cleanup_free_ struct key *keys = rd_alloc(res->n_qps + 1, sizeof(*keys));
+	struct rd_qp_group *group = NULL;
+	size_t n = 0;
+
+	*ret = (struct rd_qp_groups){ .by = by };
+	for (size_t i = 0; i < res->n_qps; i++) {
+		if (chosen && !chosen[i])
+			continue;
+		if (by == RD_BY_PEER && !rd_qp_is_connected_type(&res->qps[i]))
+			ret->without_peer++;
+		else
+			keys[n++] = key_of(views, i, by);
+	}
+	qsort(keys, n, sizeof(*keys), compare_keys);
+	for (size_t i = 0; i < n; i++) {
+		if (i == 0 || compare_keys(&keys[i - 1], &keys[i]) != 0)
+			group = add_group(res, &keys[i], by, ret);
+		count(group, keys[i].qp, keys[i].view);
+	}
+	for (size_t i = 0; i < ret->n; i++)
+		ret->v[i].health = by == RD_BY_PEER ? health_of(&ret->v[i]) : RD_HEALTH_NONE;
+	if (by != RD_BY_STATE && ret->n > 0)
+		qsort(ret->v, ret->n, sizeof(*ret->v), compare_groups);
+}
+
+void rd_qp_groups_findings(const struct rd_res *res, const struct rd_qp_groups *groups, struct rd_findings *findings)
+{
+	for (size_t i = 0; i < groups->n; i++) {
+		const struct rd_qp_group *group = &groups->v[i];
+		bool dead = group->health == RD_HEALTH_DEAD;
+		struct rd_finding finding = {
+			.id = dead ? "path-dead" : "path-degraded",
+			.severity = dead ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+			.title = dead	      ? "every queue pair to this peer has failed" :
+				 group->label ? "some queue pairs to this peer do not work" :
+						"some queue pairs do not work, to whom is not known",
+			.why = "Other peers of the same NIC may be fine: look at this path and at its other end.",
+		};
+
+		if (!dead && group->health != RD_HEALTH_DEGRADED)
+			continue;
+		finding.subject = rd_text("%s to %s", res->devs[group->dev].name,
+					  group->label ? group->label : "peers that are not known");
+		finding.observed =
+			rd_text("%llu of %llu in ERR or SQE, %llu stuck, %llu retrying",
+				(unsigned long long)(group->by_state[RD_QPS_SQE] + group->by_state[RD_QPS_ERR]),
+				(unsigned long long)group->qps, (unsigned long long)group->stuck,
+				(unsigned long long)group->retrying);
+		finding.fix = group->label ? rd_text("rdmadiag qp-state --device %s --peer %s",
+						     res->devs[group->dev].name, group->label) :
+					     rd_text("rdmadiag qp-state --device %s --state ERR,SQE",
+						     res->devs[group->dev].name);
+		rd_finding_add(findings, &finding);
+	}
+}
+
+static int compare_holders(const void *a, const void *b)
+{
+	const struct rd_res_holder *x = a, *y = b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	if (x->held[RD_RES_QP] != y->held[RD_RES_QP])
+		return x->held[RD_RES_QP] > y->held[RD_RES_QP] ? -1 : 1;
+	if (!x->kernel != !y->kernel)
+		return x->kernel ? 1 : -1;
+	return x->kernel ? strcmp(x->kernel, y->kernel) : x->proc - y->proc;
+}
+
+static void hold_one(struct rd_res_holders *holders, enum rd_res_kind kind, int dev, int proc,
+		     const struct rd_owner *owner)
+{
+	/* What one process holds mostly stands together. */
+	for (size_t i = holders->n; i > 0; i--) {
+		struct rd_res_holder *holder = &holders->v[i - 1];
+
+		if (holder->dev != dev || holder->proc != proc || !holder->kernel != !owner->kernel ||
+		    (holder->kernel && strcmp(holder->kernel, owner->kernel) != 0))
+			continue;
+		holder->held[kind]++;
+		return;
+	}
+	rd_reserve(&holders->v, &holders->cap, holders->n + 1, sizeof(*holders->v));
+	holders->v[holders->n] = (struct rd_res_holder){ .dev = dev, .proc = proc, .kernel = owner->kernel };
+	holders->v[holders->n++].held[kind]++;
+}
+
+void rd_res_hold(const struct rd_res *res, struct rd_res_holders *ret)
+{
+	*ret = (struct rd_res_holders){ 0 };
+	for (size_t i = 0; i < res->n_qps; i++)
+		hold_one(ret, RD_RES_QP, res->qps[i].dev, res->qps[i].proc, &res->qps[i].owner);
+	for (size_t i = 0; i < res->n_cm_ids; i++)
+		hold_one(ret, RD_RES_CM_ID, res->cm_ids[i].dev, res->cm_ids[i].proc, &res->cm_ids[i].owner);
+	for (size_t i = 0; i < res->n_objects; i++)
+		hold_one(ret, res->objects[i].kind, res->objects[i].dev, res->objects[i].proc, &res->objects[i].owner);
+	if (ret->n > 0)
+		qsort(ret->v, ret->n, sizeof(*ret->v), compare_holders);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/qp/qp-log.h"
+#include "base/klog-form.h"
+#include "base/number.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define NUMBERS_MAX 4
+#define LINES_MAX 20000 /* of the newest; counted as the kernel did, whether or not all are here */
+/* A driver logs a moment before or after the state is seen to change. */
+#define SLACK_S 2.0
+
+static bool starts_word(const char *text, const char *at)
+{
+	return at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+}
+
+/* enum ibv_wc_status */
+static const char *const statuses[] = {
+	"SUCCESS",	    "LOC_LEN_ERR",	 "LOC_QP_OP_ERR",     "LOC_EEC_OP_ERR",
+	"LOC_PROT_ERR",	    "WR_FLUSH_ERR",	 "MW_BIND_ERR",	      "BAD_RESP_ERR",
+	"LOC_ACCESS_ERR",   "REM_INV_REQ_ERR",	 "REM_ACCESS_ERR",    "REM_OP_ERR",
+	"RETRY_EXC_ERR",    "RNR_RETRY_EXC_ERR", "LOC_RDD_VIOL_ERR",  "REM_INV_RD_REQ_ERR",
+	"REM_ABORT_ERR",    "INV_EECN_ERR",	 "INV_EEC_STATE_ERR", "FATAL_ERR",
+	"RESP_TIMEOUT_ERR", "GENERAL_ERR",
+};
+#define STATUS_RETRY_EXC 12
+#define STATUS_RNR_RETRY_EXC 13
+
+static int status_of(const char *text)
+{
+	const char *at = strcasestr(text, "error status");
+	uint32_t v;
+
+	if (!at)
+		return -1;
+	at += strlen("error status");
+	at += strspn(at, " =:");
+	return rd_take_u32(&at, RD_DECIMAL, RD_ARRAY_SIZE(statuses) - 1, &v) < 0 ? -1 : (int)v;
+}
+
+const char *rd_qp_log_status(const char *text)
+{
+	int status = status_of(text);
+
+	return status < 0 ? NULL : statuses[status];
+}
+
+enum rd_qp_cause rd_qp_log_cause(const char *text)
+{
+	int status = status_of(text);
+
+	if (status >= 0)
+		return status == STATUS_RETRY_EXC     ? RD_QP_CAUSE_RETRIES :
+		       status == STATUS_RNR_RETRY_EXC ? RD_QP_CAUSE_RNR :
+							RD_QP_CAUSE_NONE;
+	if (!strcasestr(text, "retry") || (!strcasestr(text, "exceed") && !strcasestr(text, "exhaust")))
+		return RD_QP_CAUSE_NONE;
+	return strcasestr(text, "rnr") ? RD_QP_CAUSE_RNR : RD_QP_CAUSE_RETRIES;
+}
+
+static bool names_device(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = text; (at = strstr(at, name)); at++)
+		if (starts_word(text, at) && !isalnum((unsigned char)at[len]) && at[len] != '_')
+			return true;
+	return false;
+}
+
+static bool recent_enough(const struct rd_qp_past *past, uint64_t line_ns, uint64_t now_ns)
+{
+	double ago = now_ns > line_ns ? (double)(now_ns - line_ns) / 1e9 : 0;
+
+	return past->age_max_seconds.known != RD_OK || ago <= past->age_max_seconds.v + SLACK_S;
+}
+
+void rd_qp_log_join(const struct rd_klog *klog, const struct rd_qp_views *views, uint64_t mono_ns,
+		    const struct rd_krecord **ret)
+{
+	const struct rd_res *res = views->res;
+
+	memset(ret, 0, res->n_qps * sizeof(*ret));
+	for (size_t i = klog->n; i > 0 && klog->v[klog->n - 1].seq - klog->v[i - 1].seq < LINES_MAX; i--) {
+		const struct rd_krecord *line = &klog->v[i - 1];
+		uint32_t numbers[NUMBERS_MAX];
+		size_t n;
+
+		/* A program can write into the log what it likes. */
+		if (line->facility != RD_KLOG_KERN || !line->form)
+			continue;
+		n = rd_klog_qps(line->text, numbers, NUMBERS_MAX);
+		for (size_t d = 0; n && d < res->n_devs; d++) {
+			if (!names_device(line->text, res->devs[d].name))
+				continue;
+			for (size_t k = 0; k < n; k++) {
+				size_t at = rd_res_find_qp(res, (int)d, numbers[k]);
+
+				if (at < res->n_qps && !ret[at] &&
+				    recent_enough(&views->v[at].past, line->time_ns, mono_ns))
+					ret[at] = line;
+			}
+		}
+	}
+}

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/qp/qp-track.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define NONE UINT32_MAX
+#define BUCKETS_LEAST 256
+#define TRACKED_MAX (1u << 18) /* a program that makes and leaves queue pairs must not eat the memory */
+#define PSN_MASK 0xffffffu
+/* A step backwards is packets sent again. No more are under way than this, so that a longer one is forwards: at 400 Gbit/s the
+ * 24 bits go round in a second and a half. */
+#define PSN_BACK 0x10000u
+
+/* enum ib_event_type */
+#define EVENT_QP_FATAL 1
+#define EVENT_QP_REQ_ERR 2
+#define EVENT_QP_ACCESS_ERR 3
+
+struct tracked {
+	char ibdev[64];
+	uint32_t qpn;
+	uint32_t next; /* in its bucket */
+	RD_FIELD(uint8_t) state;
+	enum rd_age_kind kind;
+	uint64_t from_ns, to_ns; /* it came into this state not before, and not after */
+	bool by_call;
+	enum rd_qp_cause cause;
+	bool recorded; /* `seen` says something */
+	struct rd_qp_seen seen;
+	int last_err;
+	RD_FIELD(uint32_t) last_event;
+	uint64_t look_began_ns, look_ns; /* the last look that found it; 0: none did */
+	/* As that look found it: what tells it from another of this number, and whether it moved. */
+	uint32_t dev_index;
+	RD_FIELD(uint32_t) pid, pdn, rqpn, sq_psn, rq_psn;
+	RD_FIELD(uint8_t) type;
+};
+
+struct table {
+	struct tracked *v;
+	size_t n, cap;
+	uint32_t *buckets;
+	size_t n_buckets; /* a power of two */
+};
+
+struct rd_qp_track {
+	struct table table;
+	uint64_t look_ns; /* of the last look; 0: none */
+	bool whole;	  /* that look missed none that it was to see */
+};
+
+static uint64_t hash_of(const char *ibdev, uint32_t qpn)
+{
+	return rd_hash(rd_hash(RD_HASH, ibdev, strlen(ibdev)), &qpn, sizeof(qpn));
+}
+
+static void link_in(struct table *t, uint32_t i)
+{
+	uint32_t *head = &t->buckets[hash_of(t->v[i].ibdev, t->v[i].qpn) & (t->n_buckets - 1)];
+
+	t->v[i].next = *head;
+	*head = i;
+}
+
+static void make_buckets(struct table *t, size_t want)
+{
+	size_t n = t->n_buckets ? t->n_buckets : BUCKETS_LEAST;
+	uint32_t *buckets;
+
+	while (n < want)
+		n *= 2;
+	if (n == t->n_buckets)
+		return;
+	buckets = rd_alloc(n, sizeof(*buckets));
+	memset(buckets, 0xff, n * sizeof(*buckets));
+	free(t->buckets);
+	t->buckets = buckets;
+	t->n_buckets = n;
+	for (uint32_t i = 0; i < t->n; i++)
+		link_in(t, i);
+}
+
+static struct tracked *find(const struct table *t, const char *ibdev, uint32_t qpn)
+{
+	if (!t->n_buckets)
+		return NULL;
+	for (uint32_t i = t->buckets[hash_of(ibdev, qpn) & (t->n_buckets - 1)]; i != NONE; i = t->v[i].next)
+		if (t->v[i].qpn == qpn && !strcmp(t->v[i].ibdev, ibdev))
+			return &t->v[i];
+	return NULL;
+}
+
+static struct tracked *add(struct table *t, const struct tracked *what)
+{
+	if (t->n >= TRACKED_MAX)
+		return NULL;
+	rd_reserve(&t->v, &t->cap, t->n + 1, sizeof(*t->v));
+	make_buckets(t, t->n + 1);
+	t->v[t->n] = *what;
+	link_in(t, (uint32_t)t->n);
+	return &t->v[t->n++];
+}
+
+static struct tracked *add_new(struct table *t, const char *ibdev, uint32_t qpn)
+{
+	struct tracked new = { .qpn = qpn };
+
+	snprintf(new.ibdev, sizeof(new.ibdev), "%s", ibdev);
+	return add(t, &new);
+}
+
+static void table_deinit(struct table *t)
+{
+	free(t->v);
+	free(t->buckets);
+	*t = (struct table){ 0 };
+}
+
+struct rd_qp_track *rd_qp_track_create(void)
+{
+	return rd_alloc(1, sizeof(struct rd_qp_track));
+}
+
+void rd_qp_track_destroy(struct rd_qp_track *track)
+{
+	if (!track)
+		return;
+	table_deinit(&track->table);
+	free(track);
+}
+
+static void enter(struct tracked *q, uint8_t state, enum rd_age_kind kind, uint64_t from_ns, uint64_t to_ns,
+		  bool by_call)
+{
+	RD_SET(q->state, state);
+	q->kind = kind;
+	q->from_ns = from_ns;
+	q->to_ns = to_ns;
+	q->by_call = by_call;
+	q->cause = RD_QP_CAUSE_NONE;
+}
+
+#define MERGE(field)                             \
+	do {                                     \
+		if (from->field.known == RD_OK)  \
+			to->field = from->field; \
+	} while (0)
+
+/* The field's older value stays where the newer is not known. */
+static void merge_seen(struct rd_qp_seen *to, const struct rd_qp_seen *from)
+{
+	MERGE(timeout);
+	MERGE(retry_cnt);
+	MERGE(rnr_retry);
+	MERGE(min_rnr_timer);
+	MERGE(path_mtu);
+	MERGE(max_rd_atomic);
+	MERGE(max_dest_rd_atomic);
+	MERGE(sgid_index);
+	MERGE(hop_limit);
+	MERGE(traffic_class);
+	MERGE(sl);
+	MERGE(flow_label);
+	MERGE(udp_sport);
+	MERGE(dest_qpn);
+	if (from->has_sgid) {
+		to->has_sgid = true;
+		memcpy(to->sgid, from->sgid, sizeof(to->sgid));
+	}
+	if (from->has_dgid) {
+		to->has_dgid = true;
+		memcpy(to->dgid, from->dgid, sizeof(to->dgid));
+	}
+}
+
+/* Whether the event is one after which a queue pair is in ERR. */
+static bool event_fails(uint32_t code)
+{
+	return code == EVENT_QP_FATAL || code == EVENT_QP_REQ_ERR || code == EVENT_QP_ACCESS_ERR;
+}
+
+static double seconds(uint64_t now_ns, uint64_t then_ns)
+{
+	return now_ns > then_ns ? (double)(now_ns - then_ns) / 1e9 : 0;
+}
+
+static void tell_age(const struct tracked *q, uint64_t now_ns, struct rd_qp_past *past)
+{
+	past->fresh = q->kind == RD_AGE_AT_LEAST ? false : q->to_ns > q->look_ns;
+	past->age_kind = q->kind;
+	RD_SET(past->age_seconds, seconds(now_ns, q->to_ns));
+	if (q->kind != RD_AGE_AT_LEAST)
+		RD_SET(past->age_max_seconds, seconds(now_ns, q->from_ns));
+}
+
+/* Packets from one number to another; a step back counts as none. */
+static uint32_t advance(uint32_t from, uint32_t to)
+{
+	uint32_t step = (to - from) & PSN_MASK;
+
+	return step <= PSN_MASK - PSN_BACK ? step : 0;
+}
+
+static void tell_motion(const struct tracked *q, const struct rd_qp *qp, uint64_t now_ns, struct rd_qp_past *past)
+{
+	double dt = seconds(now_ns, q->look_ns);
+	bool sq = q->sq_psn.known == RD_OK && qp->sq_psn.known == RD_OK;
+	bool rq = q->rq_psn.known == RD_OK && qp->rq_psn.known == RD_OK;
+	uint32_t packets = 0;
+
+	if (!q->look_ns || dt <= 0 || (!sq && !rq))
+		return;
+	if (sq)
+		packets += advance(q->sq_psn.v, qp->sq_psn.v);
+	if (rq)
+		packets += advance(q->rq_psn.v, qp->rq_psn.v);
+	RD_SET(past->psn_per_second, packets / dt);
+}
+
+static void tell_recorded(const struct tracked *q, const struct rd_qp *qp, struct rd_qp_past *past)
+{
+	past->last_err = q->last_err;
+	past->cause = q->cause;
+	RD_COPY(past->last_event, q->last_event);
+	past->moved_by_call = q->by_call && qp->state.known == RD_OK && q->state.v == qp->state.v;
+	if (!q->recorded)
+		return;
+	if (!past->seen)
+		past->seen = rd_alloc(1, sizeof(*past->seen));
+	*past->seen = q->seen;
+}
+
+#define DIFFERS(x, y) ((x).known == RD_OK && (y).known == RD_OK && (x).v != (y).v)
+
+/* Numbers are used again: this one is another queue pair than the last look found, or of another device of that name. */
+static bool is_another(const struct tracked *q, const struct rd_res *res, const struct rd_qp *qp)
+{
+	return q->look_ns && (q->dev_index != res->devs[qp->dev].index || DIFFERS(q->pid, qp->owner.pid) ||
+			      DIFFERS(q->pdn, qp->pdn) || DIFFERS(q->type, qp->type));
+}
+
+/* Was given another peer: so it left its state since the last look, and came back to it. */
+static bool was_elsewhere(const struct tracked *q, const struct rd_qp *qp)
+{
+	return q->look_ns && q->to_ns <= q->look_ns && DIFFERS(q->rqpn, qp->rqpn);
+}
+
+/* The state that a look found, against what was known. */
+static void meet(struct tracked *q, const struct rd_qp *qp, bool made_since, uint64_t last_ns, uint64_t now_ns)
+{
+	if (qp->state.known != RD_OK) {
+		q->state.known = RD_ABSENT;
+		q->kind = RD_AGE_UNKNOWN;
+	} else if (q->state.known != RD_OK) {
+		enter(q, qp->state.v, made_since ? RD_AGE_INTERVAL : RD_AGE_AT_LEAST, made_since ? last_ns : 0, now_ns,
+		      false);
+	} else if (q->state.v != qp->state.v || was_elsewhere(q, qp)) {
+		uint64_t from = q->to_ns > last_ns ? q->to_ns : last_ns;
+
+		enter(q, qp->state.v, RD_AGE_INTERVAL, from, now_ns, false);
+	}
+}
+
+static void remember(struct tracked *q, const struct rd_res *res, const struct rd_qp *qp, uint64_t began_ns,
+		     uint64_t mono_ns)
+{
+	q->look_began_ns = began_ns;
+	q->look_ns = mono_ns;
+	q->dev_index = res->devs[qp->dev].index;
+	RD_COPY(q->pid, qp->owner.pid);
+	RD_COPY(q->pdn, qp->pdn);
+	RD_COPY(q->type, qp->type);
+	RD_COPY(q->rqpn, qp->rqpn);
+	RD_COPY(q->sq_psn, qp->sq_psn);
+	RD_COPY(q->rq_psn, qp->rq_psn);
+}
+
+static bool is_whole(const struct rd_res *res)
+{
+	for (size_t d = 0; d < res->n_devs; d++) {
+		const struct rd_res_gap *gap = &res->devs[d].gaps[RD_RES_QP];
+
+		if (gap->code || gap->interrupted || gap->damaged)
+			return false;
+	}
+	return true;
+}
+
+/* What was known of one, if it is the same; false: it is one too many to follow, and its age stays unknown. */
+static bool look_at(struct rd_qp_track *track, struct table *now, const struct rd_res *res, const struct rd_qp *qp,
+		    uint64_t began_ns, uint64_t mono_ns, struct rd_qp_past *past)
+{
+	const char *ibdev = res->devs[qp->dev].name;
+	const struct tracked *old = find(&track->table, ibdev, qp->lqpn.v);
+	bool another = old && is_another(old, res, qp);
+	struct tracked *q = old && !another ? add(now, old) : add_new(now, ibdev, qp->lqpn.v);
+
+	if (!q)
+		return false;
+	meet(q, qp, another || (!old && track->look_ns && track->whole), track->look_ns, mono_ns);
+	if (q->kind != RD_AGE_UNKNOWN)
+		tell_age(q, mono_ns, past);
+	tell_motion(q, qp, mono_ns, past);
+	tell_recorded(q, qp, past);
+	remember(q, res, qp, began_ns, mono_ns);
+	return true;
+}
+
+static bool has_number(const struct rd_qp *qp)
+{
+	return qp->dev >= 0 && qp->lqpn.known == RD_OK;
+}
+
+void rd_qp_track_look(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns)
+{
+	const struct rd_res *res = views->res;
+	struct table now = { 0 };
+	bool followed = true;
+
+	make_buckets(&now, res->n_qps + 1);
+	for (size_t i = 0; i < res->n_qps; i++)
+		if (has_number(&res->qps[i]) && res->devs[res->qps[i].dev].name)
+			followed &= look_at(track, &now, res, &res->qps[i], began_ns, mono_ns, &views->v[i].past);
+	table_deinit(&track->table);
+	track->table = now;
+	track->look_ns = mono_ns;
+	track->whole = followed && is_whole(res);
+}
+
+void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_qp_views *views)
+{
+	const struct rd_res *res = views->res;
+
+	for (size_t i = 0; i < res->n_qps; i++) {
+		const struct rd_qp *qp = &res->qps[i];
+		struct tracked *q = has_number(qp) ? find(&track->table, res->devs[qp->dev].name, qp->lqpn.v) : NULL;
+
+		if (q)
+			q->cause = views->v[i].verdict.cause;
+	}
+}
+
+static void modified(struct tracked *q, const struct rd_qp_event *ev)
+{
+	if (ev->err) {
+		q->last_err = ev->err;
+		return;
+	}
+	merge_seen(&q->seen, &ev->seen);
+	q->recorded = true;
+	if (ev->state.known != RD_OK)
+		return;
+	/* Told of only now, but over before the last look began: that look knows better, unless it saw just this. While a look
+	 * is under way it may have come before or after; and a state changes before the call for it returns. */
+	if (ev->mono_ns < q->look_began_ns && q->state.known == RD_OK && q->state.v != ev->state.v)
+		return;
+	if (q->state.known != RD_OK || q->state.v != ev->state.v ||
+	    (ev->mono_ns - ev->duration_ns < q->look_ns && q->kind != RD_AGE_EXACT))
+		enter(q, ev->state.v, RD_AGE_EXACT, ev->mono_ns, ev->mono_ns, true);
+}
+
+static void tell_left_state(const struct tracked *q, struct rd_qp_event *ev)
+{
+	if (q->state.known != RD_OK)
+		return;
+	if (ev->before.known != RD_OK)
+		RD_SET(ev->before, q->state.v);
+	if (ev->before.v != q->state.v)
+		return; /* it had left the state that we knew */
+	ev->age_kind = q->kind;
+	RD_SET(ev->age_seconds, seconds(ev->mono_ns, q->to_ns));
+	if (q->kind != RD_AGE_AT_LEAST)
+		RD_SET(ev->age_max_seconds, seconds(ev->mono_ns, q->from_ns));
+}
+
+void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *ev)
+{
+	struct tracked *q;
+
+	if (ev->what == RD_QP_DEVICE || ev->lqpn.known != RD_OK || !ev->ibdev[0])
+		return;
+	q = find(&track->table, ev->ibdev, ev->lqpn.v);
+	if (!q)
+		q = add_new(&track->table, ev->ibdev, ev->lqpn.v);
+	if (!q)
+		return;
+	if (ev->what != RD_QP_CREATED)
+		tell_left_state(q, ev);
+	switch (ev->what) {
+	case RD_QP_CREATED: {
+		uint32_t next = q->next;
+		struct tracked new = { .qpn = q->qpn, .next = next, .recorded = true };
+
+		snprintf(new.ibdev, sizeof(new.ibdev), "%s", ev->ibdev);
+		*q = new;
+		enter(q, RD_QPS_RESET, RD_AGE_EXACT, ev->mono_ns, ev->mono_ns, true);
+		break;
+	}
+	case RD_QP_MODIFIED:
+		modified(q, ev);
+		break;
+	case RD_QP_ASYNC:
+		RD_SET(q->last_event, ev->code.v);
+		if (event_fails(ev->code.v) && !(q->state.known == RD_OK && q->state.v == RD_QPS_ERR))
+			enter(q, RD_QPS_ERR, RD_AGE_EXACT, ev->mono_ns, ev->mono_ns, false);
+		break;
+	case RD_QP_DESTROYED:
+		q->state.known = RD_ABSENT; /* the number may come back: then as another queue pair */
+		q->kind = RD_AGE_UNKNOWN;
+		q->look_ns = 0;
+		break;
+	default:
+		break;
+	}
+}

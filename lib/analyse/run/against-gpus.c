@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which NIC for which GPU, and whether the NIC reads the GPU's memory itself. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/run/against-priv.h"
+#include "base/buf.h"
+#include "base/number.h"
+#include "base/text.h"
+
+static const struct rd_against_problem gone = {
+	.id = "against-gpu",
+	.title = "The run used GPUs that this host does not have",
+	.why = "what it says of them cannot be compared",
+	.severity = RD_SEV_WARNING,
+};
+static const struct rd_against_problem bounced = {
+	.id = "against-gpudirect",
+	.title = "The run copied GPU memory through host memory",
+	.why = "it costs host memory bandwidth and latency; GPUDirect RDMA would not",
+	.severity = RD_SEV_WARNING,
+};
+static const struct rd_against_problem direct = {
+	.id = "against-gpudirect-lost",
+	.title = "The run used GPUDirect RDMA where this host would not",
+	.why = "a new run would copy through host memory",
+	.severity = RD_SEV_WARNING,
+};
+static const struct rd_against_problem other_nic = {
+	.id = "against-nic",
+	.title = "GPUs used other NICs than NCCL takes here",
+	.why = "a NIC that is farther away, or shared, is slower",
+	.severity = RD_SEV_WARNING,
+};
+
+static const char *label_of(const struct rd_host *host, int gpu, char ret[RD_PCI_ADDR + 16])
+{
+	snprintf(ret, RD_PCI_ADDR + 16, "GPU%u", host->gpus[gpu].index);
+	return ret;
+}
+
+/* One row for all: a GPU's number or address in the log is one of this host, or it is not. */
+static void compare_presence(struct rd_against_state *st)
+{
+	_cleanup_buf_ struct rd_buf missing = { 0 };
+	size_t n = 0, found = 0;
+
+	for (size_t i = 0; i < st->run->ranks.n; i++) {
+		const struct rd_run_rank *rank = &st->run->ranks.v[i];
+
+		if (rank->bus.known != RD_OK)
+			continue;
+		n++;
+		if (rd_against_gpu_of_rank(st, rank->rank) >= 0) {
+			found++;
+			continue;
+		}
+		rd_buf_printf(&missing, "%s%04x:%02x:%02x.%x", missing.len ? ", " : "",
+			      (unsigned)(rank->bus.v >> 20) & 0xffff, (unsigned)(rank->bus.v >> 12) & 0xff,
+			      (unsigned)(rank->bus.v >> 4) & 0xff, (unsigned)rank->bus.v & 0xf);
+		if (missing.len > 200)
+			break;
+	}
+	if (n == 0 || st->host->n_gpus == 0)
+		return;
+	if (!missing.len)
+		rd_against_same(st, "gpu", rd_text("%zu GPU%s", found, found == 1 ? "" : "s"), rd_text("here"),
+				rd_text("used"), NULL);
+	else
+		rd_against_differs(
+			st, "gpu", &gone, rd_text("%s", missing.data), NULL, rd_text("used"),
+			rd_against_other_name(st) ?
+				rd_text("the log calls its host %s: a virtual machine's addresses, or another host",
+					st->run->name) :
+				rd_text("they are gone, or have other addresses since"),
+			rd_text("nvidia-smi --query-gpu=index,pci.bus_id --format=csv"));
+}
+
+static char *net_name(const struct rd_against_state *st, unsigned number)
+{
+	const struct rd_run_net *net = rd_run_net(st->run, number);
+
+	return net && net->name ? rd_text("%s", net->name) : rd_text("NIC %u", number);
+}
+
+static int net_ibdev(const struct rd_against_state *st, unsigned number)
+{
+	const struct rd_run_net *net = rd_run_net(st->run, number);
+
+	return net && net->name ? rd_against_ibdev(st->host, net->name) : -1;
+}
+
+static const struct rd_choice *choice_of(const struct rd_against_state *st, int gpu)
+{
+	for (size_t i = 0; i < st->own.nccl.n; i++)
+		if (st->own.nccl.v[i].gpu == gpu && st->own.nccl.v[i].n_ports > 0)
+			return &st->own.nccl.v[i];
+	return NULL;
+}
+
+static bool takes(const struct rd_against_state *st, int gpu, int ibdev)
+{
+	const struct rd_choice *choice = choice_of(st, gpu);
+
+	for (size_t p = 0; choice && p < choice->n_ports; p++)
+		if (st->host->ports[choice->ports[p]].ibdev == ibdev)
+			return true;
+	return false;
+}
+
+static char *choice_text(const struct rd_against_state *st, int gpu)
+{
+	const struct rd_choice *choice = choice_of(st, gpu);
+	struct rd_buf out = { 0 };
+
+	for (size_t p = 0; choice && p < choice->n_ports; p++)
+		rd_buf_printf(&out, "%s%s", out.len ? " " : "",
+			      rd_ibdev_label(st->host, st->host->ports[choice->ports[p]].ibdev));
+	return out.data;
+}
+
+/* What the channels of one GPU say. */
+struct seen {
+	bool any, local, proxy_local, peer_beyond, first_beyond, as_near, proxied;
+	char proxies[64];
+	struct rd_buf nets;
+};
+
+static void see_net(const struct rd_against_state *st, const struct rd_run_channel *channel, struct seen *seen)
+{
+	_cleanup_free_ char *name = net_name(st, channel->net);
+	const char *at = name && seen->nets.data ? strstr(seen->nets.data, name) : NULL;
+	size_t size = name ? strlen(name) : 0;
+
+	while (at && ((at > seen->nets.data && at[-1] != ' ') || (at[size] && at[size] != ' ')))
+		at = strstr(at + 1, name);
+	if (name && !at)
+		rd_buf_printf(&seen->nets, "%s%s", seen->nets.len ? " " : "", name);
+}
+
+static void see_channel(const struct rd_against_state *st, int gpu, const struct rd_run_channel *channel,
+			struct seen *seen)
+{
+	const struct rd_choice *choice = choice_of(st, gpu);
+	int ibdev = net_ibdev(st, channel->net);
+	int proxy = channel->proxy >= 0 ? rd_against_gpu_of_rank(st, (unsigned)channel->proxy) : -1;
+
+	if (ibdev < 0)
+		return;
+	seen->any = true;
+	see_net(st, channel, seen);
+	if (channel->proxy >= 0) {
+		seen->proxied = true;
+		seen->proxy_local |= proxy >= 0 && takes(st, proxy, ibdev);
+		snprintf(seen->proxies, sizeof(seen->proxies), "rank %d", channel->proxy);
+		return;
+	}
+	if (takes(st, gpu, ibdev)) {
+		seen->local = true;
+		return;
+	}
+	seen->peer_beyond |= channel->peer;
+	seen->first_beyond |= channel->first;
+	if (choice)
+		seen->as_near |=
+			rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev)->nccl ==
+			rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)st->host->ports[choice->ports[0]].ibdev)->nccl;
+}
+
+/* A variable of the run that makes NCCL leave a GPU's own NIC; NULL: none. */
+static char *steering_variable(const struct rd_against_state *st)
+{
+	static const char *const names[] = { "NCCL_TOPO_FILE",	    "NCCL_GRAPH_FILE", "NCCL_NETDEVS_POLICY",
+					     "NCCL_CROSS_NIC",	    "NCCL_P2P_LEVEL",  "NCCL_P2P_DISABLE",
+					     "NCCL_NET_FORCE_MERGE" };
+
+	return rd_against_variable(st, names, RD_ARRAY_SIZE(names));
+}
+
+static size_t ranks_here(const struct rd_against_state *st)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < st->run->channels.n; i++) {
+		bool again = false;
+
+		for (size_t k = 0; k < i; k++)
+			again |= st->run->channels.v[k].gpu.rank.v == st->run->channels.v[i].gpu.rank.v;
+		n += !again;
+	}
+	return n > st->run->ranks.n ? n : st->run->ranks.n;
+}
+
+/* No channel of the GPU is on the NIC that it would be given. */
+static void nic_differs(struct rd_against_state *st, int gpu, const struct seen *seen)
+{
+	const char *network = rd_against_observed(st->run);
+	char label[RD_PCI_ADDR + 16], *reason = steering_variable(st),
+				      *subject = rd_text("%s", label_of(st->host, gpu, label));
+	char *here = choice_text(st, gpu), *there = rd_text("%s", seen->nets.data);
+	bool certain = seen->peer_beyond || (seen->first_beyond && ranks_here(st) == 1);
+
+	if (!reason && !rd_nccl_lacks(st->log, RD_NCCL_DEAL, &reason)) {
+		if (network && strcmp(network, "IB") != 0)
+			reason = rd_text("a plugin decides: %s", network);
+		else if (seen->as_near)
+			reason = rd_text("as near as the one predicted: NCCL deals NICs out by GPU and channel");
+		else if (!certain)
+			reason = rd_text(
+				"a ring enters and leaves a host by one NIC, which is near to one of its two GPUs "
+				"only; the log does not tell more");
+	}
+	if (reason)
+		rd_against_unknown(st, "nic", subject, here, there, reason);
+	else
+		rd_against_differs(
+			st, "nic", &other_nic, subject, here, there,
+			rd_text("%s", st->log->version[0] == 0 ?
+					      "the log names no version of NCCL" :
+					      "PCI topology, speed of links, or GPUDirect were others then"),
+			rd_text("rdmadiag nic-map --path GPU%u %s", st->host->gpus[gpu].index,
+				rd_ibdev_label(st->host, st->host->ports[choice_of(st, gpu)->ports[0]].ibdev)));
+}
+
+static void compare_nic(struct rd_against_state *st, int gpu)
+{
+	char label[RD_PCI_ADDR + 16];
+	struct seen seen = { 0 };
+
+	for (size_t i = 0; i < st->run->channels.n; i++) {
+		const struct rd_run_channel *channel = &st->run->channels.v[i];
+
+		if (rd_against_is_ib(channel->transport) && rd_against_gpu(st, &channel->gpu) == gpu)
+			see_channel(st, gpu, channel, &seen);
+	}
+	if (!seen.any || !seen.nets.data || !choice_of(st, gpu)) {
+		rd_buf_deinit(&seen.nets);
+		return;
+	}
+	label_of(st->host, gpu, label);
+	if (seen.local)
+		rd_against_same(st, "nic", rd_text("%s", label), choice_text(st, gpu), rd_text("%s", seen.nets.data),
+				strchr(seen.nets.data, ' ') ?
+					rd_text("rings and trees may use more NICs than a GPU's own") :
+					NULL);
+	else if (seen.proxy_local && !seen.peer_beyond && !seen.first_beyond)
+		rd_against_same(st, "nic", rd_text("%s", label), choice_text(st, gpu), rd_text("%s", seen.nets.data),
+				rd_text("PXN: over NVLink to %s, whose GPU is next to it", seen.proxies));
+	else
+		nic_differs(st, gpu, &seen);
+	rd_buf_deinit(&seen.nets);
+}
+
+/* A variable or a release that accounts for GPUDirect being used otherwise; NULL: none. */
+static char *gpudirect_cause(const struct rd_against_state *st, bool observed, enum rd_path path)
+{
+	static const char *const names[] = { "NCCL_NET_GDR_READ", "NCCL_NET_GDR_C2C", "NCCL_DMABUF_ENABLE",
+					     "NCCL_IB_DATA_DIRECT", "NCCL_IB_CUDA_SUPPORT" };
+	char *cause = rd_against_variable(st, names, RD_ARRAY_SIZE(names));
+
+	if (!cause && !observed && !rd_nccl_lacks(st->log, RD_NCCL_DMABUF, &cause) && path == RD_PATH_P2C)
+		rd_nccl_lacks(st->log, RD_NCCL_C2C, &cause);
+	return cause;
+}
+
+static char *gpudirect_guess(const struct rd_against_state *st, bool observed)
+{
+	if (observed)
+		return rd_text("nvidia_peermem or DMA-BUF was there then, and is not now");
+	if (rd_against_other_name(st))
+		return rd_text(
+			"the process did not see nvidia_peermem or DMA-BUF: a container, or they were loaded since");
+	return rd_text("nvidia_peermem was not loaded then, or CUDA and NCCL of the run do not know DMA-BUF");
+}
+
+/* Why it is not known; NULL where it is, or nothing tells. */
+static char *gpudirect_unknown(const struct rd_against_state *st, int gpu, int ibdev)
+{
+	const struct rd_pair *pair = rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev);
+
+	return pair->gpudirect.known != RD_OK && pair->gpudirect_why ? rd_text("%s", pair->gpudirect_why) : NULL;
+}
+
+/* A value of RD_FIELD(bool), by what the map knows of the GPU and the device. -1: not known. */
+static int predicted_gpudirect(const struct rd_against_state *st, int gpu, int ibdev)
+{
+	const struct rd_pair *pair;
+
+	if (gpu < 0 || ibdev < 0)
+		return -1;
+	pair = rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev);
+	return pair->gpudirect.known == RD_OK ? pair->gpudirect.v : -1;
+}
+
+/* `here`: 1, 0; -1: not known. `note`: what is to be said where they agree, or here is not known; taken over; may be NULL. `path`:
+ * how far the two are apart, where they are two. */
+static void add_gpudirect(struct rd_against_state *st, char *subject, int here, bool observed, char *note,
+			  enum rd_path path)
+{
+	char *predicted = here < 0 ? NULL : rd_text("%s", here ? "yes" : "no"),
+	     *seen = rd_text("%s", observed ? "yes" : "no");
+	char *cause = here >= 0 && (here != 0) != observed ? gpudirect_cause(st, observed, path) : NULL;
+
+	if (here >= 0 && (here != 0) == observed) {
+		rd_against_same(st, "gpudirect", subject, predicted, seen, note);
+		return;
+	}
+	if (here < 0) {
+		rd_against_unknown(st, "gpudirect", subject, predicted, seen,
+				   note ? note : rd_text("whether it can be used is not known of this host"));
+		return;
+	}
+	free(note);
+	if (cause)
+		rd_against_unknown(st, "gpudirect", subject, predicted, seen, cause);
+	else
+		rd_against_differs(
+			st, "gpudirect", observed ? &direct : &bounced, subject, predicted, seen,
+			gpudirect_guess(st, observed),
+			observed ? rd_text("modprobe nvidia_peermem") :
+				   rd_text("modprobe nvidia_peermem; where the job runs: lsmod | grep peermem"));
+}
+
+/* "GPU Direct RDMA Enabled for HCA 0 'mlx5_0'": the NIC can; how far away a GPU may be is another matter. */
+static void compare_support(struct rd_against_state *st)
+{
+	for (size_t i = 0; i < st->run->nets.n; i++) {
+		const struct rd_run_net *net = &st->run->nets.v[i];
+		int ibdev = net->name ? rd_against_ibdev(st->host, net->name) : -1, here = -1;
+		bool too_far = false;
+
+		if (net->gpudirect.known != RD_OK || ibdev < 0)
+			continue;
+		for (size_t g = 0; g < st->host->n_gpus && here != 1; g++) {
+			int of_gpu = predicted_gpudirect(st, (int)g, ibdev);
+
+			too_far |= of_gpu == 0;
+			if (of_gpu == 1)
+				here = 1;
+		}
+		/* No GPU near enough says nothing about the NIC. */
+		add_gpudirect(st, rd_text("%s", net->name), here, net->gpudirect.v,
+			      here < 0 && too_far ?
+				      rd_text("here it serves no GPU, which says nothing of the NIC alone") :
+				      NULL,
+			      RD_PATH_UNKNOWN);
+	}
+}
+
+static bool counted_before(const struct rd_against_state *st, size_t i, int gpu)
+{
+	for (size_t k = 0; k < i; k++) {
+		const struct rd_run_channel *other = &st->run->channels.v[k];
+
+		if (other->net == st->run->channels.v[i].net && other->proxy < 0 &&
+		    rd_against_gpu(st, &other->gpu) == gpu && other->gpudirect == st->run->channels.v[i].gpudirect)
+			return true;
+	}
+	return false;
+}
+
+static void compare_channels(struct rd_against_state *st)
+{
+	for (size_t i = 0; i < st->run->channels.n; i++) {
+		const struct rd_run_channel *channel = &st->run->channels.v[i];
+		int gpu = rd_against_gpu(st, &channel->gpu), ibdev = net_ibdev(st, channel->net), here;
+		_cleanup_free_ char *name = NULL;
+		char label[RD_PCI_ADDR + 16];
+
+		if (gpu < 0 || ibdev < 0 || channel->proxy >= 0 || !rd_against_is_ib(channel->transport) ||
+		    counted_before(st, i, gpu))
+			continue;
+		name = net_name(st, channel->net);
+		here = predicted_gpudirect(st, gpu, ibdev);
+		add_gpudirect(st, rd_text("%s and %s", label_of(st->host, gpu, label), name ? name : "?"), here,
+			      channel->gpudirect, gpudirect_unknown(st, gpu, ibdev),
+			      rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev)->nccl);
+	}
+}
+
+/* Before 2.24 the bracket is a busId, then a rank. */
+static int gpu_of_pair(const struct rd_against_state *st, const struct rd_run_pair *pair)
+{
+	uint32_t rank;
+
+	if (strlen(pair->gpu.text) < 4 && rd_parse_u32(pair->gpu.text, RD_DECIMAL, 999, &rank) == 0 &&
+	    !rd_runlog_before(st->log, 24, 3))
+		return rd_against_gpu_of_rank(st, rank);
+	return rd_against_gpu(st, &pair->gpu);
+}
+
+static void compare_pairs(struct rd_against_state *st)
+{
+	for (size_t i = 0; i < st->run->pairs.n; i++) {
+		const struct rd_run_pair *pair = &st->run->pairs.v[i];
+		int gpu = gpu_of_pair(st, pair), ibdev = net_ibdev(st, pair->net),
+		    here = predicted_gpudirect(st, gpu, ibdev);
+		_cleanup_free_ char *name = net_name(st, pair->net);
+		char label[RD_PCI_ADDR + 16], *reason = NULL;
+
+		if (gpu < 0 || ibdev < 0)
+			continue;
+		if (pair->distance.known == RD_OK && pair->level.known == RD_OK)
+			reason = rd_text("NCCL counted distance %u, and allows %u", pair->distance.v, pair->level.v);
+		add_gpudirect(st, rd_text("%s and %s", label_of(st->host, gpu, label), name ? name : "?"), here,
+			      pair->gpudirect, reason, rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev)->nccl);
+	}
+}
+
+/* Why channels do not tell which NIC a GPU has; NULL: they do. */
+static char *unnamed_nics(const struct rd_run_host *run)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < run->channels.n; i++)
+		any |= rd_against_is_ib(run->channels.v[i].transport);
+	if (run->nets_vary)
+		return rd_text(
+			"processes had different lists of devices, so that a NIC's number does not tell which it is: a log "
+			"of one process does");
+	if (any && run->nets.n == 0)
+		return rd_text(
+			"the line \"NET/IB : Using\" is not in the log, so that a NIC's number does not tell which it is");
+	return NULL;
+}
+
+void rd_against_gpus(struct rd_against_state *st)
+{
+	char *unnamed = unnamed_nics(st->run);
+
+	compare_presence(st);
+	if (unnamed) {
+		rd_against_unknown(st, "nic", rd_text("channels"), NULL, rd_text("by number"), unnamed);
+		return;
+	}
+	for (size_t g = 0; g < st->host->n_gpus; g++)
+		compare_nic(st, (int)g);
+	compare_support(st);
+	compare_channels(st);
+	compare_pairs(st);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/shared/gid.h"
+
+static bool is_foreign(const struct rd_host *host, const struct rd_gid *gid)
+{
+	/* Trees that hold no interfaces at all say nothing about namespaces. */
+	return host->n_netdevs > 0 && rd_host_find_netdev(host, gid->netdev) < 0;
+}
+
+const char *rd_gid_fault(const struct rd_host *host, const struct rd_port *port, const struct rd_gid *gid)
+{
+	if (!rd_port_is_ethernet(port))
+		return NULL;
+	if (gid->type == RD_GID_ROCE_V1)
+		return "RoCE v1: not routable, and most fabrics are set up for v2";
+	if (is_foreign(host, gid))
+		return "its interface is not of this network namespace";
+	if (gid->type == RD_GID_UNKNOWN)
+		return "its type is not told";
+	if (rd_gid_is_link_local(gid))
+		return "link-local: reaches no further than the next router";
+	return NULL;
+}
+
+static void choose(const struct rd_host *host, const struct rd_port *port, struct rd_port_view *view)
+{
+	const char *fault = NULL;
+	int global = -1;
+
+	view->gid = -1;
+	if (port->n_gids == 0) {
+		view->gid_why = "the GID table is empty or not there";
+		return;
+	}
+	if (!rd_port_is_ethernet(port) || rd_ibdev_is_gaudi(host, port->ibdev)) {
+		view->gid = port->gids[0].index == 0 ? 0 : -1;
+		view->gid_why = rd_ibdev_is_efa(host, port->ibdev)   ? "EFA: the device's own address" :
+				rd_ibdev_is_gaudi(host, port->ibdev) ? "Gaudi: addressed by MAC, link-local by design" :
+								       "InfiniBand: the port's own GID";
+		return;
+	}
+	for (size_t i = 0; i < port->n_gids; i++) {
+		const char *why = rd_gid_fault(host, port, &port->gids[i]);
+
+		if (!why && rd_gid_is_v4(&port->gids[i])) {
+			view->gid = (int)i;
+			view->gid_why = "RoCE v2, IPv4, on an interface of this network namespace";
+			return;
+		}
+		if (!why && global < 0)
+			global = (int)i;
+		/* What is wrong with one of version 2 tells more than that another is of version 1. */
+		if (why && (!fault || port->gids[i].type != RD_GID_ROCE_V1))
+			fault = why;
+	}
+	view->gid = global;
+	view->gid_why = global < 0 ? fault : "RoCE v2, global IPv6, on an interface of this network namespace";
+}
+
+void rd_gid_choose(struct rd_port_views *views)
+{
+	for (size_t p = 0; p < views->n; p++) {
+		const struct rd_port *port = &views->host->ports[p];
+		int index = rd_gid_nccl(port, false, 2);
+
+		choose(views->host, port, &views->v[p]);
+		views->v[p].gid_nccl = -1;
+		for (size_t i = 0; index >= 0 && i < port->n_gids; i++)
+			if (port->gids[i].index == (unsigned)index)
+				views->v[p].gid_nccl = (int)i;
+	}
+}
+
+const struct rd_gid *rd_gid_at(const struct rd_port *port, unsigned index)
+{
+	for (size_t i = 0; i < port->n_gids; i++)
+		if (port->gids[i].index == index)
+			return &port->gids[i];
+	return NULL;
+}
+
+static int version_of(const struct rd_gid *gid)
+{
+	return !gid || gid->type == RD_GID_UNKNOWN ? -1 : gid->type == RD_GID_ROCE_V2 ? 2 : 1;
+}
+
+/* Neither empty nor link-local. */
+static bool is_valid(const struct rd_gid *gid)
+{
+	return gid && !rd_gid_is_link_local(gid);
+}
+
+static bool is_within(const struct rd_gid_range *range, bool v6, const struct rd_gid *gid)
+{
+	int bits = range ? range->bits : 0;
+
+	for (size_t i = v6 ? 0 : 12; bits > 0 && i < sizeof(gid->raw); i++, bits -= 8) {
+		uint8_t mask = bits >= 8 ? 0xff : (uint8_t)(0xff << (8 - bits));
+
+		if ((gid->raw[i] ^ range->prefix[i]) & mask)
+			return false;
+	}
+	return true;
+}
+
+int rd_gid_nccl(const struct rd_port *port, bool v6, int roce_version)
+{
+	return rd_gid_nccl_in(port, v6, roce_version, NULL);
+}
+
+int rd_gid_nccl_in(const struct rd_port *port, bool v6, int roce_version, const struct rd_gid_range *range)
+{
+	const struct rd_gid *held = rd_gid_at(port, 0);
+	int index = 0;
+
+	if (port->n_gids == 0)
+		return -1;
+	if (!rd_port_is_ethernet(port))
+		return 0;
+	for (size_t i = 0; i < port->n_gids; i++) {
+		const struct rd_gid *gid = &port->gids[i];
+		bool family = rd_gid_is_v4(gid) == !v6;
+		bool held_family = held && rd_gid_is_v4(held) == !v6;
+		int version = version_of(gid);
+
+		if (gid->index == 0 || !family || !is_within(range, v6, gid))
+			continue;
+		/* An empty GID counts as IPv6 there. */
+		if (!held_family && !(v6 && !held)) {
+			held = gid;
+		} else if (is_valid(gid) && version == roce_version &&
+			   (version_of(held) != version || !is_valid(held))) {
+			held = gid;
+		} else {
+			continue;
+		}
+		index = (int)gid->index;
+	}
+	return index;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyse/shared/meaning.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/lines.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/text.h"
+
+#define LINES_MAX 20000
+#define BLANKS " \t"
+
+void rd_meanings_deinit(struct rd_meanings *meanings)
+{
+	rd_texts_deinit(&meanings->texts);
+	free(meanings->v);
+	*meanings = (struct rd_meanings){ 0 };
+}
+
+static bool parse_bits(const char *text, unsigned *ret)
+{
+	return rd_parse_u32(text, RD_DECIMAL, 64, ret) == 0 && *ret >= 1;
+}
+
+static bool parse_overflow(const char *word, struct rd_meaning *ret)
+{
+	if (strcmp(word, "64-bit") == 0) {
+		ret->overflow = RD_64BIT;
+		ret->bits = 64;
+		return true;
+	}
+	if (strcmp(word, "gauge") == 0) {
+		ret->overflow = RD_GAUGE;
+		return true;
+	}
+	if (strncmp(word, "saturates:", 10) == 0) {
+		ret->overflow = RD_SATURATES;
+		return parse_bits(word + 10, &ret->bits);
+	}
+	if (strncmp(word, "wraps:", 6) == 0) {
+		ret->overflow = RD_WRAPS;
+		return parse_bits(word + 6, &ret->bits);
+	}
+	return strcmp(word, "-") == 0;
+}
+
+static bool parse_role(const char *word, enum rd_counter_role *ret)
+{
+	for (int role = RD_ROLE_LOAD; role <= RD_ROLE_SIGN; role++)
+		if (strcmp(word, rd_counter_role_name(role)) == 0) {
+			*ret = role;
+			return true;
+		}
+	return strcmp(word, "-") == 0;
+}
+
+/* `word` is what stands behind the colon of a role, and stays as it is. */
+static bool parse_topic(char *word, struct rd_meaning *ret)
+{
+	char *parts = strchr(word, '/');
+	bool known;
+
+	ret->parts = parts ? 2 : 1;
+	if (strcmp(word, "-") == 0)
+		return true;
+	if (parts && strcmp(parts, "/2") != 0)
+		return false;
+	if (parts)
+		*parts = '\0';
+	known = rd_topic_parse(word, &ret->topic);
+	if (parts)
+		*parts = '/';
+	if (!known || (parts && ret->role != RD_ROLE_LOAD))
+		return false;
+	return rd_topic_is_load(ret->topic) == (ret->role == RD_ROLE_LOAD);
+}
+
+/* Lines that were joined leave blanks side by side. */
+static void squeeze(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++)
+		if (!strchr(BLANKS, *from) || !from[1] || !strchr(BLANKS, from[1]))
+			*to++ = *from;
+	*to = '\0';
+}
+
+/* `topic`: the word in the place of a topic where that is what is wrong, else NULL. It points into the line. */
+static bool parse_line(char *line, struct rd_meaning *ret, const char **topic)
+{
+	char *overflow, *role, *sum, *word;
+
+	*ret = (struct rd_meaning){ .name = rd_word(&line) };
+	*topic = NULL;
+	ret->driver = ret->name ? rd_word(&line) : NULL;
+	ret->unit = ret->driver ? rd_word(&line) : NULL;
+	overflow = ret->unit ? rd_word(&line) : NULL;
+	role = overflow ? rd_word(&line) : NULL;
+	sum = role ? rd_word(&line) : NULL;
+	word = sum ? strchr(role, ':') : NULL;
+	if (word)
+		*word++ = '\0';
+	if (!sum || !parse_overflow(overflow, ret) || !parse_role(role, &ret->role))
+		return false;
+	if (strcmp(sum, "sum") != 0 && strcmp(sum, "-") != 0)
+		return false;
+	if (word && !parse_topic(word, ret))
+		*topic = word;
+	ret->summable = *sum == 's';
+	line = rd_trim(line);
+	squeeze(line);
+	ret->text = line;
+	return *line && !*topic;
+}
+
+/* What is no good is left out and noted; it begins with `start`. */
+static void note_bad(const char *name, const char *start, const char *topic, const struct rd_meaning *meaning,
+		     struct rd_errlist *notes)
+{
+	const char *role = rd_counter_role_name(meaning->role);
+	struct rd_err note = { 0 };
+
+	if (topic)
+		rd_err_set(&note, EINVAL, name, "\"%s\": \"%s\" is no topic for role %s", start, topic,
+			   role ? role : "-");
+	else
+		rd_err_set(&note, EINVAL, name,
+			   "\"%s\" is not NAME DRIVER UNIT OVERFLOW ROLE[:TOPIC] SUM and a meaning", start);
+	rd_errlist_add(notes, &note);
+}
+
+static int add_line(struct rd_meanings *meanings, const char *name, char *line, struct rd_errlist *notes)
+{
+	struct rd_meaning meaning;
+	const char *topic;
+	char start[40];
+
+	strncpy(start, line, sizeof(start) - 1);
+	start[sizeof(start) - 1] = '\0';
+	if (!parse_line(line, &meaning, &topic)) {
+		note_bad(name, start, topic, &meaning, notes);
+		return 0;
+	}
+	if (meanings->n == LINES_MAX)
+		return -EFBIG;
+	rd_reserve(&meanings->v, &meanings->cap, meanings->n + 1, sizeof(*meanings->v));
+	meanings->v[meanings->n++] = meaning;
+	return 0;
+}
+
+int rd_meanings_parse(const char *name, const char *text, size_t size, struct rd_meanings *ret,
+		      struct rd_errlist *notes, struct rd_err *err)
+{
+	struct rd_lines lines;
+	char *line;
+	int r = rd_lines_init_table(&lines, &ret->texts, "counters", name, text, size, err);
+
+	lines.continued = true;
+	while (!r && (line = rd_lines_next(&lines))) {
+		r = add_line(ret, name, line, notes);
+		if (r < 0)
+			rd_err_set(err, -r, name, "cannot keep more lines");
+	}
+	return r;
+}
+
+static bool fits(const struct rd_meaning *meaning, const char *name, const char *driver)
+{
+	/* Most names have nothing of a pattern in front: a look at one letter spares most of the work. */
+	if (meaning->name[0] != name[0] && !strchr("*?[", meaning->name[0]))
+		return false;
+	return fnmatch(meaning->name, name, 0) == 0 && (!driver || fnmatch(meaning->driver, driver, 0) == 0);
+}
+
+const struct rd_meaning *rd_meaning_find(const struct rd_meanings *meanings, const char *name, const char *driver)
+{
+	for (size_t i = 0; i < meanings->n; i++)
+		if (fits(&meanings->v[i], name, driver))
+			return &meanings->v[i];
+	return NULL;
+}
+
+/* The line that has the topic; NULL: none. */
+static const struct rd_meaning *find_topic(const struct rd_meanings *meanings, const char *name, const char *driver)
+{
+	for (size_t i = 0; i < meanings->n; i++)
+		if (meanings->v[i].parts && fits(&meanings->v[i], name, driver))
+			return meanings->v[i].topic ? &meanings->v[i] : NULL;
+	return NULL;
+}
+
+void rd_meanings_apply(const struct rd_meanings *meanings, struct rd_counter_set *set)
+{
+	for (size_t i = 0; i < set->n; i++) {
+		struct rd_counter *counter = &set->counters[i];
+		const char *driver = counter->group == RD_GROUP_NETDEV ? "netdev" : set->ports[counter->port].driver;
+
+		counter->meaning = rd_meaning_find(meanings, counter->name, driver);
+		counter->about = find_topic(meanings, counter->name, counter->meaning ? driver : NULL);
+		counter->overflow = RD_OVERFLOW_UNKNOWN;
+		counter->bits = 0;
+		if (counter->meaning) {
+			counter->overflow = counter->meaning->overflow;
+			counter->bits = counter->meaning->bits;
+		} else if (counter->group == RD_GROUP_STANDARD || counter->group == RD_GROUP_NETDEV) {
+			counter->overflow = RD_64BIT; /* by the kernel's own interface */
+			counter->bits = 64;
+		}
+	}
+}

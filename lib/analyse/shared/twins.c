@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Twins that are not alike. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/shared/symmetry-priv.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "model/host/pcie.h"
+
+struct item {
+	char *key, *value; /* owned */
+	double number;	   /* of the value; where twins are compared by words: 0 */
+	int pci, port;
+	bool near_nic;
+	bool front; /* leads to the rest of the world, for which it may be set otherwise */
+};
+
+struct items {
+	struct item *v;
+	size_t n, cap;
+	enum rd_trait trait;
+	struct rd_symmetry *ret;
+};
+
+static void add(struct items *items, int pci, int port, bool near_nic, double number, char *key, char *value)
+{
+	rd_reserve(&items->v, &items->cap, items->n + 1, sizeof(*items->v));
+	items->v[items->n++] = (struct item){
+		.key = key, .value = value, .number = number, .pci = pci, .port = port, .near_nic = near_nic
+	};
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	int r = strcmp(x->key, y->key);
+
+	if (!r)
+		r = x->number < y->number ? -1 : x->number > y->number;
+	if (!r)
+		r = strcmp(x->value, y->value);
+	return r ? r : x->pci != y->pci ? (x->pci < y->pci ? -1 : 1) : x->port - y->port;
+}
+
+static bool same_value(const struct item *a, const struct item *b)
+{
+	return a->number == b->number && strcmp(a->value, b->value) == 0;
+}
+
+/* Whether those that differ from `usual` of `n` stand out. Ports of one board are often put to two uses, as many as are
+ * needed for each: of them one in eight may differ. */
+static bool is_clear(enum rd_trait trait, unsigned usual, unsigned n, bool near_nic, size_t gpus)
+{
+	if (usual * 3 <= n * 2)
+		return false;
+	if (n - usual == 1)
+		return true;
+	/* A rate is no setting: two of eight that are slower have lost something. */
+	if (trait == RD_TRAIT_RATE)
+		return (n - usual) * 4 <= n;
+	return trait >= RD_TRAIT_LAYER ? (n - usual) * 8 <= n : !near_nic || rd_is_regular(n, gpus);
+}
+
+static bool are_extra(unsigned usual, unsigned n, bool near_nic, size_t gpus)
+{
+	return near_nic && rd_is_regular(usual, gpus) && !rd_is_regular(n, gpus);
+}
+
+static void report(struct items *items, const struct item *item, const struct item *usual, unsigned twins, unsigned n,
+		   bool clear)
+{
+	struct rd_symmetry *ret = items->ret;
+	struct rd_odd odd = {
+		.trait = items->trait,
+		.pci = item->pci,
+		.port = item->port,
+		.n = n,
+		.twins = twins,
+		.clear = clear,
+		.less = item->number < usual->number,
+		.is = rd_dup(item->value),
+		.usual = rd_dup(usual->value),
+		.like = usual->pci,
+	};
+
+	rd_reserve(&ret->odds, &ret->cap_odds, ret->n_odds + 1, sizeof(odd));
+	ret->odds[ret->n_odds++] = odd;
+}
+
+/* Items of one key, in order of value. */
+static void judge_group(struct items *items, const struct item *v, unsigned n, size_t gpus)
+{
+	const struct item *usual = NULL;
+	unsigned most = 0, run = 0;
+	bool clear;
+
+	if (n < 2)
+		return;
+	items->ret->compared[items->trait] += n;
+	/* Of equally many the higher. */
+	for (unsigned i = 0; i < n; i++) {
+		run = i > 0 && same_value(&v[i - 1], &v[i]) ? run + 1 : 1;
+		if (run >= most) {
+			most = run;
+			usual = &v[i];
+		}
+	}
+	if (most == n || are_extra(most, n, v[0].near_nic, gpus))
+		return;
+	clear = is_clear(items->trait, most, n, v[0].near_nic, gpus);
+	for (unsigned i = 0; i < n; i++)
+		if (!same_value(&v[i], usual))
+			report(items, &v[i], usual, most, n, clear && !v[i].front);
+}
+
+static void judge(struct items *items, size_t gpus)
+{
+	if (items->n > 0)
+		qsort(items->v, items->n, sizeof(*items->v), compare);
+	for (size_t from = 0, to; from < items->n; from = to) {
+		for (to = from + 1; to < items->n && strcmp(items->v[from].key, items->v[to].key) == 0;)
+			to++;
+		judge_group(items, items->v + from, (unsigned)(to - from), gpus);
+	}
+	for (size_t i = 0; i < items->n; i++) {
+		free(items->v[i].key);
+		free(items->v[i].value);
+	}
+	items->n = 0;
+}
+
+/* "" where it cannot be said who its twins are. `ret` has room for 64. */
+static void twin_key(const struct rd_host *host, const struct rd_below *below, size_t i, char *ret)
+{
+	const struct rd_pci *pci = &host->pcis[i];
+	bool bridge = rd_pci_is_bridge(pci);
+	bool nic = below[i].is_nic && !below[i].is_gpu; /* a Gaudi is both, until its driver is gone */
+	char board[32];
+
+	rd_board_key(pci, nic, board);
+	if (!board[0])
+		ret[0] = '\0';
+	else if (bridge)
+		snprintf(ret, 64, "bridge %s %u %d", board, rd_pcie_depth(host, (int)i), below[i].gpus > 0);
+	else
+		snprintf(ret, 64, "%s %d %d", board, nic ? pci->fn : 0, below[i].near);
+}
+
+/* The links whose speed an accelerator lowers when it is idle. */
+static bool lowers_speed(const struct rd_host *host, const struct rd_below *below, size_t i)
+{
+	return below[i].is_gpu || (rd_pci_is_bridge(&host->pcis[i]) && below[i].gpu >= 0 &&
+				   rd_pcie_is_gpu_part(host, (int)i, below[i].gpu));
+}
+
+static void number(struct items *items, int pci, bool near_nic, const char *key, unsigned value, const char *fmt)
+{
+	if (value == 0)
+		items->ret->unread[items->trait]++;
+	else
+		add(items, pci, -1, near_nic, value, rd_dup(key),
+		    strcmp(fmt, "GT/s") == 0 ? rd_text("%g GT/s", value / 1000.0) : rd_text("x%u", value));
+}
+
+static void link_traits(const struct rd_host *host, const struct rd_below *below, struct items *items)
+{
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		const struct rd_pci *pci = &host->pcis[i];
+		bool bridge = rd_pci_is_bridge(pci), near_nic = below[i].is_nic && below[i].near;
+		char key[64];
+
+		if (pci->pf >= 0 || !(below[i].is_gpu || below[i].is_nic || (bridge && below[i].gpus + below[i].nics)))
+			continue;
+		/* Bridges of a guest are made up; that one slot is wider than another is how boards are made. */
+		if (!rd_pcie_links_up(host, (int)i) || (bridge && rd_pcie_in_guest(host)))
+			continue;
+		if (items->trait >= RD_TRAIT_MAX_WIDTH && !below[i].is_gpu && !near_nic && !(bridge && below[i].gpus))
+			continue;
+		twin_key(host, below, i, key);
+		if (!key[0])
+			continue;
+		if (items->trait == RD_TRAIT_WIDTH)
+			number(items, (int)i, near_nic, key, pci->now.width.known == RD_OK ? pci->now.width.v : 0, "x");
+		else if (items->trait == RD_TRAIT_MAX_WIDTH)
+			number(items, (int)i, near_nic, key, rd_pcie_can_width(host, (int)i), "x");
+		else if (items->trait == RD_TRAIT_MAX_SPEED)
+			number(items, (int)i, near_nic, key, rd_pcie_can_mtps(host, (int)i), "GT/s");
+		else if (!lowers_speed(host, below, i))
+			number(items, (int)i, near_nic, key, pci->now.mtps.known == RD_OK ? pci->now.mtps.v : 0, "GT/s");
+	}
+}
+
+enum {
+	CTL_RELAXED = 0x0010,
+};
+
+static void config_traits(const struct rd_host *host, const struct rd_below *below, struct items *items)
+{
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		const struct rd_pci *pci = &host->pcis[i];
+		unsigned payload = rd_pcie_payload(pci), request = rd_pcie_read_request(pci);
+		bool relaxed = pci->config.dev_ctl.v & CTL_RELAXED;
+		char key[64];
+
+		if (!below[i].is_nic || rd_pcie_is_vf(host, pci))
+			continue;
+		twin_key(host, below, i, key);
+		if (!key[0])
+			continue;
+		if (pci->config.dev_ctl.known != RD_OK || pci->config.dev_cap.known != RD_OK)
+			items->ret->unread[items->trait]++;
+		else if (items->trait == RD_TRAIT_MPS)
+			add(items, (int)i, -1, below[i].near, payload,
+			    rd_text("%s %u", key, rd_pcie_payload_path(host, pci)), rd_text("%u", payload));
+		else if (items->trait == RD_TRAIT_MRRS)
+			add(items, (int)i, -1, below[i].near, request, rd_dup(key), rd_text("%u", request));
+		else
+			add(items, (int)i, -1, below[i].near, relaxed, rd_dup(key), rd_text(relaxed ? "on" : "off"));
+	}
+}
+
+static void driver_traits(const struct rd_host *host, const struct rd_below *below, struct items *items)
+{
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		const struct rd_pci *pci = &host->pcis[i];
+		char key[64];
+
+		if (!pci->detailed ||
+		    !(items->trait == RD_TRAIT_GPU_DRIVER ? below[i].is_gpu : below[i].is_nic && !below[i].is_gpu))
+			continue;
+		twin_key(host, below, i, key);
+		if (key[0])
+			add(items, (int)i, -1, below[i].is_nic && below[i].near, 0, rd_dup(key),
+			    rd_dup(pci->driver ? pci->driver : "none"));
+	}
+}
+
+static void firmware_trait(const struct rd_host *host, struct items *items)
+{
+	for (size_t n = 0; n < host->n_ibdevs; n++) {
+		const struct rd_ibdev *dev = &host->ibdevs[n];
+		char board[32] = "";
+
+		/* All functions of a card have one firmware. */
+		if (dev->parent_netdev || dev->pci < 0 || host->pcis[dev->pci].fn != 0 || host->pcis[dev->pci].pf >= 0)
+			continue;
+		/* Not every driver names its board; its ids do. */
+		rd_board_key(&host->pcis[dev->pci], true, board);
+		if (!dev->board && !board[0])
+			continue;
+		if (!dev->firmware)
+			items->ret->unread[items->trait]++;
+		else
+			add(items, dev->pci, -1, false, 0, rd_dup(dev->board ? dev->board : board),
+			    rd_dup(dev->firmware));
+	}
+}
+
+/* Where a program that is given one index for all NICs finds the GID to use, and what else is in the table. */
+static char *gid_shape(const struct rd_port *port)
+{
+	const struct rd_gid *found = NULL;
+	bool v1 = false;
+
+	for (size_t g = 0; g < port->n_gids; g++) {
+		const struct rd_gid *gid = &port->gids[g];
+		bool v4 = rd_gid_is_v4(gid);
+
+		v1 |= gid->type == RD_GID_ROCE_V1;
+		if (gid->type == RD_GID_ROCE_V2 && !rd_gid_is_link_local(gid) &&
+		    (!found || (v4 && !rd_gid_is_v4(found))))
+			found = gid;
+	}
+	if (!found)
+		return rd_text("no RoCE v2 GID with an address");
+	return rd_text("%s at index %u, %s", rd_gid_is_v4(found) ? "RoCE v2 with IPv4" : "RoCE v2 with IPv6",
+		       found->index, v1 ? "RoCE v1 too" : "no RoCE v1");
+}
+
+static void port_value(const struct rd_port *port, int pci, int index, bool near, char *key, struct items *items)
+{
+	_cleanup_free_ char *held = key;
+
+	if (items->trait != RD_TRAIT_LAYER && !rd_port_active(port))
+		return;
+	if (items->trait == RD_TRAIT_LAYER && port->link_layer)
+		add(items, pci, index, near, 0, RD_TAKE(held), rd_dup(port->link_layer));
+	else if (items->trait == RD_TRAIT_RATE && port->rate_gbps.known == RD_OK)
+		add(items, pci, index, near, port->rate_gbps.v, RD_TAKE(held), rd_text("%g Gbit/s", port->rate_gbps.v));
+	else if (items->trait == RD_TRAIT_MTU && port->mtu.known == RD_OK)
+		add(items, pci, index, near, port->mtu.v, RD_TAKE(held), rd_text("%u", port->mtu.v));
+	else if (items->trait == RD_TRAIT_GID && rd_port_is_ethernet(port) && port->gids_known && !port->foreign_gids &&
+		 !port->netns_other)
+		add(items, pci, index, near, 0, RD_TAKE(held), gid_shape(port));
+	else if (items->trait != RD_TRAIT_GID || rd_port_is_ethernet(port))
+		items->ret->unread[items->trait]++;
+}
+
+static bool has_default_route(const struct rd_host *host, const struct rd_port *port)
+{
+	for (size_t n = 0; n < port->n_netdevs; n++) {
+		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[n]];
+		int master = rd_host_find_netdev(host, netdev->master);
+
+		if (netdev->default_route || (master >= 0 && host->netdevs[master].default_route))
+			return true;
+	}
+	return false;
+}
+
+static void port_traits(const struct rd_port_views *views, const struct rd_below *below, struct items *items)
+{
+	const struct rd_host *host = views->host;
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+		const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
+		size_t had = items->n;
+		bool near;
+		char key[64];
+
+		if (dev->pci < 0 || dev->parent_netdev || host->pcis[dev->pci].pf >= 0)
+			continue;
+		near = below[dev->pci].near;
+		twin_key(host, below, (size_t)dev->pci, key);
+		/* What is far from accelerators is for other things, which may differ. The link layer has to do with the other
+		 * values: MTU and rate of two networks are two values. */
+		if (key[0])
+			port_value(port, dev->pci, (int)p, near,
+				   rd_text("%s %u %d %s", key, port->num, near ? 0 : (int)views->v[p].role,
+					   items->trait != RD_TRAIT_LAYER && port->link_layer ? port->link_layer : ""),
+				   items);
+		if (items->n > had)
+			items->v[had].front = has_default_route(host, port);
+	}
+}
+
+void rd_twins_find(const struct rd_port_views *views, const struct rd_below *below, struct rd_symmetry *ret)
+{
+	const struct rd_host *host = views->host;
+	struct items items = { .ret = ret };
+
+	for (items.trait = 0; items.trait < RD_N_TRAITS; items.trait++) {
+		if (items.trait <= RD_TRAIT_MAX_SPEED)
+			link_traits(host, below, &items);
+		else if (items.trait <= RD_TRAIT_RELAXED)
+			config_traits(host, below, &items);
+		else if (items.trait <= RD_TRAIT_NIC_DRIVER)
+			driver_traits(host, below, &items);
+		else if (items.trait == RD_TRAIT_FIRMWARE)
+			firmware_trait(host, &items);
+		else
+			port_traits(views, below, &items);
+		judge(&items, host->n_gpus);
+	}
+	free(items.v);
+}

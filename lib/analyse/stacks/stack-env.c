@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "analyse/env/env.h"
+#include "analyse/stacks/stack-priv.h"
+#include "analyse/stacks/stacks.h"
+#include "base/buf.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+static void add(struct rd_env *env, const char *library, const char *name, char *value)
+{
+	rd_reserve(&env->v, &env->cap, env->n + 1, sizeof(*env->v));
+	env->v[env->n++] = (struct rd_env_var){ .library = library, .name = name, .value = value };
+}
+
+static bool is_first_of_device(const struct rd_port_views *views, size_t p)
+{
+	const struct rd_host *host = views->host;
+	for (size_t o = 0; o < p; o++)
+		if (rd_env_wants(views, o) && host->ports[o].ibdev == host->ports[p].ibdev)
+			return false;
+	return true;
+}
+
+/* "mlx5_0,mlx5_1": devices, of those that variables select. */
+static char *device_list(const struct rd_port_views *views)
+{
+	const struct rd_host *host = views->host;
+	_cleanup_buf_ struct rd_buf list = { 0 };
+
+	rd_buf_str(&list, "");
+	for (size_t p = 0; p < host->n_ports; p++)
+		if (rd_env_wants(views, p) && is_first_of_device(views, p))
+			rd_buf_printf(&list, "%s%s", list.len ? "," : "", host->ibdevs[host->ports[p].ibdev].name);
+	return RD_TAKE(list.data);
+}
+
+/* The port number that all of them have; 0: they differ. */
+static unsigned common_port(const struct rd_port_views *views)
+{
+	const struct rd_host *host = views->host;
+	unsigned common = 0;
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		if (!rd_env_wants(views, p))
+			continue;
+		if (common && common != host->ports[p].num)
+			return 0;
+		common = host->ports[p].num;
+	}
+	return common;
+}
+
+/* libfabric compares as many characters as the list has: mlx5_1 means mlx5_10, too. */
+static bool means_others(const struct rd_port_views *views)
+{
+	const struct rd_host *host = views->host;
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const char *name = host->ibdevs[host->ports[p].ibdev].name;
+
+		for (size_t o = 0; name && !rd_env_wants(views, p) && o < host->n_ports; o++) {
+			const char *wanted = host->ibdevs[host->ports[o].ibdev].name;
+
+			if (rd_env_wants(views, o) && host->ports[o].ibdev != host->ports[p].ibdev &&
+			    strncasecmp(name, wanted, strlen(wanted)) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Their interfaces, which match as a whole where there is one of just that name; "" where one of them has none, or no
+ * address: libfabric then leaves the device out, and does not try its GIDs either. */
+static char *interface_list(const struct rd_port_views *views)
+{
+	const struct rd_host *host = views->host;
+	_cleanup_buf_ struct rd_buf list = { 0 };
+
+	rd_buf_str(&list, "");
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+
+		if (!rd_env_wants(views, p))
+			continue;
+		if (port->n_netdevs == 0 || host->netdevs[port->netdevs[0]].n_addrs == 0)
+			return rd_dup("");
+		rd_buf_printf(&list, "%s%s", list.len ? "," : "", host->netdevs[port->netdevs[0]].name);
+	}
+	return RD_TAKE(list.data);
+}
+
+static void add_libfabric(const struct rd_port_views *views, struct rd_env *env)
+{
+	_cleanup_free_ char *interfaces = NULL;
+
+	if (!means_others(views)) {
+		add(env, "libfabric", "FI_VERBS_DEVICE_NAME", device_list(views));
+		return;
+	}
+	interfaces = interface_list(views);
+	if (*interfaces)
+		add(env, "libfabric", "FI_VERBS_IFACE", RD_TAKE(interfaces));
+}
+
+void rd_stack_env_fill(struct rd_nicmap *map)
+{
+	const struct rd_port_views *views = &map->ports;
+	struct rd_env *env = &map->env;
+	unsigned port = common_port(views);
+	int gid_index = rd_env_gid_index(views);
+
+	/* Nothing was found to select. */
+	if (env->n == 0)
+		return;
+	add(env, "mooncake", "MC_TE_FILTERS", device_list(views));
+	if (gid_index >= 0)
+		add(env, "mooncake", "MC_GID_INDEX", rd_text("%d", gid_index));
+	if (port > 1)
+		add(env, "mooncake", "MC_IB_PORT", rd_text("%u", port));
+	add_libfabric(views, env);
+}
+
+void rd_stack_env_efa(const struct rd_host *host, struct rd_env *ret)
+{
+	for (size_t p = 0; p < host->n_ports; p++)
+		if (rd_ibdev_is_efa(host, host->ports[p].ibdev)) {
+			add(ret, "libfabric", "FI_PROVIDER", rd_text("efa"));
+			return;
+		}
+}
+
+/* Of the ports that NIXL's UCX would use for this accelerator those that variables select. */
+static void note_gpu(const struct rd_port_views *views, const struct rd_stack_choice *choice, struct rd_buf *ret)
+{
+	const struct rd_host *host = views->host;
+	size_t n = 0;
+
+	for (size_t i = 0; i < choice->n_first; i++) {
+		const struct rd_port *port = &host->ports[choice->ports[i]];
+
+		if (!rd_env_wants(views, (size_t)choice->ports[i]))
+			continue;
+		if (n++ == 0)
+			rd_buf_printf(ret,
+				      "a process of GPU%u (%s) alone: UCX_NET_DEVICES=", host->gpus[choice->gpu].index,
+				      host->pcis[host->gpus[choice->gpu].pci].addr);
+		rd_buf_printf(ret, "%s%s:%u", n > 1 ? "," : "", rd_ibdev_label(host, port->ibdev), port->num);
+	}
+	if (n > 0)
+		rd_buf_str(ret, "\n");
+}
+
+void rd_stack_env_notes(const struct rd_nicmap *map, const char *library, struct rd_buf *ret)
+{
+	const struct rd_stack *ucx = &map->stacks.v[RD_STACK_UCX];
+
+	if (strcmp(library, "mooncake") == 0) {
+		rd_buf_str(
+			ret,
+			"Mooncake 0.3.12 and later read MC_TE_FILTERS, where they find the topology themselves; a device list given to "
+			"its API or in a configuration file holds besides\n");
+		if (common_port(&map->ports) == 0)
+			rd_buf_str(ret,
+				   "Mooncake opens one port number on all devices: MC_IB_PORT cannot select these\n");
+	} else if (strcmp(library, "nixl") == 0) {
+		rd_buf_str(ret, "the parameter device_list of NIXL's UCX backend overrides UCX_NET_DEVICES\n");
+		rd_buf_str(ret, "the list has no network interface, so that UCX fails rather than go by TCP\n");
+		for (size_t i = 0; i < ucx->n; i++)
+			if (ucx->v[i].gpu >= 0)
+				note_gpu(&map->ports, &ucx->v[i], ret);
+	} else if (strcmp(library, "libfabric") == 0) {
+		rd_buf_str(ret,
+			   "FI_PROVIDER=verbs keeps a program from falling back to TCP; NIXL's LIBFABRIC backend, which "
+			   "takes no verbs, does not start with it\n");
+	}
+}

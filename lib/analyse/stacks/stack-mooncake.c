@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Mooncake's transfer engine (mooncake-transfer-engine/src/topology.cpp, rdma_context.cpp, rdma_gid_probe.h). */
+#include <limits.h>
+#include <string.h>
+
+#include "analyse/stacks/stack-priv.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+/* It opens one port of each device, the same number on all. */
+#define PORT 1
+
+/* From the best to the worst. Of two in one class the lower index wins. */
+enum gid_class {
+	GID_ROUTABLE,
+	GID_FOREIGN_ROUTABLE,
+	GID_PRIVATE,
+	GID_DEGRADED,
+	GID_FOREIGN_PRIVATE,
+	GID_FOREIGN_DEGRADED,
+	GID_LAST, /* of RoCE v1: only where there is nothing else */
+	GID_NONE,
+};
+
+static const char *const class_why[] = {
+	[GID_ROUTABLE] = "lowest index whose address is neither private nor link-local",
+	[GID_FOREIGN_ROUTABLE] =
+		"a routable address of no interface here, which it prefers to 10/8, 172.16/12, 100.64/10",
+	[GID_PRIVATE] = "lowest index of 10/8, 172.16/12, 100.64/10: none is public or global",
+	[GID_DEGRADED] = "link-local, or of a container's interface: there is no better one",
+	[GID_FOREIGN_PRIVATE] = "a private address of no interface here: there is no better one",
+	[GID_FOREIGN_DEGRADED] = "link-local, of no interface here: there is no better one",
+	[GID_LAST] = "RoCE v1: there is none of version 2",
+};
+
+/* 192.168.0.0/16 is not among them. */
+static bool is_private(const struct rd_gid *gid)
+{
+	const uint8_t *ip = gid->raw + 12;
+
+	return rd_gid_is_v4(gid) &&
+	       (ip[0] == 10 || (ip[0] == 172 && (ip[1] & 0xf0) == 16) || (ip[0] == 100 && (ip[1] & 0xc0) == 64));
+}
+
+static bool is_of_containers(const char *netdev)
+{
+	static const char *const prefixes[] = { "flannel", "cni", "calico", "vxlan", "docker" };
+
+	for (size_t i = 0; netdev && i < RD_ARRAY_SIZE(prefixes); i++)
+		if (strncmp(netdev, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return netdev && strcmp(netdev, "tunl0") == 0;
+}
+
+/* fe80::/10, which is more than what the kernel makes. */
+static bool is_link_local(const struct rd_gid *gid)
+{
+	return gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80;
+}
+
+static enum gid_class class_of(const struct rd_gid *gid, enum rd_gid_type type)
+{
+	bool v2 = type == RD_GID_ROCE_V2, here = gid->netdev != NULL;
+
+	if (type == RD_GID_ROCE_V1)
+		return GID_LAST;
+	if (v2 && (is_of_containers(gid->netdev) || is_link_local(gid)))
+		return here ? GID_DEGRADED : GID_FOREIGN_DEGRADED;
+	if (v2 && is_private(gid))
+		return here ? GID_PRIVATE : GID_FOREIGN_PRIVATE;
+	return here ? GID_ROUTABLE : GID_FOREIGN_ROUTABLE;
+}
+
+/* `unknown`: what a GID counts as whose type sysfs hides, as it does for interfaces of other network namespaces. */
+static int best_gid(const struct rd_port *port, enum rd_gid_type unknown, enum gid_class *ret)
+{
+	int best = -1;
+
+	*ret = GID_NONE;
+	for (size_t i = 0; i < port->n_gids; i++) {
+		const struct rd_gid *gid = &port->gids[i];
+		bool hidden = gid->type == RD_GID_UNKNOWN && rd_port_is_ethernet(port);
+		enum gid_class class = class_of(gid, hidden ? unknown : gid->type);
+
+		if (class < *ret) {
+			*ret = class;
+			best = (int)i;
+		}
+	}
+	return best;
+}
+
+int rd_gid_mooncake(const struct rd_port *port, const char **why)
+{
+	enum gid_class class, other;
+	int gid = best_gid(port, RD_GID_ROCE_V1, &class);
+
+	if (port->n_gids == 0) {
+		*why = port->gids_known ? "the GID table is empty" : "the GID table is not known";
+		return -1;
+	}
+	if (best_gid(port, RD_GID_ROCE_V2, &other) != gid) {
+		*why = "depends on the type of a GID of another network namespace, which sysfs does not show";
+		return -1;
+	}
+	*why = rd_port_is_ethernet(port) ? class_why[class] : "lowest index that is not empty";
+	return gid;
+}
+
+/* An IPv4 address of version 2 on an interface wins, then one on none; else the first of version 2 on an interface, be it
+ * link-local. */
+int rd_gid_mooncake_0311(const struct rd_port *port)
+{
+	int v4_foreign = -1, here = -1, foreign = -1;
+
+	for (size_t i = 0; i < port->n_gids; i++) {
+		const struct rd_gid *gid = &port->gids[i];
+
+		if (gid->type == RD_GID_ROCE_V1 || (rd_port_is_ethernet(port) && gid->type == RD_GID_UNKNOWN))
+			continue;
+		if (gid->type == RD_GID_ROCE_V2 && rd_gid_is_v4(gid)) {
+			if (gid->netdev)
+				return (int)i;
+			v4_foreign = v4_foreign < 0 ? (int)i : v4_foreign;
+		} else if (gid->netdev) {
+			here = here < 0 ? (int)i : here;
+		} else {
+			foreign = foreign < 0 ? (int)i : foreign;
+		}
+	}
+	return v4_foreign >= 0 ? v4_foreign : here >= 0 ? here : foreign;
+}
+
+/* A device is on its list if any port is up, whichever it opens later. */
+static bool is_listed(const struct rd_host *host, int ibdev)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
+
+	for (unsigned i = 0; i < dev->n_ports; i++)
+		if (rd_stack_port_up(host, &host->ports[dev->first_port + (int)i]))
+			return true;
+	return false;
+}
+
+static const char *why_not(const struct rd_host *host, const struct rd_port *port, const struct rd_stack_port *own)
+{
+	if (rd_ibdev_is_gaudi(host, port->ibdev))
+		return "the ports of a Gaudi are for HCCL";
+	if (!is_listed(host, port->ibdev))
+		return "no port of the device is active";
+	if (port->num > 0 && port->num != PORT)
+		return "Mooncake opens port 1 of each device; MC_IB_PORT changes that for all";
+	if (!rd_stack_port_up(host, port))
+		return "Mooncake opens port 1, which is not active";
+	return own->gid < 0 && port->gids_known && port->n_gids == 0 ? own->gid_why : NULL;
+}
+
+static void take_ports(const struct rd_host *host, struct rd_stack *ret)
+{
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+		struct rd_stack_port *own = &ret->ports[p];
+
+		own->gid = rd_gid_mooncake(port, &own->gid_why);
+		own->why_not = why_not(host, port, own);
+		own->taken = !own->why_not;
+		if (own->taken)
+			own->transport = rd_ibdev_is_efa(host, port->ibdev) ? "efa" : "rc";
+	}
+}
+
+/* Slashes that the two paths do not share. Where host bridges differ, the number of the bridge comes before the first. */
+static int steps(const struct rd_host *host, int gpu, int ibdev)
+{
+	int pci = rd_stack_pci(host, ibdev);
+	struct rd_place place = rd_stack_place(host, host->gpus[gpu].pci, pci);
+
+	if (pci < 0)
+		return -1;
+	return (int)(place.own[0] + place.own[1]) - (place.same_root ? 2 : 0);
+}
+
+static bool same_node(const struct rd_host *host, int gpu, int ibdev)
+{
+	int pci = rd_stack_pci(host, ibdev), node = rd_pci_numa(host, host->gpus[gpu].pci);
+
+	return node >= 0 && pci >= 0 && node == rd_pci_numa(host, pci);
+}
+
+/* NICs of the accelerator's NUMA node where there is one, and of these those with the fewest steps. */
+static int nearest(const struct rd_host *host, const struct rd_stack *stack, int gpu, unsigned *ranks)
+{
+	bool in_node = false;
+	int best = INT_MAX;
+
+	for (size_t p = 0; p < host->n_ports; p++)
+		in_node |= stack->ports[p].taken && same_node(host, gpu, host->ports[p].ibdev);
+	for (size_t p = 0; p < host->n_ports; p++) {
+		int n = steps(host, gpu, host->ports[p].ibdev);
+		bool counts = n >= 0 && (!in_node || same_node(host, gpu, host->ports[p].ibdev));
+
+		ranks[p] = counts ? (unsigned)n : UINT_MAX;
+		if (stack->ports[p].taken && counts && n < best)
+			best = n;
+	}
+	/* What is not nearest stands in, in the order of devices. */
+	for (size_t p = 0; p < host->n_ports; p++)
+		ranks[p] = best != INT_MAX && ranks[p] == (unsigned)best ? 0 : 1;
+	return best;
+}
+
+static void choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu, unsigned *ranks)
+{
+	struct rd_stack_choice *choice = rd_stack_add(host, ret, gpu, -1);
+	int best;
+
+	best = nearest(host, ret, gpu, ranks);
+	rd_stack_rank(host, ret, ranks, 0, choice);
+	if (best == INT_MAX)
+		choice->why = rd_text("no NIC has a PCI path: one of all, at random");
+	else
+		choice->why = rd_text("%d step%s in sysfs; of %zu NIC%s as near one at random for each slice", best,
+				      best == 1 ? "" : "s", choice->n_first, choice->n_first == 1 ? "" : "s");
+}
+
+static void choose_node(const struct rd_host *host, struct rd_stack *ret, int node, unsigned *ranks)
+{
+	struct rd_stack_choice *choice = rd_stack_add(host, ret, -1, node);
+
+	for (size_t p = 0; p < host->n_ports; p++)
+		ranks[p] = rd_pci_numa(host, rd_stack_pci(host, host->ports[p].ibdev)) == node ? 0 : 1;
+	rd_stack_rank(host, ret, ranks, 0, choice);
+	choice->why = choice->n_first ? rd_text("NICs of this NUMA node, whatever they are for; one at random") :
+					rd_text("no NIC is of this NUMA node: one of all, at random");
+}
+
+static void fill_note(const struct rd_host *host, struct rd_stack *ret)
+{
+	bool listed = false, taken = false, efa = false;
+
+	for (size_t p = 0; p < host->n_ports; p++) {
+		listed |= is_listed(host, host->ports[p].ibdev) && !rd_ibdev_is_gaudi(host, host->ports[p].ibdev);
+		taken |= ret->ports[p].taken;
+		efa |= ret->ports[p].taken && rd_ibdev_is_efa(host, host->ports[p].ibdev);
+	}
+	/* Its list decides for RDMA; where no device on it can be opened, it gives up. */
+	ret->transport = taken ? NULL : listed ? "none" : "tcp";
+	ret->note = rd_text(
+		"by its own topology; MC_TE_FILTERS, MC_GID_INDEX or NCCL_IB_GID_INDEX, MC_IB_PORT not set, no device list given%s%s",
+		host->from_topology_file ? "; a topology file leaves bridges out: steps are those of the file" : "",
+		efa ? "; EFA needs a build for it and protocol efa: rdma needs RC, which EFA has not" : "");
+}
+
+void rd_stack_mooncake(const struct rd_port_views *views, struct rd_stack *ret)
+{
+	const struct rd_host *host = views->host;
+	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
+
+	take_ports(host, ret);
+	fill_note(host, ret);
+	for (size_t g = 0; !ret->transport && g < host->n_gpus; g++)
+		if (rd_stack_serves(host, g))
+			choose_gpu(host, ret, (int)g, ranks);
+	for (size_t n = 0; !ret->transport && n < host->n_numas; n++)
+		choose_node(host, ret, host->numas[n].id, ranks);
+	/* Where a tree shows no NUMA node, as a host always does, this is all that can be said. */
+	if (!ret->transport && ret->n == 0)
+		rd_stack_add_all(host, ret, ranks, "NUMA nodes are not known: one of these");
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/trace/benign.h"
+
+#include <errno.h>
+#include <linux/types.h>
+#include <string.h>
+
+#include "bpf/record.h"
+
+/* Errnos that only the kernel knows (include/linux/errno.h). */
+#define K_ERESTARTSYS 512
+#define K_ENOIOCTLCMD 515
+
+#define INVOKE_WRITE_HANDLER "ib_uverbs_handler_UVERBS_METHOD_INVOKE_WRITE"
+#define GID_ENTRY_HANDLER "ib_uverbs_handler_UVERBS_METHOD_QUERY_GID_ENTRY"
+#define IOCTL(object, method) RD_VERB(RD_VERB_IOCTL, (object) << 16 | (method))
+
+struct rule {
+	const char *reason;
+	int err; /* positive */
+	bool any_verb;
+	uint16_t num_attrs;	    /* 0: any */
+	const uint64_t *keys;	    /* the calls, ended by 0 */
+	const char *const *origins; /* ended by NULL */
+};
+
+static const struct rule rules[];
+static const size_t n_rules;
+
+static bool in_keys(const uint64_t *keys, uint64_t key)
+{
+	while (*keys && *keys != key)
+		keys++;
+	return *keys;
+}
+
+/* A compiler's suffix (.isra.0) does not make another function. */
+static bool in_names(const char *const *names, const char *name)
+{
+	size_t n = strcspn(name, ".");
+
+	for (; *names; names++)
+		if (strlen(*names) == n && !memcmp(*names, name, n))
+			return true;
+	return false;
+}
+
+static bool matches(const struct rule *rule, const struct rd_event *ev, const char *origin)
+{
+	return ev->err == -rule->err && (!rule->num_attrs || ev->num_attrs == rule->num_attrs) &&
+	       (rule->any_verb || in_keys(rule->keys, ev->verb_key)) && in_names(rule->origins, origin);
+}
+
+const char *rd_benign_reason(const struct rd_event *ev, const struct rd_fnset *set)
+{
+	if (ev->origin < 0 || (size_t)ev->origin >= set->n_fns)
+		return NULL;
+	/* What was turned into this errno was another failure. */
+	if (ev->n_chain && ev->chain[0].translated)
+		return NULL;
+	for (size_t i = 0; i < n_rules; i++)
+		if (matches(&rules[i], ev, set->fns[ev->origin].name))
+			return rules[i].reason;
+	return NULL;
+}
+
+bool rd_benign_count(const struct rd_count *count, const struct rd_fnset *set)
+{
+	const struct rd_event ev = { .verb_key = count->verb, .err = count->err };
+
+	if (count->origin < 0 || (size_t)count->origin >= set->n_fns)
+		return false;
+	for (size_t i = 0; i < n_rules; i++)
+		if (!rules[i].num_attrs && matches(&rules[i], &ev, set->fns[count->origin].name))
+			return true;
+	return false;
+}
+
+static const uint64_t query_device[] = { RD_VERB(RD_VERB_INVOKE_WRITE, 1), 0 };
+static const uint64_t query_gid_entry[] = { IOCTL(0, 6), 0 };
+static const uint64_t get_event[] = { RD_VERB(RD_VERB_UCMA, 12), 0 };
+
+/* Calls that libibverbs makes in the older way where this one is not known (cmd_fallback.c). Those that create something
+ * are not among them: there the same errno may mean that an attribute the program needs is not known. */
+static const uint64_t has_fallback[] = {
+	IOCTL(0, 2),			  /* QUERY_PORT */
+	IOCTL(0, 3),			  /* GET_CONTEXT */
+	IOCTL(0, 5),			  /* QUERY_GID_TABLE */
+	IOCTL(0, 6),			  /* QUERY_GID_ENTRY */
+	IOCTL(1, 0),			  /* PD_DESTROY */
+	IOCTL(3, 1),			  /* CQ_DESTROY */
+	IOCTL(4, 1),			  /* QP_DESTROY */
+	IOCTL(5, 1),			  /* SRQ_DESTROY */
+	IOCTL(6, 0),			  /* AH_DESTROY */
+	IOCTL(7, 1),			  /* MR_DESTROY */
+	IOCTL(8, 0),			  /* MW_DESTROY */
+	IOCTL(9, 0),			  /* FLOW_DESTROY */
+	IOCTL(10, 0),			  /* XRCD_DESTROY */
+	IOCTL(11, 0),			  /* RWQ_IND_TBL_DESTROY */
+	IOCTL(12, 1),			  /* WQ_DESTROY */
+	IOCTL(16, 0),			  /* ASYNC_EVENT_ALLOC */
+	RD_VERB(RD_VERB_INVOKE_WRITE, 1), /* has_ioctl_write() of libibverbs */
+	0,
+};
+
+static const char *const write_doors[] = { INVOKE_WRITE_HANDLER, "ib_uverbs_run_method", "ib_uverbs_cmd_verbs",
+					   "ib_uverbs_ioctl", NULL };
+static const char *const gid_doors[] = { "rdma_get_gid_attr",	GID_ENTRY_HANDLER, "ib_uverbs_run_method",
+					 "ib_uverbs_cmd_verbs", "ib_uverbs_ioctl", NULL };
+static const char *const dispatcher[] = { "ib_uverbs_run_method", "ib_uverbs_cmd_verbs", "ib_uverbs_ioctl", NULL };
+static const char *const ioctl_itself[] = { "ib_uverbs_ioctl", NULL };
+static const char *const event_doors[] = { "ucma_get_event", "ucma_write", NULL };
+
+/* clang-format off */
+static const struct rule rules[] = {
+	{
+		.reason = "opening a device, libibverbs asks with a request that is too short whether the kernel takes "
+			  "write commands through ioctl: ENOSPC is the yes",
+		.err = ENOSPC, .num_attrs = 1, .keys = query_device, .origins = write_doors,
+	},
+	{
+		.reason = "an unused entry of the GID table: programs that read the whole table meet many",
+		.err = ENODATA, .keys = query_gid_entry, .origins = gid_doors,
+	},
+	{
+		.reason = "a signal came while the program waited for a connection event; the wait is begun anew or ends",
+		.err = K_ERESTARTSYS, .keys = get_event, .origins = event_doors,
+	},
+	{
+		.reason = "no connection event is there, and the program asked not to wait for one",
+		.err = EAGAIN, .keys = get_event, .origins = event_doors,
+	},
+	{
+		.reason = "the kernel does not know this call yet; libibverbs then makes it in the older way",
+		.err = EPROTONOSUPPORT, .keys = has_fallback, .origins = dispatcher,
+	},
+	{
+		.reason = "not an RDMA ioctl at all, such as isatty() makes on any file",
+		.err = K_ENOIOCTLCMD, .any_verb = true, .origins = ioctl_itself,
+	},
+};
+static const size_t n_rules = RD_ARRAY_SIZE(rules);
+/* clang-format on */

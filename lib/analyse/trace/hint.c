@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analyse/trace/hint.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/lines.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+#define HINTS_MAX 10000
+
+struct rd_hint {
+	const char *verb, *err, *origin, *text;
+};
+
+void rd_hints_deinit(struct rd_hints *hints)
+{
+	rd_texts_deinit(&hints->texts);
+	free(hints->v);
+	memset(hints, 0, sizeof(*hints));
+}
+
+static bool parse_line(char *line, struct rd_hint *ret)
+{
+	char *words[3];
+
+	if (rd_words(&line, words, 3) < 3)
+		return false;
+	*ret = (struct rd_hint){ words[0], words[1], words[2], rd_trim(line) };
+	return *ret->text;
+}
+
+static int add_line(struct rd_hints *hints, char *line)
+{
+	struct rd_hint hint;
+
+	if (!parse_line(line, &hint))
+		return -EINVAL;
+	if (hints->n == HINTS_MAX)
+		return -EFBIG;
+	rd_reserve(&hints->v, &hints->cap, hints->n + 1, sizeof(*hints->v));
+	hints->v[hints->n++] = hint;
+	return 0;
+}
+
+int rd_hints_parse(const char *name, const char *text, size_t size, struct rd_hints *ret, struct rd_errlist *notes,
+		   struct rd_err *err)
+{
+	struct rd_lines lines;
+	char *line;
+	int r = rd_lines_init_table(&lines, &ret->texts, "hints", name, text, size, err);
+
+	while (!r && (line = rd_lines_next(&lines))) {
+		struct rd_err note = { 0 };
+
+		r = add_line(ret, line);
+		if (r == -EINVAL) {
+			r = 0;
+			rd_lines_err(&lines, &note, EINVAL, " is not VERB ERRNO ORIGIN and a hint");
+			rd_errlist_add(notes, &note);
+		} else if (r < 0) {
+			rd_lines_err(&lines, err, -r, ": cannot keep more hints");
+		}
+	}
+	return r;
+}
+
+const char *rd_hint_find(const struct rd_hints *hints, const struct rd_event *ev, const struct rd_fnset *set)
+{
+	const char *verb = ev->verb ? ev->verb : "-", *err = rd_errno_name(ev->err);
+	char function[256] = "-", with_module[512] = "-";
+
+	if (ev->origin >= 0 && (size_t)ev->origin < set->n_fns) {
+		const struct rd_fn *fn = &set->fns[ev->origin];
+
+		snprintf(function, sizeof(function), "%.*s", (int)strcspn(fn->name, "."), fn->name);
+		snprintf(with_module, sizeof(with_module), "%s:%s",
+			 fn->module < set->n_modules ? set->modules[fn->module].name : "-", function);
+	}
+	for (size_t i = 0; i < hints->n; i++) {
+		const struct rd_hint *h = &hints->v[i];
+
+		if (!fnmatch(h->verb, verb, 0) && !fnmatch(h->err, err ? err : "-", 0) &&
+		    !fnmatch(h->origin, strchr(h->origin, ':') ? with_module : function, 0))
+			return h->text;
+	}
+	return NULL;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What jobs before left behind, and a kernel that does not answer. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/stall.h"
+#include "check/shared/rules.h"
+#include "model/host/host.h"
+#include "model/rdma/qp.h"
+#include "model/shared/finding.h"
+
+/* The special queue pairs and what the kernel uses itself are nobody's leftovers. */
+static bool of_a_program(const struct rd_qp *qp)
+{
+	return !qp->owner.kernel && qp->type.known == RD_OK && qp->type.v != RD_QPT_SMI && qp->type.v != RD_QPT_GSI;
+}
+
+static size_t count_of(const struct rd_res *res, int dev, uint32_t pid)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < res->n_qps; i++)
+		n += res->qps[i].dev == dev && of_a_program(&res->qps[i]) && res->qps[i].owner.pid.known == RD_OK &&
+		     res->qps[i].owner.pid.v == pid;
+	return n;
+}
+
+/* A process in control groups of a workload manager. */
+static bool in_a_job(const struct rd_proc *proc)
+{
+	return proc->job || (proc->cgroup && (strstr(proc->cgroup, "/job_") || strstr(proc->cgroup, "kubepods")));
+}
+
+static void judge_process(const struct rd_check_input *in, const struct rd_qp *qp, struct rd_check_out *out)
+{
+	const struct rd_proc *proc = qp->proc >= 0 ? &in->res->procs[qp->proc] : NULL;
+	const char *dev = in->res->devs[qp->dev].name;
+	size_t n = count_of(in->res, qp->dev, qp->owner.pid.v);
+
+	if (!in->exclusive || !proc || !in_a_job(proc))
+		return rd_check_good(out, dev);
+	rd_check_warn(out, dev,
+		      rd_text("process %u (%s) of %s holds %zu queue pair%s", qp->owner.pid.v,
+			      proc->comm ? proc->comm : "name not known", proc->job ? proc->job : "a job", n,
+			      n == 1 ? "" : "s"),
+		      rd_text("none of another job"));
+}
+
+static void run_leftovers(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_res *res = in->res;
+
+	rd_check_skip(out, "no RDMA device");
+	if (!res && in->host->n_ibdevs)
+		rd_check_unknown(out, "host", "queue pairs were not, or could not be listed (RDMA netlink)");
+	if (!res)
+		return;
+	for (size_t d = 0; d < res->n_devs; d++) {
+		size_t orphans = 0, errors = 0;
+
+		for (size_t i = 0; i < res->n_qps; i++) {
+			const struct rd_qp *qp = &res->qps[i];
+			bool seen = false;
+
+			if (qp->dev != (int)d || !of_a_program(qp))
+				continue;
+			if (qp->owner.pid.known != RD_OK || qp->owner.pid.v == 0) {
+				orphans++;
+				errors += qp->state.known == RD_OK && qp->state.v == RD_QPS_ERR;
+				continue;
+			}
+			for (size_t k = 0; k < i && !seen; k++)
+				seen = res->qps[k].dev == qp->dev && res->qps[k].owner.pid.known == RD_OK &&
+				       res->qps[k].owner.pid.v == qp->owner.pid.v && of_a_program(&res->qps[k]);
+			if (!seen)
+				judge_process(in, qp, out);
+		}
+		if (res->devs[d].gaps[RD_RES_QP].code)
+			rd_check_unknown(out, res->devs[d].name, "not all of its queue pairs could be listed");
+		else if (orphans)
+			rd_check_warn(out, res->devs[d].name,
+				      rd_text("%zu queue pairs of no living process, %zu of them in error", orphans,
+					      errors),
+				      rd_text("none: a job's queue pairs go with it"));
+		else
+			rd_check_good(out, res->devs[d].name);
+	}
+}
+
+#define NO_DEADLINE "only looked at under a deadline (rdmadiag check)"
+
+static void say_blocked(const struct rd_stalls *stalls, enum rd_stall_kind kind, struct rd_check_out *out)
+{
+	const struct rd_stall *first = rd_stalls_first(stalls, kind);
+	size_t n = rd_stalls_count(stalls, kind);
+
+	if (n > 1)
+		rd_check_warn(out, first->err.object,
+			      rd_text("%s; so %s %zu other reads", first->err.message,
+				      kind == RD_STALL_DIED ? "did that of" : "were", n - 1),
+			      rd_text("an answer within milliseconds"));
+	else if (n)
+		rd_check_warn(out, first->err.object, rd_text("%s", first->err.message),
+			      rd_text("an answer within milliseconds"));
+}
+
+static void run_answers(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_stalls *stalls = in->stalls;
+
+	rd_check_skip(out, NO_DEADLINE);
+	if (!stalls)
+		return;
+	say_blocked(stalls, RD_STALL_BLOCKED, out);
+	say_blocked(stalls, RD_STALL_DIED, out);
+	rd_check_good(out, "host");
+}
+
+/* Four times what was not enough, and no fraction: "8". */
+static char *longer_deadline(const struct rd_stalls *stalls)
+{
+	return rd_text("rdmadiag check --deadline %u", stalls->limit_ms * 4 / 1000 + 1);
+}
+
+static void run_in_time(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	static const enum rd_stall_kind kinds[] = { RD_STALL_UNASKED, RD_STALL_SLOW, RD_STALL_UNSURE };
+	const struct rd_stalls *stalls = in->stalls;
+	const struct rd_stall *first = NULL;
+
+	rd_check_skip(out, NO_DEADLINE);
+	if (!stalls)
+		return;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(kinds) && !first; i++)
+		first = rd_stalls_first(stalls, kinds[i]);
+	if (first)
+		rd_check_bad(out, RD_SEV_WARNING, first->err.object,
+			     rd_text("%s; %zu other reads were answered", first->err.message, stalls->answered),
+			     rd_text("all read within %u ms", stalls->limit_ms), longer_deadline(stalls));
+	rd_check_good(out, "host");
+}
+
+static void run_moved(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	rd_check_skip(out, "nothing to compare with (rdmadiag check --since FILE)");
+	if (!in->moved)
+		return;
+	for (size_t i = 0; i < in->moved->n; i++) {
+		const struct rd_finding *finding = &in->moved->v[i];
+
+		if (finding->severity == RD_SEV_UNKNOWN)
+			rd_check_unknown(out, finding->subject, finding->observed ? finding->observed : finding->title);
+		else if (finding->severity >= RD_SEV_WARNING)
+			rd_check_bad(out, finding->severity == RD_SEV_CRITICAL ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+				     finding->subject,
+				     rd_text("%s%s%s", finding->title, finding->observed ? ": " : "",
+					     finding->observed ? finding->observed : ""),
+				     rd_text("%s", finding->expected ? finding->expected : "no such growth"),
+				     finding->fix ? rd_dup(finding->fix) : NULL);
+	}
+	rd_check_good(out, "counters");
+}
+
+const struct rd_check rd_check_moved = {
+	.id = "counters-moved",
+	.title = "Error counters grew since the earlier look",
+	.why = "a port that made errors during the job before will make them in the next one",
+	.fix = "rdmadiag counters --since FILE",
+	.needs = "all counters, now and in the file of --since",
+	.quick = true,
+	.run = run_moved,
+};
+
+const struct rd_check rd_check_leftovers = {
+	.id = "job-leftovers",
+	.title = "Queue pairs of a job that has ended are still there",
+	.why = "they hold memory and connections; a driver that does not let them go will not serve the next job either",
+	.fix = "rdmadiag qp-state --by pid; end the process; if there is none, reload the driver",
+	.needs = "RDMA netlink: queue pairs and their owners",
+	.quick = true,
+	.reads = RD_PART_QPS | RD_PART_PROCESSES,
+	.run = run_leftovers,
+};
+
+const struct rd_check rd_check_answers = {
+	.id = "host-answers",
+	.title = "The kernel does not answer a read",
+	.why = "a driver or its firmware, or a file system, hangs; programs that come there will hang as well",
+	.fix = "dmesg; echo w > /proc/sysrq-trigger shows who waits where; where a read with --deadline 60 stays blocked, "
+	       "restart the device or the host",
+	.needs = "how long each read takes, and whether its reader ran in that time",
+	.quick = true,
+	.run = run_answers,
+};
+
+const struct rd_check rd_check_in_time = {
+	.id = "read-in-time",
+	.title = "Not all was read by the deadline",
+	.why = "what was not read is not known; a host that is busy, or slow, is not a faulty one",
+	.fix = "rdmadiag check --deadline SECONDS, with a larger value",
+	.needs = "how long each read takes, and whether its reader ran in that time",
+	.quick = true,
+	.run = run_in_time,
+};

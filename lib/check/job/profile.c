@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where a host differs from what its fleet expects. */
+#include "model/host/profile.h"
+
+#include <string.h>
+
+#include "check/shared/rules.h"
+#include "model/shared/finding.h"
+
+static void copy(const struct rd_check_input *in, struct rd_check_out *out, const char *id)
+{
+	if (!in->profile || !in->differences) {
+		rd_check_not_asked(out, "no profile was given (--profile)");
+		return;
+	}
+	for (size_t i = 0; i < in->differences->n; i++) {
+		const struct rd_finding *finding = &in->differences->v[i];
+
+		if (strcmp(finding->id, id) != 0)
+			continue;
+		if (finding->severity == RD_SEV_UNKNOWN)
+			rd_check_unknown(out, finding->subject, finding->observed ? finding->observed : "-");
+		else
+			rd_check_bad(out, finding->severity == RD_SEV_CRITICAL ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+				     finding->subject, rd_text("%s", finding->observed ? finding->observed : "-"),
+				     rd_text("%s", finding->expected ? finding->expected : "-"), NULL);
+	}
+	rd_check_good(out, "profile");
+}
+
+static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	copy(in, out, "profile-gpu");
+}
+
+static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	copy(in, out, "profile-nic");
+}
+
+static void run_value(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	copy(in, out, "profile-value");
+}
+
+const struct rd_check rd_check_profile_gpu = {
+	.id = "profile-gpu",
+	.title = "An accelerator that the profile has is missing",
+	.why = "it has fallen off the bus, or was never there: jobs that count on it fail at start",
+	.fix = "dmesg (NVRM, Xid 79, AER); power the host off and on; then reseat or replace it. If the host was changed: rdmadiag topo-check --learn",
+	.needs = "--profile; accelerators by PCI address",
+	.quick = true,
+	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
+	.run = run_gpu,
+};
+
+const struct rd_check rd_check_profile_nic = {
+	.id = "profile-nic",
+	.title = "A NIC that the profile has is missing",
+	.why = "it has fallen off the bus, or its driver gave up: jobs run on fewer NICs, or not at all",
+	.fix = "lspci, dmesg; power the host off and on; then reseat or replace it. If the host was changed: rdmadiag topo-check --learn",
+	.needs = "--profile; RDMA devices by name",
+	.quick = true,
+	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
+	.run = run_nic,
+};
+
+const struct rd_check rd_check_profile_value = {
+	.id = "profile-value",
+	.title = "The host differs from its profile",
+	.why = "jobs are placed on the assumption that all hosts are alike",
+	.fix = "make it as the profile has it; if the profile is old: rdmadiag topo-check --learn on a good host",
+	.needs = "--profile; the fields it names",
+	.quick = true,
+	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
+	.run = run_value,
+};

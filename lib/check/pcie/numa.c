@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who sits on which socket, and how evenly. */
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "check/shared/pcie.h"
+#include "check/shared/rules.h"
+#include "model/host/symmetry.h"
+
+static void run_missing(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	if (in->host->n_numas < 2) {
+		rd_check_skip(out, "the host has one NUMA node");
+		return;
+	}
+	for (size_t i = 0; i < in->host->n_pcis; i++) {
+		const struct rd_pci *pci = &in->host->pcis[i];
+
+		if (!rd_pci_matters(in->host, i))
+			continue;
+		if (pci->numa.known != RD_OK)
+			rd_check_unknown(out, pci->addr, "sysfs has no numa_node for it");
+		else if (pci->numa.v < 0)
+			rd_check_bad(out, RD_SEV_WARNING, pci->addr, rd_text("%s: none (-1)", rd_pci_what(in->host, i)),
+				     rd_text("one of %zu nodes", in->host->n_numas),
+				     rd_text("update the BIOS (it lacks _PXM for the slot); until then: echo NODE "
+					     ">/sys/bus/pci/devices/%s/numa_node",
+					     pci->addr));
+		else
+			rd_check_good(out, pci->addr);
+	}
+}
+
+/* One that is up and meant for computing, or of which nothing is known to the contrary. */
+static bool is_usable(const struct rd_port_views *views, size_t ibdev)
+{
+	const struct rd_ibdev *dev = &views->host->ibdevs[ibdev];
+
+	for (unsigned p = 0; p < dev->n_ports; p++) {
+		size_t at = (size_t)dev->first_port + p;
+		enum rd_role role = views->v[at].role;
+
+		if (rd_port_active(&views->host->ports[at]) && (role == RD_ROLE_COMPUTE || role == RD_ROLE_UNKNOWN))
+			return true;
+	}
+	return false;
+}
+
+/* How an accelerator reaches one NIC, as far as sockets are concerned. */
+enum reach { REACH_NONE = 0, REACH_NEAR, REACH_UNTOLD, REACH_OTHER_NODE, REACH_OTHER_SOCKET };
+
+static enum reach reach_of(const struct rd_check_input *in, size_t gpu, size_t ibdev)
+{
+	const struct rd_host *host = in->host;
+	enum rd_path path = rd_nicmap_pair(in->map, gpu, ibdev)->path;
+	int a = rd_pci_numa(host, host->gpus[gpu].pci), b = rd_ibdev_numa(host, (int)ibdev);
+
+	if (path != RD_PATH_UNKNOWN && path != RD_PATH_SYS)
+		return REACH_NEAR;
+	/* All is on the one node that there is, whatever devices say of theirs. */
+	if (path == RD_PATH_SYS && host->n_numas == 1)
+		return REACH_NEAR;
+	if (a < 0 || b < 0 || (path == RD_PATH_UNKNOWN && a == b))
+		return REACH_UNTOLD;
+	switch (rd_host_same_socket(host, a, b)) {
+	case 1:
+		return REACH_NEAR;
+	case 0:
+		return REACH_OTHER_SOCKET;
+	default:
+		return REACH_OTHER_NODE;
+	}
+}
+
+/* A guest that shows no switches does not tell what is near on the accelerator's own node. */
+static void run_socket(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t g = 0; g < in->host->n_gpus; g++) {
+		enum reach best = REACH_NONE;
+		char name[32];
+
+		snprintf(name, sizeof(name), "GPU%zu", g);
+		for (size_t n = 0; n < in->host->n_ibdevs; n++) {
+			enum reach reach = is_usable(in->ports, n) ? reach_of(in, g, n) : REACH_NONE;
+
+			if (reach != REACH_NONE && (best == REACH_NONE || reach < best))
+				best = reach;
+		}
+		if (best == REACH_NONE)
+			rd_check_unknown(out, name, "there is no active compute NIC");
+		else if (best == REACH_UNTOLD)
+			rd_check_unknown(out, name, "how near its NICs are is not told (nic-map --matrix says why)");
+		else if (best == REACH_OTHER_NODE)
+			rd_check_warn(out, name, rd_text("its nearest active compute NIC is on another NUMA node"),
+				      rd_text("one on its own"));
+		else if (best == REACH_OTHER_SOCKET)
+			rd_check_warn(out, name, rd_text("its nearest active compute NIC is on another socket"),
+				      rd_text("one on its own"));
+		else
+			rd_check_good(out, name);
+	}
+	rd_check_skip(out, "there is no accelerator");
+}
+
+struct below {
+	unsigned gpus, nics;
+};
+
+/* The topmost switch port above a function; -1: it hangs on a root port. */
+static int switch_of(const struct rd_host *host, int pci)
+{
+	int found = -1;
+
+	for (int up = host->pcis[pci].parent; up >= 0 && host->pcis[up].parent >= 0; up = host->pcis[up].parent)
+		found = up;
+	return found;
+}
+
+static int compare_ratios(const void *a, const void *b)
+{
+	const unsigned *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The most frequent of some numbers, of equals the higher; 0 unless more than two in three of at least four have it, and it is
+ * one NIC or more for each accelerator, or one for several: NICs that are there for storage make other numbers. */
+static unsigned clear_majority(unsigned *v, size_t n)
+{
+	unsigned best = 0;
+	size_t most = 0, run = 0;
+
+	if (n < 4)
+		return 0;
+	qsort(v, n, sizeof(*v), compare_ratios);
+	for (size_t i = 0; i < n; i++) {
+		run = i > 0 && v[i] == v[i - 1] ? run + 1 : 1;
+		if (run >= most) {
+			most = run;
+			best = v[i];
+		}
+	}
+	return most * 3 > n * 2 && best > 0 && (best % 16 == 0 || 16 % best == 0) ? best : 0;
+}
+
+static unsigned ratio(const struct below *below)
+{
+	return below->nics * 16 / below->gpus;
+}
+
+/* A NIC of the other link layer, or of another rate, is there and has a finding of its own, whatever it is taken for. */
+static bool is_odd(const struct rd_check_input *in, size_t ibdev)
+{
+	const struct rd_ibdev *dev = &in->host->ibdevs[ibdev];
+
+	for (unsigned p = 0; p < dev->n_ports; p++)
+		if (rd_symmetry_odd(in->symmetry, RD_TRAIT_LAYER, -1, dev->first_port + (int)p) ||
+		    rd_symmetry_odd(in->symmetry, RD_TRAIT_RATE, -1, dev->first_port + (int)p))
+			return true;
+	return false;
+}
+
+/* A NIC that is missing below this switch is told by another rule. */
+static bool is_told(const struct rd_check_input *in, size_t bridge)
+{
+	for (size_t i = 0; in->symmetry && i < in->symmetry->n_missing; i++) {
+		int at = in->symmetry->missing[i].bridge;
+
+		while (at >= 0 && at != (int)bridge)
+			at = in->host->pcis[at].parent;
+		if (at >= 0 && !in->symmetry->missing[i].gpu)
+			return true;
+	}
+	return false;
+}
+
+/* Switches with accelerators below should have as many NICs for each; which is usual, most of them show. */
+static void run_uneven(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_host *host = in->host;
+	_cleanup_free_ struct below *below = rd_alloc(host->n_pcis + 1, sizeof(*below));
+	_cleanup_free_ unsigned *ratios = rd_alloc(host->n_pcis + 1, sizeof(*ratios));
+	unsigned usual;
+	size_t n = 0;
+
+	for (size_t g = 0; g < host->n_gpus; g++)
+		if (switch_of(host, host->gpus[g].pci) >= 0)
+			below[switch_of(host, host->gpus[g].pci)].gpus++;
+	for (size_t d = 0; d < host->n_ibdevs; d++)
+		if (host->ibdevs[d].pci >= 0 && (is_usable(in->ports, d) || is_odd(in, d)) &&
+		    switch_of(host, host->ibdevs[d].pci) >= 0)
+			below[switch_of(host, host->ibdevs[d].pci)].nics++;
+	for (size_t i = 0; i < host->n_pcis; i++)
+		if (below[i].gpus)
+			ratios[n++] = ratio(&below[i]);
+	usual = clear_majority(ratios, n);
+	for (size_t i = 0; i < host->n_pcis; i++) {
+		if (!below[i].gpus)
+			continue;
+		if (ratio(&below[i]) < usual && !is_told(in, i))
+			rd_check_warn(out, host->pcis[i].addr,
+				      rd_text("%u accelerator%s share%s %u active compute NIC%s", below[i].gpus,
+					      below[i].gpus == 1 ? "" : "s", below[i].gpus == 1 ? "s" : "",
+					      below[i].nics, below[i].nics == 1 ? "" : "s"),
+				      rd_text("as many NICs for each as below most of %zu switches", n));
+		else
+			rd_check_good(out, host->pcis[i].addr);
+	}
+	rd_check_skip(out, "no accelerator is below a PCIe switch");
+}
+
+const struct rd_check rd_check_numa_node = {
+	.id = "numa-node",
+	.title = "A NIC or accelerator has no NUMA node",
+	.why = "memory and threads are then placed on whatever socket, and distances come out wrong",
+	.fix = "update the BIOS (it lacks _PXM for the slot); until then: echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",
+	.needs = "sysfs numa_node",
+	.quick = true,
+	.reads = RD_PART_PCI | RD_PART_NUMA,
+	.run = run_missing,
+};
+
+const struct rd_check rd_check_gpu_nic_socket = {
+	.id = "gpu-nic-socket",
+	.title = "An accelerator has no active compute NIC on its own socket or NUMA node",
+	.why = "the way there (the link between sockets) has less bandwidth than the NIC and is shared by all",
+	.fix = "move a NIC to that socket, or bring up the one that is there: rdmadiag nic-map --matrix",
+	.needs = "PCI tree, NUMA nodes and sockets of processors, port state",
+	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,
+	.run = run_socket,
+};
+
+const struct rd_check rd_check_switch_uneven = {
+	.id = "switch-uneven",
+	.title = "Some PCIe switches have fewer NICs for their accelerators than others",
+	.why = "those accelerators share bandwidth, and a collective goes at their pace",
+	.fix = "bring up or move NICs so that each switch has as many: rdmadiag nic-map --matrix",
+	.needs = "PCI tree, port state",
+	.quick = false,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,
+	.run = run_uneven,
+};

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Links below what both ends can do, or below their twins', all the way up to the root port. */
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/memory.h"
+#include "check/shared/pcie.h"
+#include "check/shared/rules.h"
+#include "model/host/pcie.h"
+#include "model/host/symmetry.h"
+
+#define NVIDIA 0x10de
+#define NAMES_MAX 8
+
+/* What is, or hangs below, a function. */
+struct load {
+	unsigned gpus, nics;
+	double gbps; /* of the fastest active port: what the link has to carry at least */
+};
+
+/* What sysfs tells of InfiniBand is the rate of the wires: up to QDR two of ten bits are no data. */
+static double data_gbps(const struct rd_port *port)
+{
+	if (port->rate_gbps.known != RD_OK || !rd_port_active(port))
+		return 0;
+	return !rd_port_is_ethernet(port) && port->rate_gbps.v <= 40 ? port->rate_gbps.v * 0.8 : port->rate_gbps.v;
+}
+
+/* Of each function; caller frees. */
+static struct load *loads_of(const struct rd_host *host)
+{
+	struct load *loads = rd_alloc(host->n_pcis + 1, sizeof(*loads));
+
+	for (size_t n = 0; n < host->n_ibdevs; n++)
+		if (!host->ibdevs[n].parent_netdev)
+			for (int at = host->ibdevs[n].pci; at >= 0; at = host->pcis[at].parent)
+				loads[at].nics++;
+	for (size_t g = 0; g < host->n_gpus; g++)
+		for (int at = host->gpus[g].pci; at >= 0; at = host->pcis[at].parent)
+			loads[at].gpus++;
+	for (size_t p = 0; loads && p < host->n_ports; p++) {
+		double gbps = data_gbps(&host->ports[p]);
+
+		for (int at = host->ibdevs[host->ports[p].ibdev].pci; at >= 0; at = host->pcis[at].parent)
+			loads[at].gbps = gbps > loads[at].gbps ? gbps : loads[at].gbps;
+	}
+	return loads;
+}
+
+/* Grace and its successors reach their accelerator over NVLink; PCI Express beside it carries little, and is narrow. */
+static bool is_beside_nvlink(const struct rd_host *host, size_t i)
+{
+	int top = (int)i;
+
+	while (host->pcis[top].parent >= 0)
+		top = host->pcis[top].parent;
+	return top != (int)i && host->pcis[top].vendor.known == RD_OK && host->pcis[top].vendor.v == NVIDIA;
+}
+
+/* Whether the link up from a function is to be judged: its own, or of a switch that NICs or accelerators hang below. What a
+ * hypervisor shows as bridges has no link. */
+static bool is_judged(const struct rd_host *host, const struct load *loads, size_t i)
+{
+	const struct rd_pci *pci = &host->pcis[i];
+
+	if (loads[i].gpus + loads[i].nics == 0 || pci->pf >= 0 || !rd_pcie_links_up(host, (int)i))
+		return false;
+	if (loads[i].gpus > 0 && is_beside_nvlink(host, i))
+		return false;
+	return !rd_pci_is_bridge(pci) || (!rd_pcie_in_guest(host) && pci->parent >= 0);
+}
+
+static void add_name(struct rd_buf *buf, unsigned *n, const char *name)
+{
+	if (++*n <= NAMES_MAX)
+		rd_buf_printf(buf, "%s%s", *n > 1 ? ", " : "", name);
+}
+
+static bool hangs_below(const struct rd_host *host, int pci, int bridge)
+{
+	while (pci >= 0 && pci != bridge)
+		pci = host->pcis[pci].parent;
+	return pci >= 0;
+}
+
+/* "mlx5_0", "GPU3", "uplink of the switch of GPU0, GPU1, mlx5_0, mlx5_1". Caller frees. */
+static char *name_of(const struct rd_host *host, size_t i)
+{
+	_cleanup_buf_ struct rd_buf buf = { 0 };
+	unsigned n = 0;
+
+	for (size_t g = 0; g < host->n_gpus; g++)
+		if (hangs_below(host, host->gpus[g].pci, (int)i)) {
+			char gpu[32];
+
+			snprintf(gpu, sizeof(gpu), "GPU%zu", g);
+			add_name(&buf, &n, gpu);
+		}
+	for (size_t d = 0; d < host->n_ibdevs; d++)
+		if (!host->ibdevs[d].parent_netdev && hangs_below(host, host->ibdevs[d].pci, (int)i))
+			add_name(&buf, &n, rd_ibdev_label(host, (int)d));
+	if (n > NAMES_MAX)
+		rd_buf_printf(&buf, " and %u more", n - NAMES_MAX);
+	return rd_text("%s%s", rd_pci_is_bridge(&host->pcis[i]) ? "uplink of the switch above " : "",
+		       buf.data ? buf.data : "-");
+}
+
+/* Whether others of its kind are there, and all have the same link: then boards are made so, or the BIOS has set it. */
+static bool all_alike(const struct rd_host *host, const struct load *loads, size_t i, bool width)
+{
+	const struct rd_pci *a = &host->pcis[i];
+	size_t alike = 0;
+
+	for (size_t j = 0; j < host->n_pcis; j++) {
+		const struct rd_pci *b = &host->pcis[j];
+
+		if (j == i || a->vendor.known != RD_OK || b->vendor.known != RD_OK || a->vendor.v != b->vendor.v ||
+		    a->device.v != b->device.v || !is_judged(host, loads, j))
+			continue;
+		if (width ? a->now.width.v != b->now.width.v : a->now.mtps.v != b->now.mtps.v)
+			return false;
+		alike++;
+	}
+	return alike > 0;
+}
+
+/*
+ * How bad a link is that has `have` of `want` Gbit/s. A NIC's: it breaks what its ports need, or only stands out, or costs
+ * nothing (RD_SEV_OK). Of accelerators nobody can tell what they need: half or less is bad, but not if all have the same.
+ */
+static enum rd_severity grade(const struct load *load, double have, double want, bool stands_out, bool alike)
+{
+	if (load->gpus > 0)
+		return have * 2 <= want * 1.05 && !alike ? RD_SEV_CRITICAL : RD_SEV_WARNING;
+	if (load->gbps > 0 && have < load->gbps * 0.97)
+		return RD_SEV_CRITICAL;
+	return stands_out ? RD_SEV_WARNING : RD_SEV_OK;
+}
+
+struct judge {
+	const struct rd_check_input *in;
+	struct rd_check_out *out;
+	struct load *loads;
+	bool width; /* lanes, else speed */
+};
+
+static unsigned now_of(const struct judge *j, size_t i)
+{
+	const struct rd_pci *pci = &j->in->host->pcis[i];
+
+	if (j->width)
+		return pci->now.width.known == RD_OK ? pci->now.width.v : 0;
+	return pci->now.mtps.known == RD_OK ? pci->now.mtps.v : 0;
+}
+
+static unsigned can_of(const struct judge *j, size_t i)
+{
+	return j->width ? rd_pcie_can_width(j->in->host, (int)i) : rd_pcie_can_mtps(j->in->host, (int)i);
+}
+
+/* Gbit/s with `value` lanes or megatransfers, the other one being what it is. */
+static double gbps_of(const struct judge *j, size_t i, unsigned value)
+{
+	const struct rd_pci *pci = &j->in->host->pcis[i];
+	unsigned mtps = j->loads[i].gpus == 0 && pci->now.mtps.known == RD_OK ? pci->now.mtps.v :
+										rd_pcie_can_mtps(j->in->host, (int)i);
+	unsigned width = pci->now.width.known == RD_OK ? pci->now.width.v : 1;
+
+	return j->width ? rd_pcie_gbps(mtps, value) : rd_pcie_gbps(value, width);
+}
+
+static char *value_text(const struct judge *j, unsigned value)
+{
+	return j->width ? rd_text("x%u", value) : rd_text("%g GT/s", value / 1000.0);
+}
+
+static char *twins_text(const struct rd_odd *odd)
+{
+	if (!odd || !odd->clear)
+		return rd_text("%s", "");
+	return rd_text(", as %u of %u like it have", odd->twins, odd->n);
+}
+
+static char *fix_of(const struct judge *j, size_t i)
+{
+	const struct rd_pci *pci = &j->in->host->pcis[i];
+	const char *up = pci->parent >= 0 ? j->in->host->pcis[pci->parent].addr : NULL;
+
+	return rd_text("lspci -vvs %s%s%s%s (LnkCap, LnkSta); %s%s%s, then swap riser or cable%s", pci->addr,
+		       up ? "; lspci -vvs " : "", up ? up : "", "",
+		       rd_pci_is_bridge(pci) ? "power the host off and on, reseat the switch board" : "reseat the card",
+		       pci->slot ? " in slot " : "", pci->slot ? pci->slot : "",
+		       j->width ? "" : "; look for a BIOS setting that limits the speed of the slot");
+}
+
+/* Runs below what both ends can do. */
+static void tell_low(const struct judge *j, size_t i, unsigned now, unsigned can)
+{
+	const struct rd_host *host = j->in->host;
+	const struct rd_odd *odd =
+		rd_symmetry_odd(j->in->symmetry, j->width ? RD_TRAIT_WIDTH : RD_TRAIT_SPEED, (int)i, -1);
+	bool stands_out = odd && odd->clear && odd->less;
+	enum rd_severity result = grade(&j->loads[i], gbps_of(j, i, now), gbps_of(j, i, can), stands_out,
+					all_alike(host, j->loads, i, j->width));
+	_cleanup_free_ char *name = name_of(host, i), *is = value_text(j, now), *should = value_text(j, can),
+			    *twins = twins_text(odd);
+
+	if (result == RD_SEV_OK) {
+		rd_check_note(j->out, host->pcis[i].addr,
+			      rd_text("%s: %s, enough for its ports", name ? name : "", is ? is : ""),
+			      rd_text("%s, which both ends support", should ? should : ""), fix_of(j, i));
+		return;
+	}
+	rd_check_bad(j->out, result, host->pcis[i].addr, rd_text("%s: %s", name ? name : "", is ? is : ""),
+		     rd_text("%s, which both ends support%s", should ? should : "", twins ? twins : ""), fix_of(j, i));
+}
+
+/* Runs as fast as both ends can, but one of them can less than those of its twins: another slot, card or setting. */
+static void tell_limited(const struct judge *j, size_t i, unsigned can, const struct rd_odd *odd)
+{
+	const struct rd_host *host = j->in->host;
+	const struct rd_pci *pci = &host->pcis[i], *up = pci->parent >= 0 ? &host->pcis[pci->parent] : NULL;
+	unsigned own = j->width ? pci->max.width.v : pci->max.mtps.v;
+	_cleanup_free_ char *name = name_of(host, i);
+	double usual = gbps_of(j, i, j->width ? rd_pcie_can_width(host, odd->like) : rd_pcie_can_mtps(host, odd->like));
+
+	rd_check_bad(
+		j->out, grade(&j->loads[i], gbps_of(j, i, can), usual, true, false), pci->addr,
+		rd_text("%s: %s, which is all that %s supports", name ? name : "", odd->is,
+			own > can && up ? up->addr : pci->addr),
+		rd_text("%s, as %u of %u like it", odd->usual, odd->twins, odd->n),
+		rd_text("lspci -vvs %s and -vvs %s (LnkCap), beside those of %s: another slot, or its width and speed "
+			"in the BIOS",
+			pci->addr, up ? up->addr : "-", host->pcis[odd->like].addr));
+}
+
+static void judge_link(const struct judge *j, size_t i)
+{
+	const struct rd_odd *limited =
+		rd_symmetry_odd(j->in->symmetry, j->width ? RD_TRAIT_MAX_WIDTH : RD_TRAIT_MAX_SPEED, (int)i, -1);
+	const struct rd_pci *pci = &j->in->host->pcis[i];
+	unsigned now = now_of(j, i), can = can_of(j, i);
+
+	if (!now || !can) {
+		if (!rd_pci_is_bridge(pci))
+			rd_check_unknown(j->out, pci->addr,
+					 j->width ? "its link width is not told (a virtual function, or a guest)" :
+						    "its link speed is not told (a virtual function, or a guest)");
+	} else if (now < can) {
+		tell_low(j, i, now, can);
+	} else if (limited && limited->less && limited->clear) {
+		tell_limited(j, i, can, limited);
+	} else {
+		rd_check_good(j->out, pci->addr);
+	}
+}
+
+static void run_width(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	_cleanup_free_ struct load *loads = loads_of(in->host);
+	const struct judge j = { .in = in, .out = out, .loads = loads, .width = true };
+
+	for (size_t i = 0; loads && i < in->host->n_pcis; i++)
+		if (is_judged(in->host, loads, i))
+			judge_link(&j, i);
+}
+
+/* Links of an accelerator: its own, and that of a switch which is part of it. */
+static bool is_gpu_link(const struct rd_host *host, const struct load *loads, size_t i)
+{
+	int gpu = -1;
+
+	if (!rd_pci_is_bridge(&host->pcis[i]))
+		return loads[i].gpus > 0;
+	for (size_t g = 0; loads[i].gpus == 1 && g < host->n_gpus; g++)
+		if (hangs_below(host, host->gpus[g].pci, (int)i))
+			gpu = host->gpus[g].pci;
+	return gpu >= 0 && rd_pcie_is_gpu_part(host, (int)i, gpu);
+}
+
+/* The speed at the moment says something only where the others of the kind do not idle as well. */
+static void judge_gpu_speed(const struct judge *j, size_t i, size_t low, size_t all)
+{
+	const struct rd_odd *limited = rd_symmetry_odd(j->in->symmetry, RD_TRAIT_MAX_SPEED, (int)i, -1);
+	const char *addr = j->in->host->pcis[i].addr;
+	unsigned now = now_of(j, i), can = can_of(j, i);
+
+	if (!now || !can)
+		rd_check_unknown(j->out, addr, "its link speed is not told (a virtual function, or a guest)");
+	else if (limited && limited->less && limited->clear)
+		tell_limited(j, i, can, limited);
+	else if (now < can && all >= 4 && low * 3 < all)
+		rd_check_unknown(
+			j->out, addr,
+			"slower than the others are: some accelerators lower the speed when idle; look under load");
+	else
+		rd_check_good(j->out, addr);
+}
+
+static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_host *host = in->host;
+	_cleanup_free_ struct load *loads = loads_of(host);
+	const struct judge j = { .in = in, .out = out, .loads = loads };
+	size_t low = 0;
+
+	for (size_t g = 0; g < host->n_gpus; g++) {
+		size_t i = (size_t)host->gpus[g].pci;
+
+		low += now_of(&j, i) && now_of(&j, i) < can_of(&j, i);
+	}
+	for (size_t i = 0; loads && i < host->n_pcis; i++) {
+		if (!is_judged(host, loads, i))
+			continue;
+		if (is_gpu_link(host, loads, i))
+			judge_gpu_speed(&j, i, low, host->n_gpus);
+		else
+			judge_link(&j, i);
+	}
+}
+
+static void run_bandwidth(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_host *host = in->host;
+	_cleanup_free_ struct load *loads = loads_of(host);
+
+	for (size_t i = 0; loads && i < host->n_pcis; i++) {
+		const struct rd_pci *pci = &host->pcis[i];
+		double gbps;
+
+		if (loads[i].nics == 0 || rd_pci_is_bridge(pci) || pci->pf >= 0 || loads[i].gbps <= 0)
+			continue;
+		if (pci->now.mtps.known != RD_OK || pci->now.width.known != RD_OK) {
+			rd_check_unknown(out, pci->addr, "its link is not told (a virtual function, or a guest)");
+			continue;
+		}
+		/* A link below what both ends can is the finding of two other rules. */
+		gbps = rd_pcie_gbps(pci->now.mtps.v, pci->now.width.v);
+		if (gbps < loads[i].gbps * 0.97 && pci->now.mtps.v >= rd_pcie_can_mtps(host, (int)i) &&
+		    pci->now.width.v >= rd_pcie_can_width(host, (int)i))
+			rd_check_warn(out, pci->addr,
+				      rd_text("%s: link of %.0f Gbit/s below a port of %g", rd_pci_what(host, i), gbps,
+					      loads[i].gbps),
+				      rd_text("a link that is faster than the port"));
+		else
+			rd_check_good(out, pci->addr);
+	}
+}
+
+const struct rd_check rd_check_pcie_bandwidth = {
+	.id = "pcie-bandwidth",
+	.title = "The PCIe link of a NIC carries less than its port",
+	.why = "the port never reaches its rate, and fills the network's buffers when others send to it",
+	.fix = "a slot with more lanes or of a later generation",
+	.needs = "sysfs current_link_speed and current_link_width of NICs, port rate",
+	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA,
+	.run = run_bandwidth,
+};
+
+const struct rd_check rd_check_pcie_link_width = {
+	.id = "pcie-link-width",
+	.title = "A PCIe link has fewer lanes than both ends support, or than links like it",
+	.why = "half the lanes are half the bandwidth: a bad riser, a bent pin, a card not fully seated",
+	.fix = "reseat the card, then swap riser or cable; lspci -vv -s ADDRESS, LnkSta against LnkCap",
+	.needs = "sysfs current_link_width and max_link_width of NICs, accelerators and all bridges above",
+	.quick = true,
+	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA,
+	.run = run_width,
+};
+
+const struct rd_check rd_check_pcie_link_speed = {
+	.id = "pcie-link-speed",
+	.title = "A PCIe link is slower than both ends support, or than links like it",
+	.why = "a link that trained one generation lower carries half; NICs and switches do not lower it to save power",
+	.fix = "reseat the card, then swap riser or cable; look for a BIOS setting that limits the slot's speed",
+	.needs = "sysfs current_link_speed and max_link_speed of NICs, accelerators and all bridges above",
+	.quick = true,
+	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA,
+	.run = run_speed,
+};

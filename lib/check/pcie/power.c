@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Power of cards and slots. */
+#include <string.h>
+
+#include "check/shared/pcie.h"
+#include "check/shared/rules.h"
+
+#define NIC_WATTS 25.0 /* what a slot may always give a card that asked for more than 10 W, by the CEM specification */
+
+static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t i = 0; i < in->host->n_pcis; i++) {
+		const struct rd_pci *pci = &in->host->pcis[i];
+
+		if (!rd_pci_matters(in->host, i))
+			continue;
+		if (!pci->power_state || strcmp(pci->power_state, "unknown") == 0)
+			rd_check_unknown(out, pci->addr, "the kernel does not tell its power state");
+		else if (strncmp(pci->power_state, "D3", 2) == 0)
+			rd_check_bad(out, rd_pci_is_nic(in->host, i) ? RD_SEV_CRITICAL : RD_SEV_WARNING, pci->addr,
+				     rd_text("%s: %s", rd_pci_what(in->host, i), pci->power_state), rd_text("D0"),
+				     rd_text("echo on >/sys/bus/pci/devices/%s/power/control", pci->addr));
+		else
+			rd_check_good(out, pci->addr);
+	}
+}
+
+/* Slot Capabilities: value in bits 14:7, scale 1, 0.1, 0.01, 0.001 in 16:15. Above 239 of scale 1 other tables hold. */
+static double slot_watts(uint32_t cap)
+{
+	static const double scales[] = { 1, 0.1, 0.01, 0.001 };
+
+	return (cap >> 7 & 0xff) * scales[cap >> 15 & 3];
+}
+
+static void run_slot(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t i = 0; i < in->host->n_pcis; i++) {
+		const struct rd_pci *pci = &in->host->pcis[i],
+				    *port = pci->parent < 0 ? NULL : &in->host->pcis[pci->parent];
+		double watts;
+
+		if (!rd_pci_is_fast(in->host, i) || pci->pf >= 0 || !port)
+			continue;
+		if (port->config.slot_cap.known == RD_DENIED || !port->config_read) {
+			rd_check_unknown(out, pci->addr, rd_pci_unread(port));
+			continue;
+		}
+		watts = port->config.slot_cap.known == RD_OK ? slot_watts(port->config.slot_cap.v) : 0;
+		/* 0: nobody has set a limit. */
+		if (watts > 0 && watts < NIC_WATTS)
+			rd_check_warn(out, pci->addr,
+				      rd_text("%s: the slot gives %g W", rd_pci_what(in->host, i), watts),
+				      rd_text("%g W or more", NIC_WATTS));
+		else
+			rd_check_good(out, pci->addr);
+	}
+	rd_check_skip(out, "no NIC of 100 Gbit/s or more in a slot");
+}
+
+const struct rd_check rd_check_power_state = {
+	.id = "power-state",
+	.title = "A NIC or accelerator is in a power-saving state (D3)",
+	.why = "it answers late or not at all when a job wants it",
+	.fix = "echo on >/sys/bus/pci/devices/ADDRESS/power/control",
+	.needs = "sysfs power_state",
+	.quick = true,
+	.reads = RD_PART_PCI,
+	.run = run_state,
+};
+
+const struct rd_check rd_check_slot_power = {
+	.id = "slot-power",
+	.title = "A slot gives its NIC less power than such cards need",
+	.why = "the card switches ports or optics off, and says so in the kernel log only",
+	.fix = "another slot, or its power limit in the BIOS; some cards want a cable",
+	.needs = "PCI configuration space of the port above (root), Slot Capabilities",
+	.quick = false,
+	.reads = RD_PART_PCI,
+	.run = run_slot,
+};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Health reporters and firmware by devlink. */
+#include <string.h>
+
+#include "check/shared/port.h"
+#include "check/shared/rules.h"
+
+/* Only of what is a NIC here: switches and others speak devlink, too. */
+static bool is_nic(const struct rd_host *host, const struct rd_devlink *devlink)
+{
+	int pci = strcmp(devlink->bus, "pci") == 0 ? rd_host_find_pci(host, devlink->dev) : -1;
+
+	for (size_t i = 0; pci >= 0 && i < host->n_ibdevs; i++)
+		if (host->ibdevs[i].pci == pci)
+			return true;
+	return false;
+}
+
+static bool read_devlink(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	rd_check_skip(out, "no NIC whose driver speaks devlink");
+	if (in->net && in->net->devlink_known == RD_OK)
+		return true;
+	if (in->net && in->net->devlink_known == RD_DENIED)
+		rd_check_unknown(out, "host", "devlink may not be asked, or did not answer");
+	return false;
+}
+
+static char *health_fix(const char *dev, const char *reporter)
+{
+	return rd_text("devlink health show pci/%s reporter %s; devlink health dump show pci/%s reporter %s; then "
+		       "devlink health recover pci/%s reporter %s, or a reboot",
+		       dev, reporter, dev, reporter, dev, reporter);
+}
+
+static void run_health(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t i = 0; read_devlink(in, out) && i < in->net->n_devlinks; i++) {
+		const struct rd_devlink *devlink = &in->net->devlinks[i];
+
+		if (!is_nic(in->host, devlink) || devlink->health_known != RD_OK)
+			continue;
+		for (size_t k = 0; k < devlink->n_reporters; k++) {
+			const struct rd_reporter *reporter = &devlink->reporters[k];
+
+			if (reporter->healthy)
+				rd_check_good(out, devlink->dev);
+			else
+				rd_check_bad(out, RD_SEV_CRITICAL, devlink->dev,
+					     rd_text("reporter %s: error; %llu errors, %llu recoveries", reporter->name,
+						     (unsigned long long)reporter->errors,
+						     (unsigned long long)reporter->recoveries),
+					     rd_text("healthy"), health_fix(devlink->dev, reporter->name));
+		}
+	}
+}
+
+static const struct rd_fwver *stored_of(const struct rd_devlink *devlink, const char *name)
+{
+	for (size_t i = 0; i < devlink->n_versions; i++)
+		if (devlink->versions[i].kind == RD_FWVER_STORED && strcmp(devlink->versions[i].name, name) == 0)
+			return &devlink->versions[i];
+	return NULL;
+}
+
+static void run_firmware(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t i = 0; read_devlink(in, out) && i < in->net->n_devlinks; i++) {
+		const struct rd_devlink *devlink = &in->net->devlinks[i];
+
+		for (size_t k = 0; is_nic(in->host, devlink) && k < devlink->n_versions; k++) {
+			const struct rd_fwver *running = &devlink->versions[k];
+			const struct rd_fwver *stored =
+				running->kind == RD_FWVER_RUNNING ? stored_of(devlink, running->name) : NULL;
+
+			if (!stored)
+				continue;
+			if (strcmp(running->value, stored->value) == 0)
+				rd_check_good(out, devlink->dev);
+			else
+				rd_check_bad(
+					out, RD_SEV_WARNING, devlink->dev,
+					rd_text("%s: %s runs, %s is stored", running->name, running->value,
+						stored->value),
+					rd_text("the stored version runs"),
+					rd_text("devlink dev reload pci/%s action fw_activate, mlxfwreset, or a cold "
+						"boot, while no job runs",
+						devlink->dev));
+		}
+	}
+}
+
+const struct rd_check rd_check_devlink_health = {
+	.id = "devlink-health",
+	.title = "A NIC's driver reports that part of it is in error",
+	.why = "the driver could not recover it: queues stand still, or the firmware does",
+	.fix = "devlink health show pci/ADDRESS; devlink health dump show …; then devlink health recover, or a reboot",
+	.needs = "DEVLINK_CMD_HEALTH_REPORTER_GET",
+	.quick = true,
+	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.run = run_health,
+};
+
+const struct rd_check rd_check_devlink_firmware = {
+	.id = "firmware-pending",
+	.title = "A NIC does not run the firmware that is stored in it",
+	.why = "an update was burnt and not activated: it comes alive at the next reset, in the middle of something else",
+	.fix = "devlink dev reload pci/ADDRESS action fw_activate, mlxfwreset, or a cold boot, while no job runs",
+	.needs = "DEVLINK_CMD_INFO_GET, running against stored versions",
+	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.run = run_firmware,
+};

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* GID tables of RoCE ports. */
+#include <string.h>
+
+#include "check/shared/port.h"
+#include "check/shared/rules.h"
+
+/* The ports of a Gaudi are RoCE, too, but none of the rules here is about them. */
+static bool is_roce(const struct rd_host *host, const struct rd_port *port)
+{
+	return rd_port_is_ethernet(port) && rd_port_active(port) && !rd_ibdev_is_gaudi(host, port->ibdev);
+}
+
+static bool any_type_known(const struct rd_port *port)
+{
+	for (size_t g = 0; g < port->n_gids; g++)
+		if (port->gids[g].type != RD_GID_UNKNOWN)
+			return true;
+	return false;
+}
+
+/* The interface, or the bond or bridge above it, has an address that peers could use. */
+static bool has_address(const struct rd_host *host, const struct rd_port *port)
+{
+	for (size_t i = 0; i < port->n_netdevs; i++) {
+		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
+		int master = rd_host_find_netdev(host, netdev->master);
+		const struct rd_netdev *both[] = { netdev, master < 0 ? NULL : &host->netdevs[master] };
+
+		for (size_t n = 0; n < RD_ARRAY_SIZE(both); n++)
+			for (size_t a = 0; both[n] && a < both[n]->n_addrs; a++)
+				if (!both[n]->addrs[a].v6 || both[n]->addrs[a].raw[0] != 0xfe)
+					return true;
+	}
+	return false;
+}
+
+/* Drivers make an RDMA device of every port of a NIC, whether or not anybody means to use RDMA on it. One without an
+ * address is not used if it is not for computing, if its virtual functions have the addresses, or if nothing else here
+ * points to RDMA. */
+static bool is_idle(const struct rd_host *host, const struct rd_port *port, enum rd_role role)
+{
+	int pci = host->ibdevs[port->ibdev].pci;
+
+	if (has_address(host, port) || pci < 0 || host->ibdevs[port->ibdev].parent_netdev)
+		return false;
+	for (size_t i = 0; i < host->n_pcis; i++)
+		if (host->pcis[i].pf == pci)
+			return true;
+	return role == RD_ROLE_STORAGE || role == RD_ROLE_MANAGEMENT || host->n_gpus == 0;
+}
+
+/* NCCL looks for an IPv4 GID; where there is none it stays at index 0, which is link-local, and with most drivers RoCE v1. */
+static void judge_usable(const struct rd_port_views *views, size_t p, const char *name, struct rd_check_out *out)
+{
+	const struct rd_port *port = &views->host->ports[p];
+	const struct rd_port_view *view = &views->v[p];
+	_cleanup_free_ char *nccl = rd_port_nccl_gid(views, p);
+	int index = rd_port_gid_index(views, p);
+
+	if (view->gid >= 0 && (rd_gid_is_v4(&port->gids[view->gid]) || view->gid == view->gid_nccl))
+		rd_check_good(out, name);
+	else if (index >= 0)
+		rd_check_note(out, name, rd_text("no IPv4 GID: NCCL by itself takes %s", nccl),
+			      rd_text("index %d", index),
+			      rd_text("NCCL_IB_ADDR_FAMILY=AF_INET6, or NCCL_IB_GID_INDEX=%d", index));
+	else if (port->netns_other || rd_port_is_v1_only(port))
+		rd_check_good(out, name); /* gid-netns, gid-v2 say it */
+	else if (port->n_gids > 0 && !any_type_known(port))
+		rd_check_unknown(out, name, "the types of its GIDs are not told");
+	else if (is_idle(views->host, port, view->role))
+		rd_check_note(out, name,
+			      rd_text("no address, and no GID to use: nothing shows that RDMA is used on it"), NULL,
+			      NULL);
+	else if (view->role == RD_ROLE_UNKNOWN)
+		rd_check_unknown(out, name,
+				 "it has no GID that programs should use, and whether any is to is not known");
+	else
+		rd_check_fail(out, name,
+			      rd_text("%s; NCCL by itself takes %s", view->gid_why ? view->gid_why : "none is usable",
+				      nccl),
+			      rd_text("RoCE v2 with an IPv4 or global address"));
+}
+
+static void run_usable(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p];
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+
+		if (!is_roce(in->host, port))
+			continue;
+		if (!port->gids_known)
+			rd_check_unknown(out, name.text, "its GID table could not be listed");
+		else if (port->n_gids == 0)
+			rd_check_fail(out, name.text, rd_text("its GID table is empty"),
+				      rd_text("RoCE v2 with an IPv4 or global address"));
+		else
+			judge_usable(in->ports, p, name.text, out);
+	}
+	rd_check_skip(out, "no RoCE port is up");
+}
+
+/* iWARP and devices of one version have types of their own. */
+static void run_v2(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p];
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+
+		if (!is_roce(in->host, port) || port->n_gids == 0)
+			continue;
+		if (rd_port_is_v1_only(port))
+			rd_check_warn(out, name.text, rd_text("GIDs of RoCE v1 only"), rd_text("RoCE v2"));
+		else if (any_type_known(port))
+			rd_check_good(out, name.text);
+		else
+			rd_check_unknown(out, name.text, "the types of its GIDs are not told");
+	}
+	rd_check_skip(out, "no RoCE port is up");
+}
+
+static bool is_virtual(const struct rd_host *host, const struct rd_port *port)
+{
+	int pci = host->ibdevs[port->ibdev].pci;
+
+	return pci >= 0 && host->pcis[pci].pf >= 0;
+}
+
+static void run_netns(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p];
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+
+		if (!is_roce(in->host, port))
+			continue;
+		if (port->netns_other && is_virtual(in->host, port))
+			rd_check_note(
+				out, name.text,
+				rd_text("a virtual function whose interface was moved to another network namespace, "
+					"as containers get them"),
+				NULL, NULL);
+		else if (port->netns_other)
+			rd_check_bad(out, in->ports->v[p].role == RD_ROLE_COMPUTE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+				     name.text,
+				     rd_text("its interface%s%s is not in this network namespace",
+					     port->netdev_name ? " " : "", port->netdev_name ? port->netdev_name : ""),
+				     rd_text("here, or the device not visible here"), NULL);
+		else
+			rd_check_good(out, name.text);
+	}
+	rd_check_skip(out, "no RoCE port is up");
+}
+
+static void run_netdev(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p];
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+		enum rd_role role = in->ports->v[p].role;
+		const struct rd_netdev *netdev;
+
+		if (!rd_port_is_ethernet(port) || port->n_netdevs == 0 || role == RD_ROLE_STORAGE ||
+		    role == RD_ROLE_MANAGEMENT || rd_ibdev_is_gaudi(in->host, port->ibdev))
+			continue;
+		netdev = &in->host->netdevs[port->netdevs[0]];
+		if (!netdev->operstate)
+			rd_check_unknown(out, name.text, "the state of its interface is not told");
+		else if (strcmp(netdev->operstate, "down") != 0 && strcmp(netdev->operstate, "lowerlayerdown") != 0)
+			rd_check_good(out, name.text);
+		else if (role == RD_ROLE_UNKNOWN)
+			rd_check_unknown(out, name.text,
+					 "its interface is down, and whether anything uses it is not known");
+		else
+			rd_check_bad(out, RD_SEV_CRITICAL, name.text,
+				     rd_text("%s is %s", netdev->name, netdev->operstate), rd_text("up"),
+				     rd_text("ip link set %s up; if it stays down: cable and switch port",
+					     netdev->name));
+	}
+	rd_check_skip(out, "no RoCE port with an interface");
+}
+
+static bool same_gid(const struct rd_gid *a, const struct rd_gid *b)
+{
+	return memcmp(a->raw, b->raw, sizeof(a->raw)) == 0 && a->type == b->type && !rd_gid_is_link_local(a);
+}
+
+/* The same address on two ports: which one answers is anybody's guess. */
+static const struct rd_port *twin_of(const struct rd_host *host, const struct rd_port *port, const struct rd_gid *gid)
+{
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *other = &host->ports[p];
+
+		for (size_t g = 0; other != port && g < other->n_gids; g++)
+			if (same_gid(gid, &other->gids[g]) && other->netdev_name && port->netdev_name &&
+			    strcmp(other->netdev_name, port->netdev_name) != 0)
+				return other;
+	}
+	return NULL;
+}
+
+static void run_duplicate(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p], *twin = NULL;
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+		size_t g = 0;
+
+		if (!rd_port_is_ethernet(port) || port->n_gids == 0)
+			continue;
+		for (; g < port->n_gids && !twin; g++)
+			twin = twin_of(in->host, port, &port->gids[g]);
+		if (twin) {
+			char ip[46];
+
+			rd_gid_ip(&port->gids[g - 1], ip);
+			rd_check_fail(out, name.text,
+				      rd_text("%s is in the GID table of %s, too", ip,
+					      rd_check_port_name(in->host, twin).text),
+				      rd_text("an address of its own"));
+		} else {
+			rd_check_good(out, name.text);
+		}
+	}
+	rd_check_skip(out, "there is no RoCE port");
+}
+
+/* irdma says 1 for all its ports, to no harm but with old NCCL. */
+static bool lid_is_constant(const struct rd_host *host, const struct rd_port *port)
+{
+	const char *driver = host->ibdevs[port->ibdev].driver;
+
+	return driver && port->lid.v == 1 &&
+	       (strcmp(driver, "ice") == 0 || strcmp(driver, "idpf") == 0 || strcmp(driver, "i40e") == 0);
+}
+
+static void run_lid(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p];
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+
+		if (!is_roce(in->host, port))
+			continue;
+		if (port->lid.known != RD_OK)
+			rd_check_unknown(out, name.text, "its LID is not told");
+		else if (lid_is_constant(in->host, port))
+			rd_check_note(out, name.text, rd_text("LID 1, as its driver always says"), rd_text("0"), NULL);
+		else if (port->lid.v != 0)
+			rd_check_warn(out, name.text, rd_text("LID %u on an Ethernet port", port->lid.v), rd_text("0"));
+		else
+			rd_check_good(out, name.text);
+	}
+	rd_check_skip(out, "no RoCE port is up");
+}
+
+/* The provider tells an MTU also where the interface is in another network namespace. */
+static void tell_mtu(const struct rd_host *host, const struct rd_port *port, const char *name, struct rd_check_out *out)
+{
+	const struct rd_netdev *netdev = port->n_netdevs > 0 ? &host->netdevs[port->netdevs[0]] : NULL;
+
+	if (!netdev)
+		rd_check_warn(out, name, rd_text("RDMA MTU %u", port->mtu.v),
+			      rd_text("4096 (4200 or 9000 on the interface)"));
+	else
+		rd_check_bad(out, RD_SEV_WARNING, name,
+			     rd_text("RDMA MTU %u (%s has %u)", port->mtu.v, netdev->name, netdev->mtu.v),
+			     rd_text("4096 (4200 or 9000 on the interface)"),
+			     rd_text("ip link set %s mtu 9000, and in the network's configuration; the switches first",
+				     netdev->name));
+}
+
+static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_port *port = &in->host->ports[p];
+		struct rd_port_name name = rd_check_port_name(in->host, port);
+
+		/* Without accelerators nobody has planned for large transfers, and 1500 is what interfaces come with. */
+		if (!is_roce(in->host, port) || in->ports->v[p].role != RD_ROLE_COMPUTE || in->host->n_gpus == 0)
+			continue;
+		if (port->mtu.known != RD_OK)
+			rd_check_unknown(out, name.text, "its MTU is not told (no interface of this namespace on it)");
+		else if (port->mtu.v < 4096)
+			tell_mtu(in->host, port, name.text, out);
+		else
+			rd_check_good(out, name.text);
+	}
+	rd_check_skip(out, "no compute port of RoCE beside accelerators");
+}
+
+const struct rd_check rd_check_gid_usable = {
+	.id = "gid-usable",
+	.title = "A RoCE port has no GID that programs should use",
+	.why = "connections fail with errno 110 or 19, or with completion status 12",
+	.fix = "give its interface an address: ip addr add; rdmadiag nic-map --gids shows the table",
+	.needs = "sysfs gids and gid_attrs of ports",
+	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.run = run_usable,
+};
+
+const struct rd_check rd_check_gid_v2 = {
+	.id = "gid-v2",
+	.title = "A RoCE port has no GID of RoCE v2",
+	.why = "RoCE v1 is not routed, and libraries pick v2: peers do not find each other",
+	.fix = RD_FIX_GID_V2,
+	.needs = "sysfs gid_attrs/types of ports",
+	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.run = run_v2,
+};
+
+const struct rd_check rd_check_gid_netns = {
+	.id = "gid-netns",
+	.title = "The interface of a RoCE device is in another network namespace",
+	.why = "its GIDs cannot be used here: modify_qp fails with ENODEV, reading their types with EINVAL",
+	.fix = "move the interface (ip link set DEV netns NAME), name the right NICs (NCCL_IB_HCA), or use the host's network",
+	.needs = "sysfs gid_attrs/ndevs of ports, interfaces of this namespace",
+	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.run = run_netns,
+};
+
+const struct rd_check rd_check_roce_netdev = {
+	.id = "roce-netdev",
+	.title = "The interface of a RoCE port is down",
+	.why = "its GIDs are removed, and every connection with them",
+	.fix = "ip link set DEV up; if it stays down: cable and switch port",
+	.needs = "sysfs operstate of interfaces on RoCE ports",
+	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.run = run_netdev,
+};
+
+const struct rd_check rd_check_gid_duplicate = {
+	.id = "gid-duplicate",
+	.title = "Two RoCE ports have the same GID",
+	.why = "which of them answers is not defined: connections time out now and then",
+	.fix = "give one of the interfaces another address",
+	.needs = "sysfs gids of ports",
+	.quick = true,
+	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
+	.run = run_duplicate,
+};
+
+const struct rd_check rd_check_roce_lid = {
+	.id = "roce-lid",
+	.title = "A RoCE port shows a LID",
+	.why = "software that looks at the LID takes the port for InfiniBand: modify_qp fails with EINVAL (old NCCL with irdma)",
+	.fix = "a newer driver; software that looks at the link layer",
+	.needs = "sysfs lid and link_layer of ports",
+	.quick = true,
+	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA | RD_PART_NET,
+	.run = run_lid,
+};
+
+const struct rd_check rd_check_roce_mtu = {
+	.id = "roce-mtu",
+	.title = "A compute port of RoCE has a small MTU",
+	.why = "four times the packets for the same data; peers set to 4096 do not get through (completion status 12)",
+	.fix = "ip link set DEV mtu 9000, and in the network's configuration; the switches first",
+	.needs = "mtu of the interfaces on RoCE ports",
+	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.run = run_mtu,
+};

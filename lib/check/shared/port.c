@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "check/shared/port.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "check/shared/rules.h"
+
+struct rd_port_name rd_check_port_name(const struct rd_host *host, const struct rd_port *port)
+{
+	struct rd_port_name name;
+
+	rd_port_label(host, port, name.text, sizeof(name.text));
+	return name;
+}
+
+bool rd_port_layer_known(const struct rd_host *host, const struct rd_port *port, struct rd_check_out *out)
+{
+	if (port->link_layer)
+		return true;
+	rd_check_unknown(out, rd_check_port_name(host, port).text, "its link layer is not told");
+	return false;
+}
+
+void rd_check_port_bad(struct rd_check_out *out, enum rd_role role, enum rd_severity result, const char *subject,
+		       char *observed, char *expected)
+{
+	_cleanup_free_ char *reason = NULL;
+
+	if (role != RD_ROLE_UNKNOWN) {
+		rd_check_bad(out, result, subject, observed, expected, NULL);
+		return;
+	}
+	reason = rd_text("%s; what the port is for is not known", observed ? observed : "-");
+	rd_check_unknown(out, subject, reason ? reason : "what the port is for is not known");
+	free(observed);
+	free(expected);
+}
+
+bool rd_port_layer_is_odd(const struct rd_port_views *views, size_t port)
+{
+	const char *own = views->host->ports[port].link_layer;
+	size_t same = 0, other = 0;
+
+	if (views->v[port].role != RD_ROLE_COMPUTE || !own)
+		return false;
+	for (size_t p = 0; p < views->n; p++) {
+		const char *other_layer = views->host->ports[p].link_layer;
+
+		if (views->v[p].role != RD_ROLE_COMPUTE || !other_layer)
+			continue;
+		if (strcmp(other_layer, own) == 0)
+			same++;
+		else
+			other++;
+	}
+	return other > same;
+}
+
+size_t rd_check_compute_cards(const struct rd_port_views *views)
+{
+	const struct rd_host *host = views->host;
+	size_t n = 0;
+
+	for (size_t d = 0; d < host->n_ibdevs; d++) {
+		const struct rd_ibdev *dev = &host->ibdevs[d];
+		bool compute = false, seen = false;
+
+		for (unsigned p = 0; p < dev->n_ports; p++)
+			compute |= views->v[(unsigned)dev->first_port + p].role == RD_ROLE_COMPUTE;
+		for (size_t o = 0; compute && o < d && !seen; o++) {
+			const struct rd_ibdev *other = &host->ibdevs[o];
+
+			for (unsigned p = 0; p < other->n_ports; p++)
+				seen |= views->v[(unsigned)other->first_port + p].role == RD_ROLE_COMPUTE &&
+					other->pci >= 0 && dev->pci >= 0 &&
+					rd_pci_one_card(&host->pcis[other->pci], &host->pcis[dev->pci]);
+		}
+		n += compute && !seen;
+	}
+	return n;
+}
+
+const struct rd_netif *rd_check_roce_netif(const struct rd_check_input *in, size_t port)
+{
+	const struct rd_port *p = &in->host->ports[port];
+
+	if (!in->net || !rd_port_is_ethernet(p) || p->n_netdevs == 0)
+		return NULL;
+	return rd_netstate_find_name(in->net, in->host->netdevs[p->netdevs[0]].name);
+}
+
+void rd_check_port_subject(const struct rd_check_input *in, size_t port, const struct rd_netif *netif, char *ret)
+{
+	snprintf(ret, 160, "%s (%.40s)", rd_check_port_name(in->host, &in->host->ports[port]).text, netif->name);
+}
+
+bool rd_check_is_soft(const struct rd_host *host, const struct rd_port *port)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
+
+	return dev->parent_netdev || dev->pci < 0;
+}
+
+/* The interface itself, the one below a VLAN, or a slave of a bond. */
+static bool is_under(const struct rd_check_input *in, const char *name, const struct rd_netif *netif)
+{
+	const struct rd_netif *under = rd_netstate_find_name(in->net, name);
+
+	return under && (under == netif || under->ifindex == netif->lower ||
+			 (under->master && (under->master == netif->ifindex || under->master == netif->lower)));
+}
+
+bool rd_check_netif_role_known(const struct rd_check_input *in, const struct rd_netif *netif)
+{
+	for (size_t p = 0; p < in->host->n_ports; p++)
+		for (size_t i = 0; in->ports->v[p].role != RD_ROLE_UNKNOWN && i < in->host->ports[p].n_netdevs; i++)
+			if (is_under(in, in->host->netdevs[in->host->ports[p].netdevs[i]].name, netif))
+				return true;
+	return false;
+}
+
+char *rd_check_prios(uint8_t mask)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	for (int i = 0; i < RD_PRIOS; i++)
+		if (mask & 1 << i)
+			rd_buf_printf(&out, "%s%d", out.len ? "," : "", i);
+	if (!mask)
+		rd_buf_str(&out, "none");
+	return RD_TAKE(out.data);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/stall.h"
+#include "check/shared/check.h"
+#include "check/shared/unread.h"
+
+/* Subjects of one reason, of which the first is named. */
+struct doubt {
+	char *subject, *reason;
+	size_t n;
+	bool undecided;
+};
+
+#define DOUBTS_MAX 16 /* different reasons of one rule; further ones are counted to the last */
+#define NAMED_MAX 256 /* subjects of one rule that are told one by one; further ones are counted */
+
+struct rd_check_out {
+	const struct rd_check *check;
+	struct rd_findings *findings;
+	size_t good, bad, more[RD_SEVERITIES]; /* more: beyond NAMED_MAX */
+	const struct rd_err *unread;	       /* a read that failed of what the rule takes to be whole; NULL: none */
+	char *last_good;		       /* owned */
+	const char *skip;
+	bool not_asked; /* it is not a matter of what could be read */
+	struct doubt doubts[DOUBTS_MAX];
+	size_t n_doubts;
+};
+
+const struct rd_check *rd_check_find(const char *id)
+{
+	for (size_t i = 0; i < rd_n_checks; i++)
+		if (strcmp(rd_checks[i]->id, id) == 0)
+			return rd_checks[i];
+	return NULL;
+}
+
+/* What the rule says of one thing. */
+static struct rd_finding begin(const struct rd_check_out *out, enum rd_severity severity)
+{
+	return (struct rd_finding){
+		.id = out->check->id, .title = out->check->title, .why = out->check->why, .severity = severity
+	};
+}
+
+/* Takes the texts over; where there is no fix for this very subject the rule's is meant. A note is about no fault. */
+static void add(struct rd_check_out *out, struct rd_finding *finding)
+{
+	if (!finding->fix && out->check->fix && finding->severity != RD_SEV_NOTE)
+		finding->fix = rd_dup(out->check->fix);
+	rd_finding_add(out->findings, finding);
+}
+
+/* The same, as long as there is room for one by one. */
+static void tell(struct rd_check_out *out, struct rd_finding *finding)
+{
+	if (out->bad++ < NAMED_MAX) {
+		add(out, finding);
+		return;
+	}
+	out->more[finding->severity]++;
+	free(finding->subject);
+	free(finding->observed);
+	free(finding->expected);
+	free(finding->fix);
+}
+
+void rd_check_good(struct rd_check_out *out, const char *subject)
+{
+	out->good++;
+	if (out->last_good)
+		return;
+	out->last_good = rd_dup(subject);
+}
+
+/* What seems wrong may be so only because something was not seen. */
+static void doubt_fault(struct rd_check_out *out, const char *subject)
+{
+	_cleanup_free_ char *reason = rd_text("a fault is possible, but a read failed: %s: %s", out->unread->object,
+					      rd_errno_text(out->unread->code));
+
+	rd_check_undecided(out, subject, reason);
+}
+
+void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const char *subject, char *observed,
+		  char *expected, char *fix)
+{
+	struct rd_finding finding = begin(out, severity);
+
+	if (out->unread) {
+		doubt_fault(out, subject);
+		free(observed);
+		free(expected);
+		free(fix);
+		return;
+	}
+	finding.subject = rd_dup(subject);
+	finding.observed = observed;
+	finding.expected = expected;
+	finding.fix = fix;
+	tell(out, &finding);
+}
+
+void rd_check_note(struct rd_check_out *out, const char *subject, char *observed, char *expected, char *fix)
+{
+	struct rd_finding finding = begin(out, RD_SEV_NOTE);
+
+	/* The rule's words say what is wrong, which here is nothing. */
+	finding.title = "No fault, but worth knowing";
+	finding.why = NULL;
+	finding.subject = rd_dup(subject);
+	finding.observed = observed;
+	finding.expected = expected;
+	finding.fix = fix;
+	tell(out, &finding);
+}
+
+void rd_check_warn(struct rd_check_out *out, const char *subject, char *observed, char *expected)
+{
+	rd_check_bad(out, RD_SEV_WARNING, subject, observed, expected, NULL);
+}
+
+void rd_check_fail(struct rd_check_out *out, const char *subject, char *observed, char *expected)
+{
+	rd_check_bad(out, RD_SEV_CRITICAL, subject, observed, expected, NULL);
+}
+
+static void add_doubt(struct rd_check_out *out, const char *subject, const char *reason, bool undecided)
+{
+	struct doubt *doubt = NULL;
+
+	for (size_t i = 0; i < out->n_doubts && !doubt; i++)
+		if (strcmp(out->doubts[i].reason, reason) == 0)
+			doubt = &out->doubts[i];
+	if (!doubt && out->n_doubts == DOUBTS_MAX)
+		doubt = &out->doubts[DOUBTS_MAX - 1];
+	if (doubt) {
+		doubt->n++;
+		doubt->undecided |= undecided;
+		return;
+	}
+	doubt = &out->doubts[out->n_doubts];
+	*doubt = (struct doubt){ .subject = rd_dup(subject), .reason = rd_dup(reason), .n = 1, .undecided = undecided };
+	out->n_doubts++;
+}
+
+void rd_check_unknown(struct rd_check_out *out, const char *subject, const char *reason)
+{
+	add_doubt(out, subject, reason, false);
+}
+
+void rd_check_undecided(struct rd_check_out *out, const char *subject, const char *reason)
+{
+	add_doubt(out, subject, reason, true);
+}
+
+void rd_check_skip(struct rd_check_out *out, const char *reason)
+{
+	out->skip = reason;
+}
+
+void rd_check_not_asked(struct rd_check_out *out, const char *reason)
+{
+	rd_check_skip(out, reason);
+	out->not_asked = true;
+}
+
+/* "mlx5_0", "mlx5_0 and 7 more" */
+static char *subject_of(const char *first, size_t n)
+{
+	return n > 1 ? rd_text("%s and %zu more", first, n - 1) : rd_dup(first);
+}
+
+/* No fault was found: that is a pass only where all was read. */
+static void conclude_good(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	unsigned parts = out->not_asked ? 0 : out->check->whole | out->check->reads;
+	const struct rd_err *unread = rd_check_unread(in->unread, parts & RD_PART_HOST ? parts | RD_PART_HOST : parts);
+	struct rd_finding finding = begin(out, unread ? RD_SEV_UNKNOWN : out->good > 0 ? RD_SEV_OK : RD_SEV_SKIP);
+
+	finding.subject = out->last_good ? subject_of(out->last_good, out->good) : rd_dup("host");
+	finding.undecided = unread != NULL;
+	if (unread)
+		finding.observed = rd_text("no fault was found, but a read failed: %s: %s", unread->object,
+					   rd_errno_text(unread->code));
+	else if (out->good == 0)
+		finding.observed = rd_dup(out->skip ? out->skip : "nothing here that it is about");
+	add(out, &finding);
+}
+
+static void conclude(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	struct rd_finding finding;
+
+	for (size_t i = 0; i < RD_SEVERITIES; i++) {
+		if (!out->more[i])
+			continue;
+		finding = begin(out, (enum rd_severity)i);
+		finding.subject = rd_text("%zu more", out->more[i]);
+		finding.observed = rd_text("the first %d are named", NAMED_MAX);
+		add(out, &finding);
+	}
+	for (size_t i = 0; i < out->n_doubts; i++) {
+		finding = begin(out, RD_SEV_UNKNOWN);
+		finding.subject = subject_of(out->doubts[i].subject, out->doubts[i].n);
+		finding.observed = out->doubts[i].reason;
+		finding.undecided = out->doubts[i].undecided;
+		free(out->doubts[i].subject);
+		add(out, &finding);
+	}
+	if (out->bad == 0 && out->n_doubts == 0)
+		conclude_good(in, out);
+	free(out->last_good);
+}
+
+void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct rd_findings *findings)
+{
+	for (size_t i = 0; i < rd_n_checks; i++) {
+		struct rd_check_out out = { .check = rd_checks[i],
+					    .findings = findings,
+					    .unread = rd_check_unread(in->unread, rd_checks[i]->whole) };
+
+		if (chosen && !chosen[i])
+			continue;
+		rd_checks[i]->run(in, &out);
+		conclude(in, &out);
+	}
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Devices that are there and that nobody drives. */
+#include <stdio.h>
+#include <string.h>
+
+#include "check/shared/pcie.h"
+#include "check/shared/rules.h"
+#include "model/host/symmetry.h"
+
+#define CLASS_INFINIBAND 0x0207
+
+/* Makers whose network cards of this class all do RDMA, so that one without a driver is missed. */
+static bool should_do_rdma(const struct rd_host *host, const struct rd_pci *pci)
+{
+	if (pci->class.v >> 8 == CLASS_INFINIBAND)
+		return true;
+	if (pci->class.v >> 16 != RD_PCI_NETWORK || pci->vendor.known != RD_OK)
+		return false;
+	/* The same board as one that has an RDMA device. */
+	for (size_t i = 0; i < host->n_ibdevs; i++) {
+		const struct rd_pci *other = host->ibdevs[i].pci < 0 ? NULL : &host->pcis[host->ibdevs[i].pci];
+
+		if (other && !host->ibdevs[i].parent_netdev && other->vendor.v == pci->vendor.v &&
+		    other->device.v == pci->device.v)
+			return true;
+	}
+	return false;
+}
+
+/* RoCE LAG: the RDMA device of one function stands for both when their interfaces are bound into one bond. */
+static bool is_in_lag(const struct rd_host *host, size_t pci)
+{
+	int bond = rd_host_bond_of(host, (int)pci);
+
+	for (size_t i = 0; bond >= 0 && i < host->n_ibdevs; i++) {
+		int other = host->ibdevs[i].pci;
+
+		if (other >= 0 && !host->ibdevs[i].parent_netdev && other != (int)pci &&
+		    rd_pci_one_card(&host->pcis[other], &host->pcis[pci]) && rd_host_bond_of(host, other) == bond)
+			return true;
+	}
+	return false;
+}
+
+/* In a container the interfaces are not to be seen; the device of a LAG has "bond" in its name. */
+static bool may_be_in_lag(const struct rd_host *host, size_t pci)
+{
+	for (size_t i = 0; i < host->n_ibdevs; i++) {
+		const struct rd_ibdev *dev = &host->ibdevs[i];
+
+		if (dev->pci >= 0 && dev->name && strstr(dev->name, "bond") && dev->pci != (int)pci &&
+		    rd_pci_one_card(&host->pcis[dev->pci], &host->pcis[pci]))
+			return true;
+	}
+	return false;
+}
+
+/* One whose twins have another driver. False: nothing to say of it. */
+static bool tell_other_driver(const struct rd_check_input *in, size_t i, enum rd_trait trait, const char *what,
+			      struct rd_check_out *out)
+{
+	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, trait, (int)i, -1);
+	const char *addr = in->host->pcis[i].addr;
+
+	/* Where half of them or more are given to virtual machines, the host is meant to be so. */
+	if (!odd || !odd->clear || strcmp(odd->usual, "none") == 0 || rd_driver_is_for_guests(odd->usual))
+		return false;
+	rd_check_bad(
+		out, RD_SEV_WARNING, addr, rd_text("%s: driver %s", what, odd->is),
+		rd_text("%s, as %u of %u like it", odd->usual, odd->twins, odd->n),
+		rd_text("if no virtual machine is to have it: echo >/sys/bus/pci/devices/%s/driver_override; "
+			"echo %s >/sys/bus/pci/devices/%s/driver/unbind; echo %s >/sys/bus/pci/drivers_probe; and take it "
+			"out of what gave it to %s (driverctl list-overrides, vfio-pci.ids=)",
+			addr, addr, addr, addr, odd->is));
+	return true;
+}
+
+static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t i = 0; i < in->host->n_pcis; i++) {
+		const struct rd_pci *pci = &in->host->pcis[i];
+
+		if (pci->pf >= 0 || !should_do_rdma(in->host, pci))
+			continue;
+		if (rd_driver_is_for_guests(pci->driver)) {
+			tell_other_driver(in, i, RD_TRAIT_NIC_DRIVER, "NIC", out);
+			continue;
+		}
+		if (!pci->driver)
+			rd_check_fail(out, pci->addr, rd_text("no driver is bound to it"),
+				      rd_text("a driver and an RDMA device"));
+		else if (rd_pci_is_nic(in->host, i) || is_in_lag(in->host, i))
+			rd_check_good(out, pci->addr);
+		else if (may_be_in_lag(in->host, i))
+			rd_check_unknown(
+				out, pci->addr,
+				"the other port of its card may be in a LAG: its interface is not to be seen here");
+		else
+			rd_check_warn(out, pci->addr, rd_text("driver %s, but no RDMA device", pci->driver),
+				      rd_text("an RDMA device"));
+	}
+}
+
+static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	for (size_t g = 0; g < in->host->n_gpus; g++) {
+		const struct rd_pci *pci = &in->host->pcis[in->host->gpus[g].pci];
+		char name[32];
+
+		snprintf(name, sizeof(name), "GPU%zu", g);
+		if (!in->host->gpus[g].vendor || !pci->detailed)
+			continue;
+		if (!pci->driver)
+			rd_check_fail(out, pci->addr, rd_text("%s: no driver is bound to it", name),
+				      rd_text("a driver"));
+		else if (!tell_other_driver(in, (size_t)in->host->gpus[g].pci, RD_TRAIT_GPU_DRIVER, name, out) &&
+			 !rd_driver_is_for_guests(pci->driver))
+			rd_check_good(out, pci->addr);
+	}
+	rd_check_skip(out, "there is no accelerator");
+}
+
+const struct rd_check rd_check_nic_driver = {
+	.id = "nic-driver",
+	.title = "An RDMA NIC has no driver, another driver than NICs like it, or no RDMA device",
+	.why = "libraries see one NIC less, and jobs run on what is left or do not start",
+	.fix = "dmesg says why its driver gave up; modprobe the driver, or its RDMA half",
+	.needs = "sysfs class, vendor, device and driver of network functions",
+	.quick = true,
+	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
+	.run = run_nic,
+};
+
+const struct rd_check rd_check_gpu_driver = {
+	.id = "gpu-driver",
+	.title = "An accelerator has no driver, or another driver than those like it",
+	.why = "jobs see one fewer and fail or hang at start",
+	.fix = "dmesg says why its driver gave up (nvidia: NVRM, Xid lines)",
+	.needs = "sysfs driver of accelerators",
+	.quick = true,
+	.whole = RD_PART_PCI,
+	.reads = RD_PART_RDMA,
+	.run = run_gpu,
+};

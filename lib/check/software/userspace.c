@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What programs need besides the kernel: device files, and the provider of their device. */
+#include <stdio.h>
+#include <string.h>
+
+#include "check/shared/rules.h"
+#include "model/host/host.h"
+#include "model/host/system.h"
+
+static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_system *system = in->system;
+
+	if (!system || !system->uverbs_known) {
+		if (in->host->n_ibdevs > 0)
+			rd_check_unknown(out, "/dev/infiniband",
+					 "/sys/class/infiniband_verbs could not be read (is ib_uverbs loaded?)");
+		return;
+	}
+	for (size_t i = 0; i < system->n_uverbs; i++) {
+		const struct rd_uverbs *uverbs = &system->uverbs[i];
+		char subject[96];
+
+		snprintf(subject, sizeof(subject), "/dev/infiniband/%.64s", uverbs->name);
+		if (!uverbs->node && !system->dev_known)
+			rd_check_unknown(out, subject, "this recording has no /dev");
+		else if (!uverbs->node)
+			rd_check_fail(out, subject,
+				      rd_text("missing, of %s", uverbs->ibdev ? uverbs->ibdev : "a device"),
+				      rd_text("a character device"));
+		else
+			rd_check_good(out, subject);
+	}
+	if (system->has_rdma_cm && !system->rdma_cm_node && system->dev_known)
+		rd_check_fail(out, "/dev/infiniband/rdma_cm", rd_text("missing"), rd_text("a character device"));
+	/* A device that has no uverbs file at all. */
+	for (size_t d = 0; d < in->host->n_ibdevs; d++) {
+		bool found = !in->host->ibdevs[d].name;
+
+		for (size_t i = 0; i < system->n_uverbs && !found; i++)
+			found = system->uverbs[i].ibdev &&
+				strcmp(system->uverbs[i].ibdev, in->host->ibdevs[d].name) == 0;
+		if (!found)
+			rd_check_fail(out, in->host->ibdevs[d].name, rd_text("has no uverbs device"),
+				      rd_text("one in /sys/class/infiniband_verbs"));
+	}
+}
+
+static void run_mode(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_system *system = in->system;
+
+	for (size_t i = 0; system && i < system->n_uverbs; i++) {
+		const struct rd_uverbs *uverbs = &system->uverbs[i];
+		char subject[96];
+
+		snprintf(subject, sizeof(subject), "/dev/infiniband/%.64s", uverbs->name);
+		if (!uverbs->node)
+			continue;
+		if (uverbs->mode.known != RD_OK)
+			rd_check_unknown(out, subject, "the mode of device files is not in this recording");
+		else if ((uverbs->mode.v & 0006) != 0006)
+			rd_check_warn(out, subject, rd_text("mode %04o", uverbs->mode.v),
+				      rd_text("0666, as rdma-core's udev rule sets"));
+		else
+			rd_check_good(out, subject);
+	}
+	rd_check_skip(out, "there is no device file");
+}
+
+/* Which library of libibverbs speaks to the driver of a device, by the driver's name up to the first "_". */
+static const struct {
+	const char *driver, *provider;
+} providers[] = {
+	{ "mlx5", "mlx5" },   { "mlx4", "mlx4" }, { "bnxt", "bnxt" },	   { "ice", "irdma" },	    { "i40e", "irdma" },
+	{ "idpf", "irdma" },  { "efa", "efa" },	  { "erdma", "erdma" },	   { "hns3", "hns" },	    { "qede", "qedr" },
+	{ "cxgb4", "cxgb4" }, { "mana", "mana" }, { "hfi1", "hfi1verbs" }, { "qib", "ipathverbs" },
+};
+
+static const char *provider_of(const struct rd_ibdev *dev)
+{
+	size_t n = dev->driver ? strcspn(dev->driver, "_") : 0;
+
+	for (size_t i = 0; n && i < RD_ARRAY_SIZE(providers); i++)
+		if (strlen(providers[i].driver) == n && strncmp(providers[i].driver, dev->driver, n) == 0)
+			return providers[i].provider;
+	return NULL;
+}
+
+/* "bnxt" means any library that begins so. */
+static bool has_provider(const struct rd_text_list *list, const char *wanted)
+{
+	size_t n = strlen(wanted);
+
+	for (size_t i = 0; i < list->n; i++)
+		if (strncmp(list->v[i], wanted, n) == 0 && (!list->v[i][n] || list->v[i][n] == '_'))
+			return true;
+	return false;
+}
+
+static void run_provider(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	const struct rd_system *system = in->system;
+
+	for (size_t d = 0; d < in->host->n_ibdevs; d++) {
+		const struct rd_ibdev *dev = &in->host->ibdevs[d];
+		/* A soft device has the driver of its interface; its own name begins like its provider's as a rule only. */
+		const char *provider = dev->parent_netdev ? NULL : provider_of(dev);
+
+		if (!dev->name || !provider)
+			continue;
+		if (!system || !system->providers_known)
+			rd_check_unknown(out, dev->name, "the folder of libibverbs's providers is not in a usual place");
+		else if (!has_provider(&system->providers, provider))
+			rd_check_fail(out, dev->name, rd_text("libibverbs has no provider %s", provider),
+				      rd_text("lib%s-rdmav*.so", provider));
+		else
+			rd_check_good(out, dev->name);
+	}
+	rd_check_skip(out, "no device whose provider is known here");
+}
+
+const struct rd_check rd_check_dev_node = {
+	.id = "dev-infiniband",
+	.title = "An RDMA device has no file in /dev/infiniband",
+	.why = "programs do not see it; older libraries then see no device at all",
+	.fix = "modprobe ib_uverbs (rdma_ucm); in a container, pass all of /dev/infiniband in",
+	.needs = "/sys/class/infiniband_verbs, /dev/infiniband",
+	.quick = true,
+	.whole = RD_PART_PROGRAMS | RD_PART_RDMA,
+	.run = run_node,
+};
+
+const struct rd_check rd_check_dev_mode = {
+	.id = "dev-mode",
+	.title = "A file in /dev/infiniband is for root only",
+	.why = "jobs of users fail to open the device with EACCES",
+	.fix = "install rdma-core with its udev rules, then udevadm trigger; or chmod 0666",
+	.needs = "modes of /dev/infiniband/uverbsN",
+	.quick = true,
+	.reads = RD_PART_RDMA | RD_PART_PROGRAMS,
+	.run = run_mode,
+};
+
+const struct rd_check rd_check_provider = {
+	.id = "provider-library",
+	.title = "The user-space driver of an RDMA device is missing",
+	.why = "ibv_get_device_list returns no device: \"no userspace driver available\"",
+	.fix = "install rdma-core's providers (Debian: ibverbs-providers; Red Hat: libibverbs), in the container image, too",
+	.needs = "driver of RDMA devices, libibverbs/*.so in the library folder",
+	.quick = true,
+	.whole = RD_PART_PROGRAMS | RD_PART_RDMA,
+	.run = run_provider,
+};

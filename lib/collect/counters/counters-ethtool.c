@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An interface's statistics: the driver's own (ioctl), and those that the kernel has one name for (netlink). */
+#include "collect/counters/counters-priv.h"
+#include "collect/net/netstate.h"
+#include "collect/shared/genl.h"
+
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/ethtool_netlink.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LANES_MAX 16
+#define STATS_GROUPS                                                                                \
+	(1u << ETHTOOL_STATS_ETH_PHY | 1u << ETHTOOL_STATS_ETH_MAC | 1u << ETHTOOL_STATS_ETH_CTRL | \
+	 1u << ETHTOOL_STATS_RMON)
+/* More statistics in a group than the kernel has by far. */
+#define STATS_MAX 64
+
+/* Names as ethtool(8) prints them, behind the name of the group. */
+static const char *const eth_phy[STATS_MAX] = {
+	[ETHTOOL_A_STATS_ETH_PHY_5_SYM_ERR] = "eth-phy-SymbolErrorDuringCarrier",
+};
+static const char *const eth_mac[STATS_MAX] = {
+	[ETHTOOL_A_STATS_ETH_MAC_2_TX_PKT] = "eth-mac-FramesTransmittedOK",
+	[ETHTOOL_A_STATS_ETH_MAC_3_SINGLE_COL] = "eth-mac-SingleCollisionFrames",
+	[ETHTOOL_A_STATS_ETH_MAC_4_MULTI_COL] = "eth-mac-MultipleCollisionFrames",
+	[ETHTOOL_A_STATS_ETH_MAC_5_RX_PKT] = "eth-mac-FramesReceivedOK",
+	[ETHTOOL_A_STATS_ETH_MAC_6_FCS_ERR] = "eth-mac-FrameCheckSequenceErrors",
+	[ETHTOOL_A_STATS_ETH_MAC_7_ALIGN_ERR] = "eth-mac-AlignmentErrors",
+	[ETHTOOL_A_STATS_ETH_MAC_8_TX_BYTES] = "eth-mac-OctetsTransmittedOK",
+	[ETHTOOL_A_STATS_ETH_MAC_9_TX_DEFER] = "eth-mac-FramesWithDeferredXmissions",
+	[ETHTOOL_A_STATS_ETH_MAC_10_LATE_COL] = "eth-mac-LateCollisions",
+	[ETHTOOL_A_STATS_ETH_MAC_11_XS_COL] = "eth-mac-FramesAbortedDueToXSColls",
+	[ETHTOOL_A_STATS_ETH_MAC_12_TX_INT_ERR] = "eth-mac-FramesLostDueToIntMACXmitError",
+	[ETHTOOL_A_STATS_ETH_MAC_13_CS_ERR] = "eth-mac-CarrierSenseErrors",
+	[ETHTOOL_A_STATS_ETH_MAC_14_RX_BYTES] = "eth-mac-OctetsReceivedOK",
+	[ETHTOOL_A_STATS_ETH_MAC_15_RX_INT_ERR] = "eth-mac-FramesLostDueToIntMACRcvError",
+	[ETHTOOL_A_STATS_ETH_MAC_18_TX_MCAST] = "eth-mac-MulticastFramesXmittedOK",
+	[ETHTOOL_A_STATS_ETH_MAC_19_TX_BCAST] = "eth-mac-BroadcastFramesXmittedOK",
+	[ETHTOOL_A_STATS_ETH_MAC_20_XS_DEFER] = "eth-mac-FramesWithExcessiveDeferral",
+	[ETHTOOL_A_STATS_ETH_MAC_21_RX_MCAST] = "eth-mac-MulticastFramesReceivedOK",
+	[ETHTOOL_A_STATS_ETH_MAC_22_RX_BCAST] = "eth-mac-BroadcastFramesReceivedOK",
+	[ETHTOOL_A_STATS_ETH_MAC_23_IR_LEN_ERR] = "eth-mac-InRangeLengthErrors",
+	[ETHTOOL_A_STATS_ETH_MAC_24_OOR_LEN] = "eth-mac-OutOfRangeLengthField",
+	[ETHTOOL_A_STATS_ETH_MAC_25_TOO_LONG_ERR] = "eth-mac-FrameTooLongErrors",
+};
+static const char *const eth_ctrl[STATS_MAX] = {
+	[ETHTOOL_A_STATS_ETH_CTRL_3_TX] = "eth-ctrl-MACControlFramesTransmitted",
+	[ETHTOOL_A_STATS_ETH_CTRL_4_RX] = "eth-ctrl-MACControlFramesReceived",
+	[ETHTOOL_A_STATS_ETH_CTRL_5_RX_UNSUP] = "eth-ctrl-UnsupportedOpcodesReceived",
+};
+static const char *const rmon[STATS_MAX] = {
+	[ETHTOOL_A_STATS_RMON_UNDERSIZE] = "rmon-etherStatsUndersizePkts",
+	[ETHTOOL_A_STATS_RMON_OVERSIZE] = "rmon-etherStatsOversizePkts",
+	[ETHTOOL_A_STATS_RMON_FRAG] = "rmon-etherStatsFragments",
+	[ETHTOOL_A_STATS_RMON_JABBER] = "rmon-etherStatsJabbers",
+};
+static const char *const pause_stats[STATS_MAX] = {
+	[ETHTOOL_A_PAUSE_STAT_TX_FRAMES] = "pause-tx_pause_frames",
+	[ETHTOOL_A_PAUSE_STAT_RX_FRAMES] = "pause-rx_pause_frames",
+};
+static const char *const fec_stats[] = {
+	[ETHTOOL_A_FEC_STAT_CORRECTED] = "fec-corrected_blocks",
+	[ETHTOOL_A_FEC_STAT_UNCORR] = "fec-uncorrectable_blocks",
+	[ETHTOOL_A_FEC_STAT_CORR_BITS] = "fec-corrected_bits",
+};
+static const char *const *const groups[] = {
+	[ETHTOOL_STATS_ETH_PHY] = eth_phy,
+	[ETHTOOL_STATS_ETH_MAC] = eth_mac,
+	[ETHTOOL_STATS_ETH_CTRL] = eth_ctrl,
+	[ETHTOOL_STATS_RMON] = rmon,
+};
+
+/* What a walk over an answer does with each statistic: adds a counter (sample NULL), or fills its value. */
+struct walk {
+	struct rd_counter_reader *reader;
+	struct rd_counter_read *read;
+	struct rd_counter_sample *sample;
+	uint32_t hint;
+};
+
+static int take(struct walk *walk, const char *name, uint64_t value)
+{
+	struct rd_counter_value *slot;
+
+	if (!walk->sample)
+		return rd_counter_read_add(walk->reader, RD_GROUP_STANDARD, name, walk->read->object);
+	slot = rd_counter_slot(walk->reader, walk->read, walk->sample, name, &walk->hint);
+	if (slot)
+		*slot = (struct rd_counter_value){ value, RD_OK, 0 };
+	return 0;
+}
+
+static int take_stats_of(struct walk *walk, const struct nlattr *nest, const char *const *names)
+{
+	const struct nlattr *stat = NULL;
+	uint64_t value;
+
+	while (rd_nla_next_nested(nest, &stat)) {
+		unsigned type = mnl_attr_get_type(stat);
+		int r;
+
+		if (type >= STATS_MAX || !names[type] || !rd_nla_uint(stat, &value))
+			continue;
+		r = take(walk, names[type], value);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* One bucket of frame sizes. */
+static int take_bucket(struct walk *walk, const struct nlattr *nest, const char *direction)
+{
+	static const uint8_t policy[] = { [ETHTOOL_A_STATS_GRP_HIST_BKT_LOW] = MNL_TYPE_U32,
+					  [ETHTOOL_A_STATS_GRP_HIST_BKT_HI] = MNL_TYPE_U32,
+					  [ETHTOOL_A_STATS_GRP_HIST_VAL] = MNL_TYPE_U64 };
+	const struct nlattr *of[RD_ARRAY_SIZE(policy)];
+	char name[80];
+
+	rd_nla_nested(nest, policy, RD_ARRAY_SIZE(policy), of);
+	if (!of[ETHTOOL_A_STATS_GRP_HIST_BKT_LOW] || !of[ETHTOOL_A_STATS_GRP_HIST_BKT_HI] ||
+	    !of[ETHTOOL_A_STATS_GRP_HIST_VAL])
+		return 0;
+	snprintf(name, sizeof(name), "rmon-%s-etherStatsPkts%uto%uOctets", direction,
+		 mnl_attr_get_u32(of[ETHTOOL_A_STATS_GRP_HIST_BKT_LOW]),
+		 mnl_attr_get_u32(of[ETHTOOL_A_STATS_GRP_HIST_BKT_HI]));
+	return take(walk, name, mnl_attr_get_u64(of[ETHTOOL_A_STATS_GRP_HIST_VAL]));
+}
+
+static int take_group(struct walk *walk, const struct nlattr *group)
+{
+	const char *const *names = NULL;
+	const struct nlattr *attr = NULL;
+	uint64_t id;
+	int r = 0;
+
+	/* The kernel puts the number of the group before what is in it. */
+	while (!r && rd_nla_next_nested(group, &attr)) {
+		switch (mnl_attr_get_type(attr)) {
+		case ETHTOOL_A_STATS_GRP_ID:
+			names = rd_nla_uint(attr, &id) && id < RD_ARRAY_SIZE(groups) ? groups[id] : NULL;
+			break;
+		case ETHTOOL_A_STATS_GRP_STAT:
+			r = names ? take_stats_of(walk, attr, names) : 0;
+			break;
+		case ETHTOOL_A_STATS_GRP_HIST_RX:
+			r = take_bucket(walk, attr, "rx");
+			break;
+		case ETHTOOL_A_STATS_GRP_HIST_TX:
+			r = take_bucket(walk, attr, "tx");
+			break;
+		}
+	}
+	return r;
+}
+
+/* An array of u64: the whole first; where there are more, those of each lane behind it. */
+static int take_fec(struct walk *walk, const struct nlattr *stats)
+{
+	const struct nlattr *attr = NULL;
+
+	while (rd_nla_next_nested(stats, &attr)) {
+		unsigned type = mnl_attr_get_type(attr);
+		size_t n = mnl_attr_get_payload_len(attr) / sizeof(uint64_t);
+
+		if (type >= RD_ARRAY_SIZE(fec_stats) || !fec_stats[type])
+			continue;
+		for (size_t i = 0; i < n && i <= LANES_MAX; i++) {
+			char name[64];
+			uint64_t value;
+			int r;
+
+			memcpy(&value, (uint8_t *)mnl_attr_get_payload(attr) + i * sizeof(value), sizeof(value));
+			if (i > 0)
+				snprintf(name, sizeof(name), "%s-lane%zu", fec_stats[type], i - 1);
+			else
+				snprintf(name, sizeof(name), "%s", fec_stats[type]);
+			r = take(walk, name, value);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+static int take_message(void *arg, uint8_t command, const void *attrs, size_t size)
+{
+	struct walk *walk = arg;
+	const struct nlattr *attr = NULL;
+	int r = 0;
+
+	(void)command;
+	while (!r && rd_nla_next(attrs, size, &attr)) {
+		unsigned type = mnl_attr_get_type(attr);
+
+		if (walk->read->how == RD_HOW_STATS && type == ETHTOOL_A_STATS_GRP)
+			r = take_group(walk, attr);
+		else if (walk->read->how == RD_HOW_PAUSE && type == ETHTOOL_A_PAUSE_STATS)
+			r = take_stats_of(walk, attr, pause_stats);
+		else if (walk->read->how == RD_HOW_FEC && type == ETHTOOL_A_FEC_STATS)
+			r = take_fec(walk, attr);
+	}
+	return r;
+}
+
+static int ask(struct rd_counter_reader *reader, enum rd_counter_how how, const char *netdev, struct rd_bytes *ret)
+{
+	switch (how) {
+	case RD_HOW_STATS:
+		return rd_ethtool_ask(reader->fs.src, reader->ethtool, ETHTOOL_MSG_STATS_GET, netdev, false,
+				      STATS_GROUPS, ret, NULL);
+	case RD_HOW_PAUSE:
+		return rd_ethtool_ask(reader->fs.src, reader->ethtool, ETHTOOL_MSG_PAUSE_GET, netdev, true, 0, ret,
+				      NULL);
+	default:
+		return rd_ethtool_ask(reader->fs.src, reader->ethtool, ETHTOOL_MSG_FEC_GET, netdev, true, 0, ret, NULL);
+	}
+}
+
+static int find_standard(struct rd_counter_reader *reader, enum rd_counter_how how, uint32_t port, const char *netdev)
+{
+	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	struct walk walk = { .reader = reader };
+	int r;
+
+	if (!reader->ethtool || ask(reader, how, netdev, &answer) < 0)
+		return 0;
+	walk.read = rd_counter_read_begin(reader, how, port, netdev);
+	if (!walk.read)
+		return -ENOMEM;
+	r = rd_genl_each(&answer, take_message, &walk);
+	rd_counter_read_end(reader);
+	return r;
+}
+
+/* A driver's names: blanks before them are for the eye only, and a few have none. */
+static int find_driver(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
+{
+	_cleanup_bytes_ struct rd_bytes strings = { 0 };
+	char path[64], name[ETH_GSTRING_LEN + 1];
+	int r = 0;
+
+	snprintf(path, sizeof(path), RD_SOURCE_ETHTOOL "/%s/strings", netdev);
+	if (rd_read_file(reader->fs.src, path, &strings, NULL) < 0)
+		return 0;
+	if (!rd_counter_read_begin(reader, RD_HOW_IOCTL, port, netdev))
+		return -ENOMEM;
+	for (size_t at = 0; !r && at + ETH_GSTRING_LEN <= strings.size; at += ETH_GSTRING_LEN) {
+		memcpy(name, strings.data + at, ETH_GSTRING_LEN);
+		name[ETH_GSTRING_LEN] = '\0';
+		r = rd_counter_read_add(reader, RD_GROUP_ETHTOOL, name + strspn(name, " "), netdev);
+	}
+	rd_counter_read_end(reader);
+	return r;
+}
+
+/* Pause frames by priority, as the kernel names them: requests were sent, indications received. */
+static int take_pfc(struct walk *walk, const struct rd_dcb *dcb)
+{
+	char name[40];
+	int r = 0;
+
+	for (int p = 0; !r && p < RD_PRIOS; p++) {
+		snprintf(name, sizeof(name), "pfc-requests-prio%d", p);
+		r = take(walk, name, dcb->pfc.requests[p]);
+		snprintf(name, sizeof(name), "pfc-indications-prio%d", p);
+		if (!r)
+			r = take(walk, name, dcb->pfc.indications[p]);
+	}
+	return r;
+}
+
+static int find_pfc(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
+{
+	struct walk walk = { .reader = reader };
+	struct rd_dcb dcb = { 0 };
+	int r;
+
+	rd_collect_dcb(&reader->fs, netdev, &dcb);
+	if (dcb.pfc.known != RD_OK)
+		return 0;
+	walk.read = rd_counter_read_begin(reader, RD_HOW_PFC, port, netdev);
+	if (!walk.read)
+		return -ENOMEM;
+	r = take_pfc(&walk, &dcb);
+	rd_counter_read_end(reader);
+	return r;
+}
+
+static int read_pfc(struct walk *walk)
+{
+	struct rd_dcb dcb = { 0 };
+
+	rd_collect_dcb(&walk->reader->fs, walk->read->object, &dcb);
+	if (dcb.pfc.known == RD_OK)
+		return take_pfc(walk, &dcb);
+	rd_counter_read_failed(walk->read, walk->sample, ENODATA);
+	return 0;
+}
+
+int rd_counters_find_ethtool(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
+{
+	static const enum rd_counter_how hows[] = { RD_HOW_STATS, RD_HOW_PAUSE, RD_HOW_FEC };
+	int r = 0;
+
+	if (reader->groups & 1u << RD_GROUP_ETHTOOL)
+		r = find_driver(reader, port, netdev);
+	for (size_t i = 0; !r && reader->groups & 1u << RD_GROUP_STANDARD && i < RD_ARRAY_SIZE(hows); i++)
+		r = find_standard(reader, hows[i], port, netdev);
+	if (!r && reader->groups & 1u << RD_GROUP_STANDARD)
+		r = find_pfc(reader, port, netdev);
+	return r;
+}
+
+static int read_driver(struct rd_counter_reader *reader, struct rd_counter_read *read, struct rd_counter_sample *sample)
+{
+	_cleanup_bytes_ struct rd_bytes stats = { 0 };
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), RD_SOURCE_ETHTOOL "/%s/stats", read->object);
+	r = rd_read_file(reader->fs.src, path, &stats, NULL);
+	if (r < 0) {
+		rd_counter_read_failed(read, sample, -r);
+		return r == -ENOMEM ? r : 0;
+	}
+	/* With queues come and go statistics, and what was the tenth is then another one. */
+	if (stats.size / sizeof(uint64_t) != read->n) {
+		reader->changed = true;
+		rd_counter_read_failed(read, sample, ESTALE);
+		return 0;
+	}
+	for (uint32_t i = 0; i < read->n; i++) {
+		struct rd_counter_value *value = &sample->values[read->first + i];
+
+		memcpy(&value->v, stats.data + i * sizeof(uint64_t), sizeof(uint64_t));
+		value->known = RD_OK;
+	}
+	return 0;
+}
+
+int rd_counters_read_ethtool(struct rd_counter_reader *reader, struct rd_counter_read *read,
+			     struct rd_counter_sample *sample)
+{
+	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	struct walk walk = { reader, read, sample, 0 };
+	int r;
+
+	if (read->how == RD_HOW_IOCTL)
+		return read_driver(reader, read, sample);
+	if (read->how == RD_HOW_PFC)
+		return read_pfc(&walk);
+	r = ask(reader, read->how, read->object, &answer);
+	rd_counter_read_failed(read, sample, r < 0 ? -r : ENODATA);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	return rd_genl_each(&answer, take_message, &walk);
+}

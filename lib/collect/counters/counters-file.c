@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Counters that are a file each: counters/, hw_counters/, statistics/. */
+#include "collect/counters/counters-priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/text.h"
+
+/* So many files of mlx5's counters/ in a row, the first ones, say that this function may not ask at all. Each costs a
+ * firmware command that is refused, and a line "ACCESS_REG … failed" in the kernel log. */
+#define REFUSALS 3
+
+/* A number as sysfs has it, the whole text but for blanks at its end; -EBADMSG for anything else ("N/A (no PMA)"). */
+static int parse(const char *text, uint64_t *ret)
+{
+	text += strspn(text, " \t");
+	return rd_take_uint(&text, RD_AS_C, UINT64_MAX, ret) < 0 || text[strspn(text, " \t\r\n")] ? -EBADMSG : 0;
+}
+
+/* How long a driver may keep values before it asks the hardware again stands among the counters. */
+static bool is_counter(const char *name)
+{
+	return strcmp(name, "lifespan") != 0;
+}
+
+int rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum rd_counter_group group,
+			   const char *netdev, const char *folder)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	int r = 0;
+
+	if (rd_sysfs_list(&reader->fs, &names, "%s", folder) < 0 || names.n == 0)
+		return 0;
+	if (!rd_counter_read_begin(reader, RD_HOW_FILES, port, folder))
+		return -ENOMEM;
+	for (size_t i = 0; i < names.n && !r; i++)
+		if (is_counter(names.v[i]))
+			r = rd_counter_read_add(reader, group, names.v[i], netdev);
+	rd_counter_read_end(reader);
+	return r;
+}
+
+/* The connection manager's messages that were sent or came once more, by kind: "cm_tx_retries/req". */
+int rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const char *folder)
+{
+	static const char *const kinds[] = { "cm_tx_retries", "cm_rx_duplicates" };
+	int r = 0;
+
+	if (!rd_counter_read_begin(reader, RD_HOW_FILES, port, folder))
+		return -ENOMEM;
+	for (size_t k = 0; !r && k < RD_ARRAY_SIZE(kinds); k++) {
+		_cleanup_names_ struct rd_names names = { 0 };
+
+		if (rd_sysfs_list(&reader->fs, &names, "%s/%s", folder, kinds[k]) < 0)
+			continue;
+		for (size_t i = 0; !r && i < names.n; i++) {
+			_cleanup_free_ char *name = rd_text("%s/%s", kinds[k], names.v[i]);
+
+			r = rd_counter_read_add(reader, RD_GROUP_PORT, name, NULL);
+		}
+	}
+	rd_counter_read_end(reader);
+	return r;
+}
+
+static bool is_refusal(int code)
+{
+	return code == EINVAL || code == EIO || code == EREMOTEIO || code == EOPNOTSUPP;
+}
+
+/* The file's path is needed only where it is not open yet. */
+static int read_text(struct rd_counter_reader *reader, const struct rd_counter_read *read, uint32_t i, char *text,
+		     size_t size)
+{
+	struct rd_source *src = reader->fs.src;
+	uint32_t *slot = &read->slots[i];
+	char path[512];
+	int r = *slot ? rd_read_again(src, NULL, slot, text, size) : -ESTALE;
+
+	if (r != -ESTALE)
+		return r;
+	snprintf(path, sizeof(path), "%s/%s", read->object, reader->set.counters[read->first + i].name);
+	return rd_read_again(src, path, slot, text, size);
+}
+
+static void read_one(struct rd_counter_reader *reader, const struct rd_counter_read *read, uint32_t i,
+		     struct rd_counter_value *value)
+{
+	char text[64];
+	int r = read_text(reader, read, i, text, sizeof(text));
+
+	if (r < 0) {
+		struct rd_err err = { 0 };
+
+		value->known = r == -EACCES || r == -EPERM ? RD_DENIED : RD_ABSENT;
+		value->code = -r;
+		if (value->known != RD_DENIED)
+			return;
+		rd_err_set(&err, -r, reader->set.counters[read->first + i].name, "cannot read, in %s", read->object);
+		rd_errlist_add(reader->fs.errors, &err);
+		return;
+	}
+	if (parse(text, &value->v) < 0)
+		value->code = RD_COUNTER_NO_NUMBER;
+	else
+		value->known = RD_OK;
+}
+
+int rd_counters_read_files(struct rd_counter_reader *reader, struct rd_counter_read *read,
+			   struct rd_counter_sample *sample)
+{
+	const char *driver = reader->set.ports[read->port].driver;
+	bool counting = driver && strcmp(driver, "mlx5") == 0;
+
+	if (!read->slots)
+		read->slots = calloc(read->n, sizeof(*read->slots));
+	if (!read->slots)
+		return -ENOMEM;
+
+	read->refused = 0;
+	for (uint32_t i = 0; i < read->n; i++) {
+		struct rd_counter_value *value = &sample->values[read->first + i];
+
+		read_one(reader, read, i, value);
+		if (value->known == RD_OK || !is_refusal(value->code))
+			counting = false;
+		if (!counting || ++read->refused < REFUSALS)
+			continue;
+		read->left_alone = true;
+		read->code = value->code;
+		rd_counter_read_failed(read, sample, read->code);
+		break;
+	}
+	return 0;
+}

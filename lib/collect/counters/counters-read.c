@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Questions, and the counters that they answer. */
+#include "collect/counters/counters-priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct rd_counter_read *rd_counter_read_begin(struct rd_counter_reader *reader, enum rd_counter_how how, uint32_t port,
+					      const char *object)
+{
+	char *copy = rd_dup(object);
+	struct rd_counter_read *read;
+
+	if (!copy || rd_grow(&reader->reads, &reader->cap_reads, reader->n_reads + 1, sizeof(*reader->reads)) < 0) {
+		free(copy);
+		return NULL;
+	}
+	read = &reader->reads[reader->n_reads++];
+	*read = (struct rd_counter_read){ .how = how, .port = port, .first = (uint32_t)reader->set.n, .object = copy };
+	return read;
+}
+
+void rd_counter_read_deinit(struct rd_counter_read *read)
+{
+	free(read->object);
+	free(read->slots);
+}
+
+void rd_counter_read_end(struct rd_counter_reader *reader)
+{
+	if (reader->reads[reader->n_reads - 1].n == 0)
+		rd_counter_read_deinit(&reader->reads[--reader->n_reads]);
+}
+
+int rd_counter_read_add(struct rd_counter_reader *reader, enum rd_counter_group group, const char *name,
+			const char *netdev)
+{
+	struct rd_counter_read *read = &reader->reads[reader->n_reads - 1];
+	struct rd_counter *counter;
+
+	if (reader->set.n >= RD_COUNTERS_MAX)
+		return -EFBIG;
+	counter = rd_counter_set_add(&reader->set, read->port, group, name);
+	if (!counter)
+		return -ENOMEM;
+	read->n++;
+	if (netdev) {
+		counter->netdev = rd_dup(netdev);
+		return 0;
+	}
+	return 0;
+}
+
+struct rd_counter_value *rd_counter_slot(struct rd_counter_reader *reader, const struct rd_counter_read *read,
+					 struct rd_counter_sample *sample, const char *name, uint32_t *hint)
+{
+	for (uint32_t i = 0; i < read->n; i++) {
+		uint32_t at = (*hint + i) % read->n;
+
+		if (strcmp(reader->set.counters[read->first + at].name, name) != 0)
+			continue;
+		*hint = at + 1;
+		return &sample->values[read->first + at];
+	}
+	return NULL;
+}
+
+void rd_counter_read_failed(const struct rd_counter_read *read, struct rd_counter_sample *sample, int code)
+{
+	for (uint32_t i = 0; i < read->n; i++)
+		sample->values[read->first + i] =
+			(struct rd_counter_value){ .known = code == EACCES || code == EPERM ? RD_DENIED : RD_ABSENT,
+						   .code = code };
+}

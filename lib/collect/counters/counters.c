@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/counters/counters.h"
+#include "collect/counters/counters-priv.h"
+#include "collect/host/host.h"
+#include "collect/shared/genl.h"
+
+#include <errno.h>
+#include <linux/ethtool_netlink.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+
+/* The RDMA driver, by that of its PCI function: what the kernel calls the latter and rdma-core the former. */
+static const char *driver_of(const struct rd_ibdev *dev)
+{
+	static const struct {
+		const char *pci, *name, *rdma; /* `name`: how its devices are called unless somebody renamed them */
+	} drivers[] = {
+		{ "mlx5_core", "mlx5_", "mlx5" },
+		{ "mlx4_core", "mlx4_", "mlx4" },
+		{ "bnxt_en", "bnxt_re", "bnxt_re" },
+		{ "ice", "irdma", "irdma" },
+		{ "i40e", "i40iw", "irdma" },
+		{ "idpf", "rocep", "irdma" },
+		{ "efa", "efa_", "efa" },
+		{ "hfi1", "hfi1_", "hfi1" },
+		{ "ib_qib", "qib", "qib" },
+		{ "mana", "mana_", "mana" },
+		{ "-", "siw", "siw" },
+		{ "-", "rxe", "rxe" },
+	};
+
+	for (size_t i = 0; dev->driver && i < RD_ARRAY_SIZE(drivers); i++)
+		if (strcmp(dev->driver, drivers[i].pci) == 0)
+			return drivers[i].rdma;
+	/* Only soft-RoCE names the interface that it sits on. */
+	if (dev->parent_netdev)
+		return "rxe";
+	for (size_t i = 0; i < RD_ARRAY_SIZE(drivers); i++)
+		if (strncmp(dev->name, drivers[i].name, strlen(drivers[i].name)) == 0)
+			return drivers[i].rdma;
+	return dev->driver;
+}
+
+static bool copy(char **to, const char *from)
+{
+	*to = rd_dup_if(from);
+	return !from || *to;
+}
+
+/* `port` NULL: the device as a whole. */
+static int add_port(struct rd_counter_reader *reader, const struct rd_host *host, const struct rd_ibdev *dev,
+		    const struct rd_port *port)
+{
+	struct rd_counter_port *to = rd_counter_set_add_port(&reader->set);
+	const struct rd_pci *pci = dev->pci >= 0 ? &host->pcis[dev->pci] : NULL;
+
+	if (!to)
+		return -ENOMEM;
+	if (!copy(&to->ibdev, dev->name) || !copy(&to->driver, driver_of(dev)) || !copy(&to->guid, dev->node_guid) ||
+	    !copy(&to->pci, pci ? pci->addr : NULL))
+		return -ENOMEM;
+	if (pci)
+		RD_SET(to->vf, pci->pf >= 0);
+	if (!port)
+		return 0;
+	to->port = port->num;
+	to->rate_gbps.v = port->rate_gbps.v;
+	to->rate_gbps.known = port->rate_gbps.known;
+	return copy(&to->netdev, port->netdev_name) && copy(&to->link_layer, port->link_layer) ? 0 : -ENOMEM;
+}
+
+/* An interface belongs to the first port that has it. */
+static bool is_taken(const struct rd_counter_reader *reader, const char *netdev)
+{
+	for (size_t i = 0; i < reader->set.n; i++)
+		if (reader->set.counters[i].netdev && strcmp(reader->set.counters[i].netdev, netdev) == 0)
+			return true;
+	return false;
+}
+
+static int find_carrier(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
+{
+	static const char *const names[] = { "carrier_changes", "carrier_down_count", "carrier_up_count" };
+	char folder[128];
+	int r = 0;
+
+	snprintf(folder, sizeof(folder), "/sys/class/net/%s", netdev);
+	if (!rd_counter_read_begin(reader, RD_HOW_FILES, port, folder))
+		return -ENOMEM;
+	for (size_t i = 0; !r && i < RD_ARRAY_SIZE(names); i++) {
+		int64_t value;
+
+		if (rd_sysfs_int(&reader->fs, &value, "%s/%s", folder, names[i]) == RD_OK)
+			r = rd_counter_read_add(reader, RD_GROUP_NETDEV, names[i], netdev);
+	}
+	rd_counter_read_end(reader);
+	return r;
+}
+
+static int find_netdev(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
+{
+	char folder[128];
+	int r = 0;
+
+	if (is_taken(reader, netdev))
+		return 0;
+	if (reader->groups & 1u << RD_GROUP_NETDEV) {
+		snprintf(folder, sizeof(folder), "/sys/class/net/%s/statistics", netdev);
+		r = rd_counters_find_files(reader, port, RD_GROUP_NETDEV, netdev, folder);
+		if (!r)
+			r = find_carrier(reader, port, netdev);
+	}
+	return r ? r : rd_counters_find_ethtool(reader, port, netdev);
+}
+
+/* By netlink, and by files where there is none. */
+static int find_hw(struct rd_counter_reader *reader, uint32_t port)
+{
+	const struct rd_counter_port *of = &reader->set.ports[port];
+	char folder[256];
+	bool found = false;
+	int r = rd_counters_find_rdma(reader, port, &found);
+
+	if (!r && !found) {
+		snprintf(folder, sizeof(folder), RD_IB "/%s/ports/%u/hw_counters", of->ibdev, of->port);
+		r = rd_counters_find_files(reader, port, RD_GROUP_HW, NULL, folder);
+	}
+	if (!r && reader->groups & 1u << RD_GROUP_QP)
+		r = rd_counters_find_bound(reader, port);
+	return r;
+}
+
+static int find_port(struct rd_counter_reader *reader, const struct rd_host *host, const struct rd_port *port)
+{
+	/* qib has more of its own; mlx4 had the 64-bit ones apart. */
+	static const char *const folders[] = { "counters", "counters_ext", "diag_counters" };
+	uint32_t index = (uint32_t)reader->set.n_ports - 1;
+	char folder[256];
+	int r = 0;
+
+	for (size_t i = 0; !r && reader->groups & 1u << RD_GROUP_PORT && i < RD_ARRAY_SIZE(folders); i++) {
+		snprintf(folder, sizeof(folder), RD_IB "/%s/ports/%u/%s", reader->set.ports[index].ibdev, port->num,
+			 folders[i]);
+		r = rd_counters_find_files(reader, index, RD_GROUP_PORT, NULL, folder);
+	}
+	if (!r && reader->groups & 1u << RD_GROUP_PORT) {
+		snprintf(folder, sizeof(folder), RD_IB "/%s/ports/%u", reader->set.ports[index].ibdev, port->num);
+		r = rd_counters_find_cm(reader, index, folder);
+	}
+	if (!r && reader->groups & (1u << RD_GROUP_HW | 1u << RD_GROUP_OPTIONAL | 1u << RD_GROUP_QP))
+		r = find_hw(reader, index);
+	for (size_t i = 0; !r && i < port->n_netdevs; i++)
+		r = find_netdev(reader, index, host->netdevs[port->netdevs[i]].name);
+	return r;
+}
+
+/* Whether the counters from `first` on have the same names as those of a port of the same device: old drivers for Intel's
+ * cards show one set of counters twice, for the device and for its only port. */
+static bool is_doubled(const struct rd_counter_set *set, size_t first, size_t port_first, size_t port_end)
+{
+	size_t n = 0;
+
+	for (size_t i = port_first; i < port_end; i++) {
+		if (set->counters[i].group != RD_GROUP_HW)
+			continue;
+		if (first + n >= set->n || strcmp(set->counters[first + n].name, set->counters[i].name) != 0)
+			return false;
+		n++;
+	}
+	return n > 0 && first + n == set->n;
+}
+
+static void forget_from(struct rd_counter_reader *reader, size_t first)
+{
+	while (reader->set.n > first) {
+		struct rd_counter *counter = &reader->set.counters[--reader->set.n];
+
+		free(counter->name);
+		free(counter->netdev);
+	}
+	rd_counter_read_deinit(&reader->reads[--reader->n_reads]);
+}
+
+static void forget_port(struct rd_counter_set *set)
+{
+	struct rd_counter_port *port = &set->ports[--set->n_ports];
+
+	free(port->ibdev);
+	free(port->driver);
+	free(port->guid);
+	free(port->pci);
+}
+
+/* Counters of the device as a whole stand behind those of its ports. */
+static int find_device_level(struct rd_counter_reader *reader, const struct rd_host *host, const struct rd_ibdev *dev,
+			     size_t ports_first)
+{
+	size_t first = reader->set.n;
+	char folder[256];
+	int r;
+
+	if (!(reader->groups & 1u << RD_GROUP_HW))
+		return 0;
+	r = add_port(reader, host, dev, NULL);
+	if (r < 0)
+		return r;
+	snprintf(folder, sizeof(folder), RD_IB "/%s/hw_counters", dev->name);
+	r = rd_counters_find_files(reader, (uint32_t)reader->set.n_ports - 1, RD_GROUP_HW, NULL, folder);
+	if (!r && dev->n_ports == 1 && reader->set.n > first && is_doubled(&reader->set, first, ports_first, first))
+		forget_from(reader, first);
+	if (!r && reader->set.n == first)
+		forget_port(&reader->set);
+	return r;
+}
+
+static int find_all(struct rd_counter_reader *reader, const struct rd_host *host)
+{
+	int r = 0;
+
+	for (size_t d = 0; !r && d < host->n_ibdevs; d++) {
+		const struct rd_ibdev *dev = &host->ibdevs[d];
+		size_t first = reader->set.n;
+
+		for (unsigned p = 0; !r && p < dev->n_ports; p++) {
+			const struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
+
+			r = add_port(reader, host, dev, port);
+			if (!r)
+				r = find_port(reader, host, port);
+		}
+		if (!r)
+			r = find_device_level(reader, host, dev, first);
+	}
+	return r;
+}
+
+static uint64_t hash_devices(const struct rd_sysfs *fs)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	uint64_t hash = RD_HASH;
+
+	rd_sysfs_list(fs, &names, RD_IB);
+	for (size_t i = 0; i < names.n; i++)
+		hash = rd_hash(hash, names.v[i], strlen(names.v[i]) + 1);
+	return hash;
+}
+
+int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_counter_reader **ret, int *rdma_error,
+			     struct rd_errlist *errors, struct rd_err *err)
+{
+	struct rd_counter_reader *reader = calloc(1, sizeof(*reader));
+	struct rd_host host = { 0 };
+	int r;
+
+	if (!reader)
+		return rd_err_set(err, ENOMEM, "counters", "no memory for them");
+	reader->fs = (struct rd_sysfs){ .src = src, .errors = errors };
+	reader->groups = groups;
+	r = rd_collect_host(src, 0, &host, errors, err);
+	if (!r) {
+		*rdma_error = host.rdma_error;
+		rd_genl_family(src, ETHTOOL_GENL_NAME, &reader->ethtool, NULL);
+		reader->devices = hash_devices(&reader->fs);
+		r = find_all(reader, &host);
+		if (!r) {
+			reader->states = calloc(reader->set.n_ports + 1, sizeof(*reader->states));
+			r = reader->states ? 0 : -ENOMEM;
+		}
+		if (r < 0)
+			rd_err_set(err, -r, "counters", "cannot keep them");
+	}
+	rd_host_deinit(&host);
+	if (r < 0) {
+		rd_counter_reader_destroy(reader);
+		return r;
+	}
+	reader->fs.errors = NULL;
+	*ret = reader;
+	return 0;
+}
+
+void rd_counter_reader_destroy(struct rd_counter_reader *reader)
+{
+	if (!reader)
+		return;
+	for (size_t i = 0; i < reader->n_reads; i++)
+		rd_counter_read_deinit(&reader->reads[i]);
+	free(reader->reads);
+	free(reader->states);
+	rd_counter_set_deinit(&reader->set);
+	free(reader);
+}
+
+struct rd_counter_set *rd_counter_reader_set(struct rd_counter_reader *reader)
+{
+	return &reader->set;
+}
+
+/* "4: ACTIVE" */
+static void read_state(struct rd_counter_reader *reader, const struct rd_counter_port *port, uint32_t *slot,
+		       struct rd_counter_state *state)
+{
+	struct rd_source *src = reader->fs.src;
+	char path[256], text[32];
+	const char *word;
+	size_t n;
+	int r;
+
+	if (port->port)
+		snprintf(path, sizeof(path), RD_IB "/%s/ports/%u", port->ibdev, port->port);
+	else
+		snprintf(path, sizeof(path), RD_IB "/%s", port->ibdev);
+	/* The folders of a device that is registered anew are new, too. */
+	r = src->ops->stat_ino(src, path, &state->instance, NULL);
+	if (r < 0)
+		state->instance = 0;
+	state->there = r == 0 || rd_could_not_look(r);
+	if (!port->port)
+		return;
+	n = strlen(path);
+	snprintf(path + n, sizeof(path) - n, "/state");
+	r = rd_read_again(src, path, slot, text, sizeof(text));
+	state->there |= r >= 0 || rd_could_not_look(r);
+	state->code = r < 0 && rd_could_not_look(r) ? -r : 0;
+	word = r >= 0 ? strchr(text, ':') : NULL;
+	if (!word)
+		return;
+	word += 1 + strspn(word + 1, " ");
+	snprintf(state->state, sizeof(state->state), "%.*s", (int)strcspn(word, " \n"), word);
+}
+
+static int read_values(struct rd_counter_reader *reader, struct rd_counter_read *read, struct rd_counter_sample *sample)
+{
+	if (read->left_alone) {
+		rd_counter_read_failed(read, sample, read->code);
+		return 0;
+	}
+	switch (read->how) {
+	case RD_HOW_FILES:
+		return rd_counters_read_files(reader, read, sample);
+	case RD_HOW_NLDEV:
+	case RD_HOW_BOUND:
+		return rd_counters_read_rdma(reader, read, sample);
+	default:
+		return rd_counters_read_ethtool(reader, read, sample);
+	}
+}
+
+static void read_boot_id(struct rd_counter_reader *reader, struct rd_counter_sample *sample)
+{
+	char text[64] = "";
+
+	if (rd_read_again(reader->fs.src, "/proc/sys/kernel/random/boot_id", &reader->boot_id, text, sizeof(text)) < 0)
+		text[0] = '\0';
+	snprintf(sample->boot_id, sizeof(sample->boot_id), "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+int rd_counter_reader_sample(struct rd_counter_reader *reader, struct rd_counter_sample *sample, struct rd_err *err)
+{
+	struct rd_source *src = reader->fs.src;
+	int r = 0;
+
+	rd_counter_sample_fit(sample, &reader->set);
+	sample->realtime_ns = src->ops->now(src, CLOCK_REALTIME);
+	sample->monotonic_ns = src->ops->now(src, CLOCK_MONOTONIC);
+	read_boot_id(reader, sample);
+	for (size_t i = 0; i < reader->set.n_ports; i++)
+		read_state(reader, &reader->set.ports[i], &reader->states[i], &sample->states[i]);
+	for (size_t i = 0; !r && i < reader->n_reads; i++)
+		r = read_values(reader, &reader->reads[i], sample);
+	if (r < 0)
+		return rd_err_set(err, -r, "counters", "no memory for a sample");
+	return reader->changed || hash_devices(&reader->fs) != reader->devices;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/fabric/fabric.h"
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "collect/fabric/pma.h"
+#include "collect/fabric/walk.h"
+#include "source/shared/libibmad.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define NAME_MAX_BYTES 128
+#define PORTS_OF_NODE_MAX 255
+
+/* "mlx5_0 1 0c42a103008b1c3e 0c42a103008b1c3e 12 0 1 4 5 200 InfiniBand": as the source writes them. */
+static bool parse_mad_port(char *line, struct rd_mad_port *ret)
+{
+	unsigned *const numbers[] = { &ret->lid,      &ret->lmc, &ret->sm_lid, &ret->state, &ret->physical_state,
+				      &ret->rate_gbps };
+	char *words[11] = { 0 };
+
+	*ret = (struct rd_mad_port){ 0 };
+	if (rd_words(&line, words, 11) < 10 || strlen(words[0]) >= sizeof(ret->ibdev) ||
+	    rd_parse_u32(words[1], RD_DECIMAL, UINT32_MAX, &ret->port) < 0 ||
+	    rd_parse_uint(words[2], RD_HEX, UINT64_MAX, &ret->node_guid) < 0 ||
+	    rd_parse_uint(words[3], RD_HEX, UINT64_MAX, &ret->port_guid) < 0)
+		return false;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(numbers); i++)
+		if (rd_parse_u32(words[4 + i], RD_DECIMAL, UINT32_MAX, numbers[i]) < 0)
+			return false;
+	snprintf(ret->ibdev, sizeof(ret->ibdev), "%s", words[0]);
+	snprintf(ret->link_layer, sizeof(ret->link_layer), "%s", words[10] ? words[10] : "");
+	return true;
+}
+
+int rd_collect_mad_ports(struct rd_source *src, struct rd_mad_port **ret, size_t *n, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	_cleanup_free_ struct rd_mad_port *ports = NULL;
+	size_t cap = 0, count = 0;
+	char *at, *line;
+	int r = rd_mad_ports(src, &bytes, err);
+
+	if (r < 0)
+		return r;
+	at = (char *)bytes.data;
+	while ((line = strsep(&at, "\n"))) {
+		struct rd_mad_port port;
+
+		if (!parse_mad_port(line, &port))
+			continue;
+		if (rd_grow(&ports, &cap, count + 1, sizeof(*ports)) < 0)
+			return rd_err_set(err, ENOMEM, "MAD ports", "no memory to list them");
+		ports[count++] = port;
+	}
+	if (!count)
+		return rd_err_set(err, ENODEV, "MAD ports", "there are none");
+	*ret = RD_TAKE(ports);
+	*n = count;
+	return 0;
+}
+
+static unsigned lanes(unsigned width)
+{
+	static const struct {
+		unsigned bit, lanes;
+	} widths[] = { { 1, 1 }, { 2, 4 }, { 4, 8 }, { 8, 12 }, { 16, 2 } };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(widths); i++)
+		if (widths[i].bit == width)
+			return widths[i].lanes;
+	return 0;
+}
+
+/* LinkSpeed (1, 2, 4: SDR, DDR, QDR) and LinkSpeedExt (1, 2, 4, 8: FDR to NDR) as one mask of 1 << enum rd_link_speed. */
+static unsigned speeds(unsigned plain, unsigned extended, bool fdr10)
+{
+	unsigned mask = (plain & 7) << RD_SPEED_SDR | (extended & 15) << RD_SPEED_FDR;
+
+	/* All ones: as the hardware can. */
+	if (plain == 15)
+		mask |= 7 << RD_SPEED_SDR;
+	return mask | (unsigned)fdr10 << RD_SPEED_FDR10;
+}
+
+static unsigned fastest(unsigned mask)
+{
+	unsigned speed = RD_SPEED_UNKNOWN;
+
+	for (unsigned i = 1; i < RD_SPEEDS; i++)
+		if (mask >> i & 1)
+			speed = i;
+	return speed;
+}
+
+static void take_link(struct rd_walk_port *from, struct rd_fabric_port *port)
+{
+	uint8_t *info = from->info, *more = from->extended;
+
+	port->state = rd_libibmad.mad_get_field(info, 0, IB_PORT_STATE_F);
+	port->physical_state = rd_libibmad.mad_get_field(info, 0, IB_PORT_PHYS_STATE_F);
+	port->width_active = lanes(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_WIDTH_ACTIVE_F));
+	port->width_enabled = rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_WIDTH_ENABLED_F);
+	port->width_supported = rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_WIDTH_SUPPORTED_F);
+	port->speed_supported = speeds(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_SUPPORTED_F),
+				       rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
+				       rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F) & 1);
+	port->speed_enabled = speeds(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_ENABLED_F),
+				     rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ENABLED_F),
+				     rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F) & 1);
+	port->speed_active =
+		fastest(speeds(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_ACTIVE_F),
+			       rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F),
+			       rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F) & 1));
+	/* Without a link the fields say what was or what would be. */
+	if (port->state <= RD_LINK_DOWN)
+		port->width_active = port->speed_active = 0;
+}
+
+static int take_nodes(const struct rd_walk *walk, struct rd_fabric *fabric)
+{
+	for (size_t i = 0; i < walk->n; i++) {
+		struct rd_walk_node *from = walk->nodes[i];
+		char description[RD_SMP_DATA + 1] = "";
+		struct rd_fabric_node *node;
+
+		memcpy(description, from->description, RD_SMP_DATA);
+		node = rd_fabric_add_node(fabric, from->guid, from->kind,
+					  from->n_ports < PORTS_OF_NODE_MAX ? from->n_ports : PORTS_OF_NODE_MAX,
+					  description);
+		if (!node)
+			return -ENOMEM;
+		node->system_guid = rd_libibmad.mad_get_field64(from->info, 0, IB_NODE_SYSTEM_GUID_F);
+		node->vendor = rd_libibmad.mad_get_field(from->info, 0, IB_NODE_VENDORID_F);
+		node->device = rd_libibmad.mad_get_field(from->info, 0, IB_NODE_DEVID_F);
+	}
+	rd_fabric_sort_nodes(fabric);
+	return 0;
+}
+
+/* The ports of a switch have no LID of their own, and the port 0 of most has no counters. */
+static int take_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
+{
+	bool in_switch = node->kind == RD_NODE_SWITCH;
+	bool enhanced = in_switch && rd_libibmad.mad_get_field(node->switch_info, 0, IB_SW_ENHANCED_PORT0_F);
+
+	for (unsigned i = in_switch && !enhanced; i <= node->n_ports && i < PORTS_OF_NODE_MAX; i++) {
+		struct rd_walk_port *from = &node->ports[i], *manager = in_switch ? &node->ports[0] : from;
+		struct rd_fabric_port *port;
+
+		if (!from->known && !from->peer)
+			continue;
+		port = rd_fabric_add_port(fabric, node->guid, i);
+		if (!port)
+			return -ENOMEM;
+		port->lid = (uint16_t)rd_libibmad.mad_get_field(manager->info, 0, IB_PORT_LID_F);
+		port->lmc = (uint8_t)rd_libibmad.mad_get_field(manager->info, 0, IB_PORT_LMC_F);
+		port->selected = port->lid >= IB_MIN_UCAST_LID && port->lid <= IB_MAX_UCAST_LID;
+		take_link(from, port);
+	}
+	return 0;
+}
+
+static void take_cables(const struct rd_walk_node *node, struct rd_fabric *fabric)
+{
+	for (unsigned i = 0; i <= node->n_ports; i++) {
+		const struct rd_walk_port *port = &node->ports[i];
+		size_t here = rd_fabric_find_port(fabric, node->guid, i), there;
+
+		if (here == RD_NONE || !port->peer)
+			continue;
+		there = rd_fabric_find_port(fabric, port->peer->guid, port->peer_port);
+		if (there != here)
+			fabric->ports[here].peer = there;
+	}
+}
+
+static int take_walk(const struct rd_walk *walk, struct rd_fabric *fabric)
+{
+	int r = take_nodes(walk, fabric);
+
+	for (size_t i = 0; !r && i < walk->n; i++)
+		r = take_ports(walk->nodes[i], fabric);
+	if (r < 0)
+		return r;
+	rd_fabric_sort_ports(fabric);
+	for (size_t i = 0; i < walk->n; i++)
+		take_cables(walk->nodes[i], fabric);
+	fabric->self = rd_fabric_find_port(fabric, walk->nodes[0]->guid, walk->self_port);
+	fabric->discovery_ns = walk->duration_ns;
+	return 0;
+}
+
+int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, const struct rd_sweep_limits *limits,
+		      uint64_t asked, struct rd_fabric *fabric, struct rd_err *err)
+{
+	_cleanup_(rd_walk_deinit) struct rd_walk walk = { 0 };
+	int r = rd_walk_run(mads, limits, &walk, err);
+
+	*fabric = (struct rd_fabric){ .port = from->port, .sm_lid = (uint16_t)from->sm_lid, .self = RD_NONE };
+	if (r < 0)
+		return r;
+	snprintf(fabric->ibdev, sizeof(fabric->ibdev), "%s", from->ibdev);
+	fabric->asked = asked;
+	fabric->n_values = rd_pma_n_values(asked);
+	fabric->discovered_ns = mads->ops->now(mads);
+	r = take_walk(&walk, fabric);
+	if (r < 0) {
+		rd_fabric_deinit(fabric);
+		return rd_err_set(err, -r, "network", "no memory for it");
+	}
+	return 0;
+}
+
+/* One line: 0x0002c9030061b0f0 "leaf 7" # comment. 0, or -EINVAL for what is none. */
+static int name_node(struct rd_fabric *fabric, char *line)
+{
+	const char *at = rd_trim(line), *name, *close;
+	uint64_t guid;
+	size_t node;
+
+	if (!*at || *at == '#')
+		return 0;
+	if (rd_take_uint(&at, RD_HEX, UINT64_MAX, &guid) < 0 || (*at != ' ' && *at != '\t'))
+		return -EINVAL;
+	name = at + strspn(at, " \t");
+	close = *name == '"' ? strchr(name + 1, '"') : NULL;
+	if (!close || close == name + 1 || close - name > NAME_MAX_BYTES)
+		return -EINVAL;
+	node = rd_fabric_find_node(fabric, guid);
+	if (node == RD_NONE)
+		return 0;
+	free(fabric->nodes[node].name);
+	fabric->nodes[node].name = strndup(name + 1, (size_t)(close - name - 1));
+	return 0;
+}
+
+void rd_fabric_name_nodes(struct rd_fabric *fabric, const char *text, size_t *ret_bad)
+{
+	_cleanup_free_ char *copy = rd_dup(text);
+	char *at = copy, *line;
+
+	*ret_bad = 0;
+	while (at && (line = strsep(&at, "\n")))
+		*ret_bad += name_node(fabric, line) < 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finding the nodes and cables of a network, from a port of this host, along routes: no LID need be right for it. */
+#ifndef RD_COLLECT_WALK_H
+#define RD_COLLECT_WALK_H
+
+#include "collect/fabric/sweep.h"
+
+#define RD_SMP_DATA 64
+
+/* Attributes are as on the wire; of zeros where nobody answered. */
+struct rd_walk_port {
+	struct rd_walk_node *peer; /* at the other end of the cable; NULL: none was seen */
+	unsigned peer_port;
+	bool known; /* it said what it is */
+	uint8_t info[RD_SMP_DATA], extended[RD_SMP_DATA];
+};
+
+struct rd_walk_node {
+	uint64_t guid;
+	unsigned kind, n_ports; /* enum rd_node_kind */
+	uint8_t info[RD_SMP_DATA], switch_info[RD_SMP_DATA], description[RD_SMP_DATA];
+	struct rd_mad_route route;
+	struct rd_walk_port *ports; /* n_ports + 1, by number */
+};
+
+struct rd_walk {
+	struct rd_walk_node **nodes; /* in the order they were found, ours first */
+	size_t n, cap;
+	unsigned self_port;
+	uint64_t duration_ns;
+};
+
+/*
+ * Each cable is gone over once: who answers at the other end says by which of its ports the question came in. Who does not
+ * answer is left out. -errno where our own port does not answer or fails. rd_walk_deinit in any case.
+ */
+int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_walk *walk, struct rd_err *err);
+void rd_walk_deinit(struct rd_walk *walk);
+
+#endif

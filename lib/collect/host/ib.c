@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* /sys/class/infiniband */
+#include "collect/host/host.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+
+#define IB "/sys/class/infiniband"
+#define DEVICES_MAX 4096
+#define PORTS_MAX 254
+#define SPEED_LONGEST 15
+/* GID tables have up to 256 entries, of which a handful are used, from the start. After as many empty ones the rest is
+ * taken for empty. */
+#define GIDS_EMPTY 16
+#define PKEYS_MAX 256
+
+/* "4: ACTIVE": the text after the number, or all of it. */
+static char *after_colon(char *text)
+{
+	const char *colon = text ? strchr(text, ':') : NULL;
+	char *copy;
+
+	if (!colon)
+		return text;
+	copy = rd_dup(colon + 1 + strspn(colon + 1, " "));
+	free(text);
+	return copy;
+}
+
+static bool parse_gid(const char *text, uint8_t *raw)
+{
+	bool any = false;
+	uint64_t value;
+
+	for (int i = 0; i < 16; i++) {
+		if (rd_take_hex(&text, 2, &value) < 0)
+			return false;
+		if (i % 2 == 1 && i < 15 && *text++ != ':')
+			return false;
+		raw[i] = (uint8_t)value;
+		/* The default subnet prefix alone is what an unset GUID looks like. */
+		any |= value && i >= 8;
+		any |= value && !(i == 0 && value == 0xfe) && !(i == 1 && value == 0x80);
+	}
+	return any && !*text;
+}
+
+static enum rd_gid_type gid_type(const char *text)
+{
+	if (strcmp(text, "RoCE v2") == 0)
+		return RD_GID_ROCE_V2;
+	return strncmp(text, "IB", 2) == 0 ? RD_GID_ROCE_V1 : RD_GID_UNKNOWN;
+}
+
+/* `dir` is the port's. 1: added, 0: empty, -ENOMEM. */
+static int add_gid(const struct rd_sysfs *fs, const char *dir, struct rd_port *port, unsigned index)
+{
+	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "%s/gids/%u", dir, index);
+	_cleanup_free_ char *type = NULL;
+	struct rd_gid gid = { .index = index };
+
+	if (!text || !parse_gid(text, gid.raw))
+		return 0;
+	if (rd_grow(&port->gids, &port->cap_gids, port->n_gids + 1, sizeof(gid)) < 0)
+		return -ENOMEM;
+	/* Both answer EINVAL for an entry whose interface is not of this network namespace. */
+	type = rd_sysfs_text(fs, NULL, "%s/gid_attrs/types/%u", dir, index);
+	gid.netdev = rd_sysfs_text(fs, NULL, "%s/gid_attrs/ndevs/%u", dir, index);
+	/* EFA has no link layer ("Unknown"), and its types file says "IB/RoCE v1" all the same. */
+	if (port->link_layer && strcmp(port->link_layer, "InfiniBand") == 0)
+		gid.type = RD_GID_IB;
+	else if (rd_port_is_ethernet(port) && type)
+		gid.type = gid_type(type);
+	port->gids[port->n_gids++] = gid;
+	return 1;
+}
+
+static int read_gids(const struct rd_sysfs *fs, const char *dir, bool all, struct rd_port *port)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	unsigned empty = 0;
+
+	if (rd_sysfs_list(fs, &names, "%s/gids", dir) < 0)
+		return 0;
+	port->gids_known = true;
+	rd_names_sort_natural(&names);
+	for (size_t i = 0; i < names.n && i < 4096 && (all || empty < GIDS_EMPTY); i++) {
+		uint32_t index;
+		int r;
+
+		if (rd_parse_u32(names.v[i], RD_DECIMAL, 65535, &index) < 0)
+			continue;
+		r = add_gid(fs, dir, port, index);
+		if (r < 0)
+			return r;
+		empty = r ? 0 : empty + 1;
+	}
+	return 0;
+}
+
+/* "400 Gb/sec (4X NDR)" */
+static void read_width(const char *rate, struct rd_port *port)
+{
+	const char *open = rate ? strchr(rate, '(') : NULL, *at = open ? open + 1 : "";
+	unsigned width;
+	size_t n = 0;
+
+	if (rd_take_u32(&at, RD_DECIMAL, 16, &width) < 0 || *at++ != 'X')
+		return;
+	port->width = width;
+	at += strspn(at, " ");
+	while (isalnum((unsigned char)at[n]))
+		n++;
+	if (n)
+		port->speed = rd_dup_part(at, n < SPEED_LONGEST ? n : SPEED_LONGEST);
+}
+
+/* The partition table: small numbers of entries in use, in a table of up to 128. */
+static int read_pkeys(const struct rd_sysfs *fs, const char *dir, struct rd_port *port)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	if (rd_sysfs_list(fs, &names, "%s/pkeys", dir) < 0)
+		return 0;
+	rd_names_sort_natural(&names);
+	for (size_t i = 0; i < names.n && i < PKEYS_MAX; i++) {
+		int64_t value;
+
+		if (rd_sysfs_int(fs, &value, "%s/pkeys/%s", dir, names.v[i]) != RD_OK)
+			continue;
+		port->pkeys_known = true;
+		if (value <= 0 || value > 0xffff)
+			continue;
+		if (rd_grow(&port->pkeys, &port->cap_pkeys, port->n_pkeys + 1, sizeof(*port->pkeys)) < 0)
+			return -ENOMEM;
+		port->pkeys[port->n_pkeys++] = (uint16_t)value;
+	}
+	return 0;
+}
+
+static int read_subnet(const struct rd_sysfs *fs, const char *dir, struct rd_port *port)
+{
+	int64_t value;
+
+	if (rd_sysfs_int(fs, &value, "%s/sm_lid", dir) == RD_OK && value >= 0 && value <= 0xffff)
+		RD_SET(port->sm_lid, (unsigned)value);
+	if (rd_sysfs_int(fs, &value, "%s/counters/link_downed", dir) == RD_OK && value >= 0)
+		RD_SET(port->link_downed, (uint64_t)value);
+	return rd_port_is_ethernet(port) ? 0 : read_pkeys(fs, dir, port);
+}
+
+static int read_port(const struct rd_sysfs *fs, const char *dir, unsigned what, struct rd_port *port)
+{
+	_cleanup_free_ char *rate = rd_sysfs_text(fs, NULL, "%s/rate", dir);
+	const char *at = rate;
+	double gbps;
+	int64_t lid;
+
+	port->link_layer = rd_sysfs_text(fs, NULL, "%s/link_layer", dir);
+	port->state = after_colon(rd_sysfs_text(fs, NULL, "%s/state", dir));
+	port->phys_state = after_colon(rd_sysfs_text(fs, NULL, "%s/phys_state", dir));
+	/* "400 Gb/sec (4X NDR)" */
+	if (rate && rd_take_real(&at, &gbps) == 0 && gbps < 1e6)
+		RD_SET(port->rate_gbps, gbps);
+	if (rd_sysfs_int(fs, &lid, "%s/lid", dir) == RD_OK && lid >= 0 && lid <= 0xffff)
+		RD_SET(port->lid, (unsigned)lid);
+	read_width(rate, port);
+	if (what & RD_COLLECT_IB && read_subnet(fs, dir, port) < 0)
+		return -ENOMEM;
+	return read_gids(fs, dir, what & RD_COLLECT_ALL_GIDS, port);
+}
+
+/* InfiniBand: the lower half of the port's first GID. */
+static void set_guid(struct rd_port *port)
+{
+	char text[40];
+
+	if (rd_port_is_ethernet(port) || port->n_gids == 0 || port->gids[0].index != 0)
+		return;
+	rd_gid_text(&port->gids[0], text);
+	port->guid = rd_dup(text + 20);
+}
+
+static int read_ports(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host, int ibdev)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	int listed = rd_sysfs_list(fs, &names, IB "/%s/ports", name);
+
+	host->ibdevs[ibdev].ports_unread = rd_could_not_look(listed);
+	if (listed < 0)
+		return 0;
+	rd_names_sort_natural(&names);
+	for (size_t i = 0; i < names.n && i < PORTS_MAX; i++) {
+		struct rd_port *port;
+		char dir[256];
+		uint32_t num;
+		int r;
+
+		if (rd_parse_u32(names.v[i], RD_DECIMAL, PORTS_MAX, &num) < 0 || num < 1)
+			continue;
+		port = rd_host_add_port(host, ibdev);
+		if (!port)
+			return -ENOMEM;
+		port->num = num;
+		snprintf(dir, sizeof(dir), IB "/%s/ports/%s", name, names.v[i]);
+		r = read_port(fs, dir, what, port);
+		if (r < 0)
+			return r;
+		set_guid(port);
+	}
+	return 0;
+}
+
+/* Soft devices have no `device`: they name the interface that they sit on. A function of an auxiliary bus has no address
+ * of its own; the PCI function above it stands in the class link. */
+static void find_place(const struct rd_sysfs *fs, struct rd_host *host, struct rd_ibdev *dev)
+{
+	_cleanup_free_ char *link = rd_sysfs_link(fs, IB "/%s", dev->name);
+	_cleanup_free_ char *device = rd_sysfs_link(fs, IB "/%s/device", dev->name);
+	struct rd_pci_place place;
+
+	if (link && rd_pci_place_parse(link, &place))
+		dev->pci = rd_host_find_pci(host, place.self);
+	if (dev->pci < 0 && device && rd_pci_place_parse(device, &place))
+		dev->pci = rd_host_find_pci(host, place.self);
+	if (dev->pci >= 0)
+		dev->via = "device";
+	else
+		dev->parent_netdev = rd_sysfs_text(fs, NULL, IB "/%s/parent", dev->name);
+}
+
+/* "4: RNIC" */
+static bool is_iwarp(const struct rd_sysfs *fs, const char *name)
+{
+	_cleanup_free_ char *type = rd_sysfs_text(fs, NULL, IB "/%s/node_type", name);
+
+	return type && type[0] == '4' && type[1] == ':';
+}
+
+static int add_device(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host)
+{
+	struct rd_ibdev *dev = rd_host_add_ibdev(host);
+
+	if (!dev)
+		return -ENOMEM;
+	dev->name = rd_dup(name);
+	dev->firmware = rd_sysfs_text(fs, NULL, IB "/%s/fw_ver", name);
+	dev->board = rd_sysfs_text(fs, NULL, IB "/%s/board_id", name);
+	dev->hca_type = rd_sysfs_text(fs, NULL, IB "/%s/hca_type", name);
+	dev->node_guid = rd_sysfs_text(fs, NULL, IB "/%s/node_guid", name);
+	dev->sys_image_guid = rd_sysfs_text(fs, NULL, IB "/%s/sys_image_guid", name);
+	dev->node_desc = rd_sysfs_text(fs, NULL, IB "/%s/node_desc", name);
+	dev->iwarp = is_iwarp(fs, name);
+	find_place(fs, host, dev);
+	return read_ports(fs, name, what, host, (int)host->n_ibdevs - 1);
+}
+
+int rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *host, struct rd_err *err)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	int r;
+
+	host->rdma_error = -rd_sysfs_list(fs, &names, IB);
+	if (host->rdma_error)
+		return 0;
+	rd_names_sort_natural(&names);
+	for (size_t i = 0; i < names.n && i < DEVICES_MAX; i++) {
+		r = add_device(fs, names.v[i], what, host);
+		if (r < 0)
+			return rd_err_set(err, -r, names.v[i], "no memory for RDMA devices");
+	}
+	return 0;
+}

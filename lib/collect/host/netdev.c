@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* /sys/class/net, and who is on which RDMA port. */
+#include "collect/host/netdev.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define NET "/sys/class/net"
+#define NETDEVS_MAX 65536
+
+enum { ARPHRD_ETHERNET = 1, ARPHRD_IPOIB = 32 };
+
+static void read_netdev(const struct rd_sysfs *fs, struct rd_netdev *netdev)
+{
+	_cleanup_free_ char *master = rd_sysfs_link(fs, NET "/%s/master", netdev->name);
+	_cleanup_free_ char *slaves = rd_sysfs_text(fs, NULL, NET "/%s/bonding/slaves", netdev->name);
+	int64_t value;
+
+	netdev->was_read = true;
+	netdev->operstate = rd_sysfs_text(fs, NULL, NET "/%s/operstate", netdev->name);
+	netdev->mac = rd_sysfs_text(fs, NULL, NET "/%s/address", netdev->name);
+	netdev->is_bond = slaves != NULL;
+	if (rd_sysfs_int(fs, &value, NET "/%s/mtu", netdev->name) == RD_OK && value > 0)
+		RD_SET(netdev->mtu, (unsigned)value);
+	if (rd_sysfs_int(fs, &value, NET "/%s/type", netdev->name) == RD_OK && value >= 0)
+		RD_SET(netdev->type, (unsigned)value);
+	/* IPoIB on older kernels has its port in dev_id only; Ethernet drivers put VF numbers there. */
+	if (rd_sysfs_int(fs, &value, NET "/%s/dev_port", netdev->name) == RD_OK && value >= 0 && value < 256)
+		netdev->ibdev_port = (int)value;
+	if (netdev->type.v == ARPHRD_IPOIB && netdev->ibdev_port <= 0 &&
+	    rd_sysfs_int(fs, &value, NET "/%s/dev_id", netdev->name) == RD_OK && value >= 0 && value < 256)
+		netdev->ibdev_port = (int)value;
+	if (netdev->type.v == ARPHRD_IPOIB)
+		netdev->ipoib_mode = rd_sysfs_text(fs, NULL, NET "/%s/mode", netdev->name);
+	if (master) {
+		netdev->master = rd_dup(rd_basename(master));
+	}
+}
+
+/* Named by a GID or by a soft device as the interface that it sits on. */
+static bool is_named(const struct rd_host *host, const char *name)
+{
+	for (size_t i = 0; i < host->n_ibdevs; i++)
+		if (host->ibdevs[i].parent_netdev && strcmp(host->ibdevs[i].parent_netdev, name) == 0)
+			return true;
+	for (size_t p = 0; p < host->n_ports; p++)
+		for (size_t g = 0; g < host->ports[p].n_gids; g++)
+			if (host->ports[p].gids[g].netdev && strcmp(host->ports[p].gids[g].netdev, name) == 0)
+				return true;
+	return false;
+}
+
+static int add_netdev(const struct rd_sysfs *fs, const char *name, struct rd_host *host)
+{
+	_cleanup_free_ char *link = rd_sysfs_link(fs, NET "/%s", name);
+	struct rd_netdev *netdev = rd_host_add_netdev(host);
+	struct rd_pci_place place;
+	int64_t ifindex;
+
+	if (!netdev)
+		return -ENOMEM;
+	if (rd_sysfs_int(fs, &ifindex, NET "/%s/ifindex", name) == RD_OK && ifindex > 0 && ifindex <= INT32_MAX)
+		netdev->ifindex = (unsigned)ifindex;
+	netdev->name = rd_dup(name);
+	if (link && rd_pci_place_parse(link, &place))
+		netdev->pci = rd_host_find_pci(host, place.self);
+	/* A host of containers has hundreds of virtual interfaces that say nothing here. */
+	if (netdev->pci < 0 && strncmp(name, "bond", 4) != 0 && !is_named(host, name))
+		return 0;
+	read_netdev(fs, netdev);
+	return 0;
+}
+
+/* What of a bond a slave carries. `speed` is in Mbit/s; it answers EINVAL while the link is down. */
+static void read_slave(const struct rd_sysfs *fs, const struct rd_host *host, struct rd_netdev *netdev)
+{
+	int master = netdev->pci < 0 ? -1 : rd_host_find_netdev(host, netdev->master);
+	int64_t mbps;
+
+	if (master < 0 || !host->netdevs[master].is_bond || netdev->bond_state)
+		return;
+	netdev->bond_state = rd_sysfs_text(fs, NULL, NET "/%s/bonding_slave/state", netdev->name);
+	if (rd_sysfs_int(fs, &mbps, NET "/%s/speed", netdev->name) == RD_OK && mbps > 0 && mbps < 100000000)
+		RD_SET(netdev->rate_gbps, (double)mbps / 1000);
+}
+
+int rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	int r = 0;
+
+	if (rd_sysfs_list(fs, &names, NET) < 0)
+		return 0;
+	rd_names_sort_natural(&names);
+	for (size_t i = 0; i < names.n && i < NETDEVS_MAX && !r; i++)
+		r = add_netdev(fs, names.v[i], host);
+	for (size_t i = 0; i < host->n_netdevs && !r; i++) {
+		int master = rd_host_find_netdev(host, host->netdevs[i].master);
+
+		if (master >= 0 && !host->netdevs[master].was_read)
+			read_netdev(fs, &host->netdevs[master]);
+	}
+	for (size_t i = 0; i < host->n_netdevs && !r; i++)
+		read_slave(fs, host, &host->netdevs[i]);
+	if (!r)
+		r = rd_collect_procnet(fs, host);
+	return r < 0 ? rd_err_set(err, -r, NET, "no memory for interfaces") : 0;
+}
+
+static int port_add_netdev(struct rd_port *port, int netdev)
+{
+	for (size_t i = 0; i < port->n_netdevs; i++)
+		if (port->netdevs[i] == netdev)
+			return 0;
+	if (rd_grow(&port->netdevs, &port->cap_netdevs, port->n_netdevs + 1, sizeof(*port->netdevs)) < 0)
+		return -ENOMEM;
+	port->netdevs[port->n_netdevs++] = netdev;
+	return 0;
+}
+
+/* A soft device has the place of the interface that it sits on; a virtual interface, that of none. */
+static void place_soft_device(struct rd_host *host, struct rd_ibdev *dev)
+{
+	const char *name = dev->parent_netdev;
+	int netdev;
+
+	for (unsigned p = 0; !name && p < dev->n_ports; p++) {
+		const struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
+
+		for (size_t g = 0; !name && g < port->n_gids; g++)
+			name = port->gids[g].netdev;
+	}
+	netdev = dev->pci < 0 ? rd_host_find_netdev(host, name) : -1;
+	if (netdev < 0 || host->netdevs[netdev].pci < 0)
+		return;
+	dev->pci = host->netdevs[netdev].pci;
+	dev->via = "netdev";
+}
+
+static int join_by_gids(struct rd_host *host, struct rd_port *port)
+{
+	for (size_t g = 0; g < port->n_gids; g++) {
+		const struct rd_gid *gid = &port->gids[g];
+		int netdev = rd_host_find_netdev(host, gid->netdev);
+
+		if (netdev >= 0) {
+			if (port_add_netdev(port, netdev) < 0)
+				return -ENOMEM;
+		} else if (rd_port_is_ethernet(port)) {
+			port->foreign_gids = true;
+			if (gid->netdev && !port->netdev_name) {
+				port->netdev_name = rd_dup(gid->netdev);
+				port->netns_other = true;
+			}
+		}
+	}
+	return 0;
+}
+
+static int join_by_pci(struct rd_host *host, const struct rd_ibdev *dev, struct rd_port *port)
+{
+	for (size_t i = 0; dev->pci >= 0 && i < host->n_netdevs; i++) {
+		const struct rd_netdev *netdev = &host->netdevs[i];
+		unsigned wanted = netdev->type.v == ARPHRD_IPOIB ? 0 : 1;
+
+		if (netdev->pci != dev->pci || (wanted == 1) != rd_port_is_ethernet(port))
+			continue;
+		/* With one port a function, dev_port says nothing. */
+		if (dev->n_ports > 1 && netdev->ibdev_port >= 0 && (unsigned)netdev->ibdev_port + 1 != port->num)
+			continue;
+		if (port_add_netdev(port, (int)i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* What of an Ethernet packet is left for payload: GRH 40, UDP 8, BTH 12, extended headers 4 and 28, ICRC 4; rounded down to
+ * one of InfiniBand's sizes. The kernel counts so for every RoCE port (iboe_get_mtu). IPoIB's datagram mode takes 4 for
+ * its own header. */
+static void set_mtu(const struct rd_host *host, struct rd_port *port)
+{
+	const struct rd_netdev *netdev = port->n_netdevs > 0 ? &host->netdevs[port->netdevs[0]] : NULL;
+	unsigned room;
+
+	if (!netdev || netdev->mtu.known != RD_OK)
+		return;
+	if (rd_port_is_ethernet(port)) {
+		room = netdev->mtu.v > 96 ? netdev->mtu.v - 96 : 0;
+		for (unsigned mtu = 4096; mtu >= 256; mtu /= 2)
+			if (room >= mtu) {
+				RD_SET(port->mtu, mtu);
+				return;
+			}
+	} else if (netdev->mtu.v == 2044 || netdev->mtu.v == 4092) {
+		RD_SET(port->mtu, netdev->mtu.v + 4);
+	}
+}
+
+int rd_collect_join_netdevs(struct rd_host *host, struct rd_err *err)
+{
+	for (size_t i = 0; i < host->n_ibdevs; i++)
+		place_soft_device(host, &host->ibdevs[i]);
+	for (size_t p = 0; p < host->n_ports; p++) {
+		struct rd_port *port = &host->ports[p];
+		const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
+		int parent = rd_host_find_netdev(host, dev->parent_netdev);
+
+		if ((parent >= 0 && port_add_netdev(port, parent) < 0) || join_by_gids(host, port) < 0 ||
+		    join_by_pci(host, dev, port) < 0)
+			return rd_err_set(err, ENOMEM, NET, "no memory for interfaces");
+		if (port->n_netdevs > 0) {
+			free(port->netdev_name);
+			port->netdev_name = rd_dup(host->netdevs[port->netdevs[0]].name);
+			port->netns_other = false;
+		} else if (port->foreign_gids) {
+			port->netns_other = true;
+		}
+		set_mtu(host, port);
+	}
+	rd_host_fill_lags(host);
+	return 0;
+}

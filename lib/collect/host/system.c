@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Kernel, modules, the accelerator driver's settings, huge pages. */
+#include "collect/host/system.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "collect/kernel/modules.h"
+
+/* Modules that RDMA turns on besides those that depend on ib_core: drivers of accelerators, and the layer that
+ * out-of-tree stacks put between them and the kernel. */
+static const char *const beside[] = { "nvidia", "nvidia_peermem", "nv_peer_mem", "amdgpu", "mlx_compat", "gdrdrv" };
+
+static bool is_beside(const char *name)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(beside); i++)
+		if (strcmp(beside[i], name) == 0)
+			return true;
+	return false;
+}
+
+static int add_module(const struct rd_sysfs *fs, struct rd_system *system, const struct rd_kmod *mod, bool rdma)
+{
+	struct rd_module *module;
+
+	if (rd_grow(&system->modules, &system->cap_modules, system->n_modules + 1, sizeof(*module)) < 0)
+		return -ENOMEM;
+	module = &system->modules[system->n_modules];
+	*module = (struct rd_module){ .name = rd_dup(mod->name), .out_of_tree = mod->out_of_tree, .rdma = rdma };
+	if (!module->name)
+		return -ENOMEM;
+	system->n_modules++;
+	if (rdma || is_beside(mod->name))
+		module->version = rd_sysfs_text(fs, NULL, "/sys/module/%s/version", mod->name);
+	return 0;
+}
+
+static int collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	struct rd_kmods mods = { 0 };
+	_cleanup_free_ bool *marked = NULL;
+	int core, r = 0;
+
+	if (rd_kmods_read(fs->src, &mods, NULL) < 0)
+		return 0;
+	system->modules_known = true;
+	marked = calloc(mods.n + 1, sizeof(*marked));
+	core = rd_kmods_find(&mods, "ib_core");
+	if (marked && core >= 0)
+		rd_kmods_mark_users(&mods, core, marked);
+	for (size_t i = 0; marked && !r && i < mods.n; i++)
+		r = add_module(fs, system, &mods.v[i], marked[i]);
+	rd_kmods_deinit(&mods);
+	return marked ? r : -ENOMEM;
+}
+
+/* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build …", "… UNIX aarch64 Kernel Module
+ * 550.54.15 …": what has a dot is the version. */
+static char *nvidia_version_of(const char *line)
+{
+	for (const char *at = line; *at && *at != '\n';) {
+		size_t n = strspn(at, "0123456789.");
+
+		if (n && memchr(at, '.', n) && (at == line || at[-1] == ' '))
+			return strndup(at, n);
+		at += n ? n : 1;
+	}
+	return NULL;
+}
+
+/* The module's licence taints the kernel (P) where it is the closed flavour; the open one is "Dual MIT/GPL". A container
+ * often has that file and not the driver's own. */
+static void read_flavour(const struct rd_sysfs *fs, const char *version, struct rd_system *system)
+{
+	_cleanup_free_ char *taint = NULL;
+
+	if (version && strstr(version, "Kernel Module")) {
+		RD_SET(system->nvidia_open, strstr(version, "Open Kernel") != NULL);
+		return;
+	}
+	taint = rd_sysfs_text(fs, NULL, "/sys/module/nvidia/taint");
+	if (taint && strchr(taint, 'O'))
+		RD_SET(system->nvidia_open, !strchr(taint, 'P'));
+}
+
+static void read_nvidia(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	_cleanup_free_ char *version = rd_sysfs_text(fs, NULL, "/proc/driver/nvidia/version");
+	_cleanup_free_ char *params = rd_sysfs_text(fs, NULL, "/proc/driver/nvidia/params");
+	const char *at, *quote;
+	uint64_t memops;
+
+	system->nvidia_version = version ? nvidia_version_of(version) : NULL;
+	read_flavour(fs, version, system);
+	at = params ? strstr(params, "RegistryDwords: \"") : NULL;
+	if (at) {
+		at += strlen("RegistryDwords: \"");
+		quote = strchr(at, '"');
+		system->nvidia_registry = quote ? strndup(at, (size_t)(quote - at)) : NULL;
+	}
+	at = params ? strstr(params, "EnableStreamMemOPs:") : NULL;
+	if (at) {
+		at += strlen("EnableStreamMemOPs:");
+		RD_SET(system->nvidia_stream_memops, rd_take_uints(&at, RD_DECIMAL, &memops, 1) == 1 && memops != 0);
+	}
+}
+
+static void read_memory_peers(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	static const char *const dirs[] = { "/sys/kernel/mm/memory_peers", "/sys/memory_peers" };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(dirs); i++) {
+		_cleanup_names_ struct rd_names names = { 0 };
+
+		if (rd_sysfs_list(fs, &names, "%s", dirs[i]) < 0)
+			continue;
+		for (size_t n = 0; n < names.n && n < 32; n++)
+			rd_text_list_add(&system->memory_peers, names.v[n]);
+	}
+}
+
+static bool holds(const struct rd_bytes *bytes, const char *word)
+{
+	return memmem(bytes->data, bytes->size, word, strlen(word)) != NULL;
+}
+
+/* Functions of a module are named in its BTF, which everybody may read: ib_umem_dmabuf_get came with DMA-BUF support, into
+ * ib_uverbs; out-of-tree stacks have it in ib_core. */
+static void read_dmabuf(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	static const char *const files[] = { "/sys/kernel/btf/ib_uverbs", "/sys/kernel/btf/ib_core" };
+	bool any = false, found = false;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(files) && !found; i++) {
+		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+
+		if (rd_read_file(fs->src, files[i], &bytes, NULL) < 0)
+			continue;
+		any |= i == 0;
+		found = holds(&bytes, "ib_umem_dmabuf_get");
+	}
+	if (any || found)
+		RD_SET(system->dmabuf, found);
+}
+
+/* "hugepages-2048kB" */
+static bool parse_page_kb(const char *name, uint64_t *ret)
+{
+	static const char prefix[] = "hugepages-";
+	const char *at = name + sizeof(prefix) - 1;
+
+	return strncmp(name, prefix, sizeof(prefix) - 1) == 0 &&
+	       rd_take_uint(&at, RD_DECIMAL, UINT64_C(1) << 40, ret) == 0;
+}
+
+/* `node`: "node0". */
+static int read_node_huge(const struct rd_sysfs *fs, struct rd_system *system, const char *node)
+{
+	_cleanup_names_ struct rd_names sizes = { 0 };
+	struct rd_huge huge = { 0 };
+	uint32_t number;
+
+	if (rd_parse_u32(node + 4, RD_DECIMAL, INT32_MAX, &number) < 0)
+		return 0;
+	huge.node = (int)number;
+	if (rd_sysfs_list(fs, &sizes, "/sys/devices/system/node/%s/hugepages", node) < 0)
+		return 0;
+	for (size_t i = 0; i < sizes.n && i < 16; i++) {
+		uint64_t kb = 0;
+		int64_t total = 0, free_ = 0;
+
+		if (!parse_page_kb(sizes.v[i], &kb))
+			continue;
+		rd_sysfs_int(fs, &total, "/sys/devices/system/node/%s/hugepages/%s/nr_hugepages", node, sizes.v[i]);
+		rd_sysfs_int(fs, &free_, "/sys/devices/system/node/%s/hugepages/%s/free_hugepages", node, sizes.v[i]);
+		if (total < 0 || free_ < 0 || total > INT64_C(1) << 32 || free_ > total)
+			continue;
+		huge.total += (uint64_t)total * kb * 1024;
+		huge.free += (uint64_t)free_ * kb * 1024;
+	}
+	if (rd_grow(&system->huge, &system->cap_huge, system->n_huge + 1, sizeof(huge)) < 0)
+		return -ENOMEM;
+	system->huge[system->n_huge++] = huge;
+	return 0;
+}
+
+static int read_huge(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	int r = 0;
+
+	if (rd_sysfs_list(fs, &names, "/sys/devices/system/node") < 0)
+		return 0;
+	rd_names_sort_natural(&names);
+	for (size_t i = 0; i < names.n && !r && system->n_huge < 1024; i++)
+		if (strncmp(names.v[i], "node", 4) == 0)
+			r = read_node_huge(fs, system, names.v[i]);
+	return r;
+}
+
+int rd_collect_gpu_memory(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	int r;
+
+	read_nvidia(fs, system);
+	read_dmabuf(fs, system);
+	r = collect_modules(fs, system);
+	if (!r)
+		read_memory_peers(fs, system);
+	return r;
+}
+
+int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, struct rd_errlist *errors,
+		      struct rd_err *err)
+{
+	const struct rd_sysfs fs = { .src = src, .errors = errors };
+	int64_t value;
+	int r;
+
+	system->asked_pid = pid;
+	system->release = rd_sysfs_text(&fs, NULL, "/proc/sys/kernel/osrelease");
+	if (rd_sysfs_int(&fs, &value, "/proc/sys/vm/max_map_count") == RD_OK && value >= 0)
+		RD_SET(system->max_map_count, (uint64_t)value);
+	r = rd_collect_gpu_memory(&fs, system);
+	if (!r)
+		r = read_huge(&fs, system);
+	if (!r)
+		r = rd_collect_limits(&fs, system);
+	if (!r)
+		r = rd_collect_userspace(&fs, system);
+	if (r == -ESRCH)
+		return rd_err_set(err, ESRCH, "--pid", "there is no process %d that can be read", pid);
+	return r < 0 ? rd_err_set(err, -r, "host", "no memory for its settings") : 0;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What programs find: device files, providers of libibverbs, settings that all jobs read. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "collect/host/system.h"
+
+static int add_uverbs(const struct rd_sysfs *fs, struct rd_system *system, const char *name)
+{
+	struct rd_source *src = fs->src;
+	struct rd_uverbs *uverbs;
+	uint64_t value;
+	char path[128];
+
+	if (rd_grow(&system->uverbs, &system->cap_uverbs, system->n_uverbs + 1, sizeof(*uverbs)) < 0)
+		return -ENOMEM;
+	uverbs = &system->uverbs[system->n_uverbs];
+	*uverbs = (struct rd_uverbs){ .name = rd_dup(name) };
+	if (!uverbs->name)
+		return -ENOMEM;
+	system->n_uverbs++;
+	uverbs->ibdev = rd_sysfs_text(fs, NULL, "/sys/class/infiniband_verbs/%s/ibdev", name);
+	snprintf(path, sizeof(path), "/dev/infiniband/%.64s", name);
+	uverbs->node = src->ops->stat_rdev(src, path, &value, NULL) == 0;
+	if (uverbs->node && src->ops->stat_mode(src, path, &value, NULL) == 0)
+		RD_SET(uverbs->mode, (unsigned)value);
+	return 0;
+}
+
+static int read_devices(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	_cleanup_names_ struct rd_names names = { 0 }, misc = { 0 };
+	uint64_t value;
+	int r = 0;
+
+	if (rd_sysfs_list(fs, &names, "/sys/class/infiniband_verbs") < 0)
+		return 0;
+	rd_names_sort_natural(&names);
+	system->uverbs_known = true;
+	system->dev_known = fs->src->ops->stat_rdev(fs->src, "/dev/null", &value, NULL) == 0;
+	for (size_t i = 0; i < names.n && i < 4096 && !r; i++)
+		if (strncmp(names.v[i], "uverbs", 6) == 0)
+			r = add_uverbs(fs, system, names.v[i]);
+	system->has_rdma_cm = rd_sysfs_list(fs, &misc, "/sys/class/misc/rdma_cm") == 0;
+	system->rdma_cm_node = fs->src->ops->stat_rdev(fs->src, "/dev/infiniband/rdma_cm", &value, NULL) == 0;
+	return r;
+}
+
+/* "libmlx5-rdmav34.so", "mlx5.driver": "mlx5". An empty name: no provider. */
+static void add_provider(struct rd_system *system, const char *file)
+{
+	const char *name = strncmp(file, "lib", 3) == 0 ? file + 3 : file;
+	size_t n = strcspn(name, "-.");
+	char copy[64];
+
+	if (n == 0 || n >= sizeof(copy))
+		return;
+	memcpy(copy, name, n);
+	copy[n] = '\0';
+	if (!rd_text_list_has(&system->providers, copy))
+		rd_text_list_add(&system->providers, copy);
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* "libibverbs.so.1" is a link to "libibverbs.so.1.14.44.0". */
+static void read_libibverbs(const struct rd_sysfs *fs, const char *dir, struct rd_system *system)
+{
+	static const char base[] = "libibverbs.so.";
+	_cleanup_free_ char *target = rd_sysfs_link(fs, "%s/libibverbs.so.1", dir);
+	const char *name = target ? rd_basename(target) : "";
+
+	if (!system->libibverbs && strncmp(name, base, sizeof(base) - 1) == 0)
+		system->libibverbs = rd_dup(name + sizeof(base) - 1);
+}
+
+/* A provider must be a library that libibverbs finds; the files in libibverbs.d only say to look for it. */
+static int read_providers(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	static const char *const dirs[] = { "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+					    "/usr/lib/powerpc64le-linux-gnu" };
+
+	for (size_t d = 0; d < RD_ARRAY_SIZE(dirs); d++) {
+		_cleanup_names_ struct rd_names names = { 0 };
+
+		read_libibverbs(fs, dirs[d], system);
+		if (rd_sysfs_list(fs, &names, "%s/libibverbs", dirs[d]) < 0)
+			continue;
+		system->providers_known = true;
+		for (size_t i = 0; i < names.n && i < 256; i++)
+			if (ends_in(names.v[i], ".so"))
+				add_provider(system, names.v[i]);
+	}
+	/* Without the folder there is no provider, if there is a libibverbs at all. */
+	system->providers_known |= system->libibverbs != NULL;
+	return 0;
+}
+
+/* Lines NAME=VALUE that every job on this host begins with. */
+static void read_job_env(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	static const char *const files[] = { "/etc/nccl.conf", "/etc/environment" };
+	static const char *const kinds[] = { "NCCL_", "NVSHMEM_", "UCX_", "GLOO_", "FI_", "MC_" };
+
+	for (size_t f = 0; f < RD_ARRAY_SIZE(files); f++) {
+		_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "%s", files[f]);
+		char *rest = text, *line;
+
+		while ((line = strsep(&rest, "\n"))) {
+			line = rd_trim(line);
+			for (size_t k = 0; k < RD_ARRAY_SIZE(kinds); k++)
+				if (strncmp(line, kinds[k], strlen(kinds[k])) == 0 && strchr(line, '='))
+					rd_text_list_add(&system->job_env, line);
+		}
+	}
+}
+
+int rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
+{
+	int r = read_devices(fs, system);
+
+	if (!r)
+		r = read_providers(fs, system);
+	if (!r)
+		read_job_env(fs, system);
+	return r;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/kernel/klog.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/number.h"
+
+#define RECORDS_MAX ((size_t)1 << 18)
+
+/* A number that ends in `end`; steps behind it. */
+static bool take_number(char **at, char end, uint64_t *ret)
+{
+	const char *behind = *at;
+
+	if (rd_take_uint(&behind, RD_DECIMAL, UINT64_MAX, ret) < 0 || *behind != end)
+		return false;
+	*at += behind - *at + 1;
+	return true;
+}
+
+/* "6,339,5140900,-;text" */
+static bool parse_head(char *line, struct rd_krecord *ret)
+{
+	uint64_t priority, seq, us;
+	char *text;
+
+	if (!take_number(&line, ',', &priority) || !take_number(&line, ',', &seq))
+		return false;
+	text = strchr(line, ';');
+	if (!text)
+		return false;
+	*text++ = '\0';
+	/* The kernel may put more fields behind the time. */
+	line[strcspn(line, ",")] = '\0';
+	if (!take_number(&line, '\0', &us) || us > UINT64_MAX / 1000)
+		return false;
+	rd_klog_unescape(text);
+	*ret = (struct rd_krecord){ .seq = seq,
+				    .time_ns = us * 1000,
+				    .level = priority & 7,
+				    .facility = (priority >> 3) & 0xff,
+				    .form = rd_klog_form_of(text),
+				    .text = text };
+	return true;
+}
+
+static void take_key(char *line, struct rd_krecord *record)
+{
+	if (!record || strncmp(line, " DEVICE=", 8) != 0)
+		return;
+	rd_klog_unescape(line);
+	record->device = line + 8;
+}
+
+int rd_klog_parse(struct rd_bytes *bytes, struct rd_klog *klog)
+{
+	struct rd_krecord record, *last = NULL;
+	char *line, *next;
+
+	klog->text = (char *)RD_TAKE(bytes->data);
+	bytes->size = 0;
+	klog->known = RD_OK;
+	for (line = klog->text; line && *line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (*line == ' ') {
+			take_key(line, last);
+			continue;
+		}
+		last = NULL;
+		if (!parse_head(line, &record))
+			continue;
+		if (klog->n == RECORDS_MAX)
+			break;
+		if (rd_grow(&klog->v, &klog->cap, klog->n + 1, sizeof(*klog->v)) < 0)
+			return -ENOMEM;
+		last = &klog->v[klog->n++];
+		*last = record;
+	}
+	klog->lost = klog->n > 0 && klog->v[0].seq > 0;
+	return 0;
+}
+
+int rd_collect_klog(struct rd_source *src, struct rd_klog *klog, struct rd_errlist *errors, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err why = { 0 };
+	int r = rd_read_file(src, "/dev/kmsg", &bytes, &why);
+
+	if (r == -ENOMEM) {
+		if (err)
+			*err = why;
+		return r;
+	}
+	if (r < 0) {
+		klog->code = -r;
+		klog->known = r == -EACCES || r == -EPERM ? RD_DENIED : RD_ABSENT;
+		if (klog->known == RD_DENIED)
+			rd_err_hint(&why, "run as root, or let everybody read it: sysctl kernel.dmesg_restrict=0");
+		rd_errlist_add(errors, &why);
+		return 0;
+	}
+	r = rd_klog_parse(&bytes, klog);
+	return r < 0 ? rd_err_set(err, -r, "/dev/kmsg", "no memory for the kernel log") : 0;
+}

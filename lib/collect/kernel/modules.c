@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/kernel/modules.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static int add_users(struct rd_kmod *mod, char *list)
+{
+	char *save = NULL;
+
+	for (char *user = strtok_r(list, ",", &save); user; user = strtok_r(NULL, ",", &save)) {
+		/* "-": nobody; "[permanent]": not a module. */
+		if (user[0] == '-' || user[0] == '[')
+			continue;
+		if (rd_grow(&mod->users, &mod->cap_users, mod->n_users + 1, sizeof(*mod->users)))
+			return -ENOMEM;
+		mod->users[mod->n_users] = rd_dup(user);
+		mod->n_users++;
+	}
+	return 0;
+}
+
+/* "rdma_rxe 204800 0 - Live 0xffffffffc0a00000 (OE)": name, bytes, references, users, state, address, taints. */
+static int add_line(struct rd_kmods *mods, char *line)
+{
+	char *save = NULL, *name = strtok_r(line, " ", &save), *size = strtok_r(NULL, " ", &save);
+	char *refs = strtok_r(NULL, " ", &save), *users = strtok_r(NULL, " ", &save);
+	struct rd_kmod mod = { 0 };
+	const char *field;
+
+	if (!name || !size || !refs || !users)
+		return 0;
+	if (rd_grow(&mods->v, &mods->cap, mods->n + 1, sizeof(mod)))
+		return -ENOMEM;
+	mod.name = rd_dup(name);
+	while ((field = strtok_r(NULL, " ", &save)))
+		if (field[0] == '(')
+			mod.out_of_tree = strchr(field, 'O') != NULL;
+	mods->v[mods->n++] = mod;
+	return add_users(&mods->v[mods->n - 1], users);
+}
+
+int rd_kmods_read(struct rd_source *src, struct rd_kmods *ret, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes text = { 0 };
+	struct rd_kmods mods = { 0 };
+	char *save = NULL;
+	int rc;
+
+	rc = rd_read_file(src, "/proc/modules", &text, err);
+	if (rc)
+		return rc;
+	for (char *line = strtok_r((char *)text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		if (add_line(&mods, line)) {
+			rd_kmods_deinit(&mods);
+			return rd_err_set(err, ENOMEM, "/proc/modules", "reading the list of modules");
+		}
+	*ret = mods;
+	return 0;
+}
+
+void rd_kmods_deinit(struct rd_kmods *mods)
+{
+	for (size_t i = 0; i < mods->n; i++) {
+		for (size_t j = 0; j < mods->v[i].n_users; j++)
+			free(mods->v[i].users[j]);
+		free(mods->v[i].users);
+		free(mods->v[i].name);
+	}
+	free(mods->v);
+	*mods = (struct rd_kmods){ 0 };
+}
+
+int rd_kmods_find(const struct rd_kmods *mods, const char *name)
+{
+	for (size_t i = 0; i < mods->n; i++)
+		if (!strcmp(mods->v[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+bool rd_kmod_used_by(const struct rd_kmod *mod, const char *user)
+{
+	for (size_t i = 0; i < mod->n_users; i++)
+		if (!strcmp(mod->users[i], user))
+			return true;
+	return false;
+}
+
+void rd_kmods_mark_users(const struct rd_kmods *mods, int start, bool *marked)
+{
+	marked[start] = true;
+	for (bool again = true; again;) {
+		again = false;
+		for (size_t i = 0; i < mods->n; i++)
+			for (size_t j = 0; marked[i] && j < mods->v[i].n_users; j++) {
+				int user = rd_kmods_find(mods, mods->v[i].users[j]);
+
+				if (user < 0 || marked[user])
+					continue;
+				marked[user] = true;
+				again = true;
+			}
+	}
+}
+
+/* One folder's modules.dep. */
+static int read_dep(struct rd_source *src, const char *folder, const char *release, struct rd_moddep *ret,
+		    struct rd_err *err)
+{
+	_cleanup_free_ char *dir = NULL, *path = NULL;
+	int rc;
+
+	if (asprintf(&dir, "%s/%s", folder, release) < 0) {
+		dir = NULL;
+		return rd_err_set(err, ENOMEM, folder, "looking for module files");
+	}
+	if (asprintf(&path, "%s/modules.dep", dir) < 0) {
+		path = NULL;
+		return rd_err_set(err, ENOMEM, folder, "looking for module files");
+	}
+	rc = rd_read_file(src, path, &ret->text, err);
+	if (!rc)
+		ret->dir = RD_TAKE(dir);
+	return rc;
+}
+
+int rd_moddep_read(struct rd_source *src, const char *release, struct rd_moddep *ret, struct rd_err *err)
+{
+	int rc = read_dep(src, "/lib/modules", release, ret, err);
+
+	if (rc && rc != -ENOMEM && !read_dep(src, "/usr/lib/modules", release, ret, NULL))
+		rc = 0;
+	return rc;
+}
+
+void rd_moddep_deinit(struct rd_moddep *dep)
+{
+	rd_bytes_deinit(&dep->text);
+	free(dep->dir);
+	*dep = (struct rd_moddep){ 0 };
+}
+
+/* Whether "…/name.ko" or "…/name.ko.xz", of `size` bytes, is a file of that module. */
+static bool is_file_of(const char *path, size_t size, const char *name)
+{
+	const char *slash = memrchr(path, '/', size), *base = slash ? slash + 1 : path;
+	size_t left = size - (size_t)(base - path), len = strlen(name);
+
+	if (left < len + 3)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if ((base[i] == '-' ? '_' : base[i]) != (name[i] == '-' ? '_' : name[i]))
+			return false;
+	return !strncmp(base + len, ".ko", 3) && (left == len + 3 || base[len + 3] == '.');
+}
+
+int rd_moddep_path(const struct rd_moddep *dep, const char *name, size_t nth, char **ret)
+{
+	const char *line = (const char *)dep->text.data, *end = line + dep->text.size;
+
+	while (line < end) {
+		const char *next = memchr(line, '\n', (size_t)(end - line)), *colon;
+		int rc;
+
+		next = next ? next : end;
+		colon = memchr(line, ':', (size_t)(next - line));
+		if (colon && is_file_of(line, (size_t)(colon - line), name) && !nth--) {
+			rc = line[0] == '/' ? asprintf(ret, "%.*s", (int)(colon - line), line) :
+					      asprintf(ret, "%s/%.*s", dep->dir, (int)(colon - line), line);
+			return rc < 0 ? -ENOMEM : 0;
+		}
+		line = next + 1;
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The loaded kernel modules, who uses whom, and the files they came from. */
+#ifndef RD_COLLECT_MODULES_H
+#define RD_COLLECT_MODULES_H
+
+#include "source/shared/source.h"
+
+struct rd_kmod {
+	char *name;
+	char **users; /* names of the modules that depend on it directly */
+	size_t n_users, cap_users;
+	bool out_of_tree; /* taint flag O */
+};
+
+struct rd_kmods {
+	struct rd_kmod *v;
+	size_t n, cap;
+};
+
+/* From /proc/modules. */
+int rd_kmods_read(struct rd_source *src, struct rd_kmods *ret, struct rd_err *err);
+void rd_kmods_deinit(struct rd_kmods *mods);
+
+/* Index of a module; -1 if it is not loaded. */
+int rd_kmods_find(const struct rd_kmods *mods, const char *name);
+bool rd_kmod_used_by(const struct rd_kmod *mod, const char *user);
+
+/* Marks `start` and all that depend on it, directly or not, in marked[mods->n] (zeroed by the caller). */
+void rd_kmods_mark_users(const struct rd_kmods *mods, int start, bool *marked);
+
+/* Where depmod found the modules of a kernel: the text of modules.dep, and the folder it lies in. */
+struct rd_moddep {
+	struct rd_bytes text;
+	char *dir; /* "/lib/modules/6.12.1" */
+};
+
+/* -ENOENT if that kernel has no such folder here (as in most containers). */
+int rd_moddep_read(struct rd_source *src, const char *release, struct rd_moddep *ret, struct rd_err *err);
+void rd_moddep_deinit(struct rd_moddep *dep);
+
+/* The nth (from 0) file of that module, in the order of modules.dep; "-" and "_" are the same. 0; -ENOENT after the
+ * last; -ENOMEM. Caller frees *ret. */
+int rd_moddep_path(const struct rd_moddep *dep, const char *name, size_t nth, char **ret);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* NCCL's topology files: system > cpu > pci … > gpu, or nic > net. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "collect/host/host.h"
+#include "collect/nccl/xml.h"
+
+#define PCIS_MAX 4096
+#define CPUS_MAX 1024
+#define NVLINKS_MAX 64
+
+enum kind { OTHER = 0, CPU, PCI, NIC, GPU };
+
+struct frame {
+	enum kind kind;
+	int pci;  /* the function that we are in; -1: none */
+	int numa; /* id of the CPU that we are in */
+	bool has_gpu, has_nic;
+	struct rd_gpu gpu; /* what its element says; dev is -1 where it does not */
+	char root[24];	   /* host bridge, where our own writer named it; "" */
+};
+
+struct state {
+	struct rd_host *host;
+	struct frame frames[RD_XML_DEPTH + 2];
+	size_t n;
+	bool system;
+};
+
+static int no_memory(struct rd_err *err)
+{
+	return rd_err_set(err, ENOMEM, "topology file", "no memory for it");
+}
+
+static bool number_of(const struct rd_xml_element *element, const char *name, long least, long most, long *ret)
+{
+	const char *text = rd_xml_attr(element, name);
+	int64_t value;
+
+	if (!text || rd_parse_int(text, RD_AS_C, least, most, &value) < 0)
+		return false;
+	*ret = (long)value;
+	return true;
+}
+
+static void set_id(const struct rd_xml_element *element, const char *name, uint16_t *ret, enum rd_known *known)
+{
+	long value;
+
+	if (!number_of(element, name, 0, 0xffff, &value))
+		return;
+	*ret = (uint16_t)value;
+	*known = RD_OK;
+}
+
+/* "000000ff,ffff0000": words of 32 bits, the highest first. Returns "0-15,64-79". */
+static char *cpulist_of(const char *mask)
+{
+	_cleanup_free_ char *list = calloc(1, 4096);
+	size_t words = 1, used = 0;
+	uint32_t bits[64] = { 0 };
+	long start = -1;
+
+	for (const char *c = mask; *c; c++)
+		words += *c == ',';
+	if (!list || words > 64)
+		return NULL;
+	for (size_t w = words; w > 0; w--) {
+		uint64_t word = 0;
+
+		rd_take_uint(&mask, RD_HEX, UINT64_MAX, &word);
+		bits[w - 1] = (uint32_t)word;
+		mask += strcspn(mask, ",");
+		mask += *mask == ',';
+	}
+	for (long cpu = 0; cpu <= (long)words * 32; cpu++) {
+		bool set = cpu < (long)words * 32 && bits[cpu / 32] >> (cpu % 32) & 1;
+
+		if (set && start < 0)
+			start = cpu;
+		if (set || start < 0)
+			continue;
+		if (used + 32 > 4096)
+			return NULL;
+		used += (size_t)snprintf(list + used, 4096 - used, start == cpu - 1 ? "%s%ld" : "%s%ld-%ld",
+					 used ? "," : "", start, cpu - 1);
+		start = -1;
+	}
+	return used ? RD_TAKE(list) : NULL;
+}
+
+static int start_cpu(struct state *st, const struct rd_xml_element *element, struct frame *frame, struct rd_err *err)
+{
+	const char *mask = rd_xml_attr(element, "affinity"), *arch = rd_xml_attr(element, "arch");
+	const char *vendor = rd_xml_attr(element, "vendor");
+	struct rd_cpu *cpu = &st->host->cpu;
+	struct rd_numa *numa;
+	long value;
+
+	frame->kind = CPU;
+	frame->numa = number_of(element, "numaid", -1, 65535, &value) ? (int)value : -1;
+	if (st->host->n_numas >= CPUS_MAX)
+		return rd_err_set(err, E2BIG, "topology file", "more CPUs than a host can have");
+	if (frame->numa >= 0 && !rd_host_find_numa(st->host, frame->numa)) {
+		numa = rd_host_add_numa(st->host);
+		if (!numa)
+			return no_memory(err);
+		numa->id = frame->numa;
+		numa->cpulist = mask ? cpulist_of(mask) : NULL;
+	}
+	if (!cpu->arch && arch)
+		cpu->arch = rd_dup(arch);
+	if (!cpu->vendor && vendor)
+		cpu->vendor = rd_dup(vendor);
+	if (number_of(element, "familyid", 0, 65535, &value))
+		RD_SET(cpu->family, (unsigned)value);
+	if (number_of(element, "modelid", 0, 65535, &value))
+		RD_SET(cpu->model, (unsigned)value);
+	return 0;
+}
+
+static void set_link(const struct rd_xml_element *element, struct rd_pci *pci)
+{
+	const char *speed = rd_xml_attr(element, "link_speed");
+	double gtps;
+	long width;
+
+	if (speed && rd_take_real(&speed, &gtps) == 0 && gtps > 0 && gtps < 1000)
+		RD_SET(pci->max.mtps, (unsigned)(gtps * 1000 + 0.5));
+	if (number_of(element, "link_width", 1, 32, &width))
+		RD_SET(pci->max.width, (unsigned)width);
+	pci->now = pci->max;
+}
+
+static int start_pci(struct state *st, const struct rd_xml_element *element, struct frame *frame, struct rd_err *err)
+{
+	const char *busid = rd_xml_attr(element, "busid");
+	struct rd_pci parsed = { 0 }, *pci;
+	const char *bridge = rd_xml_attr(element, "host_bridge"), *below = rd_xml_attr(element, "below");
+	struct rd_pci skipped = { 0 };
+	long class;
+
+	if (!busid || rd_pci_parse(busid, &parsed) < 0)
+		return rd_err_set(err, EBADMSG, "topology file", "a PCI function without an address");
+	if (st->host->n_pcis >= PCIS_MAX)
+		return rd_err_set(err, E2BIG, "topology file", "more PCI functions than a host can have");
+	pci = rd_host_add_pci(st->host);
+	if (!pci)
+		return no_memory(err);
+	memcpy(pci->addr, parsed.addr, sizeof(pci->addr));
+	pci->domain = parsed.domain;
+	pci->bus = parsed.bus;
+	pci->dev = parsed.dev;
+	pci->fn = parsed.fn;
+	pci->parent = frame->pci;
+	pci->detailed = true;
+	RD_SET(pci->numa, frame->numa);
+	if (number_of(element, "class", 0, 0xffffff, &class))
+		RD_SET(pci->class, (uint32_t) class);
+	set_id(element, "vendor", &pci->vendor.v, &pci->vendor.known);
+	set_id(element, "device", &pci->device.v, &pci->device.known);
+	set_id(element, "subsystem_vendor", &pci->subvendor.v, &pci->subvendor.known);
+	set_id(element, "subsystem_device", &pci->subdevice.v, &pci->subdevice.known);
+	set_link(element, pci);
+	if (st->host->file_whole && bridge && *bridge)
+		snprintf(frame->root, sizeof(frame->root), "%.23s", bridge);
+	if (frame->root[0])
+		pci->root = rd_dup(frame->root);
+	else if (!st->host->file_whole)
+		pci->root = rd_text("CPU of NUMA node %d", frame->numa);
+	if (st->host->file_whole && below && rd_pci_parse(below, &skipped) == 0)
+		memcpy(pci->skipped, skipped.addr, sizeof(pci->skipped));
+	frame->kind = PCI;
+	frame->pci = (int)st->host->n_pcis - 1;
+	return pci->root || st->host->file_whole ? 0 : no_memory(err);
+}
+
+/* A device, or one more port of the last. `name` may be NULL. */
+static struct rd_port *add_port(struct rd_host *host, const char *name, int pci, int numa)
+{
+	struct rd_ibdev *dev = host->n_ibdevs > 0 ? &host->ibdevs[host->n_ibdevs - 1] : NULL;
+	struct rd_port *port;
+
+	if (!dev || !name || !dev->name || strcmp(dev->name, name) != 0 || dev->pci != pci) {
+		dev = rd_host_add_ibdev(host);
+		if (!dev)
+			return NULL;
+		dev->pci = pci;
+		dev->numa = numa;
+		dev->via = "topology file";
+		dev->name = rd_dup_if(name);
+		if (name && !dev->name)
+			return NULL;
+	}
+	port = rd_host_add_port(host, (int)host->n_ibdevs - 1);
+	if (!port)
+		return NULL;
+	if (pci >= 0 && host->pcis[pci].class.v >> 8 == 0x0207)
+		port->link_layer = rd_dup("InfiniBand");
+	else if (pci >= 0 && host->pcis[pci].class.v >> 8 == 0x0200)
+		port->link_layer = rd_dup("Ethernet");
+	return port;
+}
+
+static int start_net(struct state *st, const struct rd_xml_element *element, const struct frame *frame,
+		     struct rd_err *err)
+{
+	const char *guid = rd_xml_attr(element, "guid");
+	struct rd_port *port;
+	long value;
+
+	port = add_port(st->host, rd_xml_attr(element, "name"), frame->pci, frame->numa);
+	if (!port)
+		return no_memory(err);
+	if (number_of(element, "port", 0, 254, &value))
+		port->num = (unsigned)value;
+	if (number_of(element, "speed", 1, 100000000, &value))
+		RD_SET(port->rate_gbps, (double)value / 1000);
+	if (number_of(element, "gdr", 0, 1, &value))
+		RD_SET(port->gdr, value == 1);
+	if (guid && !st->host->ibdevs[port->ibdev].sys_image_guid)
+		st->host->ibdevs[port->ibdev].sys_image_guid = rd_dup(guid);
+	return 0;
+}
+
+static void start_gpu(const struct rd_xml_element *element, struct frame *pci)
+{
+	struct rd_gpu *gpu = &pci->gpu;
+	long value;
+
+	pci->has_gpu = true;
+	if (number_of(element, "dev", 0, 65535, &value))
+		gpu->dev = (int)value;
+	if (number_of(element, "sm", 1, 65535, &value))
+		RD_SET(gpu->sm, (unsigned)value);
+	if (number_of(element, "gdr", 0, 1, &value))
+		RD_SET(gpu->gdr, value == 1);
+	if (rd_xml_attr(element, "gcn"))
+		gpu->vendor = "AMD";
+	else if (rd_xml_attr(element, "sm"))
+		gpu->vendor = "NVIDIA";
+}
+
+/* <nvlink target="0000:1b:00.0" count="12" tclass="0x030200"/>: of NVSwitches only the class tells. */
+static int start_nvlink(const struct rd_xml_element *element, struct rd_gpu *gpu, struct rd_err *err)
+{
+	const char *target = rd_xml_attr(element, "target");
+	struct rd_pci parsed = { 0 };
+	struct rd_nvlink *link;
+	long count, class;
+
+	if (gpu->n_nvlinks >= NVLINKS_MAX || !number_of(element, "count", 1, 1024, &count) ||
+	    !number_of(element, "tclass", 0, 0xffffff, &class))
+		return 0;
+	if (rd_grow(&gpu->nvlinks, &gpu->cap_nvlinks, gpu->n_nvlinks + 1, sizeof(*link)) < 0)
+		return no_memory(err);
+	link = &gpu->nvlinks[gpu->n_nvlinks];
+	*link = (struct rd_nvlink){ .n = (unsigned)count };
+	if (class >> 8 == RD_PCI_CLASS_NVSWITCH) {
+		gpu->n_nvlinks++;
+	} else if (target && rd_pci_parse(target, &parsed) == 0) {
+		memcpy(link->target, parsed.addr, sizeof(link->target));
+		gpu->n_nvlinks++;
+	}
+	return 0;
+}
+
+/* In MB a second and link. */
+static void start_c2c(const struct rd_xml_element *element, struct rd_gpu *gpu)
+{
+	long bw, count;
+
+	if (number_of(element, "bw", 1, 100000000, &bw) && number_of(element, "count", 1, 1024, &count))
+		RD_SET(gpu->c2c_gbytes, (double)bw * (double)count / 1000);
+}
+
+/* NCCL logs the name and ignores what else it does not know, so ours tells that the file leaves nothing out. */
+static void start_system(struct state *st, const struct rd_xml_element *element)
+{
+	const char *name = rd_xml_attr(element, "name"), *guest = rd_xml_attr(element, "guest");
+
+	st->host->file_whole = name && strcmp(name, "rdmadiag") == 0;
+	if (st->host->file_whole && guest)
+		RD_SET(st->host->guest, strcmp(guest, "1") == 0);
+}
+
+static int on_start(void *arg, const struct rd_xml_element *element, struct rd_err *err)
+{
+	struct state *st = arg;
+	struct frame *up = &st->frames[st->n - 1], *frame = &st->frames[st->n++];
+
+	*frame = (struct frame){ .pci = up->pci, .numa = up->numa, .gpu = { .dev = -1 } };
+	memcpy(frame->root, up->root, sizeof(frame->root));
+	if (st->n == 2) {
+		st->system = strcmp(element->name, "system") == 0;
+		if (st->system)
+			start_system(st, element);
+		return st->system ? 0 :
+				    rd_err_set(err, EBADMSG, "topology file", "no NCCL topology: it is a <%s>",
+					       element->name);
+	}
+	if (strcmp(element->name, "cpu") == 0)
+		return start_cpu(st, element, frame, err);
+	if (strcmp(element->name, "pci") == 0)
+		return start_pci(st, element, frame, err);
+	if (strcmp(element->name, "gpu") == 0 && up->kind == PCI) {
+		frame->kind = GPU;
+		start_gpu(element, up);
+	}
+	if (up->kind == GPU && strcmp(element->name, "nvlink") == 0)
+		return start_nvlink(element, &st->frames[st->n - 3].gpu, err);
+	if (up->kind == GPU && strcmp(element->name, "c2c") == 0)
+		start_c2c(element, &st->frames[st->n - 3].gpu);
+	if (strcmp(element->name, "nic") == 0) {
+		frame->kind = NIC;
+		up->has_nic = true;
+	}
+	if (strcmp(element->name, "net") == 0 && up->kind == NIC)
+		return start_net(st, element, up, err);
+	return 0;
+}
+
+static int end_pci(struct state *st, struct frame *frame, struct rd_err *err)
+{
+	const struct rd_pci *pci = &st->host->pcis[frame->pci];
+	uint32_t base = pci->class.v >> 16;
+	struct rd_gpu *gpu;
+
+	if (frame->has_gpu || base == RD_PCI_DISPLAY || base == RD_PCI_ACCELERATOR) {
+		gpu = rd_host_add_gpu(st->host);
+		if (!gpu)
+			return no_memory(err);
+		frame->gpu.index = gpu->index;
+		*gpu = frame->gpu;
+		frame->gpu = (struct rd_gpu){ 0 };
+		gpu->pci = frame->pci;
+		if (pci->vendor.known == RD_OK)
+			gpu->vendor = rd_gpu_maker(pci->vendor.v);
+	} else if (base == RD_PCI_NETWORK && !frame->has_nic) {
+		if (!add_port(st->host, NULL, frame->pci, frame->numa))
+			return no_memory(err);
+	}
+	return 0;
+}
+
+static int on_end(void *arg, struct rd_err *err)
+{
+	struct state *st = arg;
+	struct frame *frame = &st->frames[--st->n];
+	int r = frame->kind == PCI ? end_pci(st, frame, err) : 0;
+
+	free(frame->gpu.nvlinks);
+	frame->gpu.nvlinks = NULL;
+	return r;
+}
+
+int rd_collect_nccl_xml(const char *name, const char *text, size_t size, struct rd_host *host, struct rd_err *err)
+{
+	static const struct rd_xml_ops ops = { .start = on_start, .end = on_end };
+	struct state st = { .host = host, .n = 1 };
+	int r;
+
+	st.frames[0] = (struct frame){ .pci = -1, .numa = -1, .gpu = { .dev = -1 } };
+	host->from_topology_file = true;
+	r = rd_xml_parse(name, text, size, &ops, &st, err);
+	/* Those that a file that ends early left open. */
+	while (st.n > 1)
+		free(st.frames[--st.n].gpu.nvlinks);
+	if (r < 0)
+		return r;
+	rd_collect_sort_gpus(host);
+	return rd_host_within_bounds(host, err);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ethtool's settings of an interface and its receive queues, by generic netlink. */
+#include "collect/net/netstate.h"
+#include "collect/shared/genl.h"
+
+#include <linux/ethtool.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/netlink.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "source/shared/netlink.h"
+
+/* Later than the headers that this is built with. */
+enum { ATTR_RINGS_HDS_THRESH = 17, ATTR_RINGS_HDS_THRESH_MAX = 18 }; /* Linux 6.15 */
+enum { ATTR_LINKSTATE_DOWN_COUNT = 7 };				     /* Linux 6.4 */
+enum { ATTR_RSS_CONTEXT = 2 };					     /* Linux 6.3 */
+enum { ATTR_QUEUE_IFINDEX = 2, ATTR_QUEUE_TYPE = 3, ATTR_QUEUE_DMABUF = 5, ATTR_QUEUE_IO_URING = 6 };
+enum { QUEUE_TYPE_RX = 0 };
+
+#define SET_UINT(field, attr)                                         \
+	do {                                                          \
+		uint64_t value_;                                      \
+		if (rd_nla_uint(attr, &value_))                       \
+			RD_SET(field, (__typeof__((field).v))value_); \
+	} while (0)
+
+static int take_pause(void *arg, uint8_t command, const void *attrs, size_t size)
+{
+	static const uint8_t policy[] = {
+		[ETHTOOL_A_PAUSE_AUTONEG] = MNL_TYPE_U8, [ETHTOOL_A_PAUSE_RX] = MNL_TYPE_U8, [ETHTOOL_A_PAUSE_TX] = MNL_TYPE_U8
+	};
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct rd_ethstate *eth = arg;
+
+	(void)command;
+	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
+	SET_UINT(eth->pause_autoneg, table[ETHTOOL_A_PAUSE_AUTONEG]);
+	SET_UINT(eth->pause_rx, table[ETHTOOL_A_PAUSE_RX]);
+	SET_UINT(eth->pause_tx, table[ETHTOOL_A_PAUSE_TX]);
+	return 0;
+}
+
+static int take_rings(void *arg, uint8_t command, const void *attrs, size_t size)
+{
+	static const uint8_t policy[] = {
+		[ETHTOOL_A_RINGS_RX_MAX] = MNL_TYPE_U32,
+		[ETHTOOL_A_RINGS_TX_MAX] = MNL_TYPE_U32,
+		[ETHTOOL_A_RINGS_RX] = MNL_TYPE_U32,
+		[ETHTOOL_A_RINGS_TX] = MNL_TYPE_U32,
+		[ETHTOOL_A_RINGS_TCP_DATA_SPLIT] = MNL_TYPE_U8,
+		[ATTR_RINGS_HDS_THRESH] = MNL_TYPE_U32,
+		[ATTR_RINGS_HDS_THRESH_MAX] = MNL_TYPE_U32,
+	};
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct rd_ethstate *eth = arg;
+
+	(void)command;
+	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
+	SET_UINT(eth->rx_ring, table[ETHTOOL_A_RINGS_RX]);
+	SET_UINT(eth->rx_ring_max, table[ETHTOOL_A_RINGS_RX_MAX]);
+	SET_UINT(eth->tx_ring, table[ETHTOOL_A_RINGS_TX]);
+	SET_UINT(eth->tx_ring_max, table[ETHTOOL_A_RINGS_TX_MAX]);
+	SET_UINT(eth->data_split, table[ETHTOOL_A_RINGS_TCP_DATA_SPLIT]);
+	SET_UINT(eth->hds_thresh, table[ATTR_RINGS_HDS_THRESH]);
+	SET_UINT(eth->hds_thresh_max, table[ATTR_RINGS_HDS_THRESH_MAX]);
+	return 0;
+}
+
+static int take_channels(void *arg, uint8_t command, const void *attrs, size_t size)
+{
+	static const uint8_t policy[] = {
+		[ETHTOOL_A_CHANNELS_COMBINED_MAX] = MNL_TYPE_U32, [ETHTOOL_A_CHANNELS_COMBINED_COUNT] = MNL_TYPE_U32
+	};
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct rd_ethstate *eth = arg;
+
+	(void)command;
+	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
+	SET_UINT(eth->channels, table[ETHTOOL_A_CHANNELS_COMBINED_COUNT]);
+	SET_UINT(eth->channels_max, table[ETHTOOL_A_CHANNELS_COMBINED_MAX]);
+	return 0;
+}
+
+/* Whether the bit of this name is set. A list without a mask has the set ones only, one with a mask says which are. */
+static bool has_bit(const struct nlattr *bitset, const char *name)
+{
+	static const uint8_t set_policy[] = {
+		[ETHTOOL_A_BITSET_NOMASK] = MNL_TYPE_FLAG, [ETHTOOL_A_BITSET_BITS] = MNL_TYPE_NESTED
+	};
+	static const uint8_t bit_policy[] = {
+		[ETHTOOL_A_BITSET_BIT_NAME] = MNL_TYPE_NUL_STRING, [ETHTOOL_A_BITSET_BIT_VALUE] = MNL_TYPE_FLAG
+	};
+	const struct nlattr *set[RD_ARRAY_SIZE(set_policy)], *bit[RD_ARRAY_SIZE(bit_policy)], *at = NULL;
+
+	rd_nla_nested(bitset, set_policy, RD_ARRAY_SIZE(set_policy), set);
+	while (rd_nla_next_nested(set[ETHTOOL_A_BITSET_BITS], &at)) {
+		rd_nla_nested(at, bit_policy, RD_ARRAY_SIZE(bit_policy), bit);
+		if (bit[ETHTOOL_A_BITSET_BIT_NAME] &&
+		    strcmp(mnl_attr_get_str(bit[ETHTOOL_A_BITSET_BIT_NAME]), name) == 0)
+			return set[ETHTOOL_A_BITSET_NOMASK] || bit[ETHTOOL_A_BITSET_BIT_VALUE];
+	}
+	return false;
+}
+
+static int take_features(void *arg, uint8_t command, const void *attrs, size_t size)
+{
+	static const uint8_t policy[] = {
+		[ETHTOOL_A_FEATURES_HW] = MNL_TYPE_NESTED, [ETHTOOL_A_FEATURES_ACTIVE] = MNL_TYPE_NESTED
+	};
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct rd_ethstate *eth = arg;
+
+	(void)command;
+	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
+	if (table[ETHTOOL_A_FEATURES_ACTIVE])
+		RD_SET(eth->ntuple, has_bit(table[ETHTOOL_A_FEATURES_ACTIVE], "rx-ntuple-filter"));
+	if (table[ETHTOOL_A_FEATURES_HW])
+		RD_SET(eth->ntuple_able, has_bit(table[ETHTOOL_A_FEATURES_HW], "rx-ntuple-filter"));
+	return 0;
+}
+
+static int take_linkmodes(void *arg, uint8_t command, const void *attrs, size_t size)
+{
+	static const uint8_t policy[] = { [ETHTOOL_A_LINKMODES_SPEED] = MNL_TYPE_U32 };
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct rd_ethstate *eth = arg;
+
+	(void)command;
+	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
+	SET_UINT(eth->speed_mbps, table[ETHTOOL_A_LINKMODES_SPEED]);
+	if (eth->speed_mbps.v == UINT32_MAX) /* SPEED_UNKNOWN */
+		eth->speed_mbps.known = RD_ABSENT;
+	return 0;
+}
+
+static int take_linkstate(void *arg, uint8_t command, const void *attrs, size_t size)
+{
+	static const uint8_t policy[] = { [ETHTOOL_A_LINKSTATE_LINK] = MNL_TYPE_U8,
+					  [ETHTOOL_A_LINKSTATE_EXT_STATE] = MNL_TYPE_U8,
+					  [ATTR_LINKSTATE_DOWN_COUNT] = MNL_TYPE_U32 };
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct rd_ethstate *eth = arg;
+
+	(void)command;
+	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
+	SET_UINT(eth->link, table[ETHTOOL_A_LINKSTATE_LINK]);
+	SET_UINT(eth->ext_state, table[ETHTOOL_A_LINKSTATE_EXT_STATE]);
+	SET_UINT(eth->down_count, table[ATTR_LINKSTATE_DOWN_COUNT]);
+	return 0;
+}
+
+/* The mode that is in use is told as the number of a link mode. */
+static int take_fec(void *arg, uint8_t command, const void *attrs, size_t size)
+{
+	static const uint8_t policy[] = { [ETHTOOL_A_FEC_ACTIVE] = MNL_TYPE_U32 };
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct rd_ethstate *eth = arg;
+	const char *name = NULL;
+
+	(void)command;
+	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
+	switch (table[ETHTOOL_A_FEC_ACTIVE] ? mnl_attr_get_u32(table[ETHTOOL_A_FEC_ACTIVE]) : 0) {
+	case ETHTOOL_LINK_MODE_FEC_NONE_BIT:
+		name = "None";
+		break;
+	case ETHTOOL_LINK_MODE_FEC_RS_BIT:
+		name = "RS";
+		break;
+	case ETHTOOL_LINK_MODE_FEC_BASER_BIT:
+		name = "BaseR";
+		break;
+	case ETHTOOL_LINK_MODE_FEC_LLRS_BIT:
+		name = "LLRS";
+		break;
+	}
+	free(eth->fec);
+	eth->fec = rd_dup_if(name);
+	return 0;
+}
+
+static int take_rss(void *arg, uint8_t command, const void *attrs, size_t size)
+{
+	static const uint8_t policy[] = { [ATTR_RSS_CONTEXT] = MNL_TYPE_U32 };
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct rd_ethstate *eth = arg;
+
+	(void)command;
+	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
+	if (table[ATTR_RSS_CONTEXT])
+		eth->rss_contexts.v++;
+	return 0;
+}
+
+static int take_queue(void *arg, uint8_t command, const void *attrs, size_t size)
+{
+	static const uint8_t policy[] = {
+		[ATTR_QUEUE_TYPE] = MNL_TYPE_U32, [ATTR_QUEUE_DMABUF] = MNL_TYPE_U32, [ATTR_QUEUE_IO_URING] = MNL_TYPE_NESTED
+	};
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct rd_queues *queues = arg;
+
+	(void)command;
+	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
+	if (!table[ATTR_QUEUE_TYPE] || mnl_attr_get_u32(table[ATTR_QUEUE_TYPE]) != QUEUE_TYPE_RX)
+		return 0;
+	queues->n_rx++;
+	queues->n_dmabuf += table[ATTR_QUEUE_DMABUF] != NULL;
+	queues->n_io_uring += table[ATTR_QUEUE_IO_URING] != NULL;
+	return 0;
+}
+
+static void read_rss(struct rd_source *src, uint16_t family, struct rd_netif *netif)
+{
+	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	struct rd_genl_request request;
+	struct nlattr *nest;
+
+	rd_genl_begin(&request, family, RD_ETHTOOL_MSG_RSS_GET, NLM_F_DUMP);
+	nest = mnl_attr_nest_start_check(&request.head, sizeof(request.data), 1);
+	if (!nest ||
+	    !mnl_attr_put_u32_check(&request.head, sizeof(request.data), ETHTOOL_A_HEADER_DEV_INDEX, netif->ifindex))
+		return;
+	mnl_attr_nest_end(&request.head, nest);
+	if (rd_genl_ask(src, &request, &answer, NULL) < 0)
+		return;
+	RD_SET(netif->eth.rss_contexts, 0);
+	rd_genl_each(&answer, take_rss, &netif->eth);
+}
+
+static void read_queues(struct rd_source *src, uint16_t family, struct rd_netif *netif)
+{
+	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	struct rd_genl_request request;
+
+	rd_genl_begin(&request, family, RD_NETDEV_CMD_QUEUE_GET, NLM_F_DUMP);
+	if (!mnl_attr_put_u32_check(&request.head, sizeof(request.data), ATTR_QUEUE_IFINDEX, netif->ifindex) ||
+	    rd_genl_ask(src, &request, &answer, NULL) < 0)
+		return;
+	netif->queues.known = RD_OK;
+	rd_genl_each(&answer, take_queue, &netif->queues);
+}
+
+void rd_collect_ethstate(const struct rd_sysfs *fs, const struct rd_ethfamilies *families, struct rd_netif *netif)
+{
+	static const struct {
+		uint8_t command;
+		rd_genl_fn *take;
+	} asks[] = {
+		{ ETHTOOL_MSG_PAUSE_GET, take_pause },
+		{ ETHTOOL_MSG_RINGS_GET, take_rings },
+		{ ETHTOOL_MSG_CHANNELS_GET, take_channels },
+		{ ETHTOOL_MSG_FEATURES_GET, take_features },
+		{ ETHTOOL_MSG_LINKMODES_GET, take_linkmodes },
+		{ ETHTOOL_MSG_LINKSTATE_GET, take_linkstate },
+		{ ETHTOOL_MSG_FEC_GET, take_fec },
+	};
+
+	for (size_t i = 0; families->ethtool && i < RD_ARRAY_SIZE(asks); i++) {
+		_cleanup_bytes_ struct rd_bytes answer = { 0 };
+
+		if (rd_ethtool_ask(fs->src, families->ethtool, asks[i].command, netif->name, false, 0, &answer, NULL) ==
+		    0)
+			rd_genl_each(&answer, asks[i].take, &netif->eth);
+	}
+	if (families->ethtool)
+		read_rss(fs->src, families->ethtool, netif);
+	if (families->netdev)
+		read_queues(fs->src, families->netdev, netif);
+}

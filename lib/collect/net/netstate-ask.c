@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One dump asked of the kernel's network. */
+#include "collect/net/netstate.h"
+
+#include <errno.h>
+
+#include "collect/shared/nlattr.h"
+
+enum rd_known rd_netstate_ask(const struct rd_sysfs *fs, int protocol, const void *request, size_t size,
+			      int (*fn)(void *arg, uint16_t type, const uint8_t *body, size_t length), void *arg,
+			      int *r)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err why = { 0 };
+	int code = rd_netlink(fs->src, protocol, request, size, &bytes, &why);
+
+	*r = 0;
+	if (code == -EPERM || code == -EACCES) {
+		rd_errlist_add(fs->errors, &why);
+		return RD_DENIED;
+	}
+	if (code < 0) {
+		*r = code == -ENOMEM ? code : 0;
+		return RD_ABSENT;
+	}
+	code = rd_nlmsgs_each(&bytes, fn, arg);
+	*r = code == -ENOMEM ? code : 0;
+	return RD_OK;
+}

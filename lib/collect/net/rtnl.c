@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Interfaces, addresses, routes, policy rules and neighbours, by rtnetlink. */
+#include "collect/host/netdev.h"
+#include "collect/net/netstate.h"
+#include "collect/shared/nlattr.h"
+
+#include <errno.h>
+#include <linux/fib_rules.h>
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* Far above what a host has. A router with the Internet's table is no RDMA host. */
+#define LINKS_MAX 65536
+#define ROUTES_MAX ((size_t)1 << 18)
+#define NEIGHS_MAX ((size_t)1 << 18)
+
+#define FILTER_SKIP_STATS 8 /* RTEXT_FILTER_SKIP_STATS: two thirds of each message */
+
+static enum rd_known dump(const struct rd_sysfs *fs, uint16_t type, size_t body_size, rd_nlmsg_fn *take,
+			  struct rd_netstate *net, int *r)
+{
+	struct rd_rtnl_dump request = rd_rtnl_dump(type, body_size);
+
+	return rd_netstate_ask(fs, NETLINK_ROUTE, &request, request.head.nlmsg_len, take, net, r);
+}
+
+static uint32_t u32_of(const struct nlattr *attr)
+{
+	return attr ? mnl_attr_get_u32(attr) : 0;
+}
+
+static size_t address_size(int family)
+{
+	return family == AF_INET ? 4 : family == AF_INET6 ? 16 : 0;
+}
+
+static void link_info(const struct nlattr *info, struct rd_netif *netif)
+{
+	static const uint8_t policy[] = { [IFLA_INFO_KIND] = MNL_TYPE_STRING, [IFLA_INFO_DATA] = MNL_TYPE_NESTED };
+	static const uint8_t vlan_policy[] = { [IFLA_VLAN_ID] = MNL_TYPE_U16 };
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *vlan[RD_ARRAY_SIZE(vlan_policy)];
+
+	rd_nla_nested(info, policy, RD_ARRAY_SIZE(policy), table);
+	netif->kind = rd_nla_text(table[IFLA_INFO_KIND]);
+	if (!netif->kind || strcmp(netif->kind, "vlan") != 0)
+		return;
+	rd_nla_nested(table[IFLA_INFO_DATA], vlan_policy, RD_ARRAY_SIZE(vlan_policy), vlan);
+	if (vlan[IFLA_VLAN_ID])
+		netif->vlan = mnl_attr_get_u16(vlan[IFLA_VLAN_ID]);
+}
+
+static int take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
+{
+	static const uint8_t policy[] = {
+		[IFLA_IFNAME] = MNL_TYPE_NUL_STRING,
+		[IFLA_MTU] = MNL_TYPE_U32,
+		[IFLA_LINK] = MNL_TYPE_U32,
+		[IFLA_MASTER] = MNL_TYPE_U32,
+		[IFLA_LINKINFO] = MNL_TYPE_NESTED,
+		[IFLA_CARRIER_UP_COUNT] = MNL_TYPE_U32,
+		[IFLA_CARRIER_DOWN_COUNT] = MNL_TYPE_U32,
+		[IFLA_LINK_NETNSID] = MNL_TYPE_U32,
+	};
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct rd_netstate *net = arg;
+	struct rd_netif *netif;
+	struct ifinfomsg info;
+
+	if (type != RTM_NEWLINK || size < sizeof(info) || net->n_ifs == LINKS_MAX)
+		return 0;
+	memcpy(&info, body, sizeof(info));
+	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
+	if (!table[IFLA_IFNAME] || info.ifi_index <= 0)
+		return 0;
+	if (rd_grow(&net->ifs, &net->cap_ifs, net->n_ifs + 1, sizeof(*net->ifs)) < 0)
+		return -ENOMEM;
+	netif = &net->ifs[net->n_ifs];
+	*netif = (struct rd_netif){
+		.ifindex = (unsigned)info.ifi_index, .flags = info.ifi_flags, .type = info.ifi_type, .vlan = -1
+	};
+	netif->name = rd_nla_text(table[IFLA_IFNAME]);
+	if (!netif->name)
+		return -ENOMEM;
+	net->n_ifs++;
+	netif->mtu = u32_of(table[IFLA_MTU]);
+	netif->master = u32_of(table[IFLA_MASTER]);
+	/* With a namespace's number the index is one of there. */
+	if (!table[IFLA_LINK_NETNSID])
+		netif->lower = u32_of(table[IFLA_LINK]);
+	if (table[IFLA_CARRIER_UP_COUNT])
+		RD_SET(netif->carrier_up, u32_of(table[IFLA_CARRIER_UP_COUNT]));
+	if (table[IFLA_CARRIER_DOWN_COUNT])
+		RD_SET(netif->carrier_down, u32_of(table[IFLA_CARRIER_DOWN_COUNT]));
+	if (table[IFLA_LINKINFO])
+		link_info(table[IFLA_LINKINFO], netif);
+	return 0;
+}
+
+int rd_collect_links(const struct rd_sysfs *fs, struct rd_netstate *net)
+{
+	struct {
+		struct nlmsghdr head;
+		struct ifinfomsg info;
+		struct nlattr attr;
+		uint32_t mask;
+	} request = { .head = { .nlmsg_len = sizeof(request),
+				.nlmsg_type = RTM_GETLINK,
+				.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
+		      .attr = { .nla_len = NLA_HDRLEN + 4, .nla_type = IFLA_EXT_MASK },
+		      .mask = FILTER_SKIP_STATS };
+	int r;
+
+	net->links_known = rd_netstate_ask(fs, NETLINK_ROUTE, &request, sizeof(request), take_link, net, &r);
+	return r;
+}
+
+static int take_address(void *arg, uint16_t type, const uint8_t *body, size_t size)
+{
+	struct rd_netstate *net = arg;
+	struct rd_ifaddr address;
+
+	if (net->n_addrs == NEIGHS_MAX || !rd_ifaddr_decode(type, body, size, &address))
+		return 0;
+	if (rd_grow(&net->addrs, &net->cap_addrs, net->n_addrs + 1, sizeof(*net->addrs)) < 0)
+		return -ENOMEM;
+	net->addrs[net->n_addrs++] = address;
+	return 0;
+}
+
+int rd_collect_ifaddrs(const struct rd_sysfs *fs, struct rd_netstate *net)
+{
+	int r;
+
+	net->addrs_known = dump(fs, RTM_GETADDR, sizeof(struct ifaddrmsg), take_address, net, &r);
+	return r;
+}
+
+static int add_route(struct rd_netstate *net, const struct rd_route *route)
+{
+	if (rd_grow(&net->routes, &net->cap_routes, net->n_routes + 1, sizeof(*net->routes)) < 0)
+		return -ENOMEM;
+	net->routes[net->n_routes++] = *route;
+	return 0;
+}
+
+/* Each next hop of several is a route of its own here. */
+static int add_hops(struct rd_netstate *net, const struct nlattr *multipath, struct rd_route *route)
+{
+	const uint8_t *at = mnl_attr_get_payload(multipath);
+	size_t left = mnl_attr_get_payload_len(multipath);
+	struct rtnexthop hop;
+	int r = 0;
+
+	route->multipath = true;
+	while (!r && left >= sizeof(hop)) {
+		memcpy(&hop, at, sizeof(hop));
+		if (hop.rtnh_len < sizeof(hop) || hop.rtnh_len > left)
+			break;
+		route->ifindex = hop.rtnh_ifindex > 0 ? (unsigned)hop.rtnh_ifindex : 0;
+		r = add_route(net, route);
+		if (MNL_ALIGN((size_t)hop.rtnh_len) >= left)
+			break;
+		at += MNL_ALIGN((size_t)hop.rtnh_len);
+		left -= MNL_ALIGN((size_t)hop.rtnh_len);
+	}
+	return r;
+}
+
+static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size)
+{
+	static const uint8_t policy[] = {
+		[RTA_DST] = MNL_TYPE_BINARY,	   [RTA_GATEWAY] = MNL_TYPE_BINARY, [RTA_PREFSRC] = MNL_TYPE_BINARY,
+		[RTA_OIF] = MNL_TYPE_U32,	   [RTA_TABLE] = MNL_TYPE_U32,	    [RTA_PRIORITY] = MNL_TYPE_U32,
+		[RTA_MULTIPATH] = MNL_TYPE_BINARY,
+	};
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct rd_netstate *net = arg;
+	struct rd_route route = { 0 };
+	struct rtmsg info;
+	size_t wanted;
+
+	if (type != RTM_NEWROUTE || size < sizeof(info) || net->n_routes >= ROUTES_MAX)
+		return 0;
+	memcpy(&info, body, sizeof(info));
+	wanted = address_size(info.rtm_family);
+	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
+	route.table = table[RTA_TABLE] ? u32_of(table[RTA_TABLE]) : info.rtm_table;
+	if (!wanted || route.table == RT_TABLE_LOCAL || (info.rtm_flags & RTM_F_CLONED) || info.rtm_dst_len > 8 * wanted)
+		return 0;
+	route.v6 = info.rtm_family == AF_INET6;
+	route.type = info.rtm_type;
+	route.dst_len = info.rtm_dst_len;
+	route.metric = u32_of(table[RTA_PRIORITY]);
+	route.ifindex = u32_of(table[RTA_OIF]);
+	if (route.dst_len && !rd_nla_bytes(table[RTA_DST], route.dst, wanted))
+		return 0;
+	route.has_gateway = rd_nla_bytes(table[RTA_GATEWAY], route.gateway, wanted);
+	route.has_source = rd_nla_bytes(table[RTA_PREFSRC], route.source, wanted);
+	return table[RTA_MULTIPATH] ? add_hops(net, table[RTA_MULTIPATH], &route) : add_route(net, &route);
+}
+
+static int take_policy(void *arg, uint16_t type, const uint8_t *body, size_t size)
+{
+	static const uint8_t policy[] = {
+		[FRA_SRC] = MNL_TYPE_BINARY,	     [FRA_IIFNAME] = MNL_TYPE_NUL_STRING, [FRA_PRIORITY] = MNL_TYPE_U32,
+		[FRA_OIFNAME] = MNL_TYPE_NUL_STRING, [FRA_TABLE] = MNL_TYPE_U32,
+	};
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct rd_netstate *net = arg;
+	struct fib_rule_hdr info;
+	struct rd_policy *rule;
+	size_t wanted;
+
+	if (type != RTM_NEWRULE || size < sizeof(info) || net->n_policies >= ROUTES_MAX)
+		return 0;
+	memcpy(&info, body, sizeof(info));
+	wanted = address_size(info.family);
+	if (!wanted)
+		return 0;
+	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
+	if (rd_grow(&net->policies, &net->cap_policies, net->n_policies + 1, sizeof(*net->policies)) < 0)
+		return -ENOMEM;
+	rule = &net->policies[net->n_policies++];
+	*rule = (struct rd_policy){ .v6 = info.family == AF_INET6, .table = info.table };
+	if (table[FRA_TABLE])
+		rule->table = u32_of(table[FRA_TABLE]);
+	rule->priority = u32_of(table[FRA_PRIORITY]);
+	rule->iif = rd_nla_text(table[FRA_IIFNAME]);
+	rule->oif = rd_nla_text(table[FRA_OIFNAME]);
+	if (info.src_len <= 8 * wanted && rd_nla_bytes(table[FRA_SRC], rule->source, wanted))
+		rule->source_len = info.src_len;
+	return (table[FRA_IIFNAME] && !rule->iif) || (table[FRA_OIFNAME] && !rule->oif) ? -ENOMEM : 0;
+}
+
+int rd_collect_routes(const struct rd_sysfs *fs, struct rd_netstate *net)
+{
+	int r;
+
+	net->routes_known = dump(fs, RTM_GETROUTE, sizeof(struct rtmsg), take_route, net, &r);
+	if (r >= 0)
+		net->policies_known = dump(fs, RTM_GETRULE, sizeof(struct rtmsg), take_policy, net, &r);
+	return r;
+}
+
+static int take_neigh(void *arg, uint16_t type, const uint8_t *body, size_t size)
+{
+	static const uint8_t policy[] = { [NDA_DST] = MNL_TYPE_BINARY };
+	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
+	struct rd_netstate *net = arg;
+	struct rd_neigh neigh = { 0 };
+	struct ndmsg info;
+	size_t wanted;
+
+	if (type != RTM_NEWNEIGH || size < sizeof(info) || net->n_neighs == NEIGHS_MAX)
+		return 0;
+	memcpy(&info, body, sizeof(info));
+	wanted = address_size(info.ndm_family);
+	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
+	if (!wanted || info.ndm_ifindex <= 0 || (info.ndm_state & (NUD_NOARP | NUD_PERMANENT)) ||
+	    !rd_nla_bytes(table[NDA_DST], neigh.addr, wanted))
+		return 0;
+	neigh.v6 = info.ndm_family == AF_INET6;
+	neigh.ifindex = (unsigned)info.ndm_ifindex;
+	neigh.state = info.ndm_state;
+	if (rd_grow(&net->neighs, &net->cap_neighs, net->n_neighs + 1, sizeof(*net->neighs)) < 0)
+		return -ENOMEM;
+	net->neighs[net->n_neighs++] = neigh;
+	return 0;
+}
+
+int rd_collect_neighs(const struct rd_sysfs *fs, struct rd_netstate *net)
+{
+	int r;
+
+	net->neighs_known = dump(fs, RTM_GETNEIGH, sizeof(struct ndmsg), take_neigh, net, &r);
+	return r;
+}

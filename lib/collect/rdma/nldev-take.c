@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Answers of nldev, bytes to model. */
+#include "collect/rdma/nldev-priv.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/memory.h"
+
+/* Where the entries of a kind are, and under which attribute an entry has its own number. */
+static const struct {
+	uint16_t command, table, entry, id;
+} places[RD_RES_KINDS] = {
+	[RD_RES_QP] = { RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY,
+			RDMA_NLDEV_ATTR_RES_LQPN },
+	[RD_RES_CM_ID] = { RDMA_NLDEV_CMD_RES_CM_ID_GET, RDMA_NLDEV_ATTR_RES_CM_ID, RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY,
+			   RDMA_NLDEV_ATTR_RES_CM_IDN },
+	[RD_RES_CQ] = { RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY,
+			RDMA_NLDEV_ATTR_RES_CQN },
+	[RD_RES_MR] = { RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY,
+			RDMA_NLDEV_ATTR_RES_MRN },
+	[RD_RES_PD] = { RDMA_NLDEV_CMD_RES_PD_GET, RDMA_NLDEV_ATTR_RES_PD, RDMA_NLDEV_ATTR_RES_PD_ENTRY,
+			RDMA_NLDEV_ATTR_RES_PDN },
+	[RD_RES_CTX] = { RDMA_NLDEV_CMD_RES_CTX_GET, RDMA_NLDEV_ATTR_RES_CTX, RDMA_NLDEV_ATTR_RES_CTX_ENTRY,
+			 RDMA_NLDEV_ATTR_RES_CTXN },
+	[RD_RES_SRQ] = { RDMA_NLDEV_CMD_RES_SRQ_GET, RDMA_NLDEV_ATTR_RES_SRQ, RDMA_NLDEV_ATTR_RES_SRQ_ENTRY,
+			 RDMA_NLDEV_ATTR_RES_SRQN },
+};
+
+unsigned rd_nldev_command(enum rd_res_kind kind)
+{
+	return places[kind].command;
+}
+
+void rd_nldev_text(const struct rd_nldev_attrs *attrs, unsigned type, char **ret)
+{
+	char *copy;
+
+	if (!attrs->v[type])
+		return;
+	copy = rd_dup(mnl_attr_get_str(attrs->v[type]));
+	free(*ret);
+	*ret = copy;
+}
+
+static void take_owner(const struct rd_nldev_attrs *attrs, struct rd_owner *owner)
+{
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_PID, owner->pid);
+	rd_nldev_text(attrs, RDMA_NLDEV_ATTR_RES_KERN_NAME, &owner->kernel);
+}
+
+static int take_qp(const struct rd_nldev_attrs *attrs, int dev, struct rd_res *res)
+{
+	struct rd_qp *qp;
+
+	/* What has no number is no QP. */
+	if (!attrs->v[RDMA_NLDEV_ATTR_RES_LQPN])
+		return 0;
+	if (rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*qp)) < 0)
+		return -ENOMEM;
+	qp = &res->qps[res->n_qps++];
+	*qp = (struct rd_qp){ .dev = dev, .proc = -1 };
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_LQPN, qp->lqpn);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_PORT_INDEX, qp->port);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_RQPN, qp->rqpn);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_SQ_PSN, qp->sq_psn);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_RQ_PSN, qp->rq_psn);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_PDN, qp->pdn);
+	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_RES_TYPE, qp->type);
+	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_RES_STATE, qp->state);
+	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE, qp->path_mig);
+	take_owner(attrs, &qp->owner);
+	rd_nldev_text(attrs, RDMA_NLDEV_ATTR_RES_SUBTYPE, &qp->subtype);
+	return 0;
+}
+
+/* struct sockaddr_in, _in6 and the kernel's sockaddr_ib, by their places: nothing here is aligned. */
+static void take_sockaddr(const struct nlattr *attr, struct rd_sockaddr *ret)
+{
+	const uint8_t *data = attr ? mnl_attr_get_payload(attr) : NULL;
+	size_t size = attr ? mnl_attr_get_payload_len(attr) : 0;
+	uint16_t family;
+
+	if (size < 8)
+		return;
+	memcpy(&family, data, sizeof(family));
+	if (family == AF_INET) {
+		memcpy(ret->ip, data + 4, 4);
+	} else if (size >= 24 && (family == AF_INET6 || family == RD_AF_IB)) {
+		memcpy(ret->ip, data + 8, 16);
+	} else {
+		return;
+	}
+	ret->family = family;
+	if (family != RD_AF_IB)
+		ret->port = (uint16_t)(data[2] << 8 | data[3]);
+}
+
+static int take_cm_id(const struct rd_nldev_attrs *attrs, int dev, struct rd_res *res)
+{
+	struct rd_cm_id *cm_id;
+
+	if (rd_grow(&res->cm_ids, &res->cap_cm_ids, res->n_cm_ids + 1, sizeof(*cm_id)) < 0)
+		return -ENOMEM;
+	cm_id = &res->cm_ids[res->n_cm_ids++];
+	*cm_id = (struct rd_cm_id){ .dev = dev, .proc = -1 };
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_PORT_INDEX, cm_id->port);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_LQPN, cm_id->lqpn);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_CM_IDN, cm_id->id);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_PS, cm_id->ps);
+	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_RES_STATE, cm_id->state);
+	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_RES_TYPE, cm_id->type);
+	take_sockaddr(attrs->v[RDMA_NLDEV_ATTR_RES_SRC_ADDR], &cm_id->src);
+	take_sockaddr(attrs->v[RDMA_NLDEV_ATTR_RES_DST_ADDR], &cm_id->dst);
+	take_owner(attrs, &cm_id->owner);
+	return 0;
+}
+
+static int take_object(const struct rd_nldev_attrs *attrs, enum rd_res_kind kind, int dev, struct rd_res *res)
+{
+	struct rd_res_object *object;
+
+	if (rd_grow(&res->objects, &res->cap_objects, res->n_objects + 1, sizeof(*object)) < 0)
+		return -ENOMEM;
+	object = &res->objects[res->n_objects++];
+	*object = (struct rd_res_object){ .dev = dev, .kind = kind, .proc = -1 };
+	RD_NLDEV_U32(attrs, places[kind].id, object->id);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_PDN, object->pdn);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_CTXN, object->ctxn);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_CQN, object->cqn);
+	RD_NLDEV_U32(attrs, RDMA_NLDEV_ATTR_RES_CQE, object->cqe);
+	RD_NLDEV_U64(attrs, RDMA_NLDEV_ATTR_RES_USECNT, object->users);
+	RD_NLDEV_U64(attrs, RDMA_NLDEV_ATTR_RES_MRLEN, object->length);
+	RD_NLDEV_U8(attrs, RDMA_NLDEV_ATTR_RES_TYPE, object->type);
+	take_owner(attrs, &object->owner);
+	return 0;
+}
+
+static int take_entry(const struct rd_nldev_attrs *attrs, enum rd_res_kind kind, int dev, struct rd_res *res)
+{
+	switch (kind) {
+	case RD_RES_QP:
+		return take_qp(attrs, dev, res);
+	case RD_RES_CM_ID:
+		return take_cm_id(attrs, dev, res);
+	default:
+		return take_object(attrs, kind, dev, res);
+	}
+}
+
+/* Where what a message has goes to. */
+struct take {
+	enum rd_res_kind kind;
+	int dev;
+	struct rd_res *res;
+	struct rd_res_gap *gap;
+};
+
+static int take_table(const struct take *take, const struct nlattr *table)
+{
+	const struct nlattr *entry = NULL;
+	struct rd_nldev_attrs attrs;
+	int r = 0;
+
+	while (r >= 0 && rd_nla_next_nested(table, &entry)) {
+		if (mnl_attr_get_type(entry) != places[take->kind].entry)
+			continue;
+		if (rd_nla_nested(entry, rd_nldev_policy, RD_NLDEV_ATTRS, attrs.v))
+			r = take_entry(&attrs, take->kind, take->dev, take->res);
+		else
+			take->gap->damaged = true;
+	}
+	take->gap->damaged |= r >= 0 && !rd_nla_ended_nested(table, entry);
+	return r;
+}
+
+static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
+{
+	const struct take *take = arg;
+	struct rd_nldev_attrs attrs = { 0 };
+
+	if (rd_nlmsg_error(type, body, size))
+		take->gap->code = rd_nlmsg_error(type, body, size);
+	take->gap->interrupted |= (rd_nlmsg_flags(body) & NLM_F_DUMP_INTR) != 0;
+	if (type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, places[take->kind].command))
+		return 0;
+	if (!rd_nla_table(body, size, rd_nldev_policy, RD_NLDEV_ATTRS, attrs.v))
+		take->gap->damaged = true;
+	/* An answer about another device than the one that was asked about is none. */
+	if (!attrs.v[RDMA_NLDEV_ATTR_DEV_INDEX] ||
+	    mnl_attr_get_u32(attrs.v[RDMA_NLDEV_ATTR_DEV_INDEX]) != take->res->devs[take->dev].index)
+		return 0;
+	/* A list has a table, what was asked for by number has its attributes beside the device's. */
+	if (attrs.v[places[take->kind].table])
+		return take_table(take, attrs.v[places[take->kind].table]);
+	return attrs.v[places[take->kind].id] ? take_entry(&attrs, take->kind, take->dev, take->res) : 0;
+}
+
+int rd_nldev_take(const struct rd_bytes *answer, enum rd_res_kind kind, int dev, struct rd_res *res)
+{
+	struct take take = { kind, dev, res, &res->devs[dev].gaps[kind] };
+
+	return rd_nlmsgs_each(answer, take_message, &take);
+}
+
+struct each {
+	unsigned command;
+	rd_nldev_fn *fn;
+	void *arg;
+};
+
+static int each_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
+{
+	const struct each *each = arg;
+	struct rd_nldev_attrs attrs;
+
+	if (type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, each->command) ||
+	    !rd_nla_table(body, size, rd_nldev_policy, RD_NLDEV_ATTRS, attrs.v))
+		return 0;
+	return each->fn(each->arg, &attrs);
+}
+
+int rd_nldev_each(const struct rd_bytes *answer, unsigned command, rd_nldev_fn *fn, void *arg)
+{
+	struct each each = { command, fn, arg };
+
+	return rd_nlmsgs_each(answer, each_message, &each);
+}
+
+/* clang-format off */
+const uint8_t rd_nldev_policy[RD_NLDEV_ATTRS] = {
+	[RDMA_NLDEV_ATTR_DEV_INDEX] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_DEV_NAME] = MNL_TYPE_NUL_STRING,
+	[RDMA_NLDEV_ATTR_PORT_INDEX] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_FW_VERSION] = MNL_TYPE_NUL_STRING,
+	[RDMA_NLDEV_ATTR_NODE_GUID] = MNL_TYPE_U64,
+	[RDMA_NLDEV_ATTR_DEV_NODE_TYPE] = MNL_TYPE_U8,
+	[RDMA_NLDEV_ATTR_DEV_PROTOCOL] = MNL_TYPE_NUL_STRING,
+	[RDMA_NLDEV_ATTR_LID] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_PORT_STATE] = MNL_TYPE_U8,
+	[RDMA_NLDEV_ATTR_PORT_PHYS_STATE] = MNL_TYPE_U8,
+	[RDMA_NLDEV_ATTR_NDEV_INDEX] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_NDEV_NAME] = MNL_TYPE_NUL_STRING,
+	[RDMA_NLDEV_SYS_ATTR_NETNS_MODE] = MNL_TYPE_U8,
+	[RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_SUMMARY] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME] = MNL_TYPE_NUL_STRING,
+	[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR] = MNL_TYPE_U64,
+	[RDMA_NLDEV_ATTR_RES_QP] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_CM_ID] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_CQ] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_MR] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_PD] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_CTX] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_SRQ] = MNL_TYPE_NESTED,
+	[RDMA_NLDEV_ATTR_RES_LQPN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_RQPN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_RQ_PSN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_SQ_PSN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE] = MNL_TYPE_U8,
+	[RDMA_NLDEV_ATTR_RES_TYPE] = MNL_TYPE_U8,
+	[RDMA_NLDEV_ATTR_RES_SUBTYPE] = MNL_TYPE_NUL_STRING,
+	[RDMA_NLDEV_ATTR_RES_STATE] = MNL_TYPE_U8,
+	[RDMA_NLDEV_ATTR_RES_PID] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_KERN_NAME] = MNL_TYPE_NUL_STRING,
+	[RDMA_NLDEV_ATTR_RES_PS] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_SRC_ADDR] = MNL_TYPE_BINARY,
+	[RDMA_NLDEV_ATTR_RES_DST_ADDR] = MNL_TYPE_BINARY,
+	[RDMA_NLDEV_ATTR_RES_CQE] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_USECNT] = MNL_TYPE_U64,
+	[RDMA_NLDEV_ATTR_RES_MRLEN] = MNL_TYPE_U64,
+	[RDMA_NLDEV_ATTR_RES_PDN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_CQN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_MRN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_CM_IDN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_CTXN] = MNL_TYPE_U32,
+	[RDMA_NLDEV_ATTR_RES_SRQN] = MNL_TYPE_U32,
+};
+/* clang-format on */

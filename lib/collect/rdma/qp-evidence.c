@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "collect/rdma/qp-evidence.h"
+
+#include "base/number.h"
+
+#define PORTS_MAX 8 /* of a NIC: no more is asked */
+
+static void count_port(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_qp_counters *counters,
+		       struct rd_qp_counts *ret)
+{
+	bool had[RD_QPC_N] = { false };
+
+	for (size_t i = 0; i < counters->n; i++) {
+		enum rd_qp_count what = counters->v[i].what;
+		_cleanup_free_ char *text = NULL;
+		const char *at;
+		uint64_t value;
+
+		if (had[what] || rd_read_textf(src, &text, NULL, "/sys/class/infiniband/%s/ports/%u/hw_counters/%s",
+					       ibdev, port, counters->v[i].name))
+			continue;
+		at = text;
+		if (rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, &value) < 0)
+			continue;
+		had[what] = true;
+		ret->v[what].v += value;
+		ret->v[what].known = RD_OK;
+	}
+}
+
+void rd_collect_qp_counts(struct rd_source *src, const char *ibdev, unsigned n_ports,
+			  const struct rd_qp_counters *counters, struct rd_qp_counts *ret)
+{
+	*ret = (struct rd_qp_counts){ 0 };
+	for (unsigned port = 1; port <= n_ports && port <= PORTS_MAX; port++)
+		count_port(src, ibdev, port, counters, ret);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/snapshot/snapshot.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#define IB "/sys/class/infiniband"
+#define NET "/sys/class/net"
+
+struct snapshot {
+	struct rd_source *src;
+	struct rd_facts *facts;
+};
+
+/* Takes a small file into a fact, if it is there and holds something. */
+static void take(struct snapshot *shot, enum rd_area area, const char *subject, const char *field, const char *dir,
+		 const char *file)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (rd_read_textf(shot->src, &text, NULL, "%s/%s", dir, file) == 0 && *text)
+		rd_facts_add(shot->facts, area, subject, field, text);
+}
+
+static void take_all(struct snapshot *shot, enum rd_area area, const char *subject, const char *dir,
+		     const char *const *files)
+{
+	for (; *files; files++)
+		take(shot, area, subject, strrchr(*files, '/') ? strrchr(*files, '/') + 1 : *files, dir, *files);
+}
+
+static void list(struct snapshot *shot, const char *path, struct rd_names *ret)
+{
+	if (rd_list_dir(shot->src, path, ret, NULL) < 0)
+		*ret = (struct rd_names){ 0 };
+}
+
+static bool is_zero_gid(const char *text)
+{
+	return text[strspn(text, "0:")] == '\0';
+}
+
+/* "fe80:… RoCE v2 eth0" */
+static void take_gids(struct snapshot *shot, const char *subject, const char *dir)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/gids", dir);
+	list(shot, path, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		_cleanup_free_ char *gid = NULL, *type = NULL, *netdev = NULL, *value = NULL;
+		char field[64];
+
+		if (rd_read_textf(shot->src, &gid, NULL, "%s/%s", path, names.v[i]) < 0 || is_zero_gid(gid))
+			continue;
+		rd_read_textf(shot->src, &type, NULL, "%s/gid_attrs/types/%s", dir, names.v[i]);
+		rd_read_textf(shot->src, &netdev, NULL, "%s/gid_attrs/ndevs/%s", dir, names.v[i]);
+		value = rd_text("%s%s%s%s%s", gid, type ? ", " : "", type ? type : "", netdev ? ", " : "",
+				netdev ? netdev : "");
+		snprintf(field, sizeof(field), "%.40s", names.v[i]);
+		rd_facts_add(shot->facts, RD_AREA_GID, subject, field, value);
+	}
+}
+
+static void take_dir(struct snapshot *shot, enum rd_area area, const char *subject, const char *dir, const char *sub)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, sub);
+	list(shot, path, &names);
+	for (size_t i = 0; i < names.n; i++)
+		/* How often the driver asks its device, not a count of anything. */
+		if (strcmp(names.v[i], "lifespan") != 0)
+			take(shot, area, subject, names.v[i], path, names.v[i]);
+}
+
+static void take_port(struct snapshot *shot, const char *ibdev, const char *port)
+{
+	static const char *const link[] = { "state", "phys_state", "rate",     "link_layer",
+					    "lid",   "sm_lid",	   "cap_mask", NULL };
+	char subject[128], dir[400];
+
+	snprintf(subject, sizeof(subject), "%.64s/%.16s", ibdev, port);
+	snprintf(dir, sizeof(dir), IB "/%.64s/ports/%.16s", ibdev, port);
+	take_all(shot, RD_AREA_LINK, subject, dir, link);
+	take_gids(shot, subject, dir);
+	take_dir(shot, RD_AREA_COUNTER, subject, dir, "counters");
+	take_dir(shot, RD_AREA_COUNTER, subject, dir, "hw_counters");
+}
+
+/* The last name of a link's target: the driver of a device, the module of a driver, the function of a port. */
+static void take_link(struct snapshot *shot, enum rd_area area, const char *subject, const char *field, const char *path)
+{
+	_cleanup_free_ char *target = NULL;
+
+	if (rd_read_link(shot->src, path, &target, NULL) == 0)
+		rd_facts_add(shot->facts, area, subject, field,
+			     strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
+}
+
+static void take_ibdevs(struct snapshot *shot)
+{
+	static const char *const firmware[] = { "fw_ver", "board_id", "hca_type", "hw_rev", NULL };
+	static const char *const guids[] = { "node_guid", "sys_image_guid", "node_desc", "node_type", NULL };
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	list(shot, IB, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		_cleanup_names_ struct rd_names ports = { 0 };
+		char dir[256], path[300];
+
+		snprintf(dir, sizeof(dir), IB "/%.64s", names.v[i]);
+		rd_facts_add(shot->facts, RD_AREA_DEVICE, names.v[i], "present", "yes");
+		snprintf(path, sizeof(path), "%s/device", dir);
+		take_link(shot, RD_AREA_DEVICE, names.v[i], "pci", path);
+		take_all(shot, RD_AREA_FIRMWARE, names.v[i], dir, firmware);
+		take_all(shot, RD_AREA_DEVICE, names.v[i], dir, guids);
+		take_dir(shot, RD_AREA_COUNTER, names.v[i], dir, "hw_counters");
+		snprintf(path, sizeof(path), "%s/ports", dir);
+		list(shot, path, &ports);
+		for (size_t k = 0; k < ports.n; k++)
+			take_port(shot, names.v[i], ports.v[k]);
+	}
+}
+
+static void take_netdevs(struct snapshot *shot)
+{
+	static const char *const link[] = { "operstate", "carrier", "speed",	       "duplex",
+					    "mtu",	 "mode",    "carrier_changes", NULL };
+	static const char *const conf[] = { "rp_filter", "arp_ignore", "arp_announce", "accept_local", NULL };
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	list(shot, NET, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		char dir[256];
+
+		if (strcmp(names.v[i], "lo") == 0)
+			continue;
+		snprintf(dir, sizeof(dir), NET "/%.64s", names.v[i]);
+		rd_facts_add(shot->facts, RD_AREA_DEVICE, names.v[i], "present", "yes");
+		take(shot, RD_AREA_DEVICE, names.v[i], "address", dir, "address");
+		take_all(shot, RD_AREA_LINK, names.v[i], dir, link);
+		take_dir(shot, RD_AREA_COUNTER, names.v[i], dir, "statistics");
+		snprintf(dir, sizeof(dir), "/proc/sys/net/ipv4/conf/%.64s", names.v[i]);
+		take_all(shot, RD_AREA_SETTING, names.v[i], dir, conf);
+	}
+}
+
+static void take_modules(struct snapshot *shot)
+{
+	static const char *const files[] = { "version", "srcversion", NULL };
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	char *line, *rest = NULL;
+
+	take(shot, RD_AREA_MODULE, "kernel", "release", "/proc/sys/kernel", "osrelease");
+	take(shot, RD_AREA_MODULE, "kernel", "version", "/proc/sys/kernel", "version");
+	if (rd_read_file(shot->src, "/proc/modules", &bytes, NULL) < 0)
+		return;
+	for (line = strtok_r((char *)bytes.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		_cleanup_names_ struct rd_names parameters = { 0 };
+		char dir[256], sub[300];
+
+		line[strcspn(line, " ")] = '\0';
+		rd_facts_add(shot->facts, RD_AREA_MODULE, line, "loaded", "yes");
+		snprintf(dir, sizeof(dir), "/sys/module/%.100s", line);
+		take_all(shot, RD_AREA_MODULE, line, dir, files);
+		snprintf(sub, sizeof(sub), "%s/parameters", dir);
+		list(shot, sub, &parameters);
+		for (size_t i = 0; i < parameters.n; i++)
+			take(shot, RD_AREA_SETTING, line, parameters.v[i], sub, parameters.v[i]);
+	}
+}
+
+static void take_settings(struct snapshot *shot)
+{
+	static const char *const sysctls[] = {
+		"kernel/numa_balancing",
+		"net/core/rmem_max",
+		"net/core/wmem_max",
+		"vm/max_map_count",
+		"vm/nr_hugepages",
+		"vm/zone_reclaim_mode",
+		"net/ipv4/ip_forward",
+		"net/ipv4/conf/all/rp_filter",
+		"net/ipv4/conf/all/arp_ignore",
+		"net/ipv4/conf/all/arp_announce",
+		"net/ipv4/neigh/default/gc_thresh1",
+		"net/ipv4/neigh/default/gc_thresh2",
+		"net/ipv4/neigh/default/gc_thresh3",
+	};
+	_cleanup_free_ char *command = NULL;
+	char *word, *rest = NULL;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(sysctls); i++)
+		take(shot, RD_AREA_SETTING, "sysctl", sysctls[i], "/proc/sys", sysctls[i]);
+	take(shot, RD_AREA_SETTING, "kernel", "transparent_hugepage", "/sys/kernel/mm/transparent_hugepage", "enabled");
+	if (rd_read_textf(shot->src, &command, NULL, "/proc/cmdline") < 0)
+		return;
+	for (word = strtok_r(command, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
+		char *value = strchr(word, '=');
+
+		if (value)
+			*value++ = '\0';
+		rd_facts_add(shot->facts, RD_AREA_SETTING, "kernel command line", word, value ? value : "given");
+	}
+}
+
+int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_err *err)
+{
+	struct snapshot shot = { src, ret };
+	int r;
+
+	take(&shot, RD_AREA_HOST, "host", "hostname", "/proc/sys/kernel", "hostname");
+	take(&shot, RD_AREA_HOST, "host", "boot", "/proc/sys/kernel/random", "boot_id");
+	take_ibdevs(&shot);
+	take_netdevs(&shot);
+	r = rd_snapshot_pci(src, ret, err);
+	take_modules(&shot);
+	take_settings(&shot);
+	rd_snapshot_net(src, ret);
+	rd_facts_sort(ret);
+	return r;
+}

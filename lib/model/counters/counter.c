@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/counters/counter.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static const char *const groups[] = {
+	[RD_GROUP_PORT] = "port",     [RD_GROUP_HW] = "hw",	      [RD_GROUP_OPTIONAL] = "optional",
+	[RD_GROUP_QP] = "qp",	      [RD_GROUP_ETHTOOL] = "ethtool", [RD_GROUP_STANDARD] = "standard",
+	[RD_GROUP_NETDEV] = "netdev",
+};
+
+const char *rd_counter_group_name(enum rd_counter_group group)
+{
+	return groups[group];
+}
+
+int rd_counter_group_parse(const char *word)
+{
+	for (int i = 0; i < RD_GROUPS; i++)
+		if (strcmp(word, groups[i]) == 0)
+			return i;
+	return -1;
+}
+
+const char *rd_overflow_name(enum rd_overflow overflow)
+{
+	static const char *const names[] = {
+		[RD_SATURATES] = "saturates",
+		[RD_WRAPS] = "wraps",
+		[RD_64BIT] = "64-bit",
+		[RD_GAUGE] = "gauge",
+	};
+
+	return names[overflow];
+}
+
+const char *rd_counter_role_name(enum rd_counter_role role)
+{
+	static const char *const names[] = {
+		[RD_ROLE_LOAD] = "load",
+		[RD_ROLE_CAUSE] = "cause",
+		[RD_ROLE_FOLLOWS] = "consequence",
+		[RD_ROLE_SIGN] = "sign",
+	};
+
+	return names[role];
+}
+
+const char *rd_delta_note_name(enum rd_delta_note note)
+{
+	static const char *const names[] = {
+		[RD_NOTE_SATURATED] = "saturated", [RD_NOTE_WRAPPED] = "wrapped", [RD_NOTE_TURNS] = "turns",
+		[RD_NOTE_RESET] = "reset",	   [RD_NOTE_REBOOT] = "reboot",	  [RD_NOTE_REPLACED] = "replaced",
+		[RD_NOTE_RELOADED] = "reloaded",   [RD_NOTE_NEW] = "new",	  [RD_NOTE_GONE] = "gone",
+		[RD_NOTE_UNREAD] = "unread",
+	};
+
+	return names[note];
+}
+
+static void port_deinit(struct rd_counter_port *port)
+{
+	free(port->ibdev);
+	free(port->netdev);
+	free(port->driver);
+	free(port->pci);
+	free(port->guid);
+	free(port->link_layer);
+}
+
+void rd_counter_set_deinit(struct rd_counter_set *set)
+{
+	for (size_t i = 0; i < set->n_ports; i++)
+		port_deinit(&set->ports[i]);
+	for (size_t i = 0; i < set->n; i++) {
+		free(set->counters[i].name);
+		free(set->counters[i].netdev);
+	}
+	free(set->ports);
+	free(set->counters);
+	*set = (struct rd_counter_set){ 0 };
+}
+
+struct rd_counter_port *rd_counter_set_add_port(struct rd_counter_set *set)
+{
+	rd_reserve(&set->ports, &set->cap_ports, set->n_ports + 1, sizeof(*set->ports));
+	set->ports[set->n_ports] = (struct rd_counter_port){ 0 };
+	return &set->ports[set->n_ports++];
+}
+
+struct rd_counter *rd_counter_set_add(struct rd_counter_set *set, uint32_t port, enum rd_counter_group group,
+				      const char *name)
+{
+	rd_reserve(&set->counters, &set->cap, set->n + 1, sizeof(*set->counters));
+	set->counters[set->n] = (struct rd_counter){ .port = port, .group = group, .name = rd_dup(name) };
+	return &set->counters[set->n++];
+}
+
+void rd_counter_port_label(const struct rd_counter_port *port, char *ret, size_t size)
+{
+	const char *name = port->ibdev ? port->ibdev : port->netdev ? port->netdev : "?";
+
+	if (port->port)
+		snprintf(ret, size, "%s/%u", name, port->port);
+	else
+		snprintf(ret, size, "%s", name);
+}
+
+void rd_counter_sample_deinit(struct rd_counter_sample *sample)
+{
+	free(sample->values);
+	free(sample->states);
+	*sample = (struct rd_counter_sample){ 0 };
+}
+
+void rd_counter_sample_fit(struct rd_counter_sample *sample, const struct rd_counter_set *set)
+{
+	if (sample->n != set->n || !sample->values) {
+		free(sample->values);
+		sample->values = rd_alloc(set->n, sizeof(*sample->values));
+		sample->n = set->n;
+	}
+	if (sample->n_ports != set->n_ports || !sample->states) {
+		free(sample->states);
+		sample->states = rd_alloc(set->n_ports, sizeof(*sample->states));
+		sample->n_ports = set->n_ports;
+	}
+	memset(sample->values, 0, sample->n * sizeof(*sample->values));
+	memset(sample->states, 0, sample->n_ports * sizeof(*sample->states));
+}

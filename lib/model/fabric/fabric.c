@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/fabric/fabric.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static void node_deinit(struct rd_fabric_node *node)
+{
+	free(node->description);
+	free(node->name);
+}
+
+static void port_deinit(struct rd_fabric_port *port)
+{
+	free(port->values);
+	free(port->before);
+}
+
+void rd_fabric_deinit(struct rd_fabric *fabric)
+{
+	for (size_t i = 0; i < fabric->n_nodes; i++)
+		node_deinit(&fabric->nodes[i]);
+	for (size_t i = 0; i < fabric->n_ports; i++)
+		port_deinit(&fabric->ports[i]);
+	free(fabric->nodes);
+	free(fabric->ports);
+	*fabric = (struct rd_fabric){ 0 };
+}
+
+struct rd_fabric_node *rd_fabric_add_node(struct rd_fabric *fabric, uint64_t guid, enum rd_node_kind kind,
+					  unsigned n_ports, const char *description)
+{
+	struct rd_fabric_node *node;
+
+	rd_reserve(&fabric->nodes, &fabric->cap_nodes, fabric->n_nodes + 1, sizeof(*node));
+	node = &fabric->nodes[fabric->n_nodes++];
+	*node = (struct rd_fabric_node){
+		.guid = guid, .kind = kind, .n_ports = n_ports, .description = rd_dup(description)
+	};
+	return node;
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+	const struct rd_fabric_node *x = a, *y = b;
+
+	return (x->guid > y->guid) - (x->guid < y->guid);
+}
+
+void rd_fabric_sort_nodes(struct rd_fabric *fabric)
+{
+	size_t n = 0;
+
+	if (fabric->n_nodes)
+		qsort(fabric->nodes, fabric->n_nodes, sizeof(*fabric->nodes), compare_nodes);
+	for (size_t i = 0; i < fabric->n_nodes; i++) {
+		if (n && fabric->nodes[n - 1].guid == fabric->nodes[i].guid)
+			node_deinit(&fabric->nodes[i]);
+		else
+			fabric->nodes[n++] = fabric->nodes[i];
+	}
+	fabric->n_nodes = n;
+}
+
+struct rd_fabric_port *rd_fabric_add_port(struct rd_fabric *fabric, uint64_t guid, unsigned number)
+{
+	size_t node = rd_fabric_find_node(fabric, guid);
+	struct rd_fabric_port *port;
+
+	if (node == RD_NONE)
+		return NULL;
+	rd_reserve(&fabric->ports, &fabric->cap_ports, fabric->n_ports + 1, sizeof(*port));
+	port = &fabric->ports[fabric->n_ports++];
+	*port = (struct rd_fabric_port){ .node = node, .number = number, .peer = RD_NONE };
+	return port;
+}
+
+static int compare_ports(const void *a, const void *b)
+{
+	const struct rd_fabric_port *x = a, *y = b;
+
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+void rd_fabric_sort_ports(struct rd_fabric *fabric)
+{
+	size_t n = 0;
+
+	if (fabric->n_ports)
+		qsort(fabric->ports, fabric->n_ports, sizeof(*fabric->ports), compare_ports);
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		if (n && compare_ports(&fabric->ports[n - 1], &fabric->ports[i]) == 0)
+			port_deinit(&fabric->ports[i]);
+		else
+			fabric->ports[n++] = fabric->ports[i];
+	}
+	fabric->n_ports = n;
+}
+
+size_t rd_fabric_find_node(const struct rd_fabric *fabric, uint64_t guid)
+{
+	const struct rd_fabric_node *node = rd_find_u64(fabric->nodes, fabric->n_nodes, sizeof(*fabric->nodes), guid);
+
+	return node ? (size_t)(node - fabric->nodes) : RD_NONE;
+}
+
+size_t rd_fabric_find_port(const struct rd_fabric *fabric, uint64_t guid, unsigned number)
+{
+	const struct rd_fabric_port key = { .node = rd_fabric_find_node(fabric, guid), .number = number };
+	size_t at = rd_lower_bound(&key, fabric->ports, fabric->n_ports, sizeof(key), compare_ports);
+
+	return at < fabric->n_ports && compare_ports(&fabric->ports[at], &key) == 0 ? at : RD_NONE;
+}
+
+size_t rd_pma_find_counter(const char *name)
+{
+	for (size_t i = 0; i < rd_pma_n_counters; i++)
+		if (strcmp(rd_pma_counters[i].name, name) == 0)
+			return i;
+	return RD_NONE;
+}
+
+size_t rd_pma_find_attribute(unsigned id)
+{
+	for (size_t i = 0; i < rd_pma_n_attributes; i++)
+		if (rd_pma_attributes[i].id == id)
+			return i;
+	return RD_NONE;
+}
+
+/* Signalling rates of a lane, in Gbit/s, and what 8b/10b, 64b/66b or forward error correction leaves of them: InfiniBand
+ * Architecture Specification, volume 2. */
+static const struct {
+	const char *name;
+	double gbps, data_gbps;
+} speeds[RD_SPEEDS] = {
+	[RD_SPEED_SDR] = { "SDR", 2.5, 2 },
+	[RD_SPEED_DDR] = { "DDR", 5, 4 },
+	[RD_SPEED_QDR] = { "QDR", 10, 8 },
+	[RD_SPEED_FDR10] = { "FDR10", 10.3125, 10 },
+	[RD_SPEED_FDR] = { "FDR", 14.0625, 14.0625 * 64 / 66 },
+	[RD_SPEED_EDR] = { "EDR", 25.78125, 25 },
+	[RD_SPEED_HDR] = { "HDR", 53.125, 50 },
+	[RD_SPEED_NDR] = { "NDR", 106.25, 100 },
+	[RD_SPEED_XDR] = { "XDR", 212.5, 200 },
+};
+
+const char *rd_link_speed_name(unsigned speed)
+{
+	return speed < RD_SPEEDS ? speeds[speed].name : NULL;
+}
+
+double rd_link_lane_gbps(unsigned speed)
+{
+	return speed < RD_SPEEDS ? speeds[speed].gbps : 0;
+}
+
+double rd_link_data_gbps(unsigned speed)
+{
+	return speed < RD_SPEEDS ? speeds[speed].data_gbps : 0;
+}
+
+enum {
+	COUNTERS,
+	EXTENDED,
+	RCV_ERRORS,
+	DISCARDS,
+	OP_RCV,
+	FLOW_CTL,
+	RCV_CON,
+	XMIT_CON,
+	VL_PACKETS,
+	VL_DATA,
+	VL_FLOW,
+	VL_WAIT,
+	SW_CONG,
+	SL_FECN,
+	SL_BECN,
+	VL_TIME,
+	XMIT_SL,
+	RCV_SL,
+};
+
+const struct rd_pma_attribute rd_pma_attributes[] = {
+	[COUNTERS] = { 0x12, "PortCounters", "counters" },
+	[EXTENDED] = { 0x1d, "PortCountersExtended", "extended" },
+	[RCV_ERRORS] = { 0x15, "PortRcvErrorDetails", "rcv-errors" },
+	[DISCARDS] = { 0x16, "PortXmitDiscardDetails", "xmit-discards" },
+	[OP_RCV] = { 0x17, "PortOpRcvCounters", "op-rcv" },
+	[FLOW_CTL] = { 0x18, "PortFlowCtlCounters", "flow-control" },
+	[RCV_CON] = { 0x31, "PortRcvConCtrl", "congestion" },
+	[XMIT_CON] = { 0x34, "PortXmitConCtrl", "congestion" },
+	[VL_PACKETS] = { 0x19, "PortVLOpPackets", "vl" },
+	[VL_DATA] = { 0x1a, "PortVLOpData", "vl" },
+	[VL_FLOW] = { 0x1b, "PortVLXmitFlowCtlUpdateErrors", "flow-control" },
+	[VL_WAIT] = { 0x1c, "PortVLXmitWaitCounters", "vl-wait" },
+	[SW_CONG] = { 0x30, "SwPortVLCongestion", "congestion" },
+	[SL_FECN] = { 0x32, "PortSLRcvFECN", "congestion" },
+	[SL_BECN] = { 0x33, "PortSLRcvBECN", "congestion" },
+	[VL_TIME] = { 0x35, "PortVLXmitTimeCong", "congestion" },
+	[XMIT_SL] = { 0x36, "PortXmitDataSL", "sl" },
+	[RCV_SL] = { 0x37, "PortRcvDataSL", "sl" },
+};
+const size_t rd_pma_n_attributes = RD_ARRAY_SIZE(rd_pma_attributes);
+
+/* One for each virtual lane or service level. The specification counts the congested time of data lanes only. */
+#define FIFTEEN(name, kind, attr)                                                                               \
+	{ name "0", kind, attr }, { name "1", kind, attr }, { name "2", kind, attr }, { name "3", kind, attr }, \
+		{ name "4", kind, attr }, { name "5", kind, attr }, { name "6", kind, attr },                   \
+		{ name "7", kind, attr }, { name "8", kind, attr }, { name "9", kind, attr },                   \
+		{ name "10", kind, attr }, { name "11", kind, attr }, { name "12", kind, attr },                \
+		{ name "13", kind, attr },                                                                      \
+	{                                                                                                       \
+		name "14", kind, attr                                                                           \
+	}
+#define SIXTEEN(name, kind, attr)     \
+	FIFTEEN(name, kind, attr),    \
+	{                             \
+		name "15", kind, attr \
+	}
+
+/* Those of the subsets that are read unless asked otherwise stand first: a port keeps values up to the last that is asked. */
+const struct rd_pma_counter rd_pma_counters[] = {
+	[RD_C_SYMBOL_ERROR] = { "SymbolErrorCounter", RD_PMA_ERROR, COUNTERS },
+	[RD_C_LINK_ERROR_RECOVERY] = { "LinkErrorRecoveryCounter", RD_PMA_ERROR, COUNTERS },
+	[RD_C_LINK_DOWNED] = { "LinkDownedCounter", RD_PMA_ERROR, COUNTERS },
+	[RD_C_RCV_ERRORS] = { "PortRcvErrors", RD_PMA_ERROR, COUNTERS },
+	[RD_C_RCV_REMOTE_PHYSICAL_ERRORS] = { "PortRcvRemotePhysicalErrors", RD_PMA_ERROR, COUNTERS },
+	[RD_C_RCV_SWITCH_RELAY_ERRORS] = { "PortRcvSwitchRelayErrors", RD_PMA_NOTE, COUNTERS },
+	[RD_C_XMIT_DISCARDS] = { "PortXmitDiscards", RD_PMA_DROP, COUNTERS },
+	[RD_C_XMIT_CONSTRAINT_ERRORS] = { "PortXmitConstraintErrors", RD_PMA_ERROR, COUNTERS },
+	[RD_C_RCV_CONSTRAINT_ERRORS] = { "PortRcvConstraintErrors", RD_PMA_ERROR, COUNTERS },
+	[RD_C_LOCAL_LINK_INTEGRITY_ERRORS] = { "LocalLinkIntegrityErrors", RD_PMA_ERROR, COUNTERS },
+	[RD_C_EXCESSIVE_BUFFER_OVERRUN_ERRORS] = { "ExcessiveBufferOverrunErrors", RD_PMA_ERROR, COUNTERS },
+	[RD_C_VL15_DROPPED] = { "VL15Dropped", RD_PMA_DROP, COUNTERS },
+	[RD_C_QP1_DROPPED] = { "QP1Dropped", RD_PMA_DROP, COUNTERS },
+	[RD_C_XMIT_WAIT] = { "PortXmitWait", RD_PMA_WAIT, COUNTERS },
+	[RD_C_XMIT_DATA] = { "PortXmitData", RD_PMA_DATA, COUNTERS },
+	[RD_C_RCV_DATA] = { "PortRcvData", RD_PMA_DATA, COUNTERS },
+	[RD_C_XMIT_PKTS] = { "PortXmitPkts", RD_PMA_PACKETS, COUNTERS },
+	[RD_C_RCV_PKTS] = { "PortRcvPkts", RD_PMA_PACKETS, COUNTERS },
+	[RD_C_UNICAST_XMIT_PKTS] = { "PortUnicastXmitPkts", RD_PMA_PACKETS, EXTENDED },
+	[RD_C_UNICAST_RCV_PKTS] = { "PortUnicastRcvPkts", RD_PMA_PACKETS, EXTENDED },
+	[RD_C_MULTICAST_XMIT_PKTS] = { "PortMulticastXmitPkts", RD_PMA_PACKETS, EXTENDED },
+	[RD_C_MULTICAST_RCV_PKTS] = { "PortMulticastRcvPkts", RD_PMA_PACKETS, EXTENDED },
+	[RD_C_LOCAL_PHYSICAL_ERRORS] = { "PortLocalPhysicalErrors", RD_PMA_ERROR, RCV_ERRORS },
+	[RD_C_MALFORMED_PACKET_ERRORS] = { "PortMalformedPacketErrors", RD_PMA_ERROR, RCV_ERRORS },
+	[RD_C_BUFFER_OVERRUN_ERRORS] = { "PortBufferOverrunErrors", RD_PMA_ERROR, RCV_ERRORS },
+	[RD_C_DLID_MAPPING_ERRORS] = { "PortDLIDMappingErrors", RD_PMA_ERROR, RCV_ERRORS },
+	[RD_C_VL_MAPPING_ERRORS] = { "PortVLMappingErrors", RD_PMA_ERROR, RCV_ERRORS },
+	[RD_C_LOOPING_ERRORS] = { "PortLoopingErrors", RD_PMA_ERROR, RCV_ERRORS },
+	[RD_C_INACTIVE_DISCARDS] = { "PortInactiveDiscards", RD_PMA_DROP, DISCARDS },
+	[RD_C_NEIGHBOR_MTU_DISCARDS] = { "PortNeighborMTUDiscards", RD_PMA_DROP, DISCARDS },
+	[RD_C_SW_LIFETIME_LIMIT_DISCARDS] = { "PortSwLifetimeLimitDiscards", RD_PMA_DROP, DISCARDS },
+	[RD_C_SW_HOQ_LIFETIME_LIMIT_DISCARDS] = { "PortSwHOQLifetimeLimitDiscards", RD_PMA_DROP, DISCARDS },
+	[RD_C_OP_RCV_PKTS] = { "PortOpRcvPkts", RD_PMA_PACKETS, OP_RCV },
+	[RD_C_OP_RCV_DATA] = { "PortOpRcvData", RD_PMA_DATA, OP_RCV },
+	[RD_C_XMIT_FLOW_PKTS] = { "PortXmitFlowPkts", RD_PMA_PACKETS, FLOW_CTL },
+	[RD_C_RCV_FLOW_PKTS] = { "PortRcvFlowPkts", RD_PMA_PACKETS, FLOW_CTL },
+	[RD_C_PKT_RCV_FECN] = { "PortPktRcvFECN", RD_PMA_NOTE, RCV_CON },
+	[RD_C_PKT_RCV_BECN] = { "PortPktRcvBECN", RD_PMA_NOTE, RCV_CON },
+	[RD_C_XMIT_TIME_CONG] = { "PortXmitTimeCong", RD_PMA_WAIT, XMIT_CON },
+	[RD_C_VL_OP_PACKETS_0] = SIXTEEN("PortVLOpPackets", RD_PMA_PACKETS, VL_PACKETS),
+	[RD_C_VL_OP_DATA_0] = SIXTEEN("PortVLOpData", RD_PMA_DATA, VL_DATA),
+	[RD_C_VL_XMIT_FLOW_CTL_UPDATE_ERRORS_0] = SIXTEEN("PortVLXmitFlowCtlUpdateErrors", RD_PMA_ERROR, VL_FLOW),
+	[RD_C_VL_XMIT_WAIT_0] = SIXTEEN("PortVLXmitWait", RD_PMA_WAIT, VL_WAIT),
+	[RD_C_SW_PORT_VL_CONGESTION_0] = SIXTEEN("SWPortVLCongestion", RD_PMA_NOTE, SW_CONG),
+	[RD_C_SL_RCV_FECN_0] = SIXTEEN("PortSLRcvFECN", RD_PMA_NOTE, SL_FECN),
+	[RD_C_SL_RCV_BECN_0] = SIXTEEN("PortSLRcvBECN", RD_PMA_NOTE, SL_BECN),
+	[RD_C_VL_XMIT_TIME_CONG_0] = FIFTEEN("PortVLXmitTimeCong", RD_PMA_WAIT, VL_TIME),
+	[RD_C_XMIT_DATA_SL_0] = SIXTEEN("PortXmitDataSL", RD_PMA_DATA, XMIT_SL),
+	[RD_C_RCV_DATA_SL_0] = SIXTEEN("PortRcvDataSL", RD_PMA_DATA, RCV_SL),
+};
+const size_t rd_pma_n_counters = RD_ARRAY_SIZE(rd_pma_counters);

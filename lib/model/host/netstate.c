@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/host/netstate.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+static void devlink_deinit(struct rd_devlink *devlink)
+{
+	for (size_t i = 0; i < devlink->n_versions; i++) {
+		free(devlink->versions[i].name);
+		free(devlink->versions[i].value);
+	}
+	for (size_t i = 0; i < devlink->n_reporters; i++)
+		free(devlink->reporters[i].name);
+	free(devlink->versions);
+	free(devlink->reporters);
+	free(devlink->bus);
+	free(devlink->dev);
+	free(devlink->driver);
+}
+
+void rd_netstate_deinit(struct rd_netstate *net)
+{
+	for (size_t i = 0; i < net->n_ifs; i++) {
+		free(net->ifs[i].name);
+		free(net->ifs[i].kind);
+		free(net->ifs[i].eth.fec);
+	}
+	for (size_t i = 0; i < net->n_policies; i++) {
+		free(net->policies[i].iif);
+		free(net->policies[i].oif);
+	}
+	for (size_t i = 0; i < net->n_devlinks; i++)
+		devlink_deinit(&net->devlinks[i]);
+	free(net->ifs);
+	free(net->addrs);
+	free(net->routes);
+	free(net->policies);
+	free(net->neighs);
+	free(net->devlinks);
+	free(net->firewall.where);
+	*net = (struct rd_netstate){ 0 };
+}
+
+const struct rd_netif *rd_netstate_find(const struct rd_netstate *net, unsigned ifindex)
+{
+	for (size_t i = 0; ifindex && i < net->n_ifs; i++)
+		if (net->ifs[i].ifindex == ifindex)
+			return &net->ifs[i];
+	return NULL;
+}
+
+const struct rd_netif *rd_netstate_find_name(const struct rd_netstate *net, const char *name)
+{
+	for (size_t i = 0; name && i < net->n_ifs; i++)
+		if (strcmp(net->ifs[i].name, name) == 0)
+			return &net->ifs[i];
+	return NULL;
+}
+
+void rd_ip_text(bool v6, const uint8_t *addr, char *ret)
+{
+	if (!inet_ntop(v6 ? AF_INET6 : AF_INET, addr, ret, INET6_ADDRSTRLEN))
+		ret[0] = '\0';
+}
+
+bool rd_ip_within(const uint8_t *addr, const uint8_t *net, unsigned prefix)
+{
+	unsigned rest = prefix % 8;
+
+	if (prefix > 128 || memcmp(addr, net, prefix / 8) != 0)
+		return false;
+	return !rest || !((addr[prefix / 8] ^ net[prefix / 8]) >> (8 - rest));
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/host/system.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static void text_list_deinit(struct rd_text_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->v[i]);
+	free(list->v);
+	*list = (struct rd_text_list){ 0 };
+}
+
+void rd_system_deinit(struct rd_system *system)
+{
+	for (size_t i = 0; i < system->n_modules; i++) {
+		free(system->modules[i].name);
+		free(system->modules[i].version);
+	}
+	for (size_t i = 0; i < system->n_launchers; i++)
+		free(system->launchers[i].comm);
+	for (size_t i = 0; i < system->n_uverbs; i++) {
+		free(system->uverbs[i].name);
+		free(system->uverbs[i].ibdev);
+	}
+	free(system->release);
+	free(system->modules);
+	free(system->nvidia_version);
+	free(system->nvidia_registry);
+	free(system->launchers);
+	free(system->huge);
+	free(system->uverbs);
+	free(system->libibverbs);
+	text_list_deinit(&system->memory_peers);
+	text_list_deinit(&system->providers);
+	text_list_deinit(&system->job_env);
+	*system = (struct rd_system){ 0 };
+}
+
+static bool same_name(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++)
+		if (*a != *b && !((*a == '-' || *a == '_') && (*b == '-' || *b == '_')))
+			return false;
+	return *a == *b;
+}
+
+const struct rd_module *rd_system_module(const struct rd_system *system, const char *name)
+{
+	for (size_t i = 0; i < system->n_modules; i++)
+		if (same_name(system->modules[i].name, name))
+			return &system->modules[i];
+	return NULL;
+}
+
+void rd_text_list_add(struct rd_text_list *list, const char *text)
+{
+	rd_reserve(&list->v, &list->cap, list->n + 1, sizeof(*list->v));
+	list->v[list->n++] = rd_dup(text);
+}
+
+bool rd_text_list_has(const struct rd_text_list *list, const char *text)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (strcmp(list->v[i], text) == 0)
+			return true;
+	return false;
+}
+
+bool rd_has_peermem(const struct rd_system *system)
+{
+	return rd_system_module(system, "nvidia_peermem") != NULL;
+}
+
+bool rd_has_old_peermem(const struct rd_system *system)
+{
+	return rd_system_module(system, "nv_peer_mem") != NULL;
+}
+
+bool rd_has_dmabuf(const struct rd_system *system)
+{
+	return system->nvidia_open.known == RD_OK && system->nvidia_open.v && system->dmabuf.known == RD_OK &&
+	       system->dmabuf.v;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/nicmap/against.h"
+
+#include "base/memory.h"
+
+static void row_deinit(struct rd_against_row *row)
+{
+	free(row->subject);
+	free(row->predicted);
+	free(row->observed);
+	free(row->reason);
+}
+
+void rd_against_deinit(struct rd_against *against)
+{
+	for (size_t i = 0; i < against->n; i++)
+		row_deinit(&against->v[i]);
+	free(against->v);
+	rd_findings_deinit(&against->findings);
+	*against = (struct rd_against){ 0 };
+}
+
+void rd_against_add(struct rd_against *against, const struct rd_against_row *row)
+{
+	rd_reserve(&against->v, &against->cap, against->n + 1, sizeof(*against->v));
+	against->v[against->n++] = *row;
+	against->n_of[row->verdict]++;
+}
+
+const char *rd_verdict_name(enum rd_verdict verdict)
+{
+	static const char *const names[RD_VERDICTS] = { "same", "differs", "unknown" };
+
+	return (size_t)verdict < RD_VERDICTS ? names[verdict] : NULL;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/nicmap/runlog.h"
+
+#include <string.h>
+
+const char *rd_run_stack_name(enum rd_run_stack stack)
+{
+	static const char *const names[] = {
+		[RD_RUN_UCX] = "UCX",
+		[RD_RUN_MOONCAKE] = "Mooncake",
+		[RD_RUN_NVSHMEM] = "NVSHMEM",
+	};
+
+	return (size_t)stack < RD_ARRAY_SIZE(names) ? names[stack] : NULL;
+}
+
+static void uses_deinit(struct rd_run_host *host)
+{
+	for (size_t i = 0; i < host->uses.n; i++) {
+		free(host->uses.v[i].transport);
+		free(host->uses.v[i].device);
+	}
+	for (size_t i = 0; i < host->prefers.n; i++) {
+		free(host->prefers.v[i].place);
+		free(host->prefers.v[i].names);
+	}
+	free(host->uses.v);
+	free(host->prefers.v);
+}
+
+static void host_deinit(struct rd_run_host *host)
+{
+	for (size_t i = 0; i < host->devs.n; i++)
+		free(host->devs.v[i].name);
+	for (size_t i = 0; i < host->nets.n; i++)
+		free(host->nets.v[i].name);
+	for (size_t i = 0; i < host->channels.n; i++)
+		free(host->channels.v[i].transport);
+	for (size_t i = 0; i < host->vars.n; i++) {
+		free(host->vars.v[i].name);
+		free(host->vars.v[i].value);
+	}
+	uses_deinit(host);
+	free(host->devs.v);
+	free(host->nets.v);
+	free(host->ranks.v);
+	free(host->channels.v);
+	free(host->pairs.v);
+	free(host->vars.v);
+	free(host->network);
+	free(host->plugin);
+	free(host->name);
+}
+
+void rd_runlog_deinit(struct rd_runlog *log)
+{
+	for (size_t i = 0; i < log->n; i++)
+		host_deinit(&log->v[i]);
+	free(log->v);
+	*log = (struct rd_runlog){ 0 };
+}
+
+const struct rd_run_host *rd_runlog_find(const struct rd_runlog *log, const char *name)
+{
+	size_t size = name ? strcspn(name, ".") : 0;
+
+	for (size_t i = 0; size > 0 && i < log->n; i++)
+		if (strcspn(log->v[i].name, ".") == size && strncmp(log->v[i].name, name, size) == 0)
+			return &log->v[i];
+	return NULL;
+}
+
+static const struct rd_run_var *find_var(const struct rd_run_host *host, const char *name)
+{
+	for (size_t i = 0; i < host->vars.n; i++)
+		if (strcmp(host->vars.v[i].name, name) == 0)
+			return &host->vars.v[i];
+	return NULL;
+}
+
+const char *rd_run_var(const struct rd_run_host *host, const char *name)
+{
+	const struct rd_run_var *var = find_var(host, name);
+
+	return var ? var->value : NULL;
+}
+
+bool rd_run_var_varies(const struct rd_run_host *host, const char *name)
+{
+	const struct rd_run_var *var = find_var(host, name);
+
+	return var && var->varies;
+}
+
+const struct rd_run_net *rd_run_net(const struct rd_run_host *host, unsigned number)
+{
+	for (size_t i = 0; !host->nets_vary && i < host->nets.n; i++)
+		if (host->nets.v[i].number == number)
+			return &host->nets.v[i];
+	return NULL;
+}
+
+bool rd_runlog_before(const struct rd_runlog *log, unsigned minor, unsigned patch)
+{
+	const unsigned *version = log->version;
+
+	if (version[0] == 0 || log->rccl)
+		return false;
+	if (version[0] != 2)
+		return version[0] < 2;
+	return version[1] < minor || (version[1] == minor && version[2] < patch);
+}

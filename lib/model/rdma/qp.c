@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/rdma/qp.h"
+
+#include <string.h>
+#include <strings.h>
+
+static void qp_deinit(struct rd_qp *qp)
+{
+	free(qp->owner.kernel);
+	free(qp->subtype);
+}
+
+static void dev_deinit(struct rd_res_dev *dev)
+{
+	free(dev->name);
+	free(dev->protocol);
+	free(dev->firmware);
+}
+
+static void proc_deinit(struct rd_proc *proc)
+{
+	free(proc->comm);
+	free(proc->cgroup);
+	free(proc->job);
+}
+
+void rd_res_deinit(struct rd_res *res)
+{
+	for (size_t i = 0; i < res->n_devs; i++)
+		dev_deinit(&res->devs[i]);
+	for (size_t i = 0; i < res->n_ports; i++)
+		free(res->ports[i].netdev);
+	for (size_t i = 0; i < res->n_qps; i++)
+		qp_deinit(&res->qps[i]);
+	for (size_t i = 0; i < res->n_cm_ids; i++)
+		free(res->cm_ids[i].owner.kernel);
+	for (size_t i = 0; i < res->n_objects; i++)
+		free(res->objects[i].owner.kernel);
+	for (size_t i = 0; i < res->n_procs; i++)
+		proc_deinit(&res->procs[i]);
+	free(res->devs);
+	free(res->ports);
+	free(res->qps);
+	free(res->cm_ids);
+	free(res->objects);
+	free(res->procs);
+	*res = (struct rd_res){ 0 };
+}
+
+static const char *const type_names[] = {
+	[RD_QPT_SMI] = "SMI",	      [RD_QPT_GSI] = "GSI",
+	[RD_QPT_RC] = "RC",	      [RD_QPT_UC] = "UC",
+	[RD_QPT_UD] = "UD",	      [5] = "RAW_IPV6",
+	[6] = "RAW_ETHERTYPE",	      [RD_QPT_RAW_PACKET] = "RAW_PACKET",
+	[RD_QPT_XRC_INI] = "XRC_INI", [RD_QPT_XRC_TGT] = "XRC_TGT",
+	[RD_QPT_DRIVER] = "DRIVER",
+};
+
+static const char *const state_names[] = {
+	[RD_QPS_RESET] = "RESET", [RD_QPS_INIT] = "INIT", [RD_QPS_RTR] = "RTR", [RD_QPS_RTS] = "RTS",
+	[RD_QPS_SQD] = "SQD",	  [RD_QPS_SQE] = "SQE",	  [RD_QPS_ERR] = "ERR",
+};
+
+static const char *name_of(const char *const *names, size_t n, unsigned value)
+{
+	return value < n ? names[value] : NULL;
+}
+
+static int parse(const char *const *names, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (names[i] && strcasecmp(names[i], name) == 0)
+			return (int)i;
+	return -1;
+}
+
+const char *rd_qp_type_name(unsigned type)
+{
+	return name_of(type_names, RD_ARRAY_SIZE(type_names), type);
+}
+
+const char *rd_qp_state_name(unsigned state)
+{
+	return name_of(state_names, RD_ARRAY_SIZE(state_names), state);
+}
+
+int rd_qp_state_parse(const char *name)
+{
+	return parse(state_names, RD_ARRAY_SIZE(state_names), name);
+}
+
+int rd_qp_type_parse(const char *name)
+{
+	return parse(type_names, RD_ARRAY_SIZE(type_names), name);
+}
+
+const char *rd_path_mig_name(unsigned state)
+{
+	static const char *const names[] = { "MIGRATED", "REARM", "ARMED" };
+
+	return name_of(names, RD_ARRAY_SIZE(names), state);
+}
+
+/* enum rdma_cm_state of the kernel's drivers/infiniband/core/cma_priv.h */
+const char *rd_cm_state_name(unsigned state)
+{
+	static const char *const names[] = { "IDLE",	       "ADDR_QUERY",	 "ADDR_RESOLVED", "ROUTE_QUERY",
+					     "ROUTE_RESOLVED", "CONNECT",	 "DISCONNECT",	  "ADDR_BOUND",
+					     "LISTEN",	       "DEVICE_REMOVAL", "DESTROYING" };
+
+	return name_of(names, RD_ARRAY_SIZE(names), state);
+}
+
+const char *rd_res_kind_name(enum rd_res_kind kind)
+{
+	static const char *const names[] = {
+		[RD_RES_QP] = "qp", [RD_RES_CM_ID] = "cm_id", [RD_RES_CQ] = "cq",   [RD_RES_MR] = "mr",
+		[RD_RES_PD] = "pd", [RD_RES_CTX] = "ctx",     [RD_RES_SRQ] = "srq",
+	};
+
+	return name_of(names, RD_ARRAY_SIZE(names), kind);
+}
+
+const char *rd_age_kind_name(enum rd_age_kind kind)
+{
+	static const char *const names[] = { NULL, "exact", "at_least", "interval" };
+
+	return name_of(names, RD_ARRAY_SIZE(names), kind);
+}
+
+const char *rd_owner_name(const struct rd_res *res, const struct rd_owner *owner, int proc)
+{
+	if (owner->kernel)
+		return owner->kernel;
+	return proc >= 0 ? res->procs[proc].comm : NULL;
+}
+
+int rd_res_find_dev(const struct rd_res *res, const char *name)
+{
+	for (size_t i = 0; name && i < res->n_devs; i++)
+		if (strcmp(res->devs[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+static int compare_pid(const void *proc, const void *pid)
+{
+	const uint32_t *x = &((const struct rd_proc *)proc)->pid, *y = pid;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+int rd_res_find_proc(const struct rd_res *res, uint32_t pid)
+{
+	size_t at = rd_lower_bound(&pid, res->procs, res->n_procs, sizeof(*res->procs), compare_pid);
+
+	return at < res->n_procs && res->procs[at].pid == pid ? (int)at : -1;
+}
+
+static int compare_qpn(const void *a, const void *b)
+{
+	const struct rd_qp *x = a, *y = b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	return x->lqpn.v < y->lqpn.v ? -1 : x->lqpn.v > y->lqpn.v;
+}
+
+size_t rd_res_find_qp(const struct rd_res *res, int dev, uint32_t lqpn)
+{
+	const struct rd_qp key = { .dev = dev, .lqpn.v = lqpn };
+	size_t at = rd_lower_bound(&key, res->qps, res->n_qps, sizeof(*res->qps), compare_qpn);
+
+	return at < res->n_qps && compare_qpn(&res->qps[at], &key) == 0 ? at : res->n_qps;
+}

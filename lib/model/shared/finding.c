@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/shared/finding.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+const char *rd_severity_name(enum rd_severity severity)
+{
+	static const char *const names[RD_SEVERITIES] = {
+		[RD_SEV_SKIP] = "ok",	      [RD_SEV_OK] = "ok",	    [RD_SEV_NOTE] = "ok",
+		[RD_SEV_UNKNOWN] = "unknown", [RD_SEV_WARNING] = "warning", [RD_SEV_CRITICAL] = "critical",
+	};
+
+	return names[severity];
+}
+
+const char *rd_severity_result(enum rd_severity severity)
+{
+	static const char *const names[RD_SEVERITIES] = {
+		[RD_SEV_SKIP] = "skip",	      [RD_SEV_OK] = "pass",	 [RD_SEV_NOTE] = "pass",
+		[RD_SEV_UNKNOWN] = "unknown", [RD_SEV_WARNING] = "warn", [RD_SEV_CRITICAL] = "fail",
+	};
+
+	return names[severity];
+}
+
+static void release(const struct rd_finding *finding)
+{
+	free(finding->subject);
+	free(finding->observed);
+	free(finding->expected);
+	free(finding->fix);
+	free(finding->caused_by.subject);
+	free(finding->muted);
+}
+
+void rd_findings_deinit(struct rd_findings *findings)
+{
+	for (size_t i = 0; i < findings->n; i++)
+		release(&findings->v[i]);
+	free(findings->v);
+	*findings = (struct rd_findings){ 0 };
+}
+
+/* What stands in it may be of another user, or of another host. */
+static void cut(char *text)
+{
+	size_t size = text ? strlen(text) : 0, at = RD_FINDING_TEXT - 32;
+
+	if (size < RD_FINDING_TEXT)
+		return;
+	/* Not within a character of UTF-8. */
+	while ((text[at] & 0xc0) == 0x80 && at > RD_FINDING_TEXT - 36)
+		at--;
+	snprintf(text + at, 32, "... (%zu bytes)", size);
+}
+
+void rd_finding_add(struct rd_findings *findings, const struct rd_finding *finding)
+{
+	cut(finding->subject);
+	cut(finding->observed);
+	cut(finding->expected);
+	cut(finding->fix);
+	rd_reserve(&findings->v, &findings->cap, findings->n + 1, sizeof(*findings->v));
+	findings->v[findings->n++] = *finding;
+}
+
+void rd_finding_copy(struct rd_findings *findings, const struct rd_finding *finding)
+{
+	struct rd_finding own = *finding;
+
+	own.subject = rd_dup_if(finding->subject);
+	own.observed = rd_dup_if(finding->observed);
+	own.expected = rd_dup_if(finding->expected);
+	own.fix = rd_dup_if(finding->fix);
+	own.caused_by.subject = rd_dup_if(finding->caused_by.subject);
+	own.muted = rd_dup_if(finding->muted);
+	rd_finding_add(findings, &own);
+}
+
+void rd_finding_blame(struct rd_finding *finding, const struct rd_finding *cause)
+{
+	char *subject = rd_dup(cause->subject);
+
+	free(finding->caused_by.subject);
+	finding->caused_by.id = cause->id;
+	finding->caused_by.subject = subject;
+}
+
+bool rd_finding_is_caused_by(const struct rd_finding *finding, const struct rd_finding *cause)
+{
+	return finding->caused_by.id && strcmp(finding->caused_by.id, cause->id) == 0 &&
+	       strcmp(finding->caused_by.subject, cause->subject) == 0;
+}
+
+/* The smaller, the further up. */
+struct place {
+	int rank;
+	size_t at;
+};
+
+static int rank_of(const struct rd_findings *findings, const struct rd_finding *finding, size_t consequences)
+{
+	enum rd_severity severity = finding->severity;
+
+	if (finding->muted)
+		return 2 * RD_SEVERITIES;
+	if (finding->caused_by.id)
+		return RD_SEVERITIES;
+	for (size_t i = 0; consequences && i < findings->n; i++)
+		if (findings->v[i].severity > severity && rd_finding_is_caused_by(&findings->v[i], finding))
+			severity = findings->v[i].severity;
+	return RD_SEV_CRITICAL - severity;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+void rd_findings_sort(struct rd_findings *findings)
+{
+	_cleanup_free_ struct place *places = rd_alloc(findings->n + 1, sizeof(*places));
+	struct rd_finding *sorted = rd_alloc(findings->n + 1, sizeof(*sorted));
+	size_t consequences = 0;
+
+	for (size_t i = 0; i < findings->n; i++)
+		consequences += findings->v[i].caused_by.id != NULL;
+	for (size_t i = 0; i < findings->n; i++)
+		places[i] = (struct place){ rank_of(findings, &findings->v[i], consequences), i };
+	qsort(places, findings->n, sizeof(*places), by_place);
+	for (size_t i = 0; i < findings->n; i++)
+		sorted[i] = findings->v[places[i].at];
+	free(findings->v);
+	findings->v = sorted;
+	findings->cap = findings->n + 1;
+}
+
+enum rd_severity rd_findings_worst(const struct rd_findings *findings)
+{
+	enum rd_severity worst = RD_SEV_SKIP;
+
+	for (size_t i = 0; i < findings->n; i++)
+		if (!findings->v[i].muted && findings->v[i].severity > worst)
+			worst = findings->v[i].severity;
+	return worst;
+}
+
+size_t rd_findings_count(const struct rd_findings *findings, enum rd_severity severity)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < findings->n; i++)
+		n += findings->v[i].severity == severity && rd_finding_stands(&findings->v[i]);
+	return n;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "model/trace/event.h"
+
+#include <string.h>
+
+static void frames_free(struct rd_frame *frames, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(frames[i].function);
+		free(frames[i].object);
+		free(frames[i].file);
+	}
+	free(frames);
+}
+
+void rd_event_deinit(struct rd_event *event)
+{
+	free(event->cgroup);
+	free(event->job);
+	free(event->ibdev);
+	free(event->object);
+	free(event->method);
+	free(event->verb);
+	free(event->chain);
+	frames_free(event->kstack, event->n_kstack);
+	frames_free(event->ustack, event->n_ustack);
+	memset(event, 0, sizeof(*event));
+}
+
+const char *rd_let_go_name(enum rd_let_go why)
+{
+	static const char *const names[] = {
+		[RD_LET_GO_DIED] = "holder-died",
+		[RD_LET_GO_DETACHED] = "detached",
+		[RD_LET_GO_UNREAD] = "unread",
+		[RD_LET_GO_CPU] = "max-cpu",
+	};
+
+	return (size_t)why < RD_ARRAY_SIZE(names) ? names[why] : NULL;
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters */
+#include "report/counters/report-counters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/shared/finding.h"
+
+const struct rd_column rd_counter_columns[RD_CNT_COLUMNS] = {
+	[RD_CNT_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
+	[RD_CNT_PORT] = { "port", "PORT", RD_T_UINT, "port number; none for a counter of the whole device" },
+	[RD_CNT_NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface on the port", .hidden = true },
+	[RD_CNT_GROUP] = { "group", "GROUP", RD_T_STR,
+			   "port, hw, optional, qp, ethtool, standard or netdev: where it was read" },
+	[RD_CNT_NAME] = { "name", "NAME", RD_T_STR, "the counter's name, as its source has it" },
+	[RD_CNT_VALUE] = { "value", "VALUE", RD_T_UINT, "what it shows now" },
+	[RD_CNT_DELTA] = { "delta", "DELTA", RD_T_UINT, "what came since the sample before, or since --since" },
+	[RD_CNT_PER_SECOND] = { "per_second", "PER-SECOND", RD_T_DOUBLE, "the same divided by the time between",
+				.decimals = 1 },
+	[RD_CNT_UNIT] = { "unit", "UNIT", RD_T_STR, "what it counts" },
+	[RD_CNT_NOTE] = { "note", "NOTE", RD_T_STR, "why a value or a delta is not what it seems" },
+	[RD_CNT_SATURATED] = { "saturated", "SATURATED", RD_T_BOOL, "stands at its end: more may have happened",
+			       .hidden = true },
+	[RD_CNT_OVERFLOW] = { "overflow", "OVERFLOW", RD_T_STR, "saturates, wraps, 64-bit, or gauge", .hidden = true },
+	[RD_CNT_BITS] = { "bits", "BITS", RD_T_UINT, "how wide it is", .hidden = true },
+	[RD_CNT_DELTA_KIND] = { "delta_kind", "DELTA-KIND", RD_T_STR, "exact or at_least", .hidden = true },
+	[RD_CNT_DELTA_NOTE] = { "delta_note", "DELTA-NOTE", RD_T_STR,
+				"saturated, wrapped, turns, reset, reboot, replaced, reloaded, new, gone, unread",
+				.hidden = true },
+	[RD_CNT_ROLE] = { "role", "ROLE", RD_T_STR, "load, cause, consequence or sign", .hidden = true },
+	[RD_CNT_DRIVER] = { "driver", "DRIVER", RD_T_STR, "the RDMA driver", .hidden = true },
+	[RD_CNT_COUNTER] = { "counter", "COUNTER", RD_T_UINT, "of group qp: the number of the bound counter",
+			     .hidden = true },
+	[RD_CNT_ERROR] = { "error", "ERROR", RD_T_STR, "why the value is not known", .hidden = true },
+	[RD_CNT_MEANING] = { "meaning", "MEANING", RD_T_STR, "what it says", .hidden = true },
+};
+
+enum {
+	PORT_IBDEV,
+	PORT_PORT,
+	PORT_NETDEV,
+	PORT_DRIVER,
+	PORT_PCI,
+	PORT_GUID,
+	PORT_LAYER,
+	PORT_STATE,
+	PORT_RATE,
+	PORT_THERE,
+	PORT_INSTANCE,
+	PORT_COLUMNS
+};
+static const struct rd_column port_columns[PORT_COLUMNS] = {
+	[PORT_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
+	[PORT_PORT] = { "port", "PORT", RD_T_UINT, "port number" },
+	[PORT_NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface" },
+	[PORT_DRIVER] = { "driver", "DRIVER", RD_T_STR, "the RDMA driver" },
+	[PORT_PCI] = { "pci", "PCI", RD_T_STR, "PCI address" },
+	[PORT_GUID] = { "guid", "GUID", RD_T_STR, "the device's GUID" },
+	[PORT_LAYER] = { "link_layer", "LINK", RD_T_STR, "InfiniBand or Ethernet" },
+	[PORT_STATE] = { "state", "STATE", RD_T_STR, "ACTIVE, DOWN …" },
+	[PORT_RATE] = { "rate_gbps", "RATE", RD_T_DOUBLE, "line rate in Gbit/s", .decimals = 1 },
+	[PORT_THERE] = { "present", "PRESENT", RD_T_BOOL, "was there when it was looked at" },
+	[PORT_INSTANCE] = { "instance", "INSTANCE", RD_T_UINT, "another number after the driver was loaded anew" },
+};
+
+enum {
+	CAUSE_IBDEV,
+	CAUSE_PORT,
+	CAUSE_ID,
+	CAUSE_SEVERITY,
+	CAUSE_CONFIDENCE,
+	CAUSE_TITLE,
+	CAUSE_OBSERVED,
+	CAUSE_FIX,
+	CAUSE_COUNTERS,
+	CAUSE_COLUMNS
+};
+static const struct rd_column cause_columns[CAUSE_COLUMNS] = {
+	[CAUSE_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
+	[CAUSE_PORT] = { "port", "PORT", RD_T_UINT, "port number" },
+	[CAUSE_ID] = { "id", "CAUSE", RD_T_STR, "word for it" },
+	[CAUSE_SEVERITY] = { "severity", "SEVERITY", RD_T_STR, "ok, warning, critical or unknown" },
+	[CAUSE_CONFIDENCE] = { "confidence", "CONFIDENCE", RD_T_STR, "low, medium or high" },
+	[CAUSE_TITLE] = { "title", "TITLE", RD_T_STR, "what is the matter" },
+	[CAUSE_OBSERVED] = { "observed", "OBSERVED", RD_T_STR, "the numbers" },
+	[CAUSE_FIX] = { "fix", "FIX", RD_T_STR, "what to do" },
+	[CAUSE_COUNTERS] = { "counters", NULL, RD_T_ROWS, "which counters say so" },
+};
+
+enum { EVIDENCE_GROUP, EVIDENCE_NAME, EVIDENCE_DELTA, EVIDENCE_AT_LEAST, EVIDENCE_COLUMNS };
+static const struct rd_column evidence_columns[EVIDENCE_COLUMNS] = {
+	[EVIDENCE_GROUP] = { "group", NULL, RD_T_STR, "where it was read" },
+	[EVIDENCE_NAME] = { "name", NULL, RD_T_STR, "the counter" },
+	[EVIDENCE_DELTA] = { "delta", NULL, RD_T_UINT, "how much it moved" },
+	[EVIDENCE_AT_LEAST] = { "at_least", NULL, RD_T_BOOL, "or more" },
+};
+
+enum { SCALAR_BOOT, SCALAR_MONOTONIC, SCALAR_SECONDS, SCALAR_COLUMNS };
+static const struct rd_column scalar_columns[SCALAR_COLUMNS] = {
+	[SCALAR_BOOT] = { "boot_id", NULL, RD_T_STR, "which boot of the host" },
+	[SCALAR_MONOTONIC] = { "monotonic_seconds", NULL, RD_T_DOUBLE, "since the boot", .decimals = 6 },
+	[SCALAR_SECONDS] = { "seconds", NULL, RD_T_DOUBLE, "between the two samples", .decimals = 6 },
+};
+
+enum {
+	MEANING_NAME,
+	MEANING_DRIVER,
+	MEANING_UNIT,
+	MEANING_OVERFLOW,
+	MEANING_BITS,
+	MEANING_ROLE,
+	MEANING_SUM,
+	MEANING_TEXT,
+	MEANING_COLUMNS
+};
+static const struct rd_column meaning_columns[MEANING_COLUMNS] = {
+	[MEANING_NAME] = { "name", "NAME", RD_T_STR, "the counter, or a pattern" },
+	[MEANING_DRIVER] = { "driver", "DRIVER", RD_T_STR, "of which driver; * of any" },
+	[MEANING_UNIT] = { "unit", "UNIT", RD_T_STR, "what it counts" },
+	[MEANING_OVERFLOW] = { "overflow", "OVERFLOW", RD_T_STR, "what happens at its end" },
+	[MEANING_BITS] = { "bits", "BITS", RD_T_UINT, "how wide it is" },
+	[MEANING_ROLE] = { "role", "ROLE", RD_T_STR, "load, cause, consequence or sign" },
+	[MEANING_SUM] = { "summable", "SUM", RD_T_BOOL, "may be added up over ports" },
+	[MEANING_TEXT] = { "meaning", "MEANING", RD_T_STR, "what it says" },
+};
+
+static const char *note_of(const struct rd_counter *counter, const struct rd_counter_value *value, bool saturated,
+			   const struct rd_delta *delta, char *buf, size_t size)
+{
+	static const char *const notes[] = {
+		[RD_NOTE_SATURATED] = "at its end: at least",
+		[RD_NOTE_WRAPPED] = "wrapped",
+		[RD_NOTE_TURNS] = "may have wrapped: at least",
+		[RD_NOTE_RESET] = "was reset: at least",
+		[RD_NOTE_REBOOT] = "rebooted since",
+		[RD_NOTE_REPLACED] = "another device since",
+		[RD_NOTE_RELOADED] = "driver loaded anew since",
+		[RD_NOTE_NEW] = "new since",
+		[RD_NOTE_GONE] = "device has gone",
+		[RD_NOTE_UNREAD] = "not read before",
+	};
+
+	(void)counter;
+	if (value->known != RD_OK) {
+		if (value->code == RD_COUNTER_NO_NUMBER)
+			return "no number";
+		if (value->code == RD_COUNTER_OFF)
+			return "switched off";
+		if (!value->code)
+			return NULL;
+		snprintf(buf, size, "unreadable: %s", rd_errno_name(value->code) ? rd_errno_name(value->code) : "?");
+		return buf;
+	}
+	if (delta && notes[delta->note])
+		return notes[delta->note];
+	return saturated ? "at its end: at least" : NULL;
+}
+
+static void fill_counter(struct rd_row *row, const struct rd_counters_shown *shown, size_t i)
+{
+	const struct rd_counter *counter = &shown->set->counters[i];
+	const struct rd_counter_port *port = &shown->set->ports[counter->port];
+	const struct rd_counter_value *value = &shown->now->values[i];
+	const struct rd_delta *delta = shown->deltas ? &shown->deltas[i] : NULL;
+	bool saturated = counter->overflow == RD_SATURATES && value->known == RD_OK && counter->bits < 64 &&
+			 value->v >= (UINT64_C(1) << counter->bits) - 1;
+	char buf[64];
+
+	rd_row_str(row, RD_CNT_IBDEV, port->ibdev);
+	if (port->port)
+		rd_row_uint(row, RD_CNT_PORT, port->port);
+	rd_row_str(row, RD_CNT_NETDEV, counter->netdev ? counter->netdev : port->netdev);
+	rd_row_str(row, RD_CNT_GROUP, rd_counter_group_name(counter->group));
+	rd_row_str(row, RD_CNT_NAME, counter->name);
+	rd_row_str(row, RD_CNT_DRIVER, port->driver);
+	rd_row_str(row, RD_CNT_OVERFLOW, rd_overflow_name(counter->overflow));
+	if (counter->bits)
+		rd_row_uint(row, RD_CNT_BITS, counter->bits);
+	if (counter->group == RD_GROUP_QP)
+		rd_row_uint(row, RD_CNT_COUNTER, counter->counter);
+	if (counter->meaning) {
+		rd_row_str(row, RD_CNT_UNIT, strcmp(counter->meaning->unit, "-") ? counter->meaning->unit : NULL);
+		rd_row_str(row, RD_CNT_ROLE, rd_counter_role_name(counter->meaning->role));
+		rd_row_str(row, RD_CNT_MEANING, counter->meaning->text);
+	}
+	rd_row_str(row, RD_CNT_NOTE, note_of(counter, value, saturated, delta, buf, sizeof(buf)));
+	if (value->known == RD_OK) {
+		rd_row_uint(row, RD_CNT_VALUE, value->v);
+		if (counter->overflow != RD_OVERFLOW_UNKNOWN)
+			rd_row_bool(row, RD_CNT_SATURATED, saturated);
+	} else {
+		rd_row_known(row, RD_CNT_VALUE, value->known);
+		if (value->code)
+			rd_row_str(row, RD_CNT_ERROR, rd_errno_name(value->code));
+	}
+	if (!delta)
+		return;
+	rd_row_str(row, RD_CNT_DELTA_NOTE, rd_delta_note_name(delta->note));
+	if (delta->kind == RD_DELTA_UNKNOWN)
+		return;
+	rd_row_uint(row, RD_CNT_DELTA, delta->v);
+	rd_row_str(row, RD_CNT_DELTA_KIND, delta->kind == RD_DELTA_EXACT ? "exact" : "at_least");
+	if (shown->seconds > 0)
+		rd_row_double(row, RD_CNT_PER_SECOND, (double)delta->v / shown->seconds);
+}
+
+struct rd_section *rd_counters_section(const struct rd_counters_shown *shown)
+{
+	struct rd_section *section = rd_section_create("counters", rd_counter_columns, RD_CNT_COLUMNS);
+
+	for (size_t i = 0; i < shown->set->n; i++)
+		if (!shown->chosen || shown->chosen[i])
+			fill_counter(rd_section_add(section), shown, i);
+	return section;
+}
+
+/* Otherwise an empty cell would be all there is to see of it. */
+static void add_unread_state(struct rd_report *report, const struct rd_counter_port *port, int code)
+{
+	struct rd_err err;
+	char object[128];
+
+	snprintf(object, sizeof(object), "%s/%u", port->ibdev, port->port);
+	rd_err_set(&err, code, object, "the port's state cannot be read");
+	rd_errlist_add(&report->errors, &err);
+}
+
+static void add_ports(struct rd_report *report, const struct rd_counters_shown *shown)
+{
+	struct rd_section *section = rd_section_create("ports", port_columns, PORT_COLUMNS);
+
+	for (size_t i = 0; i < shown->set->n_ports; i++) {
+		const struct rd_counter_port *port = &shown->set->ports[i];
+		const struct rd_counter_state *state = &shown->now->states[i];
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, PORT_IBDEV, port->ibdev);
+		if (port->port)
+			rd_row_uint(row, PORT_PORT, port->port);
+		rd_row_str(row, PORT_NETDEV, port->netdev);
+		rd_row_str(row, PORT_DRIVER, port->driver);
+		rd_row_str(row, PORT_PCI, port->pci);
+		rd_row_str(row, PORT_GUID, port->guid);
+		rd_row_str(row, PORT_LAYER, port->link_layer);
+		rd_row_str(row, PORT_STATE, state->state[0] ? state->state : NULL);
+		if (state->code)
+			add_unread_state(report, port, state->code);
+		if (port->rate_gbps.known == RD_OK)
+			rd_row_double(row, PORT_RATE, port->rate_gbps.v);
+		rd_row_bool(row, PORT_THERE, state->there);
+		if (state->instance)
+			rd_row_uint(row, PORT_INSTANCE, state->instance);
+	}
+	rd_report_add(report, section);
+}
+
+static struct rd_section *evidence_of(const struct rd_counters_shown *shown, const struct rd_cause *cause)
+{
+	struct rd_section *section = rd_section_create("counters", evidence_columns, EVIDENCE_COLUMNS);
+
+	for (size_t i = 0; i < cause->n_evidence; i++) {
+		const struct rd_counter *counter = &shown->set->counters[cause->evidence[i].counter];
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, EVIDENCE_GROUP, rd_counter_group_name(counter->group));
+		rd_row_str(row, EVIDENCE_NAME, counter->name);
+		rd_row_uint(row, EVIDENCE_DELTA, cause->evidence[i].delta);
+		rd_row_bool(row, EVIDENCE_AT_LEAST, cause->evidence[i].at_least);
+	}
+	return section;
+}
+
+static void add_causes(struct rd_report *report, const struct rd_counters_shown *shown)
+{
+	struct rd_section *section = rd_section_create("causes", cause_columns, CAUSE_COLUMNS);
+
+	for (size_t i = 0; shown->causes && i < shown->causes->n; i++) {
+		const struct rd_cause *cause = &shown->causes->v[i];
+		const struct rd_counter_port *port = &shown->set->ports[cause->port];
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, CAUSE_IBDEV, port->ibdev);
+		if (port->port)
+			rd_row_uint(row, CAUSE_PORT, port->port);
+		rd_row_str(row, CAUSE_ID, cause->id);
+		rd_row_str(row, CAUSE_SEVERITY, rd_severity_name(cause->severity));
+		rd_row_str(row, CAUSE_CONFIDENCE, rd_confidence_name(cause->confidence));
+		rd_row_str(row, CAUSE_TITLE, cause->title);
+		rd_row_str(row, CAUSE_OBSERVED, cause->observed);
+		rd_row_str(row, CAUSE_FIX, cause->fix);
+		rd_row_sub(row, CAUSE_COUNTERS, evidence_of(shown, cause));
+	}
+	rd_report_add(report, section);
+}
+
+static void add_scalars(struct rd_report *report, const struct rd_counters_shown *shown)
+{
+	struct rd_row *row;
+
+	report->scalars = rd_section_create("scalars", scalar_columns, SCALAR_COLUMNS);
+	row = rd_section_add(report->scalars);
+	if (shown->now->boot_id[0])
+		rd_row_str(row, SCALAR_BOOT, shown->now->boot_id);
+	if (shown->now->monotonic_ns)
+		rd_row_double(row, SCALAR_MONOTONIC, (double)shown->now->monotonic_ns / 1e9);
+	if (shown->deltas && shown->seconds > 0)
+		rd_row_double(row, SCALAR_SECONDS, shown->seconds);
+}
+
+void rd_report_counters(struct rd_report *report, const struct rd_counters_shown *shown)
+{
+	rd_report_add(report, rd_counters_section(shown));
+	add_ports(report, shown);
+	add_causes(report, shown);
+	add_scalars(report, shown);
+	if (shown->causes)
+		rd_report_add_findings(report, &shown->causes->findings);
+}
+
+void rd_report_meanings(struct rd_report *report, const struct rd_meaning *const *meanings, size_t n)
+{
+	struct rd_section *section = rd_section_create("meanings", meaning_columns, MEANING_COLUMNS);
+
+	for (size_t i = 0; i < n; i++) {
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, MEANING_NAME, meanings[i]->name);
+		rd_row_str(row, MEANING_DRIVER, meanings[i]->driver);
+		rd_row_str(row, MEANING_UNIT, meanings[i]->unit);
+		rd_row_str(row, MEANING_OVERFLOW, rd_overflow_name(meanings[i]->overflow));
+		if (meanings[i]->bits)
+			rd_row_uint(row, MEANING_BITS, meanings[i]->bits);
+		rd_row_str(row, MEANING_ROLE, rd_counter_role_name(meanings[i]->role));
+		rd_row_bool(row, MEANING_SUM, meanings[i]->summable);
+		rd_row_str(row, MEANING_TEXT, meanings[i]->text);
+	}
+	rd_report_add(report, section);
+}

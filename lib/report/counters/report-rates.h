@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What ports carry, as a table of an interval; counters as metrics. */
+#ifndef RD_REPORT_RATES_H
+#define RD_REPORT_RATES_H
+
+#include "model/counters/counter.h"
+#include "model/counters/rates.h"
+#include "report/shared/report.h"
+
+enum rd_rate_column {
+	RD_RATE_IBDEV,
+	RD_RATE_PORT,
+	RD_RATE_NETDEV,
+	RD_RATE_STATE,
+	RD_RATE_LINE,
+	RD_RATE_TX_GBPS,
+	RD_RATE_TX_SHARE,
+	RD_RATE_RX_GBPS,
+	RD_RATE_RX_SHARE,
+	RD_RATE_TX_PACKETS,
+	RD_RATE_RX_PACKETS,
+	RD_RATE_USUAL,
+	RD_RATE_COUNTED_BY,
+	RD_RATE_COLUMNS,
+};
+
+/* Section rates: a row for each port; `chosen` (as many as the set has ports; NULL: all) picks them. */
+struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct rd_counter_set *set,
+				    const struct rd_counter_sample *now, const bool *chosen);
+
+/* Fills report->metrics: a family for each counter's name, and what is known of the ports. `chosen`: as many as the set has
+ * counters; NULL: all. */
+void rd_report_counter_metrics(struct rd_report *report, const struct rd_counter_set *set,
+			       const struct rd_counter_sample *now, const bool *chosen);
+
+#endif

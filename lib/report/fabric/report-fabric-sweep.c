@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counters --fabric: how the sweep went, who reads what, and the page of metrics. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/fabric/fabric-rates.h"
+#include "report/fabric/report-fabric.h"
+
+enum { SPREAD_MIN, SPREAD_MEDIAN, SPREAD_P99, SPREAD_MAX, SPREAD_COLUMNS };
+
+enum {
+	SW_NODES,
+	SW_PORTS,
+	SW_FRESH,
+	SW_SENT,
+	SW_RECEIVED,
+	SW_RETRIES,
+	SW_TIMEOUTS,
+	SW_STRAY,
+	SW_MALFORMED,
+	SW_REFUSED,
+	SW_SKIPPED,
+	SW_WINDOW,
+	SW_PER_LID,
+	SW_DISCOVERY,
+	SW_DURATION,
+	SW_PER_MAD,
+	SW_PER_SWEEP,
+	SW_MISSED,
+	SW_COLUMNS
+};
+enum { SH_HOST, SH_INDEX, SH_OF, SH_PORTS, SH_TOPOLOGY, SH_COLUMNS };
+enum { TOP_IBDEV, TOP_PORT, TOP_SM_LID, TOP_SWEEP, TOP_SHARD, TOP_COLUMNS };
+enum { BA_TOPOLOGY, BA_PORTS, BA_LATENCY, BA_KIND, BA_ATTRIBUTES, BA_WINDOW, BA_PER_LID, BA_COLUMNS };
+enum { PL_INDEX, PL_HOST, PL_FOUND, PL_PORTS, PL_SHARE, PL_OWN, PL_LEAF, PL_AGENTS, PL_SECONDS, PL_COLUMNS };
+
+static const struct rd_column spread_columns[SPREAD_COLUMNS], sweep_columns[SW_COLUMNS], shard_columns[SH_COLUMNS],
+	top_columns[TOP_COLUMNS], basis_columns[BA_COLUMNS];
+
+static struct rd_section *make_spread(const char *key, const struct rd_fabric_spread *spread)
+{
+	struct rd_section *section = rd_section_create(key, spread_columns, SPREAD_COLUMNS);
+	struct rd_row *row = rd_section_add(section);
+
+	if (spread->n == 0)
+		return section;
+	rd_row_double(row, SPREAD_MIN, spread->min);
+	rd_row_double(row, SPREAD_MEDIAN, spread->median);
+	rd_row_double(row, SPREAD_P99, spread->p99);
+	rd_row_double(row, SPREAD_MAX, spread->max);
+	return section;
+}
+
+static size_t count_nodes(const struct rd_fabric *fabric)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < fabric->n_ports; i++)
+		n += fabric->ports[i].presence != RD_PORT_GONE &&
+		     (i == 0 || fabric->ports[i].node != fabric->ports[i - 1].node);
+	return n;
+}
+
+static void count_ports(const struct rd_fabric *fabric, size_t *asked, size_t *fresh)
+{
+	*asked = *fresh = 0;
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		*asked += fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE;
+		*fresh += fabric->ports[i].fresh;
+	}
+}
+
+static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
+{
+	const struct rd_fabric *fabric = shown->fabric;
+	const struct rd_sweep_stats *s = &fabric->sweep;
+	struct rd_fabric_spread mads = { (double)s->latency_min_ns / 1e9, (double)s->latency_median_ns / 1e9,
+					 (double)s->latency_p99_ns / 1e9, (double)s->latency_max_ns / 1e9,
+					 (size_t)s->latencies };
+	struct rd_section *section = rd_section_create("sweep", sweep_columns, SW_COLUMNS);
+	struct rd_row *row = rd_section_add(section);
+	size_t asked, fresh;
+
+	count_ports(fabric, &asked, &fresh);
+	rd_row_uint(row, SW_NODES, count_nodes(fabric));
+	rd_row_uint(row, SW_PORTS, asked);
+	rd_row_uint(row, SW_FRESH, fresh);
+	rd_row_uint(row, SW_SENT, s->sent);
+	rd_row_uint(row, SW_RECEIVED, s->received);
+	rd_row_uint(row, SW_RETRIES, s->retries);
+	rd_row_uint(row, SW_TIMEOUTS, s->timeouts);
+	rd_row_uint(row, SW_STRAY, s->stray);
+	rd_row_uint(row, SW_MALFORMED, s->malformed);
+	rd_row_uint(row, SW_REFUSED, s->refused);
+	rd_row_uint(row, SW_SKIPPED, s->skipped);
+	rd_row_uint(row, SW_WINDOW, s->window);
+	rd_row_uint(row, SW_PER_LID, s->per_lid_window);
+	rd_row_double(row, SW_DISCOVERY, (double)fabric->discovery_ns / 1e9);
+	rd_row_double(row, SW_DURATION, (double)s->duration_ns / 1e9);
+	rd_row_sub(row, SW_PER_MAD, make_spread("per_mad", &mads));
+	rd_row_sub(row, SW_PER_SWEEP, make_spread("per_sweep", &shown->sweeps));
+	rd_row_uint(row, SW_MISSED, shown->missed);
+	return section;
+}
+
+static struct rd_section *make_shard(const struct rd_fabric_shown *shown)
+{
+	struct rd_section *section = rd_section_create("shard", shard_columns, SH_COLUMNS);
+	struct rd_row *row = rd_section_add(section);
+	const struct rd_shard *shard = &shown->shards->v[shown->shard];
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, shown->shards->topology);
+	rd_row_str(row, SH_HOST, shard->host);
+	rd_row_uint(row, SH_INDEX, shown->shard + 1);
+	rd_row_uint(row, SH_OF, shown->shards->n);
+	rd_row_uint(row, SH_PORTS, shard->ports);
+	rd_row_str(row, SH_TOPOLOGY, text);
+	return section;
+}
+
+void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_shown *shown)
+{
+	struct rd_section *top = rd_section_create("fabric", top_columns, TOP_COLUMNS);
+	struct rd_row *row = rd_section_add(top);
+
+	rd_row_str(row, TOP_IBDEV, shown->fabric->ibdev[0] ? shown->fabric->ibdev : NULL);
+	if (shown->fabric->port)
+		rd_row_uint(row, TOP_PORT, shown->fabric->port);
+	if (shown->fabric->sm_lid)
+		rd_row_uint(row, TOP_SM_LID, shown->fabric->sm_lid);
+	rd_row_sub(row, TOP_SWEEP, make_sweep(shown));
+	if (shown->shards)
+		rd_row_sub(row, TOP_SHARD, make_shard(shown));
+	report->scalars = top;
+}
+
+/* ---- the plan */
+
+static const struct rd_column plan_columns[PL_COLUMNS];
+
+void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, const struct rd_plan_basis *basis)
+{
+	struct rd_section *top = rd_section_create("basis", basis_columns, BA_COLUMNS);
+	struct rd_row *head = rd_section_add(top);
+	char text[24];
+	struct rd_section *section = rd_section_create("plan", plan_columns, PL_COLUMNS);
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, shards->topology);
+	rd_row_str(head, BA_TOPOLOGY, text);
+	rd_row_uint(head, BA_PORTS, shards->ports);
+	rd_row_double(head, BA_LATENCY, basis->latency);
+	rd_row_str(head, BA_KIND, basis->measured ? "measured" : "assumed");
+	rd_row_uint(head, BA_ATTRIBUTES, basis->attributes);
+	rd_row_uint(head, BA_WINDOW, basis->window);
+	rd_row_uint(head, BA_PER_LID, basis->per_lid);
+	report->scalars = top;
+	for (size_t i = 0; i < shards->n; i++) {
+		const struct rd_shard *shard = &shards->v[i];
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_uint(row, PL_INDEX, i + 1);
+		rd_row_str(row, PL_HOST, shard->host);
+		if (shard->host)
+			rd_row_bool(row, PL_FOUND, shard->found);
+		rd_row_uint(row, PL_PORTS, shard->ports);
+		if (shards->ports)
+			rd_row_double(row, PL_SHARE, (double)shard->ports / (double)shards->ports);
+		rd_row_uint(row, PL_OWN, shard->own);
+		rd_row_uint(row, PL_LEAF, shard->leaf);
+		rd_row_uint(row, PL_AGENTS, shard->agents);
+		if (shard->seconds > 0)
+			rd_row_double(row, PL_SECONDS, shard->seconds);
+		if (shard->host && !shard->found)
+			rd_row_severity(row, RD_SEV_WARNING);
+	}
+	rd_report_add(report, section);
+}
+
+/* ---- metrics */
+
+/* A counter of all ports that have it fresh. Data counters count units of four octets. */
+static void add_counter(struct rd_metrics *metrics, const struct rd_fabric *fabric, size_t counter)
+{
+	bool data = rd_pma_counters[counter].kind == RD_PMA_DATA;
+	struct rd_metric *family = NULL;
+	char name[64];
+
+	/* A metric's name does not say that it is a counter. */
+	snprintf(name, sizeof(name), "fabric_%s", rd_pma_counters[counter].name);
+	if (strlen(name) > strlen("Counter") && strcmp(name + strlen(name) - strlen("Counter"), "Counter") == 0)
+		name[strlen(name) - strlen("Counter")] = '\0';
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+		const struct rd_fabric_node *node = &fabric->nodes[port->node];
+		struct rd_pma_value value;
+		char guid[24], number[8];
+		struct rd_label labels[] = { { "node_guid", guid },
+					     { "node", rd_fabric_name(node) },
+					     { "port", number } };
+
+		if (!port->fresh || !rd_fabric_value(fabric, port, counter, &value))
+			continue;
+		if (!family)
+			family = rd_metrics_family(metrics, name, RD_METRIC_COUNTER, data ? "bytes" : NULL,
+						   rd_pma_counters[counter].name);
+		snprintf(guid, sizeof(guid), "0x%016" PRIx64, node->guid);
+		snprintf(number, sizeof(number), "%u", port->number);
+		rd_metric_uint(family, data ? value.v * 4 : value.v, labels, RD_ARRAY_SIZE(labels));
+	}
+}
+
+static void add_ports(struct rd_metrics *metrics, const struct rd_fabric_shown *shown)
+{
+	struct rd_metric *fresh =
+		rd_metrics_family(metrics, "fabric_port_fresh", RD_METRIC_GAUGE, NULL, "1: read in the latest sweep");
+	struct rd_metric *age = rd_metrics_family(metrics, "fabric_port_age", RD_METRIC_GAUGE, "seconds",
+						  "Age of the values of a port");
+
+	for (size_t i = 0; i < shown->fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &shown->fabric->ports[i];
+		const struct rd_fabric_node *node = &shown->fabric->nodes[port->node];
+		char guid[24], number[8];
+		struct rd_label labels[] = { { "node_guid", guid },
+					     { "node", rd_fabric_name(node) },
+					     { "port", number } };
+
+		if (!port->selected && port->presence != RD_PORT_GONE)
+			continue;
+		snprintf(guid, sizeof(guid), "0x%016" PRIx64, node->guid);
+		snprintf(number, sizeof(number), "%u", port->number);
+		rd_metric_uint(fresh, port->fresh, labels, RD_ARRAY_SIZE(labels));
+		if (port->read_ns && shown->now_ns >= port->read_ns)
+			rd_metric_double(age, (double)(shown->now_ns - port->read_ns) / 1e9, labels,
+					 RD_ARRAY_SIZE(labels));
+	}
+}
+
+void rd_report_fabric_metrics(struct rd_report *report, const struct rd_fabric_shown *shown)
+{
+	const struct rd_sweep_stats *s = &shown->fabric->sweep;
+	struct rd_metrics *m = &report->metrics;
+	size_t asked, fresh;
+
+	count_ports(shown->fabric, &asked, &fresh);
+	for (size_t i = 0; i < shown->fabric->n_values; i++)
+		add_counter(m, shown->fabric, i);
+	add_ports(m, shown);
+	rd_metric_uint(rd_metrics_family(m, "fabric_nodes", RD_METRIC_GAUGE, NULL, "Nodes found"),
+		       count_nodes(shown->fabric), NULL, 0);
+	rd_metric_uint(rd_metrics_family(m, "fabric_ports", RD_METRIC_GAUGE, NULL, "Ports that are asked"), asked, NULL,
+		       0);
+	rd_metric_uint(rd_metrics_family(m, "fabric_sweep_timeouts", RD_METRIC_GAUGE, NULL,
+					 "Questions without an answer"),
+		       s->timeouts, NULL, 0);
+	rd_metric_double(rd_metrics_family(m, "fabric_sweep_duration", RD_METRIC_GAUGE, "seconds",
+					   "How long the latest sweep took"),
+			 (double)s->duration_ns / 1e9, NULL, 0);
+}
+
+/* clang-format off */
+static const struct rd_column spread_columns[SPREAD_COLUMNS] = {
+	[SPREAD_MIN] = { .key = "min", .type = RD_T_DOUBLE, .help = "seconds", .decimals = 6 },
+	[SPREAD_MEDIAN] = { .key = "median", .type = RD_T_DOUBLE, .help = "seconds", .decimals = 6 },
+	[SPREAD_P99] = { .key = "p99", .type = RD_T_DOUBLE, .help = "seconds", .decimals = 6 },
+	[SPREAD_MAX] = { .key = "max", .type = RD_T_DOUBLE, .help = "seconds", .decimals = 6 },
+};
+
+static const struct rd_column sweep_columns[SW_COLUMNS] = {
+	[SW_NODES] = { .key = "nodes", .type = RD_T_UINT, .help = "nodes found" },
+	[SW_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports asked" },
+	[SW_FRESH] = { .key = "fresh", .type = RD_T_UINT, .help = "ports that answered all" },
+	[SW_SENT] = { .key = "mads_sent", .type = RD_T_UINT, .help = "questions sent, repeated ones included" },
+	[SW_RECEIVED] = { .key = "mads_received", .type = RD_T_UINT, .help = "answers" },
+	[SW_RETRIES] = { .key = "retries", .type = RD_T_UINT, .help = "questions sent again" },
+	[SW_TIMEOUTS] = { .key = "timeouts", .type = RD_T_UINT, .help = "tries without an answer" },
+	[SW_STRAY] = { .key = "stray", .type = RD_T_UINT, .help = "duplicates and late answers, dropped" },
+	[SW_MALFORMED] = { .key = "malformed", .type = RD_T_UINT, .help = "answers that are none" },
+	[SW_REFUSED] = { .key = "refused", .type = RD_T_UINT, .help = "answers with an error status" },
+	[SW_SKIPPED] = { .key = "skipped", .type = RD_T_UINT, .help = "not asked: port or LID was silent before" },
+	[SW_WINDOW] = { .key = "window", .type = RD_T_UINT, .help = "questions in flight, at most" },
+	[SW_PER_LID] = { .key = "per_lid_window", .type = RD_T_UINT, .help = "the same for one LID" },
+	[SW_DISCOVERY] = { .key = "discovery_seconds", .type = RD_T_DOUBLE, .help = "the walk over the network", .decimals = 6 },
+	[SW_DURATION] = { .key = "duration_seconds", .type = RD_T_DOUBLE, .help = "the sweep", .decimals = 6 },
+	[SW_PER_MAD] = { .key = "per_mad", .type = RD_T_OBJECT, .help = "seconds from question to answer" },
+	[SW_PER_SWEEP] = { .key = "per_sweep", .type = RD_T_OBJECT, .help = "seconds of the sweeps so far" },
+	[SW_MISSED] = { .key = "missed_ticks", .type = RD_T_UINT, .help = "moments at which a sweep was still under way" },
+};
+
+static const struct rd_column shard_columns[SH_COLUMNS] = {
+	[SH_HOST] = { .key = "host", .type = RD_T_STR, .help = "host of the list" },
+	[SH_INDEX] = { .key = "index", .type = RD_T_UINT, .help = "which share, from 1" },
+	[SH_OF] = { .key = "of", .type = RD_T_UINT, .help = "how many there are" },
+	[SH_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports in it" },
+	[SH_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "what was divided: hosts with the same value divide alike" },
+};
+
+static const struct rd_column top_columns[TOP_COLUMNS] = {
+	[TOP_IBDEV] = { .key = "ibdev", .type = RD_T_STR, .help = "device that asks" },
+	[TOP_PORT] = { .key = "port", .type = RD_T_UINT, .help = "its port" },
+	[TOP_SM_LID] = { .key = "sm_lid", .type = RD_T_UINT, .help = "LID of the subnet manager" },
+	[TOP_SWEEP] = { .key = "sweep", .type = RD_T_OBJECT, .help = "how the sweep went" },
+	[TOP_SHARD] = { .key = "shard", .type = RD_T_OBJECT, .help = "share of this host" },
+};
+
+static const struct rd_column basis_columns[BA_COLUMNS] = {
+	[BA_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "what was divided: hosts with the same value divide alike" },
+	[BA_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports that are read by all together" },
+	[BA_LATENCY] = { .key = "latency_seconds", .type = RD_T_DOUBLE, .help = "from question to answer", .decimals = 6 },
+	[BA_KIND] = { .key = "latency_kind", .type = RD_T_STR, .help = "measured in this network, or assumed" },
+	[BA_ATTRIBUTES] = { .key = "attributes", .type = RD_T_UINT, .help = "questions a port" },
+	[BA_WINDOW] = { .key = "window", .type = RD_T_UINT, .help = "questions in flight, at most" },
+	[BA_PER_LID] = { .key = "per_lid_window", .type = RD_T_UINT, .help = "the same for one LID" },
+};
+
+static const struct rd_column plan_columns[PL_COLUMNS] = {
+	[PL_INDEX] = { .key = "index", .title = "SHARE", .type = RD_T_UINT, .help = "which share, from 1" },
+	[PL_HOST] = { .key = "host", .title = "HOST", .type = RD_T_STR, .help = "host of the list" },
+	[PL_FOUND] = { .key = "found", .title = "FOUND", .type = RD_T_BOOL, .help = "has an adapter with a link; else its share is not covered" },
+	[PL_PORTS] = { .key = "ports", .title = "PORTS", .type = RD_T_UINT, .help = "ports that it reads" },
+	[PL_SHARE] = { .key = "share", .title = "OF-ALL", .type = RD_T_SHARE, .help = "share of all ports" },
+	[PL_OWN] = { .key = "own", .title = "OWN", .type = RD_T_UINT, .help = "of these, on its own adapters" },
+	[PL_LEAF] = { .key = "leaf", .title = "LEAF", .type = RD_T_UINT, .help = "of these, on its leaf switches and what hangs there" },
+	[PL_AGENTS] = { .key = "agents", .title = "LIDS", .type = RD_T_UINT, .help = "agents that it asks" },
+	[PL_SECONDS] = { .key = "predicted_seconds", .title = "SECONDS", .type = RD_T_DOUBLE, .help = "how long a sweep will take", .decimals = 3 },
+};
+/* clang-format on */

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/fabric/report-fabric.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "model/fabric/fabric-rates.h"
+
+enum { MAP_NAME, MAP_VALUE, MAP_COLUMNS };
+enum { PEER_GUID, PEER_NODE, PEER_LID, PEER_PORT, PEER_COLUMNS };
+static const struct rd_column map_columns[MAP_COLUMNS], peer_columns[PEER_COLUMNS];
+
+static const char *const changes[] = {
+	[RD_PORT_PRESENT] = "present", [RD_PORT_NEW] = "new",	[RD_PORT_REPLACED] = "replaced",
+	[RD_PORT_MOVED] = "moved",     [RD_PORT_GONE] = "gone",
+};
+static const char *const kinds[] = { [RD_NODE_CA] = "ca", [RD_NODE_SWITCH] = "switch", [RD_NODE_ROUTER] = "router" };
+static const char *const states[] = {
+	[RD_LINK_DOWN] = "DOWN",
+	[RD_LINK_INIT] = "INIT",
+	[RD_LINK_ARMED] = "ARMED",
+	[RD_LINK_ACTIVE] = "ACTIVE",
+};
+
+static void set_guid(struct rd_row *row, size_t column, uint64_t guid)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
+	rd_row_str(row, column, text);
+}
+
+static bool is_error(size_t counter)
+{
+	return rd_pma_counters[counter].kind == RD_PMA_ERROR || rd_pma_counters[counter].kind == RD_PMA_DROP;
+}
+
+/* Whether it was asked for: what was not has no place among the counters, what was and is not known is null there. */
+static bool is_asked(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter)
+{
+	struct rd_pma_value value;
+
+	return rd_fabric_value(fabric, port, counter, &value) ||
+	       fabric->asked >> rd_pma_counters[counter].attribute & 1;
+}
+
+static struct rd_section *make_counters(const struct rd_fabric *fabric, const struct rd_fabric_port *port, bool deltas)
+{
+	struct rd_section *section = rd_section_create("counters", map_columns, MAP_COLUMNS);
+
+	for (size_t i = 0; i < fabric->n_values; i++) {
+		struct rd_pma_value value;
+		struct rd_row *row;
+		uint64_t delta;
+		double seconds;
+
+		if (!is_asked(fabric, port, i))
+			continue;
+		row = rd_section_add(section);
+		rd_row_str(row, MAP_NAME, rd_pma_counters[i].name);
+		if (deltas && rd_fabric_delta(fabric, port, i, &delta, &seconds))
+			rd_row_uint(row, MAP_VALUE, delta);
+		if (!deltas && rd_fabric_value(fabric, port, i, &value))
+			rd_row_uint(row, MAP_VALUE, value.v);
+	}
+	return section;
+}
+
+static struct rd_section *make_peer(const struct rd_fabric *fabric, const struct rd_fabric_port *peer)
+{
+	struct rd_section *section = rd_section_create("peer", peer_columns, PEER_COLUMNS);
+	struct rd_row *row = rd_section_add(section);
+
+	set_guid(row, PEER_GUID, fabric->nodes[peer->node].guid);
+	rd_row_str(row, PEER_NODE, rd_fabric_name(&fabric->nodes[peer->node]));
+	if (peer->lid)
+		rd_row_uint(row, PEER_LID, peer->lid);
+	rd_row_uint(row, PEER_PORT, peer->number);
+	return section;
+}
+
+/* "SymbolErrorCounter 77 (+2)": what ought to be 0 and is not. */
+static void add_errors(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_row *row)
+{
+	_cleanup_buf_ struct rd_buf text = { 0 };
+	uint64_t rise = 0;
+	bool known = false;
+
+	for (size_t i = 0; i < fabric->n_values; i++) {
+		struct rd_pma_value value;
+		uint64_t delta = 0;
+		double seconds;
+
+		if (!is_error(i) || !rd_fabric_value(fabric, port, i, &value))
+			continue;
+		known |= rd_fabric_delta(fabric, port, i, &delta, &seconds);
+		rise += delta;
+		if (value.v == 0)
+			continue;
+		rd_buf_printf(&text, "%s%s %s%" PRIu64, text.len ? ", " : "", rd_pma_counters[i].name,
+			      rd_pma_saturated(&value) ? ">=" : "", value.v);
+		if (delta)
+			rd_buf_printf(&text, " (+%" PRIu64 ")", delta);
+	}
+	if (known)
+		rd_row_uint(row, RD_FAB_RISE, rise);
+	if (text.len)
+		rd_row_str(row, RD_FAB_ERRORS, text.data);
+	if (rise)
+		rd_row_severity(row, RD_SEV_WARNING);
+}
+
+static void add_rates(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_row *row)
+{
+	double xmit, rcv, share, seconds, gbps = rd_fabric_link_gbps(port);
+	uint64_t ticks;
+
+	if (!port->fresh)
+		return;
+	if (port->before_ns && port->read_ns > port->before_ns)
+		rd_row_double(row, RD_FAB_INTERVAL, (double)(port->read_ns - port->before_ns) / 1e9);
+	if (rd_fabric_gbps(fabric, port, rd_pma_find_counter("PortXmitData"), &xmit)) {
+		rd_row_double(row, RD_FAB_XMIT, xmit);
+		if (gbps > 0)
+			rd_row_double(row, RD_FAB_USE, xmit / gbps);
+	}
+	if (rd_fabric_gbps(fabric, port, rd_pma_find_counter("PortRcvData"), &rcv))
+		rd_row_double(row, RD_FAB_RCV, rcv);
+	if (rd_fabric_wait_share(fabric, port, &share))
+		rd_row_double(row, RD_FAB_WAIT, share);
+	if (rd_fabric_delta(fabric, port, rd_pma_find_counter("PortXmitWait"), &ticks, &seconds))
+		rd_row_double(row, RD_FAB_WAIT_TICKS, (double)ticks / seconds);
+}
+
+static void add_state(const struct rd_fabric_port *port, uint64_t now_ns, struct rd_row *row)
+{
+	const char *speed = rd_link_speed_name(port->speed_active), *name;
+	char text[64];
+
+	if (port->state < RD_ARRAY_SIZE(states))
+		rd_row_str(row, RD_FAB_STATE, states[port->state]);
+	if (port->width_active && speed) {
+		snprintf(text, sizeof(text), "%ux %s", port->width_active, speed);
+		rd_row_str(row, RD_FAB_LINK, text);
+		rd_row_double(row, RD_FAB_GBPS, rd_fabric_link_gbps(port));
+	}
+	rd_row_str(row, RD_FAB_CHANGE, changes[port->presence]);
+	rd_row_bool(row, RD_FAB_FRESH, port->fresh);
+	if (port->read_ns && now_ns >= port->read_ns)
+		rd_row_double(row, RD_FAB_AGE, (double)(now_ns - port->read_ns) / 1e9);
+	if (port->error || port->error_status) {
+		name = rd_errno_name(port->error);
+		if (port->error_status)
+			snprintf(text, sizeof(text), "status 0x%04x", (unsigned)port->error_status);
+		else
+			snprintf(text, sizeof(text), "%s", name ? name : "unknown");
+		rd_row_str(row, RD_FAB_ERROR, text);
+	}
+	if (!port->fresh || port->error)
+		rd_row_severity(row, RD_SEV_WARNING);
+}
+
+static void add_port(const struct rd_fabric_shown *shown, const struct rd_fabric_port *port, struct rd_section *section)
+{
+	const struct rd_fabric *fabric = shown->fabric;
+	const struct rd_fabric_node *node = &fabric->nodes[port->node];
+	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &fabric->ports[port->peer];
+	struct rd_row *row = rd_section_add(section);
+	char label[160];
+
+	rd_row_str(row, RD_FAB_NODE, rd_fabric_name(node));
+	rd_row_uint(row, RD_FAB_PORT, port->number);
+	set_guid(row, RD_FAB_GUID, node->guid);
+	if (port->lid)
+		rd_row_uint(row, RD_FAB_LID, port->lid);
+	rd_row_str(row, RD_FAB_KIND, kinds[node->kind]);
+	if (peer) {
+		snprintf(label, sizeof(label), "%s/%u", rd_fabric_name(&fabric->nodes[peer->node]), peer->number);
+		rd_row_str(row, RD_FAB_PEER_LABEL, label);
+	}
+	add_state(port, shown->now_ns, row);
+	add_rates(fabric, port, row);
+	add_errors(fabric, port, row);
+	if (!shown->values)
+		return;
+	if (peer)
+		rd_row_sub(row, RD_FAB_PEER, make_peer(fabric, peer));
+	rd_row_sub(row, RD_FAB_COUNTERS, make_counters(fabric, port, false));
+	if (port->before_ns && port->fresh)
+		rd_row_sub(row, RD_FAB_DELTAS, make_counters(fabric, port, true));
+}
+
+static void report_ports(struct rd_report *report, const struct rd_fabric_shown *shown)
+{
+	struct rd_section *section = rd_section_create("ports", rd_fabric_columns, RD_FABRIC_COLUMNS);
+	const struct rd_fabric *fabric = shown->fabric;
+
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		size_t at = shown->order ? shown->order[i] : i;
+		const struct rd_fabric_port *port = &fabric->ports[at];
+
+		if (shown->picked ? shown->picked[at] : port->selected || port->presence == RD_PORT_GONE)
+			add_port(shown, port, section);
+	}
+	rd_report_add(report, section);
+}
+
+void rd_report_fabric(struct rd_report *report, const struct rd_fabric_shown *shown)
+{
+	report_ports(report, shown);
+	rd_report_fabric_sweep(report, shown);
+}
+
+struct rd_section *rd_report_fabric_port(const struct rd_fabric *fabric, const struct rd_fabric_port *port)
+{
+	return make_counters(fabric, port, false);
+}
+
+/* clang-format off */
+static const struct rd_column map_columns[MAP_COLUMNS] = {
+	[MAP_NAME] = { .key = "name", .title = "COUNTER", .type = RD_T_STR, .help = "name in the specification" },
+	[MAP_VALUE] = { .key = "value", .title = "VALUE", .type = RD_T_UINT, .help = "as it was read" },
+};
+
+static const struct rd_column peer_columns[PEER_COLUMNS] = {
+	[PEER_GUID] = { .key = "node_guid", .type = RD_T_STR, .help = "GUID of the node" },
+	[PEER_NODE] = { .key = "node", .type = RD_T_STR, .help = "its name" },
+	[PEER_LID] = { .key = "lid", .type = RD_T_UINT, .help = "LID of its agents" },
+	[PEER_PORT] = { .key = "port", .type = RD_T_UINT, .help = "port number" },
+};
+
+const struct rd_column rd_fabric_columns[RD_FABRIC_COLUMNS] = {
+	[RD_FAB_NODE] = { .key = "node", .title = "NODE", .type = RD_T_STR, .help = "name of the map, or what the node calls itself" },
+	[RD_FAB_PORT] = { .key = "port", .title = "PORT", .type = RD_T_UINT, .help = "port number" },
+	[RD_FAB_GUID] = { .key = "node_guid", .title = "GUID", .type = RD_T_STR, .help = "GUID of the node", .hidden = true },
+	[RD_FAB_LID] = { .key = "lid", .title = "LID", .type = RD_T_UINT, .help = "LID at which its agents answer", .hidden = true },
+	[RD_FAB_KIND] = { .key = "kind", .title = "KIND", .type = RD_T_STR, .help = "ca, switch, router", .hidden = true },
+	[RD_FAB_STATE] = { .key = "state", .title = "STATE", .type = RD_T_STR, .help = "DOWN, INIT, ARMED, ACTIVE", .hidden = true },
+	[RD_FAB_LINK] = { .key = "link", .title = "LINK", .type = RD_T_STR, .help = "lanes and speed in use" },
+	[RD_FAB_GBPS] = { .key = "link_gbps", .title = "GBPS", .type = RD_T_DOUBLE, .help = "data that the link can carry, Gbit/s", .decimals = 1, .hidden = true },
+	[RD_FAB_PEER] = { .key = "peer", .type = RD_T_OBJECT, .help = "port at the other end" },
+	[RD_FAB_PEER_LABEL] = { .key = "peer_label", .title = "CABLE", .type = RD_T_STR, .help = "node and port at the other end" },
+	[RD_FAB_CHANGE] = { .key = "presence", .title = "CHANGE", .type = RD_T_STR, .help = "present, new, replaced, moved (other LID), gone", .hidden = true },
+	[RD_FAB_FRESH] = { .key = "fresh", .title = "FRESH", .type = RD_T_BOOL, .help = "read in the latest sweep; else its values are old" },
+	[RD_FAB_AGE] = { .key = "age_seconds", .title = "AGE", .type = RD_T_DOUBLE, .help = "age of the values", .decimals = 1, .hidden = true },
+	[RD_FAB_ERROR] = { .key = "error", .title = "ERROR", .type = RD_T_STR, .help = "why it could not be read" },
+	[RD_FAB_INTERVAL] = { .key = "interval_seconds", .title = "SECONDS", .type = RD_T_DOUBLE, .help = "time between the readings that rates are made of", .decimals = 3, .hidden = true },
+	[RD_FAB_XMIT] = { .key = "xmit_gbps", .title = "XMIT", .type = RD_T_DOUBLE, .help = "data sent, Gbit/s", .decimals = 2 },
+	[RD_FAB_RCV] = { .key = "rcv_gbps", .title = "RCV", .type = RD_T_DOUBLE, .help = "data received, Gbit/s", .decimals = 2 },
+	[RD_FAB_USE] = { .key = "xmit_share", .title = "USE", .type = RD_T_SHARE, .help = "share of what the link can carry, sent" },
+	[RD_FAB_WAIT] = { .key = "wait_share", .title = "WAIT", .type = RD_T_SHARE, .help = "share of the time in which it had to wait with what it had to send" },
+	[RD_FAB_WAIT_TICKS] = { .key = "wait_ticks_per_second", .title = "TICKS", .type = RD_T_DOUBLE, .help = "PortXmitWait per second, in the device's ticks", .decimals = 0, .hidden = true },
+	[RD_FAB_RISE] = { .key = "new_errors", .title = "NEW", .type = RD_T_UINT, .help = "errors since the sweep before" },
+	[RD_FAB_ERRORS] = { .key = "error_counters", .title = "ERRORS", .type = RD_T_STR, .help = "error counters that are not 0" },
+	[RD_FAB_COUNTERS] = { .key = "counters", .type = RD_T_MAP, .help = "all counters by their names in the specification" },
+	[RD_FAB_DELTAS] = { .key = "deltas", .type = RD_T_MAP, .help = "what came since the sweep before" },
+};
+/* clang-format on */

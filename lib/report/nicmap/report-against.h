@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RD_REPORT_AGAINST_H
+#define RD_REPORT_AGAINST_H
+
+#include "model/nicmap/against.h"
+#include "report/shared/report.h"
+
+/* What was compared, for the top of the document. */
+struct rd_against_what {
+	const char *file;
+	const char *kind;     /* "log", "topology" */
+	const char *run_host; /* as the log calls it; NULL: not said */
+	const char *version;  /* NCCL's; NULL: not said */
+};
+
+/* Section against: a row for each thing that was compared. */
+void rd_report_against(struct rd_report *report, const struct rd_against_what *what, const struct rd_against *against);
+
+/* The same section of at most `most` rows, those that differ first, for a table; the caller frees it. */
+struct rd_section *rd_report_against_table(const struct rd_against *against, size_t most, size_t *left_out);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pairs of queue pairs, how long they try, how they spread. */
+#include "report/qp/report-qp-pairs.h"
+
+#include "report/shared/report-field.h"
+
+enum { END_HOST, END_IBDEV, END_LQPN, END_STATE, END_COLUMNS };
+enum { PAIR_A, PAIR_B, PAIR_VERDICT, PAIR_REASON, PAIR_COLUMNS };
+enum { FLAT_A, FLAT_B = FLAT_A + END_COLUMNS, FLAT_VERDICT = FLAT_B + END_COLUMNS, FLAT_REASON, FLAT_COLUMNS };
+enum {
+	TIME_IBDEV,
+	TIME_LQPN,
+	TIME_TIMEOUT,
+	TIME_RETRY,
+	TIME_ACK,
+	TIME_LEAST,
+	TIME_MOST,
+	TIME_FOR_EVER,
+	TIME_RNR_RETRY,
+	TIME_MIN_RNR,
+	TIME_RNR,
+	TIME_RNR_LEAST,
+	TIME_RNR_FOR_EVER,
+	TIME_NOTE,
+	TIME_COLUMNS,
+};
+enum {
+	SPREAD_IBDEV,
+	SPREAD_PEER,
+	SPREAD_FLOWS,
+	SPREAD_TUPLES,
+	SPREAD_LINKS,
+	SPREAD_IDEAL,
+	SPREAD_MEAN,
+	SPREAD_WORST,
+	SPREAD_TUPLES_QP,
+	SPREAD_MEAN_QP,
+	SPREAD_WORST_QP,
+	SPREAD_COLUMNS,
+};
+enum { FLOW_IBDEV, FLOW_LQPN, FLOW_RQPN, FLOW_PEER, FLOW_SPORT, FLOW_FROM, FLOW_COLUMNS };
+enum { COLL_IBDEV, COLL_PEER, COLL_SPORT, COLL_FLOWS, COLL_LQPNS, COLL_COLUMNS };
+
+/* clang-format off */
+static const struct rd_column end_columns[END_COLUMNS] = {
+	[END_HOST] = { "host", "HOST", RD_T_STR, "host", 0, false },
+	[END_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	[END_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "number of the queue pair", 0, false },
+	[END_STATE] = { "state", "STATE", RD_T_STR, "its state", 0, false },
+};
+
+static const struct rd_column pair_columns[PAIR_COLUMNS] = {
+	[PAIR_A] = { "a", "A", RD_T_OBJECT, "one end", 0, false },
+	[PAIR_B] = { "b", "B", RD_T_OBJECT, "the other; null: none was found", 0, false },
+	[PAIR_VERDICT] = { "verdict", "VERDICT", RD_T_STR, "connected, half-open, mismatch, ambiguous, peer-not-visible", 0, false },
+	[PAIR_REASON] = { "reason", "REASON", RD_T_STR, "what it was concluded from", 0, false },
+};
+
+static const struct rd_column flat_columns[FLAT_COLUMNS] = {
+	[FLAT_A + END_HOST] = { "host", "HOST", RD_T_STR, "host", 0, false },
+	[FLAT_A + END_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	[FLAT_A + END_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "number of the queue pair", 0, false },
+	[FLAT_A + END_STATE] = { "state", "STATE", RD_T_STR, "its state", 0, false },
+	[FLAT_B + END_HOST] = { "peer_host", "PEER", RD_T_STR, "host at the other end", 0, false },
+	[FLAT_B + END_IBDEV] = { "peer_ibdev", "PEERDEV", RD_T_STR, "its device", 0, false },
+	[FLAT_B + END_LQPN] = { "peer_lqpn", "PEERQPN", RD_T_UINT, "its number", 0, false },
+	[FLAT_B + END_STATE] = { "peer_state", "PEERSTATE", RD_T_STR, "its state", 0, false },
+	[FLAT_VERDICT] = { "verdict", "VERDICT", RD_T_STR, "connected, half-open, mismatch, ambiguous, peer-not-visible", 0, false },
+	[FLAT_REASON] = { "reason", "REASON", RD_T_STR, "what it was concluded from", 0, false },
+};
+
+static const struct rd_column time_columns[TIME_COLUMNS] = {
+	[TIME_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	[TIME_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "number of the queue pair; none: as given", 0, false },
+	[TIME_TIMEOUT] = { "timeout", "T", RD_T_UINT, "timeout, as encoded", 0, false },
+	[TIME_RETRY] = { "retry_cnt", "R", RD_T_UINT, "retries", 0, false },
+	[TIME_ACK] = { "ack_timeout_seconds", "ACKTIMEOUT", RD_T_DOUBLE, "4.096 µs × 2^T", 6, false },
+	[TIME_LEAST] = { "retry_exc_least_seconds", "LEAST", RD_T_DOUBLE, "until RETRY_EXC_ERR: (R + 1) of them", 6, false },
+	[TIME_MOST] = { "retry_exc_most_seconds", "MOST", RD_T_DOUBLE, "four times that", 6, false },
+	[TIME_FOR_EVER] = { "retry_for_ever", "FOREVER", RD_T_BOOL, "it never gives up", 0, false },
+	[TIME_RNR_RETRY] = { "rnr_retry", "RNR", RD_T_UINT, "retries when the receiver is not ready", 0, false },
+	[TIME_MIN_RNR] = { "min_rnr_timer", "RNRCODE", RD_T_UINT, "code of the receiver's RNR timer", 0, false },
+	[TIME_RNR] = { "rnr_timer_seconds", "RNRTIMER", RD_T_DOUBLE, "least wait after an RNR NAK", 6, false },
+	[TIME_RNR_LEAST] = { "rnr_exc_least_seconds", "RNRLEAST", RD_T_DOUBLE, "until RNR_RETRY_EXC_ERR, at least", 6, false },
+	[TIME_RNR_FOR_EVER] = { "rnr_for_ever", "RNRFOREVER", RD_T_BOOL, "it waits for the receiver for ever", 0, false },
+	[TIME_NOTE] = { "note", "NOTE", RD_T_STR, "what else there is to say", 0, false },
+};
+
+static const struct rd_column spread_columns[SPREAD_COLUMNS] = {
+	[SPREAD_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	[SPREAD_PEER] = { "peer", "PEER", RD_T_STR, "to this peer; none: all of the device", 0, false },
+	[SPREAD_FLOWS] = { "flows", "FLOWS", RD_T_UINT, "connected queue pairs", 0, false },
+	[SPREAD_TUPLES] = { "five_tuples", "TUPLES", RD_T_UINT, "distinct five-tuples", 0, false },
+	[SPREAD_LINKS] = { "links", "LINKS", RD_T_UINT, "equal-cost links", 0, false },
+	[SPREAD_IDEAL] = { "ideal_percent", "IDEAL%", RD_T_DOUBLE, "share of each, evenly", 1, false },
+	[SPREAD_MEAN] = { "expected_percent", "EXPECT%", RD_T_DOUBLE, "share of the fullest link, mean over hashes of the five-tuple", 1, false },
+	[SPREAD_WORST] = { "worst_percent", "WORST%", RD_T_DOUBLE, "the same by the worst of them", 1, false },
+	[SPREAD_TUPLES_QP] = { "five_tuples_and_qps", "TUPLES+QP", RD_T_UINT, "distinct five-tuples with destination QP", 0, false },
+	[SPREAD_MEAN_QP] = { "expected_qp_percent", "EXPECT+QP%", RD_T_DOUBLE, "mean over hashes that also take the destination QP", 1, false },
+	[SPREAD_WORST_QP] = { "worst_qp_percent", "WORST+QP%", RD_T_DOUBLE, "the same by the worst of them", 1, false },
+};
+
+static const struct rd_column one_flow_columns[FLOW_COLUMNS] = {
+	[FLOW_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	[FLOW_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "number of the queue pair", 0, false },
+	[FLOW_RQPN] = { "rqpn", "RQPN", RD_T_UINT, "number at the other end", 0, false },
+	[FLOW_PEER] = { "peer", "PEER", RD_T_STR, "address of the other end, where known", 0, false },
+	[FLOW_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "UDP source port", 0, false },
+	[FLOW_FROM] = { "udp_sport_from", "FROM", RD_T_STR, "label or numbers, as recorded; assumed: of the numbers, if no flow label is set", 0, false },
+};
+
+static const struct rd_column coll_columns[COLL_COLUMNS] = {
+	[COLL_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	[COLL_PEER] = { "peer", "PEER", RD_T_STR, "to this peer", 0, false },
+	[COLL_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "UDP source port that they share", 0, false },
+	[COLL_FLOWS] = { "flows", "FLOWS", RD_T_UINT, "how many", 0, false },
+	[COLL_LQPNS] = { "lqpns", "LQPNS", RD_T_STR, "their numbers, the first 16", 0, false },
+};
+/* clang-format on */
+
+static void set_end(struct rd_row *row, size_t from, const struct rd_join_host *hosts, const struct rd_qp_end *end)
+{
+	const struct rd_res *res = hosts[end->host].views->res;
+	const struct rd_qp *qp = &res->qps[end->qp];
+
+	rd_row_str(row, from + END_HOST, hosts[end->host].name);
+	rd_row_str(row, from + END_IBDEV, res->devs[qp->dev].name);
+	rd_row_uint(row, from + END_LQPN, qp->lqpn.v);
+	rd_row_str(row, from + END_STATE,
+		   qp->state.known == RD_OK && rd_qp_state_name(qp->state.v) ? rd_qp_state_name(qp->state.v) :
+									       "unknown");
+}
+
+static struct rd_section *end_object(const char *key, const struct rd_join_host *hosts, const struct rd_qp_end *end)
+{
+	struct rd_section *section = rd_section_create(key, end_columns, END_COLUMNS);
+
+	set_end(rd_section_add(section), 0, hosts, end);
+	return section;
+}
+
+void rd_report_pairs(struct rd_report *report, const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs)
+{
+	struct rd_section *section = rd_section_create("pairs", pair_columns, PAIR_COLUMNS);
+
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct rd_qp_pair *pair = &pairs->v[i];
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_sub(row, PAIR_A, end_object("a", hosts, &pair->a));
+		if (pair->b.host >= 0)
+			rd_row_sub(row, PAIR_B, end_object("b", hosts, &pair->b));
+		rd_row_str(row, PAIR_VERDICT, rd_join_verdict_name(pair->verdict));
+		rd_row_str(row, PAIR_REASON, pair->reason);
+	}
+	rd_report_add(report, section);
+}
+
+struct rd_section *rd_pairs_table(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs)
+{
+	struct rd_section *section = rd_section_create("ends", flat_columns, FLAT_COLUMNS);
+
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct rd_qp_pair *pair = &pairs->v[i];
+		struct rd_row *row = rd_section_add(section);
+
+		set_end(row, FLAT_A, hosts, &pair->a);
+		if (pair->b.host >= 0)
+			set_end(row, FLAT_B, hosts, &pair->b);
+		rd_row_str(row, FLAT_VERDICT, rd_join_verdict_name(pair->verdict));
+		rd_row_str(row, FLAT_REASON, pair->reason);
+	}
+	return section;
+}
+
+struct rd_section *rd_timeouts_section(void)
+{
+	return rd_section_create("timeouts", time_columns, TIME_COLUMNS);
+}
+
+void rd_timeouts_add(struct rd_section *section, const struct rd_res *res, const struct rd_qp *qp,
+		     const struct rd_timeouts *values, const struct rd_giveup *giveup)
+{
+	struct rd_row *row = rd_section_add(section);
+
+	if (qp) {
+		rd_row_str(row, TIME_IBDEV, res->devs[qp->dev].name);
+		RD_ROW_UINT(row, TIME_LQPN, qp->lqpn);
+	}
+	RD_ROW_UINT(row, TIME_TIMEOUT, values->timeout);
+	RD_ROW_UINT(row, TIME_RETRY, values->retry_cnt);
+	RD_ROW_UINT(row, TIME_RNR_RETRY, values->rnr_retry);
+	RD_ROW_UINT(row, TIME_MIN_RNR, values->min_rnr_timer);
+	RD_ROW_DOUBLE(row, TIME_ACK, giveup->ack_timeout);
+	RD_ROW_DOUBLE(row, TIME_LEAST, giveup->ack_least);
+	RD_ROW_DOUBLE(row, TIME_MOST, giveup->ack_most);
+	if (giveup->ack_for_ever || giveup->ack_least.known == RD_OK)
+		rd_row_bool(row, TIME_FOR_EVER, giveup->ack_for_ever);
+	RD_ROW_DOUBLE(row, TIME_RNR, giveup->rnr_timer);
+	RD_ROW_DOUBLE(row, TIME_RNR_LEAST, giveup->rnr_least);
+	if (values->rnr_retry.known == RD_OK)
+		rd_row_bool(row, TIME_RNR_FOR_EVER, giveup->rnr_for_ever);
+	rd_row_str(row, TIME_NOTE, giveup->note);
+}
+
+static void add_spread(struct rd_section *section, const struct rd_res *res, const struct rd_spread *spread,
+		       unsigned links)
+{
+	struct rd_row *row = rd_section_add(section);
+
+	rd_row_str(row, SPREAD_IBDEV, res->devs[spread->dev].name);
+	if (spread->has_peer)
+		rd_row_gid_ip(row, SPREAD_PEER, spread->peer_gid);
+	rd_row_uint(row, SPREAD_FLOWS, spread->flows);
+	rd_row_uint(row, SPREAD_TUPLES, spread->tuples);
+	rd_row_uint(row, SPREAD_LINKS, links);
+	rd_row_double(row, SPREAD_IDEAL, 100.0 / links);
+	rd_row_double(row, SPREAD_MEAN, 100.0 * spread->mean);
+	rd_row_double(row, SPREAD_WORST, 100.0 * spread->worst);
+	rd_row_uint(row, SPREAD_TUPLES_QP, spread->tuples_qp);
+	rd_row_double(row, SPREAD_MEAN_QP, 100.0 * spread->mean_qp);
+	rd_row_double(row, SPREAD_WORST_QP, 100.0 * spread->worst_qp);
+}
+
+static void report_flows(struct rd_report *report, const struct rd_qp_views *views, const struct rd_spreads *spreads)
+{
+	struct rd_section *section = rd_section_create("flows", one_flow_columns, FLOW_COLUMNS);
+
+	for (size_t i = 0; i < spreads->n_flows; i++) {
+		const struct rd_flow *flow = &spreads->flows[i];
+		const struct rd_qp *qp = &views->res->qps[flow->qp];
+		const uint8_t *peer = rd_qp_peer_gid(&views->v[flow->qp]);
+		struct rd_row *row = rd_section_add(section);
+
+		rd_row_str(row, FLOW_IBDEV, views->res->devs[qp->dev].name);
+		RD_ROW_UINT(row, FLOW_LQPN, qp->lqpn);
+		RD_ROW_UINT(row, FLOW_RQPN, qp->rqpn);
+		if (peer)
+			rd_row_gid_ip(row, FLOW_PEER, peer);
+		rd_row_uint(row, FLOW_SPORT, flow->udp_sport);
+		rd_row_str(row, FLOW_FROM, rd_sport_from_name(flow->from));
+	}
+	rd_report_add(report, section);
+}
+
+void rd_report_spreads(struct rd_report *report, const struct rd_qp_views *views, const struct rd_spreads *spreads)
+{
+	const struct rd_res *res = views->res;
+	struct rd_section *section = rd_section_create("entropy", spread_columns, SPREAD_COLUMNS);
+	struct rd_section *collisions = rd_section_create("collisions", coll_columns, COLL_COLUMNS);
+
+	for (size_t i = 0; i < spreads->n; i++)
+		add_spread(section, res, &spreads->v[i], spreads->links);
+	for (size_t i = 0; i < spreads->n_collisions; i++) {
+		const struct rd_collision *collision = &spreads->collisions[i];
+		struct rd_row *row = rd_section_add(collisions);
+
+		rd_row_str(row, COLL_IBDEV, res->devs[collision->dev].name);
+		rd_row_gid_ip(row, COLL_PEER, collision->peer_gid);
+		rd_row_uint(row, COLL_SPORT, collision->udp_sport);
+		rd_row_uint(row, COLL_FLOWS, collision->flows);
+		rd_row_str(row, COLL_LQPNS, collision->lqpns);
+	}
+	rd_report_add(report, section);
+	rd_report_add(report, collisions);
+	report_flows(report, views, spreads);
+}

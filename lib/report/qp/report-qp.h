@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RD_REPORT_QP_H
+#define RD_REPORT_QP_H
+
+#include "model/rdma/qp-groups.h"
+#include "model/rdma/qp-view.h"
+#include "report/shared/report.h"
+
+/* Columns of the table of queue pairs, which -o may name. */
+enum rd_qp_column {
+	RD_QP_IBDEV,
+	RD_QP_PORT,
+	RD_QP_LQPN,
+	RD_QP_TYPE,
+	RD_QP_STATE,
+	RD_QP_RQPN,
+	RD_QP_PEER,
+	RD_QP_PID,
+	RD_QP_COMM,
+	RD_QP_JOB,
+	RD_QP_AGE,
+	RD_QP_VERDICT,
+	RD_QP_SQ_PSN,
+	RD_QP_RQ_PSN,
+	RD_QP_PATH_MIG,
+	RD_QP_PDN,
+	RD_QP_KERNEL,
+	RD_QP_AGE_KIND,
+	RD_QP_AGE_MAX,
+	RD_QP_PSN_RATE,
+	RD_QP_PEER_GID,
+	RD_QP_UDP_SPORT,
+	RD_QP_FLOW_LABEL,
+	RD_QP_PATH_MTU,
+	RD_QP_TIMEOUT,
+	RD_QP_RETRY_CNT,
+	RD_QP_RNR_RETRY,
+	RD_QP_MIN_RNR_TIMER,
+	RD_QP_SGID_INDEX,
+	RD_QP_DEST_QPN,
+	RD_QP_SUBTYPE,
+	RD_QP_CGROUP,
+	RD_QP_CM_STATE,
+	RD_QP_SRC_ADDR,
+	RD_QP_DST_ADDR,
+	RD_QP_ERRNO,
+	RD_QP_LAST_ERR,
+	RD_QP_WHY,
+	RD_QP_FIX,
+	RD_QP_COLUMNS,
+};
+extern const struct rd_column rd_qp_columns[RD_QP_COLUMNS];
+
+/* Adds section "qps": those for which `chosen` (n_qps entries; NULL: all) is true. */
+void rd_report_qps(struct rd_report *report, const struct rd_qp_views *views, const bool *chosen);
+
+/* Adds section "summary": of each device and kind how many are in use, and how many there may be. */
+void rd_report_qp_summary(struct rd_report *report, const struct rd_res *res);
+
+/* Adds section "processes": what each process holds, as far as it was listed; the largest holder first. */
+void rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, const struct rd_res_holders *holders);
+
+/* Adds section "groups". */
+void rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, const struct rd_qp_groups *groups);
+
+/* Adds to the report's metrics how many queue pairs of each device are in each state (those for which `chosen` is true), and
+ * what each device has in use, of how many. */
+void rd_report_qp_metrics(struct rd_report *report, const struct rd_res *res, const bool *chosen);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RD_REPORT_FINDING_H
+#define RD_REPORT_FINDING_H
+
+#include "model/shared/finding.h"
+#include "report/shared/report.h"
+
+/* Adds copies of the findings. */
+void rd_report_add_findings(struct rd_report *report, const struct rd_findings *findings);
+
+/* The exit code that the findings amount to: any critical 2, else any warning 1, else 0. What is muted counts for nothing. */
+int rd_report_judge(const struct rd_report *report);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/shared/report.h"
+
+#include "base/memory.h"
+
+struct rd_section *rd_section_create(const char *key, const struct rd_column *columns, size_t n_columns)
+{
+	struct rd_section *section = rd_alloc(1, sizeof(*section));
+
+	section->key = key;
+	section->columns = columns;
+	section->n_columns = n_columns;
+	return section;
+}
+
+static void cell_deinit(struct rd_cell *cell)
+{
+	switch (cell->type) {
+	case RD_T_STR:
+		free(cell->s);
+		break;
+	case RD_T_OBJECT:
+	case RD_T_ROWS:
+	case RD_T_MAP:
+	case RD_T_STRS:
+	case RD_T_SPARK:
+		rd_section_destroy(cell->sub);
+		break;
+	default:
+		break;
+	}
+}
+
+void rd_section_destroy(struct rd_section *section)
+{
+	if (!section)
+		return;
+	for (size_t i = 0; i < section->n; i++) {
+		for (size_t c = 0; c < section->n_columns; c++)
+			cell_deinit(&section->rows[i].cells[c]);
+		free(section->rows[i].cells);
+	}
+	free(section->rows);
+	free(section);
+}
+
+struct rd_row *rd_section_add(struct rd_section *section)
+{
+	struct rd_row *row;
+
+	rd_reserve(&section->rows, &section->cap, section->n + 1, sizeof(*section->rows));
+	row = &section->rows[section->n++];
+	*row = (struct rd_row){ .cells = rd_alloc(section->n_columns, sizeof(*row->cells)),
+				.n_cells = section->n_columns };
+	for (size_t c = 0; c < section->n_columns; c++)
+		row->cells[c].type = section->columns[c].type;
+	return row;
+}
+
+/* The cell if it is of this type, emptied; else NULL: a value of another type must not be read as this one. */
+static struct rd_cell *cell_for(struct rd_row *row, size_t column, unsigned types)
+{
+	struct rd_cell *cell;
+
+	if (column >= row->n_cells)
+		return NULL;
+	cell = &row->cells[column];
+	if (!(types & 1u << cell->type))
+		return NULL;
+	cell_deinit(cell);
+	*cell = (struct rd_cell){ .type = cell->type };
+	return cell;
+}
+
+void rd_row_str(struct rd_row *row, size_t column, const char *value)
+{
+	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_STR);
+
+	if (!cell || !value)
+		return;
+	cell->s = rd_dup(value);
+	cell->known = RD_OK;
+}
+
+void rd_row_uint(struct rd_row *row, size_t column, uint64_t value)
+{
+	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_UINT | 1u << RD_T_TIME);
+
+	if (!cell)
+		return;
+	cell->u = value;
+	cell->known = RD_OK;
+}
+
+void rd_row_int(struct rd_row *row, size_t column, int64_t value)
+{
+	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_INT);
+
+	if (!cell)
+		return;
+	cell->i = value;
+	cell->known = RD_OK;
+}
+
+void rd_row_double(struct rd_row *row, size_t column, double value)
+{
+	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_DOUBLE | 1u << RD_T_SHARE);
+
+	if (!cell)
+		return;
+	cell->d = value;
+	cell->known = RD_OK;
+}
+
+void rd_row_bool(struct rd_row *row, size_t column, bool value)
+{
+	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_BOOL);
+
+	if (!cell)
+		return;
+	cell->b = value;
+	cell->known = RD_OK;
+}
+
+void rd_row_sub(struct rd_row *row, size_t column, struct rd_section *sub)
+{
+	const unsigned types = 1u << RD_T_OBJECT | 1u << RD_T_ROWS | 1u << RD_T_MAP | 1u << RD_T_STRS |
+			       1u << RD_T_SPARK;
+	struct rd_cell *cell = cell_for(row, column, types);
+
+	if (!cell) {
+		rd_section_destroy(sub);
+		return;
+	}
+	cell->sub = sub;
+	cell->known = sub ? RD_OK : RD_ABSENT;
+}
+
+void rd_row_known(struct rd_row *row, size_t column, enum rd_known known)
+{
+	if (column < row->n_cells)
+		row->cells[column].known = known;
+}
+
+void rd_row_severity(struct rd_row *row, enum rd_severity severity)
+{
+	row->severity = severity;
+}
+
+void rd_report_init(struct rd_report *report, const char *schema)
+{
+	*report = (struct rd_report){ .schema = schema };
+}
+
+void rd_report_deinit(struct rd_report *report)
+{
+	free(report->host);
+	rd_section_destroy(report->scalars);
+	for (size_t i = 0; i < report->n_sections; i++)
+		rd_section_destroy(report->sections[i]);
+	free(report->sections);
+	rd_findings_deinit(&report->findings);
+	rd_errlist_deinit(&report->errors);
+	rd_metrics_deinit(&report->metrics);
+	*report = (struct rd_report){ 0 };
+}
+
+void rd_report_add(struct rd_report *report, struct rd_section *section)
+{
+	rd_reserve(&report->sections, &report->cap_sections, report->n_sections + 1, sizeof(*report->sections));
+	report->sections[report->n_sections++] = section;
+}

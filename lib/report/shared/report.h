@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a command found, typed and ordered: sections of columns and rows, findings, errors. A table, a JSON document, a
+ * metrics page and a live view are renderings of this and of nothing else.
+ */
+#ifndef RD_REPORT_H
+#define RD_REPORT_H
+
+#include "base/base.h"
+#include "base/err.h"
+#include "model/shared/finding.h"
+#include "report/shared/metrics.h"
+
+enum rd_type {
+	RD_T_STR,
+	RD_T_UINT,
+	RD_T_INT,
+	RD_T_DOUBLE,
+	RD_T_SHARE, /* a DOUBLE, 0 to 1 (above 1 is possible): a bar in a view, percent in a table, a number in JSON */
+	RD_T_BOOL,
+	RD_T_TIME,   /* ns since the epoch: RFC 3339 in JSON, local time in a table */
+	RD_T_OBJECT, /* a section of exactly one row: a JSON object */
+	RD_T_ROWS,   /* a section: a JSON list of objects */
+	RD_T_MAP,    /* a section of two columns, name and number: a JSON object keyed by name */
+	RD_T_STRS,   /* a section of one column: a JSON list of plain values */
+	RD_T_SPARK,  /* a section of one column of shares, oldest first: a sparkline in a view, else as STRS */
+};
+
+struct rd_column {
+	const char *key;   /* the JSON name, with its unit as suffix where it has one */
+	const char *title; /* in a table; NULL: not shown in tables unless asked for by -o */
+	enum rd_type type;
+	const char *help; /* one line, for --help and the man page */
+	int decimals;	  /* of a DOUBLE */
+	bool hidden;	  /* has a title, but is shown only when -o asks */
+};
+
+struct rd_cell {
+	enum rd_known known;
+	enum rd_type type; /* the column's */
+	union {
+		char *s; /* owned */
+		uint64_t u;
+		int64_t i;
+		double d;
+		bool b;
+		struct rd_section *sub; /* owned */
+	};
+};
+
+struct rd_row {
+	struct rd_cell *cells; /* as many as the section has columns */
+	size_t n_cells;
+	enum rd_severity severity; /* colours the row, from RD_SEV_UNKNOWN on */
+};
+
+struct rd_section {
+	const char *key;		 /* static */
+	const struct rd_column *columns; /* static */
+	size_t n_columns;
+	struct rd_row *rows;
+	size_t n, cap;
+};
+
+struct rd_report {
+	const char *schema; /* "rdmadiag/trace-errno/1" */
+	char *host;
+	uint64_t time;	    /* ns since the epoch */
+	const char *source; /* "live" or "bundle" */
+	RD_FIELD(uint64_t) read_at;
+	struct rd_section *scalars; /* single values that stand at the top of a document (`seconds`, `events`), as one row;
+				     * NULL: none */
+	struct rd_section **sections; /* owned */
+	size_t n_sections, cap_sections;
+	struct rd_findings findings;
+	struct rd_errlist errors;
+	struct rd_metrics metrics; /* what of it a monitoring system takes; filled where it was asked for */
+	int status;		   /* the exit code, 0..3 */
+};
+
+/* A section, of these static columns. */
+struct rd_section *rd_section_create(const char *key, const struct rd_column *columns, size_t n_columns);
+void rd_section_destroy(struct rd_section *section);
+
+/* Adds a row of unknown cells. The pointer is good until the next row is added. */
+struct rd_row *rd_section_add(struct rd_section *section);
+
+/* Fill a cell of a row, by the column's index. Text is copied; NULL text leaves the cell unknown. Sub-sections are taken
+ * over. A value that is not of the column's type (UINT also fills TIME) leaves the cell unknown. */
+void rd_row_str(struct rd_row *row, size_t column, const char *value);
+void rd_row_uint(struct rd_row *row, size_t column, uint64_t value);
+void rd_row_int(struct rd_row *row, size_t column, int64_t value);
+void rd_row_double(struct rd_row *row, size_t column, double value);
+void rd_row_bool(struct rd_row *row, size_t column, bool value);
+void rd_row_sub(struct rd_row *row, size_t column, struct rd_section *sub);
+void rd_row_known(struct rd_row *row, size_t column, enum rd_known known);
+void rd_row_severity(struct rd_row *row, enum rd_severity severity);
+
+void rd_report_init(struct rd_report *report, const char *schema);
+void rd_report_deinit(struct rd_report *report);
+
+/* Takes the section over. */
+void rd_report_add(struct rd_report *report, struct rd_section *section);
+
+/* Adds what every page has: the exit code, findings by severity, errors, time, version. `command` is a label of each, so
+ * that the pages of several commands can lie side by side. */
+void rd_metrics_add_report(struct rd_metrics *metrics, const struct rd_report *report, const char *command,
+			   const char *version);
+
+/* Adds a sample to the family for each row of the section in which the number `value` (a column) is known; its labels
+ * are the columns `columns` (at most 8, ended by -1), called by their keys. */
+void rd_metrics_add_section(struct rd_metric *family, const struct rd_section *section, size_t value,
+			    const int *columns);
+
+#endif

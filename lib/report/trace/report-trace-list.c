@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "report/trace/report-trace.h"
+
+enum fn_column { FN_FUNCTION, FN_MODULE, FN_SELECTED, FN_REASON, FN_ROOTS, FN_ATTACHABLE, FN_BACKEND, FN_COLUMNS };
+enum module_column { MOD_MODULE, MOD_FUNCTIONS, MOD_SELECTED, MOD_BTF, MOD_FILE, MOD_NOTE, MOD_COLUMNS };
+
+static const struct rd_column scalar_columns[1];
+static const struct rd_column fn_columns[FN_COLUMNS];
+static const struct rd_column root_columns[1];
+static const struct rd_column backend_columns[1];
+static const struct rd_column module_columns[MOD_COLUMNS];
+
+static struct rd_section *roots_of(const struct rd_fn *fn, const struct rd_fnset *set)
+{
+	struct rd_section *section = rd_section_create("roots", root_columns, 1);
+
+	for (uint32_t i = 0; i < fn->n_roots; i++) {
+		uint32_t root = fn->roots[i];
+
+		if (root < set->n_roots && set->roots[root].fn < set->n_fns)
+			rd_row_str(rd_section_add(section), 0, set->fns[set->roots[root].fn].name);
+	}
+	return section;
+}
+
+static struct rd_section *backends_of(const struct rd_fn *fn)
+{
+	struct rd_section *section = rd_section_create("attachable", backend_columns, 1);
+
+	for (int b = RD_BACKEND_NONE + 1; b < RD_BACKEND_COUNT; b++)
+		if (fn->attachable & 1u << b)
+			rd_row_str(rd_section_add(section), 0, rd_backend_name(b));
+	return section;
+}
+
+static void add_function(struct rd_section *section, const struct rd_fn *fn, const struct rd_fnset *set)
+{
+	struct rd_row *row = rd_section_add(section);
+
+	rd_row_str(row, FN_FUNCTION, fn->name);
+	if (fn->module < set->n_modules)
+		rd_row_str(row, FN_MODULE, set->modules[fn->module].name);
+	rd_row_bool(row, FN_SELECTED, fn->selected);
+	rd_row_str(row, FN_REASON, rd_rule_name(fn->rule));
+	rd_row_sub(row, FN_ROOTS, roots_of(fn, set));
+	rd_row_sub(row, FN_ATTACHABLE, backends_of(fn));
+	if (fn->backend != RD_BACKEND_NONE)
+		rd_row_str(row, FN_BACKEND, rd_backend_name(fn->backend));
+}
+
+static void count_module(const struct rd_fnset *set, size_t module, uint64_t *all, uint64_t *selected)
+{
+	*all = *selected = 0;
+	for (size_t i = 0; i < set->n_fns; i++) {
+		if (set->fns[i].module != module)
+			continue;
+		++*all;
+		*selected += set->fns[i].selected;
+	}
+}
+
+static void add_module(struct rd_section *section, const struct rd_fnset *set, size_t module)
+{
+	struct rd_row *row = rd_section_add(section);
+	uint64_t all, selected;
+
+	count_module(set, module, &all, &selected);
+	rd_row_str(row, MOD_MODULE, set->modules[module].name);
+	rd_row_uint(row, MOD_FUNCTIONS, all);
+	rd_row_uint(row, MOD_SELECTED, selected);
+	rd_row_bool(row, MOD_BTF, set->modules[module].has_btf);
+	rd_row_bool(row, MOD_FILE, set->modules[module].file_matches);
+	rd_row_str(row, MOD_NOTE, set->modules[module].note);
+}
+
+void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, const bool *match)
+{
+	struct rd_section *fns = rd_section_create("functions", fn_columns, FN_COLUMNS);
+	struct rd_section *modules = rd_section_create("modules", module_columns, MOD_COLUMNS);
+
+	report->scalars = rd_section_create("list", scalar_columns, 1);
+	rd_row_str(rd_section_add(report->scalars), 0, set->kernel);
+	for (size_t i = 0; i < set->n_fns; i++)
+		if (!match || match[i])
+			add_function(fns, &set->fns[i], set);
+	for (size_t i = 0; i < set->n_modules; i++)
+		add_module(modules, set, i);
+	rd_report_add(report, fns);
+	rd_report_add(report, modules);
+}
+
+/* clang-format off */
+static const struct rd_column scalar_columns[1] = {
+	{ "kernel", "KERNEL", RD_T_STR, "release of the running kernel", 0, false },
+};
+
+static const struct rd_column fn_columns[FN_COLUMNS] = {
+	[FN_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
+	[FN_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
+	[FN_SELECTED] = { "selected", "SELECTED", RD_T_BOOL, "gets a hook", 0, false },
+	[FN_REASON] = { "reason", "REASON", RD_T_STR, "rule by which it is selected or left out", 0, false },
+	[FN_ROOTS] = { "roots", "ROOTS", RD_T_STRS, "entry points that lead to it", 0, true },
+	[FN_ATTACHABLE] = { "attachable", "ATTACHABLE", RD_T_STRS, "backends that can hook it", 0, false },
+	[FN_BACKEND] = { "backend", "BACKEND", RD_T_STR, "backend that has hooked it", 0, true },
+};
+
+static const struct rd_column root_columns[1] = {
+	{ "root", "ROOT", RD_T_STR, "entry point", 0, false },
+};
+
+static const struct rd_column backend_columns[1] = {
+	{ "backend", "BACKEND", RD_T_STR, "how functions are hooked", 0, false },
+};
+
+static const struct rd_column module_columns[MOD_COLUMNS] = {
+	[MOD_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module", 0, false },
+	[MOD_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "functions in it", 0, false },
+	[MOD_SELECTED] = { "selected", "SELECTED", RD_T_UINT, "of these: selected", 0, false },
+	[MOD_BTF] = { "btf", "BTF", RD_T_BOOL, "has type information", 0, false },
+	[MOD_FILE] = { "file_matches", "FILE", RD_T_BOOL, "its file on disk is the one that is loaded", 0, false },
+	[MOD_NOTE] = { "note", "NOTE", RD_T_STR, "what is missing, and what that loses", 0, false },
+};
+/* clang-format on */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What trace-errno says: one section an event, the summary at the end, the list of functions. */
+#ifndef RD_REPORT_TRACE_H
+#define RD_REPORT_TRACE_H
+
+#include "model/trace/event.h"
+#include "model/trace/fnset.h"
+#include "model/trace/held.h"
+#include "report/shared/report.h"
+
+/* A section of one row. Nothing of the event is referred to afterwards. */
+struct rd_section *rd_report_trace_event(const struct rd_event *event, const struct rd_fnset *set);
+
+/* How often one origin failed one verb in one way. */
+struct rd_origin_count {
+	int fn;					    /* function id; -1: the record named none of ours */
+	const char *object, *method, *verb, *ibdev; /* NULL: not known */
+	int err;				    /* negative errno */
+	uint64_t count;
+	uint64_t benign; /* of these: known to be benign */
+};
+
+struct rd_trace_summary {
+	double seconds;
+	size_t per_backend[RD_BACKEND_COUNT]; /* functions */
+	size_t functions;
+	struct rd_trace_totals totals;
+	uint64_t benign; /* delivered events that were found benign */
+	enum rd_let_go let_go;
+	const struct rd_origin_count *counts;
+	size_t n_counts;
+};
+
+/* Adds the scalars and by_origin, greatest count first; rows that would look the same are added up. `hide_benign` leaves
+ * out rows of which every event was benign. */
+void rd_report_trace_summary(struct rd_report *report, const struct rd_trace_summary *summary,
+			     const struct rd_fnset *set, bool hide_benign);
+
+/* Fills report->metrics from what rd_report_trace_summary has added. Gauges: each run counts from 0. */
+void rd_report_trace_metrics(struct rd_report *report);
+
+/* Adds kernel, functions and modules. `match` (per function id; NULL: all) picks the functions. */
+void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, const bool *match);
+
+/* --status and --detach-all: the scalars and the section `attached`, which is the table. */
+void rd_report_trace_status(struct rd_report *report, const struct rd_held_list *list);
+
+/* The columns of an event, for --help, completion and the man page. */
+#define RD_TRACE_EVENT_COLUMNS 23
+extern const struct rd_column rd_trace_event_columns[RD_TRACE_EVENT_COLUMNS];
+
+#endif

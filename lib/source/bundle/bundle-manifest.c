@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/bundle/bundle-manifest.h"
+#include "base/number.h"
+#include "source/bundle/bundle.h"
+#include "source/bundle/json-read.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A host of many devices asks for about 50,000 facts of 100 bytes each. */
+#define REQUESTS_MAX ((size_t)1 << 20)
+#define NAME_COST 48 /* of a name in a list, in memory, besides its letters */
+
+const char *const rd_ask_names[RD_ASKS] = {
+	[RD_ASK_READ] = "read", [RD_ASK_LIST] = "list", [RD_ASK_LINK] = "link",
+	[RD_ASK_RDEV] = "rdev", [RD_ASK_INO] = "ino",	[RD_ASK_MODE] = "mode",
+};
+
+void rd_manifest_deinit(struct rd_manifest *manifest)
+{
+	free(manifest->hostname);
+	free(manifest->samples);
+	*manifest = (struct rd_manifest){ 0 };
+}
+
+const char *rd_sample_folder(size_t sample, const char *name, char *buf)
+{
+	if (!sample)
+		return name;
+	snprintf(buf, 16, "t%03zu/%s", (sample - 1) % RD_SAMPLES_MAX, name);
+	return buf;
+}
+
+/* One request, while it is read. */
+struct request {
+	struct rd_buf path, word, target;
+	struct rd_names names;
+	int ask, code;
+	uint64_t value, hash;
+	bool has_names, has_target, has_value, has_hash;
+};
+
+struct reader {
+	struct rd_json json;
+	struct rd_tree *tree;
+	uint32_t top;
+	const struct rd_folder *dir; /* of lazy files */
+	struct rd_manifest *manifest;
+	struct request request;
+	size_t sample, n_requests;
+	bool schema;
+	const char *wrong;     /* what is wrong, where it is not the JSON */
+	struct rd_err of_file; /* what is wrong with one of the files */
+};
+
+static bool wrong(struct reader *reader, const char *what)
+{
+	if (!reader->wrong)
+		reader->wrong = what;
+	reader->json.failed = true;
+	return false;
+}
+
+static void request_reset(struct request *request)
+{
+	request->path.len = request->target.len = 0;
+	rd_names_deinit(&request->names);
+	request->ask = -1;
+	request->code = 0;
+	request->has_names = request->has_target = request->has_value = request->has_hash = false;
+}
+
+static void request_deinit(struct request *request)
+{
+	rd_buf_deinit(&request->path);
+	rd_buf_deinit(&request->word);
+	rd_buf_deinit(&request->target);
+	rd_names_deinit(&request->names);
+}
+
+static bool read_names(struct reader *reader)
+{
+	struct request *request = &reader->request;
+	struct rd_json *json = &reader->json;
+
+	request->has_names = true;
+	for (rd_json_enter(json, '['); rd_json_element(json);) {
+		struct rd_names *names = &request->names;
+
+		if (!rd_json_text(json, &request->word))
+			return false;
+		if (!request->word.len || strchr(request->word.data, '/'))
+			return wrong(reader, "a name in a list is none");
+		if (rd_tree_charge(reader->tree, request->word.len + NAME_COST) < 0)
+			return wrong(reader, "its lists are above the limits");
+		if (rd_grow(&names->v, &names->cap, names->n + 1, sizeof(*names->v)) < 0)
+			return wrong(reader, "no memory for it");
+		names->v[names->n] = strdup(request->word.data);
+		if (!names->v[names->n])
+			return wrong(reader, "no memory for it");
+		names->n++;
+	}
+	return !json->failed;
+}
+
+static bool read_hash(struct reader *reader, struct rd_buf *word, uint64_t *ret)
+{
+	const char *at;
+
+	if (!rd_json_text(&reader->json, word))
+		return false;
+	at = word->data;
+	return word->len == 16 && strspn(at, "0123456789abcdef") == 16 && rd_take_hex(&at, 16, ret) == 0 ?
+		       true :
+		       wrong(reader, "a hash in it is none");
+}
+
+static bool read_field(struct reader *reader, const char *name)
+{
+	struct request *request = &reader->request;
+	struct rd_json *json = &reader->json;
+
+	if (strcmp(name, "path") == 0)
+		return rd_json_text(json, &request->path);
+	if (strcmp(name, "ask") == 0) {
+		if (!rd_json_text(json, &request->word))
+			return false;
+		for (request->ask = 0; request->ask < RD_ASKS; request->ask++)
+			if (strcmp(rd_ask_names[request->ask], request->word.data) == 0)
+				return true;
+		return true; /* of a later version: passed over */
+	}
+	if (strcmp(name, "errno") == 0) {
+		if (!rd_json_text(json, &request->word))
+			return false;
+		request->code = rd_errno_parse(request->word.data);
+		return request->code > 0 && request->code < 4096 ? true : wrong(reader, "an errno in it is none");
+	}
+	if (strcmp(name, "names") == 0)
+		return read_names(reader);
+	if (strcmp(name, "target") == 0) {
+		request->has_target = true;
+		return rd_json_text(json, &request->target);
+	}
+	if (strcmp(name, "value") == 0) {
+		request->has_value = true;
+		return rd_json_uint(json, &request->value);
+	}
+	if (strcmp(name, "hash") == 0) {
+		request->has_hash = true;
+		return read_hash(reader, &request->word, &request->hash);
+	}
+	return rd_json_skip(json);
+}
+
+/* What the answer says must be what the tree holds. */
+static bool borne_out(const struct request *request, const struct rd_node *node)
+{
+	bool has = request->ask == RD_ASK_READ ? node->type == RD_NODE_FILE :
+		   request->ask == RD_ASK_LIST ? node->type == RD_NODE_DIR :
+						 node->type == RD_NODE_LINK || request->has_target;
+
+	if (request->ask == RD_ASK_RDEV || request->ask == RD_ASK_INO || request->ask == RD_ASK_MODE)
+		return request->code || request->has_value;
+	/* A denied directory has members all the same, where those could be asked for by name. */
+	if (request->code && request->ask == RD_ASK_LIST)
+		return true;
+	/* What reads from a link that leads out of the tree stands in place of the link. */
+	return has == !request->code;
+}
+
+/* Lazy files are read for it, and stay. `path`: below the top. */
+static bool unchanged(struct reader *reader, uint32_t at, const char *path)
+{
+	const struct rd_node *node = rd_tree_node(reader->tree, at);
+
+	if (node->lazy) {
+		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+		int r = rd_bundle_read_lazy(reader->dir, reader->tree, at, &bytes);
+
+		if (!r)
+			r = rd_tree_set(reader->tree, at, RD_NODE_FILE, bytes.data, bytes.size);
+		if (r < 0) {
+			rd_err_set(&reader->of_file, -r, path, "cannot read it");
+			return false;
+		}
+	}
+	if (node->type == RD_NODE_FILE && rd_hash(RD_HASH, node->data, node->size) == reader->request.hash)
+		return true;
+	rd_err_set(&reader->of_file, EBADMSG, path, "damaged: its hash is not the one in manifest.json");
+	return false;
+}
+
+static bool keep_answer(struct reader *reader, uint32_t node)
+{
+	struct request *request = &reader->request;
+	struct rd_node_more *more;
+
+	/* Those that need no more than what the tree has: nearly all. */
+	if (!request->code && (request->ask == RD_ASK_READ || (request->ask == RD_ASK_LINK && !request->has_target)))
+		return true;
+	more = rd_tree_more(reader->tree, node);
+	if (!more)
+		return wrong(reader, "no memory for it");
+	if (more->asked[request->ask])
+		return wrong(reader, "it answers a request twice");
+	more->asked[request->ask] = true;
+	more->code[request->ask] = request->code;
+	if (request->code)
+		return true;
+	if (rd_node_value(more, request->ask))
+		*rd_node_value(more, request->ask) = request->value;
+	if (request->has_names) {
+		more->names = request->names;
+		more->has_names = true;
+		request->names = (struct rd_names){ 0 };
+	}
+	if (request->has_target) {
+		more->target = strdup(request->target.data);
+		if (!more->target || rd_tree_charge(reader->tree, request->target.len) < 0)
+			return wrong(reader, "no memory for it");
+	}
+	return true;
+}
+
+static bool keep_request(struct reader *reader)
+{
+	struct request *request = &reader->request;
+	_cleanup_free_ char *path = NULL;
+	char folder[16];
+	uint32_t node;
+	bool netlink;
+
+	if (++reader->n_requests > REQUESTS_MAX)
+		return wrong(reader, "more requests than any host is asked");
+	if (!request->path.len || request->ask < 0)
+		return wrong(reader, "a request without a path or without what was asked");
+	if (request->ask == RD_ASKS)
+		return true;
+	/* "/sys/…" stands below root/, "route/…" below nl/. */
+	netlink = request->path.data[0] != '/';
+	if (asprintf(&path, "%s/%s", rd_sample_folder(reader->sample, netlink ? "nl" : "root", folder),
+		     request->path.data + !netlink) < 0) {
+		path = NULL;
+		return wrong(reader, "no memory for it");
+	}
+	if (request->code == ENOENT || request->code == ENOTDIR) {
+		char absolute[8200];
+
+		snprintf(absolute, sizeof(absolute), "/%s", path);
+		/* In the first sample this needs no place: what is not in the tree is so. */
+		if (!reader->sample && strlen(path) < 4096 &&
+		    rd_tree_resolve(reader->tree, reader->top, absolute, false, &node) < 0)
+			return true;
+	}
+	if (request->path.len == 1 && !netlink)
+		path[strlen(path) - 1] = '\0';
+	if (rd_tree_enter(reader->tree, reader->top, path, &node) < 0)
+		return wrong(reader, "a request with a path that is no good");
+	if (netlink ? rd_tree_node(reader->tree, node)->type != RD_NODE_FILE :
+		      !borne_out(request, rd_tree_node(reader->tree, node)))
+		return wrong(reader, "it says of a file what is not so");
+	return (!request->has_hash || unchanged(reader, node, path)) && keep_answer(reader, node);
+}
+
+static bool read_requests(struct reader *reader)
+{
+	struct rd_json *json = &reader->json;
+	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
+
+	for (rd_json_enter(json, '['); rd_json_element(json);) {
+		request_reset(&reader->request);
+		for (rd_json_enter(json, '{'); rd_json_member(json, &name);)
+			if (!read_field(reader, name.data))
+				return false;
+		if (json->failed || !keep_request(reader))
+			return false;
+	}
+	return !json->failed;
+}
+
+/* Of what is there, before requests add to it what is not. */
+static uint64_t shape_of(struct reader *reader)
+{
+	char folder[16], path[32];
+	uint32_t root;
+
+	snprintf(path, sizeof(path), "/%s", rd_sample_folder(reader->sample, "root", folder));
+	return rd_tree_resolve(reader->tree, reader->top, path, false, &root) < 0 ? 0 :
+										    rd_tree_shape(reader->tree, root);
+}
+
+static bool read_shape(struct reader *reader, uint64_t shape)
+{
+	_cleanup_buf_ struct rd_buf word = RD_BUF_CHECKED;
+	uint64_t recorded;
+
+	if (!read_hash(reader, &word, &recorded))
+		return false;
+	return shape == recorded ? true : wrong(reader, "other names or links stand beside it than were recorded");
+}
+
+static bool read_sample(struct reader *reader)
+{
+	struct rd_manifest *manifest = reader->manifest;
+	struct rd_json *json = &reader->json;
+	struct rd_sample sample = { 0 };
+	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
+	uint64_t shape;
+
+	reader->sample = manifest->n_samples;
+	if (manifest->n_samples > RD_SAMPLES_MAX)
+		return wrong(reader, "more samples than a bundle can have");
+	shape = shape_of(reader);
+	for (rd_json_enter(json, '{'); rd_json_member(json, &name);) {
+		bool ok;
+
+		if (strcmp(name.data, "realtime_ns") == 0)
+			ok = rd_json_uint(json, &sample.realtime_ns);
+		else if (strcmp(name.data, "monotonic_ns") == 0)
+			ok = rd_json_uint(json, &sample.monotonic_ns);
+		else if (strcmp(name.data, "shape") == 0)
+			ok = read_shape(reader, shape);
+		else if (strcmp(name.data, "requests") == 0)
+			ok = read_requests(reader);
+		else
+			ok = rd_json_skip(json);
+		if (!ok)
+			return false;
+	}
+	/* A year beyond 2200 would not fit the signed nanoseconds that others count in. */
+	if (json->failed || sample.realtime_ns > INT64_MAX || sample.monotonic_ns > INT64_MAX)
+		return wrong(reader, "a time that is none");
+	if (rd_grow(&manifest->samples, &manifest->cap_samples, manifest->n_samples + 1, sizeof(sample)) < 0)
+		return wrong(reader, "no memory for it");
+	manifest->samples[manifest->n_samples++] = sample;
+	return true;
+}
+
+/* `before`: the hash of all that stands before this member. */
+static bool read_top(struct reader *reader, const char *name, uint64_t before)
+{
+	struct rd_json *json = &reader->json;
+	_cleanup_buf_ struct rd_buf text = RD_BUF_CHECKED;
+	uint64_t recorded;
+	bool ok = true;
+
+	if (strcmp(name, "schema") == 0) {
+		reader->schema = rd_json_text(json, &text) && strcmp(text.data, RD_BUNDLE_SCHEMA) == 0;
+		return reader->schema ? true : wrong(reader, "its schema is not " RD_BUNDLE_SCHEMA);
+	}
+	if (strcmp(name, "byte_order") == 0) {
+		const char *ours = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "little" : "big";
+
+		ok = rd_json_text(json, &text);
+		return ok && strcmp(text.data, ours) != 0 ? wrong(reader, "recorded in the other byte order") : ok;
+	}
+	if (strcmp(name, "hostname") == 0 && !reader->manifest->hostname) {
+		ok = rd_json_text(json, &text);
+		reader->manifest->hostname = ok ? strdup(text.data) : NULL;
+		return ok;
+	}
+	if (strcmp(name, "samples") == 0) {
+		if (reader->manifest->n_samples)
+			return wrong(reader, "it has samples twice");
+		for (rd_json_enter(json, '['); rd_json_element(json);)
+			if (!read_sample(reader))
+				return false;
+		return !json->failed;
+	}
+	if (strcmp(name, "hash") == 0) {
+		ok = read_hash(reader, &text, &recorded);
+		return ok && recorded != before ? wrong(reader, "damaged: its hash is not the one at its end") : ok;
+	}
+	return rd_json_skip(json);
+}
+
+int rd_manifest_read(const struct rd_bytes *bytes, struct rd_tree *tree, uint32_t top, const struct rd_folder *dir,
+		     struct rd_manifest *ret, struct rd_err *err)
+{
+	_cleanup_(rd_manifest_deinit) struct rd_manifest manifest = { 0 };
+	struct reader reader = { .tree = tree, .top = top, .dir = dir, .manifest = &manifest };
+	struct request *request = &reader.request;
+	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
+	const char *from = (const char *)bytes->data;
+	uint64_t before = RD_HASH;
+
+	request->path = request->word = request->target = RD_BUF_CHECKED;
+	rd_json_init(&reader.json, bytes->data, bytes->size);
+	for (rd_json_enter(&reader.json, '{'); rd_json_member(&reader.json, &name); from = reader.json.at) {
+		if (!read_top(&reader, name.data, before))
+			break;
+		before = rd_hash(before, from, reader.json.at - from);
+	}
+	request_deinit(request);
+	if (reader.of_file.code)
+		return rd_err_set(err, reader.of_file.code, reader.of_file.object, "%s", reader.of_file.message);
+	if (!rd_json_end(&reader.json) || !reader.schema || !manifest.n_samples)
+		return rd_err_set(err, EBADMSG, "manifest.json", "%s",
+				  reader.wrong ? reader.wrong : "not the manifest of a bundle");
+	*ret = manifest;
+	manifest = (struct rd_manifest){ 0 };
+	return 0;
+}

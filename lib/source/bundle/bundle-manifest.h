@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* manifest.json: what was asked when a bundle was recorded, when, and what was answered that no file can hold. */
+#ifndef RD_BUNDLE_MANIFEST_H
+#define RD_BUNDLE_MANIFEST_H
+
+#include "source/bundle/bundle.h"
+
+#define RD_SAMPLES_MAX 1000 /* t000 to t999 follow the first */
+
+struct rd_sample {
+	uint64_t realtime_ns, monotonic_ns;
+};
+
+struct rd_manifest {
+	char *hostname; /* NULL: it has none */
+	struct rd_sample *samples;
+	size_t n_samples, cap_samples;
+};
+
+void rd_manifest_deinit(struct rd_manifest *manifest);
+
+/*
+ * Reads a manifest and puts what it says of paths into the tree below `top`, in root/ and tNNN/root/. Files whose hash it
+ * has are held against it, for which the lazy ones are read from `dir` (its fd -1: there are none). -EBADMSG if it is no manifest, or
+ * says what the tree does not bear out.
+ */
+int rd_manifest_read(const struct rd_bytes *json, struct rd_tree *tree, uint32_t top, const struct rd_folder *dir,
+		     struct rd_manifest *ret, struct rd_err *err);
+
+/* Where the facts of a sample stand: "root" and "nl", or "t004/root" and "t004/nl". `buf` has 16 bytes. */
+const char *rd_sample_folder(size_t sample, const char *name, char *buf);
+
+/* The words for enum rd_ask in a manifest. */
+extern const char *const rd_ask_names[RD_ASKS];
+
+#endif

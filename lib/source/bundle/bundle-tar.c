@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A tar archive, member by member into a tree. Nothing is written anywhere. */
+#include "source/bundle/bundle.h"
+#include "source/bundle/libarchive.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define READ_SIZE ((size_t)64 << 10)
+#define TAR_BLOCK 512
+/* What holds a tree of the largest size: with each member go its header and the padding behind its bytes. One name may come
+ * again and again, and what stands in headers is in no tree. */
+#define MEMBERS_MAX RD_TREE_NODES_MAX
+#define UNPACKED_MAX (RD_TREE_BYTES_MAX + 2 * TAR_BLOCK * MEMBERS_MAX)
+
+struct packing {
+	const char *magic;
+	size_t size;
+	int (**support)(struct archive *archive);
+};
+
+static const struct packing packings[] = {
+	{ "\x1f\x8b", 2, &rd_libarchive.archive_read_support_filter_gzip },
+	{ "BZh", 3, &rd_libarchive.archive_read_support_filter_bzip2 },
+	{ "\x28\xb5\x2f\xfd", 4, &rd_libarchive.archive_read_support_filter_zstd },
+};
+
+static void archive_freep(struct archive **archive)
+{
+	if (*archive)
+		rd_libarchive.archive_read_free(*archive);
+}
+
+static int damaged(struct archive *archive, const char *name, struct rd_err *err)
+{
+	const char *why = rd_libarchive.archive_error_string(archive);
+
+	if (rd_libarchive.archive_errno(archive) == ENOMEM)
+		return rd_err_set(err, ENOMEM, name, "no memory to read it");
+	return rd_err_set(err, EBADMSG, name, "not a whole tar archive: %s", why ? why : "damaged data");
+}
+
+/* Only the filter whose magic is there is asked for: a file must not choose what parses it. */
+static int open_archive(int fd, const char *name, struct archive *archive, struct rd_err *err)
+{
+	uint8_t head[8] = { 0 };
+	ssize_t n = pread(fd, head, sizeof(head), 0);
+
+	if (n < 0)
+		return rd_err_set(err, errno, name, "cannot read");
+	for (size_t i = 0; i < RD_ARRAY_SIZE(packings); i++)
+		/* ARCHIVE_WARN: libarchive was built without it and would run a program of that name instead. */
+		if (memcmp(head, packings[i].magic, packings[i].size) == 0 &&
+		    (*packings[i].support)(archive) != ARCHIVE_OK)
+			return rd_err_set(err, ENOTSUP, name, "this libarchive cannot unpack it");
+	if (rd_libarchive.archive_read_support_format_tar(archive) != ARCHIVE_OK ||
+	    rd_libarchive.archive_read_open_fd(archive, fd, READ_SIZE) != ARCHIVE_OK)
+		return damaged(archive, name, err);
+	return 0;
+}
+
+static int read_member(struct archive *archive, const char *name, size_t claimed, struct rd_bytes *ret,
+		       struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	la_ssize_t n;
+
+	if (claimed > RD_TREE_FILE_MAX)
+		return rd_err_set(err, EFBIG, name, "a file of %zu bytes is above the limit of %zu", claimed,
+				  RD_TREE_FILE_MAX);
+	bytes.data = malloc(claimed + 1);
+	if (!bytes.data)
+		return rd_err_set(err, ENOMEM, name, "no memory to read it");
+	while (bytes.size < claimed) {
+		n = rd_libarchive.archive_read_data(archive, bytes.data + bytes.size, claimed - bytes.size);
+		if (n < 0)
+			return damaged(archive, name, err);
+		if (n == 0)
+			return rd_err_set(err, EBADMSG, name, "not a whole tar archive: a file ends early");
+		bytes.size += n;
+	}
+	/* The end has to be asked for: only then libarchive steps over the padding behind the file. */
+	if (rd_libarchive.archive_read_data(archive, bytes.data + bytes.size, 1) != 0)
+		return damaged(archive, name, err);
+	bytes.data[bytes.size] = '\0';
+	*ret = bytes;
+	bytes = (struct rd_bytes){ 0 };
+	return 0;
+}
+
+static int bad_member(const char *name, const char *member, int r, struct rd_err *err)
+{
+	if (r == -EFBIG)
+		return rd_err_set(err, EFBIG, name, "holds more than %zu files or %zu MB", MEMBERS_MAX,
+				  RD_TREE_BYTES_MAX >> 20);
+	if (r == -ENOMEM)
+		return rd_err_set(err, ENOMEM, name, "no memory to read it");
+	return rd_err_set(err, EBADMSG, name, "holds \"%s\", which no bundle may",
+			  member ? member : "(a name of no charset)");
+}
+
+static int take_link(struct archive_entry *entry, struct rd_tree *tree, uint32_t node)
+{
+	const char *target = rd_libarchive.archive_entry_symlink(entry);
+
+	if (!target || !*target || strlen(target) >= 4096)
+		return -EBADMSG;
+	return rd_tree_set(tree, node, RD_NODE_LINK, target, strlen(target));
+}
+
+static int take_member(struct archive *archive, struct archive_entry *entry, const char *name, struct rd_tree *tree,
+		       struct rd_err *err)
+{
+	const char *path = rd_libarchive.archive_entry_pathname(entry);
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	mode_t type = rd_libarchive.archive_entry_filetype(entry);
+	enum rd_node_type was;
+	uint32_t node;
+	int r;
+
+	while (path && path[0] == '.' && path[1] == '/')
+		path += 2 + strspn(path + 2, "/");
+	if (path && type == AE_IFDIR && (!*path || strcmp(path, ".") == 0))
+		return 0;
+	r = path && !rd_libarchive.archive_entry_hardlink(entry) ? rd_tree_enter(tree, RD_TREE_TOP, path, &node) :
+								   -EBADMSG;
+	if (r < 0)
+		return bad_member(name, path, r, err);
+	was = rd_tree_node(tree, node)->type;
+	/* Twice the same name: which of them is meant would be up to the reader. */
+	if (was != RD_NODE_NONE && (was != RD_NODE_DIR || type != AE_IFDIR))
+		return bad_member(name, path, -EBADMSG, err);
+	if (type == AE_IFDIR) {
+		rd_tree_node(tree, node)->type = RD_NODE_DIR;
+	} else if (type == AE_IFLNK) {
+		r = take_link(entry, tree, node);
+	} else if (type == AE_IFREG) {
+		int64_t size = rd_libarchive.archive_entry_size(entry);
+
+		r = read_member(archive, name, size < 0 ? SIZE_MAX : (size_t)size, &bytes, err);
+		if (r < 0)
+			return r;
+		r = rd_tree_set(tree, node, RD_NODE_FILE, bytes.data, bytes.size);
+	} else {
+		r = -EBADMSG;
+	}
+	return r < 0 ? bad_member(name, path, r, err) : 0;
+}
+
+int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd_err *err)
+{
+	_cleanup_(archive_freep) struct archive *archive = NULL;
+	int64_t behind = 0;
+	size_t members = 0;
+	int r = rd_libarchive_load(name, err);
+
+	if (r < 0)
+		return r;
+	archive = rd_libarchive.archive_read_new();
+	if (!archive)
+		return rd_err_set(err, ENOMEM, name, "no memory to read it");
+	r = open_archive(fd, name, archive, err);
+	if (r < 0)
+		return r;
+	for (;;) {
+		struct archive_entry *entry;
+
+		r = rd_libarchive.archive_read_next_header(archive, &entry);
+		if (r == ARCHIVE_EOF)
+			break;
+		/* A warning is about what we do not use, such as a name's charset; ARCHIVE_RETRY is a header whose sum is wrong. */
+		if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
+			return damaged(archive, name, err);
+		if (members++ == MEMBERS_MAX || rd_libarchive.archive_filter_bytes(archive, 0) > (int64_t)UNPACKED_MAX)
+			return bad_member(name, NULL, -EFBIG, err);
+		r = take_member(archive, entry, name, tree, err);
+		if (r < 0)
+			return r;
+		behind = rd_libarchive.archive_filter_bytes(archive, 0);
+	}
+	/* libarchive takes the end of the bytes for the end of the archive, which is a block of zeros. */
+	if (rd_libarchive.archive_filter_bytes(archive, 0) - behind < TAR_BLOCK)
+		return rd_err_set(err, EBADMSG, name, "not a whole tar archive: it has no end");
+	return 0;
+}

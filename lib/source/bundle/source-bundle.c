@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A recorded host. What it is made of stands in rdmadiag-bundle(5). */
+#include "source/bundle/bundle-manifest.h"
+#include "source/bundle/bundle.h"
+#include "source/opener/opener.h"
+#include "source/shared/netlink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define HOSTNAME_PATH "proc/sys/kernel/hostname" /* below root/ */
+
+struct bundle {
+	struct rd_source src;
+	struct rd_tree *tree;
+	struct rd_manifest manifest; /* without samples: a bare tree */
+	struct rd_folder dir;	     /* of lazy files */
+	char *path;		     /* as it was named */
+	uint32_t top;		     /* the folder that holds all */
+	uint32_t root, nl;	     /* nl 0: there is none */
+	size_t sample;
+};
+
+static struct bundle *bundle_of(struct rd_source *src)
+{
+	return (struct bundle *)src;
+}
+
+static int find(struct bundle *bundle, const char *path, bool follow, uint32_t *ret, struct rd_err *err)
+{
+	int r = rd_tree_resolve(bundle->tree, bundle->root, path, follow, ret);
+
+	if (r == -EBADMSG)
+		return rd_err_set(err, EBADMSG, path, "a link on the way leads out of the bundle");
+	return r < 0 ? rd_err_set(err, -r, path, "the bundle says") : 0;
+}
+
+static int bundle_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct bundle *bundle = bundle_of(src);
+	uint32_t node;
+	int r = find(bundle, path, true, &node, err);
+
+	if (r < 0)
+		return r;
+	if (!rd_tree_node(bundle->tree, node)->lazy)
+		return rd_node_read(bundle->tree, node, path, ret, err);
+	r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, node, ret);
+	return r < 0 ? rd_err_set(err, -r, path, "cannot read it in the bundle") : 0;
+}
+
+static int bundle_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	struct bundle *bundle = bundle_of(src);
+	uint32_t node;
+	int r = find(bundle, path, true, &node, err);
+
+	return r < 0 ? r : rd_node_list(bundle->tree, node, path, !bundle->manifest.n_samples, ret, err);
+}
+
+static int bundle_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+{
+	struct bundle *bundle = bundle_of(src);
+	uint32_t node;
+	int r = find(bundle, path, false, &node, err);
+
+	return r < 0 ? r : rd_node_link(bundle->tree, node, path, ret, err);
+}
+
+static int bundle_stat_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct bundle *bundle = bundle_of(src);
+	uint32_t node;
+	int r = find(bundle, path, true, &node, err);
+
+	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_ASK_RDEV, ret, err);
+}
+
+static int bundle_stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct bundle *bundle = bundle_of(src);
+	uint32_t node;
+	int r = find(bundle, path, true, &node, err);
+
+	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_ASK_INO, ret, err);
+}
+
+static int bundle_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct bundle *bundle = bundle_of(src);
+	uint32_t node;
+	int r = find(bundle, path, true, &node, err);
+
+	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_ASK_MODE, ret, err);
+}
+
+/* The recorded request, then its answer. */
+static int split_answer(const struct rd_bytes *file, const void *request, size_t size, const char *path,
+			struct rd_bytes *ret, struct rd_err *err)
+{
+	size_t whole = NLMSG_ALIGN(size);
+
+	if (file->size < whole || memcmp(file->data, request, size) != 0)
+		return rd_err_set(err, ENOENT, path, "the bundle has no answer to this request");
+	if (!rd_nlmsgs_sound(file->data + whole, file->size - whole))
+		return rd_err_set(err, EBADMSG, path, "a message in the bundle is cut short");
+	if (rd_bytes_copy(file->data + whole, file->size - whole, ret) < 0)
+		return rd_err_set(err, ENOMEM, path, "no memory for the answer");
+	return 0;
+}
+
+static int bundle_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+			  struct rd_err *err)
+{
+	struct bundle *bundle = bundle_of(src);
+	_cleanup_bytes_ struct rd_bytes file = { 0 };
+	char name[64], path[80];
+	struct rd_node *node;
+	uint32_t at;
+	int r = rd_nlrequest_check(request, size, err);
+
+	if (r < 0)
+		return r;
+	rd_nlrequest_path(protocol, request, size, name, sizeof(name));
+	snprintf(path, sizeof(path), "/%s", name);
+	r = bundle->nl ? rd_tree_resolve(bundle->tree, bundle->nl, path, false, &at) : -ENOENT;
+	if (r < 0)
+		return rd_err_set(err, ENOENT, path, "the bundle has no answer to this request");
+	node = rd_tree_node(bundle->tree, at);
+	if (node->more && node->more->code[RD_ASK_READ])
+		return rd_err_set(err, node->more->code[RD_ASK_READ], path, "when it was recorded");
+	if (node->lazy)
+		r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, at, &file);
+	else
+		r = rd_node_read(bundle->tree, at, path, &file, NULL);
+	if (r < 0)
+		return rd_err_set(err, -r, path, "cannot read it in the bundle");
+	return split_answer(&file, request, size, path, ret, err);
+}
+
+static int bundle_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
+{
+	(void)src;
+	(void)fn;
+	(void)arg;
+	return rd_err_set(err, ENODATA, "events", "the bundle has none");
+}
+
+static uint64_t bundle_now(struct rd_source *src, int clock)
+{
+	struct bundle *bundle = bundle_of(src);
+	const struct rd_sample *sample;
+
+	if (!bundle->manifest.n_samples)
+		return 0; /* nobody wrote down when a bare tree was copied */
+	sample = &bundle->manifest.samples[bundle->sample];
+	return clock == CLOCK_REALTIME ? sample->realtime_ns : sample->monotonic_ns;
+}
+
+static void bundle_close(struct rd_source *src)
+{
+	struct bundle *bundle = bundle_of(src);
+
+	rd_tree_destroy(bundle->tree);
+	rd_manifest_deinit(&bundle->manifest);
+	if (bundle->dir.fd >= 0)
+		close(bundle->dir.fd);
+	free(bundle->path);
+	free(bundle);
+}
+
+static int bundle_next(struct rd_source *src, struct rd_err *err);
+
+static const struct rd_source_ops bundle_ops = {
+	.name = "bundle",
+	.read_file = bundle_read_file,
+	.list_dir = bundle_list_dir,
+	.read_link = bundle_read_link,
+	.stat_rdev = bundle_stat_rdev,
+	.stat_ino = bundle_stat_ino,
+	.stat_mode = bundle_stat_mode,
+	.netlink = bundle_netlink,
+	.drain_events = bundle_drain_events,
+	.now = bundle_now,
+	.next = bundle_next,
+	.close = bundle_close,
+};
+
+static uint32_t child(struct bundle *bundle, uint32_t dir, const char *name)
+{
+	return rd_tree_child(bundle->tree, dir, name, strlen(name));
+}
+
+/* The one member of a directory, if it is one and a directory itself; 0 otherwise. */
+static uint32_t only_folder(struct bundle *bundle, uint32_t dir)
+{
+	uint32_t first = rd_tree_node(bundle->tree, dir)->child;
+
+	if (!first || rd_tree_node(bundle->tree, first)->next || rd_tree_node(bundle->tree, first)->type != RD_NODE_DIR)
+		return 0;
+	return first;
+}
+
+/* Links are facts, but none may lead out of the tree, whoever follows them. */
+static int check_links(struct bundle *bundle, uint32_t dir, size_t depth, const char *name, struct rd_err *err)
+{
+	for (uint32_t i = rd_tree_node(bundle->tree, dir)->child; i; i = rd_tree_node(bundle->tree, i)->next) {
+		const struct rd_node *node = rd_tree_node(bundle->tree, i);
+		int r = 0;
+
+		if (node->type == RD_NODE_LINK && !rd_link_stays((const char *)node->data, depth))
+			return rd_err_set(err, EBADMSG, name, "holds the link \"%s\", which leads out of it",
+					  node->name);
+		if (node->type == RD_NODE_DIR)
+			r = check_links(bundle, i, depth + 1, name, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int take_manifest(struct bundle *bundle, uint32_t at, const char *name, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_err what = { 0 };
+	int r;
+
+	if (rd_tree_node(bundle->tree, at)->lazy)
+		r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, at, &bytes);
+	else
+		r = rd_node_read(bundle->tree, at, "manifest.json", &bytes, NULL);
+	if (r < 0)
+		return rd_err_set(err, -r, name, "cannot read manifest.json in it");
+	r = rd_manifest_read(&bytes, bundle->tree, bundle->top, &bundle->dir, &bundle->manifest, &what);
+	return r < 0 ? rd_err_set(err, -r, name, "%s: %s", what.object, what.message) : 0;
+}
+
+/* The name that the manifest has, where the file that it is from is not there. */
+static int add_hostname(struct bundle *bundle)
+{
+	const char *name = bundle->manifest.hostname;
+	uint32_t at;
+	int r = name ? rd_tree_enter(bundle->tree, bundle->root, HOSTNAME_PATH, &at) : -EBADMSG;
+
+	if (!r && rd_tree_node(bundle->tree, at)->type == RD_NODE_NONE && !rd_tree_node(bundle->tree, at)->more)
+		return rd_tree_set(bundle->tree, at, RD_NODE_FILE, name, strlen(name));
+	return r == -EBADMSG ? 0 : r;
+}
+
+static bool is_host(struct bundle *bundle, uint32_t dir)
+{
+	return child(bundle, dir, "sys") || child(bundle, dir, "proc");
+}
+
+static uint32_t sample_folder(struct bundle *bundle, size_t sample, const char *name)
+{
+	char buf[16];
+	uint32_t folder;
+
+	rd_sample_folder(sample, "", buf);
+	folder = rd_tree_child(bundle->tree, bundle->top, buf, strcspn(buf, "/"));
+	return folder ? child(bundle, folder, name) : 0;
+}
+
+static int take_bundle(struct bundle *bundle, const char *name, struct rd_err *err)
+{
+	int r = take_manifest(bundle, child(bundle, bundle->top, "manifest.json"), name, err);
+
+	if (r < 0)
+		return r;
+	bundle->root = child(bundle, bundle->top, "root");
+	bundle->nl = child(bundle, bundle->top, "nl");
+	if (!bundle->root)
+		return rd_err_set(err, EBADMSG, name, "a bundle without root/");
+	r = check_links(bundle, bundle->root, 0, name, err);
+	for (size_t sample = 1; !r && sample < bundle->manifest.n_samples; sample++) {
+		uint32_t folder = sample_folder(bundle, sample, "root");
+
+		r = folder ? check_links(bundle, folder, 0, name, err) : 0;
+	}
+	if (!r && add_hostname(bundle) < 0)
+		return rd_err_set(err, ENOMEM, name, "no memory for it");
+	return r;
+}
+
+/* Finds out what it is that the tree holds. */
+static int look_around(struct bundle *bundle, const char *name, struct rd_err *err)
+{
+	if (!child(bundle, bundle->top, "manifest.json") && !is_host(bundle, bundle->top))
+		bundle->top = only_folder(bundle, bundle->top);
+	if (child(bundle, bundle->top, "manifest.json"))
+		return take_bundle(bundle, name, err);
+	bundle->root = bundle->top;
+	if (!is_host(bundle, bundle->root))
+		return rd_err_set(err, EBADMSG, name, "neither a bundle nor a tree that holds sys/");
+	return check_links(bundle, bundle->root, 0, name, err);
+}
+
+/* An XML file stands for a host of which nothing else is known. */
+static int take_xml(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
+{
+	_cleanup_free_ uint8_t *data = malloc(RD_SOURCE_XML_MAX + 1);
+	size_t size = 0;
+	uint32_t node;
+	ssize_t n;
+	int r;
+
+	if (!data)
+		return rd_err_set(err, ENOMEM, name, "no memory to read it");
+	while ((n = pread(fd, data + size, RD_SOURCE_XML_MAX + 1 - size, size)) > 0)
+		size += n;
+	if (n < 0)
+		return rd_err_set(err, errno, name, "cannot read");
+	if (size > RD_SOURCE_XML_MAX)
+		return rd_err_set(err, EFBIG, name, "an XML file of more than %zu bytes", RD_SOURCE_XML_MAX);
+	r = rd_tree_enter(bundle->tree, RD_TREE_TOP, &RD_SOURCE_NCCL_XML[1], &node);
+	if (!r)
+		r = rd_tree_set(bundle->tree, node, RD_NODE_FILE, data, size);
+	return r < 0 ? rd_err_set(err, -r, name, "cannot keep it") : 0;
+}
+
+static bool is_xml(int fd)
+{
+	char head[64] = "";
+	ssize_t n = pread(fd, head, sizeof(head) - 1, 0);
+	const char *at = head;
+
+	if (n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0)
+		at += 3;
+	at += strspn(at, " \t\r\n");
+	return n > 0 && *at == '<';
+}
+
+static int fill(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
+{
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st) < 0)
+		return rd_err_set(err, errno, name, "cannot look at it");
+	if (S_ISDIR(st.st_mode)) {
+		bundle->dir.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		if (bundle->dir.fd < 0)
+			return rd_err_set(err, errno, name, "cannot keep it open");
+		r = rd_bundle_index_dir(&bundle->dir, bundle->tree, err);
+	} else if (!S_ISREG(st.st_mode)) {
+		return rd_err_set(err, EBADMSG, name, "neither a directory nor a tar archive");
+	} else if (is_xml(fd)) {
+		return take_xml(bundle, fd, name, err);
+	} else {
+		r = rd_bundle_read_tar(fd, name, bundle->tree, err);
+	}
+	return r < 0 ? r : look_around(bundle, name, err);
+}
+
+int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_err *err)
+{
+	_cleanup_close_ int fd = rd_opener_open(path, "");
+	struct bundle *bundle;
+	int r;
+
+	if (fd < 0)
+		return rd_err_set(err, -fd, path, "cannot open the bundle");
+	bundle = calloc(1, sizeof(*bundle));
+	if (bundle)
+		bundle->path = strdup(path);
+	if (!bundle || !bundle->path || rd_tree_create(&bundle->tree) < 0) {
+		if (bundle)
+			free(bundle->path);
+		free(bundle);
+		return rd_err_set(err, ENOMEM, path, "no memory for it");
+	}
+	bundle->src.ops = &bundle_ops;
+	bundle->dir = (struct rd_folder){ -1, bundle->path };
+	r = fill(bundle, fd, path, err);
+	if (r < 0) {
+		bundle_close(&bundle->src);
+		return r;
+	}
+	*ret = &bundle->src;
+	return 0;
+}
+
+static int overlay(struct bundle *bundle, uint32_t from, uint32_t to, size_t depth);
+
+/* Bytes of a lazy file are found by its place, and the place is now another. */
+static int take_lazy(struct bundle *bundle, uint32_t from, uint32_t to)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	int r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, from, &bytes);
+
+	return r < 0 ? r : rd_tree_set(bundle->tree, to, RD_NODE_FILE, bytes.data, bytes.size);
+}
+
+/* What was answered anew takes the place of what was answered before; other answers stay. */
+static void overlay_more(struct rd_node_more *above, struct rd_node_more *below)
+{
+	for (enum rd_ask ask = 0; ask < RD_ASKS; ask++) {
+		if (!above->asked[ask])
+			continue;
+		below->asked[ask] = true;
+		below->code[ask] = above->code[ask];
+		if (rd_node_value(below, ask))
+			*rd_node_value(below, ask) = *rd_node_value(above, ask);
+	}
+	if (above->has_names) {
+		rd_names_deinit(&below->names);
+		below->names = above->names;
+		below->has_names = true;
+		above->names = (struct rd_names){ 0 };
+	}
+	if (above->target) {
+		free(below->target);
+		below->target = RD_TAKE(above->target);
+	}
+}
+
+/* What a later sample says of a path takes the place of what was said before. */
+static int overlay_node(struct bundle *bundle, uint32_t from, uint32_t to_dir, size_t depth)
+{
+	struct rd_node *above, *below;
+	uint32_t to;
+	int r = rd_tree_enter(bundle->tree, to_dir, rd_tree_node(bundle->tree, from)->name, &to);
+
+	if (r < 0)
+		return r;
+	above = rd_tree_node(bundle->tree, from);
+	below = rd_tree_node(bundle->tree, to);
+	/* That these can be read now is said by no answer but their bytes. */
+	if (above->type == RD_NODE_FILE && below->more)
+		below->more->code[RD_ASK_READ] = 0;
+	if (above->type == RD_NODE_LINK && below->more)
+		below->more->code[RD_ASK_LINK] = 0;
+	if (above->more && below->more)
+		overlay_more(above->more, below->more);
+	else if (above->more)
+		below->more = RD_TAKE(above->more);
+	if (above->lazy)
+		return take_lazy(bundle, from, to);
+	if (above->type != RD_NODE_NONE) {
+		below->type = above->type;
+		below->data = above->data;
+		below->size = above->size;
+		below->lazy = false;
+	}
+	return overlay(bundle, from, to, depth + 1);
+}
+
+static int overlay(struct bundle *bundle, uint32_t from, uint32_t to, size_t depth)
+{
+	if (depth > RD_TREE_DEPTH_MAX)
+		return -EBADMSG;
+	for (uint32_t i = rd_tree_node(bundle->tree, from)->child; i; i = rd_tree_node(bundle->tree, i)->next) {
+		int r = overlay_node(bundle, i, to, depth);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int bundle_next(struct rd_source *src, struct rd_err *err)
+{
+	struct bundle *bundle = bundle_of(src);
+	uint32_t folder;
+	int r = 0;
+
+	if (bundle->sample + 1 >= bundle->manifest.n_samples)
+		return rd_err_set(err, ENODATA, "bundle", "it has no more samples");
+	bundle->sample++;
+	folder = sample_folder(bundle, bundle->sample, "root");
+	if (folder)
+		r = overlay(bundle, folder, bundle->root, 0);
+	folder = sample_folder(bundle, bundle->sample, "nl");
+	if (!r && folder && bundle->nl)
+		r = overlay(bundle, folder, bundle->nl, 0);
+	return r < 0 ? rd_err_set(err, -r, "bundle", "sample %zu does not fit the one before", bundle->sample) : 0;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A tree asked like a host. */
+#include "source/bundle/tree.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static int absent(int code, const char *path, struct rd_err *err)
+{
+	return rd_err_set(err, code, path, "the bundle says");
+}
+
+static int was_refused(const struct rd_node *node, enum rd_ask ask, const char *path, struct rd_err *err)
+{
+	if (!node->more || !node->more->code[ask])
+		return 0;
+	return rd_err_set(err, node->more->code[ask], path, "when it was recorded");
+}
+
+int rd_node_read(struct rd_tree *tree, uint32_t at, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	const struct rd_node *node = rd_tree_node(tree, at);
+	int r = was_refused(node, RD_ASK_READ, path, err);
+
+	if (r < 0)
+		return r;
+	if (node->type != RD_NODE_FILE)
+		return absent(node->type == RD_NODE_DIR ? EISDIR : ENOENT, path, err);
+	if (rd_bytes_copy(node->data, node->size, ret) < 0)
+		return rd_err_set(err, ENOMEM, path, "no memory for its bytes");
+	return 0;
+}
+
+int rd_node_list(struct rd_tree *tree, uint32_t at, const char *path, bool whole, struct rd_names *ret,
+		 struct rd_err *err)
+{
+	const struct rd_node *node = rd_tree_node(tree, at);
+	const struct rd_node_more *more = node->more;
+	int r = was_refused(node, RD_ASK_LIST, path, err);
+
+	if (r < 0)
+		return r;
+	if (node->type != RD_NODE_DIR)
+		return absent(node->type == RD_NODE_NONE ? ENOENT : ENOTDIR, path, err);
+	if (more && more->has_names)
+		r = rd_names_copy(&more->names, ret);
+	else if (whole || (more && more->asked[RD_ASK_LIST]))
+		rd_tree_names(tree, at, ret);
+	else
+		return absent(ENOENT, path, err);
+	return r < 0 ? rd_err_set(err, ENOMEM, path, "no memory for its names") : 0;
+}
+
+/* Of a node whose kind nobody asked for: whether any answer about it shows that there was something. */
+static bool was_there(const struct rd_node *node)
+{
+	for (size_t ask = 0; node->more && ask < RD_ASKS; ask++)
+		if (node->more->asked[ask] && node->more->code[ask] != ENOENT && node->more->code[ask] != ENOTDIR)
+			return true;
+	return node->type != RD_NODE_NONE;
+}
+
+int rd_node_link(struct rd_tree *tree, uint32_t at, const char *path, char **ret, struct rd_err *err)
+{
+	const struct rd_node *node = rd_tree_node(tree, at);
+	int r = was_refused(node, RD_ASK_LINK, path, err);
+	const char *target = node->more ? node->more->target : NULL;
+
+	if (r < 0)
+		return r;
+	if (!target && node->type == RD_NODE_LINK)
+		target = (const char *)node->data;
+	if (!target)
+		return absent(was_there(node) ? EINVAL : ENOENT, path, err);
+	*ret = rd_dup(target);
+	return 0;
+}
+
+uint64_t *rd_node_value(struct rd_node_more *more, enum rd_ask ask)
+{
+	return ask == RD_ASK_RDEV ? &more->rdev :
+	       ask == RD_ASK_INO  ? &more->ino :
+	       ask == RD_ASK_MODE ? &more->mode :
+				    NULL;
+}
+
+int rd_node_number(struct rd_tree *tree, uint32_t at, const char *path, enum rd_ask ask, uint64_t *ret,
+		   struct rd_err *err)
+{
+	const struct rd_node *node = rd_tree_node(tree, at);
+	int r = was_refused(node, ask, path, err);
+
+	if (r < 0)
+		return r;
+	if (node->more && node->more->asked[ask]) {
+		*ret = *rd_node_value(node->more, ask);
+		return 0;
+	}
+	/* No archive holds devices: what is there is none. Inode numbers and modes are not kept in one. */
+	if (ask != RD_ASK_RDEV || (node->type != RD_NODE_FILE && node->type != RD_NODE_DIR))
+		return absent(ENOENT, path, err);
+	*ret = 0;
+	return 0;
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/bundle/tree.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/memory.h"
+
+#define BLOCK_SIZE ((size_t)64 << 10)
+
+/* Memory that is given back all at once. */
+struct block {
+	struct block *next;
+	size_t used, size;
+	_Alignas(16) uint8_t bytes[];
+};
+
+struct rd_tree {
+	struct rd_node *nodes;
+	size_t n, cap;
+	uint32_t *slots; /* of the hash table by (parent, name); 0: free */
+	size_t n_slots;
+	uint64_t seed;
+	struct block *blocks;
+	size_t bytes;
+};
+
+static void *tree_alloc(struct rd_tree *tree, size_t size)
+{
+	size_t need = (size + 15) & ~(size_t)15, room = need > BLOCK_SIZE ? need : BLOCK_SIZE;
+	struct block *block = tree->blocks;
+	void *p;
+
+	if (!block || block->size - block->used < need) {
+		block = malloc(sizeof(*block) + room);
+		if (!block)
+			return NULL;
+		*block = (struct block){ .next = tree->blocks, .size = room };
+		/* A large one stands behind the one that still has room. */
+		if (tree->blocks && room > BLOCK_SIZE) {
+			block->next = tree->blocks->next;
+			tree->blocks->next = block;
+		} else {
+			tree->blocks = block;
+		}
+	}
+	p = block->bytes + block->used;
+	block->used += need;
+	return p;
+}
+
+/* Seeded, so that nobody can make an archive whose names all collide. */
+static uint64_t name_hash(const struct rd_tree *tree, uint32_t dir, const char *name, size_t size)
+{
+	uint64_t h = tree->seed ^ (dir * 0x9e3779b97f4a7c15u);
+
+	for (size_t i = 0; i < size; i++) {
+		h = (h ^ (uint8_t)name[i]) * 0xff51afd7ed558ccdu;
+		h ^= h >> 32;
+	}
+	return h ^ (h >> 29);
+}
+
+static size_t slot_of(struct rd_tree *tree, uint32_t dir, const char *name, size_t size)
+{
+	size_t mask = tree->n_slots - 1, at = name_hash(tree, dir, name, size) & mask;
+
+	for (; tree->slots[at]; at = (at + 1) & mask) {
+		const struct rd_node *node = &tree->nodes[tree->slots[at]];
+
+		if (node->parent == dir && strncmp(node->name, name, size) == 0 && !node->name[size])
+			break;
+	}
+	return at;
+}
+
+static int slots_grow(struct rd_tree *tree)
+{
+	size_t n = tree->n_slots ? 2 * tree->n_slots : 256;
+	uint32_t *slots = calloc(n, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	free(tree->slots);
+	tree->slots = slots;
+	tree->n_slots = n;
+	for (uint32_t i = 1; i < tree->n; i++)
+		slots[slot_of(tree, tree->nodes[i].parent, tree->nodes[i].name, strlen(tree->nodes[i].name))] = i;
+	return 0;
+}
+
+int rd_tree_create(struct rd_tree **ret)
+{
+	struct rd_tree *tree = calloc(1, sizeof(*tree));
+	const void *random = (const void *)getauxval(AT_RANDOM);
+
+	if (!tree)
+		return -ENOMEM;
+	if (random)
+		memcpy(&tree->seed, random, sizeof(tree->seed));
+	if (slots_grow(tree) < 0 || rd_grow(&tree->nodes, &tree->cap, 1, sizeof(*tree->nodes)) < 0) {
+		rd_tree_destroy(tree);
+		return -ENOMEM;
+	}
+	tree->nodes[tree->n++] = (struct rd_node){ .name = (char *)"", .type = RD_NODE_DIR };
+	*ret = tree;
+	return 0;
+}
+
+void rd_tree_destroy(struct rd_tree *tree)
+{
+	if (!tree)
+		return;
+	for (size_t i = 0; i < tree->n; i++)
+		if (tree->nodes[i].more) {
+			rd_names_deinit(&tree->nodes[i].more->names);
+			free(tree->nodes[i].more->target);
+		}
+	while (tree->blocks) {
+		struct block *next = tree->blocks->next;
+
+		free(tree->blocks);
+		tree->blocks = next;
+	}
+	free(tree->slots);
+	free(tree->nodes);
+	free(tree);
+}
+
+struct rd_node *rd_tree_node(struct rd_tree *tree, uint32_t node)
+{
+	return &tree->nodes[node];
+}
+
+uint32_t rd_tree_child(struct rd_tree *tree, uint32_t dir, const char *name, size_t size)
+{
+	return tree->slots[slot_of(tree, dir, name, size)];
+}
+
+int rd_tree_charge(struct rd_tree *tree, size_t size)
+{
+	if (size > RD_TREE_FILE_MAX || tree->bytes + size > RD_TREE_BYTES_MAX)
+		return -EFBIG;
+	tree->bytes += size;
+	return 0;
+}
+
+static int add_child(struct rd_tree *tree, uint32_t dir, const char *name, size_t size, uint32_t *ret)
+{
+	char *copy;
+
+	if (tree->n >= RD_TREE_NODES_MAX)
+		return -EFBIG;
+	if (rd_tree_charge(tree, sizeof(*tree->nodes) + size) < 0)
+		return -EFBIG;
+	if (2 * (tree->n + 1) > tree->n_slots && slots_grow(tree) < 0)
+		return -ENOMEM;
+	copy = tree_alloc(tree, size + 1);
+	if (!copy || rd_grow(&tree->nodes, &tree->cap, tree->n + 1, sizeof(*tree->nodes)) < 0)
+		return -ENOMEM;
+	memcpy(copy, name, size);
+	copy[size] = '\0';
+	*ret = tree->n++;
+	tree->slots[slot_of(tree, dir, name, size)] = *ret;
+	tree->nodes[*ret] = (struct rd_node){ .name = copy, .parent = dir, .next = tree->nodes[dir].child };
+	tree->nodes[dir].child = *ret;
+	return 0;
+}
+
+static bool is_dots(const char *name, size_t size)
+{
+	return (size == 1 || size == 2) && name[0] == '.' && name[size - 1] == '.';
+}
+
+int rd_tree_enter(struct rd_tree *tree, uint32_t dir, const char *path, uint32_t *ret)
+{
+	size_t depth = 0;
+
+	if (*path == '/' || !*path)
+		return -EBADMSG;
+	while (*path) {
+		size_t size = strcspn(path, "/");
+		enum rd_node_type type = tree->nodes[dir].type;
+		uint32_t child;
+		int r = 0;
+
+		if (is_dots(path, size) || size > 255 || ++depth > RD_TREE_DEPTH_MAX)
+			return -EBADMSG;
+		if (type != RD_NODE_NONE && type != RD_NODE_DIR)
+			return -EBADMSG;
+		tree->nodes[dir].type = RD_NODE_DIR;
+		child = rd_tree_child(tree, dir, path, size);
+		if (!child)
+			r = add_child(tree, dir, path, size, &child);
+		if (r < 0)
+			return r;
+		dir = child;
+		path += size;
+		path += strspn(path, "/");
+	}
+	*ret = dir;
+	return 0;
+}
+
+int rd_tree_set(struct rd_tree *tree, uint32_t node, enum rd_node_type type, const void *data, size_t size)
+{
+	uint8_t *copy;
+	int r = rd_tree_charge(tree, size);
+
+	if (r < 0)
+		return r;
+	copy = tree_alloc(tree, size + 1);
+	if (!copy)
+		return -ENOMEM;
+	if (size)
+		memcpy(copy, data, size);
+	copy[size] = '\0';
+	tree->nodes[node].data = copy;
+	tree->nodes[node].size = size;
+	tree->nodes[node].type = type;
+	tree->nodes[node].lazy = false;
+	return 0;
+}
+
+struct rd_node_more *rd_tree_more(struct rd_tree *tree, uint32_t node)
+{
+	struct rd_node *of = &tree->nodes[node];
+
+	if (!of->more && rd_tree_charge(tree, sizeof(*of->more)) == 0) {
+		of->more = tree_alloc(tree, sizeof(*of->more));
+		if (of->more)
+			*of->more = (struct rd_node_more){ 0 };
+	}
+	return of->more;
+}
+
+/* What is left to walk: the path as asked for, with the targets of links put in its place. */
+struct walk {
+	char rest[2 * 4096];
+	size_t links;
+};
+
+static int walk_link(struct walk *walk, const struct rd_node *link, size_t consumed)
+{
+	const char *rest = walk->rest + consumed;
+	size_t rest_size = strlen(rest);
+
+	if (++walk->links > RD_TREE_LINKS_MAX)
+		return -ELOOP;
+	if (link->data[0] == '/')
+		return -EBADMSG;
+	if (link->size + 1 + rest_size >= sizeof(walk->rest))
+		return -ENAMETOOLONG;
+	memmove(walk->rest + link->size + 1, rest, rest_size + 1);
+	memcpy(walk->rest, link->data, link->size);
+	walk->rest[link->size] = '/';
+	return 0;
+}
+
+/* What is not in a directory whose names could not be read may be there all the same. */
+static int not_in(const struct rd_node *dir)
+{
+	int code = dir->more ? dir->more->code[RD_ASK_LIST] : 0;
+
+	return rd_could_not_look(-code) ? -code : -ENOENT;
+}
+
+int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool follow, uint32_t *ret)
+{
+	struct walk walk = { .links = 0 };
+	uint32_t at = top;
+
+	if (*path != '/')
+		return -ENOENT;
+	if (strlen(path) >= sizeof(walk.rest) / 2)
+		return -ENAMETOOLONG;
+	strcpy(walk.rest, path);
+	for (;;) {
+		size_t blank = strspn(walk.rest, "/"), size = strcspn(walk.rest + blank, "/");
+		const char *name = walk.rest + blank, *behind = name + size;
+		uint32_t child;
+		int r;
+
+		if (!size)
+			break;
+		if (tree->nodes[at].type == RD_NODE_FILE)
+			return -ENOTDIR;
+		if (is_dots(name, size)) {
+			if (size == 2 && at == top)
+				return -EBADMSG;
+			at = size == 2 ? tree->nodes[at].parent : at;
+			memmove(walk.rest, behind, strlen(behind) + 1);
+			continue;
+		}
+		child = rd_tree_child(tree, at, name, size);
+		if (!child)
+			return not_in(&tree->nodes[at]);
+		if (tree->nodes[child].type == RD_NODE_LINK && (follow || behind[strspn(behind, "/")])) {
+			r = walk_link(&walk, &tree->nodes[child], blank + size);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		at = child;
+		memmove(walk.rest, behind, strlen(behind) + 1);
+	}
+	*ret = at;
+	return 0;
+}
+
+char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node)
+{
+	size_t size = 0;
+	char *path, *at;
+
+	for (uint32_t i = node; i != top && i != RD_TREE_TOP; i = tree->nodes[i].parent)
+		size += strlen(tree->nodes[i].name) + 1;
+	path = rd_alloc(1, size + 1);
+	if (!size)
+		return path;
+	at = path + size - 1;
+	*at = '\0';
+	for (uint32_t i = node; i != top && i != RD_TREE_TOP; i = tree->nodes[i].parent) {
+		size_t n = strlen(tree->nodes[i].name);
+
+		at -= n;
+		memcpy(at, tree->nodes[i].name, n);
+		if (at > path)
+			*--at = '/';
+	}
+	return path;
+}
+
+/* `path`: the hash of the directory's. */
+static uint64_t shape_below(struct rd_tree *tree, uint32_t dir, uint64_t path)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = tree->nodes[dir].child; i; i = tree->nodes[i].next) {
+		const struct rd_node *node = &tree->nodes[i];
+		uint64_t hash = rd_hash(rd_hash(path, "/", 1), node->name, strlen(node->name));
+
+		switch (node->type) {
+		case RD_NODE_NONE:
+			break;
+		case RD_NODE_DIR:
+			sum += rd_hash(hash, "\0d", 2) + shape_below(tree, i, hash);
+			break;
+		case RD_NODE_FILE:
+			sum += rd_hash(hash, "\0f", 2);
+			break;
+		case RD_NODE_LINK:
+			sum += rd_hash(rd_hash(hash, "\0l", 2), node->data, node->size);
+			break;
+		}
+	}
+	return sum;
+}
+
+uint64_t rd_tree_shape(struct rd_tree *tree, uint32_t dir)
+{
+	return shape_below(tree, dir, RD_HASH);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void rd_tree_names(struct rd_tree *tree, uint32_t dir, struct rd_names *ret)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	for (uint32_t i = tree->nodes[dir].child; i; i = tree->nodes[i].next) {
+		if (tree->nodes[i].type == RD_NODE_NONE)
+			continue;
+		rd_reserve(&names.v, &names.cap, names.n + 1, sizeof(*names.v));
+		names.v[names.n++] = rd_dup(tree->nodes[i].name);
+	}
+	if (names.n > 0)
+		qsort(names.v, names.n, sizeof(*names.v), compare_names);
+	*ret = names;
+	names = (struct rd_names){ 0 };
+}
+
+bool rd_link_stays(const char *target, size_t depth)
+{
+	if (*target == '/' || !*target)
+		return false;
+	while (*target) {
+		size_t size = strcspn(target, "/");
+
+		if (size == 2 && is_dots(target, size)) {
+			if (!depth--)
+				return false;
+		} else if (size > 0 && !is_dots(target, size)) {
+			depth++;
+		}
+		target += size;
+		target += strspn(target, "/");
+	}
+	return true;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The guard's children: asking in one, leaving it, and what can be said of one that gave no answer. */
+#include "source-guard-priv.h"
+
+#include "base/end.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+
+#include "source/shared/netlink.h"
+
+/* Who sleeps over a question is waited for this part of the time that is left: several that hang do not use all of it up. */
+#define PATIENCE_PART 8
+#define PATIENCE_LEAST_MS 10
+/* Who is at work, or waits for a processor, this part: another child would not be faster. */
+#define WORK_PART 2
+/* What was given up gets this part of what is left when all else is read. */
+#define SETTLE_PART 2
+#define STEP_MS 25
+/* Called blocked: what slept so long in one piece, and so many times as long as another read took. */
+#define BLOCKED_LEAST_MS 500
+#define BLOCKED_TIMES 8
+
+int64_t rd_guard_left(const struct guard *guard)
+{
+	int64_t left = guard->deadline_ms - rd_monotonic_ms();
+
+	return left > 0 ? left : 0;
+}
+
+/* In a child. */
+static int open_inner(struct guard *guard, struct rd_err *err)
+{
+	struct rd_source *bundle;
+	int r = guard->inner ? 0 : rd_source_bundle_open(guard->bundle, &bundle, err);
+
+	if (r < 0 || guard->inner)
+		return r;
+	for (size_t i = 0; i < guard->sample && !r; i++)
+		r = rd_source_bundle_next(bundle, err);
+	if (r < 0)
+		bundle->ops->close(bundle);
+	else
+		guard->inner = bundle;
+	return r;
+}
+
+static int ask_inner(struct guard *guard, const struct rd_question *question, struct rd_bytes *bytes, uint64_t *number,
+		     struct rd_err *err)
+{
+	int r = open_inner(guard, err);
+
+	return r < 0 ? r : rd_question_put(guard->inner, question, bytes, number, err);
+}
+
+struct rd_entry *rd_guard_ask_here(struct guard *guard, const struct rd_question *head, const void *data)
+{
+	const struct rd_question *question = rd_arena_ask(guard->arena, head, data);
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_answer answer = { 0 };
+	struct rd_err err = { 0 };
+	struct rd_entry *entry;
+
+	if (!question)
+		_exit(0);
+	answer.result = ask_inner(guard, question, &bytes, &answer.number, &err);
+	answer.size = answer.result < 0 ? 0 : bytes.size;
+	entry = rd_answers_enter(&guard->answers, question);
+	if (!entry)
+		_exit(1);
+	entry->answer = rd_arena_answer(guard->arena, &answer, bytes.data, &err);
+	if (rd_arena_dismissed(guard->arena))
+		_exit(0);
+	return entry;
+}
+
+/* Takes over what the child has written since. Returns the question that it is at; NULL: none. */
+static const struct rd_question *take(struct guard *guard, struct asker *asker)
+{
+	const struct rd_question *question = NULL;
+	const struct rd_answer *answer = NULL;
+	int r;
+
+	while ((r = rd_arena_next(asker->arena, &asker->at, &question, &answer)) > 0) {
+		struct rd_entry *entry = rd_answers_enter(&guard->answers, question);
+
+		if (entry)
+			entry->answer = answer;
+	}
+	return r == 0 ? question : NULL;
+}
+
+/* `buf` has RD_NLOBJECT bytes. */
+static const char *object_of(const struct rd_question *question, char *buf)
+{
+	if (question->op != RD_OP_NETLINK)
+		return (const char *)question->data;
+	rd_nlrequest_name(question->protocol, question->data, question->size, buf);
+	return buf;
+}
+
+static void note_stall(struct guard *guard, size_t i, struct rd_stall *stall, int code, const char *message)
+{
+	const struct rd_question *question = guard->answers.v[i].question;
+	char buf[RD_NLOBJECT];
+
+	rd_err_set(&stall->err, code, object_of(question, buf), "%s", message);
+	guard->answers.v[i].stall = guard->stalls.n;
+	rd_stalls_add(&guard->stalls, stall);
+}
+
+/* A child that had no memory says nothing about what it read. */
+static void note_death(struct guard *guard, const struct asker *asker, size_t entry)
+{
+	struct rd_stall stall = { .kind = RD_STALL_DIED };
+
+	if (rd_child_lacked_memory(asker->pid))
+		rd_out_of_memory();
+	note_stall(guard, entry, &stall, ECHILD, "the process that read it died of that");
+}
+
+static void leave(struct asker *asker)
+{
+	close(asker->fd);
+	rd_child_leave(asker->pid);
+}
+
+enum end { END_DONE, END_DEATH, END_GIVEN_UP };
+
+/* A byte, or the end of the stream, has come. */
+static enum end how_it_ended(const struct asker *asker)
+{
+	return rd_arena_finished(asker->arena) ? END_DONE : END_DEATH;
+}
+
+/* Until the child is done, or has been silent too long. */
+static enum end follow(const struct guard *guard, struct asker *asker)
+{
+	struct pollfd wait = { .fd = asker->fd, .events = POLLIN };
+	int64_t left = rd_guard_left(guard), slept_since = 0;
+	uint64_t answered = 0;
+
+	asker->since = rd_monotonic_ms();
+	for (;;) {
+		struct rd_child_state state;
+		uint64_t progress;
+		int64_t now, patience;
+
+		if (poll(&wait, 1, rd_guard_left(guard) < STEP_MS ? (int)rd_guard_left(guard) + 1 : STEP_MS) > 0)
+			return how_it_ended(asker);
+		now = rd_monotonic_ms();
+		progress = rd_arena_answered(asker->arena);
+		if (now >= guard->deadline_ms)
+			return END_GIVEN_UP;
+		if (progress != answered) {
+			answered = progress;
+			asker->since = now;
+			left = rd_guard_left(guard);
+			asker->asleep.known = false;
+			continue;
+		}
+		rd_child_look(asker->pid, &state);
+		if (!rd_child_slept(&asker->asleep, &state)) {
+			asker->asleep = state;
+			slept_since = now;
+		}
+		patience = left / PATIENCE_PART > PATIENCE_LEAST_MS ? left / PATIENCE_PART : PATIENCE_LEAST_MS;
+		if ((state.known ? now - slept_since : now - asker->since) >= patience ||
+		    now - asker->since >= left / WORK_PART)
+			return END_GIVEN_UP;
+	}
+}
+
+/* It keeps its question, and may yet answer that. */
+static void give_up(struct guard *guard, struct asker *asker)
+{
+	const struct rd_question *question;
+	struct rd_entry *entry;
+
+	rd_arena_dismiss(asker->arena);
+	question = take(guard, asker);
+	entry = question ? rd_answers_enter(&guard->answers, question) : NULL;
+	if (!entry || guard->n_waiting == RD_WAITING_MAX)
+		return leave(asker);
+	asker->entry = (size_t)(entry - guard->answers.v);
+	guard->waiting[guard->n_waiting++] = *asker;
+}
+
+/* 1; 0 in the child; -errno. */
+static int start(struct guard *guard, struct asker *asker)
+{
+	int r;
+
+	*asker = (struct asker){ .arena = rd_answers_room(&guard->answers) };
+	if (!asker->arena)
+		return -ENOMEM;
+	r = rd_child_start("reading", &asker->pid, &asker->fd, NULL);
+	if (r == 0)
+		guard->arena = asker->arena;
+	return r;
+}
+
+/* One child asks what `fn` asks and has no answer yet. Returns whether another is to go on where it ended. */
+static bool ask_on(struct guard *guard, rd_guard_fn *fn, void *arg)
+{
+	const struct rd_question *question;
+	struct rd_entry *entry;
+	struct asker asker;
+	enum end end;
+	int r = start(guard, &asker);
+
+	if (r == 0) {
+		fn(&guard->asking.src, arg);
+		rd_arena_finish(guard->arena);
+		rd_write_all(asker.fd, "", 1);
+		_exit(0);
+	}
+	if (r < 0)
+		return false;
+	end = follow(guard, &asker);
+	if (end == END_GIVEN_UP) {
+		give_up(guard, &asker);
+		return guard->n_waiting < RD_WAITING_MAX && rd_guard_left(guard) > 0;
+	}
+	question = take(guard, &asker);
+	entry = end == END_DEATH && question ? rd_answers_enter(&guard->answers, question) : NULL;
+	if (entry)
+		note_death(guard, &asker, (size_t)(entry - guard->answers.v));
+	leave(&asker);
+	return end == END_DEATH && (entry || asker.at > 0) && rd_guard_left(guard) > 0;
+}
+
+/* One that was given up and has said something: true if it is an answer. */
+static bool hear_late(struct guard *guard, size_t i)
+{
+	struct asker asker = guard->waiting[i];
+	bool answered;
+
+	guard->waiting[i] = guard->waiting[--guard->n_waiting];
+	take(guard, &asker);
+	answered = guard->answers.v[asker.entry].answer;
+	if (!answered)
+		note_death(guard, &asker, asker.entry);
+	leave(&asker);
+	return answered;
+}
+
+/* Waits for those that were given up. True as soon as one answered: that may lead to further questions. */
+static bool settle(struct guard *guard)
+{
+	int64_t until = rd_monotonic_ms() + rd_guard_left(guard) / SETTLE_PART;
+
+	while (guard->n_waiting > 0) {
+		struct pollfd waits[RD_WAITING_MAX];
+		int64_t left = until - rd_monotonic_ms();
+
+		for (size_t i = 0; i < guard->n_waiting; i++)
+			waits[i] = (struct pollfd){ .fd = guard->waiting[i].fd, .events = POLLIN };
+		if (poll(waits, guard->n_waiting, left > 0 ? (int)left : 0) <= 0)
+			return false;
+		for (size_t i = guard->n_waiting; i-- > 0;)
+			if (waits[i].revents && hear_late(guard, i))
+				return true;
+	}
+	return false;
+}
+
+/* How long another process takes to be started, read and answer: milliseconds, or more than `limit`. */
+static int64_t other_read_ms(int64_t limit)
+{
+	int64_t begin = rd_monotonic_ms();
+	struct rd_child_state state;
+	struct pollfd wait;
+	pid_t child;
+	int r = rd_child_start("reading", &child, &wait.fd, NULL);
+
+	if (r < 0)
+		return INT64_MAX;
+	if (r == 0) {
+		rd_child_look(getpid(), &state);
+		rd_write_all(wait.fd, "", 1);
+		_exit(0);
+	}
+	wait.events = POLLIN;
+	r = poll(&wait, 1, (int)limit);
+	close(wait.fd);
+	rd_child_leave(child);
+	return r == 1 ? rd_monotonic_ms() - begin : INT64_MAX;
+}
+
+static void judge(struct guard *guard, const struct asker *asker, int64_t other_ms)
+{
+	struct rd_stall stall = { .kind = RD_STALL_UNSURE, .ms = (unsigned)(rd_monotonic_ms() - asker->since) };
+	struct rd_child_state now;
+	char message[200];
+
+	rd_child_look(asker->pid, &now);
+	if (asker->asleep.known ? rd_child_ran(&asker->asleep, &now) : now.known)
+		stall.kind = RD_STALL_SLOW;
+	else if (rd_child_slept(&asker->asleep, &now) && stall.ms >= BLOCKED_LEAST_MS &&
+		 other_ms <= stall.ms / BLOCKED_TIMES)
+		stall.kind = RD_STALL_BLOCKED;
+	if (stall.kind == RD_STALL_BLOCKED)
+		snprintf(message, sizeof(message), "blocked for %u ms (state %c%s%s), while another read took %d ms",
+			 stall.ms, now.state, now.place[0] ? ", in " : "", now.place, (int)other_ms);
+	else
+		snprintf(message, sizeof(message), "gave no answer within %u ms%s", stall.ms,
+			 stall.kind == RD_STALL_SLOW ? ", in which it was at work or waited for a processor" : "");
+	note_stall(guard, asker->entry, &stall, ETIMEDOUT, message);
+}
+
+static void conclude(struct guard *guard)
+{
+	int64_t patience = rd_guard_left(guard) / PATIENCE_PART;
+	int64_t other_ms =
+		guard->n_waiting ? other_read_ms(patience > PATIENCE_LEAST_MS ? patience : PATIENCE_LEAST_MS) : 0;
+
+	for (size_t i = 0; i < guard->n_waiting; i++) {
+		struct asker *asker = &guard->waiting[i];
+
+		take(guard, asker);
+		if (!guard->answers.v[asker->entry].answer)
+			judge(guard, asker, other_ms);
+		leave(asker);
+	}
+	guard->n_waiting = 0;
+}
+
+void rd_guard_ask(struct guard *guard, rd_guard_fn *fn, void *arg)
+{
+	do {
+		while (ask_on(guard, fn, arg))
+			continue;
+	} while (settle(guard));
+	conclude(guard);
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* This host, or a folder that is laid out like one. */
+#include "source/live/ethtool.h"
+#include "source/live/verbs.h"
+#include "source/opener/opener.h"
+#include "source/shared/kept.h"
+#include "source/shared/mad.h"
+#include "source/shared/netlink.h"
+#include "source/shared/source.h"
+
+#include <bpf/libbpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "base/memory.h"
+
+/* Far above what is read (kallsyms is about 15 MB, the largest module 30 MB), far below what would hurt the host. */
+#define READ_FIRST 4096
+
+/* The kernel log: a read gives one record, and fails if the record does not fit. At most the newest 4 MiB are kept, a
+ * quarter of a million records looked at: a flood does not hold us. */
+#define KMSG "/dev/kmsg"
+#define KMSG_RECORD 16384
+#define KMSG_MAX ((size_t)4 << 20)
+#define KMSG_READS (1 << 18)
+
+struct live {
+	struct rd_source src;
+	int root;
+	bool confined; /* a folder stands for the host: links in it, also absolute ones, lead to places in it */
+	struct rd_nlsockets sockets;
+	struct rd_kept kept;
+	int ethtool;	   /* a socket for its ioctl; -1: none yet */
+	bool verbs_silent; /* libibverbs gave no answer: it is not asked again */
+	struct ring_buffer *ring;
+	rd_event_fn *fn; /* of the drain_events that is running */
+	void *arg;
+};
+
+static struct live *live_of(struct rd_source *src)
+{
+	return (struct live *)src;
+}
+
+/* Returns a descriptor or -errno. */
+static int live_open(struct live *live, const char *path, int flags)
+{
+	struct open_how how = { .flags = (uint64_t)flags | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	int fd;
+
+	if (live->confined)
+		fd = syscall(SYS_openat2, live->root, path, &how, sizeof(how));
+	else
+		fd = openat(live->root, path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Sizes that sysfs and procfs claim mean nothing. */
+int rd_read_fd(int fd, size_t most, struct rd_bytes *ret)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	size_t cap = 0;
+
+	for (;;) {
+		ssize_t n;
+
+		rd_reserve(&bytes.data, &cap, bytes.size + READ_FIRST + 1, 1);
+		n = read(fd, bytes.data + bytes.size, cap - bytes.size - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		bytes.size += n;
+		if (bytes.size > most)
+			return -EFBIG;
+	}
+	bytes.data[bytes.size] = '\0';
+	*ret = bytes;
+	bytes = (struct rd_bytes){ 0 };
+	return 0;
+}
+
+size_t rd_read_own(const char *path, char *ret, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, ret, size - 1);
+
+	ret[n > 0 ? n : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* The place where a record begins, in the second half. */
+static size_t second_half(const struct rd_bytes *bytes)
+{
+	size_t at = bytes->size / 2;
+
+	while (at < bytes->size && (bytes->data[at - 1] != '\n' || bytes->data[at] == ' '))
+		at++;
+	return at;
+}
+
+static int read_kmsg(int fd, struct rd_bytes *ret)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	size_t cap = 0;
+
+	for (int reads = 0; reads < KMSG_READS; reads++) {
+		ssize_t n;
+
+		if (bytes.size > KMSG_MAX) {
+			size_t from = second_half(&bytes);
+
+			memmove(bytes.data, bytes.data + from, bytes.size - from);
+			bytes.size -= from;
+		}
+		rd_reserve(&bytes.data, &cap, bytes.size + KMSG_RECORD + 1, 1);
+		n = read(fd, bytes.data + bytes.size, KMSG_RECORD);
+		/* EPIPE: what came next has been overwritten; the following read goes on behind it. */
+		if (n < 0 && (errno == EINTR || errno == EPIPE))
+			continue;
+		if (n < 0 && errno != EAGAIN)
+			return -errno;
+		if (n <= 0)
+			break;
+		bytes.size += n;
+	}
+	bytes.data[bytes.size] = '\0';
+	*ret = bytes;
+	bytes = (struct rd_bytes){ 0 };
+	return 0;
+}
+
+static int live_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct live *live = live_of(src);
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	if (!live->confined && rd_ethtool_path(path))
+		return rd_ethtool_read(&live->ethtool, path, ret, err);
+	if (!live->confined && rd_verbs_path(path))
+		return rd_verbs_read(&live->verbs_silent, path, ret, err);
+	/* O_NONBLOCK: a FIFO that was put where a file should be must not hang us; files do not care. */
+	fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return rd_err_set(err, -fd, path, "cannot open");
+	r = strcmp(path, KMSG) == 0 ? read_kmsg(fd, ret) : rd_read_fd(fd, RD_FILE_MAX, ret);
+	if (r < 0)
+		return rd_err_set(err, -r, path, "cannot read");
+	return 0;
+}
+
+static ssize_t read_from_start(int fd, char *ret, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = pread(fd, ret, size - 1, 0);
+	while (n < 0 && errno == EINTR);
+	ret[n > 0 ? n : 0] = '\0';
+	return n < 0 ? -errno : n;
+}
+
+/* A device that was registered anew has new files: those of the old one answer ENODEV. */
+static int live_read_again(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size)
+{
+	struct live *live = live_of(src);
+	int fd = rd_kept_fd(&live->kept, *slot), r;
+
+	if (fd >= 0) {
+		r = (int)read_from_start(fd, ret, size);
+		if (r != -ENODEV)
+			return r;
+		rd_kept_drop(&live->kept, *slot);
+	}
+	if (!path)
+		return -ESTALE;
+	fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return fd;
+	r = (int)read_from_start(fd, ret, size);
+	if (!rd_kept_has_room(&live->kept))
+		close(fd);
+	else if (rd_kept_add(&live->kept, fd, slot) < 0)
+		return -ENOMEM;
+	return r;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int read_names(DIR *dir, struct rd_names *names)
+{
+	for (;;) {
+		struct dirent *entry;
+
+		errno = 0;
+		entry = readdir(dir);
+		if (!entry)
+			return -errno;
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		rd_reserve(&names->v, &names->cap, names->n + 1, sizeof(*names->v));
+		names->v[names->n++] = rd_dup(entry->d_name);
+	}
+}
+
+static int live_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_close_ int fd = live_open(live_of(src), path, O_RDONLY | O_DIRECTORY);
+	DIR *dir;
+	int r;
+
+	if (fd < 0)
+		return rd_err_set(err, -fd, path, "cannot open");
+	dir = fdopendir(fd);
+	if (!dir)
+		return rd_err_set(err, errno, path, "cannot list");
+	RD_TAKE_FD(fd);
+	r = read_names(dir, &names);
+	closedir(dir);
+	if (r < 0)
+		return rd_err_set(err, -r, path, "cannot list");
+	if (names.n > 0)
+		qsort(names.v, names.n, sizeof(*names.v), compare_names);
+	*ret = names;
+	names = (struct rd_names){ 0 };
+	return 0;
+}
+
+static int live_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+{
+	_cleanup_close_ int fd = -1;
+	char target[4096];
+	ssize_t n;
+
+	if (!live_of(src)->confined && (rd_ethtool_path(path) || rd_verbs_path(path)))
+		return rd_err_set(err, EINVAL, path, "cannot read as a link");
+	fd = live_open(live_of(src), path, O_PATH | O_NOFOLLOW);
+	if (fd < 0)
+		return rd_err_set(err, -fd, path, "cannot open");
+	/* An empty path names the link that `fd` is. On what is no link this is ENOENT, elsewhere EINVAL. */
+	n = readlinkat(fd, "", target, sizeof(target));
+	if (n < 0)
+		return rd_err_set(err, errno == ENOENT ? EINVAL : errno, path, "cannot read as a link");
+	if ((size_t)n == sizeof(target))
+		return rd_err_set(err, ENAMETOOLONG, path, "cannot read as a link");
+	*ret = rd_dup_part(target, (size_t)n);
+	return 0;
+}
+
+static int live_stat(struct rd_source *src, const char *path, struct stat *st, struct rd_err *err)
+{
+	_cleanup_close_ int fd = live_open(live_of(src), path, O_PATH);
+
+	if (fd < 0)
+		return rd_err_set(err, -fd, path, "cannot look up");
+	if (fstat(fd, st) < 0)
+		return rd_err_set(err, errno, path, "cannot look up");
+	return 0;
+}
+
+static int live_stat_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct stat st;
+	int r = live_stat(src, path, &st, err);
+
+	if (r < 0)
+		return r;
+	*ret = S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) ? st.st_rdev : 0;
+	return 0;
+}
+
+static int live_stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct stat st;
+	int r = live_stat(src, path, &st, err);
+
+	if (r < 0)
+		return r;
+	*ret = st.st_ino;
+	return 0;
+}
+
+static int live_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct stat st;
+	int r = live_stat(src, path, &st, err);
+
+	if (r < 0)
+		return r;
+	*ret = st.st_mode & 07777;
+	return 0;
+}
+
+static int live_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+			struct rd_err *err)
+{
+	struct live *live = live_of(src);
+
+	if (live->confined)
+		return rd_err_set(err, EOPNOTSUPP, "netlink", "a folder has none");
+	return rd_nlsockets_ask(&live->sockets, protocol, request, size, ret, err);
+}
+
+/* A folder has no ports. */
+static int no_mads(struct rd_source *src, struct rd_err *err)
+{
+	return live_of(src)->confined ? rd_err_set(err, EOPNOTSUPP, "MAD", "a folder has no ports") : 0;
+}
+
+static int live_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
+{
+	int r = no_mads(src, err);
+
+	return r < 0 ? r : rd_umad_ports(ret, err);
+}
+
+static int live_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
+			 struct rd_err *err)
+{
+	int r = no_mads(src, err);
+
+	return r < 0 ? r : rd_umad_open(ibdev, port, ret, err);
+}
+
+static int live_event(void *ctx, void *data, size_t size)
+{
+	struct live *live = ctx;
+
+	return live->fn(live->arg, data, size);
+}
+
+static int live_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
+{
+	struct live *live = live_of(src);
+	int r;
+
+	if (!live->ring)
+		return rd_err_set(err, ENODATA, "events", "no ring buffer was set");
+	live->fn = fn;
+	live->arg = arg;
+	r = ring_buffer__consume(live->ring);
+	if (r < 0)
+		return rd_err_set(err, -r, "events", "cannot take events from the ring buffer");
+	return r;
+}
+
+static uint64_t live_now(struct rd_source *src, int clock)
+{
+	struct timespec ts;
+
+	(void)src;
+	if (clock_gettime(clock, &ts) < 0)
+		return 0;
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void live_close(struct rd_source *src)
+{
+	struct live *live = live_of(src);
+
+	rd_nlsockets_deinit(&live->sockets);
+	rd_kept_deinit(&live->kept);
+	if (live->ethtool >= 0)
+		close(live->ethtool);
+	ring_buffer__free(live->ring);
+	close(live->root);
+	free(live);
+}
+
+static const struct rd_source_ops live_ops = {
+	.name = "live",
+	.read_file = live_read_file,
+	.read_again = live_read_again,
+	.list_dir = live_list_dir,
+	.read_link = live_read_link,
+	.stat_rdev = live_stat_rdev,
+	.stat_ino = live_stat_ino,
+	.stat_mode = live_stat_mode,
+	.netlink = live_netlink,
+	.mad_ports = live_mad_ports,
+	.mad_open = live_mad_open,
+	.drain_events = live_drain_events,
+	.now = live_now,
+	.close = live_close,
+};
+
+int rd_source_live_open(const char *root, struct rd_source **ret, struct rd_err *err)
+{
+	const char *path = root ? root : "/";
+	struct live *live;
+	int fd;
+
+	if (!root && rd_opener_used())
+		return rd_opener_source(ret, err);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return rd_err_set(err, errno, path, "cannot open as the root of a host");
+	live = calloc(1, sizeof(*live));
+	if (!live) {
+		close(fd);
+		return rd_err_set(err, ENOMEM, path, "no memory for a source");
+	}
+	live->src.ops = &live_ops;
+	live->root = fd;
+	live->ethtool = -1;
+	live->confined = strcmp(path, "/") != 0;
+	*ret = &live->src;
+	return 0;
+}
+
+int rd_source_live_set_ring(struct rd_source *src, int ringbuf_map_fd, struct rd_err *err)
+{
+	struct live *live = live_of(src);
+	struct ring_buffer *ring;
+
+	if (src->ops != &live_ops)
+		return rd_err_set(err, EINVAL, src->ops->name, "only a live source can read a ring buffer");
+	ring = ring_buffer__new(ringbuf_map_fd, live_event, live, NULL);
+	if (!ring)
+		return rd_err_set(err, errno, "ring buffer", "cannot map it");
+	ring_buffer__free(live->ring);
+	live->ring = ring;
+	return 0;
+}

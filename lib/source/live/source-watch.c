@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A source that keeps which reads failed without an answer. */
+#include "source/live/source-watch.h"
+
+#include <errno.h>
+
+#include "source/shared/netlink.h"
+
+struct watch {
+	struct rd_source src;
+	struct rd_source_ops ops;
+	struct rd_source *inner;
+	struct rd_errlist failed;
+};
+
+static struct watch *watch_of(struct rd_source *src)
+{
+	return (struct watch *)src;
+}
+
+/* Hands on what the inner source returned. */
+static int note(struct rd_source *src, int r, const char *object)
+{
+	struct rd_err err;
+
+	if (rd_could_not_look(r)) {
+		rd_err_set(&err, -r, object, "cannot be read");
+		rd_errlist_add(&watch_of(src)->failed, &err);
+	}
+	return r;
+}
+
+static int watch_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	return note(src, rd_read_file(watch_of(src)->inner, path, ret, err), path);
+}
+
+static int watch_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	return note(src, rd_list_dir(watch_of(src)->inner, path, ret, err), path);
+}
+
+static int watch_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+{
+	return note(src, rd_read_link(watch_of(src)->inner, path, ret, err), path);
+}
+
+static int watch_stat_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct rd_source *inner = watch_of(src)->inner;
+
+	return note(src, inner->ops->stat_rdev(inner, path, ret, err), path);
+}
+
+static int watch_stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct rd_source *inner = watch_of(src)->inner;
+
+	return note(src, inner->ops->stat_ino(inner, path, ret, err), path);
+}
+
+static int watch_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	struct rd_source *inner = watch_of(src)->inner;
+
+	return note(src, inner->ops->stat_mode(inner, path, ret, err), path);
+}
+
+static int watch_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+			 struct rd_err *err)
+{
+	char object[RD_NLOBJECT];
+
+	rd_nlrequest_name(protocol, request, size, object);
+	return note(src, rd_netlink(watch_of(src)->inner, protocol, request, size, ret, err), object);
+}
+
+static int watch_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
+{
+	(void)src;
+	(void)fn;
+	(void)arg;
+	return rd_err_set(err, ENODATA, "events", "not available from this source");
+}
+
+static uint64_t watch_now(struct rd_source *src, int clock)
+{
+	struct rd_source *inner = watch_of(src)->inner;
+
+	return inner->ops->now(inner, clock);
+}
+
+static void watch_close(struct rd_source *src)
+{
+	rd_errlist_deinit(&watch_of(src)->failed);
+	free(src);
+}
+
+int rd_source_watch_open(struct rd_source *inner, struct rd_source **ret, struct rd_err *err)
+{
+	struct watch *watch = calloc(1, sizeof(*watch));
+
+	if (!watch)
+		return rd_err_set(err, ENOMEM, "reading", "no memory for a source");
+	watch->ops = (struct rd_source_ops){
+		.name = inner->ops->name,
+		.read_file = watch_read_file,
+		.list_dir = watch_list_dir,
+		.read_link = watch_read_link,
+		.stat_rdev = watch_stat_rdev,
+		.stat_ino = watch_stat_ino,
+		.stat_mode = watch_stat_mode,
+		.netlink = watch_netlink,
+		.drain_events = watch_drain_events,
+		.now = watch_now,
+		.close = watch_close,
+	};
+	watch->src.ops = &watch->ops;
+	watch->inner = inner;
+	*ret = &watch->src;
+	return 0;
+}
+
+struct rd_errlist rd_source_watch_take(struct rd_source *src)
+{
+	struct rd_errlist failed = watch_of(src)->failed;
+
+	watch_of(src)->failed = (struct rd_errlist){ 0 };
+	return failed;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/live/verbs.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/environ.h"
+#include "base/late.h"
+#include "confine/confine.h"
+#include "source/opener/child.h"
+
+#define LIMIT_MS 3000
+#define LIMIT_SIZE ((size_t)64 << 10)
+#define PORTS_MAX 254
+
+bool rd_verbs_path(const char *path)
+{
+	size_t n = strlen(RD_SOURCE_VERBS);
+
+	return strncmp(path, RD_SOURCE_VERBS, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+/* What is called. Not by the header's prototypes, which are those of calls that it wraps. */
+static struct {
+	struct ibv_device **(*get_device_list)(int *n);
+	const char *(*get_device_name)(struct ibv_device *device);
+	struct ibv_context *(*open_device)(struct ibv_device *device);
+	int (*query_device)(struct ibv_context *context, struct ibv_device_attr *attr);
+	int (*query_port)(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr);
+} libibverbs;
+
+static const char *const names[] = { "ibv_get_device_list", "ibv_get_device_name", "ibv_open_device",
+				     "ibv_query_device", "ibv_query_port" };
+_Static_assert(sizeof(libibverbs) == RD_ARRAY_SIZE(names) * sizeof(void *), "a name a pointer, in their order");
+
+static struct rd_late late = {
+	.library = &rd_libraries[RD_LIBIBVERBS],
+	.names = names,
+	.n = RD_ARRAY_SIZE(names),
+	.table = &libibverbs,
+};
+
+static struct {
+	bool (*is_supported)(struct ibv_device *device);
+	int (*get_data_direct_sysfs_path)(struct ibv_context *context, char *path, size_t size);
+} direct;
+
+static const char *const direct_names[] = { "mlx5dv_is_supported", "mlx5dv_get_data_direct_sysfs_path" };
+_Static_assert(sizeof(direct) == RD_ARRAY_SIZE(direct_names) * sizeof(void *), "a name a pointer, in their order");
+
+static struct rd_late late_direct = {
+	.library = &rd_libraries[RD_LIBMLX5],
+	.names = direct_names,
+	.n = RD_ARRAY_SIZE(direct_names),
+	.table = &direct,
+};
+
+/* The path is relative to /sys (mlx5dv_get_data_direct_sysfs_path(3)). Most devices have none, older libraries no call. */
+static void add_data_direct(struct ibv_context *context, struct rd_buf *out)
+{
+	char path[4096] = "";
+
+	if (rd_late_load(&late_direct, "libmlx5", NULL) < 0 || !direct.is_supported(context->device) ||
+	    direct.get_data_direct_sysfs_path(context, path, sizeof(path) - 1) != 0)
+		return;
+	if (*path == '/' && !strchr(path, '\n'))
+		rd_buf_printf(out, "data_direct=%s\n", path);
+}
+
+static void add_device(const struct ibv_device_attr *attr, struct rd_buf *out)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} values[] = {
+		{ "max_qp", (unsigned)attr->max_qp },
+		{ "max_cq", (unsigned)attr->max_cq },
+		{ "max_mr", (unsigned)attr->max_mr },
+		{ "max_pd", (unsigned)attr->max_pd },
+		{ "max_srq", (unsigned)attr->max_srq },
+		{ "max_ah", (unsigned)attr->max_ah },
+		{ "max_qp_wr", (unsigned)attr->max_qp_wr },
+		{ "max_cqe", (unsigned)attr->max_cqe },
+		{ "max_sge", (unsigned)attr->max_sge },
+		{ "max_mr_size", attr->max_mr_size },
+		{ "max_qp_rd_atom", (unsigned)attr->max_qp_rd_atom },
+		{ "max_qp_init_rd_atom", (unsigned)attr->max_qp_init_rd_atom },
+		{ "local_ca_ack_delay", attr->local_ca_ack_delay },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(values); i++)
+		rd_buf_printf(out, "%s=%llu\n", values[i].name, (unsigned long long)values[i].value);
+}
+
+/* enum ibv_mtu: 1 is 256 bytes, 5 is 4096. */
+static unsigned mtu_bytes(enum ibv_mtu mtu)
+{
+	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128u << mtu : 0;
+}
+
+static void add_port(unsigned port, const struct ibv_port_attr *attr, struct rd_buf *out)
+{
+	if (mtu_bytes(attr->active_mtu))
+		rd_buf_printf(out, "port%u.active_mtu_bytes=%u\n", port, mtu_bytes(attr->active_mtu));
+	if (mtu_bytes(attr->max_mtu))
+		rd_buf_printf(out, "port%u.max_mtu_bytes=%u\n", port, mtu_bytes(attr->max_mtu));
+}
+
+static int query(struct ibv_context *context, const char *object, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct rd_buf out = RD_BUF_CHECKED;
+	struct ibv_device_attr device = { 0 };
+	int code = libibverbs.query_device(context, &device);
+
+	if (code)
+		return rd_err_set(err, code, object, "the device does not tell its attributes");
+	add_device(&device, &out);
+	for (unsigned port = 1; port <= device.phys_port_cnt && port <= PORTS_MAX; port++) {
+		struct ibv_port_attr attr = { 0 };
+
+		if (libibverbs.query_port(context, (uint8_t)port, &attr) == 0)
+			add_port(port, &attr, &out);
+	}
+	add_data_direct(context, &out);
+	if (out.failed)
+		return rd_err_set(err, ENOMEM, object, "no memory");
+	*ret = (struct rd_bytes){ (uint8_t *)out.data, out.len };
+	return 0;
+}
+
+/* Whether whoever is no root can open all devices, as they can where nobody changed it. */
+static bool open_to_everybody(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	bool all = true;
+	struct stat st;
+
+	if (!dir)
+		return true;
+	if (fstat(dirfd(dir), &st) < 0 || !(st.st_mode & S_IXOTH))
+		all = false;
+	for (struct dirent *entry; all && (entry = readdir(dir));)
+		all = strncmp(entry->d_name, "uverbs", 6) != 0 ||
+		      (fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && (st.st_mode & 06) == 06);
+	closedir(dir);
+	return all;
+}
+
+#define DEVICES "/dev/infiniband"
+
+/* What libibverbs, the libraries of devices and the loader open, as rdma-core has it. */
+static const struct rd_confine_folder usual[] = {
+	{ "/sys", false },
+	{ DEVICES, true },
+	{ "/etc/libibverbs.d", false },
+	{ "/etc/ld.so.cache", false },
+	{ "/lib", false },
+	{ "/lib64", false },
+	{ "/usr/lib", false },
+	{ "/usr/lib64", false },
+	{ "/usr/local/lib", false },
+	{ "/proc/cpuinfo", false },
+};
+
+#define FOLDERS_MAX 64 /* with those of LD_LIBRARY_PATH */
+
+/* Where a libibverbs lies that is not the system's, its settings and the libraries of devices lie as well. */
+static void add_own(struct rd_confine_folder *folders, size_t n)
+{
+	static char folder[4096], settings[4096 + 32];
+	const char *path = secure_getenv("LD_LIBRARY_PATH");
+	Dl_info info;
+
+	if (dladdr((void *)libibverbs.get_device_list, &info) && info.dli_fname && strchr(info.dli_fname, '/')) {
+		snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(info.dli_fname, '/') - info.dli_fname),
+			 info.dli_fname);
+		snprintf(settings, sizeof(settings), "%s/../etc/libibverbs.d", folder);
+		folders[n++].path = folder;
+		folders[n++].path = settings;
+	}
+	for (char *rest = path ? strdup(path) : NULL, *each; n < FOLDERS_MAX && (each = strsep(&rest, ":;"));)
+		if (*each)
+			folders[n++].path = each;
+}
+
+/* Where root alone may open a device, and there is no landlock, root's other files may be opened, too. */
+static int confine(struct rd_err *err)
+{
+	struct rd_confine_folder folders[FOLDERS_MAX + 1] = { 0 };
+	unsigned needs = RD_CONFINE_READ | RD_CONFINE_VERBS;
+
+	memcpy(folders, usual, sizeof(usual));
+	add_own(folders, RD_ARRAY_SIZE(usual));
+	if (!open_to_everybody(DEVICES))
+		needs |= RD_CONFINE_UID;
+	rd_child_close_others();
+	return rd_confine(needs, folders, err);
+}
+
+/* In the child, whose end gives everything back. */
+static int ask(void *arg, struct rd_bytes *ret, struct rd_err *err)
+{
+	const char *object = arg, *name = strrchr(object, '/') + 1;
+	struct ibv_device **devices;
+	int n = 0, r;
+
+	rd_environ_hide();
+	r = rd_late_load(&late, object, err);
+	if (r == 0)
+		r = confine(err);
+	if (r < 0)
+		return r;
+	devices = libibverbs.get_device_list(&n);
+	for (int i = 0; devices && i < n; i++) {
+		struct ibv_context *context;
+
+		if (strcmp(libibverbs.get_device_name(devices[i]), name) != 0)
+			continue;
+		errno = ENODEV;
+		context = libibverbs.open_device(devices[i]);
+		if (!context)
+			return rd_err_set(err, errno, object, "libibverbs cannot open the device");
+		return query(context, object, ret, err);
+	}
+	rd_err_set(err, ENODEV, object, "libibverbs does not know the device");
+	rd_err_hint(err, "modprobe ib_uverbs; ibv_devinfo -l");
+	return -ENODEV;
+}
+
+int rd_verbs_read(bool *silent, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	int r;
+
+	if (!path[strlen(RD_SOURCE_VERBS)])
+		return rd_err_set(err, EISDIR, path, "cannot read");
+	if (*silent)
+		return rd_err_set(err, ETIMEDOUT, path, "not asked: libibverbs gave no answer for a device before");
+	r = rd_child_run(path, ask, (void *)path, LIMIT_MS, LIMIT_SIZE, ret, err);
+	*silent = r == -ETIMEDOUT;
+	return r;
+}

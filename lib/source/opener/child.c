@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/opener/child.h"
+
+#include "base/end.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "source/opener/opener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* What comes before the bytes. Both ends are one program: native byte order. */
+struct answer {
+	int64_t result;
+	uint64_t size;
+	struct rd_err err;
+};
+
+/* Whether this process is a child that whoever started it can leave, and its end of what is between them. */
+static bool is_child;
+static int own_end = -1;
+
+#define NAP_MS 20
+#define DESCENT_MAX 64
+#define FOREVER_MS (24 * 3600 * 1000)
+
+/* Those that were left and had not ended. */
+static struct {
+	pid_t *v;
+	size_t n, cap;
+} behind;
+
+/* Which opener does what for which child. */
+static struct {
+	struct pair {
+		pid_t child, opener;
+	} * v;
+	size_t n, cap;
+} openers;
+
+static void reap(void)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < behind.n; i++)
+		if (waitpid(behind.v[i], NULL, WNOHANG) == 0)
+			behind.v[kept++] = behind.v[i];
+	behind.n = kept;
+}
+
+static struct pair *opener_of(pid_t child)
+{
+	for (size_t i = 0; i < openers.n; i++)
+		if (openers.v[i].child == child)
+			return &openers.v[i];
+	return NULL;
+}
+
+static void leave_opener(pid_t child)
+{
+	struct pair *pair = opener_of(child);
+
+	if (!pair)
+		return;
+	rd_opener_leave(pair->opener);
+	*pair = openers.v[--openers.n];
+}
+
+void rd_child_leave(pid_t child)
+{
+	kill(child, SIGKILL);
+	leave_opener(child);
+	if (rd_grow(&behind.v, &behind.cap, behind.n + 1, sizeof(*behind.v)) == 0)
+		behind.v[behind.n++] = child;
+	reap();
+}
+
+bool rd_child_lacked_memory(pid_t child)
+{
+	/* Its end of the pipe is closed a moment before it can be waited for. */
+	for (int left = 10; left > 0; left--) {
+		siginfo_t info = { 0 };
+
+		if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+			return false;
+		if (info.si_pid == child)
+			return info.si_code == CLD_EXITED && info.si_status == RD_EXIT_NO_MEMORY;
+		usleep(1000);
+	}
+	return false;
+}
+
+/* Who waits for the end of what we write must not wait for a child that hangs: it holds nothing but its own end. */
+static void begin_child(pid_t parent, int fd)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	for (int i = 0; null >= 0 && i <= STDERR_FILENO; i++)
+		dup2(null, i);
+	if (null > STDERR_FILENO)
+		close(null);
+	is_child = true;
+	own_end = fd;
+	behind.n = 0;
+	openers.n = 0;
+}
+
+/* What a child has opened for it may hang as the child may: each gets an opener of its own. -1: there is none; -errno. */
+static int opener_for_child(pid_t *opener, struct rd_err *err)
+{
+	if (!rd_opener_used())
+		return -1;
+	if (rd_grow(&openers.v, &openers.cap, openers.n + 1, sizeof(*openers.v)) < 0)
+		return rd_err_set(err, ENOMEM, "opener", "no memory to start one");
+	return rd_opener_fork(opener, err);
+}
+
+static void close_range_of(unsigned first, unsigned last)
+{
+	struct rlimit limit = { 0 };
+
+	if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
+		return;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	for (; first <= last && first < limit.rlim_cur; first++)
+		close((int)first);
+}
+
+void rd_child_close_others(void)
+{
+	close_range_of(STDERR_FILENO + 1, (unsigned)own_end - 1);
+	close_range_of((unsigned)own_end + 1, UINT_MAX);
+}
+
+/* Takes the ends, of which the child gets the second. */
+static int start(const char *what, const int ends[2], pid_t *child, int *fd, struct rd_err *err)
+{
+	pid_t parent = getpid(), opener = 0;
+	_cleanup_close_ int to_opener = opener_for_child(&opener, err);
+	int r = rd_opener_used() && to_opener < 0 ? to_opener : 0;
+
+	*child = r ? -1 : fork();
+	if (*child < 0) {
+		if (!r)
+			r = rd_err_set(err, errno, what, "cannot start a process");
+		close(ends[0]);
+		close(ends[1]);
+		return r;
+	}
+	*fd = ends[*child == 0];
+	close(ends[*child != 0]);
+	if (*child == 0)
+		begin_child(parent, *fd);
+	if (*child == 0 && to_opener >= 0)
+		rd_opener_take(RD_TAKE_FD(to_opener));
+	else if (to_opener >= 0)
+		openers.v[openers.n++] = (struct pair){ *child, opener };
+	return *child != 0;
+}
+
+int rd_child_start(const char *what, pid_t *child, int *fd, struct rd_err *err)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return rd_err_set(err, errno, what, "cannot make a pipe");
+	return start(what, ends, child, fd, err);
+}
+
+int rd_child_start_talk(const char *what, pid_t *child, int *fd, struct rd_err *err)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return rd_err_set(err, errno, what, "cannot make a socket");
+	return start(what, ends, child, fd, err);
+}
+
+static void read_of(pid_t child, const char *name, char *text, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)child, name);
+	rd_read_own(path, text, size);
+}
+
+/* 0: there is no such process. `parent` may be NULL. */
+static char stat_of(pid_t child, pid_t *parent)
+{
+	const char *state, *above;
+	uint32_t number = 0;
+	char text[512];
+
+	read_of(child, "stat", text, sizeof(text));
+	state = rd_stat_field(text, 3);
+	above = rd_stat_field(text, 4);
+	if (above)
+		rd_take_u32(&above, RD_DECIMAL, INT32_MAX, &number);
+	if (parent)
+		*parent = (pid_t)number;
+	return state ? *state : '\0';
+}
+
+static char state_of(pid_t child)
+{
+	return stat_of(child, NULL);
+}
+
+bool rd_process_descends(pid_t pid, pid_t ancestor)
+{
+	/* A limit for what changes while it is being read. */
+	for (int i = 0; i < DESCENT_MAX && pid > 0 && pid != ancestor; i++)
+		if (!stat_of(pid, &pid))
+			return false;
+	return pid == ancestor;
+}
+
+/* Itself, or the one that it started and waits for: the last that has not ended. */
+static pid_t at_work(pid_t child)
+{
+	char name[40], text[512];
+	const char *at = text;
+	pid_t found = child;
+	uint64_t pid;
+
+	snprintf(name, sizeof(name), "task/%d/children", (int)child);
+	read_of(child, name, text, sizeof(text));
+	while (rd_take_uints(&at, RD_DECIMAL, &pid, 1) == 1 && pid > 0 && pid <= INT32_MAX)
+		if (state_of((pid_t)pid) && state_of((pid_t)pid) != 'Z')
+			found = (pid_t)pid;
+	return found;
+}
+
+void rd_process_look(pid_t child, struct rd_child_state *ret)
+{
+	char text[512];
+	const char *at = text;
+	uint64_t times[3] = { 0 };
+
+	*ret = (struct rd_child_state){ 0 };
+	child = at_work(child);
+	ret->state = state_of(child);
+	read_of(child, "schedstat", text, sizeof(text));
+	ret->known = ret->state && rd_take_uints(&at, RD_DECIMAL, times, 3) == 3;
+	ret->cpu = times[0];
+	ret->waited = times[1];
+	ret->ran = times[2];
+	read_of(child, "wchan", ret->place, sizeof(ret->place));
+	if (strcmp(ret->place, "0") == 0)
+		ret->place[0] = '\0';
+}
+
+/* A child that waits for its opener does what that does. */
+static void add_state(struct rd_child_state *to, const struct rd_child_state *more)
+{
+	to->known = to->known && more->known;
+	to->cpu += more->cpu;
+	to->waited += more->waited;
+	to->ran += more->ran;
+	if (to->state != 'R' && (more->state == 'R' || more->state == 'D')) {
+		to->state = more->state;
+		memcpy(to->place, more->place, sizeof(to->place));
+	}
+}
+
+void rd_child_look(pid_t child, struct rd_child_state *ret)
+{
+	const struct pair *pair = opener_of(child);
+	struct rd_child_state opener;
+
+	if (!rd_opener_used()) {
+		rd_process_look(child, ret);
+		return;
+	}
+	rd_opener_look(child, ret);
+	if (pair) {
+		rd_opener_look(pair->opener, &opener);
+		add_state(ret, &opener);
+	}
+}
+
+static bool sleeps(const struct rd_child_state *state)
+{
+	return state->known && (state->state == 'S' || state->state == 'D');
+}
+
+bool rd_child_ran(const struct rd_child_state *before, const struct rd_child_state *now)
+{
+	return before->known && now->known &&
+	       (now->state == 'R' || before->cpu != now->cpu || before->waited != now->waited ||
+		before->ran != now->ran);
+}
+
+bool rd_child_slept(const struct rd_child_state *before, const struct rd_child_state *now)
+{
+	return sleeps(before) && sleeps(now) && !rd_child_ran(before, now);
+}
+
+static void work_and_end(int fd, rd_child_fn *work, void *arg)
+{
+	struct rd_bytes bytes = { 0 };
+	struct answer answer = { 0 };
+
+	answer.result = work(arg, &bytes, &answer.err);
+	answer.size = answer.result < 0 ? 0 : bytes.size;
+	if (rd_write_all(fd, &answer, sizeof(answer)) == 0)
+		rd_write_all(fd, bytes.data, answer.size);
+	_exit(0);
+}
+
+int64_t rd_monotonic_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* A child that waits for one of its own seems to sleep. Where whoever looks cannot see for whom, it does not sleep long. */
+static int longest_sleep(void)
+{
+	return is_child && access("/proc/thread-self/children", R_OK) < 0 ? NAP_MS : INT_MAX;
+}
+
+int rd_child_read(int fd, int64_t deadline_ms, void *to, size_t size)
+{
+	int most = longest_sleep();
+	uint8_t *at = to;
+
+	while (size > 0) {
+		int64_t left = deadline_ms - rd_monotonic_ms();
+		struct pollfd wait = { .fd = fd, .events = POLLIN };
+		ssize_t n;
+
+		if (left <= 0)
+			return -ETIMEDOUT;
+		n = poll(&wait, 1, left < most ? (int)left : most);
+		if (n == 0 || (n < 0 && errno == EINTR))
+			continue;
+		n = n < 0 ? -1 : read(fd, at, size);
+		/* A socket is reset where what we wrote was not read. */
+		if (n == 0 || (n < 0 && errno == ECONNRESET))
+			return -ECHILD;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			at += n;
+			size -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static int hear(const char *what, int fd, unsigned limit_ms, size_t limit_size, struct rd_bytes *ret, struct rd_err *err)
+{
+	int64_t deadline = rd_monotonic_ms() + limit_ms;
+	struct answer answer;
+	uint8_t *data;
+	int r = rd_child_read(fd, deadline, &answer, sizeof(answer));
+
+	if (r == 0 && answer.result < 0) {
+		if (err)
+			*err = answer.err;
+		return (int)answer.result;
+	}
+	if (r == 0 && answer.size > limit_size)
+		return rd_err_set(err, EFBIG, what, "an answer of %llu bytes is above the limit of %zu",
+				  (unsigned long long)answer.size, limit_size);
+	if (r == 0) {
+		data = malloc(answer.size + 1);
+		if (!data)
+			return rd_err_set(err, ENOMEM, what, "no room for the answer");
+		r = rd_child_read(fd, deadline, data, answer.size);
+		if (r == 0) {
+			data[answer.size] = 0;
+			*ret = (struct rd_bytes){ .data = data, .size = answer.size };
+			return 0;
+		}
+		free(data);
+	}
+	if (r == -ETIMEDOUT)
+		return rd_err_set(err, ETIMEDOUT, what, "no answer within %u ms", limit_ms);
+	if (r == -ECHILD)
+		return rd_err_set(err, ECHILD, what, "the process that asked ended before it had an answer");
+	return rd_err_set(err, -r, what, "cannot hear the process that asks");
+}
+
+int rd_child_run(const char *what, rd_child_fn *work, void *arg, unsigned limit_ms, size_t limit_size,
+		 struct rd_bytes *ret, struct rd_err *err)
+{
+	pid_t child;
+	int fd, r;
+
+	/* Who started this one can leave it. */
+	if (is_child)
+		limit_ms = FOREVER_MS;
+	r = rd_child_start(what, &child, &fd, err);
+	if (r < 0)
+		return r;
+	if (r == 0)
+		work_and_end(fd, work, arg);
+	r = hear(what, fd, limit_ms, limit_size, ret, err);
+	close(fd);
+	rd_child_leave(child);
+	return r;
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The end of the process that opens. */
+#include "opener-priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "base/memory.h"
+#include "source/bundle/bundle.h"
+#include "source/opener/new-file.h"
+#include "source/shared/scrub.h"
+
+#define MADS_MAX 8
+#define MAD_MS_MAX 61000 /* the longest --timeout, and a moment */
+#define FORKS_MAX 128	 /* twice what the guard leaves behind at most */
+
+struct server {
+	int sock;
+	struct opener_names names;
+	struct rd_source *host; /* NULL: not opened yet */
+	struct rd_new_file file;
+	char *name; /* of the file */
+	struct rd_mads *mads[MADS_MAX];
+	pid_t *forks; /* openers of children that have not ended */
+	size_t n_forks, cap_forks;
+	bool is_fork; /* itself one */
+	bool families_asked;
+	bool writing, bundle; /* what has no name on the command line */
+	bool made_bundle;
+};
+
+/* What an answer has beside its number. Owned. */
+struct answer {
+	struct opener_message message;
+	struct rd_bytes bytes;
+	int fd; /* -1: none */
+};
+
+static int open_host(struct server *server, struct rd_err *err)
+{
+	return server->host ? 0 : rd_source_live_open(NULL, &server->host, err);
+}
+
+static int open_input(const struct opener_name *name, struct rd_err *err)
+{
+	int fd = rd_opener_open_input(name);
+
+	if (fd == -ESTALE) {
+		rd_err_set(err, ESTALE, name->path, "was replaced by another file while the command ran");
+		rd_err_hint(err, "start the command again");
+	} else if (fd < 0) {
+		rd_err_set(err, -fd, name->path, "cannot open it");
+	}
+	return fd;
+}
+
+/* A file that the command line names, or what the host says. */
+static int put_question(struct server *server, const struct rd_question *question, struct answer *ret,
+			struct rd_err *err)
+{
+	const char *path = (const char *)question->data;
+	const struct opener_name *name =
+		question->op == RD_OP_READ ? rd_opener_find(&server->names, RD_OPENER_INPUT, path) : NULL;
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	if (name) {
+		fd = open_input(name, err);
+		if (fd < 0)
+			return fd;
+		r = rd_read_fd(fd, RD_FILE_MAX, &ret->bytes);
+		return r < 0 ? rd_err_set(err, -r, path, "cannot read") : 0;
+	}
+	r = rd_question_put(server->host, question, &ret->bytes, &ret->message.number, err);
+	/* Keys that give access to memory: nothing that is parsed here needs one. */
+	if (r >= 0 && question->op == RD_OP_NETLINK)
+		rd_scrub_messages(question->protocol, &ret->bytes);
+	return r;
+}
+
+static int serve_ask(struct server *server, const char *data, size_t size, struct answer *ret, struct rd_err *err)
+{
+	_cleanup_free_ struct rd_question *question = rd_alloc(1, size + 1);
+	int r;
+
+	memcpy(question, data, size);
+	if (size < sizeof(*question) || question->size != size - sizeof(*question))
+		return rd_err_set(err, EBADMSG, "opener", "this is no question");
+	r = open_host(server, err);
+	if (r < 0)
+		return r;
+	if (question->op == RD_OP_NETLINK && question->protocol == NETLINK_GENERIC && !server->families_asked) {
+		server->families_asked = true;
+		rd_opener_find_families(&server->names, server->host);
+	}
+	if (!rd_opener_may_ask(&server->names, question))
+		return rd_err_set(err, EPERM, question->op == RD_OP_NETLINK ? "netlink" : (char *)question->data,
+				  "not to be read by a process that has given up its privileges");
+	return put_question(server, question, ret, err);
+}
+
+/* "rdmadiag-….tar.zst", as capture calls what nobody has named. */
+static bool is_bundle_here(const struct server *server, const char *path)
+{
+	static const char beginning[] = "rdmadiag-", end[] = ".tar.zst";
+	size_t length = strlen(path);
+
+	return rd_opener_find(&server->names, RD_OPENER_BUNDLE, ".") && !strchr(path, '/') &&
+	       length > strlen(beginning) + strlen(end) && strncmp(path, beginning, strlen(beginning)) == 0 &&
+	       strcmp(path + length - strlen(end), end) == 0;
+}
+
+/* The path of an output. `replace`: or to write on. */
+static int find_output(const struct server *server, const char *path, bool replace, const char **ret, struct rd_err *err)
+{
+	const struct opener_name *name = rd_opener_find(&server->names, RD_OPENER_OUTPUT, path);
+
+	if (!name && !replace)
+		name = rd_opener_find(&server->names, RD_OPENER_NEW_FILE, path);
+	*ret = name ? name->path : path;
+	if (name || (!replace && !server->is_fork && !server->made_bundle && is_bundle_here(server, path)))
+		return 0;
+	return rd_err_set(err, EPERM, path, "was not named when the command began");
+}
+
+static int serve_open(struct server *server, const char *path, const char *inside, struct answer *ret,
+		      struct rd_err *err)
+{
+	const struct opener_name *name = rd_opener_find(&server->names, RD_OPENER_INPUT, path);
+	_cleanup_close_ int fd = -1;
+
+	if (!name)
+		return rd_err_set(err, EPERM, path, "was not named when the command began");
+	fd = open_input(name, err);
+	if (fd < 0)
+		return fd;
+	ret->fd = *inside ? rd_bundle_open_beneath(fd, inside) : RD_TAKE_FD(fd);
+	return ret->fd < 0 ? rd_err_set(err, -ret->fd, inside, "cannot open it in the bundle") : 0;
+}
+
+static int serve_walk(struct server *server, const char *path, struct answer *ret, struct rd_err *err)
+{
+	struct answer opened = { .fd = -1 };
+	int r = serve_open(server, path, "", &opened, err);
+
+	if (r < 0)
+		return r;
+	r = rd_bundle_walk(opened.fd, &ret->bytes);
+	close(opened.fd);
+	return r < 0 ? rd_err_set(err, -r, path, "cannot read the directory") : 0;
+}
+
+static int serve_update(struct server *server, const char *path, struct answer *ret, struct rd_err *err)
+{
+	const char *name;
+	int r = find_output(server, path, true, &name, err);
+
+	if (r < 0)
+		return r;
+	ret->fd = rd_open_for_update(name, err);
+	return ret->fd < 0 ? ret->fd : 0;
+}
+
+static void abandon(struct server *server)
+{
+	if (server->writing)
+		rd_new_file_deinit(&server->file);
+	server->writing = false;
+}
+
+static int serve_create(struct server *server, const char *path, bool replace, struct answer *ret, struct rd_err *err)
+{
+	const char *name;
+	int r = find_output(server, path, replace, &name, err);
+
+	if (r < 0)
+		return r;
+	abandon(server);
+	/* It is kept as long as the file is being written. */
+	free(server->name);
+	server->name = rd_dup(name);
+	server->writing = true;
+	server->bundle = name == path;
+	r = rd_new_file_open(&server->file, server->name, replace, err);
+	if (r < 0)
+		return r;
+	ret->fd = fcntl(server->file.fd, F_DUPFD_CLOEXEC, 0);
+	return ret->fd < 0 ? rd_err_set(err, errno, path, "cannot write there") : 0;
+}
+
+static int serve_check(struct server *server, const char *path, bool replace, struct rd_err *err)
+{
+	const char *name;
+	int r = find_output(server, path, replace, &name, err);
+
+	return r < 0 ? r : rd_new_file_check(name, replace, err);
+}
+
+static int serve_finish(struct server *server, mode_t mode, struct rd_err *err)
+{
+	mode_t mask = umask(0);
+	int r;
+
+	if (!server->writing)
+		return rd_err_set(err, EBADF, "opener", "no file is being written");
+	umask(mask);
+	r = rd_new_file_finish(&server->file, mode & 0666 & ~mask, err);
+	server->made_bundle |= r == 0 && server->bundle;
+	abandon(server);
+	return r;
+}
+
+static void reap(struct server *server)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < server->n_forks; i++)
+		if (waitpid(server->forks[i], NULL, WNOHANG) == 0)
+			server->forks[kept++] = server->forks[i];
+	server->n_forks = kept;
+}
+
+/* One of those that serve_fork made. */
+static void serve_leave(struct server *server, pid_t pid)
+{
+	reap(server);
+	for (size_t i = 0; i < server->n_forks; i++)
+		if (server->forks[i] == pid)
+			kill(pid, SIGTERM);
+}
+
+static _Noreturn void live(int sock, const struct opener_names *names, pid_t parent_pid, bool is_fork);
+
+/* Goes on as the child's. */
+static int serve_fork(struct server *server, struct answer *ret, struct rd_err *err)
+{
+	int ends[2];
+	pid_t self, child;
+
+	reap(server);
+	if (server->is_fork || server->n_forks == FORKS_MAX)
+		return rd_err_set(err, EAGAIN, "opener process", "cannot be started: %d of them run already", FORKS_MAX);
+	if (rd_grow(&server->forks, &server->cap_forks, server->n_forks + 1, sizeof(*server->forks)) < 0)
+		return rd_err_set(err, ENOMEM, "opener", "cannot start a process");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return rd_err_set(err, errno, "opener process", "cannot be started");
+	self = getpid();
+	child = fork();
+	if (child == 0) {
+		close(ends[0]);
+		close(server->sock);
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		live(ends[1], &server->names, self, true);
+	}
+	close(ends[1]);
+	ret->fd = ends[0];
+	ret->message.number = (uint64_t)child;
+	if (child > 0)
+		server->forks[server->n_forks++] = child;
+	return child < 0 ? rd_err_set(err, errno, "opener process", "cannot be started") : 0;
+}
+
+/* NULL: it is not open. */
+static struct rd_mads **mads_of(struct server *server, uint64_t handle)
+{
+	return handle < MADS_MAX && server->mads[handle] ? &server->mads[handle] : NULL;
+}
+
+static int serve_mad_open(struct server *server, const char *ibdev, uint64_t port, struct answer *ret,
+			  struct rd_err *err)
+{
+	uint64_t handle = 0;
+
+	while (handle < MADS_MAX && server->mads[handle])
+		handle++;
+	if (handle == MADS_MAX)
+		return rd_err_set(err, EMFILE, ibdev, "too many ports are open");
+	ret->message.number = handle;
+	return rd_mad_open(server->host, ibdev, (unsigned)port, &server->mads[handle], err);
+}
+
+static bool is_time(int32_t ms)
+{
+	return ms >= 0 && ms <= MAD_MS_MAX;
+}
+
+static int serve_mad_send(struct rd_mads *mads, const void *data, size_t size, struct rd_err *err)
+{
+	struct opener_timed_mad timed;
+
+	if (size != sizeof(timed))
+		return rd_err_set(err, EBADMSG, "MAD", "not whole");
+	memcpy(&timed, data, sizeof(timed));
+	if (!rd_opener_may_send(&timed.mad))
+		return rd_err_set(err, EPERM, "MAD", "a process that has given up its privileges may only ask");
+	if (!is_time(timed.ms))
+		return rd_err_set(err, ERANGE, "MAD", "too long to wait");
+	return mads->ops->send(mads, &timed.mad, (unsigned)timed.ms, err);
+}
+
+static int serve_mad_receive(struct rd_mads *mads, const void *data, size_t size, struct answer *ret, struct rd_err *err)
+{
+	struct rd_mad mad;
+	int32_t ms;
+	int r;
+
+	if (size != sizeof(ms))
+		return rd_err_set(err, EBADMSG, "MAD", "not whole");
+	memcpy(&ms, data, sizeof(ms));
+	if (!is_time(ms))
+		return rd_err_set(err, ERANGE, "MAD", "too long to wait");
+	r = mads->ops->recv(mads, &mad, ms, err);
+	return r <= 0 ? r : rd_bytes_copy(&mad, sizeof(mad), &ret->bytes);
+}
+
+/* Only where the command is about this host. */
+static int serve_mad(struct server *server, const struct opener_message *request, const char *data, struct answer *ret,
+		     struct rd_err *err)
+{
+	struct rd_mads **mads = mads_of(server, request->number);
+	int r = server->names.host ? open_host(server, err) : rd_err_set(err, EPERM, "MAD", "no port may be used");
+
+	if (r < 0)
+		return r;
+	if (request->what == OPENER_MAD_PORTS)
+		return rd_mad_ports(server->host, &ret->bytes, err);
+	if (request->what == OPENER_MAD_OPEN)
+		return serve_mad_open(server, data, request->number, ret, err);
+	if (!mads)
+		return rd_err_set(err, EBADF, "MAD", "this port is not open");
+	if (request->what == OPENER_MAD_SEND)
+		return serve_mad_send(*mads, data, request->size, err);
+	if (request->what == OPENER_MAD_RECEIVE)
+		return serve_mad_receive(*mads, data, request->size, ret, err);
+	rd_mads_closep(mads);
+	*mads = NULL;
+	return 0;
+}
+
+/* A process that who asks has started, or we for it. */
+static int serve_look(const struct server *server, pid_t pid, struct answer *ret)
+{
+	struct rd_child_state state = { 0 };
+
+	if (rd_process_descends(pid, server->names.asker))
+		rd_process_look(pid, &state);
+	return rd_bytes_copy(&state, sizeof(state), &ret->bytes);
+}
+
+/* `data` ends with two NULs. */
+static int serve(struct server *server, const struct opener_message *request, const char *data, struct answer *ret,
+		 struct rd_err *err)
+{
+	switch ((enum opener_verb)request->what) {
+	case OPENER_ASK:
+		return serve_ask(server, data, request->size, ret, err);
+	case OPENER_OPEN:
+		return serve_open(server, data, data + strlen(data) + 1, ret, err);
+	case OPENER_WALK:
+		return serve_walk(server, data, ret, err);
+	case OPENER_UPDATE:
+		return serve_update(server, data, ret, err);
+	case OPENER_CHECK:
+		return serve_check(server, data, request->number, err);
+	case OPENER_CREATE:
+		return serve_create(server, data, request->number, ret, err);
+	case OPENER_FINISH:
+		return serve_finish(server, (mode_t)request->number, err);
+	case OPENER_ABANDON:
+		abandon(server);
+		return 0;
+	case OPENER_FORK:
+		return serve_fork(server, ret, err);
+	case OPENER_MAD_PORTS:
+	case OPENER_MAD_OPEN:
+	case OPENER_MAD_SEND:
+	case OPENER_MAD_RECEIVE:
+	case OPENER_MAD_CLOSE:
+		return serve_mad(server, request, data, ret, err);
+	case OPENER_LEAVE:
+		serve_leave(server, (pid_t)request->number);
+		return 0;
+	case OPENER_LOOK:
+		return serve_look(server, (pid_t)request->number, ret);
+	}
+	return rd_err_set(err, EBADMSG, "opener", "no such request");
+}
+
+static int answer_one(struct server *server)
+{
+	_cleanup_free_ char *data = NULL;
+	struct answer answer = { .fd = -1 };
+	struct opener_message request;
+	struct rd_err err = { 0 };
+	int r = rd_opener_receive(server->sock, &request, NULL);
+
+	if (r < 0 || request.size > OPENER_REQUEST_MAX)
+		return -ECHILD;
+	data = rd_alloc(1, request.size + 2);
+	r = rd_opener_data(server->sock, data, request.size);
+	if (r < 0)
+		return r;
+	r = serve(server, &request, data, &answer, &err);
+	answer.message.what = r;
+	answer.message.size = r < 0 ? sizeof(err) : answer.bytes.size;
+	r = rd_opener_send(server->sock, &answer.message, r < 0 ? (void *)&err : answer.bytes.data, answer.fd);
+	rd_bytes_deinit(&answer.bytes);
+	if (answer.fd >= 0)
+		close(answer.fd);
+	return r;
+}
+
+void rd_opener_end_with(int pipe)
+{
+	signal(SIGTERM, SIG_DFL);
+	if (fcntl(pipe, F_SETOWN, getpid()) == 0 && fcntl(pipe, F_SETSIG, SIGTERM) == 0)
+		fcntl(pipe, F_SETFL, O_ASYNC);
+}
+
+/* Who reads our output must not wait for us, and signals of the terminal are for the other process. */
+static void settle(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	setpgid(0, 0);
+	if (null >= 0) {
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		close(null);
+	}
+}
+
+/* Waits for a request. False: who started us has ended, or the last that could ask; a child that lives on has no opener. */
+static bool is_asked(int sock, int parent, pid_t parent_pid)
+{
+	struct pollfd fds[] = { { sock, POLLIN, 0 }, { parent, POLLIN, 0 } };
+
+	while (poll(fds, RD_ARRAY_SIZE(fds), -1) < 0)
+		if (errno != EINTR)
+			return false;
+	return fds[0].revents && !fds[1].revents && getppid() == parent_pid;
+}
+
+static _Noreturn void live(int sock, const struct opener_names *names, pid_t parent_pid, bool is_fork)
+{
+	struct server server = { .sock = sock, .names = *names, .is_fork = is_fork };
+	/* Before Linux 5.3: -1, which poll() leaves out. */
+	int parent = (int)syscall(SYS_pidfd_open, parent_pid, 0);
+
+	rd_opener_take(-1);
+	settle();
+	while (is_asked(sock, parent, parent_pid) && answer_one(&server) == 0)
+		continue;
+	abandon(&server);
+	reap(&server);
+	_exit(0);
+}
+
+void rd_opener_serve(int sock, const struct opener_names *names)
+{
+	live(sock, names, names->asker, false);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What was asked of a port of the management interface, and what was answered: kept, and told again. */
+#include "source/record/mad-record.h"
+#include "source/shared/libibmad.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define RECORDS_MAX ((size_t)1 << 22)
+#define CLASS_PERFORMANCE 0x04
+#define ATTR_PORT_INFO 0x15
+#define DATA_AT 64
+#define KEY_SIZE 8
+
+/* In a file of answers, in the byte order of the machine; behind it `asked` bytes of the question and `answered` bytes of
+ * the answer, each without the zeros at its end. The transaction id is zero in both. */
+struct record {
+	uint64_t latency_ns;
+	int32_t status;
+	uint16_t lid, size;
+	uint16_t asked, answered;
+	uint8_t gid[16]; /* of the destination, where it has one */
+	uint8_t pad[4];
+};
+
+/* A question that is under way. */
+struct open_ask {
+	uint32_t tid;
+	uint64_t sent_ns;
+	struct rd_mad mad;
+};
+
+struct recorder {
+	struct rd_mads mads;
+	struct rd_mads *inner;
+	struct open_ask *asks;
+	size_t n, cap;
+	struct rd_buf *log;
+	rd_mad_kept_fn *kept;
+	void *arg;
+};
+
+static struct recorder *recorder_of(struct rd_mads *mads)
+{
+	return (struct recorder *)mads;
+}
+
+static size_t used(const uint8_t *data, size_t size)
+{
+	while (size && !data[size - 1])
+		size--;
+	return size;
+}
+
+static void clear_tid(uint8_t *data)
+{
+	memset(data + 8, 0, 8);
+}
+
+/* PortInfo begins with the key to the port, which is nobody's business. */
+static void clear_key(uint8_t *data)
+{
+	if (data[1] != CLASS_PERFORMANCE && data[16] == 0 && data[17] == ATTR_PORT_INFO)
+		memset(data + DATA_AT, 0, KEY_SIZE);
+}
+
+static int recorder_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
+{
+	struct recorder *recorder = recorder_of(mads);
+	struct rd_mads *inner = recorder->inner;
+	int r = rd_grow(&recorder->asks, &recorder->cap, recorder->n + 1, sizeof(*recorder->asks));
+
+	if (r < 0)
+		return rd_err_set(err, ENOMEM, "MAD", "no memory to record it");
+	r = inner->ops->send(inner, mad, timeout_ms, err);
+	if (r == 0)
+		recorder->asks[recorder->n++] = (struct open_ask){ mad->tid, inner->ops->now(inner), *mad };
+	return r;
+}
+
+static void keep(struct recorder *recorder, const struct open_ask *ask, const struct rd_mad *answer)
+{
+	struct record record = {
+		.latency_ns = recorder->inner->ops->now(recorder->inner) - ask->sent_ns,
+		.status = answer->status,
+		.lid = ask->mad.dest.lid,
+		.size = (uint16_t)answer->size,
+	};
+	uint8_t question[RD_MAD_SIZE], data[RD_MAD_SIZE];
+
+	memcpy(record.gid, ask->mad.dest.gid, sizeof(record.gid));
+	memcpy(question, ask->mad.data, sizeof(question));
+	memcpy(data, answer->data, sizeof(data));
+	clear_key(data);
+	clear_tid(question);
+	clear_tid(data);
+	record.asked = (uint16_t)used(question, sizeof(question));
+	record.answered = (uint16_t)used(data, sizeof(data));
+	rd_buf_add(recorder->log, &record, sizeof(record));
+	rd_buf_add(recorder->log, question, record.asked);
+	rd_buf_add(recorder->log, data, record.answered);
+}
+
+static int recorder_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, struct rd_err *err)
+{
+	struct recorder *recorder = recorder_of(mads);
+	int r = recorder->inner->ops->recv(recorder->inner, ret, timeout_ms, err);
+
+	for (size_t i = 0; r > 0 && i < recorder->n; i++)
+		if (recorder->asks[i].tid == ret->tid) {
+			keep(recorder, &recorder->asks[i], ret);
+			recorder->asks[i] = recorder->asks[--recorder->n];
+			break;
+		}
+	return r;
+}
+
+static uint64_t recorder_now(struct rd_mads *mads)
+{
+	return recorder_of(mads)->inner->ops->now(recorder_of(mads)->inner);
+}
+
+static void recorder_close(struct rd_mads *mads)
+{
+	struct recorder *recorder = recorder_of(mads);
+
+	recorder->kept(recorder->arg, recorder->log);
+	rd_mads_closep(&recorder->inner);
+	free(recorder->asks);
+	free(recorder);
+}
+
+static const struct rd_mads_ops recorder_ops = {
+	.send = recorder_send,
+	.recv = recorder_recv,
+	.now = recorder_now,
+	.close = recorder_close,
+};
+
+int rd_mads_record(struct rd_mads *inner, struct rd_buf *log, rd_mad_kept_fn *kept, void *arg, struct rd_mads **ret,
+		   struct rd_err *err)
+{
+	struct recorder *recorder = calloc(1, sizeof(*recorder));
+
+	if (!recorder)
+		return rd_err_set(err, ENOMEM, "MAD", "no memory to record it");
+	*recorder = (struct recorder){ { &recorder_ops }, inner, NULL, 0, 0, log, kept, arg };
+	*ret = &recorder->mads;
+	return 0;
+}
+
+/* What was recorded, found by a hash of the question; of several answers to one the last counts. */
+struct teller {
+	struct rd_mads mads;
+	struct rd_bytes file;
+	struct told {
+		uint64_t hash; /* first: for rd_find_u64 */
+		size_t at;
+	} * told;
+	size_t n, cap;
+	struct coming {
+		uint64_t at_ns;
+		struct rd_mad mad;
+	} * coming;
+	size_t n_coming, cap_coming;
+	uint64_t now_ns;
+};
+
+static struct teller *teller_of(struct rd_mads *mads)
+{
+	return (struct teller *)mads;
+}
+
+static uint64_t hash_of(uint16_t lid, const uint8_t gid[16], const uint8_t *question, size_t asked)
+{
+	uint64_t hash = rd_hash(RD_HASH, &lid, sizeof(lid));
+
+	hash = rd_hash(hash, gid, 16);
+	return rd_hash(hash, question, asked);
+}
+
+/* Tells one recorded answer, or that there was none. */
+static struct coming tell(struct teller *teller, const struct told *told, unsigned timeout_ms)
+{
+	struct coming coming = { .at_ns = teller->now_ns + (uint64_t)timeout_ms * 1000000 };
+	struct record record;
+
+	coming.mad.status = ETIMEDOUT;
+	if (!told)
+		return coming;
+	memcpy(&record, teller->file.data + told->at, sizeof(record));
+	coming.at_ns = teller->now_ns + record.latency_ns;
+	coming.mad.status = record.status;
+	coming.mad.size = record.size;
+	memcpy(coming.mad.data, teller->file.data + told->at + sizeof(record) + record.asked, record.answered);
+	return coming;
+}
+
+static int teller_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
+{
+	struct teller *teller = teller_of(mads);
+	uint8_t question[RD_MAD_SIZE];
+	const struct told *told;
+	uint64_t hash;
+
+	memcpy(question, mad->data, sizeof(question));
+	clear_tid(question);
+	hash = hash_of(mad->dest.lid, mad->dest.gid, question, used(question, sizeof(question)));
+	told = rd_find_u64(teller->told, teller->n, sizeof(*teller->told), hash);
+	if (rd_grow(&teller->coming, &teller->cap_coming, teller->n_coming + 1, sizeof(*teller->coming)) < 0)
+		return rd_err_set(err, ENOMEM, "MAD", "no memory for an answer");
+	teller->coming[teller->n_coming] = tell(teller, told, timeout_ms);
+	teller->coming[teller->n_coming++].mad.tid = mad->tid;
+	return 0;
+}
+
+static int teller_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, struct rd_err *err)
+{
+	struct teller *teller = teller_of(mads);
+	uint64_t end = teller->now_ns + (uint64_t)timeout_ms * 1000000;
+	struct coming *first = NULL;
+
+	(void)err;
+	for (size_t i = 0; i < teller->n_coming; i++)
+		if (!first || teller->coming[i].at_ns < first->at_ns)
+			first = &teller->coming[i];
+	if (!first || first->at_ns > end) {
+		teller->now_ns = end;
+		return 0;
+	}
+	teller->now_ns = first->at_ns > teller->now_ns ? first->at_ns : teller->now_ns;
+	*ret = first->mad;
+	*first = teller->coming[--teller->n_coming];
+	return 1;
+}
+
+static uint64_t teller_now(struct rd_mads *mads)
+{
+	return teller_of(mads)->now_ns;
+}
+
+static void teller_close(struct rd_mads *mads)
+{
+	struct teller *teller = teller_of(mads);
+
+	rd_bytes_deinit(&teller->file);
+	free(teller->told);
+	free(teller->coming);
+	free(teller);
+}
+
+static const struct rd_mads_ops teller_ops = {
+	.send = teller_send,
+	.recv = teller_recv,
+	.now = teller_now,
+	.close = teller_close,
+};
+
+static int compare_told(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Checks every record; nothing of a file is used before. */
+static int index_file(struct teller *teller)
+{
+	size_t n = 0;
+
+	for (size_t at = 0; at < teller->file.size;) {
+		const uint8_t *data = teller->file.data + at;
+		size_t left = teller->file.size - at;
+		struct record record;
+
+		if (left < sizeof(record) || teller->n >= RECORDS_MAX)
+			return -EBADMSG;
+		memcpy(&record, data, sizeof(record));
+		left -= sizeof(record);
+		if (record.asked > RD_MAD_SIZE || record.answered > RD_MAD_SIZE || record.size > RD_MAD_SIZE ||
+		    record.status < 0 || (size_t)record.asked + record.answered > left ||
+		    record.latency_ns > UINT64_C(1000000000) * 3600)
+			return -EBADMSG;
+		if (rd_grow(&teller->told, &teller->cap, teller->n + 1, sizeof(*teller->told)) < 0)
+			return -ENOMEM;
+		teller->told[teller->n++] =
+			(struct told){ hash_of(record.lid, record.gid, data + sizeof(record), record.asked), at };
+		at += sizeof(record) + record.asked + record.answered;
+	}
+	if (teller->n)
+		qsort(teller->told, teller->n, sizeof(*teller->told), compare_told);
+	for (size_t i = 0; i < teller->n; i++) {
+		n -= n && teller->told[n - 1].hash == teller->told[i].hash;
+		teller->told[n++] = teller->told[i];
+	}
+	teller->n = n;
+	return 0;
+}
+
+int rd_mads_tell(struct rd_bytes *file, const char *name, uint64_t now_ns, struct rd_mads **ret, struct rd_err *err)
+{
+	struct teller *teller = calloc(1, sizeof(*teller));
+	int r = teller ? 0 : -ENOMEM;
+
+	if (!r) {
+		*teller = (struct teller){ .mads.ops = &teller_ops, .file = *file, .now_ns = now_ns };
+		*file = (struct rd_bytes){ 0 };
+		r = index_file(teller);
+	}
+	if (r < 0) {
+		if (teller)
+			teller_close(&teller->mads);
+		return rd_err_set(err, -r, name, r == -ENOMEM ? "no memory for it" : "these are no recorded answers");
+	}
+	*ret = &teller->mads;
+	return 0;
+}
+
+int rd_mad_path(const char *ibdev, unsigned port, char buf[RD_MAD_PATH_MAX], struct rd_err *err)
+{
+	if (!*ibdev || *ibdev == '.' || strchr(ibdev, '/') || strlen(ibdev) > 64)
+		return rd_err_set(err, EINVAL, ibdev, "this names no device");
+	snprintf(buf, RD_MAD_PATH_MAX, RD_MAD_DIR "/%s-%u/answers", ibdev, port);
+	return 0;
+}
+
+/* A source that cannot ask may have been told: then there are files. */
+int rd_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
+{
+	return src->ops->mad_ports ? src->ops->mad_ports(src, ret, err) : rd_read_file(src, RD_MAD_PORTS, ret, err);
+}
+
+int rd_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes file = { 0 };
+	char path[RD_MAD_PATH_MAX];
+	int r = rd_libibmad_load(ibdev, err);
+
+	if (r < 0)
+		return r;
+	if (src->ops->mad_open)
+		return src->ops->mad_open(src, ibdev, port, ret, err);
+	r = rd_mad_path(ibdev, port, path, err);
+	if (!r)
+		r = rd_read_file(src, path, &file, err);
+	if (!r)
+		r = rd_mads_tell(&file, path, src->ops->now(src, CLOCK_MONOTONIC), ret, err);
+	return r;
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A recording as a tar archive. */
+#include "base/rfc3339.h"
+#include "source/bundle/bundle-manifest.h"
+#include "source/bundle/bundle.h"
+#include "source/bundle/json-read.h"
+#include "source/bundle/libarchive.h"
+#include "source/opener/new-file.h"
+#include "source/record/record.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The text of a file of the first sample, without the newline at its end; NULL if it was not recorded. Caller frees. */
+static char *text_of(const struct rd_recording *recording, const char *path)
+{
+	const struct rd_record_sample *sample = &recording->samples[0];
+	const struct rd_node *node;
+	uint32_t at;
+
+	if (rd_tree_resolve(sample->tree, sample->root, path, true, &at) < 0)
+		return NULL;
+	node = rd_tree_node(sample->tree, at);
+	return node->type == RD_NODE_FILE ? strndup((char *)node->data, strcspn((char *)node->data, "\n")) : NULL;
+}
+
+static void add_fact(const struct rd_recording *recording, const char *key, const char *path, struct rd_buf *out)
+{
+	_cleanup_free_ char *text = text_of(recording, path);
+
+	if (!text)
+		return;
+	rd_buf_printf(out, "\"%s\": ", key);
+	rd_json_add_text(out, text);
+	rd_buf_str(out, ",\n");
+}
+
+static void add_time(uint64_t ns, struct rd_buf *out)
+{
+	char text[RD_RFC3339_SIZE];
+
+	rd_rfc3339(ns, text);
+	rd_buf_printf(out, "\"time\": \"%s\",\n", text);
+}
+
+/* Whether a listing says no more than the members that the archive will have. */
+static bool lists_members(struct rd_tree *tree, uint32_t dir, const struct rd_names *names)
+{
+	size_t members = 0;
+
+	for (uint32_t i = rd_tree_node(tree, dir)->child; i; i = rd_tree_node(tree, i)->next)
+		members += rd_tree_node(tree, i)->type != RD_NODE_NONE;
+	if (members != names->n)
+		return false;
+	for (size_t i = 0; i < names->n; i++) {
+		uint32_t child = rd_tree_child(tree, dir, names->v[i], strlen(names->v[i]));
+
+		if (!child || rd_tree_node(tree, child)->type == RD_NODE_NONE)
+			return false;
+	}
+	return true;
+}
+
+static void add_names(const struct rd_names *names, struct rd_buf *out)
+{
+	rd_buf_str(out, ",\"names\":[");
+	for (size_t i = 0; i < names->n; i++) {
+		rd_buf_str(out, i ? "," : "");
+		rd_json_add_text(out, names->v[i]);
+	}
+	rd_buf_str(out, "]");
+}
+
+static void add_hash(const char *key, uint64_t hash, struct rd_buf *out)
+{
+	rd_buf_printf(out, "\"%s\":\"%016llx\"", key, (unsigned long long)hash);
+}
+
+static void add_answer(struct rd_tree *tree, const struct rd_request *request, bool first, struct rd_buf *out)
+{
+	const struct rd_node *node = rd_tree_node(tree, request->node);
+	struct rd_node_more *more = node->more;
+	int code = more ? more->code[request->ask] : 0;
+
+	if (code) {
+		const char *name = rd_errno_name(code);
+
+		rd_buf_printf(out, name ? ",\"errno\":\"%s\"" : ",\"errno\":\"%s%d\"", name ? name : "", code);
+		return;
+	}
+	if (node->type == RD_NODE_FILE) {
+		rd_buf_str(out, ",");
+		add_hash("hash", rd_hash(RD_HASH, node->data, node->size), out);
+	}
+	if (!more)
+		return;
+	switch (request->ask) {
+	case RD_ASK_READ:
+		break;
+	case RD_ASK_LIST:
+		if (!first || !lists_members(tree, request->node, &more->names))
+			add_names(&more->names, out);
+		break;
+	case RD_ASK_LINK:
+		if (more->target) {
+			rd_buf_str(out, ",\"target\":");
+			rd_json_add_text(out, more->target);
+		}
+		break;
+	case RD_ASK_RDEV:
+	case RD_ASK_INO:
+	case RD_ASK_MODE:
+		rd_buf_printf(out, ",\"value\":%llu", (unsigned long long)*rd_node_value(more, request->ask));
+		break;
+	case RD_ASKS:
+		break;
+	}
+}
+
+static int add_request(const struct rd_record_sample *sample, const struct rd_request *request, bool first,
+		       struct rd_buf *out)
+{
+	_cleanup_free_ char *path = rd_tree_path(sample->tree, RD_TREE_TOP, request->node);
+
+	if (!path)
+		return -ENOMEM;
+	rd_buf_printf(out, "{\"ask\":\"%s\",\"path\":", rd_ask_names[request->ask]);
+	/* "root/sys/…" is "/sys/…", "nl/route/…" is "route/…". */
+	if (strncmp(path, "root", 4) == 0)
+		rd_json_add_text(out, path[4] ? path + 4 : "/");
+	else
+		rd_json_add_text(out, path + 3);
+	rd_buf_printf(out, ",\"at_ns\":%llu", (unsigned long long)request->at_ns);
+	add_answer(sample->tree, request, first, out);
+	rd_buf_str(out, "}");
+	return 0;
+}
+
+static int add_sample(const struct rd_record_sample *sample, bool first, struct rd_buf *out)
+{
+	rd_buf_printf(out, "{\"realtime_ns\": %llu, \"monotonic_ns\": %llu, ", (unsigned long long)sample->realtime_ns,
+		      (unsigned long long)sample->monotonic_ns);
+	add_hash("shape", rd_tree_shape(sample->tree, sample->root), out);
+	rd_buf_str(out, ", \"requests\": [");
+	for (size_t i = 0; i < sample->n_requests; i++) {
+		rd_buf_str(out, i ? ",\n" : "\n");
+		if (add_request(sample, &sample->requests[i], first, out) < 0)
+			return -ENOMEM;
+	}
+	rd_buf_str(out, "]}");
+	return 0;
+}
+
+/* The manifest, as JSON. `version` is the program's. */
+static int make_manifest(const struct rd_recording *recording, const char *version, struct rd_buf *out)
+{
+	rd_buf_str(out, "{\n\"schema\": \"" RD_BUNDLE_SCHEMA "\",\n\"version\": ");
+	rd_json_add_text(out, version);
+	rd_buf_str(out, ",\n");
+	add_time(recording->samples[0].realtime_ns, out);
+	add_fact(recording, "hostname", "/proc/sys/kernel/hostname", out);
+	add_fact(recording, "kernel", "/proc/sys/kernel/osrelease", out);
+	add_fact(recording, "boot_id", "/proc/sys/kernel/random/boot_id", out);
+	rd_buf_printf(out, "\"byte_order\": \"%s\",\n\"redacted\": %s,\n\"samples\": [",
+		      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "little" : "big",
+		      recording->redacted ? "true" : "false");
+	for (size_t i = 0; i < recording->n_samples; i++) {
+		rd_buf_str(out, i ? ",\n" : "\n");
+		if (add_sample(&recording->samples[i], i == 0, out) < 0)
+			return -ENOMEM;
+	}
+	rd_buf_str(out, "]");
+	/* Of all before it, so that it is the last. */
+	rd_buf_str(out, ",\n");
+	add_hash("hash", rd_hash(RD_HASH, out->data, out->len - 2), out);
+	rd_buf_str(out, "\n}\n");
+	return out->failed ? -ENOMEM : 0;
+}
+
+struct writer {
+	struct archive *archive;
+	struct archive_entry *entry;
+	uint64_t mtime_ns;
+};
+
+static void writer_deinit(struct writer *writer)
+{
+	if (writer->entry)
+		rd_libarchive.archive_entry_free(writer->entry);
+	if (writer->archive)
+		rd_libarchive.archive_write_free(writer->archive);
+}
+
+static int write_failed(struct writer *writer)
+{
+	int code = rd_libarchive.archive_errno(writer->archive);
+
+	return code > 0 ? -code : -EIO;
+}
+
+static int write_entry(struct writer *writer, const char *path, mode_t type, const void *data, size_t size)
+{
+	struct archive_entry *entry = rd_libarchive.archive_entry_clear(writer->entry);
+
+	rd_libarchive.archive_entry_set_pathname(entry, path);
+	rd_libarchive.archive_entry_set_mode(entry, type | (type == AE_IFREG ? 0644 : 0755));
+	rd_libarchive.archive_entry_set_mtime(entry, writer->mtime_ns / 1000000000u, 0);
+	if (type == AE_IFREG)
+		rd_libarchive.archive_entry_set_size(entry, size);
+	if (type == AE_IFLNK)
+		rd_libarchive.archive_entry_set_symlink(entry, data);
+	if (rd_libarchive.archive_write_header(writer->archive, entry) < ARCHIVE_WARN)
+		return write_failed(writer);
+	if (type == AE_IFREG && size &&
+	    rd_libarchive.archive_write_data(writer->archive, data, size) != (la_ssize_t)size)
+		return write_failed(writer);
+	return 0;
+}
+
+/* `path`: of the directory, in the archive. */
+static int write_members(struct writer *writer, struct rd_tree *tree, uint32_t dir, const char *path)
+{
+	for (uint32_t i = rd_tree_node(tree, dir)->child; i; i = rd_tree_node(tree, i)->next) {
+		const struct rd_node *node = rd_tree_node(tree, i);
+		_cleanup_free_ char *name = NULL;
+		int r = 0;
+
+		if (asprintf(&name, "%s/%s", path, node->name) < 0) {
+			name = NULL;
+			return -ENOMEM;
+		}
+		switch (node->type) {
+		case RD_NODE_NONE:
+			break;
+		case RD_NODE_DIR:
+			r = write_entry(writer, name, AE_IFDIR, NULL, 0);
+			if (!r)
+				r = write_members(writer, tree, i, name);
+			break;
+		case RD_NODE_FILE:
+			r = write_entry(writer, name, AE_IFREG, node->data, node->size);
+			break;
+		case RD_NODE_LINK:
+			r = write_entry(writer, name, AE_IFLNK, node->data, node->size);
+			break;
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int write_folder(struct writer *writer, const struct rd_record_sample *sample, size_t n, const char *name)
+{
+	uint32_t dir = strcmp(name, "nl") == 0 ? sample->nl : sample->root;
+	char folder[16];
+	const char *path = rd_sample_folder(n, name, folder);
+	int r;
+
+	if (n && !rd_tree_node(sample->tree, dir)->child)
+		return 0;
+	r = write_entry(writer, path, AE_IFDIR, NULL, 0);
+	return r < 0 ? r : write_members(writer, sample->tree, dir, path);
+}
+
+static int write_all(struct writer *writer, const struct rd_recording *recording, const char *version)
+{
+	_cleanup_buf_ struct rd_buf manifest = RD_BUF_CHECKED;
+	int r = make_manifest(recording, version, &manifest);
+
+	/* First, so that what is missing behind it is noticed. */
+	if (!r)
+		r = write_entry(writer, "manifest.json", AE_IFREG, manifest.data, manifest.len);
+	for (size_t i = 0; !r && i < recording->n_samples; i++) {
+		r = write_folder(writer, &recording->samples[i], i, "root");
+		if (!r)
+			r = write_folder(writer, &recording->samples[i], i, "nl");
+	}
+	if (!r && rd_libarchive.archive_write_close(writer->archive) != ARCHIVE_OK)
+		r = write_failed(writer);
+	return r;
+}
+
+static const struct {
+	const char *suffix;
+	int (**add)(struct archive *archive);
+} packings[] = {
+	{ ".tar", &rd_libarchive.archive_write_add_filter_none },
+	{ ".tar.gz", &rd_libarchive.archive_write_add_filter_gzip },
+	{ ".tgz", &rd_libarchive.archive_write_add_filter_gzip },
+	{ ".tar.bz2", &rd_libarchive.archive_write_add_filter_bzip2 },
+	{ ".tar.zst", &rd_libarchive.archive_write_add_filter_zstd },
+};
+
+static int packing_of(const char *path, size_t *ret, struct rd_err *err)
+{
+	size_t size = strlen(path);
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(packings); i++) {
+		size_t n = strlen(packings[i].suffix);
+
+		if (size > n && strcmp(path + size - n, packings[i].suffix) == 0) {
+			*ret = i;
+			return 0;
+		}
+	}
+	rd_err_set(err, EINVAL, path, "its name does not say how to pack it");
+	rd_err_hint(err, "%s.tar.zst", path);
+	return -EINVAL;
+}
+
+int rd_record_can_save(const char *path, bool replace, struct rd_err *err)
+{
+	size_t packing;
+	int r = rd_new_file_check(path, replace, err);
+
+	return r < 0 ? r : packing_of(path, &packing, err);
+}
+
+static int open_writer(struct writer *writer, int fd, const char *path, struct rd_err *err)
+{
+	size_t packing;
+	int r = packing_of(path, &packing, err);
+
+	if (!r)
+		r = rd_libarchive_load(path, err);
+	if (r < 0)
+		return r;
+	writer->archive = rd_libarchive.archive_write_new();
+	writer->entry = rd_libarchive.archive_entry_new();
+	if (!writer->archive || !writer->entry)
+		return rd_err_set(err, ENOMEM, path, "no memory to write it");
+	/* ARCHIVE_WARN: libarchive was built without it and would run a program of that name instead. */
+	if ((*packings[packing].add)(writer->archive) != ARCHIVE_OK)
+		return rd_err_set(err, ENOTSUP, path, "this libarchive cannot pack it so");
+	if (rd_libarchive.archive_write_set_format_pax_restricted(writer->archive) != ARCHIVE_OK ||
+	    rd_libarchive.archive_write_open_fd(writer->archive, fd) != ARCHIVE_OK)
+		return rd_err_set(err, -write_failed(writer), path, "cannot write");
+	return 0;
+}
+
+static int save_to(int fd, const struct rd_recording *recording, const char *version, const char *path,
+		   uint64_t *ret_size, struct rd_err *err)
+{
+	_cleanup_(writer_deinit) struct writer writer = { .mtime_ns = recording->samples[0].realtime_ns };
+	struct stat st;
+	int r = open_writer(&writer, fd, path, err);
+
+	if (r < 0)
+		return r;
+	r = write_all(&writer, recording, version);
+	if (!r && fstat(fd, &st) < 0)
+		r = -errno;
+	if (r < 0)
+		return rd_err_set(err, -r, path, "cannot write");
+	if (ret_size)
+		*ret_size = st.st_size;
+	return 0;
+}
+
+int rd_record_save(const struct rd_recording *recording, const char *version, const char *path, bool replace,
+		   uint64_t *ret_size, struct rd_err *err)
+{
+	_cleanup_(rd_new_file_deinit) struct rd_new_file file;
+	int r = rd_new_file_open(&file, path, replace, err);
+
+	if (!r)
+		r = save_to(file.fd, recording, version, path, ret_size, err);
+	/* What is in a bundle is not for everybody. */
+	return r < 0 ? r : rd_new_file_finish(&file, 0600, err);
+}

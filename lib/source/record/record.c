@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Samples of a recording, and what changed from one to the next. */
+#include "source/record/record.h"
+
+#include <errno.h>
+#include <string.h>
+
+int rd_record_sample_init(struct rd_record_sample *sample)
+{
+	int r;
+
+	*sample = (struct rd_record_sample){ 0 };
+	r = rd_tree_create(&sample->tree);
+	if (!r)
+		r = rd_tree_enter(sample->tree, RD_TREE_TOP, "root", &sample->root);
+	if (!r)
+		r = rd_tree_enter(sample->tree, RD_TREE_TOP, "nl", &sample->nl);
+	if (!r) {
+		rd_tree_node(sample->tree, sample->root)->type = RD_NODE_DIR;
+		rd_tree_node(sample->tree, sample->nl)->type = RD_NODE_DIR;
+	}
+	if (r < 0)
+		rd_record_sample_deinit(sample);
+	return r;
+}
+
+void rd_record_sample_deinit(struct rd_record_sample *sample)
+{
+	rd_tree_destroy(sample->tree);
+	free(sample->requests);
+	*sample = (struct rd_record_sample){ 0 };
+}
+
+void rd_recording_deinit(struct rd_recording *recording)
+{
+	for (size_t i = 0; i < recording->n_samples; i++)
+		rd_record_sample_deinit(&recording->samples[i]);
+	free(recording->samples);
+	*recording = (struct rd_recording){ 0 };
+}
+
+int rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum rd_ask ask, uint64_t at_ns)
+{
+	int r = rd_grow(&sample->requests, &sample->cap_requests, sample->n_requests + 1, sizeof(*sample->requests));
+
+	if (r < 0)
+		return r;
+	sample->requests[sample->n_requests++] = (struct rd_request){ node, ask, at_ns };
+	return 0;
+}
+
+static bool names_equal(const struct rd_names *a, const struct rd_names *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->v[i], b->v[i]) != 0)
+			return false;
+	return true;
+}
+
+static int code_of(const struct rd_node *node, enum rd_ask ask)
+{
+	return node->more ? node->more->code[ask] : 0;
+}
+
+static bool asked_of(const struct rd_node *node, enum rd_ask ask)
+{
+	return (node->more && node->more->asked[ask]) || (ask == RD_ASK_READ && node->type == RD_NODE_FILE);
+}
+
+static bool same_bytes(const struct rd_node *a, const struct rd_node *b)
+{
+	return a->type == b->type && a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
+}
+
+static bool same_answer(const struct rd_node *a, const struct rd_node *b, enum rd_ask ask)
+{
+	if (!asked_of(a, ask) || code_of(a, ask) != code_of(b, ask))
+		return false;
+	if (code_of(a, ask))
+		return true;
+	switch (ask) {
+	case RD_ASK_READ:
+		return same_bytes(a, b);
+	case RD_ASK_LIST:
+		return names_equal(&a->more->names, &b->more->names);
+	case RD_ASK_LINK:
+		if (a->more->target || b->more->target)
+			return a->more->target && b->more->target && strcmp(a->more->target, b->more->target) == 0;
+		return same_bytes(a, b);
+	case RD_ASK_RDEV:
+	case RD_ASK_INO:
+	case RD_ASK_MODE:
+		return *rd_node_value(a->more, ask) == *rd_node_value(b->more, ask);
+	case RD_ASKS:
+		break;
+	}
+	return false;
+}
+
+/* The node of the same path in another tree; 0 if there is none. */
+static uint32_t same_path(struct rd_tree *from, uint32_t node, struct rd_tree *in)
+{
+	const struct rd_node *of = rd_tree_node(from, node);
+	uint32_t dir;
+
+	if (node == RD_TREE_TOP)
+		return RD_TREE_TOP;
+	dir = same_path(from, of->parent, in);
+	if (!dir && of->parent != RD_TREE_TOP)
+		return 0;
+	return rd_tree_child(in, dir, of->name, strlen(of->name));
+}
+
+static int copy_more(struct rd_tree *to, uint32_t at, const struct rd_node_more *from)
+{
+	struct rd_node_more *more = rd_tree_more(to, at);
+
+	if (!more)
+		return -ENOMEM;
+	*more = *from;
+	more->names = (struct rd_names){ 0 };
+	more->target = NULL;
+	if (from->target) {
+		more->target = strdup(from->target);
+		if (!more->target)
+			return -ENOMEM;
+	}
+	return from->has_names ? rd_names_copy(&from->names, &more->names) : 0;
+}
+
+static int copy_node(struct rd_tree *from, uint32_t node, struct rd_tree *to, uint32_t *ret)
+{
+	_cleanup_free_ char *path = rd_tree_path(from, RD_TREE_TOP, node);
+	const struct rd_node *of = rd_tree_node(from, node);
+	int r = path ? rd_tree_enter(to, RD_TREE_TOP, path, ret) : -ENOMEM;
+
+	/* Asked for below what turned out to be a file: the file stands for it. */
+	if (r == -EBADMSG && of->type == RD_NODE_NONE)
+		return copy_node(from, of->parent, to, ret);
+	if (r < 0 || rd_tree_node(to, *ret)->more || rd_tree_node(to, *ret)->data)
+		return r;
+	if (of->type == RD_NODE_FILE || of->type == RD_NODE_LINK)
+		r = rd_tree_set(to, *ret, of->type, of->data, of->size);
+	else if (of->type == RD_NODE_DIR)
+		rd_tree_node(to, *ret)->type = RD_NODE_DIR;
+	if (!r && of->more)
+		r = copy_more(to, *ret, of->more);
+	return r;
+}
+
+/* Links are on the way to many answers, whether or not they were asked for themselves. */
+static int copy_links(struct rd_record_sample *before, struct rd_record_sample *now, struct rd_record_sample *to,
+		      uint32_t dir)
+{
+	for (uint32_t i = rd_tree_node(now->tree, dir)->child; i; i = rd_tree_node(now->tree, i)->next) {
+		const struct rd_node *node = rd_tree_node(now->tree, i);
+		int r = 0;
+
+		if (node->type == RD_NODE_LINK) {
+			uint32_t old = same_path(now->tree, i, before->tree), copy;
+			const struct rd_node *was = rd_tree_node(before->tree, old);
+
+			if (!old || was->type != RD_NODE_LINK || strcmp((char *)was->data, (char *)node->data) != 0)
+				r = copy_node(now->tree, i, to->tree, &copy);
+		} else if (node->type == RD_NODE_DIR) {
+			r = copy_links(before, now, to, i);
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int rd_record_sample_changes(struct rd_record_sample *before, struct rd_record_sample *now, struct rd_record_sample *ret)
+{
+	int r = rd_record_sample_init(ret);
+
+	if (r < 0)
+		return r;
+	ret->realtime_ns = now->realtime_ns;
+	ret->monotonic_ns = now->monotonic_ns;
+	for (size_t i = 0; !r && i < now->n_requests; i++) {
+		const struct rd_request *request = &now->requests[i];
+		uint32_t old = same_path(now->tree, request->node, before->tree), copy;
+
+		if (old &&
+		    same_answer(rd_tree_node(before->tree, old), rd_tree_node(now->tree, request->node), request->ask))
+			continue;
+		r = copy_node(now->tree, request->node, ret->tree, &copy);
+		if (!r)
+			r = rd_record_sample_log(ret, copy, request->ask, request->at_ns);
+	}
+	if (!r)
+		r = copy_links(before, now, ret, now->root);
+	if (r < 0)
+		rd_record_sample_deinit(ret);
+	return r;
+}

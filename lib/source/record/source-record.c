@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Asks another source and keeps what it answered, errors included. Within a sample every question is asked once: who asks
+ * again is told the same, so that what is found while recording is what the recording says. Its clock stands still, too.
+ */
+#include "source/record/mad-record.h"
+#include "source/record/record.h"
+#include "source/shared/netlink.h"
+#include "source/shared/scrub.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+struct record {
+	struct rd_source src;
+	struct rd_source *inner;
+	struct rd_record_sample now; /* what is being gathered */
+	struct rd_record_sample before;
+	struct rd_recording done;
+	struct rd_buf mad_log; /* of the port that answers to datagrams are kept for … */
+	uint32_t mad_node;     /* … and where; 0: none yet */
+};
+
+static struct record *record_of(struct rd_source *src)
+{
+	return (struct record *)src;
+}
+
+static struct rd_node *node_of(struct record *record, uint32_t node)
+{
+	return rd_tree_node(record->now.tree, node);
+}
+
+static void log_request(struct record *record, uint32_t node, enum rd_ask ask)
+{
+	uint64_t now = record->inner->ops->now(record->inner, CLOCK_MONOTONIC);
+
+	rd_record_sample_log(&record->now, node, ask, now - record->now.monotonic_ns);
+}
+
+/* Whether there was an answer before. */
+static bool known(struct record *record, uint32_t at, enum rd_ask ask)
+{
+	const struct rd_node *node = node_of(record, at);
+
+	if (node->more && node->more->asked[ask])
+		return true;
+	return ask == RD_ASK_READ && node->type == RD_NODE_FILE;
+}
+
+static int keep_code(struct record *record, uint32_t at, enum rd_ask ask, int code)
+{
+	struct rd_node_more *more = rd_tree_more(record->now.tree, at);
+
+	if (!more)
+		return -ENOMEM;
+	more->asked[ask] = true;
+	more->code[ask] = code;
+	return 0;
+}
+
+static size_t depth_of(const char *path)
+{
+	size_t depth = 0;
+
+	for (; (path = strchr(path, '/')); path++)
+		depth++;
+	return depth;
+}
+
+/* Keeps the target of a link; one that leads out of the tree is written down, and what it leads to taken for itself. */
+static int keep_link(struct record *record, uint32_t at, const char *path, char **target)
+{
+	if (!rd_link_stays(*target, depth_of(path) - 1)) {
+		struct rd_node_more *more = rd_tree_more(record->now.tree, at);
+
+		if (!more)
+			return -ENOMEM;
+		more->target = RD_TAKE(*target);
+		return 0;
+	}
+	return rd_tree_set(record->now.tree, at, RD_NODE_LINK, *target, strlen(*target));
+}
+
+/* Finds out whether the node at `path`, which has no link on the way, is one. */
+static int probe(struct record *record, uint32_t at, const char *path)
+{
+	_cleanup_free_ char *target = NULL;
+	int r;
+
+	if (node_of(record, at)->probed)
+		return 0;
+	r = rd_read_link(record->inner, path, &target, NULL);
+	node_of(record, at)->probed = true;
+	if (r == -ENOENT || r == -ENOTDIR)
+		node_of(record, at)->missing = true;
+	return r == 0 ? keep_link(record, at, path, &target) : 0;
+}
+
+/* In an archive "t000/root" stands above, and what no reader takes is not to be written. */
+#define DEPTH_MAX (RD_TREE_DEPTH_MAX - 2)
+
+/* What is still to be walked, and the way that led here, without links. */
+struct way {
+	char rest[8192];
+	char here[4096];
+	size_t links;
+};
+
+static int way_link(struct way *way, const struct rd_node *link, const char *behind)
+{
+	_cleanup_free_ char *rest = NULL;
+
+	if (++way->links > RD_TREE_LINKS_MAX)
+		return -ELOOP;
+	if (asprintf(&rest, "%s/%s", (const char *)link->data, behind) < 0) {
+		rest = NULL;
+		return -ENOMEM;
+	}
+	if (strlen(rest) >= sizeof(way->rest))
+		return -ENAMETOOLONG;
+	strcpy(way->rest, rest);
+	return 0;
+}
+
+static void way_up(struct record *record, struct way *way, uint32_t *at)
+{
+	char *slash = strrchr(way->here, '/');
+
+	if (*at == record->now.root)
+		return;
+	*at = node_of(record, *at)->parent;
+	if (slash)
+		*slash = '\0';
+}
+
+/* One name further. Returns 1 if that led over a link. */
+static int way_down(struct record *record, struct way *way, const char *name, const char *behind, bool follow,
+		    uint32_t *at)
+{
+	size_t here = strlen(way->here), size = behind - name;
+	char one[256];
+	uint32_t child;
+	int r;
+
+	if (size >= sizeof(one) || here + size + 2 > sizeof(way->here) || depth_of(way->here) >= DEPTH_MAX)
+		return -ENAMETOOLONG;
+	memcpy(one, name, size);
+	one[size] = '\0';
+	r = rd_tree_enter(record->now.tree, *at, one, &child);
+	if (r < 0)
+		return r == -EBADMSG ? -ENOTDIR : r;
+	snprintf(way->here + here, sizeof(way->here) - here, "/%s", one);
+	r = probe(record, child, way->here);
+	if (r < 0)
+		return r;
+	if (node_of(record, child)->type == RD_NODE_LINK && (follow || behind[strspn(behind, "/")])) {
+		way->here[here] = '\0';
+		r = way_link(way, node_of(record, child), behind);
+		return r < 0 ? r : 1;
+	}
+	*at = child;
+	return 0;
+}
+
+/* The node that stands for a path, or the first on the way that is not there. */
+static int find(struct record *record, const char *path, bool follow, uint32_t *ret)
+{
+	struct way way = { .links = 0 };
+	uint32_t at = record->now.root;
+
+	if (strlen(path) >= sizeof(way.here))
+		return -ENAMETOOLONG;
+	strcpy(way.rest, path);
+	for (;;) {
+		char *name = way.rest + strspn(way.rest, "/"), *behind = name + strcspn(name, "/");
+		int r = 0;
+
+		if (name == behind)
+			break;
+		if (behind - name == 2 && name[0] == '.' && name[1] == '.')
+			way_up(record, &way, &at);
+		else if (behind - name != 1 || name[0] != '.')
+			r = way_down(record, &way, name, behind, follow, &at);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			memmove(way.rest, behind, strlen(behind) + 1);
+		/* What is missing stands for all below it. */
+		if (r == 0 && node_of(record, at)->missing)
+			break;
+	}
+	*ret = at;
+	return 0;
+}
+
+/* 0: ask on. */
+static int find_for(struct record *record, const char *path, bool follow, enum rd_ask ask, uint32_t *ret,
+		    struct rd_err *err)
+{
+	int r = find(record, path, follow, ret);
+
+	if (r < 0)
+		return rd_err_set(err, -r, path, "cannot look it up");
+	if (node_of(record, *ret)->missing && !known(record, *ret, ask)) {
+		log_request(record, *ret, ask);
+		r = keep_code(record, *ret, ask, ENOENT);
+	}
+	return r < 0 ? rd_err_set(err, -r, path, "cannot record it") : 0;
+}
+
+static int record_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct record *record = record_of(src);
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	uint32_t at;
+	int r = find_for(record, path, true, RD_ASK_READ, &at, err);
+
+	if (r < 0)
+		return r;
+	if (known(record, at, RD_ASK_READ))
+		return rd_node_read(record->now.tree, at, path, ret, err);
+	log_request(record, at, RD_ASK_READ);
+	r = rd_read_file(record->inner, path, &bytes, err);
+	/* The host changes while it is looked at; what was a folder before stays one, and no path is both. */
+	if (r == 0 && node_of(record, at)->type == RD_NODE_DIR)
+		r = rd_err_set(err, EISDIR, path, "was a folder before");
+	if (r == 0) {
+		rd_scrub_file(path, &bytes);
+		r = rd_tree_set(record->now.tree, at, RD_NODE_FILE, bytes.data, bytes.size);
+	}
+	if (r == -EISDIR && node_of(record, at)->type == RD_NODE_NONE)
+		node_of(record, at)->type = RD_NODE_DIR;
+	if (r < 0) {
+		keep_code(record, at, RD_ASK_READ, -r);
+		return r == -EFBIG ? rd_err_set(err, EFBIG, path, "cannot record it") : r;
+	}
+	*ret = bytes;
+	bytes = (struct rd_bytes){ 0 };
+	return 0;
+}
+
+static int record_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+{
+	struct record *record = record_of(src);
+	struct rd_node_more *more;
+	uint32_t at;
+	int r = find_for(record, path, true, RD_ASK_LIST, &at, err);
+
+	if (r < 0)
+		return r;
+	if (!known(record, at, RD_ASK_LIST)) {
+		_cleanup_names_ struct rd_names names = { 0 };
+
+		log_request(record, at, RD_ASK_LIST);
+		r = rd_list_dir(record->inner, path, &names, err);
+		if (r == 0 && node_of(record, at)->type == RD_NODE_FILE)
+			r = rd_err_set(err, ENOTDIR, path, "was a file before");
+		if (keep_code(record, at, RD_ASK_LIST, r < 0 ? -r : 0) < 0)
+			return rd_err_set(err, ENOMEM, path, "cannot record it");
+		if (r < 0)
+			return r;
+		more = rd_tree_more(record->now.tree, at);
+		more->names = names;
+		more->has_names = true;
+		names = (struct rd_names){ 0 };
+		node_of(record, at)->type = RD_NODE_DIR;
+	}
+	return rd_node_list(record->now.tree, at, path, false, ret, err);
+}
+
+/* Asks anew, for the error. A link that came meanwhile is none: the first look counts. */
+static int why_no_link(struct record *record, uint32_t at, const char *path, struct rd_err *err)
+{
+	_cleanup_free_ char *late = NULL;
+	int r = rd_read_link(record->inner, path, &late, err);
+
+	return r < 0 ? r : rd_err_set(err, node_of(record, at)->missing ? ENOENT : EINVAL, path, "it was no link");
+}
+
+static int record_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
+{
+	struct record *record = record_of(src);
+	const struct rd_node *node;
+	uint32_t at;
+	int r = find_for(record, path, false, RD_ASK_LINK, &at, err);
+
+	if (r < 0)
+		return r;
+	node = node_of(record, at);
+	if (!known(record, at, RD_ASK_LINK)) {
+		bool is_link = node->type == RD_NODE_LINK || (node->more && node->more->target);
+
+		log_request(record, at, RD_ASK_LINK);
+		if (!is_link)
+			r = why_no_link(record, at, path, err);
+		if (keep_code(record, at, RD_ASK_LINK, r < 0 ? -r : 0) < 0)
+			return rd_err_set(err, ENOMEM, path, "cannot record it");
+		if (!is_link)
+			return r;
+	}
+	return rd_node_link(record->now.tree, at, path, ret, err);
+}
+
+static int ask_number(struct rd_source *src, const char *path, enum rd_ask ask, uint64_t *ret, struct rd_err *err)
+{
+	struct record *record = record_of(src);
+	struct rd_node_more *more;
+	uint32_t at;
+	int r = find_for(record, path, true, ask, &at, err);
+
+	if (r < 0)
+		return r;
+	if (!known(record, at, ask)) {
+		struct rd_source *inner = record->inner;
+		uint64_t value = 0;
+
+		log_request(record, at, ask);
+		r = ask == RD_ASK_RDEV ? inner->ops->stat_rdev(inner, path, &value, err) :
+		    ask == RD_ASK_INO  ? inner->ops->stat_ino(inner, path, &value, err) :
+					 inner->ops->stat_mode(inner, path, &value, err);
+		if (keep_code(record, at, ask, r < 0 ? -r : 0) < 0)
+			return rd_err_set(err, ENOMEM, path, "cannot record it");
+		if (r < 0)
+			return r;
+		more = rd_tree_more(record->now.tree, at);
+		*rd_node_value(more, ask) = value;
+	}
+	return rd_node_number(record->now.tree, at, path, ask, ret, err);
+}
+
+static int record_stat_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	return ask_number(src, path, RD_ASK_RDEV, ret, err);
+}
+
+static int record_stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	return ask_number(src, path, RD_ASK_INO, ret, err);
+}
+
+static int record_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+{
+	return ask_number(src, path, RD_ASK_MODE, ret, err);
+}
+
+/* The request, padded, and the answer behind it. */
+static int keep_messages(struct record *record, uint32_t at, const void *request, size_t size,
+			 const struct rd_bytes *answer)
+{
+	static const uint8_t zeros[NLMSG_ALIGNTO];
+	_cleanup_buf_ struct rd_buf file = RD_BUF_CHECKED;
+
+	rd_buf_add(&file, request, size);
+	rd_buf_add(&file, zeros, NLMSG_ALIGN(size) - size);
+	rd_buf_add(&file, answer->data, answer->size);
+	if (file.failed)
+		return -ENOMEM;
+	return rd_tree_set(record->now.tree, at, RD_NODE_FILE, file.data, file.len);
+}
+
+static int record_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
+			  struct rd_err *err)
+{
+	struct record *record = record_of(src);
+	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	const struct rd_node *node;
+	char path[64];
+	uint32_t at;
+	int r = rd_nlrequest_check(request, size, err), kept;
+
+	if (r < 0)
+		return r;
+	rd_nlrequest_path(protocol, request, size, path, sizeof(path));
+	r = rd_tree_enter(record->now.tree, record->now.nl, path, &at);
+	if (r < 0)
+		return rd_err_set(err, -r, path, "cannot record it");
+	node = node_of(record, at);
+	if (known(record, at, RD_ASK_READ)) {
+		if (node->more && node->more->code[RD_ASK_READ])
+			return rd_err_set(err, node->more->code[RD_ASK_READ], path, "when it was recorded");
+		if (rd_bytes_copy(node->data + NLMSG_ALIGN(size), node->size - NLMSG_ALIGN(size), ret) < 0)
+			return rd_err_set(err, ENOMEM, path, "no memory for the answer");
+		return 0;
+	}
+	log_request(record, at, RD_ASK_READ);
+	r = rd_netlink(record->inner, protocol, request, size, &answer, err);
+	rd_scrub_messages(protocol, &answer);
+	kept = keep_messages(record, at, request, size, &answer);
+	if (r < 0)
+		kept = keep_code(record, at, RD_ASK_READ, -r);
+	if (kept < 0)
+		return rd_err_set(err, -kept, path, "cannot record it");
+	if (r == 0) {
+		*ret = answer;
+		answer = (struct rd_bytes){ 0 };
+	}
+	return r;
+}
+
+/* Keeps what a file that only recordings have is to say, or the error that stands for it. */
+static int keep_file(struct record *record, const char *path, int r, const struct rd_bytes *bytes, struct rd_err *err)
+{
+	uint32_t at;
+	int kept = rd_tree_enter(record->now.tree, record->now.root, path + 1, &at);
+
+	if (!kept)
+		log_request(record, at, RD_ASK_READ);
+	if (!kept && r == 0)
+		kept = rd_tree_set(record->now.tree, at, RD_NODE_FILE, bytes->data, bytes->size);
+	else if (!kept)
+		kept = keep_code(record, at, RD_ASK_READ, -r);
+	return kept < 0 ? rd_err_set(err, -kept, path, "cannot record it") : r;
+}
+
+static bool told_before(struct record *record, const char *path, uint32_t *ret)
+{
+	return rd_tree_resolve(record->now.tree, record->now.root, path, true, ret) == 0 &&
+	       known(record, *ret, RD_ASK_READ);
+}
+
+static int record_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
+{
+	struct record *record = record_of(src);
+	uint32_t at;
+	int r;
+
+	if (told_before(record, RD_MAD_PORTS, &at))
+		return rd_node_read(record->now.tree, at, RD_MAD_PORTS, ret, err);
+	r = rd_mad_ports(record->inner, ret, err);
+	return keep_file(record, RD_MAD_PORTS, r, ret, err);
+}
+
+static void keep_answers(void *arg, struct rd_buf *log)
+{
+	struct record *record = arg;
+
+	if (log->failed || rd_tree_set(record->now.tree, record->mad_node, RD_NODE_FILE, log->data, log->len) < 0)
+		keep_code(record, record->mad_node, RD_ASK_READ, ENOMEM);
+}
+
+/* Answers are kept when the port is closed, which must be before the sample ends. */
+static int record_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
+			   struct rd_err *err)
+{
+	struct record *record = record_of(src);
+	struct rd_mads *inner = NULL;
+	char path[RD_MAD_PATH_MAX];
+	uint32_t at;
+	int r = rd_mad_path(ibdev, port, path, err);
+
+	if (!r)
+		r = rd_mad_open(record->inner, ibdev, port, &inner, err);
+	if (r < 0)
+		return keep_file(record, path, r, NULL, err);
+	r = rd_tree_enter(record->now.tree, record->now.root, path + 1, &at);
+	if (r < 0) {
+		rd_mads_closep(&inner);
+		return rd_err_set(err, -r, path, "cannot record it");
+	}
+	if (at != record->mad_node)
+		rd_buf_deinit(&record->mad_log);
+	record->mad_node = at;
+	log_request(record, at, RD_ASK_READ);
+	r = rd_mads_record(inner, &record->mad_log, keep_answers, record, ret, err);
+	if (r < 0)
+		rd_mads_closep(&inner);
+	return r;
+}
+
+static int record_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
+{
+	(void)src;
+	(void)fn;
+	(void)arg;
+	return rd_err_set(err, ENODATA, "events", "they are not recorded");
+}
+
+static uint64_t record_now(struct rd_source *src, int clock)
+{
+	const struct rd_record_sample *now = &record_of(src)->now;
+
+	return clock == CLOCK_REALTIME ? now->realtime_ns : now->monotonic_ns;
+}
+
+static void record_close(struct rd_source *src)
+{
+	struct record *record = record_of(src);
+
+	rd_record_sample_deinit(&record->now);
+	rd_record_sample_deinit(&record->before);
+	rd_recording_deinit(&record->done);
+	rd_buf_deinit(&record->mad_log);
+	free(record);
+}
+
+static const struct rd_source_ops record_ops = {
+	.name = "live",
+	.read_file = record_read_file,
+	.list_dir = record_list_dir,
+	.read_link = record_read_link,
+	.stat_rdev = record_stat_rdev,
+	.stat_ino = record_stat_ino,
+	.stat_mode = record_stat_mode,
+	.netlink = record_netlink,
+	.mad_ports = record_mad_ports,
+	.mad_open = record_mad_open,
+	.drain_events = record_drain_events,
+	.now = record_now,
+	.close = record_close,
+};
+
+static int begin(struct record *record, struct rd_err *err)
+{
+	struct rd_source *inner = record->inner;
+
+	if (rd_record_sample_init(&record->now) < 0)
+		return rd_err_set(err, ENOMEM, "recording", "no memory for it");
+	record->mad_node = 0;
+	record->now.realtime_ns = inner->ops->now(inner, CLOCK_REALTIME);
+	record->now.monotonic_ns = inner->ops->now(inner, CLOCK_MONOTONIC);
+	return 0;
+}
+
+int rd_source_record_open(struct rd_source *inner, struct rd_source **ret, struct rd_err *err)
+{
+	struct record *record = calloc(1, sizeof(*record));
+
+	if (!record)
+		return rd_err_set(err, ENOMEM, "recording", "no memory for it");
+	record->src.ops = &record_ops;
+	record->inner = inner;
+	record->mad_log = RD_BUF_CHECKED;
+	if (begin(record, err) < 0) {
+		free(record);
+		return -ENOMEM;
+	}
+	*ret = &record->src;
+	return 0;
+}
+
+/* Ends the sample: the first is kept whole, of another what changed; the last one whole is what the next is held against. */
+static int end(struct record *record)
+{
+	struct rd_recording *done = &record->done;
+	struct rd_record_sample changes = { 0 };
+	int r = rd_grow(&done->samples, &done->cap_samples, done->n_samples + 1, sizeof(*done->samples));
+
+	if (r < 0)
+		return r;
+	if (done->n_samples == 0) {
+		done->samples[done->n_samples++] = record->now;
+		record->now = (struct rd_record_sample){ 0 };
+		return 0;
+	}
+	r = rd_record_sample_changes(done->n_samples == 1 ? &done->samples[0] : &record->before, &record->now, &changes);
+	if (r < 0)
+		return r;
+	done->samples[done->n_samples++] = changes;
+	rd_record_sample_deinit(&record->before);
+	record->before = record->now;
+	record->now = (struct rd_record_sample){ 0 };
+	return 0;
+}
+
+int rd_source_record_next(struct rd_source *src, struct rd_err *err)
+{
+	int r = end(record_of(src));
+
+	return r < 0 ? rd_err_set(err, -r, "recording", "cannot keep another sample") : begin(record_of(src), err);
+}
+
+int rd_source_record_take(struct rd_source *src, struct rd_recording *ret, struct rd_err *err)
+{
+	struct record *record = record_of(src);
+	int r = end(record);
+
+	if (r < 0)
+		return rd_err_set(err, -r, "recording", "cannot end it");
+	*ret = record->done;
+	record->done = (struct rd_recording){ 0 };
+	return 0;
+}

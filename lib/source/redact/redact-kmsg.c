@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The kernel's command line, and the kernel log, in which it stands as well. */
+#include "base/klog-form.h"
+#include "base/number.h"
+#include "source/redact/redact.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+/* The kernel's own command line: what decides about PCI, NUMA and RDMA stays, the rest could be anything. */
+void rd_redact_kernel_command(struct rd_redact *redact, const char *text, struct rd_buf *out)
+{
+	static const char *const kept[] = { "iommu",
+					    "intel_iommu",
+					    "amd_iommu",
+					    "pci",
+					    "pcie_",
+					    "pcie_aspm",
+					    "numa",
+					    "numa_balancing",
+					    "isolcpus",
+					    "nohz",
+					    "rcu_nocbs",
+					    "hugepages",
+					    "hugepagesz",
+					    "default_hugepagesz",
+					    "transparent_hugepage",
+					    "mitigations",
+					    "quiet",
+					    "ro",
+					    "rw",
+					    "intel_idle.max_cstate",
+					    "processor.max_cstate",
+					    "cgroup",
+					    "systemd.unified_cgroup_hierarchy",
+					    "selinux",
+					    "ib_core",
+					    "rdma" };
+
+	for (const char *at = text; *at;) {
+		size_t blank = strspn(at, " \n"), n = strcspn(at + blank, " \n"), key = strcspn(at + blank, "= \n");
+		_cleanup_free_ char *word = strndup(at + blank, n);
+		bool keep = false;
+
+		for (size_t i = 0; i < RD_ARRAY_SIZE(kept); i++)
+			keep |= strlen(kept[i]) == key && strncmp(kept[i], at + blank, key) == 0;
+		rd_buf_add(out, at, blank);
+		if (word && n && keep)
+			rd_buf_str(out, word);
+		else if (word && n)
+			rd_redact_whole(redact, "cmd-", word, n, out);
+		at += blank + n;
+	}
+}
+
+/* A serial number that a driver prints ("usb 1-2: SerialNumber: …"). */
+static void learn_serial(struct rd_redact *redact, const char *text)
+{
+	static const char word[] = "SerialNumber: ";
+	const char *found = strstr(text, word);
+	_cleanup_free_ char *value = NULL;
+
+	if (!found)
+		return;
+	value = strdup(found + sizeof(word) - 1);
+	if (!value)
+		redact->failed = true;
+	else
+		rd_redact_add_serial(redact, value);
+}
+
+static bool in_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* And what holds them together. */
+static bool in_token(char c)
+{
+	return in_word(c) || (c && strchr("-.:@", c));
+}
+
+static bool is_pci(const char *text, size_t size)
+{
+	static const char shape[] = "xxxx:xx:xx.x";
+
+	if (size != sizeof(shape) - 1)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if (shape[i] == 'x' ? !isxdigit((unsigned char)text[i]) : text[i] != shape[i])
+			return false;
+	return true;
+}
+
+static bool is_identifier(const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (!islower((unsigned char)text[i]) && !isdigit((unsigned char)text[i]) && text[i] != '_')
+			return false;
+	return size > 0 && memchr(text, '_', size) && islower((unsigned char)*text);
+}
+
+/* Short enough to count something, and no longer. */
+static bool is_number(const char *text, size_t size)
+{
+	size_t most = 5;
+	bool hex = size > 2 && text[0] == '0' && text[1] == 'x';
+
+	if (hex) {
+		text += 2;
+		size -= 2;
+		most = 8;
+	}
+	for (size_t i = 0; i < size; i++)
+		if (!(hex ? isxdigit((unsigned char)text[i]) : isdigit((unsigned char)text[i])))
+			return false;
+	return size > 0 && size <= most;
+}
+
+/* "poll_health:825" is a function of the kernel and its line; "mlx5_0:mr_umem_get:709", "status:12". No address: these begin with
+ * digits. */
+static bool is_joined(const struct rd_redact *redact, const char *text, size_t size)
+{
+	const char *end = text + size;
+	bool function = false, number = false;
+	size_t parts = 0;
+
+	for (size_t n; text < end; text += n + 1, parts++) {
+		const char *colon = memchr(text, ':', (size_t)(end - text));
+
+		n = colon ? (size_t)(colon - text) : (size_t)(end - text);
+		if (parts && is_number(text, n))
+			number = true;
+		else if (is_identifier(text, n))
+			function = true;
+		else if (!rd_klog_is_term(text, n) && !rd_redact_is_name(redact, text, n))
+			return false;
+	}
+	return parts > 1 && (number || !function);
+}
+
+static bool says_nobody(const struct rd_redact *redact, const char *text, size_t size)
+{
+	return is_pci(text, size) || is_number(text, size) || rd_klog_is_term(text, size) ||
+	       rd_redact_is_name(redact, text, size) || is_joined(redact, text, size);
+}
+
+/* How far a word reaches; the number of a queue pair is one of its own. */
+static size_t token_size(const char *line, const char *at, const char *end)
+{
+	const char *from = at;
+	uint32_t qpn;
+
+	while (at < end && in_token(*at) && (at == from || !rd_klog_qp_at(line, at, &qpn)))
+		at++;
+	return (size_t)(at - from);
+}
+
+/* Text of a line between the words of its form. Before `head` the line says whom it is about: a name that is not known has a
+ * stand-in there, so that lines about one device stay so, and is dropped elsewhere. */
+static void redact_gap(struct rd_redact *redact, const char *line, const char *at, const char *end, const char *head,
+		       struct rd_buf *out)
+{
+	for (size_t n; at < end; at += n) {
+		uint32_t qpn;
+		size_t bare;
+
+		n = rd_klog_qp_at(line, at, &qpn);
+		if (n && n <= (size_t)(end - at)) {
+			rd_buf_add(out, at, n);
+			continue;
+		}
+		if (!in_word(*at)) {
+			/* A backslash would have to be escaped again. */
+			rd_buf_add(out, isprint((unsigned char)*at) && *at != '\\' ? at : "*", n = 1);
+			continue;
+		}
+		n = token_size(line, at, end);
+		for (bare = n; !in_word(at[bare - 1]);)
+			bare--;
+		if (says_nobody(redact, at, bare))
+			rd_buf_add(out, at, bare);
+		else if (at < head)
+			rd_redact_whole(redact, "name-", at, bare, out);
+		else
+			rd_buf_str(out, "*");
+		rd_buf_add(out, at + bare, n - bare);
+	}
+}
+
+/* What the kernel wrote and what has a form: its own words, and beside them what names nobody. */
+static void redact_line(struct rd_redact *redact, const char *text, enum rd_klog_form form, struct rd_buf *out)
+{
+	struct rd_klog_span spans[RD_KLOG_SPANS];
+	size_t n = rd_klog_form_spans(form, text, spans);
+	const char *colon = strstr(text, ": "), *head = colon ? colon : text, *at = text;
+
+	for (size_t i = 0; i < n; i++) {
+		redact_gap(redact, text, at, text + spans[i].at, head, out);
+		rd_buf_add(out, text + spans[i].at, spans[i].size);
+		at = text + spans[i].at + spans[i].size;
+	}
+	redact_gap(redact, text, at, text + strlen(text), head, out);
+}
+
+/* "6,339,5140900," of a record: its end, where the kernel wrote it; NULL: no record. */
+static char *head_of(char *line, char **text, bool *foreign)
+{
+	const char *number = line;
+	uint64_t priority;
+	char *at = line;
+
+	*foreign = rd_take_uint(&number, RD_DECIMAL, UINT64_MAX, &priority) < 0 || (priority >> 3 & 0xff) != 0;
+	for (int i = 0; i < 3; i++) {
+		size_t n = strspn(at, "0123456789");
+
+		if (!n || (i < 2 && at[n] != ',') || !strchr(",;", at[n]))
+			return NULL;
+		at += n + (i < 2);
+	}
+	*text = strchr(at, ';');
+	if (!*text)
+		return NULL;
+	++*text;
+	return at;
+}
+
+/* Of the keys that follow a record, the function or the interface that it is about. */
+static bool is_key_kept(const char *line)
+{
+	static const char pci[] = " DEVICE=+pci:", index[] = " DEVICE=n";
+
+	if (strncmp(line, pci, sizeof(pci) - 1) == 0)
+		return is_pci(line + sizeof(pci) - 1, strlen(line + sizeof(pci) - 1));
+	return strncmp(line, index, sizeof(index) - 1) == 0 &&
+	       is_number(line + sizeof(index) - 1, strlen(line + sizeof(index) - 1));
+}
+
+struct log {
+	struct rd_redact *redact;
+	struct rd_buf *out;
+	bool kept; /* the record before */
+};
+
+/* The first and the last record stay, if as no more than a number and a time: they say whether anything was lost, and when the
+ * log ended. */
+static void redact_record(struct log *log, char *line, bool edge)
+{
+	char *text = NULL, *head;
+	enum rd_klog_form form;
+	bool foreign;
+
+	learn_serial(log->redact, line);
+	if (*line == ' ') {
+		if (log->kept && is_key_kept(line))
+			rd_buf_printf(log->out, "%s\n", line);
+		return;
+	}
+	head = head_of(line, &text, &foreign);
+	if (head)
+		rd_klog_unescape(text);
+	form = head && !foreign ? rd_klog_form_of(text) : RD_KLOG_NO_FORM;
+	log->kept = form;
+	if (form || (head && edge)) {
+		rd_buf_add(log->out, line, (size_t)(head - line));
+		rd_buf_str(log->out, ",-;");
+	}
+	if (form)
+		redact_line(log->redact, text, form, log->out);
+	if (form || (head && edge))
+		rd_buf_str(log->out, form ? "\n" : "*\n");
+	log->redact->log_kept += form != RD_KLOG_NO_FORM;
+	log->redact->log_dropped += form == RD_KLOG_NO_FORM;
+}
+
+/* Where the last record begins; keys of it may follow. */
+static size_t last_record(const char *text, size_t size)
+{
+	size_t end = size;
+
+	while (end > 0) {
+		const char *line = memrchr(text, '\n', end - 1);
+		size_t at = line ? (size_t)(line - text) + 1 : 0;
+
+		if (isdigit((unsigned char)text[at]))
+			return at;
+		end = at;
+	}
+	return 0;
+}
+
+void rd_redact_kmsg(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
+{
+	struct log log = { redact, out, false };
+	size_t last;
+
+	/* Nobody reads behind a NUL, which the kernel does not write. */
+	size = strnlen(text, size);
+	last = last_record(text, size);
+	for (size_t at = 0; at < size;) {
+		const char *stop = memchr(text + at, '\n', size - at);
+		size_t n = stop ? (size_t)(stop - text) - at : size - at;
+		_cleanup_free_ char *line = strndup(text + at, n);
+
+		if (!line) {
+			redact->failed = true;
+			return;
+		}
+		if (n)
+			redact_record(&log, line, at == 0 || at == last);
+		at += n + 1;
+	}
+}

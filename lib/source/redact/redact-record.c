@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A recording without what identifies the host. Gone through twice: the first time to learn what there is. */
+#include "base/number.h"
+#include "source/record/record.h"
+#include "source/redact/redact.h"
+#include "source/shared/netlink.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define PCI_CONFIG_SIZE 4096
+#define PCI_EXT_CAPS 0x100
+#define PCI_EXT_CAP_DSN 3
+
+/* What is done to a file is chosen by its name. */
+static bool named(const char *path, const char *const *names)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+
+	for (; *names; names++)
+		if (strcmp(name, *names) == 0)
+			return true;
+	return false;
+}
+
+static bool is_serial(const char *path)
+{
+	static const char *const names[] = { "serial",		"serial_number",     "product_serial",
+					     "board_serial",	"chassis_serial",    "product_uuid",
+					     "unique_id",	"chassis_asset_tag", "machine-id",
+					     "board_asset_tag", "vpd_serial_number", NULL };
+
+	return named(path, names);
+}
+
+static bool is_host_name(const char *path)
+{
+	static const char *const names[] = { "hostname", "domainname", NULL };
+
+	return named(path, names);
+}
+
+static bool is_version(const char *path)
+{
+	static const char *const names[] = { "fw_ver", "version",      "srcversion", "osrelease", "firmware_version",
+					     "hw_rev", "bios_version", "modules",    "board_id",  NULL };
+
+	return named(path, names);
+}
+
+static bool is_text(const uint8_t *data, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (data[i] < 0x20 && !isspace(data[i]))
+			return false;
+	return true;
+}
+
+/* "Serial Number: 0123456789" and the like, in text of several lines. */
+static void learn_serials(struct rd_redact *redact, const char *text)
+{
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		_cleanup_free_ char *value = NULL;
+		const char *colon;
+
+		line += *line == '\n';
+		if (strncasecmp(line, "serial", 6) != 0)
+			continue;
+		colon = line + strcspn(line, ":=\n");
+		if (*colon != ':' && *colon != '=')
+			continue;
+		colon += 1 + strspn(colon + 1, " \t");
+		value = strndup(colon, strcspn(colon, " \t\n"));
+		if (value)
+			rd_redact_add_serial(redact, value);
+	}
+}
+
+/* /proc/net/route has addresses as numbers of eight digits, in the machine's byte order, in its second and third column. */
+static void redact_route_table(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
+{
+	size_t column = 0;
+
+	for (size_t i = 0; i < size;) {
+		size_t n = strcspn(text + i, "\t\n");
+		const char *at = text + i;
+		uint64_t value;
+
+		if ((column == 1 || column == 2) && n == 8 && rd_take_hex(&at, 8, &value) == 0) {
+			uint32_t address = (uint32_t)value;
+
+			rd_redact_ip4(redact, (uint8_t *)&address);
+			rd_buf_printf(out, "%08X", address);
+		} else {
+			rd_buf_add(out, text + i, n);
+		}
+		i += n;
+		column = i < size && text[i] == '\t' ? column + 1 : 0;
+		if (i < size)
+			rd_buf_add(out, text + i++, 1);
+	}
+}
+
+/* /proc/net/if_inet6 begins its lines with an address of 32 digits. */
+static void learn_if_inet6(struct rd_redact *redact, const char *text)
+{
+	for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+		const char *at = line;
+		uint64_t value;
+		uint8_t ip[16];
+		size_t i;
+
+		for (i = 0; i < 16 && rd_take_hex(&at, 2, &value) == 0; i++)
+			ip[i] = (uint8_t)value;
+		if (i == 16)
+			rd_redact_ip6(redact, ip);
+	}
+}
+
+/* Numbers of 16 digits in an NCCL topology ("guid", "host_hash") are not told apart from others by how they look. */
+static void learn_xml(struct rd_redact *redact, const char *text)
+{
+	for (const char *at = text; (at = strstr(at, "\"0x"));) {
+		uint64_t value;
+		uint8_t guid[8];
+
+		at += 3;
+		if (rd_take_hex(&at, 16, &value) < 0 || rd_digit_value(*at) < 16)
+			continue;
+		for (size_t i = 0; i < 8; i++)
+			guid[7 - i] = (uint8_t)(value >> (8 * i));
+		rd_redact_guid(redact, guid);
+	}
+}
+
+/* A process's arguments, each ended by a NUL, are one secret. */
+static void redact_command(struct rd_redact *redact, const uint8_t *data, size_t size, struct rd_buf *out)
+{
+	_cleanup_free_ char *command = calloc(1, size + 1);
+
+	if (!command) {
+		redact->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < size; i++)
+		command[i] = data[i] ? (char)data[i] : ' ';
+	if (size)
+		rd_redact_whole(redact, "cmd-", command, size, out);
+	if (size)
+		rd_buf_add(out, "", 1);
+}
+
+/* The device serial number of a PCI function is mostly made of its MAC. */
+static void redact_config(struct rd_redact *redact, uint8_t *data, size_t size)
+{
+	size_t at = PCI_EXT_CAPS;
+
+	for (int caps = 0; caps < 64 && at >= PCI_EXT_CAPS && at + 12 <= size && size <= PCI_CONFIG_SIZE; caps++) {
+		uint32_t head = data[at] | data[at + 1] << 8 | (uint32_t)data[at + 2] << 16 |
+				(uint32_t)data[at + 3] << 24;
+
+		if ((head & 0xffff) == PCI_EXT_CAP_DSN) {
+			uint8_t guid[8];
+
+			/* Two numbers, the low one first. */
+			for (size_t i = 0; i < 8; i++)
+				guid[7 - i] = data[at + 4 + i];
+			rd_redact_guid(redact, guid);
+			for (size_t i = 0; i < 8; i++)
+				data[at + 4 + i] = guid[7 - i];
+		}
+		at = head >> 20;
+	}
+}
+
+/* Vital product data: part and engineering change numbers stay, everything else a vendor puts there goes. */
+static void redact_vpd(uint8_t *data, size_t size)
+{
+	for (size_t at = 0; at + 3 <= size && data[at] & 0x80;) {
+		size_t length = data[at + 1] | (size_t)data[at + 2] << 8, from = at + 3, tag = data[at] & 0x7f;
+
+		if (length > size - from)
+			length = size - from;
+		/* 0x10: VPD-R, 0x11: VPD-W; of keywords of two letters and a length */
+		for (size_t i = from; (tag == 0x10 || tag == 0x11) && i + 3 <= from + length;) {
+			size_t n = data[i + 2], left = from + length - i - 3;
+			bool keep = memcmp(data + i, "PN", 2) == 0 || memcmp(data + i, "EC", 2) == 0 ||
+				    memcmp(data + i, "RV", 2) == 0;
+
+			n = n < left ? n : left;
+			if (!keep)
+				memset(data + i + 3, 'x', n);
+			i += 3 + n;
+		}
+		at = from + length;
+	}
+}
+
+/* Variables, each ended by `end`. */
+static void redact_variables(struct rd_redact *redact, const char *text, size_t size, char end, struct rd_buf *out)
+{
+	for (size_t at = 0; at < size;) {
+		const char *stop = memchr(text + at, end, size - at);
+		size_t n = stop ? (size_t)(stop - text) - at : size - at;
+
+		rd_redact_variable(redact, text + at, n, out);
+		at += n;
+		if (at < size)
+			rd_buf_add(out, text + at++, 1);
+	}
+}
+
+/* Below /proc/PID; false: like any other file. */
+static bool redact_of_process(struct rd_redact *redact, const char *name, const uint8_t *data, size_t size,
+			      struct rd_buf *out)
+{
+	static const char *const capabilities[] = { "Cap", NULL };
+	const char *text = (const char *)data;
+
+	if (strcmp(name, "cmdline") == 0)
+		redact_command(redact, data, size, out);
+	else if (strcmp(name, "comm") == 0)
+		rd_redact_program(redact, text, size, out);
+	else if (strcmp(name, "cgroup") == 0)
+		rd_redact_cgroup_file(redact, text, out);
+	else if (strcmp(name, "environ") == 0)
+		redact_variables(redact, text, size, '\0', out);
+	else if (strcmp(name, "status") == 0)
+		rd_redact_keep_lines(text, capabilities, out);
+	else if (strcmp(name, "maps") == 0)
+		rd_redact_maps(text, out);
+	else
+		return false;
+	return true;
+}
+
+static bool is_of_process(const char *path)
+{
+	return strncmp(path, "root/proc/", 10) == 0 &&
+	       (isdigit((unsigned char)path[10]) || strncmp(path + 10, "self/", 5) == 0);
+}
+
+/* What names a product is the product's, also where a host is called so: NCCL's rules go by it. */
+static void redact_gpu(struct rd_redact *redact, const char *text, struct rd_buf *out)
+{
+	static const char model[] = "Model:";
+
+	learn_serials(redact, text);
+	while (*text) {
+		size_t n = strcspn(text, "\n"), whole = n + (text[n] == '\n');
+
+		if (strncmp(text, model, strlen(model)) == 0)
+			rd_buf_add(out, text, whole);
+		else
+			rd_redact_text(redact, text, whole, 0, out);
+		text += whole;
+	}
+}
+
+/* Files that have a form of their own; false: none of these. */
+static bool redact_special(struct rd_redact *redact, const char *path, const char *name, const uint8_t *data,
+			   size_t size, struct rd_buf *out)
+{
+	static const char *const limits[] = { "[", "DefaultLimit", NULL };
+	const char *text = (const char *)data;
+
+	if (strcmp(path, "root/proc/cmdline") == 0)
+		rd_redact_kernel_command(redact, text, out);
+	else if (strcmp(path, "root/dev/kmsg") == 0)
+		rd_redact_kmsg(redact, text, size, out);
+	else if (strcmp(name, "route") == 0 && strstr(path, "/net/"))
+		redact_route_table(redact, text, size, out);
+	else if (strcmp(path, "root/etc/environment") == 0 || strcmp(path, "root/etc/nccl.conf") == 0)
+		redact_variables(redact, text, size, '\n', out);
+	else if (strstr(path, "/systemd/system.conf"))
+		rd_redact_keep_lines(text, limits, out);
+	else if (strcmp(name, "information") == 0 && strstr(path, "/driver/nvidia/gpus/"))
+		redact_gpu(redact, text, out);
+	else if (strcmp(name, "node_desc") == 0)
+		rd_redact_node_desc(redact, text, size, out);
+	else if (strcmp(name, "ifalias") == 0)
+		rd_redact_whole(redact, "name-", text, size, out);
+	else
+		return is_of_process(path) && redact_of_process(redact, name, data, size, out);
+	return true;
+}
+
+static void redact_content(struct rd_redact *redact, const char *path, const uint8_t *data, size_t size,
+			   struct rd_buf *out)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	_cleanup_free_ char *line = strndup((const char *)data, strcspn((const char *)data, "\n"));
+
+	if (!line) {
+		redact->failed = true;
+		return;
+	}
+	if (is_serial(path))
+		rd_redact_add_serial(redact, line);
+	if (is_host_name(path))
+		rd_redact_add_host(redact, line);
+	if (redact_special(redact, path, name, data, size, out))
+		return;
+	if (is_text(data, size)) {
+		learn_serials(redact, (const char *)data);
+		if (strcmp(name, "if_inet6") == 0)
+			learn_if_inet6(redact, (const char *)data);
+		if (strcmp(path, "root" RD_SOURCE_NCCL_XML) == 0)
+			learn_xml(redact, (const char *)data);
+		rd_redact_text(redact, (const char *)data, size, is_version(path) ? RD_REDACT_VERSIONS : 0, out);
+		return;
+	}
+	rd_buf_add(out, data, size);
+	if (out->failed)
+		return;
+	if (strcmp(name, "config") == 0)
+		redact_config(redact, (uint8_t *)out->data, out->len);
+	if (strcmp(name, "vpd") == 0)
+		redact_vpd((uint8_t *)out->data, out->len);
+	rd_redact_bytes(redact, (uint8_t *)out->data, out->len);
+}
+
+#define CGROUPS "root/sys/fs/cgroup/"
+
+/* Text of its own in a path: each name by itself. `dir`: what it stands below, "" for a whole path. NULL when out of memory. */
+static char *redact_path(struct rd_redact *redact, const char *dir, const char *path)
+{
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+
+	rd_buf_str(&out, "");
+	if (strncmp(path, CGROUPS, strlen(CGROUPS)) == 0) {
+		rd_buf_str(&out, CGROUPS);
+		path += strlen(CGROUPS);
+		dir = CGROUPS;
+	}
+	if (strncmp(dir, CGROUPS, strlen(CGROUPS) - 1) == 0) {
+		rd_redact_groups(redact, path, strlen(path), &out);
+		path += strlen(path);
+	}
+	while (*path) {
+		size_t n = strcspn(path, "/");
+
+		rd_redact_text(redact, path, n, RD_REDACT_PATH | RD_REDACT_VERSIONS, &out);
+		path += n;
+		if (*path)
+			rd_buf_add(&out, path++, 1);
+	}
+	if (out.failed) {
+		redact->failed = true;
+		return NULL;
+	}
+	return RD_TAKE(out.data);
+}
+
+/* While a sample is gone through: where its nodes come to stand in the new tree; NULL: only learning. */
+struct pass {
+	struct rd_redact *redact;
+	struct rd_record_sample *from, *to;
+	uint32_t *moved;
+};
+
+static int put(struct pass *pass, uint32_t node, const char *path, enum rd_node_type type, const void *data, size_t size)
+{
+	uint32_t at;
+	int r = rd_tree_enter(pass->to->tree, RD_TREE_TOP, path, &at);
+
+	/* Asked for below what turned out to be a file: its errors are the file's. */
+	if (r == -EBADMSG && type == RD_NODE_NONE) {
+		pass->moved[node] = pass->moved[rd_tree_node(pass->from->tree, node)->parent];
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	pass->moved[node] = at;
+	if (type == RD_NODE_FILE || type == RD_NODE_LINK)
+		return rd_tree_set(pass->to->tree, at, type, data, size);
+	if (type == RD_NODE_DIR)
+		rd_tree_node(pass->to->tree, at)->type = RD_NODE_DIR;
+	return 0;
+}
+
+/* `path`: of the node, as it was. */
+static int put_more(struct pass *pass, uint32_t node, const char *path)
+{
+	const struct rd_node_more *from = rd_tree_node(pass->from->tree, node)->more;
+	struct rd_node_more *more;
+
+	if (!from)
+		return 0;
+	more = rd_tree_more(pass->to->tree, pass->moved[node]);
+	if (!more)
+		return -ENOMEM;
+	*more = *from;
+	more->names = (struct rd_names){ 0 };
+	more->target = NULL;
+	for (size_t i = 0; i < from->names.n; i++) {
+		struct rd_names *names = &more->names;
+
+		if (rd_grow(&names->v, &names->cap, names->n + 1, sizeof(*names->v)) < 0)
+			return -ENOMEM;
+		names->v[names->n] = redact_path(pass->redact, path, from->names.v[i]);
+		if (!names->v[names->n])
+			return -ENOMEM;
+		names->n++;
+	}
+	if (from->target) {
+		more->target = redact_path(pass->redact, "", from->target);
+		return more->target ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+/* The file is the request and what was answered; its name is made of the request. */
+static int redact_answer(struct pass *pass, uint32_t node, const char *path)
+{
+	const struct rd_node *of = rd_tree_node(pass->from->tree, node);
+	_cleanup_free_ char *protocol = strndup(path + 3, strcspn(path + 3, "/"));
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	char name[64], whole[80], number[16];
+	uint32_t size = 0;
+
+	if (!protocol || rd_bytes_copy(of->data, of->size, &bytes) < 0)
+		return -ENOMEM;
+	rd_redact_messages(pass->redact, protocol, bytes.data, bytes.size);
+	if (!pass->to)
+		return 0;
+	memcpy(&size, bytes.data, bytes.size >= 16 ? sizeof(size) : 0);
+	for (int i = 0; i < 32; i++) {
+		if (size > bytes.size || strcmp(rd_nlprotocol_name(i, number), protocol) != 0)
+			continue;
+		rd_nlrequest_path(i, bytes.data, size, name, sizeof(name));
+		snprintf(whole, sizeof(whole), "nl/%s", name);
+		return put(pass, node, whole, RD_NODE_FILE, bytes.data, bytes.size);
+	}
+	return -EBADMSG;
+}
+
+static int redact_node(struct pass *pass, uint32_t node)
+{
+	const struct rd_node *of = rd_tree_node(pass->from->tree, node);
+	_cleanup_free_ char *path = rd_tree_path(pass->from->tree, RD_TREE_TOP, node);
+	_cleanup_free_ char *new_path = path ? redact_path(pass->redact, "", path) : NULL;
+	_cleanup_free_ char *target = NULL;
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+	const void *data = NULL;
+	size_t size = 0;
+	int r;
+
+	if (!new_path)
+		return -ENOMEM;
+	if (strncmp(path, "nl/", 3) == 0 && of->type == RD_NODE_FILE) {
+		r = redact_answer(pass, node, path);
+		return r < 0 || !pass->to ? r : put_more(pass, node, path);
+	}
+	if (of->type == RD_NODE_FILE) {
+		rd_buf_str(&out, "");
+		redact_content(pass->redact, path, of->data, of->size, &out);
+		data = out.data;
+		size = out.len;
+	} else if (of->type == RD_NODE_LINK) {
+		target = redact_path(pass->redact, "", (const char *)of->data);
+		data = target;
+		size = target ? strlen(target) : 0;
+	}
+	if (out.failed || pass->redact->failed)
+		return -ENOMEM;
+	if (!pass->to)
+		return 0;
+	r = put(pass, node, new_path, of->type, data, size);
+	return r < 0 ? r : put_more(pass, node, path);
+}
+
+static int redact_below(struct pass *pass, uint32_t dir)
+{
+	for (uint32_t i = rd_tree_node(pass->from->tree, dir)->child; i; i = rd_tree_node(pass->from->tree, i)->next) {
+		int r = redact_node(pass, i);
+
+		if (!r)
+			r = redact_below(pass, i);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* The names of devices, by which the kernel log speaks of them. */
+static int learn_names(struct pass *pass, const char *path)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	uint32_t dir;
+	int r = rd_tree_resolve(pass->from->tree, pass->from->root, path, true, &dir);
+
+	r = r < 0 ? 0 : rd_node_list(pass->from->tree, dir, path, true, &names, NULL);
+	for (size_t i = 0; i < names.n; i++)
+		rd_redact_add_name(pass->redact, names.v[i]);
+	return r == -ENOMEM ? r : 0;
+}
+
+static int redact_sample(struct rd_redact *redact, struct rd_record_sample *sample)
+{
+	struct rd_record_sample to;
+	struct pass pass = { .redact = redact, .from = sample, .to = &to };
+	_cleanup_free_ uint32_t *moved = calloc(RD_TREE_NODES_MAX, sizeof(*moved));
+	int r = moved ? rd_record_sample_init(&to) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	pass.moved = moved;
+	to.realtime_ns = sample->realtime_ns;
+	to.monotonic_ns = sample->monotonic_ns;
+	r = redact_below(&pass, RD_TREE_TOP);
+	for (size_t i = 0; !r && i < sample->n_requests; i++) {
+		const struct rd_request *request = &sample->requests[i];
+
+		r = rd_record_sample_log(&to, moved[request->node], request->ask, request->at_ns);
+	}
+	if (r < 0) {
+		rd_record_sample_deinit(&to);
+		return r;
+	}
+	rd_record_sample_deinit(sample);
+	*sample = to;
+	return 0;
+}
+
+int rd_record_redact(struct rd_recording *recording, const struct rd_sipkey *key, struct rd_redacted *ret,
+		     struct rd_err *err)
+{
+	_cleanup_(rd_redact_deinit) struct rd_redact redact = { .key = *key };
+	int r = 0;
+
+	for (size_t i = 0; !r && i < recording->n_samples; i++) {
+		struct pass pass = { .redact = &redact, .from = &recording->samples[i] };
+
+		r = learn_names(&pass, "/sys/class/net");
+		if (!r)
+			r = learn_names(&pass, "/sys/class/infiniband");
+		if (!r)
+			r = redact_below(&pass, RD_TREE_TOP);
+	}
+	redact.log_kept = redact.log_dropped = 0;
+	for (size_t i = 0; !r && i < recording->n_samples; i++)
+		r = redact_sample(&redact, &recording->samples[i]);
+	if (!r && redact.failed)
+		r = -ENOMEM;
+	if (r < 0)
+		return rd_err_set(err, -r, "redaction", "cannot replace everything, so nothing was written");
+	recording->redacted = true;
+	*ret = (struct rd_redacted){ redact.log_kept, redact.log_dropped };
+	return 0;
+}

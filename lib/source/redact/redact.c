@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/redact/redact.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+static bool all_are(const uint8_t *bytes, size_t size, uint8_t value)
+{
+	for (size_t i = 0; i < size; i++)
+		if (bytes[i] != value)
+			return false;
+	return true;
+}
+
+/* Fills the last `n` bytes of a stand-in so that nothing else has it, and takes note of it. */
+static void make_up(struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, uint8_t *out, size_t size,
+		    size_t n)
+{
+	uint8_t seed[3 + 16] = { (uint8_t)kind, (uint8_t)size };
+
+	memcpy(seed + 3, in, size);
+	do {
+		uint64_t hash = rd_siphash(&redact->key, seed, 3 + size);
+
+		for (size_t i = 0; i < n; i++, hash >>= 8)
+			out[size - 1 - i] = (uint8_t)hash;
+		if (++seed[2] == 0) {
+			redact->failed = true;
+			return;
+		}
+	} while (rd_redact_taken(redact, kind, out, size));
+	rd_redact_enter(redact, kind, in, out, size);
+}
+
+/* 02:… is an address that nobody's vendor gave out. */
+static void redact_mac(struct rd_redact *redact, uint8_t *mac)
+{
+	uint8_t out[6] = { 0x02, 0x72 };
+
+	if (all_are(mac, 6, 0) || all_are(mac, 6, 0xff))
+		return;
+	if (rd_redact_known(redact, RD_SECRET_MAC, mac, 6, mac))
+		return;
+	if (mac[0] & 1) /* a group, whose first bytes say which kind */
+		memcpy(out, mac, 3);
+	make_up(redact, RD_SECRET_MAC, mac, out, 6, mac[0] & 1 ? 3 : 4);
+	memcpy(mac, out, 6);
+}
+
+/* A GUID is often a MAC with two bytes in its middle: ff:fe (EUI-64, the second lowest bit of the first byte then turned
+ * round) or 03:00. Its stand-in is made of the MAC's in the same way. */
+static bool guid_of_mac(struct rd_redact *redact, const uint8_t *guid, uint8_t *out)
+{
+	bool eui = guid[3] == 0xff && guid[4] == 0xfe;
+	uint8_t mac[6] = { guid[0], guid[1], guid[2], guid[5], guid[6], guid[7] };
+
+	if (!eui && (guid[3] != 3 || guid[4] != 0))
+		return false;
+	if (eui)
+		mac[0] ^= 2;
+	redact_mac(redact, mac);
+	if (eui)
+		mac[0] ^= 2;
+	memcpy(out, mac, 3);
+	memcpy(out + 3, guid + 3, 2);
+	memcpy(out + 5, mac + 3, 3);
+	return true;
+}
+
+void rd_redact_guid(struct rd_redact *redact, uint8_t *guid)
+{
+	uint8_t out[8] = { 0x02, 0x72, 0x01 };
+
+	if (all_are(guid, 8, 0) || all_are(guid, 8, 0xff))
+		return;
+	if (rd_redact_known(redact, RD_SECRET_GUID, guid, 8, guid))
+		return;
+	if (guid_of_mac(redact, guid, out))
+		rd_redact_enter(redact, RD_SECRET_GUID, guid, out, 8);
+	else
+		make_up(redact, RD_SECRET_GUID, guid, out, 8, 5);
+	memcpy(guid, out, 8);
+}
+
+static void redact_prefix(struct rd_redact *redact, uint8_t *prefix)
+{
+	uint8_t out[8] = { 0xfd, 0x72, 0x64 };
+
+	if (all_are(prefix, 8, 0) || prefix[0] == 0xff || (prefix[0] == 0xfe && (prefix[1] & 0xc0) == 0x80))
+		return;
+	if (rd_redact_known(redact, RD_SECRET_PREFIX, prefix, 8, prefix))
+		return;
+	make_up(redact, RD_SECRET_PREFIX, prefix, out, 8, 5);
+	memcpy(prefix, out, 8);
+}
+
+void rd_redact_uuid(struct rd_redact *redact, uint8_t *uuid)
+{
+	/* 00000000-7264-4000-8000-…, the rest made up */
+	uint8_t out[16] = { 0, 0, 0, 0, 0x72, 0x64, 0x40, 0, 0x80 };
+
+	if (all_are(uuid, 16, 0) || rd_redact_known(redact, RD_SECRET_UUID, uuid, 16, uuid))
+		return;
+	make_up(redact, RD_SECRET_UUID, uuid, out, 16, 6);
+	memcpy(uuid, out, 16);
+}
+
+/* A byte in its place among all bytes, shuffled by the key and by what stands before it; 0 and 255 stay what they are. So no
+ * two have one stand-in, and the same host's network has the same in every bundle of that key. */
+static uint8_t shuffled(const struct rd_redact *redact, const uint8_t *in, size_t at)
+{
+	uint8_t value = in[at], seed[6] = { (uint8_t)at };
+
+	if (value == 0 || value == 255)
+		return value;
+	memcpy(seed + 1, in, at);
+	do {
+		for (uint8_t round = 0; round < 4; round++) {
+			uint8_t low = value & 15;
+
+			seed[4] = round;
+			seed[5] = low;
+			value = (uint8_t)(low << 4 | ((value >> 4 ^ rd_siphash(&redact->key, seed, sizeof(seed))) & 15));
+		}
+	} while (value == 0 || value == 255);
+	return value;
+}
+
+/* 240 and up are given out to nobody. The well-known private ranges have one each. */
+static uint8_t first_octet(const struct rd_redact *redact, uint8_t in)
+{
+	switch (in) {
+	case 10:
+		return 240;
+	case 172:
+		return 241;
+	case 192:
+		return 242;
+	case 100:
+		return 243;
+	}
+	return (uint8_t)(244 + rd_siphash(&redact->key, &in, 1) % 11);
+}
+
+/* The next byte of a stand-in: hosts of one network stay in one. */
+static void redact_octet(struct rd_redact *redact, size_t at, const uint8_t *in, uint8_t *out)
+{
+	enum rd_secret kind = (enum rd_secret)(RD_SECRET_IP4_1 + at);
+	uint8_t whole[4];
+
+	if (rd_redact_known(redact, kind, in, at + 1, whole)) {
+		out[at] = whole[at];
+		return;
+	}
+	out[at] = at ? shuffled(redact, in, at) : first_octet(redact, in[0]);
+	/* Two public ranges can have the same first byte. */
+	for (int tries = 0; at && rd_redact_taken(redact, kind, out, at + 1); tries++) {
+		if (tries == 256)
+			redact->failed = true;
+		if (redact->failed)
+			return;
+		out[at]++;
+	}
+	rd_redact_enter(redact, kind, in, out, at + 1);
+}
+
+/* The first two bytes get a stand-in and the last two stay: then every netmask that is in use within a network still
+ * means what it meant. Of link-local addresses, whose first two say nothing, the last two are replaced. */
+void rd_redact_ip4(struct rd_redact *redact, uint8_t *ip)
+{
+	uint8_t out[4] = { 0 };
+	bool link_local = ip[0] == 169 && ip[1] == 254;
+
+	/* "Any", loopback, groups, netmasks and broadcast say nothing about a host. */
+	if (ip[0] == 0 || ip[0] == 127 || ip[0] >= 224)
+		return;
+	memcpy(out, ip, 4);
+	for (size_t at = link_local ? 2 : 0; at < (link_local ? 4 : 2); at++)
+		redact_octet(redact, at, ip, out);
+	memcpy(ip, out, 4);
+}
+
+void rd_redact_ip6(struct rd_redact *redact, uint8_t *ip)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	static const uint8_t solicited[13] = { 0xff, 0x02, [11] = 1, [12] = 0xff };
+	uint8_t in[16], known[16];
+
+	memcpy(in, ip, 16);
+	if (memcmp(ip, mapped, 12) == 0) {
+		rd_redact_ip4(redact, ip + 12);
+	} else if (memcmp(ip, solicited, 13) == 0) {
+		/* The group is made of the last three bytes of an address. */
+		memset(ip + 13, 0, 3);
+	} else if (ip[0] != 0xff && !(all_are(ip, 15, 0) && ip[15] <= 1)) {
+		redact_prefix(redact, ip);
+		rd_redact_guid(redact, ip + 8);
+	}
+	if (memcmp(in, ip, 16) != 0 && !rd_redact_known(redact, RD_SECRET_IP6, in, 16, known))
+		rd_redact_enter(redact, RD_SECRET_IP6, in, ip, 16);
+}
+
+void rd_redact_hardware(struct rd_redact *redact, uint8_t *address, size_t size)
+{
+	if (size == 6)
+		redact_mac(redact, address);
+	else if (size == 20)
+		rd_redact_ip6(redact, address + 4);
+}
+
+uint64_t rd_redact_number(struct rd_redact *redact, const char *text, size_t size)
+{
+	uint64_t hash = rd_siphash(&redact->key, text, size), number = 0;
+	uint8_t in[8], out[8] = { 0 };
+
+	memcpy(in, &hash, sizeof(in));
+	if (!rd_redact_known(redact, RD_SECRET_TEXT, in, 8, out))
+		make_up(redact, RD_SECRET_TEXT, in, out, 8, 5);
+	for (size_t i = 3; i < 8; i++)
+		number = number << 8 | out[i];
+	return number;
+}
+
+void rd_redact_whole(struct rd_redact *redact, const char *prefix, const char *text, size_t size, struct rd_buf *out)
+{
+	rd_buf_printf(out, "%s%010llx", prefix, (unsigned long long)rd_redact_number(redact, text, size));
+}
+
+/* As long as the original, so that it fits where lengths are given; a short one is longer. */
+static void add_word(struct rd_redact *redact, const char *in, size_t size, const char *prefix, enum rd_word_kind kind)
+{
+	_cleanup_free_ char *folded = strndup(in, size);
+	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
+
+	for (char *c = folded; c && *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	if (folded)
+		rd_redact_whole(redact, prefix, folded, size, &out);
+	while (out.len < size && !out.failed && folded)
+		rd_buf_add(&out, "x", 1);
+	if (out.failed || !folded)
+		redact->failed = true;
+	else
+		rd_redact_enter_word(redact, in, size, RD_TAKE(out.data), kind);
+}
+
+void rd_redact_add_host(struct rd_redact *redact, const char *name)
+{
+	size_t size = strlen(name), first = strcspn(name, ".");
+
+	if (!size || strcmp(name, "(none)") == 0 || (first == 9 && strncasecmp(name, "localhost", 9) == 0))
+		return;
+	if (!rd_redact_find_word(redact, name, size))
+		add_word(redact, name, size, "host", RD_WORD_HOST);
+	if (first && first < size && !rd_redact_find_word(redact, name, first))
+		add_word(redact, name, first, "host", RD_WORD_HOST);
+	/* The domain, where it is no mere "local" or "lan". */
+	if (first < size && strchr(name + first + 1, '.') &&
+	    !rd_redact_find_word(redact, name + first + 1, size - first - 1))
+		add_word(redact, name + first + 1, size - first - 1, "domain", RD_WORD_HOST);
+}
+
+void rd_redact_add_user(struct rd_redact *redact, const char *name, size_t size)
+{
+	if (size > 1 && !rd_redact_find_word(redact, name, size))
+		add_word(redact, name, size, "user", RD_WORD_HOST);
+}
+
+void rd_redact_add_serial(struct rd_redact *redact, const char *serial)
+{
+	static const char *const none[] = {
+		"none", "unknown", "not specified", "to be filled by o.e.m.", "n/a", "default string", "0"
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(none); i++)
+		if (strcasecmp(serial, none[i]) == 0)
+			return;
+	/* One character could be anything, everywhere. */
+	if (strlen(serial) > 1 && !rd_redact_find_word(redact, serial, strlen(serial)))
+		add_word(redact, serial, strlen(serial), "seri", RD_WORD_SERIAL);
+}
+
+void rd_redact_add_name(struct rd_redact *redact, const char *name)
+{
+	if (*name && !rd_redact_find_word(redact, name, strlen(name)))
+		rd_redact_enter_word(redact, name, strlen(name), NULL, RD_WORD_NAME);
+}
+
+bool rd_redact_is_name(const struct rd_redact *redact, const char *text, size_t size)
+{
+	const struct rd_secret_word *word = rd_redact_find_word(redact, text, size);
+
+	return word && word->kind == RD_WORD_NAME;
+}

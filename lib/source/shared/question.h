@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A question to a source and its answer as bytes, so that another process can be asked. */
+#ifndef RD_SOURCE_QUESTION_H
+#define RD_SOURCE_QUESTION_H
+
+#include "source/shared/source.h"
+
+enum rd_op {
+	RD_OP_OPEN,
+	RD_OP_READ,
+	RD_OP_LIST,
+	RD_OP_LINK,
+	RD_OP_RDEV,
+	RD_OP_INO,
+	RD_OP_MODE,
+	RD_OP_NOW,
+	RD_OP_NETLINK
+};
+
+struct rd_question {
+	uint32_t op;
+	int32_t protocol;
+	uint64_t size;	/* of the path with its NUL, or of the request */
+	uint8_t data[]; /* no string follows another: the size tells */
+};
+
+/*
+ * Puts the question to `inner`. What comes is in `bytes` (of names, each ends with a NUL) or in `number`, depending on what was
+ * asked. -errno with `err` filled.
+ */
+int rd_question_put(struct rd_source *inner, const struct rd_question *question, struct rd_bytes *bytes,
+		    uint64_t *number, struct rd_err *err);
+
+/*
+ * A source that hands each question to one function. Whoever makes one fills ops by rd_asking_init, changes there what
+ * differs (now and next are not in it), and sets `ask`: as rd_question_put, of a question whose data are not behind it. `object`
+ * is what errors name.
+ */
+struct rd_asking {
+	struct rd_source src;
+	struct rd_source_ops ops;
+	int (*ask)(struct rd_asking *asking, const struct rd_question *head, const char *object, const void *data,
+		   struct rd_bytes *ret, uint64_t *number, struct rd_err *err);
+};
+
+void rd_asking_init(struct rd_asking *asking, const char *name);
+
+#endif

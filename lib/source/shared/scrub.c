@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "source/shared/scrub.h"
+
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <string.h>
+
+static bool contains(const char *text, size_t size, const char *word)
+{
+	return memmem(text, size, word, strlen(word)) != NULL;
+}
+
+/* Mooncake's Redis password, libfabric's token; hosts of the MinIO client, whose names begin as Mooncake's do, and addresses
+ * of services have user and password in front of an @. */
+static bool is_secret(const char *entry, size_t size)
+{
+	static const char *const words[] = { "PASSWORD", "PASSWD", "SECRET", "TOKEN", "CREDENTIAL", "MC_HOST_" };
+	const char *value = memchr(entry, '=', size);
+	size_t name = value ? (size_t)(value - entry) : size;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(words); i++)
+		if (contains(entry, name, words[i]))
+			return true;
+	return contains(entry + name, size - name, "://") && contains(entry + name, size - name, "@");
+}
+
+static bool is_kept(const char *entry, size_t size)
+{
+	static const char *const prefixes[] = { "NCCL_", "NVSHMEM_", "UCX_", "GLOO_", "FI_", "MC_" };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(prefixes); i++)
+		if (size >= strlen(prefixes[i]) && memcmp(entry, prefixes[i], strlen(prefixes[i])) == 0)
+			return !is_secret(entry, size);
+	return false;
+}
+
+/* What separates the variables of an environment file; -1: the path is none. */
+static int separator(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	if (strncmp(path, "/proc/", 6) == 0 && name && strcmp(name, "/environ") == 0)
+		return '\0';
+	/* That of all logins has whatever an operator put there. */
+	return strcmp(path, "/etc/environment") == 0 || strcmp(path, "/etc/nccl.conf") == 0 ? '\n' : -1;
+}
+
+void rd_scrub_file(const char *path, struct rd_bytes *bytes)
+{
+	int end = separator(path);
+	size_t kept = 0;
+
+	if (end < 0)
+		return;
+	for (size_t at = 0; at < bytes->size;) {
+		const uint8_t *stop = memchr(bytes->data + at, end, bytes->size - at);
+		size_t size = stop ? (size_t)(stop - bytes->data) + 1 - at : bytes->size - at;
+
+		if (is_kept((char *)bytes->data + at, size)) {
+			memmove(bytes->data + kept, bytes->data + at, size);
+			kept += size;
+		}
+		at += size;
+	}
+	bytes->size = kept;
+	bytes->data[kept] = '\0';
+}
+
+static bool is_key(uint16_t type)
+{
+	return type == RDMA_NLDEV_ATTR_RES_RKEY || type == RDMA_NLDEV_ATTR_RES_LKEY ||
+	       type == RDMA_NLDEV_ATTR_RES_LOCAL_DMA_LKEY || type == RDMA_NLDEV_ATTR_RES_UNSAFE_GLOBAL_RKEY;
+}
+
+/* Tables of resources; the kernel does not mark them as nested. */
+static bool is_table(uint16_t type)
+{
+	return type == RDMA_NLDEV_ATTR_RES_MR || type == RDMA_NLDEV_ATTR_RES_MR_ENTRY ||
+	       type == RDMA_NLDEV_ATTR_RES_PD || type == RDMA_NLDEV_ATTR_RES_PD_ENTRY;
+}
+
+static void scrub_attributes(uint8_t *data, size_t size, int depth)
+{
+	while (size >= NLA_HDRLEN) {
+		struct nlattr attr;
+		uint16_t type;
+		size_t step;
+
+		memcpy(&attr, data, sizeof(attr));
+		if (attr.nla_len < NLA_HDRLEN || attr.nla_len > size)
+			return;
+		type = attr.nla_type & NLA_TYPE_MASK;
+		if (is_key(type)) {
+			/* Type 0 is RDMA_NLDEV_ATTR_UNSPEC, which every reader passes over. */
+			attr.nla_type = 0;
+			memcpy(data, &attr, sizeof(attr));
+			memset(data + NLA_HDRLEN, 0, attr.nla_len - NLA_HDRLEN);
+		} else if (is_table(type) && depth < 4) {
+			scrub_attributes(data + NLA_HDRLEN, attr.nla_len - NLA_HDRLEN, depth + 1);
+		}
+		step = NLA_ALIGN((size_t)attr.nla_len);
+		if (step > size)
+			return;
+		data += step;
+		size -= step;
+	}
+}
+
+void rd_scrub_messages(int protocol, struct rd_bytes *bytes)
+{
+	size_t length;
+
+	if (protocol != NETLINK_RDMA)
+		return;
+	for (size_t at = 0; at < bytes->size; at += length) {
+		struct nlmsghdr head;
+
+		length = rd_nlmsg_length(bytes->data + at, bytes->size - at);
+		if (!length)
+			return;
+		memcpy(&head, bytes->data + at, sizeof(head));
+		scrub_attributes(bytes->data + at + NLMSG_HDRLEN, head.nlmsg_len - NLMSG_HDRLEN, 0);
+	}
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The kernel's four ways of hooking a function's entry and exit. */
+#include "trace/attach/attach.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+/* fexit of many functions by one link: bpf(2) of 7.2, newer than the libbpf of Debian 12 and its headers. */
+#define FENTRY_MULTI 59
+#define FEXIT_MULTI 60
+
+struct multi_link_attr {
+	__u32 prog_fd, target_fd, attach_type, flags;
+	__u64 ids, cookies;
+	__u32 cnt, pad;
+};
+
+int rd_programs_autoload(struct bpf_program *const *programs, size_t n, bool tracing)
+{
+	static const char *const target =
+		"bpf_fentry_test1"; /* any function of vmlinux: a template is never attached */
+
+	for (size_t i = 0; i < n; i++) {
+		int r;
+
+		bpf_program__set_autoload(programs[i], true);
+		r = tracing ? bpf_program__set_attach_target(programs[i], 0, target) : 0;
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Takes a link's file descriptor over. */
+static int keep(struct rd_attach *attach, int fd)
+{
+	if (rd_grow(&attach->links, &attach->cap_links, attach->n_links + 1, sizeof(*attach->links))) {
+		close(fd);
+		return -ENOMEM;
+	}
+	attach->links[attach->n_links++] = fd;
+	return 0;
+}
+
+/* Takes the descriptor of an attached program over. It is wanted for what the kernel counts of it, which is less than a hook:
+ * where descriptors are few, links have them. */
+static void keep_prog(struct rd_attach *attach, int fd)
+{
+	if (attach->n_progs >= attach->max_files / 3 ||
+	    rd_grow(&attach->progs, &attach->cap_progs, attach->n_progs + 1, sizeof(*attach->progs))) {
+		attach->progs_closed = true;
+		close(fd);
+		return;
+	}
+	attach->progs[attach->n_progs++] = fd;
+}
+
+/* Takes a link over, and the program behind it, if the link is there. 0 or -errno. */
+static int keep_both(struct rd_attach *attach, int link, int *prog)
+{
+	int r = link < 0 ? link : keep(attach, link);
+
+	if (!r)
+		keep_prog(attach, RD_TAKE_FD(*prog));
+	return r;
+}
+
+/* File descriptor of a module's BTF in the kernel; -errno. Kept open in `attach`. */
+static int btf_fd_of(struct rd_attach *attach, uint32_t module)
+{
+	const char *wanted = attach->set->modules[module].name;
+	__u32 id = 0;
+
+	if (attach->btf_fds[module] >= 0)
+		return attach->btf_fds[module];
+	while (!bpf_btf_get_next_id(id, &id)) {
+		char name[64] = "";
+		struct bpf_btf_info info = { .name = (__u64)(uintptr_t)name, .name_len = sizeof(name) };
+		__u32 len = sizeof(info);
+		int fd = bpf_btf_get_fd_by_id(id);
+
+		if (fd < 0)
+			continue;
+		if (!bpf_obj_get_info_by_fd(fd, &info, &len) && info.kernel_btf && !strcmp(name, wanted)) {
+			attach->btf_fds[module] = fd;
+			return fd;
+		}
+		close(fd);
+	}
+	return errno == EPERM ? -EPERM : -ENOENT;
+}
+
+static struct bpf_program *template_of(const struct rd_attach *attach, enum rd_hook hook, bool kprobe)
+{
+	return kprobe ? attach->programs.kprobe[hook] : attach->programs.tracing[hook];
+}
+
+static bool at_exit(enum rd_hook hook)
+{
+	return hook == RD_HOOK_LEAVE || hook == RD_HOOK_LEAVE_ROOT;
+}
+
+/* Loads another copy of a template: the same instructions, with maps and constants already in place. */
+static int load_copy(const struct rd_attach *attach, enum rd_hook hook, bool kprobe, enum bpf_attach_type type,
+		     int btf_fd, uint32_t btf_id)
+{
+	struct bpf_program *prog = template_of(attach, hook, kprobe);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type, .attach_btf_id = btf_id,
+		    .attach_btf_obj_fd = btf_fd > 0 ? (__u32)btf_fd : 0);
+
+	int fd, r;
+
+	if (!prog || bpf_program__fd(prog) < 0)
+		return -ENOTSUP;
+	fd = bpf_prog_load(kprobe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACING, bpf_program__name(prog), "GPL",
+			   bpf_program__insns(prog), bpf_program__insn_cnt(prog), &opts);
+	r = fd < 0 ? fd : rd_attach_mark(attach, fd);
+	if (fd >= 0 && r)
+		close(fd);
+	return r ? r : fd;
+}
+
+static int fexit_one(struct rd_attach *attach, enum rd_hook hook, uint32_t id)
+{
+	const struct rd_fn *fn = &attach->set->fns[id];
+	enum bpf_attach_type type = at_exit(hook) ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY;
+	int btf_fd = btf_fd_of(attach, fn->module);
+	_cleanup_close_ int prog = -1;
+	int link;
+
+	if (btf_fd < 0)
+		return btf_fd;
+	prog = load_copy(attach, hook, false, type, btf_fd, fn->btf_id);
+	if (prog < 0)
+		return prog;
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .tracing.cookie = id);
+	link = bpf_link_create(prog, 0, type, &opts);
+	return keep_both(attach, link, &prog);
+}
+
+int rd_attach_fexit(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n)
+{
+	size_t before = attach->n_links;
+
+	for (size_t i = 0; i < n; i++) {
+		int r = fexit_one(attach, hook, fns[i]);
+
+		if (r < 0) {
+			while (attach->n_links > before)
+				close(attach->links[--attach->n_links]);
+			return r;
+		}
+	}
+	return 0;
+}
+
+/* All functions must be of one module. */
+int rd_attach_fexit_multi(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n)
+{
+	_cleanup_free_ __u32 *ids = calloc(n, sizeof(*ids));
+	_cleanup_free_ __u64 *cookies = calloc(n, sizeof(*cookies));
+	int type = at_exit(hook) ? FEXIT_MULTI : FENTRY_MULTI;
+	_cleanup_close_ int prog = -1;
+	int btf_fd, link;
+
+	if (!ids || !cookies)
+		return -ENOMEM;
+	btf_fd = btf_fd_of(attach, attach->set->fns[fns[0]].module);
+	if (btf_fd < 0)
+		return btf_fd;
+	prog = load_copy(attach, hook, false, (enum bpf_attach_type)type, btf_fd, 0);
+	if (prog < 0)
+		return prog;
+	for (size_t i = 0; i < n; i++) {
+		ids[i] = attach->set->fns[fns[i]].btf_id;
+		cookies[i] = fns[i];
+	}
+	struct multi_link_attr attr = {
+		.prog_fd = (__u32)prog,
+		.attach_type = (__u32)type,
+		.ids = (__u64)(uintptr_t)ids,
+		.cookies = (__u64)(uintptr_t)cookies,
+		.cnt = (__u32)n,
+	};
+	link = (int)syscall(__NR_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	return keep_both(attach, link < 0 ? -errno : link, &prog);
+}
+
+/* By address where all are known: names can stand for several functions. */
+int rd_attach_kprobe_multi(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n)
+{
+	_cleanup_free_ const char **names = calloc(n, sizeof(*names));
+	_cleanup_free_ unsigned long *addrs = calloc(n, sizeof(*addrs));
+	_cleanup_free_ __u64 *cookies = calloc(n, sizeof(*cookies));
+	bool by_addr = true;
+	_cleanup_close_ int prog = -1;
+	int link;
+
+	if (!names || !addrs || !cookies)
+		return -ENOMEM;
+	prog = load_copy(attach, hook, true, BPF_TRACE_KPROBE_MULTI, 0, 0);
+	if (prog < 0)
+		return prog;
+	for (size_t i = 0; i < n; i++) {
+		const struct rd_fn *fn = &attach->set->fns[fns[i]];
+
+		names[i] = fn->name;
+		addrs[i] = fn->addr;
+		cookies[i] = fns[i];
+		by_addr = by_addr && fn->addr;
+	}
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .kprobe_multi.cnt = (__u32)n, .kprobe_multi.cookies = cookies,
+		    .kprobe_multi.flags = at_exit(hook) ? BPF_F_KPROBE_MULTI_RETURN : 0);
+	if (by_addr)
+		opts.kprobe_multi.addrs = addrs;
+	else
+		opts.kprobe_multi.syms = names;
+	link = bpf_link_create(prog, 0, BPF_TRACE_KPROBE_MULTI, &opts);
+	return keep_both(attach, link, &prog);
+}
+
+/* By a perf event, which goes away with its file descriptor; an entry in tracefs' kprobe_events would outlive us. */
+static int kprobe_one(struct rd_attach *attach, enum rd_hook hook, int prog, uint32_t id)
+{
+	const struct rd_fn *fn = &attach->set->fns[id];
+	struct perf_event_attr attr = { .size = sizeof(attr), .type = (__u32)attach->kprobe_type };
+	_cleanup_close_ int event = -1;
+	int link;
+
+	attr.config = at_exit(hook) ? 1 : 0; /* bit "retprobe" of the kprobe event source */
+	if (fn->addr)
+		attr.config2 = fn->addr;
+	else
+		attr.config1 = (__u64)(uintptr_t)fn->name;
+	event = (int)syscall(__NR_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (event < 0)
+		return -errno;
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = id);
+	link = bpf_link_create(prog, event, BPF_PERF_EVENT, &opts);
+	if (link < 0)
+		return link;
+	if (ioctl(event, PERF_EVENT_IOC_ENABLE, 0) < 0) {
+		int r = -errno;
+
+		close(link);
+		return r;
+	}
+	return keep(attach, link); /* the link holds the event */
+}
+
+int rd_attach_kprobe(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n)
+{
+	struct bpf_program *prog = template_of(attach, hook, true);
+	size_t before = attach->n_links;
+
+	if (attach->kprobe_type < 0 || !prog || bpf_program__fd(prog) < 0)
+		return -ENOTSUP;
+	for (size_t i = 0; i < n; i++) {
+		int r = kprobe_one(attach, hook, bpf_program__fd(prog), fns[i]);
+
+		if (r < 0) {
+			while (attach->n_links > before)
+				close(attach->links[--attach->n_links]);
+			return r;
+		}
+	}
+	return 0;
+}
+
+/* A program that loads can be attached; which functions it can be attached to is found function by function. */
+void rd_attach_probe(struct rd_attach *attach)
+{
+	bool tracing = bpf_program__fd(attach->programs.tracing[RD_HOOK_LEAVE]) >= 0;
+	bool kprobes = bpf_program__fd(attach->programs.kprobe[RD_HOOK_LEAVE]) >= 0;
+	int fd;
+
+	attach->works[RD_BACKEND_FEXIT] = tracing;
+	attach->works[RD_BACKEND_KPROBE] = kprobes && attach->kprobe_type >= 0;
+	if (tracing) {
+		fd = load_copy(attach, RD_HOOK_LEAVE, false, (enum bpf_attach_type)FEXIT_MULTI, 0, 0);
+		attach->works[RD_BACKEND_FEXIT_MULTI] = fd >= 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	if (kprobes) {
+		const char *name = "bpf_fentry_test1";
+		LIBBPF_OPTS(bpf_link_create_opts, opts, .kprobe_multi.cnt = 1, .kprobe_multi.syms = &name);
+		_cleanup_close_ int prog = load_copy(attach, RD_HOOK_LEAVE, true, BPF_TRACE_KPROBE_MULTI, 0, 0);
+
+		/* Programs of this type load also where the kernel was built without fprobe. */
+		fd = prog < 0 ? prog : bpf_link_create(prog, 0, BPF_TRACE_KPROBE_MULTI, &opts);
+		attach->works[RD_BACKEND_KPROBE_MULTI] = fd >= 0;
+		if (fd >= 0)
+			close(fd);
+	}
+}

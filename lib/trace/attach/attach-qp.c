@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The recorder's programs: what lib/trace tells them, and which of them a function gets. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#include "trace/attach/attach.h"
+#include "trace/select/select-qp.h"
+
+#include "qp.skel.h"
+
+_Static_assert(RD_QP_ENDS == RD_QP_STATES && RD_QP_END_NONE == RD_QP_NO_STATE && RD_QP_DURATIONS == RD_QP_POWERS,
+	       "what the kernel counts is read as it is");
+
+static void hand_over(struct qp_bpf *skel, struct rd_programs *ret)
+{
+	ret->skel = skel;
+	ret->tracing[RD_HOOK_LEAVE] = skel->progs.fexit_create;
+	ret->tracing[RD_HOOK_LEAVE_ROOT] = skel->progs.fexit_modify;
+	ret->tracing[RD_HOOK_ENTER_ROOT] = skel->progs.fentry_modify;
+	ret->tracing[RD_HOOK_OBJECT] = skel->progs.fentry_object;
+	ret->kprobe[RD_HOOK_LEAVE] = skel->progs.kretprobe_create;
+	ret->kprobe[RD_HOOK_LEAVE_ROOT] = skel->progs.kretprobe_modify;
+	ret->kprobe[RD_HOOK_ENTER_ROOT] = skel->progs.kprobe_modify;
+	ret->kprobe[RD_HOOK_OBJECT] = skel->progs.kprobe_object;
+	ret->fds[RD_FD_RING] = bpf_map__fd(skel->maps.ring);
+	ret->fds[RD_FD_COUNTS] = bpf_map__fd(skel->maps.durations);
+	ret->fds[RD_FD_TOTALS] = bpf_map__fd(skel->maps.totals);
+	ret->fds[RD_FD_SWITCH] = bpf_map__fd(skel->maps.bss);
+	ret->on = &skel->bss->on;
+	ret->on_at = (uintptr_t)&skel->bss->on - (uintptr_t)skel->bss;
+}
+
+static int load(struct rd_attach *attach, bool tracing, bool kprobes)
+{
+	struct qp_bpf *skel;
+	int r = 0;
+
+	/* All that it records lies in kernel memory. */
+	if (!attach->read_kernel)
+		return -EPERM;
+	skel = qp_bpf__open();
+	if (!skel)
+		return -errno;
+	struct bpf_program *tracers[] = { skel->progs.fentry_modify, skel->progs.fexit_modify, skel->progs.fexit_create,
+					  skel->progs.fentry_object };
+	struct bpf_program *probes[] = { skel->progs.kprobe_modify, skel->progs.kretprobe_modify,
+					 skel->progs.kretprobe_create, skel->progs.kprobe_object };
+
+	if (tracing)
+		r = rd_programs_autoload(tracers, RD_ARRAY_SIZE(tracers), true);
+	if (!r && kprobes)
+		r = rd_programs_autoload(probes, RD_ARRAY_SIZE(probes), false);
+	*(struct rd_qp_config *)&skel->rodata->cfg = attach->opts->qp->cfg;
+	bpf_map__set_max_entries(skel->maps.roles, attach->set->n_fns ? (__u32)attach->set->n_fns : 1);
+	if (attach->opts->ring_bytes)
+		bpf_map__set_max_entries(skel->maps.ring, attach->opts->ring_bytes);
+	if (!r)
+		r = qp_bpf__load(skel);
+	if (r < 0) {
+		qp_bpf__destroy(skel);
+		return r;
+	}
+	hand_over(skel, &attach->programs);
+	return 0;
+}
+
+static int describe(const struct rd_attach *attach)
+{
+	const struct qp_bpf *skel = attach->programs.skel;
+
+	for (__u32 i = 0; i < attach->set->n_fns; i++) {
+		__u32 role = attach->opts->qp->roles[i];
+
+		if (role && bpf_map_update_elem(bpf_map__fd(skel->maps.roles), &i, &role, BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+static bool applies(const struct rd_attach *attach, const struct rd_fn *fn, enum rd_backend backend, enum rd_hook hook)
+{
+	enum rd_qp_role role = attach->opts->qp->roles[fn - attach->set->fns];
+
+	(void)backend;
+	switch (hook) {
+	case RD_HOOK_LEAVE:
+		return role == RD_QP_ROLE_CREATE;
+	case RD_HOOK_LEAVE_ROOT:
+	case RD_HOOK_ENTER_ROOT:
+		return role == RD_QP_ROLE_MODIFY;
+	case RD_HOOK_OBJECT:
+		return role == RD_QP_ROLE_DESTROY || role == RD_QP_ROLE_EVENT || role == RD_QP_ROLE_DISPATCH;
+	default:
+		return false;
+	}
+}
+
+static void unload(void *skel)
+{
+	qp_bpf__destroy(skel);
+}
+
+const struct rd_programs_ops rd_programs_qp = {
+	.load = load,
+	.describe = describe,
+	.applies = applies,
+	.unload = unload,
+};

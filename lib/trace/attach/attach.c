@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Plans and carries out the attaching: each function by the first way that takes it. */
+#include "trace/attach/attach.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/number.h"
+#include "source/shared/source.h"
+
+/* A batch that the kernel refuses whole is halved until the culprits stand alone. */
+struct batch {
+	struct rd_attach *attach;
+	enum rd_backend backend;
+	enum rd_hook hook;
+	bool *failed; /* per function */
+	int last_error;
+};
+
+static rd_attach_fn *const kinds[RD_BACKEND_COUNT] = {
+	[RD_BACKEND_FEXIT] = rd_attach_fexit,
+	[RD_BACKEND_FEXIT_MULTI] = rd_attach_fexit_multi,
+	[RD_BACKEND_KPROBE_MULTI] = rd_attach_kprobe_multi,
+	[RD_BACKEND_KPROBE] = rd_attach_kprobe,
+};
+
+static int read_kprobe_type(void)
+{
+	char text[16];
+	const char *at = text;
+	uint32_t type;
+
+	rd_read_own("/sys/bus/event_source/devices/kprobe/type", text, sizeof(text));
+	return rd_take_u32(&at, RD_DECIMAL, INT32_MAX, &type) < 0 ? -1 : (int)type;
+}
+
+/* "none voluntary full (lazy)": the scheduler's mode in brackets. */
+static bool read_preemptible(void)
+{
+	char text[128];
+
+	rd_read_own("/sys/kernel/debug/sched/preempt", text, sizeof(text));
+	return !strstr(text, "(none)") && !strstr(text, "(voluntary)");
+}
+
+static void note(struct rd_attach *attach, int code, const char *object, const char *message, const char *hint)
+{
+	struct rd_err err = {};
+
+	rd_err_set(&err, code, object, "%s", message);
+	if (hint)
+		rd_err_hint(&err, "%s", hint);
+	rd_errlist_add(attach->notes, &err);
+}
+
+int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct rd_session_opts *opts,
+		   uint8_t *backends, struct rd_errlist *notes, struct rd_err *err)
+{
+	struct rlimit files;
+	int r = -ENOTSUP;
+
+	*attach = (struct rd_attach){ .set = set, .opts = opts, .backends = backends, .notes = notes, .owner_map = -1 };
+	attach->programs.ops = opts->qp ? &rd_programs_qp : &rd_programs_errno;
+	attach->kprobe_type = read_kprobe_type();
+	attach->preemptible = read_preemptible();
+	attach->btf_fds = malloc((set->n_modules + 1) * sizeof(*attach->btf_fds));
+	if (!attach->btf_fds)
+		return rd_err_set(err, ENOMEM, "trace", "no memory");
+	for (size_t i = 0; i < set->n_modules; i++)
+		attach->btf_fds[i] = -1;
+	/* One descriptor a function under fexit and kprobes. */
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+		attach->max_files = files.rlim_max;
+	}
+	/* lockdown=confidentiality refuses programs that can read kernel memory; kernels without BTF those that need it. */
+	static const struct {
+		bool read_kernel, tracing, kprobes;
+	} tries[] = { { true, true, true },  { false, true, true },  { true, false, true },
+		      { true, true, false }, { false, true, false }, { false, false, true } };
+	for (size_t i = 0; i < RD_ARRAY_SIZE(tries) && !attach->programs.skel; i++) {
+		attach->read_kernel = tries[i].read_kernel;
+		r = attach->programs.ops->load(attach, tries[i].tracing, tries[i].kprobes);
+	}
+	if (attach->programs.skel)
+		r = rd_attach_own(attach);
+	if (attach->programs.skel && !r)
+		r = rd_attach_mark_templates(attach);
+	if (attach->programs.skel && r)
+		return rd_err_set(err, -r, "bpf", "cannot mark the programs as ours, by which --status finds them");
+	if (!attach->programs.skel) {
+		rd_err_set(err, -r, "bpf", "the kernel refuses the tracing programs");
+		if (r == -EPERM)
+			rd_err_hint(err, "run it as root, or with the capabilities BPF, PERFMON and SYS_ADMIN");
+		return r;
+	}
+	if (!attach->read_kernel)
+		note(attach, EPERM, "kernel memory",
+		     "the programs may not read it, so verbs, devices and QP numbers stay unknown",
+		     "the kernel is locked down (confidentiality); boot it with lockdown=integrity to see them");
+	r = attach->programs.ops->describe(attach);
+	if (r < 0)
+		return rd_err_set(err, -r, "bpf", "cannot fill the table of functions");
+	rd_attach_probe(attach);
+	return 0;
+}
+
+static int tick(struct rd_attach *attach)
+{
+	return attach->tick && attach->tick(attach->tick_arg, attach->done, attach->total) ? -EINTR : 0;
+}
+
+static int try_batch(struct batch *b, const uint32_t *fns, size_t n)
+{
+	size_t half = n / 2;
+	int r = kinds[b->backend](b->attach, b->hook, fns, n);
+
+	if (!r)
+		return 0;
+	if (n == 1) {
+		b->failed[fns[0]] = true;
+		b->last_error = -r;
+		return 0;
+	}
+	r = tick(b->attach);
+	if (!r)
+		r = try_batch(b, fns, half);
+	return r ? r : try_batch(b, fns + half, n - half);
+}
+
+/* How many functions one call of the kind may take: the kernel's link for many is per BTF object or for all, the others
+ * are one function each. */
+static size_t batch_size(const struct rd_attach *attach, enum rd_backend backend, const uint32_t *fns, size_t n)
+{
+	size_t same = 1;
+
+	if (backend == RD_BACKEND_KPROBE_MULTI)
+		return n;
+	if (backend == RD_BACKEND_FEXIT_MULTI)
+		while (same < n && attach->set->fns[fns[same]].module == attach->set->fns[fns[0]].module)
+			same++;
+	return same;
+}
+
+/* Attaches one hook to those of `fns` that it applies to. */
+static int attach_hook(struct batch *b, const uint32_t *fns, size_t n)
+{
+	_cleanup_free_ uint32_t *ours = calloc(n + 1, sizeof(*ours));
+	struct rd_attach *attach = b->attach;
+	size_t m = 0;
+
+	if (!ours)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (!b->failed[fns[i]] &&
+		    attach->programs.ops->applies(attach, &attach->set->fns[fns[i]], b->backend, b->hook))
+			ours[m++] = fns[i];
+	for (size_t i = 0; i < m;) {
+		size_t size = batch_size(attach, b->backend, ours + i, m - i);
+		int r = tick(attach);
+
+		if (!r)
+			r = try_batch(b, ours + i, size);
+		if (r)
+			return r;
+		i += size;
+		if (b->hook == RD_HOOK_LEAVE || b->hook == RD_HOOK_LEAVE_ROOT)
+			attach->done += size;
+	}
+	return 0;
+}
+
+/* By one way, all that it can take of what is left. A root needs both its hooks. */
+static int attach_by(struct rd_attach *attach, enum rd_backend backend, bool *failed, int *last_error)
+{
+	static const enum rd_hook hooks[] = { RD_HOOK_ENTER_ROOT, RD_HOOK_OBJECT, RD_HOOK_LEAVE_ROOT, RD_HOOK_LEAVE };
+	_cleanup_free_ uint32_t *fns = calloc(attach->set->n_fns + 1, sizeof(*fns));
+	size_t n = 0;
+
+	if (!fns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < attach->set->n_fns; i++) {
+		const struct rd_fn *fn = &attach->set->fns[i];
+
+		failed[i] = false;
+		if (fn->selected && !attach->backends[i] && fn->attachable & 1 << backend)
+			fns[n++] = i;
+	}
+	for (size_t h = 0; n && h < RD_ARRAY_SIZE(hooks); h++) {
+		struct batch b = { .attach = attach, .backend = backend, .hook = hooks[h], .failed = failed };
+		bool object = hooks[h] == RD_HOOK_OBJECT && attach->programs.ops->object_optional;
+		_cleanup_free_ bool *extra = object ? calloc(attach->set->n_fns + 1, sizeof(*extra)) : NULL;
+		int r;
+
+		if (object) {
+			if (!extra)
+				return -ENOMEM;
+			b.failed = extra;
+		}
+		r = attach_hook(&b, fns, n);
+		if (r)
+			return r;
+		if (b.last_error)
+			*last_error = b.last_error;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!failed[fns[i]])
+			attach->backends[fns[i]] = backend;
+	attach->done = 0;
+	for (uint32_t i = 0; i < attach->set->n_fns; i++)
+		attach->done += attach->backends[i] != RD_BACKEND_NONE;
+	return 0;
+}
+
+/* Says which functions are left without a hook against expectation; those that nothing could hook from the start (the
+ * compiler left no place for one) --list shows. Functions of one name stand side by side only within a module, so a name
+ * is looked for among those that were said. */
+static void note_left_out(struct rd_attach *attach, int last_error)
+{
+	char names[160] = "";
+	size_t n = 0, said = 0;
+	char text[256];
+
+	for (uint32_t i = 0; i < attach->set->n_fns; i++) {
+		const struct rd_fn *fn = &attach->set->fns[i];
+
+		if (!fn->selected || !fn->attachable || attach->backends[i])
+			continue;
+		n++;
+		if (said == 3 || strstr(names, fn->name))
+			continue;
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%.48s", said++ ? ", " : "", fn->name);
+	}
+	if (!n)
+		return;
+	snprintf(text, sizeof(text), "%zu selected function%s could not be hooked (%s%s): chains lack %s", n,
+		 n > 1 ? "s" : "", names, n > said ? " …" : "", n > 1 ? "them" : "it");
+	note(attach, last_error, "trace", text, "trace-errno --list shows why for each");
+}
+
+int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
+{
+	_cleanup_free_ bool *failed = calloc(attach->set->n_fns + 1, sizeof(*failed));
+	enum rd_backend order[RD_BACKEND_COUNT];
+	size_t selected = 0;
+	int last_error = 0, r;
+
+	if (!failed)
+		return rd_err_set(err, ENOMEM, "trace", "no memory");
+	for (size_t i = 0; i < attach->set->n_fns; i++)
+		selected += attach->set->fns[i].selected;
+	attach->total = selected;
+	rd_attach_choose(attach, selected, order, reason);
+	for (size_t i = 0; order[i] != RD_BACKEND_NONE; i++) {
+		if (!attach->works[order[i]])
+			continue;
+		r = attach_by(attach, order[i], failed, &last_error);
+		if (r)
+			return rd_err_set(err, -r, "trace", "%s",
+					  r == -EINTR ? "given up while attaching" : "cannot attach");
+	}
+	if (!attach->done) {
+		rd_err_set(err, last_error ? last_error : ENOTSUP, "trace", "no function could be hooked by %s",
+			   attach->opts->backend ? rd_backend_name(attach->opts->backend) : "any of the kernel's ways");
+		/* Where it is the user who may not, the command says what would help. */
+		if (last_error != EPERM && last_error != EACCES)
+			rd_err_hint(err, "%s",
+				    attach->opts->backend ?
+					    "--backend auto takes what this kernel has" :
+					    "a kernel with BTF (CONFIG_DEBUG_INFO_BTF) or kprobes is needed");
+		return -(last_error ? last_error : ENOTSUP);
+	}
+	note_left_out(attach, last_error);
+	*attach->programs.on = true;
+	rd_attach_tell(attach, RD_HOLD_ON);
+	return 0;
+}
+
+void rd_attach_close(struct rd_attach *attach)
+{
+	if (attach->programs.on)
+		*attach->programs.on = false;
+	if (attach->owner_map >= 0)
+		rd_attach_tell(attach, RD_HOLD_DETACHING);
+	while (attach->n_links)
+		close(attach->links[--attach->n_links]);
+	free(attach->links);
+	while (attach->n_progs)
+		close(attach->progs[--attach->n_progs]);
+	free(attach->progs);
+	if (attach->btf_fds)
+		for (size_t i = 0; i < attach->set->n_modules; i++)
+			if (attach->btf_fds[i] >= 0)
+				close(attach->btf_fds[i]);
+	free(attach->btf_fds);
+	if (attach->programs.skel)
+		attach->programs.ops->unload(attach->programs.skel);
+	if (attach->owner_map >= 0)
+		close(attach->owner_map);
+	*attach = (struct rd_attach){ .owner_map = -1 };
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/attach/session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "bpf/trace.h"
+#include "trace/attach/holder.h"
+
+/* A holder that does not answer in this time is stuck in the kernel; the trace's own numbers are still right. */
+#define ANSWER_MS 2000
+
+/* How often the holder is told that events are read: its patience is counted in minutes. */
+#define TELL_NS UINT64_C(500000000)
+
+struct rd_session {
+	int sock;
+	pid_t holder;
+	int fds[RD_FD_COUNT];
+	volatile uint8_t *page; /* the map with the on switch, shared with the programs; NULL: not mapped */
+	size_t switch_at;
+	bool stopped;
+	uint64_t told; /* CLOCK_MONOTONIC, ns: when the holder was last told that somebody reads */
+	bool counted;
+	struct rd_attach_counts counts; /* as last told by the holder */
+	enum rd_let_go let_go;
+	struct rd_err why;
+	struct rd_session_info info;
+};
+
+/* Waits until the holder is ready. Progress is handed on, notes are kept. */
+static int wait_ready(struct rd_session *session, const struct rd_session_opts *opts, struct rd_errlist *notes,
+		      struct rd_err *err)
+{
+	uint64_t done = 0, total = 0;
+
+	for (;;) {
+		struct rd_msg msg;
+		int r = rd_msg_recv(session->sock, &msg, session->fds, RD_FD_COUNT, 100);
+
+		if (!r && msg.type == RD_MSG_PROGRESS) {
+			done = msg.a;
+			total = msg.b;
+		}
+		if ((!r || r == -EAGAIN || r == -EINTR) && opts->progress &&
+		    opts->progress(opts->progress_arg, done, total))
+			return rd_err_set(err, EINTR, "trace", "given up while attaching");
+		if (r == -EAGAIN || r == -EINTR)
+			continue;
+		if (r)
+			return rd_err_set(err, -r, "trace", "the process that holds the hooks has died while attaching");
+		switch (msg.type) {
+		case RD_MSG_NOTE:
+			rd_errlist_add(notes, &msg.err);
+			break;
+		case RD_MSG_FAILED:
+			*err = msg.err;
+			return err->code ? -err->code : -EIO;
+		case RD_MSG_READY:
+			session->info.attach_seconds = msg.seconds;
+			session->info.reason = strdup(msg.text);
+			session->switch_at = msg.a;
+			return 0;
+		default:
+			break;
+		}
+	}
+}
+
+static void map_switch(struct rd_session *session)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *p;
+
+	if (session->switch_at >= page)
+		return;
+	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, session->fds[RD_FD_SWITCH], 0);
+	session->page = p == MAP_FAILED ? NULL : p;
+}
+
+static void take_backends(struct rd_session *session, struct rd_fnset *set, const uint8_t *backends)
+{
+	for (size_t i = 0; i < set->n_fns; i++) {
+		enum rd_backend b = backends[i] < RD_BACKEND_COUNT ? backends[i] : RD_BACKEND_NONE;
+
+		set->fns[i].backend = b;
+		if (b == RD_BACKEND_NONE)
+			continue;
+		session->info.per_backend[b]++;
+		session->info.functions++;
+	}
+}
+
+int rd_session_start(struct rd_fnset *set, const struct rd_session_opts *opts, struct rd_session **ret,
+		     struct rd_errlist *notes, struct rd_err *err)
+{
+	struct rd_session *session = calloc(1, sizeof(*session));
+	size_t size = set->n_fns + 1;
+	uint8_t *backends;
+	int socks[2], r;
+
+	if (!session)
+		return rd_err_set(err, ENOMEM, "trace", "no memory");
+	for (size_t i = 0; i < RD_FD_COUNT; i++)
+		session->fds[i] = -1;
+	session->sock = -1;
+	backends = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (backends == MAP_FAILED || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks)) {
+		r = rd_err_set(err, errno, "trace", "cannot set up the process that holds the hooks");
+		goto out;
+	}
+	session->sock = socks[0];
+	session->holder = fork();
+	if (session->holder < 0) {
+		r = rd_err_set(err, errno, "trace", "cannot start the process that holds the hooks");
+		close(socks[1]);
+		goto out;
+	}
+	if (!session->holder)
+		rd_holder_run(socks[1], set, opts, backends);
+	close(socks[1]);
+	r = wait_ready(session, opts, notes, err);
+	if (!r) {
+		map_switch(session);
+		take_backends(session, set, backends);
+		*ret = RD_TAKE(session);
+	}
+out:
+	if (backends != MAP_FAILED)
+		munmap(backends, size);
+	rd_session_destroy(session);
+	return r;
+}
+
+const struct rd_session_info *rd_session_info(const struct rd_session *session)
+{
+	return &session->info;
+}
+
+int rd_session_ring_fd(const struct rd_session *session)
+{
+	return session->fds[RD_FD_RING];
+}
+
+int rd_session_holder_fd(const struct rd_session *session)
+{
+	return session->sock;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct rd_count *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return x->origin - y->origin;
+}
+
+int rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t *n, struct rd_err *err)
+{
+	_cleanup_free_ struct rd_count *counts = calloc(RD_COUNTS_MAX, sizeof(*counts));
+	struct rd_count_key key, *previous = NULL;
+	int fd = session->fds[RD_FD_COUNTS];
+	size_t found = 0;
+
+	if (!counts)
+		return rd_err_set(err, ENOMEM, "counts", "no memory");
+	/* Keys are only ever added, so that none is met twice for all that happens meanwhile. */
+	while (found < RD_COUNTS_MAX && !bpf_map_get_next_key(fd, previous, &key)) {
+		__u64 value;
+
+		if (!bpf_map_lookup_elem(fd, &key, &value))
+			counts[found++] = (struct rd_count){ .origin = (int)key.origin,
+							     .verb = key.verb,
+							     .dev = key.dev,
+							     .err = key.err,
+							     .count = value };
+		previous = &key;
+	}
+	qsort(counts, found, sizeof(*counts), by_count);
+	*ret = RD_TAKE(counts);
+	*n = found;
+	return 0;
+}
+
+int rd_session_durations(struct rd_session *session, uint64_t ret[RD_QP_ENDS][RD_QP_DURATIONS], struct rd_err *err)
+{
+	for (__u32 i = 0; i < RD_QP_ENDS * RD_QP_DURATIONS; i++)
+		if (bpf_map_lookup_elem(session->fds[RD_FD_COUNTS], &i, &ret[i / RD_QP_DURATIONS][i % RD_QP_DURATIONS]))
+			return rd_err_set(err, errno, "durations", "cannot read the kernel's counts");
+	return 0;
+}
+
+/* Takes one message of a holder that is attached. `timeout_ms` as poll has it; -EAGAIN: none came. */
+static int take_message(struct rd_session *session, int timeout_ms)
+{
+	struct rd_msg msg;
+	int r = rd_msg_recv(session->sock, &msg, NULL, 0, timeout_ms);
+
+	if (r)
+		return r;
+	if (msg.type == RD_MSG_COUNTS || msg.type == RD_MSG_LET_GO) {
+		session->counts = msg.counts;
+		session->counted = true;
+	}
+	if (msg.type == RD_MSG_LET_GO) {
+		session->let_go = msg.why;
+		session->why = msg.err;
+	}
+	return 0;
+}
+
+enum rd_let_go rd_session_let_go(struct rd_session *session, struct rd_err *err)
+{
+	int r = 0;
+
+	while (!r && !session->stopped && !session->let_go)
+		r = take_message(session, 0);
+	if (!session->let_go && !session->stopped && r != -EAGAIN && r != -EINTR) {
+		session->let_go = RD_LET_GO_DIED;
+		rd_err_set(&session->why, ECHILD, "trace", "the process that held the hooks has died");
+	}
+	if (session->let_go)
+		*err = session->why;
+	return session->let_go;
+}
+
+void rd_session_reading(struct rd_session *session)
+{
+	struct pollfd p = { .fd = session->sock, .events = POLLOUT };
+	struct rd_msg msg = { .type = RD_MSG_READING };
+	struct timespec ts;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	if (session->stopped || session->let_go || now - session->told < TELL_NS)
+		return;
+	session->told = now;
+	/* A holder that was stopped does not stop us. */
+	if (poll(&p, 1, 0) > 0 && p.revents == POLLOUT)
+		rd_msg_send(session->sock, &msg, NULL, 0);
+}
+
+static void ask_counts(struct rd_session *session)
+{
+	struct rd_msg msg = { .type = RD_MSG_ASK_COUNTS };
+
+	if (session->stopped || session->let_go || rd_msg_send(session->sock, &msg, NULL, 0))
+		return;
+	take_message(session, ANSWER_MS);
+}
+
+int rd_session_totals(struct rd_session *session, struct rd_trace_totals *ret, struct rd_err *err)
+{
+	int cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ struct rd_totals *each = cpus > 0 ? calloc((size_t)cpus, sizeof(*each)) : NULL;
+	uint64_t broken = 0;
+	__u32 zero = 0;
+
+	if (!each)
+		return rd_err_set(err, cpus > 0 ? ENOMEM : -cpus, "counts", "no memory for all processors");
+	if (bpf_map_lookup_elem(session->fds[RD_FD_TOTALS], &zero, each))
+		return rd_err_set(err, errno, "counts", "cannot read the kernel's totals");
+	*ret = (struct rd_trace_totals){};
+	for (int i = 0; i < cpus; i++) {
+		ret->events += each[i].events;
+		ret->delivered += each[i].delivered;
+		ret->lost += each[i].lost;
+		ret->uncounted += each[i].uncounted;
+		broken += each[i].no_state + each[i].no_exit + each[i].no_entry;
+	}
+	ask_counts(session);
+	ret->missed_at_least = session->counts.missed > broken ? session->counts.missed : broken;
+	ret->missed.v = ret->missed_at_least;
+	ret->missed.known = session->counted && session->counts.all_missed ? RD_OK : RD_ABSENT;
+	ret->run_ns.v = session->counts.run_ns;
+	ret->run_ns.known = session->counted && session->counts.all_runs ? RD_OK : RD_ABSENT;
+	return 0;
+}
+
+void rd_session_stop(struct rd_session *session)
+{
+	struct rd_msg msg = { .type = RD_MSG_STOP };
+
+	if (session->stopped)
+		return;
+	ask_counts(session);
+	if (session->page)
+		session->page[session->switch_at] = 0;
+	session->stopped = true;
+	rd_msg_send(session->sock, &msg, NULL, 0);
+}
+
+void rd_session_destroy(struct rd_session *session)
+{
+	if (!session)
+		return;
+	if (session->page)
+		munmap((void *)session->page, (size_t)sysconf(_SC_PAGESIZE));
+	for (size_t i = 0; i < RD_FD_COUNT; i++)
+		if (session->fds[i] >= 0)
+			close(session->fds[i]);
+	if (session->sock >= 0)
+		close(session->sock);
+	if (session->holder > 0)
+		waitpid(session->holder, NULL, WNOHANG);
+	free(session->info.reason);
+	free(session);
+}

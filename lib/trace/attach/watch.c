@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/attach/watch.h"
+
+bool rd_watch_due(const struct rd_watch *w, uint64_t now_ns)
+{
+	return w->max_percent > 0 && (!w->measuring || now_ns - w->since_ns >= RD_WATCH_WINDOW_NS);
+}
+
+enum rd_let_go rd_watch_reader(const struct rd_watch *w, uint64_t now_ns)
+{
+	return w->max_silence_ns && now_ns > w->heard_ns && now_ns - w->heard_ns > w->max_silence_ns ?
+		       RD_LET_GO_UNREAD :
+		       RD_LET_GO_NOT;
+}
+
+static enum rd_let_go measure(struct rd_watch *w, const struct rd_watch_look *look)
+{
+	bool whole = w->measuring && look->counted && look->run_ns >= w->since_run_ns;
+
+	if (whole && look->now_ns - w->since_ns < RD_WATCH_WINDOW_NS)
+		return RD_LET_GO_NOT;
+	if (whole) {
+		w->percent = 100.0 * (double)(look->run_ns - w->since_run_ns) / (double)(look->now_ns - w->since_ns);
+		if (w->percent > w->highest)
+			w->highest = w->percent;
+	}
+	w->measuring = look->counted;
+	w->since_ns = look->now_ns;
+	w->since_run_ns = look->run_ns;
+	return whole && w->percent > w->max_percent ? RD_LET_GO_CPU : RD_LET_GO_NOT;
+}
+
+enum rd_let_go rd_watch_step(struct rd_watch *w, const struct rd_watch_look *look)
+{
+	enum rd_let_go r = w->max_percent > 0 ? measure(w, look) : RD_LET_GO_NOT;
+
+	return r ? r : rd_watch_reader(w, look->now_ns);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "trace/select/btf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Types refer to each other without limit in damaged data only. */
+#define MAX_DEPTH 32
+
+int rd_btf_read_base(struct rd_source *src, struct btf **ret, struct rd_err *err)
+{
+	static const char path[] = "/sys/kernel/btf/vmlinux";
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	int rc = rd_read_file(src, path, &bytes, err);
+
+	if (rc)
+		return rc;
+	*ret = bytes.size <= UINT32_MAX ? btf__new(bytes.data, (uint32_t)bytes.size) : NULL;
+	if (!*ret)
+		return rd_err_set(err, errno == ENOMEM ? ENOMEM : EBADMSG, path, "reading type information");
+	return 0;
+}
+
+static int compare_funcs(const void *a, const void *b)
+{
+	return strcmp(((const struct rd_btf_func *)a)->name, ((const struct rd_btf_func *)b)->name);
+}
+
+static const char *func_name(const struct rd_btf *btf, uint32_t id)
+{
+	const struct btf_type *t = btf__type_by_id(btf->btf, id);
+
+	return t && btf_is_func(t) ? btf__name_by_offset(btf->btf, t->name_off) : NULL;
+}
+
+static int index_funcs(struct rd_btf *btf)
+{
+	uint32_t n = btf__type_cnt(btf->btf);
+
+	for (uint32_t id = btf->first; id < n; id++) {
+		const char *name = func_name(btf, id);
+
+		if (!name || !name[0])
+			continue;
+		if (rd_grow(&btf->funcs, &btf->cap_funcs, btf->n_funcs + 1, sizeof(*btf->funcs)))
+			return -ENOMEM;
+		btf->funcs[btf->n_funcs++] = (struct rd_btf_func){ name, id };
+	}
+	if (btf->n_funcs)
+		qsort(btf->funcs, btf->n_funcs, sizeof(*btf->funcs), compare_funcs);
+	return 0;
+}
+
+/* libbpf 1.1 declares btf__new_split but does not export it; what it exports wants a path: one into our own memory. */
+static struct btf *new_split(const struct rd_bytes *bytes, struct btf *base)
+{
+	_cleanup_close_ int fd = memfd_create("btf", MFD_CLOEXEC);
+	char path[32];
+
+	if (fd < 0)
+		return NULL;
+	if (rd_write_all(fd, bytes->data, bytes->size) < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return btf__parse_raw_split(path, base);
+}
+
+int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *module, struct rd_btf *ret,
+		       struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_btf btf = { .first = btf__type_cnt(base) };
+	char path[128];
+	int rc;
+
+	snprintf(path, sizeof(path), "/sys/kernel/btf/%s", module);
+	rc = rd_read_file(src, path, &bytes, err);
+	if (rc)
+		return rc;
+	btf.btf = new_split(&bytes, base);
+	if (!btf.btf)
+		return rd_err_set(err, errno == ENOMEM ? ENOMEM : EBADMSG, path, "reading type information");
+	if (index_funcs(&btf)) {
+		rd_btf_deinit(&btf);
+		return rd_err_set(err, ENOMEM, path, "reading type information");
+	}
+	*ret = btf;
+	return 0;
+}
+
+void rd_btf_deinit(struct rd_btf *btf)
+{
+	btf__free(btf->btf);
+	free(btf->funcs);
+	*btf = (struct rd_btf){ 0 };
+}
+
+uint32_t rd_btf_find_func(const struct rd_btf *btf, const char *name)
+{
+	struct rd_btf_func key = { .name = name }, *f;
+
+	if (!btf->n_funcs)
+		return 0;
+	f = bsearch(&key, btf->funcs, btf->n_funcs, sizeof(key), compare_funcs);
+	return f ? f->id : 0;
+}
+
+/* Typedefs and qualifiers removed; NULL for void and for what is not there. */
+static const struct btf_type *bare(const struct rd_btf *btf, uint32_t id, uint32_t *ret_id)
+{
+	for (int depth = 0; depth < MAX_DEPTH; depth++) {
+		const struct btf_type *t = id ? btf__type_by_id(btf->btf, id) : NULL;
+
+		if (!t)
+			return NULL;
+		if (!btf_is_mod(t) && !btf_is_typedef(t) && btf_kind(t) != BTF_KIND_TYPE_TAG) {
+			if (ret_id)
+				*ret_id = id;
+			return t;
+		}
+		id = t->type;
+	}
+	return NULL;
+}
+
+static const struct btf_type *func_proto(const struct rd_btf *btf, uint32_t func)
+{
+	const struct btf_type *t = btf__type_by_id(btf->btf, func);
+
+	t = t && btf_is_func(t) ? btf__type_by_id(btf->btf, t->type) : NULL;
+	return t && btf_is_func_proto(t) ? t : NULL;
+}
+
+static enum rd_ret return_kind(const struct rd_btf *btf, uint32_t id)
+{
+	const struct btf_type *t;
+
+	if (!id)
+		return RD_RET_VOID;
+	t = bare(btf, id, NULL);
+	if (!t)
+		return RD_RET_VOID;
+	if (btf_is_ptr(t))
+		return RD_RET_PTR;
+	if (btf_is_enum(t) || btf_is_enum64(t))
+		return RD_RET_UNSIGNED;
+	if (!btf_is_int(t))
+		return RD_RET_OTHER;
+	if (btf_int_encoding(t) & BTF_INT_BOOL)
+		return RD_RET_BOOL;
+	if (!(btf_int_encoding(t) & BTF_INT_SIGNED) || t->size < 4)
+		return RD_RET_UNSIGNED;
+	return t->size == 4 ? RD_RET_INT : t->size == 8 ? RD_RET_LONG : RD_RET_OTHER;
+}
+
+/* Name of the struct that a pointer type points to, also one that is only declared; NULL if it is no such pointer. */
+static const char *pointee_struct(const struct rd_btf *btf, uint32_t id)
+{
+	const struct btf_type *t = bare(btf, id, NULL);
+
+	t = t && btf_is_ptr(t) ? bare(btf, t->type, NULL) : NULL;
+	if (!t || (!btf_is_struct(t) && !btf_is_fwd(t)))
+		return NULL;
+	return btf__name_by_offset(btf->btf, t->name_off);
+}
+
+static bool fits_register(const struct rd_btf *btf, uint32_t id)
+{
+	const struct btf_type *t = bare(btf, id, NULL);
+
+	return t && (btf_is_ptr(t) || ((btf_is_int(t) || btf_is_enum(t) || btf_is_enum64(t)) && t->size <= 8));
+}
+
+/* The kernel's trampolines pass at most this many on any machine (MAX_BPF_FUNC_ARGS). */
+#define MAX_ARGS 12
+
+void rd_btf_describe(const struct rd_btf *btf, uint32_t func, struct rd_fn *fn)
+{
+	const struct btf_type *proto = func_proto(btf, func);
+	const struct btf_param *p;
+
+	fn->qp_arg = fn->dev_arg = -1;
+	fn->nargs = 0xff;
+	fn->ret = RD_RET_UNKNOWN;
+	fn->args_ok = false;
+	if (!proto)
+		return;
+	fn->ret = return_kind(btf, proto->type);
+	fn->nargs = btf_vlen(proto) < 0xfe ? (uint8_t)btf_vlen(proto) : 0xfe;
+	fn->args_ok = btf_vlen(proto) <= MAX_ARGS;
+	p = btf_params(proto);
+	for (int i = 0; i < btf_vlen(proto); i++) {
+		const char *name = pointee_struct(btf, p[i].type);
+
+		/* A last parameter without a type stands for "...". */
+		if (!fits_register(btf, p[i].type))
+			fn->args_ok = false;
+		if (name && i < 6 && fn->qp_arg < 0 && !strcmp(name, "ib_qp"))
+			fn->qp_arg = (int8_t)i;
+		if (name && i < 6 && fn->dev_arg < 0 && !strcmp(name, "ib_device"))
+			fn->dev_arg = (int8_t)i;
+	}
+}
+
+bool rd_btf_takes_only(const struct rd_btf *btf, uint32_t func, const char *name)
+{
+	const struct btf_type *proto = func_proto(btf, func);
+	const char *arg;
+
+	if (!proto || btf_vlen(proto) != 1 || return_kind(btf, proto->type) != RD_RET_INT)
+		return false;
+	arg = pointee_struct(btf, btf_params(proto)[0].type);
+	return arg && !strcmp(arg, name);
+}
+
+bool rd_btf_points_to(const struct rd_btf *a, uint32_t pointer, const struct rd_btf *b, uint32_t func)
+{
+	uint32_t id = rd_btf_pointee(a, pointer);
+	const struct btf_type *x = id ? btf__type_by_id(a->btf, id) : NULL, *y = func_proto(b, func);
+
+	if (!x || !btf_is_func_proto(x) || !y || btf_vlen(x) != btf_vlen(y) ||
+	    return_kind(a, x->type) != return_kind(b, y->type))
+		return false;
+	for (int i = 0; i < btf_vlen(x); i++) {
+		const char *p = pointee_struct(a, btf_params(x)[i].type), *q = pointee_struct(b, btf_params(y)[i].type);
+
+		if (!p != !q || (p && strcmp(p, q) != 0))
+			return false;
+	}
+	return true;
+}
+
+static bool is_struct_named(const struct rd_btf *btf, uint32_t id, const char *name)
+{
+	const struct btf_type *t = id ? btf__type_by_id(btf->btf, id) : NULL;
+	const char *s = t && btf_is_struct(t) ? btf__name_by_offset(btf->btf, t->name_off) : NULL;
+
+	return s && !strcmp(s, name);
+}
+
+uint32_t rd_btf_find_struct(const struct rd_btf *btf, const char *name)
+{
+	uint32_t n = btf__type_cnt(btf->btf);
+
+	for (uint32_t id = btf->first; id < n; id++)
+		if (is_struct_named(btf, id, name))
+			return id;
+	for (size_t i = 0; i < btf->n_funcs; i++) {
+		const struct btf_type *proto = func_proto(btf, btf->funcs[i].id);
+
+		for (int j = 0; proto && j < btf_vlen(proto); j++) {
+			uint32_t to = rd_btf_pointee(btf, btf_params(proto)[j].type);
+
+			if (is_struct_named(btf, to, name))
+				return to;
+		}
+	}
+	return 0;
+}
+
+uint32_t rd_btf_pointee(const struct rd_btf *btf, uint32_t type)
+{
+	const struct btf_type *t = bare(btf, type, NULL);
+	const char *name;
+	uint32_t id = 0;
+
+	t = t && btf_is_ptr(t) ? bare(btf, t->type, &id) : NULL;
+	if (!t)
+		return 0;
+	if (!btf_is_fwd(t))
+		return id;
+	name = btf__name_by_offset(btf->btf, t->name_off);
+	for (uint32_t own = btf->first; name && own < btf__type_cnt(btf->btf); own++)
+		if (is_struct_named(btf, own, name))
+			return own;
+	return 0;
+}
+
+bool rd_btf_is_func_ptr(const struct rd_btf *btf, uint32_t type)
+{
+	uint32_t to = rd_btf_pointee(btf, type);
+	const struct btf_type *t = to ? btf__type_by_id(btf->btf, to) : NULL;
+
+	return t && btf_is_func_proto(t);
+}
+
+uint64_t rd_btf_size(const struct rd_btf *btf, uint32_t type)
+{
+	int64_t size = btf__resolve_size(btf->btf, type);
+
+	return size > 0 ? (uint64_t)size : 0;
+}
+
+struct member_search {
+	const char *name; /* NULL: the member at `offset` */
+	uint64_t offset;
+	int budget; /* nested anonymous members in damaged data could go on for ever */
+	struct rd_btf_member *ret;
+};
+
+static bool find_member(const struct rd_btf *btf, uint32_t type, uint64_t base, struct member_search *search)
+{
+	const struct btf_type *t = btf__type_by_id(btf->btf, type);
+	const struct btf_member *m;
+
+	if (!t || !btf_is_composite(t))
+		return false;
+	m = btf_members(t);
+	for (int i = 0; i < btf_vlen(t) && search->budget-- > 0; i++) {
+		uint64_t at = base + btf_member_bit_offset(t, (uint32_t)i) / 8;
+		const char *s = btf__name_by_offset(btf->btf, m[i].name_off);
+		uint32_t id = 0;
+
+		bare(btf, m[i].type, &id);
+		if (s && s[0]) {
+			if (search->name ? strcmp(s, search->name) != 0 : at != search->offset)
+				continue;
+			*search->ret = (struct rd_btf_member){ s, id, (int)at };
+			return true;
+		}
+		if (id && find_member(btf, id, at, search))
+			return true;
+	}
+	return false;
+}
+
+/* The largest structs of the kernel have a few hundred members. */
+#define MEMBER_BUDGET 4096
+
+bool rd_btf_member(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret)
+{
+	return find_member(btf, type, 0, &(struct member_search){ name, 0, MEMBER_BUDGET, ret });
+}
+
+bool rd_btf_member_at(const struct rd_btf *btf, uint32_t type, uint64_t offset, struct rd_btf_member *ret)
+{
+	return find_member(btf, type, 0, &(struct member_search){ NULL, offset, MEMBER_BUDGET, ret });
+}

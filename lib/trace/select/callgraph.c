@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One graph of direct calls over all modules: what each file says, joined by the names that modules export. */
+#include <errno.h>
+#include <string.h>
+
+#include "trace/select/sel.h"
+
+struct export
+{
+	const char *name;
+	uint32_t fn;
+};
+
+struct exports {
+	struct export *v;
+	size_t n, cap;
+};
+
+static int compare_exports(const void *a, const void *b)
+{
+	return strcmp(((const struct export *)a)->name, ((const struct export *)b)->name);
+}
+
+static int add_export(struct exports *exports, const char *name, uint32_t fn)
+{
+	if (rd_grow(&exports->v, &exports->cap, exports->n + 1, sizeof(*exports->v)))
+		return -ENOMEM;
+	exports->v[exports->n++] = (struct export){ name, fn };
+	return 0;
+}
+
+/* Of a module without a file, every function may be what another module calls by that name. */
+static int read_exports(const struct rd_sel *sel, struct exports *ret)
+{
+	for (size_t m = 0; m < sel->set->n_modules; m++) {
+		const struct rd_sel_mod *mod = &sel->mods[m];
+
+		for (size_t i = 0; i < mod->elf.n_funcs; i++)
+			if (mod->elf.funcs[i].global && add_export(ret, mod->elf.funcs[i].name, mod->fn_of[i]))
+				return -ENOMEM;
+		for (uint32_t i = 0; !sel->set->modules[m].file_matches && i < mod->n_fns; i++)
+			if (add_export(ret, sel->set->fns[mod->first_fn + i].name, mod->first_fn + i))
+				return -ENOMEM;
+	}
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), compare_exports);
+	return 0;
+}
+
+static uint32_t find_export(const struct exports *exports, const char *name)
+{
+	struct export key = { .name = name }, *e;
+
+	if (!exports->n)
+		return RD_ELF_NONE;
+	e = bsearch(&key, exports->v, exports->n, sizeof(key), compare_exports);
+	return e ? e->fn : RD_ELF_NONE;
+}
+
+static int add_edge(struct rd_sel_edge **v, size_t *n, size_t *cap, uint32_t from, uint32_t to)
+{
+	if (rd_grow(v, cap, *n + 1, sizeof(**v)))
+		return -ENOMEM;
+	(*v)[(*n)++] = (struct rd_sel_edge){ from, to };
+	return 0;
+}
+
+static int add_module_edges(struct rd_sel *sel, uint32_t m, const struct exports *exports)
+{
+	const struct rd_sel_mod *mod = &sel->mods[m];
+
+	for (size_t i = 0; i < mod->elf.n_refs; i++) {
+		const struct rd_elf_ref *ref = &mod->elf.refs[i];
+		uint32_t from = mod->fn_of[ref->from], to;
+		int rc;
+
+		to = ref->extern_name ? find_export(exports, ref->extern_name) : mod->fn_of[ref->to];
+		if (to == RD_ELF_NONE)
+			continue;
+		if (ref->kind == RD_ELF_CALL)
+			rc = add_edge(&sel->edges, &sel->n_edges, &sel->cap_edges, from, to);
+		else
+			rc = add_edge(&sel->takes, &sel->n_takes, &sel->cap_takes, from, to);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct rd_sel_edge *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+int rd_sel_build_graph(struct rd_sel *sel)
+{
+	struct exports exports = { 0 };
+	size_t n_fns = sel->set->n_fns;
+	int rc = read_exports(sel, &exports);
+
+	for (uint32_t m = 0; !rc && m < sel->set->n_modules; m++)
+		rc = add_module_edges(sel, m, &exports);
+	free(exports.v);
+	sel->edge_first = calloc(n_fns + 1, sizeof(*sel->edge_first));
+	if (rc || !sel->edge_first)
+		return rd_err_set(sel->err, ENOMEM, NULL, "building the call graph");
+	if (sel->n_edges)
+		qsort(sel->edges, sel->n_edges, sizeof(*sel->edges), compare_edges);
+	for (size_t i = 0; i < sel->n_edges; i++)
+		sel->edge_first[sel->edges[i].from + 1]++;
+	for (size_t i = 0; i < n_fns; i++)
+		sel->edge_first[i + 1] += sel->edge_first[i];
+	return 0;
+}
+
+void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bool *seen, uint32_t *stack)
+{
+	size_t depth = 0;
+
+	if (seen[start])
+		return;
+	seen[start] = true;
+	stack[depth++] = start;
+	while (depth) {
+		uint32_t fn = stack[--depth];
+
+		for (uint32_t e = sel->edge_first[fn]; e < sel->edge_first[fn + 1]; e++) {
+			uint32_t to = sel->edges[e].to;
+
+			if (seen[to] || skip[to])
+				continue;
+			seen[to] = true;
+			stack[depth++] = to;
+		}
+	}
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The functions of one module: from its file and the sections' addresses, or from the kernel's own lists. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "trace/select/rules.h"
+#include "trace/select/sel.h"
+
+struct entry {
+	struct rd_fn fn;
+	uint32_t elf_func; /* RD_ELF_NONE: of no file */
+};
+
+static int nomem(struct rd_sel *sel)
+{
+	return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct rd_fn *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* Where the kernel put a section; 0 if it does not tell. Needs CAP_SYSLOG or kptr_restrict=0. */
+static uint64_t section_address(struct rd_sel *sel, const char *module, const char *section)
+{
+	_cleanup_free_ char *text = NULL;
+	uint64_t address;
+
+	if (strchr(section, '/') || rd_read_textf(sel->src, &text, NULL, "/sys/module/%s/sections/%s", module, section))
+		return 0;
+	return rd_parse_uint(text, RD_HEX, UINT64_MAX, &address) < 0 ? 0 : address;
+}
+
+static int from_elf(struct rd_sel *sel, uint32_t m, struct entry **ret, size_t *n)
+{
+	const struct rd_elf *elf = &sel->mods[m].elf;
+	struct entry *v = calloc(elf->n_funcs + 1, sizeof(*v));
+	uint32_t section = RD_ELF_NONE;
+	uint64_t base = 0;
+
+	if (!v)
+		return nomem(sel);
+	*ret = v;
+	for (*n = 0; *n < elf->n_funcs; (*n)++) {
+		const struct rd_elf_sym *f = &elf->funcs[*n];
+		struct entry *e = &v[*n];
+
+		if (f->section != section) {
+			section = f->section;
+			base = section_address(sel, sel->set->modules[m].name, elf->sections[section].name);
+		}
+		e->elf_func = *n;
+		e->fn = (struct rd_fn){ .addr = base ? base + f->offset : 0, .in_filter = f->traced };
+		e->fn.name = strdup(f->name);
+		if (!e->fn.name)
+			return nomem(sel);
+	}
+	return 0;
+}
+
+static bool lacks_file(void *arg, const char *module)
+{
+	const struct rd_sel *sel = arg;
+
+	for (size_t i = 0; i < sel->set->n_modules; i++)
+		if (!strcmp(sel->set->modules[i].name, module))
+			return !sel->set->modules[i].file_matches;
+	return false;
+}
+
+static int compare_ksyms(const void *a, const void *b)
+{
+	const struct rd_ksym *x = a, *y = b;
+	int c = strcmp(x->module, y->module);
+
+	return c ? c : strcmp(x->name, y->name);
+}
+
+static int read_lists(struct rd_sel *sel)
+{
+	struct rd_err err = { 0 };
+	int rc;
+
+	if (sel->ksyms_read)
+		return 0;
+	sel->ksyms_read = true;
+	rc = rd_ksyms_read(sel->src, lacks_file, sel, &sel->ksyms, &err);
+	if (rc) {
+		rd_errlist_add(sel->notes, &err);
+		if (rc == -ENOMEM)
+			return nomem(sel);
+	}
+	rc = rd_ksyms_read_filter(sel->src, lacks_file, sel, &sel->filter, &err);
+	sel->filter_known = !rc;
+	if (rc) {
+		rd_err_hint(&err, "what can be attached is not known beforehand");
+		rd_errlist_add(sel->notes, &err);
+		if (rc == -ENOMEM)
+			return nomem(sel);
+	}
+	if (sel->filter.n)
+		qsort(sel->filter.v, sel->filter.n, sizeof(*sel->filter.v), compare_ksyms);
+	return 0;
+}
+
+static int from_lists(struct rd_sel *sel, uint32_t m, struct entry **ret, size_t *n)
+{
+	const char *module = sel->set->modules[m].name;
+	struct entry *v;
+	int rc = read_lists(sel);
+
+	if (rc)
+		return rc;
+	v = calloc(sel->ksyms.n + 1, sizeof(*v));
+	if (!v)
+		return nomem(sel);
+	*ret = v;
+	for (size_t i = 0; i < sel->ksyms.n; i++) {
+		struct rd_ksym *sym = &sel->ksyms.v[i];
+
+		if (strcmp(sym->module, module) != 0 || !strncmp(sym->name, "__pfx_", 6) ||
+		    !strncmp(sym->name, "__cfi_", 6))
+			continue;
+		v[*n].elf_func = RD_ELF_NONE;
+		v[*n].fn = (struct rd_fn){ .addr = sym->addr };
+		v[*n].fn.name = strdup(sym->name);
+		if (!v[(*n)++].fn.name)
+			return nomem(sel);
+		v[*n - 1].fn.in_filter = sel->filter.n &&
+					 bsearch(sym, sel->filter.v, sel->filter.n, sizeof(*sym), compare_ksyms);
+	}
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp((*(struct rd_fn *const *)a)->name, (*(struct rd_fn *const *)b)->name);
+}
+
+static int mark_ambiguous(struct rd_fn *fns, size_t n)
+{
+	_cleanup_free_ struct rd_fn **v = calloc(n + 1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		v[i] = &fns[i];
+	qsort(v, n, sizeof(*v), compare_names);
+	for (size_t i = 1; i < n; i++)
+		if (!strcmp(v[i - 1]->name, v[i]->name))
+			v[i - 1]->ambiguous = v[i]->ambiguous = true;
+	return 0;
+}
+
+static void describe(const struct rd_sel *sel, uint32_t m, struct rd_fn *fn)
+{
+	const struct rd_sel_mod *mod = &sel->mods[m];
+	size_t len = rd_rules_bare_length(fn->name);
+	_cleanup_free_ char *bare = NULL;
+
+	fn->module = m;
+	fn->nargs = 0xff;
+	fn->qp_arg = fn->dev_arg = -1;
+	fn->suffixed = fn->name[len] != 0;
+	fn->rule = RD_RULE_NOT_REACHED;
+	bare = strndup(fn->name, len);
+	if (!sel->set->modules[m].has_btf || !bare)
+		return;
+	fn->btf_id = rd_btf_find_func(&mod->btf, bare);
+	if (fn->btf_id)
+		rd_btf_describe(&mod->btf, fn->btf_id, fn);
+	/* A clone lost or reordered arguments: of what BTF says, only the return type holds for it. */
+	if (fn->suffixed) {
+		fn->btf_id = 0;
+		fn->args_ok = false;
+		fn->nargs = 0xff;
+		fn->qp_arg = fn->dev_arg = -1;
+	}
+}
+
+static void attachable(const struct rd_sel *sel, struct rd_fn *fn)
+{
+	bool address = fn->addr || !fn->ambiguous;
+
+	if (!fn->in_filter)
+		return;
+	if (sel->set->modules[fn->module].has_btf && fn->btf_id && fn->args_ok && !fn->ambiguous)
+		fn->attachable |= 1 << RD_BACKEND_FEXIT | 1 << RD_BACKEND_FEXIT_MULTI;
+	if (address)
+		fn->attachable |= 1 << RD_BACKEND_KPROBE_MULTI | 1 << RD_BACKEND_KPROBE;
+}
+
+static int take(struct rd_sel *sel, uint32_t m, struct entry *v, size_t n)
+{
+	struct rd_sel_mod *mod = &sel->mods[m];
+	struct rd_fnset *set = sel->set;
+
+	if (rd_grow(&set->fns, &set->cap_fns, set->n_fns + n, sizeof(*set->fns)))
+		return nomem(sel);
+	mod->fn_of = calloc(mod->elf.n_funcs + 1, sizeof(*mod->fn_of));
+	if (!mod->fn_of)
+		return nomem(sel);
+	if (n)
+		qsort(v, n, sizeof(*v), compare_entries);
+	mod->first_fn = (uint32_t)set->n_fns;
+	mod->n_fns = (uint32_t)n;
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].elf_func != RD_ELF_NONE)
+			mod->fn_of[v[i].elf_func] = (uint32_t)set->n_fns;
+		set->fns[set->n_fns++] = v[i].fn;
+		v[i].fn.name = NULL;
+	}
+	if (mark_ambiguous(set->fns + mod->first_fn, n))
+		return nomem(sel);
+	for (size_t i = 0; i < n; i++) {
+		describe(sel, m, &set->fns[mod->first_fn + i]);
+		attachable(sel, &set->fns[mod->first_fn + i]);
+	}
+	return 0;
+}
+
+int rd_sel_add_functions(struct rd_sel *sel, uint32_t m)
+{
+	struct entry *v = NULL;
+	size_t n = 0;
+	int rc;
+
+	rc = sel->set->modules[m].file_matches ? from_elf(sel, m, &v, &n) : from_lists(sel, m, &v, &n);
+	if (!rc)
+		rc = take(sel, m, v, n);
+	for (size_t i = 0; v && i < n; i++)
+		free(v[i].fn.name);
+	free(v);
+	return rc;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The file of a loaded module: found through modules.dep, unpacked, and held against the loaded one by build-id. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/select/sel.h"
+
+/* The largest modules (GPU drivers) have some 50 MiB with their debug information. */
+#define MODULE_LIMIT ((size_t)256 << 20)
+#define MAX_THREADS 7
+
+static int nomem(struct rd_sel *sel, const char *object)
+{
+	return rd_err_set(sel->err, ENOMEM, object, "choosing the functions to watch");
+}
+
+/* Whether the file's build-id is that of the loaded module. Without one on either side there is no telling. */
+static bool same_build(struct rd_sel *sel, const char *name, const struct rd_elf *elf)
+{
+	_cleanup_bytes_ struct rd_bytes note = { 0 };
+	size_t loaded_size, file_size;
+	const uint8_t *loaded, *file;
+	char path[160];
+
+	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name);
+	if (rd_read_file(sel->src, path, &note, NULL))
+		return false;
+	loaded = rd_elf_note_build_id(note.data, note.size, &loaded_size);
+	file = rd_elf_build_id(elf, &file_size);
+	return loaded && file && loaded_size == file_size && !memcmp(loaded, file, file_size);
+}
+
+/* A file that may be a module's. */
+struct candidate {
+	uint32_t module;
+	char *path;
+	struct rd_bytes packed, bytes;
+	struct rd_elf elf;
+	struct rd_err err;
+	int rc;
+};
+
+struct candidates {
+	struct candidate *v;
+	size_t n, cap;
+	atomic_size_t next; /* the first that no thread has taken */
+};
+
+static void candidates_deinit(struct candidates *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		free(c->v[i].path);
+		rd_bytes_deinit(&c->v[i].packed);
+		rd_bytes_deinit(&c->v[i].bytes);
+		rd_elf_deinit(&c->v[i].elf);
+	}
+	free(c->v);
+}
+
+/* All that needs nothing but the file's own bytes; touches no other candidate. */
+static void work_on(struct candidate *c)
+{
+	if (c->rc)
+		return;
+	c->rc = rd_unpack(&c->packed, MODULE_LIMIT, &c->bytes, &c->err);
+	rd_bytes_deinit(&c->packed);
+	if (!c->rc)
+		c->rc = rd_elf_init(&c->elf, c->bytes.data, c->bytes.size, &c->err);
+	if (!c->rc)
+		c->rc = rd_elf_read_refs(&c->elf, &c->err);
+}
+
+static void *work(void *arg)
+{
+	struct candidates *c = arg;
+
+	for (size_t i; (i = atomic_fetch_add(&c->next, 1)) < c->n;)
+		work_on(&c->v[i]);
+	return NULL;
+}
+
+/* Unpacking takes most of the time, and modules do not depend on each other. */
+static void work_on_all(struct candidates *c)
+{
+	pthread_t threads[MAX_THREADS];
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t n = 0;
+
+	while (n < MAX_THREADS && (long)n + 1 < cpus && n + 1 < c->n) {
+		if (pthread_create(&threads[n], NULL, work, c))
+			break;
+		n++;
+	}
+	work(c);
+	while (n)
+		pthread_join(threads[--n], NULL);
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	/* The largest first: they take longest. */
+	if (x->packed.size != y->packed.size)
+		return x->packed.size > y->packed.size ? -1 : 1;
+	return x->module < y->module ? -1 : x->module > y->module;
+}
+
+/* The nth file of each module from `first` on that has none yet. */
+static int find_candidates(struct rd_sel *sel, uint32_t first, size_t nth, struct candidates *ret)
+{
+	for (uint32_t m = first; m < sel->set->n_modules; m++) {
+		struct candidate c = { .module = m };
+		int rc;
+
+		if (sel->set->modules[m].file_matches)
+			continue;
+		rc = rd_moddep_path(&sel->dep, sel->set->modules[m].name, nth, &c.path);
+		if (rc == -ENOENT)
+			continue;
+		if (rc || rd_grow(&ret->v, &ret->cap, ret->n + 1, sizeof(c))) {
+			free(c.path);
+			return -ENOMEM;
+		}
+		c.rc = rd_read_file(sel->src, c.path, &c.packed, &c.err);
+		ret->v[ret->n++] = c;
+	}
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), compare_candidates);
+	return 0;
+}
+
+static int take_candidate(struct rd_sel *sel, struct candidate *c)
+{
+	struct rd_module *module = &sel->set->modules[c->module];
+	struct rd_sel_mod *mod = &sel->mods[c->module];
+
+	if (c->rc) {
+		mod->why = "its file could not be read";
+		if (!c->err.object[0])
+			snprintf(c->err.object, sizeof(c->err.object), "%s", c->path);
+		rd_errlist_add(sel->notes, &c->err);
+		return c->rc == -ENOMEM ? c->rc : 0;
+	}
+	if (!same_build(sel, module->name, &c->elf)) {
+		mod->why = "its file is of another build";
+		return 0;
+	}
+	mod->elf = c->elf;
+	mod->file = c->bytes;
+	c->elf = (struct rd_elf){ 0 };
+	c->bytes = (struct rd_bytes){ 0 };
+	module->path = RD_TAKE(c->path);
+	module->file_matches = true;
+	return 0;
+}
+
+static int find_files(struct rd_sel *sel, uint32_t first)
+{
+	for (size_t nth = 0;; nth++) {
+		struct candidates c = { 0 };
+		bool none;
+		int rc = find_candidates(sel, first, nth, &c);
+
+		if (!rc)
+			work_on_all(&c);
+		for (size_t i = 0; !rc && i < c.n; i++)
+			rc = take_candidate(sel, &c.v[i]);
+		none = !c.n;
+		candidates_deinit(&c);
+		if (rc || none)
+			return rc ? nomem(sel, NULL) : 0;
+	}
+}
+
+static int find_btf(struct rd_sel *sel, struct rd_module *module, struct rd_sel_mod *mod)
+{
+	struct rd_err err = { 0 };
+	int rc = sel->base ? rd_btf_read_module(sel->src, sel->base, module->name, &mod->btf, &err) : -ENOENT;
+
+	module->has_btf = !rc;
+	if (rc == -ENOMEM)
+		return nomem(sel, module->name);
+	if (rc && rc != -ENOENT)
+		rd_errlist_add(sel->notes, &err);
+	return 0;
+}
+
+static int note_losses(struct rd_sel *sel, struct rd_module *module, const char *why)
+{
+	const char *loss;
+	struct rd_err err = { 0 };
+	int rc;
+
+	if (module->file_matches && module->has_btf)
+		return 0;
+	if (module->file_matches) {
+		why = "it has no type information (BTF)";
+		loss = "what its functions return is guessed, and only probes by address can watch them";
+	} else if (module->has_btf) {
+		loss = "no call graph: its functions are chosen by type and name, so some will be missing and some "
+		       "may run while data is moved";
+	} else {
+		loss = "and it has no type information (BTF): its functions are chosen by name alone, so some will be "
+		       "missing and some may run while data is moved";
+	}
+	rc = asprintf(&module->note, "%s: %s", why, loss);
+	if (rc < 0) {
+		module->note = NULL;
+		return nomem(sel, module->name);
+	}
+	rd_err_set(&err, ENOENT, module->name, "%s", module->note);
+	rd_errlist_add(sel->notes, &err);
+	return 0;
+}
+
+static int add_module(struct rd_sel *sel, const char *name, bool rdma)
+{
+	size_t i = sel->set->n_modules;
+
+	if (rd_grow(&sel->set->modules, &sel->set->cap_modules, i + 1, sizeof(*sel->set->modules)) ||
+	    rd_grow(&sel->mods, &sel->cap_mods, i + 1, sizeof(*sel->mods)))
+		return nomem(sel, name);
+	sel->set->modules[i] = (struct rd_module){ .name = strdup(name), .rdma = rdma };
+	sel->mods[i] = (struct rd_sel_mod){ .why = "its file was not found" };
+	sel->set->n_modules++;
+	return sel->set->modules[i].name ? 0 : nomem(sel, name);
+}
+
+int rd_sel_load_modules(struct rd_sel *sel, const bool *which, bool rdma)
+{
+	uint32_t first = (uint32_t)sel->set->n_modules;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < sel->kmods.n; i++)
+		if (which[i])
+			rc = add_module(sel, sel->kmods.v[i].name, rdma);
+	if (!rc)
+		rc = find_files(sel, first);
+	for (uint32_t m = first; !rc && m < sel->set->n_modules; m++) {
+		rc = find_btf(sel, &sel->set->modules[m], &sel->mods[m]);
+		if (!rc)
+			rc = note_losses(sel, &sel->set->modules[m], sel->mods[m].why);
+	}
+	return rc;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "trace/select/rules.h"
+
+#include <string.h>
+
+#define MAX_WORDS 32
+
+struct words {
+	const char *v[MAX_WORDS];
+	size_t len[MAX_WORDS];
+	size_t n;
+};
+
+static const struct word_rule {
+	enum rd_rule rule;
+	const char *const *phrases; /* words separated by blanks; NULL-terminated */
+	/* Applies only if no word for changing something stands before it: alloc_free_list allocates. */
+	bool decisive;
+} name_rules[], member_rules[];
+static const char *const changing[], *const control[], *const per_packet[];
+
+static void split(const char *name, struct words *ret)
+{
+	size_t end = rd_rules_bare_length(name);
+
+	ret->n = 0;
+	for (size_t i = 0; i < end && ret->n < MAX_WORDS;) {
+		size_t start = i;
+
+		while (i < end && name[i] != '_')
+			i++;
+		if (i > start) {
+			ret->v[ret->n] = name + start;
+			ret->len[ret->n++] = i - start;
+		}
+		i++;
+	}
+}
+
+static bool same_word(const char *word, size_t len, const char *other, size_t other_len)
+{
+	return len == other_len && !strncasecmp(word, other, len);
+}
+
+/* Whether the words from `at` on are those of the phrase. */
+static bool phrase_at(const struct words *words, size_t at, const char *phrase)
+{
+	while (*phrase) {
+		size_t len = strcspn(phrase, " ");
+
+		if (at >= words->n || !same_word(words->v[at], words->len[at], phrase, len))
+			return false;
+		at++;
+		phrase += len;
+		phrase += *phrase == ' ';
+	}
+	return true;
+}
+
+/* Position of the first of the phrases; words->n if there is none. Names are many: most phrases are ruled out by their
+ * first letter. */
+static size_t find_phrase(const struct words *words, const char *const *phrases)
+{
+	for (size_t at = 0; at < words->n; at++) {
+		char first = words->v[at][0] | 0x20;
+
+		for (size_t i = 0; phrases[i]; i++)
+			if (phrases[i][0] == first && phrase_at(words, at, phrases[i]))
+				return at;
+	}
+	return words->n;
+}
+
+static enum rd_rule apply(const struct words *words, const struct word_rule *table)
+{
+	size_t change = find_phrase(words, changing);
+
+	for (; table->phrases; table++) {
+		size_t at = find_phrase(words, table->phrases);
+
+		if (at < words->n && (!table->decisive || at <= change))
+			return table->rule;
+	}
+	return RD_RULE_SELECTED;
+}
+
+static bool is_cold(const char *name)
+{
+	const char *dot = strstr(name, ".cold");
+
+	return dot && (!dot[5] || dot[5] == '.');
+}
+
+enum rd_rule rd_rules_name(const char *name)
+{
+	struct words words;
+
+	if (is_cold(name))
+		return RD_RULE_COLD;
+	split(name, &words);
+	return apply(&words, name_rules);
+}
+
+enum rd_rule rd_rules_member(const char *member)
+{
+	struct words words;
+	enum rd_rule rule;
+
+	split(member, &words);
+	rule = apply(&words, name_rules);
+	return rule != RD_RULE_SELECTED ? rule : apply(&words, member_rules);
+}
+
+bool rd_rules_changes(const char *name)
+{
+	struct words words;
+
+	split(name, &words);
+	return find_phrase(&words, control) < words.n && find_phrase(&words, per_packet) == words.n;
+}
+
+size_t rd_rules_bare_length(const char *name)
+{
+	return strcspn(name, ".");
+}
+
+static const char *const data_path[] = {
+	"post send", "post recv", "post receive", "post srq",  "post sq", "post rq", "post wr",
+	"post wrs",  "poll cq",	  "req notify",	  "notify cq", "arm cq",  NULL,
+};
+
+static const char *const diagnostic[] = {
+	"trace", "sct",	 "traceiter", "probestub", "tracepoint", "dbg",	  "debug",   "debugfs",	 "printk",
+	"print", "warn", "dump",      "show",	   "store",	 "sysfs", "devlink", "selftest", NULL,
+};
+
+static const char *const refcount[] = {
+	"put", "ref", "unref", "kref", "refcount", "hold", "restrack get", "try get", NULL,
+};
+
+static const char *const query[] = {
+	"query",	 "queries",	 "fill res",	    "hw stats",	   "hw stat", "counters read",
+	"read counters", "info handles", "check mr status", "get strings", NULL,
+};
+
+static const char *const cleanup[] = {
+	"destroy", "dealloc",  "free",	   "freeing",  "dereg",	 "deregister", "unregister", "unreg",	     "release",
+	"cleanup", "clean",    "remove",   "rem",      "delete", "del",	       "detach",     "disassociate", "deinit",
+	"uninit",  "exit",     "teardown", "unbind",   "unmap",	 "unpin",      "unlink",     "disable",	     "stop",
+	"flush",   "abort",    "drain",	   "drop",     "cancel", "close",      "shutdown",   "fini",	     "clear",
+	"undo",	   "rollback", "unwind",   "destruct", "erase",	 "leave",      "deactivate", "revoke",	     "discard",
+	"purge",   "reclaim",  "kill",	   "dec",      "unlock", "uninstall",  "unset",	     NULL,
+};
+
+/* Not verbs: they describe the device to the core, or carry management datagrams. */
+static const char *const describing[] = {
+	"get", "fill", "process mad", "report", "rdma netdev", "port immutable", NULL,
+};
+
+static const char *const changing[] = {
+	"alloc",     "create",	"reg",	   "register", "rereg",	  "modify", "attach", "add",	  "set",
+	"init",	     "insert",	"find",	   "get",      "map",	  "mmap",   "advise", "connect",  "accept",
+	"listen",    "resolve", "join",	   "bind",     "migrate", "check",  "chk",    "validate", "verify",
+	"lookup",    "prepare", "setup",   "start",    "begin",	  "open",   "enable", "build",	  "config",
+	"configure", "update",	"change",  "copy",     "resize",  "pin",    "exec",   "assign",	  "import",
+	"export",    "reserve", "acquire", "install",  "invoke",  NULL,
+};
+
+/* What tells control from data where names are all there is: "get", "find" and "lookup" stand in both. */
+static const char *const control[] = {
+	"alloc",   "create",   "reg",	 "register", "rereg",  "modify", "attach",  "add",	 "init",
+	"insert",  "mmap",     "advise", "connect",  "accept", "listen", "resolve", "join",	 "migrate",
+	"chk",	   "validate", "verify", "setup",    "open",   "enable", "config",  "configure", "update",
+	"change",  "resize",   "pin",	 "exec",     "cmd",    "assign", "import",  "export",	 "reserve",
+	"install", "invoke",   "umem",	 "set",	     "fill",   "from",	 "charge",  NULL,
+};
+
+static const char *const per_packet[] = { "packet", "pkt", "skb", "wqe", "cqe", NULL };
+
+/* The first that applies. Posting comes last: where there is a call graph, its doors are known and this rule is not
+ * asked (see judge.c), but the others are. */
+static const struct word_rule name_rules[] = {
+	{ .rule = RD_RULE_DIAGNOSTIC, .phrases = diagnostic },
+	{ .rule = RD_RULE_REFCOUNT, .phrases = refcount },
+	{ .rule = RD_RULE_QUERY, .phrases = query, .decisive = true },
+	{ .rule = RD_RULE_CLEANUP, .phrases = cleanup, .decisive = true },
+	{ .rule = RD_RULE_DATA_PATH, .phrases = data_path },
+	{ .phrases = NULL },
+};
+
+static const struct word_rule member_rules[] = {
+	{ .rule = RD_RULE_QUERY, .phrases = describing, .decisive = true },
+	{ .phrases = NULL },
+};

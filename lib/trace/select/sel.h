@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the steps of the selection share; nobody else includes this. */
+#ifndef RD_TRACE_SEL_H
+#define RD_TRACE_SEL_H
+
+#include "collect/kernel/kallsyms.h"
+#include "collect/kernel/modules.h"
+#include "model/trace/fnset.h"
+#include "trace/select/btf.h"
+#include "trace/select/elfmod.h"
+
+/* A module under work; same index as in rd_fnset.modules. */
+struct rd_sel_mod {
+	struct rd_bytes file; /* unpacked */
+	struct rd_elf elf;    /* valid if the module's file_matches */
+	struct rd_btf btf;    /* valid if the module's has_btf */
+	const char *why;      /* why there is no file */
+	uint32_t first_fn, n_fns;
+	uint32_t *fn_of; /* per elf.funcs: the function's index in the set */
+};
+
+struct rd_sel_edge {
+	uint32_t from, to; /* indices of functions */
+};
+
+struct rd_sel {
+	struct rd_source *src;
+	struct rd_fnset *set;
+	struct rd_errlist *notes;
+	struct rd_err *err;
+	struct rd_kmods kmods;
+	struct rd_moddep dep;
+	struct btf *base; /* NULL: this kernel has no BTF */
+	struct rd_sel_mod *mods;
+	size_t cap_mods;
+	struct rd_ksyms ksyms, filter; /* of modules without a file; read once */
+	bool ksyms_read, filter_known;
+	struct rd_sel_edge *edges; /* direct calls, sorted by from, to */
+	size_t n_edges, cap_edges;
+	struct rd_sel_edge *takes; /* code of `from` takes the address of `to` */
+	size_t n_takes, cap_takes;
+	uint32_t *edge_first; /* n_fns + 1: where a function's edges begin */
+	uint32_t *aside;      /* functions behind doors that are no roots (ops members left out by a rule) */
+	enum rd_rule *aside_rule;
+	size_t n_aside, cap_aside, cap_aside_rule;
+};
+
+/* modload.c: adds the modules with which[index in kmods], with their files and BTF; what is missing is noted. */
+int rd_sel_load_modules(struct rd_sel *sel, const bool *which, bool rdma);
+
+/* functions.c: the functions of module m, and what is known of each. */
+int rd_sel_add_functions(struct rd_sel *sel, uint32_t m);
+
+/* callgraph.c */
+int rd_sel_build_graph(struct rd_sel *sel);
+/* Fills seen[n_fns] with what is reached from `start` by direct calls; does not go into functions that `skip` says yes
+ * to. `stack` has room for n_fns. */
+void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bool *seen, uint32_t *stack);
+
+/* roots.c */
+void rd_sel_find_drivers(struct rd_sel *sel); /* sets has_ops of modules */
+int rd_sel_find_roots(struct rd_sel *sel);
+/* A function behind a door that is no root: why, for itself and for what only it leads to. */
+int rd_sel_add_aside(struct rd_sel *sel, uint32_t fn, enum rd_rule rule);
+
+/* judge.c: which rule each function falls under, and from which roots it is reached. */
+int rd_sel_judge(struct rd_sel *sel);
+
+/* select.c: what is left to be read from BTF and files once the set is complete; 0 or -errno with sel->err filled. */
+typedef int rd_sel_then_fn(struct rd_sel *sel, void *arg);
+int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *notes, struct rd_err *err,
+		   rd_sel_then_fn *then, void *arg);
+
+/* Where a member of a struct lies, and what it is; -1 and no type where there is none (or no such struct: type 0). */
+int rd_sel_member_offset(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret);
+
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/select/select-qp.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/no-rdma.h"
+#include "trace/select/sel.h"
+
+/* Where in struct ib_qp_attr, as verbs.h of the kernel names it. */
+static const char *const attr_paths[RD_QPA_COUNT] = {
+	[RD_QPA_STATE] = "qp_state",
+	[RD_QPA_CUR_STATE] = "cur_qp_state",
+	[RD_QPA_PATH_MTU] = "path_mtu",
+	[RD_QPA_DEST_QPN] = "dest_qp_num",
+	[RD_QPA_RQ_PSN] = "rq_psn",
+	[RD_QPA_SQ_PSN] = "sq_psn",
+	[RD_QPA_FLOW_LABEL] = "ah_attr.grh.flow_label",
+	[RD_QPA_AH_TYPE] = "ah_attr.type",
+	[RD_QPA_PORT] = "port_num",
+	[RD_QPA_TIMEOUT] = "timeout",
+	[RD_QPA_RETRY_CNT] = "retry_cnt",
+	[RD_QPA_RNR_RETRY] = "rnr_retry",
+	[RD_QPA_MIN_RNR_TIMER] = "min_rnr_timer",
+	[RD_QPA_MAX_RD_ATOMIC] = "max_rd_atomic",
+	[RD_QPA_MAX_DEST_RD_ATOMIC] = "max_dest_rd_atomic",
+	[RD_QPA_SGID_INDEX] = "ah_attr.grh.sgid_index",
+	[RD_QPA_HOP_LIMIT] = "ah_attr.grh.hop_limit",
+	[RD_QPA_TRAFFIC_CLASS] = "ah_attr.grh.traffic_class",
+	[RD_QPA_SL] = "ah_attr.sl",
+	[RD_QPA_AH_FLAGS] = "ah_attr.ah_flags",
+};
+
+/* Bytes from the struct's start to a member of a member; -1: there is none such, or it is not `size` bytes wide. */
+static int offset_of(const struct rd_btf *btf, uint32_t type, const char *path, uint64_t size)
+{
+	struct rd_btf_member m = { .type = type };
+	int sum = 0;
+
+	for (;;) {
+		size_t n = strcspn(path, ".");
+		_cleanup_free_ char *name = strndup(path, n);
+		int at = name ? rd_sel_member_offset(btf, m.type, name, &m) : -1;
+
+		if (at < 0)
+			return -1;
+		sum += at;
+		if (!path[n])
+			return rd_btf_size(btf, m.type) == size ? sum : -1;
+		path += n + 1;
+	}
+}
+
+static void read_layouts(const struct rd_btf *btf, struct rd_qp_config *cfg)
+{
+	uint32_t attr = rd_btf_find_struct(btf, "ib_qp_attr"), qp = rd_btf_find_struct(btf, "ib_qp");
+	uint32_t device = rd_btf_find_struct(btf, "ib_device"), event = rd_btf_find_struct(btf, "ib_event");
+
+	for (size_t i = 0; i < RD_QPA_COUNT; i++)
+		cfg->attr[i] = offset_of(btf, attr, attr_paths[i], i < RD_QPA_ENUMS ? 4 : 1);
+	cfg->dgid = offset_of(btf, attr, "ah_attr.grh.dgid", 16);
+	cfg->dlid = offset_of(btf, attr, "ah_attr.ib.dlid", 2);
+	cfg->qp_num = offset_of(btf, qp, "qp_num", 4);
+	cfg->qp_type = offset_of(btf, qp, "qp_type", 4);
+	cfg->qp_device = offset_of(btf, qp, "device", 8);
+	cfg->ibdev_name = offset_of(btf, device, "name", 64);
+	cfg->event_device = offset_of(btf, event, "device", 8);
+	cfg->event_element = offset_of(btf, event, "element", 8);
+	cfg->event_code = offset_of(btf, event, "event", 4);
+}
+
+static int core_layouts(struct rd_sel *sel, void *arg)
+{
+	struct rd_qp_config *cfg = arg;
+
+	for (size_t m = 0; m < sel->set->n_modules; m++) {
+		if (strcmp(sel->set->modules[m].name, "ib_core") != 0)
+			continue;
+		if (sel->set->modules[m].has_btf)
+			read_layouts(&sel->mods[m].btf, cfg);
+		if (cfg->attr[RD_QPA_STATE] >= 0 && cfg->qp_num >= 0)
+			return 0;
+		rd_err_set(sel->err, ENOTSUP, "ib_core",
+			   "this module has no BTF that says what a queue pair looks like in memory");
+		rd_err_hint(sel->err, "qp-state without --trace, with -i, sees changes between two looks");
+		return -ENOTSUP;
+	}
+	return rd_err_set(sel->err, ENODEV, "ib_core", RD_NO_RDMA_MODULE);
+}
+
+/* Has the function watched for this, if it can be hooked and is what its name says as far as BTF tells. */
+static bool watch(struct rd_fnset *set, struct rd_qp_watch *w, int fn, enum rd_qp_role role)
+{
+	struct rd_fn *f = fn < 0 ? NULL : &set->fns[fn];
+
+	if (!f || !f->attachable || !f->btf_id)
+		return false;
+	if ((role == RD_QP_ROLE_MODIFY || role == RD_QP_ROLE_DESTROY) && f->qp_arg != 0)
+		return false;
+	f->selected = true;
+	w->roles[fn] = (uint8_t)role;
+	return true;
+}
+
+static bool watch_name(struct rd_fnset *set, struct rd_qp_watch *w, const char *name, enum rd_qp_role role)
+{
+	return watch(set, w, rd_fnset_find(set, name), role);
+}
+
+static bool watch_drivers(struct rd_fnset *set, struct rd_qp_watch *w)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < set->n_roots; i++)
+		if (!strcmp(set->roots[i].via, "ib_device_ops.modify_qp"))
+			any |= watch(set, w, (int)set->roots[i].fn, RD_QP_ROLE_MODIFY);
+	return any;
+}
+
+/* The places where transitions can be seen, from the one that sees most. */
+static bool watch_modify(struct rd_fnset *set, struct rd_qp_watch *w, unsigned choice)
+{
+	bool any;
+
+	switch (choice) {
+	case 0: /* where users' and the kernel's own calls meet */
+		return watch_name(set, w, "_ib_modify_qp", RD_QP_ROLE_MODIFY);
+	case 1:
+		any = watch_name(set, w, "ib_modify_qp_with_udata", RD_QP_ROLE_MODIFY);
+		return watch_name(set, w, "ib_modify_qp", RD_QP_ROLE_MODIFY) || any;
+	default:
+		return watch_drivers(set, w);
+	}
+}
+
+bool rd_qp_watch_choose(struct rd_fnset *set, struct rd_qp_watch *w, unsigned *choice)
+{
+	for (; *choice < RD_QP_CHOICES; ++*choice) {
+		for (size_t i = 0; i < set->n_fns; i++)
+			set->fns[i].selected = false;
+		memset(w->roles, 0, set->n_fns);
+		if (!watch_modify(set, w, *choice))
+			continue;
+		watch_name(set, w, "ib_create_qp_user", RD_QP_ROLE_CREATE);
+		watch_name(set, w, "ib_destroy_qp_user", RD_QP_ROLE_DESTROY);
+		if (w->cfg.event_code < 0 || w->cfg.event_element < 0 || w->cfg.event_device < 0)
+			return true;
+		/* Newer kernels pass all through a function of the core; it calls the older one. */
+		if (!watch_name(set, w, "__ib_qp_event_handler", RD_QP_ROLE_EVENT))
+			watch_name(set, w, "ib_uverbs_qp_event_handler", RD_QP_ROLE_EVENT);
+		/* Changes of the GID table take a shortcut to what tells the clients. */
+		if (!watch_name(set, w, "ib_dispatch_event_clients", RD_QP_ROLE_DISPATCH))
+			watch_name(set, w, "ib_dispatch_event", RD_QP_ROLE_DISPATCH);
+		return true;
+	}
+	return false;
+}
+
+bool rd_qp_watch_has(const struct rd_fnset *set, const struct rd_qp_watch *w, enum rd_qp_role role)
+{
+	for (size_t i = 0; i < set->n_fns; i++)
+		if (w->roles[i] == role && set->fns[i].backend != RD_BACKEND_NONE)
+			return true;
+	return false;
+}
+
+int rd_select_qp(struct rd_source *src, struct rd_fnset *set, struct rd_qp_watch *ret, struct rd_errlist *notes,
+		 struct rd_err *err)
+{
+	struct rd_qp_watch w = { 0 };
+	int r;
+
+	memset(w.cfg.attr, 0xff, sizeof(w.cfg.attr));
+	w.cfg.qp_num = -1;
+	r = rd_select_then(src, set, notes, err, core_layouts, &w.cfg);
+	if (r)
+		return r;
+	w.roles = calloc(set->n_fns + 1, sizeof(*w.roles));
+	if (!w.roles) {
+		rd_fnset_deinit(set);
+		return rd_err_set(err, ENOMEM, "qp-state", "no memory for the list of functions");
+	}
+	*ret = w;
+	return 0;
+}
+
+void rd_qp_watch_deinit(struct rd_qp_watch *w)
+{
+	free(w->roles);
+	w->roles = NULL;
+}

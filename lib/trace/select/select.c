@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "trace/select/select.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/no-rdma.h"
+#include "trace/select/sel.h"
+
+static void sel_deinit(struct rd_sel *sel, size_t n_modules)
+{
+	for (size_t i = 0; i < n_modules; i++) {
+		rd_elf_deinit(&sel->mods[i].elf);
+		rd_btf_deinit(&sel->mods[i].btf);
+		rd_bytes_deinit(&sel->mods[i].file);
+		free(sel->mods[i].fn_of);
+	}
+	free(sel->mods);
+	btf__free(sel->base);
+	rd_kmods_deinit(&sel->kmods);
+	rd_moddep_deinit(&sel->dep);
+	rd_ksyms_deinit(&sel->ksyms);
+	rd_ksyms_deinit(&sel->filter);
+	free(sel->edges);
+	free(sel->takes);
+	free(sel->edge_first);
+	free(sel->aside);
+	free(sel->aside_rule);
+}
+
+/* What all modules need. Only the list of modules is indispensable. */
+static int read_common(struct rd_sel *sel)
+{
+	struct rd_err err = { 0 };
+	int rc;
+
+	rc = rd_kmods_read(sel->src, &sel->kmods, sel->err);
+	if (rc)
+		return rc;
+	rc = rd_read_textf(sel->src, &sel->set->kernel, &err, "/proc/sys/kernel/osrelease");
+	if (!rc)
+		rc = rd_moddep_read(sel->src, sel->set->kernel, &sel->dep, &err);
+	if (rc == -ENOMEM)
+		return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+	if (rc) {
+		rd_err_hint(&err, "in a container, mount the host's /lib/modules");
+		rd_errlist_add(sel->notes, &err);
+	}
+	rc = rd_btf_read_base(sel->src, &sel->base, &err);
+	if (rc == -ENOMEM)
+		return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+	if (rc)
+		rd_errlist_add(sel->notes, &err);
+	return 0;
+}
+
+static int no_rdma(struct rd_sel *sel)
+{
+	struct rd_names names = { 0 };
+	bool built_in = !rd_list_dir(sel->src, "/sys/module/ib_core", &names, NULL);
+
+	rd_names_deinit(&names);
+	rd_err_set(sel->err, ENODEV, "ib_core",
+		   built_in ? "RDMA is built into this kernel, and only modules can be looked into" : RD_NO_RDMA_MODULE);
+	if (!built_in)
+		rd_err_hint(sel->err, "load a driver, for example: modprobe rdma_rxe");
+	return -ENODEV;
+}
+
+static int load_rdma(struct rd_sel *sel)
+{
+	int core = rd_kmods_find(&sel->kmods, "ib_core"), rc;
+	_cleanup_free_ bool *rdma = NULL;
+
+	if (core < 0)
+		return no_rdma(sel);
+	rdma = calloc(sel->kmods.n, sizeof(*rdma));
+	if (!rdma)
+		return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+	rd_kmods_mark_users(&sel->kmods, core, rdma);
+	rc = rd_sel_load_modules(sel, rdma, true);
+	if (!rc)
+		rd_sel_find_drivers(sel);
+	return rc;
+}
+
+static bool in_set(const struct rd_sel *sel, const char *name)
+{
+	for (size_t i = 0; i < sel->set->n_modules; i++)
+		if (!strcmp(sel->set->modules[i].name, name))
+			return true;
+	return false;
+}
+
+/*
+ * A module below a device driver is that vendor's core driver if it drives devices itself; what drives none (tunnels,
+ * libraries) is common kernel code.
+ */
+static bool is_lower_half(const struct rd_sel *sel, const struct rd_kmod *mod)
+{
+	struct rd_names names = { 0 };
+	bool below = false, drives;
+	char path[160];
+
+	if (in_set(sel, mod->name))
+		return false;
+	for (size_t i = 0; i < sel->set->n_modules && !below; i++)
+		below = sel->set->modules[i].has_ops && rd_kmod_used_by(mod, sel->set->modules[i].name);
+	if (!below)
+		return false;
+	snprintf(path, sizeof(path), "/sys/module/%s/drivers", mod->name);
+	drives = !rd_list_dir(sel->src, path, &names, NULL) && names.n;
+	rd_names_deinit(&names);
+	return drives;
+}
+
+static int load_lower_halves(struct rd_sel *sel)
+{
+	_cleanup_free_ bool *lower = calloc(sel->kmods.n + 1, sizeof(*lower));
+
+	if (!lower)
+		return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+	for (size_t i = 0; i < sel->kmods.n; i++)
+		lower[i] = is_lower_half(sel, &sel->kmods.v[i]);
+	return rd_sel_load_modules(sel, lower, false);
+}
+
+int rd_sel_member_offset(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret)
+{
+	*ret = (struct rd_btf_member){ 0 };
+	return type && rd_btf_member(btf, type, name, ret) ? ret->offset : -1;
+}
+
+static void offsets_of_module(const struct rd_btf *btf, struct rd_offsets *off)
+{
+	uint32_t qp = rd_btf_find_struct(btf, "ib_qp"), dev = rd_btf_find_struct(btf, "ib_device");
+	uint32_t bundle = rd_btf_find_struct(btf, "uverbs_attr_bundle");
+	struct rd_btf_member m;
+
+	if (off->qp_num < 0 && qp) {
+		off->qp_num = rd_sel_member_offset(btf, qp, "qp_num", &m);
+		off->qp_port = rd_sel_member_offset(btf, qp, "port", &m);
+		off->qp_device = rd_sel_member_offset(btf, qp, "device", &m);
+	}
+	if (off->ibdev_name < 0 && dev)
+		off->ibdev_name = rd_sel_member_offset(btf, dev, "name", &m);
+	if (off->uverbs_dev_devt < 0 && bundle) {
+		uint32_t file, udev;
+		int at;
+
+		off->bundle_ufile = rd_sel_member_offset(btf, bundle, "ufile", &m);
+		file = rd_btf_pointee(btf, m.type);
+		off->ufile_device = rd_sel_member_offset(btf, file, "device", &m);
+		udev = rd_btf_pointee(btf, m.type);
+		at = rd_sel_member_offset(btf, udev, "dev", &m);
+		if (at >= 0) {
+			int devt = rd_sel_member_offset(btf, m.type, "devt", &m);
+
+			off->uverbs_dev_devt = devt < 0 ? -1 : at + devt;
+		}
+	}
+}
+
+/* Only the core's own modules say what the core's structures look like here. */
+static void find_offsets(struct rd_sel *sel)
+{
+	static const char *const cores[] = { "ib_core", "ib_uverbs" };
+
+	sel->set->off = (struct rd_offsets){ -1, -1, -1, -1, -1, -1, -1 };
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cores); i++)
+		for (size_t m = 0; m < sel->set->n_modules; m++)
+			if (sel->set->modules[m].has_btf && !strcmp(sel->set->modules[m].name, cores[i]))
+				offsets_of_module(&sel->mods[m].btf, &sel->set->off);
+}
+
+/* Of lower halves only what verbs reach belongs to the set. Order stays, so indices only move down. */
+static int drop_unreached(struct rd_sel *sel)
+{
+	struct rd_fnset *set = sel->set;
+	_cleanup_free_ uint32_t *moved = calloc(set->n_fns + 1, sizeof(*moved));
+	uint32_t n = 0;
+
+	if (!moved)
+		return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+	for (size_t i = 0; i < set->n_fns; i++) {
+		if (!set->modules[set->fns[i].module].rdma && !set->fns[i].n_roots) {
+			free(set->fns[i].name);
+			free(set->fns[i].roots);
+			continue;
+		}
+		moved[i] = n;
+		set->fns[n++] = set->fns[i];
+	}
+	set->n_fns = n;
+	for (size_t i = 0; i < set->n_roots; i++)
+		set->roots[i].fn = moved[set->roots[i].fn];
+	return 0;
+}
+
+int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *notes, struct rd_err *err,
+		   rd_sel_then_fn *then, void *arg)
+{
+	struct rd_fnset set = { 0 };
+	struct rd_sel sel = { .src = src, .set = &set, .notes = notes, .err = err };
+	int rc;
+
+	rc = read_common(&sel);
+	if (!rc)
+		rc = load_rdma(&sel);
+	if (!rc)
+		rc = load_lower_halves(&sel);
+	for (uint32_t m = 0; !rc && m < set.n_modules; m++)
+		rc = rd_sel_add_functions(&sel, m);
+	if (!rc)
+		rc = rd_sel_build_graph(&sel);
+	if (!rc)
+		rc = rd_sel_find_roots(&sel);
+	if (!rc)
+		rc = rd_sel_judge(&sel);
+	if (!rc)
+		find_offsets(&sel);
+	if (!rc)
+		rc = drop_unreached(&sel);
+	if (!rc && then)
+		rc = then(&sel, arg);
+	sel_deinit(&sel, set.n_modules);
+	if (rc) {
+		rd_fnset_deinit(&set);
+		return rc;
+	}
+	*ret = set;
+	return 0;
+}
+
+int rd_select(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *notes, struct rd_err *err)
+{
+	return rd_select_then(src, ret, notes, err, NULL, NULL);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The privileged end: starts the process, opens what it may read, and takes what it says for foreign text. */
+#include "trace/symbols/ustack-priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "bpf/record.h"
+#include "source/opener/child.h"
+
+#define LIMIT_MS 5000 /* an idle host takes a tenth of a second for all of libc's debug information */
+#define FRAMES_MAX RD_STACK_MAX
+#define ANSWER_MAX (FRAMES_MAX * (sizeof(struct rd_named) + 2 * RD_NAMED_TEXT))
+
+int rd_namer_start(struct rd_namer *namer, pid_t traced, const struct rd_maps *maps, struct rd_err *err)
+{
+	char what[40];
+	pid_t child;
+	int fd, r;
+
+	snprintf(what, sizeof(what), "user stacks of PID %d", (int)traced);
+	r = rd_child_start_talk(what, &child, &fd, err);
+	if (r == 0)
+		rd_namer_serve(fd, traced, maps);
+	if (r < 0)
+		return r;
+	/* Who ends it later must not meet another process of its number. */
+	*namer = (struct rd_namer){ .pid = child, .pidfd = (int)syscall(SYS_pidfd_open, child, 0), .sock = fd };
+	return 0;
+}
+
+void rd_namer_stop(struct rd_namer *namer)
+{
+	if (!namer->pid)
+		return;
+	if (namer->pidfd >= 0) {
+		syscall(SYS_pidfd_send_signal, namer->pidfd, SIGKILL, NULL, 0);
+		close(namer->pidfd);
+	}
+	close(namer->sock);
+	*namer = (struct rd_namer){ .pidfd = -1, .sock = -1 };
+}
+
+/* Of root's files, by a name that cannot lead out of their folder. */
+static int open_debug(const char *id, size_t size)
+{
+	char path[64 + 2 * RD_BUILD_ID_MAX];
+
+	if (size < 4 || size > 2 * RD_BUILD_ID_MAX || strspn(id, "0123456789abcdef") != size)
+		return -1;
+	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static int send_file(int sock, int fd)
+{
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(sizeof(fd))];
+	} control = {};
+	struct iovec byte = { .iov_base = (char[]){ 0 }, .iov_len = 1 };
+	struct msghdr head = { .msg_iov = &byte, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+
+	if (fd >= 0) {
+		head.msg_control = control.space;
+		head.msg_controllen = sizeof(control.space);
+		c = CMSG_FIRSTHDR(&head);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	}
+	return sendmsg(sock, &head, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static int give_debug(int sock, const char *id, size_t size)
+{
+	_cleanup_close_ int fd = open_debug(id, size);
+
+	return send_file(sock, fd);
+}
+
+static char *text_of(const char *text, size_t size)
+{
+	return size ? strndup(text, size) : NULL;
+}
+
+static int take_names(struct rd_frame *frames, size_t n, const char *data, size_t size)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct rd_named named;
+
+		if (size < sizeof(named))
+			return -EPROTO;
+		memcpy(&named, data, sizeof(named));
+		data += sizeof(named);
+		size -= sizeof(named);
+		if ((size_t)named.function + named.file > size)
+			return -EPROTO;
+		frames[i].offset = named.offset;
+		frames[i].function = text_of(data, named.function);
+		frames[i].file = text_of(data + named.function, named.file);
+		if (frames[i].file)
+			RD_SET(frames[i].line, named.line);
+		data += named.function + named.file;
+		size -= (size_t)named.function + named.file;
+	}
+	return size ? -EPROTO : 0;
+}
+
+static int take_confined(struct rd_namer *namer, const char *data, size_t size)
+{
+	if (size != sizeof(namer->confined))
+		return -EPROTO;
+	memcpy(&namer->confined, data, size);
+	return 0;
+}
+
+static int take_failure(const char *data, size_t size, struct rd_err *err)
+{
+	struct rd_err failure;
+
+	if (size != sizeof(failure))
+		return -EPROTO;
+	memcpy(&failure, data, size);
+	failure.object[sizeof(failure.object) - 1] = failure.message[sizeof(failure.message) - 1] =
+		failure.hint[sizeof(failure.hint) - 1] = '\0';
+	*err = failure;
+	return failure.code > 0 ? -failure.code : -EPROTO;
+}
+
+/* 1: there is more to come. */
+static int take(struct rd_namer *namer, int64_t deadline, struct rd_frame *frames, size_t n, struct rd_err *err)
+{
+	_cleanup_free_ char *data = NULL;
+	struct rd_namer_head head;
+	int r = rd_child_read(namer->sock, deadline, &head, sizeof(head));
+
+	if (r < 0)
+		return r;
+	if (head.size > ANSWER_MAX)
+		return -EPROTO;
+	data = calloc(1, (size_t)head.size + 1);
+	if (!data)
+		return -ENOMEM;
+	r = rd_child_read(namer->sock, deadline, data, head.size);
+	if (r < 0)
+		return r;
+	switch (head.kind) {
+	case RD_NAMER_READY:
+		r = take_confined(namer, data, head.size);
+		return r < 0 ? r : 1;
+	case RD_NAMER_DEBUG:
+		r = give_debug(namer->sock, data, head.size);
+		return r < 0 ? r : 1;
+	case RD_NAMER_FAILED:
+		return take_failure(data, head.size, err);
+	case RD_NAMER_NAMES:
+		return take_names(frames, n, data, head.size);
+	default:
+		return -EPROTO;
+	}
+}
+
+static int put_question(int sock, const struct rd_frame *frames, size_t n)
+{
+	struct {
+		uint32_t n;
+		uint64_t addrs[FRAMES_MAX];
+	} __attribute__((packed)) question = { .n = (uint32_t)n };
+
+	for (size_t i = 0; i < n; i++)
+		question.addrs[i] = frames[i].addr;
+	/* Fits into the socket's buffer: between questions nothing is in it. */
+	return send(sock, &question, sizeof(question.n) + n * sizeof(*question.addrs), MSG_NOSIGNAL | MSG_DONTWAIT) <
+			       0 ?
+		       -errno :
+		       0;
+}
+
+int rd_namer_ask(struct rd_namer *namer, struct rd_frame *frames, size_t n, struct rd_err *err)
+{
+	int64_t deadline = rd_monotonic_ms() + LIMIT_MS;
+	int r;
+
+	n = n < FRAMES_MAX ? n : FRAMES_MAX;
+	r = put_question(namer->sock, frames, n);
+	*err = (struct rd_err){ 0 };
+	do {
+		r = r < 0 ? r : take(namer, deadline, frames, n, err);
+	} while (r > 0 && rd_monotonic_ms() < deadline);
+	if (r > 0)
+		r = -ETIMEDOUT;
+	if (r < 0 && !err->code)
+		rd_err_set(err, -r, "user stacks", "%s",
+			   r == -ETIMEDOUT ? "the process that names functions gave no answer" :
+			   r == -ECHILD || r == -EPIPE ?
+					     "the process that names functions ended" :
+					     "the process that names functions does not answer as it should");
+	return r;
+}
