@@ -32,6 +32,20 @@ breach() {
 	breach cmd/answer.c '#include "cmd/fabric/fabric.h"' layers.sh
 }
 
+@test "layers: a topic that looks into another one is found" {
+	breach lib/analyse/qp/qp-log.c '#include "analyse/nccl/nccl.h"' layers.sh
+	breach lib/report/shared/report.c '#include "report/qp/report-qp.h"' layers.sh
+	breach lib/check/pcie/acs.c '#include "check/job/none.h"' layers.sh
+}
+
+@test "sizes: a folder of more than twenty sources is found" {
+	for n in $(seq 21); do echo "int x$n;" >"lib/confine/x$n.c"; done
+	run tests/lint/sizes.py
+	rm -f lib/confine/x*.c
+	[ "$status" -ne 0 ]
+	[[ $output == *"lib/confine: 24 sources"* ]]
+}
+
 @test "layers: printing, leaving, clocks and files below cmd are found" {
 	breach lib/report/shared/report.c 'int x(void) { return printf("x"); }' layers.sh
 	breach lib/render/json.c 'void x(void) { exit(1); }' layers.sh
