@@ -95,13 +95,13 @@ bool rd_env_refused(const struct rd_port_views *views, struct rd_err *err)
 	return refuse(host, first_compute, compute, err, "no compute port is active, or known by name and port");
 }
 
-/* "mlx5_0:1,mlx5_1:1" behind `prefix`; "" if there is no such port. */
-static char *port_list(const struct rd_port_views *views, const char *prefix)
+/* "mlx5_0:1,mlx5_1:1"; "" if there is no such port. */
+static char *port_list(const struct rd_port_views *views)
 {
 	const struct rd_host *host = views->host;
 	_cleanup_buf_ struct rd_buf list = { 0 };
 
-	rd_buf_str(&list, prefix);
+	rd_buf_str(&list, "");
 	for (size_t p = 0, n = 0; p < host->n_ports; p++)
 		if (rd_env_wants(views, p))
 			rd_buf_printf(&list, "%s%s:%u", n++ > 0 ? "," : "", host->ibdevs[host->ports[p].ibdev].name,
@@ -193,7 +193,7 @@ static void nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int
 	if (*mapping)
 		add(env, "nvshmem", "NVSHMEM_HCA_PE_MAPPING", RD_TAKE(mapping));
 	else
-		add(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(&map->ports, ""));
+		add(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(&map->ports));
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (rd_env_wants(&map->ports, p))
 			name = host->ibdevs[host->ports[p].ibdev].name;
@@ -210,7 +210,7 @@ static void nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int
 
 void rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_env *ret)
 {
-	_cleanup_free_ char *list = port_list(&map->ports, "");
+	_cleanup_free_ char *list = port_list(&map->ports);
 	const char *front = front_end(host);
 	int gid_index = rd_env_gid_index(&map->ports);
 

@@ -28,8 +28,7 @@ static void judge(const char *subject, uint64_t bytes, const char *more, struct 
 		rd_check_good(out, subject);
 	else
 		rd_check_bad(out, bytes <= FEW ? RD_SEV_CRITICAL : RD_SEV_WARNING, subject,
-			     rd_text("%s%s%s", text ? text : "?", more ? ", " : "", more ? more : ""),
-			     rd_text("unlimited"), NULL);
+			     rd_text("%s%s%s", text, more ? ", " : "", more ? more : ""), rd_text("unlimited"), NULL);
 }
 
 /* One that was asked for is judged itself; what another starts has its limit, and capabilities of its own. */

@@ -80,7 +80,7 @@ static void tell_unread(const struct rd_check_input *in, const char *subject, co
 		return;
 	}
 	reason = rd_text("%s could not be read: %s: %s", what, unread->object, rd_errno_text(unread->code));
-	rd_check_undecided(out, subject, reason ? reason : "the port's state could not be read");
+	rd_check_undecided(out, subject, reason);
 }
 
 /* Roles go by place and kind: a port that is down has that of its like. Ports of others are often left without a cable. */

@@ -29,8 +29,8 @@ static void bad(const struct rd_check_input *in, struct rd_check_out *out, enum 
 		rd_check_bad(out, result, netif->name, observed, expected, fix);
 		return;
 	}
-	reason = rd_text("%s; what its port is for is not known", observed ? observed : "-");
-	rd_check_unknown(out, netif->name, reason ? reason : "what its port is for is not known");
+	reason = rd_text("%s; what its port is for is not known", observed);
+	rd_check_unknown(out, netif->name, reason);
 	free(observed);
 	free(expected);
 	free(fix);

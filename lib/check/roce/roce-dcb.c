@@ -283,8 +283,8 @@ static void run_uniform(const struct rd_check_input *in, struct rd_check_out *ou
 					    *others = rd_check_prios(first->dcb.pfc.enable);
 
 			rd_check_bad(
-				out, RD_SEV_WARNING, subject, mine ? rd_text("PFC on priority %s", mine) : NULL,
-				others ? rd_text("%s, as %s has", others, first->name) : NULL,
+				out, RD_SEV_WARNING, subject, rd_text("PFC on priority %s", mine),
+				rd_text("%s, as %s has", others, first->name),
 				rd_text("dcb pfc show dev %s; dcb pfc show dev %s; set both alike: dcb pfc set dev %s "
 					"prio-pfc …",
 					netif->name, first->name, netif->name));

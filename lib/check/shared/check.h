@@ -20,7 +20,7 @@ const struct rd_check *rd_check_find(const char *id);
 /* Runs those for which `chosen[i]` is set (NULL: all). */
 void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct rd_findings *findings);
 
-/* For rules. `subject` is copied; observed and expected are taken over (made by rd_text; NULL counts as no memory). */
+/* For rules. `subject` is copied; observed and expected are taken over (made by rd_text). */
 void rd_check_good(struct rd_check_out *out, const char *subject);
 void rd_check_warn(struct rd_check_out *out, const char *subject, char *observed, char *expected);
 void rd_check_fail(struct rd_check_out *out, const char *subject, char *observed, char *expected);

@@ -32,8 +32,8 @@ void rd_check_port_bad(struct rd_check_out *out, enum rd_role role, enum rd_seve
 		rd_check_bad(out, result, subject, observed, expected, NULL);
 		return;
 	}
-	reason = rd_text("%s; what the port is for is not known", observed ? observed : "-");
-	rd_check_unknown(out, subject, reason ? reason : "what the port is for is not known");
+	reason = rd_text("%s; what the port is for is not known", observed);
+	rd_check_unknown(out, subject, reason);
 	free(observed);
 	free(expected);
 }
