@@ -183,6 +183,37 @@ static void the_gid_to_use(void **state)
 	rd_host_deinit(&host);
 }
 
+static void each_port_has_a_view_of_its_own(void **state)
+{
+	_cleanup_free_ char *first = NULL, *second = NULL;
+	struct rd_host host = { 0 };
+	struct rd_port_views views;
+
+	(void)state;
+	made_nic(&host, "mlx5_0", NULL, -1, "", -1, 100);
+	made_nic(&host, "mlx5_1", NULL, -1, "", -1, 100);
+	made_netdev(&host, "eth0");
+	made_gid(&host, 0, 1, "fe80::1", RD_GID_ROCE_V2, "eth0");
+	made_gid(&host, 1, 3, "10.1.2.3", RD_GID_ROCE_V2, "eth0");
+	rd_port_views_init(&views, &host);
+	assert_int_equal(views.n, 2);
+	for (size_t p = 0; p < views.n; p++) {
+		assert_int_equal(rd_port_gid_index(&views, p), -1);
+		assert_int_equal(views.v[p].gid_nccl, -1);
+		assert_int_equal(views.v[p].role, RD_ROLE_UNKNOWN);
+	}
+	rd_gid_choose(&views);
+	assert_int_equal(rd_port_gid_index(&views, 0), -1);
+	assert_non_null(strstr(views.v[0].gid_why, "link-local"));
+	assert_int_equal(rd_port_gid_index(&views, 1), 3);
+	first = rd_port_nccl_gid(&views, 0);
+	second = rd_port_nccl_gid(&views, 1);
+	assert_string_equal(first, "index 0, which is empty");
+	assert_string_equal(second, "index 3 (10.1.2.3, RoCE v2)");
+	rd_port_views_deinit(&views);
+	rd_host_deinit(&host);
+}
+
 static void a_global_address_where_there_is_no_ipv4(void **state)
 {
 	struct rd_host host = { 0 };
@@ -467,6 +498,7 @@ int main(void)
 		TEST(nvshmem_and_ucx_have_rules_of_their_own),
 		TEST(recommended_variables_pass_their_own_check),
 		TEST(the_gid_to_use),
+		TEST(each_port_has_a_view_of_its_own),
 		TEST(a_global_address_where_there_is_no_ipv4),
 		TEST(the_gid_that_nccl_takes_by_itself),
 		TEST(gid_indices_that_do_not_work),
