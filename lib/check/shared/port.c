@@ -9,7 +9,7 @@
 
 struct rd_port_name rd_check_port_name(const struct rd_host *host, const struct rd_port *port)
 {
-	struct rd_port_name name;
+	struct rd_port_name name = { "" };
 
 	rd_port_label(host, port, name.text, sizeof(name.text));
 	return name;

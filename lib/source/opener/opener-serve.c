@@ -399,7 +399,7 @@ static int answer_one(struct server *server)
 {
 	_cleanup_free_ char *data = NULL;
 	struct answer answer = { .fd = -1 };
-	struct opener_message request;
+	struct opener_message request = { 0 };
 	struct rd_err err = { 0 };
 	int r = rd_opener_receive(server->sock, &request, NULL);
 
