@@ -96,7 +96,7 @@ def main(trees):
     whole, fields = ucx(trees[2])
     print("/* SPDX-License-Identifier: GPL-2.0-or-later */\n"
           "/* Names of the variables that the libraries read. Written by scripts/env-names.py: do not edit. */\n"
-          '#include "analyse/env-names-priv.h"\n\n/* clang-format off */')
+          '#include "analyse/env/env-names-priv.h"\n\n/* clang-format off */')
     tables = [("nccl", "NCCL", nccl(trees[0])), ("nvshmem", "NVSHMEM", nvshmem(trees[1])), ("ucx", "UCX", whole),
               ("libfabric", "libfabric", libfabric(trees[3])), ("gloo", "PyTorch's Gloo", GLOO), ("mooncake", "Mooncake", mooncake(trees[4]))]
     for name, title, names in tables:
