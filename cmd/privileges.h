@@ -2,7 +2,7 @@
 /*
  * A command that is given files of others (bundles, topologies, profiles, logs, lists of variables) parses them without
  * privileges. What it needs of the outside stands in its tables (enum rd_needs); it is opened by a process of its own
- * (source/opener.h). Commands that only read this host and what comes with the program are left as they are.
+ * (source/opener/opener.h). Commands that only read this host and what comes with the program are left as they are.
  */
 #ifndef RD_PRIVILEGES_H
 #define RD_PRIVILEGES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process that gives up what it may do before it parses what others wrote. What it still needs it has opened before, or
- * asks another process for (source/opener.h).
+ * asks another process for (source/opener/opener.h).
  */
 #ifndef RD_CONFINE_H
 #define RD_CONFINE_H

@@ -22,10 +22,10 @@ breach() {
 }
 
 @test "layers: a room that looks where it must not is found" {
-	breach lib/render/table.c '#include "model/event.h"' layers.sh
-	breach lib/base/base.c '#include "source/source.h"' layers.sh
+	breach lib/render/table.c '#include "model/trace/event.h"' layers.sh
+	breach lib/base/base.c '#include "source/shared/source.h"' layers.sh
 	breach lib/report/shared/report.c '	#  include "render/render.h"' layers.sh
-	breach lib/collect/shared/cgroup.c '#include "trace/session.h"' layers.sh
+	breach lib/collect/shared/cgroup.c '#include "trace/attach/session.h"' layers.sh
 	breach lib/source/shared/source.c '#include "trace.skel.h"' layers.sh
 	breach lib/model/trace/event.c '#include "../cmd/cmd.h"' layers.sh
 	breach cmd/nic-map/nicmap-out.c '#include "cmd/fabric/fabric.h"' layers.sh

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* NICs of one host that should be alike: each is held against its twins (model/symmetry.h). */
+/* NICs of one host that should be alike: each is held against its twins (model/host/symmetry.h). */
 #include <stdio.h>
 #include <string.h>
 

@@ -23,7 +23,7 @@ struct rd_port_rate {
 	bool lost;	   /* it was said that this port has lost its traffic, and none came back yet */
 };
 
-/* Of all ports of a set; see analyse/rates.h. */
+/* Of all ports of a set; see analyse/counters/rates.h. */
 struct rd_rates {
 	struct rd_port_rate *ports; /* as many as the set has ports */
 	size_t n;

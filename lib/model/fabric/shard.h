@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who reads which ports of a fabric: analyse/fabric-shard.h divides. */
+/* Who reads which ports of a fabric: analyse/fabric/fabric-shard.h divides. */
 #ifndef RD_MODEL_SHARD_H
 #define RD_MODEL_SHARD_H
 

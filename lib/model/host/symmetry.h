@@ -2,7 +2,7 @@
 /*
  * What breaks the pattern of a host: devices of one kind and in like places are twins, switches of one model at one depth are
  * sisters, and what most of them have is what all of them should have. Who is compared with whom is said in
- * analyse/symmetry.h.
+ * analyse/shared/symmetry.h.
  */
 #ifndef RD_MODEL_SYMMETRY_H
 #define RD_MODEL_SYMMETRY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What analysis concludes about RDMA ports. It stands beside what was collected of them (model/host.h), which nobody
+ * What analysis concludes about RDMA ports. It stands beside what was collected of them (model/host/host.h), which nobody
  * changes: a view of each, in the same order.
  */
 #ifndef RD_MODEL_PORT_VIEW_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a run said of its network, host by host: lines of NCCL_DEBUG=INFO, of UCX, Mooncake and NVSHMEM. Only what the log says;
- * what that means on this host is analyse/against.h's matter.
+ * what that means on this host is analyse/run/against.h's matter.
  */
 #ifndef RD_MODEL_RUNLOG_H
 #define RD_MODEL_RUNLOG_H

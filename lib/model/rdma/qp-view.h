@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What analysis concludes about queue pairs. It stands beside what was collected of them (model/qp.h), which nobody
+ * What analysis concludes about queue pairs. It stands beside what was collected of them (model/rdma/qp.h), which nobody
  * changes: a view of each, in the same order.
  */
 #ifndef RD_MODEL_QP_VIEW_H

@@ -2,8 +2,8 @@
 /*
  * The one door through which facts of a host enter. A source hands out bytes and knows nothing of their meaning.
  *
- * Exceptions, which touch the host elsewhere: BPF load, attach and list (lib/trace/attach*.c, holder*.c): what they learn is a
- * result, not a fact, and the events they lead to come through drain_events; user stacks (lib/trace/ustack*.c), whose
+ * Exceptions, which touch the host elsewhere: BPF load, attach and list (lib/trace/attach/attach*.c, holder*.c): what they learn is a
+ * result, not a fact, and the events they lead to come through drain_events; user stacks (lib/trace/symbols/ustack*.c), whose
  * files are opened there: their symbolised result is what a recording keeps.
  */
 #ifndef RD_SOURCE_H
@@ -67,7 +67,7 @@ struct rd_source_ops {
 	 */
 	int (*netlink)(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
 		       struct rd_err *err);
-	/* Management datagrams: see source/mad.h, which has the functions to call. NULL: as files say, which recordings have. */
+	/* Management datagrams: see source/shared/mad.h, which has the functions to call. NULL: as files say, which recordings have. */
 	int (*mad_ports)(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err);
 	int (*mad_open)(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
 			struct rd_err *err);
@@ -173,7 +173,7 @@ int rd_source_bundle_next(struct rd_source *src, struct rd_err *err);
 
 /*
  * A source that asks `inner` (which stays the caller's, and open for as long) and keeps what it answered. Its clock stands
- * still until rd_source_record_next begins another sample. What becomes of it: source/record.h.
+ * still until rd_source_record_next begins another sample. What becomes of it: source/record/record.h.
  */
 int rd_source_record_open(struct rd_source *inner, struct rd_source **ret, struct rd_err *err);
 int rd_source_record_next(struct rd_source *src, struct rd_err *err);

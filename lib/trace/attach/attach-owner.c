@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The record by which others find what this trace has attached: see model/held.h. */
+/* The record by which others find what this trace has attached: see model/trace/held.h. */
 #include "trace/attach/attach.h"
 
 #include <bpf/bpf.h>
