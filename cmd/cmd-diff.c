@@ -10,8 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-extern const struct rd_cmd rd_cmd_diff;
-
 /* One of the two. */
 struct look {
 	struct rd_source *source;

@@ -33,6 +33,7 @@ static int show_list(struct rd_ctx *ctx)
 	struct rd_report report;
 	int r;
 
+	ctx->schema = "rdmadiag/topo-check-list/1";
 	rd_answer_init(ctx, &report);
 	rd_report_rules(&report, rd_checks, rd_n_checks);
 	r = rd_answer_print(ctx, &report);

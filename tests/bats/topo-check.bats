@@ -75,6 +75,7 @@ break_link() {
 }
 
 @test "rules are listed and explained" {
+	[ "$("$RD" topo-check --list --json | jq -r .schema)" = rdmadiag/topo-check-list/1 ]
 	run "$RD" topo-check --list
 	[ "$status" -eq 0 ]
 	[[ $output == *pcie-link-width* ]]

@@ -35,7 +35,8 @@ topics() {
 	lib/source/bundle) echo "opener" ;;
 	lib/source/opener) echo "bundle" ;; # walks folders with what reads them
 	lib/source/guard) echo "opener" ;;
-	lib/source/live | lib/source/record) echo "bundle opener" ;;
+	lib/source/live) echo "opener" ;;
+	lib/source/record) echo "bundle opener" ;;
 	lib/source/redact) echo "opener record" ;;
 	lib/model/nicmap | lib/model/rdma) echo "host" ;;
 	lib/collect/host) echo "kernel" ;;
