@@ -259,15 +259,20 @@ static void tables_init(struct opt_tables *tables, const struct rd_cmd *cmd, con
 	opterr = 0;
 }
 
-/* Whether the command line has the option of the command's variant. What is wrong with others is told later. */
-static bool wants_variant(const struct rd_cmd *cmd, int argc, char **argv)
+/*
+ * Whether the command line has the option of the command's variant. What is wrong with others is told later. getopt puts operands
+ * behind options, where they could become arguments when it is asked again: so it gets a copy.
+ */
+static bool wants_variant(const struct rd_cmd *cmd, int argc, char *const *argv)
 {
+	_cleanup_free_ char **words = rd_alloc((size_t)argc + 1, sizeof(*words));
 	struct opt_tables tables;
 	bool wanted = false;
 	int val;
 
+	memcpy(words, argv, (size_t)argc * sizeof(*words));
 	tables_init(&tables, cmd, cmd->variant->opts);
-	while ((val = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1) {
+	while ((val = getopt_long(argc, words, tables.shorts, tables.longs, NULL)) != -1) {
 		const struct rd_opt *opt = val == '?' ? NULL : tables_find(&tables, val);
 
 		wanted |= opt && strcmp(opt->name, cmd->variant->option) == 0;

@@ -333,6 +333,8 @@ static void an_option_may_stand_for_another_table(void **state)
 	assert_told(&two, "two --times 5 --noth", "--times", "\"5\" is no number from 1 to 3");
 	assert_told(&two, "two --user --nothing --times 5", "", "");
 	assert_told(&two, "two --nothing -c 3 --deep", "", "");
+	/* What the option is looked for in stays as it was. */
+	assert_told(&two, "two name --times", "--times", "needs an argument: N");
 	assert_told(&two, "two --deep", "--deep", "goes with --nothing");
 	assert_told(&two, "two --user x --nothing", "two", "--nothing and --user are mutually exclusive");
 	assert_int_equal(rd_opts_of(&two, all), RD_ARRAY_SIZE(opts) - 1 + 1);
