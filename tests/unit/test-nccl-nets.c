@@ -158,6 +158,28 @@ static void a_nic_without_a_function_is_on_one_cpu(void **state)
 	nccl_stop(&m);
 }
 
+/* A topology file can have ports as functions of their own: what they are merged into stands behind all others below that node, and
+ * before those below the next. */
+static void merged_functions_of_a_file_come_last_below_their_node(void **state)
+{
+	struct made m;
+	int port;
+
+	(void)state;
+	nccl_start(&m);
+	m.host.from_topology_file = true;
+	port = made_bridge(&m.host, "20:00.0", -1, "pci0000:20", 0);
+	made_gpu(&m.host, "30:00.0", port, "pci0000:20", 0);
+	made_nic(&m.host, "mlx5_0", "25:00.0", port, "pci0000:20", 0, 200);
+	made_nic(&m.host, "mlx5_1", "25:00.1", port, "pci0000:20", 0, 200);
+	made_nic(&m.host, "mlx5_2", "26:00.0", port, "pci0000:20", 0, 200);
+	assert_nets(&m, "mlx5_2 mlx5_0+mlx5_1");
+	made_nic(&m.host, "mlx5_3", "27:00.0", made_bridge(&m.host, "40:00.0", -1, "pci0000:40", 1), "pci0000:40", 1,
+		 200);
+	assert_nets(&m, "mlx5_2 mlx5_0+mlx5_1 mlx5_3");
+	nccl_stop(&m);
+}
+
 /* Soft devices, and those whose place NCCL does not find: all hang on the CPU. That makes them one, for which NCCL then has no
  * place; a single one it keeps. */
 static void merged_nics_without_a_function_are_lost(void **state)
@@ -200,6 +222,7 @@ int main(void)
 		TEST(ports_that_are_down_excluded_or_efa_are_none),
 		TEST(a_flat_guest_has_one_nic),
 		TEST(without_function_0_the_first_cpu_it_is),
+		TEST(merged_functions_of_a_file_come_last_below_their_node),
 		TEST(merged_nics_without_a_function_are_lost),
 		TEST(a_nic_without_a_function_is_on_one_cpu),
 		TEST(cpus_come_in_the_order_in_which_nccl_meets_them),

@@ -461,6 +461,13 @@ static void the_first_function_is_one(void **state)
 	add_function(&fake, "0000:00:04.0", "pci0000:00/0000:00:04.0", "0x020000\n", "0x15b3\n", "0x1021\n");
 	add_interface(&fake, "pci0000:00/0000:00:03.0", "ens3");
 	add_interface(&fake, "pci0000:00/0000:00:03.0", "ens3d1");
+	assert_int_equal(fake_host_run(&fake,
+				       "at=sys/devices/pci0000:00/0000:00:03.0/net/ens3d1; mkdir -p $at/bonding_slave "
+				       "sys/class/net/bond0/bonding && echo active >$at/bonding_slave/state && "
+				       "ln -s ../../../../virtual/net/bond0 $at/master"),
+			 0);
+	fake_host_text(&fake, "/sys/class/net/bond0/bonding/slaves", "ens3d1\n");
+	fake_host_text(&fake, "/sys/class/net/bond0/mtu", "1500\n");
 	add_interface(&fake, "pci0000:00/0000:00:04.0", "ens4");
 	assert_int_equal(fake_host_run(&fake,
 				       "mkdir -p sys/class/infiniband sys/devices/virtual/infiniband/rxe0/ports/1 && "
@@ -469,7 +476,8 @@ static void the_first_function_is_one(void **state)
 	fake_host_text(&fake, "/sys/class/infiniband/rxe0/parent", "ens3\n");
 	load(&fake, &host);
 	/* Also those are read that no RDMA device names. */
-	assert_int_equal(host.n_netdevs, 3);
+	assert_int_equal(host.n_netdevs, 4);
+	assert_string_equal(host.netdevs[rd_host_find_netdev(&host, "ens3d1")].bond_state, "active");
 	for (size_t i = 0; i < host.n_netdevs; i++)
 		assert_int_equal(host.netdevs[i].mtu.v, 1500);
 	/* The soft device stands where its interface does. */
