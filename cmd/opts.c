@@ -229,9 +229,6 @@ static int take_one(struct rd_ctx *ctx, const struct rd_opt *opt, const char *ar
 	bool global = named(rd_global_opts, opt->name) == opt;
 	int r;
 
-	if (!global && named(ctx->cmd->opts, opt->name) != opt)
-		return refuse_other(ctx, opt, err);
-
 	if (arg && !*arg && opt->complete && strcmp(opt->complete, "file") == 0)
 		return rd_opt_refuse(opt, err, "the path is empty");
 	r = take(global ? &ctx->globals : ctx->state, opt, arg, err);
@@ -284,6 +281,7 @@ static int parse(struct rd_ctx *ctx, const struct rd_opt *other, int argc, char 
 		 struct rd_err *err)
 {
 	const struct rd_cmd *cmd = ctx->cmd;
+	const struct rd_opt *refused = NULL;
 	struct opt_tables tables;
 	int val, r;
 
@@ -295,11 +293,18 @@ static int parse(struct rd_ctx *ctx, const struct rd_opt *other, int argc, char 
 			return refuse(&tables, cmd, argv[optind - 1], err);
 		if (val == ':')
 			return rd_opt_refuse(opt, err, "needs an argument: %s", opt->arg);
+		if (other && named(other, opt->name) == opt) {
+			refused = refused ? refused : opt;
+			continue;
+		}
 		r = take_one(ctx, opt, optarg, err);
 		if (r < 0)
 			return r;
 	}
 	*ret = ctx->globals.help ? RD_PARSED_HELP : ctx->globals.version ? RD_PARSED_VERSION : RD_PARSED_RUN;
+	/* Help is given whatever stands before it. */
+	if (refused && *ret == RD_PARSED_RUN)
+		return refuse_other(ctx, refused, err);
 	return optind;
 }
 

@@ -48,7 +48,8 @@ static int qp_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *er
 
 	if (opts->ask.join && argc < 1)
 		return rd_err_set(err, EINVAL, "--join", "needs bundles, of two hosts or more");
-	(void)argv;
+	if (qp_ask_given(&opts->ask) && argc > 0)
+		return rd_err_set(err, EINVAL, argv[0], "values of the command line are of no device");
 	return 0;
 }
 

@@ -42,7 +42,6 @@ static int check_devices(const struct rd_res *res, const char *list, struct rd_e
 
 static void choose(const struct qp_opts *opts, struct qp_look *look)
 {
-	look->chosen = rd_alloc(look->res.n_qps + 1, sizeof(*look->chosen));
 	for (size_t i = 0; i < look->res.n_qps; i++)
 		look->chosen[i] = rd_qp_filter_matches(&opts->filter, &look->views, i);
 }
@@ -62,6 +61,7 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 			   &look->report.errors, err);
 	/* What came before it failed is told, too. */
 	rd_qp_views_init(&look->views, &look->res);
+	look->chosen = rd_alloc(look->res.n_qps + 1, sizeof(*look->chosen));
 	if (r < 0)
 		return r;
 	r = check_devices(&look->res, devices, err);

@@ -189,3 +189,15 @@ joined() {
 	[[ $output == *"# EOF" ]]
 	qp --summary --openmetrics | grep -q '^rdmadiag_rdma_resources_max{ibdev="rxe0",resource="qp"} [1-9]'
 }
+
+@test "qp-state: of a list with a device that is not there, nothing is shown as if it were all" {
+	for options in "" --timeouts "--entropy 8" --summary "--by pid"; do
+		run --separate-stderr "$RD" --from "$HALF_A" qp-state $options rxe0 nosuch
+		[ "$status" -eq 3 ]
+		[[ $stderr == *"nosuch"* ]]
+	done
+	[ "$("$RD" --json --from "$HALF_A" qp-state rxe0 nosuch | jq '.qps | length')" -eq 0 ]
+	run "$RD" qp-state --timeouts --retry 3 nosuch
+	[ "$status" -eq 3 ]
+	[[ $output == *"nosuch: "* ]]
+}

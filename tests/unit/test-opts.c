@@ -336,6 +336,9 @@ static void an_option_may_stand_for_another_table(void **state)
 	/* What the option is looked for in stays as it was. */
 	assert_told(&two, "two name --times", "--times", "needs an argument: N");
 	assert_told(&two, "two --deep", "--deep", "goes with --nothing");
+	assert_told(&two, "two --deep --narrow 300", "--narrow", "\"300\" is no number from 0 to 255");
+	assert_told(&two, "two --deep --help", "", "");
+	assert_told(&two, "two --user x --nothing -h", "", "");
 	assert_told(&two, "two --user x --nothing", "two", "--nothing and --user are mutually exclusive");
 	assert_int_equal(rd_opts_of(&two, all), RD_ARRAY_SIZE(opts) - 1 + 1);
 	assert_ptr_equal(rd_opts_find(&two, "--deep"), &others[1]);
