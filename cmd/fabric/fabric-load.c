@@ -120,6 +120,7 @@ static void close_port(struct fabric_run *run)
 /* Walks over the network again, now. */
 static int walk(struct fabric_run *run, struct rd_err *err)
 {
+	bool moved = run->moved;
 	struct rd_fabric found;
 	uint64_t asked;
 	int r = fabric_subsets(&run->opts, &asked, err);
@@ -132,6 +133,7 @@ static int walk(struct fabric_run *run, struct rd_err *err)
 	run->moved = false;
 	r = rd_collect_fabric(run->mads, &run->from, &run->walk, asked, &found, err);
 	if (r < 0) {
+		run->moved = moved; /* what has changed is still to be found */
 		close_port(run);
 		return r;
 	}

@@ -334,6 +334,30 @@ static void an_attribute_that_was_answered_once_is_missed(void **state)
 	fake_mads_deinit(&fake);
 }
 
+/* A port may fall silent in the middle of a sweep: first one of its attributes is not answered, in the next sweep none. */
+static void silence_is_looked_into_once(void **state)
+{
+	struct fake_mads fake;
+	struct rd_fabric fabric;
+
+	(void)state;
+	fake_mads_init(&fake);
+	build(&fabric, attributes("counters,xmit-discards"));
+	sweep(&fake, &fabric, false);
+	fake.agents[6].silent_attribute = 0x16;
+	sweep(&fake, &fabric, false);
+	assert_int_equal(port_at(&fabric, 0x1006, 1)->error, ETIMEDOUT);
+	assert_false(fabric.moved);
+	fake.agents[6].silent = 1000;
+	sweep(&fake, &fabric, false);
+	assert_true(fabric.moved);
+	fake.agents[6].silent = 1000;
+	sweep(&fake, &fabric, false);
+	assert_false(fabric.moved);
+	rd_fabric_deinit(&fabric);
+	fake_mads_deinit(&fake);
+}
+
 static void ports_come_go_move_and_are_replaced(void **state)
 {
 	struct fake_mads fake;
@@ -437,6 +461,7 @@ int main(void)
 		TEST(an_attribute_that_is_refused_is_not_asked_again),
 		TEST(an_attribute_that_is_never_answered_spoils_nothing),
 		TEST(an_attribute_that_was_answered_once_is_missed),
+		TEST(silence_is_looked_into_once),
 		TEST(ports_come_go_move_and_are_replaced),
 		TEST(names_come_from_a_map),
 		TEST(subsets_are_named_in_errors),

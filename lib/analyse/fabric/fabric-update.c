@@ -9,6 +9,7 @@ static void move_counters(struct rd_fabric_port *from, struct rd_fabric_port *to
 	to->before = RD_TAKE(from->before);
 	to->read_ns = from->read_ns;
 	to->before_ns = from->before_ns;
+	to->silent = from->silent;
 	to->error = from->error;
 	to->error_status = from->error_status;
 	to->error_attribute = from->error_attribute;
@@ -23,8 +24,10 @@ static void move_port(struct rd_fabric_port *from, struct rd_fabric_port *to)
 	to->old_lid = to->presence == RD_PORT_MOVED ? from->lid : 0;
 	move_counters(from, to);
 	/* What did not answer at the old LID may do so at the new one. */
-	if (to->presence == RD_PORT_MOVED)
+	if (to->presence == RD_PORT_MOVED) {
 		to->error = 0;
+		to->silent = false;
+	}
 }
 
 static void move_node(const struct rd_fabric_node *from, struct rd_fabric_node *to)

@@ -243,7 +243,7 @@ static void conclude(struct job *job)
 		struct rd_fabric_port *port = &fabric->ports[about->port];
 		struct heard *heard = &job->heard[about->port];
 		size_t lid = job->asks[i].lid;
-		bool was_silent = port->error == ETIMEDOUT;
+		bool was_silent = port->silent; /* one question without an answer is not yet silence */
 
 		if (about->what != ABOUT_COUNTERS || about->port == last)
 			continue;
@@ -260,7 +260,8 @@ static void conclude(struct job *job)
 		port->error = heard->error;
 		port->error_status = heard->error == EREMOTEIO ? (int)heard->status : 0;
 		port->error_attribute = heard->error ? heard->attribute : 0;
-		fabric->moved |= job->other[lid] || (job->silent[lid] && !was_silent);
+		port->silent = job->silent[lid];
+		fabric->moved |= job->other[lid] || (port->silent && !was_silent);
 		if (!job->other[lid])
 			keep(port, heard);
 	}

@@ -67,6 +67,7 @@ struct rd_fabric_port {
 
 	bool selected;		     /* its counters are asked for */
 	bool fresh;		     /* all that was asked in the latest sweep was answered in it */
+	bool silent;		     /* nothing at its LID was heard in the latest sweep that asked it */
 	uint64_t read_ns;	     /* monotonic time of the values below; 0: never read */
 	int error;		     /* positive errno of the latest sweep: ETIMEDOUT, EBADMSG …; 0: none */
 	int error_status;	     /* the MAD's status, where that was the error (EREMOTEIO) */
