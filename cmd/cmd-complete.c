@@ -55,13 +55,10 @@ static void offer_opts_of(struct rd_buf *out, const char *typed, const struct rd
 
 static void offer_words(struct rd_buf *out, const char *typed, const char *before, const char *words)
 {
-	while (*words) {
-		size_t size = strcspn(words, "|");
-		_cleanup_free_ char *word = rd_dup_part(words, size);
+	while (words) {
+		_cleanup_free_ char *word = rd_next_part(&words, '|');
 
-		if (word)
-			offer(out, typed, before, word, "");
-		words += size + (words[size] == '|');
+		offer(out, typed, before, word, "");
 	}
 }
 

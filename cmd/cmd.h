@@ -168,6 +168,9 @@ bool rd_opt_given(const struct rd_ctx *ctx, const char *name);
 /* What --device (NULL: not given) and the operands name, with commas between; NULL: nothing. Caller frees. */
 char *rd_devices(const char *list, char *const *operands);
 
+/* For `take`: which of the words in `complete` the argument is, the first being 0; -EINVAL with `err` filled if it is not one. */
+int rd_opt_word(const struct rd_opt *opt, const char *arg, struct rd_err *err);
+
 /* For `take`: fills `err` with the option and what is wrong with its argument; -EINVAL. */
 int rd_opt_refuse(const struct rd_opt *opt, struct rd_err *err, const char *fmt, ...) RD_PRINTF(3, 4);
 

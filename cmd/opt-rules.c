@@ -1,33 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which options go together. */
+#include "base/text.h"
 #include "opts.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* The first name of a list behind `*at` that was given, moved behind; NULL: none. Caller frees. */
 static char *next_given(const struct rd_ctx *ctx, const char **at)
 {
-	while (*at && **at) {
-		size_t size = strcspn(*at, " ");
-		char *name = rd_dup_part(*at, size);
+	char *name;
 
-		*at += size + ((*at)[size] == ' ');
-		if (rd_opt_given(ctx, name))
-			return name;
+	while ((name = rd_next_part(at, ' ')) && !rd_opt_given(ctx, name))
 		free(name);
-	}
-	return NULL;
+	return name;
 }
 
 /* "--a, --b and --c" */
 static void add_names(const char *list, const char *last, struct rd_buf *out)
 {
-	size_t size;
+	const char *at = list;
 
-	for (const char *at = list; *at; at += size + (at[size] == ' ')) {
-		size = strcspn(at, " ");
-		rd_buf_printf(out, "%s--%.*s", at == list ? "" : at[size] ? ", " : last, (int)size, at);
+	while (at) {
+		bool first = at == list;
+		_cleanup_free_ char *name = rd_next_part(&at, ' ');
+
+		rd_buf_printf(out, "%s--%s", first ? "" : at ? ", " : last, name);
 	}
 }
 

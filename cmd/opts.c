@@ -153,20 +153,28 @@ static int take_seconds(double *to, const struct rd_opt *opt, const char *arg, s
 	return rd_opt_refuse(opt, err, "\"%s\" is no number of seconds from %g to %g", arg, opt->least, opt->most);
 }
 
-static int take_word(const char **to, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+int rd_opt_word(const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	_cleanup_buf_ struct rd_buf words = { 0 };
-	size_t size;
+	const char *at = opt->complete;
 
-	for (const char *at = opt->complete; *at; at += size + (at[size] == '|')) {
-		size = strcspn(at, "|");
-		if (strlen(arg) == size && strncmp(at, arg, size) == 0) {
-			*to = arg;
-			return 0;
-		}
-		rd_buf_printf(&words, "%s%.*s", words.len ? ", " : "", (int)size, at);
+	for (int i = 0; at; i++) {
+		_cleanup_free_ char *word = rd_next_part(&at, '|');
+
+		if (strcmp(arg, word) == 0)
+			return i;
+		rd_buf_printf(&words, "%s%s", i == 0 ? "" : at ? ", " : " or ", word);
 	}
-	return rd_opt_refuse(opt, err, "\"%s\" is none of %s", arg, words.data);
+	return rd_opt_refuse(opt, err, "invalid value \"%s\": expected %s", arg, words.data);
+}
+
+static int take_word(const char **to, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	int i = rd_opt_word(opt, arg, err);
+
+	if (i >= 0)
+		*to = arg;
+	return i < 0 ? i : 0;
 }
 
 static int take(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)

@@ -8,24 +8,22 @@
 
 static int take_severity(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
+	/* In the order of the row's words. */
+	static const enum rd_severity results[] = { RD_SEV_CRITICAL, RD_SEV_WARNING, RD_SEV_UNKNOWN, RD_SEV_OK,
+						    RD_SEV_SKIP };
 	struct topo_opts *opts = state;
-	static const struct {
-		const char *name;
-		enum rd_severity result;
-	} names[] = {
-		{ "fail", RD_SEV_CRITICAL },   { "critical", RD_SEV_CRITICAL }, { "warn", RD_SEV_WARNING },
-		{ "warning", RD_SEV_WARNING }, { "unknown", RD_SEV_UNKNOWN },	{ "pass", RD_SEV_OK },
-		{ "all", RD_SEV_SKIP },
-	};
+	int word;
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++)
-		if (strcmp(arg, names[i].name) == 0) {
-			opts->severity = names[i].result;
-			return 0;
-		}
-	rd_opt_refuse(opt, err, "\"%s\" is none", arg);
-	rd_err_hint(err, "fail, warn, unknown, pass or all");
-	return -EINVAL;
+	/* Findings call them so. */
+	if (strcmp(arg, "critical") == 0)
+		arg = "fail";
+	else if (strcmp(arg, "warning") == 0)
+		arg = "warn";
+	word = rd_opt_word(opt, arg, err);
+	if (word < 0)
+		return word;
+	opts->severity = results[word];
+	return 0;
 }
 
 static int show_list(struct rd_ctx *ctx)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cmd/fabric/fabric.h"
 #include "cmd/ticks.h"
 #include "counters-watch.h"
@@ -53,10 +54,8 @@ static bool is_port(const struct rd_counter_set *set, const char *name)
  * nothing wrong with it. */
 static int check_devices(const struct counters *c, struct rd_err *err)
 {
-	size_t size;
-
-	for (const char *at = c->opts->devices; at; at = at[size] ? at + size + 1 : NULL) {
-		_cleanup_free_ char *name = rd_dup_part(at, size = strcspn(at, ","));
+	for (const char *at = c->opts->devices; at;) {
+		_cleanup_free_ char *name = rd_next_part(&at, ',');
 
 		if (is_port(c->now.set, name) || is_port(c->before.set, name))
 			continue;

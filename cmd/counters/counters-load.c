@@ -186,10 +186,8 @@ bool counters_port_named(const struct rd_counter_port *port, const char *name)
 
 bool counters_port_fits(const struct counters *c, const struct rd_counter_port *port)
 {
-	size_t size;
-
-	for (const char *at = c->opts->devices; at; at = at[size] ? at + size + 1 : NULL) {
-		_cleanup_free_ char *name = rd_dup_part(at, size = strcspn(at, ","));
+	for (const char *at = c->opts->devices; at;) {
+		_cleanup_free_ char *name = rd_next_part(&at, ',');
 
 		if (counters_port_named(port, name))
 			return true;

@@ -19,14 +19,13 @@
 static int take_by(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	struct qp_opts *opts = state;
+	int by = rd_opt_word(opt, arg, err); /* the row has them in the order of enum rd_qp_by */
 
-	for (int by = 0; by < RD_BYS; by++)
-		if (strcmp(arg, rd_qp_by_name(by)) == 0) {
-			opts->by = by;
-			opts->grouped = true;
-			return 0;
-		}
-	return rd_opt_refuse(opt, err, "\"%s\" is none of state, pid, device, peer, job", arg);
+	if (by < 0)
+		return by;
+	opts->by = by;
+	opts->grouped = true;
+	return 0;
 }
 
 static int take_filter(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)

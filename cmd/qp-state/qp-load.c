@@ -7,6 +7,7 @@
 
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
+#include "base/text.h"
 #include "collect/rdma/nldev.h"
 
 void qp_look_deinit(struct qp_look *look)
@@ -26,10 +27,8 @@ static unsigned wanted(const struct qp_opts *opts)
 /* Each name in the list is a device that there is. */
 static int check_devices(const struct rd_res *res, const char *list, struct rd_err *err)
 {
-	size_t size;
-
-	for (const char *at = list; at; at = at[size] ? at + size + 1 : NULL) {
-		_cleanup_free_ char *name = rd_dup_part(at, size = strcspn(at, ","));
+	for (const char *at = list; at;) {
+		_cleanup_free_ char *name = rd_next_part(&at, ',');
 
 		if (rd_res_find_dev(res, name) < 0) {
 			rd_err_set(err, ENODEV, name, "there is no such RDMA device");

@@ -65,6 +65,17 @@ size_t rd_words(char **line, char **ret, size_t n)
 	return found;
 }
 
+char *rd_next_part(const char **at, char separator)
+{
+	const char *end = *at ? strchr(*at, separator) : NULL;
+	char *part = NULL;
+
+	if (*at)
+		part = rd_dup_part(*at, end ? (size_t)(end - *at) : strlen(*at));
+	*at = end ? end + 1 : NULL;
+	return part;
+}
+
 const char *rd_stat_field(const char *text, unsigned number)
 {
 	const char *before = strrchr(text, ')');

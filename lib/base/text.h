@@ -20,6 +20,10 @@ char *rd_word(char **line);
 /* Cuts up to `n` words off a line, in place; returns how many there were. */
 size_t rd_words(char **line, char **ret, size_t n);
 
+/* A copy of what stands in a list before the next separator; *at is moved behind it, and NULL behind the last part. NULL: there is
+ * no other. Caller frees. */
+char *rd_next_part(const char **at, char separator);
+
 /* The field of /proc/PID/stat that proc(5) gives this number, 3 (the state) and up, with those behind it: they follow a name that
  * may hold anything. NULL: there are not so many. */
 const char *rd_stat_field(const char *text, unsigned number);

@@ -282,6 +282,21 @@ static void a_line_is_cut_into_words(void **state)
 	assert_int_equal(rd_words(&line, words, 3), 0);
 }
 
+static void a_list_is_cut_into_parts(void **state)
+{
+	static const char *const wanted[] = { "mlx5_0", "", "mlx5_1/2", "" };
+	const char *at = "mlx5_0,,mlx5_1/2,";
+
+	(void)state;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(wanted); i++) {
+		_cleanup_free_ char *part = rd_next_part(&at, ',');
+
+		assert_string_equal(part, wanted[i]);
+	}
+	assert_null(at);
+	assert_null(rd_next_part(&at, ','));
+}
+
 static void a_process_name_moves_no_field_of_stat(void **state)
 {
 	static const char text[] = "12 (a) S (b) R 7 8";
@@ -367,6 +382,7 @@ int main(void)
 		TEST(a_line_goes_on_below_where_a_blank_begins),
 		TEST(a_table_has_a_size),
 		TEST(a_line_is_cut_into_words),
+		TEST(a_list_is_cut_into_parts),
 		TEST(a_process_name_moves_no_field_of_stat),
 		TEST(a_port_is_spelled_with_a_slash_or_a_colon),
 		TEST(the_first_that_is_not_less_is_found),

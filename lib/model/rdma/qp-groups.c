@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/rdma/qp-groups.h"
 
-const char *rd_qp_by_name(enum rd_qp_by by)
-{
-	static const char *const names[RD_BYS] = { "state", "pid", "device", "peer", "job" };
-
-	return by < RD_BYS ? names[by] : NULL;
-}
-
 const char *rd_path_health_name(enum rd_path_health health)
 {
 	static const char *const names[] = { NULL, "ok", "starting", "degraded", "dead", "unknown" };

@@ -5,8 +5,7 @@
 
 #include "model/rdma/qp.h"
 
-enum rd_qp_by { RD_BY_STATE, RD_BY_PID, RD_BY_DEVICE, RD_BY_PEER, RD_BY_JOB, RD_BYS };
-const char *rd_qp_by_name(enum rd_qp_by by);
+enum rd_qp_by { RD_BY_STATE, RD_BY_PID, RD_BY_DEVICE, RD_BY_PEER, RD_BY_JOB };
 
 /* How the path to a peer is. One NIC can be fine to all but one: the unit of health is the pair. */
 enum rd_path_health {
