@@ -34,16 +34,12 @@ bool rd_env_wants(const struct rd_port_views *views, size_t p)
 /* "mlx5_0/1 and 7 more" */
 static bool refuse(const struct rd_host *host, int first, size_t n, struct rd_err *err, const char *why)
 {
-	char object[128];
+	_cleanup_free_ char *object = NULL;
+	char label[96] = "--env";
 
-	if (first < 0)
-		snprintf(object, sizeof(object), "--env");
-	else if (n > 1)
-		snprintf(object, sizeof(object), "%.64s/%u and %zu more",
-			 rd_ibdev_label(host, host->ports[first].ibdev), host->ports[first].num, n - 1);
-	else
-		snprintf(object, sizeof(object), "%.64s/%u", rd_ibdev_label(host, host->ports[first].ibdev),
-			 host->ports[first].num);
+	if (first >= 0)
+		rd_port_label(host, &host->ports[first], label, sizeof(label));
+	object = first >= 0 && n > 1 ? rd_text("%s and %zu more", label, n - 1) : rd_dup(label);
 	rd_err_set(err, ENODEV, object, "%s", why);
 	rd_err_hint(err,
 		    "rdmadiag nic-map -o +role_reason,state; then name the NICs yourself: NCCL_IB_HCA==NAME:PORT,...");

@@ -57,19 +57,29 @@ static const struct rd_netif *neighbour_nic(const struct rd_check_input *in, con
 	return NULL;
 }
 
+/* The next RDMA interface, from address *at on, that has another in its IPv4 subnet; NULL: there is none. */
+static const struct rd_netif *next_neighbours(const struct rd_check_input *in, size_t *at, const struct rd_netif **other)
+{
+	while (*at < in->net->n_addrs) {
+		const struct rd_ifaddr *addr = &in->net->addrs[(*at)++];
+		const struct rd_netif *netif = rdma_netif(in, addr);
+
+		*other = netif && !addr->addr.v6 ? neighbour_nic(in, addr) : NULL;
+		if (*other)
+			return netif;
+	}
+	return NULL;
+}
+
 #define ONE_SUBNET "no two RDMA interfaces are in one IPv4 subnet"
 
 static void run_rp_filter(const struct rd_check_input *in, struct rd_check_out *out)
 {
+	const struct rd_netif *netif, *other;
+
 	if (!read_links(in, out, ONE_SUBNET))
 		return;
-	for (size_t i = 0; i < in->net->n_addrs; i++) {
-		const struct rd_ifaddr *addr = &in->net->addrs[i];
-		const struct rd_netif *netif = rdma_netif(in, addr);
-		const struct rd_netif *other = netif && !addr->addr.v6 ? neighbour_nic(in, addr) : NULL;
-
-		if (!other)
-			continue;
+	for (size_t i = 0; (netif = next_neighbours(in, &i, &other));) {
 		if (netif->rp_filter.known != RD_OK)
 			rd_check_unknown(out, netif->name, "its rp_filter could not be read");
 		else if (netif->rp_filter.v == 1)
@@ -83,15 +93,11 @@ static void run_rp_filter(const struct rd_check_input *in, struct rd_check_out *
 
 static void run_arp(const struct rd_check_input *in, struct rd_check_out *out)
 {
+	const struct rd_netif *netif, *other;
+
 	if (!read_links(in, out, ONE_SUBNET))
 		return;
-	for (size_t i = 0; i < in->net->n_addrs; i++) {
-		const struct rd_ifaddr *addr = &in->net->addrs[i];
-		const struct rd_netif *netif = rdma_netif(in, addr);
-		const struct rd_netif *other = netif && !addr->addr.v6 ? neighbour_nic(in, addr) : NULL;
-
-		if (!other)
-			continue;
+	for (size_t i = 0; (netif = next_neighbours(in, &i, &other));) {
 		if (netif->arp_ignore.known != RD_OK || netif->arp_announce.known != RD_OK)
 			rd_check_unknown(out, netif->name, "its ARP settings could not be read");
 		else if (netif->arp_ignore.v < 1 || netif->arp_announce.v < 2)
