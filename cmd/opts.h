@@ -20,9 +20,8 @@ int rd_opts_parse(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret
 
 /*
  * Takes what stands behind the global options, of which argv[0] names ctx->cmd (which becomes its variant where that is asked
- * for): options into ctx->state, which it allocates and
- * the caller frees, and refuses what does not go together with them, with the global ones or with the operands. Opens nothing.
- * Returns as rd_opts_parse does.
+ * for): options into ctx->state, which it allocates and the caller frees. Refuses what does not go together with them, with the
+ * global ones or with the operands. Opens nothing. Returns as rd_opts_parse does.
  */
 int rd_opts_command(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret, struct rd_err *err);
 
