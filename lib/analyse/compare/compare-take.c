@@ -45,9 +45,11 @@ static void take_port(const struct rd_port_views *views, size_t p, struct rd_com
 	const struct rd_host *host = views->host;
 	const struct rd_port *port = &host->ports[p];
 	const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
+	char label[128];
 
+	rd_port_label(host, port, label, sizeof(label));
 	ret->place = rd_text("%s/%u", nic_place(host, port->ibdev), port->num);
-	ret->label = rd_text("%s/%u", rd_ibdev_label(host, port->ibdev), port->num);
+	ret->label = rd_dup(label);
 	ret->subnet = subnet_of(host, port);
 	/* What a port that is not active says of its rate is what it would try first. */
 	if (port->rate_gbps.known == RD_OK && (!port->state || rd_port_active(port)))
