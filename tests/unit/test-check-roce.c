@@ -203,6 +203,34 @@ static void lossless_ethernet(void **state)
 	expect("roce-pfc-uniform", other_pfc, RD_SEV_WARNING);
 }
 
+/* What most have is taken for right, also where the first port is the other. */
+static void the_port_that_differs_is_named(void **state)
+{
+	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
+
+	(void)state;
+	for (size_t i = 0; i < rd_n_checks; i++)
+		chosen[i] = strcmp(rd_checks[i]->id, "roce-pfc-uniform") == 0;
+	for (size_t odd = 0; odd < 3; odd++) {
+		struct rd_findings findings = { 0 };
+		size_t warned = 0;
+		struct fixture f;
+
+		setup(&f);
+		f.net.ifs[odd].dcb.pfc.enable = 0;
+		rd_checks_run(&f.in, chosen, &findings);
+		for (size_t i = 0; i < findings.n; i++) {
+			if (findings.v[i].severity != RD_SEV_WARNING)
+				continue;
+			warned++;
+			assert_non_null(strstr(findings.v[i].subject, f.net.ifs[odd].name));
+		}
+		assert_int_equal(warned, 1);
+		rd_findings_deinit(&findings);
+		teardown(&f);
+	}
+}
+
 static void strict_in_one_subnet(struct fixture *f)
 {
 	f->net.addrs[1].addr.raw[2] = 0;
@@ -536,8 +564,9 @@ static void leftovers_and_hangs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(lossless_ethernet),   TEST(ip_below), TEST(what_devlink_says), TEST(zero_copy_tcp),
-		TEST(leftovers_and_hangs),
+		TEST(lossless_ethernet), TEST(the_port_that_differs_is_named),
+		TEST(ip_below),		 TEST(what_devlink_says),
+		TEST(zero_copy_tcp),	 TEST(leftovers_and_hangs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,35 +259,61 @@ static void run_cnp(const struct rd_check_input *in, struct rd_check_out *out)
 	each_port(in, out, true, cnp);
 }
 
-/* Ports that a job uses together, against the first of them. */
+/* The interface of a port that a job uses together with others, if its PFC is known. */
+static const struct rd_netif *compute_pfc(const struct rd_check_input *in, size_t p)
+{
+	const struct rd_netif *netif = in->ports->v[p].role == RD_ROLE_COMPUTE ? rd_check_roce_netif(in, p) : NULL;
+
+	return netif && netif->dcb.pfc.known == RD_OK ? netif : NULL;
+}
+
+/* The first interface that has the PFC of most. */
+static const struct rd_netif *usual_pfc(const struct rd_check_input *in)
+{
+	const struct rd_netif *usual = NULL;
+	size_t most = 0;
+
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_netif *netif = compute_pfc(in, p);
+		size_t alike = 0;
+
+		for (size_t o = p; netif && o < in->host->n_ports; o++) {
+			const struct rd_netif *other = compute_pfc(in, o);
+
+			alike += other && other->dcb.pfc.enable == netif->dcb.pfc.enable;
+		}
+		if (alike > most) {
+			most = alike;
+			usual = netif;
+		}
+	}
+	return usual;
+}
+
 static void run_uniform(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	const struct rd_netif *first = NULL;
+	const struct rd_netif *usual = in->net ? usual_pfc(in) : NULL;
 
 	rd_check_skip(out, "fewer than two RDMA ports over Ethernet that have PFC");
-	for (size_t p = 0; in->net && p < in->host->n_ports; p++) {
-		const struct rd_netif *netif = rd_check_roce_netif(in, p);
+	for (size_t p = 0; usual && p < in->host->n_ports; p++) {
+		const struct rd_netif *netif = compute_pfc(in, p);
 		char subject[160];
 
-		if (!netif || in->ports->v[p].role != RD_ROLE_COMPUTE || netif->dcb.pfc.known != RD_OK)
+		if (!netif || netif == usual)
 			continue;
-		if (!first) {
-			first = netif;
-			continue;
-		}
 		rd_check_port_subject(in, p, netif, subject);
-		if (netif->dcb.pfc.enable == first->dcb.pfc.enable) {
+		if (netif->dcb.pfc.enable == usual->dcb.pfc.enable) {
 			rd_check_good(out, subject);
 		} else {
 			_cleanup_free_ char *mine = rd_check_prios(netif->dcb.pfc.enable),
-					    *others = rd_check_prios(first->dcb.pfc.enable);
+					    *others = rd_check_prios(usual->dcb.pfc.enable);
 
 			rd_check_bad(
 				out, RD_SEV_WARNING, subject, rd_text("PFC on priority %s", mine),
-				rd_text("%s, as %s has", others, first->name),
+				rd_text("%s, as %s has", others, usual->name),
 				rd_text("dcb pfc show dev %s; dcb pfc show dev %s; set both alike: dcb pfc set dev %s "
 					"prio-pfc …",
-					netif->name, first->name, netif->name));
+					netif->name, usual->name, netif->name));
 		}
 	}
 }
