@@ -94,8 +94,11 @@ bool rd_port_fits(const char *wanted, const char *device, unsigned port)
 
 	while (end > 0 && wanted[end - 1] != '/' && wanted[end - 1] != ':')
 		end--;
+	/* A device may be called nic:0. */
+	if (fnmatch(wanted, device, 0) == 0)
+		return true;
 	if (end == 0)
-		return fnmatch(wanted, device, 0) == 0;
+		return false;
 	pattern = rd_dup_part(wanted, end - 1);
 	if (!port || (*pattern && fnmatch(pattern, device, 0) != 0))
 		return false;

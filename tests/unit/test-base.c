@@ -325,6 +325,7 @@ static void a_port_is_spelled_with_a_slash_or_a_colon(void **state)
 		{ "mlx5_*/[12]", "mlx5_7", 2, true }, { "mlx5_*:*", "mlx5_7", 3, true },
 		{ ":1", "mlx5_7", 1, true },	      { "/2", "mlx5_7", 1, false },
 		{ "mlx5_0/*", "mlx5_0", 0, false },   { "", "mlx5_0", 1, false },
+		{ "nic:0", "nic:0", 1, true },	      { "nic:0/2", "nic:0", 1, false },
 	};
 
 	(void)state;
