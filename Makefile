@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-#   make            build build/rdmadiag            make check   get what tests need, run every test
-#   make deps       install what building needs     make test    tests that need no network, root or virtual machine
-#   make lint       style and layers                make demo    show the main job
-#   make test-deps  get what testing needs          make bench   what it costs, next to its peers
-#   make install    PREFIX=/usr/local DESTDIR=      make fuzz    damaged input for the parsers (SECONDS=30 each)
+#   make            build build/rdmadiag            make check   get test dependencies, run every test
+#   make deps       install build dependencies      make test    tests that need no network, root or virtual machine
+#   make lint       style and layers                make demo    demonstrate trace-errno
+#   make test-deps  get test dependencies           make bench   compare the cost with that of peers
+#   make install    PREFIX=/usr/local DESTDIR=      make fuzz    fuzz the parsers (SECONDS=30 each)
 #   make static     one file to copy to other hosts make deb rpm    packages of HEAD (dist: its source archive)
-#   make torture    every failing read and call, of which make check runs a sample (hours)
+#   make torture    every failing read and call, of which make check runs a sample (takes hours)
 #
-# V=1 shows the commands, SAN=1 builds with AddressSanitizer and UBSan (in build/san), WERROR=1 takes warnings for errors.
+# V=1 shows the commands, SAN=1 builds with AddressSanitizer and UBSan (in build/san), WERROR=1 turns warnings into errors.
 
 VERSION = 0.2.0
 
@@ -31,7 +31,7 @@ PKG_CONFIG ?= pkg-config
 INSTALL ?= install
 
 PKGS = libbpf smartcols libmnl
-# Loaded by name when needed: lib/base/late.h.
+# Loaded on demand: lib/base/late.h.
 PKGS_LATE = expat libarchive libdw libibmad libibumad libibverbs ncursesw
 
 ifeq ($(STATIC),1)
@@ -66,8 +66,8 @@ endif
 
 # The compiler takes this option. $(call takes,OPTION)
 takes = $(shell echo 'int x;' | $(CC) $(1) -Werror -x c -c -o /dev/null - 2>/dev/null && echo $(1))
-# Level 3 of _FORTIFY_SOURCE is for compilers that can tell the size of an object at run time. Without optimisation there is
-# none, and with sanitizers it would hide what they find.
+# Level 3 of _FORTIFY_SOURCE needs a compiler that can compute object sizes at run time. It requires optimisation, and would
+# hide what sanitizers find.
 FORTIFY = $(if $(SAN_FLAGS),,$(if $(filter -O1 -Og -O2 -O3 -Os -Oz,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(shell \
 	echo 'int f(char *p) { return __builtin_dynamic_object_size(p, 0) > 0; }' | \
 	$(CC) -Werror -x c -c -o /dev/null - 2>/dev/null && echo 3 || echo 2)))
@@ -75,7 +75,7 @@ HARDEN_CFLAGS := $(FORTIFY) $(call takes,-fstack-protector-strong) $(call takes,
 	$(call takes,-fcf-protection) $(call takes,-mbranch-protection=standard) -fPIE
 HARDEN_LDFLAGS = -pie -Wl,-z,relro -Wl,-z,now
 
-# A build says nothing of the folder it was made in.
+# The binary does not contain the path of the build directory.
 PREFIX_MAP = -ffile-prefix-map=$(CURDIR)=.
 
 CPPFLAGS_ALL = -D_GNU_SOURCE= $(if $(SAN_FLAGS),-DRD_SANITIZED=) $(if $(filter 1,$(STATIC)),-DRD_STATIC=) -DRD_VERSION='"$(VERSION)"' \
@@ -83,19 +83,19 @@ CPPFLAGS_ALL = -D_GNU_SOURCE= $(if $(SAN_FLAGS),-DRD_SANITIZED=) $(if $(filter 1
 CFLAGS_ALL = -std=gnu17 $(HARDEN_CFLAGS) $(CFLAGS) $(WARN) $(SAN_FLAGS) $(PREFIX_MAP)
 LDFLAGS_ALL = $(HARDEN_LDFLAGS) $(LDFLAGS)
 ifeq ($(STATIC),1)
-# What is in the program, so that it can be copied. libsmartcols is where util-linux is; of libmnl there is no archive.
+# Linked statically, so that the binary can be copied. libsmartcols comes with util-linux; libmnl has no static library.
 LIBS = -Wl,-Bstatic $(shell $(PKG_CONFIG) --static --libs libbpf libelf 2>/dev/null) -Wl,-Bdynamic -lsmartcols -lm -ldl
 else
 LIBS = $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lm -ldl
 endif
 
-# Of the machine that is built for, which need not be this one.
+# The target machine, which may differ from the build machine.
 TRIPLET := $(shell $(CC) -dumpmachine)
 MULTIARCH := $(or $(shell $(CC) -print-multiarch 2>/dev/null),$(TRIPLET))
 MACHINE = $(firstword $(subst -, ,$(TRIPLET)))
 BPF_ARCH = $(or $(patsubst $(MACHINE):%,%,$(filter $(MACHINE):%,x86_64:x86 aarch64:arm64 powerpc64le:powerpc s390x:s390 \
 	riscv64:riscv loongarch64:loongarch)),$(MACHINE))
-# The BPF target does not know Debian's folder of asm/types.h.
+# clang's BPF target does not search Debian's multiarch directory, which has asm/types.h.
 BPF_CFLAGS = -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -g -O2 -Wall $(filter -Werror,$(WARN)) -I. $(PREFIX_MAP) \
 	$(addprefix -idirafter ,$(wildcard /usr/include/$(MULTIARCH)))
 
@@ -122,9 +122,8 @@ TORTURE = $(TORTURE_SRC:%.c=$(B)/%) $(B)/tests/torture/failing-calls.so
 
 comma = ,
 
-# Other flags, or another list of sources, are as good a reason to build anew as a changed file: both are kept in files,
-# which are written when they differ.
-# "make install" takes what was built, whatever it is called with.
+# A change of flags or of the list of sources triggers a rebuild: both are kept in files, which are written only when they
+# differ. "make install" installs what was built, whatever flags it is called with.
 remember = $(shell mkdir -p $(B) && { echo '$(subst ','\'',$(1))' | cmp -s - $(2) || echo '$(subst ','\'',$(1))' >$(2); })
 ifneq ($(filter-out deps test-deps check lint uninstall dist deb rpm clean $(if $(wildcard $(B)/rdmadiag),install),$(or $(MAKECMDGOALS),all)),)
 _ := $(call remember,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(CLANG) $(BPF_CFLAGS),$(B)/flags)
@@ -144,7 +143,7 @@ $(B)/rdmadiag: $(MAIN_OBJ) $(B)/libcmd.a $(B)/librdmadiag.a
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-# For tests/lint: compiles all, links nothing.
+# For tests/lint: compile everything, link nothing.
 objects: $(LIB_OBJ) $(CMD_OBJ)
 
 # build/static/rdmadiag, to be copied to other hosts: libbpf, libelf and zlib are in it. It needs the C library of the machine
@@ -154,7 +153,7 @@ static:
 
 $(B)/librdmadiag.a: $(LIB_OBJ)
 $(B)/libcmd.a: $(filter-out $(MAIN_OBJ),$(CMD_OBJ))
-# Written anew, so that the object of a file that has gone does not stay in it.
+# Recreated, so that it does not keep objects of removed files.
 %.a: $(B)/objects
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
@@ -182,12 +181,12 @@ $(B)/bpf/%.skel.h: $(B)/bpf/%.linked.o
 	$(say) SKEL $@
 	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
 
-# After "make clean all" in one go.
+# For "make clean all" in one invocation.
 $(B)/flags $(B)/objects $(B)/folders:
 	@mkdir -p $(@D) && touch $@
 
 unit: $(UNIT)
-# Their own libibverbs, and libdw, are found as those that were preloaded are.
+# Their own libibverbs and libdw are found as preloaded ones are.
 $(B)/tests/unit/test-verbs $(B)/tests/unit/test-ustack-fault: LDFLAGS_ALL += -rdynamic
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_SHARED:%.c=$(B)/obj/%.o) $(B)/libcmd.a $(B)/librdmadiag.a
 	@mkdir -p $(@D)
@@ -200,7 +199,7 @@ $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/$(FUZZ_MAIN).o $(
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(FUZZ_FLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(shell $(PKG_CONFIG) --libs json-c)
 
-# Whole commands: what they write is caught, and what they read comes through another source.
+# Whole commands: their output is captured, and their input comes from another source.
 $(B)/tests/fuzz/fuzz-command: $(FUZZ_COMMAND:%.c=$(B)/obj/%.o)
 $(B)/tests/fuzz/fuzz-command: LDFLAGS_ALL += $(addprefix -Wl$(comma)--wrap=,write fsync rd_privileges_note rd_privileges_drop rd_source_bundle_open \
 	rd_source_bundle_next rd_source_live_open rd_ticks_catch_signals)
@@ -211,13 +210,13 @@ $(B)/tests/torture/%: $(B)/obj/tests/torture/%.o $(B)/libcmd.a $(B)/librdmadiag.
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-# For tests/lint/advice: option tables and parser, without main.
+# For tests/lint/advice: option tables and parser, without main().
 $(B)/tests/lint/%: $(B)/obj/tests/lint/%.o $(B)/libcmd.a $(B)/librdmadiag.a
 	@mkdir -p $(@D)
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-# Preloaded, so without sanitizers and fortified calls.
+# Preloaded, therefore without sanitizers and fortified calls.
 $(B)/tests/torture/%.so: tests/torture/preload/%.c
 	@mkdir -p $(@D)
 	$(say) LINK $@
@@ -230,12 +229,12 @@ test-deps:
 	$(Q)scripts/deps.sh test vm
 	$(Q)tests/lint/uapi.sh fetch
 
-# The sub-make reads the lists and pkg-config again, after deps may have changed what they say.
+# The sub-make evaluates the lists and pkg-config again, because deps may have changed the result.
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tests/demo.sh
 
-# What needs no network, no installation and no virtual machine. PARTS="unit bats": these only.
+# Tests that need no network, installation or virtual machine. PARTS="unit bats" selects parts.
 PARTS = test
 test: all
 	$(Q)tests/check.sh $(PARTS)
@@ -243,7 +242,7 @@ test: all
 check:
 	$(Q)tests/check.sh all
 
-# Tests build with the flags and folders that were given here: what they leave in build/ is what is installed.
+# Tests build with the flags and directories given here, because "make install" installs what they leave in build/.
 test check lint: export CC := $(CC)
 test check lint: export CFLAGS := $(CFLAGS)
 test check lint: export CPPFLAGS := $(CPPFLAGS)
@@ -254,7 +253,7 @@ test check lint: export SYSCONFDIR := $(SYSCONFDIR)
 lint:
 	$(Q)tests/check.sh lint
 
-# One program a table in tests/bench/results, which it writes. BENCH="nic-map check": these only.
+# Each program writes one table in tests/bench/results. BENCH="nic-map check" selects programs.
 BENCH = $(patsubst tests/bench/results/%.md,%,$(sort $(wildcard tests/bench/results/*.md)))
 bench: all
 	$(Q)scripts/deps.sh test vm bench
@@ -266,7 +265,7 @@ fuzz:
 torture: all
 	$(Q)TORTURE=whole tests/check.sh torture
 
-# Keeps the times of the files: what is made of it is the same each time. -s, where somebody wants it, goes into INSTALL.
+# Preserves timestamps, for reproducible packages. To strip, set INSTALL="install -s".
 PUT = $(INSTALL) -p -D -m
 SITE = $(SYSCONFDIR)/rdmadiag
 TABLES = $(wildcard data/*)
@@ -286,7 +285,7 @@ install: all
 	$(PUT) 644 completions/_rdmadiag $(DESTDIR)$(ZSHCOMPDIR)/_rdmadiag
 	$(PUT) 644 completions/rdmadiag.fish $(DESTDIR)$(FISHCOMPDIR)/rdmadiag.fish
 
-# Leaves what a site wrote.
+# Keeps files that the site wrote.
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/rdmadiag $(DESTDIR)$(SITE)/README $(DESTDIR)$(TMPFILESDIR)/rdmadiag.conf
 	for page in man/*.[1-9]; do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
@@ -294,7 +293,7 @@ uninstall:
 	rm -f $(DESTDIR)$(BASHCOMPDIR)/rdmadiag $(DESTDIR)$(ZSHCOMPDIR)/_rdmadiag $(DESTDIR)$(FISHCOMPDIR)/rdmadiag.fish
 	[ ! -d $(DESTDIR)$(SITE) ] || find $(DESTDIR)$(SITE) -depth -type d -empty -delete
 
-# What is committed, as build/dist/rdmadiag-VERSION.tar.xz; packages of that in build/deb and build/rpm.
+# The committed tree as build/dist/rdmadiag-VERSION.tar.xz, and packages built from it in build/deb and build/rpm.
 dist deb rpm:
 	$(Q)scripts/package.sh $@ $(VERSION)
 

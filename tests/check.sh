@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs the parts of the test suite that are named: packages build lint unit san fuzz bats accept torture fabric package fresh vm. "test" is
-# all of them that need no network, no installation and no virtual machine, "all" is all. Last line: "N passed, N failed, N
-# skipped". V=1 names every test that passed, too.
+# Runs the named parts of the test suite: packages build lint unit san fuzz bats accept torture fabric package fresh vm. "test" stands
+# for those that need no network, installation or virtual machine, "all" for all. Last line: "N passed, N failed, N skipped".
+# V=1 also names every test that passed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=path.sh
@@ -33,7 +33,7 @@ skip() {
 	printf 'skip    %s: %s\n' "$1" "$2"
 }
 
-# A line for all that went well in a group.
+# One line for all tests of a group that passed.
 summary() {
 	[ "$verbose" != 0 ] || [ "$2" -eq 0 ] || printf 'ok      %s (%d)\n' "$1" "$2"
 }
@@ -54,7 +54,7 @@ one() {
 	esac
 }
 
-# tap NAME COMMAND...: a program that speaks TAP.
+# tap NAME COMMAND...: a program that writes TAP.
 tap() {
 	local name=$1 log before=$passed status line said=0 plan=0 test why reason="" failures=0
 	log=$logs/${name//[ \/]/-}.log
@@ -89,14 +89,14 @@ tap() {
 		fail "$name: ended early, with status $status"
 		failures=$((failures + 1))
 	fi
-	# What a test that failed has said; all of it where that cannot be told.
+	# The output of failed tests; all output where it cannot be attributed.
 	if [ $failures -gt 0 ]; then
 		awk '/^not ok /{show = !/# SKIP/} /^ok /{show=0} /^1\.\./{next} show || !/^(ok|not ok|#) ?/' "$log" | sed 's/^/        | /'
 	fi
 	summary "$name" $((passed - before))
 }
 
-# What tests need and this machine lacks; and the kernels of the virtual machines, which come while other parts run.
+# Gets missing test dependencies, and in the background the kernels for the virtual machines.
 packages() {
 	if make -s deps test-deps; then
 		pass "packages"
@@ -130,7 +130,7 @@ units() {
 	done
 }
 
-# built [VARIABLE=VALUE]: the programs of the unit tests; without cmocka there are none.
+# built [VARIABLE=VALUE]: builds the unit tests; fails where cmocka is not installed.
 built() {
 	local log=$logs/build-${1-}.log
 	if ! ${PKG_CONFIG:-pkg-config} --exists cmocka; then
@@ -147,7 +147,7 @@ unit() {
 	built && units unit build
 }
 
-# The same tests with AddressSanitizer and UBSan: every byte parser meets its hostile files under them.
+# The same tests with AddressSanitizer and UBSan, under which every parser gets its hostile input.
 san() {
 	if ! echo 'int main(void){return 0;}' | "${CC:-cc}" -x c -fsanitize=address,undefined -o /dev/null - 2>/dev/null; then
 		skip "sanitized unit tests" "${CC:-cc} has no AddressSanitizer here"
@@ -156,7 +156,7 @@ san() {
 	fi
 }
 
-# Long enough to find a check that is missing, not to find what nobody thinks of: that is what "make fuzz" is for.
+# Long enough to find a missing check; longer runs are for "make fuzz".
 fuzz() {
 	tap fuzz timeout 300 tests/fuzz/run 2
 	FUZZ_SEED=1 one "libfuzzer" timeout 900 tests/fuzz/libfuzzer 10
@@ -174,12 +174,12 @@ bats_files() {
 	done
 }
 
-# Next to ibqueryerrors and perfquery, over simulated networks.
+# Compared with ibqueryerrors and perfquery on simulated networks.
 fabric() {
 	tap fabric timeout 600 tests/fabric/check
 }
 
-# What scripts may rely on, held from outside; part of some work places only.
+# The outward contract, checked from outside; only present at some sites.
 accept() {
 	if [ -x ../shared/accept/contract ]; then
 		one "contract" timeout 120 ../shared/accept/contract build/rdmadiag
@@ -188,7 +188,7 @@ accept() {
 	fi
 }
 
-# What happens when a read or a call fails: a sample, or with TORTURE=whole all of it. Each program speaks TAP.
+# What happens when a read or a call fails: a sample, or all of it with TORTURE=whole. Each program writes TAP.
 torture() {
 	local program
 	make -s -j"$(nproc)" torturers || fail "build of the programs of tests/torture"
@@ -202,7 +202,7 @@ torture() {
 	done
 }
 
-# Says "ok NAME", "not ok NAME" and "skip NAME: why" as it goes; all else is its log.
+# Prints "ok NAME", "not ok NAME" and "skip NAME: reason" as it goes; everything else is its log.
 vm() {
 	local line status=0 before=$failed
 	if [ ! -x tests/vm/check ]; then
@@ -230,12 +230,12 @@ vm() {
 	[ "$status" = 0 ] || [ $failed -gt $before ] || fail "vm: tests/vm/check ended early, with status $status"
 }
 
-# The Debian package of HEAD, without its tests, which other parts are. In clean roots, and what becomes of it: tests/packages/run.
+# Builds the Debian package of HEAD, without its tests, which are other parts. tests/packages/run installs it in clean systems.
 package() {
 	one "package: deb" env DEB_BUILD_OPTIONS=nocheck timeout 600 tests/packages/deb
 }
 
-# The README's commands, in a fresh Debian.
+# The commands of the README in a fresh Debian.
 fresh() {
 	if [ -e /run/rdmadiag-fresh ]; then
 		skip "fresh machine" "this is one"
@@ -244,7 +244,7 @@ fresh() {
 	one "fresh machine" timeout 900 tests/fresh/run --quick
 }
 
-# part NAME: runs it and says how long it took
+# part NAME: runs it and records its duration
 part() {
 	local began=$SECONDS before=$((passed + failed + skipped))
 	case $1 in
@@ -273,13 +273,13 @@ fi
 times=()
 for name in "$@"; do
 	part "$name"
-	# Nothing can be tested without them.
+	# The other parts depend on these.
 	case $name:$failed in
 	packages:0 | build:0) ;;
 	packages:* | build:*) break ;;
 	esac
 done
-# An error of the shell itself ends the loop, and would pass for success.
+# A shell error would end the loop and look like success.
 [ $failed -gt 0 ] || [ ${#times[@]} -eq $# ] || fail "only ${#times[@]} of $# parts came to their end"
 printf '\n'
 printf 'part %s\n' "${times[@]}" "$(printf '%-8s %5d s %6d tests' all $SECONDS $((passed + failed + skipped)))"

@@ -62,18 +62,22 @@ def comments(text):
 def paragraphs(text, path):
     """(line, text) of each paragraph; for a table, of each row. Code between backticks, and macros of mdoc that name an option, are no words."""
     line, held = 0, []
+
+    def joined():
+        return re.sub(r'`[^`]*`', '', ' '.join(held))
+
     for n, part in enumerate(text.split('\n') + [''], 1):
         if path.startswith('man/'):
             part = re.sub(r'^\.(?:Fl|Ar|Cm|Nm|Xr|Ic|Li|Pa|Ev|Nd)\b.*|\b(?:Fl|Cm|Ic|Ev|Pa) \S+', '', part)
         if not part.strip() or part.startswith(('|', '```', '#')) and held:
             if held:
-                yield line, ' '.join(held)
+                yield line, joined()
             held = []
         if part.strip():
             line = line if held else n
-            held.append(re.sub(r'`[^`]*`', '', part).strip('# '))
+            held.append(part.strip('# '))
         if part.startswith('|'):
-            yield line, ' '.join(held)
+            yield line, joined()
             held = []
 
 
@@ -89,7 +93,7 @@ def patterns(words):
     for word in words:
         form = re.escape(word).replace(r'\ ', r'\s+')
         stem = form[:-1] if form.endswith('e') else form
-        yield word, re.compile(rf'(?<![\w-])(?:{form}(?:e?s|e?d)?|{stem}ing)(?![\w-]){f"(?!{ALLOWED[word]})" if word in ALLOWED else ""}', re.I)
+        yield word, re.compile(rf'(?<![\w>-])(?:{form}(?:e?s|e?d)?|{stem}ing)(?![\w-]){f"(?!{ALLOWED[word]})" if word in ALLOWED else ""}', re.I)
 
 
 def all_texts():
