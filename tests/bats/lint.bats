@@ -6,7 +6,7 @@ setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	copy=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$copy"
-	cp -r lib cmd bpf data man scripts completions integration tests Makefile README.md NEWS rdmadiag.spec .clang-format "$copy"
+	cp -r lib cmd bpf data man doc scripts completions integration tests Makefile ./*.md NEWS rdmadiag.spec .clang-format "$copy"
 	[ ! -d debian ] || cp -r debian "$copy"
 	cd "$copy" || return 1
 }
@@ -147,4 +147,43 @@ breach() {
 	printf '%s\n' '`rdmadiag trace-errno -u USER -- COMMAND`, and `rdmadiag counters' '--fabric`.' '```' \
 		'$ rdmadiag counters --save x; sleep 1; rdmadiag counters --since x | tail -1' '```' >>README.md
 	tests/lint/advice "$parser"
+}
+
+@test "wording: a word that is out is found in strings, comments, tables, pages and documents" {
+	tests/lint/wording.py
+	breach lib/check/pcie/acs.c 'static const char x[] = "retransmitting; " "the packet is " /* twice */ "sent again";' wording.py
+	[[ $output == *'"sent again"'* ]]
+	breach cmd/help.c $'/* How\n * answers are kept */' wording.py
+	breach data/hints 'ibv_reg_mr ENOMEM * its limit is told by ulimit' wording.py
+	breach man/rdmadiag.1 $'The NIC goes\nby DSCP.' wording.py
+	breach doc/qp-state.md 'It does so for want of memory.' wording.py
+	breach README.md '"0" is no number.' wording.py
+	breach lib/base/buf.c $'static int find(int x)\n{\n\treturn x;\n}' wording.py
+	[[ $output == *"find()"* ]]
+}
+
+@test "wording: ids, keys, code and ARP are left alone" {
+	cat >>lib/check/pcie/acs.c <<-'EOF'
+		const char *const x[] = { "host-answers", "ARP flux: NICs answer ARP for others", "there is no answer_key" };
+	EOF
+	echo 'A bundle has `answers` of netlink.' >>README.md
+	tests/lint/wording.py
+}
+
+@test "wording: subjects of commits since the lint are imperative and at most 72 characters long" {
+	commit() { git -c user.name=t -c user.email=t@t commit -q --allow-empty -m "$1"; }
+	git init -q .
+	commit 'it was before the lint'
+	git add tests/lint/wording.py
+	commit 'tests: Hold texts to the glossary'
+	commit 'qp-state: Address the remote QP by its GID'
+	tests/lint/wording.py
+	for subject in 'base: A device may have a colon' 'check: Rules are shorter' 'check: Fixed a rule' 'check: Fixes a rule' \
+		'counters: Use the name of a counter that is longer than what a table would show'; do
+		commit "$subject"
+		run tests/lint/wording.py
+		[ "$status" -ne 0 ]
+		[[ $output == *"$subject"* ]]
+		git reset -q --hard HEAD~
+	done
 }

@@ -60,8 +60,8 @@ def comments(text):
 
 
 def paragraphs(text, path):
-    """(line, text) of each paragraph; for a table, of each row. Code between backticks, and macros of mdoc that name an option, are no words."""
-    line, held = 0, []
+    """(line, text) of each paragraph; for a table, of each row. Code, and macros of mdoc that name an option, are left out."""
+    line, held, code = 0, [], False
 
     def joined():
         return re.sub(r'`[^`]*`', '', ' '.join(held))
@@ -73,7 +73,8 @@ def paragraphs(text, path):
             if held:
                 yield line, joined()
             held = []
-        if part.strip():
+        code ^= part.startswith('```')
+        if part.strip() and not code:
             line = line if held else n
             held.append(part.strip('# '))
         if part.startswith('|'):
