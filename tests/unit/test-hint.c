@@ -105,7 +105,7 @@ static void the_causes_of_enomem_are_told_apart_by_origin(void **state)
 		{ "ibv_reg_mr", "drv_reg_user_mr", "limits exceeded" },
 		{ "ibv_reg_mr", "ib_umem_odp_get", "on-demand" },
 		{ "ibv_open_device", "drv_something", "too many processes" },
-		{ "ibv_alloc_pd", "drv_something", "cannot be told" },
+		{ "ibv_alloc_pd", "drv_something", "several possible causes" },
 	};
 	_cleanup_(rd_hints_deinit) struct rd_hints hints = { 0 };
 
