@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which verb it was, on which device and queue pair: read only once a call has failed. */
+/* Verb, device and queue pair of a call: read only after the call has failed. */
 #ifndef RD_BPF_DECODE_H
 #define RD_BPF_DECODE_H
 
 #include "thread.bpf.h"
 
-/* The head of an uverbs ioctl's argument and its attributes, as <rdma/rdma_user_ioctl_cmds.h> lays them out. */
+/* The head of an uverbs ioctl's argument and its attributes, as in <rdma/rdma_user_ioctl_cmds.h>. */
 struct ioctl_header {
 	__u16 length, object, method, num_attrs;
 	__u64 reserved1;
@@ -110,24 +110,24 @@ static __always_inline void decode(struct thread *t, __u32 entry)
 	rec->num_attrs = 0;
 	rec->dev = 0;
 	switch (entry) {
-	case RD_DOOR_IOCTL:
+	case RD_ROOT_IOCTL:
 		rec->dev = file_device((struct file *)t->args[0]);
 		decode_ioctl(t);
 		break;
-	case RD_DOOR_UCMA:
+	case RD_ROOT_UCMA:
 		rec->dev = file_device((struct file *)t->args[0]);
 		if (cfg.read_kernel && !bpf_probe_read_user(&cmd, sizeof(cmd), (void *)t->args[1]))
 			rec->verb = RD_VERB(RD_VERB_UCMA, cmd);
 		break;
-	case RD_DOOR_HANDLER:
+	case RD_ROOT_HANDLER:
 		rec->dev = bundle_device(t->args[0]);
 		rec->verb = RD_VERB(RD_VERB_WRITE, rec->root);
 		break;
-	case RD_DOOR_MMAP:
+	case RD_ROOT_MMAP:
 		rec->dev = file_device((struct file *)t->args[0]);
 		rec->verb = RD_VERB(RD_VERB_FOP, entry);
 		break;
-	case RD_DOOR_OPEN:
+	case RD_ROOT_OPEN:
 		rec->dev = inode_device((struct inode *)t->args[0]);
 		rec->verb = RD_VERB(RD_VERB_FOP, entry);
 		break;

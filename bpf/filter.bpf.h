@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which events the user wants. Settings that are off cost nothing: they are constants when the programs are loaded. */
+/* Event filters. Unused filters cost nothing: they are constants when the programs are loaded. */
 #ifndef RD_BPF_FILTER_H
 #define RD_BPF_FILTER_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The recorder of queue pairs: what modify_qp was asked for and answered, births and deaths, asynchronous events. Control
- * path only: posting and polling pass none of these functions.
+ * The recorder of queue pairs: parameters and results of modify_qp, creation and destruction, asynchronous events. Control
+ * path only: posting and polling do not call these functions.
  *
  * Templates, as in trace.bpf.c: user space loads a copy for each function; the attach cookie is the function's id.
  */
@@ -17,9 +17,9 @@
 #include "totals.bpf.h"
 
 #define MAX_ERRNO 4095
-#define DEPTH 2 /* a driver may move a queue pair of its own while it moves the caller's */
+#define DEPTH 2 /* a driver may modify an internal queue pair while it modifies that of the caller */
 
-/* enum ib_qp_attr_mask: which fields of struct ib_qp_attr mean anything. Part of the kernel's user interface. */
+/* enum ib_qp_attr_mask: which fields of struct ib_qp_attr are valid. Part of the user ABI. */
 #define MASK_STATE 0x1
 #define MASK_CUR_STATE 0x2
 #define MASK_PORT 0x20
@@ -43,7 +43,7 @@ struct call {
 	__u32 mask;
 };
 
-/* A thread's calls under way. */
+/* Calls in progress of a thread. */
 struct thread {
 	__u32 depth;
 	struct call calls[DEPTH];
@@ -58,7 +58,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* set by user space: as many as there are functions */
+	__uint(max_entries, 1); /* set by user space: number of functions */
 	__type(key, __u32);
 	__type(value, __u32); /* enum rd_qp_role */
 } roles SEC(".maps");
@@ -91,7 +91,7 @@ static __always_inline void read_narrow(struct rd_qp_rec *rec, const void *attr,
 		rec->known |= 1ull << field;
 }
 
-/* Read when the call returns: the core has then resolved what the caller left open. */
+/* Read when the call returns: the core has then filled in what the caller left open. */
 static __always_inline void read_attr(struct rd_qp_rec *rec, const void *attr)
 {
 	read_wide(rec, attr, RD_QPA_STATE, MASK_STATE);
@@ -150,7 +150,7 @@ static __always_inline void read_caller(struct rd_qp_rec *rec)
 	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
 }
 
-/* Room for a record, zeroed but for role and time; counted. NULL: there is none. */
+/* Reserves and counts a record, zeroed except role and time. NULL: the ring buffer is full. */
 static __always_inline struct rd_qp_rec *begin(__u32 role)
 {
 	struct rd_totals *sum = get_totals();
@@ -204,12 +204,12 @@ static __noinline int modify_entered(__u64 qp, __u64 attr, __u32 mask)
 		sum = get_totals();
 		if (sum)
 			sum->no_state++;
-		/* Deeper than any driver goes: an exit was missed, and what is kept is of calls long over. */
+		/* Deeper than any driver nests: an exit was missed, and the stored calls are over. */
 		if (t)
 			t->depth = 0;
 		return 0;
 	}
-	/* The same queue pair cannot be moved within its own move. */
+	/* A queue pair is never modified from within its own modify_qp. */
 	if (t->depth && t->calls[0].qp == qp) {
 		sum = get_totals();
 		if (sum)
@@ -231,7 +231,7 @@ static __noinline int modify_left(int ret)
 
 	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
 	if (!t)
-		return 0; /* it came in before the recorder did */
+		return 0; /* entered before the recorder was attached */
 	if (!t->depth) {
 		sum = get_totals();
 		if (sum)
@@ -269,7 +269,7 @@ static __noinline int created(__u64 qp)
 	return 0;
 }
 
-/* The core's own rule: which of the events that drivers hand out are about a queue pair goes by the function. */
+/* As in the core, the function determines whether an event of a driver is about a queue pair. */
 static __always_inline void read_event(struct rd_qp_rec *rec, const void *event)
 {
 	void *qp = NULL;
@@ -284,7 +284,7 @@ static __always_inline void read_event(struct rd_qp_rec *rec, const void *event)
 		read_qp(rec, qp);
 }
 
-static __noinline int noted(__u32 fn, __u64 object)
+static __noinline int object_entered(__u32 fn, __u64 object)
 {
 	__u32 *role = bpf_map_lookup_elem(&roles, &fn);
 	struct rd_qp_rec *rec;
@@ -347,7 +347,7 @@ int fentry_object(void *ctx)
 	if (!on)
 		return 0;
 	bpf_get_func_arg(ctx, 0, &object);
-	return noted(bpf_get_attach_cookie(ctx), object);
+	return object_entered(bpf_get_attach_cookie(ctx), object);
 }
 
 SEC("?kprobe")
@@ -371,7 +371,7 @@ int kretprobe_create(struct pt_regs *ctx)
 SEC("?kprobe")
 int kprobe_object(struct pt_regs *ctx)
 {
-	return on ? noted(bpf_get_attach_cookie(ctx), PT_REGS_PARM1(ctx)) : 0;
+	return on ? object_entered(bpf_get_attach_cookie(ctx), PT_REGS_PARM1(ctx)) : 0;
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * What the recorder of queue pairs and user space share: one record per transition or event, and the knobs.
- * A reader treats a record as foreign input.
+ * Shared by the recorder of queue pairs and user space: one record per transition or event, and the configuration.
+ * A reader treats a record as untrusted input.
  */
 #ifndef RD_BPF_QP_H
 #define RD_BPF_QP_H
 
 #include <linux/types.h>
 
-/* What a hooked function is to the recorder. */
+/* The role of a hooked function. */
 enum rd_qp_role {
 	RD_QP_ROLE_NONE = 0,
 	RD_QP_ROLE_MODIFY,   /* int (struct ib_qp *, struct ib_qp_attr *, int mask, …): entry and exit */
@@ -19,7 +19,7 @@ enum rd_qp_role {
 	RD_QP_ROLE_COUNT,
 };
 
-/* Fields of struct ib_qp_attr, named as there; the last ones lie below ah_attr. Those up to RD_QPA_ENUMS are 32 bits wide. */
+/* Fields of struct ib_qp_attr, with the same names; the last ones are in ah_attr. Those up to RD_QPA_ENUMS are 32 bits wide. */
 enum rd_qp_attr_field {
 	RD_QPA_STATE,
 	RD_QPA_CUR_STATE,
@@ -45,7 +45,7 @@ enum rd_qp_attr_field {
 	RD_QPA_COUNT,
 };
 
-/* Told before the programs are loaded. Offsets in bytes, from the loaded modules' own BTF; -1: not known. */
+/* Set before the programs are loaded. Offsets in bytes, from the BTF of the loaded modules; -1: unknown. */
 struct rd_qp_config {
 	__s32 attr[RD_QPA_COUNT]; /* in struct ib_qp_attr */
 	__s32 dgid, dlid;	  /* likewise; 16 and 2 bytes */
@@ -56,11 +56,11 @@ struct rd_qp_config {
 struct rd_qp_rec {
 	__u64 time;	/* CLOCK_MONOTONIC, ns; of MODIFY: when the call returned */
 	__u64 duration; /* ns; MODIFY only */
-	__u64 cgroup;	/* of the caller, as pid, tid and comm are; 0 where it is none of its doing */
+	__u64 cgroup;	/* of the caller, as are pid, tid and comm; 0 for events, which have no caller */
 	__u32 role;	/* enum rd_qp_role */
-	__s32 ret;	/* what MODIFY returned */
+	__s32 ret;	/* return value of MODIFY */
 	__u32 pid, tid; /* of the initial pid namespace */
-	__u32 qpn;	/* DISPATCH: the port, where it is about one */
+	__u32 qpn;	/* DISPATCH: the port, for events of a port */
 	__u32 qp_type;	/* enum ib_qp_type */
 	__u32 mask;	/* enum ib_qp_attr_mask */
 	__u32 event;	/* enum ib_event_type */
@@ -77,7 +77,7 @@ struct rd_qp_rec {
 #define RD_QP_HAS_DGID (1ull << 34)
 #define RD_QP_HAS_DLID (1ull << 35)
 
-/* Durations of MODIFY are counted in the kernel, by new state (enum ib_qp_state; the last: none given) and power of two ns. */
+/* Durations of MODIFY are counted in the kernel, by new state (enum ib_qp_state; the last: no state set) and power of two ns. */
 #define RD_QP_STATES 8
 #define RD_QP_NO_STATE 7
 #define RD_QP_POWERS 64

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the tracing programs keep: their settings, the maps, a thread on its way through the kernel. */
+/* State of the BPF programs: configuration, maps, and the call of a thread in the kernel. */
 #ifndef RD_BPF_THREAD_H
 #define RD_BPF_THREAD_H
 
@@ -19,7 +19,7 @@
 #define MAX_ERRNO 4095
 #define HEADER_SIZE __builtin_offsetof(struct rd_rec, chain)
 
-/* Types of the running kernel, read through its own BTF: only the fields that are used. Same on 5.10 to 7.2. */
+/* Types of the running kernel, read through BTF (CO-RE): only the fields that are used. The same on 5.10 to 7.2. */
 struct task_struct {
 	__u32 tgid;
 	struct task_struct *real_parent;
@@ -33,27 +33,27 @@ struct file {
 	struct inode *f_inode;
 } __attribute__((preserve_access_index));
 
-/* Knobs that do not change after loading. */
+/* Configuration that does not change after loading. */
 const volatile struct rd_trace_config cfg = {};
 
-/* Set by user space. On: calls are followed. Off at first, so that no call is seen half while hooks are being added, and
- * at the end, when taking them away may need a minute. */
+/* Set by user space. On: calls are traced. Off while hooks are being attached, so that no call is traced partially, and at the
+ * end, when detaching may take a minute. */
 volatile bool on = false;
 
-/* The process that asked for the trace, as the initial pid namespace numbers it: written by `whoami`. */
+/* PID of the tracing command in the initial PID namespace; set by `whoami`. */
 volatile __u32 command = 0;
 
 #define THREAD_IN_CALL 1
-#define THREAD_USED 2 /* what a call leaves behind that met a failure is still there */
+#define THREAD_USED 2 /* contains data of an earlier call with a failure */
 
-/* A thread on its way through the kernel. */
+/* The call of a thread in the kernel. */
 struct thread {
-	__u32 state;  /* THREAD_*: 0 between calls, after one that met no failure */
-	bool matched; /* a function that the user named is in the chain */
-	__u16 branch; /* where in the chain the present branch begins */
+	__u32 state;  /* THREAD_*: 0 between calls, after a call without failure */
+	bool matched; /* the chain contains a function that matches --function */
+	__u16 branch; /* index in the chain of the start of the current branch */
 	__u16 n_kstack;
-	__u64 sp;				/* the caller's stack pointer at the last exit in the chain */
-	struct rd_rec_link earlier[RD_EARLIER]; /* branches before the present one, newest first: origin, last errno */
+	__u64 sp;				/* stack pointer of the caller at the last exit in the chain */
+	struct rd_rec_link earlier[RD_EARLIER]; /* branches before the current one, newest first: origin, last errno */
 	__u64 args[2];				/* of the root */
 	volatile __u64 frame;			/* scratch of caller_sp() */
 	struct rd_rec rec;
@@ -70,7 +70,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* set by user space: as many as there are functions */
+	__uint(max_entries, 1); /* set by user space: number of functions */
 	__type(key, __u32);
 	__type(value, __u32);
 } fns SEC(".maps");

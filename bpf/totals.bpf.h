@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What every object of ours counts of its records. */
+/* Counts of records, kept by each of our BPF objects. */
 #ifndef RD_BPF_TOTALS_H
 #define RD_BPF_TOTALS_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One exit program for every function: it returns at once unless the function returned an errno, and otherwise adds the
- * exit to the chain of its thread. When the thread leaves the kernel's door that it came in by (the root) with an errno,
- * the chain becomes one record and one count.
+ * The same exit program for every function: it returns immediately unless the function returned an errno, and otherwise adds the
+ * exit to the chain of its thread. When the kernel entry point of the call (the root) returns an errno, the chain becomes one
+ * record and one count.
  *
  * The programs below are templates: user space loads a copy of their instructions for each function (fexit), for each
  * BTF object (fexit of many), or once (kprobe.multi). The attach cookie is the function's id.
@@ -11,14 +11,14 @@
 #include "filter.bpf.h"
 #include "thread.bpf.h"
 
-/* Cheap and on the safe side: every errno looks like this in the lower half of the register. */
+/* A cheap first check without false negatives, on the lower half of the register. */
 static __always_inline bool maybe_errno(__u64 ret)
 {
 	return (__u32)ret >= (__u32)-MAX_ERRNO;
 }
 
-/* An int leaves the upper half of the register as it was; in a long or a pointer it is all ones. Where the type is not
- * known, a call that extended the sign and one that did not are both believed. */
+/* In an int, the upper half of the register is undefined; in a long or a pointer with an errno, it is all ones. If the type is
+ * unknown, values with and without sign extension count as an errno. */
 static __always_inline bool is_errno(__u64 ret, __u32 info)
 {
 	__u32 upper = ret >> 32;
@@ -35,10 +35,10 @@ static __always_inline bool is_errno(__u64 ret, __u32 info)
 	}
 }
 
-/* The stack pointer of the caller, to which the function returns. Under fexit it is found from the trampoline's frame, as
- * x86-64 lays it out: below the return address and the saved frame pointer lie the return value and the arguments, where
- * the context points. Elsewhere the constant part differs, which no comparison notices. A sum with a context pointer is
- * refused, so the pointer goes through memory. */
+/* The stack pointer of the caller, to which the function returns. For fexit it is calculated from the frame of the trampoline, as
+ * laid out on x86-64: the context points to the arguments and the return value, below the saved frame pointer and the return
+ * address. On other architectures the constant differs, which does not affect comparisons. The verifier rejects arithmetic on a
+ * context pointer, so the pointer is stored in memory first. */
 static __always_inline __u64 caller_sp(void *ctx, struct thread *t, bool fexit)
 {
 	if (!fexit)
@@ -47,17 +47,17 @@ static __always_inline __u64 caller_sp(void *ctx, struct thread *t, bool fexit)
 	return t->frame + bpf_get_func_arg_cnt(ctx) * 8 + 24;
 }
 
-/* An index into a chain that the verifier of every kernel finds in bounds. Where the compiler sees that it is small anyway, it leaves
- * the mask out (clang 19 does), and 6.1 does not see that a bound of one register holds for its copy, too. */
+/* An index into a chain that the verifier of every kernel accepts as in bounds. Without the barrier, clang 19 omits the mask if
+ * it can prove the bound, and the verifier of Linux 6.1 does not apply the bound of one register to its copy. */
 static __always_inline __u32 slot(__u32 n)
 {
 	barrier_var(n);
 	return n % RD_CHAIN_SLOTS;
 }
 
-/* Adds an exit to the thread's chain. This function called the one before if its caller's stack pointer is higher. Equal
- * stack pointers mean siblings under fexit; under a kretprobe they may also be a function and the one it jumped to at its
- * end, so there only another errno makes a new branch. */
+/* Adds an exit to the chain of the thread. This function called the previous one if the stack pointer of its caller is higher.
+ * Equal stack pointers mean siblings with fexit; with a kretprobe they may also be a function and its tail call, so there only a
+ * different errno starts a new branch. */
 static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u32 info, __s16 err, bool fexit)
 {
 	struct rd_rec *rec = &t->rec;
@@ -78,7 +78,7 @@ static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u3
 		}
 	}
 	if (n >= RD_CHAIN_MAX) {
-		/* The newest branch is the one that can still matter; within a branch its origin is, and the newest. */
+		/* Only the newest branch can still matter; within a branch, keep the origin and the newest exits. */
 		if (flags) {
 			rec->dropped += n;
 			t->branch = 0;
@@ -100,8 +100,8 @@ static __always_inline void add_exit(void *ctx, struct thread *t, __u32 fn, __u3
 	}
 }
 
-/* The innermost function of what led to the root's errno. That is the root's own branch, unless it begins with another
- * errno and an earlier branch ended with the root's: then the later failure was one of cleaning up. */
+/* The origin of the errno of the root: the first function of the branch of the root, unless that begins with a different errno
+ * and an earlier branch ended with the errno of the root. Then the later failure was one of the cleanup. */
 static __always_inline __u32 find_origin(struct thread *t)
 {
 	struct rd_rec *rec = &t->rec;
@@ -131,7 +131,7 @@ static __always_inline bool count(const struct rd_rec *rec)
 	return true;
 }
 
-/* A count of 8-byte things as bytes, bounded by a mask: what the compiler makes of a comparison the verifier loses. */
+/* Size in bytes of n 8-byte elements, bounded by a mask, because the verifier loses the bound of a compiled comparison. */
 static __always_inline __u32 size_of(__u32 n, __u32 slots)
 {
 	barrier_var(n);
@@ -216,8 +216,8 @@ static __always_inline void begin(struct thread *t, __u32 fn, __u64 arg0, __u64 
 }
 
 /*
- * Here and below: what only some calls need is out of line, so that a call that succeeds pays neither for it nor for the
- * registers that it would have to save.
+ * Here and below, code that only some calls need is out of line, so that successful calls do not execute it or save registers for
+ * it.
  */
 static __noinline int enter_used(struct thread *t, __u32 fn, __u64 arg0, __u64 arg1)
 {
@@ -230,8 +230,8 @@ static __noinline int enter_used(struct thread *t, __u32 fn, __u64 arg0, __u64 a
 		return 0;
 	}
 	if (t->state & THREAD_IN_CALL) {
-		/* A write handler below an ioctl is one more function of the ioctl's chain. */
-		if (RD_FN_ENTRY(fn_info(fn)) == RD_DOOR_HANDLER && RD_FN_ENTRY(fn_info(t->rec.root)) != RD_DOOR_HANDLER)
+		/* A write handler called from an ioctl is an ordinary function of the chain of the ioctl. */
+		if (RD_FN_ENTRY(fn_info(fn)) == RD_ROOT_HANDLER && RD_FN_ENTRY(fn_info(t->rec.root)) != RD_ROOT_HANDLER)
 			return 0;
 		sum = get_totals();
 		if (sum)
@@ -260,7 +260,7 @@ static __always_inline int enter_root(__u32 fn, __u64 arg0, __u64 arg1)
 	return 0;
 }
 
-/* The thread's state, where an exit that failed is to be added to it. */
+/* The state of the thread, if a failed exit is to be added to it. */
 static __always_inline struct thread *thread_in_call(void)
 {
 	struct thread *t;
@@ -305,7 +305,7 @@ static __noinline int fexit_root_failed(void *ctx, struct thread *t, __u32 fn, _
 	if (t->rec.root == fn) {
 		bpf_get_func_arg(ctx, 0, &t->args[0]);
 		/* ioctl(file, command, header); write(file, buffer, …) */
-		bpf_get_func_arg(ctx, entry == RD_DOOR_IOCTL ? 2 : 1, &t->args[1]);
+		bpf_get_func_arg(ctx, entry == RD_ROOT_IOCTL ? 2 : 1, &t->args[1]);
 	}
 	return root_failed(ctx, t, fn, ret, true);
 }
@@ -315,7 +315,7 @@ static __noinline int kprobe_root_failed(void *ctx, struct thread *t, __u32 fn, 
 	return root_failed(ctx, t, fn, ret, false);
 }
 
-/* Where the root returned an errno, or was not seen to be entered: true. */
+/* True if the root returned an errno, or its entry was missed. */
 static __always_inline bool leave_root(struct thread *t, __u32 fn, __u64 ret)
 {
 	if (maybe_errno(ret) || !(t->state & THREAD_IN_CALL))
@@ -349,10 +349,10 @@ static __noinline int fexit_failed(void *ctx)
 SEC("?fexit")
 int fexit_leave(void *ctx)
 {
-	void *volatile kept = ctx; /* on the stack: cheaper than in a register that has to be saved first */
+	void *volatile kept = ctx; /* on the stack: cheaper than a register that must be saved */
 	__u64 ret;
 
-	bpf_get_func_ret(ctx, &ret); /* at an exit it cannot fail */
+	bpf_get_func_ret(ctx, &ret); /* cannot fail at an exit */
 	return maybe_errno(ret) ? fexit_failed(kept) : 0;
 }
 
@@ -366,7 +366,7 @@ int fexit_leave_root(void *ctx)
 	if (!on)
 		return 0;
 	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-	if (!t) /* it came in before the trace began */
+	if (!t) /* entered before the trace began */
 		return 0;
 	bpf_get_func_ret(ctx, &ret);
 	fn = bpf_get_attach_cookie(ctx);
@@ -410,15 +410,15 @@ int kprobe_leave_root(struct pt_regs *ctx)
 	if (!on)
 		return 0;
 	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-	if (!t) /* it came in before the trace began */
+	if (!t) /* entered before the trace began */
 		return 0;
 	fn = bpf_get_attach_cookie(ctx);
 	ret = PT_REGS_RC(ctx);
 	return leave_root(t, fn, ret) ? kprobe_root_failed(ctx, t, fn, ret) : 0;
 }
 
-/* The verifier wants the context read at constant offsets: the compiler may not turn the choice of a register into
- * arithmetic on the pointer. */
+/* The verifier requires constant offsets in the context: the barrier keeps the compiler from turning the selection of a register
+ * into pointer arithmetic. */
 static __always_inline __u64 kprobe_arg(struct pt_regs *ctx, __u32 n)
 {
 	__u64 args[] = { PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx), PT_REGS_PARM4(ctx),
@@ -442,10 +442,11 @@ int kprobe_root(struct pt_regs *ctx)
 		return 0;
 	fn = bpf_get_attach_cookie(ctx);
 	entry = RD_FN_ENTRY(fn_info(fn));
-	return enter_root(fn, PT_REGS_PARM1(ctx), kprobe_arg(ctx, entry == RD_DOOR_IOCTL ? 2 : 1));
+	return enter_root(fn, PT_REGS_PARM1(ctx), kprobe_arg(ctx, entry == RD_ROOT_IOCTL ? 2 : 1));
 }
 
-/* At a return the arguments are gone: on the few functions of the core that take a queue pair, this notes it going in. */
+/* A kretprobe has no access to the arguments: for the few functions of the core that take a queue pair, this records it on
+ * entry. */
 SEC("?kprobe")
 int kprobe_object(struct pt_regs *ctx)
 {
@@ -459,7 +460,7 @@ int kprobe_object(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Run once, in the context of the holder, which is the command's child. */
+/* Run once, in the context of the holder, which is a child of the command. */
 SEC("?raw_tp")
 int whoami(void *ctx)
 {

@@ -28,7 +28,7 @@ static uint64_t now(const struct trace *t)
 	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
 }
 
-static int list(struct trace *t, struct rd_err *err)
+static int list_functions(struct trace *t, struct rd_err *err)
 {
 	_cleanup_free_ bool *match = NULL;
 	struct rd_report report;
@@ -47,16 +47,16 @@ static int list(struct trace *t, struct rd_err *err)
 	return r;
 }
 
-/* Hooks on, command running. */
-static int start(struct trace *t, char **argv, struct rd_err *err)
+/* Attaches the hooks, then lets the command run. */
+static int start_trace(struct trace *t, char **argv, struct rd_err *err)
 {
 	struct trace_command command = { .argv = argv, .keep_privs = t->opts->keep_privs };
 	_cleanup_free_ bool *match = NULL;
 	struct rd_session_opts opts = { 0 };
-	size_t said = t->notes.n;
+	size_t reported = t->notes.n;
 	int r = trace_filters(t, &opts, &match, err);
 
-	/* One that runs as we do can do nothing to our terminal that we could not. */
+	/* A command with our own user cannot do more to our terminal than we can. */
 	command.session = t->opts->user != NULL;
 	command.user = command.session ? &t->user : NULL;
 	if (!r && argv[0])
@@ -76,11 +76,11 @@ static int start(struct trace *t, char **argv, struct rd_err *err)
 		trace_explain(t->ctx->source, t->ctx->cmd->name, err);
 		return r;
 	}
-	rd_warn_errors(t->ctx, &t->notes, said);
+	rd_warn_errors(t->ctx, &t->notes, reported);
 	r = rd_source_live_set_ring(t->ctx->source, rd_session_ring_fd(t->session), err);
 	if (r)
 		return r;
-	trace_say_started(t);
+	trace_report_started(t);
 	t->started = now(t);
 	r = command.session ? trace_signals_of_session(t->signals, err) : 0;
 	if (r < 0)
@@ -99,7 +99,7 @@ static int trace(struct trace *t, char **argv, struct rd_err *err)
 	if (!r)
 		r = t->signals = trace_signals_open(err);
 	if (r >= 0)
-		r = start(t, argv, err);
+		r = start_trace(t, argv, err);
 	if (r)
 		return r;
 	r = trace_loop(t, err);
@@ -116,7 +116,7 @@ static const char *schema_of(const struct trace_opts *o)
 			       "rdmadiag/trace-errno-summary/1";
 }
 
-static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+static int check_args(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
 	const struct trace t = { .ctx = ctx, .opts = ctx->state };
 	int r = trace_opts_check(t.opts, argc, err);
@@ -125,7 +125,7 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 	return r < 0 ? r : trace_columns_check(&t, err);
 }
 
-static int run(struct rd_ctx *ctx, int argc, char **argv)
+static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
 {
 	_cleanup_(trace_deinit) struct trace t = {
 		.ctx = ctx, .opts = ctx->state, .signals = -1, .child = TRACE_CHILD_INIT
@@ -148,7 +148,7 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 	if (r)
 		return rd_fail(ctx, &err);
 	rd_warn_errors(t.ctx, &t.notes, 0);
-	r = t.opts->list ? list(&t, &err) : trace(&t, argv, &err);
+	r = t.opts->list ? list_functions(&t, &err) : trace(&t, argv, &err);
 	if (r < 0)
 		return rd_fail(ctx, &err);
 	return r;
@@ -161,11 +161,11 @@ const struct rd_cmd rd_cmd_trace_errno = {
 	.opts = trace_options,
 	.rules = trace_rules,
 	.description =
-		"Watches the functions of the RDMA kernel modules that can return an error, and shows each call of a program\n"
-		"that failed: the verb, the process, the device, and the chain of functions from the one that failed first.\n"
-		"Runs until Ctrl-C, or as long as COMMAND does, whose exit status it then has.",
+		"Traces the functions of the RDMA kernel modules that can return an error. Shows each failed call of a program: the\n"
+		"verb, the process, the device, and the chain of kernel functions from the one that failed first. Runs until\n"
+		"Ctrl-C, or until COMMAND ends, and then exits with the exit status of COMMAND.",
 	.examples = "  rdmadiag trace-errno -- ibv_rc_pingpong -d mlx5_0\n"
-		    "  rdmadiag trace-errno -u alice -- ./trainer       as a user, whose limits apply\n"
+		    "  rdmadiag trace-errno -u alice -- ./trainer       with the limits of that user\n"
 		    "  rdmadiag trace-errno --errno ENOMEM --duration 60 --json\n"
 		    "  rdmadiag trace-errno --summary --duration 10\n"
 		    "  rdmadiag trace-errno --list --function 'ib_umem_*'\n",
@@ -175,6 +175,6 @@ const struct rd_cmd rd_cmd_trace_errno = {
 	.metrics = true,
 	.runs_command = true,
 	.state_size = sizeof(struct trace_opts),
-	.check = check,
-	.run = run,
+	.check = check_args,
+	.run = run_trace_errno,
 };

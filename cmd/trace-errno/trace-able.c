@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Can this host and this process trace at all? Asked before anything is tried, so that the answer is one clear sentence.
- * Capabilities, not users, as measured on 6.1 to 7.2: nothing works without CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN, which
- * stands for both), and with the two kprobe-multi does. Fexit on modules also needs CAP_SYS_ADMIN, as it walks the list of BTF
- * objects; so do kprobes where kernel.perf_event_paranoid is above 2. A kernel without kprobe-multi has only those.
+ * Whether this host and this process can trace at all, checked before anything is attached, so that the error is one clear
+ * sentence. Capabilities are checked, not users. Measured on Linux 6.1 to 7.2: nothing works without CAP_BPF and CAP_PERFMON (or
+ * CAP_SYS_ADMIN, which includes both); with these two kprobe-multi works. Fexit on modules also needs CAP_SYS_ADMIN, because it
+ * walks the list of BTF objects; so do kprobes where kernel.perf_event_paranoid is above 2. A kernel without kprobe-multi has only
+ * these two backends.
  */
 #include "trace.h"
 
@@ -26,8 +27,8 @@ int trace_have_rdma(struct rd_source *src, struct rd_err *err)
 {
 	if (exists(src, "/sys/class/infiniband") || exists(src, "/sys/module/ib_core"))
 		return 0;
-	rd_err_set(err, ENODEV, "/sys/class/infiniband", RD_NO_RDMA_MODULE ", so there is nothing to trace");
-	rd_err_hint(err, "modprobe the driver of the adapter and ib_uverbs; lspci shows which adapters there are");
+	rd_err_set(err, ENODEV, "/sys/class/infiniband", RD_NO_RDMA_MODULE ": nothing to trace");
+	rd_err_hint(err, "modprobe ib_uverbs and the driver of the adapter; lspci lists the adapters");
 	return -ENODEV;
 }
 
@@ -49,7 +50,7 @@ static bool has(uint64_t caps, int cap)
 	return caps & 1ull << cap;
 }
 
-/* Two ways to the capabilities, to be pasted. */
+/* Two commands that give the capabilities, to paste. */
 static void hint_caps(struct rd_source *src, const char *command, struct rd_err *err)
 {
 	_cleanup_free_ char *exe = NULL;
@@ -57,7 +58,8 @@ static void hint_caps(struct rd_source *src, const char *command, struct rd_err 
 	if (src->ops->read_link(src, "/proc/self/exe", &exe, NULL))
 		exe = NULL;
 	rd_err_hint(err,
-		    "sudo " RD_PROGRAM " %s …; or, for all who may execute it: sudo setcap cap_bpf,cap_perfmon=ep %s",
+		    "sudo " RD_PROGRAM
+		    " %s …; or, for all users who can execute it: sudo setcap cap_bpf,cap_perfmon=ep %s",
 		    command, exe && strlen(exe) < 100 ? exe : RD_PROGRAM);
 }
 
@@ -72,7 +74,7 @@ int trace_have_privileges(struct rd_source *src, const char *command, struct rd_
 	perfmon = has(caps, CAP_PERFMON);
 	if (bpf && perfmon)
 		return 0;
-	rd_err_set(err, EPERM, command, "tracing kernel functions needs %s%s%s, which this process lacks",
+	rd_err_set(err, EPERM, command, "tracing kernel functions needs %s%s%s, missing in this process",
 		   bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and " : "", perfmon ? "" : "CAP_PERFMON");
 	hint_caps(src, command, err);
 	return -EPERM;
@@ -87,8 +89,8 @@ int trace_within_max_hooks(const struct trace *t, struct rd_err *err)
 		n += t->set.fns[i].selected && t->set.fns[i].attachable;
 	if (n <= most)
 		return 0;
-	rd_err_set(err, 0, "--max-hooks", "%zu functions would be hooked, and no more than %lu may be", n, most);
-	rd_err_hint(err, "--max-hooks %zu; trace-errno --list shows which, and for which modules", n);
+	rd_err_set(err, 0, "--max-hooks", "%zu functions would be hooked, the limit is %lu", n, most);
+	rd_err_hint(err, "--max-hooks %zu; trace-errno --list shows the functions and their modules", n);
 	return -E2BIG;
 }
 
@@ -99,17 +101,16 @@ void trace_explain(struct rd_source *src, const char *command, struct rd_err *er
 	if (err->hint[0])
 		return;
 	if (err->code == EMFILE)
-		rd_err_hint(err, "a hook takes a descriptor: raise ulimit -n, the hard limit too");
+		rd_err_hint(err, "each hook needs a file descriptor: raise ulimit -n, including the hard limit");
 	else if (err->code == ESRCH && !exists(src, "/sys/kernel/btf/vmlinux"))
-		rd_err_hint(err,
-			    "this kernel has no BTF, which tells what its structures look like: one that is built with "
-			    "CONFIG_DEBUG_INFO_BTF is needed");
+		rd_err_hint(err, "this kernel has no BTF (the types of its structures): boot a kernel built with "
+				 "CONFIG_DEBUG_INFO_BTF=y");
 	if (err->code != EPERM && err->code != EACCES)
 		return;
 	if (read_caps(src, &caps) && !has(caps, CAP_SYS_ADMIN)) {
 		const struct rd_err was = *err;
 
-		rd_err_set(err, was.code, was.object, "%.200s; this process lacks CAP_SYS_ADMIN", was.message);
+		rd_err_set(err, was.code, was.object, "%.200s; CAP_SYS_ADMIN is missing in this process", was.message);
 		rd_err_hint(err,
 			    "sudo " RD_PROGRAM " %s …; or, for kprobes without that capability: sudo sysctl "
 			    "kernel.perf_event_paranoid=2",

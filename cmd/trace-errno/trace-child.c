@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The traced command: forked first, so that it can be filtered by, and let go only once the hooks are on. */
+/* The traced command: forked before the hooks are attached, so that the trace can be limited to it, and executed after that. */
 #include "trace-child.h"
 
 #include <dirent.h>
@@ -14,21 +14,21 @@
 #include "base/base.h"
 #include "base/number.h"
 
-/* What the child says when it could not become the command. */
+/* What the child reports if it could not execute the command. */
 struct failure {
 	int err;
 	char what[64];
 };
 
-static bool is_in(const char *folder, int len, const char *name)
+static bool is_executable_in(const char *dir, int len, const char *name)
 {
 	char file[4096];
 
-	snprintf(file, sizeof(file), "%.*s%s%s", len, folder, len ? "/" : "", name);
+	snprintf(file, sizeof(file), "%.*s%s%s", len, dir, len ? "/" : "", name);
 	return !access(file, X_OK);
 }
 
-/* Looked for before the hooks are put on, which takes time. As execvp does it. */
+/* Searches PATH as execvp does. Done before the hooks are attached, which takes time. */
 static int find_command(const char *name, struct rd_err *err)
 {
 	const char *path = getenv("PATH");
@@ -41,7 +41,7 @@ static int find_command(const char *name, struct rd_err *err)
 	for (bool more = *name; more; more = *path++) {
 		int len = (int)strcspn(path, ":");
 
-		if (is_in(path, len, name))
+		if (is_executable_in(path, len, name))
 			return 0;
 		if (errno == EACCES)
 			code = EACCES;
@@ -50,8 +50,8 @@ static int find_command(const char *name, struct rd_err *err)
 	return rd_err_set(err, code, name, "cannot run this command");
 }
 
-/* Kernels before 5.9 and the filters of some containers lack close_range. The limit on descriptors is no bound: those that were
- * open stay when it is lowered, and it may be a thousand million. */
+/* Kernels before 5.9 and the seccomp filters of some containers lack close_range. RLIMIT_NOFILE does not bound the open
+ * descriptors: they stay open when it is lowered, and it may be 10^9. */
 static int close_from(int first)
 {
 	struct dirent *entry;
@@ -90,7 +90,7 @@ int trace_keep_only(int *fds, size_t n)
 	return close_from(next);
 }
 
-_Noreturn void trace_give_up(int failed, int err, const char *what)
+_Noreturn void trace_child_fail(int failed, int err, const char *what)
 {
 	struct failure failure = { .err = err };
 
@@ -106,20 +106,20 @@ _Noreturn void trace_command_run(const struct trace_command *command, int failed
 	int r = trace_keep_only(&failed, 1);
 
 	if (r)
-		trace_give_up(failed, -r, "cannot close our files before it is run");
+		trace_child_fail(failed, -r, "cannot close inherited file descriptors");
 	if (command->user)
 		r = trace_user_become(command->user, command->keep_privs);
 	if (r)
-		trace_give_up(failed, -r, "cannot become the user to run this command");
+		trace_child_fail(failed, -r, "cannot change to the user of this command");
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execvp(command->argv[0], command->argv);
-	trace_give_up(failed, errno, "cannot run this command");
+	trace_child_fail(failed, errno, "cannot run this command");
 }
 
-/* The forked process: waits to be let go. What `go` says is whether the command begins in the foreground. */
+/* The forked process: waits for the byte on `go`, which says whether the command starts in the foreground. */
 _Noreturn static void wait_and_run(struct trace_child *child, const struct trace_command *command, int go, int failed)
 {
 	struct trace_monitor monitor = { .failed = failed };
@@ -156,7 +156,7 @@ int trace_child_start(struct trace_child *child, const struct trace_command *com
 		return rd_err_set(err, errno, name, "cannot start this command");
 	child->failed = back[0];
 	failed = back[1];
-	/* What the command leaves running stays below us, and so within the filter. */
+	/* Processes that the command leaves running become our children, and so stay within the filter. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	child->pid = fork();
 	if (child->pid < 0) {
@@ -179,7 +179,7 @@ int trace_child_go(struct trace_child *child, const char *name, struct rd_err *e
 	close(child->go);
 	child->go = -1;
 	if (n != 1)
-		return rd_err_set(err, ECHILD, name, "the command has died before it was started");
+		return rd_err_set(err, ECHILD, name, "the command process ended before it was started");
 	/* Closed by a successful exec. */
 	while ((n = read(child->failed, &failure, sizeof(failure))) < 0 && errno == EINTR)
 		;
@@ -190,7 +190,7 @@ int trace_child_go(struct trace_child *child, const char *name, struct rd_err *e
 	return 0;
 }
 
-static void ended(struct trace_child *child, int status)
+static void set_ended(struct trace_child *child, int status)
 {
 	child->ended = true;
 	child->status = status;
@@ -203,17 +203,17 @@ void trace_child_reap(struct trace_child *child)
 	int status;
 	pid_t pid;
 
-	/* The monitor stays until we are gone: it dies only if it is killed, and then the command was hung up. */
+	/* The monitor lives until we end. It ends earlier only if it is killed; the command has then received SIGHUP. */
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		if (pid == child->pid && !child->ended)
-			ended(child, status);
+			set_ended(child, status);
 }
 
 void trace_child_signal(struct trace_child *child, const struct signalfd_siginfo *info)
 {
 	if (child->tty)
 		trace_tty_signal(child->tty, info);
-	else if (info->ssi_code != SI_KERNEL) /* the terminal sends its signals to the command, too */
+	else if (info->ssi_code != SI_KERNEL) /* signals of the terminal reach the command without us */
 		kill(child->pid, (int)info->ssi_signo);
 }
 
@@ -227,7 +227,7 @@ void trace_child_serve(struct trace_child *child)
 	int status;
 
 	if (child->tty && !child->ended && trace_tty_serve(child->tty, &status))
-		ended(child, status);
+		set_ended(child, status);
 }
 
 int trace_child_exit_code(const struct trace_child *child)
@@ -241,7 +241,7 @@ void trace_child_deinit(struct trace_child *child)
 		close(child->go);
 	if (child->failed >= 0)
 		close(child->failed);
-	/* A command that was never let go ends by itself now. */
+	/* A child that has not executed the command ends by itself now. */
 	child->go = child->failed = -1;
 	trace_tty_destroy(child->tty);
 	child->tty = NULL;

@@ -12,7 +12,7 @@ int trace_match_functions(const struct rd_fnset *set, const char *glob, bool **r
 	for (size_t i = 0; i < set->n_fns; i++)
 		n += match[i] = !fnmatch(glob, set->fns[i].name, 0);
 	if (!n) {
-		rd_err_set(err, ENOENT, "--function", "no function of the loaded RDMA modules is called %s", glob);
+		rd_err_set(err, ENOENT, "--function", "no function of the loaded RDMA modules matches '%s'", glob);
 		rd_err_hint(err, RD_PROGRAM " trace-errno --list");
 		return -ENOENT;
 	}
@@ -20,7 +20,7 @@ int trace_match_functions(const struct rd_fnset *set, const char *glob, bool **r
 	return 0;
 }
 
-/* Functions without a hook are in no chain: a filter for nothing else would show nothing. */
+/* Functions without a hook never appear in a chain: a filter that matches only those would show nothing. */
 static int check_hooked(const struct rd_fnset *set, const bool *match, const char *glob, struct rd_err *err)
 {
 	const struct rd_fn *left_out = NULL;
@@ -31,7 +31,7 @@ static int check_hooked(const struct rd_fnset *set, const bool *match, const cha
 		if (match[i] && !left_out)
 			left_out = &set->fns[i];
 	}
-	rd_err_set(err, ENOENT, "--function", "%s gets no hook (%s: %s)", left_out ? left_out->name : glob,
+	rd_err_set(err, ENOENT, "--function", "%s is not traced (%s: %s)", left_out ? left_out->name : glob,
 		   left_out ? rd_rule_name(left_out->rule) : "?", left_out ? rd_rule_reason(left_out->rule) : "?");
 	rd_err_hint(err, RD_PROGRAM " trace-errno --list --function '%s'", glob);
 	return -ENOENT;
@@ -45,7 +45,7 @@ static int filter_device(struct trace *t, struct rd_session_opts *ret, struct rd
 	ret->devs[0] = rd_trace_facts_dev(t->facts, device);
 	if (!ret->devs[0]) {
 		rd_trace_facts_list(t->facts, known, sizeof(known));
-		return rd_err_set(err, ENODEV, "--device", "there is no RDMA device %s (there are: %s)", device, known);
+		return rd_err_set(err, ENODEV, "--device", "no RDMA device '%s' (available: %s)", device, known);
 	}
 	ret->n_devs = 1;
 	ret->ibdev = device;
@@ -57,7 +57,7 @@ static int filter_pid(struct trace *t, struct rd_session_opts *ret, struct rd_er
 	_cleanup_free_ char *comm = NULL;
 
 	if (rd_read_textf(t->ctx->source, &comm, NULL, "/proc/%u/comm", t->opts->pid))
-		return rd_err_set(err, ESRCH, "--pid", "there is no process %u", t->opts->pid);
+		return rd_err_set(err, ESRCH, "--pid", "no process %u", t->opts->pid);
 	ret->pid = t->opts->pid;
 	return 0;
 }
@@ -67,7 +67,7 @@ int trace_filters(struct trace *t, struct rd_session_opts *ret, bool **match, st
 	const struct trace_opts *o = t->opts;
 	int r = 0;
 
-	/* "auto" is none of them. */
+	/* "auto" does not parse, and leaves RD_BACKEND_NONE. */
 	if (o->backend)
 		rd_backend_parse(o->backend, &ret->backend);
 	ret->seconds = o->duration;

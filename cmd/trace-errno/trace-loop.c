@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Waiting and reading. The programs never wake a reader (that would cost each failing call), so the ring is looked at
- * from time to time: soon after it had something, at most 100 ms later when it is quiet.
+ * Waits for events and reads them. The BPF programs never wake the reader, because that would slow down each failing call. The
+ * ring buffer is polled: after 5 ms while there are events, after up to 100 ms when there are none.
  */
 #include "trace.h"
 
@@ -13,8 +13,8 @@
 
 #define POLL_MIN_NS 5000000u
 #define POLL_MAX_NS 100000000u
-#define POLL_USTACK_NS 5000000u	  /* user stacks get names only while their process lives */
-#define POLL_COMMAND_NS 20000000u /* one command is watched: nobody minds, and less is lost when it fails in bursts */
+#define POLL_USTACK_NS 5000000u	  /* user stacks can be resolved only while their process lives */
+#define POLL_COMMAND_NS 20000000u /* with a command: fewer events are lost in bursts */
 
 static int watch_signals(int fd, const int *wanted, size_t n, struct rd_err *err)
 {
@@ -26,7 +26,7 @@ static int watch_signals(int fd, const int *wanted, size_t n, struct rd_err *err
 			sigaddset(&set, wanted[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	fd = signalfd(fd, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? rd_err_set(err, errno, "signals", "cannot wait for them") : fd;
+	return fd < 0 ? rd_err_set(err, errno, "signals", "cannot create a signalfd") : fd;
 }
 
 int trace_signals_open(struct rd_err *err)
@@ -56,7 +56,7 @@ bool trace_signalled(struct trace *t)
 			t->interrupted = true;
 			continue;
 		}
-		/* We stay, to tell how the command ends. */
+		/* We keep running, to return the exit status of the command. */
 		trace_child_signal(&t->child, &info);
 	}
 	return t->interrupted;
@@ -67,13 +67,13 @@ static uint64_t now(const struct trace *t)
 	return t->ctx->source->ops->now(t->ctx->source, CLOCK_MONOTONIC);
 }
 
-/* Sleeps until a signal, the holder's end, the reader's going away, something from or for the command, or `ns`. */
-static void wait_a_little(struct trace *t, uint64_t ns, bool *reader_gone)
+/* Sleeps up to `ns`, until a signal, a message of the holder, the end of the reader, or input or output of the command. */
+static void wait_for_input(struct trace *t, uint64_t ns, bool *reader_gone)
 {
 	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
 	struct pollfd fds[3 + TRACE_CHILD_FDS] = {
 		{ .fd = t->signals, .events = POLLIN },
-		/* Once told to stop, it may go. */
+		/* After the request to stop it may end at any time. */
 		{ .fd = t->stopped ? -1 : rd_session_holder_fd(t->session), .events = POLLIN },
 		{ .fd = *reader_gone ? -1 : STDOUT_FILENO },
 	};
@@ -87,12 +87,12 @@ static void wait_a_little(struct trace *t, uint64_t ns, bool *reader_gone)
 	trace_child_serve(&t->child);
 }
 
-static bool enough(const struct trace *t)
+static bool enough_shown(const struct trace *t)
 {
 	return t->opts->events && t->shown >= t->opts->events;
 }
 
-/* -ECANCELED is how trace_event says that it wants no more. */
+/* trace_event returns -ECANCELED to stop reading. */
 static int drain(struct trace *t, struct rd_err *err)
 {
 	int r = t->ctx->source->ops->drain_events(t->ctx->source, trace_event, t, err);
@@ -101,14 +101,14 @@ static int drain(struct trace *t, struct rd_err *err)
 	return r == -ECANCELED ? 0 : r;
 }
 
-/* Nobody listens any more, but the command's exit status is ours to return. */
+/* The reader of our output may have ended, but we still return the exit status of the command. */
 void trace_wait_for_command(struct trace *t)
 {
 	bool no_reader = true;
 
-	/* In this order: that it has ended may be among the signals, and nothing else may come. */
+	/* In this order: the pending signals may include SIGCHLD of the command, after which nothing else may arrive. */
 	while (t->child.pid && !trace_signalled(t) && !t->child.ended)
-		wait_a_little(t, 3600000000000ull, &no_reader);
+		wait_for_input(t, 3600000000000ull, &no_reader);
 }
 
 int trace_loop(struct trace *t, struct rd_err *err)
@@ -120,19 +120,19 @@ int trace_loop(struct trace *t, struct rd_err *err)
 
 	if (t->opts->user_stack)
 		nap_max = POLL_USTACK_NS;
-	while (r >= 0 && !trace_signalled(t) && !t->child.ended && !t->let_go && !reader_gone && !enough(t)) {
+	while (r >= 0 && !trace_signalled(t) && !t->child.ended && !t->let_go && !reader_gone && !enough_shown(t)) {
 		r = drain(t, err);
 		nap = r > 0 ? POLL_MIN_NS : nap * 2 < nap_max ? nap * 2 : nap_max;
 		at = now(t);
-		if (at >= end || r < 0 || enough(t))
+		if (at >= end || r < 0 || enough_shown(t))
 			break;
-		wait_a_little(t, end - at < nap ? end - at : nap, &reader_gone);
+		wait_for_input(t, end - at < nap ? end - at : nap, &reader_gone);
 	}
 	t->stopped = now(t);
 	rd_session_stop(t->session);
-	while (r >= 0 && !reader_gone && !enough(t) && (r = drain(t, err)) > 0)
+	while (r >= 0 && !reader_gone && !enough_shown(t) && (r = drain(t, err)) > 0)
 		;
 	trace_wait_for_command(t);
-	/* A reader that has seen enough is no failure. */
+	/* A reader that closes the pipe is not a failure. */
 	return r == -EPIPE ? 0 : r < 0 ? r : 0;
 }

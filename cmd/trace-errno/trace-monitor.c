@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The process that leads the command's session. The command itself must not: the group of a leader is orphaned, and the
- * kernel does not stop orphaned groups when Ctrl-Z is typed. It keeps our privileges, but nothing of ours other than its
+ * The session leader of the command. The command itself must not be the leader: the process group of a leader is orphaned,
+ * and the kernel does not stop orphaned groups on Ctrl-Z. The monitor keeps our privileges, but of our descriptors only its
  * end of the socket, and reads nothing that the command can write.
  */
 #include "trace-child.h"
@@ -19,13 +19,13 @@
 
 struct monitor {
 	int socket, signals;
-	int terminal; /* the session's; -1: it has none */
+	int terminal; /* of the session; -1: none */
 	pid_t command;
-	pid_t front;  /* the group that had the foreground, and gets it again */
-	bool stopped; /* and we were not asked to let it go on */
+	pid_t front;  /* the process group to put in the foreground again */
+	bool stopped; /* and not continued by us */
 };
 
-/* The session's terminal is the one that the first of 0, 1, 2 has. */
+/* The terminal of the session is the first of 0, 1, 2 that has one. */
 static int session_terminal(const struct trace_monitor *monitor)
 {
 	for (size_t i = 0; i < 3; i++)
@@ -45,42 +45,43 @@ _Noreturn static void start_command(const struct trace_command *command, const s
 		tcsetpgrp(terminal, getpgrp());
 	for (int i = 0; i < 3; i++)
 		if (monitor->std[i] >= 0 && dup2(monitor->std[i], i) < 0)
-			trace_give_up(failed, errno, "cannot give this command its terminal");
+			trace_child_fail(failed, errno, "cannot set the terminal of this command");
 	trace_command_run(command, failed);
 }
 
-/* The session, and all signals blocked: what comes is read or left. */
-static void lead(struct monitor *m, int failed)
+/* Creates the session, and blocks all signals: only SIGCHLD is read. */
+static void create_session(struct monitor *m, int failed)
 {
 	sigset_t set;
 
 	prctl(PR_SET_NAME, "rdmadiag-run");
 	setsid();
 	if (m->terminal >= 0 && ioctl(m->terminal, TIOCSCTTY, 0))
-		trace_give_up(failed, errno, "cannot give this command its terminal");
+		trace_child_fail(failed, errno, "cannot set the terminal of this command");
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	m->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (m->signals < 0)
-		trace_give_up(failed, errno, "cannot wait for this command");
+		trace_child_fail(failed, errno, "cannot wait for this command");
 	sigfillset(&set);
 	sigprocmask(SIG_SETMASK, &set, NULL);
 }
 
-static void stopped(struct monitor *m, int signal)
+static void note_stop(struct monitor *m, int signal)
 {
 	pid_t group = m->terminal >= 0 ? tcgetpgrp(m->terminal) : -1;
 
 	m->stopped = true;
-	/* A shell that suspends itself may have given the foreground to another group; who was stopped for lack of it wants it. */
+	/* A shell that suspends itself may have given the foreground to another group. SIGTTIN and SIGTTOU mean that the
+	 * command's own group needs it. */
 	if (signal == SIGTTIN || signal == SIGTTOU)
 		m->front = getpgid(m->command);
 	else if (group > 0 && group != getpgrp())
 		m->front = group;
 }
 
-/* Those who stopped when the command did go on when others let it go on, or kill it. */
-static void wake_up(struct monitor *m)
+/* Another process continued or killed the command: our parent, which stopped with it, continues too. */
+static void continue_parent(struct monitor *m)
 {
 	if (m->stopped)
 		kill(getppid(), SIGCONT);
@@ -88,7 +89,7 @@ static void wake_up(struct monitor *m)
 }
 
 /* Returns whether the command has ended. */
-static bool look_at_command(struct monitor *m)
+static bool check_command(struct monitor *m)
 {
 	struct signalfd_siginfo info;
 	bool ended = false;
@@ -99,10 +100,10 @@ static bool look_at_command(struct monitor *m)
 	while (!ended && waitpid(m->command, &status, WNOHANG | WUNTRACED | WCONTINUED) > 0) {
 		ended = WIFEXITED(status) || WIFSIGNALED(status);
 		if (WIFSTOPPED(status))
-			stopped(m, WSTOPSIG(status));
+			note_stop(m, WSTOPSIG(status));
 		else
-			wake_up(m);
-		/* What the command leaves behind is not to be hung up when we end. */
+			continue_parent(m);
+		/* So that processes which the command leaves running do not receive SIGHUP when we end. */
 		if (ended && m->terminal >= 0)
 			tcsetpgrp(m->terminal, getpgrp());
 		if (!WIFCONTINUED(status))
@@ -111,7 +112,7 @@ static bool look_at_command(struct monitor *m)
 	return ended;
 }
 
-/* The command's group; for as long as it was not waited for there is one. */
+/* To the process group of the command, which exists until the command has been waited for. */
 static void signal_group(const struct monitor *m, int signal)
 {
 	pid_t group = getpgid(m->command);
@@ -120,7 +121,7 @@ static void signal_group(const struct monitor *m, int signal)
 		kill(-group, signal);
 }
 
-static void go_on(struct monitor *m, pid_t front)
+static void continue_command(struct monitor *m, pid_t front)
 {
 	/* The group that had the foreground may have ended. */
 	if (m->terminal >= 0 && tcsetpgrp(m->terminal, front))
@@ -129,17 +130,17 @@ static void go_on(struct monitor *m, pid_t front)
 	signal_group(m, SIGCONT);
 }
 
-static void carry_out(struct monitor *m, const struct trace_order *order)
+static void execute_order(struct monitor *m, const struct trace_order *order)
 {
 	switch (order->kind) {
 	case TRACE_ORDER_SIGNAL:
 		signal_group(m, order->signal);
 		break;
 	case TRACE_ORDER_FRONT:
-		go_on(m, m->front);
+		continue_command(m, m->front);
 		break;
 	case TRACE_ORDER_BACK:
-		go_on(m, getpgrp());
+		continue_command(m, getpgrp());
 		break;
 	}
 }
@@ -154,17 +155,17 @@ _Noreturn static void serve(struct monitor *m)
 	for (;;) {
 		poll(fds, RD_ARRAY_SIZE(fds), -1);
 		if (fds[0].revents && !ended)
-			ended = look_at_command(m);
+			ended = check_command(m);
 		if (!fds[1].revents)
 			continue;
 		n = recv(m->socket, &order, sizeof(order), MSG_DONTWAIT);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
 		if (n == sizeof(order) && !ended)
-			carry_out(m, &order);
+			execute_order(m, &order);
 		if (n > 0)
 			continue;
-		/* As a terminal that is closed. */
+		/* As when a terminal is closed. */
 		if (!ended) {
 			signal_group(m, SIGHUP);
 			signal_group(m, SIGCONT);
@@ -180,19 +181,19 @@ _Noreturn void trace_monitor_run(const struct trace_command *command, struct tra
 	int r = trace_keep_only(fds, RD_ARRAY_SIZE(fds));
 
 	if (r)
-		trace_give_up(monitor->failed, -r, "cannot close our files before it is run");
+		trace_child_fail(monitor->failed, -r, "cannot close inherited file descriptors");
 	*monitor = (struct trace_monitor){
 		.failed = fds[0], .socket = fds[1], .std = { fds[2], fds[3], fds[4] }, .front = monitor->front
 	};
 	m.socket = monitor->socket;
 	m.terminal = session_terminal(monitor);
-	lead(&m, monitor->failed);
+	create_session(&m, monitor->failed);
 	m.command = fork();
 	if (m.command < 0)
-		trace_give_up(monitor->failed, errno, "cannot start this command");
+		trace_child_fail(monitor->failed, errno, "cannot start this command");
 	if (!m.command)
 		start_command(command, monitor, m.terminal);
-	/* Whoever comes first: a signal to the group must not find none. */
+	/* Done by both parent and child, so that the group exists before the first signal to it. */
 	setpgid(m.command, m.command);
 	m.front = m.command;
 	close(monitor->failed);

@@ -16,15 +16,15 @@
 
 struct trace_names {
 	struct rd_hints hints;
-	struct rd_symbols symbols; /* read when the first kernel stack comes */
+	struct rd_symbols symbols; /* read for the first kernel stack */
 	bool symbols_read;
-	struct rd_ustack *ustack; /* NULL: not asked for */
+	struct rd_ustack *ustack; /* NULL: not requested */
 };
 
 static void read_hints(struct trace *t)
 {
 	_cleanup_(rd_table_deinit) struct rd_table table = { 0 };
-	size_t said = t->notes.n;
+	size_t reported = t->notes.n;
 	struct rd_err err = { 0 };
 
 	rd_table_read("hints", &table, &t->notes);
@@ -32,7 +32,7 @@ static void read_hints(struct trace *t)
 		if (rd_hints_parse(table.v[i].path, (const char *)table.v[i].bytes.data, table.v[i].bytes.size,
 				   &t->names->hints, &t->notes, &err) < 0)
 			rd_errlist_add(&t->notes, &err);
-	rd_warn_errors(t->ctx, &t->notes, said);
+	rd_warn_errors(t->ctx, &t->notes, reported);
 }
 
 int trace_names_create(struct trace *t, struct rd_err *err)
@@ -59,7 +59,7 @@ void trace_names_judge(struct trace *t, struct rd_event *ev)
 	ev->benign = rd_benign_reason(ev, &t->set);
 }
 
-/* Half a second of the kernel's time, so only where a stack is to be named. */
+/* Costs up to half a second in the kernel, so it is done only if there is a stack to resolve. */
 static void read_symbols(struct trace *t)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
@@ -69,7 +69,7 @@ static void read_symbols(struct trace *t)
 	if (!rd_read_file(t->ctx->source, "/proc/kallsyms", &bytes, &err) &&
 	    !rd_symbols_parse((const char *)bytes.data, &t->names->symbols, &err) && !t->names->symbols.n) {
 		rd_err_set(&err, EPERM, "/proc/kallsyms",
-			   "the kernel hides its addresses, so kernel stacks have no names");
+			   "the kernel hides symbol addresses: kernel stacks are shown without names");
 		rd_err_hint(&err, "sysctl kernel.kptr_restrict=1");
 	}
 	if (!err.code)
@@ -81,7 +81,7 @@ static void read_symbols(struct trace *t)
 static void name_user_stack(struct trace *t, struct rd_event *ev)
 {
 	struct rd_ustack *ustack = t->names->ustack;
-	bool said = rd_ustack_confined(ustack)->active;
+	bool reported = rd_ustack_confined(ustack)->active;
 	_cleanup_buf_ struct rd_buf confined = { 0 };
 	struct rd_err err = { 0 };
 
@@ -89,15 +89,15 @@ static void name_user_stack(struct trace *t, struct rd_event *ev)
 		rd_errlist_add(&t->notes, &err);
 		rd_verbose(t->ctx, "%s: %s; %s", err.object, err.message, err.hint);
 	}
-	if (said || !rd_ustack_confined(ustack)->active)
+	if (reported || !rd_ustack_confined(ustack)->active)
 		return;
 	rd_confined_text(rd_ustack_confined(ustack), &confined);
-	rd_verbose(t->ctx, "files of user stacks are read with: %s", confined.data);
+	rd_verbose(t->ctx, "process that parses the files of user stacks: %s", confined.data);
 }
 
 void trace_names_explain(struct trace *t, struct rd_event *ev)
 {
-	/* First: the process may end at any time. */
+	/* First, because the process may end at any time. */
 	if (t->names->ustack && rd_trace_facts_pids_ours(t->facts))
 		name_user_stack(t, ev);
 	ev->job = rd_job_from_cgroup(ev->cgroup);

@@ -8,10 +8,10 @@
 #define RING_MIN (4 * 1024u)
 #define RING_MAX (1024u * 1024 * 1024)
 #define SECONDS_MAX 1e8
-#define EVENTS_MAX (1ull << 53) /* so far a double counts */
-#define COMM_MAX 15		/* the kernel keeps no more of a thread's name */
+#define EVENTS_MAX (1ull << 53) /* exact in a double */
+#define COMM_MAX 15		/* TASK_COMM_LEN of the kernel, less its NUL */
 
-/* Of one processor; more than one is possible, as the programs run on all. */
+/* Percent of one CPU; may be above 100, because the programs run on all CPUs. */
 static int take_percent(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	struct trace_opts *o = state;
@@ -19,12 +19,13 @@ static int take_percent(void *state, const struct rd_opt *opt, const char *arg, 
 	double v;
 
 	if (rd_take_real(&at, &v) < 0 || (*at && strcmp(at, "%") != 0) || v == 0 || v > 1e6)
-		return rd_opt_refuse(opt, err, "\"%s\" is no percentage of one processor above 0", arg);
+		return rd_opt_refuse(opt, err,
+				     "invalid percentage '%s': expected a number above 0, in percent of one CPU", arg);
 	o->max_cpu = v;
 	return 0;
 }
 
-/* The kernel takes powers of two; what lies between is rounded up. */
+/* The kernel accepts powers of two; other sizes are rounded up. */
 static int take_size(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	struct trace_opts *o = state;
@@ -37,7 +38,7 @@ static int take_size(void *state, const struct rd_opt *opt, const char *arg, str
 	else if (v && (*end == 'm' || *end == 'M'))
 		unit = 1024 * 1024, end++;
 	if (*end || !v || v > RING_MAX / unit)
-		return rd_opt_refuse(opt, err, "\"%s\" is not a size from 4k to 1024m", arg);
+		return rd_opt_refuse(opt, err, "invalid size '%s': expected 4k to 1024m", arg);
 	while (size < v * unit)
 		size *= 2;
 	o->ring = size;
@@ -50,7 +51,7 @@ static int take_errno(void *state, const struct rd_opt *opt, const char *arg, st
 	int code = rd_errno_parse(arg);
 
 	if (code <= 0 || code > 4095)
-		return rd_opt_refuse(opt, err, "\"%s\" is no errno; give a name such as ENOMEM, or a number", arg);
+		return rd_opt_refuse(opt, err, "invalid errno '%s': expected a name such as ENOMEM, or a number", arg);
 	o->err = code;
 	return 0;
 }
@@ -60,8 +61,7 @@ static int take_comm(void *state, const struct rd_opt *opt, const char *arg, str
 	struct trace_opts *o = state;
 
 	if (!*arg || strlen(arg) > COMM_MAX)
-		return rd_opt_refuse(opt, err, "\"%s\" cannot be a thread's name: they have 1 to %d bytes", arg,
-				     COMM_MAX);
+		return rd_opt_refuse(opt, err, "invalid thread name '%s': expected 1 to %d bytes", arg, COMM_MAX);
 	o->comm = arg;
 	return 0;
 }
@@ -75,45 +75,48 @@ static int take_function(void *state, const struct rd_opt *opt, const char *arg,
 }
 
 const struct rd_opt trace_options[] = {
-	{ "duration", 0, "SECONDS", "stop after this time", RD_SECONDS(trace_opts, duration, RD_ABOVE_0, SECONDS_MAX) },
-	{ "events", 0, "N", "stop after this many events were shown", RD_NUMBER(trace_opts, events, 1, EVENTS_MAX) },
-	{ "user", 'u', "USER", "run COMMAND as this user, in a session of its own", "user", RD_TEXT(trace_opts, user) },
-	{ "keep-privs", 0, NULL, "with -u: let setuid programs give COMMAND the privileges of others",
+	{ "duration", 0, "SECONDS", "stop tracing after this time",
+	  RD_SECONDS(trace_opts, duration, RD_ABOVE_0, SECONDS_MAX) },
+	{ "events", 0, "N", "stop tracing after N events have been shown",
+	  RD_NUMBER(trace_opts, events, 1, EVENTS_MAX) },
+	{ "user", 'u', "USER", "run COMMAND as this user, in its own session", "user", RD_TEXT(trace_opts, user) },
+	{ "keep-privs", 0, NULL, "with -u: allow COMMAND to gain privileges through setuid programs",
 	  RD_FLAG(trace_opts, keep_privs) },
-	{ "pid", 0, "PID", "only this process", "pid", RD_NUMBER(trace_opts, pid, 1, RD_PID_MAX) },
-	{ "comm", 0, "NAME", "only threads of this name", RD_TAKES(take_comm) },
-	{ "cgroup", 0, "PATH", "only this control group and those below it", "file", RD_TEXT(trace_opts, cgroup) },
-	{ "device", 0, "IBDEV", "only this RDMA device", "ibdev", RD_TEXT(trace_opts, device) },
-	{ "errno", 0, "NAME", "only this error, by name or number", "errno", RD_TAKES(take_errno) },
-	{ "function", 0, "GLOB", "only failures that such a kernel function was part of", "function",
+	{ "pid", 0, "PID", "trace only this process", "pid", RD_NUMBER(trace_opts, pid, 1, RD_PID_MAX) },
+	{ "comm", 0, "NAME", "trace only threads of this name", RD_TAKES(take_comm) },
+	{ "cgroup", 0, "PATH", "trace only this control group and its descendants", "file",
+	  RD_TEXT(trace_opts, cgroup) },
+	{ "device", 0, "IBDEV", "trace only this RDMA device", "ibdev", RD_TEXT(trace_opts, device) },
+	{ "errno", 0, "NAME", "trace only this error, given as a name or a number", "errno", RD_TAKES(take_errno) },
+	{ "function", 0, "GLOB", "trace only failures with a matching kernel function in their chain", "function",
 	  RD_TAKES(take_function) },
-	{ "benign", 0, NULL, "also show failures that healthy programs cause by design", RD_FLAG(trace_opts, benign) },
+	{ "benign", 0, NULL, "also show failures that are expected from healthy programs", RD_FLAG(trace_opts, benign) },
 	{ "stack", 0, NULL, "add the kernel stack at the origin", RD_FLAG(trace_opts, stack) },
-	{ "user-stack", 0, NULL, "add the stack of the program", RD_FLAG(trace_opts, user_stack) },
+	{ "user-stack", 0, NULL, "add the user stack of the program", RD_FLAG(trace_opts, user_stack) },
 	{ "summary", 0, NULL, "print counts at the end instead of events", RD_FLAG(trace_opts, summary) },
-	{ "list", 0, NULL, "list the functions: which are hooked, and why or why not", RD_FLAG(trace_opts, list) },
-	{ "backend", 0, "NAME", "how to hook: auto (default), fexit, fexit-multi, kprobe-multi, kprobe",
+	{ "list", 0, NULL, "list all functions, whether each is traced, and why", RD_FLAG(trace_opts, list) },
+	{ "backend", 0, "NAME", "method to hook functions: auto (default), fexit, fexit-multi, kprobe-multi, kprobe",
 	  "auto|fexit|fexit-multi|kprobe-multi|kprobe", RD_WORD(trace_opts, backend) },
-	{ "buffer", 0, "SIZE", "room for events that were not read yet (256k; k and m are understood)",
+	{ "buffer", 0, "SIZE", "size of the ring buffer in bytes, with optional suffix k or m (256k)",
 	  RD_TAKES(take_size) },
-	{ "max-hooks", 0, "N", "refuse to hook more functions than this (2000)",
+	{ "max-hooks", 0, "N", "refuse to hook more than N functions (2000)",
 	  RD_NUMBER(trace_opts, max_hooks, 1, RD_COUNT_MAX) },
-	{ "max-cpu", 0, "PERCENT", "end when the hooks' programs take more of one processor, where that is measured",
+	{ "max-cpu", 0, "PERCENT", "end the trace if its BPF programs use more of one CPU; needs run statistics",
 	  RD_TAKES(take_percent) },
-	{ "run-stats", 0, NULL, "have the kernel measure all its BPF programs until the end, for --max-cpu",
+	{ "run-stats", 0, NULL, "enable run statistics of all BPF programs during the trace, for --max-cpu",
 	  RD_FLAG(trace_opts, run_stats) },
-	{ "max-unread", 0, "SECONDS", "end when events are not read for so long (300); 0: never",
+	{ "max-unread", 0, "SECONDS", "end the trace if events are not read for this time (300); 0: never",
 	  RD_SECONDS(trace_opts, max_unread, 0, SECONDS_MAX) },
-	{ "status", 0, NULL, "show what traces of this host have attached, whose, and since when",
+	{ "status", 0, NULL, "show the attached traces of this host, their users and start times",
 	  RD_FLAG(trace_opts, status) },
-	{ "detach-all", 0, NULL, "end all traces of this host, and wait until their hooks are gone",
+	{ "detach-all", 0, NULL, "end all traces of this host, and wait until their hooks are detached",
 	  RD_FLAG(trace_opts, detach_all) },
 	{ 0 },
 };
 
 const struct rd_opt_rule trace_rules[] = {
-	{ RD_REQUIRES, "openmetrics textfile", "summary", "a stream of events has no metrics, their counts have" },
-	{ RD_REQUIRES, "keep-privs", "user", "without it COMMAND keeps them in any case" },
+	{ RD_REQUIRES, "openmetrics textfile", "summary", "metrics are made from the counts, not from single events" },
+	{ RD_REQUIRES, "keep-privs", "user", "without it COMMAND keeps its privileges" },
 	{ RD_ONE_OF, "status detach-all list summary" },
 	{ 0 },
 };
@@ -121,12 +124,12 @@ const struct rd_opt_rule trace_rules[] = {
 int trace_opts_check(const struct trace_opts *o, int argc, struct rd_err *err)
 {
 	if (o->user && !argc)
-		return rd_err_set(err, EINVAL, "--user", "there is no COMMAND to run as %s", o->user);
+		return rd_err_set(err, EINVAL, "--user", "requires a COMMAND to run as '%s'", o->user);
 	if (argc && (o->status || o->detach_all || o->list))
 		return rd_err_set(err, EINVAL,
 				  o->list   ? "--list" :
 				  o->status ? "--status" :
 					      "--detach-all",
-				  "traces nothing, and runs no COMMAND");
+				  "does not trace, and does not take a COMMAND");
 	return 0;
 }

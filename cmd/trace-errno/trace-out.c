@@ -12,9 +12,9 @@
 #include "report/trace/report-trace.h"
 
 #define PROGRESS_AFTER_NS 500000000u
-#define DAMAGED_SAID 3 /* records that make no sense: the first are told one by one */
+#define INVALID_REPORTED 3 /* invalid records that are reported individually; the rest are only counted */
 
-static void to_terminal(const char *text)
+static void put_terminal(const char *text)
 {
 	fputs(text, stderr);
 	fflush(stderr);
@@ -27,11 +27,11 @@ int trace_progress(void *arg, size_t done, size_t total)
 	char line[96];
 
 	if (isatty(STDERR_FILENO) && !total && t->headed) {
-		to_terminal("\r\033[K");
+		put_terminal("\r\033[K");
 		t->headed = false;
 	} else if (isatty(STDERR_FILENO) && total && now - t->started > PROGRESS_AFTER_NS) {
-		snprintf(line, sizeof(line), "\rhooking functions: %zu of %zu", done, total);
-		to_terminal(line);
+		snprintf(line, sizeof(line), "\rattaching hooks: %zu of %zu", done, total);
+		put_terminal(line);
 		t->headed = true;
 	}
 	return trace_signalled(t);
@@ -52,7 +52,7 @@ static void add_backends(const struct rd_session_info *info, struct rd_buf *out)
 	}
 }
 
-void trace_say_started(const struct trace *t)
+void trace_report_started(const struct trace *t)
 {
 	const struct rd_session_info *info = rd_session_info(t->session);
 	_cleanup_buf_ struct rd_buf backends = { 0 };
@@ -67,9 +67,9 @@ void trace_say_started(const struct trace *t)
 	add_backends(info, &backends);
 	if (!t->ctx->globals.json)
 		rd_warn(t->ctx, "tracing %zu functions in %zu modules (%s)%s", info->functions, modules,
-			backends.data ? backends.data : "none", t->child.pid ? "" : ", Ctrl-C ends");
+			backends.data ? backends.data : "none", t->child.pid ? "" : ", Ctrl-C to stop");
 	rd_verbose(t->ctx, "hooked %zu functions in %.2f s: %s", info->functions, info->attach_seconds,
-		   info->reason ? info->reason : "no reason was given");
+		   info->reason ? info->reason : "no reason reported");
 }
 
 static void tally_benign(struct trace *t, const struct rd_event *ev)
@@ -107,7 +107,7 @@ static int print_event(struct trace *t, const struct rd_event *ev)
 		rd_render_event(section, 0, style.colour, style.width, &out);
 	}
 	rd_section_destroy(section);
-	/* What could not be written is told at the very end, by main. */
+	/* main() reports write errors at the end. */
 	return r ? r : rd_out(&out) ? -EPIPE : 0;
 }
 
@@ -122,7 +122,7 @@ int trace_event(void *arg, const void *data, size_t size)
 		return -ECANCELED;
 	r = rd_trace_event_decode(t->facts, data, size, t->set.n_fns, &ev, &err);
 	if (r == -EBADMSG) {
-		if (t->damaged++ < DAMAGED_SAID)
+		if (t->invalid++ < INVALID_REPORTED)
 			rd_warn(t->ctx, "%s: %s", err.object, err.message);
 		return 0;
 	}
@@ -140,6 +140,6 @@ int trace_event(void *arg, const void *data, size_t size)
 		r = print_event(t, &ev);
 	}
 	t->shown++;
-	/* A burst must not keep us from the signals. */
+	/* Check for signals during bursts as well. */
 	return r ? r : !t->stopped && trace_signalled(t) ? -ECANCELED : 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What traces have attached to this host, and having it all taken away. */
+/* --status and --detach-all: the attached traces of this host. */
 #include "trace.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include "report/trace/report-trace.h"
 #include "trace/attach/holders.h"
 
-/* A kernel before 7 takes a tenth of a second for each fexit hook, and hosts have up to some 1000 functions: where so much time
- * has passed without one link less, nothing more is to be expected. */
-#define PATIENCE_NS UINT64_C(30000000000)
-#define LOOK_MS 200
+/* Kernels before 7 take a tenth of a second per fexit hook, and a host has up to about 1000 functions: --detach-all stops waiting
+ * when no link was removed for this time. */
+#define STALL_NS UINT64_C(30000000000)
+#define POLL_MS 200
 
 static void name_users(struct rd_held_list *list)
 {
@@ -25,7 +25,7 @@ static void name_users(struct rd_held_list *list)
 	}
 }
 
-static int show(struct trace *t, const struct rd_held_list *list, const struct rd_errlist *errors, int status)
+static int print_status(struct trace *t, const struct rd_held_list *list, const struct rd_errlist *errors, int status)
 {
 	struct rd_report report;
 	int r;
@@ -42,30 +42,30 @@ static int show(struct trace *t, const struct rd_held_list *list, const struct r
 
 static const char not_permitted[] = "not permitted";
 
-/* Asks all; `errs`, one for each, says why some cannot be asked. */
-static void ask_all(struct trace *t, struct rd_held_list *list, struct rd_err *errs)
+/* Requests all holders to detach; `errs`, one for each, has the reasons for those that cannot be requested. */
+static void request_all(struct trace *t, struct rd_held_list *list, struct rd_err *errs)
 {
 	for (size_t i = 0; i < list->n; i++) {
-		int r = rd_holders_ask(t->ctx->source, &list->v[i], &errs[i]);
+		int r = rd_holders_detach(t->ctx->source, &list->v[i], &errs[i]);
 
 		list->v[i].result = r == -EPERM ? not_permitted : r ? "holder not found" : "still attached";
 	}
 }
 
-/* What there still is of a list. */
-struct rest {
+/* What is still attached. */
+struct remaining {
 	size_t traces, links;
-	size_t awaited; /* traces that are to go; one whose holder was not found may just be going */
+	size_t awaited; /* traces that may still detach, including those whose holder was not found: it may be ending */
 };
 
-static int look_again(struct trace *t, struct rd_held_list *list, struct rest *ret, struct rd_err *err)
+static int update_list(struct trace *t, struct rd_held_list *list, struct remaining *ret, struct rd_err *err)
 {
 	struct rd_held_list now = { 0 };
 	int r = rd_holders_list(t->ctx->source, &now, err);
 
 	if (r)
 		return r;
-	*ret = (struct rest){ 0 };
+	*ret = (struct remaining){ 0 };
 	for (size_t i = 0; i < list->n; i++) {
 		struct rd_held *was = &list->v[i];
 		const struct rd_held *held = NULL;
@@ -84,34 +84,34 @@ static int look_again(struct trace *t, struct rd_held_list *list, struct rest *r
 	return 0;
 }
 
-/* For as long as the kernel gets on with it. */
-static int wait_for_all(struct trace *t, struct rd_held_list *list, struct rest *rest, struct rd_err *err)
+/* Waits as long as the kernel makes progress. */
+static int wait_for_all(struct trace *t, struct rd_held_list *list, struct remaining *rest, struct rd_err *err)
 {
 	const struct rd_source_ops *ops = t->ctx->source->ops;
-	uint64_t now, moved = 0;
+	uint64_t now, progress = 0;
 	size_t links = SIZE_MAX;
 
 	for (;;) {
 		struct pollfd p = { .fd = t->signals, .events = POLLIN };
-		int r = look_again(t, list, rest, err);
+		int r = update_list(t, list, rest, err);
 
 		if (r)
 			return r;
 		now = ops->now(t->ctx->source, CLOCK_MONOTONIC);
 		if (rest->links < links)
-			moved = now;
+			progress = now;
 		links = rest->links;
-		if (!rest->awaited || now - moved > PATIENCE_NS)
+		if (!rest->awaited || now - progress > STALL_NS)
 			return 0;
-		poll(&p, 1, LOOK_MS);
+		poll(&p, 1, POLL_MS);
 		if (trace_signalled(t))
 			return 0;
 	}
 }
 
-/* Why of those that are left. */
-static void say_left(struct trace *t, const struct rd_held_list *list, const struct rd_err *errs,
-		     struct rd_errlist *errors)
+/* Reports why traces are still attached. */
+static void report_remaining(struct trace *t, const struct rd_held_list *list, const struct rd_err *errs,
+			     struct rd_errlist *errors)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		if (!list->v[i].programs || !errs[i].code)
@@ -125,18 +125,18 @@ static int detach_all(struct trace *t, struct rd_held_list *list, struct rd_err 
 {
 	_cleanup_free_ struct rd_err *errs = rd_alloc(list->n, sizeof(*errs));
 	struct rd_errlist errors = { 0 };
-	struct rest rest = { 0 };
+	struct remaining rest = { 0 };
 	int r = t->signals = trace_signals_open(err);
 
 	if (r < 0)
 		return r;
-	ask_all(t, list, errs);
+	request_all(t, list, errs);
 	r = wait_for_all(t, list, &rest, err);
-	say_left(t, list, errs, &errors);
+	report_remaining(t, list, errs, &errors);
 	if (!r && rest.traces)
 		rd_warn(t->ctx, "%zu of %zu traces still have hooks attached", rest.traces, list->n);
 	if (!r)
-		r = show(t, list, &errors, rest.traces ? RD_EXIT_UNKNOWN : RD_EXIT_OK);
+		r = print_status(t, list, &errors, rest.traces ? RD_EXIT_UNKNOWN : RD_EXIT_OK);
 	rd_errlist_deinit(&errors);
 	return r;
 }
@@ -156,7 +156,7 @@ int trace_status(struct trace *t)
 			t->ctx->globals.style.columns = "holder_pid,user,functions,links,result,command";
 		r = detach_all(t, &list, &err);
 	} else if (!r) {
-		r = show(t, &list, &none, RD_EXIT_OK);
+		r = print_status(t, &list, &none, RD_EXIT_OK);
 	}
 	rd_held_list_deinit(&list);
 	return r < 0 ? rd_fail(t->ctx, &err) : r;

@@ -10,7 +10,7 @@
 #include "analyse/trace/verb.h"
 #include "report/trace/report-trace.h"
 
-/* Those that were read and judged; where the row alone tells, also those that were lost. */
+/* Benign events of a row: those that were read; if the row alone is sufficient to decide, also those that were lost. */
 static uint64_t benign_of(const struct trace *t, const struct rd_count *c)
 {
 	if (rd_benign_count(c, &t->set))
@@ -69,8 +69,8 @@ static void fill_summary(const struct trace *t, struct rd_trace_summary *sum)
 	sum->let_go = t->let_go;
 }
 
-/* The last line for people. What they did not get comes first in importance: it is always said, also where it is 0. */
-static void say_closing(const struct trace *t, const struct rd_trace_summary *sum)
+/* The closing line. Lost and missed are always printed, even if 0. */
+static void print_closing_line(const struct trace *t, const struct rd_trace_summary *sum)
 {
 	const struct rd_trace_totals *n = &sum->totals;
 	char missed[64], hidden[64] = "", uncounted[64] = "";
@@ -88,17 +88,16 @@ static void say_closing(const struct trace *t, const struct rd_trace_summary *su
 	rd_warn(t->ctx, "%" PRIu64 " events in %.1f s: %" PRIu64 " delivered, %" PRIu64 " lost, %s%s%s", n->events,
 		sum->seconds, n->delivered, n->lost, missed, uncounted, hidden);
 	if (n->missed_at_least)
-		rd_warn(t->ctx,
-			"missed: hooks that the kernel could not run, so that there may be more events than were counted; "
-			"--backend kprobe-multi misses the fewest");
+		rd_warn(t->ctx, "missed: probes the kernel could not run; the event count may be too low; "
+				"--backend kprobe-multi misses the fewest");
 	if (n->lost)
 		rd_warn(t->ctx,
-			"lost: the buffer was full; --buffer 4m gives events more room, and --summary counts them%s",
+			"lost: the ring buffer was full; --buffer 4m enlarges it, and --summary counts lost events%s",
 			n->missed_at_least ? "" : " exactly");
 }
 
-/* A limit that held for a part of the trace only. That it did not from the start has been said then. */
-static void note_unwatched(struct trace *t, const struct rd_trace_totals *totals)
+/* Reports a --max-cpu limit that was enforced for a part of the trace. If it was not enforced from the start, the note exists. */
+static void report_unenforced_limit(struct trace *t, const struct rd_trace_totals *totals)
 {
 	struct rd_err err = { 0 };
 
@@ -108,7 +107,7 @@ static void note_unwatched(struct trace *t, const struct rd_trace_totals *totals
 		if (!strcmp(t->notes.v[i].object, "--max-cpu"))
 			return;
 	rd_err_set(&err, 0, "--max-cpu",
-		   "run statistics were not on all the time, so the limit was watched only in part");
+		   "run statistics were off for part of the trace: the limit was enforced only in part");
 	rd_errlist_add(&t->notes, &err);
 	rd_warn(t->ctx, "%s: %s", err.object, err.message);
 }
@@ -120,7 +119,7 @@ static int fill_report(struct trace *t, struct rd_report *report, struct rd_trac
 	int r = rd_session_totals(t->session, &sum->totals, err);
 
 	if (!r)
-		note_unwatched(t, &sum->totals);
+		report_unenforced_limit(t, &sum->totals);
 	if (!r)
 		r = name_counts(t, &counts, &verbs, &sum->n_counts, err);
 	if (r)
@@ -134,18 +133,18 @@ static int fill_report(struct trace *t, struct rd_report *report, struct rd_trac
 	return 0;
 }
 
-static void note_trouble(struct trace *t)
+static void report_problems(struct trace *t)
 {
 	struct rd_err err = { 0 };
 
 	if (t->let_go) {
 		rd_errlist_add(&t->notes, &t->why_let_go);
-		rd_warn(t->ctx, "the trace has ended early: %s", t->why_let_go.message);
+		rd_warn(t->ctx, "trace ended early: %s", t->why_let_go.message);
 	}
-	if (t->damaged) {
-		rd_err_set(&err, EBADMSG, "event record", "%" PRIu64 " made no sense and were left out", t->damaged);
+	if (t->invalid) {
+		rd_err_set(&err, EBADMSG, "event record", "%" PRIu64 " invalid records ignored", t->invalid);
 		rd_errlist_add(&t->notes, &err);
-		rd_warn(t->ctx, "%" PRIu64 " event records made no sense and were left out", t->damaged);
+		rd_warn(t->ctx, "%" PRIu64 " invalid event records ignored", t->invalid);
 	}
 }
 
@@ -156,7 +155,7 @@ int trace_finish(struct trace *t)
 	struct rd_err err = { 0 };
 	int r;
 
-	note_trouble(t);
+	report_problems(t);
 	fill_summary(t, &sum);
 	rd_answer_init(t->ctx, &report);
 	report.status = t->let_go ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
@@ -170,14 +169,14 @@ int trace_finish(struct trace *t)
 	if (r < 0)
 		r = rd_fail(t->ctx, &err);
 	else if (!t->ctx->globals.json && !t->ctx->globals.openmetrics)
-		say_closing(t, &sum);
+		print_closing_line(t, &sum);
 	rd_report_deinit(&report);
 	if (t->child.ended && r == RD_EXIT_OK)
 		return trace_child_exit_code(&t->child);
 	return r;
 }
 
-/* An output without rows shows at once whether it has the columns that -o wants. */
+/* Rendering a table without rows checks the columns of -o. */
 int trace_columns_check(const struct trace *t, struct rd_err *err)
 {
 	struct rd_section *events = rd_section_create("event", rd_trace_event_columns, RD_TRACE_EVENT_COLUMNS);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Our side of a command's own session. Through a terminal that it shares with us a program can type into the shell that
- * we came from (TIOCSTI, until Linux 6.2 for everybody), read what is typed there, and change its settings. So each of 0, 1, 2
- * that is a terminal is a pty for the command, and we copy between that and the terminal. Pipes and files stay what
- * they are. Where none is a terminal there is no pty, and the command has no terminal at all.
+ * Our side of the command's session. A program that shares our terminal can insert input into the shell that started us (TIOCSTI,
+ * before Linux 6.2 always permitted), read what is typed there, and change the terminal settings. So each of 0, 1, 2 that is a
+ * terminal is replaced with a pty for the command, and we copy between the pty and the terminal. Pipes and files are not replaced.
+ * If none is a terminal, there is no pty, and the command has no controlling terminal.
  *
- * While the command is in the foreground our terminal is raw: all keys go to the pty, whose line discipline makes of them what
- * the command wants. While it is in the background (we are, or we are part of a pipeline whose other processes may read
- * the terminal), our terminal stays as it is. When the command reads then, the pty stops it, and it gets the foreground
- * if we have it.
+ * While the command is in the foreground, our terminal is raw: all input goes to the pty, and the line discipline of the pty
+ * processes it. While the command is in the background (because we are, or because we are part of a pipeline whose other processes
+ * may read the terminal), our terminal settings are not changed. If the command then reads its terminal, the pty stops it, and we
+ * put it in the foreground if we are in the foreground ourselves.
  */
 #include "trace-child.h"
 
@@ -27,47 +27,47 @@
 #include "base/end.h"
 #include "base/memory.h"
 
-/* The kernel holds at most some 20 KiB of what was written to a pty. More than this, once the command has ended or was stopped,
- * comes from others. */
+/* The kernel buffers at most about 20 KiB of output of a pty. More output than this, after the command has ended or was stopped,
+ * comes from other processes. */
 #define REST_MAX (64 * 1024u)
 
-/* One direction. Reads when all that was read is written. */
-struct lane {
-	int from, to; /* -1: over */
+/* Copies one direction. Reads again when everything read has been written. */
+struct stream {
+	int from, to; /* -1: closed */
 	size_t at, n;
 	char buf[4096];
 };
 
-/* A terminal of ours and the pty that stands for it. */
+/* A terminal of ours and the pty that replaces it. */
 struct line {
 	unsigned device;
-	int terminal; /* opened anew: others who have it are not to see our O_NONBLOCK */
+	int terminal; /* reopened, so that O_NONBLOCK does not affect other processes */
 	int master, slave;
-	struct lane output;
+	struct stream output;
 };
 
 struct trace_tty {
 	int socket, monitors_socket;
 	int line_of[3]; /* of 0, 1, 2; -1: none */
 	struct line lines[3];
-	size_t n_lines; /* the first is the session's terminal */
-	struct lane keys;
-	bool raw; /* the first terminal is, and the command in the foreground */
+	size_t n_lines; /* the first is the terminal of the session */
+	struct stream input;
+	bool raw; /* the first terminal is raw, and the command is in the foreground */
 	bool know_cooked;
-	struct termios cooked; /* how the first terminal was */
-	tcflag_t opost;	       /* whether the command wants its newlines translated, while that is off */
+	struct termios cooked; /* original settings of the first terminal */
+	tcflag_t opost;	       /* OPOST as the command set it, while it is off on the pty */
 };
 
-static struct trace_tty *current; /* whose terminal is to be given back */
+static struct trace_tty *current; /* whose terminal to restore at exit */
 
 static bool is_foreground(const struct trace_tty *tty)
 {
 	pid_t group = tcgetpgrp(tty->lines[0].terminal);
 
-	return group < 0 || group == getpgrp(); /* -1: it is not our controlling terminal, so nobody stops us */
+	return group < 0 || group == getpgrp(); /* -1: not our controlling terminal, so it does not stop us */
 }
 
-/* Newlines are translated once: by the pty while our terminal is raw, else by our terminal. Returns what it was before. */
+/* Newlines are translated once: by the pty while our terminal is raw, else by our terminal. Returns the previous OPOST. */
 static tcflag_t translate_newlines(int fd, tcflag_t opost)
 {
 	struct termios t;
@@ -90,7 +90,7 @@ static void copy_size(const struct line *line)
 		ioctl(line->master, TIOCSWINSZ, &size);
 }
 
-/* Raw but for OPOST, which our own lines on it need. */
+/* Raw except OPOST, which our own output needs. */
 static void go_raw(struct trace_tty *tty)
 {
 	const struct line *line = &tty->lines[0];
@@ -98,7 +98,7 @@ static void go_raw(struct trace_tty *tty)
 
 	if (!tty->n_lines || !is_foreground(tty) || tcgetattr(line->terminal, &t))
 		return;
-	/* After a stop it may still be as we had set it. */
+	/* After a stop it may still have our settings. */
 	if (!tty->know_cooked || t.c_lflag & ICANON)
 		tty->cooked = t;
 	tty->know_cooked = true;
@@ -122,13 +122,13 @@ static void leave_raw(struct trace_tty *tty)
 	tty->opost = translate_newlines(tty->lines[0].master, 0);
 }
 
-static void give_terminal_back(void)
+static void restore_terminal(void)
 {
 	if (current && current->raw)
 		tcsetattr(current->lines[0].terminal, TCSADRAIN, &current->cooked);
 }
 
-static void order(struct trace_tty *tty, int kind, int signal)
+static void send_order(struct trace_tty *tty, int kind, int signal)
 {
 	struct trace_order order = { .kind = kind, .signal = signal };
 
@@ -143,14 +143,14 @@ static int open_line(int fd, uid_t owner, struct line *line, struct rd_err *err)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	line->terminal = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 	if (line->terminal < 0 || tcgetattr(line->terminal, &t))
-		return rd_err_set(err, errno, path, "cannot open this terminal, which the command gets a pty for");
+		return rd_err_set(err, errno, path, "cannot open the terminal to replace with a pty");
 	line->master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 	if (line->master < 0 || unlockpt(line->master))
-		return rd_err_set(err, errno, "/dev/ptmx", "cannot make a pty for the command");
+		return rd_err_set(err, errno, "/dev/ptmx", "cannot create a pty for the command");
 	line->slave = ioctl(line->master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	/* The owner can open it again, as with /dev/stderr. */
+	/* The owner can reopen it, for example as /dev/stderr. */
 	if (line->slave < 0 || fchown(line->slave, owner, (gid_t)-1))
-		return rd_err_set(err, errno, "/dev/ptmx", "cannot give the command its pty");
+		return rd_err_set(err, errno, "/dev/ptmx", "cannot open the pty of the command");
 	t.c_oflag &= ~(tcflag_t)OPOST;
 	tcsetattr(line->slave, TCSANOW, &t);
 	copy_size(line);
@@ -159,8 +159,8 @@ static int open_line(int fd, uid_t owner, struct line *line, struct rd_err *err)
 	return 0;
 }
 
-/* What is one terminal to us is one to the command. */
-static int find_line(struct trace_tty *tty, int fd, uid_t owner, struct rd_err *err)
+/* If several of 0, 1, 2 are the same terminal, they are the same pty for the command. */
+static int assign_line(struct trace_tty *tty, int fd, uid_t owner, struct rd_err *err)
 {
 	struct line *line;
 	unsigned device;
@@ -184,15 +184,15 @@ int trace_tty_create(uid_t owner, struct trace_tty **ret, struct rd_err *err)
 	struct trace_tty *tty = rd_alloc(1, sizeof(*tty));
 	int sockets[2], r = 0;
 
-	tty->keys.from = tty->keys.to = -1;
+	tty->input.from = tty->input.to = -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
 		free(tty);
-		return rd_err_set(err, errno, "the command's session", "cannot set it up");
+		return rd_err_set(err, errno, "session of the command", "cannot create a socket pair");
 	}
 	tty->socket = sockets[0];
 	tty->monitors_socket = sockets[1];
 	for (int fd = 0; fd < 3 && !r; fd++)
-		r = find_line(tty, fd, owner, err);
+		r = assign_line(tty, fd, owner, err);
 	if (r) {
 		trace_tty_destroy(tty);
 		return r;
@@ -201,8 +201,8 @@ int trace_tty_create(uid_t owner, struct trace_tty **ret, struct rd_err *err)
 		struct termios t;
 
 		tty->opost = tcgetattr(tty->lines[0].terminal, &t) ? OPOST : t.c_oflag & OPOST;
-		tty->keys.from = tty->lines[0].terminal;
-		tty->keys.to = tty->lines[0].master;
+		tty->input.from = tty->lines[0].terminal;
+		tty->input.to = tty->lines[0].master;
 	}
 	*ret = tty;
 	return 0;
@@ -232,82 +232,82 @@ bool trace_tty_begin(struct trace_tty *tty)
 {
 	sigset_t held;
 
-	/* Only suspend() lets them in: a terminal that others have now still takes our settings and our output. */
+	/* Only stop_self() unblocks them: with both blocked, we can set and write a terminal while in its background. */
 	sigemptyset(&held);
 	sigaddset(&held, SIGTTIN);
 	sigaddset(&held, SIGTTOU);
 	sigprocmask(SIG_BLOCK, &held, NULL);
 	current = tty;
-	rd_at_end(give_terminal_back);
-	/* In a pipeline others may read the terminal: then not before the command wants to. */
+	rd_at_end(restore_terminal);
+	/* In a pipeline other processes may read the terminal: then only once the command reads it. */
 	if (tty->line_of[0] >= 0 && tty->line_of[1] >= 0)
 		go_raw(tty);
 	return tty->raw;
 }
 
-/* Does what it can without waiting; false: nothing was moved. */
-static bool move(struct lane *lane)
+/* Copies without blocking; false: nothing was copied. */
+static bool copy_stream(struct stream *stream)
 {
 	ssize_t n;
 
-	if (lane->from < 0)
+	if (stream->from < 0)
 		return false;
-	if (lane->at == lane->n) {
-		n = read(lane->from, lane->buf, sizeof(lane->buf));
+	if (stream->at == stream->n) {
+		n = read(stream->from, stream->buf, sizeof(stream->buf));
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return false;
 		if (n <= 0) {
-			lane->from = -1;
+			stream->from = -1;
 			return false;
 		}
-		lane->at = 0;
-		lane->n = (size_t)n;
+		stream->at = 0;
+		stream->n = (size_t)n;
 	}
-	n = write(lane->to, lane->buf + lane->at, lane->n - lane->at);
+	n = write(stream->to, stream->buf + stream->at, stream->n - stream->at);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
-	/* A terminal that was hung up takes nothing any more: what goes there is lost, as it is without a pty. */
-	lane->at = n < 0 ? lane->n : lane->at + (size_t)n;
+	/* Output to a terminal that was hung up is lost, as without a pty. */
+	stream->at = n < 0 ? stream->n : stream->at + (size_t)n;
 	return true;
 }
 
-/* What our terminal gets from the pty has been translated as the command wants it; what we write ourselves has not. */
-static bool move_output(struct trace_tty *tty, size_t i)
+/* Output of the pty is already translated; our own output is not. */
+static bool copy_output(struct trace_tty *tty, size_t i)
 {
 	struct line *line = &tty->lines[i];
 	tcflag_t opost = 0;
-	bool moved;
+	bool copied;
 
 	if (!tty->raw || i)
-		return move(&line->output);
+		return copy_stream(&line->output);
 	opost = translate_newlines(line->terminal, 0);
-	moved = move(&line->output);
+	copied = copy_stream(&line->output);
 	translate_newlines(line->terminal, opost);
-	return moved;
+	return copied;
 }
 
-/* The kernel hands out all that was written before it says that there is no more for now, or EIO where nobody has the pty. */
-static void move_rest_of(struct trace_tty *tty, size_t i)
+/* The kernel returns everything that was written before it returns EAGAIN, or EIO if no process has the pty open. */
+static void copy_rest_of(struct trace_tty *tty, size_t i)
 {
-	struct lane *lane = &tty->lines[i].output;
+	struct stream *stream = &tty->lines[i].output;
 	size_t rest = 0;
 
-	while (rest < REST_MAX && (move_output(tty, i) || lane->at < lane->n)) {
-		struct pollfd room = { .fd = lane->to, .events = POLLOUT };
+	while (rest < REST_MAX && (copy_output(tty, i) || stream->at < stream->n)) {
+		struct pollfd room = { .fd = stream->to, .events = POLLOUT };
 
-		rest += lane->at == lane->n ? lane->n : 0;
-		if (lane->at < lane->n)
+		rest += stream->at == stream->n ? stream->n : 0;
+		if (stream->at < stream->n)
 			poll(&room, 1, -1);
 	}
 }
 
-static void move_rest(struct trace_tty *tty)
+static void copy_rest(struct trace_tty *tty)
 {
 	for (size_t i = 0; i < tty->n_lines; i++)
-		move_rest_of(tty, i);
+		copy_rest_of(tty, i);
 }
 
-/* The pty is hung up as our terminal was. */
+/* Our terminal was hung up: hangs up the pty. */
 static void hang_up(struct trace_tty *tty)
 {
 	tty->raw = false;
@@ -315,54 +315,54 @@ static void hang_up(struct trace_tty *tty)
 	close_fd(&tty->lines[0].master);
 }
 
-static void move_keys(struct trace_tty *tty)
+static void copy_input(struct trace_tty *tty)
 {
 	if (!tty->raw)
 		return;
-	move(&tty->keys);
-	if (tty->keys.from >= 0)
+	copy_stream(&tty->input);
+	if (tty->input.from >= 0)
 		return;
-	/* A terminal that was given to others meanwhile refuses us in the same way. */
+	/* Reading also fails if the terminal has another foreground process group now. */
 	if (is_foreground(tty)) {
 		hang_up(tty);
 		return;
 	}
-	tty->keys.from = tty->lines[0].terminal;
+	tty->input.from = tty->lines[0].terminal;
 	leave_raw(tty);
 }
 
-static void go_on(struct trace_tty *tty)
+static void resume(struct trace_tty *tty)
 {
-	/* Others may have the terminal now, or may have had it and set it as they wanted. */
+	/* Other processes may have the terminal now, or may have changed its settings. */
 	if (tty->raw && !is_foreground(tty))
 		leave_raw(tty);
 	go_raw(tty);
-	order(tty, tty->raw ? TRACE_ORDER_FRONT : TRACE_ORDER_BACK, 0);
+	send_order(tty, tty->raw ? TRACE_ORDER_FRONT : TRACE_ORDER_BACK, 0);
 }
 
-/* Stops us by `signal`, and whoever else a terminal would have stopped. Returns when we are continued, or at once if we
- * cannot be stopped because no shell is there to continue us. */
-static void suspend(struct trace_tty *tty, int signal, bool group)
+/* Stops us by `signal`, and with `group` our whole process group, as a terminal does. Returns when we are continued, or
+ * immediately if we cannot be stopped because our process group is orphaned. */
+static void stop_self(struct trace_tty *tty, int signal, bool group)
 {
 	const struct timespec now = { 0 };
 	sigset_t this, mask, cont;
 
-	give_terminal_back();
+	restore_terminal();
 	leave_raw(tty);
 	sigemptyset(&this);
 	sigaddset(&this, signal);
 	sigprocmask(SIG_UNBLOCK, &this, &mask);
 	kill(group ? 0 : getpid(), signal);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
-	/* Said to the command once: the second time might come when it has been stopped again. */
+	/* Continue the command only once: a second SIGCONT might arrive after it was stopped again. */
 	sigemptyset(&cont);
 	sigaddset(&cont, SIGCONT);
 	sigtimedwait(&cont, NULL, &now);
-	go_on(tty);
+	resume(tty);
 }
 
-/* The command was stopped. */
-static void follow(struct trace_tty *tty, int signal)
+/* The command was stopped: puts it in the foreground if it needs the terminal, else stops us. */
+static void handle_stop(struct trace_tty *tty, int signal)
 {
 	bool wants_terminal = signal == SIGTTIN || signal == SIGTTOU;
 
@@ -371,11 +371,11 @@ static void follow(struct trace_tty *tty, int signal)
 	if (wants_terminal)
 		go_raw(tty);
 	if (wants_terminal && tty->raw) {
-		order(tty, TRACE_ORDER_FRONT, 0);
+		send_order(tty, TRACE_ORDER_FRONT, 0);
 		return;
 	}
-	move_rest(tty);
-	suspend(tty, signal, signal != SIGSTOP);
+	copy_rest(tty);
+	stop_self(tty, signal, signal != SIGSTOP);
 }
 
 void trace_tty_signal(struct trace_tty *tty, const struct signalfd_siginfo *info)
@@ -383,30 +383,30 @@ void trace_tty_signal(struct trace_tty *tty, const struct signalfd_siginfo *info
 	int signal = (int)info->ssi_signo;
 
 	if (signal == SIGCONT) {
-		go_on(tty);
+		resume(tty);
 		return;
 	}
 	if (signal == SIGWINCH) {
 		for (size_t i = 0; i < tty->n_lines; i++)
 			copy_size(&tty->lines[i]);
-		/* The pty tells only who is in its foreground. */
+		/* The pty signals only its foreground process group. */
 		if (!tty->raw)
-			order(tty, TRACE_ORDER_SIGNAL, signal);
+			send_order(tty, TRACE_ORDER_SIGNAL, signal);
 		return;
 	}
-	/* What was sent to our process group, as by a terminal or timeout(1), cannot be told from what was sent to us alone. */
-	order(tty, TRACE_ORDER_SIGNAL, signal);
-	/* With a pty we follow the command when it has stopped. */
+	/* A signal to our process group, for example of a terminal or timeout(1), cannot be distinguished from one to us alone. */
+	send_order(tty, TRACE_ORDER_SIGNAL, signal);
+	/* With a pty, we stop after the command has stopped. */
 	if (signal == SIGTSTP && !tty->n_lines)
-		suspend(tty, signal, false);
+		stop_self(tty, signal, false);
 }
 
-static size_t add_lane(const struct lane *lane, struct pollfd *fd)
+static size_t add_stream(const struct stream *stream, struct pollfd *fd)
 {
-	if (lane->from < 0)
+	if (stream->from < 0)
 		return 0;
-	*fd = lane->at < lane->n ? (struct pollfd){ .fd = lane->to, .events = POLLOUT } :
-				   (struct pollfd){ .fd = lane->from, .events = POLLIN };
+	*fd = stream->at < stream->n ? (struct pollfd){ .fd = stream->to, .events = POLLOUT } :
+				       (struct pollfd){ .fd = stream->from, .events = POLLIN };
 	return 1;
 }
 
@@ -416,9 +416,9 @@ size_t trace_tty_fds(const struct trace_tty *tty, struct pollfd fds[TRACE_CHILD_
 
 	fds[n++] = (struct pollfd){ .fd = tty->socket, .events = POLLIN };
 	for (size_t i = 0; i < tty->n_lines; i++)
-		n += add_lane(&tty->lines[i].output, &fds[n]);
+		n += add_stream(&tty->lines[i].output, &fds[n]);
 	if (tty->raw)
-		n += add_lane(&tty->keys, &fds[n]);
+		n += add_stream(&tty->input, &fds[n]);
 	return n;
 }
 
@@ -426,24 +426,24 @@ bool trace_tty_serve(struct trace_tty *tty, int *status)
 {
 	ssize_t n;
 
-	move_keys(tty);
+	copy_input(tty);
 	for (size_t i = 0; i < tty->n_lines; i++)
-		move_output(tty, i);
+		copy_output(tty, i);
 	n = recv(tty->socket, status, sizeof(*status), MSG_DONTWAIT);
 	if (n == 0)
-		close_fd(&tty->socket); /* the monitor has died, of which we hear by SIGCHLD */
+		close_fd(&tty->socket); /* the monitor has died; SIGCHLD reports it */
 	if (n != sizeof(*status))
 		return false;
 	if (!WIFSTOPPED(*status))
 		return true;
-	follow(tty, WSTOPSIG(*status));
+	handle_stop(tty, WSTOPSIG(*status));
 	return false;
 }
 
 void trace_tty_end(struct trace_tty *tty)
 {
-	move_rest(tty);
-	give_terminal_back();
+	copy_rest(tty);
+	restore_terminal();
 	tty->raw = false;
 }
 
@@ -452,7 +452,7 @@ void trace_tty_destroy(struct trace_tty *tty)
 	if (!tty)
 		return;
 	if (current == tty) {
-		give_terminal_back();
+		restore_terminal();
 		current = NULL;
 	}
 	trace_tty_forked(tty);

@@ -13,15 +13,15 @@
 #include "base/number.h"
 
 #define ENTRY_MIN (16 * 1024u)
-#define ENTRY_MAX (1024 * 1024u)  /* a longer one is no user's */
-#define UID_LAST (UINT32_MAX - 1) /* above it is (uid_t)-1, which system calls take for "leave as it is" */
+#define ENTRY_MAX (1024 * 1024u)  /* longer entries are not valid */
+#define UID_LAST (UINT32_MAX - 1) /* (uid_t)-1 means "do not change" to system calls */
 
 static bool is_number(const char *text)
 {
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-/* By name, or by number where there is no name. -ENOENT if there is no such user, in whatever way the C library says so. */
+/* By name, or by number if `name` is NULL. -ENOENT if there is no such user, whichever error the C library returns for it. */
 static int look_up(const char *name, uid_t uid, struct trace_user *ret)
 {
 	struct passwd *found = NULL;
@@ -39,11 +39,11 @@ static int look_up(const char *name, uid_t uid, struct trace_user *ret)
 	return r && r != ESRCH ? -r : -ENOENT;
 }
 
-/* Asked here, because services that know groups leave descriptors open. */
+/* Looked up here and not in the child, because NSS services leave descriptors open. */
 static void find_groups(struct trace_user *user)
 {
 	do {
-		user->n_groups += 64; /* more than it was said to be */
+		user->n_groups += 64; /* more than reported */
 		free(user->groups);
 		user->groups = rd_alloc((size_t)user->n_groups, sizeof(*user->groups));
 	} while (getgrouplist(user->entry.pw_name, user->entry.pw_gid, user->groups, &user->n_groups) < 0);
@@ -56,8 +56,8 @@ int trace_user_find(const char *name, struct trace_user *ret, struct rd_err *err
 
 	if (r == -ENOENT && is_number(name)) {
 		if (rd_parse_u32(name, RD_DECIMAL, UID_LAST, &number) < 0)
-			return rd_err_set(err, ERANGE, "--user", "\"%s\" is no user's number: they end at %" PRIu32,
-					  name, UID_LAST);
+			return rd_err_set(err, ERANGE, "--user", "invalid user ID '%s': at most %" PRIu32, name,
+					  UID_LAST);
 		r = look_up(NULL, (uid_t)number, ret);
 	}
 	if (!r) {
@@ -65,9 +65,9 @@ int trace_user_find(const char *name, struct trace_user *ret, struct rd_err *err
 		return 0;
 	}
 	if (r != -ENOENT)
-		return rd_err_set(err, -r, "--user", "cannot look up \"%s\"", name);
-	rd_err_set(err, ENOENT, "--user", "there is no user \"%s\"", name);
-	rd_err_hint(err, "give a name that getent passwd knows, or its number in decimal digits");
+		return rd_err_set(err, -r, "--user", "cannot look up '%s'", name);
+	rd_err_set(err, ENOENT, "--user", "no user '%s'", name);
+	rd_err_hint(err, "give a user name listed by getent passwd, or a decimal user ID");
 	return -ENOENT;
 }
 
@@ -78,7 +78,7 @@ void trace_user_deinit(struct trace_user *user)
 	*user = (struct trace_user){ 0 };
 }
 
-/* A change of uid leaves the inheritable ones, and if it was not from root all. Without these none is ambient either. */
+/* setresuid() keeps the inheritable set, and all sets if we are not root. Without these, the ambient set is empty as well. */
 static int drop_capabilities(void)
 {
 	struct __user_cap_header_struct self = { .version = _LINUX_CAPABILITY_VERSION_3 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of trace-errno: its options, what they mean on this host, the traced command, the loop, the output. */
+/* The parts of trace-errno: options, filters, the traced command, the event loop, the output. */
 #ifndef RD_CMD_TRACE_H
 #define RD_CMD_TRACE_H
 
@@ -11,7 +11,7 @@
 #include "trace-child.h"
 #include "trace/attach/session.h"
 
-/* With all drivers of a distribution loaded there are about 1200 functions, on a host with one NIC 300 to 450. */
+/* About 1200 functions are selected with all drivers of a distribution loaded, 300 to 450 on a host with one NIC. */
 #define TRACE_MAX_HOOKS 2000
 #define TRACE_MAX_UNREAD 300 /* seconds */
 
@@ -21,22 +21,22 @@ struct trace_opts {
 	uint64_t ring;		 /* bytes; 0: the default */
 	uint32_t pid;		 /* 0: all */
 	int err;		 /* positive; 0: all */
-	const char *backend;	 /* NULL, "auto": what works best */
+	const char *backend;	 /* NULL, "auto": chosen by cost */
 	unsigned long max_hooks; /* functions; 0: TRACE_MAX_HOOKS */
 	double max_cpu;		 /* percent of one processor; 0: no limit */
-	double max_unread;	 /* seconds; 0: no limit, if it was given */
+	double max_unread;	 /* seconds; 0: no limit, if the option was given */
 	const char *user, *comm, *cgroup, *device, *function;
 	bool keep_privs, benign, stack, user_stack, summary, list, status, detach_all, run_stats;
 };
 
-/* What to look up in events once they are there; see trace-names.c. */
+/* Hints, symbols and user stacks for events; see trace-names.c. */
 struct trace_names;
 
 struct trace {
 	struct rd_ctx *ctx;
 	const struct trace_opts *opts;
 	struct rd_fnset set;
-	struct rd_errlist notes; /* what did not work, and what that loses */
+	struct rd_errlist notes; /* what failed, and what is missing because of it */
 	struct rd_trace_facts *facts;
 	struct trace_names *names;
 	struct rd_session *session;
@@ -44,8 +44,8 @@ struct trace {
 	struct trace_child child;
 	int signals;		   /* signalfd */
 	uint64_t started, stopped; /* CLOCK_MONOTONIC, ns */
-	uint64_t shown, hidden, benign, damaged;
-	struct rd_count *benign_counts; /* delivered events that were found benign */
+	uint64_t shown, hidden, benign, invalid;
+	struct rd_count *benign_counts; /* delivered events that are benign */
 	size_t n_benign_counts, cap_benign_counts;
 	bool interrupted, headed;
 	enum rd_let_go let_go; /* the holder has ended the trace */
@@ -55,46 +55,46 @@ struct trace {
 /* trace-opts.c */
 extern const struct rd_opt trace_options[];
 extern const struct rd_opt_rule trace_rules[];
-/* What must hold of options with COMMAND, of `argc` words. -EINVAL with err filled. */
+/* Checks the options together with COMMAND of `argc` words. -EINVAL with err filled. */
 int trace_opts_check(const struct trace_opts *opts, int argc, struct rd_err *err);
 
-/* trace-filter.c: options to filters. `match` (one per function; freed by the caller) stays behind opts->fn_match. */
+/* trace-filter.c: options to filters. opts->fn_match refers to `match` (one per function; freed by the caller). */
 int trace_match_functions(const struct rd_fnset *set, const char *glob, bool **ret, struct rd_err *err);
 int trace_filters(struct trace *trace, struct rd_session_opts *ret, bool **match, struct rd_err *err);
 
 /* trace-status.c: --status and --detach-all. Returns the exit code. */
 int trace_status(struct trace *trace);
 
-/* trace-able.c: what must be there before anything is tried. */
+/* trace-able.c: checks before anything is attached. */
 int trace_have_rdma(struct rd_source *src, struct rd_err *err);
 int trace_have_privileges(struct rd_source *src, const char *command, struct rd_err *err);
-/* -E2BIG where more functions would be hooked than --max-hooks allows: less is not traced without a word. */
+/* -E2BIG if more functions would be hooked than --max-hooks allows; functions are never silently left out. */
 int trace_within_max_hooks(const struct trace *trace, struct rd_err *err);
-/* Adds to the hint of a failure what would help against it. */
+/* Adds a hint to an error that has none. */
 void trace_explain(struct rd_source *src, const char *command, struct rd_err *err);
 
-/* trace-names.c: verb, chain, job, symbols, whether it is benign, hint. */
+/* trace-names.c: verb, chain, job, symbols, benign, hint. */
 int trace_names_create(struct trace *trace, struct rd_err *err);
 void trace_names_destroy(struct trace_names *names);
-void trace_names_judge(struct trace *trace, struct rd_event *event); /* all that is needed to know whether to show it */
+void trace_names_judge(struct trace *trace, struct rd_event *event);   /* what decides whether it is shown */
 void trace_names_explain(struct trace *trace, struct rd_event *event); /* the rest */
 
 /* trace-loop.c: a signalfd, or -errno with err filled. */
 int trace_signals_open(struct rd_err *err);
-/* Makes of it one that also has what a terminal sends to a command: for a command in a session of its own. */
+/* Adds the signals that a terminal sends, for a command in its own session. */
 int trace_signals_of_session(int fd, struct rd_err *err);
-/* Has a signal come that asks for the end? Also hands signals on to the command. */
+/* Whether a signal requests the end of the trace. Also passes signals on to the command. */
 bool trace_signalled(struct trace *trace);
 /* Until the end of the trace; events go to trace_event. */
 int trace_loop(struct trace *trace, struct rd_err *err);
-/* After the trace: until the command has ended, if there is one. */
+/* After the trace: waits until the command has ended, if there is one. */
 void trace_wait_for_command(struct trace *trace);
 
 /* trace-out.c */
 int trace_event(void *arg, const void *data, size_t size);
-void trace_say_started(const struct trace *trace);
+void trace_report_started(const struct trace *trace);
 int trace_progress(void *arg, size_t done, size_t total);
-/* -EINVAL if -o names a column that the output does not have. */
+/* -EINVAL if -o names a column that does not exist. */
 int trace_columns_check(const struct trace *trace, struct rd_err *err);
 /* The summary: table, JSON line, closing line. Returns the exit code. */
 int trace_finish(struct trace *trace);

@@ -8,7 +8,7 @@
 
 #define INDENT "    "
 #define ARROW " -> "
-#define NAME_WIDTH 48 /* longer names push their line out, not all lines */
+#define NAME_WIDTH 48 /* a longer name widens only its own line */
 #define MODULE_WIDTH 16
 
 static struct rd_row_view row_of(const struct rd_row_view *v, const struct rd_section *sub, size_t row)
@@ -146,7 +146,7 @@ static void put_chain(const struct rd_row_view *v)
 		before = translated && translated->b;
 	}
 	if (dropped && dropped->u)
-		rd_buf_printf(v->out, INDENT "(%" PRIu64 " more functions had no room in the record)\n", dropped->u);
+		rd_buf_printf(v->out, INDENT "(%" PRIu64 " more functions did not fit into the record)\n", dropped->u);
 }
 
 static void put_frame(const struct rd_row_view *f)
@@ -191,7 +191,7 @@ static void put_stack(const struct rd_row_view *v, const char *key, const char *
 	}
 }
 
-/* "    hint: words", broken between words, what follows standing below the words. */
+/* "    hint: words", wrapped between words; continuation lines are indented to the words. */
 static void put_remark(const struct rd_row_view *v, const char *label, const char *words)
 {
 	size_t margin = strlen(INDENT) + strlen(label) + 1, at = margin;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An event of trace-errno for people to read. */
+/* Renders an event of trace-errno as text. */
 #ifndef RD_RENDER_EVENT_H
 #define RD_RENDER_EVENT_H
 
@@ -15,8 +15,8 @@
  *      -> ib_uverbs_ioctl       [ib_uverbs]  EFAULT
  *         hint: …
  *
- * then stacks where there are any. `width` of the terminal breaks the hint (0: 80). Keys that the section lacks are left
- * out.
+ * then the stacks, if any. The hint is wrapped to `width` columns (0: 80). Keys that the section lacks are
+ * omitted.
  */
 void rd_render_event(const struct rd_section *section, size_t row, bool colour, int width, struct rd_buf *out);
 

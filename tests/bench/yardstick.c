@@ -108,7 +108,7 @@ struct yardstick *yardstick_create(struct rd_fnset *set, enum rd_backend backend
 		bench_fail("yardstick", ENOMEM);
 	for (size_t i = 0; i < set->n_modules; i++)
 		yard->attach.btf_fds[i] = -1;
-	if (rd_attach_own(&yard->attach))
+	if (rd_attach_create_record(&yard->attach))
 		bench_fail("record of whose hooks these are", errno);
 	rd_attach_probe(&yard->attach);
 	if (!rd_attach_run(&yard->attach, &reason, &err))

@@ -13,7 +13,7 @@
 
 static enum rd_let_go step(struct rd_watch *w, uint64_t now_ns, uint64_t run_ns, bool counted)
 {
-	return rd_watch_step(w, &(struct rd_watch_look){ .now_ns = now_ns, .run_ns = run_ns, .counted = counted });
+	return rd_watch_step(w, &(struct rd_watch_reading){ .now_ns = now_ns, .run_ns = run_ns, .counted = counted });
 }
 
 static void share_of_one_processor(void **state)
@@ -195,9 +195,9 @@ static void another_process_of_that_number(void **state)
 
 	(void)state;
 	assert_int_equal(rd_source_live_open(NULL, &src, &err), 0);
-	assert_int_equal(rd_holders_ask(src, &held, &err), -ESRCH); /* else SIGTERM would end this test */
+	assert_int_equal(rd_holders_detach(src, &held, &err), -ESRCH); /* else SIGTERM would end this test */
 	held.proc.pid = 0;
-	assert_int_equal(rd_holders_ask(src, &held, &err), -ESRCH);
+	assert_int_equal(rd_holders_detach(src, &held, &err), -ESRCH);
 	src->ops->close(src);
 }
 

@@ -153,7 +153,7 @@ static void an_event_reads_well(void **state)
 		"    ib_umem_get     [ib_core]   ENOENT  <- origin\n"
 		" -> check           [ib_uverbs] EFAULT  <- errno changed here\n"
 		" -> ib_uverbs_ioctl [ib_uverbs] EFAULT\n"
-		"    (2 more functions had no room in the record)\n"
+		"    (2 more functions did not fit into the record)\n"
 		"    kernel stack:\n"
 		"        ib_umem_get+0x1a2 [ib_core]\n"
 		"        ?\n"

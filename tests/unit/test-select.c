@@ -429,7 +429,7 @@ static void a_file_of_another_build_is_not_believed(void **state)
 	set = select_on(host, &notes);
 	assert_false(module_of(&set, "new_driver")->file_matches);
 	assert_null(module_of(&set, "new_driver")->path);
-	assert_true(noted(&notes, "new_driver", "another build"));
+	assert_true(noted(&notes, "new_driver", "different build"));
 	fn = fn_of(&set, "newd_create_qp");
 	assert_int_equal(fn->rule, RD_RULE_SELECTED);
 	assert_int_equal(fn->attachable, FEXITS | KPROBES);

@@ -308,7 +308,7 @@ static void a_command_that_cannot_be_run_is_our_error(void **state)
 	command = (struct trace_command){ .argv = SHELL(":"), .user = &user, .session = true };
 	assert_int_equal(trace_child_start(&child, &command, &err), 0);
 	assert_int_equal(trace_child_go(&child, "sh", &err), -EPERM);
-	assert_non_null(strstr(err.message, "become the user"));
+	assert_non_null(strstr(err.message, "change to the user"));
 	trace_child_deinit(&child);
 	waitpid(child.pid, NULL, 0);
 }

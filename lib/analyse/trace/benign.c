@@ -34,7 +34,7 @@ static bool in_keys(const uint64_t *keys, uint64_t key)
 	return *keys;
 }
 
-/* A compiler's suffix (.isra.0) does not make another function. */
+/* Ignores a suffix added by the compiler (.isra.0). */
 static bool in_names(const char *const *names, const char *name)
 {
 	size_t n = strcspn(name, ".");
@@ -55,7 +55,7 @@ const char *rd_benign_reason(const struct rd_event *ev, const struct rd_fnset *s
 {
 	if (ev->origin < 0 || (size_t)ev->origin >= set->n_fns)
 		return NULL;
-	/* What was turned into this errno was another failure. */
+	/* A translated errno means that the original failure was a different one. */
 	if (ev->n_chain && ev->chain[0].translated)
 		return NULL;
 	for (size_t i = 0; i < n_rules; i++)
@@ -80,8 +80,8 @@ static const uint64_t query_device[] = { RD_VERB(RD_VERB_INVOKE_WRITE, 1), 0 };
 static const uint64_t query_gid_entry[] = { IOCTL(0, 6), 0 };
 static const uint64_t get_event[] = { RD_VERB(RD_VERB_UCMA, 12), 0 };
 
-/* Calls that libibverbs makes in the older way where this one is not known (cmd_fallback.c). Those that create something
- * are not among them: there the same errno may mean that an attribute the program needs is not known. */
+/* Calls for which libibverbs falls back to the write interface if the kernel does not support them (cmd_fallback.c). Calls that
+ * create objects are not included: there the same errno may mean that an attribute the program needs is not supported. */
 static const uint64_t has_fallback[] = {
 	IOCTL(0, 2),			  /* QUERY_PORT */
 	IOCTL(0, 3),			  /* GET_CONTEXT */
@@ -103,39 +103,39 @@ static const uint64_t has_fallback[] = {
 	0,
 };
 
-static const char *const write_doors[] = { INVOKE_WRITE_HANDLER, "ib_uverbs_run_method", "ib_uverbs_cmd_verbs",
-					   "ib_uverbs_ioctl", NULL };
-static const char *const gid_doors[] = { "rdma_get_gid_attr",	GID_ENTRY_HANDLER, "ib_uverbs_run_method",
-					 "ib_uverbs_cmd_verbs", "ib_uverbs_ioctl", NULL };
+static const char *const write_origins[] = { INVOKE_WRITE_HANDLER, "ib_uverbs_run_method", "ib_uverbs_cmd_verbs",
+					     "ib_uverbs_ioctl", NULL };
+static const char *const gid_origins[] = { "rdma_get_gid_attr",	  GID_ENTRY_HANDLER, "ib_uverbs_run_method",
+					   "ib_uverbs_cmd_verbs", "ib_uverbs_ioctl", NULL };
 static const char *const dispatcher[] = { "ib_uverbs_run_method", "ib_uverbs_cmd_verbs", "ib_uverbs_ioctl", NULL };
 static const char *const ioctl_itself[] = { "ib_uverbs_ioctl", NULL };
-static const char *const event_doors[] = { "ucma_get_event", "ucma_write", NULL };
+static const char *const event_origins[] = { "ucma_get_event", "ucma_write", NULL };
 
 /* clang-format off */
 static const struct rule rules[] = {
 	{
-		.reason = "opening a device, libibverbs asks with a request that is too short whether the kernel takes "
-			  "write commands through ioctl: ENOSPC is the yes",
-		.err = ENOSPC, .num_attrs = 1, .keys = query_device, .origins = write_doors,
+		.reason = "on opening a device, libibverbs sends a request that is too short to detect whether the kernel "
+			  "supports write commands through ioctl: ENOSPC means yes",
+		.err = ENOSPC, .num_attrs = 1, .keys = query_device, .origins = write_origins,
 	},
 	{
-		.reason = "an unused entry of the GID table: programs that read the whole table meet many",
-		.err = ENODATA, .keys = query_gid_entry, .origins = gid_doors,
+		.reason = "unused entry of the GID table: expected in programs that read the whole table",
+		.err = ENODATA, .keys = query_gid_entry, .origins = gid_origins,
 	},
 	{
-		.reason = "a signal came while the program waited for a connection event; the wait is begun anew or ends",
-		.err = K_ERESTARTSYS, .keys = get_event, .origins = event_doors,
+		.reason = "a signal interrupted the wait for a connection event; the wait is restarted or ends",
+		.err = K_ERESTARTSYS, .keys = get_event, .origins = event_origins,
 	},
 	{
-		.reason = "no connection event is there, and the program asked not to wait for one",
-		.err = EAGAIN, .keys = get_event, .origins = event_doors,
+		.reason = "no connection event is pending, and the program polls without blocking",
+		.err = EAGAIN, .keys = get_event, .origins = event_origins,
 	},
 	{
-		.reason = "the kernel does not know this call yet; libibverbs then makes it in the older way",
+		.reason = "the kernel does not support this call yet; libibverbs falls back to the older interface",
 		.err = EPROTONOSUPPORT, .keys = has_fallback, .origins = dispatcher,
 	},
 	{
-		.reason = "not an RDMA ioctl at all, such as isatty() makes on any file",
+		.reason = "not an RDMA ioctl; for example, isatty() issues one on any file",
 		.err = K_ENOIOCTLCMD, .any_verb = true, .origins = ioctl_itself,
 	},
 };

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "bpf/record.h"
 
-/* First link of the branch that `end` (exclusive, > 0) closes. */
+/* First link of the branch that ends before `end` (> 0). */
 static size_t branch_start(const struct rd_link *links, size_t end)
 {
 	size_t i = end - 1;
@@ -16,7 +16,7 @@ static size_t branch_start(const struct rd_link *links, size_t end)
 	return i;
 }
 
-/* First link, at or after `start`, from which on everything before `end` has the errno of the link before `end`. */
+/* First link, at or after `start`, of the run before `end`: the links with the errno of the last one. */
 static size_t run_start(const struct rd_link *links, size_t start, size_t end)
 {
 	size_t i = end - 1;
@@ -26,7 +26,7 @@ static size_t run_start(const struct rd_link *links, size_t start, size_t end)
 	return i;
 }
 
-/* The latest branch before `end`, of the last few, whose last link has `err`: its end in *ret. */
+/* The latest of the last few branches before `end` whose last link has `err`; its end in *ret. */
 static bool find_branch(const struct rd_link *links, size_t end, int err, size_t *ret)
 {
 	for (int i = 0; end && i < RD_EARLIER; i++) {
@@ -50,7 +50,7 @@ static size_t append(struct rd_link *out, size_t n, const struct rd_link *links,
 	return n;
 }
 
-/* One branch: what was translated, then the run it ends with. */
+/* One branch: the translated links, then the run it ends with. */
 static size_t append_branch(struct rd_link *out, size_t n, const struct rd_link *links, size_t end)
 {
 	size_t start = branch_start(links, end), run = run_start(links, start, end);
@@ -59,7 +59,7 @@ static size_t append_branch(struct rd_link *out, size_t n, const struct rd_link 
 	return append(out, n, links, run, end, false);
 }
 
-/* links[n-1] is the root. Returns how many links `out`, of room for n + 1, took. */
+/* links[n-1] is the root. Returns the number of links in `out`, which has n + 1 elements. */
 static size_t settle(const struct rd_event *event, const struct rd_link *links, size_t n, struct rd_link *out)
 {
 	size_t start = branch_start(links, n), run = run_start(links, start, n), earlier, taken;
@@ -75,8 +75,8 @@ static size_t settle(const struct rd_event *event, const struct rd_link *links, 
 	return append_branch(out, 0, links, n);
 }
 
-/* Copies the links that can be an errno, with the root last. */
-static size_t sane_links(const struct rd_event *event, struct rd_link *out)
+/* Copies the links with a valid errno, with the root last. */
+static size_t valid_links(const struct rd_event *event, struct rd_link *out)
 {
 	bool branch = false;
 	size_t n = 0;
@@ -99,7 +99,7 @@ void rd_chain_settle(struct rd_event *event)
 	struct rd_link *links = rd_alloc(2 * (event->n_chain + 2), sizeof(*links)), *out;
 	size_t n;
 
-	n = sane_links(event, links);
+	n = valid_links(event, links);
 	out = links + event->n_chain + 2;
 	n = settle(event, links, n, out);
 	memmove(links, out, n * sizeof(*links));

@@ -59,10 +59,10 @@ int rd_hints_parse(const char *name, const char *text, size_t size, struct rd_hi
 		r = add_line(ret, line);
 		if (r == -EINVAL) {
 			r = 0;
-			rd_lines_err(&lines, &note, EINVAL, " is not VERB ERRNO ORIGIN and a hint");
+			rd_lines_err(&lines, &note, EINVAL, ": expected VERB ERRNO ORIGIN HINT");
 			rd_errlist_add(notes, &note);
 		} else if (r < 0) {
-			rd_lines_err(&lines, err, -r, ": cannot keep more hints");
+			rd_lines_err(&lines, err, -r, ": too many hints");
 		}
 	}
 	return r;

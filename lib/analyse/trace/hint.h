@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What to look at next, from a table that the people who run clusters can extend (data/hints). */
+/* What to check next, from a table that sites can extend (data/hints). */
 #ifndef RD_ANALYSE_HINT_H
 #define RD_ANALYSE_HINT_H
 
@@ -15,17 +15,17 @@ struct rd_hints {
 };
 
 /*
- * Parses `text` (NUL-terminated, `size` bytes). A line holds three patterns (as of a shell: * ? [ ]) and a hint:
+ * Parses `text` (NUL-terminated, `size` bytes). A line has three glob patterns (* ? [ ]) and a hint:
  *     VERB ERRNO ORIGIN hint to the end of the line
- * ORIGIN is held against the function it began in, without a compiler's suffix, or, if it has a colon, against
- * "module:function". A verb that is not known is "-". Lines that begin with # and empty ones are comments. `name` is for
- * messages: a line that is no good is left out and noted. What a table parsed before has comes first. -EFBIG with `err` filled.
+ * ORIGIN is matched against the function of the origin, without a suffix added by the compiler, or, if it has a colon, against
+ * "module:function". An unknown verb is "-". Lines that begin with # and empty lines are ignored. `name` is for messages: invalid
+ * lines are skipped, with a note. Tables parsed earlier take precedence. -EFBIG with `err` filled.
  */
 int rd_hints_parse(const char *name, const char *text, size_t size, struct rd_hints *ret, struct rd_errlist *notes,
 		   struct rd_err *err);
 void rd_hints_deinit(struct rd_hints *hints);
 
-/* The hint of the first line that fits a settled event; NULL if none does. Owned by the hints. */
+/* The hint of the first line that matches a settled event; NULL if there is none. Owned by the hints. */
 const char *rd_hint_find(const struct rd_hints *hints, const struct rd_event *event, const struct rd_fnset *set);
 
 #endif

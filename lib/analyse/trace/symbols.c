@@ -10,12 +10,12 @@
 
 #define SYMBOLS_MAX 4000000
 #define NAME_LONGEST 511	       /* KSYM_NAME_LEN of the kernel, less its NUL */
-#define FUNCTION_LONGEST (1024 * 1024) /* further away it is in no function of ours */
-#define CALL_SITE_END 16	       /* an instruction that marks a landing place, and a call */
+#define FUNCTION_LONGEST (1024 * 1024) /* an address further away is not in the function */
+#define CALL_SITE_END 16	       /* endbr64 or similar, and a call */
 
 struct rd_symbol {
 	uint64_t addr;
-	uint32_t name, module; /* where in `names`; module 0: none */
+	uint32_t name, module; /* offsets in `names`; module 0: none */
 };
 
 void rd_symbols_deinit(struct rd_symbols *symbols)
@@ -25,7 +25,7 @@ void rd_symbols_deinit(struct rd_symbols *symbols)
 	memset(symbols, 0, sizeof(*symbols));
 }
 
-/* Where in `names` the text now stands. 0: too much text. */
+/* Adds a name. Returns its offset in `names`; 0: too much text. */
 static uint32_t keep_name(struct rd_symbols *s, const char *text, size_t n)
 {
 	uint32_t at = (uint32_t)s->names_len;
@@ -39,7 +39,7 @@ static uint32_t keep_name(struct rd_symbols *s, const char *text, size_t n)
 	return at;
 }
 
-/* A module's symbols follow each other: its name is kept once. */
+/* The symbols of a module are adjacent: its name is stored once. */
 static bool keep_module(struct rd_symbols *s, const char *text, size_t n, uint32_t *last)
 {
 	if (*last && strlen(s->names + *last) == n && !memcmp(s->names + *last, text, n))
@@ -95,7 +95,7 @@ int rd_symbols_parse(const char *text, struct rd_symbols *ret, struct rd_err *er
 	uint32_t last_module = 0;
 	int r = 0;
 
-	keep_name(&s, "?", 1); /* so that no name stands at 0 */
+	keep_name(&s, "?", 1); /* so that no name has offset 0 */
 	while (!r && *text) {
 		size_t n = strcspn(text, "\n");
 
@@ -103,7 +103,7 @@ int rd_symbols_parse(const char *text, struct rd_symbols *ret, struct rd_err *er
 		text += n + (text[n] == '\n');
 	}
 	if (r)
-		return rd_err_set(err, -r, "/proc/kallsyms", "cannot keep the symbols");
+		return rd_err_set(err, -r, "/proc/kallsyms", "too many symbols");
 	if (s.n)
 		qsort(s.v, s.n, sizeof(*s.v), by_addr);
 	*ret = s;
@@ -119,7 +119,7 @@ bool rd_symbols_find(const struct rd_symbols *s, uint64_t addr, const char **fun
 
 	if (!low || addr - s->v[low - 1].addr >= FUNCTION_LONGEST)
 		return false;
-	/* Of several names for one place the first is as good as any, and stays the same. */
+	/* Of several names for one address, always use the first. */
 	for (low--; low && s->v[low - 1].addr == s->v[low].addr;)
 		low--;
 	*function = s->names + s->v[low].name;
@@ -128,7 +128,7 @@ bool rd_symbols_find(const struct rd_symbols *s, uint64_t addr, const char **fun
 	return true;
 }
 
-/* Programs and their trampolines carry the pseudo module "bpf"; the others are handlers of function returns. */
+/* BPF programs and trampolines have the pseudo module "bpf"; the others handle function returns. */
 static bool is_tracing(const struct rd_frame *f)
 {
 	static const char *const words[] = { "bpf_trampoline", "bpf_prog_", "__bpf_",		"trace_call_bpf",
@@ -143,8 +143,8 @@ static bool is_tracing(const struct rd_frame *f)
 	return false;
 }
 
-/* A trampoline calls the body of the function that called it: that function then stands twice, the second time at the
- * call which the kernel has put at its beginning. */
+/* A trampoline calls the body of the function that called it: the function is then in the stack twice, the second time at the
+ * ftrace site at its start. */
 static bool is_call_site(const struct rd_frame *f, const struct rd_frame *above)
 {
 	return f->function && above->function && !strcmp(f->function, above->function) && f->offset <= CALL_SITE_END;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From kernel addresses to functions. */
+/* Resolves kernel addresses to functions. */
 #ifndef RD_ANALYSE_SYMBOLS_H
 #define RD_ANALYSE_SYMBOLS_H
 
@@ -14,19 +14,19 @@ struct rd_symbols {
 };
 
 /*
- * From the text of /proc/kallsyms (NUL-terminated): the functions in it. Where the kernel hides addresses
- * (kptr_restrict) none are left, and no address finds a name. Lines in no known form are left out. -E2BIG.
+ * Parses the functions in the text of /proc/kallsyms (NUL-terminated). If the kernel hides addresses (kptr_restrict), the
+ * result is empty. Lines of unknown form are ignored. -E2BIG.
  */
 int rd_symbols_parse(const char *text, struct rd_symbols *ret, struct rd_err *err);
 void rd_symbols_deinit(struct rd_symbols *symbols);
 
-/* The function at or before an address, and how many bytes before. Module NULL: the kernel itself. False: none known. */
+/* The function at or before an address, and the offset in bytes from it. Module NULL: the kernel itself. False: unknown. */
 bool rd_symbols_find(const struct rd_symbols *symbols, uint64_t addr, const char **function, const char **module,
 		     uint64_t *offset);
 
 /*
- * Names the frames of a kernel stack and takes away those that belong to the tracing itself (the program, its
- * trampoline, the kernel's handlers of returns). `n`: how many there are, and how many remain.
+ * Resolves the frames of a kernel stack, and removes those of the tracing itself (BPF program, trampoline, return handlers of
+ * the kernel). `n`: number of frames, updated.
  */
 void rd_symbols_resolve(const struct rd_symbols *symbols, struct rd_frame *frames, size_t *n);
 

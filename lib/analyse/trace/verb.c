@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Numbers from the UAPI headers ib_user_ioctl_cmds.h, ib_user_verbs.h and rdma_user_cm.h as of Linux 7.x. They are an
- * ABI and never change their meaning; they are written out here because the headers of the machine this is built on may
- * be older than the kernel it runs on.
+ * Numbers from the UAPI headers ib_user_ioctl_cmds.h, ib_user_verbs.h and rdma_user_cm.h as of Linux 7.x. They are stable ABI,
+ * and are copied here because the headers of the build host may be older than the running kernel.
  */
 #include "analyse/trace/verb.h"
 
@@ -14,7 +13,7 @@
 #include "base/memory.h"
 #include "bpf/record.h"
 
-/* ib_user_verbs.h: marks a command of the extended numbering in what INVOKE_WRITE carries. */
+/* ib_user_verbs.h: marks a command of the extended numbering in INVOKE_WRITE. */
 #define WRITE_CMD_EXTENDED 0x80000000u
 
 struct named_object {
@@ -25,7 +24,7 @@ struct named_object {
 struct named_method {
 	uint16_t object, id;
 	const char *name;
-	const char *verb; /* NULL: no single verb stands for it */
+	const char *verb; /* NULL: does not correspond to a single verb */
 };
 
 struct named_command {
@@ -48,7 +47,7 @@ static const struct named_command commands[];
 static const struct named_ucma ucma_commands[];
 static const size_t n_objects, n_methods, n_commands, n_ucma_commands;
 
-static void copy(char *dst, size_t size, const char *src)
+static void copy_name(char *dst, size_t size, const char *src)
 {
 	snprintf(dst, size, "%s", src ? src : "");
 }
@@ -61,20 +60,20 @@ static void name_ioctl(uint32_t low, struct rd_verb *ret)
 	snprintf(ret->method, sizeof(ret->method), "0x%x", method);
 	for (size_t i = 0; i < n_objects; i++)
 		if (objects[i].id == object)
-			copy(ret->object, sizeof(ret->object), objects[i].name);
+			copy_name(ret->object, sizeof(ret->object), objects[i].name);
 	for (size_t i = 0; i < n_methods; i++) {
 		if (methods[i].object != object || methods[i].id != method)
 			continue;
-		copy(ret->method, sizeof(ret->method), methods[i].name);
-		copy(ret->verb, sizeof(ret->verb), methods[i].verb);
+		copy_name(ret->method, sizeof(ret->method), methods[i].name);
+		copy_name(ret->verb, sizeof(ret->verb), methods[i].verb);
 	}
 }
 
 static void name_command(const struct named_command *command, const char *door, struct rd_verb *ret)
 {
-	copy(ret->object, sizeof(ret->object), command->object);
+	copy_name(ret->object, sizeof(ret->object), command->object);
 	snprintf(ret->method, sizeof(ret->method), "%s:%s%s", door, command->extended ? "EX_" : "", command->name);
-	copy(ret->verb, sizeof(ret->verb), command->verb);
+	copy_name(ret->verb, sizeof(ret->verb), command->verb);
 }
 
 static void name_invoke_write(uint32_t low, struct rd_verb *ret)
@@ -87,11 +86,11 @@ static void name_invoke_write(uint32_t low, struct rd_verb *ret)
 			name_command(&commands[i], "INVOKE_WRITE", ret);
 			return;
 		}
-	copy(ret->object, sizeof(ret->object), "DEVICE");
+	copy_name(ret->object, sizeof(ret->object), "DEVICE");
 	snprintf(ret->method, sizeof(ret->method), "INVOKE_WRITE:%s0x%x", extended ? "EX_" : "", id);
 }
 
-/* Is `function` the kernel's handler of this command? A compiler's suffix (.isra.0) may follow. */
+/* Whether `function` is the kernel handler of this command. It may have a suffix added by the compiler (.isra.0). */
 static bool is_handler(const struct named_command *command, const char *function)
 {
 	static const char prefix[] = "ib_uverbs_";
@@ -114,8 +113,8 @@ static void name_write(uint32_t low, const struct rd_fnset *set, struct rd_verb 
 {
 	const char *function = set && low < set->n_fns ? set->fns[low].name : NULL;
 
-	copy(ret->object, sizeof(ret->object), "DEVICE");
-	copy(ret->method, sizeof(ret->method), "WRITE");
+	copy_name(ret->object, sizeof(ret->object), "DEVICE");
+	copy_name(ret->method, sizeof(ret->method), "WRITE");
 	for (size_t i = 0; function && i < n_commands; i++)
 		if (is_handler(&commands[i], function)) {
 			name_command(&commands[i], "WRITE", ret);
@@ -125,25 +124,25 @@ static void name_write(uint32_t low, const struct rd_fnset *set, struct rd_verb 
 
 static void name_ucma(uint32_t low, struct rd_verb *ret)
 {
-	copy(ret->object, sizeof(ret->object), "RDMA_CM");
+	copy_name(ret->object, sizeof(ret->object), "RDMA_CM");
 	snprintf(ret->method, sizeof(ret->method), "0x%x", low);
 	if (low >= n_ucma_commands)
 		return;
-	copy(ret->method, sizeof(ret->method), ucma_commands[low].name);
-	copy(ret->verb, sizeof(ret->verb), ucma_commands[low].verb);
+	copy_name(ret->method, sizeof(ret->method), ucma_commands[low].name);
+	copy_name(ret->verb, sizeof(ret->verb), ucma_commands[low].verb);
 }
 
 static void name_fop(uint32_t low, struct rd_verb *ret)
 {
-	copy(ret->object, sizeof(ret->object), "DEVICE");
+	copy_name(ret->object, sizeof(ret->object), "DEVICE");
 	switch (low) {
 	case RD_ENTRY_UVERBS_OPEN:
-		copy(ret->method, sizeof(ret->method), "OPEN");
-		copy(ret->verb, sizeof(ret->verb), "ibv_open_device");
+		copy_name(ret->method, sizeof(ret->method), "OPEN");
+		copy_name(ret->verb, sizeof(ret->verb), "ibv_open_device");
 		break;
 	case RD_ENTRY_UVERBS_MMAP:
 		/* Drivers map doorbells and queues while opening a device or creating a CQ, QP or SRQ. */
-		copy(ret->method, sizeof(ret->method), "MMAP");
+		copy_name(ret->method, sizeof(ret->method), "MMAP");
 		break;
 	default:
 		break;
@@ -335,7 +334,7 @@ static const struct named_command commands[] = {
 	{ 1, true, "QUERY_DEVICE", "DEVICE", "ibv_query_device_ex", NULL },
 	{ 18, true, "CREATE_CQ", "CQ", "ibv_create_cq_ex", NULL },
 	{ 24, true, "CREATE_QP", "QP", "ibv_create_qp_ex", NULL },
-	{ 26, true, "MODIFY_QP", "QP", "ibv_modify_qp", NULL }, /* chosen by the library for masks beyond 20 bits */
+	{ 26, true, "MODIFY_QP", "QP", "ibv_modify_qp", NULL }, /* used by the library for masks of more than 20 bits */
 	{ 50, true, "CREATE_FLOW", "FLOW", "ibv_create_flow", NULL },
 	{ 51, true, "DESTROY_FLOW", "FLOW", "ibv_destroy_flow", NULL },
 	{ 52, true, "CREATE_WQ", "WQ", "ibv_create_wq", NULL },
@@ -347,7 +346,7 @@ static const struct named_command commands[] = {
 };
 static const size_t n_commands = RD_ARRAY_SIZE(commands);
 
-/* By number. QUERY and QUERY_ROUTE are asked by the library itself after several of its calls. */
+/* By number. The library itself issues QUERY and QUERY_ROUTE after several of its calls. */
 static const struct named_ucma ucma_commands[] = {
 	{ "CREATE_ID", "rdma_create_id" },
 	{ "DESTROY_ID", "rdma_destroy_id" },

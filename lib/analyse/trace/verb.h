@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From the numbers of an uverbs or rdma_ucm call to the names people know. */
+/* Names of uverbs and rdma_ucm calls. */
 #ifndef RD_ANALYSE_VERB_H
 #define RD_ANALYSE_VERB_H
 
@@ -7,18 +7,17 @@
 #include "model/trace/fnset.h"
 
 /*
- * Empty text: not known.
+ * Empty string: unknown.
  *
- * An ioctl keeps the kernel's names ("QP", "QP_CREATE"). A legacy write command is shown as the object it is about, not
- * as the DEVICE it is sent to, with the door it came through before its name: object "MR", method "INVOKE_WRITE:REG_MR"
- * (ioctl) or "WRITE:REG_MR" (write(2)). The rdma_ucm commands are object "RDMA_CM". Numbers without a name in the
- * headers of this build, such as the objects that drivers define for themselves, are shown as "0x1003", and then no
- * verb is claimed.
+ * An ioctl has the names of the kernel ("QP", "QP_CREATE"). A legacy write command is shown with the object it operates on, not
+ * the DEVICE it is sent to, and its interface as prefix: object "MR", method "INVOKE_WRITE:REG_MR" (ioctl) or "WRITE:REG_MR"
+ * (write(2)). The rdma_ucm commands have the object "RDMA_CM". Unknown numbers, such as driver-specific objects, are shown as
+ * "0x1003", without a verb.
  */
 struct rd_verb {
 	char object[24];
 	char method[48];
-	char verb[40]; /* what the program called: "ibv_reg_mr", "rdma_bind_addr" */
+	char verb[40]; /* the library call: "ibv_reg_mr", "rdma_bind_addr" */
 };
 
 /* `key` is an RD_VERB_* of bpf/record.h. `set` names the write handlers; may be NULL. */

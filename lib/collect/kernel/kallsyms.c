@@ -9,7 +9,7 @@
 
 typedef bool want_fn(void *arg, const char *module);
 
-static int add(struct rd_ksyms *syms, const char *name, const char *module, uint64_t addr, bool global)
+static int add_ksym(struct rd_ksyms *syms, const char *name, const char *module, uint64_t addr, bool global)
 {
 	struct rd_ksym sym = { .addr = addr, .global = global };
 
@@ -49,7 +49,7 @@ static int add_symbol(struct rd_ksyms *syms, char *line, want_fn *want, void *ar
 	type = at + 1;
 	if (!strchr("tTwW", *type) || !want(arg, module))
 		return 0;
-	return add(syms, type + 2, module, addr, *type == 'T' || *type == 'W');
+	return add_ksym(syms, type + 2, module, addr, *type == 'T' || *type == 'W');
 }
 
 /* "ib_create_cq [ib_core]" */
@@ -59,7 +59,7 @@ static int add_filter(struct rd_ksyms *syms, char *line, want_fn *want, void *ar
 
 	if (!module || !line[0] || !want(arg, module))
 		return 0;
-	return add(syms, line, module, 0, false);
+	return add_ksym(syms, line, module, 0, false);
 }
 
 static int read_lines(struct rd_source *src, const char *path, want_fn *want, void *arg,
@@ -78,7 +78,7 @@ static int read_lines(struct rd_source *src, const char *path, want_fn *want, vo
 			*next++ = 0;
 		if (add_line(&syms, line, want, arg)) {
 			rd_ksyms_deinit(&syms);
-			return rd_err_set(err, ENOMEM, path, "reading symbols");
+			return rd_err_set(err, ENOMEM, path, "cannot read the symbols");
 		}
 	}
 	*ret = syms;

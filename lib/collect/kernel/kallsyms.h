@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Function symbols of loaded modules, as the kernel itself lists them. */
+/* Function symbols of loaded modules, as listed by the kernel. */
 #ifndef RD_COLLECT_KALLSYMS_H
 #define RD_COLLECT_KALLSYMS_H
 
@@ -7,7 +7,7 @@
 
 struct rd_ksym {
 	char *name, *module;
-	uint64_t addr; /* 0: the kernel does not tell (kptr_restrict) */
+	uint64_t addr; /* 0: hidden by the kernel (kptr_restrict) */
 	bool global;
 };
 
@@ -16,12 +16,12 @@ struct rd_ksyms {
 	size_t n, cap;
 };
 
-/* Text symbols in /proc/kallsyms of the modules that `want` says yes to. Reading it costs the kernel milliseconds to
- * half a second (it unpacks some 200,000 names): only for modules of which there is no file. */
+/* Text symbols in /proc/kallsyms of the modules for which `want` returns true. Reading it costs the kernel up to half a second
+ * (it decompresses about 200,000 names), so it is used only for modules without a file. */
 int rd_ksyms_read(struct rd_source *src, bool (*want)(void *arg, const char *module), void *arg, struct rd_ksyms *ret,
 		  struct rd_err *err);
 
-/* The same from available_filter_functions (in tracefs, wherever that is mounted): what ftrace can hook. No addresses. */
+/* The same from available_filter_functions (in tracefs or debugfs): functions that ftrace can hook. No addresses. */
 int rd_ksyms_read_filter(struct rd_source *src, bool (*want)(void *arg, const char *module), void *arg,
 			 struct rd_ksyms *ret, struct rd_err *err);
 

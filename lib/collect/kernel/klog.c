@@ -8,7 +8,7 @@
 
 #define RECORDS_MAX ((size_t)1 << 18)
 
-/* A number that ends in `end`; steps behind it. */
+/* Parses a number that is followed by `end`, and skips both. */
 static bool take_number(char **at, char end, uint64_t *ret)
 {
 	const char *behind = *at;
@@ -31,7 +31,7 @@ static bool parse_head(char *line, struct rd_krecord *ret)
 	if (!text)
 		return false;
 	*text++ = '\0';
-	/* The kernel may put more fields behind the time. */
+	/* More fields may follow the time. */
 	line[strcspn(line, ",")] = '\0';
 	if (!take_number(&line, '\0', &us) || us > UINT64_MAX / 1000)
 		return false;
@@ -98,7 +98,7 @@ int rd_collect_klog(struct rd_source *src, struct rd_klog *klog, struct rd_errli
 		klog->code = -r;
 		klog->known = r == -EACCES || r == -EPERM ? RD_DENIED : RD_ABSENT;
 		if (klog->known == RD_DENIED)
-			rd_err_hint(&why, "run as root, or let everybody read it: sysctl kernel.dmesg_restrict=0");
+			rd_err_hint(&why, "run as root, or allow all users to read it: sysctl kernel.dmesg_restrict=0");
 		rd_errlist_add(errors, &why);
 		return 0;
 	}

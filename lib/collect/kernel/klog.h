@@ -7,14 +7,14 @@
 #include "source/shared/source.h"
 
 /*
- * The kernel log by way of /dev/kmsg. Where it may not be read, klog->known says so and `errors` (may be NULL) has the
- * reason: that is no failure. 0 or -ENOMEM. `klog` is zeroed by the caller, and to be released in any case.
+ * Reads the kernel log from /dev/kmsg. If it is not readable, sets klog->known and adds the reason to `errors` (may be NULL), and
+ * returns 0. 0 or -ENOMEM. `klog` is zeroed by the caller, which must release it in any case.
  */
 int rd_collect_klog(struct rd_source *src, struct rd_klog *klog, struct rd_errlist *errors, struct rd_err *err);
 
 /*
- * The one parser of records as /dev/kmsg hands them out (Documentation/ABI/testing/dev-kmsg): a line "level and facility,
- * number, microseconds, flags;text", then lines " KEY=value". Takes `bytes` over. What is no record is passed over.
+ * Parses records of /dev/kmsg (Documentation/ABI/testing/dev-kmsg): a line "level and facility, sequence number, microseconds,
+ * flags;text", then lines " KEY=value". Takes ownership of `bytes`. Ignores lines that are not records.
  * 0 or -ENOMEM.
  */
 int rd_klog_parse(struct rd_bytes *bytes, struct rd_klog *klog);

@@ -12,7 +12,7 @@ static int add_users(struct rd_kmod *mod, char *list)
 	char *save = NULL;
 
 	for (char *user = strtok_r(list, ",", &save); user; user = strtok_r(NULL, ",", &save)) {
-		/* "-": nobody; "[permanent]": not a module. */
+		/* "-": no user; "[permanent]": not a module. */
 		if (user[0] == '-' || user[0] == '[')
 			continue;
 		if (rd_grow(&mod->users, &mod->cap_users, mod->n_users + 1, sizeof(*mod->users)))
@@ -56,7 +56,7 @@ int rd_kmods_read(struct rd_source *src, struct rd_kmods *ret, struct rd_err *er
 	for (char *line = strtok_r((char *)text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		if (add_line(&mods, line)) {
 			rd_kmods_deinit(&mods);
-			return rd_err_set(err, ENOMEM, "/proc/modules", "reading the list of modules");
+			return rd_err_set(err, ENOMEM, "/proc/modules", "cannot read the list of modules");
 		}
 	*ret = mods;
 	return 0;
@@ -107,20 +107,20 @@ void rd_kmods_mark_users(const struct rd_kmods *mods, int start, bool *marked)
 	}
 }
 
-/* One folder's modules.dep. */
-static int read_dep(struct rd_source *src, const char *folder, const char *release, struct rd_moddep *ret,
+/* Reads modules.dep of one directory. */
+static int read_dep(struct rd_source *src, const char *root, const char *release, struct rd_moddep *ret,
 		    struct rd_err *err)
 {
 	_cleanup_free_ char *dir = NULL, *path = NULL;
 	int rc;
 
-	if (asprintf(&dir, "%s/%s", folder, release) < 0) {
+	if (asprintf(&dir, "%s/%s", root, release) < 0) {
 		dir = NULL;
-		return rd_err_set(err, ENOMEM, folder, "looking for module files");
+		return rd_err_set(err, ENOMEM, root, "cannot search for module files");
 	}
 	if (asprintf(&path, "%s/modules.dep", dir) < 0) {
 		path = NULL;
-		return rd_err_set(err, ENOMEM, folder, "looking for module files");
+		return rd_err_set(err, ENOMEM, root, "cannot search for module files");
 	}
 	rc = rd_read_file(src, path, &ret->text, err);
 	if (!rc)
@@ -144,7 +144,7 @@ void rd_moddep_deinit(struct rd_moddep *dep)
 	*dep = (struct rd_moddep){ 0 };
 }
 
-/* Whether "…/name.ko" or "…/name.ko.xz", of `size` bytes, is a file of that module. */
+/* Whether a path such as "…/name.ko" or "…/name.ko.xz", of `size` bytes, is a file of that module. */
 static bool is_file_of(const char *path, size_t size, const char *name)
 {
 	const char *slash = memrchr(path, '/', size), *base = slash ? slash + 1 : path;

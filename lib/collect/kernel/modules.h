@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The loaded kernel modules, who uses whom, and the files they came from. */
+/* The loaded kernel modules, their dependencies, and their files. */
 #ifndef RD_COLLECT_MODULES_H
 #define RD_COLLECT_MODULES_H
 
@@ -28,13 +28,13 @@ bool rd_kmod_used_by(const struct rd_kmod *mod, const char *user);
 /* Marks `start` and all that depend on it, directly or not, in marked[mods->n] (zeroed by the caller). */
 void rd_kmods_mark_users(const struct rd_kmods *mods, int start, bool *marked);
 
-/* Where depmod found the modules of a kernel: the text of modules.dep, and the folder it lies in. */
+/* The text of modules.dep, written by depmod, and its directory. */
 struct rd_moddep {
 	struct rd_bytes text;
 	char *dir; /* "/lib/modules/6.12.1" */
 };
 
-/* -ENOENT if that kernel has no such folder here (as in most containers). */
+/* -ENOENT if there is no directory for that kernel (as in most containers). */
 int rd_moddep_read(struct rd_source *src, const char *release, struct rd_moddep *ret, struct rd_err *err);
 void rd_moddep_deinit(struct rd_moddep *dep);
 

@@ -12,7 +12,7 @@
 #include "bpf/record.h"
 #include "collect/shared/cgroup.h"
 
-#define DEVICES_MAX 1024 /* also those that have vanished */
+#define DEVICES_MAX 1024 /* including removed ones */
 #define REREAD_NS 1000000000ull
 
 #define UVERBS_CLASS "/sys/class/infiniband_verbs"
@@ -25,7 +25,7 @@ struct device {
 struct rd_trace_facts {
 	struct rd_source *src;
 	struct rd_cgroups *cgroups;
-	struct device *devices; /* the latest name of each number */
+	struct device *devices; /* the latest name of each device number */
 	size_t n_devices, cap_devices;
 	uint64_t devices_read_ns; /* CLOCK_MONOTONIC; 0: never */
 };
@@ -71,7 +71,7 @@ static void keep_device(struct rd_trace_facts *facts, uint32_t dev, const char *
 	snprintf(d->ibdev, sizeof(d->ibdev), "%s", ibdev);
 }
 
-/* What cannot be read is left out: the device is then shown without a name. */
+/* Ignores devices that are not readable; they are shown without a name. */
 static void read_devices(struct rd_trace_facts *facts)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
@@ -186,29 +186,29 @@ static void copy_scalars(const struct rd_rec *rec, size_t n_fns, struct rd_event
 	ev->root = fn_id(rec->root, n_fns);
 	ev->origin = fn_id(rec->origin, n_fns);
 	ev->dropped = rec->dropped;
-	/* 0 while it has not got its number yet: queue pair 0 itself belongs to the kernel. */
+	/* 0: no number assigned yet; queue pair 0 itself belongs to the kernel. */
 	if (rec->flags & RD_REC_QPN && rec->qpn)
 		RD_SET(ev->qpn, rec->qpn);
 	if (rec->flags & RD_REC_PORT)
 		RD_SET(ev->port, rec->port);
 }
 
-/* Copies the fixed part and checks that all the record claims to hold is there. */
-static int check(const void *data, size_t size, struct rd_rec *rec, struct rd_err *err)
+/* Copies the fixed part and checks all counts against the size of the record. */
+static int check_record(const void *data, size_t size, struct rd_rec *rec, struct rd_err *err)
 {
 	const size_t fixed = offsetof(struct rd_rec, chain);
 
 	memset(rec, 0, sizeof(*rec));
 	if (size < fixed)
-		return rd_err_set(err, EBADMSG, "event record", "%zu bytes, but %zu are fixed", size, fixed);
+		return rd_err_set(err, EBADMSG, "event record", "%zu bytes, expected at least %zu", size, fixed);
 	memcpy(rec, data, fixed);
 	if (rec->n_chain > RD_CHAIN_SLOTS || rec->n_kstack > RD_STACK_MAX || rec->n_ustack > RD_STACK_MAX ||
 	    size < fixed + rec->n_chain * sizeof(rec->chain[0]) +
 			    ((size_t)rec->n_kstack + rec->n_ustack) * sizeof(uint64_t))
-		return rd_err_set(err, EBADMSG, "event record", "%u links and %u + %u frames do not fit %zu bytes",
+		return rd_err_set(err, EBADMSG, "event record", "%u links and %u + %u frames do not fit into %zu bytes",
 				  rec->n_chain, rec->n_kstack, rec->n_ustack, size);
 	if (rec->err >= 0)
-		return rd_err_set(err, EBADMSG, "event record", "%d is no errno", rec->err);
+		return rd_err_set(err, EBADMSG, "event record", "invalid errno %d", rec->err);
 	memcpy(rec->chain, (const uint8_t *)data + fixed, rec->n_chain * sizeof(rec->chain[0]));
 	return 0;
 }
@@ -218,7 +218,7 @@ static char *dup_field(const char *text, size_t size)
 	return *text ? strndup(text, size) : NULL;
 }
 
-/* The clock that the kernel stamps with is not the one people read. */
+/* Converts a CLOCK_MONOTONIC time of the kernel to CLOCK_REALTIME. */
 static uint64_t real_time(struct rd_source *src, uint64_t monotonic)
 {
 	return src->ops->now(src, CLOCK_REALTIME) - src->ops->now(src, CLOCK_MONOTONIC) + monotonic;
@@ -231,7 +231,7 @@ int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t
 	const uint8_t *frames;
 	struct rd_rec rec;
 	const char *ibdev;
-	int r = check(data, size, &rec, err);
+	int r = check_record(data, size, &rec, err);
 
 	if (r)
 		return r;
@@ -240,7 +240,7 @@ int rd_trace_event_decode(struct rd_trace_facts *facts, const void *data, size_t
 	frames = (const uint8_t *)data + offsetof(struct rd_rec, chain) + rec.n_chain * sizeof(rec.chain[0]);
 	if (copy_chain(&rec, n_fns, &ev) || copy_frames(frames, rec.n_kstack, &ev.kstack) ||
 	    copy_frames(frames + rec.n_kstack * sizeof(uint64_t), rec.n_ustack, &ev.ustack))
-		return rd_err_set(err, ENOMEM, "event record", "keeping it");
+		return rd_err_set(err, ENOMEM, "event record", "cannot store it");
 	ev.n_kstack = rec.n_kstack;
 	ev.n_ustack = rec.n_ustack;
 

@@ -71,17 +71,16 @@ static const char *const backend_names[RD_BACKEND_COUNT] = {
 };
 
 static const struct rule_text rules[RD_RULE_COUNT] = {
-	[RD_RULE_SELECTED] = { "selected", "A verb reaches it, and it can return an errno." },
-	[RD_RULE_ENTRY] = { "entry", "A door of the kernel: calls begin and end here." },
-	[RD_RULE_NOT_REACHED] = { "not-reached", "No verb that changes something leads to it." },
-	[RD_RULE_RETURN] = { "return", "It returns nothing that could be an errno." },
-	[RD_RULE_QUERY] = { "query", "It only reads, or only functions that only read lead to it." },
-	[RD_RULE_DATA_PATH] = { "data-path", "It runs while data is moved: posting, polling, and what they call." },
-	[RD_RULE_CLEANUP] = { "cleanup", "It undoes or releases, or only such functions lead to it." },
-	[RD_RULE_REFCOUNT] = { "refcount", "It counts references." },
-	[RD_RULE_COMMON] = { "common",
-			     "Inline code, of a header more often than not: the kernel does not let it be traced." },
+	[RD_RULE_SELECTED] = { "selected", "reachable from a verb, and can return an errno" },
+	[RD_RULE_ENTRY] = { "entry", "kernel entry point of a verb" },
+	[RD_RULE_NOT_REACHED] = { "not-reached", "not reachable from a verb that changes something" },
+	[RD_RULE_RETURN] = { "return", "cannot return an errno" },
+	[RD_RULE_QUERY] = { "query", "only reads, or is reachable only from functions that only read" },
+	[RD_RULE_DATA_PATH] = { "data-path", "runs on the data path: posting, polling, and the functions they call" },
+	[RD_RULE_CLEANUP] = { "cleanup", "cleans up, or is reachable only from functions that clean up" },
+	[RD_RULE_REFCOUNT] = { "refcount", "counts references" },
+	[RD_RULE_COMMON] = { "common", "inline function, which the kernel does not allow to be traced" },
 	[RD_RULE_DIAGNOSTIC] = { "diagnostic",
-				 "Tracing, printing, debugfs or sysfs, or only such functions lead to it." },
-	[RD_RULE_COLD] = { "cold", "The cold half of a function, which that function's own return covers." },
+				 "tracing, printing, debugfs or sysfs, or reachable only from such functions" },
+	[RD_RULE_COLD] = { "cold", "cold part of a function; the hook of the function covers it" },
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions of the loaded RDMA modules, and which of them are worth an exit hook.
+ * The functions of the loaded RDMA modules, and which of them get an exit hook.
  * Plain data: one owner, arrays, indices between objects.
  */
 #ifndef RD_MODEL_FNSET_H
@@ -8,15 +8,15 @@
 
 #include "base/base.h"
 
-/* What a function returns decides how an errno is read from its return register. */
+/* The return type decides how an errno is recognized in the return register. */
 enum rd_ret {
 	RD_RET_UNKNOWN = 0, /* no BTF: a 32-bit negative errno whose upper half is all ones or all zeros counts */
 	RD_RET_VOID,
 	RD_RET_INT,  /* signed, 32 bits; the upper half of the register is undefined */
 	RD_RET_LONG, /* signed, 64 bits: long, ssize_t, s64 */
-	RD_RET_PTR,  /* ERR_PTR(-errno); NULL is no errno */
+	RD_RET_PTR,  /* ERR_PTR(-errno); NULL does not count as an errno */
 	RD_RET_BOOL,
-	RD_RET_UNSIGNED, /* can return no errno */
+	RD_RET_UNSIGNED, /* cannot return an errno */
 	RD_RET_OTHER,	 /* structs and floating point */
 };
 
@@ -29,79 +29,78 @@ enum rd_backend {
 	RD_BACKEND_COUNT,
 };
 
-/* The outward names: fexit, fexit-multi, kprobe-multi, kprobe; "none". */
+/* The names in options and output: fexit, fexit-multi, kprobe-multi, kprobe; "none". */
 const char *rd_backend_name(enum rd_backend backend);
 int rd_backend_parse(const char *name, enum rd_backend *ret);
 
-/* Through which door of the kernel a thread comes in: where a chain begins and ends. */
+/* The kernel entry point of a call, where a chain begins and ends. */
 enum rd_entry {
 	RD_ENTRY_NONE = 0,
-	RD_ENTRY_UVERBS_IOCTL,	/* (struct file *, unsigned int, unsigned long user header) */
-	RD_ENTRY_UVERBS_MMAP,	/* (struct file *, struct vm_area_struct *) */
-	RD_ENTRY_UVERBS_OPEN,	/* (struct inode *, struct file *) */
-	RD_ENTRY_UCMA_WRITE,	/* (struct file *, const char user *, size_t, loff_t *) */
-	RD_ENTRY_WRITE_HANDLER, /* int (struct uverbs_attr_bundle *): a chain's root where no ioctl is above it. The
-				 * write(2) file operation itself is no entry: soft drivers ring doorbells with it */
+	RD_ENTRY_UVERBS_IOCTL, /* (struct file *, unsigned int, unsigned long user header) */
+	RD_ENTRY_UVERBS_MMAP,  /* (struct file *, struct vm_area_struct *) */
+	RD_ENTRY_UVERBS_OPEN,  /* (struct inode *, struct file *) */
+	RD_ENTRY_UCMA_WRITE,   /* (struct file *, const char user *, size_t, loff_t *) */
+	RD_ENTRY_WRITE_HANDLER, /* int (struct uverbs_attr_bundle *): root of a chain if it is not called from an ioctl. The
+				 * write(2) file operation itself does not count: soft drivers ring doorbells with it */
 };
 
 /* Why a function is selected or left out: exactly one rule per function, the first that applies. */
 enum rd_rule {
 	RD_RULE_SELECTED = 0, /* reached from a root and may return an errno */
-	RD_RULE_ENTRY,	      /* selected: a door of the kernel, hooked whatever it returns */
-	RD_RULE_NOT_REACHED,  /* no root leads to it */
+	RD_RULE_ENTRY,	      /* selected: an entry point, hooked regardless of its return type */
+	RD_RULE_NOT_REACHED,  /* not reachable from a root */
 	RD_RULE_RETURN,	      /* returns no errno: void, bool, unsigned, struct */
 	RD_RULE_QUERY,	      /* reads only */
-	RD_RULE_DATA_PATH,    /* post_send, post_recv, poll_cq, req_notify_cq and what only they reach */
-	RD_RULE_CLEANUP,      /* undoes: destroy, free, unregister … */
+	RD_RULE_DATA_PATH,    /* post_send, post_recv, poll_cq, req_notify_cq and functions reachable only from them */
+	RD_RULE_CLEANUP,      /* cleans up: destroy, free, unregister … */
 	RD_RULE_REFCOUNT,     /* get/put of references */
 	RD_RULE_COMMON,	      /* common kernel code: not of an RDMA module */
 	RD_RULE_DIAGNOSTIC,   /* tracing, printing, debugfs, sysfs show/store */
-	RD_RULE_COLD,	      /* a compiler's .cold half: the function itself covers it */
+	RD_RULE_COLD,	      /* the .cold part that the compiler split off; the hook of the function covers it */
 	RD_RULE_COUNT,
 };
 const char *rd_rule_name(enum rd_rule rule);   /* short and stable: "query", "data-path" */
-const char *rd_rule_reason(enum rd_rule rule); /* one sentence for people */
+const char *rd_rule_reason(enum rd_rule rule); /* a phrase for messages */
 
 struct rd_module {
-	char *name;	   /* as /proc/modules has it; "vmlinux" for code built in */
-	char *path;	   /* the file on disk that is the loaded one; NULL if there is none such */
-	char *note;	   /* why there is no such file or BTF, and what that loses; NULL if nothing is lost */
-	bool has_btf;	   /* /sys/kernel/btf/<name> is there */
-	bool rdma;	   /* ib_core, or depends on it; false: a driver's lower half, or vmlinux */
+	char *name;	   /* as in /proc/modules; "vmlinux" for built-in code */
+	char *path;	   /* the file on disk of the loaded module; NULL if there is none */
+	char *note;	   /* why there is no such file or BTF, and the consequence; NULL if there are both */
+	bool has_btf;	   /* /sys/kernel/btf/<name> exists */
+	bool rdma;	   /* ib_core, or depends on it; false: the core driver below an RDMA driver, or vmlinux */
 	bool has_ops;	   /* holds a struct ib_device_ops: a device driver */
-	bool file_matches; /* the file's build-id is the loaded module's */
+	bool file_matches; /* the file has the build-id of the loaded module */
 };
 
 struct rd_fn {
 	char *name;	 /* as in kallsyms, with .part.0 and the like */
 	uint32_t module; /* index into modules */
-	uint64_t addr;	 /* 0: the kernel does not tell (kptr_restrict) */
+	uint64_t addr;	 /* 0: hidden by the kernel (kptr_restrict) */
 	uint32_t btf_id; /* BTF_KIND_FUNC id in the module's BTF; 0: none */
-	uint8_t nargs;	 /* as BTF has it; 0xff: not known */
-	bool args_ok;	 /* every argument is one register wide: a fexit trampoline can take it */
+	uint8_t nargs;	 /* from BTF; 0xff: unknown */
+	bool args_ok;	 /* every argument is one register wide, as fexit trampolines require */
 	enum rd_ret ret;
 	enum rd_rule rule;
 	enum rd_entry entry;
 	bool selected;
-	bool suffixed;	    /* the name has a compiler's suffix: BTF describes the bare name only */
-	bool ambiguous;	    /* the name stands for several functions: only the address tells them apart */
+	bool suffixed;	    /* the name has a suffix added by the compiler; BTF describes only the bare name */
+	bool ambiguous;	    /* several functions have this name: only the address distinguishes them */
 	bool in_filter;	    /* listed by available_filter_functions: ftrace can hook it */
-	uint8_t attachable; /* bit 1 << enum rd_backend: could be attached by it as far as can be told without trying */
-	int8_t qp_arg;	    /* which argument is a struct ib_qp *, from 0; -1: none */
+	uint8_t attachable; /* bit 1 << enum rd_backend: backends that can probably hook it, without having tried */
+	int8_t qp_arg;	    /* index of the struct ib_qp * argument; -1: none */
 	int8_t dev_arg;	    /* likewise struct ib_device * */
-	uint32_t *roots;    /* indices into roots; from which it is reached */
+	uint32_t *roots;    /* indices into roots: from which it is reachable */
 	uint32_t n_roots;
-	enum rd_backend backend; /* what it was really attached by; set by rd_attach */
+	enum rd_backend backend; /* the backend that hooked it; set by rd_attach */
 };
 
 struct rd_root {
 	uint32_t fn; /* index into fns */
-	char *via;   /* what leads there: "ioctl handler", "write handler", "ib_device_ops.reg_user_mr", "rdma_ucm
+	char *via;   /* how it is called: "ioctl handler", "write handler", "ib_device_ops.reg_user_mr", "rdma_ucm
 			 * command 5", "file_operations.unlocked_ioctl" */
 };
 
-/* Offsets inside kernel structures, read from the BTF of the module that defines them (never from another build's):
- * -1 where it has none. Bytes. */
+/* Offsets in kernel structures in bytes, from the BTF of the module that defines them (never of another build). -1: unknown. */
 struct rd_offsets {
 	int qp_num, qp_port, qp_device; /* struct ib_qp: qp_num, port, device */
 	int ibdev_name;			/* struct ib_device: name[64] */
@@ -113,7 +112,7 @@ struct rd_offsets {
 struct rd_fnset {
 	struct rd_module *modules;
 	size_t n_modules, cap_modules;
-	struct rd_fn *fns; /* sorted by module, then address, then name; an index is a function's id everywhere */
+	struct rd_fn *fns; /* sorted by module, then address, then name; the index is the id of a function everywhere */
 	size_t n_fns, cap_fns;
 	struct rd_root *roots;
 	size_t n_roots, cap_roots;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What traces have attached to this host's kernel: one entry a trace, found by the record that its programs carry. */
+/* The traces attached to the kernel of this host: one entry per trace, found by the record that its programs carry. */
 #ifndef RD_MODEL_HELD_H
 #define RD_MODEL_HELD_H
 
@@ -19,47 +19,46 @@ enum rd_hold_state {
 #define RD_HOLD_VERSION 1
 
 /*
- * The record. It is the one value of an array map of the name above, which is bound to every program of the trace, so that it is
- * there as long as they are, whatever became of processes. Later versions add at the end. All of it is foreign input to
- * a reader.
+ * The record: the only value of an array map with the name above. The map is bound to every program of the trace, so it exists as
+ * long as they do, even after the processes have ended. Later versions append fields. Untrusted input to a reader.
  */
 struct rd_hold_record {
 	char magic[16];
 	uint32_t version;
 	uint32_t state;		 /* enum rd_hold_state */
-	uint32_t holder, reader; /* processes, as the holder's pid namespace numbers them */
-	uint64_t holder_start;	 /* clock ticks after boot, as in /proc/PID/stat; 0: not known */
-	uint64_t since;		 /* ns since the epoch: when attaching began */
-	uint32_t functions[8];	 /* hooked, by enum rd_backend */
-	char what[16];		 /* the command of ours: "trace-errno", "qp-state" */
-	char command[192];	 /* its whole command line, or the beginning */
+	uint32_t holder, reader; /* process IDs in the PID namespace of the holder */
+	uint64_t holder_start;	 /* clock ticks after boot, as in /proc/PID/stat; 0: unknown */
+	uint64_t since;		 /* ns since the epoch: start of attaching */
+	uint32_t functions[8];	 /* hooked functions, per enum rd_backend */
+	char what[16];		 /* the subcommand: "trace-errno", "qp-state" */
+	char command[192];	 /* command line, truncated to fit */
 };
 
-/* A process that holds hooks, as /proc has it. */
+/* A process that holds hooks, from /proc. */
 struct rd_holder_proc {
 	pid_t pid, parent;
-	pid_t own_pid;	/* as its own pid namespace numbers it */
+	pid_t own_pid;	/* in its own PID namespace */
 	uint64_t start; /* clock ticks after boot */
 	char state;	/* 'S', 'T' (stopped) … */
-	bool exiting;	/* it was killed or has ended; the kernel is closing its descriptors */
+	bool exiting;	/* killed or ended; the kernel is closing its descriptors */
 };
 
 struct rd_held {
-	struct rd_hold_record owner; /* its texts end in NUL */
+	struct rd_hold_record owner; /* its strings are NUL-terminated */
 	uint32_t map;		     /* id of the map with the record */
-	uint32_t uid;		     /* who loaded its programs, as the kernel has it */
+	uint32_t uid;		     /* the user that loaded its programs, as the kernel reports it */
 	size_t programs, links;
-	uint64_t run_ns, runs;	    /* of these programs, as far as run statistics were on */
-	struct rd_holder_proc proc; /* pid 0: it is not to be seen, or gone */
-	RD_FIELD(pid_t) reader;	    /* as this process numbers it */
-	char *user;		    /* NULL: no name is known */
-	const char *result;	    /* of detaching; static; NULL: nobody asked */
+	uint64_t run_ns, runs;	    /* of these programs, while run statistics were on */
+	struct rd_holder_proc proc; /* pid 0: not visible, or ended */
+	RD_FIELD(pid_t) reader;	    /* in the PID namespace of this process */
+	char *user;		    /* NULL: unknown */
+	const char *result;	    /* of --detach-all; static; NULL: not requested */
 };
 
 struct rd_held_list {
 	struct rd_held *v;
 	size_t n, cap;
-	RD_FIELD(bool) run_stats; /* whether the kernel measures programs now */
+	RD_FIELD(bool) run_stats; /* whether run statistics are on */
 };
 
 static inline void rd_held_list_deinit(struct rd_held_list *list)

@@ -98,11 +98,11 @@ static const struct rd_column scalar_columns[1] = {
 static const struct rd_column fn_columns[FN_COLUMNS] = {
 	[FN_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
 	[FN_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
-	[FN_SELECTED] = { "selected", "SELECTED", RD_T_BOOL, "gets a hook", 0, false },
-	[FN_REASON] = { "reason", "REASON", RD_T_STR, "rule by which it is selected or left out", 0, false },
+	[FN_SELECTED] = { "selected", "SELECTED", RD_T_BOOL, "selected for tracing", 0, false },
+	[FN_REASON] = { "reason", "REASON", RD_T_STR, "rule that selects it or leaves it out", 0, false },
 	[FN_ROOTS] = { "roots", "ROOTS", RD_T_STRS, "entry points that lead to it", 0, true },
 	[FN_ATTACHABLE] = { "attachable", "ATTACHABLE", RD_T_STRS, "backends that can hook it", 0, false },
-	[FN_BACKEND] = { "backend", "BACKEND", RD_T_STR, "backend that has hooked it", 0, true },
+	[FN_BACKEND] = { "backend", "BACKEND", RD_T_STR, "backend it is hooked by", 0, true },
 };
 
 static const struct rd_column root_columns[1] = {
@@ -110,15 +110,15 @@ static const struct rd_column root_columns[1] = {
 };
 
 static const struct rd_column backend_columns[1] = {
-	{ "backend", "BACKEND", RD_T_STR, "how functions are hooked", 0, false },
+	{ "backend", "BACKEND", RD_T_STR, "backend", 0, false },
 };
 
 static const struct rd_column module_columns[MOD_COLUMNS] = {
 	[MOD_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module", 0, false },
-	[MOD_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "functions in it", 0, false },
-	[MOD_SELECTED] = { "selected", "SELECTED", RD_T_UINT, "of these: selected", 0, false },
-	[MOD_BTF] = { "btf", "BTF", RD_T_BOOL, "has type information", 0, false },
-	[MOD_FILE] = { "file_matches", "FILE", RD_T_BOOL, "its file on disk is the one that is loaded", 0, false },
-	[MOD_NOTE] = { "note", "NOTE", RD_T_STR, "what is missing, and what that loses", 0, false },
+	[MOD_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "functions of the module", 0, false },
+	[MOD_SELECTED] = { "selected", "SELECTED", RD_T_UINT, "functions selected for tracing", 0, false },
+	[MOD_BTF] = { "btf", "BTF", RD_T_BOOL, "has type information (BTF)", 0, false },
+	[MOD_FILE] = { "file_matches", "FILE", RD_T_BOOL, "module file on disk has the build-id of the loaded module", 0, false },
+	[MOD_NOTE] = { "note", "NOTE", RD_T_STR, "what is missing, and the consequence", 0, false },
 };
 /* clang-format on */

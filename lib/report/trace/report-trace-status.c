@@ -91,24 +91,24 @@ void rd_report_trace_status(struct rd_report *report, const struct rd_held_list 
 
 /* clang-format off */
 static const struct rd_column status_columns[ST_COLUMNS] = {
-	[ST_RUN_STATS] = { "run_statistics", "RUN_STATISTICS", RD_T_BOOL, "kernel.bpf_stats_enabled: the kernel measures all programs", 0, false },
+	[ST_RUN_STATS] = { "run_statistics", "RUN_STATISTICS", RD_T_BOOL, "kernel.bpf_stats_enabled: run statistics of all BPF programs", 0, false },
 };
 
 static const struct rd_column held_columns[HELD_COLUMNS] = {
-	[HELD_PID] = { "pid", "PID", RD_T_UINT, "the command that traces", 0, false },
-	[HELD_HOLDER] = { "holder_pid", "HOLDER", RD_T_UINT, "the process that holds the hooks", 0, false },
-	[HELD_USER] = { "user", "USER", RD_T_STR, "who traces", 0, false },
-	[HELD_UID] = { "uid", "UID", RD_T_UINT, "the same as a number", 0, true },
-	[HELD_WHAT] = { "what", "WHAT", RD_T_STR, "trace-errno or qp-state", 0, true },
-	[HELD_STATE] = { "state", "STATE", RD_T_STR, "attaching, on, detaching, stopped", 0, false },
-	[HELD_SINCE] = { "since", "SINCE", RD_T_TIME, "when it began to attach", 0, false },
-	[HELD_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "kernel functions that were hooked", 0, false },
-	[HELD_BACKENDS] = { "backends", NULL, RD_T_MAP, "the same, by how", 0, false },
-	[HELD_LINKS] = { "links", "LINKS", RD_T_UINT, "links that are there now; one can be of many functions", 0, false },
-	[HELD_PROGRAMS] = { "programs", "PROGRAMS", RD_T_UINT, "programs that are loaded now", 0, true },
-	[HELD_RUN] = { "run_seconds", "RUN_SECONDS", RD_T_DOUBLE, "processor time of the programs while run statistics were on", 6, false },
-	[HELD_RUNS] = { "runs", "RUNS", RD_T_UINT, "how often they ran in that time", 0, true },
-	[HELD_RESULT] = { "result", "RESULT", RD_T_STR, "of --detach-all: detached, or why not", 0, true },
-	[HELD_COMMAND] = { "command", "COMMAND", RD_T_STR, "its command line, with the traced command", 0, false },
+	[HELD_PID] = { "pid", "PID", RD_T_UINT, "process ID of the tracing command", 0, false },
+	[HELD_HOLDER] = { "holder_pid", "HOLDER", RD_T_UINT, "process ID of the holder of the hooks", 0, false },
+	[HELD_USER] = { "user", "USER", RD_T_STR, "user of the trace", 0, false },
+	[HELD_UID] = { "uid", "UID", RD_T_UINT, "user ID of the trace", 0, true },
+	[HELD_WHAT] = { "what", "WHAT", RD_T_STR, "command: trace-errno or qp-state", 0, true },
+	[HELD_STATE] = { "state", "STATE", RD_T_STR, "attaching, on, detaching or stopped", 0, false },
+	[HELD_SINCE] = { "since", "SINCE", RD_T_TIME, "time of attaching", 0, false },
+	[HELD_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "hooked kernel functions", 0, false },
+	[HELD_BACKENDS] = { "backends", NULL, RD_T_MAP, "hooked kernel functions per backend", 0, false },
+	[HELD_LINKS] = { "links", "LINKS", RD_T_UINT, "current BPF links; one link can cover many functions", 0, false },
+	[HELD_PROGRAMS] = { "programs", "PROGRAMS", RD_T_UINT, "current BPF programs", 0, true },
+	[HELD_RUN] = { "run_seconds", "RUN_SECONDS", RD_T_DOUBLE, "CPU time of the programs while run statistics were on, in seconds", 6, false },
+	[HELD_RUNS] = { "runs", "RUNS", RD_T_UINT, "number of program runs in that time", 0, true },
+	[HELD_RESULT] = { "result", "RESULT", RD_T_STR, "result of --detach-all: detached, or why not", 0, true },
+	[HELD_COMMAND] = { "command", "COMMAND", RD_T_STR, "command line, including the traced command", 0, false },
 };
 /* clang-format on */

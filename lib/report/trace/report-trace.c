@@ -190,7 +190,7 @@ static int more_first(const void *pa, const void *pb)
 	return a->fn != b->fn ? (a->fn > b->fn) - (a->fn < b->fn) : (a->err > b->err) - (a->err < b->err);
 }
 
-/* A device that came back has another number but the same name: its rows are one to a reader. Returns how many remain. */
+/* A device that was removed and added again has a different number and the same name: merges its rows. Returns the rest. */
 static size_t merge(struct rd_origin_count *v, size_t n)
 {
 	size_t kept = 0, at;
@@ -270,11 +270,13 @@ void rd_report_trace_metrics(struct rd_report *report)
 		size_t column;
 		const char *name, *unit, *help;
 	} totals[] = {
-		{ SUM_SECONDS, "trace_errno_duration", "seconds", "How long the last run traced." },
-		{ SUM_FUNCTIONS, "trace_errno_functions", NULL, "Kernel functions that were watched." },
-		{ SUM_EVENTS, "trace_errno_events", NULL, "Calls of programs that failed during the run." },
-		{ SUM_LOST, "trace_errno_lost_events", NULL, "Failed calls that were counted, but not read." },
-		{ SUM_MISSED, "trace_errno_missed_hooks", NULL, "Hooks that the kernel could not run." },
+		{ SUM_SECONDS, "trace_errno_duration", "seconds", "Duration of the last trace." },
+		{ SUM_FUNCTIONS, "trace_errno_functions", NULL, "Kernel functions that were traced." },
+		{ SUM_EVENTS, "trace_errno_events", NULL, "Failed calls during the trace." },
+		{ SUM_LOST, "trace_errno_lost_events", NULL,
+		  "Failed calls that were counted, but dropped before they were read." },
+		{ SUM_MISSED, "trace_errno_missed_hooks", NULL,
+		  "Function calls for which the kernel could not run the hook." },
 	};
 	static const int labels[] = { OR_ERRNO, OR_VERB, OR_IBDEV, OR_FUNCTION, OR_MODULE, OR_OBJECT, OR_METHOD, -1 };
 	static const int none[] = { -1 };
@@ -286,76 +288,76 @@ void rd_report_trace_metrics(struct rd_report *report)
 		rd_metrics_add_section(family, report->scalars, totals[i].column, none);
 	}
 	family = rd_metrics_family(m, "trace_errno_failures", RD_METRIC_GAUGE, NULL,
-				   "Failed calls during the run, by the kernel function the error came from.");
+				   "Failed calls during the trace, per kernel function the error came from.");
 	rd_metrics_add_section(family, report->sections[0], OR_COUNT, labels);
 }
 
 /* clang-format off */
 const struct rd_column rd_trace_event_columns[EV_COLUMNS] = {
 	[EV_TIME] = { "time", "TIME", RD_T_TIME, "when the call returned", 0, false },
-	[EV_PID] = { "pid", "PID", RD_T_UINT, "process, as the initial pid namespace numbers it", 0, false },
-	[EV_TID] = { "tid", "TID", RD_T_UINT, "thread", 0, true },
+	[EV_PID] = { "pid", "PID", RD_T_UINT, "process ID in the initial PID namespace", 0, false },
+	[EV_TID] = { "tid", "TID", RD_T_UINT, "thread ID in the initial PID namespace", 0, true },
 	[EV_COMM] = { "comm", "COMM", RD_T_STR, "name of the thread", 0, false },
-	[EV_UID] = { "uid", "UID", RD_T_UINT, "real user id", 0, true },
+	[EV_UID] = { "uid", "UID", RD_T_UINT, "real user ID", 0, true },
 	[EV_CGROUP] = { "cgroup", "CGROUP", RD_T_STR, "control group of the process", 0, true },
 	[EV_JOB] = { "job", "JOB", RD_T_STR, "Slurm or Kubernetes job, from the control group", 0, true },
 	[EV_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
 	[EV_PORT] = { "port", "PORT", RD_T_UINT, "port of the device", 0, true },
-	[EV_OBJECT] = { "object", "OBJECT", RD_T_STR, "kind of object the call was about", 0, true },
+	[EV_OBJECT] = { "object", "OBJECT", RD_T_STR, "type of object the call operates on", 0, true },
 	[EV_METHOD] = { "method", "METHOD", RD_T_STR, "method of the object", 0, true },
 	[EV_VERB] = { "verb", "VERB", RD_T_STR, "library call that failed", 0, false },
-	[EV_QPN] = { "qpn", "QPN", RD_T_UINT, "number of the queue pair", 0, false },
-	[EV_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error, by name", 0, false },
-	[EV_CODE] = { "code", "CODE", RD_T_UINT, "error, by number", 0, true },
+	[EV_QPN] = { "qpn", "QPN", RD_T_UINT, "queue pair number", 0, false },
+	[EV_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error name", 0, false },
+	[EV_CODE] = { "code", "CODE", RD_T_UINT, "error number", 0, true },
 	[EV_ORIGIN] = { "origin", "ORIGIN", RD_T_OBJECT, "kernel function the error came from", 0, false },
-	[EV_CHAIN] = { "chain", NULL, RD_T_ROWS, "functions that passed it on, innermost first", 0, false },
-	[EV_DROPPED] = { "chain_dropped", NULL, RD_T_UINT, "failing functions the record had no room for", 0, false },
+	[EV_CHAIN] = { "chain", NULL, RD_T_ROWS, "functions that returned the error, innermost first", 0, false },
+	[EV_DROPPED] = { "chain_dropped", NULL, RD_T_UINT, "failed functions that did not fit into the record", 0, false },
 	[EV_KSTACK] = { "kernel_stack", NULL, RD_T_ROWS, "kernel stack at the origin", 0, false },
-	[EV_USTACK] = { "user_stack", NULL, RD_T_ROWS, "stack of the program", 0, false },
-	[EV_BENIGN] = { "benign", "BENIGN", RD_T_BOOL, "healthy programs fail like this by design", 0, true },
-	[EV_REASON] = { "benign_reason", NULL, RD_T_STR, "why it is benign", 0, false },
-	[EV_HINT] = { "hint", "HINT", RD_T_STR, "what to look at next", 0, true },
+	[EV_USTACK] = { "user_stack", NULL, RD_T_ROWS, "user stack of the program", 0, false },
+	[EV_BENIGN] = { "benign", "BENIGN", RD_T_BOOL, "failure is expected from healthy programs", 0, true },
+	[EV_REASON] = { "benign_reason", NULL, RD_T_STR, "why the failure is benign", 0, false },
+	[EV_HINT] = { "hint", "HINT", RD_T_STR, "what to check next", 0, true },
 };
 
 static const struct rd_column place_columns[PLACE_COLUMNS] = {
 	[PLACE_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "kernel function", 0, false },
 	[PLACE_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
-	[PLACE_ERRNO] = { "errno", "ERRNO", RD_T_STR, "what it returned", 0, false },
-	[PLACE_TRANSLATED] = { "translated", "TRANSLATED", RD_T_BOOL, "turned into another error further up", 0, false },
+	[PLACE_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error it returned", 0, false },
+	[PLACE_TRANSLATED] = { "translated", "TRANSLATED", RD_T_BOOL, "a caller returned a different error", 0, false },
 };
 
 static const struct rd_column kframe_columns[FRAME_COLUMNS] = {
 	[FRAME_FUNCTION] = { "function", "FUNCTION", RD_T_STR, "function", 0, false },
 	[FRAME_OBJECT] = { "object", "OBJECT", RD_T_STR, "kernel module, program or library", 0, false },
-	[FRAME_OFFSET] = { "offset", "OFFSET", RD_T_UINT, "bytes into the function, or into the object if no function is known", 0, false },
+	[FRAME_OFFSET] = { "offset", "OFFSET", RD_T_UINT, "offset in bytes from the function, or from the object if the function is unknown", 0, false },
 	[FRAME_FILE] = { "file", "FILE", RD_T_STR, "source file", 0, false },
 	[FRAME_LINE] = { "line", "LINE", RD_T_UINT, "line in the source file", 0, false },
 };
 
 static const struct rd_column sum_columns[SUM_COLUMNS] = {
-	[SUM_SECONDS] = { "seconds", "SECONDS", RD_T_DOUBLE, "how long was traced", 3, false },
-	[SUM_BACKENDS] = { "backends", NULL, RD_T_MAP, "functions hooked, by how", 0, false },
-	[SUM_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "functions hooked", 0, false },
+	[SUM_SECONDS] = { "seconds", "SECONDS", RD_T_DOUBLE, "duration of the trace", 3, false },
+	[SUM_BACKENDS] = { "backends", NULL, RD_T_MAP, "hooked functions per backend", 0, false },
+	[SUM_FUNCTIONS] = { "functions", "FUNCTIONS", RD_T_UINT, "hooked functions", 0, false },
 	[SUM_EVENTS] = { "events", "EVENTS", RD_T_UINT, "failed calls: delivered + lost", 0, false },
 	[SUM_DELIVERED] = { "delivered", "DELIVERED", RD_T_UINT, "events that were read", 0, false },
-	[SUM_LOST] = { "lost", "LOST", RD_T_UINT, "events that were counted, but found no room in the ring", 0, false },
-	[SUM_MISSED] = { "missed", "MISSED", RD_T_UINT, "hooks that the kernel could not run", 0, false },
-	[SUM_UNCOUNTED] = { "uncounted", "UNCOUNTED", RD_T_UINT, "events that by_origin had no room for", 0, false },
+	[SUM_LOST] = { "lost", "LOST", RD_T_UINT, "events that were counted, but dropped because the ring buffer was full", 0, false },
+	[SUM_MISSED] = { "missed", "MISSED", RD_T_UINT, "function calls for which the kernel could not run the hook", 0, false },
+	[SUM_UNCOUNTED] = { "uncounted", "UNCOUNTED", RD_T_UINT, "events that did not fit into by_origin", 0, false },
 	[SUM_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "delivered events that are benign", 0, false },
-	[SUM_RUN] = { "run_seconds", "RUN_SECONDS", RD_T_DOUBLE, "processor time of the programs; known while run statistics are on", 6, false },
-	[SUM_ENDED] = { "ended_early", "ENDED_EARLY", RD_T_STR, "why the hooks went before the end: holder-died, detached, unread, max-cpu", 0, false },
+	[SUM_RUN] = { "run_seconds", "RUN_SECONDS", RD_T_DOUBLE, "CPU time of the programs; unknown unless run statistics were on for the whole trace", 6, false },
+	[SUM_ENDED] = { "ended_early", "ENDED_EARLY", RD_T_STR, "why the hooks were detached before the end: holder-died, detached, unread, max-cpu", 0, false },
 };
 
 static const struct rd_column origin_columns[OR_COLUMNS] = {
 	[OR_COUNT] = { "count", "COUNT", RD_T_UINT, "failed calls", 0, false },
-	[OR_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error, by name", 0, false },
+	[OR_ERRNO] = { "errno", "ERRNO", RD_T_STR, "error name", 0, false },
 	[OR_VERB] = { "verb", "VERB", RD_T_STR, "library call that failed", 0, false },
 	[OR_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
 	[OR_FUNCTION] = { "function", "ORIGIN", RD_T_STR, "kernel function the error came from", 0, false },
 	[OR_MODULE] = { "module", "MODULE", RD_T_STR, "kernel module it belongs to", 0, false },
-	[OR_OBJECT] = { "object", "OBJECT", RD_T_STR, "kind of object the call was about", 0, true },
+	[OR_OBJECT] = { "object", "OBJECT", RD_T_STR, "type of object the call operates on", 0, true },
 	[OR_METHOD] = { "method", "METHOD", RD_T_STR, "method of the object", 0, true },
-	[OR_CODE] = { "code", "CODE", RD_T_UINT, "error, by number", 0, true },
-	[OR_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "of these: known to be benign", 0, true },
+	[OR_CODE] = { "code", "CODE", RD_T_UINT, "error number", 0, true },
+	[OR_BENIGN] = { "benign", "BENIGN", RD_T_UINT, "failed calls that are benign", 0, true },
 };
 /* clang-format on */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What trace-errno says: one section an event, the summary at the end, the list of functions. */
+/* The output of trace-errno: one section per event, the summary, the list of functions, the status. */
 #ifndef RD_REPORT_TRACE_H
 #define RD_REPORT_TRACE_H
 
@@ -8,16 +8,16 @@
 #include "model/trace/held.h"
 #include "report/shared/report.h"
 
-/* A section of one row. Nothing of the event is referred to afterwards. */
+/* A section of one row. Keeps no references to the event. */
 struct rd_section *rd_report_trace_event(const struct rd_event *event, const struct rd_fnset *set);
 
-/* How often one origin failed one verb in one way. */
+/* Failures per origin, verb, device and error. */
 struct rd_origin_count {
 	int fn;					    /* function id; -1: the record named none of ours */
 	const char *object, *method, *verb, *ibdev; /* NULL: not known */
 	int err;				    /* negative errno */
 	uint64_t count;
-	uint64_t benign; /* of these: known to be benign */
+	uint64_t benign; /* part of count that is benign */
 };
 
 struct rd_trace_summary {
@@ -25,18 +25,18 @@ struct rd_trace_summary {
 	size_t per_backend[RD_BACKEND_COUNT]; /* functions */
 	size_t functions;
 	struct rd_trace_totals totals;
-	uint64_t benign; /* delivered events that were found benign */
+	uint64_t benign; /* delivered events that are benign */
 	enum rd_let_go let_go;
 	const struct rd_origin_count *counts;
 	size_t n_counts;
 };
 
-/* Adds the scalars and by_origin, greatest count first; rows that would look the same are added up. `hide_benign` leaves
- * out rows of which every event was benign. */
+/* Adds the scalars and by_origin, highest count first; rows that look the same are merged. `hide_benign` omits rows in which
+ * all events are benign. */
 void rd_report_trace_summary(struct rd_report *report, const struct rd_trace_summary *summary,
 			     const struct rd_fnset *set, bool hide_benign);
 
-/* Fills report->metrics from what rd_report_trace_summary has added. Gauges: each run counts from 0. */
+/* Fills report->metrics from the sections of rd_report_trace_summary. Gauges, because each run counts from 0. */
 void rd_report_trace_metrics(struct rd_report *report);
 
 /* Adds kernel, functions and modules. `match` (per function id; NULL: all) picks the functions. */

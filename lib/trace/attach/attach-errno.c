@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* trace-errno's programs: what lib/trace tells them, and which of them a function gets. */
+/* The BPF programs of trace-errno: their configuration, and which of them are attached to a function. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -44,7 +44,7 @@ static void fill_config(const struct rd_attach *attach, struct rd_trace_config *
 		cfg->devs[i] = opts->devs[i];
 }
 
-/* Process numbers mean the initial pid namespace inside the kernel, and perhaps another one outside. */
+/* BPF programs see process IDs of the initial PID namespace; this process may be in a different one. */
 static void find_command(struct trace_bpf *skel)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
@@ -53,7 +53,7 @@ static void find_command(struct trace_bpf *skel)
 		skel->bss->command = (__u32)getppid();
 }
 
-static void hand_over(struct trace_bpf *skel, struct rd_programs *ret)
+static void fill_programs(struct trace_bpf *skel, struct rd_programs *ret)
 {
 	ret->skel = skel;
 	ret->tracing[RD_HOOK_LEAVE] = skel->progs.fexit_leave;
@@ -98,7 +98,7 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes)
 		return r;
 	}
 	find_command(skel);
-	hand_over(skel, &attach->programs);
+	fill_programs(skel, &attach->programs);
 	return 0;
 }
 
@@ -124,10 +124,10 @@ static uint32_t class_of(enum rd_ret ret)
 
 static int describe(const struct rd_attach *attach)
 {
-	static const uint8_t doors[] = {
-		[RD_ENTRY_NONE] = RD_DOOR_NONE,	       [RD_ENTRY_UVERBS_IOCTL] = RD_DOOR_IOCTL,
-		[RD_ENTRY_UVERBS_MMAP] = RD_DOOR_MMAP, [RD_ENTRY_UVERBS_OPEN] = RD_DOOR_OPEN,
-		[RD_ENTRY_UCMA_WRITE] = RD_DOOR_UCMA,  [RD_ENTRY_WRITE_HANDLER] = RD_DOOR_HANDLER,
+	static const uint8_t roots[] = {
+		[RD_ENTRY_NONE] = RD_ROOT_NONE,	       [RD_ENTRY_UVERBS_IOCTL] = RD_ROOT_IOCTL,
+		[RD_ENTRY_UVERBS_MMAP] = RD_ROOT_MMAP, [RD_ENTRY_UVERBS_OPEN] = RD_ROOT_OPEN,
+		[RD_ENTRY_UCMA_WRITE] = RD_ROOT_UCMA,  [RD_ENTRY_WRITE_HANDLER] = RD_ROOT_HANDLER,
 	};
 	int fd = bpf_map__fd(((struct trace_bpf *)attach->programs.skel)->maps.fns);
 
@@ -137,7 +137,7 @@ static int describe(const struct rd_attach *attach)
 
 		if (!fn->selected)
 			continue;
-		info = RD_FN_INFO(class_of(fn->ret), doors[fn->entry], fn->qp_arg < 0 ? RD_FN_NO_ARG : fn->qp_arg,
+		info = RD_FN_INFO(class_of(fn->ret), roots[fn->entry], fn->qp_arg < 0 ? RD_FN_NO_ARG : fn->qp_arg,
 				  fn->dev_arg < 0 ? RD_FN_NO_ARG : fn->dev_arg,
 				  attach->opts->fn_match && attach->opts->fn_match[i]);
 		if (bpf_map_update_elem(fd, &i, &info, BPF_ANY))
@@ -157,8 +157,8 @@ static bool applies(const struct rd_attach *attach, const struct rd_fn *fn, enum
 	case RD_HOOK_ENTER_ROOT:
 		return fn->entry != RD_ENTRY_NONE;
 	case RD_HOOK_OBJECT:
-		/* In the core, where every verb on a queue pair passes; drivers' own functions add nothing new. Other ways
-		 * see the arguments at the exit. */
+		/* Only in the core, which every verb on a queue pair passes; functions of drivers add nothing. The other backends
+		 * provide the arguments at the exit. */
 		return fn->entry == RD_ENTRY_NONE && fn->qp_arg >= 0 && fn->qp_arg < 5 && module->rdma &&
 		       !module->has_ops && (backend == RD_BACKEND_KPROBE || backend == RD_BACKEND_KPROBE_MULTI);
 	default:
@@ -171,5 +171,5 @@ const struct rd_programs_ops rd_programs_errno = {
 	.describe = describe,
 	.applies = applies,
 	.unload = unload,
-	.object_optional = true, /* a QP number that stays unknown is no reason to leave a function out */
+	.object_optional = true, /* without this hook only the QP number is unknown */
 };

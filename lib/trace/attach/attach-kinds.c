@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The kernel's four ways of hooking a function's entry and exit. */
+/* The four backends: ways to hook entry and exit of kernel functions. */
 #include "trace/attach/attach.h"
 
 #include <bpf/bpf.h>
@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-/* fexit of many functions by one link: bpf(2) of 7.2, newer than the libbpf of Debian 12 and its headers. */
+/* fexit of many functions with one link: bpf(2) of Linux 7.2, newer than libbpf and the headers of Debian 12. */
 #define FENTRY_MULTI 59
 #define FEXIT_MULTI 60
 
@@ -37,8 +37,8 @@ int rd_programs_autoload(struct bpf_program *const *programs, size_t n, bool tra
 	return 0;
 }
 
-/* Takes a link's file descriptor over. */
-static int keep(struct rd_attach *attach, int fd)
+/* Takes ownership of the file descriptor of a link. */
+static int keep_link(struct rd_attach *attach, int fd)
 {
 	if (rd_grow(&attach->links, &attach->cap_links, attach->n_links + 1, sizeof(*attach->links))) {
 		close(fd);
@@ -48,8 +48,8 @@ static int keep(struct rd_attach *attach, int fd)
 	return 0;
 }
 
-/* Takes the descriptor of an attached program over. It is wanted for what the kernel counts of it, which is less than a hook:
- * where descriptors are few, links have them. */
+/* Takes ownership of the descriptor of an attached program. It is needed only to read the counters of the program: if descriptors
+ * are scarce, links take precedence. */
 static void keep_prog(struct rd_attach *attach, int fd)
 {
 	if (attach->n_progs >= attach->max_files / 3 ||
@@ -61,10 +61,10 @@ static void keep_prog(struct rd_attach *attach, int fd)
 	attach->progs[attach->n_progs++] = fd;
 }
 
-/* Takes a link over, and the program behind it, if the link is there. 0 or -errno. */
+/* Takes ownership of a link and, unless `link` is an error, of its program. 0 or -errno. */
 static int keep_both(struct rd_attach *attach, int link, int *prog)
 {
-	int r = link < 0 ? link : keep(attach, link);
+	int r = link < 0 ? link : keep_link(attach, link);
 
 	if (!r)
 		keep_prog(attach, RD_TAKE_FD(*prog));
@@ -120,7 +120,7 @@ static int load_copy(const struct rd_attach *attach, enum rd_hook hook, bool kpr
 		return -ENOTSUP;
 	fd = bpf_prog_load(kprobe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACING, bpf_program__name(prog), "GPL",
 			   bpf_program__insns(prog), bpf_program__insn_cnt(prog), &opts);
-	r = fd < 0 ? fd : rd_attach_mark(attach, fd);
+	r = fd < 0 ? fd : rd_attach_bind_record(attach, fd);
 	if (fd >= 0 && r)
 		close(fd);
 	return r ? r : fd;
@@ -192,7 +192,7 @@ int rd_attach_fexit_multi(struct rd_attach *attach, enum rd_hook hook, const uin
 	return keep_both(attach, link < 0 ? -errno : link, &prog);
 }
 
-/* By address where all are known: names can stand for several functions. */
+/* By address if all addresses are known, because several functions can have the same name. */
 int rd_attach_kprobe_multi(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n)
 {
 	_cleanup_free_ const char **names = calloc(n, sizeof(*names));
@@ -225,7 +225,7 @@ int rd_attach_kprobe_multi(struct rd_attach *attach, enum rd_hook hook, const ui
 	return keep_both(attach, link, &prog);
 }
 
-/* By a perf event, which goes away with its file descriptor; an entry in tracefs' kprobe_events would outlive us. */
+/* Through a perf event, which is removed with its file descriptor; an entry in kprobe_events of tracefs would outlive us. */
 static int kprobe_one(struct rd_attach *attach, enum rd_hook hook, int prog, uint32_t id)
 {
 	const struct rd_fn *fn = &attach->set->fns[id];
@@ -251,7 +251,7 @@ static int kprobe_one(struct rd_attach *attach, enum rd_hook hook, int prog, uin
 		close(link);
 		return r;
 	}
-	return keep(attach, link); /* the link holds the event */
+	return keep_link(attach, link); /* the link holds the event */
 }
 
 int rd_attach_kprobe(struct rd_attach *attach, enum rd_hook hook, const uint32_t *fns, size_t n)
@@ -273,7 +273,7 @@ int rd_attach_kprobe(struct rd_attach *attach, enum rd_hook hook, const uint32_t
 	return 0;
 }
 
-/* A program that loads can be attached; which functions it can be attached to is found function by function. */
+/* A backend whose program loads works; whether it can hook a certain function shows only when it is attached. */
 void rd_attach_probe(struct rd_attach *attach)
 {
 	bool tracing = bpf_program__fd(attach->programs.tracing[RD_HOOK_LEAVE]) >= 0;
@@ -293,7 +293,7 @@ void rd_attach_probe(struct rd_attach *attach)
 		LIBBPF_OPTS(bpf_link_create_opts, opts, .kprobe_multi.cnt = 1, .kprobe_multi.syms = &name);
 		_cleanup_close_ int prog = load_copy(attach, RD_HOOK_LEAVE, true, BPF_TRACE_KPROBE_MULTI, 0, 0);
 
-		/* Programs of this type load also where the kernel was built without fprobe. */
+		/* Programs of this type load even if the kernel was built without fprobe. */
 		fd = prog < 0 ? prog : bpf_link_create(prog, 0, BPF_TRACE_KPROBE_MULTI, &opts);
 		attach->works[RD_BACKEND_KPROBE_MULTI] = fd >= 0;
 		if (fd >= 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How often the kernel could not run a hook, and what those that it ran have taken, by what it counts itself. */
+/* Missed hooks and run time of the programs, as counted by the kernel. */
 #include "trace/attach/attach.h"
 
 #include <bpf/bpf.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * struct bpf_link_info of 6.7 and later, which the headers of older distributions lack: after type, id and prog_id, at
- * offset 16, come the fields of the kind. An older kernel says so by a shorter answer.
+ * struct bpf_link_info of Linux 6.7 and later, which the headers of older distributions lack: the fields of the link type follow
+ * type, id and prog_id at offset 16. An older kernel returns a shorter struct.
  */
 #define INFO_SIZE 96
 #define MULTI_MISSED 32 /* kprobe_multi: addrs, count, flags, missed */
@@ -16,7 +16,7 @@
 #define LINK_KPROBE_MULTI 8
 #define LINK_PERF_EVENT 7
 
-/* What the kernel counted of one program. False: it does not say. */
+/* Adds the counters of one program. False: not readable. */
 static bool add_prog(int prog, struct rd_attach_counts *sum)
 {
 	struct bpf_prog_info info = {};
@@ -30,7 +30,7 @@ static bool add_prog(int prog, struct rd_attach_counts *sum)
 	return true;
 }
 
-/* Those that were loaded for a hook, and the templates, which perf events share. */
+/* The programs loaded for a hook, and the templates, which perf events share. */
 static bool add_progs(const struct rd_attach *attach, struct rd_attach_counts *sum)
 {
 	bool all = !attach->progs_closed;
@@ -43,7 +43,7 @@ static bool add_progs(const struct rd_attach *attach, struct rd_attach_counts *s
 	return all;
 }
 
-/* Adds what one link says was missed. False: misses of its kind are not counted by this kernel. */
+/* Adds the missed calls of one link. False: this kernel does not count them for this link type. */
 static bool add_link(int link, struct rd_attach_counts *sum)
 {
 	union {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The record by which others find what this trace has attached: see model/trace/held.h. */
+/* The record by which other processes find the programs of this trace: see model/trace/held.h. */
 #include "trace/attach/attach.h"
 
 #include <bpf/bpf.h>
@@ -24,8 +24,8 @@ static uint64_t start_time(void)
 	return field && rd_take_uint(&field, RD_DECIMAL, UINT64_MAX, &start) == 0 ? start : 0;
 }
 
-/* The holder was forked and has executed nothing: its command line is the command's. */
-static void fill(const struct rd_attach *attach, struct rd_hold_record *ret)
+/* The holder was forked without exec: its command line is that of the command. */
+static void fill_record(const struct rd_attach *attach, struct rd_hold_record *ret)
 {
 	struct timespec now = { 0 };
 	size_t n;
@@ -44,7 +44,7 @@ static void fill(const struct rd_attach *attach, struct rd_hold_record *ret)
 			ret->command[i] = ' ';
 }
 
-int rd_attach_own(struct rd_attach *attach)
+int rd_attach_create_record(struct rd_attach *attach)
 {
 	__u32 zero = 0;
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, RD_HOLD_MAP, sizeof(zero), sizeof(attach->owner), 1, NULL);
@@ -52,20 +52,20 @@ int rd_attach_own(struct rd_attach *attach)
 	if (fd < 0)
 		return fd;
 	attach->owner_map = fd;
-	fill(attach, &attach->owner);
+	fill_record(attach, &attach->owner);
 	return bpf_map_update_elem(fd, &zero, &attach->owner, BPF_ANY);
 }
 
-int rd_attach_mark(const struct rd_attach *attach, int prog)
+int rd_attach_bind_record(const struct rd_attach *attach, int prog)
 {
 	return bpf_prog_bind_map(prog, attach->owner_map, NULL);
 }
 
-int rd_attach_mark_templates(const struct rd_attach *attach)
+int rd_attach_bind_templates(const struct rd_attach *attach)
 {
 	for (size_t i = 0; i < RD_HOOK_COUNT; i++) {
 		struct bpf_program *prog = attach->programs.kprobe[i];
-		int r = prog && bpf_program__fd(prog) >= 0 ? rd_attach_mark(attach, bpf_program__fd(prog)) : 0;
+		int r = prog && bpf_program__fd(prog) >= 0 ? rd_attach_bind_record(attach, bpf_program__fd(prog)) : 0;
 
 		if (r)
 			return r;
@@ -73,7 +73,7 @@ int rd_attach_mark_templates(const struct rd_attach *attach)
 	return 0;
 }
 
-void rd_attach_tell(struct rd_attach *attach, enum rd_hold_state state)
+void rd_attach_update_record(struct rd_attach *attach, enum rd_hold_state state)
 {
 	__u32 zero = 0;
 

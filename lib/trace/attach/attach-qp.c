@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The recorder's programs: what lib/trace tells them, and which of them a function gets. */
+/* The BPF programs of the recorder: their configuration, and which of them are attached to a function. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "qp.skel.h"
 
 _Static_assert(RD_QP_ENDS == RD_QP_STATES && RD_QP_END_NONE == RD_QP_NO_STATE && RD_QP_DURATIONS == RD_QP_POWERS,
-	       "what the kernel counts is read as it is");
+	       "the counts are read without conversion");
 
-static void hand_over(struct qp_bpf *skel, struct rd_programs *ret)
+static void fill_programs(struct qp_bpf *skel, struct rd_programs *ret)
 {
 	ret->skel = skel;
 	ret->tracing[RD_HOOK_LEAVE] = skel->progs.fexit_create;
@@ -36,7 +36,7 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes)
 	struct qp_bpf *skel;
 	int r = 0;
 
-	/* All that it records lies in kernel memory. */
+	/* Everything it records is in kernel memory. */
 	if (!attach->read_kernel)
 		return -EPERM;
 	skel = qp_bpf__open();
@@ -61,7 +61,7 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes)
 		qp_bpf__destroy(skel);
 		return r;
 	}
-	hand_over(skel, &attach->programs);
+	fill_programs(skel, &attach->programs);
 	return 0;
 }
 

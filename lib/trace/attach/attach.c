@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Plans and carries out the attaching: each function by the first way that takes it. */
+/* Attaches the hooks: each function with the first backend that can hook it. */
 #include "trace/attach/attach.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "source/shared/source.h"
 
-/* A batch that the kernel refuses whole is halved until the culprits stand alone. */
+/* If the kernel refuses a batch, it is split in halves until the functions that cannot be hooked are found. */
 struct batch {
 	struct rd_attach *attach;
 	enum rd_backend backend;
@@ -37,7 +37,7 @@ static int read_kprobe_type(void)
 	return rd_take_u32(&at, RD_DECIMAL, INT32_MAX, &type) < 0 ? -1 : (int)type;
 }
 
-/* "none voluntary full (lazy)": the scheduler's mode in brackets. */
+/* "none voluntary full (lazy)": the preemption mode is in parentheses. */
 static bool read_preemptible(void)
 {
 	char text[128];
@@ -46,7 +46,7 @@ static bool read_preemptible(void)
 	return !strstr(text, "(none)") && !strstr(text, "(voluntary)");
 }
 
-static void note(struct rd_attach *attach, int code, const char *object, const char *message, const char *hint)
+static void add_note(struct rd_attach *attach, int code, const char *object, const char *message, const char *hint)
 {
 	struct rd_err err = {};
 
@@ -71,13 +71,13 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 		return rd_err_set(err, ENOMEM, "trace", "no memory");
 	for (size_t i = 0; i < set->n_modules; i++)
 		attach->btf_fds[i] = -1;
-	/* One descriptor a function under fexit and kprobes. */
+	/* fexit and kprobe need one descriptor per function. */
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 		attach->max_files = files.rlim_max;
 	}
-	/* lockdown=confidentiality refuses programs that can read kernel memory; kernels without BTF those that need it. */
+	/* lockdown=confidentiality refuses programs that read kernel memory; kernels without BTF refuse tracing programs. */
 	static const struct {
 		bool read_kernel, tracing, kprobes;
 	} tries[] = { { true, true, true },  { false, true, true },  { true, false, true },
@@ -87,24 +87,24 @@ int rd_attach_open(struct rd_attach *attach, struct rd_fnset *set, const struct 
 		r = attach->programs.ops->load(attach, tries[i].tracing, tries[i].kprobes);
 	}
 	if (attach->programs.skel)
-		r = rd_attach_own(attach);
+		r = rd_attach_create_record(attach);
 	if (attach->programs.skel && !r)
-		r = rd_attach_mark_templates(attach);
+		r = rd_attach_bind_templates(attach);
 	if (attach->programs.skel && r)
-		return rd_err_set(err, -r, "bpf", "cannot mark the programs as ours, by which --status finds them");
+		return rd_err_set(err, -r, "bpf", "cannot bind the owner record to the programs, which --status needs");
 	if (!attach->programs.skel) {
-		rd_err_set(err, -r, "bpf", "the kernel refuses the tracing programs");
+		rd_err_set(err, -r, "bpf", "the kernel rejected the tracing programs");
 		if (r == -EPERM)
-			rd_err_hint(err, "run it as root, or with the capabilities BPF, PERFMON and SYS_ADMIN");
+			rd_err_hint(err, "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN");
 		return r;
 	}
 	if (!attach->read_kernel)
-		note(attach, EPERM, "kernel memory",
-		     "the programs may not read it, so verbs, devices and QP numbers stay unknown",
-		     "the kernel is locked down (confidentiality); boot it with lockdown=integrity to see them");
+		add_note(attach, EPERM, "kernel memory",
+			 "not readable by BPF programs: verbs, devices and QP numbers are unknown",
+			 "the kernel is locked down (confidentiality): boot with lockdown=integrity");
 	r = attach->programs.ops->describe(attach);
 	if (r < 0)
-		return rd_err_set(err, -r, "bpf", "cannot fill the table of functions");
+		return rd_err_set(err, -r, "bpf", "cannot fill the map of functions");
 	rd_attach_probe(attach);
 	return 0;
 }
@@ -132,8 +132,8 @@ static int try_batch(struct batch *b, const uint32_t *fns, size_t n)
 	return r ? r : try_batch(b, fns + half, n - half);
 }
 
-/* How many functions one call of the kind may take: the kernel's link for many is per BTF object or for all, the others
- * are one function each. */
+/* The number of functions in one call of the backend: a multi link covers functions of one BTF object (fexit) or of all
+ * (kprobe); the other backends hook one function at a time. */
 static size_t batch_size(const struct rd_attach *attach, enum rd_backend backend, const uint32_t *fns, size_t n)
 {
 	size_t same = 1;
@@ -174,7 +174,7 @@ static int attach_hook(struct batch *b, const uint32_t *fns, size_t n)
 	return 0;
 }
 
-/* By one way, all that it can take of what is left. A root needs both its hooks. */
+/* Hooks all remaining functions that one backend can hook. A root needs both its hooks. */
 static int attach_by(struct rd_attach *attach, enum rd_backend backend, bool *failed, int *last_error)
 {
 	static const enum rd_hook hooks[] = { RD_HOOK_ENTER_ROOT, RD_HOOK_OBJECT, RD_HOOK_LEAVE_ROOT, RD_HOOK_LEAVE };
@@ -216,13 +216,13 @@ static int attach_by(struct rd_attach *attach, enum rd_backend backend, bool *fa
 	return 0;
 }
 
-/* Says which functions are left without a hook against expectation; those that nothing could hook from the start (the
- * compiler left no place for one) --list shows. Functions of one name stand side by side only within a module, so a name
- * is looked for among those that were said. */
-static void note_left_out(struct rd_attach *attach, int last_error)
+/* Reports functions that could not be hooked although a backend should have worked; --list shows those that no backend can hook
+ * (the compiler left no ftrace site). Functions of one name are adjacent only within a module, so a name is searched among the
+ * reported ones. */
+static void note_failed(struct rd_attach *attach, int last_error)
 {
 	char names[160] = "";
-	size_t n = 0, said = 0;
+	size_t n = 0, reported = 0;
 	char text[256];
 
 	for (uint32_t i = 0; i < attach->set->n_fns; i++) {
@@ -231,15 +231,16 @@ static void note_left_out(struct rd_attach *attach, int last_error)
 		if (!fn->selected || !fn->attachable || attach->backends[i])
 			continue;
 		n++;
-		if (said == 3 || strstr(names, fn->name))
+		if (reported == 3 || strstr(names, fn->name))
 			continue;
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%.48s", said++ ? ", " : "", fn->name);
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%.48s", reported++ ? ", " : "",
+			 fn->name);
 	}
 	if (!n)
 		return;
-	snprintf(text, sizeof(text), "%zu selected function%s could not be hooked (%s%s): chains lack %s", n,
-		 n > 1 ? "s" : "", names, n > said ? " …" : "", n > 1 ? "them" : "it");
-	note(attach, last_error, "trace", text, "trace-errno --list shows why for each");
+	snprintf(text, sizeof(text), "%zu selected function%s could not be hooked (%s%s): missing from chains", n,
+		 n > 1 ? "s" : "", names, n > reported ? " …" : "");
+	add_note(attach, last_error, "trace", text, "trace-errno --list shows the reason for each");
 }
 
 int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
@@ -261,22 +262,22 @@ int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
 		r = attach_by(attach, order[i], failed, &last_error);
 		if (r)
 			return rd_err_set(err, -r, "trace", "%s",
-					  r == -EINTR ? "given up while attaching" : "cannot attach");
+					  r == -EINTR ? "cancelled while attaching" : "cannot attach");
 	}
 	if (!attach->done) {
-		rd_err_set(err, last_error ? last_error : ENOTSUP, "trace", "no function could be hooked by %s",
-			   attach->opts->backend ? rd_backend_name(attach->opts->backend) : "any of the kernel's ways");
-		/* Where it is the user who may not, the command says what would help. */
+		rd_err_set(err, last_error ? last_error : ENOTSUP, "trace", "no function could be hooked with %s",
+			   attach->opts->backend ? rd_backend_name(attach->opts->backend) : "any backend");
+		/* For missing permissions, the command adds the hint. */
 		if (last_error != EPERM && last_error != EACCES)
 			rd_err_hint(err, "%s",
 				    attach->opts->backend ?
-					    "--backend auto takes what this kernel has" :
-					    "a kernel with BTF (CONFIG_DEBUG_INFO_BTF) or kprobes is needed");
+					    "--backend auto selects a backend that this kernel supports" :
+					    "boot a kernel with BTF (CONFIG_DEBUG_INFO_BTF) or kprobes");
 		return -(last_error ? last_error : ENOTSUP);
 	}
-	note_left_out(attach, last_error);
+	note_failed(attach, last_error);
 	*attach->programs.on = true;
-	rd_attach_tell(attach, RD_HOLD_ON);
+	rd_attach_update_record(attach, RD_HOLD_ON);
 	return 0;
 }
 
@@ -285,7 +286,7 @@ void rd_attach_close(struct rd_attach *attach)
 	if (attach->programs.on)
 		*attach->programs.on = false;
 	if (attach->owner_map >= 0)
-		rd_attach_tell(attach, RD_HOLD_DETACHING);
+		rd_attach_update_record(attach, RD_HOLD_DETACHING);
 	while (attach->n_links)
 		close(attach->links[--attach->n_links]);
 	free(attach->links);

@@ -74,8 +74,8 @@ int rd_msg_recv(int sock, struct rd_msg *msg, int *fds, size_t n_fds, int timeou
 
 struct holder {
 	int sock, signals;
-	int stats;	   /* as long as it is open, the kernel measures programs; -1: others decide */
-	bool measured;	   /* it has done so all along, as far as was looked */
+	int stats;	   /* keeps run statistics on while open; -1: not enabled by us */
+	bool measured;	   /* run statistics were on at every check */
 	uint64_t reported; /* ms of CLOCK_MONOTONIC */
 	struct rd_watch watch;
 	struct rd_attach attach;
@@ -94,7 +94,7 @@ static uint64_t now_ms(void)
 	return now_ns() / 1000000;
 }
 
-/* While attaching: says how far it got, and looks whether anybody still wants it. */
+/* While attaching: reports progress, and checks whether the command still runs. */
 static int tick(void *arg, size_t done, size_t total)
 {
 	struct holder *h = arg;
@@ -105,7 +105,7 @@ static int tick(void *arg, size_t done, size_t total)
 	poll(p, RD_ARRAY_SIZE(p), 0);
 	if (p[0].revents & ~POLLOUT || p[1].revents)
 		return 1;
-	/* A command that was stopped does not stop us. */
+	/* Do not block on a stopped command. */
 	if (now - h->reported < 50 || !(p[0].revents & POLLOUT))
 		return 0;
 	h->reported = now;
@@ -121,7 +121,7 @@ static void send_notes(int sock, const struct rd_errlist *notes)
 	}
 }
 
-static bool measuring(const struct holder *h)
+static bool stats_enabled(const struct holder *h)
 {
 	char on = '0';
 	_cleanup_close_ int fd = h->stats >= 0 ? -1 : open("/proc/sys/kernel/bpf_stats_enabled", O_RDONLY | O_CLOEXEC);
@@ -129,17 +129,17 @@ static bool measuring(const struct holder *h)
 	return h->stats >= 0 || (fd >= 0 && read(fd, &on, 1) == 1 && on != '0');
 }
 
-static void count(struct holder *h, struct rd_attach_counts *ret)
+static void read_counts(struct holder *h, struct rd_attach_counts *ret)
 {
-	h->measured &= measuring(h);
+	h->measured &= stats_enabled(h);
 	rd_attach_count(&h->attach, ret);
 	ret->all_runs &= h->measured;
 }
 
-/* False: the command wants no more, or is gone. */
-static bool take_message(struct holder *h)
+/* False: the command stops the trace, or has ended. */
+static bool handle_message(struct holder *h)
 {
-	struct rd_msg msg, answer = { .type = RD_MSG_COUNTS };
+	struct rd_msg msg, reply = { .type = RD_MSG_COUNTS };
 	int r = rd_msg_recv(h->sock, &msg, NULL, 0, 0);
 
 	if (r == -EINTR || r == -EAGAIN)
@@ -147,50 +147,50 @@ static bool take_message(struct holder *h)
 	if (r || msg.type == RD_MSG_STOP)
 		return false;
 	h->watch.heard_ns = now_ns();
-	if (msg.type == RD_MSG_ASK_COUNTS) {
-		count(h, &answer.counts);
-		rd_msg_send(h->sock, &answer, NULL, 0);
+	if (msg.type == RD_MSG_GET_COUNTS) {
+		read_counts(h, &reply.counts);
+		rd_msg_send(h->sock, &reply, NULL, 0);
 	}
 	return true;
 }
 
-/* Who asked, as the signal has it. */
-static void say_who(struct holder *h, struct rd_err *err)
+/* The sender of the signal. */
+static void set_sender(struct holder *h, struct rd_err *err)
 {
 	struct signalfd_siginfo info = { 0 };
 
 	if (read(h->signals, &info, sizeof(info)) != sizeof(info))
 		return;
-	rd_err_set(err, ECANCELED, "trace", "process %u of user %u asked for the hooks to be taken away", info.ssi_pid,
+	rd_err_set(err, ECANCELED, "trace", "hooks detached at the request of process %u of user %u", info.ssi_pid,
 		   info.ssi_uid);
 }
 
-static enum rd_let_go look(struct holder *h, struct rd_err *err)
+static enum rd_let_go check_limits(struct holder *h, struct rd_err *err)
 {
-	struct rd_watch_look look = { .now_ns = now_ns() };
+	struct rd_watch_reading reading = { .now_ns = now_ns() };
 	struct rd_attach_counts counts;
 	enum rd_let_go why;
 
-	if (rd_watch_due(&h->watch, look.now_ns)) {
+	if (rd_watch_due(&h->watch, reading.now_ns)) {
 		rd_attach_count(&h->attach, &counts);
-		look.run_ns = counts.run_ns;
-		look.counted = measuring(h) && counts.all_runs;
-		h->measured &= look.counted;
-		why = rd_watch_step(&h->watch, &look);
+		reading.run_ns = counts.run_ns;
+		reading.counted = stats_enabled(h) && counts.all_runs;
+		h->measured &= reading.counted;
+		why = rd_watch_step(&h->watch, &reading);
 	} else {
-		why = rd_watch_reader(&h->watch, look.now_ns);
+		why = rd_watch_reader(&h->watch, reading.now_ns);
 	}
 	if (why == RD_LET_GO_CPU)
 		rd_err_set(err, ECANCELED, "trace",
-			   "the programs took %.2f%% of a processor for %d s, more than --max-cpu allows (%g%%)",
-			   h->watch.percent, (int)(RD_WATCH_WINDOW_NS / 1000000000u), h->watch.max_percent);
+			   "BPF programs used %.2f%% of a CPU over %d s; --max-cpu allows %g%%", h->watch.percent,
+			   (int)(RD_WATCH_WINDOW_NS / 1000000000u), h->watch.max_percent);
 	if (why == RD_LET_GO_UNREAD)
-		rd_err_set(err, ECANCELED, "trace", "nobody has read what the hooks sent for %.0f s (--max-unread)",
+		rd_err_set(err, ECANCELED, "trace", "no events were read for %.0f s (--max-unread)",
 			   (double)h->watch.max_silence_ns / 1e9);
 	return why;
 }
 
-/* Until the command has enough, or the holder: then `err` says why. */
+/* Until the command stops the trace or a limit ends it; then `err` has the reason. */
 static enum rd_let_go serve(struct holder *h, struct rd_err *err)
 {
 	int wait = h->watch.max_percent > 0 || h->watch.max_silence_ns ? WATCH_MS : -1;
@@ -202,29 +202,29 @@ static enum rd_let_go serve(struct holder *h, struct rd_err *err)
 
 		if (poll(p, RD_ARRAY_SIZE(p), wait) < 0 && errno != EINTR)
 			break;
-		if (p[0].revents && !take_message(h))
+		if (p[0].revents && !handle_message(h))
 			break;
 		if (p[1].revents) {
-			say_who(h, err);
+			set_sender(h, err);
 			return RD_LET_GO_DETACHED;
 		}
-		why = look(h, err);
+		why = check_limits(h, err);
 	}
 	return why;
 }
 
-/* The last thing that the command hears of it. */
-static void say_let_go(struct holder *h, enum rd_let_go why, const struct rd_err *err)
+/* The last message to the command. */
+static void send_early_end(struct holder *h, enum rd_let_go why, const struct rd_err *err)
 {
 	struct rd_msg msg = { .type = RD_MSG_LET_GO, .why = why, .err = *err };
 
 	*h->attach.programs.on = false;
-	count(h, &msg.counts);
+	read_counts(h, &msg.counts);
 	rd_msg_send(h->sock, &msg, NULL, 0);
 }
 
-/* The command's pipes and its terminal are not ours to hold open. */
-static void leave_the_command(int sock)
+/* So that we do not keep the pipes and the terminal of the command open. */
+static void detach_from_command(int sock)
 {
 	_cleanup_close_ int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -244,7 +244,7 @@ static void leave_the_command(int sock)
 	close_range((unsigned)sock + 1, ~0U, 0);
 }
 
-/* SIGTERM is the way to ask for the end; it is taken when there is time for it. */
+/* SIGTERM requests the end; it is read from a signalfd between system calls. */
 static int open_signals(void)
 {
 	sigset_t set;
@@ -255,11 +255,11 @@ static int open_signals(void)
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
-		sigprocmask(SIG_UNBLOCK, &set, NULL); /* then it ends us, and the kernel does the rest */
+		sigprocmask(SIG_UNBLOCK, &set, NULL); /* then it kills us, and the kernel detaches the hooks */
 	return fd;
 }
 
-/* What the limits need. A limit that nothing watches is said. */
+/* Sets up the limits, and adds a note if a limit cannot be enforced. */
 static void set_watch(struct holder *h, const struct rd_session_opts *opts, struct rd_errlist *notes)
 {
 	struct rd_err err = {};
@@ -269,33 +269,34 @@ static void set_watch(struct holder *h, const struct rd_session_opts *opts, stru
 	if (opts->run_stats) {
 		h->stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 		if (h->stats < 0) {
-			rd_err_set(&err, -h->stats, "--run-stats", "the kernel does not switch run statistics on");
-			rd_err_hint(&err, "%s", "CAP_SYS_ADMIN may; or: sudo sysctl kernel.bpf_stats_enabled=1");
+			rd_err_set(&err, -h->stats, "--run-stats", "cannot enable run statistics");
+			rd_err_hint(&err, "%s", "run with CAP_SYS_ADMIN, or: sudo sysctl kernel.bpf_stats_enabled=1");
 			rd_errlist_add(notes, &err);
 		}
 	}
-	h->measured = measuring(h);
+	h->measured = stats_enabled(h);
 	if ((h->measured && !h->attach.progs_closed) || opts->max_percent <= 0)
 		return;
 	if (h->measured) {
-		rd_err_set(&err, EMFILE, "--max-cpu", "there are too few descriptors to watch what all programs take");
-		rd_err_hint(&err, "%s", "raise ulimit -n, the hard limit too");
+		rd_err_set(&err, EMFILE, "--max-cpu",
+			   "limit not enforced: too few file descriptors to measure all programs");
+		rd_err_hint(&err, "%s", "raise ulimit -n, including the hard limit");
 	} else {
-		rd_err_set(&err, 0, "--max-cpu", "run statistics are off, so nothing watches what the programs take");
-		rd_err_hint(&err, "%s", "--run-stats, or sudo sysctl kernel.bpf_stats_enabled=1");
+		rd_err_set(&err, 0, "--max-cpu", "limit not enforced: kernel run statistics are off");
+		rd_err_hint(&err, "%s", "add --run-stats, or: sudo sysctl kernel.bpf_stats_enabled=1");
 	}
 	rd_errlist_add(notes, &err);
 }
 
-/* The hooks stay, what made them goes. Failing here is no reason to trace less, but has to be said. */
-static void drop(struct rd_attach *attach)
+/* Drops capabilities that only attaching needs. The trace continues if this fails, with a note. */
+static void drop_capabilities(struct rd_attach *attach)
 {
 	struct rd_err err = {};
 	int r = rd_holder_caps_hold();
 
 	if (!r)
 		return;
-	rd_err_set(&err, -r, "capabilities", "the process that holds the hooks cannot give up its own");
+	rd_err_set(&err, -r, "capabilities", "the process that holds the hooks cannot drop its capabilities");
 	rd_errlist_add(attach->notes, &err);
 }
 
@@ -305,13 +306,14 @@ static int silent(enum libbpf_print_level level, const char *fmt, va_list args)
 	return 0;
 }
 
-static int attach(struct holder *h, struct rd_fnset *set, const struct rd_session_opts *opts, uint8_t *backends,
-		  struct rd_errlist *notes, char **reason, struct rd_err *err)
+static int attach_hooks(struct holder *h, struct rd_fnset *set, const struct rd_session_opts *opts, uint8_t *backends,
+			struct rd_errlist *notes, char **reason, struct rd_err *err)
 {
 	int r = rd_holder_caps_attach();
 
 	if (r)
-		return rd_err_set(err, -r, "capabilities", "the process that is to hold the hooks cannot limit its own");
+		return rd_err_set(err, -r, "capabilities",
+				  "the process that holds the hooks cannot limit its capabilities");
 	r = rd_attach_open(&h->attach, set, opts, backends, notes, err);
 	if (r)
 		return r;
@@ -321,7 +323,7 @@ static int attach(struct holder *h, struct rd_fnset *set, const struct rd_sessio
 	if (r)
 		return r;
 	set_watch(h, opts, notes);
-	drop(&h->attach);
+	drop_capabilities(&h->attach);
 	return 0;
 }
 
@@ -336,10 +338,10 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 	enum rd_let_go why;
 	int r;
 
-	leave_the_command(sock);
+	detach_from_command(sock);
 	h.signals = open_signals();
 	libbpf_set_print(silent);
-	r = attach(&h, set, opts, backends, &notes, &reason, &msg.err);
+	r = attach_hooks(&h, set, opts, backends, &notes, &reason, &msg.err);
 	send_notes(sock, &notes);
 	if (!r) {
 		msg.type = RD_MSG_READY;
@@ -349,11 +351,11 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 		r = rd_msg_send(sock, &msg, h.attach.programs.fds, RD_FD_COUNT);
 		why = r ? RD_LET_GO_NOT : serve(&h, &err);
 		if (why)
-			say_let_go(&h, why, &err);
+			send_early_end(&h, why, &err);
 	} else {
 		rd_msg_send(sock, &msg, NULL, 0);
 	}
-	/* Detaching may take a minute, in which nobody is to pay for statistics. */
+	/* Detaching may take a minute: disable run statistics first. */
 	if (h.stats >= 0)
 		close(h.stats);
 	rd_errlist_deinit(&notes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The process that owns the hooks. The command forks it before the first hook exists and talks to it over a socket; when
- * the command is gone, however it went, the holder switches the programs off and takes the hooks away, for as long as that
- * may need. It does so, too, when it is asked to (SIGTERM), when nobody reads the events, and when the programs take too much
- * time: then it says why. When the holder is gone, the kernel does the same with its descriptors.
+ * The process that owns the hooks. The command forks it before the first hook exists and communicates with it over a socket. When
+ * the command has ended, for any reason, the holder disables the programs and detaches the hooks, however long that takes. It does
+ * the same on SIGTERM, when events are not read, and when the programs use too much CPU; then it reports the reason. When the
+ * holder is killed, the kernel closes its descriptors, which detaches the hooks as well.
  */
 #ifndef RD_TRACE_HOLDER_H
 #define RD_TRACE_HOLDER_H
@@ -15,13 +15,13 @@
 enum rd_msg_type {
 	RD_MSG_PROGRESS,   /* holder: done of total */
 	RD_MSG_NOTE,	   /* holder: an error that does not end the trace */
-	RD_MSG_FAILED,	   /* holder: an error that does; it ends */
-	RD_MSG_READY,	   /* holder: attached; the file descriptors come along */
+	RD_MSG_FAILED,	   /* holder: an error that ends the trace */
+	RD_MSG_READY,	   /* holder: attached; carries the file descriptors */
 	RD_MSG_READING,	   /* command: events are being read */
-	RD_MSG_ASK_COUNTS, /* command */
-	RD_MSG_COUNTS,	   /* holder: what the kernel has counted */
-	RD_MSG_LET_GO,	   /* holder: the hooks are being taken away, why, and what was counted; it ends */
-	RD_MSG_STOP,	   /* command: take the hooks away */
+	RD_MSG_GET_COUNTS, /* command: request for counts */
+	RD_MSG_COUNTS,	   /* holder: counters of the kernel */
+	RD_MSG_LET_GO,	   /* holder: detaches the hooks early; reason and last counts */
+	RD_MSG_STOP,	   /* command: detach the hooks */
 };
 
 struct rd_msg {
@@ -34,11 +34,11 @@ struct rd_msg {
 	char text[256]; /* reason */
 };
 
-/* One message, with descriptors on READY. Returns 0, -EPIPE when the other side has gone, or -errno. */
+/* One message, with descriptors on READY. Returns 0, -EPIPE if the peer has closed, or -errno. */
 int rd_msg_send(int sock, const struct rd_msg *msg, const int *fds, size_t n_fds);
 int rd_msg_recv(int sock, struct rd_msg *msg, int *fds, size_t n_fds, int timeout_ms);
 
-/* The holder's whole life; never returns. `backends` is memory shared with the command: one byte per function. */
+/* Runs the holder; never returns. `backends` is memory shared with the command: one byte per function. */
 _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_session_opts *opts, uint8_t *backends);
 
 #endif

@@ -12,27 +12,27 @@
 #include "base/text.h"
 #include "trace/attach/holder.h"
 
-#define PF_EXITING 0x4 /* of the kernel's flags of a task */
-#define MAPS_MAX 64    /* of a program: ours have fewer */
+#define PF_EXITING 0x4 /* a task flag of the kernel */
+#define MAPS_MAX 64    /* per program; ours have fewer */
 
-/* Which trace a program belongs to. */
-struct ours {
+/* The trace that a program belongs to. */
+struct owned_prog {
 	uint32_t prog;
 	size_t held;
 };
 
 struct walk {
 	struct rd_held_list *list;
-	struct ours *ours;
-	size_t n_ours, cap_ours;
+	struct owned_prog *progs;
+	size_t n_progs, cap_progs;
 };
 
-/* A kind of BPF object: how to get from one to the next, how to open one, what to do with it. */
-struct kind {
+/* A type of BPF object: how to iterate, how to open one, how to process it. */
+struct object_type {
 	const char *name;
 	int (*next)(__u32 id, __u32 *next);
 	int (*open)(__u32 id);
-	int (*look)(struct walk *walk, __u32 id, int fd);
+	int (*process)(struct walk *walk, __u32 id, int fd);
 };
 
 static int no_memory(struct rd_err *err)
@@ -55,7 +55,7 @@ bool rd_hold_record_read(const void *value, size_t size, struct rd_hold_record *
 	return true;
 }
 
-static int look_map(struct walk *walk, __u32 id, int fd)
+static int process_map(struct walk *walk, __u32 id, int fd)
 {
 	struct rd_held_list *list = walk->list;
 	_cleanup_free_ void *value = NULL;
@@ -78,7 +78,7 @@ static int look_map(struct walk *walk, __u32 id, int fd)
 	return 0;
 }
 
-static int look_prog(struct walk *walk, __u32 id, int fd)
+static int process_prog(struct walk *walk, __u32 id, int fd)
 {
 	__u32 maps[MAPS_MAX] = {};
 	struct bpf_prog_info info = { .nr_map_ids = MAPS_MAX, .map_ids = (__u64)(uintptr_t)maps };
@@ -92,9 +92,9 @@ static int look_prog(struct walk *walk, __u32 id, int fd)
 
 			if (held->map != maps[m])
 				continue;
-			if (rd_grow(&walk->ours, &walk->cap_ours, walk->n_ours + 1, sizeof(*walk->ours)))
+			if (rd_grow(&walk->progs, &walk->cap_progs, walk->n_progs + 1, sizeof(*walk->progs)))
 				return -ENOMEM;
-			walk->ours[walk->n_ours++] = (struct ours){ .prog = id, .held = i };
+			walk->progs[walk->n_progs++] = (struct owned_prog){ .prog = id, .held = i };
 			held->programs++;
 			held->uid = info.created_by_uid;
 			held->run_ns += info.run_time_ns;
@@ -103,7 +103,7 @@ static int look_prog(struct walk *walk, __u32 id, int fd)
 	return 0;
 }
 
-static int look_link(struct walk *walk, __u32 id, int fd)
+static int process_link(struct walk *walk, __u32 id, int fd)
 {
 	struct bpf_link_info info = {};
 	__u32 len = sizeof(info);
@@ -111,34 +111,33 @@ static int look_link(struct walk *walk, __u32 id, int fd)
 	(void)id;
 	if (bpf_obj_get_info_by_fd(fd, &info, &len))
 		return -errno;
-	for (size_t i = 0; i < walk->n_ours; i++)
-		if (walk->ours[i].prog == info.prog_id)
-			walk->list->v[walk->ours[i].held].links++;
+	for (size_t i = 0; i < walk->n_progs; i++)
+		if (walk->progs[i].prog == info.prog_id)
+			walk->list->v[walk->progs[i].held].links++;
 	return 0;
 }
 
-/* What goes away meanwhile is not there; what is not finished yet (EAGAIN, of links) is not attached. */
-static int walk_kind(struct walk *walk, const struct kind *kind, struct rd_err *err)
+/* Objects that are removed in the meantime are skipped, and links that are not complete yet (EAGAIN), which are not attached. */
+static int walk_objects(struct walk *walk, const struct object_type *type, struct rd_err *err)
 {
 	__u32 id = 0;
 	int r = 0;
 
-	while (!kind->next(id, &id)) {
-		_cleanup_close_ int fd = kind->open(id);
+	while (!type->next(id, &id)) {
+		_cleanup_close_ int fd = type->open(id);
 
 		if (fd < 0 && (errno == ENOENT || errno == EAGAIN))
 			continue;
-		r = fd < 0 ? -errno : kind->look(walk, id, fd);
+		r = fd < 0 ? -errno : type->process(walk, id, fd);
 		if (r == -ENOMEM)
 			return no_memory(err);
 		if (r)
-			return rd_err_set(err, -r, kind->name, "cannot look at number %u of the kernel's", id);
+			return rd_err_set(err, -r, type->name, "cannot read ID %u", id);
 	}
 	if (errno == ENOENT)
 		return 0;
-	r = rd_err_set(err, errno, kind->name,
-		       "the kernel does not list its BPF objects, so what is attached is not known");
-	rd_err_hint(err, "%s", "it lists them for root and for CAP_SYS_ADMIN: run it with sudo");
+	r = rd_err_set(err, errno, type->name, "cannot list BPF objects: attached traces are unknown");
+	rd_err_hint(err, "%s", "run as root or with CAP_SYS_ADMIN");
 	return r;
 }
 
@@ -166,7 +165,7 @@ static bool read_stat(struct rd_source *src, const char *pid, struct rd_holder_p
 	return true;
 }
 
-/* The last number of "NSpid:\t4711\t12": what the process calls itself. Without the line: as we do. */
+/* The last number of "NSpid:\t4711\t12": the PID in the namespace of the process. Without the line: the same as ours. */
 static void read_own_pid(struct rd_source *src, const char *pid, struct rd_holder_proc *ret)
 {
 	_cleanup_free_ char *text = NULL;
@@ -209,7 +208,7 @@ int rd_holders_processes(struct rd_source *src, struct rd_holder_proc **ret, siz
 	return 0;
 }
 
-/* A number of a process is used again, together with the time of its start it is not. */
+/* A PID is reused; a PID together with a start time is unique. */
 static void find_process(struct rd_source *src, struct rd_held *held, const struct rd_holder_proc *procs, size_t n)
 {
 	struct rd_holder_proc parent = { 0 };
@@ -236,8 +235,8 @@ void rd_holders_run_stats(struct rd_source *src, struct rd_held_list *ret)
 		RD_SET(ret->run_stats, *text != '0');
 }
 
-/* The command keeps maps open for as long as it counts: where no program is left, nothing is attached. */
-static void forget_detached(struct rd_held_list *list)
+/* The command keeps the maps open while it reads counts: without programs, nothing is attached. */
+static void remove_detached(struct rd_held_list *list)
 {
 	size_t kept = 0;
 
@@ -249,10 +248,10 @@ static void forget_detached(struct rd_held_list *list)
 
 int rd_holders_list(struct rd_source *src, struct rd_held_list *ret, struct rd_err *err)
 {
-	static const struct kind kinds[] = {
-		{ "BPF maps", bpf_map_get_next_id, bpf_map_get_fd_by_id, look_map },
-		{ "BPF programs", bpf_prog_get_next_id, bpf_prog_get_fd_by_id, look_prog },
-		{ "BPF links", bpf_link_get_next_id, bpf_link_get_fd_by_id, look_link },
+	static const struct object_type types[] = {
+		{ "BPF maps", bpf_map_get_next_id, bpf_map_get_fd_by_id, process_map },
+		{ "BPF programs", bpf_prog_get_next_id, bpf_prog_get_fd_by_id, process_prog },
+		{ "BPF links", bpf_link_get_next_id, bpf_link_get_fd_by_id, process_link },
 	};
 	_cleanup_free_ struct rd_holder_proc *procs = NULL;
 	struct rd_held_list list = { 0 };
@@ -260,10 +259,10 @@ int rd_holders_list(struct rd_source *src, struct rd_held_list *ret, struct rd_e
 	size_t n = 0;
 	int r = 0;
 
-	for (size_t i = 0; !r && i < RD_ARRAY_SIZE(kinds); i++)
-		r = walk_kind(&walk, &kinds[i], err);
-	free(walk.ours);
-	forget_detached(&list);
+	for (size_t i = 0; !r && i < RD_ARRAY_SIZE(types); i++)
+		r = walk_objects(&walk, &types[i], err);
+	free(walk.progs);
+	remove_detached(&list);
 	if (!r && list.n)
 		r = rd_holders_processes(src, &procs, &n, err);
 	if (r) {
@@ -277,7 +276,7 @@ int rd_holders_list(struct rd_source *src, struct rd_held_list *ret, struct rd_e
 	return 0;
 }
 
-int rd_holders_ask(struct rd_source *src, const struct rd_held *held, struct rd_err *err)
+int rd_holders_detach(struct rd_source *src, const struct rd_held *held, struct rd_err *err)
 {
 	struct rd_holder_proc now = { 0 };
 	_cleanup_close_ int fd = -1;
@@ -287,7 +286,7 @@ int rd_holders_ask(struct rd_source *src, const struct rd_held *held, struct rd_
 	snprintf(pid, sizeof(pid), "%d", held->proc.pid);
 	if (held->proc.pid)
 		fd = (int)syscall(SYS_pidfd_open, held->proc.pid, 0);
-	/* The descriptor stays with the process that it was opened for: is it the one that was found? */
+	/* The pidfd refers to one process: check that it is the one found before. */
 	if (fd >= 0 && read_stat(src, pid, &now) && now.start == held->proc.start)
 		r = syscall(SYS_pidfd_send_signal, fd, SIGTERM, NULL, 0) ||
 				    (held->proc.state == 'T' && syscall(SYS_pidfd_send_signal, fd, SIGCONT, NULL, 0)) ?
@@ -295,7 +294,8 @@ int rd_holders_ask(struct rd_source *src, const struct rd_held *held, struct rd_
 			    0;
 	if (!r)
 		return 0;
-	return rd_err_set(err, r, held->proc.pid ? pid : held->owner.command, "%s",
-			  r == EPERM ? "another user's trace: only that user or root may end it" :
-				       "the process that holds its hooks is not to be seen from here, or has ended");
+	return rd_err_set(
+		err, r, held->proc.pid ? pid : held->owner.command, "%s",
+		r == EPERM ? "trace of another user: only that user or root can end it" :
+			     "the process that holds its hooks is not visible in this PID namespace, or has ended");
 }

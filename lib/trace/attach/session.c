@@ -14,11 +14,11 @@
 #include "bpf/trace.h"
 #include "trace/attach/holder.h"
 
-/* A holder that does not answer in this time is stuck in the kernel; the trace's own numbers are still right. */
-#define ANSWER_MS 2000
+/* A holder that does not respond in this time is stuck in the kernel; only missed hooks and run time are then outdated. */
+#define RESPONSE_MS 2000
 
-/* How often the holder is told that events are read: its patience is counted in minutes. */
-#define TELL_NS UINT64_C(500000000)
+/* Interval of RD_MSG_READING to the holder; its limit is in the order of minutes. */
+#define READING_NS UINT64_C(500000000)
 
 struct rd_session {
 	int sock;
@@ -27,15 +27,15 @@ struct rd_session {
 	volatile uint8_t *page; /* the map with the on switch, shared with the programs; NULL: not mapped */
 	size_t switch_at;
 	bool stopped;
-	uint64_t told; /* CLOCK_MONOTONIC, ns: when the holder was last told that somebody reads */
+	uint64_t reading_sent; /* CLOCK_MONOTONIC, ns: time of the last RD_MSG_READING */
 	bool counted;
-	struct rd_attach_counts counts; /* as last told by the holder */
+	struct rd_attach_counts counts; /* last counts from the holder */
 	enum rd_let_go let_go;
 	struct rd_err why;
 	struct rd_session_info info;
 };
 
-/* Waits until the holder is ready. Progress is handed on, notes are kept. */
+/* Waits until the holder is ready. Reports progress and collects notes. */
 static int wait_ready(struct rd_session *session, const struct rd_session_opts *opts, struct rd_errlist *notes,
 		      struct rd_err *err)
 {
@@ -51,11 +51,11 @@ static int wait_ready(struct rd_session *session, const struct rd_session_opts *
 		}
 		if ((!r || r == -EAGAIN || r == -EINTR) && opts->progress &&
 		    opts->progress(opts->progress_arg, done, total))
-			return rd_err_set(err, EINTR, "trace", "given up while attaching");
+			return rd_err_set(err, EINTR, "trace", "cancelled while attaching");
 		if (r == -EAGAIN || r == -EINTR)
 			continue;
 		if (r)
-			return rd_err_set(err, -r, "trace", "the process that holds the hooks has died while attaching");
+			return rd_err_set(err, -r, "trace", "the process that holds the hooks died while attaching");
 		switch (msg.type) {
 		case RD_MSG_NOTE:
 			rd_errlist_add(notes, &msg.err);
@@ -172,7 +172,7 @@ int rd_session_counts(struct rd_session *session, struct rd_count **ret, size_t 
 
 	if (!counts)
 		return rd_err_set(err, ENOMEM, "counts", "no memory");
-	/* Keys are only ever added, so that none is met twice for all that happens meanwhile. */
+	/* Keys are only added, never removed, so concurrent changes cannot return a key twice. */
 	while (found < RD_COUNTS_MAX && !bpf_map_get_next_key(fd, previous, &key)) {
 		__u64 value;
 
@@ -194,12 +194,12 @@ int rd_session_durations(struct rd_session *session, uint64_t ret[RD_QP_ENDS][RD
 {
 	for (__u32 i = 0; i < RD_QP_ENDS * RD_QP_DURATIONS; i++)
 		if (bpf_map_lookup_elem(session->fds[RD_FD_COUNTS], &i, &ret[i / RD_QP_DURATIONS][i % RD_QP_DURATIONS]))
-			return rd_err_set(err, errno, "durations", "cannot read the kernel's counts");
+			return rd_err_set(err, errno, "durations", "cannot read the BPF map");
 	return 0;
 }
 
-/* Takes one message of a holder that is attached. `timeout_ms` as poll has it; -EAGAIN: none came. */
-static int take_message(struct rd_session *session, int timeout_ms)
+/* Receives one message of an attached holder. `timeout_ms` as of poll; -EAGAIN: none arrived. */
+static int receive_message(struct rd_session *session, int timeout_ms)
 {
 	struct rd_msg msg;
 	int r = rd_msg_recv(session->sock, &msg, NULL, 0, timeout_ms);
@@ -222,10 +222,10 @@ enum rd_let_go rd_session_let_go(struct rd_session *session, struct rd_err *err)
 	int r = 0;
 
 	while (!r && !session->stopped && !session->let_go)
-		r = take_message(session, 0);
+		r = receive_message(session, 0);
 	if (!session->let_go && !session->stopped && r != -EAGAIN && r != -EINTR) {
 		session->let_go = RD_LET_GO_DIED;
-		rd_err_set(&session->why, ECHILD, "trace", "the process that held the hooks has died");
+		rd_err_set(&session->why, ECHILD, "trace", "the process that held the hooks died");
 	}
 	if (session->let_go)
 		*err = session->why;
@@ -241,21 +241,21 @@ void rd_session_reading(struct rd_session *session)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-	if (session->stopped || session->let_go || now - session->told < TELL_NS)
+	if (session->stopped || session->let_go || now - session->reading_sent < READING_NS)
 		return;
-	session->told = now;
-	/* A holder that was stopped does not stop us. */
+	session->reading_sent = now;
+	/* Do not block on a stopped holder. */
 	if (poll(&p, 1, 0) > 0 && p.revents == POLLOUT)
 		rd_msg_send(session->sock, &msg, NULL, 0);
 }
 
-static void ask_counts(struct rd_session *session)
+static void request_counts(struct rd_session *session)
 {
-	struct rd_msg msg = { .type = RD_MSG_ASK_COUNTS };
+	struct rd_msg msg = { .type = RD_MSG_GET_COUNTS };
 
 	if (session->stopped || session->let_go || rd_msg_send(session->sock, &msg, NULL, 0))
 		return;
-	take_message(session, ANSWER_MS);
+	receive_message(session, RESPONSE_MS);
 }
 
 int rd_session_totals(struct rd_session *session, struct rd_trace_totals *ret, struct rd_err *err)
@@ -266,9 +266,9 @@ int rd_session_totals(struct rd_session *session, struct rd_trace_totals *ret, s
 	__u32 zero = 0;
 
 	if (!each)
-		return rd_err_set(err, cpus > 0 ? ENOMEM : -cpus, "counts", "no memory for all processors");
+		return rd_err_set(err, cpus > 0 ? ENOMEM : -cpus, "counts", "no memory for the counts of all CPUs");
 	if (bpf_map_lookup_elem(session->fds[RD_FD_TOTALS], &zero, each))
-		return rd_err_set(err, errno, "counts", "cannot read the kernel's totals");
+		return rd_err_set(err, errno, "counts", "cannot read the BPF map of totals");
 	*ret = (struct rd_trace_totals){};
 	for (int i = 0; i < cpus; i++) {
 		ret->events += each[i].events;
@@ -277,7 +277,7 @@ int rd_session_totals(struct rd_session *session, struct rd_trace_totals *ret, s
 		ret->uncounted += each[i].uncounted;
 		broken += each[i].no_state + each[i].no_exit + each[i].no_entry;
 	}
-	ask_counts(session);
+	request_counts(session);
 	ret->missed_at_least = session->counts.missed > broken ? session->counts.missed : broken;
 	ret->missed.v = ret->missed_at_least;
 	ret->missed.known = session->counted && session->counts.all_missed ? RD_OK : RD_ABSENT;
@@ -292,7 +292,7 @@ void rd_session_stop(struct rd_session *session)
 
 	if (session->stopped)
 		return;
-	ask_counts(session);
+	request_counts(session);
 	if (session->page)
 		session->page[session->switch_at] = 0;
 	session->stopped = true;

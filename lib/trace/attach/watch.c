@@ -13,26 +13,27 @@ enum rd_let_go rd_watch_reader(const struct rd_watch *w, uint64_t now_ns)
 		       RD_LET_GO_NOT;
 }
 
-static enum rd_let_go measure(struct rd_watch *w, const struct rd_watch_look *look)
+static enum rd_let_go check_cpu(struct rd_watch *w, const struct rd_watch_reading *reading)
 {
-	bool whole = w->measuring && look->counted && look->run_ns >= w->since_run_ns;
+	bool whole = w->measuring && reading->counted && reading->run_ns >= w->since_run_ns;
 
-	if (whole && look->now_ns - w->since_ns < RD_WATCH_WINDOW_NS)
+	if (whole && reading->now_ns - w->since_ns < RD_WATCH_WINDOW_NS)
 		return RD_LET_GO_NOT;
 	if (whole) {
-		w->percent = 100.0 * (double)(look->run_ns - w->since_run_ns) / (double)(look->now_ns - w->since_ns);
+		w->percent =
+			100.0 * (double)(reading->run_ns - w->since_run_ns) / (double)(reading->now_ns - w->since_ns);
 		if (w->percent > w->highest)
 			w->highest = w->percent;
 	}
-	w->measuring = look->counted;
-	w->since_ns = look->now_ns;
-	w->since_run_ns = look->run_ns;
+	w->measuring = reading->counted;
+	w->since_ns = reading->now_ns;
+	w->since_run_ns = reading->run_ns;
 	return whole && w->percent > w->max_percent ? RD_LET_GO_CPU : RD_LET_GO_NOT;
 }
 
-enum rd_let_go rd_watch_step(struct rd_watch *w, const struct rd_watch_look *look)
+enum rd_let_go rd_watch_step(struct rd_watch *w, const struct rd_watch_reading *reading)
 {
-	enum rd_let_go r = w->max_percent > 0 ? measure(w, look) : RD_LET_GO_NOT;
+	enum rd_let_go r = w->max_percent > 0 ? check_cpu(w, reading) : RD_LET_GO_NOT;
 
-	return r ? r : rd_watch_reader(w, look->now_ns);
+	return r ? r : rd_watch_reader(w, reading->now_ns);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Types refer to each other without limit in damaged data only. */
+/* Longer chains of types exist only in damaged data. */
 #define MAX_DEPTH 32
 
 int rd_btf_read_base(struct rd_source *src, struct btf **ret, struct rd_err *err)
@@ -19,7 +19,7 @@ int rd_btf_read_base(struct rd_source *src, struct btf **ret, struct rd_err *err
 		return rc;
 	*ret = bytes.size <= UINT32_MAX ? btf__new(bytes.data, (uint32_t)bytes.size) : NULL;
 	if (!*ret)
-		return rd_err_set(err, errno == ENOMEM ? ENOMEM : EBADMSG, path, "reading type information");
+		return rd_err_set(err, errno == ENOMEM ? ENOMEM : EBADMSG, path, "cannot read type information");
 	return 0;
 }
 
@@ -53,7 +53,7 @@ static int index_funcs(struct rd_btf *btf)
 	return 0;
 }
 
-/* libbpf 1.1 declares btf__new_split but does not export it; what it exports wants a path: one into our own memory. */
+/* libbpf 1.1 declares btf__new_split but does not export it; the exported function needs a path, here of a memfd. */
 static struct btf *new_split(const struct rd_bytes *bytes, struct btf *base)
 {
 	_cleanup_close_ int fd = memfd_create("btf", MFD_CLOEXEC);
@@ -81,10 +81,10 @@ int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *modu
 		return rc;
 	btf.btf = new_split(&bytes, base);
 	if (!btf.btf)
-		return rd_err_set(err, errno == ENOMEM ? ENOMEM : EBADMSG, path, "reading type information");
+		return rd_err_set(err, errno == ENOMEM ? ENOMEM : EBADMSG, path, "cannot read type information");
 	if (index_funcs(&btf)) {
 		rd_btf_deinit(&btf);
-		return rd_err_set(err, ENOMEM, path, "reading type information");
+		return rd_err_set(err, ENOMEM, path, "cannot read type information");
 	}
 	*ret = btf;
 	return 0;
@@ -107,7 +107,7 @@ uint32_t rd_btf_find_func(const struct rd_btf *btf, const char *name)
 	return f ? f->id : 0;
 }
 
-/* Typedefs and qualifiers removed; NULL for void and for what is not there. */
+/* Without typedefs and qualifiers; NULL for void and invalid ids. */
 static const struct btf_type *bare(const struct rd_btf *btf, uint32_t id, uint32_t *ret_id)
 {
 	for (int depth = 0; depth < MAX_DEPTH; depth++) {
@@ -155,7 +155,7 @@ static enum rd_ret return_kind(const struct rd_btf *btf, uint32_t id)
 	return t->size == 4 ? RD_RET_INT : t->size == 8 ? RD_RET_LONG : RD_RET_OTHER;
 }
 
-/* Name of the struct that a pointer type points to, also one that is only declared; NULL if it is no such pointer. */
+/* Name of the struct, possibly only declared, that a pointer type points to; NULL for other types. */
 static const char *pointee_struct(const struct rd_btf *btf, uint32_t id)
 {
 	const struct btf_type *t = bare(btf, id, NULL);
@@ -166,14 +166,14 @@ static const char *pointee_struct(const struct rd_btf *btf, uint32_t id)
 	return btf__name_by_offset(btf->btf, t->name_off);
 }
 
-static bool fits_register(const struct rd_btf *btf, uint32_t id)
+static bool is_register_sized(const struct rd_btf *btf, uint32_t id)
 {
 	const struct btf_type *t = bare(btf, id, NULL);
 
 	return t && (btf_is_ptr(t) || ((btf_is_int(t) || btf_is_enum(t) || btf_is_enum64(t)) && t->size <= 8));
 }
 
-/* The kernel's trampolines pass at most this many on any machine (MAX_BPF_FUNC_ARGS). */
+/* Limit of the trampolines of the kernel on any architecture (MAX_BPF_FUNC_ARGS). */
 #define MAX_ARGS 12
 
 void rd_btf_describe(const struct rd_btf *btf, uint32_t func, struct rd_fn *fn)
@@ -194,8 +194,8 @@ void rd_btf_describe(const struct rd_btf *btf, uint32_t func, struct rd_fn *fn)
 	for (int i = 0; i < btf_vlen(proto); i++) {
 		const char *name = pointee_struct(btf, p[i].type);
 
-		/* A last parameter without a type stands for "...". */
-		if (!fits_register(btf, p[i].type))
+		/* A last parameter without a type means "...". */
+		if (!is_register_sized(btf, p[i].type))
 			fn->args_ok = false;
 		if (name && i < 6 && fn->qp_arg < 0 && !strcmp(name, "ib_qp"))
 			fn->qp_arg = (int8_t)i;
@@ -296,7 +296,7 @@ uint64_t rd_btf_size(const struct rd_btf *btf, uint32_t type)
 struct member_search {
 	const char *name; /* NULL: the member at `offset` */
 	uint64_t offset;
-	int budget; /* nested anonymous members in damaged data could go on for ever */
+	int budget; /* bounds nested anonymous members in damaged data */
 	struct rd_btf_member *ret;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What BTF says of a module's functions and types. Types live in the module's own part, or in vmlinux's below it. */
+/* BTF of the functions and types of a module. Types are in the split BTF of the module, or in its base, that of vmlinux. */
 #ifndef RD_TRACE_BTF_H
 #define RD_TRACE_BTF_H
 
@@ -15,15 +15,15 @@ struct rd_btf_func {
 
 struct rd_btf {
 	struct btf *btf;
-	uint32_t first;		   /* id of the first type that is the module's own */
-	struct rd_btf_func *funcs; /* the module's own, sorted by name */
+	uint32_t first;		   /* id of the first type of the module itself */
+	struct rd_btf_func *funcs; /* of the module itself, sorted by name */
 	size_t n_funcs, cap_funcs;
 };
 
-/* vmlinux's BTF, the base of all others. Caller frees with btf__free. */
+/* BTF of vmlinux, the base of all others. Caller frees with btf__free. */
 int rd_btf_read_base(struct rd_source *src, struct btf **ret, struct rd_err *err);
 
-/* A loaded module's. -ENOENT: it has none. `base` stays in use as long as *ret. */
+/* BTF of a loaded module. -ENOENT: it has none. `base` must outlive *ret. */
 int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *module, struct rd_btf *ret,
 		       struct rd_err *err);
 void rd_btf_deinit(struct rd_btf *btf);
@@ -31,20 +31,20 @@ void rd_btf_deinit(struct rd_btf *btf);
 /* BTF_KIND_FUNC id; 0: none. */
 uint32_t rd_btf_find_func(const struct rd_btf *btf, const char *name);
 
-/* Fills what BTF knows of the function with that id: ret, nargs, args_ok, qp_arg, dev_arg. */
+/* Fills ret, nargs, args_ok, qp_arg and dev_arg of the function with that id. */
 void rd_btf_describe(const struct rd_btf *btf, uint32_t func, struct rd_fn *fn);
 
 /*
- * The id of `struct name` as this module uses it: defined in its own part, or what its own functions take pointers to.
- * A type of that name elsewhere may be that of another build and is not looked at. 0: none.
+ * The id of `struct name` as this module uses it: defined in its own BTF, or a pointer argument of its own functions.
+ * A type of that name elsewhere may be of a different build and is ignored. 0: none.
  */
 uint32_t rd_btf_find_struct(const struct rd_btf *btf, const char *name);
 
 /* Whether the function takes exactly one argument, a pointer to `struct name`, and returns int. */
 bool rd_btf_takes_only(const struct rd_btf *btf, uint32_t func, const char *name);
 
-/* Whether a pointer to functions is of a function's type: the same number of arguments, pointers to structs of the same
- * names, the same kind of return. Types of two modules have no ids in common. */
+/* Whether a function matches a function pointer type: number of arguments, names of structs that arguments point to, kind of
+ * return type. The modules may differ, so type ids cannot be compared. */
 bool rd_btf_points_to(const struct rd_btf *a, uint32_t pointer, const struct rd_btf *b, uint32_t func);
 
 struct rd_btf_member {
@@ -53,17 +53,17 @@ struct rd_btf_member {
 	int offset;    /* bytes */
 };
 
-/* A member by name, or by byte offset, also inside anonymous members. False: there is none. */
+/* A member by name, or by byte offset, also inside anonymous members. False: not found. */
 bool rd_btf_member(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret);
 bool rd_btf_member_at(const struct rd_btf *btf, uint32_t type, uint64_t offset, struct rd_btf_member *ret);
 
-/* What a pointer points to (qualifiers and typedefs removed; a forward declaration resolved to the module's own
- * definition); 0 if the type is no pointer, or points to void. */
+/* The type that a pointer points to (without qualifiers and typedefs; a forward declaration is resolved to the definition in the
+ * module); 0 if the type is not a pointer, or points to void. */
 uint32_t rd_btf_pointee(const struct rd_btf *btf, uint32_t type);
 
 bool rd_btf_is_func_ptr(const struct rd_btf *btf, uint32_t type);
 
-/* In bytes; 0: it has none. */
+/* In bytes; 0: unknown. */
 uint64_t rd_btf_size(const struct rd_btf *btf, uint32_t type);
 
 #endif

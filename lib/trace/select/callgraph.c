@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One graph of direct calls over all modules: what each file says, joined by the names that modules export. */
+/* The graph of direct calls over all modules: the references in each file, joined by exported symbols. */
 #include <errno.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static int add_export(struct exports *exports, const char *name, uint32_t fn)
 	return 0;
 }
 
-/* Of a module without a file, every function may be what another module calls by that name. */
+/* Any function of a module without a file may be an exported symbol. */
 static int read_exports(const struct rd_sel *sel, struct exports *ret)
 {
 	for (size_t m = 0; m < sel->set->n_modules; m++) {
@@ -107,7 +107,7 @@ int rd_sel_build_graph(struct rd_sel *sel)
 	free(exports.v);
 	sel->edge_first = calloc(n_fns + 1, sizeof(*sel->edge_first));
 	if (rc || !sel->edge_first)
-		return rd_err_set(sel->err, ENOMEM, NULL, "building the call graph");
+		return rd_err_set(sel->err, ENOMEM, NULL, "cannot build the call graph");
 	if (sel->n_edges)
 		qsort(sel->edges, sel->n_edges, sizeof(*sel->edges), compare_edges);
 	for (size_t i = 0; i < sel->n_edges; i++)

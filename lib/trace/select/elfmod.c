@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Far above any real module (about 70), low enough that going over pairs of sections stays cheap. */
+/* Real modules have about 70. Low enough that iterating over pairs of sections is cheap. */
 #define MAX_SECTIONS 4096
 
 static bool inside(uint64_t offset, uint64_t size, uint64_t total)
@@ -13,12 +13,12 @@ static bool inside(uint64_t offset, uint64_t size, uint64_t total)
 	return offset <= total && size <= total - offset;
 }
 
-static int bad(struct rd_err *err, const char *what)
+static int damaged(struct rd_err *err, const char *what)
 {
-	return rd_err_set(err, EBADMSG, NULL, "the module file is damaged: %s", what);
+	return rd_err_set(err, EBADMSG, NULL, "damaged module file: %s", what);
 }
 
-/* A string of a string table, or "" if it is not wholly inside. */
+/* A string of a string table, or "" if it is not completely inside. */
 static const char *string_at(const char *table, size_t size, uint64_t at)
 {
 	if (at >= size || !memchr(table + at, 0, size - at))
@@ -36,15 +36,15 @@ static int read_sections(struct rd_elf *elf, struct rd_err *err)
 
 	if (!n || n > MAX_SECTIONS || eh->e_shentsize != sizeof(*sh) || eh->e_shoff % 8 ||
 	    !inside(eh->e_shoff, n * sizeof(*sh), elf->size))
-		return bad(err, "no section table");
+		return damaged(err, "no section table");
 	sh = (const void *)(elf->data + eh->e_shoff);
 	if (eh->e_shstrndx >= n || sh[eh->e_shstrndx].sh_type == SHT_NOBITS ||
 	    !inside(sh[eh->e_shstrndx].sh_offset, sh[eh->e_shstrndx].sh_size, elf->size))
-		return bad(err, "no section names");
+		return damaged(err, "no section names");
 	names = (const char *)elf->data + sh[eh->e_shstrndx].sh_offset;
 	elf->sections = calloc(n, sizeof(*elf->sections));
 	if (!elf->sections)
-		return rd_err_set(err, ENOMEM, NULL, "reading a module file");
+		return rd_err_set(err, ENOMEM, NULL, "cannot read a module file");
 	elf->n_sections = n;
 	for (size_t i = 0; i < n; i++) {
 		struct rd_elf_section *s = &elf->sections[i];
@@ -60,12 +60,12 @@ static int read_sections(struct rd_elf *elf, struct rd_err *err)
 			.entsize = sh[i].sh_entsize,
 		};
 		if (s->type != SHT_NOBITS && !inside(s->offset, s->size, elf->size))
-			return bad(err, "a section reaches beyond the file");
+			return damaged(err, "section beyond the end of the file");
 		if (s->type != SHT_NOBITS)
 			sum += s->size;
-		/* Sections that share bytes could make a small file as costly as a huge one. */
+		/* Overlapping sections could make a small file as expensive to process as a huge one. */
 		if (sum > elf->size)
-			return bad(err, "sections overlap");
+			return damaged(err, "sections overlap");
 	}
 	return 0;
 }
@@ -79,24 +79,24 @@ static int find_symtab(struct rd_elf *elf, struct rd_err *err)
 			continue;
 		if (s->entsize != sizeof(Elf64_Sym) || s->offset % 8 || s->link >= elf->n_sections ||
 		    elf->sections[s->link].type != SHT_STRTAB)
-			return bad(err, "the symbol table is no such table");
+			return damaged(err, "invalid symbol table");
 		elf->symtab = (const void *)(elf->data + s->offset);
 		elf->n_symtab = s->size / sizeof(Elf64_Sym);
 		elf->strtab = (const char *)elf->data + elf->sections[s->link].offset;
 		elf->strtab_size = elf->sections[s->link].size;
 		return 0;
 	}
-	return bad(err, "no symbol table");
+	return damaged(err, "no symbol table");
 }
 
-/* Code that stays in memory: .init sections are freed once the module is loaded. */
+/* Code that stays in memory: .init sections are freed after loading. */
 static bool is_code(const struct rd_elf_section *s)
 {
 	return s->type == SHT_PROGBITS && (s->flags & SHF_ALLOC) && (s->flags & SHF_EXECINSTR) &&
 	       strncmp(s->name, ".init", 5) != 0;
 }
 
-/* The lists of places for ftrace point to every function, and so mean nothing as data. */
+/* The tables of ftrace sites point to every function, so they are not considered as data. */
 static bool is_ftrace_table(const struct rd_elf_section *s)
 {
 	return !strcmp(s->name, "__mcount_loc") || !strcmp(s->name, "__patchable_function_entries");
@@ -120,7 +120,7 @@ static int compare_syms(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* The padding in front of a function that has a name of its own is no function. */
+/* Padding in front of a function, with its own symbol. */
 static bool is_padding(const char *name)
 {
 	return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__cfi_", 6);
@@ -161,7 +161,7 @@ static int read_symbols(struct rd_elf *elf, struct rd_err *err)
 			continue;
 		}
 		if (rc)
-			return rd_err_set(err, ENOMEM, NULL, "reading a module file");
+			return rd_err_set(err, ENOMEM, NULL, "cannot read a module file");
 	}
 	if (elf->n_funcs)
 		qsort(elf->funcs, elf->n_funcs, sizeof(*elf->funcs), compare_syms);
@@ -173,7 +173,7 @@ static int read_symbols(struct rd_elf *elf, struct rd_err *err)
 	return 0;
 }
 
-/* Index of the first of n sorted symbols that lies behind (section, offset). */
+/* Index of the first of n sorted symbols after (section, offset). */
 static size_t upper_bound(const struct rd_elf_sym *v, size_t n, uint32_t section, uint64_t offset)
 {
 	size_t lo = 0, hi = n;
@@ -189,7 +189,7 @@ static size_t upper_bound(const struct rd_elf_sym *v, size_t n, uint32_t section
 	return lo;
 }
 
-/* The first of the symbols that stand for the same place as v[i]. */
+/* The first of the symbols at the same place as v[i]. */
 static uint32_t first_alias(const struct rd_elf_sym *v, size_t i)
 {
 	if (v[i].offset)
@@ -218,8 +218,8 @@ uint32_t rd_elf_func_at(const struct rd_elf *elf, uint32_t section, uint64_t off
 }
 
 /*
- * The compiler's list of the places where ftrace may patch in a call. On x86 the place is the function's first
- * instruction, or the one behind endbr64; on arm64 with call ops it may lie up to 16 bytes in front of the function.
+ * The table of the compiler with the sites where ftrace can patch in a call. On x86 the site is the first instruction of the
+ * function, or the one after endbr64; on arm64 with call ops it may be up to 16 bytes before the function.
  */
 static void mark_traced(struct rd_elf *elf, const struct rd_elf_section *rela)
 {
@@ -247,7 +247,7 @@ static void mark_traced(struct rd_elf *elf, const struct rd_elf_section *rela)
 	}
 }
 
-/* Every relocation section of this name: gcc 14 and later write one for each section of functions. False if there is none. */
+/* For all relocation sections of this name: gcc 14 and later emit one per section of functions. False if there is none. */
 static bool mark_all_traced(struct rd_elf *elf, const char *name)
 {
 	bool found = false;
@@ -264,9 +264,9 @@ static bool mark_all_traced(struct rd_elf *elf, const char *name)
 	return found;
 }
 
-static void read_ftrace_places(struct rd_elf *elf)
+static void read_ftrace_sites(struct rd_elf *elf)
 {
-	/* x86 kernels that pad functions have both, and then the second is not about ftrace. */
+	/* x86 kernels that pad functions have both; the second is then not for ftrace. */
 	if (!mark_all_traced(elf, "__mcount_loc"))
 		mark_all_traced(elf, "__patchable_function_entries");
 }
@@ -278,11 +278,11 @@ int rd_elf_init(struct rd_elf *elf, const void *data, size_t size, struct rd_err
 
 	*elf = (struct rd_elf){ .data = data, .size = size };
 	if (size < sizeof(*eh) || memcmp(eh->e_ident, ELFMAG, SELFMAG) != 0)
-		return rd_err_set(err, EBADMSG, NULL, "no ELF file");
+		return rd_err_set(err, EBADMSG, NULL, "not an ELF file");
 	if (eh->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    eh->e_ident[EI_DATA] != (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB) ||
 	    eh->e_type != ET_REL)
-		return rd_err_set(err, EBADMSG, NULL, "not a kernel module of this kind of machine");
+		return rd_err_set(err, EBADMSG, NULL, "not a kernel module for this architecture");
 	elf->machine = eh->e_machine;
 	rc = read_sections(elf, err);
 	if (!rc)
@@ -290,7 +290,7 @@ int rd_elf_init(struct rd_elf *elf, const void *data, size_t size, struct rd_err
 	if (!rc)
 		rc = read_symbols(elf, err);
 	if (!rc)
-		read_ftrace_places(elf);
+		read_ftrace_sites(elf);
 	else
 		rd_elf_deinit(elf);
 	return rc;

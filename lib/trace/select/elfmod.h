@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One kernel module file (ELF64, relocatable, of this machine's byte order): its functions, its data objects, and who
- * calls or points to whom. The bytes are foreign: everything is checked against the file's size.
+ * One kernel module file (ELF64, relocatable, native byte order): its functions, its data objects, and the references between
+ * them. Untrusted input: all offsets are checked against the file size.
  */
 #ifndef RD_TRACE_ELFMOD_H
 #define RD_TRACE_ELFMOD_H
@@ -22,14 +22,14 @@ struct rd_elf_section {
 	uint64_t entsize;
 };
 
-/* A function or a data object: what a symbol of non-zero extent stands for. */
+/* A function or a data object: a symbol with a size. */
 struct rd_elf_sym {
 	const char *name;
 	uint32_t section;
 	uint64_t offset, size; /* in the section */
 	bool global;
-	bool traced; /* functions: the compiler left a place for ftrace at its start */
-	bool alias;  /* another symbol of the same place comes before it */
+	bool traced; /* functions: has an ftrace site */
+	bool alias;  /* preceded by another symbol at the same place */
 };
 
 enum rd_elf_ref_kind {
@@ -45,7 +45,7 @@ struct rd_elf_ref {
 	enum rd_elf_ref_kind kind;
 };
 
-/* A place in a data section that holds a function's address. */
+/* A function pointer in a data section. */
 struct rd_elf_ptr {
 	uint32_t section;
 	uint64_t offset;
@@ -54,7 +54,7 @@ struct rd_elf_ptr {
 };
 
 struct rd_elf {
-	const uint8_t *data; /* borrowed: the caller's bytes stay while the struct is in use */
+	const uint8_t *data; /* owned by the caller; must outlive the struct */
 	size_t size;
 	uint16_t machine;
 	struct rd_elf_section *sections;
@@ -73,23 +73,23 @@ struct rd_elf {
 	size_t n_ptrs, cap_ptrs;
 };
 
-/* Reads sections, symbols and the places for ftrace. `data` must be 8-byte aligned. -EBADMSG for what is no such file. */
+/* Reads sections, symbols and ftrace sites. `data` must be 8-byte aligned. -EBADMSG if it is not a valid module file. */
 int rd_elf_init(struct rd_elf *elf, const void *data, size_t size, struct rd_err *err);
 void rd_elf_deinit(struct rd_elf *elf);
 
-/* Fills refs and ptrs from relocations and from the code itself. */
+/* Fills refs and ptrs from relocations and from the code. */
 int rd_elf_read_refs(struct rd_elf *elf, struct rd_err *err);
 
-/* The note's build-id; NULL if there is none. */
+/* The build-id in the notes of the file; NULL if there is none. */
 const uint8_t *rd_elf_build_id(const struct rd_elf *elf, size_t *ret_size);
 
-/* The same from a bare note section, as /sys/module/X/notes/.note.gnu.build-id has it. */
+/* The same from the contents of a note section, as in /sys/module/X/notes/.note.gnu.build-id. */
 const uint8_t *rd_elf_note_build_id(const uint8_t *data, size_t size, size_t *ret_size);
 
 /* Whether a section holds data that stays in memory. */
 bool rd_elf_is_data(const struct rd_elf_section *section);
 
-/* The function that starts at, or contains, that place; RD_ELF_NONE if none does. The first of several aliases. */
+/* The function that starts at, or contains, that offset; RD_ELF_NONE if there is none. The first of several aliases. */
 uint32_t rd_elf_func_at(const struct rd_elf *elf, uint32_t section, uint64_t offset);
 uint32_t rd_elf_func_around(const struct rd_elf *elf, uint32_t section, uint64_t offset);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who calls or points to whom in a module file. Two things say so: relocations, and, for a call that stays inside one
- * section of one object file, only the instruction itself (the assembler resolves it and leaves no relocation: a
- * quarter to two fifths of all calls in real modules).
+ * Calls and function pointers in a module file. They come from relocations, and, for a call within one section of one object
+ * file, from the instruction itself: the assembler resolves such a call without a relocation (a quarter to two fifths of all
+ * calls in real modules).
  */
 #include <endian.h>
 #include <errno.h>
@@ -51,7 +51,7 @@ static bool resolve(const struct rd_elf *elf, uint32_t sym, int64_t addend, stru
 	return true;
 }
 
-/* A jump may end in the middle of a function's cold half, which has several ways in. */
+/* A jump may end in the middle of the cold part of a function, which has several entry points. */
 static bool is_cold(const char *name)
 {
 	const char *dot = strstr(name, ".cold");
@@ -60,8 +60,8 @@ static bool is_cold(const char *name)
 }
 
 /*
- * x86: the displacement of call, jmp and jcc follows the opcode at once. That byte cannot be mistaken: of any other
- * instruction with a PC-relative operand it is a ModRM byte 00xxx101, which is none of these opcodes.
+ * x86: the displacement of call, jmp and jcc directly follows the opcode. The byte is unambiguous: in any other instruction with a
+ * PC-relative operand it is a ModRM byte 00xxx101, which differs from these opcodes.
  */
 static bool x86_is_branch(const uint8_t *code, uint64_t at)
 {
@@ -70,7 +70,7 @@ static bool x86_is_branch(const uint8_t *code, uint64_t at)
 	return at >= 2 && code[at - 2] == 0x0f && (code[at - 1] & 0xf0) == 0x80;
 }
 
-/* What a relocation in code is; *addend becomes relative to the target symbol. False: nothing of interest. */
+/* Classifies a relocation in code; *addend becomes relative to the target symbol. False: to be ignored. */
 static bool classify(const struct rd_elf *elf, const struct rd_elf_section *code, const Elf64_Rela *r,
 		     enum rd_elf_ref_kind *kind, int64_t *addend)
 {
@@ -132,7 +132,7 @@ static int read_code_rela(struct rd_elf *elf, const struct rd_elf_section *rela,
 	return 0;
 }
 
-/* Where the bytes of a function that are no other function's end. */
+/* The end of the bytes that belong to this function alone. */
 static uint64_t own_end(const struct rd_elf *elf, uint32_t fn)
 {
 	const struct rd_elf_sym *f = &elf->funcs[fn];
@@ -143,8 +143,8 @@ static uint64_t own_end(const struct rd_elf *elf, uint32_t fn)
 	return f->offset + f->size;
 }
 
-/* The target of a direct call or jump at code[i], relative to the section; false if it is none, or ends behind `end`.
- * A one-byte displacement matters for jmp only: the compiler makes neighbours' tail calls with it. */
+/* The target of a direct call or jump at code[i], relative to the section; false if there is none, or it ends after `end`.
+ * One-byte displacements are decoded for jmp only: the compiler uses them for tail calls to adjacent functions. */
 static bool x86_target(const uint8_t *code, uint64_t i, uint64_t end, const uint8_t *relocated, uint64_t *ret)
 {
 	uint64_t at = i + 1;
@@ -302,7 +302,7 @@ int rd_elf_read_refs(struct rd_elf *elf, struct rd_err *err)
 			rc = read_data_rela(elf, s);
 	}
 	if (rc)
-		return rd_err_set(err, ENOMEM, NULL, "reading a module file");
+		return rd_err_set(err, ENOMEM, NULL, "cannot read a module file");
 	sort_refs(elf);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The functions of one module: from its file and the sections' addresses, or from the kernel's own lists. */
+/* The functions of one module: from its file and the section addresses, or from kallsyms and available_filter_functions. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,12 +9,12 @@
 
 struct entry {
 	struct rd_fn fn;
-	uint32_t elf_func; /* RD_ELF_NONE: of no file */
+	uint32_t elf_func; /* RD_ELF_NONE: not from a file */
 };
 
 static int nomem(struct rd_sel *sel)
 {
-	return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+	return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -26,7 +26,7 @@ static int compare_entries(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Where the kernel put a section; 0 if it does not tell. Needs CAP_SYSLOG or kptr_restrict=0. */
+/* Address of a section; 0 if the kernel hides it. Needs CAP_SYSLOG or kptr_restrict=0. */
 static uint64_t section_address(struct rd_sel *sel, const char *module, const char *section)
 {
 	_cleanup_free_ char *text = NULL;
@@ -99,7 +99,7 @@ static int read_lists(struct rd_sel *sel)
 	rc = rd_ksyms_read_filter(sel->src, lacks_file, sel, &sel->filter, &err);
 	sel->filter_known = !rc;
 	if (rc) {
-		rd_err_hint(&err, "what can be attached is not known beforehand");
+		rd_err_hint(&err, "functions that cannot be hooked are not known before attaching");
 		rd_errlist_add(sel->notes, &err);
 		if (rc == -ENOMEM)
 			return nomem(sel);
@@ -158,7 +158,7 @@ static int mark_ambiguous(struct rd_fn *fns, size_t n)
 	return 0;
 }
 
-static void describe(const struct rd_sel *sel, uint32_t m, struct rd_fn *fn)
+static void describe_function(const struct rd_sel *sel, uint32_t m, struct rd_fn *fn)
 {
 	const struct rd_sel_mod *mod = &sel->mods[m];
 	size_t len = rd_rules_bare_length(fn->name);
@@ -175,7 +175,7 @@ static void describe(const struct rd_sel *sel, uint32_t m, struct rd_fn *fn)
 	fn->btf_id = rd_btf_find_func(&mod->btf, bare);
 	if (fn->btf_id)
 		rd_btf_describe(&mod->btf, fn->btf_id, fn);
-	/* A clone lost or reordered arguments: of what BTF says, only the return type holds for it. */
+	/* A clone has lost or reordered arguments: of the BTF information, only the return type applies to it. */
 	if (fn->suffixed) {
 		fn->btf_id = 0;
 		fn->args_ok = false;
@@ -184,7 +184,7 @@ static void describe(const struct rd_sel *sel, uint32_t m, struct rd_fn *fn)
 	}
 }
 
-static void attachable(const struct rd_sel *sel, struct rd_fn *fn)
+static void set_attachable(const struct rd_sel *sel, struct rd_fn *fn)
 {
 	bool address = fn->addr || !fn->ambiguous;
 
@@ -196,7 +196,7 @@ static void attachable(const struct rd_sel *sel, struct rd_fn *fn)
 		fn->attachable |= 1 << RD_BACKEND_KPROBE_MULTI | 1 << RD_BACKEND_KPROBE;
 }
 
-static int take(struct rd_sel *sel, uint32_t m, struct entry *v, size_t n)
+static int add_entries(struct rd_sel *sel, uint32_t m, struct entry *v, size_t n)
 {
 	struct rd_sel_mod *mod = &sel->mods[m];
 	struct rd_fnset *set = sel->set;
@@ -219,8 +219,8 @@ static int take(struct rd_sel *sel, uint32_t m, struct entry *v, size_t n)
 	if (mark_ambiguous(set->fns + mod->first_fn, n))
 		return nomem(sel);
 	for (size_t i = 0; i < n; i++) {
-		describe(sel, m, &set->fns[mod->first_fn + i]);
-		attachable(sel, &set->fns[mod->first_fn + i]);
+		describe_function(sel, m, &set->fns[mod->first_fn + i]);
+		set_attachable(sel, &set->fns[mod->first_fn + i]);
 	}
 	return 0;
 }
@@ -233,7 +233,7 @@ int rd_sel_add_functions(struct rd_sel *sel, uint32_t m)
 
 	rc = sel->set->modules[m].file_matches ? from_elf(sel, m, &v, &n) : from_lists(sel, m, &v, &n);
 	if (!rc)
-		rc = take(sel, m, v, n);
+		rc = add_entries(sel, m, v, n);
 	for (size_t i = 0; v && i < n; i++)
 		free(v[i].fn.name);
 	free(v);

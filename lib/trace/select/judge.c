@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which rule each function falls under: what verbs reach, what is left out, and why. */
+/* The rule for each function: selected because verbs reach it, or left out and why. */
 #include <errno.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static void work_deinit(struct work *w)
 	free(w->stack);
 }
 
-static int note_roots(struct rd_sel *sel, struct work *w)
+static int find_roots_of_functions(struct rd_sel *sel, struct work *w)
 {
 	struct rd_fnset *set = sel->set;
 
@@ -50,7 +50,7 @@ static int note_roots(struct rd_sel *sel, struct work *w)
 
 			if (!w->seen[i])
 				continue;
-			/* Room for 1, 2, 4, 8 …: grown whenever the number is a power of two. */
+			/* Capacity 1, 2, 4, 8 …: grown when the count is a power of two. */
 			if (!(fn->n_roots & (fn->n_roots - 1))) {
 				roots = reallocarray(fn->roots, fn->n_roots ? fn->n_roots * 2 : 1, sizeof(*roots));
 				if (!roots)
@@ -63,16 +63,16 @@ static int note_roots(struct rd_sel *sel, struct work *w)
 	return 0;
 }
 
-/* Where there is no file, there is no graph: names and types have to do. */
-static bool taken_unseen(const struct rd_sel *sel, const struct rd_fn *fn)
+/* Without a module file there is no call graph: selected by name and type. */
+static bool selected_by_name(const struct rd_sel *sel, const struct rd_fn *fn)
 {
 	return sel->set->modules[fn->module].rdma && !sel->set->modules[fn->module].file_matches &&
 	       rd_rules_changes(fn->name);
 }
 
 /*
- * The kernel makes "inline" mean "not to be traced": in a module whose functions ftrace can hook, one that it cannot is
- * the copy of an inline function, from a header more often than not. What it calls counts all the same.
+ * In the kernel, "inline" implies notrace: in a module whose functions ftrace can hook, a function that it cannot hook is an
+ * out-of-line copy of an inline function, usually from a header. Functions that it calls are still followed.
  */
 static void leave_out_inline(const struct rd_sel *sel, struct work *w)
 {
@@ -88,7 +88,7 @@ static void leave_out_inline(const struct rd_sel *sel, struct work *w)
 	}
 }
 
-static enum rd_rule judge(const struct rd_sel *sel, const struct work *w, size_t i)
+static enum rd_rule rule_of(const struct rd_sel *sel, const struct work *w, size_t i)
 {
 	const struct rd_fn *fn = &sel->set->fns[i];
 
@@ -96,7 +96,7 @@ static enum rd_rule judge(const struct rd_sel *sel, const struct work *w, size_t
 		return RD_RULE_ENTRY;
 	if (w->by_name[i] != RD_RULE_SELECTED)
 		return w->by_name[i];
-	if (!fn->n_roots && !taken_unseen(sel, fn))
+	if (!fn->n_roots && !selected_by_name(sel, fn))
 		return RD_RULE_NOT_REACHED;
 	switch (fn->ret) {
 	case RD_RET_UNKNOWN:
@@ -109,7 +109,7 @@ static enum rd_rule judge(const struct rd_sel *sel, const struct work *w, size_t
 	}
 }
 
-/* Marks in w->seen what the functions of one rule lead to, themselves included. */
+/* Marks in w->seen the functions of one rule, and all functions reachable from them. */
 static void reach_aside(struct rd_sel *sel, struct work *w, enum rd_rule rule, const bool *skip)
 {
 	memset(w->seen, 0, sel->set->n_fns);
@@ -119,8 +119,8 @@ static void reach_aside(struct rd_sel *sel, struct work *w, enum rd_rule rule, c
 }
 
 /*
- * What is set up when a queue pair, completion queue or receive queue is made (tasks, timers, completion handlers) runs
- * while data is moved, and in other threads than the verb's: its errors are nobody's.
+ * Callbacks that are set up when a queue pair, completion queue or receive queue is created (tasks, timers, completion handlers)
+ * run on the data path, in threads other than that of the verb: their errors do not reach a caller.
  */
 static int add_queue_callbacks(struct rd_sel *sel, struct work *w)
 {
@@ -140,9 +140,8 @@ static int add_queue_callbacks(struct rd_sel *sel, struct work *w)
 }
 
 /*
- * What posting and polling lead to runs while data is moved, whatever else leads there too: a soft driver's doorbell is
- * a write(2), and a hook on its way would be felt. What is a verb of its own is not followed: drivers modify a queue
- * pair after a failed post.
+ * Functions reachable from posting and polling run on the data path, even if verbs reach them too: the doorbell of a soft driver
+ * is a write(2), and a hook there would slow it down. Roots are not followed: drivers modify a queue pair after a failed post.
  */
 static void leave_out_data_path(struct rd_sel *sel, struct work *w)
 {
@@ -154,8 +153,8 @@ static void leave_out_data_path(struct rd_sel *sel, struct work *w)
 			w->by_name[i] = RD_RULE_DATA_PATH;
 }
 
-/* Gives what no root leads to the reason of the functions that do lead there. */
-static void blame(struct rd_sel *sel, struct work *w, enum rd_rule rule)
+/* Gives functions that no root reaches the rule of the functions that reach them. */
+static void inherit_rule(struct rd_sel *sel, struct work *w, enum rd_rule rule)
 {
 	struct rd_fnset *set = sel->set;
 
@@ -168,14 +167,14 @@ static void blame(struct rd_sel *sel, struct work *w, enum rd_rule rule)
 			set->fns[i].rule = rule;
 }
 
-/* What names say, corrected by what is known of doors. */
+/* Rules by name, overridden for known roots and ops members. */
 static void judge_names(struct rd_sel *sel, struct work *w)
 {
 	struct rd_fnset *set = sel->set;
 
 	for (size_t i = 0; i < set->n_fns; i++) {
 		w->by_name[i] = rd_rules_name(set->fns[i].name);
-		/* With a graph, posting is known by its doors. By name it may be a driver's own, for a verb. */
+		/* With a call graph, posting is known by its ops members; a name alone may belong to a function of a verb. */
 		if (w->by_name[i] == RD_RULE_DATA_PATH && set->modules[set->fns[i].module].file_matches)
 			w->by_name[i] = RD_RULE_SELECTED;
 	}
@@ -184,14 +183,15 @@ static void judge_names(struct rd_sel *sel, struct work *w)
 			w->by_name[sel->aside[i]] = sel->aside_rule[i];
 	for (size_t i = 0; i < set->n_roots; i++)
 		w->by_name[set->roots[i].fn] = RD_RULE_SELECTED;
-	/* A cold half is left out, but its calls are its function's. */
+	/* A cold part is left out, but its calls are calls of its function. */
 	for (size_t i = 0; i < set->n_fns; i++)
 		w->skip[i] = w->by_name[i] != RD_RULE_SELECTED && w->by_name[i] != RD_RULE_COLD;
 }
 
 int rd_sel_judge(struct rd_sel *sel)
 {
-	static const enum rd_rule blamed[] = { RD_RULE_DATA_PATH, RD_RULE_QUERY, RD_RULE_CLEANUP, RD_RULE_DIAGNOSTIC };
+	static const enum rd_rule inherited[] = { RD_RULE_DATA_PATH, RD_RULE_QUERY, RD_RULE_CLEANUP,
+						  RD_RULE_DIAGNOSTIC };
 	struct rd_fnset *set = sel->set;
 	struct work w;
 	int rc = work_init(&w, sel);
@@ -199,7 +199,7 @@ int rd_sel_judge(struct rd_sel *sel)
 	if (!rc)
 		judge_names(sel, &w);
 	if (!rc)
-		rc = note_roots(sel, &w);
+		rc = find_roots_of_functions(sel, &w);
 	if (!rc)
 		rc = add_queue_callbacks(sel, &w);
 	if (!rc)
@@ -207,11 +207,11 @@ int rd_sel_judge(struct rd_sel *sel)
 	if (!rc)
 		leave_out_inline(sel, &w);
 	for (size_t i = 0; !rc && i < set->n_fns; i++) {
-		set->fns[i].rule = judge(sel, &w, i);
+		set->fns[i].rule = rule_of(sel, &w, i);
 		set->fns[i].selected = set->fns[i].rule <= RD_RULE_ENTRY;
 	}
-	for (size_t i = 0; !rc && i < RD_ARRAY_SIZE(blamed); i++)
-		blame(sel, &w, blamed[i]);
+	for (size_t i = 0; !rc && i < RD_ARRAY_SIZE(inherited); i++)
+		inherit_rule(sel, &w, inherited[i]);
 	work_deinit(&w);
-	return rc ? rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch") : 0;
+	return rc ? rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace") : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file of a loaded module: found through modules.dep, unpacked, and held against the loaded one by build-id. */
+/* The file of a loaded module: found through modules.dep, decompressed, and compared with the loaded module by build-id. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,16 +8,16 @@
 
 #include "trace/select/sel.h"
 
-/* The largest modules (GPU drivers) have some 50 MiB with their debug information. */
+/* The largest modules (GPU drivers) have about 50 MiB with debug information. */
 #define MODULE_LIMIT ((size_t)256 << 20)
 #define MAX_THREADS 7
 
 static int nomem(struct rd_sel *sel, const char *object)
 {
-	return rd_err_set(sel->err, ENOMEM, object, "choosing the functions to watch");
+	return rd_err_set(sel->err, ENOMEM, object, "cannot select the functions to trace");
 }
 
-/* Whether the file's build-id is that of the loaded module. Without one on either side there is no telling. */
+/* Whether the file has the build-id of the loaded module. False if either has none. */
 static bool same_build(struct rd_sel *sel, const char *name, const struct rd_elf *elf)
 {
 	_cleanup_bytes_ struct rd_bytes note = { 0 };
@@ -33,7 +33,7 @@ static bool same_build(struct rd_sel *sel, const char *name, const struct rd_elf
 	return loaded && file && loaded_size == file_size && !memcmp(loaded, file, file_size);
 }
 
-/* A file that may be a module's. */
+/* A file that may be the file of a module. */
 struct candidate {
 	uint32_t module;
 	char *path;
@@ -46,7 +46,7 @@ struct candidate {
 struct candidates {
 	struct candidate *v;
 	size_t n, cap;
-	atomic_size_t next; /* the first that no thread has taken */
+	atomic_size_t next; /* the first that is not processed yet */
 };
 
 static void candidates_deinit(struct candidates *c)
@@ -60,8 +60,8 @@ static void candidates_deinit(struct candidates *c)
 	free(c->v);
 }
 
-/* All that needs nothing but the file's own bytes; touches no other candidate. */
-static void work_on(struct candidate *c)
+/* Everything that needs only the bytes of the file. Does not access other candidates, so it runs in any thread. */
+static void parse_candidate(struct candidate *c)
 {
 	if (c->rc)
 		return;
@@ -73,28 +73,28 @@ static void work_on(struct candidate *c)
 		c->rc = rd_elf_read_refs(&c->elf, &c->err);
 }
 
-static void *work(void *arg)
+static void *parse_thread(void *arg)
 {
 	struct candidates *c = arg;
 
 	for (size_t i; (i = atomic_fetch_add(&c->next, 1)) < c->n;)
-		work_on(&c->v[i]);
+		parse_candidate(&c->v[i]);
 	return NULL;
 }
 
-/* Unpacking takes most of the time, and modules do not depend on each other. */
-static void work_on_all(struct candidates *c)
+/* Decompression takes most of the time, and modules are independent of each other. */
+static void parse_all(struct candidates *c)
 {
 	pthread_t threads[MAX_THREADS];
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t n = 0;
 
 	while (n < MAX_THREADS && (long)n + 1 < cpus && n + 1 < c->n) {
-		if (pthread_create(&threads[n], NULL, work, c))
+		if (pthread_create(&threads[n], NULL, parse_thread, c))
 			break;
 		n++;
 	}
-	work(c);
+	parse_thread(c);
 	while (n)
 		pthread_join(threads[--n], NULL);
 }
@@ -103,13 +103,13 @@ static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
-	/* The largest first: they take longest. */
+	/* Largest first, because they take longest. */
 	if (x->packed.size != y->packed.size)
 		return x->packed.size > y->packed.size ? -1 : 1;
 	return x->module < y->module ? -1 : x->module > y->module;
 }
 
-/* The nth file of each module from `first` on that has none yet. */
+/* The nth file of each module, from `first` on, whose file is not found yet. */
 static int find_candidates(struct rd_sel *sel, uint32_t first, size_t nth, struct candidates *ret)
 {
 	for (uint32_t m = first; m < sel->set->n_modules; m++) {
@@ -139,14 +139,14 @@ static int take_candidate(struct rd_sel *sel, struct candidate *c)
 	struct rd_sel_mod *mod = &sel->mods[c->module];
 
 	if (c->rc) {
-		mod->why = "its file could not be read";
+		mod->why = "cannot read its file";
 		if (!c->err.object[0])
 			snprintf(c->err.object, sizeof(c->err.object), "%s", c->path);
 		rd_errlist_add(sel->notes, &c->err);
 		return c->rc == -ENOMEM ? c->rc : 0;
 	}
 	if (!same_build(sel, module->name, &c->elf)) {
-		mod->why = "its file is of another build";
+		mod->why = "its file is from a different build";
 		return 0;
 	}
 	mod->elf = c->elf;
@@ -166,7 +166,7 @@ static int find_files(struct rd_sel *sel, uint32_t first)
 		int rc = find_candidates(sel, first, nth, &c);
 
 		if (!rc)
-			work_on_all(&c);
+			parse_all(&c);
 		for (size_t i = 0; !rc && i < c.n; i++)
 			rc = take_candidate(sel, &c.v[i]);
 		none = !c.n;
@@ -189,7 +189,7 @@ static int find_btf(struct rd_sel *sel, struct rd_module *module, struct rd_sel_
 	return 0;
 }
 
-static int note_losses(struct rd_sel *sel, struct rd_module *module, const char *why)
+static int note_missing(struct rd_sel *sel, struct rd_module *module, const char *why)
 {
 	const char *loss;
 	struct rd_err err = { 0 };
@@ -198,14 +198,14 @@ static int note_losses(struct rd_sel *sel, struct rd_module *module, const char 
 	if (module->file_matches && module->has_btf)
 		return 0;
 	if (module->file_matches) {
-		why = "it has no type information (BTF)";
-		loss = "what its functions return is guessed, and only probes by address can watch them";
+		why = "no type information (BTF)";
+		loss = "return types are guessed, and only kprobes can hook its functions";
 	} else if (module->has_btf) {
-		loss = "no call graph: its functions are chosen by type and name, so some will be missing and some "
-		       "may run while data is moved";
+		loss = "no call graph: functions are selected by type and name, so some are missing and some "
+		       "may be on the data path";
 	} else {
-		loss = "and it has no type information (BTF): its functions are chosen by name alone, so some will be "
-		       "missing and some may run while data is moved";
+		loss = "and no type information (BTF): functions are selected by name alone, so some are "
+		       "missing and some may be on the data path";
 	}
 	rc = asprintf(&module->note, "%s: %s", why, loss);
 	if (rc < 0) {
@@ -225,7 +225,7 @@ static int add_module(struct rd_sel *sel, const char *name, bool rdma)
 	    rd_grow(&sel->mods, &sel->cap_mods, i + 1, sizeof(*sel->mods)))
 		return nomem(sel, name);
 	sel->set->modules[i] = (struct rd_module){ .name = strdup(name), .rdma = rdma };
-	sel->mods[i] = (struct rd_sel_mod){ .why = "its file was not found" };
+	sel->mods[i] = (struct rd_sel_mod){ .why = "file not found" };
 	sel->set->n_modules++;
 	return sel->set->modules[i].name ? 0 : nomem(sel, name);
 }
@@ -243,7 +243,7 @@ int rd_sel_load_modules(struct rd_sel *sel, const bool *which, bool rdma)
 	for (uint32_t m = first; !rc && m < sel->set->n_modules; m++) {
 		rc = find_btf(sel, &sel->set->modules[m], &sel->mods[m]);
 		if (!rc)
-			rc = note_losses(sel, &sel->set->modules[m], sel->mods[m].why);
+			rc = note_missing(sel, &sel->set->modules[m], sel->mods[m].why);
 	}
 	return rc;
 }

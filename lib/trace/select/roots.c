@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where verbs come in through pointers, which no call graph shows: tables of the core and of the drivers. A table is
- * known by its type: an object of the size that BTF gives a struct, all of whose pointers to functions sit where that
- * struct has members of their kind.
+ * Roots: functions that verbs call through pointers, which a call graph does not show, in tables of the core and of drivers.
+ * A table is recognized by its type: a data object of the size of the struct, with all function pointers at offsets of members of
+ * matching type.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,13 +11,13 @@
 #include "trace/select/rules.h"
 #include "trace/select/sel.h"
 
-/* The core's tables of write(2) commands: kernels without BTF offer nothing but these names. */
+/* The tables of write(2) commands of the core, found by name because kernels without BTF provide nothing else. */
 #define WRITE_TABLE "uverbs_def_write_intf"
 #define UCMA_TABLE "ucma_cmd_table"
 
 static int nomem(struct rd_sel *sel)
 {
-	return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+	return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
 }
 
 static int add_root(struct rd_sel *sel, uint32_t fn, const char *via)
@@ -47,14 +47,14 @@ int rd_sel_add_aside(struct rd_sel *sel, uint32_t fn, enum rd_rule rule)
 	return 0;
 }
 
-/* A struct as some BTF describes it. */
+/* A struct as described by BTF. */
 struct layout {
 	const struct rd_btf *btf;
-	uint32_t type; /* 0: not known */
+	uint32_t type; /* 0: unknown */
 	uint64_t size;
 };
 
-/* The first module whose own functions use the struct says what it looks like. */
+/* The layout from the first module whose own functions use the struct. */
 static struct layout find_layout(const struct rd_sel *sel, const char *name)
 {
 	struct layout layout = { 0 };
@@ -69,9 +69,9 @@ static struct layout find_layout(const struct rd_sel *sel, const char *name)
 	return layout;
 }
 
-/* What a pointer in such a struct may point to. A function that BTF does not describe may be anything. */
-static bool fits_member(const struct rd_sel_mod *mod, const struct layout *layout, const struct rd_btf_member *member,
-			uint32_t elf_func)
+/* Whether a member can point to a function. A function without BTF matches every function pointer. */
+static bool matches_member(const struct rd_sel_mod *mod, const struct layout *layout,
+			   const struct rd_btf_member *member, uint32_t elf_func)
 {
 	uint32_t id = mod->btf.btf ? rd_btf_find_func(&mod->btf, mod->elf.funcs[elf_func].name) : 0;
 
@@ -79,7 +79,7 @@ static bool fits_member(const struct rd_sel_mod *mod, const struct layout *layou
 	       (!id || rd_btf_points_to(layout->btf, member->type, &mod->btf, id));
 }
 
-static bool fits_layout(const struct rd_sel_mod *mod, const struct layout *layout, const struct rd_elf_sym *object)
+static bool matches_layout(const struct rd_sel_mod *mod, const struct layout *layout, const struct rd_elf_sym *object)
 {
 	size_t first, n, local = 0;
 
@@ -94,7 +94,7 @@ static bool fits_layout(const struct rd_sel_mod *mod, const struct layout *layou
 			return false;
 		if (p->extern_name)
 			continue;
-		if (!fits_member(mod, layout, &member, p->to))
+		if (!matches_member(mod, layout, &member, p->to))
 			return false;
 		local++;
 	}
@@ -109,11 +109,11 @@ void rd_sel_find_drivers(struct rd_sel *sel)
 		const struct rd_sel_mod *mod = &sel->mods[m];
 
 		for (size_t i = 0; i < mod->elf.n_objects && !sel->set->modules[m].has_ops; i++)
-			sel->set->modules[m].has_ops = fits_layout(mod, &layout, &mod->elf.objects[i]);
+			sel->set->modules[m].has_ops = matches_layout(mod, &layout, &mod->elf.objects[i]);
 	}
 }
 
-/* The functions that a table of callbacks (`struct name`) points to. `rule_of` says what is done with a member. */
+/* The functions in a table of callbacks (`struct name`). `rule_of` decides about each member. */
 static int roots_of_table(struct rd_sel *sel, uint32_t m, const char *name, const struct layout *layout,
 			  const struct rd_elf_sym *object, enum rd_rule (*rule_of)(const char *member))
 {
@@ -139,15 +139,15 @@ static int roots_of_table(struct rd_sel *sel, uint32_t m, const char *name, cons
 	return 0;
 }
 
-/* How the core's file operations are told apart: uverbs has all three, rdma_ucm a write and its command table. */
-struct file_doors {
-	uint32_t write, ioctl, compat_ioctl, mmap, open; /* RD_ELF_NONE: none of this module */
+/* Entry points in file operations. uverbs has write, ioctl and mmap; rdma_ucm has a write and its command table. */
+struct file_entries {
+	uint32_t write, ioctl, compat_ioctl, mmap, open; /* RD_ELF_NONE: not in this module */
 };
 
-static struct file_doors read_file_doors(const struct rd_sel_mod *mod, const struct layout *layout,
-					 const struct rd_elf_sym *object)
+static struct file_entries read_file_entries(const struct rd_sel_mod *mod, const struct layout *layout,
+					     const struct rd_elf_sym *object)
 {
-	struct file_doors doors = { RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE };
+	struct file_entries entries = { RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE, RD_ELF_NONE };
 	size_t first, n = rd_elf_object_ptrs(&mod->elf, object, &first);
 
 	for (size_t i = first; i < first + n; i++) {
@@ -159,20 +159,20 @@ static struct file_doors read_file_doors(const struct rd_sel_mod *mod, const str
 			continue;
 		fn = p->extern_name ? RD_ELF_NONE : mod->fn_of[p->to];
 		if (!strcmp(member.name, "write"))
-			doors.write = fn;
+			entries.write = fn;
 		else if (!strcmp(member.name, "unlocked_ioctl"))
-			doors.ioctl = fn;
+			entries.ioctl = fn;
 		else if (!strcmp(member.name, "compat_ioctl"))
-			doors.compat_ioctl = fn;
+			entries.compat_ioctl = fn;
 		else if (!strcmp(member.name, "mmap"))
-			doors.mmap = fn;
+			entries.mmap = fn;
 		else if (!strcmp(member.name, "open"))
-			doors.open = fn;
+			entries.open = fn;
 	}
-	return doors;
+	return entries;
 }
 
-static int add_door(struct rd_sel *sel, uint32_t fn, const char *member, enum rd_entry entry)
+static int add_entry_point(struct rd_sel *sel, uint32_t fn, const char *member, enum rd_entry entry)
 {
 	char via[64];
 
@@ -196,28 +196,28 @@ static int roots_of_file_operations(struct rd_sel *sel, uint32_t m, const struct
 				    const struct rd_elf_sym *object)
 {
 	const struct rd_sel_mod *mod = &sel->mods[m];
-	struct file_doors doors = read_file_doors(mod, layout, object);
+	struct file_entries entries = read_file_entries(mod, layout, object);
 	bool ucma = has_object(mod, UCMA_TABLE);
-	/* Device files of drivers, of management datagrams and the like are no way to verbs: no event would come of
-	 * what is behind them. */
-	bool uverbs = !ucma && !sel->set->modules[m].has_ops && doors.write != RD_ELF_NONE &&
-		      doors.ioctl != RD_ELF_NONE && doors.mmap != RD_ELF_NONE;
+	/* Device files of drivers, of umad and similar do not lead to verbs: their functions would cause no
+	 * events. */
+	bool uverbs = !ucma && !sel->set->modules[m].has_ops && entries.write != RD_ELF_NONE &&
+		      entries.ioctl != RD_ELF_NONE && entries.mmap != RD_ELF_NONE;
 	int rc = 0;
 
 	if (ucma)
-		return add_door(sel, doors.write, "write", RD_ENTRY_UCMA_WRITE);
+		return add_entry_point(sel, entries.write, "write", RD_ENTRY_UCMA_WRITE);
 	if (!uverbs)
 		return 0;
-	rc = add_door(sel, doors.ioctl, "unlocked_ioctl", RD_ENTRY_UVERBS_IOCTL);
+	rc = add_entry_point(sel, entries.ioctl, "unlocked_ioctl", RD_ENTRY_UVERBS_IOCTL);
 	if (!rc)
-		rc = add_door(sel, doors.compat_ioctl, "compat_ioctl", RD_ENTRY_UVERBS_IOCTL);
+		rc = add_entry_point(sel, entries.compat_ioctl, "compat_ioctl", RD_ENTRY_UVERBS_IOCTL);
 	if (!rc)
-		rc = add_door(sel, doors.mmap, "mmap", RD_ENTRY_UVERBS_MMAP);
+		rc = add_entry_point(sel, entries.mmap, "mmap", RD_ENTRY_UVERBS_MMAP);
 	if (!rc)
-		rc = add_door(sel, doors.open, "open", RD_ENTRY_UVERBS_OPEN);
-	/* Soft drivers ring their doorbells through write(2) of an uverbs file. */
+		rc = add_entry_point(sel, entries.open, "open", RD_ENTRY_UVERBS_OPEN);
+	/* Soft drivers ring their doorbells through write(2) on a uverbs file. */
 	if (!rc)
-		rc = rd_sel_add_aside(sel, doors.write, RD_RULE_DATA_PATH);
+		rc = rd_sel_add_aside(sel, entries.write, RD_RULE_DATA_PATH);
 	return rc;
 }
 
@@ -245,15 +245,14 @@ static int roots_of_ucma(struct rd_sel *sel, uint32_t m, const struct rd_elf_sym
 	return 0;
 }
 
-/* The classes of user objects, whose callbacks make the object a verb works on, or look it up: posting looks its queue
- * up, too. */
+/* Classes of user objects: their callbacks create or look up the object of a verb. Posting looks up its queue as well. */
 static enum rd_rule rule_of_class_member(const char *name)
 {
 	return strncmp(name, "lookup", 6) == 0 ? RD_RULE_DATA_PATH : rd_rules_name(name);
 }
 
-/* The kernel's macro for ioctl methods names each handler: ib_uverbs_handler_UVERBS_METHOD_QP_CREATE; a driver has its own
- * words before and after "_handler_". */
+/* The kernel macro for ioctl methods generates handler names such as ib_uverbs_handler_UVERBS_METHOD_QP_CREATE; drivers use
+ * their own words before and after "_handler_". */
 static bool is_ioctl_handler(const char *name)
 {
 	const char *p = strstr(name, "_handler_");
@@ -261,8 +260,8 @@ static bool is_ioctl_handler(const char *name)
 	return p && p > name && p[9] >= 'A' && p[9] <= 'Z';
 }
 
-/* Handlers of ioctl methods and write commands: named so by the core's macro, listed in the core's table, or of the
- * one type that both have. */
+/* Handlers of ioctl methods and write commands: recognized by the name from the kernel macro, by the table of the core, or by
+ * the function type that both have. */
 static int add_handler(struct rd_sel *sel, uint32_t fn, bool in_write_table)
 {
 	struct rd_fn *f = &sel->set->fns[fn];
@@ -272,7 +271,7 @@ static int add_handler(struct rd_sel *sel, uint32_t fn, bool in_write_table)
 	if (!ioctl && !in_write_table &&
 	    !(f->btf_id && rd_btf_takes_only(&sel->mods[f->module].btf, f->btf_id, "uverbs_attr_bundle")))
 		return 0;
-	/* Without a file, that a table lists it is not known: helpers have the same type, but not the core's prefix. */
+	/* Without a module file the table is not available: helpers have the same type, but not the prefix of the core. */
 	if (!ioctl && !sel->set->modules[f->module].file_matches && strncmp(f->name, "ib_uverbs_", 10) != 0)
 		return 0;
 	rule = rd_rules_name(f->name);
@@ -306,13 +305,13 @@ static int roots_of_handlers(struct rd_sel *sel, uint32_t m)
 	return 0;
 }
 
-/* The core's doors by name, where there is no file to find them in. */
+/* The entry points of the core by name, for modules without a file. */
 static int roots_by_name(struct rd_sel *sel, uint32_t m)
 {
 	static const struct {
 		const char *name, *member;
 		enum rd_entry entry;
-	} doors[] = {
+	} entries[] = {
 		{ "ib_uverbs_ioctl", "unlocked_ioctl", RD_ENTRY_UVERBS_IOCTL },
 		{ "ib_uverbs_mmap", "mmap", RD_ENTRY_UVERBS_MMAP },
 		{ "ib_uverbs_open", "open", RD_ENTRY_UVERBS_OPEN },
@@ -323,9 +322,9 @@ static int roots_by_name(struct rd_sel *sel, uint32_t m)
 	for (uint32_t i = mod->first_fn; i < mod->first_fn + mod->n_fns; i++) {
 		int rc = 0;
 
-		for (size_t d = 0; d < RD_ARRAY_SIZE(doors) && !rc; d++)
-			if (!strcmp(sel->set->fns[i].name, doors[d].name))
-				rc = add_door(sel, i, doors[d].member, doors[d].entry);
+		for (size_t d = 0; d < RD_ARRAY_SIZE(entries) && !rc; d++)
+			if (!strcmp(sel->set->fns[i].name, entries[d].name))
+				rc = add_entry_point(sel, i, entries[d].member, entries[d].entry);
 		if (!rc)
 			rc = add_handler(sel, i, false);
 		if (rc)
@@ -356,11 +355,11 @@ int rd_sel_find_roots(struct rd_sel *sel)
 
 			if (!strcmp(object->name, UCMA_TABLE))
 				rc = roots_of_ucma(sel, m, object);
-			else if (fits_layout(mod, &device, object))
+			else if (matches_layout(mod, &device, object))
 				rc = roots_of_table(sel, m, "ib_device_ops", &device, object, rd_rules_member);
-			else if (fits_layout(mod, &file, object))
+			else if (matches_layout(mod, &file, object))
 				rc = roots_of_file_operations(sel, m, &file, object);
-			else if (fits_layout(mod, &class, object))
+			else if (matches_layout(mod, &class, object))
 				rc = roots_of_table(sel, m, "uverbs_obj_type_class", &class, object,
 						    rule_of_class_member);
 		}

@@ -14,12 +14,12 @@ struct words {
 static const struct word_rule {
 	enum rd_rule rule;
 	const char *const *phrases; /* words separated by blanks; NULL-terminated */
-	/* Applies only if no word for changing something stands before it: alloc_free_list allocates. */
+	/* Applies only if not preceded by a word for changing something: alloc_free_list allocates. */
 	bool decisive;
 } name_rules[], member_rules[];
 static const char *const changing[], *const control[], *const per_packet[];
 
-static void split(const char *name, struct words *ret)
+static void split_words(const char *name, struct words *ret)
 {
 	size_t end = rd_rules_bare_length(name);
 
@@ -42,7 +42,7 @@ static bool same_word(const char *word, size_t len, const char *other, size_t ot
 	return len == other_len && !strncasecmp(word, other, len);
 }
 
-/* Whether the words from `at` on are those of the phrase. */
+/* Whether the words at `at` match the phrase. */
 static bool phrase_at(const struct words *words, size_t at, const char *phrase)
 {
 	while (*phrase) {
@@ -57,8 +57,7 @@ static bool phrase_at(const struct words *words, size_t at, const char *phrase)
 	return true;
 }
 
-/* Position of the first of the phrases; words->n if there is none. Names are many: most phrases are ruled out by their
- * first letter. */
+/* Position of the first of the phrases; words->n if there is none. Comparing first letters makes this fast for many names. */
 static size_t find_phrase(const struct words *words, const char *const *phrases)
 {
 	for (size_t at = 0; at < words->n; at++) {
@@ -71,7 +70,7 @@ static size_t find_phrase(const struct words *words, const char *const *phrases)
 	return words->n;
 }
 
-static enum rd_rule apply(const struct words *words, const struct word_rule *table)
+static enum rd_rule apply_rules(const struct words *words, const struct word_rule *table)
 {
 	size_t change = find_phrase(words, changing);
 
@@ -97,8 +96,8 @@ enum rd_rule rd_rules_name(const char *name)
 
 	if (is_cold(name))
 		return RD_RULE_COLD;
-	split(name, &words);
-	return apply(&words, name_rules);
+	split_words(name, &words);
+	return apply_rules(&words, name_rules);
 }
 
 enum rd_rule rd_rules_member(const char *member)
@@ -106,16 +105,16 @@ enum rd_rule rd_rules_member(const char *member)
 	struct words words;
 	enum rd_rule rule;
 
-	split(member, &words);
-	rule = apply(&words, name_rules);
-	return rule != RD_RULE_SELECTED ? rule : apply(&words, member_rules);
+	split_words(member, &words);
+	rule = apply_rules(&words, name_rules);
+	return rule != RD_RULE_SELECTED ? rule : apply_rules(&words, member_rules);
 }
 
 bool rd_rules_changes(const char *name)
 {
 	struct words words;
 
-	split(name, &words);
+	split_words(name, &words);
 	return find_phrase(&words, control) < words.n && find_phrase(&words, per_packet) == words.n;
 }
 
@@ -152,7 +151,7 @@ static const char *const cleanup[] = {
 	"purge",   "reclaim",  "kill",	   "dec",      "unlock", "uninstall",  "unset",	     NULL,
 };
 
-/* Not verbs: they describe the device to the core, or carry management datagrams. */
+/* Not verbs: members that describe the device to the core, or process MADs. */
 static const char *const describing[] = {
 	"get", "fill", "process mad", "report", "rdma netdev", "port immutable", NULL,
 };
@@ -166,7 +165,7 @@ static const char *const changing[] = {
 	"export",    "reserve", "acquire", "install",  "invoke",  NULL,
 };
 
-/* What tells control from data where names are all there is: "get", "find" and "lookup" stand in both. */
+/* Words of control path functions, if only names are available. "get", "find" and "lookup" occur on both paths. */
 static const char *const control[] = {
 	"alloc",   "create",   "reg",	 "register", "rereg",  "modify", "attach",  "add",	 "init",
 	"insert",  "mmap",     "advise", "connect",  "accept", "listen", "resolve", "join",	 "migrate",
@@ -177,8 +176,8 @@ static const char *const control[] = {
 
 static const char *const per_packet[] = { "packet", "pkt", "skb", "wqe", "cqe", NULL };
 
-/* The first that applies. Posting comes last: where there is a call graph, its doors are known and this rule is not
- * asked (see judge.c), but the others are. */
+/* The first that applies. Posting comes last: with a call graph its ops members are known, and judge.c ignores this rule, but not
+ * the others. */
 static const struct word_rule name_rules[] = {
 	{ .rule = RD_RULE_DIAGNOSTIC, .phrases = diagnostic },
 	{ .rule = RD_RULE_REFCOUNT, .phrases = refcount },

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which functions are left out by what they are called. Words between underscores count, never a driver's prefix. */
+/* Functions that are left out because of their name. Compares words between underscores, never the prefix of a driver. */
 #ifndef RD_TRACE_RULES_H
 #define RD_TRACE_RULES_H
 
 #include "model/trace/fnset.h"
 
-/* The rule that leaves a function of that name out, or RD_RULE_SELECTED if none does. The name may carry a compiler's
- * suffix. What such a function calls is not followed either. */
+/* The rule that leaves a function of that name out, or RD_RULE_SELECTED if none does. The name may have a suffix added by the
+ * compiler. Calls of such a function are not followed either. */
 enum rd_rule rd_rules_name(const char *name);
 
-/* The same for a member of struct ib_device_ops: whether what it points to is a root. */
+/* The same for a member of struct ib_device_ops: whether its function is a root. */
 enum rd_rule rd_rules_member(const char *member);
 
-/* Whether the name has a word for changing something. All there is to go by where no call graph can be had. */
+/* Whether the name has a word for changing something. The only criterion without a call graph. */
 bool rd_rules_changes(const char *name);
 
 /* Length of the name without ".part.0", ".constprop.0", ".isra.0", ".cold" … */

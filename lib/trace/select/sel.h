@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the steps of the selection share; nobody else includes this. */
+/* State shared by the steps of the selection. Private to lib/trace/select. */
 #ifndef RD_TRACE_SEL_H
 #define RD_TRACE_SEL_H
 
@@ -9,14 +9,14 @@
 #include "trace/select/btf.h"
 #include "trace/select/elfmod.h"
 
-/* A module under work; same index as in rd_fnset.modules. */
+/* Working data of a module; same index as in rd_fnset.modules. */
 struct rd_sel_mod {
-	struct rd_bytes file; /* unpacked */
+	struct rd_bytes file; /* decompressed */
 	struct rd_elf elf;    /* valid if the module's file_matches */
 	struct rd_btf btf;    /* valid if the module's has_btf */
 	const char *why;      /* why there is no file */
 	uint32_t first_fn, n_fns;
-	uint32_t *fn_of; /* per elf.funcs: the function's index in the set */
+	uint32_t *fn_of; /* per elf.funcs: index of the function in the set */
 };
 
 struct rd_sel_edge {
@@ -39,39 +39,39 @@ struct rd_sel {
 	size_t n_edges, cap_edges;
 	struct rd_sel_edge *takes; /* code of `from` takes the address of `to` */
 	size_t n_takes, cap_takes;
-	uint32_t *edge_first; /* n_fns + 1: where a function's edges begin */
-	uint32_t *aside;      /* functions behind doors that are no roots (ops members left out by a rule) */
+	uint32_t *edge_first; /* n_fns + 1: first edge of each function */
+	uint32_t *aside;      /* functions of ops members that a rule excludes as roots */
 	enum rd_rule *aside_rule;
 	size_t n_aside, cap_aside, cap_aside_rule;
 };
 
-/* modload.c: adds the modules with which[index in kmods], with their files and BTF; what is missing is noted. */
+/* modload.c: adds the modules with which[index in kmods], with their files and BTF; notes what is missing. */
 int rd_sel_load_modules(struct rd_sel *sel, const bool *which, bool rdma);
 
-/* functions.c: the functions of module m, and what is known of each. */
+/* functions.c: adds the functions of module m with their properties. */
 int rd_sel_add_functions(struct rd_sel *sel, uint32_t m);
 
 /* callgraph.c */
 int rd_sel_build_graph(struct rd_sel *sel);
-/* Fills seen[n_fns] with what is reached from `start` by direct calls; does not go into functions that `skip` says yes
- * to. `stack` has room for n_fns. */
+/* Sets seen[n_fns] of the functions reachable from `start` by direct calls, without those with `skip` set. `stack` has n_fns
+ * elements. */
 void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bool *seen, uint32_t *stack);
 
 /* roots.c */
 void rd_sel_find_drivers(struct rd_sel *sel); /* sets has_ops of modules */
 int rd_sel_find_roots(struct rd_sel *sel);
-/* A function behind a door that is no root: why, for itself and for what only it leads to. */
+/* Adds a function of an ops member that is not a root; the rule also applies to functions reachable only from it. */
 int rd_sel_add_aside(struct rd_sel *sel, uint32_t fn, enum rd_rule rule);
 
-/* judge.c: which rule each function falls under, and from which roots it is reached. */
+/* judge.c: the rule of each function, and the roots it is reachable from. */
 int rd_sel_judge(struct rd_sel *sel);
 
-/* select.c: what is left to be read from BTF and files once the set is complete; 0 or -errno with sel->err filled. */
+/* select.c: callback to read more from BTF and files when the set is complete; 0 or -errno with sel->err filled. */
 typedef int rd_sel_then_fn(struct rd_sel *sel, void *arg);
 int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *notes, struct rd_err *err,
 		   rd_sel_then_fn *then, void *arg);
 
-/* Where a member of a struct lies, and what it is; -1 and no type where there is none (or no such struct: type 0). */
+/* Offset and type of a struct member; -1 and no type if there is none (or no such struct: type 0). */
 int rd_sel_member_offset(const struct rd_btf *btf, uint32_t type, const char *name, struct rd_btf_member *ret);
 
 #endif

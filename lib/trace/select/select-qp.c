@@ -7,7 +7,7 @@
 #include "base/no-rdma.h"
 #include "trace/select/sel.h"
 
-/* Where in struct ib_qp_attr, as verbs.h of the kernel names it. */
+/* Members of struct ib_qp_attr, as in include/rdma/ib_verbs.h. */
 static const char *const attr_paths[RD_QPA_COUNT] = {
 	[RD_QPA_STATE] = "qp_state",
 	[RD_QPA_CUR_STATE] = "cur_qp_state",
@@ -31,7 +31,7 @@ static const char *const attr_paths[RD_QPA_COUNT] = {
 	[RD_QPA_AH_FLAGS] = "ah_attr.ah_flags",
 };
 
-/* Bytes from the struct's start to a member of a member; -1: there is none such, or it is not `size` bytes wide. */
+/* Offset in bytes of a nested member; -1: not found, or not `size` bytes wide. */
 static int offset_of(const struct rd_btf *btf, uint32_t type, const char *path, uint64_t size)
 {
 	struct rd_btf_member m = { .type = type };
@@ -80,16 +80,15 @@ static int core_layouts(struct rd_sel *sel, void *arg)
 			read_layouts(&sel->mods[m].btf, cfg);
 		if (cfg->attr[RD_QPA_STATE] >= 0 && cfg->qp_num >= 0)
 			return 0;
-		rd_err_set(sel->err, ENOTSUP, "ib_core",
-			   "this module has no BTF that says what a queue pair looks like in memory");
-		rd_err_hint(sel->err, "qp-state without --trace, with -i, sees changes between two looks");
+		rd_err_set(sel->err, ENOTSUP, "ib_core", "no BTF with the layout of a queue pair in this module");
+		rd_err_hint(sel->err, "qp-state -i without --trace shows changes between two samples");
 		return -ENOTSUP;
 	}
 	return rd_err_set(sel->err, ENODEV, "ib_core", RD_NO_RDMA_MODULE);
 }
 
-/* Has the function watched for this, if it can be hooked and is what its name says as far as BTF tells. */
-static bool watch(struct rd_fnset *set, struct rd_qp_watch *w, int fn, enum rd_qp_role role)
+/* Selects the function for this role, if it can be hooked and its arguments match as far as BTF describes them. */
+static bool watch_function(struct rd_fnset *set, struct rd_qp_watch *w, int fn, enum rd_qp_role role)
 {
 	struct rd_fn *f = fn < 0 ? NULL : &set->fns[fn];
 
@@ -104,7 +103,7 @@ static bool watch(struct rd_fnset *set, struct rd_qp_watch *w, int fn, enum rd_q
 
 static bool watch_name(struct rd_fnset *set, struct rd_qp_watch *w, const char *name, enum rd_qp_role role)
 {
-	return watch(set, w, rd_fnset_find(set, name), role);
+	return watch_function(set, w, rd_fnset_find(set, name), role);
 }
 
 static bool watch_drivers(struct rd_fnset *set, struct rd_qp_watch *w)
@@ -113,17 +112,17 @@ static bool watch_drivers(struct rd_fnset *set, struct rd_qp_watch *w)
 
 	for (size_t i = 0; i < set->n_roots; i++)
 		if (!strcmp(set->roots[i].via, "ib_device_ops.modify_qp"))
-			any |= watch(set, w, (int)set->roots[i].fn, RD_QP_ROLE_MODIFY);
+			any |= watch_function(set, w, (int)set->roots[i].fn, RD_QP_ROLE_MODIFY);
 	return any;
 }
 
-/* The places where transitions can be seen, from the one that sees most. */
+/* The functions that perform transitions, from the choice that covers the most callers. */
 static bool watch_modify(struct rd_fnset *set, struct rd_qp_watch *w, unsigned choice)
 {
 	bool any;
 
 	switch (choice) {
-	case 0: /* where users' and the kernel's own calls meet */
+	case 0: /* common to calls of programs and of the kernel itself */
 		return watch_name(set, w, "_ib_modify_qp", RD_QP_ROLE_MODIFY);
 	case 1:
 		any = watch_name(set, w, "ib_modify_qp_with_udata", RD_QP_ROLE_MODIFY);
@@ -145,10 +144,10 @@ bool rd_qp_watch_choose(struct rd_fnset *set, struct rd_qp_watch *w, unsigned *c
 		watch_name(set, w, "ib_destroy_qp_user", RD_QP_ROLE_DESTROY);
 		if (w->cfg.event_code < 0 || w->cfg.event_element < 0 || w->cfg.event_device < 0)
 			return true;
-		/* Newer kernels pass all through a function of the core; it calls the older one. */
+		/* Newer kernels pass all events through a function of the core, which calls the older one. */
 		if (!watch_name(set, w, "__ib_qp_event_handler", RD_QP_ROLE_EVENT))
 			watch_name(set, w, "ib_uverbs_qp_event_handler", RD_QP_ROLE_EVENT);
-		/* Changes of the GID table take a shortcut to what tells the clients. */
+		/* Changes of the GID table call the function that notifies the clients directly. */
 		if (!watch_name(set, w, "ib_dispatch_event_clients", RD_QP_ROLE_DISPATCH))
 			watch_name(set, w, "ib_dispatch_event", RD_QP_ROLE_DISPATCH);
 		return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which kernel functions tell of queue pairs, and where in their arguments. */
+/* Selects the kernel functions that change queue pairs, and the offsets in their arguments. */
 #ifndef RD_TRACE_SELECT_QP_H
 #define RD_TRACE_SELECT_QP_H
 
@@ -8,24 +8,25 @@
 #include "model/trace/fnset.h"
 #include "source/shared/source.h"
 
-/* What the recorder hooks. */
+/* Configuration of the recorder. */
 struct rd_qp_watch {
 	struct rd_qp_config cfg;
 	uint8_t *roles; /* per function of the set: enum rd_qp_role */
 };
 
 /*
- * Fills *set with the functions of the loaded RDMA modules and *ret with where things lie in their arguments, by the BTF of
- * the loaded ib_core: without it nothing can be recorded, -ENOTSUP. -ENODEV: no RDMA module is loaded. `notes`: what
- * could not be read, and what that loses. The caller frees by rd_fnset_deinit and rd_qp_watch_deinit.
+ * Fills *set with the functions of the loaded RDMA modules, and *ret with the offsets of members in their arguments, from the BTF
+ * of the loaded ib_core. -ENOTSUP: no such BTF, so nothing can be recorded. -ENODEV: no RDMA module is loaded. `notes`: sources
+ * that are not readable, and the consequence. The caller frees with rd_fnset_deinit and rd_qp_watch_deinit.
  */
 int rd_select_qp(struct rd_source *src, struct rd_fnset *set, struct rd_qp_watch *ret, struct rd_errlist *notes,
 		 struct rd_err *err);
 void rd_qp_watch_deinit(struct rd_qp_watch *watch);
 
 /*
- * Selects the functions to hook: for transitions by the first of RD_QP_CHOICES ways, from *choice on, that this kernel seems
- * to have; *choice becomes that way. Whether it can be hooked shows only when it is tried. False: there is no more.
+ * Selects the functions to hook. For transitions there are RD_QP_CHOICES sets of functions: uses the first one, from *choice on,
+ * that this kernel seems to have, and sets *choice to it. Whether it can be hooked shows only when attaching. False: no choice
+ * left.
  */
 #define RD_QP_CHOICES 3
 bool rd_qp_watch_choose(struct rd_fnset *set, struct rd_qp_watch *watch, unsigned *choice);

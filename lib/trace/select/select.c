@@ -29,7 +29,7 @@ static void sel_deinit(struct rd_sel *sel, size_t n_modules)
 	free(sel->aside_rule);
 }
 
-/* What all modules need. Only the list of modules is indispensable. */
+/* Reads what all modules need. Only the list of modules is mandatory. */
 static int read_common(struct rd_sel *sel)
 {
 	struct rd_err err = { 0 };
@@ -42,14 +42,14 @@ static int read_common(struct rd_sel *sel)
 	if (!rc)
 		rc = rd_moddep_read(sel->src, sel->set->kernel, &sel->dep, &err);
 	if (rc == -ENOMEM)
-		return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+		return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
 	if (rc) {
 		rd_err_hint(&err, "in a container, mount the host's /lib/modules");
 		rd_errlist_add(sel->notes, &err);
 	}
 	rc = rd_btf_read_base(sel->src, &sel->base, &err);
 	if (rc == -ENOMEM)
-		return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+		return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
 	if (rc)
 		rd_errlist_add(sel->notes, &err);
 	return 0;
@@ -62,7 +62,7 @@ static int no_rdma(struct rd_sel *sel)
 
 	rd_names_deinit(&names);
 	rd_err_set(sel->err, ENODEV, "ib_core",
-		   built_in ? "RDMA is built into this kernel, and only modules can be looked into" : RD_NO_RDMA_MODULE);
+		   built_in ? "RDMA is built into this kernel; only modules can be traced" : RD_NO_RDMA_MODULE);
 	if (!built_in)
 		rd_err_hint(sel->err, "load a driver, for example: modprobe rdma_rxe");
 	return -ENODEV;
@@ -77,7 +77,7 @@ static int load_rdma(struct rd_sel *sel)
 		return no_rdma(sel);
 	rdma = calloc(sel->kmods.n, sizeof(*rdma));
 	if (!rdma)
-		return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+		return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
 	rd_kmods_mark_users(&sel->kmods, core, rdma);
 	rc = rd_sel_load_modules(sel, rdma, true);
 	if (!rc)
@@ -94,10 +94,10 @@ static bool in_set(const struct rd_sel *sel, const char *name)
 }
 
 /*
- * A module below a device driver is that vendor's core driver if it drives devices itself; what drives none (tunnels,
- * libraries) is common kernel code.
+ * A module that an RDMA driver depends on is the core driver of that vendor if it has device drivers itself; others (tunnels,
+ * libraries) are common kernel code.
  */
-static bool is_lower_half(const struct rd_sel *sel, const struct rd_kmod *mod)
+static bool is_core_driver(const struct rd_sel *sel, const struct rd_kmod *mod)
 {
 	struct rd_names names = { 0 };
 	bool below = false, drives;
@@ -115,14 +115,14 @@ static bool is_lower_half(const struct rd_sel *sel, const struct rd_kmod *mod)
 	return drives;
 }
 
-static int load_lower_halves(struct rd_sel *sel)
+static int load_core_drivers(struct rd_sel *sel)
 {
 	_cleanup_free_ bool *lower = calloc(sel->kmods.n + 1, sizeof(*lower));
 
 	if (!lower)
-		return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+		return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
 	for (size_t i = 0; i < sel->kmods.n; i++)
-		lower[i] = is_lower_half(sel, &sel->kmods.v[i]);
+		lower[i] = is_core_driver(sel, &sel->kmods.v[i]);
 	return rd_sel_load_modules(sel, lower, false);
 }
 
@@ -162,7 +162,7 @@ static void offsets_of_module(const struct rd_btf *btf, struct rd_offsets *off)
 	}
 }
 
-/* Only the core's own modules say what the core's structures look like here. */
+/* Only the modules of the RDMA core have the layout of its structures. */
 static void find_offsets(struct rd_sel *sel)
 {
 	static const char *const cores[] = { "ib_core", "ib_uverbs" };
@@ -174,7 +174,7 @@ static void find_offsets(struct rd_sel *sel)
 				offsets_of_module(&sel->mods[m].btf, &sel->set->off);
 }
 
-/* Of lower halves only what verbs reach belongs to the set. Order stays, so indices only move down. */
+/* Removes functions of core drivers that are not reachable from verbs. The order is kept, so indices only decrease. */
 static int drop_unreached(struct rd_sel *sel)
 {
 	struct rd_fnset *set = sel->set;
@@ -182,7 +182,7 @@ static int drop_unreached(struct rd_sel *sel)
 	uint32_t n = 0;
 
 	if (!moved)
-		return rd_err_set(sel->err, ENOMEM, NULL, "choosing the functions to watch");
+		return rd_err_set(sel->err, ENOMEM, NULL, "cannot select the functions to trace");
 	for (size_t i = 0; i < set->n_fns; i++) {
 		if (!set->modules[set->fns[i].module].rdma && !set->fns[i].n_roots) {
 			free(set->fns[i].name);
@@ -209,7 +209,7 @@ int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlis
 	if (!rc)
 		rc = load_rdma(&sel);
 	if (!rc)
-		rc = load_lower_halves(&sel);
+		rc = load_core_drivers(&sel);
 	for (uint32_t m = 0; !rc && m < set.n_modules; m++)
 		rc = rd_sel_add_functions(&sel, m);
 	if (!rc)

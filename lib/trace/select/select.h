@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which kernel functions to watch: computed from what is loaded, whoever wrote it. */
+/* Selects the kernel functions to trace from the loaded modules, independent of the driver. */
 #ifndef RD_TRACE_SELECT_H
 #define RD_TRACE_SELECT_H
 
@@ -8,10 +8,10 @@
 #include "source/shared/source.h"
 
 /*
- * Fills *ret with the functions of the loaded RDMA modules (ib_core and all that depends on it) and those functions of
- * their vendors' core drivers that a verb leads to. Reads module files, BTF and section addresses; where a module's
- * file is missing or another build's, kallsyms and available_filter_functions instead. What could not be read, and what
- * that loses, goes to `notes` (may be NULL).
+ * Fills *ret with the functions of the loaded RDMA modules (ib_core and all that depend on it), and those functions of the core
+ * drivers below them that are reachable from a verb. Reads module files, BTF and section addresses; if the file of a module is
+ * missing or of a different build, kallsyms and available_filter_functions. Sources that are not readable, and the consequence,
+ * go to `notes` (may be NULL).
  *
  * -ENODEV: no RDMA module is loaded. On success the caller frees *ret with rd_fnset_deinit.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* libdw, loaded when the first user stack is to be named. */
+/* libdw, loaded when user stacks are requested. */
 #ifndef RD_TRACE_LIBDW_H
 #define RD_TRACE_LIBDW_H
 

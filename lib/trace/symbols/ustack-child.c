@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The other end: a process that reads the files of one traced process, which are whatever somebody wrote into them. It has
- * them open, gives up everything else, and parses. There is one for each traced process, so that what one process's files do
- * to it makes no other one's names wrong.
+ * The child: a process that parses the files of one traced process, which are untrusted. It opens them, drops all privileges, and
+ * parses. There is one child per traced process, so that files of one process cannot affect the symbols of another.
  */
 #include "trace/symbols/ustack-priv.h"
 
@@ -20,12 +19,12 @@
 
 RD_LATE_DEFINE(rd_libdw, RD_LIBDW_CALLS, RD_LIBDW)
 
-/* Of what it allocates, and of files read as a whole; libelf then reads by parts. */
+/* Limit on allocations, including files read as a whole; libelf then reads in parts. */
 #define DATA_MAX ((rlim_t)1 << 30)
 
 struct file {
 	int fd; /* -1: none, or libdw has it */
-	bool asked;
+	bool requested;
 };
 
 static int sock;
@@ -62,7 +61,7 @@ static void set_limits(void)
 	files.rlim_cur = files.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &files);
 	setrlimit(RLIMIT_CORE, &none);
-#ifndef RD_SANITIZED /* whose shadow memory is larger than any limit */
+#ifndef RD_SANITIZED /* the shadow memory of sanitizers is larger than any limit */
 	setrlimit(RLIMIT_DATA, &(struct rlimit){ DATA_MAX, DATA_MAX });
 #endif
 }
@@ -99,8 +98,8 @@ static int receive_file(void)
 	return fd;
 }
 
-/* Debug information in a file of its own, by build-id. A second question is for what several such files share, whose
- * build-id is another. */
+/* Separate debug information, by build-id. A second request is for a file shared by several debug files (dwz), which has
+ * a different build-id. */
 static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base, const char *path,
 			  const char *link, GElf_Word crc, char **ret)
 {
@@ -108,10 +107,10 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, D
 	const unsigned char *id = NULL;
 	char text[2 * RD_BUILD_ID_MAX + 1] = "";
 	GElf_Addr at;
-	int n = file->asked ? 0 : rd_libdw.dwfl_module_build_id(mod, &id, &at);
+	int n = file->requested ? 0 : rd_libdw.dwfl_module_build_id(mod, &id, &at);
 
 	(void)name, (void)base, (void)path, (void)link, (void)crc, (void)ret;
-	file->asked = true;
+	file->requested = true;
 	if (n <= 0 || n > RD_BUILD_ID_MAX)
 		return -1;
 	for (int i = 0; i < n; i++) {
@@ -122,7 +121,7 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, D
 	return receive_file();
 }
 
-/* Only what lies on this host is found; the functions of libdw would ask servers on the network as well. */
+/* Finds only files of this host; the functions of libdw would also query debuginfod servers. */
 static const Dwfl_Callbacks callbacks = { .find_elf = find_elf, .find_debuginfo = find_debuginfo };
 
 static Dwfl *report(const struct rd_maps *maps, struct file *files)
@@ -157,7 +156,7 @@ static void name_address(Dwfl *dwfl, uint64_t addr, struct rd_buf *out)
 
 	if (mod) {
 		rd_libdw.dwfl_module_info(mod, NULL, &low, NULL, NULL, NULL, NULL, NULL);
-		/* A return address stands behind its call, which may be the last instruction of its function. */
+		/* A return address points behind its call, which may be the last instruction of the function. */
 		function = rd_libdw.dwfl_module_addrinfo(mod, addr - 1, &offset, &sym, NULL, NULL, NULL);
 		named.offset = function ? offset + 1 : addr - (rd_libdw.dwfl_module_getelf(mod, &bias) ? bias : low);
 		line = rd_libdw.dwfl_module_getsrc(mod, addr - 1);
@@ -170,13 +169,13 @@ static void name_address(Dwfl *dwfl, uint64_t addr, struct rd_buf *out)
 	rd_buf_add(out, file, named.file);
 }
 
-static void answer(Dwfl *dwfl)
+static void handle_request(Dwfl *dwfl)
 {
 	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 	uint64_t addrs[RD_STACK_MAX];
 	uint32_t n;
 
-	/* All of it: what is asked for meanwhile is answered behind it. */
+	/* Read the request completely: responses to our own requests follow it on the socket. */
 	if (!read_whole(&n, sizeof(n)) || n > RD_STACK_MAX || !read_whole(addrs, n * sizeof(*addrs)))
 		_exit(0);
 	for (uint32_t i = 0; i < n; i++)
@@ -200,7 +199,7 @@ _Noreturn void rd_namer_serve(int fd, pid_t traced, const struct rd_maps *maps)
 
 	sock = fd;
 	rd_environ_hide();
-	/* Descriptors of hooks, and pages that the kernel's programs read: none of it is for who parses. */
+	/* The parser must not have descriptors of hooks, or shared pages that the BPF programs read. */
 	rd_child_close_others();
 	rd_maps_unshare();
 	set_limits();
@@ -211,9 +210,9 @@ _Noreturn void rd_namer_serve(int fd, pid_t traced, const struct rd_maps *maps)
 	send_kind(RD_NAMER_READY, rd_confined(), sizeof(*rd_confined()));
 	dwfl = files ? report(maps, files) : NULL;
 	if (!dwfl) {
-		rd_err_set(&err, ENOMEM, "user stacks", "no memory to name them");
+		rd_err_set(&err, ENOMEM, "user stacks", "no memory to resolve them");
 		fail(&err);
 	}
 	for (;;)
-		answer(dwfl);
+		handle_request(dwfl);
 }

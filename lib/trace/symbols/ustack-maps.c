@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/number.h"
 
-/* A process chooses how much it maps. Programs of a thousand libraries stay far below. */
+/* Limits, because a process controls what it maps. Programs with a thousand libraries stay far below. */
 #define MAPS_MAX ((size_t)8 << 20)
 #define FILES_MAX 4096
 #define APART_MAX (UINT64_C(64) << 20) /* segments may be aligned to huge pages */
@@ -26,8 +26,8 @@ struct line {
 	const char *name;
 };
 
-/* A number and what stands behind it. */
-static bool take(const char **at, enum rd_radix radix, uint64_t *ret, char behind)
+/* A number and the character after it. */
+static bool take_number(const char **at, enum rd_radix radix, uint64_t *ret, char behind)
 {
 	return rd_take_uint(at, radix, UINT64_MAX, ret) == 0 && *(*at)++ == behind;
 }
@@ -38,13 +38,14 @@ static bool parse_line(const char *line, struct line *ret)
 	const char *at = line;
 	uint64_t major, minor;
 
-	if (!take(&at, RD_HEX, &ret->start, '-') || !take(&at, RD_HEX, &ret->end, ' ') || strcspn(at, " ") != 4)
+	if (!take_number(&at, RD_HEX, &ret->start, '-') || !take_number(&at, RD_HEX, &ret->end, ' ') ||
+	    strcspn(at, " ") != 4)
 		return false;
 	ret->code = at[2] == 'x';
 	ret->shared = at[3] == 's';
 	at += 5;
-	if (!take(&at, RD_HEX, &ret->offset, ' ') || !take(&at, RD_HEX, &major, ':') ||
-	    !take(&at, RD_HEX, &minor, ' ') || rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, &ret->ino) < 0)
+	if (!take_number(&at, RD_HEX, &ret->offset, ' ') || !take_number(&at, RD_HEX, &major, ':') ||
+	    !take_number(&at, RD_HEX, &minor, ' ') || rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, &ret->ino) < 0)
 		return false;
 	ret->dev = makedev((unsigned)major, (unsigned)minor);
 	ret->name = at + strspn(at, " ");
@@ -71,7 +72,7 @@ static int read_text(const char *path, struct rd_buf *text)
 	return text->failed ? -ENOMEM : n < 0 ? -errno : text->len ? 0 : -ESRCH;
 }
 
-/* Segments of one file that was loaded once: their places differ from those in the file by nearly the same. */
+/* Whether the segment belongs to the same load of a file: the load bias of its segments is nearly the same. */
 static bool belongs_to(const struct line *line, const struct rd_mapped *file)
 {
 	uint64_t apart = (line->start - line->offset) - (file->start - file->offset);
@@ -169,7 +170,7 @@ const struct rd_mapped *rd_maps_find(const struct rd_maps *maps, uint64_t addr)
 	return NULL;
 }
 
-/* `path_fd` is of O_PATH, which opens nothing yet: opening a device or a pipe may have effects. */
+/* `path_fd` is an O_PATH descriptor: opening a device or a pipe could have side effects. */
 static int open_regular(int path_fd)
 {
 	char path[32];
@@ -181,7 +182,7 @@ static int open_regular(int path_fd)
 	return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 }
 
-/* In a container a path leads elsewhere than here. No link there may lead out of it; before Linux 5.6 one may. */
+/* Resolves the path in the root of the process, which may be in a container. Links cannot leave that root since Linux 5.6. */
 static int find_below_root(pid_t pid, const char *name)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
@@ -197,7 +198,7 @@ static int find_below_root(pid_t pid, const char *name)
 	return fd < 0 && errno == ENOSYS ? openat(root, name + 1, O_PATH | O_CLOEXEC) : fd;
 }
 
-/* Device and inode in maps are on some file systems (overlayfs, btrfs) others than those that stat tells. */
+/* On some file systems (overlayfs, btrfs), device and inode in maps differ from those of stat. */
 static int find_here(const struct rd_mapped *file, bool ours)
 {
 	int fd = open(file->name, O_PATH | O_CLOEXEC);

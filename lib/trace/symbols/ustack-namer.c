@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The privileged end: starts the process, opens what it may read, and takes what it says for foreign text. */
+/* The privileged parent: starts the child, opens debug files for it, and treats its output as untrusted. */
 #include "trace/symbols/ustack-priv.h"
 
 #include <errno.h>
@@ -13,9 +13,9 @@
 #include "bpf/record.h"
 #include "source/opener/child.h"
 
-#define LIMIT_MS 5000 /* an idle host takes a tenth of a second for all of libc's debug information */
+#define LIMIT_MS 5000 /* an idle host needs 0.1 s for the debug information of libc */
 #define FRAMES_MAX RD_STACK_MAX
-#define ANSWER_MAX (FRAMES_MAX * (sizeof(struct rd_named) + 2 * RD_NAMED_TEXT))
+#define RESPONSE_MAX (FRAMES_MAX * (sizeof(struct rd_named) + 2 * RD_NAMED_TEXT))
 
 int rd_namer_start(struct rd_namer *namer, pid_t traced, const struct rd_maps *maps, struct rd_err *err)
 {
@@ -29,7 +29,7 @@ int rd_namer_start(struct rd_namer *namer, pid_t traced, const struct rd_maps *m
 		rd_namer_serve(fd, traced, maps);
 	if (r < 0)
 		return r;
-	/* Who ends it later must not meet another process of its number. */
+	/* The pidfd ensures that rd_namer_stop does not signal a process with a reused PID. */
 	*namer = (struct rd_namer){ .pid = child, .pidfd = (int)syscall(SYS_pidfd_open, child, 0), .sock = fd };
 	return 0;
 }
@@ -46,7 +46,7 @@ void rd_namer_stop(struct rd_namer *namer)
 	*namer = (struct rd_namer){ .pidfd = -1, .sock = -1 };
 }
 
-/* Of root's files, by a name that cannot lead out of their folder. */
+/* Opens only files below the directory of debug files, which root owns: the name is checked. */
 static int open_debug(const char *id, size_t size)
 {
 	char path[64 + 2 * RD_BUILD_ID_MAX];
@@ -79,7 +79,7 @@ static int send_file(int sock, int fd)
 	return sendmsg(sock, &head, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-static int give_debug(int sock, const char *id, size_t size)
+static int send_debug(int sock, const char *id, size_t size)
 {
 	_cleanup_close_ int fd = open_debug(id, size);
 
@@ -91,7 +91,7 @@ static char *text_of(const char *text, size_t size)
 	return size ? strndup(text, size) : NULL;
 }
 
-static int take_names(struct rd_frame *frames, size_t n, const char *data, size_t size)
+static int parse_names(struct rd_frame *frames, size_t n, const char *data, size_t size)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct rd_named named;
@@ -114,7 +114,7 @@ static int take_names(struct rd_frame *frames, size_t n, const char *data, size_
 	return size ? -EPROTO : 0;
 }
 
-static int take_confined(struct rd_namer *namer, const char *data, size_t size)
+static int parse_confined(struct rd_namer *namer, const char *data, size_t size)
 {
 	if (size != sizeof(namer->confined))
 		return -EPROTO;
@@ -122,7 +122,7 @@ static int take_confined(struct rd_namer *namer, const char *data, size_t size)
 	return 0;
 }
 
-static int take_failure(const char *data, size_t size, struct rd_err *err)
+static int parse_failure(const char *data, size_t size, struct rd_err *err)
 {
 	struct rd_err failure;
 
@@ -135,8 +135,9 @@ static int take_failure(const char *data, size_t size, struct rd_err *err)
 	return failure.code > 0 ? -failure.code : -EPROTO;
 }
 
-/* 1: there is more to come. */
-static int take(struct rd_namer *namer, int64_t deadline, struct rd_frame *frames, size_t n, struct rd_err *err)
+/* Receives one message. 1: more messages follow. */
+static int receive_message(struct rd_namer *namer, int64_t deadline, struct rd_frame *frames, size_t n,
+			   struct rd_err *err)
 {
 	_cleanup_free_ char *data = NULL;
 	struct rd_namer_head head;
@@ -144,7 +145,7 @@ static int take(struct rd_namer *namer, int64_t deadline, struct rd_frame *frame
 
 	if (r < 0)
 		return r;
-	if (head.size > ANSWER_MAX)
+	if (head.size > RESPONSE_MAX)
 		return -EPROTO;
 	data = calloc(1, (size_t)head.size + 1);
 	if (!data)
@@ -154,54 +155,52 @@ static int take(struct rd_namer *namer, int64_t deadline, struct rd_frame *frame
 		return r;
 	switch (head.kind) {
 	case RD_NAMER_READY:
-		r = take_confined(namer, data, head.size);
+		r = parse_confined(namer, data, head.size);
 		return r < 0 ? r : 1;
 	case RD_NAMER_DEBUG:
-		r = give_debug(namer->sock, data, head.size);
+		r = send_debug(namer->sock, data, head.size);
 		return r < 0 ? r : 1;
 	case RD_NAMER_FAILED:
-		return take_failure(data, head.size, err);
+		return parse_failure(data, head.size, err);
 	case RD_NAMER_NAMES:
-		return take_names(frames, n, data, head.size);
+		return parse_names(frames, n, data, head.size);
 	default:
 		return -EPROTO;
 	}
 }
 
-static int put_question(int sock, const struct rd_frame *frames, size_t n)
+static int send_request(int sock, const struct rd_frame *frames, size_t n)
 {
 	struct {
 		uint32_t n;
 		uint64_t addrs[FRAMES_MAX];
-	} __attribute__((packed)) question = { .n = (uint32_t)n };
+	} __attribute__((packed)) request = { .n = (uint32_t)n };
 
 	for (size_t i = 0; i < n; i++)
-		question.addrs[i] = frames[i].addr;
-	/* Fits into the socket's buffer: between questions nothing is in it. */
-	return send(sock, &question, sizeof(question.n) + n * sizeof(*question.addrs), MSG_NOSIGNAL | MSG_DONTWAIT) <
-			       0 ?
+		request.addrs[i] = frames[i].addr;
+	/* Fits into the socket buffer, which is empty between requests. */
+	return send(sock, &request, sizeof(request.n) + n * sizeof(*request.addrs), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ?
 		       -errno :
 		       0;
 }
 
-int rd_namer_ask(struct rd_namer *namer, struct rd_frame *frames, size_t n, struct rd_err *err)
+int rd_namer_resolve(struct rd_namer *namer, struct rd_frame *frames, size_t n, struct rd_err *err)
 {
 	int64_t deadline = rd_monotonic_ms() + LIMIT_MS;
 	int r;
 
 	n = n < FRAMES_MAX ? n : FRAMES_MAX;
-	r = put_question(namer->sock, frames, n);
+	r = send_request(namer->sock, frames, n);
 	*err = (struct rd_err){ 0 };
 	do {
-		r = r < 0 ? r : take(namer, deadline, frames, n, err);
+		r = r < 0 ? r : receive_message(namer, deadline, frames, n, err);
 	} while (r > 0 && rd_monotonic_ms() < deadline);
 	if (r > 0)
 		r = -ETIMEDOUT;
 	if (r < 0 && !err->code)
 		rd_err_set(err, -r, "user stacks", "%s",
-			   r == -ETIMEDOUT ? "the process that names functions gave no answer" :
-			   r == -ECHILD || r == -EPIPE ?
-					     "the process that names functions ended" :
-					     "the process that names functions does not answer as it should");
+			   r == -ETIMEDOUT	       ? "the process that resolves symbols timed out" :
+			   r == -ECHILD || r == -EPIPE ? "the process that resolves symbols ended" :
+							 "invalid response of the process that resolves symbols");
 	return r;
 }

@@ -10,23 +10,23 @@
 #include "base/environ.h"
 #include "trace/symbols/libdw.h"
 
-#define PROCESSES 16   /* remembered at a time */
-#define HANGS_MAX 3    /* each holds up the trace for some seconds */
-#define CHANGES_MAX 64 /* of what a process has mapped: each takes a new process that reads it */
+#define PROCESSES 16   /* cached at a time */
+#define HANGS_MAX 3    /* each delays the trace for some seconds */
+#define CHANGES_MAX 64 /* of the mappings of a process: each requires a new child */
 
 struct process {
-	uint32_t pid; /* 0: this place is free */
-	int pidfd;    /* -1: the kernel gave none */
+	uint32_t pid; /* 0: unused */
+	int pidfd;    /* -1: not supported by the kernel */
 	uint64_t used;
 	struct rd_maps maps;
 	unsigned changes;
 	struct rd_namer namer;
-	bool given_up; /* no names are asked for any more */
+	bool given_up; /* symbols are not resolved any more */
 };
 
 struct rd_ustack {
 	struct process processes[PROCESSES];
-	uint64_t clock; /* counts questions: the process asked for longest ago makes room */
+	uint64_t clock; /* counts requests; the least recently used process is evicted */
 	unsigned hangs;
 	struct rd_confined confined;
 };
@@ -42,7 +42,7 @@ static void process_forget(struct process *p)
 
 int rd_ustack_create(struct rd_ustack **ret, struct rd_err *err)
 {
-	/* Here, so that each process that parses has it already. */
+	/* Loaded here, so that each child inherits it. */
 	char **whole = rd_environ_hide();
 	int r = rd_libdw_load("user stacks", err);
 	struct rd_ustack *us;
@@ -52,7 +52,7 @@ int rd_ustack_create(struct rd_ustack **ret, struct rd_err *err)
 		return r;
 	us = calloc(1, sizeof(*us));
 	if (!us)
-		return rd_err_set(err, ENOMEM, "user stacks", "no memory to name them");
+		return rd_err_set(err, ENOMEM, "user stacks", "no memory to resolve them");
 	for (size_t i = 0; i < PROCESSES; i++)
 		us->processes[i].pidfd = -1;
 	*ret = us;
@@ -73,8 +73,8 @@ const struct rd_confined *rd_ustack_confined(const struct rd_ustack *us)
 	return &us->confined;
 }
 
-/* Has the process ended, and another one taken its number? What was learned of one that has ended stays good. */
-static bool is_another(const struct process *p)
+/* Whether the PID was reused by a new process. What is cached of an ended process stays valid. */
+static bool is_reused(const struct process *p)
 {
 	struct pollfd fd = { .fd = p->pidfd, .events = POLLIN };
 	char path[32];
@@ -95,7 +95,7 @@ static struct process *process_of(struct rd_ustack *us, uint32_t pid)
 		else if (us->processes[i].used < oldest->used)
 			oldest = &us->processes[i];
 	}
-	if (p && is_another(p)) {
+	if (p && is_reused(p)) {
 		process_forget(p);
 		oldest = p;
 		p = NULL;
@@ -111,8 +111,8 @@ static struct process *process_of(struct rd_ustack *us, uint32_t pid)
 	return p;
 }
 
-/* Files that were mapped since then are for a new process to open, which knows nothing of what the old one read. */
-static void read_again(struct process *p)
+/* Files that were mapped since then need a new child, which has not parsed anything yet. */
+static void reread_maps(struct process *p)
 {
 	struct rd_maps maps;
 
@@ -128,7 +128,7 @@ static void read_again(struct process *p)
 	}
 }
 
-/* The file, and the offset in it: that much is the kernel's word. Whether a file with names is among them. */
+/* Fills object and offset from the maps of the kernel. Returns whether a frame is in a file that may have symbols. */
 static bool locate(const struct process *p, struct rd_frame *frames, size_t n)
 {
 	bool any = false;
@@ -153,12 +153,13 @@ static bool all_are_known(const struct process *p, const struct rd_frame *frames
 	return true;
 }
 
-static int ask(struct rd_ustack *us, struct process *p, struct rd_frame *frames, size_t n, struct rd_err *err)
+static int resolve_symbols(struct rd_ustack *us, struct process *p, struct rd_frame *frames, size_t n,
+			   struct rd_err *err)
 {
 	int r = p->namer.pid ? 0 : rd_namer_start(&p->namer, (pid_t)p->pid, &p->maps, err);
 
 	if (!r)
-		r = rd_namer_ask(&p->namer, frames, n, err);
+		r = rd_namer_resolve(&p->namer, frames, n, err);
 	if (p->namer.confined.active)
 		us->confined = p->namer.confined;
 	if (!r)
@@ -168,7 +169,7 @@ static int ask(struct rd_ustack *us, struct process *p, struct rd_frame *frames,
 	us->hangs += r == -ETIMEDOUT;
 	snprintf(err->object, sizeof(err->object), "user stacks of PID %u", p->pid);
 	rd_err_hint(err,
-		    us->hangs == HANGS_MAX ? "from here on no user stack has names" : "they are shown without names");
+		    us->hangs == HANGS_MAX ? "all further user stacks are shown without names" : "shown without names");
 	return r;
 }
 
@@ -179,8 +180,8 @@ int rd_ustack_resolve(struct rd_ustack *us, uint32_t pid, struct rd_frame *frame
 	if (!p)
 		return 0;
 	if (!all_are_known(p, frames, n))
-		read_again(p);
+		reread_maps(p);
 	if (!locate(p, frames, n) || p->given_up || us->hangs >= HANGS_MAX)
 		return 0;
-	return ask(us, p, frames, n, err);
+	return resolve_symbols(us, p, frames, n, err);
 }

@@ -101,7 +101,7 @@ test_ctrl_c_while_attaching() {
 	until_true 60 holder a
 	sleep 0.2
 	in_time 1000 gives_up
-	grep -q 'given up' "$W/a.out"
+	grep -q 'cancelled while attaching' "$W/a.out"
 	gone
 }
 

@@ -56,7 +56,7 @@ test_user_stack() {
 		(.user_stack | map(.function) | index("worker") and index("main")) and
 		any(.user_stack[]; .function == "main" and (.object | endswith("/verbs-fail")) and .offset > 0 and
 			(.file | endswith("verbs-fail.c")) and .line > 0))' --argjson pid "$ran"
-	grep -q 'files of user stacks are read with: uid 65534, no capabilities, .*, seccomp$' "$W/all.err"
+	grep -q 'process that parses the files of user stacks: uid 65534, no capabilities, .*, seccomp$' "$W/all.err"
 }
 
 # Whoever parses the program's files can do nothing, and when it dies the trace goes on.
@@ -68,7 +68,7 @@ test_user_stack_that_kills() {
 		any(.[].user_stack[]; .object | strings | endswith("/verbs-fail"))'
 	tail -1 "$W/fault.json" | jq -c .errors
 	true_of "$W/fault.json" '.[-1].errors | map(select(.object // "" | startswith("user stacks of PID")).message) ==
-		["the process that names functions ended"]'
+		["the process that resolves symbols ended"]'
 }
 
 # libibverbs works in a process that can open no more than it needs; also where root alone may open the device, and for users.

@@ -135,8 +135,8 @@ test_status_and_detach_all() {
 	wait "${pid[a]}" || status=$?
 	[ $status = 3 ]
 	true_of "$W/a.json" '.[-1] | .status == 3 and .ended_early == "detached" and
-		any(.errors[]; .errno == "ECANCELED" and (.message | test("asked for the hooks")))'
-	grep -q 'the trace has ended early: process [0-9]* of user 0 asked' "$W/a.err"
+		any(.errors[]; .errno == "ECANCELED" and (.message | test("hooks detached at the request")))'
+	grep -q 'trace ended early: hooks detached at the request of process [0-9]* of user 0' "$W/a.err"
 }
 
 # Without permission to look: not known, which is not nothing.
@@ -145,7 +145,7 @@ test_status_of_a_user() {
 	with bpf,perfmon "$R" trace-errno --status --json >"$W/user.json" 2>"$W/user.err" || status=$?
 	[ $status = 3 ]
 	true_of "$W/user.json" '.[0] | .status == 3 and .errors[0].errno == "EPERM"'
-	grep -q 'is not known' "$W/user.err"
+	grep -q 'traces are unknown' "$W/user.err"
 	fails grep -q 'nothing is attached' "$W/user.err"
 }
 
@@ -225,7 +225,7 @@ test_recorder() {
 	"$R" trace-errno --detach-all
 	wait $recorder || status=$?
 	[ $status = 3 ]
-	true_of "$W/rec.json" '.[-1] | .status == 3 and any(.errors[]; .message | test("asked for the hooks"))'
+	true_of "$W/rec.json" '.[-1] | .status == 3 and any(.errors[]; .message | test("hooks detached at the request"))'
 	nothing_of_ours
 }
 
@@ -242,7 +242,7 @@ test_recorder_beside_looks() {
 	kill -INT $looks
 	wait $looks || :
 	true_of "$W/looks.json" '.[0].errors == [] and any(.[-1].errors[]; .object == "recorder" and
-		(.message | test("asked for the hooks.*seen by looks only")))'
+		(.message | test("hooks detached at the request.*seen by looks only")))'
 	nothing_of_ours
 }
 
@@ -279,7 +279,7 @@ test_max_hooks() {
 	"$R" trace-errno --json --max-hooks 10 -- touch "$W/ran" >"$W/max.json" 2>"$W/max.err" || status=$?
 	[ $status = 3 ]
 	[ ! -e "$W/ran" ]
-	grep -Eq '[0-9]{3} functions would be hooked, and no more than 10 may be' "$W/max.err"
+	grep -Eq '[0-9]{3} functions would be hooked, the limit is 10' "$W/max.err"
 	true_of "$W/max.json" '.[-1].status == 3'
 	nothing_of_ours
 }
@@ -314,7 +314,7 @@ test_max_cpu() {
 	kill $!
 	[ $status = 3 ]
 	true_of "$W/b.json" '.[-1] | .ended_early == "max-cpu" and .run_seconds > 0'
-	grep -Eq 'ended early: the programs took [0-9.]+% of a processor' "$W/b.err"
+	grep -Eq 'ended early: BPF programs used [0-9.]+% of a CPU' "$W/b.err"
 	gone
 }
 
