@@ -192,7 +192,7 @@ map() {
 	printf 'export NCCL_IB_HCA="mlx5_1"\nOTHER=1\n' >"$BATS_TEST_TMPDIR/env"
 	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
 	[ "$status" -eq 1 ]
-	[[ $output == *"mlx5_1 also means mlx5_10, mlx5_11"* ]]
+	[[ $output == *"mlx5_1 also matches mlx5_10, mlx5_11"* ]]
 	[[ ${lines[0]} == "nic-map of 1 variable (1 judged, 0 only listed, 0 unknown names): 0 critical, "*" warnings" ]]
 	printf 'NCCL_IB_HCA==mlx5_2\n' >"$BATS_TEST_TMPDIR/env"
 	run map --check-env --env-file "$BATS_TEST_TMPDIR/env" --raw

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which variables are set. Each name and value is kept once, in the text that it came in. */
+/* The set of environment variables. Names and values point into the texts they were parsed from, which the set owns. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* -E2BIG: there are too many, or it is too long. */
-static int add(struct rd_effects *effects, const char *name, const char *value)
+/* -E2BIG: too many variables, or the value is too long. */
+static int add_effect(struct rd_effects *effects, const char *name, const char *value)
 {
 	if (effects->n >= RD_EFFECTS_MAX || strlen(value) >= RD_EFFECT_BYTES)
 		return -E2BIG;
@@ -20,8 +20,8 @@ static int add(struct rd_effects *effects, const char *name, const char *value)
 	return 0;
 }
 
-/* Takes the text over, also on failure. */
-static void keep(struct rd_effects *effects, char *text)
+/* Takes ownership of the text. */
+static void keep_text(struct rd_effects *effects, char *text)
 {
 	rd_reserve(&effects->texts, &effects->cap_texts, effects->n_texts + 1, sizeof(char *));
 	effects->texts[effects->n_texts++] = text;
@@ -34,8 +34,8 @@ int rd_effects_set(struct rd_effects *effects, const char *name, const char *val
 
 	memcpy(text, name, n);
 	strcpy(text + n, value);
-	keep(effects, text);
-	return add(effects, text, text + n);
+	keep_text(effects, text);
+	return add_effect(effects, text, text + n);
 }
 
 static char *skip_blanks(char *at)
@@ -43,8 +43,9 @@ static char *skip_blanks(char *at)
 	return at + strspn(at, " \t");
 }
 
-/* What ends a value in a shell: a quote of its own kind, and blanks or a comment behind it; else these alone. */
-static char *take_value(char *value)
+/* Ends a value as a shell does: a quoted one at its closing quote if a blank or the end follows, any other at a comment;
+ * trailing blanks are removed. */
+static char *parse_value(char *value)
 {
 	char *end = *value == '"' || *value == '\'' ? strchr(value + 1, *value) : NULL;
 	size_t n;
@@ -62,8 +63,8 @@ static char *take_value(char *value)
 	return value;
 }
 
-/* Cuts "NAME=VALUE" in place; NULL for a comment and for any other line. */
-static char *cut(char *line, bool shell, char **value)
+/* Splits "NAME=VALUE" in place and returns the name; NULL for a comment or any other line. */
+static char *split_assignment(char *line, bool shell, char **value)
 {
 	char *name = shell ? skip_blanks(line) : line, *end = strchr(name, '=');
 
@@ -74,7 +75,7 @@ static char *cut(char *line, bool shell, char **value)
 	if (!end || end < name || *name == '#')
 		return NULL;
 	*end = '\0';
-	*value = shell ? take_value(end + 1) : end + 1;
+	*value = shell ? parse_value(end + 1) : end + 1;
 	return name;
 }
 
@@ -83,15 +84,15 @@ int rd_effects_own(struct rd_effects *effects, char *text, size_t size, char sep
 	char *stop = text + size;
 	int r = 0;
 
-	keep(effects, text);
+	keep_text(effects, text);
 	while (text < stop && !r) {
 		char *next = memchr(text, separator, stop - text), *value, *name;
 
 		next = next ? next : stop;
 		*next = '\0';
-		name = cut(text, separator == '\n', &value);
+		name = split_assignment(text, separator == '\n', &value);
 		if (name && rd_env_name_known(name, NULL, NULL) != RD_ENV_NAME_FOREIGN)
-			r = add(effects, name, value);
+			r = add_effect(effects, name, value);
 		else
 			effects->foreign += name != NULL;
 		text = next + 1;
@@ -101,25 +102,25 @@ int rd_effects_own(struct rd_effects *effects, char *text, size_t size, char sep
 
 int rd_effects_take(const char *line, size_t size, struct rd_effects *effects)
 {
-	char *copy = rd_dup_part(line, size), *value, *name = cut(copy, true, &value);
+	char *copy = rd_dup_part(line, size), *value, *name = split_assignment(copy, true, &value);
 
 	if (name && rd_env_name_known(name, NULL, NULL) != RD_ENV_NAME_FOREIGN) {
-		keep(effects, RD_TAKE(copy));
-		return add(effects, name, value);
+		keep_text(effects, RD_TAKE(copy));
+		return add_effect(effects, name, value);
 	}
 	effects->foreign += name != NULL;
 	free(copy);
 	return 0;
 }
 
-struct place {
+struct indexed_effect {
 	struct rd_effect effect;
 	size_t at;
 };
 
-static int by_name(const void *a, const void *b)
+static int compare_by_name(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct indexed_effect *x = a, *y = b;
 	int r = strcmp(x->effect.name, y->effect.name);
 
 	return r ? r : (x->at > y->at) - (x->at < y->at);
@@ -127,15 +128,15 @@ static int by_name(const void *a, const void *b)
 
 void rd_effects_sort(struct rd_effects *effects)
 {
-	_cleanup_free_ struct place *places = NULL;
+	_cleanup_free_ struct indexed_effect *places = NULL;
 	size_t n = 0;
 
 	if (effects->sorted == effects->n)
 		return;
 	places = rd_alloc(effects->n, sizeof(*places));
 	for (size_t i = 0; i < effects->n; i++)
-		places[i] = (struct place){ effects->v[i], i };
-	qsort(places, effects->n, sizeof(*places), by_name);
+		places[i] = (struct indexed_effect){ effects->v[i], i };
+	qsort(places, effects->n, sizeof(*places), compare_by_name);
 	for (size_t i = 0; i < effects->n; i++) {
 		bool again = n > 0 && strcmp(effects->v[n - 1].name, places[i].effect.name) == 0;
 

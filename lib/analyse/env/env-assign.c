@@ -7,7 +7,7 @@
 #include "analyse/shared/distance.h"
 #include "base/number.h"
 
-/* In NCCL's order, the nearest first (src/graph/topo.cc, topoPathTypeStr). */
+/* In NCCL's order, nearest first (src/graph/topo.cc, topoPathTypeStr). */
 static const char *const levels[] = { "LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS" };
 
 const char *rd_nccl_level_name(int level)
@@ -15,7 +15,7 @@ const char *rd_nccl_level_name(int level)
 	return levels[level];
 }
 
-/* A name, exactly, or a number of the old kind (src/graph/paths.cc, ncclGetLevel). */
+/* An exact name, or a number as in older releases (src/graph/paths.cc, ncclGetLevel). */
 int rd_nccl_level_parse(const char *text)
 {
 	static const int old[] = { RD_LEVEL_LOC, RD_LEVEL_PIX, RD_LEVEL_PXB, RD_LEVEL_PHB, RD_LEVEL_SYS, RD_LEVEL_SYS };
@@ -41,7 +41,7 @@ const char *rd_nccl_merge_level_parse(const char *text)
 	return NULL;
 }
 
-/* Nearer than PIX is no NIC. */
+/* No NIC is nearer than PIX. */
 static enum rd_path path_of(int level)
 {
 	static const enum rd_path paths[] = {
@@ -52,7 +52,7 @@ static enum rd_path path_of(int level)
 	return (size_t)level < RD_ARRAY_SIZE(paths) ? paths[level] : RD_PATH_UNKNOWN;
 }
 
-/* A switch as NCCL reads it; what is no number leaves the default. */
+/* Reads an on/off variable as NCCL does: a value that is not a number leaves the default. */
 static bool is_on(const struct rd_effects *effects, const char *name, bool standard, bool *any)
 {
 	const char *text = rd_effects_get(effects, name);
@@ -113,8 +113,8 @@ bool rd_env_nccl_settings(const struct rd_host *host, const struct rd_effects *e
 	bool any = false;
 
 	*ret = rd_nccl_defaults();
-	/* Without RDMA there is nothing to choose, and that is said already. */
-	if (rd_envcheck_nccl_off(effects, "NCCL_IB_HCA"))
+	/* Without RDMA there is no NIC to choose; that is reported elsewhere. */
+	if (rd_envcheck_nccl_unused_by(effects, "NCCL_IB_HCA"))
 		return false;
 	take_devices(host, effects, allowed, ret, &any);
 	take_merging(effects, ret, &any);

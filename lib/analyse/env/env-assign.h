@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What NCCL gives each accelerator with the variables that are set. Pure. */
+/* Which NICs NCCL assigns to each accelerator under the given variables. Pure. */
 #ifndef RD_ANALYSE_ENV_ASSIGN_H
 #define RD_ANALYSE_ENV_ASSIGN_H
 
 #include "analyse/env/envcheck.h"
 #include "analyse/nccl/nccl.h"
 
-/* Whether the variables change anything of NCCL's rules for NICs; then `ret` is how. `allowed`: room for a flag a port, which
- * `ret` points to. `effects` are in order. */
+/* Returns whether the variables change how NCCL selects NICs; if so, `ret` is filled. `allowed`: room for one flag per port, which
+ * `ret` then points to. `effects` must be sorted. */
 bool rd_env_nccl_settings(const struct rd_host *host, const struct rd_effects *effects, bool *allowed,
 			  struct rd_nccl_settings *ret);
 
-/* The same as numbers of levels in NCCL's order, of NCCL_NET_GDR_LEVEL and NCCL_NET_MERGE_LEVEL; -1: not understood. */
+/* Levels of NCCL_NET_GDR_LEVEL and NCCL_NET_MERGE_LEVEL, numbered in NCCL's order; -1: invalid. */
 enum rd_nccl_level {
 	RD_LEVEL_LOC = 0,
 	RD_LEVEL_PIX = 4,
@@ -23,10 +23,10 @@ enum rd_nccl_level {
 };
 const char *rd_nccl_level_name(int level);
 int rd_nccl_level_parse(const char *text);
-/* Of merging a beginning is enough, and what is unknown is NULL: NCCL takes LOC. "PORT" is a level of its own. */
+/* For merging, NCCL compares only the start of the value. NULL: unknown, NCCL uses LOC. "PORT" is a level of its own. */
 const char *rd_nccl_merge_level_parse(const char *text);
 
-/* Another map, with these settings in place of NCCL's own: NICs, paths and choices of NCCL alone. */
+/* Fills a map with these settings in place of NCCL's defaults: only the NICs, paths and choices of NCCL. */
 void rd_env_assign(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
 		   struct rd_nicmap *ret);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The shape of the lists that scripts/env-names.py writes. */
+/* Layout of the lists that scripts/env-names.py generates. */
 #ifndef RD_ANALYSE_ENV_NAMES_PRIV_H
 #define RD_ANALYSE_ENV_NAMES_PRIV_H
 
@@ -8,10 +8,10 @@
 struct rd_env_names {
 	const char *prefix;  /* "NCCL_" */
 	const char *title;   /* "NCCL" */
-	const char *release; /* that the names were read from; NULL: of no one release */
+	const char *release; /* release that the names were read from; NULL: no single release */
 	const char *const *names;
 	size_t n; /* sorted */
-	/* UCX puts names together: UCX_, a transport, a field. Both sorted; 0: the library does not. */
+	/* UCX composes names from UCX_, a transport and a field. Both lists are sorted; empty for other libraries. */
 	const char *const *fields;
 	size_t n_fields;
 	const char *const *prefixes;

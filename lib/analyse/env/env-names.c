@@ -8,23 +8,23 @@
 #include "analyse/env/env-names-priv.h"
 #include "base/text.h"
 
-#define LONGEST 63 /* characters of a name that is compared */
+#define NAME_MAX_LEN 63 /* longer names are not compared */
 
-/* NCCL's: docs/userguide/source/env.rst has since when they are gone. */
+/* Removed from NCCL; the releases are from its docs/userguide/source/env.rst. */
 static const struct {
 	const char *name, *note;
 } retired[] = {
-	{ "NCCL_CHECKS_DISABLE", "deprecated in NCCL 2.2.12; NCCL_CHECK_MODE took its place" },
-	{ "NCCL_IB_GDR_LEVEL", "NCCL_NET_GDR_LEVEL since NCCL 2.4.0" },
-	{ "NCCL_IB_CUDA_SUPPORT", "removed in NCCL 2.4.0: NCCL_NET_GDR_LEVEL says where GPUDirect RDMA is used" },
-	{ "NCCL_LL_THRESHOLD", "removed in NCCL 2.5: NCCL_PROTO chooses protocols" },
+	{ "NCCL_CHECKS_DISABLE", "deprecated in NCCL 2.2.12, replaced by NCCL_CHECK_MODE" },
+	{ "NCCL_IB_GDR_LEVEL", "replaced by NCCL_NET_GDR_LEVEL in NCCL 2.4.0" },
+	{ "NCCL_IB_CUDA_SUPPORT", "removed in NCCL 2.4.0: NCCL_NET_GDR_LEVEL controls GPUDirect RDMA" },
+	{ "NCCL_LL_THRESHOLD", "removed in NCCL 2.5: NCCL_PROTO selects protocols" },
 	{ "NCCL_SINGLE_RING_THRESHOLD", "removed in NCCL 2.3" },
-	{ "NCCL_TREE_THRESHOLD", "removed in NCCL 2.5: NCCL_ALGO chooses algorithms" },
+	{ "NCCL_TREE_THRESHOLD", "removed in NCCL 2.5: NCCL_ALGO selects algorithms" },
 };
 
-/* Read by something else that comes with such jobs. A name that ends in _ stands for all that begin so. */
+/* Read by other software in such jobs. A name that ends in _ matches every name that starts with it. */
 static const struct {
-	const char *name, *who;
+	const char *name, *reader;
 } others[] = {
 	{ "MC_COLOR_TABLE", "Midnight Commander" },
 	{ "MC_HOST_", "the MinIO client" },
@@ -35,35 +35,35 @@ static const struct {
 	{ "NCCL_AVOID_RECORD_STREAMS", "PyTorch" },
 	{ "NCCL_BLOCKING_WAIT", "PyTorch (TORCH_NCCL_BLOCKING_WAIT since 2.2)" },
 	{ "NCCL_DESYNC_DEBUG", "PyTorch" },
-	{ "NCCL_DYNAMIC_CHUNK_", "a plugin of Google Cloud" },
+	{ "NCCL_DYNAMIC_CHUNK_", "a Google Cloud plugin" },
 	{ "NCCL_ENABLE_TIMING", "PyTorch" },
-	{ "NCCL_FASTRAK_", "a plugin of Google Cloud" },
-	{ "NCCL_GPUDIRECTTCPX_", "a plugin of Google Cloud" },
+	{ "NCCL_FASTRAK_", "a Google Cloud plugin" },
+	{ "NCCL_GPUDIRECTTCPX_", "a Google Cloud plugin" },
 	{ "NCCL_IBEXT_DISABLE", "HPC-X's plugin (nccl-rdma-sharp-plugins)" },
 	{ "NCCL_INSPECTOR_", "NCCL's inspector, a profiler plugin" },
 	{ "NCCL_PLUGIN_P2P", "HPC-X's plugin (nccl-rdma-sharp-plugins)" },
-	{ "NCCL_PROFILE_", "NCCL's example of a profiler plugin" },
-	{ "NCCL_ROOT", "builds that look for NCCL" },
-	{ "NCCL_HOME", "builds that look for NCCL" },
-	{ "NCCL_LIB_DIR", "builds that look for NCCL" },
-	{ "NCCL_INCLUDE_DIR", "builds that look for NCCL" },
-	{ "NCCL_INCLUDE_DIRS", "builds that look for NCCL" },
-	{ "NCCL_LIBRARY", "builds that look for NCCL" },
-	{ "NCCL_VERSION", "container images: which release is installed" },
+	{ "NCCL_PROFILE_", "NCCL's example profiler plugin" },
+	{ "NCCL_ROOT", "build systems that look for NCCL" },
+	{ "NCCL_HOME", "build systems that look for NCCL" },
+	{ "NCCL_LIB_DIR", "build systems that look for NCCL" },
+	{ "NCCL_INCLUDE_DIR", "build systems that look for NCCL" },
+	{ "NCCL_INCLUDE_DIRS", "build systems that look for NCCL" },
+	{ "NCCL_LIBRARY", "build systems that look for NCCL" },
+	{ "NCCL_VERSION", "container images (the installed release)" },
 	{ "NCCL_SHARP_", "HPC-X's plugin (nccl-rdma-sharp-plugins)" },
 	{ "NCCL_TRACE_BUFFER_SIZE", "PyTorch" },
 	{ "NCCL_TUNER_CONFIG_", "a tuner plugin" },
 	{ "NCCL_UCX_", "HPC-X's plugin (nccl-rdma-sharp-plugins)" },
 	{ "NCCL_USE_COMM_NONBLOCKING", "PyTorch" },
-	{ "NVSHMEM_DIR", "builds that look for NVSHMEM" },
-	{ "NVSHMEM_HOME", "builds that look for NVSHMEM" },
-	{ "NVSHMEM_PREFIX", "builds of NVSHMEM" },
-	{ "UCX_HOME", "builds that look for UCX" },
-	{ "UCX_DIR", "builds that look for UCX" },
-	{ "UCX_VERSION", "container images: which release is installed" },
+	{ "NVSHMEM_DIR", "build systems that look for NVSHMEM" },
+	{ "NVSHMEM_HOME", "build systems that look for NVSHMEM" },
+	{ "NVSHMEM_PREFIX", "NVSHMEM builds" },
+	{ "UCX_HOME", "build systems that look for UCX" },
+	{ "UCX_DIR", "build systems that look for UCX" },
+	{ "UCX_VERSION", "container images (the installed release)" },
 };
 
-/* Ways to miss the first letters that are no other library's (RCCL, HCCL and others are libraries). */
+/* Misspelt prefixes that belong to no other library (RCCL, HCCL and others are libraries). */
 static const struct {
 	const char *wrong, *right;
 } misspelt[] = {
@@ -91,8 +91,8 @@ static const struct rd_env_names *library_of(const char *name)
 	return NULL;
 }
 
-/* The right beginning for one of the wrong ones; NULL. */
-static const char *right_prefix(const char *name, size_t *skip)
+/* The correct prefix for a misspelt one, or NULL; *skip: length of the misspelt prefix. */
+static const char *correct_prefix(const char *name, size_t *skip)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(misspelt); i++) {
 		*skip = strlen(misspelt[i].wrong);
@@ -128,18 +128,18 @@ static const char *other_reader(const char *name)
 
 		if (others[i].name[n - 1] == '_' ? strncmp(name, others[i].name, n) == 0 :
 						   strcmp(name, others[i].name) == 0)
-			return others[i].who;
+			return others[i].reader;
 	}
 	return NULL;
 }
 
-/* A misspelt beginning counts only in front of a name that the library has. */
+/* A misspelt prefix counts only if the library reads the corrected name. */
 static const struct rd_env_names *library_meant(const char *name)
 {
 	const struct rd_env_names *library = library_of(name);
 	size_t skip;
-	const char *right = library ? NULL : right_prefix(name, &skip);
-	_cleanup_free_ char *whole = right && strlen(name) <= LONGEST ? rd_text("%s%s", right, name + skip) : NULL;
+	const char *right = library ? NULL : correct_prefix(name, &skip);
+	_cleanup_free_ char *whole = right && strlen(name) <= NAME_MAX_LEN ? rd_text("%s%s", right, name + skip) : NULL;
 	const struct rd_env_names *meant = whole ? library_of(whole) : NULL;
 
 	return meant && is_known(meant, whole) ? meant : library;
@@ -148,9 +148,9 @@ static const struct rd_env_names *library_meant(const char *name)
 enum rd_env_known rd_env_name_known(const char *name, const char **library, const char **note)
 {
 	const struct rd_env_names *lib = library_meant(name);
-	const char *none = NULL, **say = note ? note : &none;
+	const char *unused = NULL, **reason = note ? note : &unused;
 
-	*say = NULL;
+	*reason = NULL;
 	if (library)
 		*library = lib ? lib->title : NULL;
 	if (!lib)
@@ -159,11 +159,11 @@ enum rd_env_known rd_env_name_known(const char *name, const char **library, cons
 		return RD_ENV_NAME_KNOWN;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(retired); i++)
 		if (strcmp(retired[i].name, name) == 0) {
-			*say = retired[i].note;
+			*reason = retired[i].note;
 			return RD_ENV_NAME_RETIRED;
 		}
-	*say = other_reader(name);
-	return *say ? RD_ENV_NAME_OTHER : RD_ENV_NAME_UNKNOWN;
+	*reason = other_reader(name);
+	return *reason ? RD_ENV_NAME_OTHER : RD_ENV_NAME_UNKNOWN;
 }
 
 static unsigned least(unsigned a, unsigned b)
@@ -171,13 +171,13 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Restricted Damerau-Levenshtein: three rows of the table, only the cells near the diagonal. */
+/* Restricted Damerau-Levenshtein distance: three rows of the table, only the cells near the diagonal. */
 unsigned rd_env_distance(const char *a, const char *b, unsigned most)
 {
-	size_t n = strnlen(a, LONGEST + 1), m = strnlen(b, LONGEST + 1);
-	unsigned rows[3][LONGEST + 2];
+	size_t n = strnlen(a, NAME_MAX_LEN + 1), m = strnlen(b, NAME_MAX_LEN + 1);
+	unsigned rows[3][NAME_MAX_LEN + 2];
 
-	if (n > LONGEST || m > LONGEST || n > m + most || m > n + most)
+	if (n > NAME_MAX_LEN || m > NAME_MAX_LEN || n > m + most || m > n + most)
 		return most + 1;
 	for (size_t j = 0; j <= m; j++)
 		rows[0][j] = (unsigned)j;
@@ -214,7 +214,7 @@ static bool same_letters(const char *a, const char *b)
 	}
 }
 
-/* One is the other with something in front of it: GID_INDEX and IB_GID_INDEX. */
+/* `tail` is the end of `whole` after an underscore: GID_INDEX of IB_GID_INDEX. */
 static bool is_tail(const char *whole, const char *tail)
 {
 	size_t n = strlen(whole), m = strlen(tail);
@@ -222,19 +222,19 @@ static bool is_tail(const char *whole, const char *tail)
 	return m < n && whole[n - m - 1] == '_' && strcmp(whole + n - m, tail) == 0;
 }
 
-/* A single word is the end of too many names: ENABLE, LEVEL. */
+/* A single word such as ENABLE or LEVEL ends too many names. */
 static bool lacks_part(const char *rest, const char *candidate)
 {
 	return is_tail(candidate, rest) && (strchr(rest, '_') || strlen(candidate) == strlen(rest) + 3);
 }
 
 struct nearest {
-	const char *prefix, *name; /* the second NULL: none so far */
+	const char *prefix, *name; /* name NULL: none found yet */
 	unsigned cost;
 };
 
-/* Costs: 0 the same letters, 1 and 2 changes, 3 a part of the name more or less. */
-static void consider(struct nearest *best, const char *rest, const char *prefix, const char *candidate)
+/* Costs: 0: same letters; 1, 2: that many edits; 3: a part of the name is missing or added. */
+static void consider_name(struct nearest *best, const char *rest, const char *prefix, const char *candidate)
 {
 	unsigned cost = 4, most = strlen(rest) < 5 ? 1 : 2;
 
@@ -256,7 +256,7 @@ static void consider_fields(struct nearest *best, const struct rd_env_names *lib
 		if (strncasecmp(rest, library->prefixes[i], n) != 0)
 			continue;
 		for (size_t k = 0; k < library->n_fields; k++)
-			consider(best, rest + n, library->prefixes[i], library->fields[k]);
+			consider_name(best, rest + n, library->prefixes[i], library->fields[k]);
 	}
 }
 
@@ -266,13 +266,13 @@ char *rd_env_name_near(const char *name)
 	struct nearest best = { NULL, NULL, 4 };
 	size_t skip = 0;
 
-	if (!library || strlen(name) > LONGEST)
+	if (!library || strlen(name) > NAME_MAX_LEN)
 		return NULL;
 	skip = strlen(library->prefix);
 	if (strncasecmp(name, library->prefix, skip) != 0)
-		right_prefix(name, &skip);
+		correct_prefix(name, &skip);
 	for (size_t i = 0; i < library->n; i++)
-		consider(&best, name + skip, "", library->names[i] + strlen(library->prefix));
+		consider_name(&best, name + skip, "", library->names[i] + strlen(library->prefix));
 	consider_fields(&best, library, name + skip);
 	return best.name ? rd_text("%s%s%s", library->prefix, best.prefix, best.name) : NULL;
 }

@@ -7,27 +7,26 @@
 
 enum rd_env_known {
 	RD_ENV_NAME_FOREIGN = 0, /* of none of these libraries */
-	RD_ENV_NAME_UNKNOWN,	 /* has the prefix of one, which does not read it */
-	RD_ENV_NAME_OTHER,	 /* has the prefix of one, and something else is known to read it: a plugin, PyTorch */
+	RD_ENV_NAME_UNKNOWN,	 /* has the prefix of a library that does not read it */
+	RD_ENV_NAME_OTHER,	 /* has the prefix of a library, but other software reads it: a plugin, PyTorch */
 	RD_ENV_NAME_RETIRED,	 /* was read by older releases */
 	RD_ENV_NAME_KNOWN,
 };
 
-/* `library` (may be NULL) is set to "NCCL", "UCX" …, `note` (may be NULL) to who reads it, or the release that
- * stopped reading it.
- * Static texts; NULL where there is nothing to say. */
+/* `library` (may be NULL) is set to "NCCL", "UCX" …, `note` (may be NULL) to the software that reads it, or to the release
+ * that dropped it. Static texts; NULL if there is none. */
 enum rd_env_known rd_env_name_known(const char *name, const char **library, const char **note);
 
-/* The variable that was probably meant: other case, one or two letters off, an underscore or a part of the name too many
- * or too few. A new string; NULL if no name of the same library is similar. */
+/* The variable that was probably meant: different case, one or two letters off, an underscore or a part of the name added or
+ * missing. A new string; NULL if no name of the same library is similar. */
 char *rd_env_name_near(const char *name);
 
-/* Writes "NCCL, NVSHMEM … or Mooncake" and "NCCL_, …". Static. */
+/* The supported libraries and their prefixes, for messages. */
 #define RD_ENV_LIBRARIES "NCCL, NVSHMEM, UCX, libfabric, Gloo or Mooncake"
 #define RD_ENV_PREFIXES "NCCL_, NVSHMEM_, UCX_, FI_, GLOO_ or MC_"
 
-/* How many single changes (a letter more, less or other, two swapped) lead from one to the other; `most` + 1 where that is
- * more than `most` (at most 3). Texts of more than 63 characters are never alike. */
+/* Edit distance: letters inserted, deleted, replaced, or two swapped; `most` + 1 if it exceeds `most` (at most 3). Texts of more
+ * than 63 characters are never similar. */
 unsigned rd_env_distance(const char *a, const char *b, unsigned most);
 
 #endif

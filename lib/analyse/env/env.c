@@ -10,13 +10,13 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-static void add(struct rd_env *env, const char *library, const char *name, char *value)
+static void add_var(struct rd_env *env, const char *library, const char *name, char *value)
 {
 	rd_reserve(&env->v, &env->cap, env->n + 1, sizeof(*env->v));
 	env->v[env->n++] = (struct rd_env_var){ .library = library, .name = name, .value = value };
 }
 
-/* NCCL reaches EFA through aws-ofi-nccl, HCCL its own ports: their variables name no devices. */
+/* NCCL uses EFA through aws-ofi-nccl, and HCCL uses Gaudi ports: their variables name no devices. */
 static bool has_own_library(const struct rd_host *host, const struct rd_port *port)
 {
 	return rd_ibdev_is_efa(host, port->ibdev) || rd_ibdev_is_gaudi(host, port->ibdev);
@@ -32,7 +32,7 @@ bool rd_env_wants(const struct rd_port_views *views, size_t p)
 }
 
 /* "mlx5_0/1 and 7 more" */
-static bool refuse(const struct rd_host *host, int first, size_t n, struct rd_err *err, const char *why)
+static bool set_refusal(const struct rd_host *host, int first, size_t n, struct rd_err *err, const char *why)
 {
 	_cleanup_free_ char *object = NULL;
 	char label[96] = "--env";
@@ -67,31 +67,33 @@ bool rd_env_refused(const struct rd_port_views *views, struct rd_err *err)
 		}
 	}
 	if (wanted == 0 && efa > 0) {
-		refuse(host, first_compute, compute, err,
-		       "EFA takes none of these variables: libraries use it by libfabric (aws-ofi-nccl)");
-		rd_err_hint(err,
-			    "NCCL_DEBUG=INFO shows \"Selected Provider is efa\"; if not, NCCL finds no libnccl-net*.so");
+		set_refusal(host, first_compute, compute, err,
+			    "these variables do not apply to EFA: libraries use it through libfabric (aws-ofi-nccl)");
+		rd_err_hint(
+			err,
+			"NCCL_DEBUG=INFO logs \"Selected Provider is efa\"; if it does not, NCCL found no libnccl-net*.so");
 		return true;
 	}
 	if (wanted == 0 && gaudi > 0)
-		return refuse(host, first_compute, compute, err,
-			      "the ports of a Gaudi take none of these variables: HCCL finds them by itself");
+		return set_refusal(host, first_compute, compute, err,
+				   "these variables do not apply to Gaudi ports: HCCL finds them itself");
 	if (unsure > 0) {
-		snprintf(why, sizeof(why), "what it is for is not certain: %s",
-			 views->v[first_unsure].role_why ? views->v[first_unsure].role_why : "not known");
-		return refuse(host, first_unsure, unsure, err, why);
+		snprintf(why, sizeof(why), "cannot determine its role: %s",
+			 views->v[first_unsure].role_why ? views->v[first_unsure].role_why : "unknown");
+		return set_refusal(host, first_unsure, unsure, err, why);
 	}
 	if (wanted > 0 && ib > 0 && ib < wanted)
-		return refuse(host, first_compute, compute, err,
-			      "compute ports of both link layers: a library takes NICs of one");
+		return set_refusal(host, first_compute, compute, err,
+				   "compute ports have both link layers: a library uses NICs of only one");
 	if (wanted > 0)
 		return false;
 	if (compute == 0)
-		return refuse(host, -1, 0, err, "no port is known to be for computing");
-	return refuse(host, first_compute, compute, err, "no compute port is active, or known by name and port");
+		return set_refusal(host, -1, 0, err, "no compute port found");
+	return set_refusal(host, first_compute, compute, err,
+			   "no compute port is active with a known device name and port number");
 }
 
-/* "mlx5_0:1,mlx5_1:1"; "" if there is no such port. */
+/* "mlx5_0:1,mlx5_1:1"; "" if there is no selected port. */
 static char *port_list(const struct rd_port_views *views)
 {
 	const struct rd_host *host = views->host;
@@ -123,7 +125,7 @@ int rd_env_gid_index(const struct rd_port_views *views)
 	return index;
 }
 
-/* The interface that reaches other hosts: it has the default route; its master where it is bound. NULL if none is known. */
+/* The interface with the default route (the bond, not its members). NULL if none is known. */
 static const char *front_end(const struct rd_host *host)
 {
 	for (size_t i = 0; i < host->n_netdevs; i++)
@@ -132,7 +134,7 @@ static const char *front_end(const struct rd_host *host)
 	return NULL;
 }
 
-/* The nearest port, of these the one with the fewest users, of these the first; -1 if there is none. */
+/* The nearest port; among equals the one with the fewest users, then the first; -1 if there is none. */
 static int best_port(const struct rd_host *host, const struct rd_nicmap *map, size_t gpu, const unsigned *users)
 {
 	enum rd_path best_path = RD_PATH_UNKNOWN;
@@ -153,8 +155,8 @@ static int best_port(const struct rd_host *host, const struct rd_nicmap *map, si
 	return best;
 }
 
-/* Process k takes the k-th device, counted in the order of devices and as often as the mapping says: that can be said
- * only where accelerators and NICs are in the same order. "" where it cannot. */
+/* PE k takes the k-th entry, in the order of devices, each repeated as many times as the mapping states. This is only possible
+ * if accelerators and NICs are in the same order; else "". */
 static char *pe_mapping(const struct rd_host *host, const struct rd_nicmap *map)
 {
 	_cleanup_free_ unsigned *users = rd_alloc(host->n_ports + 1, sizeof(*users));
@@ -180,16 +182,16 @@ static char *pe_mapping(const struct rd_host *host, const struct rd_nicmap *map)
 	return RD_TAKE(mapping.data);
 }
 
-static void nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int gid_index, struct rd_env *env)
+static void add_nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int gid_index, struct rd_env *env)
 {
 	_cleanup_free_ char *mapping = pe_mapping(host, map);
 	const char *name = NULL;
 
-	add(env, "nvshmem", "NVSHMEM_ENABLE_NIC_PE_MAPPING", rd_text("%d", *mapping != '\0'));
+	add_var(env, "nvshmem", "NVSHMEM_ENABLE_NIC_PE_MAPPING", rd_text("%d", *mapping != '\0'));
 	if (*mapping)
-		add(env, "nvshmem", "NVSHMEM_HCA_PE_MAPPING", RD_TAKE(mapping));
+		add_var(env, "nvshmem", "NVSHMEM_HCA_PE_MAPPING", RD_TAKE(mapping));
 	else
-		add(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(&map->ports));
+		add_var(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(&map->ports));
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (rd_env_wants(&map->ports, p))
 			name = host->ibdevs[host->ports[p].ibdev].name;
@@ -198,10 +200,10 @@ static void nvshmem(const struct rd_host *host, const struct rd_nicmap *map, int
 
 		while (isalpha((unsigned char)name[n]))
 			n++;
-		add(env, "nvshmem", "NVSHMEM_HCA_PREFIX", rd_text("%.*s", (int)n, name));
+		add_var(env, "nvshmem", "NVSHMEM_HCA_PREFIX", rd_text("%.*s", (int)n, name));
 	}
 	if (gid_index >= 0)
-		add(env, "nvshmem", "NVSHMEM_IB_GID_INDEX", rd_text("%d", gid_index));
+		add_var(env, "nvshmem", "NVSHMEM_IB_GID_INDEX", rd_text("%d", gid_index));
 }
 
 void rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_env *ret)
@@ -212,15 +214,15 @@ void rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct
 
 	if (!*list || rd_env_refused(&map->ports, NULL))
 		return;
-	add(ret, "nccl", "NCCL_IB_HCA", rd_text("=%s", list));
+	add_var(ret, "nccl", "NCCL_IB_HCA", rd_text("=%s", list));
 	if (gid_index >= 0)
-		add(ret, "nccl", "NCCL_IB_GID_INDEX", rd_text("%d", gid_index));
+		add_var(ret, "nccl", "NCCL_IB_GID_INDEX", rd_text("%d", gid_index));
 	if (front)
-		add(ret, "nccl", "NCCL_SOCKET_IFNAME", rd_text("=%s", front));
+		add_var(ret, "nccl", "NCCL_SOCKET_IFNAME", rd_text("=%s", front));
 	if (front)
-		add(ret, "nccl", "GLOO_SOCKET_IFNAME", rd_text("%s", front));
-	nvshmem(host, map, gid_index, ret);
-	add(ret, "ucx", "UCX_NET_DEVICES", rd_text("%s", list));
+		add_var(ret, "nccl", "GLOO_SOCKET_IFNAME", rd_text("%s", front));
+	add_nvshmem(host, map, gid_index, ret);
+	add_var(ret, "ucx", "UCX_NET_DEVICES", rd_text("%s", list));
 	if (gid_index >= 0)
-		add(ret, "ucx", "UCX_IB_GID_INDEX", rd_text("%d", gid_index));
+		add_var(ret, "ucx", "UCX_IB_GID_INDEX", rd_text("%d", gid_index));
 }

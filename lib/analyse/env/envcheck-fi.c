@@ -6,7 +6,7 @@
 #include "analyse/env/envcheck-priv.h"
 #include "base/text.h"
 
-/* Whether a word of FI_PROVIDER is one: "verbs", or layers "tcp;ofi_rxm", of which any may be. */
+/* True if a word of FI_PROVIDER names an RDMA provider: "verbs", or any layer of "tcp;ofi_rxm". */
 static bool is_rdma(const char *word, size_t size)
 {
 	static const char *const rdma[] = { "efa",   "verbs", "cxi", "psm2", "psm3", "opx",
@@ -26,7 +26,7 @@ static bool is_rdma(const char *word, size_t size)
 	return false;
 }
 
-static bool names(const char *value, const char *provider)
+static bool names_provider(const char *value, const char *provider)
 {
 	size_t n = strlen(provider);
 
@@ -43,7 +43,7 @@ static bool allows_rdma(const char *value)
 	bool any = false;
 
 	if (*value == '^' || !*value)
-		return true; /* a few are left out; the others are there */
+		return true; /* a few providers are excluded; the others remain */
 	while (rd_env_entry(&value, &entry, &size))
 		any |= is_rdma(entry, size);
 	return any;
@@ -53,12 +53,12 @@ static void check_efa(struct rd_check_env *check)
 {
 	bool others = rd_envcheck_has_rdma(check, false);
 
-	rd_envcheck_effect(check, "this host has no EFA device: no provider is found");
-	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-provider", "There is no device for this provider",
-			   "fi_getinfo finds nothing: -61, No data available",
-			   rd_text("no EFA device in /sys/class/infiniband"), NULL,
-			   rd_text(others ? "FI_PROVIDER=verbs; in a container: hand the devices in" :
-					    "hand the devices of the host into the container"));
+	rd_envcheck_effect(check, "no EFA device on this host: no provider is found");
+	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-provider", "No device for this provider",
+				"fi_getinfo fails with -61 (No data available)",
+				rd_text("no EFA device in /sys/class/infiniband"), NULL,
+				rd_text(others ? "FI_PROVIDER=verbs; in a container: pass the devices in" :
+						 "pass the host's devices into the container"));
 }
 
 static void check_provider(struct rd_check_env *check)
@@ -67,7 +67,7 @@ static void check_provider(struct rd_check_env *check)
 	bool efa = rd_envcheck_has_efa(check->host);
 
 	if (*value == '^') {
-		rd_envcheck_effect(check, "all providers but these");
+		rd_envcheck_effect(check, "all providers except these");
 		return;
 	}
 	if (strcasecmp(value, "efa") == 0 && !efa) {
@@ -76,19 +76,19 @@ static void check_provider(struct rd_check_env *check)
 	}
 	if (allows_rdma(value)) {
 		rd_envcheck_effect(check, "only %.*s%s", RD_ENV_QUOTED, value,
-				   efa && !names(value, "efa") ? ", which leaves EFA out" : "");
+				   efa && !names_provider(value, "efa") ? ", which excludes EFA" : "");
 		return;
 	}
 	rd_envcheck_effect(check, "only %.*s: no RDMA", RD_ENV_QUOTED, value);
 	if (!rd_envcheck_has_rdma(check, true))
 		return;
-	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "libfabric is kept from RDMA",
-			   "between hosts it goes over TCP or UDP, at a fraction of the rate", NULL,
-			   rd_text(efa ? "efa" : "verbs"),
-			   rd_text("FI_PROVIDER=%s, or unset it", efa ? "efa" : "verbs"));
+	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "FI_PROVIDER excludes RDMA",
+				"libfabric uses TCP or UDP between hosts, at a fraction of the rate", NULL,
+				rd_text(efa ? "efa" : "verbs"),
+				rd_text("FI_PROVIDER=%s, or unset it", efa ? "efa" : "verbs"));
 }
 
-/* The devices that a list of libfabric's names: each in full, or by the beginning of its name, whatever the case. */
+/* Selects the devices that a libfabric list names: by full name, or by name prefix, ignoring case. */
 static void check_names(struct rd_check_env *check, bool exact, const char *title)
 {
 	_cleanup_env_list_ struct rd_env_list none = { 0 };
@@ -111,68 +111,68 @@ static void check_names(struct rd_check_env *check, bool exact, const char *titl
 		if (!found)
 			rd_env_list_add(&none, entry, size);
 	}
-	rd_envcheck_tell_count(check);
+	rd_envcheck_effect_count(check);
 	if (!none.n)
 		return;
-	rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", title, "the entry does nothing",
-			rd_env_list_take(&none), NULL);
+	rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-device", title, "the entry has no effect",
+			    rd_env_list_take(&none), NULL);
 }
 
-/* prov/efa/src: names separated by commas, exactly; "all" in front is enough. */
+/* prov/efa/src: exact names separated by commas; a value that starts with "all" selects all. */
 static void check_efa_iface(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 
 	if (!*value) {
 		rd_envcheck_effect(check, "libfabric aborts the process");
-		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
-				"libfabric aborts the process", NULL, rd_text("names of EFA devices, or all"));
+		rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "Library rejects the value",
+				    "libfabric aborts the process", NULL, rd_text("names of EFA devices, or all"));
 		return;
 	}
 	if (strncmp(value, "all", 3) == 0) {
 		rd_envcheck_effect(check, "all EFA devices (the default)");
 		return;
 	}
-	check_names(check, true, "There is no such device");
+	check_names(check, true, "No such device");
 }
 
 static void check_device_name(struct rd_check_env *check)
 {
-	check_names(check, false, "No device has a name that begins so");
+	check_names(check, false, "No device name starts with this");
 }
 
-static const char *off(const struct rd_effects *all, const char *name)
+static const char *unused_by(const struct rd_effects *all, const char *name)
 {
 	const char *provider = rd_effects_get(all, "FI_PROVIDER");
 
 	if (!provider || !*provider || *provider == '^')
 		return NULL;
-	if (strncmp(name, "FI_EFA_", 7) == 0 && !names(provider, "efa"))
-		return "FI_PROVIDER leaves efa out";
-	if (strncmp(name, "FI_VERBS_", 9) == 0 && !names(provider, "verbs"))
-		return "FI_PROVIDER leaves verbs out";
+	if (strncmp(name, "FI_EFA_", 7) == 0 && !names_provider(provider, "efa"))
+		return "FI_PROVIDER excludes efa";
+	if (strncmp(name, "FI_VERBS_", 9) == 0 && !names_provider(provider, "verbs"))
+		return "FI_PROVIDER excludes verbs";
 	return NULL;
 }
 
 /* clang-format off */
-static const struct rd_env_values device_rdma = { RD_ENV_WORD, 1, 0, 0, RD_ENV_SAYS(
-	{ 0, "EFA emulates RDMA by sends: data is copied", RD_SEV_WARNING, "env-gdr-off",
-	  "RDMA reads and writes of EFA are off", "data is copied through buffers instead", "unset FI_EFA_USE_DEVICE_RDMA" },
-	{ 1, "EFA reads and writes by RDMA where the device can; one that cannot ends the process" }), NULL, NULL, false };
-static const struct rd_env_values shm = { RD_ENV_ANY_BASE, 1, 0, 0, RD_ENV_SAYS(
-	{ 0, "processes of the host reach each other through the NIC" },
-	{ 1, "processes of the host reach each other by shared memory" }), "as 1", NULL, false };
-static const struct rd_env_values fork_safe = { RD_ENV_WORD, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "processes that fork must not touch registered memory (kernels from 5.13 on do not mind)" },
-	{ 1, "registered memory survives a fork" }), NULL, NULL, false };
-static const struct rd_env_values p2p = { RD_ENV_WORD, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "NICs read and write GPU memory where they can" },
-	{ 1, "NICs do not touch GPU memory: data is copied through that of the host", RD_SEV_WARNING, "env-gdr-off",
-	  "GPUDirect RDMA is off", "data is copied through the memory of the host", "unset FI_HMEM_DISABLE_P2P" }),
+static const struct rd_env_values device_rdma = { RD_ENV_WORD, 1, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "EFA emulates RDMA with sends: data is copied", RD_SEV_WARNING, "env-gdr-off",
+	  "RDMA reads and writes of EFA are disabled", "data is copied through bounce buffers instead", "unset FI_EFA_USE_DEVICE_RDMA" },
+	{ 1, "EFA uses RDMA reads and writes; the process aborts if the device does not support them" }), NULL, NULL, false };
+static const struct rd_env_values shm = { RD_ENV_ANY_BASE, 1, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "processes on this host communicate through the NIC" },
+	{ 1, "processes on this host communicate through shared memory" }), "same as 1", NULL, false };
+static const struct rd_env_values fork_safe = { RD_ENV_WORD, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "a process that forks must not access registered memory (Linux 5.13 and later have no such limit)" },
+	{ 1, "registered memory stays valid after fork()" }), NULL, NULL, false };
+static const struct rd_env_values p2p = { RD_ENV_WORD, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "NICs access GPU memory directly where supported" },
+	{ 1, "NICs do not access GPU memory: data is copied through host memory", RD_SEV_WARNING, "env-gdr-off",
+	  "GPUDirect RDMA is disabled", "data is copied through host memory", "unset FI_HMEM_DISABLE_P2P" }),
 	NULL, NULL, false };
-static const struct rd_env_values dmabuf = { RD_ENV_WORD, 1, 0, 0, RD_ENV_SAYS(
+static const struct rd_env_values dmabuf = { RD_ENV_WORD, 1, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "GPU memory is registered through a peer memory driver only" },
-	{ 1, "GPU memory is registered as DMA-BUF where the driver can" }), NULL, NULL, false };
+	{ 1, "GPU memory is registered as DMA-BUF if the driver supports it" }), NULL, NULL, false };
 
 static const struct rd_env_rule rules[] = {
 	{ "FI_PROVIDER", check_provider, false, NULL },
@@ -186,7 +186,7 @@ static const struct rd_env_rule rules[] = {
 	{ "FI_HMEM_DISABLE_P2P", NULL, false, &p2p },
 	{ "FI_HMEM_CUDA_USE_DMABUF", NULL, false, &dmabuf },
 };
-const struct rd_env_rules rd_env_libfabric = { rules, RD_ARRAY_SIZE(rules), off };
+const struct rd_env_rules rd_env_libfabric = { rules, RD_ARRAY_SIZE(rules), unused_by };
 
 static const struct rd_env_rule gloo_rules[] = {
 	{ "GLOO_SOCKET_IFNAME", rd_envcheck_interfaces, false, NULL },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Variables that choose a GID. NCCL: src/transport/net_ib/connect.cc, ncclIbGetGidIndex; NVSHMEM has the same rule
+/* Variables that select a GID. NCCL: src/transport/net_ib/connect.cc, ncclIbGetGidIndex; NVSHMEM has the same rule
  * (src/modules/transport/common/transport_ib_common.cpp). */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -11,14 +11,14 @@
 #include "base/number.h"
 #include "base/text.h"
 
-/* What NCCL_IB_ADDR_FAMILY, _ADDR_RANGE and _ROCE_VERSION_NUM come to. */
-struct wish {
+/* The GID that NCCL_IB_ADDR_FAMILY, _ADDR_RANGE and _ROCE_VERSION_NUM request. */
+struct gid_filter {
 	bool v6;
 	int version;
 	struct rd_gid_range range;
 };
 
-static const char *sibling(const struct rd_check_env *check, const char *tail)
+static const char *sibling_value(const struct rd_check_env *check, const char *tail)
 {
 	bool nvshmem = strncmp(check->effect->name, "NVSHMEM_", 8) == 0;
 	char name[64];
@@ -53,23 +53,23 @@ static bool parse_range(const char *text, bool v6, struct rd_gid_range *ret)
 	return false;
 }
 
-static void read_wish(const struct rd_check_env *check, struct wish *ret)
+static void read_filter(const struct rd_check_env *check, struct gid_filter *ret)
 {
-	const char *version = sibling(check, "ROCE_VERSION_NUM");
+	const char *version = sibling_value(check, "ROCE_VERSION_NUM");
 	long number = 2;
 
-	ret->v6 = is_v6(sibling(check, "ADDR_FAMILY"));
+	ret->v6 = is_v6(sibling_value(check, "ADDR_FAMILY"));
 	if (version)
 		rd_envcheck_read(RD_ENV_NCCL, version, 2, &number);
 	ret->version = (int)number;
-	parse_range(sibling(check, "ADDR_RANGE"), ret->v6, &ret->range);
+	parse_range(sibling_value(check, "ADDR_RANGE"), ret->v6, &ret->range);
 }
 
-/* Ports with one and the same fault are one finding. */
+/* Ports with the same fault share one finding. */
 struct faults {
-	struct rd_env_list gone, bad;
+	struct rd_env_list empty, bad;
 	const char *why;
-	int advised; /* index that should be used instead; -1: differs, or none */
+	int advised; /* index to use instead; -1: differs between ports, or none */
 };
 
 static void note_gid(struct rd_check_env *check, struct faults *faults, size_t p, long index)
@@ -83,30 +83,31 @@ static void note_gid(struct rd_check_env *check, struct faults *faults, size_t p
 	if (!rd_port_is_ethernet(port) || !rd_port_active(port) || port->n_gids == 0 || (gid && !fault))
 		return;
 	rd_port_label(check->host, port, label, sizeof(label));
-	faults->advised = faults->gone.n + faults->bad.n == 0 || faults->advised == advised ? advised : -1;
-	rd_env_list_add(gid ? &faults->bad : &faults->gone, label, strlen(label));
+	faults->advised = faults->empty.n + faults->bad.n == 0 || faults->advised == advised ? advised : -1;
+	rd_env_list_add(gid ? &faults->bad : &faults->empty, label, strlen(label));
 	if (fault)
-		faults->why = !faults->why || strcmp(faults->why, fault) == 0 ? fault : "for different reasons";
+		faults->why = !faults->why || strcmp(faults->why, fault) == 0 ? fault : "several reasons";
 }
 
-static void say_faults(struct rd_check_env *check, struct faults *faults, enum rd_severity severity)
+static void report_faults(struct rd_check_env *check, struct faults *faults, enum rd_severity severity)
 {
-	_cleanup_free_ char *gone = rd_env_list_take(&faults->gone), *bad = rd_env_list_take(&faults->bad);
+	_cleanup_free_ char *empty = rd_env_list_take(&faults->empty), *bad = rd_env_list_take(&faults->bad);
 
-	if (gone)
-		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-gid-gone", "There is no GID at this index",
-				"connecting fails: modify_qp returns ENODATA or EINVAL",
-				rd_text("no GID there on %s", gone),
-				faults->advised >= 0 ? rd_text("%d", faults->advised) : NULL);
+	if (empty)
+		rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-gid-gone", "GID table is empty at this index",
+				    "connections fail: ibv_modify_qp returns ENODATA or EINVAL",
+				    rd_text("no GID at this index on %s", empty),
+				    faults->advised >= 0 ? rd_text("%d", faults->advised) : NULL);
 	if (bad)
-		rd_envcheck_say(check, severity, "env-gid-bad", "The GID at this index is not one to use",
-				"connections time out: errno 110, or completion status 12",
-				rd_text("%s: %s", bad, faults->why),
-				faults->advised >= 0 ? rd_text("%d", faults->advised) : NULL);
+		rd_envcheck_finding(
+			check, severity, "env-gid-bad", "GID at this index is not usable",
+			"connections time out: ETIMEDOUT (errno 110), or completion status 12 (IBV_WC_RETRY_EXC_ERR)",
+			rd_text("%s: %s", bad, faults->why),
+			faults->advised >= 0 ? rd_text("%d", faults->advised) : NULL);
 }
 
 /* "GID index 3 (RoCE v2, 10.0.0.1) on mlx5_0/1". */
-static void tell_index(struct rd_check_env *check, const bool *which, int index, const struct rd_gid *example)
+static void show_index(struct rd_check_env *check, const bool *which, int index, const struct rd_gid *example)
 {
 	_cleanup_env_list_ struct rd_env_list ports = { 0 };
 	_cleanup_free_ char *list = NULL;
@@ -128,37 +129,37 @@ static void tell_index(struct rd_check_env *check, const bool *which, int index,
 				   ip, list);
 }
 
-static int index_of(const struct rd_port *port, const struct wish *wish)
+static int index_of(const struct rd_port *port, const struct gid_filter *filter)
 {
-	return rd_gid_nccl_in(port, wish->v6, wish->version, &wish->range);
+	return rd_gid_nccl_in(port, filter->v6, filter->version, &filter->range);
 }
 
-/* The GID index of each RoCE port in use; ports with the same index share one entry. */
-static void tell_wish(struct rd_check_env *check, const struct wish *wish)
+/* Shows the GID index of each RoCE port in use; ports with the same index share one entry. */
+static void show_filter(struct rd_check_env *check, const struct gid_filter *filter)
 {
 	const struct rd_host *host = check->host;
-	_cleanup_free_ bool *told = rd_alloc(host->n_ports + 1, 1), *which = rd_alloc(host->n_ports + 1, 1);
+	_cleanup_free_ bool *shown = rd_alloc(host->n_ports + 1, 1), *which = rd_alloc(host->n_ports + 1, 1);
 
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 		int index;
 
-		if (told[p] || !rd_envcheck_uses(check, p) || !rd_port_is_ethernet(port) || port->n_gids == 0)
+		if (shown[p] || !rd_envcheck_uses(check, p) || !rd_port_is_ethernet(port) || port->n_gids == 0)
 			continue;
-		index = index_of(port, wish);
+		index = index_of(port, filter);
 		memset(which, 0, host->n_ports);
 		for (size_t q = p; q < host->n_ports; q++)
-			if (!told[q] && rd_envcheck_uses(check, q) && rd_port_is_ethernet(&host->ports[q]) &&
-			    host->ports[q].n_gids > 0 && index_of(&host->ports[q], wish) == index)
-				told[q] = which[q] = true;
-		tell_index(check, which, index, index >= 0 ? rd_gid_at(port, (unsigned)index) : NULL);
+			if (!shown[q] && rd_envcheck_uses(check, q) && rd_port_is_ethernet(&host->ports[q]) &&
+			    host->ports[q].n_gids > 0 && index_of(&host->ports[q], filter) == index)
+				shown[q] = which[q] = true;
+		show_index(check, which, index, index >= 0 ? rd_gid_at(port, (unsigned)index) : NULL);
 	}
 }
 
-/* Whether the variable has a say: an index decides alone, and InfiniBand ports take index 0. */
-static bool has_a_say(struct rd_check_env *check)
+/* Whether the variable is used: a GID index takes precedence, and InfiniBand ports use index 0. */
+static bool is_used(struct rd_check_env *check)
 {
-	const char *index = sibling(check, "GID_INDEX");
+	const char *index = sibling_value(check, "GID_INDEX");
 	size_t roce, ib;
 	long number = -1;
 
@@ -166,82 +167,82 @@ static bool has_a_say(struct rd_check_env *check)
 		rd_envcheck_read(RD_ENV_NCCL, index, -1, &number);
 	rd_envcheck_count(check, &roce, &ib);
 	if (number >= 0)
-		rd_envcheck_effect(check, "not used: %s_IB_GID_INDEX=%ld decides",
+		rd_envcheck_effect(check, "not used: %s_IB_GID_INDEX=%ld takes precedence",
 				   strncmp(check->effect->name, "NV", 2) == 0 ? "NVSHMEM" : "NCCL", number);
 	else if (!roce)
-		rd_envcheck_effect(check, ib ? "not used: no port that is selected is RoCE" :
-					       "the ports that it would be about are not known here");
+		rd_envcheck_effect(check, ib ? "not used: no selected port is RoCE" :
+					       "cannot determine: no active port that it applies to is known");
 	return number < 0 && roce;
 }
 
-static void judge_wish(struct rd_check_env *check, const struct wish *wish, enum rd_severity severity)
+static void judge_filter(struct rd_check_env *check, const struct gid_filter *filter, enum rd_severity severity)
 {
 	struct faults faults = { .advised = -1 };
 
-	tell_wish(check, wish);
+	show_filter(check, filter);
 	for (size_t p = 0; p < check->host->n_ports; p++)
 		if (rd_envcheck_uses(check, p) && check->host->ports[p].n_gids > 0) {
 			const struct rd_port *port = &check->host->ports[p];
 
-			/* A card that has version 1 only leaves no choice. */
+			/* A device that supports RoCE v1 only leaves no choice. */
 			if (!rd_port_is_v1_only(port))
-				note_gid(check, &faults, p, index_of(port, wish));
+				note_gid(check, &faults, p, index_of(port, filter));
 		}
-	say_faults(check, &faults, severity);
+	report_faults(check, &faults, severity);
 }
 
 void rd_envcheck_addr_family(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
-	struct wish wish;
+	struct gid_filter filter;
 
 	if (strcmp(value, "AF_INET") != 0 && !is_v6(value) && *value) {
-		rd_envcheck_effect(check, "not understood: AF_INET holds");
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-				"the library goes on with its default, AF_INET", NULL, rd_text("AF_INET or AF_INET6"));
+		rd_envcheck_effect(check, "invalid: AF_INET is used");
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value",
+				    "the library uses its default, AF_INET", NULL, rd_text("AF_INET or AF_INET6"));
 	}
-	if (!has_a_say(check))
+	if (!is_used(check))
 		return;
-	read_wish(check, &wish);
-	judge_wish(check, &wish, RD_SEV_CRITICAL);
+	read_filter(check, &filter);
+	judge_filter(check, &filter, RD_SEV_CRITICAL);
 }
 
 void rd_envcheck_addr_range(struct rd_check_env *check)
 {
-	struct wish wish;
+	struct gid_filter filter;
 
-	read_wish(check, &wish);
-	if (!wish.range.bits && *check->effect->value && strcmp(check->effect->value, "::/0") != 0) {
-		rd_envcheck_effect(check, "not understood: any address will do");
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "It is no range of this family",
-				"the library then takes any address", NULL,
-				rd_text("ADDRESS/BITS of %s", wish.v6 ? "IPv6" : "IPv4"));
+	read_filter(check, &filter);
+	if (!filter.range.bits && *check->effect->value && strcmp(check->effect->value, "::/0") != 0) {
+		rd_envcheck_effect(check, "invalid: any address matches");
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Not an address range of this family",
+				    "the library then accepts any address", NULL,
+				    rd_text("ADDRESS/BITS, %s", filter.v6 ? "IPv6" : "IPv4"));
 	}
-	if (has_a_say(check))
-		judge_wish(check, &wish, RD_SEV_CRITICAL);
+	if (is_used(check))
+		judge_filter(check, &filter, RD_SEV_CRITICAL);
 }
 
 void rd_envcheck_roce_version(struct rd_check_env *check)
 {
-	struct wish wish;
+	struct gid_filter filter;
 	long version;
 
 	if (!rd_envcheck_value(check, RD_ENV_NCCL, 2, &version))
 		return;
 	if (version != 1 && version != 2) {
-		rd_envcheck_effect(check, "there is no RoCE version %ld: no GID is preferred", version);
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "There is no such RoCE version",
-				"the library takes the first GID of the family, which is often version 1",
-				rd_text("%ld", version), rd_text("1 or 2"));
+		rd_envcheck_effect(check, "RoCE version %ld does not exist: no GID is preferred", version);
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "RoCE version does not exist",
+				    "the library uses the first GID of the address family, which is often RoCE v1",
+				    rd_text("%ld", version), rd_text("1 or 2"));
 		return;
 	}
-	if (!has_a_say(check))
+	if (!is_used(check))
 		return;
-	read_wish(check, &wish);
-	judge_wish(check, &wish, version == 1 ? RD_SEV_WARNING : RD_SEV_CRITICAL);
+	read_filter(check, &filter);
+	judge_filter(check, &filter, version == 1 ? RD_SEV_WARNING : RD_SEV_CRITICAL);
 }
 
-static void tell_fixed(struct rd_check_env *check, long index)
+static void show_fixed(struct rd_check_env *check, long index)
 {
 	const struct rd_host *host = check->host;
 	_cleanup_free_ bool *which = rd_alloc(host->n_ports + 1, 1);
@@ -249,26 +250,26 @@ static void tell_fixed(struct rd_check_env *check, long index)
 
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (rd_envcheck_uses(check, p) && rd_port_is_ethernet(&host->ports[p])) {
-			bool fits = index >= 0 && index <= 0xffff;
-			const struct rd_gid *gid = fits ? rd_gid_at(&host->ports[p], (unsigned)index) : NULL;
+			bool in_range = index >= 0 && index <= 0xffff;
+			const struct rd_gid *gid = in_range ? rd_gid_at(&host->ports[p], (unsigned)index) : NULL;
 
 			which[p] = gid != NULL;
 			example = example ? example : gid;
 		}
 	if (example)
-		tell_index(check, which, (int)index, example);
+		show_index(check, which, (int)index, example);
 	else
-		rd_envcheck_effect(check, "no RoCE port in use here has a GID at index %ld", index);
+		rd_envcheck_effect(check, "no RoCE port in use has a GID at index %ld", index);
 }
 
-/* mooncake-transfer-engine/src/config.cpp: where MC_GID_INDEX is not set, it takes NCCL's. */
-static void tell_mooncake(struct rd_check_env *check, long index)
+/* mooncake-transfer-engine/src/config.cpp: if MC_GID_INDEX is not set, it uses NCCL_IB_GID_INDEX. */
+static void show_mooncake(struct rd_check_env *check, long index)
 {
 	if (strcmp(check->effect->name, "NCCL_IB_GID_INDEX") != 0 || rd_effects_get(check->all, "MC_GID_INDEX"))
 		return;
 	for (size_t i = 0; i < check->all->n; i++)
 		if (strncmp(check->all->v[i].name, "MC_", 3) == 0) {
-			rd_envcheck_effect(check, index >= 0 && index <= 255 ? "Mooncake takes it, too" :
+			rd_envcheck_effect(check, index >= 0 && index <= 255 ? "Mooncake uses it, too" :
 									       "Mooncake ignores it");
 			return;
 		}
@@ -282,44 +283,45 @@ void rd_envcheck_gid_index(struct rd_check_env *check)
 	long index;
 
 	if (strcmp(check->effect->value, "auto") == 0 && ucx) {
-		rd_envcheck_effect(check, "UCX chooses");
+		rd_envcheck_effect(check, "UCX selects the GID");
 		return;
 	}
 	if (!rd_envcheck_number(check->effect->value, &index)) {
 		rd_envcheck_effect(check, "not a number");
-		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-number", "A number is expected here",
-				"the library reads something else out of it, or nothing", NULL, rd_text("a GID index"));
+		rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-no-number", "Value is not a number",
+				    "the library parses a different number from it, or none", NULL,
+				    rd_text("a GID index"));
 		return;
 	}
 	if (index == -1 && !ucx) {
-		rd_envcheck_effect(check, "the library chooses (the default)");
+		rd_envcheck_effect(check, "the library selects the GID (the default)");
 		return;
 	}
 	rd_envcheck_count(check, &roce, &ib);
 	if (!roce && ib && !ucx) {
-		rd_envcheck_effect(check, "not used: no port that is selected is RoCE");
+		rd_envcheck_effect(check, "not used: no selected port is RoCE");
 		return;
 	}
-	tell_fixed(check, index);
-	tell_mooncake(check, index);
+	show_fixed(check, index);
+	show_mooncake(check, index);
 	for (size_t p = 0; p < check->host->n_ports; p++)
 		if (check->by_hca ? check->by_hca[p] : check->views->v[p].role == RD_ROLE_COMPUTE)
 			note_gid(check, &faults, p, index);
-	say_faults(check, &faults, RD_SEV_CRITICAL);
+	report_faults(check, &faults, RD_SEV_CRITICAL);
 }
 
-/* Left alone, NCCL may pick one that is no good. */
+/* Without these variables, NCCL may select an unusable GID. */
 void rd_envcheck_own_gid(struct rd_check_env *check)
 {
 	struct faults faults = { .advised = -1 };
-	struct wish wish;
+	struct gid_filter filter;
 
-	if (sibling(check, "GID_INDEX") || sibling(check, "ADDR_FAMILY") || sibling(check, "ADDR_RANGE") ||
-	    sibling(check, "ROCE_VERSION_NUM"))
+	if (sibling_value(check, "GID_INDEX") || sibling_value(check, "ADDR_FAMILY") ||
+	    sibling_value(check, "ADDR_RANGE") || sibling_value(check, "ROCE_VERSION_NUM"))
 		return;
-	read_wish(check, &wish);
+	read_filter(check, &filter);
 	for (size_t p = 0; p < check->host->n_ports; p++)
 		if (check->by_hca[p] && check->host->ports[p].n_gids > 0)
-			note_gid(check, &faults, p, index_of(&check->host->ports[p], &wish));
-	say_faults(check, &faults, RD_SEV_CRITICAL);
+			note_gid(check, &faults, p, index_of(&check->host->ports[p], &filter));
+	report_faults(check, &faults, RD_SEV_CRITICAL);
 }

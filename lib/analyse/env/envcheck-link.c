@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What goes into the attributes of queue pairs: timeouts, retries, service level, traffic class, P_Key. The fields are
- * those of ibv_modify_qp(3); NCCL fills them in src/transport/net_ib/connect.cc. */
+/* Queue pair attributes: timeout, retry count, service level, traffic class, P_Key index. The fields are those of
+ * ibv_modify_qp(3); NCCL sets them in src/transport/net_ib/connect.cc. */
 #include <string.h>
 
 #include "analyse/env/envcheck-priv.h"
 #include "base/text.h"
 
-#define WATCHDOG 600 /* seconds that PyTorch waits for a collective of NCCL, if nothing else was said */
+#define WATCHDOG 600 /* seconds: PyTorch's default timeout of an NCCL collective */
 
 static enum rd_env_read reader(const struct rd_check_env *check)
 {
@@ -27,22 +27,23 @@ static double ack_timeout(long exponent)
 static void judge_timeout(struct rd_check_env *check, long exponent, double total)
 {
 	if (total > WATCHDOG) {
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-timeout-long",
-				"An unreachable peer is reported later than others give up",
-				"the watchdog of PyTorch ends the job first (600 s), without naming the peer",
-				rd_text("%.3g s", total), rd_text("20 to 23"));
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-timeout-long",
+				    "Unreachable peer is reported only after the PyTorch watchdog fires",
+				    "PyTorch's watchdog (600 s) aborts the job first, without naming the peer",
+				    rd_text("%.3g s", total), rd_text("20 to 23"));
 		return;
 	}
 	if (total < 1) {
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-timeout-short", "A short pause of the network ends the job",
-				"a link that comes back within seconds, or a switch that computes routes, takes longer",
-				rd_text("an error after %.3g s, up to 4 times as long", total),
-				rd_text("20 to 23 (%ld is set)", exponent));
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-timeout-short",
+				    "Short network interruption fails the job",
+				    "a link flap or a reroute in the fabric takes longer than this timeout",
+				    rd_text("error after %.3g s, up to 4 times as long", total),
+				    rd_text("20 to 23 (%ld is set)", exponent));
 		return;
 	}
 }
 
-/* The timer is 4.096 us x 2^N; the specification lets a device take up to four times that. */
+/* The timer is 4.096 us x 2^N; the specification allows a device up to four times that. */
 void rd_envcheck_timeout(struct rd_check_env *check)
 {
 	long exponent, retries = rd_envcheck_nccl_number(check, "NCCL_IB_RETRY_CNT", 7);
@@ -51,16 +52,16 @@ void rd_envcheck_timeout(struct rd_check_env *check)
 	if (!rd_envcheck_value(check, RD_ENV_NCCL, 20, &exponent))
 		return;
 	if (exponent < 0 || exponent > 31) {
-		rd_envcheck_effect(check, "%ld does not fit: the field has five bits", exponent);
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
-				"drivers refuse it, or cut it to five bits", rd_text("%ld", exponent),
-				rd_text("0 to 31; 20 to 23 is usual"));
+		rd_envcheck_effect(check, "%ld does not fit the 5-bit field", exponent);
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
+				    "the driver rejects it or truncates it to 5 bits", rd_text("%ld", exponent),
+				    rd_text("0 to 31; 20 to 23 is usual"));
 		return;
 	}
 	if (exponent == 0) {
-		rd_envcheck_effect(check, "no timeout: a lost packet or an unreachable peer is never noticed");
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-timeout-none", "0 switches the timeout off",
-				"a lost packet stops the connection for ever", NULL, rd_text("20 to 23"));
+		rd_envcheck_effect(check, "no timeout: a lost packet or an unreachable peer is never detected");
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-timeout-none", "0 disables the timeout",
+				    "a lost packet hangs the connection forever", NULL, rd_text("20 to 23"));
 		return;
 	}
 	retries = retries < 0 || retries > 7 ? 7 : retries;
@@ -80,21 +81,21 @@ void rd_envcheck_retry_count(struct rd_check_env *check)
 	if (!rd_envcheck_value(check, RD_ENV_NCCL, 7, &retries))
 		return;
 	if (retries < 0 || retries > 7) {
-		rd_envcheck_effect(check, "%ld does not fit: the field has three bits", retries);
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
-				"drivers refuse it, or keep its lowest three bits",
-				rd_text("%ld (its lowest bits: %ld)", retries, retries & 7), rd_text("0 to 7"));
+		rd_envcheck_effect(check, "%ld does not fit the 3-bit field", retries);
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
+				    "the driver rejects it or truncates it to 3 bits",
+				    rd_text("%ld (lowest 3 bits: %ld)", retries, retries & 7), rd_text("0 to 7"));
 		return;
 	}
-	rd_envcheck_effect(check, "a packet is sent up to %ld times more%s", retries,
+	rd_envcheck_effect(check, "a packet is retransmitted up to %ld times%s", retries,
 			   retries == 7 ? " (the default)" : "");
 	if (retries > 0)
 		return;
-	rd_envcheck_say(check, RD_SEV_WARNING, "env-no-retry", "Nothing is sent a second time",
-			"one lost packet ends the connection", NULL, rd_text("7"));
+	rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-retry", "Retransmission is disabled",
+			    "one lost packet breaks the connection", NULL, rd_text("7"));
 }
 
-/* On RoCE a service level is the priority of the VLAN tag, of which there are eight. */
+/* On RoCE the service level is the 3-bit priority in the VLAN tag. */
 void rd_envcheck_service_level(struct rd_check_env *check)
 {
 	size_t roce, ib;
@@ -108,24 +109,23 @@ void rd_envcheck_service_level(struct rd_check_env *check)
 		return;
 	}
 	if (level < 0 || level > 15 || (level > 7 && roce)) {
-		rd_envcheck_effect(check, "%ld is no %s", level, roce ? "priority of RoCE" : "service level");
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
-				"drivers refuse it, or cut it", rd_text("%ld", level),
-				rd_text(roce ? "0 to 7: a RoCE port takes it for the priority of the VLAN tag" :
-					       "0 to 15"));
+		rd_envcheck_effect(check, "%ld is not a %s", level, roce ? "RoCE priority" : "service level");
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
+				    "the driver rejects or truncates it", rd_text("%ld", level),
+				    rd_text(roce ? "0 to 7: on RoCE it is the priority in the VLAN tag" : "0 to 15"));
 		return;
 	}
 	if (ib || !roce)
-		rd_envcheck_effect(check, "InfiniBand: service level %ld; the subnet manager says which virtual lane",
+		rd_envcheck_effect(check, "InfiniBand: service level %ld; the SL2VL tables map it to a virtual lane",
 				   level);
 	if (roce || !ib)
 		rd_envcheck_effect(check,
-				   "RoCE: priority %ld in a VLAN tag; ports that trust DSCP go by the traffic class",
+				   "RoCE: priority %ld in the VLAN tag; ports that trust DSCP use the traffic class",
 				   level);
 }
 
-/* An IP header's byte: six bits of DSCP, two of ECN. */
-static void tell_class(struct rd_check_env *check, long class)
+/* The traffic class byte of the IP header: 6 bits of DSCP, 2 bits of ECN. */
+static void show_class(struct rd_check_env *check, long class)
 {
 	static const char *const ecn[] = { "not ECN-capable", "ECT(1)", "ECT(0)", "CE, congestion experienced" };
 
@@ -135,31 +135,33 @@ static void tell_class(struct rd_check_env *check, long class)
 static void judge_class(struct rd_check_env *check, long class)
 {
 	if ((class & 3) == 3) {
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-ecn-marked", "It marks every packet as congested",
-				"the lowest two bits are ECN; 3 tells the receiver of congestion all the time",
-				rd_text("%ld = DSCP %ld x 4 + 3", class, class >> 2),
-				rd_text("%ld or %ld", (class >> 2) * 4, (class >> 2) * 4 + 2));
+		rd_envcheck_finding(
+			check, RD_SEV_WARNING, "env-ecn-marked", "Traffic class marks every packet as congested",
+			"the lowest two bits are the ECN field; 3 (CE) signals congestion to the receiver on every packet",
+			rd_text("%ld = DSCP %ld x 4 + 3", class, class >> 2),
+			rd_text("%ld or %ld", (class >> 2) * 4, (class >> 2) * 4 + 2));
 		return;
 	}
 	if (class > 0 && class < 64 && (class & 3)) {
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-tc-is-dscp",
-				"It looks like a DSCP, not like a traffic class",
-				"a traffic class is DSCP x 4, and 2 more to be ECN-capable; switches map the DSCP",
-				rd_text("%ld is DSCP %ld", class, class >> 2),
-				rd_text("for DSCP %ld: %ld", class, class * 4));
+		rd_envcheck_finding(
+			check, RD_SEV_WARNING, "env-tc-is-dscp", "Value looks like a DSCP, not a traffic class",
+			"a traffic class is DSCP x 4, plus 2 for ECN-capable; switches classify packets by DSCP",
+			rd_text("%ld is DSCP %ld", class, class >> 2), rd_text("for DSCP %ld: %ld", class, class * 4));
 		return;
 	}
 }
 
-/* It is a field of the GRH, which packets within a subnet lack. NVSHMEM's IBGDA sets it without one (nvshmem#45). */
+/* The traffic class is a field of the GRH, which packets within a subnet do not have. NVSHMEM's IBGDA sets it without a GRH
+ * (nvshmem#45). */
 static void judge_class_on_ib(struct rd_check_env *check, long class)
 {
-	rd_envcheck_effect(check, "not used within an InfiniBand subnet: no port that is selected is RoCE");
+	rd_envcheck_effect(check, "not used within an InfiniBand subnet: no selected port is RoCE");
 	if (class == 0 || strcmp(check->effect->name, "NVSHMEM_IB_TRAFFIC_CLASS") != 0)
 		return;
-	rd_envcheck_advise(check, RD_SEV_WARNING, "env-tc-on-ib", "IBGDA may fail to connect with it on InfiniBand",
-			   "it sets the field without a GRH, which firmware refuses: INIT2RTR_QP fails with errno 121",
-			   NULL, NULL, rd_text("unset NVSHMEM_IB_TRAFFIC_CLASS on InfiniBand hosts"));
+	rd_envcheck_finding_fix(
+		check, RD_SEV_WARNING, "env-tc-on-ib", "IBGDA may fail to connect with a traffic class on InfiniBand",
+		"IBGDA sets the field without a GRH, and the firmware rejects it: INIT2RTR_QP fails with errno 121",
+		NULL, NULL, rd_text("unset NVSHMEM_IB_TRAFFIC_CLASS on InfiniBand hosts"));
 }
 
 void rd_envcheck_traffic_class(struct rd_check_env *check)
@@ -170,14 +172,14 @@ void rd_envcheck_traffic_class(struct rd_check_env *check)
 	if (!rd_envcheck_value(check, reader(check), -1, &class))
 		return;
 	if (class == -1 && strncmp(check->effect->name, "NCCL", 4) == 0) {
-		rd_envcheck_effect(check, "traffic class 0, or what the program chose (the default)");
+		rd_envcheck_effect(check, "traffic class 0, or the one that the program sets (the default)");
 		return;
 	}
 	if (class < 0 || class > 255) {
-		rd_envcheck_effect(check, "%ld does not fit: the field has eight bits", class);
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
-				"it is ignored, or cut to eight bits", rd_text("%ld", class),
-				rd_text("0 to 255: DSCP x 4"));
+		rd_envcheck_effect(check, "%ld does not fit the 8-bit field", class);
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
+				    "it is ignored or truncated to 8 bits", rd_text("%ld", class),
+				    rd_text("0 to 255: DSCP x 4"));
 		return;
 	}
 	rd_envcheck_count(check, &roce, &ib);
@@ -185,11 +187,11 @@ void rd_envcheck_traffic_class(struct rd_check_env *check)
 		judge_class_on_ib(check, class);
 		return;
 	}
-	tell_class(check, class);
+	show_class(check, class);
 	judge_class(check, class);
 }
 
-/* An index into the port's table, and often taken for the key itself. */
+/* An index into the port's P_Key table, often mistaken for the P_Key itself. */
 void rd_envcheck_pkey(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list none = { 0 };
@@ -212,7 +214,7 @@ void rd_envcheck_pkey(struct rd_check_env *check)
 			   index == 0 ? " (the default)" : "");
 	if (!none.n)
 		return;
-	rd_envcheck_say(check, RD_SEV_WARNING, "env-pkey-index", "It is an index, not a P_Key",
-			"tables of ports have no such index; moving the queue pair to INIT fails",
-			rd_env_list_take(&none), rd_text("the place of the P_Key in the table, from 0"));
+	rd_envcheck_finding(check, RD_SEV_WARNING, "env-pkey-index", "P_Key index is beyond the P_Key table",
+			    "the value is an index, not a P_Key; the transition of the queue pair to INIT fails",
+			    rd_env_list_take(&none), rd_text("the index of the P_Key in the table, from 0"));
 }

@@ -6,69 +6,70 @@
 #include "analyse/env/envcheck-priv.h"
 #include "base/text.h"
 
-/* That it is there is enough, whatever its value. */
-static void say_set(struct rd_check_env *check, const char *what)
+/* For variables that only have to be set, whatever the value. */
+static void check_presence(struct rd_check_env *check, const char *what)
 {
 	static const char *const off[] = { "0", "false", "no", "off", "" };
 
 	rd_envcheck_effect(check, "%s", what);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(off); i++)
 		if (strcmp(check->effect->value, off[i]) == 0) {
-			rd_envcheck_advise(check, RD_SEV_WARNING, "env-set-is-on", "It switches on, whatever its value",
-					   "Mooncake looks whether it is set, not to what", NULL, NULL,
-					   rd_text("unset %s", check->effect->name));
+			rd_envcheck_finding_fix(check, RD_SEV_WARNING, "env-set-is-on", "Any value enables it",
+						"Mooncake checks only whether it is set, not its value", NULL, NULL,
+						rd_text("unset %s", check->effect->name));
 			return;
 		}
 }
 
 static void check_force_tcp(struct rd_check_env *check)
 {
-	say_set(check, "TCP only: no other transport is set up");
+	check_presence(check, "TCP only: no other transport is installed");
 	if (!rd_envcheck_has_rdma(check, true))
 		return;
-	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is switched off",
-			   "Mooncake goes over TCP, at a fraction of the rate", NULL, NULL,
-			   rd_text("unset MC_FORCE_TCP"));
+	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is disabled",
+				"Mooncake uses TCP, at a fraction of the rate", NULL, NULL,
+				rd_text("unset MC_FORCE_TCP"));
 }
 
 static void check_force_hca(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 
-	say_set(check, "RDMA is set up even where no NIC was found; it names no NIC (MC_TE_FILTERS does)");
+	check_presence(check, "installs RDMA even if no NIC was found; selects no NIC (MC_TE_FILTERS does)");
 	if (rd_host_find_ibdev(check->host, value) < 0)
 		return;
-	rd_envcheck_advise(check, RD_SEV_WARNING, "env-no-selection", "It does not choose the NIC that it names",
-			   "Mooncake looks whether it is set, not to what, and uses all NICs", NULL, NULL,
-			   rd_text("MC_TE_FILTERS=%s", value));
+	rd_envcheck_finding_fix(check, RD_SEV_WARNING, "env-no-selection",
+				"MC_FORCE_HCA does not select the NIC that it names",
+				"Mooncake checks only whether it is set, not its value, and uses all NICs", NULL, NULL,
+				rd_text("MC_TE_FILTERS=%s", value));
 }
 
 static void check_force_mnnvl(struct rd_check_env *check)
 {
-	say_set(check, "NVLink between hosts, in builds that have it: NICs are not used there");
+	check_presence(check, "NVLink between hosts, in builds that support it: NICs are not used there");
 }
 
 static void check_intranode(struct rd_check_env *check)
 {
-	say_set(check, "NVLink within the host, in builds that have it");
+	check_presence(check, "NVLink within the host, in builds that support it");
 }
 
 static void check_metacache(struct rd_check_env *check)
 {
-	say_set(check, "descriptions of peers are asked for each time");
+	check_presence(check, "peer metadata is fetched each time instead of cached");
 }
 
 static void check_ipv6(struct rd_check_env *check)
 {
-	say_set(check, "IPv6 for handshakes");
+	check_presence(check, "IPv6 for handshakes");
 }
 
 static void check_affinity(struct rd_check_env *check)
 {
-	say_set(check, "a transfer goes to the peer's NIC of the same name");
+	check_presence(check, "a transfer uses the peer's NIC of the same name");
 }
 
-/* Names of devices, exactly; blanks around them do not count. */
+/* Exact device names; blanks around them are ignored. */
 static void check_filters(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list none = { 0 };
@@ -97,14 +98,14 @@ static void check_filters(struct rd_check_env *check)
 		if (!found)
 			rd_env_list_add(&none, entry, size);
 	}
-	rd_envcheck_tell_count(check);
+	rd_envcheck_effect_count(check);
 	if (none.n)
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
-				"the entry does nothing", rd_env_list_take(&none), NULL);
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-device", "No such device", "the entry has no effect",
+				    rd_env_list_take(&none), NULL);
 	rd_envcheck_selection(check);
 }
 
-/* atoi, and what is not from 0 to 255 leaves it to Mooncake. */
+/* Parsed by atoi; a value outside 0 to 255 is ignored. */
 static void check_gid(struct rd_check_env *check)
 {
 	long index;
@@ -115,9 +116,9 @@ static void check_gid(struct rd_check_env *check)
 		rd_envcheck_gid_index(check);
 		return;
 	}
-	rd_envcheck_effect(check, "ignored: Mooncake chooses");
-	rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range", "Mooncake ignores it",
-			rd_text("%ld", index), rd_text("0 to 255"));
+	rd_envcheck_effect(check, "ignored: Mooncake selects the GID");
+	rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range", "Mooncake ignores it",
+			    rd_text("%ld", index), rd_text("0 to 255"));
 }
 
 static void check_mtu(struct rd_check_env *check)
@@ -127,14 +128,14 @@ static void check_mtu(struct rd_check_env *check)
 	if (!rd_envcheck_value(check, RD_ENV_ATOI, 4096, &mtu))
 		return;
 	if (mtu == 512 || mtu == 1024 || mtu == 2048 || mtu == 4096) {
-		rd_envcheck_effect(check, "path MTU of %ld bytes, or what the port has if that is less%s", mtu,
+		rd_envcheck_effect(check, "path MTU of %ld bytes, or the port's MTU if that is smaller%s", mtu,
 				   mtu == 4096 ? " (the default)" : "");
 		return;
 	}
-	rd_envcheck_effect(check, "ignored: 4096, or what the port has if that is less");
-	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-			"Mooncake goes on with 4096; it is the MTU of RDMA, not that of the interface",
-			rd_text("%ld", mtu), rd_text("512, 1024, 2048 or 4096"));
+	rd_envcheck_effect(check, "ignored: 4096 bytes, or the port's MTU if that is smaller");
+	rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value",
+			    "Mooncake uses 4096; the value is the RDMA path MTU, not the interface MTU",
+			    rd_text("%ld", mtu), rd_text("512, 1024, 2048 or 4096"));
 }
 
 static void check_port(struct rd_check_env *check)
@@ -146,9 +147,9 @@ static void check_port(struct rd_check_env *check)
 	if (!rd_envcheck_value(check, RD_ENV_ATOI, 1, &port))
 		return;
 	if (port < 1 || port > 255) {
-		rd_envcheck_effect(check, "ignored: port 1");
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-out-of-range", "The value is out of range",
-				"Mooncake ignores it", rd_text("%ld", port), rd_text("1 to 255"));
+		rd_envcheck_effect(check, "ignored: Mooncake uses port 1");
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
+				    "Mooncake ignores it", rd_text("%ld", port), rd_text("1 to 255"));
 		return;
 	}
 	rd_envcheck_effect(check, "port %ld of each device%s", port, port == 1 ? " (the default)" : "");
@@ -161,18 +162,18 @@ static void check_port(struct rd_check_env *check)
 	}
 	if (!lacking.n)
 		return;
-	rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "Devices have no such port",
-			"Mooncake does without these devices", rd_env_list_take(&lacking), NULL);
+	rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-port", "Device has no such port",
+			    "Mooncake does not use these devices", rd_env_list_take(&lacking), NULL);
 }
 
 static void check_topo(struct rd_check_env *check)
 {
-	rd_envcheck_effect(check,
-			   "which NIC is near what memory is taken from this file; if it cannot be read, detection as "
-			   "usual (the file was not looked at)");
+	rd_envcheck_effect(
+		check, "the preferred NICs of each memory location come from this file; if it is not readable, they "
+		       "are detected (the file was not checked)");
 }
 
-static const char *off(const struct rd_effects *all, const char *name)
+static const char *unused_by(const struct rd_effects *all, const char *name)
 {
 	static const char *const about[] = { "MC_IB_",	      "MC_GID_INDEX",	    "MC_PKEY_INDEX",
 					     "MC_MTU",	      "MC_NUM_QP_PER_EP",   "MC_MLX5_",
@@ -188,29 +189,29 @@ static const char *off(const struct rd_effects *all, const char *name)
 }
 
 /* clang-format off */
-static const struct rd_env_values qps = { RD_ENV_ATOI, 2, 1, 255, NULL, "%ld queue pairs to each of a peer's NICs",
+static const struct rd_env_values qps = { RD_ENV_ATOI, 2, 1, 255, NULL, "%ld queue pairs to each NIC of a peer",
 	"Mooncake keeps 2", false };
-static const struct rd_env_values cqs = { RD_ENV_ATOI, 1, 1, 255, NULL, "%ld completion queues for each NIC",
+static const struct rd_env_values cqs = { RD_ENV_ATOI, 1, 1, 255, NULL, "%ld completion queues per NIC",
 	"Mooncake keeps 1", false };
-static const struct rd_env_values workers = { RD_ENV_ATOI, 2, 1, 8, NULL, "%ld threads for each NIC",
+static const struct rd_env_values workers = { RD_ENV_ATOI, 2, 1, 8, NULL, "%ld worker threads per NIC",
 	"Mooncake keeps 2", false };
-static const struct rd_env_values max_wr = { RD_ENV_ATOI, 256, 1, 65535, NULL, "%ld work requests in a queue pair",
+static const struct rd_env_values max_wr = { RD_ENV_ATOI, 256, 1, 65535, NULL, "%ld work requests per queue pair",
 	"Mooncake keeps 256", false };
 static const struct rd_env_values slice = { RD_ENV_ATOI, 65536, 1, 2147483647, NULL,
-	"transfers are cut into slices of %ld bytes, which NICs share", "Mooncake keeps 65536", false };
+	"transfers are split into slices of %ld bytes, spread over NICs", "Mooncake keeps 65536", false };
 static const struct rd_env_values retries = { RD_ENV_ATOI, 9, 1, 127, NULL,
-	"a slice that failed is tried up to %ld times, on other NICs (the retry count of queue pairs stays 7)",
+	"a failed slice is tried up to %ld times, on other NICs (the QP retry count stays 7)",
 	"Mooncake keeps 9", false };
-static const struct rd_env_values slice_timeout = { RD_ENV_ATOI, -1, 1, 65535, NULL, "a slice is given up after %ld s",
-	"Mooncake waits as long as it takes", false };
-static const struct rd_env_values relaxed = { RD_ENV_ATOI, 1, 0, 2, RD_ENV_SAYS(
-	{ 0, "no PCI relaxed ordering" }, { 1, "PCI relaxed ordering where libibverbs has it" },
-	{ 2, "PCI relaxed ordering where libibverbs has it" }), NULL, "Mooncake keeps 1", false };
-static const struct rd_env_values roundrobin = { RD_ENV_TRUE, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "among the near NICs one is drawn for each slice" }, { 1, "near NICs are taken in turn" }), NULL, NULL, false };
-static const struct rd_env_values lag = { RD_ENV_TRUE, 0, 0, 0, RD_ENV_SAYS(
+static const struct rd_env_values slice_timeout = { RD_ENV_ATOI, -1, 1, 65535, NULL, "a slice times out after %ld s",
+	"Mooncake waits without a timeout", false };
+static const struct rd_env_values relaxed = { RD_ENV_ATOI, 1, 0, 2, RD_ENV_MEANINGS(
+	{ 0, "no PCI relaxed ordering" }, { 1, "PCI relaxed ordering if libibverbs supports it" },
+	{ 2, "PCI relaxed ordering if libibverbs supports it" }), NULL, "Mooncake keeps 1", false };
+static const struct rd_env_values roundrobin = { RD_ENV_TRUE, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "each slice uses a random NIC among the nearest" }, { 1, "the nearest NICs are used round-robin" }), NULL, NULL, false };
+static const struct rd_env_values lag = { RD_ENV_TRUE, 0, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "the NIC spreads queue pairs over the ports of a LAG" },
-	{ 1, "queue pairs are pinned to the ports of a LAG in turn (mlx5)" }), NULL, NULL, false };
+	{ 1, "queue pairs are pinned to the ports of a LAG round-robin (mlx5)" }), NULL, NULL, false };
 
 static const struct rd_env_rule rules[] = {
 	{ "MC_TE_FILTERS", check_filters, true, NULL },
@@ -240,4 +241,4 @@ static const struct rd_env_rule rules[] = {
 	{ "MC_ENABLE_DEST_DEVICE_AFFINITY", check_affinity, false, NULL },
 };
 /* clang-format on */
-const struct rd_env_rules rd_env_mooncake = { rules, RD_ARRAY_SIZE(rules), off };
+const struct rd_env_rules rd_env_mooncake = { rules, RD_ARRAY_SIZE(rules), unused_by };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which network NCCL uses: src/plugin/net.cc, src/plugin/plugin_open.cc. */
+/* Which network transport NCCL uses: src/plugin/net.cc, src/plugin/plugin_open.cc. */
 #include <string.h>
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"
 #include "base/text.h"
 
-/* "none" leaves NCCL with its own networks. Not set: libnccl-net.so, if there is one. */
+/* "none" leaves NCCL with its built-in networks. Not set: libnccl-net.so, if it is installed. */
 static bool no_plugin(const struct rd_effects *all)
 {
 	const char *plugin = rd_effects_get(all, "NCCL_NET_PLUGIN");
@@ -24,7 +24,7 @@ static bool ib_disabled(const struct rd_effects *all)
 	return value != 0;
 }
 
-/* Plugins that read NCCL_IB_* as NCCL itself does. */
+/* Networks that read NCCL_IB_* as NCCL's built-in IB transport does. */
 static bool is_like_ib(const char *net)
 {
 	return strcasecmp(net, "IB") == 0 || strncasecmp(net, "IBext", 5) == 0 || strcasecmp(net, "gIB") == 0;
@@ -43,33 +43,33 @@ static bool depends_on_ib(const char *name)
 	return false;
 }
 
-const char *rd_envcheck_nccl_off(const struct rd_effects *all, const char *name)
+const char *rd_envcheck_nccl_unused_by(const struct rd_effects *all, const char *name)
 {
 	const char *net = rd_effects_get(all, "NCCL_NET");
 
 	if (strcmp(name, "NCCL_IB_DISABLE") == 0)
-		return net && strcasecmp(net, "Socket") == 0 ? "NCCL_NET=Socket chooses TCP anyway" : NULL;
+		return net && strcasecmp(net, "Socket") == 0 ? "NCCL_NET=Socket selects TCP anyway" : NULL;
 	if (!depends_on_ib(name))
 		return NULL;
 	if (net && strcasecmp(net, "Socket") == 0)
-		return "NCCL_NET=Socket chooses TCP";
+		return "NCCL_NET=Socket selects TCP";
 	if (ib_disabled(all) && strncmp(name, "NCCL_IB_", 8) == 0)
-		return "NCCL_IB_DISABLE switches NCCL's own InfiniBand and RoCE off";
+		return "NCCL_IB_DISABLE disables NCCL's built-in IB/RoCE transport";
 	if (net && *net && !is_like_ib(net) && strncmp(name, "NCCL_IB_", 8) == 0)
-		return "NCCL_NET chooses a plugin, and this is about NCCL's own InfiniBand and RoCE";
+		return "NCCL_NET selects a plugin, and this variable is for NCCL's built-in IB/RoCE transport";
 	return NULL;
 }
 
-static void rdma_off(struct rd_check_env *check, enum rd_severity severity, const char *title, const char *fix)
+static void report_rdma_off(struct rd_check_env *check, enum rd_severity severity, const char *title, const char *fix)
 {
 	if (!rd_envcheck_has_rdma(check, true))
 		return;
-	rd_envcheck_advise(check, severity, "env-rdma-off", title,
-			   "NCCL goes over TCP between hosts, at a fraction of the rate, and without GPUDirect", NULL,
-			   NULL, rd_text("%s", fix));
+	rd_envcheck_finding_fix(check, severity, "env-rdma-off", title,
+				"NCCL uses TCP between hosts, at a fraction of the rate and without GPUDirect RDMA",
+				NULL, NULL, rd_text("%s", fix));
 }
 
-/* What people write in the belief that NCCL knows it. */
+/* Words that users write although NCCL has no network of that name. */
 static bool is_misnomer(const char *net)
 {
 	static const char *const words[] = { "tcp",	 "rdma", "verbs",   "roce",   "infiniband", "sockets",
@@ -88,32 +88,33 @@ void rd_envcheck_net(struct rd_check_env *check)
 
 	if (strcasecmp(net, "Socket") == 0) {
 		rd_envcheck_effect(check, "TCP between hosts, no RDMA");
-		rdma_off(check, RD_SEV_CRITICAL, "RDMA is switched off", "unset NCCL_NET");
+		report_rdma_off(check, RD_SEV_CRITICAL, "RDMA is disabled", "unset NCCL_NET");
 		return;
 	}
 	if (ib && ib_disabled(check->all)) {
-		rd_envcheck_effect(check, "NCCL's own InfiniBand and RoCE, which NCCL_IB_DISABLE switches off");
-		rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-network", "No network is left",
-				   "NCCL stops: Failed to initialize any NET plugin", rd_text("NCCL_IB_DISABLE is set"),
-				   NULL, rd_text("unset NCCL_IB_DISABLE"));
+		rd_envcheck_effect(check, "NCCL's built-in IB/RoCE transport, which NCCL_IB_DISABLE disables");
+		rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-network", "No network transport is left",
+					"NCCL fails: Failed to initialize any NET plugin",
+					rd_text("NCCL_IB_DISABLE is set"), NULL, rd_text("unset NCCL_IB_DISABLE"));
 		return;
 	}
 	if (ib) {
-		rd_envcheck_effect(check, "NCCL's own InfiniBand and RoCE");
+		rd_envcheck_effect(check, "NCCL's built-in IB/RoCE transport");
 		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check, false))
 			return;
-		rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-network", "NCCL's own InfiniBand passes over EFA",
-				   "NCCL finds no device, and stops", NULL, NULL,
-				   rd_text("unset NCCL_NET: EFA needs the plugin aws-ofi-nccl"));
+		rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-network",
+					"NCCL's built-in IB/RoCE transport does not support EFA",
+					"NCCL finds no device and fails", NULL, NULL,
+					rd_text("unset NCCL_NET: EFA needs the aws-ofi-nccl plugin"));
 		return;
 	}
-	rd_envcheck_effect(check, "the plugin that calls itself \"%.*s\"; where none does, NCCL stops", RD_ENV_QUOTED,
-			   net);
+	rd_envcheck_effect(check, "the plugin whose network is named '%.*s'; NCCL fails if there is none",
+			   RD_ENV_QUOTED, net);
 	if (*net && !no_plugin(check->all) && !is_misnomer(net))
 		return;
-	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-no-network", "NCCL has no network of this name",
-			   "NCCL stops: Failed to initialize any NET plugin", NULL,
-			   rd_text("IB, Socket, or the name of a plugin's network"), rd_text("unset NCCL_NET"));
+	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-network", "NCCL has no network of this name",
+				"NCCL fails: Failed to initialize any NET plugin", NULL,
+				rd_text("IB, Socket, or the network name of a plugin"), rd_text("unset NCCL_NET"));
 }
 
 void rd_envcheck_ib_disable(struct rd_check_env *check)
@@ -124,19 +125,19 @@ void rd_envcheck_ib_disable(struct rd_check_env *check)
 	if (!rd_envcheck_value(check, RD_ENV_NCCL, 0, &off))
 		return;
 	if (off == 0) {
-		rd_envcheck_effect(check, "RDMA stays on%s",
+		rd_envcheck_effect(check, "RDMA stays enabled%s",
 				   strcmp(check->effect->value, "0") == 0 ? " (the default)" : "");
 		return;
 	}
-	rd_envcheck_effect(check, "NCCL's own InfiniBand and RoCE are off; %s",
-			   alone ? "what is left is TCP" : "what is left is TCP, or a plugin (libnccl-net.so)");
+	rd_envcheck_effect(check, "NCCL's built-in IB/RoCE transport is disabled; %s",
+			   alone ? "only TCP is left" : "only TCP or a plugin (libnccl-net.so) is left");
 	if (!rd_envcheck_has_rdma(check, false))
 		return; /* EFA is used through a plugin */
-	rdma_off(check, alone ? RD_SEV_CRITICAL : RD_SEV_WARNING, "RDMA is switched off", "unset NCCL_IB_DISABLE");
+	report_rdma_off(check, alone ? RD_SEV_CRITICAL : RD_SEV_WARNING, "RDMA is disabled", "unset NCCL_IB_DISABLE");
 }
 
-/* NAME itself, and, where it is no path and no libX.so, libnccl-net-NAME.so. */
-static void tell_plugin(struct rd_check_env *check, const char *name, size_t size)
+/* NAME itself; unless it is a path or libX.so, also libnccl-net-NAME.so. */
+static void show_plugin(struct rd_check_env *check, const char *name, size_t size)
 {
 	bool is_path = memchr(name, '/', size) != NULL;
 	bool is_library = size >= 6 && memcmp(name, "lib", 3) == 0 && memcmp(name + size - 3, ".so", 3) == 0;
@@ -154,16 +155,16 @@ void rd_envcheck_net_plugin(struct rd_check_env *check)
 	size_t size, n = 0;
 
 	if (no_plugin(check->all)) {
-		rd_envcheck_effect(check, "no plugin: NCCL's own InfiniBand and RoCE, else TCP");
+		rd_envcheck_effect(check, "no plugin: NCCL's built-in IB/RoCE transport, else TCP");
 		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check, false))
 			return;
-		rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "EFA needs a plugin",
-				   "NCCL's own InfiniBand passes over EFA; TCP is what is left", NULL, NULL,
-				   rd_text("unset NCCL_NET_PLUGIN, or set it to ofi (aws-ofi-nccl)"));
+		rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "EFA needs a plugin",
+					"NCCL's built-in IB/RoCE transport does not support EFA; only TCP is left",
+					NULL, NULL, rd_text("unset NCCL_NET_PLUGIN, or set it to ofi (aws-ofi-nccl)"));
 		return;
 	}
 	while (rd_env_entry(&at, &entry, &size))
 		if (n++ < 4)
-			tell_plugin(check, entry, size);
-	rd_envcheck_effect(check, "where none loads, NCCL's own networks; a plugin may not read NCCL_IB_*");
+			show_plugin(check, entry, size);
+	rd_envcheck_effect(check, "if none loads, NCCL's built-in networks; a plugin may ignore NCCL_IB_*");
 }

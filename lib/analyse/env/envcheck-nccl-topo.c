@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How far NCCL goes: levels of distance, fused NICs, topology files (src/graph/paths.cc, topo.cc, xml.h). */
+/* NCCL's distance levels, merged NICs and topology files (src/graph/paths.cc, topo.cc, xml.h). */
 #include <string.h>
 #include <strings.h>
 
@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "base/text.h"
 
-#define MOST_FUSED 8 /* NCCL_NET_MAX_DEVS_PER_NIC */
+#define MERGED_MAX 8 /* NCCL_NET_MAX_DEVS_PER_NIC */
 
 static int level_of(enum rd_path path)
 {
@@ -30,7 +30,7 @@ static int level_of(enum rd_path path)
 	}
 }
 
-/* Of the NICs in use, how near the nearest one is; -1: not known. */
+/* The distance level of the nearest NIC in use; -1: unknown. */
 static int nearest_level(struct rd_check_env *check, size_t gpu)
 {
 	int best = -1;
@@ -64,12 +64,12 @@ static void check_gdr_level(struct rd_check_env *check, int level)
 			rd_env_list_add(&lost, name, strlen(name));
 	}
 	if (known)
-		rd_envcheck_effect(check, "the nearest NIC of %zu of %zu GPUs is within that", within, known);
+		rd_envcheck_effect(check, "%zu of %zu GPUs have their nearest NIC within this distance", within, known);
 	if (!lost.n && level > RD_LEVEL_LOC)
 		return;
-	rd_envcheck_say(check, RD_SEV_WARNING, "env-gdr-off", "GPUDirect RDMA is kept from the nearest NICs",
-			"data goes through the memory of the host, at a fraction of the rate",
-			lost.n ? rd_env_list_take(&lost) : rd_text("all"), rd_text("PXB, or not set"));
+	rd_envcheck_finding(check, RD_SEV_WARNING, "env-gdr-off", "GPUDirect RDMA is disabled for the nearest NICs",
+			    "data is copied through host memory, at a fraction of the rate",
+			    lost.n ? rd_env_list_take(&lost) : rd_text("all"), rd_text("PXB, or unset"));
 }
 
 void rd_envcheck_level(struct rd_check_env *check)
@@ -78,22 +78,22 @@ void rd_envcheck_level(struct rd_check_env *check)
 	int level = rd_nccl_level_parse(check->effect->value);
 
 	if (level < 0) {
-		rd_envcheck_effect(check, "not understood: NCCL goes on as if it were not set");
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-				"the setting does nothing; names are in capitals", NULL,
-				rd_text("LOC, NVL, PIX, PXB, PXN, PHB or SYS"));
+		rd_envcheck_effect(check, "invalid: NCCL behaves as if it were not set");
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value",
+				    "the setting has no effect; level names are upper case", NULL,
+				    rd_text("LOC, NVL, PIX, PXB, PXN, PHB or SYS"));
 		return;
 	}
 	if (gdr) {
 		rd_envcheck_effect(check,
-				   "GPUDirect RDMA, if the driver offers it, where GPU and NIC are %s or nearer%s",
+				   "GPUDirect RDMA, if the driver supports it, where GPU and NIC are %s or nearer%s",
 				   rd_nccl_level_name(level),
 				   level == RD_LEVEL_P2C || level == RD_LEVEL_PXB ? " (as by default)" : "");
 		check_gdr_level(check, level);
 		return;
 	}
 	if (level == RD_LEVEL_LOC)
-		rd_envcheck_effect(check, "no direct traffic between GPUs: it goes through the memory of the host");
+		rd_envcheck_effect(check, "no direct traffic between GPUs: data goes through host memory");
 	else
 		rd_envcheck_effect(check, "direct traffic between GPUs that are %s or nearer",
 				   rd_nccl_level_name(level));
@@ -104,19 +104,19 @@ void rd_envcheck_merge_level(struct rd_check_env *check)
 	const char *level = rd_nccl_merge_level_parse(check->effect->value);
 
 	if (!level) {
-		rd_envcheck_effect(check, "not understood: LOC holds, and NICs are not fused");
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-				"NCCL takes LOC, and fuses no NICs", NULL,
-				rd_text("LOC, PORT, PIX, PXB, PXN, PHB or SYS"));
+		rd_envcheck_effect(check, "invalid: LOC is used, and NICs are not merged");
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value",
+				    "NCCL uses LOC and merges no NICs", NULL,
+				    rd_text("LOC, PORT, PIX, PXB, PXN, PHB or SYS"));
 		return;
 	}
 	if (strcmp(level, "LOC") == 0)
-		rd_envcheck_effect(check, "NICs are not fused");
+		rd_envcheck_effect(check, "NICs are not merged");
 	else if (strcmp(level, "PORT") == 0)
-		rd_envcheck_effect(check, "ports of one card are fused into one NIC (the default)");
+		rd_envcheck_effect(check, "ports of one card are merged into one NIC (the default)");
 	else
-		rd_envcheck_effect(check, "NICs that are %s or nearer to each other are fused into one, up to %d",
-				   level, MOST_FUSED);
+		rd_envcheck_effect(check, "NICs that are %s or nearer to each other are merged into one, up to %d",
+				   level, MERGED_MAX);
 }
 
 void rd_envcheck_merge_policy(struct rd_check_env *check)
@@ -124,12 +124,12 @@ void rd_envcheck_merge_policy(struct rd_check_env *check)
 	const char *value = check->effect->value;
 	bool rail = strcasecmp(value, "RAIL") == 0;
 
-	rd_envcheck_effect(check, rail ? "only NICs of one rail are fused: NCCL_IB_HCA must name rails" :
-					 "NICs are fused whatever their rail (the default)");
+	rd_envcheck_effect(check, rail ? "only NICs of the same rail are merged: NCCL_IB_HCA must name the rails" :
+					 "NICs are merged regardless of their rail (the default)");
 	if (rail || strcasecmp(value, "ALL") == 0)
 		return;
-	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood", "NCCL takes ALL", NULL,
-			rd_text("ALL or RAIL"));
+	rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value", "NCCL uses ALL", NULL,
+			    rd_text("ALL or RAIL"));
 }
 
 static bool is_active(const struct rd_host *host, const struct rd_hca_entry *entry)
@@ -142,13 +142,13 @@ static bool is_active(const struct rd_host *host, const struct rd_hca_entry *ent
 	return false;
 }
 
-/* One group, "mlx5_0,mlx5_1": all of its NICs must be there. */
+/* One group, "mlx5_0,mlx5_1": all of its NICs must be active. */
 static void check_group(struct rd_check_env *check, const char *text, size_t size, struct rd_env_list *missing)
 {
 	_cleanup_free_ char *copy = rd_dup_part(text, size);
 	struct rd_hca_list list;
 
-	rd_hca_list_parse_most(copy, MOST_FUSED, &list);
+	rd_hca_list_parse_most(copy, MERGED_MAX, &list);
 	for (size_t i = 0; i < list.n; i++)
 		if (!is_active(check->host, &list.v[i]))
 			rd_env_list_add(missing, list.v[i].name, strlen(list.v[i].name));
@@ -169,22 +169,22 @@ void rd_envcheck_force_merge(struct rd_check_env *check)
 			check_group(check, at, size, &missing);
 		at += size + (at[size] == ';');
 	}
-	rd_envcheck_effect(check, "%zu group%s of NICs, each fused into one", groups, groups == 1 ? "" : "s");
+	rd_envcheck_effect(check, "%zu group%s of NICs, each merged into one", groups, groups == 1 ? "" : "s");
 	if (!missing.n)
 		return;
-	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-no-device", "There is no such active device",
-			"NCCL stops: Only matched so many devices", rd_env_list_take(&missing), NULL);
+	rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-no-device", "No such active device",
+			    "NCCL fails: Only matched N devices", rd_env_list_take(&missing), NULL);
 }
 
-/* The file is that of the process, perhaps of its container: it is not opened here. */
+/* The path is that of the process, perhaps in a container: the file is not opened here. */
 void rd_envcheck_topo_file(struct rd_check_env *check)
 {
 	if (!*check->effect->value)
-		rd_envcheck_effect(check, "an empty name, which cannot be opened: detection as usual");
+		rd_envcheck_effect(check, "empty file name, which cannot be opened: NCCL detects the topology as usual");
 	else
-		rd_envcheck_effect(check,
-				   "detection begins with this file, what is in it is not looked for; if it cannot be "
-				   "opened, NCCL says so at NCCL_DEBUG=INFO only (the file was not looked at)");
+		rd_envcheck_effect(
+			check, "NCCL loads this file first and does not detect what the file contains; if it cannot "
+			       "open the file, it logs that at NCCL_DEBUG=INFO only (the file was not checked)");
 }
 
 void rd_envcheck_netdevs_policy(struct rd_check_env *check)
@@ -193,15 +193,15 @@ void rd_envcheck_netdevs_policy(struct rd_check_env *check)
 	int most = strncasecmp(value, "MAX:", 4) == 0 ? rd_as_atoi(value + 4) : 0;
 
 	if (strcasecmp(value, "AUTO") == 0)
-		rd_envcheck_effect(check, "the GPUs near a NIC share it out among them (the default)");
+		rd_envcheck_effect(check, "GPUs near the same NICs divide these NICs among them (the default)");
 	else if (strcasecmp(value, "ALL") == 0)
-		rd_envcheck_effect(check, "each GPU uses all NICs that are as near and as fast as its best");
+		rd_envcheck_effect(check, "each GPU uses all NICs that are as near and as fast as its best one");
 	else if (most > 0)
 		rd_envcheck_effect(check, "each GPU uses up to %d of the NICs near it", most);
 	else
-		rd_envcheck_effect(check, "not understood: AUTO holds");
+		rd_envcheck_effect(check, "invalid: AUTO is used");
 	if (most > 0 || strcasecmp(value, "AUTO") == 0 || strcasecmp(value, "ALL") == 0)
 		return;
-	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood", "NCCL takes AUTO", NULL,
-			rd_text("AUTO, ALL or MAX:N"));
+	rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value", "NCCL uses AUTO", NULL,
+			    rd_text("AUTO, ALL or MAX:N"));
 }

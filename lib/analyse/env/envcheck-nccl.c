@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* NCCL's variables: which are judged, and those that mean the same on every host. */
+/* NCCL's variables: the table of rules, and the rules that are the same on every host. */
 #include <string.h>
 
 #include "analyse/env/envcheck-priv.h"
 #include "base/text.h"
 
-#define MOST_QPS 128 /* NCCL_IB_MAX_QPS */
+#define QPS_MAX 128 /* NCCL_IB_MAX_QPS */
 
-/* Each NIC that was fused into one has as many. */
+/* Each NIC of a merged NIC has this many. */
 static void check_queue_pairs(struct rd_check_env *check)
 {
 	long n;
 
 	if (!rd_envcheck_value(check, RD_ENV_NCCL, 1, &n))
 		return;
-	if (n < 1 || n > MOST_QPS) {
-		rd_envcheck_effect(check, "NCCL has room for 1 to %d queue pairs in a connection, and does not check",
-				   MOST_QPS);
-		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-out-of-range", "The value is out of range",
-				"NCCL does not check it: the process crashes, or connects without queue pairs",
-				rd_text("%ld", n), rd_text("1 to %d", MOST_QPS));
+	if (n < 1 || n > QPS_MAX) {
+		rd_envcheck_effect(check,
+				   "NCCL supports 1 to %d queue pairs per connection, and does not check the value",
+				   QPS_MAX);
+		rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-out-of-range", "Value out of range",
+				    "NCCL does not check it: the process crashes, or connects without queue pairs",
+				    rd_text("%ld", n), rd_text("1 to %d", QPS_MAX));
 		return;
 	}
-	rd_envcheck_effect(check, "%ld queue pair%s for each connection (channel and peer) and NIC%s", n,
-			   n == 1 ? "" : "s",
-			   n == 1 ? " (the default)" : ", and as many for each NIC that is fused with it");
+	rd_envcheck_effect(check, "%ld queue pair%s per connection (channel and peer) and NIC%s", n, n == 1 ? "" : "s",
+			   n == 1 ? " (the default)" : ", and as many per NIC that is merged with it");
 	if (n > 1)
-		rd_envcheck_effect(check,
-				   rd_envcheck_nccl_number(check, "NCCL_IB_SPLIT_DATA_ON_QPS", 0) == 1 ?
-					   "each message is split among them" :
-					   "messages take them in turn (NCCL_IB_SPLIT_DATA_ON_QPS=1 would split each)");
+		rd_envcheck_effect(
+			check,
+			rd_envcheck_nccl_number(check, "NCCL_IB_SPLIT_DATA_ON_QPS", 0) == 1 ?
+				"each message is split across them" :
+				"messages use them round-robin (NCCL_IB_SPLIT_DATA_ON_QPS=1 splits each message)");
 }
 
 static void check_split(struct rd_check_env *check)
@@ -39,12 +40,13 @@ static void check_split(struct rd_check_env *check)
 	if (!rd_envcheck_value(check, RD_ENV_NCCL, 0, &split))
 		return;
 	if (split == 1 && qps == 1)
-		rd_envcheck_effect(check, "nothing to split where NICs are not fused: a connection has one queue pair "
+		rd_envcheck_effect(check, "no effect unless NICs are merged: a connection has one queue pair "
 					  "(NCCL_IB_QPS_PER_CONNECTION)");
 	else if (split == 1)
-		rd_envcheck_effect(check, "each message is split among all queue pairs of the connection");
+		rd_envcheck_effect(check, "each message is split across all queue pairs of the connection");
 	else
-		rd_envcheck_effect(check, "messages take the queue pairs in turn%s", split == 0 ? " (the default)" : "");
+		rd_envcheck_effect(check, "messages use the queue pairs round-robin%s",
+				   split == 0 ? " (the default)" : "");
 }
 
 static void check_family(struct rd_check_env *check)
@@ -53,100 +55,100 @@ static void check_family(struct rd_check_env *check)
 	bool v6 = strcmp(value, "AF_INET6") == 0, known = v6 || strcmp(value, "AF_INET") == 0;
 
 	rd_envcheck_effect(
-		check, known ? "%s addresses for connecting" : "not understood: %s addresses, whichever comes first",
+		check, known ? "%s addresses for socket connections" : "invalid: %s addresses, the first that is found",
 		v6    ? "IPv6" :
 		known ? "IPv4" :
 			"any");
 	if (known || !*value)
 		return;
-	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-			"NCCL goes on as if it were not set", NULL, rd_text("AF_INET or AF_INET6"));
+	rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value", "NCCL behaves as if it were not set",
+			    NULL, rd_text("AF_INET or AF_INET6"));
 }
 
 /* clang-format off */
-static const struct rd_env_values merge_vfs = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_SAYS(
-	{ 0, "virtual functions are NICs of their own; only the ports of one device are fused" },
-	{ 1, "the function and device numbers of PCI addresses are ignored: virtual functions of a bus are fused" }),
-	"as 1", NULL, false };
-static const struct rd_env_values merge_nics = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_SAYS(
-	{ 0, "NICs are not fused: each port counts by itself" },
-	{ 1, "ports of one card are fused into one NIC, as far as NCCL_NET_MERGE_LEVEL says" }), "as 1", NULL, false };
-static const struct rd_env_values cross_nic = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_SAYS(
-	{ 0, "a ring or tree keeps to NICs of one number on all hosts: for rails that do not reach each other" },
-	{ 1, "a ring or tree may go from any NIC to any: every NIC must reach every other" },
-	{ 2, "a ring or tree keeps to one number where that is as fast" }), NULL, "NCCL searches rings as with 0", false };
-static const struct rd_env_values pxn_disable = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "GPUs may send through another GPU's NIC over NVLink" },
-	{ 1, "no sending through another GPU's NIC: where a GPU has no near NIC, or rails are apart, traffic crosses the "
-	     "host" }),
-	"as 0", NULL, false };
-static const struct rd_env_values pxn_level = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_SAYS(
-	{ 0, "send and receive do not go through another GPU's NIC" },
-	{ 1, "send and receive go through another GPU's NIC where that avoids the host" },
-	{ 2, "send and receive go through the NIC of the receiver's rail" }), NULL, NULL, false };
-static const struct rd_env_values data_direct = { RD_ENV_NCCL, 1, 0, 2, RD_ENV_SAYS(
-	{ 0, "Direct NIC is not used: data takes the PCI path of the NIC" },
-	{ 1, "where a NIC has a data direct function, that alone is used" },
-	{ 2, "a NIC with a data direct function counts twice: with it and without" }), NULL, NULL, false };
-static const struct rd_env_values gdr_read = { RD_ENV_NCCL, -2, 0, 0, RD_ENV_SAYS(
-	{ -2, "sending reads GPU memory directly from Ampere on, or with NVLink" },
-	{ 0, "sending copies through the memory of the host", RD_SEV_WARNING, "env-gdr-off",
-	  "GPUDirect RDMA is off for sending", "data is copied through the memory of the host first", "unset NCCL_NET_GDR_READ" },
-	{ 1, "sending reads GPU memory directly" }), "as 1", NULL, false };
-static const struct rd_env_values gdr_c2c = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_SAYS(
-	{ 0, "GPUDirect RDMA up to PXB only, also where GPU and CPU are joined by C2C" },
-	{ 1, "GPUDirect RDMA over C2C, too" }), "as 1", NULL, false };
-static const struct rd_env_values dmabuf = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_SAYS(
+static const struct rd_env_values merge_vfs = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "virtual functions are separate NICs; only the ports of one device are merged" },
+	{ 1, "the device and function numbers of PCI addresses are ignored: virtual functions of a bus are merged" }),
+	"same as 1", NULL, false };
+static const struct rd_env_values merge_nics = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "NICs are not merged: each port is a separate NIC" },
+	{ 1, "ports of one card are merged into one NIC, up to NCCL_NET_MERGE_LEVEL" }), "same as 1", NULL, false };
+static const struct rd_env_values cross_nic = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_MEANINGS(
+	{ 0, "a ring or tree uses the NIC of the same number on all hosts: for rails that do not reach each other" },
+	{ 1, "a ring or tree may use different NICs on each host: every NIC must reach every other" },
+	{ 2, "a ring or tree uses the NIC of the same number on all hosts where that is as fast" }), NULL, "NCCL searches rings as with 0", false };
+static const struct rd_env_values pxn_disable = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "GPUs may send through another GPU's NIC over NVLink (PXN)" },
+	{ 1, "no sending through another GPU's NIC (PXN): if a GPU has no near NIC, or rails are separate, traffic crosses "
+	     "the CPU" }),
+	"same as 0", NULL, false };
+static const struct rd_env_values pxn_level = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_MEANINGS(
+	{ 0, "send and receive do not use another GPU's NIC (PXN)" },
+	{ 1, "send and receive use another GPU's NIC (PXN) where that avoids the CPU" },
+	{ 2, "send and receive use the NIC of the receiver's rail (PXN)" }), NULL, NULL, false };
+static const struct rd_env_values data_direct = { RD_ENV_NCCL, 1, 0, 2, RD_ENV_MEANINGS(
+	{ 0, "Data Direct is not used: data takes the PCI path of the NIC" },
+	{ 1, "if a NIC has a Data Direct function, only that is used" },
+	{ 2, "a NIC with a Data Direct function is listed twice: with it and without" }), NULL, NULL, false };
+static const struct rd_env_values gdr_read = { RD_ENV_NCCL, -2, 0, 0, RD_ENV_MEANINGS(
+	{ -2, "NICs read GPU memory directly to send, on Ampere and later or with NVLink" },
+	{ 0, "data to send is copied through host memory", RD_SEV_WARNING, "env-gdr-off",
+	  "GPUDirect RDMA is disabled for sending", "data is copied through host memory first", "unset NCCL_NET_GDR_READ" },
+	{ 1, "NICs read GPU memory directly to send" }), "same as 1", NULL, false };
+static const struct rd_env_values gdr_c2c = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "GPUDirect RDMA up to PXB only, also where C2C connects GPU and CPU" },
+	{ 1, "GPUDirect RDMA over C2C, too" }), "same as 1", NULL, false };
+static const struct rd_env_values dmabuf = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "GPU memory is registered through nvidia_peermem only, which must be loaded" },
-	{ 1, "GPU memory is registered as DMA-BUF where kernel and driver can" }), "as 1", NULL, false };
-static const struct rd_env_values p2p_disable = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "GPUs of the host reach each other directly" },
-	{ 1, "no direct traffic between GPUs, NVLink included: it goes through the memory of the host" }),
-	"as 0: NCCL compares with 1", NULL, false };
-static const struct rd_env_values shm_disable = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "shared memory between processes of the host where GPUs cannot reach each other" },
-	{ 1, "no shared memory: processes of the host that cannot reach each other directly use the network" }), "as 0",
+	{ 1, "GPU memory is registered as DMA-BUF if the kernel and the driver support it" }), "same as 1", NULL, false };
+static const struct rd_env_values p2p_disable = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "GPUs of this host access each other directly (P2P)" },
+	{ 1, "no P2P between GPUs, NVLink included: data goes through host memory" }),
+	"same as 0: only 1 disables P2P", NULL, false };
+static const struct rd_env_values shm_disable = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "processes of this host use shared memory where GPUs have no P2P access" },
+	{ 1, "no shared memory: processes of this host without P2P access use the network" }), "same as 0",
 	NULL, false };
-static const struct rd_env_values adaptive = { RD_ENV_NCCL, -2, 0, 0, RD_ENV_SAYS(
+static const struct rd_env_values adaptive = { RD_ENV_NCCL, -2, 0, 0, RD_ENV_MEANINGS(
 	{ -2, "on for InfiniBand, off for RoCE" },
-	{ 0, "off: data and the message that tells of it are one RDMA write" },
-	{ 1, "on: larger data is sent as an RDMA write, and told of by a second one, so that packets may come in any "
-	     "order" }),
-	"as 1", NULL, false };
+	{ 0, "off: data and its completion signal are one RDMA write" },
+	{ 1, "on: larger messages are sent as an RDMA write, and a second one signals completion, so packets may arrive out "
+	     "of order" }),
+	"same as 1", NULL, false };
 static const struct rd_env_values ar_threshold = { RD_ENV_NCCL, 8192, 0, 0, NULL,
 	"with adaptive routing, a second RDMA write signals messages above %ld bytes", NULL, false };
-static const struct rd_env_values relaxed = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_SAYS(
+static const struct rd_env_values relaxed = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_MEANINGS(
 	{ 0, "no PCI relaxed ordering: slow in virtual machines and on some AMD processors" },
-	{ 1, "PCI relaxed ordering where libibverbs has it" },
-	{ 2, "PCI relaxed ordering where libibverbs has it" }), NULL, "NCCL takes it for 0", false };
-static const struct rd_env_values use_inline = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "control messages are read from memory" }, { 1, "control messages are sent inline" }), "as 1", NULL, false };
-static const struct rd_env_values ece = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_SAYS(
-	{ 0, "no enhanced connection establishment: features of the two NICs are not negotiated" },
-	{ 1, "the NICs negotiate features such as congestion control" }), "as 1", NULL, false };
-static const struct rd_env_values async_events = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_SAYS(
-	{ 0, "fatal events of a NIC are logged, and the job goes on", RD_SEV_WARNING, "env-events-ignored",
-	  "Fatal events of NICs do not end the job", "it may hang instead", "unset NCCL_IB_RETURN_ASYNC_EVENTS" },
-	{ 1, "a fatal event of a NIC ends the job with an error" }), "as 1", NULL, false };
-static const struct rd_env_values flush = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "after a receive a read makes sure that the data is in GPU memory" },
-	{ 1, "no read after a receive: GPUs that need it (before Hopper) may see data that has not arrived" }),
-	"as 1", NULL, false };
-static const struct rd_env_values failover = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "a port that fails ends the job" },
-	{ 1, "of fused NICs, one that fails is left out" }), "as 0", NULL, false };
-static const struct rd_env_values subnet_aware = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "a NIC connects to the peer's NIC whatever their subnets" },
-	{ 1, "a NIC of the peer's subnet is taken where there is one" }), "as 1", NULL, false };
-static const struct rd_env_values ooo_rq = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
+	{ 1, "PCI relaxed ordering if libibverbs supports it" },
+	{ 2, "PCI relaxed ordering if libibverbs supports it" }), NULL, "NCCL treats it as 0", false };
+static const struct rd_env_values use_inline = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "control messages are not sent inline: the NIC reads them from memory" }, { 1, "control messages are sent inline" }), "same as 1", NULL, false };
+static const struct rd_env_values ece = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "no enhanced connection establishment (ECE): the two NICs do not negotiate features" },
+	{ 1, "the NICs negotiate features such as congestion control" }), "same as 1", NULL, false };
+static const struct rd_env_values async_events = { RD_ENV_NCCL, 1, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "fatal events of a NIC are logged, and the job continues", RD_SEV_WARNING, "env-events-ignored",
+	  "Fatal asynchronous events of NICs do not fail the job", "the job may hang instead", "unset NCCL_IB_RETURN_ASYNC_EVENTS" },
+	{ 1, "a fatal event of a NIC fails the job" }), "same as 1", NULL, false };
+static const struct rd_env_values flush = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "a flush (RDMA read) after a receive ensures that the data is in GPU memory" },
+	{ 1, "no flush after a receive: GPUs that need it (before Hopper) may read stale data" }),
+	"same as 1", NULL, false };
+static const struct rd_env_values failover = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "a port failure fails the job" },
+	{ 1, "a failed port of a merged NIC is no longer used" }), "same as 0", NULL, false };
+static const struct rd_env_values subnet_aware = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "a NIC connects to the peer's NIC regardless of the subnet" },
+	{ 1, "a NIC in the peer's subnet is preferred" }), "same as 1", NULL, false };
+static const struct rd_env_values ooo_rq = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "receives complete in order" },
-	{ 1, "receives out of order: the NIC must be able to" }), "as 1", NULL, false };
-static const struct rd_env_values mnnvl = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_SAYS(
-	{ 0, "NVLink between hosts is not used: traffic goes over NICs" },
-	{ 1, "NVLink between hosts must work, else NCCL stops" },
-	{ 2, "NVLink between hosts where there is one" }), NULL, NULL, false };
-static const struct rd_env_values net_intra = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "the network may be used within the host" }, { 1, "the network is not used within the host" }), "as 1",
+	{ 1, "receives complete out of order: the NIC must support it" }), "same as 1", NULL, false };
+static const struct rd_env_values mnnvl = { RD_ENV_NCCL, 2, 0, 2, RD_ENV_MEANINGS(
+	{ 0, "NVLink between hosts (MNNVL) is not used: traffic uses NICs" },
+	{ 1, "NVLink between hosts (MNNVL) must work, or NCCL fails" },
+	{ 2, "NVLink between hosts (MNNVL) is used where available" }), NULL, NULL, false };
+static const struct rd_env_values net_intra = { RD_ENV_NCCL, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "the network may be used within the host" }, { 1, "the network is not used within the host" }), "same as 1",
 	NULL, false };
 
 static const struct rd_env_rule rules[] = {
@@ -201,4 +203,4 @@ static const struct rd_env_rule rules[] = {
 	{ "NCCL_NET_DISABLE_INTRA", NULL, false, &net_intra },
 };
 /* clang-format on */
-const struct rd_env_rules rd_env_nccl = { rules, RD_ARRAY_SIZE(rules), rd_envcheck_nccl_off };
+const struct rd_env_rules rd_env_nccl = { rules, RD_ARRAY_SIZE(rules), rd_envcheck_nccl_unused_by };

@@ -17,7 +17,7 @@ static bool is_on(const struct rd_effects *all, const char *name)
 	return on != 0;
 }
 
-/* src/host/transport/transport.cpp compares eight letters, whatever their case. */
+/* src/host/transport/transport.cpp compares eight letters, ignoring case. */
 static void check_remote(struct rd_check_env *check)
 {
 	static const char *const known[] = { "ibrc", "ucx", "ibdevx", "libfabric" };
@@ -27,20 +27,20 @@ static void check_remote(struct rd_check_env *check)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(known); i++)
 		if (strncasecmp(value, known[i], 8) == 0) {
 			rd_envcheck_effect(check, "%s between hosts%s%s", known[i], i == 0 ? " (the default)" : "",
-					   ibgda ? ", and IBGDA for what GPUs start" : "");
+					   ibgda ? ", and IBGDA for GPU-initiated transfers" : "");
 			return;
 		}
 	if (ibgda) {
-		rd_envcheck_effect(check, "no transport of its own: IBGDA alone between hosts");
+		rd_envcheck_effect(check, "no host-initiated transport: IBGDA only between hosts");
 		return;
 	}
-	rd_envcheck_effect(check, "nothing reaches other hosts");
+	rd_envcheck_effect(check, "no transport between hosts");
 	if (!rd_envcheck_has_rdma(check, true))
 		return;
-	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off",
-			   strcasecmp(value, "none") == 0 ? "RDMA is switched off" : "NVSHMEM has no such transport",
-			   "processes of other hosts cannot be reached", NULL,
-			   rd_text("ibrc, ibdevx, ucx or libfabric"), rd_text("unset NVSHMEM_REMOTE_TRANSPORT"));
+	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off",
+				strcasecmp(value, "none") == 0 ? "RDMA is disabled" : "NVSHMEM has no such transport",
+				"PEs on other hosts are unreachable", NULL, rd_text("ibrc, ibdevx, ucx or libfabric"),
+				rd_text("unset NVSHMEM_REMOTE_TRANSPORT"));
 }
 
 /* src/modules/transport/ibgda/ibgda.cpp, ibgda_parse_nic_handler_request. */
@@ -50,15 +50,14 @@ static void check_handler(struct rd_check_env *check)
 		const char *word, *text;
 	} known[] = {
 		{ "auto",
-		  "GPUs ring doorbells where the driver lets them (PeerMappingOverride=1, or DMA-BUF of the UAR), else "
-		  "the CPU does (the default)" },
+		  "GPUs ring doorbells if the driver allows it (PeerMappingOverride=1, or DMA-BUF of the UAR), else the "
+		  "CPU does (the default)" },
 		{ "gpu",
-		  "GPUs ring doorbells where the driver lets them (NVreg_RegistryDwords=\"PeerMappingOverride=1;\"), "
+		  "GPUs ring doorbells if the driver allows it (NVreg_RegistryDwords=\"PeerMappingOverride=1;\"), "
 		  "else the CPU does: the same as auto" },
-		{ "cpu",
-		  "the CPU rings doorbells, by way of GDRCopy: gdrdrv must be loaded, else IBGDA does not start" },
+		{ "cpu", "the CPU rings doorbells through GDRCopy: gdrdrv must be loaded, or IBGDA fails to start" },
 		{ "cpu_host_memory",
-		  "the CPU rings doorbells, by way of host memory: slower, and needs neither driver setting" },
+		  "the CPU rings doorbells through host memory: slower, but needs no driver setting" },
 	};
 	char word[20];
 	size_t n = 0;
@@ -72,14 +71,14 @@ static void check_handler(struct rd_check_env *check)
 			rd_envcheck_effect(check, "%s", known[i].text);
 			if (i != 2 || !is_on(check->all, "NVSHMEM_DISABLE_GDRCOPY"))
 				return;
-			rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "It needs GDRCopy",
-					"IBGDA does not start", rd_text("NVSHMEM_DISABLE_GDRCOPY is set"),
-					rd_text("auto, gpu or cpu_host_memory"));
+			rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "NIC handler needs GDRCopy",
+					    "IBGDA fails to start", rd_text("NVSHMEM_DISABLE_GDRCOPY is set"),
+					    rd_text("auto, gpu or cpu_host_memory"));
 			return;
 		}
-	rd_envcheck_effect(check, "not understood: IBGDA does not start");
-	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value", "IBGDA does not start",
-			NULL, rd_text("auto, gpu, cpu or cpu_host_memory"));
+	rd_envcheck_effect(check, "invalid: IBGDA fails to start");
+	rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "Library rejects the value", "IBGDA fails to start",
+			    NULL, rd_text("auto, gpu, cpu or cpu_host_memory"));
 }
 
 static void check_map(struct rd_check_env *check)
@@ -89,13 +88,13 @@ static void check_map(struct rd_check_env *check)
 
 	for (size_t i = 0; i < 3 + (size_t)dci; i++)
 		if (strcasecmp(check->effect->value, known[i]) == 0) {
-			rd_envcheck_effect(check, "queue pairs are taken in turn by %s%s", known[i],
+			rd_envcheck_effect(check, "queue pairs are mapped by %s%s", known[i],
 					   i == 0 ? " (the default)" : "");
 			return;
 		}
-	rd_envcheck_effect(check, "not understood: IBGDA does not start");
-	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value", "IBGDA does not start",
-			NULL, rd_text(dci ? "cta, sm, warp or dct" : "cta, sm or warp"));
+	rd_envcheck_effect(check, "invalid: IBGDA fails to start");
+	rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "Library rejects the value", "IBGDA fails to start",
+			    NULL, rd_text(dci ? "cta, sm, warp or dct" : "cta, sm or warp"));
 }
 
 static void check_memtype(struct rd_check_env *check)
@@ -103,11 +102,11 @@ static void check_memtype(struct rd_check_env *check)
 	const char *value = check->effect->value;
 
 	if (strcasecmp(value, "gpumem") == 0)
-		rd_envcheck_effect(check, "queues of NICs lie in GPU memory (the default)");
+		rd_envcheck_effect(check, "NIC queues are in GPU memory (the default)");
 	else if (strcasecmp(value, "hostmem") == 0)
-		rd_envcheck_effect(check, "queues of NICs lie in the memory of the host: each doorbell crosses PCI");
+		rd_envcheck_effect(check, "NIC queues are in host memory: each doorbell crosses PCI");
 	else
-		rd_envcheck_effect(check, "GPU memory where the NIC can read it, else that of the host");
+		rd_envcheck_effect(check, "NIC queues are in GPU memory if the NIC can read it, else in host memory");
 }
 
 /* src/modules/transport/libfabric/libfabric.cpp. */
@@ -119,23 +118,23 @@ static void check_provider(struct rd_check_env *check)
 	if (!remote || strncasecmp(remote, "libfabric", 8) != 0)
 		rd_envcheck_effect(check, "not used: NVSHMEM_REMOTE_TRANSPORT is not libfabric");
 	else
-		rd_envcheck_effect(check, "libfabric's provider %.*s", RD_ENV_QUOTED, value);
+		rd_envcheck_effect(check, "libfabric provider %.*s", RD_ENV_QUOTED, value);
 	if (known)
 		return;
-	rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-			"the transport knows three providers", NULL, rd_text("cxi, efa or verbs"));
+	rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value",
+			    "the transport supports only three providers", NULL, rd_text("cxi, efa or verbs"));
 }
 
-static const char *off(const struct rd_effects *all, const char *name)
+static const char *unused_by(const struct rd_effects *all, const char *name)
 {
 	const char *remote = rd_effects_get(all, "NVSHMEM_REMOTE_TRANSPORT");
 	bool ibgda = is_on(all, "NVSHMEM_IB_ENABLE_IBGDA");
 
 	if (strcmp(name, "NVSHMEM_REMOTE_TRANSPORT") == 0 || strcmp(name, "NVSHMEM_IB_ENABLE_IBGDA") == 0)
 		return NULL;
-	/* Programs switch it on themselves: DeepEP does. */
+	/* Only if it is set: programs such as DeepEP enable IBGDA themselves. */
 	if (strncmp(name, "NVSHMEM_IBGDA_", 14) == 0 && rd_effects_get(all, "NVSHMEM_IB_ENABLE_IBGDA") && !ibgda)
-		return "NVSHMEM_IB_ENABLE_IBGDA switches IBGDA off";
+		return "NVSHMEM_IB_ENABLE_IBGDA disables IBGDA";
 	if (remote && strcasecmp(remote, "none") == 0 && !ibgda &&
 	    (strncmp(name, "NVSHMEM_IB_", 11) == 0 || strncmp(name, "NVSHMEM_HCA_", 12) == 0))
 		return "NVSHMEM_REMOTE_TRANSPORT=none";
@@ -143,46 +142,46 @@ static const char *off(const struct rd_effects *all, const char *name)
 }
 
 /* clang-format off */
-static const struct rd_env_values ibgda = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "GPUs do not start RDMA themselves: a thread of the CPU does it for them" },
+static const struct rd_env_values ibgda = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "GPUs do not start RDMA themselves: a CPU proxy thread does" },
 	{ 1, "GPUs start RDMA themselves (IBGDA): mlx5 devices only" }), NULL, NULL, false };
-static const struct rd_env_values rc_per_pe = { RD_ENV_ANY_BASE, 2, 0, 0, RD_ENV_SAYS(
-	{ 0, "no reliable connections: DCI and DCT queue pairs only" }),
-	"%ld RC queue pairs to each other process, for each NIC", NULL, false };
+static const struct rd_env_values rc_per_pe = { RD_ENV_ANY_BASE, 2, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "no RC queue pairs: DCI and DCT only" }),
+	"%ld RC queue pairs per peer PE and NIC", NULL, false };
 static const struct rd_env_values num_dci = { RD_ENV_ANY_BASE, 1, 0, 0, NULL,
-	"%ld DCI queue pairs (0 or less: NVSHMEM chooses)", NULL, false };
+	"%ld DCI queue pairs (0 or less: NVSHMEM decides)", NULL, false };
 static const struct rd_env_values num_dct = { RD_ENV_ANY_BASE, 2, 0, 0, NULL, "%ld DCT queue pairs", NULL, false };
 static const struct rd_env_values shared_dci = { RD_ENV_ANY_BASE, 1, 0, 0, NULL,
 	"%ld of the DCI queue pairs are shared", NULL, false };
-static const struct rd_env_values multi_port = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "one NIC for each process, also where several are as near" },
-	{ 1, "all NICs that are as near as the nearest for each process" }), NULL, NULL, false };
+static const struct rd_env_values multi_port = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "one NIC per PE, even if several are equally near" },
+	{ 1, "all NICs that are as near as the nearest one, for each PE" }), NULL, NULL, false };
 static const struct rd_env_values rc_per_device = { RD_ENV_ANY_BASE, 1, 1, 1024, NULL,
-	"%ld RC queue pairs to each other process, for each NIC", "connecting fails", false };
-static const struct rd_env_values no_dmabuf = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "GPU memory is registered as DMA-BUF where the driver can" },
+	"%ld RC queue pairs per peer PE and NIC", "connections fail", false };
+static const struct rd_env_values no_dmabuf = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "GPU memory is registered as DMA-BUF if the driver supports it" },
 	{ 1, "GPU memory is registered through nvidia_peermem only, which must be loaded" }), NULL, NULL, false };
-static const struct rd_env_values relaxed = { RD_ENV_LETTER, 1, 0, 0, RD_ENV_SAYS(
+static const struct rd_env_values relaxed = { RD_ENV_LETTER, 1, 0, 0, RD_ENV_MEANINGS(
 	{ 0, "no PCI relaxed ordering" }, { 1, "PCI relaxed ordering" }), NULL, NULL, false };
-static const struct rd_env_values no_gdrcopy = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "GDRCopy where it is there" }, { 1, "no GDRCopy: atomics of IBRC are emulated" }), NULL, NULL, false };
-static const struct rd_env_values no_p2p = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "GPUs of the host reach each other directly" },
-	{ 1, "GPUs of the host reach each other by the network only" }), NULL, NULL, false };
-static const struct rd_env_values no_data_direct = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "data direct functions are used where NICs have them" },
-	{ 1, "data direct functions are not used" }), NULL, NULL, false };
-static const struct rd_env_values no_atomics = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "atomics are done by NICs" }, { 1, "atomics are done by a thread of the CPU" }), NULL, NULL, false };
-static const struct rd_env_values mapping = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "each process takes the NIC nearest to its GPU" },
-	{ 1, "processes take NICs in the order of NVSHMEM_HCA_PE_MAPPING or _HCA_LIST, else in turn, whatever the "
+static const struct rd_env_values no_gdrcopy = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "GDRCopy is used if available" }, { 1, "GDRCopy is not used: IBRC emulates atomics" }), NULL, NULL, false };
+static const struct rd_env_values no_p2p = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "GPUs of this host access each other directly (P2P)" },
+	{ 1, "GPUs of this host communicate by the network only" }), NULL, NULL, false };
+static const struct rd_env_values no_data_direct = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "Data Direct functions are used if NICs have them" },
+	{ 1, "Data Direct functions are not used" }), NULL, NULL, false };
+static const struct rd_env_values no_atomics = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "NICs execute atomics" }, { 1, "a CPU proxy thread executes atomics" }), NULL, NULL, false };
+static const struct rd_env_values mapping = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "each PE uses the NIC nearest to its GPU" },
+	{ 1, "PEs use NICs in the order of NVSHMEM_HCA_PE_MAPPING or _HCA_LIST, else round-robin, regardless of "
 	     "distance" }),
 	NULL, NULL, false };
 static const struct rd_env_values qp_depth = { RD_ENV_ANY_BASE, 1024, 128, 32768, NULL,
-	"%ld work requests in a queue pair (IBGDA: rounded up to a power of two)", "NVSHMEM does not start", true };
-static const struct rd_env_values mnnvl = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_SAYS(
-	{ 0, "NVLink between hosts where there is one" }, { 1, "NVLink between hosts is not used" }), NULL, NULL, false };
+	"%ld work requests per queue pair (IBGDA: rounded up to a power of two)", "NVSHMEM fails to start", true };
+static const struct rd_env_values mnnvl = { RD_ENV_LETTER, 0, 0, 0, RD_ENV_MEANINGS(
+	{ 0, "NVLink between hosts (MNNVL) is used where available" }, { 1, "NVLink between hosts (MNNVL) is not used" }), NULL, NULL, false };
 
 static const struct rd_env_rule rules[] = {
 	{ "NVSHMEM_HCA_LIST", rd_envcheck_nvshmem_list, true, NULL },
@@ -219,4 +218,4 @@ static const struct rd_env_rule rules[] = {
 	{ "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", rd_envcheck_interfaces, false, NULL },
 };
 /* clang-format on */
-const struct rd_env_rules rd_env_nvshmem = { rules, RD_ARRAY_SIZE(rules), off };
+const struct rd_env_rules rd_env_nvshmem = { rules, RD_ARRAY_SIZE(rules), unused_by };

@@ -1,85 +1,85 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files that judge variables. Which rule was read from where: tests/rules/ENV.md. */
+/* Shared by the files that check variables. The source of each rule: tests/rules/ENV.md. */
 #ifndef RD_ANALYSE_ENVCHECK_PRIV_H
 #define RD_ANALYSE_ENVCHECK_PRIV_H
 
 #include "analyse/env/envcheck.h"
 #include "base/buf.h"
 
-#define RD_ENV_QUOTED 60 /* characters of a value that a finding repeats */
-#define RD_ENV_NAMED 8	 /* things that a finding names before it counts */
+#define RD_ENV_QUOTED 60 /* characters of a value that a finding quotes */
+#define RD_ENV_NAMED 8	 /* items that a finding lists by name; the rest is counted */
 
 struct rd_check_env {
 	const struct rd_host *host;
 	const struct rd_port_views *views;
 	const struct rd_effects *all;
-	struct rd_effect *effect; /* the one in question */
+	struct rd_effect *effect; /* the variable being checked */
 	struct rd_findings *findings;
-	struct rd_buf selects; /* what becomes effect->selects */
-	struct rd_buf effects; /* and effect->effect */
-	bool *selected;	       /* one a port */
-	const bool *by_hca;    /* the selection that the same library's variable made; NULL: none did */
+	struct rd_buf selects; /* becomes effect->selects */
+	struct rd_buf effects; /* becomes effect->effect */
+	bool *selected;	       /* one per port */
+	const bool *by_hca;    /* ports selected by a variable of the same library; NULL: none selects */
 };
 
 typedef void rd_env_check(struct rd_check_env *check);
 
-/* How a library makes a number of a text. */
+/* How a library parses a number. */
 enum rd_env_read {
-	RD_ENV_NCCL = 0, /* strtoll, any base, what follows is ignored; empty: the default */
-	RD_ENV_ANY_BASE, /* strtol, any base, what follows is ignored: NVSHMEM, libfabric */
-	RD_ENV_ATOI,	 /* Mooncake: decimal, what follows is ignored */
-	RD_ENV_STOI,	 /* Mooncake: the same, but what is no number leaves the default */
-	RD_ENV_LETTER,	 /* NVSHMEM: 0, n, f switch off, everything else on */
-	RD_ENV_WORD,	 /* libfabric: 0 false no off, 1 true yes on; all else leaves the default */
-	RD_ENV_TRUE,	 /* Mooncake: 0 false, 1 true; all else leaves the default */
-	RD_ENV_UCX_BOOL, /* y yes on 1, n no off 0; UCX refuses all else */
-	RD_ENV_UCX_UINT, /* UCX refuses what is no number */
-	RD_ENV_UCX_AUTO, /* the same, but "auto" and "inf", too */
-	RD_ENV_SET,	 /* that it is there, with whatever value, is enough */
+	RD_ENV_NCCL = 0, /* strtoll, any base, trailing text is ignored; empty: the default */
+	RD_ENV_ANY_BASE, /* strtol, any base, trailing text is ignored: NVSHMEM, libfabric */
+	RD_ENV_ATOI,	 /* Mooncake: decimal, trailing text is ignored */
+	RD_ENV_STOI,	 /* Mooncake: the same, but a value that is not a number leaves the default */
+	RD_ENV_LETTER,	 /* NVSHMEM: first letter 0, n, f: off, anything else: on */
+	RD_ENV_WORD,	 /* libfabric: 0 false no off, 1 true yes on; anything else leaves the default */
+	RD_ENV_TRUE,	 /* Mooncake: 0 false, 1 true; anything else leaves the default */
+	RD_ENV_UCX_BOOL, /* y yes on 1, n no off 0; UCX rejects anything else */
+	RD_ENV_UCX_UINT, /* UCX rejects what is not a number */
+	RD_ENV_UCX_AUTO, /* the same, plus "auto" and "inf" */
+	RD_ENV_SET,	 /* only has to be set, to any value */
 };
 
-/* What one value says. */
-struct rd_env_says {
+/* The meaning of one value. */
+struct rd_env_meaning {
 	long value;
-	const char *text; /* of the column effect */
-	/* And what is wrong with it; severity 0: nothing. */
+	const char *text; /* for the column effect */
+	/* The finding; severity 0: none. */
 	enum rd_severity severity;
 	const char *id, *title, *why, *fix;
 };
-#define RD_ENV_SAYS(...)             \
-	(const struct rd_env_says[]) \
-	{                            \
-		__VA_ARGS__,         \
-		{                    \
-			.text = NULL \
-		}                    \
+#define RD_ENV_MEANINGS(...)            \
+	(const struct rd_env_meaning[]) \
+	{                               \
+		__VA_ARGS__,            \
+		{                       \
+			.text = NULL    \
+		}                       \
 	}
 
-/* A variable whose value is a number or a switch, and means the same on every host. */
+/* A variable whose value is a number or a switch, with the same meaning on every host. */
 struct rd_env_values {
 	enum rd_env_read read;
-	long standard;			/* what holds where it is not set */
-	long min, max;			/* both 0: any */
-	const struct rd_env_says *says; /* may be NULL */
-	const char *text;		/* of other values in range: a printf format with one %ld */
-	const char *outside;		/* what becomes of one that is not in range; NULL: the default holds */
-	bool fails;			/* and that ends the job */
+	long standard;			       /* the library's default */
+	long min, max;			       /* both 0: any */
+	const struct rd_env_meaning *meanings; /* may be NULL */
+	const char *text;		       /* for other values in range: a printf format with one %ld */
+	const char *outside;		       /* effect of a value out of range; NULL: the default is used */
+	bool fails;			       /* a value out of range fails the job */
 };
 
 struct rd_env_rule {
 	const char *name;
-	rd_env_check *check; /* NULL: by `values` */
-	bool hca;	     /* its selection is the library's */
+	rd_env_check *check; /* NULL: `values` applies */
+	bool hca;	     /* selects the NICs of the library */
 	const struct rd_env_values *values;
 };
 
-/* Those of a library, those that choose NICs first: what is about GIDs looks at these. */
+/* The rules of a library. Variables that select NICs come first: rules about GIDs use the selection. */
 struct rd_env_rules {
 	const struct rd_env_rule *v;
 	size_t n;
-	/* Which setting keeps the library from RDMA altogether, or from what `name` is about: "NCCL_NET=Socket". NULL:
+	/* The setting that makes `name` unused, because it disables RDMA or what `name` configures: "NCCL_NET=Socket". NULL:
 	 * none; else a text of static storage or of the effects. */
-	const char *(*off)(const struct rd_effects *all, const char *name);
+	const char *(*unused_by)(const struct rd_effects *all, const char *name);
 };
 extern const struct rd_env_rules rd_env_nccl, rd_env_nvshmem, rd_env_ucx, rd_env_libfabric, rd_env_gloo,
 	rd_env_mooncake;
@@ -92,54 +92,54 @@ rd_env_check rd_envcheck_level, rd_envcheck_merge_level;
 rd_env_check rd_envcheck_force_merge, rd_envcheck_merge_policy, rd_envcheck_topo_file, rd_envcheck_pkey;
 rd_env_check rd_envcheck_netdevs_policy;
 
-/* What keeps NCCL from what the variable is about. */
-const char *rd_envcheck_nccl_off(const struct rd_effects *all, const char *name);
+/* The setting that makes an NCCL variable unused, or NULL. */
+const char *rd_envcheck_nccl_unused_by(const struct rd_effects *all, const char *name);
 
-/* After NCCL_IB_HCA, where no index is set: what NCCL takes by itself. */
+/* After NCCL_IB_HCA, if no GID index is set: checks the GID that NCCL selects itself. */
 rd_env_check rd_envcheck_own_gid;
 
-/* Takes observed and expected over (NULL: nothing to say). The finding is about NAME=VALUE, the value cut short. */
-void rd_envcheck_say(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
-		     const char *why, char *observed, char *expected);
-/* The same with what to do, which it takes over, too. */
-void rd_envcheck_advise(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
-			const char *why, char *observed, char *expected, char *fix);
-/* More of the sentence in the column effect; parts are parted by "; ". */
+/* Adds a finding about NAME=VALUE (the value is truncated). Takes ownership of observed and expected (may be NULL). */
+void rd_envcheck_finding(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
+			 const char *why, char *observed, char *expected);
+/* The same with a fix, which it also takes ownership of. */
+void rd_envcheck_finding_fix(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
+			     const char *why, char *observed, char *expected, char *fix);
+/* Appends to the column effect; parts are separated by "; ". */
 void rd_envcheck_effect(struct rd_check_env *check, const char *fmt, ...) RD_PRINTF(2, 3);
 void rd_envcheck_selects(struct rd_check_env *check, size_t port);
 
-/* A number as a whole in decimal. */
+/* A decimal number that is the whole text. */
 bool rd_envcheck_number(const char *text, long *ret);
-/* As the library reads it. RD_ENV_OK: it is one. Else *ret is what the library takes instead. */
+/* Parses the number as the library does. Unless RD_ENV_OK, *ret is the value that the library uses instead. */
 enum rd_env_got { RD_ENV_OK = 0, RD_ENV_PART, RD_ENV_ZERO, RD_ENV_DEFAULT, RD_ENV_REFUSED, RD_ENV_NO_NUMBER };
 enum rd_env_got rd_envcheck_read(enum rd_env_read read, const char *text, long standard, long *ret);
-/* The number of a variable that NCCL reads; `standard` where it is not set. */
+/* The value of a variable as NCCL parses it; `standard` if it is not set. */
 long rd_envcheck_nccl_number(const struct rd_check_env *check, const char *name, long standard);
-/* As rd_envcheck_read, and says what is wrong with the text. False: there is no number to go on with. */
+/* As rd_envcheck_read, and reports what is wrong with the text. False: no number results. */
 bool rd_envcheck_value(struct rd_check_env *check, enum rd_env_read read, long standard, long *ret);
 void rd_envcheck_values(struct rd_check_env *check, const struct rd_env_values *values);
 
-/* What every selection of NICs must stand: some port, all of them up and for computing, no compute NIC left out. */
+/* Checks a selection of NICs: not empty, only compute NICs, and no compute NIC missing. */
 void rd_envcheck_selection(struct rd_check_env *check);
 
-/* "3 of 8 active ports" were selected. */
-void rd_envcheck_tell_count(struct rd_check_env *check);
+/* Appends "3 of 8 active ports" to the column effect. */
+void rd_envcheck_effect_count(struct rd_check_env *check);
 
-/* Whether the library would use this port: selected, else an active one for computing. */
+/* Whether the library uses this port: an active one that is selected, or, without a selection, an active compute port. */
 bool rd_envcheck_uses(const struct rd_check_env *check, size_t port);
-/* How many of these are RoCE, and InfiniBand. */
+/* The number of ports in use that are RoCE, and InfiniBand. */
 void rd_envcheck_count(const struct rd_check_env *check, size_t *roce, size_t *ib);
-/* Whether there is any that RDMA could use; EFA ports count if `efa`. */
+/* Whether any active compute port supports RDMA; EFA ports count if `efa`. */
 bool rd_envcheck_has_rdma(const struct rd_check_env *check, bool efa);
 bool rd_envcheck_has_efa(const struct rd_host *host);
 
-/* Things of one kind: the first few by name, the rest as a number. */
+/* A list of names: the first few are kept, the rest is counted. */
 struct rd_env_list {
 	struct rd_buf text;
 	size_t n;
 };
 void rd_env_list_add(struct rd_env_list *list, const char *name, size_t size);
-/* "a, b and 7 more"; to be freed by the caller; NULL: it is empty, or no memory. Empties the list. */
+/* "a, b and 7 more", to be freed by the caller; NULL: empty. Empties the list. */
 char *rd_env_list_take(struct rd_env_list *list);
 static inline void rd_env_list_deinit(struct rd_env_list *list)
 {
@@ -147,7 +147,7 @@ static inline void rd_env_list_deinit(struct rd_env_list *list)
 }
 #define _cleanup_env_list_ __attribute__((cleanup(rd_env_list_deinit)))
 
-/* The entries of a list with commas. False: that was the last. */
+/* Iterates over a comma-separated list. False: no more entries. */
 bool rd_env_entry(const char **at, const char **entry, size_t *size);
 
 #endif

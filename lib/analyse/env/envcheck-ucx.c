@@ -7,13 +7,13 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* Ports by "device:port", so that long lists are looked up. */
+/* Ports by "device:port", sorted for lookup. */
 struct label {
 	char text[128];
 	size_t port;
 };
 
-static int by_text(const void *a, const void *b)
+static int compare_by_text(const void *a, const void *b)
 {
 	return strcmp(((const struct label *)a)->text, ((const struct label *)b)->text);
 }
@@ -27,7 +27,7 @@ static struct label *list_labels(const struct rd_host *host)
 		labels[p].port = p;
 	}
 	if (labels && host->n_ports)
-		qsort(labels, host->n_ports, sizeof(*labels), by_text);
+		qsort(labels, host->n_ports, sizeof(*labels), compare_by_text);
 	return labels;
 }
 
@@ -36,21 +36,21 @@ static int compare_label(const void *label, const void *text)
 	return strcmp(((const struct label *)label)->text, text);
 }
 
-/* The first that is not below the key. */
+/* The first label that is not below the key. */
 static size_t lower_bound(const struct label *labels, size_t n, const char *key)
 {
 	return rd_lower_bound(key, labels, n, sizeof(*labels), compare_label);
 }
 
-#define MOST_DEVICES 64 /* bits of a mask: ucp_is_resource_in_device_list */
-/* Ports that are looked up. Of what UCX refuses anyway it is enough to say how much it is. */
-#define MOST_LOOKED_UP 4096
+#define DEVICES_MAX 64 /* bits of a mask: ucp_is_resource_in_device_list */
+/* Entries that are looked up; UCX rejects longer lists anyway, so the rest is only counted. */
+#define LOOKUPS_MAX 4096
 
 struct devices {
 	const struct label *labels;
 	struct rd_env_list no_port, bare, none;
 	size_t entries;
-	bool *named; /* one a port */
+	bool *named; /* one per port */
 	bool any_rdma, any_netdev;
 };
 
@@ -59,7 +59,7 @@ static bool is_netdev(const struct rd_host *host, const char *name)
 	return rd_host_find_netdev(host, name) >= 0;
 }
 
-static void look_up(struct rd_check_env *check, struct devices *devices, const char *entry)
+static void look_up_entry(struct rd_check_env *check, struct devices *devices, const char *entry)
 {
 	const struct rd_host *host = check->host;
 	size_t at = lower_bound(devices->labels, host->n_ports, entry), n = strlen(entry);
@@ -80,14 +80,14 @@ static void look_up(struct rd_check_env *check, struct devices *devices, const c
 	at = lower_bound(devices->labels, host->n_ports, key);
 	for (; at < host->n_ports && strncmp(devices->labels[at].text, key, strlen(key)) == 0; at++) {
 		found = true;
-		/* Without a port it means all of them. */
+		/* Without a port, all ports match. */
 		if (name == n)
 			devices->named[devices->labels[at].port] = devices->any_rdma = true;
 	}
 	rd_env_list_add(!found ? &devices->none : name == n ? &devices->bare : &devices->no_port, entry, n);
 }
 
-/* prefix[first-last]suffix stands for many; others are what they say. */
+/* prefix[first-last]suffix expands to several names; any other entry is one name. */
 static void look_up_range(struct rd_check_env *check, struct devices *devices, const char *entry, size_t size)
 {
 	char text[128];
@@ -101,66 +101,66 @@ static void look_up_range(struct rd_check_env *check, struct devices *devices, c
 	snprintf(text, sizeof(text), "%.*s", (int)size, entry);
 	if (sscanf(text, "%*[^[][%n%u-%u]%n", &from, &first, &last, &to) != 2 || to == 0 || first > last ||
 	    last - first >= 1024) {
-		if (devices->entries++ < MOST_LOOKED_UP)
-			look_up(check, devices, text);
+		if (devices->entries++ < LOOKUPS_MAX)
+			look_up_entry(check, devices, text);
 		return;
 	}
-	for (unsigned i = first; i <= last && devices->entries + (i - first) < MOST_LOOKED_UP; i++) {
+	for (unsigned i = first; i <= last && devices->entries + (i - first) < LOOKUPS_MAX; i++) {
 		char one[160];
 
 		snprintf(one, sizeof(one), "%.*s%u%s", from - 1, text, i, text + to);
-		look_up(check, devices, one);
+		look_up_entry(check, devices, one);
 	}
 	devices->entries += last - first + 1;
 }
 
-static void say_refused(struct rd_check_env *check, size_t entries)
+static void report_too_long(struct rd_check_env *check, size_t entries)
 {
-	rd_envcheck_effect(check, "UCX stops: %d devices at most", MOST_DEVICES);
-	rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The list is longer than UCX takes",
-			"an assertion ends the process", rd_text("%zu devices", entries),
-			rd_text("%d at most", MOST_DEVICES));
+	rd_envcheck_effect(check, "UCX fails: at most %d devices", DEVICES_MAX);
+	rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "List has more devices than UCX supports",
+			    "an assertion aborts the process", rd_text("%zu devices", entries),
+			    rd_text("at most %d", DEVICES_MAX));
 }
 
-static void say_devices(struct rd_check_env *check, struct devices *devices)
+static void report_devices(struct rd_check_env *check, struct devices *devices)
 {
-	if (devices->entries > MOST_DEVICES)
-		say_refused(check, devices->entries);
+	if (devices->entries > DEVICES_MAX)
+		report_too_long(check, devices->entries);
 	if (devices->bare.n)
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "Only newer UCX takes a device without its port",
-				"releases without openucx/ucx#11142 (January 2026) pass over the entry",
-				rd_env_list_take(&devices->bare), rd_text("NAME:1"));
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-port", "Device without a port needs a newer UCX",
+				    "releases without openucx/ucx#11142 (January 2026) ignore the entry",
+				    rd_env_list_take(&devices->bare), rd_text("NAME:1"));
 	if (devices->no_port.n)
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-port", "The device has no such port",
-				"the entry does nothing", rd_env_list_take(&devices->no_port), NULL);
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-port", "Device has no such port",
+				    "the entry has no effect", rd_env_list_take(&devices->no_port), NULL);
 	if (devices->none.n)
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-device", "There is no such device",
-				"the entry does nothing", rd_env_list_take(&devices->none), NULL);
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-device", "No such device", "the entry has no effect",
+				    rd_env_list_take(&devices->none), NULL);
 }
 
 static void judge_devices(struct rd_check_env *check, struct devices *devices, bool negate)
 {
 	const struct rd_host *host = check->host;
 
-	if (devices->entries > MOST_LOOKED_UP) {
-		say_refused(check, devices->entries);
+	if (devices->entries > LOOKUPS_MAX) {
+		report_too_long(check, devices->entries);
 		return;
 	}
-	say_devices(check, devices);
+	report_devices(check, devices);
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (devices->named[p] != negate && (!negate || rd_port_active(&host->ports[p])))
 			rd_envcheck_selects(check, p);
 	if (negate || devices->any_rdma || !devices->any_netdev) {
-		rd_envcheck_tell_count(check);
+		rd_envcheck_effect_count(check);
 		rd_envcheck_selection(check);
 		return;
 	}
-	rd_envcheck_effect(check, "interfaces only: UCX is left with TCP between hosts");
+	rd_envcheck_effect(check, "network interfaces only: UCX uses TCP between hosts");
 	if (!rd_envcheck_has_rdma(check, true))
 		return;
-	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "No RDMA device is among them",
-			   "UCX goes over TCP, at a fraction of the rate", NULL, rd_text("NAME:PORT of RDMA devices"),
-			   rd_text("rdmadiag nic-map --env ucx"));
+	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "List contains no RDMA device",
+				"UCX uses TCP, at a fraction of the rate", NULL, rd_text("NAME:PORT of RDMA devices"),
+				rd_text("rdmadiag nic-map --env ucx"));
 }
 
 static void check_devices(struct rd_check_env *check)
@@ -186,7 +186,7 @@ static void check_devices(struct rd_check_env *check)
 	rd_env_list_deinit(&devices.none);
 }
 
-/* Which transports a word of UCX_TLS stands for. */
+/* The kind of transport that a word of UCX_TLS names. */
 enum { TL_RDMA = 1, TL_TCP = 2, TL_SHM = 4, TL_GPU = 8, TL_SELF = 16, TL_CM = 32 };
 
 static const struct {
@@ -209,7 +209,7 @@ static const struct {
 
 static unsigned kind_of(const char *word, size_t size)
 {
-	/* A backslash takes the name as it is; :aux is for connecting only. */
+	/* A backslash prevents alias expansion; :aux is for connection setup only. */
 	if (size > 0 && *word == '\\') {
 		word++;
 		size--;
@@ -227,7 +227,7 @@ static bool is_word(const char *entry, size_t size, const char *word)
 	return strlen(word) == size && memcmp(entry, word, size) == 0;
 }
 
-/* EFA has no reliable connections: srd and ud only. */
+/* EFA has no RC transport: srd and ud only. */
 static bool is_rdma(const char *entry, size_t size, bool only_efa)
 {
 	static const char *const on_efa[] = { "ib", "srd", "ud", "ud_v", "ud_verbs" };
@@ -240,7 +240,7 @@ static bool is_rdma(const char *entry, size_t size, bool only_efa)
 	return false;
 }
 
-/* UCX_TLS lets some RDMA transport through; an exclusion does unless it names ib. */
+/* Whether UCX_TLS allows an RDMA transport; an exclusion does unless it names ib. */
 static bool allows_rdma(const char *value, bool only_efa)
 {
 	const char *entry;
@@ -269,19 +269,19 @@ static void check_tls(struct rd_check_env *check)
 		if (!kind_of(entry, size) && !is_word(entry, size, "all"))
 			rd_env_list_add(&unknown, entry, size);
 	if (unknown.n)
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-transport", "UCX has no such transport",
-				"the word does nothing, and UCX warns of it", rd_env_list_take(&unknown), NULL);
-	rd_envcheck_effect(check, allowed ? "RDMA is among what UCX may use" : "UCX may not use RDMA");
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-transport", "UCX has no such transport",
+				    "UCX ignores the word and logs a warning", rd_env_list_take(&unknown), NULL);
+	rd_envcheck_effect(check, allowed ? "allows RDMA transports" : "allows no RDMA transport");
 	if (allowed || !rd_envcheck_has_rdma(check, true))
 		return;
-	rd_envcheck_advise(check, RD_SEV_CRITICAL, "env-rdma-off", "UCX is kept from RDMA",
-			   "between hosts it goes over TCP, or does not connect at all", NULL,
-			   rd_text(only_efa ? "srd, ib or all" : "rc, dc, ud, ib or all"),
-			   rd_text("unset UCX_TLS, or add %s to it", only_efa ? "srd" : "rc"));
+	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "UCX_TLS excludes RDMA",
+				"between hosts UCX uses TCP, or does not connect", NULL,
+				rd_text(only_efa ? "srd, ib or all" : "rc, dc, ud, ib or all"),
+				rd_text("unset UCX_TLS, or add %s to it", only_efa ? "srd" : "rc"));
 }
 
-/* "1.5s", "500ms", "2m"; -1: none of these. */
-static double seconds(const char *text)
+/* "1.5s", "500ms", "2m" in seconds; -1: invalid. */
+static double parse_seconds(const char *text)
 {
 	double value;
 	char unit[3] = "";
@@ -299,8 +299,8 @@ static double seconds(const char *text)
 					 -1;
 }
 
-/* The exponent that UCX makes of a time: that of the nearest power of two; 0: none, it waits for ever. */
-static int exponent(double time)
+/* The timeout exponent that UCX derives from a time in seconds: the nearest power of two; 0: no timeout. */
+static int timeout_exponent(double time)
 {
 	double units = time / 4.096e-6;
 	int ret = 0;
@@ -315,34 +315,34 @@ static int exponent(double time)
 static void check_rc_timeout(struct rd_check_env *check)
 {
 	const char *tries = rd_effects_get(check->all, "UCX_RC_RETRY_COUNT");
-	double time = seconds(check->effect->value), each;
+	double time = parse_seconds(check->effect->value), each;
 	long retries = 7;
 
 	if (time < 0) {
-		rd_envcheck_effect(check, "UCX refuses it, and does not start");
-		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
-				"reading its configuration fails", NULL, rd_text("a time: 1.0s, 500ms"));
+		rd_envcheck_effect(check, "UCX rejects it and fails to start");
+		rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "Library rejects the value",
+				    "parsing its configuration fails", NULL, rd_text("a time: 1.0s, 500ms"));
 		return;
 	}
 	if (tries && rd_envcheck_read(RD_ENV_UCX_UINT, tries, 7, &retries) != RD_ENV_OK)
 		retries = 7;
 	retries = retries > 7 ? 7 : retries;
-	each = exponent(time) ? 4.096e-6 * (double)(UINT64_C(1) << exponent(time)) : 0;
+	each = timeout_exponent(time) ? 4.096e-6 * (double)(UINT64_C(1) << timeout_exponent(time)) : 0;
 	if (each == 0)
 		rd_envcheck_effect(check, "no timeout: an unreachable peer is never reported");
 	else
 		rd_envcheck_effect(check,
 				   "local ACK timeout 4.096 us x 2^%d = %.3g s; with %ld retries an unreachable peer is "
 				   "reported after %.3g s, up to 4 times as long",
-				   exponent(time), each, retries, each * (double)(retries + 1));
+				   timeout_exponent(time), each, retries, each * (double)(retries + 1));
 }
 
-static const char *off(const struct rd_effects *all, const char *name)
+static const char *unused_by(const struct rd_effects *all, const char *name)
 {
 	const char *tls = rd_effects_get(all, "UCX_TLS");
 	bool about_rdma = strncmp(name, "UCX_IB_", 7) == 0 || strncmp(name, "UCX_RC_", 7) == 0;
 
-	return about_rdma && tls && !allows_rdma(tls, false) ? "UCX_TLS keeps UCX from RDMA" : NULL;
+	return about_rdma && tls && !allows_rdma(tls, false) ? "UCX_TLS excludes RDMA" : NULL;
 }
 
 static const struct rd_env_values retry_count = {
@@ -350,31 +350,53 @@ static const struct rd_env_values retry_count = {
 	7,
 	0,
 	7,
-	RD_ENV_SAYS({ 0, "no packet is sent a second time", RD_SEV_WARNING, "env-no-retry",
-		      "Nothing is sent a second time", "one lost packet ends the connection", "UCX_RC_RETRY_COUNT=7" }),
-	"a packet is sent up to %ld times more",
-	"UCX takes 7",
+	RD_ENV_MEANINGS({ 0, "packets are not retransmitted", RD_SEV_WARNING, "env-no-retry",
+			  "Retransmission is disabled", "one lost packet breaks the connection",
+			  "UCX_RC_RETRY_COUNT=7" }),
+	"a packet is retransmitted up to %ld times",
+	"UCX uses 7",
 	false,
 };
 static const struct rd_env_values rndv_rails = {
-	RD_ENV_UCX_UINT, 2, 1, 64, NULL, "large messages spread over up to %ld devices", "UCX takes what it can", false,
+	RD_ENV_UCX_UINT,
+	2,
+	1,
+	64,
+	NULL,
+	"large messages are spread over up to %ld devices",
+	"UCX uses as many as it can",
+	false,
 };
 static const struct rd_env_values eager_rails = {
-	RD_ENV_UCX_UINT, 1, 1, 64, NULL, "small messages spread over up to %ld devices", "UCX takes what it can", false,
+	RD_ENV_UCX_UINT,
+	1,
+	1,
+	64,
+	NULL,
+	"small messages are spread over up to %ld devices",
+	"UCX uses as many as it can",
+	false,
 };
 static const struct rd_env_values rma_rails = {
-	RD_ENV_UCX_UINT, 1, 1, 64, NULL, "puts and gets spread over up to %ld devices", "UCX takes what it can", false,
+	RD_ENV_UCX_UINT,
+	1,
+	1,
+	64,
+	NULL,
+	"put and get operations are spread over up to %ld devices",
+	"UCX uses as many as it can",
+	false,
 };
 static const struct rd_env_values num_paths = {
-	RD_ENV_UCX_AUTO, 1, 1, 128, NULL, "%ld queue pairs to each peer", "UCX refuses it", true,
+	RD_ENV_UCX_AUTO, 1, 1, 128, NULL, "%ld queue pairs to each peer", "UCX rejects it", true,
 };
 static const struct rd_env_values local_subnet = {
 	RD_ENV_UCX_BOOL,
 	0,
 	0,
 	1,
-	RD_ENV_SAYS({ 0, "any RoCE address counts as reachable" },
-		    { 1, "only peers in the subnet of the interface count as reachable over RoCE" }),
+	RD_ENV_MEANINGS({ 0, "all RoCE peers count as reachable" },
+			{ 1, "only peers in the subnet of the interface count as reachable over RoCE" }),
 	NULL,
 	NULL,
 	false,
@@ -394,4 +416,4 @@ static const struct rd_env_rule rules[] = {
 	{ "UCX_IB_NUM_PATHS", NULL, false, &num_paths },
 	{ "UCX_IB_ROCE_LOCAL_SUBNET", NULL, false, &local_subnet },
 };
-const struct rd_env_rules rd_env_ucx = { rules, RD_ARRAY_SIZE(rules), off };
+const struct rd_env_rules rd_env_ucx = { rules, RD_ARRAY_SIZE(rules), unused_by };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers and switches, as each library reads them: NCCL src/misc/param.cc, NVSHMEM env_defs_internal.h, UCX
+/* Numbers and switches, as each library parses them: NCCL src/misc/param.cc, NVSHMEM env_defs_internal.h, UCX
  * src/ucs/config/parser.c, libfabric src/var.c, Mooncake config.cpp. */
 #include <errno.h>
 #include <string.h>
@@ -108,69 +108,70 @@ bool rd_envcheck_value(struct rd_check_env *check, enum rd_env_read read, long s
 		return true;
 	case RD_ENV_PART:
 		rd_envcheck_effect(check, "%s reads %ld", library, *ret);
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-number", "Only its beginning is a number",
-				"the rest is ignored", rd_text("%s reads %ld", library, *ret), NULL);
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-number", "Only the start of the value is a number",
+				    "the rest is ignored", rd_text("%s reads %ld", library, *ret), NULL);
 		return true;
 	case RD_ENV_ZERO:
 		rd_envcheck_effect(check, "%s reads 0", library);
-		rd_envcheck_say(check, RD_SEV_WARNING, "env-no-number", "A number is expected here",
-				"a word counts as 0, whatever it says", rd_text("%s reads 0", library),
-				rd_text("a number"));
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-number", "Value is not a number",
+				    "the library reads any word as 0", rd_text("%s reads 0", library),
+				    rd_text("a number"));
 		return true;
 	case RD_ENV_DEFAULT:
 		rd_envcheck_effect(check, "%s keeps its default, %ld", library, standard);
 		if (*check->effect->value)
-			rd_envcheck_say(check, RD_SEV_WARNING, "env-ignored", "The value is not understood",
-					"the library goes on with its default", rd_text("%ld holds", standard), NULL);
+			rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value",
+					    "the library uses its default",
+					    rd_text("the default, %ld, is used", standard), NULL);
 		return false;
 	case RD_ENV_REFUSED:
-		rd_envcheck_effect(check, "%s refuses it, and does not start", library);
-		rd_envcheck_say(check, RD_SEV_CRITICAL, "env-refused", "The library refuses the value",
-				"reading its configuration fails", NULL, NULL);
+		rd_envcheck_effect(check, "%s rejects it and fails to start", library);
+		rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "Library rejects the value",
+				    "parsing its configuration fails", NULL, NULL);
 		return false;
 	case RD_ENV_NO_NUMBER:
 		break;
 	}
-	rd_envcheck_effect(check, "%s: %s chooses", check->effect->value, library);
+	rd_envcheck_effect(check, "%s: %s selects the value", check->effect->value, library);
 	return false;
 }
 
-static const struct rd_env_says *find_value(const struct rd_env_values *values, long value)
+static const struct rd_env_meaning *find_meaning(const struct rd_env_values *values, long value)
 {
-	for (const struct rd_env_says *says = values->says; says && says->text; says++)
-		if (says->value == value)
-			return says;
+	for (const struct rd_env_meaning *meaning = values->meanings; meaning && meaning->text; meaning++)
+		if (meaning->value == value)
+			return meaning;
 	return NULL;
 }
 
-static void out_of_range(struct rd_check_env *check, const struct rd_env_values *values, long value)
+static void report_out_of_range(struct rd_check_env *check, const struct rd_env_values *values, long value)
 {
-	const char *outside = values->outside ? values->outside : "the library goes on with its default";
+	const char *outside = values->outside ? values->outside : "the library uses its default";
 
-	rd_envcheck_effect(check, "%ld is not in %ld to %ld: %s", value, values->min, values->max, outside);
-	rd_envcheck_say(check, values->fails ? RD_SEV_CRITICAL : RD_SEV_WARNING, "env-out-of-range",
-			"The value is out of range", outside, rd_text("%ld", value),
-			rd_text("%ld to %ld", values->min, values->max));
+	rd_envcheck_effect(check, "%ld is outside %ld to %ld: %s", value, values->min, values->max, outside);
+	rd_envcheck_finding(check, values->fails ? RD_SEV_CRITICAL : RD_SEV_WARNING, "env-out-of-range",
+			    "Value out of range", outside, rd_text("%ld", value),
+			    rd_text("%ld to %ld", values->min, values->max));
 }
 
 void rd_envcheck_values(struct rd_check_env *check, const struct rd_env_values *values)
 {
-	const struct rd_env_says *says;
+	const struct rd_env_meaning *meaning;
 	long value;
 
 	if (!rd_envcheck_value(check, values->read, values->standard, &value))
 		return;
-	says = find_value(values, value);
-	if (!says && (values->min || values->max) && (value < values->min || value > values->max)) {
-		out_of_range(check, values, value);
+	meaning = find_meaning(values, value);
+	if (!meaning && (values->min || values->max) && (value < values->min || value > values->max)) {
+		report_out_of_range(check, values, value);
 		return;
 	}
-	if (says)
-		rd_envcheck_effect(check, "%s%s", says->text, value == values->standard ? " (the default)" : "");
+	if (meaning)
+		rd_envcheck_effect(check, "%s%s", meaning->text, value == values->standard ? " (the default)" : "");
 	else if (values->text)
 		rd_envcheck_effect(check, values->text, value);
-	if (!says || !says->severity)
+	if (!meaning || !meaning->severity)
 		return;
-	rd_envcheck_advise(check, says->severity, says->id, says->title, says->why, NULL, NULL,
-			   says->fix ? rd_text("%s", says->fix) : NULL);
+	rd_envcheck_finding_fix(check, meaning->severity, meaning->id, meaning->title, meaning->why, NULL, NULL,
+				meaning->fix ? rd_text("%s", meaning->fix) : NULL);
 }

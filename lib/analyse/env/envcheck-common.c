@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the rules about variables share. */
+/* Findings, lists and port queries that the rules share. */
 #include <stdarg.h>
 #include <string.h>
 
 #include "analyse/env/envcheck-priv.h"
 #include "base/text.h"
 
-/* Lists can be of any length, and a finding stands for each of several faults in them. */
-static char *subject(const struct rd_effect *effect)
+/* Truncated: a list can have any length, and several findings may be about it. */
+static char *finding_subject(const struct rd_effect *effect)
 {
 	size_t size = strlen(effect->value);
 
@@ -16,15 +16,15 @@ static char *subject(const struct rd_effect *effect)
 	return rd_text("%s=%.*s... (%zu bytes)", effect->name, RD_ENV_QUOTED, effect->value, size);
 }
 
-void rd_envcheck_advise(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
-			const char *why, char *observed, char *expected, char *fix)
+void rd_envcheck_finding_fix(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
+			     const char *why, char *observed, char *expected, char *fix)
 {
 	struct rd_finding finding = {
 		.id = id,
 		.severity = severity,
 		.title = title,
 		.why = why,
-		.subject = subject(check->effect),
+		.subject = finding_subject(check->effect),
 		.observed = observed,
 		.expected = expected,
 		.fix = fix,
@@ -33,10 +33,10 @@ void rd_envcheck_advise(struct rd_check_env *check, enum rd_severity severity, c
 	rd_finding_add(check->findings, &finding);
 }
 
-void rd_envcheck_say(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
-		     const char *why, char *observed, char *expected)
+void rd_envcheck_finding(struct rd_check_env *check, enum rd_severity severity, const char *id, const char *title,
+			 const char *why, char *observed, char *expected)
 {
-	rd_envcheck_advise(check, severity, id, title, why, observed, expected, NULL);
+	rd_envcheck_finding_fix(check, severity, id, title, why, observed, expected, NULL);
 }
 
 void rd_envcheck_effect(struct rd_check_env *check, const char *fmt, ...)
@@ -132,7 +132,7 @@ bool rd_envcheck_has_rdma(const struct rd_check_env *check, bool efa)
 	return false;
 }
 
-void rd_envcheck_tell_count(struct rd_check_env *check)
+void rd_envcheck_effect_count(struct rd_check_env *check)
 {
 	size_t n = 0, active = 0;
 
