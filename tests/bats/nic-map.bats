@@ -120,7 +120,7 @@ map() {
 		# Comments come last, so that even eval without quotes sets all variables.
 		[ -z "$(sed -n '/^#/,$p' <<<"$output" | grep -v '^#')" ]
 	done
-	[[ $output == "export UCX_NET_DEVICES='mlx5_0:1,"*"device_list of NIXL"*"GPU0 (0000:13:00.0)"* ]]
+	[[ $output == "export UCX_NET_DEVICES='mlx5_0:1,"*"device_list parameter of NIXL"*"GPU0 (0000:13:00.0)"* ]]
 	# No variable twice, neither for all nor in the document.
 	[ -z "$(map --env all | sed 's/=.*//' | sort | uniq -d)" ]
 	[[ $(map --env all) != *"#"* ]]

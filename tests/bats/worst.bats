@@ -52,10 +52,10 @@ bounded() {
 	worst xml_names
 	bounded --from "$INPUT" nic-map
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"xml_names.xml: line 1: more than 32 attributes of an element"* ]]
+	[[ $stderr == *"xml_names.xml: line 1: more than 32 attributes in an element"* ]]
 	bounded --from "$HOST" nic-map --against "$INPUT"
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"xml_names.xml: line 1: more than 32 attributes of an element"* ]]
+	[[ $stderr == *"xml_names.xml: line 1: more than 32 attributes in an element"* ]]
 }
 
 @test "as many as are shown" {

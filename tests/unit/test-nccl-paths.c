@@ -32,7 +32,7 @@ static void nvlink_leads_to_a_neighbours_nic(void **state)
 	m.host.has_nvswitch = true;
 	assert_string_equal(nccl_path(&m, 1, 0), "PXN");
 	assert_int_equal(rd_nicmap_pair(&m.map, 1, 0)->via, 0);
-	assert_string_equal(m.map.nccl.v[1].why, "PXN over the NVLink of GPU0, 25.0 GB/s");
+	assert_string_equal(m.map.nccl.v[1].why, "PXN over NVLink of GPU0, 25.0 GB/s");
 	/* The way back does not lead over it: the NIC's nearest accelerator stays the first. */
 	assert_string_equal(nccl_path(&m, 0, 0), "PIX");
 	/* NCCL_PXN_DISABLE=1 */
@@ -57,12 +57,12 @@ static void nvlinks_of_a_topology_file_count(void **state)
 	assert_int_equal(rd_grow(&gpu->nvlinks, &gpu->cap_nvlinks, 1, sizeof(*gpu->nvlinks)), 0);
 	gpu->nvlinks[gpu->n_nvlinks++] = (struct rd_nvlink){ .target = "0000:31:00.0", .n = 4 };
 	assert_string_equal(nccl_path(&m, 1, 0), "PXN");
-	assert_string_equal(m.map.nccl.v[1].why, "PXN over the NVLink of GPU0, 25.0 GB/s");
+	assert_string_equal(m.map.nccl.v[1].why, "PXN over NVLink of GPU0, 25.0 GB/s");
 	/* One NVLink of an A100 carries 20 GB/s, less than the NIC. */
 	RD_SET(gpu->sm, 80);
 	gpu->nvlinks[0].n = 1;
 	assert_string_equal(nccl_path(&m, 1, 0), "PXN");
-	assert_string_equal(m.map.nccl.v[1].why, "PXN over the NVLink of GPU0, 20.0 GB/s");
+	assert_string_equal(m.map.nccl.v[1].why, "PXN over NVLink of GPU0, 20.0 GB/s");
 	nccl_stop(&m);
 }
 
@@ -97,7 +97,7 @@ static void without_gpudirect_the_way_leads_through_the_processor(void **state)
 	load_module(&m, "nvidia");
 	RD_SET(m.system.nvidia_open, false);
 	assert_string_equal(nccl_path(&m, 0, 0), "PHB");
-	assert_non_null(strstr(m.map.nccl.v[0].why, "2 NICs as good, dealt out among 2"));
+	assert_non_null(strstr(m.map.nccl.v[0].why, "2 equally good NICs, shared by 2"));
 	nccl_stop(&m);
 }
 
@@ -125,7 +125,7 @@ static void gpudirect_by_what_and_how_far(void **state)
 	assert_gpudirect(&m, 0, 0, "no: ");
 	m.settings = rd_nccl_defaults();
 	RD_SET(m.host.ports[0].gdr, false);
-	assert_gpudirect(&m, 0, 0, "no: gdr=\"0\" at this NIC");
+	assert_gpudirect(&m, 0, 0, "no: gdr=\"0\" for this NIC");
 	m.host.gpus[0].name = strdup("NVIDIA GB10");
 	m.host.ports[0].gdr.known = RD_ABSENT;
 	assert_gpudirect(&m, 0, 0, "no: GB10 does not support");
@@ -253,8 +253,8 @@ static void other_makers_accelerators_are_not_driven(void **state)
 	m.host.gpus[0].vendor = m.host.gpus[1].vendor = "Habana";
 	nccl_judge(&m);
 	assert_int_equal(m.map.nccl.v[0].n_ports, 0);
-	assert_string_equal(m.map.nccl.note, "NCCL does not drive these accelerators");
-	assert_gpudirect(&m, 0, 0, "unknown: NCCL does not drive");
+	assert_string_equal(m.map.nccl.note, "NCCL does not support these accelerators");
+	assert_gpudirect(&m, 0, 0, "unknown: NCCL does not support");
 	m.host.gpus[0].vendor = "AMD";
 	assert_string_equal(nccl_first(&m, 0), "mlx5_0");
 	nccl_stop(&m);

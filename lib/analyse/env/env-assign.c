@@ -101,7 +101,7 @@ static void take_devices(const struct rd_host *host, const struct rd_effects *ef
 		return;
 	rd_hca_list_parse(text, &list);
 	for (size_t p = 0; p < host->n_ports; p++)
-		allowed[p] = rd_hca_list_takes(&list, rd_ibdev_label(host, host->ports[p].ibdev), host->ports[p].num);
+		allowed[p] = rd_hca_list_allows(&list, rd_ibdev_label(host, host->ports[p].ibdev), host->ports[p].num);
 	rd_hca_list_deinit(&list);
 	ret->allowed = allowed;
 	*any = true;

@@ -95,10 +95,10 @@ static void find_matches(const struct rd_host *host, const struct rd_hca_list *l
 		bool again = p > 0 && host->ports[p].ibdev == host->ports[p - 1].ibdev;
 
 		any.port = -1;
-		if (!rd_hca_entry_means(list, &any, name, host->ports[p].num))
+		if (!rd_hca_entry_matches(list, &any, name, host->ports[p].num))
 			continue;
 		ret->devices++;
-		if (!rd_hca_entry_means(list, entry, name, host->ports[p].num))
+		if (!rd_hca_entry_matches(list, entry, name, host->ports[p].num))
 			continue;
 		ret->ports++;
 		ret->up += rd_port_active(&host->ports[p]);
@@ -162,7 +162,7 @@ static void check_entries(struct rd_check_env *check, const struct rd_hca_list *
 	for (size_t i = 0; i < list->n; i++)
 		check_entry(host, list, &list->v[i], &faults);
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (rd_port_active(&host->ports[p]) && rd_hca_list_takes(list, device(host, p), host->ports[p].num))
+		if (rd_port_active(&host->ports[p]) && rd_hca_list_allows(list, device(host, p), host->ports[p].num))
 			rd_envcheck_selects(check, p);
 	report_faults(check, &faults);
 	deinit_faults(&faults);

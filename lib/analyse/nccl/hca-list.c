@@ -15,16 +15,16 @@ void rd_hca_list_parse(const char *value, struct rd_hca_list *ret)
 
 void rd_hca_list_parse_most(const char *value, size_t most, struct rd_hca_list *ret)
 {
-	size_t room = 1;
+	size_t cap = 1;
 
 	*ret = (struct rd_hca_list){ 0 };
 	ret->exclude = *value == '^';
 	value += ret->exclude;
 	ret->exact = *value == '=';
 	value += ret->exact;
-	for (const char *c = value; *c && room < most; c++)
-		room += *c == ',';
-	ret->v = rd_alloc(room, sizeof(*ret->v));
+	for (const char *c = value; *c && cap < most; c++)
+		cap += *c == ',';
+	ret->v = rd_alloc(cap, sizeof(*ret->v));
 	while (*value) {
 		struct rd_hca_entry entry = { .port = -1 };
 		size_t n = strcspn(value, ","), name = strcspn(value, ":,");
@@ -46,19 +46,19 @@ void rd_hca_list_deinit(struct rd_hca_list *list)
 	*list = (struct rd_hca_list){ 0 };
 }
 
-bool rd_hca_entry_means(const struct rd_hca_list *list, const struct rd_hca_entry *entry, const char *name,
-			unsigned port)
+bool rd_hca_entry_matches(const struct rd_hca_list *list, const struct rd_hca_entry *entry, const char *name,
+			  unsigned port)
 {
 	if (entry->port != -1 && entry->port != (int)port)
 		return false;
 	return list->exact ? strcmp(name, entry->name) == 0 : strncmp(name, entry->name, strlen(entry->name)) == 0;
 }
 
-bool rd_hca_list_takes(const struct rd_hca_list *list, const char *name, unsigned port)
+bool rd_hca_list_allows(const struct rd_hca_list *list, const char *name, unsigned port)
 {
-	bool means = list->n == 0;
+	bool matches = list->n == 0;
 
-	for (size_t i = 0; i < list->n && !means; i++)
-		means = rd_hca_entry_means(list, &list->v[i], name, port);
-	return means != list->exclude;
+	for (size_t i = 0; i < list->n && !matches; i++)
+		matches = rd_hca_entry_matches(list, &list->v[i], name, port);
+	return matches != list->exclude;
 }

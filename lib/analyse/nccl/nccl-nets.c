@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which NICs NCCL makes of the ports (src/transport/net_ib/init.cc, src/graph/topo.cc). */
+/* The NICs that NCCL builds from the ports (src/transport/net_ib/init.cc, src/graph/topo.cc). */
 #include <stdint.h>
 #include <string.h>
 
@@ -12,10 +12,10 @@
 #define DEVICES_MAX 32
 #define MERGED_MAX 8
 
-/* A port as NCCL lists it, and the function that it hangs it on. */
+/* A port in NCCL's device list, and the PCI function that NCCL attaches it to. */
 struct device {
 	int port, pci;
-	uint64_t place; /* of the function that NCCL takes for its place: devices with the same one are one NIC */
+	uint64_t place; /* PCI address that NCCL assigns to the device: devices with the same one are one NIC */
 	bool direct, placed;
 };
 
@@ -33,7 +33,7 @@ static bool is_usable(const struct rd_host *host, const struct rd_nccl_settings 
 
 	if (settings->allowed && !settings->allowed[p])
 		return false;
-	/* EFA is of no link layer that it knows; Gaudi's ports are HCCL's. */
+	/* NCCL does not support EFA's link layer; Gaudi ports are used by HCCL only. */
 	if (rd_ibdev_is_efa(host, port->ibdev) || rd_ibdev_is_gaudi(host, port->ibdev))
 		return false;
 	return rd_port_active(port) || (host->from_topology_file && !port->state);
@@ -63,9 +63,9 @@ int rd_nccl_place(const struct rd_host *host, int ibdev)
 	return first >= 0 ? first : dev->pci;
 }
 
-/* ncclIbGetPciPath: of the address "BBBB:BB:DD.F" F becomes 0, and unless NCCL_IB_MERGE_VFS is 0, DD, too. Where there is no
- * such function, it finds no PCI device and takes the first CPU. A data direct function is taken as it is, and in a topology
- * file all this is done. */
+/* ncclIbGetPciPath: in the address "BBBB:BB:DD.F", F becomes 0, and so does DD unless NCCL_IB_MERGE_VFS is 0. If no such
+ * function exists, NCCL finds no PCI device and uses the first CPU. The address of a Data Direct function is not changed; in a
+ * topology file the addresses are already changed. */
 static void set_place(const struct state *st, struct device *dev)
 {
 	const struct rd_ibdev *ibdev = &st->host->ibdevs[st->host->ports[dev->port].ibdev];
@@ -79,7 +79,7 @@ static void set_place(const struct state *st, struct device *dev)
 	dev->pci = find_place(st->host, dev->place);
 }
 
-/* ncclIbCompareDevs: by the address of the device itself; those without one are last. */
+/* ncclIbCompareDevs: sorts by the address of the device itself; devices without one come last. */
 static uint64_t order_of(const struct rd_host *host, const struct device *dev)
 {
 	int pci = host->ibdevs[host->ports[dev->port].ibdev].pci;
@@ -92,13 +92,13 @@ static void list_devices(struct state *st)
 	for (size_t p = 0; p < st->host->n_ports && st->n < DEVICES_MAX; p++)
 		if (is_usable(st->host, st->settings, p))
 			st->v[st->n++] = (struct device){ .port = (int)p };
-	/* A topology file has them in its own order. */
+	/* A topology file keeps its own order. */
 	for (size_t i = 1; !st->host->from_topology_file && i < st->n; i++)
 		for (size_t j = i; j > 0 && order_of(st->host, &st->v[j]) < order_of(st->host, &st->v[j - 1]); j--) {
-			struct device held = st->v[j];
+			struct device swapped = st->v[j];
 
 			st->v[j] = st->v[j - 1];
-			st->v[j - 1] = held;
+			st->v[j - 1] = swapped;
 		}
 	for (size_t i = 0; i < st->n; i++)
 		set_place(st, &st->v[i]);
@@ -109,15 +109,15 @@ static int numa_of(const struct state *st, const struct device *dev)
 	return rd_nccl_numa(st->host, st->host->ports[dev->port].ibdev, dev->pci);
 }
 
-/* Below which a topology file has it. */
+/* The CPU that a topology file lists the device under. */
 static int cpu_of(const struct state *st, const struct device *dev)
 {
 	return st->host->ibdevs[st->host->ports[dev->port].ibdev].numa;
 }
 
-/* ncclTopoGetPath: devices on one function, or on functions of one card, are ports of one NIC, and so are those that stand on
- * one CPU without a function. Farther ones are merged where NCCL_NET_MERGE_LEVEL says so. */
-static bool go_together(const struct state *st, size_t i, size_t j)
+/* ncclTopoGetPath: devices on one function, or on functions of one card, are ports of one NIC, and so are devices without a
+ * function on the same CPU. More distant ones are merged up to NCCL_NET_MERGE_LEVEL. */
+static bool can_merge(const struct state *st, size_t i, size_t j)
 {
 	const struct device *a = &st->v[i], *b = &st->v[j];
 
@@ -143,14 +143,14 @@ static bool link_layers_differ(const struct state *st, const size_t *members, si
 	return false;
 }
 
-/* ncclTopoAutoMerge: those that go with the first one that is left; where they cannot be merged, it stays alone. */
+/* ncclTopoAutoMerge: the devices to merge with the first remaining one; if they cannot be merged, it stays a NIC of its own. */
 static size_t next_group(struct state *st, size_t first, size_t *members)
 {
 	size_t n = 0;
 
 	members[n++] = first;
 	for (size_t j = 0; st->settings->merge && j < st->n && n < MERGED_MAX; j++)
-		if (j != first && !st->v[j].placed && go_together(st, first, j))
+		if (j != first && !st->v[j].placed && can_merge(st, first, j))
 			members[n++] = j;
 	if (link_layers_differ(st, members, n)) {
 		for (size_t i = 1; i < n; i++)
@@ -162,8 +162,8 @@ static size_t next_group(struct state *st, size_t first, size_t *members)
 	return n;
 }
 
-/* ncclTopoGetVNicParent: a merged NIC without a PCI function is put below the first ones' <nic>, where ncclTopoAddNic does not
- * look for it, and the single ones are gone by then. */
+/* ncclTopoGetVNicParent: a merged NIC without a PCI function is added under the first device's <nic>, where ncclTopoAddNic does
+ * not look for it, and the single NICs have been removed by then. */
 static bool is_lost(const struct state *st, const size_t *members, size_t n)
 {
 	return n > 1 && st->v[members[0]].pci < 0;
@@ -181,7 +181,7 @@ static void add_net(const struct state *st, const size_t *members, size_t n, str
 		const struct rd_port *port = &st->host->ports[dev->port];
 
 		net->ports[net->n_ports++] = dev->port;
-		/* A NIC without a speed counts as one of 10 Gb/s. */
+		/* NCCL assumes 10 Gb/s for a NIC without a speed. */
 		net->gbps += port->rate_gbps.known == RD_OK && port->rate_gbps.v > 0 ? port->rate_gbps.v : 10;
 		net->data_direct |= dev->direct;
 		rd_buf_printf(&name, "%s%s%s", i > 0 ? "+" : "", rd_ibdev_label(st->host, port->ibdev),
@@ -190,7 +190,7 @@ static void add_net(const struct state *st, const size_t *members, size_t n, str
 	net->name = RD_TAKE(name.data);
 }
 
-/* NCCL walks its tree from CPU to CPU, in the order in which it met them: that of the first accelerator, then those of NICs. */
+/* NCCL walks its tree CPU by CPU, in the order in which it found them: that of the first accelerator, then those of NICs. */
 static int cpu_rank(const struct rd_host *host, const struct rd_nccl_nets *nets, int numa)
 {
 	if (host->n_gpus > 0 && rd_pci_numa(host, host->gpus[0].pci) == numa)
@@ -201,7 +201,7 @@ static int cpu_rank(const struct rd_host *host, const struct rd_nccl_nets *nets,
 	return -1;
 }
 
-/* Groups come in the order of their first member. */
+/* Groups are in the order of their first member. */
 static void sort_by_cpu(const struct rd_host *host, struct rd_nccl_nets *nets)
 {
 	_cleanup_free_ int *ranks = rd_alloc(nets->n + 1, sizeof(*ranks));
@@ -233,7 +233,7 @@ static bool has_several_functions(const struct rd_host *host, const struct rd_nc
 	return false;
 }
 
-/* `top` -1: the CPU of this NUMA node. A NIC without a function is where the file has it, whichever CPU it is joined to. */
+/* `top` -1: the CPU of this NUMA node. A NIC without a function is where the file lists it, whichever CPU it is attached to. */
 static bool is_below(const struct rd_host *host, const struct rd_nccl_net *net, int top, int numa)
 {
 	if (top < 0)
@@ -244,8 +244,8 @@ static bool is_below(const struct rd_host *host, const struct rd_nccl_net *net, 
 	return false;
 }
 
-/* ncclTopoMakePciParent: ports that a topology file has as functions of their own become one that is the last below the node
- * above them. What is below a node stands in a row. */
+/* ncclTopoMakePciParent: ports that a topology file lists as separate functions become one NIC, which is the last child of
+ * their parent node. The children of a node are consecutive. */
 static void move_merged(const struct rd_host *host, struct rd_nccl_nets *nets)
 {
 	for (size_t p = 0, i; p < host->n_ports; p++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How NCCL gets from accelerators to NICs (src/graph/paths.cc, ncclTopoComputePaths). */
+/* NCCL's paths between accelerators and NICs (src/graph/paths.cc, ncclTopoComputePaths). */
 #include <string.h>
 
 #include "analyse/nccl/nccl-priv.h"
@@ -7,22 +7,21 @@
 #include "base/memory.h"
 
 #define DEPTH_MAX 64
-/* More than any NIC, where the number of NVLinks is not known. */
+/* GB/s, more than any NIC: used if the number of NVLinks is unknown. */
 #define NVLINK_BW 200.0f
 
-/* Everything that is looked at. */
 struct state {
 	const struct rd_host *host;
 	const struct rd_nccl_nets *nets;
 	const struct rd_nccl_settings *settings;
 	struct rd_nccl_paths *paths;
-	size_t *order;	   /* how many accelerators come before each one in NCCL's tree */
-	struct way *homes; /* of each accelerator to the CPU that NCCL holds for its own */
-	size_t *locals;	   /* scratch */
+	size_t *order;		/* of each accelerator: its position in NCCL's tree */
+	struct cpu_path *homes; /* of each accelerator: the path to the CPU that NCCL considers local */
+	size_t *locals;		/* scratch */
 };
 
 /* From an accelerator to a CPU: PHB, or P2C where it is C2C. */
-struct way {
+struct cpu_path {
 	enum rd_path type;
 	float bw;
 	int hops, numa;
@@ -33,7 +32,7 @@ static float least(float a, float b)
 	return a < b ? a : b;
 }
 
-/* Units of 100 Mb/s and lane, after encoding. What sysfs does not name counts as 8 GT/s. */
+/* Units of 100 Mb/s per lane, after encoding. An unknown speed counts as 8 GT/s. */
 static float lane_speed(unsigned mtps)
 {
 	static const struct {
@@ -49,8 +48,8 @@ static float lane_speed(unsigned mtps)
 	return 60;
 }
 
-/* GB/s of the link of a function to the node above it. NICs and switches count with what they and the port above could do at most: a link that came up slower is not seen.
- * Accelerators count with what their link does now (ncclTopoGetXmlFromSys). */
+/* GB/s of the link between a function and its parent. For NICs and switches NCCL uses the maximum that both ends support, so a
+ * link that trained at a lower speed is not noticed; for accelerators it uses the current link (ncclTopoGetXmlFromSys). */
 static float link_of(const struct rd_host *host, int index, bool gpu)
 {
 	const struct rd_pci *pci = &host->pcis[index], *up = pci->parent >= 0 ? &host->pcis[pci->parent] : NULL;
@@ -109,8 +108,8 @@ static int common_node(const struct rd_host *host, int a, int b)
 	return -1;
 }
 
-/* GB/s of C2C; 0: none. The kernel does not tell it, so that a host's own is known by the name of the accelerator: as
- * topology files of GH200 (10 links of 44.7 GB/s), GB200 and GB300 (5) have it. */
+/* GB/s of C2C; 0: none. The kernel does not report it, so on a live host it follows from the accelerator's name, as in
+ * topology files of GH200 (10 links of 44.7 GB/s), GB200 and GB300 (5 links). */
 static float c2c_of(const struct rd_host *host, size_t gpu)
 {
 	static const struct {
@@ -141,7 +140,7 @@ static float net_to_cpu(const struct rd_host *host, const struct rd_nccl_net *ne
 	return least((float)net->gbps / 8, net->pci < 0 ? RD_NCCL_LOC_BW : narrowest_up_to(host, net->pci, -1, false));
 }
 
-/* By PCI, or C2C instead of PCI from the CPU on. */
+/* Through PCI, or through C2C instead of PCI between CPU and accelerator. */
 static struct rd_nccl_path direct_path(const struct rd_host *host, size_t gpu, const struct rd_nccl_net *net)
 {
 	int pci = host->gpus[gpu].pci, top = net->pci < 0 ? -1 : common_node(host, pci, net->pci);
@@ -199,10 +198,12 @@ static float nvlink_between(const struct rd_host *host, size_t a, size_t b)
 	return direct > switched ? direct : switched;
 }
 
-static struct way way_to_cpu(const struct rd_host *host, size_t gpu)
+static struct cpu_path direct_cpu_path(const struct rd_host *host, size_t gpu)
 {
 	int pci = host->gpus[gpu].pci;
-	struct way way = { .type = RD_PATH_P2C, .bw = c2c_of(host, gpu), .hops = 2, .numa = rd_pci_numa(host, pci) };
+	struct cpu_path way = {
+		.type = RD_PATH_P2C, .bw = c2c_of(host, gpu), .hops = 2, .numa = rd_pci_numa(host, pci)
+	};
 
 	if (way.bw > 0)
 		return way;
@@ -213,12 +214,12 @@ static struct way way_to_cpu(const struct rd_host *host, size_t gpu)
 	return way;
 }
 
-/* ncclTopoSetPaths: a path to a CPU may lead over one NVLink to an accelerator that is next to that CPU. */
-static bool way_over_peer(const struct rd_host *host, size_t gpu, size_t peer, struct way *ret)
+/* ncclTopoSetPaths: a path to a CPU may use one NVLink to an accelerator that is next to that CPU. */
+static bool cpu_path_through_peer(const struct rd_host *host, size_t gpu, size_t peer, struct cpu_path *ret)
 {
 	float nvlink = nvlinks_to(host, &host->gpus[gpu], host->pcis[host->gpus[peer].pci].addr);
 
-	*ret = way_to_cpu(host, peer);
+	*ret = direct_cpu_path(host, peer);
 	if (nvlink <= 0 || ret->hops > 2)
 		return false;
 	ret->hops++;
@@ -226,8 +227,8 @@ static bool way_over_peer(const struct rd_host *host, size_t gpu, size_t peer, s
 	return true;
 }
 
-/* Of equal ones that to the CPU that comes first. */
-static bool is_better_way(const struct rd_host *host, const struct way *way, const struct way *best)
+/* Among equal paths, the one to the first CPU is better. */
+static bool is_better_cpu_path(const struct rd_host *host, const struct cpu_path *way, const struct cpu_path *best)
 {
 	if (way->numa == best->numa && way->type != best->type)
 		return way->type < best->type;
@@ -238,19 +239,19 @@ static bool is_better_way(const struct rd_host *host, const struct way *way, con
 	return rd_host_find_numa(host, way->numa) < rd_host_find_numa(host, best->numa);
 }
 
-/* ncclGetLocalCpu: of the best ways to each CPU the widest. */
-static struct way home_of(const struct rd_host *host, size_t gpu)
+/* ncclGetLocalCpu: among the best paths to each CPU, the one with the most bandwidth. */
+static struct cpu_path local_cpu_path(const struct rd_host *host, size_t gpu)
 {
-	struct way best = way_to_cpu(host, gpu), way, to;
+	struct cpu_path best = direct_cpu_path(host, gpu), way, to;
 
 	for (size_t a = 0; a < host->n_gpus; a++) {
-		if (a == gpu || !way_over_peer(host, gpu, a, &to))
+		if (a == gpu || !cpu_path_through_peer(host, gpu, a, &to))
 			continue;
 		for (size_t b = 0; b < host->n_gpus; b++)
-			if (b != gpu && way_over_peer(host, gpu, b, &way) && way.numa == to.numa &&
-			    is_better_way(host, &way, &to))
+			if (b != gpu && cpu_path_through_peer(host, gpu, b, &way) && way.numa == to.numa &&
+			    is_better_cpu_path(host, &way, &to))
 				to = way;
-		if (is_better_way(host, &to, &best))
+		if (is_better_cpu_path(host, &to, &best))
 			best = to;
 	}
 	return best;
@@ -266,8 +267,8 @@ bool rd_nccl_near_enough(const struct rd_nccl_settings *settings, const struct r
 	return path->type <= settings->gdr_level;
 }
 
-/* ncclTopoCheckGdr. What is not known counts as possible, as it is on a host that is set up. */
-static bool takes_gdr(const struct state *st, size_t gpu, size_t net)
+/* ncclTopoCheckGdr. If support is unknown, it is assumed, as on a correctly configured host. */
+static bool uses_gdr(const struct state *st, size_t gpu, size_t net)
 {
 	const struct rd_port *port = &st->host->ports[st->nets->v[net].ports[0]];
 
@@ -278,7 +279,7 @@ static bool takes_gdr(const struct state *st, size_t gpu, size_t net)
 	return rd_nccl_near_enough(st->settings, st->paths, st->nets->n, gpu, net);
 }
 
-/* C2C and PCI make P2C, but only towards the nearest NICs, so that PXN comes before it elsewhere. */
+/* C2C plus PCI is P2C, but only to the nearest NICs, so PXN is preferred to other NICs. */
 static void mark_p2c(struct state *st)
 {
 	for (size_t g = 0; g < st->host->n_gpus; g++) {
@@ -301,8 +302,8 @@ static bool is_below(const struct rd_host *host, int pci, int node)
 	return pci >= 0;
 }
 
-/* The first process that knows the node, or the CPU: each knows those above all NICs and above its own accelerator. */
-static size_t known_from(const struct state *st, int node, int numa)
+/* The first process that detects the node or the CPU: each detects those above all NICs and above its own accelerator. */
+static size_t first_detecting_rank(const struct state *st, int node, int numa)
 {
 	const struct rd_host *host = st->host;
 
@@ -315,15 +316,15 @@ static size_t known_from(const struct state *st, int node, int numa)
 	return host->n_gpus;
 }
 
-/* The node below `top` (-1: a CPU) on the way to this function. */
-static int below(const struct rd_host *host, int pci, int top)
+/* The child of `top` (-1: a CPU) on the path to this function. */
+static int child_towards(const struct rd_host *host, int pci, int top)
 {
 	for (int up; (up = rd_nccl_parent_unmerged(host, pci)) != top && up >= 0;)
 		pci = up;
 	return pci;
 }
 
-/* ncclTopoFuseXml: what a later process adds comes last. */
+/* ncclTopoFuseXml: nodes that a later process adds come last. */
 static bool comes_before(const struct state *st, size_t a, size_t b)
 {
 	const struct rd_host *host = st->host;
@@ -332,14 +333,14 @@ static bool comes_before(const struct state *st, size_t a, size_t b)
 	size_t ka, kb;
 
 	if (na != nb) {
-		ka = known_from(st, -1, na);
-		kb = known_from(st, -1, nb);
+		ka = first_detecting_rank(st, -1, na);
+		kb = first_detecting_rank(st, -1, nb);
 		return ka != kb ? ka < kb : rd_host_find_numa(host, na) < rd_host_find_numa(host, nb);
 	}
-	while ((x = below(host, pa, top)) == (y = below(host, pb, top)) && x != pa && y != pb)
+	while ((x = child_towards(host, pa, top)) == (y = child_towards(host, pb, top)) && x != pa && y != pb)
 		top = x;
-	ka = known_from(st, x, na);
-	kb = known_from(st, y, nb);
+	ka = first_detecting_rank(st, x, na);
+	kb = first_detecting_rank(st, y, nb);
 	return ka != kb ? ka < kb : x < y;
 }
 
@@ -350,7 +351,7 @@ static void set_order(struct state *st)
 			st->order[a] += a != b && comes_before(st, b, a);
 }
 
-/* ncclTopoGetLocalGpu: the first of the nearest accelerators that takes this NIC for one of its channels. */
+/* ncclTopoGetLocalGpu: the first local accelerator that uses this NIC for one of its channels. */
 static long gpu_of_net(struct state *st, size_t net)
 {
 	size_t n_nets = st->nets->n, n_gpus = st->host->n_gpus;
@@ -365,7 +366,7 @@ static long gpu_of_net(struct state *st, size_t net)
 	return first;
 }
 
-/* Over the NVLink of an accelerator that is next to the NIC: where that is faster, or goes round the CPU. */
+/* PXN: through the NVLink of an accelerator next to the NIC, if that is faster or avoids the CPU. */
 static void try_pxn(struct state *st, size_t gpu, size_t net)
 {
 	enum rd_path nearest = st->settings->pxn_c2c ? RD_PATH_P2C : RD_PATH_PXB;
@@ -377,14 +378,14 @@ static void try_pxn(struct state *st, size_t gpu, size_t net)
 		return;
 	peer = &st->paths->to_net[at(st, (size_t)via, net)];
 	nvlink = nvlink_between(st->host, (size_t)via, gpu);
-	if (peer->type > nearest || !takes_gdr(st, (size_t)via, net) || nvlink <= 0)
+	if (peer->type > nearest || !uses_gdr(st, (size_t)via, net) || nvlink <= 0)
 		return;
 	if (peer->bw > own->bw || own->type > RD_PATH_PXN)
 		*own = (struct rd_nccl_path){ .type = RD_PATH_PXN, .bw = least(nvlink, peer->bw), .via = (int)via };
 }
 
-static struct rd_nccl_path over_cpu(const struct rd_host *host, const struct way *way, const struct rd_nccl_net *net,
-				    int numa)
+static struct rd_nccl_path path_through_cpu(const struct rd_host *host, const struct cpu_path *way,
+					    const struct rd_nccl_net *net, int numa)
 {
 	struct rd_nccl_path path = { .type = RD_PATH_SYS, .bw = least(way->bw, net_to_cpu(host, net)), .via = -1 };
 
@@ -395,26 +396,27 @@ static struct rd_nccl_path over_cpu(const struct rd_host *host, const struct way
 	return path;
 }
 
-/* Without GPUDirect the way leads through the memory of the accelerator's CPU. Only on its way there NCCL takes NVLinks. */
-static void divert(struct state *st, size_t gpu, size_t net)
+/* Without GPUDirect RDMA the path goes through the memory of the accelerator's local CPU. NCCL uses NVLinks only on the way to
+ * that CPU. */
+static void divert_through_cpu(struct state *st, size_t gpu, size_t net)
 {
 	struct rd_nccl_path *out = &st->paths->to_net[at(st, gpu, net)], *back = &st->paths->to_gpu[at(st, gpu, net)];
-	const struct way *home = &st->homes[gpu];
-	struct way own = way_to_cpu(st->host, gpu);
+	const struct cpu_path *home = &st->homes[gpu];
+	struct cpu_path own = direct_cpu_path(st->host, gpu);
 
-	if (out->type >= RD_PATH_PHB || takes_gdr(st, gpu, net))
+	if (out->type >= RD_PATH_PHB || uses_gdr(st, gpu, net))
 		return;
 	if (own.numa != home->numa)
 		own.bw = gpu_to_cpu(st->host, gpu);
-	*out = over_cpu(st->host, home, &st->nets->v[net], home->numa);
-	*back = over_cpu(st->host, &own, &st->nets->v[net], home->numa);
+	*out = path_through_cpu(st->host, home, &st->nets->v[net], home->numa);
+	*back = path_through_cpu(st->host, &own, &st->nets->v[net], home->numa);
 }
 
 void rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_nets *nets,
 			const struct rd_nccl_settings *settings, struct rd_nccl_paths *ret)
 {
 	_cleanup_free_ size_t *locals = rd_alloc(2 * (nets->n + host->n_gpus) + 1, sizeof(*locals));
-	_cleanup_free_ struct way *homes = rd_alloc(host->n_gpus + 1, sizeof(*homes));
+	_cleanup_free_ struct cpu_path *homes = rd_alloc(host->n_gpus + 1, sizeof(*homes));
 	_cleanup_free_ size_t *order = rd_alloc(host->n_gpus + 1, sizeof(*order));
 	struct state st = {
 		.host = host,
@@ -431,7 +433,7 @@ void rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *syst
 	ret->offers = rd_alloc(host->n_gpus + 1, sizeof(*ret->offers));
 	for (size_t g = 0; g < host->n_gpus; g++) {
 		ret->offers[g] = rd_gpudirect_offer(host, system, g);
-		homes[g] = home_of(host, g);
+		homes[g] = local_cpu_path(host, g);
 		for (size_t n = 0; n < nets->n; n++)
 			ret->to_net[at(&st, g, n)] = ret->to_gpu[at(&st, g, n)] = direct_path(host, g, &nets->v[n]);
 	}
@@ -443,7 +445,7 @@ void rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *syst
 		while (g + 1 < host->n_gpus && order[g] != i % host->n_gpus)
 			g++;
 		try_pxn(&st, g, n);
-		divert(&st, g, n);
+		divert_through_cpu(&st, g, n);
 	}
 }
 

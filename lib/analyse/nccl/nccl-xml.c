@@ -11,11 +11,11 @@
 struct writer {
 	const struct rd_host *host;
 	struct rd_buf *out;
-	int *up; /* of each function: the node above it, -1 for a CPU */
-	bool *wanted;
+	int *up; /* of each function: its parent node, -1: a CPU */
+	bool *included;
 };
 
-/* What is no text cannot stand in XML: it is escaped as in tables. */
+/* Characters that XML cannot hold are escaped as in tables. */
 static void add_value(struct rd_buf *out, const char *name, const char *value)
 {
 	_cleanup_free_ char *safe = rd_safe(value);
@@ -66,7 +66,7 @@ static void add_affinity(struct rd_buf *out, const char *cpulist)
 		rd_buf_printf(out, "%08x%s", words[i - 1], i > 1 ? "," : "\"");
 }
 
-/* As NCCL reads it: what the device and the port above it could do at most. */
+/* As NCCL reads it: the maximum that both the device and the port above it support. */
 static void add_link(struct writer *w, int index)
 {
 	const struct rd_pci *pci = &w->host->pcis[index];
@@ -99,7 +99,7 @@ static void add_net_name(struct rd_buf *out, const struct rd_ibdev *dev)
 	add_value(out, "name", name.data);
 }
 
-/* What a topology file says of an accelerator. Of a live host NCCL asks NVML. */
+/* Attributes that only a topology file has; on a live host NCCL queries NVML. */
 static void add_gpu(struct writer *w, int pci, int depth)
 {
 	for (size_t g = 0; g < w->host->n_gpus; g++) {
@@ -130,7 +130,7 @@ static void add_gpu(struct writer *w, int pci, int depth)
 	}
 }
 
-/* Those of a function; those without one, of a NUMA node. */
+/* The NICs of a function; with `pci` -1, NICs without a function on a NUMA node. */
 static void add_nets(struct writer *w, int pci, int numa, int depth)
 {
 	const struct rd_host *host = w->host;
@@ -172,8 +172,8 @@ static void add_nets(struct writer *w, int pci, int numa, int depth)
 	}
 }
 
-/* What NCCL leaves out and has no name for: the host bridge, and the bridge between this function and the node above. NCCL
- * passes over attributes that it does not know; we read them. */
+/* The host bridge, and the bridge between this function and its parent node, which NCCL does not list. NCCL ignores unknown
+ * attributes; rdmadiag reads them back. */
 static void add_place(struct writer *w, int index)
 {
 	const struct rd_pci *pci = &w->host->pcis[index];
@@ -207,7 +207,7 @@ static void add_node(struct writer *w, int index, int depth)
 	rd_buf_str(w->out, ">\n");
 	at = w->out->len;
 	for (size_t i = 0; i < w->host->n_pcis; i++)
-		if (w->wanted[i] && w->up[i] == index)
+		if (w->included[i] && w->up[i] == index)
 			add_node(w, (int)i, depth + 1);
 	add_gpu(w, index, depth + 1);
 	add_nets(w, index, -1, depth + 1);
@@ -236,21 +236,21 @@ static void add_cpu(struct writer *w, int id)
 		rd_buf_printf(w->out, " familyid=\"%u\" modelid=\"%u\"", cpu->family.v, cpu->model.v);
 	rd_buf_str(w->out, ">\n");
 	for (size_t i = 0; i < w->host->n_pcis; i++)
-		if (w->wanted[i] && w->up[i] < 0 && rd_pci_numa(w->host, (int)i) == id)
+		if (w->included[i] && w->up[i] < 0 && rd_pci_numa(w->host, (int)i) == id)
 			add_node(w, (int)i, 2);
 	add_nets(w, -1, id, 2);
 	rd_buf_str(w->out, "  </cpu>\n");
 }
 
 /* NCCL walks upwards from each endpoint, two functions at a time. */
-static void want(struct writer *w, int pci)
+static void include_ancestors(struct writer *w, int pci)
 {
-	for (int depth = 0; pci >= 0 && !w->wanted[pci] && depth < DEPTH_MAX; depth++) {
+	for (int depth = 0; pci >= 0 && !w->included[pci] && depth < DEPTH_MAX; depth++) {
 		int up = w->host->pcis[pci].parent;
 
 		if (up >= 0 && !w->host->from_topology_file)
 			up = w->host->pcis[up].parent;
-		w->wanted[pci] = true;
+		w->included[pci] = true;
 		w->up[pci] = up;
 		pci = up;
 	}
@@ -259,14 +259,14 @@ static void want(struct writer *w, int pci)
 void rd_nccl_xml_write(const struct rd_host *host, struct rd_buf *out)
 {
 	_cleanup_free_ int *up = rd_alloc(host->n_pcis + 1, sizeof(*up));
-	_cleanup_free_ bool *wanted = rd_alloc(host->n_pcis + 1, 1);
-	struct writer w = { .host = host, .out = out, .up = up, .wanted = wanted };
-	bool nowhere = false;
+	_cleanup_free_ bool *included = rd_alloc(host->n_pcis + 1, 1);
+	struct writer w = { .host = host, .out = out, .up = up, .included = included };
+	bool no_numa = false;
 
 	for (size_t g = 0; g < host->n_gpus; g++)
-		want(&w, host->gpus[g].pci);
+		include_ancestors(&w, host->gpus[g].pci);
 	for (size_t d = 0; d < host->n_ibdevs; d++)
-		want(&w, rd_nccl_place(host, (int)d));
+		include_ancestors(&w, rd_nccl_place(host, (int)d));
 	rd_buf_str(out, "<system version=\"1\"");
 	if (!host->from_topology_file || host->file_whole)
 		rd_buf_printf(out, " name=\"rdmadiag\"%s",
@@ -275,8 +275,8 @@ void rd_nccl_xml_write(const struct rd_host *host, struct rd_buf *out)
 	for (size_t i = 0; i < host->n_numas; i++)
 		add_cpu(&w, host->numas[i].id);
 	for (size_t i = 0; i < host->n_pcis; i++)
-		nowhere |= wanted[i] && up[i] < 0 && !rd_host_find_numa(host, rd_pci_numa(host, (int)i));
-	if (nowhere)
+		no_numa |= included[i] && up[i] < 0 && !rd_host_find_numa(host, rd_pci_numa(host, (int)i));
+	if (no_numa)
 		add_cpu(&w, -1);
 	rd_buf_str(out, "</system>\n");
 }

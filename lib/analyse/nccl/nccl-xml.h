@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "model/host/host.h"
 
-/* Adds an NCCL topology file of this host: its CPUs, switches, accelerators and NICs, as NCCL would find them itself. It
- * adds at run time what belongs to a job (ranks, links between accelerators). */
+/* Appends an NCCL topology file of this host: its CPUs, switches, accelerators and NICs, as NCCL would detect them. NCCL adds
+ * at run time what belongs to a job (ranks, links between accelerators). */
 void rd_nccl_xml_write(const struct rd_host *host, struct rd_buf *out);
 
 #endif

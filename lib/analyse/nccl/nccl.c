@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which NICs NCCL gives each accelerator (src/graph/topo.cc, ncclTopoGetLocalNetType). */
+/* The NICs that NCCL assigns to each accelerator (src/graph/topo.cc, ncclTopoGetLocalNetType). */
 #include "analyse/nccl/nccl.h"
 
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "model/nicmap/library-rules.h"
 
-/* More accelerators than any host has: a topology file can hold thousands, and PXN is a matter of all pairs. */
+/* More accelerators than any host has: a topology file can hold thousands, and PXN is computed for all pairs. */
 #define GPUS_MAX 64
 
 struct rd_nccl_settings rd_nccl_defaults(void)
@@ -21,7 +21,7 @@ struct rd_nccl_settings rd_nccl_defaults(void)
 	};
 }
 
-/* Whether `path` is wider, or as wide and nearer, than the best so far. */
+/* Whether `path` has more bandwidth than the best so far, or the same and is nearer. */
 static bool is_better(const struct rd_nccl_path *path, const struct rd_nccl_path *best)
 {
 	return path->bw > best->bw || (path->bw == best->bw && path->type < best->type);
@@ -73,12 +73,12 @@ static size_t mirror_bits(size_t value, size_t pow2)
 	return mirrored;
 }
 
-/* NICs as good as each other are dealt out: so many for each accelerator, from this one on. */
+/* Equally good NICs are divided among accelerators: `each` NICs per accelerator, from index `first`. */
 struct share {
 	size_t n_nets, n_gpus, each, first;
 };
 
-/* `locals` receives the NICs, and behind them scratch. */
+/* `locals` receives the NICs; the rest of it is scratch. */
 static struct share share_of(const struct rd_host *host, const struct rd_nccl_paths *paths, size_t n_nets, size_t gpu,
 			     size_t *locals)
 {
@@ -103,8 +103,8 @@ size_t rd_nccl_net_of(const struct rd_host *host, const struct rd_nccl_paths *pa
 	return share.n_nets ? locals[(share.first + channel % share.each) % share.n_nets] : SIZE_MAX;
 }
 
-/* NVIDIA's by NCCL, AMD's by RCCL, which is made of it. A topology file need not name the vendor. */
-static bool is_driven(const struct rd_gpu *gpu)
+/* NCCL supports NVIDIA accelerators, and RCCL, which derives from it, AMD's. A topology file may omit the vendor. */
+static bool is_supported(const struct rd_gpu *gpu)
 {
 	return !gpu->vendor || strcmp(gpu->vendor, "NVIDIA") == 0 || strcmp(gpu->vendor, "AMD") == 0;
 }
@@ -117,7 +117,7 @@ static void choose_for(const struct rd_host *host, const struct rd_nccl_paths *p
 
 	choice->gpu = (int)gpu;
 	choice->backup = choice->library_backup = -1;
-	if (share.n_nets == 0 || !is_driven(&host->gpus[gpu]))
+	if (share.n_nets == 0 || !is_supported(&host->gpus[gpu]))
 		return;
 	path = &paths->to_net[gpu * nets->n + locals[0]];
 	choice->ports = rd_alloc(host->n_ports + 1, sizeof(*choice->ports));
@@ -128,14 +128,14 @@ static void choose_for(const struct rd_host *host, const struct rd_nccl_paths *p
 			choice->ports[choice->n_ports++] = net->ports[p];
 	}
 	if (path->type == RD_PATH_PXN)
-		choice->why = rd_text("PXN over the NVLink of GPU%d, %.1f GB/s", path->via, (double)path->bw);
+		choice->why = rd_text("PXN over NVLink of GPU%d, %.1f GB/s", path->via, (double)path->bw);
 	else
-		choice->why = rd_text("%s, %.1f GB/s; %zu NIC%s as good, dealt out among %zu accelerator%s",
+		choice->why = rd_text("%s, %.1f GB/s; %zu equally good NIC%s, shared by %zu accelerator%s",
 				      rd_path_name(path->type), (double)path->bw, share.n_nets,
 				      share.n_nets > 1 ? "s" : "", share.n_gpus, share.n_gpus > 1 ? "s" : "");
 }
 
-/* Whose NIC is this device? -1: NCCL does not use it. */
+/* The NIC that contains this device; -1: NCCL does not use the device. */
 static long net_of_ibdev(const struct rd_host *host, const struct rd_nccl_nets *nets, size_t ibdev)
 {
 	for (size_t n = 0; n < nets->n; n++)
@@ -157,7 +157,7 @@ static const char *too_far(enum rd_path path)
 	}
 }
 
-/* Too far is no, whatever is offered; near enough is what is offered. */
+/* Too far: not used; near enough: used if the driver supports it. */
 static void set_gpudirect(const struct rd_host *host, const struct rd_nccl_paths *paths, bool near, enum rd_path path,
 			  size_t gpu, size_t ibdev, struct rd_pair *pair)
 {
@@ -171,7 +171,7 @@ static void set_gpudirect(const struct rd_host *host, const struct rd_nccl_paths
 		RD_SET(pair->gpudirect, false);
 	if (port && port->gdr.known == RD_OK && !port->gdr.v) {
 		RD_SET(pair->gpudirect, false);
-		pair->gpudirect_why = "gdr=\"0\" at this NIC in the topology file";
+		pair->gpudirect_why = "gdr=\"0\" for this NIC in the topology file";
 	} else if (!near && !(paths->offers[gpu].offered.known == RD_OK && !paths->offers[gpu].offered.v)) {
 		pair->gpudirect_why = too_far(path);
 	}
@@ -186,13 +186,13 @@ static void fill_pair(const struct rd_host *host, const struct rd_nccl_settings 
 
 	pair->nccl = physical;
 	pair->via = -1;
-	if (net < 0 || !is_driven(&host->gpus[gpu])) {
-		pair->gpudirect_why = net < 0 ? "NCCL does not use this NIC" : "NCCL does not drive this accelerator";
+	if (net < 0 || !is_supported(&host->gpus[gpu])) {
+		pair->gpudirect_why = net < 0 ? "NCCL does not use this NIC" : "NCCL does not support this accelerator";
 		return;
 	}
 	pair->nccl = paths->to_net[gpu * map->nccl_nets.n + (size_t)net].type;
 	pair->via = paths->to_net[gpu * map->nccl_nets.n + (size_t)net].via;
-	/* Where GPUDirect is not possible, the path was diverted: what counts is how near the NIC is. */
+	/* Without GPUDirect RDMA the path was diverted through the CPU: the physical distance counts. */
 	set_gpudirect(host, paths,
 		      physical <= settings->gdr_level ||
 			      rd_nccl_near_enough(settings, paths, map->nccl_nets.n, gpu, (size_t)net),
@@ -201,23 +201,23 @@ static void fill_pair(const struct rd_host *host, const struct rd_nccl_settings 
 
 static char *note_of(const struct rd_host *host, const struct rd_nccl_nets *nets)
 {
-	bool efa = false, driven = host->n_gpus == 0;
+	bool efa = false, supported = host->n_gpus == 0;
 
 	for (size_t d = 0; d < host->n_ibdevs; d++)
 		efa |= rd_ibdev_is_efa(host, (int)d);
 	for (size_t g = 0; g < host->n_gpus; g++)
-		driven |= is_driven(&host->gpus[g]);
-	if (!driven)
-		return rd_text("NCCL does not drive these accelerators");
+		supported |= is_supported(&host->gpus[g]);
+	if (!supported)
+		return rd_text("NCCL does not support these accelerators");
 	if (host->n_gpus > GPUS_MAX)
 		return rd_text("more than %d accelerators: not predicted", GPUS_MAX);
 	if (nets->n == 0 && efa)
-		return rd_text("NCCL's own InfiniBand code passes over EFA; the plugin aws-ofi-nccl, if it is "
-			       "installed, chooses by libfabric");
+		return rd_text("NCCL's built-in IB/RoCE transport does not support EFA; the aws-ofi-nccl plugin, if "
+			       "installed, selects NICs through libfabric");
 	return rd_text("by the rules of NCCL %s; NCCL_IB_HCA not set%s", rd_library_release("nccl"),
 		       host->from_topology_file || host->has_nvswitch || host->n_gpus < 2 ?
 			       "" :
-			       "; NVLinks cannot be seen from here: with them PXN may lead to other NICs");
+			       "; NVLinks are not visible here: with NVLink, PXN may select other NICs");
 }
 
 void rd_nccl_fill(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,

@@ -18,14 +18,14 @@ struct candidate {
 struct state {
 	const struct rd_host *host;
 	const struct rd_nicmap *map;
-	int *ports; /* the devices: active ports in the order of libibverbs, taken for that of names */
+	int *ports; /* the devices: active ports in the order of libibverbs, assumed to be that of names */
 	size_t n_devs;
-	unsigned pes, each; /* each: devices a process gets at most */
+	unsigned pes, each; /* each: maximum number of devices per PE */
 	struct candidate *pairs;
 	size_t n_pairs;
 	long *taken;	    /* [pe * each + i]: device, or FREE, NO_MORE */
-	enum rd_path *path; /* likewise */
-	unsigned *users;    /* of each device */
+	enum rd_path *path; /* of taken[], same index */
+	unsigned *users;    /* number of PEs on each device */
 };
 
 static int gpu_of(const struct state *st, unsigned pe)
@@ -33,7 +33,7 @@ static int gpu_of(const struct state *st, unsigned pe)
 	return (int)(pe % st->host->n_gpus);
 }
 
-/* PIX and PXB are the same to it. */
+/* NVSHMEM treats PIX and PXB as equal. */
 static int merit(enum rd_path path)
 {
 	switch (path) {
@@ -49,14 +49,14 @@ static int merit(enum rd_path path)
 	}
 }
 
-/* As it sorts them: what has no distance is last. */
+/* NVSHMEM's sort order: unknown distances come last. */
 static int rank_of(const struct state *st, unsigned pe, size_t dev, enum rd_path *path)
 {
 	*path = rd_nicmap_pair(st->map, (size_t)gpu_of(st, pe), (size_t)st->host->ports[st->ports[dev]].ibdev)->nvshmem;
 	return *path == RD_PATH_UNKNOWN ? RD_PATH_SYS + 1 : (int)*path;
 }
 
-/* Sorted by path; among equals the order of processes, then of devices. */
+/* Sorted by path, then by PE, then by device. */
 static void make_pairs(struct state *st)
 {
 	enum rd_path own;
@@ -92,8 +92,8 @@ static void pass_one(struct state *st)
 	}
 }
 
-/* Moves to a device as good that has two users fewer. Returns how many share what it has then. */
-static unsigned move(struct state *st, size_t slot, size_t dev, enum rd_path path, unsigned density)
+/* Moves to an equally good device with at least two users fewer. Returns the number of users of the resulting device. */
+static unsigned move_if_less_used(struct state *st, size_t slot, size_t dev, enum rd_path path, unsigned density)
 {
 	if (density < st->users[dev] + 2)
 		return density;
@@ -103,8 +103,8 @@ static unsigned move(struct state *st, size_t slot, size_t dev, enum rd_path pat
 	return ++st->users[dev];
 }
 
-/* The pairs of this process alone, in the same order. */
-static void relieve(struct state *st, unsigned pe, size_t slot)
+/* Rebalances one PE, over its own pairs in the same order. */
+static void rebalance_pe(struct state *st, unsigned pe, size_t slot)
 {
 	unsigned density = st->users[st->taken[slot]];
 	enum rd_path path;
@@ -115,7 +115,7 @@ static void relieve(struct state *st, unsigned pe, size_t slot)
 				continue;
 			if (merit(path) < merit(st->path[slot]))
 				return;
-			density = move(st, slot, d, path, density);
+			density = move_if_less_used(st, slot, d, path, density);
 		}
 }
 
@@ -124,10 +124,10 @@ static void pass_two(struct state *st)
 	for (unsigned pe = 0; pe < st->pes; pe++)
 		for (size_t slot = (size_t)pe * st->each; slot < (size_t)(pe + 1) * st->each; slot++)
 			if (st->taken[slot] >= 0)
-				relieve(st, pe, slot);
+				rebalance_pe(st, pe, slot);
 }
 
-static void answer(struct state *st, struct rd_choices *ret)
+static void fill_choices(struct state *st, struct rd_choices *ret)
 {
 	ret->v = rd_alloc(st->pes + 1, sizeof(*ret->v));
 	for (unsigned pe = 0; pe < st->pes; pe++) {
@@ -144,18 +144,18 @@ static void answer(struct state *st, struct rd_choices *ret)
 		if (choice->n_ports == 0)
 			continue;
 		path = rd_path_name(st->path[base]);
-		choice->why = rd_text("process %u: %s by its rule; %u on this NIC", pe,
+		choice->why = rd_text("PE %u: %s by NVSHMEM's rule; PEs on this NIC: %u", pe,
 				      path ? path : "distance unknown", st->users[st->taken[base]]);
 	}
-	ret->note = st->pes == 0 ? rd_text("it drives NVIDIA's accelerators only, and needs an active NIC") :
+	ret->note = st->pes == 0 ? rd_text("NVSHMEM supports NVIDIA accelerators only, and needs an active NIC") :
 				   rd_text("by the rules of NVSHMEM %s"
-					   " for %u processes on this host; NVSHMEM_ENABLE_NIC_PE_MAPPING not set. "
-					   "NVSHMEM_HCA_PREFIX is mlx5: IBGDA leaves out what is named otherwise",
+					   " for %u PEs on this host; NVSHMEM_ENABLE_NIC_PE_MAPPING not set; "
+					   "NVSHMEM_HCA_PREFIX is mlx5: IBGDA ignores devices with other names",
 					   rd_library_release("nvshmem"), st->pes);
 }
 
-/* It drives NVIDIA's accelerators only; a topology file need not name the vendor. */
-static bool is_driven(const struct rd_host *host)
+/* NVSHMEM supports NVIDIA accelerators only; a topology file may omit the vendor. */
+static bool is_supported(const struct rd_host *host)
 {
 	for (size_t g = 0; g < host->n_gpus; g++)
 		if (host->gpus[g].vendor && strcmp(host->gpus[g].vendor, "NVIDIA") != 0)
@@ -177,7 +177,7 @@ void rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, 
 		if ((allowed ? allowed[p] : true) &&
 		    (rd_port_active(&host->ports[p]) || (host->from_topology_file && !host->ports[p].state)))
 			ports[st.n_devs++] = (int)p;
-	st.pes = !is_driven(host) || st.n_devs == 0 ? 0 : pes ? pes : (unsigned)host->n_gpus;
+	st.pes = !is_supported(host) || st.n_devs == 0 ? 0 : pes ? pes : (unsigned)host->n_gpus;
 	st.each = st.pes && st.n_devs / st.pes > 0 ? (unsigned)(st.n_devs / st.pes) : 1;
 	st.pairs = pairs = rd_alloc((size_t)st.pes * st.n_devs + 1, sizeof(*pairs));
 	st.taken = taken = rd_alloc((size_t)st.pes * st.each + 1, sizeof(*taken));
@@ -190,5 +190,5 @@ void rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, 
 	make_pairs(&st);
 	pass_one(&st);
 	pass_two(&st);
-	answer(&st, ret);
+	fill_choices(&st, ret);
 }

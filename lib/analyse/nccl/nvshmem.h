@@ -5,10 +5,10 @@
 #include "model/nicmap/nicmap.h"
 
 /*
- * Which ports NVSHMEM gives each process (PE) of this host, by its two passes (src/host/topo/topo.cpp, 3.x): the nearest
- * pairs first, where PIX and PXB are equal; then whoever shares its NIC with two more users than another as good moves
- * there. `pes`: processes on this host, of which number i uses accelerator i (modulo their number); 0: one for each
- * accelerator. With fewer processes than NICs each gets as many as there are for it. `allowed` as in struct rd_nccl_settings.
+ * Predicts the ports that NVSHMEM assigns to each PE (process) of this host, by its two passes (src/host/topo/topo.cpp, 3.x):
+ * first the nearest pairs, where PIX and PXB are equal; then a PE whose NIC has at least two more users than an equally good
+ * one moves to that one. `pes`: PEs on this host; PE i uses accelerator i (modulo their number); 0: one per accelerator. With
+ * fewer PEs than NICs, each gets several. `allowed` as in struct rd_nccl_settings.
  */
 void rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, unsigned pes, const bool *allowed,
 		       struct rd_choices *ret);

@@ -20,8 +20,8 @@ static void fill_allowed(struct rd_against_state *st)
 		value = NULL;
 	rd_hca_list_parse(value ? value : "", &list);
 	for (size_t p = 0; p < st->host->n_ports; p++)
-		st->allowed[p] = !value || rd_hca_list_takes(&list, rd_ibdev_label(st->host, st->host->ports[p].ibdev),
-							     st->host->ports[p].num);
+		st->allowed[p] = !value || rd_hca_list_allows(&list, rd_ibdev_label(st->host, st->host->ports[p].ibdev),
+							      st->host->ports[p].num);
 	rd_hca_list_deinit(&list);
 }
 

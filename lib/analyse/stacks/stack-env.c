@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-static void add(struct rd_env *env, const char *library, const char *name, char *value)
+static void add_var(struct rd_env *env, const char *library, const char *name, char *value)
 {
 	rd_reserve(&env->v, &env->cap, env->n + 1, sizeof(*env->v));
 	env->v[env->n++] = (struct rd_env_var){ .library = library, .name = name, .value = value };
@@ -23,7 +23,7 @@ static bool is_first_of_device(const struct rd_port_views *views, size_t p)
 	return true;
 }
 
-/* "mlx5_0,mlx5_1": devices, of those that variables select. */
+/* "mlx5_0,mlx5_1": the devices of the selected ports. */
 static char *device_list(const struct rd_port_views *views)
 {
 	const struct rd_host *host = views->host;
@@ -36,7 +36,7 @@ static char *device_list(const struct rd_port_views *views)
 	return RD_TAKE(list.data);
 }
 
-/* The port number that all of them have; 0: they differ. */
+/* The port number of all selected ports; 0: they differ. */
 static unsigned common_port(const struct rd_port_views *views)
 {
 	const struct rd_host *host = views->host;
@@ -52,8 +52,8 @@ static unsigned common_port(const struct rd_port_views *views)
 	return common;
 }
 
-/* libfabric compares as many characters as the list has: mlx5_1 means mlx5_10, too. */
-static bool means_others(const struct rd_port_views *views)
+/* libfabric compares prefixes: mlx5_1 also matches mlx5_10. */
+static bool matches_others(const struct rd_port_views *views)
 {
 	const struct rd_host *host = views->host;
 	for (size_t p = 0; p < host->n_ports; p++) {
@@ -70,8 +70,8 @@ static bool means_others(const struct rd_port_views *views)
 	return false;
 }
 
-/* Their interfaces, which match as a whole where there is one of just that name; "" where one of them has none, or no
- * address: libfabric then leaves the device out, and does not try its GIDs either. */
+/* The network interfaces of the selected ports; libfabric prefers an exact name match. "" if one port has no interface or no
+ * address: libfabric then skips the device without trying its GIDs. */
 static char *interface_list(const struct rd_port_views *views)
 {
 	const struct rd_host *host = views->host;
@@ -94,13 +94,13 @@ static void add_libfabric(const struct rd_port_views *views, struct rd_env *env)
 {
 	_cleanup_free_ char *interfaces = NULL;
 
-	if (!means_others(views)) {
-		add(env, "libfabric", "FI_VERBS_DEVICE_NAME", device_list(views));
+	if (!matches_others(views)) {
+		add_var(env, "libfabric", "FI_VERBS_DEVICE_NAME", device_list(views));
 		return;
 	}
 	interfaces = interface_list(views);
 	if (*interfaces)
-		add(env, "libfabric", "FI_VERBS_IFACE", RD_TAKE(interfaces));
+		add_var(env, "libfabric", "FI_VERBS_IFACE", RD_TAKE(interfaces));
 }
 
 void rd_stack_env_fill(struct rd_nicmap *map)
@@ -110,14 +110,14 @@ void rd_stack_env_fill(struct rd_nicmap *map)
 	unsigned port = common_port(views);
 	int gid_index = rd_env_gid_index(views);
 
-	/* Nothing was found to select. */
+	/* No port is selected. */
 	if (env->n == 0)
 		return;
-	add(env, "mooncake", "MC_TE_FILTERS", device_list(views));
+	add_var(env, "mooncake", "MC_TE_FILTERS", device_list(views));
 	if (gid_index >= 0)
-		add(env, "mooncake", "MC_GID_INDEX", rd_text("%d", gid_index));
+		add_var(env, "mooncake", "MC_GID_INDEX", rd_text("%d", gid_index));
 	if (port > 1)
-		add(env, "mooncake", "MC_IB_PORT", rd_text("%u", port));
+		add_var(env, "mooncake", "MC_IB_PORT", rd_text("%u", port));
 	add_libfabric(views, env);
 }
 
@@ -125,13 +125,13 @@ void rd_stack_env_efa(const struct rd_host *host, struct rd_env *ret)
 {
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (rd_ibdev_is_efa(host, host->ports[p].ibdev)) {
-			add(ret, "libfabric", "FI_PROVIDER", rd_text("efa"));
+			add_var(ret, "libfabric", "FI_PROVIDER", rd_text("efa"));
 			return;
 		}
 }
 
-/* Of the ports that NIXL's UCX would use for this accelerator those that variables select. */
-static void note_gpu(const struct rd_port_views *views, const struct rd_stack_choice *choice, struct rd_buf *ret)
+/* The selected ports that NIXL's UCX backend would use for this accelerator. */
+static void add_gpu_note(const struct rd_port_views *views, const struct rd_stack_choice *choice, struct rd_buf *ret)
 {
 	const struct rd_host *host = views->host;
 	size_t n = 0;
@@ -142,9 +142,8 @@ static void note_gpu(const struct rd_port_views *views, const struct rd_stack_ch
 		if (!rd_env_wants(views, (size_t)choice->ports[i]))
 			continue;
 		if (n++ == 0)
-			rd_buf_printf(ret,
-				      "a process of GPU%u (%s) alone: UCX_NET_DEVICES=", host->gpus[choice->gpu].index,
-				      host->pcis[host->gpus[choice->gpu].pci].addr);
+			rd_buf_printf(ret, "for a process on GPU%u (%s) only: UCX_NET_DEVICES=",
+				      host->gpus[choice->gpu].index, host->pcis[host->gpus[choice->gpu].pci].addr);
 		rd_buf_printf(ret, "%s%s:%u", n > 1 ? "," : "", rd_ibdev_label(host, port->ibdev), port->num);
 	}
 	if (n > 0)
@@ -158,20 +157,22 @@ void rd_stack_env_notes(const struct rd_nicmap *map, const char *library, struct
 	if (strcmp(library, "mooncake") == 0) {
 		rd_buf_str(
 			ret,
-			"Mooncake 0.3.12 and later read MC_TE_FILTERS, where they find the topology themselves; a device list given to "
-			"its API or in a configuration file holds besides\n");
+			"Mooncake 0.3.12 and later read MC_TE_FILTERS when they detect the topology; a device list given to the API or in a "
+			"configuration file applies in addition\n");
 		if (common_port(&map->ports) == 0)
-			rd_buf_str(ret,
-				   "Mooncake opens one port number on all devices: MC_IB_PORT cannot select these\n");
+			rd_buf_str(
+				ret,
+				"Mooncake opens one port number on all devices: MC_IB_PORT cannot select these ports\n");
 	} else if (strcmp(library, "nixl") == 0) {
-		rd_buf_str(ret, "the parameter device_list of NIXL's UCX backend overrides UCX_NET_DEVICES\n");
-		rd_buf_str(ret, "the list has no network interface, so that UCX fails rather than go by TCP\n");
+		rd_buf_str(ret, "the device_list parameter of NIXL's UCX backend overrides UCX_NET_DEVICES\n");
+		rd_buf_str(ret, "the list contains no network interface, so UCX fails instead of using TCP\n");
 		for (size_t i = 0; i < ucx->n; i++)
 			if (ucx->v[i].gpu >= 0)
-				note_gpu(&map->ports, &ucx->v[i], ret);
+				add_gpu_note(&map->ports, &ucx->v[i], ret);
 	} else if (strcmp(library, "libfabric") == 0) {
-		rd_buf_str(ret,
-			   "FI_PROVIDER=verbs keeps a program from falling back to TCP; NIXL's LIBFABRIC backend, which "
-			   "takes no verbs, does not start with it\n");
+		rd_buf_str(
+			ret,
+			"FI_PROVIDER=verbs prevents a fallback to TCP; NIXL's LIBFABRIC backend does not support verbs "
+			"and fails to start with it\n");
 	}
 }

@@ -12,28 +12,28 @@
 
 static const char verbs_rxm[] = "verbs;ofi_rxm";
 
-/* rdma_cm binds to an interface's address and finds the GID of it. */
+/* rdma_cm binds to an address of the interface and uses its GID. */
 static int bound_gid(const struct rd_port_views *views, size_t p, const char **why)
 {
 	const struct rd_port *port = &views->host->ports[p];
 	size_t v4 = 0, v6 = 0;
 
 	if (!rd_port_is_ethernet(port)) {
-		*why = port->n_gids ? "the port's own" : "the GID table is empty or not known";
+		*why = port->n_gids ? "the port's own" : "the GID table is empty or unknown";
 		return views->v[p].gid;
 	}
 	for (size_t i = 0; i < port->n_gids; i++) {
-		bool fits = !rd_gid_fault(views->host, port, &port->gids[i]);
+		bool usable = !rd_gid_fault(views->host, port, &port->gids[i]);
 
-		v4 += fits && rd_gid_is_v4(&port->gids[i]);
-		v6 += fits && !rd_gid_is_v4(&port->gids[i]);
+		v4 += usable && rd_gid_is_v4(&port->gids[i]);
+		v6 += usable && !rd_gid_is_v4(&port->gids[i]);
 	}
 	if (v4 == 1 || (v4 == 0 && v6 == 1)) {
-		*why = "of the interface's address, by rdma_cm; RoCE v2 unless its default_roce_mode says otherwise";
+		*why = "of the interface's address, selected by rdma_cm; RoCE v2 unless default_roce_mode is set to v1";
 		return views->v[p].gid;
 	}
-	*why = v4 + v6 == 0 ? "no address that is routable: rdma_cm finds none of RoCE v2" :
-			      "depends on which of several addresses the program binds";
+	*why = v4 + v6 == 0 ? "no routable address: rdma_cm finds no RoCE v2 GID" :
+			      "depends on which of several addresses the program binds to";
 	return -1;
 }
 
@@ -45,15 +45,15 @@ static const char *why_not_efa(const struct rd_host *host, const struct rd_port 
 static const char *why_not_verbs(const struct rd_host *host, const struct rd_port *port)
 {
 	if (rd_ibdev_is_gaudi(host, port->ibdev))
-		return "the ports of a Gaudi are for HCCL";
+		return "Gaudi ports are used by HCCL only";
 	if (!rd_stack_port_up(host, port))
 		return "not active";
 	if (port->gids_known && port->n_gids == 0)
-		return "no address that rdma_cm could bind";
+		return "no address for rdma_cm to bind to";
 	return NULL;
 }
 
-static bool take_efa(const struct rd_port_views *views, struct rd_stack *ret)
+static bool use_efa(const struct rd_port_views *views, struct rd_stack *ret)
 {
 	const struct rd_host *host = views->host;
 	bool any = false;
@@ -72,7 +72,7 @@ static bool take_efa(const struct rd_port_views *views, struct rd_stack *ret)
 	return any;
 }
 
-static bool take_verbs(const struct rd_port_views *views, struct rd_stack *ret)
+static bool use_verbs(const struct rd_port_views *views, struct rd_stack *ret)
 {
 	const struct rd_host *host = views->host;
 	bool any = false;
@@ -92,18 +92,18 @@ static bool take_verbs(const struct rd_port_views *views, struct rd_stack *ret)
 	return any;
 }
 
-/* libfabric leaves the NIC to the program: it lists domains, those of EFA first, in the order of devices. */
+/* libfabric lets the program choose the NIC: it lists domains in device order, EFA first. */
 void rd_stack_libfabric(const struct rd_port_views *views, struct rd_stack *ret)
 {
 	const struct rd_host *host = views->host;
 	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
-	bool efa = take_efa(views, ret), verbs = take_verbs(views, ret);
+	bool efa = use_efa(views, ret), verbs = use_verbs(views, ret);
 	struct rd_stack_choice *choice;
 
 	ret->transport = efa || verbs ? NULL : "tcp";
-	ret->note = rd_text("FI_PROVIDER not set; of providers that are built in %s comes first",
+	ret->note = rd_text("FI_PROVIDER not set; first of the built-in providers: %s",
 			    efa	  ? "efa" :
-			    verbs ? "verbs (below ofi_rxm for endpoints of type RDM)" :
+			    verbs ? "verbs (under ofi_rxm for FI_EP_RDM endpoints)" :
 				    "tcp");
 	if (ret->transport)
 		return;
@@ -111,8 +111,8 @@ void rd_stack_libfabric(const struct rd_port_views *views, struct rd_stack *ret)
 	for (size_t p = 0; p < host->n_ports; p++)
 		ranks[p] = !rd_ibdev_is_efa(host, host->ports[p].ibdev);
 	rd_stack_rank(host, ret, ranks, efa ? 0 : 1, choice);
-	choice->why = rd_text("it lists %s; the program chooses, and most take the first",
-			      choice->n_first == 1 ? "this one" : "these in the order of devices");
+	choice->why = rd_text("libfabric lists %s; the program chooses, usually the first",
+			      choice->n_first == 1 ? "this one" : "these in device order");
 }
 
 /* A node of hwloc's tree: a PCI function, a host bridge, a NUMA node, a socket, the machine. */
@@ -122,14 +122,14 @@ struct node {
 	const char *root;
 };
 
-static bool same(const struct node *a, const struct node *b)
+static bool is_same_node(const struct node *a, const struct node *b)
 {
 	if (a->kind != b->kind)
 		return false;
 	return a->kind == AT_HOST_BRIDGE ? strcmp(a->root, b->root) == 0 : a->id == b->id;
 }
 
-/* From the function itself up to the machine. Above the host bridge hwloc goes by the processors that are local to it. */
+/* From the function itself up to the machine. Above the host bridge, hwloc uses the CPUs that are local to it. */
 static size_t nodes_of(const struct rd_host *host, int pci, struct node *ret)
 {
 	const char *root = host->pcis[pci].root;
@@ -156,7 +156,7 @@ static bool is_above(const struct rd_host *host, const struct node *node, int pc
 	size_t n = nodes_of(host, pci, own);
 
 	for (size_t i = 0; i < n; i++)
-		if (same(&own[i], node))
+		if (is_same_node(&own[i], node))
 			return true;
 	return false;
 }
@@ -166,8 +166,8 @@ static int pci_of_port(const struct rd_host *host, size_t p)
 	return rd_stack_pci(host, host->ports[p].ibdev);
 }
 
-/* Where the accelerator meets NICs on the way up. */
-static struct node meeting_point(const struct rd_host *host, const struct rd_stack *stack, int gpu)
+/* The lowest node above the accelerator that is also above a NIC. */
+static struct node lowest_common_node(const struct rd_host *host, const struct rd_stack *stack, int gpu)
 {
 	struct node own[DEPTH_MAX + 4];
 	size_t n = nodes_of(host, host->gpus[gpu].pci, own);
@@ -180,16 +180,16 @@ static struct node meeting_point(const struct rd_host *host, const struct rd_sta
 	return own[n - 1];
 }
 
-/* A NIC belongs to the lowest meeting point above it. */
-static bool belongs(const struct rd_host *host, const struct node *points, size_t n_points, size_t at, int pci)
+/* A NIC belongs to the lowest of these nodes above it. */
+static bool belongs_to_node(const struct rd_host *host, const struct node *points, size_t n_points, size_t at, int pci)
 {
 	struct node own[DEPTH_MAX + 4];
 	size_t n = nodes_of(host, pci, own);
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t g = 0; g < n_points; g++)
-			if (same(&own[i], &points[g]))
-				return same(&points[g], &points[at]);
+			if (is_same_node(&own[i], &points[g]))
+				return is_same_node(&points[g], &points[at]);
 	return false;
 }
 
@@ -201,7 +201,7 @@ static bool comes_before(const struct rd_host *host, int a, int b)
 	return pa->bus != pb->bus ? pa->bus < pb->bus : pa->dev < pb->dev;
 }
 
-/* NICs of the meeting point in the order of buses, into `ports`. */
+/* The NICs of the node, in bus order, into `ports`. */
 static size_t group_of(const struct rd_host *host, const struct rd_stack *stack, const struct node *points,
 		       size_t n_gpus, size_t gpu, int *ports)
 {
@@ -211,7 +211,7 @@ static size_t group_of(const struct rd_host *host, const struct rd_stack *stack,
 		size_t at = n;
 
 		if (!stack->ports[p].taken || pci_of_port(host, p) < 0 ||
-		    !belongs(host, points, n_gpus, gpu, pci_of_port(host, p)))
+		    !belongs_to_node(host, points, n_gpus, gpu, pci_of_port(host, p)))
 			continue;
 		for (; at > 0 && comes_before(host, (int)p, ports[at - 1]); at--)
 			ports[at] = ports[at - 1];
@@ -221,17 +221,17 @@ static size_t group_of(const struct rd_host *host, const struct rd_stack *stack,
 	return n;
 }
 
-/* What accelerators meet at one point is dealt out among them, the first ones getting what is left over; fewer NICs than
- * accelerators are for all of them. */
-static void deal(const struct rd_host *host, struct rd_stack *ret, const struct node *points, size_t gpu)
+/* The NICs of a node are divided among its accelerators, the first ones getting the remainder; if there are fewer NICs than
+ * accelerators, all of them share all NICs. */
+static void choose_share(const struct rd_host *host, struct rd_stack *ret, const struct node *points, size_t gpu)
 {
 	struct rd_stack_choice *choice = rd_stack_add(host, ret, (int)gpu, -1);
 	size_t n, sharing = 0, own = 0, each, extra, from;
 
 	n = group_of(host, ret, points, host->n_gpus, gpu, choice->ports);
 	for (size_t g = 0; g < host->n_gpus; g++) {
-		own += g < gpu && same(&points[g], &points[gpu]);
-		sharing += same(&points[g], &points[gpu]);
+		own += g < gpu && is_same_node(&points[g], &points[gpu]);
+		sharing += is_same_node(&points[g], &points[gpu]);
 	}
 	if (n >= sharing) {
 		each = n / sharing;
@@ -241,10 +241,10 @@ static void deal(const struct rd_host *host, struct rd_stack *ret, const struct 
 		memmove(choice->ports, choice->ports + from, n * sizeof(*choice->ports));
 	}
 	choice->n_first = choice->n_ports = n;
-	choice->why = rd_text("%s, dealt out among %zu accelerator%s; a buffer is striped over all of them",
-			      points[gpu].kind == AT_FUNCTION	 ? "below one bridge" :
-			      points[gpu].kind == AT_HOST_BRIDGE ? "below one host bridge" :
-								   "in hwloc's tree above the host bridges",
+	choice->why = rd_text("%s, divided among %zu accelerator%s; a buffer is striped over all of them",
+			      points[gpu].kind == AT_FUNCTION	 ? "under the same bridge" :
+			      points[gpu].kind == AT_HOST_BRIDGE ? "under the same host bridge" :
+								   "joined above the host bridges in hwloc's tree",
 			      sharing, sharing == 1 ? "" : "s");
 }
 
@@ -256,7 +256,7 @@ static void choose_all_efa(const struct rd_host *host, struct rd_stack *ret, siz
 		if (ret->ports[p].taken)
 			choice->ports[choice->n_ports++] = (int)p;
 	choice->n_first = choice->n_ports;
-	choice->why = rd_text("NIXL pairs NVIDIA's accelerators only: all NICs");
+	choice->why = rd_text("NIXL maps NICs to NVIDIA accelerators only: all NICs");
 }
 
 static void choose_node(const struct rd_host *host, struct rd_stack *ret, int node)
@@ -267,7 +267,7 @@ static void choose_node(const struct rd_host *host, struct rd_stack *ret, int no
 		if (ret->ports[p].taken && rd_pci_numa(host, pci_of_port(host, p)) == node)
 			choice->ports[choice->n_ports++] = (int)p;
 	choice->n_first = choice->n_ports;
-	choice->why = rd_text("by turns as many of this NUMA node's as its PCIe links carry "
+	choice->why = rd_text("NICs of this NUMA node round-robin, as many as its PCIe links can carry "
 			      "(NIXL_LIBFABRIC_MAX_BW_PER_DRAM_SEG)");
 }
 
@@ -277,12 +277,12 @@ static void choose_efa(const struct rd_host *host, struct rd_stack *ret)
 
 	for (size_t g = 0; g < host->n_gpus; g++)
 		if (rd_stack_is_nvidia(host, g))
-			points[g] = meeting_point(host, ret, (int)g);
+			points[g] = lowest_common_node(host, ret, (int)g);
 	for (size_t g = 0; g < host->n_gpus; g++) {
 		if (!rd_stack_serves(host, g))
 			continue;
 		if (rd_stack_is_nvidia(host, g))
-			deal(host, ret, points, g);
+			choose_share(host, ret, points, g);
 		else
 			choose_all_efa(host, ret, g);
 	}
@@ -292,13 +292,13 @@ static void choose_efa(const struct rd_host *host, struct rd_stack *ret)
 
 void rd_stack_nixl_libfabric(const struct rd_port_views *views, struct rd_stack *ret)
 {
-	bool efa = take_efa(views, ret);
+	bool efa = use_efa(views, ret);
 
 	ret->transport = efa ? NULL : "tcp";
 	ret->note = rd_text(
-		efa ? "NIXL's backend LIBFABRIC; FI_PROVIDER, FI_EFA_IFACE not set" :
-		      "NIXL's backend LIBFABRIC takes cxi, efa, tcp or sockets, and never verbs: TCP by the first "
-		      "interface that libfabric lists, unless there is a Slingshot NIC");
+		efa ? "NIXL's LIBFABRIC backend; FI_PROVIDER and FI_EFA_IFACE not set" :
+		      "NIXL's LIBFABRIC backend supports the providers cxi, efa, tcp and sockets, not verbs: TCP over the "
+		      "first interface that libfabric lists, unless the host has a Slingshot NIC");
 	if (efa)
 		choose_efa(views->host, ret);
 }

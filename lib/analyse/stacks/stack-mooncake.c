@@ -7,10 +7,10 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* It opens one port of each device, the same number on all. */
+/* Mooncake opens one port of each device, with the same number on all devices. */
 #define PORT 1
 
-/* From the best to the worst. Of two in one class the lower index wins. */
+/* From best to worst. Within a class the lower index wins. */
 enum gid_class {
 	GID_ROUTABLE,
 	GID_FOREIGN_ROUTABLE,
@@ -18,22 +18,21 @@ enum gid_class {
 	GID_DEGRADED,
 	GID_FOREIGN_PRIVATE,
 	GID_FOREIGN_DEGRADED,
-	GID_LAST, /* of RoCE v1: only where there is nothing else */
+	GID_LAST, /* RoCE v1: only if there is no other GID */
 	GID_NONE,
 };
 
 static const char *const class_why[] = {
 	[GID_ROUTABLE] = "lowest index whose address is neither private nor link-local",
-	[GID_FOREIGN_ROUTABLE] =
-		"a routable address of no interface here, which it prefers to 10/8, 172.16/12, 100.64/10",
-	[GID_PRIVATE] = "lowest index of 10/8, 172.16/12, 100.64/10: none is public or global",
-	[GID_DEGRADED] = "link-local, or of a container's interface: there is no better one",
-	[GID_FOREIGN_PRIVATE] = "a private address of no interface here: there is no better one",
-	[GID_FOREIGN_DEGRADED] = "link-local, of no interface here: there is no better one",
-	[GID_LAST] = "RoCE v1: there is none of version 2",
+	[GID_FOREIGN_ROUTABLE] = "routable address of no local interface, preferred to 10/8, 172.16/12, 100.64/10",
+	[GID_PRIVATE] = "lowest index in 10/8, 172.16/12, 100.64/10: no public or global address",
+	[GID_DEGRADED] = "link-local, or of a container's interface: no better GID",
+	[GID_FOREIGN_PRIVATE] = "private address of no local interface: no better GID",
+	[GID_FOREIGN_DEGRADED] = "link-local, of no local interface: no better GID",
+	[GID_LAST] = "RoCE v1: no RoCE v2 GID",
 };
 
-/* 192.168.0.0/16 is not among them. */
+/* 192.168.0.0/16 is not included. */
 static bool is_private(const struct rd_gid *gid)
 {
 	const uint8_t *ip = gid->raw + 12;
@@ -42,7 +41,7 @@ static bool is_private(const struct rd_gid *gid)
 	       (ip[0] == 10 || (ip[0] == 172 && (ip[1] & 0xf0) == 16) || (ip[0] == 100 && (ip[1] & 0xc0) == 64));
 }
 
-static bool is_of_containers(const char *netdev)
+static bool is_container_netdev(const char *netdev)
 {
 	static const char *const prefixes[] = { "flannel", "cni", "calico", "vxlan", "docker" };
 
@@ -52,7 +51,7 @@ static bool is_of_containers(const char *netdev)
 	return netdev && strcmp(netdev, "tunl0") == 0;
 }
 
-/* fe80::/10, which is more than what the kernel makes. */
+/* fe80::/10, which is wider than what the kernel generates. */
 static bool is_link_local(const struct rd_gid *gid)
 {
 	return gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80;
@@ -64,14 +63,14 @@ static enum gid_class class_of(const struct rd_gid *gid, enum rd_gid_type type)
 
 	if (type == RD_GID_ROCE_V1)
 		return GID_LAST;
-	if (v2 && (is_of_containers(gid->netdev) || is_link_local(gid)))
+	if (v2 && (is_container_netdev(gid->netdev) || is_link_local(gid)))
 		return here ? GID_DEGRADED : GID_FOREIGN_DEGRADED;
 	if (v2 && is_private(gid))
 		return here ? GID_PRIVATE : GID_FOREIGN_PRIVATE;
 	return here ? GID_ROUTABLE : GID_FOREIGN_ROUTABLE;
 }
 
-/* `unknown`: what a GID counts as whose type sysfs hides, as it does for interfaces of other network namespaces. */
+/* `unknown`: the assumed type of a GID whose type sysfs hides, as it does for interfaces of other network namespaces. */
 static int best_gid(const struct rd_port *port, enum rd_gid_type unknown, enum gid_class *ret)
 {
 	int best = -1;
@@ -96,7 +95,7 @@ int rd_gid_mooncake(const struct rd_port *port, const char **why)
 	int gid = best_gid(port, RD_GID_ROCE_V1, &class);
 
 	if (port->n_gids == 0) {
-		*why = port->gids_known ? "the GID table is empty" : "the GID table is not known";
+		*why = port->gids_known ? "the GID table is empty" : "the GID table is unknown";
 		return -1;
 	}
 	if (best_gid(port, RD_GID_ROCE_V2, &other) != gid) {
@@ -107,8 +106,8 @@ int rd_gid_mooncake(const struct rd_port *port, const char **why)
 	return gid;
 }
 
-/* An IPv4 address of version 2 on an interface wins, then one on none; else the first of version 2 on an interface, be it
- * link-local. */
+/* A RoCE v2 GID with an IPv4 address wins, first one of a local interface; else the first RoCE v2 GID of a local interface, even
+ * if it is link-local. */
 int rd_gid_mooncake_0311(const struct rd_port *port)
 {
 	int v4_foreign = -1, here = -1, foreign = -1;
@@ -131,7 +130,7 @@ int rd_gid_mooncake_0311(const struct rd_port *port)
 	return v4_foreign >= 0 ? v4_foreign : here >= 0 ? here : foreign;
 }
 
-/* A device is on its list if any port is up, whichever it opens later. */
+/* Mooncake lists a device if any of its ports is active, whichever port it opens later. */
 static bool is_listed(const struct rd_host *host, int ibdev)
 {
 	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
@@ -145,17 +144,17 @@ static bool is_listed(const struct rd_host *host, int ibdev)
 static const char *why_not(const struct rd_host *host, const struct rd_port *port, const struct rd_stack_port *own)
 {
 	if (rd_ibdev_is_gaudi(host, port->ibdev))
-		return "the ports of a Gaudi are for HCCL";
+		return "Gaudi ports are used by HCCL only";
 	if (!is_listed(host, port->ibdev))
 		return "no port of the device is active";
 	if (port->num > 0 && port->num != PORT)
-		return "Mooncake opens port 1 of each device; MC_IB_PORT changes that for all";
+		return "Mooncake opens port 1 of each device; MC_IB_PORT changes this for all devices";
 	if (!rd_stack_port_up(host, port))
 		return "Mooncake opens port 1, which is not active";
 	return own->gid < 0 && port->gids_known && port->n_gids == 0 ? own->gid_why : NULL;
 }
 
-static void take_ports(const struct rd_host *host, struct rd_stack *ret)
+static void select_ports(const struct rd_host *host, struct rd_stack *ret)
 {
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
@@ -169,8 +168,8 @@ static void take_ports(const struct rd_host *host, struct rd_stack *ret)
 	}
 }
 
-/* Slashes that the two paths do not share. Where host bridges differ, the number of the bridge comes before the first. */
-static int steps(const struct rd_host *host, int gpu, int ibdev)
+/* The number of slashes that the two paths do not share. If the host bridges differ, the number of the bridge differs, too. */
+static int count_steps(const struct rd_host *host, int gpu, int ibdev)
 {
 	int pci = rd_stack_pci(host, ibdev);
 	struct rd_place place = rd_stack_place(host, host->gpus[gpu].pci, pci);
@@ -187,8 +186,9 @@ static bool same_node(const struct rd_host *host, int gpu, int ibdev)
 	return node >= 0 && pci >= 0 && node == rd_pci_numa(host, pci);
 }
 
-/* NICs of the accelerator's NUMA node where there is one, and of these those with the fewest steps. */
-static int nearest(const struct rd_host *host, const struct rd_stack *stack, int gpu, unsigned *ranks)
+/* Ranks NICs: those on the accelerator's NUMA node if there are any, and among these the ones with the fewest steps are best.
+ * Returns the number of steps; INT_MAX: no NIC has a PCI path. */
+static int rank_nearest(const struct rd_host *host, const struct rd_stack *stack, int gpu, unsigned *ranks)
 {
 	bool in_node = false;
 	int best = INT_MAX;
@@ -196,14 +196,14 @@ static int nearest(const struct rd_host *host, const struct rd_stack *stack, int
 	for (size_t p = 0; p < host->n_ports; p++)
 		in_node |= stack->ports[p].taken && same_node(host, gpu, host->ports[p].ibdev);
 	for (size_t p = 0; p < host->n_ports; p++) {
-		int n = steps(host, gpu, host->ports[p].ibdev);
+		int n = count_steps(host, gpu, host->ports[p].ibdev);
 		bool counts = n >= 0 && (!in_node || same_node(host, gpu, host->ports[p].ibdev));
 
 		ranks[p] = counts ? (unsigned)n : UINT_MAX;
 		if (stack->ports[p].taken && counts && n < best)
 			best = n;
 	}
-	/* What is not nearest stands in, in the order of devices. */
+	/* The other NICs are fallbacks, in device order. */
 	for (size_t p = 0; p < host->n_ports; p++)
 		ranks[p] = best != INT_MAX && ranks[p] == (unsigned)best ? 0 : 1;
 	return best;
@@ -214,12 +214,12 @@ static void choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu
 	struct rd_stack_choice *choice = rd_stack_add(host, ret, gpu, -1);
 	int best;
 
-	best = nearest(host, ret, gpu, ranks);
+	best = rank_nearest(host, ret, gpu, ranks);
 	rd_stack_rank(host, ret, ranks, 0, choice);
 	if (best == INT_MAX)
-		choice->why = rd_text("no NIC has a PCI path: one of all, at random");
+		choice->why = rd_text("no NIC has a PCI path: a random one of all NICs");
 	else
-		choice->why = rd_text("%d step%s in sysfs; of %zu NIC%s as near one at random for each slice", best,
+		choice->why = rd_text("%d step%s in sysfs; %zu nearest NIC%s, a random one for each slice", best,
 				      best == 1 ? "" : "s", choice->n_first, choice->n_first == 1 ? "" : "s");
 }
 
@@ -230,8 +230,8 @@ static void choose_node(const struct rd_host *host, struct rd_stack *ret, int no
 	for (size_t p = 0; p < host->n_ports; p++)
 		ranks[p] = rd_pci_numa(host, rd_stack_pci(host, host->ports[p].ibdev)) == node ? 0 : 1;
 	rd_stack_rank(host, ret, ranks, 0, choice);
-	choice->why = choice->n_first ? rd_text("NICs of this NUMA node, whatever they are for; one at random") :
-					rd_text("no NIC is of this NUMA node: one of all, at random");
+	choice->why = choice->n_first ? rd_text("NICs of this NUMA node, regardless of role; a random one") :
+					rd_text("no NIC on this NUMA node: a random one of all NICs");
 }
 
 static void fill_note(const struct rd_host *host, struct rd_stack *ret)
@@ -243,12 +243,13 @@ static void fill_note(const struct rd_host *host, struct rd_stack *ret)
 		taken |= ret->ports[p].taken;
 		efa |= ret->ports[p].taken && rd_ibdev_is_efa(host, host->ports[p].ibdev);
 	}
-	/* Its list decides for RDMA; where no device on it can be opened, it gives up. */
+	/* If the list has a device, Mooncake uses RDMA; if no device on it can be opened, it fails to start. */
 	ret->transport = taken ? NULL : listed ? "none" : "tcp";
 	ret->note = rd_text(
-		"by its own topology; MC_TE_FILTERS, MC_GID_INDEX or NCCL_IB_GID_INDEX, MC_IB_PORT not set, no device list given%s%s",
-		host->from_topology_file ? "; a topology file leaves bridges out: steps are those of the file" : "",
-		efa ? "; EFA needs a build for it and protocol efa: rdma needs RC, which EFA has not" : "");
+		"topology detected by Mooncake; MC_TE_FILTERS, MC_GID_INDEX or NCCL_IB_GID_INDEX, MC_IB_PORT not set, no device list given%s%s",
+		host->from_topology_file ? "; a topology file omits bridges: steps are counted in the file" : "",
+		efa ? "; EFA needs a Mooncake build with EFA support and protocol efa: protocol rdma needs RC, which EFA does not support" :
+		      "");
 }
 
 void rd_stack_mooncake(const struct rd_port_views *views, struct rd_stack *ret)
@@ -256,14 +257,14 @@ void rd_stack_mooncake(const struct rd_port_views *views, struct rd_stack *ret)
 	const struct rd_host *host = views->host;
 	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
 
-	take_ports(host, ret);
+	select_ports(host, ret);
 	fill_note(host, ret);
 	for (size_t g = 0; !ret->transport && g < host->n_gpus; g++)
 		if (rd_stack_serves(host, g))
 			choose_gpu(host, ret, (int)g, ranks);
 	for (size_t n = 0; !ret->transport && n < host->n_numas; n++)
 		choose_node(host, ret, host->numas[n].id, ranks);
-	/* Where a tree shows no NUMA node, as a host always does, this is all that can be said. */
+	/* A sysfs tree without NUMA nodes, which a live host always has, allows no more detail. */
 	if (!ret->transport && ret->n == 0)
-		rd_stack_add_all(host, ret, ranks, "NUMA nodes are not known: one of these");
+		rd_stack_add_all(host, ret, ranks, "NUMA nodes unknown: one of these");
 }

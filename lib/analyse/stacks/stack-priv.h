@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of stack*.c share. */
+/* Shared by stack*.c. */
 #ifndef RD_ANALYSE_STACK_PRIV_H
 #define RD_ANALYSE_STACK_PRIV_H
 
 #include "base/err.h"
 #include "model/nicmap/nicmap.h"
 
-/* How the sysfs paths of two PCI functions lie to each other. */
+/* Relative position of two PCI functions in sysfs. */
 struct rd_place {
 	bool known;
-	bool same_root; /* below one host bridge */
-	size_t common;	/* bridges that are above both */
-	size_t own[2];	/* functions below what is common, each one itself included */
+	bool same_root; /* under the same host bridge */
+	size_t common;	/* number of bridges above both */
+	size_t own[2];	/* functions below the common bridges, including the function itself */
 };
 struct rd_place rd_stack_place(const struct rd_host *host, int a, int b);
 
-/* A choice for this memory. Good until the next. It has room for all ports. */
+/* Adds a choice for this memory, with room for all ports. The pointer is valid until the next call. */
 struct rd_stack_choice *rd_stack_add(const struct rd_host *host, struct rd_stack *stack, int gpu, int numa);
 
-/* Puts taken ports into a choice, those with the lowest rank first; `ranks`: one per port, of a port that is not taken
- * ignored. Those with `best` or less are used first, the rest stand in in the order of their ranks. */
+/* Puts the used ports into a choice, lowest rank first. `ranks`: one per port; ignored for ports that are not used. Ports with
+ * rank `best` or lower are used first; the others are fallbacks, in the order of their ranks. */
 void rd_stack_rank(const struct rd_host *host, const struct rd_stack *stack, const unsigned *ranks, unsigned best,
 		   struct rd_stack_choice *choice);
 
-/* One choice for all memory: every taken port is as good. `ranks`: scratch, one per port. */
+/* One choice for all memory: all used ports are equally good. `ranks`: scratch, one per port. */
 void rd_stack_add_all(const struct rd_host *host, struct rd_stack *stack, unsigned *ranks, const char *why);
 
 bool rd_stack_port_up(const struct rd_host *host, const struct rd_port *port);
-/* An accelerator whose memory the stack knows: not a Gaudi, which is a NIC itself. */
+/* Whether the stack supports the accelerator's memory: not that of a Gaudi, which is a NIC itself. */
 bool rd_stack_serves(const struct rd_host *host, size_t gpu);
 bool rd_stack_is_nvidia(const struct rd_host *host, size_t gpu);
-/* The PCI function that sysfs names behind the device itself; -1 for a device that sits on another's interface. */
+/* The PCI function of the device in sysfs; -1 for a device on top of another device's network interface. */
 int rd_stack_pci(const struct rd_host *host, int ibdev);
-/* 169.254.0.0/16, which is for one link only. */
+/* 169.254.0.0/16 */
 bool rd_gid_is_v4_link_local(const struct rd_gid *gid);
 
 /* One stack each. */
@@ -41,7 +41,7 @@ void rd_stack_ucx(const struct rd_port_views *views, struct rd_stack *ret);
 void rd_stack_nixl_libfabric(const struct rd_port_views *views, struct rd_stack *ret);
 void rd_stack_libfabric(const struct rd_port_views *views, struct rd_stack *ret);
 
-/* The GID by one stack's rule, for tests: an index into port->gids, or -1; `why` is static. */
+/* The GID that a stack selects, for tests: an index into port->gids, or -1; `why` is static. */
 int rd_gid_mooncake(const struct rd_port *port, const char **why);
 /* The same in its releases 0.3.10 and 0.3.11. */
 int rd_gid_mooncake_0311(const struct rd_port *port);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* NIXL over UCX: ports and GIDs by src/uct/ib/base/ib_device.c and ib_iface.c, distances by src/ucs/sys/topo/base/topo.c,
- * which NICs see GPU memory by ucp_context_select_reg_mds of src/ucp/core/ucp_context.c; what NIXL changes of UCX's
- * defaults by src/plugins/ucx/ucx_utils.cpp. */
+ * NICs that GPU memory is registered with by ucp_context_select_reg_mds of src/ucp/core/ucp_context.c; NIXL's changes to
+ * UCX's defaults by src/plugins/ucx/ucx_utils.cpp. */
 #include <limits.h>
 #include <string.h>
 
@@ -9,19 +9,19 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* UCX's distances: latency first, then bandwidth. Two host bridges of one NUMA node have 17000 MB/s, one host bridge 3500
- * at most, so that the farther NIC counts as the nearer one. */
+/* UCX's distances: latency first, then bandwidth. UCX assumes 17000 MB/s between two host bridges of a NUMA node, but at most 3500
+ * under one host bridge, so the NIC that is farther away counts as nearer. */
 enum distance { NEAR_BRIDGE, NEAR_NODE, NEAR_HOST_BRIDGE, NEAR_FAR_HOST_BRIDGE, NEAR_SYS, NEAR_UNKNOWN };
 
 #define PCI_MELLANOX 0x15b3
 
-/* Up to so many steps the bandwidth below one host bridge is the same. */
+/* Up to this many steps, the bandwidth under one host bridge is the same. */
 #define STEPS_ALIKE 5
 
 static const char *const distance_why[] = {
-	[NEAR_BRIDGE] = "a bridge above both",	[NEAR_NODE] = "one NUMA node",
-	[NEAR_HOST_BRIDGE] = "one host bridge", [NEAR_FAR_HOST_BRIDGE] = "one host bridge",
-	[NEAR_SYS] = "another NUMA node",	[NEAR_UNKNOWN] = "no PCI path",
+	[NEAR_BRIDGE] = "a common bridge",	 [NEAR_NODE] = "same NUMA node",
+	[NEAR_HOST_BRIDGE] = "same host bridge", [NEAR_FAR_HOST_BRIDGE] = "same host bridge",
+	[NEAR_SYS] = "another NUMA node",	 [NEAR_UNKNOWN] = "no PCI path",
 };
 
 static bool has_interface_id(const struct rd_gid *gid)
@@ -32,7 +32,7 @@ static bool has_interface_id(const struct rd_gid *gid)
 	return false;
 }
 
-/* Version 2 before 1; then IPv4, global IPv6, link-local. A type that cannot be read counts as version 1. */
+/* RoCE v2 before v1; then IPv4, global IPv6, link-local. A type that is not readable counts as v1. */
 static unsigned merit(const struct rd_gid *gid)
 {
 	unsigned family = rd_gid_is_v4(gid) ? 0 : gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80 ? 2 : 1;
@@ -40,7 +40,7 @@ static unsigned merit(const struct rd_gid *gid)
 	return family + (gid->type == RD_GID_ROCE_V2 ? 0 : 3);
 }
 
-/* Index 1 of a fabric with routers: site-local, with a fabric's number and an interface identifier of this vendor. */
+/* GID index 1 in a fabric with routers (FLID): site-local, with a fabric number and an interface ID of this vendor. */
 static bool is_routable_flid(const struct rd_gid *gid)
 {
 	const uint8_t *raw = gid->raw;
@@ -59,10 +59,13 @@ static int find_index(const struct rd_port *port, unsigned index)
 
 static int roce_gid(const struct rd_port *port, const char **why)
 {
-	static const char *const told[] = {
-		"RoCE v2, IPv4: lowest index",	     "RoCE v2, global IPv6: no IPv4",
-		"RoCE v2, link-local: nothing else", "RoCE v1, IPv4: none of version 2",
-		"RoCE v1, IPv6: none of version 2",  "RoCE v1, link-local: nothing else",
+	static const char *const by_merit[] = {
+		"RoCE v2, IPv4: lowest index",
+		"RoCE v2, global IPv6: no IPv4",
+		"RoCE v2, link-local: no other RoCE v2 GID",
+		"RoCE v1, IPv4: no RoCE v2 GID",
+		"RoCE v1, IPv6: no RoCE v2 GID",
+		"RoCE v1, link-local: no other GID",
 	};
 	unsigned best = UINT_MAX;
 	int gid = -1;
@@ -76,7 +79,7 @@ static int roce_gid(const struct rd_port *port, const char **why)
 		gid = (int)i;
 	}
 	if (gid >= 0)
-		*why = told[best];
+		*why = by_merit[best];
 	return gid;
 }
 
@@ -84,7 +87,7 @@ int rd_gid_ucx(const struct rd_port *port, const char **why)
 {
 	int zero = find_index(port, 0), flid = find_index(port, 1);
 
-	*why = port->gids_known || port->n_gids > 0 ? "the GID table is empty" : "the GID table is not known";
+	*why = port->gids_known || port->n_gids > 0 ? "the GID table is empty" : "the GID table is unknown";
 	if (rd_port_is_ethernet(port))
 		return roce_gid(port, why);
 	if (rd_port_is_ib(port) && flid >= 0 && is_routable_flid(&port->gids[flid])) {
@@ -101,18 +104,18 @@ static const char *why_not(const struct rd_host *host, const struct rd_port *por
 	int zero = find_index(port, 0);
 
 	if (rd_ibdev_is_gaudi(host, port->ibdev))
-		return "the ports of a Gaudi are for HCCL";
+		return "Gaudi ports are used by HCCL only";
 	if (host->ibdevs[port->ibdev].iwarp)
-		return "UCX takes no iWARP devices";
+		return "UCX does not support iWARP devices";
 	if (!rd_stack_port_up(host, port))
 		return "not active";
-	/* The port is checked by this index, whichever it takes later. */
+	/* UCX checks the port by this index, whichever index it uses later. */
 	if ((port->gids_known || port->n_gids > 0) && (zero < 0 || !has_interface_id(&port->gids[zero])))
-		return "UCX leaves out a port whose GID at index 0 is empty";
+		return "UCX ignores a port whose GID at index 0 is empty";
 	return NULL;
 }
 
-/* By the driver; where a topology file names none, by the device's name or its maker. */
+/* By the driver; if a topology file names none, by the device name or the PCI vendor. */
 static const char *transport_of(const struct rd_host *host, int ibdev)
 {
 	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
@@ -128,7 +131,7 @@ static const char *transport_of(const struct rd_host *host, int ibdev)
 	return "rc_verbs";
 }
 
-static void take_ports(const struct rd_host *host, struct rd_stack *ret)
+static void select_ports(const struct rd_host *host, struct rd_stack *ret)
 {
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
@@ -146,7 +149,7 @@ static enum distance distance_of(const struct rd_host *host, int gpu, int ibdev)
 {
 	int pci = rd_stack_pci(host, ibdev), own = host->gpus[gpu].pci;
 	struct rd_place place = rd_stack_place(host, own, pci);
-	/* Two nodes that nobody knows count as one. */
+	/* Two unknown NUMA nodes count as the same. */
 	bool one_node = rd_pci_numa(host, own) == rd_pci_numa(host, pci);
 
 	if (pci < 0)
@@ -168,17 +171,18 @@ static void choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu
 		if (ret->ports[p].taken && ranks[p] < best)
 			best = ranks[p];
 	}
-	/* Only CUDA memory is kept off the farther ones. */
+	/* Only CUDA memory is restricted to the nearest NICs. */
 	if (!rd_stack_is_nvidia(host, (size_t)gpu))
 		best = NEAR_UNKNOWN;
 	rd_stack_rank(host, ret, ranks, best, choice);
 	if (best == NEAR_UNKNOWN)
-		choice->why = rd_text("its memory is registered with all NICs; which two carry it depends on the peer");
+		choice->why = rd_text(
+			"GPU memory is registered with all NICs; which two carry a transfer depends on the peer");
 	else
 		choice->why = rd_text("%s; %s", distance_why[best],
 				      choice->n_first > 2 ?
 					      "which two of them carry a transfer depends on the peer" :
-					      "NIXL 1.2 on UCX 1.21 registers its memory with these only");
+					      "NIXL 1.2 on UCX 1.21 registers GPU memory with these only");
 }
 
 static void fill_note(const struct rd_host *host, struct rd_stack *ret)
@@ -194,10 +198,10 @@ static void fill_note(const struct rd_host *host, struct rd_stack *ret)
 	}
 	ret->transport = taken ? NULL : "tcp";
 	ret->note = rd_text(
-		"UCX_NET_DEVICES not set, no device_list given; before NIXL 1.2 or UCX 1.21 GPU memory goes over any of the "
-		"NICs%s%s",
+		"UCX_NET_DEVICES not set, no device_list given; before NIXL 1.2 or UCX 1.21, GPU memory may use any "
+		"NIC%s%s",
 		efa ? "; srd needs UCX 1.19 or later, built with libefa: else TCP" : "",
-		verbs ? "; rc_verbs needs shared receive queues, which sysfs does not tell of" : "");
+		verbs ? "; rc_verbs needs shared receive queues (SRQ), which sysfs does not report" : "");
 }
 
 void rd_stack_ucx(const struct rd_port_views *views, struct rd_stack *ret)
@@ -205,13 +209,12 @@ void rd_stack_ucx(const struct rd_port_views *views, struct rd_stack *ret)
 	const struct rd_host *host = views->host;
 	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
 
-	take_ports(host, ret);
+	select_ports(host, ret);
 	fill_note(host, ret);
 	for (size_t g = 0; !ret->transport && g < host->n_gpus; g++)
 		if (rd_stack_serves(host, g))
 			choose_gpu(host, ret, (int)g, ranks);
 	if (!ret->transport)
-		rd_stack_add_all(
-			host, ret, ranks,
-			"two of all by bandwidth; depends on the peer and on the CPUs that the process may use");
+		rd_stack_add_all(host, ret, ranks,
+				 "two NICs by bandwidth; depends on the peer and on the CPU affinity of the process");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* libexpat, loaded when a file of XML is really read. */
+/* libexpat, loaded when an XML file is read. */
 #ifndef RD_COLLECT_LIBEXPAT_H
 #define RD_COLLECT_LIBEXPAT_H
 

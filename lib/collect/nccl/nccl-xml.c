@@ -18,11 +18,11 @@ enum kind { OTHER = 0, CPU, PCI, NIC, GPU };
 
 struct frame {
 	enum kind kind;
-	int pci;  /* the function that we are in; -1: none */
-	int numa; /* id of the CPU that we are in */
+	int pci;  /* the enclosing PCI function; -1: none */
+	int numa; /* NUMA node of the enclosing CPU */
 	bool has_gpu, has_nic;
-	struct rd_gpu gpu; /* what its element says; dev is -1 where it does not */
-	char root[24];	   /* host bridge, where our own writer named it; "" */
+	struct rd_gpu gpu; /* from the <gpu> element; dev is -1 if it has none */
+	char root[24];	   /* host bridge, if rdmadiag wrote the file; else "" */
 };
 
 struct state {
@@ -34,7 +34,7 @@ struct state {
 
 static int no_memory(struct rd_err *err)
 {
-	return rd_err_set(err, ENOMEM, "topology file", "no memory for it");
+	return rd_err_set(err, ENOMEM, "topology file", "out of memory");
 }
 
 static bool number_of(const struct rd_xml_element *element, const char *name, long least, long most, long *ret)
@@ -105,7 +105,7 @@ static int start_cpu(struct state *st, const struct rd_xml_element *element, str
 	frame->kind = CPU;
 	frame->numa = number_of(element, "numaid", -1, 65535, &value) ? (int)value : -1;
 	if (st->host->n_numas >= CPUS_MAX)
-		return rd_err_set(err, E2BIG, "topology file", "more CPUs than a host can have");
+		return rd_err_set(err, E2BIG, "topology file", "too many <cpu> elements");
 	if (frame->numa >= 0 && !rd_host_find_numa(st->host, frame->numa)) {
 		numa = rd_host_add_numa(st->host);
 		if (!numa)
@@ -146,9 +146,9 @@ static int start_pci(struct state *st, const struct rd_xml_element *element, str
 	long class;
 
 	if (!busid || rd_pci_parse(busid, &parsed) < 0)
-		return rd_err_set(err, EBADMSG, "topology file", "a PCI function without an address");
+		return rd_err_set(err, EBADMSG, "topology file", "<pci> element without a valid busid");
 	if (st->host->n_pcis >= PCIS_MAX)
-		return rd_err_set(err, E2BIG, "topology file", "more PCI functions than a host can have");
+		return rd_err_set(err, E2BIG, "topology file", "too many <pci> elements");
 	pci = rd_host_add_pci(st->host);
 	if (!pci)
 		return no_memory(err);
@@ -180,7 +180,7 @@ static int start_pci(struct state *st, const struct rd_xml_element *element, str
 	return pci->root || st->host->file_whole ? 0 : no_memory(err);
 }
 
-/* A device, or one more port of the last. `name` may be NULL. */
+/* Adds a device, or another port of the last device. `name` may be NULL. */
 static struct rd_port *add_port(struct rd_host *host, const char *name, int pci, int numa)
 {
 	struct rd_ibdev *dev = host->n_ibdevs > 0 ? &host->ibdevs[host->n_ibdevs - 1] : NULL;
@@ -246,7 +246,7 @@ static void start_gpu(const struct rd_xml_element *element, struct frame *pci)
 		gpu->vendor = "NVIDIA";
 }
 
-/* <nvlink target="0000:1b:00.0" count="12" tclass="0x030200"/>: of NVSwitches only the class tells. */
+/* <nvlink target="0000:1b:00.0" count="12" tclass="0x030200"/>: an NVSwitch is recognised only by its class. */
 static int start_nvlink(const struct rd_xml_element *element, struct rd_gpu *gpu, struct rd_err *err)
 {
 	const char *target = rd_xml_attr(element, "target");
@@ -270,7 +270,7 @@ static int start_nvlink(const struct rd_xml_element *element, struct rd_gpu *gpu
 	return 0;
 }
 
-/* In MB a second and link. */
+/* In MB/s per link. */
 static void start_c2c(const struct rd_xml_element *element, struct rd_gpu *gpu)
 {
 	long bw, count;
@@ -279,7 +279,7 @@ static void start_c2c(const struct rd_xml_element *element, struct rd_gpu *gpu)
 		RD_SET(gpu->c2c_gbytes, (double)bw * (double)count / 1000);
 }
 
-/* NCCL logs the name and ignores what else it does not know, so ours tells that the file leaves nothing out. */
+/* NCCL logs the name and ignores unknown attributes; the name "rdmadiag" marks a file that is complete. */
 static void start_system(struct state *st, const struct rd_xml_element *element)
 {
 	const char *name = rd_xml_attr(element, "name"), *guest = rd_xml_attr(element, "guest");
@@ -301,8 +301,8 @@ static int on_start(void *arg, const struct rd_xml_element *element, struct rd_e
 		if (st->system)
 			start_system(st, element);
 		return st->system ? 0 :
-				    rd_err_set(err, EBADMSG, "topology file", "no NCCL topology: it is a <%s>",
-					       element->name);
+				    rd_err_set(err, EBADMSG, "topology file",
+					       "not an NCCL topology file: the root element is <%s>", element->name);
 	}
 	if (strcmp(element->name, "cpu") == 0)
 		return start_cpu(st, element, frame, err);
@@ -368,7 +368,7 @@ int rd_collect_nccl_xml(const char *name, const char *text, size_t size, struct 
 	st.frames[0] = (struct frame){ .pci = -1, .numa = -1, .gpu = { .dev = -1 } };
 	host->from_topology_file = true;
 	r = rd_xml_parse(name, text, size, &ops, &st, err);
-	/* Those that a file that ends early left open. */
+	/* Frames that a truncated file left open. */
 	while (st.n > 1)
 		free(st.frames[--st.n].gpu.nvlinks);
 	if (r < 0)

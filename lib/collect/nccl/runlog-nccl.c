@@ -8,9 +8,9 @@
 
 #include "base/number.h"
 
-/* "mlx5_0:1/IB", perhaps "mlx5_0:1:RAIL:PLANE/IB", by a plugin "mlx5_0:1/IB/SHARP". Adds it at `position`; returns what is behind
- * it, or NULL: interfaces of other plugins have no link layer there. */
-static const char *take_dev(struct rd_run_reader *reader, struct rd_run_host *host, const char *at, unsigned position)
+/* "mlx5_0:1/IB", perhaps "mlx5_0:1:RAIL:PLANE/IB", by a plugin "mlx5_0:1/IB/SHARP". Adds it at `position`; returns the text
+ * after it, or NULL: interfaces of other plugins have no link layer there. */
+static const char *parse_dev(struct rd_run_reader *reader, struct rd_run_host *host, const char *at, unsigned position)
 {
 	size_t name = strcspn(at, ":/ ,}"), whole = strcspn(at, " ,}");
 	const char *slash = memchr(at, '/', whole), *number = at + name + 1;
@@ -60,7 +60,7 @@ static struct rd_run_net *net_of(struct rd_run_reader *reader, struct rd_run_hos
 }
 
 /* NCCL 2.20 to 2.23: "{[0] mlx5_0:1/RoCE, [1] mlx5_1:1/RoCE}" is one NIC. */
-static const char *take_group(struct rd_run_reader *reader, struct rd_run_host *host, const char *at, unsigned position)
+static const char *parse_group(struct rd_run_reader *reader, struct rd_run_host *host, const char *at, unsigned position)
 {
 	char name[256] = "";
 	unsigned number;
@@ -73,7 +73,7 @@ static const char *take_group(struct rd_run_reader *reader, struct rd_run_host *
 		if (!rd_run_number(&at, &number) || *at++ != ']')
 			return NULL;
 		dev = at += strspn(at, " ");
-		at = take_dev(reader, host, dev, number);
+		at = parse_dev(reader, host, dev, number);
 		snprintf(name + used, sizeof(name) - used, "%s%.*s", used ? "+" : "", (int)strcspn(dev, ":/ ,}"), dev);
 		at = at ? at + strspn(at, ", ") : NULL;
 	}
@@ -82,9 +82,9 @@ static const char *take_group(struct rd_run_reader *reader, struct rd_run_host *
 	return at && *at == '}' ? at + 1 : NULL;
 }
 
-/* " [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>". NICs count by their place in the list, which begins at the
- * number of its first one. */
-static bool take_list(struct rd_run_reader *reader, struct rd_run_host *host, const char *at)
+/* " [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>". NICs are numbered by their position in the list, which starts at
+ * the number of its first entry. */
+static bool parse_list(struct rd_run_reader *reader, struct rd_run_host *host, const char *at)
 {
 	unsigned number, position = 0;
 	bool any = false;
@@ -100,10 +100,10 @@ static bool take_list(struct rd_run_reader *reader, struct rd_run_host *host, co
 			position = number;
 		any = true;
 		if (at[0] == '=' && at[1] == '{') {
-			at = take_group(reader, host, at + 2, position);
+			at = parse_group(reader, host, at + 2, position);
 		} else {
 			name = at += strspn(at, " ");
-			at = take_dev(reader, host, at, number);
+			at = parse_dev(reader, host, at, number);
 			if (at)
 				net_of(reader, host, position, name, strcspn(name, ":/ "));
 		}
@@ -116,7 +116,7 @@ static bool take_list(struct rd_run_reader *reader, struct rd_run_host *host, co
 }
 
 /* "GPU Direct RDMA Enabled for HCA 0 'mlx5_0'", before 2.5 "for GPU 0[0] / HCA 0 'mlx5_0'". */
-static bool take_support(struct rd_run_reader *reader, struct rd_run_host *host, const char *at)
+static bool parse_support(struct rd_run_reader *reader, struct rd_run_host *host, const char *at)
 {
 	const char *hca = rd_run_after(at, "HCA "), *quote;
 	bool on = rd_run_begins(at, "Enabled") != NULL;
@@ -142,7 +142,7 @@ static void copy_word(const char *at, const char *ends, char *ret, size_t size)
 }
 
 /* "Disabled for GPU 87000 / HCA 0 (distance 5 > 4)": busId until 2.23, then the rank. */
-static bool take_pair(struct rd_run_reader *reader, struct rd_run_host *host, const char *at)
+static bool parse_pair(struct rd_run_reader *reader, struct rd_run_host *host, const char *at)
 {
 	const char *gpu = rd_run_after(at, "for GPU "), *hca = rd_run_after(at, "/ HCA "), *distance;
 	struct rd_run_pair pair = { .gpudirect = rd_run_begins(at, "Enabled") != NULL };
@@ -153,7 +153,7 @@ static bool take_pair(struct rd_run_reader *reader, struct rd_run_host *host, co
 	if (!gpu || !hca || rd_take_uint(&hca, RD_HEX, UINT64_MAX, &number) < 0)
 		return false;
 	copy_word(gpu, " [", pair.gpu.text, sizeof(pair.gpu.text));
-	/* The upper bits name the system. */
+	/* The upper bits are the system ID. */
 	pair.net = (unsigned)(number & 0xffffff);
 	distance = rd_run_after(hca, "(distance ");
 	if (distance && rd_run_number(&distance, &value)) {
@@ -172,13 +172,13 @@ static bool take_pair(struct rd_run_reader *reader, struct rd_run_host *host, co
 	return kept != NULL;
 }
 
-static bool take_gpudirect(struct rd_run_reader *reader, struct rd_run_host *host, const char *at)
+static bool parse_gpudirect(struct rd_run_reader *reader, struct rd_run_host *host, const char *at)
 {
-	return take_support(reader, host, at) || take_pair(reader, host, at);
+	return parse_support(reader, host, at) || parse_pair(reader, host, at);
 }
 
 /* "Made virtual device [8] name=mlx5_0+mlx5_1 speed=800000 ndevs=2" */
-static bool take_virtual(struct rd_run_reader *reader, struct rd_run_host *host, const char *at)
+static bool parse_virtual(struct rd_run_reader *reader, struct rd_run_host *host, const char *at)
 {
 	const char *name = rd_run_after(at, "name=");
 	unsigned number;
@@ -190,7 +190,7 @@ static bool take_virtual(struct rd_run_reader *reader, struct rd_run_host *host,
 }
 
 /* "NET/IB : …", "NET/IB: …", "NET/Socket : …", "NET/IBext_v8 : …" */
-static bool take_net(struct rd_run_reader *reader, struct rd_run_host *host, const char *message)
+static bool parse_net(struct rd_run_reader *reader, struct rd_run_host *host, const char *message)
 {
 	size_t name = strcspn(message, " :");
 	const char *at = message + name + strspn(message + name, " :"), *rest;
@@ -199,19 +199,19 @@ static bool take_net(struct rd_run_reader *reader, struct rd_run_host *host, con
 		return false;
 	rest = rd_run_begins(at, "GPU Direct RDMA ");
 	if (rest)
-		return take_gpudirect(reader, host, rest);
+		return parse_gpudirect(reader, host, rest);
 	rest = rd_run_begins(at, "Made virtual device ");
 	if (rest)
-		return take_virtual(reader, host, rest);
+		return parse_virtual(reader, host, rest);
 	if (strncmp(message, "Socket", name) == 0)
 		return rd_run_begins(at, "Using [") != NULL;
-	/* Until 2.3 a line for each, before there was a list. Later lines of the kind name the character device, too, and count
-	 * otherwise. */
+	/* Up to 2.3, one line per device instead of a list. Later lines of this kind also name the character device, and are numbered
+	 * differently. */
 	if (at[0] == '[' && isdigit((unsigned char)at[1]) && !strstr(at, ":uverbs"))
-		return host->list_whole |= take_list(reader, host, at);
+		return host->list_whole |= parse_list(reader, host, at);
 	rest = rd_run_begins(at, "Using ");
 	if (rest)
-		return take_list(reader, host, rest);
+		return parse_list(reader, host, rest);
 	if (rd_run_begins(at, "No device found"))
 		return host->no_device = true;
 	if (rd_run_begins(at, "No IP interface found"))
@@ -225,7 +225,7 @@ static bool take_net(struct rd_run_reader *reader, struct rd_run_host *host, con
 }
 
 /* "0[87000]", "0[0]", "0" */
-static const char *take_end(const char *at, struct rd_run_gpu *gpu)
+static const char *parse_endpoint(const char *at, struct rd_run_gpu *gpu)
 {
 	unsigned rank;
 
@@ -241,7 +241,7 @@ static const char *take_end(const char *at, struct rd_run_gpu *gpu)
 }
 
 /* "NET/IB/3(1)/GDRDMA(PCI)/Shared" */
-static bool take_via(const char *at, struct rd_run_channel *channel, const char **transport, size_t *size)
+static bool parse_via(const char *at, struct rd_run_channel *channel, const char **transport, size_t *size)
 {
 	const char *slash;
 	unsigned proxy;
@@ -299,9 +299,9 @@ static bool keep_channel(struct rd_run_reader *reader, struct rd_run_host *host,
 	return true;
 }
 
-/* "00/0 : 0[0] -> 8[0] [send] via NET/IB/3/GDRDMA"; a second number since 2.12. The end of this host is the left one of what
- * is sent, the right one of what is received. */
-static bool take_channel(struct rd_run_reader *reader, struct rd_run_host *host, const char *at)
+/* "00/0 : 0[0] -> 8[0] [send] via NET/IB/3/GDRDMA"; the second number since 2.12. This host is on the left when
+ * sending, on the right when receiving. */
+static bool parse_channel(struct rd_run_reader *reader, struct rd_run_host *host, const char *at)
 {
 	struct rd_run_channel channel = { .proxy = -1 };
 	struct rd_run_gpu left = { 0 }, right = { 0 };
@@ -317,10 +317,10 @@ static bool take_channel(struct rd_run_reader *reader, struct rd_run_host *host,
 			return false;
 	}
 	at = rd_run_begins(at, " : ");
-	at = at ? take_end(at, &left) : NULL;
+	at = at ? parse_endpoint(at, &left) : NULL;
 	at = at ? rd_run_begins(at, " -> ") : NULL;
-	at = at ? take_end(at, &right) : NULL;
-	if (!at || !take_via(via, &channel, &transport, &size))
+	at = at ? parse_endpoint(at, &right) : NULL;
+	if (!at || !parse_via(via, &channel, &transport, &size))
 		return false;
 	channel.send = rd_run_begins(at, " [send]") != NULL;
 	if (!channel.send && !rd_run_begins(at, " [receive]"))
@@ -332,7 +332,7 @@ static bool take_channel(struct rd_run_reader *reader, struct rd_run_host *host,
 }
 
 /* "… comm 0x… rank 0 nranks 16 cudaDev 0 nvmlDev 0 busId 1b000 …" */
-static bool take_rank(struct rd_run_reader *reader, struct rd_run_host *host, const char *message)
+static bool parse_rank(struct rd_run_reader *reader, struct rd_run_host *host, const char *message)
 {
 	const char *comm = rd_run_after(message, "comm 0x"), *at = comm ? rd_run_after(comm, " rank ") : NULL;
 	const char *nvml = at ? rd_run_after(at, " nvmlDev ") : NULL, *bus = at ? rd_run_after(at, " busId ") : NULL;
@@ -358,7 +358,7 @@ static bool take_rank(struct rd_run_reader *reader, struct rd_run_host *host, co
 }
 
 /* "NCCL_IB_HCA set to mlx5_0", "NCCL_NET_GDR_LEVEL set by environment to PIX", "NCCL_IB_TIMEOUT set by environment to 22." */
-static bool take_var(struct rd_run_reader *reader, struct rd_run_host *host, const char *message)
+static bool parse_var(struct rd_run_reader *reader, struct rd_run_host *host, const char *message)
 {
 	size_t name = strspn(message, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"), size;
 	const char *value = rd_run_begins(message + name, " set by environment to ");
@@ -368,14 +368,14 @@ static bool take_var(struct rd_run_reader *reader, struct rd_run_host *host, con
 	if (!value || name < 6)
 		return false;
 	size = strlen(value);
-	/* A full stop ends the sentence behind a number. */
+	/* Some messages end with a full stop after a number. */
 	if (size > 1 && value[size - 1] == '.' && strspn(value, "-0123456789") == size - 1)
 		size--;
 	rd_run_set_var(reader, host, message, name, value, size);
 	return true;
 }
 
-static bool take_plugin(struct rd_run_reader *reader, struct rd_run_host *host, const char *message)
+static bool parse_plugin(struct rd_run_reader *reader, struct rd_run_host *host, const char *message)
 {
 	static const char *const begins[] = {
 		"P2P plugin ",
@@ -404,7 +404,7 @@ bool rd_run_take_nccl(struct rd_run_reader *reader, struct rd_run_host *host, co
 	if (!at)
 		at = rd_run_begins(message, "Ring ");
 	if (at)
-		return take_channel(reader, host, at);
+		return parse_channel(reader, host, at);
 	at = rd_run_begins(message, "Using network ");
 	if (!at) /* until 2.3 */
 		at = rd_run_begins(message, "Using internal Network ");
@@ -416,11 +416,11 @@ bool rd_run_take_nccl(struct rd_run_reader *reader, struct rd_run_host *host, co
 	}
 	at = rd_run_begins(message, "GPU Direct RDMA ");
 	if (at)
-		return take_pair(reader, host, at);
-	if (take_plugin(reader, host, message))
+		return parse_pair(reader, host, at);
+	if (parse_plugin(reader, host, message))
 		return true;
 	at = rd_run_begins(message, "NET/");
 	if (at)
-		return take_net(reader, host, at);
-	return take_var(reader, host, message) || take_rank(reader, host, message);
+		return parse_net(reader, host, at);
+	return parse_var(reader, host, message) || parse_rank(reader, host, message);
 }

@@ -33,7 +33,7 @@ static struct rd_run_use *use_of(struct rd_run_reader *reader, struct rd_run_hos
 	return NULL;
 }
 
-/* What UCX calls its transports over a network (src/uct). */
+/* UCX's names of network transports (src/uct). */
 static size_t ucx_transport(const char *at)
 {
 	static const char *const names[] = { "rc_mlx5",	 "rc_verbs", "rc_gda", "dc_mlx5", "ud_mlx5", "ud_verbs",
@@ -49,7 +49,7 @@ static size_t ucx_transport(const char *at)
 }
 
 /* "rc_mlx5/mlx5_0:1", "tcp/eth0", anywhere in the line. */
-static bool take_ucx_words(struct rd_run_reader *reader, struct rd_run_host *host, const char *line)
+static bool parse_ucx_words(struct rd_run_reader *reader, struct rd_run_host *host, const char *line)
 {
 	bool any = false;
 
@@ -74,8 +74,8 @@ static bool take_ucx_words(struct rd_run_reader *reader, struct rd_run_host *hos
 	return any;
 }
 
-/* "UCX_TLS=rc UCX_NET_DEVICES=mlx5_0:1" of the line that lists what is set. */
-static bool take_ucx_vars(struct rd_run_reader *reader, struct rd_run_host *host, const char *line)
+/* "UCX_TLS=rc UCX_NET_DEVICES=mlx5_0:1" in the line that lists the variables that are set. */
+static bool parse_ucx_vars(struct rd_run_reader *reader, struct rd_run_host *host, const char *line)
 {
 	const char *at = rd_run_after(line, "env variable");
 	bool any = false;
@@ -92,7 +92,7 @@ static bool take_ucx_vars(struct rd_run_reader *reader, struct rd_run_host *host
 	return any;
 }
 
-/* "[node-1:2814548:0]", behind the time: the host's name; nothing where there is no such mark. */
+/* "[node-1:2814548:0]" after the time: the host name. Returns its length; 0 if the line has no such mark. */
 static size_t ucx_host(const char *line, const char **ret)
 {
 	for (const char *open = strchr(line, '['); open; open = strchr(open + 1, '[')) {
@@ -106,8 +106,8 @@ static size_t ucx_host(const char *line, const char **ret)
 	return 0;
 }
 
-/* "[1750940428.181226] [node-1:2814548:0] ucp_worker.c:1903 UCX  INFO …"; rows of UCX_PROTO_INFO stand alone but for that
- * prefix. Of lanes inside a host nothing is taken. */
+/* "[1750940428.181226] [node-1:2814548:0] ucp_worker.c:1903 UCX  INFO …"; rows of UCX_PROTO_INFO have only that prefix. Lanes
+ * within a host are ignored. */
 bool rd_run_take_ucx(struct rd_run_reader *reader, const char *line)
 {
 	struct rd_run_host *host;
@@ -124,7 +124,7 @@ bool rd_run_take_ucx(struct rd_run_reader *reader, const char *line)
 	host = rd_run_reader_host(reader, name, size);
 	if (!host)
 		return false;
-	return take_ucx_vars(reader, host, line) || take_ucx_words(reader, host, line);
+	return parse_ucx_vars(reader, host, line) || parse_ucx_words(reader, host, line);
 }
 
 static size_t device_size(const char *at)
@@ -132,7 +132,7 @@ static size_t device_size(const char *at)
 	return strcspn(at, " ,:/'\"");
 }
 
-/* Mooncake names no host in its lines. */
+/* Mooncake's lines contain no host name. */
 bool rd_run_take_mooncake(struct rd_run_reader *reader, const char *line)
 {
 	const char *used = rd_run_after(line, "RDMA device: "), *open = rd_run_after(line, "] Device ");
@@ -166,8 +166,8 @@ bool rd_run_take_mooncake(struct rd_run_reader *reader, const char *line)
 	return use != NULL;
 }
 
-/* "…/ibgda.cpp 748 [0] IBGDA: device used mlx5_0, data_direct support: 0": process and device. Transports of NVSHMEM name no
- * host in their lines. */
+/* "…/ibgda.cpp 748 [0] IBGDA: device used mlx5_0, data_direct support: 0": PE and device. Lines of NVSHMEM's transports
+ * contain no host name. */
 bool rd_run_take_nvshmem(struct rd_run_reader *reader, const char *line)
 {
 	const char *at = rd_run_after(line, ": device used "), *number = at - strlen(": device used ");
@@ -186,7 +186,7 @@ bool rd_run_take_nvshmem(struct rd_run_reader *reader, const char *line)
 		if (host->uses.v[i].stack == RD_RUN_NVSHMEM && host->uses.v[i].pe == (int)pe &&
 		    strncmp(host->uses.v[i].device, at, device_size(at)) == 0)
 			return true;
-	/* A device of several processes stands once for each. */
+	/* A device is added once for each PE that uses it. */
 	use = rd_run_new(reader, &host->uses);
 	if (!use)
 		return false;
@@ -211,8 +211,8 @@ static bool skip_to(struct cursor *cursor, char c)
 	return true;
 }
 
-/* A text in quotation marks whose first mark has been read; without escapes, which no device's name needs. */
-static bool quoted(struct cursor *cursor, const char **ret, size_t *size)
+/* A quoted string whose opening quote has been consumed; without escapes, which no device name needs. */
+static bool parse_quoted(struct cursor *cursor, const char **ret, size_t *size)
 {
 	const char *close = memchr(cursor->at, '"', (size_t)(cursor->end - cursor->at));
 
@@ -227,8 +227,8 @@ static bool quoted(struct cursor *cursor, const char **ret, size_t *size)
 	return true;
 }
 
-/* `"cuda:0" : [ [ "mlx5_0" ], [ "mlx5_1" ] ]`: those that are preferred, then the others. */
-static bool take_place(struct rd_run_reader *reader, struct cursor *cursor)
+/* `"cuda:0" : [ [ "mlx5_0" ], [ "mlx5_1" ] ]`: the preferred NICs, then the others. */
+static bool parse_location(struct rd_run_reader *reader, struct cursor *cursor)
 {
 	struct rd_run_prefer *prefer;
 	struct rd_run_host *host;
@@ -236,11 +236,11 @@ static bool take_place(struct rd_run_reader *reader, struct cursor *cursor)
 	size_t place_size, size, used = 0;
 	char names[1024] = "";
 
-	if (!quoted(cursor, &place, &place_size) || !skip_to(cursor, ':') || !skip_to(cursor, '[') ||
+	if (!parse_quoted(cursor, &place, &place_size) || !skip_to(cursor, ':') || !skip_to(cursor, '[') ||
 	    !skip_to(cursor, '['))
 		return false;
 	while (skip_to(cursor, '"')) {
-		if (!quoted(cursor, &name, &size) || used + size + 2 > sizeof(names))
+		if (!parse_quoted(cursor, &name, &size) || used + size + 2 > sizeof(names))
 			return false;
 		if (used)
 			names[used++] = ' ';
@@ -276,7 +276,7 @@ size_t rd_run_take_topology(struct rd_run_reader *reader, const char *text, size
 		for (size_t i = 0; i < RD_ARRAY_SIZE(places); i++)
 			if ((size_t)(end - at - 1) > strlen(places[i]) &&
 			    strncmp(at + 1, places[i], strlen(places[i])) == 0) {
-				n += take_place(reader, &cursor);
+				n += parse_location(reader, &cursor);
 				break;
 			}
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What of a dumped topology is no fact about hardware, and so not in struct rd_host: GPUDirect, and the numbers of NICs. */
+/* Facts of a dumped topology that are not about hardware, and so not in struct rd_host: GPUDirect support and NIC numbers. */
 #include <errno.h>
 #include <string.h>
 
@@ -17,13 +17,13 @@ static int on_start(void *arg, const struct rd_xml_element *element, struct rd_e
 		return 0;
 	net = rd_run_new(reader, &reader->log->v[0].nets);
 	if (!net)
-		return reader->failed ? rd_err_set(err, ENOMEM, "topology file", "no memory for it") : 0;
+		return reader->failed ? rd_err_set(err, ENOMEM, "topology file", "out of memory") : 0;
 	net->name = rd_run_copy(reader, name, strlen(name));
 	if (dev)
 		rd_run_number(&dev, &net->number);
 	if (gdr)
 		RD_SET(net->gpudirect, strcmp(gdr, "1") == 0);
-	return net->name ? 0 : rd_err_set(err, ENOMEM, "topology file", "no memory for it");
+	return net->name ? 0 : rd_err_set(err, ENOMEM, "topology file", "out of memory");
 }
 
 static int on_end(void *arg, struct rd_err *err)
@@ -40,7 +40,7 @@ int rd_runlog_topology(const char *name, const char *text, size_t size, struct r
 
 	*ret = (struct rd_runlog){ 0 };
 	if (!rd_run_reader_host(&reader, "", 0))
-		return rd_err_set(err, ENOMEM, name, "no memory for it");
+		return rd_err_set(err, ENOMEM, name, "out of memory");
 	ret->v[0].tells_nets = true;
 	return rd_xml_parse(name, text, size, &ops, &reader, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines, whose they are, and who reads which. */
+/* Splits logs into lines, finds the host of each line and the parser for it. */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "base/number.h"
 
-/* The longest line that any of them logs is NCCL's list of devices, of 2 KB. */
+/* The longest line of these libraries is NCCL's device list, of 2 KB. */
 #define LINE_MAX_SIZE 8192
 
 void *rd_run_grow(struct rd_run_reader *reader, void *v, size_t *n, size_t *cap, size_t elem_size)
@@ -117,7 +117,7 @@ struct rd_run_host *rd_run_reader_host(struct rd_run_reader *reader, const char 
 	return &log->v[reader->last];
 }
 
-/* Whether the `size` characters end in ":pid:tid"; what stands before is the host's name, from `*begin` on. */
+/* Whether the `size` characters end in ":pid:tid"; the host name before it is from `*begin` to `*end`. */
 static bool is_origin(const char *text, size_t size, size_t *begin, size_t *end)
 {
 	size_t at = size;
@@ -132,7 +132,7 @@ static bool is_origin(const char *text, size_t size, size_t *begin, size_t *end)
 		at = digits - 1;
 	}
 	*end = at;
-	/* "[1,4]<stdout>:node" comes from mpirun, "<node>" from who hides its name. */
+	/* mpirun adds "[1,4]<stdout>:"; "<node>" is an anonymised name. */
 	for (*begin = at; *begin > 0 && !isspace((unsigned char)text[*begin - 1]); --*begin)
 		if (strchr(">|)]=", text[*begin - 1]) && *begin < at)
 			break;
@@ -141,7 +141,7 @@ static bool is_origin(const char *text, size_t size, size_t *begin, size_t *end)
 	return true;
 }
 
-/* Of "… host:pid:tid [0] " in front of a message; nothing where no such word is there. */
+/* The host name in "… host:pid:tid [0] " before a message; empty if there is none. */
 static void find_host(const char *prefix, size_t size, size_t *begin, size_t *end)
 {
 	*begin = *end = 0;
@@ -159,7 +159,7 @@ static void find_host(const char *prefix, size_t size, size_t *begin, size_t *en
 	}
 }
 
-static bool take_version(struct rd_run_reader *reader, const char *line)
+static bool parse_version(struct rd_run_reader *reader, const char *line)
 {
 	const char *at = rd_run_after(line, "NCCL version "), *r = strstr(line, "RCCL version ");
 	unsigned version[3];
@@ -175,9 +175,9 @@ static bool take_version(struct rd_run_reader *reader, const char *line)
 	return true;
 }
 
-/* NCCL and NVSHMEM write their lines alike. */
-static bool take_marked(struct rd_run_reader *reader, const char *line, const char *mark,
-			bool (*take)(struct rd_run_reader *, struct rd_run_host *, const char *))
+/* Parses the message after `mark`; the host name is before it. */
+static bool parse_marked(struct rd_run_reader *reader, const char *line, const char *mark,
+			 bool (*parse)(struct rd_run_reader *, struct rd_run_host *, const char *))
 {
 	const char *at = strstr(line, mark);
 	struct rd_run_host *host;
@@ -187,22 +187,22 @@ static bool take_marked(struct rd_run_reader *reader, const char *line, const ch
 		return false;
 	find_host(line, (size_t)(at - line), &begin, &end);
 	host = rd_run_reader_host(reader, line + begin, end - begin);
-	return host && take(reader, host, at + strlen(mark));
+	return host && parse(reader, host, at + strlen(mark));
 }
 
-static bool take_line(struct rd_run_reader *reader, const char *line)
+static bool parse_line(struct rd_run_reader *reader, const char *line)
 {
-	bool version = take_version(reader, line);
+	bool version = parse_version(reader, line);
 
 	if (strstr(line, ": device used "))
 		return rd_run_take_nvshmem(reader, line);
 	if (strstr(line, "NCCL "))
-		return take_marked(reader, line, " NCCL INFO ", rd_run_take_nccl) ||
-		       take_marked(reader, line, " NCCL WARN ", rd_run_take_nccl) || version;
+		return parse_marked(reader, line, " NCCL INFO ", rd_run_take_nccl) ||
+		       parse_marked(reader, line, " NCCL WARN ", rd_run_take_nccl) || version;
 	return rd_run_take_ucx(reader, line) || rd_run_take_mooncake(reader, line);
 }
 
-/* Into `line`, without its end and what nobody prints; at most its first 8 KB. */
+/* Copies at most 8 KB of the line, with control characters as blanks, and without trailing blanks. */
 static void copy_line(const char *text, size_t size, char line[LINE_MAX_SIZE])
 {
 	size = size < LINE_MAX_SIZE - 1 ? size : LINE_MAX_SIZE - 1;
@@ -213,7 +213,7 @@ static void copy_line(const char *text, size_t size, char line[LINE_MAX_SIZE])
 	line[size] = '\0';
 }
 
-/* A host without a single fact only stood in front of lines that say nothing. */
+/* Removes hosts without facts: they only appeared in lines that were not recognised. */
 static void drop_empty(struct rd_runlog *log)
 {
 	size_t kept = 0;
@@ -242,16 +242,16 @@ int rd_runlog_parse(const char *name, const char *text, size_t size, struct rd_r
 		size_t length = end ? (size_t)(end - text) - at : size - at;
 
 		copy_line(text + at, length, line);
-		ret->known += take_line(&reader, line);
+		ret->known += parse_line(&reader, line);
 		at += length + 1;
 	}
 	ret->known += rd_run_take_topology(&reader, text, size);
 	if (reader.failed)
-		return rd_err_set(err, ENOMEM, name, "no memory for the log");
+		return rd_err_set(err, ENOMEM, name, "out of memory");
 	drop_empty(ret);
 	if (ret->n > 0)
 		return 0;
-	rd_err_set(err, EBADMSG, name, "no line of it says which NIC a run took");
+	rd_err_set(err, EBADMSG, name, "no line reports which NIC a run used");
 	rd_err_hint(err,
 		    "run the job with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET, or with NCCL_TOPO_DUMP_FILE=FILE");
 	return -EBADMSG;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Logs of runs: what NCCL, UCX, Mooncake and NVSHMEM say of the NICs that they take. */
+/* Logs of runs: the NICs that NCCL, UCX, Mooncake and NVSHMEM report to use. */
 #ifndef RD_COLLECT_RUNLOG_H
 #define RD_COLLECT_RUNLOG_H
 
 #include "base/err.h"
 #include "model/nicmap/runlog.h"
 
-/* Lines of any length, of any number of processes and hosts in any order; what is not known is passed over. `name`: what to
- * call the file in messages. -EBADMSG where no line says anything that is known here; -ENOMEM. `ret` is the caller's to
- * release in any case. */
+/* Lines of any length, of any number of processes and hosts in any order; unknown lines are ignored. `name`: the file name in
+ * messages. -EBADMSG if no line is recognised; -ENOMEM. The caller must release `ret` in any case. */
 int rd_runlog_parse(const char *name, const char *text, size_t size, struct rd_runlog *ret, struct rd_err *err);
 
-/* What an NCCL topology file says of GPUDirect, NIC by NIC, in a log of one host. -errno as rd_collect_nccl_xml. */
+/* GPUDirect support per NIC from an NCCL topology file, as a log of one host. -errno as rd_collect_nccl_xml. */
 int rd_runlog_topology(const char *name, const char *text, size_t size, struct rd_runlog *ret, struct rd_err *err);
 
 #endif

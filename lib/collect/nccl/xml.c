@@ -16,23 +16,23 @@ struct reader {
 	const char *name;
 	struct rd_err *err;
 	size_t elements, depth;
-	int r; /* below 0: what ended the reading, told in `err` */
+	int r; /* below 0: parsing failed with this errno, and `err` is set */
 };
 
-/* libexpat may still call what is called for the end of an empty element. */
-static void stop(struct reader *xml, int r)
+/* libexpat may still call the end handler of an empty element. */
+static void stop_parser(struct reader *xml, int r)
 {
 	xml->r = r;
 	rd_libexpat.XML_StopParser(xml->parser, XML_FALSE);
 }
 
-static int broken(const struct reader *xml, const char *what)
+static int set_bad_message(const struct reader *xml, const char *what)
 {
 	return rd_err_set(xml->err, EBADMSG, xml->name, "line %lu: %s",
 			  (unsigned long)rd_libexpat.XML_GetCurrentLineNumber(xml->parser), what);
 }
 
-static int too_much(const struct reader *xml, size_t most, const char *what)
+static int set_above_limit(const struct reader *xml, size_t most, const char *what)
 {
 	return rd_err_set(xml->err, E2BIG, xml->name, "line %lu: more than %zu %s",
 			  (unsigned long)rd_libexpat.XML_GetCurrentLineNumber(xml->parser), most, what);
@@ -43,18 +43,18 @@ static int within_limits(const struct reader *xml, const char *name, const char 
 	size_t n = 0;
 
 	if (xml->elements > RD_XML_ELEMENTS)
-		return too_much(xml, RD_XML_ELEMENTS, "elements");
+		return set_above_limit(xml, RD_XML_ELEMENTS, "elements");
 	if (xml->depth > RD_XML_DEPTH)
-		return too_much(xml, RD_XML_DEPTH, "elements within each other");
+		return set_above_limit(xml, RD_XML_DEPTH, "nested elements");
 	if (strlen(name) > RD_XML_NAME)
-		return too_much(xml, RD_XML_NAME, "bytes in a name");
+		return set_above_limit(xml, RD_XML_NAME, "bytes in a name");
 	for (; attrs[2 * n]; n++) {
 		if (n == RD_XML_ATTRS)
-			return too_much(xml, RD_XML_ATTRS, "attributes of an element");
+			return set_above_limit(xml, RD_XML_ATTRS, "attributes in an element");
 		if (strlen(attrs[2 * n]) > RD_XML_NAME)
-			return too_much(xml, RD_XML_NAME, "bytes in a name");
+			return set_above_limit(xml, RD_XML_NAME, "bytes in a name");
 		if (strlen(attrs[2 * n + 1]) > RD_XML_VALUE)
-			return too_much(xml, RD_XML_VALUE, "bytes in a value");
+			return set_above_limit(xml, RD_XML_VALUE, "bytes in a value");
 	}
 	return 0;
 }
@@ -73,7 +73,7 @@ static void XMLCALL on_start(void *arg, const XML_Char *name, const XML_Char **a
 	if (!r)
 		r = xml->ops->start(xml->arg, &element, xml->err);
 	if (r < 0)
-		stop(xml, r);
+		stop_parser(xml, r);
 }
 
 static void XMLCALL on_end(void *arg, const XML_Char *name)
@@ -87,7 +87,7 @@ static void XMLCALL on_end(void *arg, const XML_Char *name)
 	xml->depth--;
 	r = xml->ops->end(xml->arg, xml->err);
 	if (r < 0)
-		stop(xml, r);
+		stop_parser(xml, r);
 }
 
 static void XMLCALL on_doctype(void *arg, const XML_Char *name, const XML_Char *system, const XML_Char *public,
@@ -99,10 +99,10 @@ static void XMLCALL on_doctype(void *arg, const XML_Char *name, const XML_Char *
 	(void)system;
 	(void)public;
 	(void)has_internal;
-	stop(xml, broken(xml, "it declares a document type (DOCTYPE), which is not read"));
+	stop_parser(xml, set_bad_message(xml, "document type declarations (DOCTYPE) are not supported"));
 }
 
-static int refused(const struct reader *xml)
+static int parse_error(const struct reader *xml)
 {
 	enum XML_Error code = rd_libexpat.XML_GetErrorCode(xml->parser);
 	const char *why = rd_libexpat.XML_ErrorString(code);
@@ -110,8 +110,8 @@ static int refused(const struct reader *xml)
 	if (xml->r < 0)
 		return xml->r;
 	if (code == XML_ERROR_NO_MEMORY)
-		return rd_err_set(xml->err, ENOMEM, xml->name, "no memory to read it");
-	return broken(xml, why ? why : "this is no XML");
+		return rd_err_set(xml->err, ENOMEM, xml->name, "out of memory");
+	return set_bad_message(xml, why ? why : "not XML");
 }
 
 int rd_xml_parse(const char *name, const char *text, size_t size, const struct rd_xml_ops *ops, void *arg,
@@ -122,17 +122,17 @@ int rd_xml_parse(const char *name, const char *text, size_t size, const struct r
 
 	if (r < 0)
 		return r;
-	/* libexpat keeps each name, and all attributes of an element before we are asked: up to 14 bytes for one of the file. */
+	/* libexpat keeps each name, and all attributes in an element before we are asked: up to 14 bytes for one of the file. */
 	if (size > RD_SOURCE_XML_MAX)
-		return rd_err_set(err, EFBIG, name, "an XML file of more than %zu bytes", RD_SOURCE_XML_MAX);
+		return rd_err_set(err, EFBIG, name, "XML file larger than %zu bytes", RD_SOURCE_XML_MAX);
 	xml.parser = rd_libexpat.XML_ParserCreate(NULL);
 	if (!xml.parser)
-		return rd_err_set(err, ENOMEM, name, "no memory to read it");
+		return rd_err_set(err, ENOMEM, name, "out of memory");
 	rd_libexpat.XML_SetUserData(xml.parser, &xml);
 	rd_libexpat.XML_SetElementHandler(xml.parser, on_start, on_end);
 	rd_libexpat.XML_SetStartDoctypeDeclHandler(xml.parser, on_doctype);
 	if (rd_libexpat.XML_Parse(xml.parser, text, (int)size, XML_TRUE) != XML_STATUS_OK)
-		r = refused(&xml);
+		r = parse_error(&xml);
 	rd_libexpat.XML_ParserFree(xml.parser);
 	return r;
 }
