@@ -144,7 +144,7 @@ void qp_recorder_tell_lost(struct qp_recorder *rec, struct rd_errlist *errors)
 		rd_errlist_add(errors, &err);
 		return;
 	}
-	if (rd_session_let_go(rec->session, &err)) {
+	if (rd_session_ended_early(rec->session, &err)) {
 		struct rd_err why = err;
 
 		rd_err_set(&err, why.code, "recorder",

@@ -26,8 +26,8 @@ struct run {
 	struct rd_qp_trace_summary sum;
 	int signals;
 	bool stopped, interrupted, reader_gone;
-	enum rd_let_go let_go; /* the holder has ended it */
-	struct rd_err why_let_go;
+	enum rd_early_end early_end; /* the holder has ended it */
+	struct rd_err why_early;
 };
 
 static bool enough(const struct run *run)
@@ -113,7 +113,7 @@ static void wait_a_little(struct run *run, int ms)
 	if (poll(fds, RD_ARRAY_SIZE(fds), ms) <= 0)
 		return;
 	if (fds[1].revents)
-		run->let_go = rd_session_let_go(run->rec.session, &run->why_let_go);
+		run->early_end = rd_session_ended_early(run->rec.session, &run->why_early);
 	if (fds[2].revents & POLLERR)
 		run->reader_gone = true;
 }
@@ -129,7 +129,7 @@ static int loop(struct run *run, struct rd_err *err)
 	uint64_t end = run->opts->duration > 0 ? start + (uint64_t)(run->opts->duration * 1e9) : UINT64_MAX;
 	int nap = POLL_MIN_MS, r = 0;
 
-	while (!signalled(run) && !run->let_go && !run->reader_gone && !enough(run)) {
+	while (!signalled(run) && !run->early_end && !run->reader_gone && !enough(run)) {
 		r = drain(run, err);
 		if (r < 0 || now(run) >= end || enough(run))
 			break;
@@ -188,9 +188,9 @@ static void note_trouble(struct run *run)
 	struct rd_errlist *notes = &run->rec.notes;
 	struct rd_err err = { 0 };
 
-	if (run->let_go) {
-		rd_errlist_add(notes, &run->why_let_go);
-		rd_warn(run->ctx, "recording has ended early: %s", run->why_let_go.message);
+	if (run->early_end) {
+		rd_errlist_add(notes, &run->why_early);
+		rd_warn(run->ctx, "recording has ended early: %s", run->why_early.message);
 	}
 	if (run->rec.damaged) {
 		rd_err_set(&err, EBADMSG, "recorder", "%" PRIu64 " records made no sense and were left out",
@@ -213,7 +213,7 @@ static int finish(struct run *run, struct rd_err *err)
 	memcpy(run->sum.per_backend, info->per_backend, sizeof(run->sum.per_backend));
 	run->sum.functions = info->functions;
 	rd_answer_init(run->ctx, &report);
-	report.status = run->let_go ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
+	report.status = run->early_end ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 	rd_report_qp_trace_summary(&report, &run->sum);
 	for (size_t i = 0; i < run->rec.notes.n; i++)
 		rd_errlist_add(&report.errors, &run->rec.notes.v[i]);

@@ -81,7 +81,7 @@ static void wait_for_input(struct trace *t, uint64_t ns, bool *reader_gone)
 	if (ppoll(fds, 3 + trace_child_fds(&t->child, fds + 3), &ts, NULL) <= 0)
 		return;
 	if (fds[1].revents)
-		t->let_go = rd_session_let_go(t->session, &t->why_let_go);
+		t->early_end = rd_session_ended_early(t->session, &t->why_early);
 	if (fds[2].revents & POLLERR)
 		*reader_gone = true;
 	trace_child_serve(&t->child);
@@ -120,7 +120,7 @@ int trace_loop(struct trace *t, struct rd_err *err)
 
 	if (t->opts->user_stack)
 		nap_max = POLL_USTACK_NS;
-	while (r >= 0 && !trace_signalled(t) && !t->child.ended && !t->let_go && !reader_gone && !enough_shown(t)) {
+	while (r >= 0 && !trace_signalled(t) && !t->child.ended && !t->early_end && !reader_gone && !enough_shown(t)) {
 		r = drain(t, err);
 		nap = r > 0 ? POLL_MIN_NS : nap * 2 < nap_max ? nap * 2 : nap_max;
 		at = now(t);

@@ -66,7 +66,7 @@ static void fill_summary(const struct trace *t, struct rd_trace_summary *sum)
 	memcpy(sum->per_backend, info->per_backend, sizeof(sum->per_backend));
 	sum->functions = info->functions;
 	sum->benign = t->benign;
-	sum->let_go = t->let_go;
+	sum->early_end = t->early_end;
 }
 
 /* The closing line. Lost and missed are always printed, even if 0. */
@@ -137,9 +137,9 @@ static void report_problems(struct trace *t)
 {
 	struct rd_err err = { 0 };
 
-	if (t->let_go) {
-		rd_errlist_add(&t->notes, &t->why_let_go);
-		rd_warn(t->ctx, "trace ended early: %s", t->why_let_go.message);
+	if (t->early_end) {
+		rd_errlist_add(&t->notes, &t->why_early);
+		rd_warn(t->ctx, "trace ended early: %s", t->why_early.message);
 	}
 	if (t->invalid) {
 		rd_err_set(&err, EBADMSG, "event record", "%" PRIu64 " invalid records ignored", t->invalid);
@@ -158,7 +158,7 @@ int trace_finish(struct trace *t)
 	report_problems(t);
 	fill_summary(t, &sum);
 	rd_answer_init(t->ctx, &report);
-	report.status = t->let_go ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
+	report.status = t->early_end ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 	r = fill_report(t, &report, &sum, &err);
 	if (!r && rd_metrics_wanted(t->ctx))
 		rd_report_trace_metrics(&report);

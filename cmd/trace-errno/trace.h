@@ -48,8 +48,8 @@ struct trace {
 	struct rd_count *benign_counts; /* delivered events that are benign */
 	size_t n_benign_counts, cap_benign_counts;
 	bool interrupted, headed;
-	enum rd_let_go let_go; /* the holder has ended the trace */
-	struct rd_err why_let_go;
+	enum rd_early_end early_end; /* the holder has ended the trace */
+	struct rd_err why_early;
 };
 
 /* trace-opts.c */

@@ -11,7 +11,7 @@
 
 #define S UINT64_C(1000000000)
 
-static enum rd_let_go step(struct rd_watch *w, uint64_t now_ns, uint64_t run_ns, bool counted)
+static enum rd_early_end step(struct rd_watch *w, uint64_t now_ns, uint64_t run_ns, bool counted)
 {
 	return rd_watch_step(w, &(struct rd_watch_reading){ .now_ns = now_ns, .run_ns = run_ns, .counted = counted });
 }
@@ -22,19 +22,20 @@ static void share_of_one_processor(void **state)
 
 	(void)state;
 	assert_true(rd_watch_due(&w, 0));
-	assert_int_equal(step(&w, 100 * S, 5 * S, true), RD_LET_GO_NOT); /* what was before the first look is not ours */
+	assert_int_equal(step(&w, 100 * S, 5 * S, true),
+			 RD_EARLY_END_NOT); /* what was before the first look is not ours */
 	assert_false(rd_watch_due(&w, 101 * S));
-	assert_int_equal(step(&w, 101 * S, 6 * S, true), RD_LET_GO_NOT); /* half a window says nothing */
+	assert_int_equal(step(&w, 101 * S, 6 * S, true), RD_EARLY_END_NOT); /* half a window says nothing */
 	assert_true(rd_watch_due(&w, 102 * S));
-	assert_int_equal(step(&w, 102 * S, 5 * S + S / 5, true), RD_LET_GO_NOT); /* 10% is allowed */
+	assert_int_equal(step(&w, 102 * S, 5 * S + S / 5, true), RD_EARLY_END_NOT); /* 10% is allowed */
 	assert_float_equal(w.percent, 10, 1e-9);
-	assert_int_equal(step(&w, 104 * S, 5 * S + S / 5 + S / 5 + 1000000, true), RD_LET_GO_CPU);
+	assert_int_equal(step(&w, 104 * S, 5 * S + S / 5 + S / 5 + 1000000, true), RD_EARLY_END_CPU);
 	assert_float_equal(w.percent, 10.05, 1e-9);
 	/* On many processors the sum may be above 100. */
 	w = (struct rd_watch){ .max_percent = 250 };
 	step(&w, 0, 0, true);
-	assert_int_equal(step(&w, 2 * S, 5 * S, true), RD_LET_GO_NOT);
-	assert_int_equal(step(&w, 4 * S, 11 * S, true), RD_LET_GO_CPU);
+	assert_int_equal(step(&w, 2 * S, 5 * S, true), RD_EARLY_END_NOT);
+	assert_int_equal(step(&w, 4 * S, 11 * S, true), RD_EARLY_END_CPU);
 	assert_float_equal(w.percent, 300, 1e-9);
 }
 
@@ -45,7 +46,7 @@ static void late_looks(void **state)
 
 	(void)state;
 	step(&w, 0, 0, true);
-	assert_int_equal(step(&w, 20 * S, 2 * S, true), RD_LET_GO_NOT);
+	assert_int_equal(step(&w, 20 * S, 2 * S, true), RD_EARLY_END_NOT);
 	assert_float_equal(w.percent, 10, 1e-9);
 }
 
@@ -56,12 +57,12 @@ static void statistics_that_come_and_go(void **state)
 
 	(void)state;
 	step(&w, 0, 0, false);
-	assert_int_equal(step(&w, 2 * S, 0, false), RD_LET_GO_NOT);
-	assert_int_equal(step(&w, 4 * S, S, true), RD_LET_GO_NOT); /* the window begins here */
+	assert_int_equal(step(&w, 2 * S, 0, false), RD_EARLY_END_NOT);
+	assert_int_equal(step(&w, 4 * S, S, true), RD_EARLY_END_NOT); /* the window begins here */
 	assert_float_equal(w.highest, 0, 0);
-	assert_int_equal(step(&w, 6 * S, 2 * S, false), RD_LET_GO_NOT); /* and was not measured to its end */
-	assert_int_equal(step(&w, 8 * S, 3 * S, true), RD_LET_GO_NOT);
-	assert_int_equal(step(&w, 10 * S, 4 * S, true), RD_LET_GO_CPU);
+	assert_int_equal(step(&w, 6 * S, 2 * S, false), RD_EARLY_END_NOT); /* and was not measured to its end */
+	assert_int_equal(step(&w, 8 * S, 3 * S, true), RD_EARLY_END_NOT);
+	assert_int_equal(step(&w, 10 * S, 4 * S, true), RD_EARLY_END_CPU);
 }
 
 static void no_limit(void **state)
@@ -71,8 +72,8 @@ static void no_limit(void **state)
 	(void)state;
 	assert_false(rd_watch_due(&w, S));
 	step(&w, 0, 0, true);
-	assert_int_equal(step(&w, 1000 * S, 100000 * S, true), RD_LET_GO_NOT);
-	assert_int_equal(rd_watch_reader(&w, 1000000 * S), RD_LET_GO_NOT);
+	assert_int_equal(step(&w, 1000 * S, 100000 * S, true), RD_EARLY_END_NOT);
+	assert_int_equal(rd_watch_reader(&w, 1000000 * S), RD_EARLY_END_NOT);
 }
 
 static void nobody_reads(void **state)
@@ -80,12 +81,12 @@ static void nobody_reads(void **state)
 	struct rd_watch w = { .max_silence_ns = 300 * S, .heard_ns = 1000 * S };
 
 	(void)state;
-	assert_int_equal(rd_watch_reader(&w, 900 * S), RD_LET_GO_NOT);
-	assert_int_equal(rd_watch_reader(&w, 1300 * S), RD_LET_GO_NOT);
-	assert_int_equal(rd_watch_reader(&w, 1300 * S + 1), RD_LET_GO_UNREAD);
+	assert_int_equal(rd_watch_reader(&w, 900 * S), RD_EARLY_END_NOT);
+	assert_int_equal(rd_watch_reader(&w, 1300 * S), RD_EARLY_END_NOT);
+	assert_int_equal(rd_watch_reader(&w, 1300 * S + 1), RD_EARLY_END_UNREAD);
 	w.heard_ns = 1300 * S;
-	assert_int_equal(rd_watch_reader(&w, 1300 * S + 1), RD_LET_GO_NOT);
-	assert_int_equal(step(&w, 1601 * S, 0, false), RD_LET_GO_UNREAD);
+	assert_int_equal(rd_watch_reader(&w, 1300 * S + 1), RD_EARLY_END_NOT);
+	assert_int_equal(step(&w, 1601 * S, 0, false), RD_EARLY_END_UNREAD);
 }
 
 static void records(void **state)

@@ -7,8 +7,8 @@
 #include "source/shared/source.h"
 
 /*
- * Reads the kernel log from /dev/kmsg. If it is not readable, sets klog->known and adds the reason to `errors` (may be NULL), and
- * returns 0. 0 or -ENOMEM. `klog` is zeroed by the caller, which must release it in any case.
+ * Reads the kernel log from /dev/kmsg. Returns 0 or -ENOMEM. For a log that is not readable it returns 0, sets klog->known, and adds
+ * the reason to `errors` (may be NULL). `klog` is zeroed by the caller, which must release it in any case.
  */
 int rd_collect_klog(struct rd_source *src, struct rd_klog *klog, struct rd_errlist *errors, struct rd_err *err);
 

@@ -27,13 +27,13 @@ void rd_event_deinit(struct rd_event *event)
 	memset(event, 0, sizeof(*event));
 }
 
-const char *rd_let_go_name(enum rd_let_go why)
+const char *rd_early_end_name(enum rd_early_end why)
 {
 	static const char *const names[] = {
-		[RD_LET_GO_DIED] = "holder-died",
-		[RD_LET_GO_DETACHED] = "detached",
-		[RD_LET_GO_UNREAD] = "unread",
-		[RD_LET_GO_CPU] = "max-cpu",
+		[RD_EARLY_END_DIED] = "holder-died",
+		[RD_EARLY_END_DETACHED] = "detached",
+		[RD_EARLY_END_UNREAD] = "unread",
+		[RD_EARLY_END_CPU] = "max-cpu",
 	};
 
 	return (size_t)why < RD_ARRAY_SIZE(names) ? names[why] : NULL;

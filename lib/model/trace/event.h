@@ -71,14 +71,14 @@ struct rd_trace_totals {
 };
 
 /* Why the hooks were detached before the command requested it. */
-enum rd_let_go {
-	RD_LET_GO_NOT = 0,
-	RD_LET_GO_DIED,	    /* the holder process died */
-	RD_LET_GO_DETACHED, /* requested: --detach-all, SIGTERM */
-	RD_LET_GO_UNREAD,   /* events were not read for too long */
-	RD_LET_GO_CPU,	    /* the programs used more CPU than --max-cpu */
+enum rd_early_end {
+	RD_EARLY_END_NOT = 0,
+	RD_EARLY_END_DIED,     /* the holder process died */
+	RD_EARLY_END_DETACHED, /* requested: --detach-all, SIGTERM */
+	RD_EARLY_END_UNREAD,   /* events were not read for too long */
+	RD_EARLY_END_CPU,      /* the programs used more CPU than --max-cpu */
 };
-/* NULL for RD_LET_GO_NOT; else "holder-died", "detached", "unread", "max-cpu". */
-const char *rd_let_go_name(enum rd_let_go why);
+/* NULL for RD_EARLY_END_NOT; else "holder-died", "detached", "unread", "max-cpu". */
+const char *rd_early_end_name(enum rd_early_end why);
 
 #endif

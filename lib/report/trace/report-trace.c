@@ -64,7 +64,7 @@ enum origin_column {
 	OR_COLUMNS
 };
 
-_Static_assert(EV_COLUMNS == RD_TRACE_EVENT_COLUMNS, "the header says how many");
+_Static_assert(EV_COLUMNS == RD_TRACE_EVENT_COLUMNS, "RD_TRACE_EVENT_COLUMNS differs");
 
 static const struct rd_column place_columns[PLACE_COLUMNS];
 static const struct rd_column kframe_columns[FRAME_COLUMNS];
@@ -260,7 +260,7 @@ void rd_report_trace_summary(struct rd_report *report, const struct rd_trace_sum
 	rd_row_uint(row, SUM_BENIGN, sum->benign);
 	if (t->run_ns.known == RD_OK)
 		rd_row_double(row, SUM_RUN, (double)t->run_ns.v / 1e9);
-	rd_row_str(row, SUM_ENDED, rd_let_go_name(sum->let_go));
+	rd_row_str(row, SUM_ENDED, rd_early_end_name(sum->early_end));
 	add_by_origin(report, sum, set, hide_benign);
 }
 

@@ -13,8 +13,8 @@ struct rd_section *rd_report_trace_event(const struct rd_event *event, const str
 
 /* Failures per origin, verb, device and error. */
 struct rd_origin_count {
-	int fn;					    /* function id; -1: the record named none of ours */
-	const char *object, *method, *verb, *ibdev; /* NULL: not known */
+	int fn;					    /* function id; -1: unknown */
+	const char *object, *method, *verb, *ibdev; /* NULL: unknown */
 	int err;				    /* negative errno */
 	uint64_t count;
 	uint64_t benign; /* part of count that is benign */
@@ -26,7 +26,7 @@ struct rd_trace_summary {
 	size_t functions;
 	struct rd_trace_totals totals;
 	uint64_t benign; /* delivered events that are benign */
-	enum rd_let_go let_go;
+	enum rd_early_end early_end;
 	const struct rd_origin_count *counts;
 	size_t n_counts;
 };

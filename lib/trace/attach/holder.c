@@ -165,11 +165,11 @@ static void set_sender(struct holder *h, struct rd_err *err)
 		   info.ssi_uid);
 }
 
-static enum rd_let_go check_limits(struct holder *h, struct rd_err *err)
+static enum rd_early_end check_limits(struct holder *h, struct rd_err *err)
 {
 	struct rd_watch_reading reading = { .now_ns = now_ns() };
 	struct rd_attach_counts counts;
-	enum rd_let_go why;
+	enum rd_early_end why;
 
 	if (rd_watch_due(&h->watch, reading.now_ns)) {
 		rd_attach_count(&h->attach, &counts);
@@ -180,21 +180,21 @@ static enum rd_let_go check_limits(struct holder *h, struct rd_err *err)
 	} else {
 		why = rd_watch_reader(&h->watch, reading.now_ns);
 	}
-	if (why == RD_LET_GO_CPU)
+	if (why == RD_EARLY_END_CPU)
 		rd_err_set(err, ECANCELED, "trace",
 			   "BPF programs used %.2f%% of a CPU over %d s; --max-cpu allows %g%%", h->watch.percent,
 			   (int)(RD_WATCH_WINDOW_NS / 1000000000u), h->watch.max_percent);
-	if (why == RD_LET_GO_UNREAD)
+	if (why == RD_EARLY_END_UNREAD)
 		rd_err_set(err, ECANCELED, "trace", "no events were read for %.0f s (--max-unread)",
 			   (double)h->watch.max_silence_ns / 1e9);
 	return why;
 }
 
 /* Until the command stops the trace or a limit ends it; then `err` has the reason. */
-static enum rd_let_go serve(struct holder *h, struct rd_err *err)
+static enum rd_early_end serve(struct holder *h, struct rd_err *err)
 {
 	int wait = h->watch.max_percent > 0 || h->watch.max_silence_ns ? WATCH_MS : -1;
-	enum rd_let_go why = RD_LET_GO_NOT;
+	enum rd_early_end why = RD_EARLY_END_NOT;
 
 	h->watch.heard_ns = now_ns();
 	while (!why) {
@@ -206,7 +206,7 @@ static enum rd_let_go serve(struct holder *h, struct rd_err *err)
 			break;
 		if (p[1].revents) {
 			set_sender(h, err);
-			return RD_LET_GO_DETACHED;
+			return RD_EARLY_END_DETACHED;
 		}
 		why = check_limits(h, err);
 	}
@@ -214,9 +214,9 @@ static enum rd_let_go serve(struct holder *h, struct rd_err *err)
 }
 
 /* The last message to the command. */
-static void send_early_end(struct holder *h, enum rd_let_go why, const struct rd_err *err)
+static void send_early_end(struct holder *h, enum rd_early_end why, const struct rd_err *err)
 {
-	struct rd_msg msg = { .type = RD_MSG_LET_GO, .why = why, .err = *err };
+	struct rd_msg msg = { .type = RD_MSG_EARLY_END, .why = why, .err = *err };
 
 	*h->attach.programs.on = false;
 	read_counts(h, &msg.counts);
@@ -335,7 +335,7 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 	_cleanup_free_ char *reason = NULL;
 	uint64_t start = now_ms();
 	struct rd_err err = {};
-	enum rd_let_go why;
+	enum rd_early_end why;
 	int r;
 
 	detach_from_command(sock);
@@ -349,7 +349,7 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 		msg.a = h.attach.programs.on_at;
 		snprintf(msg.text, sizeof(msg.text), "%s", reason ? reason : "");
 		r = rd_msg_send(sock, &msg, h.attach.programs.fds, RD_FD_COUNT);
-		why = r ? RD_LET_GO_NOT : serve(&h, &err);
+		why = r ? RD_EARLY_END_NOT : serve(&h, &err);
 		if (why)
 			send_early_end(&h, why, &err);
 	} else {

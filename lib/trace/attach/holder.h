@@ -20,13 +20,13 @@ enum rd_msg_type {
 	RD_MSG_READING,	   /* command: events are being read */
 	RD_MSG_GET_COUNTS, /* command: request for counts */
 	RD_MSG_COUNTS,	   /* holder: counters of the kernel */
-	RD_MSG_LET_GO,	   /* holder: detaches the hooks early; reason and last counts */
+	RD_MSG_EARLY_END,  /* holder: detaches the hooks early; reason and last counts */
 	RD_MSG_STOP,	   /* command: detach the hooks */
 };
 
 struct rd_msg {
 	enum rd_msg_type type;
-	enum rd_let_go why;
+	enum rd_early_end why;
 	uint64_t a, b; /* done, total; offset of the switch in its map */
 	struct rd_attach_counts counts;
 	double seconds;

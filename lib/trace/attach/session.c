@@ -30,7 +30,7 @@ struct rd_session {
 	uint64_t reading_sent; /* CLOCK_MONOTONIC, ns: time of the last RD_MSG_READING */
 	bool counted;
 	struct rd_attach_counts counts; /* last counts from the holder */
-	enum rd_let_go let_go;
+	enum rd_early_end early_end;
 	struct rd_err why;
 	struct rd_session_info info;
 };
@@ -206,30 +206,30 @@ static int receive_message(struct rd_session *session, int timeout_ms)
 
 	if (r)
 		return r;
-	if (msg.type == RD_MSG_COUNTS || msg.type == RD_MSG_LET_GO) {
+	if (msg.type == RD_MSG_COUNTS || msg.type == RD_MSG_EARLY_END) {
 		session->counts = msg.counts;
 		session->counted = true;
 	}
-	if (msg.type == RD_MSG_LET_GO) {
-		session->let_go = msg.why;
+	if (msg.type == RD_MSG_EARLY_END) {
+		session->early_end = msg.why;
 		session->why = msg.err;
 	}
 	return 0;
 }
 
-enum rd_let_go rd_session_let_go(struct rd_session *session, struct rd_err *err)
+enum rd_early_end rd_session_ended_early(struct rd_session *session, struct rd_err *err)
 {
 	int r = 0;
 
-	while (!r && !session->stopped && !session->let_go)
+	while (!r && !session->stopped && !session->early_end)
 		r = receive_message(session, 0);
-	if (!session->let_go && !session->stopped && r != -EAGAIN && r != -EINTR) {
-		session->let_go = RD_LET_GO_DIED;
+	if (!session->early_end && !session->stopped && r != -EAGAIN && r != -EINTR) {
+		session->early_end = RD_EARLY_END_DIED;
 		rd_err_set(&session->why, ECHILD, "trace", "the process that held the hooks died");
 	}
-	if (session->let_go)
+	if (session->early_end)
 		*err = session->why;
-	return session->let_go;
+	return session->early_end;
 }
 
 void rd_session_reading(struct rd_session *session)
@@ -241,7 +241,7 @@ void rd_session_reading(struct rd_session *session)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-	if (session->stopped || session->let_go || now - session->reading_sent < READING_NS)
+	if (session->stopped || session->early_end || now - session->reading_sent < READING_NS)
 		return;
 	session->reading_sent = now;
 	/* Do not block on a stopped holder. */
@@ -253,7 +253,7 @@ static void request_counts(struct rd_session *session)
 {
 	struct rd_msg msg = { .type = RD_MSG_GET_COUNTS };
 
-	if (session->stopped || session->let_go || rd_msg_send(session->sock, &msg, NULL, 0))
+	if (session->stopped || session->early_end || rd_msg_send(session->sock, &msg, NULL, 0))
 		return;
 	receive_message(session, RESPONSE_MS);
 }

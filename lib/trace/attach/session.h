@@ -69,11 +69,11 @@ const struct rd_session_info *rd_session_info(const struct rd_session *session);
 /* The ring buffer map, for rd_source_live_set_ring. */
 int rd_session_ring_fd(const struct rd_session *session);
 
-/* Becomes readable when the result of rd_session_let_go may have changed. */
+/* Becomes readable when the result of rd_session_ended_early may have changed. */
 int rd_session_holder_fd(const struct rd_session *session);
 
 /* Whether the hooks were detached without rd_session_stop, and why (`err`; not changed otherwise). */
-enum rd_let_go rd_session_let_go(struct rd_session *session, struct rd_err *err);
+enum rd_early_end rd_session_ended_early(struct rd_session *session, struct rd_err *err);
 
 /* To be called whenever events have been read: informs the holder that the reader is alive. */
 void rd_session_reading(struct rd_session *session);

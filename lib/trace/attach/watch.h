@@ -27,10 +27,10 @@ struct rd_watch_reading {
 /* Whether run times are to be read again, which costs one system call per program. */
 bool rd_watch_due(const struct rd_watch *watch, uint64_t now_ns);
 
-/* RD_LET_GO_NOT, RD_LET_GO_UNREAD or RD_LET_GO_CPU. A window in which run statistics were off at times is ignored. */
-enum rd_let_go rd_watch_step(struct rd_watch *watch, const struct rd_watch_reading *reading);
+/* RD_EARLY_END_NOT, RD_EARLY_END_UNREAD or RD_EARLY_END_CPU. A window in which run statistics were off at times is ignored. */
+enum rd_early_end rd_watch_step(struct rd_watch *watch, const struct rd_watch_reading *reading);
 
-/* Checks only for RD_LET_GO_UNREAD. */
-enum rd_let_go rd_watch_reader(const struct rd_watch *watch, uint64_t now_ns);
+/* Checks only for RD_EARLY_END_UNREAD. */
+enum rd_early_end rd_watch_reader(const struct rd_watch *watch, uint64_t now_ns);
 
 #endif

@@ -99,7 +99,7 @@ static int read_lists(struct rd_sel *sel)
 	rc = rd_ksyms_read_filter(sel->src, lacks_file, sel, &sel->filter, &err);
 	sel->filter_known = !rc;
 	if (rc) {
-		rd_err_hint(&err, "functions that cannot be hooked are not known before attaching");
+		rd_err_hint(&err, "which functions can be hooked is unknown until attaching");
 		rd_errlist_add(sel->notes, &err);
 		if (rc == -ENOMEM)
 			return nomem(sel);

@@ -110,12 +110,12 @@ static enum rd_rule rule_of(const struct rd_sel *sel, const struct work *w, size
 }
 
 /* Marks in w->seen the functions of one rule, and all functions reachable from them. */
-static void reach_aside(struct rd_sel *sel, struct work *w, enum rd_rule rule, const bool *skip)
+static void reach_excluded(struct rd_sel *sel, struct work *w, enum rd_rule rule, const bool *skip)
 {
 	memset(w->seen, 0, sel->set->n_fns);
-	for (size_t i = 0; i < sel->n_aside; i++)
-		if (sel->aside_rule[i] == rule)
-			rd_sel_reach(sel, sel->aside[i], skip, w->seen, w->stack);
+	for (size_t i = 0; i < sel->n_excluded; i++)
+		if (sel->excluded_rule[i] == rule)
+			rd_sel_reach(sel, sel->excluded[i], skip, w->seen, w->stack);
 }
 
 /*
@@ -134,7 +134,7 @@ static int add_queue_callbacks(struct rd_sel *sel, struct work *w)
 				rd_sel_reach(sel, sel->set->roots[i].fn, w->skip, w->seen, w->stack);
 	for (size_t i = 0; i < sel->n_takes; i++)
 		if (w->seen[sel->takes[i].from] && w->by_name[sel->takes[i].to] == RD_RULE_SELECTED &&
-		    rd_sel_add_aside(sel, sel->takes[i].to, RD_RULE_DATA_PATH))
+		    rd_sel_add_excluded(sel, sel->takes[i].to, RD_RULE_DATA_PATH))
 			return -ENOMEM;
 	return 0;
 }
@@ -147,7 +147,7 @@ static void leave_out_data_path(struct rd_sel *sel, struct work *w)
 {
 	for (size_t i = 0; i < sel->set->n_roots; i++)
 		w->skip[sel->set->roots[i].fn] = true;
-	reach_aside(sel, w, RD_RULE_DATA_PATH, w->skip);
+	reach_excluded(sel, w, RD_RULE_DATA_PATH, w->skip);
 	for (size_t i = 0; i < sel->set->n_fns; i++)
 		if (w->seen[i] && w->by_name[i] == RD_RULE_SELECTED)
 			w->by_name[i] = RD_RULE_DATA_PATH;
@@ -158,7 +158,7 @@ static void inherit_rule(struct rd_sel *sel, struct work *w, enum rd_rule rule)
 {
 	struct rd_fnset *set = sel->set;
 
-	reach_aside(sel, w, rule, w->none);
+	reach_excluded(sel, w, rule, w->none);
 	for (uint32_t i = 0; i < set->n_fns; i++)
 		if (set->fns[i].rule == rule)
 			rd_sel_reach(sel, i, w->none, w->seen, w->stack);
@@ -178,9 +178,9 @@ static void judge_names(struct rd_sel *sel, struct work *w)
 		if (w->by_name[i] == RD_RULE_DATA_PATH && set->modules[set->fns[i].module].file_matches)
 			w->by_name[i] = RD_RULE_SELECTED;
 	}
-	for (size_t i = 0; i < sel->n_aside; i++)
-		if (w->by_name[sel->aside[i]] == RD_RULE_SELECTED)
-			w->by_name[sel->aside[i]] = sel->aside_rule[i];
+	for (size_t i = 0; i < sel->n_excluded; i++)
+		if (w->by_name[sel->excluded[i]] == RD_RULE_SELECTED)
+			w->by_name[sel->excluded[i]] = sel->excluded_rule[i];
 	for (size_t i = 0; i < set->n_roots; i++)
 		w->by_name[set->roots[i].fn] = RD_RULE_SELECTED;
 	/* A cold part is left out, but its calls are calls of its function. */

@@ -37,13 +37,13 @@ static int add_root(struct rd_sel *sel, uint32_t fn, const char *via)
 	return 0;
 }
 
-int rd_sel_add_aside(struct rd_sel *sel, uint32_t fn, enum rd_rule rule)
+int rd_sel_add_excluded(struct rd_sel *sel, uint32_t fn, enum rd_rule rule)
 {
-	if (rd_grow(&sel->aside, &sel->cap_aside, sel->n_aside + 1, sizeof(*sel->aside)) ||
-	    rd_grow(&sel->aside_rule, &sel->cap_aside_rule, sel->n_aside + 1, sizeof(*sel->aside_rule)))
+	if (rd_grow(&sel->excluded, &sel->cap_excluded, sel->n_excluded + 1, sizeof(*sel->excluded)) ||
+	    rd_grow(&sel->excluded_rule, &sel->cap_excluded_rule, sel->n_excluded + 1, sizeof(*sel->excluded_rule)))
 		return nomem(sel);
-	sel->aside[sel->n_aside] = fn;
-	sel->aside_rule[sel->n_aside++] = rule;
+	sel->excluded[sel->n_excluded] = fn;
+	sel->excluded_rule[sel->n_excluded++] = rule;
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static int roots_of_table(struct rd_sel *sel, uint32_t m, const char *name, cons
 		rule = rule_of(member.name);
 		snprintf(via, sizeof(via), "%s.%s", name, member.name);
 		rc = rule == RD_RULE_SELECTED ? add_root(sel, mod->fn_of[p->to], via) :
-						rd_sel_add_aside(sel, mod->fn_of[p->to], rule);
+						rd_sel_add_excluded(sel, mod->fn_of[p->to], rule);
 		if (rc)
 			return rc;
 	}
@@ -217,7 +217,7 @@ static int roots_of_file_operations(struct rd_sel *sel, uint32_t m, const struct
 		rc = add_entry_point(sel, entries.open, "open", RD_ENTRY_UVERBS_OPEN);
 	/* Soft drivers ring their doorbells through write(2) on a uverbs file. */
 	if (!rc)
-		rc = rd_sel_add_aside(sel, entries.write, RD_RULE_DATA_PATH);
+		rc = rd_sel_add_excluded(sel, entries.write, RD_RULE_DATA_PATH);
 	return rc;
 }
 
@@ -238,7 +238,7 @@ static int roots_of_ucma(struct rd_sel *sel, uint32_t m, const struct rd_elf_sym
 		fn = mod->fn_of[p->to];
 		rule = rd_rules_name(sel->set->fns[fn].name);
 		snprintf(via, sizeof(via), "rdma_ucm command %u", (unsigned)((p->offset - object->offset) / 8));
-		rc = rule == RD_RULE_SELECTED ? add_root(sel, fn, via) : rd_sel_add_aside(sel, fn, rule);
+		rc = rule == RD_RULE_SELECTED ? add_root(sel, fn, via) : rd_sel_add_excluded(sel, fn, rule);
 		if (rc)
 			return rc;
 	}
@@ -276,7 +276,7 @@ static int add_handler(struct rd_sel *sel, uint32_t fn, bool in_write_table)
 		return 0;
 	rule = rd_rules_name(f->name);
 	if (rule != RD_RULE_SELECTED)
-		return rd_sel_add_aside(sel, fn, rule);
+		return rd_sel_add_excluded(sel, fn, rule);
 	if (!ioctl)
 		f->entry = RD_ENTRY_WRITE_HANDLER;
 	return add_root(sel, fn, ioctl ? "ioctl handler" : "write handler");

@@ -40,9 +40,9 @@ struct rd_sel {
 	struct rd_sel_edge *takes; /* code of `from` takes the address of `to` */
 	size_t n_takes, cap_takes;
 	uint32_t *edge_first; /* n_fns + 1: first edge of each function */
-	uint32_t *aside;      /* functions of ops members that a rule excludes as roots */
-	enum rd_rule *aside_rule;
-	size_t n_aside, cap_aside, cap_aside_rule;
+	uint32_t *excluded;   /* functions of ops members that a rule excludes as roots */
+	enum rd_rule *excluded_rule;
+	size_t n_excluded, cap_excluded, cap_excluded_rule;
 };
 
 /* modload.c: adds the modules with which[index in kmods], with their files and BTF; notes what is missing. */
@@ -61,7 +61,7 @@ void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bo
 void rd_sel_find_drivers(struct rd_sel *sel); /* sets has_ops of modules */
 int rd_sel_find_roots(struct rd_sel *sel);
 /* Adds a function of an ops member that is not a root; the rule also applies to functions reachable only from it. */
-int rd_sel_add_aside(struct rd_sel *sel, uint32_t fn, enum rd_rule rule);
+int rd_sel_add_excluded(struct rd_sel *sel, uint32_t fn, enum rd_rule rule);
 
 /* judge.c: the rule of each function, and the roots it is reachable from. */
 int rd_sel_judge(struct rd_sel *sel);

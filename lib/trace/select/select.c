@@ -25,8 +25,8 @@ static void sel_deinit(struct rd_sel *sel, size_t n_modules)
 	free(sel->edges);
 	free(sel->takes);
 	free(sel->edge_first);
-	free(sel->aside);
-	free(sel->aside_rule);
+	free(sel->excluded);
+	free(sel->excluded_rule);
 }
 
 /* Reads what all modules need. Only the list of modules is mandatory. */
