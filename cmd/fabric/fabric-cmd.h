@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters --fabric: what the parts of the command share. */
+/* counters --fabric: declarations shared by the files of the command. */
 #ifndef RD_CMD_FABRIC_CMD_H
 #define RD_CMD_FABRIC_CMD_H
 
@@ -17,10 +17,10 @@ struct fabric_cmd {
 	struct rd_repeat repeat;
 };
 
-/* What was asked for; an exit code. */
+/* Runs the command; returns an exit code. */
 int fabric_run(struct rd_ctx *ctx, int argc, char **argv);
 
-/* How many durations of sweeps are remembered for their spread. */
+/* Number of latest sweeps whose durations are kept for their spread. */
 #define FABRIC_SWEEPS 1024
 
 struct fabric_session {
@@ -33,34 +33,34 @@ struct fabric_session {
 	size_t n_hosts;
 	unsigned long shard_k, shard_n; /* of --shard; n 0: none */
 	struct rd_shards shards;
-	ssize_t shard; /* which is ours; -1: the ports are not divided */
+	ssize_t shard; /* index of the share of this host; -1: the ports are not divided */
 	double durations[FABRIC_SWEEPS];
 	size_t n_durations;
 };
 
-/* Reads what files were named: thresholds, the plan, the hosts. */
+/* Reads the files given by options: thresholds, the plan, the hosts. */
 int fabric_session_init(struct rd_ctx *ctx, struct fabric_session *s, struct rd_err *err);
 void fabric_session_deinit(struct fabric_session *s);
 
-/* Finds the network. */
+/* Discovers the network. */
 int fabric_session_begin(struct fabric_session *s, struct rd_err *err);
 
-/* One sweep, remembered. */
-int fabric_session_look(struct fabric_session *s, struct rd_err *err);
+/* Sweeps once, and keeps the duration. */
+int fabric_session_sweep(struct fabric_session *s, struct rd_err *err);
 
-/* Divides the ports among the hosts; leaves the selection alone. */
+/* Divides the ports among the hosts; does not change the selection. */
 int fabric_session_divide(struct fabric_session *s, const struct rd_fabric *fabric, struct rd_err *err);
 
-/* A report of the latest look: findings, sections, status, metrics if wanted. `picked`, `order`: see struct
+/* Fills a report of the latest sweep: findings, sections, status, metrics if requested. `picked`, `order`: see struct
  * rd_fabric_shown. */
 void fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, struct rd_report *report);
 
-/* "fabric of mlx5_0/1: 40 nodes, 96 ports read …": the first line of a page. */
+/* "fabric of mlx5_0/1: 0 critical, 1 warning; 40 nodes, 96 ports read in 0.012 s": the first line of the output. */
 void fabric_headline(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out);
 
 int fabric_live(struct fabric_session *s);
 
-/* Reads a topology file of this host. */
+/* Reads a topology file, always from this host. */
 int fabric_read_topology(const char *path, struct rd_fabric *ret, struct rd_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters --fabric --live: the hottest links, errors that move, who waits. */
+/* counters --fabric --live: links with the most traffic, increasing errors, ports waiting for credits. */
 #include <errno.h>
 #include <string.h>
 
@@ -10,18 +10,18 @@
 struct live {
 	struct fabric_session *s;
 	enum rd_fabric_order order;
-	bool resort; /* a key asked for another order: what was read is shown again */
+	bool resort; /* a key changed the order: show the latest sweep again */
 };
 
-static int due(void *arg)
+static int ms_until_due(void *arg)
 {
 	struct live *live = arg;
 
 	return rd_ticks_left_ms(&live->s->cmd->repeat.ticks);
 }
 
-/* The report's first section, which is the ports, is handed over. */
-static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
+/* Sweeps, unless only the order changed. The page takes the first section of the report, the ports. */
+static int make_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
 	static const char *const by[] = { "node", "traffic", "errors", "waiting" };
 	struct live *live = arg;
@@ -33,7 +33,7 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 	if (!live->resort) {
 		if (!rd_repeat_next(&live->s->cmd->repeat))
 			return 1;
-		r = fabric_session_look(live->s, err);
+		r = fabric_session_sweep(live->s, err);
 	}
 	live->resort = false;
 	if (r < 0)
@@ -49,7 +49,7 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 	return 0;
 }
 
-static int key(void *arg, int pressed)
+static int handle_key(void *arg, int pressed)
 {
 	static const struct {
 		int key;
@@ -69,8 +69,8 @@ static int key(void *arg, int pressed)
 	return 0;
 }
 
-/* All counters of the port, by its GUID and number. */
-static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
+/* Shows all counters of the port of a row. */
+static int show_port(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
 {
 	const struct rd_cell *cells = body->rows[row].cells;
 	struct live *live = arg;
@@ -81,7 +81,7 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 	rd_parse_uint(cells[RD_FAB_GUID].s, RD_HEX, UINT64_MAX, &guid);
 	port = rd_fabric_find_port(fabric, guid, (unsigned)cells[RD_FAB_PORT].u);
 	if (port == RD_NONE)
-		return rd_err_set(err, ENODEV, "port", "it is gone");
+		return rd_err_set(err, ENODEV, "port", "no longer in the network");
 	*ret = rd_report_fabric_port(fabric, &fabric->ports[port]);
 	return 0;
 }
@@ -92,19 +92,19 @@ int fabric_live(struct fabric_session *s)
 	static const int restless[] = { RD_FAB_AGE, RD_FAB_INTERVAL, RD_FAB_XMIT,	RD_FAB_RCV,
 					RD_FAB_USE, RD_FAB_WAIT,     RD_FAB_WAIT_TICKS, -1 };
 	static const char *const help[] = {
-		"t        order: most traffic first",
-		"e        order: errors that came, then those that stand",
-		"w        order: who waits longest for credits",
-		"n        order: by node",
+		"t        sort by traffic sent",
+		"e        sort by new errors, then by total errors",
+		"w        sort by time waiting for credits",
+		"n        sort by node",
 		NULL,
 	};
 	static const struct rd_view_ops ops = {
-		.look = look,
-		.due = due,
+		.look = make_page,
+		.due = ms_until_due,
 		.keys = keys,
 		.restless = restless,
-		.key = key,
-		.detail = detail,
+		.key = handle_key,
+		.detail = show_port,
 		.help = help,
 	};
 	struct live live = { .s = s, .order = RD_FABRIC_BY_TRAFFIC };

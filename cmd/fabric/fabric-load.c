@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters --fabric: from the options to a network whose counters are read. */
+/* counters --fabric: opens a port, discovers the network and reads its counters. */
 #include "fabric.h"
 
 #include "analyse/fabric/fabric-update.h"
@@ -12,12 +12,12 @@
 #include <string.h>
 #include <time.h>
 
-/* Datagrams of a walk have no credits and little room in switches: opensm sends 4 at a time, ibnetdiscover 2. What ours adds
- * up to at one agent is the sweep's. */
+/* SMPs are sent on VL15, which has no flow control and few buffers in switches: opensm keeps 4 in flight, ibnetdiscover 2. How
+ * many are in flight to one agent is limited by per_lid of the sweep. */
 #define WALK_WINDOW 8
 #define WALK_TIMEOUT_MS 300
-#define WALK_SOON_NS UINT64_C(5000000000)   /* where a look has found it changed */
-#define WALK_EVERY_NS UINT64_C(30000000000) /* what is new does not tell us */
+#define REDISCOVER_CHANGED_NS UINT64_C(5000000000) /* after a sweep that found a change */
+#define REDISCOVER_NS UINT64_C(30000000000)	   /* otherwise: a sweep does not detect new nodes */
 #define DEFAULT_MAP "/etc/opensm/ib-node-name-map"
 
 static bool is_ethernet(const struct rd_mad_port *port)
@@ -30,28 +30,30 @@ static bool is_up(const struct rd_mad_port *port)
 	return port->state == RD_LINK_ACTIVE || port->state == RD_LINK_ARMED;
 }
 
-/* Why a port cannot show the network. */
-static int refuse(const struct rd_mad_port *port, struct rd_err *err)
+/* Fills `err` with the reason why the network cannot be queried through this port, and a hint. */
+static int set_port_error(const struct rd_mad_port *port, struct rd_err *err)
 {
 	char object[96];
 
 	snprintf(object, sizeof(object), "%s port %u", port->ibdev, port->port);
 	if (is_ethernet(port)) {
-		rd_err_set(err, EPFNOSUPPORT, object, "it has Ethernet below it: there is no InfiniBand network to ask");
-		rd_err_hint(err,
-			    "the switches of a RoCE network are asked by other means; rdmadiag counters shows this "
-			    "host's own counters");
+		rd_err_set(err, EPFNOSUPPORT, object, "link layer is Ethernet, --fabric needs InfiniBand");
+		rd_err_hint(
+			err,
+			"read the counters of RoCE switches with the tools of their vendor; rdmadiag counters shows the "
+			"counters of this host");
 	} else if (port->state <= RD_LINK_DOWN) {
-		rd_err_set(err, ENETDOWN, object, "it is down");
-		rd_err_hint(err, "ibstat %s; look at the cable and at the switch port", port->ibdev);
+		rd_err_set(err, ENETDOWN, object, "port is down");
+		rd_err_hint(err, "ibstat %s; check the cable and the switch port", port->ibdev);
 	} else {
-		rd_err_set(err, ENETUNREACH, object, "it is in state INIT: no subnet manager has configured it");
-		rd_err_hint(err, "see whether a subnet manager runs: sminfo; systemctl status opensm");
+		rd_err_set(err, ENETUNREACH, object, "port is in state INIT: no subnet manager has configured it");
+		rd_err_hint(err, "check whether a subnet manager is running: sminfo; systemctl status opensm");
 	}
 	return -err->code;
 }
 
-static int choose(struct rd_source *source, const char *wanted, struct rd_mad_port *ret, struct rd_err *err)
+/* Selects the port `wanted` or, if NULL, the best one: InfiniBand, and up. */
+static int choose_port(struct rd_source *source, const char *wanted, struct rd_mad_port *ret, struct rd_err *err)
 {
 	_cleanup_free_ struct rd_mad_port *ports = NULL;
 	const struct rd_mad_port *best = NULL;
@@ -70,13 +72,12 @@ static int choose(struct rd_source *source, const char *wanted, struct rd_mad_po
 			best = port;
 	}
 	if (!best) {
-		rd_err_set(err, ENODEV, wanted, "no port of this host has that name");
-		rd_err_hint(err, "the first that there is: %s/%u; ibstat -l names the devices", ports[0].ibdev,
-			    ports[0].port);
+		rd_err_set(err, ENODEV, wanted, "no such port on this host");
+		rd_err_hint(err, "the first port is %s/%u; ibstat -l lists the devices", ports[0].ibdev, ports[0].port);
 		return -ENODEV;
 	}
 	if (is_ethernet(best) || !is_up(best))
-		return refuse(best, err);
+		return set_port_error(best, err);
 	*ret = *best;
 	return 0;
 }
@@ -92,7 +93,8 @@ static int name_nodes(struct fabric_run *run, struct rd_err *err)
 		return path ? r : 0;
 	rd_fabric_name_nodes(&run->fabric, (const char *)bytes.data, &bad);
 	if (bad && path)
-		return rd_err_set(err, EINVAL, path, "%zu of its lines are not: 0x<node GUID> \"name\"", bad);
+		return rd_err_set(err, EINVAL, path, "%zu invalid line%s: expected: 0x<node GUID> \"name\"", bad,
+				  bad == 1 ? "" : "s");
 	return 0;
 }
 
@@ -117,23 +119,23 @@ static void close_port(struct fabric_run *run)
 	run->mads = NULL;
 }
 
-/* Walks over the network again, now. */
-static int walk(struct fabric_run *run, struct rd_err *err)
+/* Discovers the network, and carries counters over from the previous discovery. */
+static int discover(struct fabric_run *run, struct rd_err *err)
 {
-	bool moved = run->moved;
+	bool changed = run->changed;
 	struct rd_fabric found;
-	uint64_t asked;
-	int r = fabric_subsets(&run->opts, &asked, err);
+	uint64_t attributes;
+	int r = fabric_subsets(&run->opts, &attributes, err);
 
 	if (!r)
 		r = open_port(run, err);
 	if (r < 0)
 		return r;
-	run->walked_ns = monotonic(run->source);
-	run->moved = false;
-	r = rd_collect_fabric(run->mads, &run->from, &run->walk, asked, &found, err);
+	run->discovered_ns = monotonic(run->source);
+	run->changed = false;
+	r = rd_collect_fabric(run->mads, &run->from, &run->walk, attributes, &found, err);
 	if (r < 0) {
-		run->moved = moved; /* what has changed is still to be found */
+		run->changed = changed; /* still to be discovered */
 		close_port(run);
 		return r;
 	}
@@ -160,26 +162,26 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 	run->walk = run->limits;
 	run->walk.window = opts->walk_window ? opts->walk_window : WALK_WINDOW;
 	run->walk.timeout_ms = run->limits.timeout_ms > WALK_TIMEOUT_MS ? run->limits.timeout_ms : WALK_TIMEOUT_MS;
-	r = choose(source, opts->port, &run->from, err);
+	r = choose_port(source, opts->port, &run->from, err);
 	if (!r)
-		r = walk(run, err);
+		r = discover(run, err);
 	if (r < 0)
 		fabric_end(run);
 	return r;
 }
 
-int fabric_look(struct fabric_run *run, struct rd_err *err)
+int fabric_sweep(struct fabric_run *run, struct rd_err *err)
 {
 	int r;
 
-	/* Where walking fails, what is known stays, and is asked: it shows who still answers. */
-	if (monotonic(run->source) - run->walked_ns >= (run->moved ? WALK_SOON_NS : WALK_EVERY_NS))
-		walk(run, err);
+	/* If discovery fails, the known ports are still queried: this shows which of them respond. */
+	if (monotonic(run->source) - run->discovered_ns >= (run->changed ? REDISCOVER_CHANGED_NS : REDISCOVER_NS))
+		discover(run, err);
 	r = open_port(run, err);
 	if (!r)
 		r = rd_fabric_sweep(run->mads, &run->limits, run->sweeps > 0, &run->fabric, err);
-	run->moved |= run->fabric.moved;
-	/* It may have been registered anew: the next look opens it again. */
+	run->changed |= run->fabric.changed;
+	/* The device may have been re-registered: the next sweep reopens the port. */
 	if (r < 0)
 		close_port(run);
 	run->sweeps++;
@@ -200,7 +202,7 @@ int fabric_record(struct rd_source *source, struct rd_err *err)
 
 	if (r < 0)
 		return r;
-	r = fabric_look(&run, err);
+	r = fabric_sweep(&run, err);
 	fabric_end(&run);
 	return r;
 }

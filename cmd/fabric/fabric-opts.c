@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters --fabric: options, and the files that they name. */
+/* counters --fabric: options, and the files given by them. */
 #include <errno.h>
 
 #include "base/number.h"
@@ -45,8 +45,8 @@ static int parse_shard(struct fabric_session *s, struct rd_err *err)
 
 	if (rd_take_u32(&at, RD_DECIMAL, SHARDS_MAX, &k) < 0 || *at++ != '/' ||
 	    rd_parse_u32(at, RD_DECIMAL, SHARDS_MAX, &n) < 0 || k < 1 || k > n) {
-		rd_err_set(err, EINVAL, "--shard", "\"%s\" is no share", s->cmd->shard);
-		rd_err_hint(err, "K/N, from 1/N to N/N: --shard 3/8");
+		rd_err_set(err, EINVAL, "--shard", "invalid share '%s': expected K/N", s->cmd->shard);
+		rd_err_hint(err, "K is from 1 to N: --shard 3/8");
 		return -EINVAL;
 	}
 	s->shard_k = k;
@@ -94,44 +94,47 @@ static int take_subsets(void *state, const struct rd_opt *opt, const char *arg, 
 	return rd_pma_subsets(arg, &mask, err);
 }
 
-static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
+static int refuse_operands(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
 	(void)ctx;
-	return argc > 0 ? rd_err_set(err, EINVAL, argv[0],
-				     "--fabric takes no device or port: --port chooses where it asks from") :
-			  0;
+	return argc > 0 ?
+		       rd_err_set(err, EINVAL, argv[0],
+				  "--fabric takes no device or port: select the local port with --port DEVICE/PORT") :
+		       0;
 }
 
 static const struct rd_opt options[] = {
-	{ "fabric", 0, NULL, "every port of the InfiniBand network instead of this host's", NULL, RD_NEEDS_PORTS },
-	{ "all", 0, NULL, "also list the ports of which there is nothing to say", RD_FLAG(fabric_cmd, all) },
-	{ "interval", 'i', "SECONDS", "a sweep every SECONDS (0.1 and up), with rates",
+	{ "fabric", 0, NULL, "read every port of the InfiniBand network instead of the ports of this host", NULL,
+	  RD_NEEDS_PORTS },
+	{ "all", 0, NULL, "also list ports without errors or changes", RD_FLAG(fabric_cmd, all) },
+	{ "interval", 'i', "SECONDS", "sweep every SECONDS (at least 0.1), and show rates",
 	  RD_SECONDS(fabric_cmd, repeat.seconds, RD_TICKS_LEAST, RD_TICKS_MOST) },
-	{ "count", 'c', "N", "end after so many sweeps", RD_NUMBER(fabric_cmd, repeat.count, 1, RD_COUNT_MAX) },
-	{ "live", 'w', NULL, "a view of the hottest links, of errors that move and of who waits", NULL,
+	{ "count", 'c', "N", "end after N sweeps", RD_NUMBER(fabric_cmd, repeat.count, 1, RD_COUNT_MAX) },
+	{ "live", 'w', NULL, "interactive view of traffic, increasing errors and ports waiting for credits", NULL,
 	  RD_NEEDS_TERMINAL, RD_FLAG(fabric_cmd, live) },
-	{ "record", 0, "FILE", "write each sweep to .csv or .jsonl", "file", RD_NEEDS_OUTPUT,
+	{ "record", 0, "FILE", "write each sweep to FILE, .csv or .jsonl", "file", RD_NEEDS_OUTPUT,
 	  RD_TEXT(fabric_cmd, record) },
-	{ "thresholds", 0, "FILE", "hold counters against the limits in FILE, besides the usual ones", "file",
+	{ "thresholds", 0, "FILE", "also read thresholds from FILE; they override the default ones", "file",
 	  RD_NEEDS_OWN_FILE, RD_TEXT(fabric_cmd, thresholds) },
-	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse, which --fabric always does" },
-	{ "compare", 0, "FILE", "hold the network against a saved topology", "file", RD_NEEDS_FOREIGN_FILE,
+	{ "fail", 0, NULL, "exit 1 or 2 on warnings or critical findings (always on with --fabric)" },
+	{ "compare", 0, "FILE", "compare the network with a saved topology", "file", RD_NEEDS_FOREIGN_FILE,
 	  RD_TEXT(fabric_cmd, compare) },
-	{ "save-topology", 0, "FILE", "write the topology to FILE, and end", "file", RD_NEEDS_OUTPUT,
+	{ "save-topology", 0, "FILE", "write the topology to FILE and exit", "file", RD_NEEDS_OUTPUT,
 	  RD_TEXT(fabric_cmd, save_topology) },
-	{ "topology", 0, "FILE", "with --plan or --compare: this topology instead of the network", "file",
+	{ "topology", 0, "FILE", "with --plan or --compare: read the topology from FILE instead of the network", "file",
 	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(fabric_cmd, topology) },
-	{ "shard", 0, "K/N", "read share K of N only", RD_TEXT(fabric_cmd, shard) },
-	{ "shards", 0, "FILE", "share the ports among the hosts of this list", "file", RD_NEEDS_OWN_FILE,
+	{ "shard", 0, "K/N", "read only share K of N", RD_TEXT(fabric_cmd, shard) },
+	{ "shards", 0, "FILE", "divide the ports among the hosts listed in FILE", "file", RD_NEEDS_OWN_FILE,
 	  RD_TEXT(fabric_cmd, shards) },
-	{ "plan", 0, NULL, "with --shard or --shards: say who reads what, and end", RD_FLAG(fabric_cmd, plan) },
-	{ "port", 0, "DEVICE/PORT", "ask from this port (default: the first that is up)", "ibdev",
+	{ "plan", 0, NULL, "with --shard or --shards: print the share of each host and exit",
+	  RD_FLAG(fabric_cmd, plan) },
+	{ "port", 0, "DEVICE/PORT", "send queries from this port (default: the first that is up)", "ibdev",
 	  RD_TEXT(fabric_cmd, engine.port) },
-	{ "subsets", 0, "LIST", "groups of attributes to read, or all",
+	{ "subsets", 0, "LIST", "groups of attributes to read, separated by commas",
 	  "counters|extended|rcv-errors|xmit-discards|op-rcv|flow-control|vl|vl-wait|congestion|sl|all",
 	  RD_TAKES(take_subsets) },
-	{ "node-name-map", 0, "FILE", "names for node GUIDs, as infiniband-diags has them", "file", RD_NEEDS_OWN_FILE,
-	  RD_TEXT(fabric_cmd, engine.node_name_map) },
+	{ "node-name-map", 0, "FILE", "read names of nodes from FILE, as infiniband-diags does", "file",
+	  RD_NEEDS_OWN_FILE, RD_TEXT(fabric_cmd, engine.node_name_map) },
 	{ "window", 0, "N", "MADs in flight (default 64)",
 	  RD_NUMBER(fabric_cmd, engine.window, 1, RD_SWEEP_WINDOW_MAX) },
 	{ "per-lid", 0, "N", "MADs in flight to one LID (default 2)",
@@ -147,27 +150,28 @@ static const struct rd_opt options[] = {
 
 static const struct rd_opt_rule rules[] = {
 	{ RD_EXCLUDES, "shard", "shards" },
-	{ RD_REQUIRES, "plan", "shard shards", "who reads must be known" },
+	{ RD_REQUIRES, "plan", "shard shards", "it prints their shares" },
 	{ RD_REQUIRES, "topology", "plan compare" },
 	{ RD_ONE_OF, "plan save-topology" },
 	{ RD_EXCLUDES, "plan save-topology", "interval live record" },
-	{ RD_EXCLUDES, "topology", "interval live record", "it does not change" },
+	{ RD_EXCLUDES, "topology", "interval live record", "a saved topology does not change" },
 	{ RD_REQUIRES, "count", "interval live record" },
-	{ RD_EXCLUDES, "live", "json openmetrics textfile", "it prints and writes nothing" },
-	{ RD_EXCLUDES, "openmetrics", "interval live record", "it is one page; --textfile is written at each look" },
+	{ RD_EXCLUDES, "live", "json openmetrics textfile", "it writes no output" },
+	{ RD_EXCLUDES, "openmetrics", "interval live record",
+	  "it prints one exposition; use --textfile, which is written after each sweep" },
 	{ 0 },
 };
 
 const struct rd_cmd rd_cmd_fabric = {
 	.name = "counters",
 	.option = "fabric",
-	.summary = "what the ports of the InfiniBand network have counted, and what is wrong with it",
+	.summary = "read the counters of all ports of the InfiniBand network, and report faults",
 	.opts = options,
 	.rules = rules,
 	.description =
-		"Asks every switch and adapter of the network for its counters, with performance management datagrams,\n"
-		"and says what is wrong: errors, links below their speed or width, who does not answer, what differs from\n"
-		"a saved topology. Exit status: 2 failures, 1 warnings, else 0; 3 where nothing could be told.\n",
+		"Reads the counters of every switch and adapter of the network with performance management datagrams (MADs),\n"
+		"and reports faults: errors, links below their speed or width, agents that do not respond, differences from\n"
+		"a saved topology. Exit status: 2 critical findings, 1 warnings, else 0; 3 if no verdict was possible.\n",
 	.examples = "  rdmadiag counters --fabric\n"
 		    "  rdmadiag counters --fabric --save-topology plan; rdmadiag counters --fabric --compare plan\n"
 		    "  rdmadiag counters --fabric --live\n",
@@ -175,6 +179,6 @@ const struct rd_cmd rd_cmd_fabric = {
 	.n_columns = RD_FABRIC_COLUMNS,
 	.metrics = true,
 	.state_size = sizeof(struct fabric_cmd),
-	.check = check,
+	.check = refuse_operands,
 	.run = fabric_run,
 };

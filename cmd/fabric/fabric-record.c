@@ -54,8 +54,8 @@ static void add_port(struct fabric_record *record, const struct rd_fabric *fabri
 	record->n++;
 }
 
-/* Makes room for ports that were not there at the look before. */
-static void take_ports(struct fabric_record *record, const struct rd_fabric *fabric)
+/* Adds ports that were not in an earlier sweep. */
+static void add_new_ports(struct fabric_record *record, const struct rd_fabric *fabric)
 {
 	size_t known = record->n;
 
@@ -96,8 +96,8 @@ static void add_point(struct fabric_record *record, struct fabric_recorded *to, 
 	bool has_delta = known && rd_fabric_delta(fabric, port, counter, &delta, &seconds);
 
 	if (!known && !track->written)
-		return; /* never was */
-	if (track->written && track->known == known && track->value == value.v && track->moved == (delta > 0))
+		return; /* no value so far */
+	if (track->written && track->known == known && track->value == value.v && track->increased == (delta > 0))
 		return;
 	*track = (struct fabric_track){ track->defined, true, known, delta > 0, value.v };
 	if (known) {
@@ -123,12 +123,12 @@ static void add_point(struct fabric_record *record, struct fabric_recorded *to, 
 	rd_series_point(record->to.format, &series, &point, &record->to.out);
 }
 
-static void mark(struct fabric_record *record, struct fabric_recorded *to, const struct rd_fabric_port *port,
-		 uint64_t time_ns)
+static void mark_presence(struct fabric_record *record, struct fabric_recorded *to, const struct rd_fabric_port *port,
+			  uint64_t time_ns)
 {
 	static const char *const words[] = {
-		[RD_PORT_PRESENT] = "there again", [RD_PORT_NEW] = "new",   [RD_PORT_REPLACED] = "replaced",
-		[RD_PORT_MOVED] = "another LID",   [RD_PORT_GONE] = "gone",
+		[RD_PORT_PRESENT] = "present again", [RD_PORT_NEW] = "new",   [RD_PORT_REPLACED] = "replaced",
+		[RD_PORT_MOVED] = "LID changed",     [RD_PORT_GONE] = "gone",
 	};
 
 	if (to->presence != port->presence && (port->presence != RD_PORT_PRESENT || to->presence == RD_PORT_GONE))
@@ -139,7 +139,7 @@ static void mark(struct fabric_record *record, struct fabric_recorded *to, const
 
 void fabric_record_add(struct fabric_record *record, const struct rd_fabric *fabric, uint64_t time_ns)
 {
-	take_ports(record, fabric);
+	add_new_ports(record, fabric);
 	record_file_begin(&record->to, time_ns);
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
@@ -148,7 +148,7 @@ void fabric_record_add(struct fabric_record *record, const struct rd_fabric *fab
 
 		if (!to)
 			continue;
-		mark(record, to, port, time_ns);
+		mark_presence(record, to, port, time_ns);
 		for (size_t k = 0; k < record->n_values; k++)
 			add_point(record, to, fabric, port, k, time_ns);
 	}

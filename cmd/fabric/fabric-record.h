@@ -6,19 +6,19 @@
 #include "cmd/record-file.h"
 #include "model/fabric/fabric.h"
 
-/* One line of the file: a counter of a port. */
+/* A counter of a port: what was last written of it. */
 struct fabric_track {
-	bool defined, written; /* in the file */
-	bool known, moved;     /* as it was written last */
+	bool defined, written; /* the series, and a point of it, is in the file */
+	bool known, increased; /* of the last point */
 	uint64_t value;
 };
 
-/* A port, for as long as the recording lasts, whatever becomes of it. */
+/* A port; kept until the end of the recording, even if it disappears. */
 struct fabric_recorded {
 	uint64_t key; /* of its GUID and number */
 	size_t id;    /* from 0 */
-	char *device; /* "leaf 3 0x…": names alone need not be different */
-	size_t first; /* the first counter of it in the file; RD_NONE: none */
+	char *device; /* "leaf 3 0x…": names alone may not be unique */
+	size_t first; /* its first counter in the file; RD_NONE: none */
 	enum rd_presence presence;
 	struct fabric_track *tracks;
 };
@@ -33,10 +33,10 @@ struct fabric_record {
 int fabric_record_open(struct rd_ctx *ctx, const char *path, struct fabric_record *record, struct rd_err *err);
 void fabric_record_close(struct fabric_record *record);
 
-/* Adds what differs from what the file says already. What is not fresh is written as not known. */
+/* Writes values that differ from those last written. Values that are not fresh are written as unknown. */
 void fabric_record_add(struct fabric_record *record, const struct rd_fabric *fabric, uint64_t time_ns);
 
-/* Ends the file. */
+/* Completes the file. */
 int fabric_record_finish(struct fabric_record *record, struct rd_err *err);
 
 #endif

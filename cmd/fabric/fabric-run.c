@@ -13,10 +13,10 @@
 
 #define BUSIEST 20
 #define FINDINGS_SHOWN 20
-#define LATENCY_ASSUMED 0.00025 /* seconds: a switch of today answers in 0.2 to 0.3 ms */
-#define LATENCY_PORTS 256	/* of which it is measured */
+#define LATENCY_ASSUMED 0.00025 /* seconds: current switches respond in 0.2 to 0.3 ms */
+#define LATENCY_PORTS 256	/* at which it is measured, about */
 
-/* The findings that fit on a page; the others are counted. */
+/* Adds the first FINDINGS_SHOWN findings, and the number of the others. */
 static void add_findings(const struct rd_ctx *ctx, const struct rd_report *report, struct rd_buf *out)
 {
 	struct rd_report some = *report;
@@ -28,11 +28,11 @@ static void add_findings(const struct rd_ctx *ctx, const struct rd_report *repor
 	rd_buf_str(out, "\n");
 	rd_answer_findings(ctx, &some, out);
 	if (some.findings.n < n)
-		rd_buf_printf(out, "and %zu more findings: --json has all\n", n - some.findings.n);
+		rd_buf_printf(out, "%zu more findings: use --json to list all\n", n - some.findings.n);
 }
 
-/* What is wrong comes first, and what to do about it; ports below. */
-static int print(struct fabric_session *s, struct rd_report *report, bool again)
+/* Prints findings and fixes, then ports. */
+static int print_report(struct fabric_session *s, struct rd_report *report, bool again)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_table_style with_columns = s->ctx->globals.style, *style = &with_columns;
@@ -41,7 +41,7 @@ static int print(struct fabric_session *s, struct rd_report *report, bool again)
 
 	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx))
 		return rd_answer_print(s->ctx, report);
-	/* One look has no rates. */
+	/* A single sweep has no rates. */
 	if (!again && !style->columns)
 		style->columns = "NODE,PORT,LID,LINK,CABLE,FRESH,ERROR,ERRORS";
 	if (!style->raw && !style->no_headings) {
@@ -59,8 +59,8 @@ static int print(struct fabric_session *s, struct rd_report *report, bool again)
 	return report->status;
 }
 
-/* Reports the latest look. */
-static int answer(struct fabric_session *s, bool again)
+/* Reports the latest sweep; an exit code. */
+static int report_sweep(struct fabric_session *s, bool again)
 {
 	const struct rd_fabric *fabric = &s->run.fabric;
 	_cleanup_free_ bool *picked = NULL;
@@ -70,45 +70,45 @@ static int answer(struct fabric_session *s, bool again)
 	if (!s->cmd->all && !s->ctx->globals.json) {
 		picked = rd_alloc(fabric->n_ports + 1, sizeof(*picked));
 		if (again)
-			rd_fabric_pick_moving(fabric, BUSIEST, picked);
+			rd_fabric_pick_changed(fabric, BUSIEST, picked);
 		else
-			rd_fabric_pick_notable(fabric, picked);
+			rd_fabric_pick_faulty(fabric, picked);
 	}
 	fabric_session_report(s, picked, NULL, &report);
-	r = print(s, &report, again);
+	r = print_report(s, &report, again);
 	rd_report_deinit(&report);
 	return r;
 }
 
-static int one_look(struct fabric_session *s)
+static int sweep_once(struct fabric_session *s)
 {
 	struct rd_err err = { 0 };
 	int r = fabric_session_begin(s, &err);
 
 	if (!r)
-		r = fabric_session_look(s, &err);
-	return r < 0 ? rd_fail(s->ctx, &err) : answer(s, false);
+		r = fabric_session_sweep(s, &err);
+	return r < 0 ? rd_fail(s->ctx, &err) : report_sweep(s, false);
 }
 
-/* What there is to do at a tick; an exit code. */
-static int tick(struct fabric_session *s, struct fabric_record *record, bool again)
+/* Sweeps, records and reports at an interval; an exit code. */
+static int sweep_at_tick(struct fabric_session *s, struct fabric_record *record, bool again)
 {
 	const struct rd_buf empty = { .data = (char *)(uintptr_t) "\n", .len = 1 };
 	struct rd_err err = { 0 };
-	int r = fabric_session_look(s, &err);
+	int r = fabric_session_sweep(s, &err);
 
 	if (r < 0)
 		return rd_fail(s->ctx, &err);
 	if (record)
 		fabric_record_add(record, &s->run.fabric, s->ctx->source->ops->now(s->ctx->source, CLOCK_REALTIME));
-	r = answer(s, again);
+	r = report_sweep(s, again);
 	if (!s->ctx->globals.json && !rd_metrics_wanted(s->ctx))
 		rd_out(&empty);
 	return r;
 }
 
-/* A sweep at each tick; the exit code is that of the worst. */
-static int repeat(struct fabric_session *s, struct fabric_record *record)
+/* Sweeps at each tick; returns the worst exit code. */
+static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *record)
 {
 	static const int rank[] = {
 		[RD_EXIT_OK] = 0, [RD_EXIT_UNKNOWN] = 1, [RD_EXIT_WARNING] = 2, [RD_EXIT_CRITICAL] = 3
@@ -126,7 +126,7 @@ static int repeat(struct fabric_session *s, struct fabric_record *record)
 
 		if (rd_ticks_wait(&s->cmd->repeat.ticks) < 0)
 			break;
-		r = tick(s, record, i > 0);
+		r = sweep_at_tick(s, record, i > 0);
 		worst = rank[r] > rank[worst] ? r : worst;
 		if (rd_out_failure())
 			break;
@@ -141,12 +141,12 @@ static int repeat_and_record(struct fabric_session *s)
 	int r;
 
 	if (!s->cmd->record)
-		return repeat(s, NULL);
+		return sweep_repeatedly(s, NULL);
 	r = fabric_record_open(s->ctx, s->cmd->record, &record, &err);
 	if (r < 0) {
 		r = r == -EINVAL ? rd_fail_usage(s->ctx->cmd, &err) : rd_fail(s->ctx, &err);
 	} else {
-		r = repeat(s, &record);
+		r = sweep_repeatedly(s, &record);
 		if (fabric_record_finish(&record, &err) < 0)
 			r = rd_fail(s->ctx, &err);
 	}
@@ -168,7 +168,7 @@ static int save_topology(struct fabric_session *s)
 	return RD_EXIT_OK;
 }
 
-/* One saved topology against another: no network is asked. */
+/* Compares two saved topologies, without a network. */
 static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
@@ -195,8 +195,8 @@ static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 	return r;
 }
 
-/* How long this network's agents take to answer: of some ports here and there. */
-static void measure(struct fabric_session *s, struct rd_plan_basis *basis)
+/* Measures the response time of the agents, at ports spread over the network. */
+static void measure_latency(struct fabric_session *s, struct rd_plan_basis *basis)
 {
 	struct rd_fabric *fabric = &s->run.fabric;
 	_cleanup_free_ bool *selected = rd_alloc(fabric->n_ports + 1, sizeof(*selected));
@@ -207,7 +207,7 @@ static void measure(struct fabric_session *s, struct rd_plan_basis *basis)
 		selected[i] = fabric->ports[i].selected;
 		fabric->ports[i].selected &= i % step == 0;
 	}
-	if (fabric_look(&s->run, &err) == 0 && fabric->sweep.latencies > 0) {
+	if (fabric_sweep(&s->run, &err) == 0 && fabric->sweep.latencies > 0) {
 		basis->latency = (double)fabric->sweep.latency_median_ns / 1e9;
 		basis->measured = true;
 	}
@@ -215,7 +215,7 @@ static void measure(struct fabric_session *s, struct rd_plan_basis *basis)
 		fabric->ports[i].selected = selected[i];
 }
 
-/* Who reads what; an exit code. `fabric`: as it is, or as it was saved. */
+/* Prints the share of each host; an exit code. `fabric`: discovered, or read from a file. */
 static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 {
 	struct rd_sweep_limits usual = RD_SWEEP_LIMITS_DEFAULT;
@@ -228,16 +228,16 @@ static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	struct rd_findings findings = { 0 };
 	struct rd_err err = { 0 };
 	struct rd_report report;
-	uint64_t asked;
+	uint64_t attributes;
 	int r = fabric_session_divide(s, fabric, &err);
 
 	if (!r)
-		r = fabric_subsets(opts, &asked, &err);
+		r = fabric_subsets(opts, &attributes, &err);
 	if (r < 0)
 		return rd_fail(s->ctx, &err);
-	basis.attributes = (unsigned)__builtin_popcountll(asked);
+	basis.attributes = (unsigned)__builtin_popcountll(attributes);
 	if (s->run.mads)
-		measure(s, &basis);
+		measure_latency(s, &basis);
 	rd_shards_predict(&s->shards, basis.attributes, basis.latency, basis.window, basis.per_lid);
 	rd_answer_init(s->ctx, &report);
 	rd_report_plan(&report, &s->shards, &basis);
@@ -253,7 +253,7 @@ static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	return r;
 }
 
-static int from_file(struct fabric_session *s)
+static int run_on_topology(struct fabric_session *s)
 {
 	struct rd_fabric fabric;
 	struct rd_err err = { 0 };
@@ -266,13 +266,13 @@ static int from_file(struct fabric_session *s)
 	return r;
 }
 
-static int run(struct fabric_session *s)
+static int run_session(struct fabric_session *s)
 {
 	const struct fabric_cmd *cmd = s->cmd;
 	struct rd_err err = { 0 };
 
 	if (cmd->topology)
-		return from_file(s);
+		return run_on_topology(s);
 	if (cmd->save_topology)
 		return save_topology(s);
 	if (cmd->live)
@@ -280,7 +280,7 @@ static int run(struct fabric_session *s)
 	if (cmd->repeat.seconds > 0 || cmd->record)
 		return repeat_and_record(s);
 	if (!cmd->plan)
-		return one_look(s);
+		return sweep_once(s);
 	return fabric_session_begin(s, &err) < 0 ? rd_fail(s->ctx, &err) : show_plan(s, &s->run.fabric);
 }
 
@@ -296,7 +296,7 @@ int fabric_run(struct rd_ctx *ctx, int argc, char **argv)
 	if (r < 0)
 		r = r == -EINVAL ? rd_fail_usage(ctx->cmd, &err) : rd_fail(ctx, &err);
 	else
-		r = run(&s);
+		r = run_session(&s);
 	fabric_session_deinit(&s);
 	return r;
 }

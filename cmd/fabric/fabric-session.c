@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters --fabric: from the network to a report. */
+/* counters --fabric: shares, sweeps and the report of a session. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,10 +14,10 @@ int fabric_session_divide(struct fabric_session *s, const struct rd_fabric *fabr
 	rd_shards_deinit(&s->shards);
 	s->shard = -1;
 	r = rd_shards_divide(fabric, s->hosts, s->hosts ? s->n_hosts : s->shard_n, &s->shards);
-	return r < 0 ? rd_err_set(err, -r, "network", "cannot divide its ports") : 0;
+	return r < 0 ? rd_err_set(err, -r, "network", "cannot divide its ports among hosts") : 0;
 }
 
-/* Which of the hosts of the list this one is: by the adapter that we sit at, else by the host's name. */
+/* Finds the share of this host: by the local adapter in use, else by the host name. */
 static int find_self(struct fabric_session *s, const struct rd_fabric *fabric, struct rd_err *err)
 {
 	_cleanup_free_ char *name = NULL;
@@ -32,14 +32,13 @@ static int find_self(struct fabric_session *s, const struct rd_fabric *fabric, s
 		s->shard = rd_shards_find(&s->shards, name);
 	if (s->shard >= 0)
 		return 0;
-	rd_err_set(err, ENOENT, s->cmd->shards, "this host (%s) is not in the list, so it has no share",
-		   name ? name : "?");
-	rd_err_hint(err, "add it on all hosts, or look at all shares: --plan");
+	rd_err_set(err, ENOENT, s->cmd->shards, "this host (%s) is not in the list", name ? name : "?");
+	rd_err_hint(err, "add it to the list on all hosts, or print all shares with --plan");
 	return -ENOENT;
 }
 
-/* Leaves only our own share selected. */
-static int divide(void *arg, struct rd_fabric *fabric, struct rd_err *err)
+/* Deselects the ports of other hosts. */
+static int select_share(void *arg, struct rd_fabric *fabric, struct rd_err *err)
 {
 	struct fabric_session *s = arg;
 	int r = fabric_session_divide(s, fabric, err);
@@ -57,33 +56,33 @@ int fabric_session_begin(struct fabric_session *s, struct rd_err *err)
 	int r;
 
 	if ((s->hosts || s->shard_n) && !s->cmd->plan) {
-		opts.divide = divide;
+		opts.divide = select_share;
 		opts.divide_arg = s;
 	}
 	r = fabric_begin(s->ctx->source, &opts, &s->run, err);
-	/* Rates of waiting need to know in what it is counted. */
+	/* wait_share needs the unit of PortXmitWait. */
 	if (!r && (s->cmd->repeat.seconds > 0 || s->cmd->live || s->cmd->record))
-		r = rd_fabric_ask_ticks(s->run.mads, &s->run.limits, &s->run.fabric, err);
+		r = rd_fabric_query_ticks(s->run.mads, &s->run.limits, &s->run.fabric, err);
 	return r;
 }
 
-int fabric_session_look(struct fabric_session *s, struct rd_err *err)
+int fabric_session_sweep(struct fabric_session *s, struct rd_err *err)
 {
-	int r = fabric_look(&s->run, err);
+	int r = fabric_sweep(&s->run, err);
 
 	if (!r)
 		s->durations[s->n_durations++ % FABRIC_SWEEPS] = (double)s->run.fabric.sweep.duration_ns / 1e9;
 	return r;
 }
 
-static int by_size(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
-/* Of the latest FABRIC_SWEEPS. */
+/* Of the latest FABRIC_SWEEPS sweeps. */
 static struct rd_fabric_spread spread_of(const struct fabric_session *s)
 {
 	size_t n = s->n_durations < FABRIC_SWEEPS ? s->n_durations : FABRIC_SWEEPS;
@@ -92,20 +91,20 @@ static struct rd_fabric_spread spread_of(const struct fabric_session *s)
 	if (n == 0)
 		return (struct rd_fabric_spread){ 0 };
 	memcpy(sorted, s->durations, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), by_size);
+	qsort(sorted, n, sizeof(*sorted), compare_doubles);
 	return (struct rd_fabric_spread){ sorted[0], sorted[n / 2], sorted[(n * 99) / 100], sorted[n - 1], n };
 }
 
-/* A sweep in which nobody answered tells nothing: exit 3, and no document that looks like health. */
-static bool tells_nothing(const struct rd_fabric *fabric)
+/* Whether no queried port was read: no verdict is possible, so exit 3. */
+static bool is_unread(const struct rd_fabric *fabric)
 {
-	size_t asked = 0, fresh = 0;
+	size_t queried = 0, fresh = 0;
 
 	for (size_t i = 0; i < fabric->n_ports; i++) {
-		asked += fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE;
+		queried += fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE;
 		fresh += fabric->ports[i].fresh;
 	}
-	return asked > 0 && fresh == 0;
+	return queried > 0 && fresh == 0;
 }
 
 static void judge(struct fabric_session *s, struct rd_report *report)
@@ -121,10 +120,10 @@ static void judge(struct fabric_session *s, struct rd_report *report)
 	rd_report_add_findings(report, &findings);
 	rd_findings_deinit(&findings);
 	report->status = rd_report_judge(report);
-	if (report->status < RD_EXIT_CRITICAL && tells_nothing(&s->run.fabric)) {
+	if (report->status < RD_EXIT_CRITICAL && is_unread(&s->run.fabric)) {
 		struct rd_err err = { 0 };
 
-		rd_err_set(&err, ETIMEDOUT, "network", "no port answered a performance query");
+		rd_err_set(&err, ETIMEDOUT, "network", "no port responded to a performance query");
 		rd_errlist_add(&report->errors, &err);
 		report->status = RD_EXIT_UNKNOWN;
 	}
@@ -170,6 +169,6 @@ void fabric_headline(const struct fabric_session *s, const struct rd_report *rep
 	if (s->shard >= 0)
 		rd_buf_printf(out, "; share %zd of %zu", s->shard + 1, s->shards.n);
 	if (s->cmd->repeat.ticks.missed)
-		rd_buf_printf(out, "; %ju sweeps left out, the one before took too long",
+		rd_buf_printf(out, "; %ju intervals skipped, the previous sweep took too long",
 			      (uintmax_t)s->cmd->repeat.ticks.missed);
 }

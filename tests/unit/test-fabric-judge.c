@@ -188,7 +188,7 @@ static void a_link_is_degraded_only_where_both_ends_can_more(void **state)
 	/* What was switched off is said, and is no fault. */
 	s->port->speed_active = peer->speed_active = RD_SPEED_QDR;
 	peer->speed_enabled = 1u << RD_SPEED_QDR;
-	assert_string_equal(said(s), "fabric-link-limited|ok|1, this one 1x QDR");
+	assert_string_equal(said(s), "fabric-link-limited|ok|1 link, this one 1x QDR");
 	peer->speed_enabled = 0;
 	/* What is not known is no reason to complain. */
 	s->port->speed_supported = 0;
@@ -223,7 +223,8 @@ static void a_fabric_of_one_node_is_critical(void **state)
 	snprintf(s->fabric.ibdev, sizeof(s->fabric.ibdev), "mlx5_0");
 	s->fabric.port = 1;
 	s->fabric.ports[0].state = RD_LINK_ACTIVE;
-	assert_string_equal(said(s), "fabric-alone|critical|the link is ACTIVE, and nobody answers at its other end");
+	assert_string_equal(said(s),
+			    "fabric-alone|critical|the link is ACTIVE, and the node at its other end does not respond");
 	assert_string_equal(s->findings.v[0].subject, "mlx5_0 port 1");
 }
 
@@ -257,7 +258,7 @@ static void waiting_is_a_share_of_time(void **state)
 	RD_SET(s->fabric.nodes[s->port->node].tick, 7);
 	assert_true(rd_fabric_wait_share(&s->fabric, s->port, &share));
 	assert_true(share > 0.499 && share < 0.501);
-	assert_string_equal(said(s), "fabric-congested|warning|could not send for 50 % of the time");
+	assert_string_equal(said(s), "fabric-congested|warning|waited for credits 50 % of the time");
 	/* Tick 31: 32 octets of each of 4 lanes. */
 	RD_SET(s->fabric.nodes[s->port->node].tick, 31);
 	value(s, "PortXmitWait", 781250000 / 16, 32);

@@ -66,8 +66,8 @@ static void a_damaged_file_is_refused_with_its_line(void **state)
 	static const struct {
 		const char *text, *says;
 	} cases[] = {
-		{ "", "no node" },
-		{ "hello\n", "no node" },
+		{ "", "no nodes" },
+		{ "hello\n", "no nodes" },
 		{ HEAD "node 0xa switch 4\n", "line 2" },
 		{ HEAD "node 0xa bridge 4 \"x\"\n", "line 2" },
 		{ HEAD "node 0xa switch 255 \"x\"\n", "line 2" },
@@ -75,9 +75,9 @@ static void a_damaged_file_is_refused_with_its_line(void **state)
 		{ HEAD "node 0xa switch 4 \"x\n", "line 2" },
 		{ HEAD "wires 1\n", "line 2" },
 		{ HEAD "node 0xa switch 4 \"x\"\nnode 0xa switch 4 \"y\"\n", "twice" },
-		{ HEAD "node 0xa switch 4 \"x\"\nlink 0xa 1 0xb 1 4xEDR\n", "an end that is not there" },
-		{ HEAD "node 0xa switch 4 \"x\"\nlink 0xa 1 0xa 5 4xEDR\n", "an end that is not there" },
-		{ HEAD "node 0xa switch 4 \"x\"\nlink 0xa 1 0xa 1 4xEDR\n", "an end that is not there" },
+		{ HEAD "node 0xa switch 4 \"x\"\nlink 0xa 1 0xb 1 4xEDR\n", "no such node or port" },
+		{ HEAD "node 0xa switch 4 \"x\"\nlink 0xa 1 0xa 5 4xEDR\n", "no such node or port" },
+		{ HEAD "node 0xa switch 4 \"x\"\nlink 0xa 1 0xa 1 4xEDR\n", "no such node or port" },
 		{ HEAD NODES "link 0xa 1 0xb 1 -\nlink 0xa 1 0xb 2 -\n", "two cables" },
 		{ "[1] \"S-1\"[1]\n", "before any node" },
 		{ "Switch 4 \"S-a\" # \"x\"\n[1] \"S-zz\"[1]\n", "line 2" },

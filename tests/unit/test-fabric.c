@@ -21,7 +21,7 @@ static void build(struct rd_fabric *fabric, uint64_t attributes)
 {
 	static const unsigned hosts[] = { 6, 7, 8 };
 
-	*fabric = (struct rd_fabric){ .self = RD_NONE, .asked = attributes };
+	*fabric = (struct rd_fabric){ .self = RD_NONE, .attributes = attributes };
 	fabric->n_values = rd_pma_n_values(attributes);
 	assert_non_null(rd_fabric_add_node(fabric, SWITCH_GUID, RD_NODE_SWITCH, 3, "leaf"));
 	for (size_t i = 0; i < 3; i++)
@@ -208,7 +208,7 @@ static void a_silent_port_keeps_its_old_values_and_is_not_fresh(void **state)
 	assert_int_equal(port->error, ETIMEDOUT);
 	assert_int_equal(port->read_ns, read_ns);
 	assert_int_equal(port->values[RD_C_LINK_DOWNED].v, 3);
-	assert_true(fabric.moved);
+	assert_true(fabric.changed);
 	/* others were read, twice by now */
 	port = port_at(&fabric, 0x1006, 1);
 	assert_true(port->fresh);
@@ -217,7 +217,7 @@ static void a_silent_port_keeps_its_old_values_and_is_not_fresh(void **state)
 	assert_true(port->before_ns < port->read_ns);
 	/* silence that lasts is no news */
 	sweep(&fake, &fabric, true);
-	assert_false(fabric.moved);
+	assert_false(fabric.changed);
 	fake.agents[7].silent = 0;
 	sweep(&fake, &fabric, true);
 	port = port_at(&fabric, 0x1007, 1);
@@ -244,7 +244,7 @@ static void a_lid_given_to_another_node_is_not_believed(void **state)
 	assert_false(port->fresh);
 	assert_int_equal(port->error, ESTALE);
 	assert_int_equal(port->values[RD_C_LINK_DOWNED].v, 1);
-	assert_true(fabric.moved);
+	assert_true(fabric.changed);
 	assert_true(port_at(&fabric, 0x1008, 1)->fresh);
 	rd_fabric_deinit(&fabric);
 	fake_mads_deinit(&fake);
@@ -347,13 +347,13 @@ static void silence_is_looked_into_once(void **state)
 	fake.agents[6].silent_attribute = 0x16;
 	sweep(&fake, &fabric, false);
 	assert_int_equal(port_at(&fabric, 0x1006, 1)->error, ETIMEDOUT);
-	assert_false(fabric.moved);
+	assert_false(fabric.changed);
 	fake.agents[6].silent = 1000;
 	sweep(&fake, &fabric, false);
-	assert_true(fabric.moved);
+	assert_true(fabric.changed);
 	fake.agents[6].silent = 1000;
 	sweep(&fake, &fabric, false);
-	assert_false(fabric.moved);
+	assert_false(fabric.changed);
 	rd_fabric_deinit(&fabric);
 	fake_mads_deinit(&fake);
 }

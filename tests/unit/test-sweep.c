@@ -14,7 +14,7 @@
 struct net {
 	struct fake_mads fake;
 	struct rd_sweep_limits limits;
-	struct rd_sweep_ask asks[ASKS_MAX];
+	struct rd_sweep_query asks[ASKS_MAX];
 	size_t n, lids, groups;
 	unsigned told[ASKS_MAX];
 	int errors[ASKS_MAX];
@@ -48,7 +48,7 @@ static void add(struct net *net, unsigned ports)
 
 	for (unsigned p = 1; p <= ports; p++, net->groups++)
 		for (size_t i = 0; i < RD_ARRAY_SIZE(attributes); i++)
-			net->asks[net->n++] = (struct rd_sweep_ask){
+			net->asks[net->n++] = (struct rd_sweep_query){
 				.dest.lid = (uint16_t)(lid + 1),
 				.mad_class = 4,
 				.port_select = (uint8_t)p,
@@ -58,19 +58,19 @@ static void add(struct net *net, unsigned ports)
 			};
 }
 
-static bool done(void *arg, const struct rd_sweep_answer *answer)
+static bool done(void *arg, const struct rd_sweep_result *answer)
 {
 	struct net *net = arg;
 
-	net->told[answer->ask]++;
-	net->errors[answer->ask] = answer->error;
+	net->told[answer->query]++;
+	net->errors[answer->query] = answer->error;
 	assert_true((answer->mad != NULL) == (answer->error == 0 || answer->error == EREMOTEIO));
 	return true;
 }
 
 static int run(struct net *net)
 {
-	struct rd_sweep_calls calls = { .done = done, .arg = net };
+	struct rd_sweep_callbacks calls = { .done = done, .arg = net };
 	struct rd_err err = { 0 };
 	int r = rd_sweep_run(&net->fake.mads, &net->limits, net->asks, net->n, net->lids, &calls, &net->stats, &err);
 
@@ -308,10 +308,10 @@ static void a_port_that_goes_away_ends_all(void **state)
 	assert_int_equal(errors(net, ENODEV) + errors(net, 0), net->n);
 }
 
-static bool give_up(void *arg, const struct rd_sweep_answer *answer)
+static bool give_up(void *arg, const struct rd_sweep_result *answer)
 {
 	done(arg, answer);
-	return answer->ask != 0;
+	return answer->query != 0;
 }
 
 static bool unwanted(void *arg, size_t ask)
@@ -324,7 +324,7 @@ static bool unwanted(void *arg, size_t ask)
 static void the_caller_can_leave_questions_and_agents_out(void **state)
 {
 	struct net *net = *state;
-	struct rd_sweep_calls calls = { .want = unwanted, .done = give_up, .arg = net };
+	struct rd_sweep_callbacks calls = { .needed = unwanted, .done = give_up, .arg = net };
 
 	add(net, 2);
 	add(net, 2);

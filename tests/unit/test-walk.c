@@ -187,7 +187,7 @@ static void our_own_silence_is_an_error(void **state)
 	build(net, 1);
 	net->fake.agents[1].silent = UINT_MAX;
 	assert_int_equal(walk(net), -ETIMEDOUT);
-	assert_non_null(strstr(net->err.message, "our own port"));
+	assert_non_null(strstr(net->err.message, "local port"));
 }
 
 static void a_port_that_fails_is_an_error(void **state)

@@ -83,15 +83,15 @@ static int serve(const char *device, uint8_t gid_index, int ready)
 }
 
 struct outcome {
-	const struct rd_sweep_ask *asks;
+	const struct rd_sweep_query *asks;
 	unsigned told[8], errors[8];
 	int error[8];
 };
 
-static bool done(void *arg, const struct rd_sweep_answer *answer)
+static bool done(void *arg, const struct rd_sweep_result *answer)
 {
 	struct outcome *outcome = arg;
-	unsigned select = outcome->asks[answer->ask].port_select;
+	unsigned select = outcome->asks[answer->query].port_select;
 
 	outcome->told[select]++;
 	if (answer->error) {
@@ -104,15 +104,15 @@ static bool done(void *arg, const struct rd_sweep_answer *answer)
 static int sweep(const char *name, struct rd_mads *mads, const uint8_t *gid, uint8_t index, const uint8_t *selects,
 		 size_t n, unsigned window)
 {
-	struct rd_sweep_ask asks[ASKS] = { 0 };
+	struct rd_sweep_query asks[ASKS] = { 0 };
 	struct rd_sweep_limits limits = { window, window, TIMEOUT_MS, 1 };
 	struct outcome outcome = { .asks = asks };
-	struct rd_sweep_calls calls = { .done = done, .arg = &outcome };
+	struct rd_sweep_callbacks calls = { .done = done, .arg = &outcome };
 	struct rd_sweep_stats stats;
 	struct rd_err err = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
-		asks[i] = (struct rd_sweep_ask){ .mad_class = 4, .attribute = 0x12, .port_select = selects[i] };
+		asks[i] = (struct rd_sweep_query){ .mad_class = 4, .attribute = 0x12, .port_select = selects[i] };
 		asks[i].dest.grh = true;
 		asks[i].dest.gid_index = index;
 		memcpy(asks[i].dest.gid, gid, 16);

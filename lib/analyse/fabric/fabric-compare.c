@@ -8,9 +8,9 @@
 
 struct comparison {
 	const struct rd_fabric *plan, *now;
-	size_t *to_now, *to_plan; /* the node's other self; RD_NONE: none */
-	bool *replaced;		  /* of a node of the plan: by another GUID */
-	bool *told;		  /* of a port of now: is part of what was said */
+	size_t *to_now, *to_plan; /* index of the same node in the other topology; RD_NONE: not there */
+	bool *replaced;		  /* per node of the plan: a node with a different GUID is in its place */
+	bool *reported;		  /* per port of `now`: a finding names it */
 	struct rd_findings *findings;
 };
 
@@ -29,7 +29,7 @@ static char *node_text(const struct rd_fabric *fabric, size_t node)
 	return rd_text("%s (0x%016" PRIx64 ")", rd_fabric_name(&fabric->nodes[node]), fabric->nodes[node].guid);
 }
 
-/* The port of the other fabric that has this identity; RD_NONE. */
+/* The same port in the other topology; RD_NONE. */
 static size_t other_port(const struct rd_fabric *from, const size_t *map, const struct rd_fabric *to, size_t port)
 {
 	size_t node = port == RD_NONE ? RD_NONE : map[from->ports[port].node];
@@ -48,7 +48,8 @@ static void map_nodes(struct comparison *c)
 	for (size_t i = 0; i < c->now->n_nodes; i++)
 		c->to_plan[i] = RD_NONE;
 	for (size_t i = 0; i < c->now->n_ports; i++)
-		gone[c->now->ports[i].node] = c->now->ports[i].presence == RD_PORT_GONE; /* all of a node, or none */
+		gone[c->now->ports[i].node] = c->now->ports[i].presence ==
+					      RD_PORT_GONE; /* the same for all ports of a node */
 	for (size_t i = 0; i < c->plan->n_nodes; i++) {
 		size_t node = rd_fabric_find_node(c->now, c->plan->nodes[i].guid);
 
@@ -58,10 +59,10 @@ static void map_nodes(struct comparison *c)
 	}
 	for (size_t i = 0; i < c->now->n_nodes; i++)
 		if (gone[i])
-			c->to_plan[i] = c->plan->n_nodes; /* neither there nor too many */
+			c->to_plan[i] = c->plan->n_nodes; /* neither present nor extra */
 }
 
-/* A missing node of the plan, and the new one at the same port of a neighbour that both know. */
+/* A node replaces a missing node of the plan if it is at the same port of a neighbour that is in both. */
 static void find_replacements(struct comparison *c)
 {
 	for (size_t i = 0; i < c->plan->n_ports; i++) {
@@ -89,47 +90,43 @@ static const struct {
 } node_changes[] = {
 	[NODE_REPLACED] = { { .id = "fabric-node-replaced",
 			      .severity = RD_SEV_WARNING,
-			      .title = "another node sits where the plan has this one",
-			      .why = "a part was swapped; the plan, and whatever goes by GUIDs, names the old one" },
+			      .title = "node was replaced: a different GUID is at the same cable",
+			      .why = "hardware was swapped; the plan, and any configuration by GUID, still names the old node" },
 			    NULL,
 			    NULL,
-			    "if this was meant: save the topology anew with --save-topology" },
+			    "if intended: save the topology again with --save-topology" },
 	[NODE_EXTRA] = { { .id = "fabric-node-extra",
 			   .severity = RD_SEV_WARNING,
-			   .title = "a node that the plan does not have",
-			   .why = "somebody connected it after the plan was saved, or to the wrong fabric" },
+			   .title = "node is not in the plan",
+			   .why = "it was connected after the plan was saved, or to the wrong fabric" },
 			 "found",
 			 "not in the plan",
-			 "if this was meant: save the topology anew with --save-topology" },
+			 "if intended: save the topology again with --save-topology" },
 	[SWITCH_MISSING] = { { .id = "fabric-node-missing",
 			       .severity = RD_SEV_CRITICAL,
-			       .title = "a switch of the plan is not in the fabric",
-			       .why = "all that hangs on it is cut off, or has fewer ways" },
+			       .title = "switch of the plan is not in the fabric",
+			       .why = "nodes attached to it are unreachable, or have fewer paths" },
 			     "not found",
 			     "a switch",
-			     "is it powered; look at the ports of its neighbours in the plan" },
+			     "check its power, and the ports of its neighbours in the plan" },
 	[ADAPTER_MISSING] = { { .id = "fabric-node-missing",
 				.severity = RD_SEV_CRITICAL,
-				.title = "an adapter of the plan is not in the fabric",
-				.why = "its host can take no part in a job" },
+				.title = "channel adapter of the plan is not in the fabric",
+				.why = "its host cannot take part in a job" },
 			      "not found",
 			      "a channel adapter",
-			      "on the host: ibstat, dmesg; is it powered, is the cable plugged at both ends" },
+			      "on the host: ibstat, dmesg; check its power, and the cable at both ends" },
 };
 
-static char *copy(const char *text)
-{
-	return rd_dup_if(text);
-}
-
-/* Takes the texts over; NULL: the usual one. */
-static void say_node(struct comparison *c, enum node_change change, char *subject, char *observed, char *expected)
+/* Takes ownership of the texts; NULL: the text of node_changes. */
+static void add_node_finding(struct comparison *c, enum node_change change, char *subject, char *observed,
+			     char *expected)
 {
 	struct rd_finding finding = node_changes[change].finding;
 
 	finding.subject = subject;
-	finding.observed = observed ? observed : copy(node_changes[change].observed);
-	finding.expected = expected ? expected : copy(node_changes[change].expected);
+	finding.observed = observed ? observed : rd_dup_if(node_changes[change].observed);
+	finding.expected = expected ? expected : rd_dup_if(node_changes[change].expected);
 	finding.fix = rd_dup(node_changes[change].fix);
 	rd_finding_add(c->findings, &finding);
 }
@@ -140,40 +137,42 @@ static void compare_nodes(struct comparison *c)
 		char *subject = c->to_now[i] == RD_NONE || c->replaced[i] ? node_text(c->plan, i) : NULL;
 
 		if (c->to_now[i] == RD_NONE)
-			say_node(c, c->plan->nodes[i].kind == RD_NODE_CA ? ADAPTER_MISSING : SWITCH_MISSING, subject,
-				 NULL, NULL);
+			add_node_finding(c, c->plan->nodes[i].kind == RD_NODE_CA ? ADAPTER_MISSING : SWITCH_MISSING,
+					 subject, NULL, NULL);
 		else if (c->replaced[i])
-			say_node(c, NODE_REPLACED, subject, node_text(c->now, c->to_now[i]), node_text(c->plan, i));
+			add_node_finding(c, NODE_REPLACED, subject, node_text(c->now, c->to_now[i]),
+					 node_text(c->plan, i));
 	}
 	for (size_t i = 0; i < c->now->n_nodes; i++)
 		if (c->to_plan[i] == RD_NONE)
-			say_node(c, NODE_EXTRA, node_text(c->now, i), NULL, NULL);
+			add_node_finding(c, NODE_EXTRA, node_text(c->now, i), NULL, NULL);
 }
 
 /* ---- cables */
 
-static void say_cable(struct comparison *c, size_t planned, size_t now, size_t peer, const char *id, const char *title)
+static void add_cable_finding(struct comparison *c, size_t planned, size_t now, size_t peer, const char *id,
+			      const char *title)
 {
 	size_t expected = planned == RD_NONE ? RD_NONE : c->plan->ports[planned].peer;
 	struct rd_finding finding = {
 		.id = id,
 		.severity = RD_SEV_WARNING,
 		.title = title,
-		.why = "routes and the order of hosts were made for the plan",
+		.why = "routing and host ordering were computed for the planned topology",
 		.subject = now == RD_NONE ? port_text(c->plan, planned) : port_text(c->now, now),
 		.observed = port_text(c->now, peer),
 		.expected = port_text(c->plan, expected),
-		.fix = rd_dup("check the cable at both ends; if this was meant: --save-topology"),
+		.fix = rd_dup("check the cable at both ends; if intended: save the topology again with --save-topology"),
 	};
 
 	if (now != RD_NONE)
-		c->told[now] = true;
+		c->reported[now] = true;
 	if (peer != RD_NONE)
-		c->told[peer] = true;
+		c->reported[peer] = true;
 	rd_finding_add(c->findings, &finding);
 }
 
-static void say_slower(struct comparison *c, size_t planned, size_t now)
+static void add_slower_finding(struct comparison *c, size_t planned, size_t now)
 {
 	const struct rd_fabric_port *was = &c->plan->ports[planned], *is = &c->now->ports[now];
 	double before = was->width_active * rd_link_lane_gbps(was->speed_active);
@@ -181,8 +180,8 @@ static void say_slower(struct comparison *c, size_t planned, size_t now)
 	struct rd_finding finding = {
 		.id = "fabric-link-slower",
 		.severity = RD_SEV_WARNING,
-		.title = "a link is slower than in the plan",
-		.why = "all traffic that is routed over it waits for it",
+		.title = "link is slower than in the plan",
+		.why = "it limits all traffic routed over it",
 	};
 
 	if (before <= 0 || after <= 0 || after >= before * 0.999)
@@ -190,11 +189,12 @@ static void say_slower(struct comparison *c, size_t planned, size_t now)
 	finding.subject = port_text(c->now, now);
 	finding.observed = rd_text("%ux%s", is->width_active, rd_link_speed_name(is->speed_active));
 	finding.expected = rd_text("%ux%s", was->width_active, rd_link_speed_name(was->speed_active));
-	finding.fix = rd_dup("reseat or replace the cable; then look for errors of both ports");
+	finding.fix = rd_dup("reseat or replace the cable; then check the error counters of both ports");
 	rd_finding_add(c->findings, &finding);
 }
 
-/* A cable of the plan, whose nodes are both there. The second pass names what swapped cables have left unsaid. */
+/* A cable of the plan whose nodes are both present. Pass 0 reports missing and slower links; both passes report moved cables,
+ * the second those whose ports the first had not reported yet. */
 static void compare_cable(struct comparison *c, size_t i, int pass)
 {
 	size_t ends[2] = { i, c->plan->ports[i].peer }, now[2], peers[2];
@@ -205,36 +205,36 @@ static void compare_cable(struct comparison *c, size_t i, int pass)
 	}
 	if (now[0] != RD_NONE && peers[0] == now[1] && now[1] != RD_NONE) {
 		if (pass == 0)
-			say_slower(c, ends[0], now[0]);
+			add_slower_finding(c, ends[0], now[0]);
 		return;
 	}
 	if (peers[0] == RD_NONE && peers[1] == RD_NONE) {
 		if (pass == 0)
-			say_cable(c, ends[0], now[0], RD_NONE, "fabric-cable-missing",
-				  "a cable of the plan is missing or dead");
+			add_cable_finding(c, ends[0], now[0], RD_NONE, "fabric-cable-missing",
+					  "cable of the plan is missing or its link is down");
 		return;
 	}
 	for (int e = 0; e < 2; e++)
-		if (peers[e] != RD_NONE && !c->told[now[e]]) {
-			say_cable(c, ends[e], now[e], peers[e], "fabric-cable-moved",
-				  "a cable leads elsewhere than in the plan");
+		if (peers[e] != RD_NONE && !c->reported[now[e]]) {
+			add_cable_finding(c, ends[e], now[e], peers[e], "fabric-cable-moved",
+					  "cable is connected to a different port than in the plan");
 			return;
 		}
 }
 
-/* A cable of now, seen from one of its ends, of which the plan has none there. */
+/* A cable of `now`, at a port where the plan has none. */
 static void compare_extra(struct comparison *c, size_t i)
 {
 	const struct rd_fabric_port *port = &c->now->ports[i];
 	size_t planned = other_port(c->now, c->to_plan, c->plan, i);
 
-	if (port->peer == RD_NONE || port->peer < i || port->presence == RD_PORT_GONE || c->told[i] ||
-	    c->told[port->peer] || c->to_plan[port->node] >= c->plan->n_nodes ||
+	if (port->peer == RD_NONE || port->peer < i || port->presence == RD_PORT_GONE || c->reported[i] ||
+	    c->reported[port->peer] || c->to_plan[port->node] >= c->plan->n_nodes ||
 	    c->to_plan[c->now->ports[port->peer].node] >= c->plan->n_nodes)
 		return;
 	if (planned != RD_NONE && c->plan->ports[planned].peer != RD_NONE)
 		return;
-	say_cable(c, planned, i, port->peer, "fabric-cable-extra", "a cable that the plan does not have");
+	add_cable_finding(c, planned, i, port->peer, "fabric-cable-extra", "cable is not in the plan");
 }
 
 static void compare_cables(struct comparison *c)
@@ -259,7 +259,7 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 		.to_now = rd_alloc(plan->n_nodes + 1, sizeof(size_t)),
 		.to_plan = rd_alloc(now->n_nodes + 1, sizeof(size_t)),
 		.replaced = rd_alloc(plan->n_nodes + 1, sizeof(bool)),
-		.told = rd_alloc(now->n_ports + 1, sizeof(bool)),
+		.reported = rd_alloc(now->n_ports + 1, sizeof(bool)),
 		.findings = findings,
 	};
 
@@ -270,5 +270,5 @@ void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now
 	free(c.to_now);
 	free(c.to_plan);
 	free(c.replaced);
-	free(c.told);
+	free(c.reported);
 }

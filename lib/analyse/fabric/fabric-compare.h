@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A fabric held against the plan of it: nodes and cables that are missing, too many, moved, swapped or slower. */
+/* Compares a fabric with its plan: nodes and cables that are missing, extra, moved, replaced or slower. */
 #ifndef RD_ANALYSE_FABRIC_COMPARE_H
 #define RD_ANALYSE_FABRIC_COMPARE_H
 
@@ -7,9 +7,9 @@
 #include "model/shared/finding.h"
 
 /*
- * Nodes are the same by their GUID, cables by the ports at both ends. A node that is not in the plan and sits at a cable of
- * one of the same kind that is missing is its replacement: its cables are held against those of the other. Of a missing or
- * an extra node no cable is named again; a cable that was moved is named once, at the end that stayed.
+ * Nodes are matched by GUID, cables by the ports at both ends. A node that is not in the plan, and is at the cable of a missing
+ * node of the same kind, is its replacement: its cables are compared with those of the missing node. Cables of a missing or
+ * extra node are not reported; a moved cable is reported once, at the end that stayed.
  */
 void rd_fabric_compare(const struct rd_fabric *plan, const struct rd_fabric *now, struct rd_findings *findings);
 

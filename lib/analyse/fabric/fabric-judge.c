@@ -9,7 +9,7 @@
 #include "model/fabric/fabric-rates.h"
 
 #define HOUR 3600.0
-#define SHORTEST 60.0 /* seconds: one error in a second is not 3600 in an hour */
+#define SHORTEST 60.0 /* seconds: one error in a second is not a rate of 3600 per hour */
 
 struct judge {
 	const struct rd_fabric *fabric;
@@ -38,11 +38,11 @@ static char *node_text(const struct rd_fabric_node *node)
 	return rd_text("%s (0x%016" PRIx64 ")", rd_fabric_name(node), node->guid);
 }
 
-/* ---- errors and counters that stand */
+/* ---- errors and saturated counters */
 
-/* Adds what a counter says against its limits; the severity of it. */
-static enum rd_severity weigh(const struct judge *j, const struct rd_fabric_port *port, size_t counter,
-			      struct rd_buf *out)
+/* Compares a counter with its limits; appends "NAME VALUE" to `out` and returns the severity if it exceeds one, else NOTE. */
+static enum rd_severity judge_counter(const struct judge *j, const struct rd_fabric_port *port, size_t counter,
+				      struct rd_buf *out)
 {
 	const struct rd_fabric_limit *limit = &j->limits->v[counter];
 	const char *name = rd_pma_counters[counter].name;
@@ -73,9 +73,9 @@ static void judge_errors(struct judge *j, const struct rd_fabric_port *port)
 	_cleanup_buf_ struct rd_buf observed = { 0 };
 	struct rd_finding finding = {
 		.id = "fabric-errors",
-		.title = "errors above their threshold",
-		.why = "a bad cable, connector or transceiver is the usual cause of symbol errors, recoveries and receive errors; "
-		       "discards mean congestion or a dead end",
+		.title = "error counters above their threshold",
+		.why = "symbol errors, link recoveries and receive errors are usually caused by a bad cable, connector or "
+		       "transceiver; discards by congestion or an inactive egress port",
 	};
 
 	for (size_t i = 0; i < j->fabric->n_values; i++) {
@@ -83,7 +83,7 @@ static void judge_errors(struct judge *j, const struct rd_fabric_port *port)
 
 		if (rd_pma_counters[i].kind == RD_PMA_DATA || rd_pma_counters[i].kind == RD_PMA_PACKETS)
 			continue;
-		severity = weigh(j, port, i, &observed);
+		severity = judge_counter(j, port, i, &observed);
 		finding.severity = severity > finding.severity ? severity : finding.severity;
 	}
 	if (finding.severity == RD_SEV_NOTE)
@@ -91,9 +91,9 @@ static void judge_errors(struct judge *j, const struct rd_fabric_port *port)
 	finding.subject = cable_text(j, port);
 	finding.observed = rd_dup(observed.data);
 	finding.expected = rd_dup("below the thresholds of data/fabric-thresholds or --thresholds");
-	finding.fix = rd_dup(
-		"see whether they still rise: --interval 10 --count 2; compare the port at the other end; clean, "
-		"reseat, replace the cable");
+	finding.fix =
+		rd_dup("check whether they still increase: --interval 10 --count 2; compare with the peer port; clean, "
+		       "reseat or replace the cable");
 	rd_finding_add(j->findings, &finding);
 }
 
@@ -103,14 +103,14 @@ static void judge_saturated(struct judge *j, const struct rd_fabric_port *port)
 	struct rd_finding finding = {
 		.id = "fabric-saturated",
 		.severity = RD_SEV_WARNING,
-		.title = "counters that have stopped at their end",
-		.why = "they count no further: new errors do not show in them",
+		.title = "error counters are at their maximum",
+		.why = "they do not count further, so new errors are not visible",
 	};
 
 	for (size_t i = 0; i < j->fabric->n_values; i++) {
 		struct rd_pma_value value;
 
-		/* Data and packets of 32 bits stop within seconds; who wants them reads the extended ones. */
+		/* 32-bit data and packet counters saturate within seconds; the extended counters replace them. */
 		if (rd_pma_counters[i].kind == RD_PMA_DATA || rd_pma_counters[i].kind == RD_PMA_PACKETS ||
 		    rd_pma_counters[i].kind == RD_PMA_WAIT || rd_pma_counters[i].kind == RD_PMA_NOTE)
 			continue;
@@ -122,7 +122,7 @@ static void judge_saturated(struct judge *j, const struct rd_fabric_port *port)
 		return;
 	finding.subject = cable_text(j, port);
 	finding.observed = rd_dup(observed.data);
-	finding.expected = rd_dup("room to count");
+	finding.expected = rd_dup("below the maximum");
 	finding.fix = rd_text("clear them: perfquery -R %u %u", port->lid, port->number);
 	rd_finding_add(j->findings, &finding);
 }
@@ -133,8 +133,8 @@ static void judge_wait(struct judge *j, const struct rd_fabric_port *port)
 	struct rd_finding finding = {
 		.id = "fabric-congested",
 		.severity = RD_SEV_WARNING,
-		.title = "a port that is kept waiting much of the time",
-		.why = "its neighbour gives it no credits: the cause is downstream, a slow receiver mostly",
+		.title = "port waits for credits much of the time",
+		.why = "its neighbour grants no flow control credits: the cause is downstream, usually a slow receiver",
 	};
 	double share;
 
@@ -143,9 +143,9 @@ static void judge_wait(struct judge *j, const struct rd_fabric_port *port)
 	if (limit->critical >= 0 && share * 100 > limit->critical)
 		finding.severity = RD_SEV_CRITICAL;
 	finding.subject = cable_text(j, port);
-	finding.observed = rd_text("could not send for %.0f %% of the time", share * 100);
+	finding.observed = rd_text("waited for credits %.0f %% of the time", share * 100);
 	finding.expected = rd_text("at most %.0f %%", limit->warning);
-	finding.fix = rd_dup("follow the port that waits towards the receiver; --live sorts by this");
+	finding.fix = rd_dup("follow the waiting ports towards the receiver; key w of --live sorts by waiting time");
 	rd_finding_add(j->findings, &finding);
 }
 
@@ -156,7 +156,7 @@ static const struct {
 	unsigned lanes, bit;
 } widths[] = { { 12, 8 }, { 8, 4 }, { 4, 2 }, { 2, 16 }, { 1, 1 } };
 
-/* What both ends of a cable can: lanes; enum rd_link_speed; 0: not known. */
+/* The widest width (lanes) and highest speed (enum rd_link_speed) that both ends support; 0: unknown. */
 static unsigned common_width(const struct rd_fabric_port *a, const struct rd_fabric_port *b)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(widths); i++)
@@ -173,7 +173,7 @@ static unsigned common_speed(const struct rd_fabric_port *a, const struct rd_fab
 	return RD_SPEED_UNKNOWN;
 }
 
-/* What is switched on, of what there is; a port that does not say has all of it switched on. */
+/* Copy of the port with `supported` reduced to what is enabled; 0 in `enabled` means all. */
 static struct rd_fabric_port enabled(const struct rd_fabric_port *port)
 {
 	struct rd_fabric_port on = *port;
@@ -185,7 +185,7 @@ static struct rd_fabric_port enabled(const struct rd_fabric_port *port)
 
 enum link_verdict {
 	LINK_GOOD,
-	LINK_LIMITED, /* both ends could do more, but one of them has been told not to */
+	LINK_LIMITED, /* both ends support more, but one of them has it disabled */
 	LINK_DEGRADED,
 };
 
@@ -195,7 +195,7 @@ static bool is_below(const struct rd_fabric_port *port, unsigned width, unsigned
 	       (speed && port->speed_active && port->speed_active < speed);
 }
 
-static enum link_verdict look_at_link(const struct rd_fabric_port *port, const struct rd_fabric_port *peer)
+static enum link_verdict judge_link(const struct rd_fabric_port *port, const struct rd_fabric_port *peer)
 {
 	struct rd_fabric_port here = enabled(port), there = enabled(peer);
 
@@ -204,7 +204,7 @@ static enum link_verdict look_at_link(const struct rd_fabric_port *port, const s
 	return is_below(port, common_width(&here, &there), common_speed(&here, &there)) ? LINK_DEGRADED : LINK_LIMITED;
 }
 
-static void say_link(struct judge *j, const struct rd_fabric_port *port, struct rd_finding *finding)
+static void add_link_finding(struct judge *j, const struct rd_fabric_port *port, struct rd_finding *finding)
 {
 	const struct rd_fabric_port *peer = &j->fabric->ports[port->peer];
 	unsigned width = common_width(port, peer), speed = common_speed(port, peer);
@@ -218,36 +218,38 @@ static void say_link(struct judge *j, const struct rd_fabric_port *port, struct 
 	rd_finding_add(j->findings, finding);
 }
 
-static void say_degraded(struct judge *j, const struct rd_fabric_port *port)
+static void report_degraded(struct judge *j, const struct rd_fabric_port *port)
 {
 	struct rd_finding finding = {
 		.id = "fabric-link-degraded",
 		.severity = RD_SEV_WARNING,
-		.title = "a link below what both its ends can",
-		.why = "everything that is routed over it waits for it, and with it the whole job",
-		.fix = rd_dup("reseat the cable at both ends, then replace it; a cable of a lower grade does this, too"),
+		.title = "link is narrower or slower than both ends support",
+		.why = "it limits all traffic routed over it, and with it the whole job",
+		.fix = rd_dup(
+			"reseat the cable at both ends, then replace it; also check that the cable is rated for the speed"),
 	};
 
-	say_link(j, port, &finding);
+	add_link_finding(j, port, &finding);
 }
 
-static void say_limited(struct judge *j, const struct rd_fabric_port *port, size_t n)
+static void report_limited(struct judge *j, const struct rd_fabric_port *port, size_t n)
 {
 	struct rd_finding finding = {
 		.id = "fabric-link-limited",
 		.severity = RD_SEV_NOTE,
-		.title = n == 1 ? "a link that could do more, had it not been switched off" :
-				  "links that could do more, had it not been switched off",
-		.why = "what PortInfo has as enabled, at one end or at both, is less than what is supported",
-		.observed =
-			rd_text("%zu, this one %ux %s", n, port->width_active, rd_link_speed_name(port->speed_active)),
-		.fix = rd_dup("where it was not meant: ibportstate LID PORT query shows what is enabled"),
+		.title = n == 1 ? "link is limited by configuration: both ends support more" :
+				  "links are limited by configuration: both ends support more",
+		.why = "PortInfo LinkWidthEnabled or LinkSpeedEnabled of one or both ends is less than supported",
+		.observed = rd_text("%zu link%s, this one %ux %s", n, n == 1 ? "" : "s", port->width_active,
+				    rd_link_speed_name(port->speed_active)),
+		.fix = rd_dup("if not intended: ibportstate LID PORT query shows what is enabled"),
 	};
 
-	say_link(j, port, &finding);
+	add_link_finding(j, port, &finding);
 }
 
-/* A cable is judged at its lower end. Links that are held back on purpose are no fault, and said once for all. */
+/* A cable is judged once, at the port with the lower index. Links limited by configuration are not a fault; one finding covers
+ * all of them. */
 static void judge_links(struct judge *j)
 {
 	const struct rd_fabric_port *example = NULL;
@@ -258,9 +260,9 @@ static void judge_links(struct judge *j)
 
 		if (port->presence == RD_PORT_GONE || port->peer == RD_NONE || i >= port->peer)
 			continue;
-		switch (look_at_link(port, &j->fabric->ports[port->peer])) {
+		switch (judge_link(port, &j->fabric->ports[port->peer])) {
 		case LINK_DEGRADED:
-			say_degraded(j, port);
+			report_degraded(j, port);
 			break;
 		case LINK_LIMITED:
 			example = example ? example : port;
@@ -271,7 +273,7 @@ static void judge_links(struct judge *j)
 		}
 	}
 	if (example)
-		say_limited(j, example, limited);
+		report_limited(j, example, limited);
 }
 
 static void judge_state(struct judge *j, const struct rd_fabric_port *port)
@@ -280,8 +282,8 @@ static void judge_state(struct judge *j, const struct rd_fabric_port *port)
 	struct rd_finding finding = {
 		.id = "fabric-link-inactive",
 		.severity = RD_SEV_WARNING,
-		.title = "a link that is up, but not in use",
-		.why = "no subnet manager has brought it to ACTIVE: nothing but management can pass",
+		.title = "link is up, but not ACTIVE",
+		.why = "the subnet manager has not set it to ACTIVE: only management packets can pass",
 	};
 
 	if (port->number == 0 || (port->state != RD_LINK_INIT && port->state != RD_LINK_ARMED))
@@ -290,13 +292,14 @@ static void judge_state(struct judge *j, const struct rd_fabric_port *port)
 	finding.observed = rd_dup(names[port->state]);
 	finding.expected = rd_dup("ACTIVE");
 	finding.fix = rd_dup(
-		"sminfo; look again in a minute, a sweep of the subnet manager may be under way; then read its log");
+		"sminfo; repeat in a minute, as a sweep of the subnet manager may be in progress; then read the log of "
+		"the subnet manager");
 	rd_finding_add(j->findings, &finding);
 }
 
-/* ---- what does not answer, comes and goes */
+/* ---- unresponsive agents, nodes that appear and disappear */
 
-static char *why_unread(const struct rd_fabric_port *port)
+static char *read_error_text(const struct rd_fabric_port *port)
 {
 	const char *name = rd_errno_name(port->error);
 
@@ -306,16 +309,16 @@ static char *why_unread(const struct rd_fabric_port *port)
 	return rd_text("%s for attribute 0x%02x", name ? name : "?", port->error_attribute);
 }
 
-/* Of a node's ports [from, to) that were asked. */
+/* Of the ports [from, to) of a node that were queried. */
 static void judge_agent(struct judge *j, size_t from, size_t to)
 {
 	const struct rd_fabric_port *first = NULL;
-	size_t asked = 0, failed = 0;
+	size_t queried = 0, failed = 0;
 	struct rd_finding finding = {
 		.id = "fabric-agent-silent",
 		.severity = RD_SEV_WARNING,
-		.title = "a node that was found, but does not answer performance queries",
-		.why = "its counters are old or unknown: nothing is said about its ports",
+		.title = "node does not respond to performance queries",
+		.why = "its counters are old or unknown, so its ports are not judged",
 	};
 
 	for (size_t i = from; i < to; i++) {
@@ -323,7 +326,7 @@ static void judge_agent(struct judge *j, size_t from, size_t to)
 
 		if (!port->selected || port->presence == RD_PORT_GONE)
 			continue;
-		asked++;
+		queried++;
 		if (port->error || port->error_status) {
 			failed++;
 			first = first ? first : port;
@@ -331,42 +334,40 @@ static void judge_agent(struct judge *j, size_t from, size_t to)
 	}
 	if (failed == 0)
 		return;
-	if (failed < asked) {
+	if (failed < queried) {
 		finding.id = "fabric-ports-unread";
-		finding.title = "ports whose counters could not be read";
+		finding.title = "counters of some ports could not be read";
 	}
 	finding.subject = node_text(&j->fabric->nodes[first->node]);
-	finding.observed = why_unread(first);
+	finding.observed = read_error_text(first);
 	if (finding.observed) {
-		char *all = rd_text("%zu of %zu ports: %s", failed, asked, finding.observed);
+		char *all = rd_text("%zu of %zu ports: %s", failed, queried, finding.observed);
 
 		free(finding.observed);
 		finding.observed = all;
 	}
-	finding.expected = rd_dup("an answer of every port");
-	finding.fix = rd_text("perfquery %u %u; if it is silent, too: firmware or CPU of that node hangs", first->lid,
-			      first->number);
+	finding.expected = rd_dup("a response for every port");
+	finding.fix = rd_text("perfquery %u %u; if it times out too, the firmware or the CPU of that node hangs",
+			      first->lid, first->number);
 	rd_finding_add(j->findings, &finding);
 }
 
-/* Said once a node: of the first port that changed so. */
+/* One finding per node: for the first port that changed. */
 static void judge_presence(struct judge *j, size_t from, size_t to)
 {
 	static const struct rd_finding kinds[] = {
-		[RD_PORT_NEW] = { .id = "fabric-node-new",
-				  .severity = RD_SEV_NOTE,
-				  .title = "a node that was not there before" },
+		[RD_PORT_NEW] = { .id = "fabric-node-new", .severity = RD_SEV_NOTE, .title = "new node" },
 		[RD_PORT_REPLACED] = { .id = "fabric-node-replaced",
 				       .severity = RD_SEV_WARNING,
-				       .title = "a node in the place of another",
-				       .why = "a part was swapped: counters begin anew" },
+				       .title = "node was replaced: a different GUID is at the same cable",
+				       .why = "hardware was swapped: its counters start from zero" },
 		[RD_PORT_MOVED] = { .id = "fabric-lid-changed",
 				    .severity = RD_SEV_NOTE,
-				    .title = "a node with another LID" },
+				    .title = "LID of the node changed" },
 		[RD_PORT_GONE] = { .id = "fabric-node-gone",
 				   .severity = RD_SEV_WARNING,
-				   .title = "a node that was there before and is not found any more",
-				   .why = "it was switched off, hangs, or lost its last cable; its values are old" },
+				   .title = "node disappeared: it is no longer discovered",
+				   .why = "it was powered off, hangs, or lost its last cable; its values are old" },
 	};
 	size_t which = from;
 	struct rd_finding finding;
@@ -386,8 +387,7 @@ static void judge_presence(struct judge *j, size_t from, size_t to)
 			rd_text("LID %u, was %u", j->fabric->ports[which].lid, j->fabric->ports[which].old_lid);
 		break;
 	case RD_PORT_GONE:
-		finding.fix =
-			rd_dup("look at the port of its neighbour, then at its power; nothing to do if it was meant");
+		finding.fix = rd_dup("check the port of its neighbour, then its power; no action needed if intended");
 		break;
 	default:
 		break;
@@ -395,7 +395,7 @@ static void judge_presence(struct judge *j, size_t from, size_t to)
 	rd_finding_add(j->findings, &finding);
 }
 
-/* A fabric of one node is none. */
+/* Critical if only the local node was discovered. */
 static void judge_alone(struct judge *j)
 {
 	const struct rd_fabric *fabric = j->fabric;
@@ -404,8 +404,8 @@ static void judge_alone(struct judge *j)
 	struct rd_finding finding = {
 		.id = "fabric-alone",
 		.severity = RD_SEV_CRITICAL,
-		.title = "nothing but this node was found",
-		.why = "no other node answered: this host cannot reach the fabric, or there is none",
+		.title = "no node discovered except this one",
+		.why = "no other node responded: this host cannot reach the fabric, or is not connected to one",
 	};
 
 	for (size_t i = 0; self && i < fabric->n_ports; i++)
@@ -413,7 +413,7 @@ static void judge_alone(struct judge *j)
 	if (others > 0 || !self)
 		return;
 	finding.subject = rd_text("%s port %u", fabric->ibdev, fabric->port);
-	finding.observed = rd_text("the link is %s, and nobody answers at its other end",
+	finding.observed = rd_text("the link is %s, and the node at its other end does not respond",
 				   self->state == RD_LINK_ACTIVE ? "ACTIVE" : "not ACTIVE");
 	finding.expected = rd_dup("a switch, or another host, at the other end of the cable");
 	finding.fix = rd_dup("ibstat; check the cable, and whether the switch is powered and its port enabled");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of thresholds. */
+/* Reads tables of thresholds. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static bool take_limit(const char *word, double *ret)
 	return word && (strcmp(word, "-") == 0 || rd_parse_real(word, 0, 1e18, ret) == 0);
 }
 
-/* Sets it for all counters that the pattern fits; false: for none. */
+/* Sets the limit for all counters that match the pattern; false: none matches. */
 static bool set_limit(struct rd_fabric_limits *limits, const char *pattern, const struct rd_fabric_limit *limit,
 		      bool total_only)
 {
@@ -78,10 +78,10 @@ static const char *take_line(char *line, struct rd_fabric_limits *limits)
 				return "expected COUNTER TOTAL WARNING CRITICAL, each a number or -";
 		}
 		if (rest && rest[strspn(rest, BLANKS)])
-			return "more than COUNTER TOTAL WARNING CRITICAL";
+			return "expected COUNTER TOTAL WARNING CRITICAL, found more fields";
 	}
 	return set_limit(limits, name, &limit, equals != NULL) ? NULL :
-								 "no counter of that name, or more than two stars";
+								 "unknown counter, or a pattern with more than two '*'";
 }
 
 int rd_fabric_limits_parse(const char *name, const char *text, size_t size, struct rd_fabric_limits *limits,
@@ -97,9 +97,8 @@ int rd_fabric_limits_parse(const char *name, const char *text, size_t size, stru
 
 		if (wrong) {
 			r = rd_lines_err(&lines, err, EBADMSG, ": %s", wrong);
-			rd_err_hint(
-				err,
-				"names are those of --subsets and of the specification: SymbolErrorCounter, PortRcvErrors");
+			rd_err_hint(err,
+				    "counter names are those of the specification: SymbolErrorCounter, PortRcvErrors");
 		}
 	}
 	return r;

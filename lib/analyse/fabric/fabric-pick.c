@@ -9,8 +9,8 @@ struct rank {
 	size_t port;
 };
 
-/* Errors and drops of a port that came since the sweep before; of all time where `standing`. */
-static uint64_t errors_of(const struct rd_fabric *fabric, const struct rd_fabric_port *port, bool standing)
+/* Sum of the errors and drops of a port: increase since the previous sweep or, if `total`, the counter values. */
+static uint64_t errors_of(const struct rd_fabric *fabric, const struct rd_fabric_port *port, bool total)
 {
 	uint64_t sum = 0;
 
@@ -21,34 +21,34 @@ static uint64_t errors_of(const struct rd_fabric *fabric, const struct rd_fabric
 
 		if (rd_pma_counters[i].kind != RD_PMA_ERROR && rd_pma_counters[i].kind != RD_PMA_DROP)
 			continue;
-		if (standing && rd_fabric_value(fabric, port, i, &value))
+		if (total && rd_fabric_value(fabric, port, i, &value))
 			sum += value.v;
-		if (!standing && port->fresh && rd_fabric_delta(fabric, port, i, &delta, &seconds))
+		if (!total && port->fresh && rd_fabric_delta(fabric, port, i, &delta, &seconds))
 			sum += delta;
 	}
 	return sum;
 }
 
-static bool is_unsettled(const struct rd_fabric_port *port)
+static bool is_changed_or_unread(const struct rd_fabric_port *port)
 {
 	if (port->presence != RD_PORT_PRESENT)
 		return true;
 	return port->selected && (!port->fresh || port->error || port->error_status);
 }
 
-void rd_fabric_pick_notable(const struct rd_fabric *fabric, bool *picked)
+void rd_fabric_pick_faulty(const struct rd_fabric *fabric, bool *picked)
 {
 	for (size_t i = 0; i < fabric->n_ports; i++)
-		if (is_unsettled(&fabric->ports[i]) || errors_of(fabric, &fabric->ports[i], true) > 0)
+		if (is_changed_or_unread(&fabric->ports[i]) || errors_of(fabric, &fabric->ports[i], true) > 0)
 			picked[i] = true;
 }
 
-void rd_fabric_pick_moving(const struct rd_fabric *fabric, size_t busiest, bool *picked)
+void rd_fabric_pick_changed(const struct rd_fabric *fabric, size_t busiest, bool *picked)
 {
 	_cleanup_free_ size_t *order = rd_fabric_sort_by(fabric, RD_FABRIC_BY_TRAFFIC);
 
 	for (size_t i = 0; i < fabric->n_ports; i++)
-		if (is_unsettled(&fabric->ports[i]) || errors_of(fabric, &fabric->ports[i], false) > 0)
+		if (is_changed_or_unread(&fabric->ports[i]) || errors_of(fabric, &fabric->ports[i], false) > 0)
 			picked[i] = true;
 	for (size_t i = 0; i < fabric->n_ports && i < busiest; i++) {
 		double gbps;

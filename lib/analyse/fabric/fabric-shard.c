@@ -10,30 +10,30 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* What the division is made of: nodes in the order of their GUIDs. */
+/* State of a division. Nodes are processed in the order of their GUIDs. */
 struct division {
 	const struct rd_fabric *fabric;
 	struct rd_shards *shards;
 	size_t *order;	    /* nodes by GUID */
-	size_t *first_port; /* of a node, in the ports of the fabric */
-	ssize_t *host_of;   /* of a node; -1: of none that reads */
-	size_t *room;	    /* ports that a host may still get */
+	size_t *first_port; /* per node: index of its first port; RD_NONE: no ports */
+	ssize_t *host_of;   /* per node: index of its host; -1: not in the list */
+	size_t *quota;	    /* per host: ports that it may still get */
 };
 
-/* The link does not matter: one that comes and goes must not change the division. */
+/* Independent of the state of the link: a link that flaps must not change the division. */
 static bool is_readable(const struct rd_fabric_port *port)
 {
 	return port->selected && port->number > 0 && port->presence != RD_PORT_GONE;
 }
 
-/* ---- whose adapter it is */
+/* ---- hosts of adapters */
 
 /* "node17.cluster.example" and "node17" are the same host, "node17" and "node1" are not. */
 static bool same_host(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	const char *a_dot = memchr(a, '.', a_len), *b_dot = memchr(b, '.', b_len);
 
-	if (!a_dot || !b_dot) { /* one of them without domain */
+	if (!a_dot || !b_dot) { /* at least one has no domain */
 		a_len = a_dot ? (size_t)(a_dot - a) : a_len;
 		b_len = b_dot ? (size_t)(b_dot - b) : b_len;
 	}
@@ -48,7 +48,7 @@ ssize_t rd_shards_find(const struct rd_shards *shards, const char *host)
 	return -1;
 }
 
-/* Hosts write their name first: "node17 HCA-1", "node17 mlx5_0", "'node17 HCA-1'". */
+/* The node description begins with the host name: "node17 HCA-1", "node17 mlx5_0", "'node17 HCA-1'". */
 ssize_t rd_shards_of_node(const struct rd_shards *shards, const struct rd_fabric_node *node)
 {
 	const char *text = rd_fabric_name(node);
@@ -64,7 +64,7 @@ ssize_t rd_shards_of_node(const struct rd_shards *shards, const struct rd_fabric
 	return -1;
 }
 
-/* ---- order and sum */
+/* ---- order and hash */
 
 static int by_name(const void *a, const void *b)
 {
@@ -97,7 +97,7 @@ static size_t ports_of(const struct rd_fabric *fabric, size_t from)
 	return n;
 }
 
-/* The hosts, and every port that is read with the port at its other end. */
+/* Of the hosts, and of every readable port with its peer port. */
 static uint64_t hash_topology(const struct division *d)
 {
 	uint64_t hash = RD_HASH;
@@ -124,23 +124,23 @@ static uint64_t hash_topology(const struct division *d)
 	return hash;
 }
 
-/* ---- handing out */
+/* ---- assigning ports */
 
-static void give(struct division *d, size_t port, size_t host)
+static void assign_port(struct division *d, size_t port, size_t host)
 {
 	d->shards->owner[port] = (int32_t)host;
 	d->shards->v[host].ports++;
-	if (d->room[host] > 0)
-		d->room[host]--;
+	if (d->quota[host] > 0)
+		d->quota[host]--;
 }
 
-static bool is_free(const struct division *d, size_t port)
+static bool is_unassigned(const struct division *d, size_t port)
 {
 	return d->shards->owner[port] < 0 && is_readable(&d->fabric->ports[port]);
 }
 
-/* A host's own adapters. */
-static void give_own(struct division *d)
+/* Assigns the ports of each host's own adapters. */
+static void assign_own_ports(struct division *d)
 {
 	for (size_t i = 0; i < d->fabric->n_ports; i++) {
 		ssize_t host = d->host_of[d->fabric->ports[i].node];
@@ -150,14 +150,14 @@ static void give_own(struct division *d)
 		d->shards->v[host].found |= d->fabric->ports[i].peer != RD_NONE ||
 					    d->fabric->ports[i].state > RD_LINK_DOWN;
 		d->shards->v[host].own++;
-		give(d, i, (size_t)host);
+		assign_port(d, i, (size_t)host);
 	}
 }
 
-/* Marks the hosts that read and have a port on this switch; how many. */
-static size_t readers_on(const struct division *d, size_t first, size_t n, bool *on)
+/* Marks the hosts of the list that are attached to this switch; returns their number. */
+static size_t mark_hosts_on(const struct division *d, size_t first, size_t n, bool *on)
 {
-	size_t readers = 0;
+	size_t hosts = 0;
 
 	memset(on, 0, d->shards->n * sizeof(*on));
 	for (size_t p = first; p < first + n; p++) {
@@ -166,51 +166,52 @@ static size_t readers_on(const struct division *d, size_t first, size_t n, bool 
 
 		if (host >= 0 && !on[host]) {
 			on[host] = true;
-			readers++;
+			hosts++;
 		}
 	}
-	return readers;
+	return hosts;
 }
 
-/* The reader on this leaf that has most room; -1: none has any. */
-static ssize_t roomiest(const struct division *d, const bool *on)
+/* The host on this leaf with the largest quota left; -1: none has any. */
+static ssize_t largest_quota(const struct division *d, const bool *on)
 {
 	ssize_t best = -1;
 
 	for (size_t i = 0; i < d->shards->n; i++)
-		if (on[i] && d->room[i] > 0 && (best < 0 || d->room[i] > d->room[best]))
+		if (on[i] && d->quota[i] > 0 && (best < 0 || d->quota[i] > d->quota[best]))
 			best = (ssize_t)i;
 	return best;
 }
 
-/* The ports of a leaf, each with the adapter's port at its other end, in runs: an agent then hears few hosts. */
-static void give_leaf(struct division *d, size_t first, bool *on)
+/* Assigns the ports of a leaf switch, each with its peer port on an adapter, to the hosts on it in contiguous runs: each agent is
+ * then queried by few hosts. */
+static void assign_leaf_ports(struct division *d, size_t first, bool *on)
 {
-	size_t n = ports_of(d->fabric, first), readers = readers_on(d, first, n, on), left = 0;
+	size_t n = ports_of(d->fabric, first), hosts = mark_hosts_on(d, first, n, on), left = 0;
 	ssize_t host = -1;
 
-	if (readers == 0)
+	if (hosts == 0)
 		return;
 	for (size_t i = 0; i < 2 * n; i++) {
 		size_t port = i % 2 == 0 ? first + i / 2 : d->fabric->ports[first + i / 2].peer;
 
-		if (port == RD_NONE || !is_free(d, port) ||
+		if (port == RD_NONE || !is_unassigned(d, port) ||
 		    (i % 2 == 1 && d->fabric->nodes[d->fabric->ports[port].node].kind != RD_NODE_CA))
 			continue;
-		if (left == 0 || d->room[host] == 0) {
-			host = roomiest(d, on);
-			left = (2 * n + readers - 1) / readers;
+		if (left == 0 || d->quota[host] == 0) {
+			host = largest_quota(d, on);
+			left = (2 * n + hosts - 1) / hosts;
 		}
 		if (host < 0)
 			return;
-		give(d, port, (size_t)host);
+		assign_port(d, port, (size_t)host);
 		d->shards->v[host].leaf++;
 		left--;
 	}
 }
 
-/* What nobody is near to, to the hosts in turn until each has its share. */
-static void give_rest(struct division *d)
+/* Assigns the remaining ports to the hosts, one host after the other, until each has its share. */
+static void assign_remaining_ports(struct division *d)
 {
 	size_t host = 0;
 
@@ -218,18 +219,19 @@ static void give_rest(struct division *d)
 		size_t first = d->first_port[d->order[i]];
 
 		for (size_t p = first; first != RD_NONE && p < first + ports_of(d->fabric, first); p++) {
-			if (!is_free(d, p))
+			if (!is_unassigned(d, p))
 				continue;
-			while (d->room[host] == 0 && host + 1 < d->shards->n)
+			while (d->quota[host] == 0 && host + 1 < d->shards->n)
 				host++;
-			give(d, p, host);
+			assign_port(d, p, host);
 		}
 	}
 }
 
-/* ---- the whole */
+/* ---- dividing */
 
-static void take_names(struct rd_shards *shards, char *const *names, size_t n)
+/* Sorts the names, in lower case, without duplicates. */
+static void set_hosts(struct rd_shards *shards, char *const *names, size_t n)
 {
 	_cleanup_free_ char **sorted = rd_alloc(n, sizeof(*sorted));
 
@@ -257,7 +259,7 @@ static void division_init(struct division *d)
 	d->order = rd_alloc(fabric->n_nodes + 1, sizeof(*d->order));
 	d->first_port = rd_alloc(fabric->n_nodes + 1, sizeof(*d->first_port));
 	d->host_of = rd_alloc(fabric->n_nodes + 1, sizeof(*d->host_of));
-	d->room = rd_alloc(d->shards->n, sizeof(*d->room));
+	d->quota = rd_alloc(d->shards->n, sizeof(*d->quota));
 	for (size_t i = 0; i < fabric->n_nodes; i++) {
 		d->order[i] = i;
 		d->first_port[i] = RD_NONE;
@@ -270,26 +272,26 @@ static void division_init(struct division *d)
 		d->shards->ports += is_readable(&fabric->ports[i - 1]);
 	}
 	for (size_t i = 0; i < d->shards->n; i++)
-		d->room[i] = d->shards->ports / d->shards->n + (i < d->shards->ports % d->shards->n);
+		d->quota[i] = d->shards->ports / d->shards->n + (i < d->shards->ports % d->shards->n);
 }
 
-/* How many agents each host asks, and how many ports at most at one of them. */
+/* Counts the agents that each host queries, and the most ports that it reads from one of them. */
 static void count_agents(const struct division *d)
 {
-	_cleanup_free_ size_t *at = rd_alloc(d->shards->n, sizeof(*at));
+	_cleanup_free_ size_t *ports = rd_alloc(d->shards->n, sizeof(*ports)); /* of one agent, per host */
 
 	for (size_t i = 0; i < d->fabric->n_nodes; i++) {
 		size_t first = d->first_port[i];
 
-		memset(at, 0, d->shards->n * sizeof(*at));
+		memset(ports, 0, d->shards->n * sizeof(*ports));
 		for (size_t p = first; first != RD_NONE && p < first + ports_of(d->fabric, first); p++) {
 			int32_t host = d->shards->owner[p];
 
 			if (host < 0)
 				continue;
-			d->shards->v[host].agents += at[host]++ == 0;
-			if (at[host] > d->shards->v[host].max_agent)
-				d->shards->v[host].max_agent = at[host];
+			d->shards->v[host].agents += ports[host]++ == 0;
+			if (ports[host] > d->shards->v[host].max_agent)
+				d->shards->v[host].max_agent = ports[host];
 		}
 	}
 }
@@ -302,20 +304,20 @@ int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t 
 	*ret = (struct rd_shards){ 0 };
 	if (n == 0)
 		return -EINVAL;
-	take_names(ret, names, n);
+	set_hosts(ret, names, n);
 	division_init(&d);
 	on = rd_alloc(ret->n, sizeof(*on));
 	ret->topology = hash_topology(&d);
-	give_own(&d);
+	assign_own_ports(&d);
 	for (size_t i = 0; i < fabric->n_nodes; i++)
 		if (fabric->nodes[d.order[i]].kind == RD_NODE_SWITCH && d.first_port[d.order[i]] != RD_NONE)
-			give_leaf(&d, d.first_port[d.order[i]], on);
-	give_rest(&d);
+			assign_leaf_ports(&d, d.first_port[d.order[i]], on);
+	assign_remaining_ports(&d);
 	count_agents(&d);
 	free(d.order);
 	free(d.first_port);
 	free(d.host_of);
-	free(d.room);
+	free(d.quota);
 	return 0;
 }
 
@@ -345,18 +347,18 @@ void rd_shards_judge(const struct rd_shards *shards, struct rd_findings *finding
 		struct rd_finding finding = {
 			.id = "fabric-shard-uncovered",
 			.severity = RD_SEV_WARNING,
-			.title = "ports that nobody reads: their host is not in the fabric",
-			.why = "every host reads its own share only; that of a missing one stays unread",
+			.title = "ports are not read: the host assigned to them is not in the fabric",
+			.why = "each host reads only its own share; the share of a missing host is not read",
 		};
 
 		if (!shard->host || shard->found)
 			continue;
 		finding.subject = rd_dup(shard->host);
-		finding.observed = rd_text("no channel adapter of that name; %zu of %zu ports not covered",
+		finding.observed = rd_text("no channel adapter with that name; %zu of %zu ports not covered",
 					   shard->ports, shards->ports);
 		finding.expected =
-			rd_dup("a host of the list has an adapter with a link, and its name in the node description");
-		finding.fix = rd_dup("bring it back, or take it off the list on all hosts");
+			rd_dup("an adapter with a link, whose node description begins with the name of the host");
+		finding.fix = rd_dup("bring the host back, or remove it from the list on all hosts");
 		rd_finding_add(findings, &finding);
 	}
 }

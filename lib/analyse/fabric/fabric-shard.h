@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dividing the ports of a fabric among the hosts that read them. Nobody coordinates: every host computes the same division,
- * because it follows from the topology and the list of hosts alone. Order of discovery, byte order and the order of the
+ * Divides the ports of a fabric among the hosts that read them. There is no coordination: every host computes the same division,
+ * because it depends only on the topology and the list of hosts. The order of discovery, the byte order and the order of the
  * list do not matter.
  */
 #ifndef RD_ANALYSE_FABRIC_SHARD_H
@@ -12,28 +12,29 @@
 #include "model/shared/finding.h"
 
 /*
- * Divides the selected ports among `n` hosts of these names (sorted and without doubles inside), or, where `names` is NULL, among the numbers 0
- * to n-1. First a host gets its own ports; then those of its leaf switches and of what hangs on them, shared with the
- * other hosts there; what is left (leaves without a host that reads, tiers above) goes to whoever has fewest, whole runs of
- * a switch's ports. No host gets more than its even share, unless its own ports are more. -EINVAL for no host.
+ * Divides the selected ports among the `n` hosts `names` (in any order; duplicates are dropped) or, if `names` is NULL, among
+ * the numbers 0 to n-1. A host first gets its own ports, then ports of its leaf switches and of the adapters attached to them,
+ * shared with the other listed hosts on that leaf. The rest (leaves without a listed host, upper tiers) fills up the shares in
+ * the order of the hosts, in contiguous runs of ports. No host gets more than an even share, unless it has more ports of its
+ * own. -EINVAL if n is 0.
  */
 int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t n, struct rd_shards *ret);
 void rd_shards_deinit(struct rd_shards *shards);
 
-/* Index of the host by that name, with or without its domain; -1. */
+/* Index of the host with that name, with or without its domain; -1. */
 ssize_t rd_shards_find(const struct rd_shards *shards, const char *host);
 
-/* Index of the host that this channel adapter belongs to, as its description or the node-name-map has it; -1. */
+/* Index of the host of this channel adapter, by its node description or the node-name-map; -1. */
 ssize_t rd_shards_of_node(const struct rd_shards *shards, const struct rd_fabric_node *node);
 
 /*
- * Predicts the time of each sweep: MADs answer independently in `latency` seconds, `window` are under way in all and `per_lid`
- * at one LID, `attributes` are read of a port: the greater of ports * attributes * latency / window and, for the LID with
- * most ports, the same with its own window.
+ * Predicts the duration of each host's sweep in seconds, if each response takes `latency` seconds, `window` MADs are outstanding
+ * in all and `per_lid` per LID, and `attributes` are read per port: the greater of ports * attributes * latency / window and,
+ * for the LID with the most ports, the same with its own window.
  */
 void rd_shards_predict(struct rd_shards *shards, unsigned attributes, double latency, unsigned window, unsigned per_lid);
 
-/* Says which shares nobody reads: hosts that are not in the fabric. */
+/* Adds a finding for each host that is not in the fabric: its share is not read. */
 void rd_shards_judge(const struct rd_shards *shards, struct rd_findings *findings);
 
 #endif

@@ -23,7 +23,7 @@ static void move_port(struct rd_fabric_port *from, struct rd_fabric_port *to)
 		to->presence = RD_PORT_MOVED;
 	to->old_lid = to->presence == RD_PORT_MOVED ? from->lid : 0;
 	move_counters(from, to);
-	/* What did not answer at the old LID may do so at the new one. */
+	/* An agent that did not respond at the old LID may respond at the new one. */
 	if (to->presence == RD_PORT_MOVED) {
 		to->error = 0;
 		to->silent = false;
@@ -35,12 +35,12 @@ static void move_node(const struct rd_fabric_node *from, struct rd_fabric_node *
 	to->capability = from->capability;
 	to->capability2 = from->capability2;
 	to->tick = from->tick;
-	to->having = from->having;
-	to->lacking = from->lacking;
+	to->responded = from->responded;
+	to->unsupported = from->unsupported;
 }
 
-/* A port of a node that is new, at a cable whose other end was there before with another node at it. */
-static void see_replaced(const struct rd_fabric *before, const struct rd_fabric *now, struct rd_fabric_port *port)
+/* Marks a port of a new node REPLACED if its peer port was connected to a different node before. */
+static void mark_replaced(const struct rd_fabric *before, const struct rd_fabric *now, struct rd_fabric_port *port)
 {
 	const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &now->ports[port->peer];
 	size_t old, there;
@@ -52,15 +52,14 @@ static void see_replaced(const struct rd_fabric *before, const struct rd_fabric 
 	if (there == RD_NONE)
 		return;
 	port->old_guid = before->nodes[before->ports[there].node].guid;
-	/* It may just have been plugged in elsewhere. */
+	/* The old node may only have been connected elsewhere. */
 	if (rd_fabric_find_node(now, port->old_guid) == RD_NONE)
 		port->presence = RD_PORT_REPLACED;
 	else
 		port->old_guid = 0;
 }
 
-/* A node or port of which nothing is left but what was known. The indices of peers are no longer good: a port that is gone
- * has none. */
+/* Adds a port that disappeared, with its last values. It has no peer: the index would no longer be valid. */
 static void keep_gone(struct rd_fabric *before, struct rd_fabric_port *port, struct rd_fabric *now)
 {
 	const struct rd_fabric_node *node = &before->nodes[port->node];
@@ -79,7 +78,7 @@ static void keep_gone(struct rd_fabric *before, struct rd_fabric_port *port, str
 
 static void add_gone_nodes(const struct rd_fabric *before, struct rd_fabric *now)
 {
-	size_t n = now->n_nodes; /* those behind are not sorted in */
+	size_t n = now->n_nodes; /* nodes added after these are not sorted */
 
 	for (size_t i = 0; i < before->n_ports; i++) {
 		const struct rd_fabric_node *old = &before->nodes[before->ports[i].node];
@@ -88,7 +87,7 @@ static void add_gone_nodes(const struct rd_fabric *before, struct rd_fabric *now
 		if (before->ports[i].presence == RD_PORT_GONE ||
 		    rd_find_u64(now->nodes, n, sizeof(*now->nodes), old->guid))
 			continue;
-		/* Ports stand by node. */
+		/* Ports are sorted by node. */
 		if (now->n_nodes > n && now->nodes[now->n_nodes - 1].guid == old->guid)
 			continue;
 		node = rd_fabric_add_node(now, old->guid, old->kind, old->n_ports, old->description);
@@ -98,8 +97,8 @@ static void add_gone_nodes(const struct rd_fabric *before, struct rd_fabric *now
 	}
 }
 
-/* Nodes that were added stand at the end: ports know them by index, and finding needs them sorted. */
-static void sort_again(struct rd_fabric *now)
+/* Sorts added nodes in, and updates the node index of each port. */
+static void resort_nodes(struct rd_fabric *now)
 {
 	_cleanup_free_ uint64_t *guids = rd_alloc(now->n_ports + 1, sizeof(*guids));
 
@@ -110,31 +109,31 @@ static void sort_again(struct rd_fabric *now)
 		now->ports[i].node = rd_fabric_find_node(now, guids[i]);
 }
 
-/* What tells a port from others, wherever it stands. */
-struct end {
+/* Identity of a port, independent of its index. */
+struct port_id {
 	uint64_t guid;
 	unsigned number;
 };
 
-/* Ports were added at the end: sorted, with their cables. */
+/* Sorts added ports in, and updates the index of each peer. */
 static void sort_ports(struct rd_fabric *now)
 {
-	_cleanup_free_ struct end *peers = rd_alloc(now->n_ports + 1, sizeof(*peers));
-	struct end self = { 0 }; /* declared by itself: a guard holds for all of its declaration */
+	_cleanup_free_ struct port_id *peers = rd_alloc(now->n_ports + 1, sizeof(*peers));
+	struct port_id self = { 0 }; /* separate: a cleanup attribute applies to its whole declaration */
 
 	for (size_t i = 0; i < now->n_ports; i++) {
 		struct rd_fabric_port *port = &now->ports[i];
 		const struct rd_fabric_port *peer = port->peer == RD_NONE ? NULL : &now->ports[port->peer];
 
 		if (peer)
-			peers[i] = (struct end){ now->nodes[peer->node].guid, peer->number };
+			peers[i] = (struct port_id){ now->nodes[peer->node].guid, peer->number };
 		if (i == now->self)
-			self = (struct end){ now->nodes[port->node].guid, port->number };
-		port->peer = i; /* where its peer is kept */
+			self = (struct port_id){ now->nodes[port->node].guid, port->number };
+		port->peer = i; /* index into peers */
 	}
 	rd_fabric_sort_ports(now);
 	for (size_t i = 0; i < now->n_ports; i++) {
-		const struct end *peer = &peers[now->ports[i].peer];
+		const struct port_id *peer = &peers[now->ports[i].peer];
 
 		now->ports[i].peer = peer->guid ? rd_fabric_find_port(now, peer->guid, peer->number) : RD_NONE;
 	}
@@ -157,14 +156,14 @@ void rd_fabric_update(struct rd_fabric *before, struct rd_fabric *now)
 
 		if (old != RD_NONE) {
 			move_port(&before->ports[old], port);
-			before->ports[old].presence = RD_PORT_GONE; /* not to be kept */
+			before->ports[old].presence = RD_PORT_GONE; /* do not keep it */
 		} else {
 			port->presence = RD_PORT_NEW;
-			see_replaced(before, now, port);
+			mark_replaced(before, now, port);
 		}
 	}
 	add_gone_nodes(before, now);
-	sort_again(now);
+	resort_nodes(now);
 	for (size_t i = 0; i < before->n_ports; i++)
 		if (before->ports[i].presence != RD_PORT_GONE)
 			keep_gone(before, &before->ports[i], now);

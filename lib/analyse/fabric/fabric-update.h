@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What became of a network since it was last walked over. */
+/* Carries counters over to a new discovery of a network, and classifies what changed. */
 #ifndef RD_FABRIC_UPDATE_H
 #define RD_FABRIC_UPDATE_H
 
 #include "model/fabric/fabric.h"
 
 /*
- * `now` is what a new walk found, without counters; `before` what was known. Moves the counters of the ports that are in
- * both into `now`, says of each port what became of it, and takes those that are gone along, once: a port that was GONE
- * before and is not back is forgotten. Nodes and ports are the same if GUID and number are. `before` is then only to be
- * deinitialised.
+ * `now` is the result of a new discovery, without counters; `before` is the previous state. Moves the counters of ports that are
+ * in both into `now`, sets the presence of each port, and adds ports that disappeared, once: a port that was GONE before and is
+ * still missing is dropped. Nodes are matched by GUID, ports by node and number. Afterwards `before` may only be deinitialised.
  */
 void rd_fabric_update(struct rd_fabric *before, struct rd_fabric *now);
 

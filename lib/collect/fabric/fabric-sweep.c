@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A sweep over the ports of a network, and what it says about each. */
+/* Reads the counters of all selected ports of a network. */
 #include "collect/fabric/fabric.h"
 #include "collect/fabric/pma.h"
 #include "source/shared/libibmad.h"
@@ -12,99 +12,102 @@
 #define ATTR_NODE_INFO 0x0011
 #define SMP_DATA_AT 64
 #define STATUS_CODE(status) ((status) >> 2 & 7)
-#define STATUS_NO_METHOD 2    /* the agent lacks the method … */
-#define STATUS_NO_ATTRIBUTE 3 /* … or the attribute */
+#define STATUS_NO_METHOD 2    /* method not supported */
+#define STATUS_NO_ATTRIBUTE 3 /* method and attribute combination not supported */
 #define LIDS ((size_t)IB_MAX_UCAST_LID + 1)
 
-/* What a question is about. */
-struct about {
-	enum { ABOUT_CAPABILITY, ABOUT_COUNTERS, ABOUT_NODE } what;
-	size_t port;	  /* one of those behind the LID */
-	size_t attribute; /* ABOUT_COUNTERS */
+/* The subject of a query. */
+struct query_info {
+	enum { QUERY_CAPABILITY, QUERY_COUNTERS, QUERY_NODE } what;
+	size_t port;	  /* index; for the other kinds: the first port of the LID */
+	size_t attribute; /* QUERY_COUNTERS */
 };
 
-/* What a sweep has heard of a port so far. */
-struct heard {
+/* Responses of a port, collected during a sweep. */
+struct port_result {
 	struct rd_pma_value *values; /* owned */
-	unsigned asked, answered;
+	unsigned queried, responded;
 	int error;
 	unsigned status, attribute;
 	uint64_t at_ns;
 };
 
-struct job {
+struct sweep_job {
 	struct rd_fabric *fabric;
 	bool verify;
-	struct rd_sweep_ask *asks;
-	struct about *about;
-	size_t n, cap, cap_about, n_lids, n_groups;
-	struct heard *heard; /* one a port */
-	uint32_t *ports;     /* those to ask, by LID */
+	struct rd_sweep_query *queries;
+	struct query_info *info;
+	size_t n, cap, cap_info, n_lids, n_groups;
+	struct port_result *results; /* per port of the fabric */
+	uint32_t *ports;	     /* indices of the ports to query, sorted by LID */
 	size_t n_ports;
-	bool *other;  /* of a LID that answers for another node */
-	bool *silent; /* of a LID of which nothing was heard */
+	bool *wrong_node; /* per LID: responded with a different node GUID */
+	bool *silent;	  /* per LID: no response so far */
 	bool failed;
 };
 
-static struct rd_fabric_node *node_of(struct job *job, size_t port)
+static struct rd_fabric_node *node_of(struct sweep_job *job, size_t port)
 {
 	return &job->fabric->nodes[job->fabric->ports[port].node];
 }
 
-/* What a node need not know, and was never heard to. */
-static bool optional(const struct rd_fabric_node *node, const struct about *about)
+/* An attribute that a node need not support, and has not returned so far. */
+static bool is_optional(const struct rd_fabric_node *node, const struct query_info *info)
 {
-	unsigned id = rd_pma_attributes[about->attribute].id;
+	unsigned id = rd_pma_attributes[info->attribute].id;
 
-	return about->what == ABOUT_COUNTERS && id != IB_GSI_PORT_COUNTERS && id != IB_GSI_PORT_COUNTERS_EXT &&
-	       !(node->having >> about->attribute & 1);
+	return info->what == QUERY_COUNTERS && id != IB_GSI_PORT_COUNTERS && id != IB_GSI_PORT_COUNTERS_EXT &&
+	       !(node->responded >> info->attribute & 1);
 }
 
-static void add(struct job *job, const struct about *about, uint8_t mad_class, uint16_t attribute, size_t group)
+static void add_query(struct sweep_job *job, const struct query_info *info, uint8_t mad_class, uint16_t attribute,
+		      size_t group)
 {
-	const struct rd_fabric_port *port = &job->fabric->ports[about->port];
+	const struct rd_fabric_port *port = &job->fabric->ports[info->port];
 
-	if (rd_grow(&job->asks, &job->cap, job->n + 1, sizeof(*job->asks)) < 0 ||
-	    rd_grow(&job->about, &job->cap_about, job->n + 1, sizeof(*job->about)) < 0) {
+	if (rd_grow(&job->queries, &job->cap, job->n + 1, sizeof(*job->queries)) < 0 ||
+	    rd_grow(&job->info, &job->cap_info, job->n + 1, sizeof(*job->info)) < 0) {
 		job->failed = true;
 		return;
 	}
-	job->asks[job->n] = (struct rd_sweep_ask){
+	job->queries[job->n] = (struct rd_sweep_query){
 		.dest.lid = port->lid,
 		.mad_class = mad_class,
 		.port_select = (uint8_t)port->number,
-		.optional = optional(node_of(job, about->port), about),
+		.optional = is_optional(node_of(job, info->port), info),
 		.attribute = attribute,
 		.lid = job->n_lids - 1,
 		.group = group,
 	};
-	job->about[job->n++] = *about;
+	job->info[job->n++] = *info;
 }
 
-static void add_port(struct job *job, size_t port)
+static void add_port_queries(struct sweep_job *job, size_t port)
 {
 	size_t group = job->n_groups++;
 
 	for (size_t i = 0; i < rd_pma_n_attributes; i++)
-		if (job->fabric->asked >> i & 1)
-			add(job, &(struct about){ ABOUT_COUNTERS, port, i }, CLASS_PM, rd_pma_attributes[i].id, group);
+		if (job->fabric->attributes >> i & 1)
+			add_query(job, &(struct query_info){ QUERY_COUNTERS, port, i }, CLASS_PM,
+				  rd_pma_attributes[i].id, group);
 }
 
-/* The ports of one LID: what its agent can, its counters, who it is. */
-static void add_lid(struct job *job, const uint32_t *ports, size_t n)
+/* The queries of one LID: ClassPortInfo if unknown, the counters of its ports and, with `verify`, NodeInfo. */
+static void add_lid_queries(struct sweep_job *job, const uint32_t *ports, size_t n)
 {
 	job->n_lids++;
 	if (node_of(job, ports[0])->capability.known != RD_OK)
-		add(job, &(struct about){ ABOUT_CAPABILITY, ports[0], 0 }, CLASS_PM, RD_PMA_CLASS_PORT_INFO,
-		    job->n_groups++);
+		add_query(job, &(struct query_info){ QUERY_CAPABILITY, ports[0], 0 }, CLASS_PM, RD_PMA_CLASS_PORT_INFO,
+			  job->n_groups++);
 	for (size_t i = 0; i < n; i++)
-		add_port(job, ports[i]);
+		add_port_queries(job, ports[i]);
 	if (job->verify)
-		add(job, &(struct about){ ABOUT_NODE, ports[0], 0 }, CLASS_SMI, ATTR_NODE_INFO, job->n_groups++);
+		add_query(job, &(struct query_info){ QUERY_NODE, ports[0], 0 }, CLASS_SMI, ATTR_NODE_INFO,
+			  job->n_groups++);
 }
 
-/* Ports by LID, those of a LID in their order: counting, then placing. */
-static int sort_by_lid(struct job *job)
+/* Counting sort of the ports by LID, stable. */
+static int sort_by_lid(struct sweep_job *job)
 {
 	const struct rd_fabric *fabric = job->fabric;
 	_cleanup_free_ uint32_t *first = calloc(LIDS + 1, sizeof(*first));
@@ -125,8 +128,9 @@ static int sort_by_lid(struct job *job)
 	return 0;
 }
 
-/* Agents that were silent in the sweep before come last: they hold up nobody. */
-static void plan(struct job *job, bool silent)
+/* Adds the queries of LIDs that timed out in the previous sweep, or of the others. Those that timed out are added last, so that
+ * they do not delay the others. */
+static void add_queries(struct sweep_job *job, bool timed_out)
 {
 	const struct rd_fabric_port *ports = job->fabric->ports;
 
@@ -135,162 +139,165 @@ static void plan(struct job *job, bool silent)
 
 		for (n = 1; i + n < job->n_ports && ports[job->ports[i + n]].lid == port->lid; n++)
 			;
-		if ((port->error == ETIMEDOUT) == silent)
-			add_lid(job, &job->ports[i], n);
+		if ((port->error == ETIMEDOUT) == timed_out)
+			add_lid_queries(job, &job->ports[i], n);
 	}
 }
 
-static bool want(void *arg, size_t ask)
+static bool is_needed(void *arg, size_t query)
 {
-	struct job *job = arg;
-	const struct about *about = &job->about[ask];
+	struct sweep_job *job = arg;
+	const struct query_info *info = &job->info[query];
 
-	return about->what != ABOUT_COUNTERS || rd_pma_has(node_of(job, about->port), about->attribute);
+	return info->what != QUERY_COUNTERS || rd_pma_has(node_of(job, info->port), info->attribute);
 }
 
-static void hear_counters(struct job *job, size_t lid, const struct about *about, const struct rd_sweep_answer *answer)
+static void take_counters(struct sweep_job *job, size_t lid, const struct query_info *info,
+			  const struct rd_sweep_result *result)
 {
-	struct rd_fabric_node *node = node_of(job, about->port);
-	struct heard *heard = &job->heard[about->port];
+	struct rd_fabric_node *node = node_of(job, info->port);
+	struct port_result *collected = &job->results[info->port];
 
-	if (answer->error == ENODATA)
+	if (result->error == ENODATA)
 		return;
-	if ((answer->error == EREMOTEIO && (STATUS_CODE(answer->mad_status) == STATUS_NO_ATTRIBUTE ||
-					    STATUS_CODE(answer->mad_status) == STATUS_NO_METHOD)) ||
-	    (answer->error == ETIMEDOUT && !job->silent[lid] && optional(node, about))) {
-		node->lacking |= UINT64_C(1) << about->attribute;
+	if ((result->error == EREMOTEIO && (STATUS_CODE(result->mad_status) == STATUS_NO_ATTRIBUTE ||
+					    STATUS_CODE(result->mad_status) == STATUS_NO_METHOD)) ||
+	    (result->error == ETIMEDOUT && !job->silent[lid] && is_optional(node, info))) {
+		node->unsupported |= UINT64_C(1) << info->attribute;
 		return;
 	}
-	heard->asked++;
-	/* Of several errors the first is the reason. */
-	if (answer->error && (!heard->error || heard->error == EHOSTDOWN)) {
-		heard->error = answer->error;
-		heard->status = answer->mad_status;
-		heard->attribute = rd_pma_attributes[about->attribute].id;
+	collected->queried++;
+	/* The first error is reported. */
+	if (result->error && (!collected->error || collected->error == EHOSTDOWN)) {
+		collected->error = result->error;
+		collected->status = result->mad_status;
+		collected->attribute = rd_pma_attributes[info->attribute].id;
 	}
-	if (answer->error)
+	if (result->error)
 		return;
-	if (!heard->values)
-		heard->values = calloc(job->fabric->n_values, sizeof(*heard->values));
-	if (!heard->values) {
+	if (!collected->values)
+		collected->values = calloc(job->fabric->n_values, sizeof(*collected->values));
+	if (!collected->values) {
 		job->failed = true;
 		return;
 	}
-	rd_pma_decode(about->attribute, answer->mad, node, heard->values, job->fabric->n_values);
-	node->having |= UINT64_C(1) << about->attribute;
-	heard->answered++;
-	heard->at_ns = answer->at_ns;
+	rd_pma_decode(info->attribute, result->mad, node, collected->values, job->fabric->n_values);
+	node->responded |= UINT64_C(1) << info->attribute;
+	collected->responded++;
+	collected->at_ns = result->at_ns;
 }
 
-static void hear_node(struct job *job, size_t lid, const struct about *about, const struct rd_sweep_answer *answer)
+static void check_node_guid(struct sweep_job *job, size_t lid, const struct query_info *info,
+			    const struct rd_sweep_result *result)
 {
-	uint8_t info[IB_SMP_DATA_SIZE];
+	uint8_t node_info[IB_SMP_DATA_SIZE];
 
-	/* Subnet management can be kept from us by a key: then nobody vouches for the LID, as before. */
-	if (answer->error)
+	/* An M_Key can prevent NodeInfo queries: then the LID is assumed to be unchanged. */
+	if (result->error)
 		return;
-	memcpy(info, answer->mad + SMP_DATA_AT, sizeof(info));
-	if (rd_libibmad.mad_get_field64(info, 0, IB_NODE_GUID_F) != node_of(job, about->port)->guid)
-		job->other[lid] = true;
+	memcpy(node_info, result->mad + SMP_DATA_AT, sizeof(node_info));
+	if (rd_libibmad.mad_get_field64(node_info, 0, IB_NODE_GUID_F) != node_of(job, info->port)->guid)
+		job->wrong_node[lid] = true;
 }
 
-static bool done(void *arg, const struct rd_sweep_answer *answer)
+static bool handle_result(void *arg, const struct rd_sweep_result *result)
 {
-	struct job *job = arg;
-	const struct about *about = &job->about[answer->ask];
-	size_t lid = job->asks[answer->ask].lid;
+	struct sweep_job *job = arg;
+	const struct query_info *info = &job->info[result->query];
+	size_t lid = job->queries[result->query].lid;
 
-	if (answer->error == 0 || answer->error == EREMOTEIO || answer->error == EBADMSG)
+	if (result->error == 0 || result->error == EREMOTEIO || result->error == EBADMSG)
 		job->silent[lid] = false;
-	if (about->what == ABOUT_COUNTERS)
-		hear_counters(job, lid, about, answer);
-	else if (about->what == ABOUT_NODE)
-		hear_node(job, lid, about, answer);
-	else if (answer->error == 0)
-		rd_pma_class_port_info(answer->mad, node_of(job, about->port));
-	else if (answer->error != EREMOTEIO && !job->heard[about->port].error)
-		job->heard[about->port].error = answer->error;
+	if (info->what == QUERY_COUNTERS)
+		take_counters(job, lid, info, result);
+	else if (info->what == QUERY_NODE)
+		check_node_guid(job, lid, info, result);
+	else if (result->error == 0)
+		rd_pma_class_port_info(result->mad, node_of(job, info->port));
+	else if (result->error != EREMOTEIO && !job->results[info->port].error)
+		job->results[info->port].error = result->error;
 	return true;
 }
 
-static void keep(struct rd_fabric_port *port, struct heard *heard)
+static void store_values(struct rd_fabric_port *port, struct port_result *collected)
 {
-	if (heard->error == 0 && heard->answered) {
+	if (collected->error == 0 && collected->responded) {
 		free(port->before);
 		port->before = port->values;
 		port->before_ns = port->read_ns;
-		port->values = RD_TAKE(heard->values);
-		port->read_ns = heard->at_ns;
+		port->values = RD_TAKE(collected->values);
+		port->read_ns = collected->at_ns;
 		port->fresh = true;
-	} else if (!port->values && heard->values) {
-		/* Part of it is better than nothing; it is not fresh, and the rest stays unknown. */
-		port->values = RD_TAKE(heard->values);
-		port->read_ns = heard->at_ns;
+	} else if (!port->values && collected->values) {
+		/* A partial reading, if there was none before: not fresh, and the rest stays unknown. */
+		port->values = RD_TAKE(collected->values);
+		port->read_ns = collected->at_ns;
 	}
 }
 
-/* What all ports of the LIDs have come to. */
-static void conclude(struct job *job)
+/* Takes the collected responses over into the ports. */
+static void update_ports(struct sweep_job *job)
 {
 	struct rd_fabric *fabric = job->fabric;
 	size_t last = RD_NONE;
 
-	fabric->moved = false;
+	fabric->changed = false;
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		fabric->ports[i].fresh = false;
 	for (size_t i = 0; i < job->n; i++) {
-		const struct about *about = &job->about[i];
-		struct rd_fabric_port *port = &fabric->ports[about->port];
-		struct heard *heard = &job->heard[about->port];
-		size_t lid = job->asks[i].lid;
-		bool was_silent = port->silent; /* one question without an answer is not yet silence */
+		const struct query_info *info = &job->info[i];
+		struct rd_fabric_port *port = &fabric->ports[info->port];
+		struct port_result *collected = &job->results[info->port];
+		size_t lid = job->queries[i].lid;
+		bool was_silent = port->silent; /* a timeout of one query does not make it silent */
 
-		if (about->what != ABOUT_COUNTERS || about->port == last)
+		if (info->what != QUERY_COUNTERS || info->port == last)
 			continue;
-		last = about->port;
-		if (job->other[lid]) {
-			heard->error = ESTALE;
+		last = info->port;
+		if (job->wrong_node[lid]) {
+			collected->error = ESTALE;
 		} else if (job->silent[lid]) {
-			heard->error = heard->error && heard->error != EHOSTDOWN ? heard->error : ETIMEDOUT;
-			/* It may have fallen silent while it was asked what it was then taken to lack. */
-			fabric->nodes[port->node].lacking = 0;
-		} else if (!heard->error && !heard->answered) {
-			heard->error = ENODATA;
+			collected->error = collected->error && collected->error != EHOSTDOWN ? collected->error :
+											       ETIMEDOUT;
+			/* Attributes that timed out may be supported: the agent may have stopped responding meanwhile. */
+			fabric->nodes[port->node].unsupported = 0;
+		} else if (!collected->error && !collected->responded) {
+			collected->error = ENODATA;
 		}
-		port->error = heard->error;
-		port->error_status = heard->error == EREMOTEIO ? (int)heard->status : 0;
-		port->error_attribute = heard->error ? heard->attribute : 0;
+		port->error = collected->error;
+		port->error_status = collected->error == EREMOTEIO ? (int)collected->status : 0;
+		port->error_attribute = collected->error ? collected->attribute : 0;
 		port->silent = job->silent[lid];
-		fabric->moved |= job->other[lid] || (port->silent && !was_silent);
-		if (!job->other[lid])
-			keep(port, heard);
+		fabric->changed |= job->wrong_node[lid] || (port->silent && !was_silent);
+		if (!job->wrong_node[lid])
+			store_values(port, collected);
 	}
 }
 
-static void job_deinit(struct job *job)
+static void job_deinit(struct sweep_job *job)
 {
-	for (size_t i = 0; job->heard && i < job->fabric->n_ports; i++)
-		free(job->heard[i].values);
-	free(job->heard);
-	free(job->asks);
-	free(job->about);
+	for (size_t i = 0; job->results && i < job->fabric->n_ports; i++)
+		free(job->results[i].values);
+	free(job->results);
+	free(job->queries);
+	free(job->info);
 	free(job->ports);
-	free(job->other);
+	free(job->wrong_node);
 	free(job->silent);
 }
 
-static int prepare(struct job *job)
+static int prepare(struct sweep_job *job)
 {
 	int r = sort_by_lid(job);
 
 	if (r < 0)
 		return r;
-	plan(job, false);
-	plan(job, true);
-	job->heard = calloc(job->fabric->n_ports + 1, sizeof(*job->heard));
-	job->other = calloc(job->n_lids + 1, sizeof(*job->other));
+	add_queries(job, false);
+	add_queries(job, true);
+	job->results = calloc(job->fabric->n_ports + 1, sizeof(*job->results));
+	job->wrong_node = calloc(job->n_lids + 1, sizeof(*job->wrong_node));
 	job->silent = malloc(job->n_lids + 1);
-	if (job->failed || !job->heard || !job->other || !job->silent)
+	if (job->failed || !job->results || !job->wrong_node || !job->silent)
 		return -ENOMEM;
 	memset(job->silent, true, job->n_lids + 1);
 	return 0;
@@ -299,51 +306,51 @@ static int prepare(struct job *job)
 int rd_fabric_sweep(struct rd_mads *mads, const struct rd_sweep_limits *limits, bool verify, struct rd_fabric *fabric,
 		    struct rd_err *err)
 {
-	_cleanup_(job_deinit) struct job job = { .fabric = fabric, .verify = verify };
-	struct rd_sweep_calls calls = { .want = want, .done = done, .arg = &job };
+	_cleanup_(job_deinit) struct sweep_job job = { .fabric = fabric, .verify = verify };
+	struct rd_sweep_callbacks callbacks = { .needed = is_needed, .done = handle_result, .arg = &job };
 	int r = prepare(&job);
 
 	if (r < 0)
-		return rd_err_set(err, ENOMEM, "sweep", "no memory to ask %zu ports", fabric->n_ports);
-	r = rd_sweep_run(mads, limits, job.asks, job.n, job.n_lids, &calls, &fabric->sweep, err);
+		return rd_err_set(err, ENOMEM, "sweep", "no memory to query %zu ports", fabric->n_ports);
+	r = rd_sweep_run(mads, limits, job.queries, job.n, job.n_lids, &callbacks, &fabric->sweep, err);
 	if (job.failed)
-		return rd_err_set(err, ENOMEM, "sweep", "no memory for the answers of %zu ports", fabric->n_ports);
-	conclude(&job);
+		return rd_err_set(err, ENOMEM, "sweep", "no memory for the responses of %zu ports", fabric->n_ports);
+	update_ports(&job);
 	fabric->swept_ns = mads->ops->now(mads);
 	return r;
 }
 
-struct ticks {
+struct tick_queries {
 	struct rd_fabric *fabric;
-	size_t *nodes; /* of each question */
+	size_t *nodes; /* per query: index of its node */
 };
 
-static bool hear_tick(void *arg, const struct rd_sweep_answer *answer)
+static bool take_tick(void *arg, const struct rd_sweep_result *result)
 {
-	struct ticks *ticks = arg;
+	struct tick_queries *sent = arg;
 	uint8_t data[RD_PMA_DATA];
 
-	if (answer->error == 0) {
-		memcpy(data, answer->mad + SMP_DATA_AT, sizeof(data));
-		RD_SET(ticks->fabric->nodes[ticks->nodes[answer->ask]].tick,
+	if (result->error == 0) {
+		memcpy(data, result->mad + SMP_DATA_AT, sizeof(data));
+		RD_SET(sent->fabric->nodes[sent->nodes[result->query]].tick,
 		       (uint8_t)rd_libibmad.mad_get_field(data, 0, IB_PSC_TICK_F));
 	}
 	return true;
 }
 
-int rd_fabric_ask_ticks(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
-			struct rd_err *err)
+int rd_fabric_query_ticks(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
+			  struct rd_err *err)
 {
-	_cleanup_free_ struct rd_sweep_ask *asks = calloc(fabric->n_nodes + 1, sizeof(*asks));
+	_cleanup_free_ struct rd_sweep_query *queries = calloc(fabric->n_nodes + 1, sizeof(*queries));
 	_cleanup_free_ size_t *nodes = calloc(fabric->n_nodes + 1, sizeof(*nodes));
-	struct ticks ticks = { fabric, nodes };
-	struct rd_sweep_calls calls = { .done = hear_tick, .arg = &ticks };
+	struct tick_queries sent = { fabric, nodes };
+	struct rd_sweep_callbacks callbacks = { .done = take_tick, .arg = &sent };
 	struct rd_sweep_limits once = *limits;
 	struct rd_sweep_stats stats;
 	size_t n = 0;
 
-	if (!asks || !nodes)
-		return rd_err_set(err, ENOMEM, "ticks", "no memory to ask %zu nodes", fabric->n_nodes);
+	if (!queries || !nodes)
+		return rd_err_set(err, ENOMEM, "PortXmitWait ticks", "no memory to query %zu nodes", fabric->n_nodes);
 	once.retries = 0;
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
@@ -351,7 +358,7 @@ int rd_fabric_ask_ticks(struct rd_mads *mads, const struct rd_sweep_limits *limi
 		if (!port->selected || fabric->nodes[port->node].kind != RD_NODE_SWITCH || port->error == ETIMEDOUT ||
 		    (n && nodes[n - 1] == port->node))
 			continue;
-		asks[n] = (struct rd_sweep_ask){
+		queries[n] = (struct rd_sweep_query){
 			.dest.lid = port->lid,
 			.mad_class = CLASS_PM,
 			.port_select = (uint8_t)port->number,
@@ -361,5 +368,5 @@ int rd_fabric_ask_ticks(struct rd_mads *mads, const struct rd_sweep_limits *limi
 		};
 		nodes[n++] = port->node;
 	}
-	return rd_sweep_run(mads, &once, asks, n, n, &calls, &stats, err);
+	return rd_sweep_run(mads, &once, queries, n, n, &callbacks, &stats, err);
 }

@@ -16,7 +16,7 @@
 #define NAME_MAX_BYTES 128
 #define PORTS_OF_NODE_MAX 255
 
-/* "mlx5_0 1 0c42a103008b1c3e 0c42a103008b1c3e 12 0 1 4 5 200 InfiniBand": as the source writes them. */
+/* "mlx5_0 1 0c42a103008b1c3e 0c42a103008b1c3e 12 0 1 4 5 200 InfiniBand": the format of rd_mad_ports. */
 static bool parse_mad_port(char *line, struct rd_mad_port *ret)
 {
 	unsigned *const numbers[] = { &ret->lid,      &ret->lmc, &ret->sm_lid, &ret->state, &ret->physical_state,
@@ -54,17 +54,17 @@ int rd_collect_mad_ports(struct rd_source *src, struct rd_mad_port **ret, size_t
 		if (!parse_mad_port(line, &port))
 			continue;
 		if (rd_grow(&ports, &cap, count + 1, sizeof(*ports)) < 0)
-			return rd_err_set(err, ENOMEM, "MAD ports", "no memory to list them");
+			return rd_err_set(err, ENOMEM, "MAD ports", "no memory for the list");
 		ports[count++] = port;
 	}
 	if (!count)
-		return rd_err_set(err, ENODEV, "MAD ports", "there are none");
+		return rd_err_set(err, ENODEV, "MAD ports", "none on this host");
 	*ret = RD_TAKE(ports);
 	*n = count;
 	return 0;
 }
 
-static unsigned lanes(unsigned width)
+static unsigned lanes_of_width(unsigned width)
 {
 	static const struct {
 		unsigned bit, lanes;
@@ -77,11 +77,11 @@ static unsigned lanes(unsigned width)
 }
 
 /* LinkSpeed (1, 2, 4: SDR, DDR, QDR) and LinkSpeedExt (1, 2, 4, 8: FDR to NDR) as one mask of 1 << enum rd_link_speed. */
-static unsigned speeds(unsigned plain, unsigned extended, bool fdr10)
+static unsigned speed_mask(unsigned plain, unsigned extended, bool fdr10)
 {
 	unsigned mask = (plain & 7) << RD_SPEED_SDR | (extended & 15) << RD_SPEED_FDR;
 
-	/* All ones: as the hardware can. */
+	/* All ones: whatever the hardware supports. */
 	if (plain == 15)
 		mask |= 7 << RD_SPEED_SDR;
 	return mask | (unsigned)fdr10 << RD_SPEED_FDR10;
@@ -97,31 +97,32 @@ static unsigned fastest(unsigned mask)
 	return speed;
 }
 
-static void take_link(struct rd_walk_port *from, struct rd_fabric_port *port)
+static void decode_link(struct rd_walk_port *from, struct rd_fabric_port *port)
 {
 	uint8_t *info = from->info, *more = from->extended;
 
 	port->state = rd_libibmad.mad_get_field(info, 0, IB_PORT_STATE_F);
 	port->physical_state = rd_libibmad.mad_get_field(info, 0, IB_PORT_PHYS_STATE_F);
-	port->width_active = lanes(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_WIDTH_ACTIVE_F));
+	port->width_active = lanes_of_width(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_WIDTH_ACTIVE_F));
 	port->width_enabled = rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_WIDTH_ENABLED_F);
 	port->width_supported = rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_WIDTH_SUPPORTED_F);
-	port->speed_supported = speeds(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_SUPPORTED_F),
-				       rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
-				       rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F) & 1);
-	port->speed_enabled = speeds(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_ENABLED_F),
-				     rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ENABLED_F),
-				     rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F) & 1);
+	port->speed_supported =
+		speed_mask(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_SUPPORTED_F),
+			   rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
+			   rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F) & 1);
+	port->speed_enabled = speed_mask(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_ENABLED_F),
+					 rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ENABLED_F),
+					 rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F) & 1);
 	port->speed_active =
-		fastest(speeds(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_ACTIVE_F),
-			       rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F),
-			       rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F) & 1));
-	/* Without a link the fields say what was or what would be. */
+		fastest(speed_mask(rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_ACTIVE_F),
+				   rd_libibmad.mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F),
+				   rd_libibmad.mad_get_field(more, 0, IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F) & 1));
+	/* Without a link the active fields are not valid. */
 	if (port->state <= RD_LINK_DOWN)
 		port->width_active = port->speed_active = 0;
 }
 
-static int take_nodes(const struct rd_walk *walk, struct rd_fabric *fabric)
+static int add_nodes(const struct rd_walk *walk, struct rd_fabric *fabric)
 {
 	for (size_t i = 0; i < walk->n; i++) {
 		struct rd_walk_node *from = walk->nodes[i];
@@ -142,8 +143,8 @@ static int take_nodes(const struct rd_walk *walk, struct rd_fabric *fabric)
 	return 0;
 }
 
-/* The ports of a switch have no LID of their own, and the port 0 of most has no counters. */
-static int take_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
+/* The ports of a switch share the LID of port 0, and port 0 has counters only if it is enhanced. */
+static int add_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
 {
 	bool in_switch = node->kind == RD_NODE_SWITCH;
 	bool enhanced = in_switch && rd_libibmad.mad_get_field(node->switch_info, 0, IB_SW_ENHANCED_PORT0_F);
@@ -160,12 +161,12 @@ static int take_ports(struct rd_walk_node *node, struct rd_fabric *fabric)
 		port->lid = (uint16_t)rd_libibmad.mad_get_field(manager->info, 0, IB_PORT_LID_F);
 		port->lmc = (uint8_t)rd_libibmad.mad_get_field(manager->info, 0, IB_PORT_LMC_F);
 		port->selected = port->lid >= IB_MIN_UCAST_LID && port->lid <= IB_MAX_UCAST_LID;
-		take_link(from, port);
+		decode_link(from, port);
 	}
 	return 0;
 }
 
-static void take_cables(const struct rd_walk_node *node, struct rd_fabric *fabric)
+static void link_peers(const struct rd_walk_node *node, struct rd_fabric *fabric)
 {
 	for (unsigned i = 0; i <= node->n_ports; i++) {
 		const struct rd_walk_port *port = &node->ports[i];
@@ -179,24 +180,24 @@ static void take_cables(const struct rd_walk_node *node, struct rd_fabric *fabri
 	}
 }
 
-static int take_walk(const struct rd_walk *walk, struct rd_fabric *fabric)
+static int convert_walk(const struct rd_walk *walk, struct rd_fabric *fabric)
 {
-	int r = take_nodes(walk, fabric);
+	int r = add_nodes(walk, fabric);
 
 	for (size_t i = 0; !r && i < walk->n; i++)
-		r = take_ports(walk->nodes[i], fabric);
+		r = add_ports(walk->nodes[i], fabric);
 	if (r < 0)
 		return r;
 	rd_fabric_sort_ports(fabric);
 	for (size_t i = 0; i < walk->n; i++)
-		take_cables(walk->nodes[i], fabric);
+		link_peers(walk->nodes[i], fabric);
 	fabric->self = rd_fabric_find_port(fabric, walk->nodes[0]->guid, walk->self_port);
 	fabric->discovery_ns = walk->duration_ns;
 	return 0;
 }
 
 int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, const struct rd_sweep_limits *limits,
-		      uint64_t asked, struct rd_fabric *fabric, struct rd_err *err)
+		      uint64_t attributes, struct rd_fabric *fabric, struct rd_err *err)
 {
 	_cleanup_(rd_walk_deinit) struct rd_walk walk = { 0 };
 	int r = rd_walk_run(mads, limits, &walk, err);
@@ -205,18 +206,18 @@ int rd_collect_fabric(struct rd_mads *mads, const struct rd_mad_port *from, cons
 	if (r < 0)
 		return r;
 	snprintf(fabric->ibdev, sizeof(fabric->ibdev), "%s", from->ibdev);
-	fabric->asked = asked;
-	fabric->n_values = rd_pma_n_values(asked);
+	fabric->attributes = attributes;
+	fabric->n_values = rd_pma_n_values(attributes);
 	fabric->discovered_ns = mads->ops->now(mads);
-	r = take_walk(&walk, fabric);
+	r = convert_walk(&walk, fabric);
 	if (r < 0) {
 		rd_fabric_deinit(fabric);
-		return rd_err_set(err, -r, "network", "no memory for it");
+		return rd_err_set(err, -r, "network", "no memory for its nodes and ports");
 	}
 	return 0;
 }
 
-/* One line: 0x0002c9030061b0f0 "leaf 7" # comment. 0, or -EINVAL for what is none. */
+/* One line: 0x0002c9030061b0f0 "leaf 7" # comment. 0, or -EINVAL if it is invalid. */
 static int name_node(struct rd_fabric *fabric, char *line)
 {
 	const char *at = rd_trim(line), *name, *close;

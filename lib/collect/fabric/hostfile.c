@@ -14,7 +14,7 @@ void rd_hostfile_free(char **names, size_t n)
 	free(names);
 }
 
-/* As RFC 1123 has them; underscores are seen in the field. */
+/* RFC 1123, and underscores, which some sites use. */
 static bool is_host(const char *word, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -43,8 +43,10 @@ int rd_hostfile_parse(const char *name, const char *text, size_t size, char ***r
 		if (len == 0)
 			continue;
 		if (!is_host(word, len)) {
-			r = rd_err_set(err, EBADMSG, name, "line %zu: no name of a host", line);
-			rd_err_hint(err, "one name a line; a list of Slurm's: scontrol show hostnames LIST > FILE");
+			r = rd_err_set(err, EBADMSG, name, "line %zu: invalid host name", line);
+			rd_err_hint(
+				err,
+				"one host name per line; to expand a Slurm host list: scontrol show hostnames LIST > FILE");
 		} else if (count >= HOSTS_MAX) {
 			r = rd_err_set(err, EFBIG, name, "more than %d hosts", HOSTS_MAX);
 		} else if (rd_grow(&names, &cap, count + 1, sizeof(*names)) < 0 ||
@@ -55,7 +57,7 @@ int rd_hostfile_parse(const char *name, const char *text, size_t size, char ***r
 		}
 	}
 	if (!r && count == 0)
-		r = rd_err_set(err, ENODATA, name, "names no host");
+		r = rd_err_set(err, ENODATA, name, "no host names");
 	if (r) {
 		rd_hostfile_free(names, count);
 		return r;

@@ -16,8 +16,8 @@
 
 enum need { NEED_NOTHING, NEED_XMIT_WAIT, NEED_QP1_DROPPED, NEED_IETF, NEED_EXTENDED_ERRORS };
 
-/* Counters that follow each other in rd_pma_counters, in libibmad's table of fields and in width. */
-struct run {
+/* Counters that follow each other in rd_pma_counters and in libibmad's table of fields, and have the same width. */
+struct field_run {
 	uint16_t attribute;
 	uint8_t bits;
 	uint8_t n;
@@ -26,7 +26,7 @@ struct run {
 	enum need need;
 };
 
-static const struct run runs[] = {
+static const struct field_run runs[] = {
 	{ 0x12, 16, 1, RD_C_SYMBOL_ERROR, IB_PC_ERR_SYM_F, NEED_NOTHING },
 	{ 0x12, 8, 2, RD_C_LINK_ERROR_RECOVERY, IB_PC_LINK_RECOVERS_F, NEED_NOTHING },
 	{ 0x12, 16, 4, RD_C_RCV_ERRORS, IB_PC_ERR_RCV_F, NEED_NOTHING },
@@ -68,8 +68,8 @@ static int unknown_subset(const char *word, size_t n, struct rd_err *err)
 		if (!strstr(names, rd_pma_attributes[i].subset) &&
 		    strlen(names) + strlen(rd_pma_attributes[i].subset) + 3 < sizeof(names))
 			strcat(strcat(names, ", "), rd_pma_attributes[i].subset);
-	rd_err_set(err, EINVAL, "--subsets", "\"%.*s\" is no group of attributes", (int)(n < 40 ? n : 40), word);
-	rd_err_hint(err, "there are: %s", names);
+	rd_err_set(err, EINVAL, "--subsets", "unknown group of attributes '%.*s'", (int)(n < 40 ? n : 40), word);
+	rd_err_hint(err, "groups: %s", names);
 	return -EINVAL;
 }
 
@@ -101,22 +101,22 @@ int rd_pma_subsets(const char *list, uint64_t *ret, struct rd_err *err)
 
 size_t rd_pma_n_values(uint64_t attributes)
 {
-	size_t most = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(runs); i++) {
 		size_t attribute = rd_pma_find_attribute(runs[i].attribute);
 
-		if (attributes >> attribute & 1 && runs[i].counter + runs[i].n > most)
-			most = runs[i].counter + runs[i].n;
+		if (attributes >> attribute & 1 && runs[i].counter + runs[i].n > n)
+			n = runs[i].counter + runs[i].n;
 	}
-	return most;
+	return n;
 }
 
 bool rd_pma_has(const struct rd_fabric_node *node, size_t attribute)
 {
 	unsigned id = rd_pma_attributes[attribute].id;
 
-	if (node->lacking >> attribute & 1)
+	if (node->unsupported >> attribute & 1)
 		return false;
 	if (id == IB_GSI_SW_PORT_VL_CONGESTION)
 		return node->kind == RD_NODE_SWITCH;
@@ -134,7 +134,8 @@ void rd_pma_class_port_info(const uint8_t *mad, struct rd_fabric_node *node)
 	RD_SET(node->capability2, rd_libibmad.mad_get_field(data, 0, IB_CPI_CAPMASK2_F));
 }
 
-static bool vouched(const struct rd_fabric_node *node, enum need need)
+/* Whether ClassPortInfo reports that the fields are valid. */
+static bool is_valid(const struct rd_fabric_node *node, enum need need)
 {
 	unsigned cap = node->capability.known == RD_OK ? node->capability.v : 0;
 	unsigned cap2 = node->capability2.known == RD_OK ? node->capability2.v : 0;
@@ -162,9 +163,9 @@ void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_
 
 	memcpy(data, mad + DATA_AT, sizeof(data));
 	for (size_t i = 0; i < RD_ARRAY_SIZE(runs); i++) {
-		const struct run *run = &runs[i];
+		const struct field_run *run = &runs[i];
 
-		if (run->attribute != id || !vouched(node, run->need) || (size_t)run->counter + run->n > n)
+		if (run->attribute != id || !is_valid(node, run->need) || (size_t)run->counter + run->n > n)
 			continue;
 		for (unsigned k = 0; k < run->n; k++) {
 			struct rd_pma_value *value = &values[run->counter + k];

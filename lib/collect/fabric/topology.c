@@ -11,7 +11,7 @@
 
 #define PORT_MAX 254
 #define DESCRIPTION_MAX 255
-#define LINE_SIZE 2048 /* a description whose every byte is escaped, and more */
+#define LINE_SIZE 2048 /* enough for a description with all bytes escaped */
 
 struct cable {
 	uint64_t guid, peer_guid;
@@ -22,9 +22,9 @@ struct parser {
 	const char *name;
 	struct rd_err *err;
 	size_t line;
-	struct rd_fabric fabric; /* its nodes, in the order of the file */
+	struct rd_fabric fabric; /* nodes in the order of the file */
 	size_t ports;		 /* of all nodes */
-	size_t node;		 /* ibnetdiscover: the node whose ports follow; RD_NONE */
+	size_t node;		 /* ibnetdiscover: the node whose ports follow; RD_NONE: none yet */
 	struct cable *cables;
 	size_t n_cables, cap_cables;
 };
@@ -39,7 +39,7 @@ static int no_memory(struct parser *p)
 	return rd_err_set(p->err, ENOMEM, p->name, "no memory for the topology");
 }
 
-/* ---- pieces of a line; each moves *at behind what it took */
+/* ---- fields of a line; each function advances *at past its field */
 
 static bool take_word(const char **at, char *word, size_t size)
 {
@@ -67,7 +67,7 @@ static bool take_number(const char **at, unsigned most, unsigned *ret)
 	return rd_take_u32(at, RD_DECIMAL, most, ret) == 0;
 }
 
-/* "4xQDR"; both stay 0 for anything else, which is unknown. */
+/* "4xQDR"; otherwise both stay 0: unknown. */
 static void take_rate(const char *word, unsigned *width, unsigned *speed)
 {
 	const char *at = word;
@@ -81,7 +81,7 @@ static void take_rate(const char *word, unsigned *width, unsigned *speed)
 			*speed = s;
 }
 
-/* Between double quotes; \xNN stands for a byte. */
+/* A string in double quotes; \xNN is a byte. */
 static bool take_quoted(const char **at, char *ret, size_t size)
 {
 	size_t n = 0;
@@ -144,7 +144,7 @@ static int own_node(struct parser *p, const char *at)
 	for (unsigned k = RD_NODE_CA; k <= RD_NODE_ROUTER; k++)
 		if (strcmp(kinds[k], kind) == 0)
 			return add_node(p, guid, k, n_ports, description);
-	return bad(p, "a node is a switch, a ca or a router");
+	return bad(p, "invalid type of node: expected switch, ca or router");
 }
 
 /* link GUID PORT GUID PORT RATE */
@@ -166,12 +166,12 @@ static int own_line(struct parser *p, const char *at)
 	char word[8];
 
 	if (!take_word(&at, word, sizeof(word)))
-		return *at ? bad(p, "neither a node nor a link") : 0;
+		return *at ? bad(p, "expected a line that begins with node or link") : 0;
 	if (word[0] == '#')
 		return 0;
 	if (strcmp(word, "node") == 0)
 		return own_node(p, at);
-	return strcmp(word, "link") == 0 ? own_link(p, at) : bad(p, "neither a node nor a link");
+	return strcmp(word, "link") == 0 ? own_link(p, at) : bad(p, "expected a line that begins with node or link");
 }
 
 /* "S-0008f10500200b50" */
@@ -191,12 +191,12 @@ static int net_node(struct parser *p, const char *at, enum rd_node_kind kind)
 	uint64_t guid;
 
 	if (!take_number(&at, PORT_MAX, &n_ports) || !take_id(&at, &guid))
-		return bad(p, "a node needs its number of ports and its GUID");
+		return bad(p, "expected the number of ports and the GUID of a node");
 	at = strchr(at, '#');
 	if (at) {
 		at++;
 		if (!take_quoted(&at, description, sizeof(description)))
-			return bad(p, "a node's description stands between double quotes");
+			return bad(p, "expected the description of a node in double quotes");
 	}
 	return add_node(p, guid, kind, n_ports, description);
 }
@@ -208,15 +208,15 @@ static int net_port(struct parser *p, const char *at)
 	const char *rate;
 
 	if (p->node == RD_NONE)
-		return bad(p, "a port before any node");
+		return bad(p, "port before any node");
 	cable.guid = p->fabric.nodes[p->node].guid;
 	at++;
 	if (!take_number(&at, PORT_MAX, &cable.port) || *at++ != ']')
-		return bad(p, "a port begins with its number in brackets");
+		return bad(p, "expected the number of a port in brackets");
 	at += strcspn(at, "\"");
 	if (!take_id(&at, &cable.peer_guid) || *at++ != '[' || !take_number(&at, PORT_MAX, &cable.peer_port) ||
 	    *at != ']')
-		return bad(p, "a port needs the GUID and the port at the other end of its cable");
+		return bad(p, "expected the GUID and port at the other end of the cable");
 	rate = strrchr(at, ' ');
 	if (rate)
 		take_rate(rate + 1, &cable.width, &cable.speed);
@@ -241,7 +241,7 @@ static int net_line(struct parser *p, const char *at)
 	return 0; /* vendid=, devid=, chassis and comments */
 }
 
-/* ---- nodes, ports and cables made one */
+/* ---- connecting nodes, ports and cables */
 
 static int make_ports(struct parser *p)
 {
@@ -250,8 +250,7 @@ static int make_ports(struct parser *p)
 
 	rd_fabric_sort_nodes(fabric);
 	if (fabric->n_nodes < n)
-		return rd_err_set(p->err, EBADMSG, p->name, "of %zu nodes, %zu stand there twice", n,
-				  n - fabric->n_nodes);
+		return rd_err_set(p->err, EBADMSG, p->name, "%zu of %zu nodes are listed twice", n - fabric->n_nodes, n);
 	for (size_t i = 0; i < n; i++)
 		for (unsigned number = 1; number <= fabric->nodes[i].n_ports; number++) {
 			struct rd_fabric_port *port = rd_fabric_add_port(fabric, fabric->nodes[i].guid, number);
@@ -264,7 +263,7 @@ static int make_ports(struct parser *p)
 	return 0;
 }
 
-static int plug(struct parser *p, const struct cable *cable)
+static int connect_cable(struct parser *p, const struct cable *cable)
 {
 	struct rd_fabric *fabric = &p->fabric;
 	size_t ends[2] = {
@@ -274,8 +273,8 @@ static int plug(struct parser *p, const struct cable *cable)
 
 	if (ends[0] == RD_NONE || ends[1] == RD_NONE || ends[0] == ends[1])
 		return rd_err_set(p->err, EBADMSG, p->name,
-				  "the cable 0x%016" PRIx64 " port %u to 0x%016" PRIx64
-				  " port %u has an end that is not there",
+				  "cable 0x%016" PRIx64 " port %u to 0x%016" PRIx64
+				  " port %u: no such node or port, or both ends are the same",
 				  cable->guid, cable->port, cable->peer_guid, cable->peer_port);
 	for (int i = 0; i < 2; i++) {
 		struct rd_fabric_port *port = &fabric->ports[ends[i]];
@@ -292,12 +291,12 @@ static int plug(struct parser *p, const struct cable *cable)
 	return 0;
 }
 
-static int join(struct parser *p)
+static int connect_cables(struct parser *p)
 {
 	int r = make_ports(p);
 
 	for (size_t i = 0; !r && i < p->n_cables; i++)
-		r = plug(p, &p->cables[i]);
+		r = connect_cable(p, &p->cables[i]);
 	return r;
 }
 
@@ -316,7 +315,7 @@ int rd_topology_parse(const char *name, const char *text, size_t size, struct rd
 		if (len > 0 && at[len - 1] == '\r')
 			len--;
 		if (len >= sizeof(line) || memchr(at, '\0', len)) {
-			r = bad(&p, "longer than 2047 characters, or no text");
+			r = bad(&p, "longer than 2047 characters, or contains NUL");
 			break;
 		}
 		memcpy(line, at, len);
@@ -325,13 +324,13 @@ int rd_topology_parse(const char *name, const char *text, size_t size, struct rd
 		at = stop ? stop + 1 : end;
 	}
 	if (!r && p.fabric.n_nodes == 0) {
-		r = rd_err_set(err, EBADMSG, name, "no node of a fabric is in there");
+		r = rd_err_set(err, EBADMSG, name, "contains no nodes");
 		rd_err_hint(
 			err,
-			"write one: rdmadiag counters --fabric --save-topology FILE; output of ibnetdiscover is read, too");
+			"write a topology with rdmadiag counters --fabric --save-topology FILE, or use the output of ibnetdiscover");
 	}
 	if (!r)
-		r = join(&p);
+		r = connect_cables(&p);
 	free(p.cables);
 	if (r)
 		rd_fabric_deinit(&p.fabric);

@@ -7,111 +7,111 @@
 #include <search.h>
 #include <string.h>
 
-#define CLASS_ROUTE 0x81
+#define CLASS_SM_DIRECTED 0x81
 #define LID_PERMISSIVE 0xffff
-#define ATTR_EXTENDED_PORT_INFO 0xff90 /* a maker's own: see has_extended */
+#define ATTR_EXTENDED_PORT_INFO 0xff90 /* vendor specific: see has_extended_port_info */
 #define PHYSICAL_LINK_UP 5
 #define SPEED_QDR 4
 #define NODES_MAX ((size_t)1 << 17) /* there are fewer LIDs */
 
-/* Where the answer to a question belongs. */
-struct place {
-	uint8_t *data;	/* RD_SMP_DATA bytes */
-	bool *answered; /* NULL: need not be told */
+/* Where to store the data of a response. */
+struct destination {
+	uint8_t *data;	 /* RD_SMP_DATA bytes */
+	bool *responded; /* set to true; NULL: not needed */
 };
 
-/* A port that leads on, and who was met behind it. */
-struct door {
-	struct rd_walk_node *node; /* NULL: we ourselves are to be met */
+/* The node at the other end of an egress port, to be queried for NodeInfo in the next round. */
+struct neighbour {
+	struct rd_walk_node *node; /* of the egress port; NULL: the neighbour is the local node */
 	unsigned port;
-	struct rd_mad_route through; /* the way to who is behind it */
-	bool answered;
-	uint8_t info[RD_SMP_DATA];
+	struct rd_mad_route route; /* to the neighbour */
+	bool responded;
+	uint8_t info[RD_SMP_DATA]; /* its NodeInfo */
 };
 
-struct run {
+struct discovery {
 	struct rd_mads *mads;
 	const struct rd_sweep_limits *limits;
 	struct rd_walk *walk;
 	void *by_guid; /* of tsearch */
-	struct door *doors;
-	size_t n_doors, cap_doors;
-	/* Questions that are asked together. */
-	struct rd_sweep_ask *asks;
-	struct place *places;
-	size_t n, cap_asks, cap_places, n_agents;
-	int error;   /* positive errno of the latest question without an answer */
+	struct neighbour *neighbours;
+	size_t n_neighbours, cap_neighbours;
+	/* The queries of one sweep. */
+	struct rd_sweep_query *queries;
+	struct destination *destinations;
+	size_t n, cap_queries, cap_destinations, n_agents;
+	int error;   /* positive errno of the latest query without a response */
 	bool failed; /* no memory */
 };
 
-/* Of the latest agent: n_agents was raised for it. */
-static void ask(struct run *run, const struct rd_mad_route *route, unsigned beyond, uint16_t attribute,
-		uint32_t modifier, struct place place)
+/* Adds a query to the latest agent; the caller has incremented n_agents for it. */
+static void add_query(struct discovery *d, const struct rd_mad_route *route, unsigned next_hop, uint16_t attribute,
+		      uint32_t modifier, struct destination destination)
 {
-	if (rd_grow(&run->asks, &run->cap_asks, run->n + 1, sizeof(*run->asks)) < 0 ||
-	    rd_grow(&run->places, &run->cap_places, run->n + 1, sizeof(*run->places)) < 0) {
-		run->failed = true;
+	if (rd_grow(&d->queries, &d->cap_queries, d->n + 1, sizeof(*d->queries)) < 0 ||
+	    rd_grow(&d->destinations, &d->cap_destinations, d->n + 1, sizeof(*d->destinations)) < 0) {
+		d->failed = true;
 		return;
 	}
-	run->asks[run->n] = (struct rd_sweep_ask){
+	d->queries[d->n] = (struct rd_sweep_query){
 		.dest.lid = LID_PERMISSIVE,
-		.mad_class = CLASS_ROUTE,
-		.beyond = (uint8_t)beyond,
+		.mad_class = CLASS_SM_DIRECTED,
+		.next_hop = (uint8_t)next_hop,
 		.attribute = attribute,
 		.modifier = modifier,
 		.route = route,
-		.lid = run->n_agents - 1,
-		.group = run->n,
+		.lid = d->n_agents - 1,
+		.group = d->n,
 	};
-	run->places[run->n++] = place;
+	d->destinations[d->n++] = destination;
 }
 
-static bool done(void *arg, const struct rd_sweep_answer *answer)
+static bool store_response(void *arg, const struct rd_sweep_result *result)
 {
-	struct run *run = arg;
-	const struct place *place = &run->places[answer->ask];
+	struct discovery *d = arg;
+	const struct destination *destination = &d->destinations[result->query];
 
-	if (answer->error) {
-		run->error = answer->error;
+	if (result->error) {
+		d->error = result->error;
 		return true;
 	}
-	memcpy(place->data, answer->mad + IB_SMP_DATA_OFFS, RD_SMP_DATA);
-	if (place->answered)
-		*place->answered = true;
+	memcpy(destination->data, result->mad + IB_SMP_DATA_OFFS, RD_SMP_DATA);
+	if (destination->responded)
+		*destination->responded = true;
 	return true;
 }
 
-static int ask_all(struct run *run, struct rd_err *err)
+static int send_queries(struct discovery *d, struct rd_err *err)
 {
-	struct rd_sweep_calls calls = { .done = done, .arg = run };
+	struct rd_sweep_callbacks callbacks = { .done = store_response, .arg = d };
 	struct rd_sweep_stats stats;
 	int r;
 
-	if (run->failed)
+	if (d->failed)
 		return rd_err_set(err, ENOMEM, "network", "no memory for what was found");
-	r = rd_sweep_run(run->mads, run->limits, run->asks, run->n, run->n_agents, &calls, &stats, err);
-	run->n = run->n_agents = 0;
+	r = rd_sweep_run(d->mads, d->limits, d->queries, d->n, d->n_agents, &callbacks, &stats, err);
+	d->n = d->n_agents = 0;
 	return r;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_guids(const void *a, const void *b)
 {
 	uint64_t x = ((const struct rd_walk_node *)a)->guid, y = ((const struct rd_walk_node *)b)->guid;
 
 	return (x > y) - (x < y);
 }
 
-static struct rd_walk_node *create(struct door *door)
+static struct rd_walk_node *create_node(struct neighbour *neighbour)
 {
 	struct rd_walk_node *node = calloc(1, sizeof(*node));
 
 	if (!node)
 		return NULL;
-	node->guid = rd_libibmad.mad_get_field64(door->info, 0, IB_NODE_GUID_F);
-	node->kind = rd_libibmad.mad_get_field(door->info, 0, IB_NODE_TYPE_F);
-	node->n_ports = rd_libibmad.mad_get_field(door->info, 0, IB_NODE_NPORTS_F);
-	memcpy(node->info, door->info, sizeof(node->info));
-	node->route = door->through;
+	node->guid = rd_libibmad.mad_get_field64(neighbour->info, 0, IB_NODE_GUID_F);
+	node->kind = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_TYPE_F);
+	node->n_ports = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_NPORTS_F);
+	memcpy(node->info, neighbour->info, sizeof(node->info));
+	node->route = neighbour->route;
 	node->ports = calloc(node->n_ports + 1, sizeof(*node->ports));
 	if (!node->ports) {
 		free(node);
@@ -120,146 +120,147 @@ static struct rd_walk_node *create(struct door *door)
 	return node;
 }
 
-/* Who is behind the door, met before or now. NULL: no memory. */
-static struct rd_walk_node *meet(struct run *run, struct door *door)
+/* The node with the GUID of the neighbour; created if it is new. NULL: no memory, or too many nodes. */
+static struct rd_walk_node *find_or_create_node(struct discovery *d, struct neighbour *neighbour)
 {
-	struct rd_walk *walk = run->walk;
-	struct rd_walk_node key = { .guid = rd_libibmad.mad_get_field64(door->info, 0, IB_NODE_GUID_F) }, *node;
-	struct rd_walk_node *const *met = tfind(&key, &run->by_guid, compare);
+	struct rd_walk *walk = d->walk;
+	struct rd_walk_node key = { .guid = rd_libibmad.mad_get_field64(neighbour->info, 0, IB_NODE_GUID_F) }, *node;
+	struct rd_walk_node *const *found = tfind(&key, &d->by_guid, compare_guids);
 
-	if (met)
-		return *met;
+	if (found)
+		return *found;
 	if (walk->n >= NODES_MAX || rd_grow(&walk->nodes, &walk->cap, walk->n + 1, sizeof(*walk->nodes)) < 0)
 		return NULL;
-	node = create(door);
+	node = create_node(neighbour);
 	if (node)
 		walk->nodes[walk->n++] = node;
-	return node && tsearch(node, &run->by_guid, compare) ? node : NULL;
+	return node && tsearch(node, &d->by_guid, compare_guids) ? node : NULL;
 }
 
-static void part(struct rd_walk_port *port)
+static void unlink_port(struct rd_walk_port *port)
 {
 	if (port->peer)
 		port->peer->ports[port->peer_port].peer = NULL;
 	port->peer = NULL;
 }
 
-/* A cable that was moved meanwhile is where it was seen last. */
-static void join(struct rd_walk_node *a, unsigned port_a, struct rd_walk_node *b, unsigned port_b)
+/* Links two ports. If a cable was moved during discovery, the latest response counts. */
+static void link_ports(struct rd_walk_node *a, unsigned port_a, struct rd_walk_node *b, unsigned port_b)
 {
-	part(&a->ports[port_a]);
-	part(&b->ports[port_b]);
+	unlink_port(&a->ports[port_a]);
+	unlink_port(&b->ports[port_b]);
 	a->ports[port_a].peer = b;
 	a->ports[port_a].peer_port = port_b;
 	b->ports[port_b].peer = a;
 	b->ports[port_b].peer_port = port_a;
 }
 
-static void ask_port(struct run *run, const struct rd_mad_route *route, struct rd_walk_node *node, unsigned number)
+static void query_port_info(struct discovery *d, const struct rd_mad_route *route, struct rd_walk_node *node,
+			    unsigned number)
 {
 	struct rd_walk_port *port = &node->ports[number];
 
-	ask(run, route, 0, IB_ATTR_PORT_INFO, number, (struct place){ port->info, &port->known });
+	add_query(d, route, 0, IB_ATTR_PORT_INFO, number, (struct destination){ port->info, &port->known });
 }
 
-static void ask_node(struct run *run, struct rd_walk_node *node)
+static void query_node(struct discovery *d, struct rd_walk_node *node)
 {
-	ask(run, &node->route, 0, IB_ATTR_NODE_DESC, 0, (struct place){ node->description, NULL });
+	add_query(d, &node->route, 0, IB_ATTR_NODE_DESC, 0, (struct destination){ node->description, NULL });
 	if (node->kind != RD_NODE_SWITCH)
 		return;
-	ask(run, &node->route, 0, IB_ATTR_SWITCH_INFO, 0, (struct place){ node->switch_info, NULL });
+	add_query(d, &node->route, 0, IB_ATTR_SWITCH_INFO, 0, (struct destination){ node->switch_info, NULL });
 	for (unsigned i = 0; i <= node->n_ports; i++)
-		ask_port(run, &node->route, node, i);
+		query_port_info(d, &node->route, node, i);
 }
 
-/* Takes in who was behind a door, and asks what is still to be known. */
-static void pass(struct run *run, struct door *door)
+/* Adds the node of a neighbour that responded, and queries its missing attributes. */
+static void add_neighbour(struct discovery *d, struct neighbour *neighbour)
 {
-	unsigned kind = rd_libibmad.mad_get_field(door->info, 0, IB_NODE_TYPE_F);
-	unsigned port = rd_libibmad.mad_get_field(door->info, 0, IB_NODE_LOCAL_PORT_F);
-	size_t before = run->walk->n;
+	unsigned kind = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_TYPE_F);
+	unsigned port = rd_libibmad.mad_get_field(neighbour->info, 0, IB_NODE_LOCAL_PORT_F);
+	size_t before = d->walk->n;
 	struct rd_walk_node *node;
 
-	if (!door->answered || kind < RD_NODE_CA || kind > RD_NODE_ROUTER)
+	if (!neighbour->responded || kind < RD_NODE_CA || kind > RD_NODE_ROUTER)
 		return;
-	node = meet(run, door);
+	node = find_or_create_node(d, neighbour);
 	if (!node) {
-		run->failed = true;
+		d->failed = true;
 		return;
 	}
 	if (port > node->n_ports)
 		return;
-	if (door->node)
-		join(door->node, door->port, node, port);
+	if (neighbour->node)
+		link_ports(neighbour->node, neighbour->port, node, port);
 	else
-		run->walk->self_port = port;
-	run->n_agents++;
-	if (run->walk->n > before)
-		ask_node(run, node);
-	/* A channel adapter need not answer for another port than the one that it was asked through. */
+		d->walk->self_port = port;
+	d->n_agents++;
+	if (d->walk->n > before)
+		query_node(d, node);
+	/* A channel adapter need not respond to PortInfo of a port other than the one that received the SMP. */
 	if (node->kind != RD_NODE_SWITCH && !node->ports[port].known)
-		ask_port(run, &door->through, node, port);
+		query_port_info(d, &neighbour->route, node, port);
 }
 
-/* We get through switches, and out of our own port. */
-static bool leads_on(const struct run *run, struct rd_walk_node *node, unsigned number)
+/* Whether a directed route can continue through the port: a port of a switch, or the local port; its link is up. */
+static bool is_egress(const struct discovery *d, struct rd_walk_node *node, unsigned number)
 {
 	struct rd_walk_port *port = &node->ports[number];
 
-	if (node->kind == RD_NODE_SWITCH ? number == 0 : node != run->walk->nodes[0] || number != run->walk->self_port)
+	if (node->kind == RD_NODE_SWITCH ? number == 0 : node != d->walk->nodes[0] || number != d->walk->self_port)
 		return false;
 	return port->known && !port->peer && node->route.hops < RD_MAD_ROUTE_MAX &&
 	       rd_libibmad.mad_get_field(port->info, 0, IB_PORT_PHYS_STATE_F) == PHYSICAL_LINK_UP;
 }
 
-static void add_door(struct run *run, struct rd_walk_node *node, unsigned port)
+static void plan_neighbour(struct discovery *d, struct rd_walk_node *node, unsigned port)
 {
-	struct door *door;
+	struct neighbour *neighbour;
 
-	if (rd_grow(&run->doors, &run->cap_doors, run->n_doors + 1, sizeof(*run->doors)) < 0) {
-		run->failed = true;
+	if (rd_grow(&d->neighbours, &d->cap_neighbours, d->n_neighbours + 1, sizeof(*d->neighbours)) < 0) {
+		d->failed = true;
 		return;
 	}
-	door = &run->doors[run->n_doors++];
-	*door = (struct door){ .node = node, .port = port };
+	neighbour = &d->neighbours[d->n_neighbours++];
+	*neighbour = (struct neighbour){ .node = node, .port = port };
 	if (node) {
-		door->through = node->route;
-		door->through.exits[door->through.hops++] = (uint8_t)port;
+		neighbour->route = node->route;
+		neighbour->route.path[neighbour->route.hops++] = (uint8_t)port;
 	}
 }
 
-/* All doors at once, then all that was met behind them: so what is asked does not depend on who answers first, and a
- * recording of it can be walked over again. */
-static int go_on(struct run *run, struct rd_err *err)
+/* One round: NodeInfo of all neighbours, then the attributes of all new nodes. The queries do not depend on the order of
+ * responses, so a discovery can be replayed from a recording. */
+static int discover_round(struct discovery *d, struct rd_err *err)
 {
 	static const struct rd_mad_route here = { 0 };
-	struct rd_walk *walk = run->walk;
+	struct rd_walk *walk = d->walk;
 	size_t first = walk->n;
 	int r;
 
-	for (size_t i = 0; i < run->n_doors; i++) {
-		struct door *door = &run->doors[i];
+	for (size_t i = 0; i < d->n_neighbours; i++) {
+		struct neighbour *neighbour = &d->neighbours[i];
 
-		run->n_agents++;
-		ask(run, door->node ? &door->node->route : &here, door->port, IB_ATTR_NODE_INFO, 0,
-		    (struct place){ door->info, &door->answered });
+		d->n_agents++;
+		add_query(d, neighbour->node ? &neighbour->node->route : &here, neighbour->port, IB_ATTR_NODE_INFO, 0,
+			  (struct destination){ neighbour->info, &neighbour->responded });
 	}
-	r = ask_all(run, err);
-	for (size_t i = 0; !r && i < run->n_doors; i++)
-		pass(run, &run->doors[i]);
+	r = send_queries(d, err);
+	for (size_t i = 0; !r && i < d->n_neighbours; i++)
+		add_neighbour(d, &d->neighbours[i]);
 	if (!r)
-		r = ask_all(run, err);
-	run->n_doors = 0;
+		r = send_queries(d, err);
+	d->n_neighbours = 0;
 	for (size_t i = first; !r && i < walk->n; i++)
 		for (unsigned port = 0; port <= walk->nodes[i]->n_ports; port++)
-			if (leads_on(run, walk->nodes[i], port))
-				add_door(run, walk->nodes[i], port);
+			if (is_egress(d, walk->nodes[i], port))
+				plan_neighbour(d, walk->nodes[i], port);
 	return r;
 }
 
-/* SwitchX, ConnectX-3 and what came after say in an attribute of their own that a link which looks like QDR is FDR10; Bull
- * sells them under its own numbers. Others would refuse or, worse, be silent. */
-static bool has_extended(struct rd_walk_node *node)
+/* SwitchX, ConnectX-3 and later devices report FDR10 only in a vendor-specific attribute: PortInfo shows QDR. Bull sells them
+ * under its own vendor and device IDs. Other devices would reject the query or, worse, not respond. */
+static bool has_extended_port_info(struct rd_walk_node *node)
 {
 	static const struct {
 		unsigned vendor, first, last; /* vendor 0: any */
@@ -277,53 +278,54 @@ static bool has_extended(struct rd_walk_node *node)
 	return false;
 }
 
-static int ask_extended(struct run *run, struct rd_err *err)
+static int query_extended_port_info(struct discovery *d, struct rd_err *err)
 {
-	for (size_t i = 0; i < run->walk->n; i++) {
-		struct rd_walk_node *node = run->walk->nodes[i];
+	for (size_t i = 0; i < d->walk->n; i++) {
+		struct rd_walk_node *node = d->walk->nodes[i];
 
-		run->n_agents++;
-		for (unsigned p = 0; p <= node->n_ports && has_extended(node); p++) {
+		d->n_agents++;
+		for (unsigned p = 0; p <= node->n_ports && has_extended_port_info(node); p++) {
 			struct rd_walk_port *port = &node->ports[p];
 
 			if (port->known &&
 			    rd_libibmad.mad_get_field(port->info, 0, IB_PORT_PHYS_STATE_F) == PHYSICAL_LINK_UP &&
 			    rd_libibmad.mad_get_field(port->info, 0, IB_PORT_LINK_SPEED_ACTIVE_F) == SPEED_QDR &&
 			    rd_libibmad.mad_get_field(port->info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F) == 0)
-				ask(run, &node->route, 0, ATTR_EXTENDED_PORT_INFO, p,
-				    (struct place){ port->extended, NULL });
+				add_query(d, &node->route, 0, ATTR_EXTENDED_PORT_INFO, p,
+					  (struct destination){ port->extended, NULL });
 		}
 	}
-	return ask_all(run, err);
+	return send_queries(d, err);
 }
 
-static void nothing(void *node)
+/* For tdestroy: the nodes belong to struct rd_walk. */
+static void keep_node(void *node)
 {
 	(void)node;
 }
 
 int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_walk *walk, struct rd_err *err)
 {
-	struct run run = { .mads = mads, .limits = limits, .walk = walk };
+	struct discovery discovery = { .mads = mads, .limits = limits, .walk = walk };
 	uint64_t start = mads->ops->now(mads);
 	int r = 0;
 
 	*walk = (struct rd_walk){ 0 };
-	add_door(&run, NULL, 0);
-	while (!r && run.n_doors)
-		r = go_on(&run, err);
+	plan_neighbour(&discovery, NULL, 0);
+	while (!r && discovery.n_neighbours)
+		r = discover_round(&discovery, err);
 	if (!r && !walk->n) {
-		r = -(run.error ? run.error : EBADMSG);
-		rd_err_set(err, -r, "network", "our own port does not say who it is");
-		rd_err_hint(err, "ibstat shows the state of the port; smpquery -D nodeinfo 0 asks the port itself");
+		r = -(discovery.error ? discovery.error : EBADMSG);
+		rd_err_set(err, -r, "network", "local port does not respond to a NodeInfo query");
+		rd_err_hint(err, "ibstat shows the state of the port; smpquery -D nodeinfo 0 queries it");
 	}
 	if (!r)
-		r = ask_extended(&run, err);
+		r = query_extended_port_info(&discovery, err);
 	walk->duration_ns = mads->ops->now(mads) - start;
-	tdestroy(run.by_guid, nothing);
-	free(run.doors);
-	free(run.asks);
-	free(run.places);
+	tdestroy(discovery.by_guid, keep_node);
+	free(discovery.neighbours);
+	free(discovery.queries);
+	free(discovery.destinations);
 	return r;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finding the nodes and cables of a network, from a port of this host, along routes: no LID need be right for it. */
+/* Discovers the nodes and cables of a network from a port of this host, with directed routes: it does not depend on LIDs. */
 #ifndef RD_COLLECT_WALK_H
 #define RD_COLLECT_WALK_H
 
@@ -7,11 +7,11 @@
 
 #define RD_SMP_DATA 64
 
-/* Attributes are as on the wire; of zeros where nobody answered. */
+/* Attributes are as on the wire; all zeros without a response. */
 struct rd_walk_port {
-	struct rd_walk_node *peer; /* at the other end of the cable; NULL: none was seen */
+	struct rd_walk_node *peer; /* at the other end of the cable; NULL: none was found */
 	unsigned peer_port;
-	bool known; /* it said what it is */
+	bool known; /* `info`, its PortInfo, was read */
 	uint8_t info[RD_SMP_DATA], extended[RD_SMP_DATA];
 };
 
@@ -24,15 +24,15 @@ struct rd_walk_node {
 };
 
 struct rd_walk {
-	struct rd_walk_node **nodes; /* in the order they were found, ours first */
+	struct rd_walk_node **nodes; /* in the order of discovery, the local node first */
 	size_t n, cap;
 	unsigned self_port;
 	uint64_t duration_ns;
 };
 
 /*
- * Each cable is gone over once: who answers at the other end says by which of its ports the question came in. Who does not
- * answer is left out. -errno where our own port does not answer or fails. rd_walk_deinit in any case.
+ * Queries each cable once: NodeInfo of the neighbour contains the number of the port that received the query. Nodes that do not
+ * respond are omitted. -errno if the local port fails or does not respond. Call rd_walk_deinit in any case.
  */
 int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_walk *walk, struct rd_err *err);
 void rd_walk_deinit(struct rd_walk *walk);

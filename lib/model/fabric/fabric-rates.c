@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/fabric/fabric-rates.h"
 
-#define TICK_OF_PORT 7 /* and not of a lane */
+#define TICK_OF_PORT 7 /* counts octets of the whole port, not of one lane */
 
 bool rd_fabric_value(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter,
 		     struct rd_pma_value *ret)

@@ -131,7 +131,7 @@ size_t rd_pma_find_attribute(unsigned id)
 	return RD_NONE;
 }
 
-/* Signalling rates of a lane, in Gbit/s, and what 8b/10b, 64b/66b or forward error correction leaves of them: InfiniBand
+/* Signalling rate of a lane, and its data rate without 8b/10b, 64b/66b or forward error correction, in Gbit/s: InfiniBand
  * Architecture Specification, volume 2. */
 static const struct {
 	const char *name;
@@ -206,7 +206,7 @@ const struct rd_pma_attribute rd_pma_attributes[] = {
 };
 const size_t rd_pma_n_attributes = RD_ARRAY_SIZE(rd_pma_attributes);
 
-/* One for each virtual lane or service level. The specification counts the congested time of data lanes only. */
+/* One for each virtual lane or service level. The specification counts the congested time of the 15 data VLs only. */
 #define FIFTEEN(name, kind, attr)                                                                               \
 	{ name "0", kind, attr }, { name "1", kind, attr }, { name "2", kind, attr }, { name "3", kind, attr }, \
 		{ name "4", kind, attr }, { name "5", kind, attr }, { name "6", kind, attr },                   \
@@ -222,7 +222,7 @@ const size_t rd_pma_n_attributes = RD_ARRAY_SIZE(rd_pma_attributes);
 		name "15", kind, attr \
 	}
 
-/* Those of the subsets that are read unless asked otherwise stand first: a port keeps values up to the last that is asked. */
+/* Counters of the default subsets come first: a port has values up to the last counter that is read. */
 const struct rd_pma_counter rd_pma_counters[] = {
 	[RD_C_SYMBOL_ERROR] = { "SymbolErrorCounter", RD_PMA_ERROR, COUNTERS },
 	[RD_C_LINK_ERROR_RECOVERY] = { "LinkErrorRecoveryCounter", RD_PMA_ERROR, COUNTERS },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An InfiniBand network: nodes, ports, cables, and the performance counters of every port. Nodes are known by their GUID,
- * ports by the node and their number; LIDs come and go.
+ * An InfiniBand network: nodes, ports, cables, and the performance counters of every port. Nodes are identified by GUID, ports by
+ * node and number; LIDs can change.
  */
 #ifndef RD_MODEL_FABRIC_H
 #define RD_MODEL_FABRIC_H
@@ -11,74 +11,73 @@
 
 #define RD_NONE SIZE_MAX /* no such node, port or agent */
 
-/* As NodeInfo has it. */
+/* Values of NodeInfo:NodeType. */
 enum rd_node_kind { RD_NODE_CA = 1, RD_NODE_SWITCH = 2, RD_NODE_ROUTER = 3 };
 
-/* As PortInfo has it. */
+/* Values of PortInfo:PortState. */
 enum rd_link_state { RD_LINK_DOWN = 1, RD_LINK_INIT, RD_LINK_ARMED, RD_LINK_ACTIVE };
 
 struct rd_fabric_node {
 	uint64_t guid, system_guid;
 	enum rd_node_kind kind;
-	char *description; /* what the node calls itself: foreign text. Owned, never NULL */
-	char *name;	   /* of the node-name-map; owned, NULL: not in it */
+	char *description; /* NodeDescription: untrusted text. Owned, never NULL */
+	char *name;	   /* from the node-name-map; owned, NULL: not in it */
 	uint32_t vendor, device;
 	unsigned n_ports;
-	/* What ClassPortInfo of its performance agent says; absent: not asked or no answer. */
+	/* CapabilityMask and CapabilityMask2 of its PMA's ClassPortInfo; absent: not queried, or no response. */
 	RD_FIELD(uint16_t) capability;
 	RD_FIELD(uint32_t) capability2;
-	/* In what PortXmitWait counts, as PortSamplesControl has it: 4 nanoseconds times (tick + 1). Asked by
-	 * rd_fabric_ask_ticks only. */
+	/* PortSamplesControl:Tick, the unit of PortXmitWait: see rd_fabric_wait_share. Read by rd_fabric_query_ticks only. */
 	RD_FIELD(uint8_t) tick;
-	/* Bit I: the attribute rd_pma_attributes[I] was answered once; or it is not there: refused, or never answered by an agent
-	 * that answers others. */
-	uint64_t having, lacking;
+	/* Bit I is for rd_pma_attributes[I]. responded: a Get of it succeeded at least once. unsupported: it was rejected, or timed out
+	 * at an agent that responds to other attributes. */
+	uint64_t responded, unsupported;
 };
 
-/* What became of a port between two discoveries. */
+/* Change of a port between two discoveries. */
 enum rd_presence {
 	RD_PORT_PRESENT,
-	RD_PORT_NEW,	  /* was not there before */
-	RD_PORT_REPLACED, /* new, at the cable of a node that is gone */
-	RD_PORT_MOVED,	  /* the same, with another LID */
-	RD_PORT_GONE,	  /* was there before; what is known of it is old */
+	RD_PORT_NEW,	  /* not found before */
+	RD_PORT_REPLACED, /* new, at the cable of a node that disappeared */
+	RD_PORT_MOVED,	  /* its LID changed */
+	RD_PORT_GONE,	  /* found before, but not now; its values are old */
 };
 
-/* A value and how wide the counter is that it was read from. */
+/* A value, and the width of the field that it was read from. */
 struct rd_pma_value {
 	uint64_t v;
-	uint8_t bits; /* 0: unknown. A value of all ones in a counter of less than 64 bits has stopped there */
+	uint8_t bits; /* 0: unknown. A counter of less than 64 bits stops at all ones */
 };
 
 struct rd_fabric_port {
 	size_t node;
 	unsigned number;
-	uint16_t lid; /* that its performance agent answers at; 0: none */
+	uint16_t lid; /* of its PMA; 0: none */
 	uint8_t lmc;
-	size_t peer; /* the port at the other end of the cable; RD_NONE */
+	size_t peer; /* index of the port at the other end of the cable; RD_NONE */
 	unsigned state, physical_state;
-	/* Lanes: 1, 2, 4, 8, 12; 0: unknown. `supported` is a mask as PortInfo has it: 1x 1, 4x 2, 8x 4, 12x 8, 2x 16. */
+	/* Lanes: 1, 2, 4, 8, 12; 0: unknown. `enabled` and `supported` are masks of PortInfo: 1x 1, 4x 2, 8x 4, 12x 8, 2x 16. */
 	unsigned width_active, width_enabled, width_supported;
 	/* Speeds as rd_link_speed below; `supported` and `enabled` are masks of 1 << speed. */
 	unsigned speed_active, speed_enabled, speed_supported;
 	enum rd_presence presence;
-	uint64_t old_guid; /* REPLACED: of the node that was there */
+	uint64_t old_guid; /* REPLACED: of the previous node */
 	uint16_t old_lid;  /* MOVED */
 
-	bool selected;		     /* its counters are asked for */
-	bool fresh;		     /* all that was asked in the latest sweep was answered in it */
-	bool silent;		     /* nothing at its LID was heard in the latest sweep that asked it */
+	bool selected;		     /* its counters are read */
+	bool fresh;		     /* the latest sweep read all of its attributes */
+	bool silent;		     /* its LID did not respond to anything in the latest sweep that queried it */
 	uint64_t read_ns;	     /* monotonic time of the values below; 0: never read */
 	int error;		     /* positive errno of the latest sweep: ETIMEDOUT, EBADMSG …; 0: none */
-	int error_status;	     /* the MAD's status, where that was the error (EREMOTEIO) */
-	unsigned error_attribute;    /* what was asked when it failed */
-	struct rd_pma_value *values; /* fabric->n_values, as rd_pma_counters has them; owned, NULL: never read */
-	/* Those of the reading before, for rates. */
+	int error_status;	     /* the MAD's status, if that was the error (EREMOTEIO) */
+	unsigned error_attribute;    /* the attribute whose query failed */
+	struct rd_pma_value *values; /* fabric->n_values, in the order of rd_pma_counters; owned, NULL: never read */
+	/* Those of the previous reading, for rates. */
 	struct rd_pma_value *before;
 	uint64_t before_ns;
 };
 
-/* Names of the speeds of a lane, slowest first; 0 is unknown. */
+/* Speeds of a lane, slowest first; 0: unknown. */
 enum rd_link_speed {
 	RD_SPEED_UNKNOWN,
 	RD_SPEED_SDR,
@@ -94,19 +93,19 @@ enum rd_link_speed {
 };
 
 const char *rd_link_speed_name(unsigned speed); /* "EDR"; NULL: unknown */
-double rd_link_lane_gbps(unsigned speed);	/* 25.78125 for EDR: the signalling rate of a lane; 0: unknown */
-double rd_link_data_gbps(unsigned speed);	/* 25 for EDR: what is left of it behind the line code; 0: unknown */
+double rd_link_lane_gbps(unsigned speed);	/* signalling rate of a lane: 25.78125 for EDR; 0: unknown */
+double rd_link_data_gbps(unsigned speed);	/* data rate of a lane, without the line code: 25 for EDR; 0: unknown */
 
-/* Where the time of a sweep went. */
+/* Statistics of a sweep, in MADs unless noted. */
 struct rd_sweep_stats {
 	uint64_t sent, received, retries, timeouts;
-	uint64_t stray;	    /* duplicates, late ones, and answers to what nobody asked: dropped */
-	uint64_t malformed; /* answers that are none: short, of another class or attribute, of another port */
-	uint64_t refused;   /* with an error status */
-	uint64_t skipped;   /* not sent, because the port or its LID did not answer before */
+	uint64_t stray;	    /* duplicate, late and unsolicited responses: dropped */
+	uint64_t malformed; /* responses that are short, or of a different class, attribute or port than queried */
+	uint64_t refused;   /* responses with an error status */
+	uint64_t skipped;   /* queries not sent, because the port or its LID did not respond before */
 	unsigned window, per_lid_window;
 	uint64_t duration_ns;
-	/* From sending a MAD to its answer; 0 answers: nothing is known. */
+	/* From sending a query to its response; known if `latencies`, the number of responses, is not 0. */
 	uint64_t latencies;
 	uint64_t latency_min_ns, latency_median_ns, latency_p99_ns, latency_max_ns;
 };
@@ -116,23 +115,23 @@ struct rd_fabric {
 	size_t n_nodes, cap_nodes;
 	struct rd_fabric_port *ports; /* sorted by node, then number */
 	size_t n_ports, cap_ports;
-	char ibdev[64]; /* the port of this host that asks */
+	char ibdev[64]; /* the local port that sends the queries */
 	unsigned port;
 	size_t self; /* index of that port; RD_NONE */
 	uint16_t sm_lid;
 	uint64_t discovered_ns, discovery_ns; /* when (monotonic), and how long it took */
-	uint64_t asked;			      /* bit I: rd_pma_attributes[I] is read */
-	size_t n_values;		      /* how many counters, from the first, a port keeps values of */
+	uint64_t attributes;		      /* bit I: rd_pma_attributes[I] is read */
+	size_t n_values;		      /* number of counters, from the first, that a port has values of */
 	struct rd_sweep_stats sweep;	      /* the latest */
 	uint64_t swept_ns;		      /* monotonic time of its end; 0: none yet */
-	bool moved; /* the latest sweep found another node, or silence, at a LID: look for the fabric again */
+	bool changed; /* a LID responded with a different node GUID in the latest sweep, or stopped responding: rediscover */
 };
 
 void rd_fabric_deinit(struct rd_fabric *fabric);
 
 /*
- * Building one: all nodes first, sorted, then their ports, sorted: sorting puts them in the order that the finders need, and
- * drops who is there twice. Text is copied. NULL for the port of a node that is not there.
+ * To build one: add all nodes and sort them, then add all ports and sort them. Sorting establishes the order that finding needs,
+ * and drops duplicates. Text is copied. NULL for the port of an unknown node.
  */
 struct rd_fabric_node *rd_fabric_add_node(struct rd_fabric *fabric, uint64_t guid, enum rd_node_kind kind,
 					  unsigned n_ports, const char *description);
@@ -140,32 +139,32 @@ void rd_fabric_sort_nodes(struct rd_fabric *fabric);
 struct rd_fabric_port *rd_fabric_add_port(struct rd_fabric *fabric, uint64_t guid, unsigned number);
 void rd_fabric_sort_ports(struct rd_fabric *fabric);
 
-/* Index by identity; RD_NONE. */
+/* Index by identity; RD_NONE: not found. */
 size_t rd_fabric_find_node(const struct rd_fabric *fabric, uint64_t guid);
 size_t rd_fabric_find_port(const struct rd_fabric *fabric, uint64_t guid, unsigned number);
 
-/* The name of the map or what the node calls itself. */
+/* The name from the node-name-map, else the NodeDescription. */
 static inline const char *rd_fabric_name(const struct rd_fabric_node *node)
 {
 	return node->name ? node->name : node->description;
 }
 
-/* What a counter counts. */
+/* The kind of a counter. */
 enum rd_pma_kind {
-	RD_PMA_ERROR, /* any increase is worth a look */
-	RD_PMA_DROP,  /* packets that were not sent or not taken */
+	RD_PMA_ERROR, /* any increase indicates a fault */
+	RD_PMA_DROP,  /* packets discarded on transmit or receive */
 	RD_PMA_WAIT,  /* ticks in which a packet waited for credits */
 	RD_PMA_DATA,  /* units of four octets */
 	RD_PMA_PACKETS,
 	RD_PMA_NOTE, /* informational */
 };
 
-/* A counter by the name that the InfiniBand specification gives it. What PortCounters and PortCountersExtended both have
- * is one counter: the wider value counts. */
+/* A counter, by its name in the InfiniBand specification. One that is in both PortCounters and PortCountersExtended is one
+ * counter, with the wider value. */
 struct rd_pma_counter {
 	const char *name; /* "SymbolErrorCounter" */
 	enum rd_pma_kind kind;
-	uint8_t attribute; /* index into rd_pma_attributes of the narrow one */
+	uint8_t attribute; /* index into rd_pma_attributes, of the narrower field */
 };
 
 /* Indices into rd_pma_counters and the values of a port. */
@@ -221,7 +220,7 @@ enum rd_pma_index {
 	RD_C_RCV_DATA_SL_0 = RD_C_XMIT_DATA_SL_0 + 16,
 };
 
-/* An attribute of the performance management class, a row of --subsets. */
+/* An attribute of the performance management class, and its group for --subsets. */
 struct rd_pma_attribute {
 	uint16_t id;	    /* 0x12 */
 	const char *name;   /* "PortCounters" */
@@ -239,7 +238,7 @@ extern const size_t rd_pma_n_attributes;
 size_t rd_pma_find_counter(const char *name);
 size_t rd_pma_find_attribute(unsigned id);
 
-/* Whether a value has reached the end of a counter that stops there. */
+/* Whether a counter is at its maximum, where it stops (less than 64 bits). */
 static inline bool rd_pma_saturated(const struct rd_pma_value *value)
 {
 	return value->bits && value->bits < 64 && value->v >= (UINT64_C(1) << value->bits) - 1;

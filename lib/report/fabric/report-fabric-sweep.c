@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters --fabric: how the sweep went, who reads what, and the page of metrics. */
+/* counters --fabric: statistics of the sweep, the plan of shares, and metrics. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,11 +62,11 @@ static size_t count_nodes(const struct rd_fabric *fabric)
 	return n;
 }
 
-static void count_ports(const struct rd_fabric *fabric, size_t *asked, size_t *fresh)
+static void count_ports(const struct rd_fabric *fabric, size_t *queried, size_t *fresh)
 {
-	*asked = *fresh = 0;
+	*queried = *fresh = 0;
 	for (size_t i = 0; i < fabric->n_ports; i++) {
-		*asked += fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE;
+		*queried += fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE;
 		*fresh += fabric->ports[i].fresh;
 	}
 }
@@ -80,11 +80,11 @@ static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 					 (size_t)s->latencies };
 	struct rd_section *section = rd_section_create("sweep", sweep_columns, SW_COLUMNS);
 	struct rd_row *row = rd_section_add(section);
-	size_t asked, fresh;
+	size_t queried, fresh;
 
-	count_ports(fabric, &asked, &fresh);
+	count_ports(fabric, &queried, &fresh);
 	rd_row_uint(row, SW_NODES, count_nodes(fabric));
-	rd_row_uint(row, SW_PORTS, asked);
+	rd_row_uint(row, SW_PORTS, queried);
 	rd_row_uint(row, SW_FRESH, fresh);
 	rd_row_uint(row, SW_SENT, s->sent);
 	rd_row_uint(row, SW_RECEIVED, s->received);
@@ -180,14 +180,14 @@ void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, co
 
 /* ---- metrics */
 
-/* A counter of all ports that have it fresh. Data counters count units of four octets. */
+/* A counter, of all ports that are fresh. Data counters count units of four octets. */
 static void add_counter(struct rd_metrics *metrics, const struct rd_fabric *fabric, size_t counter)
 {
 	bool data = rd_pma_counters[counter].kind == RD_PMA_DATA;
 	struct rd_metric *family = NULL;
 	char name[64];
 
-	/* A metric's name does not say that it is a counter. */
+	/* OpenMetrics names do not contain the type. */
 	snprintf(name, sizeof(name), "fabric_%s", rd_pma_counters[counter].name);
 	if (strlen(name) > strlen("Counter") && strcmp(name + strlen(name) - strlen("Counter"), "Counter") == 0)
 		name[strlen(name) - strlen("Counter")] = '\0';
@@ -213,10 +213,10 @@ static void add_counter(struct rd_metrics *metrics, const struct rd_fabric *fabr
 
 static void add_ports(struct rd_metrics *metrics, const struct rd_fabric_shown *shown)
 {
-	struct rd_metric *fresh =
-		rd_metrics_family(metrics, "fabric_port_fresh", RD_METRIC_GAUGE, NULL, "1: read in the latest sweep");
+	struct rd_metric *fresh = rd_metrics_family(metrics, "fabric_port_fresh", RD_METRIC_GAUGE, NULL,
+						    "1: all counters of the port were read in the latest sweep");
 	struct rd_metric *age = rd_metrics_family(metrics, "fabric_port_age", RD_METRIC_GAUGE, "seconds",
-						  "Age of the values of a port");
+						  "Age of the counter values of a port");
 
 	for (size_t i = 0; i < shown->fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &shown->fabric->ports[i];
@@ -241,21 +241,21 @@ void rd_report_fabric_metrics(struct rd_report *report, const struct rd_fabric_s
 {
 	const struct rd_sweep_stats *s = &shown->fabric->sweep;
 	struct rd_metrics *m = &report->metrics;
-	size_t asked, fresh;
+	size_t queried, fresh;
 
-	count_ports(shown->fabric, &asked, &fresh);
+	count_ports(shown->fabric, &queried, &fresh);
 	for (size_t i = 0; i < shown->fabric->n_values; i++)
 		add_counter(m, shown->fabric, i);
 	add_ports(m, shown);
-	rd_metric_uint(rd_metrics_family(m, "fabric_nodes", RD_METRIC_GAUGE, NULL, "Nodes found"),
+	rd_metric_uint(rd_metrics_family(m, "fabric_nodes", RD_METRIC_GAUGE, NULL, "Nodes discovered"),
 		       count_nodes(shown->fabric), NULL, 0);
-	rd_metric_uint(rd_metrics_family(m, "fabric_ports", RD_METRIC_GAUGE, NULL, "Ports that are asked"), asked, NULL,
-		       0);
+	rd_metric_uint(rd_metrics_family(m, "fabric_ports", RD_METRIC_GAUGE, NULL, "Ports whose counters are read"),
+		       queried, NULL, 0);
 	rd_metric_uint(rd_metrics_family(m, "fabric_sweep_timeouts", RD_METRIC_GAUGE, NULL,
-					 "Questions without an answer"),
+					 "MADs without a response in the latest sweep, retries included"),
 		       s->timeouts, NULL, 0);
 	rd_metric_double(rd_metrics_family(m, "fabric_sweep_duration", RD_METRIC_GAUGE, "seconds",
-					   "How long the latest sweep took"),
+					   "Duration of the latest sweep"),
 			 (double)s->duration_ns / 1e9, NULL, 0);
 }
 
@@ -268,61 +268,61 @@ static const struct rd_column spread_columns[SPREAD_COLUMNS] = {
 };
 
 static const struct rd_column sweep_columns[SW_COLUMNS] = {
-	[SW_NODES] = { .key = "nodes", .type = RD_T_UINT, .help = "nodes found" },
-	[SW_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports asked" },
-	[SW_FRESH] = { .key = "fresh", .type = RD_T_UINT, .help = "ports that answered all" },
-	[SW_SENT] = { .key = "mads_sent", .type = RD_T_UINT, .help = "questions sent, repeated ones included" },
-	[SW_RECEIVED] = { .key = "mads_received", .type = RD_T_UINT, .help = "answers" },
-	[SW_RETRIES] = { .key = "retries", .type = RD_T_UINT, .help = "questions sent again" },
-	[SW_TIMEOUTS] = { .key = "timeouts", .type = RD_T_UINT, .help = "tries without an answer" },
-	[SW_STRAY] = { .key = "stray", .type = RD_T_UINT, .help = "duplicates and late answers, dropped" },
-	[SW_MALFORMED] = { .key = "malformed", .type = RD_T_UINT, .help = "answers that are none" },
-	[SW_REFUSED] = { .key = "refused", .type = RD_T_UINT, .help = "answers with an error status" },
-	[SW_SKIPPED] = { .key = "skipped", .type = RD_T_UINT, .help = "not asked: port or LID was silent before" },
-	[SW_WINDOW] = { .key = "window", .type = RD_T_UINT, .help = "questions in flight, at most" },
-	[SW_PER_LID] = { .key = "per_lid_window", .type = RD_T_UINT, .help = "the same for one LID" },
-	[SW_DISCOVERY] = { .key = "discovery_seconds", .type = RD_T_DOUBLE, .help = "the walk over the network", .decimals = 6 },
-	[SW_DURATION] = { .key = "duration_seconds", .type = RD_T_DOUBLE, .help = "the sweep", .decimals = 6 },
-	[SW_PER_MAD] = { .key = "per_mad", .type = RD_T_OBJECT, .help = "seconds from question to answer" },
-	[SW_PER_SWEEP] = { .key = "per_sweep", .type = RD_T_OBJECT, .help = "seconds of the sweeps so far" },
-	[SW_MISSED] = { .key = "missed_ticks", .type = RD_T_UINT, .help = "moments at which a sweep was still under way" },
+	[SW_NODES] = { .key = "nodes", .type = RD_T_UINT, .help = "nodes discovered" },
+	[SW_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports queried" },
+	[SW_FRESH] = { .key = "fresh", .type = RD_T_UINT, .help = "ports that were read completely" },
+	[SW_SENT] = { .key = "mads_sent", .type = RD_T_UINT, .help = "MADs sent, retries included" },
+	[SW_RECEIVED] = { .key = "mads_received", .type = RD_T_UINT, .help = "responses received" },
+	[SW_RETRIES] = { .key = "retries", .type = RD_T_UINT, .help = "MADs that were retries" },
+	[SW_TIMEOUTS] = { .key = "timeouts", .type = RD_T_UINT, .help = "MADs without a response" },
+	[SW_STRAY] = { .key = "stray", .type = RD_T_UINT, .help = "duplicate and late responses, dropped" },
+	[SW_MALFORMED] = { .key = "malformed", .type = RD_T_UINT, .help = "responses that do not match their query" },
+	[SW_REFUSED] = { .key = "refused", .type = RD_T_UINT, .help = "responses with an error status" },
+	[SW_SKIPPED] = { .key = "skipped", .type = RD_T_UINT, .help = "queries not sent: the port or LID did not respond before" },
+	[SW_WINDOW] = { .key = "window", .type = RD_T_UINT, .help = "limit of MADs in flight" },
+	[SW_PER_LID] = { .key = "per_lid_window", .type = RD_T_UINT, .help = "limit of MADs in flight to one LID" },
+	[SW_DISCOVERY] = { .key = "discovery_seconds", .type = RD_T_DOUBLE, .help = "duration of the discovery", .decimals = 6 },
+	[SW_DURATION] = { .key = "duration_seconds", .type = RD_T_DOUBLE, .help = "duration of the sweep", .decimals = 6 },
+	[SW_PER_MAD] = { .key = "per_mad", .type = RD_T_OBJECT, .help = "response time of a MAD, in seconds" },
+	[SW_PER_SWEEP] = { .key = "per_sweep", .type = RD_T_OBJECT, .help = "duration of the sweeps so far, in seconds" },
+	[SW_MISSED] = { .key = "missed_ticks", .type = RD_T_UINT, .help = "intervals skipped because the previous sweep was still in progress" },
 };
 
 static const struct rd_column shard_columns[SH_COLUMNS] = {
-	[SH_HOST] = { .key = "host", .type = RD_T_STR, .help = "host of the list" },
-	[SH_INDEX] = { .key = "index", .type = RD_T_UINT, .help = "which share, from 1" },
-	[SH_OF] = { .key = "of", .type = RD_T_UINT, .help = "how many there are" },
-	[SH_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports in it" },
-	[SH_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "what was divided: hosts with the same value divide alike" },
+	[SH_HOST] = { .key = "host", .type = RD_T_STR, .help = "host in the list" },
+	[SH_INDEX] = { .key = "index", .type = RD_T_UINT, .help = "number of the share, from 1" },
+	[SH_OF] = { .key = "of", .type = RD_T_UINT, .help = "number of shares" },
+	[SH_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports in the share" },
+	[SH_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "hash of what was divided: hosts with the same value compute the same shares" },
 };
 
 static const struct rd_column top_columns[TOP_COLUMNS] = {
-	[TOP_IBDEV] = { .key = "ibdev", .type = RD_T_STR, .help = "device that asks" },
-	[TOP_PORT] = { .key = "port", .type = RD_T_UINT, .help = "its port" },
+	[TOP_IBDEV] = { .key = "ibdev", .type = RD_T_STR, .help = "local device that sends the queries" },
+	[TOP_PORT] = { .key = "port", .type = RD_T_UINT, .help = "port of that device" },
 	[TOP_SM_LID] = { .key = "sm_lid", .type = RD_T_UINT, .help = "LID of the subnet manager" },
-	[TOP_SWEEP] = { .key = "sweep", .type = RD_T_OBJECT, .help = "how the sweep went" },
+	[TOP_SWEEP] = { .key = "sweep", .type = RD_T_OBJECT, .help = "statistics of the sweep" },
 	[TOP_SHARD] = { .key = "shard", .type = RD_T_OBJECT, .help = "share of this host" },
 };
 
 static const struct rd_column basis_columns[BA_COLUMNS] = {
-	[BA_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "what was divided: hosts with the same value divide alike" },
-	[BA_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports that are read by all together" },
-	[BA_LATENCY] = { .key = "latency_seconds", .type = RD_T_DOUBLE, .help = "from question to answer", .decimals = 6 },
+	[BA_TOPOLOGY] = { .key = "topology", .type = RD_T_STR, .help = "hash of what was divided: hosts with the same value compute the same shares" },
+	[BA_PORTS] = { .key = "ports", .type = RD_T_UINT, .help = "ports read by all hosts together" },
+	[BA_LATENCY] = { .key = "latency_seconds", .type = RD_T_DOUBLE, .help = "response time of a MAD, in seconds", .decimals = 6 },
 	[BA_KIND] = { .key = "latency_kind", .type = RD_T_STR, .help = "measured in this network, or assumed" },
-	[BA_ATTRIBUTES] = { .key = "attributes", .type = RD_T_UINT, .help = "questions a port" },
-	[BA_WINDOW] = { .key = "window", .type = RD_T_UINT, .help = "questions in flight, at most" },
-	[BA_PER_LID] = { .key = "per_lid_window", .type = RD_T_UINT, .help = "the same for one LID" },
+	[BA_ATTRIBUTES] = { .key = "attributes", .type = RD_T_UINT, .help = "attributes read per port" },
+	[BA_WINDOW] = { .key = "window", .type = RD_T_UINT, .help = "limit of MADs in flight" },
+	[BA_PER_LID] = { .key = "per_lid_window", .type = RD_T_UINT, .help = "limit of MADs in flight to one LID" },
 };
 
 static const struct rd_column plan_columns[PL_COLUMNS] = {
-	[PL_INDEX] = { .key = "index", .title = "SHARE", .type = RD_T_UINT, .help = "which share, from 1" },
-	[PL_HOST] = { .key = "host", .title = "HOST", .type = RD_T_STR, .help = "host of the list" },
-	[PL_FOUND] = { .key = "found", .title = "FOUND", .type = RD_T_BOOL, .help = "has an adapter with a link; else its share is not covered" },
-	[PL_PORTS] = { .key = "ports", .title = "PORTS", .type = RD_T_UINT, .help = "ports that it reads" },
+	[PL_INDEX] = { .key = "index", .title = "SHARE", .type = RD_T_UINT, .help = "number of the share, from 1" },
+	[PL_HOST] = { .key = "host", .title = "HOST", .type = RD_T_STR, .help = "host in the list" },
+	[PL_FOUND] = { .key = "found", .title = "FOUND", .type = RD_T_BOOL, .help = "has an adapter with a link; if not, its share is not covered" },
+	[PL_PORTS] = { .key = "ports", .title = "PORTS", .type = RD_T_UINT, .help = "ports that the host reads" },
 	[PL_SHARE] = { .key = "share", .title = "OF-ALL", .type = RD_T_SHARE, .help = "share of all ports" },
-	[PL_OWN] = { .key = "own", .title = "OWN", .type = RD_T_UINT, .help = "of these, on its own adapters" },
-	[PL_LEAF] = { .key = "leaf", .title = "LEAF", .type = RD_T_UINT, .help = "of these, on its leaf switches and what hangs there" },
-	[PL_AGENTS] = { .key = "agents", .title = "LIDS", .type = RD_T_UINT, .help = "agents that it asks" },
-	[PL_SECONDS] = { .key = "predicted_seconds", .title = "SECONDS", .type = RD_T_DOUBLE, .help = "how long a sweep will take", .decimals = 3 },
+	[PL_OWN] = { .key = "own", .title = "OWN", .type = RD_T_UINT, .help = "of these, ports of its own adapters" },
+	[PL_LEAF] = { .key = "leaf", .title = "LEAF", .type = RD_T_UINT, .help = "of these, ports of its leaf switches and of adapters attached there" },
+	[PL_AGENTS] = { .key = "agents", .title = "LIDS", .type = RD_T_UINT, .help = "LIDs that the host queries" },
+	[PL_SECONDS] = { .key = "predicted_seconds", .title = "SECONDS", .type = RD_T_DOUBLE, .help = "predicted duration of a sweep, in seconds", .decimals = 3 },
 };
 /* clang-format on */

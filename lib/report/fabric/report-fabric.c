@@ -36,13 +36,13 @@ static bool is_error(size_t counter)
 	return rd_pma_counters[counter].kind == RD_PMA_ERROR || rd_pma_counters[counter].kind == RD_PMA_DROP;
 }
 
-/* Whether it was asked for: what was not has no place among the counters, what was and is not known is null there. */
-static bool is_asked(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter)
+/* Whether the counter is read: JSON has no member for others, and null for one that is read but unknown. */
+static bool is_read(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter)
 {
 	struct rd_pma_value value;
 
 	return rd_fabric_value(fabric, port, counter, &value) ||
-	       fabric->asked >> rd_pma_counters[counter].attribute & 1;
+	       fabric->attributes >> rd_pma_counters[counter].attribute & 1;
 }
 
 static struct rd_section *make_counters(const struct rd_fabric *fabric, const struct rd_fabric_port *port, bool deltas)
@@ -55,7 +55,7 @@ static struct rd_section *make_counters(const struct rd_fabric *fabric, const st
 		uint64_t delta;
 		double seconds;
 
-		if (!is_asked(fabric, port, i))
+		if (!is_read(fabric, port, i))
 			continue;
 		row = rd_section_add(section);
 		rd_row_str(row, MAP_NAME, rd_pma_counters[i].name);
@@ -80,7 +80,7 @@ static struct rd_section *make_peer(const struct rd_fabric *fabric, const struct
 	return section;
 }
 
-/* "SymbolErrorCounter 77 (+2)": what ought to be 0 and is not. */
+/* "SymbolErrorCounter 77 (+2)": error counters that are not 0. */
 static void add_errors(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_row *row)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
@@ -219,41 +219,41 @@ struct rd_section *rd_report_fabric_port(const struct rd_fabric *fabric, const s
 
 /* clang-format off */
 static const struct rd_column map_columns[MAP_COLUMNS] = {
-	[MAP_NAME] = { .key = "name", .title = "COUNTER", .type = RD_T_STR, .help = "name in the specification" },
-	[MAP_VALUE] = { .key = "value", .title = "VALUE", .type = RD_T_UINT, .help = "as it was read" },
+	[MAP_NAME] = { .key = "name", .title = "COUNTER", .type = RD_T_STR, .help = "name in the InfiniBand specification" },
+	[MAP_VALUE] = { .key = "value", .title = "VALUE", .type = RD_T_UINT, .help = "value as read" },
 };
 
 static const struct rd_column peer_columns[PEER_COLUMNS] = {
-	[PEER_GUID] = { .key = "node_guid", .type = RD_T_STR, .help = "GUID of the node" },
-	[PEER_NODE] = { .key = "node", .type = RD_T_STR, .help = "its name" },
-	[PEER_LID] = { .key = "lid", .type = RD_T_UINT, .help = "LID of its agents" },
+	[PEER_GUID] = { .key = "node_guid", .type = RD_T_STR, .help = "node GUID" },
+	[PEER_NODE] = { .key = "node", .type = RD_T_STR, .help = "node name" },
+	[PEER_LID] = { .key = "lid", .type = RD_T_UINT, .help = "LID of the node's management agents" },
 	[PEER_PORT] = { .key = "port", .type = RD_T_UINT, .help = "port number" },
 };
 
 const struct rd_column rd_fabric_columns[RD_FABRIC_COLUMNS] = {
-	[RD_FAB_NODE] = { .key = "node", .title = "NODE", .type = RD_T_STR, .help = "name of the map, or what the node calls itself" },
+	[RD_FAB_NODE] = { .key = "node", .title = "NODE", .type = RD_T_STR, .help = "name from the node-name-map, else the node description" },
 	[RD_FAB_PORT] = { .key = "port", .title = "PORT", .type = RD_T_UINT, .help = "port number" },
-	[RD_FAB_GUID] = { .key = "node_guid", .title = "GUID", .type = RD_T_STR, .help = "GUID of the node", .hidden = true },
-	[RD_FAB_LID] = { .key = "lid", .title = "LID", .type = RD_T_UINT, .help = "LID at which its agents answer", .hidden = true },
+	[RD_FAB_GUID] = { .key = "node_guid", .title = "GUID", .type = RD_T_STR, .help = "node GUID", .hidden = true },
+	[RD_FAB_LID] = { .key = "lid", .title = "LID", .type = RD_T_UINT, .help = "LID of the node's management agents", .hidden = true },
 	[RD_FAB_KIND] = { .key = "kind", .title = "KIND", .type = RD_T_STR, .help = "ca, switch, router", .hidden = true },
 	[RD_FAB_STATE] = { .key = "state", .title = "STATE", .type = RD_T_STR, .help = "DOWN, INIT, ARMED, ACTIVE", .hidden = true },
 	[RD_FAB_LINK] = { .key = "link", .title = "LINK", .type = RD_T_STR, .help = "lanes and speed in use" },
-	[RD_FAB_GBPS] = { .key = "link_gbps", .title = "GBPS", .type = RD_T_DOUBLE, .help = "data that the link can carry, Gbit/s", .decimals = 1, .hidden = true },
-	[RD_FAB_PEER] = { .key = "peer", .type = RD_T_OBJECT, .help = "port at the other end" },
-	[RD_FAB_PEER_LABEL] = { .key = "peer_label", .title = "CABLE", .type = RD_T_STR, .help = "node and port at the other end" },
-	[RD_FAB_CHANGE] = { .key = "presence", .title = "CHANGE", .type = RD_T_STR, .help = "present, new, replaced, moved (other LID), gone", .hidden = true },
-	[RD_FAB_FRESH] = { .key = "fresh", .title = "FRESH", .type = RD_T_BOOL, .help = "read in the latest sweep; else its values are old" },
+	[RD_FAB_GBPS] = { .key = "link_gbps", .title = "GBPS", .type = RD_T_DOUBLE, .help = "data rate of the link, Gbit/s", .decimals = 1, .hidden = true },
+	[RD_FAB_PEER] = { .key = "peer", .type = RD_T_OBJECT, .help = "port at the other end of the cable" },
+	[RD_FAB_PEER_LABEL] = { .key = "peer_label", .title = "CABLE", .type = RD_T_STR, .help = "node and port at the other end of the cable" },
+	[RD_FAB_CHANGE] = { .key = "presence", .title = "CHANGE", .type = RD_T_STR, .help = "present, new, replaced, moved (LID changed), gone", .hidden = true },
+	[RD_FAB_FRESH] = { .key = "fresh", .title = "FRESH", .type = RD_T_BOOL, .help = "read in the latest sweep; if not, the values are old" },
 	[RD_FAB_AGE] = { .key = "age_seconds", .title = "AGE", .type = RD_T_DOUBLE, .help = "age of the values", .decimals = 1, .hidden = true },
-	[RD_FAB_ERROR] = { .key = "error", .title = "ERROR", .type = RD_T_STR, .help = "why it could not be read" },
-	[RD_FAB_INTERVAL] = { .key = "interval_seconds", .title = "SECONDS", .type = RD_T_DOUBLE, .help = "time between the readings that rates are made of", .decimals = 3, .hidden = true },
+	[RD_FAB_ERROR] = { .key = "error", .title = "ERROR", .type = RD_T_STR, .help = "why the port could not be read" },
+	[RD_FAB_INTERVAL] = { .key = "interval_seconds", .title = "SECONDS", .type = RD_T_DOUBLE, .help = "time between the two readings used for rates", .decimals = 3, .hidden = true },
 	[RD_FAB_XMIT] = { .key = "xmit_gbps", .title = "XMIT", .type = RD_T_DOUBLE, .help = "data sent, Gbit/s", .decimals = 2 },
 	[RD_FAB_RCV] = { .key = "rcv_gbps", .title = "RCV", .type = RD_T_DOUBLE, .help = "data received, Gbit/s", .decimals = 2 },
-	[RD_FAB_USE] = { .key = "xmit_share", .title = "USE", .type = RD_T_SHARE, .help = "share of what the link can carry, sent" },
-	[RD_FAB_WAIT] = { .key = "wait_share", .title = "WAIT", .type = RD_T_SHARE, .help = "share of the time in which it had to wait with what it had to send" },
-	[RD_FAB_WAIT_TICKS] = { .key = "wait_ticks_per_second", .title = "TICKS", .type = RD_T_DOUBLE, .help = "PortXmitWait per second, in the device's ticks", .decimals = 0, .hidden = true },
-	[RD_FAB_RISE] = { .key = "new_errors", .title = "NEW", .type = RD_T_UINT, .help = "errors since the sweep before" },
+	[RD_FAB_USE] = { .key = "xmit_share", .title = "USE", .type = RD_T_SHARE, .help = "data sent, as a share of the data rate of the link" },
+	[RD_FAB_WAIT] = { .key = "wait_share", .title = "WAIT", .type = RD_T_SHARE, .help = "share of time in which the port had data to send but no credits" },
+	[RD_FAB_WAIT_TICKS] = { .key = "wait_ticks_per_second", .title = "TICKS", .type = RD_T_DOUBLE, .help = "PortXmitWait per second, in ticks of the device", .decimals = 0, .hidden = true },
+	[RD_FAB_RISE] = { .key = "new_errors", .title = "NEW", .type = RD_T_UINT, .help = "errors since the previous sweep" },
 	[RD_FAB_ERRORS] = { .key = "error_counters", .title = "ERRORS", .type = RD_T_STR, .help = "error counters that are not 0" },
-	[RD_FAB_COUNTERS] = { .key = "counters", .type = RD_T_MAP, .help = "all counters by their names in the specification" },
-	[RD_FAB_DELTAS] = { .key = "deltas", .type = RD_T_MAP, .help = "what came since the sweep before" },
+	[RD_FAB_COUNTERS] = { .key = "counters", .type = RD_T_MAP, .help = "all counters, by their names in the InfiniBand specification" },
+	[RD_FAB_DELTAS] = { .key = "deltas", .type = RD_T_MAP, .help = "increase of each counter since the previous sweep" },
 };
 /* clang-format on */

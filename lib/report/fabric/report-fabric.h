@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters --fabric: ports, the sweep that read them, who reads what. */
+/* counters --fabric: ports, statistics of the sweep, and the plan of shares. */
 #ifndef RD_REPORT_FABRIC_H
 #define RD_REPORT_FABRIC_H
 
@@ -36,42 +36,41 @@ enum rd_fabric_column {
 };
 extern const struct rd_column rd_fabric_columns[RD_FABRIC_COLUMNS];
 
-/* Seconds, of sweeps. */
+/* Durations of sweeps, in seconds. */
 struct rd_fabric_spread {
 	double min, median, p99, max;
-	size_t n; /* 0: nothing is known */
+	size_t n; /* of sweeps; 0: unknown */
 };
 
-/* What is shown of a network. */
+/* What to show of a network. */
 struct rd_fabric_shown {
 	const struct rd_fabric *fabric;
-	uint64_t now_ns;		/* of the clock of its ports */
-	bool values;			/* with all counters of each port, as JSON has them */
-	const bool *picked;		/* which ports to show; NULL: all that are asked, and those that are gone */
-	const size_t *order;		/* of the ports; NULL: as they stand */
-	const struct rd_shards *shards; /* NULL: all is read here */
-	size_t shard;			/* which of them is ours */
+	uint64_t now_ns;		/* same clock as read_ns of the ports */
+	bool values;			/* include all counters of each port, as in JSON */
+	const bool *picked;		/* per port: show it; NULL: all that are read, and those that are gone */
+	const size_t *order;		/* of the ports; NULL: order of the fabric */
+	const struct rd_shards *shards; /* NULL: this host reads all ports */
+	size_t shard;			/* index of the share of this host */
 	struct rd_fabric_spread sweeps;
-	uint64_t missed; /* moments at which no sweep could begin, because the one before was still under way */
+	uint64_t missed; /* intervals without a sweep, because the previous one was still in progress */
 };
 
 /* Adds the section ports, and the object sweep (and shard) among the scalars. */
 void rd_report_fabric(struct rd_report *report, const struct rd_fabric_shown *shown);
 
-/* The second half of it alone. */
+/* Adds only the sweep (and shard). */
 void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_shown *shown);
 
-/* The section of one port as a list of its counters: what --live opens. */
+/* The counters of one port as a section: the detail view of --live. */
 struct rd_section *rd_report_fabric_port(const struct rd_fabric *fabric, const struct rd_fabric_port *port);
 
-/* Adds the families of a page of metrics: counters and state of each port that this host reads, and the sweep. Values that
- * are not fresh are left out. */
+/* Adds metric families: counters and state of each port that this host reads, and the sweep. Omits values that are not fresh. */
 void rd_report_fabric_metrics(struct rd_report *report, const struct rd_fabric_shown *shown);
 
-/* Section plan: what each host reads, and how long that takes; among the scalars what was divided and what was assumed. */
+/* Section plan: what each host reads, and the predicted duration; as scalars the hash of what was divided, and the basis. */
 struct rd_plan_basis {
-	double latency; /* seconds from question to answer */
-	bool measured;	/* in this network; else assumed */
+	double latency; /* seconds from query to response */
+	bool measured;	/* in this network; false: assumed */
 	unsigned attributes, window, per_lid;
 };
 void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, const struct rd_plan_basis *basis);
