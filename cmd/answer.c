@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What reaches standard output and standard error. */
+/* Output to standard output and standard error. */
 #include "answer.h"
 #include "base/text.h"
 #include "opts.h"
@@ -13,7 +13,7 @@
 #include "base/no-rdma.h"
 #include "source/opener/child.h"
 
-/* The first failure to write to standard output: what is written later would be a document with a hole in it. */
+/* The first write error on standard output. Nothing is written after it: the document would have a hole. */
 static int out_failure;
 
 int rd_out_failure(void)
@@ -28,15 +28,15 @@ int rd_out(const struct rd_buf *buf)
 	return -out_failure;
 }
 
-/* One line each in one write, so that lines of several processes do not mix. */
+/* Each line in a single write, so that lines of several processes do not mix. */
 static void err_write(const struct rd_buf *buf)
 {
 	ssize_t ignored = buf->data ? write(STDERR_FILENO, buf->data, buf->len) : 0;
 
-	(void)ignored; /* there is nowhere left to say it */
+	(void)ignored; /* no other place to report it */
 }
 
-static void say(const char *fmt, va_list ap)
+static void write_message(const char *fmt, va_list ap)
 {
 	_cleanup_buf_ struct rd_buf line = { 0 };
 	_cleanup_free_ char *text = rd_vtext(fmt, ap);
@@ -53,7 +53,7 @@ void rd_warn(const struct rd_ctx *ctx, const char *fmt, ...)
 
 	(void)ctx;
 	va_start(ap, fmt);
-	say(fmt, ap);
+	write_message(fmt, ap);
 	va_end(ap);
 }
 
@@ -74,7 +74,7 @@ void rd_verbose(const struct rd_ctx *ctx, const char *fmt, ...)
 	if (!ctx->globals.verbose)
 		return;
 	va_start(ap, fmt);
-	say(fmt, ap);
+	write_message(fmt, ap);
 	va_end(ap);
 }
 
@@ -127,7 +127,7 @@ void rd_no_rdma(int error, struct rd_err *err)
 	if (error == 0) {
 		rd_no_rdma_device(err);
 	} else if (rd_could_not_look(-error)) {
-		rd_err_set(err, error, "/sys/class/infiniband", "RDMA devices cannot be listed");
+		rd_err_set(err, error, "/sys/class/infiniband", "cannot list RDMA devices");
 		rd_err_hint(err, "%s",
 			    error == EMFILE			  ? "ulimit -n 1024" :
 			    error == ETIMEDOUT || error == ECHILD ? RD_PROGRAM
@@ -172,7 +172,7 @@ void rd_answer_init(const struct rd_ctx *ctx, struct rd_report *report)
 		rd_errlist_add(&report->errors, &err);
 }
 
-/* Who has a deadline is not to be held up by a file system. */
+/* A command with a deadline must not block on a file system: at least this long is left for the write. */
 #define WRITE_LEAST_MS 100
 
 struct writing {
@@ -188,7 +188,7 @@ static int write_in_child(void *arg, struct rd_bytes *ret, struct rd_err *err)
 	return rd_replace_file(writing->path, writing->page, err);
 }
 
-static int replace_by(int64_t deadline_ms, struct writing *writing, struct rd_err *err)
+static int replace_file_before(int64_t deadline_ms, struct writing *writing, struct rd_err *err)
 {
 	int64_t left = deadline_ms - rd_monotonic_ms();
 	_cleanup_bytes_ struct rd_bytes none = { 0 };
@@ -206,7 +206,7 @@ int rd_answer_textfile(const struct rd_ctx *ctx, const struct rd_report *report,
 		return 0;
 	rd_render_metrics(report, ctx->cmd->name, RD_VERSION, RD_PROMETHEUS_TEXT, &page);
 	if (ctx->deadline_ms)
-		return replace_by(ctx->deadline_ms, &(struct writing){ ctx->globals.textfile, &page }, err);
+		return replace_file_before(ctx->deadline_ms, &(struct writing){ ctx->globals.textfile, &page }, err);
 	return rd_replace_file(ctx->globals.textfile, &page, err);
 }
 

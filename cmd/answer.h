@@ -2,7 +2,7 @@
 #ifndef RD_ANSWER_H
 #define RD_ANSWER_H
 
-/* The errno of the first write to standard output that failed; 0: none did. */
+/* The errno of the first failed write to standard output; 0: no write failed. */
 int rd_out_failure(void);
 
 #endif

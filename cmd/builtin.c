@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* The Makefile has the object depend on them. */
+/* The Makefile lists these files as dependencies of the object. */
 #define TABLE(symbol, file)                   \
 	__asm__(".section .rodata\n"          \
 		"table_" #symbol ":\n"        \

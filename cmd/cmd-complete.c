@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hidden: what a shell asks when Tab is pressed. `complete -- WORD…` prints what the last WORD can become, one candidate
- * a line, with a tab and an explanation behind it. ":file" and ":command" tell the shell to use its own.
+ * Hidden command, called by the shell when Tab is pressed. `complete -- WORD…` prints the completions of the last WORD, one
+ * per line, each followed by a tab and a description. ":file" and ":command" make the shell use its own completion.
  * `complete --dump` prints the option tables, for tests and packagers.
  */
 #include "opts.h"
@@ -15,10 +15,10 @@ struct complete_state {
 	bool dump;
 };
 
-/* What the words before the last one have said. */
+/* Parser state after the words before the last one. */
 struct cursor {
 	const struct rd_cmd *cmd;
-	const struct rd_opt *pending; /* its argument comes next */
+	const struct rd_opt *pending; /* the next word is its argument */
 	bool operands;		      /* options have ended */
 	size_t n_operands;
 };
@@ -28,8 +28,8 @@ static bool starts_with(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-/* Offers `before` + `word` where that begins with what is typed. */
-static void offer(struct rd_buf *out, const char *typed, const char *before, const char *word, const char *help)
+/* Prints `before` + `word` as a candidate if it begins with `typed`. */
+static void add_candidate(struct rd_buf *out, const char *typed, const char *before, const char *word, const char *help)
 {
 	_cleanup_buf_ struct rd_buf whole = { 0 };
 
@@ -42,44 +42,44 @@ static void offer(struct rd_buf *out, const char *typed, const char *before, con
 	rd_buf_str(out, "\n");
 }
 
-static void offer_opts_of(struct rd_buf *out, const char *typed, const struct rd_cmd *cmd)
+static void add_options(struct rd_buf *out, const char *typed, const struct rd_cmd *cmd)
 {
 	const struct rd_opt *opts[2 * RD_OPTS_MAX];
 	size_t n = cmd ? rd_opts_of(cmd, opts) : 0;
 
 	for (size_t i = 0; i < n; i++)
-		offer(out, typed, "--", opts[i]->name, opts[i]->help);
+		add_candidate(out, typed, "--", opts[i]->name, opts[i]->help);
 	for (const struct rd_opt *opt = rd_global_opts; opt->name; opt++)
-		offer(out, typed, "--", opt->name, opt->help);
+		add_candidate(out, typed, "--", opt->name, opt->help);
 }
 
-static void offer_words(struct rd_buf *out, const char *typed, const char *before, const char *words)
+static void add_words(struct rd_buf *out, const char *typed, const char *before, const char *words)
 {
 	while (words) {
 		_cleanup_free_ char *word = rd_next_part(&words, '|');
 
-		offer(out, typed, before, word, "");
+		add_candidate(out, typed, before, word, "");
 	}
 }
 
-static void offer_errnos(struct rd_buf *out, const char *typed, const char *before)
+static void add_errnos(struct rd_buf *out, const char *typed, const char *before)
 {
 	for (int code = 1; code < 134; code++)
 		if (rd_errno_name(code))
-			offer(out, typed, before, rd_errno_name(code), rd_errno_text(code));
+			add_candidate(out, typed, before, rd_errno_name(code), rd_errno_text(code));
 }
 
-static void offer_ibdevs(struct rd_source *source, struct rd_buf *out, const char *typed, const char *before)
+static void add_ibdevs(struct rd_source *source, struct rd_buf *out, const char *typed, const char *before)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 
 	if (rd_list_dir(source, "/sys/class/infiniband", &names, NULL) < 0)
 		return;
 	for (size_t i = 0; i < names.n; i++)
-		offer(out, typed, before, names.v[i], "");
+		add_candidate(out, typed, before, names.v[i], "");
 }
 
-static void offer_pids(struct rd_source *source, struct rd_buf *out, const char *typed, const char *before)
+static void add_pids(struct rd_source *source, struct rd_buf *out, const char *typed, const char *before)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 
@@ -91,11 +91,11 @@ static void offer_pids(struct rd_source *source, struct rd_buf *out, const char 
 		if (!isdigit((unsigned char)names.v[i][0]))
 			continue;
 		rd_read_textf(source, &comm, NULL, "/proc/%s/comm", names.v[i]);
-		offer(out, typed, before, names.v[i], comm ? comm : "");
+		add_candidate(out, typed, before, names.v[i], comm ? comm : "");
 	}
 }
 
-static void offer_users(struct rd_source *source, struct rd_buf *out, const char *typed, const char *before)
+static void add_users(struct rd_source *source, struct rd_buf *out, const char *typed, const char *before)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	char *line, *rest;
@@ -104,12 +104,12 @@ static void offer_users(struct rd_source *source, struct rd_buf *out, const char
 		return;
 	for (line = strtok_r((char *)bytes.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		line[strcspn(line, ":")] = '\0';
-		offer(out, typed, before, line, "");
+		add_candidate(out, typed, before, line, "");
 	}
 }
 
-/* Names behind commas, or a plus: what stands before them is kept. */
-static void offer_columns(const struct rd_cmd *cmd, struct rd_buf *out, const char *typed, const char *before)
+/* Column names after a comma or a plus sign; the text before them is kept. */
+static void add_columns(const struct rd_cmd *cmd, struct rd_buf *out, const char *typed, const char *before)
 {
 	_cleanup_free_ char *kept = NULL;
 	const char *comma = strrchr(typed, ',');
@@ -121,12 +121,12 @@ static void offer_columns(const struct rd_cmd *cmd, struct rd_buf *out, const ch
 	else
 		kept = rd_text("%s%s", before, typed[strlen(before)] == '+' ? "+" : "");
 	for (size_t c = 0; c < cmd->n_columns; c++)
-		offer(out, typed, kept, cmd->columns[c].key, cmd->columns[c].help ? cmd->columns[c].help : "");
+		add_candidate(out, typed, kept, cmd->columns[c].key, cmd->columns[c].help ? cmd->columns[c].help : "");
 }
 
-/* `before` is what stands before the argument in the same word ("--color="). */
-static void offer_argument(const struct rd_ctx *ctx, const struct cursor *cursor, const struct rd_opt *opt,
-			   const char *typed, const char *before, struct rd_buf *out)
+/* `before`: the part of the same word before the argument ("--color="). */
+static void complete_argument(const struct rd_ctx *ctx, const struct cursor *cursor, const struct rd_opt *opt,
+			      const char *typed, const char *before, struct rd_buf *out)
 {
 	const char *kind = opt->complete;
 
@@ -135,17 +135,17 @@ static void offer_argument(const struct rd_ctx *ctx, const struct cursor *cursor
 	if (strcmp(kind, "file") == 0)
 		rd_buf_str(out, ":file\n");
 	else if (strcmp(kind, "errno") == 0)
-		offer_errnos(out, typed, before);
+		add_errnos(out, typed, before);
 	else if (strcmp(kind, "ibdev") == 0)
-		offer_ibdevs(ctx->source, out, typed, before);
+		add_ibdevs(ctx->source, out, typed, before);
 	else if (strcmp(kind, "pid") == 0)
-		offer_pids(ctx->source, out, typed, before);
+		add_pids(ctx->source, out, typed, before);
 	else if (strcmp(kind, "user") == 0)
-		offer_users(ctx->source, out, typed, before);
+		add_users(ctx->source, out, typed, before);
 	else if (strcmp(kind, "column") == 0)
-		offer_columns(cursor->cmd, out, typed, before);
+		add_columns(cursor->cmd, out, typed, before);
 	else if (strchr(kind, '|'))
-		offer_words(out, typed, before, kind);
+		add_words(out, typed, before, kind);
 }
 
 static void read_word(struct cursor *cursor, const char *word)
@@ -153,7 +153,7 @@ static void read_word(struct cursor *cursor, const char *word)
 	const struct rd_opt *opt;
 
 	if (cursor->pending) {
-		/* bash hands over "--color=x" as three words. */
+		/* bash passes "--color=x" as three words. */
 		if (strcmp(word, "=") != 0)
 			cursor->pending = NULL;
 		return;
@@ -185,11 +185,11 @@ static void read_word(struct cursor *cursor, const char *word)
 	cursor->operands = cursor->cmd->runs_command;
 }
 
-static void offer_commands(struct rd_buf *out, const char *typed)
+static void add_commands(struct rd_buf *out, const char *typed)
 {
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
 		if (!(*cmd)->hidden)
-			offer(out, typed, "", (*cmd)->name, (*cmd)->summary);
+			add_candidate(out, typed, "", (*cmd)->name, (*cmd)->summary);
 }
 
 static void complete_words(const struct rd_ctx *ctx, int n, char **words, struct rd_buf *out)
@@ -201,7 +201,7 @@ static void complete_words(const struct rd_ctx *ctx, int n, char **words, struct
 	for (int i = 0; i < n - 1; i++)
 		read_word(&cursor, words[i]);
 	if (cursor.pending) {
-		offer_argument(ctx, &cursor, cursor.pending, strcmp(typed, "=") == 0 ? "" : typed, "", out);
+		complete_argument(ctx, &cursor, cursor.pending, strcmp(typed, "=") == 0 ? "" : typed, "", out);
 		return;
 	}
 	if (!cursor.operands && starts_with(typed, "--") && strchr(typed, '=')) {
@@ -209,13 +209,13 @@ static void complete_words(const struct rd_ctx *ctx, int n, char **words, struct
 
 		opt = rd_opts_find(cursor.cmd, typed);
 		if (opt && opt->arg && before)
-			offer_argument(ctx, &cursor, opt, typed, before, out);
+			complete_argument(ctx, &cursor, opt, typed, before, out);
 		return;
 	}
 	if (!cursor.operands && typed[0] == '-') {
-		offer_opts_of(out, typed, cursor.cmd);
+		add_options(out, typed, cursor.cmd);
 	} else if (!cursor.cmd && !cursor.operands) {
-		offer_commands(out, typed);
+		add_commands(out, typed);
 	} else if (cursor.cmd && cursor.cmd->runs_command) {
 		rd_buf_str(out, cursor.n_operands == 0 ? ":command\n" : ":file\n");
 	} else if (cursor.cmd && cursor.cmd->operands) {
@@ -235,7 +235,7 @@ static const struct rd_column option_columns[] = {
 	{ .key = "complete", .type = RD_T_STR }, { .key = "help", .type = RD_T_STR },
 };
 
-static void dump_opt(struct rd_section *section, const char *command, const struct rd_opt *opt)
+static void add_opt_row(struct rd_section *section, const char *command, const struct rd_opt *opt)
 {
 	const char letter[] = { opt->letter, '\0' };
 	struct rd_row *row = rd_section_add(section);
@@ -248,7 +248,7 @@ static void dump_opt(struct rd_section *section, const char *command, const stru
 	rd_row_str(row, 5, opt->help);
 }
 
-static int dump(struct rd_ctx *ctx)
+static int print_tables(struct rd_ctx *ctx)
 {
 	struct rd_section *commands = rd_section_create("commands", command_columns, RD_ARRAY_SIZE(command_columns));
 	struct rd_section *options = rd_section_create("options", option_columns, RD_ARRAY_SIZE(option_columns));
@@ -258,7 +258,7 @@ static int dump(struct rd_ctx *ctx)
 
 	rd_answer_init(ctx, &report);
 	for (const struct rd_opt *opt = rd_global_opts; opt->name; opt++)
-		dump_opt(options, NULL, opt);
+		add_opt_row(options, NULL, opt);
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
 		struct rd_row *row = rd_section_add(commands);
 
@@ -268,7 +268,7 @@ static int dump(struct rd_ctx *ctx)
 		rd_row_bool(row, 3, (*cmd)->hidden);
 		rd_row_bool(row, 4, (*cmd)->runs_command);
 		for (size_t i = 0, n = rd_opts_of(*cmd, opts); i < n; i++)
-			dump_opt(options, (*cmd)->name, opts[i]);
+			add_opt_row(options, (*cmd)->name, opts[i]);
 	}
 	ctx->globals.json = true;
 	rd_report_add(&report, commands);
@@ -284,7 +284,7 @@ static int complete_run(struct rd_ctx *ctx, int argc, char **argv)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	if (state->dump)
-		return dump(ctx);
+		return print_tables(ctx);
 	complete_words(ctx, argc, argv, &out);
 	rd_out(&out);
 	return RD_EXIT_OK;
@@ -297,10 +297,10 @@ static const struct rd_opt complete_opts[] = {
 
 const struct rd_cmd rd_cmd_complete = {
 	.name = "complete",
-	.summary = "what a word on the command line can become",
+	.summary = "list completions of a word on the command line",
 	.operands = "-- [WORD...]",
 	.opts = complete_opts,
-	.description = "Used by the completion files of the shells: prints what the last WORD can become.",
+	.description = "Used by the completion files of the shells: prints the completions of the last WORD.",
 	.hidden = true,
 	.runs_command = true,
 	.state_size = sizeof(struct complete_state),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* diff: what changed on a host between two captures, or since one. */
+/* diff: changes on a host between two captures, or between a capture and now. */
 #include "repeat.h"
 
 #include "analyse/compare/diff.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-/* One of the two. */
-struct look {
+/* One of the two states that are compared. */
+struct side {
 	struct rd_source *source;
 	struct rd_facts facts;
 	char *host;
@@ -20,35 +20,35 @@ struct look {
 
 struct diff {
 	struct rd_repeat repeat;
-	struct look before;
+	struct side before;
 	const char *after; /* "live" or a path */
 };
 
-#define INTERVAL 5 /* seconds, where none was said */
+#define INTERVAL 5 /* seconds, without --interval */
 
-static void look_deinit(struct look *look)
+static void side_deinit(struct side *side)
 {
-	rd_source_closep(&look->source);
-	rd_facts_deinit(&look->facts);
-	free(look->host);
+	rd_source_closep(&side->source);
+	rd_facts_deinit(&side->facts);
+	free(side->host);
 }
 
-static int look_init(struct look *look, const char *path, struct rd_err *err)
+static int side_init(struct side *side, const char *path, struct rd_err *err)
 {
-	int r = strcmp(path, "live") == 0 ? rd_source_live_open(NULL, &look->source, err) :
-					    rd_source_bundle_open(path, &look->source, err);
+	int r = strcmp(path, "live") == 0 ? rd_source_live_open(NULL, &side->source, err) :
+					    rd_source_bundle_open(path, &side->source, err);
 
 	if (r < 0)
 		return r;
-	/* Of a bundle with several samples, its end is what it has to tell. */
-	while (rd_source_bundle_next(look->source, NULL) == 0)
+	/* Of a bundle with several samples the last one is compared. */
+	while (rd_source_bundle_next(side->source, NULL) == 0)
 		;
-	look->time = look->source->ops->now(look->source, CLOCK_REALTIME);
-	rd_read_textf(look->source, &look->host, NULL, "/proc/sys/kernel/hostname");
-	return rd_snapshot_collect(look->source, &look->facts, err);
+	side->time = side->source->ops->now(side->source, CLOCK_REALTIME);
+	rd_read_textf(side->source, &side->host, NULL, "/proc/sys/kernel/hostname");
+	return rd_snapshot_collect(side->source, &side->facts, err);
 }
 
-static void fill(struct rd_report *report, const struct rd_changes *changes)
+static void add_changes(struct rd_report *report, const struct rd_changes *changes)
 {
 	struct rd_section *section = rd_report_diff();
 
@@ -63,8 +63,9 @@ static void fill(struct rd_report *report, const struct rd_changes *changes)
 	rd_report_add(report, section);
 }
 
-/* The document is about the second of the two. */
-static void answer(struct rd_ctx *ctx, const struct look *before, const struct look *after, struct rd_report *report)
+/* Host and time of the document are those of `after`. */
+static void make_report(struct rd_ctx *ctx, const struct side *before, const struct side *after,
+			struct rd_report *report)
 {
 	_cleanup_(rd_changes_deinit) struct rd_changes changes = { 0 };
 	struct timespec now = { 0 };
@@ -79,25 +80,25 @@ static void answer(struct rd_ctx *ctx, const struct look *before, const struct l
 		RD_SET(report->read_at, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
 	}
 	rd_report_diff_base(report, before->host, before->time);
-	fill(report, &changes);
+	add_changes(report, &changes);
 }
 
 static int compare(struct rd_ctx *ctx, void *arg)
 {
 	const struct diff *diff = arg;
-	const struct look *before = &diff->before;
-	_cleanup_(look_deinit) struct look after = { 0 };
+	const struct side *before = &diff->before;
+	_cleanup_(side_deinit) struct side after = { 0 };
 	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	struct rd_err err = { 0 };
-	int r = look_init(&after, diff->after, &err);
+	int r = side_init(&after, diff->after, &err);
 
 	if (r < 0) {
 		rd_fail(ctx, &err);
 		return r;
 	}
-	answer(ctx, before, &after, &report);
+	make_report(ctx, before, &after, &report);
 	if (!diff->repeat.looks && before->host && after.host && strcmp(before->host, after.host) != 0)
-		rd_warn(ctx, "these are two hosts: %s and %s", before->host, after.host);
+		rd_warn(ctx, "the captures are of different hosts: %s and %s", before->host, after.host);
 	rd_repeat_head(ctx, &diff->repeat, after.time);
 	return rd_answer_print(ctx, &report);
 }
@@ -107,11 +108,10 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 	const struct diff *diff = ctx->state;
 
 	if (argc != 2 || ctx->globals.from)
-		return rd_err_set(err, EINVAL, argc > 2 ? argv[2] : "diff",
-				  "takes two bundles, or a bundle and \"live\"");
+		return rd_err_set(err, EINVAL, "diff", "expects two bundles, or a bundle and 'live'");
 	if (rd_repeat_wanted(&diff->repeat) && strcmp(argv[1], "live") != 0)
-		return rd_err_set(err, EINVAL, "--interval, --count",
-				  "go with \"live\" as the second of the two: a bundle does not change");
+		return rd_err_set(err, EINVAL, "diff",
+				  "--interval and --count require 'live' as second operand: a bundle does not change");
 	return 0;
 }
 
@@ -123,9 +123,9 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 
 	(void)argc;
 	diff->after = argv[1];
-	r = look_init(&diff->before, argv[0], &err);
+	r = side_init(&diff->before, argv[0], &err);
 	r = r < 0 ? rd_fail(ctx, &err) : rd_repeat(ctx, &diff->repeat, INTERVAL, compare, diff);
-	look_deinit(&diff->before);
+	side_deinit(&diff->before);
 	return r;
 }
 
@@ -140,14 +140,15 @@ static const struct rd_opt opts[] = { RD_REPEAT_OPTS(diff, repeat), { 0 } };
 
 const struct rd_cmd rd_cmd_diff = {
 	.name = "diff",
-	.summary = "show what changed between two bundles, or since one",
+	.summary = "compare two bundles, or a bundle with this host",
 	.operands = "BUNDLE BUNDLE|live",
 	.operand_needs = RD_NEEDS_FOREIGN_BUNDLE,
 	.live_operand = true,
 	.opts = opts,
 	.description =
-		"Compares two captures of a host, or one with the host as it is now: devices, links, firmware, kernel and\n"
-		"modules, GIDs, addresses, routes, settings, counters. The most telling change comes first.",
+		"Compares two captures of a host, or a capture with the current state of the host ('live'): devices, links,\n"
+		"firmware, kernel and modules, GIDs, addresses, routes, settings, counters. The most significant change is\n"
+		"listed first.",
 	.examples = "  rdmadiag diff monday.tar.zst live\n"
 		    "  rdmadiag diff before.tar.zst after.tar.zst -o +weight\n"
 		    "  rdmadiag diff good.tar.zst live -i 10\n",

@@ -23,7 +23,7 @@ int rd_local_host(struct rd_source **opened, struct rd_source **ret, struct rd_e
 	return r;
 }
 
-/* Not realpath, which looks at each folder on the way: one may hang. */
+/* Not realpath, which reads each directory of the path: one may hang. */
 static char *whole_path(const char *name)
 {
 	_cleanup_free_ char *here = *name == '/' ? NULL : getcwd(NULL, 0);
@@ -42,7 +42,7 @@ int rd_read_local(const char *name, struct rd_bytes *ret, struct rd_err *err)
 	int r;
 
 	if (!path)
-		return rd_err_set(err, errno, name, "cannot tell where it is");
+		return rd_err_set(err, errno, name, "cannot determine the working directory");
 	r = rd_local_host(&opened, &host, err);
 	return r < 0 ? r : rd_read_file(host, path, ret, err);
 }

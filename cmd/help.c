@@ -5,10 +5,10 @@
 #include <string.h>
 
 #define WIDTH 80
-#define LEFT_MAX 30 /* what is longer has its explanation on the next line */
+#define LEFT_MAX 30 /* the text of a longer option begins on the next line */
 
-/* Adds text, filled to lines of WIDTH columns of which the first `indent` stay blank; the cursor stands behind them. An
- * empty line begins a paragraph. */
+/* Adds text, wrapped at WIDTH columns and indented by `indent`; the cursor is already at that column. An empty line begins a
+ * paragraph. */
 static void add_filled(const char *text, size_t indent, struct rd_buf *out)
 {
 	size_t column = indent;
@@ -118,7 +118,7 @@ static void add_program_help(struct rd_buf *out)
 	int width = 0;
 
 	rd_buf_str(out, "Usage: " RD_PROGRAM " [OPTIONS] COMMAND [ARGUMENTS]\n\n"
-			"Finds out why RDMA fails on this host, from what the kernel does and says.\n"
+			"Diagnoses RDMA devices and connections of this host from kernel data.\n"
 			"\nCommands:\n");
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
 		if (!(*cmd)->hidden && (int)strlen((*cmd)->name) > width)
@@ -126,8 +126,8 @@ static void add_program_help(struct rd_buf *out)
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
 		if (!(*cmd)->hidden)
 			rd_buf_printf(out, "  %-*s  %s\n", width, (*cmd)->name, (*cmd)->summary ? (*cmd)->summary : "");
-	add_opts("Options, before or after the command", rd_global_opts, opts_width(rd_global_opts, 0), out);
-	rd_buf_str(out, "\n" RD_PROGRAM " COMMAND --help explains a command; man " RD_PROGRAM " says more.\n");
+	add_opts("Options (before or after the command)", rd_global_opts, opts_width(rd_global_opts, 0), out);
+	rd_buf_str(out, "\n" RD_PROGRAM " COMMAND --help describes a command; see also man " RD_PROGRAM ".\n");
 }
 
 void rd_help_add(const struct rd_cmd *cmd, struct rd_buf *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Global options, choice of the command, exit code. */
+/* Global options, command lookup, exit code. */
 #include "answer.h"
 #include "base/end.h"
 #include "base/library.h"
@@ -18,8 +18,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-/* A standard descriptor that came closed would be given to the next file that is opened, and our output would go there.
- * Opened the wrong way round, its use fails as it should. */
+/* The next file opened would get the number of a closed standard descriptor, and our output would go there. Opened with the
+ * opposite access mode, reads and writes fail as they should. */
 static void keep_standard_fds(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -27,7 +27,7 @@ static void keep_standard_fds(void)
 			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-static void look_at_terminal(struct rd_globals *globals)
+static void detect_terminal(struct rd_globals *globals)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	bool terminal = isatty(STDOUT_FILENO);
@@ -127,11 +127,11 @@ static int dispatch(struct rd_ctx *ctx, int argc, char **argv)
 		return print_help(ctx->cmd);
 	if (parsed == RD_PARSED_VERSION)
 		return print_version(ctx);
-	look_at_terminal(&ctx->globals);
+	detect_terminal(&ctx->globals);
 	return run_command(ctx, argc - first, argv + first);
 }
 
-/* What could not be written must not pass for success; a reader that has seen enough is no failure. */
+/* Output that could not be written must not end in success; a reader that closed the pipe is not a failure. */
 static int exit_code(int r)
 {
 	struct rd_err err;
@@ -168,6 +168,6 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	setlocale(LC_CTYPE, "");
-	libbpf_set_print(NULL); /* it would write to standard error; what it says is in our own messages */
+	libbpf_set_print(NULL); /* it would write to standard error; our own messages report its errors */
 	return rd_end_in_order(run_program(argc, argv));
 }

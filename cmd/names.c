@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which command, option or rule a word means. */
+/* Lookup of commands by name, and names nearest to a mistyped one. */
 #include "base/text.h"
 #include "opts.h"
 
@@ -43,7 +43,7 @@ const struct rd_cmd *rd_cmd_find(const char *name)
 	return NULL;
 }
 
-static const struct rd_cmd *nearest(const char *name)
+static const struct rd_cmd *nearest_command(const char *name)
 {
 	const struct rd_cmd *near = NULL;
 	size_t least = 4;
@@ -75,9 +75,9 @@ int rd_cmd_choose(const char *name, const struct rd_cmd **ret, struct rd_err *er
 		return 0;
 	*ret = NULL;
 	if (n > 1)
-		return rd_err_set(err, EINVAL, name, "stands for more than one command: %s", names.data);
-	rd_err_set(err, EINVAL, name, RD_PROGRAM " has no such command");
-	near = nearest(name);
+		return rd_err_set(err, EINVAL, NULL, "ambiguous command '%s': %s", name, names.data);
+	rd_err_set(err, EINVAL, NULL, "unknown command '%s'", name);
+	near = nearest_command(name);
 	if (near)
 		rd_err_hint(err, RD_PROGRAM " %s", near->name);
 	return -EINVAL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which options go together. */
+/* Options that exclude or require each other. */
 #include "base/text.h"
 #include "opts.h"
 
 #include <errno.h>
 
-/* The first name of a list behind `*at` that was given, moved behind; NULL: none. Caller frees. */
+/* The first name of the list at `*at` that was given; `*at` moves past it. NULL: none was given. Caller frees. */
 static char *next_given(const struct rd_ctx *ctx, const char **at)
 {
 	char *name;
@@ -28,20 +28,19 @@ static void add_names(const char *list, const char *last, struct rd_buf *out)
 	}
 }
 
-static bool breaks_one_of(const struct rd_ctx *ctx, const struct rd_opt_rule *rule, struct rd_buf *out)
+static bool violates_one_of(const struct rd_ctx *ctx, const struct rd_opt_rule *rule, struct rd_buf *out)
 {
 	const char *at = rule->opts;
 	_cleanup_free_ char *first = next_given(ctx, &at), *second = next_given(ctx, &at);
 
 	if (!second)
 		return false;
-	rd_buf_str(out, "of ");
 	add_names(rule->opts, " and ", out);
-	rd_buf_str(out, " only one can be had");
+	rd_buf_str(out, " are mutually exclusive");
 	return true;
 }
 
-static bool breaks_pair(const struct rd_ctx *ctx, const struct rd_opt_rule *rule, struct rd_buf *out)
+static bool violates_pair(const struct rd_ctx *ctx, const struct rd_opt_rule *rule, struct rd_buf *out)
 {
 	const char *at = rule->opts, *others = rule->with;
 	_cleanup_free_ char *opt = next_given(ctx, &at), *other = next_given(ctx, &others);
@@ -65,7 +64,7 @@ int rd_opt_rules_check(const struct rd_ctx *ctx, struct rd_err *err)
 
 		if (rule->when && !rd_opt_given(ctx, rule->when))
 			continue;
-		if (!(rule->kind == RD_ONE_OF ? breaks_one_of : breaks_pair)(ctx, rule, &text))
+		if (!(rule->kind == RD_ONE_OF ? violates_one_of : violates_pair)(ctx, rule, &text))
 			continue;
 		return rd_err_set(err, EINVAL, ctx->cmd->name, "%s%s%s", text.data, rule->why ? ": " : "",
 				  rule->why ? rule->why : "");

@@ -12,7 +12,7 @@
 
 #define OPTS_MAX (2 * RD_OPTS_MAX + 32)
 
-/* getopt's view of the tables, the command's first, so that it may have a name or a letter of its own. */
+/* The tables in the form of getopt. The command's come first, so that it can override a global name or letter. */
 struct opt_tables {
 	const struct rd_opt *opts[OPTS_MAX];
 	struct option longs[OPTS_MAX + 1];
@@ -20,7 +20,7 @@ struct opt_tables {
 	size_t n;
 };
 
-/* Values of long options, above all letters. */
+/* Values of long options begin above all letters. */
 #define LONG_BASE 256
 
 static bool has_name(const struct opt_tables *tables, const char *name)
@@ -65,7 +65,7 @@ static const struct rd_opt *tables_find(const struct opt_tables *tables, int val
 	return NULL;
 }
 
-static const struct rd_opt *nearest(const struct opt_tables *tables, const char *name)
+static const struct rd_opt *nearest_option(const struct opt_tables *tables, const char *name)
 {
 	const struct rd_opt *best = NULL;
 	size_t least = 3;
@@ -81,34 +81,33 @@ static const struct rd_opt *nearest(const struct opt_tables *tables, const char 
 	return best;
 }
 
-static const char *of_command(const struct rd_cmd *cmd)
+static const char *name_of_command(const struct rd_cmd *cmd)
 {
-	return cmd ? cmd->name : RD_PROGRAM;
+	return cmd ? cmd->name : NULL;
 }
 
-/* `word` is what getopt had last stepped over. */
-static int refuse(const struct opt_tables *tables, const struct rd_cmd *cmd, const char *word, struct rd_err *err)
+/* `word`: the last word that getopt consumed. */
+static int refuse_option(const struct opt_tables *tables, const struct rd_cmd *cmd, const char *word, struct rd_err *err)
 {
+	const char *command = name_of_command(cmd);
 	char name[64] = "";
 	const struct rd_opt *near;
 	size_t starts = 0;
 
 	if (optopt > 0 && optopt < LONG_BASE) {
-		char letter[] = { '-', (char)optopt, '\0' };
-
-		return rd_err_set(err, EINVAL, letter, "%s has no such option", of_command(cmd));
+		return rd_err_set(err, EINVAL, command, "unknown option '-%c'", optopt);
 	}
 	if (strncmp(word, "--", 2) == 0)
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 	for (size_t i = 0; i < tables->n; i++)
 		starts += strncmp(tables->opts[i]->name, name, strlen(name)) == 0;
 	if (optopt >= LONG_BASE)
-		rd_err_set(err, EINVAL, word, "this option takes no argument");
+		rd_err_set(err, EINVAL, command, "option '--%s' takes no argument", name);
 	else if (starts > 1)
-		rd_err_set(err, EINVAL, word, "stands for more than one option");
+		rd_err_set(err, EINVAL, command, "ambiguous option '%s'", word);
 	else
-		rd_err_set(err, EINVAL, word, "%s has no such option", of_command(cmd));
-	near = starts > 1 || optopt >= LONG_BASE ? NULL : nearest(tables, name);
+		rd_err_set(err, EINVAL, command, "unknown option '%s'", word);
+	near = starts > 1 || optopt >= LONG_BASE ? NULL : nearest_option(tables, name);
 	if (near)
 		rd_err_hint(err, "--%s", near->name);
 	return -EINVAL;
@@ -125,12 +124,13 @@ int rd_opt_refuse(const struct rd_opt *opt, struct rd_err *err, const char *fmt,
 	return rd_err_set(err, EINVAL, option, "%s", text);
 }
 
-static int take_number(void *to, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+static int store_number(void *to, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	uint64_t value;
 
 	if (rd_parse_uint(arg, RD_DECIMAL, (uint64_t)opt->most, &value) < 0 || value < (uint64_t)opt->least)
-		return rd_opt_refuse(opt, err, "\"%s\" is no number from %.0f to %.0f", arg, opt->least, opt->most);
+		return rd_err_set(err, EINVAL, NULL, "invalid %s '%s': expected %.0f to %.0f", opt->name, arg,
+				  opt->least, opt->most);
 	switch (opt->size) {
 	case sizeof(uint8_t):
 		*(uint8_t *)to = (uint8_t)value;
@@ -144,13 +144,15 @@ static int take_number(void *to, const struct rd_opt *opt, const char *arg, stru
 	return 0;
 }
 
-static int take_seconds(double *to, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+static int store_seconds(double *to, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	if (rd_parse_real(arg, opt->least, opt->most, to) == 0)
 		return 0;
 	if (opt->least <= RD_ABOVE_0)
-		return rd_opt_refuse(opt, err, "\"%s\" is no number of seconds up to %g", arg, opt->most);
-	return rd_opt_refuse(opt, err, "\"%s\" is no number of seconds from %g to %g", arg, opt->least, opt->most);
+		return rd_err_set(err, EINVAL, NULL, "invalid %s '%s': expected seconds above 0, at most %g", opt->name,
+				  arg, opt->most);
+	return rd_err_set(err, EINVAL, NULL, "invalid %s '%s': expected %g to %g seconds", opt->name, arg, opt->least,
+			  opt->most);
 }
 
 int rd_opt_word(const struct rd_opt *opt, const char *arg, struct rd_err *err)
@@ -165,10 +167,10 @@ int rd_opt_word(const struct rd_opt *opt, const char *arg, struct rd_err *err)
 			return i;
 		rd_buf_printf(&words, "%s%s", i == 0 ? "" : at ? ", " : " or ", word);
 	}
-	return rd_opt_refuse(opt, err, "invalid value \"%s\": expected %s", arg, words.data);
+	return rd_err_set(err, EINVAL, NULL, "invalid %s '%s': expected %s", opt->name, arg, words.data);
 }
 
-static int take_word(const char **to, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+static int store_word(const char **to, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	int i = rd_opt_word(opt, arg, err);
 
@@ -177,7 +179,7 @@ static int take_word(const char **to, const struct rd_opt *opt, const char *arg,
 	return i < 0 ? i : 0;
 }
 
-static int take(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+static int store_argument(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	void *to = (char *)state + opt->offset;
 	int r = 0;
@@ -192,21 +194,21 @@ static int take(void *state, const struct rd_opt *opt, const char *arg, struct r
 		*(const char **)to = arg;
 		break;
 	case RD_OPT_WORD:
-		return take_word(to, opt, arg, err);
+		return store_word(to, opt, arg, err);
 	case RD_OPT_NUMBER:
-		r = take_number(to, opt, arg, err);
+		r = store_number(to, opt, arg, err);
 		if (!r && opt->known)
 			*(enum rd_known *)((char *)state + opt->known) = RD_OK;
 		break;
 	case RD_OPT_SECONDS:
-		return take_seconds(to, opt, arg, err);
+		return store_seconds(to, opt, arg, err);
 	case RD_OPT_OWN:
 		return opt->take(state, opt, arg, err);
 	}
 	return r;
 }
 
-static const struct rd_opt *named(const struct rd_opt *opts, const char *name)
+static const struct rd_opt *find_option(const struct rd_opt *opts, const char *name)
 {
 	for (; opts && opts->name; opts++)
 		if (strcmp(opts->name, name) == 0)
@@ -216,30 +218,30 @@ static const struct rd_opt *named(const struct rd_opt *opts, const char *name)
 
 bool rd_opt_given(const struct rd_ctx *ctx, const char *name)
 {
-	const struct rd_opt *opts = ctx->cmd ? ctx->cmd->opts : NULL, *own = named(opts, name);
-	const struct rd_opt *global = named(rd_global_opts, name);
+	const struct rd_opt *opts = ctx->cmd ? ctx->cmd->opts : NULL, *own = find_option(opts, name);
+	const struct rd_opt *global = find_option(rd_global_opts, name);
 
 	return own ? ctx->given >> (own - opts) & 1 : global && ctx->given_globals >> (global - rd_global_opts) & 1;
 }
 
-/* An option of the other of a command and its variant. */
+/* An option that only the variant has, given without it, or only the plain command, given with the variant. */
 static int refuse_other(const struct rd_ctx *ctx, const struct rd_opt *opt, struct rd_err *err)
 {
 	if (ctx->cmd->option)
 		return rd_err_set(err, EINVAL, ctx->cmd->name, "--%s and --%s are mutually exclusive", ctx->cmd->option,
 				  opt->name);
-	return rd_opt_refuse(opt, err, "goes with --%s", ctx->cmd->variant->option);
+	return rd_err_set(err, EINVAL, ctx->cmd->name, "--%s requires --%s", opt->name, ctx->cmd->variant->option);
 }
 
-/* One option as getopt hands it over. */
+/* One option as returned by getopt. */
 static int take_one(struct rd_ctx *ctx, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
-	bool global = named(rd_global_opts, opt->name) == opt;
+	bool global = find_option(rd_global_opts, opt->name) == opt;
 	int r;
 
 	if (arg && !*arg && opt->complete && strcmp(opt->complete, "file") == 0)
-		return rd_opt_refuse(opt, err, "the path is empty");
-	r = take(global ? &ctx->globals : ctx->state, opt, arg, err);
+		return rd_opt_refuse(opt, err, "empty path");
+	r = store_argument(global ? &ctx->globals : ctx->state, opt, arg, err);
 	if (r < 0)
 		return r;
 	if (global)
@@ -250,10 +252,10 @@ static int take_one(struct rd_ctx *ctx, const struct rd_opt *opt, const char *ar
 	return 0;
 }
 
-/* `other`: options that are known, and refused; NULL: none. */
+/* `other`: options that are recognised, and refused later; NULL: none. */
 static void tables_init(struct opt_tables *tables, const struct rd_cmd *cmd, const struct rd_opt *other)
 {
-	/* '+': stop at the first operand. ':': tell a missing argument from an unknown option. */
+	/* '+': stop at the first operand. ':': distinguish a missing argument from an unknown option. */
 	*tables = (struct opt_tables){ .shorts = ":" };
 	if (!cmd || cmd->runs_command)
 		strcpy(tables->shorts, "+:");
@@ -265,8 +267,8 @@ static void tables_init(struct opt_tables *tables, const struct rd_cmd *cmd, con
 }
 
 /*
- * Whether the command line has the option of the command's variant. What is wrong with others is told later. getopt puts operands
- * behind options, where they could become arguments when it is asked again: so it gets a copy.
+ * Whether the command line has the option that selects the variant. Errors in other options are reported later. getopt moves
+ * operands behind options, where a second pass could take them for arguments: so it gets a copy.
  */
 static bool wants_variant(const struct rd_cmd *cmd, int argc, char *const *argv)
 {
@@ -298,10 +300,11 @@ static int parse(struct rd_ctx *ctx, const struct rd_opt *other, int argc, char 
 		const struct rd_opt *opt = tables_find(&tables, val == ':' ? optopt : val);
 
 		if (val == '?' || !opt)
-			return refuse(&tables, cmd, argv[optind - 1], err);
+			return refuse_option(&tables, cmd, argv[optind - 1], err);
 		if (val == ':')
-			return rd_opt_refuse(opt, err, "needs an argument: %s", opt->arg);
-		if (other && named(other, opt->name) == opt) {
+			return rd_err_set(err, EINVAL, name_of_command(cmd), "option '--%s' requires an argument: %s",
+					  opt->name, opt->arg);
+		if (other && find_option(other, opt->name) == opt) {
 			refused = refused ? refused : opt;
 			continue;
 		}
@@ -310,7 +313,7 @@ static int parse(struct rd_ctx *ctx, const struct rd_opt *other, int argc, char 
 			return r;
 	}
 	*ret = ctx->globals.help ? RD_PARSED_HELP : ctx->globals.version ? RD_PARSED_VERSION : RD_PARSED_RUN;
-	/* Help is given whatever stands before it. */
+	/* --help works after a refused option, too. */
 	if (refused && *ret == RD_PARSED_RUN)
 		return refuse_other(ctx, refused, err);
 	return optind;
@@ -321,18 +324,20 @@ int rd_opts_parse(struct rd_ctx *ctx, int argc, char **argv, enum rd_parsed *ret
 	return parse(ctx, NULL, argc, argv, ret, err);
 }
 
-/* What must hold of any command. */
+/* Rules for all commands. */
 static int check_globals(const struct rd_ctx *ctx, struct rd_err *err)
 {
 	const struct rd_globals *globals = &ctx->globals;
 	const char *metrics = globals->openmetrics ? "--openmetrics" : "--textfile";
 
 	if (rd_metrics_wanted(ctx) && !ctx->cmd->metrics)
-		return rd_err_set(err, EINVAL, metrics, "%s has no metrics", ctx->cmd->name);
+		return rd_err_set(err, EINVAL, metrics, "%s does not export metrics", ctx->cmd->name);
 	if (globals->json && globals->openmetrics)
-		return rd_err_set(err, EINVAL, "--openmetrics", "is another format than --json: leave one out");
+		return rd_err_set(err, EINVAL, ctx->cmd->name, "--openmetrics and --json are mutually exclusive");
 	if (globals->from && ctx->cmd->live_only)
-		return rd_err_set(err, EINVAL, "--from", "%s looks at the running kernel of this host", ctx->cmd->name);
+		return rd_err_set(err, EINVAL, "--from",
+				  "%s requires the running kernel of this host, and cannot read a bundle",
+				  ctx->cmd->name);
 	return 0;
 }
 
@@ -345,7 +350,7 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 	if (!r && ctx->cmd->check)
 		r = ctx->cmd->check(ctx, argc, argv, err);
 	if (!r && argc > 0 && !ctx->cmd->operands)
-		return rd_err_set(err, EINVAL, argv[0], "%s takes options only", ctx->cmd->name);
+		return rd_err_set(err, EINVAL, argv[0], "%s takes no operands", ctx->cmd->name);
 	return r;
 }
 
@@ -375,7 +380,7 @@ size_t rd_opts_of(const struct rd_cmd *cmd, const struct rd_opt **ret)
 	for (const struct rd_opt *opt = cmd->opts; opt && opt->name; opt++)
 		ret[n++] = opt;
 	for (const struct rd_opt *opt = variant; opt && opt->name; opt++)
-		if (!named(cmd->opts, opt->name))
+		if (!find_option(cmd->opts, opt->name))
 			ret[n++] = opt;
 	return n;
 }

@@ -23,7 +23,7 @@ static struct {
 	bool foreign, foreign_operands, terminal, ports, replaces;
 } noted;
 
-/* The option itself says what is no number. */
+/* An invalid number is reported by the option itself. */
 static void name_process(const char *pid)
 {
 	char path[64];
@@ -74,7 +74,7 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 	}
 }
 
-/* Returns whether the command is about this host, too. */
+/* Returns whether the command also reads this host. */
 static bool note_operands(const struct rd_ctx *ctx, int argc, char **argv)
 {
 	enum rd_needs needs = noted.foreign_operands ? RD_NEEDS_FOREIGN_BUNDLE : ctx->cmd->operand_needs;
@@ -90,7 +90,7 @@ static bool note_operands(const struct rd_ctx *ctx, int argc, char **argv)
 	return live;
 }
 
-/* Where descriptions of terminals lie. Not in TERMINFO's folder, where the environment is not to be trusted. */
+/* Directories of terminfo. $TERMINFO only if the environment can be trusted. */
 static const struct rd_confine_folder *terminal_folders(void)
 {
 	static struct rd_confine_folder folders[] = {
@@ -106,8 +106,8 @@ static const struct rd_confine_folder *terminal_folders(void)
 	return folders;
 }
 
-/* What libraries open when they are first used. */
-static void load_what_is_late(const struct rd_ctx *ctx)
+/* Loads files that libraries would open at their first use. */
+static void load_libraries(const struct rd_ctx *ctx)
 {
 	struct rd_err err;
 	wchar_t wide;
@@ -139,7 +139,7 @@ int rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err 
 
 	if (!noted.foreign)
 		return 0;
-	load_what_is_late(ctx);
+	load_libraries(ctx);
 	rd_table_folders(name_data_folder);
 	if (noted.terminal)
 		needs |= RD_CONFINE_TERMINAL | RD_CONFINE_READ;

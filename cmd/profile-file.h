@@ -4,8 +4,8 @@
 
 #include "model/host/profile.h"
 
-/* Reads the profile at `path`, on this host, and sees to it that all rules that it ignores exist. `ret` is zeroed before, and
- * to be released in any case. -errno with err filled. */
+/* Reads the profile at `path` on this host, and checks that all rules that it ignores exist. `ret` is zeroed first, and must be
+ * released in any case. -errno with err filled. */
 int rd_profile_load(const char *path, struct rd_profile *ret, struct rd_err *err);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "source/opener/new-file.h"
 
-/* Only what is a recording already may be lost to another. */
+/* Only an existing recording may be overwritten. */
 static int check_contents(int fd, enum rd_series_format format, const char *path, struct rd_err *err)
 {
 	char head[RD_SERIES_HEAD];
@@ -17,16 +17,16 @@ static int check_contents(int fd, enum rd_series_format format, const char *path
 	ssize_t n;
 
 	if (fstat(fd, &st) < 0)
-		return rd_err_set(err, errno, path, "cannot record there");
+		return rd_err_set(err, errno, path, "cannot write");
 	if (!S_ISREG(st.st_mode))
-		return rd_err_set(err, EINVAL, path, "is no plain file");
+		return rd_err_set(err, EINVAL, path, "not a regular file");
 	n = pread(fd, head, sizeof(head), 0);
 	if (n < 0)
-		return rd_err_set(err, errno, path, "cannot tell what is in it");
+		return rd_err_set(err, errno, path, "cannot read");
 	if (n == 0 || rd_series_is(format, head, (size_t)n))
 		return 0;
-	rd_err_set(err, EEXIST, path, "is no recording in this format, and would be overwritten");
-	rd_err_hint(err, "another name");
+	rd_err_set(err, EEXIST, path, "not a recording in this format: not overwritten");
+	rd_err_hint(err, "use another file name");
 	return -EEXIST;
 }
 
@@ -37,8 +37,8 @@ int record_file_open(struct rd_ctx *ctx, const char *path, struct record_file *f
 
 	*file = (struct record_file){ .ctx = ctx, .path = path, .fd = -1 };
 	if (rd_series_format_of(path, &format) < 0) {
-		rd_err_set(err, EINVAL, "--record", "the name of \"%s\" does not say which format", path);
-		rd_err_hint(err, "end it in .csv, .jsonl, .json or .perfetto-trace");
+		rd_err_set(err, EINVAL, "--record", "unknown format of '%s'", path);
+		rd_err_hint(err, "use a name that ends in .csv, .jsonl, .json or .perfetto-trace");
 		return -EINVAL;
 	}
 	file->format = format;
@@ -47,7 +47,7 @@ int record_file_open(struct rd_ctx *ctx, const char *path, struct record_file *f
 		return file->fd;
 	r = check_contents(file->fd, format, path, err);
 	if (!r && ftruncate(file->fd, 0) < 0)
-		r = rd_err_set(err, errno, path, "cannot record there");
+		r = rd_err_set(err, errno, path, "cannot write");
 	return r;
 }
 
@@ -81,17 +81,17 @@ void record_file_begin(struct record_file *file, uint64_t time_ns)
 	rd_series_mark(file->format, time_ns, NULL, 0, lost, &file->out);
 }
 
-/* Takes back what was written of this sample. */
+/* Truncates the file to its last whole sample. */
 static void write_failed(struct record_file *file, int code)
 {
 	if (!file->refused)
-		rd_warn(file->ctx, "%s: cannot write: %s; recording goes on as soon as it can", file->path,
+		rd_warn(file->ctx, "%s: cannot write: %s; samples are dropped until writing succeeds", file->path,
 			rd_errno_text(code));
 	file->refused = true;
 	file->lost++;
 	file->lost_in_all++;
 	if (ftruncate(file->fd, (off_t)file->size) < 0 || lseek(file->fd, (off_t)file->size, SEEK_SET) < 0)
-		rd_verbose(file->ctx, "%s: cannot take back half a sample: %s", file->path, rd_errno_text(errno));
+		rd_verbose(file->ctx, "%s: cannot remove a partial sample: %s", file->path, rd_errno_text(errno));
 	file->headed = file->size > 0;
 }
 
@@ -105,7 +105,8 @@ bool record_file_write(struct record_file *file)
 		file->size += file->out.len;
 		file->samples++;
 		if (file->refused)
-			rd_warn(file->ctx, "%s: recording again; %" PRIu64 " samples were lost", file->path, file->lost);
+			rd_warn(file->ctx, "%s: recording continues; %" PRIu64 " samples were lost", file->path,
+				file->lost);
 		file->refused = false;
 		file->lost = 0;
 	}
@@ -117,7 +118,7 @@ int record_file_finish(struct record_file *file, size_t series, struct rd_err *e
 {
 	rd_series_end(file->format, &file->out);
 	record_file_write(file);
-	file->samples -= !file->refused; /* the end is none */
+	file->samples -= !file->refused; /* the end of the file is not a sample */
 	if (!file->refused && fsync(file->fd) < 0)
 		return rd_err_set(err, errno, file->path, "cannot write");
 	if (file->lost_in_all)

@@ -3,7 +3,7 @@
 
 #include "answer.h"
 
-/* 0: there is another look to take. */
+/* 0: another sample follows. */
 static int wait_next(struct rd_ctx *ctx, struct rd_repeat *repeat, void *arg)
 {
 	return ctx->globals.from ? rd_source_bundle_next(ctx->source, NULL) :

@@ -13,10 +13,10 @@
 #define SITE_FOLDER RD_SYSCONFDIR "/rdmadiag"
 #define FILES_MAX 256
 
-/* Folders of tables beside the program, which may be installed anywhere or not yet. */
-static const char *const beside[] = { "../share/rdmadiag", "../data" };
+/* Directories of tables relative to the program, which may be installed anywhere, or run from the build tree. */
+static const char *const relative_folders[] = { "../share/rdmadiag", "../data" };
 
-/* What lies in folders of a site. */
+/* Kinds of files in directories of a site. */
 static const char *const kinds[] = { "counters", "fabric-thresholds", "hints", "profiles", "thresholds" };
 
 void rd_table_deinit(struct rd_table *table)
@@ -29,19 +29,19 @@ void rd_table_deinit(struct rd_table *table)
 	*table = (struct rd_table){ 0 };
 }
 
-static void add(struct rd_table *table, char *path, struct rd_bytes bytes)
+static void add_part(struct rd_table *table, char *path, struct rd_bytes bytes)
 {
 	rd_reserve(&table->v, &table->cap, table->n + 1, sizeof(*table->v));
 	table->v[table->n++] = (struct rd_table_part){ .path = path, .bytes = bytes };
 }
 
-/* What is not there, or no folder, holds nothing. */
+/* A missing directory, or a file in its place, counts as empty. */
 static bool is_absent(int r)
 {
 	return r == -ENOENT || r == -ENOTDIR;
 }
 
-/* Returns whether it is there. */
+/* Returns whether the file exists. */
 static bool add_file(struct rd_source *host, const char *path, struct rd_table *table, struct rd_errlist *errors)
 {
 	struct rd_bytes bytes = { 0 };
@@ -49,7 +49,7 @@ static bool add_file(struct rd_source *host, const char *path, struct rd_table *
 	int r = rd_read_file(host, path, &bytes, &err);
 
 	if (r == 0)
-		add(table, rd_dup(path), bytes);
+		add_part(table, rd_dup(path), bytes);
 	else if (!is_absent(r))
 		rd_errlist_add(errors, &err);
 	return !is_absent(r);
@@ -62,8 +62,8 @@ static bool is_conf(const char *name)
 	return *name != '.' && length > 5 && strcmp(name + length - 5, ".conf") == 0;
 }
 
-/* Returns whether the folder is there. */
-static bool list(struct rd_source *host, const char *folder, struct rd_names *ret, struct rd_errlist *errors)
+/* Returns whether the directory exists. */
+static bool list_folder(struct rd_source *host, const char *folder, struct rd_names *ret, struct rd_errlist *errors)
 {
 	struct rd_err err = { 0 };
 	int r = rd_list_dir(host, folder, ret, &err);
@@ -79,14 +79,14 @@ static void add_folder(struct rd_source *host, const char *folder, struct rd_tab
 	struct rd_err err = { 0 };
 	size_t n = 0;
 
-	list(host, folder, &names, errors);
+	list_folder(host, folder, &names, errors);
 	for (size_t i = names.n; i-- > 0;) {
 		_cleanup_free_ char *path = rd_text("%s/%s", folder, names.v[i]);
 
 		if (!is_conf(names.v[i]))
 			continue;
 		if (++n > FILES_MAX) {
-			rd_err_set(&err, E2BIG, folder, "more than %d files: the rest is not read", FILES_MAX);
+			rd_err_set(&err, E2BIG, folder, "more than %d files: the others are ignored", FILES_MAX);
 			rd_errlist_add(errors, &err);
 			break;
 		}
@@ -102,14 +102,14 @@ static bool has(const struct rd_names *names, const char *name)
 	return false;
 }
 
-/* Returns whether the folder is there. */
+/* Returns whether the directory exists. */
 static bool add_site(struct rd_source *host, const char *folder, const char *name, struct rd_table *table,
 		     struct rd_errlist *errors)
 {
 	_cleanup_free_ char *several = rd_text("%s/%s.d", folder, name), *one = rd_text("%s/%s", folder, name);
 	_cleanup_names_ struct rd_names names = { 0 };
 
-	if (!list(host, folder, &names, errors))
+	if (!list_folder(host, folder, &names, errors))
 		return false;
 	if (has(&names, strrchr(several, '/') + 1))
 		add_folder(host, several, table, errors);
@@ -125,18 +125,17 @@ static const char *site_of_user(void)
 	return folder && *folder ? folder : NULL;
 }
 
-/* Where the table that came with the program may lie: `exe` is the program. NULL: there is no folder of this number. Caller
- * frees. */
+/* The i-th directory that may hold the tables of the program at `exe`; NULL: no more. Caller frees. */
 static char *shipped_folder(const char *exe, size_t i)
 {
 	const char *slash = strrchr(exe, '/');
 
-	if (i < RD_ARRAY_SIZE(beside))
-		return rd_text("%.*s/%s", slash ? (int)(slash - exe) : 0, exe, beside[i]);
-	return i == RD_ARRAY_SIZE(beside) ? rd_dup(RD_DATADIR) : NULL;
+	if (i < RD_ARRAY_SIZE(relative_folders))
+		return rd_text("%.*s/%s", slash ? (int)(slash - exe) : 0, exe, relative_folders[i]);
+	return i == RD_ARRAY_SIZE(relative_folders) ? rd_dup(RD_DATADIR) : NULL;
 }
 
-static char *program(struct rd_source *host)
+static char *program_path(struct rd_source *host)
 {
 	char *exe = NULL;
 
@@ -145,7 +144,7 @@ static char *program(struct rd_source *host)
 
 static void add_shipped(struct rd_source *host, const char *name, struct rd_table *table, struct rd_errlist *errors)
 {
-	_cleanup_free_ char *exe = program(host);
+	_cleanup_free_ char *exe = program_path(host);
 	struct rd_bytes builtin = { 0 };
 	bool found = false;
 	char *folder;
@@ -157,7 +156,7 @@ static void add_shipped(struct rd_source *host, const char *name, struct rd_tabl
 		free(folder);
 	}
 	if (!found && rd_builtin_table(name, &builtin))
-		add(table, rd_text("%s (built in)", name), builtin);
+		add_part(table, rd_text("%s (built in)", name), builtin);
 }
 
 void rd_table_read(const char *name, struct rd_table *ret, struct rd_errlist *errors)
@@ -173,7 +172,7 @@ void rd_table_read(const char *name, struct rd_table *ret, struct rd_errlist *er
 		return;
 	}
 	if (of_user && !add_site(host, of_user, name, ret, errors)) {
-		rd_err_set(&err, ENOENT, of_user, "no such folder, which RDMADIAG_DATADIR names");
+		rd_err_set(&err, ENOENT, of_user, "no such directory (set by RDMADIAG_DATADIR)");
 		rd_errlist_add(errors, &err);
 	}
 	add_site(host, SITE_FOLDER, name, ret, errors);
@@ -239,7 +238,7 @@ void rd_table_folders(void (*fn)(const char *folder))
 		call_for_site(site_of_user(), fn);
 	call_for_site(SITE_FOLDER, fn);
 	if (rd_source_live_open(NULL, &host, NULL) == 0)
-		exe = program(host);
+		exe = program_path(host);
 	for (size_t i = 0; (folder = shipped_folder(exe ? exe : "", i)); i++) {
 		fn(folder);
 		free(folder);

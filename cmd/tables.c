@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A report as tables, with what there is to say below them. */
+/* A report as tables, with findings below. */
 #include "cmd.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 
 #define SECOND 1000000000u
 #define MEANWHILE_NS 100000000u
-/* Further away than this many intervals the clock was set, or the machine slept. */
+/* A difference of more than this many intervals means that the clock was set, or the machine was suspended. */
 #define JUMP 1000
 
 static uint64_t now_ns(void)

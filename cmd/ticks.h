@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Repeating at whole multiples of an interval by the wall clock, so that several hosts look at the same moments, without
- * drift: a look that took long shifts no other. */
+/* Samples at whole multiples of an interval of the wall clock, so that several hosts sample at the same time, without drift:
+ * a slow sample does not delay the next. */
 #ifndef RD_CMD_TICKS_H
 #define RD_CMD_TICKS_H
 
@@ -10,8 +10,8 @@
 struct rd_ticks {
 	uint64_t interval_ns;
 	uint64_t next_ns; /* of CLOCK_REALTIME; 0 before the first */
-	uint64_t missed;  /* ticks that had passed before they were waited for */
-	uint64_t late_ns; /* how far behind its tick the last one woke */
+	uint64_t missed;  /* ticks that had passed before the wait for them began */
+	uint64_t late_ns; /* delay of the last wakeup */
 };
 
 #define RD_TICKS_LEAST 0.1 /* seconds, of -i */
@@ -19,32 +19,31 @@ struct rd_ticks {
 
 void rd_ticks_init(struct rd_ticks *ticks, double seconds);
 
-/* Which tick is next when it is now `now_ns`; counts those that were missed. A clock that was set back or far ahead begins
- * anew and counts none. */
+/* The next tick after `now_ns`; counts missed ticks. After the clock was set back or far ahead it starts over and counts none. */
 uint64_t rd_ticks_next(struct rd_ticks *ticks, uint64_t now_ns);
 
-/* A look begins now: the next tick is the one after it. */
+/* A sample begins now: the next tick is the one after it. */
 void rd_ticks_advance(struct rd_ticks *ticks);
 
-/* Milliseconds until the next one, for poll; 0: it is due. Begins with one that is due at once. */
+/* Milliseconds until the next tick, for poll; 0: it is due. The first tick is due immediately. */
 int rd_ticks_left_ms(const struct rd_ticks *ticks);
 
-/* Waits for the next tick. 0, or -EINTR when a signal came. */
+/* Waits for the next tick. 0, or -EINTR on a signal. */
 int rd_ticks_wait(struct rd_ticks *ticks);
 
-/* The same, with `meanwhile` called ten times a second. */
+/* The same; calls `meanwhile` ten times per second. */
 int rd_ticks_wait_doing(struct rd_ticks *ticks, void (*meanwhile)(void *arg), void *arg);
 
 #define RD_CLOCK_SIZE 9
 
-/* "14:02:59" of a time of CLOCK_REALTIME, here; "-" for 0, which is no time. Returns `buf`, of RD_CLOCK_SIZE. */
+/* A CLOCK_REALTIME time as "14:02:59" in the local time zone; "-" for 0. Returns `buf`, of RD_CLOCK_SIZE. */
 const char *rd_clock(uint64_t realtime_ns, char *buf);
 
-/* From now on the first signal that asks for the end (SIGINT, SIGTERM, SIGHUP) ends the waiting, so that what is left can be
- * written; the second ends the program. */
+/* From now on the first SIGINT, SIGTERM or SIGHUP ends the wait, so that the output can be completed; the second ends the
+ * program. */
 void rd_ticks_catch_signals(void);
 
-/* Whether such a signal came. */
+/* Whether such a signal arrived. */
 bool rd_ticks_stopped(void);
 
 #endif

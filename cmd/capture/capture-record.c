@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The work of capture: every command reads, one sample after the other. */
+/* Runs the record function of every command, sample by sample. */
 #include "capture.h"
 #include "cmd/fabric/fabric.h"
 #include "cmd/ticks.h"
@@ -20,7 +20,7 @@ void capture_progress(const char *what, uint64_t sample, uint64_t samples)
 		dprintf(STDERR_FILENO, "\r\033[K");
 }
 
-/* What a manifest says of the host. */
+/* The files of the host that the manifest quotes. */
 static void record_host(struct rd_source *source)
 {
 	static const char *const paths[] = {
@@ -38,14 +38,14 @@ static void record_host(struct rd_source *source)
 	}
 }
 
-/* That was asked for: what keeps us from it is said, and is in the recording. */
+/* Requested by the user: a failure is reported, and is in the recording. */
 static int record_fabric(struct rd_ctx *ctx, struct rd_source *source, uint64_t sample, uint64_t samples,
 			 struct rd_err *err)
 {
 	struct rd_err why = { 0 };
 	int r;
 
-	capture_progress("the network", sample, samples);
+	capture_progress("the fabric", sample, samples);
 	r = fabric_record(source, &why);
 	if (r == -ENOMEM)
 		*err = why;
@@ -66,7 +66,7 @@ static int record_sample(struct rd_ctx *ctx, struct rd_source *source, uint64_t 
 			continue;
 		capture_progress((*cmd)->name, sample, samples);
 		r = (*cmd)->record(source, &why);
-		/* A host lacks this and that; memory is another matter. */
+		/* Missing files are normal; lack of memory is not. */
 		if (r == -ENOMEM) {
 			*err = why;
 			return r;
@@ -79,7 +79,7 @@ static int record_sample(struct rd_ctx *ctx, struct rd_source *source, uint64_t 
 	return 0;
 }
 
-/* A bundle is recorded anew sample by sample, as many as it has. */
+/* Records all samples of a bundle again. */
 static int record_bundle(struct rd_ctx *ctx, struct rd_source *source, struct rd_err *err)
 {
 	int r = record_sample(ctx, source, 0, 1, err);
@@ -109,7 +109,7 @@ static int record_live(struct rd_ctx *ctx, struct rd_source *source, struct rd_e
 	for (uint64_t i = 0; i < samples; i++) {
 		if (i > 0) {
 			capture_progress("waiting", i, samples);
-			/* Ctrl-C ends the waiting; what was recorded is kept. */
+			/* Ctrl-C ends the wait; the recorded samples are kept. */
 			if (rd_ticks_wait(&ticks) < 0)
 				break;
 			r = rd_source_record_next(source, err);

@@ -6,16 +6,16 @@
 
 struct capture_state {
 	struct rd_repeat repeat;
-	bool redact;		/* also where there is a key */
-	bool force;		/* a file of that name is replaced */
-	const char *redact_key; /* a file; NULL: a key that nobody keeps */
-	bool fabric;		/* also the counters of the InfiniBand network */
+	bool redact;		/* also set if there is a key */
+	bool force;		/* replace an existing file */
+	const char *redact_key; /* a file; NULL: a random key that is not kept */
+	bool fabric;		/* also the counters of the InfiniBand fabric */
 };
 
-/* Lets every command read through `source`, which records; as often as ctx->state says, or a bundle has samples. */
+/* Calls `record` of every command with the recording `source`, once per sample: the count in ctx->state, or those of a bundle. */
 int capture_record(struct rd_ctx *ctx, struct rd_source *source, struct rd_err *err);
 
-/* Says what is being done, on a line that is written over; NULL takes it away. Only for somebody who looks at it. */
+/* Shows the current step on a line that is overwritten; NULL clears it. Only on a terminal. */
 void capture_progress(const char *what, uint64_t sample, uint64_t samples);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* capture: what all commands read, in one file. */
+/* capture: writes everything that the commands read to one file. */
 #include "capture.h"
 
 #include "base/text.h"
@@ -45,7 +45,7 @@ static void count_facts(struct rd_ctx *ctx, const struct rd_recording *recording
 	}
 }
 
-/* "rdmadiag-HOST-20260102T030405Z.tar.zst" in the working directory. Without the host's name where that is to stay out. */
+/* "rdmadiag-HOST-20260102T030405Z.tar.zst" in the working directory; without the host name if redacted. */
 static char *default_name(struct rd_ctx *ctx)
 {
 	const struct capture_state *state = ctx->state;
@@ -64,8 +64,8 @@ static char *default_name(struct rd_ctx *ctx)
 	return rd_text(RD_PROGRAM "-%s%s%s.tar.zst", host && *host ? host : "", host && *host ? "-" : "", date);
 }
 
-static int save(struct rd_ctx *ctx, const struct rd_recording *recording, struct rd_capture_facts *facts,
-		struct rd_err *err)
+static int save_recording(struct rd_ctx *ctx, const struct rd_recording *recording, struct rd_capture_facts *facts,
+			  struct rd_err *err)
 {
 	const struct capture_state *state = ctx->state;
 
@@ -74,8 +74,8 @@ static int save(struct rd_ctx *ctx, const struct rd_recording *recording, struct
 	return rd_record_save(recording, RD_VERSION, facts->file, state->force, &facts->size, err);
 }
 
-static int redact(struct rd_ctx *ctx, const struct rd_sipkey *key, struct rd_recording *recording,
-		  struct rd_capture_facts *facts, struct rd_err *err)
+static int redact_recording(struct rd_ctx *ctx, const struct rd_sipkey *key, struct rd_recording *recording,
+			    struct rd_capture_facts *facts, struct rd_err *err)
 {
 	struct rd_redacted redacted = { 0 };
 	int r;
@@ -85,13 +85,13 @@ static int redact(struct rd_ctx *ctx, const struct rd_sipkey *key, struct rd_rec
 	if (r < 0)
 		return r;
 	RD_SET(facts->log_dropped, redacted.log_dropped);
-	rd_verbose(ctx, "kernel log: %zu lines are kept, of forms that are known; %zu are dropped", redacted.log_kept,
+	rd_verbose(ctx, "kernel log: kept %zu lines of known forms, dropped %zu", redacted.log_kept,
 		   redacted.log_dropped);
 	return 0;
 }
 
-/* Asked for before the work, which takes a while. */
-static int take_key(const struct capture_state *state, struct rd_sipkey *ret, struct rd_err *err)
+/* Read before the recording, which takes a while, so that an error shows at once. */
+static int read_key(const struct capture_state *state, struct rd_sipkey *ret, struct rd_err *err)
 {
 	if (state->redact_key)
 		return rd_redact_key_read(state->redact_key, ret, err);
@@ -108,7 +108,7 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 	int r = rd_record_can_save(facts->file, state->force, err);
 
 	if (!r)
-		r = take_key(state, &key, err);
+		r = read_key(state, &key, err);
 	if (!r)
 		r = rd_source_record_open(ctx->source, &source, err);
 	if (!r)
@@ -116,11 +116,11 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 	if (!r)
 		r = rd_source_record_take(source, &recording, err);
 	if (!r && state->redact)
-		r = redact(ctx, &key, &recording, facts, err);
+		r = redact_recording(ctx, &key, &recording, facts, err);
 	if (!r)
-		r = save(ctx, &recording, facts, err);
+		r = save_recording(ctx, &recording, facts, err);
 	if (r == -EEXIST)
-		rd_err_hint(err, "--force, to replace it");
+		rd_err_hint(err, "use --force to replace it");
 	facts->seconds = seconds_now() - start;
 	capture_progress(NULL, 0, 1);
 	return r;
@@ -129,7 +129,7 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
 	(void)ctx;
-	return argc > 1 ? rd_err_set(err, EINVAL, argv[1], "capture writes one file") : 0;
+	return argc > 1 ? rd_err_set(err, EINVAL, argv[1], "capture writes only one file") : 0;
 }
 
 static int run(struct rd_ctx *ctx, int argc, char **argv)
@@ -151,44 +151,44 @@ static int run(struct rd_ctx *ctx, int argc, char **argv)
 }
 
 static const struct rd_opt opts[] = {
-	{ "interval", 'i', "SECONDS", "look at the host again every SECONDS (with -c)",
+	{ "interval", 'i', "SECONDS", "take a sample every SECONDS (with -c)",
 	  RD_SECONDS(capture_state, repeat.seconds, RD_TICKS_LEAST, RD_TICKS_MOST) },
-	{ "count", 'c', "N", "look N times; later samples hold only what changed",
+	{ "count", 'c', "N", "take N samples; later samples hold only changes",
 	  RD_NUMBER(capture_state, repeat.count, 1, SAMPLES_MAX) },
-	{ "fabric", 0, NULL, "also the InfiniBand network: every node, port and counter", NULL, RD_NEEDS_PORTS,
+	{ "fabric", 0, NULL, "also record every node, port and counter of the InfiniBand fabric", NULL, RD_NEEDS_PORTS,
 	  RD_FLAG(capture_state, fabric) },
-	{ "force", 0, NULL, "replace FILE where it is there already", NULL, RD_NEEDS_TO_REPLACE,
-	  RD_FLAG(capture_state, force) },
-	{ "redact", 0, NULL, "put stand-ins in the place of what names hosts, users, jobs, programs and addresses",
+	{ "force", 0, NULL, "replace FILE if it exists", NULL, RD_NEEDS_TO_REPLACE, RD_FLAG(capture_state, force) },
+	{ "redact", 0, NULL, "replace names of hosts, users, jobs and programs, and addresses, by pseudonyms",
 	  RD_FLAG(capture_state, redact) },
-	{ "redact-key", 0, "FILE", "the same, with the same stand-ins in all bundles of this key", "file",
+	{ "redact-key", 0, "FILE",
+	  "same, with pseudonyms derived from the key in FILE: equal in all bundles of this key", "file",
 	  RD_NEEDS_OWN_FILE, RD_TEXT(capture_state, redact_key) },
 	{ 0 },
 };
 
 static const struct rd_opt_rule rules[] = {
-	{ RD_REQUIRES, "interval", "count", "so that the bundle has an end" },
-	{ RD_EXCLUDES, "redact redact-key", "fabric", "names and GUIDs of a network stay in the bundle" },
-	{ RD_EXCLUDES, "count", "from", "a bundle has the samples that it has" },
+	{ RD_REQUIRES, "interval", "count", "a bundle has a fixed number of samples" },
+	{ RD_EXCLUDES, "redact redact-key", "fabric", "names and GUIDs of the fabric are not redacted" },
+	{ RD_EXCLUDES, "count", "from", "all samples of the bundle are copied" },
 	{ 0 },
 };
 
 const struct rd_cmd rd_cmd_capture = {
 	.name = "capture",
-	.summary = "write what the other commands read into one file",
+	.summary = "record all data that the other commands read in one file",
 	.operands = "[FILE]",
 	.operand_needs = RD_NEEDS_NEW_FILE,
 	.opts = opts,
 	.rules = rules,
 	.description =
-		"Asks this host all that the other commands ask, and keeps the answers, errors included, in a bundle\n"
-		"that --from reads elsewhere. FILE ends in .tar, .tar.gz, .tar.bz2 or .tar.zst; without FILE the bundle\n"
-		"gets the host's name and the time. Works without root for what is readable.",
+		"Records everything that the other commands read on this host, including read errors, in a bundle for\n"
+		"--from. FILE ends in .tar, .tar.gz, .tar.bz2 or .tar.zst; without FILE the name is made of the host\n"
+		"name and the time. Without root, records what is readable.",
 	.examples = "  rdmadiag capture\n"
-		    "  rdmadiag capture --redact /tmp/host.tar.zst      to be sent by mail\n"
-		    "  rdmadiag capture -i 10 -c 6 minute.tar.zst      six samples in a minute\n"
+		    "  rdmadiag capture --redact /tmp/host.tar.zst      to share with others\n"
+		    "  rdmadiag capture -i 10 -c 6 minute.tar.zst      six samples in one minute\n"
 		    "  rdmadiag --from full.tar.zst capture --redact for-others.tar.zst\n"
-		    "  rdmadiag capture --redact-key site.key a.tar.zst  to be joined with others\n",
+		    "  rdmadiag capture --redact-key site.key a.tar.zst  to compare with other hosts\n",
 	.columns = rd_capture_columns,
 	.n_columns = RD_CAPTURE_COLUMNS,
 	.state_size = sizeof(struct capture_state),

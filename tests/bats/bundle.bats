@@ -180,7 +180,7 @@ refused() {
 	if command -v ip >/dev/null; then
 		! tar -xOf "$T/x.tar" | grep -aqwF -f <(ip -o addr | awk '{print $4}' | cut -d/ -f1 | grep -vxE '127.0.0.1|::1'; echo no-such-text)
 	fi
-	"$RD" --from "$T/x.tar" diff 2>&1 | grep -q "takes two bundles"
+	"$RD" --from "$T/x.tar" diff 2>&1 | grep -q "expects two bundles"
 	"$RD" diff "$T/x.tar" "$T/x.tar"
 }
 
@@ -383,7 +383,7 @@ PY
 	[[ $stderr == *"/none: cannot open the bundle: "*"(ENOENT)" ]]
 	run --separate-stderr "$RD" nic-map --from ""
 	[ "$status" -eq 3 ]
-	[[ $stderr == "rdmadiag: --from: the path is empty"* ]]
+	[[ $stderr == "rdmadiag: --from: empty path"* ]]
 }
 
 @test "diff -i compares with this host again" {
@@ -402,7 +402,7 @@ PY
 	make_host "$T/b"
 	echo other >"$T/b/proc/sys/kernel/hostname"
 	run --separate-stderr "$RD" diff "$T/a" "$T/b"
-	[[ $stderr == "rdmadiag: these are two hosts: gpu-node-17 and other" ]]
+	[[ $stderr == "rdmadiag: the captures are of different hosts: gpu-node-17 and other" ]]
 }
 
 @test "a bundle cannot be traced" {
@@ -410,7 +410,7 @@ PY
 	run --separate-stderr "$RD" --from "$T/host" trace-errno --list
 	[ "$status" -eq 3 ]
 	[ -z "$output" ]
-	[[ ${stderr_lines[0]} == *"trace-errno looks at the running kernel"* ]]
+	[[ ${stderr_lines[0]} == *"trace-errno requires the running kernel"* ]]
 }
 
 @test "a bundle of schema 1 is still read" {

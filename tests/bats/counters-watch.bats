@@ -203,7 +203,7 @@ PY
 			cp "$other" "$BATS_TEST_TMPDIR/copy.$format"
 			run --separate-stderr counters -i 0.1 -c 1 --record "$BATS_TEST_TMPDIR/copy.$format"
 			[ "$status" -eq 3 ]
-			[[ $stderr == *"is no recording in this format, and would be overwritten"* ]]
+			[[ $stderr == *"not a recording in this format: not overwritten"* ]]
 			cmp "$other" "$BATS_TEST_TMPDIR/copy.$format"
 		done
 	done
@@ -216,7 +216,7 @@ PY
 	[ "$(cksum <"$BATS_TEST_TMPDIR/x.csv")" = "$before" ]
 	run --separate-stderr inside timeout 10 "$RD" counters -i 0.1 -c 1 --record "$BATS_TEST_TMPDIR/pipe.csv"
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"/pipe.csv: is no plain file"* ]]
+	[[ $stderr == *"/pipe.csv: not a regular file"* ]]
 }
 
 # The limit on a file's size stands for a disk that is full; it is lifted while the recording goes on.
@@ -227,7 +227,7 @@ PY
 	prlimit --pid "$started" --fsize=8192:unlimited
 	until_true grep -q 'cannot write: File too large' "$BATS_TEST_TMPDIR/err"
 	prlimit --pid "$started" --fsize=unlimited:unlimited
-	until_true grep -q 'recording again' "$BATS_TEST_TMPDIR/err"
+	until_true grep -q 'recording continues;' "$BATS_TEST_TMPDIR/err"
 	status=0
 	stop || status=$?
 	[ "$status" -eq 3 ]

@@ -215,7 +215,7 @@ value() { # NAME KEY: of the document on standard input
 	chmod a+r "$folder/before"
 	ask
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"$folder/none: no such folder, which RDMADIAG_DATADIR names"* ]]
+	[[ $stderr == *"$folder/none: no such directory (set by RDMADIAG_DATADIR)"* ]]
 	setcap cap_net_raw=p "$folder/bin/rdmadiag" || { rm -r "$folder"; skip "a file system without capabilities"; }
 	ask
 	rm -r "$folder"

@@ -51,7 +51,7 @@ fabric() {
 	done
 	run --separate-stderr "$RD" counters --plan
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"goes with --fabric"* ]]
+	[[ $stderr == *"requires --fabric"* ]]
 }
 
 @test "a host without a way into a network says so, exit 3" {

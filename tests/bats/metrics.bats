@@ -29,7 +29,7 @@ need() {
 		run --separate-stderr "$RD" diff "$option"
 		[ "$status" -eq 3 ]
 		[ -z "$output" ]
-		[[ $stderr == *"diff has no metrics"* ]]
+		[[ $stderr == *"diff does not export metrics"* ]]
 	done
 }
 

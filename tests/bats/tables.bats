@@ -122,7 +122,7 @@ site() {
 @test "a missing folder is reported, and what came with the program counts" {
 	RDMADIAG_DATADIR=$SITE/none run --separate-stderr counters
 	[ "$status" -eq 0 ]
-	[[ $stderr == *"$SITE/none: no such folder, which RDMADIAG_DATADIR names"* ]]
+	[[ $stderr == *"$SITE/none: no such directory (set by RDMADIAG_DATADIR)"* ]]
 	[ "$(RDMADIAG_DATADIR=$SITE/none meaning symbol_error unit)" = symbols ]
 }
 

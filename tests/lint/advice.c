@@ -62,7 +62,7 @@ static int judge(int argc, char **argv, struct rd_err *err)
 		return 0;
 	ctx.cmd = rd_cmd_find(argv[first]);
 	if (!ctx.cmd)
-		return rd_err_set(err, EINVAL, argv[first], "there is no such command");
+		return rd_err_set(err, EINVAL, NULL, "unknown command '%s'", argv[first]);
 	first = rd_opts_command(&ctx, argc - first, argv + first, &parsed, err);
 	free(ctx.state);
 	return first < 0 || parsed != RD_PARSED_RUN ? first : check_columns(&ctx, err);
@@ -78,7 +78,7 @@ static void answer(char *line)
 	for (char *word; argc < WORDS_MAX && (word = strsep(&line, "\t"));)
 		argv[argc++] = word;
 	if (judge(argc, argv, &err) < 0)
-		printf("%s: %s%s%s%s", err.object, err.message, *err.hint ? " (" : "", err.hint, *err.hint ? ")" : "");
+		printf("%s%s%s%s%s%s", err.object, *err.object ? ": " : "", err.message, *err.hint ? " (" : "", err.hint, *err.hint ? ")" : "");
 	putchar('\n');
 }
 

@@ -201,7 +201,7 @@ static void a_command_may_have_a_letter_of_its_own(void **state)
 	assert_string_equal(operand, "lister");
 }
 
-static void assert_refused(const char *line, const char *object, const char *hint)
+static void assert_refused(const char *line, const char *message, const char *hint)
 {
 	const char *operand;
 	struct rd_err err = { 0 };
@@ -209,24 +209,23 @@ static void assert_refused(const char *line, const char *object, const char *hin
 	struct seen seen;
 
 	assert_int_equal(parse(&ctx, &seen, &lister, line, &operand, &err), -EINVAL);
-	assert_string_equal(err.object, object);
+	assert_string_equal(err.message, message);
 	assert_string_equal(err.hint, hint);
-	assert_true(err.message[0]);
 }
 
 static void a_mistyped_option_is_answered_with_the_nearest(void **state)
 {
 	(void)state;
-	assert_refused("lister --evnets 3", "--evnets", "--events");
-	assert_refused("lister --jsno", "--jsno", "--json");
-	assert_refused("lister --zzzzzz=1", "--zzzzzz=1", "");
-	assert_refused("lister -x", "-x", "");
-	assert_refused("lister -vx", "-x", "");
-	assert_refused("lister --json=yes", "--json=yes", "");
-	assert_refused("lister --events", "--events", "");
-	assert_refused("lister -u", "--user", "");
-	assert_refused("lister --events 0", "--events", "");
-	assert_refused("lister --color sometimes", "--color", "");
+	assert_refused("lister --evnets 3", "unknown option '--evnets'", "--events");
+	assert_refused("lister --jsno", "unknown option '--jsno'", "--json");
+	assert_refused("lister --zzzzzz=1", "unknown option '--zzzzzz=1'", "");
+	assert_refused("lister -x", "unknown option '-x'", "");
+	assert_refused("lister -vx", "unknown option '-x'", "");
+	assert_refused("lister --json=yes", "option '--json' takes no argument", "");
+	assert_refused("lister --events", "option '--events' requires an argument: N", "");
+	assert_refused("lister -u", "option '--user' requires an argument: USER", "");
+	assert_refused("lister --events 0", "must be above 0", "");
+	assert_refused("lister --color sometimes", "invalid color 'sometimes': expected auto, always or never", "");
 }
 
 static void arguments_beyond_their_bounds_are_refused(void **state)
@@ -257,7 +256,7 @@ static void arguments_beyond_their_bounds_are_refused(void **state)
 		snprintf(line, sizeof(line), "lister %s", lines[i]);
 		snprintf(option, sizeof(option), "%.*s", (int)strcspn(lines[i], "="), lines[i]);
 		assert_int_equal(parse(&ctx, &seen, &lister, line, &operand, &err), -EINVAL);
-		assert_string_equal(err.object, option);
+		assert_non_null(strstr(*err.object ? err.object : err.message, option + 2));
 		assert_false(rd_opt_given(&ctx, option + 2));
 	}
 	assert_true(parse(&ctx, &seen, &lister, "lister --wait 0.1 --times 1073741824 --field 7", &operand, NULL) > 0);
@@ -299,7 +298,7 @@ static void rules_say_what_does_not_go_together(void **state)
 	(void)state;
 	assert_told(&ruled, "ruled", "", "");
 	assert_told(&ruled, "ruled --wait 1", "", "");
-	assert_told(&ruled, "ruled --wait 1 -n", "ruled", "of --list, --nothing and --wait only one can be had");
+	assert_told(&ruled, "ruled --wait 1 -n", "ruled", "--list, --nothing and --wait are mutually exclusive");
 	assert_told(&ruled, "ruled --user x --times 3", "ruled",
 		    "--user and --times are mutually exclusive: one is enough");
 	assert_told(&ruled, "ruled --user x --json", "ruled", "--user and --json are mutually exclusive: one is enough");
@@ -330,13 +329,13 @@ static void an_option_may_stand_for_another_table(void **state)
 	(void)state;
 	assert_told(&two, "two --times 5", "", "");
 	assert_told(&two, "two --times 3 --nothing", "", "");
-	assert_told(&two, "two --times 5 --noth", "--times", "\"5\" is no number from 1 to 3");
+	assert_told(&two, "two --times 5 --noth", "", "invalid times '5': expected 1 to 3");
 	assert_told(&two, "two --user --nothing --times 5", "", "");
 	assert_told(&two, "two --nothing -c 3 --deep", "", "");
 	/* What the option is looked for in stays as it was. */
-	assert_told(&two, "two name --times", "--times", "needs an argument: N");
-	assert_told(&two, "two --deep", "--deep", "goes with --nothing");
-	assert_told(&two, "two --deep --narrow 300", "--narrow", "\"300\" is no number from 0 to 255");
+	assert_told(&two, "two name --times", "two", "option '--times' requires an argument: N");
+	assert_told(&two, "two --deep", "two", "--deep requires --nothing");
+	assert_told(&two, "two --deep --narrow 300", "", "invalid narrow '300': expected 0 to 255");
 	assert_told(&two, "two --deep --help", "", "");
 	assert_told(&two, "two --user x --nothing -h", "", "");
 	assert_told(&two, "two --user x --nothing", "two", "--nothing and --user are mutually exclusive");
@@ -463,12 +462,12 @@ static void a_command_may_be_shortened(void **state)
 	assert_chosen("qp-state", "qp-state", "");
 	assert_chosen("qp", "qp-state", "");
 	assert_chosen("check", "check", "");
-	assert_chosen("com", NULL, "rdmadiag has no such command");
+	assert_chosen("com", NULL, "unknown command 'com'");
 	assert_chosen("complete", "complete", "");
-	assert_chosen("c", NULL, "stands for more than one command: check, counters, capture");
-	assert_chosen("t", NULL, "stands for more than one command: trace-errno, topo-check");
-	assert_chosen("", NULL, "rdmadiag has no such command");
-	assert_chosen("checks", NULL, "rdmadiag has no such command");
+	assert_chosen("c", NULL, "ambiguous command 'c': check, counters, capture");
+	assert_chosen("t", NULL, "ambiguous command 't': trace-errno, topo-check");
+	assert_chosen("", NULL, "unknown command ''");
+	assert_chosen("checks", NULL, "unknown command 'checks'");
 }
 
 static void names_one_slip_apart_are_near(void **state)
