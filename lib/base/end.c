@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HINT "  try: free memory, or a higher limit of it (ulimit -v, memory.max of the control group)\n"
+#define HINT "  try: free memory, or raise its limit (ulimit -v, memory.max of the control group)\n"
 
 static pid_t watched;
 static bool in_order;
@@ -32,20 +32,19 @@ _Noreturn static void end(const char *why)
 	while (n_steps > 0)
 		steps[--n_steps]();
 	ignored = write(STDERR_FILENO, why, strlen(why));
-	(void)ignored; /* there is nowhere left to say it */
+	(void)ignored; /* no other place to report it */
 	_exit(RD_EXIT_NO_MEMORY);
 }
 
 _Noreturn void rd_out_of_memory(void)
 {
-	end("rdmadiag: out of memory: what was printed, if anything, is not complete\n" HINT);
+	end("rdmadiag: out of memory: output is incomplete\n" HINT);
 }
 
 static void at_exit(void)
 {
 	if (!in_order && getpid() == watched)
-		end("rdmadiag: a library gave up, most likely for want of memory: what was printed, if anything, is not "
-		    "complete\n" HINT);
+		end("rdmadiag: a library called exit(), probably for lack of memory: output is incomplete\n" HINT);
 }
 
 void rd_end_watch(void)

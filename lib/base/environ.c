@@ -6,12 +6,12 @@
 
 #include "base/base.h"
 
-/* None of them names a file: glibc and ncurses refuse those with a slash. */
+/* None of them can select a file: glibc and ncurses refuse values with a slash. */
 static const char *const harmless[] = { "LANG=", "LANGUAGE=", "LC_ALL=", "LC_CTYPE=", "TERM=", "COLUMNS=", "LINES=" };
 
 static char *shown[RD_ARRAY_SIZE(harmless) + 1];
 
-static char *find(const char *name)
+static char *find_variable(const char *name)
 {
 	for (char **variable = environ; *variable; variable++)
 		if (strncmp(*variable, name, strlen(name)) == 0)
@@ -27,7 +27,7 @@ char **rd_environ_hide(void)
 	if (!getauxval(AT_SECURE) || !environ)
 		return whole;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(harmless); i++) {
-		shown[n] = find(harmless[i]);
+		shown[n] = find_variable(harmless[i]);
 		n += shown[n] != NULL;
 	}
 	shown[n] = NULL;

@@ -8,31 +8,31 @@
 struct rd_err {
 	int code;	   /* positive errno; 0: no error */
 	char object[256];  /* the file, function, device or option it was about */
-	char message[256]; /* what was tried and how it went, without object and errno text */
-	char hint[256];	   /* what to do about it; empty where there is nothing to say */
-	bool listing;	   /* the object names others (a folder, a link): they may be missing from what was read */
+	char message[256]; /* what failed, without object and errno text */
+	char hint[256];	   /* what to do about it; may be empty */
+	bool listing;	   /* the object is a directory or a link: files below it may be missing from the result */
 };
 
 /* Fills `err` (may be NULL) and returns -code, so that a library function can `return rd_err_set(…)`. */
 int rd_err_set(struct rd_err *err, int code, const char *object, const char *fmt, ...) RD_PRINTF(4, 5);
 void rd_err_hint(struct rd_err *err, const char *fmt, ...) RD_PRINTF(2, 3);
 
-/* Errors that did not end the work: one unreadable file never does. Owned by the list. */
+/* Errors that did not end the work, such as an unreadable file. Owned by the list. */
 struct rd_errlist {
 	struct rd_err *v;
 	size_t n, cap;
-	size_t more; /* that the last entry stands for */
+	size_t more; /* errors counted in the last entry */
 };
 
-/* A host on which more fails fails in one way, which the first tell. */
+/* On a host with more errors they have one cause, and the first entries show it. */
 #define RD_ERRORS_MAX 1000
 
-/* Keeps a copy of `err`. What comes behind RD_ERRORS_MAX is counted in one more entry. NULL list: nothing is kept. */
+/* Adds a copy of `err`. Errors beyond RD_ERRORS_MAX are counted in one more entry. NULL list: ignored. */
 void rd_errlist_add(struct rd_errlist *list, const struct rd_err *err);
 void rd_errlist_deinit(struct rd_errlist *list);
 
-/* Whether a read that returned `r` failed without an answer (EACCES, EIO, EMFILE, ENOMEM, ETIMEDOUT …): what was asked for may
- * be there. False for 0 and for the errnos that say there is no such thing (ENOENT, ENODEV, EINVAL, EOPNOTSUPP …), which
+/* Whether a read that returned `r` failed without a reply (EACCES, EIO, EMFILE, ENOMEM, ETIMEDOUT …): the object may exist.
+ * False for 0 and for errnos that mean that it does not exist (ENOENT, ENODEV, EINVAL, EOPNOTSUPP …), which
  * drivers and the kernel return for attributes that a device does not have. */
 bool rd_could_not_look(int r);
 

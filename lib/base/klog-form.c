@@ -9,8 +9,8 @@
 
 #define QPN_MOST 0xffffffu
 
-/* What all lines of a form have in this order, as the drivers print it, with any text between (*), before and behind. Where
- * several fit, the first; so the more special come first. Where each was seen stands in tests/bundles/CASEBOOK.md. */
+/* The fixed text of each form, as printed by the drivers, with any text before, after and at each `*`. The first match counts, so
+ * the more specific forms come first. The origin of each is in tests/bundles/CASEBOOK.md. */
 static const char *const words[RD_KLOG_FORMS] = {
 	[RD_KLOG_MLX5_HEALTH] = "device's health compromised",
 	[RD_KLOG_MLX5_HEALTH_ISSUE] = "Health issue observed*severity(",
@@ -50,7 +50,7 @@ static const char *const words[RD_KLOG_FORMS] = {
 	[RD_KLOG_POWER_UNKNOWN] = "PCIe slot power capability was not advertised",
 };
 
-/* Between blanks; whatever their case. */
+/* Separated by spaces; case-insensitive. */
 static const char terms[] =
 	" mlx5 mlx5_core mlx5_ib mlx4 mlx4_core mlx4_ib bnxt_en bnxt_re irdma ice i40e efa ena qedr qede hns3 "
 	"hfi1 rdma_rxe siw erdma mana mana_ib ionic ib_core ib_uverbs rdma_cm ib_umem_get infiniband nvidia "
@@ -61,7 +61,7 @@ static const char terms[] =
 	"state moved to in on of the is with for event fatal Non-Fatal Uncorrectable Uncorrected reset only "
 	"pages detected severity limits resources bad parameter async catastrophic WARN RTS SQD SQE ";
 
-/* As the kernel writes them. */
+/* As printed by the kernel. */
 static int hex_digit(char c)
 {
 	return isupper((unsigned char)c) || rd_digit_value(c) >= 16 ? -1 : (int)rd_digit_value(c);
@@ -90,7 +90,7 @@ static bool starts_word(const char *text, const char *at)
 	return at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
 }
 
-/* What may stand between "qp" and its number: "n", "_num", "_id", " number" …, then blanks and signs. */
+/* Skips the text between "qp" and its number: "n", "_num", "_id", " number" …, then spaces and punctuation. */
 static const char *skip_name(const char *at)
 {
 	static const char *const endings[] = { "_number", "_num", "num", "_id", "id", "n" };
@@ -106,8 +106,8 @@ static const char *skip_name(const char *at)
 	return at + strspn(at, " #:=([");
 }
 
-/* The length of a number that is no larger than those of queue pairs; 0: there is none. */
-static size_t take_number(const char *at, uint32_t *ret)
+/* The length of a valid queue pair number; 0: none. */
+static size_t take_qpn(const char *at, uint32_t *ret)
 {
 	bool hex = at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
 	const char *digits = hex ? at + 2 : at;
@@ -115,7 +115,7 @@ static size_t take_number(const char *at, uint32_t *ret)
 	char next = digits[all];
 	uint32_t v;
 
-	/* "qp error" begins with a letter that is a digit, too: bare hexadecimal has a decimal digit first. */
+	/* "qp error" begins with a hexadecimal digit: hexadecimal without 0x must begin with a decimal digit. */
 	if (!all || all > 8 || (!hex && !decimal) || isalnum((unsigned char)next) || next == '_')
 		return 0;
 	if (rd_take_u32(&digits, hex || all > decimal ? RD_HEX : RD_DECIMAL, QPN_MOST, &v) < 0)
@@ -132,7 +132,7 @@ size_t rd_klog_qp_at(const char *text, const char *at, uint32_t *ret)
 	if (strncasecmp(at, "qp", 2) != 0 || !starts_word(text, at))
 		return 0;
 	number = skip_name(at + 2);
-	n = take_number(number, ret);
+	n = take_qpn(number, ret);
 	return n ? (size_t)(number - at) + n : 0;
 }
 

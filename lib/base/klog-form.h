@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The lines of the kernel log that have a meaning here, in one table: rules refer to a line by its form, so that no rule can read
- * a line that is none; a redacted recording keeps lines of a form and drops all others.
+ * The kernel log lines that rules use, in one table. Rules refer to a line by its form, so that every line that a rule reads has
+ * one; a redacted recording keeps lines of these forms and drops all others.
  */
 #ifndef RD_KLOG_FORM_H
 #define RD_KLOG_FORM_H
@@ -46,17 +46,17 @@ enum rd_klog_form {
 	RD_KLOG_POWER_GOOD,
 	RD_KLOG_POWER_LOW,
 	RD_KLOG_POWER_UNKNOWN,
-	RD_KLOG_QP, /* names a queue pair by its number */
+	RD_KLOG_QP, /* contains the number of a queue pair */
 	RD_KLOG_FORMS,
 };
 
-/* In place: the kernel writes what is not printable, and the backslash, as \xNN. Forms are those of lines without it. */
+/* Decodes \xNN in place, which the kernel prints for unprintable characters and the backslash. Forms apply to decoded lines. */
 void rd_klog_unescape(char *text);
 
-/* The form of a line; of several the first in the table. */
+/* The form of a line; the first match in the table. */
 enum rd_klog_form rd_klog_form_of(const char *text);
 
-/* Where in a line its form's own words stand, in this order; none for RD_KLOG_QP. Returns how many; 0: it has not this form. */
+/* The positions of the fixed words of a form in a line, in order; none for RD_KLOG_QP. Returns their number; 0: not of this form. */
 #define RD_KLOG_SPANS 4
 struct rd_klog_span {
 	size_t at, size;
@@ -64,15 +64,15 @@ struct rd_klog_span {
 size_t rd_klog_form_spans(enum rd_klog_form form, const char *text, struct rd_klog_span ret[RD_KLOG_SPANS]);
 
 /*
- * Numbers of queue pairs that a line names, as drivers write them: "QP 1234", "qp#17", "qpn 0x1a2", "qp_num=5", "QPN:0x12".
- * With 0x they are hexadecimal, with hexadecimal letters too, else decimal. Returns how many were found (at most `max`).
+ * The queue pair numbers in a line, as printed by drivers: "QP 1234", "qp#17", "qpn 0x1a2", "qp_num=5", "QPN:0x12".
+ * Hexadecimal with 0x or with hexadecimal letters, else decimal. Returns the number found (at most `max`).
  */
 size_t rd_klog_qps(const char *text, uint32_t *ret, size_t max);
 
-/* The same of the one that begins at `at`, in the line `text`: how long it is, with what stands before the number; 0: none. */
+/* The same for one that begins at `at` in the line `text`: its length including the text before the number; 0: none. */
 size_t rd_klog_qp_at(const char *text, const char *at, uint32_t *ret);
 
-/* Whether a word is a term, or made of terms, that any host's log may have: of drivers, links and queue pairs, and names nobody. */
+/* Whether a word is a generic term of drivers, links and queue pairs, or made of such terms, and so identifies no host or user. */
 bool rd_klog_is_term(const char *word, size_t size);
 
 #endif

@@ -38,7 +38,7 @@ int rd_late_load(struct rd_late *late, const char *object, struct rd_err *err)
 	if (!handle)
 		return not_found(late, object, err);
 	for (size_t i = 0; i < late->n; i++) {
-		/* What was preloaded comes first, as if we were linked. */
+		/* Preloaded libraries come first, as if the library were linked. */
 		functions[i] = dlsym(RTLD_DEFAULT, late->names[i]);
 		if (!functions[i])
 			functions[i] = dlsym(handle, late->names[i]);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Libraries that are loaded when they are needed. Linked, each would cost every command its share of the time to start, and a
- * host that lacks one could run none of them.
+ * Libraries that are loaded on demand. Linked, each would slow down the start of every command, and the program would not start
+ * on a host that lacks one.
  *
- * A header lists the functions that are called, and makes a table of it, which is the only way to call them; a source
- * defines it, with what fills it:
+ * A header lists the functions and declares a table of them, which is the only way to call them; a source file defines the
+ * table and its load function:
  *
  *	#define RD_LIBX_CALLS(x) x(x_open) x(x_close)
  *	RD_LATE_DECLARE(rd_libx, RD_LIBX_CALLS);
@@ -24,16 +24,16 @@ struct rd_late {
 	const struct rd_library *library;
 	const char *const *names; /* RD_LIBX(RD_LATE_NAME) */
 	size_t n;		  /* of them */
-	void *table;		  /* n pointers, zeroed, which are filled in one go */
-	char why[160];		  /* not there: what the loader said first */
+	void *table;		  /* n pointers, zeroed, filled all at once */
+	char why[160];		  /* not available: the first error of the loader */
 };
 
-/* May be called as often as one likes. `object`: what it was needed for. -EOPNOTSUPP with `err` filled where the library or
- * one of the functions is not there: found out once, for a process that has given up its privileges could only tell that it
- * may not look. The library stays. */
+/* May be called repeatedly. `object`: what needs the library. -EOPNOTSUPP with `err` filled if the library or one of its functions
+ * is missing: the first error is kept, because a process that has dropped its privileges would only get EACCES. The library stays
+ * loaded. */
 int rd_late_load(struct rd_late *late, const char *object, struct rd_err *err);
 
-/* The table, and what fills it, which is to be called before the first of the functions; see rd_late_load. */
+/* The table and its load function, which must be called before the first of the functions; see rd_late_load. */
 #define RD_LATE_DECLARE(lib, list)   \
 	struct lib {                 \
 		list(RD_LATE_MEMBER) \

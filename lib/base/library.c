@@ -5,19 +5,19 @@
 #include <stdint.h>
 
 #ifdef RD_STATIC
-#define MNL(x)                                                                                            \
-	x(RD_LIBMNL, "libmnl.so.0", "netlink", "the kernel cannot be asked over netlink", "all commands", \
+#define MNL(x)                                                                                              \
+	x(RD_LIBMNL, "libmnl.so.0", "netlink", "the kernel cannot be queried over netlink", "all commands", \
 	  "libmnl (Debian: libmnl0, Fedora: libmnl)")
 #else
 #define MNL(x)
 #endif
 
-/* Its number, its name, a word for it, what cannot be had without it, where, and what to install. */
+/* Identifier, soname, feature, consequence if missing, affected commands, and package. */
 /* clang-format off */
 #define LIBRARIES(x)                                                                                   \
 	x(RD_LIBARCHIVE, "libarchive.so.13", "archives", "archives cannot be read or written",          \
 	  "capture, diff, --from; packed kernel modules", "libarchive (Debian: libarchive13, Fedora: libarchive)") \
-	x(RD_LIBDW, "libdw.so.1", "user-stacks", "functions of programs cannot be named",               \
+	x(RD_LIBDW, "libdw.so.1", "user-stacks", "functions in user stacks cannot be named",               \
 	  "trace-errno --user-stack", "libdw (Debian: libdw1, Fedora: elfutils-libs)")                  \
 	x(RD_LIBEXPAT, "libexpat.so.1", "topologies", "topology files cannot be read",                  \
 	  "nic-map of a topology file", "libexpat (Debian: libexpat1, Fedora: expat)")                  \
@@ -25,11 +25,11 @@
 	  "counters --fabric", "libibmad (Debian: libibmad5, Fedora: infiniband-diags)")                \
 	x(RD_LIBIBUMAD, "libibumad.so.3", "fabric", "management datagrams cannot be sent",              \
 	  "counters --fabric", "libibumad (Debian: libibumad3, Fedora: libibumad)")                     \
-	x(RD_LIBIBVERBS, "libibverbs.so.1", "limits", "limits of devices are not known",                \
+	x(RD_LIBIBVERBS, "libibverbs.so.1", "limits", "device limits are unknown",                \
 	  "qp-state --summary, nic-map, capture", "libibverbs (Debian: libibverbs1, Fedora: libibverbs)") \
-	x(RD_LIBMLX5, "libmlx5.so.1", "data-direct", "Data Direct functions are not known",             \
+	x(RD_LIBMLX5, "libmlx5.so.1", "data-direct", "Data Direct functions are unknown",             \
 	  "nic-map, topo-check", "ibverbs-providers (rdma-core 54 and later)")                          \
-	x(RD_LIBNCURSES, "libncursesw.so.6", "views", "there are no live views",                        \
+	x(RD_LIBNCURSES, "libncursesw.so.6", "views", "live views are not available",                        \
 	  "--live", "ncurses (Debian: libncursesw6, Fedora: ncurses-libs)")                             \
 	MNL(x)
 /* clang-format on */
@@ -39,8 +39,7 @@
 const struct rd_library rd_libraries[RD_LIBRARIES] = { LIBRARIES(ENTRY) };
 
 /*
- * The same for who makes packages: the ELF notes of systemd.io/ELF_DLOPEN_METADATA, from which distributions can tell what to
- * recommend.
+ * The same for packagers: the ELF notes of systemd.io/ELF_DLOPEN_METADATA, from which distributions derive recommended packages.
  */
 #define TYPE 0x407c0c0a
 #define JSON(so, word, what)                                                                    \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which libraries are loaded when they are needed (base/late.h), and what cannot be had where one is not there. */
+/* Libraries that are loaded on demand (base/late.h), and what is not available without each. */
 #ifndef RD_LIBRARY_H
 #define RD_LIBRARY_H
 
@@ -7,9 +7,9 @@
 
 struct rd_library {
 	const char *soname;
-	const char *without; /* "archives cannot be read or written": what cannot be had */
-	const char *where;   /* the commands and options that this is about */
-	const char *package; /* what to install, as distributions call it */
+	const char *without; /* the consequence if it is missing: "archives cannot be read or written" */
+	const char *where;   /* the affected commands and options */
+	const char *package; /* the package to install */
 };
 
 enum rd_library_id {

@@ -16,12 +16,12 @@ int rd_lines_init_table(struct rd_lines *ret, struct rd_texts *texts, const char
 {
 	*ret = (struct rd_lines){ 0 };
 	if (size > RD_TABLE_BYTES)
-		return rd_err_set(err, EFBIG, name, "a table of %s has at most %zu bytes", what, RD_TABLE_BYTES);
+		return rd_err_set(err, EFBIG, name, "table of %s exceeds the limit of %zu bytes", what, RD_TABLE_BYTES);
 	rd_lines_init(ret, texts, name, text, size);
 	return 0;
 }
 
-/* Between a line and what goes on with it the line ends become blanks. */
+/* Line ends before continuation lines are replaced by spaces. */
 static char *cut_line(struct rd_lines *lines)
 {
 	char *line = lines->rest, *end = strchr(line, '\n');

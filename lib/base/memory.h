@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory of the rooms that compute: an allocation that fails ends the program (base/end.h), so none of these returns NULL or
- * an error. Where a file, a message or a process chose the size, memory is asked for by calloc() and rd_grow(), and checked.
+ * Memory allocation for internal data: a failed allocation ends the program (base/end.h), so none of these returns NULL or an error.
+ * If a file, a message or a process determines the size, use calloc() and rd_grow(), and check the result.
  */
 #ifndef RD_MEMORY_H
 #define RD_MEMORY_H
 
 #include "base/base.h"
 
-/* `n` zeroed elements; caller frees. Also of none there is a pointer. */
+/* `n` zeroed elements; caller frees. Not NULL for 0 elements either. */
 void *rd_alloc(size_t n, size_t elem_size) __attribute__((malloc, returns_nonnull, alloc_size(1, 2)));
 
 /* Copies of text, the second of at most `size` bytes of it; caller frees. */

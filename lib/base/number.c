@@ -38,7 +38,7 @@ const uint8_t rd_digit_values[256] = {
 	['f'] = 15,
 };
 
-/* In line, so that the multiplication is by a constant: lists of a hundred thousand addresses are read with it. */
+/* Inline, so that the multiplication is by a constant: it reads lists of a hundred thousand addresses. */
 static inline __attribute__((always_inline)) int take_digits(const char **at, unsigned radix, uint64_t most,
 							     uint64_t *ret)
 {
@@ -58,7 +58,7 @@ static inline __attribute__((always_inline)) int take_digits(const char **at, un
 	return 0;
 }
 
-/* "0x" alone is a 0 with something behind it. */
+/* "0x" alone is a 0 followed by other text. */
 static bool has_0x(const char *text)
 {
 	return text[0] == '0' && (text[1] | 32) == 'x' && rd_digit_value(text[2]) < 16;
@@ -167,7 +167,7 @@ int rd_take_hex(const char **at, unsigned digits, uint64_t *ret)
 	return 0;
 }
 
-/* The length of a number with a point, an exponent, both or none. */
+/* The length of a number with optional point and exponent. */
 static size_t real_size(const char *text)
 {
 	size_t whole = strspn(text, DIGITS), point = text[whole] == '.';
@@ -183,7 +183,7 @@ static size_t real_size(const char *text)
 	return exponent ? size + 1 + sign + exponent : size;
 }
 
-/* strtod rounds to the nearest, and its point is one because the program never sets LC_NUMERIC. */
+/* strtod rounds to nearest, and uses a decimal point because the program never sets LC_NUMERIC. */
 int rd_take_real(const char **at, double *ret)
 {
 	size_t size = real_size(*at);
@@ -191,7 +191,7 @@ int rd_take_real(const char **at, double *ret)
 
 	if (size == 0)
 		return -EINVAL;
-	/* Not that it takes "0x1" for hexadecimal, where a 0 ends before the x. */
+	/* strtod would parse "0x1" as hexadecimal; here the number is the 0 before the x. */
 	value = **at == '0' && ((*at)[1] | 32) == 'x' ? 0 : strtod(*at, NULL);
 	if (isinf(value))
 		return -ERANGE;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers in text: of the kernel, of files, of options.
+ * Parsing of numbers in kernel files, other files and options.
  *
- * A number begins at the first byte: nothing here skips blanks, and no unsigned number has a sign, not even "+". Digits are those
- * of ASCII, and the point is one, whatever the locale. All return 0 or -errno: -EINVAL where no number stands, -ERANGE where it
- * is beyond what the caller or the type takes. What failed changes nothing: neither `*at` nor `*ret`.
+ * A number begins at the first byte: spaces are not skipped, and unsigned numbers have no sign, not even "+". Digits are ASCII, and
+ * the decimal point does not depend on the locale. All return 0 or -errno: -EINVAL if there is no number, -ERANGE if it is out of
+ * the range of the caller or the type. On failure neither `*at` nor `*ret` is changed.
  *
- * rd_take_… reads what stands at `*at` and moves that behind it, whatever comes next. rd_parse_… wants the whole text to be the
- * number: a line end, too, is more than that, and what sources hand out as text has none (rd_read_text).
+ * rd_take_… reads the number at `*at` and moves `*at` behind it, whatever follows. rd_parse_… requires the whole text to be the
+ * number, without a newline (rd_read_textf removes that).
  */
 #ifndef RD_NUMBER_H
 #define RD_NUMBER_H
@@ -20,7 +20,7 @@ enum rd_radix {
 	RD_AS_C = 0, /* "31", "0x1f", "037" */
 };
 
-/* The value of a hexadecimal digit of either case; 16 and more: it is none. */
+/* The value of a hexadecimal digit of either case; 16 and more: not a digit. */
 extern const uint8_t rd_digit_values[256];
 
 static inline unsigned rd_digit_value(char c)
@@ -28,7 +28,7 @@ static inline unsigned rd_digit_value(char c)
 	return rd_digit_values[(unsigned char)c];
 }
 
-/* As many digits as there are; up to `most`. */
+/* All digits; a value of at most `most`. */
 int rd_take_uint(const char **at, enum rd_radix radix, uint64_t most, uint64_t *ret);
 int rd_parse_uint(const char *text, enum rd_radix radix, uint64_t most, uint64_t *ret);
 
@@ -36,23 +36,23 @@ int rd_parse_uint(const char *text, enum rd_radix radix, uint64_t most, uint64_t
 int rd_take_int(const char **at, enum rd_radix radix, int64_t least, int64_t most, int64_t *ret);
 int rd_parse_int(const char *text, enum rd_radix radix, int64_t least, int64_t most, int64_t *ret);
 
-/* For those who keep no more than 32 bits of it. */
+/* The same for 32-bit values. */
 int rd_take_u32(const char **at, enum rd_radix radix, uint32_t most, uint32_t *ret);
 int rd_parse_u32(const char *text, enum rd_radix radix, uint32_t most, uint32_t *ret);
 
-/* Numbers that blanks may precede, as the kernel aligns them in columns: up to `n`. Returns how many there are, and moves behind
- * the last of these. */
+/* Up to `n` numbers, each with optional leading spaces, as in columns of kernel files. Returns their number, and moves behind the
+ * last one. */
 size_t rd_take_uints(const char **at, enum rd_radix radix, uint64_t *ret, size_t n);
 
-/* Hexadecimal digits without "0x", exactly `digits` of them, 16 at most; what follows may be a digit, too. */
+/* Exactly `digits` hexadecimal digits without "0x", at most 16; a further digit may follow. */
 int rd_take_hex(const char **at, unsigned digits, uint64_t *ret);
 
-/* "12", "0.25", ".5", "1e-12", rounded to the nearest: never infinite, and 0 where it is too close to 0. */
+/* "12", "0.25", ".5", "1e-12", rounded to nearest: never infinite; 0 on underflow. */
 int rd_take_real(const char **at, double *ret);
 int rd_parse_real(const char *text, double least, double most, double *ret);
 
-/* What atoi(3) makes of it: blanks and a sign may stand before the digits, anything behind them, and what is no number is 0. For
- * saying what others will read who use that, and for nothing else. */
+/* The result of atoi(3): leading spaces and a sign are accepted, trailing text is ignored, and text without a number is 0. Only for
+ * showing how programs that use atoi read a value. */
 int rd_as_atoi(const char *text);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include "base/base.h"
 
-/* What starts jobs and containers: its limits are what they begin with. */
+/* A program that starts jobs and containers: they inherit its limits. */
 bool rd_program_starts_jobs(const char *comm);
 
-/* That, and what every cluster runs: the name tells of nobody. */
+/* The same, or a program common to all clusters: its name identifies no user. */
 bool rd_program_is_common(const char *comm);
 
 #endif

@@ -6,7 +6,7 @@
 
 #define RD_RFC3339_SIZE 48
 
-/* "2026-01-31T23:59:59.123456Z" of ns since the epoch. 0, or -EOVERFLOW for a time that no calendar has, with "" in
+/* "2026-01-31T23:59:59.123456Z" of ns since the epoch. 0, or -EOVERFLOW for a time out of range, with "" in
  * `ret`. */
 int rd_rfc3339(uint64_t ns, char ret[RD_RFC3339_SIZE]);
 

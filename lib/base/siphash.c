@@ -22,7 +22,7 @@ static void rounds(uint64_t v[4], int n)
 	}
 }
 
-/* Up to eight bytes as a number, the low one first. */
+/* Up to eight bytes as a little-endian number. */
 static uint64_t word_of(const uint8_t *at, size_t size)
 {
 	uint64_t word = 0;
@@ -32,7 +32,7 @@ static uint64_t word_of(const uint8_t *at, size_t size)
 	return word;
 }
 
-static void take(uint64_t v[4], uint64_t word)
+static void add_word(uint64_t v[4], uint64_t word)
 {
 	v[3] ^= word;
 	rounds(v, 2);
@@ -51,8 +51,8 @@ uint64_t rd_siphash(const struct rd_sipkey *key, const void *data, size_t size)
 	size_t left = size;
 
 	for (; left >= 8; at += 8, left -= 8)
-		take(v, word_of(at, 8));
-	take(v, word_of(at, left) | (uint64_t)size << 56);
+		add_word(v, word_of(at, 8));
+	add_word(v, word_of(at, left) | (uint64_t)size << 56);
 	v[2] ^= 0xff;
 	rounds(v, 4);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-/* SipHash-2-4 of Aumasson and Bernstein: who does not have the key learns nothing of the bytes from their hash. */
+/* SipHash-2-4 of Aumasson and Bernstein: without the key, the hash reveals nothing about the bytes. */
 struct rd_sipkey {
 	uint64_t k[2];
 };

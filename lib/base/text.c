@@ -94,7 +94,7 @@ bool rd_port_fits(const char *wanted, const char *device, unsigned port)
 
 	while (end > 0 && wanted[end - 1] != '/' && wanted[end - 1] != ':')
 		end--;
-	/* A device may be called nic:0. */
+	/* A device name may contain a colon: nic:0. */
 	if (fnmatch(wanted, device, 0) == 0)
 		return true;
 	if (end == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Small strings: made by printf, freed of blanks. */
+/* Small string functions: formatting, trimming, splitting. */
 #ifndef RD_TEXT_H
 #define RD_TEXT_H
 
@@ -7,38 +7,38 @@
 
 #include "base/base.h"
 
-/* A new string made by printf; caller frees. For want of memory the program ends (base/end.h). */
+/* A new string formatted by printf; caller frees. Out of memory ends the program (base/end.h). */
 char *rd_text(const char *fmt, ...) RD_PRINTF(1, 2);
 char *rd_vtext(const char *fmt, va_list ap) RD_PRINTF(1, 0);
 
-/* Strips blanks and line ends from both ends, in place: returns where the text now begins, inside `text`. */
+/* Strips white space from both ends, in place: returns the beginning of the trimmed text, inside `text`. */
 char *rd_trim(char *text);
 
-/* Cuts the next word, which blanks and tabs end, off a line, in place; NULL at its end. */
+/* Cuts the next word, delimited by spaces and tabs, off a line, in place; NULL at its end. */
 char *rd_word(char **line);
 
-/* Cuts up to `n` words off a line, in place; returns how many there were. */
+/* Cuts up to `n` words off a line, in place; returns their number. */
 size_t rd_words(char **line, char **ret, size_t n);
 
-/* A copy of what stands in a list before the next separator; *at is moved behind it, and NULL behind the last part. NULL: there is
- * no other. Caller frees. */
+/* A copy of the next element of a list; *at is moved behind its separator, and becomes NULL after the last element. NULL: no more
+ * elements. Caller frees. */
 char *rd_next_part(const char **at, char separator);
 
-/* The field of /proc/PID/stat that proc(5) gives this number, 3 (the state) and up, with those behind it: they follow a name that
- * may hold anything. NULL: there are not so many. */
+/* The field of /proc/PID/stat with this number in proc(5), 3 (the state) and up, with the fields after it. They follow a name that
+ * may contain any character. NULL: no such field. */
 const char *rd_stat_field(const char *text, unsigned number);
 
-/* Whether a port is the one that a user names: DEVICE, DEVICE/PORT (as rdma(8) has it) or DEVICE:PORT, both of them perhaps shell
- * patterns, no device being any. A port of 0 stands for a device as a whole, which is none of its ports. */
+/* Whether a port matches the user's choice: DEVICE, DEVICE/PORT (as in rdma(8)) or DEVICE:PORT, both optionally shell
+ * patterns; an empty device matches any. Port 0 means the device as a whole, which is none of its ports. */
 bool rd_port_fits(const char *wanted, const char *device, unsigned port);
 
-/* Texts that what was parsed in place points into. */
+/* Copies of texts that were parsed in place, and to which results point. */
 struct rd_texts {
 	char **v;
 	size_t n, cap;
 };
 
-/* Keeps a copy of `size` bytes of text, as rd_dup_part has it, and returns it. */
+/* Keeps a copy of `size` bytes of text, made by rd_dup_part, and returns it. */
 char *rd_texts_keep(struct rd_texts *texts, const char *text, size_t size);
 void rd_texts_deinit(struct rd_texts *texts);
 

@@ -4,11 +4,11 @@
 
 #include "confine/confine.h"
 
-/* Lets files be opened below `folders` (may be NULL) only, for reading, and for writing where they say so and `may_write`.
- * 0 with the version of the kernel's interface in `abi`, or -errno. Needs no_new_privs. */
+/* Restricts open to files below `folders` (may be NULL): for reading, and for writing if the folder and `may_write` allow it.
+ * 0 with the landlock ABI version in `abi`, or -errno. Requires no_new_privs. */
 int rd_landlock_apply(const struct rd_confine_folder *folders, bool may_write, unsigned *abi);
 
-/* Lets the system calls be made that `needs` lists; all others fail with EPERM or ENOSYS. 0 or -errno. Needs no_new_privs. */
+/* Allows only the system calls for `needs`; all others fail with EPERM or ENOSYS. 0 or -errno. Requires no_new_privs. */
 int rd_seccomp_apply(unsigned needs);
 
 #endif

@@ -27,8 +27,8 @@ static bool is_root(void)
 }
 
 /*
- * Where that is refused (the uid is not known in this user namespace, the container's root may not change it), what is left of
- * root's powers is the ownership of files.
+ * If that is refused (the uid is not mapped in this user namespace, the container's root may not change it), the remaining
+ * privilege of root is the ownership of files.
  */
 static int drop_uid(void)
 {
@@ -37,7 +37,7 @@ static int drop_uid(void)
 
 	if (!is_root())
 		return 0;
-	/* Which a change of the uid unsets. */
+	/* A change of the uid resets it. */
 	prctl(PR_GET_PDEATHSIG, &signal, 0, 0, 0);
 	groups = setgroups(0, NULL) < 0 ? errno : 0;
 	group = setresgid(NOBODY, NOBODY, NOBODY) < 0 ? errno : 0;
@@ -67,11 +67,11 @@ int rd_confine(unsigned needs, const struct rd_confine_folder *folders, struct r
 		state.uid = drop_uid();
 	r = drop_capabilities();
 	if (r < 0)
-		return rd_err_set(err, -r, "capabilities", "cannot be given up");
+		return rd_err_set(err, -r, "capabilities", "cannot drop");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return rd_err_set(err, errno, "no_new_privs", "cannot be set");
+		return rd_err_set(err, errno, "no_new_privs", "cannot set");
 #ifdef RD_SANITIZED
-	/* At the end of a process a sanitizer starts another, which looks at the first: files and calls that no list could name. */
+	/* At exit a sanitizer starts another process that inspects this one, with files and calls that no list could cover. */
 	(void)folders;
 	(void)needs;
 	prctl(PR_SET_DUMPABLE, 1);
@@ -84,7 +84,7 @@ int rd_confine(unsigned needs, const struct rd_confine_folder *folders, struct r
 	return 0;
 }
 
-static void add(struct rd_buf *out, const char *name, int code)
+static void add_mechanism(struct rd_buf *out, const char *name, int code)
 {
 	rd_buf_printf(out, "%s%s%s", out->len ? ", " : "", code ? "no " : "", name);
 	if (code)
@@ -101,8 +101,8 @@ void rd_confined_text(const struct rd_confined *confined, struct rd_buf *out)
 	if (confined->uid)
 		rd_buf_printf(out, "%sroot's %s kept (%s)", out->len ? ", " : "",
 			      confined->uid_dropped ? "groups" : "uid", rd_errno_text(confined->uid));
-	add(out, "no capabilities", 0);
-	add(out, "no new privileges", 0);
-	add(out, confined->landlock ? "landlock" : landlock, confined->landlock);
-	add(out, "seccomp", confined->seccomp);
+	add_mechanism(out, "no capabilities", 0);
+	add_mechanism(out, "no new privileges", 0);
+	add_mechanism(out, confined->landlock ? "landlock" : landlock, confined->landlock);
+	add_mechanism(out, "seccomp", confined->seccomp);
 }

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Headers are older than kernels: what each version of the interface added. */
+/* Rights that each ABI version added; build headers may be older than the kernel. */
 #define ACCESS_FS_1 ((UINT64_C(1) << 13) - 1)	/* EXECUTE to MAKE_SYM */
 #define ACCESS_FS_REFER (UINT64_C(1) << 13)	/* 2 */
 #define ACCESS_FS_TRUNCATE (UINT64_C(1) << 14)	/* 3 */
@@ -17,7 +17,7 @@
 #define ACCESS_NET_TCP UINT64_C(3)		/* 4: bind, connect */
 #define SCOPE_ALL UINT64_C(3)			/* 6: abstract sockets, signals */
 
-/* struct landlock_ruleset_attr of version 6; older kernels are told a smaller size. */
+/* struct landlock_ruleset_attr of version 6; older kernels get a smaller size. */
 struct ruleset {
 	uint64_t fs, net, scoped;
 };
@@ -33,7 +33,7 @@ static size_t ruleset_size(unsigned abi)
 	return abi >= 6 ? sizeof(struct ruleset) : abi >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
 }
 
-/* What is not there cannot be read either. Rights that only folders have are refused for a file. */
+/* A missing folder needs no rule. Directory rights are refused for a file. */
 static int allow(int ruleset, const struct rd_confine_folder *folder, bool may_write, unsigned abi)
 {
 	_cleanup_close_ int fd = open(folder->path, O_PATH | O_CLOEXEC);
@@ -59,7 +59,7 @@ int rd_landlock_apply(const struct rd_confine_folder *folders, bool may_write, u
 	if (version < 1)
 		return version < 0 ? -errno : -EOPNOTSUPP;
 	*abi = (unsigned)version;
-	/* Signals go to children, which share the domain. */
+	/* Signals to children stay possible: they share the domain. */
 	ruleset = (struct ruleset){ fs_accesses(*abi), *abi >= 4 ? ACCESS_NET_TCP : 0, *abi >= 6 ? SCOPE_ALL : 0 };
 	fd = (int)syscall(SYS_landlock_create_ruleset, &ruleset, ruleset_size(*abi), 0);
 	if (fd < 0)

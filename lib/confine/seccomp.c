@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The filter is a list of numbers, most frequent first. What is not in it fails rather than kills, because libraries open
- * files on the side whose absence they can bear. It fails with EPERM; calls of kernels from 5.1 on, as if the kernel were
- * older, because libraries then use the calls that came before (clone3, faccessat2, close_range).
+ * The filter is a list of system calls, most frequent first. Other calls fail instead of killing the process, because libraries
+ * open optional files. They fail with EPERM; calls added since Linux 5.1 fail with ENOSYS as on an older kernel, because libraries
+ * then use the older calls (clone3, faccessat2, close_range).
  */
 #include "confine-priv.h"
 
@@ -31,18 +31,18 @@
 #define ARCH 0 /* no filter */
 #endif
 
-/* From this one on (Linux 5.1) a call has the same number on all architectures. */
+/* Calls from this number on (Linux 5.1) have the same number on all architectures. */
 #define FIRST_COMMON_NUMBER 424
 
 enum test {
-	ANY,	 /* whatever the arguments are */
-	IS,	 /* the argument has this value; of 32 bits for the kernel */
-	IS_NULL, /* it is a null pointer */
-	IS_SELF, /* it is the number of this process */
-	NONE_OF, /* it has none of these bits; of 32 bits for the kernel */
+	ANY,	 /* any arguments */
+	IS,	 /* the argument has this value; 32 bits */
+	IS_NULL, /* the argument is a null pointer */
+	IS_SELF, /* the argument is the ID of this process */
+	NONE_OF, /* the argument has none of these bits; 32 bits */
 };
 
-/* A system call that is allowed where one of its arguments, counted from 0, passes the test. */
+/* A system call that is allowed if one of its arguments, counted from 0, passes the test. */
 struct call {
 	int number;
 	enum test test;
@@ -63,7 +63,7 @@ struct call {
 		SYS_fcntl, IS, 1, command \
 	}
 
-/* Memory, what is open, time, signals of its own, its end. */
+/* Memory, open files, time, own signals, exit. */
 static const struct call always[] = {
 	CALL(read),
 	CALL(write),
@@ -125,8 +125,8 @@ static const struct call always[] = {
 	CALL(sched_getaffinity),
 	CALL(getrusage),
 	CALL(sysinfo),		       /* qsort of glibc before 2.37 */
-	{ SYS_prlimit64, IS_NULL, 2 }, /* which is what getrlimit is */
-	{ SYS_tgkill, IS_SELF, 0 },    /* which is what abort is */
+	{ SYS_prlimit64, IS_NULL, 2 }, /* used by getrlimit */
+	{ SYS_tgkill, IS_SELF, 0 },    /* used by abort */
 	CALL(exit),
 	CALL(exit_group),
 	IOCTL(TCGETS),
@@ -151,7 +151,7 @@ static const struct call always[] = {
 #endif
 };
 
-/* What fork of glibc asks for: no thread, and no namespace, in which it would have capabilities again. */
+/* The flags of glibc's fork: no threads, and no new namespace, in which the process would have capabilities again. */
 #define FORK (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
 
 static const struct call children[] = {
@@ -165,7 +165,7 @@ static const struct call children[] = {
 	{ SYS_prctl, IS, 0, PR_SET_PDEATHSIG },
 };
 
-/* TIOCSTI is not among them. */
+/* Without TIOCSTI. */
 static const struct call terminal[] = {
 	IOCTL(TCSETS),	  IOCTL(TCSETSW),   IOCTL(TCSETSF),
 #ifdef TCSETS2
@@ -174,7 +174,7 @@ static const struct call terminal[] = {
 	IOCTL(TIOCGPGRP), IOCTL(TIOCSPGRP), IOCTL(TCFLSH),   { SYS_kill, IS_SELF, 0 },
 };
 
-/* What may be opened is landlock's to say, and where there is none, that it is for reading. */
+/* landlock restricts which files can be opened; without it, this still restricts them to reading. */
 #define CREATING (O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 #define WRITING (O_WRONLY | O_RDWR | CREATING)
 
@@ -200,7 +200,7 @@ static const struct call reading[] = {
 #endif
 };
 
-/* Verbs are ioctls; before Linux 4.20, and for older libraries, they are written to the device. */
+/* Verbs are ioctls; before Linux 4.20, and in older libraries, they are writes to the device. */
 static const struct call verbs[] = {
 	{ SYS_openat, NONE_OF, 2, CREATING },
 	IOCTL(RDMA_VERBS_IOCTL),
@@ -244,7 +244,7 @@ static uint32_t lower_half(unsigned argument)
 	return (uint32_t)(offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t));
 }
 
-/* Ends with one instruction left out where the argument does not pass. */
+/* Skips the following instruction if the argument does not pass. */
 static void add_test(struct filter *filter, const struct call *call)
 {
 	uint32_t argument = lower_half(call->argument);
@@ -260,7 +260,7 @@ static void add_test(struct filter *filter, const struct call *call)
 		add(filter, IF_EQUAL, call->test == IS_SELF ? (uint32_t)getpid() : call->value, 0, 1);
 }
 
-/* The number is in the accumulator before and behind it. */
+/* The system call number is in the accumulator before and after it. */
 static void allow(struct filter *filter, const struct call *call)
 {
 	add(filter, IF_EQUAL, (uint32_t)call->number, 0, call->test == ANY ? 1 : call->test == IS_NULL ? 6 : 4);
@@ -278,7 +278,7 @@ int rd_seccomp_apply(unsigned needs)
 
 	if (!ARCH)
 		return -EOPNOTSUPP;
-	/* Numbers of another architecture's calls mean something else. */
+	/* System call numbers of another architecture have other meanings. */
 	add(&filter, LOAD, offsetof(struct seccomp_data, arch), 0, 0);
 	add(&filter, IF_EQUAL, ARCH, 1, 0);
 	add(&filter, RETURN, SECCOMP_RET_KILL_PROCESS, 0, 0);

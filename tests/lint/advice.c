@@ -78,7 +78,8 @@ static void answer(char *line)
 	for (char *word; argc < WORDS_MAX && (word = strsep(&line, "\t"));)
 		argv[argc++] = word;
 	if (judge(argc, argv, &err) < 0)
-		printf("%s%s%s%s%s%s", err.object, *err.object ? ": " : "", err.message, *err.hint ? " (" : "", err.hint, *err.hint ? ")" : "");
+		printf("%s%s%s%s%s%s", err.object, *err.object ? ": " : "", err.message, *err.hint ? " (" : "",
+		       err.hint, *err.hint ? ")" : "");
 	putchar('\n');
 }
 

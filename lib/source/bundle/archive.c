@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unpacking of single compressed files, by libarchive's "raw" format: one member without a name. */
+/* Decompresses single files with libarchive's "raw" format: one member without a name. */
 #include "source/shared/source.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static void archive_freep(struct archive **archive)
 		rd_libarchive.archive_read_free(*archive);
 }
 
-/* Only the filter whose magic is there is asked for: a file must not choose what parses it. */
+/* Enables only the filter of the magic: the file must not select other parsers. */
 static const struct packing *packing_of(const struct rd_bytes *in)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(packings); i++)
@@ -62,8 +62,8 @@ static int damaged(struct archive *archive, const struct packing *packing, struc
 	const char *why = rd_libarchive.archive_error_string(archive);
 
 	if (rd_libarchive.archive_errno(archive) == ENOMEM)
-		return rd_err_set(err, ENOMEM, packing->name, "no memory to unpack");
-	return rd_err_set(err, EBADMSG, packing->name, "cannot unpack: %s", why ? why : "damaged data");
+		return rd_err_set(err, ENOMEM, packing->name, "no memory to decompress it");
+	return rd_err_set(err, EBADMSG, packing->name, "cannot decompress: %s", why ? why : "damaged data");
 }
 
 static int read_raw(struct archive *archive, const struct packing *packing, size_t limit, struct rd_bytes *ret,
@@ -73,17 +73,17 @@ static int read_raw(struct archive *archive, const struct packing *packing, size
 	struct archive_entry *entry;
 	size_t cap = 0;
 
-	/* ARCHIVE_EOF: a well-formed file of nothing. */
+	/* ARCHIVE_EOF: a well-formed empty file. */
 	if (rd_libarchive.archive_read_next_header(archive, &entry) < ARCHIVE_OK)
 		return damaged(archive, packing, err);
-	/* A filter that does not like the header steps aside, and the packed bytes would pass for the contents. */
+	/* A filter that rejects the header is skipped, and the compressed bytes would be returned as contents. */
 	if (rd_libarchive.archive_filter_code(archive, 0) == ARCHIVE_FILTER_NONE)
-		return rd_err_set(err, EBADMSG, packing->name, "cannot unpack: damaged header");
+		return rd_err_set(err, EBADMSG, packing->name, "cannot decompress: damaged header");
 	for (;;) {
 		la_ssize_t n;
 
 		if (rd_grow(&bytes.data, &cap, bytes.size + CHUNK + 1, 1) < 0)
-			return rd_err_set(err, ENOMEM, packing->name, "no memory to unpack");
+			return rd_err_set(err, ENOMEM, packing->name, "no memory to decompress it");
 		n = rd_libarchive.archive_read_data(archive, bytes.data + bytes.size, CHUNK);
 		if (n < 0)
 			return damaged(archive, packing, err);
@@ -91,7 +91,7 @@ static int read_raw(struct archive *archive, const struct packing *packing, size
 			break;
 		bytes.size += n;
 		if (bytes.size > limit)
-			return rd_err_set(err, EFBIG, packing->name, "unpacks to more than the limit of %zu bytes",
+			return rd_err_set(err, EFBIG, packing->name, "decompresses to more than the limit of %zu bytes",
 					  limit);
 	}
 	bytes.data[bytes.size] = '\0';
@@ -113,10 +113,10 @@ int rd_unpack(const struct rd_bytes *in, size_t limit, struct rd_bytes *ret, str
 		return r;
 	archive = rd_libarchive.archive_read_new();
 	if (!archive)
-		return rd_err_set(err, ENOMEM, packing->name, "no memory to unpack");
-	/* ARCHIVE_WARN: libarchive was built without it and would run a program of that name instead. */
+		return rd_err_set(err, ENOMEM, packing->name, "no memory to decompress it");
+	/* ARCHIVE_WARN: libarchive was built without this filter, and would run the program of that name instead. */
 	if ((*packing->support)(archive) != ARCHIVE_OK)
-		return rd_err_set(err, ENOTSUP, packing->name, "this libarchive cannot unpack it");
+		return rd_err_set(err, ENOTSUP, packing->name, "this libarchive does not support its compression");
 	if (rd_libarchive.archive_read_support_format_raw(archive) != ARCHIVE_OK ||
 	    rd_libarchive.archive_read_support_format_empty(archive) != ARCHIVE_OK ||
 	    rd_libarchive.archive_read_open_memory(archive, in->data, in->size) != ARCHIVE_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A directory that holds a recording: its names into a tree; its files are read when they are asked for. */
+/* A directory with a recording: its names are indexed in a tree; its files are read on demand. */
 #include "source/bundle/bundle.h"
 
 #include <dirent.h>
@@ -29,14 +29,14 @@ static mode_t type_of(int dir, const struct dirent *entry)
 	return fstatat(dir, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_mode & S_IFMT : 0;
 }
 
-/* What a walk says of a directory: a letter, and behind it names that end with a NUL. */
+/* Records of a directory walk: a letter, followed by names that end with a NUL. */
 enum entry {
-	ENTRY_DIR = 'd', /* its members follow, and an ENTRY_END */
+	ENTRY_DIR = 'd', /* followed by its members and an ENTRY_END */
 	ENTRY_END = 'e',
 	ENTRY_FILE = 'f',
 	ENTRY_LINK = 'l',	 /* name, target */
-	ENTRY_CLOSED_DIR = 'D',	 /* may not be listed */
-	ENTRY_CLOSED_LINK = 'L', /* may not be read */
+	ENTRY_CLOSED_DIR = 'D',	 /* listing is denied */
+	ENTRY_CLOSED_LINK = 'L', /* reading is denied */
 };
 
 struct walk {
@@ -44,7 +44,7 @@ struct walk {
 	size_t n;
 };
 
-static int note(struct walk *walk, enum entry entry, const char *name)
+static int add_entry(struct walk *walk, enum entry entry, const char *name)
 {
 	char letter = (char)entry;
 
@@ -62,14 +62,14 @@ static int walk_folder(int dir, const char *name, struct walk *walk, size_t dept
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r;
 
 	if (fd < 0)
-		return errno == EACCES ? note(walk, ENTRY_CLOSED_DIR, name) : -errno;
-	r = note(walk, ENTRY_DIR, name);
+		return errno == EACCES ? add_entry(walk, ENTRY_CLOSED_DIR, name) : -errno;
+	r = add_entry(walk, ENTRY_DIR, name);
 	if (r < 0) {
 		close(fd);
 		return r;
 	}
 	r = walk_dir(fd, walk, depth + 1);
-	return r < 0 ? r : note(walk, ENTRY_END, "");
+	return r < 0 ? r : add_entry(walk, ENTRY_END, "");
 }
 
 static int walk_link(int dir, const char *name, struct walk *walk)
@@ -79,10 +79,10 @@ static int walk_link(int dir, const char *name, struct walk *walk)
 	int r;
 
 	if (n < 0 && errno == EACCES)
-		return note(walk, ENTRY_CLOSED_LINK, name);
+		return add_entry(walk, ENTRY_CLOSED_LINK, name);
 	if (n < 0 || (size_t)n == sizeof(target))
 		return -EBADMSG;
-	r = note(walk, ENTRY_LINK, name);
+	r = add_entry(walk, ENTRY_LINK, name);
 	target[n] = '\0';
 	rd_buf_add(&walk->out, target, (size_t)n + 1);
 	return r < 0 ? r : walk->out.failed ? -ENOMEM : 0;
@@ -96,7 +96,7 @@ static int walk_entry(int dir, const struct dirent *entry, struct walk *walk, si
 	case S_IFLNK:
 		return walk_link(dir, entry->d_name, walk);
 	case S_IFREG:
-		return note(walk, ENTRY_FILE, entry->d_name);
+		return add_entry(walk, ENTRY_FILE, entry->d_name);
 	}
 	return -EBADMSG;
 }
@@ -140,8 +140,8 @@ int rd_bundle_walk(int fd, struct rd_bytes *ret)
 	return 0;
 }
 
-/* What we may not look into is not empty, and where a link that we may not read leads is not nowhere: EACCES. */
-static int refuse(struct rd_tree *tree, uint32_t node, bool link)
+/* A directory or link that cannot be read is neither empty nor missing: requests get EACCES. */
+static int mark_denied(struct rd_tree *tree, uint32_t node, bool link)
 {
 	struct rd_node_more *more = rd_tree_more(tree, node);
 
@@ -156,7 +156,7 @@ static int refuse(struct rd_tree *tree, uint32_t node, bool link)
 }
 
 /* `target` of a link only. */
-static int enter(struct rd_tree *tree, uint32_t *folder, char entry, const char *name, const char *target)
+static int index_entry(struct rd_tree *tree, uint32_t *folder, char entry, const char *name, const char *target)
 {
 	uint32_t node;
 	int r;
@@ -180,10 +180,10 @@ static int enter(struct rd_tree *tree, uint32_t *folder, char entry, const char 
 	case ENTRY_LINK:
 		return rd_tree_set(tree, node, RD_NODE_LINK, target, strlen(target));
 	}
-	return refuse(tree, node, entry == ENTRY_CLOSED_LINK);
+	return mark_denied(tree, node, entry == ENTRY_CLOSED_LINK);
 }
 
-static int take_walk(const struct rd_bytes *walk, struct rd_tree *tree)
+static int index_walk(const struct rd_bytes *walk, struct rd_tree *tree)
 {
 	uint32_t folder = RD_TREE_TOP;
 	const char *at = (const char *)walk->data, *end = at + walk->size;
@@ -198,7 +198,7 @@ static int take_walk(const struct rd_bytes *walk, struct rd_tree *tree)
 			target = at;
 			at += strlen(at) + 1;
 		}
-		r = enter(tree, &folder, entry, name, target);
+		r = index_entry(tree, &folder, entry, name, target);
 	}
 	return r;
 }
@@ -209,12 +209,12 @@ int rd_bundle_index_dir(const struct rd_folder *folder, struct rd_tree *tree, st
 	int r = rd_opener_used() ? rd_opener_walk(folder->path, &walk) : rd_bundle_walk(folder->fd, &walk);
 
 	if (!r)
-		r = take_walk(&walk, tree);
+		r = index_walk(&walk, tree);
 	if (r == -EFBIG)
-		return rd_err_set(err, EFBIG, folder->path, "holds more than %zu files", RD_TREE_NODES_MAX);
+		return rd_err_set(err, EFBIG, folder->path, "contains more than %zu files", RD_TREE_NODES_MAX);
 	if (r == -EBADMSG)
 		return rd_err_set(err, EBADMSG, folder->path,
-				  "holds what no bundle may: a device, or directories too deep");
+				  "not a bundle: contains a device node, or directories are nested too deep");
 	return r < 0 ? rd_err_set(err, -r, folder->path, "cannot read the directory") : 0;
 }
 

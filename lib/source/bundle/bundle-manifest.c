@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A host of many devices asks for about 50,000 facts of 100 bytes each. */
+/* A host with many devices has about 50,000 requests of 100 bytes each. */
 #define REQUESTS_MAX ((size_t)1 << 20)
-#define NAME_COST 48 /* of a name in a list, in memory, besides its letters */
+#define NAME_COST 48 /* memory of a name in a list, without its bytes */
 
 const char *const rd_ask_names[RD_ASKS] = {
 	[RD_ASK_READ] = "read", [RD_ASK_LIST] = "list", [RD_ASK_LINK] = "link",
@@ -33,7 +33,7 @@ const char *rd_sample_folder(size_t sample, const char *name, char *buf)
 	return buf;
 }
 
-/* One request, while it is read. */
+/* The request that is being parsed. */
 struct request {
 	struct rd_buf path, word, target;
 	struct rd_names names;
@@ -51,11 +51,11 @@ struct reader {
 	struct request request;
 	size_t sample, n_requests;
 	bool schema;
-	const char *wrong;     /* what is wrong, where it is not the JSON */
-	struct rd_err of_file; /* what is wrong with one of the files */
+	const char *wrong;     /* the error, unless it is invalid JSON */
+	struct rd_err of_file; /* the error of a file */
 };
 
-static bool wrong(struct reader *reader, const char *what)
+static bool set_wrong(struct reader *reader, const char *what)
 {
 	if (!reader->wrong)
 		reader->wrong = what;
@@ -92,14 +92,14 @@ static bool read_names(struct reader *reader)
 		if (!rd_json_text(json, &request->word))
 			return false;
 		if (!request->word.len || strchr(request->word.data, '/'))
-			return wrong(reader, "a name in a list is none");
+			return set_wrong(reader, "invalid name in a list");
 		if (rd_tree_charge(reader->tree, request->word.len + NAME_COST) < 0)
-			return wrong(reader, "its lists are above the limits");
+			return set_wrong(reader, "lists of names exceed the limits");
 		if (rd_grow(&names->v, &names->cap, names->n + 1, sizeof(*names->v)) < 0)
-			return wrong(reader, "no memory for it");
+			return set_wrong(reader, "no memory for the manifest");
 		names->v[names->n] = strdup(request->word.data);
 		if (!names->v[names->n])
-			return wrong(reader, "no memory for it");
+			return set_wrong(reader, "no memory for the manifest");
 		names->n++;
 	}
 	return !json->failed;
@@ -114,7 +114,7 @@ static bool read_hash(struct reader *reader, struct rd_buf *word, uint64_t *ret)
 	at = word->data;
 	return word->len == 16 && strspn(at, "0123456789abcdef") == 16 && rd_take_hex(&at, 16, ret) == 0 ?
 		       true :
-		       wrong(reader, "a hash in it is none");
+		       set_wrong(reader, "invalid hash");
 }
 
 static bool read_field(struct reader *reader, const char *name)
@@ -130,13 +130,13 @@ static bool read_field(struct reader *reader, const char *name)
 		for (request->ask = 0; request->ask < RD_ASKS; request->ask++)
 			if (strcmp(rd_ask_names[request->ask], request->word.data) == 0)
 				return true;
-		return true; /* of a later version: passed over */
+		return true; /* of a later version: ignored */
 	}
 	if (strcmp(name, "errno") == 0) {
 		if (!rd_json_text(json, &request->word))
 			return false;
 		request->code = rd_errno_parse(request->word.data);
-		return request->code > 0 && request->code < 4096 ? true : wrong(reader, "an errno in it is none");
+		return request->code > 0 && request->code < 4096 ? true : set_wrong(reader, "invalid errno");
 	}
 	if (strcmp(name, "names") == 0)
 		return read_names(reader);
@@ -155,8 +155,8 @@ static bool read_field(struct reader *reader, const char *name)
 	return rd_json_skip(json);
 }
 
-/* What the answer says must be what the tree holds. */
-static bool borne_out(const struct request *request, const struct rd_node *node)
+/* Whether the reply in the manifest agrees with the tree. */
+static bool agrees_with_tree(const struct request *request, const struct rd_node *node)
 {
 	bool has = request->ask == RD_ASK_READ ? node->type == RD_NODE_FILE :
 		   request->ask == RD_ASK_LIST ? node->type == RD_NODE_DIR :
@@ -164,15 +164,15 @@ static bool borne_out(const struct request *request, const struct rd_node *node)
 
 	if (request->ask == RD_ASK_RDEV || request->ask == RD_ASK_INO || request->ask == RD_ASK_MODE)
 		return request->code || request->has_value;
-	/* A denied directory has members all the same, where those could be asked for by name. */
+	/* A directory that could not be listed may still have members that were read by name. */
 	if (request->code && request->ask == RD_ASK_LIST)
 		return true;
-	/* What reads from a link that leads out of the tree stands in place of the link. */
+	/* Data read through a link that points outside the tree are stored in place of the link. */
 	return has == !request->code;
 }
 
-/* Lazy files are read for it, and stay. `path`: below the top. */
-static bool unchanged(struct reader *reader, uint32_t at, const char *path)
+/* Verifies the hash of a file. Lazy files are read for this, and kept. `path`: below the top. */
+static bool verify_hash(struct reader *reader, uint32_t at, const char *path)
 {
 	const struct rd_node *node = rd_tree_node(reader->tree, at);
 
@@ -183,13 +183,13 @@ static bool unchanged(struct reader *reader, uint32_t at, const char *path)
 		if (!r)
 			r = rd_tree_set(reader->tree, at, RD_NODE_FILE, bytes.data, bytes.size);
 		if (r < 0) {
-			rd_err_set(&reader->of_file, -r, path, "cannot read it");
+			rd_err_set(&reader->of_file, -r, path, "cannot read");
 			return false;
 		}
 	}
 	if (node->type == RD_NODE_FILE && rd_hash(RD_HASH, node->data, node->size) == reader->request.hash)
 		return true;
-	rd_err_set(&reader->of_file, EBADMSG, path, "damaged: its hash is not the one in manifest.json");
+	rd_err_set(&reader->of_file, EBADMSG, path, "damaged: hash differs from manifest.json");
 	return false;
 }
 
@@ -198,14 +198,14 @@ static bool keep_answer(struct reader *reader, uint32_t node)
 	struct request *request = &reader->request;
 	struct rd_node_more *more;
 
-	/* Those that need no more than what the tree has: nearly all. */
+	/* The tree has everything for nearly all requests. */
 	if (!request->code && (request->ask == RD_ASK_READ || (request->ask == RD_ASK_LINK && !request->has_target)))
 		return true;
 	more = rd_tree_more(reader->tree, node);
 	if (!more)
-		return wrong(reader, "no memory for it");
+		return set_wrong(reader, "no memory for the manifest");
 	if (more->asked[request->ask])
-		return wrong(reader, "it answers a request twice");
+		return set_wrong(reader, "duplicate request");
 	more->asked[request->ask] = true;
 	more->code[request->ask] = request->code;
 	if (request->code)
@@ -220,7 +220,7 @@ static bool keep_answer(struct reader *reader, uint32_t node)
 	if (request->has_target) {
 		more->target = strdup(request->target.data);
 		if (!more->target || rd_tree_charge(reader->tree, request->target.len) < 0)
-			return wrong(reader, "no memory for it");
+			return set_wrong(reader, "no memory for the manifest");
 	}
 	return true;
 }
@@ -234,23 +234,23 @@ static bool keep_request(struct reader *reader)
 	bool netlink;
 
 	if (++reader->n_requests > REQUESTS_MAX)
-		return wrong(reader, "more requests than any host is asked");
+		return set_wrong(reader, "too many requests");
 	if (!request->path.len || request->ask < 0)
-		return wrong(reader, "a request without a path or without what was asked");
+		return set_wrong(reader, "request without 'path' or 'ask'");
 	if (request->ask == RD_ASKS)
 		return true;
-	/* "/sys/…" stands below root/, "route/…" below nl/. */
+	/* "/sys/…" is below root/, "route/…" below nl/. */
 	netlink = request->path.data[0] != '/';
 	if (asprintf(&path, "%s/%s", rd_sample_folder(reader->sample, netlink ? "nl" : "root", folder),
 		     request->path.data + !netlink) < 0) {
 		path = NULL;
-		return wrong(reader, "no memory for it");
+		return set_wrong(reader, "no memory for the manifest");
 	}
 	if (request->code == ENOENT || request->code == ENOTDIR) {
 		char absolute[8200];
 
 		snprintf(absolute, sizeof(absolute), "/%s", path);
-		/* In the first sample this needs no place: what is not in the tree is so. */
+		/* In the first sample this needs no node: what is not in the tree is ENOENT. */
 		if (!reader->sample && strlen(path) < 4096 &&
 		    rd_tree_resolve(reader->tree, reader->top, absolute, false, &node) < 0)
 			return true;
@@ -258,11 +258,11 @@ static bool keep_request(struct reader *reader)
 	if (request->path.len == 1 && !netlink)
 		path[strlen(path) - 1] = '\0';
 	if (rd_tree_enter(reader->tree, reader->top, path, &node) < 0)
-		return wrong(reader, "a request with a path that is no good");
+		return set_wrong(reader, "invalid path in a request");
 	if (netlink ? rd_tree_node(reader->tree, node)->type != RD_NODE_FILE :
-		      !borne_out(request, rd_tree_node(reader->tree, node)))
-		return wrong(reader, "it says of a file what is not so");
-	return (!request->has_hash || unchanged(reader, node, path)) && keep_answer(reader, node);
+		      !agrees_with_tree(request, rd_tree_node(reader->tree, node)))
+		return set_wrong(reader, "contradicts the files of the bundle");
+	return (!request->has_hash || verify_hash(reader, node, path)) && keep_answer(reader, node);
 }
 
 static bool read_requests(struct reader *reader)
@@ -281,7 +281,7 @@ static bool read_requests(struct reader *reader)
 	return !json->failed;
 }
 
-/* Of what is there, before requests add to it what is not. */
+/* The shape of the files, before requests add nodes for missing ones. */
 static uint64_t shape_of(struct reader *reader)
 {
 	char folder[16], path[32];
@@ -299,7 +299,8 @@ static bool read_shape(struct reader *reader, uint64_t shape)
 
 	if (!read_hash(reader, &word, &recorded))
 		return false;
-	return shape == recorded ? true : wrong(reader, "other names or links stand beside it than were recorded");
+	return shape == recorded ? true :
+				   set_wrong(reader, "names or links of the bundle differ from the recorded ones");
 }
 
 static bool read_sample(struct reader *reader)
@@ -312,7 +313,7 @@ static bool read_sample(struct reader *reader)
 
 	reader->sample = manifest->n_samples;
 	if (manifest->n_samples > RD_SAMPLES_MAX)
-		return wrong(reader, "more samples than a bundle can have");
+		return set_wrong(reader, "too many samples");
 	shape = shape_of(reader);
 	for (rd_json_enter(json, '{'); rd_json_member(json, &name);) {
 		bool ok;
@@ -330,16 +331,16 @@ static bool read_sample(struct reader *reader)
 		if (!ok)
 			return false;
 	}
-	/* A year beyond 2200 would not fit the signed nanoseconds that others count in. */
+	/* Years beyond 2200 do not fit into signed nanoseconds, which callers use. */
 	if (json->failed || sample.realtime_ns > INT64_MAX || sample.monotonic_ns > INT64_MAX)
-		return wrong(reader, "a time that is none");
+		return set_wrong(reader, "invalid time");
 	if (rd_grow(&manifest->samples, &manifest->cap_samples, manifest->n_samples + 1, sizeof(sample)) < 0)
-		return wrong(reader, "no memory for it");
+		return set_wrong(reader, "no memory for the manifest");
 	manifest->samples[manifest->n_samples++] = sample;
 	return true;
 }
 
-/* `before`: the hash of all that stands before this member. */
+/* `before`: the hash of all bytes before this member. */
 static bool read_top(struct reader *reader, const char *name, uint64_t before)
 {
 	struct rd_json *json = &reader->json;
@@ -349,13 +350,15 @@ static bool read_top(struct reader *reader, const char *name, uint64_t before)
 
 	if (strcmp(name, "schema") == 0) {
 		reader->schema = rd_json_text(json, &text) && strcmp(text.data, RD_BUNDLE_SCHEMA) == 0;
-		return reader->schema ? true : wrong(reader, "its schema is not " RD_BUNDLE_SCHEMA);
+		return reader->schema ? true : set_wrong(reader, "schema is not " RD_BUNDLE_SCHEMA);
 	}
 	if (strcmp(name, "byte_order") == 0) {
 		const char *ours = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "little" : "big";
 
 		ok = rd_json_text(json, &text);
-		return ok && strcmp(text.data, ours) != 0 ? wrong(reader, "recorded in the other byte order") : ok;
+		return ok && strcmp(text.data, ours) != 0 ?
+			       set_wrong(reader, "recorded on a host with the opposite byte order") :
+			       ok;
 	}
 	if (strcmp(name, "hostname") == 0 && !reader->manifest->hostname) {
 		ok = rd_json_text(json, &text);
@@ -364,7 +367,7 @@ static bool read_top(struct reader *reader, const char *name, uint64_t before)
 	}
 	if (strcmp(name, "samples") == 0) {
 		if (reader->manifest->n_samples)
-			return wrong(reader, "it has samples twice");
+			return set_wrong(reader, "duplicate 'samples'");
 		for (rd_json_enter(json, '['); rd_json_element(json);)
 			if (!read_sample(reader))
 				return false;
@@ -372,7 +375,8 @@ static bool read_top(struct reader *reader, const char *name, uint64_t before)
 	}
 	if (strcmp(name, "hash") == 0) {
 		ok = read_hash(reader, &text, &recorded);
-		return ok && recorded != before ? wrong(reader, "damaged: its hash is not the one at its end") : ok;
+		return ok && recorded != before ? set_wrong(reader, "damaged: hash differs from the one at its end") :
+						  ok;
 	}
 	return rd_json_skip(json);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* manifest.json: what was asked when a bundle was recorded, when, and what was answered that no file can hold. */
+/* manifest.json: the recorded requests, their times, and replies that no file can hold. */
 #ifndef RD_BUNDLE_MANIFEST_H
 #define RD_BUNDLE_MANIFEST_H
 
@@ -12,7 +12,7 @@ struct rd_sample {
 };
 
 struct rd_manifest {
-	char *hostname; /* NULL: it has none */
+	char *hostname; /* NULL: not recorded */
 	struct rd_sample *samples;
 	size_t n_samples, cap_samples;
 };
@@ -20,14 +20,14 @@ struct rd_manifest {
 void rd_manifest_deinit(struct rd_manifest *manifest);
 
 /*
- * Reads a manifest and puts what it says of paths into the tree below `top`, in root/ and tNNN/root/. Files whose hash it
- * has are held against it, for which the lazy ones are read from `dir` (its fd -1: there are none). -EBADMSG if it is no manifest, or
- * says what the tree does not bear out.
+ * Reads a manifest and adds its facts about paths to the tree below `top`, in root/ and tNNN/root/. Verifies files that have a
+ * hash; lazy ones are read from `dir` for this (its fd is -1 if there are none). -EBADMSG if it is not a manifest, or contradicts
+ * the tree.
  */
 int rd_manifest_read(const struct rd_bytes *json, struct rd_tree *tree, uint32_t top, const struct rd_folder *dir,
 		     struct rd_manifest *ret, struct rd_err *err);
 
-/* Where the facts of a sample stand: "root" and "nl", or "t004/root" and "t004/nl". `buf` has 16 bytes. */
+/* The directory of a sample: "root" and "nl", or "t004/root" and "t004/nl". `buf` has 16 bytes. */
 const char *rd_sample_folder(size_t sample, const char *name, char *buf);
 
 /* The words for enum rd_ask in a manifest. */

@@ -8,8 +8,8 @@
 
 #define READ_SIZE ((size_t)64 << 10)
 #define TAR_BLOCK 512
-/* What holds a tree of the largest size: with each member go its header and the padding behind its bytes. One name may come
- * again and again, and what stands in headers is in no tree. */
+/* Limits of an archive that contains a tree of the maximum size: each member has a header and padding. They also limit duplicate
+ * names and headers, which are not part of the tree. */
 #define MEMBERS_MAX RD_TREE_NODES_MAX
 #define UNPACKED_MAX (RD_TREE_BYTES_MAX + 2 * TAR_BLOCK * MEMBERS_MAX)
 
@@ -36,11 +36,11 @@ static int damaged(struct archive *archive, const char *name, struct rd_err *err
 	const char *why = rd_libarchive.archive_error_string(archive);
 
 	if (rd_libarchive.archive_errno(archive) == ENOMEM)
-		return rd_err_set(err, ENOMEM, name, "no memory to read it");
-	return rd_err_set(err, EBADMSG, name, "not a whole tar archive: %s", why ? why : "damaged data");
+		return rd_err_set(err, ENOMEM, name, "no memory to read the archive");
+	return rd_err_set(err, EBADMSG, name, "not a complete tar archive: %s", why ? why : "damaged data");
 }
 
-/* Only the filter whose magic is there is asked for: a file must not choose what parses it. */
+/* Enables only the filter of the magic: the file must not select other parsers. */
 static int open_archive(int fd, const char *name, struct archive *archive, struct rd_err *err)
 {
 	uint8_t head[8] = { 0 };
@@ -49,10 +49,10 @@ static int open_archive(int fd, const char *name, struct archive *archive, struc
 	if (n < 0)
 		return rd_err_set(err, errno, name, "cannot read");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(packings); i++)
-		/* ARCHIVE_WARN: libarchive was built without it and would run a program of that name instead. */
+		/* ARCHIVE_WARN: libarchive was built without this filter, and would run the program of that name instead. */
 		if (memcmp(head, packings[i].magic, packings[i].size) == 0 &&
 		    (*packings[i].support)(archive) != ARCHIVE_OK)
-			return rd_err_set(err, ENOTSUP, name, "this libarchive cannot unpack it");
+			return rd_err_set(err, ENOTSUP, name, "this libarchive does not support its compression");
 	if (rd_libarchive.archive_read_support_format_tar(archive) != ARCHIVE_OK ||
 	    rd_libarchive.archive_read_open_fd(archive, fd, READ_SIZE) != ARCHIVE_OK)
 		return damaged(archive, name, err);
@@ -66,20 +66,20 @@ static int read_member(struct archive *archive, const char *name, size_t claimed
 	la_ssize_t n;
 
 	if (claimed > RD_TREE_FILE_MAX)
-		return rd_err_set(err, EFBIG, name, "a file of %zu bytes is above the limit of %zu", claimed,
+		return rd_err_set(err, EFBIG, name, "a file of %zu bytes exceeds the limit of %zu", claimed,
 				  RD_TREE_FILE_MAX);
 	bytes.data = malloc(claimed + 1);
 	if (!bytes.data)
-		return rd_err_set(err, ENOMEM, name, "no memory to read it");
+		return rd_err_set(err, ENOMEM, name, "no memory to read the archive");
 	while (bytes.size < claimed) {
 		n = rd_libarchive.archive_read_data(archive, bytes.data + bytes.size, claimed - bytes.size);
 		if (n < 0)
 			return damaged(archive, name, err);
 		if (n == 0)
-			return rd_err_set(err, EBADMSG, name, "not a whole tar archive: a file ends early");
+			return rd_err_set(err, EBADMSG, name, "not a complete tar archive: a file is truncated");
 		bytes.size += n;
 	}
-	/* The end has to be asked for: only then libarchive steps over the padding behind the file. */
+	/* Read to the end: only then libarchive skips the padding after the file. */
 	if (rd_libarchive.archive_read_data(archive, bytes.data + bytes.size, 1) != 0)
 		return damaged(archive, name, err);
 	bytes.data[bytes.size] = '\0';
@@ -91,12 +91,12 @@ static int read_member(struct archive *archive, const char *name, size_t claimed
 static int bad_member(const char *name, const char *member, int r, struct rd_err *err)
 {
 	if (r == -EFBIG)
-		return rd_err_set(err, EFBIG, name, "holds more than %zu files or %zu MB", MEMBERS_MAX,
+		return rd_err_set(err, EFBIG, name, "contains more than %zu files or %zu MB", MEMBERS_MAX,
 				  RD_TREE_BYTES_MAX >> 20);
 	if (r == -ENOMEM)
-		return rd_err_set(err, ENOMEM, name, "no memory to read it");
-	return rd_err_set(err, EBADMSG, name, "holds \"%s\", which no bundle may",
-			  member ? member : "(a name of no charset)");
+		return rd_err_set(err, ENOMEM, name, "no memory to read the archive");
+	return rd_err_set(err, EBADMSG, name, "not a bundle: contains '%s', which is not allowed",
+			  member ? member : "(name in an unknown charset)");
 }
 
 static int take_link(struct archive_entry *entry, struct rd_tree *tree, uint32_t node)
@@ -127,7 +127,7 @@ static int take_member(struct archive *archive, struct archive_entry *entry, con
 	if (r < 0)
 		return bad_member(name, path, r, err);
 	was = rd_tree_node(tree, node)->type;
-	/* Twice the same name: which of them is meant would be up to the reader. */
+	/* A duplicate name: readers would differ in which of them they use. */
 	if (was != RD_NODE_NONE && (was != RD_NODE_DIR || type != AE_IFDIR))
 		return bad_member(name, path, -EBADMSG, err);
 	if (type == AE_IFDIR) {
@@ -158,7 +158,7 @@ int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd
 		return r;
 	archive = rd_libarchive.archive_read_new();
 	if (!archive)
-		return rd_err_set(err, ENOMEM, name, "no memory to read it");
+		return rd_err_set(err, ENOMEM, name, "no memory to read the archive");
 	r = open_archive(fd, name, archive, err);
 	if (r < 0)
 		return r;
@@ -168,7 +168,7 @@ int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd
 		r = rd_libarchive.archive_read_next_header(archive, &entry);
 		if (r == ARCHIVE_EOF)
 			break;
-		/* A warning is about what we do not use, such as a name's charset; ARCHIVE_RETRY is a header whose sum is wrong. */
+		/* Warnings concern features that we do not use, such as charsets of names; ARCHIVE_RETRY: a wrong header checksum. */
 		if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
 			return damaged(archive, name, err);
 		if (members++ == MEMBERS_MAX || rd_libarchive.archive_filter_bytes(archive, 0) > (int64_t)UNPACKED_MAX)
@@ -178,8 +178,8 @@ int rd_bundle_read_tar(int fd, const char *name, struct rd_tree *tree, struct rd
 			return r;
 		behind = rd_libarchive.archive_filter_bytes(archive, 0);
 	}
-	/* libarchive takes the end of the bytes for the end of the archive, which is a block of zeros. */
+	/* libarchive also accepts the end of the file as end of the archive; a complete archive ends in a block of zeros. */
 	if (rd_libarchive.archive_filter_bytes(archive, 0) - behind < TAR_BLOCK)
-		return rd_err_set(err, EBADMSG, name, "not a whole tar archive: it has no end");
+		return rd_err_set(err, EBADMSG, name, "not a complete tar archive: end-of-archive block is missing");
 	return 0;
 }

@@ -7,8 +7,8 @@
 
 #define DEPTH_MAX 32
 #define TEXT_MAX 65536
-/* A byte that is no part of UTF-8, 0x80 to 0xff, is \udc80 to \udcff, as Python's surrogateescape has it: names of files and
- * interfaces are bytes, and have to be the same when they are read again. */
+/* An invalid UTF-8 byte, 0x80 to 0xff, is encoded as \udc80 to \udcff, like Python's surrogateescape: names of files and
+ * interfaces are bytes, and must be the same when they are read back. */
 #define BARE_BYTE 0xdc80
 
 void rd_json_init(struct rd_json *json, const void *data, size_t size)
@@ -50,7 +50,7 @@ bool rd_json_enter(struct rd_json *json, char bracket)
 	return take(json, bracket);
 }
 
-/* At the next of what was entered; false at its end. */
+/* Goes to the next member or element; false at the end. */
 static bool advance(struct rd_json *json, char closing)
 {
 	if (json->failed)

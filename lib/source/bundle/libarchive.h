@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libarchive, loaded when an archive or a packed kernel module is really read. It brings an XML parser, Unicode tables and a
- * C++ library along.
+ * libarchive, loaded only if an archive or a compressed kernel module is read: it depends on an XML parser, Unicode tables and a
+ * C++ library.
  */
 #ifndef RD_SOURCE_LIBARCHIVE_H
 #define RD_SOURCE_LIBARCHIVE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A recorded host. What it is made of stands in rdmadiag-bundle(5). */
+/* A recorded host. The format is described in rdmadiag-bundle(5). */
 #include "source/bundle/bundle-manifest.h"
 #include "source/bundle/bundle.h"
 #include "source/opener/opener.h"
@@ -20,9 +20,9 @@ struct bundle {
 	struct rd_tree *tree;
 	struct rd_manifest manifest; /* without samples: a bare tree */
 	struct rd_folder dir;	     /* of lazy files */
-	char *path;		     /* as it was named */
-	uint32_t top;		     /* the folder that holds all */
-	uint32_t root, nl;	     /* nl 0: there is none */
+	char *path;		     /* as given by the user */
+	uint32_t top;		     /* the directory that contains everything */
+	uint32_t root, nl;	     /* nl 0: no netlink replies */
 	size_t sample;
 };
 
@@ -31,34 +31,34 @@ static struct bundle *bundle_of(struct rd_source *src)
 	return (struct bundle *)src;
 }
 
-static int find(struct bundle *bundle, const char *path, bool follow, uint32_t *ret, struct rd_err *err)
+static int find_node(struct bundle *bundle, const char *path, bool follow, uint32_t *ret, struct rd_err *err)
 {
 	int r = rd_tree_resolve(bundle->tree, bundle->root, path, follow, ret);
 
 	if (r == -EBADMSG)
-		return rd_err_set(err, EBADMSG, path, "a link on the way leads out of the bundle");
-	return r < 0 ? rd_err_set(err, -r, path, "the bundle says") : 0;
+		return rd_err_set(err, EBADMSG, path, "a link in the path points outside the bundle");
+	return r < 0 ? rd_err_set(err, -r, path, "in the bundle") : 0;
 }
 
 static int bundle_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
 	struct bundle *bundle = bundle_of(src);
 	uint32_t node;
-	int r = find(bundle, path, true, &node, err);
+	int r = find_node(bundle, path, true, &node, err);
 
 	if (r < 0)
 		return r;
 	if (!rd_tree_node(bundle->tree, node)->lazy)
 		return rd_node_read(bundle->tree, node, path, ret, err);
 	r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, node, ret);
-	return r < 0 ? rd_err_set(err, -r, path, "cannot read it in the bundle") : 0;
+	return r < 0 ? rd_err_set(err, -r, path, "cannot read in the bundle") : 0;
 }
 
 static int bundle_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
 {
 	struct bundle *bundle = bundle_of(src);
 	uint32_t node;
-	int r = find(bundle, path, true, &node, err);
+	int r = find_node(bundle, path, true, &node, err);
 
 	return r < 0 ? r : rd_node_list(bundle->tree, node, path, !bundle->manifest.n_samples, ret, err);
 }
@@ -67,7 +67,7 @@ static int bundle_read_link(struct rd_source *src, const char *path, char **ret,
 {
 	struct bundle *bundle = bundle_of(src);
 	uint32_t node;
-	int r = find(bundle, path, false, &node, err);
+	int r = find_node(bundle, path, false, &node, err);
 
 	return r < 0 ? r : rd_node_link(bundle->tree, node, path, ret, err);
 }
@@ -76,7 +76,7 @@ static int bundle_stat_rdev(struct rd_source *src, const char *path, uint64_t *r
 {
 	struct bundle *bundle = bundle_of(src);
 	uint32_t node;
-	int r = find(bundle, path, true, &node, err);
+	int r = find_node(bundle, path, true, &node, err);
 
 	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_ASK_RDEV, ret, err);
 }
@@ -85,7 +85,7 @@ static int bundle_stat_ino(struct rd_source *src, const char *path, uint64_t *re
 {
 	struct bundle *bundle = bundle_of(src);
 	uint32_t node;
-	int r = find(bundle, path, true, &node, err);
+	int r = find_node(bundle, path, true, &node, err);
 
 	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_ASK_INO, ret, err);
 }
@@ -94,23 +94,23 @@ static int bundle_stat_mode(struct rd_source *src, const char *path, uint64_t *r
 {
 	struct bundle *bundle = bundle_of(src);
 	uint32_t node;
-	int r = find(bundle, path, true, &node, err);
+	int r = find_node(bundle, path, true, &node, err);
 
 	return r < 0 ? r : rd_node_number(bundle->tree, node, path, RD_ASK_MODE, ret, err);
 }
 
-/* The recorded request, then its answer. */
-static int split_answer(const struct rd_bytes *file, const void *request, size_t size, const char *path,
-			struct rd_bytes *ret, struct rd_err *err)
+/* The file contains the recorded request, then its reply. */
+static int split_reply(const struct rd_bytes *file, const void *request, size_t size, const char *path,
+		       struct rd_bytes *ret, struct rd_err *err)
 {
 	size_t whole = NLMSG_ALIGN(size);
 
 	if (file->size < whole || memcmp(file->data, request, size) != 0)
-		return rd_err_set(err, ENOENT, path, "the bundle has no answer to this request");
+		return rd_err_set(err, ENOENT, path, "the bundle has no reply to this request");
 	if (!rd_nlmsgs_sound(file->data + whole, file->size - whole))
-		return rd_err_set(err, EBADMSG, path, "a message in the bundle is cut short");
+		return rd_err_set(err, EBADMSG, path, "truncated message in the bundle");
 	if (rd_bytes_copy(file->data + whole, file->size - whole, ret) < 0)
-		return rd_err_set(err, ENOMEM, path, "no memory for the answer");
+		return rd_err_set(err, ENOMEM, path, "no memory for the reply");
 	return 0;
 }
 
@@ -130,17 +130,17 @@ static int bundle_netlink(struct rd_source *src, int protocol, const void *reque
 	snprintf(path, sizeof(path), "/%s", name);
 	r = bundle->nl ? rd_tree_resolve(bundle->tree, bundle->nl, path, false, &at) : -ENOENT;
 	if (r < 0)
-		return rd_err_set(err, ENOENT, path, "the bundle has no answer to this request");
+		return rd_err_set(err, ENOENT, path, "the bundle has no reply to this request");
 	node = rd_tree_node(bundle->tree, at);
 	if (node->more && node->more->code[RD_ASK_READ])
-		return rd_err_set(err, node->more->code[RD_ASK_READ], path, "when it was recorded");
+		return rd_err_set(err, node->more->code[RD_ASK_READ], path, "recorded error");
 	if (node->lazy)
 		r = rd_bundle_read_lazy(&bundle->dir, bundle->tree, at, &file);
 	else
 		r = rd_node_read(bundle->tree, at, path, &file, NULL);
 	if (r < 0)
-		return rd_err_set(err, -r, path, "cannot read it in the bundle");
-	return split_answer(&file, request, size, path, ret, err);
+		return rd_err_set(err, -r, path, "cannot read in the bundle");
+	return split_reply(&file, request, size, path, ret, err);
 }
 
 static int bundle_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
@@ -148,7 +148,7 @@ static int bundle_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg
 	(void)src;
 	(void)fn;
 	(void)arg;
-	return rd_err_set(err, ENODATA, "events", "the bundle has none");
+	return rd_err_set(err, ENODATA, "events", "not recorded in a bundle");
 }
 
 static uint64_t bundle_now(struct rd_source *src, int clock)
@@ -157,7 +157,7 @@ static uint64_t bundle_now(struct rd_source *src, int clock)
 	const struct rd_sample *sample;
 
 	if (!bundle->manifest.n_samples)
-		return 0; /* nobody wrote down when a bare tree was copied */
+		return 0; /* the time when a bare tree was copied is unknown */
 	sample = &bundle->manifest.samples[bundle->sample];
 	return clock == CLOCK_REALTIME ? sample->realtime_ns : sample->monotonic_ns;
 }
@@ -196,7 +196,7 @@ static uint32_t child(struct bundle *bundle, uint32_t dir, const char *name)
 	return rd_tree_child(bundle->tree, dir, name, strlen(name));
 }
 
-/* The one member of a directory, if it is one and a directory itself; 0 otherwise. */
+/* The only member of a directory, if it is a directory itself; 0 otherwise. */
 static uint32_t only_folder(struct bundle *bundle, uint32_t dir)
 {
 	uint32_t first = rd_tree_node(bundle->tree, dir)->child;
@@ -206,7 +206,7 @@ static uint32_t only_folder(struct bundle *bundle, uint32_t dir)
 	return first;
 }
 
-/* Links are facts, but none may lead out of the tree, whoever follows them. */
+/* Links are recorded facts, but none may point outside the tree. */
 static int check_links(struct bundle *bundle, uint32_t dir, size_t depth, const char *name, struct rd_err *err)
 {
 	for (uint32_t i = rd_tree_node(bundle->tree, dir)->child; i; i = rd_tree_node(bundle->tree, i)->next) {
@@ -214,7 +214,7 @@ static int check_links(struct bundle *bundle, uint32_t dir, size_t depth, const 
 		int r = 0;
 
 		if (node->type == RD_NODE_LINK && !rd_link_stays((const char *)node->data, depth))
-			return rd_err_set(err, EBADMSG, name, "holds the link \"%s\", which leads out of it",
+			return rd_err_set(err, EBADMSG, name, "not a bundle: the link '%s' points outside it",
 					  node->name);
 		if (node->type == RD_NODE_DIR)
 			r = check_links(bundle, i, depth + 1, name, err);
@@ -224,7 +224,7 @@ static int check_links(struct bundle *bundle, uint32_t dir, size_t depth, const 
 	return 0;
 }
 
-static int take_manifest(struct bundle *bundle, uint32_t at, const char *name, struct rd_err *err)
+static int read_manifest(struct bundle *bundle, uint32_t at, const char *name, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err what = { 0 };
@@ -235,12 +235,12 @@ static int take_manifest(struct bundle *bundle, uint32_t at, const char *name, s
 	else
 		r = rd_node_read(bundle->tree, at, "manifest.json", &bytes, NULL);
 	if (r < 0)
-		return rd_err_set(err, -r, name, "cannot read manifest.json in it");
+		return rd_err_set(err, -r, name, "cannot read its manifest.json");
 	r = rd_manifest_read(&bytes, bundle->tree, bundle->top, &bundle->dir, &bundle->manifest, &what);
 	return r < 0 ? rd_err_set(err, -r, name, "%s: %s", what.object, what.message) : 0;
 }
 
-/* The name that the manifest has, where the file that it is from is not there. */
+/* Adds the host name of the manifest if the file of the host name is missing. */
 static int add_hostname(struct bundle *bundle)
 {
 	const char *name = bundle->manifest.hostname;
@@ -269,14 +269,14 @@ static uint32_t sample_folder(struct bundle *bundle, size_t sample, const char *
 
 static int take_bundle(struct bundle *bundle, const char *name, struct rd_err *err)
 {
-	int r = take_manifest(bundle, child(bundle, bundle->top, "manifest.json"), name, err);
+	int r = read_manifest(bundle, child(bundle, bundle->top, "manifest.json"), name, err);
 
 	if (r < 0)
 		return r;
 	bundle->root = child(bundle, bundle->top, "root");
 	bundle->nl = child(bundle, bundle->top, "nl");
 	if (!bundle->root)
-		return rd_err_set(err, EBADMSG, name, "a bundle without root/");
+		return rd_err_set(err, EBADMSG, name, "not a bundle: no directory root/");
 	r = check_links(bundle, bundle->root, 0, name, err);
 	for (size_t sample = 1; !r && sample < bundle->manifest.n_samples; sample++) {
 		uint32_t folder = sample_folder(bundle, sample, "root");
@@ -284,12 +284,12 @@ static int take_bundle(struct bundle *bundle, const char *name, struct rd_err *e
 		r = folder ? check_links(bundle, folder, 0, name, err) : 0;
 	}
 	if (!r && add_hostname(bundle) < 0)
-		return rd_err_set(err, ENOMEM, name, "no memory for it");
+		return rd_err_set(err, ENOMEM, name, "no memory for the bundle");
 	return r;
 }
 
-/* Finds out what it is that the tree holds. */
-static int look_around(struct bundle *bundle, const char *name, struct rd_err *err)
+/* Detects whether the tree is a bundle or a bare copy of sysfs. */
+static int detect_layout(struct bundle *bundle, const char *name, struct rd_err *err)
 {
 	if (!child(bundle, bundle->top, "manifest.json") && !is_host(bundle, bundle->top))
 		bundle->top = only_folder(bundle, bundle->top);
@@ -297,11 +297,11 @@ static int look_around(struct bundle *bundle, const char *name, struct rd_err *e
 		return take_bundle(bundle, name, err);
 	bundle->root = bundle->top;
 	if (!is_host(bundle, bundle->root))
-		return rd_err_set(err, EBADMSG, name, "neither a bundle nor a tree that holds sys/");
+		return rd_err_set(err, EBADMSG, name, "not a bundle: no manifest.json, and no directory sys/ or proc/");
 	return check_links(bundle, bundle->root, 0, name, err);
 }
 
-/* An XML file stands for a host of which nothing else is known. */
+/* An XML file is a host of which nothing else is known. */
 static int take_xml(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
 {
 	_cleanup_free_ uint8_t *data = malloc(RD_SOURCE_XML_MAX + 1);
@@ -311,17 +311,17 @@ static int take_xml(struct bundle *bundle, int fd, const char *name, struct rd_e
 	int r;
 
 	if (!data)
-		return rd_err_set(err, ENOMEM, name, "no memory to read it");
+		return rd_err_set(err, ENOMEM, name, "no memory to read the file");
 	while ((n = pread(fd, data + size, RD_SOURCE_XML_MAX + 1 - size, size)) > 0)
 		size += n;
 	if (n < 0)
 		return rd_err_set(err, errno, name, "cannot read");
 	if (size > RD_SOURCE_XML_MAX)
-		return rd_err_set(err, EFBIG, name, "an XML file of more than %zu bytes", RD_SOURCE_XML_MAX);
+		return rd_err_set(err, EFBIG, name, "XML file exceeds the limit of %zu bytes", RD_SOURCE_XML_MAX);
 	r = rd_tree_enter(bundle->tree, RD_TREE_TOP, &RD_SOURCE_NCCL_XML[1], &node);
 	if (!r)
 		r = rd_tree_set(bundle->tree, node, RD_NODE_FILE, data, size);
-	return r < 0 ? rd_err_set(err, -r, name, "cannot keep it") : 0;
+	return r < 0 ? rd_err_set(err, -r, name, "cannot store the file") : 0;
 }
 
 static bool is_xml(int fd)
@@ -336,17 +336,17 @@ static bool is_xml(int fd)
 	return n > 0 && *at == '<';
 }
 
-static int fill(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
+static int read_contents(struct bundle *bundle, int fd, const char *name, struct rd_err *err)
 {
 	struct stat st;
 	int r;
 
 	if (fstat(fd, &st) < 0)
-		return rd_err_set(err, errno, name, "cannot look at it");
+		return rd_err_set(err, errno, name, "cannot stat");
 	if (S_ISDIR(st.st_mode)) {
 		bundle->dir.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 		if (bundle->dir.fd < 0)
-			return rd_err_set(err, errno, name, "cannot keep it open");
+			return rd_err_set(err, errno, name, "cannot duplicate the file descriptor");
 		r = rd_bundle_index_dir(&bundle->dir, bundle->tree, err);
 	} else if (!S_ISREG(st.st_mode)) {
 		return rd_err_set(err, EBADMSG, name, "neither a directory nor a tar archive");
@@ -355,7 +355,7 @@ static int fill(struct bundle *bundle, int fd, const char *name, struct rd_err *
 	} else {
 		r = rd_bundle_read_tar(fd, name, bundle->tree, err);
 	}
-	return r < 0 ? r : look_around(bundle, name, err);
+	return r < 0 ? r : detect_layout(bundle, name, err);
 }
 
 int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_err *err)
@@ -373,11 +373,11 @@ int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_er
 		if (bundle)
 			free(bundle->path);
 		free(bundle);
-		return rd_err_set(err, ENOMEM, path, "no memory for it");
+		return rd_err_set(err, ENOMEM, path, "no memory for the bundle");
 	}
 	bundle->src.ops = &bundle_ops;
 	bundle->dir = (struct rd_folder){ -1, bundle->path };
-	r = fill(bundle, fd, path, err);
+	r = read_contents(bundle, fd, path, err);
 	if (r < 0) {
 		bundle_close(&bundle->src);
 		return r;
@@ -388,7 +388,7 @@ int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_er
 
 static int overlay(struct bundle *bundle, uint32_t from, uint32_t to, size_t depth);
 
-/* Bytes of a lazy file are found by its place, and the place is now another. */
+/* The bytes of a lazy file are found by its path, which changes here: so they are read now. */
 static int take_lazy(struct bundle *bundle, uint32_t from, uint32_t to)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
@@ -397,7 +397,7 @@ static int take_lazy(struct bundle *bundle, uint32_t from, uint32_t to)
 	return r < 0 ? r : rd_tree_set(bundle->tree, to, RD_NODE_FILE, bytes.data, bytes.size);
 }
 
-/* What was answered anew takes the place of what was answered before; other answers stay. */
+/* New replies replace old ones; other replies stay. */
 static void overlay_more(struct rd_node_more *above, struct rd_node_more *below)
 {
 	for (enum rd_ask ask = 0; ask < RD_ASKS; ask++) {
@@ -420,7 +420,7 @@ static void overlay_more(struct rd_node_more *above, struct rd_node_more *below)
 	}
 }
 
-/* What a later sample says of a path takes the place of what was said before. */
+/* Facts of a path in a later sample replace those of the earlier one. */
 static int overlay_node(struct bundle *bundle, uint32_t from, uint32_t to_dir, size_t depth)
 {
 	struct rd_node *above, *below;
@@ -431,7 +431,7 @@ static int overlay_node(struct bundle *bundle, uint32_t from, uint32_t to_dir, s
 		return r;
 	above = rd_tree_node(bundle->tree, from);
 	below = rd_tree_node(bundle->tree, to);
-	/* That these can be read now is said by no answer but their bytes. */
+	/* Their presence is the only record that they can be read now. */
 	if (above->type == RD_NODE_FILE && below->more)
 		below->more->code[RD_ASK_READ] = 0;
 	if (above->type == RD_NODE_LINK && below->more)
@@ -471,7 +471,7 @@ static int bundle_next(struct rd_source *src, struct rd_err *err)
 	int r = 0;
 
 	if (bundle->sample + 1 >= bundle->manifest.n_samples)
-		return rd_err_set(err, ENODATA, "bundle", "it has no more samples");
+		return rd_err_set(err, ENODATA, "bundle", "no more samples");
 	bundle->sample++;
 	folder = sample_folder(bundle, bundle->sample, "root");
 	if (folder)
@@ -479,5 +479,5 @@ static int bundle_next(struct rd_source *src, struct rd_err *err)
 	folder = sample_folder(bundle, bundle->sample, "nl");
 	if (!r && folder && bundle->nl)
 		r = overlay(bundle, folder, bundle->nl, 0);
-	return r < 0 ? rd_err_set(err, -r, "bundle", "sample %zu does not fit the one before", bundle->sample) : 0;
+	return r < 0 ? rd_err_set(err, -r, "bundle", "sample %zu contradicts the previous one", bundle->sample) : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A tree asked like a host. */
+/* Serves requests from a tree. */
 #include "source/bundle/tree.h"
 
 #include <errno.h>
@@ -7,16 +7,16 @@
 
 #include "base/memory.h"
 
-static int absent(int code, const char *path, struct rd_err *err)
+static int set_absent(int code, const char *path, struct rd_err *err)
 {
-	return rd_err_set(err, code, path, "the bundle says");
+	return rd_err_set(err, code, path, "in the bundle");
 }
 
 static int was_refused(const struct rd_node *node, enum rd_ask ask, const char *path, struct rd_err *err)
 {
 	if (!node->more || !node->more->code[ask])
 		return 0;
-	return rd_err_set(err, node->more->code[ask], path, "when it was recorded");
+	return rd_err_set(err, node->more->code[ask], path, "recorded error");
 }
 
 int rd_node_read(struct rd_tree *tree, uint32_t at, const char *path, struct rd_bytes *ret, struct rd_err *err)
@@ -27,9 +27,9 @@ int rd_node_read(struct rd_tree *tree, uint32_t at, const char *path, struct rd_
 	if (r < 0)
 		return r;
 	if (node->type != RD_NODE_FILE)
-		return absent(node->type == RD_NODE_DIR ? EISDIR : ENOENT, path, err);
+		return set_absent(node->type == RD_NODE_DIR ? EISDIR : ENOENT, path, err);
 	if (rd_bytes_copy(node->data, node->size, ret) < 0)
-		return rd_err_set(err, ENOMEM, path, "no memory for its bytes");
+		return rd_err_set(err, ENOMEM, path, "no memory for the file");
 	return 0;
 }
 
@@ -43,17 +43,17 @@ int rd_node_list(struct rd_tree *tree, uint32_t at, const char *path, bool whole
 	if (r < 0)
 		return r;
 	if (node->type != RD_NODE_DIR)
-		return absent(node->type == RD_NODE_NONE ? ENOENT : ENOTDIR, path, err);
+		return set_absent(node->type == RD_NODE_NONE ? ENOENT : ENOTDIR, path, err);
 	if (more && more->has_names)
 		r = rd_names_copy(&more->names, ret);
 	else if (whole || (more && more->asked[RD_ASK_LIST]))
 		rd_tree_names(tree, at, ret);
 	else
-		return absent(ENOENT, path, err);
-	return r < 0 ? rd_err_set(err, ENOMEM, path, "no memory for its names") : 0;
+		return set_absent(ENOENT, path, err);
+	return r < 0 ? rd_err_set(err, ENOMEM, path, "no memory for the names") : 0;
 }
 
-/* Of a node whose kind nobody asked for: whether any answer about it shows that there was something. */
+/* For a node of unknown type: whether any recorded reply shows that it existed. */
 static bool was_there(const struct rd_node *node)
 {
 	for (size_t ask = 0; node->more && ask < RD_ASKS; ask++)
@@ -73,7 +73,7 @@ int rd_node_link(struct rd_tree *tree, uint32_t at, const char *path, char **ret
 	if (!target && node->type == RD_NODE_LINK)
 		target = (const char *)node->data;
 	if (!target)
-		return absent(was_there(node) ? EINVAL : ENOENT, path, err);
+		return set_absent(was_there(node) ? EINVAL : ENOENT, path, err);
 	*ret = rd_dup(target);
 	return 0;
 }
@@ -98,9 +98,9 @@ int rd_node_number(struct rd_tree *tree, uint32_t at, const char *path, enum rd_
 		*ret = *rd_node_value(node->more, ask);
 		return 0;
 	}
-	/* No archive holds devices: what is there is none. Inode numbers and modes are not kept in one. */
+	/* An archive contains no devices, so an existing file is none. It does not store inode numbers and modes. */
 	if (ask != RD_ASK_RDEV || (node->type != RD_NODE_FILE && node->type != RD_NODE_DIR))
-		return absent(ENOENT, path, err);
+		return set_absent(ENOENT, path, err);
 	*ret = 0;
 	return 0;
 }

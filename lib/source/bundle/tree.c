@@ -9,7 +9,7 @@
 
 #define BLOCK_SIZE ((size_t)64 << 10)
 
-/* Memory that is given back all at once. */
+/* Memory that is freed all at once. */
 struct block {
 	struct block *next;
 	size_t used, size;
@@ -37,7 +37,7 @@ static void *tree_alloc(struct rd_tree *tree, size_t size)
 		if (!block)
 			return NULL;
 		*block = (struct block){ .next = tree->blocks, .size = room };
-		/* A large one stands behind the one that still has room. */
+		/* A large block is inserted after the current one, which still has space. */
 		if (tree->blocks && room > BLOCK_SIZE) {
 			block->next = tree->blocks->next;
 			tree->blocks->next = block;
@@ -50,7 +50,7 @@ static void *tree_alloc(struct rd_tree *tree, size_t size)
 	return p;
 }
 
-/* Seeded, so that nobody can make an archive whose names all collide. */
+/* Seeded, so that an archive cannot be crafted in which all names collide. */
 static uint64_t name_hash(const struct rd_tree *tree, uint32_t dir, const char *name, size_t size)
 {
 	uint64_t h = tree->seed ^ (dir * 0x9e3779b97f4a7c15u);
@@ -235,7 +235,7 @@ struct rd_node_more *rd_tree_more(struct rd_tree *tree, uint32_t node)
 	return of->more;
 }
 
-/* What is left to walk: the path as asked for, with the targets of links put in its place. */
+/* The rest of the path to follow, with links replaced by their targets. */
 struct walk {
 	char rest[2 * 4096];
 	size_t links;
@@ -258,7 +258,7 @@ static int walk_link(struct walk *walk, const struct rd_node *link, size_t consu
 	return 0;
 }
 
-/* What is not in a directory whose names could not be read may be there all the same. */
+/* A name that is missing in a directory that could not be listed may exist. */
 static int not_in(const struct rd_node *dir)
 {
 	int code = dir->more ? dir->more->code[RD_ASK_LIST] : 0;
@@ -332,7 +332,7 @@ char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node)
 	return path;
 }
 
-/* `path`: the hash of the directory's. */
+/* `path`: the hash of the path of the directory. */
 static uint64_t shape_below(struct rd_tree *tree, uint32_t dir, uint64_t path)
 {
 	uint64_t sum = 0;

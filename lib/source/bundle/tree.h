@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files, directories and links held in memory by path: what an archive holds, and what a recording gathers. Names are
- * foreign: a path that is absolute or has "..", a file in place of a directory and a tree above the limits are refused.
+ * Files, directories and links in memory, by path: the contents of an archive, or of a recording in progress. Names are
+ * untrusted: an absolute path, a path with "..", a file in place of a directory and a tree above the limits are refused.
  */
 #ifndef RD_TREE_H
 #define RD_TREE_H
 
 #include "source/shared/source.h"
 
-/* Far above what a large host's recording has (about 50,000 files of 30 MB), far below what would hurt the reader: the bytes
- * are what a tree takes in memory, its nodes among it. */
+/* Far above the recording of a large host (about 50,000 files, 30 MB), and harmless for the reader: the bytes are the memory of
+ * a tree including its nodes. */
 #define RD_TREE_NODES_MAX ((size_t)1 << 19)
 #define RD_TREE_FILE_MAX ((size_t)64 << 20)
 #define RD_TREE_BYTES_MAX ((size_t)128 << 20)
 #define RD_TREE_DEPTH_MAX 64
-#define RD_TREE_LINKS_MAX 40 /* on the way to a file, as the kernel has it */
+#define RD_TREE_LINKS_MAX 40 /* links per path lookup, as in the kernel */
 
 enum rd_node_type {
-	RD_NODE_NONE, /* was asked for, and only the errors are known */
+	RD_NODE_NONE, /* was requested; only errors are known */
 	RD_NODE_DIR,
 	RD_NODE_FILE,
 	RD_NODE_LINK,
 };
 
-/* What can be asked about a path. */
+/* Kinds of requests about a path. */
 enum rd_ask {
 	RD_ASK_READ,
 	RD_ASK_LIST,
@@ -34,26 +34,26 @@ enum rd_ask {
 	RD_ASKS,
 };
 
-/* What few nodes have. */
+/* Members that few nodes need. */
 struct rd_node_more {
-	int code[RD_ASKS];	  /* the positive errno that was the answer; 0: none */
-	bool asked[RD_ASKS];	  /* there is an answer */
-	uint64_t rdev, ino, mode; /* where asked, and code is 0 */
-	struct rd_names names;	  /* of a directory whose members are not all in the tree */
+	int code[RD_ASKS];	  /* the positive errno of the reply; 0: no error */
+	bool asked[RD_ASKS];	  /* a reply is recorded */
+	uint64_t rdev, ino, mode; /* valid if asked and code is 0 */
+	struct rd_names names;	  /* of a directory of which not all members are in the tree */
 	bool has_names;
-	char *target; /* of a link that leads out of the tree, which no archive may hold; owned */
+	char *target; /* of a link that points outside the tree, which an archive must not contain; owned */
 };
 
 struct rd_node {
 	char *name;
-	struct rd_node_more *more; /* NULL: nothing */
-	uint8_t *data;		   /* FILE: its bytes; LINK: its target. A NUL stands behind both */
+	struct rd_node_more *more; /* NULL: not needed */
+	uint8_t *data;		   /* FILE: its bytes; LINK: its target; both followed by a NUL */
 	size_t size;
-	uint32_t parent, child, next; /* 0: none; the top is nobody's child */
+	uint32_t parent, child, next; /* 0: none; the top has no parent */
 	enum rd_node_type type;
 	bool lazy;    /* a file whose bytes are still on disk */
 	bool probed;  /* while recording: it is known whether this is a link */
-	bool missing; /* while recording: there is no such thing */
+	bool missing; /* while recording: it does not exist */
 };
 
 struct rd_tree;
@@ -68,48 +68,47 @@ static inline void rd_tree_destroyp(struct rd_tree **tree)
 	rd_tree_destroy(*tree);
 }
 
-/* Good until a node is added. */
+/* Valid until a node is added. */
 struct rd_node *rd_tree_node(struct rd_tree *tree, uint32_t node);
 
-/* The member of a directory; 0 if there is none. */
+/* The member of a directory; 0: not found. */
 uint32_t rd_tree_child(struct rd_tree *tree, uint32_t dir, const char *name, size_t size);
 
-/* The node at a relative path below `dir`, added as RD_NODE_NONE where it is missing; the directories above it become
- * such. -EBADMSG for a path that is no good or leads through a file, -EFBIG above the limits, -ENOMEM. */
+/* The node at a relative path below `dir`, added as RD_NODE_NONE if it is missing; its parents become directories. -EBADMSG for
+ * an invalid path or one through a file, -EFBIG above the limits, -ENOMEM. */
 int rd_tree_enter(struct rd_tree *tree, uint32_t dir, const char *path, uint32_t *ret);
 
 /* Copies bytes into a node (FILE or LINK). -EFBIG above the limits. */
 int rd_tree_set(struct rd_tree *tree, uint32_t node, enum rd_node_type type, const void *data, size_t size);
 
-/* Takes note that bytes are held elsewhere on the tree's account. -EFBIG above the limits. */
+/* Accounts bytes that are allocated elsewhere to the tree. -EFBIG above the limits. */
 int rd_tree_charge(struct rd_tree *tree, size_t size);
 
-/* Room for the rare facts of a node; NULL when out of memory. */
+/* The rarely used members of a node, allocated on demand; NULL: out of memory. */
 struct rd_node_more *rd_tree_more(struct rd_tree *tree, uint32_t node);
 
 /*
- * Follows an absolute path from `top`, links included (that of the last component only if `follow`). -ENOENT, -ENOTDIR,
- * -ELOOP as the kernel has them, -EBADMSG where a link leads out of the tree, and of what is not in a directory that could not be
- * listed the errno of that.
+ * Follows an absolute path from `top`, including links (of the last component only if `follow`). -ENOENT, -ENOTDIR, -ELOOP as in
+ * the kernel, -EBADMSG if a link points outside the tree, and for a missing member of a directory that could not be listed the
+ * errno of listing it.
  */
 int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool follow, uint32_t *ret);
 
-/* The path of a node below `top`, without a leading slash; caller frees. NULL when out of memory. */
+/* The path of a node below `top`, without a leading slash; caller frees. NULL: out of memory. */
 char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node);
 
 /*
- * What is below a directory, as one number: the sum of the rd_hash of each path, which begins with a slash, a NUL, the kind
- * ("d", "f", "l") and a link's target. Bytes of files do not enter into it.
+ * A checksum of the names below a directory: the sum of the rd_hash of each path (with leading slash), a NUL, the type
+ * ("d", "f", "l") and the target of a link. The bytes of files are not included.
  */
 uint64_t rd_tree_shape(struct rd_tree *tree, uint32_t dir);
 
-/* The members of a directory that are more than RD_NODE_NONE, sorted. */
+/* The members of a directory other than RD_NODE_NONE, sorted. */
 void rd_tree_names(struct rd_tree *tree, uint32_t dir, struct rd_names *ret);
 
 /*
- * What a node answers when it is asked, 0 or -errno with `err` filled. `path` is what the caller asked for, `whole` says
- * that what is not in the tree was not there (a bare tree) rather than not asked for (a recording), which matters to
- * listings. Lazy files are not for these.
+ * The reply of a node to a request: 0 or -errno with `err` filled. `path`: as requested by the caller. `whole`: a file that is not
+ * in the tree did not exist (a bare tree), as opposed to not requested (a recording); this matters for listings. Not for lazy files.
  */
 int rd_node_read(struct rd_tree *tree, uint32_t node, const char *path, struct rd_bytes *ret, struct rd_err *err);
 int rd_node_list(struct rd_tree *tree, uint32_t node, const char *path, bool whole, struct rd_names *ret,
@@ -118,11 +117,11 @@ int rd_node_link(struct rd_tree *tree, uint32_t node, const char *path, char **r
 int rd_node_number(struct rd_tree *tree, uint32_t node, const char *path, enum rd_ask ask, uint64_t *ret,
 		   struct rd_err *err);
 
-/* Where the answer to RD_ASK_RDEV, RD_ASK_INO or RD_ASK_MODE is kept; NULL for other requests. */
+/* The member with the reply to RD_ASK_RDEV, RD_ASK_INO or RD_ASK_MODE; NULL for other requests. */
 uint64_t *rd_node_value(struct rd_node_more *more, enum rd_ask ask);
 
-/* Whether a relative link target, standing in a directory `depth` levels below the top, can only lead to places in the
- * tree. Absolute ones do not. */
+/* Whether a relative link target in a directory `depth` levels below the top cannot point outside the tree. False for absolute
+ * targets. */
 bool rd_link_stays(const char *target, size_t depth);
 
 #endif

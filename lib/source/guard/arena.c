@@ -6,10 +6,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define ROOM ((uint64_t)64 << 20) /* a whole check of a large host is a tenth of it */
+#define ROOM ((uint64_t)64 << 20) /* a complete check of a large host needs a tenth of it */
 
 struct rd_arena {
-	_Atomic uint64_t asked, answered; /* ends of the last question, and of the last answer; equal: none is open */
+	_Atomic uint64_t asked,
+		answered; /* ends of the last request and of the last reply; answered >= asked: none is pending */
 	_Atomic bool finished, dismissed;
 	_Alignas(8) uint8_t room[];
 };
@@ -54,7 +55,7 @@ const struct rd_answer *rd_arena_answer(struct rd_arena *arena, const struct rd_
 
 	*answer = *head;
 	if (answer->result >= 0 && answer->size > ROOM - at - sizeof(*answer) - 1) {
-		rd_err_set((struct rd_err *)answer->data, EFBIG, "reading", "an answer of %llu bytes is too long",
+		rd_err_set((struct rd_err *)answer->data, EFBIG, "reading", "reply of %llu bytes is too long",
 			   (unsigned long long)head->size);
 		answer->result = -EFBIG;
 	} else if (answer->result < 0) {

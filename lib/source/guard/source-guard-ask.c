@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guard's children: asking in one, leaving it, and what can be said of one that gave no answer. */
+/* The children of the guard: reading in one, abandoning it, and the reason why it did not reply. */
 #include "source-guard-priv.h"
 
 #include "base/end.h"
@@ -10,15 +10,15 @@
 
 #include "source/shared/netlink.h"
 
-/* Who sleeps over a question is waited for this part of the time that is left: several that hang do not use all of it up. */
+/* A child that sleeps in a request gets this part of the time left: several hanging reads do not use up all of it. */
 #define PATIENCE_PART 8
 #define PATIENCE_LEAST_MS 10
-/* Who is at work, or waits for a processor, this part: another child would not be faster. */
+/* A child that runs, or waits for a CPU, gets this part: another child would not be faster. */
 #define WORK_PART 2
-/* What was given up gets this part of what is left when all else is read. */
+/* Abandoned children get this part of the time that is left when everything else is read. */
 #define SETTLE_PART 2
 #define STEP_MS 25
-/* Called blocked: what slept so long in one piece, and so many times as long as another read took. */
+/* Blocked: slept without interruption for at least this time, and this many times as long as another read took. */
 #define BLOCKED_LEAST_MS 500
 #define BLOCKED_TIMES 8
 
@@ -75,8 +75,8 @@ struct rd_entry *rd_guard_ask_here(struct guard *guard, const struct rd_question
 	return entry;
 }
 
-/* Takes over what the child has written since. Returns the question that it is at; NULL: none. */
-static const struct rd_question *take(struct guard *guard, struct asker *asker)
+/* Takes over the new replies of the child. Returns its pending request; NULL: none. */
+static const struct rd_question *take_replies(struct guard *guard, struct asker *asker)
 {
 	const struct rd_question *question = NULL;
 	const struct rd_answer *answer = NULL;
@@ -110,14 +110,14 @@ static void note_stall(struct guard *guard, size_t i, struct rd_stall *stall, in
 	rd_stalls_add(&guard->stalls, stall);
 }
 
-/* A child that had no memory says nothing about what it read. */
+/* A child that ran out of memory is no evidence against the file it read. */
 static void note_death(struct guard *guard, const struct asker *asker, size_t entry)
 {
 	struct rd_stall stall = { .kind = RD_STALL_DIED };
 
 	if (rd_child_lacked_memory(asker->pid))
 		rd_out_of_memory();
-	note_stall(guard, entry, &stall, ECHILD, "the process that read it died of that");
+	note_stall(guard, entry, &stall, ECHILD, "the reading process died");
 }
 
 static void leave(struct asker *asker)
@@ -128,13 +128,13 @@ static void leave(struct asker *asker)
 
 enum end { END_DONE, END_DEATH, END_GIVEN_UP };
 
-/* A byte, or the end of the stream, has come. */
+/* After a byte, or the end of the stream. */
 static enum end how_it_ended(const struct asker *asker)
 {
 	return rd_arena_finished(asker->arena) ? END_DONE : END_DEATH;
 }
 
-/* Until the child is done, or has been silent too long. */
+/* Waits until the child is done, or has not replied for too long. */
 static enum end follow(const struct guard *guard, struct asker *asker)
 {
 	struct pollfd wait = { .fd = asker->fd, .events = POLLIN };
@@ -172,14 +172,14 @@ static enum end follow(const struct guard *guard, struct asker *asker)
 	}
 }
 
-/* It keeps its question, and may yet answer that. */
+/* The child keeps its request, and may still complete it. */
 static void give_up(struct guard *guard, struct asker *asker)
 {
 	const struct rd_question *question;
 	struct rd_entry *entry;
 
 	rd_arena_dismiss(asker->arena);
-	question = take(guard, asker);
+	question = take_replies(guard, asker);
 	entry = question ? rd_answers_enter(&guard->answers, question) : NULL;
 	if (!entry || guard->n_waiting == RD_WAITING_MAX)
 		return leave(asker);
@@ -201,8 +201,8 @@ static int start(struct guard *guard, struct asker *asker)
 	return r;
 }
 
-/* One child asks what `fn` asks and has no answer yet. Returns whether another is to go on where it ended. */
-static bool ask_on(struct guard *guard, rd_guard_fn *fn, void *arg)
+/* Runs one child for the requests of `fn` without reply. Returns whether another one must continue after it. */
+static bool run_child(struct guard *guard, rd_guard_fn *fn, void *arg)
 {
 	const struct rd_question *question;
 	struct rd_entry *entry;
@@ -223,7 +223,7 @@ static bool ask_on(struct guard *guard, rd_guard_fn *fn, void *arg)
 		give_up(guard, &asker);
 		return guard->n_waiting < RD_WAITING_MAX && rd_guard_left(guard) > 0;
 	}
-	question = take(guard, &asker);
+	question = take_replies(guard, &asker);
 	entry = end == END_DEATH && question ? rd_answers_enter(&guard->answers, question) : NULL;
 	if (entry)
 		note_death(guard, &asker, (size_t)(entry - guard->answers.v));
@@ -231,14 +231,14 @@ static bool ask_on(struct guard *guard, rd_guard_fn *fn, void *arg)
 	return end == END_DEATH && (entry || asker.at > 0) && rd_guard_left(guard) > 0;
 }
 
-/* One that was given up and has said something: true if it is an answer. */
-static bool hear_late(struct guard *guard, size_t i)
+/* Handles output of an abandoned child: true if it is a reply. */
+static bool take_late_reply(struct guard *guard, size_t i)
 {
 	struct asker asker = guard->waiting[i];
 	bool answered;
 
 	guard->waiting[i] = guard->waiting[--guard->n_waiting];
-	take(guard, &asker);
+	take_replies(guard, &asker);
 	answered = guard->answers.v[asker.entry].answer;
 	if (!answered)
 		note_death(guard, &asker, asker.entry);
@@ -246,7 +246,7 @@ static bool hear_late(struct guard *guard, size_t i)
 	return answered;
 }
 
-/* Waits for those that were given up. True as soon as one answered: that may lead to further questions. */
+/* Waits for abandoned children. True as soon as one replied: its reply may lead to further requests. */
 static bool settle(struct guard *guard)
 {
 	int64_t until = rd_monotonic_ms() + rd_guard_left(guard) / SETTLE_PART;
@@ -260,13 +260,13 @@ static bool settle(struct guard *guard)
 		if (poll(waits, guard->n_waiting, left > 0 ? (int)left : 0) <= 0)
 			return false;
 		for (size_t i = guard->n_waiting; i-- > 0;)
-			if (waits[i].revents && hear_late(guard, i))
+			if (waits[i].revents && take_late_reply(guard, i))
 				return true;
 	}
 	return false;
 }
 
-/* How long another process takes to be started, read and answer: milliseconds, or more than `limit`. */
+/* The time in milliseconds in which another process starts, reads and replies; more than `limit`: it did not. */
 static int64_t other_read_ms(int64_t limit)
 {
 	int64_t begin = rd_monotonic_ms();
@@ -305,8 +305,8 @@ static void judge(struct guard *guard, const struct asker *asker, int64_t other_
 		snprintf(message, sizeof(message), "blocked for %u ms (state %c%s%s), while another read took %d ms",
 			 stall.ms, now.state, now.place[0] ? ", in " : "", now.place, (int)other_ms);
 	else
-		snprintf(message, sizeof(message), "gave no answer within %u ms%s", stall.ms,
-			 stall.kind == RD_STALL_SLOW ? ", in which it was at work or waited for a processor" : "");
+		snprintf(message, sizeof(message), "no reply within %u ms%s", stall.ms,
+			 stall.kind == RD_STALL_SLOW ? ": the reading process was running or waiting for a CPU" : "");
 	note_stall(guard, asker->entry, &stall, ETIMEDOUT, message);
 }
 
@@ -319,7 +319,7 @@ static void conclude(struct guard *guard)
 	for (size_t i = 0; i < guard->n_waiting; i++) {
 		struct asker *asker = &guard->waiting[i];
 
-		take(guard, asker);
+		take_replies(guard, asker);
 		if (!guard->answers.v[asker->entry].answer)
 			judge(guard, asker, other_ms);
 		leave(asker);
@@ -330,7 +330,7 @@ static void conclude(struct guard *guard)
 void rd_guard_ask(struct guard *guard, rd_guard_fn *fn, void *arg)
 {
 	do {
-		while (ask_on(guard, fn, arg))
+		while (run_child(guard, fn, arg))
 			continue;
 	} while (settle(guard));
 	conclude(guard);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of the guard share. */
+/* Declarations shared by the parts of the guard. */
 #ifndef RD_SOURCE_GUARD_PRIV_H
 #define RD_SOURCE_GUARD_PRIV_H
 
@@ -9,37 +9,37 @@
 
 #define RD_WAITING_MAX 64
 
-/* A child that asks, and what of its arena is known. */
+/* A reading child, and the state of its arena. */
 struct asker {
 	pid_t pid;
-	int fd; /* a byte comes when it is done; the end, when it died */
+	int fd; /* a byte when it is done; end of file when it died */
 	struct rd_arena *arena;
 	uint64_t at;
-	int64_t since;		      /* when it last answered */
+	int64_t since;		      /* time of its last reply */
 	struct rd_child_state asleep; /* as it was when it had begun to sleep */
-	size_t entry;		      /* the question that it was given up at */
+	size_t entry;		      /* the request at which it was abandoned */
 };
 
 struct guard {
 	struct rd_asking asking;
 	struct rd_source *inner; /* of a bundle: NULL but in a child that has opened it */
-	char *bundle;		 /* NULL: none */
+	char *bundle;		 /* NULL: not a bundle */
 	size_t sample;		 /* of the bundle */
 	int64_t deadline_ms;
 	struct rd_answers answers;
 	struct rd_stalls stalls;
-	struct rd_arena *arena;		      /* NULL but in a child: where it writes */
-	struct asker waiting[RD_WAITING_MAX]; /* those given up that may answer yet */
+	struct rd_arena *arena;		      /* in a child: its arena; NULL in the parent */
+	struct asker waiting[RD_WAITING_MAX]; /* abandoned children that may still reply */
 	size_t n_waiting;
 };
 
-/* Milliseconds. */
+/* Milliseconds left. */
 int64_t rd_guard_left(const struct guard *guard);
 
-/* Has a child ask what `fn` asks of the guard and has no answer yet, and another one where that is given up. */
+/* Starts a child that makes the requests of `fn` that have no reply yet, and another one if that is abandoned. */
 void rd_guard_ask(struct guard *guard, rd_guard_fn *fn, void *arg);
 
-/* In a child: asks, and writes down what is answered. Does not return where there is no more room, or nobody waits. */
+/* In a child: makes a request and stores the reply. Does not return if there is no space left, or the child was dismissed. */
 struct rd_entry *rd_guard_ask_here(struct guard *guard, const struct rd_question *head, const void *data);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A source whose reads can be given up. A child process asks the guarded source; one that is held up in the kernel cannot be
- * woken, and not even killed: it is left behind, with nothing of ours open, and another one goes on behind the question at
- * which it hangs.
+ * A source whose reads can be abandoned. A child process reads the guarded source. A child that blocks in the kernel can be neither
+ * woken nor killed: it is left behind, without open files of ours, and another child continues after the request at which it
+ * hangs.
  */
 #include "source-guard-priv.h"
 
@@ -27,12 +27,12 @@ static void ask_one(struct rd_source *src, void *arg)
 		rd_guard_ask_here(guard_of(src), one->head, one->data);
 }
 
-/* Behind the deadline. Told once: who was slow without ever being given up has not answered either. */
+/* After the deadline. Recorded once, also for readers that were slow without being abandoned. */
 static int not_asked(struct guard *guard, const char *object, struct rd_err *err)
 {
 	struct rd_stall stall = { .kind = RD_STALL_UNASKED };
 
-	rd_err_set(&stall.err, ETIMEDOUT, object, "not asked: the deadline had passed");
+	rd_err_set(&stall.err, ETIMEDOUT, object, "not read: the deadline had passed");
 	if (!rd_stalls_first(&guard->stalls, RD_STALL_UNASKED))
 		rd_stalls_add(&guard->stalls, &stall);
 	if (err)
@@ -43,14 +43,14 @@ static int not_asked(struct guard *guard, const char *object, struct rd_err *err
 static int no_answer(const struct guard *guard, const struct rd_entry *entry, const char *object, struct rd_err *err)
 {
 	if (entry->stall == SIZE_MAX || entry->stall >= guard->stalls.n)
-		return rd_err_set(err, ETIMEDOUT, object, "gave no answer in time");
+		return rd_err_set(err, ETIMEDOUT, object, "no reply within the deadline");
 	if (err)
 		*err = guard->stalls.v[entry->stall].err;
 	return -guard->stalls.v[entry->stall].err.code;
 }
 
-static int tell(const struct rd_answer *answer, const char *object, struct rd_bytes *ret, uint64_t *number,
-		struct rd_err *err)
+static int copy_reply(const struct rd_answer *answer, const char *object, struct rd_bytes *ret, uint64_t *number,
+		      struct rd_err *err)
 {
 	if (answer->result < 0) {
 		if (err)
@@ -63,15 +63,15 @@ static int tell(const struct rd_answer *answer, const char *object, struct rd_by
 		return 0;
 	ret->data = malloc(answer->size + 1);
 	if (!ret->data)
-		return rd_err_set(err, ENOMEM, object, "no memory for the answer");
+		return rd_err_set(err, ENOMEM, object, "no memory for the reply");
 	memcpy(ret->data, answer->data, answer->size);
 	ret->data[answer->size] = '\0';
 	ret->size = answer->size;
 	return 0;
 }
 
-static int ask(struct rd_asking *asking, const struct rd_question *head, const char *object, const void *data,
-	       struct rd_bytes *ret, uint64_t *number, struct rd_err *err)
+static int request_once(struct rd_asking *asking, const struct rd_question *head, const char *object, const void *data,
+			struct rd_bytes *ret, uint64_t *number, struct rd_err *err)
 {
 	struct guard *guard = guard_of(&asking->src);
 	struct rd_entry *entry = rd_answers_find(&guard->answers, head, data);
@@ -87,11 +87,12 @@ static int ask(struct rd_asking *asking, const struct rd_question *head, const c
 	if (!entry && rd_guard_left(guard) == 0)
 		return not_asked(guard, object, err);
 	if (!entry)
-		return rd_err_set(err, ECHILD, object, "cannot be asked: no process, or no memory for it");
-	return entry->answer ? tell(entry->answer, object, ret, number, err) : no_answer(guard, entry, object, err);
+		return rd_err_set(err, ECHILD, object, "cannot read: no process or no memory available for it");
+	return entry->answer ? copy_reply(entry->answer, object, ret, number, err) :
+			       no_answer(guard, entry, object, err);
 }
 
-/* Of a bundle it is as it was recorded. */
+/* Of a bundle: the recorded time. */
 static uint64_t guard_now(struct rd_source *src, int clock)
 {
 	struct rd_question question = { .op = RD_OP_NOW, .protocol = clock, .size = 1 };
@@ -100,11 +101,11 @@ static uint64_t guard_now(struct rd_source *src, int clock)
 
 	if (!guard->bundle)
 		return guard->inner->ops->now(guard->inner, clock);
-	ask(&guard->asking, &question, guard->bundle, "", NULL, &now, NULL);
+	request_once(&guard->asking, &question, guard->bundle, "", NULL, &now, NULL);
 	return now;
 }
 
-/* The next sample is looked at by children to come. */
+/* Children started from now on read the next sample. */
 static int guard_next(struct rd_source *src, struct rd_err *err)
 {
 	struct guard *guard = guard_of(src);
@@ -145,7 +146,7 @@ static int open_guard(struct rd_source *inner, const char *bundle, unsigned limi
 		return rd_err_set(err, ENOMEM, "reading", "no memory for a source");
 	}
 	rd_asking_init(&guard->asking, inner ? inner->ops->name : "bundle");
-	guard->asking.ask = ask;
+	guard->asking.ask = request_once;
 	guard->asking.ops.now = guard_now;
 	guard->asking.ops.next = bundle ? guard_next : NULL;
 	guard->asking.ops.close = guard_close;
@@ -197,7 +198,7 @@ int rd_source_guard_ready(struct rd_source *src, struct rd_err *err)
 	if (!guard->bundle)
 		return 0;
 	question.size = strlen(guard->bundle) + 1;
-	return ask(&guard->asking, &question, guard->bundle, guard->bundle, NULL, NULL, err);
+	return request_once(&guard->asking, &question, guard->bundle, guard->bundle, NULL, NULL, err);
 }
 
 const struct rd_stalls *rd_source_guard_stalls(const struct rd_source *src)

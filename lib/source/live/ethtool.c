@@ -12,7 +12,7 @@
 
 /* mlx5 has about 1,500 on a host of 64 queues. */
 #define STATS_MAX 65536
-/* Queues that are added between the two calls may make the answer longer than was said. */
+/* Queues that are added between the two calls may make the reply longer than announced. */
 #define STATS_SPARE 4096
 
 bool rd_ethtool_path(const char *path)
@@ -38,7 +38,7 @@ static int read_driver(int fd, const char *netdev, struct rd_bytes *ret)
 	return r < 0 ? r : rd_bytes_copy(&info, sizeof(info), ret);
 }
 
-/* How many statistics there are; 0: none. */
+/* The number of statistics. */
 static int count_stats(int fd, const char *netdev, uint32_t *ret)
 {
 	_Alignas(struct ethtool_sset_info) uint8_t request[sizeof(struct ethtool_sset_info) + sizeof(*ret)] = { 0 };
@@ -50,7 +50,7 @@ static int count_stats(int fd, const char *netdev, uint32_t *ret)
 	r = ask(fd, netdev, request);
 	if (r < 0)
 		return r;
-	/* The number stands behind the head, if the mask still names the set. */
+	/* The number follows the head, if the set is still in the mask. */
 	*ret = 0;
 	if (info->sset_mask)
 		memcpy(ret, request + sizeof(*info), sizeof(*ret));
@@ -99,7 +99,7 @@ int rd_ethtool_read(int *fd, const char *path, struct rd_bytes *ret, struct rd_e
 	int r;
 
 	if (sscanf(path, RD_SOURCE_ETHTOOL "/%15[^/]/%15[a-z]", netdev, what) != 2)
-		return rd_err_set(err, ENOENT, path, "ethtool has no such answer");
+		return rd_err_set(err, ENOENT, path, "unknown ethtool file");
 	if (*fd < 0)
 		*fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (*fd < 0)
@@ -116,5 +116,5 @@ int rd_ethtool_read(int *fd, const char *path, struct rd_bytes *ret, struct rd_e
 	} else {
 		r = -ENOENT;
 	}
-	return r < 0 ? rd_err_set(err, -r, path, "ethtool was refused") : 0;
+	return r < 0 ? rd_err_set(err, -r, path, "ethtool ioctl failed") : 0;
 }

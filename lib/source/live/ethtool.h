@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The ethtool ioctl. What it answers stands in source.h, at RD_SOURCE_ETHTOOL. */
+/* The ethtool ioctl. Its virtual files are described in source.h, at RD_SOURCE_ETHTOOL. */
 #ifndef RD_SOURCE_ETHTOOL_H
 #define RD_SOURCE_ETHTOOL_H
 
 #include "source/shared/source.h"
 
-/* Whether a path names such an answer. */
+/* Whether a path is such a file. */
 bool rd_ethtool_path(const char *path);
 
 /* `*fd` is a socket, -1 before the first call; the caller closes it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Management datagrams of this host, by way of libibumad. */
+/* Management datagrams of this host, through libibumad. */
 #include "source/shared/mad.h"
 
 #include "base/buf.h"
@@ -33,7 +33,7 @@ static struct umad_mads *umad_of(struct rd_mads *mads)
 	return (struct umad_mads *)mads;
 }
 
-/* libibumad says EIO of its own and leaves the reason in errno. */
+/* libibumad returns EIO for any error, with the reason in errno. */
 static int umad_reason(int r)
 {
 	return r == -EIO && errno ? errno : -r;
@@ -67,7 +67,7 @@ static int mads_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned ti
 	r = rd_libibumad.umad_send(umad->fd, umad->agents[agent], umad->buf, RD_MAD_SIZE, (int)timeout_ms, 0);
 	if (r < 0) {
 		r = umad_reason(r);
-		return rd_err_set(err, r == ENOBUFS || r == ENOMEM ? EAGAIN : r, "MAD", "cannot send it to LID %u",
+		return rd_err_set(err, r == ENOBUFS || r == ENOMEM ? EAGAIN : r, "MAD", "cannot send to LID %u",
 				  mad->dest.lid);
 	}
 	return 0;
@@ -79,7 +79,7 @@ static int mads_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, s
 	int length = RD_MAD_SIZE, r, status;
 	const uint8_t *data;
 
-	/* Waiting and taking are one call each: with a time of 0, libibumad would wait without end. */
+	/* Poll first: umad_recv with a timeout of 0 would wait forever. */
 	r = rd_libibumad.umad_poll(umad->fd, timeout_ms);
 	if (r == -ETIMEDOUT || (r == -EIO && errno == EINTR))
 		return 0;
@@ -89,7 +89,7 @@ static int mads_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, s
 	if (r == -EWOULDBLOCK || (r < 0 && (errno == EINTR || errno == EAGAIN)))
 		return 0;
 	if (r < 0 && r != -ENOSPC)
-		return rd_err_set(err, umad_reason(r), "MAD", "cannot take answers from the port");
+		return rd_err_set(err, umad_reason(r), "MAD", "cannot receive from the port");
 	data = rd_libibumad.umad_get_mad(umad->buf);
 	status = rd_libibumad.umad_status(umad->buf);
 	memset(ret, 0, sizeof(*ret));
@@ -129,18 +129,18 @@ static const struct rd_mads_ops umad_ops = {
 	.close = mads_close,
 };
 
-static void hint_at(int code, struct rd_err *err)
+static void add_umad_hint(int code, struct rd_err *err)
 {
 	if (code == EACCES || code == EPERM)
-		rd_err_hint(err, "run it as root: /dev/infiniband/umad* is root's");
+		rd_err_hint(err, "run as root: /dev/infiniband/umad* belongs to root");
 	else if (code == ENODEV || code == ENOENT || code == ENXIO)
-		rd_err_hint(err, "modprobe ib_umad; ibstat names the ports that there are");
+		rd_err_hint(err, "modprobe ib_umad; ibstat lists the available ports");
 }
 
-static int refuse(struct umad_mads *umad, int code, const char *object, const char *what, struct rd_err *err)
+static int fail_open(struct umad_mads *umad, int code, const char *object, const char *what, struct rd_err *err)
 {
 	rd_err_set(err, code, object, "%s", what);
-	hint_at(code, err);
+	add_umad_hint(code, err);
 	mads_close(&umad->mads);
 	return -code;
 }
@@ -157,7 +157,7 @@ int rd_umad_open(const char *ibdev, unsigned port, struct rd_mads **ret, struct 
 		return r;
 	umad = calloc(1, sizeof(*umad));
 	if (!umad)
-		return rd_err_set(err, ENOMEM, object, "no memory to open it");
+		return rd_err_set(err, ENOMEM, object, "no memory to open the port");
 	umad->mads.ops = &umad_ops;
 	memset(umad->agents, 0xff, sizeof(umad->agents)); /* none */
 	umad->fd = -1;
@@ -167,19 +167,19 @@ int rd_umad_open(const char *ibdev, unsigned port, struct rd_mads **ret, struct 
 		int code = umad_reason(umad->fd);
 
 		umad->fd = -1;
-		return refuse(umad, code, object, "cannot open its management device", err);
+		return fail_open(umad, code, object, "cannot open its umad device", err);
 	}
-	/* Opening finds out how long the kernel's header is: not before. */
+	/* umad_open_port determines the length of the kernel's header. */
 	umad->buf = umad_alloc(1, rd_libibumad.umad_size() + RD_MAD_SIZE);
 	if (!umad->buf)
-		return refuse(umad, ENOMEM, object, "no memory to open it", err);
+		return fail_open(umad, ENOMEM, object, "no memory to open the port", err);
 	for (size_t i = 0; i < AGENTS; i++) {
 		errno = 0;
 		umad->agents[i] = rd_libibumad.umad_register(umad->fd, classes[i], 1, 0, NULL);
-		/* Ports without InfiniBand below have no subnet management. */
+		/* Ports with an Ethernet link layer have no subnet management. */
 		if (umad->agents[i] < 0 && classes[i] == CLASS_PERFORMANCE)
-			return refuse(umad, errno ? errno : EIO, object, "cannot register for performance management",
-				      err);
+			return fail_open(umad, errno ? errno : EIO, object,
+					 "cannot register a performance management agent", err);
 	}
 	*ret = &umad->mads;
 	return 0;
@@ -215,10 +215,10 @@ int rd_umad_ports(struct rd_bytes *ret, struct rd_err *err)
 		rd_libibumad.umad_release_ca(&ca);
 	}
 	if (out.failed)
-		return rd_err_set(err, ENOMEM, "MAD ports", "no memory to list them");
+		return rd_err_set(err, ENOMEM, "MAD ports", "no memory for the list");
 	if (!out.len) {
-		rd_err_set(err, ENODEV, "libibumad", "it knows no port that could send management datagrams");
-		rd_err_hint(err, "modprobe ib_umad and the driver of the NIC; ibstat shows what there is");
+		rd_err_set(err, ENODEV, "libibumad", "no port can send management datagrams");
+		rd_err_hint(err, "modprobe ib_umad and the driver of the NIC; ibstat lists the available ports");
 		return -ENODEV;
 	}
 	*ret = (struct rd_bytes){ .data = (uint8_t *)out.data, .size = out.len };

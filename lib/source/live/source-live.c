@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* This host, or a folder that is laid out like one. */
+/* This host, or a directory with the same layout. */
 #include "source/live/ethtool.h"
 #include "source/live/verbs.h"
 #include "source/opener/opener.h"
@@ -20,11 +20,11 @@
 
 #include "base/memory.h"
 
-/* Far above what is read (kallsyms is about 15 MB, the largest module 30 MB), far below what would hurt the host. */
+/* Far above the files that are read (kallsyms has about 15 MB, the largest module 30 MB), and harmless for the host. */
 #define READ_FIRST 4096
 
-/* The kernel log: a read gives one record, and fails if the record does not fit. At most the newest 4 MiB are kept, a
- * quarter of a million records looked at: a flood does not hold us. */
+/* The kernel log: a read returns one record, and fails if the record does not fit. At most the newest 4 MiB are kept, and a
+ * quarter of a million records are read: a flood of messages does not block us. */
 #define KMSG "/dev/kmsg"
 #define KMSG_RECORD 16384
 #define KMSG_MAX ((size_t)4 << 20)
@@ -33,11 +33,11 @@
 struct live {
 	struct rd_source src;
 	int root;
-	bool confined; /* a folder stands for the host: links in it, also absolute ones, lead to places in it */
+	bool confined; /* a directory is the host: all links, also absolute ones, are resolved within it */
 	struct rd_nlsockets sockets;
 	struct rd_kept kept;
-	int ethtool;	   /* a socket for its ioctl; -1: none yet */
-	bool verbs_silent; /* libibverbs gave no answer: it is not asked again */
+	int ethtool;	   /* a socket for the ioctl; -1: not open yet */
+	bool verbs_silent; /* libibverbs did not reply: it is not queried again */
 	struct ring_buffer *ring;
 	rd_event_fn *fn; /* of the drain_events that is running */
 	void *arg;
@@ -61,7 +61,7 @@ static int live_open(struct live *live, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Sizes that sysfs and procfs claim mean nothing. */
+/* File sizes in sysfs and procfs are meaningless. */
 int rd_read_fd(int fd, size_t most, struct rd_bytes *ret)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
@@ -99,7 +99,7 @@ size_t rd_read_own(const char *path, char *ret, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* The place where a record begins, in the second half. */
+/* The offset of the first record in the second half. */
 static size_t second_half(const struct rd_bytes *bytes)
 {
 	size_t at = bytes->size / 2;
@@ -125,7 +125,7 @@ static int read_kmsg(int fd, struct rd_bytes *ret)
 		}
 		rd_reserve(&bytes.data, &cap, bytes.size + KMSG_RECORD + 1, 1);
 		n = read(fd, bytes.data + bytes.size, KMSG_RECORD);
-		/* EPIPE: what came next has been overwritten; the following read goes on behind it. */
+		/* EPIPE: the next record was overwritten; the following read continues after it. */
 		if (n < 0 && (errno == EINTR || errno == EPIPE))
 			continue;
 		if (n < 0 && errno != EAGAIN)
@@ -150,7 +150,7 @@ static int live_read_file(struct rd_source *src, const char *path, struct rd_byt
 		return rd_ethtool_read(&live->ethtool, path, ret, err);
 	if (!live->confined && rd_verbs_path(path))
 		return rd_verbs_read(&live->verbs_silent, path, ret, err);
-	/* O_NONBLOCK: a FIFO that was put where a file should be must not hang us; files do not care. */
+	/* O_NONBLOCK: a FIFO in place of a file must not block us; regular files ignore it. */
 	fd = live_open(live, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return rd_err_set(err, -fd, path, "cannot open");
@@ -171,7 +171,7 @@ static ssize_t read_from_start(int fd, char *ret, size_t size)
 	return n < 0 ? -errno : n;
 }
 
-/* A device that was registered anew has new files: those of the old one answer ENODEV. */
+/* A device that was re-registered has new files: the old ones return ENODEV. */
 static int live_read_again(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size)
 {
 	struct live *live = live_of(src);
@@ -248,16 +248,16 @@ static int live_read_link(struct rd_source *src, const char *path, char **ret, s
 	ssize_t n;
 
 	if (!live_of(src)->confined && (rd_ethtool_path(path) || rd_verbs_path(path)))
-		return rd_err_set(err, EINVAL, path, "cannot read as a link");
+		return rd_err_set(err, EINVAL, path, "cannot read the link");
 	fd = live_open(live_of(src), path, O_PATH | O_NOFOLLOW);
 	if (fd < 0)
 		return rd_err_set(err, -fd, path, "cannot open");
-	/* An empty path names the link that `fd` is. On what is no link this is ENOENT, elsewhere EINVAL. */
+	/* An empty path means the link `fd` itself. If that is not a link this is ENOENT here, elsewhere EINVAL. */
 	n = readlinkat(fd, "", target, sizeof(target));
 	if (n < 0)
-		return rd_err_set(err, errno == ENOENT ? EINVAL : errno, path, "cannot read as a link");
+		return rd_err_set(err, errno == ENOENT ? EINVAL : errno, path, "cannot read the link");
 	if ((size_t)n == sizeof(target))
-		return rd_err_set(err, ENAMETOOLONG, path, "cannot read as a link");
+		return rd_err_set(err, ENAMETOOLONG, path, "cannot read the link");
 	*ret = rd_dup_part(target, (size_t)n);
 	return 0;
 }
@@ -267,9 +267,9 @@ static int live_stat(struct rd_source *src, const char *path, struct stat *st, s
 	_cleanup_close_ int fd = live_open(live_of(src), path, O_PATH);
 
 	if (fd < 0)
-		return rd_err_set(err, -fd, path, "cannot look up");
+		return rd_err_set(err, -fd, path, "cannot stat");
 	if (fstat(fd, st) < 0)
-		return rd_err_set(err, errno, path, "cannot look up");
+		return rd_err_set(err, errno, path, "cannot stat");
 	return 0;
 }
 
@@ -312,14 +312,14 @@ static int live_netlink(struct rd_source *src, int protocol, const void *request
 	struct live *live = live_of(src);
 
 	if (live->confined)
-		return rd_err_set(err, EOPNOTSUPP, "netlink", "a folder has none");
+		return rd_err_set(err, EOPNOTSUPP, "netlink", "not available in a directory");
 	return rd_nlsockets_ask(&live->sockets, protocol, request, size, ret, err);
 }
 
-/* A folder has no ports. */
+/* A directory has no ports. */
 static int no_mads(struct rd_source *src, struct rd_err *err)
 {
-	return live_of(src)->confined ? rd_err_set(err, EOPNOTSUPP, "MAD", "a folder has no ports") : 0;
+	return live_of(src)->confined ? rd_err_set(err, EOPNOTSUPP, "MAD", "not available in a directory") : 0;
 }
 
 static int live_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
@@ -350,12 +350,12 @@ static int live_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, 
 	int r;
 
 	if (!live->ring)
-		return rd_err_set(err, ENODATA, "events", "no ring buffer was set");
+		return rd_err_set(err, ENODATA, "events", "no ring buffer is set");
 	live->fn = fn;
 	live->arg = arg;
 	r = ring_buffer__consume(live->ring);
 	if (r < 0)
-		return rd_err_set(err, -r, "events", "cannot take events from the ring buffer");
+		return rd_err_set(err, -r, "events", "cannot read events from the ring buffer");
 	return r;
 }
 
@@ -409,7 +409,7 @@ int rd_source_live_open(const char *root, struct rd_source **ret, struct rd_err 
 		return rd_opener_source(ret, err);
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return rd_err_set(err, errno, path, "cannot open as the root of a host");
+		return rd_err_set(err, errno, path, "cannot open as root directory of a host");
 	live = calloc(1, sizeof(*live));
 	if (!live) {
 		close(fd);
@@ -432,7 +432,7 @@ int rd_source_live_set_ring(struct rd_source *src, int ringbuf_map_fd, struct rd
 		return rd_err_set(err, EINVAL, src->ops->name, "only a live source can read a ring buffer");
 	ring = ring_buffer__new(ringbuf_map_fd, live_event, live, NULL);
 	if (!ring)
-		return rd_err_set(err, errno, "ring buffer", "cannot map it");
+		return rd_err_set(err, errno, "ring buffer", "cannot map");
 	ring_buffer__free(live->ring);
 	live->ring = ring;
 	return 0;

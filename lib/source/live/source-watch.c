@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A source that keeps which reads failed without an answer. */
+/* A source that records which reads failed without a reply. */
 #include "source/live/source-watch.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@ static struct watch *watch_of(struct rd_source *src)
 	return (struct watch *)src;
 }
 
-/* Hands on what the inner source returned. */
-static int note(struct rd_source *src, int r, const char *object)
+/* Passes on the result of the inner source. */
+static int note_result(struct rd_source *src, int r, const char *object)
 {
 	struct rd_err err;
 
@@ -32,38 +32,38 @@ static int note(struct rd_source *src, int r, const char *object)
 
 static int watch_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
-	return note(src, rd_read_file(watch_of(src)->inner, path, ret, err), path);
+	return note_result(src, rd_read_file(watch_of(src)->inner, path, ret, err), path);
 }
 
 static int watch_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
 {
-	return note(src, rd_list_dir(watch_of(src)->inner, path, ret, err), path);
+	return note_result(src, rd_list_dir(watch_of(src)->inner, path, ret, err), path);
 }
 
 static int watch_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
 {
-	return note(src, rd_read_link(watch_of(src)->inner, path, ret, err), path);
+	return note_result(src, rd_read_link(watch_of(src)->inner, path, ret, err), path);
 }
 
 static int watch_stat_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
 	struct rd_source *inner = watch_of(src)->inner;
 
-	return note(src, inner->ops->stat_rdev(inner, path, ret, err), path);
+	return note_result(src, inner->ops->stat_rdev(inner, path, ret, err), path);
 }
 
 static int watch_stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
 	struct rd_source *inner = watch_of(src)->inner;
 
-	return note(src, inner->ops->stat_ino(inner, path, ret, err), path);
+	return note_result(src, inner->ops->stat_ino(inner, path, ret, err), path);
 }
 
 static int watch_stat_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
 	struct rd_source *inner = watch_of(src)->inner;
 
-	return note(src, inner->ops->stat_mode(inner, path, ret, err), path);
+	return note_result(src, inner->ops->stat_mode(inner, path, ret, err), path);
 }
 
 static int watch_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
@@ -72,7 +72,7 @@ static int watch_netlink(struct rd_source *src, int protocol, const void *reques
 	char object[RD_NLOBJECT];
 
 	rd_nlrequest_name(protocol, request, size, object);
-	return note(src, rd_netlink(watch_of(src)->inner, protocol, request, size, ret, err), object);
+	return note_result(src, rd_netlink(watch_of(src)->inner, protocol, request, size, ret, err), object);
 }
 
 static int watch_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)

@@ -26,7 +26,7 @@ bool rd_verbs_path(const char *path)
 	return strncmp(path, RD_SOURCE_VERBS, n) == 0 && (path[n] == '/' || !path[n]);
 }
 
-/* What is called. Not by the header's prototypes, which are those of calls that it wraps. */
+/* Functions that are called. Not with the header's prototypes, which belong to inline wrappers. */
 static struct {
 	struct ibv_device **(*get_device_list)(int *n);
 	const char *(*get_device_name)(struct ibv_device *device);
@@ -61,7 +61,7 @@ static struct rd_late late_direct = {
 	.table = &direct,
 };
 
-/* The path is relative to /sys (mlx5dv_get_data_direct_sysfs_path(3)). Most devices have none, older libraries no call. */
+/* The path is relative to /sys (mlx5dv_get_data_direct_sysfs_path(3)). Most devices have none, and older libraries lack the call. */
 static void add_data_direct(struct ibv_context *context, struct rd_buf *out)
 {
 	char path[4096] = "";
@@ -119,7 +119,7 @@ static int query(struct ibv_context *context, const char *object, struct rd_byte
 	int code = libibverbs.query_device(context, &device);
 
 	if (code)
-		return rd_err_set(err, code, object, "the device does not tell its attributes");
+		return rd_err_set(err, code, object, "cannot query the device attributes");
 	add_device(&device, &out);
 	for (unsigned port = 1; port <= device.phys_port_cnt && port <= PORTS_MAX; port++) {
 		struct ibv_port_attr attr = { 0 };
@@ -129,13 +129,13 @@ static int query(struct ibv_context *context, const char *object, struct rd_byte
 	}
 	add_data_direct(context, &out);
 	if (out.failed)
-		return rd_err_set(err, ENOMEM, object, "no memory");
+		return rd_err_set(err, ENOMEM, object, "no memory for the attributes");
 	*ret = (struct rd_bytes){ (uint8_t *)out.data, out.len };
 	return 0;
 }
 
-/* Whether whoever is no root can open all devices, as they can where nobody changed it. */
-static bool open_to_everybody(const char *folder)
+/* Whether all users can open all devices, which is the default. */
+static bool open_to_all_users(const char *folder)
 {
 	DIR *dir = opendir(folder);
 	bool all = true;
@@ -154,7 +154,7 @@ static bool open_to_everybody(const char *folder)
 
 #define DEVICES "/dev/infiniband"
 
-/* What libibverbs, the libraries of devices and the loader open, as rdma-core has it. */
+/* Files opened by libibverbs, its providers and the loader, with the paths of rdma-core. */
 static const struct rd_confine_folder usual[] = {
 	{ "/sys", false },
 	{ DEVICES, true },
@@ -170,7 +170,7 @@ static const struct rd_confine_folder usual[] = {
 
 #define FOLDERS_MAX 64 /* with those of LD_LIBRARY_PATH */
 
-/* Where a libibverbs lies that is not the system's, its settings and the libraries of devices lie as well. */
+/* A libibverbs outside the system directories has its settings and providers in the same place. */
 static void add_own(struct rd_confine_folder *folders, size_t n)
 {
 	static char folder[4096], settings[4096 + 32];
@@ -189,7 +189,7 @@ static void add_own(struct rd_confine_folder *folders, size_t n)
 			folders[n++].path = each;
 }
 
-/* Where root alone may open a device, and there is no landlock, root's other files may be opened, too. */
+/* If only root can open a device, and there is no landlock, other files of root can be opened, too. */
 static int confine(struct rd_err *err)
 {
 	struct rd_confine_folder folders[FOLDERS_MAX + 1] = { 0 };
@@ -203,8 +203,8 @@ static int confine(struct rd_err *err)
 	return rd_confine(needs, folders, err);
 }
 
-/* In the child, whose end gives everything back. */
-static int ask(void *arg, struct rd_bytes *ret, struct rd_err *err)
+/* In the child, whose exit frees all resources. */
+static int query_device(void *arg, struct rd_bytes *ret, struct rd_err *err)
 {
 	const char *object = arg, *name = strrchr(object, '/') + 1;
 	struct ibv_device **devices;
@@ -240,7 +240,7 @@ int rd_verbs_read(bool *silent, const char *path, struct rd_bytes *ret, struct r
 	if (!path[strlen(RD_SOURCE_VERBS)])
 		return rd_err_set(err, EISDIR, path, "cannot read");
 	if (*silent)
-		return rd_err_set(err, ETIMEDOUT, path, "not asked: libibverbs gave no answer for a device before");
+		return rd_err_set(err, ETIMEDOUT, path, "not queried: libibverbs did not reply for an earlier device");
 	r = rd_child_run(path, ask, (void *)path, LIMIT_MS, LIMIT_SIZE, ret, err);
 	*silent = r == -ETIMEDOUT;
 	return r;

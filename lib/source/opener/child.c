@@ -20,14 +20,14 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* What comes before the bytes. Both ends are one program: native byte order. */
+/* The header before the bytes. Both ends are the same program: native byte order. */
 struct answer {
 	int64_t result;
 	uint64_t size;
 	struct rd_err err;
 };
 
-/* Whether this process is a child that whoever started it can leave, and its end of what is between them. */
+/* Whether this process is a child that its parent can abandon, and its end of the connection. */
 static bool is_child;
 static int own_end = -1;
 
@@ -35,13 +35,13 @@ static int own_end = -1;
 #define DESCENT_MAX 64
 #define FOREVER_MS (24 * 3600 * 1000)
 
-/* Those that were left and had not ended. */
+/* Abandoned children that have not ended yet. */
 static struct {
 	pid_t *v;
 	size_t n, cap;
 } behind;
 
-/* Which opener does what for which child. */
+/* The opener of each child. */
 static struct {
 	struct pair {
 		pid_t child, opener;
@@ -88,7 +88,7 @@ void rd_child_leave(pid_t child)
 
 bool rd_child_lacked_memory(pid_t child)
 {
-	/* Its end of the pipe is closed a moment before it can be waited for. */
+	/* Its end of the pipe is closed shortly before it can be reaped. */
 	for (int left = 10; left > 0; left--) {
 		siginfo_t info = { 0 };
 
@@ -101,7 +101,7 @@ bool rd_child_lacked_memory(pid_t child)
 	return false;
 }
 
-/* Who waits for the end of what we write must not wait for a child that hangs: it holds nothing but its own end. */
+/* A reader that waits for the end of our output must not wait for a hanging child: it keeps no descriptor but its own end. */
 static void begin_child(pid_t parent, int fd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -119,13 +119,13 @@ static void begin_child(pid_t parent, int fd)
 	openers.n = 0;
 }
 
-/* What a child has opened for it may hang as the child may: each gets an opener of its own. -1: there is none; -errno. */
+/* The opener of a child may hang like the child itself: each gets its own. -1: no opener in use; -errno. */
 static int opener_for_child(pid_t *opener, struct rd_err *err)
 {
 	if (!rd_opener_used())
 		return -1;
 	if (rd_grow(&openers.v, &openers.cap, openers.n + 1, sizeof(*openers.v)) < 0)
-		return rd_err_set(err, ENOMEM, "opener", "no memory to start one");
+		return rd_err_set(err, ENOMEM, "opener", "no memory to start an opener process");
 	return rd_opener_fork(opener, err);
 }
 
@@ -146,7 +146,7 @@ void rd_child_close_others(void)
 	close_range_of((unsigned)own_end + 1, UINT_MAX);
 }
 
-/* Takes the ends, of which the child gets the second. */
+/* Takes ownership of both ends; the child gets the second. */
 static int start(const char *what, const int ends[2], pid_t *child, int *fd, struct rd_err *err)
 {
 	pid_t parent = getpid(), opener = 0;
@@ -198,7 +198,7 @@ static void read_of(pid_t child, const char *name, char *text, size_t size)
 	rd_read_own(path, text, size);
 }
 
-/* 0: there is no such process. `parent` may be NULL. */
+/* 0: no such process. `parent` may be NULL. */
 static char stat_of(pid_t child, pid_t *parent)
 {
 	const char *state, *above;
@@ -222,14 +222,14 @@ static char state_of(pid_t child)
 
 bool rd_process_descends(pid_t pid, pid_t ancestor)
 {
-	/* A limit for what changes while it is being read. */
+	/* A limit, because the tree changes while it is read. */
 	for (int i = 0; i < DESCENT_MAX && pid > 0 && pid != ancestor; i++)
 		if (!stat_of(pid, &pid))
 			return false;
 	return pid == ancestor;
 }
 
-/* Itself, or the one that it started and waits for: the last that has not ended. */
+/* The child itself, or the child that it started and waits for: the last one that has not ended. */
 static pid_t at_work(pid_t child)
 {
 	char name[40], text[512];
@@ -264,7 +264,7 @@ void rd_process_look(pid_t child, struct rd_child_state *ret)
 		ret->place[0] = '\0';
 }
 
-/* A child that waits for its opener does what that does. */
+/* The state of a child that waits for its opener includes that of the opener. */
 static void add_state(struct rd_child_state *to, const struct rd_child_state *more)
 {
 	to->known = to->known && more->known;
@@ -330,7 +330,7 @@ int64_t rd_monotonic_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* A child that waits for one of its own seems to sleep. Where whoever looks cannot see for whom, it does not sleep long. */
+/* A child that waits for its own child appears to sleep. If the observer cannot see for which one, it does not sleep long. */
 static int longest_sleep(void)
 {
 	return is_child && access("/proc/thread-self/children", R_OK) < 0 ? NAP_MS : INT_MAX;
@@ -352,7 +352,7 @@ int rd_child_read(int fd, int64_t deadline_ms, void *to, size_t size)
 		if (n == 0 || (n < 0 && errno == EINTR))
 			continue;
 		n = n < 0 ? -1 : read(fd, at, size);
-		/* A socket is reset where what we wrote was not read. */
+		/* A socket is reset if data that we wrote were not read. */
 		if (n == 0 || (n < 0 && errno == ECONNRESET))
 			return -ECHILD;
 		if (n < 0 && errno != EINTR)
@@ -365,7 +365,8 @@ int rd_child_read(int fd, int64_t deadline_ms, void *to, size_t size)
 	return 0;
 }
 
-static int hear(const char *what, int fd, unsigned limit_ms, size_t limit_size, struct rd_bytes *ret, struct rd_err *err)
+static int receive_reply(const char *what, int fd, unsigned limit_ms, size_t limit_size, struct rd_bytes *ret,
+			 struct rd_err *err)
 {
 	int64_t deadline = rd_monotonic_ms() + limit_ms;
 	struct answer answer;
@@ -378,12 +379,12 @@ static int hear(const char *what, int fd, unsigned limit_ms, size_t limit_size, 
 		return (int)answer.result;
 	}
 	if (r == 0 && answer.size > limit_size)
-		return rd_err_set(err, EFBIG, what, "an answer of %llu bytes is above the limit of %zu",
+		return rd_err_set(err, EFBIG, what, "reply of %llu bytes exceeds the limit of %zu",
 				  (unsigned long long)answer.size, limit_size);
 	if (r == 0) {
 		data = malloc(answer.size + 1);
 		if (!data)
-			return rd_err_set(err, ENOMEM, what, "no room for the answer");
+			return rd_err_set(err, ENOMEM, what, "no memory for the reply");
 		r = rd_child_read(fd, deadline, data, answer.size);
 		if (r == 0) {
 			data[answer.size] = 0;
@@ -393,10 +394,10 @@ static int hear(const char *what, int fd, unsigned limit_ms, size_t limit_size, 
 		free(data);
 	}
 	if (r == -ETIMEDOUT)
-		return rd_err_set(err, ETIMEDOUT, what, "no answer within %u ms", limit_ms);
+		return rd_err_set(err, ETIMEDOUT, what, "no reply within %u ms", limit_ms);
 	if (r == -ECHILD)
-		return rd_err_set(err, ECHILD, what, "the process that asked ended before it had an answer");
-	return rd_err_set(err, -r, what, "cannot hear the process that asks");
+		return rd_err_set(err, ECHILD, what, "the reading process ended before it replied");
+	return rd_err_set(err, -r, what, "cannot read from the reading process");
 }
 
 int rd_child_run(const char *what, rd_child_fn *work, void *arg, unsigned limit_ms, size_t limit_size,
@@ -405,7 +406,7 @@ int rd_child_run(const char *what, rd_child_fn *work, void *arg, unsigned limit_
 	pid_t child;
 	int fd, r;
 
-	/* Who started this one can leave it. */
+	/* The parent of this process can abandon it. */
 	if (is_child)
 		limit_ms = FOREVER_MS;
 	r = rd_child_start(what, &child, &fd, err);

@@ -19,9 +19,9 @@ int rd_new_file_check(const char *path, bool replace, struct rd_err *err)
 		return rd_opener_check(path, replace, err);
 	/* A rename would put a plain file in the place of /dev/null. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return rd_err_set(err, EINVAL, path, "is no plain file, and would be replaced");
+		return rd_err_set(err, EINVAL, path, "not a regular file: not replaced");
 	if (!replace && lstat(path, &st) == 0)
-		return rd_err_set(err, EEXIST, path, "would be overwritten");
+		return rd_err_set(err, EEXIST, path, "file exists: not overwritten");
 	return 0;
 }
 
@@ -57,15 +57,15 @@ int rd_new_file_open(struct rd_new_file *file, const char *path, bool replace, s
 		return r;
 	file->folder = open_folder(path, len);
 	if (file->folder < 0 && file->folder != -EACCES)
-		return rd_err_set(err, -file->folder, path, "cannot write there");
+		return rd_err_set(err, -file->folder, path, "cannot create a file there");
 	/* Hidden, and not called like what it becomes: who collects *.prom must not take half of one. */
 	if (asprintf(&file->temporary, "%.*s.rdmadiag.XXXXXX", len, path) < 0) {
 		file->temporary = NULL;
-		return rd_err_set(err, ENOMEM, path, "cannot write there");
+		return rd_err_set(err, ENOMEM, path, "cannot create a file there");
 	}
 	file->fd = mkostemp(file->temporary, O_CLOEXEC);
 	if (file->fd < 0)
-		return rd_err_set(err, errno, path, "cannot write there");
+		return rd_err_set(err, errno, path, "cannot create a file there");
 	unfinished = file->temporary;
 	rd_at_end(rd_new_file_abandon);
 	return 0;
@@ -109,13 +109,14 @@ int rd_new_file_finish(struct rd_new_file *file, mode_t mode, struct rd_err *err
 		return rd_err_set(err, -r, file->path, "cannot write");
 	r = take_name(file);
 	if (r == -EEXIST)
-		return rd_err_set(err, EEXIST, file->path, "would be overwritten");
+		return rd_err_set(err, EEXIST, file->path, "file exists: not overwritten");
 	if (r < 0)
-		return rd_err_set(err, -r, file->path, "cannot give the file its name");
+		return rd_err_set(err, -r, file->path, "cannot rename the temporary file to it");
 	forget_temporary(file);
 	/* EINVAL: this file system cannot flush folders. */
 	if (file->folder >= 0 && fsync(file->folder) < 0 && errno != EINVAL)
-		return rd_err_set(err, errno, file->path, "is written, but may be lost when the power fails");
+		return rd_err_set(err, errno, file->path,
+				  "written, but cannot sync its directory: may be lost on a power failure");
 	return 0;
 }
 
@@ -147,8 +148,8 @@ int rd_open_for_update(const char *path, struct rd_err *err)
 	/* Not to wait for who reads a pipe. */
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
 	if (fd < 0 && errno == ELOOP)
-		return rd_err_set(err, ELOOP, path, "is a link, which is not followed");
-	return fd < 0 ? rd_err_set(err, errno, path, "cannot record there") : fd;
+		return rd_err_set(err, ELOOP, path, "is a symbolic link, which is not followed");
+	return fd < 0 ? rd_err_set(err, errno, path, "cannot open for writing") : fd;
 }
 
 int rd_replace_file(const char *path, const struct rd_buf *contents, struct rd_err *err)

@@ -89,7 +89,7 @@ int rd_opener_mad_open(struct rd_source *src, const char *ibdev, unsigned port, 
 		return r;
 	remote = calloc(1, sizeof(*remote));
 	if (!remote)
-		return rd_err_set(err, ENOMEM, ibdev, "no memory to open it");
+		return rd_err_set(err, ENOMEM, ibdev, "no memory to open the port");
 	remote->mads.ops = &remote_ops;
 	remote->handle = message.number;
 	*ret = &remote->mads;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The end of the process that opens. */
+/* The server side: the opener process. */
 #include "opener-priv.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@
 #include "source/shared/scrub.h"
 
 #define MADS_MAX 8
-#define MAD_MS_MAX 61000 /* the longest --timeout, and a moment */
-#define FORKS_MAX 128	 /* twice what the guard leaves behind at most */
+#define MAD_MS_MAX 61000 /* the longest --timeout, plus a margin */
+#define FORKS_MAX 128	 /* twice the maximum that the guard abandons */
 
 struct server {
 	int sock;
@@ -32,13 +32,13 @@ struct server {
 	struct rd_mads *mads[MADS_MAX];
 	pid_t *forks; /* openers of children that have not ended */
 	size_t n_forks, cap_forks;
-	bool is_fork; /* itself one */
+	bool is_fork; /* this process is one of them */
 	bool families_asked;
 	bool writing, bundle; /* what has no name on the command line */
 	bool made_bundle;
 };
 
-/* What an answer has beside its number. Owned. */
+/* A reply: message, bytes and descriptor. Owned. */
 struct answer {
 	struct opener_message message;
 	struct rd_bytes bytes;
@@ -55,15 +55,15 @@ static int open_input(const struct opener_name *name, struct rd_err *err)
 	int fd = rd_opener_open_input(name);
 
 	if (fd == -ESTALE) {
-		rd_err_set(err, ESTALE, name->path, "was replaced by another file while the command ran");
+		rd_err_set(err, ESTALE, name->path, "replaced by another file while the command ran");
 		rd_err_hint(err, "start the command again");
 	} else if (fd < 0) {
-		rd_err_set(err, -fd, name->path, "cannot open it");
+		rd_err_set(err, -fd, name->path, "cannot open");
 	}
 	return fd;
 }
 
-/* A file that the command line names, or what the host says. */
+/* Reads a file of the command line, or from the host. */
 static int put_question(struct server *server, const struct rd_question *question, struct answer *ret,
 			struct rd_err *err)
 {
@@ -81,7 +81,7 @@ static int put_question(struct server *server, const struct rd_question *questio
 		return r < 0 ? rd_err_set(err, -r, path, "cannot read") : 0;
 	}
 	r = rd_question_put(server->host, question, &ret->bytes, &ret->message.number, err);
-	/* Keys that give access to memory: nothing that is parsed here needs one. */
+	/* Memory keys: no parser needs them. */
 	if (r >= 0 && question->op == RD_OP_NETLINK)
 		rd_scrub_messages(question->protocol, &ret->bytes);
 	return r;
@@ -94,7 +94,7 @@ static int serve_ask(struct server *server, const char *data, size_t size, struc
 
 	memcpy(question, data, size);
 	if (size < sizeof(*question) || question->size != size - sizeof(*question))
-		return rd_err_set(err, EBADMSG, "opener", "this is no question");
+		return rd_err_set(err, EBADMSG, "opener", "malformed request");
 	r = open_host(server, err);
 	if (r < 0)
 		return r;
@@ -104,11 +104,11 @@ static int serve_ask(struct server *server, const char *data, size_t size, struc
 	}
 	if (!rd_opener_may_ask(&server->names, question))
 		return rd_err_set(err, EPERM, question->op == RD_OP_NETLINK ? "netlink" : (char *)question->data,
-				  "not to be read by a process that has given up its privileges");
+				  "a process that dropped its privileges must not read this");
 	return put_question(server, question, ret, err);
 }
 
-/* "rdmadiag-….tar.zst", as capture calls what nobody has named. */
+/* "rdmadiag-….tar.zst", the default file name of capture. */
 static bool is_bundle_here(const struct server *server, const char *path)
 {
 	static const char beginning[] = "rdmadiag-", end[] = ".tar.zst";
@@ -119,7 +119,7 @@ static bool is_bundle_here(const struct server *server, const char *path)
 	       strcmp(path + length - strlen(end), end) == 0;
 }
 
-/* The path of an output. `replace`: or to write on. */
+/* The path of an output. `replace`: replace or update it. */
 static int find_output(const struct server *server, const char *path, bool replace, const char **ret, struct rd_err *err)
 {
 	const struct opener_name *name = rd_opener_find(&server->names, RD_OPENER_OUTPUT, path);
@@ -129,7 +129,7 @@ static int find_output(const struct server *server, const char *path, bool repla
 	*ret = name ? name->path : path;
 	if (name || (!replace && !server->is_fork && !server->made_bundle && is_bundle_here(server, path)))
 		return 0;
-	return rd_err_set(err, EPERM, path, "was not named when the command began");
+	return rd_err_set(err, EPERM, path, "not a file of the command line");
 }
 
 static int serve_open(struct server *server, const char *path, const char *inside, struct answer *ret,
@@ -139,12 +139,12 @@ static int serve_open(struct server *server, const char *path, const char *insid
 	_cleanup_close_ int fd = -1;
 
 	if (!name)
-		return rd_err_set(err, EPERM, path, "was not named when the command began");
+		return rd_err_set(err, EPERM, path, "not a file of the command line");
 	fd = open_input(name, err);
 	if (fd < 0)
 		return fd;
 	ret->fd = *inside ? rd_bundle_open_beneath(fd, inside) : RD_TAKE_FD(fd);
-	return ret->fd < 0 ? rd_err_set(err, -ret->fd, inside, "cannot open it in the bundle") : 0;
+	return ret->fd < 0 ? rd_err_set(err, -ret->fd, inside, "cannot open in the bundle") : 0;
 }
 
 static int serve_walk(struct server *server, const char *path, struct answer *ret, struct rd_err *err)
@@ -185,7 +185,7 @@ static int serve_create(struct server *server, const char *path, bool replace, s
 	if (r < 0)
 		return r;
 	abandon(server);
-	/* It is kept as long as the file is being written. */
+	/* Kept while the file is written. */
 	free(server->name);
 	server->name = rd_dup(name);
 	server->writing = true;
@@ -194,7 +194,7 @@ static int serve_create(struct server *server, const char *path, bool replace, s
 	if (r < 0)
 		return r;
 	ret->fd = fcntl(server->file.fd, F_DUPFD_CLOEXEC, 0);
-	return ret->fd < 0 ? rd_err_set(err, errno, path, "cannot write there") : 0;
+	return ret->fd < 0 ? rd_err_set(err, errno, path, "cannot open for writing") : 0;
 }
 
 static int serve_check(struct server *server, const char *path, bool replace, struct rd_err *err)
@@ -229,7 +229,7 @@ static void reap(struct server *server)
 	server->n_forks = kept;
 }
 
-/* One of those that serve_fork made. */
+/* A process started by serve_fork. */
 static void serve_leave(struct server *server, pid_t pid)
 {
 	reap(server);
@@ -240,7 +240,7 @@ static void serve_leave(struct server *server, pid_t pid)
 
 static _Noreturn void live(int sock, const struct opener_names *names, pid_t parent_pid, bool is_fork);
 
-/* Goes on as the child's. */
+/* The fork serves the child. */
 static int serve_fork(struct server *server, struct answer *ret, struct rd_err *err)
 {
 	int ends[2];
@@ -248,11 +248,11 @@ static int serve_fork(struct server *server, struct answer *ret, struct rd_err *
 
 	reap(server);
 	if (server->is_fork || server->n_forks == FORKS_MAX)
-		return rd_err_set(err, EAGAIN, "opener process", "cannot be started: %d of them run already", FORKS_MAX);
+		return rd_err_set(err, EAGAIN, "opener process", "cannot start: %d are running", FORKS_MAX);
 	if (rd_grow(&server->forks, &server->cap_forks, server->n_forks + 1, sizeof(*server->forks)) < 0)
-		return rd_err_set(err, ENOMEM, "opener", "cannot start a process");
+		return rd_err_set(err, ENOMEM, "opener", "cannot start");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return rd_err_set(err, errno, "opener process", "cannot be started");
+		return rd_err_set(err, errno, "opener process", "cannot start");
 	self = getpid();
 	child = fork();
 	if (child == 0) {
@@ -266,10 +266,10 @@ static int serve_fork(struct server *server, struct answer *ret, struct rd_err *
 	ret->message.number = (uint64_t)child;
 	if (child > 0)
 		server->forks[server->n_forks++] = child;
-	return child < 0 ? rd_err_set(err, errno, "opener process", "cannot be started") : 0;
+	return child < 0 ? rd_err_set(err, errno, "opener process", "cannot start") : 0;
 }
 
-/* NULL: it is not open. */
+/* NULL: not open. */
 static struct rd_mads **mads_of(struct server *server, uint64_t handle)
 {
 	return handle < MADS_MAX && server->mads[handle] ? &server->mads[handle] : NULL;
@@ -298,12 +298,12 @@ static int serve_mad_send(struct rd_mads *mads, const void *data, size_t size, s
 	struct opener_timed_mad timed;
 
 	if (size != sizeof(timed))
-		return rd_err_set(err, EBADMSG, "MAD", "not whole");
+		return rd_err_set(err, EBADMSG, "MAD", "malformed request");
 	memcpy(&timed, data, sizeof(timed));
 	if (!rd_opener_may_send(&timed.mad))
-		return rd_err_set(err, EPERM, "MAD", "a process that has given up its privileges may only ask");
+		return rd_err_set(err, EPERM, "MAD", "a process that dropped its privileges may send only Get requests");
 	if (!is_time(timed.ms))
-		return rd_err_set(err, ERANGE, "MAD", "too long to wait");
+		return rd_err_set(err, ERANGE, "MAD", "timeout too long");
 	return mads->ops->send(mads, &timed.mad, (unsigned)timed.ms, err);
 }
 
@@ -314,20 +314,21 @@ static int serve_mad_receive(struct rd_mads *mads, const void *data, size_t size
 	int r;
 
 	if (size != sizeof(ms))
-		return rd_err_set(err, EBADMSG, "MAD", "not whole");
+		return rd_err_set(err, EBADMSG, "MAD", "malformed request");
 	memcpy(&ms, data, sizeof(ms));
 	if (!is_time(ms))
-		return rd_err_set(err, ERANGE, "MAD", "too long to wait");
+		return rd_err_set(err, ERANGE, "MAD", "timeout too long");
 	r = mads->ops->recv(mads, &mad, ms, err);
 	return r <= 0 ? r : rd_bytes_copy(&mad, sizeof(mad), &ret->bytes);
 }
 
-/* Only where the command is about this host. */
+/* Only if the command reads this host. */
 static int serve_mad(struct server *server, const struct opener_message *request, const char *data, struct answer *ret,
 		     struct rd_err *err)
 {
 	struct rd_mads **mads = mads_of(server, request->number);
-	int r = server->names.host ? open_host(server, err) : rd_err_set(err, EPERM, "MAD", "no port may be used");
+	int r = server->names.host ? open_host(server, err) :
+				     rd_err_set(err, EPERM, "MAD", "this command must not use ports");
 
 	if (r < 0)
 		return r;
@@ -336,7 +337,7 @@ static int serve_mad(struct server *server, const struct opener_message *request
 	if (request->what == OPENER_MAD_OPEN)
 		return serve_mad_open(server, data, request->number, ret, err);
 	if (!mads)
-		return rd_err_set(err, EBADF, "MAD", "this port is not open");
+		return rd_err_set(err, EBADF, "MAD", "port is not open");
 	if (request->what == OPENER_MAD_SEND)
 		return serve_mad_send(*mads, data, request->size, err);
 	if (request->what == OPENER_MAD_RECEIVE)
@@ -346,7 +347,7 @@ static int serve_mad(struct server *server, const struct opener_message *request
 	return 0;
 }
 
-/* A process that who asks has started, or we for it. */
+/* Only for a process that the client started, or that we started for it. */
 static int serve_look(const struct server *server, pid_t pid, struct answer *ret)
 {
 	struct rd_child_state state = { 0 };
@@ -392,7 +393,7 @@ static int serve(struct server *server, const struct opener_message *request, co
 	case OPENER_LOOK:
 		return serve_look(server, (pid_t)request->number, ret);
 	}
-	return rd_err_set(err, EBADMSG, "opener", "no such request");
+	return rd_err_set(err, EBADMSG, "opener", "unknown request");
 }
 
 static int answer_one(struct server *server)
@@ -426,7 +427,7 @@ void rd_opener_end_with(int pipe)
 		fcntl(pipe, F_SETFL, O_ASYNC);
 }
 
-/* Who reads our output must not wait for us, and signals of the terminal are for the other process. */
+/* A reader of our output must not wait for this process, and signals of the terminal are for the other one. */
 static void settle(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -439,8 +440,8 @@ static void settle(void)
 	}
 }
 
-/* Waits for a request. False: who started us has ended, or the last that could ask; a child that lives on has no opener. */
-static bool is_asked(int sock, int parent, pid_t parent_pid)
+/* Waits for a request. False: our parent or the last client has ended; a child that survives it has no opener. */
+static bool wait_for_request(int sock, int parent, pid_t parent_pid)
 {
 	struct pollfd fds[] = { { sock, POLLIN, 0 }, { parent, POLLIN, 0 } };
 
@@ -453,7 +454,7 @@ static bool is_asked(int sock, int parent, pid_t parent_pid)
 static _Noreturn void live(int sock, const struct opener_names *names, pid_t parent_pid, bool is_fork)
 {
 	struct server server = { .sock = sock, .names = *names, .is_fork = is_fork };
-	/* Before Linux 5.3: -1, which poll() leaves out. */
+	/* Before Linux 5.3: -1, which poll() ignores. */
 	int parent = (int)syscall(SYS_pidfd_open, parent_pid, 0);
 
 	rd_opener_take(-1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The end of the process that asks. */
+/* The client side: the confined process. */
 #include "opener-priv.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 static struct opener_names named;
 static int opener = -1; /* the socket */
 static pid_t opener_pid;
-static bool is_lost; /* nothing is asked any more: what stands in the socket may be the rest of an answer */
+static bool is_lost; /* no more requests are sent: data in the socket may be the rest of a reply */
 
 bool rd_opener_used(void)
 {
@@ -38,7 +38,7 @@ void rd_opener_name(enum rd_opener_use use, const char *path)
 
 int rd_opener_start(bool host, struct rd_err *err)
 {
-	/* The pipe carries nothing: our end closes when we end. */
+	/* No data are sent over the pipe: it only closes when we end. */
 	int ends[2], life[2];
 	pid_t child;
 	int r;
@@ -47,12 +47,12 @@ int rd_opener_start(bool host, struct rd_err *err)
 	named.asker = getpid();
 	r = rd_opener_share_identities(&named);
 	if (r < 0)
-		return rd_err_set(err, -r, "opener process", "cannot be started");
+		return rd_err_set(err, -r, "opener process", "cannot start");
 	if (pipe2(life, O_CLOEXEC) < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return rd_err_set(err, errno, "opener process", "cannot be started");
+		return rd_err_set(err, errno, "opener process", "cannot start");
 	child = fork();
 	if (child < 0)
-		return rd_err_set(err, errno, "opener process", "cannot be started");
+		return rd_err_set(err, errno, "opener process", "cannot start");
 	if (child == 0) {
 		close(ends[0]);
 		close(life[1]);
@@ -77,16 +77,16 @@ void rd_opener_end(void)
 	sigaddset(&ended, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &ended, &before);
 	close(RD_TAKE_FD(opener));
-	/* Other children may have ended, too; what hangs is not waited for. */
+	/* Other children may have ended, too; a hanging one is not waited for. */
 	while (waitpid(opener_pid, NULL, WNOHANG) == 0 && sigtimedwait(&ended, NULL, &most) == SIGCHLD)
 		continue;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-static int lost(int r, struct rd_err *err)
+static int set_lost(int r, struct rd_err *err)
 {
 	is_lost = true;
-	return rd_err_set(err, -r, "opener process", "has ended, and with it what it would open");
+	return rd_err_set(err, -r, "opener process", "has ended: no more files can be opened");
 }
 
 static int take_bytes(struct opener_message *answer, struct rd_bytes *ret, struct rd_err *err)
@@ -96,7 +96,7 @@ static int take_bytes(struct opener_message *answer, struct rd_bytes *ret, struc
 
 	if (!bytes.data) {
 		is_lost = true;
-		return rd_err_set(err, ENOMEM, "opener", "no memory for the answer");
+		return rd_err_set(err, ENOMEM, "opener", "no memory for the reply");
 	}
 	r = rd_opener_data(opener, bytes.data, bytes.size);
 	bytes.data[bytes.size] = '\0';
@@ -235,7 +235,7 @@ static int ask(struct rd_asking *asking, const struct rd_question *head, const c
 
 	(void)asking;
 	if (message.size > OPENER_REQUEST_MAX)
-		return rd_err_set(err, EFBIG, object, "the question is too long");
+		return rd_err_set(err, EFBIG, object, "request too long");
 	question = rd_alloc(1, message.size);
 	memcpy(question, head, sizeof(*head));
 	memcpy(question + sizeof(*head), data, head->size);

@@ -73,7 +73,7 @@ static int recorder_send(struct rd_mads *mads, const struct rd_mad *mad, unsigne
 	int r = rd_grow(&recorder->asks, &recorder->cap, recorder->n + 1, sizeof(*recorder->asks));
 
 	if (r < 0)
-		return rd_err_set(err, ENOMEM, "MAD", "no memory to record it");
+		return rd_err_set(err, ENOMEM, "MAD", "no memory for the recording");
 	r = inner->ops->send(inner, mad, timeout_ms, err);
 	if (r == 0)
 		recorder->asks[recorder->n++] = (struct open_ask){ mad->tid, inner->ops->now(inner), *mad };
@@ -145,7 +145,7 @@ int rd_mads_record(struct rd_mads *inner, struct rd_buf *log, rd_mad_kept_fn *ke
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 
 	if (!recorder)
-		return rd_err_set(err, ENOMEM, "MAD", "no memory to record it");
+		return rd_err_set(err, ENOMEM, "MAD", "no memory for the recording");
 	*recorder = (struct recorder){ { &recorder_ops }, inner, NULL, 0, 0, log, kept, arg };
 	*ret = &recorder->mads;
 	return 0;
@@ -210,7 +210,7 @@ static int teller_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned 
 	hash = hash_of(mad->dest.lid, mad->dest.gid, question, used(question, sizeof(question)));
 	told = rd_find_u64(teller->told, teller->n, sizeof(*teller->told), hash);
 	if (rd_grow(&teller->coming, &teller->cap_coming, teller->n_coming + 1, sizeof(*teller->coming)) < 0)
-		return rd_err_set(err, ENOMEM, "MAD", "no memory for an answer");
+		return rd_err_set(err, ENOMEM, "MAD", "no memory for a response");
 	teller->coming[teller->n_coming] = tell(teller, told, timeout_ms);
 	teller->coming[teller->n_coming++].mad.tid = mad->tid;
 	return 0;
@@ -314,7 +314,8 @@ int rd_mads_tell(struct rd_bytes *file, const char *name, uint64_t now_ns, struc
 	if (r < 0) {
 		if (teller)
 			teller_close(&teller->mads);
-		return rd_err_set(err, -r, name, r == -ENOMEM ? "no memory for it" : "these are no recorded answers");
+		return rd_err_set(err, -r, name,
+				  r == -ENOMEM ? "no memory for the responses" : "not a file of recorded responses");
 	}
 	*ret = &teller->mads;
 	return 0;
@@ -323,7 +324,7 @@ int rd_mads_tell(struct rd_bytes *file, const char *name, uint64_t now_ns, struc
 int rd_mad_path(const char *ibdev, unsigned port, char buf[RD_MAD_PATH_MAX], struct rd_err *err)
 {
 	if (!*ibdev || *ibdev == '.' || strchr(ibdev, '/') || strlen(ibdev) > 64)
-		return rd_err_set(err, EINVAL, ibdev, "this names no device");
+		return rd_err_set(err, EINVAL, ibdev, "invalid device name");
 	snprintf(buf, RD_MAD_PATH_MAX, RD_MAD_DIR "/%s-%u/answers", ibdev, port);
 	return 0;
 }

@@ -306,7 +306,7 @@ static int packing_of(const char *path, size_t *ret, struct rd_err *err)
 			return 0;
 		}
 	}
-	rd_err_set(err, EINVAL, path, "its name does not say how to pack it");
+	rd_err_set(err, EINVAL, path, "unknown suffix: expected .tar, .tar.gz, .tgz, .tar.bz2 or .tar.zst");
 	rd_err_hint(err, "%s.tar.zst", path);
 	return -EINVAL;
 }
@@ -331,10 +331,10 @@ static int open_writer(struct writer *writer, int fd, const char *path, struct r
 	writer->archive = rd_libarchive.archive_write_new();
 	writer->entry = rd_libarchive.archive_entry_new();
 	if (!writer->archive || !writer->entry)
-		return rd_err_set(err, ENOMEM, path, "no memory to write it");
+		return rd_err_set(err, ENOMEM, path, "no memory to write the archive");
 	/* ARCHIVE_WARN: libarchive was built without it and would run a program of that name instead. */
 	if ((*packings[packing].add)(writer->archive) != ARCHIVE_OK)
-		return rd_err_set(err, ENOTSUP, path, "this libarchive cannot pack it so");
+		return rd_err_set(err, ENOTSUP, path, "this libarchive does not support the compression");
 	if (rd_libarchive.archive_write_set_format_pax_restricted(writer->archive) != ARCHIVE_OK ||
 	    rd_libarchive.archive_write_open_fd(writer->archive, fd) != ARCHIVE_OK)
 		return rd_err_set(err, -write_failed(writer), path, "cannot write");

@@ -204,12 +204,12 @@ static int find_for(struct record *record, const char *path, bool follow, enum r
 	int r = find(record, path, follow, ret);
 
 	if (r < 0)
-		return rd_err_set(err, -r, path, "cannot look it up");
+		return rd_err_set(err, -r, path, "cannot look up");
 	if (node_of(record, *ret)->missing && !known(record, *ret, ask)) {
 		log_request(record, *ret, ask);
 		r = keep_code(record, *ret, ask, ENOENT);
 	}
-	return r < 0 ? rd_err_set(err, -r, path, "cannot record it") : 0;
+	return r < 0 ? rd_err_set(err, -r, path, "cannot record") : 0;
 }
 
 static int record_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
@@ -227,7 +227,7 @@ static int record_read_file(struct rd_source *src, const char *path, struct rd_b
 	r = rd_read_file(record->inner, path, &bytes, err);
 	/* The host changes while it is looked at; what was a folder before stays one, and no path is both. */
 	if (r == 0 && node_of(record, at)->type == RD_NODE_DIR)
-		r = rd_err_set(err, EISDIR, path, "was a folder before");
+		r = rd_err_set(err, EISDIR, path, "was a directory before");
 	if (r == 0) {
 		rd_scrub_file(path, &bytes);
 		r = rd_tree_set(record->now.tree, at, RD_NODE_FILE, bytes.data, bytes.size);
@@ -236,7 +236,7 @@ static int record_read_file(struct rd_source *src, const char *path, struct rd_b
 		node_of(record, at)->type = RD_NODE_DIR;
 	if (r < 0) {
 		keep_code(record, at, RD_ASK_READ, -r);
-		return r == -EFBIG ? rd_err_set(err, EFBIG, path, "cannot record it") : r;
+		return r == -EFBIG ? rd_err_set(err, EFBIG, path, "cannot record") : r;
 	}
 	*ret = bytes;
 	bytes = (struct rd_bytes){ 0 };
@@ -260,7 +260,7 @@ static int record_list_dir(struct rd_source *src, const char *path, struct rd_na
 		if (r == 0 && node_of(record, at)->type == RD_NODE_FILE)
 			r = rd_err_set(err, ENOTDIR, path, "was a file before");
 		if (keep_code(record, at, RD_ASK_LIST, r < 0 ? -r : 0) < 0)
-			return rd_err_set(err, ENOMEM, path, "cannot record it");
+			return rd_err_set(err, ENOMEM, path, "cannot record");
 		if (r < 0)
 			return r;
 		more = rd_tree_more(record->now.tree, at);
@@ -278,7 +278,7 @@ static int why_no_link(struct record *record, uint32_t at, const char *path, str
 	_cleanup_free_ char *late = NULL;
 	int r = rd_read_link(record->inner, path, &late, err);
 
-	return r < 0 ? r : rd_err_set(err, node_of(record, at)->missing ? ENOENT : EINVAL, path, "it was no link");
+	return r < 0 ? r : rd_err_set(err, node_of(record, at)->missing ? ENOENT : EINVAL, path, "was not a link");
 }
 
 static int record_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
@@ -298,7 +298,7 @@ static int record_read_link(struct rd_source *src, const char *path, char **ret,
 		if (!is_link)
 			r = why_no_link(record, at, path, err);
 		if (keep_code(record, at, RD_ASK_LINK, r < 0 ? -r : 0) < 0)
-			return rd_err_set(err, ENOMEM, path, "cannot record it");
+			return rd_err_set(err, ENOMEM, path, "cannot record");
 		if (!is_link)
 			return r;
 	}
@@ -323,7 +323,7 @@ static int ask_number(struct rd_source *src, const char *path, enum rd_ask ask, 
 		    ask == RD_ASK_INO  ? inner->ops->stat_ino(inner, path, &value, err) :
 					 inner->ops->stat_mode(inner, path, &value, err);
 		if (keep_code(record, at, ask, r < 0 ? -r : 0) < 0)
-			return rd_err_set(err, ENOMEM, path, "cannot record it");
+			return rd_err_set(err, ENOMEM, path, "cannot record");
 		if (r < 0)
 			return r;
 		more = rd_tree_more(record->now.tree, at);
@@ -377,13 +377,13 @@ static int record_netlink(struct rd_source *src, int protocol, const void *reque
 	rd_nlrequest_path(protocol, request, size, path, sizeof(path));
 	r = rd_tree_enter(record->now.tree, record->now.nl, path, &at);
 	if (r < 0)
-		return rd_err_set(err, -r, path, "cannot record it");
+		return rd_err_set(err, -r, path, "cannot record");
 	node = node_of(record, at);
 	if (known(record, at, RD_ASK_READ)) {
 		if (node->more && node->more->code[RD_ASK_READ])
-			return rd_err_set(err, node->more->code[RD_ASK_READ], path, "when it was recorded");
+			return rd_err_set(err, node->more->code[RD_ASK_READ], path, "recorded error");
 		if (rd_bytes_copy(node->data + NLMSG_ALIGN(size), node->size - NLMSG_ALIGN(size), ret) < 0)
-			return rd_err_set(err, ENOMEM, path, "no memory for the answer");
+			return rd_err_set(err, ENOMEM, path, "no memory for the reply");
 		return 0;
 	}
 	log_request(record, at, RD_ASK_READ);
@@ -393,7 +393,7 @@ static int record_netlink(struct rd_source *src, int protocol, const void *reque
 	if (r < 0)
 		kept = keep_code(record, at, RD_ASK_READ, -r);
 	if (kept < 0)
-		return rd_err_set(err, -kept, path, "cannot record it");
+		return rd_err_set(err, -kept, path, "cannot record");
 	if (r == 0) {
 		*ret = answer;
 		answer = (struct rd_bytes){ 0 };
@@ -413,7 +413,7 @@ static int keep_file(struct record *record, const char *path, int r, const struc
 		kept = rd_tree_set(record->now.tree, at, RD_NODE_FILE, bytes->data, bytes->size);
 	else if (!kept)
 		kept = keep_code(record, at, RD_ASK_READ, -r);
-	return kept < 0 ? rd_err_set(err, -kept, path, "cannot record it") : r;
+	return kept < 0 ? rd_err_set(err, -kept, path, "cannot record") : r;
 }
 
 static bool told_before(struct record *record, const char *path, uint32_t *ret)
@@ -459,7 +459,7 @@ static int record_mad_open(struct rd_source *src, const char *ibdev, unsigned po
 	r = rd_tree_enter(record->now.tree, record->now.root, path + 1, &at);
 	if (r < 0) {
 		rd_mads_closep(&inner);
-		return rd_err_set(err, -r, path, "cannot record it");
+		return rd_err_set(err, -r, path, "cannot record");
 	}
 	if (at != record->mad_node)
 		rd_buf_deinit(&record->mad_log);
@@ -476,7 +476,7 @@ static int record_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg
 	(void)src;
 	(void)fn;
 	(void)arg;
-	return rd_err_set(err, ENODATA, "events", "they are not recorded");
+	return rd_err_set(err, ENODATA, "events", "not recorded");
 }
 
 static uint64_t record_now(struct rd_source *src, int clock)
@@ -518,7 +518,7 @@ static int begin(struct record *record, struct rd_err *err)
 	struct rd_source *inner = record->inner;
 
 	if (rd_record_sample_init(&record->now) < 0)
-		return rd_err_set(err, ENOMEM, "recording", "no memory for it");
+		return rd_err_set(err, ENOMEM, "recording", "no memory for the recording");
 	record->mad_node = 0;
 	record->now.realtime_ns = inner->ops->now(inner, CLOCK_REALTIME);
 	record->now.monotonic_ns = inner->ops->now(inner, CLOCK_MONOTONIC);
@@ -530,7 +530,7 @@ int rd_source_record_open(struct rd_source *inner, struct rd_source **ret, struc
 	struct record *record = calloc(1, sizeof(*record));
 
 	if (!record)
-		return rd_err_set(err, ENOMEM, "recording", "no memory for it");
+		return rd_err_set(err, ENOMEM, "recording", "no memory for the recording");
 	record->src.ops = &record_ops;
 	record->inner = inner;
 	record->mad_log = RD_BUF_CHECKED;
@@ -570,7 +570,7 @@ int rd_source_record_next(struct rd_source *src, struct rd_err *err)
 {
 	int r = end(record_of(src));
 
-	return r < 0 ? rd_err_set(err, -r, "recording", "cannot keep another sample") : begin(record_of(src), err);
+	return r < 0 ? rd_err_set(err, -r, "recording", "cannot add another sample") : begin(record_of(src), err);
 }
 
 int rd_source_record_take(struct rd_source *src, struct rd_recording *ret, struct rd_err *err)
@@ -579,7 +579,7 @@ int rd_source_record_take(struct rd_source *src, struct rd_recording *ret, struc
 	int r = end(record);
 
 	if (r < 0)
-		return rd_err_set(err, -r, "recording", "cannot end it");
+		return rd_err_set(err, -r, "recording", "cannot complete");
 	*ret = record->done;
 	record->done = (struct rd_recording){ 0 };
 	return 0;

@@ -14,7 +14,7 @@
 int rd_redact_key_make_up(struct rd_sipkey *ret, struct rd_err *err)
 {
 	if (getrandom(ret->k, sizeof(ret->k), 0) != sizeof(ret->k))
-		return rd_err_set(err, errno, "getrandom", "cannot make up a key for stand-ins");
+		return rd_err_set(err, errno, "getrandom", "cannot generate a key for pseudonyms");
 	return 0;
 }
 
@@ -45,7 +45,8 @@ int rd_redact_key_read(const char *path, struct rd_sipkey *ret, struct rd_err *e
 		return -code;
 	}
 	if (size < KEY_MIN)
-		return rd_err_set(err, EINVAL, path, "a key has at least %d bytes, this has %zd", KEY_MIN, size);
+		return rd_err_set(err, EINVAL, path, "a key must have at least %d bytes; this file has %zd", KEY_MIN,
+				  size);
 	key_of(bytes, (size_t)size, ret);
 	explicit_bzero(bytes, sizeof(bytes));
 	return 0;

@@ -548,7 +548,7 @@ int rd_record_redact(struct rd_recording *recording, const struct rd_sipkey *key
 	if (!r && redact.failed)
 		r = -ENOMEM;
 	if (r < 0)
-		return rd_err_set(err, -r, "redaction", "cannot replace everything, so nothing was written");
+		return rd_err_set(err, -r, "redaction", "cannot replace everything: no file written");
 	recording->redacted = true;
 	*ret = (struct rd_redacted){ redact.log_kept, redact.log_dropped };
 	return 0;

@@ -15,7 +15,7 @@ void rd_kept_deinit(struct rd_kept *kept)
 	*kept = (struct rd_kept){ 0 };
 }
 
-/* The usual soft limit of 1024 is for programs that use select; the hard one is what we may have. */
+/* The usual soft limit of 1024 is for programs that use select; we can use the hard limit. */
 static size_t raise_limit(void)
 {
 	struct rlimit limit;

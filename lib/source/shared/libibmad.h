@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* libibumad and libibmad, loaded when datagrams are sent, or read that were recorded. */
+/* libibumad and libibmad, loaded when datagrams are sent or recorded ones are read. */
 #ifndef RD_SOURCE_LIBIBMAD_H
 #define RD_SOURCE_LIBIBMAD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions of libmnl's names that call libmnl's. */
+/* Wrappers with the names of libmnl's functions that call the loaded library. */
 #include "source/shared/libmnl.h"
 
 #ifdef RD_STATIC

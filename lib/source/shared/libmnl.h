@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* libmnl: linked, or in what "make static" builds loaded when the first command begins. There is no archive of it to link. */
+/* libmnl: linked, or, with "make static", loaded when a command begins, because there is no static library of it. */
 #ifndef RD_SOURCE_LIBMNL_H
 #define RD_SOURCE_LIBMNL_H
 
 #include "base/late.h"
 
-/* To be called before the first function of libmnl. -EOPNOTSUPP with `err` filled where it is not there. */
+/* Must be called before the first function of libmnl. -EOPNOTSUPP with `err` filled if it is not installed. */
 #ifdef RD_STATIC
 int rd_libmnl_load(const char *object, struct rd_err *err);
 #else

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-/* The kernel gives at most 32 KiB a time to a reader that offers room for it. */
+/* The kernel fills at most 32 KiB per read. */
 #define RECEIVE_SIZE ((size_t)64 << 10)
 #define ANSWER_MAX ((size_t)64 << 20)
 #define TRIES 5
@@ -51,7 +51,7 @@ int rd_nlrequest_check(const void *request, size_t size, struct rd_err *err)
 		if (head.nlmsg_len == size && (head.nlmsg_flags & NLM_F_REQUEST) && !head.nlmsg_seq && !head.nlmsg_pid)
 			return 0;
 	}
-	return rd_err_set(err, EINVAL, "netlink", "not one whole request");
+	return rd_err_set(err, EINVAL, "netlink", "not a single complete request");
 }
 
 const char *rd_nlprotocol_name(int protocol, char *buf)
@@ -133,14 +133,14 @@ static int socket_of(struct rd_nlsockets *sockets, int protocol, struct mnl_sock
 	return 0;
 }
 
-/* One exchange. */
+/* A request and its reply. */
 struct answer {
 	uint32_t seq;
 	bool dump;
 	bool acked; /* the request asked for an acknowledgement */
 	bool interrupted;
 	bool done;
-	bool refused; /* it was the kernel that said no */
+	bool refused; /* the error is from the kernel */
 	struct rd_bytes bytes;
 	size_t cap;
 };
@@ -183,7 +183,7 @@ static int answer_take(struct answer *answer, const uint8_t *data, size_t size)
 		if (!length)
 			return -EBADMSG;
 		memcpy(&head, data, sizeof(head));
-		/* What is left of an exchange that was given up, or a notice that nobody asked for. */
+		/* The rest of an abandoned exchange, or an unsolicited notification. */
 		if (head.nlmsg_seq != answer->seq)
 			continue;
 		answer->interrupted |= (head.nlmsg_flags & NLM_F_DUMP_INTR) != 0;
@@ -217,7 +217,7 @@ static int receive(struct mnl_socket *socket, struct answer *answer)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			/* mnl says ENOSPC for a message that did not fit. */
+			/* libmnl returns ENOSPC for a message that did not fit. */
 			return errno == EAGAIN ? -ETIMEDOUT : errno == ENOSPC ? -EBADMSG : -errno;
 		r = answer_take(answer, room, n);
 		if (r < 0)
@@ -226,7 +226,7 @@ static int receive(struct mnl_socket *socket, struct answer *answer)
 	return 0;
 }
 
-/* A dump that had begun: what came stays, and why it ended stands behind it. */
+/* An interrupted dump: the messages received so far are kept, followed by the error. */
 static int keep_the_beginning(struct answer *answer, int code)
 {
 	struct {
@@ -277,7 +277,7 @@ int rd_nlsockets_ask(struct rd_nlsockets *sockets, int protocol, const void *req
 		struct answer answer = { 0 };
 
 		r = exchange(sockets, socket, request, size, &answer);
-		/* ENOBUFS: the socket's buffer was too small for what came meanwhile. */
+		/* ENOBUFS: the receive buffer of the socket overflowed. */
 		if (tries < TRIES && ((!r && answer.interrupted) || r == -ENOBUFS)) {
 			free(answer.bytes.data);
 			continue;
@@ -286,12 +286,12 @@ int rd_nlsockets_ask(struct rd_nlsockets *sockets, int protocol, const void *req
 			r = keep_the_beginning(&answer, r);
 		if (r < 0) {
 			free(answer.bytes.data);
-			return rd_err_set(err, -r, object, "the kernel did not answer as asked");
+			return rd_err_set(err, -r, object, "request failed");
 		}
 		if (!answer.bytes.data)
 			answer.bytes.data = malloc(1);
 		if (!answer.bytes.data)
-			return rd_err_set(err, ENOMEM, object, "no memory for the answer");
+			return rd_err_set(err, ENOMEM, object, "no memory for the reply");
 		answer.bytes.data[answer.bytes.size] = '\0';
 		*ret = answer.bytes;
 		return 0;

@@ -58,7 +58,7 @@ int rd_question_put(struct rd_source *inner, const struct rd_question *question,
 	case RD_OP_NETLINK:
 		return rd_netlink(inner, question->protocol, question->data, question->size, bytes, err);
 	}
-	return rd_err_set(err, EINVAL, "reading", "no such question");
+	return rd_err_set(err, EINVAL, "reading", "unknown request");
 }
 
 static struct rd_asking *asking_of(struct rd_source *src)
@@ -89,7 +89,7 @@ static int ask_names(struct rd_source *src, const char *path, struct rd_names *r
 		if (rd_grow(&names.v, &names.cap, names.n + 1, sizeof(*names.v)) == 0)
 			names.v[names.n] = strdup((char *)bytes.data + at);
 		if (names.n == names.cap || !names.v[names.n])
-			return rd_err_set(err, ENOMEM, path, "no memory for its names");
+			return rd_err_set(err, ENOMEM, path, "no memory for the names");
 		names.n++;
 	}
 	if (r < 0)
@@ -138,7 +138,7 @@ static int no_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct r
 	(void)src;
 	(void)fn;
 	(void)arg;
-	return rd_err_set(err, ENODATA, "events", "not to be had from another process");
+	return rd_err_set(err, ENODATA, "events", "not available through another process");
 }
 
 void rd_asking_init(struct rd_asking *asking, const char *name)

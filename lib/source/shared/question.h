@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A question to a source and its answer as bytes, so that another process can be asked. */
+/* A request to a source and its reply as bytes, to be sent to another process. */
 #ifndef RD_SOURCE_QUESTION_H
 #define RD_SOURCE_QUESTION_H
 
@@ -21,20 +21,20 @@ struct rd_question {
 	uint32_t op;
 	int32_t protocol;
 	uint64_t size;	/* of the path with its NUL, or of the request */
-	uint8_t data[]; /* no string follows another: the size tells */
+	uint8_t data[]; /* a single string or request, of `size` bytes */
 };
 
 /*
- * Puts the question to `inner`. What comes is in `bytes` (of names, each ends with a NUL) or in `number`, depending on what was
- * asked. -errno with `err` filled.
+ * Makes the request to `inner`. The reply is in `bytes` (names: each ends with a NUL) or in `number`, depending on the request.
+ * -errno with `err` filled.
  */
 int rd_question_put(struct rd_source *inner, const struct rd_question *question, struct rd_bytes *bytes,
 		    uint64_t *number, struct rd_err *err);
 
 /*
- * A source that hands each question to one function. Whoever makes one fills ops by rd_asking_init, changes there what
- * differs (now and next are not in it), and sets `ask`: as rd_question_put, of a question whose data are not behind it. `object`
- * is what errors name.
+ * A source that passes each request to one function. To create one, fill ops by rd_asking_init, replace operations that
+ * differ (now and next are not set), and set `ask`: like rd_question_put, for a request whose data do not follow its head.
+ * `object`: the object of error messages.
  */
 struct rd_asking {
 	struct rd_source src;

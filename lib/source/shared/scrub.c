@@ -10,8 +10,8 @@ static bool contains(const char *text, size_t size, const char *word)
 	return memmem(text, size, word, strlen(word)) != NULL;
 }
 
-/* Mooncake's Redis password, libfabric's token; hosts of the MinIO client, whose names begin as Mooncake's do, and addresses
- * of services have user and password in front of an @. */
+/* Mooncake's Redis password, libfabric's token; hosts of the MinIO client, which have the same prefix as Mooncake's variables,
+ * and addresses of services contain user and password before an @. */
 static bool is_secret(const char *entry, size_t size)
 {
 	static const char *const words[] = { "PASSWORD", "PASSWD", "SECRET", "TOKEN", "CREDENTIAL", "MC_HOST_" };
@@ -34,14 +34,14 @@ static bool is_kept(const char *entry, size_t size)
 	return false;
 }
 
-/* What separates the variables of an environment file; -1: the path is none. */
+/* The separator of variables in an environment file; -1: not an environment file. */
 static int separator(const char *path)
 {
 	const char *name = strrchr(path, '/');
 
 	if (strncmp(path, "/proc/", 6) == 0 && name && strcmp(name, "/environ") == 0)
 		return '\0';
-	/* That of all logins has whatever an operator put there. */
+	/* /etc/environment applies to all logins, and may contain anything. */
 	return strcmp(path, "/etc/environment") == 0 || strcmp(path, "/etc/nccl.conf") == 0 ? '\n' : -1;
 }
 
@@ -91,7 +91,7 @@ static void scrub_attributes(uint8_t *data, size_t size, int depth)
 			return;
 		type = attr.nla_type & NLA_TYPE_MASK;
 		if (is_key(type)) {
-			/* Type 0 is RDMA_NLDEV_ATTR_UNSPEC, which every reader passes over. */
+			/* Type 0 is RDMA_NLDEV_ATTR_UNSPEC, which all readers ignore. */
 			attr.nla_type = 0;
 			memcpy(data, &attr, sizeof(attr));
 			memset(data + NLA_HDRLEN, 0, attr.nla_len - NLA_HDRLEN);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What no recording may hold, redacted or not: the environment of a process beyond what RDMA libraries are told there, and
- * keys that give access to memory. */
+/* Removes data that no recording may contain, redacted or not: environment variables other than those of RDMA libraries, and
+ * memory keys. */
 #ifndef RD_SCRUB_H
 #define RD_SCRUB_H
 
 #include "source/shared/source.h"
 
-/* Of an environment file (/proc/PID/environ, /etc/environment, /etc/nccl.conf), leaves the NCCL_, NVSHMEM_, UCX_, GLOO_, FI_
- * and MC_ variables, but for passwords, tokens and addresses with a user in them. Other paths are left alone. */
+/* In an environment file (/proc/PID/environ, /etc/environment, /etc/nccl.conf), keeps only the NCCL_, NVSHMEM_, UCX_, GLOO_, FI_
+ * and MC_ variables, except passwords, tokens and addresses that contain a user name. Other paths are not changed. */
 void rd_scrub_file(const char *path, struct rd_bytes *bytes);
 
-/* Turns memory keys in messages of NETLINK_RDMA into attributes that say nothing. In place. */
+/* Replaces memory keys in NETLINK_RDMA messages by unspecified attributes. In place. */
 void rd_scrub_messages(int protocol, struct rd_bytes *bytes);
 
 #endif

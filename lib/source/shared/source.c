@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What all sources share. */
+/* Functions shared by all sources. */
 #include "source/shared/source.h"
 
 #include <ctype.h>
@@ -91,6 +91,6 @@ int rd_read_again(struct rd_source *src, const char *path, uint32_t *slot, char 
 int rd_source_bundle_next(struct rd_source *src, struct rd_err *err)
 {
 	if (!src->ops->next)
-		return rd_err_set(err, ENODATA, "bundle", "it has no more samples");
+		return rd_err_set(err, ENODATA, "bundle", "no more samples");
 	return src->ops->next(src, err);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one door through which facts of a host enter. A source hands out bytes and knows nothing of their meaning.
+ * The single interface through which facts of a host are read. A source returns bytes and does not interpret them.
  *
- * Exceptions, which touch the host elsewhere: BPF load, attach and list (lib/trace/attach/attach*.c, holder*.c): what they learn is a
- * result, not a fact, and the events they lead to come through drain_events; user stacks (lib/trace/symbols/ustack*.c), whose
- * files are opened there: their symbolised result is what a recording keeps.
+ * Exceptions that access the host directly: BPF load, attach and list (lib/trace/attach/attach*.c, holder*.c), whose output is a
+ * result and not a fact, and whose events are read through drain_events; user stacks (lib/trace/symbols/ustack*.c), whose
+ * files are opened there: a recording keeps the symbolised result.
  */
 #ifndef RD_SOURCE_H
 #define RD_SOURCE_H
@@ -12,7 +12,7 @@
 #include "base/base.h"
 #include "base/err.h"
 
-/* Bytes of a file or message, owned by whoever holds the struct. data[size] is always NUL, so text can be parsed in
+/* Bytes of a file or message, owned by the owner of the struct. data[size] is always NUL, so that text can be parsed in
  * place. */
 struct rd_bytes {
 	uint8_t *data;
@@ -20,7 +20,7 @@ struct rd_bytes {
 };
 void rd_bytes_deinit(struct rd_bytes *bytes);
 #define _cleanup_bytes_ __attribute__((cleanup(rd_bytes_deinit)))
-/* A copy, with a NUL behind it. 0, for those that answer with it. */
+/* A copy, followed by a NUL. Always 0, for callers that return the result. */
 int rd_bytes_copy(const void *data, size_t size, struct rd_bytes *ret);
 
 /* Names in a directory, sorted by byte value, without "." and "..". */
@@ -32,7 +32,7 @@ void rd_names_deinit(struct rd_names *names);
 #define _cleanup_names_ __attribute__((cleanup(rd_names_deinit)))
 int rd_names_copy(const struct rd_names *from, struct rd_names *ret);
 
-/* One event's bytes; valid during the call only. A negative return ends the draining and is handed on. */
+/* The bytes of one event; valid during the call only. A negative return value ends the draining and is returned to its caller. */
 typedef int rd_event_fn(void *arg, const void *data, size_t size);
 
 struct rd_source;
@@ -50,30 +50,30 @@ struct rd_source_ops {
 	int (*read_again)(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size);
 	int (*list_dir)(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err);
 	int (*read_link)(struct rd_source *src, const char *path, char **ret, struct rd_err *err);
-	/* Device number of a file, as st_rdev has it (0 for a regular file); -ENOENT if it is not there. */
+	/* Device number of a file, as in st_rdev (0 for a regular file); -ENOENT if it does not exist. */
 	int (*stat_rdev)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
-	/* Inode number: what the kernel calls a cgroup's id. */
+	/* Inode number: the ID of a cgroup in the kernel. */
 	int (*stat_ino)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
-	/* Permission bits, as chmod has them. */
+	/* Permission bits, as for chmod. */
 	int (*stat_mode)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
 	/*
-	 * Asks the kernel over netlink and gathers what it answers. `protocol`: NETLINK_ROUTE, NETLINK_RDMA, NETLINK_GENERIC …
-	 * `request`: one message, nlmsg_len == size, NLM_F_REQUEST set, nlmsg_seq and nlmsg_pid 0. `ret`: whole messages, one
-	 * behind the other, each length verified, without NLMSG_DONE and acknowledgements and with seq and pid 0; empty
-	 * if there were none. What the kernel refuses (NLMSG_ERROR) is a fact: its -errno. Where it breaks off a dump that
-	 * had begun, what came is the answer, and an NLMSG_ERROR with the -errno is its last message. A dump during which the
-	 * kernel's tables changed is asked for again; where that does not help, NLM_F_DUMP_INTR is left in the flags.
-	 * -EBADMSG for a malformed answer, -EOPNOTSUPP where there is no netlink (a folder).
+	 * Sends a request to the kernel over netlink and collects the reply. `protocol`: NETLINK_ROUTE, NETLINK_RDMA, NETLINK_GENERIC …
+	 * `request`: one message, nlmsg_len == size, NLM_F_REQUEST set, nlmsg_seq and nlmsg_pid 0. `ret`: complete messages with
+	 * verified lengths, one after the other, without NLMSG_DONE and acknowledgements and with seq and pid 0; empty if there
+	 * were none. A refusal by the kernel (NLMSG_ERROR) is a fact: its -errno. If the kernel aborts a dump, the reply is the
+	 * messages received so far, followed by an NLMSG_ERROR with the -errno. A dump during which the
+	 * kernel's tables changed is repeated; if that does not help, NLM_F_DUMP_INTR remains in the flags.
+	 * -EBADMSG for a malformed reply, -EOPNOTSUPP if there is no netlink (a directory).
 	 */
 	int (*netlink)(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
 		       struct rd_err *err);
-	/* Management datagrams: see source/shared/mad.h, which has the functions to call. NULL: as files say, which recordings have. */
+	/* Management datagrams: see source/shared/mad.h, which has the functions to call. NULL: read from the files of a recording. */
 	int (*mad_ports)(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err);
 	int (*mad_open)(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
 			struct rd_err *err);
-	/* Calls fn for each event that has arrived; never waits. Returns how many. */
+	/* Calls fn for each event that has arrived; never waits. Returns the number of events. */
 	int (*drain_events)(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err);
-	/* Nanoseconds of CLOCK_REALTIME or CLOCK_MONOTONIC; of a recording: as they were. */
+	/* Nanoseconds of CLOCK_REALTIME or CLOCK_MONOTONIC; of a recording: the recorded times. */
 	uint64_t (*now)(struct rd_source *src, int clock);
 	/* Of a bundle: see rd_source_bundle_next. NULL: there are no samples. */
 	int (*next)(struct rd_source *src, struct rd_err *err);
@@ -91,10 +91,10 @@ static inline int rd_read_file(struct rd_source *src, const char *path, struct r
 }
 
 /*
- * Reads a small file that is going to be read many times, without looking its path up each time. `*slot` is 0 before the
- * first read and then the source's; a caller keeps one for each file. `ret` gets up to size - 1 bytes and a NUL. Returns
- * how many, or -errno: of a device that has gone -ENODEV, and the next read looks for the path again. `path` may be NULL
- * once there is a slot: -ESTALE then asks for it.
+ * Reads a small file that will be read many times, without a path lookup each time. `*slot` is 0 before the
+ * first read and then belongs to the source; a caller keeps one per file. `ret` gets up to size - 1 bytes and a NUL. Returns
+ * the number of bytes, or -errno: -ENODEV for a removed device, and the next read looks up the path again. `path` may be NULL
+ * once there is a slot: then -ESTALE means that the path is required.
  */
 int rd_read_again(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size);
 
@@ -123,17 +123,17 @@ static inline void rd_source_closep(struct rd_source **src)
 		(*src)->ops->close(*src);
 }
 
-/* What has been opened, to its end: `most` bytes. -EFBIG, -errno. */
+/* Reads an open file to its end, at most `most` bytes. -EFBIG, -errno. */
 int rd_read_fd(int fd, size_t most, struct rd_bytes *ret);
 #define RD_FILE_MAX ((size_t)256 << 20)
 
-/* The beginning of a file of /proc or /sys that is about ourselves and no fact of the host; it ends in NUL. Returns its size: 0,
- * where it cannot be read. Needs no memory. */
+/* Reads the beginning of a file of /proc or /sys about this process itself, which is no fact of the host; adds a NUL. Returns its
+ * size; 0: cannot be read. Does not allocate. */
 size_t rd_read_own(const char *path, char *ret, size_t size);
 
 /*
- * This host, seen below `root` ("/" or NULL for the host itself; a folder for tests that lay out sysfs and procfs files
- * of their own). Caller closes it by ops->close.
+ * This host, below `root` ("/" or NULL for the host itself; a directory with copies of sysfs and procfs files for tests).
+ * Caller closes it by ops->close.
  */
 int rd_source_live_open(const char *root, struct rd_source **ret, struct rd_err *err);
 
@@ -141,51 +141,52 @@ int rd_source_live_open(const char *root, struct rd_source **ret, struct rd_err 
 int rd_source_live_set_ring(struct rd_source *src, int ringbuf_map_fd, struct rd_err *err);
 
 /*
- * A recorded host: a bundle, or a bare tree that holds sys/ and perhaps proc/, below a single top folder or not. A
- * directory, or a tar of one, plain or packed by gzip, bzip2 or zstd. Nothing is extracted and nothing outside is opened:
- * links are resolved within the tree. What is not in there is -ENOENT; what was denied when it was recorded is so again.
- * An XML file is taken for an NCCL topology: a host that has RD_SOURCE_NCCL_XML and nothing else.
- * -EBADMSG for a damaged or hostile one, -EFBIG for one above the limits; `err` says where. Caller closes it.
+ * A recorded host: a bundle, or a bare tree with sys/ and optionally proc/, at the top or in a single top-level directory. A
+ * directory, or a tar of one, plain or compressed by gzip, bzip2 or zstd. Nothing is extracted and no file outside is opened:
+ * links are resolved within the tree. Missing files are -ENOENT; recorded errors are returned again.
+ * An XML file is read as an NCCL topology: a host that has only RD_SOURCE_NCCL_XML.
+ * -EBADMSG for a damaged or hostile bundle, -EFBIG above the limits; `err` has the object. Caller closes it.
  */
 int rd_source_bundle_open(const char *path, struct rd_source **ret, struct rd_err *err);
 
 #define RD_SOURCE_NCCL_XML "/nccl-topo.xml"
-/* Bytes of one. As many functions, accelerators and NVLinks as are read take 2 MB. */
+/* Maximum size in bytes. The maximum number of functions, accelerators and NVLinks takes 2 MB. */
 #define RD_SOURCE_XML_MAX ((size_t)4 << 20)
 
 /*
- * What the ethtool ioctl says of an interface, as files that no host has: "/ethtool/eth0/driver" (struct
+ * Data of the ethtool ioctl about an interface, as virtual files: "/ethtool/eth0/driver" (struct
  * ethtool_drvinfo), "/ethtool/eth0/strings" (the names of its statistics, ETH_GSTRING_LEN bytes each) and
  * "/ethtool/eth0/stats" (their values, 8 bytes each, in the same order). read_file only; recorded like any file.
- * -EOPNOTSUPP for a driver that has none.
+ * -EOPNOTSUPP for a driver without them.
  */
 #define RD_SOURCE_ETHTOOL "/ethtool"
 
 /*
- * What libibverbs says of a device, as files that no host has: "/verbs/mlx5_0", of lines "max_qp=131072" (the names of
- * struct ibv_device_attr), "port1.active_mtu_bytes=4096", "port1.max_mtu_bytes=4096", and, where libmlx5 names one,
- * "data_direct=/devices/…/0009:01:00.0". read_file only; recorded like any file. -EOPNOTSUPP without libibverbs, -ENODEV where it does not know the device, -ETIMEDOUT where that hangs.
+ * Attributes of a device from libibverbs, as virtual files: "/verbs/mlx5_0", with lines "max_qp=131072" (the names of
+ * struct ibv_device_attr), "port1.active_mtu_bytes=4096", "port1.max_mtu_bytes=4096", and, if libmlx5 reports one,
+ * "data_direct=/devices/…/0009:01:00.0". read_file only; recorded like any file. -EOPNOTSUPP without libibverbs, -ENODEV if it does
+ * not know the device, -ETIMEDOUT if that hangs.
  */
 #define RD_SOURCE_VERBS "/verbs"
 
-/* Goes on to the next sample of a bundle that has several; -ENODATA behind the last one (and if it is no bundle). */
+/* Goes to the next sample of a bundle; -ENODATA after the last one (and if it is not a bundle). */
 int rd_source_bundle_next(struct rd_source *src, struct rd_err *err);
 
 /*
- * A source that asks `inner` (which stays the caller's, and open for as long) and keeps what it answered. Its clock stands
- * still until rd_source_record_next begins another sample. What becomes of it: source/record/record.h.
+ * A source that reads `inner` (which the caller keeps, open as long) and records the replies. Its clock stops until
+ * rd_source_record_next begins another sample. For the recording see source/record/record.h.
  */
 int rd_source_record_open(struct rd_source *inner, struct rd_source **ret, struct rd_err *err);
 int rd_source_record_next(struct rd_source *src, struct rd_err *err);
 
-/* Whether and where a walk over netlink messages is sound: the length of the whole message at `at` of `size` bytes, 0
- * for one that is cut short or lies about its length. */
+/* For walking over netlink messages: the length of the complete message at `at` of `size` bytes; 0: truncated, or an invalid
+ * length. */
 size_t rd_nlmsg_length(const void *at, size_t size);
 
 /*
- * Unpacks bytes compressed with gzip, bzip2, xz or zstd (kernel modules are); bytes in no such format are copied.
- * `limit` bounds the result. -EFBIG above it, -EBADMSG for damaged data. Works in this process, so only for files that are
- * root's as this program is (below /lib/modules), or in one that is confined.
+ * Decompresses gzip, bzip2, xz or zstd data (for example kernel modules); other data are copied.
+ * `limit` bounds the result. -EFBIG above it, -EBADMSG for damaged data. Runs in this process, so only for files that belong to
+ * root as this program does (below /lib/modules), or in a confined process.
  */
 int rd_unpack(const struct rd_bytes *in, size_t limit, struct rd_bytes *ret, struct rd_err *err);
 
