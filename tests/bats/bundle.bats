@@ -311,7 +311,7 @@ PY
 	mkdir "$T/small"
 	run --separate-stderr "$RD" --from "$T/host" capture "$T/none/x.tar"
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"/none/x.tar: cannot write there: "*"(ENOENT)" ]]
+	[[ $stderr == *"/none/x.tar: cannot create a file there: "*"(ENOENT)" ]]
 	run --separate-stderr "$RD" --from "$T/host" capture "$T/x.zip"
 	[ "$status" -eq 3 ]
 	[ "${#stderr_lines[@]}" -eq 2 ]
@@ -431,7 +431,7 @@ PY
 	for file in x y; do
 		run --separate-stderr "$RD" --from "$T/a" capture "$T/$file.tar"
 		[ "$status" -eq 3 ]
-		[[ $stderr == *"/$file.tar: would be overwritten"*"--force"* ]]
+		[[ $stderr == *"/$file.tar: file exists: not overwritten"*"--force"* ]]
 	done
 	[ "$(cat "$T/x.tar")" = precious ]
 	"$RD" --from "$T/a" capture --force "$T/x.tar"
@@ -463,12 +463,12 @@ PY
 	for target in pipe folder; do
 		run --separate-stderr "$RD" --from "$T/a" capture "$T/$target.tar"
 		[ "$status" -eq 3 ]
-		[[ $stderr == *"/$target.tar: is no plain file"* ]]
+		[[ $stderr == *"/$target.tar: not a regular file"* ]]
 	done
 	[ -p "$T/pipe.tar" ]
 	run --separate-stderr "$RD" --from "$T/a" capture ""
 	[ "$status" -eq 3 ]
-	[[ $stderr == *'"": its name does not say how to pack it'* ]]
+	[[ $stderr == *'"": unknown suffix: expected .tar, '* ]]
 }
 
 # Whether the process catches what asks for the end: SIGTERM, and SIGINT.

@@ -62,7 +62,7 @@ page_options() {
 	echo "no library" >"$BATS_TEST_TMPDIR/lib/libdw.so.1"
 	LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/lib run --separate-stderr "$RD" --version -v
 	[ "$status" -eq 0 ]
-	[[ $output == *"libdw.so.1 "*" not found: functions of programs cannot be named (trace-errno --user-stack); install libdw "* ]]
+	[[ $output == *"libdw.so.1 "*" not found: functions in user stacks cannot be named (trace-errno --user-stack); install libdw "* ]]
 }
 
 @test "an unknown command: exit 3, the nearest name, nothing on standard output" {

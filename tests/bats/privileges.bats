@@ -48,7 +48,7 @@ confined() {
 	"$RD" --from "$HOST" capture one.tar >/dev/null
 	run --separate-stderr "$RD" --from "$HOST" capture one.tar
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"one.tar: would be overwritten"* ]]
+	[[ $stderr == *"one.tar: file exists: not overwritten"* ]]
 	"$RD" --from "$HOST" capture --force one.tar >/dev/null
 	"$RD" --from one.tar capture >/dev/null
 	[ "$(find . -name 'rdmadiag-*.tar.zst' | wc -l)" -eq 1 ]
@@ -83,7 +83,7 @@ confined() {
 		"qp-state --join $BATS_TEST_TMPDIR/now.tar" "diff $BATS_TEST_TMPDIR/now.tar live"; do
 		# shellcheck disable=SC2086
 		run "$RD" --json $words
-		[[ $output != *"given up its privileges"* && $output != *"not named when"* ]] || { echo "$words: $output"; return 1; }
+		[[ $output != *"dropped its privileges"* && $output != *"not a file of the command line"* ]] || { echo "$words: $output"; return 1; }
 	done
 }
 

@@ -96,14 +96,14 @@ bounded() {
 	worst bundle_repeated
 	bounded --from "$INPUT" nic-map
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"holds more than 524288 files"* ]]
+	[[ $stderr == *"contains more than 524288 files"* ]]
 }
 
 @test "headers of an archive count, too" {
 	worst bundle_headers
 	bounded --from "$INPUT" nic-map
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"holds more than"* ]]
+	[[ $stderr == *"contains more than"* ]]
 }
 
 @test "a profile of 65,000 objects" {

@@ -264,7 +264,7 @@ static void a_table_has_a_size(void **state)
 	assert_int_equal(rd_lines_init_table(&lines, &texts, "hints", "mine", "", 0, &err), 0);
 	assert_null(rd_lines_next(&lines));
 	assert_int_equal(rd_lines_init_table(&lines, &texts, "hints", "mine", "", RD_TABLE_BYTES + 1, &err), -EFBIG);
-	assert_string_equal(err.message, "a table of hints has at most 1048576 bytes");
+	assert_string_equal(err.message, "table of hints exceeds the limit of 1048576 bytes");
 	assert_null(rd_lines_next(&lines));
 }
 

@@ -211,7 +211,7 @@ static void a_checked_buffer_says_so_and_can_be_used_again(void **state)
 
 static void a_library_that_exits_does_not_choose_the_exit_status(void **state)
 {
-	static const char first[] = "gave back\ntidied\nrdmadiag: a library gave up";
+	static const char first[] = "gave back\ntidied\nrdmadiag: a library called exit()";
 	char said[1024];
 
 	(void)state;

@@ -197,7 +197,7 @@ static int confine(struct rd_err *err)
 
 	memcpy(folders, usual, sizeof(usual));
 	add_own(folders, RD_ARRAY_SIZE(usual));
-	if (!open_to_everybody(DEVICES))
+	if (!open_to_all_users(DEVICES))
 		needs |= RD_CONFINE_UID;
 	rd_child_close_others();
 	return rd_confine(needs, folders, err);
@@ -241,7 +241,7 @@ int rd_verbs_read(bool *silent, const char *path, struct rd_bytes *ret, struct r
 		return rd_err_set(err, EISDIR, path, "cannot read");
 	if (*silent)
 		return rd_err_set(err, ETIMEDOUT, path, "not queried: libibverbs did not reply for an earlier device");
-	r = rd_child_run(path, ask, (void *)path, LIMIT_MS, LIMIT_SIZE, ret, err);
+	r = rd_child_run(path, query_device, (void *)path, LIMIT_MS, LIMIT_SIZE, ret, err);
 	*silent = r == -ETIMEDOUT;
 	return r;
 }

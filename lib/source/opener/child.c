@@ -414,7 +414,7 @@ int rd_child_run(const char *what, rd_child_fn *work, void *arg, unsigned limit_
 		return r;
 	if (r == 0)
 		work_and_end(fd, work, arg);
-	r = hear(what, fd, limit_ms, limit_size, ret, err);
+	r = receive_reply(what, fd, limit_ms, limit_size, ret, err);
 	close(fd);
 	rd_child_leave(child);
 	return r;

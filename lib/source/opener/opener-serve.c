@@ -459,7 +459,7 @@ static _Noreturn void live(int sock, const struct opener_names *names, pid_t par
 
 	rd_opener_take(-1);
 	settle();
-	while (is_asked(sock, parent, parent_pid) && answer_one(&server) == 0)
+	while (wait_for_request(sock, parent, parent_pid) && answer_one(&server) == 0)
 		continue;
 	abandon(&server);
 	reap(&server);

@@ -104,7 +104,7 @@ static int take_bytes(struct opener_message *answer, struct rd_bytes *ret, struc
 		free(bytes.data);
 	else
 		*ret = bytes;
-	return r < 0 ? lost(r, err) : 0;
+	return r < 0 ? set_lost(r, err) : 0;
 }
 
 int rd_opener_request(struct opener_message *message, const void *data, int *fd, struct rd_bytes *bytes,
@@ -116,17 +116,17 @@ int rd_opener_request(struct opener_message *message, const void *data, int *fd,
 	if (!r)
 		r = rd_opener_receive(opener, message, fd);
 	if (r < 0)
-		return lost(r, err);
+		return set_lost(r, err);
 	if (message->what < 0 && message->size == sizeof(why)) {
 		r = rd_opener_data(opener, &why, sizeof(why));
 		if (r < 0)
-			return lost(r, err);
+			return set_lost(r, err);
 		if (err)
 			*err = why;
 		return (int)message->what;
 	}
 	r = take_bytes(message, bytes, err);
-	return r || !fd || *fd >= 0 ? r : lost(-EBADMSG, err);
+	return r || !fd || *fd >= 0 ? r : set_lost(-EBADMSG, err);
 }
 
 static int request_path(enum opener_verb verb, const char *path, uint64_t number, int *fd, struct rd_bytes *bytes,

@@ -28,7 +28,7 @@ both_active() {
 confined() {
 	"$@" >"$W/out" 2>"$W/err" || [ $? -le 2 ] || { cat "$W/err"; return 1; }
 	grep -q "confined: .*no capabilities, no new privileges, .*seccomp$" "$W/err" || { cat "$W/err"; return 1; }
-	if grep "has given up its privileges" "$W/out" "$W/err"; then return 1; fi
+	if grep "dropped its privileges" "$W/out" "$W/err"; then return 1; fi
 }
 
 test_a_bundle() {
