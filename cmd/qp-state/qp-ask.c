@@ -16,44 +16,44 @@ bool qp_ask_given(const struct qp_ask *ask)
 	       values->min_rnr_timer.known == RD_OK;
 }
 
-static void fill_entropy(const struct qp_ask *ask, struct qp_look *look)
+static void fill_entropy(const struct qp_ask *ask, struct qp_sample *sample)
 {
 	struct rd_spreads spreads = { 0 };
 
-	rd_qp_spread(&look->views, look->chosen, ask->links, &spreads);
-	rd_report_spreads(&look->report, &look->views, &spreads);
-	rd_qp_spread_findings(&look->res, &spreads, &look->findings);
+	rd_qp_spread(&sample->views, sample->chosen, ask->links, &spreads);
+	rd_report_spreads(&sample->report, &sample->views, &spreads);
+	rd_qp_spread_findings(&sample->res, &spreads, &sample->findings);
 	rd_spreads_deinit(&spreads);
 }
 
-static void fill_timeouts(struct qp_look *look)
+static void fill_timeouts(struct qp_sample *sample)
 {
 	struct rd_section *section = rd_timeouts_section();
 
-	for (size_t i = 0; i < look->res.n_qps; i++) {
-		const struct rd_qp *qp = &look->res.qps[i];
-		const struct rd_qp_seen *seen = look->views.v[i].past.seen;
-		struct rd_timeouts values = { .rxe = rd_res_dev_is_rxe(&look->res.devs[qp->dev]) };
+	for (size_t i = 0; i < sample->res.n_qps; i++) {
+		const struct rd_qp *qp = &sample->res.qps[i];
+		const struct rd_qp_seen *seen = sample->views.v[i].past.seen;
+		struct rd_timeouts values = { .rxe = rd_res_dev_is_rxe(&sample->res.devs[qp->dev]) };
 		struct rd_giveup giveup;
 
-		if (!look->chosen[i] || !seen || seen->timeout.known != RD_OK)
+		if (!sample->chosen[i] || !seen || seen->timeout.known != RD_OK)
 			continue;
-		/* The RNR timer that counts is the other end's. */
+		/* The RNR timer that applies is that of the remote QP. */
 		RD_COPY(values.timeout, seen->timeout);
 		RD_COPY(values.retry_cnt, seen->retry_cnt);
 		RD_COPY(values.rnr_retry, seen->rnr_retry);
 		giveup = rd_qp_giveup(&values);
-		rd_timeouts_add(section, &look->res, qp, &values, &giveup);
+		rd_timeouts_add(section, &sample->res, qp, &values, &giveup);
 	}
-	rd_report_add(&look->report, section);
+	rd_report_add(&sample->report, section);
 }
 
-void qp_ask_fill(const struct qp_ask *ask, struct qp_look *look)
+void qp_ask_fill(const struct qp_ask *ask, struct qp_sample *sample)
 {
 	if (ask->timeouts)
-		fill_timeouts(look);
+		fill_timeouts(sample);
 	if (ask->links)
-		fill_entropy(ask, look);
+		fill_entropy(ask, sample);
 }
 
 int qp_show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask)
@@ -68,7 +68,7 @@ int qp_show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask)
 		RD_SET(values.retry_cnt, RETRY_DEFAULT);
 	giveup = rd_qp_giveup(&values);
 	if (!giveup.note && values.timeout.known == RD_OK && values.retry_cnt.v == RETRY_DEFAULT)
-		giveup.note = "soft-RoCE (rxe) takes retry_cnt 7 for ever";
+		giveup.note = "soft-RoCE (rxe) retries forever with retry_cnt 7";
 	rd_answer_init(ctx, &report);
 	rd_timeouts_add(section, NULL, NULL, &values, &giveup);
 	rd_report_add(&report, section);

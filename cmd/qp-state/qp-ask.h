@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* qp-state's questions beyond the list: timeouts, pairs of several hosts, spread over links. */
+/* qp-state --timeouts, --join, --entropy. */
 #ifndef RD_CMD_QP_ASK_H
 #define RD_CMD_QP_ASK_H
 
@@ -9,18 +9,18 @@
 struct qp_ask {
 	bool timeouts, join;
 	struct rd_timeouts values;
-	unsigned links; /* --entropy; 0: not asked */
+	unsigned links; /* --entropy; 0: not given */
 };
 
 /* Whether there are values for --timeouts. */
 bool qp_ask_given(const struct qp_ask *ask);
 
-struct qp_look;
+struct qp_sample;
 
-/* Add what was asked to the report of a look. */
-void qp_ask_fill(const struct qp_ask *ask, struct qp_look *look);
+/* Adds the sections of --timeouts and --entropy to the report of a sample. */
+void qp_ask_fill(const struct qp_ask *ask, struct qp_sample *sample);
 
-/* Exit codes: --timeouts of values that were given needs no device; --join reads bundles only. */
+/* Return exit codes. --timeouts with given values needs no device; --join only reads bundles. */
 int qp_show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask);
 int qp_join(struct rd_ctx *ctx, int argc, char **argv);
 

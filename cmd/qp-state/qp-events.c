@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* qp-state --trace: the filters of the listing, held against events. */
+/* qp-state --trace: applies the filters of the list to events. */
 #include <string.h>
 
 #include "qp-trace.h"
 #include "qp.h"
 
-/* An event as a queue pair of a host of its own: what it was moved to, or was in. */
+/* Filters an event as a queue pair in the new state, or in the state before. */
 static bool matches(const struct rd_qp_filter *filter, const struct rd_qp_event *ev)
 {
 	struct rd_res_dev dev = { .name = (char *)ev->ibdev };
@@ -36,7 +36,7 @@ static bool wanted(const void *arg, const struct rd_qp_event *ev)
 	const struct rd_qp_filter *filter = arg;
 	const struct rd_qp_filter devices = { .devices = filter->devices };
 
-	/* What happens to a port concerns all its queue pairs. */
+	/* An event of a port concerns all queue pairs of the device. */
 	return matches(ev->what == RD_QP_DEVICE ? &devices : filter, ev);
 }
 

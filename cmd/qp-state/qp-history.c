@@ -30,9 +30,9 @@ static struct rd_qp_counts difference(const struct rd_qp_counts *before, const s
 	return ret;
 }
 
-/* What each device has counted since the look before, into `since` (res->n_devs entries). */
-static void count(struct qp_history *h, struct rd_source *source, const struct rd_res *res, struct rd_qp_counts *since,
-		  struct rd_errlist *errors)
+/* Reads the counters of each device; sets `since` (res->n_devs entries) to the increase since the previous sample. */
+static void count_devices(struct qp_history *h, struct rd_source *source, const struct rd_res *res,
+			  struct rd_qp_counts *since, struct rd_errlist *errors)
 {
 	struct qp_counted *now = rd_alloc(res->n_devs + 1, sizeof(*now));
 	struct rd_err err = { 0 };
@@ -75,23 +75,23 @@ int qp_history_judge(struct qp_history *h, struct rd_source *source, double stuc
 
 	if (!h->track)
 		h->track = rd_qp_track_create();
-	if (h->goes_on || h->look_ns)
-		count(h, source, res, since, errors);
-	rd_qp_track_look(h->track, views, began_ns, now);
-	/* The log is long, and of use only for what has failed. */
+	if (h->repeated || h->sample_ns)
+		count_devices(h, source, res, since, errors);
+	rd_qp_track_sample(h->track, views, began_ns, now);
+	/* The log is long, and needed only for failed queue pairs. */
 	if (any_failed(res)) {
 		r = rd_collect_klog(source, &klog, errors, &err);
 		judge.klog = &klog;
 	}
-	if (h->look_ns) {
+	if (h->sample_ns) {
 		judge.since = since;
-		judge.seconds = (double)(now - h->look_ns) / 1e9;
+		judge.seconds = (double)(now - h->sample_ns) / 1e9;
 	}
 	if (!r) {
 		rd_qp_judge(views, &judge);
 		rd_qp_track_keep(h->track, views);
 	}
-	h->look_ns = now;
+	h->sample_ns = now;
 	rd_klog_deinit(&klog);
 	return r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Looks at queue pairs, one after the other: what one look cannot tell, two can. */
+/* Successive samples of queue pairs: two samples show what one cannot. */
 #ifndef RD_CMD_QP_HISTORY_H
 #define RD_CMD_QP_HISTORY_H
 
@@ -8,22 +8,23 @@
 #include "cmd/cmd.h"
 #include "model/rdma/qp-evidence.h"
 
-/* Zeroed before the first look; to be released in any case. */
+/* Zero it before the first sample; always deinit it. */
 struct qp_history {
-	bool goes_on;		   /* there will be another look, which needs what this one counts */
-	struct rd_qp_track *track; /* a recorder's, which then is `recorded`; else its own */
+	bool repeated;		   /* another sample follows, which needs the counters of this one */
+	struct rd_qp_track *track; /* the recorder's if `recorded`; else owned */
 	bool recorded;
 	struct qp_counted {
 		char ibdev[64];
 		struct rd_qp_counts counts;
-	} * counted; /* at the last look, by device */
+	} * counted; /* at the last sample, by device */
 	size_t n_counted;
-	struct rd_meanings meanings;	/* read when something is counted */
-	struct rd_qp_counters counters; /* of these, the evidence */
-	uint64_t look_ns;		/* CLOCK_MONOTONIC of the last look; 0: there was none */
+	struct rd_meanings meanings;	/* read when counters are first needed */
+	struct rd_qp_counters counters; /* those of `meanings` that are evidence */
+	uint64_t sample_ns;		/* CLOCK_MONOTONIC of the last sample; 0: none */
 };
 
-/* Judges what a look has read, which began at `began_ns` (CLOCK_MONOTONIC): ages, motion, verdicts. `errors` takes what could not be read. 0 or -ENOMEM. */
+/* Judges a sample that was begun at `began_ns` (CLOCK_MONOTONIC): ages, packet rates, verdicts. Reads that failed go to `errors`.
+ * 0 or -ENOMEM. */
 int qp_history_judge(struct qp_history *history, struct rd_source *source, double stuck_seconds, uint64_t began_ns,
 		     struct rd_qp_views *views, struct rd_errlist *errors);
 

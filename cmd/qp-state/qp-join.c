@@ -39,15 +39,15 @@ static void joined_deinit(struct joined *joined)
 	free(joined->names);
 }
 
-/* One capture of each host: a second would match every queue pair with itself. */
+/* One capture per host: a second one would match every queue pair with itself. */
 static int check_name(const struct joined *joined, const char *path, struct rd_err *err)
 {
 	size_t last = joined->n - 1;
 
 	for (size_t i = 0; i < last; i++)
 		if (strcmp(joined->names[i], joined->names[last]) == 0) {
-			rd_err_set(err, EINVAL, path, "is of host %s, and so is another", joined->names[last]);
-			rd_err_hint(err, "one capture of each host; --redact gives all hosts the same name");
+			rd_err_set(err, EINVAL, path, "host %s is already given by another bundle", joined->names[last]);
+			rd_err_hint(err, "give one capture per host; --redact gives all hosts the same name");
 			return -EINVAL;
 		}
 	return 0;
@@ -60,8 +60,8 @@ static int read_source(struct joined *joined, struct rd_source *source, const ch
 	int r = rd_collect_res(source, RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS, NULL, &joined->res[i], errors, err);
 
 	if (r < 0) {
-		/* Which of the bundles: the object alone does not tell. */
-		rd_err_hint(err, "of %s; capture it anew: rdmadiag capture", path);
+		/* The object of the error does not name the bundle. */
+		rd_err_hint(err, "in %s; capture that host again: rdmadiag capture", path);
 		return r;
 	}
 	rd_read_textf(source, &joined->names[i], NULL, "/proc/sys/kernel/hostname");
@@ -74,7 +74,7 @@ static int read_source(struct joined *joined, struct rd_source *source, const ch
 						  .views = &joined->views[i],
 						  .host = &joined->facts[i],
 						  .time_ns = source->ops->now(source, CLOCK_REALTIME) };
-	return r < 0 ? rd_err_set(err, -r, path, "no memory for its queue pairs") : check_name(joined, path, err);
+	return r < 0 ? rd_err_set(err, -r, path, "no memory for queue pairs") : check_name(joined, path, err);
 }
 
 static int read_bundle(struct joined *joined, const char *path, struct rd_errlist *errors, struct rd_err *err)
@@ -88,19 +88,19 @@ static int read_bundle(struct joined *joined, const char *path, struct rd_errlis
 static int read_all(struct rd_ctx *ctx, struct joined *joined, int argc, char **argv, struct rd_errlist *errors,
 		    struct rd_err *err)
 {
-	size_t room = (size_t)argc + 2;
+	size_t n_max = (size_t)argc + 2;
 	int r = 0;
 
 	if (argc > HOSTS_MAX)
-		return rd_err_set(err, E2BIG, "--join", "takes %d bundles at most", HOSTS_MAX);
-	joined->hosts = rd_alloc(room, sizeof(*joined->hosts));
-	joined->res = rd_alloc(room, sizeof(*joined->res));
-	joined->views = rd_alloc(room, sizeof(*joined->views));
-	joined->facts = rd_alloc(room, sizeof(*joined->facts));
-	joined->names = rd_alloc(room, sizeof(*joined->names));
+		return rd_err_set(err, E2BIG, "--join", "too many bundles: at most %d", HOSTS_MAX);
+	joined->hosts = rd_alloc(n_max, sizeof(*joined->hosts));
+	joined->res = rd_alloc(n_max, sizeof(*joined->res));
+	joined->views = rd_alloc(n_max, sizeof(*joined->views));
+	joined->facts = rd_alloc(n_max, sizeof(*joined->facts));
+	joined->names = rd_alloc(n_max, sizeof(*joined->names));
 	for (int i = 0; i < argc && !r; i++)
 		r = read_bundle(joined, argv[i], errors, err);
-	/* With --from its host is one of them. */
+	/* The bundle of --from is one of them. */
 	if (!r && ctx->globals.from)
 		r = read_source(joined, ctx->source, ctx->globals.from, errors, err);
 	return r;
@@ -131,16 +131,16 @@ static int print_pairs(struct rd_ctx *ctx, const struct joined *joined, const st
 	return r;
 }
 
-/* Where nothing was matched, nothing was told. */
-static void tell_nothing(struct rd_report *report, struct rd_err *err)
+/* No match: no verdict. */
+static void set_no_match(struct rd_report *report, struct rd_err *err)
 {
-	rd_err_set(err, ENODATA, "--join", "no queue pair of these hosts is connected to one of another");
-	rd_err_hint(err, "capture both ends while the job runs");
+	rd_err_set(err, ENODATA, "--join", "no connection between queue pairs of these hosts found");
+	rd_err_hint(err, "capture both hosts while the job runs");
 	rd_errlist_add(&report->errors, err);
 	report->status = RD_EXIT_UNKNOWN;
 }
 
-static int join(struct rd_ctx *ctx, const struct joined *joined, struct rd_report *report)
+static int join_hosts(struct rd_ctx *ctx, const struct joined *joined, struct rd_report *report)
 {
 	struct rd_findings findings = { 0 };
 	struct rd_qp_pairs pairs = { 0 };
@@ -153,7 +153,7 @@ static int join(struct rd_ctx *ctx, const struct joined *joined, struct rd_repor
 	rd_report_add_findings(report, &findings);
 	report->status = rd_report_judge(report);
 	if (!report->status && pairs.count[RD_JOIN_CONNECTED] == 0)
-		tell_nothing(report, &err);
+		set_no_match(report, &err);
 	r = print_pairs(ctx, joined, &pairs, report);
 	if (err.code && r == RD_EXIT_UNKNOWN && !ctx->globals.json)
 		r = rd_fail(ctx, &err);
@@ -173,7 +173,7 @@ int qp_join(struct rd_ctx *ctx, int argc, char **argv)
 	if (read_all(ctx, &joined, argc, argv, &report.errors, &err) < 0)
 		r = rd_fail(ctx, &err);
 	else
-		r = join(ctx, &joined, &report);
+		r = join_hosts(ctx, &joined, &report);
 	rd_report_deinit(&report);
 	return r;
 }

@@ -9,7 +9,7 @@
 #include "report/qp/report-qp.h"
 #include "view/view.h"
 
-#define MARKED_SECONDS 5 /* how long a change stands out */
+#define MARKED_SECONDS 5 /* how long a change is marked */
 #define VALUE_WIDTH 58
 
 static const int groupings[] = { -1, RD_QP_PEER, RD_QP_JOB, RD_QP_IBDEV, RD_QP_STATE };
@@ -20,35 +20,35 @@ struct live {
 	struct qp_history history;
 	struct qp_recorder recorder; /* with --trace */
 	size_t grouping;
-	struct rd_column columns[RD_QP_COLUMNS]; /* as rd_qp_columns, but others are shown */
+	struct rd_column columns[RD_QP_COLUMNS]; /* as rd_qp_columns, with other ones visible */
 };
 
-/* The recorder's ring is drained so often that it has room for all that happens between two looks. */
+/* The recorder's ring buffer is drained in this interval, so that it does not overflow between two samples. */
 #define DRAIN_MS 200
 
-static int due(void *arg)
+static int milliseconds_left(void *arg)
 {
 	struct live *live = arg;
 	int left = rd_ticks_left_ms(&live->repeat->ticks);
 	struct rd_err err = { 0 };
 
-	/* What goes wrong here does so again, and is told, when it is drained for the look. */
+	/* An error here recurs, and is reported, when the ring buffer is drained for the sample. */
 	if (!live->recorder.session || left <= DRAIN_MS || qp_recorder_drain(&live->recorder, &err) < 0)
 		return left;
 	return DRAIN_MS;
 }
 
-/* The worst first: on 80 columns the rest may be cut off. */
-static void add_states(const struct qp_look *look, struct rd_buf *out)
+/* The worst states first: 80 columns may cut off the rest. */
+static void add_states(const struct qp_sample *sample, struct rd_buf *out)
 {
 	static const uint8_t order[] = { RD_QPS_ERR, RD_QPS_SQE,  RD_QPS_N,	RD_QPS_SQD,
 					 RD_QPS_RTR, RD_QPS_INIT, RD_QPS_RESET, RD_QPS_RTS };
 	size_t states[RD_QPS_N + 1] = { 0 }, shown = 0;
 
-	for (size_t i = 0; i < look->res.n_qps; i++) {
-		const struct rd_qp *qp = &look->res.qps[i];
+	for (size_t i = 0; i < sample->res.n_qps; i++) {
+		const struct rd_qp *qp = &sample->res.qps[i];
 
-		if (!look->chosen[i])
+		if (!sample->chosen[i])
 			continue;
 		shown++;
 		states[qp->state.known == RD_OK && qp->state.v < RD_QPS_N ? qp->state.v : RD_QPS_N]++;
@@ -60,23 +60,23 @@ static void add_states(const struct qp_look *look, struct rd_buf *out)
 				      order[s] < RD_QPS_N ? rd_qp_state_name(order[s]) : "unknown");
 }
 
-static char *headline_of(const struct live *live, const struct qp_look *look)
+static char *headline_of(const struct live *live, const struct qp_sample *sample)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	char when[RD_CLOCK_SIZE];
 
-	rd_buf_printf(&out, "qp-state  %s  %s  ", look->report.host ? look->report.host : "-",
-		      rd_clock(look->report.time, when));
+	rd_buf_printf(&out, "qp-state  %s  %s  ", sample->report.host ? sample->report.host : "-",
+		      rd_clock(sample->report.time, when));
 	if (live->recorder.session)
-		rd_buf_printf(&out, "recording%s  ", live->recorder.lost ? ", some was lost" : "");
-	if (look->findings.n)
-		rd_buf_printf(&out, "%zu to look at, ", look->findings.n);
-	add_states(look, &out);
+		rd_buf_printf(&out, "recording%s  ", live->recorder.lost ? ", records lost" : "");
+	if (sample->findings.n)
+		rd_buf_printf(&out, "%zu finding%s, ", sample->findings.n, sample->findings.n == 1 ? "" : "s");
+	add_states(sample, &out);
 	return RD_TAKE(out.data);
 }
 
-/* What matters while one watches, so that it fits 80 columns. */
-static void choose_columns(struct rd_column *columns)
+/* The columns of the live view fit 80 characters. */
+static void set_columns(struct rd_column *columns)
 {
 	static const int shown[] = { RD_QP_IBDEV, RD_QP_LQPN, RD_QP_TYPE,    RD_QP_STATE,    RD_QP_PEER,
 				     RD_QP_COMM,  RD_QP_AGE,  RD_QP_VERDICT, RD_QP_PSN_RATE, RD_QP_LAST_ERR };
@@ -88,44 +88,44 @@ static void choose_columns(struct rd_column *columns)
 		columns[shown[i]].hidden = false;
 }
 
-static struct rd_section *body_of(const struct live *live, const struct qp_look *look)
+static struct rd_section *body_of(const struct live *live, const struct qp_sample *sample)
 {
 	struct rd_section *section;
 	struct rd_report report;
 	size_t row = 0;
 
 	rd_report_init(&report, "");
-	rd_report_qps(&report, &look->views, look->chosen);
+	rd_report_qps(&report, &sample->views, sample->chosen);
 	section = report.sections[--report.n_sections];
 	rd_report_deinit(&report);
 	section->columns = live->columns;
-	for (size_t i = 0; i < look->res.n_qps && row < section->n; i++)
-		if (look->chosen[i])
-			rd_row_severity(&section->rows[row++], rd_qp_verdict_severity(look->views.v[i].verdict.kind));
+	for (size_t i = 0; i < sample->res.n_qps && row < section->n; i++)
+		if (sample->chosen[i])
+			rd_row_severity(&section->rows[row++], rd_qp_verdict_severity(sample->views.v[i].verdict.kind));
 	return section;
 }
 
-static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
+static int take_sample(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
 	struct live *live = arg;
-	struct qp_look found;
+	struct qp_sample found;
 	int r = 0;
 
 	if (!rd_repeat_next(live->repeat))
 		return 1;
-	/* What was recorded comes before what is found now. */
+	/* Recorded events are older than the sample. */
 	if (live->recorder.session)
 		r = qp_recorder_drain(&live->recorder, err);
 	if (r < 0)
 		return r;
 	r = qp_load(live->ctx, live->ctx->source, &live->history, &found, err);
 	if (!r && live->recorder.session)
-		qp_recorder_tell_lost(&live->recorder, &found.report.errors);
+		qp_recorder_report_lost(&live->recorder, &found.report.errors);
 	if (!r) {
 		page->body = body_of(live, &found);
 		page->headline = headline_of(live, &found);
 	}
-	qp_look_deinit(&found);
+	qp_sample_deinit(&found);
 	return r;
 }
 
@@ -147,11 +147,11 @@ static int key(void *arg, int key)
 }
 
 static const struct rd_column detail_columns[] = {
-	{ "what", "WHAT", RD_T_STR, "a fact", 0, false },
-	{ "value", "VALUE", RD_T_STR, "as it stands", 0, false },
+	{ "what", "WHAT", RD_T_STR, "name of the value", 0, false },
+	{ "value", "VALUE", RD_T_STR, "value", 0, false },
 };
 
-/* A fact, its value broken between words so that it fits 80 columns. */
+/* A name and its value, wrapped between words to fit 80 columns. */
 static void add_fact(struct rd_section *section, const char *name, const char *value)
 {
 	while (*value) {
@@ -174,7 +174,7 @@ static void add_fact(struct rd_section *section, const char *name, const char *v
 	}
 }
 
-/* All that is known of one. */
+/* All known values of one queue pair. */
 static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
 {
 	struct rd_section *section = rd_section_create("qp", detail_columns, RD_ARRAY_SIZE(detail_columns));
@@ -214,11 +214,11 @@ int qp_live(struct rd_ctx *ctx)
 	static const int keys[] = { RD_QP_IBDEV, RD_QP_LQPN, -1 };
 	static const int restless[] = { RD_QP_AGE, RD_QP_AGE_MAX, RD_QP_SQ_PSN, RD_QP_RQ_PSN, RD_QP_PSN_RATE, RD_QP_WHY,
 					-1 };
-	static const char *const help[] = { "g        group by peer, job, device, state, or not", NULL };
+	static const char *const help[] = { "g        group by peer, job, device, state, or ungroup", NULL };
 	struct qp_opts *opts = ctx->state;
 	double interval = opts->repeat.seconds > 0 ? opts->repeat.seconds : 2;
-	struct rd_view_ops ops = { .look = look,
-				   .due = due,
+	struct rd_view_ops ops = { .look = take_sample,
+				   .due = milliseconds_left,
 				   .keys = keys,
 				   .restless = restless,
 				   .group = group,
@@ -226,11 +226,11 @@ int qp_live(struct rd_ctx *ctx)
 				   .key = key,
 				   .help = help,
 				   .marked = (uint16_t)(MARKED_SECONDS / interval + 1) };
-	struct live live = { .ctx = ctx, .repeat = &opts->repeat, .history = { .goes_on = true } };
+	struct live live = { .ctx = ctx, .repeat = &opts->repeat, .history = { .repeated = true } };
 	struct rd_err err = { 0 };
 	int r = opts->trace ? start_recorder(&live) : 0;
 
-	choose_columns(live.columns);
+	set_columns(live.columns);
 	if (!r) {
 		rd_repeat_begin(&opts->repeat, interval);
 		r = rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0 ? rd_fail(ctx, &err) : RD_EXIT_OK;

@@ -10,13 +10,13 @@
 #include "base/text.h"
 #include "collect/rdma/nldev.h"
 
-void qp_look_deinit(struct qp_look *look)
+void qp_sample_deinit(struct qp_sample *sample)
 {
-	rd_report_deinit(&look->report);
-	rd_findings_deinit(&look->findings);
-	rd_qp_views_deinit(&look->views);
-	rd_res_deinit(&look->res);
-	free(look->chosen);
+	rd_report_deinit(&sample->report);
+	rd_findings_deinit(&sample->findings);
+	rd_qp_views_deinit(&sample->views);
+	rd_res_deinit(&sample->res);
+	free(sample->chosen);
 }
 
 static unsigned wanted(const struct qp_opts *opts)
@@ -24,14 +24,14 @@ static unsigned wanted(const struct qp_opts *opts)
 	return opts->summary ? RD_WANT_ALL : RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS;
 }
 
-/* Each name in the list is a device that there is. */
+/* Whether all devices in the list exist. */
 static int check_devices(const struct rd_res *res, const char *list, struct rd_err *err)
 {
 	for (const char *at = list; at;) {
 		_cleanup_free_ char *name = rd_next_part(&at, ',');
 
 		if (rd_res_find_dev(res, name) < 0) {
-			rd_err_set(err, ENODEV, name, "there is no such RDMA device");
+			rd_err_set(err, ENODEV, name, "no such RDMA device");
 			rd_err_hint(err, RD_PROGRAM " nic-map");
 			return -ENODEV;
 		}
@@ -39,13 +39,13 @@ static int check_devices(const struct rd_res *res, const char *list, struct rd_e
 	return 0;
 }
 
-static void choose(const struct qp_opts *opts, struct qp_look *look)
+static void apply_filter(const struct qp_opts *opts, struct qp_sample *sample)
 {
-	for (size_t i = 0; i < look->res.n_qps; i++)
-		look->chosen[i] = rd_qp_filter_matches(&opts->filter, &look->views, i);
+	for (size_t i = 0; i < sample->res.n_qps; i++)
+		sample->chosen[i] = rd_qp_filter_matches(&opts->filter, &sample->views, i);
 }
 
-int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_look *look,
+int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_sample *sample,
 	    struct rd_err *err)
 {
 	const struct qp_opts *opts = ctx->state;
@@ -53,26 +53,26 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 	uint64_t began = source->ops->now(source, CLOCK_MONOTONIC);
 	int r;
 
-	*look = (struct qp_look){ 0 };
-	rd_answer_init(ctx, &look->report);
-	/* Of one device only that is asked; with several, all are, and then chosen from. */
-	r = rd_collect_res(source, wanted(opts), devices && !strchr(devices, ',') ? devices : NULL, &look->res,
-			   &look->report.errors, err);
-	/* What came before it failed is told, too. */
-	rd_qp_views_init(&look->views, &look->res);
-	look->chosen = rd_alloc(look->res.n_qps + 1, sizeof(*look->chosen));
+	*sample = (struct qp_sample){ 0 };
+	rd_answer_init(ctx, &sample->report);
+	/* A single device is queried alone; for several, all devices are queried, then filtered. */
+	r = rd_collect_res(source, wanted(opts), devices && !strchr(devices, ',') ? devices : NULL, &sample->res,
+			   &sample->report.errors, err);
+	/* After a failure, what was read so far is reported, too. */
+	rd_qp_views_init(&sample->views, &sample->res);
+	sample->chosen = rd_alloc(sample->res.n_qps + 1, sizeof(*sample->chosen));
 	if (r < 0)
 		return r;
-	r = check_devices(&look->res, devices, err);
+	r = check_devices(&sample->res, devices, err);
 	if (r < 0)
 		return r;
-	rd_qp_link(&look->views);
-	r = qp_history_judge(history, source, opts->stuck, began, &look->views, &look->report.errors);
+	rd_qp_link(&sample->views);
+	r = qp_history_judge(history, source, opts->stuck, began, &sample->views, &sample->report.errors);
 	if (!r)
-		rd_res_findings(&look->res, &look->findings);
+		rd_res_findings(&sample->res, &sample->findings);
 	if (!r)
-		choose(opts, look);
+		apply_filter(opts, sample);
 	if (!r)
-		rd_qp_verdict_findings(&look->views, look->chosen, &look->findings);
+		rd_qp_verdict_findings(&sample->views, sample->chosen, &sample->findings);
 	return r < 0 ? rd_err_set(err, -r, ctx->cmd->name, "no memory for the queue pairs") : 0;
 }

@@ -10,15 +10,15 @@
 #include "collect/rdma/qp-event.h"
 #include "collect/shared/job.h"
 
-#define DAMAGED_SAID 3
+#define DAMAGED_WARNINGS 3
 
 static uint64_t now(const struct qp_recorder *rec)
 {
 	return rec->ctx->source->ops->now(rec->ctx->source, CLOCK_MONOTONIC);
 }
 
-/* The next way of seeing transitions is tried where one cannot be hooked. */
-static int hook(struct qp_recorder *rec, struct rd_err *err)
+/* Tries one set of functions after the other until modify_qp can be hooked. */
+static int attach_hooks(struct qp_recorder *rec, struct rd_err *err)
 {
 	struct rd_session_opts opts = { .qp = &rec->watch, .progress = rec->interrupted, .progress_arg = rec->arg };
 	unsigned choice = 0;
@@ -34,26 +34,27 @@ static int hook(struct qp_recorder *rec, struct rd_err *err)
 	}
 	if (!err->code)
 		rd_err_set(err, ENOTSUP, "modify_qp",
-			   "this kernel has no function that all its calls go through and that can be hooked");
-	rd_err_hint(err, "%s",
-		    "qp-state -i 1 sees changes between two looks; trace-errno --list shows what can be hooked");
+			   "no function of this kernel sees all modify_qp calls and can be hooked");
+	rd_err_hint(
+		err, "%s",
+		"qp-state -i 1 shows changes between two samples; trace-errno --list shows functions that can be hooked");
 	return -err->code;
 }
 
-/* Events that cannot be had make a difference: then a failure is seen by the next look only. */
-static void note_lacking(struct qp_recorder *rec)
+/* Without event hooks, only the next sample sees a failure. */
+static void note_missing_events(struct qp_recorder *rec)
 {
 	struct rd_err err = { 0 };
 
 	if (rd_qp_watch_has(&rec->set, &rec->watch, RD_QP_ROLE_EVENT))
 		return;
 	rd_err_set(&err, ENOTSUP, "events",
-		   "no function could be hooked through which devices report them: "
-		   "a queue pair that fails by itself is not seen doing so");
+		   "no function through which devices report events can be hooked: "
+		   "a queue pair that fails without a modify_qp call is not recorded");
 	rd_errlist_add(&rec->notes, &err);
 }
 
-static int first_look(struct qp_recorder *rec, struct rd_err *err)
+static int take_first_sample(struct qp_recorder *rec, struct rd_err *err)
 {
 	struct rd_qp_views views = { 0 };
 	struct rd_res res = { 0 };
@@ -62,7 +63,7 @@ static int first_look(struct qp_recorder *rec, struct rd_err *err)
 
 	if (!r) {
 		rd_qp_views_init(&views, &res);
-		rd_qp_track_look(rec->track, &views, began, now(rec));
+		rd_qp_track_sample(rec->track, &views, began, now(rec));
 	}
 	rd_qp_views_deinit(&views);
 	rd_res_deinit(&res);
@@ -85,20 +86,20 @@ int qp_recorder_start(struct qp_recorder *rec, struct rd_err *err)
 		return r;
 	rec->track = rd_qp_track_create();
 	rec->started_ns = now(rec);
-	r = hook(rec, err);
+	r = attach_hooks(rec, err);
 	if (r) {
 		trace_explain(src, command, err);
 		return r;
 	}
-	note_lacking(rec);
+	note_missing_events(rec);
 	r = rd_source_live_set_ring(src, rd_session_ring_fd(rec->session), err);
 	if (!r)
-		r = first_look(rec, err);
+		r = take_first_sample(rec, err);
 	rec->started_ns = now(rec);
 	return r;
 }
 
-/* By the kernel's rule, where the path is one of RoCE: those have a flow label, if only of 0, and no LID. */
+/* By the kernel's rule, for RoCE paths: these have a flow label, possibly 0, and no LID. */
 static void add_sport(struct rd_qp_event *ev)
 {
 	struct rd_qp_seen *seen = &ev->seen;
@@ -108,7 +109,7 @@ static void add_sport(struct rd_qp_event *ev)
 		RD_SET(seen->udp_sport, rd_udp_sport(seen->flow_label.v, ev->lqpn.v, seen->dest_qpn.v));
 }
 
-static int take(void *arg, const void *data, size_t size)
+static int take_record(void *arg, const void *data, size_t size)
 {
 	struct qp_recorder *rec = arg;
 	struct rd_qp_event ev = { 0 };
@@ -116,7 +117,7 @@ static int take(void *arg, const void *data, size_t size)
 	int r = rd_qp_event_decode(rec->ctx->source, rec->cgroups, data, size, &ev, &err);
 
 	if (r == -EBADMSG) {
-		if (rec->damaged++ < DAMAGED_SAID)
+		if (rec->damaged++ < DAMAGED_WARNINGS)
 			rd_warn(rec->ctx, "%s: %s", err.object, err.message);
 		return 0;
 	}
@@ -132,10 +133,10 @@ static int take(void *arg, const void *data, size_t size)
 
 int qp_recorder_drain(struct qp_recorder *rec, struct rd_err *err)
 {
-	return rec->ctx->source->ops->drain_events(rec->ctx->source, take, rec, err);
+	return rec->ctx->source->ops->drain_events(rec->ctx->source, take_record, rec, err);
 }
 
-void qp_recorder_tell_lost(struct qp_recorder *rec, struct rd_errlist *errors)
+void qp_recorder_report_lost(struct qp_recorder *rec, struct rd_errlist *errors)
 {
 	struct rd_trace_totals totals = { 0 };
 	struct rd_err err = { 0 };
@@ -148,13 +149,13 @@ void qp_recorder_tell_lost(struct qp_recorder *rec, struct rd_errlist *errors)
 		struct rd_err why = err;
 
 		rd_err_set(&err, why.code, "recorder",
-			   "it has ended (%.120s): what happens from then on is seen by looks only", why.message);
+			   "recording ended early (%.120s): later transitions are seen by samples only", why.message);
 		rd_errlist_add(errors, &err);
 	}
 	if (totals.lost <= rec->lost)
 		return;
 	rd_err_set(&err, ENOBUFS, "recorder",
-		   "%llu records were lost: ages and attributes of queue pairs that moved meanwhile may be older ones",
+		   "%llu records lost: ages and attributes of queue pairs that changed meanwhile may be outdated",
 		   (unsigned long long)(totals.lost - rec->lost));
 	rec->lost = totals.lost;
 	rd_errlist_add(errors, &err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The recorder of queue pairs while it runs: hooks, events, the queue pairs over time. */
+/* The recorder of queue pairs: hooks, events, and queue pairs over time. */
 #ifndef RD_CMD_QP_RECORDER_H
 #define RD_CMD_QP_RECORDER_H
 
@@ -16,26 +16,25 @@ struct qp_recorder {
 	struct rd_session *session;
 	struct rd_cgroups *cgroups;
 	struct rd_qp_track *track;
-	struct rd_errlist notes; /* what did not work, and what that loses */
-	uint64_t damaged;	 /* records that made no sense */
-	uint64_t lost;		 /* records that there was no room for, as far as it was said */
+	struct rd_errlist notes; /* what failed, and what is therefore not recorded */
+	uint64_t damaged;	 /* records that could not be decoded */
+	uint64_t lost;		 /* lost records that were already reported */
 	uint64_t started_ns;	 /* CLOCK_MONOTONIC */
-	/* What to do with an event; it goes away afterwards. Not 0: no more. NULL: nothing. */
+	/* Called with each event, which is valid during the call. Returns not 0 to stop. May be NULL. */
 	int (*event)(void *arg, struct rd_qp_event *event);
 	void *arg;
-	int (*interrupted)(void *arg, size_t done, size_t total); /* asked while hooks are being attached; may be NULL */
+	int (*interrupted)(void *arg, size_t done, size_t total); /* called while hooks are attached; may be NULL */
 };
 
-/* Hooks on, and a first look at all queue pairs, so that the state before a transition is known. -errno with err filled: what
- * lacks and what to do. `recorder` is zeroed but for ctx, event, arg and interrupted; to be released in any case. */
+/* Attaches the hooks and takes a first sample of all queue pairs, so that the state before a transition is known. -errno with
+ * `err` filled. `recorder` is zeroed except ctx, event, arg and interrupted; always deinit it. */
 int qp_recorder_start(struct qp_recorder *recorder, struct rd_err *err);
 
-/* Hands out what has happened; never waits. How many records, or what event() said, or -errno. */
+/* Passes new events to event(); never blocks. Returns the number of records, the result of event(), or -errno. */
 int qp_recorder_drain(struct qp_recorder *recorder, struct rd_err *err);
 
-/* Says in `errors` how many records were lost since it was asked last, and whether the recorder has ended: what happened meanwhile
- * is missing. */
-void qp_recorder_tell_lost(struct qp_recorder *recorder, struct rd_errlist *errors);
+/* Adds to `errors` how many records were lost since the last call, and whether the recorder has ended. */
+void qp_recorder_report_lost(struct qp_recorder *recorder, struct rd_errlist *errors);
 
 void qp_recorder_deinit(struct qp_recorder *recorder);
 

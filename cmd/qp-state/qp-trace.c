@@ -15,7 +15,7 @@
 #include "render/render-qp-event.h"
 #include "report/qp/report-qp-trace.h"
 
-/* The programs wake nobody, so the ring is looked at from time to time. */
+/* The BPF programs do not wake the reader, so it polls the ring buffer. */
 #define POLL_MIN_MS 5
 #define POLL_MAX_MS 100
 
@@ -26,16 +26,16 @@ struct run {
 	struct rd_qp_trace_summary sum;
 	int signals;
 	bool stopped, interrupted, reader_gone;
-	enum rd_early_end early_end; /* the holder has ended it */
+	enum rd_early_end early_end; /* the holder has detached the hooks */
 	struct rd_err why_early;
 };
 
-static bool enough(const struct run *run)
+static bool is_limit_reached(const struct run *run)
 {
 	return run->opts->events && run->sum.shown >= run->opts->events;
 }
 
-static bool signalled(struct run *run)
+static bool is_interrupted(struct run *run)
 {
 	struct signalfd_siginfo info;
 
@@ -48,10 +48,10 @@ static bool signalled(struct run *run)
 static int progress(void *arg, size_t done, size_t total)
 {
 	(void)done, (void)total;
-	return signalled(arg);
+	return is_interrupted(arg);
 }
 
-static int print(struct run *run, const struct rd_qp_event *ev)
+static int print_event(struct run *run, const struct rd_qp_event *ev)
 {
 	struct rd_section *section = rd_report_qp_event(ev);
 	struct rd_table_style style = run->ctx->globals.style;
@@ -67,11 +67,11 @@ static int print(struct run *run, const struct rd_qp_event *ev)
 		rd_render_qp_event(section, 0, style.colour, &out);
 	}
 	rd_section_destroy(section);
-	/* What could not be written is told at the very end, by main. */
+	/* main reports a failed write at the end. */
 	return r ? r : rd_out(&out) ? -EPIPE : 0;
 }
 
-static void tally(struct rd_qp_moves *moves, const struct rd_qp_event *ev)
+static void count_move(struct rd_qp_moves *moves, const struct rd_qp_event *ev)
 {
 	unsigned from = ev->before.known == RD_OK ? ev->before.v : RD_QP_END_NONE;
 	unsigned to = ev->state.known == RD_OK ? ev->state.v : RD_QP_END_NONE;
@@ -80,19 +80,19 @@ static void tally(struct rd_qp_moves *moves, const struct rd_qp_event *ev)
 		(ev->err ? moves->failed : moves->ok)[from][to]++;
 }
 
-static int event(void *arg, struct rd_qp_event *ev)
+static int handle_event(void *arg, struct rd_qp_event *ev)
 {
 	struct run *run = arg;
 	int r;
 
-	if (enough(run))
+	if (is_limit_reached(run))
 		return -ECANCELED;
 	if (run->opts->wanted && !run->opts->wanted(run->opts->wanted_arg, ev))
 		return 0;
-	tally(&run->sum.moves, ev);
-	r = print(run, ev);
+	count_move(&run->sum.moves, ev);
+	r = print_event(run, ev);
 	run->sum.shown++;
-	return r ? r : !run->stopped && signalled(run) ? -ECANCELED : 0;
+	return r ? r : !run->stopped && is_interrupted(run) ? -ECANCELED : 0;
 }
 
 static int drain(struct run *run, struct rd_err *err)
@@ -102,7 +102,7 @@ static int drain(struct run *run, struct rd_err *err)
 	return r == -ECANCELED ? 0 : r;
 }
 
-static void wait_a_little(struct run *run, int ms)
+static void poll_events(struct run *run, int ms)
 {
 	struct pollfd fds[] = {
 		{ .fd = run->signals, .events = POLLIN },
@@ -129,24 +129,24 @@ static int loop(struct run *run, struct rd_err *err)
 	uint64_t end = run->opts->duration > 0 ? start + (uint64_t)(run->opts->duration * 1e9) : UINT64_MAX;
 	int nap = POLL_MIN_MS, r = 0;
 
-	while (!signalled(run) && !run->early_end && !run->reader_gone && !enough(run)) {
+	while (!is_interrupted(run) && !run->early_end && !run->reader_gone && !is_limit_reached(run)) {
 		r = drain(run, err);
-		if (r < 0 || now(run) >= end || enough(run))
+		if (r < 0 || now(run) >= end || is_limit_reached(run))
 			break;
 		nap = r ? POLL_MIN_MS : nap * 2 < POLL_MAX_MS ? nap * 2 : POLL_MAX_MS;
-		wait_a_little(run, nap);
+		poll_events(run, nap);
 	}
 	stop = now(run);
 	run->sum.seconds = (double)(stop - start) / 1e9;
 	rd_session_stop(run->rec.session);
 	run->stopped = true;
-	while (r >= 0 && !run->reader_gone && !enough(run) && (r = drain(run, err)) > 0)
+	while (r >= 0 && !run->reader_gone && !is_limit_reached(run) && (r = drain(run, err)) > 0)
 		;
-	return r == -EPIPE || r > 0 ? 0 : r; /* a reader that has seen enough is no failure */
+	return r == -EPIPE || r > 0 ? 0 : r; /* a closed pipe is not an error */
 }
 
-/* "modify_qp to RTR: 12 calls, half below 262 us, the slowest below 2.1 ms" */
-static void say_durations(const struct run *run)
+/* "modify_qp to RTR: 12 calls; median below 0.262 ms, maximum below 2.1 ms" */
+static void print_durations(const struct run *run)
 {
 	for (unsigned to = 0; to < RD_QP_ENDS; to++) {
 		const uint64_t *calls = run->sum.durations[to];
@@ -161,40 +161,38 @@ static void say_durations(const struct run *run)
 			continue;
 		while (middle < RD_QP_DURATIONS && (half += calls[middle]) * 2 < all)
 			middle++;
-		rd_warn(run->ctx,
-			"modify_qp %s%s: %" PRIu64 " calls; half took less than %.3g ms, the slowest less than %.3g ms",
-			to < RD_QPS_N ? "to " : "of other attributes", to < RD_QPS_N ? rd_qp_state_name(to) : "", all,
+		rd_warn(run->ctx, "modify_qp %s%s: %" PRIu64 " calls; median below %.3g ms, maximum below %.3g ms",
+			to < RD_QPS_N ? "to " : "without a new state", to < RD_QPS_N ? rd_qp_state_name(to) : "", all,
 			(double)(2ull << middle) / 1e6, (double)(2ull << last) / 1e6);
 	}
 }
 
-static void say_closing(const struct run *run)
+static void print_totals(const struct run *run)
 {
 	const struct rd_trace_totals *t = &run->sum.totals;
-	char missed[64] = "missed unknown";
+	char missed[64] = "number of missed unknown";
 
 	if (t->missed.known == RD_OK)
 		snprintf(missed, sizeof(missed), "%" PRIu64 " missed", t->missed.v);
 	else if (t->missed_at_least)
 		snprintf(missed, sizeof(missed), "at least %" PRIu64 " missed", t->missed_at_least);
-	say_durations(run);
+	print_durations(run);
 	rd_warn(run->ctx,
 		"%" PRIu64 " events in %.1f s, %" PRIu64 " shown: %" PRIu64 " delivered, %" PRIu64 " lost, %s",
 		t->events, run->sum.seconds, run->sum.shown, t->delivered, t->lost, missed);
 }
 
-static void note_trouble(struct run *run)
+static void note_errors(struct run *run)
 {
 	struct rd_errlist *notes = &run->rec.notes;
 	struct rd_err err = { 0 };
 
 	if (run->early_end) {
 		rd_errlist_add(notes, &run->why_early);
-		rd_warn(run->ctx, "recording has ended early: %s", run->why_early.message);
+		rd_warn(run->ctx, "recording ended early: %s", run->why_early.message);
 	}
 	if (run->rec.damaged) {
-		rd_err_set(&err, EBADMSG, "recorder", "%" PRIu64 " records made no sense and were left out",
-			   run->rec.damaged);
+		rd_err_set(&err, EBADMSG, "recorder", "%" PRIu64 " undecodable records skipped", run->rec.damaged);
 		rd_errlist_add(notes, &err);
 	}
 }
@@ -209,7 +207,7 @@ static int finish(struct run *run, struct rd_err *err)
 		r = rd_session_durations(run->rec.session, run->sum.durations, err);
 	if (r)
 		return r;
-	note_trouble(run);
+	note_errors(run);
 	memcpy(run->sum.per_backend, info->per_backend, sizeof(run->sum.per_backend));
 	run->sum.functions = info->functions;
 	rd_answer_init(run->ctx, &report);
@@ -223,21 +221,21 @@ static int finish(struct run *run, struct rd_err *err)
 		r = report.status;
 	rd_report_deinit(&report);
 	if (r >= 0 && !run->ctx->globals.json)
-		say_closing(run);
+		print_totals(run);
 	return r;
 }
 
-static void say_started(const struct run *run)
+static void print_start(const struct run *run)
 {
 	const struct rd_session_info *info = rd_session_info(run->rec.session);
 
 	for (size_t i = 0; i < run->rec.notes.n; i++)
 		rd_warn(run->ctx, "%s: %s", run->rec.notes.v[i].object, run->rec.notes.v[i].message);
 	if (!run->ctx->globals.json)
-		rd_warn(run->ctx, "recording what happens to queue pairs (%zu functions hooked), Ctrl-C ends",
+		rd_warn(run->ctx, "recording queue pair events (%zu functions hooked); press Ctrl-C to stop",
 			info->functions);
 	rd_verbose(run->ctx, "hooked %zu functions in %.2f s: %s", info->functions, info->attach_seconds,
-		   info->reason ? info->reason : "no reason was given");
+		   info->reason ? info->reason : "no reason given");
 	for (size_t i = 0; i < run->rec.set.n_fns; i++)
 		if (run->rec.set.fns[i].backend != RD_BACKEND_NONE)
 			rd_verbose(run->ctx, "  %s by %s", run->rec.set.fns[i].name,
@@ -246,9 +244,10 @@ static void say_started(const struct run *run)
 
 int qp_trace(struct rd_ctx *ctx, const struct qp_trace_opts *opts)
 {
-	struct run run = {
-		.ctx = ctx, .opts = opts, .signals = -1, .rec = { .ctx = ctx, .event = event, .interrupted = progress }
-	};
+	struct run run = { .ctx = ctx,
+			   .opts = opts,
+			   .signals = -1,
+			   .rec = { .ctx = ctx, .event = handle_event, .interrupted = progress } };
 	struct rd_err err = { 0 };
 	int r;
 
@@ -259,7 +258,7 @@ int qp_trace(struct rd_ctx *ctx, const struct qp_trace_opts *opts)
 	if (r >= 0)
 		r = qp_recorder_start(&run.rec, &err);
 	if (!r) {
-		say_started(&run);
+		print_start(&run);
 		r = loop(&run, &err);
 	}
 	if (!r)

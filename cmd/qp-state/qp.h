@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* qp-state's parts. */
+/* Shared by the files of qp-state. */
 #ifndef RD_CMD_QP_H
 #define RD_CMD_QP_H
 
@@ -16,41 +16,41 @@ struct qp_opts {
 	struct qp_ask ask;
 	bool grouped, summary, fail, trace, live;
 	enum rd_qp_by by;
-	double stuck; /* seconds in INIT or RTR; 0: as usual */
+	double stuck; /* seconds in INIT or RTR; 0: default */
 	struct rd_repeat repeat;
 	double duration;      /* seconds to record; 0: until stopped */
 	unsigned long events; /* to record; 0: all */
 };
 
-/* One look. */
-struct qp_look {
+/* One sample. */
+struct qp_sample {
 	struct rd_res res;
-	struct rd_qp_views views; /* of `res`, which is beside them: a look stays where it is */
-	bool *chosen;		  /* by the filter; res.n_qps entries */
+	struct rd_qp_views views; /* of `res` above: do not move or copy a sample */
+	bool *chosen;		  /* selected by the filter; res.n_qps entries */
 	struct rd_findings findings;
 	struct rd_report report;
 };
 
-/* Reads what the options need from `source`, joins, judges and chooses. `history`: of the looks
- * before. What it leaves is to be released in any case. */
-int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_look *look,
+/* Reads what the options need from `source`, links, judges and filters. `history`: of the previous samples. Always deinit
+ * the sample, also on failure. */
+int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_history *history, struct qp_sample *sample,
 	    struct rd_err *err);
-void qp_look_deinit(struct qp_look *look);
+void qp_sample_deinit(struct qp_sample *sample);
 
-/* Fills the report of a look: queue pairs and summary, and what the options add. */
-void qp_fill(const struct rd_ctx *ctx, struct qp_look *look);
+/* Fills the report of a sample: queue pairs, summary, and sections of the options. */
+void qp_fill(const struct rd_ctx *ctx, struct qp_sample *sample);
 
-/* Says on standard error what could not be read, where that is not in a document. */
-void qp_say_errors(const struct rd_ctx *ctx, const struct qp_look *look);
+/* Prints read errors on standard error, unless they are part of a JSON document. */
+void qp_warn_errors(const struct rd_ctx *ctx, const struct qp_sample *sample);
 
-/* Prints it. */
-int qp_show(struct rd_ctx *ctx, struct qp_look *look);
+/* Prints the report. Returns the exit code. */
+int qp_show(struct rd_ctx *ctx, struct qp_sample *sample);
 
-/* -i and --live: exit codes. */
+/* -i and --live: return exit codes. */
 int qp_repeat(struct rd_ctx *ctx);
 int qp_live(struct rd_ctx *ctx);
 
-/* --trace: the exit code. */
+/* --trace: returns the exit code. */
 int qp_record_events(struct rd_ctx *ctx);
 
 #endif

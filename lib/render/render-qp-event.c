@@ -6,7 +6,7 @@
 
 #include "render/row.h"
 
-/* In the unit that people would say it in. */
+/* In us, ms or s. */
 static void put_seconds(struct rd_buf *out, double s)
 {
 	if (s < 1e-3)
@@ -34,7 +34,7 @@ static void put_where(const struct rd_row_view *v)
 	rd_buf_str(v->out, ": ");
 }
 
-/* "in INIT for 11.2 s": of the state that was left, as well as it is known. */
+/* ", was INIT for 11.2 s": time in the previous state. */
 static void put_age(const struct rd_row_view *v)
 {
 	const struct rd_cell *age = rd_row_cell(v, "state_seconds");

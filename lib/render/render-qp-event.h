@@ -6,13 +6,13 @@
 #include "report/shared/report.h"
 
 /*
- * Adds a row of a section with the keys of a recorded event (time, kind, old_state …) as a line, and what the call set as a
- * second one:
+ * Renders a row with the keys of a recorded event (time, kind, old_state …) as one line, and the attributes set by the call as
+ * a second one:
  *
  *     14:03:07.123456 rxe0 qpn 17 RC: INIT -> RTR in 38 us  trainer[812]
  *         mtu 1024  rqpn 18  peer ::ffff:10.9.0.2  sgid 1  sport 49170  hops 64  tclass 0  rq_psn 101
  *
- * Keys that the section lacks, or that are not known, are left out.
+ * Missing keys and unknown values are left out.
  */
 void rd_render_qp_event(const struct rd_section *section, size_t row, bool colour, struct rd_buf *out);
 

@@ -40,8 +40,8 @@ qp() {
 	[ -z "$(qp -n --raw --job 'slurm:*')" ]
 	run --separate-stderr qp --state RTX
 	[ "$status" -eq 3 ]
-	[[ $stderr == *'--state: "RTX" is none that there is'*'RESET, INIT'* ]]
-	[[ $stderr == *"all but some: '!RTS'" ]]
+	[[ $stderr == *"--state: invalid name 'RTX'"*'RESET, INIT'* ]]
+	[[ $stderr == *"to exclude: '!RTS'" ]]
 	[ "$(qp -n --raw -o ibdev "$(qp -n --raw -o ibdev | head -1)" | sort -u)" = "$(qp -n --raw -o ibdev | head -1)" ]
 	for none in mlx5_9 ""; do
 		run --separate-stderr qp "$none"
@@ -70,7 +70,7 @@ qp() {
 	[[ ${lines[0]} == "2 pairs of 2 hosts: 2 connected, 0 half-open, "* ]]
 	"$RD" --json qp-state --join "$A" "$B" | jq -e '.status == 0 and (.pairs | length) == 2 and
 		(.pairs | all(.verdict == "connected" and .a.host == "pair-a" and .b.host == "pair-b" and .a.state == "RTS" and
-		.b.state == "RTS")) and (.pairs | any(.reason == "numbers and GIDs"))'
+		.b.state == "RTS")) and (.pairs | any(.reason == "QP numbers and GIDs match"))'
 	"$RD" --json --from "$A" qp-state --join "$B" | jq -e '[.pairs[].verdict] == ["connected", "connected"]'
 }
 
@@ -78,7 +78,7 @@ qp() {
 	run "$RD" --json qp-state --join "$HALF_A" "$HALF_B"
 	[ "$status" -eq 2 ]
 	jq -e '[.pairs[] | select(.verdict == "half-open")] | length == 1 and .[0].a.host == "pair-a" and .[0].b == null and
-		(.[0].reason | test("has no QP"))' <<<"$output"
+		(.[0].reason | test("no longer has QP"))' <<<"$output"
 	jq -e '.findings | map(select(.id == "qp-half-open" and .severity == "critical")) | length == 1' <<<"$output"
 	# Of one host alone nothing is known of the other.
 	run "$RD" --json qp-state --join "$HALF_A"
@@ -89,10 +89,10 @@ qp() {
 @test "the same host twice, no bundle, and a damaged one are refused" {
 	run --separate-stderr "$RD" qp-state --join "$A" "$HALF_A"
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"is of host pair-a, and so is another"* ]]
+	[[ $stderr == *"host pair-a is already given by another bundle"* ]]
 	run --separate-stderr "$RD" --from "$A" qp-state --join "$A"
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"is of host pair-a, and so is another"*"one capture of each host"* ]]
+	[[ $stderr == *"host pair-a is already given by another bundle"*"one capture per host"* ]]
 	run --separate-stderr "$RD" qp-state --join
 	[ "$status" -eq 3 ]
 	head -c 2000 "$A" >"$BATS_TEST_TMPDIR/cut.tar.zst"

@@ -41,7 +41,7 @@ looks() {
 	run --separate-stderr "$R" --from "$dir" qp-state
 	[ "$status" -eq 0 ]
 	[[ $stderr == *"/dev/kmsg: "*"not permitted"* ]]
-	[[ $output == *"what brought it there was not seen"* ]]
+	[[ $output == *"cause unknown"* ]]
 	"$R" --from "$dir" --json qp-state 2>&1 | jq -e '.errors | map(select(.object == "/dev/kmsg" and .errno == "EPERM")) | length == 1'
 }
 
@@ -92,7 +92,7 @@ looks() {
 	done
 	run "$R" --from "$HUNG" qp-state --trace
 	[ "$status" -eq 3 ]
-	[[ "$output" == *"looks at this host"* ]]
+	[[ "$output" == *"records events of this host"* ]]
 }
 
 @test "--live wants a terminal, and no JSON" {
@@ -116,7 +116,7 @@ looks() {
 		tmux -S "$socket" capture-pane -p
 		return 1
 	}
-	seen '1 to look at, 6 QPs: 1 ERR 1 RTR 1 INIT'
+	seen '1 finding, 6 QPs: 1 ERR 1 RTR 1 INIT'
 	seen 'rxe0 .* 18 RC .* ERR .*retries-exhausted'
 	tmux -S "$socket" send-keys g
 	seen '^.*q quit'

@@ -173,7 +173,7 @@ static void addresses_prove_a_pair(void **state)
 	rd_qp_pairs_deinit(&two->pairs);
 	two->b.res.qps[0].state.v = RD_QPS_RTS;
 	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
-	assert_string_equal(two->pairs.v[0].reason, "numbers and addresses");
+	assert_string_equal(two->pairs.v[0].reason, "QP numbers and addresses match");
 }
 
 static void and_disprove_one_of_the_same_numbers(void **state)

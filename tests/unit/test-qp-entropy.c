@@ -26,7 +26,8 @@ static void what_is_not_in_the_spread_is_said(void **state)
 	assert_int_equal(spreads.v[0].flows, 2);
 	rd_qp_spread_findings(&a->res, &spreads, &findings);
 	assert_int_equal(findings.n, 1);
-	assert_non_null(strstr(findings.v[0].observed, "1 whose other end is not told; 1 whose peer's"));
+	assert_non_null(strstr(findings.v[0].observed,
+			       "1 with unknown remote QP; assumed to go to one peer: 1 with unknown peer"));
 	rd_findings_deinit(&findings);
 	rd_spreads_deinit(&spreads);
 }

@@ -305,7 +305,8 @@ static void those_at_no_port_are_listed_without_a_state(void **state)
 	assert_int_equal(res.qps[8].state.known, RD_ABSENT);
 	rd_res_findings(&res, &findings);
 	assert_int_equal(findings.n, 1);
-	assert_non_null(strstr(findings.v[0].observed, "1 of them: Input/output error; so of 1 more"));
+	assert_non_null(
+		strstr(findings.v[0].observed, "1 queue pairs: Input/output error; the kernel does not report 1 more"));
 	rd_findings_deinit(&findings);
 	rd_res_deinit(&res);
 	/* And of these it can be. */
@@ -314,7 +315,8 @@ static void those_at_no_port_are_listed_without_a_state(void **state)
 	rd_res_findings(&res, &findings);
 	assert_int_equal(findings.n, 1);
 	assert_string_equal(findings.v[0].id, "qp-query-failed");
-	assert_non_null(strstr(findings.v[0].observed, "one of 1 that are not in INIT yet: Input/output error"));
+	assert_non_null(
+		strstr(findings.v[0].observed, "one of 1 queue pairs that have not reached INIT: Input/output error"));
 	rd_findings_deinit(&findings);
 	rd_res_deinit(&res);
 }

@@ -70,7 +70,7 @@ static void slow(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32
 
 	look_init(&look);
 	put(&look, lqpn, state, sq_psn);
-	rd_qp_track_look(track, &look.views, began_ns, mono_ns);
+	rd_qp_track_sample(track, &look.views, began_ns, mono_ns);
 	*ret = look.v[0].past;
 	if (ret->seen) {
 		seen = *ret->seen;
@@ -133,12 +133,12 @@ static void one_that_was_not_there_was_made_since(void **state)
 	put(&look, 17, RD_QPS_RTS, 100);
 	put(&look, 18, RD_QPS_INIT, 0);
 	look.dev.gaps[RD_RES_QP].interrupted = true;
-	rd_qp_track_look(track, &look.views, 12 * S, 12 * S);
+	rd_qp_track_sample(track, &look.views, 12 * S, 12 * S);
 	assert_int_equal(look.v[1].past.age_kind, RD_AGE_INTERVAL);
 	assert_float_equal(look.v[1].past.age_max_seconds.v, 2, 1e-9);
 	/* That look may have missed some: what the next one finds may be older. */
 	put(&look, 19, RD_QPS_INIT, 0);
-	rd_qp_track_look(track, &look.views, 14 * S, 14 * S);
+	rd_qp_track_sample(track, &look.views, 14 * S, 14 * S);
 	assert_int_equal(look.v[2].past.age_kind, RD_AGE_AT_LEAST);
 	look_deinit(&look);
 	rd_qp_track_destroy(track);
@@ -286,7 +286,7 @@ static struct rd_qp_past owned(struct rd_qp_track *track, uint32_t index, uint32
 	RD_SET(qp->owner.pid, pid);
 	RD_SET(qp->pdn, pdn);
 	RD_SET(qp->rqpn, rqpn);
-	rd_qp_track_look(track, &look.views, mono_ns, mono_ns);
+	rd_qp_track_sample(track, &look.views, mono_ns, mono_ns);
 	return look.v[0].past;
 }
 

@@ -115,8 +115,8 @@ static void one_look_tells_little(void **state)
 	put(&h, 4, RD_QPS_RTS);
 	RD_SET(h.qps[3].type, RD_QPT_UD);
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "one look");
-	is(&h.v[1].verdict, "cannot-tell", "stuck shows after 10 s");
+	is(&h.v[0].verdict, "cannot-tell", "one sample");
+	is(&h.v[1].verdict, "cannot-tell", "counts as stuck after 10 s");
 	is(&h.v[2].verdict, "cannot-tell", "EIO");
 	is(&h.v[3].verdict, "ok", "no connection");
 	host_deinit(&h);
@@ -135,7 +135,7 @@ static void stuck_is_what_takes_longer(void **state)
 	h.v[3].past.last_err = -ETIMEDOUT;
 	judge(&h);
 	is(&h.v[0].verdict, "stuck", "at least 10.0 s");
-	is(&h.v[1].verdict, "ok", "on its way");
+	is(&h.v[1].verdict, "ok", "connecting: in");
 	is(&h.v[2].verdict, "cannot-tell", "9.0 to 11.0 s");
 	is(&h.v[3].verdict, "stuck", "ETIMEDOUT");
 	host_deinit(&h);
@@ -177,11 +177,11 @@ static void one_that_moves_may_be_meant(void **state)
 	RD_SET(h.since[0].v[RD_QPC_RETRIES], 12);
 	judge(&h);
 	is(&h.v[0].verdict, "cannot-tell", "2 queue pairs");
-	is(&h.v[1].verdict, "ok", "packets a second");
+	is(&h.v[1].verdict, "ok", "packets per second");
 	/* One of UC is not: it never sends again. */
 	RD_SET(h.qps[1].type, RD_QPT_UC);
 	judge(&h);
-	is(&h.v[0].verdict, "retrying", "sent again 12 times");
+	is(&h.v[0].verdict, "retrying", "retransmitted 12 times");
 	RD_SET(h.v[1].past.psn_per_second, 0);
 	judge(&h);
 	is(&h.v[1].verdict, "idle", "UC");
@@ -198,7 +198,7 @@ static void what_is_not_counted_is_not_nothing(void **state)
 	two_looks(&h, 2);
 	h.since[0].v[RD_QPC_RETRIES].known = RD_ABSENT;
 	judge(&h);
-	is(&h.v[0].verdict, "cannot-tell", "was not counted");
+	is(&h.v[0].verdict, "cannot-tell", "are not counted");
 	host_deinit(&h);
 }
 
@@ -216,7 +216,7 @@ static void one_packet_is_no_progress(void **state)
 	is(&h.v[0].verdict, "retrying", "12 times");
 	RD_SET(h.v[0].past.psn_per_second, 5);
 	judge(&h);
-	is(&h.v[0].verdict, "ok", "5 packets a second");
+	is(&h.v[0].verdict, "ok", "5 packets per second");
 	host_deinit(&h);
 }
 
@@ -229,7 +229,7 @@ static void exhausted_only_with_evidence(void **state)
 	past_of(&h, put(&h, 1, RD_QPS_ERR))->fresh = true;
 	two_looks(&h, 1);
 	judge(&h);
-	is(&h.v[0].verdict, "failed", "not seen");
+	is(&h.v[0].verdict, "failed", "cause unknown");
 	RD_SET(h.since[0].v[RD_QPC_EXHAUSTED], 1);
 	judge(&h);
 	is(&h.v[0].verdict, "retries-exhausted", "device-wide");
@@ -252,8 +252,8 @@ static void more_failed_than_gave_up(void **state)
 	two_looks(&h, 1);
 	RD_SET(h.since[0].v[RD_QPC_EXHAUSTED], 1);
 	judge(&h);
-	is(&h.v[0].verdict, "failed", "not seen");
-	is(&h.v[1].verdict, "failed", "not seen");
+	is(&h.v[0].verdict, "failed", "cause unknown");
+	is(&h.v[1].verdict, "failed", "cause unknown");
 	host_deinit(&h);
 }
 
@@ -289,9 +289,9 @@ static void log_lines_find_their_queue_pair(void **state)
 	log_line(&h, "mlx5_1/1: QP 18 error: local protection error (0x32 0x0 0x9)", 92 * S, 0);
 	judge(&h);
 	is(&h.v[0].verdict, "retries-exhausted", "RETRY_EXC_ERR");
-	is(&h.v[1].verdict, "failed", "not seen");
+	is(&h.v[1].verdict, "failed", "cause unknown");
 	is(&h.v[2].verdict, "failed", "local protection error");
-	is(&h.v[3].verdict, "failed", "not seen");
+	is(&h.v[3].verdict, "failed", "cause unknown");
 	host_deinit(&h);
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* RD_QPC_N: it is no evidence. */
+/* RD_QPC_N: not evidence. */
 static enum rd_qp_count count_of(enum rd_topic topic)
 {
 	switch (topic) {
@@ -22,7 +22,7 @@ static enum rd_qp_count count_of(enum rd_topic topic)
 	}
 }
 
-static bool has(const struct rd_qp_counters *counters, const char *name)
+static bool has_counter(const struct rd_qp_counters *counters, const char *name)
 {
 	for (size_t i = 0; i < counters->n; i++)
 		if (strcmp(counters->v[i].name, name) == 0)
@@ -36,7 +36,7 @@ void rd_qp_counters_find(const struct rd_meanings *meanings, struct rd_qp_counte
 		const char *name = meanings->v[i].name;
 		enum rd_qp_count what = count_of(meanings->v[i].topic);
 
-		if (what == RD_QPC_N || strpbrk(name, "*?[/") || has(ret, name))
+		if (what == RD_QPC_N || strpbrk(name, "*?[/") || has_counter(ret, name))
 			continue;
 		rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
 		ret->v[ret->n++] = (struct rd_qp_counter){ what, name };

@@ -10,7 +10,7 @@
 #include "base/text.h"
 
 #define HASHES 256
-#define NAMES_MAX 16 /* queue pairs named of one collision */
+#define NAMES_MAX 16 /* queue pairs named per collision */
 
 struct flow {
 	int dev;
@@ -41,7 +41,7 @@ static int compare_flows(const void *a, const void *b)
 	return x->rqpn < y->rqpn ? -1 : x->rqpn > y->rqpn;
 }
 
-/* A good mixer (the finalizer of splitmix64) under a seed stands for a switch's hash. */
+/* The finalizer of splitmix64 with a seed: a model of a switch's hash. */
 static uint64_t mix(uint64_t value, uint64_t seed)
 {
 	value += seed * UINT64_C(0x9e3779b97f4a7c15);
@@ -59,7 +59,7 @@ static uint64_t key_of(const struct flow *flow, bool with_qp)
 	return with_qp ? rd_hash(key, &flow->rqpn, sizeof(flow->rqpn)) : key;
 }
 
-static void share(const struct flow *flows, size_t n, unsigned links, bool with_qp, double *mean, double *worst)
+static void compute_share(const struct flow *flows, size_t n, unsigned links, bool with_qp, double *mean, double *worst)
 {
 	_cleanup_free_ size_t *load = rd_alloc(links, sizeof(*load));
 	_cleanup_free_ uint64_t *keys = rd_alloc(n + 1, sizeof(*keys));
@@ -97,11 +97,11 @@ static void add_spread(struct rd_spreads *ret, const struct flow *flows, size_t 
 		spread->tuples += !same;
 		spread->tuples_qp += !same || flows[i - 1].rqpn != flows[i].rqpn;
 	}
-	share(flows, n, ret->links, false, &spread->mean, &spread->worst);
-	share(flows, n, ret->links, true, &spread->mean_qp, &spread->worst_qp);
+	compute_share(flows, n, ret->links, false, &spread->mean, &spread->worst);
+	compute_share(flows, n, ret->links, true, &spread->mean_qp, &spread->worst_qp);
 }
 
-/* Flows whose peer is not known may well go to different ones. */
+/* Flows with an unknown peer may go to different peers: no collision is proven. */
 static void add_collision(struct rd_spreads *ret, const struct flow *flows, size_t n)
 {
 	_cleanup_buf_ struct rd_buf names = { 0 };
@@ -125,11 +125,11 @@ static struct rd_flow sport_of(const struct rd_qp_views *views, size_t i)
 {
 	const struct rd_qp *qp = &views->res->qps[i];
 	const struct rd_qp_seen *seen = views->v[i].past.seen;
-	bool told = seen && seen->flow_label.known == RD_OK;
-	uint32_t label = told ? seen->flow_label.v : 0;
+	bool recorded = seen && seen->flow_label.known == RD_OK;
+	uint32_t label = recorded ? seen->flow_label.v : 0;
 	struct rd_flow flow = { .qp = i, .udp_sport = rd_udp_sport(label, qp->lqpn.v, qp->rqpn.v) };
 
-	flow.from = !told ? RD_SPORT_ASSUMED : label ? RD_SPORT_LABEL : RD_SPORT_NUMBERS;
+	flow.from = !recorded ? RD_SPORT_ASSUMED : label ? RD_SPORT_LABEL : RD_SPORT_NUMBERS;
 	return flow;
 }
 
@@ -142,7 +142,8 @@ static struct flow flow_of(const struct rd_qp *qp, const uint8_t *peer, uint16_t
 	return flow;
 }
 
-static size_t take_flows(const struct rd_qp_views *views, const bool *chosen, struct flow *flows, struct rd_spreads *ret)
+static size_t collect_flows(const struct rd_qp_views *views, const bool *chosen, struct flow *flows,
+			    struct rd_spreads *ret)
 {
 	const struct rd_res *res = views->res;
 	size_t n = 0;
@@ -152,14 +153,14 @@ static size_t take_flows(const struct rd_qp_views *views, const bool *chosen, st
 		const char *protocol = res->devs[qp->dev].protocol;
 		const uint8_t *peer = rd_qp_peer_gid(&views->v[i]);
 
-		/* One that is not connected yet, or has failed, sends nothing. */
+		/* A queue pair that is not connected yet, or has failed, sends nothing. */
 		if ((chosen && !chosen[i]) || !rd_qp_is_connected_type(qp) || rd_qp_has_failed(qp) ||
 		    (qp->state.known == RD_OK && qp->state.v < RD_QPS_RTR))
 			continue;
 		if (!protocol || strcmp(protocol, "roce") != 0) {
 			ret->not_roce++;
 		} else if (qp->rqpn.known != RD_OK || !qp->rqpn.v) {
-			ret->not_told++;
+			ret->no_remote_qp++;
 		} else {
 			ret->unknown_peer += !peer;
 			ret->flows[n] = sport_of(views, i);
@@ -178,7 +179,7 @@ void rd_qp_spread(const struct rd_qp_views *views, const bool *chosen, unsigned 
 	size_t n, end_dev, end_path, end_tuple;
 
 	*ret = (struct rd_spreads){ .links = links, .flows = rd_alloc(res->n_qps + 1, sizeof(*ret->flows)) };
-	n = take_flows(views, chosen, flows, ret);
+	n = collect_flows(views, chosen, flows, ret);
 	qsort(flows, n, sizeof(*flows), compare_flows);
 	for (size_t dev = 0; dev < n; dev = end_dev) {
 		for (end_dev = dev; end_dev < n && flows[end_dev].dev == flows[dev].dev; end_dev++)
@@ -200,37 +201,38 @@ void rd_qp_spread(const struct rd_qp_views *views, const bool *chosen, unsigned 
 	}
 }
 
-/* What the figures lack. */
-static void judge_lacking(const struct rd_spreads *spreads, struct rd_findings *findings)
+/* Flows that the figures leave out or assume. */
+static void judge_missing_flows(const struct rd_spreads *spreads, struct rd_findings *findings)
 {
 	struct rd_finding finding = {
 		.id = "flows-not-known",
 		.severity = RD_SEV_UNKNOWN,
-		.title = "not all flows could be placed",
-		.why = "More flows, or other peers, spread otherwise.",
+		.title = "flows left out, or assumed to go to one peer",
+		.why = "More flows, or other peers, change the spread.",
 	};
 
-	if (!spreads->not_roce && !spreads->not_told && !spreads->unknown_peer)
+	if (!spreads->not_roce && !spreads->no_remote_qp && !spreads->unknown_peer)
 		return;
 	finding.subject = rd_dup("flows");
-	finding.observed =
-		rd_text("%zu of devices that are not RoCE, %zu whose other end is not told; %zu whose peer's address "
-			"is not known are taken to go to one",
-			spreads->not_roce, spreads->not_told, spreads->unknown_peer);
-	finding.fix = rd_dup("rdmadiag qp-state --trace --entropy N, while they are connected, learns the addresses");
+	finding.observed = rd_text(
+		"left out: %zu on devices that are not RoCE, %zu with unknown remote QP; assumed to go to one peer: "
+		"%zu with unknown peer address",
+		spreads->not_roce, spreads->no_remote_qp, spreads->unknown_peer);
+	finding.fix = rd_dup(
+		"run rdmadiag qp-state --trace --entropy N while the connections are established, to record the addresses");
 	rd_finding_add(findings, &finding);
 }
 
 void rd_qp_spread_findings(const struct rd_res *res, const struct rd_spreads *spreads, struct rd_findings *findings)
 {
-	judge_lacking(spreads, findings);
+	judge_missing_flows(spreads, findings);
 	for (size_t i = 0; i < spreads->n_collisions; i++) {
 		const struct rd_collision *collision = &spreads->collisions[i];
 		struct rd_finding finding = {
 			.id = "flows-collide",
 			.severity = RD_SEV_WARNING,
 			.title = "flows to one peer have the same five-tuple",
-			.why = "They share one link, however many there are, unless switches also hash the destination QP.",
+			.why = "They share one link, however many links exist, unless switches also hash the destination QP.",
 			.subject = rd_text("%s QP %s", res->devs[collision->dev].name, collision->lqpns),
 			.observed = rd_text("%zu flows from UDP port %u", collision->flows, collision->udp_sport),
 			.fix = rd_dup(

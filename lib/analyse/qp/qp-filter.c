@@ -15,14 +15,14 @@
 
 typedef int parse_fn(const char *name);
 
-/* Types have numbers up to 10, and 255: those above come to stand in bit 30. */
+/* Types have numbers up to 10, and 255: all numbers from 30 on share bit 30. */
 static unsigned bit_of(int value)
 {
 	return value < 30 ? (unsigned)value : 30;
 }
 
-static int take_kinds(struct rd_qp_kinds *kinds, const char *option, const char *arg, parse_fn *parse,
-		      const char *known, struct rd_err *err)
+static int parse_kinds(struct rd_qp_kinds *kinds, const char *option, const char *arg, parse_fn *parse,
+		       const char *known, struct rd_err *err)
 {
 	*kinds = (struct rd_qp_kinds){ .negated = *arg == '!' || *arg == '^' };
 	for (const char *at = arg + kinds->negated;; at++) {
@@ -37,8 +37,9 @@ static int take_kinds(struct rd_qp_kinds *kinds, const char *option, const char 
 		} else if (strcasecmp(name, "unknown") == 0) {
 			kinds->bits |= 1u << UNKNOWN_BIT;
 		} else {
-			rd_err_set(err, EINVAL, option, "\"%.*s\" is none that there is", (int)size, at);
-			rd_err_hint(err, "some of %s, unknown; all but some: '!%s'", known, strrchr(known, ' ') + 1);
+			rd_err_set(err, EINVAL, option, "invalid name '%.*s'", (int)size, at);
+			rd_err_hint(err, "expected a list of %s, unknown; to exclude: '!%s'", known,
+				    strrchr(known, ' ') + 1);
 			return -EINVAL;
 		}
 		at += size;
@@ -47,7 +48,7 @@ static int take_kinds(struct rd_qp_kinds *kinds, const char *option, const char 
 	}
 }
 
-static int take_numbers(struct rd_qp_numbers *numbers, const char *option, const char *arg, struct rd_err *err)
+static int parse_numbers(struct rd_qp_numbers *numbers, const char *option, const char *arg, struct rd_err *err)
 {
 	numbers->n = 0;
 	for (const char *at = arg;; at++) {
@@ -55,9 +56,9 @@ static int take_numbers(struct rd_qp_numbers *numbers, const char *option, const
 		uint32_t value;
 
 		if (rd_take_u32(&end, RD_AS_C, UINT32_MAX, &value) < 0 || (*end && *end != ','))
-			return rd_err_set(err, EINVAL, option, "\"%.*s\" is no number", (int)strcspn(at, ","), at);
+			return rd_err_set(err, EINVAL, option, "invalid number '%.*s'", (int)strcspn(at, ","), at);
 		if (numbers->n == RD_QP_FILTER_MAX)
-			return rd_err_set(err, EINVAL, option, "takes %d numbers at most", RD_QP_FILTER_MAX);
+			return rd_err_set(err, EINVAL, option, "too many numbers: at most %d", RD_QP_FILTER_MAX);
 		numbers->v[numbers->n++] = value;
 		at = end;
 		if (!*at)
@@ -65,7 +66,7 @@ static int take_numbers(struct rd_qp_numbers *numbers, const char *option, const
 	}
 }
 
-static int take_peer(struct rd_qp_filter *filter, const char *arg, struct rd_err *err)
+static int parse_peer(struct rd_qp_filter *filter, const char *arg, struct rd_err *err)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
@@ -74,7 +75,7 @@ static int take_peer(struct rd_qp_filter *filter, const char *arg, struct rd_err
 			   inet_pton(AF_INET6, arg, filter->peer) == 1;
 	if (filter->has_peer)
 		return 0;
-	rd_err_set(err, EINVAL, "--peer", "\"%s\" is neither a GID nor an IP address", arg);
+	rd_err_set(err, EINVAL, "--peer", "'%s' is neither a GID nor an IP address", arg);
 	rd_err_hint(err, "rdmadiag qp-state --by peer");
 	return -EINVAL;
 }
@@ -96,20 +97,20 @@ int rd_qp_filter_set(struct rd_qp_filter *filter, const char *option, const char
 		if (strcmp(option, texts[i].name) != 0)
 			continue;
 		if (!*arg)
-			return rd_err_set(err, EINVAL, option, "needs a name");
+			return rd_err_set(err, EINVAL, option, "requires a name");
 		*texts[i].text = arg;
 		return 0;
 	}
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lists); i++)
 		if (strcmp(option, lists[i].name) == 0)
-			return take_numbers(lists[i].numbers, lists[i].shown, arg, err);
+			return parse_numbers(lists[i].numbers, lists[i].shown, arg, err);
 	if (strcmp(option, "state") == 0)
-		return take_kinds(&filter->states, "--state", arg, rd_qp_state_parse,
-				  "RESET, INIT, RTR, SQD, SQE, ERR, RTS", err);
+		return parse_kinds(&filter->states, "--state", arg, rd_qp_state_parse,
+				   "RESET, INIT, RTR, SQD, SQE, ERR, RTS", err);
 	if (strcmp(option, "type") == 0)
-		return take_kinds(&filter->types, "--type", arg, rd_qp_type_parse,
-				  "SMI, GSI, UC, UD, RAW_PACKET, XRC_INI, XRC_TGT, DRIVER, RC", err);
-	return take_peer(filter, arg, err);
+		return parse_kinds(&filter->types, "--type", arg, rd_qp_type_parse,
+				   "SMI, GSI, UC, UD, RAW_PACKET, XRC_INI, XRC_TGT, DRIVER, RC", err);
+	return parse_peer(filter, arg, err);
 }
 
 static bool kind_matches(const struct rd_qp_kinds *kinds, bool known, unsigned value)
@@ -144,7 +145,7 @@ static bool name_in_list(const char *list, const char *name)
 	}
 }
 
-/* A step of a job is part of it: "slurm:42.0" of "slurm:42". */
+/* A step is part of its job: "slurm:42.0" of "slurm:42". */
 static bool job_matches(const char *pattern, const char *job)
 {
 	size_t size = strlen(pattern);

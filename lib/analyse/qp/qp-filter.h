@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which queue pairs are asked for. */
+/* Selection of queue pairs. */
 #ifndef RD_ANALYSE_QP_FILTER_H
 #define RD_ANALYSE_QP_FILTER_H
 
@@ -8,7 +8,7 @@
 
 #define RD_QP_FILTER_MAX 64 /* numbers in a list */
 
-/* Which of a few kinds: a bit for each, and one for "unknown". */
+/* A set of states or types: a bit for each, and one for "unknown". */
 struct rd_qp_kinds {
 	uint32_t bits; /* 0: all */
 	bool negated;
@@ -19,11 +19,11 @@ struct rd_qp_numbers {
 	size_t n; /* 0: all */
 };
 
-/* Text is the caller's, and stays where it is. */
+/* The caller owns the text, which must stay in place. */
 struct rd_qp_filter {
-	const char *devices; /* names, by commas; NULL: all */
-	const char *comm;    /* a shell pattern, likewise for `job` */
-	const char *job;     /* "slurm:42" also takes its steps */
+	const char *devices; /* names, separated by commas; NULL: all */
+	const char *comm;    /* a shell pattern, as is `job` */
+	const char *job;     /* "slurm:42" includes its steps */
 	struct rd_qp_kinds states, types;
 	struct rd_qp_numbers pids, lqpns, rqpns;
 	bool has_peer;
@@ -31,12 +31,12 @@ struct rd_qp_filter {
 };
 
 /*
- * Takes what an option says: "device", "pid", "comm", "job", "state", "type", "lqpn", "rqpn", "peer". Lists are separated by
- * commas; states and types are negated by a leading ! or ^; numbers may be hexadecimal by 0x. -EINVAL with `err` filled.
+ * Parses the argument of an option: "device", "pid", "comm", "job", "state", "type", "lqpn", "rqpn", "peer". Lists are separated
+ * by commas; a leading ! or ^ negates states and types; numbers with 0x are hexadecimal. -EINVAL with `err` filled.
  */
 int rd_qp_filter_set(struct rd_qp_filter *filter, const char *option, const char *arg, struct rd_err *err);
 
-/* Whether queue pair `i` is asked for. A field that is not known matches no positive question. */
+/* Whether queue pair `i` matches. An unknown field matches only negated sets. */
 bool rd_qp_filter_matches(const struct rd_qp_filter *filter, const struct rd_qp_views *views, size_t i);
 
 #endif

@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "model/host/host.h"
 
-/* What two QPs of one group have in common, as one number that orders: equal for equal. */
+/* The key of a group. QPs of one group have equal keys. */
 struct key {
-	uint64_t number; /* UINT64_MAX: not known */
+	uint64_t number; /* UINT64_MAX: unknown */
 	const char *text;
 	bool has_peer;
 	uint8_t peer[16];
@@ -29,7 +29,7 @@ static struct key key_of(const struct rd_qp_views *views, size_t i, enum rd_qp_b
 		key.number = qp->state.known == RD_OK ? qp->state.v : UINT64_MAX;
 		break;
 	case RD_BY_PID:
-		/* The kernel's own by the part of the kernel. */
+		/* Kernel-owned QPs: by kernel component. */
 		key.number = qp->owner.pid.known == RD_OK ? qp->owner.pid.v : UINT64_MAX - (qp->owner.kernel != NULL);
 		key.text = qp->owner.kernel;
 		break;
@@ -108,7 +108,7 @@ static struct rd_qp_group *add_group(const struct rd_res *res, const struct key 
 	return group;
 }
 
-static void count(struct rd_qp_group *group, const struct rd_qp *qp, const struct rd_qp_view *view)
+static void count_qp(struct rd_qp_group *group, const struct rd_qp *qp, const struct rd_qp_view *view)
 {
 	group->qps++;
 	if (qp->state.known == RD_OK && qp->state.v < RD_QPS_N)
@@ -116,7 +116,7 @@ static void count(struct rd_qp_group *group, const struct rd_qp *qp, const struc
 	else
 		group->unknown++;
 	group->judged |= view->verdict.kind != RD_QPV_NONE;
-	group->looked_twice |= view->past.psn_per_second.known == RD_OK;
+	group->sampled_twice |= view->past.psn_per_second.known == RD_OK;
 	group->stuck += view->verdict.kind == RD_QPV_STUCK;
 	group->retrying += view->verdict.kind == RD_QPV_RETRYING;
 }
@@ -126,7 +126,7 @@ static enum rd_path_health health_of(const struct rd_qp_group *group)
 	uint64_t failed = group->by_state[RD_QPS_SQE] + group->by_state[RD_QPS_ERR];
 	uint64_t connected = group->by_state[RD_QPS_RTS] + group->by_state[RD_QPS_RTR] + group->by_state[RD_QPS_SQD];
 
-	/* Peers that are not known are several, maybe: none of them is known to be cut off. */
+	/* Unknown peers may be several: none of them is proven to be cut off. */
 	if (failed > 0)
 		return failed == group->qps && group->label ? RD_HEALTH_DEAD : RD_HEALTH_DEGRADED;
 	if (group->stuck > 0 || group->retrying > 0)
@@ -142,7 +142,7 @@ static int compare_groups(const void *a, const void *b)
 
 	if (!x->label != !y->label)
 		return x->label ? -1 : 1;
-	/* The sickest path first, then the largest group. */
+	/* Worst health first, then the largest group. */
 	if (x->health != y->health)
 		return x->health > y->health ? -1 : 1;
 	if (x->qps != y->qps)
@@ -170,7 +170,7 @@ void rd_qp_group_by(const struct rd_qp_views *views, const bool *chosen, enum rd
 	for (size_t i = 0; i < n; i++) {
 		if (i == 0 || compare_keys(&keys[i - 1], &keys[i]) != 0)
 			group = add_group(res, &keys[i], by, ret);
-		count(group, keys[i].qp, keys[i].view);
+		count_qp(group, keys[i].qp, keys[i].view);
 	}
 	for (size_t i = 0; i < ret->n; i++)
 		ret->v[i].health = by == RD_BY_PEER ? health_of(&ret->v[i]) : RD_HEALTH_NONE;
@@ -186,16 +186,16 @@ void rd_qp_groups_findings(const struct rd_res *res, const struct rd_qp_groups *
 		struct rd_finding finding = {
 			.id = dead ? "path-dead" : "path-degraded",
 			.severity = dead ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-			.title = dead	      ? "every queue pair to this peer has failed" :
+			.title = dead	      ? "all queue pairs to this peer have failed" :
 				 group->label ? "some queue pairs to this peer do not work" :
-						"some queue pairs do not work, to whom is not known",
-			.why = "Other peers of the same NIC may be fine: look at this path and at its other end.",
+						"some queue pairs to unknown peers do not work",
+			.why = "Other peers of the same NIC may work: check the network path and the remote host.",
 		};
 
 		if (!dead && group->health != RD_HEALTH_DEGRADED)
 			continue;
-		finding.subject = rd_text("%s to %s", res->devs[group->dev].name,
-					  group->label ? group->label : "peers that are not known");
+		finding.subject =
+			rd_text("%s to %s", res->devs[group->dev].name, group->label ? group->label : "unknown peers");
 		finding.observed =
 			rd_text("%llu of %llu in ERR or SQE, %llu stuck, %llu retrying",
 				(unsigned long long)(group->by_state[RD_QPS_SQE] + group->by_state[RD_QPS_ERR]),
@@ -222,10 +222,10 @@ static int compare_holders(const void *a, const void *b)
 	return x->kernel ? strcmp(x->kernel, y->kernel) : x->proc - y->proc;
 }
 
-static void hold_one(struct rd_res_holders *holders, enum rd_res_kind kind, int dev, int proc,
-		     const struct rd_owner *owner)
+static void count_held(struct rd_res_holders *holders, enum rd_res_kind kind, int dev, int proc,
+		       const struct rd_owner *owner)
 {
-	/* What one process holds mostly stands together. */
+	/* Objects of one process are mostly adjacent. */
 	for (size_t i = holders->n; i > 0; i--) {
 		struct rd_res_holder *holder = &holders->v[i - 1];
 
@@ -240,15 +240,15 @@ static void hold_one(struct rd_res_holders *holders, enum rd_res_kind kind, int 
 	holders->v[holders->n++].held[kind]++;
 }
 
-void rd_res_hold(const struct rd_res *res, struct rd_res_holders *ret)
+void rd_res_count_holders(const struct rd_res *res, struct rd_res_holders *ret)
 {
 	*ret = (struct rd_res_holders){ 0 };
 	for (size_t i = 0; i < res->n_qps; i++)
-		hold_one(ret, RD_RES_QP, res->qps[i].dev, res->qps[i].proc, &res->qps[i].owner);
+		count_held(ret, RD_RES_QP, res->qps[i].dev, res->qps[i].proc, &res->qps[i].owner);
 	for (size_t i = 0; i < res->n_cm_ids; i++)
-		hold_one(ret, RD_RES_CM_ID, res->cm_ids[i].dev, res->cm_ids[i].proc, &res->cm_ids[i].owner);
+		count_held(ret, RD_RES_CM_ID, res->cm_ids[i].dev, res->cm_ids[i].proc, &res->cm_ids[i].owner);
 	for (size_t i = 0; i < res->n_objects; i++)
-		hold_one(ret, res->objects[i].kind, res->objects[i].dev, res->objects[i].proc, &res->objects[i].owner);
+		count_held(ret, res->objects[i].kind, res->objects[i].dev, res->objects[i].proc, &res->objects[i].owner);
 	if (ret->n > 0)
 		qsort(ret->v, ret->n, sizeof(*ret->v), compare_holders);
 }

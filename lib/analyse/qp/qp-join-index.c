@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which queue pair can be at the other end: by number, by the peer's GID, by the addresses of rdma_cm. */
+/* Candidates for a remote QP: by number, by the peer's GID, by the addresses of rdma_cm. */
 #include <string.h>
 
 #include "analyse/qp/qp-join-priv.h"
@@ -27,7 +27,7 @@ static int compare_owners(const void *a, const void *b)
 	return x->host != y->host ? x->host - y->host : x->dev - y->dev;
 }
 
-/* RoCE has most GIDs twice, of version 1 and of version 2: that is one device that has it. */
+/* RoCE lists most GIDs twice, for RoCE v1 and v2: still one device. */
 static void sort_owners(struct rd_join_state *join)
 {
 	size_t kept = 0;
@@ -87,7 +87,7 @@ void rd_join_release(struct rd_join_state *join)
 	free(join->owners);
 }
 
-/* The first of those with this GID; *n of them. */
+/* The first of *n owners of this GID. */
 static const struct rd_join_owner *owners_of(const struct rd_join_state *join, const uint8_t *gid, size_t *n)
 {
 	struct rd_join_owner key = { .host = 0 };
@@ -111,7 +111,7 @@ static bool has_gid(const struct rd_join_state *join, const uint8_t *gid, int ho
 	return false;
 }
 
-/* The connection of rdma_cm that it was made by, with both addresses; NULL: not known. */
+/* The rdma_cm connection of the queue pair, with both addresses; NULL: unknown. */
 static const struct rd_cm_id *connection_of(const struct rd_join_state *join, const struct rd_join_entry *entry)
 {
 	static const uint8_t any[16];
@@ -130,18 +130,19 @@ static bool same_address(const struct rd_sockaddr *a, const struct rd_sockaddr *
 	return a->family == b->family && a->port == b->port && memcmp(a->ip, b->ip, 16) == 0;
 }
 
-enum rd_join_words rd_join_addresses(const struct rd_join_state *join, const struct rd_join_entry *a,
+enum rd_join_match rd_join_addresses(const struct rd_join_state *join, const struct rd_join_entry *a,
 				     const struct rd_join_entry *b)
 {
 	const struct rd_cm_id *x = connection_of(join, a), *y = connection_of(join, b);
 
 	if (!x || !y)
-		return RD_JOIN_SAY_NOTHING;
+		return RD_JOIN_UNKNOWN;
 	return same_address(&x->src, &y->dst) && same_address(&x->dst, &y->src) ? RD_JOIN_AGREE : RD_JOIN_DISAGREE;
 }
 
-/* Whether `to` can be what `from` is connected to, as far as GIDs are known. */
-static bool can_be(const struct rd_join_state *join, const struct rd_join_entry *from, const struct rd_join_entry *to)
+/* Whether `from` can be connected to `to`, as far as GIDs are known. */
+static bool may_be_peer(const struct rd_join_state *join, const struct rd_join_entry *from,
+			const struct rd_join_entry *to)
 {
 	const uint8_t *gid = rd_join_gid(join, from);
 
@@ -156,8 +157,8 @@ bool rd_join_names_peer(const struct rd_join_state *join, const struct rd_join_e
 	       qp->state.v >= RD_QPS_RTR && (qp->rqpn.v != 0 || rd_join_gid(join, entry));
 }
 
-/* Where the peer's GID says that it is. */
-static void look_for_gid(const struct rd_join_state *join, const uint8_t *gid, struct rd_join_found *ret)
+/* The device that has the peer's GID. */
+static void find_gid_owner(const struct rd_join_state *join, const uint8_t *gid, struct rd_join_found *ret)
 {
 	const struct rd_join_owner *owner = owners_of(join, gid, &ret->n_owners);
 
@@ -168,7 +169,7 @@ static void look_for_gid(const struct rd_join_state *join, const uint8_t *gid, s
 	}
 }
 
-/* The first entry of this number; n_entries: there is none. */
+/* The first entry with this number; n_entries: none. */
 static size_t first_of(const struct rd_join_state *join, uint32_t lqpn)
 {
 	const struct rd_join_entry key = { .lqpn = lqpn };
@@ -176,24 +177,24 @@ static size_t first_of(const struct rd_join_state *join, uint32_t lqpn)
 	return rd_lower_bound(&key, join->entries, join->n_entries, sizeof(key), compare_entries);
 }
 
-void rd_join_look_for(const struct rd_join_state *join, const struct rd_join_entry *from, struct rd_join_found *ret)
+void rd_join_find(const struct rd_join_state *join, const struct rd_join_entry *from, struct rd_join_found *ret)
 {
 	const struct rd_qp *qp = rd_join_qp(join, from);
 	const uint8_t *gid = rd_join_gid(join, from);
 
 	*ret = (struct rd_join_found){ .host = -1, .dev = -1 };
 	if (gid)
-		look_for_gid(join, gid, ret);
+		find_gid_owner(join, gid, ret);
 	for (size_t i = first_of(join, qp->rqpn.v); i < join->n_entries && join->entries[i].lqpn == qp->rqpn.v; i++) {
 		const struct rd_join_entry *to = &join->entries[i];
 		const struct rd_qp *other = rd_join_qp(join, to);
 		bool self = to->host == from->host && to->qp == from->qp;
 
-		/* One that is connected with itself says so by its GID. */
-		if ((self && !gid) || !can_be(join, from, to) ||
+		/* A queue pair connected to itself is recognized only by its GID. */
+		if ((self && !gid) || !may_be_peer(join, from, to) ||
 		    (other->type.known == RD_OK && other->type.v != qp->type.v))
 			continue;
-		if (rd_join_names_peer(join, to) && other->rqpn.v == qp->lqpn.v && can_be(join, to, from) &&
+		if (rd_join_names_peer(join, to) && other->rqpn.v == qp->lqpn.v && may_be_peer(join, to, from) &&
 		    rd_join_addresses(join, from, to) != RD_JOIN_DISAGREE) {
 			ret->mutual = to;
 			ret->n_mutual++;

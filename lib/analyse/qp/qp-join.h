@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Queue pairs of several hosts, matched with those at the other end. */
+/* Matches queue pairs of several hosts with their remote QPs. */
 #ifndef RD_ANALYSE_QP_JOIN_H
 #define RD_ANALYSE_QP_JOIN_H
 
@@ -7,18 +7,18 @@
 #include "model/shared/finding.h"
 
 /*
- * Each connected-type queue pair that names a peer is looked for by the number at the other end; where its peer's GID is known
- * (from rdma_cm, or a recorder), only on the devices that have that GID. What is concluded:
- *   connected         one queue pair points back, and neither has failed
- *   half-open         the peer's is in RESET or INIT, or one has failed, or it is gone although all of its device's were captured
- *   mismatch          the peer's points elsewhere, or both were seen with different path MTUs
- *   ambiguous         several could be it, and no GID decides
- *   peer-not-visible  all that can be said otherwise
- * Half-open is said with proof only: a GID, both addresses of rdma_cm, or numbers that point to each other within one job; and
- * captures within a minute of each other (time_ns; 0: not known). PSNs decide nothing, as captures are not simultaneous. */
+ * The remote QP of each connected queue pair is searched by its number; if the peer's GID is known (from rdma_cm, or a recorder),
+ * only on the devices that have this GID. Verdicts:
+ *   connected         one remote QP is connected to this one, and neither has failed
+ *   half-open         the remote QP is in RESET or INIT, or one has failed, or it is missing although all of its device were captured
+ *   mismatch          the remote QP is connected elsewhere, or different path MTUs were recorded
+ *   ambiguous         several candidates, and no GID selects one
+ *   peer-not-visible  no other verdict is possible
+ * Half-open needs proof: a GID, both addresses of rdma_cm, or matching numbers within one job; half-open and mismatch need
+ * captures within a minute of each other (time_ns; 0: unknown). PSNs are not compared: captures are not simultaneous. */
 void rd_qp_join(const struct rd_join_host *hosts, size_t n, struct rd_qp_pairs *ret);
 
-/* A finding for each verdict that is no good, with the first pairs named. */
+/* One finding per verdict other than connected; names the first pairs. */
 void rd_qp_join_findings(const struct rd_join_host *hosts, const struct rd_qp_pairs *pairs,
 			 struct rd_findings *findings);
 

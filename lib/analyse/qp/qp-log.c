@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define NUMBERS_MAX 4
-#define LINES_MAX 20000 /* of the newest; counted as the kernel did, whether or not all are here */
-/* A driver logs a moment before or after the state is seen to change. */
+#define LINES_MAX 20000 /* newest lines only, counted by sequence number, including lines that are missing here */
+/* A driver may log shortly before or after a sample sees the new state. */
 #define SLACK_S 2.0
 
 static bool starts_word(const char *text, const char *at)
@@ -88,7 +88,7 @@ void rd_qp_log_join(const struct rd_klog *klog, const struct rd_qp_views *views,
 		uint32_t numbers[NUMBERS_MAX];
 		size_t n;
 
-		/* A program can write into the log what it likes. */
+		/* User programs can write anything to the log (/dev/kmsg): only lines of the kernel count. */
 		if (line->facility != RD_KLOG_KERN || !line->form)
 			continue;
 		n = rd_klog_qps(line->text, numbers, NUMBERS_MAX);

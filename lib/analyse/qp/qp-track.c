@@ -8,10 +8,10 @@
 
 #define NONE UINT32_MAX
 #define BUCKETS_LEAST 256
-#define TRACKED_MAX (1u << 18) /* a program that makes and leaves queue pairs must not eat the memory */
+#define TRACKED_MAX (1u << 18) /* bounds memory against programs that create queue pairs without end */
 #define PSN_MASK 0xffffffu
-/* A step backwards is packets sent again. No more are under way than this, so that a longer one is forwards: at 400 Gbit/s the
- * 24 bits go round in a second and a half. */
+/* A step backwards is retransmission. Fewer packets than this are in flight, so a larger step is forwards: at 400 Gbit/s the
+ * 24-bit PSN wraps in 1.5 s. */
 #define PSN_BACK 0x10000u
 
 /* enum ib_event_type */
@@ -25,15 +25,15 @@ struct tracked {
 	uint32_t next; /* in its bucket */
 	RD_FIELD(uint8_t) state;
 	enum rd_age_kind kind;
-	uint64_t from_ns, to_ns; /* it came into this state not before, and not after */
+	uint64_t from_ns, to_ns; /* it entered this state in this interval */
 	bool by_call;
 	enum rd_qp_cause cause;
-	bool recorded; /* `seen` says something */
+	bool recorded; /* `seen` is valid */
 	struct rd_qp_seen seen;
 	int last_err;
 	RD_FIELD(uint32_t) last_event;
-	uint64_t look_began_ns, look_ns; /* the last look that found it; 0: none did */
-	/* As that look found it: what tells it from another of this number, and whether it moved. */
+	uint64_t sample_began_ns, sample_ns; /* the last sample that listed it; 0: none */
+	/* As in that sample: to detect a reused number, and progress. */
 	uint32_t dev_index;
 	RD_FIELD(uint32_t) pid, pdn, rqpn, sq_psn, rq_psn;
 	RD_FIELD(uint8_t) type;
@@ -48,8 +48,8 @@ struct table {
 
 struct rd_qp_track {
 	struct table table;
-	uint64_t look_ns; /* of the last look; 0: none */
-	bool whole;	  /* that look missed none that it was to see */
+	uint64_t sample_ns; /* of the last sample; 0: none */
+	bool complete;	    /* that sample listed all queue pairs */
 };
 
 static uint64_t hash_of(const char *ibdev, uint32_t qpn)
@@ -57,7 +57,7 @@ static uint64_t hash_of(const char *ibdev, uint32_t qpn)
 	return rd_hash(rd_hash(RD_HASH, ibdev, strlen(ibdev)), &qpn, sizeof(qpn));
 }
 
-static void link_in(struct table *t, uint32_t i)
+static void link_tracked(struct table *t, uint32_t i)
 {
 	uint32_t *head = &t->buckets[hash_of(t->v[i].ibdev, t->v[i].qpn) & (t->n_buckets - 1)];
 
@@ -80,10 +80,10 @@ static void make_buckets(struct table *t, size_t want)
 	t->buckets = buckets;
 	t->n_buckets = n;
 	for (uint32_t i = 0; i < t->n; i++)
-		link_in(t, i);
+		link_tracked(t, i);
 }
 
-static struct tracked *find(const struct table *t, const char *ibdev, uint32_t qpn)
+static struct tracked *find_tracked(const struct table *t, const char *ibdev, uint32_t qpn)
 {
 	if (!t->n_buckets)
 		return NULL;
@@ -93,14 +93,14 @@ static struct tracked *find(const struct table *t, const char *ibdev, uint32_t q
 	return NULL;
 }
 
-static struct tracked *add(struct table *t, const struct tracked *what)
+static struct tracked *add_tracked(struct table *t, const struct tracked *what)
 {
 	if (t->n >= TRACKED_MAX)
 		return NULL;
 	rd_reserve(&t->v, &t->cap, t->n + 1, sizeof(*t->v));
 	make_buckets(t, t->n + 1);
 	t->v[t->n] = *what;
-	link_in(t, (uint32_t)t->n);
+	link_tracked(t, (uint32_t)t->n);
 	return &t->v[t->n++];
 }
 
@@ -109,7 +109,7 @@ static struct tracked *add_new(struct table *t, const char *ibdev, uint32_t qpn)
 	struct tracked new = { .qpn = qpn };
 
 	snprintf(new.ibdev, sizeof(new.ibdev), "%s", ibdev);
-	return add(t, &new);
+	return add_tracked(t, &new);
 }
 
 static void table_deinit(struct table *t)
@@ -132,8 +132,8 @@ void rd_qp_track_destroy(struct rd_qp_track *track)
 	free(track);
 }
 
-static void enter(struct tracked *q, uint8_t state, enum rd_age_kind kind, uint64_t from_ns, uint64_t to_ns,
-		  bool by_call)
+static void enter_state(struct tracked *q, uint8_t state, enum rd_age_kind kind, uint64_t from_ns, uint64_t to_ns,
+			bool by_call)
 {
 	RD_SET(q->state, state);
 	q->kind = kind;
@@ -149,7 +149,7 @@ static void enter(struct tracked *q, uint8_t state, enum rd_age_kind kind, uint6
 			to->field = from->field; \
 	} while (0)
 
-/* The field's older value stays where the newer is not known. */
+/* Unknown newer values keep the older ones. */
 static void merge_seen(struct rd_qp_seen *to, const struct rd_qp_seen *from)
 {
 	MERGE(timeout);
@@ -176,7 +176,7 @@ static void merge_seen(struct rd_qp_seen *to, const struct rd_qp_seen *from)
 	}
 }
 
-/* Whether the event is one after which a queue pair is in ERR. */
+/* Whether the queue pair is in ERR after this event. */
 static bool event_fails(uint32_t code)
 {
 	return code == EVENT_QP_FATAL || code == EVENT_QP_REQ_ERR || code == EVENT_QP_ACCESS_ERR;
@@ -187,16 +187,16 @@ static double seconds(uint64_t now_ns, uint64_t then_ns)
 	return now_ns > then_ns ? (double)(now_ns - then_ns) / 1e9 : 0;
 }
 
-static void tell_age(const struct tracked *q, uint64_t now_ns, struct rd_qp_past *past)
+static void set_age(const struct tracked *q, uint64_t now_ns, struct rd_qp_past *past)
 {
-	past->fresh = q->kind == RD_AGE_AT_LEAST ? false : q->to_ns > q->look_ns;
+	past->fresh = q->kind == RD_AGE_AT_LEAST ? false : q->to_ns > q->sample_ns;
 	past->age_kind = q->kind;
 	RD_SET(past->age_seconds, seconds(now_ns, q->to_ns));
 	if (q->kind != RD_AGE_AT_LEAST)
 		RD_SET(past->age_max_seconds, seconds(now_ns, q->from_ns));
 }
 
-/* Packets from one number to another; a step back counts as none. */
+/* Packets between two PSNs; a step back counts as 0. */
 static uint32_t advance(uint32_t from, uint32_t to)
 {
 	uint32_t step = (to - from) & PSN_MASK;
@@ -204,14 +204,14 @@ static uint32_t advance(uint32_t from, uint32_t to)
 	return step <= PSN_MASK - PSN_BACK ? step : 0;
 }
 
-static void tell_motion(const struct tracked *q, const struct rd_qp *qp, uint64_t now_ns, struct rd_qp_past *past)
+static void set_psn_rate(const struct tracked *q, const struct rd_qp *qp, uint64_t now_ns, struct rd_qp_past *past)
 {
-	double dt = seconds(now_ns, q->look_ns);
+	double dt = seconds(now_ns, q->sample_ns);
 	bool sq = q->sq_psn.known == RD_OK && qp->sq_psn.known == RD_OK;
 	bool rq = q->rq_psn.known == RD_OK && qp->rq_psn.known == RD_OK;
 	uint32_t packets = 0;
 
-	if (!q->look_ns || dt <= 0 || (!sq && !rq))
+	if (!q->sample_ns || dt <= 0 || (!sq && !rq))
 		return;
 	if (sq)
 		packets += advance(q->sq_psn.v, qp->sq_psn.v);
@@ -220,7 +220,7 @@ static void tell_motion(const struct tracked *q, const struct rd_qp *qp, uint64_
 	RD_SET(past->psn_per_second, packets / dt);
 }
 
-static void tell_recorded(const struct tracked *q, const struct rd_qp *qp, struct rd_qp_past *past)
+static void set_recorded(const struct tracked *q, const struct rd_qp *qp, struct rd_qp_past *past)
 {
 	past->last_err = q->last_err;
 	past->cause = q->cause;
@@ -235,40 +235,41 @@ static void tell_recorded(const struct tracked *q, const struct rd_qp *qp, struc
 
 #define DIFFERS(x, y) ((x).known == RD_OK && (y).known == RD_OK && (x).v != (y).v)
 
-/* Numbers are used again: this one is another queue pair than the last look found, or of another device of that name. */
+/* Numbers are reused: whether this is another queue pair than in the last sample, or one of another device of that name. */
 static bool is_another(const struct tracked *q, const struct rd_res *res, const struct rd_qp *qp)
 {
-	return q->look_ns && (q->dev_index != res->devs[qp->dev].index || DIFFERS(q->pid, qp->owner.pid) ||
-			      DIFFERS(q->pdn, qp->pdn) || DIFFERS(q->type, qp->type));
+	return q->sample_ns && (q->dev_index != res->devs[qp->dev].index || DIFFERS(q->pid, qp->owner.pid) ||
+				DIFFERS(q->pdn, qp->pdn) || DIFFERS(q->type, qp->type));
 }
 
-/* Was given another peer: so it left its state since the last look, and came back to it. */
-static bool was_elsewhere(const struct tracked *q, const struct rd_qp *qp)
+/* It has another remote QP: so it left its state since the last sample, and came back. */
+static bool was_reconnected(const struct tracked *q, const struct rd_qp *qp)
 {
-	return q->look_ns && q->to_ns <= q->look_ns && DIFFERS(q->rqpn, qp->rqpn);
+	return q->sample_ns && q->to_ns <= q->sample_ns && DIFFERS(q->rqpn, qp->rqpn);
 }
 
-/* The state that a look found, against what was known. */
-static void meet(struct tracked *q, const struct rd_qp *qp, bool made_since, uint64_t last_ns, uint64_t now_ns)
+/* Updates the state from a sample. */
+static void update_state(struct tracked *q, const struct rd_qp *qp, bool created_since, uint64_t last_ns,
+			 uint64_t now_ns)
 {
 	if (qp->state.known != RD_OK) {
 		q->state.known = RD_ABSENT;
 		q->kind = RD_AGE_UNKNOWN;
 	} else if (q->state.known != RD_OK) {
-		enter(q, qp->state.v, made_since ? RD_AGE_INTERVAL : RD_AGE_AT_LEAST, made_since ? last_ns : 0, now_ns,
-		      false);
-	} else if (q->state.v != qp->state.v || was_elsewhere(q, qp)) {
+		enter_state(q, qp->state.v, created_since ? RD_AGE_INTERVAL : RD_AGE_AT_LEAST,
+			    created_since ? last_ns : 0, now_ns, false);
+	} else if (q->state.v != qp->state.v || was_reconnected(q, qp)) {
 		uint64_t from = q->to_ns > last_ns ? q->to_ns : last_ns;
 
-		enter(q, qp->state.v, RD_AGE_INTERVAL, from, now_ns, false);
+		enter_state(q, qp->state.v, RD_AGE_INTERVAL, from, now_ns, false);
 	}
 }
 
-static void remember(struct tracked *q, const struct rd_res *res, const struct rd_qp *qp, uint64_t began_ns,
-		     uint64_t mono_ns)
+static void store_sample(struct tracked *q, const struct rd_res *res, const struct rd_qp *qp, uint64_t began_ns,
+			 uint64_t mono_ns)
 {
-	q->look_began_ns = began_ns;
-	q->look_ns = mono_ns;
+	q->sample_began_ns = began_ns;
+	q->sample_ns = mono_ns;
 	q->dev_index = res->devs[qp->dev].index;
 	RD_COPY(q->pid, qp->owner.pid);
 	RD_COPY(q->pdn, qp->pdn);
@@ -278,7 +279,7 @@ static void remember(struct tracked *q, const struct rd_res *res, const struct r
 	RD_COPY(q->rq_psn, qp->rq_psn);
 }
 
-static bool is_whole(const struct rd_res *res)
+static bool is_complete(const struct rd_res *res)
 {
 	for (size_t d = 0; d < res->n_devs; d++) {
 		const struct rd_res_gap *gap = &res->devs[d].gaps[RD_RES_QP];
@@ -289,23 +290,23 @@ static bool is_whole(const struct rd_res *res)
 	return true;
 }
 
-/* What was known of one, if it is the same; false: it is one too many to follow, and its age stays unknown. */
-static bool look_at(struct rd_qp_track *track, struct table *now, const struct rd_res *res, const struct rd_qp *qp,
-		    uint64_t began_ns, uint64_t mono_ns, struct rd_qp_past *past)
+/* Updates one queue pair; false: too many to track, its age stays unknown. */
+static bool track_qp(struct rd_qp_track *track, struct table *now, const struct rd_res *res, const struct rd_qp *qp,
+		     uint64_t began_ns, uint64_t mono_ns, struct rd_qp_past *past)
 {
 	const char *ibdev = res->devs[qp->dev].name;
-	const struct tracked *old = find(&track->table, ibdev, qp->lqpn.v);
+	const struct tracked *old = find_tracked(&track->table, ibdev, qp->lqpn.v);
 	bool another = old && is_another(old, res, qp);
-	struct tracked *q = old && !another ? add(now, old) : add_new(now, ibdev, qp->lqpn.v);
+	struct tracked *q = old && !another ? add_tracked(now, old) : add_new(now, ibdev, qp->lqpn.v);
 
 	if (!q)
 		return false;
-	meet(q, qp, another || (!old && track->look_ns && track->whole), track->look_ns, mono_ns);
+	update_state(q, qp, another || (!old && track->sample_ns && track->complete), track->sample_ns, mono_ns);
 	if (q->kind != RD_AGE_UNKNOWN)
-		tell_age(q, mono_ns, past);
-	tell_motion(q, qp, mono_ns, past);
-	tell_recorded(q, qp, past);
-	remember(q, res, qp, began_ns, mono_ns);
+		set_age(q, mono_ns, past);
+	set_psn_rate(q, qp, mono_ns, past);
+	set_recorded(q, qp, past);
+	store_sample(q, res, qp, began_ns, mono_ns);
 	return true;
 }
 
@@ -314,20 +315,20 @@ static bool has_number(const struct rd_qp *qp)
 	return qp->dev >= 0 && qp->lqpn.known == RD_OK;
 }
 
-void rd_qp_track_look(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns)
+void rd_qp_track_sample(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns)
 {
 	const struct rd_res *res = views->res;
 	struct table now = { 0 };
-	bool followed = true;
+	bool tracked_all = true;
 
 	make_buckets(&now, res->n_qps + 1);
 	for (size_t i = 0; i < res->n_qps; i++)
 		if (has_number(&res->qps[i]) && res->devs[res->qps[i].dev].name)
-			followed &= look_at(track, &now, res, &res->qps[i], began_ns, mono_ns, &views->v[i].past);
+			tracked_all &= track_qp(track, &now, res, &res->qps[i], began_ns, mono_ns, &views->v[i].past);
 	table_deinit(&track->table);
 	track->table = now;
-	track->look_ns = mono_ns;
-	track->whole = followed && is_whole(res);
+	track->sample_ns = mono_ns;
+	track->complete = tracked_all && is_complete(res);
 }
 
 void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_qp_views *views)
@@ -336,14 +337,15 @@ void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_qp_views *views
 
 	for (size_t i = 0; i < res->n_qps; i++) {
 		const struct rd_qp *qp = &res->qps[i];
-		struct tracked *q = has_number(qp) ? find(&track->table, res->devs[qp->dev].name, qp->lqpn.v) : NULL;
+		struct tracked *q = has_number(qp) ? find_tracked(&track->table, res->devs[qp->dev].name, qp->lqpn.v) :
+						     NULL;
 
 		if (q)
 			q->cause = views->v[i].verdict.cause;
 	}
 }
 
-static void modified(struct tracked *q, const struct rd_qp_event *ev)
+static void apply_modify(struct tracked *q, const struct rd_qp_event *ev)
 {
 	if (ev->err) {
 		q->last_err = ev->err;
@@ -353,23 +355,23 @@ static void modified(struct tracked *q, const struct rd_qp_event *ev)
 	q->recorded = true;
 	if (ev->state.known != RD_OK)
 		return;
-	/* Told of only now, but over before the last look began: that look knows better, unless it saw just this. While a look
-	 * is under way it may have come before or after; and a state changes before the call for it returns. */
-	if (ev->mono_ns < q->look_began_ns && q->state.known == RD_OK && q->state.v != ev->state.v)
+	/* The call returned before the last sample began: the sample is newer, unless it shows this very state. A call during a
+	 * sample may come before or after it; and the state changes before the call returns. */
+	if (ev->mono_ns < q->sample_began_ns && q->state.known == RD_OK && q->state.v != ev->state.v)
 		return;
 	if (q->state.known != RD_OK || q->state.v != ev->state.v ||
-	    (ev->mono_ns - ev->duration_ns < q->look_ns && q->kind != RD_AGE_EXACT))
-		enter(q, ev->state.v, RD_AGE_EXACT, ev->mono_ns, ev->mono_ns, true);
+	    (ev->mono_ns - ev->duration_ns < q->sample_ns && q->kind != RD_AGE_EXACT))
+		enter_state(q, ev->state.v, RD_AGE_EXACT, ev->mono_ns, ev->mono_ns, true);
 }
 
-static void tell_left_state(const struct tracked *q, struct rd_qp_event *ev)
+static void set_left_state(const struct tracked *q, struct rd_qp_event *ev)
 {
 	if (q->state.known != RD_OK)
 		return;
 	if (ev->before.known != RD_OK)
 		RD_SET(ev->before, q->state.v);
 	if (ev->before.v != q->state.v)
-		return; /* it had left the state that we knew */
+		return; /* it left the known state before */
 	ev->age_kind = q->kind;
 	RD_SET(ev->age_seconds, seconds(ev->mono_ns, q->to_ns));
 	if (q->kind != RD_AGE_AT_LEAST)
@@ -382,13 +384,13 @@ void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *ev)
 
 	if (ev->what == RD_QP_DEVICE || ev->lqpn.known != RD_OK || !ev->ibdev[0])
 		return;
-	q = find(&track->table, ev->ibdev, ev->lqpn.v);
+	q = find_tracked(&track->table, ev->ibdev, ev->lqpn.v);
 	if (!q)
 		q = add_new(&track->table, ev->ibdev, ev->lqpn.v);
 	if (!q)
 		return;
 	if (ev->what != RD_QP_CREATED)
-		tell_left_state(q, ev);
+		set_left_state(q, ev);
 	switch (ev->what) {
 	case RD_QP_CREATED: {
 		uint32_t next = q->next;
@@ -396,21 +398,21 @@ void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *ev)
 
 		snprintf(new.ibdev, sizeof(new.ibdev), "%s", ev->ibdev);
 		*q = new;
-		enter(q, RD_QPS_RESET, RD_AGE_EXACT, ev->mono_ns, ev->mono_ns, true);
+		enter_state(q, RD_QPS_RESET, RD_AGE_EXACT, ev->mono_ns, ev->mono_ns, true);
 		break;
 	}
 	case RD_QP_MODIFIED:
-		modified(q, ev);
+		apply_modify(q, ev);
 		break;
 	case RD_QP_ASYNC:
 		RD_SET(q->last_event, ev->code.v);
 		if (event_fails(ev->code.v) && !(q->state.known == RD_OK && q->state.v == RD_QPS_ERR))
-			enter(q, RD_QPS_ERR, RD_AGE_EXACT, ev->mono_ns, ev->mono_ns, false);
+			enter_state(q, RD_QPS_ERR, RD_AGE_EXACT, ev->mono_ns, ev->mono_ns, false);
 		break;
 	case RD_QP_DESTROYED:
-		q->state.known = RD_ABSENT; /* the number may come back: then as another queue pair */
+		q->state.known = RD_ABSENT; /* a later queue pair may reuse the number */
 		q->kind = RD_AGE_UNKNOWN;
-		q->look_ns = 0;
+		q->sample_ns = 0;
 		break;
 	default:
 		break;

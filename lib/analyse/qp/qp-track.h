@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Queue pairs over time: what changed between two looks, and what a recorder saw happen in between. Since when each is in its
+ * Queue pairs over time: changes between two samples, and events recorded in between. How long each queue pair has been in its
  * state, and how well that is known:
- *   exact      the transition was recorded: a call of modify_qp, the birth, or an event that says that it failed
- *   interval   two looks found different states, and nobody was seen to do it (the device did, or no recorder ran)
- *   at_least   it was so at the first look
- * A number that is used again is told by its device, process, PD and type; a queue pair that was connected anew between two
- * looks by its peer's number.
+ *   exact      the transition was recorded: a modify_qp call, the creation, or an event that reports the failure
+ *   interval   two samples differ, and no transition was recorded (the device changed the state, or no recorder ran)
+ *   at_least   it was in this state in the first sample
+ * A reused number is detected by device, process, PD and type; a queue pair that was reconnected between two samples by the
+ * number of its remote QP.
  */
 #ifndef RD_ANALYSE_QP_TRACK_H
 #define RD_ANALYSE_QP_TRACK_H
@@ -19,14 +19,14 @@ struct rd_qp_track;
 struct rd_qp_track *rd_qp_track_create(void);
 void rd_qp_track_destroy(struct rd_qp_track *track);
 
-/* A look at all queue pairs, which took from `began_ns` to `mono_ns` (CLOCK_MONOTONIC). Fills the past of each view; what was
- * known of those that are not there any more is forgotten. What is beyond 2^18 queue pairs is not followed. */
-void rd_qp_track_look(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns);
+/* Takes a sample of all queue pairs, read between `began_ns` and `mono_ns` (CLOCK_MONOTONIC). Fills the past of each view; drops
+ * queue pairs that no longer exist. Tracks at most 2^18 queue pairs. */
+void rd_qp_track_sample(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns);
 
-/* Remembers what a judgement found out that later looks cannot: why a queue pair failed. */
+/* Keeps the causes of failures, which later samples cannot determine. */
 void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_qp_views *views);
 
-/* An event, in the order of time. Fills `before` where the caller did not name it, and how long it had been so. */
+/* Takes an event, in chronological order. Fills `before` if the caller did not set it, and the time spent in that state. */
 void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *event);
 
 #endif

@@ -8,30 +8,33 @@
 #include "base/text.h"
 #include "model/rdma/qp-event.h"
 
-#define NEXT_STUCK \
-	"rdmadiag trace-errno shows why a transition fails; rdmadiag qp-state at the other end, what it waits for"
+#define NEXT_STUCK                                                                                                          \
+	"run rdmadiag trace-errno to see why a transition fails; run rdmadiag qp-state on the remote host to see what the " \
+	"remote QP waits for"
 #define NEXT_PATH \
-	"rdmadiag counters -i 1 on both ends; rdmadiag topo-check: is the path to that peer the one that is broken?"
-#define NEXT_CAUSE "dmesg at both ends; rdmadiag qp-state --trace while it is done again"
-#define NEXT_RNR "the program at the other end posts no receives: rdmadiag qp-state --by pid there, then its stack"
-#define NEXT_LOOK_TWICE "rdmadiag qp-state -i 1 -c 2"
-#define NEXT_PROGRAM "the log of the program that owns it; rdmadiag qp-state at the other end"
-#define NEXT_DEVICE "dmesg: does the device still answer its driver? devlink health show"
-#define NEXT_IDLE                                                                                                 \
-	"if its job hangs, nobody has posted anything here: the stack of the program that owns it (gdb -p PID); " \
-	"rdmadiag qp-state -i 1 -c 2 at the other end"
-#define NEXT_WORKS "rdmadiag counters -i 1: what its port carries; nothing needs to be done"
-#define NEXT_OTHER_END "rdmadiag qp-state at the other end, which does the sending"
-#define NEXT_LATER "rdmadiag qp-state -i 5"
+	"run rdmadiag counters -i 1 on both hosts; run rdmadiag topo-check; check the network path to the peer"
+#define NEXT_CAUSE "check dmesg on both hosts; run rdmadiag qp-state --trace while you reproduce the failure"
+#define NEXT_RNR                                                                                                              \
+	"the remote program posts no receive work requests: run rdmadiag qp-state --by pid on the remote host, then inspect " \
+	"the stack of the program"
+#define NEXT_SAMPLE_TWICE "run rdmadiag qp-state -i 1 -c 2"
+#define NEXT_PROGRAM "check the log of the program that owns the QP; run rdmadiag qp-state on the remote host"
+#define NEXT_DEVICE "check dmesg: does the device still respond to its driver? devlink health show"
+#define NEXT_IDLE                                                                                                            \
+	"if the job hangs, no work request is posted here: inspect the stack of the program that owns the QP (gdb -p PID); " \
+	"run rdmadiag qp-state -i 1 -c 2 on the remote host"
+#define NEXT_WORKS "no action needed; rdmadiag counters -i 1 shows the traffic of the port"
+#define NEXT_REQUESTER "run rdmadiag qp-state on the remote host, which is the requester"
+#define NEXT_LATER "run rdmadiag qp-state -i 5"
 
-/* More than this in one interval is progress: a packet that is sent again moves the number, too (soft-RoCE of 6.1). */
-#define PACKETS_STILL 1.5
+/* More packets than this in one interval are progress: a retransmission advances the PSN, too (soft-RoCE of 6.1). */
+#define PACKETS_STALLED 1.5
 
-/* Of one device, between the two looks. */
+/* Of one device, between the two samples. */
 struct device {
-	size_t failed; /* queue pairs that came into ERR */
-	size_t still;  /* of those in RTS that can send again, the ones of which no packet moved */
-	size_t others; /* the ones of which packets moved, or of which that is not known */
+	size_t failed;	/* queue pairs that entered ERR */
+	size_t stalled; /* queue pairs in RTS that can retransmit: those without packets */
+	size_t others;	/* those with packets, or with unknown progress */
 };
 
 struct judge {
@@ -40,17 +43,17 @@ struct judge {
 	struct device *devices;
 };
 
-/* The one that is judged. */
+/* The queue pair to judge. */
 struct one {
 	const struct rd_qp *qp;
 	const struct rd_qp_past *past;
-	const struct rd_krecord *line; /* of the log; NULL: none is about it */
+	const struct rd_krecord *line; /* of the kernel log; NULL: no line names this queue pair */
 	struct rd_qp_verdict *verdict;
 };
 
-static bool stands_still(const struct judge *j, const struct rd_qp_past *past)
+static bool is_stalled(const struct judge *j, const struct rd_qp_past *past)
 {
-	return past->psn_per_second.known == RD_OK && past->psn_per_second.v * j->opts->seconds < PACKETS_STILL;
+	return past->psn_per_second.known == RD_OK && past->psn_per_second.v * j->opts->seconds < PACKETS_STALLED;
 }
 
 static uint64_t since(const struct judge *j, const struct rd_qp *qp, enum rd_qp_count what)
@@ -60,8 +63,8 @@ static uint64_t since(const struct judge *j, const struct rd_qp *qp, enum rd_qp_
 	return counts && counts->v[what].known == RD_OK ? counts->v[what].v : 0;
 }
 
-/* Takes `why`. */
-static void say(const struct one *one, enum rd_qp_verdict_kind kind, const char *fix, char *why)
+/* Takes ownership of `why`. */
+static void set_verdict(const struct one *one, enum rd_qp_verdict_kind kind, const char *fix, char *why)
 {
 	free(one->verdict->why);
 	one->verdict->kind = kind;
@@ -80,7 +83,7 @@ static char *age_text(const struct rd_qp_past *past)
 	case RD_AGE_AT_LEAST:
 		return rd_text("for at least %.1f s", past->age_seconds.v);
 	default:
-		return rd_text("since nobody knows when");
+		return rd_text("for an unknown time");
 	}
 }
 
@@ -97,13 +100,13 @@ static void judge_unreadable(const struct one *one)
 	const char *name = qp->query_errno ? rd_errno_name(qp->query_errno) : NULL;
 
 	if (qp->query_errno && !rd_qp_query_failed(qp))
-		return say(
+		return set_verdict(
 			one, RD_QPV_CANNOT_TELL, NEXT_DEVICE,
-			rd_text("it was never moved to INIT; the kernel shows the state of such in its list only, which "
-				"broke off"));
-	say(one, RD_QPV_CANNOT_TELL, NEXT_DEVICE,
-	    rd_text("its device did not say what state it is in%s%s%s", name ? " (" : "", name ? name : "",
-		    name ? ")" : ""));
+			rd_text("never moved to INIT; the kernel reports the state of such a QP only in its dump, which "
+				"ended early"));
+	set_verdict(one, RD_QPV_CANNOT_TELL, NEXT_DEVICE,
+		    rd_text("the device did not report the state of the QP%s%s%s", name ? " (" : "", name ? name : "",
+			    name ? ")" : ""));
 }
 
 static bool is_for_too_long(const struct judge *j, const struct rd_qp_past *past)
@@ -111,7 +114,7 @@ static bool is_for_too_long(const struct judge *j, const struct rd_qp_past *past
 	return past->age_kind != RD_AGE_UNKNOWN && past->age_seconds.v >= j->opts->stuck_seconds;
 }
 
-/* On its way to RTS, or not. */
+/* In INIT or RTR: connecting, or stuck. */
 static void judge_connecting(const struct judge *j, const struct one *one)
 {
 	const struct rd_qp *qp = one->qp;
@@ -122,24 +125,28 @@ static void judge_connecting(const struct judge *j, const struct one *one)
 	const char *state = state_name(qp);
 
 	if (qp->state.v == RD_QPS_RTR && qp->type.known == RD_OK && qp->type.v == RD_QPT_XRC_TGT)
-		return say(one, RD_QPV_OK, NEXT_OTHER_END, rd_text("in RTR, as the target of an XRC connection stays"));
+		return set_verdict(one, RD_QPV_OK, NEXT_REQUESTER,
+				   rd_text("in RTR, the final state of an XRC target QP"));
 	if (is_for_too_long(j, past) && name)
-		return say(one, RD_QPV_STUCK, NEXT_STUCK,
-			   rd_text("in %s %s: modify_qp last failed with %s", state, age, name));
+		return set_verdict(one, RD_QPV_STUCK, NEXT_STUCK,
+				   rd_text("in %s %s: the last modify_qp failed with %s", state, age, name));
 	if (is_for_too_long(j, past))
-		return say(one, RD_QPV_STUCK, NEXT_STUCK,
-			   rd_text("in %s %s: nobody has moved it on%s", state, age,
-				   qp->state.v == RD_QPS_RTR ? " (one that only receives may stay so)" : ""));
+		return set_verdict(one, RD_QPV_STUCK, NEXT_STUCK,
+				   rd_text("in %s %s: no modify_qp call moved it to the next state%s", state, age,
+					   qp->state.v == RD_QPS_RTR ? " (a QP that only receives may stay in RTR)" :
+								       ""));
 	if (name)
-		return say(one, RD_QPV_CANNOT_TELL, NEXT_STUCK,
-			   rd_text("in %s %s; modify_qp failed with %s, and may be tried again", state, age, name));
+		return set_verdict(one, RD_QPV_CANNOT_TELL, NEXT_STUCK,
+				   rd_text("in %s %s; modify_qp failed with %s; the program may retry", state, age,
+					   name));
 	if (bounded)
-		return say(one, RD_QPV_OK, NEXT_LATER, rd_text("on its way: in %s %s", state, age));
-	say(one, RD_QPV_CANNOT_TELL, NEXT_LATER,
-	    rd_text("in %s %s: whether it is stuck shows after %.0f s", state, age, j->opts->stuck_seconds));
+		return set_verdict(one, RD_QPV_OK, NEXT_LATER, rd_text("connecting: in %s %s", state, age));
+	set_verdict(one, RD_QPV_CANNOT_TELL, NEXT_LATER,
+		    rd_text("in %s %s: counts as stuck after %.0f s", state, age, j->opts->stuck_seconds));
 }
 
-/* In the interval in which it failed its device counted that as many gave up; else what an earlier look found stands. */
+/* In the interval in which the QP failed, its device counted at least as many exceeded retry counts as failed QPs; otherwise the
+ * cause that an earlier sample found. */
 static enum rd_qp_cause cause_of(const struct judge *j, const struct one *one)
 {
 	size_t failed = j->devices[one->qp->dev].failed;
@@ -153,7 +160,7 @@ static enum rd_qp_cause cause_of(const struct judge *j, const struct one *one)
 	return one->past->cause;
 }
 
-/* A line of its own says more than what its device counts. */
+/* A kernel log line that names the QP is better evidence than counters of the whole device. */
 static void judge_logged(const struct one *one, const char *age)
 {
 	const char *line = one->line->text, *status = rd_qp_log_status(line);
@@ -161,12 +168,12 @@ static void judge_logged(const struct one *one, const char *age)
 
 	if (cause == RD_QP_CAUSE_NONE)
 		cause = one->verdict->cause;
-	say(one, cause ? RD_QPV_EXHAUSTED : RD_QPV_FAILED,
-	    cause == RD_QP_CAUSE_RNR ? NEXT_RNR :
-	    cause		     ? NEXT_PATH :
-				       NEXT_CAUSE,
-	    rd_text("in %s %s; kernel log: %.160s%s%s%s", state_name(one->qp), age, line, status ? " (" : "",
-		    status ? status : "", status ? ")" : ""));
+	set_verdict(one, cause ? RD_QPV_EXHAUSTED : RD_QPV_FAILED,
+		    cause == RD_QP_CAUSE_RNR ? NEXT_RNR :
+		    cause		     ? NEXT_PATH :
+					       NEXT_CAUSE,
+		    rd_text("in %s %s; kernel log: %.160s%s%s%s", state_name(one->qp), age, line,
+			    status ? " (IBV_WC_" : "", status ? status : "", status ? ")" : ""));
 }
 
 static void judge_by_count(const struct judge *j, const struct one *one, const char *age)
@@ -174,13 +181,16 @@ static void judge_by_count(const struct judge *j, const struct one *one, const c
 	const char *ibdev = j->res->devs[one->qp->dev].name, *state = state_name(one->qp);
 
 	if (one->verdict->cause == RD_QP_CAUSE_RETRIES)
-		return say(one, RD_QPV_EXHAUSTED, NEXT_PATH,
-			   rd_text("in %s %s; when it failed, %s counted that it gave up sending again (device-wide)",
-				   state, age, ibdev));
-	say(one, RD_QPV_EXHAUSTED, NEXT_RNR,
-	    rd_text("in %s %s; when it failed, %s counted that it gave up on a receiver that was not ready "
-		    "(device-wide)",
-		    state, age, ibdev));
+		return set_verdict(
+			one, RD_QPV_EXHAUSTED, NEXT_PATH,
+			rd_text("in %s %s; transport retry count exceeded (IBV_WC_RETRY_EXC_ERR): %s counted it when the QP "
+				"failed (device-wide)",
+				state, age, ibdev));
+	set_verdict(
+		one, RD_QPV_EXHAUSTED, NEXT_RNR,
+		rd_text("in %s %s; RNR retry count exceeded (IBV_WC_RNR_RETRY_EXC_ERR): %s counted it when the QP failed "
+			"(device-wide)",
+			state, age, ibdev));
 }
 
 static void judge_failed(const struct judge *j, const struct one *one)
@@ -194,18 +204,20 @@ static void judge_failed(const struct judge *j, const struct one *one)
 	if (one->verdict->cause != RD_QP_CAUSE_NONE)
 		return judge_by_count(j, one, age);
 	if (one->past->moved_by_call)
-		return say(one, RD_QPV_FLUSHED, NEXT_PROGRAM,
-			   rd_text("its program moved it to %s itself (%s): what was posted was flushed", state, age));
+		return set_verdict(one, RD_QPV_FLUSHED, NEXT_PROGRAM,
+				   rd_text("in %s %s: its program moved it there; posted work requests were flushed",
+					   state, age));
 	if (one->past->last_event.known == RD_OK) {
 		name = rd_ib_event_name(one->past->last_event.v);
-		return say(one, RD_QPV_FAILED, NEXT_CAUSE,
-			   rd_text("in %s %s; the device reported %s", state, age, name ? name : "an event of no name"));
+		return set_verdict(one, RD_QPV_FAILED, NEXT_CAUSE,
+				   rd_text("in %s %s; the device reported %s", state, age,
+					   name ? name : "an unknown event"));
 	}
-	say(one, RD_QPV_FAILED, NEXT_CAUSE, rd_text("in %s %s; what brought it there was not seen", state, age));
+	set_verdict(one, RD_QPV_FAILED, NEXT_CAUSE, rd_text("in %s %s; cause unknown", state, age));
 }
 
-/* UC knows no acknowledgement: what is lost is lost. */
-static bool can_send_again(const struct rd_qp *qp)
+/* UC has no acknowledgements: a lost packet stays lost. */
+static bool can_retransmit(const struct rd_qp *qp)
 {
 	return rd_qp_is_connected_type(qp) && qp->type.v != RD_QPT_UC;
 }
@@ -215,59 +227,62 @@ static bool is_counted(const struct judge *j, const struct rd_qp *qp, enum rd_qp
 	return j->opts->since && j->opts->since[qp->dev].v[what].known == RD_OK;
 }
 
-/* Its device sent again, while no packet of this one moved. */
+/* The device retransmitted while this queue pair had no packets. */
 static void judge_retrying(const struct judge *j, const struct one *one, uint64_t retries, uint64_t rnr)
 {
 	const struct device *device = &j->devices[one->qp->dev];
-	size_t meant = device->still + device->others + device->failed;
+	size_t candidates = device->stalled + device->others + device->failed;
 	const char *ibdev = j->res->devs[one->qp->dev].name;
 	double s = j->opts->seconds;
 
-	/* What moves may be what was lost and sent again, too. */
-	if (meant > 1)
-		return say(
+	/* A queue pair with packets may be the one that retransmits, too. */
+	if (candidates > 1)
+		return set_verdict(
 			one, RD_QPV_CANNOT_TELL, NEXT_PATH,
-			rd_text("no packet in %.1f s; %s sent again in that time, for this or another of its %zu queue pairs",
-				s, ibdev, meant));
+			rd_text("no packet in %.1f s; %s retransmitted in that time, for this or another of its %zu queue pairs",
+				s, ibdev, candidates));
 	if (rnr)
-		return say(
+		return set_verdict(
 			one, RD_QPV_RETRYING, NEXT_RNR,
-			rd_text("no packet in %.1f s; %s was told %llu times that the receiver is not ready (device-wide)",
+			rd_text("no packet in %.1f s; %s received %llu RNR NAKs: the remote QP is not ready to receive (device-wide)",
 				s, ibdev, (unsigned long long)rnr));
-	say(one, RD_QPV_RETRYING, NEXT_PATH,
-	    rd_text("no packet in %.1f s; %s sent again %llu times in that time (device-wide)", s, ibdev,
-		    (unsigned long long)retries));
+	set_verdict(
+		one, RD_QPV_RETRYING, NEXT_PATH,
+		rd_text("no packet in %.1f s; %s retransmitted %llu times in that time, without progress (device-wide)",
+			s, ibdev, (unsigned long long)retries));
 }
 
-/* No packet has moved: nothing to do, or nothing gets through? */
-static void judge_still(const struct judge *j, const struct one *one)
+/* No packet: no work posted, or no packet gets through? */
+static void judge_stalled(const struct judge *j, const struct one *one)
 {
 	uint64_t retries = since(j, one->qp, RD_QPC_RETRIES), rnr = since(j, one->qp, RD_QPC_RNR);
 	const char *ibdev = j->res->devs[one->qp->dev].name;
 	double s = j->opts->seconds;
 
-	if (!can_send_again(one->qp))
-		return say(one, RD_QPV_IDLE, NEXT_IDLE,
-			   rd_text("no packet in %.1f s; a queue pair of UC sends nothing again", s));
+	if (!can_retransmit(one->qp))
+		return set_verdict(one, RD_QPV_IDLE, NEXT_IDLE,
+				   rd_text("no packet in %.1f s; UC queue pairs do not retransmit", s));
 	if (!is_counted(j, one->qp, RD_QPC_RETRIES))
-		return say(one, RD_QPV_CANNOT_TELL, NEXT_PATH,
-			   rd_text("no packet in %.1f s, and what %s sends again was not counted", s, ibdev));
+		return set_verdict(one, RD_QPV_CANNOT_TELL, NEXT_PATH,
+				   rd_text("no packet in %.1f s; retransmissions of %s are not counted", s, ibdev));
 	if (!retries && !rnr)
-		return say(one, RD_QPV_IDLE, NEXT_IDLE,
-			   rd_text("no packet in %.1f s, and %s sent nothing again", s, ibdev));
+		return set_verdict(one, RD_QPV_IDLE, NEXT_IDLE,
+				   rd_text("no packet in %.1f s; %s did not retransmit", s, ibdev));
 	judge_retrying(j, one, retries, rnr);
 }
 
 static void judge_ready(const struct judge *j, const struct one *one)
 {
 	if (!rd_qp_is_connected_type(one->qp))
-		return say(one, RD_QPV_OK, NEXT_WORKS, rd_text("in RTS; it has no connection that could fail"));
+		return set_verdict(one, RD_QPV_OK, NEXT_WORKS,
+				   rd_text("in RTS; this type has no connection that could fail"));
 	if (one->past->psn_per_second.known != RD_OK)
-		return say(one, RD_QPV_CANNOT_TELL, NEXT_LOOK_TWICE,
-			   rd_text("in RTS; one look does not show whether packets move"));
-	if (!stands_still(j, one->past))
-		return say(one, RD_QPV_OK, NEXT_WORKS, rd_text("%.3g packets a second", one->past->psn_per_second.v));
-	judge_still(j, one);
+		return set_verdict(one, RD_QPV_CANNOT_TELL, NEXT_SAMPLE_TWICE,
+				   rd_text("in RTS; one sample does not show whether packets flow"));
+	if (!is_stalled(j, one->past))
+		return set_verdict(one, RD_QPV_OK, NEXT_WORKS,
+				   rd_text("%.3g packets per second", one->past->psn_per_second.v));
+	judge_stalled(j, one);
 }
 
 static void judge_drained(const struct judge *j, const struct one *one)
@@ -275,9 +290,10 @@ static void judge_drained(const struct judge *j, const struct one *one)
 	_cleanup_free_ char *age = age_text(one->past);
 
 	if (is_for_too_long(j, one->past))
-		return say(one, RD_QPV_STUCK, NEXT_PROGRAM,
-			   rd_text("in SQD %s: its program holds the send queue back", age));
-	say(one, RD_QPV_CANNOT_TELL, NEXT_LATER, rd_text("in SQD %s: its program drains the send queue", age));
+		return set_verdict(one, RD_QPV_STUCK, NEXT_PROGRAM,
+				   rd_text("in SQD %s: its program has not resumed the send queue", age));
+	set_verdict(one, RD_QPV_CANNOT_TELL, NEXT_LATER,
+		    rd_text("in SQD %s: its program is draining the send queue", age));
 }
 
 static void judge_one(const struct judge *j, const struct one *one)
@@ -286,8 +302,7 @@ static void judge_one(const struct judge *j, const struct one *one)
 		return judge_unreadable(one);
 	switch (one->qp->state.v) {
 	case RD_QPS_RESET:
-		return say(one, RD_QPV_CANNOT_TELL, NEXT_PROGRAM,
-			   rd_text("in RESET: it was made, and not yet put to use"));
+		return set_verdict(one, RD_QPV_CANNOT_TELL, NEXT_PROGRAM, rd_text("in RESET: created, not used yet"));
 	case RD_QPS_INIT:
 	case RD_QPS_RTR:
 		return judge_connecting(j, one);
@@ -303,7 +318,7 @@ static void judge_one(const struct judge *j, const struct one *one)
 	}
 }
 
-static void survey(struct judge *j, const struct rd_qp_views *views)
+static void count_devices(struct judge *j, const struct rd_qp_views *views)
 {
 	for (size_t i = 0; i < j->res->n_qps; i++) {
 		const struct rd_qp_past *past = &views->v[i].past;
@@ -313,8 +328,8 @@ static void survey(struct judge *j, const struct rd_qp_views *views)
 			continue;
 		if (qp->state.v == RD_QPS_ERR && past->fresh && !past->moved_by_call)
 			j->devices[qp->dev].failed++;
-		if (qp->state.v == RD_QPS_RTS && can_send_again(qp))
-			++*(stands_still(j, past) ? &j->devices[qp->dev].still : &j->devices[qp->dev].others);
+		if (qp->state.v == RD_QPS_RTS && can_retransmit(qp))
+			++*(is_stalled(j, past) ? &j->devices[qp->dev].stalled : &j->devices[qp->dev].others);
 	}
 }
 
@@ -327,7 +342,7 @@ void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
 
 	if (opts->klog && opts->klog->known == RD_OK)
 		rd_qp_log_join(opts->klog, views, opts->mono_ns, lines);
-	survey(&j, views);
+	count_devices(&j, views);
 	for (size_t i = 0; i < res->n_qps; i++) {
 		struct rd_qp_view *view = &views->v[i];
 		struct one one = {

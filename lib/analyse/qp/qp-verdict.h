@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is the matter with each queue pair, and why one can say so. */
+/* The verdict on each queue pair, and the evidence for it. */
 #ifndef RD_ANALYSE_QP_VERDICT_H
 #define RD_ANALYSE_QP_VERDICT_H
 
@@ -12,23 +12,23 @@
 
 struct rd_qp_judge {
 	double stuck_seconds; /* in INIT or RTR for longer: stuck */
-	/* What each device (rd_res.n_devs) counted since the look before; NULL: this is the first look. */
+	/* What each device (rd_res.n_devs) counted since the previous sample; NULL: this is the first sample. */
 	const struct rd_qp_counts *since;
-	double seconds;		    /* between the two looks */
+	double seconds;		    /* between the two samples */
 	const struct rd_klog *klog; /* NULL: not read */
 	uint64_t mono_ns;	    /* now */
 };
 
 /*
- * Fills the verdict of each view from what was collected and its past: what is the matter (enum rd_qp_verdict_kind), why one can
- * say so, what to do next. Evidence of counters is of a whole device: the reason says so.
+ * Fills the verdict of each view from its state and its past: kind (enum rd_qp_verdict_kind), reason, next step. Counters are
+ * evidence of a whole device: the reason then contains "device-wide".
  */
 void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *judge);
 
-/* One finding for each device and verdict that is worth one, among those for which `chosen` (NULL: all) is true. */
+/* One finding per device and verdict with a severity of warning or worse, of the queue pairs selected by `chosen` (NULL: all). */
 void rd_qp_verdict_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings);
 
-/* What a verdict is worth; unknown where it is none, or could not be told. */
+/* Severity of a verdict; unknown where there is no verdict, or it cannot be determined. */
 enum rd_severity rd_qp_verdict_severity(enum rd_qp_verdict_kind kind);
 
 #endif

@@ -41,7 +41,7 @@ bool rd_res_dev_is_rxe(const struct rd_res_dev *dev)
 	return dev->driver_id.known == RD_OK && dev->driver_id.v == DRIVER_RXE;
 }
 
-/* As 16 bytes, which of RoCE is the GID. */
+/* As 16 bytes: on RoCE, the GID. */
 static void address_of(const struct rd_sockaddr *addr, uint8_t ret[16])
 {
 	if (addr->family == AF_INET) {
@@ -77,7 +77,7 @@ static bool is_gid_of(const struct rd_res *res, const struct rd_qp *qp, const st
 	return rd_qp_is_connected_type(qp) && peer->family && (roce || peer->family == RD_AF_IB);
 }
 
-/* A connection keeps the number of its queue pair when that has gone: then the number may be another process's. */
+/* A connection keeps the number of its queue pair after that was destroyed: the number may then belong to another process. */
 static bool of_one_process(const struct rd_owner *a, const struct rd_owner *b)
 {
 	return a->pid.known != RD_OK || b->pid.known != RD_OK || a->pid.v == b->pid.v;
@@ -103,7 +103,7 @@ void rd_qp_link(struct rd_qp_views *views)
 	}
 }
 
-/* How many of those that the kernel counts are not listed, and why. */
+/* Queue pairs that the kernel counts but does not list, and why. */
 static void judge_missing(const struct rd_res_dev *dev, struct rd_findings *findings)
 {
 	const struct rd_res_gap *gap = &dev->gaps[RD_RES_QP];
@@ -112,42 +112,42 @@ static void judge_missing(const struct rd_res_dev *dev, struct rd_findings *find
 	struct rd_finding finding = {
 		.id = "qps-not-listed",
 		.severity = RD_SEV_UNKNOWN,
-		.title = "the list of queue pairs is not complete",
-		.why = "A queue pair that is not shown may be the one that hangs.",
+		.title = "the list of queue pairs is incomplete",
+		.why = "A queue pair missing from the list may be the one that hangs.",
 	};
 
-	/* What is broken off without a count may be whole by luck only. */
+	/* Without a count, a dump that ended early may still be complete, but only by chance. */
 	if (!gap->damaged && !gap->interrupted && (counted ? listed >= used : !gap->code))
 		return;
 	if (gap->damaged || gap->interrupted || !counted) {
-		finding.observed = rd_text("%llu are shown: the kernel's answer was %s", (unsigned long long)listed,
+		finding.observed = rd_text("%llu listed: the kernel's reply was %s", (unsigned long long)listed,
 					   gap->damaged	    ? "damaged" :
 					   gap->interrupted ? "interrupted by changes" :
-							      "broken off");
-		finding.fix = rd_dup("look again");
+							      "cut short");
+		finding.fix = rd_dup("run the command again");
 	} else if (gap->code) {
-		finding.observed =
-			rd_text("%llu of %llu: the kernel broke off the list (%s), and numbers do not find the rest",
-				(unsigned long long)listed, (unsigned long long)used, rd_errno_text(gap->code));
-		finding.fix = rd_dup("dmesg: the device does not answer; rdma resource show qp fails likewise");
+		finding.observed = rd_text(
+			"%llu of %llu listed: the kernel ended its dump early (%s), and queries by number did not find the rest",
+			(unsigned long long)listed, (unsigned long long)used, rd_errno_text(gap->code));
+		finding.fix = rd_dup("check dmesg: the device does not respond; rdma resource show qp fails, too");
 	} else {
 		finding.observed = rd_text(
-			"%llu of %llu: the others belong to other PID namespaces or to the kernel, or have just gone",
+			"%llu of %llu listed: the others belong to other PID namespaces or to the kernel, or were just destroyed",
 			(unsigned long long)listed, (unsigned long long)used);
-		finding.fix = rd_dup("look from the host's own PID namespace");
+		finding.fix = rd_dup("run rdmadiag in the PID namespace of the host");
 	}
 	finding.subject = rd_dup(dev->name);
 	rd_finding_add(findings, &finding);
 }
 
-/* One that fails ends the kernel's list; it may itself be one of those whose state a list alone shows. */
+/* A failed query ends the kernel's dump; the QP may itself be one whose state only the dump reports. */
 static void judge_queries(const struct rd_res *res, int dev, struct rd_findings *findings)
 {
 	struct rd_finding finding = {
 		.id = "qp-query-failed",
 		.severity = RD_SEV_WARNING,
-		.title = "the device does not say what state queue pairs are in",
-		.why = "A driver that cannot query its queue pairs has mostly lost its firmware.",
+		.title = "device does not report the state of queue pairs",
+		.why = "A driver that cannot query its queue pairs has usually lost contact with the firmware.",
 	};
 	int code = res->devs[dev].gaps[RD_RES_QP].code;
 	size_t failed = 0, portless = 0;
@@ -166,10 +166,13 @@ static void judge_queries(const struct rd_res *res, int dev, struct rd_findings 
 		return;
 	finding.subject = rd_dup(res->devs[dev].name);
 	finding.observed =
-		!failed	 ? rd_text("one of %zu that are not in INIT yet: %s", portless, rd_errno_text(code)) :
-		portless ? rd_text("%zu of them: %s; so of %zu more, not in INIT yet, the kernel does not say it",
-				   failed, rd_errno_text(code), portless) :
-			   rd_text("%zu of them: %s", failed, rd_errno_text(code));
+		!failed ?
+			rd_text("query failed for one of %zu queue pairs that have not reached INIT: %s", portless,
+				rd_errno_text(code)) :
+		portless ?
+			rd_text("query failed for %zu queue pairs: %s; the kernel does not report %zu more that have not reached INIT",
+				failed, rd_errno_text(code), portless) :
+			rd_text("query failed for %zu queue pairs: %s", failed, rd_errno_text(code));
 	finding.fix = rd_text("dmesg | grep %s; devlink health show", res->devs[dev].name);
 	rd_finding_add(findings, &finding);
 }
@@ -179,8 +182,8 @@ static void judge_limits(const struct rd_res_dev *dev, struct rd_findings *findi
 	for (int kind = 0; kind < RD_RES_KINDS; kind++) {
 		struct rd_finding finding = {
 			.id = "resource-exhausted",
-			.title = "nearly all that the device allows is in use",
-			.why = "The next program that asks for one gets ENOMEM.",
+			.title = "device is nearly out of RDMA resources",
+			.why = "The next program that creates one gets ENOMEM.",
 		};
 		uint64_t max = dev->limits.max[kind].v, used = dev->used[kind].v;
 
@@ -190,18 +193,18 @@ static void judge_limits(const struct rd_res_dev *dev, struct rd_findings *findi
 		finding.severity = used >= max ? RD_SEV_CRITICAL : RD_SEV_WARNING;
 		finding.subject = rd_text("%s %s", dev->name, rd_res_kind_name(kind));
 		finding.observed = rd_text("%llu of %llu", (unsigned long long)used, (unsigned long long)max);
-		finding.fix = rd_dup("rdmadiag qp-state --summary: end the process that holds most of them");
+		finding.fix = rd_dup("run rdmadiag qp-state --summary; stop the process that holds most of them");
 		rd_finding_add(findings, &finding);
 	}
 }
 
-static void remark_hidden_procs(const struct rd_res *res, struct rd_findings *findings)
+static void judge_hidden_procs(const struct rd_res *res, struct rd_findings *findings)
 {
 	struct rd_finding finding = {
 		.id = "process-hidden",
 		.severity = RD_SEV_UNKNOWN,
-		.title = "processes that own RDMA resources have no name here",
-		.why = "Their job cannot be told.",
+		.title = "names of processes that own RDMA resources are not readable",
+		.why = "Their job is unknown.",
 	};
 	size_t n = 0;
 
@@ -210,19 +213,19 @@ static void remark_hidden_procs(const struct rd_res *res, struct rd_findings *fi
 	if (n == 0)
 		return;
 	finding.subject = rd_dup("/proc");
-	finding.observed = rd_text("%zu of %zu: ended meanwhile, or hidden from this user", n, res->n_procs);
-	finding.fix = rd_dup("run it as root, or without hidepid=");
+	finding.observed = rd_text("%zu of %zu: exited meanwhile, or hidden from this user", n, res->n_procs);
+	finding.fix = rd_dup("run as root, or mount /proc without hidepid=");
 	rd_finding_add(findings, &finding);
 }
 
-/* Older kernels leave these out of the list, newer ones leave out whose they are. */
+/* Older kernels leave these out of the list; newer ones list them without an owner. */
 static void judge_owners(const struct rd_res *res, struct rd_findings *findings)
 {
 	struct rd_finding finding = {
 		.id = "owner-not-visible",
 		.severity = RD_SEV_UNKNOWN,
-		.title = "the kernel does not say whose queue pairs these are",
-		.why = "Their process is of another PID namespace than ours or those below it, or has ended.",
+		.title = "owner of queue pairs not reported by the kernel",
+		.why = "Their process is in a PID namespace other than this one and its children, or has exited.",
 	};
 	size_t n = 0;
 
@@ -232,7 +235,7 @@ static void judge_owners(const struct rd_res *res, struct rd_findings *findings)
 		return;
 	finding.subject = rd_dup("PID namespace");
 	finding.observed = rd_text("%zu of %zu queue pairs", n, res->n_qps);
-	finding.fix = rd_dup("look from the host's own PID namespace");
+	finding.fix = rd_dup("run rdmadiag in the PID namespace of the host");
 	rd_finding_add(findings, &finding);
 }
 
@@ -242,7 +245,7 @@ static void judge_netns(const struct rd_res *res, struct rd_findings *findings)
 		.id = "netns-exclusive",
 		.severity = RD_SEV_NOTE,
 		.title = "devices of other network namespaces are not visible",
-		.why = "The RDMA subsystem's mode is exclusive: each network namespace sees its own devices only.",
+		.why = "The RDMA subsystem is in exclusive mode: each network namespace sees only its own devices.",
 	};
 
 	if (res->netns_shared.known != RD_OK || res->netns_shared.v)
@@ -261,5 +264,5 @@ void rd_res_findings(const struct rd_res *res, struct rd_findings *findings)
 		judge_limits(&res->devs[i], findings);
 	}
 	judge_owners(res, findings);
-	remark_hidden_procs(res, findings);
+	judge_hidden_procs(res, findings);
 }

@@ -2,8 +2,8 @@
 #include "analyse/qp/udp-sport.h"
 
 #define FLOW_LABEL_MASK 0xfffffu /* 20 bits */
-#define PORT_LOW 0x3fffu	 /* what the label's lower bits vary */
-#define PORT_LEAST 0xc000u	 /* ports of ephemeral use */
+#define PORT_LOW 0x3fffu	 /* bits that the lower bits of the label set */
+#define PORT_LEAST 0xc000u	 /* start of the ephemeral ports */
 
 uint32_t rd_flow_label_of_qps(uint32_t lqpn, uint32_t rqpn)
 {

@@ -6,21 +6,21 @@
 #include "collect/shared/nlattr.h"
 #include "collect/shared/uapi.h"
 
-/* What each attribute must be to be taken. */
+/* The expected type of each attribute. */
 extern const uint8_t rd_nldev_policy[RD_NLDEV_ATTRS];
 
 struct rd_nldev_attrs {
 	const struct nlattr *v[RD_NLDEV_ATTRS];
 };
 
-/* The request that lists a kind. */
+/* The nldev command that lists a kind. */
 unsigned rd_nldev_command(enum rd_res_kind kind);
 
-/* The messages of an answer to this command that have sound attributes. A negative return ends the walk. */
+/* Calls fn for each message of a reply to this command with valid attributes. A negative return of fn ends the loop. */
 typedef int rd_nldev_fn(void *arg, const struct rd_nldev_attrs *attrs);
-int rd_nldev_each(const struct rd_bytes *answer, unsigned command, rd_nldev_fn *fn, void *arg);
+int rd_nldev_each(const struct rd_bytes *reply, unsigned command, rd_nldev_fn *fn, void *arg);
 
-/* Copies a string; keeps what was there if there is none. -ENOMEM. */
+/* Copies a string attribute to *ret; keeps *ret if the attribute is missing. */
 void rd_nldev_text(const struct rd_nldev_attrs *attrs, unsigned type, char **ret);
 
 #define RD_NLDEV_U8(attrs, type, field)                                   \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Answers of nldev, bytes to model. */
+/* Decodes nldev replies into the model. */
 #include "collect/rdma/nldev-priv.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-/* Where the entries of a kind are, and under which attribute an entry has its own number. */
+/* The command and attributes of each kind: table, entry, and number of an entry. */
 static const struct {
 	uint16_t command, table, entry, id;
 } places[RD_RES_KINDS] = {
@@ -54,7 +54,7 @@ static int take_qp(const struct rd_nldev_attrs *attrs, int dev, struct rd_res *r
 {
 	struct rd_qp *qp;
 
-	/* What has no number is no QP. */
+	/* Skip entries without a number. */
 	if (!attrs->v[RDMA_NLDEV_ATTR_RES_LQPN])
 		return 0;
 	if (rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*qp)) < 0)
@@ -75,7 +75,7 @@ static int take_qp(const struct rd_nldev_attrs *attrs, int dev, struct rd_res *r
 	return 0;
 }
 
-/* struct sockaddr_in, _in6 and the kernel's sockaddr_ib, by their places: nothing here is aligned. */
+/* struct sockaddr_in, _in6 and the kernel's sockaddr_ib, by offset: attributes are not aligned. */
 static void take_sockaddr(const struct nlattr *attr, struct rd_sockaddr *ret)
 {
 	const uint8_t *data = attr ? mnl_attr_get_payload(attr) : NULL;
@@ -149,7 +149,7 @@ static int take_entry(const struct rd_nldev_attrs *attrs, enum rd_res_kind kind,
 	}
 }
 
-/* Where what a message has goes to. */
+/* Destination of the entries of a message. */
 struct take {
 	enum rd_res_kind kind;
 	int dev;
@@ -187,21 +187,21 @@ static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 		return 0;
 	if (!rd_nla_table(body, size, rd_nldev_policy, RD_NLDEV_ATTRS, attrs.v))
 		take->gap->damaged = true;
-	/* An answer about another device than the one that was asked about is none. */
+	/* Ignore replies about another device than the queried one. */
 	if (!attrs.v[RDMA_NLDEV_ATTR_DEV_INDEX] ||
 	    mnl_attr_get_u32(attrs.v[RDMA_NLDEV_ATTR_DEV_INDEX]) != take->res->devs[take->dev].index)
 		return 0;
-	/* A list has a table, what was asked for by number has its attributes beside the device's. */
+	/* A dump has a table; the reply to a query by number has the attributes next to those of the device. */
 	if (attrs.v[places[take->kind].table])
 		return take_table(take, attrs.v[places[take->kind].table]);
 	return attrs.v[places[take->kind].id] ? take_entry(&attrs, take->kind, take->dev, take->res) : 0;
 }
 
-int rd_nldev_take(const struct rd_bytes *answer, enum rd_res_kind kind, int dev, struct rd_res *res)
+int rd_nldev_take(const struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res)
 {
 	struct take take = { kind, dev, res, &res->devs[dev].gaps[kind] };
 
-	return rd_nlmsgs_each(answer, take_message, &take);
+	return rd_nlmsgs_each(reply, take_message, &take);
 }
 
 struct each {
@@ -221,11 +221,11 @@ static int each_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 	return each->fn(each->arg, &attrs);
 }
 
-int rd_nldev_each(const struct rd_bytes *answer, unsigned command, rd_nldev_fn *fn, void *arg)
+int rd_nldev_each(const struct rd_bytes *reply, unsigned command, rd_nldev_fn *fn, void *arg)
 {
 	struct each each = { command, fn, arg };
 
-	return rd_nlmsgs_each(answer, each_message, &each);
+	return rd_nlmsgs_each(reply, each_message, &each);
 }
 
 /* clang-format off */

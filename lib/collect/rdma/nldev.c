@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is asked of nldev, and in which order. */
+/* Queries of nldev, and their order. */
 #include "collect/rdma/nldev.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "collect/shared/sysfs.h"
 
 #define DEVICES_MAX 4096
-/* How many numbers are tried where a dump ended early: a request each, about a microsecond. */
+/* Numbers to try after a dump that ended early: one request each, about 1 us. */
 #define NUMBERS_MAX 65536u
 
 struct nldev {
@@ -22,7 +22,7 @@ struct nldev {
 	struct rd_errlist *errors;
 };
 
-/* A request with one or two numbers, or none. */
+/* A request with up to three attributes. */
 struct request {
 	uint8_t bytes[MNL_NLMSG_HDRLEN + 64] __attribute__((aligned(MNL_ALIGNTO)));
 	struct nlmsghdr *head;
@@ -36,19 +36,19 @@ static void request_init(struct request *request, unsigned command, uint16_t fla
 	request->head->nlmsg_flags = NLM_F_REQUEST | flags;
 }
 
-static int ask(const struct nldev *nl, const struct request *request, struct rd_bytes *ret, struct rd_err *err)
+static int send_request(const struct nldev *nl, const struct request *request, struct rd_bytes *ret, struct rd_err *err)
 {
 	return rd_netlink(nl->src, NETLINK_RDMA, request->head, request->head->nlmsg_len, ret, err);
 }
 
-static int ask_device(const struct nldev *nl, unsigned command, uint16_t flags, int dev, struct rd_bytes *ret,
-		      struct rd_err *err)
+static int query_device(const struct nldev *nl, unsigned command, uint16_t flags, int dev, struct rd_bytes *ret,
+			struct rd_err *err)
 {
 	struct request request;
 
 	request_init(&request, command, flags);
 	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
-	return ask(nl, &request, ret, err);
+	return send_request(nl, &request, ret, err);
 }
 
 struct named {
@@ -92,7 +92,7 @@ static int compare_devices(const void *a, const void *b)
 	return rd_natural_compare(x->name, y->name);
 }
 
-/* Opening a socket of this protocol loads ib_core where it is missing: a look must not. */
+/* Opening a socket of this protocol would load ib_core: reading must not change the host. */
 static int check_stack(struct rd_source *src, struct rd_err *err)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
@@ -103,25 +103,25 @@ static int check_stack(struct rd_source *src, struct rd_err *err)
 
 static int collect_devices(const struct nldev *nl, const char *wanted, struct rd_err *err)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct named named = { nl->res, wanted };
 	struct request request;
 	int r;
 
 	request_init(&request, RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
-	r = ask(nl, &request, &answer, err);
+	r = send_request(nl, &request, &reply, err);
 	if (r == -ENOENT) {
-		rd_err_set(err, ENOENT, "RDMA netlink", "what was recorded holds no queue pairs");
-		rd_err_hint(err, "rdmadiag capture records them; they are not in a bare tree of sysfs");
+		rd_err_set(err, ENOENT, "RDMA netlink", "the recording contains no queue pairs");
+		rd_err_hint(err, "run rdmadiag capture to record queue pairs; a plain sysfs tree does not contain them");
 	}
 	if (r < 0)
 		return r;
-	if (rd_nldev_each(&answer, RDMA_NLDEV_CMD_GET, take_device, &named) < 0)
+	if (rd_nldev_each(&reply, RDMA_NLDEV_CMD_GET, take_device, &named) < 0)
 		return rd_err_set(err, ENOMEM, "RDMA netlink", "no memory for devices");
 	if (nl->res->n_devs > 0)
 		qsort(nl->res->devs, nl->res->n_devs, sizeof(*nl->res->devs), compare_devices);
 	else if (wanted)
-		return rd_err_set(err, ENODEV, wanted, "the kernel has no such RDMA device here");
+		return rd_err_set(err, ENODEV, wanted, "no such RDMA device in this network namespace");
 	return 0;
 }
 
@@ -134,15 +134,15 @@ static int take_mode(void *arg, const struct rd_nldev_attrs *attrs)
 	return 0;
 }
 
-/* Whether all network namespaces see all devices. Kernels before 5.2 do not say, and then they do. */
+/* Whether all network namespaces see all devices. Kernels before 5.2 do not report it; there, they do. */
 static void collect_mode(const struct nldev *nl)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct request request;
 
 	request_init(&request, RDMA_NLDEV_CMD_SYS_GET, 0);
-	if (ask(nl, &request, &answer, NULL) == 0)
-		rd_nldev_each(&answer, RDMA_NLDEV_CMD_SYS_GET, take_mode, nl->res);
+	if (send_request(nl, &request, &reply, NULL) == 0)
+		rd_nldev_each(&reply, RDMA_NLDEV_CMD_SYS_GET, take_mode, nl->res);
 }
 
 static int take_counts(void *arg, const struct rd_nldev_attrs *attrs)
@@ -165,11 +165,11 @@ static int take_counts(void *arg, const struct rd_nldev_attrs *attrs)
 
 static void collect_counts(const struct nldev *nl, int dev)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct rd_err err = { 0 };
 
-	if (ask_device(nl, RDMA_NLDEV_CMD_RES_GET, 0, dev, &answer, &err) == 0)
-		rd_nldev_each(&answer, RDMA_NLDEV_CMD_RES_GET, take_counts, &nl->res->devs[dev]);
+	if (query_device(nl, RDMA_NLDEV_CMD_RES_GET, 0, dev, &reply, &err) == 0)
+		rd_nldev_each(&reply, RDMA_NLDEV_CMD_RES_GET, take_counts, &nl->res->devs[dev]);
 	else
 		rd_errlist_add(nl->errors, &err);
 }
@@ -182,10 +182,10 @@ static int take_driver(void *arg, const struct rd_nldev_attrs *attrs)
 	return 0;
 }
 
-/* Which driver it is. Where ib_uverbs is not loaded, the question would load it: then it is not asked. */
+/* The driver of the device. Without ib_uverbs, skipped: the query would load the module. */
 static void collect_driver(const struct nldev *nl, int dev)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct request request;
 	uint64_t ino;
 
@@ -194,8 +194,8 @@ static void collect_driver(const struct nldev *nl, int dev)
 	request_init(&request, RDMA_NLDEV_CMD_GET_CHARDEV, 0);
 	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
 	mnl_attr_put_strz(request.head, RDMA_NLDEV_ATTR_CHARDEV_TYPE, "uverbs");
-	if (ask(nl, &request, &answer, NULL) == 0)
-		rd_nldev_each(&answer, RDMA_NLDEV_CMD_GET_CHARDEV, take_driver, &nl->res->devs[dev]);
+	if (send_request(nl, &request, &reply, NULL) == 0)
+		rd_nldev_each(&reply, RDMA_NLDEV_CMD_GET_CHARDEV, take_driver, &nl->res->devs[dev]);
 }
 
 struct ports {
@@ -225,18 +225,18 @@ static int take_port(void *arg, const struct rd_nldev_attrs *attrs)
 
 static int collect_ports(const struct nldev *nl, int dev)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct ports ports = { nl->res, dev };
 	struct rd_err err = { 0 };
 
-	if (ask_device(nl, RDMA_NLDEV_CMD_PORT_GET, NLM_F_DUMP, dev, &answer, &err) == 0)
-		return rd_nldev_each(&answer, RDMA_NLDEV_CMD_PORT_GET, take_port, &ports);
+	if (query_device(nl, RDMA_NLDEV_CMD_PORT_GET, NLM_F_DUMP, dev, &reply, &err) == 0)
+		return rd_nldev_each(&reply, RDMA_NLDEV_CMD_PORT_GET, take_port, &ports);
 	rd_errlist_add(nl->errors, &err);
 	return 0;
 }
 
-/* -errno, ENOENT: there is none of that number; EAGAIN: there is one, but at another port or, not yet in INIT, at none. */
-static int ask_number(const struct nldev *nl, int dev, uint32_t port, uint32_t id, struct rd_bytes *ret)
+/* -errno; -ENOENT: no QP with this number; -EAGAIN: the QP has another port or, before INIT, none. */
+static int query_number(const struct nldev *nl, int dev, uint32_t port, uint32_t id, struct rd_bytes *ret)
 {
 	struct request request;
 
@@ -244,18 +244,18 @@ static int ask_number(const struct nldev *nl, int dev, uint32_t port, uint32_t i
 	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_DEV_INDEX, nl->res->devs[dev].index);
 	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_PORT_INDEX, port);
 	mnl_attr_put_u32(request.head, RDMA_NLDEV_ATTR_RES_LQPN, id);
-	return ask(nl, &request, ret, NULL);
+	return send_request(nl, &request, ret, NULL);
 }
 
-/* Whether the kernel shows QPs by number, and the device is still there. The number for multicast is no QP's. */
-static bool answers_to_numbers(const struct nldev *nl, int dev)
+/* Whether the kernel supports queries by number, and the device still exists. 0xffffff is the multicast QPN: no QP has it. */
+static bool supports_query_by_number(const struct nldev *nl, int dev)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 
-	return ask_number(nl, dev, 1, 0xffffff, &answer) == -ENOENT;
+	return query_number(nl, dev, 1, 0xffffff, &reply) == -ENOENT;
 }
 
-/* A QP that is there, and that the kernel does not say more of. */
+/* Adds a QP that exists, but whose query failed. */
 static int add_unknown(struct rd_res *res, int dev, uint32_t id, int code)
 {
 	if (rd_grow(&res->qps, &res->cap_qps, res->n_qps + 1, sizeof(*res->qps)) < 0)
@@ -268,31 +268,31 @@ static int add_unknown(struct rd_res *res, int dev, uint32_t id, int code)
 	return 1;
 }
 
-/* One QP by the number that the kernel keeps it under. 1: there it is, 0: there is none, -ENODEV: nobody answers any more. */
+/* Queries one QP by its number in the kernel's table. 1: found, 0: no such QP, -ENODEV: no reply any more, -ENOMEM. */
 static int collect_number(const struct nldev *nl, int dev, uint32_t id)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct rd_res *res = nl->res;
 	uint32_t port = id >> 24 ? id >> 24 : 1, last = id >> 24 ? id >> 24 : res->devs[dev].n_ports;
 	size_t before = res->n_qps;
 	int r;
 
 	do
-		r = ask_number(nl, dev, port, id, &answer);
+		r = query_number(nl, dev, port, id, &reply);
 	while (r == -EAGAIN && port++ < last);
 	if (r == -ENOENT)
 		return 0;
-	if (r == 0 && rd_nldev_take(&answer, RD_RES_QP, dev, res) < 0)
+	if (r == 0 && rd_nldev_take(&reply, RD_RES_QP, dev, res) < 0)
 		return -ENOMEM;
 	if (r == 0)
 		return res->n_qps > before;
-	return r == -EAGAIN || answers_to_numbers(nl, dev) ? add_unknown(res, dev, id, -r) : -ENODEV;
+	return r == -EAGAIN || supports_query_by_number(nl, dev) ? add_unknown(res, dev, id, -r) : -ENODEV;
 }
 
 /*
- * The dump of QPs ended at one that could not be queried. It goes by ascending number, so all behind the last one shown are
- * missing, and those of the message that was being filled. Where connections say which numbers there are, these are tried
- * first; the special QPs are kept under a number made of their port. It ends when as many are known as the kernel counts.
+ * The dump ended at a QP whose query failed. It is in ascending order, so all QPs after the last listed one are missing,
+ * including those of the message that the kernel was filling. Order of queries: special QPs, which the kernel indexes by port;
+ * then the following numbers; then numbers of connections. Ends when as many QPs are known as the kernel counts.
  */
 static int collect_by_number(const struct nldev *nl, int dev, size_t first)
 {
@@ -327,18 +327,18 @@ static int collect_by_number(const struct nldev *nl, int dev, size_t first)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* After a dump that broke off: the rest, and that it did. */
+/* After a dump that ended early: queries the rest by number, and reports an error. */
 static int collect_rest(const struct nldev *nl, int dev, size_t first)
 {
 	const struct rd_res_dev *of = &nl->res->devs[dev];
 	size_t listed = nl->res->n_qps - first;
-	bool numbers = of->n_ports > 0 && answers_to_numbers(nl, dev);
+	bool numbers = of->n_ports > 0 && supports_query_by_number(nl, dev);
 	struct rd_err err = { 0 };
 	int r = numbers ? collect_by_number(nl, dev, first) : 0;
 
 	rd_err_set(&err, of->gaps[RD_RES_QP].code, of->name,
-		   "the kernel broke off its list of queue pairs after %zu; by number there were %zu more%s", listed,
-		   nl->res->n_qps - first - listed, numbers ? "" : ": it does not answer to numbers");
+		   "the kernel ended its dump of queue pairs after %zu; queries by number found %zu more%s", listed,
+		   nl->res->n_qps - first - listed, numbers ? "" : ": the kernel does not support them");
 	rd_errlist_add(nl->errors, &err);
 	return r;
 }
@@ -354,7 +354,7 @@ static int compare_qps(const void *a, const void *b)
 	return x->port.v < y->port.v ? -1 : x->port.v > y->port.v;
 }
 
-/* A dump counts its way: when something goes meanwhile, the next message may show the same again. */
+/* A dump resumes by position: if a QP is destroyed meanwhile, the next message may repeat another one. */
 static void sort_qps(struct rd_res *res)
 {
 	size_t kept = 0;
@@ -374,19 +374,19 @@ static void sort_qps(struct rd_res *res)
 
 static int collect_kind(const struct nldev *nl, enum rd_res_kind kind, int dev)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct rd_res_gap *gap = &nl->res->devs[dev].gaps[kind];
 	size_t first = nl->res->n_qps;
 	struct rd_err err = { 0 };
-	int r = ask_device(nl, rd_nldev_command(kind), NLM_F_DUMP, dev, &answer, &err);
+	int r = query_device(nl, rd_nldev_command(kind), NLM_F_DUMP, dev, &reply, &err);
 
-	nl->res->devs[dev].asked[kind] = true;
+	nl->res->devs[dev].requested[kind] = true;
 	if (r == -ENOMEM)
 		return r;
-	/* Old kernels do not know all kinds (EOPNOTSUPP, EINVAL): that is no error, but no zero either. */
+	/* Old kernels do not support all kinds (EOPNOTSUPP, EINVAL): not an error, but not zero either. */
 	if (r < 0)
 		gap->code = -r;
-	if (r == 0 && rd_nldev_take(&answer, kind, dev, nl->res) < 0)
+	if (r == 0 && rd_nldev_take(&reply, kind, dev, nl->res) < 0)
 		return -ENOMEM;
 	if (gap->code && kind == RD_RES_QP)
 		return collect_rest(nl, dev, first);
@@ -403,8 +403,8 @@ static void count_listed(struct rd_res *res)
 		res->devs[res->objects[i].dev].listed[res->objects[i].kind]++;
 }
 
-/* What ended between the count and the list is not missing from the list. */
-static void count_again(const struct nldev *nl, int dev, size_t listed)
+/* QPs destroyed between the count and the dump are not missing from the list. */
+static void update_count(const struct nldev *nl, int dev, size_t listed)
 {
 	struct rd_res_dev *of = &nl->res->devs[dev];
 	uint64_t before = of->used[RD_RES_QP].v;
@@ -412,14 +412,14 @@ static void count_again(const struct nldev *nl, int dev, size_t listed)
 	if (of->used[RD_RES_QP].known != RD_OK || before <= listed)
 		return;
 	collect_counts(nl, dev);
-	/* Nor what was made since. */
+	/* Nor are QPs created since. */
 	if (of->used[RD_RES_QP].v > before)
 		of->used[RD_RES_QP].v = before;
 }
 
 static int collect_of_device(const struct nldev *nl, unsigned want, int dev)
 {
-	/* QPs last: they may need what connections say. */
+	/* QPs last: queries by number use the numbers of connections. */
 	static const enum rd_res_kind order[] = { RD_RES_CM_ID, RD_RES_CQ,  RD_RES_MR, RD_RES_PD,
 						  RD_RES_CTX,	RD_RES_SRQ, RD_RES_QP };
 	size_t first = nl->res->n_qps;
@@ -433,7 +433,7 @@ static int collect_of_device(const struct nldev *nl, unsigned want, int dev)
 		if (want & 1u << order[i])
 			r = collect_kind(nl, order[i], dev);
 	if (!r && want & RD_WANT_QPS)
-		count_again(nl, dev, nl->res->n_qps - first);
+		update_count(nl, dev, nl->res->n_qps - first);
 	return r;
 }
 
@@ -452,10 +452,10 @@ int rd_collect_res(struct rd_source *src, unsigned want, const char *device, str
 		r = collect_of_device(&nl, want, (int)i);
 	sort_qps(ret);
 	count_listed(ret);
-	/* Behind the counts: the child has a context of its own. */
+	/* After the counts: the child process opens a context of its own. */
 	if (!r && want & RD_WANT_LIMITS)
 		rd_collect_res_limits(src, ret, errors);
 	if (!r && want & RD_WANT_PROCS)
 		r = rd_collect_res_procs(src, ret);
-	return r < 0 ? rd_err_set(err, -r, "RDMA netlink", "no memory for what the kernel lists") : 0;
+	return r < 0 ? rd_err_set(err, -r, "RDMA netlink", "no memory for the list of resources") : 0;
 }

@@ -13,14 +13,14 @@
 #define MTU_LAST 5
 #define MTU_BYTES(mtu) (128u << (mtu))
 
-#define QPN_MASK 0xffffffu /* numbers of queue pairs and of packets have 24 bits */
+#define QPN_MASK 0xffffffu /* queue pair numbers and PSNs have 24 bits */
 
 /* enum rdma_ah_attr_type, rdma_ah_attr.ah_flags */
 #define AH_IB 1
 #define AH_ROCE 2
 #define AH_FLAG_GRH 1
 
-static bool has(const struct rd_qp_rec *rec, enum rd_qp_attr_field field)
+static bool has_field(const struct rd_qp_rec *rec, enum rd_qp_attr_field field)
 {
 	return rec->known & 1ull << field;
 }
@@ -32,27 +32,27 @@ static uint8_t narrow(const struct rd_qp_rec *rec, enum rd_qp_attr_field field)
 
 #define SET_NARROW(field, at)                           \
 	do {                                            \
-		if (has(rec, at))                       \
+		if (has_field(rec, at))                 \
 			RD_SET(field, narrow(rec, at)); \
 	} while (0)
 
 #define SET_WIDE(field, at, mask_)                              \
 	do {                                                    \
-		if (has(rec, at))                               \
+		if (has_field(rec, at))                         \
 			RD_SET(field, rec->wide[at] & (mask_)); \
 	} while (0)
 
-/* The destination's address means something where the path has a global header, which RoCE always has. */
+/* The destination GID is valid if the path has a GRH, which RoCE always has. */
 static void copy_path(const struct rd_qp_rec *rec, struct rd_qp_event *ev)
 {
 	static const uint8_t none[16];
-	bool roce = has(rec, RD_QPA_AH_TYPE) && rec->wide[RD_QPA_AH_TYPE] == AH_ROCE;
-	bool ib = has(rec, RD_QPA_AH_TYPE) && rec->wide[RD_QPA_AH_TYPE] == AH_IB;
+	bool roce = has_field(rec, RD_QPA_AH_TYPE) && rec->wide[RD_QPA_AH_TYPE] == AH_ROCE;
+	bool ib = has_field(rec, RD_QPA_AH_TYPE) && rec->wide[RD_QPA_AH_TYPE] == AH_IB;
 
 	SET_NARROW(ev->seen.sl, RD_QPA_SL);
 	if (ib && rec->known & RD_QP_HAS_DLID)
 		RD_SET(ev->dlid, rec->dlid);
-	if (!roce && !(has(rec, RD_QPA_AH_FLAGS) && narrow(rec, RD_QPA_AH_FLAGS) & AH_FLAG_GRH))
+	if (!roce && !(has_field(rec, RD_QPA_AH_FLAGS) && narrow(rec, RD_QPA_AH_FLAGS) & AH_FLAG_GRH))
 		return;
 	SET_NARROW(ev->seen.sgid_index, RD_QPA_SGID_INDEX);
 	SET_NARROW(ev->seen.hop_limit, RD_QPA_HOP_LIMIT);
@@ -71,11 +71,11 @@ static void copy_attr(const struct rd_qp_rec *rec, struct rd_qp_event *ev)
 	ev->mask = rec->mask;
 	ev->err = rec->ret;
 	ev->duration_ns = rec->duration;
-	if (has(rec, RD_QPA_STATE) && rec->wide[RD_QPA_STATE] < RD_QPS_N)
+	if (has_field(rec, RD_QPA_STATE) && rec->wide[RD_QPA_STATE] < RD_QPS_N)
 		RD_SET(ev->state, (uint8_t)rec->wide[RD_QPA_STATE]);
-	if (has(rec, RD_QPA_CUR_STATE) && rec->wide[RD_QPA_CUR_STATE] < RD_QPS_N)
+	if (has_field(rec, RD_QPA_CUR_STATE) && rec->wide[RD_QPA_CUR_STATE] < RD_QPS_N)
 		RD_SET(ev->before, (uint8_t)rec->wide[RD_QPA_CUR_STATE]);
-	if (has(rec, RD_QPA_PATH_MTU) && rec->wide[RD_QPA_PATH_MTU] >= MTU_FIRST &&
+	if (has_field(rec, RD_QPA_PATH_MTU) && rec->wide[RD_QPA_PATH_MTU] >= MTU_FIRST &&
 	    rec->wide[RD_QPA_PATH_MTU] <= MTU_LAST)
 		RD_SET(seen->path_mtu, (uint16_t)MTU_BYTES(rec->wide[RD_QPA_PATH_MTU]));
 	SET_WIDE(seen->dest_qpn, RD_QPA_DEST_QPN, QPN_MASK);
@@ -115,14 +115,14 @@ int rd_qp_event_decode(struct rd_source *src, struct rd_cgroups *cgroups, const 
 	struct rd_qp_rec rec;
 
 	if (size < sizeof(rec))
-		return rd_err_set(err, EBADMSG, "record of a queue pair", "%zu bytes instead of %zu", size, sizeof(rec));
+		return rd_err_set(err, EBADMSG, "record of a queue pair", "%zu bytes, expected %zu", size, sizeof(rec));
 	memcpy(&rec, data, sizeof(rec));
 	ev.what = what_of(rec.role);
 	if (!ev.what || rec.ret < -4095)
-		return rd_err_set(err, EBADMSG, "record of a queue pair", "%u is no kind, or %d no errno", rec.role,
+		return rd_err_set(err, EBADMSG, "record of a queue pair", "invalid kind %u or errno %d", rec.role,
 				  rec.ret);
 	ev.mono_ns = rec.time;
-	/* The clock that the kernel stamps with is not the one people read. */
+	/* The kernel stamps records with CLOCK_MONOTONIC. */
 	ev.time_ns = src->ops->now(src, CLOCK_REALTIME) - src->ops->now(src, CLOCK_MONOTONIC) + rec.time;
 	copy_text(ev.comm, rec.comm, sizeof(ev.comm));
 	copy_text(ev.ibdev, rec.ibdev, sizeof(ev.ibdev));

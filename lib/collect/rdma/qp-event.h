@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A record of the recorder of queue pairs (bpf/qp.h), made an event. */
+/* Decodes records of the queue pair recorder (bpf/qp.h) into events. */
 #ifndef RD_COLLECT_QP_EVENT_H
 #define RD_COLLECT_QP_EVENT_H
 
@@ -9,7 +9,7 @@
 #include "source/shared/source.h"
 
 /*
- * Decodes one record as foreign input. `cgroups` (may be NULL) gives the path of the caller's. The caller deinits *ret.
+ * Decodes one record; does not trust its contents. `cgroups` (may be NULL) resolves the cgroup of the process. The caller deinits *ret.
  * -EBADMSG with err filled; -ENOMEM.
  */
 int rd_qp_event_decode(struct rd_source *src, struct rd_cgroups *cgroups, const void *data, size_t size,

@@ -3,12 +3,12 @@
 
 #include "base/number.h"
 
-#define PORTS_MAX 8 /* of a NIC: no more is asked */
+#define PORTS_MAX 8 /* ports to read per NIC */
 
 static void count_port(struct rd_source *src, const char *ibdev, unsigned port, const struct rd_qp_counters *counters,
 		       struct rd_qp_counts *ret)
 {
-	bool had[RD_QPC_N] = { false };
+	bool counted[RD_QPC_N] = { false };
 
 	for (size_t i = 0; i < counters->n; i++) {
 		enum rd_qp_count what = counters->v[i].what;
@@ -16,13 +16,13 @@ static void count_port(struct rd_source *src, const char *ibdev, unsigned port, 
 		const char *at;
 		uint64_t value;
 
-		if (had[what] || rd_read_textf(src, &text, NULL, "/sys/class/infiniband/%s/ports/%u/hw_counters/%s",
-					       ibdev, port, counters->v[i].name))
+		if (counted[what] || rd_read_textf(src, &text, NULL, "/sys/class/infiniband/%s/ports/%u/hw_counters/%s",
+						   ibdev, port, counters->v[i].name))
 			continue;
 		at = text;
 		if (rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, &value) < 0)
 			continue;
-		had[what] = true;
+		counted[what] = true;
 		ret->v[what].v += value;
 		ret->v[what].known = RD_OK;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names, control groups and jobs of the processes that own RDMA resources: one look a process, however many QPs it has. */
+/* Names, cgroups and jobs of the processes that own RDMA resources; each process is read once. */
 #include "collect/rdma/nldev.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ struct pids {
 
 static int add_pid(struct pids *pids, const struct rd_owner *owner)
 {
-	/* Most follow one of the same process. */
+	/* Objects of one process are mostly adjacent. */
 	if (owner->pid.known != RD_OK || (pids->n > 0 && pids->v[pids->n - 1] == owner->pid.v))
 		return 0;
 	if (rd_grow(&pids->v, &pids->cap, pids->n + 1, sizeof(*pids->v)) < 0)
@@ -58,7 +58,7 @@ static int read_proc(struct rd_source *src, struct rd_proc *proc)
 	const char *path;
 	size_t size;
 
-	/* The process may be gone, or of another user on a host that hides those: then it has no name. */
+	/* The process may have exited, or be hidden from this user (hidepid): then it has no name. */
 	if (rd_read_textf(src, &proc->comm, NULL, "/proc/%u/comm", proc->pid) == -ENOMEM)
 		return -ENOMEM;
 	if (!proc->comm || rd_read_textf(src, &groups, NULL, "/proc/%u/cgroup", proc->pid) < 0)
@@ -70,7 +70,7 @@ static int read_proc(struct rd_source *src, struct rd_proc *proc)
 	return size > 0 && !proc->cgroup ? -ENOMEM : 0;
 }
 
-static int find(const struct rd_res *res, const struct rd_owner *owner)
+static int find_owner(const struct rd_res *res, const struct rd_owner *owner)
 {
 	return owner->pid.known == RD_OK ? rd_res_find_proc(res, owner->pid.v) : -1;
 }
@@ -89,10 +89,10 @@ int rd_collect_res_procs(struct rd_source *src, struct rd_res *res)
 	}
 	free(pids.v);
 	for (size_t i = 0; i < res->n_qps; i++)
-		res->qps[i].proc = find(res, &res->qps[i].owner);
+		res->qps[i].proc = find_owner(res, &res->qps[i].owner);
 	for (size_t i = 0; i < res->n_cm_ids; i++)
-		res->cm_ids[i].proc = find(res, &res->cm_ids[i].owner);
+		res->cm_ids[i].proc = find_owner(res, &res->cm_ids[i].owner);
 	for (size_t i = 0; i < res->n_objects; i++)
-		res->objects[i].proc = find(res, &res->objects[i].owner);
+		res->objects[i].proc = find_owner(res, &res->objects[i].owner);
 	return r;
 }

@@ -8,7 +8,7 @@ void rd_qp_event_deinit(struct rd_qp_event *event)
 	*event = (struct rd_qp_event){ 0 };
 }
 
-/* enum ib_event_type (rdma/ib_verbs.h); the first twenty are those of libibverbs. */
+/* enum ib_event_type (rdma/ib_verbs.h); the first 20 are those of libibverbs. */
 static const char *const event_names[] = {
 	"CQ_ERR",
 	"QP_FATAL",

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a device counts of packets sent again: evidence of why queue pairs fail, but of the device as a whole. */
+/* Counters of retransmissions: evidence of why queue pairs fail, but for the whole device. */
 #ifndef RD_MODEL_QP_EVIDENCE_H
 #define RD_MODEL_QP_EVIDENCE_H
 
 #include "base/base.h"
 
 enum rd_qp_count {
-	RD_QPC_RETRIES,	      /* packets, or timeouts that made it send them again */
-	RD_QPC_EXHAUSTED,     /* queue pairs that gave up sending again */
-	RD_QPC_RNR,	      /* answers that the receiver is not ready */
-	RD_QPC_RNR_EXHAUSTED, /* queue pairs that gave up waiting for it */
+	RD_QPC_RETRIES,	      /* retransmitted packets, or timeouts that caused retransmissions */
+	RD_QPC_EXHAUSTED,     /* transport retry count exceeded */
+	RD_QPC_RNR,	      /* RNR NAKs received */
+	RD_QPC_RNR_EXHAUSTED, /* RNR retry count exceeded */
 	RD_QPC_N,
 };
 
-/* A counter of the driver that counts one of them. */
+/* A driver counter of one of these. */
 struct rd_qp_counter {
 	enum rd_qp_count what;
 	const char *name; /* not owned */
 };
 
-/* Of each kind the first that a port has counts for it. */
+/* Per kind, the first counter that a port has is used. */
 struct rd_qp_counters {
 	struct rd_qp_counter *v;
 	size_t n, cap;
 };
 void rd_qp_counters_deinit(struct rd_qp_counters *counters);
 
-/* Sums over a device's ports; absent: it counts no such thing, or does not tell. */
+/* Sums over the ports of a device; absent: no such counter, or not readable. */
 struct rd_qp_counts {
 	RD_FIELD(uint64_t) v[RD_QPC_N];
 };

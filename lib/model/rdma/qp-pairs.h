@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is concluded about queue pairs: who is connected with whom, when they give up, which flows meet on one link. */
+/* Conclusions about queue pairs: their connections, their timeouts, and which flows share a link. */
 #ifndef RD_MODEL_QP_PAIRS_H
 #define RD_MODEL_QP_PAIRS_H
 
 #include "model/host/host.h"
 #include "model/rdma/qp-view.h"
 
-/* One of the hosts that are joined. All of it stays the caller's. */
+/* One of the hosts to join. The caller owns everything. */
 struct rd_join_host {
 	const char *name;
 	const struct rd_qp_views *views;
@@ -25,7 +25,7 @@ enum rd_join_verdict {
 const char *rd_join_verdict_name(enum rd_join_verdict verdict); /* "connected", "half-open", … */
 
 struct rd_qp_end {
-	int host; /* index; -1: there is none */
+	int host; /* index; -1: none */
 	size_t qp;
 };
 
@@ -42,35 +42,35 @@ struct rd_qp_pairs {
 };
 void rd_qp_pairs_deinit(struct rd_qp_pairs *pairs);
 
-/* As encoded in struct ibv_qp_attr. What is absent makes what follows from it absent. */
+/* As encoded in struct ibv_qp_attr. Absent values make all values derived from them absent. */
 struct rd_timeouts {
 	RD_FIELD(uint8_t) timeout;	 /* 5 bits */
 	RD_FIELD(uint8_t) retry_cnt;	 /* 3 bits */
 	RD_FIELD(uint8_t) rnr_retry;	 /* 3 bits */
-	RD_FIELD(uint8_t) min_rnr_timer; /* 5 bits; that of the other end decides */
-	bool rxe;			 /* soft-RoCE takes retry_cnt 7 for ever */
+	RD_FIELD(uint8_t) min_rnr_timer; /* 5 bits; that of the remote QP applies */
+	bool rxe;			 /* soft-RoCE retries forever with retry_cnt 7 */
 };
 
-/* How long a queue pair goes on trying. Seconds; absent where it is for ever, or was not given. */
+/* How long a queue pair retries, in seconds; absent if it retries forever, or if values are absent. */
 struct rd_giveup {
-	RD_FIELD(double) ack_timeout, ack_least, ack_most; /* one try; until RETRY_EXC_ERR */
+	RD_FIELD(double) ack_timeout, ack_least, ack_most; /* one timeout; until RETRY_EXC_ERR */
 	bool ack_for_ever;
 	RD_FIELD(double) rnr_timer, rnr_least; /* one wait; until RNR_RETRY_EXC_ERR */
 	bool rnr_for_ever;
-	const char *note; /* static; NULL: nothing to say */
+	const char *note; /* static; NULL: none */
 };
 
 /* The flows of one NIC, or from one NIC to one peer, and how N equal-cost links would share them. */
 struct rd_spread {
 	int dev;
-	bool has_peer; /* to this peer; else all of the NIC */
+	bool has_peer; /* to this peer; else all flows of the NIC */
 	uint8_t peer_gid[16];
 	size_t flows, tuples, tuples_qp; /* queue pairs; distinct five-tuples; the same with the destination QP */
-	/* The share of the fullest link, 0 to 1: on average over many hashes, and by the worst of them. */
+	/* The share of the fullest link, 0 to 1: mean over many hashes, and with the worst hash. */
 	double mean, worst, mean_qp, worst_qp;
 };
 
-/* Flows of one five-tuple: on one link whatever the hash. */
+/* Flows with the same five-tuple: on one link with any hash. */
 struct rd_collision {
 	int dev;
 	bool has_peer;
@@ -80,11 +80,11 @@ struct rd_collision {
 	char *lqpns; /* "17,18,…"; owned */
 };
 
-/* What a flow's UDP source port follows from. */
+/* Origin of a flow's UDP source port. */
 enum rd_sport_from {
-	RD_SPORT_ASSUMED, /* the numbers of both ends: no recorder saw whether a flow label is set */
-	RD_SPORT_NUMBERS, /* the same, and a recorder saw that none is set */
-	RD_SPORT_LABEL,	  /* the flow label that a recorder saw */
+	RD_SPORT_ASSUMED, /* both QP numbers: not recorded whether a flow label is set */
+	RD_SPORT_NUMBERS, /* both QP numbers: recorded that no flow label is set */
+	RD_SPORT_LABEL,	  /* the recorded flow label */
 };
 const char *rd_sport_from_name(enum rd_sport_from from); /* "assumed", "numbers", "label" */
 
@@ -96,15 +96,15 @@ struct rd_flow {
 
 struct rd_spreads {
 	unsigned links;
-	struct rd_spread *v; /* of each NIC first the whole, then each peer */
+	struct rd_spread *v; /* per NIC: first all its flows, then per peer */
 	size_t n, cap;
 	struct rd_collision *collisions;
 	size_t n_collisions, cap_collisions;
 	struct rd_flow *flows; /* in the order of queue pairs */
 	size_t n_flows;
 	size_t not_roce;     /* connected queue pairs of devices that are not RoCE */
-	size_t not_told;     /* those of which the number at the other end is not known */
-	size_t unknown_peer; /* flows that are taken to go to one peer, as theirs is not known */
+	size_t no_remote_qp; /* those with an unknown remote QP number */
+	size_t unknown_peer; /* flows with an unknown peer, assumed to go to one */
 };
 void rd_spreads_deinit(struct rd_spreads *spreads);
 

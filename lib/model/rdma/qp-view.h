@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What analysis concludes about queue pairs. It stands beside what was collected of them (model/rdma/qp.h), which nobody
- * changes: a view of each, in the same order.
+ * Results of the analysis of queue pairs, separate from the collected data (model/rdma/qp.h), which stays unchanged: one view per
+ * queue pair, in the same order.
  */
 #ifndef RD_MODEL_QP_VIEW_H
 #define RD_MODEL_QP_VIEW_H
@@ -9,25 +9,25 @@
 #include "model/rdma/qp-verdict.h"
 #include "model/rdma/qp.h"
 
-/* The connection of rdma_cm that it was made by, and who that says is at the other end. */
+/* The rdma_cm connection of a queue pair, and its peer. */
 struct rd_qp_link {
-	int cm_id; /* index into rd_res.cm_ids; -1: none is known */
+	int cm_id; /* index into rd_res.cm_ids; -1: unknown */
 	bool has_gid;
-	uint8_t gid[16]; /* of the peer, where the connection's address is a GID */
+	uint8_t gid[16]; /* of the peer, if the address of the connection is a GID */
 };
 
-/* What looks, and a recorder, saw of it until now. */
+/* The past of a queue pair, from samples and a recorder. */
 struct rd_qp_past {
-	RD_FIELD(double) age_seconds, age_max_seconds; /* in this state */
+	RD_FIELD(double) age_seconds, age_max_seconds; /* time in this state */
 	enum rd_age_kind age_kind;
-	bool fresh;			 /* it came into this state since the look before */
-	RD_FIELD(double) psn_per_second; /* packets sent and received, between the last two looks */
-	enum rd_qp_cause cause;		 /* of its failure, as an earlier look found it */
-	/* By a recorder: */
-	bool moved_by_call;	       /* modify_qp moved it to the state it is in */
-	int last_err;		       /* negative errno of the last modify_qp that failed; 0: none was seen */
+	bool fresh;			 /* entered this state since the previous sample */
+	RD_FIELD(double) psn_per_second; /* packets sent and received between the last two samples */
+	enum rd_qp_cause cause;		 /* of its failure, from an earlier sample */
+	/* From a recorder: */
+	bool moved_by_call;	       /* a modify_qp call moved it to this state */
+	int last_err;		       /* negative errno of the last failed modify_qp; 0: none recorded */
 	RD_FIELD(uint32_t) last_event; /* enum ib_event_type: the last one of this queue pair */
-	struct rd_qp_seen *seen;       /* owned; NULL: no recorder saw it */
+	struct rd_qp_seen *seen;       /* owned; NULL: not recorded */
 };
 
 struct rd_qp_view {
@@ -38,15 +38,15 @@ struct rd_qp_view {
 
 struct rd_qp_views {
 	const struct rd_res *res; /* outlives the views */
-	struct rd_qp_view *v;	  /* res->n_qps entries: v[i] is of res->qps[i] */
+	struct rd_qp_view *v;	  /* res->n_qps entries: v[i] belongs to res->qps[i] */
 };
 
-/* Views of all queue pairs of `res`, about which nothing is concluded yet. */
+/* Creates empty views of all queue pairs of `res`. */
 void rd_qp_views_init(struct rd_qp_views *views, const struct rd_res *res);
-/* Of zeroed views nothing is released. */
+/* Zeroed views are allowed. */
 void rd_qp_views_deinit(struct rd_qp_views *views);
 
-/* 16 bytes within the view, as a recorder saw it, else as the connection says; NULL: not known. */
+/* GID of the peer, 16 bytes within the view: as recorded, else from the connection; NULL: unknown. */
 const uint8_t *rd_qp_peer_gid(const struct rd_qp_view *view);
 
 #endif

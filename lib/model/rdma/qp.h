@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel keeps account of for RDMA (its "restrack"): queue pairs and what they are made of, whose they are, and
- * how many there may be. Plain data: one owner, arrays, indices between objects (-1: none). What is concluded of it
- * stands elsewhere (qp-view.h).
+ * RDMA resources that the kernel tracks ("restrack"): queue pairs and related objects, their owners and limits. Plain data:
+ * one owner, arrays, indices between objects (-1: none). Results of the analysis are in qp-view.h.
  */
 #ifndef RD_MODEL_QP_H
 #define RD_MODEL_QP_H
@@ -33,15 +32,15 @@ enum rd_qp_state {
 	RD_QPS_N,
 };
 
-/* How well an age is known. */
+/* Accuracy of an age. */
 enum rd_age_kind {
 	RD_AGE_UNKNOWN = 0,
-	RD_AGE_EXACT,	 /* the transition was seen */
-	RD_AGE_AT_LEAST, /* it was so when we first looked */
-	RD_AGE_INTERVAL, /* between two looks: from age to age_max */
+	RD_AGE_EXACT,	 /* the transition was recorded */
+	RD_AGE_AT_LEAST, /* in this state in the first sample */
+	RD_AGE_INTERVAL, /* entered between two samples: from age to age_max */
 };
 
-/* What the kernel counts, and dumps by one request each. */
+/* Kinds of objects that the kernel counts and dumps. */
 enum rd_res_kind {
 	RD_RES_QP,
 	RD_RES_CM_ID,
@@ -53,21 +52,21 @@ enum rd_res_kind {
 	RD_RES_KINDS,
 };
 
-/* Whose an object is. Neither: of a process of another PID namespace, or of one that has gone. */
+/* Owner of an object. Neither: a process in another PID namespace, or one that has exited. */
 struct rd_owner {
-	RD_FIELD(uint32_t) pid; /* as our pid namespace numbers it */
-	char *kernel;		/* the part of the kernel that it belongs to ("ib_core"); owned; NULL: none */
+	RD_FIELD(uint32_t) pid; /* in our PID namespace */
+	char *kernel;		/* kernel component ("ib_core"); owned; NULL: none */
 };
 
-/* One process that owns something. */
+/* A process that owns objects. */
 struct rd_proc {
 	uint32_t pid;
-	char *comm;   /* NULL: gone, or hidden from us */
-	char *cgroup; /* path; NULL: not known */
-	char *job;    /* workload manager's name for it; NULL: none, or not known */
+	char *comm;   /* NULL: exited, or hidden from us */
+	char *cgroup; /* path; NULL: unknown */
+	char *job;    /* job of the workload manager; NULL: none, or unknown */
 };
 
-/* What a recorder of modify_qp saw of a QP: each field as last set. */
+/* Attributes of a QP recorded from modify_qp calls: each field as last set. */
 struct rd_qp_seen {
 	RD_FIELD(uint8_t) timeout, retry_cnt, rnr_retry, min_rnr_timer; /* as encoded by the specification */
 	RD_FIELD(uint16_t) path_mtu;					/* bytes */
@@ -82,25 +81,25 @@ struct rd_qp_seen {
 struct rd_qp {
 	int dev; /* index into rd_res.devs */
 	RD_FIELD(uint32_t) lqpn;
-	RD_FIELD(uint32_t) port;   /* absent until a port was set (RESET) */
+	RD_FIELD(uint32_t) port;   /* absent until a port is set (RESET) */
 	RD_FIELD(uint32_t) rqpn;   /* RC and UC only */
-	RD_FIELD(uint32_t) sq_psn; /* next to be sent, as the driver has it */
+	RD_FIELD(uint32_t) sq_psn; /* next to send, as the driver reports it */
 	RD_FIELD(uint32_t) rq_psn; /* next expected; RC and UC only */
 	RD_FIELD(uint32_t) pdn;
 	RD_FIELD(uint8_t) type;	    /* enum rd_qp_type */
 	RD_FIELD(uint8_t) state;    /* enum rd_qp_state */
 	RD_FIELD(uint8_t) path_mig; /* 0 MIGRATED, 1 REARM, 2 ARMED */
 	struct rd_owner owner;
-	char *subtype; /* of a driver's own kind of QP; NULL: none */
-	int query_errno; /* positive: why it has no state; EAGAIN: it has no port, and by number the kernel shows those at one */
-	int proc; /* index into rd_res.procs */
+	char *subtype;	 /* of a driver-specific QP; NULL: none */
+	int query_errno; /* positive: errno of the query; EAGAIN: no port, so a query by number does not report the QP */
+	int proc;	 /* index into rd_res.procs */
 };
 
 #define RD_AF_IB 27 /* the kernel's AF_IB, which libc does not name */
 
-/* A connection of rdma_cm. */
+/* An rdma_cm connection. */
 struct rd_cm_id {
-	int dev; /* -1: bound to no device */
+	int dev; /* -1: not bound to a device */
 	RD_FIELD(uint32_t) port, lqpn, id;
 	RD_FIELD(uint32_t) ps; /* port space: 0x0106 TCP, 0x0111 UDP, 0x013f IB, 0x0002 IPoIB */
 	RD_FIELD(uint8_t) state, type;
@@ -136,20 +135,20 @@ struct rd_res_port {
 	char *netdev;
 };
 
-/* Why a list may not be whole. */
+/* Why a list may be incomplete. */
 struct rd_res_gap {
-	int code;	  /* positive errno that ended the dump; 0: it came to its end */
-	bool interrupted; /* the tables changed under the dump */
-	bool damaged;	  /* messages that lie about their length */
+	int code;	  /* positive errno that ended the dump early; 0: complete */
+	bool interrupted; /* the tables changed during the dump */
+	bool damaged;	  /* messages with wrong lengths */
 };
 
-/* What the device attributes (ibv_query_device) allow. */
+/* Limits from the device attributes (ibv_query_device). */
 struct rd_res_limits {
 	RD_FIELD(uint64_t) max[RD_RES_KINDS];
 };
 
 struct rd_res_dev {
-	uint32_t index; /* the kernel's */
+	uint32_t index; /* of the kernel */
 	char *name;
 	unsigned n_ports;
 	char *protocol; /* "ib", "roce", "iw", "opa", "usnic" */
@@ -157,15 +156,15 @@ struct rd_res_dev {
 	RD_FIELD(uint64_t) node_guid;
 	RD_FIELD(uint8_t) node_type;
 	RD_FIELD(uint32_t) driver_id;	       /* enum rdma_driver_id of rdma/ib_user_ioctl_verbs.h */
-	RD_FIELD(uint64_t) used[RD_RES_KINDS]; /* the kernel's summary, over all namespaces */
-	bool asked[RD_RES_KINDS];	       /* lists that were asked for */
-	uint64_t listed[RD_RES_KINDS];	       /* of them, those that we were shown */
+	RD_FIELD(uint64_t) used[RD_RES_KINDS]; /* from the kernel's summary, all namespaces */
+	bool requested[RD_RES_KINDS];	       /* lists that were requested */
+	uint64_t listed[RD_RES_KINDS];	       /* objects in these lists */
 	struct rd_res_gap gaps[RD_RES_KINDS];  /* of the lists */
 	struct rd_res_limits limits;
 };
 
 struct rd_res {
-	RD_FIELD(bool) netns_shared; /* devices are seen from every network namespace */
+	RD_FIELD(bool) netns_shared; /* devices are visible in every network namespace */
 	struct rd_res_dev *devs;
 	size_t n_devs, cap_devs;
 	struct rd_res_port *ports;
@@ -182,7 +181,7 @@ struct rd_res {
 
 void rd_res_deinit(struct rd_res *res);
 
-/* Names as `rdma resource` prints them; NULL for a number that has none. */
+/* Names as `rdma resource` prints them; NULL: no name. */
 const char *rd_qp_type_name(unsigned type);
 const char *rd_qp_state_name(unsigned state);
 const char *rd_path_mig_name(unsigned state);
@@ -191,18 +190,18 @@ const char *rd_res_kind_name(enum rd_res_kind kind); /* "qp", "cm_id", … */
 /* "exact", "at_least", "interval"; NULL for unknown. */
 const char *rd_age_kind_name(enum rd_age_kind kind);
 
-/* -1 for a name that is none; without regard to case. */
+/* -1: unknown name; ignores case. */
 int rd_qp_state_parse(const char *name);
 int rd_qp_type_parse(const char *name);
 
-/* Who owns it, in a word: the process's name or the kernel part's; NULL: not known. */
+/* Name of the owner: process or kernel component; NULL: unknown. */
 const char *rd_owner_name(const struct rd_res *res, const struct rd_owner *owner, int proc);
 
 /* Index or -1. */
 int rd_res_find_dev(const struct rd_res *res, const char *name);
 int rd_res_find_proc(const struct rd_res *res, uint32_t pid);
 
-/* The first queue pair of this number, of those that are sorted by device and number: index, or n_qps. */
+/* The first queue pair with this number; queue pairs must be sorted by device and number. Index, or n_qps. */
 size_t rd_res_find_qp(const struct rd_res *res, int dev, uint32_t lqpn);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is counted: limits, holders, groups. */
+/* Counts: limits, owners, groups. */
 #include "report/qp/report-qp.h"
 
 #include "report/shared/metrics.h"
@@ -24,17 +24,17 @@ enum {
 static const struct rd_column summary_columns[SUM_COLUMNS] = {
 	[SUM_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
 	[SUM_RESOURCE] = { "resource", "RESOURCE", RD_T_STR, "qp, cm_id, cq, mr, pd, ctx, srq", 0, false },
-	[SUM_USED] = { "used", "USED", RD_T_UINT, "how many there are, of all namespaces", 0, false },
-	[SUM_MAX] = { "max", "MAX", RD_T_UINT, "how many the device allows", 0, false },
-	[SUM_PERCENT] = { "used_percent", "USE%", RD_T_DOUBLE, "of those allowed", 1, false },
-	[SUM_LISTED] = { "listed", "LISTED", RD_T_UINT, "of those in use, how many we are shown", 0, true },
+	[SUM_USED] = { "used", "USED", RD_T_UINT, "objects in use, in all namespaces", 0, false },
+	[SUM_MAX] = { "max", "MAX", RD_T_UINT, "limit of the device", 0, false },
+	[SUM_PERCENT] = { "used_percent", "USE%", RD_T_DOUBLE, "percentage of the limit in use", 1, false },
+	[SUM_LISTED] = { "listed", "LISTED", RD_T_UINT, "objects in use that the kernel lists here", 0, true },
 };
 
 static const struct rd_column holder_columns[HELD_COLUMNS] = {
 	[HELD_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[HELD_PID] = { "pid", "PID", RD_T_UINT, "process", 0, false },
-	[HELD_COMM] = { "comm", "COMM", RD_T_STR, "its name, or the part of the kernel", 0, false },
-	[HELD_JOB] = { "job", "JOB", RD_T_STR, "job of the workload manager", 0, false },
+	[HELD_PID] = { "pid", "PID", RD_T_UINT, "process ID", 0, false },
+	[HELD_COMM] = { "comm", "COMM", RD_T_STR, "process name, or kernel component", 0, false },
+	[HELD_JOB] = { "job", "JOB", RD_T_STR, "workload manager job", 0, false },
 	[HELD_KINDS + RD_RES_QP] = { "qp", "QP", RD_T_UINT, "queue pairs", 0, false },
 	[HELD_KINDS + RD_RES_CM_ID] = { "cm_id", "CM_ID", RD_T_UINT, "connections", 0, false },
 	[HELD_KINDS + RD_RES_CQ] = { "cq", "CQ", RD_T_UINT, "completion queues", 0, false },
@@ -45,22 +45,22 @@ static const struct rd_column holder_columns[HELD_COLUMNS] = {
 };
 
 static const struct rd_column group_columns[GROUP_COLUMNS] = {
-	[GROUP_NAME] = { "group", "GROUP", RD_T_STR, "what they have in common", 0, false },
+	[GROUP_NAME] = { "group", "GROUP", RD_T_STR, "state, process, device, peer or job of the group", 0, false },
 	[GROUP_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[GROUP_COMM] = { "comm", "COMM", RD_T_STR, "name of the process", 0, false },
-	[GROUP_JOB] = { "job", "JOB", RD_T_STR, "its job", 0, false },
-	[GROUP_QPS] = { "qps", "QPS", RD_T_UINT, "how many", 0, false },
-	[GROUP_STATES + RD_QPS_RESET] = { "reset", "RESET", RD_T_UINT, "of them in RESET", 0, false },
-	[GROUP_STATES + RD_QPS_INIT] = { "init", "INIT", RD_T_UINT, "in INIT", 0, false },
-	[GROUP_STATES + RD_QPS_RTR] = { "rtr", "RTR", RD_T_UINT, "in RTR", 0, false },
-	[GROUP_STATES + RD_QPS_RTS] = { "rts", "RTS", RD_T_UINT, "in RTS", 0, false },
-	[GROUP_STATES + RD_QPS_SQD] = { "sqd", "SQD", RD_T_UINT, "in SQD", 0, false },
-	[GROUP_STATES + RD_QPS_SQE] = { "sqe", "SQE", RD_T_UINT, "in SQE", 0, false },
-	[GROUP_STATES + RD_QPS_ERR] = { "err", "ERR", RD_T_UINT, "in ERR", 0, false },
-	[GROUP_UNKNOWN] = { "unknown", "UNKNOWN", RD_T_UINT, "the device did not say", 0, false },
-	[GROUP_STUCK] = { "stuck", "STUCK", RD_T_UINT, "stuck, by the verdict", 0, false },
-	[GROUP_RETRYING] = { "retrying", "RETRYING", RD_T_UINT, "get nothing through, by the verdict (of two looks)", 0, false },
-	[GROUP_HEALTH] = { "health", "HEALTH", RD_T_STR, "ok, starting, degraded, dead, unknown", 0, false },
+	[GROUP_COMM] = { "comm", "COMM", RD_T_STR, "process name", 0, false },
+	[GROUP_JOB] = { "job", "JOB", RD_T_STR, "job of the process", 0, false },
+	[GROUP_QPS] = { "qps", "QPS", RD_T_UINT, "queue pairs in the group", 0, false },
+	[GROUP_STATES + RD_QPS_RESET] = { "reset", "RESET", RD_T_UINT, "queue pairs in RESET", 0, false },
+	[GROUP_STATES + RD_QPS_INIT] = { "init", "INIT", RD_T_UINT, "queue pairs in INIT", 0, false },
+	[GROUP_STATES + RD_QPS_RTR] = { "rtr", "RTR", RD_T_UINT, "queue pairs in RTR", 0, false },
+	[GROUP_STATES + RD_QPS_RTS] = { "rts", "RTS", RD_T_UINT, "queue pairs in RTS", 0, false },
+	[GROUP_STATES + RD_QPS_SQD] = { "sqd", "SQD", RD_T_UINT, "queue pairs in SQD", 0, false },
+	[GROUP_STATES + RD_QPS_SQE] = { "sqe", "SQE", RD_T_UINT, "queue pairs in SQE", 0, false },
+	[GROUP_STATES + RD_QPS_ERR] = { "err", "ERR", RD_T_UINT, "queue pairs in ERR", 0, false },
+	[GROUP_UNKNOWN] = { "unknown", "UNKNOWN", RD_T_UINT, "queue pairs whose state the device did not report", 0, false },
+	[GROUP_STUCK] = { "stuck", "STUCK", RD_T_UINT, "queue pairs with verdict stuck", 0, false },
+	[GROUP_RETRYING] = { "retrying", "RETRYING", RD_T_UINT, "queue pairs with verdict retrying (needs two samples)", 0, false },
+	[GROUP_HEALTH] = { "health", "HEALTH", RD_T_STR, "health of the path: ok, starting, degraded, dead, unknown", 0, false },
 };
 /* clang-format on */
 
@@ -77,7 +77,7 @@ static void add_limit(struct rd_section *section, const struct rd_res_dev *dev, 
 		rd_row_uint(row, SUM_MAX, dev->limits.max[kind].v);
 	if (used && max && dev->limits.max[kind].v > 0)
 		rd_row_double(row, SUM_PERCENT, 100.0 * (double)dev->used[kind].v / (double)dev->limits.max[kind].v);
-	if (dev->asked[kind])
+	if (dev->requested[kind])
 		rd_row_uint(row, SUM_LISTED, dev->listed[kind]);
 }
 
@@ -89,7 +89,7 @@ void rd_report_qp_summary(struct rd_report *report, const struct rd_res *res)
 
 	for (size_t d = 0; d < res->n_devs; d++)
 		for (size_t i = 0; i < RD_ARRAY_SIZE(order); i++)
-			/* Kernels that do not count a kind have none of it to show. */
+			/* Kernels that do not count a kind do not list it either. */
 			if (res->devs[d].used[order[i]].known == RD_OK)
 				add_limit(section, &res->devs[d], order[i]);
 	rd_report_add(report, section);
@@ -110,7 +110,7 @@ void rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, 
 		rd_row_str(row, HELD_COMM, proc ? proc->comm : holder->kernel);
 		rd_row_str(row, HELD_JOB, proc ? proc->job : NULL);
 		for (int kind = 0; kind < RD_RES_KINDS; kind++)
-			if (res->devs[holder->dev].asked[kind] && !res->devs[holder->dev].gaps[kind].code)
+			if (res->devs[holder->dev].requested[kind] && !res->devs[holder->dev].gaps[kind].code)
 				rd_row_uint(row, HELD_KINDS + (size_t)kind, holder->held[kind]);
 	}
 	rd_report_add(report, section);
@@ -132,7 +132,7 @@ static void add_group(struct rd_section *section, const struct rd_res *res, cons
 	rd_row_uint(row, GROUP_UNKNOWN, group->unknown);
 	if (group->judged)
 		rd_row_uint(row, GROUP_STUCK, group->stuck);
-	if (group->judged && group->looked_twice)
+	if (group->judged && group->sampled_twice)
 		rd_row_uint(row, GROUP_RETRYING, group->retrying);
 	rd_row_str(row, GROUP_HEALTH, rd_path_health_name(group->health));
 }
@@ -146,7 +146,7 @@ void rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, con
 	rd_report_add(report, section);
 }
 
-/* One state of one device, also where none is in it: a series that comes and goes is hard to watch. RD_QPS_N: unknown. */
+/* One state of one device, also if 0: a series that appears and disappears is hard to monitor. RD_QPS_N: unknown. */
 static void add_state(struct rd_metric *family, const struct rd_res *res, int dev, unsigned state, const bool *chosen)
 {
 	const char *name = state < RD_QPS_N ? rd_qp_state_name(state) : "unknown";
@@ -167,9 +167,9 @@ void rd_report_qp_metrics(struct rd_report *report, const struct rd_res *res, co
 	struct rd_metrics *metrics = &report->metrics;
 	struct rd_metric *states = rd_metrics_family(metrics, "qps", RD_METRIC_GAUGE, NULL, "Queue pairs by state.");
 	struct rd_metric *used = rd_metrics_family(metrics, "rdma_resources", RD_METRIC_GAUGE, NULL,
-						   "RDMA resources in use, of all namespaces.");
+						   "RDMA resources in use, in all namespaces.");
 	struct rd_metric *max = rd_metrics_family(metrics, "rdma_resources_max", RD_METRIC_GAUGE, NULL,
-						  "RDMA resources that the device allows.");
+						  "Limit of the device on RDMA resources.");
 
 	for (size_t d = 0; d < res->n_devs; d++) {
 		const struct rd_res_dev *dev = &res->devs[d];

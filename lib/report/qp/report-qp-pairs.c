@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pairs of queue pairs, how long they try, how they spread. */
+/* Connections between queue pairs, their timeouts, and their spread over links. */
 #include "report/qp/report-qp-pairs.h"
 
 #include "report/shared/report-field.h"
@@ -43,78 +43,78 @@ enum { COLL_IBDEV, COLL_PEER, COLL_SPORT, COLL_FLOWS, COLL_LQPNS, COLL_COLUMNS }
 
 /* clang-format off */
 static const struct rd_column end_columns[END_COLUMNS] = {
-	[END_HOST] = { "host", "HOST", RD_T_STR, "host", 0, false },
+	[END_HOST] = { "host", "HOST", RD_T_STR, "host name", 0, false },
 	[END_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[END_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "number of the queue pair", 0, false },
-	[END_STATE] = { "state", "STATE", RD_T_STR, "its state", 0, false },
+	[END_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "queue pair number", 0, false },
+	[END_STATE] = { "state", "STATE", RD_T_STR, "state of the queue pair", 0, false },
 };
 
 static const struct rd_column pair_columns[PAIR_COLUMNS] = {
-	[PAIR_A] = { "a", "A", RD_T_OBJECT, "one end", 0, false },
-	[PAIR_B] = { "b", "B", RD_T_OBJECT, "the other; null: none was found", 0, false },
+	[PAIR_A] = { "a", "A", RD_T_OBJECT, "local end", 0, false },
+	[PAIR_B] = { "b", "B", RD_T_OBJECT, "remote end; null: not found", 0, false },
 	[PAIR_VERDICT] = { "verdict", "VERDICT", RD_T_STR, "connected, half-open, mismatch, ambiguous, peer-not-visible", 0, false },
-	[PAIR_REASON] = { "reason", "REASON", RD_T_STR, "what it was concluded from", 0, false },
+	[PAIR_REASON] = { "reason", "REASON", RD_T_STR, "reason for the verdict", 0, false },
 };
 
 static const struct rd_column flat_columns[FLAT_COLUMNS] = {
-	[FLAT_A + END_HOST] = { "host", "HOST", RD_T_STR, "host", 0, false },
+	[FLAT_A + END_HOST] = { "host", "HOST", RD_T_STR, "host name", 0, false },
 	[FLAT_A + END_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[FLAT_A + END_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "number of the queue pair", 0, false },
-	[FLAT_A + END_STATE] = { "state", "STATE", RD_T_STR, "its state", 0, false },
-	[FLAT_B + END_HOST] = { "peer_host", "PEER", RD_T_STR, "host at the other end", 0, false },
-	[FLAT_B + END_IBDEV] = { "peer_ibdev", "PEERDEV", RD_T_STR, "its device", 0, false },
-	[FLAT_B + END_LQPN] = { "peer_lqpn", "PEERQPN", RD_T_UINT, "its number", 0, false },
-	[FLAT_B + END_STATE] = { "peer_state", "PEERSTATE", RD_T_STR, "its state", 0, false },
+	[FLAT_A + END_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "queue pair number", 0, false },
+	[FLAT_A + END_STATE] = { "state", "STATE", RD_T_STR, "state of the queue pair", 0, false },
+	[FLAT_B + END_HOST] = { "peer_host", "PEER", RD_T_STR, "remote host", 0, false },
+	[FLAT_B + END_IBDEV] = { "peer_ibdev", "PEERDEV", RD_T_STR, "remote RDMA device", 0, false },
+	[FLAT_B + END_LQPN] = { "peer_lqpn", "PEERQPN", RD_T_UINT, "remote QP number", 0, false },
+	[FLAT_B + END_STATE] = { "peer_state", "PEERSTATE", RD_T_STR, "state of the remote QP", 0, false },
 	[FLAT_VERDICT] = { "verdict", "VERDICT", RD_T_STR, "connected, half-open, mismatch, ambiguous, peer-not-visible", 0, false },
-	[FLAT_REASON] = { "reason", "REASON", RD_T_STR, "what it was concluded from", 0, false },
+	[FLAT_REASON] = { "reason", "REASON", RD_T_STR, "reason for the verdict", 0, false },
 };
 
 static const struct rd_column time_columns[TIME_COLUMNS] = {
 	[TIME_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[TIME_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "number of the queue pair; none: as given", 0, false },
-	[TIME_TIMEOUT] = { "timeout", "T", RD_T_UINT, "timeout, as encoded", 0, false },
-	[TIME_RETRY] = { "retry_cnt", "R", RD_T_UINT, "retries", 0, false },
-	[TIME_ACK] = { "ack_timeout_seconds", "ACKTIMEOUT", RD_T_DOUBLE, "4.096 µs × 2^T", 6, false },
-	[TIME_LEAST] = { "retry_exc_least_seconds", "LEAST", RD_T_DOUBLE, "until RETRY_EXC_ERR: (R + 1) of them", 6, false },
-	[TIME_MOST] = { "retry_exc_most_seconds", "MOST", RD_T_DOUBLE, "four times that", 6, false },
-	[TIME_FOR_EVER] = { "retry_for_ever", "FOREVER", RD_T_BOOL, "it never gives up", 0, false },
-	[TIME_RNR_RETRY] = { "rnr_retry", "RNR", RD_T_UINT, "retries when the receiver is not ready", 0, false },
-	[TIME_MIN_RNR] = { "min_rnr_timer", "RNRCODE", RD_T_UINT, "code of the receiver's RNR timer", 0, false },
-	[TIME_RNR] = { "rnr_timer_seconds", "RNRTIMER", RD_T_DOUBLE, "least wait after an RNR NAK", 6, false },
-	[TIME_RNR_LEAST] = { "rnr_exc_least_seconds", "RNRLEAST", RD_T_DOUBLE, "until RNR_RETRY_EXC_ERR, at least", 6, false },
-	[TIME_RNR_FOR_EVER] = { "rnr_for_ever", "RNRFOREVER", RD_T_BOOL, "it waits for the receiver for ever", 0, false },
-	[TIME_NOTE] = { "note", "NOTE", RD_T_STR, "what else there is to say", 0, false },
+	[TIME_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "queue pair number; none: values from the command line", 0, false },
+	[TIME_TIMEOUT] = { "timeout", "T", RD_T_UINT, "local ACK timeout, encoded", 0, false },
+	[TIME_RETRY] = { "retry_cnt", "R", RD_T_UINT, "retry_cnt: retransmissions of a packet", 0, false },
+	[TIME_ACK] = { "ack_timeout_seconds", "ACKTIMEOUT", RD_T_DOUBLE, "local ACK timeout in seconds: 4.096 µs × 2^T", 6, false },
+	[TIME_LEAST] = { "retry_exc_least_seconds", "LEAST", RD_T_DOUBLE, "minimum until IBV_WC_RETRY_EXC_ERR: (R + 1) timeouts", 6, false },
+	[TIME_MOST] = { "retry_exc_most_seconds", "MOST", RD_T_DOUBLE, "maximum until IBV_WC_RETRY_EXC_ERR: four times the minimum", 6, false },
+	[TIME_FOR_EVER] = { "retry_for_ever", "FOREVER", RD_T_BOOL, "retries forever", 0, false },
+	[TIME_RNR_RETRY] = { "rnr_retry", "RNR", RD_T_UINT, "rnr_retry: retries after RNR NAKs", 0, false },
+	[TIME_MIN_RNR] = { "min_rnr_timer", "RNRCODE", RD_T_UINT, "min_rnr_timer of the receiver, encoded", 0, false },
+	[TIME_RNR] = { "rnr_timer_seconds", "RNRTIMER", RD_T_DOUBLE, "minimum wait after an RNR NAK", 6, false },
+	[TIME_RNR_LEAST] = { "rnr_exc_least_seconds", "RNRLEAST", RD_T_DOUBLE, "minimum until IBV_WC_RNR_RETRY_EXC_ERR", 6, false },
+	[TIME_RNR_FOR_EVER] = { "rnr_for_ever", "RNRFOREVER", RD_T_BOOL, "retries forever after RNR NAKs", 0, false },
+	[TIME_NOTE] = { "note", "NOTE", RD_T_STR, "remark", 0, false },
 };
 
 static const struct rd_column spread_columns[SPREAD_COLUMNS] = {
 	[SPREAD_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[SPREAD_PEER] = { "peer", "PEER", RD_T_STR, "to this peer; none: all of the device", 0, false },
+	[SPREAD_PEER] = { "peer", "PEER", RD_T_STR, "peer of the flows; none: all flows of the device", 0, false },
 	[SPREAD_FLOWS] = { "flows", "FLOWS", RD_T_UINT, "connected queue pairs", 0, false },
 	[SPREAD_TUPLES] = { "five_tuples", "TUPLES", RD_T_UINT, "distinct five-tuples", 0, false },
 	[SPREAD_LINKS] = { "links", "LINKS", RD_T_UINT, "equal-cost links", 0, false },
-	[SPREAD_IDEAL] = { "ideal_percent", "IDEAL%", RD_T_DOUBLE, "share of each, evenly", 1, false },
-	[SPREAD_MEAN] = { "expected_percent", "EXPECT%", RD_T_DOUBLE, "share of the fullest link, mean over hashes of the five-tuple", 1, false },
-	[SPREAD_WORST] = { "worst_percent", "WORST%", RD_T_DOUBLE, "the same by the worst of them", 1, false },
+	[SPREAD_IDEAL] = { "ideal_percent", "IDEAL%", RD_T_DOUBLE, "share of each link with an even spread", 1, false },
+	[SPREAD_MEAN] = { "expected_percent", "EXPECT%", RD_T_DOUBLE, "share of the fullest link, mean over hashes", 1, false },
+	[SPREAD_WORST] = { "worst_percent", "WORST%", RD_T_DOUBLE, "share of the fullest link with the worst hash", 1, false },
 	[SPREAD_TUPLES_QP] = { "five_tuples_and_qps", "TUPLES+QP", RD_T_UINT, "distinct five-tuples with destination QP", 0, false },
-	[SPREAD_MEAN_QP] = { "expected_qp_percent", "EXPECT+QP%", RD_T_DOUBLE, "mean over hashes that also take the destination QP", 1, false },
-	[SPREAD_WORST_QP] = { "worst_qp_percent", "WORST+QP%", RD_T_DOUBLE, "the same by the worst of them", 1, false },
+	[SPREAD_MEAN_QP] = { "expected_qp_percent", "EXPECT+QP%", RD_T_DOUBLE, "share of the fullest link, mean over hashes that include the destination QP", 1, false },
+	[SPREAD_WORST_QP] = { "worst_qp_percent", "WORST+QP%", RD_T_DOUBLE, "share of the fullest link with the worst of these hashes", 1, false },
 };
 
 static const struct rd_column one_flow_columns[FLOW_COLUMNS] = {
 	[FLOW_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[FLOW_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "number of the queue pair", 0, false },
-	[FLOW_RQPN] = { "rqpn", "RQPN", RD_T_UINT, "number at the other end", 0, false },
-	[FLOW_PEER] = { "peer", "PEER", RD_T_STR, "address of the other end, where known", 0, false },
+	[FLOW_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "queue pair number", 0, false },
+	[FLOW_RQPN] = { "rqpn", "RQPN", RD_T_UINT, "remote QP number", 0, false },
+	[FLOW_PEER] = { "peer", "PEER", RD_T_STR, "address of the peer, if known", 0, false },
 	[FLOW_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "UDP source port", 0, false },
-	[FLOW_FROM] = { "udp_sport_from", "FROM", RD_T_STR, "label or numbers, as recorded; assumed: of the numbers, if no flow label is set", 0, false },
+	[FLOW_FROM] = { "udp_sport_from", "FROM", RD_T_STR, "origin of the port: label or numbers (recorded); assumed: QP numbers, not recorded", 0, false },
 };
 
 static const struct rd_column coll_columns[COLL_COLUMNS] = {
 	[COLL_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[COLL_PEER] = { "peer", "PEER", RD_T_STR, "to this peer", 0, false },
-	[COLL_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "UDP source port that they share", 0, false },
-	[COLL_FLOWS] = { "flows", "FLOWS", RD_T_UINT, "how many", 0, false },
-	[COLL_LQPNS] = { "lqpns", "LQPNS", RD_T_STR, "their numbers, the first 16", 0, false },
+	[COLL_PEER] = { "peer", "PEER", RD_T_STR, "peer of the flows", 0, false },
+	[COLL_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "shared UDP source port", 0, false },
+	[COLL_FLOWS] = { "flows", "FLOWS", RD_T_UINT, "queue pairs with this port", 0, false },
+	[COLL_LQPNS] = { "lqpns", "LQPNS", RD_T_STR, "numbers of the first 16 queue pairs", 0, false },
 };
 /* clang-format on */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What qp-state --trace tells: an event a row, and the summary. */
+/* Output of qp-state --trace: one row per event, and the summary. */
 #ifndef RD_REPORT_QP_TRACE_H
 #define RD_REPORT_QP_TRACE_H
 
@@ -11,9 +11,9 @@
 /* One event as a section of one row. */
 struct rd_section *rd_report_qp_event(const struct rd_qp_event *event);
 
-/* How often queue pairs went from one state to another by a call of modify_qp. */
+/* Counts of modify_qp calls by old and new state. */
 struct rd_qp_moves {
-	uint64_t ok[RD_QP_ENDS][RD_QP_ENDS]; /* by enum rd_qp_state before and after; RD_QP_END_NONE: not known */
+	uint64_t ok[RD_QP_ENDS][RD_QP_ENDS]; /* by enum rd_qp_state before and after; RD_QP_END_NONE: unknown */
 	uint64_t failed[RD_QP_ENDS][RD_QP_ENDS];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Queue pairs, one a row. */
+/* Queue pairs, one per row. */
 #include "report/qp/report-qp.h"
 
 #include <arpa/inet.h>
@@ -7,7 +7,7 @@
 
 #include "report/shared/report-field.h"
 
-/* A field of the model into a cell of numbers. */
+/* "10.0.0.1:4791", "[fe80::1]:4791"; only the GID of AF_IB. */
 static void set_address(struct rd_row *row, size_t column, const struct rd_sockaddr *addr)
 {
 	char ip[INET6_ADDRSTRLEN], text[INET6_ADDRSTRLEN + 16];
@@ -21,7 +21,7 @@ static void set_address(struct rd_row *row, size_t column, const struct rd_socka
 	rd_row_str(row, column, text);
 }
 
-/* PEER: the address, as people know it; PEERGID: the GID, as sysfs has it. */
+/* PEER: the IP address; PEERGID: the GID as in sysfs. */
 static void add_peer_cells(struct rd_row *row, const struct rd_res *res, const struct rd_qp_view *view)
 {
 	const struct rd_cm_id *cm_id = view->link.cm_id >= 0 ? &res->cm_ids[view->link.cm_id] : NULL;
@@ -51,7 +51,7 @@ static void add_owner_cells(struct rd_row *row, const struct rd_res *res, const 
 	rd_row_str(row, RD_QP_COMM, rd_owner_name(res, &qp->owner, qp->proc));
 	rd_row_str(row, RD_QP_JOB, proc ? proc->job : NULL);
 	rd_row_str(row, RD_QP_CGROUP, proc ? proc->cgroup : NULL);
-	/* The kernel's have a name; of one that could not be queried nothing is known. */
+	/* The kernel's own QPs have a name; if the query failed, the owner is unknown. */
 	if (!qp->query_errno)
 		rd_row_bool(row, RD_QP_KERNEL, qp->owner.kernel != NULL);
 }
@@ -100,7 +100,7 @@ static void add_qp(struct rd_section *section, const struct rd_res *res, const s
 	RD_ROW_UINT(row, RD_QP_PDN, qp->pdn);
 	if (qp->type.known == RD_OK)
 		rd_row_str(row, RD_QP_TYPE, rd_qp_type_name(qp->type.v));
-	/* "unknown" is a state that scripts can ask for, not the lack of one. */
+	/* "unknown" is a state that scripts can select, not a missing value. */
 	rd_row_str(row, RD_QP_STATE,
 		   qp->state.known == RD_OK && rd_qp_state_name(qp->state.v) ? rd_qp_state_name(qp->state.v) :
 									       "unknown");
@@ -130,42 +130,42 @@ void rd_report_qps(struct rd_report *report, const struct rd_qp_views *views, co
 const struct rd_column rd_qp_columns[RD_QP_COLUMNS] = {
 	[RD_QP_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
 	[RD_QP_PORT] = { "port", "PORT", RD_T_UINT, "port of the device", 0, false },
-	[RD_QP_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "number of the queue pair", 0, false },
-	[RD_QP_TYPE] = { "type", "TYPE", RD_T_STR, "RC, UC, UD, GSI …", 0, false },
-	[RD_QP_STATE] = { "state", "STATE", RD_T_STR, "RESET, INIT, RTR, RTS, SQD, SQE, ERR; unknown: the device did not say", 0, false },
-	[RD_QP_RQPN] = { "rqpn", "RQPN", RD_T_UINT, "number at the other end (RC, UC)", 0, false },
-	[RD_QP_PEER] = { "peer", "PEER", RD_T_STR, "address of the other end, where known", 0, false },
-	[RD_QP_PID] = { "pid", "PID", RD_T_UINT, "process that made it", 0, false },
-	[RD_QP_COMM] = { "comm", "COMM", RD_T_STR, "its name; of the kernel's own, the part of the kernel", 0, false },
-	[RD_QP_JOB] = { "job", "JOB", RD_T_STR, "job of the workload manager", 0, false },
-	[RD_QP_AGE] = { "state_seconds", "AGE", RD_T_DOUBLE, "how long it has been in this state", 1, true },
-	[RD_QP_VERDICT] = { "verdict", "VERDICT", RD_T_STR, "what is the matter with it", 0, true },
-	[RD_QP_SQ_PSN] = { "sq_psn", "SQPSN", RD_T_UINT, "packet sequence number to be sent next", 0, true },
-	[RD_QP_RQ_PSN] = { "rq_psn", "RQPSN", RD_T_UINT, "packet sequence number expected next", 0, true },
-	[RD_QP_PATH_MIG] = { "path_mig_state", "PATHMIG", RD_T_STR, "MIGRATED, REARM, ARMED", 0, true },
-	[RD_QP_PDN] = { "pdn", "PDN", RD_T_UINT, "number of its protection domain", 0, true },
-	[RD_QP_KERNEL] = { "kernel", "KERNEL", RD_T_BOOL, "made by the kernel itself", 0, true },
-	[RD_QP_AGE_KIND] = { "state_age_kind", "AGEKIND", RD_T_STR, "exact, at_least, interval", 0, true },
-	[RD_QP_AGE_MAX] = { "state_max_seconds", "AGEMAX", RD_T_DOUBLE, "of an interval, its longer end", 1, true },
-	[RD_QP_PSN_RATE] = { "psn_per_second", "PSN/S", RD_T_DOUBLE, "packets a second, between two looks", 0, true },
-	[RD_QP_PEER_GID] = { "peer_gid", "PEERGID", RD_T_STR, "GID of the other end", 0, true },
+	[RD_QP_LQPN] = { "lqpn", "LQPN", RD_T_UINT, "queue pair number", 0, false },
+	[RD_QP_TYPE] = { "type", "TYPE", RD_T_STR, "service type: RC, UC, UD, GSI …", 0, false },
+	[RD_QP_STATE] = { "state", "STATE", RD_T_STR, "RESET, INIT, RTR, RTS, SQD, SQE, ERR; unknown: not reported by the device", 0, false },
+	[RD_QP_RQPN] = { "rqpn", "RQPN", RD_T_UINT, "remote QP number (RC, UC)", 0, false },
+	[RD_QP_PEER] = { "peer", "PEER", RD_T_STR, "address of the peer, if known", 0, false },
+	[RD_QP_PID] = { "pid", "PID", RD_T_UINT, "ID of the process that created it", 0, false },
+	[RD_QP_COMM] = { "comm", "COMM", RD_T_STR, "process name, or kernel component", 0, false },
+	[RD_QP_JOB] = { "job", "JOB", RD_T_STR, "workload manager job", 0, false },
+	[RD_QP_AGE] = { "state_seconds", "AGE", RD_T_DOUBLE, "time in this state, in seconds", 1, true },
+	[RD_QP_VERDICT] = { "verdict", "VERDICT", RD_T_STR, "diagnosis: ok, idle, stuck, failed, retrying …", 0, true },
+	[RD_QP_SQ_PSN] = { "sq_psn", "SQPSN", RD_T_UINT, "next packet sequence number to send", 0, true },
+	[RD_QP_RQ_PSN] = { "rq_psn", "RQPSN", RD_T_UINT, "next packet sequence number expected", 0, true },
+	[RD_QP_PATH_MIG] = { "path_mig_state", "PATHMIG", RD_T_STR, "path migration state: MIGRATED, REARM, ARMED", 0, true },
+	[RD_QP_PDN] = { "pdn", "PDN", RD_T_UINT, "protection domain number", 0, true },
+	[RD_QP_KERNEL] = { "kernel", "KERNEL", RD_T_BOOL, "created by the kernel", 0, true },
+	[RD_QP_AGE_KIND] = { "state_age_kind", "AGEKIND", RD_T_STR, "accuracy of state_seconds: exact, at_least, interval", 0, true },
+	[RD_QP_AGE_MAX] = { "state_max_seconds", "AGEMAX", RD_T_DOUBLE, "upper bound of state_seconds, for an interval", 1, true },
+	[RD_QP_PSN_RATE] = { "psn_per_second", "PSN/S", RD_T_DOUBLE, "packets per second between two samples", 0, true },
+	[RD_QP_PEER_GID] = { "peer_gid", "PEERGID", RD_T_STR, "GID of the peer", 0, true },
 	[RD_QP_UDP_SPORT] = { "udp_sport", "SPORT", RD_T_UINT, "UDP source port (RoCE v2), as recorded", 0, true },
 	[RD_QP_FLOW_LABEL] = { "flow_label", "FLOWLABEL", RD_T_UINT, "flow label, as recorded", 0, true },
 	[RD_QP_PATH_MTU] = { "path_mtu_bytes", "PATHMTU", RD_T_UINT, "path MTU, as recorded", 0, true },
 	[RD_QP_TIMEOUT] = { "timeout", "TIMEOUT", RD_T_UINT, "local ACK timeout T (4.096 µs × 2^T), as recorded", 0, true },
-	[RD_QP_RETRY_CNT] = { "retry_cnt", "RETRY", RD_T_UINT, "retries of a packet, as recorded", 0, true },
-	[RD_QP_RNR_RETRY] = { "rnr_retry", "RNRRETRY", RD_T_UINT, "retries when the receiver is not ready, as recorded", 0, true },
-	[RD_QP_MIN_RNR_TIMER] = { "min_rnr_timer", "RNRTIMER", RD_T_UINT, "code of the RNR timer, as recorded", 0, true },
-	[RD_QP_SGID_INDEX] = { "sgid_index", "GIDX", RD_T_UINT, "index of the own GID, as recorded", 0, true },
-	[RD_QP_DEST_QPN] = { "dest_qpn", "DESTQPN", RD_T_UINT, "number at the other end, as recorded", 0, true },
-	[RD_QP_SUBTYPE] = { "subtype", "SUBTYPE", RD_T_STR, "kind of a driver's own queue pair", 0, true },
-	[RD_QP_CGROUP] = { "cgroup", "CGROUP", RD_T_STR, "control group of the process", 0, true },
+	[RD_QP_RETRY_CNT] = { "retry_cnt", "RETRY", RD_T_UINT, "retransmissions of a packet (retry_cnt), as recorded", 0, true },
+	[RD_QP_RNR_RETRY] = { "rnr_retry", "RNRRETRY", RD_T_UINT, "retries after RNR NAKs, as recorded", 0, true },
+	[RD_QP_MIN_RNR_TIMER] = { "min_rnr_timer", "RNRTIMER", RD_T_UINT, "RNR NAK timer, encoded, as recorded", 0, true },
+	[RD_QP_SGID_INDEX] = { "sgid_index", "GIDX", RD_T_UINT, "index of the local GID, as recorded", 0, true },
+	[RD_QP_DEST_QPN] = { "dest_qpn", "DESTQPN", RD_T_UINT, "remote QP number, as recorded", 0, true },
+	[RD_QP_SUBTYPE] = { "subtype", "SUBTYPE", RD_T_STR, "driver-specific type", 0, true },
+	[RD_QP_CGROUP] = { "cgroup", "CGROUP", RD_T_STR, "cgroup of the process", 0, true },
 	[RD_QP_CM_STATE] = { "cm_state", "CMSTATE", RD_T_STR, "state of the connection (rdma_cm)", 0, true },
-	[RD_QP_SRC_ADDR] = { "src_addr", "SRCADDR", RD_T_STR, "own address of the connection (rdma_cm)", 0, true },
-	[RD_QP_DST_ADDR] = { "dst_addr", "DSTADDR", RD_T_STR, "other address of the connection (rdma_cm)", 0, true },
-	[RD_QP_ERRNO] = { "query_errno", "ERRNO", RD_T_STR, "why the device did not say what state it is in", 0, true },
+	[RD_QP_SRC_ADDR] = { "src_addr", "SRCADDR", RD_T_STR, "source address of the connection (rdma_cm)", 0, true },
+	[RD_QP_DST_ADDR] = { "dst_addr", "DSTADDR", RD_T_STR, "destination address of the connection (rdma_cm)", 0, true },
+	[RD_QP_ERRNO] = { "query_errno", "ERRNO", RD_T_STR, "errno of the query, if the state is unknown", 0, true },
 	[RD_QP_LAST_ERR] = { "last_errno", "LASTERR", RD_T_STR, "errno of the last modify_qp that failed, as recorded", 0, true },
-	[RD_QP_WHY] = { "reason", "REASON", RD_T_STR, "what the verdict was concluded from", 0, true },
-	[RD_QP_FIX] = { "fix", "FIX", RD_T_STR, "what to do, or what to look at next", 0, true },
+	[RD_QP_WHY] = { "reason", "REASON", RD_T_STR, "reason for the verdict", 0, true },
+	[RD_QP_FIX] = { "fix", "FIX", RD_T_STR, "what to do, or what to check next", 0, true },
 };
 /* clang-format on */

@@ -6,7 +6,7 @@
 #include "model/rdma/qp-view.h"
 #include "report/shared/report.h"
 
-/* Columns of the table of queue pairs, which -o may name. */
+/* Columns of the table of queue pairs, selectable with -o. */
 enum rd_qp_column {
 	RD_QP_IBDEV,
 	RD_QP_PORT,
@@ -51,20 +51,19 @@ enum rd_qp_column {
 };
 extern const struct rd_column rd_qp_columns[RD_QP_COLUMNS];
 
-/* Adds section "qps": those for which `chosen` (n_qps entries; NULL: all) is true. */
+/* Adds section "qps": the queue pairs for which `chosen` (n_qps entries; NULL: all) is true. */
 void rd_report_qps(struct rd_report *report, const struct rd_qp_views *views, const bool *chosen);
 
-/* Adds section "summary": of each device and kind how many are in use, and how many there may be. */
+/* Adds section "summary": objects in use and limits, by device and kind. */
 void rd_report_qp_summary(struct rd_report *report, const struct rd_res *res);
 
-/* Adds section "processes": what each process holds, as far as it was listed; the largest holder first. */
+/* Adds section "processes": listed objects by owner; the largest owner first. */
 void rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, const struct rd_res_holders *holders);
 
 /* Adds section "groups". */
 void rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, const struct rd_qp_groups *groups);
 
-/* Adds to the report's metrics how many queue pairs of each device are in each state (those for which `chosen` is true), and
- * what each device has in use, of how many. */
+/* Adds metrics: queue pairs by device and state (those for which `chosen` is true), and resources in use and limits by device. */
 void rd_report_qp_metrics(struct rd_report *report, const struct rd_res *res, const bool *chosen);
 
 #endif

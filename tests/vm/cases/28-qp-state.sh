@@ -106,13 +106,13 @@ one_sick() {
 			.verdict == "cannot-tell" and (.reason | contains("EIO")) and .fix != null)) and
 		(.qps | map(select(.port == null and .lqpn != $sick)) | all(.[]; (.state == "RESET" and .query_errno == null) or
 			(.state == "unknown" and .query_errno == "EAGAIN"))) and
-		(.errors | map(select(.object == "rxe0" and .errno == "EIO" and (.message | contains("broke off")))) | length == 1) and
+		(.errors | map(select(.object == "rxe0" and .errno == "EIO" and (.message | contains("ended its dump")))) | length == 1) and
 		(.findings | map(select(.id == "qp-query-failed" and .severity == "warning")) | length == 1) and
 		(.findings | map(select(.id == "qps-not-listed")) | length == 0)' --argjson sick "$sick"
 
 	"$R" qp-state --lqpn "$sick" >"$W/sick.out" 2>&1
 	grep -q "^rxe0 .* $sick .* unknown" "$W/sick.out"
-	grep -q '^warning: rxe0: the device does not say what state' "$W/sick.out"
+	grep -q '^warning: rxe0: device does not report the state' "$W/sick.out"
 	status=0
 	"$R" qp-state --fail >"$W/sick.out" 2>&1 || status=$?
 	[ $status = 1 ]

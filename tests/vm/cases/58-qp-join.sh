@@ -53,14 +53,14 @@ test_connected_then_half_open() {
 	captured pair
 	joined pair 0 'length == 2 and all(.[]; .verdict == "connected" and .a.state == "RTS" and .b.state == "RTS" and
 		([.a.host, .b.host] | sort) == ["pair-a", "pair-b"]) and
-		([.[].reason] | sort) == ["numbers and GIDs", "numbers; no GID is known"]'
+		([.[].reason] | sort) == ["QP numbers and GIDs match", "QP numbers match; no GID known"]'
 
 	# Without its link b cannot say that its end is gone.
 	there 'ip link set pair0 down; kill -KILL $(cat /run/rping)
 		until [ "$(rdma resource show qp | grep -c "type RC")" = 1 ]; do sleep 0.2; done'
 	captured half
 	joined half 2 '(map(select(.verdict == "half-open")) | length == 1 and (.[0] | .a.host == "pair-a" and .b == null and
-		(.reason | contains("pair-b rxe0 has no QP"))))'
+		(.reason | contains("pair-b rxe0 no longer has QP"))))'
 	"$R" qp-state --join "$RD_VM_OUT"/half-[ab].tar.zst >"$W/half.out" 2>&1 || [ $? = 2 ]
 	grep -q '^critical: pair-a rxe0 QP ' "$W/half.out"
 }

@@ -237,12 +237,12 @@ test_recorder_beside_looks() {
 	looks=$!
 	until_true 120 [ -s "$W/looks.json" ]
 	"$R" trace-errno --detach-all
-	until_true 30 grep -q 'it has ended' "$W/looks.json"
+	until_true 30 grep -q 'recording ended early' "$W/looks.json"
 	kill -0 $looks
 	kill -INT $looks
 	wait $looks || :
 	true_of "$W/looks.json" '.[0].errors == [] and any(.[-1].errors[]; .object == "recorder" and
-		(.message | test("hooks detached at the request.*seen by looks only")))'
+		(.message | test("hooks detached at the request.*seen by samples only")))'
 	nothing_of_ours
 }
 
