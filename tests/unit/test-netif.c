@@ -44,19 +44,19 @@ static void statistics_are_asked_for_where_they_are_wanted(void **state)
 
 	(void)state;
 	fake_netlink_init(&fake, NULL);
-	assert_int_equal(rd_ethtool_ask(&fake.source, FAKE_FAMILY, ETHTOOL_MSG_PAUSE_GET, "eth2", true, 0, &answer,
-					NULL),
+	assert_int_equal(rd_ethtool_query(&fake.source, FAKE_FAMILY, ETHTOOL_MSG_PAUSE_GET, "eth2", true, 0, &answer,
+					  NULL),
 			 -EOPNOTSUPP);
 	assert_string_equal(mnl_attr_get_str(header_of(&fake, ETHTOOL_A_PAUSE_HEADER, &flags)), "eth2");
 	assert_int_equal(flags, ETHTOOL_FLAG_STATS);
-	rd_ethtool_ask(&fake.source, FAKE_FAMILY, ETHTOOL_MSG_PAUSE_GET, "eth2", false, 0, &answer, NULL);
+	rd_ethtool_query(&fake.source, FAKE_FAMILY, ETHTOOL_MSG_PAUSE_GET, "eth2", false, 0, &answer, NULL);
 	assert_non_null(header_of(&fake, ETHTOOL_A_PAUSE_HEADER, &flags));
 	assert_int_equal(flags, -1);
-	rd_ethtool_ask(&fake.source, FAKE_FAMILY, ETHTOOL_MSG_STATS_GET, "eth2", false, 1, &answer, NULL);
+	rd_ethtool_query(&fake.source, FAKE_FAMILY, ETHTOOL_MSG_STATS_GET, "eth2", false, 1, &answer, NULL);
 	assert_non_null(header_of(&fake, ETHTOOL_A_STATS_HEADER, &flags));
 	/* A request has room for any interface, and not for any text. */
-	assert_int_equal(rd_ethtool_ask(&fake.source, FAKE_FAMILY, ETHTOOL_MSG_PAUSE_GET,
-					(char[2048]){ [0 ... 2046] = 'e' }, true, 0, &answer, NULL),
+	assert_int_equal(rd_ethtool_query(&fake.source, FAKE_FAMILY, ETHTOOL_MSG_PAUSE_GET,
+					  (char[2048]){ [0 ... 2046] = 'e' }, true, 0, &answer, NULL),
 			 -EINVAL);
 }
 

@@ -209,13 +209,14 @@ static int ask(struct rd_counter_reader *reader, enum rd_counter_how how, const 
 {
 	switch (how) {
 	case RD_HOW_STATS:
-		return rd_ethtool_ask(reader->fs.src, reader->ethtool, ETHTOOL_MSG_STATS_GET, netdev, false,
-				      STATS_GROUPS, ret, NULL);
+		return rd_ethtool_query(reader->fs.src, reader->ethtool, ETHTOOL_MSG_STATS_GET, netdev, false,
+					STATS_GROUPS, ret, NULL);
 	case RD_HOW_PAUSE:
-		return rd_ethtool_ask(reader->fs.src, reader->ethtool, ETHTOOL_MSG_PAUSE_GET, netdev, true, 0, ret,
-				      NULL);
+		return rd_ethtool_query(reader->fs.src, reader->ethtool, ETHTOOL_MSG_PAUSE_GET, netdev, true, 0, ret,
+					NULL);
 	default:
-		return rd_ethtool_ask(reader->fs.src, reader->ethtool, ETHTOOL_MSG_FEC_GET, netdev, true, 0, ret, NULL);
+		return rd_ethtool_query(reader->fs.src, reader->ethtool, ETHTOOL_MSG_FEC_GET, netdev, true, 0, ret,
+					NULL);
 	}
 }
 

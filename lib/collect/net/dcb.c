@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Data Center Bridging of an interface, by rtnetlink (DCB_CMD_IEEE_GET). */
+/* Data Center Bridging settings of an interface, from rtnetlink (DCB_CMD_IEEE_GET). */
 #include "collect/net/netstate.h"
 #include "collect/shared/nlattr.h"
 
@@ -7,7 +7,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-/* Later than the headers that this is built with (Linux 6.2): a list of selectors, each in an attribute of one byte. */
+/* Linux 6.2, not in the headers this is built with: a list of selectors, each an attribute of one byte. */
 #define ATTR_IEEE_TRUST_TABLE 12
 
 static void read_pfc(const struct nlattr *attr, struct rd_dcb *dcb)
@@ -37,7 +37,7 @@ static void read_ets(const struct nlattr *attr, struct rd_dcb *dcb)
 	memcpy(dcb->ets.tsa, ets.tc_tsa, sizeof(dcb->ets.tsa));
 }
 
-/* Of the application table only DSCP matters to RoCE v2. An empty table is a fact, too. */
+/* Only the DSCP entries of the application table matter for RoCE v2. An empty table is known to be empty. */
 static void read_apps(const struct nlattr *table, struct rd_dcb *dcb)
 {
 	const struct nlattr *attr = NULL;
@@ -111,5 +111,5 @@ void rd_collect_dcb(const struct rd_sysfs *fs, const char *netdev, struct rd_dcb
 	info = mnl_nlmsg_put_extra_header(head, sizeof(*info));
 	info->cmd = DCB_CMD_IEEE_GET;
 	mnl_attr_put_strz(head, DCB_ATTR_IFNAME, netdev);
-	ret->known = rd_netstate_ask(fs, NETLINK_ROUTE, head, head->nlmsg_len, take_dcb, ret, &r);
+	ret->known = rd_netstate_dump(fs, NETLINK_ROUTE, head, head->nlmsg_len, take_dcb, ret, &r);
 }

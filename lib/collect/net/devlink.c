@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Health reporters and firmware versions of all devices, by devlink. */
+/* Health reporters and firmware versions of all devices, from devlink. */
 #include "collect/net/netstate.h"
 #include "collect/shared/genl.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define DEVICES_MAX 4096
-#define PARTS_MAX 1024 /* versions and reporters a device; mlx5 has 20 */
+#define PARTS_MAX 1024 /* versions and reporters per device; mlx5 has 20 */
 
 enum { STATE_HEALTHY = 0 }; /* of DEVLINK_ATTR_HEALTH_REPORTER_STATE; 1: error */
 
@@ -120,7 +120,7 @@ static int take_reporter(void *arg, uint8_t command, const void *attrs, size_t s
 	devlink = device_of(reading, table[DEVLINK_ATTR_BUS_NAME], table[DEVLINK_ATTR_DEV_NAME]);
 	if (!devlink)
 		return reading->failed;
-	/* Without its state a reporter says nothing. */
+	/* A reporter without a state is ignored. */
 	if (!inner[DEVLINK_ATTR_HEALTH_REPORTER_NAME] || !inner[DEVLINK_ATTR_HEALTH_REPORTER_STATE] ||
 	    devlink->n_reporters == PARTS_MAX)
 		return 0;
@@ -144,20 +144,20 @@ int rd_collect_devlink(const struct rd_sysfs *fs, struct rd_netstate *net)
 	static const struct {
 		uint8_t command;
 		rd_genl_fn *take;
-	} asks[] = { { DEVLINK_CMD_INFO_GET, take_info }, { DEVLINK_CMD_HEALTH_REPORTER_GET, take_reporter } };
+	} queries[] = { { DEVLINK_CMD_INFO_GET, take_info }, { DEVLINK_CMD_HEALTH_REPORTER_GET, take_reporter } };
 	struct reading reading = { .net = net };
 	uint16_t family;
 
 	if (rd_genl_family(fs->src, DEVLINK_GENL_NAME, &family, NULL) < 0)
 		return 0;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(asks); i++) {
-		_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	for (size_t i = 0; i < RD_ARRAY_SIZE(queries); i++) {
+		_cleanup_bytes_ struct rd_bytes reply = { 0 };
 		struct rd_genl_request request;
 		struct rd_err why = { 0 };
 		int r;
 
-		rd_genl_begin(&request, family, asks[i].command, NLM_F_DUMP);
-		r = rd_genl_ask(fs->src, &request, &answer, &why);
+		rd_genl_begin(&request, family, queries[i].command, NLM_F_DUMP);
+		r = rd_genl_query(fs->src, &request, &reply, &why);
 		if (r == -EPERM) {
 			rd_errlist_add(fs->errors, &why);
 			net->devlink_known = RD_DENIED;
@@ -165,7 +165,7 @@ int rd_collect_devlink(const struct rd_sysfs *fs, struct rd_netstate *net)
 		if (r < 0)
 			continue;
 		net->devlink_known = RD_OK;
-		if (rd_genl_each(&answer, asks[i].take, &reading) == -ENOMEM)
+		if (rd_genl_each(&reply, queries[i].take, &reading) == -ENOMEM)
 			return -ENOMEM;
 	}
 	return 0;

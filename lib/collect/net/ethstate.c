@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ethtool's settings of an interface and its receive queues, by generic netlink. */
+/* ethtool settings and receive queues of an interface, from generic netlink. */
 #include "collect/net/netstate.h"
 #include "collect/shared/genl.h"
 
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "source/shared/netlink.h"
 
-/* Later than the headers that this is built with. */
+/* Not in the headers this is built with. */
 enum { ATTR_RINGS_HDS_THRESH = 17, ATTR_RINGS_HDS_THRESH_MAX = 18 }; /* Linux 6.15 */
 enum { ATTR_LINKSTATE_DOWN_COUNT = 7 };				     /* Linux 6.4 */
 enum { ATTR_RSS_CONTEXT = 2 };					     /* Linux 6.3 */
@@ -82,7 +82,7 @@ static int take_channels(void *arg, uint8_t command, const void *attrs, size_t s
 	return 0;
 }
 
-/* Whether the bit of this name is set. A list without a mask has the set ones only, one with a mask says which are. */
+/* Whether the bit of this name is set. A bit set without a mask lists only set bits, one with a mask flags them. */
 static bool has_bit(const struct nlattr *bitset, const char *name)
 {
 	static const uint8_t set_policy[] = {
@@ -150,7 +150,7 @@ static int take_linkstate(void *arg, uint8_t command, const void *attrs, size_t 
 	return 0;
 }
 
-/* The mode that is in use is told as the number of a link mode. */
+/* The active FEC mode is reported as the bit number of a link mode. */
 static int take_fec(void *arg, uint8_t command, const void *attrs, size_t size)
 {
 	static const uint8_t policy[] = { [ETHTOOL_A_FEC_ACTIVE] = MNL_TYPE_U32 };
@@ -212,7 +212,7 @@ static int take_queue(void *arg, uint8_t command, const void *attrs, size_t size
 
 static void read_rss(struct rd_source *src, uint16_t family, struct rd_netif *netif)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct rd_genl_request request;
 	struct nlattr *nest;
 
@@ -222,23 +222,23 @@ static void read_rss(struct rd_source *src, uint16_t family, struct rd_netif *ne
 	    !mnl_attr_put_u32_check(&request.head, sizeof(request.data), ETHTOOL_A_HEADER_DEV_INDEX, netif->ifindex))
 		return;
 	mnl_attr_nest_end(&request.head, nest);
-	if (rd_genl_ask(src, &request, &answer, NULL) < 0)
+	if (rd_genl_query(src, &request, &reply, NULL) < 0)
 		return;
 	RD_SET(netif->eth.rss_contexts, 0);
-	rd_genl_each(&answer, take_rss, &netif->eth);
+	rd_genl_each(&reply, take_rss, &netif->eth);
 }
 
 static void read_queues(struct rd_source *src, uint16_t family, struct rd_netif *netif)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct rd_genl_request request;
 
 	rd_genl_begin(&request, family, RD_NETDEV_CMD_QUEUE_GET, NLM_F_DUMP);
 	if (!mnl_attr_put_u32_check(&request.head, sizeof(request.data), ATTR_QUEUE_IFINDEX, netif->ifindex) ||
-	    rd_genl_ask(src, &request, &answer, NULL) < 0)
+	    rd_genl_query(src, &request, &reply, NULL) < 0)
 		return;
 	netif->queues.known = RD_OK;
-	rd_genl_each(&answer, take_queue, &netif->queues);
+	rd_genl_each(&reply, take_queue, &netif->queues);
 }
 
 void rd_collect_ethstate(const struct rd_sysfs *fs, const struct rd_ethfamilies *families, struct rd_netif *netif)
@@ -246,7 +246,7 @@ void rd_collect_ethstate(const struct rd_sysfs *fs, const struct rd_ethfamilies 
 	static const struct {
 		uint8_t command;
 		rd_genl_fn *take;
-	} asks[] = {
+	} queries[] = {
 		{ ETHTOOL_MSG_PAUSE_GET, take_pause },
 		{ ETHTOOL_MSG_RINGS_GET, take_rings },
 		{ ETHTOOL_MSG_CHANNELS_GET, take_channels },
@@ -256,12 +256,12 @@ void rd_collect_ethstate(const struct rd_sysfs *fs, const struct rd_ethfamilies 
 		{ ETHTOOL_MSG_FEC_GET, take_fec },
 	};
 
-	for (size_t i = 0; families->ethtool && i < RD_ARRAY_SIZE(asks); i++) {
-		_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	for (size_t i = 0; families->ethtool && i < RD_ARRAY_SIZE(queries); i++) {
+		_cleanup_bytes_ struct rd_bytes reply = { 0 };
 
-		if (rd_ethtool_ask(fs->src, families->ethtool, asks[i].command, netif->name, false, 0, &answer, NULL) ==
-		    0)
-			rd_genl_each(&answer, asks[i].take, &netif->eth);
+		if (rd_ethtool_query(fs->src, families->ethtool, queries[i].command, netif->name, false, 0, &reply,
+				     NULL) == 0)
+			rd_genl_each(&reply, queries[i].take, &netif->eth);
 	}
 	if (families->ethtool)
 		read_rss(fs->src, families->ethtool, netif);

@@ -12,7 +12,7 @@
 
 #define ADDRS_MAX 1024
 
-static struct rd_netdev *by_index(struct rd_host *host, uint32_t ifindex)
+static struct rd_netdev *find_by_ifindex(struct rd_host *host, uint32_t ifindex)
 {
 	for (size_t i = 0; i < host->n_netdevs; i++)
 		if (host->netdevs[i].ifindex == ifindex)
@@ -30,7 +30,7 @@ int rd_netdev_add_addr(struct rd_netdev *netdev, const struct rd_addr *addr)
 	return 0;
 }
 
-/* IFA_LOCAL is this end's, IFA_ADDRESS the other's on a point-to-point link, and the only one for IPv6. */
+/* IFA_LOCAL is the local address. IFA_ADDRESS is the peer's on a point-to-point link, and the only attribute for IPv6. */
 bool rd_ifaddr_decode(uint16_t type, const uint8_t *body, size_t size, struct rd_ifaddr *ret)
 {
 	static const uint8_t policy[] = {
@@ -64,7 +64,7 @@ static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 
 	if (!rd_ifaddr_decode(type, body, size, &address))
 		return 0;
-	netdev = by_index(host, address.ifindex);
+	netdev = find_by_ifindex(host, address.ifindex);
 	return netdev ? rd_netdev_add_addr(netdev, &address.addr) : 0;
 }
 

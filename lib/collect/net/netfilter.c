@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What nftables would do with a UDP packet to port 4791. Of the rules, those are understood that ask for the protocol, for
- * UDP's destination port and for nothing else; a rule with another condition may or may not take the packet.
+ * Determines what nftables would do with a UDP packet to port 4791. Rules that match only on the protocol and the UDP
+ * destination port are evaluated; a rule with any other condition may or may not match the packet.
  */
 #include "collect/net/netstate.h"
 #include "collect/shared/nlattr.h"
@@ -23,7 +23,7 @@
 #define DEPTH_MAX 8
 
 struct rule {
-	bool certain; /* all conditions are met; else some are of a kind that is not understood */
+	bool certain; /* the packet meets all conditions; false: some conditions are not evaluated */
 	int verdict;  /* NF_ACCEPT, NF_DROP, NFT_JUMP, NFT_GOTO, NFT_RETURN; NFT_CONTINUE: none */
 	char *target; /* chain of a jump */
 };
@@ -31,7 +31,7 @@ struct rule {
 struct chain {
 	uint8_t family;
 	char *table, *name;
-	int hook; /* NF_INET_*; -1: no base chain */
+	int hook; /* NF_INET_*; -1: not a base chain */
 	uint32_t policy;
 	struct rule *rules;
 	size_t n, cap;
@@ -64,7 +64,7 @@ static struct chain *find_chain(const struct ruleset *set, uint8_t family, const
 	return NULL;
 }
 
-static bool of_ip(uint8_t family)
+static bool is_ip_family(uint8_t family)
 {
 	return family == NFPROTO_IPV4 || family == NFPROTO_INET;
 }
@@ -85,7 +85,7 @@ static int take_chain(void *arg, uint16_t type, const uint8_t *body, size_t size
 		return 0;
 	memcpy(&info, body, sizeof(info));
 	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
-	if (!of_ip(info.nfgen_family) || !table[NFTA_CHAIN_TABLE] || !table[NFTA_CHAIN_NAME])
+	if (!is_ip_family(info.nfgen_family) || !table[NFTA_CHAIN_TABLE] || !table[NFTA_CHAIN_NAME])
 		return 0;
 	if (rd_grow(&set->v, &set->cap, set->n + 1, sizeof(*set->v)) < 0)
 		return -ENOMEM;
@@ -104,10 +104,10 @@ static int take_chain(void *arg, uint16_t type, const uint8_t *body, size_t size
 	return 0;
 }
 
-/* While the expressions of one rule are walked: what the register was last loaded with. */
+/* State while the expressions of one rule are read: what the register was last loaded with. */
 struct reading {
 	enum { LOADED_OTHER, LOADED_PROTOCOL, LOADED_PORT } loaded;
-	bool impossible; /* a condition that a packet to that port does not meet */
+	bool impossible; /* the packet does not meet a condition */
 	struct rule rule;
 };
 
@@ -145,7 +145,7 @@ static void read_payload(const struct nlattr *data, struct reading *reading)
 		reading->loaded = LOADED_OTHER;
 }
 
-/* The number in a value of 1 or 2 bytes, big-endian; -1: something else. */
+/* A big-endian number of 1 or 2 bytes; -1: other data. */
 static int value_of(const struct nlattr *attr)
 {
 	static const uint8_t policy[] = { [NFTA_DATA_VALUE] = MNL_TYPE_BINARY };
@@ -234,7 +234,7 @@ static void read_verdict(const struct nlattr *data, struct reading *reading)
 static void read_expression(const struct nlattr *element, struct reading *reading)
 {
 	static const uint8_t policy[] = { [NFTA_EXPR_NAME] = MNL_TYPE_NUL_STRING, [NFTA_EXPR_DATA] = MNL_TYPE_NESTED };
-	static const char *const harmless[] = { "counter", "log", "notrack" }; /* let every packet on */
+	static const char *const harmless[] = { "counter", "log", "notrack" }; /* do not affect the verdict */
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
 	const char *name;
 
@@ -298,38 +298,38 @@ static int take_rule(void *arg, uint16_t type, const uint8_t *body, size_t size)
 	return 0;
 }
 
-/* What becomes of the packet on its way through a chain. */
-struct passage {
+/* The packet's path through a chain. */
+struct traversal {
 	const struct ruleset *set;
-	bool may_accept, may_drop; /* a rule that is not understood could have */
-	enum { ON_ITS_WAY, ACCEPTED, DROPPED } fate;
+	bool may_accept, may_drop; /* by a rule whose conditions are not evaluated */
+	enum { UNDECIDED, ACCEPTED, DROPPED } fate;
 };
 
-static void pass_chain(struct passage *passage, const struct chain *chain, size_t depth)
+static void traverse_chain(struct traversal *traversal, const struct chain *chain, size_t depth)
 {
-	for (size_t i = 0; i < chain->n && passage->fate == ON_ITS_WAY; i++) {
+	for (size_t i = 0; i < chain->n && traversal->fate == UNDECIDED; i++) {
 		const struct rule *rule = &chain->rules[i];
 		const struct chain *target;
 
 		if (rule->verdict == NF_ACCEPT || rule->verdict == NF_DROP) {
 			if (rule->certain)
-				passage->fate = rule->verdict == NF_ACCEPT ? ACCEPTED : DROPPED;
+				traversal->fate = rule->verdict == NF_ACCEPT ? ACCEPTED : DROPPED;
 			else if (rule->verdict == NF_ACCEPT)
-				passage->may_accept = true;
+				traversal->may_accept = true;
 			else
-				passage->may_drop = true;
+				traversal->may_drop = true;
 			continue;
 		}
 		if (rule->verdict == NFT_RETURN && rule->certain)
 			return;
 		target = rule->target && depth < DEPTH_MAX ?
-				 find_chain(passage->set, chain->family, chain->table, rule->target) :
+				 find_chain(traversal->set, chain->family, chain->table, rule->target) :
 				 NULL;
 		if (!target || !rule->certain) {
-			passage->may_accept = passage->may_drop = true;
+			traversal->may_accept = traversal->may_drop = true;
 			continue;
 		}
-		pass_chain(passage, target, depth + 1);
+		traverse_chain(traversal, target, depth + 1);
 		if (rule->verdict == NFT_GOTO)
 			return;
 	}
@@ -345,29 +345,28 @@ static int judge_hook(const struct ruleset *set, int hook, enum rd_fate *ret, ch
 	*ret = RD_FATE_PASS;
 	for (size_t i = 0; i < set->n; i++) {
 		const struct chain *chain = &set->v[i];
-		struct passage passage = { .set = set };
+		struct traversal traversal = { .set = set };
 
 		if (chain->hook != hook)
 			continue;
-		pass_chain(&passage, chain, 0);
-		if (passage.fate == ON_ITS_WAY && chain->policy == NF_DROP)
-			passage.fate = DROPPED;
-		if (passage.fate == DROPPED && !passage.may_accept) {
+		traverse_chain(&traversal, chain, 0);
+		if (traversal.fate == UNDECIDED && chain->policy == NF_DROP)
+			traversal.fate = DROPPED;
+		if (traversal.fate == DROPPED && !traversal.may_accept) {
 			*ret = RD_FATE_DROP;
 			free(*where);
 			*where = rd_text("chain %s of table %s %s", chain->name, family_name(chain->family),
 					 chain->table);
 			return *where ? 0 : -ENOMEM;
 		}
-		if (passage.fate == DROPPED || passage.may_drop)
+		if (traversal.fate == DROPPED || traversal.may_drop)
 			*ret = RD_FATE_DEPENDS;
 	}
 	return 0;
 }
 
-/* Asking would load the module: where it is not there, there are no rules. Rules of the older kind are not to be had by
- * reading. */
-static bool older_rules(const struct rd_sysfs *fs)
+/* Whether modules of legacy iptables are loaded: their rules cannot be read over netlink. */
+static bool has_iptables_rules(const struct rd_sysfs *fs)
 {
 	static const char *const modules[] = { "iptable_filter", "iptable_raw", "iptable_mangle" };
 
@@ -393,18 +392,18 @@ int rd_collect_firewall(const struct rd_sysfs *fs, struct rd_netstate *net)
 	struct rd_firewall *firewall = &net->firewall;
 	int r;
 
-	if (older_rules(fs))
+	if (has_iptables_rules(fs))
 		return 0;
 	if (rd_sysfs_list(fs, &names, "/sys/module/nf_tables") < 0) {
-		/* Only where modules can be seen at all. */
+		/* A query would load the module. Without it there are no rules, provided that sysfs lists modules. */
 		firewall->known = rd_sysfs_list(fs, &names, "/sys/module") == 0 ? RD_OK : RD_ABSENT;
 		return 0;
 	}
-	firewall->known = rd_netstate_ask(fs, NETLINK_NETFILTER, &request, sizeof(request), take_chain, &set, &r);
+	firewall->known = rd_netstate_dump(fs, NETLINK_NETFILTER, &request, sizeof(request), take_chain, &set, &r);
 	if (r < 0 || firewall->known != RD_OK)
 		return r;
 	request.head.nlmsg_type = NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETRULE;
-	firewall->known = rd_netstate_ask(fs, NETLINK_NETFILTER, &request, sizeof(request), take_rule, &set, &r);
+	firewall->known = rd_netstate_dump(fs, NETLINK_NETFILTER, &request, sizeof(request), take_rule, &set, &r);
 	if (!r && firewall->known == RD_OK)
 		r = judge_hook(&set, NF_INET_LOCAL_IN, &firewall->input, &firewall->where);
 	if (!r && firewall->known == RD_OK)

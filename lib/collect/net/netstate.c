@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The network settings that RDMA over Ethernet lives on. */
+/* The network settings that RDMA over Ethernet depends on. */
 #include "collect/net/netstate.h"
 #include "base/number.h"
 #include "collect/shared/genl.h"
@@ -10,7 +10,7 @@
 
 #define CONF "/proc/sys/net/ipv4/conf"
 
-/* IPv4's settings count as the larger of an interface's own and the one for all. */
+/* The effective value is the maximum of conf/all and conf/INTERFACE (Documentation/networking/ip-sysctl.rst). */
 static void read_sysctls(const struct rd_sysfs *fs, struct rd_netif *netif, const int64_t *all, const bool *all_known)
 {
 	static const char *const names[] = { "rp_filter", "arp_ignore", "arp_announce", "arp_filter" };
@@ -32,7 +32,7 @@ static void read_sysctls(const struct rd_sysfs *fs, struct rd_netif *netif, cons
 	}
 }
 
-/* ecn/roce_np/enable/0 … 7 and cnp_*: files of NVIDIA's own driver packages; the kernel's driver has none. */
+/* ecn/roce_np/enable/0 … 7 and cnp_*: only in NVIDIA's own driver packages, not in the kernel's mlx5 driver. */
 static void read_ecn(const struct rd_sysfs *fs, struct rd_netif *netif)
 {
 	int64_t value;
@@ -61,7 +61,7 @@ static void read_ecn(const struct rd_sysfs *fs, struct rd_netif *netif)
 		RD_SET(netif->cnp_prio, (uint8_t)value);
 }
 
-/* "Global tclass=106", of NVIDIA's own driver packages. An empty file: nothing is forced. */
+/* "Global tclass=106", only in NVIDIA's own driver packages. Empty: no traffic class is forced. */
 static void read_tclass(const struct rd_sysfs *fs, const struct rd_host *host, const struct rd_port *port,
 			struct rd_netif *netif)
 {
@@ -107,7 +107,7 @@ static void read_details(const struct rd_sysfs *fs, const struct rd_host *host, 
 			read_tclass(fs, host, port, netif);
 		}
 	}
-	/* A VLAN or a bond above one carries its addresses. */
+	/* The addresses of an RDMA interface may be on a VLAN or bond above it. */
 	for (size_t i = 0; i < net->n_ifs; i++) {
 		const struct rd_netif *below = rd_netstate_find(net, net->ifs[i].lower);
 		const struct rd_netif *above = rd_netstate_find(net, net->ifs[i].master);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* /proc/net: default routes, and the addresses of interfaces where there is no netlink. */
+/* /proc/net: default routes, and the addresses of interfaces if netlink is not available. */
 #include "collect/host/netdev.h"
 
 #include <arpa/inet.h>
@@ -22,8 +22,8 @@ struct routes {
 	size_t n, cap;
 };
 
-/* "Iface Destination Gateway Flags RefCnt Use Metric Mask …": numbers in the machine's byte order, as they lie in memory:
- * network order. */
+/* "Iface Destination Gateway Flags RefCnt Use Metric Mask …": addresses in network order, printed as integers of the host's byte
+ * order. */
 static int read_routes(const struct rd_sysfs *fs, struct rd_host *host, struct routes *routes)
 {
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/net/route");
@@ -52,7 +52,7 @@ static int read_routes(const struct rd_sysfs *fs, struct rd_host *host, struct r
 	return 0;
 }
 
-/* The interface whose own network the address is in; -1 if there is none, or several: then nothing says which. */
+/* The interface with the connected route to the address; -1 if there is none, or more than one. */
 static int netdev_of(const struct routes *routes, uint32_t addr, uint32_t *mask)
 {
 	int found = -1;
@@ -77,8 +77,8 @@ static bool has_addr(const struct rd_netdev *netdev, const struct rd_addr *addr)
 	return false;
 }
 
-/* Tables come in the order of the kernel's hash: "Main:" mostly first. As long as nobody added a rule, Main and Local are one
- * trie, and all of it comes under both names; later local addresses are in Local alone.
+/* Tables are in the order of the kernel's hash: "Main:" usually first. Until the first policy rule is added, Main and Local are
+ * one trie, which is printed under both names; after that, local addresses are in Local only.
  * "    |-- 10.9.0.1", then "       /32 host LOCAL" for an address of this host. */
 static int read_v4(const struct rd_sysfs *fs, struct rd_host *host, const struct routes *routes)
 {
@@ -113,8 +113,7 @@ static int read_v4(const struct rd_sysfs *fs, struct rd_host *host, const struct
 	return 0;
 }
 
-/* "fe80000000000000021b21fffe6a1c1e 02 40 20 80     eth0": address, interface, prefix, scope, flags, name */
-/* 32 digits. */
+/* 32 hexadecimal digits. */
 static bool parse_address(const char *text, uint8_t ret[16])
 {
 	uint64_t byte;
@@ -127,6 +126,7 @@ static bool parse_address(const char *text, uint8_t ret[16])
 	return !*text;
 }
 
+/* "fe80000000000000021b21fffe6a1c1e 02 40 20 80     eth0": address, interface, prefix, scope, flags, name */
 static int read_v6(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "/proc/net/if_inet6");
@@ -152,14 +152,14 @@ static int read_v6(const struct rd_sysfs *fs, struct rd_host *host)
 int rd_collect_procnet(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	struct routes routes = { 0 };
-	int r, answered;
+	int r, netlink_r;
 
 	r = read_routes(fs, host, &routes);
-	answered = r ? r : rd_collect_netaddr(fs, host);
-	if (answered == -ENOMEM)
+	netlink_r = r ? r : rd_collect_netaddr(fs, host);
+	if (netlink_r == -ENOMEM)
 		r = -ENOMEM;
-	if (!r && answered < 0)
+	if (!r && netlink_r < 0)
 		r = read_v4(fs, host, &routes);
 	free(routes.v);
-	return r || answered == 0 ? r : read_v6(fs, host);
+	return r || netlink_r == 0 ? r : read_v6(fs, host);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Interfaces, addresses, routes, policy rules and neighbours, by rtnetlink. */
+/* Interfaces, addresses, routes, policy rules and neighbours, from rtnetlink. */
 #include "collect/host/netdev.h"
 #include "collect/net/netstate.h"
 #include "collect/shared/nlattr.h"
@@ -13,19 +13,19 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Far above what a host has. A router with the Internet's table is no RDMA host. */
+/* Far above the numbers of a host with RDMA devices; below those of a router with a full Internet routing table. */
 #define LINKS_MAX 65536
 #define ROUTES_MAX ((size_t)1 << 18)
 #define NEIGHS_MAX ((size_t)1 << 18)
 
-#define FILTER_SKIP_STATS 8 /* RTEXT_FILTER_SKIP_STATS: two thirds of each message */
+#define FILTER_SKIP_STATS 8 /* RTEXT_FILTER_SKIP_STATS: saves two thirds of each message */
 
-static enum rd_known dump(const struct rd_sysfs *fs, uint16_t type, size_t body_size, rd_nlmsg_fn *take,
-			  struct rd_netstate *net, int *r)
+static enum rd_known dump_rtnl(const struct rd_sysfs *fs, uint16_t type, size_t body_size, rd_nlmsg_fn *take,
+			       struct rd_netstate *net, int *r)
 {
 	struct rd_rtnl_dump request = rd_rtnl_dump(type, body_size);
 
-	return rd_netstate_ask(fs, NETLINK_ROUTE, &request, request.head.nlmsg_len, take, net, r);
+	return rd_netstate_dump(fs, NETLINK_ROUTE, &request, request.head.nlmsg_len, take, net, r);
 }
 
 static uint32_t u32_of(const struct nlattr *attr)
@@ -38,7 +38,7 @@ static size_t address_size(int family)
 	return family == AF_INET ? 4 : family == AF_INET6 ? 16 : 0;
 }
 
-static void link_info(const struct nlattr *info, struct rd_netif *netif)
+static void read_link_info(const struct nlattr *info, struct rd_netif *netif)
 {
 	static const uint8_t policy[] = { [IFLA_INFO_KIND] = MNL_TYPE_STRING, [IFLA_INFO_DATA] = MNL_TYPE_NESTED };
 	static const uint8_t vlan_policy[] = { [IFLA_VLAN_ID] = MNL_TYPE_U16 };
@@ -88,7 +88,7 @@ static int take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
 	net->n_ifs++;
 	netif->mtu = u32_of(table[IFLA_MTU]);
 	netif->master = u32_of(table[IFLA_MASTER]);
-	/* With a namespace's number the index is one of there. */
+	/* With IFLA_LINK_NETNSID the index is of a different network namespace. */
 	if (!table[IFLA_LINK_NETNSID])
 		netif->lower = u32_of(table[IFLA_LINK]);
 	if (table[IFLA_CARRIER_UP_COUNT])
@@ -96,7 +96,7 @@ static int take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
 	if (table[IFLA_CARRIER_DOWN_COUNT])
 		RD_SET(netif->carrier_down, u32_of(table[IFLA_CARRIER_DOWN_COUNT]));
 	if (table[IFLA_LINKINFO])
-		link_info(table[IFLA_LINKINFO], netif);
+		read_link_info(table[IFLA_LINKINFO], netif);
 	return 0;
 }
 
@@ -114,7 +114,7 @@ int rd_collect_links(const struct rd_sysfs *fs, struct rd_netstate *net)
 		      .mask = FILTER_SKIP_STATS };
 	int r;
 
-	net->links_known = rd_netstate_ask(fs, NETLINK_ROUTE, &request, sizeof(request), take_link, net, &r);
+	net->links_known = rd_netstate_dump(fs, NETLINK_ROUTE, &request, sizeof(request), take_link, net, &r);
 	return r;
 }
 
@@ -135,7 +135,7 @@ int rd_collect_ifaddrs(const struct rd_sysfs *fs, struct rd_netstate *net)
 {
 	int r;
 
-	net->addrs_known = dump(fs, RTM_GETADDR, sizeof(struct ifaddrmsg), take_address, net, &r);
+	net->addrs_known = dump_rtnl(fs, RTM_GETADDR, sizeof(struct ifaddrmsg), take_address, net, &r);
 	return r;
 }
 
@@ -147,7 +147,7 @@ static int add_route(struct rd_netstate *net, const struct rd_route *route)
 	return 0;
 }
 
-/* Each next hop of several is a route of its own here. */
+/* Adds a route for each next hop of a multipath route. */
 static int add_hops(struct rd_netstate *net, const struct nlattr *multipath, struct rd_route *route)
 {
 	const uint8_t *at = mnl_attr_get_payload(multipath);
@@ -240,9 +240,9 @@ int rd_collect_routes(const struct rd_sysfs *fs, struct rd_netstate *net)
 {
 	int r;
 
-	net->routes_known = dump(fs, RTM_GETROUTE, sizeof(struct rtmsg), take_route, net, &r);
+	net->routes_known = dump_rtnl(fs, RTM_GETROUTE, sizeof(struct rtmsg), take_route, net, &r);
 	if (r >= 0)
-		net->policies_known = dump(fs, RTM_GETRULE, sizeof(struct rtmsg), take_policy, net, &r);
+		net->policies_known = dump_rtnl(fs, RTM_GETRULE, sizeof(struct rtmsg), take_policy, net, &r);
 	return r;
 }
 
@@ -276,6 +276,6 @@ int rd_collect_neighs(const struct rd_sysfs *fs, struct rd_netstate *net)
 {
 	int r;
 
-	net->neighs_known = dump(fs, RTM_GETNEIGH, sizeof(struct ndmsg), take_neigh, net, &r);
+	net->neighs_known = dump_rtnl(fs, RTM_GETNEIGH, sizeof(struct ndmsg), take_neigh, net, &r);
 	return r;
 }

@@ -8,17 +8,17 @@
 
 #include "base/memory.h"
 
-#define PATHS_MAX 4096	/* ids remembered, also those that were not found */
-#define WALK_DIRS 20000 /* cgroups looked at in one search */
+#define PATHS_MAX 4096	/* cached ids, including those not found */
+#define WALK_DIRS 20000 /* limit of cgroups read in one search */
 #define WALK_DEPTH 24
-#define WALK_SHARE 20 /* of the time: a search is followed by a pause that is so many times as long */
+#define WALK_PAUSE 20 /* the pause after a search, in multiples of its duration */
 
-/* The inode number that the initial pid namespace has on every kernel (PROC_PID_INIT_INO). */
+/* The inode number of the initial pid namespace is the same on every kernel (PROC_PID_INIT_INO). */
 #define INIT_PID_NS "pid:[4026531836]"
 
 struct known {
 	uint64_t id;
-	char *path; /* NULL: searched for in vain */
+	char *path; /* NULL: not found */
 };
 
 struct rd_cgroups {
@@ -27,7 +27,7 @@ struct rd_cgroups {
 	bool init_pid_ns;
 	struct known *known;
 	size_t n, cap;
-	uint64_t walk_again; /* not before this time */
+	uint64_t next_walk; /* earliest time of the next search, ns */
 };
 
 int rd_cgroups_create(struct rd_source *src, struct rd_cgroups **ret)
@@ -47,7 +47,7 @@ int rd_cgroups_create(struct rd_source *src, struct rd_cgroups **ret)
 		if (!rd_read_file(src, path, &bytes, NULL))
 			cg->mount = mounts[i];
 	}
-	/* Where the link cannot be read, processes are taken for ours to see: /proc then says ENOENT if not. */
+	/* If the link cannot be read, assume the initial namespace: /proc then returns ENOENT for processes that are not visible. */
 	cg->init_pid_ns = rd_read_link(src, "/proc/self/ns/pid", &ns, NULL) || !strcmp(ns, INIT_PID_NS);
 	*ret = cg;
 	return 0;
@@ -68,13 +68,14 @@ int rd_cgroups_id(struct rd_cgroups *cg, const char *path, uint64_t *ret, struct
 	char dir[4096];
 
 	if (!cg->mount)
-		return rd_err_set(err, ENOTSUP, path, "this host has no unified cgroup hierarchy to filter by");
+		return rd_err_set(err, ENOTSUP, path,
+				  "cannot filter by cgroup: this host has no unified cgroup hierarchy (cgroup v2)");
 	if (!strncmp(path, cg->mount, strlen(cg->mount)))
 		path += strlen(cg->mount);
 	if ((size_t)snprintf(dir, sizeof(dir), "%s%s%s", cg->mount, *path == '/' ? "" : "/", path) >= sizeof(dir))
-		return rd_err_set(err, ENAMETOOLONG, "cgroup", "its path is too long");
+		return rd_err_set(err, ENAMETOOLONG, "cgroup", "path is too long");
 	if (cg->src->ops->stat_ino(cg->src, dir, ret, NULL))
-		return rd_err_set(err, ENOENT, dir, "there is no such cgroup");
+		return rd_err_set(err, ENOENT, dir, "no such cgroup");
 	return 0;
 }
 
@@ -83,7 +84,7 @@ bool rd_cgroups_initial_pids(const struct rd_cgroups *cg)
 	return cg->init_pid_ns;
 }
 
-static struct known *find(struct rd_cgroups *cg, uint64_t id)
+static struct known *find_known(struct rd_cgroups *cg, uint64_t id)
 {
 	for (size_t i = 0; i < cg->n; i++)
 		if (cg->known[i].id == id)
@@ -91,10 +92,10 @@ static struct known *find(struct rd_cgroups *cg, uint64_t id)
 	return NULL;
 }
 
-/* Takes `path` over. */
-static void keep(struct rd_cgroups *cg, uint64_t id, char *path)
+/* Takes ownership of `path`. */
+static void remember_path(struct rd_cgroups *cg, uint64_t id, char *path)
 {
-	struct known *k = find(cg, id);
+	struct known *k = find_known(cg, id);
 
 	if (!k && cg->n < PATHS_MAX && !rd_grow(&cg->known, &cg->cap, cg->n + 1, sizeof(*cg->known))) {
 		k = &cg->known[cg->n++];
@@ -109,8 +110,8 @@ static void keep(struct rd_cgroups *cg, uint64_t id, char *path)
 }
 
 /*
- * How much a line of /proc/PID/cgroup is to be trusted to name the job: job managers make a cgroup per job in the v1
- * hierarchies they control (Slurm in the freezer at least), while the unified one of such a host is systemd's alone.
+ * How likely a line of /proc/PID/cgroup names the job, by its controllers. Job managers create a cgroup per job in the v1
+ * hierarchies that they use (Slurm at least in the freezer), while the unified hierarchy of such a host is used only by systemd.
  */
 static int rank_line(const char *controllers, size_t len)
 {
@@ -150,7 +151,7 @@ size_t rd_cgroup_parse(const char *text, const char **ret)
 			continue;
 		rank = rank_line(controllers, path - controllers);
 		if (rank && eol - path == 2)
-			rank = 1; /* the root of a hierarchy says only that it is not used */
+			rank = 1; /* at the root: the hierarchy is not used for this process */
 		if (rank > best_rank) {
 			best_rank = rank;
 			*ret = path + 1;
@@ -160,7 +161,7 @@ size_t rd_cgroup_parse(const char *text, const char **ret)
 	return best;
 }
 
-/* From /proc; NULL if the process has gone or is not in the cgroup that it was in. */
+/* From /proc; NULL if the process has ended, or was moved to a different cgroup. */
 static char *path_of_process(struct rd_cgroups *cg, uint32_t pid, uint64_t id)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
@@ -175,19 +176,19 @@ static char *path_of_process(struct rd_cgroups *cg, uint32_t pid, uint64_t id)
 	len = rd_cgroup_parse((const char *)bytes.data, &text);
 	if (!len || !(path = strndup(text, len)))
 		return NULL;
-	/* Another process may have the number by now, or this one may have been moved. */
+	/* The pid may have been reused, or the process moved. */
 	if (cg->mount && id && (size_t)snprintf(dir, sizeof(dir), "%s%s", cg->mount, path) < sizeof(dir) &&
 	    !cg->src->ops->stat_ino(cg->src, dir, &ino, NULL)) {
 		if (ino != id) {
 			free(path);
 			return NULL;
 		}
-		keep(cg, id, rd_dup(path));
+		remember_path(cg, id, rd_dup(path));
 	}
 	return path;
 }
 
-/* The files that the kernel itself puts into each cgroup; directories are named by people and programs. */
+/* Whether the name is an interface file of the kernel, not a child cgroup. */
 static bool is_interface_file(const char *name)
 {
 	static const char *const prefixes[] = { "cgroup.",  "memory.", "cpu.",	"cpuset.", "io.",  "pids.",
@@ -199,15 +200,15 @@ static bool is_interface_file(const char *name)
 	return false;
 }
 
-struct walk {
+struct search {
 	struct rd_cgroups *cg;
 	uint64_t id;
 	size_t budget;
 	char *found; /* path below the mount */
 };
 
-/* `path` is the directory's own, below the mount ("" for the mount itself). */
-static void walk(struct walk *w, const char *path, int depth)
+/* Searches the children of the directory `path`, relative to the mount ("": the mount itself). */
+static void search_dir(struct search *w, const char *path, int depth)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 	_cleanup_free_ char *dir = NULL;
@@ -238,26 +239,26 @@ static void walk(struct walk *w, const char *path, int depth)
 		if (ino == w->id)
 			w->found = RD_TAKE(below);
 		else if (depth < WALK_DEPTH)
-			walk(w, below, depth + 1);
+			search_dir(w, below, depth + 1);
 	}
 }
 
 static char *path_of_id(struct rd_cgroups *cg, uint64_t id)
 {
-	struct walk w = { .cg = cg, .id = id, .budget = WALK_DIRS };
+	struct search w = { .cg = cg, .id = id, .budget = WALK_DIRS };
 	uint64_t now = cg->src->ops->now(cg->src, CLOCK_MONOTONIC), ino;
-	struct known *k = find(cg, id);
+	struct known *k = find_known(cg, id);
 
 	if (k)
 		return rd_dup_if(k->path);
-	if (!cg->mount || !id || now < cg->walk_again)
+	if (!cg->mount || !id || now < cg->next_walk)
 		return NULL;
 	if (!cg->src->ops->stat_ino(cg->src, cg->mount, &ino, NULL) && ino == id)
 		w.found = rd_dup("/");
 	else
-		walk(&w, "", 0);
-	keep(cg, id, rd_dup_if(w.found));
-	cg->walk_again = now + (cg->src->ops->now(cg->src, CLOCK_MONOTONIC) - now) * WALK_SHARE;
+		search_dir(&w, "", 0);
+	remember_path(cg, id, rd_dup_if(w.found));
+	cg->next_walk = now + (cg->src->ops->now(cg->src, CLOCK_MONOTONIC) - now) * WALK_PAUSE;
 	return w.found;
 }
 

@@ -6,7 +6,7 @@
 #include <linux/netlink.h>
 #include <string.h>
 
-/* The header's number in every request but those for statistics, where padding has it. */
+/* Attribute type of the header in all ethtool requests except ETHTOOL_MSG_STATS_GET, where type 1 is padding. */
 #define HEADER 1
 
 void rd_genl_begin(struct rd_genl_request *request, uint16_t family, uint8_t command, uint16_t flags)
@@ -22,7 +22,7 @@ void rd_genl_begin(struct rd_genl_request *request, uint16_t family, uint8_t com
 	head->version = 1;
 }
 
-int rd_genl_ask(struct rd_source *src, const struct rd_genl_request *request, struct rd_bytes *ret, struct rd_err *err)
+int rd_genl_query(struct rd_source *src, const struct rd_genl_request *request, struct rd_bytes *ret, struct rd_err *err)
 {
 	return rd_netlink(src, NETLINK_GENERIC, request->data, request->head.nlmsg_len, ret, err);
 }
@@ -43,11 +43,11 @@ static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 	return each->fn(each->arg, head.cmd, body + GENL_HDRLEN, size - GENL_HDRLEN);
 }
 
-int rd_genl_each(const struct rd_bytes *answer, rd_genl_fn *fn, void *arg)
+int rd_genl_each(const struct rd_bytes *reply, rd_genl_fn *fn, void *arg)
 {
 	struct each each = { fn, arg };
 
-	return rd_nlmsgs_each(answer, take_message, &each);
+	return rd_nlmsgs_each(reply, take_message, &each);
 }
 
 static int take_family(void *arg, uint8_t command, const void *attrs, size_t size)
@@ -65,49 +65,49 @@ static int take_family(void *arg, uint8_t command, const void *attrs, size_t siz
 
 int rd_genl_family(struct rd_source *src, const char *name, uint16_t *ret, struct rd_err *err)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct rd_genl_request request;
 	uint16_t family = 0;
 	int r;
 
 	rd_genl_begin(&request, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0);
 	if (!mnl_attr_put_strz_check(&request.head, sizeof(request.data), CTRL_ATTR_FAMILY_NAME, name))
-		return rd_err_set(err, EINVAL, name, "too long for a family's name");
-	r = rd_genl_ask(src, &request, &answer, err);
+		return rd_err_set(err, EINVAL, name, "family name is too long");
+	r = rd_genl_query(src, &request, &reply, err);
 	if (r < 0)
 		return r;
-	rd_genl_each(&answer, take_family, &family);
+	rd_genl_each(&reply, take_family, &family);
 	if (!family)
-		return rd_err_set(err, EBADMSG, name, "the answer does not give the family's number");
+		return rd_err_set(err, EBADMSG, name, "reply without the ID of the generic netlink family");
 	*ret = family;
 	return 0;
 }
 
-int rd_ethtool_ask(struct rd_source *src, uint16_t family, uint8_t command, const char *netdev, bool stats,
-		   uint32_t groups, struct rd_bytes *ret, struct rd_err *err)
+int rd_ethtool_query(struct rd_source *src, uint16_t family, uint8_t command, const char *netdev, bool stats,
+		     uint32_t groups, struct rd_bytes *ret, struct rd_err *err)
 {
-	const size_t room = sizeof(((struct rd_genl_request *)0)->data);
+	const size_t size = sizeof(((struct rd_genl_request *)0)->data);
 	struct rd_genl_request request;
 	struct nlattr *nest;
 	bool ok;
 
 	rd_genl_begin(&request, family, command, 0);
-	nest = mnl_attr_nest_start_check(&request.head, room, groups ? ETHTOOL_A_STATS_HEADER : HEADER);
-	ok = nest && mnl_attr_put_strz_check(&request.head, room, ETHTOOL_A_HEADER_DEV_NAME, netdev);
+	nest = mnl_attr_nest_start_check(&request.head, size, groups ? ETHTOOL_A_STATS_HEADER : HEADER);
+	ok = nest && mnl_attr_put_strz_check(&request.head, size, ETHTOOL_A_HEADER_DEV_NAME, netdev);
 	if (ok && stats)
-		ok = mnl_attr_put_u32_check(&request.head, room, ETHTOOL_A_HEADER_FLAGS, ETHTOOL_FLAG_STATS);
+		ok = mnl_attr_put_u32_check(&request.head, size, ETHTOOL_A_HEADER_FLAGS, ETHTOOL_FLAG_STATS);
 	if (nest)
 		mnl_attr_nest_end(&request.head, nest);
 	if (ok && groups) {
-		/* A bit set in its compact form: size, value, mask. */
-		nest = mnl_attr_nest_start_check(&request.head, room, ETHTOOL_A_STATS_GROUPS);
-		ok = nest && mnl_attr_put_check(&request.head, room, ETHTOOL_A_BITSET_NOMASK, 0, NULL) &&
-		     mnl_attr_put_u32_check(&request.head, room, ETHTOOL_A_BITSET_SIZE, __ETHTOOL_STATS_CNT) &&
-		     mnl_attr_put_u32_check(&request.head, room, ETHTOOL_A_BITSET_VALUE, groups);
+		/* A compact bit set: size and value, without a mask. */
+		nest = mnl_attr_nest_start_check(&request.head, size, ETHTOOL_A_STATS_GROUPS);
+		ok = nest && mnl_attr_put_check(&request.head, size, ETHTOOL_A_BITSET_NOMASK, 0, NULL) &&
+		     mnl_attr_put_u32_check(&request.head, size, ETHTOOL_A_BITSET_SIZE, __ETHTOOL_STATS_CNT) &&
+		     mnl_attr_put_u32_check(&request.head, size, ETHTOOL_A_BITSET_VALUE, groups);
 		if (nest)
 			mnl_attr_nest_end(&request.head, nest);
 	}
 	if (!ok)
-		return rd_err_set(err, EINVAL, netdev, "too long for an interface's name");
-	return rd_genl_ask(src, &request, ret, err);
+		return rd_err_set(err, EINVAL, netdev, "interface name is too long");
+	return rd_genl_query(src, &request, ret, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Generic netlink: families by name, and requests of the ethtool family (Documentation/networking/ethtool-netlink.rst). */
+/* Generic netlink: lookup of families by name, and ethtool requests (Documentation/networking/ethtool-netlink.rst). */
 #ifndef RD_COLLECT_GENL_H
 #define RD_COLLECT_GENL_H
 
@@ -9,10 +9,10 @@
 #include "collect/shared/nlattr.h"
 #include "source/shared/source.h"
 
-/* The number of a family ("ethtool", "devlink"); -ENOENT where the kernel has none, or what else it said. */
+/* The ID of a family ("ethtool", "devlink"); -ENOENT if the kernel does not have it, or another -errno. */
 int rd_genl_family(struct rd_source *src, const char *name, uint16_t *ret, struct rd_err *err);
 
-/* A request that is being built: header, generic header, then attributes by mnl_attr_put_check(head, sizeof(…data), …). */
+/* A request under construction: both headers, then attributes added with mnl_attr_put_check(head, sizeof(…data), …). */
 struct rd_genl_request {
 	union {
 		struct nlmsghdr head;
@@ -21,19 +21,20 @@ struct rd_genl_request {
 };
 void rd_genl_begin(struct rd_genl_request *request, uint16_t family, uint8_t command, uint16_t flags);
 
-/* Asks. What comes back is walked with rd_genl_each. */
-int rd_genl_ask(struct rd_source *src, const struct rd_genl_request *request, struct rd_bytes *ret, struct rd_err *err);
+/* Sends the request and returns the reply, to be read with rd_genl_each. */
+int rd_genl_query(struct rd_source *src, const struct rd_genl_request *request, struct rd_bytes *ret,
+		  struct rd_err *err);
 
-/* What stands behind both headers of a message of an answer. A negative return ends the walk and is handed on. */
+/* Called with the attributes of each message of a reply. A negative return value ends the iteration and is returned. */
 typedef int rd_genl_fn(void *arg, uint8_t command, const void *attrs, size_t size);
-int rd_genl_each(const struct rd_bytes *answer, rd_genl_fn *fn, void *arg);
+int rd_genl_each(const struct rd_bytes *reply, rd_genl_fn *fn, void *arg);
 
 /*
- * Asks ethtool for one interface: `command` is ETHTOOL_MSG_…_GET, `stats` whether statistics are wanted with it (pause,
- * FEC), `groups` bits of 1 << ETHTOOL_STATS_… for ETHTOOL_MSG_STATS_GET, 0 for other commands. `family`: of
+ * Sends an ethtool request for one interface: `command` is ETHTOOL_MSG_…_GET, `stats` requests statistics with it (pause, FEC),
+ * `groups` is a mask of 1 << ETHTOOL_STATS_… for ETHTOOL_MSG_STATS_GET, 0 for other commands. `family` comes from
  * rd_genl_family(…, ETHTOOL_GENL_NAME, …).
  */
-int rd_ethtool_ask(struct rd_source *src, uint16_t family, uint8_t command, const char *netdev, bool stats,
-		   uint32_t groups, struct rd_bytes *ret, struct rd_err *err);
+int rd_ethtool_query(struct rd_source *src, uint16_t family, uint8_t command, const char *netdev, bool stats,
+		     uint32_t groups, struct rd_bytes *ret, struct rd_err *err);
 
 #endif

@@ -7,15 +7,15 @@
 #include "base/text.h"
 
 #define UID_DASHED 36 /* xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx */
-#define UID_PLAIN 32  /* pods from a file are named by a hash */
+#define UID_PLAIN 32  /* static pods: a hash */
 
-/* One name between slashes. */
-struct part {
+/* One component of a path. */
+struct component {
 	const char *s;
 	size_t n;
 };
 
-static bool next_part(const char **path, struct part *ret)
+static bool next_component(const char **path, struct component *ret)
 {
 	*path += strspn(*path, "/");
 	ret->s = *path;
@@ -24,32 +24,33 @@ static bool next_part(const char **path, struct part *ret)
 	return ret->n > 0;
 }
 
-static bool begins(const struct part *p, const char *prefix)
+static bool starts_with(const struct component *p, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
 	return p->n >= n && !memcmp(p->s, prefix, n);
 }
 
-static bool ends(const struct part *p, const char *suffix)
+static bool ends_with(const struct component *p, const char *suffix)
 {
 	size_t n = strlen(suffix);
 
 	return p->n >= n && !memcmp(p->s + p->n - n, suffix, n);
 }
 
-static bool is(const struct part *p, const char *name)
+static bool equals(const struct component *p, const char *name)
 {
-	return p->n == strlen(name) && begins(p, name);
+	return p->n == strlen(name) && starts_with(p, name);
 }
 
 /* "slurm", "slurm_node7" (v1); "slurmstepd.scope", "node7_slurmstepd.scope" (v2). */
-static bool is_slurm(const struct part *p)
+static bool is_slurm(const struct component *p)
 {
-	return is(p, "slurm") || begins(p, "slurm_") || is(p, "slurmstepd.scope") || ends(p, "_slurmstepd.scope");
+	return equals(p, "slurm") || starts_with(p, "slurm_") || equals(p, "slurmstepd.scope") ||
+	       ends_with(p, "_slurmstepd.scope");
 }
 
-static size_t digits(const char *s, size_t n)
+static size_t count_digits(const char *s, size_t n)
 {
 	size_t i = 0;
 
@@ -68,17 +69,17 @@ static bool is_word(const char *s, size_t n)
 
 static char *slurm_job(const char *path)
 {
-	struct part p, job = { NULL, 0 }, step = { NULL, 0 };
+	struct component p, job = { NULL, 0 }, step = { NULL, 0 };
 	bool slurm = false;
 
-	while (next_part(&path, &p)) {
+	while (next_component(&path, &p)) {
 		if (is_slurm(&p)) {
 			slurm = true;
-		} else if (slurm && begins(&p, "job_") && p.n > 4 && digits(p.s + 4, p.n - 4) == p.n - 4) {
-			job = (struct part){ p.s + 4, p.n - 4 };
+		} else if (slurm && starts_with(&p, "job_") && p.n > 4 && count_digits(p.s + 4, p.n - 4) == p.n - 4) {
+			job = (struct component){ p.s + 4, p.n - 4 };
 			step.n = 0;
-		} else if (job.n && !step.n && begins(&p, "step_") && is_word(p.s + 5, p.n - 5)) {
-			step = (struct part){ p.s + 5, p.n - 5 };
+		} else if (job.n && !step.n && starts_with(&p, "step_") && is_word(p.s + 5, p.n - 5)) {
+			step = (struct component){ p.s + 5, p.n - 5 };
 		}
 	}
 	if (!job.n)
@@ -86,7 +87,7 @@ static char *slurm_job(const char *path)
 	return rd_text("slurm:%.*s%s%.*s", (int)job.n, job.s, step.n ? "." : "", (int)step.n, step.n ? step.s : "");
 }
 
-/* The length of a pod's uid at `s`; systemd's driver has written its dashes as underscores. */
+/* The length of a pod uid at `s`, 0 if there is none. The systemd cgroup driver writes its dashes as underscores. */
 static size_t uid_length(const char *s, size_t n)
 {
 	size_t i = 0;
@@ -98,11 +99,11 @@ static size_t uid_length(const char *s, size_t n)
 
 static char *kubernetes_job(const char *path)
 {
-	struct part p, uid = { NULL, 0 };
+	struct component p, uid = { NULL, 0 };
 	bool below = false;
 	char *ret = NULL;
 
-	while (next_part(&path, &p)) {
+	while (next_component(&path, &p)) {
 		const char *pods = memmem(p.s, p.n, "kubepods", 8), *pod;
 		size_t left, n;
 
@@ -111,16 +112,16 @@ static char *kubernetes_job(const char *path)
 			below = true;
 		if (!below)
 			continue;
-		pod = begins(&p, "pod") ? p.s + 3 : NULL;
+		pod = starts_with(&p, "pod") ? p.s + 3 : NULL;
 		if (!pod && pods && (pod = memmem(pods, p.n - (pods - p.s), "-pod", 4)))
 			pod += 4;
 		if (!pod)
 			continue;
 		left = p.n - (pod - p.s);
 		n = uid_length(pod, left);
-		/* What may follow: the end, ".slice", or ":cri-containerd:…" of mixed drivers. */
+		/* Followed by the end, ".slice", or ":cri-containerd:…" if cgroup drivers are mixed. */
 		if (n && (n == left || pod[n] == '.' || pod[n] == ':'))
-			uid = (struct part){ pod, n };
+			uid = (struct component){ pod, n };
 	}
 	if (!uid.n)
 		return NULL;

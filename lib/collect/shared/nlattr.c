@@ -50,7 +50,7 @@ bool rd_nla_next(const void *data, size_t size, const struct nlattr **at)
 
 	if (!data || size > INT32_MAX)
 		return false;
-	/* The step behind the last attribute can lead past the end, by its padding. */
+	/* The padding of the last attribute can extend past the end. */
 	next = *at ? mnl_attr_next(*at) : data;
 	left = (const char *)data + size - (const char *)next;
 	if (left <= 0 || !mnl_attr_ok(next, (int)left))
@@ -64,7 +64,7 @@ bool rd_nla_next_nested(const struct nlattr *nest, const struct nlattr **at)
 	return nest && rd_nla_next(mnl_attr_get_payload(nest), mnl_attr_get_payload_len(nest), at);
 }
 
-static bool ended(const void *data, size_t size, const struct nlattr *at)
+static bool is_at_end(const void *data, size_t size, const struct nlattr *at)
 {
 	const char *next = at ? mnl_attr_next(at) : data;
 
@@ -73,7 +73,7 @@ static bool ended(const void *data, size_t size, const struct nlattr *at)
 
 bool rd_nla_ended_nested(const struct nlattr *nest, const struct nlattr *at)
 {
-	return !nest || ended(mnl_attr_get_payload(nest), mnl_attr_get_payload_len(nest), at);
+	return !nest || is_at_end(mnl_attr_get_payload(nest), mnl_attr_get_payload_len(nest), at);
 }
 
 bool rd_nla_table(const void *data, size_t size, const uint8_t *policy, size_t n, const struct nlattr **table)
@@ -88,7 +88,7 @@ bool rd_nla_table(const void *data, size_t size, const uint8_t *policy, size_t n
 			continue;
 		table[type] = mnl_attr_validate(attr, policy[type]) < 0 ? NULL : attr;
 	}
-	return ended(data, size, attr);
+	return is_at_end(data, size, attr);
 }
 
 bool rd_nla_nested(const struct nlattr *nest, const uint8_t *policy, size_t n, const struct nlattr **table)
@@ -128,7 +128,7 @@ bool rd_nla_uint(const struct nlattr *attr, uint64_t *ret)
 		*ret = u32;
 		return true;
 	case 8:
-		/* Only aligned to 4. */
+		/* Aligned to 4 only. */
 		memcpy(ret, mnl_attr_get_payload(attr), sizeof(*ret));
 		return true;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages and attributes of netlink: walked by libmnl, every length checked before a byte is looked at, types above those
- * asked for passed over. For bytes that a source has handed out.
+ * Netlink messages and attributes of a reply from a source. Uses libmnl; every length is checked before data is accessed, and
+ * attribute types above the highest requested one are ignored.
  */
 #ifndef RD_COLLECT_NLATTR_H
 #define RD_COLLECT_NLATTR_H
@@ -11,52 +11,52 @@
 #include "base/base.h"
 #include "source/shared/source.h"
 
-/* One message: what stands behind its header. A negative return ends the walk and is handed on. */
+/* Called with the payload of each message. A negative return value ends the iteration and is returned. */
 typedef int rd_nlmsg_fn(void *arg, uint16_t type, const uint8_t *body, size_t size);
 
 int rd_nlmsgs_each(const struct rd_bytes *bytes, rd_nlmsg_fn *fn, void *arg);
 
-/* Within an rd_nlmsg_fn: the flags of the message whose body this is. */
+/* For use in an rd_nlmsg_fn: the flags of the message with this body. */
 uint16_t rd_nlmsg_flags(const uint8_t *body);
 
-/* The positive errno in an NLMSG_ERROR, which ends the answer to a dump that the kernel broke off; 0 for every other. */
+/* The positive errno of an NLMSG_ERROR, with which the kernel ends a dump that failed; 0 for other messages. */
 int rd_nlmsg_error(uint16_t type, const uint8_t *body, size_t size);
 
-/* A request for all of a kind that rtnetlink knows. `body_size`: of the family's header, at most 16, which is all zeros. */
+/* A dump request for rtnetlink. `body_size`: of the family header, at most 16 bytes, all zeros. */
 struct rd_rtnl_dump {
-	struct nlmsghdr head; /* says how many bytes of this are the request */
+	struct nlmsghdr head; /* nlmsg_len is the size of the request */
 	uint8_t body[16];
 };
 struct rd_rtnl_dump rd_rtnl_dump(uint16_t type, size_t body_size);
 
 /*
- * What the attributes of one level must hold, by their type: enum mnl_attr_data_type; 0: unknown here, passed over.
- * MNL_TYPE_NUL_STRING is text that ends in a NUL. MNL_TYPE_BINARY is any number of bytes.
+ * A policy is the data type of the attributes of one level, indexed by attribute type: enum mnl_attr_data_type; 0: ignore.
+ * MNL_TYPE_NUL_STRING is NUL-terminated text, MNL_TYPE_BINARY any number of bytes.
  */
 #define RD_NLA_TYPES_MAX 256
 
 /*
- * Fills table[type] for the types below `n` (at most RD_NLA_TYPES_MAX) that `policy` names; NULL where there is none, or
- * it is not what the policy says. Of several with one type the last counts. False: behind those that were found stands
- * what is no attribute.
+ * Fills table[type] for the types in `policy`, below `n` (at most RD_NLA_TYPES_MAX); NULL if the attribute is missing or does not
+ * match the policy. The last of several attributes of one type is used. False: the data after the last valid attribute is not an
+ * attribute.
  */
 bool rd_nla_table(const void *data, size_t size, const uint8_t *policy, size_t n, const struct nlattr **table);
 bool rd_nla_nested(const struct nlattr *nest, const uint8_t *policy, size_t n, const struct nlattr **table);
 
-/* One attribute after the other. Start with *at = NULL; false at the end, or where the rest is no attribute. */
+/* Iterates over attributes. Start with *at = NULL; false at the end, or if the rest is not an attribute. */
 bool rd_nla_next(const void *data, size_t size, const struct nlattr **at);
 bool rd_nla_next_nested(const struct nlattr *nest, const struct nlattr **at);
 
-/* Whether a walk that stopped at `at` (NULL: there was none) has come to the end of the nest. */
+/* Whether an iteration that stopped at `at` (NULL: no attribute) reached the end of the nest. */
 bool rd_nla_ended_nested(const struct nlattr *nest, const struct nlattr *at);
 
-/* A copy of a text attribute; NULL for NULL, or when out of memory. */
+/* A copy of a text attribute; NULL if `attr` is NULL, or out of memory. */
 char *rd_nla_text(const struct nlattr *attr);
 
-/* Bytes of a binary attribute: copied into `ret` if there are just so many. */
+/* Copies a binary attribute into `ret` if it has exactly `size` bytes. */
 bool rd_nla_bytes(const struct nlattr *attr, void *ret, size_t size);
 
-/* A number of 1, 2, 4 or 8 bytes, whichever it has. */
+/* Reads an unsigned integer of 1, 2, 4 or 8 bytes. */
 bool rd_nla_uint(const struct nlattr *attr, uint64_t *ret);
 
 #endif

@@ -63,8 +63,8 @@ enum rd_known rd_sysfs_int(const struct rd_sysfs *fs, int64_t *ret, const char *
 	return rd_parse_int(text + strspn(text, " \t"), RD_AS_C, INT64_MIN, INT64_MAX, ret) < 0 ? RD_ABSENT : RD_OK;
 }
 
-/* A folder or a link that could not be read. */
-static int note_listing(const struct rd_sysfs *fs, int r, struct rd_err *err)
+/* Records the error of a directory or link that could not be read. */
+static int record_listing_error(const struct rd_sysfs *fs, int r, struct rd_err *err)
 {
 	if (rd_could_not_look(r)) {
 		err->listing = true;
@@ -84,7 +84,7 @@ char *rd_sysfs_link(const struct rd_sysfs *fs, const char *fmt, ...)
 	r = path_of(path, sizeof(path), fmt, ap);
 	va_end(ap);
 	if (!r)
-		r = note_listing(fs, rd_read_link(fs->src, path, &target, &err), &err);
+		r = record_listing_error(fs, rd_read_link(fs->src, path, &target, &err), &err);
 	return r < 0 ? NULL : target;
 }
 
@@ -100,7 +100,7 @@ int rd_sysfs_list(const struct rd_sysfs *fs, struct rd_names *ret, const char *f
 	va_end(ap);
 	if (r < 0)
 		return r;
-	return note_listing(fs, rd_list_dir(fs->src, path, ret, &err), &err);
+	return record_listing_error(fs, rd_list_dir(fs->src, path, ret, &err), &err);
 }
 
 int rd_natural_compare(const char *a, const char *b)

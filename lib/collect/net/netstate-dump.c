@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One dump asked of the kernel's network. */
+/* Requests a netlink dump from the kernel. */
 #include "collect/net/netstate.h"
 
 #include <errno.h>
 
 #include "collect/shared/nlattr.h"
 
-enum rd_known rd_netstate_ask(const struct rd_sysfs *fs, int protocol, const void *request, size_t size,
-			      int (*fn)(void *arg, uint16_t type, const uint8_t *body, size_t length), void *arg,
-			      int *r)
+enum rd_known rd_netstate_dump(const struct rd_sysfs *fs, int protocol, const void *request, size_t size,
+			       int (*fn)(void *arg, uint16_t type, const uint8_t *body, size_t length), void *arg,
+			       int *r)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err why = { 0 };
