@@ -214,7 +214,7 @@ void rd_envcheck_pkey(struct rd_check_env *check)
 			   index == 0 ? " (the default)" : "");
 	if (!none.n)
 		return;
-	rd_envcheck_finding(check, RD_SEV_WARNING, "env-pkey-index", "P_Key index is beyond the P_Key table",
+	rd_envcheck_finding(check, RD_SEV_WARNING, "env-pkey-index", "P_Key index is out of range",
 			    "the value is an index, not a P_Key; the transition of the queue pair to INIT fails",
 			    rd_env_list_take(&none), rd_text("the index of the P_Key in the table, from 0"));
 }

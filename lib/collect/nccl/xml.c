@@ -122,7 +122,7 @@ int rd_xml_parse(const char *name, const char *text, size_t size, const struct r
 
 	if (r < 0)
 		return r;
-	/* libexpat keeps each name, and all attributes in an element before we are asked: up to 14 bytes for one of the file. */
+	/* libexpat stores each name, and all attributes of an element before it calls a handler: up to 14 bytes per byte of the file. */
 	if (size > RD_SOURCE_XML_MAX)
 		return rd_err_set(err, EFBIG, name, "XML file larger than %zu bytes", RD_SOURCE_XML_MAX);
 	xml.parser = rd_libexpat.XML_ParserCreate(NULL);
