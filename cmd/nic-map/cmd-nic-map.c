@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nic-map: who sits next to whom. */
+/* nic-map: which NICs are near which accelerators. */
 #include <errno.h>
 
 #include "collect/host/host.h"
@@ -13,11 +13,11 @@ static int nicmap_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err
 	const struct nicmap_opts *opts = ctx->state;
 
 	if (opts->path && argc != 1)
-		return rd_err_set(err, EINVAL, "--path", "needs an accelerator and a NIC");
+		return rd_err_set(err, EINVAL, "--path", "requires a GPU and a NIC");
 	if (opts->compare && argc < 1)
-		return rd_err_set(err, EINVAL, "--compare", "needs at least one bundle");
+		return rd_err_set(err, EINVAL, "--compare", "requires at least one bundle");
 	if (!opts->path && !opts->compare && argc > 0)
-		return rd_err_set(err, EINVAL, argv[0], "nic-map takes options only");
+		return rd_err_set(err, EINVAL, argv[0], "unexpected operand: nic-map takes options only");
 	return 0;
 }
 
@@ -35,16 +35,16 @@ static int no_rdma(struct rd_ctx *ctx, struct nicmap *nm)
 	return rd_answer_print(ctx, &nm->report);
 }
 
-/* What names devices for others to use, or judges by what there is, is wrong where something was not seen. */
-static int refuse(struct rd_ctx *ctx)
+/* Output that selects devices for other programs, and verdicts, may be wrong if part of the host could not be read. */
+static int refuse_incomplete(struct rd_ctx *ctx)
 {
 	struct rd_err err;
 
-	rd_err_set(&err, ENODATA, "nic-map", "no answer, because it could be wrong: not all of this host could be read");
+	rd_err_set(&err, ENODATA, "nic-map", "not all of this host could be read, and the result could be wrong");
 	return rd_fail(ctx, &err);
 }
 
-static int show(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
+static int show_selected(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 {
 	const struct nicmap_opts *opts = ctx->state;
 
@@ -53,7 +53,7 @@ static int show(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 	if (nm->host.n_ibdevs == 0 && !opts->profile)
 		return no_rdma(ctx, nm);
 	if (nm->incomplete && (opts->env || opts->nccl_xml || opts->check_env || opts->against))
-		return refuse(ctx);
+		return refuse_incomplete(ctx);
 	if (opts->against)
 		return nicmap_against(ctx, nm);
 	if (opts->nccl_xml)
@@ -72,11 +72,11 @@ struct operands {
 	char **v;
 };
 
-static int look(struct rd_ctx *ctx, void *arg)
+static int read_and_show(struct rd_ctx *ctx, void *arg)
 {
 	const struct nicmap_opts *opts = ctx->state;
 	const struct operands *operands = arg;
-	/* The largest MTU is a column that is hidden, and a key. */
+	/* The largest MTU is a hidden column and a JSON key. */
 	bool whole = ctx->globals.json || ctx->globals.style.columns;
 	unsigned what = (opts->path ? RD_COLLECT_ACS : 0) | (opts->gids ? RD_COLLECT_ALL_GIDS : 0) |
 			(whole ? RD_COLLECT_VERBS : 0);
@@ -88,7 +88,7 @@ static int look(struct rd_ctx *ctx, void *arg)
 		rd_fail(ctx, &err);
 	} else {
 		rd_repeat_head(ctx, &opts->repeat, nm.report.time);
-		r = show(ctx, &nm, operands->n, operands->v);
+		r = show_selected(ctx, &nm, operands->n, operands->v);
 	}
 	nicmap_deinit(&nm);
 	return r;
@@ -99,7 +99,7 @@ static int nicmap_run(struct rd_ctx *ctx, int argc, char **argv)
 	struct nicmap_opts *opts = ctx->state;
 	struct operands operands = { argc, argv };
 
-	return opts->live ? nicmap_live(ctx) : rd_repeat(ctx, &opts->repeat, NICMAP_INTERVAL, look, &operands);
+	return opts->live ? nicmap_live(ctx) : rd_repeat(ctx, &opts->repeat, NICMAP_INTERVAL, read_and_show, &operands);
 }
 
 static int nicmap_record(struct rd_source *source, struct rd_err *err)
@@ -110,7 +110,7 @@ static int nicmap_record(struct rd_source *source, struct rd_err *err)
 	struct rd_system system = { 0 };
 	int r = rd_read_file(source, RD_SOURCE_NCCL_XML, &xml, NULL);
 
-	/* Nothing else is known of such a host. */
+	/* Nothing else is known about such a host. */
 	if (r == 0)
 		return 0;
 	r = nicmap_read(source, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_VERBS, &host, &system, &errors, err);
@@ -122,36 +122,38 @@ static int nicmap_record(struct rd_source *source, struct rd_err *err)
 }
 
 static const struct rd_opt nicmap_opts[] = {
-	{ "matrix", 0, NULL, "only the matrix of distances, with CPU and NUMA affinity", RD_FLAG(nicmap_opts, matrix) },
-	{ "pairs", 0, NULL, "each GPU with each NIC: distance by each rule, whether GPUDirect is used, why not",
+	{ "matrix", 0, NULL, "print only the matrix of distances, with CPU and NUMA affinity",
+	  RD_FLAG(nicmap_opts, matrix) },
+	{ "pairs", 0, NULL, "list each pair of GPU and NIC: distances, and whether GPUDirect is used",
 	  RD_FLAG(nicmap_opts, pairs) },
-	{ "path", 0, "GPU", "every bridge between GPU and the NIC that follows: link, width, ACS",
+	{ "path", 0, "GPU", "list the bridges between GPU and the NIC operand: link, width, ACS",
 	  RD_TEXT(nicmap_opts, path) },
-	{ "gids", 0, NULL, "the whole GID table of every port", RD_FLAG(nicmap_opts, gids) },
-	{ "assignment", 0, NULL, "which NIC NCCL and NVSHMEM give each GPU, why, and its backup",
+	{ "gids", 0, NULL, "print the GID tables of all ports", RD_FLAG(nicmap_opts, gids) },
+	{ "assignment", 0, NULL, "list the NICs that NCCL and NVSHMEM select for each GPU, why, and the backup",
 	  RD_FLAG(nicmap_opts, assignment) },
-	{ "stacks", 0, NULL, "the NICs, GID and transport that Mooncake, NIXL and libfabric take",
+	{ "stacks", 0, NULL, "list the NICs, GID and transport that Mooncake, NIXL and libfabric select",
 	  RD_FLAG(nicmap_opts, stacks) },
-	{ "pes", 0, "N", "NVSHMEM processes on the host (default: one a GPU)", RD_NUMBER(nicmap_opts, pes, 1, PES_MAX) },
+	{ "pes", 0, "N", "number of NVSHMEM processes on the host (default: one per GPU)",
+	  RD_NUMBER(nicmap_opts, pes, 1, PES_MAX) },
 	{ "env", 0, "LIBRARY", "print variables for eval: nccl, nvshmem, ucx, mooncake, nixl, libfabric, all",
 	  "nccl|nvshmem|ucx|mooncake|nixl|libfabric|all", RD_WORD(nicmap_opts, env) },
-	{ "check-env", 0, NULL, "say what each variable set here comes to on this host, and what is wrong",
+	{ "check-env", 0, NULL, "show what each variable set here does on this host, and what is wrong",
 	  RD_FLAG(nicmap_opts, check_env) },
-	{ "pid", 0, "PID", "with --check-env: those of this process", "pid", RD_NEEDS_PROCESS,
+	{ "pid", 0, "PID", "with --check-env: check the variables of this process", "pid", RD_NEEDS_PROCESS,
 	  RD_NUMBER(nicmap_opts, pid, 1, RD_PID_MAX) },
-	{ "env-file", 0, "FILE", "with --check-env: those in this file, NAME=VALUE lines", "file",
+	{ "env-file", 0, "FILE", "with --check-env: check the variables in FILE, NAME=VALUE lines", "file",
 	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(nicmap_opts, env_file) },
-	{ "against", 0, "FILE", "hold the prediction against the log of a run, or the topology that NCCL dumped",
+	{ "against", 0, "FILE", "compare the prediction with the log of a run, or with a topology dumped by NCCL",
 	  "file", RD_NEEDS_FOREIGN_FILE, RD_TEXT(nicmap_opts, against) },
 	{ "nccl-xml", 0, NULL, "write an NCCL topology file (NCCL_TOPO_FILE) for this host",
 	  RD_FLAG(nicmap_opts, nccl_xml) },
-	{ "compare", 0, NULL, "say where the bundles that follow differ from this host", NULL,
-	  RD_NEEDS_FOREIGN_OPERANDS, RD_FLAG(nicmap_opts, compare) },
-	{ "profile", 0, "FILE", "say what differs from a profile of topo-check --learn, missing devices first", "file",
+	{ "compare", 0, NULL, "show how the bundles that follow differ from this host", NULL, RD_NEEDS_FOREIGN_OPERANDS,
+	  RD_FLAG(nicmap_opts, compare) },
+	{ "profile", 0, "FILE", "show what differs from a profile of topo-check --learn, missing devices first", "file",
 	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(nicmap_opts, profile) },
-	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", RD_FLAG(nicmap_opts, fail) },
-	{ "live", 'w', NULL, "the table on the whole screen, kept up to date, changes marked", NULL, RD_NEEDS_TERMINAL,
-	  RD_FLAG(nicmap_opts, live) },
+	{ "fail", 0, NULL, "exit 1 or 2 if there are warnings or worse", RD_FLAG(nicmap_opts, fail) },
+	{ "live", 'w', NULL, "show the table on the full screen, updated, with changes highlighted", NULL,
+	  RD_NEEDS_TERMINAL, RD_FLAG(nicmap_opts, live) },
 	RD_REPEAT_OPTS(nicmap_opts, repeat),
 	{ 0 },
 };
@@ -161,23 +163,23 @@ static const struct rd_opt_rule rules[] = {
 	{ RD_REQUIRES, "pid env-file", "check-env" },
 	{ RD_EXCLUDES, "pid", "env-file" },
 	{ RD_EXCLUDES, "interval count", "compare", "bundles do not change" },
-	{ RD_EXCLUDES, "interval count", "env nccl-xml", "what reads it takes one answer" },
+	{ RD_EXCLUDES, "interval count", "env nccl-xml", "the output is read once" },
 	{ RD_EXCLUDES, "interval count", "against", "the file does not change" },
 	{ RD_EXCLUDES, "live", "json" },
-	{ RD_EXCLUDES, "nccl-xml", "json", "it is XML" },
+	{ RD_EXCLUDES, "nccl-xml", "json", "the output is XML" },
 	{ 0 },
 };
 
 const struct rd_cmd rd_cmd_nic_map = {
 	.name = "nic-map",
-	.summary = "which NIC, port, interface, slot and socket, next to which GPU",
+	.summary = "show NICs, GPUs and the distances between them",
 	.operands = "[NIC | BUNDLE…]",
 	.opts = nicmap_opts,
 	.rules = rules,
 	.description =
 		"Lists RDMA devices with port, interface, PCI address, NUMA node, state, rate and the GID to use;\n"
 		"accelerators; and the distance between them in the terms of nvidia-smi topo -m: PIX (one\n"
-		"switch), PXB (several), PHB (over a host bridge), NODE (over host bridges of one NUMA node),\n"
+		"switch), PXB (several), PHB (through a host bridge), NODE (through host bridges of one NUMA node),\n"
 		"SYS (between NUMA nodes). Everything is read from sysfs and procfs: no GPU library is needed.\n"
 		"With --from it reads a bundle, a bare sysfs tree or an NCCL topology file.\n",
 	.examples = "  rdmadiag nic-map\n"

@@ -13,13 +13,13 @@
 #include "report/nicmap/report-against.h"
 #include "report/shared/finding.h"
 
-/* Rows of a table that somebody still reads. */
+/* Rows of the table without -v. */
 #define ROWS_MAX 40
-/* Hosts that are named where none of a log is this one. */
+/* Hosts named in the error if the log has no lines of this host. */
 #define NAMES_MAX 6
 
-/* The file, and what it was held against. */
-struct held {
+/* The file, and the result of the comparison. */
+struct comparison {
 	struct rd_against_what what;
 	struct rd_against against;
 	struct rd_runlog log;
@@ -27,13 +27,13 @@ struct held {
 	bool cut;
 };
 
-static void held_deinit(struct held *held)
+static void comparison_deinit(struct comparison *cmp)
 {
-	rd_against_deinit(&held->against);
-	rd_runlog_deinit(&held->log);
+	rd_against_deinit(&cmp->against);
+	rd_runlog_deinit(&cmp->log);
 }
 
-/* A file of XML begins with it, perhaps behind blanks and a byte order mark. */
+/* Whether the file is XML: the first tag may follow blanks and a byte order mark. */
 static bool is_xml(const struct rd_bytes *bytes)
 {
 	const char *at = (const char *)bytes->data;
@@ -57,16 +57,16 @@ static int several_hosts(const struct rd_runlog *log, const char *file, const ch
 
 	for (size_t i = 0; i < log->n && i < NAMES_MAX; i++)
 		rd_buf_printf(&names, "%s%s", names.len ? ", " : "",
-			      *log->v[i].name ? log->v[i].name : "a host without a name");
-	rd_err_set(err, ENOENT, file, "it has lines of %zu hosts (%s%s), and none is called %s", log->n,
-		   names.data ? names.data : "", log->n > NAMES_MAX ? " …" : "", name && *name ? name : "as this one");
+			      *log->v[i].name ? log->v[i].name : "an unnamed host");
+	rd_err_set(err, ENOENT, file, "contains lines of %zu hosts (%s%s), but not of %s", log->n,
+		   names.data ? names.data : "", log->n > NAMES_MAX ? " …" : "", name && *name ? name : "this host");
 	rd_err_hint(err, "grep '%s:' %s >one.log; rdmadiag nic-map --against one.log",
 		    *log->v[0].name ? log->v[0].name : "HOST", file);
 	return -ENOENT;
 }
 
-/* Lines of this host, else of the only host. `nameless`: lines that name none, where they can be of no other: Mooncake's beside
- * NCCL's; NULL: there are none. */
+/* The lines of this host, else of the only host. `nameless`: lines that name no host, if they can only be of that one
+ * (Mooncake's beside NCCL's); NULL: none. */
 static const struct rd_run_host *choose_host(const struct rd_runlog *log, const char *name,
 					     const struct rd_run_host **nameless)
 {
@@ -92,52 +92,53 @@ static const struct rd_run_host *choose_host(const struct rd_runlog *log, const 
 	return found;
 }
 
-static int hold_log(const struct nicmap *nm, const struct rd_bytes *bytes, struct held *held, struct rd_err *err)
+static int compare_log(const struct nicmap *nm, const struct rd_bytes *bytes, struct comparison *cmp, struct rd_err *err)
 {
-	struct rd_runlog *log = &held->log;
+	struct rd_runlog *log = &cmp->log;
 	const struct rd_run_host *run, *nameless;
-	int r = rd_runlog_parse(held->what.file, (const char *)bytes->data, bytes->size, log, err);
+	int r = rd_runlog_parse(cmp->what.file, (const char *)bytes->data, bytes->size, log, err);
 
 	if (r < 0)
 		return r;
-	held->what.kind = "log";
-	held->cut = log->cut;
+	cmp->what.kind = "log";
+	cmp->cut = log->cut;
 	run = choose_host(log, nm->report.host, &nameless);
 	if (!run)
-		return several_hosts(log, held->what.file, nm->report.host, err);
-	held->what.run_host = *run->name ? run->name : NULL;
-	snprintf(held->version, sizeof(held->version), "%u.%u.%u", log->version[0], log->version[1], log->version[2]);
-	held->what.version = log->version[0] ? held->version : NULL;
+		return several_hosts(log, cmp->what.file, nm->report.host, err);
+	cmp->what.run_host = *run->name ? run->name : NULL;
+	snprintf(cmp->version, sizeof(cmp->version), "%u.%u.%u", log->version[0], log->version[1], log->version[2]);
+	cmp->what.version = log->version[0] ? cmp->version : NULL;
 	rd_against_log(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &nm->map, log, run, nm->report.host,
-		       &held->against);
+		       &cmp->against);
 	if (nameless)
 		rd_against_log(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &nm->map, log, nameless,
-			       nm->report.host, &held->against);
+			       nm->report.host, &cmp->against);
 	return 0;
 }
 
-static int hold_topology(const struct nicmap *nm, const struct rd_bytes *bytes, struct held *held, struct rd_err *err)
+static int compare_topology(const struct nicmap *nm, const struct rd_bytes *bytes, struct comparison *cmp,
+			    struct rd_err *err)
 {
 	struct rd_host file = { 0 };
-	int r = rd_collect_nccl_xml(held->what.file, (const char *)bytes->data, bytes->size, &file, err);
+	int r = rd_collect_nccl_xml(cmp->what.file, (const char *)bytes->data, bytes->size, &file, err);
 
 	if (!r)
-		r = rd_runlog_topology(held->what.file, (const char *)bytes->data, bytes->size, &held->log, err);
+		r = rd_runlog_topology(cmp->what.file, (const char *)bytes->data, bytes->size, &cmp->log, err);
 	if (!r) {
-		held->what.kind = "topology";
-		held->cut = held->log.cut;
-		rd_against_topology(&nm->host, &nm->map, &file, &held->log.v[0], &held->against);
+		cmp->what.kind = "topology";
+		cmp->cut = cmp->log.cut;
+		rd_against_topology(&nm->host, &nm->map, &file, &cmp->log.v[0], &cmp->against);
 	}
 	rd_host_deinit(&file);
 	return r;
 }
 
 /* "nic-map against run.log (node-1, NCCL 2.19.3): 12 of 14 agree, 1 differs, 1 unknown" */
-static void print_head(const struct rd_ctx *ctx, const struct held *held)
+static void print_head(const struct rd_ctx *ctx, const struct comparison *cmp)
 {
 	const struct rd_table_style *style = &ctx->globals.style;
-	const struct rd_against_what *what = &held->what;
-	const size_t *n_of = held->against.n_of;
+	const struct rd_against_what *what = &cmp->what;
+	const size_t *n_of = cmp->against.n_of;
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	if (ctx->globals.json || style->raw || style->no_headings || style->columns)
@@ -149,11 +150,11 @@ static void print_head(const struct rd_ctx *ctx, const struct held *held)
 		rd_buf_safe(&out, what->run_host ? what->run_host : "", what->run_host ? strlen(what->run_host) : 0);
 		rd_buf_printf(&out, "%s%s%s)", what->run_host && what->version ? ", " : "",
 			      !what->version ? "" :
-			      held->log.rccl ? "RCCL " :
+			      cmp->log.rccl  ? "RCCL " :
 					       "NCCL ",
 			      what->version ? what->version : "");
 	}
-	rd_buf_printf(&out, ": %zu of %zu agree", n_of[RD_VERDICT_SAME], held->against.n);
+	rd_buf_printf(&out, ": %zu of %zu agree", n_of[RD_VERDICT_SAME], cmp->against.n);
 	if (n_of[RD_VERDICT_DIFFERS])
 		rd_buf_printf(&out, ", %zu differ%s", n_of[RD_VERDICT_DIFFERS],
 			      n_of[RD_VERDICT_DIFFERS] == 1 ? "s" : "");
@@ -163,15 +164,15 @@ static void print_head(const struct rd_ctx *ctx, const struct held *held)
 	rd_out(&out);
 }
 
-static int print_table(struct rd_ctx *ctx, struct nicmap *nm, const struct held *held)
+static int print_table(struct rd_ctx *ctx, struct nicmap *nm, const struct comparison *cmp)
 {
 	const struct rd_table_style *style = &ctx->globals.style;
 	size_t left_out, most = ctx->globals.verbose || style->raw || style->columns ? SIZE_MAX : ROWS_MAX;
-	struct rd_section *section = rd_report_against_table(&held->against, most, &left_out);
+	struct rd_section *section = rd_report_against_table(&cmp->against, most, &left_out);
 	const struct rd_section *const sections[] = { section };
 	int r;
 
-	print_head(ctx, held);
+	print_head(ctx, cmp);
 	r = nicmap_print(ctx, nm, sections, 1);
 	rd_section_destroy(section);
 	if (left_out > 0) {
@@ -183,48 +184,47 @@ static int print_table(struct rd_ctx *ctx, struct nicmap *nm, const struct held 
 	return r;
 }
 
-static int answer(struct rd_ctx *ctx, struct nicmap *nm, const struct held *held)
+static int print_result(struct rd_ctx *ctx, struct nicmap *nm, const struct comparison *cmp)
 {
-	const struct rd_against *against = &held->against;
+	const struct rd_against *against = &cmp->against;
 	struct rd_err err = { 0 };
 
-	rd_report_against(&nm->report, &held->what, against);
-	/* What is wrong with the host itself is another question. */
+	rd_report_against(&nm->report, &cmp->what, against);
+	/* Findings about the host itself do not belong here. */
 	rd_findings_deinit(&nm->report.findings);
 	rd_report_add_findings(&nm->report, &against->findings);
-	if (held->cut)
-		rd_warn(ctx, "%s has more devices, processes or channels than are kept; the rest is left out",
-			held->what.file);
+	if (cmp->cut)
+		rd_warn(ctx, "%s: too many devices, processes or channels; the rest is ignored", cmp->what.file);
 	nicmap_judge(nm);
 	if (against->n_of[RD_VERDICT_SAME] + against->n_of[RD_VERDICT_DIFFERS] == 0) {
-		const struct rd_finding *told = against->findings.n > 0 ? &against->findings.v[0] : NULL;
+		const struct rd_finding *first = against->findings.n > 0 ? &against->findings.v[0] : NULL;
 
 		nm->report.status = RD_EXIT_UNKNOWN;
-		rd_err_set(&err, ENODATA, held->what.file, "nothing in it can be compared with this host%s%s",
-			   told ? ": " : "", told ? (told->observed ? told->observed : told->why) : "");
+		rd_err_set(&err, ENODATA, cmp->what.file, "contains nothing that can be compared with this host%s%s",
+			   first ? ": " : "", first ? (first->observed ? first->observed : first->why) : "");
 		rd_err_hint(&err, "%s",
-			    told && told->fix ? told->fix :
-						"run the job with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET");
+			    first && first->fix ? first->fix :
+						  "run the job with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET");
 		rd_errlist_add(&nm->report.errors, &err);
 		if (!ctx->globals.json && against->n == 0)
 			return rd_fail(ctx, &err);
 	}
-	return ctx->globals.json ? rd_answer_print(ctx, &nm->report) : print_table(ctx, nm, held);
+	return ctx->globals.json ? rd_answer_print(ctx, &nm->report) : print_table(ctx, nm, cmp);
 }
 
 int nicmap_against(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	const struct nicmap_opts *opts = ctx->state;
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	struct held held = { .what = { .file = opts->against } };
+	struct comparison cmp = { .what = { .file = opts->against } };
 	struct rd_err err = { 0 };
 	int r = rd_read_local(opts->against, &bytes, &err);
 
 	if (!r && bytes.size == 0)
-		r = rd_err_set(&err, ENODATA, opts->against, "it is empty");
+		r = rd_err_set(&err, ENODATA, opts->against, "file is empty");
 	if (!r)
-		r = is_xml(&bytes) ? hold_topology(nm, &bytes, &held, &err) : hold_log(nm, &bytes, &held, &err);
-	r = r < 0 ? rd_fail(ctx, &err) : answer(ctx, nm, &held);
-	held_deinit(&held);
+		r = is_xml(&bytes) ? compare_topology(nm, &bytes, &cmp, &err) : compare_log(nm, &bytes, &cmp, &err);
+	r = r < 0 ? rd_fail(ctx, &err) : print_result(ctx, nm, &cmp);
+	comparison_deinit(&cmp);
 	return r;
 }

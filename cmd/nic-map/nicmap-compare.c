@@ -10,10 +10,10 @@
 #include "report/nicmap/report-compare.h"
 #include "report/shared/finding.h"
 
-/* Rows of a table that somebody still reads. */
+/* Rows of the table without -v. */
 #define ROWS_MAX 40
 
-/* All that is compared, this host first. Of each only what is compared is kept: whole hosts would be 300 kB each. */
+/* The hosts, this one first. Only what is compared is kept: a struct rd_host takes 300 kB. */
 struct fleet {
 	struct rd_compared *v;
 	size_t n;
@@ -35,7 +35,7 @@ static const char *name_of(const struct nicmap *nm, const char *path)
 	return base ? base + 1 : path ? path : "here";
 }
 
-static void take(struct fleet *fleet, const struct nicmap *nm, const char *path)
+static void add_host(struct fleet *fleet, const struct nicmap *nm, const char *path)
 {
 	rd_compared_take(name_of(nm, path), &nm->host, &nm->map, &fleet->v[fleet->n++]);
 }
@@ -53,12 +53,12 @@ static int read_other(struct rd_ctx *ctx, const char *path, struct fleet *fleet,
 	other.globals.from = path;
 	r = nicmap_load(&other, source, 0, &nm, err);
 	if (!r)
-		take(fleet, &nm, path);
+		add_host(fleet, &nm, path);
 	nicmap_deinit(&nm);
 	return r;
 }
 
-static int print(struct rd_ctx *ctx, struct nicmap *nm, size_t hosts, size_t left_out)
+static int print_differences(struct rd_ctx *ctx, struct nicmap *nm, size_t hosts, size_t left_out)
 {
 	const struct rd_table_style *style = &ctx->globals.style;
 	char text[120];
@@ -75,9 +75,9 @@ static int print(struct rd_ctx *ctx, struct nicmap *nm, size_t hosts, size_t lef
 	return r;
 }
 
-static int judge(struct rd_ctx *ctx, struct nicmap *nm, const struct fleet *fleet)
+static int compare_fleet(struct rd_ctx *ctx, struct nicmap *nm, const struct fleet *fleet)
 {
-	/* Where an operator compares bundles on a desk, that desk is none of the hosts. */
+	/* A host without RDMA device, on which bundles are compared, is not itself compared. */
 	size_t first = nm->host.n_ibdevs == 0, n = fleet->n - first, left_out = 0;
 	bool json = ctx->globals.json, all = json || ctx->globals.verbose;
 	struct rd_comparison found = { 0 };
@@ -86,7 +86,7 @@ static int judge(struct rd_ctx *ctx, struct nicmap *nm, const struct fleet *flee
 	rd_report_rails(&nm->report, fleet->v + first, n, found.rails, all, all ? SIZE_MAX : ROWS_MAX, &left_out);
 	rd_report_add_findings(&nm->report, &found.findings);
 	rd_comparison_deinit(&found);
-	return print(ctx, nm, n, left_out);
+	return print_differences(ctx, nm, n, left_out);
 }
 
 int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
@@ -97,14 +97,14 @@ int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)
 
 	if (nm->host.n_ibdevs == 0 && argc < 2) {
 		free(fleet.v);
-		rd_err_set(&err, ENODEV, "/sys/class/infiniband", RD_NO_RDMA_DEVICE " here to compare with");
-		rd_err_hint(&err, "name two bundles");
+		rd_err_set(&err, ENODEV, "/sys/class/infiniband", RD_NO_RDMA_DEVICE " on this host to compare with");
+		rd_err_hint(&err, "give two bundles");
 		return rd_fail(ctx, &err);
 	}
-	take(&fleet, nm, ctx->globals.from);
+	add_host(&fleet, nm, ctx->globals.from);
 	for (int i = 0; !r && i < argc; i++)
 		r = read_other(ctx, argv[i], &fleet, &err);
-	r = r < 0 ? rd_fail(ctx, &err) : judge(ctx, nm, &fleet);
+	r = r < 0 ? rd_fail(ctx, &err) : compare_fleet(ctx, nm, &fleet);
 	fleet_deinit(&fleet);
 	return r;
 }

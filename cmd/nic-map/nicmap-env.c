@@ -15,7 +15,7 @@
 #include "report/nicmap/report-nicmap.h"
 #include "report/shared/finding.h"
 
-/* Names of devices come from elsewhere, and a shell is to read this. */
+/* Device names are foreign input, and a shell evaluates the output. */
 static void add_quoted(struct rd_buf *out, const char *value)
 {
 	const char *end = value + strlen(value);
@@ -31,7 +31,7 @@ static void add_quoted(struct rd_buf *out, const char *value)
 	rd_buf_str(out, "'");
 }
 
-/* NIXL's UCX reads what UCX reads, and nothing else that selects NICs. */
+/* NIXL has no variables of its own that select NICs, only those of UCX. */
 static bool is_of(const char *wanted, const char *library)
 {
 	return strcmp(wanted, "all") == 0 || strcmp(wanted, library) == 0 ||
@@ -101,11 +101,12 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 		return rd_fail(ctx, &err);
 	if (!refused && add_variables(&nm->map.env, opts->env, &out) == 0) {
 		if (strcmp(opts->env, "libfabric") == 0)
-			rd_err_set(&err, ENODEV, "--env libfabric",
-				   "FI_VERBS_DEVICE_NAME compares beginnings, and would mean NICs that are not for "
-				   "computing; FI_VERBS_IFACE needs an address on each interface");
+			rd_err_set(
+				&err, ENODEV, "--env libfabric",
+				"no list possible: FI_VERBS_DEVICE_NAME matches prefixes and would also select NICs that "
+				"are not compute NICs; FI_VERBS_IFACE needs an address on each interface");
 		else
-			rd_err_set(&err, ENODEV, "--env", "no variable of this library is known");
+			rd_err_set(&err, ENODEV, "--env", "no variable known for this library");
 		return rd_fail(ctx, &err);
 	}
 	if (!refused)
@@ -114,7 +115,7 @@ int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
 	return RD_EXIT_OK;
 }
 
-/* A file without a single variable was meant to be another one; an empty one is what grep leaves of none. */
+/* A file without any variable is probably the wrong file; an empty one may be the output of grep. */
 static bool has_variables(const struct rd_bytes *bytes)
 {
 	return bytes->size == 0 || (!memchr(bytes->data, '\0', bytes->size) && memchr(bytes->data, '=', bytes->size));
@@ -129,32 +130,32 @@ static int read_text(struct rd_ctx *ctx, struct rd_bytes *bytes, struct rd_err *
 	snprintf(path, sizeof(path), "/proc/%lu/environ", opts->pid);
 	r = opts->pid ? rd_read_file(ctx->source, path, bytes, err) : rd_read_local(opts->env_file, bytes, err);
 	if (r == -EACCES)
-		rd_err_hint(err, "only its owner and root may read a process's environment");
+		rd_err_hint(err, "only the owner of the process and root can read its environment");
 	if (r == -ENOENT && opts->pid)
-		rd_err_hint(err, "the process has ended, or is not in this PID namespace");
+		rd_err_hint(err, "the process has exited, or is in another PID namespace");
 	if (r < 0)
 		return r;
 	if (opts->env_file && !has_variables(bytes))
-		return rd_err_set(err, EINVAL, opts->env_file, "no line of it is NAME=VALUE");
+		return rd_err_set(err, EINVAL, opts->env_file, "contains no NAME=VALUE line");
 	return 0;
 }
 
-/* As the library will see it: quotes are not taken off. */
-static int take_one(const char *variable, struct rd_effects *effects)
+/* As the library sees it: quotes are kept. */
+static int add_variable(const char *variable, struct rd_effects *effects)
 {
 	char *copy = rd_dup(variable);
 
 	return rd_effects_own(effects, copy, strlen(copy), '\0');
 }
 
-static int not_taken(int r, struct rd_err *err)
+static int check_added(int r, struct rd_err *err)
 {
 	if (r == -E2BIG)
 		return rd_err_set(err, E2BIG, "environment",
-				  "more than %d variables of " RD_ENV_LIBRARIES
-				  ", or one of more than %zu KiB: not judged",
+				  "not checked: more than %d variables of " RD_ENV_LIBRARIES
+				  ", or a variable longer than %zu KiB",
 				  RD_EFFECTS_MAX, RD_EFFECT_BYTES >> 10);
-	return r ? rd_err_set(err, ENOMEM, "environment", "no memory for variables") : 0;
+	return r ? rd_err_set(err, ENOMEM, "environment", "cannot store variables") : 0;
 }
 
 static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct rd_err *err)
@@ -165,8 +166,8 @@ static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct
 
 	if (!opts->pid && !opts->env_file) {
 		for (char **var = environ; *var && !r; var++)
-			r = take_one(*var, effects);
-		return not_taken(r, err);
+			r = add_variable(*var, effects);
+		return check_added(r, err);
 	}
 	r = read_text(ctx, &bytes, err);
 	if (r < 0) {
@@ -176,7 +177,7 @@ static int read_variables(struct rd_ctx *ctx, struct rd_effects *effects, struct
 	effects->first_wins = opts->pid != 0;
 	if (bytes.data)
 		r = rd_effects_own(effects, (char *)bytes.data, bytes.size, opts->pid ? '\0' : '\n');
-	return not_taken(r, err);
+	return check_added(r, err);
 }
 
 static void add_where(struct rd_buf *out, const struct nicmap_opts *opts)
@@ -204,10 +205,10 @@ static void add_counts(struct rd_buf *out, const struct rd_effects *effects, con
 	if (critical || warnings)
 		rd_buf_printf(out, "%zu critical, %zu warning%s", critical, warnings, warnings == 1 ? "" : "s");
 	else
-		rd_buf_str(out, judged ? "nothing is wrong" : "nothing is known to be wrong");
+		rd_buf_str(out, judged ? "no problems found" : "no known problem");
 }
 
-/* The first line. That nothing is set is not the same as that nothing is wrong. */
+/* The first line. It distinguishes "no variable set" from "no problems found". */
 static void print_head(struct rd_ctx *ctx, const struct rd_effects *effects, const struct rd_findings *findings)
 {
 	const struct rd_table_style *style = &ctx->globals.style;
@@ -227,7 +228,7 @@ static void print_head(struct rd_ctx *ctx, const struct rd_effects *effects, con
 	rd_out(&out);
 }
 
-/* What NCCL does with them. Returns for how many accelerators that is something else than without. */
+/* NCCL's choice of NICs with these variables. Returns for how many accelerators it differs from the choice without. */
 static size_t add_assignments(struct nicmap *nm, const struct rd_effects *effects)
 {
 	_cleanup_free_ bool *allowed = rd_alloc(nm->host.n_ports + 1, sizeof(*allowed));
@@ -237,7 +238,7 @@ static size_t add_assignments(struct nicmap *nm, const struct rd_effects *effect
 
 	if (rd_env_nccl_settings(&nm->host, effects, allowed, &settings))
 		rd_env_assign(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &settings, &with);
-	/* Without a row where nothing is changed. */
+	/* No rows if nothing changes. */
 	rd_report_env_assignments(&nm->report, &nm->host, &with, &nm->map, &differ);
 	rd_nicmap_deinit(&with);
 	return differ;
@@ -267,7 +268,7 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 	nicmap_judge(nm);
 	if (!any && !ctx->globals.json && !ctx->globals.style.raw)
 		return nm->report.status;
-	/* Where nothing is changed, a table that says so is in the way. */
+	/* Without -v, no second table if nothing changes. */
 	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections,
 			    differ > 0 || ctx->globals.verbose ? nm->report.n_sections : 1);
 }

@@ -7,7 +7,7 @@
 #include "report/nicmap/report-nicmap.h"
 #include "view/view.h"
 
-static int due(void *arg)
+static int due_ms(void *arg)
 {
 	const struct rd_ctx *ctx = arg;
 	const struct nicmap_opts *opts = ctx->state;
@@ -26,8 +26,8 @@ static char *headline_of(const struct nicmap *nm)
 		       nm->host.n_gpus, warnings);
 }
 
-/* The report's first section, which is the NICs, is handed over. */
-static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
+/* Moves the report's first section, the NICs, to the page. */
+static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
 	const struct rd_ctx *ctx = arg;
 	struct nicmap_opts *opts = ctx->state;
@@ -51,7 +51,7 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 int nicmap_live(struct rd_ctx *ctx)
 {
 	static const int keys[] = { RD_NIC_IBDEV, RD_NIC_PORT, RD_NIC_PCI, -1 };
-	static const struct rd_view_ops ops = { .look = look, .due = due, .keys = keys };
+	static const struct rd_view_ops ops = { .look = load_page, .due = due_ms, .keys = keys };
 	struct nicmap_opts *opts = ctx->state;
 	struct rd_err err = { 0 };
 

@@ -24,7 +24,7 @@ int nicmap_read(struct rd_source *source, unsigned what, struct rd_host *host, s
 	if (r < 0)
 		return r;
 	r = rd_collect_gpu_memory(&fs, system);
-	return r < 0 ? rd_err_set(err, -r, "/proc/modules", "no memory for modules") : 0;
+	return r < 0 ? rd_err_set(err, -r, "/proc/modules", "cannot store the list of modules") : 0;
 }
 
 static int read_host(struct rd_source *source, const char *from, unsigned what, struct nicmap *nm, struct rd_err *err)
@@ -36,24 +36,24 @@ static int read_host(struct rd_source *source, const char *from, unsigned what, 
 	return nicmap_read(source, what, &nm->host, &nm->system, &nm->report.errors, err);
 }
 
-/* The rules of topo-check that are about what nic-map shows. */
+/* The rules of topo-check that concern what nic-map shows. */
 static const char *const map_rules[] = { "profile-gpu",	       "profile-nic", "profile-value", "gpu-missing",
 					 "nic-missing",	       "port-state",  "ib-no-sm",      "link-layer-uniform",
 					 "port-speed-uniform", "gid-usable",  "gid-v2" };
 
-/* Whether a rule says something that belongs below the map: not that it could not tell, unless a profile asks. */
-static bool is_told(const struct rd_finding *finding)
+/* Whether the finding is shown below the map: unknown results only if a profile requires them. */
+static bool is_shown(const struct rd_finding *finding)
 {
 	if (finding->severity == RD_SEV_UNKNOWN)
 		return strncmp(finding->id, "profile-", strlen("profile-")) == 0;
 	return finding->severity > RD_SEV_OK;
 }
 
-/* The same rules as in topo-check, so that a fact has the same name and weight in both. */
+/* Runs the same rules as topo-check, so that a finding has the same id and severity in both. */
 static void run_rules(struct nicmap *nm, const struct rd_profile *profile, const struct rd_findings *differences,
 		      struct rd_findings *ret)
 {
-	_cleanup_free_ bool *chosen = rd_alloc(rd_n_checks + 1, sizeof(*chosen));
+	_cleanup_free_ bool *selected = rd_alloc(rd_n_checks + 1, sizeof(*selected));
 	struct rd_symmetry symmetry = { 0 };
 	struct rd_findings all = { 0 };
 	const struct rd_check_input in = {
@@ -69,16 +69,16 @@ static void run_rules(struct nicmap *nm, const struct rd_profile *profile, const
 	rd_symmetry_find(&nm->map.ports, &symmetry);
 	for (size_t i = 0; i < rd_n_checks; i++)
 		for (size_t m = 0; m < RD_ARRAY_SIZE(map_rules); m++)
-			chosen[i] |= strcmp(rd_checks[i]->id, map_rules[m]) == 0;
-	rd_checks_run(&in, chosen, &all);
+			selected[i] |= strcmp(rd_checks[i]->id, map_rules[m]) == 0;
+	rd_checks_run(&in, selected, &all);
 	for (size_t i = 0; i < all.n; i++)
-		if (is_told(&all.v[i]))
+		if (is_shown(&all.v[i]))
 			rd_finding_copy(ret, &all.v[i]);
 	rd_findings_deinit(&all);
 	rd_symmetry_deinit(&symmetry);
 }
 
-static int judge(const char *path, struct nicmap *nm, struct rd_err *err)
+static int judge_host(const char *path, struct nicmap *nm, struct rd_err *err)
 {
 	struct rd_profile profile = { 0 }, self = { 0 };
 	struct rd_findings differences = { 0 };
@@ -107,13 +107,13 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 
 	*nm = (struct nicmap){ 0 };
 	rd_answer_init(ctx, &nm->report);
-	/* A profile asks for links and registers, too. */
+	/* A profile also contains links and PCI registers. */
 	r = read_host(source, ctx->globals.from, what | (opts->profile ? RD_COLLECT_PCI : 0), nm, err);
 	if (r < 0)
 		return r;
 	nm->incomplete = rd_answer_incomplete(ctx, &nm->report, false);
 	rd_nicmap_analyse(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, (unsigned)opts->pes, &nm->map);
-	return judge(opts->profile, nm, err);
+	return judge_host(opts->profile, nm, err);
 }
 
 void nicmap_deinit(struct nicmap *nm)

@@ -37,7 +37,7 @@ int nicmap_print_judged(struct rd_ctx *ctx, struct nicmap *nm, const char *objec
 		if (critical || warnings)
 			rd_buf_printf(&out, "%zu critical, %zu warning%s", critical, warnings, warnings == 1 ? "" : "s");
 		else
-			rd_buf_str(&out, "nothing is wrong");
+			rd_buf_str(&out, "no problems found");
 		if (unknown)
 			rd_buf_printf(&out, ", %zu unknown", unknown);
 		rd_buf_str(&out, "\n\n");
@@ -46,10 +46,10 @@ int nicmap_print_judged(struct rd_ctx *ctx, struct nicmap *nm, const char *objec
 	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections, 1);
 }
 
-/* A line of it is as wide as there are devices, and there are as many lines. */
+/* Devices; the matrix has as many lines and columns. */
 #define MATRIX_MAX 512
 
-/* In documents there are pairs instead. */
+/* JSON documents have pairs instead. */
 static bool shows_matrix(const struct rd_ctx *ctx, const struct nicmap *nm)
 {
 	const struct nicmap_opts *opts = ctx->state;
@@ -69,8 +69,8 @@ static int build_matrix(const struct nicmap *nm, struct rd_matrix *ret, struct r
 		rd_matrix_build(ret, &nm->host, &nm->map, rd_distance_pci);
 		return 0;
 	}
-	rd_err_set(err, E2BIG, "--matrix", "%zu devices, and it shows up to %d", n, MATRIX_MAX);
-	rd_err_hint(err, "each accelerator with each NIC: rdmadiag nic-map --pairs");
+	rd_err_set(err, E2BIG, "--matrix", "too many devices: %zu, at most %d", n, MATRIX_MAX);
+	rd_err_hint(err, "list the pairs instead: rdmadiag nic-map --pairs");
 	return -E2BIG;
 }
 
@@ -99,7 +99,7 @@ static int show_all(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_secti
 	return nicmap_print(ctx, nm, sections, n);
 }
 
-/* What the choice of each library supposes, below the table of choices. */
+/* The assumptions behind the choice of each library, below the table of choices. */
 static void print_notes(struct rd_ctx *ctx, const struct nicmap *nm)
 {
 	const struct rd_table_style *style = &ctx->globals.style;
@@ -115,7 +115,7 @@ static void print_notes(struct rd_ctx *ctx, const struct nicmap *nm)
 	rd_out(&out);
 }
 
-/* What is wrong with the stacks is said where they are asked for: most hosts run none of them. */
+/* Findings about the stacks appear only with --stacks: most hosts do not run them. */
 static void add_stacks(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	if (!ctx->globals.json)
@@ -123,7 +123,7 @@ static void add_stacks(struct rd_ctx *ctx, struct nicmap *nm)
 	rd_report_add_findings(&nm->report, &nm->map.stacks.findings);
 }
 
-static void tell_rules(const struct rd_ctx *ctx)
+static void log_rules(const struct rd_ctx *ctx)
 {
 	for (size_t i = 0; i < rd_n_library_rules; i++)
 		rd_verbose(ctx, "rules of %s: %s, %s", rd_library_rules[i].library, rd_library_rules[i].release,
@@ -137,11 +137,11 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 	struct rd_err err = { 0 };
 	int r = 0;
 
-	tell_rules(ctx);
+	log_rules(ctx);
 	rd_report_nicmap(&nm->report, &nm->host, &nm->map);
 	if (opts->gids)
 		rd_report_gids(&nm->report, &nm->map.ports);
-	/* The document has it as an object. */
+	/* The JSON document has it as an object. */
 	if (opts->assignment && !ctx->globals.json)
 		rd_report_assignment(&nm->report, &nm->host, &nm->map);
 	if (opts->pairs && !ctx->globals.json)
@@ -153,7 +153,7 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 	if (r < 0 && opts->matrix)
 		return rd_fail(ctx, &err);
 	if (r < 0)
-		rd_warn(ctx, "the matrix is left out: %s", err.message);
+		rd_warn(ctx, "matrix omitted: %s", err.message);
 	if (opts->fail || opts->profile)
 		nicmap_judge(nm);
 	r = show_all(ctx, nm, matrix.section);
@@ -163,7 +163,7 @@ int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm)
 	return r;
 }
 
-/* An accelerator by its number ("0", "GPU0") or address; -1. */
+/* An accelerator by its number ("0", "GPU0") or PCI address; -1: not found. */
 static int find_gpu(const struct rd_host *host, const char *name)
 {
 	const char *digits = strncasecmp(name, "gpu", 3) == 0 ? name + 3 : name;
@@ -176,7 +176,7 @@ static int find_gpu(const struct rd_host *host, const char *name)
 	return rd_parse_u32(digits, RD_DECIMAL, INT32_MAX, &number) == 0 && number < host->n_gpus ? (int)number : -1;
 }
 
-/* A NIC by its name, that of its interface, its number ("NIC3") or address: the PCI function, or -1. */
+/* The PCI function of a NIC given by device name, interface name, number ("NIC3") or PCI address; -1: not found. */
 static int find_nic(const struct rd_host *host, const char *name)
 {
 	int ibdev = rd_host_find_ibdev(host, name), netdev;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of nic-map share. */
+/* Shared by the parts of nic-map. */
 #ifndef RD_CMD_NICMAP_H
 #define RD_CMD_NICMAP_H
 
@@ -7,7 +7,7 @@
 #include "model/host/system.h"
 #include "model/nicmap/nicmap.h"
 
-#define NICMAP_INTERVAL 2 /* seconds, where none was said */
+#define NICMAP_INTERVAL 2 /* seconds, default */
 
 struct nicmap_opts {
 	bool matrix, pairs, gids, assignment, stacks, fail, nccl_xml, check_env, compare, live;
@@ -20,26 +20,26 @@ struct nicmap_opts {
 	struct rd_repeat repeat;
 };
 
-/* A host as it was read, and what was concluded. */
+/* A host and the conclusions about it. */
 struct nicmap {
 	struct rd_host host;
-	struct rd_system system; /* what of it says who offers accelerators' memory */
+	struct rd_system system; /* modules and features that give NICs access to accelerator memory */
 	struct rd_nicmap map;
 	struct rd_report report;
-	bool incomplete; /* reads failed: rows may be missing, and no verdict is more than unknown */
+	bool incomplete; /* reads failed: rows may be missing, and verdicts are at most unknown */
 };
 
-/* Everything that nic-map asks a host, and so what a bundle holds. -errno with err filled. */
+/* Reads everything that nic-map uses from a host, and thus what a bundle contains. -errno with err filled. */
 int nicmap_read(struct rd_source *source, unsigned what, struct rd_host *host, struct rd_system *system,
 		struct rd_errlist *errors, struct rd_err *err);
 
-/* Reads `source` (a host, or a topology file) into `nm`, which is zeroed before. -errno with err filled. `nm` is to be
- * released in any case. */
+/* Reads `source` (a host, or a topology file) into `nm`, which is zeroed first. -errno with err filled. Release `nm` in any
+ * case. */
 int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned what, struct nicmap *nm,
 		struct rd_err *err);
 void nicmap_deinit(struct nicmap *nm);
 
-/* The parts, each an exit code. */
+/* The modes of nic-map. Each returns an exit code. */
 int nicmap_show(struct rd_ctx *ctx, struct nicmap *nm);
 int nicmap_show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu, const char *nic);
 int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm);
@@ -49,10 +49,10 @@ int nicmap_against(struct rd_ctx *ctx, struct nicmap *nm);
 int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv);
 int nicmap_live(struct rd_ctx *ctx);
 
-/* Sets the report's status by its findings, unless reads failed. */
+/* Sets the report's status from its findings; unknown if reads failed. */
 void nicmap_judge(struct nicmap *nm);
 
-/* The same of what is judged, the first section alone, below a line that says what was found. `object`: what was looked at. */
+/* Judges, and prints the first section below a summary line. `object`: what was examined. */
 int nicmap_print_judged(struct rd_ctx *ctx, struct nicmap *nm, const char *object);
 
 /* Prints the sections of the report as tables, each under an empty line; with --json the document. */
