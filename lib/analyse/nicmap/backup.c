@@ -13,24 +13,24 @@ static bool in_choice(const struct rd_choice *choice, int port)
 	return false;
 }
 
-static bool could_serve(const struct rd_host *host, const struct rd_choice *choice, size_t port)
+static bool is_usable_backup(const struct rd_host *host, const struct rd_choice *choice, size_t port)
 {
 	const struct rd_port *p = &host->ports[port];
 
 	return (rd_port_active(p) || (host->from_topology_file && !p->state)) && !in_choice(choice, (int)port);
 }
 
-static int other_port(const struct rd_host *host, const struct rd_choice *choice)
+static int other_port_of_card(const struct rd_host *host, const struct rd_choice *choice)
 {
 	int own = host->ports[choice->ports[0]].ibdev;
 
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (could_serve(host, choice, p) && rd_same_card(host, own, host->ports[p].ibdev))
+		if (is_usable_backup(host, choice, p) && rd_same_card(host, own, host->ports[p].ibdev))
 			return (int)p;
 	return -1;
 }
 
-static int neighbour(const struct rd_port_views *views, const struct rd_choice *choice)
+static int compute_neighbour(const struct rd_port_views *views, const struct rd_choice *choice)
 {
 	const struct rd_host *host = views->host;
 	enum rd_role role = views->v[choice->ports[0]].role;
@@ -49,13 +49,13 @@ static int neighbour(const struct rd_port_views *views, const struct rd_choice *
 		if (views->v[p].role != role)
 			continue;
 		if (n++ == wanted)
-			return could_serve(host, choice, p) ? (int)p : -1;
+			return is_usable_backup(host, choice, p) ? (int)p : -1;
 	}
 	return -1;
 }
 
-/* Of the same role if there is one, then by distance. */
-static int nearest(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_choice *choice)
+/* The nearest usable port, those of the same role first. */
+static int nearest_port(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_choice *choice)
 {
 	enum rd_role role = map->ports.v[choice->ports[0]].role;
 	int best = -1, best_rank = 0;
@@ -65,7 +65,7 @@ static int nearest(const struct rd_host *host, const struct rd_nicmap *map, cons
 		int rank =
 			(path == RD_PATH_UNKNOWN ? RD_PATH_SYS + 1 : (int)path) + (map->ports.v[p].role != role) * 16;
 
-		if (could_serve(host, choice, p) && (best < 0 || rank < best_rank)) {
+		if (is_usable_backup(host, choice, p) && (best < 0 || rank < best_rank)) {
 			best = (int)p;
 			best_rank = rank;
 		}
@@ -73,7 +73,7 @@ static int nearest(const struct rd_host *host, const struct rd_nicmap *map, cons
 	return best;
 }
 
-static char *what_they_share(const struct rd_host *host, const char *what, int a, int b)
+static char *describe_shared(const struct rd_host *host, const char *what, int a, int b)
 {
 	int da = host->ports[a].ibdev, db = host->ports[b].ibdev, pa = host->ibdevs[da].pci, pb = host->ibdevs[db].pci;
 	_cleanup_free_ int *bridges = NULL;
@@ -82,28 +82,28 @@ static char *what_they_share(const struct rd_host *host, const char *what, int a
 	enum rd_path path;
 
 	if (rd_same_card(host, da, db))
-		return rd_text("%s; they share the card", what);
+		return rd_text("%s; both are on one card", what);
 	path = pa >= 0 && pb >= 0 ? rd_distance_pci(host, pa, pb, &why) : RD_PATH_UNKNOWN;
 	if (path == RD_PATH_PIX || path == RD_PATH_PXB) {
 		rd_distance_bridges(host, pa, pb, &bridges, &n, &top);
-		return rd_text("%s; they share the switch at %s", what,
+		return rd_text("%s; both are below the switch at %s", what,
 			       top > 0 ? host->pcis[bridges[top - 1]].addr : "?");
 	}
 	if (path == RD_PATH_UNKNOWN)
-		return rd_text("%s; what they share is not known", what);
+		return rd_text("%s; unknown what the two share", what);
 	if (path == RD_PATH_SYS)
-		return rd_text("%s; they share no more than the host", what);
-	return rd_text("%s; they share the socket (NUMA node %d)", what, rd_ibdev_numa(host, da));
+		return rd_text("%s; the two share only the host", what);
+	return rd_text("%s; both are on one socket (NUMA node %d)", what, rd_ibdev_numa(host, da));
 }
 
-/* The neighbour in the order of all devices that the library sees, whatever they are for: even + 1, odd - 1. */
+/* The neighbour in the order of all devices that the library sees, whatever their role: even + 1, odd - 1. */
 static int device_neighbour(const struct rd_host *host, const struct rd_choice *choice)
 {
 	int first = choice->ports[0], before = -1;
 	size_t n = 0;
 
 	for (size_t p = 0; p < host->n_ports; p++) {
-		if (!could_serve(host, choice, p) && (int)p != first)
+		if (!is_usable_backup(host, choice, p) && (int)p != first)
 			continue;
 		if (before == first && n % 2 == 1)
 			return (int)p;
@@ -123,13 +123,13 @@ void rd_backup_of_nvshmem(const struct rd_host *host, struct rd_choices *choices
 		choice->library_backup = -1;
 		if (choice->n_ports == 0)
 			continue;
-		choice->library_backup = other_port(host, choice);
+		choice->library_backup = other_port_of_card(host, choice);
 		choice->library_backup_why = "other port of the card";
 		if (choice->library_backup >= 0)
 			continue;
 		choice->library_backup = device_neighbour(host, choice);
-		choice->library_backup_why = choice->library_backup < 0 ? "no device beside it" :
-									  "next to it in the order of devices";
+		choice->library_backup_why = choice->library_backup < 0 ? "no neighbouring device" :
+									  "its neighbour in the order of devices";
 	}
 }
 
@@ -157,17 +157,17 @@ void rd_backup_fill(const struct rd_host *host, const struct rd_nicmap *map, str
 
 		if (choice->n_ports == 0)
 			continue;
-		choice->backup = other_port(host, choice);
+		choice->backup = other_port_of_card(host, choice);
 		if (choice->backup < 0) {
-			choice->backup = neighbour(&map->ports, choice);
+			choice->backup = compute_neighbour(&map->ports, choice);
 			what = "neighbour";
 		}
 		if (choice->backup < 0) {
-			choice->backup = nearest(host, map, choice);
-			what = "nearest that is up";
+			choice->backup = nearest_port(host, map, choice);
+			what = "nearest active port";
 		}
 		if (choice->backup < 0)
 			continue;
-		choice->backup_why = what_they_share(host, what, choice->ports[0], choice->backup);
+		choice->backup_why = describe_shared(host, what, choice->ports[0], choice->backup);
 	}
 }

@@ -13,7 +13,7 @@ static bool is_used(const struct rd_choices *choices, int ibdev, const struct rd
 	return false;
 }
 
-/* A port that nobody uses, as fast and for this accelerator as near as the one that it shares. */
+/* An unused port that is as fast as the shared one, and as near to this accelerator. */
 static int idle_equal(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_choices *choices,
 		      const struct rd_choice *choice)
 {
@@ -40,8 +40,8 @@ static void judge_shared(const struct rd_host *host, const struct rd_nicmap *map
 			struct rd_finding finding = {
 				.id = "nic-shared",
 				.severity = RD_SEV_WARNING,
-				.title = "Two accelerators share a NIC while one as good stays idle",
-				.why = "they get half of its bandwidth each",
+				.title = "Two accelerators share a NIC while an equally near one is idle",
+				.why = "each gets half of the NIC's bandwidth",
 			};
 			const char *name;
 			int idle;
@@ -53,9 +53,9 @@ static void judge_shared(const struct rd_host *host, const struct rd_nicmap *map
 				continue;
 			name = rd_ibdev_label(host, host->ports[idle].ibdev);
 			finding.subject = rd_text("GPU%d, GPU%d", a->gpu, b->gpu);
-			finding.observed = rd_text("%s gives both %s", library,
+			finding.observed = rd_text("%s selects %s for both", library,
 						   rd_ibdev_label(host, host->ports[a->ports[0]].ibdev));
-			finding.expected = rd_text("%s for one of them: same distance, not used", name);
+			finding.expected = rd_text("%s for one of them: same distance, unused", name);
 			finding.fix = rd_text("rdmadiag nic-map --env %s", library);
 			rd_finding_add(ret, &finding);
 		}
@@ -75,16 +75,15 @@ static void judge_role(const struct rd_port_views *views, const char *library, c
 			struct rd_finding finding = {
 				.id = "nic-not-compute",
 				.severity = RD_SEV_WARNING,
-				.title = "A library would use a NIC that is not for computing",
-				.why = "its traffic meets storage and logins there, and is slower than it need be",
+				.title = "A library would use a NIC that is not a compute NIC",
+				.why = "its traffic competes with storage and management traffic on that NIC and is slower",
 			};
 
 			if (view->role == RD_ROLE_COMPUTE || view->role == RD_ROLE_UNKNOWN)
 				continue;
 			finding.subject = rd_text("GPU%d", choice->gpu);
-			finding.observed = rd_text("%s gives it %s (%s: %s)", library,
-						   rd_ibdev_label(host, port->ibdev), rd_role_name(view->role),
-						   view->role_why);
+			finding.observed = rd_text("%s selects %s (%s: %s)", library, rd_ibdev_label(host, port->ibdev),
+						   rd_role_name(view->role), view->role_why);
 			finding.expected = rd_text("a compute NIC");
 			finding.fix = rd_text("rdmadiag nic-map --env %s", library);
 			rd_finding_add(ret, &finding);
@@ -92,7 +91,7 @@ static void judge_role(const struct rd_port_views *views, const char *library, c
 	}
 }
 
-/* Nothing happens before a NIC fails: then this accelerator's traffic is where storage is. */
+/* Matters only after a NIC has failed: then this accelerator's traffic shares a NIC with storage. */
 static void judge_backup(const struct rd_port_views *views, const char *library, const struct rd_choices *choices,
 			 struct rd_findings *ret)
 {
@@ -105,9 +104,9 @@ static void judge_backup(const struct rd_port_views *views, const char *library,
 		struct rd_finding finding = {
 			.id = "backup-not-compute",
 			.severity = RD_SEV_WARNING,
-			.title = "When its NIC fails, a library would fail over to a NIC that is not for computing",
-			.why = "traffic of the job then shares a NIC with storage or management, and the job slows down "
-			       "or loses the peer, which that network may not reach",
+			.title = "A library would fail over to a NIC that is not a compute NIC",
+			.why = "after a failure the job's traffic shares a NIC with storage or management: the job slows "
+			       "down, or loses its peers if that network does not reach them",
 		};
 
 		if (!view || view->role == RD_ROLE_COMPUTE || view->role == RD_ROLE_UNKNOWN ||
@@ -121,22 +120,21 @@ static void judge_backup(const struct rd_port_views *views, const char *library,
 		finding.expected = choice->backup < 0 ?
 					   rd_text("a compute NIC") :
 					   rd_text("%s", rd_ibdev_label(host, host->ports[choice->backup].ibdev));
-		finding.fix =
-			rd_text("leave NICs that are not for computing out of the library's list: rdmadiag nic-map "
-				"--env %s",
-				library);
+		finding.fix = rd_text("restrict the library to compute NICs: rdmadiag nic-map "
+				      "--env %s",
+				      library);
 		rd_finding_add(ret, &finding);
 	}
 }
 
-/* What NCCL's own code does with several NICs for which it finds no PCI function: release 2.30.7 was run on such topologies. */
+/* What NCCL does with several NICs for which it finds no PCI function; observed by running release 2.30.7 on such topologies. */
 static void judge_lost(const struct rd_host *host, const struct rd_nccl_nets *nets, struct rd_findings *ret)
 {
 	struct rd_finding finding = {
 		.id = "nccl-nic-lost",
 		.severity = RD_SEV_WARNING,
-		.title = "NCCL merges NICs for which it finds no PCI function, and then does not find the merged NIC",
-		.why = "it goes on without them: by other NICs, or it stops",
+		.title = "NCCL merges NICs that have no PCI function, and then does not find the merged NIC",
+		.why = "NCCL continues with other NICs, or fails",
 	};
 	_cleanup_buf_ struct rd_buf names = { 0 };
 	bool virtual = false;
@@ -150,8 +148,8 @@ static void judge_lost(const struct rd_host *host, const struct rd_nccl_nets *ne
 		virtual |= host->ibdevs[port->ibdev].pci >= 0;
 	}
 	finding.subject = RD_TAKE(names.data);
-	finding.observed = rd_text("%zu NICs become one that stands on no PCI function", nets->n_lost);
-	finding.expected = rd_text("each by itself");
+	finding.observed = rd_text("%zu NICs are merged into one that has no PCI function", nets->n_lost);
+	finding.expected = rd_text("not merged");
 	finding.fix = rd_text("export NCCL_NET_MERGE_LEVEL=LOC%s", virtual ? " NCCL_IB_MERGE_VFS=0" : "");
 	rd_finding_add(ret, &finding);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a look at the map tells an operator. Pure. */
+/* Findings about the map. Pure. */
 #ifndef RD_ANALYSE_NICMAP_FINDINGS_H
 #define RD_ANALYSE_NICMAP_FINDINGS_H
 

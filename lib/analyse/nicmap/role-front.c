@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Signs that a port is the host's front-end. */
+/* Evidence that a port is the host's front-end. */
 #include <stdio.h>
 
 #include "analyse/nicmap/role-priv.h"
@@ -52,7 +52,7 @@ void rd_role_front(const struct rd_host *host, const struct rd_port *port, enum 
 		}
 		if (netdev->is_bond || netdev->master) {
 			*sign = RD_FRONT_BOND;
-			snprintf(text, size, "%s is %s%s", netdev->name, netdev->is_bond ? "a bond" : "bound into ",
+			snprintf(text, size, "%s is %s%s", netdev->name, netdev->is_bond ? "a bond" : "part of ",
 				 netdev->is_bond ? "" : netdev->master);
 		}
 	}

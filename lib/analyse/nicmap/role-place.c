@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where NICs stand with respect to accelerators. */
+/* Location of NICs relative to accelerators. */
 #include <stdio.h>
 #include <string.h>
 
 #include "analyse/nicmap/role-priv.h"
 #include "base/memory.h"
 
-/* Beyond, one card each is not sought: no host has as many. */
+/* Above these, cards are not matched to accelerators; no host has as many. */
 #define GPUS_MAX 256
 #define CARDS_MAX 1024
 #define DEPTH_MAX 64
@@ -36,14 +36,14 @@ struct match {
 	bool *tried;
 };
 
-/* Kuhn's algorithm: takes a card, or moves the accelerator that has it to another one. */
-static bool give_card(struct match *m, size_t gpu)
+/* Kuhn's algorithm: takes a free card, or moves the accelerator that owns a card to another one. */
+static bool match_card(struct match *m, size_t gpu)
 {
 	for (size_t c = 0; c < m->st->n_cards; c++) {
 		if ((size_t)m->st->cards[c].kind != m->kind || m->tried[c] || !reaches(m->st, c, gpu, m->reach))
 			continue;
 		m->tried[c] = true;
-		if (m->owner[c] < 0 || give_card(m, (size_t)m->owner[c])) {
+		if (m->owner[c] < 0 || match_card(m, (size_t)m->owner[c])) {
 			m->owner[c] = (int)gpu;
 			return true;
 		}
@@ -51,8 +51,8 @@ static bool give_card(struct match *m, size_t gpu)
 	return false;
 }
 
-/* Counts near and own of a kind. */
-static void measure(const struct rd_role_state *st, size_t kind, enum rd_role_reach reach)
+/* Sets `near` and `own` of a kind. */
+static void measure_kind(const struct rd_role_state *st, size_t kind, enum rd_role_reach reach)
 {
 	struct rd_role_kind *k = &st->kinds[kind];
 	_cleanup_free_ int *owner = rd_alloc(st->n_cards + 1, sizeof(*owner));
@@ -71,13 +71,13 @@ static void measure(const struct rd_role_state *st, size_t kind, enum rd_role_re
 		if (!count_own)
 			continue;
 		memset(tried, 0, st->n_cards * sizeof(*tried));
-		k->own += give_card(&m, g);
+		k->own += match_card(&m, g);
 	}
 	if (!count_own)
 		k->own = k->near < k->n_cards ? k->near : (unsigned)k->n_cards;
 }
 
-/* One for each accelerator, and so many of these that it cannot be by chance. */
+/* One card per accelerator, and too many accelerators for a coincidence. */
 static bool is_set(const struct rd_role_state *st, const struct rd_role_kind *kind)
 {
 	return st->host->n_gpus >= RD_ROLE_GPUS_MANY && kind->own == st->host->n_gpus;
@@ -95,7 +95,7 @@ static bool is_much_slower(const struct rd_role_state *st, const struct rd_role_
 	return kind->rate > 0 && kind->rate <= RD_ROLE_SLOW_GBPS && st->fastest >= RD_ROLE_MUCH_FASTER * kind->rate;
 }
 
-/* Where no switch ties a kind to accelerators, it is not for them if the host's way out leads over all of it. */
+/* Without a common switch, a kind is not for accelerators if all its cards carry the default route. */
 static bool is_ruled_out(const struct rd_role_state *st, const struct rd_role_kind *kind, enum rd_role_reach reach)
 {
 	if (is_set(st, kind))
@@ -106,8 +106,8 @@ static bool is_ruled_out(const struct rd_role_state *st, const struct rd_role_ki
 	return reach != RD_REACH_SWITCH && kind->all_front;
 }
 
-/* Candidates of one reach: those that most accelerators have near. Returns how many. */
-static size_t candidates(const struct rd_role_state *st, enum rd_role_reach reach, bool lenient, bool *ret)
+/* Candidates of one reach: the kinds that are near most accelerators. Returns how many. */
+static size_t find_candidates(const struct rd_role_state *st, enum rd_role_reach reach, bool lenient, bool *ret)
 {
 	unsigned near = 0, least = reach < RD_REACH_ANY ? (unsigned)(st->host->n_gpus + 1) / 2 : 1;
 	size_t n = 0;
@@ -131,9 +131,9 @@ static size_t candidates(const struct rd_role_state *st, enum rd_role_reach reac
 	return n;
 }
 
-/* Of equals: not the one with the host's way out; then the one that leads in rate and number, or is far faster. Returns
- * the kind, or -1 if nothing tells them apart. */
-static int settle(const struct rd_role_state *st, const bool *among)
+/* Chooses among equal candidates: not the one with the default route; then the one with the highest rate and number, or a
+ * much higher rate. Returns the kind, or -1 if they cannot be distinguished. */
+static int choose_among(const struct rd_role_state *st, const bool *among)
 {
 	int best = -1;
 	size_t free = 0;
@@ -183,8 +183,8 @@ static size_t count_chosen(const struct rd_role_state *st)
 	return n;
 }
 
-/* Virtual functions of any generation have one device ID: a guest's front-end looks like its compute NICs. What is one too
- * many is the one with the default route, or with the other link layer. */
+/* Virtual functions of all generations have one device ID: a guest's front-end looks like its compute NICs. The surplus one
+ * is the one with the default route, or with the other link layer. */
 static void drop_extra(struct rd_role_state *st)
 {
 	size_t n = count_chosen(st), front = 0, other = 0;
@@ -218,7 +218,7 @@ static void drop_extra(struct rd_role_state *st)
 		}
 }
 
-/* Below switches of one make, in the same manner. */
+/* Below switches of the same model, in the same structure. */
 static bool same_place(const struct rd_host *host, int a, int b)
 {
 	int depth = 0;
@@ -233,10 +233,10 @@ static bool same_place(const struct rd_host *host, int a, int b)
 		a = x->parent;
 		b = y->parent;
 	}
-	return a < 0 && b < 0 && depth > 2; /* root port, and a switch's two */
+	return a < 0 && b < 0 && depth > 2; /* root port, switch upstream port and downstream port */
 }
 
-/* A NIC whose switch has lost its accelerator: it stands as its like do, and with it they are 4, 8 or 16. */
+/* Adds a NIC whose switch lost its accelerator: it is placed as the others of its kind, and with it they are 4, 8 or 16. */
 static void add_orphans(struct rd_role_state *st, size_t kind)
 {
 	size_t n = count_chosen(st), more = 0;
@@ -261,8 +261,8 @@ static void add_orphans(struct rd_role_state *st, size_t kind)
 	}
 }
 
-/* A card of another kind below the switch of an accelerator that has none of the chosen kind. */
-static bool stands_in(const struct rd_role_state *st, size_t card, size_t kind)
+/* Whether a card of another kind is below the switch of an accelerator that has no card of the chosen kind there. */
+static bool replaces_kind(const struct rd_role_state *st, size_t card, size_t kind)
 {
 	for (size_t g = 0; g < st->host->n_gpus; g++) {
 		bool has = false;
@@ -282,8 +282,8 @@ static void choose_kind(struct rd_role_state *st, size_t kind)
 	static const char *const places[] = {
 		[RD_REACH_SWITCH] = "below the switches of",
 		[RD_REACH_SOCKET] = "on the NUMA nodes of",
-		[RD_REACH_GUEST] = "as far as can be seen near",
-		[RD_REACH_ANY] = "not known how near to",
+		[RD_REACH_GUEST] = "as far as visible near",
+		[RD_REACH_ANY] = "at unknown distance from",
 	};
 	struct rd_role_kind *chosen = &st->kinds[kind];
 
@@ -294,24 +294,24 @@ static void choose_kind(struct rd_role_state *st, size_t kind)
 	if (st->reach == RD_REACH_SWITCH) {
 		add_orphans(st, kind);
 		for (size_t c = 0; c < st->n_cards; c++)
-			st->cards[c].chosen |= (size_t)st->cards[c].kind != kind && stands_in(st, c, kind) &&
+			st->cards[c].chosen |= (size_t)st->cards[c].kind != kind && replaces_kind(st, c, kind) &&
 					       !is_much_slower(st, &st->kinds[st->cards[c].kind]);
 	} else {
 		drop_extra(st);
 	}
 	if (st->n_kinds == 1 && st->reach != RD_REACH_SWITCH)
-		snprintf(chosen->why, sizeof(chosen->why), "the only kind of NIC here");
+		snprintf(chosen->why, sizeof(chosen->why), "the only kind of NIC on this host");
 	else
 		snprintf(chosen->why, sizeof(chosen->why), "one of %zu NICs %s %u of %zu accelerators",
 			 count_chosen(st), places[st->reach], chosen->near, st->host->n_gpus);
 	for (size_t k = 0; k < st->n_kinds; k++)
 		if (k != kind)
 			snprintf(st->kinds[k].why, sizeof(st->kinds[k].why),
-				 "%s %u of %zu accelerators; the compute NICs are: %u", places[st->reach],
-				 st->kinds[k].near, st->host->n_gpus, chosen->near);
+				 "%s %u of %zu accelerators; compute NICs: %u", places[st->reach], st->kinds[k].near,
+				 st->host->n_gpus, chosen->near);
 }
 
-static void leave_open(struct rd_role_state *st, const bool *among, size_t n)
+static void set_unsure(struct rd_role_state *st, const bool *among, size_t n)
 {
 	for (size_t k = 0; k < st->n_kinds; k++) {
 		struct rd_role_kind *kind = &st->kinds[k];
@@ -319,8 +319,8 @@ static void leave_open(struct rd_role_state *st, const bool *among, size_t n)
 		kind->is = among[k] ? RD_KIND_UNSURE : RD_KIND_OTHER;
 		if (among[k])
 			snprintf(kind->why, sizeof(kind->why),
-				 "%zu kinds of NIC are as near to the accelerators, and neither routes nor rates tell "
-				 "them apart",
+				 "%zu kinds of NIC are equally near to the accelerators, and neither routes nor rates "
+				 "distinguish them",
 				 n);
 		else
 			snprintf(kind->why, sizeof(kind->why), "near fewer accelerators than other NICs");
@@ -336,17 +336,17 @@ void rd_role_choose_near(struct rd_role_state *st)
 		int kind;
 
 		for (size_t k = 0; k < st->n_kinds; k++)
-			measure(st, k, st->reach);
-		n = candidates(st, st->reach, false, among);
+			measure_kind(st, k, st->reach);
+		n = find_candidates(st, st->reach, false, among);
 		if (n == 0 && st->reach == RD_REACH_ANY)
-			n = candidates(st, st->reach, true, among);
+			n = find_candidates(st, st->reach, true, among);
 		if (n == 0)
 			continue;
-		kind = settle(st, among);
+		kind = choose_among(st, among);
 		if (kind >= 0)
 			choose_kind(st, (size_t)kind);
 		else
-			leave_open(st, among, n);
+			set_unsure(st, among, n);
 		return;
 	}
 }
@@ -359,7 +359,8 @@ void rd_role_choose_alone(struct rd_role_state *st)
 		bool out = st->n_kinds > 1 && (st->kinds[k].all_front || is_much_slower(st, &st->kinds[k]));
 
 		snprintf(st->kinds[k].why, sizeof(st->kinds[k].why),
-			 out ? "not the only kind of NIC here" : "not InfiniBand, and there is no accelerator");
+			 out ? "not the only kind of NIC on this host" :
+			       "not InfiniBand, and no accelerator on this host");
 		if (out)
 			continue;
 		n++;
@@ -378,14 +379,15 @@ void rd_role_choose_alone(struct rd_role_state *st)
 
 		if (n == 1 && k == last) {
 			kind->is = RD_KIND_COMPUTE;
-			snprintf(kind->why, sizeof(kind->why), "%s; there is no accelerator to tell by",
-				 st->n_kinds == 1    ? "the only kind of NIC here" :
-				 ib == 1 && kind->ib ? "the only InfiniBand here" :
-						       "the fastest kind of NIC here, without the default route");
+			snprintf(kind->why, sizeof(kind->why), "%s; no accelerator present",
+				 st->n_kinds == 1 ? "the only kind of NIC on this host" :
+				 ib == 1 && kind->ib ?
+						    "the only InfiniBand NICs on this host" :
+						    "the fastest kind of NIC on this host, without the default route");
 		} else if (n != 1 && !(st->n_kinds > 1 && kind->all_front) && !is_much_slower(st, kind)) {
 			kind->is = RD_KIND_UNSURE;
 			snprintf(kind->why, sizeof(kind->why),
-				 "several kinds of NIC, and no accelerator to tell by what each is for");
+				 "several kinds of NIC, and no accelerator by which to determine their roles");
 		}
 	}
 	for (size_t c = 0; c < st->n_cards; c++)

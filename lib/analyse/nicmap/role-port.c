@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Of the cards that are for computing, which of their ports are: the others are spare, or the host's front-end. */
+/* Which ports of the compute cards are compute ports: the others are spare, or the host's front-end. */
 #include <string.h>
 
 #include "analyse/nicmap/role-priv.h"
@@ -18,7 +18,7 @@ static bool is_compute(const struct rd_role_state *st, size_t port)
 	return st->views[port].role == RD_ROLE_COMPUTE;
 }
 
-/* Which port of its card it is, from 0. A card has a function for each port, or a device with several ports. */
+/* Number of the port on its card, from 0. A card has a function per port, or a device with several ports. */
 static unsigned place_on_card(const struct rd_host *host, const struct rd_port *port)
 {
 	int pci = host->ibdevs[port->ibdev].pci;
@@ -31,8 +31,8 @@ static bool is_up_netdev(const struct rd_netdev *netdev)
 	return netdev->operstate && strcmp(netdev->operstate, "up") == 0;
 }
 
-/* Somebody gave it an address, or bound it into a bond: it is meant to be used. An IPv6 link-local address, and its GID,
- * come by themselves. */
+/* Whether the port has an address, or is part of a bond: it is meant to be used. IPv6 link-local addresses, and their GIDs,
+ * are assigned automatically and do not count. */
 static bool is_configured(const struct rd_host *host, const struct rd_port *port)
 {
 	for (size_t i = 0; i < port->n_netdevs; i++) {
@@ -51,7 +51,7 @@ static bool is_configured(const struct rd_host *host, const struct rd_port *port
 	return false;
 }
 
-/* Down, without a partner on the cable, and without an address. Not INIT: there a link is. */
+/* Down, without link partner and without an address. Not INIT, where the link is up. */
 static bool is_unused(const struct rd_host *host, const struct rd_port *port)
 {
 	bool no_link = false;
@@ -84,7 +84,7 @@ static bool card_is_up(const struct rd_role_state *st, int card)
 	return false;
 }
 
-/* Compares the port with those at the same place of the other cards of its kind. NULL: it should be up. */
+/* Compares the port with the corresponding ports of the other cards of its kind. NULL: it should be up. */
 static char *why_spare(const struct rd_role_state *st, size_t p, bool *spare)
 {
 	const struct rd_host *host = st->host;
@@ -104,15 +104,15 @@ static char *why_spare(const struct rd_role_state *st, size_t p, bool *spare)
 	}
 	*spare = up == 0 && unused == down;
 	if (*spare)
-		return rd_text("spare: port %u of %s is down, without a cable and an address", place + 1,
-			       down > 1 ? "each card of this kind" : "the card");
+		return rd_text("spare: port %u of %s is down, without cable or address", place + 1,
+			       down > 1 ? "every card of this kind" : "the card");
 	if (up < 2 || down >= up)
 		if (card_is_up(st, st->card_of[host->ports[p].ibdev]))
-			return rd_text("not known: of %zu cards of this kind %zu have this port up", up + down, up);
+			return rd_text("unknown: of %zu cards of this kind, %zu have this port up", up + down, up);
 	return NULL;
 }
 
-static void take_spare(struct rd_role_state *st)
+static void remove_spare(struct rd_role_state *st)
 {
 	const struct rd_host *host = st->host;
 	_cleanup_free_ char **why = rd_alloc(host->n_ports + 1, sizeof(*why));
@@ -134,8 +134,8 @@ static void take_spare(struct rd_role_state *st)
 	}
 }
 
-/* Below one switch with an accelerator, a NIC is for that one whatever is routed over it; but ports of one card may serve
- * both. */
+/* A NIC below a common switch with an accelerator is a compute NIC whatever is routed through it; but the ports of one card
+ * may have different roles. */
 static bool may_be_front(const struct rd_role_state *st, size_t port, size_t other)
 {
 	if (st->host->n_gpus >= RD_ROLE_GPUS_MANY)
@@ -144,8 +144,8 @@ static bool may_be_front(const struct rd_role_state *st, size_t port, size_t oth
 	       st->card_of[st->host->ports[port].ibdev] == st->card_of[st->host->ports[other].ibdev];
 }
 
-/* A port is the front-end if it has such a sign while another that is at least as fast has none: where all NICs are bonds,
- * being one says nothing. */
+/* A port is the front-end if it shows this evidence while another one that is at least as fast does not: if all NICs are
+ * bonds, being a bond is no evidence. */
 static bool is_front(const struct rd_role_state *st, size_t p, enum rd_role_front sign)
 {
 	if (st->front[p].sign < sign)
@@ -160,7 +160,7 @@ static bool is_front(const struct rd_role_state *st, size_t p, enum rd_role_fron
 	return false;
 }
 
-static void take_front(struct rd_role_state *st, enum rd_role_front sign)
+static void remove_front(struct rd_role_state *st, enum rd_role_front sign)
 {
 	const struct rd_host *host = st->host;
 	_cleanup_free_ bool *front = rd_alloc(host->n_ports + 1, sizeof(*front));
@@ -181,7 +181,7 @@ static void take_front(struct rd_role_state *st, enum rd_role_front sign)
 
 void rd_role_ports(struct rd_role_state *st)
 {
-	take_spare(st);
-	take_front(st, RD_FRONT_ROUTE);
-	take_front(st, RD_FRONT_BOND);
+	remove_spare(st);
+	remove_front(st, RD_FRONT_ROUTE);
+	remove_front(st, RD_FRONT_BOND);
 }

@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of role*.c share. */
+/* Shared by role*.c. */
 #ifndef RD_ANALYSE_ROLE_PRIV_H
 #define RD_ANALYSE_ROLE_PRIV_H
 
 #include "analyse/nicmap/role.h"
 
-/* Gbit/s: what is no faster, beside NICs four times as fast, is a server's on-board interface. */
+/* Gbit/s: up to this rate, beside NICs four times as fast, a NIC is a server's on-board interface. */
 #define RD_ROLE_SLOW_GBPS 25.0
 #define RD_ROLE_MUCH_FASTER 4
 
-/* From here on the number of NICs tells something: with one or two accelerators any number of cards is "one each". */
+/* From here on the number of NICs is evidence: with one or two accelerators any number of cards is "one each". */
 #define RD_ROLE_GPUS_MANY 4
 
-/* How near a NIC has to be to count as an accelerator's, the strictest first. */
+/* How near a NIC must be to be assigned to an accelerator, the strictest first. */
 enum rd_role_reach {
 	RD_REACH_SWITCH, /* below the same PCIe switch or root port */
 	RD_REACH_SOCKET, /* same host bridge or NUMA node: machines without switches */
-	RD_REACH_GUEST,	 /* what lies between cannot be seen, as in a virtual machine */
+	RD_REACH_GUEST,	 /* the bridges between are not visible, as in a virtual machine */
 	RD_REACH_ANY,
 };
 
-/* Signs that an interface is the host's way out, the weakest first. */
+/* Evidence that an interface is the host's front-end, the weakest first. */
 enum rd_role_front { RD_FRONT_NONE = 0, RD_FRONT_BOND, RD_FRONT_ROUTE };
 
 enum rd_role_kind_is { RD_KIND_OTHER = 0, RD_KIND_COMPUTE, RD_KIND_UNSURE };
 
-/* NICs of one kind: same chip, as many ports a card. Not link layer, rate and state: those are what may be wrong with one. */
+/* NICs of one kind: same chip, same number of ports per card. Not link layer, rate and state, which may be wrong on one. */
 struct rd_role_kind {
-	bool known; /* by its PCI function; else by `type` */
+	bool known; /* identified by its PCI function; else by `type` */
 	uint16_t vendor, device;
 	const char *type;
 	unsigned ports;
 	size_t n_cards;
-	double rate;	/* Gbit/s, of the fastest port that is up; 0: none is */
+	double rate;	/* Gbit/s, of the fastest port that is up; 0: all are down */
 	unsigned near;	/* accelerators that have one within reach */
-	unsigned own;	/* accelerators that could have one of their own within reach, each another */
+	unsigned own;	/* accelerators that could each have a separate one within reach */
 	bool all_front; /* each card has a port with the default route */
-	bool ib;	/* some port of it is InfiniBand */
+	bool ib;	/* at least one port is InfiniBand */
 	enum rd_role_kind_is is;
 	char why[160];
 };
@@ -44,9 +44,9 @@ struct rd_role_kind {
 struct rd_role_card {
 	int ibdev; /* the first of its devices */
 	int kind;
-	enum rd_role_front front; /* the strongest sign of its ports */
-	bool chosen;		  /* belongs to the set that is for computing */
-	bool odd;		  /* of that kind and as near, but one too many for the set: not known what for */
+	enum rd_role_front front; /* the strongest evidence of its ports */
+	bool chosen;		  /* belongs to the compute NICs */
+	bool odd;		  /* of that kind and as near, but surplus: role unknown */
 };
 
 struct rd_role_state {
@@ -57,29 +57,29 @@ struct rd_role_state {
 	size_t n_kinds;
 	struct rd_role_card *cards;
 	size_t n_cards;
-	int *card_of; /* of each device; -1: it is none of its own */
+	int *card_of; /* of each device; -1: not a card (soft, virtual function …) */
 	struct {
 		enum rd_role_front sign;
 		char text[96];
 	} * front; /* of each port */
 	double fastest;
-	enum rd_role_reach reach; /* by which the set was chosen; only with accelerators */
+	enum rd_role_reach reach; /* by which the compute NICs were chosen; only with accelerators */
 };
 
-/* Up, as far as a topology file can tell. */
+/* Up; in a topology file, which may have no states, not known to be down. */
 bool rd_role_usable(const struct rd_role_state *st, const struct rd_port *port);
-/* Gbit/s of a port that is up; 0: not up, or not known. */
+/* Gbit/s of a port that is up; 0: not up, or unknown. */
 double rd_role_rate(const struct rd_role_state *st, const struct rd_port *port);
 
-/* Whether the host's way out leads over the port; `text` is the evidence in words. */
+/* Whether the port is the host's front-end; `text` describes the evidence. */
 void rd_role_front(const struct rd_host *host, const struct rd_port *port, enum rd_role_front *sign, char *text,
 		   size_t size);
 
-/* Decide which cards are for computing: with accelerators, and without. */
+/* Decide which cards are compute NICs: on hosts with accelerators, and without. */
 void rd_role_choose_near(struct rd_role_state *st);
 void rd_role_choose_alone(struct rd_role_state *st);
 
-/* Takes from the chosen cards ports that are no fault when they are down, or are the front-end. */
+/* Removes from the compute ports those that may be down (spare) and those that are the front-end. */
 void rd_role_ports(struct rd_role_state *st);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What ports are used for. Structure decides first: whether a NIC stands next to an accelerator, and whether NICs of its
- * kind are as many as these. That holds whatever is up or down. Then routes and addresses, then rates. Where all that does
- * not decide, the role is unknown, and role_why says so.
+ * Roles of ports. Structure decides first: whether a NIC is near an accelerator, and whether there are as many NICs of its
+ * kind as accelerators. This does not depend on link states. Then routes and addresses, then rates. If none of these
+ * decides, the role is unknown, and role_why gives the reason.
  */
 #include "analyse/nicmap/role.h"
 
@@ -48,7 +48,7 @@ double rd_role_rate(const struct rd_role_state *st, const struct rd_port *port)
 	return rd_role_usable(st, port) && port->rate_gbps.known == RD_OK ? port->rate_gbps.v : 0;
 }
 
-/* siw names no interface as its parent; hardware has a board or a type. */
+/* siw does not report a parent interface; hardware has a board or a type. */
 static bool is_soft(const struct rd_ibdev *dev)
 {
 	return dev->parent_netdev || (dev->via && strcmp(dev->via, "netdev") == 0 && !dev->board && !dev->hca_type);
@@ -62,29 +62,29 @@ static bool is_all_soft(const struct rd_host *host)
 	return true;
 }
 
-/* Devices that are no NIC of their own. NULL: it is one. Where there are soft devices only, they are what programs use. */
-static const char *why_none(const struct rd_host *host, const struct rd_ibdev *dev)
+/* Why a device is not counted as a NIC; NULL: it is one. On hosts with only soft devices, programs use these. */
+static const char *why_not_nic(const struct rd_host *host, const struct rd_ibdev *dev)
 {
 	const struct rd_pci *pci = dev->pci < 0 ? NULL : &host->pcis[dev->pci];
 
 	if (is_soft(dev))
-		return is_all_soft(host) ? NULL : "a soft device beside NICs: who uses it is not known";
+		return is_all_soft(host) ? NULL : "a soft device beside NICs: use unknown";
 	if (pci && pci->pf >= 0)
 		for (size_t i = 0; i < host->n_ibdevs; i++)
 			if (host->ibdevs[i].pci == pci->pf)
-				return "a virtual function: who uses it is not known here";
-	/* The kernel has a function for each device that is no soft one: then accelerators were not seen either. */
+				return "a virtual function: use unknown to this host";
+	/* Every device except soft ones has a PCI function: if none was read, accelerators were not seen either. */
 	if (host->n_pcis == 0 && !host->from_topology_file)
-		return "no PCI function could be read: whether there are accelerators is not known";
+		return "could not read PCI functions: unknown whether there are accelerators";
 	if (pci && (pci->vendor.known != RD_OK || pci->device.known != RD_OK) && !host->from_topology_file)
-		return "its vendor and device could not be read";
-	/* One port of a chip in switchdev mode, and a representor for each virtual function. */
+		return "could not read vendor and device ID";
+	/* In switchdev mode a device has a port for the wire and a representor for each virtual function. */
 	if (pci && pci->vendor.v == VENDOR_MELLANOX && dev->n_ports > 2)
-		return "a device with representors: which of its ports is the wire is not known";
+		return "a device with representors: unknown which port is the uplink";
 	return NULL;
 }
 
-/* A function without an RDMA device of its own counts, too: in a RoCE LAG one device stands for two. */
+/* Functions without an RDMA device count, too: in a RoCE LAG one device stands for two functions. */
 static unsigned ports_of_card(const struct rd_host *host, int ibdev)
 {
 	const struct rd_pci *own = host->ibdevs[ibdev].pci < 0 ? NULL : &host->pcis[host->ibdevs[ibdev].pci];
@@ -140,7 +140,7 @@ static void find_cards(struct rd_role_state *st)
 {
 	for (size_t d = 0; d < st->host->n_ibdevs; d++) {
 		st->card_of[d] = -1;
-		if (st->host->ibdevs[d].n_ports == 0 || why_none(st->host, &st->host->ibdevs[d]))
+		if (st->host->ibdevs[d].n_ports == 0 || why_not_nic(st->host, &st->host->ibdevs[d]))
 			continue;
 		for (size_t c = 0; c < st->n_cards && st->card_of[d] < 0; c++)
 			if (rd_same_card(st->host, st->cards[c].ibdev, (int)d))
@@ -152,7 +152,7 @@ static void find_cards(struct rd_role_state *st)
 	}
 }
 
-static void look_at_ports(struct rd_role_state *st)
+static void examine_ports(struct rd_role_state *st)
 {
 	for (size_t p = 0; p < st->host->n_ports; p++) {
 		const struct rd_port *port = &st->host->ports[p];
@@ -176,7 +176,7 @@ static void look_at_ports(struct rd_role_state *st)
 		st->kinds[st->cards[c].kind].all_front &= st->cards[c].front == RD_FRONT_ROUTE;
 }
 
-/* Of a port that is not for computing. */
+/* The role of a port that is not a compute port. */
 static enum rd_role other_role(const struct rd_role_state *st, const struct rd_port *port, enum rd_role_front sign)
 {
 	double rate = rd_role_rate(st, port);
@@ -187,7 +187,7 @@ static enum rd_role other_role(const struct rd_role_state *st, const struct rd_p
 	return RD_ROLE_STORAGE;
 }
 
-/* One port of a dual-port card carries the default route, another one does not. */
+/* Whether this port of a multi-port card carries the default route, and another usable port does not. */
 static bool is_front_half(const struct rd_role_state *st, size_t p)
 {
 	if (st->front[p].sign != RD_FRONT_ROUTE)
@@ -212,12 +212,12 @@ static void judge_port(struct rd_role_state *st, size_t p)
 	view->spare = false;
 	view->role = RD_ROLE_UNKNOWN;
 	if (!card) {
-		const char *why = why_none(st->host, &st->host->ibdevs[port->ibdev]);
+		const char *why = why_not_nic(st->host, &st->host->ibdevs[port->ibdev]);
 
-		view->role_why = rd_text("%s", why ? why : "not known");
+		view->role_why = rd_text("%s", why ? why : "unknown");
 	} else if (card->chosen && is_front_half(st, p)) {
 		view->role = other_role(st, port, st->front[p].sign);
-		view->role_why = rd_text("%s; another port of its card is for computing%s", st->front[p].text, down);
+		view->role_why = rd_text("%s; another port of its card is a compute port%s", st->front[p].text, down);
 	} else if (card->chosen) {
 		view->role = RD_ROLE_COMPUTE;
 		view->role_why = rd_text("%s%s%s",
@@ -226,14 +226,16 @@ static void judge_port(struct rd_role_state *st, size_t p)
 	} else if (kind->is == RD_KIND_UNSURE || card->odd) {
 		view->role_why = rd_text(
 			"%s%s",
-			card->odd ? "one NIC more than the accelerators ask for, of another link layer" : kind->why,
+			card->odd ? "one more NIC than the accelerators need, with another link layer" : kind->why,
 			down);
 	} else {
 		view->role = other_role(st, port, st->front[p].sign);
-		view->role_why = rd_text(
-			"%s%s%s%s", st->front[p].sign ? st->front[p].text : "", st->front[p].sign ? "; " : "",
-			kind->is == RD_KIND_COMPUTE ? "of the same kind as the compute NICs, but not near" : kind->why,
-			down);
+		view->role_why = rd_text("%s%s%s%s", st->front[p].sign ? st->front[p].text : "",
+					 st->front[p].sign ? "; " : "",
+					 kind->is == RD_KIND_COMPUTE ?
+						 "same kind as the compute NICs, but not near an accelerator" :
+						 kind->why,
+					 down);
 	}
 }
 
@@ -253,7 +255,7 @@ void rd_role_fill(const struct rd_host *host, struct rd_nicmap *map)
 
 	st.front = rd_alloc(host->n_ports + 1, sizeof(*st.front));
 	find_cards(&st);
-	look_at_ports(&st);
+	examine_ports(&st);
 	if (host->n_gpus > 0)
 		rd_role_choose_near(&st);
 	else

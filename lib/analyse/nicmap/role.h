@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a port is used for. Pure. */
+/* Roles of ports. Pure. */
 #ifndef RD_ANALYSE_ROLE_H
 #define RD_ANALYSE_ROLE_H
 
@@ -11,7 +11,7 @@ void rd_role_fill(const struct rd_host *host, struct rd_nicmap *map);
 
 /* How many ports the card has, over all its functions. */
 unsigned rd_card_ports(const struct rd_host *host, int ibdev);
-/* Whether two devices sit on one card: functions of one PCI device, or the same device. */
+/* Whether two devices are on one card: functions of one PCI device, or the same device. */
 bool rd_same_card(const struct rd_host *host, int a, int b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A prediction held against what a run did. */
+/* Comparison of a prediction with a run. */
 #ifndef RD_MODEL_AGAINST_H
 #define RD_MODEL_AGAINST_H
 
@@ -12,8 +12,8 @@ const char *rd_verdict_name(enum rd_verdict verdict); /* "same", "differs", "unk
 struct rd_against_row {
 	const char *topic;	    /* "network", "device", "gpudirect" …; static */
 	char *subject;		    /* "mlx5_0/1", "GPU0"; owned */
-	char *predicted, *observed; /* owned; NULL: nothing */
-	char *reason;		    /* why they differ, or why that cannot be told; owned; NULL: nothing to say */
+	char *predicted, *observed; /* owned; NULL: none */
+	char *reason;		    /* why they differ, or why the verdict is unknown; owned; NULL: none */
 	enum rd_verdict verdict;
 };
 

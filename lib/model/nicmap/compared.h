@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What of a host is compared with other hosts. Small, so that a thousand of them fit where one struct rd_host does. */
+/* The part of a host that is compared with other hosts; about a thousandth of the size of a struct rd_host. */
 #ifndef RD_MODEL_COMPARED_H
 #define RD_MODEL_COMPARED_H
 
 #include "base/base.h"
 
 struct rd_compared_port {
-	char *place; /* "0000:15:00.0/1", the same on hosts that are built alike; without a PCI function the label */
-	char *label; /* "mlx5_0/1" */
-	char *board, *subnet, *rate, *firmware, *state, *link_layer; /* NULL: not known; rate in Gbit/s */
+	char *place; /* "0000:15:00.0/1", the same on hosts that are built alike; the label if there is no PCI function */
+	char *label;						     /* "mlx5_0/1" */
+	char *board, *subnet, *rate, *firmware, *state, *link_layer; /* NULL: unknown; rate in Gbit/s */
 	bool compute;
 };
 
-/* The NIC that NCCL gives an accelerator. */
+/* The NIC that NCCL selects for an accelerator. */
 struct rd_rail {
 	int gpu;     /* index into gpus */
 	size_t port; /* index into ports */
@@ -20,7 +20,7 @@ struct rd_rail {
 };
 
 struct rd_compared {
-	char *name;	     /* what to call the host */
+	char *name;	     /* of the host, for messages */
 	char **gpus, **nics; /* PCI addresses, else labels */
 	struct rd_compared_port *ports;
 	struct rd_rail *rails;

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a run said of its network, host by host: lines of NCCL_DEBUG=INFO, of UCX, Mooncake and NVSHMEM. Only what the log says;
- * what that means on this host is analyse/run/against.h's matter.
+ * Log of a run, per host: lines of NCCL_DEBUG=INFO, of UCX, Mooncake and NVSHMEM. Only the content of the log;
+ * analyse/run/against.h compares it with this host.
  */
 #ifndef RD_MODEL_RUNLOG_H
 #define RD_MODEL_RUNLOG_H
 
 #include "base/base.h"
 
-/* Bounds on foreign input. What goes beyond is left out, and `cut` says so. */
+/* Limits on foreign input. The excess is ignored, and `cut` set. */
 #define RD_RUN_HOSTS 1024
 #define RD_RUN_LIST 1024 /* devices, NICs, ranks, channels, variables of one host, each */
 
 /* A port in the list that NET/IB logs when it starts: "[0]mlx5_0:1/IB". */
 struct rd_run_dev {
 	char *name;	   /* owned */
-	unsigned port;	   /* 0: not said */
-	const char *link;  /* "IB", "RoCE"; static; NULL: not said */
+	unsigned port;	   /* 0: not in the log */
+	const char *link;  /* "IB", "RoCE"; static; NULL: not in the log */
 	unsigned position; /* in the list, from 0 */
 };
 
-/* A NIC by the number that channels and GPUDirect lines have for it. */
+/* A NIC by its number in lines about channels and GPUDirect. */
 struct rd_run_net {
 	unsigned number;
-	char *name; /* "mlx5_0", merged "mlx5_0+mlx5_1"; owned; NULL: not said */
+	char *name; /* "mlx5_0", merged "mlx5_0+mlx5_1"; owned; NULL: not in the log */
 	RD_FIELD(bool) gpudirect;
 };
 
@@ -34,19 +34,19 @@ struct rd_run_rank {
 	RD_FIELD(uint64_t) bus;	 /* busId: domain, bus, device and function in 16+, 8, 8 and 4 bits */
 };
 
-/* What stands in brackets behind a rank, and behind "GPU": busId or a number, by version. */
+/* The GPU in brackets after a rank, or after "GPU": busId or number, depending on the version. */
 struct rd_run_gpu {
 	RD_FIELD(unsigned) rank;
-	char text[20]; /* "87000", "0"; "" where nothing stands there */
+	char text[20]; /* "87000", "0"; "": none */
 };
 
 /* All channels of one rank over one NIC, in one direction. */
 struct rd_run_channel {
-	struct rd_run_gpu gpu; /* this host's end */
+	struct rd_run_gpu gpu; /* on this host */
 	char *transport;       /* "IB", "Socket", "AWS Libfabric", "IBext_v8"; owned */
 	unsigned net;	       /* a NIC's number */
 	bool send, gpudirect;
-	bool peer;  /* of point-to-point, not of rings and trees: the second number of "00/1" is not 0 */
+	bool peer;  /* point-to-point, not ring or tree: the second number of "00/1" is not 0 */
 	int proxy;  /* rank whose GPU sends instead (PXN); -1: none */
 	bool first; /* channel 0 is among them */
 	size_t n;
@@ -61,25 +61,25 @@ struct rd_run_pair {
 };
 
 struct rd_run_var {
-	char *name, *value; /* owned; the last that was logged */
-	bool varies;	    /* processes had different ones */
+	char *name, *value; /* owned; the last logged value */
+	bool varies;	    /* processes had different values */
 };
 
-/* What another library took. */
+/* A device that another library used. */
 enum rd_run_stack { RD_RUN_UCX, RD_RUN_MOONCAKE, RD_RUN_NVSHMEM };
 const char *rd_run_stack_name(enum rd_run_stack stack); /* "UCX", "Mooncake", "NVSHMEM" */
 
 struct rd_run_use {
 	enum rd_run_stack stack;
-	char *transport; /* "rc_mlx5", "tcp"; owned; NULL: not said */
+	char *transport; /* "rc_mlx5", "tcp"; owned; NULL: not in the log */
 	char *device;	 /* RDMA device, or interface; owned */
-	unsigned port;	 /* 0: not said */
-	bool refused;	 /* it was passed over: its port was not active */
-	int gid;	 /* GID index; -1: not said */
-	int pe;		 /* NVSHMEM's process; -1: not said */
+	unsigned port;	 /* 0: not in the log */
+	bool refused;	 /* not used because its port was not active */
+	int gid;	 /* GID index; -1: not in the log */
+	int pe;		 /* PE of NVSHMEM; -1: not in the log */
 };
 
-/* Mooncake: devices that it takes first for a place, and the others. */
+/* Mooncake: devices preferred for a place. */
 struct rd_run_prefer {
 	char *place; /* "cuda:0", "cpu:1"; owned */
 	char *names; /* "mlx5_0 mlx5_1"; owned */
@@ -92,7 +92,7 @@ struct rd_run_prefer {
 	}
 
 struct rd_run_host {
-	char *name; /* "": lines that name no host; owned */
+	char *name; /* "": lines without a host name; owned */
 	RD_RUN_ARRAY(struct rd_run_dev) devs;
 	RD_RUN_ARRAY(struct rd_run_net) nets;
 	RD_RUN_ARRAY(struct rd_run_rank) ranks;
@@ -101,39 +101,39 @@ struct rd_run_host {
 	RD_RUN_ARRAY(struct rd_run_var) vars;
 	RD_RUN_ARRAY(struct rd_run_use) uses;
 	RD_RUN_ARRAY(struct rd_run_prefer) prefers;
-	char *network;		      /* "IB", "Socket", "AWS Libfabric"; owned; NULL: not said */
+	char *network;		      /* "IB", "Socket", "AWS Libfabric"; owned; NULL: not in the log */
 	size_t n_networks, n_sockets; /* lines that name a network; of these "Socket" */
-	char *plugin;		      /* a network plugin that was loaded; owned; NULL: none, or not said */
+	char *plugin;		      /* a network plugin that was loaded; owned; NULL: none, or not in the log */
 	bool no_device;		      /* "NET/IB : No device found" */
 	bool no_interface;	      /* "NET/IB : No IP interface found" */
-	bool list_whole; /* the list of devices ends as NCCL ends it: it was not cut off when somebody copied it */
-	bool tells_nets; /* it logs each NIC of the topology, merged ones among them */
-	bool nets_vary;	 /* one number is of different NICs: processes had different lists */
+	bool list_whole;	      /* the list of devices has NCCL's end mark: it was not truncated */
+	bool tells_nets;	      /* it logs each NIC of the topology, including merged ones */
+	bool nets_vary;		      /* a NIC number is ambiguous: processes had different lists */
 };
 
 struct rd_runlog {
 	struct rd_run_host *v;
 	size_t n, cap;
-	unsigned version[3]; /* NCCL's: 2, 27, 6; the first 0: not said */
+	unsigned version[3]; /* NCCL's: 2, 27, 6; the first 0: not in the log */
 	bool rccl;
 	bool cut;
-	size_t lines, known; /* how many there were, and how many said something that is kept */
+	size_t lines, known; /* number of lines, and of lines with content that is kept */
 };
 void rd_runlog_deinit(struct rd_runlog *log);
 
 /* The host of that name, up to its first dot; NULL: none. */
 const struct rd_run_host *rd_runlog_find(const struct rd_runlog *log, const char *name);
 
-/* The value that a variable had; NULL: not said. */
+/* The value of a variable; NULL: not in the log. */
 const char *rd_run_var(const struct rd_run_host *host, const char *name);
 
-/* Whether processes had different values of it. */
+/* Whether processes had different values of a variable. */
 bool rd_run_var_varies(const struct rd_run_host *host, const char *name);
 
-/* The NIC of that number; NULL: not said, or not the same in all processes. */
+/* The NIC of that number; NULL: not in the log, or ambiguous. */
 const struct rd_run_net *rd_run_net(const struct rd_run_host *host, unsigned number);
 
-/* Whether the log is of an NCCL before this release (2.`minor`.`patch`); false where it names none. */
+/* Whether the log is of an NCCL older than 2.`minor`.`patch`; false if the version is unknown. */
 bool rd_runlog_before(const struct rd_runlog *log, unsigned minor, unsigned patch);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What stacks that move KV caches take on a host: the NICs for each kind of memory, the GID of each port, the transport.
- * Where a rule depends on what a host does not show (how a library was built, the peer), the answer is the set of
- * candidates, and `why` says on what it depends. Indices are those of struct rd_host.
+ * Choices of stacks that move KV caches: the NICs for each kind of memory, the GID of each port, the transport. If a rule
+ * depends on facts that are not visible on the host (how a library was built, the peer), the choice is the set of
+ * candidates, and `why` states the dependency. Indices are those of struct rd_host.
  */
 #ifndef RD_MODEL_STACKS_H
 #define RD_MODEL_STACKS_H
@@ -18,20 +18,20 @@ enum rd_stack_id {
 	RD_STACKS,
 };
 
-/* What a stack makes of a port by itself, without a variable. */
+/* How a stack uses a port by default, without variables. */
 struct rd_stack_port {
-	bool taken;	       /* it is among those that the stack can use */
-	int gid;	       /* index into the port's gids; -1: none, or not known */
-	const char *gid_why;   /* of that GID, or why there is none; static */
+	bool taken;	       /* the stack can use it */
+	int gid;	       /* index into the port's gids; -1: none, or unknown */
+	const char *gid_why;   /* why this GID, or why none; static */
 	const char *transport; /* "rc_mlx5", "srd", "verbs;ofi_rxm"; static; NULL: none */
-	const char *why_not;   /* why it is not taken; static; NULL: it is */
+	const char *why_not;   /* why it is not used; static; NULL: it is used */
 };
 
-/* What memory gets which ports. */
+/* The ports selected for some memory. */
 struct rd_stack_choice {
 	int gpu;    /* index; -1: not a GPU's memory */
 	int numa;   /* node of host memory; -1: of a GPU, or all memory */
-	int *ports; /* those that are used first, then those that stand in for them; owned */
+	int *ports; /* n_first ports that are used first, then fallback ports; owned */
 	size_t n_first, n_ports;
 	char *why; /* owned */
 };
@@ -40,8 +40,8 @@ struct rd_stack {
 	struct rd_stack_port *ports; /* one per port of the host; owned */
 	struct rd_stack_choice *v;   /* owned */
 	size_t n, cap;
-	const char *transport; /* where it uses no port: "tcp", "none"; static; NULL: it uses ports */
-	char *note;	       /* what holds for all of it; owned */
+	const char *transport; /* if it uses no port: "tcp", "none"; static; NULL: it uses ports */
+	char *note;	       /* note about all choices; owned */
 };
 
 struct rd_stacks {
@@ -50,7 +50,7 @@ struct rd_stacks {
 };
 void rd_stacks_deinit(struct rd_stacks *stacks);
 
-/* As options, tables and `assignment` call it: "mooncake", "ucx", "nixl_libfabric", "libfabric". */
+/* Name in options, tables and `assignment`: "mooncake", "ucx", "nixl_libfabric", "libfabric". */
 const char *rd_stack_name(enum rd_stack_id id);
 
 #endif

@@ -65,19 +65,19 @@ void rd_report_against(struct rd_report *report, const struct rd_against_what *w
 static const struct rd_column row_columns[ROW_COLUMNS] = {
 	[ROW_TOPIC] = { "topic", "ABOUT", RD_T_STR, "what is compared", 0, false },
 	[ROW_SUBJECT] = { "subject", "OF", RD_T_STR, "device, GPU or pair", 0, false },
-	[ROW_PREDICTED] = { "predicted", "PREDICTED", RD_T_STR, "what follows from this host, and the variables of the run", 0, false },
-	[ROW_OBSERVED] = { "observed", "OBSERVED", RD_T_STR, "what the run did", 0, false },
+	[ROW_PREDICTED] = { "predicted", "PREDICTED", RD_T_STR, "value predicted from this host and the variables of the run", 0, false },
+	[ROW_OBSERVED] = { "observed", "OBSERVED", RD_T_STR, "value in the run", 0, false },
 	[ROW_VERDICT] = { "verdict", "VERDICT", RD_T_STR, "same, differs, unknown", 0, false },
-	[ROW_REASON] = { "reason", "REASON", RD_T_STR, "why they differ, or why that cannot be told", 0, false },
+	[ROW_REASON] = { "reason", "REASON", RD_T_STR, "why they differ, or why the verdict is unknown", 0, false },
 };
 
 static const struct rd_column top_columns[TOP_COLUMNS] = {
-	[TOP_FILE] = { "file", NULL, RD_T_STR, "the file", 0, false },
+	[TOP_FILE] = { "file", NULL, RD_T_STR, "name of the file", 0, false },
 	[TOP_KIND] = { "kind", NULL, RD_T_STR, "log or topology", 0, false },
-	[TOP_HOST] = { "run_host", NULL, RD_T_STR, "the host, as the log calls it", 0, false },
-	[TOP_VERSION] = { "nccl_version", NULL, RD_T_STR, "NCCL's version in the run", 0, false },
+	[TOP_HOST] = { "run_host", NULL, RD_T_STR, "host name in the log", 0, false },
+	[TOP_VERSION] = { "nccl_version", NULL, RD_T_STR, "NCCL version of the run", 0, false },
 	[TOP_SAME] = { "same", NULL, RD_T_UINT, "rows that agree", 0, false },
 	[TOP_DIFFERS] = { "differs", NULL, RD_T_UINT, "rows that differ", 0, false },
-	[TOP_UNKNOWN] = { "unknown", NULL, RD_T_UINT, "rows that cannot be told", 0, false },
+	[TOP_UNKNOWN] = { "unknown", NULL, RD_T_UINT, "rows with verdict unknown", 0, false },
 };
 /* clang-format on */

@@ -9,14 +9,14 @@
 struct rd_against_what {
 	const char *file;
 	const char *kind;     /* "log", "topology" */
-	const char *run_host; /* as the log calls it; NULL: not said */
-	const char *version;  /* NCCL's; NULL: not said */
+	const char *run_host; /* as in the log; NULL: not in the log */
+	const char *version;  /* NCCL's; NULL: not in the log */
 };
 
-/* Section against: a row for each thing that was compared. */
+/* Section against: a row per compared value. */
 void rd_report_against(struct rd_report *report, const struct rd_against_what *what, const struct rd_against *against);
 
-/* The same section of at most `most` rows, those that differ first, for a table; the caller frees it. */
+/* The same section with at most `most` rows, those that differ first, for a table; the caller frees it. */
 struct rd_section *rd_report_against_table(const struct rd_against *against, size_t most, size_t *left_out);
 
 #endif

@@ -43,7 +43,7 @@ void rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, 
 	for (size_t h = 0; h < n; h++)
 		for (size_t i = 0; i < hosts[h].n_rails; i++)
 			last = hosts[h].rails[i].gpu > last ? hosts[h].rails[i].gpu : last;
-	/* Rail by rail, so that hosts stand below each other. */
+	/* Rail by rail, so that the same rail of all hosts is adjacent. */
 	for (int gpu = 0; gpu <= last; gpu++)
 		for (size_t h = 0; h < n; h++)
 			for (size_t i = 0; i < hosts[h].n_rails; i++) {
@@ -59,14 +59,14 @@ void rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, 
 
 /* clang-format off */
 static const struct rd_column rail_columns[RAIL_COLUMNS] = {
-	[RAIL_GPU] = { "gpu", "GPU", RD_T_UINT, "number of the accelerator", 0, false },
+	[RAIL_GPU] = { "gpu", "GPU", RD_T_UINT, "index of the accelerator", 0, false },
 	[RAIL_HOST] = { "host", "HOST", RD_T_STR, "host", 0, false },
-	[RAIL_NIC] = { "nic", "NIC", RD_T_STR, "port that NCCL gives it", 0, false },
+	[RAIL_NIC] = { "nic", "NIC", RD_T_STR, "port that NCCL selects for it", 0, false },
 	[RAIL_SUBNET] = { "subnet", "SUBNET", RD_T_STR, "IPv4 subnet of its interface", 0, false },
-	[RAIL_RATE] = { "rate_gbps", "GBPS", RD_T_STR, "rate", 0, false },
+	[RAIL_RATE] = { "rate_gbps", "GBPS", RD_T_STR, "rate of the port, Gb/s", 0, false },
 	[RAIL_FIRMWARE] = { "firmware", "FIRMWARE", RD_T_STR, "firmware version", 0, false },
 	[RAIL_LAYER] = { "link_layer", "LAYER", RD_T_STR, "link layer", 0, false },
 	[RAIL_STATE] = { "state", "STATE", RD_T_STR, "state of the port", 0, false },
-	[RAIL_DIFFERS] = { "differs", NULL, RD_T_BOOL, "whether a finding is about this accelerator or its port", 0, false },
+	[RAIL_DIFFERS] = { "differs", NULL, RD_T_BOOL, "a finding concerns this accelerator or its port", 0, false },
 };
 /* clang-format on */

@@ -5,8 +5,8 @@
 #include "model/nicmap/compared.h"
 #include "report/shared/report.h"
 
-/* Section rails: at most `most` rows, of all or of those that differ (differs[host][rail]); how many were left out comes
- * back. */
+/* Section rails: at most `most` rows, of all rails or of those that differ (differs[host][rail]). `left_out`: number of rows
+ * omitted. */
 void rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, size_t n, bool *const *differs,
 		     bool all, size_t most, size_t *left_out);
 

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 
-#define QUOTED 400 /* bytes of a value that are repeated: a list of 50 ports fits */
+#define QUOTED 400 /* bytes of a value that are shown: enough for a list of 50 ports */
 
 enum var_column { VAR_NAME, VAR_VALUE, VAR_JUDGED, VAR_SELECTS, VAR_EFFECT, VAR_LIBRARY, VAR_VALUE_BYTES, VAR_COLUMNS };
 
@@ -15,7 +15,7 @@ enum as_column { AS_GPU, AS_NICS, AS_WITHOUT, AS_GPUDIRECT, AS_WHY, AS_COLUMNS }
 static const struct rd_column var_columns[VAR_COLUMNS];
 static const struct rd_column as_columns[AS_COLUMNS];
 
-/* A password is not for a screen, and not for a document that is passed on. */
+/* Values of such variables are not printed. */
 static bool is_secret(const char *name)
 {
 	static const char *const words[] = { "PASSWORD", "PASSWD", "SECRET", "TOKEN", "CREDENTIAL" };
@@ -69,7 +69,7 @@ static char *nics_of(const struct rd_host *host, const struct rd_choices *choice
 	return RD_TAKE(text.data);
 }
 
-/* Between an accelerator and the first NIC that it gets: 1, 0; -1: not known. */
+/* Whether GPUDirect is used between an accelerator and its first NIC: 1, 0; -1: unknown. */
 static int gpudirect_of(const struct rd_host *host, const struct rd_nicmap *map, size_t gpu)
 {
 	const struct rd_choice *choice = gpu < map->nccl.n ? &map->nccl.v[gpu] : NULL;
@@ -106,19 +106,19 @@ void rd_report_env_assignments(struct rd_report *report, const struct rd_host *h
 /* clang-format off */
 static const struct rd_column as_columns[AS_COLUMNS] = {
 	[AS_GPU] = { "gpu", "GPU", RD_T_UINT, "accelerator", 0, false },
-	[AS_NICS] = { "nics", "NCCL", RD_T_STR, "NICs that NCCL gives it with these variables", 0, false },
-	[AS_WITHOUT] = { "nics_without", "WITHOUT", RD_T_STR, "and without any variable", 0, false },
-	[AS_GPUDIRECT] = { "gpudirect", "GPUDIRECT", RD_T_BOOL, "the first of them reaches the accelerator's memory", 0, false },
-	[AS_WHY] = { "reason", "REASON", RD_T_STR, "why these", 0, false },
+	[AS_NICS] = { "nics", "NCCL", RD_T_STR, "NICs that NCCL selects for it with these variables", 0, false },
+	[AS_WITHOUT] = { "nics_without", "WITHOUT", RD_T_STR, "NICs that NCCL selects without any variable", 0, false },
+	[AS_GPUDIRECT] = { "gpudirect", "GPUDIRECT", RD_T_BOOL, "the first NIC accesses the accelerator's memory directly", 0, false },
+	[AS_WHY] = { "reason", "REASON", RD_T_STR, "why these NICs", 0, false },
 };
 
 static const struct rd_column var_columns[VAR_COLUMNS] = {
 	[VAR_NAME] = { "name", "VARIABLE", RD_T_STR, "variable", 0, false },
-	[VAR_VALUE] = { "value", "VALUE", RD_T_STR, "its value, the first 400 bytes of it", 0, false },
-	[VAR_JUDGED] = { "judged", "JUDGED", RD_T_STR, "yes; no: only listed; unknown: no library reads it", 0, false },
-	[VAR_SELECTS] = { "selects", "SELECTS", RD_T_STR, "ports or interfaces that it comes to on this host", 0, false },
-	[VAR_EFFECT] = { "effect", "EFFECT", RD_T_STR, "what it comes to", 0, false },
-	[VAR_LIBRARY] = { "library", "LIBRARY", RD_T_STR, "which library it is for", 0, true },
-	[VAR_VALUE_BYTES] = { "value_bytes", "BYTES", RD_T_UINT, "length of its value", 0, true },
+	[VAR_VALUE] = { "value", "VALUE", RD_T_STR, "value, at most 400 bytes of it", 0, false },
+	[VAR_JUDGED] = { "judged", "JUDGED", RD_T_STR, "yes: checked; no: only listed; unknown: no library reads it", 0, false },
+	[VAR_SELECTS] = { "selects", "SELECTS", RD_T_STR, "ports or interfaces that it selects on this host", 0, false },
+	[VAR_EFFECT] = { "effect", "EFFECT", RD_T_STR, "effect on this host", 0, false },
+	[VAR_LIBRARY] = { "library", "LIBRARY", RD_T_STR, "library that reads it", 0, true },
+	[VAR_VALUE_BYTES] = { "value_bytes", "BYTES", RD_T_UINT, "length of the value", 0, true },
 };
 /* clang-format on */

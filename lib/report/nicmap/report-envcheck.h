@@ -5,11 +5,11 @@
 #include "model/nicmap/nicmap.h"
 #include "report/shared/report.h"
 
-/* Section variables: what each selects. */
+/* Section variables: effect of each. */
 void rd_report_envcheck(struct rd_report *report, const struct rd_effects *effects);
 
-/* Section assignments: which NICs NCCL gives each accelerator with the variables (`with`), and which without. Returns in
- * `differ` for how many accelerators that is not the same. */
+/* Section assignments: the NICs that NCCL selects for each accelerator with the variables (`with`), and without. `differ`: for
+ * how many accelerators the two differ. */
 void rd_report_env_assignments(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *with,
 			       const struct rd_nicmap *without, size_t *differ);
 

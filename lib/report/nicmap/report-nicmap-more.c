@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tables of nic-map that are shown on request. */
+/* Tables of nic-map that are printed on request. */
 #include "report/nicmap/report-nicmap.h"
 
 #include <stdio.h>
@@ -66,7 +66,7 @@ void rd_report_gids(struct rd_report *report, const struct rd_port_views *views)
 	rd_report_add(report, section);
 }
 
-/* What peer-to-peer traffic suffers from: it is sent up to the root complex. Bits 2 and 3 of the control register. */
+/* Whether ACS redirects peer-to-peer traffic to the root complex: bits 2 and 3 of the ACS control register. */
 static const char *acs_text(const struct rd_pci *pci)
 {
 	if (pci->acs_ctl.known == RD_OK)
@@ -76,7 +76,7 @@ static const char *acs_text(const struct rd_pci *pci)
 	return pci->acs_missing ? "none" : NULL;
 }
 
-static const char *what_it_is(const struct rd_pci *pci)
+static const char *kind_of_function(const struct rd_pci *pci)
 {
 	static const char *const kinds[] = {
 		[RD_PCIE_ROOT_PORT] = "root port",
@@ -99,7 +99,7 @@ static void add_bridge(struct rd_section *section, const struct rd_host *host, i
 	char text[16];
 
 	rd_row_str(row, BR_FUNCTION, pci->addr);
-	rd_row_str(row, BR_WHAT, what_it_is(pci));
+	rd_row_str(row, BR_WHAT, kind_of_function(pci));
 	if (pci->now.mtps.known == RD_OK)
 		rd_row_uint(row, BR_MTPS, pci->now.mtps.v);
 	if (pci->now.width.known == RD_OK)
@@ -131,7 +131,7 @@ void rd_report_bridges(struct rd_report *report, const struct rd_host *host, int
 {
 	struct rd_section *section = rd_section_create("bridges", bridge_columns, BR_COLUMNS);
 	int at = top > 0 ? bridges[top - 1] : from;
-	/* Without a common bridge the way leads over the host bridge of each side. */
+	/* Without a common bridge the path leads through the host bridge of each side. */
 	bool over_host = host->pcis[at].parent < 0 &&
 			 (n > top ? host->pcis[bridges[top]].parent != at : host->pcis[to].parent != at);
 
@@ -151,7 +151,7 @@ void rd_report_bridges(struct rd_report *report, const struct rd_host *host, int
 	rd_report_add(report, section);
 }
 
-/* Between the accelerator and the first of its NICs; NVSHMEM has no rule of distance for it. */
+/* Between the accelerator and its first NIC; NCCL only: NVSHMEM does not restrict GPUDirect by distance. */
 static void add_gpudirect(struct rd_row *row, const struct rd_host *host, const struct rd_nicmap *map,
 			  const struct rd_choice *choice)
 {
@@ -269,10 +269,11 @@ void rd_matrix_build(struct rd_matrix *matrix, const struct rd_host *host, const
 	matrix->titles = rd_alloc(n + 4, sizeof(*matrix->titles));
 	for (size_t i = 0; i < n; i++)
 		set_column(matrix, i + 1, i < host->n_gpus ? "GPU" : "NIC", i < host->n_gpus ? i : i - host->n_gpus);
-	matrix->columns[0] = (struct rd_column){ "name", "", RD_T_STR, "row", 0, false };
+	matrix->columns[0] = (struct rd_column){ "name", "", RD_T_STR, "GPU or NIC", 0, false };
 	matrix->columns[n + 1] = (struct rd_column){ "cpus", "CPUS", RD_T_STR, "CPUs of its NUMA node", 0, false };
 	matrix->columns[n + 2] = (struct rd_column){ "numa_node", "NUMA", RD_T_STR, "its NUMA node", 0, false };
-	matrix->columns[n + 3] = (struct rd_column){ "device", "DEVICE", RD_T_STR, "what it is called", 0, false };
+	matrix->columns[n + 3] =
+		(struct rd_column){ "device", "DEVICE", RD_T_STR, "PCI address or RDMA device", 0, false };
 	matrix->section = rd_section_create("matrix", matrix->columns, matrix->n_columns);
 	fill_matrix(matrix, host, map, between);
 }
@@ -293,20 +294,20 @@ static const struct rd_column gid_columns[GID_COLUMNS] = {
 	[GID_PORT] = { "port", "PORT", RD_T_UINT, "port", 0, false },
 	[GID_INDEX] = { "gid_index", "GIDX", RD_T_UINT, "index", 0, false },
 	[GID_TYPE] = { "gid_type", "GIDTYPE", RD_T_STR, "IB, RoCE v1, RoCE v2", 0, false },
-	[GID_NETDEV] = { "netdev", "NETDEV", RD_T_STR, "interface that it comes from", 0, false },
-	[GID_IP] = { "ip", "IP", RD_T_STR, "IP address in it", 0, false },
-	[GID_CHOSEN] = { "use", "USE", RD_T_BOOL, "the one to use", 0, false },
+	[GID_NETDEV] = { "netdev", "NETDEV", RD_T_STR, "interface of the GID", 0, false },
+	[GID_IP] = { "ip", "IP", RD_T_STR, "IP address in the GID", 0, false },
+	[GID_CHOSEN] = { "use", "USE", RD_T_BOOL, "yes: the GID to use", 0, false },
 	[GID_GID] = { "gid", "GID", RD_T_STR, "the GID", 0, false },
 };
 
 static const struct rd_column bridge_columns[BR_COLUMNS] = {
 	[BR_FUNCTION] = { "pci", "PCI", RD_T_STR, "function", 0, false },
-	[BR_WHAT] = { "kind", "KIND", RD_T_STR, "what it is", 0, false },
-	[BR_MTPS] = { "link_mtps", "MTPS", RD_T_UINT, "its link: megatransfers a second", 0, false },
-	[BR_WIDTH] = { "link_width", "WIDTH", RD_T_UINT, "lanes", 0, false },
-	[BR_MAX_MTPS] = { "link_max_mtps", "MAXMTPS", RD_T_UINT, "the same, at most", 0, false },
-	[BR_MAX_WIDTH] = { "link_max_width", "MAXWIDTH", RD_T_UINT, "lanes, at most", 0, false },
-	[BR_ACS] = { "acs", "ACS", RD_T_STR, "redirects (to the root complex), off, none (has no ACS), denied", 0, false },
+	[BR_WHAT] = { "kind", "KIND", RD_T_STR, "root port, switch port, endpoint …", 0, false },
+	[BR_MTPS] = { "link_mtps", "MTPS", RD_T_UINT, "link speed, megatransfers per second", 0, false },
+	[BR_WIDTH] = { "link_width", "WIDTH", RD_T_UINT, "link width, lanes", 0, false },
+	[BR_MAX_MTPS] = { "link_max_mtps", "MAXMTPS", RD_T_UINT, "maximum link speed, megatransfers per second", 0, false },
+	[BR_MAX_WIDTH] = { "link_max_width", "MAXWIDTH", RD_T_UINT, "maximum link width, lanes", 0, false },
+	[BR_ACS] = { "acs", "ACS", RD_T_STR, "redirects (to the root complex), off, none (no ACS capability), denied", 0, false },
 	[BR_ACS_CTL] = { "acs_ctl", "ACSCTL", RD_T_STR, "ACS control register", 0, true },
 	[BR_NUMA] = { "numa_node", "NUMA", RD_T_INT, "NUMA node", 0, false },
 };
@@ -314,11 +315,11 @@ static const struct rd_column bridge_columns[BR_COLUMNS] = {
 static const struct rd_column row_columns[ROW_COLUMNS] = {
 	[ROW_LIBRARY] = { "library", "LIBRARY", RD_T_STR, "nccl or nvshmem", 0, false },
 	[ROW_GPU] = { "gpu", "GPU", RD_T_UINT, "accelerator", 0, false },
-	[ROW_NICS] = { "nics", "NICS", RD_T_STR, "ports that it gets", 0, false },
-	[ROW_GPUDIRECT] = { "gpudirect", "GPUDIRECT", RD_T_BOOL, "the NIC reaches the accelerator's memory", 0, false },
-	[ROW_BACKUP] = { "backup", "BACKUP", RD_T_STR, "what to use when the first fails", 0, false },
-	[ROW_LIBRARY_BACKUP] = { "library_backup", "LIBBACKUP", RD_T_STR, "what the library fails over to by itself", 0, false },
-	[ROW_WHY] = { "reason", "REASON", RD_T_STR, "why these", 0, false },
-	[ROW_BACKUP_WHY] = { "backup_reason", "BACKUPWHY", RD_T_STR, "why this one, and what the two share", 0, false },
+	[ROW_NICS] = { "nics", "NICS", RD_T_STR, "ports selected for it", 0, false },
+	[ROW_GPUDIRECT] = { "gpudirect", "GPUDIRECT", RD_T_BOOL, "the NIC accesses the accelerator's memory directly", 0, false },
+	[ROW_BACKUP] = { "backup", "BACKUP", RD_T_STR, "RDMA device to use if the first fails", 0, false },
+	[ROW_LIBRARY_BACKUP] = { "library_backup", "LIBBACKUP", RD_T_STR, "RDMA device that the library fails over to", 0, false },
+	[ROW_WHY] = { "reason", "REASON", RD_T_STR, "why these ports", 0, false },
+	[ROW_BACKUP_WHY] = { "backup_reason", "BACKUPWHY", RD_T_STR, "why this device, and what both share", 0, false },
 };
 /* clang-format on */

@@ -76,7 +76,7 @@ static void set_link(struct rd_row *row, size_t mtps, const struct rd_pcie_link 
 		rd_row_uint(row, mtps + 1, link->width.v);
 }
 
-/* "0,1 PXB": the accelerators that are nearest, and how near. Indices, not addresses: it must fit a table. */
+/* "0,1 PXB": the nearest accelerators, and their distance. Indices instead of addresses, to fit into a table. */
 static char *nearest_gpus(const struct rd_nicmap *map, size_t ibdev)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
@@ -117,7 +117,7 @@ static void add_gid_cells(struct rd_row *row, const struct rd_host *host, const 
 			return;
 		}
 	}
-	/* InfiniBand has addresses by IPoIB only. */
+	/* InfiniBand ports have IP addresses only through IPoIB. */
 	for (size_t i = 0; i < port->n_netdevs; i++) {
 		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
 
@@ -394,12 +394,12 @@ const struct rd_column rd_nic_columns[RD_NIC_COLUMNS] = {
 	[RD_NIC_NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface on the port", 0, false },
 	[RD_NIC_PCI] = { "pci", "PCI", RD_T_STR, "PCI address", 0, false },
 	[RD_NIC_NUMA] = { "numa_node", "NUMA", RD_T_INT, "NUMA node it is attached to", 0, false },
-	[RD_NIC_GPUS] = { "gpus", "GPUS", RD_T_STR, "nearest accelerators, and how near", 0, false },
+	[RD_NIC_GPUS] = { "gpus", "GPUS", RD_T_STR, "nearest accelerators, and the distance", 0, false },
 	[RD_NIC_STATE] = { "state", "STATE", RD_T_STR, "state of the port", 0, false },
 	[RD_NIC_RATE] = { "rate_gbps", "GBPS", RD_T_DOUBLE, "rate of the port", 1, false },
-	[RD_NIC_MTU] = { "mtu_bytes", "MTU", RD_T_UINT, "payload of an RDMA packet, as in use", 0, false },
+	[RD_NIC_MTU] = { "mtu_bytes", "MTU", RD_T_UINT, "RDMA MTU in use: payload of a packet", 0, false },
 	[RD_NIC_GID_INDEX] = { "gid_index", "GIDX", RD_T_UINT, "index of the GID to use", 0, false },
-	[RD_NIC_GID_NCCL] = { "gid_index_nccl", "NCCL", RD_T_UINT, "index of the GID that NCCL takes by itself", 0, false },
+	[RD_NIC_GID_NCCL] = { "gid_index_nccl", "NCCL", RD_T_UINT, "index of the GID that NCCL uses by default", 0, false },
 	[RD_NIC_GID_TYPE] = { "gid_type", "GIDTYPE", RD_T_STR, "type of that GID", 0, false },
 	[RD_NIC_IP] = { "ip", "IP", RD_T_STR, "IP address in that GID, or of the interface", 0, false },
 	[RD_NIC_ROLE] = { "role", "ROLE", RD_T_STR, "compute, storage or management", 0, false },
@@ -410,41 +410,41 @@ const struct rd_column rd_nic_columns[RD_NIC_COLUMNS] = {
 	[RD_NIC_LINK_LAYER] = { "link_layer", "LAYER", RD_T_STR, "InfiniBand or Ethernet", 0, true },
 	[RD_NIC_PHYS_STATE] = { "phys_state", "PHYS", RD_T_STR, "physical state of the port", 0, true },
 	[RD_NIC_LID] = { "lid", "LID", RD_T_UINT, "local identifier (InfiniBand)", 0, true },
-	[RD_NIC_MAX_MTU] = { "max_mtu_bytes", "MAXMTU", RD_T_UINT, "largest payload that the device could use", 0, true },
+	[RD_NIC_MAX_MTU] = { "max_mtu_bytes", "MAXMTU", RD_T_UINT, "largest RDMA MTU that the device supports", 0, true },
 	[RD_NIC_NETDEV_MTU] = { "netdev_mtu_bytes", "NETMTU", RD_T_UINT, "MTU of the interface", 0, true },
 	[RD_NIC_NETDEVS] = { "netdevs", "NETDEVS", RD_T_STRS, "all interfaces on the port", 0, true },
 	[RD_NIC_MASTER] = { "master", "MASTER", RD_T_STR, "bond or bridge above the interface", 0, true },
 	[RD_NIC_NETNS] = { "netns", "NETNS", RD_T_STR, "network namespace of the interface: this, another", 0, true },
 	[RD_NIC_GID] = { "gid", "GID", RD_T_STR, "the GID to use", 0, true },
-	[RD_NIC_GID_WHY] = { "gid_reason", "GIDWHY", RD_T_STR, "why this GID, or none", 0, true },
-	[RD_NIC_ROLE_WHY] = { "role_reason", "ROLEWHY", RD_T_STR, "what the role was concluded from", 0, true },
+	[RD_NIC_GID_WHY] = { "gid_reason", "GIDWHY", RD_T_STR, "why this GID, or why none", 0, true },
+	[RD_NIC_ROLE_WHY] = { "role_reason", "ROLEWHY", RD_T_STR, "how the role was determined", 0, true },
 	[RD_NIC_SLOT] = { "slot", "SLOT", RD_T_STR, "physical slot", 0, true },
-	[RD_NIC_PF] = { "pf", "PF", RD_T_STR, "physical function of a virtual one", 0, true },
-	[RD_NIC_LINK_MTPS] = { "pci_link_mtps", "LINKMTPS", RD_T_UINT, "PCI Express link: megatransfers a second", 0, true },
-	[RD_NIC_LINK_WIDTH] = { "pci_link_width", "LINKWIDTH", RD_T_UINT, "PCI Express link: lanes", 0, true },
-	[RD_NIC_LINK_MAX_MTPS] = { "pci_link_max_mtps", "LINKMAXMTPS", RD_T_UINT, "the same, at most", 0, true },
-	[RD_NIC_LINK_MAX_WIDTH] = { "pci_link_max_width", "LINKMAXWIDTH", RD_T_UINT, "lanes, at most", 0, true },
+	[RD_NIC_PF] = { "pf", "PF", RD_T_STR, "physical function of a virtual function", 0, true },
+	[RD_NIC_LINK_MTPS] = { "pci_link_mtps", "LINKMTPS", RD_T_UINT, "PCI Express link speed, megatransfers per second", 0, true },
+	[RD_NIC_LINK_WIDTH] = { "pci_link_width", "LINKWIDTH", RD_T_UINT, "PCI Express link width, lanes", 0, true },
+	[RD_NIC_LINK_MAX_MTPS] = { "pci_link_max_mtps", "LINKMAXMTPS", RD_T_UINT, "maximum link speed, megatransfers per second", 0, true },
+	[RD_NIC_LINK_MAX_WIDTH] = { "pci_link_max_width", "LINKMAXWIDTH", RD_T_UINT, "maximum link width, lanes", 0, true },
 	[RD_NIC_NODE_GUID] = { "node_guid", "NODEGUID", RD_T_STR, "GUID of the device", 0, true },
 	[RD_NIC_PORT_GUID] = { "port_guid", "PORTGUID", RD_T_STR, "GUID of the port (InfiniBand)", 0, true },
 	[RD_NIC_SYS_GUID] = { "sys_image_guid", "SYSGUID", RD_T_STR, "GUID of the card", 0, true },
-	[RD_NIC_VIA] = { "via", "VIA", RD_T_STR, "how the device was joined to PCI", 0, true },
+	[RD_NIC_VIA] = { "via", "VIA", RD_T_STR, "how the PCI function of the device was found", 0, true },
 };
 
 static const struct rd_column gpu_columns[GPU_COLUMNS] = {
-	[GPU_INDEX] = { "index", "GPU", RD_T_UINT, "number in PCI order", 0, false },
+	[GPU_INDEX] = { "index", "GPU", RD_T_UINT, "index, in PCI order", 0, false },
 	[GPU_PCI] = { "pci", "PCI", RD_T_STR, "PCI address", 0, false },
-	[GPU_VENDOR] = { "vendor", "VENDOR", RD_T_STR, "maker", 0, false },
+	[GPU_VENDOR] = { "vendor", "VENDOR", RD_T_STR, "vendor", 0, false },
 	[GPU_NAME] = { "name", "NAME", RD_T_STR, "model", 0, false },
 	[GPU_NUMA] = { "numa_node", "NUMA", RD_T_INT, "NUMA node it is attached to", 0, false },
-	[GPU_NICS] = { "nics", "NICS", RD_T_STR, "nearest NICs, and how near", 0, false },
-	[GPU_UUID] = { "uuid", "UUID", RD_T_STR, "its UUID", 0, true },
-	[GPU_MINOR] = { "minor", "MINOR", RD_T_UINT, "number of its device file", 0, true },
+	[GPU_NICS] = { "nics", "NICS", RD_T_STR, "nearest NICs, and the distance", 0, false },
+	[GPU_UUID] = { "uuid", "UUID", RD_T_STR, "UUID", 0, true },
+	[GPU_MINOR] = { "minor", "MINOR", RD_T_UINT, "minor number of its device file", 0, true },
 	[GPU_DRIVER] = { "driver", "DRIVER", RD_T_STR, "kernel driver", 0, true },
 	[GPU_SLOT] = { "slot", "SLOT", RD_T_STR, "physical slot", 0, true },
-	[GPU_LINK_MTPS] = { "pci_link_mtps", "LINKMTPS", RD_T_UINT, "PCI Express link: megatransfers a second", 0, true },
-	[GPU_LINK_WIDTH] = { "pci_link_width", "LINKWIDTH", RD_T_UINT, "PCI Express link: lanes", 0, true },
-	[GPU_LINK_MAX_MTPS] = { "pci_link_max_mtps", "LINKMAXMTPS", RD_T_UINT, "the same, at most", 0, true },
-	[GPU_LINK_MAX_WIDTH] = { "pci_link_max_width", "LINKMAXWIDTH", RD_T_UINT, "lanes, at most", 0, true },
+	[GPU_LINK_MTPS] = { "pci_link_mtps", "LINKMTPS", RD_T_UINT, "PCI Express link speed, megatransfers per second", 0, true },
+	[GPU_LINK_WIDTH] = { "pci_link_width", "LINKWIDTH", RD_T_UINT, "PCI Express link width, lanes", 0, true },
+	[GPU_LINK_MAX_MTPS] = { "pci_link_max_mtps", "LINKMAXMTPS", RD_T_UINT, "maximum link speed, megatransfers per second", 0, true },
+	[GPU_LINK_MAX_WIDTH] = { "pci_link_max_width", "LINKMAXWIDTH", RD_T_UINT, "maximum link width, lanes", 0, true },
 };
 
 static const struct rd_column path_columns[PATH_COLUMNS] = {
@@ -452,22 +452,22 @@ static const struct rd_column path_columns[PATH_COLUMNS] = {
 	[PATH_GPU] = { "gpu", "PCI", RD_T_STR, "PCI address of the accelerator", 0, false },
 	[PATH_NIC] = { "nic", "NIC", RD_T_STR, "RDMA device", 0, false },
 	[PATH_PATH] = { "path", "PATH", RD_T_STR, "PIX, PXB, PHB, NODE or SYS", 0, false },
-	[PATH_REASON] = { "reason", "REASON", RD_T_STR, "why it is not known, or what it leaves open", 0, false },
-	[PATH_NCCL] = { "nccl_path", "NCCL", RD_T_STR, "the same by NCCL's rule, which has no NODE, but P2C and PXN", 0, false },
-	[PATH_VIA] = { "nccl_via", "VIA", RD_T_STR, "with PXN: the accelerator whose NIC it is", 0, false },
-	[PATH_NVSHMEM] = { "nvshmem_path", "NVSHMEM", RD_T_STR, "the same by NVSHMEM's rule", 0, false },
-	[PATH_GPUDIRECT] = { "gpudirect", "GPUDIRECT", RD_T_BOOL, "NCCL lets the NIC reach the accelerator's memory", 0, false },
-	[PATH_GPUDIRECT_WHY] = { "gpudirect_reason", "GPUDIRECTWHY", RD_T_STR, "by what, or why not, or why it is not known", 0, false },
+	[PATH_REASON] = { "reason", "REASON", RD_T_STR, "why the distance is unknown or ambiguous", 0, false },
+	[PATH_NCCL] = { "nccl_path", "NCCL", RD_T_STR, "distance by NCCL's rule: no NODE, but P2C and PXN", 0, false },
+	[PATH_VIA] = { "nccl_via", "VIA", RD_T_STR, "with PXN: the accelerator near the NIC", 0, false },
+	[PATH_NVSHMEM] = { "nvshmem_path", "NVSHMEM", RD_T_STR, "distance by NVSHMEM's rule", 0, false },
+	[PATH_GPUDIRECT] = { "gpudirect", "GPUDIRECT", RD_T_BOOL, "NCCL lets the NIC access the accelerator's memory directly", 0, false },
+	[PATH_GPUDIRECT_WHY] = { "gpudirect_reason", "GPUDIRECTWHY", RD_T_STR, "mechanism, or why not, or why unknown", 0, false },
 };
 
 static const struct rd_column choice_columns[CHOICE_COLUMNS] = {
 	[CHOICE_GPU] = { "gpu", "GPU", RD_T_STR, "PCI address of the accelerator", 0, false },
-	[CHOICE_NICS] = { "nics", "NICS", RD_T_STRS, "RDMA devices that it gets", 0, false },
-	[CHOICE_PORTS] = { "ports", "PORTS", RD_T_STRS, "the same with ports", 0, false },
-	[CHOICE_BACKUP] = { "backup", "BACKUP", RD_T_STR, "RDMA device to use when the first fails: our advice", 0, false },
-	[CHOICE_WHY] = { "reason", "REASON", RD_T_STR, "why these", 0, false },
-	[CHOICE_BACKUP_WHY] = { "backup_reason", "BACKUPWHY", RD_T_STR, "why this one, and what the two share", 0, false },
-	[CHOICE_LIBRARY] = { "library_backup", "LIBBACKUP", RD_T_STR, "RDMA device that the library fails over to by itself", 0, false },
+	[CHOICE_NICS] = { "nics", "NICS", RD_T_STRS, "RDMA devices selected for it", 0, false },
+	[CHOICE_PORTS] = { "ports", "PORTS", RD_T_STRS, "ports selected for it", 0, false },
+	[CHOICE_BACKUP] = { "backup", "BACKUP", RD_T_STR, "RDMA device to use if the first fails, as rdmadiag advises", 0, false },
+	[CHOICE_WHY] = { "reason", "REASON", RD_T_STR, "why these devices", 0, false },
+	[CHOICE_BACKUP_WHY] = { "backup_reason", "BACKUPWHY", RD_T_STR, "why this device, and what both share", 0, false },
+	[CHOICE_LIBRARY] = { "library_backup", "LIBBACKUP", RD_T_STR, "RDMA device that the library fails over to", 0, false },
 	[CHOICE_LIBRARY_WHY] = { "library_backup_reason", "LIBBACKUPWHY", RD_T_STR, "by which rule, or why none", 0, false },
 };
 
@@ -476,36 +476,36 @@ static const struct rd_column name_columns[1] = {
 };
 
 static const struct rd_column net_columns[NET_COLUMNS] = {
-	[NET_NAME] = { "name", "NAME", RD_T_STR, "as NCCL calls it", 0, false },
-	[NET_PORTS] = { "ports", "PORTS", RD_T_STRS, "ports that it is made of", 0, false },
-	[NET_GBPS] = { "gbps", "GBPS", RD_T_DOUBLE, "rate of them all, as NCCL counts", 1, false },
+	[NET_NAME] = { "name", "NAME", RD_T_STR, "name in NCCL's log", 0, false },
+	[NET_PORTS] = { "ports", "PORTS", RD_T_STRS, "its ports", 0, false },
+	[NET_GBPS] = { "gbps", "GBPS", RD_T_DOUBLE, "total rate of its ports, as counted by NCCL", 1, false },
 	[NET_DIRECT] = { "data_direct", "DIRECT", RD_T_BOOL, "NCCL uses its data direct function", 0, false },
 };
 
 static const struct rd_column assignment_columns[ASSIGNMENT_COLUMNS] = {
-	{ "nvshmem", "NVSHMEM", RD_T_ROWS, "what NVSHMEM chooses", 0, false },
-	{ "nccl", "NCCL", RD_T_ROWS, "what NCCL chooses", 0, false },
-	{ "nvshmem_note", "NVSHMEMNOTE", RD_T_STR, "what that supposes", 0, false },
-	{ "nccl_note", "NCCLNOTE", RD_T_STR, "what that supposes", 0, false },
-	{ "nccl_nets", "NCCLNETS", RD_T_ROWS, "NICs as NCCL sees them, merged ones as one", 0, false },
-	{ "mooncake", "MOONCAKE", RD_T_ROWS, "what Mooncake chooses", 0, false },
-	{ "mooncake_left_out", "MOONCAKELEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
-	{ "mooncake_note", "MOONCAKENOTE", RD_T_STR, "what that supposes", 0, false },
-	{ "ucx", "UCX", RD_T_ROWS, "what NIXL over UCX chooses", 0, false },
-	{ "ucx_left_out", "UCXLEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
-	{ "ucx_note", "UCXNOTE", RD_T_STR, "what that supposes", 0, false },
-	{ "nixl_libfabric", "NIXLLIBFABRIC", RD_T_ROWS, "what NIXL's libfabric backend chooses", 0, false },
-	{ "nixl_libfabric_left_out", "NIXLLIBFABRICLEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
-	{ "nixl_libfabric_note", "NIXLLIBFABRICNOTE", RD_T_STR, "what that supposes", 0, false },
+	{ "nvshmem", "NVSHMEM", RD_T_ROWS, "choice of NVSHMEM", 0, false },
+	{ "nccl", "NCCL", RD_T_ROWS, "choice of NCCL", 0, false },
+	{ "nvshmem_note", "NVSHMEMNOTE", RD_T_STR, "assumptions", 0, false },
+	{ "nccl_note", "NCCLNOTE", RD_T_STR, "assumptions", 0, false },
+	{ "nccl_nets", "NCCLNETS", RD_T_ROWS, "NICs as NCCL sees them, after merging", 0, false },
+	{ "mooncake", "MOONCAKE", RD_T_ROWS, "choice of Mooncake", 0, false },
+	{ "mooncake_left_out", "MOONCAKELEFTOUT", RD_T_ROWS, "active ports that it does not use", 0, false },
+	{ "mooncake_note", "MOONCAKENOTE", RD_T_STR, "assumptions", 0, false },
+	{ "ucx", "UCX", RD_T_ROWS, "choice of NIXL over UCX", 0, false },
+	{ "ucx_left_out", "UCXLEFTOUT", RD_T_ROWS, "active ports that it does not use", 0, false },
+	{ "ucx_note", "UCXNOTE", RD_T_STR, "assumptions", 0, false },
+	{ "nixl_libfabric", "NIXLLIBFABRIC", RD_T_ROWS, "choice of NIXL's libfabric backend", 0, false },
+	{ "nixl_libfabric_left_out", "NIXLLIBFABRICLEFTOUT", RD_T_ROWS, "active ports that it does not use", 0, false },
+	{ "nixl_libfabric_note", "NIXLLIBFABRICNOTE", RD_T_STR, "assumptions", 0, false },
 	{ "libfabric", "LIBFABRIC", RD_T_ROWS, "what libfabric lists", 0, false },
-	{ "libfabric_left_out", "LIBFABRICLEFTOUT", RD_T_ROWS, "active ports that it does not take", 0, false },
-	{ "libfabric_note", "LIBFABRICNOTE", RD_T_STR, "what that supposes", 0, false },
+	{ "libfabric_left_out", "LIBFABRICLEFTOUT", RD_T_ROWS, "active ports that it does not use", 0, false },
+	{ "libfabric_note", "LIBFABRICNOTE", RD_T_STR, "assumptions", 0, false },
 };
 
 static const struct rd_column scalar_columns[3] = {
 	{ "assignment", "ASSIGNMENT", RD_T_OBJECT, "NICs of each accelerator", 0, false },
 	{ "env", "ENV", RD_T_MAP, "variables that select the compute NICs", 0, false },
-	{ "rules_read_from", "RULES", RD_T_ROWS, "releases of the libraries that the rules were read from", 0, false },
+	{ "rules_read_from", "RULES", RD_T_ROWS, "library releases that the rules were taken from", 0, false },
 };
 
 static const struct rd_column env_columns[2] = {

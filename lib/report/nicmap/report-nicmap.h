@@ -5,7 +5,7 @@
 #include "model/nicmap/nicmap.h"
 #include "report/shared/report.h"
 
-/* Columns of the table of NICs, which -o may name. */
+/* Columns of the table of NICs, for -o. */
 enum rd_nic_column {
 	RD_NIC_IBDEV,
 	RD_NIC_PORT,
@@ -53,20 +53,20 @@ extern const struct rd_column rd_nic_columns[RD_NIC_COLUMNS];
 /* Sections nics, gpus and paths; assignment and env among the scalars; findings. */
 void rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
 
-/* Section gids: the whole table. */
+/* Section gids: all GIDs of all ports. */
 void rd_report_gids(struct rd_report *report, const struct rd_port_views *views);
 
-/* Section assignment as rows for a table: library, accelerator, NICs, backup, reasons. */
+/* Section assignments as rows for a table: library, accelerator, NICs, backup, reasons. */
 void rd_report_assignment(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
 
-/* Section pairs: every accelerator with every NIC: distance by each rule, GPUDirect. */
+/* Section pairs: every pair of accelerator and NIC, with the distance by each rule and GPUDirect. */
 void rd_report_gpu_nics(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
 
-/* Section bridges: every bridge between two functions (indices), the ends included. */
+/* Section bridges: every bridge between two functions (indices), and the two functions. */
 void rd_report_bridges(struct rd_report *report, const struct rd_host *host, int from, int to, const int *bridges,
 		       size_t n, size_t top);
 
-/* The matrix of distances as `nvidia-smi topo -m` lays it out. Its columns depend on the host: they belong to the matrix,
+/* The matrix of distances as `nvidia-smi topo -m` lays it out. Its columns depend on the host and belong to the matrix,
  * which must outlive the section. */
 struct rd_matrix {
 	struct rd_column *columns; /* owned */

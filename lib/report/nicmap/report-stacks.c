@@ -7,12 +7,12 @@
 #include "base/buf.h"
 #include "model/nicmap/library-rules.h"
 
-/* A table names NICs of a row up to this width, and at least one, so that the row fits a terminal; the document has all. */
+/* Characters: a row of the table lists NICs up to this width, and at least one, to fit a terminal; JSON has all. */
 #define NICS_WIDTH 33
 #define GIDS_SHOWN 4
-/* Of what stands in, and of what is left out, a document names so many: a card may have hundreds of virtual functions. */
+/* Maximum number of fallback ports, and of unused ports, in a document: a card may have hundreds of virtual functions. */
 #define OTHERS_SHOWN 64
-/* No stack has more that NICs can have. */
+/* No stack has more transports. */
 #define TRANSPORTS 4
 
 enum choice_column {
@@ -36,7 +36,7 @@ static const struct rd_column name_columns[1];
 static const struct rd_column left_columns[2];
 static const struct rd_column rule_columns[2];
 
-/* Devices or ports of a choice, from the one at `from` on. */
+/* Devices or ports of a choice, from `from` up to `to`. */
 static struct rd_section *names_of(const struct rd_host *host, const struct rd_stack_choice *choice, size_t from,
 				   size_t to, bool ports)
 {
@@ -86,7 +86,7 @@ static struct rd_section *gids_of(const struct rd_host *host, const struct rd_st
 	return section;
 }
 
-/* "rc_mlx5"; "rc_verbs,rc_mlx5" where the NICs that are used first, or can be, are of several makers. */
+/* "rc_mlx5"; "rc_verbs,rc_mlx5" if the NICs are of several vendors. */
 static void transports(const struct rd_stack *stack, const struct rd_stack_choice *choice, struct rd_buf *ret)
 {
 	size_t n = choice->n_first > 0 ? choice->n_first : choice->n_ports;
@@ -134,7 +134,7 @@ static void add_choice(struct rd_section *section, const struct rd_host *host, c
 	rd_row_str(row, CHOICE_WHY, choice->why);
 }
 
-/* Where a stack uses no port, that is one choice for all memory. */
+/* A stack that uses no port has one choice for all memory. */
 static void add_stack(struct rd_section *section, const struct rd_host *host, const struct rd_stack *stack)
 {
 	const struct rd_stack_choice none = { .gpu = -1, .numa = -1, .why = stack->note };
@@ -145,7 +145,7 @@ static void add_stack(struct rd_section *section, const struct rd_host *host, co
 		add_choice(section, host, stack, &stack->v[i]);
 }
 
-/* Ports that are active, and why the stack does not take them. */
+/* Active ports that the stack does not use, and why. */
 static struct rd_section *left_out(const struct rd_host *host, const struct rd_stack *stack)
 {
 	struct rd_section *section = rd_section_create("left_out", left_columns, RD_ARRAY_SIZE(left_columns));
@@ -177,7 +177,7 @@ void rd_report_stacks_set(struct rd_row *row, size_t first, const struct rd_host
 	}
 }
 
-/* "3", "1,3"; "" where none is known. */
+/* "3", "1,3"; "": none known. */
 static void gid_list(const struct rd_host *host, const struct rd_stack *stack, const struct rd_stack_choice *choice,
 		     struct rd_buf *ret)
 {
@@ -218,8 +218,8 @@ static void nic_list(const struct rd_host *host, const struct rd_stack_choice *c
 		rd_buf_printf(ret, "any of %zu", choice->n_ports);
 }
 
-/* Of one kind of memory, numbered one after the other, with the same NICs. */
-static bool goes_on(const struct rd_host *host, const struct rd_stack_choice *a, const struct rd_stack_choice *b)
+/* Whether two choices are for the same kind of memory, with consecutive numbers and the same NICs. */
+static bool continues_row(const struct rd_host *host, const struct rd_stack_choice *a, const struct rd_stack_choice *b)
 {
 	if ((a->gpu >= 0) != (b->gpu >= 0) || (a->numa >= 0) != (b->numa >= 0) || a->n_first != b->n_first)
 		return false;
@@ -233,7 +233,7 @@ static bool goes_on(const struct rd_host *host, const struct rd_stack_choice *a,
 	return true;
 }
 
-/* "GPU0", "GPU0-3", "node1"; "host", "all" for memory of no place. */
+/* "GPU0", "GPU0-3", "node1"; "host" or "all" if the choice does not depend on GPU or NUMA node. */
 static void memory_text(const struct rd_host *host, const struct rd_stack_choice *from,
 			const struct rd_stack_choice *to, bool host_only, char *ret, size_t size)
 {
@@ -256,7 +256,7 @@ static void add_row(struct rd_section *section, const struct rd_host *host, enum
 	struct rd_row *row = rd_section_add(section);
 	char memory[40];
 
-	/* UCX's row of no place is for host memory; libfabric's is for all. */
+	/* Without GPU and node, UCX's row is for host memory; libfabric's is for all memory. */
 	memory_text(host, from, to, id == RD_STACK_UCX && !stack->transport, memory, sizeof(memory));
 	nic_list(host, from, &nics);
 	gid_list(host, stack, from, &gids);
@@ -268,12 +268,12 @@ static void add_row(struct rd_section *section, const struct rd_host *host, enum
 	rd_row_str(row, ROW_TRANSPORT, transport.data);
 }
 
-/* What has the same NICs is one row. */
+/* Memory with the same NICs is one row. */
 static void add_rows(struct rd_section *section, const struct rd_host *host, enum rd_stack_id id,
 		     const struct rd_stack *stack)
 {
 	for (size_t i = 0, end; i < stack->n; i = end) {
-		for (end = i + 1; end < stack->n && goes_on(host, &stack->v[end - 1], &stack->v[end]); end++)
+		for (end = i + 1; end < stack->n && continues_row(host, &stack->v[end - 1], &stack->v[end]); end++)
 			;
 		add_row(section, host, id, stack, &stack->v[i], &stack->v[end - 1]);
 	}
@@ -309,31 +309,31 @@ struct rd_section *rd_report_library_rules(void)
 
 /* clang-format off */
 static const struct rd_column choice_columns[CHOICE_COLUMNS] = {
-	[CHOICE_GPU] = { "gpu", "GPU", RD_T_STR, "PCI address of the accelerator; unknown: host memory, or all", 0, false },
-	[CHOICE_NUMA] = { "numa_node", "NUMA", RD_T_INT, "node of the host memory", 0, false },
-	[CHOICE_NICS] = { "nics", "NICS", RD_T_STRS, "RDMA devices that it gets", 0, false },
-	[CHOICE_PORTS] = { "ports", "PORTS", RD_T_STRS, "the same with ports", 0, false },
-	[CHOICE_FALLBACK] = { "fallback", "FALLBACK", RD_T_STRS, "ports that stand in, in their order", 0, false },
-	[CHOICE_GIDS] = { "gids", "GIDS", RD_T_ROWS, "the GID that it takes of each port", 0, false },
-	[CHOICE_TRANSPORT] = { "transport", "TRANSPORT", RD_T_STR, "as the stack calls it", 0, false },
-	[CHOICE_WHY] = { "reason", "REASON", RD_T_STR, "why these, and what that depends on", 0, false },
+	[CHOICE_GPU] = { "gpu", "GPU", RD_T_STR, "PCI address of the accelerator; unknown for host memory, or all memory", 0, false },
+	[CHOICE_NUMA] = { "numa_node", "NUMA", RD_T_INT, "NUMA node of the host memory", 0, false },
+	[CHOICE_NICS] = { "nics", "NICS", RD_T_STRS, "RDMA devices selected for it", 0, false },
+	[CHOICE_PORTS] = { "ports", "PORTS", RD_T_STRS, "ports selected for it", 0, false },
+	[CHOICE_FALLBACK] = { "fallback", "FALLBACK", RD_T_STRS, "fallback ports, in order of preference", 0, false },
+	[CHOICE_GIDS] = { "gids", "GIDS", RD_T_ROWS, "the GID used on each port", 0, false },
+	[CHOICE_TRANSPORT] = { "transport", "TRANSPORT", RD_T_STR, "transport, by the stack's name", 0, false },
+	[CHOICE_WHY] = { "reason", "REASON", RD_T_STR, "why these, and what the choice depends on", 0, false },
 };
 
 static const struct rd_column gid_columns[GID_COLUMNS] = {
 	[GID_PORT] = { "port", "PORT", RD_T_STR, "port", 0, false },
 	[GID_INDEX] = { "gid_index", "GIDX", RD_T_UINT, "index", 0, false },
 	[GID_TYPE] = { "gid_type", "GIDTYPE", RD_T_STR, "IB, RoCE v1, RoCE v2", 0, false },
-	[GID_IP] = { "ip", "IP", RD_T_STR, "IP address in it", 0, false },
-	[GID_TRANSPORT] = { "transport", "TRANSPORT", RD_T_STR, "as the stack calls it", 0, false },
-	[GID_WHY] = { "reason", "REASON", RD_T_STR, "why this one, or none", 0, false },
+	[GID_IP] = { "ip", "IP", RD_T_STR, "IP address in the GID", 0, false },
+	[GID_TRANSPORT] = { "transport", "TRANSPORT", RD_T_STR, "transport, by the stack's name", 0, false },
+	[GID_WHY] = { "reason", "REASON", RD_T_STR, "why this GID, or why none", 0, false },
 };
 
 static const struct rd_column row_columns[ROW_COLUMNS] = {
 	[ROW_STACK] = { "stack", "STACK", RD_T_STR, "mooncake, ucx (below NIXL), nixl_libfabric, libfabric", 0, false },
-	[ROW_MEMORY] = { "memory", "MEMORY", RD_T_STR, "of accelerators, of NUMA nodes, of the host, or all", 0, false },
-	[ROW_NICS] = { "nics", "NICS", RD_T_STR, "ports that it gets", 0, false },
-	[ROW_GID] = { "gid_index", "GIDX", RD_T_STR, "index of the GID that the stack takes", 0, false },
-	[ROW_TRANSPORT] = { "transport", "TRANSPORT", RD_T_STR, "as the stack calls it", 0, false },
+	[ROW_MEMORY] = { "memory", "MEMORY", RD_T_STR, "GPU memory, host memory of a NUMA node, all host memory, or all", 0, false },
+	[ROW_NICS] = { "nics", "NICS", RD_T_STR, "ports selected for it", 0, false },
+	[ROW_GID] = { "gid_index", "GIDX", RD_T_STR, "index of the GID that the stack uses", 0, false },
+	[ROW_TRANSPORT] = { "transport", "TRANSPORT", RD_T_STR, "transport, by the stack's name", 0, false },
 };
 
 static const struct rd_column name_columns[1] = {
@@ -342,11 +342,11 @@ static const struct rd_column name_columns[1] = {
 
 static const struct rd_column left_columns[2] = {
 	{ "port", "PORT", RD_T_STR, "port", 0, false },
-	{ "reason", "REASON", RD_T_STR, "why the stack does not take it", 0, false },
+	{ "reason", "REASON", RD_T_STR, "why the stack does not use it", 0, false },
 };
 
 static const struct rd_column rule_columns[2] = {
 	{ "library", "LIBRARY", RD_T_STR, "library", 0, false },
-	{ "release", "RELEASE", RD_T_STR, "release, and the commit", 0, false },
+	{ "release", "RELEASE", RD_T_STR, "release and commit", 0, false },
 };
 /* clang-format on */

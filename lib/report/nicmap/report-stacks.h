@@ -5,14 +5,14 @@
 #include "model/nicmap/nicmap.h"
 #include "report/shared/report.h"
 
-/* Of nic-map's `assignment`: cells `first` on are the stacks in their order: choices, ports left out, a note each. */
+/* Fills nic-map's `assignment`: from cell `first` on, per stack: choices, unused ports, note. */
 #define RD_STACK_CELLS 3
 void rd_report_stacks_set(struct rd_row *row, size_t first, const struct rd_host *host, const struct rd_nicmap *map);
 
 /* Section stacks as rows for a table: stack, memory, NICs, GID index, transport. */
 void rd_report_stacks(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map);
 
-/* A list of {library, release}: what the rules were read from. */
+/* A list of {library, release}: the sources of the rules. */
 struct rd_section *rd_report_library_rules(void);
 
 #endif
