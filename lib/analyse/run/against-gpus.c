@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which NIC for which GPU, and whether the NIC reads the GPU's memory itself. */
+/* Which NIC each GPU used, and whether with GPUDirect RDMA. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,27 +8,27 @@
 #include "base/number.h"
 #include "base/text.h"
 
-static const struct rd_against_problem gone = {
+static const struct rd_against_problem missing_gpu = {
 	.id = "against-gpu",
-	.title = "The run used GPUs that this host does not have",
-	.why = "what it says of them cannot be compared",
+	.title = "Run used GPUs that this host does not have",
+	.why = "their NICs and GPUDirect use cannot be compared",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem bounced = {
 	.id = "against-gpudirect",
-	.title = "The run copied GPU memory through host memory",
-	.why = "it costs host memory bandwidth and latency; GPUDirect RDMA would not",
+	.title = "Run copied GPU memory through host memory",
+	.why = "the copy costs host memory bandwidth and latency, which GPUDirect RDMA avoids",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem direct = {
 	.id = "against-gpudirect-lost",
-	.title = "The run used GPUDirect RDMA where this host would not",
-	.why = "a new run would copy through host memory",
+	.title = "Run used GPUDirect RDMA, which is not available on this host now",
+	.why = "a new run would copy GPU memory through host memory",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem other_nic = {
 	.id = "against-nic",
-	.title = "GPUs used other NICs than NCCL takes here",
+	.title = "GPUs used other NICs than NCCL selects on this host",
 	.why = "a NIC that is farther away, or shared, is slower",
 	.severity = RD_SEV_WARNING,
 };
@@ -39,7 +39,7 @@ static const char *label_of(const struct rd_host *host, int gpu, char ret[RD_PCI
 	return ret;
 }
 
-/* One row for all: a GPU's number or address in the log is one of this host, or it is not. */
+/* One row for all GPUs: whether the numbers and addresses in the log are those of this host's GPUs. */
 static void compare_presence(struct rd_against_state *st)
 {
 	_cleanup_buf_ struct rd_buf missing = { 0 };
@@ -64,15 +64,15 @@ static void compare_presence(struct rd_against_state *st)
 	if (n == 0 || st->host->n_gpus == 0)
 		return;
 	if (!missing.len)
-		rd_against_same(st, "gpu", rd_text("%zu GPU%s", found, found == 1 ? "" : "s"), rd_text("here"),
+		rd_against_same(st, "gpu", rd_text("%zu GPU%s", found, found == 1 ? "" : "s"), rd_text("present"),
 				rd_text("used"), NULL);
 	else
 		rd_against_differs(
-			st, "gpu", &gone, rd_text("%s", missing.data), NULL, rd_text("used"),
+			st, "gpu", &missing_gpu, rd_text("%s", missing.data), NULL, rd_text("used"),
 			rd_against_other_name(st) ?
-				rd_text("the log calls its host %s: a virtual machine's addresses, or another host",
+				rd_text("the host name in the log is %s: addresses of a virtual machine, or another host",
 					st->run->name) :
-				rd_text("they are gone, or have other addresses since"),
+				rd_text("GPUs were removed, or their addresses have changed since"),
 			rd_text("nvidia-smi --query-gpu=index,pci.bus_id --format=csv"));
 }
 
@@ -98,7 +98,7 @@ static const struct rd_choice *choice_of(const struct rd_against_state *st, int 
 	return NULL;
 }
 
-static bool takes(const struct rd_against_state *st, int gpu, int ibdev)
+static bool is_chosen(const struct rd_against_state *st, int gpu, int ibdev)
 {
 	const struct rd_choice *choice = choice_of(st, gpu);
 
@@ -119,14 +119,14 @@ static char *choice_text(const struct rd_against_state *st, int gpu)
 	return out.data;
 }
 
-/* What the channels of one GPU say. */
+/* What the channels of one GPU show. */
 struct seen {
 	bool any, local, proxy_local, peer_beyond, first_beyond, as_near, proxied;
 	char proxies[64];
 	struct rd_buf nets;
 };
 
-static void see_net(const struct rd_against_state *st, const struct rd_run_channel *channel, struct seen *seen)
+static void add_seen_net(const struct rd_against_state *st, const struct rd_run_channel *channel, struct seen *seen)
 {
 	_cleanup_free_ char *name = net_name(st, channel->net);
 	const char *at = name && seen->nets.data ? strstr(seen->nets.data, name) : NULL;
@@ -138,8 +138,8 @@ static void see_net(const struct rd_against_state *st, const struct rd_run_chann
 		rd_buf_printf(&seen->nets, "%s%s", seen->nets.len ? " " : "", name);
 }
 
-static void see_channel(const struct rd_against_state *st, int gpu, const struct rd_run_channel *channel,
-			struct seen *seen)
+static void add_seen_channel(const struct rd_against_state *st, int gpu, const struct rd_run_channel *channel,
+			     struct seen *seen)
 {
 	const struct rd_choice *choice = choice_of(st, gpu);
 	int ibdev = net_ibdev(st, channel->net);
@@ -148,14 +148,14 @@ static void see_channel(const struct rd_against_state *st, int gpu, const struct
 	if (ibdev < 0)
 		return;
 	seen->any = true;
-	see_net(st, channel, seen);
+	add_seen_net(st, channel, seen);
 	if (channel->proxy >= 0) {
 		seen->proxied = true;
-		seen->proxy_local |= proxy >= 0 && takes(st, proxy, ibdev);
+		seen->proxy_local |= proxy >= 0 && is_chosen(st, proxy, ibdev);
 		snprintf(seen->proxies, sizeof(seen->proxies), "rank %d", channel->proxy);
 		return;
 	}
-	if (takes(st, gpu, ibdev)) {
+	if (is_chosen(st, gpu, ibdev)) {
 		seen->local = true;
 		return;
 	}
@@ -167,7 +167,7 @@ static void see_channel(const struct rd_against_state *st, int gpu, const struct
 			rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)st->host->ports[choice->ports[0]].ibdev)->nccl;
 }
 
-/* A variable of the run that makes NCCL leave a GPU's own NIC; NULL: none. */
+/* A variable of the run that makes NCCL use other NICs than a GPU's own; NULL: none. */
 static char *steering_variable(const struct rd_against_state *st)
 {
 	static const char *const names[] = { "NCCL_TOPO_FILE",	    "NCCL_GRAPH_FILE", "NCCL_NETDEVS_POLICY",
@@ -191,7 +191,7 @@ static size_t ranks_here(const struct rd_against_state *st)
 	return n > st->run->ranks.n ? n : st->run->ranks.n;
 }
 
-/* No channel of the GPU is on the NIC that it would be given. */
+/* No channel of the GPU used the predicted NIC. */
 static void nic_differs(struct rd_against_state *st, int gpu, const struct seen *seen)
 {
 	const char *network = rd_against_observed(st->run);
@@ -202,13 +202,13 @@ static void nic_differs(struct rd_against_state *st, int gpu, const struct seen 
 
 	if (!reason && !rd_nccl_lacks(st->log, RD_NCCL_DEAL, &reason)) {
 		if (network && strcmp(network, "IB") != 0)
-			reason = rd_text("a plugin decides: %s", network);
+			reason = rd_text("the network plugin chooses: %s", network);
 		else if (seen->as_near)
-			reason = rd_text("as near as the one predicted: NCCL deals NICs out by GPU and channel");
+			reason = rd_text("as near as the predicted NIC: NCCL distributes NICs by GPU and channel");
 		else if (!certain)
 			reason = rd_text(
-				"a ring enters and leaves a host by one NIC, which is near to one of its two GPUs "
-				"only; the log does not tell more");
+				"a ring enters and leaves a host through one NIC, which is near only one of the two "
+				"GPUs; the log has no further information");
 	}
 	if (reason)
 		rd_against_unknown(st, "nic", subject, here, there, reason);
@@ -216,8 +216,8 @@ static void nic_differs(struct rd_against_state *st, int gpu, const struct seen 
 		rd_against_differs(
 			st, "nic", &other_nic, subject, here, there,
 			rd_text("%s", st->log->version[0] == 0 ?
-					      "the log names no version of NCCL" :
-					      "PCI topology, speed of links, or GPUDirect were others then"),
+					      "NCCL version not in the log" :
+					      "PCI topology, link speeds or GPUDirect were different then"),
 			rd_text("rdmadiag nic-map --path GPU%u %s", st->host->gpus[gpu].index,
 				rd_ibdev_label(st->host, st->host->ports[choice_of(st, gpu)->ports[0]].ibdev)));
 }
@@ -231,7 +231,7 @@ static void compare_nic(struct rd_against_state *st, int gpu)
 		const struct rd_run_channel *channel = &st->run->channels.v[i];
 
 		if (rd_against_is_ib(channel->transport) && rd_against_gpu(st, &channel->gpu) == gpu)
-			see_channel(st, gpu, channel, &seen);
+			add_seen_channel(st, gpu, channel, &seen);
 	}
 	if (!seen.any || !seen.nets.data || !choice_of(st, gpu)) {
 		rd_buf_deinit(&seen.nets);
@@ -241,17 +241,17 @@ static void compare_nic(struct rd_against_state *st, int gpu)
 	if (seen.local)
 		rd_against_same(st, "nic", rd_text("%s", label), choice_text(st, gpu), rd_text("%s", seen.nets.data),
 				strchr(seen.nets.data, ' ') ?
-					rd_text("rings and trees may use more NICs than a GPU's own") :
+					rd_text("rings and trees may also use NICs of other GPUs") :
 					NULL);
 	else if (seen.proxy_local && !seen.peer_beyond && !seen.first_beyond)
 		rd_against_same(st, "nic", rd_text("%s", label), choice_text(st, gpu), rd_text("%s", seen.nets.data),
-				rd_text("PXN: over NVLink to %s, whose GPU is next to it", seen.proxies));
+				rd_text("PXN: through NVLink to %s, whose GPU is near this NIC", seen.proxies));
 	else
 		nic_differs(st, gpu, &seen);
 	rd_buf_deinit(&seen.nets);
 }
 
-/* A variable or a release that accounts for GPUDirect being used otherwise; NULL: none. */
+/* A variable or a release that explains a difference in GPUDirect use; NULL: none. */
 static char *gpudirect_cause(const struct rd_against_state *st, bool observed, enum rd_path path)
 {
 	static const char *const names[] = { "NCCL_NET_GDR_READ", "NCCL_NET_GDR_C2C", "NCCL_DMABUF_ENABLE",
@@ -266,14 +266,13 @@ static char *gpudirect_cause(const struct rd_against_state *st, bool observed, e
 static char *gpudirect_guess(const struct rd_against_state *st, bool observed)
 {
 	if (observed)
-		return rd_text("nvidia_peermem or DMA-BUF was there then, and is not now");
+		return rd_text("nvidia_peermem or DMA-BUF was available then, and is not now");
 	if (rd_against_other_name(st))
-		return rd_text(
-			"the process did not see nvidia_peermem or DMA-BUF: a container, or they were loaded since");
-	return rd_text("nvidia_peermem was not loaded then, or CUDA and NCCL of the run do not know DMA-BUF");
+		return rd_text("nvidia_peermem or DMA-BUF was not visible to the process: a container, or loaded since");
+	return rd_text("nvidia_peermem was not loaded then, or the run's CUDA and NCCL do not support DMA-BUF");
 }
 
-/* Why it is not known; NULL where it is, or nothing tells. */
+/* Why GPUDirect use is unknown; NULL if it is known, or no reason is known. */
 static char *gpudirect_unknown(const struct rd_against_state *st, int gpu, int ibdev)
 {
 	const struct rd_pair *pair = rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev);
@@ -281,7 +280,7 @@ static char *gpudirect_unknown(const struct rd_against_state *st, int gpu, int i
 	return pair->gpudirect.known != RD_OK && pair->gpudirect_why ? rd_text("%s", pair->gpudirect_why) : NULL;
 }
 
-/* A value of RD_FIELD(bool), by what the map knows of the GPU and the device. -1: not known. */
+/* What the map predicts for the GPU and the device: 1, 0; -1: unknown. */
 static int predicted_gpudirect(const struct rd_against_state *st, int gpu, int ibdev)
 {
 	const struct rd_pair *pair;
@@ -292,8 +291,8 @@ static int predicted_gpudirect(const struct rd_against_state *st, int gpu, int i
 	return pair->gpudirect.known == RD_OK ? pair->gpudirect.v : -1;
 }
 
-/* `here`: 1, 0; -1: not known. `note`: what is to be said where they agree, or here is not known; taken over; may be NULL. `path`:
- * how far the two are apart, where they are two. */
+/* `here`: 1, 0; -1: unknown. `note`: reason if both agree, or `here` is unknown; taken over; may be NULL. `path`: distance
+ * between GPU and NIC, RD_PATH_UNKNOWN if the row is about a NIC alone. */
 static void add_gpudirect(struct rd_against_state *st, char *subject, int here, bool observed, char *note,
 			  enum rd_path path)
 {
@@ -307,7 +306,7 @@ static void add_gpudirect(struct rd_against_state *st, char *subject, int here, 
 	}
 	if (here < 0) {
 		rd_against_unknown(st, "gpudirect", subject, predicted, seen,
-				   note ? note : rd_text("whether it can be used is not known of this host"));
+				   note ? note : rd_text("GPUDirect support of this host is unknown"));
 		return;
 	}
 	free(note);
@@ -321,7 +320,7 @@ static void add_gpudirect(struct rd_against_state *st, char *subject, int here, 
 				   rd_text("modprobe nvidia_peermem; where the job runs: lsmod | grep peermem"));
 }
 
-/* "GPU Direct RDMA Enabled for HCA 0 'mlx5_0'": the NIC can; how far away a GPU may be is another matter. */
+/* "GPU Direct RDMA Enabled for HCA 0 'mlx5_0'": the NIC supports it, whatever the distance to a GPU. */
 static void compare_support(struct rd_against_state *st)
 {
 	for (size_t i = 0; i < st->run->nets.n; i++) {
@@ -338,12 +337,13 @@ static void compare_support(struct rd_against_state *st)
 			if (of_gpu == 1)
 				here = 1;
 		}
-		/* No GPU near enough says nothing about the NIC. */
-		add_gpudirect(st, rd_text("%s", net->name), here, net->gpudirect.v,
-			      here < 0 && too_far ?
-				      rd_text("here it serves no GPU, which says nothing of the NIC alone") :
-				      NULL,
-			      RD_PATH_UNKNOWN);
+		/* That no GPU is near enough is no statement about the NIC. */
+		add_gpudirect(
+			st, rd_text("%s", net->name), here, net->gpudirect.v,
+			here < 0 && too_far ?
+				rd_text("no GPU of this host uses GPUDirect with this NIC, so its support is unknown") :
+				NULL,
+			RD_PATH_UNKNOWN);
 	}
 }
 
@@ -401,13 +401,14 @@ static void compare_pairs(struct rd_against_state *st)
 		if (gpu < 0 || ibdev < 0)
 			continue;
 		if (pair->distance.known == RD_OK && pair->level.known == RD_OK)
-			reason = rd_text("NCCL counted distance %u, and allows %u", pair->distance.v, pair->level.v);
+			reason = rd_text("NCCL computed distance %u, and allows up to %u", pair->distance.v,
+					 pair->level.v);
 		add_gpudirect(st, rd_text("%s and %s", label_of(st->host, gpu, label), name ? name : "?"), here,
 			      pair->gpudirect, reason, rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev)->nccl);
 	}
 }
 
-/* Why channels do not tell which NIC a GPU has; NULL: they do. */
+/* Why the NICs of the channels cannot be identified; NULL: they can. */
 static char *unnamed_nics(const struct rd_run_host *run)
 {
 	bool any = false;
@@ -416,11 +417,10 @@ static char *unnamed_nics(const struct rd_run_host *run)
 		any |= rd_against_is_ib(run->channels.v[i].transport);
 	if (run->nets_vary)
 		return rd_text(
-			"processes had different lists of devices, so that a NIC's number does not tell which it is: a log "
-			"of one process does");
+			"processes had different lists of devices, so a NIC number is ambiguous: use the log of a single "
+			"process");
 	if (any && run->nets.n == 0)
-		return rd_text(
-			"the line \"NET/IB : Using\" is not in the log, so that a NIC's number does not tell which it is");
+		return rd_text("the log has no line \"NET/IB : Using\", so NIC numbers cannot be resolved to names");
 	return NULL;
 }
 

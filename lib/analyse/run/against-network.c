@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which network, which devices, which of them as one. */
+/* Network, devices, and which NICs NCCL merged. */
 #include <string.h>
 #include <strings.h>
 
@@ -10,38 +10,38 @@
 
 static const struct rd_against_problem tcp = {
 	.id = "against-tcp",
-	.title = "The run used TCP sockets though RDMA ports are active",
-	.why = "all traffic between hosts goes through the kernel, at a fraction of the rate",
+	.title = "Run used TCP sockets although RDMA ports are active",
+	.why = "all traffic between hosts went through the kernel's TCP stack, at a fraction of the link rate",
 	.severity = RD_SEV_CRITICAL,
 };
 static const struct rd_against_problem rdma = {
 	.id = "against-rdma",
-	.title = "The run used RDMA, and no port of this host is active",
+	.title = "Run used RDMA, but no port of this host is active now",
 	.why = "a new run would use TCP sockets",
 	.severity = RD_SEV_CRITICAL,
 };
 static const struct rd_against_problem not_used = {
 	.id = "against-not-used",
-	.title = "The run did not use NICs that are active on this host",
-	.why = "GPUs next to them use others, farther away, and share them",
+	.title = "Run did not use NICs that are active on this host",
+	.why = "GPUs near these NICs use and share NICs that are farther away",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem link_layer = {
 	.id = "against-link",
-	.title = "Ports had another link layer in the run",
+	.title = "Link layer of ports was different in the run",
 	.why = "InfiniBand and Ethernet ports cannot reach each other",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem order = {
 	.id = "against-order",
-	.title = "NCCL numbered the NICs in another order",
-	.why = "NICs are dealt out by that order",
+	.title = "NCCL numbered the NICs in a different order",
+	.why = "NCCL assigns NICs to GPUs in that order",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem merged = {
 	.id = "against-merged",
-	.title = "NCCL merged NICs otherwise",
-	.why = "which ports a GPU's traffic is spread over depends on it",
+	.title = "NCCL merged different NICs",
+	.why = "it determines over which ports the traffic of a GPU is spread",
 	.severity = RD_SEV_WARNING,
 };
 
@@ -63,7 +63,7 @@ static bool has_efa(const struct rd_host *host)
 	return false;
 }
 
-/* "NCCL_NET=Socket": a variable of the run that rules RDMA out; NULL: none. */
+/* "NCCL_NET=Socket": a variable of the run that disables RDMA; NULL: none. */
 static char *tcp_variable(const struct rd_against_state *st)
 {
 	const char *net = rd_run_var(st->run, "NCCL_NET"), *off = rd_run_var(st->run, "NCCL_IB_DISABLE");
@@ -78,7 +78,7 @@ static char *tcp_variable(const struct rd_against_state *st)
 	return NULL;
 }
 
-static void say_tcp(struct rd_against_state *st, const char *observed)
+static void report_tcp(struct rd_against_state *st, const char *observed)
 {
 	_cleanup_free_ char *variable = tcp_variable(st);
 	struct rd_against_problem problem = tcp;
@@ -90,35 +90,35 @@ static void say_tcp(struct rd_against_state *st, const char *observed)
 		reason = rd_text("the run had %s", variable);
 		fix = rd_text("unset %.*s where the job is started", (int)strcspn(variable, "="), variable);
 	} else if (st->run->no_interface) {
-		reason = rd_text("NCCL found no IP interface for its first contact, and left InfiniBand out");
+		reason = rd_text("NCCL found no IP interface for its bootstrap network, and did not use InfiniBand");
 		fix = rd_text("set NCCL_SOCKET_IFNAME to an interface that reaches the other hosts");
 	} else if (st->run->no_device) {
 		reason = rd_text(
-			"the process saw no active RDMA device: a container without /dev/infiniband, ports that "
-			"were down then, or no libibverbs");
+			"the process found no active RDMA device: a container without /dev/infiniband, ports that "
+			"were down, or no libibverbs");
 		fix = rd_text("docker run --device=/dev/infiniband --ulimit memlock=-1; inside: ibv_devinfo");
 	} else {
-		reason = rd_text("the log does not say why");
+		reason = rd_text("the log does not contain the reason");
 		fix = rd_text("run again with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET and look for NET/IB");
 	}
 	rd_against_differs(st, "network", &problem, rd_text("NCCL"), rd_text("IB"), rd_text("%s", observed), reason,
 			   fix);
 }
 
-/* RDMA by other rules than NCCL's own. */
-static void say_plugin(struct rd_against_state *st, const char *observed, bool usable)
+/* A network plugin: RDMA by rules other than NCCL's. */
+static void report_plugin(struct rd_against_state *st, const char *observed, bool usable)
 {
 	char *subject = rd_text("NCCL"), *seen = rd_text("%s", observed);
 
 	if (rd_against_is_ib(observed) && usable)
 		rd_against_same(st, "network", subject, rd_text("IB"), seen,
-				rd_text("%s is a plugin that uses the same devices, by rules of its own", observed));
+				rd_text("%s is a plugin that uses the same devices, by its own rules", observed));
 	else if (has_efa(st->host) && strstr(observed, "Libfabric"))
 		rd_against_same(st, "network", subject, rd_text("a plugin"), seen,
-				rd_text("NCCL itself passes over EFA; aws-ofi-nccl reaches it"));
+				rd_text("NCCL itself does not use EFA; the aws-ofi-nccl plugin does"));
 	else
 		rd_against_unknown(st, "network", subject, rd_text("%s", usable ? "IB" : "Socket"), seen,
-				   rd_text("a plugin decides: %s", observed));
+				   rd_text("the network plugin chooses: %s", observed));
 }
 
 void rd_against_network(struct rd_against_state *st)
@@ -132,20 +132,20 @@ void rd_against_network(struct rd_against_state *st)
 		_cleanup_free_ char *mixed =
 			rd_text("Socket in %zu of %zu communicators", st->run->n_sockets, st->run->n_networks);
 
-		/* One without RDMA slows all of them down. */
-		say_tcp(st, mixed ? mixed : "Socket");
+		/* One communicator without RDMA slows down all. */
+		report_tcp(st, mixed ? mixed : "Socket");
 	} else if (strcmp(observed, "Socket") == 0 && usable) {
-		say_tcp(st, observed);
+		report_tcp(st, observed);
 	} else if (strcmp(observed, "Socket") == 0) {
 		rd_against_same(st, "network", rd_text("NCCL"), rd_text("Socket"), rd_text("Socket"),
-				rd_text("no port is active that NCCL could use"));
+				rd_text("no active port that NCCL can use"));
 	} else if (strcmp(observed, "IB") != 0) {
-		say_plugin(st, observed, usable);
+		report_plugin(st, observed, usable);
 	} else if (usable) {
 		rd_against_same(st, "network", rd_text("NCCL"), rd_text("IB"), rd_text("IB"), NULL);
 	} else {
 		rd_against_differs(st, "network", &rdma, rd_text("NCCL"), rd_text("Socket"), rd_text("IB"),
-				   rd_text("the ports that it used are not active now"),
+				   rd_text("the ports that the run used are not active now"),
 				   rd_text("rdmadiag nic-map -o ibdev,port,state,phys_state"));
 	}
 }
@@ -164,22 +164,22 @@ static const struct rd_run_dev *find_dev(const struct rd_run_host *run, const ch
 	return NULL;
 }
 
-/* Why an active port is not in the run's list. Before 2.17 variables are logged only where ENV was asked for. */
+/* Why an active port is not in the run's list. Before 2.17 NCCL logs variables only with NCCL_DEBUG_SUBSYS=ENV. */
 static char *missing_reason(const struct rd_against_state *st)
 {
 	if (st->run->vars.n == 0)
 		return rd_text(
-			"an NCCL_IB_HCA that the log does not show (NCCL_DEBUG_SUBSYS=INIT,ENV,NET), a container without "
-			"the device, or a port that was down then");
+			"NCCL_IB_HCA was set but not logged (NCCL_DEBUG_SUBSYS=INIT,ENV,NET), a container without "
+			"the device, or a port that was down");
 	if (rd_against_other_name(st))
-		return rd_text("the log calls its host %s: a container may be given some of the devices only",
+		return rd_text("the host name in the log is %s: a container may see only some of the devices",
 			       st->run->name);
-	return rd_text("its port was down when the run began, or the process was not given the device");
+	return rd_text("the port was down when the run started, or the process had no access to the device");
 }
 
 static void device_missing(struct rd_against_state *st, const char *label, const struct rd_port *port)
 {
-	const char *doubt = !st->run->list_whole ? "the list of devices is cut off in the log" :
+	const char *doubt = !st->run->list_whole ? "the list of devices in the log is truncated" :
 			    rd_run_var_varies(st->run, "NCCL_IB_HCA") ?
 						   "processes of the run had different values of NCCL_IB_HCA" :
 						   NULL;
@@ -201,13 +201,13 @@ static void device_unexpected(struct rd_against_state *st, const char *label, co
 	if (rd_against_usable(st->host, p) && !st->allowed[p])
 		rd_against_unknown(
 			st, "device", rd_text("%s", label), rd_text("not used"), rd_text("used"),
-			rd_text("NCCL_IB_HCA=%s leaves it out: other processes of the run may have had another value",
+			rd_text("NCCL_IB_HCA=%s excludes it: other processes of the run may have had a different value",
 				hca));
 	else if (rd_port_active(port))
 		rd_against_unknown(
 			st, "device", rd_text("%s", label), rd_text("not used"), rd_text("used"),
-			rd_text("its link layer is not known to NCCL's InfiniBand code: a plugin, or its driver, "
-				"has changed"));
+			rd_text("NCCL's InfiniBand transport does not support its link layer: a plugin was used, or the "
+				"driver has changed"));
 	else
 		rd_against_differs(
 			st, "device", &rd_against_down, rd_text("%s", label), rd_text("not used"), rd_text("used"),
@@ -223,8 +223,8 @@ static void compare_link(struct rd_against_state *st, const char *label, const s
 	if (here && dev->link && strcmp(here, dev->link) != 0)
 		rd_against_differs(st, "link", &link_layer, rd_text("%s", label), rd_text("%s", here),
 				   rd_text("%s", dev->link),
-				   rd_text("the port's type was changed since (mlxconfig LINK_TYPE_P1), "
-					   "or another device has the name now"),
+				   rd_text("the port type was changed since (mlxconfig LINK_TYPE_P1), "
+					   "or another device has this name now"),
 				   NULL);
 }
 
@@ -262,10 +262,10 @@ static void compare_unknown_devices(struct rd_against_state *st)
 			rd_against_differs(
 				st, "device", &rd_against_not_here, label, NULL, rd_text("used"),
 				rd_against_other_name(st) ?
-					rd_text("the log calls its host %s: a container or virtual machine names "
-						"devices otherwise, or it is another host",
+					rd_text("the host name in the log is %s: a container or virtual machine with other "
+						"device names, or another host",
 						st->run->name) :
-					rd_text("the device is gone, or was renamed since"),
+					rd_text("the device was removed or renamed since"),
 				rd_text("rdma dev; dmesg | grep -i mlx5"));
 	}
 }
@@ -281,7 +281,7 @@ static uint64_t place_of(const struct rd_host *host, const struct rd_run_dev *de
 	       (dev->port & 0xff);
 }
 
-/* Whether the list is in the order of PCI addresses. */
+/* Whether the run's list is in the order of PCI addresses. */
 static bool in_order(const struct rd_against_state *st)
 {
 	for (size_t i = 0; i < st->run->devs.n; i++)
@@ -317,8 +317,8 @@ static void compare_order(struct rd_against_state *st)
 			st, "order", subject, rd_text("by PCI address"), observed,
 			rd_text("%s",
 				rd_against_other_name(st) ?
-					"a virtual machine has PCI addresses of its own" :
-					"the log names no version of NCCL: before 2.29.7 it took the order of libibverbs"));
+					"a virtual machine has different PCI addresses" :
+					"NCCL version not in the log: before 2.29.7 NCCL used the order of libibverbs"));
 	else
 		rd_against_differs(st, "order", &order, subject, rd_text("by PCI address"), observed,
 				   rd_text("PCI addresses have changed since the run"), NULL);
@@ -329,12 +329,12 @@ static bool is_net_of(const struct rd_nccl_net *net, const char *name)
 	return net->name && strcmp(net->name, name) == 0;
 }
 
-/* Why what NCCL merged is not what it would merge by the rules of today. */
+/* Explains why the NICs that NCCL merged are not those predicted. */
 static void merged_differs(struct rd_against_state *st, char *subject, bool predicted)
 {
 	static const char *const names[] = { "NCCL_NET_FORCE_MERGE", "NCCL_NET_MERGE_POLICY" };
-	char *here = rd_text("%s", predicted ? "one NIC" : "apart"),
-	     *seen = rd_text("%s", predicted ? "apart" : "one NIC");
+	char *here = rd_text("%s", predicted ? "one NIC" : "separate"),
+	     *seen = rd_text("%s", predicted ? "separate" : "one NIC");
 	char *reason = NULL;
 
 	reason = rd_against_variable(st, names, RD_ARRAY_SIZE(names));
@@ -343,14 +343,13 @@ static void merged_differs(struct rd_against_state *st, char *subject, bool pred
 	else if (rd_against_other_name(st))
 		rd_against_unknown(
 			st, "merged", subject, here, seen,
-			rd_text("a virtual machine's PCI addresses decide, which are not those of this host"));
+			rd_text("depends on the PCI addresses in the virtual machine, which are not those of this host"));
 	else
-		rd_against_differs(
-			st, "merged", &merged, subject, here, seen,
-			rd_text("the PCI addresses of these NICs, or their number, have changed since the run"), NULL);
+		rd_against_differs(st, "merged", &merged, subject, here, seen,
+				   rd_text("PCI addresses or number of these NICs have changed since the run"), NULL);
 }
 
-/* Only where the log names each NIC of the topology. */
+/* Only if the log names each NIC of the topology. */
 static void compare_merged(struct rd_against_state *st)
 {
 	const struct rd_nccl_nets *nets = &st->own.nccl_nets;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files that hold a prediction against a run. */
+/* Shared by the files that compare a prediction with a run. */
 #ifndef RD_ANALYSE_AGAINST_PRIV_H
 #define RD_ANALYSE_AGAINST_PRIV_H
 
@@ -7,16 +7,16 @@
 
 struct rd_against_state {
 	const struct rd_host *host;
-	const struct rd_nicmap *map; /* as it is without variables */
+	const struct rd_nicmap *map; /* without the run's variables */
 	const struct rd_runlog *log;
 	const struct rd_run_host *run;
-	const char *name;     /* of this host; NULL: not known */
-	bool *allowed;	      /* one a port: what NCCL_IB_HCA, as the run had it, lets through; owned */
-	struct rd_nicmap own; /* NCCL's part, recomputed with what the run had */
+	const char *name;     /* of this host; NULL: unknown */
+	bool *allowed;	      /* per port: allowed by the run's NCCL_IB_HCA; owned */
+	struct rd_nicmap own; /* NCCL's part, recomputed with the run's variables and release */
 	struct rd_against *ret;
 };
 
-/* The finding for rows that differ for one reason; rows with the same problem and reason share one. */
+/* The finding for a kind of difference; rows with the same problem and reason share one finding. */
 struct rd_against_problem {
 	const char *id, *title, *why;
 	enum rd_severity severity;
@@ -24,7 +24,7 @@ struct rd_against_problem {
 
 extern const struct rd_against_problem rd_against_not_here, rd_against_down;
 
-/* Add a row; all texts but `topic` are taken over, also on failure. */
+/* Add a row. All texts but `topic` are taken over. */
 void rd_against_same(struct rd_against_state *st, const char *topic, char *subject, char *predicted, char *observed,
 		     char *reason);
 void rd_against_unknown(struct rd_against_state *st, const char *topic, char *subject, char *predicted, char *observed,
@@ -36,26 +36,26 @@ void rd_against_differs(struct rd_against_state *st, const char *topic, const st
 /* Fills `allowed` and `own`. */
 void rd_against_recompute(struct rd_against_state *st, const struct rd_system *system);
 
-/* The parts. */
+/* The comparisons. */
 void rd_against_network(struct rd_against_state *st);
 void rd_against_devices(struct rd_against_state *st);
 void rd_against_gpus(struct rd_against_state *st);
 void rd_against_stacks(struct rd_against_state *st);
 
-/* Whether NCCL's InfiniBand transport can use it: active, and InfiniBand or Ethernet. */
+/* Whether NCCL's InfiniBand transport can use the port: active, and InfiniBand or Ethernet. */
 bool rd_against_usable(const struct rd_host *host, size_t port);
-/* The device of a name in a log: "mlx5_0", "mlx5_0_dma", of a merged NIC the first; -1. */
+/* The device named in a log: "mlx5_0", "mlx5_0_dma", the first of a merged NIC; -1: not found. */
 int rd_against_ibdev(const struct rd_host *host, const char *name);
-/* The network that the run took; NULL: the log does not say. */
+/* The network that the run used; NULL: not in the log. */
 const char *rd_against_observed(const struct rd_run_host *run);
-/* The run took the InfiniBand transport, NCCL's own or one built like it. */
+/* Whether this is NCCL's InfiniBand transport, or a plugin derived from it. */
 bool rd_against_is_ib(const char *network);
-/* The accelerator; -1: it is not here, or the log does not say. */
+/* The accelerator; -1: not on this host, or not in the log. */
 int rd_against_gpu(const struct rd_against_state *st, const struct rd_run_gpu *gpu);
 int rd_against_gpu_of_rank(const struct rd_against_state *st, unsigned rank);
-/* "the run had NAME=VALUE", of the first of these that the log says was set; NULL: none. Caller frees. */
+/* "the run had NAME=VALUE" for the first of these variables that was set according to the log; NULL: none. Caller frees. */
 char *rd_against_variable(const struct rd_against_state *st, const char *const *names, size_t n);
-/* The log names another host than this one: a container's name, or the log is not of this host. */
+/* Whether the log has another host name: that of a container, or the log is of another host. */
 bool rd_against_other_name(const struct rd_against_state *st);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* NCCL's rules as the run had them: its variables, and what its release did not have yet. */
+/* NCCL's rules in the run: with its variables, and without what its release did not yet have. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 
-/* What the run's NCCL_IB_HCA lets through; all where it had none, or processes had different ones. */
+/* Ports allowed by the run's NCCL_IB_HCA; all ports if it was not set, or processes had different values. */
 static void fill_allowed(struct rd_against_state *st)
 {
 	const char *value = rd_run_var(st->run, "NCCL_IB_HCA");
@@ -33,7 +33,7 @@ static void set_flag(const struct rd_run_host *run, const char *name, bool on_me
 		*ret = (rd_as_atoi(value) != 0) == on_means;
 }
 
-/* "PIX", or the number that older releases had for it. Nearer than PIX is RD_PATH_UNKNOWN. False: no such level. */
+/* "PIX", or the number that older releases used. Levels nearer than PIX give RD_PATH_UNKNOWN. False: invalid level. */
 static bool level_of(const char *value, enum rd_path *ret)
 {
 	static const enum rd_path numbered[] = { RD_PATH_UNKNOWN, RD_PATH_PIX, RD_PATH_PXB,

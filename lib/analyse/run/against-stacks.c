@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What UCX, Mooncake and NVSHMEM took. */
+/* What UCX, Mooncake and NVSHMEM used. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,30 +11,30 @@
 
 static const struct rd_against_problem passed_over = {
 	.id = "against-not-used",
-	.title = "The run did not use NICs that are active on this host",
-	.why = "GPUs next to them use others, farther away, and share them",
+	.title = "Run did not use NICs that are active on this host",
+	.why = "GPUs near these NICs use and share NICs that are farther away",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem tcp = {
 	.id = "against-tcp",
-	.title = "The run used TCP sockets though RDMA ports are active",
-	.why = "all traffic between hosts goes through the kernel, at a fraction of the rate",
+	.title = "Run used TCP sockets although RDMA ports are active",
+	.why = "all traffic between hosts went through the kernel's TCP stack, at a fraction of the link rate",
 	.severity = RD_SEV_CRITICAL,
 };
 static const struct rd_against_problem bad_gid = {
 	.id = "against-gid",
-	.title = "The run took a GID that cannot be used",
+	.title = "Run used an unusable GID",
 	.why = "connections to other hosts time out",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem far_nic = {
 	.id = "against-nic",
-	.title = "GPUs used other NICs than predicted here",
+	.title = "GPUs used other NICs than predicted for this host",
 	.why = "a NIC that is farther away, or shared, is slower",
 	.severity = RD_SEV_WARNING,
 };
 
-/* The port of a device that a stack names; the first where it names none. -1: not here. */
+/* The port that the stack names, or the first port of the device if it names none; -1: not found. */
 static int port_of(const struct rd_host *host, const struct rd_run_use *use)
 {
 	for (size_t p = 0; p < host->n_ports; p++) {
@@ -56,7 +56,7 @@ static bool is_active(const struct rd_host *host, int port)
 	return rd_port_active(&host->ports[port]) || (host->from_topology_file && !host->ports[port].state);
 }
 
-/* A device that the stack took, or passed over because its port was not active. */
+/* A device that the stack used, or did not use because its port was not active. */
 static void compare_device(struct rd_against_state *st, const struct rd_run_use *use, int port)
 {
 	const char *topic = rd_run_stack_name(use->stack);
@@ -66,20 +66,20 @@ static void compare_device(struct rd_against_state *st, const struct rd_run_use 
 
 	if (port < 0)
 		rd_against_differs(st, topic, &rd_against_not_here, label_of(use), NULL, seen,
-				   rd_text("the device is gone or was renamed since, or the log is of another host"),
+				   rd_text("the device was removed or renamed since, or the log is of another host"),
 				   rd_text("rdma dev"));
 	else if (is_active(st->host, port) == !use->refused)
 		rd_against_same(st, topic, label_of(use), rd_text("%s", use->refused ? "not active" : "active"), seen,
 				NULL);
 	else if (use->refused)
 		rd_against_differs(st, topic, &passed_over, label_of(use), rd_text("active"), seen,
-				   rd_text("its port has come up since"), rd_text("start the job again"));
+				   rd_text("its port became active since"), rd_text("restart the job"));
 	else
 		rd_against_differs(st, topic, &rd_against_down, label_of(use), rd_text("not active"), seen,
 				   rd_text("its port was active then"), rd_text("rdma link show %s", use->device));
 }
 
-/* Mooncake logs the index of the GID that it took. */
+/* Mooncake logs the index of the GID that it uses. */
 static void compare_gid(struct rd_against_state *st, const struct rd_run_use *use, const struct rd_port *port)
 {
 	const struct rd_gid *gid;
@@ -90,7 +90,7 @@ static void compare_gid(struct rd_against_state *st, const struct rd_run_use *us
 	if (use->gid < 0 || !port->gids_known || !rd_port_is_ethernet(port))
 		return;
 	gid = rd_gid_at(port, (unsigned)use->gid);
-	fault = gid ? rd_gid_fault(st->host, port, gid) : "there is no GID at this index";
+	fault = gid ? rd_gid_fault(st->host, port, gid) : "no GID at this index";
 	own = rd_port_gid_index(&st->map->ports, (size_t)(port - st->host->ports));
 	here = own >= 0 ? rd_text("%d", own) : NULL;
 	seen = rd_text("%d", use->gid);
@@ -101,11 +101,11 @@ static void compare_gid(struct rd_against_state *st, const struct rd_run_use *us
 				   own >= 0 ? rd_text("MC_GID_INDEX=%d", own) : NULL);
 	else
 		rd_against_unknown(st, "gid", label_of(use), here, seen,
-				   rd_text("it can be used, too: %s chooses by rules of its own",
+				   rd_text("this GID can also be used: %s chooses by its own rules",
 					   rd_run_stack_name(use->stack)));
 }
 
-/* Processes of NVSHMEM that are numbered from 0 on are those of this host; others cannot be told. */
+/* NVSHMEM PEs numbered from 0 are those of this host; others cannot be assigned to a GPU. */
 static void compare_pe(struct rd_against_state *st, const struct rd_run_use *use)
 {
 	const struct rd_choices *choices = &st->map->nvshmem;
@@ -114,8 +114,7 @@ static void compare_pe(struct rd_against_state *st, const struct rd_run_use *use
 	bool same = false;
 
 	if ((size_t)use->pe >= choices->n) {
-		rd_against_unknown(st, "NVSHMEM", subject, NULL, seen,
-				   rd_text("it is not known which GPU this process has"));
+		rd_against_unknown(st, "NVSHMEM", subject, NULL, seen, rd_text("unknown which GPU this PE uses"));
 		return;
 	}
 	for (size_t p = 0; p < choices->v[use->pe].n_ports; p++) {
@@ -125,19 +124,19 @@ static void compare_pe(struct rd_against_state *st, const struct rd_run_use *use
 		rd_buf_printf(&here, "%s%s", here.len ? " " : "", name);
 	}
 	reason = rd_run_var(st->run, "NVSHMEM_ENABLE_NIC_PE_MAPPING") || rd_run_var(st->run, "NVSHMEM_HCA_LIST") ?
-			 rd_text("the run had a list of its own") :
+			 rd_text("the run had its own list of NICs") :
 			 NULL;
 	if (same)
 		rd_against_same(st, "NVSHMEM", subject, rd_text("%s", here.data), seen, reason);
 	else if (reason || rd_against_other_name(st))
 		rd_against_unknown(st, "NVSHMEM", subject, rd_text("%s", here.len ? here.data : "none"), seen,
-				   reason ? reason : rd_text("the number of processes on the host is not known"));
+				   reason ? reason : rd_text("the number of PEs on the host is unknown"));
 	else
 		rd_against_differs(st, "NVSHMEM", &far_nic, subject, rd_text("%s", here.len ? here.data : "none"), seen,
-				   rd_text("the number of processes on the host decides: --pes N"), NULL);
+				   rd_text("depends on the number of PEs on the host: --pes N"), NULL);
 }
 
-/* "cuda:0" and the devices that Mooncake takes first: the nearest ones. */
+/* "cuda:0" and the devices that Mooncake prefers: they should be the nearest ones. */
 static void compare_preferred(struct rd_against_state *st, const struct rd_run_prefer *prefer)
 {
 	const char *number = strchr(prefer->place, ':'), *at = prefer->names;
@@ -170,14 +169,14 @@ static void compare_preferred(struct rd_against_state *st, const struct rd_run_p
 	subject = rd_text("%s", prefer->place);
 	seen = rd_text("%s", prefer->names);
 	if (best == RD_PATH_UNKNOWN || worst == RD_PATH_UNKNOWN)
-		rd_against_unknown(st, "Mooncake", subject, NULL, seen, rd_text("the distance is not known"));
+		rd_against_unknown(st, "Mooncake", subject, NULL, seen, rd_text("the distance is unknown"));
 	else if (worst == best)
 		rd_against_same(st, "Mooncake", subject, rd_text("%s", rd_path_name(best)), seen, NULL);
 	else
 		rd_against_unknown(
 			st, "Mooncake", subject, rd_text("%s", rd_path_name(best)), seen,
-			rd_text("one of them is %s: Mooncake counts the parts of sysfs paths, and CUDA may number GPUs "
-				"otherwise",
+			rd_text("one of them is %s: Mooncake counts components of sysfs paths, and CUDA may number GPUs "
+				"differently",
 				rd_path_name(worst)));
 }
 
@@ -189,7 +188,7 @@ static bool has_rdma_use(const struct rd_run_host *run)
 	return false;
 }
 
-/* UCX took TCP only. */
+/* UCX used only TCP. */
 static void compare_tcp(struct rd_against_state *st, const struct rd_run_use *use)
 {
 	const char *tls = rd_run_var(st->run, "UCX_TLS"), *devices = rd_run_var(st->run, "UCX_NET_DEVICES");
@@ -207,7 +206,7 @@ static void compare_tcp(struct rd_against_state *st, const struct rd_run_use *us
 	}
 	reason = tls	 ? rd_text("the run had UCX_TLS=%s", tls) :
 		 devices ? rd_text("the run had UCX_NET_DEVICES=%s", devices) :
-			   rd_text("the process saw no RDMA device, or its UCX was built without verbs");
+			   rd_text("the process found no RDMA device, or its UCX was built without verbs");
 	fix = tls || devices ? rd_text("unset %s where the job is started", tls ? "UCX_TLS" : "UCX_NET_DEVICES") :
 			       rd_text("where the job runs: ucx_info -d | grep -A3 Transport; ls /dev/infiniband");
 	rd_against_differs(st, "UCX", &tcp, label_of(use), rd_text("rc, ud or dc"), rd_text("tcp"), reason, fix);

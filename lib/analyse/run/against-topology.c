@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A topology file that NCCL dumped, or was given, against the host. */
+/* Compares a topology file, dumped by NCCL or given to it, with the host. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,53 +8,53 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* Of rates that are the same: 56 and 54.54 Gb/s are both FDR. */
+/* Relative difference of rates that count as equal: 56 and 54.54 Gb/s are both FDR. */
 #define RATE_SLACK 0.04
 
 static const struct rd_against_problem not_in_file = {
 	.id = "against-not-used",
-	.title = "The topology file does not have devices of this host",
-	.why = "NCCL did not use them, or will not where the file is its NCCL_TOPO_FILE",
+	.title = "Topology file lacks devices of this host",
+	.why = "NCCL did not use them, and will not use them if NCCL_TOPO_FILE names this file",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem not_here = {
 	.id = "against-not-here",
-	.title = "The topology file has devices that this host does not have",
-	.why = "it is of another host, or something is gone since",
+	.title = "Topology file contains devices that this host does not have",
+	.why = "the file is of another host, or devices were removed since",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem moved = {
 	.id = "against-place",
-	.title = "Devices had other PCI addresses",
-	.why = "a file with old addresses given to NCCL as NCCL_TOPO_FILE puts them in the wrong place",
+	.title = "PCI addresses differ from those in the topology file",
+	.why = "with a stale file as NCCL_TOPO_FILE, NCCL assumes wrong distances",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem rate = {
 	.id = "against-rate",
-	.title = "Ports had another rate",
-	.why = "NCCL weighs NICs by it",
+	.title = "Port rates differ from those in the topology file",
+	.why = "NCCL prefers NICs with a higher rate",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem distance = {
 	.id = "against-distance",
-	.title = "GPUs and NICs are at another distance than the file has it",
-	.why = "NCCL gives GPUs other NICs, and may leave GPUDirect out",
+	.title = "Distances between GPUs and NICs differ from those in the topology file",
+	.why = "NCCL selects other NICs, and may not use GPUDirect RDMA",
 	.severity = RD_SEV_WARNING,
 };
 static const struct rd_against_problem support = {
 	.id = "against-gpudirect",
-	.title = "The file has no GPUDirect RDMA where this host can",
+	.title = "Topology file has no GPUDirect RDMA although this host supports it",
 	.why = "NCCL copied GPU memory through host memory",
 	.severity = RD_SEV_WARNING,
 };
 
 struct match {
 	const struct rd_host *file;
-	int *gpus; /* [gpu of the host]: that of the file at the same address; -1; owned */
-	int *nics; /* [device of the host]; owned */
+	int *gpus; /* [gpu of the host]: the GPU in the file at the same PCI address; -1: none; owned */
+	int *nics; /* [device of the host]: the device in the file; -1: none; owned */
 };
 
-/* Addresses of VMs' files and of hosts of one model are often alike; so are names. Both together are taken for the same. */
+/* The file's device with the same name, or with the same PCI address if one of the two has no name. */
 static int same_device(const struct rd_host *host, size_t d, const struct rd_host *file)
 {
 	const struct rd_ibdev *dev = &host->ibdevs[d];
@@ -97,7 +97,7 @@ static void compare_gpus(struct rd_against_state *st, const struct match *match)
 		else
 			rd_against_differs(
 				st, "gpu", &not_in_file, subject, rd_text("%s", addr), NULL,
-				rd_text("the run had fewer GPUs (CUDA_VISIBLE_DEVICES, a container), or the file is "
+				rd_text("the run used fewer GPUs (CUDA_VISIBLE_DEVICES, a container), or the file is "
 					"of another host"),
 				NULL);
 	}
@@ -109,7 +109,8 @@ static void compare_gpus(struct rd_against_state *st, const struct match *match)
 		if (!here)
 			rd_against_differs(st, "gpu", &not_here,
 					   rd_text("%s", match->file->pcis[match->file->gpus[i].pci].addr), NULL,
-					   rd_text("GPU"), rd_text("gone, moved, or the file is of another host"),
+					   rd_text("GPU"),
+					   rd_text("removed or moved since, or the file is of another host"),
 					   rd_text("lspci -d ::0302; lspci -d ::0300"));
 	}
 }
@@ -123,18 +124,17 @@ static void compare_place(struct rd_against_state *st, size_t d, const struct ma
 
 	if (!a || !b)
 		rd_against_unknown(st, "nic", subject, a ? rd_text("%s", a) : NULL, b ? rd_text("%s", b) : NULL,
-				   rd_text("it has no PCI address on one side"));
+				   rd_text("no PCI address on one side"));
 	else if (strcmp(a, b) == 0)
 		rd_against_same(st, "nic", subject, rd_text("%s", a), rd_text("%s", b), NULL);
 	else if (strncmp(a, b, strlen(a) - 1) == 0 ||
 		 (strncmp(a, b, strlen(a) - 4) == 0 && strcmp(b + strlen(b) - 4, "00.0") == 0))
 		rd_against_same(st, "nic", subject, rd_text("%s", a), rd_text("%s", b),
-				rd_text("NCCL counts the functions of a card as one"));
+				rd_text("NCCL treats the functions of a card as one"));
 	else
-		rd_against_differs(
-			st, "nic", &moved, subject, rd_text("%s", a), rd_text("%s", b),
-			rd_text("a virtual machine's address, a card in another slot, or a device that was renamed"),
-			rd_text("NCCL_TOPO_DUMP_FILE=FILE with a new run makes a new one"));
+		rd_against_differs(st, "nic", &moved, subject, rd_text("%s", a), rd_text("%s", b),
+				   rd_text("address of a virtual machine, card in another slot, or device renamed"),
+				   rd_text("write a new file: run the job with NCCL_TOPO_DUMP_FILE=FILE"));
 }
 
 static void compare_rate(struct rd_against_state *st, size_t d, const struct match *match)
@@ -155,10 +155,10 @@ static void compare_rate(struct rd_against_state *st, size_t d, const struct mat
 		else if (a->leg_gbps.known == RD_OK && a->leg_gbps.v <= y * (1 + RATE_SLACK) &&
 			 a->leg_gbps.v >= y * (1 - RATE_SLACK))
 			rd_against_same(st, "rate", subject, rd_text("%g Gb/s", x), rd_text("%g Gb/s", y),
-					rd_text("NCCL counts one link of the bond"));
+					rd_text("NCCL counts only one link of the bond"));
 		else
 			rd_against_differs(st, "rate", &rate, subject, rd_text("%g Gb/s", x), rd_text("%g Gb/s", y),
-					   rd_text("the link came up at another speed, or the file was written by hand"),
+					   rd_text("the link came up at another speed, or the file was edited"),
 					   rd_text("rdmadiag topo-check"));
 	}
 }
@@ -183,8 +183,7 @@ static void compare_nics(struct rd_against_state *st, const struct match *match)
 			rd_against_differs(
 				st, "nic", &not_in_file, rd_text("%s", rd_ibdev_label(st->host, (int)d)),
 				rd_text("used"), NULL,
-				rd_text("NCCL_IB_HCA, a port that was down then, or a container without the device"),
-				NULL);
+				rd_text("NCCL_IB_HCA, a port that was down, or a container without the device"), NULL);
 		}
 	}
 	for (size_t i = 0; i < match->file->n_ibdevs; i++) {
@@ -193,16 +192,16 @@ static void compare_nics(struct rd_against_state *st, const struct match *match)
 
 		for (size_t d = 0; d < st->host->n_ibdevs; d++)
 			here |= match->nics[d] == (int)i;
-		/* A merged NIC stands beside those that it is made of. */
+		/* A merged NIC is listed in addition to its parts. */
 		if (!here && !(name && strchr(name, '+')))
 			rd_against_differs(st, "nic", &not_here, rd_text("%s", rd_ibdev_label(match->file, (int)i)),
 					   NULL, rd_text("NIC"),
-					   rd_text("gone, renamed, or the file is of another host"),
+					   rd_text("removed or renamed since, or the file is of another host"),
 					   rd_text("rdma dev"));
 	}
 }
 
-/* Of the pairs that both sides have. */
+/* Distances of the pairs that both sides have. */
 static void compare_distances(struct rd_against_state *st, const struct match *match)
 {
 	for (size_t g = 0; g < st->host->n_gpus; g++)
@@ -220,17 +219,16 @@ static void compare_distances(struct rd_against_state *st, const struct match *m
 			if (a == b && a != RD_PATH_UNKNOWN)
 				rd_against_same(st, "distance", subject, here, there, NULL);
 			else if (!a || !b)
-				rd_against_unknown(st, "distance", subject, here, there,
-						   rd_text("not known on one side"));
+				rd_against_unknown(st, "distance", subject, here, there, rd_text("unknown on one side"));
 			else if (a == RD_PATH_PXN || b == RD_PATH_PXN || a == RD_PATH_P2C || b == RD_PATH_P2C)
 				rd_against_unknown(
 					st, "distance", subject, here, there,
-					rd_text("NVLink and C2C decide, which the file knows and sysfs does not"));
+					rd_text("depends on NVLink or C2C, which the file contains and sysfs does not show"));
 			else
 				rd_against_differs(
 					st, "distance", &distance, subject, here, there,
-					rd_text("cards or switches were moved, or a virtual machine's file leaves "
-						"switches out"),
+					rd_text("cards or switches were moved, or the file of a virtual machine omits "
+						"switches"),
 					rd_text("rdmadiag nic-map --path GPU%u %s", st->host->gpus[g].index,
 						rd_ibdev_label(st->host, (int)d)));
 		}
@@ -257,27 +255,27 @@ static void compare_gdr(struct rd_against_state *st, const struct rd_run_host *g
 		else
 			rd_against_differs(st, "gpudirect", &support, rd_text("%s", net->name), rd_text("yes"),
 					   rd_text("no"),
-					   rd_text("nvidia_peermem was not loaded then, or a container did not see it"),
+					   rd_text("nvidia_peermem was not loaded, or not visible in the container"),
 					   rd_text("modprobe nvidia_peermem"));
 	}
 }
 
-static void say_elsewhere(struct rd_against_state *st)
+static void report_other_host(struct rd_against_state *st)
 {
 	struct rd_finding finding = {
 		.id = "against-elsewhere",
 		.severity = RD_SEV_UNKNOWN,
-		.title = "The topology file is not of this host",
-		.why = "no GPU is at an address that it has, and no NIC has a name that it has",
+		.title = "Topology file is not of this host",
+		.why = "no PCI address of a GPU and no NIC name in the file matches this host",
 		.subject = rd_text("topology file"),
-		.fix = rd_text("a new run with NCCL_TOPO_DUMP_FILE=FILE writes one"),
+		.fix = rd_text("write one on this host: run a job with NCCL_TOPO_DUMP_FILE=FILE"),
 	};
 
 	rd_finding_add(&st->ret->findings, &finding);
 }
 
-/* Accelerators and NICs of a common kind are at common addresses: what is alike must be a part of it all. */
-static bool is_elsewhere(const struct rd_against_state *st, const struct match *match)
+/* Whether nothing in the file matches this host: no GPU by PCI address, no NIC by name or address. */
+static bool is_other_host(const struct rd_against_state *st, const struct match *match)
 {
 	for (size_t g = 0; g < st->host->n_gpus; g++)
 		if (match->gpus[g] >= 0)
@@ -295,8 +293,8 @@ void rd_against_topology(const struct rd_host *host, const struct rd_nicmap *map
 	struct match match = { 0 };
 
 	match_all(host, file, &match);
-	if (is_elsewhere(&st, &match)) {
-		say_elsewhere(&st);
+	if (is_other_host(&st, &match)) {
+		report_other_host(&st);
 	} else {
 		compare_gpus(&st, &match);
 		compare_nics(&st, &match);

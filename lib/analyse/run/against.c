@@ -12,19 +12,19 @@
 
 const struct rd_against_problem rd_against_not_here = {
 	.id = "against-not-here",
-	.title = "The run used NICs that this host does not have",
+	.title = "Run used NICs that this host does not have",
 	.why = "a new run cannot use them",
 	.severity = RD_SEV_WARNING,
 };
 const struct rd_against_problem rd_against_down = {
 	.id = "against-down",
-	.title = "The run used NICs whose port is not active now",
+	.title = "Run used NICs whose ports are not active now",
 	.why = "a new run cannot use them",
 	.severity = RD_SEV_WARNING,
 };
 
-static void add(struct rd_against_state *st, const char *topic, enum rd_verdict verdict, char *subject, char *predicted,
-		char *observed, char *reason)
+static void add_row(struct rd_against_state *st, const char *topic, enum rd_verdict verdict, char *subject,
+		    char *predicted, char *observed, char *reason)
 {
 	struct rd_against_row row = {
 		.topic = topic,
@@ -41,18 +41,18 @@ static void add(struct rd_against_state *st, const char *topic, enum rd_verdict 
 void rd_against_same(struct rd_against_state *st, const char *topic, char *subject, char *predicted, char *observed,
 		     char *reason)
 {
-	add(st, topic, RD_VERDICT_SAME, subject, predicted, observed, reason);
+	add_row(st, topic, RD_VERDICT_SAME, subject, predicted, observed, reason);
 }
 
 void rd_against_unknown(struct rd_against_state *st, const char *topic, char *subject, char *predicted, char *observed,
 			char *reason)
 {
-	add(st, topic, RD_VERDICT_UNKNOWN, subject, predicted, observed, reason);
+	add_row(st, topic, RD_VERDICT_UNKNOWN, subject, predicted, observed, reason);
 }
 
-/* What renders findings puts those of one problem together. */
-static void tell(struct rd_findings *findings, const struct rd_against_problem *problem, const char *subject,
-		 const char *observed, char *fix)
+/* Findings of one problem are merged when they are printed. */
+static void add_finding(struct rd_findings *findings, const struct rd_against_problem *problem, const char *subject,
+			const char *observed, char *fix)
 {
 	struct rd_finding finding = {
 		.id = problem->id,
@@ -70,8 +70,8 @@ static void tell(struct rd_findings *findings, const struct rd_against_problem *
 void rd_against_differs(struct rd_against_state *st, const char *topic, const struct rd_against_problem *problem,
 			char *subject, char *predicted, char *observed, char *reason, char *fix)
 {
-	tell(&st->ret->findings, problem, subject, reason ? reason : observed, fix);
-	add(st, topic, RD_VERDICT_DIFFERS, subject, predicted, observed, reason);
+	add_finding(&st->ret->findings, problem, subject, reason ? reason : observed, fix);
+	add_row(st, topic, RD_VERDICT_DIFFERS, subject, predicted, observed, reason);
 }
 
 bool rd_against_usable(const struct rd_host *host, size_t p)
@@ -105,7 +105,7 @@ const char *rd_against_observed(const struct rd_run_host *run)
 		return run->network;
 	if (run->channels.n > 0)
 		return run->channels.v[0].transport;
-	/* Before 2.6 the name of the network is not logged. */
+	/* NCCL before 2.6 does not log the name of the network. */
 	if (run->devs.n > 0)
 		return "IB";
 	return run->no_device || run->no_interface ? "Socket" : NULL;
@@ -159,7 +159,7 @@ int rd_against_gpu_of_rank(const struct rd_against_state *st, unsigned number)
 	return -1;
 }
 
-/* Until 2.18 a busId stands there, then the GPU's number, which has two digits at most; most busIds have four and more. */
+/* Until 2.18 NCCL logs a busId, then the GPU's number, of at most two digits; most busIds have four or more. */
 static int gpu_of_text(const struct rd_against_state *st, const char *text)
 {
 	uint64_t bus;
@@ -185,7 +185,7 @@ char *rd_against_variable(const struct rd_against_state *st, const char *const *
 	return NULL;
 }
 
-/* Whether any device, NIC or GPU that the log names is here. `named`: how many it names. */
+/* Whether this host has any device, NIC or GPU named in the log. `named`: how many it names. */
 static bool any_here(const struct rd_against_state *st, size_t *named)
 {
 	const struct rd_run_host *run = st->run;
@@ -207,8 +207,8 @@ static bool any_here(const struct rd_against_state *st, size_t *named)
 	return any;
 }
 
-/* Nothing that the log names is here, and it does not call its host as this one. Then it is no evidence about this host. */
-static bool is_elsewhere(const struct rd_against_state *st)
+/* Whether the log is of another host: no device named in it is on this host, and its host name is another. */
+static bool is_other_host(const struct rd_against_state *st)
 {
 	size_t named;
 
@@ -217,19 +217,19 @@ static bool is_elsewhere(const struct rd_against_state *st)
 	return !any_here(st, &named) && named > 0;
 }
 
-static void say_elsewhere(struct rd_against_state *st)
+static void report_other_host(struct rd_against_state *st)
 {
 	struct rd_finding finding = {
 		.id = "against-elsewhere",
 		.severity = RD_SEV_UNKNOWN,
-		.title = "The log is not of this host",
-		.why = "no device and no GPU that it names is here",
+		.title = "Log is not of this host",
+		.why = "no device and no GPU named in the log is on this host",
 		.subject = rd_text("%s", *st->run->name ? st->run->name : "log"),
-		.observed = rd_text("it names %s", st->run->devs.n > 0 ? st->run->devs.v[0].name :
-						   st->run->nets.n > 0 && st->run->nets.v[0].name ?
-									 st->run->nets.v[0].name :
-									 "GPUs at other addresses"),
-		.fix = rd_text("read a recording of that host: rdmadiag --from %s.tar.zst nic-map --against FILE",
+		.observed = rd_text("the log names %s", st->run->devs.n > 0 ? st->run->devs.v[0].name :
+							st->run->nets.n > 0 && st->run->nets.v[0].name ?
+									      st->run->nets.v[0].name :
+									      "GPUs at other addresses"),
+		.fix = rd_text("use a bundle of that host: rdmadiag --from %s.tar.zst nic-map --against FILE",
 			       *st->run->name ? st->run->name : "HOST"),
 	};
 
@@ -250,8 +250,8 @@ void rd_against_log(const struct rd_host *host, const struct rd_system *system, 
 	};
 
 	rd_against_recompute(&st, system);
-	if (is_elsewhere(&st)) {
-		say_elsewhere(&st);
+	if (is_other_host(&st)) {
+		report_other_host(&st);
 	} else {
 		rd_against_network(&st);
 		rd_against_devices(&st);
