@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which hosts are built alike, and who lacks what those like it have. */
+/* Groups hosts that are built alike, and finds devices missing from a host. */
 #include "analyse/compare/compare-priv.h"
 
 #include <stdio.h>
@@ -16,10 +16,10 @@ struct item {
 
 /* Hosts with the same accelerators and NICs. */
 struct group {
-	size_t *hosts, n; /* into the order of all */
+	size_t *hosts, n; /* into kinds.order */
 	struct item *items;
 	size_t n_items, n_gpus;
-	bool usual; /* so many are built so that others can be held against it */
+	bool usual; /* large enough to compare others with */
 };
 
 struct kinds {
@@ -27,8 +27,8 @@ struct kinds {
 	struct group *v;
 	size_t n;
 	size_t *order;	     /* of hosts: group by group */
-	struct group common; /* what more than half of the hosts have, where no group is usual */
-	size_t *odd, n_odd;  /* hosts that are a kind of their own */
+	struct group common; /* what more than half of the hosts have, if no group is usual */
+	size_t *odd, n_odd;  /* hosts that are unlike all others */
 };
 
 static int by_item(const void *pa, const void *pb)
@@ -79,7 +79,7 @@ static int by_signature(const void *pa, const void *pb)
 	return r ? r : a->host < b->host ? -1 : a->host > b->host;
 }
 
-/* The largest first; of equal ones that with the most in it, then that of the first host. */
+/* The largest first; then by number of items; then by first host. */
 static int by_size(const void *pa, const void *pb)
 {
 	const struct group *a = pa, *b = pb;
@@ -101,7 +101,7 @@ static void kinds_deinit(struct kinds *kinds)
 	free(kinds->odd);
 }
 
-static void join(struct kinds *kinds, const struct named *named)
+static void group_hosts(struct kinds *kinds, const struct named *named)
 {
 	struct rd_compare *cmp = kinds->cmp;
 
@@ -132,12 +132,12 @@ static void make_groups(struct kinds *kinds)
 	for (size_t h = 0; h < n; h++)
 		named[h] = (struct named){ signature_of(&kinds->cmp->hosts[h]), h };
 	qsort(named, n, sizeof(*named), by_signature);
-	join(kinds, named);
+	group_hosts(kinds, named);
 	for (size_t h = 0; h < n; h++)
 		free(named[h].signature);
 }
 
-static void count(const struct group *own, const struct group *other, size_t *missing, size_t *extra)
+static void count_differences(const struct group *own, const struct group *other, size_t *missing, size_t *extra)
 {
 	size_t i = 0, k = 0;
 
@@ -154,8 +154,8 @@ static void count(const struct group *own, const struct group *other, size_t *mi
 	}
 }
 
-/* What more than half have, where no two hosts are built alike; of two hosts what the one has to which the other adds
- * nothing. */
+/* Sets `common`, if no two hosts are built alike: items that more than half of the hosts have; of two hosts, the items of
+ * the one that includes all of the other's. */
 static void make_common(struct kinds *kinds)
 {
 	struct rd_compare *cmp = kinds->cmp;
@@ -169,7 +169,7 @@ static void make_common(struct kinds *kinds)
 		all += kinds->v[i].n_items;
 	items = common->items = rd_alloc(all + 1, sizeof(*items));
 	if (kinds->n == 2) {
-		count(&kinds->v[0], &kinds->v[1], &missing, &extra);
+		count_differences(&kinds->v[0], &kinds->v[1], &missing, &extra);
 		if (missing && extra)
 			return;
 		common->n_items = kinds->v[missing > 0].n_items;
@@ -190,8 +190,8 @@ static void make_common(struct kinds *kinds)
 	common->n = common->n_items > 0 ? cmp->n / 2 + 1 : 0;
 }
 
-/* Lost, or built with less? As many hosts as half of the others that lack the same are a kind of their own; and so are some
- * hosts that all lack much. */
+/* Whether hosts lost devices, or were built without them: a group of hosts that lack the same is a kind of its own if it is
+ * more than a third as large as the other, or lacks much. */
 static bool has_lost(const struct kinds *kinds, const struct group *own, const struct group *other, size_t missing)
 {
 	if (own->n >= 3 && own->n * 20 >= kinds->cmp->n && missing * 4 >= other->n_items)
@@ -223,8 +223,8 @@ static void add_missing(struct kinds *kinds, const struct group *own, const stru
 	}
 }
 
-/* Fewer than the others have, at other PCI addresses: which is missing cannot be said. */
-static void tell_fewer(struct kinds *kinds, const struct group *own, const struct group *other, bool nic)
+/* Fewer devices than on other hosts, at other PCI addresses: unknown which one is missing. */
+static void report_fewer(struct kinds *kinds, const struct group *own, const struct group *other, bool nic)
 {
 	size_t is = nic ? own->n_items - own->n_gpus : own->n_gpus;
 	size_t usual = nic ? other->n_items - other->n_gpus : other->n_gpus;
@@ -232,29 +232,30 @@ static void tell_fewer(struct kinds *kinds, const struct group *own, const struc
 	struct rd_finding finding = {
 		.id = nic ? "nic-missing" : "gpu-missing",
 		.severity = RD_SEV_CRITICAL,
-		.title = "Other hosts have more of them: fallen off the bus, or built differently",
-		.why = "jobs that count on it fail, or run on fewer",
+		.title = "Fewer devices than on other hosts",
+		.why = "jobs fail or run on fewer devices; devices fell off the bus, or the host is built differently",
 	};
 
 	if (is >= usual)
 		return;
 	finding.subject = rd_text("%s %s", hosts, nic ? "NICs" : "GPUs");
-	finding.observed = rd_text("%zu, at other PCI addresses than elsewhere", is);
+	finding.observed = rd_text("%zu, at other PCI addresses than on other hosts", is);
 	finding.expected = rd_text("%zu, as on %zu of %zu hosts", usual, other->n, kinds->cmp->n);
-	finding.fix = rd_text("lspci and dmesg on these hosts; power them off and on; then reseat or replace the card");
-	rd_compare_tell(kinds->cmp, &finding, SIZE_MAX);
+	finding.fix =
+		rd_text("check lspci and dmesg on these hosts; power-cycle them; then reseat or replace the card");
+	rd_compare_report(kinds->cmp, &finding, SIZE_MAX);
 }
 
-static void tell_kind(struct kinds *kinds, const size_t *hosts, size_t n, const struct group *usual)
+static void report_kind(struct kinds *kinds, const size_t *hosts, size_t n, const struct group *usual)
 {
 	const struct rd_compared *host = &kinds->cmp->hosts[hosts[0]];
 	_cleanup_free_ char *names = rd_compare_hosts(kinds->cmp, hosts, n);
 	struct rd_finding finding = {
 		.id = "host-kinds",
-		.severity = RD_SEV_NOTE, /* note: hosts of two kinds are no fault */
+		.severity = RD_SEV_NOTE, /* not a fault: clusters have hosts of several kinds */
 		.title =
-			"Two kinds of host: accelerators and NICs are at other PCI addresses, and compared with their own kind",
-		.why = "hosts that are built differently cannot show what is wrong with these",
+			"Hosts of different kinds: PCI addresses of accelerators and NICs differ; each kind is compared separately",
+		.why = "hosts that are built differently are not comparable",
 		.subject = names ? rd_text("%s", names) : NULL,
 		.observed = rd_text("%zu accelerators, %zu NICs%s", host->n_gpus, host->n_nics,
 				    n > 1 ? " on the first of them" : ""),
@@ -263,10 +264,10 @@ static void tell_kind(struct kinds *kinds, const size_t *hosts, size_t n, const 
 	if (usual)
 		finding.expected = rd_text("%zu accelerators, %zu NICs, as on %zu of %zu hosts", usual->n_gpus,
 					   usual->n_items - usual->n_gpus, usual->n, kinds->cmp->n);
-	rd_compare_tell(kinds->cmp, &finding, SIZE_MAX);
+	rd_compare_report(kinds->cmp, &finding, SIZE_MAX);
 }
 
-/* The group among the usual ones that this one differs from least. */
+/* The usual group that differs least from this one. */
 static const struct group *nearest(const struct kinds *kinds, const struct group *own, size_t *missing, size_t *extra)
 {
 	const struct group *best = NULL;
@@ -274,10 +275,10 @@ static const struct group *nearest(const struct kinds *kinds, const struct group
 	for (size_t i = 0; i < kinds->n && kinds->v[i].usual; i++) {
 		size_t m, e;
 
-		/* One of these is held against larger ones only. */
+		/* Usual groups are compared with larger ones only. */
 		if (&kinds->v[i] == own)
 			break;
-		count(own, &kinds->v[i], &m, &e);
+		count_differences(own, &kinds->v[i], &m, &e);
 		if (!best || m + e < *missing + *extra) {
 			best = &kinds->v[i];
 			*missing = m;
@@ -286,7 +287,7 @@ static const struct group *nearest(const struct kinds *kinds, const struct group
 	}
 	if (best || kinds->common.n == 0)
 		return best;
-	count(own, &kinds->common, missing, extra);
+	count_differences(own, &kinds->common, missing, extra);
 	return &kinds->common;
 }
 
@@ -295,23 +296,23 @@ static void place_group(struct kinds *kinds, struct group *own, size_t number)
 	struct rd_compare *cmp = kinds->cmp;
 	size_t missing = 0, extra = 0, kind = number;
 	const struct group *other = nearest(kinds, own, &missing, &extra);
-	bool few = other && (own->n == 1 ? other->n > 1 : own->n * 3 <= other->n), told = !other;
+	bool few = other && (own->n == 1 ? other->n > 1 : own->n * 3 <= other->n), reported = !other;
 
 	if (other && extra == 0 && (missing == 0 || has_lost(kinds, own, other, missing))) {
 		add_missing(kinds, own, other);
 		kind = other == &kinds->common ? SIZE_MAX : cmp->kinds[other->hosts[0]];
-		told = true;
+		reported = true;
 	} else if (other && missing > 0 && few && own->n_items < other->n_items && other != &kinds->common) {
-		told = own->n_gpus < other->n_gpus || own->n_items - own->n_gpus < other->n_items - other->n_gpus;
-		tell_fewer(kinds, own, other, false);
-		tell_fewer(kinds, own, other, true);
+		reported = own->n_gpus < other->n_gpus || own->n_items - own->n_gpus < other->n_items - other->n_gpus;
+		report_fewer(kinds, own, other, false);
+		report_fewer(kinds, own, other, true);
 	}
 	for (size_t h = 0; h < own->n; h++)
 		cmp->kinds[own->hosts[h]] = kind;
-	if (told)
+	if (reported)
 		return;
 	if (own->n > 1)
-		tell_kind(kinds, own->hosts, own->n, other == &kinds->common ? NULL : other);
+		report_kind(kinds, own->hosts, own->n, other == &kinds->common ? NULL : other);
 	else
 		kinds->odd[kinds->n_odd++] = own->hosts[0];
 }
@@ -324,7 +325,7 @@ static int by_what(const void *pa, const void *pb)
 }
 
 /* Accelerators first. */
-static void fold(struct rd_compare *cmp)
+static void fold_missing(struct rd_compare *cmp)
 {
 	struct rd_difference *all = cmp->v;
 	size_t n = cmp->n_v, gpus = 0;
@@ -347,7 +348,7 @@ void rd_compare_kinds(struct rd_compare *cmp)
 	make_common(&kinds);
 	for (size_t i = 0; i < kinds.n; i++)
 		place_group(&kinds, &kinds.v[i], i);
-	fold(cmp);
+	fold_missing(cmp);
 	if (kinds.n_odd > 0)
-		tell_kind(&kinds, kinds.odd, kinds.n_odd, kinds.n > 0 && kinds.v[0].usual ? &kinds.v[0] : NULL);
+		report_kind(&kinds, kinds.odd, kinds.n_odd, kinds.n > 0 && kinds.v[0].usual ? &kinds.v[0] : NULL);
 }

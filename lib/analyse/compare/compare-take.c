@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Of a whole host, what is compared with others. */
+/* Extracts from a host what is compared with others. */
 #include "analyse/compare/compare.h"
 
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@ static char *subnet_of(const struct rd_host *host, const struct rd_port *port)
 	return NULL;
 }
 
-/* A soft device has the place of its interface, on which others may be. */
+/* A soft device is identified by its label: it shares the PCI address of its interface with other devices. */
 static const char *nic_place(const struct rd_host *host, int ibdev)
 {
 	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
@@ -51,7 +51,7 @@ static void take_port(const struct rd_port_views *views, size_t p, struct rd_com
 	ret->place = rd_text("%s/%u", nic_place(host, port->ibdev), port->num);
 	ret->label = rd_dup(label);
 	ret->subnet = subnet_of(host, port);
-	/* What a port that is not active says of its rate is what it would try first. */
+	/* The rate of a port that is not active is only what it would try first. */
 	if (port->rate_gbps.known == RD_OK && (!port->state || rd_port_active(port)))
 		ret->rate = rd_text("%g", port->rate_gbps.v);
 	ret->compute = views->v[p].role == RD_ROLE_COMPUTE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which value is the usual one, and who has another. */
+/* Finds the usual value, and hosts that have another. */
 #include "analyse/compare/compare-priv.h"
 
 #include <stdio.h>
@@ -23,8 +23,8 @@ struct seens {
 	enum rd_differs what;
 	struct seen *v;
 	size_t n, cap;
-	struct seen *boards; /* the same by kind of card, where that matters */
-	char **splits;	     /* owned: how values are spread where none is usual, one for each place */
+	struct seen *boards; /* the same sorted by kind of card; only for rates */
+	char **splits;	     /* owned: distribution of values if none is usual, per place */
 	char **split_labels; /* owned */
 	size_t n_splits, cap_splits, cap_labels;
 };
@@ -79,7 +79,7 @@ static const char *value_of(const struct rd_compared_port *port, enum rd_differs
 	}
 }
 
-static void add(struct seens *all, const struct seen *seen)
+static void add_seen(struct seens *all, const struct seen *seen)
 {
 	rd_reserve(&all->v, &all->cap, all->n + 1, sizeof(*all->v));
 	all->v[all->n++] = *seen;
@@ -95,20 +95,21 @@ static void gather(struct seens *all)
 		for (size_t p = 0; all->what != RD_DIFFERS_CHOICE && p < host->n_ports; p++) {
 			const struct rd_compared_port *port = &host->ports[p];
 
-			add(all, &(struct seen){ cmp->kinds[h], h, port->place, value_of(port, all->what), port->label,
-						 port->board, port->compute });
+			add_seen(all, &(struct seen){ cmp->kinds[h], h, port->place, value_of(port, all->what),
+						      port->label, port->board, port->compute });
 		}
-		/* By the place of the NIC: its name is another matter. */
+		/* Compared by the place of the NIC, not by its name. */
 		for (size_t i = 0; all->what == RD_DIFFERS_CHOICE && i < host->n_rails; i++) {
 			const struct rd_rail *rail = &host->rails[i];
 
-			add(all, &(struct seen){ cmp->kinds[h], h, host->gpus[rail->gpu], host->ports[rail->port].place,
+			add_seen(all,
+				 &(struct seen){ cmp->kinds[h], h, host->gpus[rail->gpu], host->ports[rail->port].place,
 						 host->ports[rail->port].label, NULL, true });
 		}
 	}
 }
 
-/* How many of a run of sorted values are known, and which is the most frequent. */
+/* The most frequent of a run of sorted values; `with`: its count, `of`: the count of known values. */
 static const struct seen *most(const struct seen *v, size_t n, size_t *with, size_t *of)
 {
 	const struct seen *best = NULL;
@@ -128,13 +129,13 @@ static const struct seen *most(const struct seen *v, size_t n, size_t *with, siz
 	return best;
 }
 
-/* Two thirds, and more than one. */
+/* At least two thirds, and more than one. */
 static bool is_usual(size_t with, size_t of)
 {
 	return with >= 2 && 3 * with >= 2 * of;
 }
 
-/* The rate of most ports of one use on cards of one kind: what the card can, where hosts cannot tell. */
+/* The rate of most ports with the same role on cards of one kind; used if the hosts have no usual rate. */
 static const struct seen *most_of_board(const struct seens *all, const struct seen *port, size_t *with, size_t *of)
 {
 	size_t low, end;
@@ -154,7 +155,7 @@ static double rate_of(const char *text)
 	return rd_take_real(&text, &value) < 0 ? 0 : value;
 }
 
-/* A port that is faster than others has nothing wrong. */
+/* A port that is faster than others is not a fault. */
 static bool is_worse(const struct seens *all, const char *value, const char *usual)
 {
 	return all->what != RD_DIFFERS_RATE || rate_of(value) < rate_of(usual);
@@ -214,8 +215,8 @@ static void add_split(struct seens *all, const struct seen *v, size_t n)
 	all->split_labels[all->n_splits++] = label;
 }
 
-/* Nothing is usual. A port that is down is told all the same where its accelerators need it, unless it is so on most; subnets
- * are often another on each host. */
+/* No value is usual. A compute port that is down is reported all the same, unless it is down on most hosts; subnets often
+ * differ on each host. */
 static void judge_split(struct seens *all, const struct seen *v, size_t n)
 {
 	size_t active = 0, known = 0;
@@ -239,7 +240,7 @@ static void judge_split(struct seens *all, const struct seen *v, size_t n)
 }
 
 /* A run of one place, sorted by value. */
-static void judge(struct seens *all, const struct seen *v, size_t n)
+static void judge_place(struct seens *all, const struct seen *v, size_t n)
 {
 	size_t with, of, board_with = 0, board_of = 0;
 	const struct seen *best = most(v, n, &with, &of);
@@ -269,41 +270,42 @@ static void judge(struct seens *all, const struct seen *v, size_t n)
 		judge_split(all, v, n);
 }
 
-static void tell_splits(struct seens *all)
+static void report_splits(struct seens *all)
 {
 	static const struct {
 		const char *id, *title;
 	} words[RD_DIFFERS] = {
-		[RD_DIFFERS_LAYER] = { "rail-layer", "The link layer differs, and neither is the usual one" },
-		[RD_DIFFERS_RATE] = { "rail-rate", "The rate differs, and neither is the usual one" },
-		[RD_DIFFERS_CHOICE] = { "rail-name", "NCCL takes another NIC, and neither is the usual one" },
-		[RD_DIFFERS_NAME] = { "nic-name", "The name differs, and neither is the usual one" },
-		[RD_DIFFERS_FIRMWARE] = { "rail-firmware", "The firmware differs, and neither is the usual one" },
+		[RD_DIFFERS_LAYER] = { "rail-layer", "Link layer differs between hosts, and none is the usual one" },
+		[RD_DIFFERS_RATE] = { "rail-rate", "Rate differs between hosts, and none is the usual one" },
+		[RD_DIFFERS_CHOICE] = { "rail-name",
+					"NIC selected by NCCL differs between hosts, and none is the usual one" },
+		[RD_DIFFERS_NAME] = { "nic-name", "Name differs between hosts, and none is the usual one" },
+		[RD_DIFFERS_FIRMWARE] = { "rail-firmware", "Firmware differs between hosts, and none is the usual one" },
 	};
-	bool *told = rd_alloc(all->n_splits + 1, sizeof(*told));
+	bool *reported = rd_alloc(all->n_splits + 1, sizeof(*reported));
 
 	for (size_t i = 0; i < all->n_splits; i++) {
 		struct rd_finding finding = {
 			.id = words[all->what].id,
 			.severity = RD_SEV_UNKNOWN,
 			.title = words[all->what].title,
-			.why = "which of them is right cannot be told from these hosts",
+			.why = "cannot determine from these hosts which value is right",
 		};
 		size_t more = 0;
 
-		for (size_t k = i + 1; k < all->n_splits && !told[i]; k++)
-			if (!told[k] && strcmp(all->splits[i], all->splits[k]) == 0) {
-				told[k] = true;
+		for (size_t k = i + 1; k < all->n_splits && !reported[i]; k++)
+			if (!reported[k] && strcmp(all->splits[i], all->splits[k]) == 0) {
+				reported[k] = true;
 				more++;
 			}
-		if (told[i])
+		if (reported[i])
 			continue;
 		finding.subject = more ? rd_text("%s and %zu more", all->split_labels[i], more) :
 					 rd_text("%s", all->split_labels[i]);
 		finding.observed = rd_text("%s", all->splits[i]);
-		rd_compare_tell(all->cmp, &finding, SIZE_MAX);
+		rd_compare_report(all->cmp, &finding, SIZE_MAX);
 	}
-	free(told);
+	free(reported);
 }
 
 static void seens_deinit(struct seens *all)
@@ -335,7 +337,7 @@ void rd_compare_values(struct rd_compare *cmp, enum rd_differs what)
 		for (k = i; k < all.n && all.v[k].kind == all.v[i].kind && strcmp(all.v[k].place, all.v[i].place) == 0;
 		     k++)
 			;
-		judge(&all, &all.v[i], k - i);
+		judge_place(&all, &all.v[i], k - i);
 	}
-	tell_splits(&all);
+	report_splits(&all);
 }

@@ -8,42 +8,40 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* So many names are written out before "and 41 more". */
+/* Names listed before "and 41 more". */
 #define NAMES_MAX 3
 #define LABELS_MAX 16
 
 static const struct {
 	const char *id, *title, *why;
 } words[RD_DIFFERS] = {
-	[RD_DIFFERS_GPU] = { "gpu-missing",
-			     "Other hosts have it, this one does not: fallen off the bus, or built differently",
-			     "jobs that count on it fail, or run on fewer" },
-	[RD_DIFFERS_NIC] = { "nic-missing",
-			     "Other hosts have it, this one does not: fallen off the bus, or built differently",
-			     "jobs that count on it fail, or run on fewer" },
-	[RD_DIFFERS_STATE] = { "port-state", "A port is not active that is on other hosts",
-			       "the accelerators next to it use another rail than on other hosts" },
-	[RD_DIFFERS_LAYER] = { "rail-layer", "A port has another link layer than on other hosts",
-			       "the two cannot talk to each other" },
-	[RD_DIFFERS_RATE] = { "rail-rate", "A port runs slower than on other hosts",
-			      "collectives go at the pace of the slowest" },
-	[RD_DIFFERS_CHOICE] = { "rail-name", "NCCL takes another NIC for an accelerator than on other hosts",
+	[RD_DIFFERS_GPU] = { "gpu-missing", "GPU is missing: other hosts have it at this PCI address",
+			     "jobs fail or run on fewer GPUs; it fell off the bus, or the host is built differently" },
+	[RD_DIFFERS_NIC] = { "nic-missing", "NIC is missing: other hosts have it at this PCI address",
+			     "jobs fail or run on fewer NICs; it fell off the bus, or the host is built differently" },
+	[RD_DIFFERS_STATE] = { "port-state", "Port is not active, but is on other hosts",
+			       "accelerators near this port use another rail than on other hosts" },
+	[RD_DIFFERS_LAYER] = { "rail-layer", "Link layer of a port differs from other hosts",
+			       "InfiniBand and Ethernet ports cannot communicate" },
+	[RD_DIFFERS_RATE] = { "rail-rate", "Port runs slower than on other hosts",
+			      "collectives run at the speed of the slowest port" },
+	[RD_DIFFERS_CHOICE] = { "rail-name", "NCCL selects another NIC for an accelerator than on other hosts",
 				"peers of one rail then use different rails" },
-	[RD_DIFFERS_NAME] = { "nic-name", "A NIC has another name than on other hosts",
-			      "NCCL_IB_HCA and similar variables select another NIC on this host" },
-	[RD_DIFFERS_SUBNET] = { "rail-subnet", "A port is in another subnet than on other hosts",
-				"rails are crossed: peers of one rail may not reach each other" },
-	[RD_DIFFERS_FIRMWARE] = { "rail-firmware", "A NIC has other firmware than on other hosts",
-				  "versions behave differently" },
+	[RD_DIFFERS_NAME] = { "nic-name", "Name of a NIC differs from other hosts",
+			      "NCCL_IB_HCA and similar variables select a different NIC on this host" },
+	[RD_DIFFERS_SUBNET] = { "rail-subnet", "Subnet of a port differs from other hosts",
+				"rails are cross-cabled: peers of one rail may not reach each other" },
+	[RD_DIFFERS_FIRMWARE] = { "rail-firmware", "Firmware of a NIC differs from other hosts",
+				  "firmware versions may behave differently" },
 };
 
-/* Differences of one host that are told in one. */
+/* Differences of one host that become one finding. */
 struct bundle {
-	size_t host, from, n; /* into the differences */
+	size_t host, from, n; /* index of the first difference, and number */
 	char *signature;      /* the same for hosts that differ in the same way; owned */
 };
 
-/* A run of bundles with one signature. */
+/* Bundles with the same signature. */
 struct run {
 	const struct bundle *v;
 	size_t n;
@@ -60,7 +58,7 @@ struct rd_difference *rd_compare_add(struct rd_compare *cmp, enum rd_differs wha
 	return d;
 }
 
-void rd_compare_tell(struct rd_compare *cmp, const struct rd_finding *finding, size_t cause)
+void rd_compare_report(struct rd_compare *cmp, const struct rd_finding *finding, size_t cause)
 {
 	struct rd_findings *findings = &cmp->ret->findings;
 
@@ -113,7 +111,7 @@ static int by_signature(const void *pa, const void *pb)
 	return r ? r : a->host < b->host ? -1 : a->host > b->host;
 }
 
-/* The most severe first, then what most hosts have. */
+/* The most severe first, then by number of hosts. */
 static int by_weight(const void *pa, const void *pb)
 {
 	const struct run *a = pa, *b = pb;
@@ -151,7 +149,7 @@ static char *signature_of(const struct rd_difference *d, size_t n)
 	return !text.data ? NULL : rd_dup(text.data);
 }
 
-/* What was seen on the first of the hosts. */
+/* Text of `observed`, from the first of the hosts. */
 static char *observed(const struct rd_difference *d, size_t n)
 {
 	_cleanup_free_ char *labels = labels_of(d, n, LABELS_MAX);
@@ -165,7 +163,7 @@ static char *observed(const struct rd_difference *d, size_t n)
 	case RD_DIFFERS_RATE:
 		return rd_text("%s %s at %s of %s Gbit/s", labels, n > 1 ? "run" : "runs", d->is, d->usual);
 	case RD_DIFFERS_CHOICE:
-		return rd_text("NCCL takes %s", d->is);
+		return rd_text("NCCL selects %s", d->is);
 	case RD_DIFFERS_NAME:
 		return rd_text("%s", d->is);
 	default:
@@ -176,13 +174,13 @@ static char *observed(const struct rd_difference *d, size_t n)
 static char *expected(const struct rd_difference *d)
 {
 	if (!d->is)
-		return rd_text("there, as on %zu of %zu hosts", d->with, d->of);
+		return rd_text("present, as on %zu of %zu hosts", d->with, d->of);
 	if (d->by_board)
-		return rd_text("%s, as %zu of %zu ports of such cards", d->usual, d->with, d->of);
+		return rd_text("%s, as on %zu of %zu ports of such cards", d->usual, d->with, d->of);
 	return rd_text("%s, as on %zu of %zu hosts", d->usual, d->with, d->of);
 }
 
-/* With the names of the first host, to be pasted there. */
+/* Commands to run on the first of the hosts, with its device names. */
 static char *fix(const struct rd_compare *cmp, const struct rd_difference *d)
 {
 	const char *host = cmp->hosts[d->host].name;
@@ -192,19 +190,19 @@ static char *fix(const struct rd_compare *cmp, const struct rd_difference *d)
 	switch (d->what) {
 	case RD_DIFFERS_GPU:
 	case RD_DIFFERS_NIC:
-		return rd_text("on %s: lspci -s %s; dmesg; power the host off and on; then reseat or replace the card",
-			       host, d->label + 4);
+		return rd_text("on %s: lspci -s %s; dmesg; power-cycle the host; then reseat or replace the card", host,
+			       d->label + 4);
 	case RD_DIFFERS_STATE:
 		return rd_text("on %s: rdmadiag topo-check --only port-state,ib-no-sm", host);
 	case RD_DIFFERS_RATE:
-		return rd_text("on %s: rdmadiag counters %s; then cable, transceiver and the port of the switch", host,
+		return rd_text("on %s: rdmadiag counters %s; then check cable, transceiver and switch port", host,
 			       device);
 	default:
 		return NULL;
 	}
 }
 
-static void tell_run(struct rd_compare *cmp, const struct run *run)
+static void report_run(struct rd_compare *cmp, const struct run *run)
 {
 	_cleanup_free_ size_t *hosts = rd_alloc(run->n, sizeof(*hosts));
 	_cleanup_free_ char *names = NULL, *labels = NULL;
@@ -227,11 +225,11 @@ static void tell_run(struct rd_compare *cmp, const struct run *run)
 	finding.expected = expected(d);
 	finding.fix = fix(cmp, d);
 	/* caused_by: id and subject of ret->findings.v[d->cause]. */
-	rd_compare_tell(cmp, &finding, d->cause);
+	rd_compare_report(cmp, &finding, d->cause);
 }
 
-/* Bundles that are sorted by signature. */
-static void tell_runs(struct rd_compare *cmp, const struct bundle *v, size_t n)
+/* `v` is sorted by signature. */
+static void report_runs(struct rd_compare *cmp, const struct bundle *v, size_t n)
 {
 	_cleanup_free_ struct run *runs = rd_alloc(n + 1, sizeof(*runs));
 	size_t n_runs = 0;
@@ -243,7 +241,7 @@ static void tell_runs(struct rd_compare *cmp, const struct bundle *v, size_t n)
 	}
 	qsort(runs, n_runs, sizeof(*runs), by_weight);
 	for (size_t i = 0; i < n_runs; i++)
-		tell_run(cmp, &runs[i]);
+		report_run(cmp, &runs[i]);
 }
 
 void rd_compare_fold(struct rd_compare *cmp, size_t from)
@@ -260,28 +258,28 @@ void rd_compare_fold(struct rd_compare *cmp, size_t from)
 		bundles[n_bundles++] = (struct bundle){ d[i].host, from + i, k - i, signature_of(&d[i], k - i) };
 	}
 	qsort(bundles, n_bundles, sizeof(*bundles), by_signature);
-	tell_runs(cmp, bundles, n_bundles);
+	report_runs(cmp, bundles, n_bundles);
 	for (size_t i = 0; i < n_bundles; i++)
 		free(bundles[i].signature);
 	free(bundles);
 }
 
-/* Differences told so far, by host. */
-struct told {
+/* Differences that have a finding, by host. */
+struct reported {
 	size_t host, at;
 };
 
 static int by_host(const void *pa, const void *pb)
 {
-	const struct told *a = pa, *b = pb;
+	const struct reported *a = pa, *b = pb;
 
 	if (a->host != b->host)
 		return a->host < b->host ? -1 : 1;
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* Whether one difference of a host explains another: of NCCL's choice, whatever is wrong with a NIC, above all with the one
- * that it would take; of a name, that a NIC before it is missing; of a rate, the link layer of the same port. */
+/* Whether one difference of a host explains another; higher: better. NCCL's choice: any problem of a NIC, most of all of the
+ * one that NCCL would select; a name: a missing NIC; a rate: the link layer of the same port. */
 static unsigned explains(const struct rd_difference *cause, const struct rd_difference *d)
 {
 	switch (d->what) {
@@ -296,22 +294,22 @@ static unsigned explains(const struct rd_difference *cause, const struct rd_diff
 	}
 }
 
-/* Finds for the differences from `from` on what explains them among those before. */
+/* Sets the causes of the differences from `from` on, from the differences before. */
 static void find_causes(struct rd_compare *cmp, size_t from)
 {
-	_cleanup_free_ struct told *told = rd_alloc(from + 1, sizeof(*told));
+	_cleanup_free_ struct reported *reported = rd_alloc(from + 1, sizeof(*reported));
 
 	for (size_t i = 0; i < from; i++)
-		told[i] = (struct told){ cmp->v[i].host, i };
-	qsort(told, from, sizeof(*told), by_host);
+		reported[i] = (struct reported){ cmp->v[i].host, i };
+	qsort(reported, from, sizeof(*reported), by_host);
 	for (size_t i = from; i < cmp->n_v; i++) {
 		struct rd_difference *d = &cmp->v[i];
-		const struct told key = { .host = d->host };
-		size_t low = rd_lower_bound(&key, told, from, sizeof(key), by_host);
+		const struct reported key = { .host = d->host };
+		size_t low = rd_lower_bound(&key, reported, from, sizeof(key), by_host);
 		unsigned best = 0;
 
-		for (; low < from && told[low].host == d->host; low++) {
-			const struct rd_difference *cause = &cmp->v[told[low].at];
+		for (; low < from && reported[low].host == d->host; low++) {
+			const struct rd_difference *cause = &cmp->v[reported[low].at];
 			unsigned how = explains(cause, d);
 
 			if (how > best) {
@@ -322,7 +320,7 @@ static void find_causes(struct rd_compare *cmp, size_t from)
 	}
 }
 
-static void judge(struct rd_compare *cmp, enum rd_differs what)
+static void compare_value(struct rd_compare *cmp, enum rd_differs what)
 {
 	size_t from = cmp->n_v;
 
@@ -331,7 +329,7 @@ static void judge(struct rd_compare *cmp, enum rd_differs what)
 	rd_compare_fold(cmp, from);
 }
 
-/* A row is told of if its port or its accelerator is. */
+/* Marks the rails whose port or accelerator has a difference. */
 static void mark_rails(struct rd_compare *cmp)
 {
 	struct rd_comparison *ret = cmp->ret;
@@ -360,7 +358,7 @@ void rd_compare(const struct rd_compared *hosts, size_t n, struct rd_comparison 
 
 	rd_compare_kinds(&cmp);
 	for (enum rd_differs what = RD_DIFFERS_STATE; what < RD_DIFFERS; what++)
-		judge(&cmp, what);
+		compare_value(&cmp, what);
 	mark_rails(&cmp);
 	rd_findings_sort(&ret->findings);
 	free(cmp.kinds);

@@ -25,7 +25,7 @@ static bool has_any(const char *name, const char *const *words)
 	return false;
 }
 
-/* Counters whose names tell of errors; what is only traffic comes last. */
+/* Weight by name: error counters first, traffic counters last. */
 static unsigned counter_weight(const char *name)
 {
 	static const char *const grave[] = { "link_downed",
@@ -50,7 +50,7 @@ static unsigned link_weight(const char *field)
 	static const char *const state[] = { "state", "carrier", NULL };
 	static const char *const speed[] = { "current_link", "rate", "speed", "link_layer", NULL };
 
-	/* It only counts what came of the state. */
+	/* It only counts changes of the state. */
 	if (strcmp(field, "carrier_changes") == 0)
 		return 60;
 	if (has_any(field, state))
@@ -89,11 +89,11 @@ static unsigned weight_of(const struct rd_change *change)
 	case RD_AREAS:
 		break;
 	}
-	/* Another boot explains much, and another host everything. */
+	/* A reboot explains much, another host everything. */
 	return strcmp(fact->field, "hostname") == 0 ? 99 : 73;
 }
 
-/* Most telling first, then in the order of their names. */
+/* Highest weight first, then by name. */
 static int compare(const void *pa, const void *pb)
 {
 	const struct rd_change *a = pa, *b = pb;
@@ -108,8 +108,8 @@ static int compare_facts(const void *a, const void *b)
 	return rd_fact_compare(a, b);
 }
 
-static const struct rd_fact *find(const struct rd_facts *facts, enum rd_area area, const char *subject,
-				  const char *field)
+static const struct rd_fact *find_fact(const struct rd_facts *facts, enum rd_area area, const char *subject,
+				       const char *field)
 {
 	const struct rd_fact key = { .area = area, .subject = (char *)subject, .field = (char *)field };
 	size_t at = rd_lower_bound(&key, facts->v, facts->n, sizeof(key), compare_facts);
@@ -119,18 +119,18 @@ static const struct rd_fact *find(const struct rd_facts *facts, enum rd_area are
 
 static bool has_subject(const struct rd_facts *facts, const char *subject)
 {
-	return find(facts, RD_AREA_DEVICE, subject, "present");
+	return find_fact(facts, RD_AREA_DEVICE, subject, "present");
 }
 
 static bool is_gpu(const struct rd_facts *facts, const char *subject)
 {
-	const struct rd_fact *class = find(facts, RD_AREA_DEVICE, subject, "class");
+	const struct rd_fact *class = find_fact(facts, RD_AREA_DEVICE, subject, "class");
 
 	return class && (strncmp(class->value, "0x03", 4) == 0 || strncmp(class->value, "0x12", 4) == 0);
 }
 
-/* The present speed of a GPU's link, which some lower when idle: it tells what the GPU does, not what has changed. The port
- * above is the other end of the same link. */
+/* Whether the fact is the current link speed of a GPU, or of the port above it: some GPUs lower it when idle, so a change is
+ * not significant. */
 static bool is_idling(const struct rd_facts *facts, const struct rd_fact *fact)
 {
 	if (fact->area != RD_AREA_LINK || strcmp(fact->field, "current_link_speed") != 0)
@@ -144,7 +144,7 @@ static bool is_idling(const struct rd_facts *facts, const struct rd_fact *fact)
 	return false;
 }
 
-/* Registers that only root may read: what one of the two looks does not have is no change. */
+/* Registers that only root can read: one that is missing on one side is not a change. */
 static bool is_unread(const struct rd_change *change)
 {
 	static const char *const fields[] = { "acs_control", "max_payload_bytes", "max_read_request_bytes",
@@ -153,7 +153,7 @@ static bool is_unread(const struct rd_change *change)
 
 	if (change->before && change->after)
 		return false;
-	/* Captures of before this was looked at do not have it. */
+	/* Captures by older versions do not have it. */
 	if (fact->area == RD_AREA_HOST && strcmp(fact->field, "pci_configuration") == 0)
 		return true;
 	if (fact->area != RD_AREA_SETTING || !strchr(fact->subject, ':'))
@@ -164,8 +164,8 @@ static bool is_unread(const struct rd_change *change)
 	return false;
 }
 
-/* Whether the change only tells that its device came or went: of "mlx5_0/1" that is "mlx5_0". */
-static bool of_device_gone(const struct rd_facts *before, const struct rd_facts *after, const struct rd_fact *fact)
+/* Whether the change only follows from its device (of "mlx5_0/1": "mlx5_0") being added or removed. */
+static bool follows_from_device(const struct rd_facts *before, const struct rd_facts *after, const struct rd_fact *fact)
 {
 	_cleanup_free_ char *device = NULL;
 
@@ -177,24 +177,24 @@ static bool of_device_gone(const struct rd_facts *before, const struct rd_facts 
 	return device && has_subject(before, device) != has_subject(after, device);
 }
 
-/* A module's own version and parameters come and go with it. */
-static bool of_module_gone(const struct rd_change *change, const struct rd_facts *other)
+/* Whether the change only follows from its module being loaded or unloaded: version and parameters. */
+static bool follows_from_module(const struct rd_change *change, const struct rd_facts *other)
 {
 	const struct rd_fact *fact = fact_of(change);
 
 	if (fact->area != RD_AREA_MODULE || strcmp(fact->field, "loaded") == 0 ||
 	    strcmp(fact->subject, "kernel") == 0 || (change->before && change->after))
 		return false;
-	return !find(other, RD_AREA_MODULE, fact->subject, "loaded");
+	return !find_fact(other, RD_AREA_MODULE, fact->subject, "loaded");
 }
 
-static void add(struct rd_changes *changes, const struct rd_facts *before, const struct rd_facts *after,
-		const struct rd_fact *old, const struct rd_fact *new)
+static void add_change(struct rd_changes *changes, const struct rd_facts *before, const struct rd_facts *after,
+		       const struct rd_fact *old, const struct rd_fact *new)
 {
 	struct rd_change change = { .before = old, .after = new };
 
-	if (of_device_gone(before, after, fact_of(&change)) || of_module_gone(&change, old ? after : before) ||
-	    is_unread(&change))
+	if (follows_from_device(before, after, fact_of(&change)) ||
+	    follows_from_module(&change, old ? after : before) || is_unread(&change))
 		return;
 	rd_reserve(&changes->v, &changes->cap, changes->n + 1, sizeof(change));
 	change.weight = is_idling(new ? after : before, fact_of(&change)) ? 15 : weight_of(&change);
@@ -211,11 +211,11 @@ void rd_diff(const struct rd_facts *before, const struct rd_facts *after, struct
 		int order = !old ? 1 : !new ? -1 : rd_fact_compare(old, new);
 
 		if (order < 0)
-			add(ret, before, after, old, NULL);
+			add_change(ret, before, after, old, NULL);
 		else if (order > 0)
-			add(ret, before, after, NULL, new);
+			add_change(ret, before, after, NULL, new);
 		else if (strcmp(old->value, new->value) != 0)
-			add(ret, before, after, old, new);
+			add_change(ret, before, after, old, new);
 		i += order <= 0;
 		k += order >= 0;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A host in the words of a profile. */
+/* Builds the profile of a host. */
 #include "analyse/compare/profile.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ struct maker {
 	const struct rd_host *host;
 	const struct rd_port_view *views; /* of each port */
 	struct rd_profile *ret;
-	bool learn; /* leaves out what changes by itself, and what is not there */
+	bool learn; /* omits values that change by themselves, and absent ones */
 };
 
 static void key_of(char *key, size_t size, const char *kind, const char *name, const char *field)
@@ -21,7 +21,8 @@ static void key_of(char *key, size_t size, const char *kind, const char *name, c
 	snprintf(key, size, "%s.%.*s.%s", kind, NAME_MAX_, name, field);
 }
 
-static void add(const struct maker *maker, const char *kind, const char *name, const char *field, const char *value)
+static void add_value(const struct maker *maker, const char *kind, const char *name, const char *field,
+		      const char *value)
 {
 	char key[NAME_MAX_ + 64];
 
@@ -32,12 +33,12 @@ static void add(const struct maker *maker, const char *kind, const char *name, c
 		rd_profile_add_unknown(maker->ret, key);
 }
 
-/* Of something that may be missing without any fault of reading. */
+/* Adds a value that may be absent although it could be read. */
 static void add_or_none(const struct maker *maker, const char *kind, const char *name, const char *field,
 			const char *value)
 {
 	if (value || !maker->learn)
-		add(maker, kind, name, field, value ? value : "none");
+		add_value(maker, kind, name, field, value ? value : "none");
 }
 
 static void add_number(const struct maker *maker, const char *kind, const char *name, const char *field,
@@ -46,10 +47,10 @@ static void add_number(const struct maker *maker, const char *kind, const char *
 	char text[32];
 
 	snprintf(text, sizeof(text), "%.15g", value);
-	add(maker, kind, name, field, known == RD_OK ? text : NULL);
+	add_value(maker, kind, name, field, known == RD_OK ? text : NULL);
 }
 
-/* A GPU lowers its own link when idle, and with it that of the port above. `own_pace`: it may. */
+/* `own_pace`: the link speed may change: a GPU lowers it when idle, for itself and the port above. */
 static void add_link(const struct maker *maker, const char *kind, const char *name, const struct rd_pci *pci,
 		     bool own_pace)
 {
@@ -62,7 +63,7 @@ static void add_link(const struct maker *maker, const char *kind, const char *na
 
 /*
  * Device Control (PCI Express Base Specification, 7.5.3.4): payload in bits 7:5, read requests in 14:12, both 128 bytes
- * shifted; relaxed ordering in bit 4. A virtual function has its physical one's.
+ * shifted; relaxed ordering in bit 4. A virtual function uses the settings of its physical function.
  */
 static void add_device_control(const struct maker *maker, const char *kind, const char *name, const struct rd_pci *pci)
 {
@@ -75,7 +76,7 @@ static void add_device_control(const struct maker *maker, const char *kind, cons
 	if (strcmp(kind, "bridge") == 0)
 		return;
 	add_number(maker, kind, name, "max_read_request_bytes", known, 128u << (control >> 12 & 7));
-	add(maker, kind, name, "relaxed_ordering", known != RD_OK ? NULL : control & 0x10 ? "on" : "off");
+	add_value(maker, kind, name, "relaxed_ordering", known != RD_OK ? NULL : control & 0x10 ? "on" : "off");
 }
 
 static void add_bridge(const struct maker *maker, const struct rd_pci *pci, bool above_gpu)
@@ -86,10 +87,11 @@ static void add_bridge(const struct maker *maker, const struct rd_pci *pci, bool
 		snprintf(acs, sizeof(acs), "0x%04x", pci->acs_ctl.v);
 	add_link(maker, "bridge", pci->addr, pci, above_gpu);
 	add_device_control(maker, "bridge", pci->addr, pci);
-	add(maker, "bridge", pci->addr, "acs_control", pci->acs_ctl.known == RD_OK || pci->acs_missing ? acs : NULL);
+	add_value(maker, "bridge", pci->addr, "acs_control",
+		  pci->acs_ctl.known == RD_OK || pci->acs_missing ? acs : NULL);
 }
 
-/* All bridges above an accelerator or a NIC. */
+/* Adds all bridges above accelerators and NICs. */
 static void add_bridges(const struct maker *maker)
 {
 	const struct rd_host *host = maker->host;
@@ -113,7 +115,7 @@ static void add_bridges(const struct maker *maker)
 			add_bridge(maker, &host->pcis[i], above_gpu[i]);
 }
 
-/* Of an InfiniBand port that may be down, or not there at all: few clusters need IPoIB on each port. */
+/* The interface of an InfiniBand port may be down or absent: few clusters need IPoIB on each port. */
 static void add_netdev(const struct maker *maker, const char *name, const struct rd_port *port)
 {
 	const struct rd_netdev *netdev = port->n_netdevs > 0 ? &maker->host->netdevs[port->netdevs[0]] : NULL;
@@ -122,30 +124,30 @@ static void add_netdev(const struct maker *maker, const char *name, const struct
 
 	if (none && maker->learn)
 		return;
-	add(maker, "port", name, "netdev", none ? "none" : port->netdev_name);
+	add_value(maker, "port", name, "netdev", none ? "none" : port->netdev_name);
 	if (up || !maker->learn)
-		add(maker, "port", name, "netdev_state", none ? "none" : netdev ? netdev->operstate : NULL);
+		add_value(maker, "port", name, "netdev_state", none ? "none" : netdev ? netdev->operstate : NULL);
 	if (none)
-		add(maker, "port", name, "netdev_mtu_bytes", "none");
+		add_value(maker, "port", name, "netdev_mtu_bytes", "none");
 	else if (up || !maker->learn || rd_port_is_ethernet(port))
 		add_number(maker, "port", name, "netdev_mtu_bytes", netdev ? netdev->mtu.known : RD_ABSENT,
 			   netdev ? netdev->mtu.v : 0);
 	if (netdev && netdev->ipoib_mode)
-		add(maker, "port", name, "ipoib_mode", netdev->ipoib_mode);
+		add_value(maker, "port", name, "ipoib_mode", netdev->ipoib_mode);
 }
 
 static void add_port(const struct maker *maker, size_t p)
 {
 	const struct rd_port *port = &maker->host->ports[p];
-	/* What a port that is down would run at says nothing; a spare one may be cabled some day. */
+	/* The rate of a port that is down is meaningless; a spare port may be cabled later. */
 	bool stable = rd_port_active(port) || !maker->learn;
 	char name[NAME_MAX_];
 
 	snprintf(name, sizeof(name), "%.100s/%u", rd_ibdev_label(maker->host, port->ibdev), port->num);
 	if (stable)
-		add(maker, "port", name, "state", port->state);
-	add(maker, "port", name, "link_layer", port->link_layer);
-	add(maker, "port", name, "role", rd_role_name(maker->views[p].role));
+		add_value(maker, "port", name, "state", port->state);
+	add_value(maker, "port", name, "link_layer", port->link_layer);
+	add_value(maker, "port", name, "role", rd_role_name(maker->views[p].role));
 	add_netdev(maker, name, port);
 	if (stable) {
 		add_number(maker, "port", name, "rate_gbps", port->rate_gbps.known, port->rate_gbps.v);
@@ -163,11 +165,11 @@ static void add_nics(const struct maker *maker)
 		const char *name = rd_ibdev_label(host, (int)i);
 
 		add_number(maker, "nic", name, "ports", RD_OK, dev->n_ports);
-		add(maker, "nic", name, "pci", pci ? pci->addr : NULL);
+		add_value(maker, "nic", name, "pci", pci ? pci->addr : NULL);
 		if (dev->driver || (pci && !dev->parent_netdev))
-			add(maker, "nic", name, "driver", dev->driver);
-		add(maker, "nic", name, "board", dev->board);
-		add(maker, "nic", name, "firmware", dev->firmware);
+			add_value(maker, "nic", name, "driver", dev->driver);
+		add_value(maker, "nic", name, "board", dev->board);
+		add_value(maker, "nic", name, "firmware", dev->firmware);
 		if (pci && !dev->parent_netdev) {
 			add_link(maker, "nic", name, pci, false);
 			add_number(maker, "nic", name, "numa_node", pci->numa.known, pci->numa.v);
@@ -185,11 +187,11 @@ static void add_gpus(const struct maker *maker)
 	for (size_t g = 0; g < host->n_gpus; g++) {
 		const struct rd_pci *pci = &host->pcis[host->gpus[g].pci];
 
-		add(maker, "gpu", pci->addr, "name", host->gpus[g].name ? host->gpus[g].name : "unnamed");
+		add_value(maker, "gpu", pci->addr, "name", host->gpus[g].name ? host->gpus[g].name : "unnamed");
 		if (pci->detailed)
 			add_or_none(maker, "gpu", pci->addr, "driver", pci->driver);
 		else
-			add(maker, "gpu", pci->addr, "driver", pci->driver);
+			add_value(maker, "gpu", pci->addr, "driver", pci->driver);
 		add_link(maker, "gpu", pci->addr, pci, true);
 		add_number(maker, "gpu", pci->addr, "numa_node", pci->numa.known, pci->numa.v);
 		add_device_control(maker, "gpu", pci->addr, pci);
@@ -206,13 +208,13 @@ static void add_software(const struct maker *maker, const struct rd_system *syst
 
 		if (!module->rdma && strcmp(module->name, "ib_core") != 0 && !module->version)
 			continue;
-		add(maker, "module", module->name, "loaded", "yes");
+		add_value(maker, "module", module->name, "loaded", "yes");
 		if (module->version)
-			add(maker, "module", module->name, "version", module->version);
+			add_value(maker, "module", module->name, "version", module->version);
 	}
 }
 
-static void fill(const struct maker *maker, const struct rd_system *system)
+static void add_all(const struct maker *maker, const struct rd_system *system)
 {
 	const struct rd_host *host = maker->host;
 
@@ -228,10 +230,10 @@ static void fill(const struct maker *maker, const struct rd_system *system)
 
 void rd_profile_of(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret)
 {
-	fill(&(struct maker){ .host = views->host, .views = views->v, .ret = ret }, system);
+	add_all(&(struct maker){ .host = views->host, .views = views->v, .ret = ret }, system);
 }
 
 void rd_profile_learn(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret)
 {
-	fill(&(struct maker){ .host = views->host, .views = views->v, .ret = ret, .learn = true }, system);
+	add_all(&(struct maker){ .host = views->host, .views = views->v, .ret = ret, .learn = true }, system);
 }

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* Lines by object, then by the rest of their keys: both profiles can have tens of thousands. */
+/* Lines sorted by object, then by the rest of the key: profiles can have tens of thousands of lines. */
 struct index {
 	const struct rd_profile *of;
 	size_t *at; /* owned */
@@ -14,14 +14,14 @@ struct index {
 
 struct compare {
 	const struct rd_profile *profile, *self;
-	struct index wanted, own; /* of these */
+	struct index wanted, own; /* of profile and self */
 	bool with_software;	  /* modules and versions were read */
 	struct rd_findings *findings;
 	const char *unread; /* the first key that could not be read */
 	size_t n_unread;
 };
 
-/* "nic.mlx5_0.": the key up to its last point. PCI addresses have points of their own. */
+/* Length of "nic.mlx5_0.", the key up to its last dot. PCI addresses contain dots, too. */
 static size_t object_length(const char *key)
 {
 	const char *dot = strrchr(key, '.');
@@ -34,7 +34,7 @@ static bool starts_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* `n` bytes of `key` are its object; `rest` is what follows. */
+/* `n` bytes of `key` are its object; `rest` follows. */
 static int compare_key(const char *line, const char *key, size_t n, const char *rest)
 {
 	size_t own = object_length(line);
@@ -63,7 +63,7 @@ static void index_of(const struct rd_profile *profile, struct index *ret)
 		qsort_r(ret->at, profile->n, sizeof(*ret->at), by_key, profile->v);
 }
 
-/* The first that is not before; where there is none, how many there are. */
+/* The first line not before the key; the number of lines if there is none. */
 static size_t lower_bound(const struct index *index, const char *key, size_t n, const char *rest)
 {
 	size_t low = 0, high = index->of->n;
@@ -84,7 +84,7 @@ static const struct rd_profile_line *line_at(const struct index *index, size_t i
 	return i < index->of->n ? &index->of->v[index->at[i]] : NULL;
 }
 
-/* The first line with exactly this key; those behind it may have it, too. */
+/* The first line with exactly this key; the following lines may have it, too. */
 static size_t find_key(const struct index *index, const char *key)
 {
 	size_t n = object_length(key);
@@ -105,30 +105,30 @@ static bool has_object(const struct compare *cmp, const char *key)
 	return find_object(&cmp->own, key) != NULL;
 }
 
-/* An object is told once, by one of the lines about it. */
+/* Whether this is the first line of its object: a missing object is reported once. */
 static bool is_first(const struct compare *cmp, size_t at)
 {
 	return find_object(&cmp->wanted, cmp->profile->v[at].key) == &cmp->profile->v[at];
 }
 
-static void tell(struct compare *cmp, const char *id, enum rd_severity severity, char *subject, char *observed,
-		 const char *expected)
+static void add_finding(struct compare *cmp, const char *id, enum rd_severity severity, char *subject, char *observed,
+			const char *expected)
 {
 	const struct rd_finding finding = {
 		.id = id,
 		.severity = severity,
-		.title = "The host is not as its profile has it",
-		.why = "jobs are placed on the assumption that all hosts are",
+		.title = "Host differs from its profile",
+		.why = "schedulers assume that all hosts match the profile",
 		.subject = subject,
 		.observed = observed,
 		.expected = rd_text("%s", expected),
-		.fix = rd_text("make it as the profile has it; if the profile is old: rdmadiag topo-check --learn"),
+		.fix = rd_text("restore the expected value; if the profile is outdated: rdmadiag topo-check --learn"),
 	};
 
 	rd_finding_add(cmp->findings, &finding);
 }
 
-static void tell_missing(struct compare *cmp, const char *kind, const char *id, const char *what)
+static void report_missing(struct compare *cmp, const char *kind, const char *id, const char *what)
 {
 	for (size_t i = 0; i < cmp->profile->n; i++) {
 		const char *key = cmp->profile->v[i].key;
@@ -137,21 +137,21 @@ static void tell_missing(struct compare *cmp, const char *kind, const char *id, 
 		if (!starts_with(key, kind) || n <= k + 1 || strchr(key, '*') || !is_first(cmp, i) ||
 		    has_object(cmp, key))
 			continue;
-		tell(cmp, id, RD_SEV_CRITICAL, rd_text("%s %.*s", what, (int)(n - 1 - k), key + k), rd_text("missing"),
-		     "there");
+		add_finding(cmp, id, RD_SEV_CRITICAL, rd_text("%s %.*s", what, (int)(n - 1 - k), key + k),
+			    rd_text("missing"), "present");
 	}
 }
 
-static void tell_count(struct compare *cmp, const char *key, const char *id)
+static void report_count(struct compare *cmp, const char *key, const char *id)
 {
 	const char *wanted = rd_profile_get(cmp->profile, key), *is = rd_profile_get(cmp->self, key);
 
 	if (!wanted || !is || strcmp(wanted, is) == 0)
 		return;
-	tell(cmp, id, RD_SEV_CRITICAL, rd_text("%s", key + strlen("count.")), rd_text("%s", is), wanted);
+	add_finding(cmp, id, RD_SEV_CRITICAL, rd_text("%s", key + strlen("count.")), rd_text("%s", is), wanted);
 }
 
-/* What decides whether and how fast a job runs. */
+/* Whether the field determines if and how fast a job runs. */
 static bool is_grave(const char *key)
 {
 	static const char *const fields[] = { ".state", ".link_layer", ".rate_gbps", ".role", ".driver" };
@@ -163,7 +163,7 @@ static bool is_grave(const char *key)
 	return false;
 }
 
-/* Kinds that are told otherwise, or were not read. */
+/* Not compared here: keys that are reported separately, and those that were not read. */
 static bool is_compared(const struct compare *cmp, const char *key)
 {
 	if (starts_with(key, "rule.") || starts_with(key, "count.gpus") || starts_with(key, "count.nics"))
@@ -171,8 +171,8 @@ static bool is_compared(const struct compare *cmp, const char *key)
 	return (!starts_with(key, "module.") && !starts_with(key, "software.")) || cmp->with_software;
 }
 
-/* What a port's interface lacks because there is none is not told again where the profile asks for the interface. */
-static bool is_told_by_netdev(const struct compare *cmp, const struct rd_profile_line *own)
+/* If the interface of a port is missing and the profile contains it, that is reported, and its attributes are not. */
+static bool is_reported_by_netdev(const struct compare *cmp, const struct rd_profile_line *own)
 {
 	const struct rd_profile_line *netdev;
 	_cleanup_free_ char *key = NULL;
@@ -185,7 +185,7 @@ static bool is_told_by_netdev(const struct compare *cmp, const struct rd_profile
 	return netdev && strcmp(netdev->key, key) == 0;
 }
 
-static void tell_own(struct compare *cmp, const struct rd_profile_line *line, const struct rd_profile_line *own)
+static void compare_own(struct compare *cmp, const struct rd_profile_line *line, const struct rd_profile_line *own)
 {
 	if (!own->value) {
 		if (!cmp->unread)
@@ -193,20 +193,20 @@ static void tell_own(struct compare *cmp, const struct rd_profile_line *line, co
 		cmp->n_unread++;
 		return;
 	}
-	if (strcmp(own->value, line->value) == 0 || is_told_by_netdev(cmp, own))
+	if (strcmp(own->value, line->value) == 0 || is_reported_by_netdev(cmp, own))
 		return;
-	tell(cmp, "profile-value", is_grave(own->key) ? RD_SEV_CRITICAL : RD_SEV_WARNING, rd_text("%s", own->key),
-	     rd_text("%s", own->value), line->value);
+	add_finding(cmp, "profile-value", is_grave(own->key) ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+		    rd_text("%s", own->key), rd_text("%s", own->value), line->value);
 }
 
-static void tell_value(struct compare *cmp, const struct rd_profile_line *line)
+static void compare_value(struct compare *cmp, const struct rd_profile_line *line)
 {
 	bool pattern = strchr(line->key, '*') != NULL, any = false;
 
 	for (size_t i = 0; pattern && i < cmp->self->n; i++)
 		if (rd_profile_matches(line->key, cmp->self->v[i].key)) {
 			any = true;
-			tell_own(cmp, line, &cmp->self->v[i]);
+			compare_own(cmp, line, &cmp->self->v[i]);
 		}
 	for (size_t i = pattern ? cmp->self->n : find_key(&cmp->own, line->key); i < cmp->self->n; i++) {
 		const struct rd_profile_line *own = line_at(&cmp->own, i);
@@ -214,23 +214,24 @@ static void tell_value(struct compare *cmp, const struct rd_profile_line *line)
 		if (strcmp(own->key, line->key) != 0)
 			break;
 		any = true;
-		tell_own(cmp, line, own);
+		compare_own(cmp, line, own);
 	}
-	/* Of an object that is missing altogether that has been told. */
+	/* A missing object has already been reported. */
 	if (!any && (pattern || has_object(cmp, line->key) || starts_with(line->key, "module.") ||
 		     starts_with(line->key, "software.")))
-		tell(cmp, "profile-value", RD_SEV_WARNING, rd_text("%s", line->key), rd_text("nothing"), line->value);
+		add_finding(cmp, "profile-value", RD_SEV_WARNING, rd_text("%s", line->key), rd_text("nothing"),
+			    line->value);
 }
 
-/* Without root it may be a hundred registers: one finding for all. */
-static void tell_unread(struct compare *cmp)
+/* One finding for all: without root it may be a hundred registers. */
+static void report_unread(struct compare *cmp)
 {
 	struct rd_finding finding = {
 		.id = "profile-value",
 		.severity = RD_SEV_UNKNOWN,
-		.title = "What the profile asks for could not be read",
-		.why = "whether the host is as its profile has it cannot be told",
-		.observed = rd_text("could not be read here (root, CAP_SYS_ADMIN for PCI configuration)"),
+		.title = "Values in the profile could not be read on this host",
+		.why = "cannot determine whether the host matches its profile",
+		.observed = rd_text("not readable (PCI configuration requires CAP_SYS_ADMIN)"),
 	};
 
 	if (cmp->n_unread == 1)
@@ -242,15 +243,15 @@ static void tell_unread(struct compare *cmp)
 
 static void compare_all(struct compare *cmp)
 {
-	tell_missing(cmp, "gpu.", "profile-gpu", "GPU");
-	tell_count(cmp, "count.gpus", "profile-gpu");
-	tell_missing(cmp, "nic.", "profile-nic", "NIC");
-	tell_count(cmp, "count.nics", "profile-nic");
+	report_missing(cmp, "gpu.", "profile-gpu", "GPU");
+	report_count(cmp, "count.gpus", "profile-gpu");
+	report_missing(cmp, "nic.", "profile-nic", "NIC");
+	report_count(cmp, "count.nics", "profile-nic");
 	for (size_t i = 0; i < cmp->profile->n; i++)
 		if (is_compared(cmp, cmp->profile->v[i].key))
-			tell_value(cmp, &cmp->profile->v[i]);
+			compare_value(cmp, &cmp->profile->v[i]);
 	if (cmp->n_unread > 0)
-		tell_unread(cmp);
+		report_unread(cmp);
 }
 
 void rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_findings *ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a host is in the words of a profile, and where it differs from one. Pure. */
+/* The profile of a host, and differences from a profile. Pure. */
 #ifndef RD_ANALYSE_PROFILE_H
 #define RD_ANALYSE_PROFILE_H
 
@@ -8,19 +8,17 @@
 #include "model/nicmap/port-view.h"
 #include "model/shared/finding.h"
 
-/* The lines of this host, whose roles are known (rd_nicmap_analyse). `system` may be NULL: nothing of modules and versions.
- */
+/* The profile of this host, whose roles are set (rd_nicmap_analyse). `system` may be NULL: without modules and versions. */
 void rd_profile_of(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret);
 
-/* The same for writing it down: without what changes by itself (a GPU's present link speed, state and rate of a port that is
- * not active, an interface that is down), and without what could not be read. */
+/* The same for writing a profile: without values that change by themselves (a GPU's current link speed, state and rate of a
+ * port that is not active, an interface that is down), and without values that could not be read. */
 void rd_profile_learn(const struct rd_port_views *views, const struct rd_system *system, struct rd_profile *ret);
 
 /*
- * What the profile has and the host has not, or otherwise: first accelerators and NICs that are missing ("profile-gpu",
- * "profile-nic"), then fields ("profile-value": subject, observed, expected). Lines of the kind "rule." are not compared.
- * What this host has and could not be read is one finding of unknown.
- * Modules and versions are left out where `self` was made without them.
+ * Differences of the host from the profile: first missing accelerators and NICs ("profile-gpu", "profile-nic"), then values
+ * ("profile-value": subject, observed, expected). Lines of the kind "rule." are not compared. All values that could not be
+ * read on this host become one finding of unknown. Modules and versions are not compared if `self` was built without them.
  */
 void rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_findings *ret);
 
