@@ -7,15 +7,16 @@
 
 #define DEPTH_MAX 64
 
-static const char why_no_pci[] = "the device has no PCI function of its own and sits on no interface that has one";
-static const char why_no_place[] = "where the function hangs could not be read";
-static const char why_guest[] = "a virtual machine that shows no switches: what lies between is known to its host only";
+static const char why_no_pci[] = "neither the device nor its interface has a PCI function";
+static const char why_no_place[] = "could not read the bridges above the function";
+static const char why_guest[] =
+	"a virtual machine without visible switches: the path between is known only to the hypervisor";
 static const char why_file[] =
-	"the topology file shows one switch, and leaves bus numbers below it out: those of devices that NCCL does not "
-	"name (then it is PIX), or of bridges of a file that was flattened (PXB)";
-static const char why_file_bridge[] = "or NODE: the topology file names no host bridges";
+	"bus numbers below the switch are missing in the topology file: either devices that NCCL omits (PIX), or bridges "
+	"omitted from a flattened file (PXB)";
+static const char why_file_bridge[] = "or NODE: the topology file does not contain host bridges";
 
-/* The functions from `pci` up to the root, itself first. Returns how many. */
+/* The functions from `pci` up to the root, `pci` first. Returns how many. */
 static size_t chain_of(const struct rd_host *host, int pci, int *chain)
 {
 	size_t n = 0;
@@ -25,7 +26,7 @@ static size_t chain_of(const struct rd_host *host, int pci, int *chain)
 	return n;
 }
 
-/* How many functions, counted from the root, are common to both. */
+/* Number of functions, counted from the root, that both chains have in common. */
 static size_t common_of(const int *a, size_t na, const int *b, size_t nb)
 {
 	size_t common = 0;
@@ -45,10 +46,10 @@ static bool same_text(const char *a, const char *b)
 	return a && b && strcmp(a, b) == 0;
 }
 
-/* One switch takes a bus number for its inside and one for each port. Where a file holds devices with higher ones, there
- * is more below that it does not name: disks, or bridges that somebody took out for NCCL to see one switch. Switches that a
- * file made up are in no such order: theirs is another domain. */
-static bool leaves_buses_out(const struct rd_host *host, int top, int a, int b)
+/* A switch uses one bus number internally and one per port. If a file contains devices with higher ones, it omits devices
+ * below the switch: disks, or bridges that were removed so that NCCL sees one switch. Made-up switches in a file do not
+ * follow this order: they are in another domain. */
+static bool omits_buses(const struct rd_host *host, int top, int a, int b)
 {
 	const struct rd_pci *sw = &host->pcis[top];
 	size_t children = 0;
@@ -83,13 +84,13 @@ static enum rd_path over_host_bridge(const struct rd_host *host, int a, int b, c
 	return na == nb && na >= 0 ? RD_PATH_NODE : RD_PATH_SYS;
 }
 
-/* Each stands on a root bus, or alone behind a root port. */
+/* Whether there is more above than a root bus or a root port. */
 static bool shows_switch(size_t depth)
 {
 	return depth > 2;
 }
 
-/* Addresses of the functions from `pci` up to the root, itself first, those between the nodes of a file among them. */
+/* Addresses of the functions from `pci` up to the root, `pci` first, including those that a file skips between its nodes. */
 static size_t addresses_of(const struct rd_host *host, int pci, const char **ret)
 {
 	size_t n = 0;
@@ -102,7 +103,7 @@ static size_t addresses_of(const struct rd_host *host, int pci, const char **ret
 	return n;
 }
 
-/* Bridges strictly below the common one: none or one to each side is one switch. */
+/* At most one bridge on each side below the common one is one switch. */
 static enum rd_path below_one_bridge(size_t na, size_t nb, size_t common)
 {
 	return na - common - 1 <= 1 && nb - common - 1 <= 1 ? RD_PATH_PIX : RD_PATH_PXB;
@@ -126,7 +127,7 @@ static enum rd_path distance_by_tree(const struct rd_host *host, int a, int b, c
 	return over_host_bridge(host, a, b, why);
 }
 
-/* NCCL's own file: its nodes are switches, one above the other. */
+/* A file of NCCL: its nodes are switches, one above the other. */
 static enum rd_path distance_by_file(const struct rd_host *host, int a, int b, const char **why)
 {
 	int ca[DEPTH_MAX], cb[DEPTH_MAX];
@@ -136,7 +137,7 @@ static enum rd_path distance_by_file(const struct rd_host *host, int a, int b, c
 		return over_host_bridge(host, a, b, why);
 	if (na - common > 1 || nb - common > 1)
 		return RD_PATH_PXB;
-	if (!leaves_buses_out(host, ca[na - common], a, b))
+	if (!omits_buses(host, ca[na - common], a, b))
 		return RD_PATH_PIX;
 	*why = why_file;
 	return RD_PATH_UNKNOWN;
@@ -193,9 +194,9 @@ int rd_nccl_parent_unmerged(const struct rd_host *host, int pci)
 	return up < 0 ? -1 : host->pcis[up].parent;
 }
 
-/* NCCL goes from the root downwards, and what took a switch in takes no second one: of switches in a row that could each be
- * part of the one above, every other one is. */
-static bool part_of_the_switch_above(const struct rd_host *host, int pci)
+/* NCCL merges from the root downwards, and a merged switch is not merged again: of a chain of switches that could each be
+ * part of the one above, every second one is. */
+static bool is_part_of_switch_above(const struct rd_host *host, int pci)
 {
 	int up = rd_nccl_parent_unmerged(host, pci), gen;
 	bool part = false;
@@ -215,10 +216,10 @@ int rd_nccl_parent(const struct rd_host *host, int pci)
 {
 	int up = rd_nccl_parent_unmerged(host, pci);
 
-	return up >= 0 && part_of_the_switch_above(host, up) ? rd_nccl_parent_unmerged(host, up) : up;
+	return up >= 0 && is_part_of_switch_above(host, up) ? rd_nccl_parent_unmerged(host, up) : up;
 }
 
-/* The nodes above it, the nearest first. */
+/* The nodes above a function, the nearest first. */
 static size_t nodes_above(const struct rd_host *host, int pci, int *nodes)
 {
 	size_t n = 0;
@@ -240,8 +241,8 @@ enum rd_path rd_distance_nccl_pci(const struct rd_host *host, int a, int b, int 
 	return numa == rd_pci_numa(host, a) ? RD_PATH_PHB : RD_PATH_SYS;
 }
 
-/* ncclTopoAddCpu has one node for all NICs without a function, and joins it to the first CPU with such a NIC. Each process of a
- * job hangs them on the first CPU that it knows, which is that of its own accelerator, and the first process comes first. */
+/* ncclTopoAddCpu has one node for all NICs without a function, and connects it to the first CPU with such a NIC. Each process of
+ * a job attaches them to the first CPU that it knows, that of its own accelerator; the first process decides. */
 int rd_nccl_numa(const struct rd_host *host, int ibdev, int pci)
 {
 	if (pci >= 0)
@@ -272,7 +273,7 @@ enum rd_path rd_distance_nvshmem(const struct rd_host *host, int gpu, int ibdev)
 
 	if (b < 0)
 		return RD_PATH_UNKNOWN;
-	if (host->from_topology_file) { /* shows no sysfs paths; PIX and PXB are alike for NVSHMEM */
+	if (host->from_topology_file) { /* has no sysfs paths; PIX and PXB are equal for NVSHMEM */
 		enum rd_path path = rd_distance(host, gpu, ibdev, NULL);
 
 		return path == RD_PATH_UNKNOWN ? rd_distance_nccl(host, gpu, ibdev) : path;

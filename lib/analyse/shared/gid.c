@@ -3,7 +3,7 @@
 
 static bool is_foreign(const struct rd_host *host, const struct rd_gid *gid)
 {
-	/* Trees that hold no interfaces at all say nothing about namespaces. */
+	/* Trees without any interface have no information about namespaces. */
 	return host->n_netdevs > 0 && rd_host_find_netdev(host, gid->netdev) < 0;
 }
 
@@ -12,24 +12,24 @@ const char *rd_gid_fault(const struct rd_host *host, const struct rd_port *port,
 	if (!rd_port_is_ethernet(port))
 		return NULL;
 	if (gid->type == RD_GID_ROCE_V1)
-		return "RoCE v1: not routable, and most fabrics are set up for v2";
+		return "RoCE v1: not routable, and most networks are configured for v2";
 	if (is_foreign(host, gid))
-		return "its interface is not of this network namespace";
+		return "interface is in another network namespace";
 	if (gid->type == RD_GID_UNKNOWN)
-		return "its type is not told";
+		return "GID type not reported by the driver";
 	if (rd_gid_is_link_local(gid))
-		return "link-local: reaches no further than the next router";
+		return "link-local: not routable";
 	return NULL;
 }
 
-static void choose(const struct rd_host *host, const struct rd_port *port, struct rd_port_view *view)
+static void choose_gid(const struct rd_host *host, const struct rd_port *port, struct rd_port_view *view)
 {
 	const char *fault = NULL;
 	int global = -1;
 
 	view->gid = -1;
 	if (port->n_gids == 0) {
-		view->gid_why = "the GID table is empty or not there";
+		view->gid_why = "GID table is empty or missing";
 		return;
 	}
 	if (!rd_port_is_ethernet(port) || rd_ibdev_is_gaudi(host, port->ibdev)) {
@@ -49,7 +49,7 @@ static void choose(const struct rd_host *host, const struct rd_port *port, struc
 		}
 		if (!why && global < 0)
 			global = (int)i;
-		/* What is wrong with one of version 2 tells more than that another is of version 1. */
+		/* The fault of a RoCE v2 GID is more useful than "RoCE v1". */
 		if (why && (!fault || port->gids[i].type != RD_GID_ROCE_V1))
 			fault = why;
 	}
@@ -63,7 +63,7 @@ void rd_gid_choose(struct rd_port_views *views)
 		const struct rd_port *port = &views->host->ports[p];
 		int index = rd_gid_nccl(port, false, 2);
 
-		choose(views->host, port, &views->v[p]);
+		choose_gid(views->host, port, &views->v[p]);
 		views->v[p].gid_nccl = -1;
 		for (size_t i = 0; index >= 0 && i < port->n_gids; i++)
 			if (port->gids[i].index == (unsigned)index)
@@ -110,7 +110,7 @@ int rd_gid_nccl(const struct rd_port *port, bool v6, int roce_version)
 
 int rd_gid_nccl_in(const struct rd_port *port, bool v6, int roce_version, const struct rd_gid_range *range)
 {
-	const struct rd_gid *held = rd_gid_at(port, 0);
+	const struct rd_gid *current = rd_gid_at(port, 0);
 	int index = 0;
 
 	if (port->n_gids == 0)
@@ -120,17 +120,17 @@ int rd_gid_nccl_in(const struct rd_port *port, bool v6, int roce_version, const 
 	for (size_t i = 0; i < port->n_gids; i++) {
 		const struct rd_gid *gid = &port->gids[i];
 		bool family = rd_gid_is_v4(gid) == !v6;
-		bool held_family = held && rd_gid_is_v4(held) == !v6;
+		bool current_family = current && rd_gid_is_v4(current) == !v6;
 		int version = version_of(gid);
 
 		if (gid->index == 0 || !family || !is_within(range, v6, gid))
 			continue;
-		/* An empty GID counts as IPv6 there. */
-		if (!held_family && !(v6 && !held)) {
-			held = gid;
+		/* NCCL counts an empty GID as IPv6. */
+		if (!current_family && !(v6 && !current)) {
+			current = gid;
 		} else if (is_valid(gid) && version == roce_version &&
-			   (version_of(held) != version || !is_valid(held))) {
-			held = gid;
+			   (version_of(current) != version || !is_valid(current))) {
+			current = gid;
 		} else {
 			continue;
 		}

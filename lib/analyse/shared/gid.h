@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which GID index to use, and which the libraries do. Pure. */
+/* Which GID index to use, and which one libraries use. Pure. */
 #ifndef RD_ANALYSE_GID_H
 #define RD_ANALYSE_GID_H
 
 #include "model/nicmap/port-view.h"
 
-/* Sets gid, gid_why and gid_nccl of every port. RoCE: version 2, IPv4 before global IPv6, on an interface that this network
- * namespace has; the lowest index of these. InfiniBand: index 0. */
+/* Sets gid, gid_why and gid_nccl of every port. RoCE: version 2, IPv4 before global IPv6, on an interface of this network
+ * namespace; the lowest index of these. InfiniBand: index 0. */
 void rd_gid_choose(struct rd_port_views *views);
 
-/* Why a RoCE program should not use this GID; NULL: it may. Static. */
+/* Why a RoCE program should not use this GID; NULL: usable. Static. */
 const char *rd_gid_fault(const struct rd_host *host, const struct rd_port *port, const struct rd_gid *gid);
 
-/* The index that NCCL takes when NCCL_IB_GID_INDEX is not set: from 0 upwards it moves to a GID of the wanted family, and
+/* The index that NCCL uses if NCCL_IB_GID_INDEX is not set: from 0 upwards it moves to a GID of the wanted family, and
  * within it to the wanted RoCE version (src/transport/net_ib/connect.cc). -1 if the port has no GIDs. */
 int rd_gid_nccl(const struct rd_port *port, bool v6, int roce_version);
 
-/* The same among addresses of a range only (NCCL_IB_ADDR_RANGE). */
+/* The same, restricted to a range of addresses (NCCL_IB_ADDR_RANGE). */
 struct rd_gid_range {
 	uint8_t prefix[16]; /* of IPv4: in the last four bytes */
-	int bits;	    /* that count, of 32 or of 128; 0: any address */
+	int bits;	    /* prefix length, of 32 or 128; 0: any address */
 };
 int rd_gid_nccl_in(const struct rd_port *port, bool v6, int roce_version, const struct rd_gid_range *range);
 

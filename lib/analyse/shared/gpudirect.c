@@ -20,11 +20,11 @@ static struct rd_offer unknown(const char *why)
 
 static struct rd_offer of_nvidia(const struct rd_system *system, const struct rd_gpu *gpu)
 {
-	/* One memory for processor and accelerator; its driver takes part in neither way. */
+	/* CPU and GPU share one memory; the driver supports neither peer memory nor DMA-BUF. */
 	if (gpu->name && strstr(gpu->name, "GB10") && !strstr(gpu->name, "GB100"))
 		return no("GB10 does not support GPUDirect RDMA");
 	if (!system->modules_known)
-		return unknown("/proc/modules could not be read");
+		return unknown("could not read /proc/modules");
 	if (rd_has_peermem(system))
 		return yes("nvidia_peermem");
 	if (rd_has_old_peermem(system))
@@ -47,7 +47,7 @@ static struct rd_offer of_nvidia(const struct rd_system *system, const struct rd
 static struct rd_offer of_amd(const struct rd_system *system)
 {
 	if (!system->modules_known)
-		return unknown("/proc/modules could not be read");
+		return unknown("could not read /proc/modules");
 	if (!rd_system_module(system, "amdgpu"))
 		return unknown("the amdgpu driver is not loaded");
 	if (rd_text_list_has(&system->memory_peers, "amdkfd"))
@@ -64,12 +64,12 @@ struct rd_offer rd_gpudirect_offer(const struct rd_host *host, const struct rd_s
 	if (of->gdr.known == RD_OK)
 		return of->gdr.v ? yes("gdr=\"1\" in the topology file") : no("gdr=\"0\" in the topology file");
 	if (!system)
-		return unknown("the topology file does not say");
+		return unknown("not in the topology file");
 	if (rd_gpu_is_for_guest(host, gpu))
 		return no("the accelerator is passed through to a virtual machine");
 	if (of->vendor && strcmp(of->vendor, "NVIDIA") == 0)
 		return of_nvidia(system, of);
 	if (of->vendor && strcmp(of->vendor, "AMD") == 0)
 		return of_amd(system);
-	return unknown("not known for accelerators of this vendor");
+	return unknown("unknown for accelerators of this vendor");
 }

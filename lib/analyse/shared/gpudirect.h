@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who offers the memory of accelerators to NICs. Pure. */
+/* How NICs can access the memory of accelerators. Pure. */
 #ifndef RD_ANALYSE_GPUDIRECT_H
 #define RD_ANALYSE_GPUDIRECT_H
 
@@ -8,10 +8,10 @@
 
 struct rd_offer {
 	RD_FIELD(bool) offered;
-	const char *why; /* by what, or why not, or why it is not known; static */
+	const char *why; /* by which mechanism, or why not, or why unknown; static */
 };
 
-/* Whether a NIC of this host can reach the memory of the accelerator at all, whatever the distance. As NCCL asks
+/* Whether NICs of this host can access the memory of the accelerator, whatever the distance. Same checks as NCCL
  * (src/transport/net_ib/gdr.cc: ncclIbGdrSupport, ncclIbDmaBufSupport). `system` may be NULL. */
 struct rd_offer rd_gpudirect_offer(const struct rd_host *host, const struct rd_system *system, size_t gpu);
 

@@ -57,7 +57,7 @@ static bool parse_role(const char *word, enum rd_counter_role *ret)
 	return strcmp(word, "-") == 0;
 }
 
-/* `word` is what stands behind the colon of a role, and stays as it is. */
+/* `word`: the text after the colon of a role; unchanged on return. */
 static bool parse_topic(char *word, struct rd_meaning *ret)
 {
 	char *parts = strchr(word, '/');
@@ -78,7 +78,7 @@ static bool parse_topic(char *word, struct rd_meaning *ret)
 	return rd_topic_is_load(ret->topic) == (ret->role == RD_ROLE_LOAD);
 }
 
-/* Lines that were joined leave blanks side by side. */
+/* Reduces runs of blanks, left by joined lines, to one. */
 static void squeeze(char *text)
 {
 	char *to = text;
@@ -89,7 +89,7 @@ static void squeeze(char *text)
 	*to = '\0';
 }
 
-/* `topic`: the word in the place of a topic where that is what is wrong, else NULL. It points into the line. */
+/* `topic`: the invalid topic, pointing into the line, if that is the error; else NULL. */
 static bool parse_line(char *line, struct rd_meaning *ret, const char **topic)
 {
 	char *overflow, *role, *sum, *word;
@@ -117,7 +117,7 @@ static bool parse_line(char *line, struct rd_meaning *ret, const char **topic)
 	return *line && !*topic;
 }
 
-/* What is no good is left out and noted; it begins with `start`. */
+/* Notes an invalid line, which is ignored; it begins with `start`. */
 static void note_bad(const char *name, const char *start, const char *topic, const struct rd_meaning *meaning,
 		     struct rd_errlist *notes)
 {
@@ -125,11 +125,10 @@ static void note_bad(const char *name, const char *start, const char *topic, con
 	struct rd_err note = { 0 };
 
 	if (topic)
-		rd_err_set(&note, EINVAL, name, "\"%s\": \"%s\" is no topic for role %s", start, topic,
-			   role ? role : "-");
+		rd_err_set(&note, EINVAL, name, "'%s': invalid topic '%s' for role %s", start, topic, role ? role : "-");
 	else
 		rd_err_set(&note, EINVAL, name,
-			   "\"%s\" is not NAME DRIVER UNIT OVERFLOW ROLE[:TOPIC] SUM and a meaning", start);
+			   "'%s': invalid line: expected NAME DRIVER UNIT OVERFLOW ROLE[:TOPIC] SUM MEANING", start);
 	rd_errlist_add(notes, &note);
 }
 
@@ -163,14 +162,14 @@ int rd_meanings_parse(const char *name, const char *text, size_t size, struct rd
 	while (!r && (line = rd_lines_next(&lines))) {
 		r = add_line(ret, name, line, notes);
 		if (r < 0)
-			rd_err_set(err, -r, name, "cannot keep more lines");
+			rd_err_set(err, -r, name, "too many lines");
 	}
 	return r;
 }
 
-static bool fits(const struct rd_meaning *meaning, const char *name, const char *driver)
+static bool matches_counter(const struct rd_meaning *meaning, const char *name, const char *driver)
 {
-	/* Most names have nothing of a pattern in front: a look at one letter spares most of the work. */
+	/* Few patterns start with a wildcard: comparing the first letter avoids most calls of fnmatch. */
 	if (meaning->name[0] != name[0] && !strchr("*?[", meaning->name[0]))
 		return false;
 	return fnmatch(meaning->name, name, 0) == 0 && (!driver || fnmatch(meaning->driver, driver, 0) == 0);
@@ -179,16 +178,16 @@ static bool fits(const struct rd_meaning *meaning, const char *name, const char 
 const struct rd_meaning *rd_meaning_find(const struct rd_meanings *meanings, const char *name, const char *driver)
 {
 	for (size_t i = 0; i < meanings->n; i++)
-		if (fits(&meanings->v[i], name, driver))
+		if (matches_counter(&meanings->v[i], name, driver))
 			return &meanings->v[i];
 	return NULL;
 }
 
-/* The line that has the topic; NULL: none. */
+/* The first matching line with a topic field; NULL: none, or its topic is "-". */
 static const struct rd_meaning *find_topic(const struct rd_meanings *meanings, const char *name, const char *driver)
 {
 	for (size_t i = 0; i < meanings->n; i++)
-		if (meanings->v[i].parts && fits(&meanings->v[i], name, driver))
+		if (meanings->v[i].parts && matches_counter(&meanings->v[i], name, driver))
 			return meanings->v[i].topic ? &meanings->v[i] : NULL;
 	return NULL;
 }
@@ -207,7 +206,7 @@ void rd_meanings_apply(const struct rd_meanings *meanings, struct rd_counter_set
 			counter->overflow = counter->meaning->overflow;
 			counter->bits = counter->meaning->bits;
 		} else if (counter->group == RD_GROUP_STANDARD || counter->group == RD_GROUP_NETDEV) {
-			counter->overflow = RD_64BIT; /* by the kernel's own interface */
+			counter->overflow = RD_64BIT; /* defined by the kernel's interface */
 			counter->bits = 64;
 		}
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What counters mean, from a table that the people who run clusters can extend (data/counters). */
+/* Meanings of counters, from a table that a site can extend (data/counters). */
 #ifndef RD_ANALYSE_MEANING_H
 #define RD_ANALYSE_MEANING_H
 
@@ -8,32 +8,33 @@
 #include "model/counters/counter.h"
 
 struct rd_meanings {
-	struct rd_texts texts; /* what the lines' fields point into */
+	struct rd_texts texts; /* the fields of the lines point into these */
 	struct rd_meaning *v;
 	size_t n, cap;
 };
 
 /*
  * Parses `text` (`size` bytes). A line holds
- *     NAME DRIVER UNIT OVERFLOW ROLE[:TOPIC] SUM what it means, to the end of the line
- * NAME and DRIVER are patterns as of a shell (in a name with blanks, "?" stands for one; statistics of the kernel's own for an
- * interface have the driver "netdev"); OVERFLOW is 64-bit, gauge, -,
- * saturates:BITS or wraps:BITS; ROLE is load, cause, consequence, sign or -; TOPIC is - or one of
- * rd_topic_parse, those of load for load only and these with "/2" behind them where two counters make the whole; SUM is sum or -. A line that begins
- * with a blank continues the text above it. Lines that begin with # and empty ones are comments. `name` is for messages: a line
- * that is no good is left out and noted. What a table parsed before has comes first. -EFBIG with `err` filled.
+ *     NAME DRIVER UNIT OVERFLOW ROLE[:TOPIC] SUM MEANING, to the end of the line
+ * NAME and DRIVER are shell patterns ("?" matches a blank in a name; the kernel's own interface statistics have the driver
+ * "netdev"); OVERFLOW is 64-bit, gauge, -,
+ * saturates:BITS or wraps:BITS; ROLE is load, cause, consequence, sign or -; TOPIC is - or a word of
+ * rd_topic_parse (topics of load only with role load, and with "/2" appended if two counters make the whole); SUM is sum or -.
+ * A line that begins with a blank continues the line above. Empty lines and lines that begin with # are comments. `name` is
+ * for messages: an invalid line is ignored and noted. Lines of a table parsed earlier take precedence. -EFBIG with `err`
+ * filled.
  */
 int rd_meanings_parse(const char *name, const char *text, size_t size, struct rd_meanings *ret,
 		      struct rd_errlist *notes, struct rd_err *err);
 void rd_meanings_deinit(struct rd_meanings *meanings);
 
-/* The first line that fits; NULL if none does. `driver` NULL fits every line. Owned by the table. */
+/* The first matching line; NULL: none. `driver` NULL matches every line. Owned by the table. */
 const struct rd_meaning *rd_meaning_find(const struct rd_meanings *meanings, const char *name, const char *driver);
 
 /*
- * Gives every counter of the set its meaning, overflow and bits, and the topic of the first line with one that fits: so a
- * line of a site that has none leaves the topic as it was. Where no line fits the driver it is taken by the name alone, since
- * soft-RoCE has the statistics of whatever NIC it sits on. The table must outlive the set.
+ * Sets meaning, overflow and bits of every counter, and the topic from the first matching line that has the topic field: a
+ * site's line without it keeps the topic. If no line matches the driver, the topic is found by name alone: soft-RoCE has the
+ * statistics of the NIC below it. The table must outlive the set.
  */
 void rd_meanings_apply(const struct rd_meanings *meanings, struct rd_counter_set *set);
 

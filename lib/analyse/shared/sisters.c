@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Switches that lack what their sisters have. */
+/* Switches that lack devices which their sisters have. */
 #include <string.h>
 
 #include "analyse/shared/symmetry-priv.h"
@@ -17,9 +17,9 @@ struct state {
 	const struct rd_host *host;
 	struct rd_below *below;
 	struct rd_symmetry *ret;
-	char gpu_model[32], nic_board[32]; /* what most have */
-	unsigned gpus, nics;		   /* of these, on the host; NICs: cards below switches with accelerators */
-	bool told_gpus;
+	char gpu_model[32], nic_board[32]; /* the most frequent */
+	unsigned gpus, nics;		   /* how many on the host; NICs: cards below switches with accelerators */
+	bool reported_gpus;
 };
 
 static int compare_texts(const void *a, const void *b)
@@ -27,7 +27,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* The most frequent of some short texts, which are sorted for that. Returns how often. */
+/* The most frequent of some short texts, which it sorts. Returns how often it occurs. */
 static unsigned most_frequent(char (*v)[32], size_t n, char *ret)
 {
 	unsigned most = 0, run = 0;
@@ -45,7 +45,7 @@ static unsigned most_frequent(char (*v)[32], size_t n, char *ret)
 	return most;
 }
 
-/* A card counts once, by its first function, where `near` only below switches with accelerators. */
+/* Whether function `i` represents a NIC card (its first function); `near`: only below switches with accelerators. */
 static bool is_card(const struct state *st, size_t i, bool near)
 {
 	return st->below[i].is_nic && st->host->pcis[i].fn == 0 && (!near || st->below[i].near);
@@ -95,7 +95,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct sister *x = a, *y = b;
 
-	/* The deepest first: what is missing there is missing in the switches above, too. */
+	/* The deepest first: a device missing there is also missing in the switches above. */
 	if (x->depth != y->depth)
 		return x->depth > y->depth ? -1 : 1;
 	return strcmp(x->board, y->board) ? strcmp(x->board, y->board) : x->pci - y->pci;
@@ -106,7 +106,7 @@ static unsigned count_of(const struct state *st, const struct sister *sister, bo
 	return gpu ? st->below[sister->pci].main_gpus : st->below[sister->pci].main_nics;
 }
 
-/* The ports below a bridge that have nothing behind them; NULL: none. */
+/* The empty ports below a bridge; NULL: none. */
 static char *empty_ports(const struct state *st, int bridge)
 {
 	char *list = NULL;
@@ -138,10 +138,10 @@ static void report(struct state *st, struct rd_missing missing)
 		missing.empty = empty_ports(st, missing.bridge);
 	rd_reserve(&ret->missing, &ret->cap_missing, ret->n_missing + 1, sizeof(missing));
 	ret->missing[ret->n_missing++] = missing;
-	st->told_gpus |= missing.gpu;
+	st->reported_gpus |= missing.gpu;
 	for (int up = missing.bridge; up >= 0; up = st->host->pcis[up].parent) {
-		st->below[up].told_gpu |= missing.gpu;
-		st->below[up].told_nic |= !missing.gpu;
+		st->below[up].reported_gpu |= missing.gpu;
+		st->below[up].reported_nic |= !missing.gpu;
 	}
 }
 
@@ -152,8 +152,7 @@ static int compare_counts(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The count that most sisters have, of equals the higher; of two or three sisters that of the fullest, which shows what there
- * is room for. */
+/* The most frequent count, the higher of equals; of two or three sisters the highest, which shows the capacity. */
 static unsigned usual_count(struct state *st, const struct sister *v, size_t n, bool gpu)
 {
 	_cleanup_free_ unsigned *counts = rd_alloc(n, sizeof(*counts));
@@ -172,7 +171,7 @@ static unsigned usual_count(struct state *st, const struct sister *v, size_t n, 
 	return value;
 }
 
-/* Whether a switch is built as a complete sister is but for what it lacks: the place of that is free, or not shown. */
+/* Whether a switch is built like a complete sister except for what it lacks: that slot is empty, or not visible. */
 static bool is_built_alike(const struct state *st, int pci, int like, unsigned lacks)
 {
 	const struct rd_below *mine = &st->below[pci], *other = &st->below[like];
@@ -192,7 +191,7 @@ static enum rd_missing_sure how_sure(const struct state *st, size_t n, unsigned 
 	if (!alike)
 		return RD_MISSING_MAYBE;
 	if (n >= 4 && agree * 3 > n * 2) {
-		/* The NICs that belong to what is missing are there, or its free place is. */
+		/* The NICs that belong to the missing device are present, or its slot is empty. */
 		if (tie > 0 && tie >= whole)
 			return RD_MISSING_CLEAR;
 		if (is_free && (found > 0 || (agree >= 7 && mine->others == other->others)))
@@ -219,7 +218,7 @@ static void judge_kind(struct state *st, const struct sister *v, size_t n, bool 
 	}
 	if (wanted == 0 || like < 0)
 		return;
-	/* A switch that carries other things, as those of NVSwitches do, lacks nothing. */
+	/* A switch with other devices, such as NVSwitches, lacks nothing. */
 	for (size_t i = 0; i < n; i++) {
 		unsigned mine = count_of(st, &v[i], gpu);
 
@@ -232,7 +231,7 @@ static void judge_kind(struct state *st, const struct sister *v, size_t n, bool 
 		unsigned mine = count_of(st, &v[i], gpu);
 		struct rd_missing missing = { .gpu = gpu, .bridge = v[i].pci, .found = mine, .wanted = wanted };
 
-		if (mine >= wanted || (gpu ? st->below[v[i].pci].told_gpu : st->below[v[i].pci].told_nic))
+		if (mine >= wanted || (gpu ? st->below[v[i].pci].reported_gpu : st->below[v[i].pci].reported_nic))
 			continue;
 		missing.all = all;
 		missing.all_wanted = all + lack_all;
@@ -240,7 +239,7 @@ static void judge_kind(struct state *st, const struct sister *v, size_t n, bool 
 		missing.agree = agree;
 		missing.like = like;
 		missing.sure = how_sure(st, n, agree, wanted, lack_all, v[i].pci, like, gpu);
-		/* NICs that would not be one or more for each accelerator, or one for several, may be for something else. */
+		/* NICs whose number does not match that of the accelerators may serve another purpose. */
 		if (!gpu && missing.sure == RD_MISSING_CLEAR && !rd_is_regular(all + lack_all, st->gpus))
 			missing.sure = RD_MISSING_LIKELY;
 		report(st, missing);
@@ -261,13 +260,13 @@ static void judge_group(struct state *st, const struct sister *v, size_t n)
 	judge_kind(st, v, n, false);
 }
 
-/* A switch alone, of which all ports but one have an accelerator each, and with that one they were 4, 8 or 16. */
+/* A single switch with an accelerator on every port but one; with the missing one they would be 4, 8 or 16. */
 static void judge_alone(struct state *st, const struct sister *v)
 {
 	const struct rd_below *mine = &st->below[v->pci];
 	unsigned all = mine->main_gpus + 1;
 
-	if (mine->told_gpu || mine->empty != 1 || mine->nics > 0 || mine->others > 0 || mine->ports != all ||
+	if (mine->reported_gpu || mine->empty != 1 || mine->nics > 0 || mine->others > 0 || mine->ports != all ||
 	    mine->gpus != mine->main_gpus || all < 4 || (all & (all - 1)) != 0)
 		return;
 	report(st, (struct rd_missing){ .gpu = true,
@@ -310,7 +309,7 @@ static void judge_switches(struct state *st)
 	}
 }
 
-/* A port with nothing behind it, of the model of those that accelerators of the main model are on; -1: none. */
+/* An empty port of the same model as the ports above the accelerators; -1: none. */
 static int empty_place(const struct state *st)
 {
 	const struct rd_host *host = st->host;
@@ -332,7 +331,7 @@ static int empty_place(const struct state *st)
 	return -1;
 }
 
-/* Where no switch tells it, numbers do: seven of one model beside eight NICs of one board. */
+/* Without evidence from switches, compares numbers: seven accelerators of one model and eight NICs of one board. */
 static void judge_numbers(struct state *st)
 {
 	unsigned more = st->nics;
@@ -341,7 +340,7 @@ static void judge_numbers(struct state *st)
 	if (st->gpus == 0 || st->gpus != st->host->n_gpus || (more & (more - 1)) != 0 || more < 4)
 		return;
 	place = empty_place(st);
-	if (!st->told_gpus && st->gpus + 1 == more)
+	if (!st->reported_gpus && st->gpus + 1 == more)
 		report(st, (struct rd_missing){ .gpu = true,
 						.empty = place >= 0 ? rd_dup(st->host->pcis[place].addr) : NULL,
 						.bridge = -1,

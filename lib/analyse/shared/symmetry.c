@@ -18,13 +18,13 @@ void rd_board_key(const struct rd_pci *pci, bool subsystem, char *ret)
 			 pci->subdevice.v);
 }
 
-/* Network functions of the makes that have an RDMA device here, also those that have lost theirs. */
+/* Marks network functions of the models that have an RDMA device here, including those that lost theirs. */
 static void mark_nics(const struct rd_host *host, struct rd_below *below)
 {
 	for (size_t n = 0; n < host->n_ibdevs; n++) {
 		const struct rd_ibdev *dev = &host->ibdevs[n];
 
-		/* Ports of one card, and cards of one make, come one after the other. */
+		/* Ports of one card, and cards of one model, are adjacent. */
 		if (dev->pci < 0 || dev->parent_netdev)
 			continue;
 		below[dev->pci].is_nic = host->pcis[dev->pci].pf < 0;
@@ -74,7 +74,7 @@ void rd_symmetry_find(const struct rd_port_views *views, struct rd_symmetry *ret
 	const struct rd_host *host = views->host;
 	_cleanup_free_ struct rd_below *below = rd_alloc(host->n_pcis + 1, sizeof(*below));
 
-	/* In such a file stand the devices that a vendor or a library wants others to see. */
+	/* A topology file lists only the devices that a vendor or a library wants to show. */
 	if (host->from_topology_file)
 		return;
 	for (size_t i = 0; i < host->n_pcis; i++)

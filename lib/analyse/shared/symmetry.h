@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compares a host with itself. Pure; sorts, and else takes one walk up the tree for each function.
+ * Compares like devices of one host. Pure; sorts, and otherwise walks up the tree once per function.
  *
- * Twins are accelerators of one model; NICs of one board (ids and subsystem ids), the same function of it, and all below a
- * switch with accelerators or all not; switches of one model at one depth. One stands out if more than two in three of at least
- * four have the usual value; ports, if all but one do, or seven in eight, and if it has not the default route. Where NICs of the usual value are as many as accelerators, or divide their number, and with
- * those that differ they are not, the others are there for something else, and nothing is said of them.
+ * Twins are accelerators of one model; NICs of one board (IDs and subsystem IDs) and the same function of it, either all below
+ * switches with accelerators or all not; switches of one model at one depth. One stands out if more than two thirds of at least
+ * four have the usual value; a port, if all others or seven in eight have it and the port does not carry the default route. If
+ * the NICs with the usual value match the number of accelerators, and do not together with those that differ, the latter serve
+ * another purpose and are not reported.
  *
- * Sisters are switches of one model at one depth. One lacks an accelerator, or a NIC of the board that most have, if more than
- * two in three of at least four have more; if what ties it to the others is there (the NICs, the accelerators); and if
- * nothing else has its place. Of two or three switches a clear case is one empty port that makes eight of seven.
+ * Sisters are switches of one model at one depth. One lacks an accelerator, or a NIC of the most frequent board, if more than
+ * two thirds of at least four have more; if its counterpart is present (the NICs, the accelerators); and if nothing else is in
+ * its slot. Of two or three switches, one empty port that makes eight of seven is a clear case.
  */
 #ifndef RD_ANALYSE_SYMMETRY_H
 #define RD_ANALYSE_SYMMETRY_H
@@ -17,7 +18,7 @@
 #include "model/host/symmetry.h"
 #include "model/nicmap/port-view.h"
 
-/* `ret` is zeroed by the caller, and to be released. */
+/* `ret`: zeroed by the caller; release it. */
 void rd_symmetry_find(const struct rd_port_views *views, struct rd_symmetry *ret);
 
 #endif

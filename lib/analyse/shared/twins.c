@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Twins that are not alike. */
+/* Twins that differ. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,10 +10,10 @@
 
 struct item {
 	char *key, *value; /* owned */
-	double number;	   /* of the value; where twins are compared by words: 0 */
+	double number;	   /* the value; 0 if it is text */
 	int pci, port;
 	bool near_nic;
-	bool front; /* leads to the rest of the world, for which it may be set otherwise */
+	bool front; /* carries the default route: may be configured differently */
 };
 
 struct items {
@@ -23,7 +23,7 @@ struct items {
 	struct rd_symmetry *ret;
 };
 
-static void add(struct items *items, int pci, int port, bool near_nic, double number, char *key, char *value)
+static void add_item(struct items *items, int pci, int port, bool near_nic, double number, char *key, char *value)
 {
 	rd_reserve(&items->v, &items->cap, items->n + 1, sizeof(*items->v));
 	items->v[items->n++] = (struct item){
@@ -48,15 +48,15 @@ static bool same_value(const struct item *a, const struct item *b)
 	return a->number == b->number && strcmp(a->value, b->value) == 0;
 }
 
-/* Whether those that differ from `usual` of `n` stand out. Ports of one board are often put to two uses, as many as are
- * needed for each: of them one in eight may differ. */
+/* Whether the items that differ from the `usual` of `n` are clearly wrong. Ports of one board often serve two purposes: at
+ * most one in eight may differ. */
 static bool is_clear(enum rd_trait trait, unsigned usual, unsigned n, bool near_nic, size_t gpus)
 {
 	if (usual * 3 <= n * 2)
 		return false;
 	if (n - usual == 1)
 		return true;
-	/* A rate is no setting: two of eight that are slower have lost something. */
+	/* A rate is not configured: two of eight ports that are slower are degraded. */
 	if (trait == RD_TRAIT_RATE)
 		return (n - usual) * 4 <= n;
 	return trait >= RD_TRAIT_LAYER ? (n - usual) * 8 <= n : !near_nic || rd_is_regular(n, gpus);
@@ -98,7 +98,7 @@ static void judge_group(struct items *items, const struct item *v, unsigned n, s
 	if (n < 2)
 		return;
 	items->ret->compared[items->trait] += n;
-	/* Of equally many the higher. */
+	/* Of equally frequent values the higher. */
 	for (unsigned i = 0; i < n; i++) {
 		run = i > 0 && same_value(&v[i - 1], &v[i]) ? run + 1 : 1;
 		if (run >= most) {
@@ -130,12 +130,12 @@ static void judge(struct items *items, size_t gpus)
 	items->n = 0;
 }
 
-/* "" where it cannot be said who its twins are. `ret` has room for 64. */
+/* Key that twins share; "" if unknown. `ret`: 64 bytes. */
 static void twin_key(const struct rd_host *host, const struct rd_below *below, size_t i, char *ret)
 {
 	const struct rd_pci *pci = &host->pcis[i];
 	bool bridge = rd_pci_is_bridge(pci);
-	bool nic = below[i].is_nic && !below[i].is_gpu; /* a Gaudi is both, until its driver is gone */
+	bool nic = below[i].is_nic && !below[i].is_gpu; /* a Gaudi is both while its driver is loaded */
 	char board[32];
 
 	rd_board_key(pci, nic, board);
@@ -147,20 +147,20 @@ static void twin_key(const struct rd_host *host, const struct rd_below *below, s
 		snprintf(ret, 64, "%s %d %d", board, nic ? pci->fn : 0, below[i].near);
 }
 
-/* The links whose speed an accelerator lowers when it is idle. */
+/* Whether an accelerator lowers the speed of this link when it is idle. */
 static bool lowers_speed(const struct rd_host *host, const struct rd_below *below, size_t i)
 {
 	return below[i].is_gpu || (rd_pci_is_bridge(&host->pcis[i]) && below[i].gpu >= 0 &&
 				   rd_pcie_is_gpu_part(host, (int)i, below[i].gpu));
 }
 
-static void number(struct items *items, int pci, bool near_nic, const char *key, unsigned value, const char *fmt)
+static void add_number(struct items *items, int pci, bool near_nic, const char *key, unsigned value, const char *fmt)
 {
 	if (value == 0)
 		items->ret->unread[items->trait]++;
 	else
-		add(items, pci, -1, near_nic, value, rd_dup(key),
-		    strcmp(fmt, "GT/s") == 0 ? rd_text("%g GT/s", value / 1000.0) : rd_text("x%u", value));
+		add_item(items, pci, -1, near_nic, value, rd_dup(key),
+			 strcmp(fmt, "GT/s") == 0 ? rd_text("%g GT/s", value / 1000.0) : rd_text("x%u", value));
 }
 
 static void link_traits(const struct rd_host *host, const struct rd_below *below, struct items *items)
@@ -172,7 +172,7 @@ static void link_traits(const struct rd_host *host, const struct rd_below *below
 
 		if (pci->pf >= 0 || !(below[i].is_gpu || below[i].is_nic || (bridge && below[i].gpus + below[i].nics)))
 			continue;
-		/* Bridges of a guest are made up; that one slot is wider than another is how boards are made. */
+		/* Bridges of a guest are emulated; slots of different width are normal. */
 		if (!rd_pcie_links_up(host, (int)i) || (bridge && rd_pcie_in_guest(host)))
 			continue;
 		if (items->trait >= RD_TRAIT_MAX_WIDTH && !below[i].is_gpu && !near_nic && !(bridge && below[i].gpus))
@@ -181,13 +181,15 @@ static void link_traits(const struct rd_host *host, const struct rd_below *below
 		if (!key[0])
 			continue;
 		if (items->trait == RD_TRAIT_WIDTH)
-			number(items, (int)i, near_nic, key, pci->now.width.known == RD_OK ? pci->now.width.v : 0, "x");
+			add_number(items, (int)i, near_nic, key, pci->now.width.known == RD_OK ? pci->now.width.v : 0,
+				   "x");
 		else if (items->trait == RD_TRAIT_MAX_WIDTH)
-			number(items, (int)i, near_nic, key, rd_pcie_can_width(host, (int)i), "x");
+			add_number(items, (int)i, near_nic, key, rd_pcie_can_width(host, (int)i), "x");
 		else if (items->trait == RD_TRAIT_MAX_SPEED)
-			number(items, (int)i, near_nic, key, rd_pcie_can_mtps(host, (int)i), "GT/s");
+			add_number(items, (int)i, near_nic, key, rd_pcie_can_mtps(host, (int)i), "GT/s");
 		else if (!lowers_speed(host, below, i))
-			number(items, (int)i, near_nic, key, pci->now.mtps.known == RD_OK ? pci->now.mtps.v : 0, "GT/s");
+			add_number(items, (int)i, near_nic, key, pci->now.mtps.known == RD_OK ? pci->now.mtps.v : 0,
+				   "GT/s");
 	}
 }
 
@@ -211,12 +213,13 @@ static void config_traits(const struct rd_host *host, const struct rd_below *bel
 		if (pci->config.dev_ctl.known != RD_OK || pci->config.dev_cap.known != RD_OK)
 			items->ret->unread[items->trait]++;
 		else if (items->trait == RD_TRAIT_MPS)
-			add(items, (int)i, -1, below[i].near, payload,
-			    rd_text("%s %u", key, rd_pcie_payload_path(host, pci)), rd_text("%u", payload));
+			add_item(items, (int)i, -1, below[i].near, payload,
+				 rd_text("%s %u", key, rd_pcie_payload_path(host, pci)), rd_text("%u", payload));
 		else if (items->trait == RD_TRAIT_MRRS)
-			add(items, (int)i, -1, below[i].near, request, rd_dup(key), rd_text("%u", request));
+			add_item(items, (int)i, -1, below[i].near, request, rd_dup(key), rd_text("%u", request));
 		else
-			add(items, (int)i, -1, below[i].near, relaxed, rd_dup(key), rd_text(relaxed ? "on" : "off"));
+			add_item(items, (int)i, -1, below[i].near, relaxed, rd_dup(key),
+				 rd_text(relaxed ? "on" : "off"));
 	}
 }
 
@@ -231,8 +234,8 @@ static void driver_traits(const struct rd_host *host, const struct rd_below *bel
 			continue;
 		twin_key(host, below, i, key);
 		if (key[0])
-			add(items, (int)i, -1, below[i].is_nic && below[i].near, 0, rd_dup(key),
-			    rd_dup(pci->driver ? pci->driver : "none"));
+			add_item(items, (int)i, -1, below[i].is_nic && below[i].near, 0, rd_dup(key),
+				 rd_dup(pci->driver ? pci->driver : "none"));
 	}
 }
 
@@ -245,19 +248,19 @@ static void firmware_trait(const struct rd_host *host, struct items *items)
 		/* All functions of a card have one firmware. */
 		if (dev->parent_netdev || dev->pci < 0 || host->pcis[dev->pci].fn != 0 || host->pcis[dev->pci].pf >= 0)
 			continue;
-		/* Not every driver names its board; its ids do. */
+		/* Not every driver reports a board; the IDs identify it. */
 		rd_board_key(&host->pcis[dev->pci], true, board);
 		if (!dev->board && !board[0])
 			continue;
 		if (!dev->firmware)
 			items->ret->unread[items->trait]++;
 		else
-			add(items, dev->pci, -1, false, 0, rd_dup(dev->board ? dev->board : board),
-			    rd_dup(dev->firmware));
+			add_item(items, dev->pci, -1, false, 0, rd_dup(dev->board ? dev->board : board),
+				 rd_dup(dev->firmware));
 	}
 }
 
-/* Where a program that is given one index for all NICs finds the GID to use, and what else is in the table. */
+/* Index and type of the usable GID, which a program with one index for all NICs depends on, and whether there is RoCE v1. */
 static char *gid_shape(const struct rd_port *port)
 {
 	const struct rd_gid *found = NULL;
@@ -275,24 +278,25 @@ static char *gid_shape(const struct rd_port *port)
 	if (!found)
 		return rd_text("no RoCE v2 GID with an address");
 	return rd_text("%s at index %u, %s", rd_gid_is_v4(found) ? "RoCE v2 with IPv4" : "RoCE v2 with IPv6",
-		       found->index, v1 ? "RoCE v1 too" : "no RoCE v1");
+		       found->index, v1 ? "also RoCE v1" : "no RoCE v1");
 }
 
 static void port_value(const struct rd_port *port, int pci, int index, bool near, char *key, struct items *items)
 {
-	_cleanup_free_ char *held = key;
+	_cleanup_free_ char *owned_key = key;
 
 	if (items->trait != RD_TRAIT_LAYER && !rd_port_active(port))
 		return;
 	if (items->trait == RD_TRAIT_LAYER && port->link_layer)
-		add(items, pci, index, near, 0, RD_TAKE(held), rd_dup(port->link_layer));
+		add_item(items, pci, index, near, 0, RD_TAKE(owned_key), rd_dup(port->link_layer));
 	else if (items->trait == RD_TRAIT_RATE && port->rate_gbps.known == RD_OK)
-		add(items, pci, index, near, port->rate_gbps.v, RD_TAKE(held), rd_text("%g Gbit/s", port->rate_gbps.v));
+		add_item(items, pci, index, near, port->rate_gbps.v, RD_TAKE(owned_key),
+			 rd_text("%g Gbit/s", port->rate_gbps.v));
 	else if (items->trait == RD_TRAIT_MTU && port->mtu.known == RD_OK)
-		add(items, pci, index, near, port->mtu.v, RD_TAKE(held), rd_text("%u", port->mtu.v));
+		add_item(items, pci, index, near, port->mtu.v, RD_TAKE(owned_key), rd_text("%u", port->mtu.v));
 	else if (items->trait == RD_TRAIT_GID && rd_port_is_ethernet(port) && port->gids_known && !port->foreign_gids &&
 		 !port->netns_other)
-		add(items, pci, index, near, 0, RD_TAKE(held), gid_shape(port));
+		add_item(items, pci, index, near, 0, RD_TAKE(owned_key), gid_shape(port));
 	else if (items->trait != RD_TRAIT_GID || rd_port_is_ethernet(port))
 		items->ret->unread[items->trait]++;
 }
@@ -324,8 +328,8 @@ static void port_traits(const struct rd_port_views *views, const struct rd_below
 			continue;
 		near = below[dev->pci].near;
 		twin_key(host, below, (size_t)dev->pci, key);
-		/* What is far from accelerators is for other things, which may differ. The link layer has to do with the other
-		 * values: MTU and rate of two networks are two values. */
+		/* NICs far from accelerators are compared by role. Other values are compared within a link layer: MTU and rate
+		 * of two networks may differ. */
 		if (key[0])
 			port_value(port, dev->pci, (int)p, near,
 				   rd_text("%s %u %d %s", key, port->num, near ? 0 : (int)views->v[p].role,
