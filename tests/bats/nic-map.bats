@@ -36,7 +36,7 @@ map() {
 	map --json | jq -e '[.assignment.nccl[].nics[0]] | unique | length == 8'
 	run map --assignment
 	[ "$status" -eq 0 ]
-	[[ $output == *nccl*"neighbour; they share the switch"* ]]
+	[[ $output == *nccl*"neighbour; both are below the switch"* ]]
 }
 
 @test "--path names every bridge; a name that is none is refused" {
@@ -73,7 +73,7 @@ map() {
 		eval "$(map --env all)"
 		[ "${NCCL_IB_HCA%%,*}" = "=mlx5_0:1" ]
 		[ "$NVSHMEM_HCA_PE_MAPPING" = mlx5_0:1:1,mlx5_1:1:1,mlx5_2:1:1,mlx5_3:1:1,mlx5_4:1:1,mlx5_5:1:1,mlx5_6:1:1,mlx5_7:1:1 ]
-		map --check-env | grep -qE "^nic-map of [0-9]+ variables \(.*\): nothing is wrong"
+		map --check-env | grep -qE "^nic-map of [0-9]+ variables \(.*\): no problems found"
 	)
 }
 
@@ -208,14 +208,14 @@ map() {
 		[ "$status" -eq 0 ]
 		[ "${#lines[@]}" -eq 1 ]
 		[[ $output == "nic-map: no variable of NCCL, "*" is set in $BATS_TEST_TMPDIR/env ("* ]]
-		[[ $output != *"nothing is wrong"* ]]
+		[[ $output != *"no problems found"* ]]
 	done
 	for other in 'root:x:0:0\n' '\177ELF\0=\n'; do
 		# shellcheck disable=SC2059 # it is a format
 		printf "$other" >"$BATS_TEST_TMPDIR/env"
 		run --separate-stderr map --check-env --env-file "$BATS_TEST_TMPDIR/env"
 		[ "$status" -eq 3 ]
-		[[ $stderr == *"/env: no line of it is NAME=VALUE"* ]]
+		[[ $stderr == *"/env: contains no NAME=VALUE line"* ]]
 	done
 	run --separate-stderr map --check-env --env-file "$BATS_TEST_TMPDIR/none"
 	[ "$status" -eq 3 ]
@@ -266,7 +266,7 @@ map() {
 	[[ $output == *"28.39.1002"* ]]
 	[[ ${lines[0]} =~ ^"nic-map of 3 hosts: "[1-9] ]]
 	run map --compare "$HOST"
-	[ "${lines[0]}" = "nic-map of 2 hosts: nothing is wrong" ]
+	[ "${lines[0]}" = "nic-map of 2 hosts: no problems found" ]
 	run map --compare "$HOST" --json
 	jq -e .status <<<"$output"
 }
@@ -283,14 +283,14 @@ map() {
 	[[ $output == *"  therefore also: rail-name"* ]]
 	[ "$(grep -cE '^ +[0-9]+ (slow|made-up) ' <<<"$output")" -eq 1 ]
 	run map -v --compare "$HOST" "$BATS_TEST_TMPDIR/slow"
-	[[ $output == *"  therefore: slow GPU5: NCCL takes another NIC"* ]]
+	[[ $output == *"  therefore: slow GPU5: NCCL selects another NIC"* ]]
 	[ "$(grep -cE '^ +[0-9]+ (slow|made-up) ' <<<"$output")" -eq 24 ]
 	run map --compare "$HOST" "$BATS_TEST_TMPDIR/slow" --json
 	jq -e '(.rails | length) == 24 and ([.rails[] | select(.differs)] | length) == 1 and
 		any(.findings[]; .id == "rail-name" and .caused_by.id == "rail-rate")' <<<"$output"
 	# Of two hosts one tells what is usual: its other ports are witnesses.
 	run map --compare "$BATS_TEST_TMPDIR/slow"
-	[[ $output == *"mlx5_5/1 runs at 200 of 400 Gbit/s; wanted: 400, as 15 of 16 ports of such cards"* ]]
+	[[ $output == *"mlx5_5/1 runs at 200 of 400 Gbit/s; wanted: 400, as on 15 of 16 ports of such cards"* ]]
 }
 
 @test "--compare of two kinds of host blames nobody" {
@@ -299,7 +299,7 @@ map() {
 	run map --compare "$HOST" "$BATS_TEST_TMPDIR/small" "$BATS_TEST_TMPDIR/small"
 	[ "$status" -eq 0 ]
 	[[ $output != *"critical:"* && $output != *"warning:"* ]]
-	[[ $output == *"Two kinds of host"*"4 accelerators, 8 NICs"*"wanted: 8 accelerators, 12 NICs, as on 2 of 4 hosts"* ]]
+	[[ $output == *"Hosts of different kinds"*"4 accelerators, 8 NICs"*"wanted: 8 accelerators, 12 NICs, as on 2 of 4 hosts"* ]]
 }
 
 @test "-i looks again; what is read once is refused" {

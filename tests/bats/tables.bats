@@ -73,7 +73,7 @@ site() {
 	site counters.d/x.conf 'made_up' 'symbol_error * cod 64-bit load sum Cod.'
 	run --separate-stderr counters
 	[ "$status" -eq 0 ]
-	[[ $stderr == *"$SITE/counters.d/x.conf: \"made_up\" is not"* ]]
+	[[ $stderr == *"$SITE/counters.d/x.conf: 'made_up': invalid line: expected NAME"* ]]
 	[ "$(meaning symbol_error unit)" = cod ]
 }
 
@@ -112,10 +112,10 @@ site() {
 		'link_downed * eel 64-bit cause:data-sent/2 sum Eel.' 'VL15_dropped * ray 64-bit load: sum Ray.'
 	run --separate-stderr counters
 	[ "$status" -eq 0 ]
-	[[ $stderr == *"$SITE/counters.d/x.conf: \"made_up * "*": \"bit-eror\" is no topic for role cause"* ]]
-	[[ $stderr == *"$SITE/counters.d/x.conf: \"symbol_error * "*": \"drop\" is no topic for role load"* ]]
-	[[ $stderr == *"$SITE/counters.d/x.conf: \"link_downed * "*": \"data-sent/2\" is no topic for role cause"* ]]
-	[[ $stderr == *"$SITE/counters.d/x.conf: \"VL15_dropped * "*": \"\" is no topic for role load"* ]]
+	[[ $stderr == *"$SITE/counters.d/x.conf: 'made_up * "*": invalid topic 'bit-eror' for role cause"* ]]
+	[[ $stderr == *"$SITE/counters.d/x.conf: 'symbol_error * "*": invalid topic 'drop' for role load"* ]]
+	[[ $stderr == *"$SITE/counters.d/x.conf: 'link_downed * "*": invalid topic 'data-sent/2' for role cause"* ]]
+	[[ $stderr == *"$SITE/counters.d/x.conf: 'VL15_dropped * "*": invalid topic '' for role load"* ]]
 	[ "$(meaning symbol_error unit)" = symbols ]
 }
 

@@ -69,7 +69,7 @@ bounded() {
 	worst host_nics
 	bounded --from "$INPUT" nic-map
 	[ "$status" -eq 0 ]
-	[[ $stderr == *"the matrix is left out: 2056 devices, and it shows up to 512"* ]]
+	[[ $stderr == *"matrix omitted: too many devices: 2056, at most 512"* ]]
 	bounded --from "$INPUT" nic-map --matrix
 	[ "$status" -eq 3 ]
 	bounded --from "$INPUT" topo-check --json

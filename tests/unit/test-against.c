@@ -137,7 +137,7 @@ static void sockets_are_critical_and_say_why(void **state)
 		{ "NCCL_IB_HCA set to mlx4_0\n", "NCCL_IB_HCA=mlx4_0" },
 		{ "NET/IB : No device found.\n", "/dev/infiniband" },
 		{ "NET/IB : No IP interface found.\n", "IP interface" },
-		{ "NCCL_IB_DISABLE set by environment to 0.\n", "does not say why" },
+		{ "NCCL_IB_DISABLE set by environment to 0.\n", "does not contain the reason" },
 	};
 	struct place *at = *state;
 
@@ -182,7 +182,7 @@ static void devices_that_the_run_did_not_have(void **state)
 
 	compare(at, one);
 	is(at, "device", "mlx5_1/1", RD_VERDICT_DIFFERS);
-	assert_true(mentions(finding(at, "against-not-used")->observed, "log does not show"));
+	assert_true(mentions(finding(at, "against-not-used")->observed, "not logged"));
 	/* A variable accounts for it, and NCCL's rules are applied with it. */
 	snprintf(text, sizeof(text), "%s%s%s", one, LINE "NCCL_IB_HCA set to ^mlx5_1\n",
 		 RANKS LINE "Channel 00/0 : 3[1] -> 1[1] [receive] via NET/IB/0\n");

@@ -294,7 +294,7 @@ static void nobody_is_blamed_by_half(void **state)
 	rd_compare(hosts, 2, &found);
 	assert_int_equal(graver(&found), 1);
 	assert_string_equal(found.findings.v[0].subject, "n1 mlx5_0/1");
-	assert_string_equal(found.findings.v[0].expected, "400, as 15 of 16 ports of such cards");
+	assert_string_equal(found.findings.v[0].expected, "400, as on 15 of 16 ports of such cards");
 	rd_comparison_deinit(&found);
 	unmake_fleet(hosts, 2);
 	hosts = make_fleet(5);

@@ -107,10 +107,10 @@ static void gpudirect_by_what_and_how_far(void **state)
 
 	(void)state;
 	make_pxn(&m);
-	assert_gpudirect(&m, 0, 0, "unknown: the topology file does not say");
+	assert_gpudirect(&m, 0, 0, "unknown: not in the topology file");
 	assert_gpudirect(&m, 1, 0, "no: PHB is farther than NCCL_NET_GDR_LEVEL allows");
 	m.with_system = true;
-	assert_gpudirect(&m, 0, 0, "unknown: /proc/modules could not be read");
+	assert_gpudirect(&m, 0, 0, "unknown: could not read /proc/modules");
 	load_module(&m, "nvidia");
 	assert_gpudirect(&m, 0, 0,
 			 "unknown: nvidia_peermem is not loaded; could not determine whether the nvidia driver");

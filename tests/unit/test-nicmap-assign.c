@@ -129,7 +129,7 @@ static void ports_of_a_dual_port_card(void **state)
 	assert_string_equal(first(&host, &map.nvshmem, 0), "mlx5_1");
 	assert_string_equal(first(&host, &map.nvshmem, 1), "mlx5_0");
 	assert_string_equal(host.ibdevs[host.ports[map.nvshmem.v[0].backup].ibdev].name, "mlx5_0");
-	assert_non_null(strstr(map.nvshmem.v[0].backup_why, "share the card"));
+	assert_non_null(strstr(map.nvshmem.v[0].backup_why, "both are on one card"));
 	rd_nicmap_deinit(&map);
 	rd_host_deinit(&host);
 }
@@ -236,7 +236,7 @@ static void roles_and_assignment_of_a_dgx_a100(void **state)
 	/* The neighbour: even + 1, odd - 1, on the same switch. */
 	assert_int_equal(host.ports[map.nccl.v[0].backup].ibdev, 1);
 	assert_int_equal(host.ports[map.nccl.v[1].backup].ibdev, 0);
-	assert_non_null(strstr(map.nccl.v[0].backup_why, "share the switch at 0000:11:00.0"));
+	assert_non_null(strstr(map.nccl.v[0].backup_why, "both are below the switch at 0000:11:00.0"));
 	assert_int_equal(map.findings.n, 0);
 	rd_nicmap_deinit(&map);
 	rd_host_deinit(&host);

@@ -136,7 +136,7 @@ def h100_gdr_disabled():
 
 
 @run("h100-two-of-twelve", "NVIDIA/nccl-tests#185", "2.19.3", "the list has two of twelve devices, and the log does not show why", 1,
-     differs=[f"device mlx5_{i}/1" for i in range(10)], rows=["device mlx5_10/1 same", "network NCCL same"], said="NCCL_IB_HCA that the log does not show")
+     differs=[f"device mlx5_{i}/1" for i in range(10)], rows=["device mlx5_10/1 same", "network NCCL same"], said="NCCL_IB_HCA was set but not logged")
 def h100_two_of_twelve():
     """a DGX H100's number of devices, all active; filled in but for the names of the two in the log"""
     return made("node-4", *numbered(12, "RoCE"))
@@ -277,7 +277,7 @@ def no_hostname():
 
 @run("azure-h100-vm", "AlizeeChen11/azurehpc-health-checks customTests/debugging-test-failure.md", "-",
      "devices before a service renames them: mlx5_1 is the Ethernet one, which is mlx5_8 behind it", 1, differs=["link mlx5_1/1", "link mlx5_8/1"],
-     rows=["device mlx5_0/1 same", "network NCCL same"], said="another device has the name now", silent="azure-nd-h100-v5", hostname="node-1")
+     rows=["device mlx5_0/1 same", "network NCCL same"], said="another device has this name now", silent="azure-nd-h100-v5", hostname="node-1")
 def azure_h100_vm():
     return build("azure-nd-h100-v5")
 
