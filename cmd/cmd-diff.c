@@ -115,7 +115,7 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 	return 0;
 }
 
-static int run(struct rd_ctx *ctx, int argc, char **argv)
+static int run_diff(struct rd_ctx *ctx, int argc, char **argv)
 {
 	struct diff *diff = ctx->state;
 	struct rd_err err = { 0 };
@@ -157,5 +157,5 @@ const struct rd_cmd rd_cmd_diff = {
 	.state_size = sizeof(struct diff),
 	.check = check,
 	.record = record,
-	.run = run,
+	.run = run_diff,
 };
