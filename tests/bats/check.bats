@@ -25,13 +25,13 @@ broken() {
 	run --separate-stderr broken
 	[ "$status" -eq 2 ]
 	[ "${#lines[@]}" -eq 1 ]
-	[[ $output == "RDMA CRITICAL - "*"0000:15:00.0: A PCIe link has fewer lanes"*"x8"*" | failed=1;;0;0 "* ]]
+	[[ $output == "RDMA CRITICAL - "*"0000:15:00.0: PCIe link is narrower"*"x8"*" | failed=1;;0;0 "* ]]
 	# One bar, before the performance data.
 	[ "$(tr -cd '|' <<<"$output")" = "|" ]
 	rm -r "$BATS_TEST_TMPDIR/broken"
 	run --separate-stderr broken -v
 	[ "$status" -eq 2 ]
-	[[ ${lines[1]} == "critical: 0000:15:00.0: A PCIe link has fewer lanes"*"; mlx5_0: x8; wanted: x16"*"[pcie-link-width]" ]]
+	[[ ${lines[1]} == "critical: 0000:15:00.0: PCIe link is narrower"*"; mlx5_0: x8; wanted: x16"*"[pcie-link-width]" ]]
 	[[ ${lines[2]} == "  fix: "* ]]
 	[ "$(grep -c '|' <<<"$output")" -eq 1 ]
 }
@@ -39,7 +39,7 @@ broken() {
 @test "--observe says the same, and exits 0; the document has what it would be" {
 	run --separate-stderr broken --observe
 	[ "$status" -eq 0 ]
-	[[ $output == "RDMA CRITICAL - "*"0000:15:00.0: A PCIe link has fewer lanes"* ]]
+	[[ $output == "RDMA CRITICAL - "*"0000:15:00.0: PCIe link is narrower"* ]]
 	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/broken" check --observe --json
 	[ "$status" -eq 0 ]
 	jq -e '.status == 0 and .observed_status == 2 and any(.findings[]; .severity == "critical")' <<<"$output"
@@ -52,7 +52,7 @@ broken() {
 	[ "$status" -eq 0 ]
 	[[ $output == "RDMA OK - "*", 1 muted | failed=0;;0;0 "* ]]
 	run "$RD" --from "$BATS_TEST_TMPDIR/broken" check --profile "$BATS_TEST_TMPDIR/profile" -v
-	[[ $output == *"muted: 0000:15:00.0: A PCIe link has fewer lanes"*"muted until 2099-12-31: riser is ordered"* ]]
+	[[ $output == *"muted: 0000:15:00.0: PCIe link is narrower"*"muted until 2099-12-31: riser is ordered"* ]]
 	"$RD" --from "$BATS_TEST_TMPDIR/broken" check --profile "$BATS_TEST_TMPDIR/profile" --json |
 		jq -e '.status == 0 and any(.findings[]; .id == "pcie-link-width" and .muted == "until 2099-12-31: riser is ordered")'
 	sed -i s/pcie-link-width/pcie-link-witdh/ "$BATS_TEST_TMPDIR/profile"
@@ -177,7 +177,7 @@ timed() {
 	hold "$BATS_TEST_TMPDIR/since"
 	timed --from "$HOST" check --deadline 6 --since "$BATS_TEST_TMPDIR/since" -v
 	release
-	[[ $output == "RDMA WARNING - $BATS_TEST_TMPDIR/since: The kernel does not answer a read: blocked for "* ]]
+	[[ $output == "RDMA WARNING - $BATS_TEST_TMPDIR/since: Kernel does not respond to a read: blocked for "* ]]
 	[[ $output == *"unknown: blocked for "*"counters-moved"* ]]
 	[[ $output == *" passed=3"[0-9]";"* ]]
 	[ "$took" -lt 12000 ]

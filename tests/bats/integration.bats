@@ -30,7 +30,7 @@ setup() {
 	[[ $output == "12 of 12 ports active"* ]]
 	RDMADIAG=$T/rd-bad run integration/node-problem-detector
 	[ "$status" -eq 1 ]
-	[[ $output == "0000:15:00.0: A PCIe link has fewer lanes"* ]]
+	[[ $output == "0000:15:00.0: PCIe link is narrower"* ]]
 	[ "${#output}" -le 80 ]
 	RDMADIAG=$T/rd-none run integration/node-problem-detector
 	[ "$status" -eq 2 ]
@@ -49,7 +49,7 @@ setup() {
 	[ "$status" -eq 0 ] && [ -z "$output" ]
 	RDMADIAG=$T/rd-bad run bash "$BATS_TEST_TMPDIR/nhc"
 	[ "$status" -eq 1 ]
-	[[ $output == "die 1 check_rdma:  RDMA CRITICAL - "*"A PCIe link has fewer lanes"* ]]
+	[[ $output == "die 1 check_rdma:  RDMA CRITICAL - "*"PCIe link is narrower"* ]]
 	[[ $output != *"failed=1"* ]]
 	RDMADIAG=$T/rd-none run bash "$BATS_TEST_TMPDIR/nhc"
 	[ "$status" -eq 0 ]
@@ -107,5 +107,5 @@ setup() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output == *"healthy: the job ran"* ]]
-	[[ $output == *"broken: drained, Reason=rdmadiag: RDMA CRITICAL - "*"A PCIe link has fewer lanes"* ]]
+	[[ $output == *"broken: drained, Reason=rdmadiag: RDMA CRITICAL - "*"PCIe link is narrower"* ]]
 }

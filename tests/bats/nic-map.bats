@@ -323,7 +323,7 @@ map() {
 	echo "1: DOWN" >"$BATS_TEST_TMPDIR/other/sys/class/infiniband/mlx5_0/ports/1/state"
 	run "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map
 	[ "$status" -eq 0 ]
-	[[ $output == *"critical: mlx5_0/1: A compute port is not active"* ]]
+	[[ $output == *"critical: mlx5_0/1: Compute port is not active"* ]]
 	run "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --fail
 	[ "$status" -eq 2 ]
 }

@@ -268,7 +268,7 @@ static void which_gid_nccl_takes_where_there_is_no_ipv4(void **state)
 	(void)state;
 	start_roce(&h, v6);
 	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_NOTE);
-	assert_non_null(strstr(said, "takes index 0 (fe80::1, RoCE v1)"));
+	assert_non_null(strstr(said, "selects index 0 (fe80::1, RoCE v1)"));
 	stop(&h);
 	start_roce(&h, v4);
 	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_OK);
@@ -279,7 +279,7 @@ static void which_gid_nccl_takes_where_there_is_no_ipv4(void **state)
 	give_address(&h);
 	assert_int_equal(judge(&h, "gid-usable", said, sizeof(said)), RD_SEV_CRITICAL);
 	assert_non_null(strstr(said, "link-local"));
-	assert_non_null(strstr(said, "takes index 0 (fe80::1, RoCE v1)"));
+	assert_non_null(strstr(said, "selects index 0 (fe80::1, RoCE v1)"));
 	stop(&h);
 }
 

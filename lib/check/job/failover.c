@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a job can go on when a NIC fails. */
+/* Whether a job can continue when a NIC fails. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static const struct rd_choice *choice_in(const struct rd_choices *choices, size_
 	return NULL;
 }
 
-/* The choice with a NIC that failing takes from this accelerator. NCCL itself uses no EFA. */
+/* The NICs assigned to this accelerator: by NCCL, else by NVSHMEM, because NCCL itself does not use EFA. */
 static const struct rd_choice *choice_of(const struct rd_nicmap *map, size_t gpu)
 {
 	const struct rd_choice *choice = choice_in(&map->nccl, gpu);
@@ -23,15 +23,15 @@ static const struct rd_choice *choice_of(const struct rd_nicmap *map, size_t gpu
 	return choice ? choice : choice_in(&map->nvshmem, gpu);
 }
 
-/* Hosts whose plan has no spare: one card alone, no accelerator, or not known what for. */
+/* Hosts where no backup is expected: no accelerator, only one compute card, or unknown roles. */
 static bool has_no_plan(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	size_t cards = rd_check_compute_cards(in->ports);
 
 	if (in->host->n_gpus > 0 && cards > 1)
 		return false;
-	rd_check_skip(out, in->host->n_gpus == 0 ? "there is no accelerator" :
-			   cards == 1		 ? "one card is for computing: there is none to go on with" :
+	rd_check_skip(out, in->host->n_gpus == 0 ? "no accelerator" :
+			   cards == 1		 ? "only one compute card: no other card to fail over to" :
 						   "no port is known to be for computing");
 	return true;
 }
@@ -44,10 +44,10 @@ static void run_backup(const struct rd_check_input *in, struct rd_check_out *out
 
 		snprintf(name, sizeof(name), "GPU%zu", g);
 		if (!choice)
-			rd_check_unknown(out, name, "no library would give it a NIC, or its place is not known");
+			rd_check_unknown(out, name, "no library assigns it a NIC, or its PCI location is unknown");
 		else if (choice->backup < 0 && choice->n_ports < 2)
 			rd_check_warn(out, name,
-				      rd_text("none: %s",
+				      rd_text("no backup NIC: %s",
 					      choice->backup_why ? choice->backup_why : "no other NIC is up"),
 				      rd_text("another active NIC on the same fabric"));
 		else
@@ -55,13 +55,13 @@ static void run_backup(const struct rd_check_input *in, struct rd_check_out *out
 	}
 }
 
-/* The first half of a port's first GID: the subnet it is in. */
+/* Subnet prefix of a port: the first half of its first GID. NULL: unknown. */
 static const uint8_t *subnet_of(const struct rd_port *port)
 {
 	return port->n_gids > 0 && port->gids[0].index == 0 ? port->gids[0].raw : NULL;
 }
 
-/* Many subnets, or about as many ports of each link layer, are how the network was built. */
+/* Three or more subnets, or similar numbers of ports of each link layer, are by design. */
 static bool has_several_fabrics(const struct rd_port_views *views)
 {
 	const struct rd_host *host = views->host;
@@ -102,20 +102,20 @@ static void run_fabric(const struct rd_check_input *in, struct rd_check_out *out
 		own = &in->host->ports[choice->ports[0]];
 		other = &in->host->ports[choice->backup];
 		if (!own->link_layer || !other->link_layer)
-			rd_check_unknown(out, name, "the link layer of its NICs is not told");
+			rd_check_unknown(out, name, "link layer of its NICs not reported");
 		else if (strcmp(own->link_layer, other->link_layer) != 0)
 			rd_check_warn(out, name,
 				      rd_text("%s is %s, its backup %s is %s", rd_ibdev_label(in->host, own->ibdev),
 					      own->link_layer, rd_ibdev_label(in->host, other->ibdev),
 					      other->link_layer),
-				      rd_text("both on one fabric"));
+				      rd_text("both on the same fabric"));
 		else if (rd_port_is_ib(own) && subnet_of(own) && subnet_of(other) &&
 			 memcmp(subnet_of(own), subnet_of(other), 8) != 0)
 			rd_check_warn(out, name,
 				      rd_text("%s and its backup %s are in different InfiniBand subnets",
 					      rd_ibdev_label(in->host, own->ibdev),
 					      rd_ibdev_label(in->host, other->ibdev)),
-				      rd_text("both in one"));
+				      rd_text("both in the same subnet"));
 		else
 			rd_check_good(out, name);
 	}
@@ -126,7 +126,7 @@ static bool one_card(const struct rd_pci *a, const struct rd_pci *b)
 	return a->domain == b->domain && a->bus == b->bus && a->dev == b->dev;
 }
 
-/* Some NIC that could serve, up and on another card. */
+/* Whether there is an active NIC on another card that could serve as backup. */
 static bool has_other_card(const struct rd_port_views *views, int pci)
 {
 	const struct rd_host *host = views->host;
@@ -156,18 +156,18 @@ static void run_card(const struct rd_check_input *in, struct rd_check_out *out)
 			continue;
 		own = host->ibdevs[host->ports[choice->ports[0]].ibdev].pci;
 		if (own < 0)
-			rd_check_unknown(out, name, "where its NIC sits is not known");
+			rd_check_unknown(out, name, "PCI location of its NIC is unknown");
 		else if (!has_other_card(in->ports, own))
 			rd_check_warn(out, name,
-				      rd_text("%s, and all that could stand in for it, are one card",
+				      rd_text("%s and all its possible backups are on the same card",
 					      rd_ibdev_label(host, host->ports[choice->ports[0]].ibdev)),
-				      rd_text("another card that is up, better below another switch"));
+				      rd_text("an active NIC on another card, preferably below another switch"));
 		else
 			rd_check_good(out, name);
 	}
 }
 
-/* Cards of two ports: where most have both up, all should. */
+/* Cards with two ports: if most have both active, all should. */
 static void run_dual(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
@@ -186,25 +186,25 @@ static void run_dual(const struct rd_check_input *in, struct rd_check_out *out)
 				both += rd_port_active(a) && rd_port_active(b);
 				one += rd_port_active(a) != rd_port_active(b);
 			} else if (!a->state || !b->state) {
-				rd_check_unknown(out, dev->name, "the state of its ports is not told");
+				rd_check_unknown(out, dev->name, "port state not reported");
 			} else if (both >= one && rd_port_active(a) != rd_port_active(b)) {
 				int down = dev->first_port + rd_port_active(a);
 
 				rd_check_port_bad(out, in->ports->v[down].role, RD_SEV_WARNING, dev->name,
 						  rd_text("port %u is %s, port %u is %s", a->num, a->state, b->num,
 							  b->state),
-						  rd_text("both up, as on %zu other cards", both));
+						  rd_text("both active, as on %zu other cards", both));
 			} else {
 				rd_check_good(out, dev->name);
 			}
 		}
-	rd_check_skip(out, "no device has two ports");
+	rd_check_skip(out, "no device with two ports");
 }
 
 const struct rd_check rd_check_failover_backup = {
 	.id = "failover-backup",
-	.title = "An accelerator has no other NIC to go on with",
-	.why = "when its NIC or link fails, the job ends",
+	.title = "Accelerator has no backup NIC",
+	.why = "if its NIC or link fails, the job fails",
 	.fix = "bring up another compute NIC: rdmadiag nic-map --assignment",
 	.needs = "PCI tree, state and roles of ports",
 	.quick = false,
@@ -214,9 +214,9 @@ const struct rd_check rd_check_failover_backup = {
 
 const struct rd_check rd_check_failover_fabric = {
 	.id = "failover-fabric",
-	.title = "An accelerator's backup NIC is on another fabric",
-	.why = "the peers cannot be reached from there: the job ends all the same",
-	.fix = "cable the backup to the same fabric: rdmadiag nic-map --assignment",
+	.title = "Backup NIC of an accelerator is on a different fabric",
+	.why = "peers cannot be reached from the backup NIC: the job fails despite the backup",
+	.fix = "cable the backup NIC to the same fabric: rdmadiag nic-map --assignment",
 	.needs = "link layer and subnet prefix of ports",
 	.quick = false,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA,
@@ -225,7 +225,7 @@ const struct rd_check rd_check_failover_fabric = {
 
 const struct rd_check rd_check_failover_card = {
 	.id = "failover-card",
-	.title = "An accelerator's NIC and its backup are one card",
+	.title = "NIC and backup NIC of an accelerator are on the same card",
 	.why = "they fail together: firmware, power and slot are shared",
 	.fix = "bring up a NIC on another card: rdmadiag nic-map --assignment",
 	.needs = "PCI addresses of devices",
@@ -236,9 +236,9 @@ const struct rd_check rd_check_failover_card = {
 
 const struct rd_check rd_check_dual_port = {
 	.id = "dual-port",
-	.title = "Of a card with two ports only one is wired",
-	.why = "other cards of this host have both: the spare port is missing where it was planned",
-	.fix = "cable the second port, or look at the switch it leads to",
+	.title = "Only one port of a dual-port card is active",
+	.why = "other cards of this host have both ports active: the planned redundancy is missing here",
+	.fix = "cable the second port, or check the switch port it is connected to",
 	.needs = "state of ports",
 	.quick = false,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET | RD_PART_NUMA,

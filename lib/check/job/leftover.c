@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What jobs before left behind, and a kernel that does not answer. */
+/* Leftovers of earlier jobs, and a kernel that does not respond. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -9,24 +9,24 @@
 #include "model/rdma/qp.h"
 #include "model/shared/finding.h"
 
-/* The special queue pairs and what the kernel uses itself are nobody's leftovers. */
-static bool of_a_program(const struct rd_qp *qp)
+/* Special queue pairs and those of the kernel cannot be leftovers of a job. */
+static bool is_of_program(const struct rd_qp *qp)
 {
 	return !qp->owner.kernel && qp->type.known == RD_OK && qp->type.v != RD_QPT_SMI && qp->type.v != RD_QPT_GSI;
 }
 
-static size_t count_of(const struct rd_res *res, int dev, uint32_t pid)
+static size_t count_qps(const struct rd_res *res, int dev, uint32_t pid)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < res->n_qps; i++)
-		n += res->qps[i].dev == dev && of_a_program(&res->qps[i]) && res->qps[i].owner.pid.known == RD_OK &&
+		n += res->qps[i].dev == dev && is_of_program(&res->qps[i]) && res->qps[i].owner.pid.known == RD_OK &&
 		     res->qps[i].owner.pid.v == pid;
 	return n;
 }
 
-/* A process in control groups of a workload manager. */
-static bool in_a_job(const struct rd_proc *proc)
+/* Whether the process is in a control group of a workload manager. */
+static bool is_in_job(const struct rd_proc *proc)
 {
 	return proc->job || (proc->cgroup && (strstr(proc->cgroup, "/job_") || strstr(proc->cgroup, "kubepods")));
 }
@@ -35,15 +35,15 @@ static void judge_process(const struct rd_check_input *in, const struct rd_qp *q
 {
 	const struct rd_proc *proc = qp->proc >= 0 ? &in->res->procs[qp->proc] : NULL;
 	const char *dev = in->res->devs[qp->dev].name;
-	size_t n = count_of(in->res, qp->dev, qp->owner.pid.v);
+	size_t n = count_qps(in->res, qp->dev, qp->owner.pid.v);
 
-	if (!in->exclusive || !proc || !in_a_job(proc))
+	if (!in->exclusive || !proc || !is_in_job(proc))
 		return rd_check_good(out, dev);
 	rd_check_warn(out, dev,
 		      rd_text("process %u (%s) of %s holds %zu queue pair%s", qp->owner.pid.v,
-			      proc->comm ? proc->comm : "name not known", proc->job ? proc->job : "a job", n,
+			      proc->comm ? proc->comm : "name unknown", proc->job ? proc->job : "a job", n,
 			      n == 1 ? "" : "s"),
-		      rd_text("none of another job"));
+		      rd_text("no queue pairs of other jobs"));
 }
 
 static void run_leftovers(const struct rd_check_input *in, struct rd_check_out *out)
@@ -52,7 +52,7 @@ static void run_leftovers(const struct rd_check_input *in, struct rd_check_out *
 
 	rd_check_skip(out, "no RDMA device");
 	if (!res && in->host->n_ibdevs)
-		rd_check_unknown(out, "host", "queue pairs were not, or could not be listed (RDMA netlink)");
+		rd_check_unknown(out, "host", "queue pairs were not read, or could not be listed (RDMA netlink)");
 	if (!res)
 		return;
 	for (size_t d = 0; d < res->n_devs; d++) {
@@ -62,7 +62,7 @@ static void run_leftovers(const struct rd_check_input *in, struct rd_check_out *
 			const struct rd_qp *qp = &res->qps[i];
 			bool seen = false;
 
-			if (qp->dev != (int)d || !of_a_program(qp))
+			if (qp->dev != (int)d || !is_of_program(qp))
 				continue;
 			if (qp->owner.pid.known != RD_OK || qp->owner.pid.v == 0) {
 				orphans++;
@@ -71,37 +71,37 @@ static void run_leftovers(const struct rd_check_input *in, struct rd_check_out *
 			}
 			for (size_t k = 0; k < i && !seen; k++)
 				seen = res->qps[k].dev == qp->dev && res->qps[k].owner.pid.known == RD_OK &&
-				       res->qps[k].owner.pid.v == qp->owner.pid.v && of_a_program(&res->qps[k]);
+				       res->qps[k].owner.pid.v == qp->owner.pid.v && is_of_program(&res->qps[k]);
 			if (!seen)
 				judge_process(in, qp, out);
 		}
 		if (res->devs[d].gaps[RD_RES_QP].code)
-			rd_check_unknown(out, res->devs[d].name, "not all of its queue pairs could be listed");
+			rd_check_unknown(out, res->devs[d].name, "not all queue pairs could be listed");
 		else if (orphans)
 			rd_check_warn(out, res->devs[d].name,
-				      rd_text("%zu queue pairs of no living process, %zu of them in error", orphans,
-					      errors),
-				      rd_text("none: a job's queue pairs go with it"));
+				      rd_text("%zu queue pairs without a living process, %zu of them in state ERR",
+					      orphans, errors),
+				      rd_text("no queue pairs: they are destroyed when a job ends"));
 		else
 			rd_check_good(out, res->devs[d].name);
 	}
 }
 
-#define NO_DEADLINE "only looked at under a deadline (rdmadiag check)"
+#define NO_DEADLINE "measured only under a deadline (rdmadiag check)"
 
-static void say_blocked(const struct rd_stalls *stalls, enum rd_stall_kind kind, struct rd_check_out *out)
+static void report_stalls(const struct rd_stalls *stalls, enum rd_stall_kind kind, struct rd_check_out *out)
 {
 	const struct rd_stall *first = rd_stalls_first(stalls, kind);
 	size_t n = rd_stalls_count(stalls, kind);
 
 	if (n > 1)
 		rd_check_warn(out, first->err.object,
-			      rd_text("%s; so %s %zu other reads", first->err.message,
-				      kind == RD_STALL_DIED ? "did that of" : "were", n - 1),
-			      rd_text("an answer within milliseconds"));
+			      rd_text("%s; %s %zu other reads", first->err.message,
+				      kind == RD_STALL_DIED ? "so did the readers of" : "so were", n - 1),
+			      rd_text("a response within milliseconds"));
 	else if (n)
 		rd_check_warn(out, first->err.object, rd_text("%s", first->err.message),
-			      rd_text("an answer within milliseconds"));
+			      rd_text("a response within milliseconds"));
 }
 
 static void run_answers(const struct rd_check_input *in, struct rd_check_out *out)
@@ -111,12 +111,12 @@ static void run_answers(const struct rd_check_input *in, struct rd_check_out *ou
 	rd_check_skip(out, NO_DEADLINE);
 	if (!stalls)
 		return;
-	say_blocked(stalls, RD_STALL_BLOCKED, out);
-	say_blocked(stalls, RD_STALL_DIED, out);
+	report_stalls(stalls, RD_STALL_BLOCKED, out);
+	report_stalls(stalls, RD_STALL_DIED, out);
 	rd_check_good(out, "host");
 }
 
-/* Four times what was not enough, and no fraction: "8". */
+/* About four times the limit, in whole seconds: "rdmadiag check --deadline 8". Caller frees. */
 static char *longer_deadline(const struct rd_stalls *stalls)
 {
 	return rd_text("rdmadiag check --deadline %u", stalls->limit_ms * 4 / 1000 + 1);
@@ -135,14 +135,14 @@ static void run_in_time(const struct rd_check_input *in, struct rd_check_out *ou
 		first = rd_stalls_first(stalls, kinds[i]);
 	if (first)
 		rd_check_bad(out, RD_SEV_WARNING, first->err.object,
-			     rd_text("%s; %zu other reads were answered", first->err.message, stalls->answered),
-			     rd_text("all read within %u ms", stalls->limit_ms), longer_deadline(stalls));
+			     rd_text("%s; %zu other reads completed", first->err.message, stalls->answered),
+			     rd_text("all reads complete within %u ms", stalls->limit_ms), longer_deadline(stalls));
 	rd_check_good(out, "host");
 }
 
 static void run_moved(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	rd_check_skip(out, "nothing to compare with (rdmadiag check --since FILE)");
+	rd_check_skip(out, "no earlier sample to compare with (rdmadiag check --since FILE)");
 	if (!in->moved)
 		return;
 	for (size_t i = 0; i < in->moved->n; i++) {
@@ -155,7 +155,7 @@ static void run_moved(const struct rd_check_input *in, struct rd_check_out *out)
 				     finding->subject,
 				     rd_text("%s%s%s", finding->title, finding->observed ? ": " : "",
 					     finding->observed ? finding->observed : ""),
-				     rd_text("%s", finding->expected ? finding->expected : "no such growth"),
+				     rd_text("%s", finding->expected ? finding->expected : "no such increase"),
 				     finding->fix ? rd_dup(finding->fix) : NULL);
 	}
 	rd_check_good(out, "counters");
@@ -163,19 +163,20 @@ static void run_moved(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_moved = {
 	.id = "counters-moved",
-	.title = "Error counters grew since the earlier look",
-	.why = "a port that made errors during the job before will make them in the next one",
+	.title = "Error counters increased since the earlier sample",
+	.why = "a port with errors during the previous job is likely to have errors in the next one",
 	.fix = "rdmadiag counters --since FILE",
-	.needs = "all counters, now and in the file of --since",
+	.needs = "all counters, now and in the file given with --since",
 	.quick = true,
 	.run = run_moved,
 };
 
 const struct rd_check rd_check_leftovers = {
 	.id = "job-leftovers",
-	.title = "Queue pairs of a job that has ended are still there",
-	.why = "they hold memory and connections; a driver that does not let them go will not serve the next job either",
-	.fix = "rdmadiag qp-state --by pid; end the process; if there is none, reload the driver",
+	.title = "Queue pairs left over from an earlier job",
+	.why = "they hold memory and connections; a driver that does not release them will not serve the next job "
+	       "either",
+	.fix = "rdmadiag qp-state --by pid; end the process; if there is no process, reload the driver",
 	.needs = "RDMA netlink: queue pairs and their owners",
 	.quick = true,
 	.reads = RD_PART_QPS | RD_PART_PROCESSES,
@@ -184,21 +185,21 @@ const struct rd_check rd_check_leftovers = {
 
 const struct rd_check rd_check_answers = {
 	.id = "host-answers",
-	.title = "The kernel does not answer a read",
-	.why = "a driver or its firmware, or a file system, hangs; programs that come there will hang as well",
-	.fix = "dmesg; echo w > /proc/sysrq-trigger shows who waits where; where a read with --deadline 60 stays blocked, "
-	       "restart the device or the host",
-	.needs = "how long each read takes, and whether its reader ran in that time",
+	.title = "Kernel does not respond to a read",
+	.why = "a driver, its firmware or a file system hangs; programs that use it will hang as well",
+	.fix = "dmesg; echo w > /proc/sysrq-trigger logs the stacks of blocked tasks; if a read stays blocked with "
+	       "--deadline 60, restart the device or the host",
+	.needs = "duration of each read, and whether its process was running or sleeping",
 	.quick = true,
 	.run = run_answers,
 };
 
 const struct rd_check rd_check_in_time = {
 	.id = "read-in-time",
-	.title = "Not all was read by the deadline",
-	.why = "what was not read is not known; a host that is busy, or slow, is not a faulty one",
+	.title = "Not all data was read before the deadline",
+	.why = "facts that were not read are unknown; a busy or slow host is not a faulty one",
 	.fix = "rdmadiag check --deadline SECONDS, with a larger value",
-	.needs = "how long each read takes, and whether its reader ran in that time",
+	.needs = "duration of each read, and whether its process was running or sleeping",
 	.quick = true,
 	.run = run_in_time,
 };

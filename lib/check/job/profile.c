@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a host differs from what its fleet expects. */
+/* Differences of a host from the profile of its fleet. */
 #include "model/host/profile.h"
 
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "check/shared/rules.h"
 #include "model/shared/finding.h"
 
-static void copy(const struct rd_check_input *in, struct rd_check_out *out, const char *id)
+static void report_differences(const struct rd_check_input *in, struct rd_check_out *out, const char *id)
 {
 	if (!in->profile || !in->differences) {
-		rd_check_not_asked(out, "no profile was given (--profile)");
+		rd_check_not_asked(out, "no profile given (--profile)");
 		return;
 	}
 	for (size_t i = 0; i < in->differences->n; i++) {
@@ -30,24 +30,25 @@ static void copy(const struct rd_check_input *in, struct rd_check_out *out, cons
 
 static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	copy(in, out, "profile-gpu");
+	report_differences(in, out, "profile-gpu");
 }
 
 static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	copy(in, out, "profile-nic");
+	report_differences(in, out, "profile-nic");
 }
 
 static void run_value(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	copy(in, out, "profile-value");
+	report_differences(in, out, "profile-value");
 }
 
 const struct rd_check rd_check_profile_gpu = {
 	.id = "profile-gpu",
-	.title = "An accelerator that the profile has is missing",
-	.why = "it has fallen off the bus, or was never there: jobs that count on it fail at start",
-	.fix = "dmesg (NVRM, Xid 79, AER); power the host off and on; then reseat or replace it. If the host was changed: rdmadiag topo-check --learn",
+	.title = "Accelerator listed in the profile is missing",
+	.why = "it fell off the bus, or was never installed: jobs that rely on it fail at start",
+	.fix = "dmesg (NVRM, Xid 79, AER); power-cycle the host; then reseat or replace it. If the host was "
+	       "changed: rdmadiag topo-check --learn",
 	.needs = "--profile; accelerators by PCI address",
 	.quick = true,
 	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
@@ -56,9 +57,10 @@ const struct rd_check rd_check_profile_gpu = {
 
 const struct rd_check rd_check_profile_nic = {
 	.id = "profile-nic",
-	.title = "A NIC that the profile has is missing",
-	.why = "it has fallen off the bus, or its driver gave up: jobs run on fewer NICs, or not at all",
-	.fix = "lspci, dmesg; power the host off and on; then reseat or replace it. If the host was changed: rdmadiag topo-check --learn",
+	.title = "NIC listed in the profile is missing",
+	.why = "it fell off the bus, or its driver failed: jobs run on fewer NICs, or not at all",
+	.fix = "lspci, dmesg; power-cycle the host; then reseat or replace it. If the host was changed: rdmadiag "
+	       "topo-check --learn",
 	.needs = "--profile; RDMA devices by name",
 	.quick = true,
 	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
@@ -67,10 +69,11 @@ const struct rd_check rd_check_profile_nic = {
 
 const struct rd_check rd_check_profile_value = {
 	.id = "profile-value",
-	.title = "The host differs from its profile",
-	.why = "jobs are placed on the assumption that all hosts are alike",
-	.fix = "make it as the profile has it; if the profile is old: rdmadiag topo-check --learn on a good host",
-	.needs = "--profile; the fields it names",
+	.title = "Host differs from its profile",
+	.why = "job placement assumes that all hosts are alike",
+	.fix = "change the host to match the profile; if the profile is out of date: rdmadiag topo-check --learn "
+	       "on a good host",
+	.needs = "--profile; the fields in it",
 	.quick = true,
 	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,
 	.run = run_value,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Front-end and back-end networks. */
+/* Separation of front-end and back-end networks. */
 
 #include "check/shared/port.h"
 #include "check/shared/rules.h"
 #include "model/host/system.h"
 #include "model/shared/finding.h"
 
-/* With one card there is nothing to keep apart. */
+/* With one card there is nothing to separate. */
 static void run_route(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
@@ -14,8 +14,8 @@ static void run_route(const struct rd_check_input *in, struct rd_check_out *out)
 	size_t cards = rd_check_compute_cards(in->ports);
 
 	if (cards < 2 || host->n_gpus == 0) {
-		rd_check_skip(out, host->n_gpus == 0 ? "there is no accelerator, so no back-end network" :
-				   cards == 1	     ? "one card only is for computing" :
+		rd_check_skip(out, host->n_gpus == 0 ? "no accelerator, so no back-end network" :
+				   cards == 1	     ? "only one compute card" :
 						       "no port is known to be for computing");
 		return;
 	}
@@ -37,7 +37,7 @@ static void run_route(const struct rd_check_input *in, struct rd_check_out *out)
 		}
 		if (route)
 			rd_check_warn(out, name.text, rd_text("%s carries the default route", route->name),
-				      rd_text("the front-end does"));
+				      rd_text("default route on a front-end interface"));
 		else
 			rd_check_good(out, name.text);
 	}
@@ -46,7 +46,7 @@ static void run_route(const struct rd_check_input *in, struct rd_check_out *out)
 static void run_env(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	if (!in->system || !in->job_env || in->system->job_env.n == 0) {
-		rd_check_skip(out, "no setting for all jobs in /etc/nccl.conf or /etc/environment");
+		rd_check_skip(out, "no settings for all jobs in /etc/nccl.conf or /etc/environment");
 		return;
 	}
 	for (size_t i = 0; i < in->job_env->n; i++) {
@@ -70,9 +70,9 @@ static void run_env(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_default_route = {
 	.id = "backend-default-route",
-	.title = "A compute NIC carries the default route",
-	.why = "logins, storage and the scheduler then share the links of the collectives",
-	.fix = "the default route by the front-end's interface: ip route; and in the network's configuration",
+	.title = "Compute NIC carries the default route",
+	.why = "logins, storage and the scheduler share the links of the collectives",
+	.fix = "move the default route to a front-end interface: ip route; also in the network configuration",
 	.needs = "routes, roles of ports",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -81,10 +81,10 @@ const struct rd_check rd_check_default_route = {
 
 const struct rd_check rd_check_job_env = {
 	.id = "job-env",
-	.title = "A variable that is set for all jobs does not fit this host",
-	.why = "every job starts with it, and goes without RDMA, by other NICs, or without what was meant",
-	.fix = "rdmadiag nic-map --env all writes settings that fit; rdmadiag nic-map --check-env "
-	       "--env-file /etc/environment says what these come to",
+	.title = "Environment variable set for all jobs does not fit this host",
+	.why = "every job inherits it, and runs without RDMA, over other NICs, or without the intended setting",
+	.fix = "rdmadiag nic-map --env all prints settings that fit; rdmadiag nic-map --check-env --env-file "
+	       "/etc/environment shows what the present ones select",
 	.needs = "/etc/nccl.conf, /etc/environment, roles of ports",
 	.quick = false,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the pattern of a host has a place for, and is not there. */
+/* Devices that the layout of the host implies, but that are missing. */
 
 #include "model/host/symmetry.h"
 #include "check/shared/pcie.h"
@@ -15,14 +15,14 @@ static const char *what_of(const struct rd_missing *missing, unsigned n)
 static char *observed_of(const struct rd_missing *missing)
 {
 	return rd_text("%u %s below this switch, %u in all%s%s", missing->found, what_of(missing, missing->found),
-		       missing->all, missing->empty ? "; nothing behind " : "", missing->empty ? missing->empty : "");
+		       missing->all, missing->empty ? "; no device below " : "", missing->empty ? missing->empty : "");
 }
 
 static char *expected_of(const struct rd_host *host, const struct rd_missing *missing)
 {
 	if (missing->like < 0)
-		return rd_text("%u, one for each of its ports", missing->wanted);
-	return rd_text("%u, as below %s and %u of %u equal switches; %u in all", missing->wanted,
+		return rd_text("%u, one per port of the switch", missing->wanted);
+	return rd_text("%u, as below %s and %u of %u identical switches; %u in all", missing->wanted,
 		       host->pcis[missing->like].addr, missing->agree, missing->sisters, missing->all_wanted);
 }
 
@@ -30,14 +30,13 @@ static char *fix_of(const struct rd_host *host, const struct rd_missing *missing
 {
 	const char *at = host->pcis[missing->bridge].addr;
 
-	return rd_text(
-		"lspci -tvs %s; dmesg | grep -iE '%s'; echo 1 >/sys/bus/pci/rescan; if it stays away: power the host "
-		"off and on, then reseat or replace what belongs behind %s",
-		at, missing->gpu ? "fallen off|Xid|AER|pciehp" : "mlx5|AER|pciehp",
-		missing->empty ? missing->empty : at);
+	return rd_text("lspci -tvs %s; dmesg | grep -iE '%s'; echo 1 >/sys/bus/pci/rescan; if it is still missing: "
+		       "power-cycle the host, then reseat or replace the device below %s",
+		       at, missing->gpu ? "fallen off|Xid|AER|pciehp" : "mlx5|AER|pciehp",
+		       missing->empty ? missing->empty : at);
 }
 
-/* Accelerators that come soldered or plugged onto boards of 4, 8 or 16 (NVIDIA's SXM, AMD's OAM), by PCI ids. */
+/* Accelerators that come on boards of 4, 8 or 16 (NVIDIA SXM, AMD OAM), by PCI ids. */
 static const struct {
 	uint16_t vendor, device;
 } on_boards[] = {
@@ -55,13 +54,13 @@ static bool is_on_board(const struct rd_pci *pci)
 	return false;
 }
 
-/* Cards are bought in any number, and not every slot is filled. */
+/* Add-in cards: any number of them is normal, and slots may be empty. */
 static bool are_cards(const struct rd_host *host)
 {
 	return host->n_gpus > 0 && !is_on_board(&host->pcis[host->gpus[0].pci]);
 }
 
-static void tell(const struct rd_host *host, const struct rd_missing *missing, struct rd_check_out *out)
+static void report_missing_device(const struct rd_host *host, const struct rd_missing *missing, struct rd_check_out *out)
 {
 	const char *subject = missing->bridge >= 0 ? host->pcis[missing->bridge].addr : "host";
 
@@ -69,28 +68,28 @@ static void tell(const struct rd_host *host, const struct rd_missing *missing, s
 		rd_check_bad(out, missing->gpu && are_cards(host) ? RD_SEV_WARNING : RD_SEV_CRITICAL, subject,
 			     observed_of(missing), expected_of(host, missing), fix_of(host, missing));
 	else if (missing->sure == RD_MISSING_LIKELY && missing->bridge < 0 && (missing->wanted >= 8 || missing->empty))
-		rd_check_bad(
-			out, RD_SEV_WARNING, subject, rd_text("%u accelerators of one model", missing->found),
-			rd_text("%u, as many as NICs of one board", missing->wanted),
-			rd_text("compare with the order of this host; dmesg | grep -iE 'fallen off|Xid|AER|pciehp'; echo 1 "
-				">/sys/bus/pci/rescan"));
+		rd_check_bad(out, RD_SEV_WARNING, subject, rd_text("%u accelerators of one model", missing->found),
+			     rd_text("%u, as many as NICs of one board type", missing->wanted),
+			     rd_text("check how many this host was ordered with; dmesg | grep -iE 'fallen "
+				     "off|Xid|AER|pciehp'; echo 1 >/sys/bus/pci/rescan"));
 	else if (missing->sure == RD_MISSING_LIKELY)
 		rd_check_unknown(out, subject,
-				 missing->gpu ? "an accelerator is missing, or the host was built with one fewer" :
-						"a NIC is missing, or the host was built with one fewer");
+				 missing->gpu ? "either an accelerator is missing, or the host was built with one "
+						"fewer" :
+						"either a NIC is missing, or the host was built with one fewer");
 	else
 		rd_check_good(out, subject);
 }
 
-/* How many there must have been: no board of these has 3, 5, 6 or 7. 0: nothing is odd, or another rule tells it. Guests
- * are given any number. */
+/* The expected number: no such board has 3, 5, 6 or 7. 0: the number is plausible, or another rule reports it. Guests may
+ * have any number. */
 static unsigned wanted_on_board(const struct rd_check_input *in)
 {
 	const struct rd_host *host = in->host;
 	const struct rd_pci *first = &host->pcis[host->gpus[0].pci];
 	unsigned wanted = 4;
 
-	/* Of V100 there were boards of 6, too. */
+	/* V100 also came on boards of 6. */
 	if (!is_on_board(first) || (first->vendor.v == 0x10de && first->device.v >> 8 == 0x1d) ||
 	    host->guest.known != RD_OK || host->guest.v || host->n_gpus < 3)
 		return 0;
@@ -102,7 +101,7 @@ static unsigned wanted_on_board(const struct rd_check_input *in)
 	return wanted == host->n_gpus || wanted > 16 ? 0 : wanted;
 }
 
-static bool tells_gpu(const struct rd_symmetry *symmetry)
+static bool has_missing_gpu(const struct rd_symmetry *symmetry)
 {
 	for (size_t i = 0; symmetry && i < symmetry->n_missing; i++)
 		if (symmetry->missing[i].gpu && symmetry->missing[i].sure == RD_MISSING_CLEAR)
@@ -110,8 +109,8 @@ static bool tells_gpu(const struct rd_symmetry *symmetry)
 	return false;
 }
 
-/* NVIDIA's module does not load where there is no accelerator: where it is loaded and none is listed, they have gone. */
-static bool all_gone(const struct rd_check_input *in)
+/* The NVIDIA module does not load without an accelerator: if it is loaded and none is listed, they were lost. */
+static bool are_all_lost(const struct rd_check_input *in)
 {
 	const struct rd_host *host = in->host;
 
@@ -128,33 +127,33 @@ static bool all_gone(const struct rd_check_input *in)
 	return true;
 }
 
-#define GPU_FIX                                                                                                    \
-	"dmesg | grep -iE 'fallen off|Xid|AER|pciehp'; echo 1 >/sys/bus/pci/rescan; if they stay away: power the " \
-	"host off and on, then look at the accelerators' board and its power"
+#define GPU_FIX                                                                                                  \
+	"dmesg | grep -iE 'fallen off|Xid|AER|pciehp'; echo 1 >/sys/bus/pci/rescan; if they are still missing: " \
+	"power-cycle the host, then check the accelerator board and its power supply"
 
 static void run_missing(const struct rd_check_input *in, struct rd_check_out *out, bool gpu)
 {
 	const struct rd_symmetry *symmetry = in->symmetry;
 	unsigned board = gpu && in->host->n_gpus > 0 ? wanted_on_board(in) : 0;
 
-	if (gpu && in->host->n_gpus == 0 && all_gone(in))
+	if (gpu && in->host->n_gpus == 0 && are_all_lost(in))
 		rd_check_bad(out, RD_SEV_CRITICAL, "host",
-			     rd_text("the NVIDIA driver is loaded, and no accelerator is listed"),
-			     rd_text("those that it was loaded for"), rd_text(GPU_FIX));
-	if (board && !tells_gpu(symmetry))
+			     rd_text("NVIDIA driver is loaded, but no accelerator is on the PCI bus"),
+			     rd_text("the accelerators for which it was loaded"), rd_text(GPU_FIX));
+	if (board && !has_missing_gpu(symmetry))
 		rd_check_bad(out, RD_SEV_CRITICAL, "host",
 			     rd_text("%zu accelerators of a model that comes on boards of 4, 8 or 16", in->host->n_gpus),
 			     rd_text("%u", board), rd_text(GPU_FIX));
 	if (in->host->n_gpus == 0) {
-		rd_check_skip(out, "there is no accelerator");
+		rd_check_skip(out, "no accelerator");
 		return;
 	}
 	for (size_t i = 0; symmetry && i < symmetry->n_missing; i++)
 		if (symmetry->missing[i].gpu == gpu)
-			tell(in->host, &symmetry->missing[i], out);
+			report_missing_device(in->host, &symmetry->missing[i], out);
 	if (symmetry && symmetry->sisters > 0)
 		rd_check_good(out, "host");
-	rd_check_skip(out, "no equal switches with accelerators below: nothing to compare with");
+	rd_check_skip(out, "no identical switches with accelerators below to compare");
 }
 
 static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
@@ -167,7 +166,7 @@ static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
 	run_missing(in, out, false);
 }
 
-/* How many of what is above a function, and beside it below the same root port, have this node, and how many another one. */
+/* Counts other functions below the same root port: those with the same node, and those with another one. */
 static void count_nodes(const struct rd_host *host, size_t i, int *other, unsigned *same, unsigned *differ)
 {
 	int top = (int)i;
@@ -179,7 +178,7 @@ static void count_nodes(const struct rd_host *host, size_t i, int *other, unsign
 		const struct rd_pci *pci = &host->pcis[j];
 		int at = (int)j;
 
-		/* -1 is no node: sysfs takes one that is written, for that function alone. */
+		/* -1: no node. A node written to sysfs applies to that function only. */
 		if (j == i || pci->numa.known != RD_OK || pci->numa.v < 0)
 			continue;
 		while (host->pcis[at].parent >= 0)
@@ -207,28 +206,30 @@ static void run_numa(const struct rd_check_input *in, struct rd_check_out *out)
 			continue;
 		count_nodes(host, i, &other, &same, &differ);
 		if (differ >= 2 && differ > 2 * same)
-			rd_check_bad(
-				out, RD_SEV_WARNING, pci->addr,
-				rd_text("%s: NUMA node %d", rd_pci_what(host, i), pci->numa.v),
-				rd_text("%d, as %u functions above and beside it below one root port", other, differ),
-				rd_text("echo %d >/sys/bus/pci/devices/%s/numa_node until the next boot; for good: update "
-					"the BIOS, whose _PXM of the slot is wrong",
-					other, pci->addr));
+			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
+				     rd_text("%s: NUMA node %d", rd_pci_what(host, i), pci->numa.v),
+				     rd_text("%d, as on %u functions above and beside it below one root port", other,
+					     differ),
+				     rd_text("echo %d >/sys/bus/pci/devices/%s/numa_node until the next boot; "
+					     "permanently: update the BIOS, whose _PXM of the slot is wrong",
+					     other, pci->addr));
 		else if (same > 0)
 			rd_check_good(out, pci->addr);
 		else if (differ > 0)
 			rd_check_unknown(out, pci->addr,
-					 "what is above it has another NUMA node: which is right is not known");
+					 "the bridge above it has another NUMA node: which of them is right is "
+					 "unknown");
 	}
-	rd_check_skip(out, "nothing else with a NUMA node is below the same root port");
+	rd_check_skip(out, "no other function with a NUMA node below the same root port");
 }
 
 const struct rd_check rd_check_gpu_missing = {
 	.id = "gpu-missing",
-	.title = "An accelerator is missing where equal switches have one",
-	.why = "it has fallen off the bus or did not come up at boot: jobs see one fewer, and fail or hang at start",
-	.fix = "dmesg (Xid 79, AER, pciehp); power the host off and on; reseat or replace the accelerator",
-	.needs = "PCI tree, vendor and device of switches, accelerators and NICs",
+	.title = "Accelerator is missing from the PCI tree",
+	.why = "it fell off the bus or did not come up at boot: jobs see one accelerator fewer, and fail or hang "
+	       "at start",
+	.fix = "dmesg (Xid 79, AER, pciehp); power-cycle the host; reseat or replace the accelerator",
+	.needs = "PCI tree; vendor and device ids of switches, accelerators and NICs",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_gpu,
@@ -236,10 +237,10 @@ const struct rd_check rd_check_gpu_missing = {
 
 const struct rd_check rd_check_nic_missing = {
 	.id = "nic-missing",
-	.title = "A NIC is missing where equal switches have one",
-	.why = "it did not come up at boot or was lost: its accelerators share another one's, and rails do not match",
-	.fix = "dmesg (mlx5, AER, pciehp); power the host off and on; reseat or replace the NIC",
-	.needs = "PCI tree, vendor and device of switches, accelerators and NICs",
+	.title = "NIC is missing from the PCI tree",
+	.why = "it did not come up at boot or was lost: its accelerators share another NIC, and rails do not match",
+	.fix = "dmesg (mlx5, AER, pciehp); power-cycle the host; reseat or replace the NIC",
+	.needs = "PCI tree; vendor and device ids of switches, accelerators and NICs",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_nic,
@@ -247,10 +248,10 @@ const struct rd_check rd_check_nic_missing = {
 
 const struct rd_check rd_check_numa_switch = {
 	.id = "numa-switch",
-	.title = "The NUMA node of a NIC or accelerator contradicts that of its own switch",
-	.why = "what is below one root port is on one node: memory and threads are placed on the wrong one",
+	.title = "NUMA node of a NIC or accelerator differs from that of its PCIe switch",
+	.why = "all devices below one root port are on one node: memory and threads are placed on the wrong one",
 	.fix = "update the BIOS; until then: echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",
-	.needs = "sysfs numa_node of NICs, accelerators and the bridges above, PCI tree",
+	.needs = "sysfs numa_node of NICs, accelerators and the bridges above them, PCI tree",
 	.quick = true,
 	.reads = RD_PART_PCI,
 	.run = run_numa,

@@ -5,19 +5,19 @@
 
 enum { SPLIT_ON = 2 };
 
-/* The first thing that is missing; NULL: ready. */
-static const char *missing(const struct rd_netif *netif)
+/* The first missing prerequisite; NULL: ready. */
+static const char *missing_feature(const struct rd_netif *netif)
 {
 	const struct rd_ethstate *eth = &netif->eth;
 
 	if (netif->queues.known != RD_OK)
-		return "not ready: the kernel has no netlink for queues (6.8 and later have)";
+		return "not ready: the kernel has no netlink for queues (needs 6.8 or later)";
 	if (eth->data_split.known != RD_OK)
-		return "not ready: the driver cannot split headers from payload";
+		return "not ready: the driver does not support header split";
 	if (eth->data_split.v != SPLIT_ON)
 		return "not ready: header split is off (ethtool -G IF tcp-data-split on)";
 	if (eth->ntuple_able.known == RD_OK && !eth->ntuple_able.v)
-		return "not ready: the driver has no flow steering";
+		return "not ready: the driver does not support flow steering";
 	if (eth->ntuple.known != RD_OK || !eth->ntuple.v)
 		return "not ready: flow steering is off (ethtool -K IF ntuple on)";
 	return NULL;
@@ -28,7 +28,7 @@ static void run_devmem(const struct rd_check_input *in, struct rd_check_out *out
 	rd_check_skip(out, "no accelerator, or no RDMA port over Ethernet");
 	for (size_t p = 0; in->host->n_gpus > 0 && p < in->host->n_ports; p++) {
 		const struct rd_netif *netif = rd_check_roce_netif(in, p);
-		const char *why = netif ? missing(netif) : NULL;
+		const char *why = netif ? missing_feature(netif) : NULL;
 		char subject[160];
 
 		if (!netif)
@@ -42,15 +42,16 @@ static void run_devmem(const struct rd_check_input *in, struct rd_check_out *out
 					      netif->queues.n_dmabuf + netif->queues.n_io_uring, why),
 				      rd_text("header split and flow steering on"));
 		else
-			/* Who does not use it need not be ready. */
+			/* Not used: it need not be ready. */
 			rd_check_skip(out, why);
 	}
 }
 
 const struct rd_check rd_check_devmem = {
 	.id = "devmem-tcp",
-	.title = "Queues are set up for zero-copy TCP without what that needs",
-	.why = "payload can be placed in device memory only if headers are split off, and flows are steered to the queue",
+	.title = "Queues are bound for zero-copy TCP without header split or flow steering",
+	.why = "payload can be placed in device memory only if headers are split off and flows are steered to the "
+	       "queue",
 	.fix = "ethtool -G IF tcp-data-split on hds-thresh 0; ethtool -K IF ntuple on; ethtool -X IF equal N",
 	.needs = "ethtool netlink (rings, features, RSS contexts), netdev netlink (queues)",
 	.reads = RD_PART_PCI | RD_PART_NET,

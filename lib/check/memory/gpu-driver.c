@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What NVIDIA's driver was told, and what it does not do for consumer cards. */
+/* Options of the NVIDIA driver, and its limits on consumer cards. */
 #include <string.h>
 
 #include "check/memory/gpumem.h"
@@ -17,26 +17,26 @@ static void run_ibgda(const struct rd_check_input *in, struct rd_check_out *out)
 		return;
 	}
 	if (!system || !system->nvidia_registry || system->nvidia_stream_memops.known != RD_OK) {
-		rd_check_unknown(out, "nvidia", "/proc/driver/nvidia/params does not tell");
+		rd_check_unknown(out, "nvidia", "not reported in /proc/driver/nvidia/params");
 		return;
 	}
 	mapping = strstr(system->nvidia_registry, "PeerMappingOverride=1") != NULL;
 	memops = system->nvidia_stream_memops.v;
 	if (!mapping && !memops && !wanted)
-		rd_check_skip(out, "not set up for GPU-initiated RDMA, which nothing here asks for");
+		rd_check_skip(out, "not configured for GPU-initiated RDMA, and the profile does not require it");
 	else if (mapping && memops)
 		rd_check_good(out, "nvidia");
 	else
 		rd_check_bad(out, wanted ? RD_SEV_CRITICAL : RD_SEV_WARNING, "nvidia",
 			     rd_text("PeerMappingOverride=1 %s, EnableStreamMemOPs %s", mapping ? "set" : "missing",
 				     memops ? "1" : "0"),
-			     rd_text("both"), NULL);
+			     rd_text("PeerMappingOverride=1 set, EnableStreamMemOPs 1"), NULL);
 }
 
 static void run_geforce(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	if (rd_gpus_of(in->host, "NVIDIA") == 0 || in->host->n_ibdevs == 0) {
-		rd_check_skip(out, "no NVIDIA accelerator beside an RDMA device");
+		rd_check_skip(out, "no NVIDIA accelerator together with an RDMA device");
 		return;
 	}
 	for (size_t g = 0; g < in->host->n_gpus; g++) {
@@ -45,10 +45,10 @@ static void run_geforce(const struct rd_check_input *in, struct rd_check_out *ou
 		if (!gpu->vendor || strcmp(gpu->vendor, "NVIDIA") != 0)
 			continue;
 		if (!gpu->name)
-			rd_check_unknown(out, in->host->pcis[gpu->pci].addr, "its name is not known");
+			rd_check_unknown(out, in->host->pcis[gpu->pci].addr, "name is unknown");
 		else if (strstr(gpu->name, "GeForce"))
 			rd_check_warn(out, in->host->pcis[gpu->pci].addr, rd_text("%s", gpu->name),
-				      rd_text("a card for data centres or workstations"));
+				      rd_text("a data-centre or workstation card"));
 		else
 			rd_check_good(out, in->host->pcis[gpu->pci].addr);
 	}
@@ -56,9 +56,10 @@ static void run_geforce(const struct rd_check_input *in, struct rd_check_out *ou
 
 const struct rd_check rd_check_ibgda = {
 	.id = "gpu-initiated",
-	.title = "The NVIDIA driver is not set up for GPU-initiated RDMA",
-	.why = "NVSHMEM's IBGDA (DeepEP) maps the NIC's doorbells into the GPU: without these options it ends with CUDA error 800",
-	.fix = "options nvidia NVreg_EnableStreamMemOPs=1 NVreg_RegistryDwords=\"PeerMappingOverride=1;\" in "
+	.title = "NVIDIA driver is not configured for GPU-initiated RDMA (IBGDA)",
+	.why = "NVSHMEM IBGDA (DeepEP) maps the NIC's doorbells into the GPU: without these options it fails with "
+	       "CUDA error 800",
+	.fix = "add options nvidia NVreg_EnableStreamMemOPs=1 NVreg_RegistryDwords=\"PeerMappingOverride=1;\" to "
 	       "/etc/modprobe.d/nvidia.conf; rebuild the initramfs; reboot",
 	.needs = "/proc/driver/nvidia/params",
 	.quick = true,
@@ -68,9 +69,9 @@ const struct rd_check rd_check_ibgda = {
 
 const struct rd_check rd_check_geforce = {
 	.id = "gpu-geforce",
-	.title = "NVIDIA's driver offers no GPUDirect RDMA for GeForce cards",
-	.why = "registering their memory fails; libraries copy through the host",
-	.fix = "expect host copies (NCCL_NET_GDR_LEVEL=LOC), or another card",
+	.title = "NVIDIA driver does not support GPUDirect RDMA on GeForce cards",
+	.why = "registering their memory fails; libraries copy through host memory",
+	.fix = "accept host copies (NCCL_NET_GDR_LEVEL=LOC), or use another card",
 	.needs = "names of accelerators: /proc/driver/nvidia/gpus, pci.ids",
 	.quick = false,
 	.reads = RD_PART_PCI | RD_PART_MODULES,

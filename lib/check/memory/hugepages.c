@@ -15,7 +15,7 @@ static void run_numa(const struct rd_check_input *in, struct rd_check_out *out)
 	for (size_t i = 0; in->system && i < in->system->n_huge; i++)
 		most = in->system->huge[i].total > most ? in->system->huge[i].total : most;
 	if (most == 0 || in->system->n_huge < 2) {
-		rd_check_skip(out, "no huge pages are set aside, or there is one NUMA node");
+		rd_check_skip(out, "no huge pages reserved, or one NUMA node");
 		return;
 	}
 	for (size_t i = 0; i < in->system->n_huge; i++) {
@@ -23,16 +23,16 @@ static void run_numa(const struct rd_check_input *in, struct rd_check_out *out)
 		char subject[32];
 
 		snprintf(subject, sizeof(subject), "node%d", huge->node);
-		/* Memory itself is not always even; half is. */
+		/* Nodes may differ in memory; less than half of the largest share is uneven. */
 		if (huge->total * 2 < most)
 			rd_check_warn(out, subject, rd_text("%" PRIu64 " MiB of huge pages", huge->total >> 20),
-				      rd_text("about %" PRIu64 " MiB, as elsewhere", most >> 20));
+				      rd_text("about %" PRIu64 " MiB, as on other nodes", most >> 20));
 		else
 			rd_check_good(out, subject);
 	}
 }
 
-/* The device counts pages: with 4 KiB ones it runs out near 95 GB (ofiwg/libfabric, issue 9739). */
+/* The device limits the number of pages: with 4 KiB pages at about 95 GB (ofiwg/libfabric, issue 9739). */
 static void run_efa(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	uint64_t total = 0, available = 0;
@@ -49,20 +49,21 @@ static void run_efa(const struct rd_check_input *in, struct rd_check_out *out)
 		available += in->system->huge[i].free;
 	}
 	if (!in->system || in->system->n_huge == 0)
-		rd_check_unknown(out, "huge pages", "sysfs tells no huge pages of NUMA nodes");
+		rd_check_unknown(out, "huge pages", "no huge page counts of NUMA nodes in sysfs");
 	else if (total == 0 || available == 0)
 		rd_check_warn(out, "huge pages",
-			      rd_text("%" PRIu64 " MiB, of which %" PRIu64 " are free", total >> 20, available >> 20),
-			      rd_text("some, and free ones"));
+			      rd_text("%" PRIu64 " MiB of huge pages, %" PRIu64 " MiB free", total >> 20,
+				      available >> 20),
+			      rd_text("huge pages reserved, and some of them free"));
 	else
 		rd_check_good(out, "huge pages");
 }
 
 const struct rd_check rd_check_hugepages_numa = {
 	.id = "hugepages-numa",
-	.title = "Huge pages are unevenly spread over NUMA nodes",
-	.why = "processes of the node that lacks them get memory of the other socket, or none",
-	.fix = "echo N >/sys/devices/system/node/nodeX/hugepages/hugepages-2048kB/nr_hugepages, best at boot",
+	.title = "Huge pages are unevenly distributed over NUMA nodes",
+	.why = "processes on a node without huge pages get memory of the other socket, or none",
+	.fix = "echo N >/sys/devices/system/node/nodeX/hugepages/hugepages-2048kB/nr_hugepages, preferably at boot",
 	.needs = "/sys/devices/system/node/nodeN/hugepages",
 	.quick = false,
 	.whole = RD_PART_NUMA,
@@ -72,9 +73,9 @@ const struct rd_check rd_check_hugepages_numa = {
 
 const struct rd_check rd_check_hugepages_efa = {
 	.id = "hugepages-efa",
-	.title = "EFA without huge pages",
-	.why = "the device counts pages: with pages of 4 KiB large registrations fail with ENOMEM near 95 GB",
-	.fix = "sysctl -w vm.nr_hugepages=5128, and in /etc/sysctl.d/",
+	.title = "EFA device without free huge pages",
+	.why = "the device limits the number of pages: with 4 KiB pages, registrations fail with ENOMEM near 95 GB",
+	.fix = "sysctl -w vm.nr_hugepages=5128, also in /etc/sysctl.d/",
 	.needs = "driver of RDMA devices, /sys/devices/system/node/nodeN/hugepages",
 	.quick = false,
 	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,

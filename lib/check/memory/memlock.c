@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How much memory jobs may lock. */
+/* Limits of jobs: locked memory, mappings. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,8 +8,8 @@
 #include "model/host/profile.h"
 #include "model/host/system.h"
 
-/* A queue pair with its completion queue locks some hundred KiB; buffers of a job, most of memory. Below this nothing
- * works, above it something may. */
+/* A queue pair with its completion queue locks some hundred KiB; buffers of a job lock most of memory. Below this limit no
+ * job works, above it some may. */
 #define FEW (UINT64_C(64) << 20)
 
 static char *bytes_text(uint64_t bytes)
@@ -19,8 +19,8 @@ static char *bytes_text(uint64_t bytes)
 	return bytes % (1 << 20) ? rd_text("%" PRIu64 " KiB", bytes >> 10) : rd_text("%" PRIu64 " MiB", bytes >> 20);
 }
 
-/* `more`: a half-sentence, or NULL. */
-static void judge(const char *subject, uint64_t bytes, const char *more, struct rd_check_out *out)
+/* `more` is appended to the limit, NULL: nothing. */
+static void judge_limit(const char *subject, uint64_t bytes, const char *more, struct rd_check_out *out)
 {
 	_cleanup_free_ char *text = bytes_text(bytes);
 
@@ -31,7 +31,7 @@ static void judge(const char *subject, uint64_t bytes, const char *more, struct 
 			     rd_text("%s%s%s", text, more ? ", " : "", more ? more : ""), rd_text("unlimited"), NULL);
 }
 
-/* One that was asked for is judged itself; what another starts has its limit, and capabilities of its own. */
+/* `asked`: the process of --pid, judged with its capabilities. Processes that a launcher starts inherit its limit only. */
 static void run_process(const struct rd_launcher *launcher, bool asked, struct rd_check_out *out)
 {
 	char subject[64];
@@ -41,16 +41,17 @@ static void run_process(const struct rd_launcher *launcher, bool asked, struct r
 		rd_check_good(out, subject);
 	else if (launcher->memlock.known != RD_OK)
 		rd_check_unknown(out, subject,
-				 launcher->memlock.known == RD_DENIED ? "/proc/PID/limits may not be read" :
-									"/proc/PID/limits does not tell");
+				 launcher->memlock.known == RD_DENIED ? "no permission to read /proc/PID/limits" :
+									"not reported in /proc/PID/limits");
 	else if (asked && launcher->memlock.v != RD_UNLIMITED && launcher->ipc_lock.known != RD_OK)
 		rd_check_unknown(out, subject,
-				 "it has a limit, and whether CAP_IPC_LOCK lifts it is not told (/proc/PID/status)");
+				 "limit set, and whether CAP_IPC_LOCK overrides it is unknown (/proc/PID/status)");
 	else
-		judge(subject, launcher->memlock.v, asked ? "and CAP_IPC_LOCK is not in its effective set" : NULL, out);
+		judge_limit(subject, launcher->memlock.v, asked ? "and CAP_IPC_LOCK is not in its effective set" : NULL,
+			    out);
 }
 
-static void run(const struct rd_check_input *in, struct rd_check_out *out)
+static void run_memlock(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_system *system = in->system;
 	_cleanup_free_ char *from = NULL;
@@ -63,16 +64,16 @@ static void run(const struct rd_check_input *in, struct rd_check_out *out)
 		run_process(&system->launchers[i], system->launchers[i].pid == system->asked_pid, out);
 	if (system->n_launchers > 0)
 		return;
-	from = rd_text("by %s", system->default_memlock_from ? system->default_memlock_from : "default");
-	/* Nobody starts jobs here as far as can be seen. Where accelerators or a profile say that there are jobs, what a
-	 * service begins with is what they get. */
+	from = rd_text("from %s", system->default_memlock_from ? system->default_memlock_from : "default");
+	/* No job launcher was found. If accelerators or the profile indicate jobs, they get the default limit of services. */
 	if (in->host->n_gpus == 0 && !rd_profile_requires(in->profile, "memlock"))
-		rd_check_skip(
-			out, "nothing that starts jobs runs here, and there is no accelerator; --pid judges a process");
+		rd_check_skip(out, "no job launcher runs here, and no accelerator; --pid checks one process");
 	else if (system->default_memlock.known == RD_OK)
-		judge("services", system->default_memlock.v, from, out);
+		judge_limit("services", system->default_memlock.v, from, out);
 	else
-		rd_check_unknown(out, "services", "neither systemd's defaults nor the limits of process 1 can be read");
+		rd_check_unknown(out, "services",
+				 "neither the defaults of systemd nor the limits of process 1 are "
+				 "readable");
 }
 
 static void run_maps(const struct rd_check_input *in, struct rd_check_out *out)
@@ -96,40 +97,42 @@ static void run_maps(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_unknown(out, subject, "/proc/PID/maps could not be read");
 		else if (launcher->maps.v * 10 >= system->max_map_count.v * 9)
 			rd_check_fail(out, subject,
-				      rd_text("%" PRIu64 " mappings of at most %" PRIu64, launcher->maps.v,
+				      rd_text("%" PRIu64 " mappings, limit %" PRIu64, launcher->maps.v,
 					      system->max_map_count.v),
-				      rd_text("a limit well above"));
+				      rd_text("well below the limit"));
 		else
 			rd_check_good(out, subject);
 	}
-	/* What the kernel sets by itself is 65530: who has less has made it so. */
+	/* The kernel default is 65530: a lower value was set by an administrator. */
 	if (system->max_map_count.v < 65530)
 		rd_check_warn(out, "vm.max_map_count", rd_text("%" PRIu64, system->max_map_count.v),
-			      rd_text("65530, the kernel's default, or more"));
+			      rd_text("at least 65530, the kernel default"));
 	else if (!asked)
 		rd_check_good(out, "vm.max_map_count");
 }
 
 const struct rd_check rd_check_memlock = {
 	.id = "memlock",
-	.title = "Jobs may lock too little memory (RLIMIT_MEMLOCK)",
-	.why = "queue pairs, completion queues and memory regions lock memory: without it they fail with ENOMEM",
-	.fix = "LimitMEMLOCK=infinity in the unit of what starts jobs (systemctl edit slurmd), or DefaultLimitMEMLOCK=infinity "
-	       "in /etc/systemd/system.conf; then restart it. limits.conf is for logins only. In a "
-	       "container: the limit of containerd or CRI-O; CAP_IPC_LOCK counts only in the effective set of the process",
-	.needs =
-		"/proc/PID/limits of what starts jobs; with --pid also the effective capabilities of the process; else systemd's defaults or the limits of process 1",
+	.title = "RLIMIT_MEMLOCK of jobs is too low",
+	.why = "queue pairs, completion queues and memory regions lock memory: below the limit they need, they "
+	       "fail with ENOMEM",
+	.fix = "set LimitMEMLOCK=infinity in the unit of the job launcher (systemctl edit slurmd), or "
+	       "DefaultLimitMEMLOCK=infinity in /etc/systemd/system.conf; then restart it. limits.conf applies "
+	       "only to logins. In a container: set the limit of containerd or CRI-O; CAP_IPC_LOCK counts only in "
+	       "the effective set of the process",
+	.needs = "/proc/PID/limits of job launchers; with --pid also the effective capabilities of the process; "
+		 "otherwise the defaults of systemd or the limits of process 1",
 	.quick = true,
 	.whole = RD_PART_PROCESSES,
 	.reads = RD_PART_PCI,
-	.run = run,
+	.run = run_memlock,
 };
 
 const struct rd_check rd_check_max_map_count = {
 	.id = "max-map-count",
-	.title = "A process comes near the number of mappings that it may have",
-	.why = "the next mapping of memory or of a doorbell fails with ENOMEM",
-	.fix = "sysctl -w vm.max_map_count=1048576, and in /etc/sysctl.d/",
+	.title = "Mapping limit is low or almost reached (vm.max_map_count)",
+	.why = "further mappings of memory or of a doorbell page fail with ENOMEM",
+	.fix = "sysctl -w vm.max_map_count=1048576, also in /etc/sysctl.d/",
 	.needs = "/proc/sys/vm/max_map_count; with --pid also /proc/PID/maps",
 	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_PROCESSES,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who lets NICs reach the memory of accelerators. */
+/* Modules and kernel features that let NICs reach the memory of accelerators. */
 #include <string.h>
 
 #include "check/memory/gpumem.h"
@@ -22,7 +22,7 @@ static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out
 	const struct rd_system *system = in->system;
 
 	if (rd_gpus_of(in->host, "NVIDIA") == 0 || in->host->n_ibdevs == 0) {
-		rd_check_skip(out, "no NVIDIA accelerator beside an RDMA device");
+		rd_check_skip(out, "no NVIDIA accelerator together with an RDMA device");
 		return;
 	}
 	if (!system || !system->modules_known)
@@ -30,16 +30,17 @@ static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out
 	else if (rd_has_peermem(system) || rd_has_old_peermem(system) || rd_has_dmabuf(system))
 		rd_check_good(out, rd_has_peermem(system) ? "nvidia_peermem" : "DMA-BUF");
 	else if (!rd_system_module(system, "nvidia"))
-		rd_check_fail(out, "nvidia", rd_text("the accelerators' driver is not loaded"),
-			      rd_text("nvidia, nvidia_peermem"));
+		rd_check_fail(out, "nvidia", rd_text("NVIDIA driver is not loaded"), rd_text("nvidia, nvidia_peermem"));
 	else if (system->nvidia_open.known != RD_OK)
 		rd_check_unknown(out, "nvidia_peermem",
-				 "nvidia_peermem is not loaded, and whether the driver is the open flavour, which does "
-				 "without, is not told (/proc/driver/nvidia/version, /sys/module/nvidia/taint)");
+				 "nvidia_peermem is not loaded, and whether the driver is the open flavour, which "
+				 "does not need it, is unknown (/proc/driver/nvidia/version, "
+				 "/sys/module/nvidia/taint)");
 	else if (system->nvidia_open.v && system->dmabuf.known != RD_OK)
 		rd_check_unknown(
 			out, "nvidia_peermem",
-			"nvidia_peermem is not loaded, and whether this kernel's RDMA takes DMA-BUFs is not told");
+			"nvidia_peermem is not loaded, and whether the RDMA core of this kernel supports DMA-BUF "
+			"is unknown");
 	else
 		rd_check_fail(out, "nvidia_peermem",
 			      rd_text("not loaded, and DMA-BUF is not possible (%s)",
@@ -60,8 +61,8 @@ static void run_old(const struct rd_check_input *in, struct rd_check_out *out)
 		rd_check_unknown(out, "nv_peer_mem", UNREAD_MODULES);
 	else if (rd_has_old_peermem(system))
 		rd_check_bad(out, rd_has_peermem(system) ? RD_SEV_CRITICAL : RD_SEV_WARNING, "nv_peer_mem",
-			     rd_text("loaded%s", rd_has_peermem(system) ? ", as well as nvidia_peermem" : ""),
-			     rd_text("nvidia_peermem alone"), NULL);
+			     rd_text("loaded%s", rd_has_peermem(system) ? " together with nvidia_peermem" : ""),
+			     rd_text("only nvidia_peermem"), NULL);
 	else
 		rd_check_good(out, "nv_peer_mem");
 }
@@ -71,7 +72,7 @@ static void run_amd(const struct rd_check_input *in, struct rd_check_out *out)
 	const struct rd_system *system = in->system;
 
 	if (rd_gpus_of(in->host, "AMD") == 0 || in->host->n_ibdevs == 0) {
-		rd_check_skip(out, "no AMD accelerator beside an RDMA device");
+		rd_check_skip(out, "no AMD accelerator together with an RDMA device");
 		return;
 	}
 	if (!system || !system->modules_known)
@@ -83,10 +84,11 @@ static void run_amd(const struct rd_check_input *in, struct rd_check_out *out)
 		rd_check_good(out, "amdgpu");
 	else if (system->dmabuf.known != RD_OK)
 		rd_check_unknown(out, "amdgpu",
-				 "whether this kernel's RDMA takes DMA-BUFs is not told (no BTF of ib_uverbs)");
+				 "whether the RDMA core of this kernel supports DMA-BUF is unknown (no BTF of "
+				 "ib_uverbs)");
 	else
-		rd_check_fail(out, "amdgpu", rd_text("no peer-direct, and the RDMA core takes no DMA-BUF"),
-			      rd_text("either of them"));
+		rd_check_fail(out, "amdgpu", rd_text("no PeerDirect, and the RDMA core does not support DMA-BUF"),
+			      rd_text("PeerDirect or DMA-BUF"));
 }
 
 static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out)
@@ -99,29 +101,36 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 	}
 	if (!system || system->nvidia_open.known != RD_OK)
 		rd_check_unknown(out, "nvidia",
-				 "neither /proc/driver/nvidia/version nor /sys/module/nvidia/taint tells its flavour");
+				 "driver flavour unknown: not in /proc/driver/nvidia/version, nor in "
+				 "/sys/module/nvidia/taint");
 	else if (!system->nvidia_open.v && rd_has_peermem(system))
 		rd_check_note(
 			out, "nvidia",
-			rd_text("the proprietary flavour of the driver: no DMA-BUF; nvidia_peermem is loaded instead"),
-			rd_text("the open kernel module, where memory of virtual-memory allocators is registered"),
-			NULL);
+			rd_text("proprietary flavour of the driver: no DMA-BUF; nvidia_peermem is loaded instead"),
+			rd_text("the open kernel module, if memory of virtual-memory allocators is registered"), NULL);
 	else if (!system->nvidia_open.v)
-		rd_check_warn(out, "nvidia", rd_text("the proprietary flavour of the driver: no DMA-BUF"),
+		rd_check_warn(out, "nvidia", rd_text("proprietary flavour of the driver: no DMA-BUF"),
 			      rd_text("the open kernel module"));
 	else if (system->dmabuf.known != RD_OK)
 		rd_check_unknown(out, "ib_uverbs",
-				 "whether this kernel's RDMA takes DMA-BUFs is not told (no BTF of ib_uverbs)");
+				 "whether the RDMA core of this kernel supports DMA-BUF is unknown (no BTF of "
+				 "ib_uverbs)");
 	else if (!system->dmabuf.v)
-		rd_check_warn(out, "ib_uverbs", rd_text("the RDMA core takes no DMA-BUF"), rd_text("one that does"));
+		rd_check_warn(out, "ib_uverbs", rd_text("the RDMA core does not support DMA-BUF"),
+			      rd_text("an "
+				      "RDMA "
+				      "core "
+				      "with "
+				      "DMA-BUF "
+				      "support"));
 	else
 		rd_check_good(out, "nvidia");
 }
 
 const struct rd_check rd_check_peermem = {
 	.id = "peermem",
-	.title = "NICs cannot reach the memory of NVIDIA accelerators",
-	.why = "registering such memory fails with EFAULT; libraries that fall back copy through the host",
+	.title = "NICs cannot reach the memory of NVIDIA GPUs (nvidia_peermem, DMA-BUF)",
+	.why = "registering GPU memory fails with EFAULT; libraries that fall back copy through host memory",
 	.fix = "modprobe nvidia_peermem, and list it in /etc/modules-load.d/; or install the open kernel module",
 	.needs = "/proc/modules, /proc/driver/nvidia/version (else /sys/module/nvidia/taint), BTF of ib_uverbs",
 	.quick = true,
@@ -132,8 +141,9 @@ const struct rd_check rd_check_peermem = {
 
 const struct rd_check rd_check_peermem_old = {
 	.id = "peermem-old",
-	.title = "The old nv_peer_mem is loaded",
-	.why = "it is no longer kept up: two that offer the same memory make registrations fail, and updates break it",
+	.title = "Obsolete module nv_peer_mem is loaded",
+	.why = "it is no longer maintained: two modules that serve the same memory make registrations fail, and "
+	       "updates break it",
 	.fix = "remove the package nvidia-peer-memory; rmmod nv_peer_mem; modprobe nvidia_peermem",
 	.needs = "/proc/modules",
 	.quick = true,
@@ -143,9 +153,10 @@ const struct rd_check rd_check_peermem_old = {
 
 const struct rd_check rd_check_amd_peer = {
 	.id = "amd-peer",
-	.title = "NICs cannot reach the memory of AMD accelerators",
-	.why = "registering such memory fails; libraries that fall back copy through the host",
-	.fix = "load amdgpu of the ROCm release; an RDMA stack with peer memory, or a kernel whose RDMA takes DMA-BUFs",
+	.title = "NICs cannot reach the memory of AMD GPUs (PeerDirect, DMA-BUF)",
+	.why = "registering GPU memory fails; libraries that fall back copy through host memory",
+	.fix = "load amdgpu of the ROCm release; use an RDMA stack with peer memory, or a kernel whose RDMA core "
+	       "supports DMA-BUF",
 	.needs = "/proc/modules, /sys/kernel/mm/memory_peers, BTF of ib_uverbs",
 	.quick = true,
 	.whole = RD_PART_MODULES | RD_PART_PCI,
@@ -155,10 +166,11 @@ const struct rd_check rd_check_amd_peer = {
 
 const struct rd_check rd_check_dmabuf = {
 	.id = "dmabuf",
-	.title = "Memory of NVIDIA accelerators cannot be shared as DMA-BUF",
-	.why = "memory of virtual-memory allocators (cuMem, expandable segments) cannot be registered by nvidia_peermem: EFAULT",
-	.fix = "install the open kernel module (nvidia-open) and a kernel whose RDMA core takes DMA-BUFs; till then "
-	       "NCCL_CUMEM_ENABLE=0",
+	.title = "Memory of NVIDIA GPUs cannot be registered as DMA-BUF",
+	.why = "nvidia_peermem cannot register memory of virtual-memory allocators (cuMem, expandable segments): "
+	       "EFAULT",
+	.fix = "install the open kernel module (nvidia-open) and a kernel whose RDMA core supports DMA-BUF; until "
+	       "then NCCL_CUMEM_ENABLE=0",
 	.needs = "/proc/driver/nvidia/version (else /sys/module/nvidia/taint), BTF of ib_uverbs",
 	.quick = true,
 	.whole = RD_PART_MODULES | RD_PART_PCI,

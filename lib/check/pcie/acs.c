@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bridges that send traffic between an accelerator and its NIC up to the root complex. */
+/* Bridges that redirect traffic between an accelerator and its NIC to the root complex (ACS). */
 
 #include "base/buf.h"
 #include "base/memory.h"
@@ -9,18 +9,18 @@
 /* ACS control register (PCI Express Base Specification, 7.7.8.3). */
 enum { ACS_REQUEST = 0x04, ACS_COMPLETION = 0x08, ACS_BOTH = ACS_REQUEST | ACS_COMPLETION };
 
-/* Bridges that redirect, of one severity: they are one finding, with one loop as fix. */
+/* Redirecting bridges of one severity: one finding, with one loop as its fix. */
 struct redirects {
-	size_t n, gpu, nic; /* the pair of the first of them */
+	size_t n, gpu, nic; /* the pair of the first bridge */
 	int first;
-	uint16_t acs; /* what is on at any of them */
+	uint16_t acs; /* bits enabled at any of them */
 	struct rd_buf list;
 };
 
 struct walk {
 	const struct rd_check_input *in;
 	struct rd_check_out *out;
-	bool *seen; /* bridges that have been judged */
+	bool *seen; /* bridges already judged */
 	struct redirects critical, warning;
 };
 
@@ -63,7 +63,7 @@ static void judge(struct walk *walk, int bridge, size_t gpu, size_t nic)
 	}
 }
 
-static void tell(struct walk *walk, enum rd_severity severity, struct redirects *redirects)
+static void report_redirects(struct walk *walk, enum rd_severity severity, struct redirects *redirects)
 {
 	const struct rd_host *host = walk->in->host;
 	const char *list = redirects->list.data, *what;
@@ -78,22 +78,22 @@ static void tell(struct walk *walk, enum rd_severity severity, struct redirects 
 	       redirects->acs & ACS_REQUEST	       ? "request" :
 							 "completion";
 	rd_check_bad(walk->out, severity, subject ? subject : "bridges",
-		     redirects->n == 1 ? rd_text("%s redirect on, between GPU%zu and %s", what, redirects->gpu,
+		     redirects->n == 1 ? rd_text("%s redirect enabled, between GPU%zu and %s", what, redirects->gpu,
 						 rd_ibdev_label(host, (int)redirects->nic)) :
-					 rd_text("%s redirect on, the first between GPU%zu and %s: %s", what,
+					 rd_text("%s redirect enabled, the first between GPU%zu and %s: %s", what,
 						 redirects->gpu, rd_ibdev_label(host, (int)redirects->nic), list),
-		     rd_text("off"),
+		     rd_text("disabled"),
 		     redirects->n == 1 ?
-			     rd_text("setpci -s %s ECAP_ACS+6.w=0000 until the next boot; for good: ACS off in the "
-				     "BIOS, or pci=config_acs=0000000@%s on the kernel command line",
+			     rd_text("setpci -s %s ECAP_ACS+6.w=0000 until the next boot; permanently: disable ACS "
+				     "in the BIOS, or boot with pci=config_acs=0000000@%s",
 				     list, list) :
-			     rd_text("for b in %s; do setpci -s $b ECAP_ACS+6.w=0000; done # until the next boot; for "
-				     "good: ACS off in the BIOS, or pci=config_acs= on the kernel command line",
+			     rd_text("for b in %s; do setpci -s $b ECAP_ACS+6.w=0000; done # until the next boot; "
+				     "permanently: disable ACS in the BIOS, or boot with pci=config_acs=",
 				     list));
 	rd_buf_deinit(&redirects->list);
 }
 
-/* The bridges on both ways up to the one that both have above them. */
+/* The bridges above each of the two, up to their common ancestor. */
 static void judge_pair(struct walk *walk, size_t gpu, size_t nic)
 {
 	const struct rd_host *host = walk->in->host;
@@ -105,18 +105,18 @@ static void judge_pair(struct walk *walk, size_t gpu, size_t nic)
 			judge(walk, up, gpu, nic);
 }
 
-static void run(const struct rd_check_input *in, struct rd_check_out *out)
+static void run_acs(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
 	_cleanup_free_ bool *seen = rd_alloc(host->n_pcis + 1, sizeof(*seen));
 	struct walk walk = { .in = in, .out = out, .seen = seen };
 
 	if (host->n_gpus == 0)
-		rd_check_skip(out, "there is no accelerator");
+		rd_check_skip(out, "no accelerator");
 	for (size_t g = 0; g < host->n_gpus; g++) {
 		enum rd_path best = rd_gpu_best_path(in, g);
 
-		/* It is what keeps a virtual machine's accelerator apart from the rest. */
+		/* ACS isolates an accelerator that is assigned to a virtual machine. */
 		if (rd_gpu_is_for_guest(host, g))
 			continue;
 
@@ -124,18 +124,18 @@ static void run(const struct rd_check_input *in, struct rd_check_out *out)
 			if (host->ibdevs[n].pci >= 0 && rd_nicmap_pair(in->map, g, n)->path == best)
 				judge_pair(&walk, g, n);
 	}
-	tell(&walk, RD_SEV_CRITICAL, &walk.critical);
-	tell(&walk, RD_SEV_WARNING, &walk.warning);
+	report_redirects(&walk, RD_SEV_CRITICAL, &walk.critical);
+	report_redirects(&walk, RD_SEV_WARNING, &walk.warning);
 }
 
 const struct rd_check rd_check_acs_redirect = {
 	.id = "acs-redirect",
-	.title = "A bridge between an accelerator and its NIC redirects peer-to-peer traffic (ACS)",
-	.why = "GPUDirect RDMA then goes through the root complex: slow, or with an IOMMU it fails with completion "
-	       "status 4, or hangs without an error",
-	.fix = "setpci -s BRIDGE ECAP_ACS+6.w=0000, or ACS off in the BIOS",
+	.title = "ACS redirects peer-to-peer traffic between an accelerator and its NIC",
+	.why = "GPUDirect RDMA traffic goes through the root complex: it is slow or, with an IOMMU, fails with "
+	       "completion status 4 or hangs without an error",
+	.fix = "setpci -s BRIDGE ECAP_ACS+6.w=0000, or disable ACS in the BIOS",
 	.needs = "PCI configuration space of bridges (root), ACS control register",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
-	.run = run,
+	.run = run_acs,
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Errors on PCIe links since boot. */
+/* PCIe errors since boot (AER). */
 #include <inttypes.h>
 
 #include "check/shared/pcie.h"
 #include "check/shared/rules.h"
 
-#define CORRECTABLE_MANY 1000 /* a few come with every boot and every reset */
+#define CORRECTABLE_MANY 1000 /* every boot and every reset causes a few */
 
 /* NICs and accelerators, and the bridges above them. */
-static bool counts(const struct rd_host *host, size_t i)
+static bool is_counted(const struct rd_host *host, size_t i)
 {
 	return host->pcis[i].extras_read &&
 	       (rd_pci_matters(host, i) || host->pcis[i].class.v >> 8 == RD_PCI_CLASS_BRIDGE);
@@ -20,19 +20,20 @@ static void run_uncorrectable(const struct rd_check_input *in, struct rd_check_o
 		const struct rd_pci *pci = &in->host->pcis[i];
 		uint64_t fatal = pci->aer.fatal.v, nonfatal = pci->aer.nonfatal.v;
 
-		if (!counts(in->host, i))
+		if (!is_counted(in->host, i))
 			continue;
 		if (pci->aer.fatal.known != RD_OK || pci->aer.nonfatal.known != RD_OK)
-			rd_check_unknown(out, pci->addr, "it has no error counts (no AER, or the firmware keeps it)");
+			rd_check_unknown(out, pci->addr,
+					 "no error counters: device has no AER capability, or "
+					 "firmware owns AER");
 		else if (fatal || nonfatal)
-			rd_check_bad(
-				out, fatal ? RD_SEV_CRITICAL : RD_SEV_WARNING, pci->addr,
-				rd_text("%s: %" PRIu64 " fatal, %" PRIu64 " nonfatal since boot",
-					rd_pci_what(in->host, i), fatal, nonfatal),
-				rd_text("none"),
-				rd_text("dmesg | grep %s shows the kind of error; reseat the card, then replace riser, "
-					"cable or card",
-					pci->addr));
+			rd_check_bad(out, fatal ? RD_SEV_CRITICAL : RD_SEV_WARNING, pci->addr,
+				     rd_text("%s: %" PRIu64 " fatal, %" PRIu64 " nonfatal since boot",
+					     rd_pci_what(in->host, i), fatal, nonfatal),
+				     rd_text("none"),
+				     rd_text("dmesg | grep %s shows the type of error; reseat the card, then replace "
+					     "riser, cable or card",
+					     pci->addr));
 		else
 			rd_check_good(out, pci->addr);
 	}
@@ -43,17 +44,20 @@ static void run_correctable(const struct rd_check_input *in, struct rd_check_out
 	for (size_t i = 0; i < in->host->n_pcis; i++) {
 		const struct rd_pci *pci = &in->host->pcis[i];
 
-		if (!counts(in->host, i))
+		if (!is_counted(in->host, i))
 			continue;
 		if (pci->aer.correctable.known != RD_OK)
-			rd_check_unknown(out, pci->addr, "it has no error counts (no AER, or the firmware keeps it)");
+			rd_check_unknown(out, pci->addr,
+					 "no error counters: device has no AER capability, or "
+					 "firmware owns AER");
 		else if (pci->aer.correctable.v >= CORRECTABLE_MANY)
 			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
 				     rd_text("%s: %" PRIu64 " since boot", rd_pci_what(in->host, i),
 					     pci->aer.correctable.v),
 				     rd_text("fewer than %d", CORRECTABLE_MANY),
-				     rd_text("see which error grows: cat /sys/bus/pci/devices/%s/aer_dev_correctable; "
-					     "reseat the card, then replace riser, cable or card",
+				     rd_text("find the counter that increases: cat "
+					     "/sys/bus/pci/devices/%s/aer_dev_correctable; reseat the card, then "
+					     "replace riser, cable or card",
 					     pci->addr));
 		else
 			rd_check_good(out, pci->addr);
@@ -62,10 +66,10 @@ static void run_correctable(const struct rd_check_input *in, struct rd_check_out
 
 const struct rd_check rd_check_aer = {
 	.id = "aer-uncorrectable",
-	.title = "A device reports uncorrectable PCIe errors",
-	.why = "a fatal error takes the device down with all jobs on it; the next one is likely",
-	.fix = "dmesg shows the kind of error; reseat the card, then replace riser, cable or card",
-	.needs = "sysfs aer_dev_fatal and aer_dev_nonfatal of NICs, accelerators and bridges above them",
+	.title = "Device reports uncorrectable PCIe errors (AER)",
+	.why = "a fatal error takes down the device and all jobs on it; another one is likely",
+	.fix = "dmesg shows the type of error; reseat the card, then replace riser, cable or card",
+	.needs = "sysfs aer_dev_fatal and aer_dev_nonfatal of NICs, accelerators and the bridges above them",
 	.quick = true,
 	.reads = RD_PART_PCI,
 	.run = run_uncorrectable,
@@ -73,10 +77,11 @@ const struct rd_check rd_check_aer = {
 
 const struct rd_check rd_check_aer_correctable = {
 	.id = "aer-correctable",
-	.title = "A device reports many correctable PCIe errors",
-	.why = "bad signals cost bandwidth now and become fatal errors later",
-	.fix = "see which error grows: cat /sys/bus/pci/devices/ADDRESS/aer_dev_correctable; reseat or replace",
-	.needs = "sysfs aer_dev_correctable of NICs, accelerators and bridges above them",
+	.title = "Device reports many correctable PCIe errors (AER)",
+	.why = "poor signal integrity costs bandwidth now and leads to fatal errors later",
+	.fix = "find the counter that increases: cat /sys/bus/pci/devices/ADDRESS/aer_dev_correctable; reseat or "
+	       "replace the card",
+	.needs = "sysfs aer_dev_correctable of NICs, accelerators and the bridges above them",
 	.quick = true,
 	.reads = RD_PART_PCI,
 	.run = run_correctable,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Translation of addresses between devices and memory, and between devices. */
+/* IOMMU and ATS: address translation between devices and memory, and between devices. */
 #include <string.h>
 
 #include "check/shared/pcie.h"
@@ -10,22 +10,22 @@
 static void run_mode(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	if (in->host->n_gpus == 0)
-		rd_check_skip(out, "there is no accelerator, so no peer-to-peer traffic");
+		rd_check_skip(out, "no accelerator, so no peer-to-peer traffic");
 	for (size_t i = 0; i < in->host->n_pcis && in->host->n_gpus > 0; i++) {
 		const struct rd_pci *pci = &in->host->pcis[i];
 
 		if (!rd_pci_matters(in->host, i))
 			continue;
 		if (!pci->extras_read)
-			rd_check_unknown(out, pci->addr, "its IOMMU group was not read");
+			rd_check_unknown(out, pci->addr, "IOMMU group was not read");
 		else if (pci->iommu_group.known != RD_OK ||
 			 (pci->iommu_type && strcmp(pci->iommu_type, "identity") == 0))
 			rd_check_good(out, pci->addr);
 		else if (!pci->iommu_type)
-			rd_check_unknown(out, pci->addr, "the kernel does not tell the type of its IOMMU group");
+			rd_check_unknown(out, pci->addr, "the kernel does not report the type of the IOMMU group");
 		else
 			rd_check_warn(out, pci->addr,
-				      rd_text("%s: IOMMU group %d is of type %s", rd_pci_what(in->host, i),
+				      rd_text("%s: IOMMU group %d has type %s", rd_pci_what(in->host, i),
 					      pci->iommu_group.v, pci->iommu_type),
 				      rd_text("identity, or no IOMMU"));
 	}
@@ -36,25 +36,26 @@ static void run_group(const struct rd_check_input *in, struct rd_check_out *out)
 	for (size_t i = 0; i < in->host->n_pcis; i++) {
 		const struct rd_pci *pci = &in->host->pcis[i];
 
-		/* Who shares matters only where the group is handed to somebody. */
+		/* Sharing matters only where the group is assigned to a guest. */
 		if (!pci->driver || strcmp(pci->driver, "vfio-pci") != 0)
 			continue;
 		if (!pci->extras_read)
-			rd_check_unknown(out, pci->addr, "its IOMMU group was not read");
+			rd_check_unknown(out, pci->addr, "IOMMU group was not read");
 		else if (pci->iommu_shared)
 			rd_check_warn(out, pci->addr,
-				      rd_text("IOMMU group %d has functions of other cards, too", pci->iommu_group.v),
-				      rd_text("a group of its own"));
+				      rd_text("IOMMU group %d also contains functions of other cards",
+					      pci->iommu_group.v),
+				      rd_text("an IOMMU group of its own"));
 		else
 			rd_check_good(out, pci->addr);
 	}
-	rd_check_skip(out, "no NIC or accelerator is handed to a virtual machine (vfio-pci)");
+	rd_check_skip(out, "no NIC or accelerator is assigned to a virtual machine (vfio-pci)");
 }
 
 static void run_ats(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	if (in->host->guest.known != RD_OK || !in->host->guest.v || in->host->n_gpus == 0) {
-		rd_check_skip(out, "no virtual machine with an accelerator");
+		rd_check_skip(out, "not a virtual machine with an accelerator");
 		return;
 	}
 	for (size_t i = 0; i < in->host->n_pcis; i++) {
@@ -66,8 +67,8 @@ static void run_ats(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_unknown(out, pci->addr, rd_pci_unread(pci));
 		else if (pci->config.ats_ctl.known == RD_OK && pci->config.ats_ctl.v & ATS_ENABLE)
 			rd_check_warn(out, pci->addr,
-				      rd_text("%s: ATS on, in a virtual machine", rd_pci_what(in->host, i)),
-				      rd_text("off, unless the hypervisor lets it through"));
+				      rd_text("%s: ATS enabled in a virtual machine", rd_pci_what(in->host, i)),
+				      rd_text("disabled, unless the hypervisor passes ATS requests through"));
 		else
 			rd_check_good(out, pci->addr);
 	}
@@ -75,9 +76,10 @@ static void run_ats(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_iommu_mode = {
 	.id = "iommu-mode",
-	.title = "The IOMMU translates the traffic of NICs or accelerators",
-	.why = "peer-to-peer traffic is then translated at the root complex: slow, or refused",
-	.fix = "iommu=pt (intel_iommu=on iommu=pt, amd_iommu=on iommu=pt) on the kernel command line, or off in the BIOS",
+	.title = "IOMMU translates DMA of NICs or accelerators",
+	.why = "peer-to-peer traffic is translated at the root complex: it is slow, or blocked",
+	.fix = "boot with iommu=pt (intel_iommu=on iommu=pt, amd_iommu=on iommu=pt), or disable the IOMMU in the "
+	       "BIOS",
 	.needs = "/sys/kernel/iommu_groups/N/type",
 	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_RDMA,
@@ -86,9 +88,11 @@ const struct rd_check rd_check_iommu_mode = {
 
 const struct rd_check rd_check_iommu_group = {
 	.id = "iommu-group",
-	.title = "A device that is handed to a virtual machine shares its IOMMU group",
-	.why = "the whole group must go with it; what else is in it is lost to the host, or the guest does not start",
-	.fix = "another slot, or ACS on for the bridge above it (not on the way between an accelerator and its NIC)",
+	.title = "Device assigned to a virtual machine shares its IOMMU group",
+	.why = "the whole group must be assigned: the host loses the other devices in it, or the guest does not "
+	       "start",
+	.fix = "use another slot, or enable ACS on the bridge above it (not on a bridge between an accelerator and "
+	       "its NIC)",
 	.needs = "/sys/kernel/iommu_groups/N/devices",
 	.quick = false,
 	.reads = RD_PART_PCI | RD_PART_RDMA,
@@ -97,10 +101,11 @@ const struct rd_check rd_check_iommu_group = {
 
 const struct rd_check rd_check_ats = {
 	.id = "ats-guest",
-	.title = "ATS is on in a NIC of a virtual machine",
-	.why = "where the hypervisor does not show ACS and ATS together, registering accelerator memory fails with EFAULT",
-	.fix = "switch ATS off in the NIC's firmware (ATS_ENABLED=0), or let the hypervisor pass ACS on",
-	.needs = "PCI configuration space of NICs (root), ATS control register; whether there is a hypervisor",
+	.title = "ATS is enabled on a NIC in a virtual machine",
+	.why = "where the hypervisor does not expose both ACS and ATS, registering accelerator memory fails with "
+	       "EFAULT",
+	.fix = "disable ATS in the NIC's firmware (ATS_ENABLED=0), or let the hypervisor expose ACS",
+	.needs = "PCI configuration space of NICs (root), ATS control register; presence of a hypervisor",
 	.quick = false,
 	.reads = RD_PART_PCI | RD_PART_RDMA,
 	.run = run_ats,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who sits on which socket, and how evenly. */
+/* Placement of NICs and accelerators on NUMA nodes, sockets and switches. */
 #include <stdio.h>
 
 #include "base/memory.h"
@@ -10,7 +10,7 @@
 static void run_missing(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	if (in->host->n_numas < 2) {
-		rd_check_skip(out, "the host has one NUMA node");
+		rd_check_skip(out, "host has one NUMA node");
 		return;
 	}
 	for (size_t i = 0; i < in->host->n_pcis; i++) {
@@ -19,19 +19,20 @@ static void run_missing(const struct rd_check_input *in, struct rd_check_out *ou
 		if (!rd_pci_matters(in->host, i))
 			continue;
 		if (pci->numa.known != RD_OK)
-			rd_check_unknown(out, pci->addr, "sysfs has no numa_node for it");
+			rd_check_unknown(out, pci->addr, "no numa_node in sysfs");
 		else if (pci->numa.v < 0)
-			rd_check_bad(out, RD_SEV_WARNING, pci->addr, rd_text("%s: none (-1)", rd_pci_what(in->host, i)),
+			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
+				     rd_text("%s: NUMA node -1 (none)", rd_pci_what(in->host, i)),
 				     rd_text("one of %zu nodes", in->host->n_numas),
-				     rd_text("update the BIOS (it lacks _PXM for the slot); until then: echo NODE "
-					     ">/sys/bus/pci/devices/%s/numa_node",
+				     rd_text("update the BIOS (ACPI _PXM is missing for the slot); until then: "
+					     "echo NODE >/sys/bus/pci/devices/%s/numa_node",
 					     pci->addr));
 		else
 			rd_check_good(out, pci->addr);
 	}
 }
 
-/* One that is up and meant for computing, or of which nothing is known to the contrary. */
+/* An active port of the NIC is for computing, or its role is unknown. */
 static bool is_usable(const struct rd_port_views *views, size_t ibdev)
 {
 	const struct rd_ibdev *dev = &views->host->ibdevs[ibdev];
@@ -46,8 +47,8 @@ static bool is_usable(const struct rd_port_views *views, size_t ibdev)
 	return false;
 }
 
-/* How an accelerator reaches one NIC, as far as sockets are concerned. */
-enum reach { REACH_NONE = 0, REACH_NEAR, REACH_UNTOLD, REACH_OTHER_NODE, REACH_OTHER_SOCKET };
+/* Distance of an accelerator to one NIC in terms of sockets. */
+enum reach { REACH_NONE = 0, REACH_NEAR, REACH_UNKNOWN, REACH_OTHER_NODE, REACH_OTHER_SOCKET };
 
 static enum reach reach_of(const struct rd_check_input *in, size_t gpu, size_t ibdev)
 {
@@ -57,11 +58,11 @@ static enum reach reach_of(const struct rd_check_input *in, size_t gpu, size_t i
 
 	if (path != RD_PATH_UNKNOWN && path != RD_PATH_SYS)
 		return REACH_NEAR;
-	/* All is on the one node that there is, whatever devices say of theirs. */
+	/* With one node everything is on it, whatever node the devices report. */
 	if (path == RD_PATH_SYS && host->n_numas == 1)
 		return REACH_NEAR;
 	if (a < 0 || b < 0 || (path == RD_PATH_UNKNOWN && a == b))
-		return REACH_UNTOLD;
+		return REACH_UNKNOWN;
 	switch (rd_host_same_socket(host, a, b)) {
 	case 1:
 		return REACH_NEAR;
@@ -72,7 +73,7 @@ static enum reach reach_of(const struct rd_check_input *in, size_t gpu, size_t i
 	}
 }
 
-/* A guest that shows no switches does not tell what is near on the accelerator's own node. */
+/* In a guest without visible switches, the nearest NIC on the accelerator's own node is unknown. */
 static void run_socket(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	for (size_t g = 0; g < in->host->n_gpus; g++) {
@@ -87,26 +88,28 @@ static void run_socket(const struct rd_check_input *in, struct rd_check_out *out
 				best = reach;
 		}
 		if (best == REACH_NONE)
-			rd_check_unknown(out, name, "there is no active compute NIC");
-		else if (best == REACH_UNTOLD)
-			rd_check_unknown(out, name, "how near its NICs are is not told (nic-map --matrix says why)");
+			rd_check_unknown(out, name, "no active compute NIC");
+		else if (best == REACH_UNKNOWN)
+			rd_check_unknown(out, name,
+					 "distance to its NICs is unknown (see rdmadiag nic-map "
+					 "--matrix)");
 		else if (best == REACH_OTHER_NODE)
-			rd_check_warn(out, name, rd_text("its nearest active compute NIC is on another NUMA node"),
+			rd_check_warn(out, name, rd_text("nearest active compute NIC is on another NUMA node"),
 				      rd_text("one on its own"));
 		else if (best == REACH_OTHER_SOCKET)
-			rd_check_warn(out, name, rd_text("its nearest active compute NIC is on another socket"),
+			rd_check_warn(out, name, rd_text("nearest active compute NIC is on another socket"),
 				      rd_text("one on its own"));
 		else
 			rd_check_good(out, name);
 	}
-	rd_check_skip(out, "there is no accelerator");
+	rd_check_skip(out, "no accelerator");
 }
 
 struct below {
 	unsigned gpus, nics;
 };
 
-/* The topmost switch port above a function; -1: it hangs on a root port. */
+/* The topmost switch port above a function; -1: it is directly below a root port. */
 static int switch_of(const struct rd_host *host, int pci)
 {
 	int found = -1;
@@ -123,8 +126,8 @@ static int compare_ratios(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The most frequent of some numbers, of equals the higher; 0 unless more than two in three of at least four have it, and it is
- * one NIC or more for each accelerator, or one for several: NICs that are there for storage make other numbers. */
+/* The most frequent ratio, the higher one of equals. 0 unless more than two thirds of at least four switches have it, and it
+ * is a whole number of NICs per accelerator or of accelerators per NIC: NICs for storage result in other ratios. */
 static unsigned clear_majority(unsigned *v, size_t n)
 {
 	unsigned best = 0;
@@ -148,7 +151,7 @@ static unsigned ratio(const struct below *below)
 	return below->nics * 16 / below->gpus;
 }
 
-/* A NIC of the other link layer, or of another rate, is there and has a finding of its own, whatever it is taken for. */
+/* A NIC with a different link layer or rate than its twins counts, whatever its role: it has its own finding. */
 static bool is_odd(const struct rd_check_input *in, size_t ibdev)
 {
 	const struct rd_ibdev *dev = &in->host->ibdevs[ibdev];
@@ -160,8 +163,8 @@ static bool is_odd(const struct rd_check_input *in, size_t ibdev)
 	return false;
 }
 
-/* A NIC that is missing below this switch is told by another rule. */
-static bool is_told(const struct rd_check_input *in, size_t bridge)
+/* Rule nic-missing reports a NIC that is missing below this switch. */
+static bool has_missing_nic(const struct rd_check_input *in, size_t bridge)
 {
 	for (size_t i = 0; in->symmetry && i < in->symmetry->n_missing; i++) {
 		int at = in->symmetry->missing[i].bridge;
@@ -174,7 +177,7 @@ static bool is_told(const struct rd_check_input *in, size_t bridge)
 	return false;
 }
 
-/* Switches with accelerators below should have as many NICs for each; which is usual, most of them show. */
+/* Switches should have the same number of NICs per accelerator: the number that most of them have. */
 static void run_uneven(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
@@ -197,23 +200,24 @@ static void run_uneven(const struct rd_check_input *in, struct rd_check_out *out
 	for (size_t i = 0; i < host->n_pcis; i++) {
 		if (!below[i].gpus)
 			continue;
-		if (ratio(&below[i]) < usual && !is_told(in, i))
+		if (ratio(&below[i]) < usual && !has_missing_nic(in, i))
 			rd_check_warn(out, host->pcis[i].addr,
 				      rd_text("%u accelerator%s share%s %u active compute NIC%s", below[i].gpus,
 					      below[i].gpus == 1 ? "" : "s", below[i].gpus == 1 ? "s" : "",
 					      below[i].nics, below[i].nics == 1 ? "" : "s"),
-				      rd_text("as many NICs for each as below most of %zu switches", n));
+				      rd_text("as many NICs per accelerator as below most of %zu switches", n));
 		else
 			rd_check_good(out, host->pcis[i].addr);
 	}
-	rd_check_skip(out, "no accelerator is below a PCIe switch");
+	rd_check_skip(out, "no accelerator below a PCIe switch");
 }
 
 const struct rd_check rd_check_numa_node = {
 	.id = "numa-node",
-	.title = "A NIC or accelerator has no NUMA node",
-	.why = "memory and threads are then placed on whatever socket, and distances come out wrong",
-	.fix = "update the BIOS (it lacks _PXM for the slot); until then: echo NODE >/sys/bus/pci/devices/ADDRESS/numa_node",
+	.title = "NIC or accelerator has no NUMA node",
+	.why = "memory and threads may be placed on the wrong socket, and distances are computed wrongly",
+	.fix = "update the BIOS (ACPI _PXM is missing for the slot); until then: echo NODE "
+	       ">/sys/bus/pci/devices/ADDRESS/numa_node",
 	.needs = "sysfs numa_node",
 	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_NUMA,
@@ -222,9 +226,9 @@ const struct rd_check rd_check_numa_node = {
 
 const struct rd_check rd_check_gpu_nic_socket = {
 	.id = "gpu-nic-socket",
-	.title = "An accelerator has no active compute NIC on its own socket or NUMA node",
-	.why = "the way there (the link between sockets) has less bandwidth than the NIC and is shared by all",
-	.fix = "move a NIC to that socket, or bring up the one that is there: rdmadiag nic-map --matrix",
+	.title = "Accelerator has no active compute NIC on its own socket or NUMA node",
+	.why = "the link between sockets has less bandwidth than the NIC, and all devices share it",
+	.fix = "move a NIC to that socket, or bring up the NIC on it: rdmadiag nic-map --matrix",
 	.needs = "PCI tree, NUMA nodes and sockets of processors, port state",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,
@@ -233,9 +237,9 @@ const struct rd_check rd_check_gpu_nic_socket = {
 
 const struct rd_check rd_check_switch_uneven = {
 	.id = "switch-uneven",
-	.title = "Some PCIe switches have fewer NICs for their accelerators than others",
-	.why = "those accelerators share bandwidth, and a collective goes at their pace",
-	.fix = "bring up or move NICs so that each switch has as many: rdmadiag nic-map --matrix",
+	.title = "PCIe switch has fewer NICs per accelerator than other switches",
+	.why = "those accelerators share bandwidth, and a collective is as fast as its slowest member",
+	.fix = "bring up or move NICs until all switches have the same number: rdmadiag nic-map --matrix",
 	.needs = "PCI tree, port state",
 	.quick = false,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NUMA,

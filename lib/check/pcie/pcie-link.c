@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Links below what both ends can do, or below their twins', all the way up to the root port. */
+/* PCIe links below what both ends support, or below those of their twins, up to the root port. */
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -12,13 +12,13 @@
 #define NVIDIA 0x10de
 #define NAMES_MAX 8
 
-/* What is, or hangs below, a function. */
+/* The devices at and below a function. */
 struct load {
 	unsigned gpus, nics;
-	double gbps; /* of the fastest active port: what the link has to carry at least */
+	double gbps; /* of the fastest active port: the least that the link has to carry */
 };
 
-/* What sysfs tells of InfiniBand is the rate of the wires: up to QDR two of ten bits are no data. */
+/* sysfs reports the signalling rate of InfiniBand: up to QDR, two of ten bits are encoding (8b/10b). */
 static double data_gbps(const struct rd_port *port)
 {
 	if (port->rate_gbps.known != RD_OK || !rd_port_active(port))
@@ -26,7 +26,7 @@ static double data_gbps(const struct rd_port *port)
 	return !rd_port_is_ethernet(port) && port->rate_gbps.v <= 40 ? port->rate_gbps.v * 0.8 : port->rate_gbps.v;
 }
 
-/* Of each function; caller frees. */
+/* One per function. Caller frees. */
 static struct load *loads_of(const struct rd_host *host)
 {
 	struct load *loads = rd_alloc(host->n_pcis + 1, sizeof(*loads));
@@ -47,7 +47,7 @@ static struct load *loads_of(const struct rd_host *host)
 	return loads;
 }
 
-/* Grace and its successors reach their accelerator over NVLink; PCI Express beside it carries little, and is narrow. */
+/* Grace and its successors reach their accelerator over NVLink; the PCIe link carries little traffic, and is narrow. */
 static bool is_beside_nvlink(const struct rd_host *host, size_t i)
 {
 	int top = (int)i;
@@ -57,8 +57,8 @@ static bool is_beside_nvlink(const struct rd_host *host, size_t i)
 	return top != (int)i && host->pcis[top].vendor.known == RD_OK && host->pcis[top].vendor.v == NVIDIA;
 }
 
-/* Whether the link up from a function is to be judged: its own, or of a switch that NICs or accelerators hang below. What a
- * hypervisor shows as bridges has no link. */
+/* Whether to judge the upstream link of a function: of a NIC or accelerator, or of a switch above one. Bridges emulated by a
+ * hypervisor have no link. */
 static bool is_judged(const struct rd_host *host, const struct load *loads, size_t i)
 {
 	const struct rd_pci *pci = &host->pcis[i];
@@ -105,7 +105,7 @@ static char *name_of(const struct rd_host *host, size_t i)
 		       buf.data ? buf.data : "-");
 }
 
-/* Whether others of its kind are there, and all have the same link: then boards are made so, or the BIOS has set it. */
+/* Whether there are other devices of this model, and all have the same link: then it is by design, or set in the BIOS. */
 static bool all_alike(const struct rd_host *host, const struct load *loads, size_t i, bool width)
 {
 	const struct rd_pci *a = &host->pcis[i];
@@ -125,16 +125,16 @@ static bool all_alike(const struct rd_host *host, const struct load *loads, size
 }
 
 /*
- * How bad a link is that has `have` of `want` Gbit/s. A NIC's: it breaks what its ports need, or only stands out, or costs
- * nothing (RD_SEV_OK). Of accelerators nobody can tell what they need: half or less is bad, but not if all have the same.
+ * Severity of a link that has `have` of `want` Gbit/s. NICs: critical if below the rate of a port, a warning if it only
+ * differs from its twins, else RD_SEV_OK. What accelerators need is unknown: half or less is critical, unless all are alike.
  */
-static enum rd_severity grade(const struct load *load, double have, double want, bool stands_out, bool alike)
+static enum rd_severity grade(const struct load *load, double have, double want, bool is_odd, bool alike)
 {
 	if (load->gpus > 0)
 		return have * 2 <= want * 1.05 && !alike ? RD_SEV_CRITICAL : RD_SEV_WARNING;
 	if (load->gbps > 0 && have < load->gbps * 0.97)
 		return RD_SEV_CRITICAL;
-	return stands_out ? RD_SEV_WARNING : RD_SEV_OK;
+	return is_odd ? RD_SEV_WARNING : RD_SEV_OK;
 }
 
 struct judge {
@@ -158,7 +158,7 @@ static unsigned can_of(const struct judge *j, size_t i)
 	return j->width ? rd_pcie_can_width(j->in->host, (int)i) : rd_pcie_can_mtps(j->in->host, (int)i);
 }
 
-/* Gbit/s with `value` lanes or megatransfers, the other one being what it is. */
+/* Gbit/s with `value` lanes or MT/s; the other factor is the present one. */
 static double gbps_of(const struct judge *j, size_t i, unsigned value)
 {
 	const struct rd_pci *pci = &j->in->host->pcis[i];
@@ -178,7 +178,7 @@ static char *twins_text(const struct rd_odd *odd)
 {
 	if (!odd || !odd->clear)
 		return rd_text("%s", "");
-	return rd_text(", as %u of %u like it have", odd->twins, odd->n);
+	return rd_text(", as on %u of %u like it", odd->twins, odd->n);
 }
 
 static char *fix_of(const struct judge *j, size_t i)
@@ -188,19 +188,19 @@ static char *fix_of(const struct judge *j, size_t i)
 
 	return rd_text("lspci -vvs %s%s%s%s (LnkCap, LnkSta); %s%s%s, then swap riser or cable%s", pci->addr,
 		       up ? "; lspci -vvs " : "", up ? up : "", "",
-		       rd_pci_is_bridge(pci) ? "power the host off and on, reseat the switch board" : "reseat the card",
+		       rd_pci_is_bridge(pci) ? "power-cycle the host, reseat the switch board" : "reseat the card",
 		       pci->slot ? " in slot " : "", pci->slot ? pci->slot : "",
-		       j->width ? "" : "; look for a BIOS setting that limits the speed of the slot");
+		       j->width ? "" : "; check the BIOS for a speed limit on the slot");
 }
 
-/* Runs below what both ends can do. */
-static void tell_low(const struct judge *j, size_t i, unsigned now, unsigned can)
+/* The link runs below what both ends support. */
+static void report_low(const struct judge *j, size_t i, unsigned now, unsigned can)
 {
 	const struct rd_host *host = j->in->host;
 	const struct rd_odd *odd =
 		rd_symmetry_odd(j->in->symmetry, j->width ? RD_TRAIT_WIDTH : RD_TRAIT_SPEED, (int)i, -1);
-	bool stands_out = odd && odd->clear && odd->less;
-	enum rd_severity result = grade(&j->loads[i], gbps_of(j, i, now), gbps_of(j, i, can), stands_out,
+	bool is_odd = odd && odd->clear && odd->less;
+	enum rd_severity result = grade(&j->loads[i], gbps_of(j, i, now), gbps_of(j, i, can), is_odd,
 					all_alike(host, j->loads, i, j->width));
 	_cleanup_free_ char *name = name_of(host, i), *is = value_text(j, now), *should = value_text(j, can),
 			    *twins = twins_text(odd);
@@ -215,8 +215,8 @@ static void tell_low(const struct judge *j, size_t i, unsigned now, unsigned can
 		     rd_text("%s, which both ends support%s", should ? should : "", twins ? twins : ""), fix_of(j, i));
 }
 
-/* Runs as fast as both ends can, but one of them can less than those of its twins: another slot, card or setting. */
-static void tell_limited(const struct judge *j, size_t i, unsigned can, const struct rd_odd *odd)
+/* The link runs at its maximum, but one end supports less than those of its twins: another slot, card or setting. */
+static void report_limited(const struct judge *j, size_t i, unsigned can, const struct rd_odd *odd)
 {
 	const struct rd_host *host = j->in->host;
 	const struct rd_pci *pci = &host->pcis[i], *up = pci->parent >= 0 ? &host->pcis[pci->parent] : NULL;
@@ -224,14 +224,13 @@ static void tell_limited(const struct judge *j, size_t i, unsigned can, const st
 	_cleanup_free_ char *name = name_of(host, i);
 	double usual = gbps_of(j, i, j->width ? rd_pcie_can_width(host, odd->like) : rd_pcie_can_mtps(host, odd->like));
 
-	rd_check_bad(
-		j->out, grade(&j->loads[i], gbps_of(j, i, can), usual, true, false), pci->addr,
-		rd_text("%s: %s, which is all that %s supports", name ? name : "", odd->is,
-			own > can && up ? up->addr : pci->addr),
-		rd_text("%s, as %u of %u like it", odd->usual, odd->twins, odd->n),
-		rd_text("lspci -vvs %s and -vvs %s (LnkCap), beside those of %s: another slot, or its width and speed "
-			"in the BIOS",
-			pci->addr, up ? up->addr : "-", host->pcis[odd->like].addr));
+	rd_check_bad(j->out, grade(&j->loads[i], gbps_of(j, i, can), usual, true, false), pci->addr,
+		     rd_text("%s: %s, the maximum that %s supports", name ? name : "", odd->is,
+			     own > can && up ? up->addr : pci->addr),
+		     rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n),
+		     rd_text("compare lspci -vvs %s and -vvs %s (LnkCap) with those of %s: use another slot, or set "
+			     "width and speed of the slot in the BIOS",
+			     pci->addr, up ? up->addr : "-", host->pcis[odd->like].addr));
 }
 
 static void judge_link(const struct judge *j, size_t i)
@@ -244,12 +243,12 @@ static void judge_link(const struct judge *j, size_t i)
 	if (!now || !can) {
 		if (!rd_pci_is_bridge(pci))
 			rd_check_unknown(j->out, pci->addr,
-					 j->width ? "its link width is not told (a virtual function, or a guest)" :
-						    "its link speed is not told (a virtual function, or a guest)");
+					 j->width ? "link width not reported (virtual function or guest)" :
+						    "link speed not reported (virtual function or guest)");
 	} else if (now < can) {
-		tell_low(j, i, now, can);
+		report_low(j, i, now, can);
 	} else if (limited && limited->less && limited->clear) {
-		tell_limited(j, i, can, limited);
+		report_limited(j, i, can, limited);
 	} else {
 		rd_check_good(j->out, pci->addr);
 	}
@@ -265,7 +264,7 @@ static void run_width(const struct rd_check_input *in, struct rd_check_out *out)
 			judge_link(&j, i);
 }
 
-/* Links of an accelerator: its own, and that of a switch which is part of it. */
+/* Links of an accelerator: its own, and that of a switch on its board. */
 static bool is_gpu_link(const struct rd_host *host, const struct load *loads, size_t i)
 {
 	int gpu = -1;
@@ -278,7 +277,7 @@ static bool is_gpu_link(const struct rd_host *host, const struct load *loads, si
 	return gpu >= 0 && rd_pcie_is_gpu_part(host, (int)i, gpu);
 }
 
-/* The speed at the moment says something only where the others of the kind do not idle as well. */
+/* The present speed is meaningful only while most accelerators are not idle. */
 static void judge_gpu_speed(const struct judge *j, size_t i, size_t low, size_t all)
 {
 	const struct rd_odd *limited = rd_symmetry_odd(j->in->symmetry, RD_TRAIT_MAX_SPEED, (int)i, -1);
@@ -286,13 +285,13 @@ static void judge_gpu_speed(const struct judge *j, size_t i, size_t low, size_t 
 	unsigned now = now_of(j, i), can = can_of(j, i);
 
 	if (!now || !can)
-		rd_check_unknown(j->out, addr, "its link speed is not told (a virtual function, or a guest)");
+		rd_check_unknown(j->out, addr, "link speed not reported (virtual function or guest)");
 	else if (limited && limited->less && limited->clear)
-		tell_limited(j, i, can, limited);
+		report_limited(j, i, can, limited);
 	else if (now < can && all >= 4 && low * 3 < all)
 		rd_check_unknown(
 			j->out, addr,
-			"slower than the others are: some accelerators lower the speed when idle; look under load");
+			"slower than the other accelerators; some lower the speed when idle: check again under load");
 	else
 		rd_check_good(j->out, addr);
 }
@@ -331,17 +330,19 @@ static void run_bandwidth(const struct rd_check_input *in, struct rd_check_out *
 		if (loads[i].nics == 0 || rd_pci_is_bridge(pci) || pci->pf >= 0 || loads[i].gbps <= 0)
 			continue;
 		if (pci->now.mtps.known != RD_OK || pci->now.width.known != RD_OK) {
-			rd_check_unknown(out, pci->addr, "its link is not told (a virtual function, or a guest)");
+			rd_check_unknown(out, pci->addr,
+					 "link speed and width not reported (virtual function or "
+					 "guest)");
 			continue;
 		}
-		/* A link below what both ends can is the finding of two other rules. */
+		/* pcie-link-width and pcie-link-speed report a link below what both ends support. */
 		gbps = rd_pcie_gbps(pci->now.mtps.v, pci->now.width.v);
 		if (gbps < loads[i].gbps * 0.97 && pci->now.mtps.v >= rd_pcie_can_mtps(host, (int)i) &&
 		    pci->now.width.v >= rd_pcie_can_width(host, (int)i))
 			rd_check_warn(out, pci->addr,
-				      rd_text("%s: link of %.0f Gbit/s below a port of %g", rd_pci_what(host, i), gbps,
-					      loads[i].gbps),
-				      rd_text("a link that is faster than the port"));
+				      rd_text("%s: PCIe link of %.0f Gbit/s, port of %g Gbit/s", rd_pci_what(host, i),
+					      gbps, loads[i].gbps),
+				      rd_text("a PCIe link faster than the port"));
 		else
 			rd_check_good(out, pci->addr);
 	}
@@ -349,9 +350,9 @@ static void run_bandwidth(const struct rd_check_input *in, struct rd_check_out *
 
 const struct rd_check rd_check_pcie_bandwidth = {
 	.id = "pcie-bandwidth",
-	.title = "The PCIe link of a NIC carries less than its port",
-	.why = "the port never reaches its rate, and fills the network's buffers when others send to it",
-	.fix = "a slot with more lanes or of a later generation",
+	.title = "PCIe link of a NIC has less bandwidth than its port",
+	.why = "the port never reaches its rate, and congests the network when others send to it",
+	.fix = "use a slot with more lanes or a newer PCIe generation",
 	.needs = "sysfs current_link_speed and current_link_width of NICs, port rate",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
@@ -360,10 +361,11 @@ const struct rd_check rd_check_pcie_bandwidth = {
 
 const struct rd_check rd_check_pcie_link_width = {
 	.id = "pcie-link-width",
-	.title = "A PCIe link has fewer lanes than both ends support, or than links like it",
-	.why = "half the lanes are half the bandwidth: a bad riser, a bent pin, a card not fully seated",
-	.fix = "reseat the card, then swap riser or cable; lspci -vv -s ADDRESS, LnkSta against LnkCap",
-	.needs = "sysfs current_link_width and max_link_width of NICs, accelerators and all bridges above",
+	.title = "PCIe link is narrower than both ends support, or than links like it",
+	.why = "half the lanes give half the bandwidth; caused by a bad riser, a bent pin, or a card not fully "
+	       "seated",
+	.fix = "reseat the card, then swap riser or cable; compare LnkSta with LnkCap in lspci -vv -s ADDRESS",
+	.needs = "sysfs current_link_width and max_link_width of NICs, accelerators and all bridges above them",
 	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA,
@@ -372,10 +374,11 @@ const struct rd_check rd_check_pcie_link_width = {
 
 const struct rd_check rd_check_pcie_link_speed = {
 	.id = "pcie-link-speed",
-	.title = "A PCIe link is slower than both ends support, or than links like it",
-	.why = "a link that trained one generation lower carries half; NICs and switches do not lower it to save power",
-	.fix = "reseat the card, then swap riser or cable; look for a BIOS setting that limits the slot's speed",
-	.needs = "sysfs current_link_speed and max_link_speed of NICs, accelerators and all bridges above",
+	.title = "PCIe link is slower than both ends support, or than links like it",
+	.why = "a link that trained one generation lower has half the bandwidth; NICs and switches do not lower "
+	       "the speed to save power",
+	.fix = "reseat the card, then swap riser or cable; check the BIOS for a speed limit on the slot",
+	.needs = "sysfs current_link_speed and max_link_speed of NICs, accelerators and all bridges above them",
 	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA,

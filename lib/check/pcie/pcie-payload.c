@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sizes of packets and requests on PCIe. */
+/* PCIe Max Payload Size and Max Read Request Size. */
 #include "base/number.h"
 #include "check/shared/pcie.h"
 #include "check/shared/rules.h"
 #include "model/host/pcie.h"
 #include "model/host/symmetry.h"
 
-/* The nearest bridge above that is set lower than the function. */
+/* The nearest bridge above with a lower setting than the function. */
 static const struct rd_pci *lower_above(const struct rd_host *host, const struct rd_pci *pci)
 {
 	for (int up = pci->parent; up >= 0; up = host->pcis[up].parent) {
@@ -19,7 +19,7 @@ static const struct rd_pci *lower_above(const struct rd_host *host, const struct
 	return NULL;
 }
 
-/* The field of the device control register for so many bytes, as twins are compared by: 0 is 128. */
+/* The value of the Device Control field for a number of bytes, given as text: 0 is 128. */
 static unsigned size_field(const char *bytes)
 {
 	uint32_t size = 0;
@@ -34,26 +34,25 @@ static void judge_mps(const struct rd_check_input *in, size_t i, struct rd_check
 	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_MPS, (int)i, -1);
 	unsigned set = rd_pcie_payload(pci), can = rd_pcie_payload_path(host, pci);
 
-	/* A hypervisor's bridges take whatever comes: their registers are made up. */
+	/* Emulated bridges accept any size: their registers are fictional. */
 	if (lower && rd_pcie_in_guest(host))
 		rd_check_unknown(out, pci->addr,
-				 "the bridges above it are a hypervisor's, and what it has set is not seen");
+				 "the bridges above it belong to a hypervisor, whose setting is not visible");
 	else if (lower)
 		rd_check_fail(out, pci->addr,
-			      rd_text("%s: payload %u, but %s above it takes %u", rd_pci_what(host, i), set,
+			      rd_text("%s: payload %u bytes, but %s above it accepts %u", rd_pci_what(host, i), set,
 				      lower->addr, rd_pcie_payload(lower)),
-			      rd_text("the same all the way up"));
+			      rd_text("the same on the whole path"));
 	else if (odd && odd->clear && odd->less)
-		rd_check_bad(
-			out, RD_SEV_WARNING, pci->addr, rd_text("%s: payload %u", rd_pci_what(host, i), set),
-			rd_text("%s, as %u of %u like it; all on the path support %u", odd->usual, odd->twins, odd->n,
-				can),
-			rd_text("setpci -s %s CAP_EXP+8.w=%x:e0 until the next boot; for good: Max Payload Size to Auto "
-				"in the BIOS, or pci=pcie_bus_safe",
-				pci->addr, size_field(odd->usual) << 5));
+		rd_check_bad(out, RD_SEV_WARNING, pci->addr, rd_text("%s: payload %u bytes", rd_pci_what(host, i), set),
+			     rd_text("%s, as on %u of %u like it; all devices on the path support %u", odd->usual,
+				     odd->twins, odd->n, can),
+			     rd_text("setpci -s %s CAP_EXP+8.w=%x:e0 until the next boot; permanently: set Max Payload "
+				     "Size to Auto in the BIOS, or boot with pci=pcie_bus_safe",
+				     pci->addr, size_field(odd->usual) << 5));
 	else if (rd_pci_is_fast(host, i) && set < 256 && can >= 256)
-		rd_check_warn(out, pci->addr, rd_text("%s: payload %u", rd_pci_what(host, i), set),
-			      rd_text("%u, which all on the path can", can));
+		rd_check_warn(out, pci->addr, rd_text("%s: payload %u bytes", rd_pci_what(host, i), set),
+			      rd_text("%u, which all devices on the path support", can));
 	else
 		rd_check_good(out, pci->addr);
 }
@@ -79,27 +78,27 @@ static void run_mrrs(const struct rd_check_input *in, struct rd_check_out *out)
 	for (size_t i = 0; i < in->host->n_pcis; i++) {
 		const struct rd_pci *pci = &in->host->pcis[i];
 		const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_MRRS, (int)i, -1);
-		bool fast = rd_pci_is_fast(in->host, i), stands_out = odd && odd->clear && odd->less;
+		bool fast = rd_pci_is_fast(in->host, i), is_odd = odd && odd->clear && odd->less;
 		unsigned request = rd_pcie_read_request(pci);
 
-		if ((!fast && !stands_out) || rd_pcie_is_vf(in->host, pci))
+		if ((!fast && !is_odd) || rd_pcie_is_vf(in->host, pci))
 			continue;
 		if (pci->config.dev_ctl.known != RD_OK)
 			rd_check_unknown(out, pci->addr, rd_pci_unread(pci));
-		else if (stands_out)
-			rd_check_bad(
-				out, RD_SEV_WARNING, pci->addr,
-				rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
-				rd_text("%s, as %u of %u like it", odd->usual, odd->twins, odd->n),
-				rd_text("setpci -s %s CAP_EXP+8.w=%x000:7000 until the next boot; for good: BIOS, or a udev rule",
-					pci->addr, size_field(odd->usual)));
+		else if (is_odd)
+			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
+				     rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
+				     rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n),
+				     rd_text("setpci -s %s CAP_EXP+8.w=%x000:7000 until the next boot; permanently: "
+					     "BIOS, or a udev rule",
+					     pci->addr, size_field(odd->usual)));
 		else if (request < 512)
-			rd_check_bad(
-				out, RD_SEV_WARNING, pci->addr,
-				rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
-				rd_text("at least 512; 4096 for accelerators"),
-				rd_text("setpci -s %s CAP_EXP+8.w=5000:7000 until the next boot; for good: BIOS, or a udev rule",
-					pci->addr));
+			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
+				     rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
+				     rd_text("at least 512; 4096 for accelerators"),
+				     rd_text("setpci -s %s CAP_EXP+8.w=5000:7000 until the next boot; permanently: "
+					     "BIOS, or a udev rule",
+					     pci->addr));
 		else
 			rd_check_good(out, pci->addr);
 	}
@@ -108,10 +107,11 @@ static void run_mrrs(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_pcie_mps = {
 	.id = "pcie-mps",
-	.title = "Max Payload Size does not fit the path, or is smaller than it could be",
-	.why = "packets larger than a bridge takes are malformed and kill the link; small ones waste bandwidth on headers",
-	.fix = "Max Payload Size to Auto in the BIOS, or pci=pcie_bus_safe (pcie_bus_perf) on the kernel command line",
-	.needs = "PCI configuration space (root), Device Control of the function and all bridges above",
+	.title = "PCIe Max Payload Size does not match the path, or is smaller than supported",
+	.why = "packets larger than a bridge accepts are malformed and take the link down; small ones waste "
+	       "bandwidth on headers",
+	.fix = "set Max Payload Size to Auto in the BIOS, or boot with pci=pcie_bus_safe (pcie_bus_perf)",
+	.needs = "PCI configuration space (root), Device Control of the function and all bridges above it",
 	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA,
@@ -120,8 +120,8 @@ const struct rd_check rd_check_pcie_mps = {
 
 const struct rd_check rd_check_pcie_mrrs = {
 	.id = "pcie-mrrs",
-	.title = "A fast NIC may ask for little at a time (Max Read Request Size)",
-	.why = "sends are reads from memory: small requests do not fill the link",
+	.title = "PCIe Max Read Request Size of a fast NIC is small",
+	.why = "sends read host memory: small read requests do not fill the link",
 	.fix = "setpci -s NIC CAP_EXP+8.w=5000:7000 (4096 bytes)",
 	.needs = "PCI configuration space of NICs (root), Device Control",
 	.quick = true,

@@ -5,7 +5,7 @@
 #include "check/shared/pcie.h"
 #include "check/shared/rules.h"
 
-#define NIC_WATTS 25.0 /* what a slot may always give a card that asked for more than 10 W, by the CEM specification */
+#define NIC_WATTS 25.0 /* the CEM specification lets any slot give this much to a card that requests more than 10 W */
 
 static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 {
@@ -15,7 +15,7 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!rd_pci_matters(in->host, i))
 			continue;
 		if (!pci->power_state || strcmp(pci->power_state, "unknown") == 0)
-			rd_check_unknown(out, pci->addr, "the kernel does not tell its power state");
+			rd_check_unknown(out, pci->addr, "power state not reported by the kernel");
 		else if (strncmp(pci->power_state, "D3", 2) == 0)
 			rd_check_bad(out, rd_pci_is_nic(in->host, i) ? RD_SEV_CRITICAL : RD_SEV_WARNING, pci->addr,
 				     rd_text("%s: %s", rd_pci_what(in->host, i), pci->power_state), rd_text("D0"),
@@ -25,7 +25,7 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 	}
 }
 
-/* Slot Capabilities: value in bits 14:7, scale 1, 0.1, 0.01, 0.001 in 16:15. Above 239 of scale 1 other tables hold. */
+/* Slot Capabilities: value in bits 14:7, scale 1, 0.1, 0.01, 0.001 in 16:15. Values above 239 with scale 1 have another encoding. */
 static double slot_watts(uint32_t cap)
 {
 	static const double scales[] = { 1, 0.1, 0.01, 0.001 };
@@ -47,10 +47,10 @@ static void run_slot(const struct rd_check_input *in, struct rd_check_out *out)
 			continue;
 		}
 		watts = port->config.slot_cap.known == RD_OK ? slot_watts(port->config.slot_cap.v) : 0;
-		/* 0: nobody has set a limit. */
+		/* 0: no limit is set. */
 		if (watts > 0 && watts < NIC_WATTS)
 			rd_check_warn(out, pci->addr,
-				      rd_text("%s: the slot gives %g W", rd_pci_what(in->host, i), watts),
+				      rd_text("%s: the slot provides %g W", rd_pci_what(in->host, i), watts),
 				      rd_text("%g W or more", NIC_WATTS));
 		else
 			rd_check_good(out, pci->addr);
@@ -60,8 +60,8 @@ static void run_slot(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_power_state = {
 	.id = "power-state",
-	.title = "A NIC or accelerator is in a power-saving state (D3)",
-	.why = "it answers late or not at all when a job wants it",
+	.title = "NIC or accelerator is in a low-power state (D3)",
+	.why = "it responds late or not at all when a job uses it",
 	.fix = "echo on >/sys/bus/pci/devices/ADDRESS/power/control",
 	.needs = "sysfs power_state",
 	.quick = true,
@@ -71,10 +71,10 @@ const struct rd_check rd_check_power_state = {
 
 const struct rd_check rd_check_slot_power = {
 	.id = "slot-power",
-	.title = "A slot gives its NIC less power than such cards need",
-	.why = "the card switches ports or optics off, and says so in the kernel log only",
-	.fix = "another slot, or its power limit in the BIOS; some cards want a cable",
-	.needs = "PCI configuration space of the port above (root), Slot Capabilities",
+	.title = "PCIe slot provides less power than its NIC needs",
+	.why = "the card turns off ports or optics, and reports that only in the kernel log",
+	.fix = "use another slot, or raise the slot power limit in the BIOS; some cards need a power cable",
+	.needs = "PCI configuration space of the port above it (root), Slot Capabilities",
 	.quick = false,
 	.reads = RD_PART_PCI,
 	.run = run_slot,

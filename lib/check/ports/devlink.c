@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Health reporters and firmware by devlink. */
+/* devlink: health reporters and firmware versions. */
 #include <string.h>
 
 #include "check/shared/port.h"
 #include "check/shared/rules.h"
 
-/* Only of what is a NIC here: switches and others speak devlink, too. */
+/* Only RDMA NICs: switches and other devices have devlink instances, too. */
 static bool is_nic(const struct rd_host *host, const struct rd_devlink *devlink)
 {
 	int pci = strcmp(devlink->bus, "pci") == 0 ? rd_host_find_pci(host, devlink->dev) : -1;
@@ -18,18 +18,18 @@ static bool is_nic(const struct rd_host *host, const struct rd_devlink *devlink)
 
 static bool read_devlink(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	rd_check_skip(out, "no NIC whose driver speaks devlink");
+	rd_check_skip(out, "no NIC with devlink support");
 	if (in->net && in->net->devlink_known == RD_OK)
 		return true;
 	if (in->net && in->net->devlink_known == RD_DENIED)
-		rd_check_unknown(out, "host", "devlink may not be asked, or did not answer");
+		rd_check_unknown(out, "host", "no permission to query devlink, or no response");
 	return false;
 }
 
 static char *health_fix(const char *dev, const char *reporter)
 {
 	return rd_text("devlink health show pci/%s reporter %s; devlink health dump show pci/%s reporter %s; then "
-		       "devlink health recover pci/%s reporter %s, or a reboot",
+		       "devlink health recover pci/%s reporter %s, or reboot",
 		       dev, reporter, dev, reporter, dev, reporter);
 }
 
@@ -47,8 +47,8 @@ static void run_health(const struct rd_check_input *in, struct rd_check_out *out
 				rd_check_good(out, devlink->dev);
 			else
 				rd_check_bad(out, RD_SEV_CRITICAL, devlink->dev,
-					     rd_text("reporter %s: error; %llu errors, %llu recoveries", reporter->name,
-						     (unsigned long long)reporter->errors,
+					     rd_text("reporter %s in error state: %llu errors, %llu recoveries",
+						     reporter->name, (unsigned long long)reporter->errors,
 						     (unsigned long long)reporter->recoveries),
 					     rd_text("healthy"), health_fix(devlink->dev, reporter->name));
 		}
@@ -78,23 +78,22 @@ static void run_firmware(const struct rd_check_input *in, struct rd_check_out *o
 			if (strcmp(running->value, stored->value) == 0)
 				rd_check_good(out, devlink->dev);
 			else
-				rd_check_bad(
-					out, RD_SEV_WARNING, devlink->dev,
-					rd_text("%s: %s runs, %s is stored", running->name, running->value,
-						stored->value),
-					rd_text("the stored version runs"),
-					rd_text("devlink dev reload pci/%s action fw_activate, mlxfwreset, or a cold "
-						"boot, while no job runs",
-						devlink->dev));
+				rd_check_bad(out, RD_SEV_WARNING, devlink->dev,
+					     rd_text("%s: running %s, stored %s", running->name, running->value,
+						     stored->value),
+					     rd_text("running version equals stored version"),
+					     rd_text("devlink dev reload pci/%s action fw_activate, mlxfwreset, or a "
+						     "power cycle, while no job runs",
+						     devlink->dev));
 		}
 	}
 }
 
 const struct rd_check rd_check_devlink_health = {
 	.id = "devlink-health",
-	.title = "A NIC's driver reports that part of it is in error",
-	.why = "the driver could not recover it: queues stand still, or the firmware does",
-	.fix = "devlink health show pci/ADDRESS; devlink health dump show …; then devlink health recover, or a reboot",
+	.title = "devlink health reporter of a NIC is in error state",
+	.why = "the driver could not recover it: queues or firmware hang",
+	.fix = "devlink health show pci/ADDRESS; devlink health dump show …; then devlink health recover, or reboot",
 	.needs = "DEVLINK_CMD_HEALTH_REPORTER_GET",
 	.quick = true,
 	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -103,10 +102,11 @@ const struct rd_check rd_check_devlink_health = {
 
 const struct rd_check rd_check_devlink_firmware = {
 	.id = "firmware-pending",
-	.title = "A NIC does not run the firmware that is stored in it",
-	.why = "an update was burnt and not activated: it comes alive at the next reset, in the middle of something else",
-	.fix = "devlink dev reload pci/ADDRESS action fw_activate, mlxfwreset, or a cold boot, while no job runs",
-	.needs = "DEVLINK_CMD_INFO_GET, running against stored versions",
+	.title = "NIC does not run the firmware stored in its flash",
+	.why = "a firmware update was flashed but not activated: it takes effect at the next reset, possibly at an "
+	       "inconvenient time",
+	.fix = "devlink dev reload pci/ADDRESS action fw_activate, mlxfwreset, or a power cycle, while no job runs",
+	.needs = "DEVLINK_CMD_INFO_GET: running and stored versions",
 	.reads = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_firmware,
 };

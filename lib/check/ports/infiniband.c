@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a subnet manager gives a port: LID, partitions; and how many lanes it came up with. */
+/* What a subnet manager assigns to a port (LID, partitions), and the width of its link. */
 #include <string.h>
 
 #include "check/shared/port.h"
@@ -7,7 +7,7 @@
 
 enum { LID_PERMISSIVE = 0xffff, PKEY_DEFAULT = 0xffff, PKEY_FULL = 0x8000 };
 
-/* A port of another link layer than the other compute ports is in no subnet that would do: link-layer-uniform says so. */
+/* A port whose link layer differs from that of the other compute ports is left to link-layer-uniform. */
 static bool is_judged(const struct rd_port_views *views, size_t p)
 {
 	const struct rd_port *port = &views->host->ports[p];
@@ -24,14 +24,14 @@ static void run_lid(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!rd_port_layer_known(in->host, port, out) || !is_judged(in->ports, p))
 			continue;
 		if (port->lid.known != RD_OK)
-			rd_check_unknown(out, name.text, "its LID is not told");
+			rd_check_unknown(out, name.text, "LID not reported");
 		else if (port->lid.v == 0 || port->lid.v == LID_PERMISSIVE)
 			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
 					  rd_text("LID %u", port->lid.v), rd_text("1 to 49151"));
 		else
 			rd_check_good(out, name.text);
 	}
-	rd_check_skip(out, "no InfiniBand port is up");
+	rd_check_skip(out, "no active InfiniBand port");
 }
 
 static void run_sm(const struct rd_check_input *in, struct rd_check_out *out)
@@ -43,14 +43,14 @@ static void run_sm(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!is_judged(in->ports, p))
 			continue;
 		if (port->sm_lid.known != RD_OK)
-			rd_check_unknown(out, name.text, "the LID of its subnet manager is not told");
+			rd_check_unknown(out, name.text, "subnet manager LID not reported");
 		else if (port->sm_lid.v == 0 || port->sm_lid.v == LID_PERMISSIVE)
 			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
-					  rd_text("subnet manager at LID %u", port->sm_lid.v), rd_text("1 to 49151"));
+					  rd_text("subnet manager LID %u", port->sm_lid.v), rd_text("1 to 49151"));
 		else
 			rd_check_good(out, name.text);
 	}
-	rd_check_skip(out, "no InfiniBand port is up");
+	rd_check_skip(out, "no active InfiniBand port");
 }
 
 static void run_pkey(const struct rd_check_input *in, struct rd_check_out *out)
@@ -65,18 +65,18 @@ static void run_pkey(const struct rd_check_input *in, struct rd_check_out *out)
 		for (size_t i = 0; i < port->n_pkeys; i++)
 			full |= (port->pkeys[i] & PKEY_FULL) != 0;
 		if (!port->pkeys_known)
-			rd_check_unknown(out, name.text, "its partition table is not told");
+			rd_check_unknown(out, name.text, "P_Key table not reported");
 		else if (port->n_pkeys == 0)
-			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
-					  rd_text("no partition"), rd_text("0x%04x or another", PKEY_DEFAULT));
+			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text, rd_text("no P_Key"),
+					  rd_text("0x%04x or another P_Key", PKEY_DEFAULT));
 		else if (!full)
 			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_WARNING, name.text,
 					  rd_text("limited member of all %zu partitions", port->n_pkeys),
-					  rd_text("full member of one"));
+					  rd_text("full member of at least one partition"));
 		else
 			rd_check_good(out, name.text);
 	}
-	rd_check_skip(out, "no InfiniBand port is up");
+	rd_check_skip(out, "no active InfiniBand port");
 }
 
 static void run_width(const struct rd_check_input *in, struct rd_check_out *out)
@@ -87,11 +87,11 @@ static void run_width(const struct rd_check_input *in, struct rd_check_out *out)
 
 		if (!is_judged(in->ports, p))
 			continue;
-		/* Two lanes are what a split cable gives on purpose; one is not. */
+		/* 2X is normal with a split cable; 1X is not. */
 		if (!port->width)
-			rd_check_unknown(out, name.text, "its width is not told");
+			rd_check_unknown(out, name.text, "link width not reported");
 		else if (port->phys_state && strcmp(port->phys_state, "LinkUp") != 0)
-			rd_check_unknown(out, name.text, "it is active on a link that is not up");
+			rd_check_unknown(out, name.text, "port is active, but its physical link is not up");
 		else if (port->width == 1)
 			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
 					  rd_text("1X%s%s", port->speed ? " " : "", port->speed ? port->speed : ""),
@@ -99,10 +99,10 @@ static void run_width(const struct rd_check_input *in, struct rd_check_out *out)
 		else
 			rd_check_good(out, name.text);
 	}
-	rd_check_skip(out, "no InfiniBand port is up");
+	rd_check_skip(out, "no active InfiniBand port");
 }
 
-/* Of the port that the interface is on; a partition's is on none. */
+/* Role of the port that the interface is on; the interface of a partition is on none. */
 static enum rd_role role_of(const struct rd_port_views *views, size_t netdev)
 {
 	const struct rd_host *host = views->host;
@@ -114,14 +114,14 @@ static enum rd_role role_of(const struct rd_port_views *views, size_t netdev)
 	return RD_ROLE_UNKNOWN;
 }
 
-static void bad_ipoib(const struct rd_port_views *views, size_t netdev, struct rd_check_out *out, char *observed,
-		      char *expected)
+static void report_ipoib(const struct rd_port_views *views, size_t netdev, struct rd_check_out *out, char *observed,
+			 char *expected)
 {
 	rd_check_port_bad(out, role_of(views, netdev), RD_SEV_WARNING, views->host->netdevs[netdev].name, observed,
 			  expected);
 }
 
-/* Both ends must agree, so one host should have one mode. */
+/* Both ends must use the same mode, so all interfaces of a host should. */
 static void run_ipoib(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const char *first = NULL;
@@ -133,12 +133,15 @@ static void run_ipoib(const struct rd_check_input *in, struct rd_check_out *out)
 		if (netdev->type.known != RD_OK || netdev->type.v != 32)
 			continue;
 		if (!mode)
-			rd_check_unknown(out, netdev->name, "its mode is not told");
+			rd_check_unknown(out, netdev->name, "IPoIB mode not reported");
 		else if (first && strcmp(first, mode) != 0)
-			bad_ipoib(in->ports, i, out, rd_text("%s, others %s", mode, first), rd_text("one mode for all"));
+			report_ipoib(in->ports, i, out, rd_text("%s, others %s", mode, first),
+				     rd_text("the same mode "
+					     "on all IPoIB "
+					     "interfaces"));
 		else if (strcmp(mode, "datagram") == 0 && netdev->mtu.known == RD_OK && netdev->mtu.v > 4092)
-			bad_ipoib(in->ports, i, out, rd_text("datagram with an MTU of %u", netdev->mtu.v),
-				  rd_text("4092 at most"));
+			report_ipoib(in->ports, i, out, rd_text("datagram mode with an MTU of %u", netdev->mtu.v),
+				     rd_text("at most 4092"));
 		else
 			rd_check_good(out, netdev->name);
 		first = first ? first : mode;
@@ -148,9 +151,9 @@ static void run_ipoib(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_ib_lid = {
 	.id = "ib-lid",
-	.title = "An active InfiniBand port has no LID of its own",
-	.why = "nobody can address it: connections fail or time out",
-	.fix = "restart the subnet manager, or let it sweep; look into its log for this port's GUID",
+	.title = "Active InfiniBand port has no valid LID",
+	.why = "the port cannot be addressed: connections fail or time out",
+	.fix = "restart the subnet manager, or trigger a sweep; search its log for this port's GUID",
 	.needs = "sysfs lid and link_layer of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -160,9 +163,9 @@ const struct rd_check rd_check_ib_lid = {
 
 const struct rd_check rd_check_ib_sm = {
 	.id = "ib-sm-lid",
-	.title = "An active InfiniBand port knows no subnet manager",
-	.why = "path queries time out, so that connections by rdma_cm and IPoIB fail",
-	.fix = "restart the subnet manager, or let it sweep: sminfo",
+	.title = "Active InfiniBand port has no subnet manager LID",
+	.why = "path queries time out: rdma_cm connections and IPoIB fail",
+	.fix = "restart the subnet manager, or trigger a sweep; check with sminfo",
 	.needs = "sysfs sm_lid of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -172,9 +175,10 @@ const struct rd_check rd_check_ib_sm = {
 
 const struct rd_check rd_check_ib_pkey = {
 	.id = "ib-pkey",
-	.title = "An InfiniBand port is in no partition, or everywhere a limited member",
-	.why = "limited members cannot talk to each other: packets are dropped, and transports retry until they give up",
-	.fix = "the subnet manager's partitions.conf: this port's GUID as =full",
+	.title = "InfiniBand port has no P_Key, or is only a limited member",
+	.why = "limited members cannot communicate with each other: packets are dropped, and transports retry "
+	       "until they fail",
+	.fix = "add this port's GUID as =full to the subnet manager's partitions.conf",
 	.needs = "sysfs pkeys of ports",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA,
@@ -184,9 +188,9 @@ const struct rd_check rd_check_ib_pkey = {
 
 const struct rd_check rd_check_ib_width = {
 	.id = "ib-width",
-	.title = "An InfiniBand link came up with one lane",
-	.why = "a quarter of the bandwidth: a bad cable or connector",
-	.fix = "reseat, clean or swap the cable; then the switch port",
+	.title = "InfiniBand link came up with one lane (1X)",
+	.why = "one lane has a quarter of the bandwidth; caused by a bad cable or connector",
+	.fix = "reseat, clean or swap the cable; then try another switch port",
 	.needs = "sysfs rate of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -196,9 +200,9 @@ const struct rd_check rd_check_ib_width = {
 
 const struct rd_check rd_check_ipoib_mode = {
 	.id = "ipoib-mode",
-	.title = "IPoIB interfaces have different modes, or an MTU that their mode cannot have",
-	.why = "large packets are dropped between ends that do not agree",
-	.fix = "echo datagram >/sys/class/net/DEV/mode on all, and an MTU of 2044 or 4092",
+	.title = "IPoIB modes differ between interfaces, or an MTU exceeds the mode's limit",
+	.why = "large packets are dropped between hosts with different modes",
+	.fix = "echo datagram >/sys/class/net/DEV/mode on all interfaces, with an MTU of 2044 or 4092",
 	.needs = "sysfs mode, mtu and type of interfaces",
 	.quick = false,
 	.whole = RD_PART_PCI,

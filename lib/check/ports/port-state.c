@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ports that are not up, or go down again and again. */
+/* Ports that are not active, or go down repeatedly. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,19 +9,18 @@
 #include "check/shared/rules.h"
 #include "check/shared/unread.h"
 
-#define DOWN_MANY 10 /* since the driver was loaded: a few come with every change of cable or switch */
+#define DOWN_MANY 10 /* since the driver was loaded; every change of cable or switch causes a few */
 
-/* An IPoIB interface has no say in the link below it; an Ethernet one that is set down takes the RDMA port with it. */
+/* Setting an Ethernet interface down also takes the RDMA port down; an IPoIB interface does not affect the link below it. */
 static char *fix_of(const struct rd_host *host, const struct rd_port *port, const struct rd_netdev *netdev)
 {
 	const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
 
 	if (rd_port_is_ethernet(port) && netdev)
-		return rd_text(
-			"ip link show %s: NO-CARRIER points to cable, transceiver or switch port; DOWN without it: ip "
-			"link set %s up",
-			netdev->name, netdev->name);
-	return rd_text("cable, transceivers and switch port of %s: ibstat %s, mlxlink -d %s -m",
+		return rd_text("ip link show %s: with NO-CARRIER check cable, transceiver and switch port; if DOWN "
+			       "without NO-CARRIER: ip link set %s up",
+			       netdev->name, netdev->name);
+	return rd_text("check cable, transceivers and switch port of %s: ibstat %s, mlxlink -d %s -m",
 		       rd_ibdev_label(host, port->ibdev), rd_ibdev_label(host, port->ibdev),
 		       dev->pci >= 0 ? host->pcis[dev->pci].addr : "PCI");
 }
@@ -35,13 +34,13 @@ static void fail_down(const struct rd_port_views *views, size_t p, const char *n
 	bool odd = rd_port_layer_is_odd(views, p);
 
 	rd_check_bad(out, RD_SEV_CRITICAL, name,
-		     odd ? rd_text("%s, %s, link layer %s unlike the other compute ports", port->state, phys,
+		     odd ? rd_text("%s, %s, link layer %s differs from the other compute ports", port->state, phys,
 				   port->link_layer) :
 			   rd_text("%s, %s", port->state, phys),
 		     rd_text("ACTIVE, LinkUp"), odd ? NULL : fix_of(host, port, netdev));
 }
 
-/* The host's way out, over ports that are none of them up. */
+/* A bond that carries the default route over RDMA ports none of which is active. */
 static void judge_route(const struct rd_host *host, struct rd_check_out *out)
 {
 	for (size_t i = 0; i < host->n_netdevs; i++) {
@@ -61,29 +60,31 @@ static void judge_route(const struct rd_host *host, struct rd_check_out *out)
 			}
 		if (ports > 0 && active == 0)
 			rd_check_bad(out, RD_SEV_WARNING, bond->name,
-				     rd_text("carries the default route, and none of its %zu RDMA port%s is active",
+				     rd_text("carries the default route, but none of its %zu RDMA port%s is active",
 					     ports, ports == 1 ? "" : "s"),
-				     rd_text("one that is"),
-				     rd_text("ip link show master %s: cables, transceivers and switch ports of these",
+				     rd_text("at least one active RDMA port"),
+				     rd_text("ip link show master %s: check cables, transceivers and switch ports "
+					     "of these interfaces",
 					     bond->name));
 	}
 }
 
-/* Where a read failed, the port may be down; where the driver has no such file, nobody knows. */
-static void tell_unread(const struct rd_check_input *in, const char *subject, const char *what, struct rd_check_out *out)
+/* Unknown: after a failed read the port may be down (undecided); the driver may also lack the file. */
+static void report_unread(const struct rd_check_input *in, const char *subject, const char *what,
+			  struct rd_check_out *out)
 {
 	const struct rd_err *unread = rd_check_unread(in->unread, RD_PART_RDMA);
 	_cleanup_free_ char *reason = NULL;
 
 	if (!unread) {
-		rd_check_unknown(out, subject, "the driver does not report the port's state");
+		rd_check_unknown(out, subject, "port state not reported by the driver");
 		return;
 	}
 	reason = rd_text("%s could not be read: %s: %s", what, unread->object, rd_errno_text(unread->code));
 	rd_check_undecided(out, subject, reason);
 }
 
-/* Roles go by place and kind: a port that is down has that of its like. Ports of others are often left without a cable. */
+/* Roles follow PCI location and kind, so a port that is down has the role of its peers. Other ports are often not cabled. */
 static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
@@ -96,25 +97,27 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 	judge_route(host, out);
 	for (size_t d = 0; d < host->n_ibdevs; d++)
 		if (host->ibdevs[d].ports_unread)
-			tell_unread(in, rd_ibdev_label(host, (int)d), "the list of its ports", out);
+			report_unread(in, rd_ibdev_label(host, (int)d), "the list of ports", out);
 	if (any_state && !any_active && rd_check_compute_cards(in->ports) == 0)
 		rd_check_fail(out, "host", rd_text("none of %zu RDMA ports is active", host->n_ports),
-			      rd_text("one that is"));
+			      rd_text("at least one active RDMA port"));
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 		const struct rd_port_view *view = &in->ports->v[p];
 		struct rd_port_name name = rd_check_port_name(host, port);
 
 		if (!port->state)
-			tell_unread(in, name.text, "the port's state", out);
+			report_unread(in, name.text, "the port state", out);
 		else if (rd_port_active(port) && rd_ibdev_is_efa(host, port->ibdev) && !rd_port_has_carrier(host, port))
-			rd_check_unknown(out, name.text, "the driver of EFA reports every port ACTIVE, link or not");
+			rd_check_unknown(out, name.text,
+					 "the EFA driver reports every port as ACTIVE, with or "
+					 "without link");
 		else if (rd_port_active(port))
 			rd_check_good(out, name.text);
 		else if (view->role == RD_ROLE_COMPUTE)
 			fail_down(in->ports, p, name.text, out);
 		else if (view->role == RD_ROLE_UNKNOWN && !rd_port_is_aside(in->ports, p))
-			rd_check_unknown(out, name.text, "it is not active, and what it is for is not known");
+			rd_check_unknown(out, name.text, "port is not active, and its role is unknown");
 		else
 			rd_check_note(out, name.text,
 				      rd_text("%s; %s", port->state,
@@ -132,7 +135,7 @@ static void run_init(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!rd_port_is_ib(port) || rd_port_layer_is_odd(in->ports, p) || rd_port_is_aside(in->ports, p))
 			continue;
 		if (!port->state || !port->phys_state)
-			rd_check_unknown(out, name.text, "its state is not told");
+			rd_check_unknown(out, name.text, "port state not reported");
 		else if (strcmp(port->phys_state, "LinkUp") == 0 &&
 			 (strcmp(port->state, "INIT") == 0 || strcmp(port->state, "ARMED") == 0))
 			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name.text,
@@ -140,7 +143,7 @@ static void run_init(const struct rd_check_input *in, struct rd_check_out *out)
 		else
 			rd_check_good(out, name.text);
 	}
-	rd_check_skip(out, "there is no InfiniBand port");
+	rd_check_skip(out, "no InfiniBand port");
 }
 
 static void run_flaps(const struct rd_check_input *in, struct rd_check_out *out)
@@ -152,23 +155,23 @@ static void run_flaps(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!rd_port_active(port))
 			continue;
 		if (port->link_downed.known != RD_OK)
-			rd_check_unknown(out, name.text, "it has no counter link_downed");
+			rd_check_unknown(out, name.text, "no counter link_downed");
 		else if (port->link_downed.v >= DOWN_MANY)
 			rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_WARNING, name.text,
-					  rd_text("went down %" PRIu64 "%s times", port->link_downed.v,
+					  rd_text("link went down %" PRIu64 "%s times", port->link_downed.v,
 						  port->link_downed.v == 255 ? " or more" : ""),
 					  rd_text("fewer than %d since the driver was loaded", DOWN_MANY));
 		else
 			rd_check_good(out, name.text);
 	}
-	rd_check_skip(out, "no port is up");
+	rd_check_skip(out, "no active port");
 }
 
 const struct rd_check rd_check_port_state = {
 	.id = "port-state",
-	.title = "A compute port is not active",
-	.why = "libraries skip it: accelerators next to it share another NIC, or the job does not start",
-	.fix = "look at the cable and the switch port; ip link set DEV up; ibportstate, dmesg",
+	.title = "Compute port is not active",
+	.why = "libraries skip the port: accelerators next to it share another NIC, or the job does not start",
+	.fix = "check the cable and the switch port; ip link set DEV up; ibportstate, dmesg",
 	.needs = "sysfs state and phys_state of ports, their roles",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -178,9 +181,10 @@ const struct rd_check rd_check_port_state = {
 
 const struct rd_check rd_check_port_init = {
 	.id = "ib-no-sm",
-	.title = "The link of an InfiniBand port is up, and no subnet manager has made it active",
+	.title = "InfiniBand link is up, but no subnet manager has activated the port",
 	.why = "without a subnet manager there is no LID and no route",
-	.fix = "is one running on the switch or a host (sminfo; systemctl status opensm), and does it reach this port?",
+	.fix = "check that a subnet manager runs on the switch or a host (sminfo; systemctl status opensm) and "
+	       "reaches this port",
 	.needs = "sysfs state and phys_state of ports",
 	.quick = true,
 	.whole = RD_PART_PCI,
@@ -190,9 +194,9 @@ const struct rd_check rd_check_port_init = {
 
 const struct rd_check rd_check_link_downed = {
 	.id = "link-downed",
-	.title = "A link went down many times",
-	.why = "each time queue pairs break with completion status 12; the next time is likely",
-	.fix = "clean or swap cable and optics; rdmadiag counters shows whether it goes on",
+	.title = "Link went down many times (link_downed)",
+	.why = "each time, queue pairs fail with completion status 12; more failures are likely",
+	.fix = "clean or swap cable and optics; rdmadiag counters shows whether the counter still increases",
 	.needs = "sysfs counters/link_downed",
 	.quick = true,
 	.reads = RD_PART_RDMA,

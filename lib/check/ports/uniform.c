@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* NICs of one host that should be alike: each is held against its twins (model/host/symmetry.h). */
+/* NICs of one host that should be alike: each is compared with its twins (model/host/symmetry.h). */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,15 +14,15 @@ static bool is_soft(const struct rd_host *host, const struct rd_port *port)
 	return host->ibdevs[port->ibdev].pci < 0 || host->ibdevs[port->ibdev].parent_netdev;
 }
 
-/* Those whose values are compared; the link layer is one that a port without a cable has, too. */
-static bool is_looked_at(const struct rd_host *host, const struct rd_port *port, enum rd_trait trait)
+/* Whether the value of a port is compared: active ports; the link layer also of ports without a cable. */
+static bool is_compared(const struct rd_host *host, const struct rd_port *port, enum rd_trait trait)
 {
 	if (is_soft(host, port) || host->pcis[host->ibdevs[port->ibdev].pci].pf >= 0)
 		return false;
 	return trait == RD_TRAIT_LAYER || rd_port_active(port);
 }
 
-/* One that stands out among its twins; NULL: it does not. */
+/* The difference of a port from its twins; NULL: none. */
 static const struct rd_odd *odd_of(const struct rd_check_input *in, size_t p, enum rd_trait trait, bool less)
 {
 	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, trait, -1, (int)p);
@@ -32,7 +32,7 @@ static const struct rd_odd *odd_of(const struct rd_check_input *in, size_t p, en
 
 static char *expected_of(const struct rd_odd *odd)
 {
-	return rd_text("%s, as %u of %u like it", odd->usual, odd->twins, odd->n);
+	return rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n);
 }
 
 static const struct rd_netdev *netdev_of(const struct rd_host *host, const struct rd_port *port)
@@ -40,7 +40,7 @@ static const struct rd_netdev *netdev_of(const struct rd_host *host, const struc
 	return port->n_netdevs > 0 ? &host->netdevs[port->netdevs[0]] : NULL;
 }
 
-/* The interface of a twin that is as usual; NULL: it has none. */
+/* The interface of a twin with the usual value; NULL: it has none. */
 static const struct rd_netdev *netdev_like(const struct rd_host *host, const struct rd_odd *odd)
 {
 	for (size_t p = 0; p < host->n_ports; p++)
@@ -49,9 +49,9 @@ static const struct rd_netdev *netdev_like(const struct rd_host *host, const str
 	return NULL;
 }
 
-/* Where there are two groups nobody is to blame, and somebody may want to know. */
-static void good_or_mixed(const struct rd_check_input *in, enum rd_trait trait, int pci, int port, const char *subject,
-			  struct rd_check_out *out)
+/* Two groups without a clear majority are a note, not a fault. */
+static void report_good_or_mixed(const struct rd_check_input *in, enum rd_trait trait, int pci, int port,
+				 const char *subject, struct rd_check_out *out)
 {
 	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, trait, pci, port);
 
@@ -71,19 +71,20 @@ static void run_speed(const struct rd_check_input *in, struct rd_check_out *out)
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 		const char *ibdev = rd_ibdev_label(in->host, port->ibdev);
 
-		if (!is_looked_at(in->host, port, RD_TRAIT_RATE))
+		if (!is_compared(in->host, port, RD_TRAIT_RATE))
 			continue;
 		if (port->rate_gbps.known != RD_OK)
-			rd_check_unknown(out, name.text, "its rate is not told");
+			rd_check_unknown(out, name.text, "rate not reported");
 		else if (odd)
 			rd_check_bad(out, RD_SEV_WARNING, name.text, rd_text("%s", odd->is), expected_of(odd),
-				     rd_text("cable, transceiver and switch port of %s: a wrong cable, a split port, "
-					     "autonegotiation that fell back (mlxlink -d %s -m, rdma link show %s)",
+				     rd_text("check cable, transceiver and switch port of %s: wrong cable, split "
+					     "port, or autonegotiation to a lower speed (mlxlink -d %s -m, rdma "
+					     "link show %s)",
 					     ibdev, in->host->pcis[odd->pci].addr, name.text));
 		else
-			good_or_mixed(in, RD_TRAIT_RATE, -1, (int)p, name.text, out);
+			report_good_or_mixed(in, RD_TRAIT_RATE, -1, (int)p, name.text, out);
 	}
-	rd_check_skip(out, "no port of a NIC is up");
+	rd_check_skip(out, "no active port on a NIC");
 }
 
 /* mlx5 has a function for each port of a card, mlx4 one for both. */
@@ -92,9 +93,10 @@ static char *layer_fix(const struct rd_host *host, const struct rd_port *port, c
 	const struct rd_pci *pci = &host->pcis[odd->pci];
 
 	if (pci->vendor.v != MELLANOX)
-		return rd_text("set the link layer of %s (%s) to %s with its maker's tool, then a cold boot",
+		return rd_text("set the link layer of %s (%s) to %s with the vendor's tool, then power-cycle the "
+			       "host",
 			       rd_ibdev_label(host, port->ibdev), pci->addr, odd->usual);
-	return rd_text("mlxconfig -d %s set LINK_TYPE_P%u=%s, then power the host off and on (%s)", pci->addr,
+	return rd_text("mlxconfig -d %s set LINK_TYPE_P%u=%s, then power-cycle the host (%s)", pci->addr,
 		       port->num + pci->fn, strcmp(odd->usual, "InfiniBand") == 0 ? "1" : "2",
 		       rd_ibdev_label(host, port->ibdev));
 }
@@ -106,15 +108,15 @@ static void run_layer(const struct rd_check_input *in, struct rd_check_out *out)
 		const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_LAYER, false);
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 
-		if (!is_looked_at(in->host, port, RD_TRAIT_LAYER) || !rd_port_layer_known(in->host, port, out))
+		if (!is_compared(in->host, port, RD_TRAIT_LAYER) || !rd_port_layer_known(in->host, port, out))
 			continue;
 		if (odd)
 			rd_check_bad(out, RD_SEV_WARNING, name.text, rd_text("%s", odd->is), expected_of(odd),
 				     layer_fix(in->host, port, odd));
 		else
-			good_or_mixed(in, RD_TRAIT_LAYER, -1, (int)p, name.text, out);
+			report_good_or_mixed(in, RD_TRAIT_LAYER, -1, (int)p, name.text, out);
 	}
-	rd_check_skip(out, "no NIC has a port");
+	rd_check_skip(out, "no NIC with a port");
 }
 
 static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
@@ -127,22 +129,22 @@ static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
 		struct rd_port_name name = rd_check_port_name(host, port);
 		const struct rd_netdev *netdev = netdev_of(host, port), *like = odd ? netdev_like(host, odd) : NULL;
 
-		if (!is_looked_at(host, port, RD_TRAIT_MTU))
+		if (!is_compared(host, port, RD_TRAIT_MTU))
 			continue;
 		if (port->mtu.known != RD_OK)
-			rd_check_unknown(out, name.text, "its MTU is not told (no interface of this namespace on it)");
+			rd_check_unknown(out, name.text, "MTU not reported (no interface in this network namespace)");
 		else if (odd)
-			rd_check_bad(
-				out, RD_SEV_WARNING, name.text,
-				rd_text("RDMA MTU %u (%s has %u)", port->mtu.v, netdev ? netdev->name : "-",
-					netdev ? netdev->mtu.v : 0),
-				expected_of(odd),
-				rd_text("ip link set %s mtu %u, and in the network's configuration; the switch port, too",
-					netdev ? netdev->name : "INTERFACE", like ? like->mtu.v : 9000));
+			rd_check_bad(out, RD_SEV_WARNING, name.text,
+				     rd_text("RDMA MTU %u (%s has %u)", port->mtu.v, netdev ? netdev->name : "-",
+					     netdev ? netdev->mtu.v : 0),
+				     expected_of(odd),
+				     rd_text("ip link set %s mtu %u, also in the network configuration and on the "
+					     "switch port",
+					     netdev ? netdev->name : "INTERFACE", like ? like->mtu.v : 9000));
 		else
-			good_or_mixed(in, RD_TRAIT_MTU, -1, (int)p, name.text, out);
+			report_good_or_mixed(in, RD_TRAIT_MTU, -1, (int)p, name.text, out);
 	}
-	rd_check_skip(out, "no port of a NIC is up");
+	rd_check_skip(out, "no active port on a NIC");
 }
 
 static void run_gid(const struct rd_check_input *in, struct rd_check_out *out)
@@ -155,22 +157,22 @@ static void run_gid(const struct rd_check_input *in, struct rd_check_out *out)
 		struct rd_port_name name = rd_check_port_name(host, port);
 		const struct rd_netdev *netdev = netdev_of(host, port);
 
-		if (!is_looked_at(host, port, RD_TRAIT_GID) || !rd_port_is_ethernet(port))
+		if (!is_compared(host, port, RD_TRAIT_GID) || !rd_port_is_ethernet(port))
 			continue;
 		if (!port->gids_known)
-			rd_check_unknown(out, name.text, "its GID table could not be listed");
-		else if (odd && strncmp(odd->is, "no ", 3) != 0) /* gid-usable and gid-v2 say that */
-			rd_check_bad(
-				out, RD_SEV_WARNING, name.text, rd_text("%s", odd->is), expected_of(odd),
-				rd_text("ip address show dev %s, beside those of ports like it: set the same kinds of addresses in "
-					"the same order (ip link set %s down; ip link set %s up makes the table anew); "
-					"without a fixed index (NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX) it does no harm",
-					netdev ? netdev->name : "INTERFACE", netdev ? netdev->name : "INTERFACE",
-					netdev ? netdev->name : "INTERFACE"));
+			rd_check_unknown(out, name.text, "GID table could not be read");
+		else if (odd && strncmp(odd->is, "no ", 3) != 0) /* reported by gid-usable and gid-v2 */
+			rd_check_bad(out, RD_SEV_WARNING, name.text, rd_text("%s", odd->is), expected_of(odd),
+				     rd_text("compare ip address show dev %s with the interfaces of similar ports: set "
+					     "the same kinds of addresses in the same order (ip link set %s down; ip "
+					     "link set %s up rebuilds the GID table); harmless unless a fixed index is "
+					     "used (NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX)",
+					     netdev ? netdev->name : "INTERFACE", netdev ? netdev->name : "INTERFACE",
+					     netdev ? netdev->name : "INTERFACE"));
 		else
-			good_or_mixed(in, RD_TRAIT_GID, -1, (int)p, name.text, out);
+			report_good_or_mixed(in, RD_TRAIT_GID, -1, (int)p, name.text, out);
 	}
-	rd_check_skip(out, "no RoCE port of a NIC is up");
+	rd_check_skip(out, "no active RoCE port on a NIC");
 }
 
 static void run_firmware(const struct rd_check_input *in, struct rd_check_out *out)
@@ -185,28 +187,27 @@ static void run_firmware(const struct rd_check_input *in, struct rd_check_out *o
 		if (!dev->name || !pci || dev->parent_netdev || pci->pf >= 0)
 			continue;
 		if (!dev->firmware)
-			rd_check_unknown(out, dev->name, "its firmware version is not told");
+			rd_check_unknown(out, dev->name, "firmware version not reported");
 		else if (odd && odd->clear)
-			rd_check_bad(
-				out, RD_SEV_WARNING, dev->name,
-				rd_text("firmware %s%s%s%s", odd->is, dev->board ? " (board " : "",
-					dev->board ? dev->board : "", dev->board ? ")" : ""),
-				expected_of(odd),
-				rd_text("devlink dev flash pci/%s file FILE (or mlxfwmanager -d %s -i FILE) with %s, then "
-					"reset it or reboot",
-					pci->addr, pci->addr, odd->usual));
+			rd_check_bad(out, RD_SEV_WARNING, dev->name,
+				     rd_text("firmware %s%s%s%s", odd->is, dev->board ? " (board " : "",
+					     dev->board ? dev->board : "", dev->board ? ")" : ""),
+				     expected_of(odd),
+				     rd_text("flash %s: devlink dev flash pci/%s file FILE (or mlxfwmanager -d %s -i "
+					     "FILE), then reset the device or reboot",
+					     odd->usual, pci->addr, pci->addr));
 		else
-			good_or_mixed(in, RD_TRAIT_FIRMWARE, dev->pci, -1, dev->name, out);
+			report_good_or_mixed(in, RD_TRAIT_FIRMWARE, dev->pci, -1, dev->name, out);
 	}
-	rd_check_skip(out, "no RDMA device is a PCI function");
+	rd_check_skip(out, "no RDMA device on PCI");
 }
 
 const struct rd_check rd_check_speed_uniform = {
 	.id = "port-speed-uniform",
-	.title = "A port is slower than those of NICs like it",
-	.why = "collectives stripe over all NICs and go at the pace of the slowest",
-	.fix = "look at cable and switch port: a wrong cable, a split port, autonegotiation that fell back",
-	.needs = "sysfs rate of ports; board and place of NICs",
+	.title = "Port is slower than ports of NICs like it",
+	.why = "collectives stripe over all NICs and are as fast as the slowest",
+	.fix = "check cable and switch port: wrong cable, split port, or autonegotiation to a lower speed",
+	.needs = "sysfs rate of ports; board and PCI location of NICs",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_speed,
@@ -214,10 +215,10 @@ const struct rd_check rd_check_speed_uniform = {
 
 const struct rd_check rd_check_layer_uniform = {
 	.id = "link-layer-uniform",
-	.title = "A port has another link layer than those of NICs like it",
-	.why = "InfiniBand and RoCE cannot talk to each other: which ranks connect depends on the NIC they take",
-	.fix = "mlxconfig LINK_TYPE_P1=1 (InfiniBand) or 2 (Ethernet), then a cold boot",
-	.needs = "sysfs link_layer of ports; board and place of NICs",
+	.title = "Port has a different link layer than ports of NICs like it",
+	.why = "InfiniBand and RoCE ports cannot communicate: which ranks connect depends on the NIC they use",
+	.fix = "mlxconfig LINK_TYPE_P1=1 (InfiniBand) or 2 (Ethernet), then power-cycle the host",
+	.needs = "sysfs link_layer of ports; board and PCI location of NICs",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_layer,
@@ -225,10 +226,10 @@ const struct rd_check rd_check_layer_uniform = {
 
 const struct rd_check rd_check_mtu_uniform = {
 	.id = "mtu-uniform",
-	.title = "A port has a smaller MTU than those of NICs like it",
-	.why = "large packets to it are dropped: transports retry until they give up (completion status 12)",
-	.fix = "ip link set DEV mtu 9000 (4200 at least), and in the network's configuration; the switch port, too",
-	.needs = "mtu of the interfaces on ports; board and place of NICs",
+	.title = "Port has a smaller MTU than ports of NICs like it",
+	.why = "large packets to the port are dropped: transports retry until they fail (completion status 12)",
+	.fix = "ip link set DEV mtu 9000 (at least 4200), also in the network configuration and on the switch port",
+	.needs = "mtu of the interfaces on ports; board and PCI location of NICs",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_mtu,
@@ -236,9 +237,9 @@ const struct rd_check rd_check_mtu_uniform = {
 
 const struct rd_check rd_check_firmware_uniform = {
 	.id = "firmware-uniform",
-	.title = "Equal boards have different firmware",
-	.why = "limits, defaults and bugs differ: what works on one NIC fails on the next",
-	.fix = "flash the same version on all (mlxfwmanager, devlink dev flash), then reset or reboot",
+	.title = "Firmware versions differ between identical boards",
+	.why = "limits, defaults and bugs differ: what works on one NIC may fail on another",
+	.fix = "flash the same version on all boards (mlxfwmanager, devlink dev flash), then reset or reboot",
 	.needs = "sysfs fw_ver and board_id of devices",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -247,10 +248,11 @@ const struct rd_check rd_check_firmware_uniform = {
 
 const struct rd_check rd_check_gid_uniform = {
 	.id = "gid-uniform",
-	.title = "The GID table of a port is not like those of NICs like it",
-	.why = "one index for all NICs (NCCL_IB_GID_INDEX) then names another kind of GID on this one, and its connections fail",
+	.title = "GID table of a port differs from those of NICs like it",
+	.why = "a fixed index for all NICs (NCCL_IB_GID_INDEX) selects another kind of GID on this port, and its "
+	       "connections fail",
 	.fix = "set the same kinds of addresses in the same order on all compute interfaces",
-	.needs = "sysfs gids and gid_attrs of RoCE ports; board and place of NICs",
+	.needs = "sysfs gids and gid_attrs of RoCE ports; board and PCI location of NICs",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
 	.run = run_gid,

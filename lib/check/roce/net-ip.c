@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* IP below RoCE: several NICs in one subnet, addresses, neighbours, routes, the firewall, links that come and go. */
+/* IP below RoCE: several NICs in one subnet, addresses, neighbours, routes, the firewall, flapping links. */
 #include <string.h>
 
 #include "check/shared/port.h"
@@ -14,14 +14,14 @@ static bool read_links(const struct rd_check_input *in, struct rd_check_out *out
 	rd_check_skip(out, skip);
 	if (in->net && in->net->links_known == RD_OK && in->net->addrs_known == RD_OK)
 		return true;
-	rd_check_unknown(out, "host", "interfaces and addresses could not be read by netlink");
+	rd_check_unknown(out, "host", "interfaces and addresses could not be read (rtnetlink)");
 	return false;
 }
 
-/* Of an interface on a port whose role is unknown: what was seen, and that it is not known whether it matters. Takes the
- * texts over; `fix` NULL: the rule's. */
-static void bad(const struct rd_check_input *in, struct rd_check_out *out, enum rd_severity result,
-		const struct rd_netif *netif, char *observed, char *expected, char *fix)
+/* Reports a fault; on an interface whose port has an unknown role: unknown, with what was observed. Takes ownership of the
+ * texts; `fix` NULL: the rule's. */
+static void report_netif(const struct rd_check_input *in, struct rd_check_out *out, enum rd_severity result,
+			 const struct rd_netif *netif, char *observed, char *expected, char *fix)
 {
 	_cleanup_free_ char *reason = NULL;
 
@@ -29,7 +29,7 @@ static void bad(const struct rd_check_input *in, struct rd_check_out *out, enum 
 		rd_check_bad(out, result, netif->name, observed, expected, fix);
 		return;
 	}
-	reason = rd_text("%s; what its port is for is not known", observed);
+	reason = rd_text("%s; the role of its port is unknown", observed);
 	rd_check_unknown(out, netif->name, reason);
 	free(observed);
 	free(expected);
@@ -43,7 +43,7 @@ static const struct rd_netif *rdma_netif(const struct rd_check_input *in, const 
 	return netif && netif->rdma ? netif : NULL;
 }
 
-/* Another RDMA interface with an IPv4 address in the subnet of this one. */
+/* Another RDMA interface with an IPv4 address in the subnet of this address. */
 static const struct rd_netif *neighbour_nic(const struct rd_check_input *in, const struct rd_ifaddr *addr)
 {
 	for (size_t i = 0; i < in->net->n_addrs; i++) {
@@ -57,7 +57,7 @@ static const struct rd_netif *neighbour_nic(const struct rd_check_input *in, con
 	return NULL;
 }
 
-/* The next RDMA interface, from address *at on, that has another in its IPv4 subnet; NULL: there is none. */
+/* The next RDMA interface, from address *at on, with another one in its IPv4 subnet; NULL: none. */
 static const struct rd_netif *next_neighbours(const struct rd_check_input *in, size_t *at, const struct rd_netif **other)
 {
 	while (*at < in->net->n_addrs) {
@@ -71,7 +71,7 @@ static const struct rd_netif *next_neighbours(const struct rd_check_input *in, s
 	return NULL;
 }
 
-#define ONE_SUBNET "no two RDMA interfaces are in one IPv4 subnet"
+#define ONE_SUBNET "no two RDMA interfaces in one IPv4 subnet"
 
 static void run_rp_filter(const struct rd_check_input *in, struct rd_check_out *out)
 {
@@ -81,11 +81,11 @@ static void run_rp_filter(const struct rd_check_input *in, struct rd_check_out *
 		return;
 	for (size_t i = 0; (netif = next_neighbours(in, &i, &other));) {
 		if (netif->rp_filter.known != RD_OK)
-			rd_check_unknown(out, netif->name, "its rp_filter could not be read");
+			rd_check_unknown(out, netif->name, "rp_filter could not be read");
 		else if (netif->rp_filter.v == 1)
-			bad(in, out, RD_SEV_WARNING, netif,
-			    rd_text("rp_filter 1 (strict), %s is in the same subnet", other->name),
-			    rd_text("2 (loose) or 0"), NULL);
+			report_netif(in, out, RD_SEV_WARNING, netif,
+				     rd_text("rp_filter 1 (strict), and %s is in the same subnet", other->name),
+				     rd_text("2 (loose) or 0"), NULL);
 		else
 			rd_check_good(out, netif->name);
 	}
@@ -99,12 +99,12 @@ static void run_arp(const struct rd_check_input *in, struct rd_check_out *out)
 		return;
 	for (size_t i = 0; (netif = next_neighbours(in, &i, &other));) {
 		if (netif->arp_ignore.known != RD_OK || netif->arp_announce.known != RD_OK)
-			rd_check_unknown(out, netif->name, "its ARP settings could not be read");
+			rd_check_unknown(out, netif->name, "arp_ignore and arp_announce could not be read");
 		else if (netif->arp_ignore.v < 1 || netif->arp_announce.v < 2)
-			bad(in, out, RD_SEV_WARNING, netif,
-			    rd_text("arp_ignore %d, arp_announce %d, and %s is in the same subnet", netif->arp_ignore.v,
-				    netif->arp_announce.v, other->name),
-			    rd_text("arp_ignore 1 or 2, arp_announce 2"), NULL);
+			report_netif(in, out, RD_SEV_WARNING, netif,
+				     rd_text("arp_ignore %d, arp_announce %d, and %s is in the same subnet",
+					     netif->arp_ignore.v, netif->arp_announce.v, other->name),
+				     rd_text("arp_ignore 1 or 2, arp_announce 2"), NULL);
 		else
 			rd_check_good(out, netif->name);
 	}
@@ -125,21 +125,21 @@ static void run_duplicate(const struct rd_check_input *in, struct rd_check_out *
 		for (size_t k = 0; k < in->net->n_addrs && !twice; k++) {
 			const struct rd_ifaddr *other = &in->net->addrs[k];
 
-			/* fe80:: is of one link each. */
+			/* fe80:: addresses are valid per link. */
 			if (k != i && other->ifindex != addr->ifindex && other->addr.v6 == addr->addr.v6 &&
 			    !(addr->addr.v6 && addr->addr.raw[0] == 0xfe && (addr->addr.raw[1] & 0xc0) == 0x80) &&
 			    memcmp(other->addr.raw, addr->addr.raw, addr->addr.v6 ? 16 : 4) == 0)
 				twice = rd_netstate_find(in->net, other->ifindex);
 		}
 		if (addr->flags & DADFAILED)
-			bad(in, out, RD_SEV_CRITICAL, netif,
-			    rd_text("%s is in use by another host (duplicate address "
-				    "detection failed)",
-				    ip),
-			    rd_text("an address of its own"), NULL);
+			report_netif(in, out, RD_SEV_CRITICAL, netif,
+				     rd_text("%s is in use by another host (duplicate address "
+					     "detection failed)",
+					     ip),
+				     rd_text("a unique address"), NULL);
 		else if (twice)
-			bad(in, out, RD_SEV_CRITICAL, netif, rd_text("%s is also on %s", ip, twice->name),
-			    rd_text("an address of its own"), NULL);
+			report_netif(in, out, RD_SEV_CRITICAL, netif, rd_text("%s is also on %s", ip, twice->name),
+				     rd_text("a unique address"), NULL);
 		else
 			rd_check_good(out, netif->name);
 	}
@@ -150,7 +150,7 @@ static void run_neighbours(const struct rd_check_input *in, struct rd_check_out 
 	if (!read_links(in, out, "no RDMA interface with an address"))
 		return;
 	if (in->net->neighs_known != RD_OK)
-		return rd_check_unknown(out, "host", "neighbours could not be read by netlink");
+		return rd_check_unknown(out, "host", "neighbours could not be read (rtnetlink)");
 	for (size_t i = 0; i < in->net->n_ifs; i++) {
 		const struct rd_netif *netif = &in->net->ifs[i];
 		size_t failed = 0;
@@ -167,18 +167,19 @@ static void run_neighbours(const struct rd_check_input *in, struct rd_check_out 
 				rd_ip_text(neigh->v6, neigh->addr, ip);
 		}
 		if (failed)
-			bad(in, out, RD_SEV_WARNING, netif,
-			    rd_text("%zu neighbour%s did not answer ARP or ND, among them %s", failed,
-				    failed == 1 ? "" : "s", ip),
-			    rd_text("none: who is asked for answers"),
-			    rd_text("ip neigh show nud failed dev %s; ip route get %s; rail-only network: NCCL_CROSS_NIC=0",
-				    netif->name, ip));
+			report_netif(
+				in, out, RD_SEV_WARNING, netif,
+				rd_text("ARP or ND failed for %zu neighbour%s, for example %s", failed,
+					failed == 1 ? "" : "s", ip),
+				rd_text("no failed neighbours"),
+				rd_text("ip neigh show nud failed dev %s; ip route get %s; rail-only network: NCCL_CROSS_NIC=0",
+					netif->name, ip));
 		else
 			rd_check_good(out, netif->name);
 	}
 }
 
-/* What a rule "from ADDRESS lookup TABLE" leads to: a way out by the interface that has the address. */
+/* Whether the table of a rule "from ADDRESS lookup TABLE" has a route through the interface with that address. */
 static bool table_uses(const struct rd_netstate *net, bool v6, unsigned table, unsigned ifindex)
 {
 	for (size_t i = 0; i < net->n_routes; i++)
@@ -189,10 +190,10 @@ static bool table_uses(const struct rd_netstate *net, bool v6, unsigned table, u
 
 static void run_rail_routes(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	if (!read_links(in, out, "no address on an RDMA interface has a routing table of its own"))
+	if (!read_links(in, out, "no address on an RDMA interface has its own routing table"))
 		return;
 	if (in->net->policies_known != RD_OK || in->net->routes_known != RD_OK)
-		return rd_check_unknown(out, "host", "routes could not be read by netlink");
+		return rd_check_unknown(out, "host", "routes could not be read (rtnetlink)");
 	for (size_t i = 0; i < in->net->n_addrs; i++) {
 		const struct rd_ifaddr *addr = &in->net->addrs[i];
 		const struct rd_netif *netif = rdma_netif(in, addr);
@@ -208,12 +209,13 @@ static void run_rail_routes(const struct rd_check_input *in, struct rd_check_out
 			if (table_uses(in->net, policy->v6, policy->table, netif->ifindex))
 				rd_check_good(out, netif->name);
 			else
-				bad(in, out, RD_SEV_WARNING, netif,
-				    rd_text("packets from %s are routed by table %u, which has no way out by %s", ip,
-					    policy->table, netif->name),
-				    rd_text("a route of that table by this interface: its rail"),
-				    rd_text("ip route add default via GATEWAY dev %s table %u", netif->name,
-					    policy->table));
+				report_netif(
+					in, out, RD_SEV_WARNING, netif,
+					rd_text("packets from %s use routing table %u, which has no route through %s",
+						ip, policy->table, netif->name),
+					rd_text("a route through this interface, the rail's own, in that table"),
+					rd_text("ip route add default via GATEWAY dev %s table %u", netif->name,
+						policy->table));
 		}
 	}
 }
@@ -223,7 +225,7 @@ static void run_firewall(const struct rd_check_input *in, struct rd_check_out *o
 	const struct rd_firewall *firewall = in->net ? &in->net->firewall : NULL;
 	bool soft = false, hard = false;
 
-	rd_check_skip(out, "no soft device: hardware takes RoCE packets before the kernel's firewall sees them");
+	rd_check_skip(out, "no soft device: RoCE packets of hardware bypass the kernel's firewall");
 	for (size_t p = 0; p < in->host->n_ports; p++) {
 		soft |= rd_port_is_ethernet(&in->host->ports[p]) && rd_check_is_soft(in->host, &in->host->ports[p]);
 		hard |= !rd_check_is_soft(in->host, &in->host->ports[p]);
@@ -233,19 +235,19 @@ static void run_firewall(const struct rd_check_input *in, struct rd_check_out *o
 	if (!firewall || firewall->known != RD_OK)
 		rd_check_unknown(out, "firewall",
 				 firewall && firewall->known == RD_DENIED ?
-					 "its rules are not to be read without CAP_NET_ADMIN" :
-					 "there are rules of iptables' older kind, which cannot be read from outside");
+					 "rules not readable without CAP_NET_ADMIN" :
+					 "legacy iptables rules present; they are not readable by netlink");
 	else if (hard && (firewall->input == RD_FATE_DROP || firewall->output == RD_FATE_DROP))
 		rd_check_unknown(out, "firewall",
-				 "UDP port 4791 is dropped, and whether anybody uses the soft device beside the NICs is "
-				 "not known");
+				 "UDP port 4791 is dropped, but whether the soft device is used beside the NICs is "
+				 "unknown");
 	else if (firewall->input == RD_FATE_DROP || firewall->output == RD_FATE_DROP)
 		rd_check_fail(out, "firewall",
 			      rd_text("UDP port 4791 is dropped by %s", firewall->where ? firewall->where : "a rule"),
-			      rd_text("accepted, in and out"));
+			      rd_text("UDP port 4791 accepted, input and output"));
 	else if (firewall->input == RD_FATE_DEPENDS || firewall->output == RD_FATE_DEPENDS)
 		rd_check_unknown(out, "firewall",
-				 "rules with sets, marks or connection states decide about UDP port 4791");
+				 "verdict for UDP port 4791 depends on rules with sets, marks or connection states");
 	else
 		rd_check_good(out, "firewall");
 }
@@ -257,7 +259,7 @@ static uint32_t median_flaps(const struct rd_netstate *net, const struct rd_neti
 
 	for (size_t i = 0; i < net->n_ifs; i++)
 		n += net->ifs[i].rdma && &net->ifs[i] != but && net->ifs[i].carrier_down.known == RD_OK;
-	/* The value that half of them do not exceed. There are few. */
+	/* The value that half of them do not exceed. Quadratic, but there are few. */
 	for (size_t i = 0; i < net->n_ifs; i++) {
 		const struct rd_netif *netif = &net->ifs[i];
 		size_t below = 0;
@@ -284,14 +286,15 @@ static void run_flaps(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!netif->rdma)
 			continue;
 		if (netif->carrier_down.known != RD_OK) {
-			rd_check_unknown(out, netif->name, "how often its link was lost is not told");
+			rd_check_unknown(out, netif->name, "carrier_down_count not reported");
 			continue;
 		}
 		usual = median_flaps(in->net, netif);
 		if (netif->carrier_down.v >= FLAPS_MANY && netif->carrier_down.v / 4 > usual)
-			bad(in, out, RD_SEV_WARNING, netif,
-			    rd_text("the link was lost %u times since the interface came up", netif->carrier_down.v),
-			    rd_text("about as often as that of the others (%u)", usual), NULL);
+			report_netif(in, out, RD_SEV_WARNING, netif,
+				     rd_text("carrier lost %u times since the interface was created",
+					     netif->carrier_down.v),
+				     rd_text("about as often as the others (%u)", usual), NULL);
 		else
 			rd_check_good(out, netif->name);
 	}
@@ -299,11 +302,11 @@ static void run_flaps(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_rp_filter = {
 	.id = "rp-filter",
-	.title = "Strict reverse path filtering with several NICs in one subnet",
-	.why = "the kernel routes all of the subnet by one of them, and drops what comes in by the others: connections by "
-	       "RDMA CM and ARP fail",
-	.fix = "sysctl -w net.ipv4.conf.all.rp_filter=2 (the larger of all's and an interface's own value counts)",
-	.needs = "/proc/sys/net/ipv4/conf/*/rp_filter; addresses by rtnetlink",
+	.title = "Strict reverse path filtering (rp_filter) with several NICs in one subnet",
+	.why = "the kernel routes the whole subnet through one NIC and drops packets received on the others: "
+	       "rdma_cm connections and ARP fail",
+	.fix = "sysctl -w net.ipv4.conf.all.rp_filter=2 (the larger of 'all' and the interface's own value applies)",
+	.needs = "/proc/sys/net/ipv4/conf/*/rp_filter; addresses from rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
@@ -312,10 +315,11 @@ const struct rd_check rd_check_rp_filter = {
 
 const struct rd_check rd_check_arp_flux = {
 	.id = "arp-flux",
-	.title = "Any NIC answers ARP for the addresses of all",
-	.why = "a peer learns the MAC of another NIC for this address: packets arrive at a device that has no such queue pair",
+	.title = "ARP flux: NICs answer ARP for each other's addresses",
+	.why = "peers learn another NIC's MAC for the address: packets arrive at a device that does not have the "
+	       "destination QP",
 	.fix = "sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2",
-	.needs = "/proc/sys/net/ipv4/conf/*/arp_ignore and arp_announce; addresses by rtnetlink",
+	.needs = "/proc/sys/net/ipv4/conf/*/arp_ignore and arp_announce; addresses from rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
@@ -324,10 +328,10 @@ const struct rd_check rd_check_arp_flux = {
 
 const struct rd_check rd_check_duplicate_address = {
 	.id = "duplicate-address",
-	.title = "An address of an RDMA interface is there twice",
-	.why = "which of the two a peer reaches changes from one moment to the next; its GID is ambiguous",
-	.fix = "ip -br address; give each interface an address of its own",
-	.needs = "addresses and their flags by rtnetlink",
+	.title = "Duplicate IP address on an RDMA interface",
+	.why = "peers reach one or the other at random; the GID of the address is ambiguous",
+	.fix = "ip -br address; give each interface a unique address",
+	.needs = "addresses and their flags from rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
@@ -336,11 +340,11 @@ const struct rd_check rd_check_duplicate_address = {
 
 const struct rd_check rd_check_neighbour_failed = {
 	.id = "neighbour-failed",
-	.title = "Hosts do not answer on an RDMA interface",
-	.why = "ibv_modify_qp to RTR resolves the peer's MAC first and fails with ETIMEDOUT: wrong rail, wrong VLAN, or the "
-	       "peer is down",
+	.title = "Neighbour resolution (ARP, ND) fails on an RDMA interface",
+	.why = "ibv_modify_qp to RTR resolves the peer's MAC address first and fails with ETIMEDOUT; caused by a "
+	       "wrong rail, a wrong VLAN, or a peer that is down",
 	.fix = "ip neigh show nud failed dev IF; ip route get PEER from LOCAL; rail-only network: NCCL_CROSS_NIC=0",
-	.needs = "neighbours by rtnetlink",
+	.needs = "neighbours from rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
@@ -349,10 +353,10 @@ const struct rd_check rd_check_neighbour_failed = {
 
 const struct rd_check rd_check_rail_route = {
 	.id = "rail-route",
-	.title = "The routing table of a rail does not use the rail's interface",
-	.why = "packets with this source leave by another NIC, where the network may not take them",
+	.title = "Routing table of a rail does not use the rail's interface",
+	.why = "packets with this source address leave through another NIC, and the network may drop them",
 	.fix = "ip route add default via GATEWAY dev IF table TABLE",
-	.needs = "policy rules, routes and addresses by rtnetlink",
+	.needs = "policy rules, routes and addresses from rtnetlink",
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
 	.run = run_rail_routes,
@@ -360,10 +364,10 @@ const struct rd_check rd_check_rail_route = {
 
 const struct rd_check rd_check_firewall = {
 	.id = "roce-firewall",
-	.title = "The firewall drops RoCE packets",
-	.why = "soft devices send and receive UDP port 4791 through the kernel's own stack",
+	.title = "Firewall drops RoCE packets (UDP port 4791)",
+	.why = "soft devices send and receive UDP port 4791 through the kernel's network stack",
 	.fix = "nft insert rule inet filter input udp dport 4791 accept",
-	.needs = "nftables' chains and rules by netlink (CAP_NET_ADMIN)",
+	.needs = "nftables chains and rules from netlink (CAP_NET_ADMIN)",
 	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,
@@ -372,10 +376,10 @@ const struct rd_check rd_check_firewall = {
 
 const struct rd_check rd_check_link_flaps = {
 	.id = "link-flaps",
-	.title = "A link comes and goes far more often than the others",
-	.why = "each time, all that is in flight is lost and jobs end with status 12",
+	.title = "Link flaps far more often than the others",
+	.why = "each link loss drops all packets in flight, and jobs fail with status 12",
 	.fix = "clean or swap cable and optics of this port, then the switch port; see rdmadiag counters",
-	.needs = "carrier_down_count by rtnetlink",
+	.needs = "carrier_down_count from rtnetlink",
 	.quick = true,
 	.whole = RD_PART_PCI,
 	.reads = RD_PART_RDMA | RD_PART_NET,

@@ -3,7 +3,7 @@
 
 static int ibdev_of(const struct rd_host *host, size_t pci)
 {
-	/* A soft device has the place of its interface, but is not what sits there. */
+	/* A soft device has the PCI location of its interface, but is not that function's device. */
 	for (size_t i = 0; i < host->n_ibdevs; i++)
 		if (host->ibdevs[i].pci == (int)pci && !host->ibdevs[i].parent_netdev)
 			return (int)i;
@@ -48,7 +48,7 @@ double rd_pci_rate(const struct rd_host *host, size_t pci)
 
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
-		/* Two ports in a LAG are often more than their slot carries, by design. */
+		/* Two ports in a LAG often exceed the bandwidth of their slot, by design. */
 		double rate = port->leg_gbps.known == RD_OK  ? port->leg_gbps.v :
 			      port->rate_gbps.known == RD_OK ? port->rate_gbps.v :
 							       0;
@@ -62,8 +62,11 @@ double rd_pci_rate(const struct rd_host *host, size_t pci)
 const char *rd_pci_unread(const struct rd_pci *pci)
 {
 	if (pci->config_denied || pci->acs_ctl.known == RD_DENIED)
-		return "PCI configuration space beyond the first bytes could not be read (root, CAP_SYS_ADMIN)";
-	return pci->config_read ? "configuration space has no such register" : "configuration space was not read";
+		return "PCI configuration space beyond the first 64 bytes not readable (needs root or "
+		       "CAP_SYS_ADMIN)";
+	return pci->config_read ? "register is missing in PCI configuration space" :
+				  "PCI configuration space was "
+				  "not read";
 }
 
 bool rd_pci_is_fast(const struct rd_host *host, size_t pci)

@@ -19,7 +19,7 @@ bool rd_port_layer_known(const struct rd_host *host, const struct rd_port *port,
 {
 	if (port->link_layer)
 		return true;
-	rd_check_unknown(out, rd_check_port_name(host, port).text, "its link layer is not told");
+	rd_check_unknown(out, rd_check_port_name(host, port).text, "link layer not reported");
 	return false;
 }
 
@@ -32,7 +32,7 @@ void rd_check_port_bad(struct rd_check_out *out, enum rd_role role, enum rd_seve
 		rd_check_bad(out, result, subject, observed, expected, NULL);
 		return;
 	}
-	reason = rd_text("%s; what the port is for is not known", observed);
+	reason = rd_text("%s; the role of the port is unknown", observed);
 	rd_check_unknown(out, subject, reason);
 	free(observed);
 	free(expected);
@@ -103,7 +103,7 @@ bool rd_check_is_soft(const struct rd_host *host, const struct rd_port *port)
 	return dev->parent_netdev || dev->pci < 0;
 }
 
-/* The interface itself, the one below a VLAN, or a slave of a bond. */
+/* Whether `netif` is the named interface, a VLAN or bond above it, or a VLAN above its bond. */
 static bool is_under(const struct rd_check_input *in, const char *name, const struct rd_netif *netif)
 {
 	const struct rd_netif *under = rd_netstate_find_name(in->net, name);

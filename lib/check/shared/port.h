@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What rules about ports and the interfaces on them share. */
+/* Shared by rules about ports and their interfaces. */
 #ifndef RD_CHECK_PORT_H
 #define RD_CHECK_PORT_H
 
@@ -14,32 +14,32 @@ struct rd_port_name {
 };
 struct rd_port_name rd_check_port_name(const struct rd_host *host, const struct rd_port *port);
 
-/* Warns or fails; where the port's role is unknown, says "unknown" with what was seen: whether it is a fault depends on what
- * the port is for. Takes over observed and expected. */
+/* Reports a warning or failure; if the role of the port is unknown, "unknown" with what was observed, because the role decides
+ * whether it is a fault. Takes ownership of observed and expected. */
 void rd_check_port_bad(struct rd_check_out *out, enum rd_role role, enum rd_severity result, const char *subject,
 		       char *observed, char *expected);
 
-/* Is for computing, and most other such ports have another link layer: that is what is wrong with it (link-layer-uniform),
- * and a subnet manager could not help. */
+/* Whether a compute port has another link layer than most of them: link-layer-uniform reports it, and a subnet manager would
+ * not help. */
 bool rd_port_layer_is_odd(const struct rd_port_views *views, size_t port);
 
-/* How many cards have a port that is for computing. */
+/* Number of cards with a compute port. */
 size_t rd_check_compute_cards(const struct rd_port_views *views);
 
-/* Says "unknown" of a port whose link layer is not told. */
+/* False, and reported as "unknown", if the link layer of the port is unknown. */
 bool rd_port_layer_known(const struct rd_host *host, const struct rd_port *port, struct rd_check_out *out);
 
-/* The interface of an RDMA port over Ethernet; NULL: another link layer, or none in this network namespace. Calls `skip` or
- * `unknown` itself where nothing was read. */
+/* The interface of an RDMA port over Ethernet; NULL: another link layer, no interface in this network namespace, or nothing was
+ * read. */
 const struct rd_netif *rd_check_roce_netif(const struct rd_check_input *in, size_t port);
 
-/* "mlx5_0/1 (eth2)". `ret` has room for 160. */
+/* "mlx5_0/1 (eth2)". `ret` has space for 160 bytes. */
 void rd_check_port_subject(const struct rd_check_input *in, size_t port, const struct rd_netif *netif, char *ret);
 
-/* Whether the device of a port has no hardware of its own: the kernel's stack carries its packets. */
+/* Whether the device of a port is a soft device: the kernel's network stack carries its packets. */
 bool rd_check_is_soft(const struct rd_host *host, const struct rd_port *port);
 
-/* Whether an interface is on a port whose role is known, or above or below one that is. */
+/* Whether an interface is on a port with a known role, or above or below such an interface. */
 bool rd_check_netif_role_known(const struct rd_check_input *in, const struct rd_netif *netif);
 
 /* "3,4", or "none". Caller frees. */

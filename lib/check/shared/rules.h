@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every rule, for the table; a line for each file. */
+/* Declarations of all rules, for the table; one line per file. */
 #ifndef RD_CHECK_RULES_H
 #define RD_CHECK_RULES_H
 
 #include "check/shared/check.h"
 
-/* Against a profile: what has fallen off the bus is told first */
+/* Comparison with a profile: missing devices come first */
 extern const struct rd_check rd_check_profile_gpu, rd_check_profile_nic, rd_check_profile_value; /* profile.c */
 
 /* PCIe and GPUDirect */
@@ -23,7 +23,7 @@ extern const struct rd_check rd_check_numa_node, rd_check_gpu_nic_socket, rd_che
 extern const struct rd_check rd_check_power_state, rd_check_slot_power;				  /* power.c */
 extern const struct rd_check rd_check_nic_driver, rd_check_gpu_driver;				  /* driver.c */
 
-/* Memory path to accelerators, and what programs find */
+/* Memory path to accelerators, and what programs need */
 extern const struct rd_check rd_check_peermem, rd_check_peermem_old, rd_check_amd_peer, rd_check_dmabuf; /* peermem.c */
 extern const struct rd_check rd_check_ibgda, rd_check_geforce;			      /* gpu-driver.c */
 extern const struct rd_check rd_check_memlock, rd_check_max_map_count;		      /* memlock.c */
@@ -45,7 +45,7 @@ extern const struct rd_check rd_check_klog_health, rd_check_klog_mkeys, rd_check
 	rd_check_klog_link, rd_check_klog_peermem_symbols, rd_check_klog_peermem, rd_check_klog_umem, rd_check_klog_oom,
 	rd_check_klog_pcie; /* klog.c */
 
-/* A prologue's */
+/* For job prologues */
 extern const struct rd_check rd_check_leftovers, rd_check_moved, rd_check_answers, rd_check_in_time; /* leftover.c */
 
 /* RoCE */

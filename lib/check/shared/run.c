@@ -6,24 +6,24 @@
 #include "check/shared/check.h"
 #include "check/shared/unread.h"
 
-/* Subjects of one reason, of which the first is named. */
+/* Subjects with one reason; only the first is named. */
 struct doubt {
 	char *subject, *reason;
 	size_t n;
 	bool undecided;
 };
 
-#define DOUBTS_MAX 16 /* different reasons of one rule; further ones are counted to the last */
-#define NAMED_MAX 256 /* subjects of one rule that are told one by one; further ones are counted */
+#define DOUBTS_MAX 16 /* different reasons of one rule; further ones are added to the last */
+#define NAMED_MAX 256 /* subjects of one rule that are listed; further ones are only counted */
 
 struct rd_check_out {
 	const struct rd_check *check;
 	struct rd_findings *findings;
 	size_t good, bad, more[RD_SEVERITIES]; /* more: beyond NAMED_MAX */
-	const struct rd_err *unread;	       /* a read that failed of what the rule takes to be whole; NULL: none */
+	const struct rd_err *unread;	       /* a failed read among the parts in `whole`; NULL: none */
 	char *last_good;		       /* owned */
 	const char *skip;
-	bool not_asked; /* it is not a matter of what could be read */
+	bool not_asked; /* skipped by the command line, not for lack of data */
 	struct doubt doubts[DOUBTS_MAX];
 	size_t n_doubts;
 };
@@ -36,27 +36,27 @@ const struct rd_check *rd_check_find(const char *id)
 	return NULL;
 }
 
-/* What the rule says of one thing. */
-static struct rd_finding begin(const struct rd_check_out *out, enum rd_severity severity)
+/* A finding of the rule about one subject. */
+static struct rd_finding begin_finding(const struct rd_check_out *out, enum rd_severity severity)
 {
 	return (struct rd_finding){
 		.id = out->check->id, .title = out->check->title, .why = out->check->why, .severity = severity
 	};
 }
 
-/* Takes the texts over; where there is no fix for this very subject the rule's is meant. A note is about no fault. */
-static void add(struct rd_check_out *out, struct rd_finding *finding)
+/* Takes ownership of the texts. A finding without its own fix gets the rule's, except for notes, which are not faults. */
+static void add_finding(struct rd_check_out *out, struct rd_finding *finding)
 {
 	if (!finding->fix && out->check->fix && finding->severity != RD_SEV_NOTE)
 		finding->fix = rd_dup(out->check->fix);
 	rd_finding_add(out->findings, finding);
 }
 
-/* The same, as long as there is room for one by one. */
-static void tell(struct rd_check_out *out, struct rd_finding *finding)
+/* The same for the first NAMED_MAX findings; further ones are counted. */
+static void add_or_count(struct rd_check_out *out, struct rd_finding *finding)
 {
 	if (out->bad++ < NAMED_MAX) {
-		add(out, finding);
+		add_finding(out, finding);
 		return;
 	}
 	out->more[finding->severity]++;
@@ -74,7 +74,7 @@ void rd_check_good(struct rd_check_out *out, const char *subject)
 	out->last_good = rd_dup(subject);
 }
 
-/* What seems wrong may be so only because something was not seen. */
+/* The fault may be apparent only, because something was not read. */
 static void doubt_fault(struct rd_check_out *out, const char *subject)
 {
 	_cleanup_free_ char *reason = rd_text("a fault is possible, but a read failed: %s: %s", out->unread->object,
@@ -86,7 +86,7 @@ static void doubt_fault(struct rd_check_out *out, const char *subject)
 void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const char *subject, char *observed,
 		  char *expected, char *fix)
 {
-	struct rd_finding finding = begin(out, severity);
+	struct rd_finding finding = begin_finding(out, severity);
 
 	if (out->unread) {
 		doubt_fault(out, subject);
@@ -99,21 +99,21 @@ void rd_check_bad(struct rd_check_out *out, enum rd_severity severity, const cha
 	finding.observed = observed;
 	finding.expected = expected;
 	finding.fix = fix;
-	tell(out, &finding);
+	add_or_count(out, &finding);
 }
 
 void rd_check_note(struct rd_check_out *out, const char *subject, char *observed, char *expected, char *fix)
 {
-	struct rd_finding finding = begin(out, RD_SEV_NOTE);
+	struct rd_finding finding = begin_finding(out, RD_SEV_NOTE);
 
-	/* The rule's words say what is wrong, which here is nothing. */
-	finding.title = "No fault, but worth knowing";
+	/* The rule's texts describe a fault, and a note is not one. */
+	finding.title = "Not a fault, but worth knowing";
 	finding.why = NULL;
 	finding.subject = rd_dup(subject);
 	finding.observed = observed;
 	finding.expected = expected;
 	finding.fix = fix;
-	tell(out, &finding);
+	add_or_count(out, &finding);
 }
 
 void rd_check_warn(struct rd_check_out *out, const char *subject, char *observed, char *expected)
@@ -172,21 +172,23 @@ static char *subject_of(const char *first, size_t n)
 	return n > 1 ? rd_text("%s and %zu more", first, n - 1) : rd_dup(first);
 }
 
-/* No fault was found: that is a pass only where all was read. */
+/* No fault was found: a pass only if everything was read. */
 static void conclude_good(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	unsigned parts = out->not_asked ? 0 : out->check->whole | out->check->reads;
 	const struct rd_err *unread = rd_check_unread(in->unread, parts & RD_PART_HOST ? parts | RD_PART_HOST : parts);
-	struct rd_finding finding = begin(out, unread ? RD_SEV_UNKNOWN : out->good > 0 ? RD_SEV_OK : RD_SEV_SKIP);
+	struct rd_finding finding = begin_finding(out, unread	     ? RD_SEV_UNKNOWN :
+						       out->good > 0 ? RD_SEV_OK :
+								       RD_SEV_SKIP);
 
 	finding.subject = out->last_good ? subject_of(out->last_good, out->good) : rd_dup("host");
 	finding.undecided = unread != NULL;
 	if (unread)
-		finding.observed = rd_text("no fault was found, but a read failed: %s: %s", unread->object,
+		finding.observed = rd_text("no fault found, but a read failed: %s: %s", unread->object,
 					   rd_errno_text(unread->code));
 	else if (out->good == 0)
-		finding.observed = rd_dup(out->skip ? out->skip : "nothing here that it is about");
-	add(out, &finding);
+		finding.observed = rd_dup(out->skip ? out->skip : "does not apply to this host");
+	add_finding(out, &finding);
 }
 
 static void conclude(const struct rd_check_input *in, struct rd_check_out *out)
@@ -196,18 +198,18 @@ static void conclude(const struct rd_check_input *in, struct rd_check_out *out)
 	for (size_t i = 0; i < RD_SEVERITIES; i++) {
 		if (!out->more[i])
 			continue;
-		finding = begin(out, (enum rd_severity)i);
+		finding = begin_finding(out, (enum rd_severity)i);
 		finding.subject = rd_text("%zu more", out->more[i]);
-		finding.observed = rd_text("the first %d are named", NAMED_MAX);
-		add(out, &finding);
+		finding.observed = rd_text("only the first %d are listed", NAMED_MAX);
+		add_finding(out, &finding);
 	}
 	for (size_t i = 0; i < out->n_doubts; i++) {
-		finding = begin(out, RD_SEV_UNKNOWN);
+		finding = begin_finding(out, RD_SEV_UNKNOWN);
 		finding.subject = subject_of(out->doubts[i].subject, out->doubts[i].n);
 		finding.observed = out->doubts[i].reason;
 		finding.undecided = out->doubts[i].undecided;
 		free(out->doubts[i].subject);
-		add(out, &finding);
+		add_finding(out, &finding);
 	}
 	if (out->bad == 0 && out->n_doubts == 0)
 		conclude_good(in, out);

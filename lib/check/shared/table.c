@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rules. A new one: its file, its line here, a healthy and a breaking host in tests/bats/topo-rules.py. */
+/* The table of rules. A new rule needs its file, a line here, and a healthy and a faulty host in tests/bats/topo-rules.py. */
 #include "check/shared/rules.h"
 
 /* clang-format off */
 const struct rd_check *const rd_checks[] = {
-	/* Against a profile: what has fallen off the bus is told first */
+	/* Comparison with a profile: missing devices come first */
 	&rd_check_profile_gpu,
 	&rd_check_profile_nic,
 	&rd_check_profile_value,
-	/* Against the rest of this host */
+	/* Comparison with the rest of this host */
 	&rd_check_gpu_missing,
 	&rd_check_nic_missing,
 	&rd_check_no_answer,
@@ -37,7 +37,7 @@ const struct rd_check *const rd_checks[] = {
 	&rd_check_slot_power,
 	&rd_check_nic_driver,
 	&rd_check_gpu_driver,
-	/* Memory path to accelerators, and what programs find */
+	/* Memory path to accelerators, and what programs need */
 	&rd_check_peermem,
 	&rd_check_peermem_old,
 	&rd_check_amd_peer,
@@ -117,7 +117,7 @@ const struct rd_check *const rd_checks[] = {
 	&rd_check_klog_umem,
 	&rd_check_klog_oom,
 	&rd_check_klog_pcie,
-	/* A prologue's */
+	/* For job prologues */
 	&rd_check_leftovers,
 	&rd_check_moved,
 	&rd_check_answers,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads that failed: which part of the host they were about, so that a fault is not found where something was only not seen. */
+/* Maps failed reads to parts of the host, so that a rule does not report a fault for data that was not read. */
 #include "check/shared/unread.h"
 
 #include <ctype.h>
@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 
-/* The first that fits counts. */
+/* The first match counts. */
 static const struct {
 	const char *prefix;
 	unsigned parts;
@@ -28,7 +28,7 @@ static const struct {
 	{ "/proc/driver/", RD_PART_MODULES },
 	{ "/sys/kernel/", RD_PART_MODULES },
 	{ "/sys/class/misc/", RD_PART_PROGRAMS },
-	{ "/dev/kmsg", 0 }, /* the kernel log, which its rules know the state of */
+	{ "/dev/kmsg", 0 }, /* the kernel log: its rules know its state */
 	{ "/dev/", RD_PART_PROGRAMS },
 	{ "/usr/", RD_PART_PROGRAMS },
 	{ "/etc/", RD_PART_PROGRAMS },
@@ -49,6 +49,6 @@ const struct rd_err *rd_check_unread(const struct rd_errlist *unread, unsigned p
 	for (size_t i = 0; unread && i < unread->n; i++)
 		if (parts_of(unread->v[i].object) & parts)
 			return &unread->v[i];
-	/* What is not listed may be about any part. */
+	/* Reads beyond the end of the list may concern any part. */
 	return unread && unread->more ? &unread->v[unread->n - 1] : NULL;
 }

@@ -4,7 +4,7 @@
 
 #include "model/shared/check.h"
 
-/* The first read that failed of any of these parts (enum rd_part, or-ed); NULL: none did, or the list is NULL. */
+/* The first failed read of any of these parts (enum rd_part, or-ed); NULL: none, or the list is NULL. */
 const struct rd_err *rd_check_unread(const struct rd_errlist *unread, unsigned parts);
 
 #endif

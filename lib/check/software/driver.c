@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Devices that are there and that nobody drives. */
+/* Devices without a driver, or with the wrong one. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,14 +9,14 @@
 
 #define CLASS_INFINIBAND 0x0207
 
-/* Makers whose network cards of this class all do RDMA, so that one without a driver is missed. */
+/* Whether a function is expected to be an RDMA NIC: class InfiniBand, or the same model as another RDMA device here. */
 static bool should_do_rdma(const struct rd_host *host, const struct rd_pci *pci)
 {
 	if (pci->class.v >> 8 == CLASS_INFINIBAND)
 		return true;
 	if (pci->class.v >> 16 != RD_PCI_NETWORK || pci->vendor.known != RD_OK)
 		return false;
-	/* The same board as one that has an RDMA device. */
+	/* The same model as a function with an RDMA device. */
 	for (size_t i = 0; i < host->n_ibdevs; i++) {
 		const struct rd_pci *other = host->ibdevs[i].pci < 0 ? NULL : &host->pcis[host->ibdevs[i].pci];
 
@@ -27,7 +27,7 @@ static bool should_do_rdma(const struct rd_host *host, const struct rd_pci *pci)
 	return false;
 }
 
-/* RoCE LAG: the RDMA device of one function stands for both when their interfaces are bound into one bond. */
+/* RoCE LAG: when the interfaces of two functions are in one bond, one RDMA device serves both. */
 static bool is_in_lag(const struct rd_host *host, size_t pci)
 {
 	int bond = rd_host_bond_of(host, (int)pci);
@@ -42,7 +42,7 @@ static bool is_in_lag(const struct rd_host *host, size_t pci)
 	return false;
 }
 
-/* In a container the interfaces are not to be seen; the device of a LAG has "bond" in its name. */
+/* The interfaces are not visible in a container; the RDMA device of a LAG has "bond" in its name. */
 static bool may_be_in_lag(const struct rd_host *host, size_t pci)
 {
 	for (size_t i = 0; i < host->n_ibdevs; i++) {
@@ -55,23 +55,22 @@ static bool may_be_in_lag(const struct rd_host *host, size_t pci)
 	return false;
 }
 
-/* One whose twins have another driver. False: nothing to say of it. */
-static bool tell_other_driver(const struct rd_check_input *in, size_t i, enum rd_trait trait, const char *what,
-			      struct rd_check_out *out)
+/* Reports a function whose twins have another driver. False: nothing to report. */
+static bool report_other_driver(const struct rd_check_input *in, size_t i, enum rd_trait trait, const char *what,
+				struct rd_check_out *out)
 {
 	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, trait, (int)i, -1);
 	const char *addr = in->host->pcis[i].addr;
 
-	/* Where half of them or more are given to virtual machines, the host is meant to be so. */
+	/* If at least half of them are assigned to virtual machines, that is intended. */
 	if (!odd || !odd->clear || strcmp(odd->usual, "none") == 0 || rd_driver_is_for_guests(odd->usual))
 		return false;
-	rd_check_bad(
-		out, RD_SEV_WARNING, addr, rd_text("%s: driver %s", what, odd->is),
-		rd_text("%s, as %u of %u like it", odd->usual, odd->twins, odd->n),
-		rd_text("if no virtual machine is to have it: echo >/sys/bus/pci/devices/%s/driver_override; "
-			"echo %s >/sys/bus/pci/devices/%s/driver/unbind; echo %s >/sys/bus/pci/drivers_probe; and take it "
-			"out of what gave it to %s (driverctl list-overrides, vfio-pci.ids=)",
-			addr, addr, addr, addr, odd->is));
+	rd_check_bad(out, RD_SEV_WARNING, addr, rd_text("%s: driver %s", what, odd->is),
+		     rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n),
+		     rd_text("if it is not meant for a virtual machine: echo >/sys/bus/pci/devices/%s/driver_override; "
+			     "echo %s >/sys/bus/pci/devices/%s/driver/unbind; echo %s >/sys/bus/pci/drivers_probe; and "
+			     "remove the configuration that binds it to %s (driverctl list-overrides, vfio-pci.ids=)",
+			     addr, addr, addr, addr, odd->is));
 	return true;
 }
 
@@ -83,18 +82,18 @@ static void run_nic(const struct rd_check_input *in, struct rd_check_out *out)
 		if (pci->pf >= 0 || !should_do_rdma(in->host, pci))
 			continue;
 		if (rd_driver_is_for_guests(pci->driver)) {
-			tell_other_driver(in, i, RD_TRAIT_NIC_DRIVER, "NIC", out);
+			report_other_driver(in, i, RD_TRAIT_NIC_DRIVER, "NIC", out);
 			continue;
 		}
 		if (!pci->driver)
-			rd_check_fail(out, pci->addr, rd_text("no driver is bound to it"),
+			rd_check_fail(out, pci->addr, rd_text("no driver is bound"),
 				      rd_text("a driver and an RDMA device"));
 		else if (rd_pci_is_nic(in->host, i) || is_in_lag(in->host, i))
 			rd_check_good(out, pci->addr);
 		else if (may_be_in_lag(in->host, i))
 			rd_check_unknown(
 				out, pci->addr,
-				"the other port of its card may be in a LAG: its interface is not to be seen here");
+				"the other port of the card may be in a LAG: its interface is not visible here");
 		else
 			rd_check_warn(out, pci->addr, rd_text("driver %s, but no RDMA device", pci->driver),
 				      rd_text("an RDMA device"));
@@ -111,20 +110,19 @@ static void run_gpu(const struct rd_check_input *in, struct rd_check_out *out)
 		if (!in->host->gpus[g].vendor || !pci->detailed)
 			continue;
 		if (!pci->driver)
-			rd_check_fail(out, pci->addr, rd_text("%s: no driver is bound to it", name),
-				      rd_text("a driver"));
-		else if (!tell_other_driver(in, (size_t)in->host->gpus[g].pci, RD_TRAIT_GPU_DRIVER, name, out) &&
+			rd_check_fail(out, pci->addr, rd_text("%s: no driver is bound", name), rd_text("a driver"));
+		else if (!report_other_driver(in, (size_t)in->host->gpus[g].pci, RD_TRAIT_GPU_DRIVER, name, out) &&
 			 !rd_driver_is_for_guests(pci->driver))
 			rd_check_good(out, pci->addr);
 	}
-	rd_check_skip(out, "there is no accelerator");
+	rd_check_skip(out, "no accelerator");
 }
 
 const struct rd_check rd_check_nic_driver = {
 	.id = "nic-driver",
-	.title = "An RDMA NIC has no driver, another driver than NICs like it, or no RDMA device",
-	.why = "libraries see one NIC less, and jobs run on what is left or do not start",
-	.fix = "dmesg says why its driver gave up; modprobe the driver, or its RDMA half",
+	.title = "RDMA NIC has no driver, a different driver than NICs like it, or no RDMA device",
+	.why = "libraries see one NIC fewer: jobs run on the remaining NICs or do not start",
+	.fix = "dmesg shows why the driver failed to probe the device; modprobe the driver, or its RDMA module",
 	.needs = "sysfs class, vendor, device and driver of network functions",
 	.quick = true,
 	.whole = RD_PART_PCI | RD_PART_RDMA | RD_PART_NET,
@@ -133,9 +131,9 @@ const struct rd_check rd_check_nic_driver = {
 
 const struct rd_check rd_check_gpu_driver = {
 	.id = "gpu-driver",
-	.title = "An accelerator has no driver, or another driver than those like it",
-	.why = "jobs see one fewer and fail or hang at start",
-	.fix = "dmesg says why its driver gave up (nvidia: NVRM, Xid lines)",
+	.title = "Accelerator has no driver, or a different driver than accelerators like it",
+	.why = "jobs see one accelerator fewer, and fail or hang at start",
+	.fix = "dmesg shows why the driver failed to probe the device (nvidia: NVRM, Xid lines)",
 	.needs = "sysfs driver of accelerators",
 	.quick = true,
 	.whole = RD_PART_PCI,

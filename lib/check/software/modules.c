@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One stack or two. */
+/* RDMA modules of different stacks. */
 #include <string.h>
 
 #include "check/shared/rules.h"
@@ -15,8 +15,8 @@ static bool drives_nic(const struct rd_host *host, const char *module)
 	return false;
 }
 
-/* ib_core decides what the stack is; what hangs on it should have come with it. NVIDIA's peermem is always built aside. */
-static void run(const struct rd_check_input *in, struct rd_check_out *out)
+/* ib_core determines the stack; the other RDMA modules should belong to it. nvidia_peermem is always built out of tree. */
+static void run_modules(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_system *system = in->system;
 	const struct rd_module *core = system ? rd_system_module(system, "ib_core") : NULL;
@@ -26,7 +26,7 @@ static void run(const struct rd_check_input *in, struct rd_check_out *out)
 		return;
 	}
 	if (!core) {
-		rd_check_skip(out, "ib_core is no module here");
+		rd_check_skip(out, "ib_core is not a module on this host");
 		return;
 	}
 	for (size_t i = 0; i < system->n_modules; i++) {
@@ -37,13 +37,15 @@ static void run(const struct rd_check_input *in, struct rd_check_out *out)
 		if (module == core || strcmp(module->name, "nvidia_peermem") == 0 ||
 		    strcmp(module->name, "nv_peer_mem") == 0)
 			continue;
-		/* An out-of-tree driver on the kernel's own core is how several makers ship theirs. */
+		/* Several vendors ship an out-of-tree driver for the in-tree ib_core: only a warning. */
 		if (core->out_of_tree && !module->out_of_tree)
-			rd_check_fail(out, module->name, rd_text("of the kernel, on an ib_core that is not"),
-				      rd_text("all of one stack"));
+			rd_check_fail(out, module->name, rd_text("in-tree module on an out-of-tree ib_core"),
+				      rd_text("all modules from one stack"));
 		else if (!core->out_of_tree && module->out_of_tree && drives_nic(in->host, module->name))
-			rd_check_warn(out, module->name, rd_text("built outside the kernel, on the kernel's ib_core"),
-				      rd_text("all of one stack"));
+			rd_check_warn(out, module->name,
+				      rd_text("out-of-tree module on the kernel's in-tree "
+					      "ib_core"),
+				      rd_text("all modules from one stack"));
 		else
 			rd_check_good(out, module->name);
 	}
@@ -51,11 +53,13 @@ static void run(const struct rd_check_input *in, struct rd_check_out *out)
 
 const struct rd_check rd_check_modules_mixed = {
 	.id = "modules-mixed",
-	.title = "RDMA modules of the kernel and of another stack are mixed",
-	.why = "structures differ between them: EINVAL from calls that are right, missing symbols, or a crash",
-	.fix = "reinstall one stack for this kernel, rebuild the initramfs, reboot; modinfo -n MODULE tells whose a module is",
-	.needs = "/proc/modules with taints",
+	.title = "RDMA kernel modules come from different stacks",
+	.why = "data structures differ between stacks: valid calls fail with EINVAL, symbols are missing, or the "
+	       "kernel crashes",
+	.fix = "reinstall one stack for this kernel, rebuild the initramfs, reboot; modinfo -n MODULE shows the "
+	       "origin of a module",
+	.needs = "/proc/modules with taint flags",
 	.quick = true,
 	.reads = RD_PART_MODULES,
-	.run = run,
+	.run = run_modules,
 };

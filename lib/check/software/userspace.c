@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What programs need besides the kernel: device files, and the provider of their device. */
+/* What programs need besides the kernel: device files and libibverbs providers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,17 +23,17 @@ static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 
 		snprintf(subject, sizeof(subject), "/dev/infiniband/%.64s", uverbs->name);
 		if (!uverbs->node && !system->dev_known)
-			rd_check_unknown(out, subject, "this recording has no /dev");
+			rd_check_unknown(out, subject, "/dev is not in this recording");
 		else if (!uverbs->node)
 			rd_check_fail(out, subject,
-				      rd_text("missing, of %s", uverbs->ibdev ? uverbs->ibdev : "a device"),
+				      rd_text("missing (device of %s)", uverbs->ibdev ? uverbs->ibdev : "a device"),
 				      rd_text("a character device"));
 		else
 			rd_check_good(out, subject);
 	}
 	if (system->has_rdma_cm && !system->rdma_cm_node && system->dev_known)
 		rd_check_fail(out, "/dev/infiniband/rdma_cm", rd_text("missing"), rd_text("a character device"));
-	/* A device that has no uverbs file at all. */
+	/* RDMA devices without a uverbs device. */
 	for (size_t d = 0; d < in->host->n_ibdevs; d++) {
 		bool found = !in->host->ibdevs[d].name;
 
@@ -41,8 +41,8 @@ static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 			found = system->uverbs[i].ibdev &&
 				strcmp(system->uverbs[i].ibdev, in->host->ibdevs[d].name) == 0;
 		if (!found)
-			rd_check_fail(out, in->host->ibdevs[d].name, rd_text("has no uverbs device"),
-				      rd_text("one in /sys/class/infiniband_verbs"));
+			rd_check_fail(out, in->host->ibdevs[d].name, rd_text("no uverbs device"),
+				      rd_text("an entry in /sys/class/infiniband_verbs"));
 	}
 }
 
@@ -65,10 +65,10 @@ static void run_mode(const struct rd_check_input *in, struct rd_check_out *out)
 		else
 			rd_check_good(out, subject);
 	}
-	rd_check_skip(out, "there is no device file");
+	rd_check_skip(out, "no device file");
 }
 
-/* Which library of libibverbs speaks to the driver of a device, by the driver's name up to the first "_". */
+/* libibverbs provider for each driver, by the name of the driver up to the first "_". */
 static const struct {
 	const char *driver, *provider;
 } providers[] = {
@@ -87,7 +87,7 @@ static const char *provider_of(const struct rd_ibdev *dev)
 	return NULL;
 }
 
-/* "bnxt" means any library that begins so. */
+/* `wanted` may be followed by "_": "bnxt" matches "bnxt_re". */
 static bool has_provider(const struct rd_text_list *list, const char *wanted)
 {
 	size_t n = strlen(wanted);
@@ -104,27 +104,29 @@ static void run_provider(const struct rd_check_input *in, struct rd_check_out *o
 
 	for (size_t d = 0; d < in->host->n_ibdevs; d++) {
 		const struct rd_ibdev *dev = &in->host->ibdevs[d];
-		/* A soft device has the driver of its interface; its own name begins like its provider's as a rule only. */
+		/* A soft device has the driver of its interface, so its provider is unknown. */
 		const char *provider = dev->parent_netdev ? NULL : provider_of(dev);
 
 		if (!dev->name || !provider)
 			continue;
 		if (!system || !system->providers_known)
-			rd_check_unknown(out, dev->name, "the folder of libibverbs's providers is not in a usual place");
+			rd_check_unknown(out, dev->name,
+					 "the directory of libibverbs providers is not in a known "
+					 "place");
 		else if (!has_provider(&system->providers, provider))
-			rd_check_fail(out, dev->name, rd_text("libibverbs has no provider %s", provider),
+			rd_check_fail(out, dev->name, rd_text("no libibverbs provider for %s", provider),
 				      rd_text("lib%s-rdmav*.so", provider));
 		else
 			rd_check_good(out, dev->name);
 	}
-	rd_check_skip(out, "no device whose provider is known here");
+	rd_check_skip(out, "no device with a known provider");
 }
 
 const struct rd_check rd_check_dev_node = {
 	.id = "dev-infiniband",
-	.title = "An RDMA device has no file in /dev/infiniband",
-	.why = "programs do not see it; older libraries then see no device at all",
-	.fix = "modprobe ib_uverbs (rdma_ucm); in a container, pass all of /dev/infiniband in",
+	.title = "RDMA device has no device file in /dev/infiniband",
+	.why = "programs do not see the device; older libraries then see no device at all",
+	.fix = "modprobe ib_uverbs (rdma_ucm); in a container, pass in all of /dev/infiniband",
 	.needs = "/sys/class/infiniband_verbs, /dev/infiniband",
 	.quick = true,
 	.whole = RD_PART_PROGRAMS | RD_PART_RDMA,
@@ -133,8 +135,8 @@ const struct rd_check rd_check_dev_node = {
 
 const struct rd_check rd_check_dev_mode = {
 	.id = "dev-mode",
-	.title = "A file in /dev/infiniband is for root only",
-	.why = "jobs of users fail to open the device with EACCES",
+	.title = "Device file in /dev/infiniband is not accessible to users",
+	.why = "jobs of ordinary users fail to open the device with EACCES",
 	.fix = "install rdma-core with its udev rules, then udevadm trigger; or chmod 0666",
 	.needs = "modes of /dev/infiniband/uverbsN",
 	.quick = true,
@@ -144,10 +146,11 @@ const struct rd_check rd_check_dev_mode = {
 
 const struct rd_check rd_check_provider = {
 	.id = "provider-library",
-	.title = "The user-space driver of an RDMA device is missing",
+	.title = "User-space driver (libibverbs provider) of an RDMA device is missing",
 	.why = "ibv_get_device_list returns no device: \"no userspace driver available\"",
-	.fix = "install rdma-core's providers (Debian: ibverbs-providers; Red Hat: libibverbs), in the container image, too",
-	.needs = "driver of RDMA devices, libibverbs/*.so in the library folder",
+	.fix = "install the rdma-core providers (Debian: ibverbs-providers; Red Hat: libibverbs), also in the "
+	       "container image",
+	.needs = "driver of RDMA devices, libibverbs/*.so in the library directory",
 	.quick = true,
 	.whole = RD_PART_PROGRAMS | RD_PART_RDMA,
 	.run = run_provider,
