@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check's line, and what -v shows below it. */
+/* The first line of check, and the details of -v below it. */
 #include "check-line.h"
 #include "base/no-rdma.h"
 #include "check/shared/unread.h"
@@ -16,7 +16,7 @@ void check_look_deinit(struct check_look *look)
 	rd_stalls_deinit(&look->stalls);
 }
 
-/* Spare ports, and virtual functions that wait for a guest, are down by design. */
+/* Counts a port. Spare ports and unused virtual functions are down by design, and count only if active. */
 static void count_port(const struct rd_port_views *views, size_t p, struct check_numbers *ret)
 {
 	bool active = rd_port_active(&views->host->ports[p]);
@@ -39,10 +39,10 @@ void check_count(const struct check_look *look, struct check_numbers *ret)
 	}
 	for (size_t i = 0; i < host->n_ports; i++)
 		count_port(&look->checks.map.ports, i, ret);
-	/* A device has one at least. */
+	/* A device has at least one port. */
 	for (size_t i = 0; i < host->n_ibdevs; i++)
 		ret->ports += host->ibdevs[i].ports_unread;
-	/* Which ports are left out goes by what else there is on PCI. */
+	/* Which ports are left out depends on PCI data. */
 	ret->at_least = rd_check_unread(look->checks.in.unread, RD_PART_PCI | RD_PART_RDMA) != NULL;
 }
 
@@ -88,7 +88,7 @@ static const char *word(int status)
 	return words[status >= 0 && status <= 3 ? status : 3];
 }
 
-/* Whoever reads the line takes the first bar for the beginning of the performance data. */
+/* Shortens the text, and replaces "|": in plugin output the first bar starts the performance data. */
 static void finish_text(struct rd_buf *text)
 {
 	if (!text->data)
@@ -118,11 +118,11 @@ static void add_reason(const struct check_look *look, struct rd_buf *out)
 	if (look->no_rdma) {
 		rd_buf_str(out, look->no_rdma);
 	} else if (undecided && unread->n > 0) {
-		rd_buf_str(out, "not all could be read: ");
+		rd_buf_str(out, "failed read: ");
 		rd_buf_safe(out, unread->v[0].object, strlen(unread->v[0].object));
 		rd_buf_printf(out, ": %s", rd_errno_text(unread->v[0].code));
 	} else {
-		rd_buf_str(out, "a rule that the profile requires could not tell");
+		rd_buf_str(out, "a rule that the profile requires is unknown");
 	}
 }
 
@@ -166,7 +166,7 @@ void check_details(const struct rd_ctx *ctx, const struct check_look *look, stru
 	_cleanup_buf_ struct rd_buf text = { 0 };
 
 	checks_text(ctx, &look->checks.findings, RD_SEV_OK, false, &text);
-	/* A bar begins performance data in long output, too. */
+	/* A bar starts performance data in long output, too. */
 	for (size_t i = 0; i < text.len; i++)
 		if (text.data[i] == '|')
 			text.data[i] = '/';
@@ -179,11 +179,11 @@ void check_no_rdma(struct check_look *look)
 	int error = look->checks.host.rdma_error;
 
 	if (error == 0)
-		look->no_rdma = RD_NO_RDMA_DEVICE " (is the NIC's driver loaded?)";
+		look->no_rdma = RD_NO_RDMA_DEVICE " (is the NIC driver loaded?)";
 	else if (rd_could_not_look(-error))
-		look->no_rdma = "the RDMA devices of this host could not be listed";
+		look->no_rdma = "cannot list RDMA devices";
 	else
-		look->no_rdma = RD_NO_RDMA_STACK " (modprobe ib_core, or the NIC's driver)";
+		look->no_rdma = RD_NO_RDMA_STACK " (modprobe ib_core, or load the NIC driver)";
 	rd_no_rdma(error, err);
 	rd_errlist_add(&look->checks.report.errors, err);
 	look->checks.report.status = RD_EXIT_UNKNOWN;

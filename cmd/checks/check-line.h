@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of check share. */
+/* Shared by the parts of check. */
 #ifndef RD_CMD_CHECK_LINE_H
 #define RD_CMD_CHECK_LINE_H
 
@@ -16,33 +16,33 @@ struct check_opts {
 };
 
 struct check_look {
-	struct rd_stalls stalls; /* of what is looked at, and of the files that options name */
+	struct rd_stalls stalls; /* of the host or bundle, and of files named by options */
 	struct checks checks;
-	struct rd_findings moved; /* of counters, with --since */
-	const char *no_rdma;	  /* why there is nothing to judge; static; NULL: there is */
-	struct rd_err why;	  /* the same at length */
-	int status;		  /* what the look amounts to; with --observe the report has 0 */
+	struct rd_findings moved; /* counters that changed, with --since */
+	const char *no_rdma;	  /* why there is nothing to judge; static; NULL: RDMA is present */
+	struct rd_err why;	  /* the same in full */
+	int status;		  /* exit code; with --observe the report has 0 */
 };
 void check_look_deinit(struct check_look *look);
 
 struct check_numbers {
-	size_t results[RD_SEVERITIES]; /* findings that stand by themselves; notes count as passed */
+	size_t results[RD_SEVERITIES]; /* findings that are neither muted nor consequences; notes count as passed */
 	size_t muted;
-	size_t ports, active; /* of a device whose ports could not be listed: one, not active */
-	bool at_least;	      /* there may be more ports: not all could be read */
+	size_t ports, active; /* a device whose ports could not be listed counts as one, not active */
+	bool at_least;	      /* there may be more ports: a read failed */
 };
 void check_count(const struct check_look *look, struct check_numbers *ret);
 
 /* "RDMA CRITICAL - …|…": one line in the form of monitoring plugins, of at most 512 bytes before the performance data. */
 void check_line(const struct check_look *look, const struct check_numbers *numbers, struct rd_buf *out);
 
-/* The lines below it: what is wrong and what to do, what could not be told. */
+/* The lines below it: faults with fixes, and unknown results. */
 void check_details(const struct rd_ctx *ctx, const struct check_look *look, struct rd_buf *out);
 
-/* Without RDMA there is nothing to judge: notes why, and sets the status. */
+/* Without RDMA there is nothing to judge: records why, and sets the status. */
 void check_no_rdma(struct check_look *look);
 
-/* Prints the line of a check that could not be made, for who reads only that. Not with --json. */
+/* Prints the line of a check that failed, for programs that read only that line. Not with --json. */
 void check_failure(const struct rd_ctx *ctx, const struct rd_err *err);
 
 #endif

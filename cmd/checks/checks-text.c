@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What rules have to say, as text: the same page for topo-check and for check -v. */
+/* Findings of rules as text, for topo-check and check -v. */
 #include <string.h>
 
 #include "checks.h"
@@ -12,17 +12,17 @@ static void add_part(const char *before, const char *text, struct rd_buf *out)
 	rd_buf_safe(out, text, strlen(text));
 }
 
-/* Most of what could not be told could not for one reason: each reason stands once, with the rules that it kept. */
+/* Many rules are unknown for the same reason: each reason is printed once, with the ids of its rules. */
 static void add_unknown(const struct rd_findings *findings, struct rd_buf *out)
 {
 	for (size_t i = 0; i < findings->n; i++) {
 		const struct rd_finding *first = &findings->v[i];
-		bool told = first->severity != RD_SEV_UNKNOWN || !rd_finding_stands(first);
+		bool printed = first->severity != RD_SEV_UNKNOWN || !rd_finding_stands(first);
 
-		for (size_t j = 0; j < i && !told; j++)
-			told = findings->v[j].severity == RD_SEV_UNKNOWN &&
-			       strcmp(findings->v[j].observed, first->observed) == 0;
-		if (told)
+		for (size_t j = 0; j < i && !printed; j++)
+			printed = findings->v[j].severity == RD_SEV_UNKNOWN &&
+				  strcmp(findings->v[j].observed, first->observed) == 0;
+		if (printed)
 			continue;
 		add_part("\nunknown: ", first->observed, out);
 		rd_buf_str(out, ":\n    ");
@@ -34,7 +34,7 @@ static void add_unknown(const struct rd_findings *findings, struct rd_buf *out)
 	}
 }
 
-/* Sorted findings have them in one place. */
+/* Notes are adjacent, because findings are sorted. */
 static struct rd_findings notes_of(const struct rd_findings *findings)
 {
 	struct rd_findings notes = { 0 };
@@ -47,7 +47,7 @@ static struct rd_findings notes_of(const struct rd_findings *findings)
 	return notes;
 }
 
-/* What passed, and what a rule found nothing to judge of. */
+/* Rules that passed or do not apply. */
 static void add_rest(const struct rd_findings *findings, struct rd_buf *out)
 {
 	rd_buf_str(out, "\n");

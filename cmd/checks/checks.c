@@ -23,7 +23,7 @@
 
 #define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
 
-/* Queue pairs with their owners, and the jobs of those. What cannot be listed is unknown to the rules. */
+/* Reads queue pairs, their owners and jobs. If they cannot be listed, they are unknown to the rules. */
 static int read_qps(struct rd_source *source, struct checks *checks, struct rd_errlist *errors, struct rd_err *err)
 {
 	struct rd_err why = { 0 };
@@ -34,7 +34,7 @@ static int read_qps(struct rd_source *source, struct checks *checks, struct rd_e
 		return r;
 	}
 	if (r < 0) {
-		/* A host without RDMA netlink has none of it: not worth a line. */
+		/* A host without RDMA netlink: not an error to report. */
 		if (r != -ENOENT && r != -EOPNOTSUPP && r != -EPROTONOSUPPORT)
 			rd_errlist_add(errors, &why);
 		return 0;
@@ -59,21 +59,21 @@ static int read_all(struct rd_source *source, int pid, struct checks *checks, st
 	return r ? r : rd_collect_klog(source, &checks->klog, errors, err);
 }
 
-static void tell_too_many(struct checks *checks)
+static void report_too_many(struct checks *checks)
 {
 	const struct rd_finding finding = {
 		.id = "env-too-many",
 		.severity = RD_SEV_UNKNOWN,
-		.title = "There are more settings than are judged",
+		.title = "Too many settings for all jobs",
 		.subject = rd_text("settings for all jobs"),
-		.observed = rd_text("more than %d variables, or one of more than %zu KiB: they were not judged",
+		.observed = rd_text("more than %d variables, or one larger than %zu KiB: settings were not judged",
 				    RD_EFFECTS_MAX, RD_EFFECT_BYTES >> 10),
 	};
 
 	rd_finding_add(&checks->job_env, &finding);
 }
 
-/* The settings that all jobs begin with, judged as nic-map --check-env does. */
+/* Judges the settings that all jobs inherit, as nic-map --check-env does. */
 static void judge_job_env(struct checks *checks)
 {
 	struct rd_effects effects = { 0 };
@@ -82,13 +82,13 @@ static void judge_job_env(struct checks *checks)
 	for (size_t i = 0; i < checks->system.job_env.n && !r; i++)
 		r = rd_effects_take(checks->system.job_env.v[i], strlen(checks->system.job_env.v[i]), &effects);
 	if (r)
-		tell_too_many(checks);
+		report_too_many(checks);
 	else
 		rd_envcheck(&checks->map.ports, &effects, &checks->job_env);
 	rd_effects_deinit(&effects);
 }
 
-/* By as many links as a switch has upwards, more or less: the rule looks at flows that no number of links parts. */
+/* The number of uplinks is arbitrary: the rule judges flows that no number of links would separate. */
 static void judge_flows(struct checks *checks)
 {
 	struct rd_qp_views views;
@@ -100,7 +100,7 @@ static void judge_flows(struct checks *checks)
 	rd_qp_views_deinit(&views);
 }
 
-/* Reads all through a source that keeps what could not be read. */
+/* Reads everything through a source that records failed reads. */
 static int read_watched(struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
 {
 	struct rd_source *watch;
@@ -158,10 +158,10 @@ int checks_take_profile(struct checks *checks, const char *path, struct rd_err *
 	return r;
 }
 
-static int judge(const struct checks *checks, enum rd_severity least, bool all_required)
+static int exit_status(const struct checks *checks, enum rd_severity least, bool all_required)
 {
 	const struct rd_findings *findings = &checks->findings;
-	bool warned = false, untold = false;
+	bool warned = false, unknown = false;
 
 	for (size_t i = 0; i < findings->n; i++) {
 		const struct rd_finding *finding = &findings->v[i];
@@ -171,10 +171,10 @@ static int judge(const struct checks *checks, enum rd_severity least, bool all_r
 		if (finding->severity == RD_SEV_CRITICAL)
 			return RD_EXIT_CRITICAL;
 		warned |= finding->severity == RD_SEV_WARNING && least <= RD_SEV_WARNING;
-		untold |= finding->severity == RD_SEV_UNKNOWN &&
-			  (finding->undecided || all_required || rd_profile_requires(checks->in.profile, finding->id));
+		unknown |= finding->severity == RD_SEV_UNKNOWN &&
+			   (finding->undecided || all_required || rd_profile_requires(checks->in.profile, finding->id));
 	}
-	return warned ? RD_EXIT_WARNING : untold ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
+	return warned ? RD_EXIT_WARNING : unknown ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 }
 
 void checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity least, bool all_required)
@@ -182,7 +182,7 @@ void checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity
 	rd_checks_run(&checks->in, chosen, &checks->findings);
 	rd_diagnose(&checks->host, checks->in.profile, rd_profile_day(checks->report.time), &checks->findings);
 	rd_report_checks(&checks->report, &checks->findings, least);
-	checks->report.status = judge(checks, least, all_required);
+	checks->report.status = exit_status(checks, least, all_required);
 }
 
 void checks_deinit(struct checks *checks)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What topo-check and check share: all that rules judge, read in one go, and their findings. */
+/* Shared by topo-check and check: the facts that rules judge, and the findings. */
 #ifndef RD_CMD_CHECKS_H
 #define RD_CMD_CHECKS_H
 
@@ -28,30 +28,30 @@ struct checks {
 	struct rd_spreads spreads;
 	struct rd_symmetry symmetry;
 	struct rd_check_input in;
-	struct rd_errlist unread; /* reads that failed otherwise than by saying that there is no such thing */
+	struct rd_errlist unread; /* failed reads, except those of missing objects */
 	struct rd_findings findings;
 	struct rd_report report;
 };
 
-/* Reads `source`. `pid`: whose limits to judge; 0: those of what starts jobs. `checks` is zeroed before and is to be
+/* Reads `source`. `pid`: the process whose limits are judged; 0: those of job launchers. `checks` is zeroed first, and is to be
  * released in any case. -errno with err filled. */
 int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err);
-/* Reads the profile at `path`, on this host, and compares what was loaded with it. -errno with err filled. */
+/* Reads the profile at `path` on this host, and compares the loaded facts with it. -errno with err filled. */
 int checks_take_profile(struct checks *checks, const char *path, struct rd_err *err);
 void checks_deinit(struct checks *checks);
 
-/* Reads all that checks_load reads; for recordings. */
+/* Reads everything that checks_load reads; for recordings. */
 int checks_record(struct rd_source *source, struct rd_err *err);
 
 /*
- * Runs the chosen rules, fills the report with what came out, and sets its status: any failure 2; else any warning 1, unless
- * `least` is above it; else 3 if a rule that the profile requires, or with `all_required` any, could not tell, or a fault may
- * be hidden by a read that failed; else 0.
+ * Runs the chosen rules, fills the report with their results, and sets its status: any failure 2; else any warning 1, unless
+ * `least` is above it; else 3 if a rule that the profile requires (with `all_required`: any rule) is unknown, or a failed
+ * read may hide a fault; else 0.
  */
 void checks_conclude(struct checks *checks, const bool *chosen, enum rd_severity least, bool all_required);
 
-/* Adds what is wrong, then notes, then what could not be told by its reasons; with -v what passed, too. `least`: what is
- * less severe is left out; `why`: at length, with empty lines between. `findings` are sorted. */
+/* Adds faults, then notes, then unknown results by reason; with -v also what passed. `least`: less severe results are left
+ * out; `why`: in full, with empty lines between. `findings` are sorted. */
 void checks_text(const struct rd_ctx *ctx, const struct rd_findings *findings, enum rd_severity least, bool why,
 		 struct rd_buf *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check: may this host take a job? All quick rules under one deadline. */
+/* check: is this host fit to run a job? All quick rules under one deadline. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -12,12 +12,12 @@
 #include "source/guard/source-guard.h"
 #include "source/opener/child.h"
 
-#define CHECK_INTERVAL 60 /* seconds, where none was said */
-/* Milliseconds of each second of the deadline, by which all is read and judged, and by which --textfile is written. */
+#define CHECK_INTERVAL 60 /* seconds, the default of --interval */
+/* Milliseconds per second of the deadline: until all is read and judged, and until --textfile is written. */
 #define READING_PART 900
 #define WRITING_PART 950
 
-/* What gave no answer makes the rule unknown; any other file that is none is a mistake. */
+/* A file that does not respond makes the rule unknown; any other unreadable file is an error. */
 static int read_counters(struct rd_ctx *ctx, struct check_look *look, struct rd_err *err)
 {
 	const struct check_opts *opts = ctx->state;
@@ -45,8 +45,8 @@ static bool *quick_rules(void)
 	return chosen;
 }
 
-/* What gave no answer is in the report's errors, too. */
-static void note_stalls(const struct rd_source *guard, struct check_look *look)
+/* Adds stalled reads to the errors of the report. */
+static void add_stalls(const struct rd_source *guard, struct check_look *look)
 {
 	const struct rd_stalls *stalls = rd_source_guard_stalls(guard);
 
@@ -59,7 +59,7 @@ static void note_stalls(const struct rd_source *guard, struct check_look *look)
 	look->checks.in.stalls = &look->stalls;
 }
 
-static void conclude(const struct rd_ctx *ctx, struct check_look *look)
+static void conclude_check(const struct rd_ctx *ctx, struct check_look *look)
 {
 	const struct check_opts *opts = ctx->state;
 	_cleanup_free_ bool *chosen = quick_rules();
@@ -71,7 +71,7 @@ static void conclude(const struct rd_ctx *ctx, struct check_look *look)
 		check_no_rdma(look);
 }
 
-static int look_at(struct rd_ctx *ctx, struct check_look *look, const struct rd_source *local, struct rd_err *err)
+static int judge_host(struct rd_ctx *ctx, struct check_look *look, const struct rd_source *local, struct rd_err *err)
 {
 	const struct check_opts *opts = ctx->state;
 	int r = rd_source_guard_ready(ctx->source, err);
@@ -84,10 +84,10 @@ static int look_at(struct rd_ctx *ctx, struct check_look *look, const struct rd_
 		r = read_counters(ctx, look, err);
 	if (r < 0)
 		return r;
-	note_stalls(ctx->source, look);
+	add_stalls(ctx->source, look);
 	if (local != ctx->source)
-		note_stalls(local, look);
-	conclude(ctx, look);
+		add_stalls(local, look);
+	conclude_check(ctx, look);
 	return 0;
 }
 
@@ -95,9 +95,9 @@ static void fill_metrics(struct check_look *look, const struct check_numbers *nu
 {
 	struct rd_metrics *metrics = &look->checks.report.metrics;
 	struct rd_metric *results = rd_metrics_family(metrics, "check_results", RD_METRIC_GAUGE, NULL,
-						      "Results of the rules by what came out.");
+						      "Number of rule results, by result.");
 	struct rd_metric *ports = rd_metrics_family(metrics, "check_ports", RD_METRIC_GAUGE, NULL,
-						    "RDMA ports, and how many of them are active.");
+						    "Number of RDMA ports: active, and all.");
 	struct rd_label active = { "state", "active" }, all = { "state", "all" };
 
 	for (enum rd_severity i = RD_SEV_SKIP; i <= RD_SEV_CRITICAL; i++)
@@ -109,10 +109,10 @@ static void fill_metrics(struct check_look *look, const struct check_numbers *nu
 }
 
 static const struct rd_column observe_columns[1] = {
-	{ "observed_status", "STATUS", RD_T_UINT, "the exit code that it would be without --observe", 0, false },
+	{ "observed_status", "STATUS", RD_T_UINT, "exit code without --observe", 0, false },
 };
 
-/* The document then has both: what the exit code is, and what it would be. */
+/* The document has both exit codes: the actual one, and the one without --observe. */
 static void observe(struct check_look *look)
 {
 	struct rd_report *report = &look->checks.report;
@@ -169,8 +169,8 @@ static void read_ahead(struct rd_source *source, void *arg)
 		counters_read_ahead(source, NULL);
 }
 
-/* Of a bundle that cannot be opened there is nothing to ask for a document. */
-static void fail(struct rd_ctx *ctx, const struct rd_err *err)
+/* A bundle that cannot be opened has no host and time for a document. */
+static void report_failure(struct rd_ctx *ctx, const struct rd_err *err)
 {
 	struct rd_source *source = ctx->source;
 	struct rd_err again;
@@ -182,8 +182,8 @@ static void fail(struct rd_ctx *ctx, const struct rd_err *err)
 	ctx->source = source;
 }
 
-/* `arg`: the guard of this host's files. ctx->source is one, too. */
-static int look_once(struct rd_ctx *ctx, void *arg)
+/* `arg`: the guard of this host's files. ctx->source is a guard as well. */
+static int check_once(struct rd_ctx *ctx, void *arg)
 {
 	const struct check_opts *opts = ctx->state;
 	unsigned limit_ms = (unsigned)(opts->deadline * READING_PART);
@@ -196,12 +196,12 @@ static int look_once(struct rd_ctx *ctx, void *arg)
 	rd_source_guard_renew(local, limit_ms);
 	rd_source_guard_renew(ctx->source, limit_ms);
 	rd_source_guard_ahead(ctx->source, read_ahead, ctx->state);
-	r = look_at(ctx, &look, local, &err);
+	r = judge_host(ctx, &look, local, &err);
 	if (r < 0)
-		fail(ctx, &err);
+		report_failure(ctx, &err);
 	else
 		r = show(ctx, &look);
-	/* What hung may answer at the next look; what is no profile never will be one. */
+	/* A read that hung may succeed next time; an invalid profile stays invalid. */
 	if (r == -ETIMEDOUT)
 		r = RD_EXIT_UNKNOWN;
 	check_look_deinit(&look);
@@ -227,42 +227,45 @@ static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 		return rd_fail(ctx, &err);
 	rd_local_guard(local);
 	ctx->source = bundle ? bundle : local;
-	r = rd_repeat(ctx, &opts->repeat, CHECK_INTERVAL, look_once, local);
+	r = rd_repeat(ctx, &opts->repeat, CHECK_INTERVAL, check_once, local);
 	ctx->source = host;
 	rd_local_guard(NULL);
 	return r;
 }
 
 static const struct rd_opt check_options[] = {
-	{ "profile", 0, "FILE", "what this fleet expects, of topo-check --learn", "file", RD_NEEDS_FOREIGN_FILE,
+	{ "profile", 0, "FILE", "compare with a profile written by topo-check --learn", "file", RD_NEEDS_FOREIGN_FILE,
 	  RD_TEXT(check_opts, profile) },
-	{ "deadline", 0, "SECONDS", "have an answer by then (default 2; of a bundle 60)",
+	{ "deadline", 0, "SECONDS", "time limit (default 2; 60 for a bundle)",
 	  RD_SECONDS(check_opts, deadline, 0.05, 3600) },
-	{ "since", 0, "FILE", "also what counters did since then: a file of counters --save, or a bundle", "file",
-	  RD_NEEDS_FOREIGN_BUNDLE, RD_TEXT(check_opts, since) },
-	{ "observe", 0, NULL, "say what there is to say, and exit 0: for rolling it out", RD_FLAG(check_opts, observe) },
-	{ "exclusive", 0, NULL, "no other job should be here: their queue pairs are leftovers",
+	{ "since", 0, "FILE", "also judge how counters changed since FILE: a file of counters --save, or a bundle",
+	  "file", RD_NEEDS_FOREIGN_BUNDLE, RD_TEXT(check_opts, since) },
+	{ "observe", 0, NULL, "print the result, but exit 0: for a trial rollout", RD_FLAG(check_opts, observe) },
+	{ "exclusive", 0, NULL, "no other job runs here: report queue pairs of other jobs as leftovers",
 	  RD_FLAG(check_opts, exclusive) },
 	RD_REPEAT_OPTS(check_opts, repeat),
 	{ 0 },
 };
 
 static const struct rd_opt_rule rules[] = {
-	{ RD_EXCLUDES, "interval count", "openmetrics", "it is one page; --textfile is written at each look" },
+	{ RD_EXCLUDES, "interval count", "openmetrics",
+	  "it prints one document; --textfile is rewritten at each "
+	  "interval" },
 	{ 0 },
 };
 
 const struct rd_cmd rd_cmd_check = {
 	.name = "check",
-	.summary = "may this host take a job: one line for prologues and monitoring",
+	.summary = "is this host fit to run a job: one line for job prologues and monitoring",
 	.opts = check_options,
 	.rules = rules,
 	.description =
-		"Runs the quick rules of topo-check, and looks at port states, at queue pairs that a job before left\n"
-		"behind and, with --since, at error counters that grew. Answers by the deadline in any case: a read\n"
-		"that hangs makes its rules unknown, and is told. One line with performance data as monitoring\n"
-		"plugins print it, details with -v or --json. Changes nothing, and needs no root for most rules.\n"
-		"Exit status: 0 good, 1 warnings, 2 failures, 3 could not tell; with --observe always 0.\n",
+		"Runs the quick rules of topo-check: they also cover port states, queue pairs left over from "
+		"an\nearlier job and, with --since, error counters that increased. Always finishes by the "
+		"deadline: a read\nthat hangs is reported, and its rules are unknown. Prints one line with "
+		"performance data as monitoring\nplugins do; -v or --json print details. Changes nothing, and most "
+		"rules do not need root.\nExit status: 0 good, 1 warnings, 2 failures, 3 could not tell; with "
+		"--observe always 0.\n",
 	.examples = "  rdmadiag check\n"
 		    "  rdmadiag check --deadline 1 --exclusive --since /run/rdmadiag/counters.json\n"
 		    "  rdmadiag check --observe --profile /etc/rdmadiag/profile\n"

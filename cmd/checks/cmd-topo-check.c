@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* topo-check: what on this host breaks or slows RDMA. */
+/* topo-check: find what breaks or slows RDMA on this host. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,13 +8,13 @@
 
 static int take_severity(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
-	/* In the order of the row's words. */
+	/* In the order of the words in the option table. */
 	static const enum rd_severity results[] = { RD_SEV_CRITICAL, RD_SEV_WARNING, RD_SEV_UNKNOWN, RD_SEV_OK,
 						    RD_SEV_SKIP };
 	struct topo_opts *opts = state;
 	int word;
 
-	/* Findings call them so. */
+	/* Findings use these words. */
 	if (strcmp(arg, "critical") == 0)
 		arg = "fail";
 	else if (strcmp(arg, "warning") == 0)
@@ -60,7 +60,7 @@ static int explain(struct rd_ctx *ctx, const char *id)
 	return RD_EXIT_OK;
 }
 
-/* Without RDMA, what the rules say of the rest is no answer, unless something is known to be broken. */
+/* Without RDMA, results of other rules are not meaningful, except failures. */
 static void note_no_rdma(struct checks *checks, struct rd_err *err)
 {
 	rd_no_rdma(checks->host.rdma_error, err);
@@ -92,13 +92,15 @@ static int topo_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *
 
 	if (argc > opts->learn)
 		return rd_err_set(err, EINVAL, argv[opts->learn],
-				  opts->learn ? "--learn writes one file" : "topo-check takes options only");
+				  opts->learn ? "--learn takes one file" :
+						"unexpected argument: topo-check takes "
+						"options only");
 	if (opts->explain && !rd_check_find(opts->explain))
 		return topo_no_such_rule("--explain", opts->explain, err);
 	return topo_choose(opts, chosen, err);
 }
 
-static int look(struct rd_ctx *ctx, void *chosen)
+static int topo_once(struct rd_ctx *ctx, void *chosen)
 {
 	const struct topo_opts *opts = ctx->state;
 	struct rd_err err = { 0 };
@@ -131,31 +133,33 @@ static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 		return topo_learn(ctx, argc > 0 ? argv[0] : NULL);
 	if (opts->live)
 		return topo_live(ctx, chosen);
-	return rd_repeat(ctx, &opts->repeat, TOPO_INTERVAL, look, chosen);
+	return rd_repeat(ctx, &opts->repeat, TOPO_INTERVAL, topo_once, chosen);
 }
 
 static const struct rd_opt topo_options[] = {
-	{ "list", 0, NULL, "the rules, and what each is about", RD_FLAG(topo_opts, list) },
-	{ "explain", 0, "RULE", "one rule: why it matters, what to do, what it reads", RD_TEXT(topo_opts, explain) },
-	{ "only", 0, "RULES", "run these: NAME,NAME. Exit 3 if one of them could not tell", RD_TEXT(topo_opts, only) },
-	{ "skip", 0, "RULES", "leave these out: NAME,NAME", RD_TEXT(topo_opts, skip) },
-	{ "severity", 0, "LEVEL", "show and count this and worse: fail, warn, unknown, pass, all (default)",
+	{ "list", 0, NULL, "list the rules and the faults they find", RD_FLAG(topo_opts, list) },
+	{ "explain", 0, "RULE", "explain one rule: consequence, fix, data read", RD_TEXT(topo_opts, explain) },
+	{ "only", 0, "RULES", "run only these rules: NAME,NAME; exit 3 if one of them is unknown",
+	  RD_TEXT(topo_opts, only) },
+	{ "skip", 0, "RULES", "do not run these rules: NAME,NAME", RD_TEXT(topo_opts, skip) },
+	{ "severity", 0, "LEVEL",
+	  "show and count results of this level or worse: fail, warn, unknown, pass, all "
+	  "(default)",
 	  "fail|warn|unknown|pass|all", RD_TAKES(take_severity) },
-	{ "profile", 0, "FILE", "what this fleet expects: counts, rates, MTU, firmware, names, roles", "file",
+	{ "profile", 0, "FILE", "compare with a profile: counts, rates, MTU, firmware, names, roles", "file",
 	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(topo_opts, profile) },
-	{ "learn", 0, NULL, "write such a profile of this host: to standard output, or to the file that follows",
-	  RD_FLAG(topo_opts, learn) },
-	{ "pid", 0, "PID", "judge the limits of this process, not those of what starts jobs here", "pid",
+	{ "learn", 0, NULL, "write a profile of this host to standard output, or to FILE", RD_FLAG(topo_opts, learn) },
+	{ "pid", 0, "PID", "judge the limits of this process instead of those of job launchers", "pid",
 	  RD_NEEDS_PROCESS, RD_NUMBER(topo_opts, pid, 1, RD_PID_MAX) },
-	{ "fail", 0, NULL, "exit with what was found, which topo-check always does" },
-	{ "live", 'w', NULL, "the results on the whole screen, kept up to date, changes marked", NULL,
-	  RD_NEEDS_TERMINAL, RD_FLAG(topo_opts, live) },
+	{ "fail", 0, NULL, "map findings to the exit status; topo-check always does" },
+	{ "live", 'w', NULL, "full-screen view that is updated, with changes marked", NULL, RD_NEEDS_TERMINAL,
+	  RD_FLAG(topo_opts, live) },
 	RD_REPEAT_OPTS(topo_opts, repeat),
 	{ 0 },
 };
 
 static const struct rd_opt_rule rules[] = {
-	{ RD_EXCLUDES, "interval count", "list learn explain", "what they print does not change" },
+	{ RD_EXCLUDES, "interval count", "list learn explain", "their output does not change" },
 	{ RD_ONE_OF, "list explain learn live" },
 	{ RD_EXCLUDES, "live", "json" },
 	{ 0 },
@@ -163,17 +167,17 @@ static const struct rd_opt_rule rules[] = {
 
 const struct rd_cmd rd_cmd_topo_check = {
 	.name = "topo-check",
-	.summary = "what on this host breaks or slows RDMA, and how to mend it",
+	.summary = "find what breaks or slows RDMA on this host, and how to fix it",
 	.operands = "[FILE]",
 	.operand_needs = RD_NEEDS_OUTPUT,
 	.opts = topo_options,
 	.rules = rules,
 	.description =
-		"Runs every rule about PCIe, GPUDirect memory, RoCE, InfiniBand, ports and firmware, failover and\n"
-		"separation of networks, and shows what is wrong, what was wanted, why it matters and what to do.\n"
-		"What cannot be read (without root: PCI configuration space beyond 64 bytes) is unknown, with the\n"
-		"reason, and never passes. -v also shows what passed. Exit status: 2 failures, 1 warnings, else 0;\n"
-		"3 where nothing could be told.\n",
+		"Runs all rules about PCIe, GPUDirect memory, RoCE, InfiniBand, ports and firmware, failover "
+		"and\nseparation of networks. For each fault it prints the observed and the expected value, the "
+		"consequence\nand the fix. Facts that are not readable (without root: PCI configuration space "
+		"beyond 64 bytes) are\nunknown, with the reason, and never pass. -v also prints what passed. Exit "
+		"status: 2 failures,\n1 warnings, else 0; 3 if no result was possible.\n",
 	.examples = "  rdmadiag topo-check\n"
 		    "  rdmadiag topo-check --only acs-redirect,pcie-link-width\n"
 		    "  rdmadiag topo-check --explain acs-redirect\n"

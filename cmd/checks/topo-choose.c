@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which rules run. */
+/* Selection of rules. */
 #include <errno.h>
 #include <string.h>
 
@@ -18,16 +18,16 @@ int topo_no_such_rule(const char *option, const char *id, struct rd_err *err)
 			at = i;
 		}
 	}
-	rd_err_set(err, EINVAL, option, "there is no rule \"%s\"", id);
+	rd_err_set(err, EINVAL, option, "unknown rule '%s'", id);
 	if (best <= 3)
-		rd_err_hint(err, "%s? All of them: rdmadiag topo-check --list", rd_checks[at]->id);
+		rd_err_hint(err, "%s %s; list of rules: rdmadiag topo-check --list", option, rd_checks[at]->id);
 	else
 		rd_err_hint(err, "rdmadiag topo-check --list");
 	return -EINVAL;
 }
 
-/* Sets the rules that a list of names, separated by commas, has. */
-static int mark(const char *option, const char *list, bool value, bool *ret, struct rd_err *err)
+/* Sets `ret` to `value` for the rules in a comma-separated list. */
+static int mark_rules(const char *option, const char *list, bool value, bool *ret, struct rd_err *err)
 {
 	_cleanup_free_ char *copy = rd_dup(list);
 	char *rest = copy, *id;
@@ -51,8 +51,8 @@ int topo_choose(const struct topo_opts *opts, bool *ret, struct rd_err *err)
 	for (size_t i = 0; i < rd_n_checks; i++)
 		ret[i] = !opts->only;
 	if (opts->only)
-		r = mark("--only", opts->only, true, ret, err);
+		r = mark_rules("--only", opts->only, true, ret, err);
 	if (!r && opts->skip)
-		r = mark("--skip", opts->skip, false, ret, err);
+		r = mark_rules("--skip", opts->skip, false, ret, err);
 	return r;
 }

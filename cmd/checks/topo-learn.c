@@ -15,14 +15,14 @@ static int write_profile(const struct checks *checks, const char *path, struct r
 	struct rd_profile self = { 0 };
 
 	rd_profile_learn(&checks->map.ports, &checks->system, &self);
-	rd_buf_str(&out, "# For rdmadiag topo-check --profile FILE: what is expected of a host, as it was found on ");
+	rd_buf_str(&out, "# For rdmadiag topo-check --profile FILE: expected state of a host, learned on ");
 	rd_buf_safe(&out, host, strlen(host));
-	rd_buf_str(&out, ".\n# Leave out what may differ; * stands for any letters: port.*.rate_gbps = 400\n"
-			 "# rule.NAME = required: that rule must be able to tell.\n"
-			 "# ignore = RULE@SUBJECT until YYYY-MM-DD reason: mutes that finding up to that day.\n");
+	rd_buf_str(&out, ".\n# Remove what may differ; * matches any characters: port.*.rate_gbps = 400\n# "
+			 "rule.NAME = required: the result of that rule must not be unknown.\n# ignore = "
+			 "RULE@SUBJECT until YYYY-MM-DD reason: mutes that finding up to and including that day.\n");
 	rd_profile_write(&self, &out);
 	rd_profile_deinit(&self);
-	/* A reader that has gone is main's to tell, as for every command. */
+	/* As for every command, main reports a closed pipe. */
 	if (!path)
 		rd_out(&out);
 	return path ? rd_replace_file(path, &out, err) : 0;
@@ -38,7 +38,7 @@ int topo_learn(struct rd_ctx *ctx, const char *path)
 
 	if (!r && checks.host.n_ibdevs == 0) {
 		r = rd_err_set(&err, ENODEV, "/sys/class/infiniband", RD_NO_RDMA_DEVICE " to learn from");
-		rd_err_hint(&err, "run it on a host that is known to be good");
+		rd_err_hint(&err, "run it on a known good host");
 	}
 	if (!r) {
 		rd_checks_run(&checks.in, NULL, &checks.findings);
@@ -47,7 +47,7 @@ int topo_learn(struct rd_ctx *ctx, const char *path)
 		r = write_profile(&checks, path, &err);
 	}
 	if (!r && bad > 0)
-		rd_warn(ctx, "topo-check finds fault with this host in %zu places: what was learned has them, too", bad);
+		rd_warn(ctx, "topo-check reports %zu faults on this host: the profile contains them, too", bad);
 	checks_deinit(&checks);
 	return r < 0 ? rd_fail(ctx, &err) : RD_EXIT_OK;
 }

@@ -20,8 +20,8 @@ static int due(void *arg)
 	return rd_ticks_left_ms(&live->repeat->ticks);
 }
 
-/* The report's first section, which is the results, is handed over. */
-static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
+/* Moves the first section of the report, the results, to the page. */
+static int refresh_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
 	const struct live *live = arg;
 	struct checks checks;
@@ -42,18 +42,18 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 	return r;
 }
 
-/* The row's columns below each other: among them what the table has no room for. */
+/* The columns of a row, one per line, including those too wide for the table. */
 static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
 {
 	(void)arg;
 	*ret = rd_report_check_detail(body, row);
-	return *ret ? 0 : rd_err_set(err, ENOMEM, "topo-check", "no memory for the page");
+	return *ret ? 0 : rd_err_set(err, ENOMEM, "topo-check", "not enough memory for the page");
 }
 
 int topo_live(struct rd_ctx *ctx, const bool *chosen)
 {
 	static const int keys[] = { RD_CHECK_ID, RD_CHECK_SUBJECT, -1 };
-	static const struct rd_view_ops ops = { .look = look, .due = due, .keys = keys, .detail = detail };
+	static const struct rd_view_ops ops = { .look = refresh_page, .due = due, .keys = keys, .detail = detail };
 	struct topo_opts *opts = ctx->state;
 	struct live live = { .ctx = ctx, .chosen = chosen, .repeat = &opts->repeat };
 	struct rd_err err = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One look of topo-check at a host. */
+/* One run of topo-check. */
 #include "topo.h"
 
 int topo_look(const struct rd_ctx *ctx, const bool *chosen, struct checks *checks, struct rd_err *err)

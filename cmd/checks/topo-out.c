@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* topo-check's page for people. */
+/* Text output of topo-check. */
 #include <stdio.h>
 #include <string.h>
 

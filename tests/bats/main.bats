@@ -130,7 +130,7 @@ page_options() {
 		[[ $stderr != *"/no/such/bundle"* ]] || { echo "$args: $stderr"; return 1; }
 	done
 	run --separate-stderr "$RD" topo-check --explain port-stat
-	[ "${stderr_lines[0]}" = 'rdmadiag: --explain: there is no rule "port-stat"' ]
+	[ "${stderr_lines[0]}" = "rdmadiag: --explain: unknown rule 'port-stat'" ]
 }
 
 @test "an argument cannot steer the terminal through an error message" {

@@ -117,12 +117,7 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 				 "ib_uverbs)");
 	else if (!system->dmabuf.v)
 		rd_check_warn(out, "ib_uverbs", rd_text("the RDMA core does not support DMA-BUF"),
-			      rd_text("an "
-				      "RDMA "
-				      "core "
-				      "with "
-				      "DMA-BUF "
-				      "support"));
+			      rd_text("an RDMA core with DMA-BUF support"));
 	else
 		rd_check_good(out, "nvidia");
 }

@@ -88,7 +88,8 @@ static void report_redirects(struct walk *walk, enum rd_severity severity, struc
 				     "in the BIOS, or boot with pci=config_acs=0000000@%s",
 				     list, list) :
 			     rd_text("for b in %s; do setpci -s $b ECAP_ACS+6.w=0000; done # until the next boot; "
-				     "permanently: disable ACS in the BIOS, or boot with pci=config_acs=",
+				     "permanently: disable ACS in the BIOS, or set pci=config_acs= on the kernel "
+				     "command line",
 				     list));
 	rd_buf_deinit(&redirects->list);
 }

@@ -25,7 +25,7 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 	}
 }
 
-/* Slot Capabilities: value in bits 14:7, scale 1, 0.1, 0.01, 0.001 in 16:15. Values above 239 with scale 1 have another encoding. */
+/* Slot Capabilities: value in bits 14:7, scale 1, 0.1, 0.01, 0.001 in 16:15. Above 239 with scale 1, the encoding differs. */
 static double slot_watts(uint32_t cap)
 {
 	static const double scales[] = { 1, 0.1, 0.01, 0.001 };

@@ -279,7 +279,7 @@ static void run_mtu(const struct rd_check_input *in, struct rd_check_out *out)
 		const struct rd_port *port = &in->host->ports[p];
 		struct rd_port_name name = rd_check_port_name(in->host, port);
 
-		/* Without accelerators, the default of 1500 is no fault: large transfers are not expected. */
+		/* Without accelerators large transfers are not expected, and the default of 1500 suffices. */
 		if (!is_roce(in->host, port) || in->ports->v[p].role != RD_ROLE_COMPUTE || in->host->n_gpus == 0)
 			continue;
 		if (port->mtu.known != RD_OK)
