@@ -249,8 +249,7 @@ static const struct rd_opt check_options[] = {
 
 static const struct rd_opt_rule rules[] = {
 	{ RD_EXCLUDES, "interval count", "openmetrics",
-	  "it prints one document; --textfile is rewritten at each "
-	  "interval" },
+	  "it prints one document; --textfile is rewritten at each interval" },
 	{ 0 },
 };
 

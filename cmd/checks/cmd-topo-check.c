@@ -93,8 +93,7 @@ static int topo_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *
 	if (argc > opts->learn)
 		return rd_err_set(err, EINVAL, argv[opts->learn],
 				  opts->learn ? "--learn takes one file" :
-						"unexpected argument: topo-check takes "
-						"options only");
+						"unexpected argument: topo-check takes options only");
 	if (opts->explain && !rd_check_find(opts->explain))
 		return topo_no_such_rule("--explain", opts->explain, err);
 	return topo_choose(opts, chosen, err);
@@ -143,8 +142,7 @@ static const struct rd_opt topo_options[] = {
 	  RD_TEXT(topo_opts, only) },
 	{ "skip", 0, "RULES", "do not run these rules: NAME,NAME", RD_TEXT(topo_opts, skip) },
 	{ "severity", 0, "LEVEL",
-	  "show and count results of this level or worse: fail, warn, unknown, pass, all "
-	  "(default)",
+	  "show and count results of this level or worse: fail, warn, unknown, pass, all (default)",
 	  "fail|warn|unknown|pass|all", RD_TAKES(take_severity) },
 	{ "profile", 0, "FILE", "compare with a profile: counts, rates, MTU, firmware, names, roles", "file",
 	  RD_NEEDS_FOREIGN_FILE, RD_TEXT(topo_opts, profile) },

@@ -15,8 +15,8 @@ static void run_no_answer(const struct rd_check_input *in, struct rd_check_out *
 				     rd_text("%s: configuration space reads as all ones", rd_pci_what(in->host, i)),
 				     rd_text("a response to configuration reads"),
 				     rd_text("dmesg | grep %s; echo 1 >/sys/bus/pci/devices/%s/remove; echo 1 "
-					     ">/sys/bus/pci/rescan; if it is still missing: power-cycle the host, then "
-					     "reseat or replace the card",
+					     ">/sys/bus/pci/rescan; if it is still missing: power-cycle the host, "
+					     "then reseat or replace the card",
 					     pci->addr, pci->addr));
 		else
 			rd_check_good(out, pci->addr);

@@ -71,8 +71,8 @@ const struct rd_check rd_check_profile_value = {
 	.id = "profile-value",
 	.title = "Host differs from its profile",
 	.why = "job placement assumes that all hosts are alike",
-	.fix = "change the host to match the profile; if the profile is out of date: rdmadiag topo-check --learn "
-	       "on a good host",
+	.fix = "change the host to match the profile; if the profile is out of date: rdmadiag topo-check --learn on "
+	       "a good host",
 	.needs = "--profile; the fields in it",
 	.quick = true,
 	.whole = RD_PART_ALL & ~RD_PART_PROCESSES,

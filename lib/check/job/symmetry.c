@@ -226,8 +226,8 @@ static void run_numa(const struct rd_check_input *in, struct rd_check_out *out)
 const struct rd_check rd_check_gpu_missing = {
 	.id = "gpu-missing",
 	.title = "Accelerator is missing from the PCI tree",
-	.why = "it fell off the bus or did not come up at boot: jobs see one accelerator fewer, and fail or hang "
-	       "at start",
+	.why = "it fell off the bus or did not come up at boot: jobs see one accelerator fewer, and fail or hang at "
+	       "start",
 	.fix = "dmesg (Xid 79, AER, pciehp); power-cycle the host; reseat or replace the accelerator",
 	.needs = "PCI tree; vendor and device ids of switches, accelerators and NICs",
 	.quick = true,

@@ -72,8 +72,7 @@ static void run_memlock(const struct rd_check_input *in, struct rd_check_out *ou
 		judge_limit("services", system->default_memlock.v, from, out);
 	else
 		rd_check_unknown(out, "services",
-				 "neither the defaults of systemd nor the limits of process 1 are "
-				 "readable");
+				 "neither the defaults of systemd nor the limits of process 1 are readable");
 }
 
 static void run_maps(const struct rd_check_input *in, struct rd_check_out *out)
@@ -114,12 +113,12 @@ static void run_maps(const struct rd_check_input *in, struct rd_check_out *out)
 const struct rd_check rd_check_memlock = {
 	.id = "memlock",
 	.title = "RLIMIT_MEMLOCK of jobs is too low",
-	.why = "queue pairs, completion queues and memory regions lock memory: below the limit they need, they "
-	       "fail with ENOMEM",
+	.why = "queue pairs, completion queues and memory regions lock memory: below the limit they need, they fail "
+	       "with ENOMEM",
 	.fix = "set LimitMEMLOCK=infinity in the unit of the job launcher (systemctl edit slurmd), or "
-	       "DefaultLimitMEMLOCK=infinity in /etc/systemd/system.conf; then restart it. limits.conf applies "
-	       "only to logins. In a container: set the limit of containerd or CRI-O; CAP_IPC_LOCK counts only in "
-	       "the effective set of the process",
+	       "DefaultLimitMEMLOCK=infinity in /etc/systemd/system.conf; then restart it. limits.conf applies only "
+	       "to logins. In a container: set the limit of containerd or CRI-O; CAP_IPC_LOCK counts only in the "
+	       "effective set of the process",
 	.needs = "/proc/PID/limits of job launchers; with --pid also the effective capabilities of the process; "
 		 "otherwise the defaults of systemd or the limits of process 1",
 	.quick = true,

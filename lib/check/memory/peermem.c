@@ -39,8 +39,8 @@ static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out
 	else if (system->nvidia_open.v && system->dmabuf.known != RD_OK)
 		rd_check_unknown(
 			out, "nvidia_peermem",
-			"nvidia_peermem is not loaded, and whether the RDMA core of this kernel supports DMA-BUF "
-			"is unknown");
+			"nvidia_peermem is not loaded, and whether the RDMA core of this kernel supports DMA-BUF is "
+			"unknown");
 	else
 		rd_check_fail(out, "nvidia_peermem",
 			      rd_text("not loaded, and DMA-BUF is not possible (%s)",

@@ -24,15 +24,14 @@ static void run_uncorrectable(const struct rd_check_input *in, struct rd_check_o
 			continue;
 		if (pci->aer.fatal.known != RD_OK || pci->aer.nonfatal.known != RD_OK)
 			rd_check_unknown(out, pci->addr,
-					 "no error counters: device has no AER capability, or "
-					 "firmware owns AER");
+					 "no error counters: device has no AER capability, or firmware owns AER");
 		else if (fatal || nonfatal)
 			rd_check_bad(out, fatal ? RD_SEV_CRITICAL : RD_SEV_WARNING, pci->addr,
 				     rd_text("%s: %" PRIu64 " fatal, %" PRIu64 " nonfatal since boot",
 					     rd_pci_what(in->host, i), fatal, nonfatal),
 				     rd_text("none"),
-				     rd_text("dmesg | grep %s shows the type of error; reseat the card, then replace "
-					     "riser, cable or card",
+				     rd_text("dmesg | grep %s shows the type of error; reseat the card, then "
+					     "replace riser, cable or card",
 					     pci->addr));
 		else
 			rd_check_good(out, pci->addr);
@@ -48,8 +47,7 @@ static void run_correctable(const struct rd_check_input *in, struct rd_check_out
 			continue;
 		if (pci->aer.correctable.known != RD_OK)
 			rd_check_unknown(out, pci->addr,
-					 "no error counters: device has no AER capability, or "
-					 "firmware owns AER");
+					 "no error counters: device has no AER capability, or firmware owns AER");
 		else if (pci->aer.correctable.v >= CORRECTABLE_MANY)
 			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
 				     rd_text("%s: %" PRIu64 " since boot", rd_pci_what(in->host, i),

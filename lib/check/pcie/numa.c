@@ -24,8 +24,8 @@ static void run_missing(const struct rd_check_input *in, struct rd_check_out *ou
 			rd_check_bad(out, RD_SEV_WARNING, pci->addr,
 				     rd_text("%s: NUMA node -1 (none)", rd_pci_what(in->host, i)),
 				     rd_text("one of %zu nodes", in->host->n_numas),
-				     rd_text("update the BIOS (ACPI _PXM is missing for the slot); until then: "
-					     "echo NODE >/sys/bus/pci/devices/%s/numa_node",
+				     rd_text("update the BIOS (ACPI _PXM is missing for the slot); until then: echo "
+					     "NODE >/sys/bus/pci/devices/%s/numa_node",
 					     pci->addr));
 		else
 			rd_check_good(out, pci->addr);
@@ -90,9 +90,7 @@ static void run_socket(const struct rd_check_input *in, struct rd_check_out *out
 		if (best == REACH_NONE)
 			rd_check_unknown(out, name, "no active compute NIC");
 		else if (best == REACH_UNKNOWN)
-			rd_check_unknown(out, name,
-					 "distance to its NICs is unknown (see rdmadiag nic-map "
-					 "--matrix)");
+			rd_check_unknown(out, name, "distance to its NICs is unknown (see rdmadiag nic-map --matrix)");
 		else if (best == REACH_OTHER_NODE)
 			rd_check_warn(out, name, rd_text("nearest active compute NIC is on another NUMA node"),
 				      rd_text("one on its own"));

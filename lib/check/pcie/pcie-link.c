@@ -331,8 +331,7 @@ static void run_bandwidth(const struct rd_check_input *in, struct rd_check_out *
 			continue;
 		if (pci->now.mtps.known != RD_OK || pci->now.width.known != RD_OK) {
 			rd_check_unknown(out, pci->addr,
-					 "link speed and width not reported (virtual function or "
-					 "guest)");
+					 "link speed and width not reported (virtual function or guest)");
 			continue;
 		}
 		/* pcie-link-width and pcie-link-speed report a link below what both ends support. */
@@ -375,8 +374,8 @@ const struct rd_check rd_check_pcie_link_width = {
 const struct rd_check rd_check_pcie_link_speed = {
 	.id = "pcie-link-speed",
 	.title = "PCIe link is slower than both ends support, or than links like it",
-	.why = "a link that trained one generation lower has half the bandwidth; NICs and switches do not lower "
-	       "the speed to save power",
+	.why = "a link that trained one generation lower has half the bandwidth; NICs and switches do not lower the "
+	       "speed to save power",
 	.fix = "reseat the card, then swap riser or cable; check the BIOS for a speed limit on the slot",
 	.needs = "sysfs current_link_speed and max_link_speed of NICs, accelerators and all bridges above them",
 	.quick = true,

@@ -47,8 +47,8 @@ static void judge_mps(const struct rd_check_input *in, size_t i, struct rd_check
 		rd_check_bad(out, RD_SEV_WARNING, pci->addr, rd_text("%s: payload %u bytes", rd_pci_what(host, i), set),
 			     rd_text("%s, as on %u of %u like it; all devices on the path support %u", odd->usual,
 				     odd->twins, odd->n, can),
-			     rd_text("setpci -s %s CAP_EXP+8.w=%x:e0 until the next boot; permanently: set Max Payload "
-				     "Size to Auto in the BIOS, or boot with pci=pcie_bus_safe",
+			     rd_text("setpci -s %s CAP_EXP+8.w=%x:e0 until the next boot; permanently: set Max "
+				     "Payload Size to Auto in the BIOS, or boot with pci=pcie_bus_safe",
 				     pci->addr, size_field(odd->usual) << 5));
 	else if (rd_pci_is_fast(host, i) && set < 256 && can >= 256)
 		rd_check_warn(out, pci->addr, rd_text("%s: payload %u bytes", rd_pci_what(host, i), set),

@@ -37,8 +37,8 @@ static void run_relaxed(const struct rd_check_input *in, struct rd_check_out *ou
 				     is_odd ? rd_text("enabled, as on %u of %u like it", odd->twins, odd->n) :
 					      rd_text("enabled"),
 				     rd_text("setpci -s %s CAP_EXP+8.w=10:10 until the next boot; permanently: the "
-					     "BIOS, or mlxconfig -d %s set PCI_WR_ORDERING=1; if a kernel quirk cleared "
-					     "it, dmesg reports that",
+					     "BIOS, or mlxconfig -d %s set PCI_WR_ORDERING=1; if a kernel quirk "
+					     "cleared it, dmesg reports that",
 					     pci->addr, pci->addr));
 		else
 			rd_check_good(out, pci->addr);

@@ -78,13 +78,14 @@ static void run_firmware(const struct rd_check_input *in, struct rd_check_out *o
 			if (strcmp(running->value, stored->value) == 0)
 				rd_check_good(out, devlink->dev);
 			else
-				rd_check_bad(out, RD_SEV_WARNING, devlink->dev,
-					     rd_text("%s: running %s, stored %s", running->name, running->value,
-						     stored->value),
-					     rd_text("running version equals stored version"),
-					     rd_text("devlink dev reload pci/%s action fw_activate, mlxfwreset, or a "
-						     "power cycle, while no job runs",
-						     devlink->dev));
+				rd_check_bad(
+					out, RD_SEV_WARNING, devlink->dev,
+					rd_text("%s: running %s, stored %s", running->name, running->value,
+						stored->value),
+					rd_text("running version equals stored version"),
+					rd_text("devlink dev reload pci/%s action fw_activate, mlxfwreset, or a power "
+						"cycle, while no job runs",
+						devlink->dev));
 		}
 	}
 }

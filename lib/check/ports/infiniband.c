@@ -136,9 +136,7 @@ static void run_ipoib(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_unknown(out, netdev->name, "IPoIB mode not reported");
 		else if (first && strcmp(first, mode) != 0)
 			report_ipoib(in->ports, i, out, rd_text("%s, others %s", mode, first),
-				     rd_text("the same mode "
-					     "on all IPoIB "
-					     "interfaces"));
+				     rd_text("the same mode on all IPoIB interfaces"));
 		else if (strcmp(mode, "datagram") == 0 && netdev->mtu.known == RD_OK && netdev->mtu.v > 4092)
 			report_ipoib(in->ports, i, out, rd_text("datagram mode with an MTU of %u", netdev->mtu.v),
 				     rd_text("at most 4092"));
@@ -176,8 +174,8 @@ const struct rd_check rd_check_ib_sm = {
 const struct rd_check rd_check_ib_pkey = {
 	.id = "ib-pkey",
 	.title = "InfiniBand port has no P_Key, or is only a limited member",
-	.why = "limited members cannot communicate with each other: packets are dropped, and transports retry "
-	       "until they fail",
+	.why = "limited members cannot communicate with each other: packets are dropped, and transports retry until "
+	       "they fail",
 	.fix = "add this port's GUID as =full to the subnet manager's partitions.conf",
 	.needs = "sysfs pkeys of ports",
 	.quick = true,

@@ -110,8 +110,7 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 			report_unread(in, name.text, "the port state", out);
 		else if (rd_port_active(port) && rd_ibdev_is_efa(host, port->ibdev) && !rd_port_has_carrier(host, port))
 			rd_check_unknown(out, name.text,
-					 "the EFA driver reports every port as ACTIVE, with or "
-					 "without link");
+					 "the EFA driver reports every port as ACTIVE, with or without link");
 		else if (rd_port_active(port))
 			rd_check_good(out, name.text);
 		else if (view->role == RD_ROLE_COMPUTE)

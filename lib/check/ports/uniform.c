@@ -163,10 +163,10 @@ static void run_gid(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_unknown(out, name.text, "GID table could not be read");
 		else if (odd && strncmp(odd->is, "no ", 3) != 0) /* reported by gid-usable and gid-v2 */
 			rd_check_bad(out, RD_SEV_WARNING, name.text, rd_text("%s", odd->is), expected_of(odd),
-				     rd_text("compare ip address show dev %s with the interfaces of similar ports: set "
-					     "the same kinds of addresses in the same order (ip link set %s down; ip "
-					     "link set %s up rebuilds the GID table); harmless unless a fixed index is "
-					     "used (NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX)",
+				     rd_text("compare ip address show dev %s with the interfaces of similar ports: "
+					     "set the same kinds of addresses in the same order (ip link set %s "
+					     "down; ip link set %s up rebuilds the GID table); harmless unless a "
+					     "fixed index is used (NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX)",
 					     netdev ? netdev->name : "INTERFACE", netdev ? netdev->name : "INTERFACE",
 					     netdev ? netdev->name : "INTERFACE"));
 		else
@@ -193,8 +193,8 @@ static void run_firmware(const struct rd_check_input *in, struct rd_check_out *o
 				     rd_text("firmware %s%s%s%s", odd->is, dev->board ? " (board " : "",
 					     dev->board ? dev->board : "", dev->board ? ")" : ""),
 				     expected_of(odd),
-				     rd_text("flash %s: devlink dev flash pci/%s file FILE (or mlxfwmanager -d %s -i "
-					     "FILE), then reset the device or reboot",
+				     rd_text("flash %s: devlink dev flash pci/%s file FILE (or mlxfwmanager -d %s "
+					     "-i FILE), then reset the device or reboot",
 					     odd->usual, pci->addr, pci->addr));
 		else
 			report_good_or_mixed(in, RD_TRAIT_FIRMWARE, dev->pci, -1, dev->name, out);

@@ -9,9 +9,7 @@
 static void run_flows(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	if (!in->res || !in->spreads) {
-		rd_check_unknown(out, "queue pairs",
-				 "queue pairs were not read, or could not be listed (RDMA "
-				 "netlink)");
+		rd_check_unknown(out, "queue pairs", "queue pairs were not read, or could not be listed (RDMA netlink)");
 		return;
 	}
 	for (size_t i = 0; i < in->spreads->n_collisions; i++) {
@@ -36,8 +34,8 @@ const struct rd_check rd_check_flow_entropy = {
 	.id = "roce-flow-entropy",
 	.title = "Flows to one peer share a UDP source port (no ECMP entropy)",
 	.why = "flows with the same five-tuple share one of the equal-cost links, however many links exist",
-	.fix = "set flow labels or UDP source ports in the application, or hash the destination QP in the "
-	       "switches; rdmadiag qp-state --entropy 4",
+	.fix = "set flow labels or UDP source ports in the application, or hash the destination QP in the switches; "
+	       "rdmadiag qp-state --entropy 4",
 	.needs = "queue pairs from RDMA netlink; their peers from rdma_cm connections or a recording",
 	.quick = false,
 	.reads = RD_PART_RDMA | RD_PART_QPS,

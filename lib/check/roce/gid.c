@@ -75,10 +75,7 @@ static void judge_usable(const struct rd_port_views *views, size_t p, const char
 		rd_check_unknown(out, name, "no usable GID, and the role of the port is unknown");
 	else
 		rd_check_fail(out, name,
-			      rd_text("%s; NCCL selects %s by default",
-				      view->gid_why ? view->gid_why :
-						      "no usable "
-						      "GID",
+			      rd_text("%s; NCCL selects %s by default", view->gid_why ? view->gid_why : "no usable GID",
 				      nccl),
 			      rd_text("a RoCE v2 GID with an IPv4 or global address"));
 }
@@ -138,8 +135,8 @@ static void run_netns(const struct rd_check_input *in, struct rd_check_out *out)
 			continue;
 		if (port->netns_other && is_virtual(in->host, port))
 			rd_check_note(out, name.text,
-				      rd_text("virtual function; its interface was moved to another network namespace, "
-					      "as for a container"),
+				      rd_text("virtual function; its interface was moved to another network "
+					      "namespace, as for a container"),
 				      NULL, NULL);
 		else if (port->netns_other)
 			rd_check_bad(out, in->ports->v[p].role == RD_ROLE_COMPUTE ? RD_SEV_CRITICAL : RD_SEV_WARNING,

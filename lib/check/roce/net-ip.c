@@ -133,9 +133,7 @@ static void run_duplicate(const struct rd_check_input *in, struct rd_check_out *
 		}
 		if (addr->flags & DADFAILED)
 			report_netif(in, out, RD_SEV_CRITICAL, netif,
-				     rd_text("%s is in use by another host (duplicate address "
-					     "detection failed)",
-					     ip),
+				     rd_text("%s is in use by another host (duplicate address detection failed)", ip),
 				     rd_text("a unique address"), NULL);
 		else if (twice)
 			report_netif(in, out, RD_SEV_CRITICAL, netif, rd_text("%s is also on %s", ip, twice->name),

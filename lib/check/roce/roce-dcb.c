@@ -63,9 +63,9 @@ static void judge_lossless(const struct rd_check_input *in, const struct rd_neti
 	else
 		rd_check_bad(out, RD_SEV_WARNING, subject, rd_text("PFC on no priority, pause frames off"),
 			     rd_text("PFC on the priority of RoCE, at host and switch"),
-			     rd_text("enable PFC on the priority of RoCE: dcb pfc set dev %s prio-pfc 3:on (or mlnx_qos "
-				     "-i %s --pfc 0,0,0,1,0,0,0,0), and the same at the switch; on a network that is "
-				     "lossy by design: --skip roce-lossless",
+			     rd_text("enable PFC on the priority of RoCE: dcb pfc set dev %s prio-pfc 3:on (or "
+				     "mlnx_qos -i %s --pfc 0,0,0,1,0,0,0,0), and the same at the switch; on a "
+				     "network that is lossy by design: --skip roce-lossless",
 				     netif->name, netif->name));
 }
 
@@ -111,14 +111,12 @@ static void judge_trust(const struct rd_check_input *in, const struct rd_netif *
 					     dcb->dscp_prio_set.known == RD_OK && dcb->dscp_prio_set.v)
 		rd_check_good(out, subject);
 	else if (dcb->trust.known != RD_OK && dcb->dscp_prio_set.known != RD_OK)
-		rd_check_unknown(out, subject,
-				 "the driver reports neither its trust mode nor a DSCP-to-priority "
-				 "map");
+		rd_check_unknown(out, subject, "the driver reports neither its trust mode nor a DSCP-to-priority map");
 	else
 		rd_check_bad(out, RD_SEV_WARNING, subject, rd_text("priority is taken from the VLAN tag (PCP)"),
 			     rd_text("trust DSCP: RoCE v2 is routed, mostly without a VLAN tag"),
-			     rd_text("dcb apptrust set dev %s order dscp, or mlnx_qos -i %s --trust dscp; and the same "
-				     "at the switch",
+			     rd_text("dcb apptrust set dev %s order dscp, or mlnx_qos -i %s --trust dscp; and the "
+				     "same at the switch",
 				     netif->name, netif->name));
 }
 
@@ -197,8 +195,8 @@ static void judge_classes(const struct rd_check_input *in, const struct rd_netif
 			    dcb->ets.prio_tc[i] == dcb->ets.prio_tc[k])
 				return rd_check_warn(
 					out, subject,
-					rd_text("priority %d with PFC and priority %d without PFC share traffic "
-						"class %u",
+					rd_text("priority %d with PFC and priority %d without PFC share traffic class "
+						"%u",
 						i, k, dcb->ets.prio_tc[i]),
 					rd_text("a separate traffic class for lossless priorities"));
 	rd_check_good(out, subject);
@@ -312,8 +310,8 @@ static void run_uniform(const struct rd_check_input *in, struct rd_check_out *ou
 
 			rd_check_bad(out, RD_SEV_WARNING, subject, rd_text("PFC on priority %s", mine),
 				     rd_text("%s, as on %s", others, usual->name),
-				     rd_text("compare dcb pfc show dev %s and dcb pfc show dev %s; make both the same: "
-					     "dcb pfc set dev %s prio-pfc …",
+				     rd_text("compare dcb pfc show dev %s and dcb pfc show dev %s; make both the "
+					     "same: dcb pfc set dev %s prio-pfc …",
 					     netif->name, usual->name, netif->name));
 		}
 	}

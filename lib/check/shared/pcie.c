@@ -65,8 +65,7 @@ const char *rd_pci_unread(const struct rd_pci *pci)
 		return "PCI configuration space beyond the first 64 bytes not readable (needs root or "
 		       "CAP_SYS_ADMIN)";
 	return pci->config_read ? "register is missing in PCI configuration space" :
-				  "PCI configuration space was "
-				  "not read";
+				  "PCI configuration space was not read";
 }
 
 bool rd_pci_is_fast(const struct rd_host *host, size_t pci)

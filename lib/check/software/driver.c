@@ -67,9 +67,11 @@ static bool report_other_driver(const struct rd_check_input *in, size_t i, enum 
 		return false;
 	rd_check_bad(out, RD_SEV_WARNING, addr, rd_text("%s: driver %s", what, odd->is),
 		     rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n),
-		     rd_text("if it is not meant for a virtual machine: echo >/sys/bus/pci/devices/%s/driver_override; "
-			     "echo %s >/sys/bus/pci/devices/%s/driver/unbind; echo %s >/sys/bus/pci/drivers_probe; and "
-			     "remove the configuration that binds it to %s (driverctl list-overrides, vfio-pci.ids=)",
+		     rd_text("if it is not meant for a virtual machine: echo "
+			     ">/sys/bus/pci/devices/%s/driver_override; echo %s "
+			     ">/sys/bus/pci/devices/%s/driver/unbind; echo %s >/sys/bus/pci/drivers_probe; and "
+			     "remove the configuration that binds it to %s (driverctl list-overrides, "
+			     "vfio-pci.ids=)",
 			     addr, addr, addr, addr, odd->is));
 	return true;
 }

@@ -42,9 +42,7 @@ static void run_modules(const struct rd_check_input *in, struct rd_check_out *ou
 			rd_check_fail(out, module->name, rd_text("in-tree module on an out-of-tree ib_core"),
 				      rd_text("all modules from one stack"));
 		else if (!core->out_of_tree && module->out_of_tree && drives_nic(in->host, module->name))
-			rd_check_warn(out, module->name,
-				      rd_text("out-of-tree module on the kernel's in-tree "
-					      "ib_core"),
+			rd_check_warn(out, module->name, rd_text("out-of-tree module on the kernel's in-tree ib_core"),
 				      rd_text("all modules from one stack"));
 		else
 			rd_check_good(out, module->name);
