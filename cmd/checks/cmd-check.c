@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check: is this host fit to run a job? All quick rules under one deadline. */
+/* check: is this host fit for a job? All quick rules under one deadline. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -255,7 +255,7 @@ static const struct rd_opt_rule rules[] = {
 
 const struct rd_cmd rd_cmd_check = {
 	.name = "check",
-	.summary = "is this host fit to run a job: one line for job prologues and monitoring",
+	.summary = "is this host fit for a job: one line for prologues and monitoring",
 	.opts = check_options,
 	.rules = rules,
 	.description =
