@@ -23,7 +23,7 @@ void rd_at_end(void (*step)(void))
 	steps[n_steps++] = step;
 }
 
-_Noreturn static void end(const char *why)
+_Noreturn static void end_program(const char *why)
 {
 	ssize_t ignored;
 
@@ -38,13 +38,14 @@ _Noreturn static void end(const char *why)
 
 _Noreturn void rd_out_of_memory(void)
 {
-	end("rdmadiag: out of memory: output is incomplete\n" HINT);
+	end_program("rdmadiag: out of memory: output is incomplete\n" HINT);
 }
 
 static void at_exit(void)
 {
 	if (!in_order && getpid() == watched)
-		end("rdmadiag: a library called exit(), probably for lack of memory: output is incomplete\n" HINT);
+		end_program(
+			"rdmadiag: a library called exit(), probably for lack of memory: output is incomplete\n" HINT);
 }
 
 void rd_end_watch(void)

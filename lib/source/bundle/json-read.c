@@ -34,7 +34,7 @@ char rd_json_peek(struct rd_json *json)
 	return json->at < json->end ? *json->at : '\0';
 }
 
-static bool take(struct rd_json *json, char c)
+static bool take_char(struct rd_json *json, char c)
 {
 	if (json->failed || rd_json_peek(json) != c)
 		return fail(json);
@@ -47,7 +47,7 @@ bool rd_json_enter(struct rd_json *json, char bracket)
 	if (++json->depth > DEPTH_MAX)
 		return fail(json);
 	json->first = true;
-	return take(json, bracket);
+	return take_char(json, bracket);
 }
 
 /* Goes to the next member or element; false at the end. */
@@ -61,7 +61,7 @@ static bool advance(struct rd_json *json, char closing)
 		json->first = false;
 		return false;
 	}
-	if (!json->first && !take(json, ','))
+	if (!json->first && !take_char(json, ','))
 		return false;
 	json->first = false;
 	return true;
@@ -71,7 +71,7 @@ bool rd_json_member(struct rd_json *json, struct rd_buf *name)
 {
 	if (!advance(json, '}'))
 		return false;
-	return rd_json_text(json, name) && take(json, ':');
+	return rd_json_text(json, name) && take_char(json, ':');
 }
 
 bool rd_json_element(struct rd_json *json)
@@ -158,7 +158,7 @@ bool rd_json_text(struct rd_json *json, struct rd_buf *ret)
 {
 	ret->len = 0;
 	rd_buf_str(ret, "");
-	if (!take(json, '"'))
+	if (!take_char(json, '"'))
 		return false;
 	while (json->at < json->end && *json->at != '"') {
 		const char *start = json->at;
@@ -176,7 +176,7 @@ bool rd_json_text(struct rd_json *json, struct rd_buf *ret)
 		if (ret->len > TEXT_MAX || ret->failed)
 			return fail(json);
 	}
-	return take(json, '"');
+	return take_char(json, '"');
 }
 
 bool rd_json_uint(struct rd_json *json, uint64_t *ret)

@@ -22,7 +22,7 @@ bool rd_ethtool_path(const char *path)
 	return strncmp(path, RD_SOURCE_ETHTOOL, n) == 0 && (path[n] == '/' || !path[n]);
 }
 
-static int ask(int fd, const char *netdev, void *data)
+static int call_ethtool(int fd, const char *netdev, void *data)
 {
 	struct ifreq request = { .ifr_data = data };
 
@@ -33,7 +33,7 @@ static int ask(int fd, const char *netdev, void *data)
 static int read_driver(int fd, const char *netdev, struct rd_bytes *ret)
 {
 	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
-	int r = ask(fd, netdev, &info);
+	int r = call_ethtool(fd, netdev, &info);
 
 	return r < 0 ? r : rd_bytes_copy(&info, sizeof(info), ret);
 }
@@ -47,7 +47,7 @@ static int count_stats(int fd, const char *netdev, uint32_t *ret)
 
 	info->cmd = ETHTOOL_GSSET_INFO;
 	info->sset_mask = 1ull << ETH_SS_STATS;
-	r = ask(fd, netdev, request);
+	r = call_ethtool(fd, netdev, request);
 	if (r < 0)
 		return r;
 	/* The number follows the head, if the set is still in the mask. */
@@ -68,7 +68,7 @@ static int read_strings(int fd, const char *netdev, uint32_t count, struct rd_by
 	strings->cmd = ETHTOOL_GSTRINGS;
 	strings->string_set = ETH_SS_STATS;
 	strings->len = count;
-	r = ask(fd, netdev, strings);
+	r = call_ethtool(fd, netdev, strings);
 	if (r < 0)
 		return r;
 	return strings->len > room ? -EBADMSG :
@@ -85,7 +85,7 @@ static int read_stats(int fd, const char *netdev, uint32_t count, struct rd_byte
 		return -ENOMEM;
 	stats->cmd = ETHTOOL_GSTATS;
 	stats->n_stats = count;
-	r = ask(fd, netdev, stats);
+	r = call_ethtool(fd, netdev, stats);
 	if (r < 0)
 		return r;
 	return stats->n_stats > room ? -EBADMSG : rd_bytes_copy(stats->data, stats->n_stats * sizeof(uint64_t), ret);

@@ -17,7 +17,7 @@ int rd_new_file_check(const char *path, bool replace, struct rd_err *err)
 
 	if (rd_opener_used())
 		return rd_opener_check(path, replace, err);
-	/* A rename would put a plain file in the place of /dev/null. */
+	/* A rename would replace /dev/null by a regular file. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return rd_err_set(err, EINVAL, path, "not a regular file: not replaced");
 	if (!replace && lstat(path, &st) == 0)
@@ -25,7 +25,7 @@ int rd_new_file_check(const char *path, bool replace, struct rd_err *err)
 	return 0;
 }
 
-/* Some folders may be written to but not read: what such a one holds cannot be flushed. */
+/* Some directories can be written to but not read: such a directory cannot be synced. */
 static int open_folder(const char *path, int len)
 {
 	_cleanup_free_ char *name = NULL;
@@ -58,7 +58,7 @@ int rd_new_file_open(struct rd_new_file *file, const char *path, bool replace, s
 	file->folder = open_folder(path, len);
 	if (file->folder < 0 && file->folder != -EACCES)
 		return rd_err_set(err, -file->folder, path, "cannot create a file there");
-	/* Hidden, and not called like what it becomes: who collects *.prom must not take half of one. */
+	/* A hidden name without the final suffix: a collector of *.prom must not read a partial file. */
 	if (asprintf(&file->temporary, "%.*s.rdmadiag.XXXXXX", len, path) < 0) {
 		file->temporary = NULL;
 		return rd_err_set(err, ENOMEM, path, "cannot create a file there");
@@ -71,7 +71,7 @@ int rd_new_file_open(struct rd_new_file *file, const char *path, bool replace, s
 	return 0;
 }
 
-/* Not every file system can rename without replacing; those that cannot have hard links. */
+/* Not every file system supports RENAME_NOREPLACE; those without it support hard links. */
 static int take_name(const struct rd_new_file *file)
 {
 	if (file->replace)
@@ -113,7 +113,7 @@ int rd_new_file_finish(struct rd_new_file *file, mode_t mode, struct rd_err *err
 	if (r < 0)
 		return rd_err_set(err, -r, file->path, "cannot rename the temporary file to it");
 	forget_temporary(file);
-	/* EINVAL: this file system cannot flush folders. */
+	/* EINVAL: this file system cannot sync directories. */
 	if (file->folder >= 0 && fsync(file->folder) < 0 && errno != EINVAL)
 		return rd_err_set(err, errno, file->path,
 				  "written, but cannot sync its directory: may be lost on a power failure");
@@ -145,7 +145,7 @@ int rd_open_for_update(const char *path, struct rd_err *err)
 
 	if (rd_opener_used())
 		return rd_opener_update(path, err);
-	/* Not to wait for who reads a pipe. */
+	/* Do not wait for the reader of a pipe. */
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
 	if (fd < 0 && errno == ELOOP)
 		return rd_err_set(err, ELOOP, path, "is a symbolic link, which is not followed");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file that appears whole or not at all: it is written under a temporary name beside it, flushed to the disk, and renamed;
- * then the folder is flushed. Signals wait until that is done or given up, so that none leaves half a file behind. (SIGXFSZ
- * is ignored by main: what is beyond the limit is an error, EFBIG.)
+ * A file that appears complete or not at all: it is written under a temporary name in the same directory, synced, and renamed;
+ * then the directory is synced. Signals are blocked until that is done or abandoned, so that none leaves a partial file behind.
+ * (main ignores SIGXFSZ: a write beyond the limit is an error, EFBIG.)
  */
 #ifndef RD_NEW_FILE_H
 #define RD_NEW_FILE_H
@@ -14,35 +14,34 @@
 #include <sys/types.h>
 
 struct rd_new_file {
-	const char *path; /* the caller's */
-	char *temporary;  /* NULL: there is none, or it has become `path` */
+	const char *path; /* owned by the caller */
+	char *temporary;  /* NULL: not created, or already renamed to `path` */
 	int fd;		  /* to write to */
 	int folder;
 	bool replace;
 	sigset_t before;
 };
 
-/* Whether rd_new_file_open would take the name, for asking before the work. -EINVAL where something other than a plain file
- * is there, which a rename would replace; without `replace` -EEXIST where anything is. */
+/* Whether rd_new_file_open would accept the path, to be called before the work. -EINVAL if it exists and is not a regular file,
+ * because a rename would replace it; without `replace` -EEXIST if it exists. */
 int rd_new_file_check(const char *path, bool replace, struct rd_err *err);
 
-/* Checks and begins. One at a time in a process. `file` is to be released in any case. -errno. */
+/* Checks the path and creates the temporary file. Only one at a time in a process. `file` must be released in any case. -errno. */
 int rd_new_file_open(struct rd_new_file *file, const char *path, bool replace, struct rd_err *err);
 
-/* Gives the file its mode and its name; without `replace` -EEXIST if that was taken meanwhile. -errno. */
+/* Sets the mode and renames the file; without `replace` -EEXIST if the name was created meanwhile. -errno. */
 int rd_new_file_finish(struct rd_new_file *file, mode_t mode, struct rd_err *err);
 
-/* Removes what was not finished. Signals that came arrive now. */
+/* Removes an unfinished file. Blocked signals are delivered now. */
 void rd_new_file_deinit(struct rd_new_file *file);
 
-/* Removes the file that is being written, if there is one: for a process that is about to end in the midst of it.
- * Async-signal-safe. */
+/* Removes the file that is being written, if any: for a process that is about to exit. Async-signal-safe. */
 void rd_new_file_abandon(void);
 
-/* Opens a file for reading and writing, makes it where there is none, and follows no link. A descriptor or -errno. */
+/* Opens a file for reading and writing, creates it if it is missing, and follows no link. A descriptor or -errno. */
 int rd_open_for_update(const char *path, struct rd_err *err);
 
-/* Puts a file with these contents in the place of what is at `path`. Readable for all, as umask allows. -errno. */
+/* Replaces the file at `path` by one with these contents, readable for all as far as umask allows. -errno. */
 int rd_replace_file(const char *path, const struct rd_buf *contents, struct rd_err *err);
 
 #endif

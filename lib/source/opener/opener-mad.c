@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Management datagrams by way of the opener, whose ports they are. */
+/* Management datagrams through the opener, which has the ports open. */
 #include "opener-priv.h"
 
 #include <errno.h>

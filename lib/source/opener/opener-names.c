@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was named before the first foreign byte was read. */
+/* The files that were declared before the first untrusted byte was read. */
 #include "opener-priv.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ int rd_opener_share_identities(struct opener_names *names)
 	return 0;
 }
 
-/* Whether the number was not set before, or to the same value. */
+/* Sets the number if it is unset. Returns false if it was set to another value. */
 static bool is_same(_Atomic uint64_t *number, uint64_t value)
 {
 	uint64_t none = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a process that has parsed foreign bytes may still ask the kernel over netlink: what is listed here, all of which only
- * reads. */
+/* The netlink requests that a confined process may send: only those listed here, all of them read-only. */
 #include "opener-priv.h"
 
 #include <libmnl/libmnl.h>
@@ -35,7 +34,7 @@ static bool is_rdma_get(uint16_t type)
 
 static const uint16_t route_gets[] = { RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE, RTM_GETRULE, RTM_GETNEIGH };
 
-/* The command of a message of DCB tells whether it changes anything, not its type. */
+/* In a DCB message the command determines whether it is read-only, not the message type. */
 static bool is_dcb_get(const struct rd_question *question, const struct nlmsghdr *head)
 {
 	struct dcbmsg dcb;
@@ -62,7 +61,7 @@ static const uint8_t ethtool_gets[] = {
 static const uint8_t devlink_gets[] = { DEVLINK_CMD_INFO_GET, DEVLINK_CMD_HEALTH_REPORTER_GET };
 static const uint8_t netdev_gets[] = { RD_NETDEV_CMD_QUEUE_GET };
 
-/* Families of generic netlink, whose numbers are others on each host. */
+/* Generic netlink families; their numbers differ between hosts. */
 static const struct family {
 	const char *name;
 	const uint8_t *gets;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a process that has parsed foreign bytes may still have read. It may be in the hands of whoever wrote those. */
+/* The files that a confined process may request. It may be controlled by an attacker through the data it parsed. */
 #include "opener-priv.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* A file right in one of the folders. */
+/* A file directly in one of the directories. */
 static bool in_folder(const struct opener_names *names, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -14,7 +14,7 @@ static bool in_folder(const struct opener_names *names, const char *path)
 	return folder && strcmp(slash, "/..") != 0 && rd_opener_find(names, RD_OPENER_FOLDER, folder);
 }
 
-/* Whether it is spelled in the one way that the lists here have: from the root, without "//", "." and ".." on it. */
+/* Whether the path is in the canonical form of the lists here: absolute, without "//", "." and "..". */
 static bool is_plain(const char *path)
 {
 	size_t length;
@@ -30,7 +30,7 @@ static bool is_plain(const char *path)
 	return true;
 }
 
-/* Each with all that is below it. Not all of sysfs: it has other file systems mounted in it, and files that hold secrets. */
+/* Each with everything below it. Not all of sysfs: other file systems are mounted in it, and some files contain secrets. */
 static const char *const trees[] = {
 	"/ethtool",
 	"/etc/systemd/system.conf.d",
@@ -87,7 +87,7 @@ static const char *const exactly[] = {
 	"/usr/share/misc/pci.ids",
 };
 
-/* In these, the libraries of this beginning are looked for. */
+/* Directories in which libraries with this prefix are searched. */
 static const char *const library_folders[] = {
 	"/usr/lib64",
 	"/usr/lib/x86_64-linux-gnu",
@@ -96,7 +96,7 @@ static const char *const library_folders[] = {
 };
 #define LIBRARY "/libibverbs"
 
-/* Files that the kernel shows to root only, or that do something when read. No fact that is collected has such a name. */
+/* Files that only root can read, or that have side effects when read. No collected fact has such a name. */
 static const char *const closed[] = { "eeprom", "fifo", "key", "nvmem", "rom", "vpd" };
 
 static bool is_closed(const char *path)
@@ -132,7 +132,7 @@ static bool is_library(const char *path)
 	return false;
 }
 
-/* Of each process; where the command was told one, of that one what else tells what it runs with. */
+/* Files of all processes; and further files of the process of --pid. */
 static const char *const of_process[] = { "cgroup", "comm", "limits", "status", "uid_map" };
 static const char *const of_named_process[] = { "environ", "maps" };
 
@@ -157,7 +157,7 @@ static bool is_process_file(const struct opener_names *names, const char *path)
 		is_one_of(slash + 1, of_named_process, RD_ARRAY_SIZE(of_named_process)));
 }
 
-/* Looked at and not opened: that alone makes a port of issm* say that it is a subnet manager's. */
+/* stat only, not opened: opening an issm* device makes its port announce a subnet manager. */
 static bool is_device(const struct rd_question *question, const char *path)
 {
 	return (question->op == RD_OP_RDEV || question->op == RD_OP_INO || question->op == RD_OP_MODE) &&
@@ -166,7 +166,7 @@ static bool is_device(const struct rd_question *question, const char *path)
 
 static bool is_host_path(const struct opener_names *names, const struct rd_question *question, const char *path)
 {
-	/* Interfaces and control groups may have any name, but are folders. */
+	/* Interfaces and control groups may have any name, but are directories. */
 	if (!is_plain(path) || (question->op == RD_OP_READ && is_closed(path)))
 		return false;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(trees); i++)
@@ -186,7 +186,7 @@ static bool may_ask_path(const struct opener_names *names, const struct rd_quest
 		return true;
 	if (question->op == RD_OP_LIST && rd_opener_find(names, RD_OPENER_FOLDER, path))
 		return true;
-	/* Where the tables lie that come with the program. */
+	/* Directories with the tables of the program. */
 	if (question->op == RD_OP_LINK && strcmp(path, "/proc/self/exe") == 0)
 		return true;
 	return names->host && is_host_path(names, question, path);

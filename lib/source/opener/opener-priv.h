@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the two ends of the opener's socket share. Both are one program: native byte order. */
+/* The protocol of the opener's socket. Both ends are the same program: native byte order. */
 #ifndef RD_SOURCE_OPENER_PRIV_H
 #define RD_SOURCE_OPENER_PRIV_H
 
@@ -9,25 +9,25 @@
 #include "source/shared/mad.h"
 
 enum opener_verb {
-	OPENER_ASK,    /* data: a struct rd_question with its data. Answer: bytes or a number */
-	OPENER_OPEN,   /* data: path, path below it. Answer: a descriptor */
-	OPENER_WALK,   /* data: path. Answer: bytes */
-	OPENER_UPDATE, /* data: path. Answer: a descriptor */
+	OPENER_ASK,    /* data: a struct rd_question with its data. Reply: bytes or a number */
+	OPENER_OPEN,   /* data: path, path below it. Reply: a descriptor */
+	OPENER_WALK,   /* data: path. Reply: bytes */
+	OPENER_UPDATE, /* data: path. Reply: a descriptor */
 	OPENER_CHECK,  /* data: path; number: whether to replace */
-	OPENER_CREATE, /* the same. Answer: a descriptor */
+	OPENER_CREATE, /* the same. Reply: a descriptor */
 	OPENER_FINISH, /* number: the mode */
 	OPENER_ABANDON,
-	OPENER_FORK,	    /* Answer: a descriptor, and the pid in number */
-	OPENER_LEAVE,	    /* number: a pid that OPENER_FORK gave */
-	OPENER_MAD_PORTS,   /* Answer: bytes */
-	OPENER_MAD_OPEN,    /* number: the port; data: the device. Answer: what the next three have in number */
-	OPENER_MAD_SEND,    /* data: a time in ms (4 bytes), a struct rd_mad */
-	OPENER_MAD_RECEIVE, /* data: a time in ms. Answer: a struct rd_mad, or nothing */
+	OPENER_FORK,	  /* Reply: a descriptor, and the pid in number */
+	OPENER_LEAVE,	  /* number: a pid returned by OPENER_FORK */
+	OPENER_MAD_PORTS, /* Reply: bytes */
+	OPENER_MAD_OPEN, /* number: the port; data: the device. Reply: a handle, the number of the next three requests */
+	OPENER_MAD_SEND,    /* data: a timeout in ms (4 bytes), a struct rd_mad */
+	OPENER_MAD_RECEIVE, /* data: a timeout in ms. Reply: a struct rd_mad, or nothing */
 	OPENER_MAD_CLOSE,
-	OPENER_LOOK, /* number: a pid. Answer: a struct rd_child_state */
+	OPENER_LOOK, /* number: a pid. Reply: a struct rd_child_state */
 };
 
-/* A request, or the answer to one. Behind it `size` bytes; those of a failure are a struct rd_err. */
+/* A request or a reply, followed by `size` bytes; those of a failure are a struct rd_err. */
 struct opener_message {
 	int64_t what; /* enum opener_verb, or 0 or -errno */
 	uint64_t number, size;
@@ -35,16 +35,16 @@ struct opener_message {
 
 #define OPENER_REQUEST_MAX ((size_t)1 << 20)
 
-/* `fd`: to be handed over; -1: none. 0 or -errno. */
+/* `fd`: a descriptor to send; -1: none. 0 or -errno. */
 int rd_opener_send(int sock, const struct opener_message *message, const void *data, int fd);
 
-/* The message alone; `fd` (may be NULL: none is taken) is -1 where none came. 0 or -errno, -ECHILD at the end of the stream. */
+/* Only the message; `fd` (may be NULL: none is accepted) is -1 if none was sent. 0 or -errno, -ECHILD at the end of the stream. */
 int rd_opener_receive(int sock, struct opener_message *message, int *fd);
 
 /* Exactly `size` bytes. 0 or -errno. */
 int rd_opener_data(int sock, void *to, size_t size);
 
-/* One request and its answer, in `message`. `fd`, `bytes` and `err` may be NULL. -errno with `err` filled. */
+/* Sends one request and receives its reply in `message`. `fd`, `bytes` and `err` may be NULL. -errno with `err` filled. */
 int rd_opener_request(struct opener_message *message, const void *data, int *fd, struct rd_bytes *bytes,
 		      struct rd_err *err);
 
@@ -59,36 +59,36 @@ int rd_opener_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_e
 int rd_opener_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
 		       struct rd_err *err);
 
-/* Whether the datagram only asks. */
+/* Whether the datagram is a Get request. */
 bool rd_opener_may_send(const struct rd_mad *mad);
 
-/* Which file an input was when it was first opened, each number plus one; 0: not opened yet. In memory that all openers share. */
+/* The identity of an input when it was first opened, each number plus one; 0: not opened yet. In memory shared by all openers. */
 struct opener_identity {
 	_Atomic uint64_t device, inode;
 };
 
 #define OPENER_FAMILIES 3
 
-/* What may be asked for. */
+/* The files and facts that may be requested. */
 struct opener_names {
 	struct opener_name {
 		enum rd_opener_use use;
-		char *path, *whole;		  /* as it was named, and from the root */
+		char *path, *whole;		  /* as given, and as absolute path */
 		struct opener_identity *identity; /* NULL: before rd_opener_start */
 	} * v;
 	size_t n, cap;
-	bool host;			    /* facts of this host may be asked for */
-	uint16_t families[OPENER_FAMILIES]; /* the kernel's numbers of those of generic netlink; 0: not known */
-	pid_t asker;			    /* who forked the opener */
+	bool host;			    /* facts of this host may be requested */
+	uint16_t families[OPENER_FAMILIES]; /* numbers of generic netlink families; 0: not known */
+	pid_t asker;			    /* the process that forked the opener */
 };
 
-/* Whether a name of this use stands for `path`. */
+/* The name of this use for `path`; NULL: none. */
 const struct opener_name *rd_opener_find(const struct opener_names *names, enum rd_opener_use use, const char *path);
 
-/* Gives each name its identity, which forks share. 0 or -errno. */
+/* Allocates the identity of each name, shared across forks. 0 or -errno. */
 int rd_opener_share_identities(struct opener_names *names);
 
-/* Whether the question may be put to this host; the second of one that is for netlink. */
+/* Whether the request is permitted; the second function for netlink requests. */
 bool rd_opener_may_ask(const struct opener_names *names, const struct rd_question *question);
 bool rd_opener_may_request(const struct opener_names *names, const struct rd_question *question);
 
@@ -96,18 +96,18 @@ bool rd_opener_may_request(const struct opener_names *names, const struct rd_que
 void rd_opener_find_families(struct opener_names *names, struct rd_source *host);
 
 /*
- * Opens an input. -ESTALE where it is another file than when it was first opened: whoever may write to its folder could
- * otherwise have any file of root's read, in league with what has been parsed. A descriptor or -errno.
+ * Opens an input. -ESTALE if it is not the file that was first opened: otherwise a user with write access to its directory, together
+ * with a compromised parser, could read any file of root. A descriptor or -errno.
  */
 int rd_opener_open_input(const struct opener_name *name);
 
 /*
- * Ends this process by SIGTERM when the other end of the pipe is closed, also where it hangs in a read that can be interrupted
- * by that. PR_SET_PDEATHSIG would be a signal of a process that has no right to send one to us.
+ * Ends this process by SIGTERM when the other end of the pipe is closed, also if it hangs in an interruptible read.
+ * PR_SET_PDEATHSIG does not work: the parent has no permission to signal us.
  */
 void rd_opener_end_with(int pipe);
 
-/* The opener's life. */
+/* The main loop of the opener. */
 _Noreturn void rd_opener_serve(int sock, const struct opener_names *names);
 
 #endif

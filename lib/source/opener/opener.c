@@ -226,8 +226,8 @@ void rd_opener_look(pid_t pid, struct rd_child_state *ret)
 		memcpy(ret, bytes.data, sizeof(*ret));
 }
 
-static int ask(struct rd_asking *asking, const struct rd_question *head, const char *object, const void *data,
-	       struct rd_bytes *ret, uint64_t *number, struct rd_err *err)
+static int request_fact(struct rd_asking *asking, const struct rd_question *head, const char *object, const void *data,
+			struct rd_bytes *ret, uint64_t *number, struct rd_err *err)
 {
 	struct opener_message message = { .what = OPENER_ASK, .size = sizeof(*head) + head->size };
 	_cleanup_free_ uint8_t *question = NULL;
@@ -266,7 +266,7 @@ int rd_opener_source(struct rd_source **ret, struct rd_err *err)
 	if (!asking)
 		return rd_err_set(err, ENOMEM, "host", "no memory for a source");
 	rd_asking_init(asking, "live");
-	asking->ask = ask;
+	asking->ask = request_fact;
 	asking->ops.now = now;
 	asking->ops.close = close_source;
 	asking->ops.mad_ports = rd_opener_mad_ports;

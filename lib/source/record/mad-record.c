@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was asked of a port of the management interface, and what was answered: kept, and told again. */
+/* Recording and replay of the requests and responses of a MAD port. */
 #include "source/record/mad-record.h"
 #include "source/shared/libibmad.h"
 
@@ -14,18 +14,18 @@
 #define DATA_AT 64
 #define KEY_SIZE 8
 
-/* In a file of answers, in the byte order of the machine; behind it `asked` bytes of the question and `answered` bytes of
- * the answer, each without the zeros at its end. The transaction id is zero in both. */
+/* A record of a response file, in host byte order; followed by `asked` bytes of the request and `answered` bytes of the response,
+ * each without trailing zeros. The transaction ID is zero in both. */
 struct record {
 	uint64_t latency_ns;
 	int32_t status;
 	uint16_t lid, size;
 	uint16_t asked, answered;
-	uint8_t gid[16]; /* of the destination, where it has one */
+	uint8_t gid[16]; /* of the destination, if it has one */
 	uint8_t pad[4];
 };
 
-/* A question that is under way. */
+/* A request in flight. */
 struct open_ask {
 	uint32_t tid;
 	uint64_t sent_ns;
@@ -59,7 +59,7 @@ static void clear_tid(uint8_t *data)
 	memset(data + 8, 0, 8);
 }
 
-/* PortInfo begins with the key to the port, which is nobody's business. */
+/* PortInfo begins with the M_Key of the port, which is secret. */
 static void clear_key(uint8_t *data)
 {
 	if (data[1] != CLASS_PERFORMANCE && data[16] == 0 && data[17] == ATTR_PORT_INFO)
@@ -80,7 +80,7 @@ static int recorder_send(struct rd_mads *mads, const struct rd_mad *mad, unsigne
 	return r;
 }
 
-static void keep(struct recorder *recorder, const struct open_ask *ask, const struct rd_mad *answer)
+static void keep_response(struct recorder *recorder, const struct open_ask *ask, const struct rd_mad *answer)
 {
 	struct record record = {
 		.latency_ns = recorder->inner->ops->now(recorder->inner) - ask->sent_ns,
@@ -110,7 +110,7 @@ static int recorder_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_m
 
 	for (size_t i = 0; r > 0 && i < recorder->n; i++)
 		if (recorder->asks[i].tid == ret->tid) {
-			keep(recorder, &recorder->asks[i], ret);
+			keep_response(recorder, &recorder->asks[i], ret);
 			recorder->asks[i] = recorder->asks[--recorder->n];
 			break;
 		}
@@ -151,7 +151,7 @@ int rd_mads_record(struct rd_mads *inner, struct rd_buf *log, rd_mad_kept_fn *ke
 	return 0;
 }
 
-/* What was recorded, found by a hash of the question; of several answers to one the last counts. */
+/* Recorded responses, looked up by the hash of the request; of several responses to one request the last is used. */
 struct teller {
 	struct rd_mads mads;
 	struct rd_bytes file;
@@ -181,8 +181,8 @@ static uint64_t hash_of(uint16_t lid, const uint8_t gid[16], const uint8_t *ques
 	return rd_hash(hash, question, asked);
 }
 
-/* Tells one recorded answer, or that there was none. */
-static struct coming tell(struct teller *teller, const struct told *told, unsigned timeout_ms)
+/* Returns a recorded response, or a timeout. */
+static struct coming replay_response(struct teller *teller, const struct told *told, unsigned timeout_ms)
 {
 	struct coming coming = { .at_ns = teller->now_ns + (uint64_t)timeout_ms * 1000000 };
 	struct record record;
@@ -211,7 +211,7 @@ static int teller_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned 
 	told = rd_find_u64(teller->told, teller->n, sizeof(*teller->told), hash);
 	if (rd_grow(&teller->coming, &teller->cap_coming, teller->n_coming + 1, sizeof(*teller->coming)) < 0)
 		return rd_err_set(err, ENOMEM, "MAD", "no memory for a response");
-	teller->coming[teller->n_coming] = tell(teller, told, timeout_ms);
+	teller->coming[teller->n_coming] = replay_response(teller, told, timeout_ms);
 	teller->coming[teller->n_coming++].mad.tid = mad->tid;
 	return 0;
 }
@@ -267,7 +267,7 @@ static int compare_told(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Checks every record; nothing of a file is used before. */
+/* Validates every record before any of them is used. */
 static int index_file(struct teller *teller)
 {
 	size_t n = 0;
@@ -329,7 +329,7 @@ int rd_mad_path(const char *ibdev, unsigned port, char buf[RD_MAD_PATH_MAX], str
 	return 0;
 }
 
-/* A source that cannot ask may have been told: then there are files. */
+/* A source without MAD operations may have the files of a recording. */
 int rd_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
 {
 	return src->ops->mad_ports ? src->ops->mad_ports(src, ret, err) : rd_read_file(src, RD_MAD_PORTS, ret, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Datagrams of a recording. A bundle has them as files: RD_MAD_PORTS, and below RD_MAD_DIR a folder for each port that asked
- * with what it was answered. */
+/* Datagrams of a recording. In a bundle they are files: RD_MAD_PORTS, and below RD_MAD_DIR a directory with the responses for
+ * each port that sent requests. */
 #ifndef RD_MAD_RECORD_H
 #define RD_MAD_RECORD_H
 
@@ -14,16 +14,16 @@
 #define RD_MAD_PATH_MAX 128
 int rd_mad_path(const char *ibdev, unsigned port, char buf[RD_MAD_PATH_MAX], struct rd_err *err);
 
-/* Called when a recorded port is closed; `log` is all that was answered, of this port since it was opened. */
+/* Called when a recorded port is closed; `log` has all responses since it was opened. */
 typedef void rd_mad_kept_fn(void *arg, struct rd_buf *log);
 
-/* Takes `inner` over on success. Answers go to `log`, which stays the caller's. */
+/* Takes ownership of `inner` on success. Responses are added to `log`, which the caller keeps. */
 int rd_mads_record(struct rd_mads *inner, struct rd_buf *log, rd_mad_kept_fn *kept, void *arg, struct rd_mads **ret,
 		   struct rd_err *err);
 
 /*
- * A port that tells what the bytes of such a log say; takes `file` over. Its clock begins at now_ns and goes on as answers
- * come; what was not recorded is not answered. -EBADMSG for bytes that are none.
+ * A port that replays such a log; takes ownership of `file`. Its clock begins at now_ns and advances with the responses;
+ * requests that were not recorded time out. -EBADMSG for an invalid log.
  */
 int rd_mads_tell(struct rd_bytes *file, const char *name, uint64_t now_ns, struct rd_mads **ret, struct rd_err *err);
 

@@ -45,7 +45,7 @@ static void add_time(uint64_t ns, struct rd_buf *out)
 	rd_buf_printf(out, "\"time\": \"%s\",\n", text);
 }
 
-/* Whether a listing says no more than the members that the archive will have. */
+/* Whether a listing equals the members in the archive. */
 static bool lists_members(struct rd_tree *tree, uint32_t dir, const struct rd_names *names)
 {
 	size_t members = 0;
@@ -127,7 +127,7 @@ static int add_request(const struct rd_record_sample *sample, const struct rd_re
 	if (!path)
 		return -ENOMEM;
 	rd_buf_printf(out, "{\"ask\":\"%s\",\"path\":", rd_ask_names[request->ask]);
-	/* "root/sys/…" is "/sys/…", "nl/route/…" is "route/…". */
+	/* "root/sys/…" becomes "/sys/…", "nl/route/…" becomes "route/…". */
 	if (strncmp(path, "root", 4) == 0)
 		rd_json_add_text(out, path[4] ? path + 4 : "/");
 	else
@@ -153,7 +153,7 @@ static int add_sample(const struct rd_record_sample *sample, bool first, struct 
 	return 0;
 }
 
-/* The manifest, as JSON. `version` is the program's. */
+/* The manifest, as JSON. `version`: of the program. */
 static int make_manifest(const struct rd_recording *recording, const char *version, struct rd_buf *out)
 {
 	rd_buf_str(out, "{\n\"schema\": \"" RD_BUNDLE_SCHEMA "\",\n\"version\": ");
@@ -172,7 +172,7 @@ static int make_manifest(const struct rd_recording *recording, const char *versi
 			return -ENOMEM;
 	}
 	rd_buf_str(out, "]");
-	/* Of all before it, so that it is the last. */
+	/* Covers all bytes before it, so it must be the last member. */
 	rd_buf_str(out, ",\n");
 	add_hash("hash", rd_hash(RD_HASH, out->data, out->len - 2), out);
 	rd_buf_str(out, "\n}\n");
@@ -270,7 +270,7 @@ static int write_all(struct writer *writer, const struct rd_recording *recording
 	_cleanup_buf_ struct rd_buf manifest = RD_BUF_CHECKED;
 	int r = make_manifest(recording, version, &manifest);
 
-	/* First, so that what is missing behind it is noticed. */
+	/* The manifest comes first, so that missing files after it are detected. */
 	if (!r)
 		r = write_entry(writer, "manifest.json", AE_IFREG, manifest.data, manifest.len);
 	for (size_t i = 0; !r && i < recording->n_samples; i++) {
@@ -332,7 +332,7 @@ static int open_writer(struct writer *writer, int fd, const char *path, struct r
 	writer->entry = rd_libarchive.archive_entry_new();
 	if (!writer->archive || !writer->entry)
 		return rd_err_set(err, ENOMEM, path, "no memory to write the archive");
-	/* ARCHIVE_WARN: libarchive was built without it and would run a program of that name instead. */
+	/* ARCHIVE_WARN: libarchive was built without this filter, and would run the program of that name instead. */
 	if ((*packings[packing].add)(writer->archive) != ARCHIVE_OK)
 		return rd_err_set(err, ENOTSUP, path, "this libarchive does not support the compression");
 	if (rd_libarchive.archive_write_set_format_pax_restricted(writer->archive) != ARCHIVE_OK ||
@@ -368,6 +368,6 @@ int rd_record_save(const struct rd_recording *recording, const char *version, co
 
 	if (!r)
 		r = save_to(file.fd, recording, version, path, ret_size, err);
-	/* What is in a bundle is not for everybody. */
+	/* Only the owner may read a bundle. */
 	return r < 0 ? r : rd_new_file_finish(&file, 0600, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Samples of a recording, and what changed from one to the next. */
+/* Samples of a recording, and the changes between them. */
 #include "source/record/record.h"
 
 #include <errno.h>
@@ -99,7 +99,7 @@ static bool same_answer(const struct rd_node *a, const struct rd_node *b, enum r
 	return false;
 }
 
-/* The node of the same path in another tree; 0 if there is none. */
+/* The node of the same path in another tree; 0: not found. */
 static uint32_t same_path(struct rd_tree *from, uint32_t node, struct rd_tree *in)
 {
 	const struct rd_node *of = rd_tree_node(from, node);
@@ -136,7 +136,7 @@ static int copy_node(struct rd_tree *from, uint32_t node, struct rd_tree *to, ui
 	const struct rd_node *of = rd_tree_node(from, node);
 	int r = path ? rd_tree_enter(to, RD_TREE_TOP, path, ret) : -ENOMEM;
 
-	/* Asked for below what turned out to be a file: the file stands for it. */
+	/* A request below a path that turned out to be a file: the file determines its error. */
 	if (r == -EBADMSG && of->type == RD_NODE_NONE)
 		return copy_node(from, of->parent, to, ret);
 	if (r < 0 || rd_tree_node(to, *ret)->more || rd_tree_node(to, *ret)->data)
@@ -150,7 +150,7 @@ static int copy_node(struct rd_tree *from, uint32_t node, struct rd_tree *to, ui
 	return r;
 }
 
-/* Links are on the way to many answers, whether or not they were asked for themselves. */
+/* Many replies depend on links, whether or not the links were requested themselves. */
 static int copy_links(struct rd_record_sample *before, struct rd_record_sample *now, struct rd_record_sample *to,
 		      uint32_t dir)
 {

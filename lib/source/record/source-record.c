@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asks another source and keeps what it answered, errors included. Within a sample every question is asked once: who asks
- * again is told the same, so that what is found while recording is what the recording says. Its clock stands still, too.
+ * Reads another source and records the replies, including errors. Within a sample every request is made once, and repeated requests
+ * get the same reply, so that a report made while recording equals one made from the recording. Its clock stops, too.
  */
 #include "source/record/mad-record.h"
 #include "source/record/record.h"
@@ -17,11 +17,11 @@
 struct record {
 	struct rd_source src;
 	struct rd_source *inner;
-	struct rd_record_sample now; /* what is being gathered */
+	struct rd_record_sample now; /* the current sample */
 	struct rd_record_sample before;
 	struct rd_recording done;
-	struct rd_buf mad_log; /* of the port that answers to datagrams are kept for … */
-	uint32_t mad_node;     /* … and where; 0: none yet */
+	struct rd_buf mad_log; /* responses of the open recorded port … */
+	uint32_t mad_node;     /* … and their node; 0: none yet */
 };
 
 static struct record *record_of(struct rd_source *src)
@@ -41,7 +41,7 @@ static void log_request(struct record *record, uint32_t node, enum rd_ask ask)
 	rd_record_sample_log(&record->now, node, ask, now - record->now.monotonic_ns);
 }
 
-/* Whether there was an answer before. */
+/* Whether a reply is recorded already. */
 static bool known(struct record *record, uint32_t at, enum rd_ask ask)
 {
 	const struct rd_node *node = node_of(record, at);
@@ -71,7 +71,8 @@ static size_t depth_of(const char *path)
 	return depth;
 }
 
-/* Keeps the target of a link; one that leads out of the tree is written down, and what it leads to taken for itself. */
+/* Records the target of a link. For a link that points outside the tree, its target is noted, and the file behind it is recorded in
+ * place of the link. */
 static int keep_link(struct record *record, uint32_t at, const char *path, char **target)
 {
 	if (!rd_link_stays(*target, depth_of(path) - 1)) {
@@ -85,8 +86,8 @@ static int keep_link(struct record *record, uint32_t at, const char *path, char 
 	return rd_tree_set(record->now.tree, at, RD_NODE_LINK, *target, strlen(*target));
 }
 
-/* Finds out whether the node at `path`, which has no link on the way, is one. */
-static int probe(struct record *record, uint32_t at, const char *path)
+/* Determines whether the node at `path`, which contains no links, is a link. */
+static int probe_link(struct record *record, uint32_t at, const char *path)
 {
 	_cleanup_free_ char *target = NULL;
 	int r;
@@ -100,10 +101,10 @@ static int probe(struct record *record, uint32_t at, const char *path)
 	return r == 0 ? keep_link(record, at, path, &target) : 0;
 }
 
-/* In an archive "t000/root" stands above, and what no reader takes is not to be written. */
+/* The archive has "t000/root" above the path; deeper paths are not written, because readers refuse them. */
 #define DEPTH_MAX (RD_TREE_DEPTH_MAX - 2)
 
-/* What is still to be walked, and the way that led here, without links. */
+/* The rest of the path to follow, and the path so far without links. */
 struct way {
 	char rest[8192];
 	char here[4096];
@@ -137,7 +138,7 @@ static void way_up(struct record *record, struct way *way, uint32_t *at)
 		*slash = '\0';
 }
 
-/* One name further. Returns 1 if that led over a link. */
+/* Follows one name. Returns 1 if it was a link. */
 static int way_down(struct record *record, struct way *way, const char *name, const char *behind, bool follow,
 		    uint32_t *at)
 {
@@ -154,7 +155,7 @@ static int way_down(struct record *record, struct way *way, const char *name, co
 	if (r < 0)
 		return r == -EBADMSG ? -ENOTDIR : r;
 	snprintf(way->here + here, sizeof(way->here) - here, "/%s", one);
-	r = probe(record, child, way->here);
+	r = probe_link(record, child, way->here);
 	if (r < 0)
 		return r;
 	if (node_of(record, child)->type == RD_NODE_LINK && (follow || behind[strspn(behind, "/")])) {
@@ -166,8 +167,8 @@ static int way_down(struct record *record, struct way *way, const char *name, co
 	return 0;
 }
 
-/* The node that stands for a path, or the first on the way that is not there. */
-static int find(struct record *record, const char *path, bool follow, uint32_t *ret)
+/* The node of a path, or the first missing node in it. */
+static int find_node(struct record *record, const char *path, bool follow, uint32_t *ret)
 {
 	struct way way = { .links = 0 };
 	uint32_t at = record->now.root;
@@ -189,7 +190,7 @@ static int find(struct record *record, const char *path, bool follow, uint32_t *
 			return r;
 		if (r == 0)
 			memmove(way.rest, behind, strlen(behind) + 1);
-		/* What is missing stands for all below it. */
+		/* A missing node also stands for everything below it. */
 		if (r == 0 && node_of(record, at)->missing)
 			break;
 	}
@@ -197,11 +198,11 @@ static int find(struct record *record, const char *path, bool follow, uint32_t *
 	return 0;
 }
 
-/* 0: ask on. */
+/* 0: not recorded yet, read it from the inner source. */
 static int find_for(struct record *record, const char *path, bool follow, enum rd_ask ask, uint32_t *ret,
 		    struct rd_err *err)
 {
-	int r = find(record, path, follow, ret);
+	int r = find_node(record, path, follow, ret);
 
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot look up");
@@ -225,7 +226,7 @@ static int record_read_file(struct rd_source *src, const char *path, struct rd_b
 		return rd_node_read(record->now.tree, at, path, ret, err);
 	log_request(record, at, RD_ASK_READ);
 	r = rd_read_file(record->inner, path, &bytes, err);
-	/* The host changes while it is looked at; what was a folder before stays one, and no path is both. */
+	/* The host changes while it is read; a directory stays a directory in the recording, and no path is both. */
 	if (r == 0 && node_of(record, at)->type == RD_NODE_DIR)
 		r = rd_err_set(err, EISDIR, path, "was a directory before");
 	if (r == 0) {
@@ -272,7 +273,7 @@ static int record_list_dir(struct rd_source *src, const char *path, struct rd_na
 	return rd_node_list(record->now.tree, at, path, false, ret, err);
 }
 
-/* Asks anew, for the error. A link that came meanwhile is none: the first look counts. */
+/* Reads again for the error. A link that appeared meanwhile is ignored: the first read counts. */
 static int why_no_link(struct record *record, uint32_t at, const char *path, struct rd_err *err)
 {
 	_cleanup_free_ char *late = NULL;
@@ -347,7 +348,7 @@ static int record_stat_mode(struct rd_source *src, const char *path, uint64_t *r
 	return ask_number(src, path, RD_ASK_MODE, ret, err);
 }
 
-/* The request, padded, and the answer behind it. */
+/* The request, padded, followed by the reply. */
 static int keep_messages(struct record *record, uint32_t at, const void *request, size_t size,
 			 const struct rd_bytes *answer)
 {
@@ -401,7 +402,7 @@ static int record_netlink(struct rd_source *src, int protocol, const void *reque
 	return r;
 }
 
-/* Keeps what a file that only recordings have is to say, or the error that stands for it. */
+/* Records the contents of a file that exists only in recordings, or its error. */
 static int keep_file(struct record *record, const char *path, int r, const struct rd_bytes *bytes, struct rd_err *err)
 {
 	uint32_t at;
@@ -442,7 +443,7 @@ static void keep_answers(void *arg, struct rd_buf *log)
 		keep_code(record, record->mad_node, RD_ASK_READ, ENOMEM);
 }
 
-/* Answers are kept when the port is closed, which must be before the sample ends. */
+/* Responses are recorded when the port is closed, which must be before the sample ends. */
 static int record_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
 			   struct rd_err *err)
 {
@@ -513,7 +514,7 @@ static const struct rd_source_ops record_ops = {
 	.close = record_close,
 };
 
-static int begin(struct record *record, struct rd_err *err)
+static int begin_sample(struct record *record, struct rd_err *err)
 {
 	struct rd_source *inner = record->inner;
 
@@ -534,7 +535,7 @@ int rd_source_record_open(struct rd_source *inner, struct rd_source **ret, struc
 	record->src.ops = &record_ops;
 	record->inner = inner;
 	record->mad_log = RD_BUF_CHECKED;
-	if (begin(record, err) < 0) {
+	if (begin_sample(record, err) < 0) {
 		free(record);
 		return -ENOMEM;
 	}
@@ -542,8 +543,8 @@ int rd_source_record_open(struct rd_source *inner, struct rd_source **ret, struc
 	return 0;
 }
 
-/* Ends the sample: the first is kept whole, of another what changed; the last one whole is what the next is held against. */
-static int end(struct record *record)
+/* Ends the sample: the first is kept completely, of later ones the changes; the last complete one is kept for the next comparison. */
+static int end_sample(struct record *record)
 {
 	struct rd_recording *done = &record->done;
 	struct rd_record_sample changes = { 0 };
@@ -568,15 +569,16 @@ static int end(struct record *record)
 
 int rd_source_record_next(struct rd_source *src, struct rd_err *err)
 {
-	int r = end(record_of(src));
+	int r = end_sample(record_of(src));
 
-	return r < 0 ? rd_err_set(err, -r, "recording", "cannot add another sample") : begin(record_of(src), err);
+	return r < 0 ? rd_err_set(err, -r, "recording", "cannot add another sample") :
+		       begin_sample(record_of(src), err);
 }
 
 int rd_source_record_take(struct rd_source *src, struct rd_recording *ret, struct rd_err *err)
 {
 	struct record *record = record_of(src);
-	int r = end(record);
+	int r = end_sample(record);
 
 	if (r < 0)
 		return rd_err_set(err, -r, "recording", "cannot complete");

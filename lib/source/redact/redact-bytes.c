@@ -21,7 +21,7 @@ static void reverse(const uint8_t *in, uint8_t *out, size_t size)
 		out[size - 1 - i] = in[i];
 }
 
-/* The stand-in of what begins here, as bytes or as a number of a little-endian machine. Returns its length; 0: nothing is known. */
+/* Replaces a known original at this position, in memory order or reversed (little endian). Returns its length; 0: not known. */
 static size_t try_bytes(const struct rd_redact *redact, uint8_t *at, size_t left)
 {
 	static const struct {
@@ -29,7 +29,7 @@ static size_t try_bytes(const struct rd_redact *redact, uint8_t *at, size_t left
 		size_t size;
 	} kinds[] = { { RD_SECRET_IP6, 16 }, { RD_SECRET_UUID, 16 }, { RD_SECRET_GUID, 8 }, { RD_SECRET_MAC, 6 } };
 
-	/* Four bytes or fewer can be anything, so no other kinds. */
+	/* Four bytes or fewer are ambiguous, so only these kinds are replaced. */
 	for (size_t i = 0; i < RD_ARRAY_SIZE(kinds); i++) {
 		size_t n = kinds[i].size;
 		uint8_t in[16], out[16];
@@ -88,7 +88,7 @@ static void redact_sockaddr(struct rd_redact *redact, uint8_t *data, size_t size
 		rd_redact_ip4(redact, data + 4);
 	else if (family == AF_INET6 && size >= 24)
 		rd_redact_ip6(redact, data + 8);
-	else if (size >= 24) /* AF_IB: its address stands in the same place */
+	else if (size >= 24) /* AF_IB: its address is at the same offset */
 		rd_redact_ip6(redact, data + 8);
 }
 
@@ -109,7 +109,7 @@ static void redact_guid_number(struct rd_redact *redact, uint8_t *data, size_t s
 		memcpy(data, guid, 8);
 }
 
-/* Attributes that are known to be addresses, at the top of a message of rtnetlink. */
+/* Attributes with addresses, at the top level of an rtnetlink message. */
 static bool redact_route(const struct messages *in, uint16_t type, uint8_t *data, size_t size)
 {
 	bool address = false;
@@ -131,7 +131,7 @@ static bool redact_route(const struct messages *in, uint16_t type, uint8_t *data
 	return address;
 }
 
-/* What somebody called an interface: cut off, or padded with NULs. */
+/* The alias of an interface, truncated or padded with NULs. */
 static bool redact_alias(const struct messages *in, uint16_t type, uint8_t *data, size_t size)
 {
 	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
@@ -160,8 +160,8 @@ static bool redact_rdma(const struct messages *in, uint16_t type, uint8_t *data,
 	return false;
 }
 
-/* Serial numbers in devlink's answers. Family numbers are given out at boot, but no other family that is recorded has
- * attributes of these numbers at the top. */
+/* Serial numbers in devlink replies. Family numbers are assigned at boot, but no other recorded family has
+ * attributes with these numbers at the top level. */
 static void learn_serial(const struct messages *in, uint16_t type, const uint8_t *data, size_t size)
 {
 	_cleanup_free_ char *serial = NULL;
@@ -176,8 +176,8 @@ static void learn_serial(const struct messages *in, uint16_t type, const uint8_t
 		in->redact->failed = true;
 }
 
-/* What a rule of nftables compares with stands in an attribute of its own: one value, and nothing beside it. As long as an
- * address, it is taken for one. */
+/* The operand of an nftables rule is a separate attribute with a single value. With the length of an address, it is treated as
+ * one. */
 static bool redact_value(const struct messages *in, uint8_t *data, size_t size)
 {
 	struct nlattr attr;
@@ -191,7 +191,7 @@ static bool redact_value(const struct messages *in, uint8_t *data, size_t size)
 	return true;
 }
 
-/* In place: cut off, or padded with NULs. */
+/* In place, truncated or padded with NULs. */
 static bool redact_string(const struct messages *in, uint8_t *data, size_t size)
 {
 	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
@@ -210,8 +210,8 @@ static bool redact_string(const struct messages *in, uint8_t *data, size_t size)
 	return true;
 }
 
-/* Each attribute that is known by its type; what is not is walked into, as far as it looks like attributes. Returns false
- * if it does not. */
+/* Redacts attributes by type; unknown ones are parsed recursively as nested attributes if possible. Returns false if the bytes are
+ * not attributes. */
 static bool redact_attributes(const struct messages *in, uint8_t *data, size_t size, bool top, size_t depth)
 {
 	struct nlattr attr;
@@ -276,7 +276,7 @@ void rd_redact_messages(struct rd_redact *redact, const char *protocol, uint8_t 
 		skip = NLMSG_HDRLEN + header_size(&in);
 		if (head.nlmsg_len > skip)
 			redact_attributes(&in, data + skip, head.nlmsg_len - skip, true, 0);
-		/* Where an address stands in what nobody has named here. */
+		/* Addresses in attributes that are not listed here. */
 		if (length > skip)
 			rd_redact_bytes(redact, data + skip, length - skip);
 		data += length;

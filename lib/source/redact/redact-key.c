@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What stand-ins are made with: a file that the operator keeps, or chance. */
+/* The key of pseudonyms: a file of the operator, or random. */
 #include "source/opener/opener.h"
 #include "source/record/record.h"
 
@@ -18,7 +18,7 @@ int rd_redact_key_make_up(struct rd_sipkey *ret, struct rd_err *err)
 	return 0;
 }
 
-/* Of any length to the sixteen bytes that the hash takes; all of them count. */
+/* Derives the sixteen key bytes of the hash from all bytes of the file. */
 static void key_of(uint8_t *bytes, size_t size, struct rd_sipkey *ret)
 {
 	struct rd_sipkey first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's command line, and the kernel log, in which it stands as well. */
+/* The kernel command line, and the kernel log, which contains it as well. */
 #include "base/klog-form.h"
 #include "base/number.h"
 #include "source/redact/redact.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The kernel's own command line: what decides about PCI, NUMA and RDMA stays, the rest could be anything. */
+/* The kernel command line: parameters of PCI, NUMA and RDMA are kept; others may contain anything. */
 void rd_redact_kernel_command(struct rd_redact *redact, const char *text, struct rd_buf *out)
 {
 	static const char *const kept[] = { "iommu",
@@ -75,7 +75,7 @@ static bool in_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* And what holds them together. */
+/* Characters between words. */
 static bool in_token(char c)
 {
 	return in_word(c) || (c && strchr("-.:@", c));
@@ -101,7 +101,7 @@ static bool is_identifier(const char *text, size_t size)
 	return size > 0 && memchr(text, '_', size) && islower((unsigned char)*text);
 }
 
-/* Short enough to count something, and no longer. */
+/* Only short numbers, such as counts. */
 static bool is_number(const char *text, size_t size)
 {
 	size_t most = 5;
@@ -118,7 +118,7 @@ static bool is_number(const char *text, size_t size)
 	return size > 0 && size <= most;
 }
 
-/* "poll_health:825" is a function of the kernel and its line; "mlx5_0:mr_umem_get:709", "status:12". No address: these begin with
+/* "poll_health:825" is a kernel function and line number; "mlx5_0:mr_umem_get:709", "status:12". Not addresses, which begin with
  * digits. */
 static bool is_joined(const struct rd_redact *redact, const char *text, size_t size)
 {
@@ -146,7 +146,7 @@ static bool says_nobody(const struct rd_redact *redact, const char *text, size_t
 	       rd_redact_is_name(redact, text, size) || is_joined(redact, text, size);
 }
 
-/* How far a word reaches; the number of a queue pair is one of its own. */
+/* The length of a word; the number of a queue pair is a separate word. */
 static size_t token_size(const char *line, const char *at, const char *end)
 {
 	const char *from = at;
@@ -157,8 +157,8 @@ static size_t token_size(const char *line, const char *at, const char *end)
 	return (size_t)(at - from);
 }
 
-/* Text of a line between the words of its form. Before `head` the line says whom it is about: a name that is not known has a
- * stand-in there, so that lines about one device stay so, and is dropped elsewhere. */
+/* Text of a line between the words of its form. Before `head` is the subject of the line: an unknown name gets a pseudonym there,
+ * so that lines about one device can still be related, and is dropped elsewhere. */
 static void redact_gap(struct rd_redact *redact, const char *line, const char *at, const char *end, const char *head,
 		       struct rd_buf *out)
 {
@@ -172,7 +172,7 @@ static void redact_gap(struct rd_redact *redact, const char *line, const char *a
 			continue;
 		}
 		if (!in_word(*at)) {
-			/* A backslash would have to be escaped again. */
+			/* A backslash would need escaping. */
 			rd_buf_add(out, isprint((unsigned char)*at) && *at != '\\' ? at : "*", n = 1);
 			continue;
 		}
@@ -189,7 +189,7 @@ static void redact_gap(struct rd_redact *redact, const char *line, const char *a
 	}
 }
 
-/* What the kernel wrote and what has a form: its own words, and beside them what names nobody. */
+/* A kernel line of a known form: keeps the words of the form and text that identifies no host or user. */
 static void redact_line(struct rd_redact *redact, const char *text, enum rd_klog_form form, struct rd_buf *out)
 {
 	struct rd_klog_span spans[RD_KLOG_SPANS];
@@ -204,7 +204,7 @@ static void redact_line(struct rd_redact *redact, const char *text, enum rd_klog
 	redact_gap(redact, text, at, text + strlen(text), head, out);
 }
 
-/* "6,339,5140900," of a record: its end, where the kernel wrote it; NULL: no record. */
+/* The prefix "6,339,5140900," of a record: returns its end if the kernel wrote the record; NULL otherwise. */
 static char *head_of(char *line, char **text, bool *foreign)
 {
 	const char *number = line;
@@ -226,7 +226,7 @@ static char *head_of(char *line, char **text, bool *foreign)
 	return at;
 }
 
-/* Of the keys that follow a record, the function or the interface that it is about. */
+/* Of the keys that follow a record, the PCI function or the interface of the message. */
 static bool is_key_kept(const char *line)
 {
 	static const char pci[] = " DEVICE=+pci:", index[] = " DEVICE=n";
@@ -240,11 +240,11 @@ static bool is_key_kept(const char *line)
 struct log {
 	struct rd_redact *redact;
 	struct rd_buf *out;
-	bool kept; /* the record before */
+	bool kept; /* the previous record was kept */
 };
 
-/* The first and the last record stay, if as no more than a number and a time: they say whether anything was lost, and when the
- * log ended. */
+/* The first and the last record are kept, at least their number and time: they show whether records were lost, and when the log
+ * ended. */
 static void redact_record(struct log *log, char *line, bool edge)
 {
 	char *text = NULL, *head;
@@ -274,7 +274,7 @@ static void redact_record(struct log *log, char *line, bool edge)
 	log->redact->log_dropped += form == RD_KLOG_NO_FORM;
 }
 
-/* Where the last record begins; keys of it may follow. */
+/* The beginning of the last record; its keys may follow. */
 static size_t last_record(const char *text, size_t size)
 {
 	size_t end = size;
@@ -295,7 +295,7 @@ void rd_redact_kmsg(struct rd_redact *redact, const char *text, size_t size, str
 	struct log log = { redact, out, false };
 	size_t last;
 
-	/* Nobody reads behind a NUL, which the kernel does not write. */
+	/* Readers stop at a NUL, which the kernel does not write. */
 	size = strnlen(text, size);
 	last = last_record(text, size);
 	for (size_t at = 0; at < size;) {

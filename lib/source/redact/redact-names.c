@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What people name: programs, users, jobs, containers, folders. Kept is what means the same on every host. */
+/* Names given by people: programs, users, jobs, containers, directories. Names common to all hosts are kept. */
 #include "base/programs.h"
 #include "source/redact/redact.h"
 
@@ -38,7 +38,7 @@ void rd_redact_program(struct rd_redact *redact, const char *text, size_t size, 
 	rd_buf_add(out, text + n, size - n);
 }
 
-/* A pod's uid with dashes, or with the underscores that systemd's driver makes of them; returns its length, or 0. */
+/* A pod UID with dashes, or with underscores as of the systemd cgroup driver; returns its length, or 0. */
 static size_t try_uid(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
 {
 	char uid[36];
@@ -59,7 +59,7 @@ static size_t try_uid(struct rd_redact *redact, const char *text, size_t size, s
 	return sizeof(uid);
 }
 
-/* A container's id: as many digits. */
+/* A container ID: this number of digits. */
 static void add_id(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
 {
 	uint64_t number = rd_redact_number(redact, text, size);
@@ -70,7 +70,7 @@ static void add_id(struct rd_redact *redact, const char *text, size_t size, stru
 		rd_buf_add(out, &digits[i % 10], 1);
 }
 
-/* The number of a job or a user, which is its name: however short, it gets thirteen digits. */
+/* The number of a job or a user, which is its name: always replaced by thirteen digits. */
 static void add_number(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
 {
 	rd_buf_printf(out, "%llu", 1000000000000ull + (unsigned long long)rd_redact_number(redact, text, size));
@@ -92,13 +92,13 @@ static bool is_numbered(const char *word, size_t size)
 	return is_listed(word, size, counted, RD_ARRAY_SIZE(counted));
 }
 
-/* "pod5f1c…" has no sign between the word and the uid. */
+/* "pod5f1c…" has no separator between the word and the UID. */
 static size_t after_pod(const char *text, size_t size)
 {
 	return size > 35 && memcmp(text, "pod", 3) == 0 && isxdigit((unsigned char)text[3]) ? 3 : 0;
 }
 
-/* The files that the kernel puts into each group. */
+/* Files that the kernel creates in each control group. */
 static bool is_interface_file(const char *name, size_t size)
 {
 	static const char *const controllers[] = { "cgroup",  "memory", "cpu",	"cpuset", "io",	 "pids",
@@ -108,7 +108,7 @@ static bool is_interface_file(const char *name, size_t size)
 	return dot && is_listed(name, (size_t)(dot - name), controllers, RD_ARRAY_SIZE(controllers));
 }
 
-/* One name of a control group's path: "kubepods-burstable-pod5f1c….slice", "job_42", "node7_slurmstepd.scope". */
+/* One component of a control group path: "kubepods-burstable-pod5f1c….slice", "job_42", "node7_slurmstepd.scope". */
 static void redact_group(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
 {
 	const char *before = "";
@@ -202,7 +202,7 @@ static const char *const folders[] = {
 	"topo.xml",
 };
 
-/* Folders of a system stay, others are somebody's; what a file is, its ending says. */
+/* System directories are kept, others may identify a user; the suffix of a file is kept. */
 static void redact_folder(struct rd_redact *redact, const char *name, size_t size, struct rd_buf *out)
 {
 	static const char *const endings[] = { ".xml", ".so", ".conf", ".log", ".txt", ".json" };
@@ -240,7 +240,7 @@ static void redact_file_path(struct rd_redact *redact, const char *path, size_t 
 	}
 }
 
-/* Whether a variable's value is whatever somebody thought of: a server, a file, an identifier. */
+/* Whether the value of a variable is free text: a server, a file, an identifier. */
 static bool is_free(const char *name, size_t size)
 {
 	static const char *const words[] = { "HOST", "SERVER", "COMM_ID", "USER",  "CLUSTER",
@@ -272,7 +272,7 @@ void rd_redact_variable(struct rd_redact *redact, const char *text, size_t size,
 	rd_buf_add(out, end, (size_t)(text + size - end));
 }
 
-/* The lines of a file that begin so; of all others nothing stays, not even that they were there. */
+/* Keeps the lines of a file that begin with one of these; all other lines are removed completely. */
 void rd_redact_keep_lines(const char *text, const char *const *beginnings, struct rd_buf *out)
 {
 	while (*text) {
@@ -287,7 +287,7 @@ void rd_redact_keep_lines(const char *text, const char *const *beginnings, struc
 	}
 }
 
-/* What is mapped, not from where: the file is somebody's program. */
+/* Keeps the file names of mappings, not their directories, which may identify a user. */
 void rd_redact_maps(const char *text, struct rd_buf *out)
 {
 	while (*text) {
@@ -300,7 +300,7 @@ void rd_redact_maps(const char *text, struct rd_buf *out)
 	}
 }
 
-/* "gpu-node-17 mlx5_0", "MT4129 ConnectX7 Mellanox Technologies": the names of devices and of vendors' cards stay. */
+/* "gpu-node-17 mlx5_0", "MT4129 ConnectX7 Mellanox Technologies": names of devices and of products are kept. */
 void rd_redact_node_desc(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
 {
 	static const char *const vendors[] = { "ConnectX",    "Mellanox", "Technologies", "HCA",  "MT",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A recording without what identifies the host. Gone through twice: the first time to learn what there is. */
+/* Redaction of a recording, in two passes: the first collects identifying data. */
 #include "base/number.h"
 #include "source/record/record.h"
 #include "source/redact/redact.h"
@@ -16,7 +16,7 @@
 #define PCI_EXT_CAPS 0x100
 #define PCI_EXT_CAP_DSN 3
 
-/* What is done to a file is chosen by its name. */
+/* The name of a file selects its redaction. */
 static bool named(const char *path, const char *const *names)
 {
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -80,7 +80,7 @@ static void learn_serials(struct rd_redact *redact, const char *text)
 	}
 }
 
-/* /proc/net/route has addresses as numbers of eight digits, in the machine's byte order, in its second and third column. */
+/* /proc/net/route has addresses as numbers of eight digits, in host byte order, in its second and third column. */
 static void redact_route_table(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
 {
 	size_t column = 0;
@@ -121,7 +121,7 @@ static void learn_if_inet6(struct rd_redact *redact, const char *text)
 	}
 }
 
-/* Numbers of 16 digits in an NCCL topology ("guid", "host_hash") are not told apart from others by how they look. */
+/* Numbers of 16 digits in an NCCL topology ("guid", "host_hash") have no distinguishing format. */
 static void learn_xml(struct rd_redact *redact, const char *text)
 {
 	for (const char *at = text; (at = strstr(at, "\"0x"));) {
@@ -137,7 +137,7 @@ static void learn_xml(struct rd_redact *redact, const char *text)
 	}
 }
 
-/* A process's arguments, each ended by a NUL, are one secret. */
+/* The arguments of a process, each terminated by a NUL, are one secret. */
 static void redact_command(struct rd_redact *redact, const uint8_t *data, size_t size, struct rd_buf *out)
 {
 	_cleanup_free_ char *command = calloc(1, size + 1);
@@ -154,7 +154,7 @@ static void redact_command(struct rd_redact *redact, const uint8_t *data, size_t
 		rd_buf_add(out, "", 1);
 }
 
-/* The device serial number of a PCI function is mostly made of its MAC. */
+/* The device serial number of a PCI function is usually derived from its MAC. */
 static void redact_config(struct rd_redact *redact, uint8_t *data, size_t size)
 {
 	size_t at = PCI_EXT_CAPS;
@@ -166,7 +166,7 @@ static void redact_config(struct rd_redact *redact, uint8_t *data, size_t size)
 		if ((head & 0xffff) == PCI_EXT_CAP_DSN) {
 			uint8_t guid[8];
 
-			/* Two numbers, the low one first. */
+			/* Two numbers, the lower half first. */
 			for (size_t i = 0; i < 8; i++)
 				guid[7 - i] = data[at + 4 + i];
 			rd_redact_guid(redact, guid);
@@ -177,7 +177,7 @@ static void redact_config(struct rd_redact *redact, uint8_t *data, size_t size)
 	}
 }
 
-/* Vital product data: part and engineering change numbers stay, everything else a vendor puts there goes. */
+/* Vital product data: part and engineering change numbers are kept, all other vendor data are removed. */
 static void redact_vpd(uint8_t *data, size_t size)
 {
 	for (size_t at = 0; at + 3 <= size && data[at] & 0x80;) {
@@ -200,7 +200,7 @@ static void redact_vpd(uint8_t *data, size_t size)
 	}
 }
 
-/* Variables, each ended by `end`. */
+/* Variables, each terminated by `end`. */
 static void redact_variables(struct rd_redact *redact, const char *text, size_t size, char end, struct rd_buf *out)
 {
 	for (size_t at = 0; at < size;) {
@@ -214,7 +214,7 @@ static void redact_variables(struct rd_redact *redact, const char *text, size_t 
 	}
 }
 
-/* Below /proc/PID; false: like any other file. */
+/* Files below /proc/PID; false: not a special file. */
 static bool redact_of_process(struct rd_redact *redact, const char *name, const uint8_t *data, size_t size,
 			      struct rd_buf *out)
 {
@@ -244,7 +244,7 @@ static bool is_of_process(const char *path)
 	       (isdigit((unsigned char)path[10]) || strncmp(path + 10, "self/", 5) == 0);
 }
 
-/* What names a product is the product's, also where a host is called so: NCCL's rules go by it. */
+/* Product names are kept even if a host has the same name: rules of NCCL use them. */
 static void redact_gpu(struct rd_redact *redact, const char *text, struct rd_buf *out)
 {
 	static const char model[] = "Model:";
@@ -261,7 +261,7 @@ static void redact_gpu(struct rd_redact *redact, const char *text, struct rd_buf
 	}
 }
 
-/* Files that have a form of their own; false: none of these. */
+/* Files with a special format; false: none of these. */
 static bool redact_special(struct rd_redact *redact, const char *path, const char *name, const uint8_t *data,
 			   size_t size, struct rd_buf *out)
 {
@@ -326,7 +326,7 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 
 #define CGROUPS "root/sys/fs/cgroup/"
 
-/* Text of its own in a path: each name by itself. `dir`: what it stands below, "" for a whole path. NULL when out of memory. */
+/* Redacts a path component by component. `dir`: its parent, "" for a complete path. NULL: out of memory. */
 static char *redact_path(struct rd_redact *redact, const char *dir, const char *path)
 {
 	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
@@ -356,19 +356,20 @@ static char *redact_path(struct rd_redact *redact, const char *dir, const char *
 	return RD_TAKE(out.data);
 }
 
-/* While a sample is gone through: where its nodes come to stand in the new tree; NULL: only learning. */
+/* State of a pass over a sample: the new tree for its nodes; NULL in the first pass. */
 struct pass {
 	struct rd_redact *redact;
 	struct rd_record_sample *from, *to;
 	uint32_t *moved;
 };
 
-static int put(struct pass *pass, uint32_t node, const char *path, enum rd_node_type type, const void *data, size_t size)
+static int put_node(struct pass *pass, uint32_t node, const char *path, enum rd_node_type type, const void *data,
+		    size_t size)
 {
 	uint32_t at;
 	int r = rd_tree_enter(pass->to->tree, RD_TREE_TOP, path, &at);
 
-	/* Asked for below what turned out to be a file: its errors are the file's. */
+	/* A request below a path that turned out to be a file: the file determines its error. */
 	if (r == -EBADMSG && type == RD_NODE_NONE) {
 		pass->moved[node] = pass->moved[rd_tree_node(pass->from->tree, node)->parent];
 		return 0;
@@ -383,7 +384,7 @@ static int put(struct pass *pass, uint32_t node, const char *path, enum rd_node_
 	return 0;
 }
 
-/* `path`: of the node, as it was. */
+/* `path`: of the node, before redaction. */
 static int put_more(struct pass *pass, uint32_t node, const char *path)
 {
 	const struct rd_node_more *from = rd_tree_node(pass->from->tree, node)->more;
@@ -414,7 +415,7 @@ static int put_more(struct pass *pass, uint32_t node, const char *path)
 	return 0;
 }
 
-/* The file is the request and what was answered; its name is made of the request. */
+/* The file contains the request and the reply; its name is derived from the request. */
 static int redact_answer(struct pass *pass, uint32_t node, const char *path)
 {
 	const struct rd_node *of = rd_tree_node(pass->from->tree, node);
@@ -434,7 +435,7 @@ static int redact_answer(struct pass *pass, uint32_t node, const char *path)
 			continue;
 		rd_nlrequest_path(i, bytes.data, size, name, sizeof(name));
 		snprintf(whole, sizeof(whole), "nl/%s", name);
-		return put(pass, node, whole, RD_NODE_FILE, bytes.data, bytes.size);
+		return put_node(pass, node, whole, RD_NODE_FILE, bytes.data, bytes.size);
 	}
 	return -EBADMSG;
 }
@@ -470,7 +471,7 @@ static int redact_node(struct pass *pass, uint32_t node)
 		return -ENOMEM;
 	if (!pass->to)
 		return 0;
-	r = put(pass, node, new_path, of->type, data, size);
+	r = put_node(pass, node, new_path, of->type, data, size);
 	return r < 0 ? r : put_more(pass, node, path);
 }
 
@@ -487,7 +488,7 @@ static int redact_below(struct pass *pass, uint32_t dir)
 	return 0;
 }
 
-/* The names of devices, by which the kernel log speaks of them. */
+/* Device names, as used in the kernel log. */
 static int learn_names(struct pass *pass, const char *path)
 {
 	_cleanup_names_ struct rd_names names = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What has been replaced, by what, and found again in a moment: hash tables of entries and of words. */
+/* Originals and their pseudonyms: hash tables of entries and of words. */
 #include "source/redact/redact.h"
 
 #include <ctype.h>
@@ -31,7 +31,7 @@ static uint64_t hash_of(const struct rd_redact *redact, enum rd_secret kind, con
 	return rd_siphash(&redact->key, all, 2 + size);
 }
 
-/* The slot of an entry, or the free one where it would stand; slots hold index + 1. `out`: found by its stand-in. */
+/* The slot of an entry, or the free slot for it; slots contain index + 1. `out`: look up by pseudonym. */
 static size_t slot_of(const struct rd_redact *redact, const uint32_t *slots, bool out, enum rd_secret kind,
 		      const uint8_t *bytes, size_t size)
 {
@@ -171,7 +171,7 @@ const struct rd_secret_word *rd_redact_find_word(const struct rd_redact *redact,
 	return found ? &redact->words[found - 1] : NULL;
 }
 
-/* Takes `out` over; NULL: the word says nothing and stays. */
+/* Takes ownership of `out`; NULL: the word identifies nothing and is kept. */
 void rd_redact_enter_word(struct rd_redact *redact, const char *in, size_t size, char *out, enum rd_word_kind kind)
 {
 	struct rd_secret_word word = { .in = strndup(in, size), .out = out, .kind = kind };

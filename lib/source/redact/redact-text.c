@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Addresses in text, in each of the ways that sysfs, procfs and tools write them. */
+/* Addresses in text, in all notations of sysfs, procfs and tools. */
 #include "source/redact/redact.h"
 
 #include <arpa/inet.h>
@@ -13,7 +13,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Digits of hexadecimal with `separator` after every `group` bytes; returns the number of bytes, 0 if it is not so. */
+/* Hexadecimal digits with `separator` after every `group` bytes; returns the number of bytes, 0: no match. */
 static size_t parse_hex(const char *text, size_t size, size_t group, char separator, uint8_t *ret, size_t max)
 {
 	size_t n = 0;
@@ -48,7 +48,7 @@ static bool has_upper(const char *text, size_t size)
 	return false;
 }
 
-/* Pairs of digits with colons or dashes: MACs, IPoIB's addresses, GUIDs. */
+/* Pairs of digits with colons or dashes: MACs, IPoIB addresses, GUIDs. */
 static bool try_pairs(struct rd_redact *redact, const char *text, size_t size, char separator, struct rd_buf *out)
 {
 	uint8_t bytes[20];
@@ -102,14 +102,14 @@ static bool try_ip(struct rd_redact *redact, const char *text, size_t size, unsi
 	return false;
 }
 
-/* An address with colons or dots that begins here; returns its length, 0 if there is none. */
+/* An address with colons or dots at this position; returns its length, 0: none. */
 static size_t try_address(struct rd_redact *redact, const char *text, size_t size, unsigned flags, struct rd_buf *out)
 {
 	size_t n = 0;
 
 	while (n < size && (isxdigit((unsigned char)text[n]) || text[n] == ':' || text[n] == '.'))
 		n++;
-	/* What ends a sentence, or a pair like "address:port", does not belong to it. */
+	/* Trailing punctuation, or the colon of "address:port", does not belong to it. */
 	for (; n >= 2; n--) {
 		if (n < size && is_word(text[n]) && (text[n - 1] != ':' && text[n - 1] != '.'))
 			continue;
@@ -156,7 +156,7 @@ static size_t try_uuid(struct rd_redact *redact, const char *text, size_t size, 
 	return 36;
 }
 
-/* Digits without anything between them are an address if they are known to be one ("enx0002c9a1b2c3"). */
+/* Digits without separators are an address if that address is known ("enx0002c9a1b2c3"). */
 static size_t try_digits(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
 {
 	uint8_t bytes[16], stand_in[16];
@@ -179,7 +179,7 @@ static size_t try_digits(struct rd_redact *redact, const char *text, size_t size
 	return n;
 }
 
-/* "kernel", "node0": a folder of sysfs, though the host be called so. */
+/* "kernel", "node0": may be a directory of sysfs, even if the host has that name. */
 static bool may_be_folder(const char *name, size_t size)
 {
 	static const char *const counted[] = { "node", "cpu", "eth", "ib", "host", "card" };
@@ -198,7 +198,7 @@ static bool may_be_folder(const char *name, size_t size)
 	return false;
 }
 
-/* The longest word that stands here. `whole`: the text is a name in a path. */
+/* The longest known word at this position. `whole`: the text is a path component. */
 static size_t try_word(struct rd_redact *redact, const char *text, size_t size, bool whole, struct rd_buf *out)
 {
 	for (size_t n = size < redact->longest ? size : redact->longest; n > 0; n--) {

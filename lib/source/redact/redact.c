@@ -13,9 +13,9 @@ static bool all_are(const uint8_t *bytes, size_t size, uint8_t value)
 	return true;
 }
 
-/* Fills the last `n` bytes of a stand-in so that nothing else has it, and takes note of it. */
-static void make_up(struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, uint8_t *out, size_t size,
-		    size_t n)
+/* Fills the last `n` bytes of a pseudonym with a unique value, and stores it. */
+static void add_pseudonym(struct rd_redact *redact, enum rd_secret kind, const uint8_t *in, uint8_t *out, size_t size,
+			  size_t n)
 {
 	uint8_t seed[3 + 16] = { (uint8_t)kind, (uint8_t)size };
 
@@ -33,7 +33,7 @@ static void make_up(struct rd_redact *redact, enum rd_secret kind, const uint8_t
 	rd_redact_enter(redact, kind, in, out, size);
 }
 
-/* 02:… is an address that nobody's vendor gave out. */
+/* 02:… is a locally administered address, not assigned by a vendor. */
 static void redact_mac(struct rd_redact *redact, uint8_t *mac)
 {
 	uint8_t out[6] = { 0x02, 0x72 };
@@ -42,14 +42,14 @@ static void redact_mac(struct rd_redact *redact, uint8_t *mac)
 		return;
 	if (rd_redact_known(redact, RD_SECRET_MAC, mac, 6, mac))
 		return;
-	if (mac[0] & 1) /* a group, whose first bytes say which kind */
+	if (mac[0] & 1) /* a multicast address, whose first bytes are its kind */
 		memcpy(out, mac, 3);
-	make_up(redact, RD_SECRET_MAC, mac, out, 6, mac[0] & 1 ? 3 : 4);
+	add_pseudonym(redact, RD_SECRET_MAC, mac, out, 6, mac[0] & 1 ? 3 : 4);
 	memcpy(mac, out, 6);
 }
 
-/* A GUID is often a MAC with two bytes in its middle: ff:fe (EUI-64, the second lowest bit of the first byte then turned
- * round) or 03:00. Its stand-in is made of the MAC's in the same way. */
+/* A GUID is often a MAC with two bytes inserted in its middle: ff:fe (EUI-64, with the second lowest bit of the first byte
+ * inverted) or 03:00. Its pseudonym is derived from that of the MAC in the same way. */
 static bool guid_of_mac(struct rd_redact *redact, const uint8_t *guid, uint8_t *out)
 {
 	bool eui = guid[3] == 0xff && guid[4] == 0xfe;
@@ -79,7 +79,7 @@ void rd_redact_guid(struct rd_redact *redact, uint8_t *guid)
 	if (guid_of_mac(redact, guid, out))
 		rd_redact_enter(redact, RD_SECRET_GUID, guid, out, 8);
 	else
-		make_up(redact, RD_SECRET_GUID, guid, out, 8, 5);
+		add_pseudonym(redact, RD_SECRET_GUID, guid, out, 8, 5);
 	memcpy(guid, out, 8);
 }
 
@@ -91,23 +91,23 @@ static void redact_prefix(struct rd_redact *redact, uint8_t *prefix)
 		return;
 	if (rd_redact_known(redact, RD_SECRET_PREFIX, prefix, 8, prefix))
 		return;
-	make_up(redact, RD_SECRET_PREFIX, prefix, out, 8, 5);
+	add_pseudonym(redact, RD_SECRET_PREFIX, prefix, out, 8, 5);
 	memcpy(prefix, out, 8);
 }
 
 void rd_redact_uuid(struct rd_redact *redact, uint8_t *uuid)
 {
-	/* 00000000-7264-4000-8000-…, the rest made up */
+	/* 00000000-7264-4000-8000-…, the rest is generated */
 	uint8_t out[16] = { 0, 0, 0, 0, 0x72, 0x64, 0x40, 0, 0x80 };
 
 	if (all_are(uuid, 16, 0) || rd_redact_known(redact, RD_SECRET_UUID, uuid, 16, uuid))
 		return;
-	make_up(redact, RD_SECRET_UUID, uuid, out, 16, 6);
+	add_pseudonym(redact, RD_SECRET_UUID, uuid, out, 16, 6);
 	memcpy(uuid, out, 16);
 }
 
-/* A byte in its place among all bytes, shuffled by the key and by what stands before it; 0 and 255 stay what they are. So no
- * two have one stand-in, and the same host's network has the same in every bundle of that key. */
+/* A keyed permutation of byte values that depends on the preceding bytes; 0 and 255 are kept. So pseudonyms are unique, and a
+ * network has the same pseudonym in every bundle of that key. */
 static uint8_t shuffled(const struct rd_redact *redact, const uint8_t *in, size_t at)
 {
 	uint8_t value = in[at], seed[6] = { (uint8_t)at };
@@ -127,7 +127,7 @@ static uint8_t shuffled(const struct rd_redact *redact, const uint8_t *in, size_
 	return value;
 }
 
-/* 240 and up are given out to nobody. The well-known private ranges have one each. */
+/* 240 and up are reserved addresses. Each well-known private range has one. */
 static uint8_t first_octet(const struct rd_redact *redact, uint8_t in)
 {
 	switch (in) {
@@ -143,7 +143,7 @@ static uint8_t first_octet(const struct rd_redact *redact, uint8_t in)
 	return (uint8_t)(244 + rd_siphash(&redact->key, &in, 1) % 11);
 }
 
-/* The next byte of a stand-in: hosts of one network stay in one. */
+/* The next byte of a pseudonym: hosts of one network stay in one network. */
 static void redact_octet(struct rd_redact *redact, size_t at, const uint8_t *in, uint8_t *out)
 {
 	enum rd_secret kind = (enum rd_secret)(RD_SECRET_IP4_1 + at);
@@ -154,7 +154,7 @@ static void redact_octet(struct rd_redact *redact, size_t at, const uint8_t *in,
 		return;
 	}
 	out[at] = at ? shuffled(redact, in, at) : first_octet(redact, in[0]);
-	/* Two public ranges can have the same first byte. */
+	/* Two public ranges can get the same first byte. */
 	for (int tries = 0; at && rd_redact_taken(redact, kind, out, at + 1); tries++) {
 		if (tries == 256)
 			redact->failed = true;
@@ -165,14 +165,14 @@ static void redact_octet(struct rd_redact *redact, size_t at, const uint8_t *in,
 	rd_redact_enter(redact, kind, in, out, at + 1);
 }
 
-/* The first two bytes get a stand-in and the last two stay: then every netmask that is in use within a network still
- * means what it meant. Of link-local addresses, whose first two say nothing, the last two are replaced. */
+/* The first two bytes are replaced and the last two kept, so that every netmask in use within a network keeps its
+ * meaning. Of link-local addresses, whose first two bytes are fixed, the last two are replaced. */
 void rd_redact_ip4(struct rd_redact *redact, uint8_t *ip)
 {
 	uint8_t out[4] = { 0 };
 	bool link_local = ip[0] == 169 && ip[1] == 254;
 
-	/* "Any", loopback, groups, netmasks and broadcast say nothing about a host. */
+	/* "Any", loopback, multicast, netmasks and broadcast do not identify a host. */
 	if (ip[0] == 0 || ip[0] == 127 || ip[0] >= 224)
 		return;
 	memcpy(out, ip, 4);
@@ -191,7 +191,7 @@ void rd_redact_ip6(struct rd_redact *redact, uint8_t *ip)
 	if (memcmp(ip, mapped, 12) == 0) {
 		rd_redact_ip4(redact, ip + 12);
 	} else if (memcmp(ip, solicited, 13) == 0) {
-		/* The group is made of the last three bytes of an address. */
+		/* The solicited-node group is derived from the last three bytes of an address. */
 		memset(ip + 13, 0, 3);
 	} else if (ip[0] != 0xff && !(all_are(ip, 15, 0) && ip[15] <= 1)) {
 		redact_prefix(redact, ip);
@@ -216,7 +216,7 @@ uint64_t rd_redact_number(struct rd_redact *redact, const char *text, size_t siz
 
 	memcpy(in, &hash, sizeof(in));
 	if (!rd_redact_known(redact, RD_SECRET_TEXT, in, 8, out))
-		make_up(redact, RD_SECRET_TEXT, in, out, 8, 5);
+		add_pseudonym(redact, RD_SECRET_TEXT, in, out, 8, 5);
 	for (size_t i = 3; i < 8; i++)
 		number = number << 8 | out[i];
 	return number;
@@ -227,7 +227,7 @@ void rd_redact_whole(struct rd_redact *redact, const char *prefix, const char *t
 	rd_buf_printf(out, "%s%010llx", prefix, (unsigned long long)rd_redact_number(redact, text, size));
 }
 
-/* As long as the original, so that it fits where lengths are given; a short one is longer. */
+/* Of the same length as the original, so that it fits into fixed-size fields; short ones become longer. */
 static void add_word(struct rd_redact *redact, const char *in, size_t size, const char *prefix, enum rd_word_kind kind)
 {
 	_cleanup_free_ char *folded = strndup(in, size);
@@ -255,7 +255,7 @@ void rd_redact_add_host(struct rd_redact *redact, const char *name)
 		add_word(redact, name, size, "host", RD_WORD_HOST);
 	if (first && first < size && !rd_redact_find_word(redact, name, first))
 		add_word(redact, name, first, "host", RD_WORD_HOST);
-	/* The domain, where it is no mere "local" or "lan". */
+	/* The domain, unless it is just "local" or "lan". */
 	if (first < size && strchr(name + first + 1, '.') &&
 	    !rd_redact_find_word(redact, name + first + 1, size - first - 1))
 		add_word(redact, name + first + 1, size - first - 1, "domain", RD_WORD_HOST);
@@ -276,7 +276,7 @@ void rd_redact_add_serial(struct rd_redact *redact, const char *serial)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(none); i++)
 		if (strcasecmp(serial, none[i]) == 0)
 			return;
-	/* One character could be anything, everywhere. */
+	/* A single character would match everywhere. */
 	if (strlen(serial) > 1 && !rd_redact_find_word(redact, serial, strlen(serial)))
 		add_word(redact, serial, strlen(serial), "seri", RD_WORD_SERIAL);
 }
