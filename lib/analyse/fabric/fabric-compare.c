@@ -94,14 +94,14 @@ static const struct {
 			      .why = "hardware was swapped; the plan, and any configuration by GUID, still names the old node" },
 			    NULL,
 			    NULL,
-			    "if intended: save the topology again with --save-topology" },
+			    "if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE" },
 	[NODE_EXTRA] = { { .id = "fabric-node-extra",
 			   .severity = RD_SEV_WARNING,
 			   .title = "node is not in the plan",
 			   .why = "it was connected after the plan was saved, or to the wrong fabric" },
 			 "found",
 			 "not in the plan",
-			 "if intended: save the topology again with --save-topology" },
+			 "if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE" },
 	[SWITCH_MISSING] = { { .id = "fabric-node-missing",
 			       .severity = RD_SEV_CRITICAL,
 			       .title = "switch of the plan is not in the fabric",
@@ -162,7 +162,8 @@ static void add_cable_finding(struct comparison *c, size_t planned, size_t now, 
 		.subject = now == RD_NONE ? port_text(c->plan, planned) : port_text(c->now, now),
 		.observed = port_text(c->now, peer),
 		.expected = port_text(c->plan, expected),
-		.fix = rd_dup("check the cable at both ends; if intended: save the topology again with --save-topology"),
+		.fix = rd_dup(
+			"check the cable at both ends; if intended, save the topology again: rdmadiag counters --fabric --save-topology FILE"),
 	};
 
 	if (now != RD_NONE)

@@ -90,7 +90,7 @@ static void judge_errors(struct judge *j, const struct rd_fabric_port *port)
 		return;
 	finding.subject = cable_text(j, port);
 	finding.observed = rd_dup(observed.data);
-	finding.expected = rd_dup("below the thresholds of data/fabric-thresholds or --thresholds");
+	finding.expected = rd_dup("below the thresholds of fabric-thresholds or --thresholds");
 	finding.fix =
 		rd_dup("check whether they still increase: --interval 10 --count 2; compare with the peer port; clean, "
 		       "reseat or replace the cable");
@@ -145,7 +145,8 @@ static void judge_wait(struct judge *j, const struct rd_fabric_port *port)
 	finding.subject = cable_text(j, port);
 	finding.observed = rd_text("waited for credits %.0f %% of the time", share * 100);
 	finding.expected = rd_text("at most %.0f %%", limit->warning);
-	finding.fix = rd_dup("follow the waiting ports towards the receiver; key w of --live sorts by waiting time");
+	finding.fix = rd_dup(
+		"follow the waiting ports towards the receiver: rdmadiag counters --fabric --live, key w sorts by waiting time");
 	rd_finding_add(j->findings, &finding);
 }
 

@@ -88,7 +88,7 @@ static int send_queries(struct discovery *d, struct rd_err *err)
 	int r;
 
 	if (d->failed)
-		return rd_err_set(err, ENOMEM, "network", "no memory for what was found");
+		return rd_err_set(err, ENOMEM, "network", "no memory for its nodes and ports");
 	r = rd_sweep_run(d->mads, d->limits, d->queries, d->n, d->n_agents, &callbacks, &stats, err);
 	d->n = d->n_agents = 0;
 	return r;
