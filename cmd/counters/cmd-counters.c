@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters: what the ports of this host have counted, what moved, and why. */
+/* counters: counters of the ports of this host, their increases, and likely causes. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +24,10 @@ static int take_groups(void *state, const struct rd_opt *opt, const char *arg, s
 		snprintf(word, sizeof(word), "%.*s", (int)n, at);
 		group = n < sizeof(word) ? rd_counter_group_parse(word) : -1;
 		if (group < 0) {
-			rd_opt_refuse(opt, err, "\"%.*s\" is no group", (int)n, at);
-			rd_err_hint(err, "port, hw, optional, qp, ethtool, standard or netdev; several with commas");
+			rd_opt_refuse(opt, err, "unknown group '%.*s'", (int)n, at);
+			rd_err_hint(
+				err,
+				"one or more of port, hw, optional, qp, ethtool, standard, netdev, separated by commas");
 			return -EINVAL;
 		}
 		opts->groups |= 1u << group;
@@ -34,7 +36,7 @@ static int take_groups(void *state, const struct rd_opt *opt, const char *arg, s
 	return 0;
 }
 
-static int no_rdma(struct rd_ctx *ctx, const struct counters *c)
+static int fail_without_rdma(struct rd_ctx *ctx, const struct counters *c)
 {
 	struct rd_err err;
 
@@ -50,8 +52,7 @@ static bool is_port(const struct rd_counter_set *set, const char *name)
 	return false;
 }
 
-/* Each name is of a port that there is, or was at the look to compare with: nothing said of one that is not would read as
- * nothing wrong with it. */
+/* Each name must match a port of this or of the earlier sample: no output for an unknown port would look like a healthy one. */
 static int check_devices(const struct counters *c, struct rd_err *err)
 {
 	for (const char *at = c->opts->devices; at;) {
@@ -59,17 +60,17 @@ static int check_devices(const struct counters *c, struct rd_err *err)
 
 		if (is_port(c->now.set, name) || is_port(c->before.set, name))
 			continue;
-		rd_err_set(err, ENODEV, name, "there is no such RDMA device, port or interface of one");
-		rd_err_hint(err, RD_PROGRAM " nic-map shows which there are");
+		rd_err_set(err, ENODEV, name, "no such RDMA device, port or interface");
+		rd_err_hint(err, "list them with " RD_PROGRAM " nic-map");
 		return -ENODEV;
 	}
 	return 0;
 }
 
-/* A bundle of several samples is compared from its first to its last. */
-static int look_at_bundle(struct counters *c, bool compare, struct rd_err *err)
+/* Reads all samples of a bundle: the last is compared with the first. */
+static int sample_bundle(struct counters *c, bool compare, struct rd_err *err)
 {
-	int r = counters_look(c, c->ctx->source, err);
+	int r = counters_sample(c, c->ctx->source, err);
 	bool first = true;
 
 	while (!r) {
@@ -83,15 +84,15 @@ static int look_at_bundle(struct counters *c, bool compare, struct rd_err *err)
 			return r;
 		}
 		if (first && compare)
-			counters_turn(c);
+			counters_keep_before(c);
 		first = false;
-		r = counters_look(c, c->ctx->source, err);
+		r = counters_sample(c, c->ctx->source, err);
 	}
 	return r;
 }
 
-/* What --save keeps is all there is, whatever is shown. */
-static int save(struct counters *c, const char *path, struct rd_err *err)
+/* --save writes all counters, whatever is shown. */
+static int save_sample(struct counters *c, const char *path, struct rd_err *err)
 {
 	const struct rd_counters_shown shown = { .set = c->now.set, .now = &c->now.sample };
 	_cleanup_buf_ struct rd_buf out = { 0 };
@@ -106,7 +107,7 @@ static int save(struct counters *c, const char *path, struct rd_err *err)
 	return rd_replace_file(path, &out, err);
 }
 
-static int answer(struct counters *c)
+static int print_result(struct counters *c)
 {
 	const struct counters_opts *opts = c->opts;
 	struct rd_err err = { 0 };
@@ -141,34 +142,34 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 	if (opts->explain)
 		return counters_explain(&c, opts->explain);
 	if (opts->live || opts->repeat.seconds > 0 || opts->record || opts->until) {
-		if (counters_look(&c, ctx->source, &err) < 0)
+		if (counters_sample(&c, ctx->source, &err) < 0)
 			return rd_fail(ctx, &err);
 		if (c.now.set->n_ports == 0)
-			return no_rdma(ctx, &c);
+			return fail_without_rdma(ctx, &c);
 		if (check_devices(&c, &err) < 0)
 			return rd_fail(ctx, &err);
-		c.now.set = NULL; /* the first interval begins later */
+		c.now.set = NULL; /* the first interval begins with the next sample */
 		return opts->live ? counters_live(&c) : counters_watch(&c);
 	}
 	if (opts->since && counters_read_since(&c, opts->since, &err) < 0)
 		return rd_fail(ctx, &err);
 	if (ctx->globals.from)
-		r = look_at_bundle(&c, !opts->since, &err);
+		r = sample_bundle(&c, !opts->since, &err);
 	else
-		r = counters_look(&c, ctx->source, &err);
+		r = counters_sample(&c, ctx->source, &err);
 	if (r < 0)
 		return rd_fail(ctx, &err);
-	/* With something to compare with, nothing left is an answer. */
+	/* With --since, a host whose ports are all missing has a result. */
 	if (c.now.set->n_ports == 0 && !(opts->since && c.before.set->n_ports > 0))
-		return no_rdma(ctx, &c);
+		return fail_without_rdma(ctx, &c);
 	if (check_devices(&c, &err) < 0)
 		return rd_fail(ctx, &err);
-	if (opts->save && save(&c, opts->save, &err) < 0)
+	if (opts->save && save_sample(&c, opts->save, &err) < 0)
 		return rd_fail(ctx, &err);
-	/* A prologue wants the file, not a thousand lines. */
+	/* A job prologue requires the file, not a thousand lines of output. */
 	if (opts->save && !opts->since && !ctx->globals.json)
 		return RD_EXIT_OK;
-	return answer(&c);
+	return print_result(&c);
 }
 
 static int counters_record(struct rd_source *source, struct rd_err *err)
@@ -185,62 +186,63 @@ static int counters_record(struct rd_source *source, struct rd_err *err)
 }
 
 static const struct rd_opt counters_opts[] = {
-	{ "device", 0, "DEVICE,...", "only of these devices, ports or interfaces, as operands", "ibdev",
-	  RD_TEXT(counters_opts, devices) },
-	{ "nonzero", 0, NULL, "only counters that are not 0", RD_FLAG(counters_opts, nonzero) },
-	{ "changed", 0, NULL, "only counters that moved", RD_FLAG(counters_opts, changed) },
-	{ "filter", 0, "GLOB", "only counters whose name fits the pattern", RD_TEXT(counters_opts, filter) },
-	{ "group", 0, "LIST", "only these: port, hw, optional, qp, ethtool, standard, netdev",
+	{ "device", 0, "DEVICE,...", "only list counters of these devices, ports or interfaces (same as operands)",
+	  "ibdev", RD_TEXT(counters_opts, devices) },
+	{ "nonzero", 0, NULL, "only list counters that are not 0", RD_FLAG(counters_opts, nonzero) },
+	{ "changed", 0, NULL, "only list counters that changed", RD_FLAG(counters_opts, changed) },
+	{ "filter", 0, "GLOB", "only list counters whose name matches the pattern", RD_TEXT(counters_opts, filter) },
+	{ "group", 0, "LIST", "only read these groups: port, hw, optional, qp, ethtool, standard, netdev",
 	  "port|hw|optional|qp|ethtool|standard|netdev", RD_TAKES(take_groups) },
-	{ "save", 0, "FILE", "write all values to FILE, for a later --since", "file", RD_NEEDS_OUTPUT,
+	{ "save", 0, "FILE", "write all values to FILE for a later --since", "file", RD_NEEDS_OUTPUT,
 	  RD_TEXT(counters_opts, save) },
-	{ "since", 0, "FILE", "compare with a saved file or a bundle, judge, exit 0, 1 or 2", "file",
+	{ "since", 0, "FILE", "compare with a saved file or a bundle, report causes, exit 0, 1 or 2", "file",
 	  RD_NEEDS_FOREIGN_BUNDLE, RD_TEXT(counters_opts, since) },
-	{ "interval", 'i', "SECONDS", "repeat (0.1 and up): what ports carry; or what moved of the counters chosen",
+	{ "interval", 'i', "SECONDS",
+	  "repeat every SECONDS (0.1 or more): traffic of ports, or changes of the selected counters",
 	  RD_SECONDS(counters_opts, repeat.seconds, RD_TICKS_LEAST, RD_TICKS_MOST) },
-	{ "count", 'c', "N", "end after so many intervals", RD_NUMBER(counters_opts, repeat.count, 1, RD_COUNT_MAX) },
-	{ "live", 'w', NULL, "a view of ports, and of counters by what changed", NULL, RD_NEEDS_TERMINAL,
+	{ "count", 'c', "N", "end after N intervals", RD_NUMBER(counters_opts, repeat.count, 1, RD_COUNT_MAX) },
+	{ "live", 'w', NULL, "show a live view of ports and of changing counters", NULL, RD_NEEDS_TERMINAL,
 	  RD_FLAG(counters_opts, live) },
-	{ "record", 0, "FILE", "write what moves to .csv, .jsonl, .json or .perfetto-trace", "file", RD_NEEDS_OUTPUT,
-	  RD_TEXT(counters_opts, record) },
-	{ "until", 0, "NAME>N", "wait until a counter has moved more than N times; N/s: a second",
+	{ "record", 0, "FILE", "record changes to FILE: .csv, .jsonl, .json or .perfetto-trace", "file",
+	  RD_NEEDS_OUTPUT, RD_TEXT(counters_opts, record) },
+	{ "until", 0, "NAME>N", "wait until a counter has increased by more than N; N/s: per second",
 	  RD_TEXT(counters_opts, until) },
-	{ "thresholds", 0, "FILE", "hold counters against the limits in FILE", "file", RD_NEEDS_OWN_FILE,
+	{ "thresholds", 0, "FILE", "compare counters with the limits in FILE", "file", RD_NEEDS_OWN_FILE,
 	  RD_TEXT(counters_opts, thresholds) },
-	{ "fail", 0, NULL, "exit 1 or 2 when there are warnings or worse", RD_FLAG(counters_opts, fail) },
-	{ "fabric", 0, NULL, "every port of the InfiniBand network instead of this host's: has its own options" },
-	{ "explain", 0, "NAME", "say what a counter means (a pattern, too)", RD_TEXT(counters_opts, explain) },
+	{ "fail", 0, NULL, "exit 1 for warnings, 2 for critical findings", RD_FLAG(counters_opts, fail) },
+	{ "fabric", 0, NULL, "read all ports of the InfiniBand network instead of this host; has its own options" },
+	{ "explain", 0, "NAME", "explain a counter (NAME may be a pattern)", RD_TEXT(counters_opts, explain) },
 	{ 0 },
 };
 
 static const struct rd_opt_rule rules[] = {
-	{ RD_REQUIRES, "thresholds", "since", "saving does not judge", "save" },
+	{ RD_REQUIRES, "thresholds", "since", "--save does not compare", "save" },
 	{ RD_REQUIRES, "count", "interval live record until" },
-	{ RD_EXCLUDES, "interval live record until", "since save thresholds", "these are for one look" },
-	{ RD_EXCLUDES, "interval live record until", "from", "a bundle does not go on" },
+	{ RD_EXCLUDES, "interval live record until", "since save thresholds", "they apply to a single sample" },
+	{ RD_EXCLUDES, "interval live record until", "from", "a bundle cannot be sampled again" },
 	{ RD_EXCLUDES, "interval live record until", "openmetrics",
-	  "it is one page; --textfile is written at each look" },
-	{ RD_EXCLUDES, "live", "record until json openmetrics textfile", "it prints and writes nothing" },
+	  "it prints one page; use --textfile, which is rewritten at each interval" },
+	{ RD_EXCLUDES, "live", "record until json openmetrics textfile", "the view prints and writes nothing else" },
 	{ 0 },
 };
 
 const struct rd_cmd rd_cmd_counters = {
 	.name = "counters",
-	.summary = "what each port has counted, what moved, and the likely cause",
+	.summary = "list port counters and their changes, and name likely causes",
 	.operands = "[DEVICE[/PORT] | NETDEV]…",
 	.opts = counters_opts,
 	.rules = rules,
 	.variant = &rd_cmd_fabric,
 	.description =
-		"Lists every counter of every RDMA port: those of the port (sysfs counters/), of the driver (hw_counters\n"
-		"by netlink, optional ones, those that queue pairs are bound to), of the interface (ethtool -S, the\n"
-		"standard ethtool statistics, PFC, statistics/). What cannot be read is \"-\", never 0. With a moment to\n"
-		"compare with (--since, or a bundle of several samples) it shows what moved, tells saturation, wrapping,\n"
-		"resets, reboots and replaced devices apart, and names the likely causes.\n",
+		"Lists all counters of all RDMA ports: those of the port (sysfs counters/), of the driver (hw_counters via\n"
+		"netlink, optional counters, counters bound to queue pairs) and of the interface (ethtool -S, standard\n"
+		"ethtool statistics, PFC, statistics/). Values that cannot be read are shown as \"-\", never as 0. With an\n"
+		"earlier sample (--since, or a bundle with several samples) it shows the changes, detects saturation,\n"
+		"wrapping, resets, reboots and replaced devices, and names likely causes.\n",
 	.examples = "  rdmadiag counters --nonzero\n"
 		    "  rdmadiag counters --save before; run-job; rdmadiag counters --since before\n"
 		    "  rdmadiag counters mlx5_3/1 --group hw --filter '*cnp*'\n"
-		    "  rdmadiag counters -i 1           Gbit/s and packets of each port\n"
+		    "  rdmadiag counters -i 1           Gbit/s and packets per second of each port\n"
 		    "  rdmadiag counters -i 0.1 --record job.perfetto-trace\n"
 		    "  rdmadiag counters --until 'link_downed>0'\n"
 		    "  rdmadiag counters --explain local_ack_timeout_err\n",

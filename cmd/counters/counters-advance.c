@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One look after the other. At ten looks a second nothing is made anew that can be used again. */
+/* Repeated sampling. Memory and open files are reused: there may be ten samples per second. */
 #include "counters-watch.h"
 
 #include <string.h>
 
 #define DEFAULT_SECONDS 1.0
-#define EVENTS_MAX 1000 /* an operator has given up reading long before */
+#define EVENTS_MAX 1000 /* far more than an operator reads */
 
 void counters_watch_init(struct counters_watch *w, struct counters *c, double seconds)
 {
@@ -39,7 +39,7 @@ static void keep_first(struct counters_watch *w)
 	memcpy(w->first.boot_id, now->boot_id, sizeof(w->first.boot_id));
 }
 
-static void choose(struct counters_watch *w)
+static void select_counters(struct counters_watch *w)
 {
 	const struct rd_counter_set *set = w->c->now.set;
 
@@ -48,12 +48,12 @@ static void choose(struct counters_watch *w)
 	w->chosen = rd_alloc(set->n + 1, sizeof(*w->chosen));
 	w->ports = rd_alloc(set->n_ports + 1, sizeof(*w->ports));
 	for (size_t p = 0; p < set->n_ports; p++)
-		w->ports[p] = counters_port_fits(w->c, &set->ports[p]);
+		w->ports[p] = counters_port_matches(w->c, &set->ports[p]);
 	for (size_t i = 0; i < set->n; i++)
-		w->chosen[i] = w->ports[set->counters[i].port] && counters_fits(w->c, &set->counters[i]);
+		w->chosen[i] = w->ports[set->counters[i].port] && counters_match(w->c, &set->counters[i]);
 }
 
-/* Devices have come or gone: what is known of those that stayed is kept. */
+/* Devices were added or removed: keeps the state of the remaining ones. */
 static void take_set(struct counters_watch *w)
 {
 	struct rd_rates rates;
@@ -63,7 +63,7 @@ static void take_set(struct counters_watch *w)
 		rd_rates_carry(&rates, w->c->now.set, &w->rates, w->set);
 	rd_rates_deinit(&w->rates);
 	w->rates = rates;
-	choose(w);
+	select_counters(w);
 	free(w->c->deltas);
 	w->c->deltas = rd_alloc(w->c->now.set->n + 1, sizeof(*w->c->deltas));
 	w->set = w->c->now.set;
@@ -95,8 +95,8 @@ int counters_advance(struct counters_watch *w, struct rd_err *err)
 	int r;
 
 	if (c->now.set)
-		counters_turn(c);
-	r = counters_look(c, c->ctx->source, err);
+		counters_keep_before(c);
+	r = counters_sample(c, c->ctx->source, err);
 	if (r < 0)
 		return r;
 	if (c->now.set != w->set)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters --live: bars of what ports carry; below them counters by what moved last, or who owns queue pairs. */
+/* counters --live: bars of the traffic of ports; below them counters by last change, or owners of queue pairs. */
 #include "counters-watch.h"
 
 #include <errno.h>
@@ -11,19 +11,19 @@
 #include "report/counters/report-counters-live.h"
 #include "view/view.h"
 
-#define MARK_SECONDS 4 /* for which a change stands out */
+#define MARK_SECONDS 4 /* for which a change is highlighted */
 
 struct live {
 	struct counters_watch w;
-	const struct rd_counter_set *set; /* which the rest belongs to */
+	const struct rd_counter_set *set; /* the set that the rest belongs to */
 	struct rd_live_history *history;
 	uint64_t *moved_ns;
-	uint32_t *order; /* counters as the view shows them */
+	uint32_t *order; /* counters in the order of the view */
 	size_t n_order;
-	bool owners, quiet, grouped; /* show who owns QPs; also what never moved; a heading for each port */
-	bool anew;		     /* one of these has changed */
+	bool owners, quiet, grouped; /* show owners of QPs; include counters that never changed; a heading per port */
+	bool reselected;	     /* one of these has changed */
 	size_t n_moved;
-	unsigned long looks;
+	unsigned long samples;
 };
 
 static void live_deinit(struct live *live)
@@ -50,7 +50,7 @@ static struct rd_live shown(const struct live *live)
 	};
 }
 
-/* The port of the old set that is this one; NULL: it is new. */
+/* The history of this port in the old set; NULL: the port is new. */
 static const struct rd_live_history *history_of(const struct live *live, const struct rd_counter_port *port,
 						const struct rd_counter_set *old)
 {
@@ -60,7 +60,7 @@ static const struct rd_live_history *history_of(const struct live *live, const s
 	return NULL;
 }
 
-/* Devices have come or gone. `live->set` is the set before, which the reader before still has. */
+/* Devices were added or removed. `live->set` is the previous set, which the previous reader still owns. */
 static void take_set(struct live *live)
 {
 	const struct rd_counter_set *set = live->w.set;
@@ -81,7 +81,7 @@ static void take_set(struct live *live)
 	live->set = set;
 }
 
-static void push(struct rd_live_history *history, const struct rd_port_rate *rate)
+static void push_rate(struct rd_live_history *history, const struct rd_port_rate *rate)
 {
 	history->tx[history->next] = rate->tx_share.known == RD_OK ? rate->tx_share.v : NAN;
 	history->rx[history->next] = rate->rx_share.known == RD_OK ? rate->rx_share.v : NAN;
@@ -94,7 +94,7 @@ struct sorting {
 	const uint64_t *moved_ns;
 };
 
-/* What moved last comes first; of those that moved together, what is wrong before what is load. */
+/* The last change comes first; of counters that changed together, faults before load. */
 static int by_movement(const void *a, const void *b, void *arg)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -116,7 +116,7 @@ static void take_interval(struct live *live)
 
 	if (live->w.interval) {
 		for (size_t p = 0; p < live->w.set->n_ports; p++)
-			push(&live->history[p], &live->w.rates.ports[p]);
+			push_rate(&live->history[p], &live->w.rates.ports[p]);
 		for (size_t i = 0; i < live->w.set->n; i++)
 			if (c->deltas[i].kind != RD_DELTA_UNKNOWN && c->deltas[i].v)
 				live->moved_ns[i] = c->now.sample.monotonic_ns;
@@ -136,35 +136,35 @@ static char *headline(const struct live *live)
 	const struct rd_finding *last = live->w.events.n ? &live->w.events.v[live->w.events.n - 1] : NULL;
 	char when[RD_CLOCK_SIZE];
 
-	return rd_text("counters  %s  %g s  %zu of %zu moved%s%s%s%s%s", rd_clock(c->now.sample.realtime_ns, when),
+	return rd_text("counters  %s  %g s  %zu of %zu changed%s%s%s%s%s", rd_clock(c->now.sample.realtime_ns, when),
 		       (double)live->w.ticks.interval_ns / 1e9, live->n_moved, live->w.set->n,
 		       live->w.ticks.missed ? "  LATE" : "", last ? "  " : "", last ? last->subject : "",
 		       last ? ": " : "", last ? last->title : "");
 }
 
-/* Who owns QPs, as far as RDMA netlink says. */
-static int ask_owners(const struct live *live, const char *device, struct rd_res *res, struct rd_err *err)
+/* Reads the owners of QPs from RDMA netlink. */
+static int read_owners(const struct live *live, const char *device, struct rd_res *res, struct rd_err *err)
 {
 	return rd_collect_res(live->w.c->ctx->source, RD_WANT_QPS | RD_WANT_PROCS, device, res, NULL, err);
 }
 
-static struct rd_section *owners(const struct live *live, struct rd_err *err)
+static struct rd_section *owners_section(const struct live *live, struct rd_err *err)
 {
 	struct rd_res res = { 0 };
-	struct rd_section *section = ask_owners(live, NULL, &res, err) < 0 ? NULL : rd_live_owners(&res, NULL);
+	struct rd_section *section = read_owners(live, NULL, &res, err) < 0 ? NULL : rd_live_owners(&res, NULL);
 
 	rd_res_deinit(&res);
 	return section;
 }
 
-static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
+static int take_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
 	struct live *live = arg;
 	const struct counters_opts *opts = live->w.c->ctx->state;
 	struct rd_live all;
 	int r;
 
-	if (opts->repeat.count && live->looks++ > opts->repeat.count)
+	if (opts->repeat.count && live->samples++ > opts->repeat.count)
 		return 1;
 	rd_ticks_advance(&live->w.ticks);
 	r = counters_advance(&live->w, err);
@@ -176,9 +176,9 @@ static int look(void *arg, struct rd_view_page *page, struct rd_err *err)
 	all = shown(live);
 	page->top = rd_live_ports(&all);
 	page->headline = headline(live);
-	page->anew = live->anew;
-	live->anew = false;
-	page->body = live->owners ? owners(live, err) : rd_live_counters(&all, live->order, live->n_order);
+	page->reselected = live->reselected;
+	live->reselected = false;
+	page->body = live->owners ? owners_section(live, err) : rd_live_counters(&all, live->order, live->n_order);
 	return page->body ? 0 : -err->code;
 }
 
@@ -199,11 +199,12 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 
 	(void)body;
 	if (live->owners)
-		return rd_err_set(err, ENODATA, "owners", "rdmadiag qp-state --live shows their queue pairs");
+		return rd_err_set(err, ENODATA, "owners",
+				  "no details here: rdmadiag qp-state --live shows their queue pairs");
 	if (row >= live->n_order)
-		return rd_err_set(err, ENOENT, "counters", "that one has gone");
+		return rd_err_set(err, ENOENT, "counters", "counter no longer exists");
 	port = live->w.set->counters[live->order[row]].port;
-	known = ask_owners(live, live->w.set->ports[port].ibdev, &res, err) == 0;
+	known = read_owners(live, live->w.set->ports[port].ibdev, &res, err) == 0;
 	*ret = rd_live_port(&all, port, known ? &res : NULL);
 	rd_res_deinit(&res);
 	return 0;
@@ -233,24 +234,24 @@ static int key(void *arg, int key)
 	default:
 		return 0;
 	}
-	live->anew = true;
+	live->reselected = true;
 	return 1;
 }
 
 int counters_live(struct counters *c)
 {
 	static const char *const help[] = {
-		"a        also counters that have not moved since the beginning",
+		"a        include counters that have not changed since the start",
 		"g        group counters by port",
-		"o        who owns queue pairs, instead of counters",
-		"Enter    the port of a counter: its processes, all its counters, what they mean",
+		"o        show owners of queue pairs instead of counters",
+		"Enter    show the port of a counter: its processes, all its counters and their meanings",
 		NULL,
 	};
 	const struct counters_opts *opts = c->ctx->state;
 	double seconds = opts->repeat.seconds > 0 ? opts->repeat.seconds : 1;
 	_cleanup_(live_deinit) struct live live = { 0 };
 	const struct rd_view_ops ops = {
-		.look = look,
+		.look = take_page,
 		.due = due,
 		.keys = rd_live_keys,
 		.restless = rd_live_restless,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters: looking, comparing, choosing. */
+/* counters: sampling, comparing, selecting. */
 #include "counters.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 void counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, struct counters *c)
 {
 	*c = (struct counters){ .ctx = ctx, .opts = opts };
-	/* Without all of the table counters are shown all the same, but not compared: counters_need_meanings. */
+	/* Without the complete table, counters are listed but not compared: counters_need_meanings. */
 	rd_read_meanings(&c->meanings, &c->errors, &c->table);
 	rd_warn_errors(ctx, &c->errors, 0);
 }
@@ -53,7 +53,7 @@ void counters_deinit(struct counters *c)
 	free(c->chosen);
 }
 
-static int find_anew(struct counters *c, struct rd_source *source, struct rd_err *err)
+static int recreate_reader(struct counters *c, struct rd_source *source, struct rd_err *err)
 {
 	const struct counters_opts *opts = c->opts;
 	struct rd_counter_reader *reader;
@@ -63,7 +63,7 @@ static int find_anew(struct counters *c, struct rd_source *source, struct rd_err
 	if (r < 0)
 		return r;
 	rd_meanings_apply(&c->meanings, rd_counter_reader_set(reader));
-	/* What is compared with stays, however often devices change until then. */
+	/* Keeps the reader whose set `before` uses, however often devices change in between. */
 	if (c->old && c->before.set == rd_counter_reader_set(c->old)) {
 		rd_counter_reader_destroy(c->reader);
 	} else {
@@ -75,9 +75,9 @@ static int find_anew(struct counters *c, struct rd_source *source, struct rd_err
 	return 0;
 }
 
-int counters_look(struct counters *c, struct rd_source *source, struct rd_err *err)
+int counters_sample(struct counters *c, struct rd_source *source, struct rd_err *err)
 {
-	int r = c->reader && !c->stale ? 0 : find_anew(c, source, err);
+	int r = c->reader && !c->stale ? 0 : recreate_reader(c, source, err);
 
 	if (r < 0)
 		return r;
@@ -87,7 +87,7 @@ int counters_look(struct counters *c, struct rd_source *source, struct rd_err *e
 	return r < 0 ? r : 0;
 }
 
-void counters_turn(struct counters *c)
+void counters_keep_before(struct counters *c)
 {
 	struct rd_counter_sample sample = c->before.sample;
 
@@ -111,7 +111,7 @@ void counters_read_ahead(struct rd_source *source, void *unused)
 		rd_counter_reader_sample(reader, &sample, &err);
 }
 
-/* Handed to a moment of its own: the reader goes away with the bundle. */
+/* Moves the set out of the reader, which is destroyed with the bundle. */
 static int read_bundle(struct counters *c, const char *path, struct rd_err *err)
 {
 	_cleanup_(rd_source_closep) struct rd_source *bundle = NULL;
@@ -130,7 +130,7 @@ static int read_bundle(struct counters *c, const char *path, struct rd_err *err)
 	return 0;
 }
 
-/* A document begins with a brace; an archive or a folder does not. */
+/* A JSON document begins with a brace; an archive or a directory does not. */
 int counters_read_since(struct counters *c, const char *path, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
@@ -146,7 +146,7 @@ int counters_read_since(struct counters *c, const char *path, struct rd_err *err
 	return 0;
 }
 
-/* A path, or the name of a table. */
+/* `name` is a path, or the name of a table. */
 static int read_thresholds(const char *name, struct rd_thresholds *ret, struct rd_err *err)
 {
 	_cleanup_(rd_table_deinit) struct rd_table table = { 0 };
@@ -161,7 +161,7 @@ static int read_thresholds(const char *name, struct rd_thresholds *ret, struct r
 	return r;
 }
 
-static int hold(struct counters *c, struct rd_err *err)
+static int check_thresholds(struct counters *c, struct rd_err *err)
 {
 	const struct rd_moment now = { c->now.set, &c->now.sample };
 	_cleanup_(rd_thresholds_deinit) struct rd_thresholds thresholds = { 0 };
@@ -171,8 +171,8 @@ static int hold(struct counters *c, struct rd_err *err)
 		return r;
 	if (!c->deltas && rd_thresholds_compare(&thresholds)) {
 		rd_err_set(err, EINVAL, c->opts->thresholds,
-			   "has limits on what moves: there is nothing to compare with");
-		rd_err_hint(err, "--since FILE, of an earlier --save FILE; or only limits on value");
+			   "limits on delta, per_second, per_bit or per_packet require an earlier sample");
+		rd_err_hint(err, "add --since FILE, written by an earlier --save FILE; or use only limits on value");
 		return -EINVAL;
 	}
 	rd_thresholds_judge(&thresholds, &now, c->deltas, c->seconds, &c->causes.findings);
@@ -184,7 +184,7 @@ bool counters_port_named(const struct rd_counter_port *port, const char *name)
 	return rd_port_fits(name, port->ibdev, port->port) || (port->netdev && fnmatch(name, port->netdev, 0) == 0);
 }
 
-bool counters_port_fits(const struct counters *c, const struct rd_counter_port *port)
+bool counters_port_matches(const struct counters *c, const struct rd_counter_port *port)
 {
 	for (const char *at = c->opts->devices; at;) {
 		_cleanup_free_ char *name = rd_next_part(&at, ',');
@@ -195,7 +195,7 @@ bool counters_port_fits(const struct counters *c, const struct rd_counter_port *
 	return !c->opts->devices;
 }
 
-bool counters_fits(const struct counters *c, const struct rd_counter *counter)
+bool counters_match(const struct counters *c, const struct rd_counter *counter)
 {
 	const struct counters_opts *opts = c->opts;
 
@@ -210,14 +210,14 @@ static bool is_chosen(const struct counters *c, size_t i)
 	const struct rd_counter *counter = &c->now.set->counters[i];
 	const struct rd_counter_value *value = &c->now.sample.values[i];
 
-	if (!counters_fits(c, counter))
+	if (!counters_match(c, counter))
 		return false;
 	if (opts->nonzero && (value->known != RD_OK || !value->v))
 		return false;
 	if (opts->changed && c->deltas && !(c->deltas[i].kind != RD_DELTA_UNKNOWN && c->deltas[i].v) &&
 	    (c->deltas[i].note == RD_NOTE_NONE || c->deltas[i].note == RD_NOTE_UNREAD))
 		return false;
-	return counters_port_fits(c, &c->now.set->ports[counter->port]);
+	return counters_port_matches(c, &c->now.set->ports[counter->port]);
 }
 
 static int compare(struct counters *c, struct rd_err *err)
@@ -247,7 +247,7 @@ int counters_conclude(struct counters *c, struct rd_err *err)
 	if (r < 0)
 		return r;
 	if (c->opts->thresholds)
-		r = hold(c, err);
+		r = check_thresholds(c, err);
 	if (r < 0)
 		return r;
 	free(c->chosen);
@@ -266,7 +266,7 @@ int counters_since(struct rd_ctx *ctx, const char *path, struct rd_findings *ret
 	counters_init(ctx, &all, &c);
 	r = counters_read_since(&c, path, err);
 	if (!r)
-		r = counters_look(&c, ctx->source, err);
+		r = counters_sample(&c, ctx->source, err);
 	if (!r)
 		r = counters_conclude(&c, err);
 	if (r < 0)

@@ -13,7 +13,7 @@ int counters_judge(const struct rd_report *report)
 {
 	int status = rd_report_judge(report);
 
-	/* What was to be compared and could not be is no pass. */
+	/* A comparison that was not possible does not pass. */
 	if (status == RD_EXIT_OK && rd_findings_worst(&report->findings) == RD_SEV_UNKNOWN)
 		status = RD_EXIT_UNKNOWN;
 	return status;
@@ -31,7 +31,7 @@ int counters_print(struct counters *c, const struct rd_report *report)
 		if (report->findings.n > 0)
 			rd_buf_str(&out, "\n");
 		rd_out(&out);
-		/* With nothing to compare with, columns of deltas would be empty. Scripts keep theirs. */
+		/* Without an earlier sample, delta columns would be empty. Scripts with -o keep theirs. */
 		if (!c->deltas && !style->columns)
 			style->columns = "ibdev,port,group,name,value,unit,note";
 	}
@@ -46,15 +46,15 @@ static void explain_one(const struct rd_meaning *meaning, struct rd_buf *out)
 	rd_buf_printf(out, " (%s)\n", strcmp(meaning->driver, "*") == 0 ? "any driver" : meaning->driver);
 	rd_buf_str(out, "  ");
 	rd_buf_safe(out, meaning->text, strlen(meaning->text));
-	rd_buf_printf(out, "\n  counts %s; ", strcmp(meaning->unit, "-") == 0 ? "various things" : meaning->unit);
+	rd_buf_printf(out, "\n  counts %s; ", strcmp(meaning->unit, "-") == 0 ? "various units" : meaning->unit);
 	if (meaning->overflow == RD_SATURATES || meaning->overflow == RD_WRAPS)
 		rd_buf_printf(out, "%u bits, %s at %llu", meaning->bits,
-			      meaning->overflow == RD_WRAPS ? "wraps" : "stays",
+			      meaning->overflow == RD_WRAPS ? "wraps" : "saturates",
 			      (unsigned long long)((UINT64_C(1) << (meaning->bits & 63)) - 1));
 	else
-		rd_buf_str(out, overflow ? overflow : "width not known");
-	rd_buf_printf(out, "; %s; %s\n", role ? role : "neither cause nor consequence",
-		      meaning->summable ? "may be added up" : "not to be added up");
+		rd_buf_str(out, overflow ? overflow : "width unknown");
+	rd_buf_printf(out, "; %s; %s\n", role ? role : "no role",
+		      meaning->summable ? "may be added up over ports" : "must not be added up");
 }
 
 int counters_explain(struct counters *c, const char *name)
@@ -66,15 +66,15 @@ int counters_explain(struct counters *c, const char *name)
 	size_t n = 0;
 	int r;
 
-	/* What is asked may be a pattern, and what is in the table may be one. */
+	/* Both the argument and the name in the table may be patterns. */
 	for (size_t i = 0; i < c->meanings.n; i++)
 		if (fnmatch(c->meanings.v[i].name, name, 0) == 0 || fnmatch(name, c->meanings.v[i].name, 0) == 0)
 			found[n++] = &c->meanings.v[i];
 	if (n == 0) {
 		if (c->errors.n > 0)
 			return rd_fail(c->ctx, &c->errors.v[0]);
-		rd_err_set(&err, ENOENT, name, "the table of counters does not know it");
-		rd_err_hint(&err, "patterns are taken, too: rdmadiag counters --explain '*retry*'");
+		rd_err_set(&err, ENOENT, name, "not in the table of counters");
+		rd_err_hint(&err, "NAME may be a pattern: rdmadiag counters --explain '*retry*'");
 		return rd_fail(c->ctx, &err);
 	}
 	if (!c->ctx->globals.json) {

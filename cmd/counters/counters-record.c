@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * counters --record: a file that grows for hours. Of each counter only what differs from what stands there already is
- * written, so memory and disk follow what happens, not the time. Nothing ends a recording: a device that goes away is
- * marked, and what a full disk has no room for is left out, told, and begun anew once there is room.
+ * counters --record: a file that may grow for hours. A counter is written only when it differs from the last value in the file,
+ * so memory and disk usage depend on events, not on time. Nothing ends a recording: removal of a device is marked, and samples
+ * for which the disk has no space are lost and reported; once there is space again, the next sample is complete.
  */
 #include "counters-watch.h"
 
@@ -12,14 +12,14 @@
 #include "base/text.h"
 #include "cmd/record-file.h"
 
-/* Series of a file: far above what a host has, also where counters are bound and unbound all the time. */
+/* Series of a file: far more than a host has, even if counters are bound and unbound all the time. */
 #define SERIES_MAX 65536
 
 struct track {
 	struct rd_series series; /* its text is owned */
-	uint64_t key;		 /* hash of what tells it from others */
+	uint64_t key;		 /* hash of device, port, interface, group and name */
 	bool defined, written;	 /* in the file */
-	bool known, moved;	 /* as it was written last */
+	bool known, moved;	 /* as last written */
 	uint64_t count;
 	double value;
 };
@@ -30,8 +30,8 @@ struct counters_file {
 	size_t n, cap;
 	const struct rd_counter_set *set;
 	size_t *of_counter; /* track of each counter of the set; SIZE_MAX: none */
-	size_t *of_port;    /* two of each port: sent, received */
-	bool *there;	    /* of each port: was at the look before */
+	size_t *of_port;    /* two per port: sent, received */
+	bool *there;	    /* of each port: present in the previous sample */
 };
 
 static void track_deinit(struct track *track)
@@ -74,13 +74,13 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return rd_hash(hash, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
-static bool copy(const char **to, const char *from)
+static bool copy_text(const char **to, const char *from)
 {
 	*to = rd_dup_if(from);
 	return !from || *to;
 }
 
-/* The track of that name, made if there is none. SIZE_MAX when there are too many, or no memory. */
+/* Index of the track with this name, created if missing. SIZE_MAX when there are too many, or no memory. */
 static size_t track_of(struct counters_file *file, const struct rd_counter_port *port, const char *netdev,
 		       const char *group, const char *name)
 {
@@ -97,8 +97,8 @@ static size_t track_of(struct counters_file *file, const struct rd_counter_port 
 	track = &file->tracks[file->n];
 	*track = (struct track){ .key = key, .series = { .id = file->n + RECORD_FIRST_ID, .port = port->port } };
 	track->series.first = track->series.id;
-	if (!copy(&track->series.device, port->ibdev) || !copy(&track->series.netdev, netdev) ||
-	    !copy(&track->series.group, group) || !copy(&track->series.name, name)) {
+	if (!copy_text(&track->series.device, port->ibdev) || !copy_text(&track->series.netdev, netdev) ||
+	    !copy_text(&track->series.group, group) || !copy_text(&track->series.name, name)) {
 		track_deinit(track);
 		return SIZE_MAX;
 	}
@@ -119,7 +119,7 @@ static const char *name_of(const struct rd_counter *counter, char *buf, size_t s
 	return buf;
 }
 
-/* Another set of counters: which of the file's tracks are theirs? */
+/* Maps a new set of counters to the tracks of the file. */
 static void take_set(struct counters_file *file, const struct rd_counter_set *set, const bool *chosen, const bool *ports)
 {
 	free(file->of_counter);
@@ -148,19 +148,19 @@ static void take_set(struct counters_file *file, const struct rd_counter_set *se
 	file->set = set;
 }
 
-static void define(struct counters_file *file, struct track *track)
+static void define_track(struct counters_file *file, struct track *track)
 {
 	struct track *first = &file->tracks[track->series.first - RECORD_FIRST_ID];
 
 	if (first != track && !first->defined)
-		define(file, first);
+		define_track(file, first);
 	if (!track->defined)
 		rd_series_define(file->to.format, &track->series, &file->to.out);
 	track->defined = true;
 }
 
-/* Whether the file says otherwise; then it does no longer. A counter that has come to rest says so once. */
-static bool differs(struct track *track, bool known, uint64_t count, double value, bool moved)
+/* Whether the state differs from what was last written; stores it. A counter that stopped changing is written once more. */
+static bool update_track(struct track *track, bool known, uint64_t count, double value, bool moved)
 {
 	bool same = track->written && track->known == known && track->moved == moved &&
 		    (!known || (track->count == count && track->value == value));
@@ -173,12 +173,12 @@ static bool differs(struct track *track, bool known, uint64_t count, double valu
 	return !same;
 }
 
-/* A trace has no tracks on which nothing ever happens. */
+/* In a trace, tracks are defined with their first point. */
 static void add_point(struct counters_file *file, struct track *track, const struct rd_point *point)
 {
 	if (!rd_series_shows(file->to.format, point))
 		return;
-	define(file, track);
+	define_track(file, track);
 	rd_series_point(file->to.format, &track->series, point, &file->to.out);
 }
 
@@ -190,7 +190,7 @@ static void add_counter(struct counters_file *file, const struct counters *c, si
 	bool known = value->known == RD_OK, has_delta = delta->kind != RD_DELTA_UNKNOWN;
 	struct rd_point point = { .time_ns = c->now.sample.realtime_ns, .note = rd_delta_note_name(delta->note) };
 
-	if (!differs(track, known, known ? value->v : 0, 0, has_delta && delta->v))
+	if (!update_track(track, known, known ? value->v : 0, 0, has_delta && delta->v))
 		return;
 	if (known && c->now.set->counters[i].overflow == RD_GAUGE)
 		RD_SET(point.value, (double)value->v);
@@ -213,14 +213,15 @@ static void add_rate(struct counters_file *file, const struct counters *c, size_
 	if (at == SIZE_MAX)
 		return;
 	track = &file->tracks[at];
-	if (!differs(track, known, 0, value, value != 0))
+	if (!update_track(track, known, 0, value, value != 0))
 		return;
 	if (known)
 		RD_SET(point.value, value);
 	add_point(file, track, &point);
 }
 
-static void mark(struct counters_file *file, uint64_t time_ns, const struct rd_counter_port *port, const char *what)
+static void mark_event(struct counters_file *file, uint64_t time_ns, const struct rd_counter_port *port,
+		       const char *what)
 {
 	rd_series_mark(file->to.format, time_ns, port ? port->ibdev : NULL, port ? port->port : 0, what, &file->to.out);
 }
@@ -230,17 +231,18 @@ static void mark_finding(struct counters_file *file, uint64_t time_ns, const str
 	_cleanup_free_ char *text = rd_text("%s: %s", finding->subject, finding->title);
 
 	if (text)
-		mark(file, time_ns, NULL, text);
+		mark_event(file, time_ns, NULL, text);
 }
 
-/* A port that is not there any more, or is again. */
+/* Marks ports that were removed, or are present again. */
 static void mark_ports(struct counters_file *file, const struct counters *c)
 {
 	for (size_t p = 0; p < c->now.set->n_ports; p++) {
 		bool *there = &file->there[p], now = c->now.sample.states[p].there;
 
 		if (*there != now)
-			mark(file, c->now.sample.realtime_ns, &c->now.set->ports[p], now ? "there again" : "gone");
+			mark_event(file, c->now.sample.realtime_ns, &c->now.set->ports[p],
+				   now ? "present again" : "removed");
 		*there = now;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters --until 'NAME>N': each time that the counter moves, a line with the time; the end once it has moved so often. */
+/* counters --until 'NAME>N': prints a line with the time for each increase of the counter; ends once the total exceeds N. */
 #include "counters-watch.h"
 
 #include <errno.h>
@@ -15,14 +15,14 @@ struct counters_until {
 	char *name; /* pattern */
 	uint64_t more_than;
 	bool per_second;
-	bool told;	/* that it waits */
-	uint64_t total; /* what came since the beginning, of all that fit */
+	bool announced; /* that it is waiting */
+	uint64_t total; /* increase since the start, of all matching counters */
 };
 
-static int bad(const char *condition, struct rd_err *err)
+static int refuse_condition(const char *condition, struct rd_err *err)
 {
-	rd_err_set(err, EINVAL, "--until", "\"%s\" is no condition", condition);
-	rd_err_hint(err, "NAME>N, NAME>=N or NAME>N/s; for example --until 'link_downed>0'");
+	rd_err_set(err, EINVAL, "--until", "invalid condition '%s'", condition);
+	rd_err_hint(err, "use NAME>N, NAME>=N or NAME>N/s; for example --until 'link_downed>0'");
 	return -EINVAL;
 }
 
@@ -40,7 +40,7 @@ int counters_until_create(const char *condition, struct counters_until **ret, st
 	}
 	if (!good || (*number && !until->per_second) || (equal && until->more_than == 0)) {
 		free(until);
-		return bad(condition, err);
+		return refuse_condition(condition, err);
 	}
 	until->more_than -= equal;
 	until->name = rd_text("%.*s", (int)(sign - condition), condition);
@@ -60,18 +60,18 @@ void counters_until_destroy(struct counters_until *until)
 enum { TIME, IBDEV, PORT, NETDEV, GROUP, NAME, DELTA, TOTAL, REACHED, COLUMNS };
 
 static const struct rd_column columns[COLUMNS] = {
-	[TIME] = { "time", "TIME", RD_T_TIME, "the look that found it" },
+	[TIME] = { "time", "TIME", RD_T_TIME, "time of the sample" },
 	[IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
 	[PORT] = { "port", "PORT", RD_T_UINT, "port number" },
 	[NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface", .hidden = true },
-	[GROUP] = { "group", "GROUP", RD_T_STR, "where it was read", .hidden = true },
-	[NAME] = { "name", "NAME", RD_T_STR, "counter" },
-	[DELTA] = { "delta", "DELTA", RD_T_UINT, "how far it moved since the look before" },
-	[TOTAL] = { "total", "TOTAL", RD_T_UINT, "how far all that fit have moved since the beginning" },
-	[REACHED] = { "reached", "REACHED", RD_T_BOOL, "this ends the wait" },
+	[GROUP] = { "group", "GROUP", RD_T_STR, "source of the counter", .hidden = true },
+	[NAME] = { "name", "NAME", RD_T_STR, "name of the counter" },
+	[DELTA] = { "delta", "DELTA", RD_T_UINT, "increase since the previous sample" },
+	[TOTAL] = { "total", "TOTAL", RD_T_UINT, "increase of all matching counters since the start" },
+	[REACHED] = { "reached", "REACHED", RD_T_BOOL, "whether this ends the wait" },
 };
 
-static int say(const struct counters_until *until, const struct counters_watch *w, size_t i, bool reached)
+static int print_increase(const struct counters_until *until, const struct counters_watch *w, size_t i, bool reached)
 {
 	const struct counters *c = w->c;
 	const struct rd_counter *counter = &w->set->counters[i];
@@ -101,7 +101,7 @@ static int say(const struct counters_until *until, const struct counters_watch *
 		rd_buf_safe(&out, label, strlen(label));
 		rd_buf_str(&out, " ");
 		rd_buf_safe(&out, counter->name, strlen(counter->name));
-		rd_buf_printf(&out, " +%" PRIu64 ", %" PRIu64 " in all%s\n", c->deltas[i].v, until->total,
+		rd_buf_printf(&out, " +%" PRIu64 ", %" PRIu64 " in total%s\n", c->deltas[i].v, until->total,
 			      reached ? ": reached" : "");
 	}
 	rd_section_destroy(section);
@@ -115,7 +115,7 @@ static bool is_reached(const struct counters_until *until, uint64_t delta, doubl
 	return until->total > until->more_than;
 }
 
-/* Where the port and its driver count the same thing by the same name, it happens once. */
+/* Counters of the port and of its driver with the same name count the same events: the first is used. */
 static bool counted_before(const struct counters_watch *w, size_t i)
 {
 	const struct rd_counter *counter = &w->set->counters[i];
@@ -130,7 +130,7 @@ static bool counted_before(const struct counters_watch *w, size_t i)
 	return false;
 }
 
-static bool fits(const struct counters_until *until, const struct counters_watch *w, size_t i)
+static bool matches(const struct counters_until *until, const struct counters_watch *w, size_t i)
 {
 	return w->chosen[i] && fnmatch(until->name, w->set->counters[i].name, 0) == 0 && !counted_before(w, i);
 }
@@ -145,7 +145,7 @@ int counters_until_check(struct counters_until *until, const struct counters_wat
 		const struct rd_delta *delta = &c->deltas[i];
 		int r;
 
-		if (!fits(until, w, i))
+		if (!matches(until, w, i))
 			continue;
 		fit++;
 		if (!w->interval || delta->kind == RD_DELTA_UNKNOWN || delta->v == 0)
@@ -153,17 +153,17 @@ int counters_until_check(struct counters_until *until, const struct counters_wat
 		until->total += delta->v;
 		if (is_reached(until, delta->v, c->seconds))
 			reached = 1;
-		r = until->per_second && !reached ? 0 : say(until, w, i, reached);
+		r = until->per_second && !reached ? 0 : print_increase(until, w, i, reached);
 		if (r < 0)
 			return r;
 	}
 	if (fit == 0 && w->set->n_ports > 0) {
-		rd_err_set(err, ENOENT, until->name, "no counter is called so");
-		rd_err_hint(err, "rdmadiag counters lists them");
+		rd_err_set(err, ENOENT, until->name, "no counter has this name");
+		rd_err_hint(err, "list counters with rdmadiag counters");
 		return -ENOENT;
 	}
-	if (!until->told)
-		rd_warn(c->ctx, "waiting for %s, which %zu counters are called", until->name, fit);
-	until->told = true;
+	if (!until->announced)
+		rd_warn(c->ctx, "waiting for %s: %zu matching counters", until->name, fit);
+	until->announced = true;
 	return reached;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters -i: rates of each interval, or what moved; recordings; waiting. */
+/* counters -i: rates of each interval, or changes; recordings; waiting. */
 #include "counters-watch.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static const struct counters_opts *opts_of(const struct counters_watch *w)
 	return w->c->ctx->state;
 }
 
-/* Whoever picks counters wants to see counters; else what ports carry says most. */
+/* If counters were selected they are shown; otherwise the traffic of ports. */
 static bool wants_counters(const struct counters_watch *w)
 {
 	const struct counters_opts *opts = opts_of(w);
@@ -24,7 +24,7 @@ static bool wants_counters(const struct counters_watch *w)
 	return opts->filter || opts->groups || opts->changed || opts->nonzero;
 }
 
-/* What is shown of an interval: what was picked and moved, or with --nonzero is not 0. */
+/* Counters to show for an interval: those selected that changed, or with --nonzero are not 0. */
 static bool *shown_counters(const struct counters_watch *w)
 {
 	const struct counters_opts *opts = opts_of(w);
@@ -63,7 +63,7 @@ static void fill_report(const struct counters_watch *w, struct rd_report *report
 		rd_report_counter_metrics(report, w->set, &w->c->now.sample, w->chosen);
 }
 
-static void say_time(const struct counters_watch *w, const struct rd_report *report)
+static void print_time(const struct counters_watch *w, const struct rd_report *report)
 {
 	const struct rd_table_style *style = &w->c->ctx->globals.style;
 	time_t seconds = (time_t)(report->time / 1000000000u);
@@ -76,13 +76,13 @@ static void say_time(const struct counters_watch *w, const struct rd_report *rep
 	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
 	rd_buf_printf(&out, "\n%s.%03u, %.3f s", text, (unsigned)(report->time % 1000000000u / 1000000), w->c->seconds);
 	if (w->ticks.missed)
-		rd_buf_printf(&out, ", %" PRIu64 " ticks missed so far", w->ticks.missed);
+		rd_buf_printf(&out, ", %" PRIu64 " intervals missed so far", w->ticks.missed);
 	rd_buf_str(&out, "\n");
 	rd_out(&out);
 }
 
-/* In a table what happened would scroll away with the numbers: it goes to standard error, too, with its time. */
-static void say_findings(const struct counters_watch *w)
+/* Between tables findings would scroll away: they are printed to standard error, too, with their time. */
+static void warn_findings(const struct counters_watch *w)
 {
 	for (size_t i = 0; i < w->findings.n; i++) {
 		const struct rd_finding *finding = &w->findings.v[i];
@@ -92,7 +92,7 @@ static void say_findings(const struct counters_watch *w)
 	}
 }
 
-static int show(const struct counters_watch *w)
+static int print_interval(const struct counters_watch *w)
 {
 	struct rd_ctx *ctx = w->c->ctx;
 	struct rd_report report;
@@ -101,21 +101,21 @@ static int show(const struct counters_watch *w)
 	rd_answer_init(ctx, &report);
 	fill_report(w, &report);
 	if (!ctx->globals.json && !ctx->globals.textfile)
-		say_time(w, &report);
+		print_time(w, &report);
 	if (!ctx->globals.json)
-		say_findings(w);
+		warn_findings(w);
 	r = rd_answer_print(ctx, &report);
 	rd_report_deinit(&report);
 	return r;
 }
 
-/* What came of it all, from the first look to the last: likely causes, and whether looks were missed. */
+/* The summary, from the first sample to the last: likely causes, and the number of missed intervals. */
 static int finish(struct counters_watch *w, uint64_t looks)
 {
 	static const struct rd_column columns[] = {
-		{ "seconds", "SECONDS", RD_T_DOUBLE, "from the first look to the last", 3, false },
-		{ "looks", "LOOKS", RD_T_UINT, "intervals", 0, false },
-		{ "missed", "MISSED", RD_T_UINT, "looks that came too late", 0, false },
+		{ "seconds", "SECONDS", RD_T_DOUBLE, "seconds from the first sample to the last", 3, false },
+		{ "looks", "LOOKS", RD_T_UINT, "number of intervals", 0, false },
+		{ "missed", "MISSED", RD_T_UINT, "intervals missed because a sample took too long", 0, false },
 	};
 	struct counters *c = w->c;
 	const struct rd_moment first = { w->set, &w->first }, last = { w->set, &c->now.sample };
@@ -152,7 +152,7 @@ static int finish(struct counters_watch *w, uint64_t looks)
 		rd_answer_findings(ctx, &report, &out);
 		rd_out(&out);
 		if (w->ticks.missed)
-			rd_warn(ctx, "%" PRIu64 " looks came too late and were left out", w->ticks.missed);
+			rd_warn(ctx, "%" PRIu64 " intervals were missed: samples took too long", w->ticks.missed);
 		r = report.status;
 	}
 	rd_report_deinit(&report);
@@ -182,8 +182,8 @@ static int open_outputs(const struct counters_watch *w, struct outputs *to, stru
 	return r;
 }
 
-/* One look behind another. 1: what was waited for has happened. */
-static int one(struct counters_watch *w, struct outputs *to, struct rd_err *err)
+/* Takes one sample and passes it on. 1: the condition of --until is met. */
+static int run_interval(struct counters_watch *w, struct outputs *to, struct rd_err *err)
 {
 	struct rd_ctx *ctx = w->c->ctx;
 	int r = counters_advance(w, err), reached = 0;
@@ -194,33 +194,33 @@ static int one(struct counters_watch *w, struct outputs *to, struct rd_err *err)
 		r = reached = counters_until_check(to->until, w, err);
 	if (r < 0)
 		return r;
-	/* A recording and a wait say what they have to say themselves. */
+	/* A recording and a wait print their own messages. */
 	if (ctx->globals.textfile || (w->interval && !to->until && (!to->file || ctx->globals.json)))
-		show(w);
+		print_interval(w);
 	return reached;
 }
 
-/* Nobody reads any more, or nothing more can be written: main says which. */
-static bool output_gone(void)
+/* The reader closed the pipe, or nothing more can be written: main reports which. */
+static bool output_failed(void)
 {
 	const struct rd_buf nothing = { 0 };
 
 	return rd_out(&nothing) < 0;
 }
 
-static int loop(struct counters_watch *w, struct outputs *to, uint64_t *looks, struct rd_err *err)
+static int run_intervals(struct counters_watch *w, struct outputs *to, uint64_t *looks, struct rd_err *err)
 {
 	const struct counters_opts *opts = opts_of(w);
 	int r = 0;
 
-	/* A short first interval would show nothing but noise; a long wait for it would look like a failure. */
+	/* A short first interval would show only noise; waiting long for its start would look like a hang. */
 	if (w->ticks.interval_ns <= 1000000000u && rd_ticks_wait(&w->ticks) < 0)
 		return 0;
-	r = one(w, to, err);
-	while (!r && !rd_ticks_stopped() && !output_gone() && (!opts->repeat.count || *looks < opts->repeat.count)) {
+	r = run_interval(w, to, err);
+	while (!r && !rd_ticks_stopped() && !output_failed() && (!opts->repeat.count || *looks < opts->repeat.count)) {
 		if (rd_ticks_wait(&w->ticks) < 0)
 			break;
-		r = one(w, to, err);
+		r = run_interval(w, to, err);
 		*looks += w->interval;
 	}
 	return r;
@@ -242,7 +242,7 @@ int counters_watch(struct counters *c)
 	if (!r) {
 		c->ctx->lines = true;
 		rd_ticks_catch_signals();
-		r = loop(&w, &to, &looks, &err);
+		r = run_intervals(&w, &to, &looks, &err);
 	}
 	if (r >= 0 && to.file && counters_file_finish(to.file, &err) < 0)
 		r = -err.code;

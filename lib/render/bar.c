@@ -21,7 +21,7 @@ void rd_render_bar(double share, int width, bool ascii, struct rd_buf *out)
 		whole = (n + 4) / 8;
 		part = 0;
 	}
-	/* What flows at all is seen. */
+	/* Any traffic is visible. */
 	if (n == 0 && share > 0)
 		part = ascii ? 0 : 1;
 	add_times(out, ascii ? "#" : "█", whole);
@@ -40,7 +40,7 @@ void rd_render_spark(const struct rd_section *shares, int width, bool ascii, str
 		const struct rd_cell *cell = &shares->rows[shares->n - n + i].cells[0];
 		int level = cell->known == RD_OK ? (int)(clamp(cell->d) * 7 + 0.5) : -1;
 
-		/* The lowest level is for nothing at all. */
+		/* The lowest level means no traffic. */
 		if (level == 0 && cell->d > 0)
 			level = 1;
 		rd_buf_str(out, level < 0 ? " " : ascii ? ascii_levels[level] : levels[level]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Findings as text: what is wrong with whom, then what to do. The same in every command. */
+/* Findings as text: subject and fault, then the fix. The same in every command. */
 #include <string.h>
 
 #include "render/render.h"
@@ -29,7 +29,7 @@ static void add_word(const struct page *page, const struct rd_finding *finding)
 	rd_buf_printf(page->out, "%s%s%s:", colour ? colour : "", word_of(finding), colour ? "\033[0m" : "");
 }
 
-static void add_part(struct rd_buf *out, const char *before, const char *text)
+static void add_text(struct rd_buf *out, const char *before, const char *text)
 {
 	if (!text)
 		return;
@@ -52,11 +52,11 @@ static void add_fix(const struct page *page, const struct rd_finding *finding, c
 {
 	if (!finding->fix)
 		return;
-	add_part(page->out, before, finding->fix);
+	add_text(page->out, before, finding->fix);
 	rd_buf_str(page->out, "\n");
 }
 
-/* What follows from it: each with -v, else their ids. */
+/* Consequences: each with -v, else their ids. */
 static void add_consequences(const struct page *page, const struct rd_finding *cause)
 {
 	const char *last = "";
@@ -68,9 +68,9 @@ static void add_consequences(const struct page *page, const struct rd_finding *c
 		if (finding->muted || !rd_finding_is_caused_by(finding, cause))
 			continue;
 		if (page->style->verbose) {
-			add_part(page->out, "  therefore: ", finding->subject);
-			add_part(page->out, ": ", finding->title);
-			add_part(page->out, "; ", finding->observed);
+			add_text(page->out, "  therefore: ", finding->subject);
+			add_text(page->out, ": ", finding->title);
+			add_text(page->out, "; ", finding->observed);
 			rd_buf_printf(page->out, " [%s]\n", finding->id);
 			continue;
 		}
@@ -85,11 +85,11 @@ static void add_consequences(const struct page *page, const struct rd_finding *c
 static void add_tail(const struct page *page, const struct rd_finding *finding)
 {
 	if (page->style->why && finding->why) {
-		add_part(page->out, "  why: ", finding->why);
+		add_text(page->out, "  why: ", finding->why);
 		rd_buf_str(page->out, "\n");
 	}
 	if (finding->muted) {
-		add_part(page->out, "  muted ", finding->muted);
+		add_text(page->out, "  muted ", finding->muted);
 		rd_buf_str(page->out, "\n");
 	}
 }
@@ -97,17 +97,17 @@ static void add_tail(const struct page *page, const struct rd_finding *finding)
 static void add_one(const struct page *page, const struct rd_finding *finding)
 {
 	add_word(page, finding);
-	add_part(page->out, " ", finding->subject);
-	add_part(page->out, ": ", finding->title);
-	add_part(page->out, "; ", finding->observed);
-	add_part(page->out, "; wanted: ", finding->expected);
+	add_text(page->out, " ", finding->subject);
+	add_text(page->out, ": ", finding->title);
+	add_text(page->out, "; ", finding->observed);
+	add_text(page->out, "; wanted: ", finding->expected);
 	rd_buf_printf(page->out, " [%s]\n", finding->id);
 	add_fix(page, finding, "  fix: ");
 	add_consequences(page, finding);
 	add_tail(page, finding);
 }
 
-/* Of one rule: what is wrong once, then who it is about. A fix that all share stands below them. */
+/* Several findings of one rule: the fault once, then the subjects, then a fix if all share it. */
 static void add_several(const struct page *page, const struct rd_finding *first, size_t n)
 {
 	size_t shown = n > SUBJECTS_SHOWN && !page->style->verbose ? SUBJECTS_SHOWN - 1 : n;
@@ -117,20 +117,20 @@ static void add_several(const struct page *page, const struct rd_finding *first,
 		one_fix &= has_fix_of(first, &first[i]);
 
 	add_word(page, first);
-	add_part(page->out, " ", first->subject);
+	add_text(page->out, " ", first->subject);
 	rd_buf_printf(page->out, " and %zu more", n - 1);
-	add_part(page->out, ": ", first->title);
+	add_text(page->out, ": ", first->title);
 	rd_buf_printf(page->out, " [%s]\n", first->id);
 	for (size_t i = 0; i < shown; i++) {
-		add_part(page->out, "    ", first[i].subject);
-		add_part(page->out, ": ", first[i].observed);
-		add_part(page->out, "; wanted: ", first[i].expected);
+		add_text(page->out, "    ", first[i].subject);
+		add_text(page->out, ": ", first[i].observed);
+		add_text(page->out, "; wanted: ", first[i].expected);
 		rd_buf_str(page->out, "\n");
 		if (!one_fix)
 			add_fix(page, &first[i], "      fix: ");
 	}
 	if (n > shown)
-		rd_buf_printf(page->out, "    and %zu more: -v shows all\n", n - shown);
+		rd_buf_printf(page->out, "    and %zu more, use -v to list all\n", n - shown);
 	if (one_fix)
 		add_fix(page, first, "  fix: ");
 	for (size_t i = 0; i < n; i++)
@@ -141,7 +141,7 @@ static void add_several(const struct page *page, const struct rd_finding *first,
 void rd_render_findings(const struct rd_findings *findings, const struct rd_finding_style *style, struct rd_buf *out)
 {
 	struct page page = { findings, style, out };
-	size_t muted = 0, told = 0;
+	size_t muted = 0, printed = 0;
 
 	for (size_t i = 0, n; i < findings->n; i += n) {
 		const struct rd_finding *finding = &findings->v[i];
@@ -152,7 +152,7 @@ void rd_render_findings(const struct rd_findings *findings, const struct rd_find
 			muted += n;
 		if (finding->severity < style->least || finding->caused_by.id || (finding->muted && !style->verbose))
 			continue;
-		if (style->gaps && told++ > 0)
+		if (style->gaps && printed++ > 0)
 			rd_buf_str(out, "\n");
 		if (n == 1)
 			add_one(&page, finding);
@@ -160,5 +160,5 @@ void rd_render_findings(const struct rd_findings *findings, const struct rd_find
 			add_several(&page, finding, n);
 	}
 	if (muted > 0 && !style->verbose)
-		rd_buf_printf(out, "%zu muted by the profile: -v shows %s\n", muted, muted == 1 ? "it" : "them");
+		rd_buf_printf(out, "%zu muted by the profile, use -v to list %s\n", muted, muted == 1 ? "it" : "them");
 }

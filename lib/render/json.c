@@ -7,12 +7,12 @@
 
 #include "base/rfc3339.h"
 
-/* A document that is being written. */
+/* Writer of a document. */
 struct json {
 	struct rd_buf *out;
-	bool lines;	/* for people: each member on a line of its own */
-	bool first;	/* what comes next is the first of its object or list */
-	unsigned depth; /* of these */
+	bool lines;	/* indented: one member per line */
+	bool first;	/* the next element is the first of its object or list */
+	unsigned depth; /* of nesting */
 };
 
 static void begin_line(const struct json *json)
@@ -49,7 +49,7 @@ static void leave(struct json *json, const char *bracket)
 	json->first = false;
 }
 
-/* How many bytes stand in a string as they are. */
+/* Number of bytes that need no escaping. */
 static size_t plain(const char *s)
 {
 	size_t n = 0;
@@ -72,8 +72,8 @@ static void put_escape(struct rd_buf *out, uint32_t c)
 		rd_buf_printf(out, "\\u%04x", c);
 }
 
-/* JSON is UTF-8, foreign text need not be: bytes that are not become \xNN, and a reader sees that they were odd. DEL, the C1
- * controls and the marks that turn text round would be valid as they are, and steer a terminal all the same. */
+/* JSON is UTF-8, foreign text may not be: invalid bytes become \xNN, visible to a reader. DEL, C1 controls and bidirectional
+ * marks would be valid, but affect a terminal, and are escaped. */
 static void put_string(struct json *json, const char *s)
 {
 	struct rd_buf *out = json->out;

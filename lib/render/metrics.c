@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * OpenMetrics 1.0 text and Prometheus' text format 0.0.4. They look alike and differ: the first names a counter's family
- * without "_total", knows units and escapes quotes in HELP, and ends in "# EOF"; the second names what it describes as
- * the sample is called.
+ * OpenMetrics 1.0 text and the Prometheus text format 0.0.4. OpenMetrics names the family of a counter without "_total", has
+ * units, escapes quotes in HELP and ends with "# EOF"; in the Prometheus format HELP and TYPE have the name of the sample.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -43,7 +42,7 @@ static void add_head(const struct rd_metric *metric, enum rd_metrics_format form
 		rd_buf_printf(out, "# UNIT %s %s\n", metric->name, metric->unit);
 }
 
-/* The shortest text that reads back as the same number. */
+/* The shortest text that parses to the same number. */
 static void add_double(struct rd_buf *out, double value)
 {
 	char text[40];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A report as bytes. Knows no model, and no terminal beyond its width and whether it takes colour. */
+/* Renders a report as bytes. Independent of models; of the terminal it knows only width and colour support. */
 #ifndef RD_RENDER_H
 #define RD_RENDER_H
 
@@ -9,49 +9,49 @@
 #define RD_ALL_COLUMNS "*"
 
 struct rd_table_style {
-	const char *columns; /* -o: "NAME,NAME" (these), "+NAME" (these too), "*" (all); NULL: those that are not hidden */
+	const char *columns; /* -o: "NAME,NAME" (these), "+NAME" (also these), "*" (all); NULL: those not hidden */
 	bool no_headings;    /* -n */
 	bool raw;	     /* --raw: values separated by single blanks, blanks inside escaped */
 	bool colour;
-	int width; /* of the terminal; 0: as wide as it gets */
+	int width; /* of the terminal; 0: unlimited */
 };
 
-/* Adds the section as a table. -EINVAL with `err` filled if style->columns names a column that it does not have. Foreign
- * text is escaped here. Tables keep their columns when empty. */
+/* Adds the section as a table. -EINVAL with `err` filled if style->columns names an unknown column. Foreign text is escaped
+ * here. Empty tables keep their header. */
 int rd_render_table(const struct rd_section *section, const struct rd_table_style *style, struct rd_buf *out,
 		    struct rd_err *err);
 
 struct rd_finding_style {
 	bool colour;
-	bool verbose;		/* all subjects of a rule, consequences at length, what is muted */
-	bool why;		/* why it matters, too */
+	bool verbose;		/* all subjects of a rule, consequences in detail, muted findings */
+	bool why;		/* include why it matters */
 	bool gaps;		/* an empty line between findings */
-	enum rd_severity least; /* what is below this is left out */
+	enum rd_severity least; /* findings below this severity are omitted */
 };
 
-/* Adds findings as text, in their order: "critical: mlx5_3/1: what is wrong; observed; wanted: expected [id]", below it what
- * to do and what follows from it. Neighbours of one id and severity stand together. Foreign text is escaped here. */
+/* Adds findings as text, in their order: "critical: mlx5_3/1: title; observed; wanted: expected [id]", below it the fix and the
+ * consequences. Adjacent findings with the same id and severity are grouped. Foreign text is escaped here. */
 void rd_render_findings(const struct rd_findings *findings, const struct rd_finding_style *style, struct rd_buf *out);
 
-/* Adds one cell as it stands in a table, escaped; "-" for what is not known. */
+/* Adds one cell as in a table, escaped; "-" if unknown. */
 void rd_render_cell(const struct rd_column *column, const struct rd_cell *cell, struct rd_buf *out);
 
 /* Adds the whole report as one JSON document, keys in the order of CLI.md, ending in a newline. `version` is the
  * program's. */
 void rd_render_json(const struct rd_report *report, const char *version, struct rd_buf *out);
 
-/* Adds one row as a JSON object on a line of its own: a stream's event. */
+/* Adds one row as a JSON object on one line: an event of a stream. */
 void rd_render_json_row(const struct rd_section *section, size_t row, struct rd_buf *out);
 
-/* Adds the report as one line: a stream's last. */
+/* Adds the report as one line: the last of a stream. */
 void rd_render_json_line(const struct rd_report *report, const char *version, struct rd_buf *out);
 
-/* Adds a bar of `width` columns that is filled by `share` (0 to 1; what lies outside is cut), padded with blanks: in
- * eighths of a column, or of '#' where the terminal takes ASCII only. */
+/* Adds a bar of `width` columns, filled to `share` (clamped to 0..1), padded with blanks: in eighths of a column, or with '#' if
+ * the terminal supports ASCII only. */
 void rd_render_bar(double share, int width, bool ascii, struct rd_buf *out);
 
-/* Adds the last `width` values of a sparkline's section, a column each, padded at the left; a value that is not known is a
- * blank. */
+/* Adds the last `width` values of the section as a sparkline, one column per value, padded on the left; unknown values are
+ * blanks. */
 void rd_render_spark(const struct rd_section *shares, int width, bool ascii, struct rd_buf *out);
 
 enum rd_metrics_format {
@@ -59,7 +59,7 @@ enum rd_metrics_format {
 	RD_PROMETHEUS_TEXT, /* Prometheus' text format 0.0.4, which node_exporter's textfile collector reads */
 };
 
-/* Adds the report's metrics as a page, after those that every page has; families without samples are left out. */
+/* Adds the metrics of the report as a page, after those common to all pages; families without samples are omitted. */
 void rd_render_metrics(const struct rd_report *report, const char *command, const char *version,
 		       enum rd_metrics_format format, struct rd_buf *out);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Numbers of fields, as those files give them. */
+/* Field numbers of these .proto files. */
 enum {
 	TRACE_PACKET = 1,
 	PACKET_CLOCK_SNAPSHOT = 6,
@@ -31,9 +31,9 @@ enum {
 #define WIRE_VARINT 0
 #define WIRE_64 1
 #define WIRE_BYTES 2
-#define SEQUENCE 1 /* all is written by one writer */
-#define MARKS 1	   /* the track of what happened */
-/* Tracks of ports have numbers beyond those of series. */
+#define SEQUENCE 1 /* there is one writer */
+#define MARKS 1	   /* the track of events */
+/* Offset of track ids of ports, above those of series. */
 #define PORT_TRACK ((uint64_t)1 << 32)
 
 static void add_varint(struct rd_buf *out, uint64_t value)
@@ -75,7 +75,7 @@ static void add_double(struct rd_buf *out, unsigned field, double value)
 	rd_buf_add(out, bytes, sizeof(bytes));
 }
 
-/* Takes `inner` over. */
+/* Takes ownership of `inner`. */
 static void add_message(struct rd_buf *out, unsigned field, struct rd_buf *inner)
 {
 	add_bytes(out, field, inner->data, inner->len);
@@ -129,7 +129,7 @@ void rd_proto_begin(uint64_t time_ns, struct rd_buf *out)
 	add_track(out, MARKS, 0, "events", false);
 }
 
-/* The time that the first packet begins with; 0: it does not. */
+/* The time at the start of the first packet; 0: none. */
 static uint64_t first_time(const uint8_t *data, size_t size)
 {
 	uint64_t time_ns = 0;

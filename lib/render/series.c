@@ -10,7 +10,7 @@
 #include "base/rfc3339.h"
 #include "render/series-proto.h"
 
-/* What files begin with: of JSON Lines, each line, with the time in between. */
+/* Heads of files; for JSON Lines the start of each line, with the time between the two parts. */
 static const char csv_heading[] = "time,ibdev,port,netdev,group,name,value,delta,per_second,at_least,note\n";
 static const char trace_head[] = "[{\"ph\":\"M\",\"name\":\"host\",\"pid\":0,\"args\":{\"name\":";
 static const char jsonl_time[] = "{\"time\":\"", jsonl_next[] = "\",\"ibdev\":";
@@ -41,7 +41,7 @@ int rd_series_format_of(const char *path, enum rd_series_format *ret)
 	return -EINVAL;
 }
 
-/* What a spreadsheet would take for the end of a field is quoted; control characters never get into the file. */
+/* Text with separators or quotes is quoted; control characters are escaped. */
 static void add_csv(struct rd_buf *out, const char *text)
 {
 	struct rd_buf safe = { 0 };
@@ -150,13 +150,13 @@ static void jsonl_point(const struct rd_series *series, const struct rd_point *p
 	rd_buf_str(out, "}\n");
 }
 
-/* What a track shows. */
-static bool shown(const struct rd_point *point, double *ret)
+/* The value that a track shows; false: none. */
+static bool shown_value(const struct rd_point *point, double *ret)
 {
 	if (point->per_second.known == RD_OK)
 		*ret = point->per_second.v;
 	else if (point->count.known == RD_OK)
-		return false; /* a total says nothing beside rates */
+		return false; /* totals are not shown next to rates */
 	else if (point->value.known == RD_OK)
 		*ret = point->value.v;
 	else
@@ -168,16 +168,16 @@ bool rd_series_shows(enum rd_series_format format, const struct rd_point *point)
 {
 	double value;
 
-	return format == RD_SERIES_CSV || format == RD_SERIES_JSONL || shown(point, &value);
+	return format == RD_SERIES_CSV || format == RD_SERIES_JSONL || shown_value(point, &value);
 }
 
-/* Ports are processes to a trace viewer; their numbers are those of their first series. */
+/* In a trace viewer, ports are processes; the pid is the id of their first series. */
 static void trace_point(const struct rd_series *series, uint64_t first, const struct rd_point *point, struct rd_buf *out)
 {
 	_cleanup_buf_ struct rd_buf name = { 0 };
 	double value;
 
-	if (!shown(point, &value))
+	if (!shown_value(point, &value))
 		return;
 	rd_buf_printf(&name, "%s %s", series->group, series->name);
 	rd_buf_str(out, ",\n{\"ph\":\"C\",\"name\":");
@@ -272,7 +272,7 @@ void rd_series_point(enum rd_series_format format, const struct rd_series *serie
 		trace_point(series, series->first, point, out);
 		break;
 	case RD_SERIES_PERFETTO:
-		if (shown(point, &value))
+		if (shown_value(point, &value))
 			rd_proto_point(series->id, point->time_ns, value, out);
 		break;
 	}

@@ -34,7 +34,7 @@ static void time_text(uint64_t ns, struct rd_buf *out)
 	rd_buf_printf(out, "%s.%06u", text, (unsigned)(ns % 1000000000u / 1000));
 }
 
-/* A section within a cell: the first column of its rows, and for a map the value behind it. */
+/* A section within a cell: the first column of its rows, for a map with the value. */
 static void sub_text(const struct rd_section *sub, enum rd_type type, struct rd_buf *out)
 {
 	for (size_t i = 0; i < sub->n && sub->n_columns > 0; i++) {
@@ -108,15 +108,15 @@ static int unknown_column(const struct rd_section *section, const char *name, si
 	for (size_t c = 0; c < section->n_columns; c++)
 		rd_buf_printf(&known, "%s%s", c > 0 ? "," : "", section->columns[c].key);
 	if (size == 0)
-		rd_err_set(err, EINVAL, "--columns", "a column's name is empty");
+		rd_err_set(err, EINVAL, "--columns", "empty column name");
 	else
-		rd_err_set(err, EINVAL, "--columns", "no column is called \"%.*s\"", (int)size, name);
-	rd_err_hint(err, "some of %s", known.data);
+		rd_err_set(err, EINVAL, "--columns", "unknown column '%.*s'", (int)size, name);
+	rd_err_hint(err, "columns: %s", known.data);
 	return -EINVAL;
 }
 
-/* Which columns to show, as indices; `ret` has room for all that -o can name: one per two bytes of it, and all. */
-static int choose_columns(const struct rd_section *section, const char *list, size_t *ret, size_t *n, struct rd_err *err)
+/* Selects the columns to show, as indices; `ret` has space for all columns, and one more per two bytes of -o. */
+static int select_columns(const struct rd_section *section, const char *list, size_t *ret, size_t *n, struct rd_err *err)
 {
 	bool all = list && strcmp(list, RD_ALL_COLUMNS) == 0;
 
@@ -195,7 +195,7 @@ static void add_columns(struct libscols_table *table, const struct rd_section *s
 		int flags = is_number(column->type) ? SCOLS_FL_RIGHT : 0;
 		struct libscols_column *added;
 
-		/* On a terminal long text goes on below itself; cut off, it would be lost. */
+		/* On a terminal long text is wrapped, not truncated. */
 		if (style->width > 0 && (is_sub(column->type) || (column->type == RD_T_STR && i + 1 == n)))
 			flags |= SCOLS_FL_WRAP;
 		added = scols_table_new_column(table, column_title(column), 0, flags);
@@ -234,7 +234,7 @@ static void add_rows(struct libscols_table *table, const struct rd_section *sect
 			cell_text(&section->columns[c], &section->rows[r].cells[c], &text);
 			if (scols_line_refer_data(line, i, text.data) < 0)
 				rd_out_of_memory();
-			text.data = NULL; /* the line's now */
+			text.data = NULL; /* owned by the line */
 		}
 	}
 }
@@ -262,7 +262,7 @@ static void render_table(const struct rd_section *section, const struct rd_table
 		rd_out_of_memory();
 	scols_table_enable_noheadings(table, style->no_headings);
 	scols_table_enable_colors(table, style->colour);
-	/* Escaped already, in one way everywhere. */
+	/* Text is escaped already, the same way everywhere. */
 	scols_table_enable_noencoding(table, 1);
 	scols_table_set_termforce(table, style->width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
 	if (style->width > 0)
@@ -280,9 +280,9 @@ static void render_table(const struct rd_section *section, const struct rd_table
 int rd_render_table(const struct rd_section *section, const struct rd_table_style *style, struct rd_buf *out,
 		    struct rd_err *err)
 {
-	size_t room = section->n_columns + 1 + (style->columns ? strlen(style->columns) / 2 + 1 : 0), n;
-	_cleanup_free_ size_t *columns = rd_alloc(room, sizeof(*columns));
-	int r = choose_columns(section, style->columns, columns, &n, err);
+	size_t space = section->n_columns + 1 + (style->columns ? strlen(style->columns) / 2 + 1 : 0), n;
+	_cleanup_free_ size_t *columns = rd_alloc(space, sizeof(*columns));
+	int r = select_columns(section, style->columns, columns, &n, err);
 
 	if (r < 0)
 		return r;

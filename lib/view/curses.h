@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ncurses, loaded when a view begins. */
+/* ncurses, loaded when a view starts. */
 #ifndef RD_VIEW_CURSES_H
 #define RD_VIEW_CURSES_H
 
@@ -9,7 +9,7 @@
 
 #include "base/late.h"
 
-/* Functions, and variables, of which the table has the addresses. */
+/* Functions and variables; the table has their addresses. */
 /* clang-format off */
 #define RD_CURSES_CALLS(x) \
 	x(attroff) x(attron) x(cbreak) x(COLOR_PAIR) x(curs_set) x(delscreen) x(endwin) x(erase) x(getch) \

@@ -13,17 +13,17 @@
 static const char *const help_lines[] = {
 	"q        quit",
 	"?        this help",
-	"/        show only rows that hold a text; Enter keeps it, Escape drops it",
-	"< >      sort by the column to the left or right; over the edge: as reported",
-	"r        sort the other way round",
+	"/        show only rows that contain a text; Enter applies, Escape clears it",
+	"< >      sort by the column to the left or right; past the edge: in report order",
+	"r        reverse the sort order",
 	"p        pause",
-	"Enter    all about the row under the cursor, where there is more; Escape: back",
+	"Enter    show details of the row under the cursor, if there are any; Escape: back",
 	"arrows, PgUp, PgDn, Home, End   move",
 };
 
 static const char *const help_end[] = {
 	"",
-	"A changed value is bold; + a new row, - one that has gone.",
+	"Bold: changed value; +: new row; -: removed row.",
 };
 
 void rd_view_colours(struct rd_view *view)
@@ -39,7 +39,7 @@ void rd_view_colours(struct rd_view *view)
 	rd_curses.init_pair(RD_SEV_UNKNOWN, COLOR_MAGENTA, -1);
 }
 
-/* Without colours what is wrong is underlined. */
+/* Without colours faults are underlined. */
 static attr_t severity_attr(const struct rd_view *view, enum rd_severity severity)
 {
 	if (severity < RD_SEV_UNKNOWN)
@@ -47,7 +47,7 @@ static attr_t severity_attr(const struct rd_view *view, enum rd_severity severit
 	return view->colour ? (attr_t)rd_curses.COLOR_PAIR(severity) : A_UNDERLINE;
 }
 
-/* Writes at most `room` columns from x on, of which the part left of `left` is scrolled away. Returns the text's width. */
+/* Writes text at column x, scrolled by `left` columns; columns off the screen are skipped. Returns the width of the text. */
 static int put(int y, int x, const char *text, int left)
 {
 	size_t size = strlen(text);
@@ -58,7 +58,8 @@ static int put(int y, int x, const char *text, int left)
 		size_t n = mbrtowc(c, text, size, &(mbstate_t){ 0 });
 		int w = n > 0 && n <= size ? wcwidth(c[0]) : -1;
 
-		if (w < 0) { /* no character of this locale: its byte, which is escaped text's and so printable */
+		if (w <
+		    0) { /* not a character of this locale: print its byte, which is printable because text is escaped */
 			n = 1;
 			w = 1;
 			c[0] = (uint8_t)*text < 0x80 ? (wchar_t)*text : L'?';
@@ -135,7 +136,7 @@ static void draw_rows(const struct rd_view *view, const struct rd_pane *pane, in
 	}
 }
 
-/* Headings and rows of what stays above; 0: there is none, or a row is looked at alone. */
+/* Number of lines of the top table with its heading; 0: none, or the details of a row are open. */
 static size_t top_lines(const struct rd_view *view)
 {
 	size_t most = *rd_curses.LINES > 6 ? (size_t)*rd_curses.LINES / 2 - 1 : 0, n = view->top.n + 1;
@@ -183,7 +184,7 @@ static void draw_footer(struct rd_view *view)
 			 pane->n_rows, pane->grid.n, pane->filter[0] ? "  filter: " : "", pane->filter,
 			 view->paused ? "  PAUSED" : "",
 			 view->detail_key  ? "  Esc back" :
-			 view->ops->detail ? "  Enter more" :
+			 view->ops->detail ? "  Enter details" :
 					     "");
 	if (*rd_curses.LINES > 0)
 		put(*rd_curses.LINES - 1, 0, text, 0);

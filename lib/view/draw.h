@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The view on the screen. */
+/* Drawing the view. */
 #ifndef RD_VIEW_DRAW_H
 #define RD_VIEW_DRAW_H
 
@@ -11,19 +11,19 @@ struct rd_view {
 	void *arg;
 	struct rd_pane top, body, detail;
 	char *headline;
-	char *detail_key;  /* of the row that is looked at alone; NULL: none is */
-	char problem[300]; /* of the last look; "" for none */
+	char *detail_key;  /* of the row whose details are open; NULL: none */
+	char problem[300]; /* of the last refresh; "" for none */
 	bool typing, help, paused, end, due;
 	bool colour, ascii;
 };
 
-/* The pane that keys go to. */
+/* The pane that receives keys. */
 static inline struct rd_pane *rd_view_active(struct rd_view *view)
 {
 	return view->detail_key ? &view->detail : &view->body;
 }
 
-/* Lines of the terminal that the active pane's rows have. */
+/* Number of terminal lines for rows of the active pane. */
 size_t rd_view_room(const struct rd_view *view);
 
 void rd_view_colours(struct rd_view *view);

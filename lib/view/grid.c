@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "render/render.h"
 
-/* Two of each, with names and numbers, fit 80 columns. */
+/* Two of each, with names and numbers, fit into 80 columns. */
 #define BAR_WIDTH 8
 #define SPARK_WIDTH 12
 
@@ -52,7 +52,7 @@ int rd_text_width(const char *text)
 	return width;
 }
 
-/* Bars and sparklines are a view's own; all else stands as in a table. */
+/* Views have bars and sparklines; other cells are rendered as in a table. */
 static void add_cell(const struct rd_column *column, const struct rd_cell *cell, bool ascii, struct rd_buf *out)
 {
 	if (column->type == RD_T_SHARE && cell->known == RD_OK) {
@@ -109,7 +109,7 @@ static char *key_of(const struct rd_section *section, const struct rd_row *row, 
 	return key.data;
 }
 
-static void choose_columns(struct rd_grid *grid, const struct rd_section *section, int group)
+static void select_columns(struct rd_grid *grid, const struct rd_section *section, int group)
 {
 	grid->columns = rd_alloc(section->n_columns + 1, sizeof(*grid->columns));
 	grid->widths = rd_alloc(section->n_columns + 1, sizeof(*grid->widths));
@@ -117,7 +117,7 @@ static void choose_columns(struct rd_grid *grid, const struct rd_section *sectio
 	for (size_t c = 0; c < section->n_columns; c++) {
 		const struct rd_column *column = &section->columns[c];
 
-		/* What is a heading needs no column. */
+		/* The column that groups rows is shown as a heading. */
 		if (!column->title || column->hidden || (int)c == group)
 			continue;
 		grid->columns[grid->n_columns] = column;
@@ -169,9 +169,9 @@ static bool is_among(const int *list, size_t column)
 	return false;
 }
 
-static uint16_t fade(uint16_t looks)
+static uint16_t fade(uint16_t refreshes)
 {
-	return looks ? looks - 1 : 0;
+	return refreshes ? refreshes - 1 : 0;
 }
 
 static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct rd_section *section,
@@ -210,8 +210,8 @@ static int fill_row(struct rd_grid *grid, struct rd_grid_row *row, const struct 
 	return 0;
 }
 
-/* A row that has gone stays for a few looks, marked. */
-static int keep_gone(struct rd_grid *grid, const struct rd_grid *old, uint16_t marked)
+/* Removed rows stay for a few refreshes, marked. */
+static int keep_removed(struct rd_grid *grid, const struct rd_grid *old, uint16_t marked)
 {
 	_cleanup_(key_index_deinit) struct rd_key_index now = { 0 };
 
@@ -255,7 +255,7 @@ int rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const 
 	size_t most = section->n + (old ? old->n : 0);
 	int r = 0;
 
-	choose_columns(grid, section, style->group);
+	select_columns(grid, section, style->group);
 	key_index_build(&index, old);
 	if (!r) {
 		grid->rows = rd_alloc(most + 1, sizeof(*grid->rows));
@@ -267,11 +267,11 @@ int rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const 
 		r = fill_row(grid, &grid->rows[i], section, style, old, &index);
 	}
 	if (!r && old && same_columns(grid, old))
-		r = keep_gone(grid, old, style->marked);
+		r = keep_removed(grid, old, style->marked);
 	return r;
 }
 
-/* What qsort_r hands on. */
+/* Argument of compare_rows, passed by qsort_r. */
 struct order {
 	int column;
 	bool number, backwards;

@@ -49,12 +49,12 @@ static void fill_lines(struct rd_pane *pane)
 	}
 }
 
-/* Puts the cursor on the row of that key, else leaves it on its line. */
+/* Moves the cursor to the row with this key, else leaves it on its line. */
 static void find_cursor(struct rd_pane *pane, const char *key)
 {
 	for (size_t i = 0; key && i < pane->n; i++)
 		if (!pane->lines[i].heading && strcmp(pane->grid.rows[pane->lines[i].row].key, key) == 0) {
-			/* The screen goes along, so that what is looked at does not jump. */
+			/* Scroll by the same amount, so that the row stays in place on the screen. */
 			pane->top = i + pane->top > pane->cursor ? i + pane->top - pane->cursor : 0;
 			pane->cursor = i;
 			return;
@@ -73,13 +73,13 @@ void rd_pane_arrange(struct rd_pane *pane)
 	find_cursor(pane, key);
 }
 
-int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style, bool anew)
+int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style, bool reselected)
 {
 	const struct rd_grid_row *row = rd_pane_row(pane);
-	/* Who has not moved looks at the first row, whichever it is. */
+	/* A cursor on the first row stays there, whichever row that is. */
 	_cleanup_free_ char *key = row && pane->cursor > 1 ? rd_dup(row->key) : NULL;
 	struct rd_grid grid = { 0 };
-	int r = rd_grid_build(&grid, section, style, pane->grid.n_columns && !anew ? &pane->grid : NULL);
+	int r = rd_grid_build(&grid, section, style, pane->grid.n_columns && !reselected ? &pane->grid : NULL);
 
 	if (r < 0) {
 		rd_grid_deinit(&grid);
@@ -108,8 +108,8 @@ void rd_pane_sort_step(struct rd_pane *pane, int step)
 		pane->sort = -1;
 }
 
-/* A heading is shown with its rows, and the cursor never stands on one. */
-static void settle(struct rd_pane *pane, long direction, size_t room)
+/* Keeps a heading with its rows, and the cursor off headings. */
+static void clamp_cursor(struct rd_pane *pane, long direction, size_t room)
 {
 	if (pane->n == 0) {
 		pane->cursor = pane->top = 0;
@@ -135,20 +135,20 @@ void rd_pane_move(struct rd_pane *pane, long by, size_t room)
 		pane->cursor = 0;
 	else
 		pane->cursor += by;
-	settle(pane, by, room);
+	clamp_cursor(pane, by, room);
 }
 
 void rd_pane_home(struct rd_pane *pane, size_t room)
 {
 	pane->cursor = pane->top = 0;
 	pane->left = 0;
-	settle(pane, 1, room);
+	clamp_cursor(pane, 1, room);
 }
 
 void rd_pane_end(struct rd_pane *pane, size_t room)
 {
 	pane->cursor = pane->n;
-	settle(pane, 1, room);
+	clamp_cursor(pane, 1, room);
 }
 
 void rd_pane_shift(struct rd_pane *pane, int by, int columns)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A grid that is looked at: what of it is shown, where the cursor stands. */
+/* A grid on the screen: which lines are shown, and the position of the cursor. */
 #ifndef RD_VIEW_PANE_H
 #define RD_VIEW_PANE_H
 
 #include "view/grid.h"
 
-#define RD_PANE_MARGIN 2 /* columns of the terminal before the first of the grid: whether the row is new or gone */
+#define RD_PANE_MARGIN 2 /* columns of the terminal before the grid: mark of a new or removed row */
 
 /* A line of the pane: a row, or the heading of the group that begins with it. */
 struct rd_pane_line {
@@ -14,7 +14,7 @@ struct rd_pane_line {
 };
 
 struct rd_pane {
-	struct rd_section *section; /* owned: what the grid was made of */
+	struct rd_section *section; /* owned: the source of the grid */
 	struct rd_grid grid;
 	struct rd_pane_line *lines; /* those that match the filter */
 	size_t n, n_rows;	    /* lines; rows among them */
@@ -29,11 +29,11 @@ struct rd_pane {
 void rd_pane_init(struct rd_pane *pane);
 void rd_pane_deinit(struct rd_pane *pane);
 
-/* Takes the section over, also on failure. `anew`: nothing is marked. The cursor stays on the row that it is on, as long as that is there. 0 or
- * -ENOMEM: what was there stays. */
-int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style, bool anew);
+/* Takes ownership of the section, also on failure. `reselected`: nothing is marked. The cursor stays on its row while that exists.
+ * 0, or -ENOMEM: the old contents stay. */
+int rd_pane_set(struct rd_pane *pane, struct rd_section *section, const struct rd_grid_style *style, bool reselected);
 
-/* After filter, sort or backwards were changed. */
+/* Call it after a change of filter, sort or backwards. */
 void rd_pane_arrange(struct rd_pane *pane);
 
 void rd_pane_sort_step(struct rd_pane *pane, int step);
@@ -42,7 +42,7 @@ void rd_pane_sort_step(struct rd_pane *pane, int step);
 void rd_pane_move(struct rd_pane *pane, long by, size_t room);
 void rd_pane_home(struct rd_pane *pane, size_t room);
 void rd_pane_end(struct rd_pane *pane, size_t room);
-/* Moves sideways, as far as there is something to see on a terminal of so many columns. */
+/* Scrolls sideways, limited to the width of the grid; `columns` is the width of the terminal. */
 void rd_pane_shift(struct rd_pane *pane, int by, int columns);
 
 /* The row under the cursor, or NULL. */

@@ -14,7 +14,7 @@
 
 RD_LATE_DEFINE(rd_curses, RD_CURSES_CALLS, RD_LIBNCURSES)
 
-/* Of ncurses, too, but term.h has macros of the commonest words, which is nothing for the other files. */
+/* Also from ncurses, but term.h defines macros of common words, which would break other files. */
 #define TERMINFO(x) x(cur_term) x(del_curterm) x(setupterm) x(tigetstr)
 
 static struct {
@@ -33,8 +33,8 @@ int rd_view_check_terminal(struct rd_err *err)
 	int known, r;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		rd_err_set(err, ENOTTY, "--live", "needs a terminal for input and output");
-		rd_err_hint(err, "leave out --live");
+		rd_err_set(err, ENOTTY, "--live", "stdin and stdout must be a terminal");
+		rd_err_hint(err, "run without --live");
 		return -ENOTTY;
 	}
 	r = rd_curses_load("--live", err);
@@ -48,39 +48,39 @@ int rd_view_check_terminal(struct rd_err *err)
 	}
 	if (cup && cup != (char *)-1)
 		return 0;
-	rd_err_set(err, EOPNOTSUPP, "TERM", "names no terminal that a live view can be shown on");
-	rd_err_hint(err, "TERM=xterm, or leave out --live");
+	rd_err_set(err, EOPNOTSUPP, "TERM", "terminal does not support cursor positioning");
+	rd_err_hint(err, "set TERM=xterm, or run without --live");
 	return -EOPNOTSUPP;
 }
 
-static const int asking[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
-static struct sigaction before[RD_ARRAY_SIZE(asking)];
-static volatile sig_atomic_t asked;
+static const int end_signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+static struct sigaction before[RD_ARRAY_SIZE(end_signals)];
+static volatile sig_atomic_t ended;
 
-static void ask(int signal)
+static void note_signal(int signal)
 {
-	asked = 1;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(asking); i++)
-		if (asking[i] == signal)
+	ended = 1;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(end_signals); i++)
+		if (end_signals[i] == signal)
 			sigaction(signal, &before[i], NULL);
 }
 
 void rd_view_catch_signals(void)
 {
-	const struct sigaction action = { .sa_handler = ask };
+	const struct sigaction action = { .sa_handler = note_signal };
 
-	asked = 0;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(asking); i++) {
-		sigaction(asking[i], NULL, &before[i]);
-		if (asking[i] != SIGHUP || !rd_hangup_ignored())
-			sigaction(asking[i], &action, NULL);
+	ended = 0;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(end_signals); i++) {
+		sigaction(end_signals[i], NULL, &before[i]);
+		if (end_signals[i] != SIGHUP || !rd_hangup_ignored())
+			sigaction(end_signals[i], &action, NULL);
 	}
 }
 
 void rd_view_release_signals(void)
 {
-	for (size_t i = 0; i < RD_ARRAY_SIZE(asking); i++)
-		sigaction(asking[i], &before[i], NULL);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(end_signals); i++)
+		sigaction(end_signals[i], &before[i], NULL);
 }
 
 bool rd_view_wait(int ms)
@@ -89,13 +89,13 @@ bool rd_view_wait(int ms)
 	struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
 	sigset_t blocked, usual;
 
-	/* A signal between the question and the waiting would be slept over. */
+	/* Blocked, so that a signal between check and wait is not missed. */
 	sigemptyset(&blocked);
-	for (size_t i = 0; i < RD_ARRAY_SIZE(asking); i++)
-		sigaddset(&blocked, asking[i]);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(end_signals); i++)
+		sigaddset(&blocked, end_signals[i]);
 	sigprocmask(SIG_BLOCK, &blocked, &usual);
-	if (!asked)
+	if (!ended)
 		ppoll(&terminal, 1, ms < 0 ? NULL : &ts, &usual);
 	sigprocmask(SIG_SETMASK, &usual, NULL);
-	return !asked && !(terminal.revents & (POLLHUP | POLLERR | POLLNVAL));
+	return !ended && !(terminal.revents & (POLLHUP | POLLERR | POLLNVAL));
 }

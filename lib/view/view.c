@@ -32,8 +32,8 @@ static struct rd_grid_style style_of(const struct rd_view *view)
 	};
 }
 
-/* The page about a row, of the body as it is now. A row that has gone keeps its last page. */
-static void look_at_row(struct rd_view *view)
+/* Updates the details of the opened row from the current body. The last details of a removed row stay. */
+static void update_detail(struct rd_view *view)
 {
 	const struct rd_grid_style style = { .group = -1, .marked = MARKED, .ascii = view->ascii };
 	const struct rd_grid *grid = &view->body.grid;
@@ -44,13 +44,13 @@ static void look_at_row(struct rd_view *view)
 	while (i < grid->n && (grid->rows[i].gone || strcmp(grid->rows[i].key, view->detail_key) != 0))
 		i++;
 	if (i == grid->n) {
-		snprintf(view->problem, sizeof(view->problem), "this has gone: what was last known of it is shown");
+		snprintf(view->problem, sizeof(view->problem), "no longer present: showing the last known state");
 		return;
 	}
 	if (view->ops->detail(view->arg, view->body.section, grid->rows[i].index, &section, &err) < 0 || !section)
 		set_problem(view, &err);
 	else if (rd_pane_set(&view->detail, section, &style, false) < 0)
-		snprintf(view->problem, sizeof(view->problem), "no memory");
+		snprintf(view->problem, sizeof(view->problem), "out of memory");
 }
 
 static void show_page(struct rd_view *view, struct rd_view_page *page)
@@ -61,16 +61,16 @@ static void show_page(struct rd_view *view, struct rd_view_page *page)
 	if (page->top)
 		r = rd_pane_set(&view->top, RD_TAKE(page->top), &top_style, false);
 	if (!r && page->body)
-		r = rd_pane_set(&view->body, RD_TAKE(page->body), &style, page->anew);
+		r = rd_pane_set(&view->body, RD_TAKE(page->body), &style, page->reselected);
 	if (r < 0)
-		snprintf(view->problem, sizeof(view->problem), "no memory");
+		snprintf(view->problem, sizeof(view->problem), "out of memory");
 	free(view->headline);
 	view->headline = RD_TAKE(page->headline);
 	if (view->detail_key)
-		look_at_row(view);
+		update_detail(view);
 }
 
-static void look(struct rd_view *view)
+static void refresh_page(struct rd_view *view)
 {
 	struct rd_view_page page = { 0 };
 	struct rd_err err = { 0 };
@@ -97,7 +97,7 @@ static void open_row(struct rd_view *view)
 		return;
 	view->detail_key = rd_dup(row->key);
 	if (view->detail_key)
-		look_at_row(view);
+		update_detail(view);
 }
 
 static void close_row(struct rd_view *view)
@@ -126,7 +126,7 @@ static void type_filter(struct rd_view *view, int key)
 	rd_pane_arrange(pane);
 }
 
-/* Whether the key moves. */
+/* Handles keys that move the cursor; false: other keys. */
 static bool move_by_key(struct rd_view *view, int key)
 {
 	struct rd_pane *pane = rd_view_active(view);
@@ -168,8 +168,8 @@ static void sort_step(struct rd_view *view, int step)
 	rd_pane_arrange(pane);
 }
 
-/* Keys of the view itself; false: it has no use for this one. */
-static bool take_own_key(struct rd_view *view, int key)
+/* Handles keys of the view itself; false: other keys. */
+static bool handle_own_key(struct rd_view *view, int key)
 {
 	struct rd_pane *pane = rd_view_active(view);
 
@@ -208,7 +208,7 @@ static bool take_own_key(struct rd_view *view, int key)
 	return move_by_key(view, key);
 }
 
-static void take_key(struct rd_view *view, int key)
+static void handle_key(struct rd_view *view, int key)
 {
 	if (view->typing) {
 		type_filter(view, key);
@@ -220,18 +220,18 @@ static void take_key(struct rd_view *view, int key)
 		view->help = false;
 		return;
 	}
-	if (!take_own_key(view, key) && view->ops->key && view->ops->key(view->arg, key))
+	if (!handle_own_key(view, key) && view->ops->key && view->ops->key(view->arg, key))
 		view->due = true;
 }
 
-static void loop(struct rd_view *view)
+static void run_loop(struct rd_view *view)
 {
-	look(view);
+	refresh_page(view);
 	while (!view->end) {
 		int due = view->ops->due(view->arg), key;
 
 		if ((due <= 0 && !view->paused) || view->due) {
-			look(view);
+			refresh_page(view);
 			if (view->end)
 				break;
 			due = view->ops->due(view->arg);
@@ -239,16 +239,16 @@ static void loop(struct rd_view *view)
 		rd_view_draw(view);
 		if (!rd_view_wait(view->paused ? -1 : due < 0 ? 0 : due))
 			break;
-		/* All keys that are there before the next drawing: a held arrow must not lag behind. */
+		/* Handle all pending keys before drawing, so that a held arrow key does not lag. */
 		while (!view->end && (key = rd_curses.getch()) != ERR)
-			take_key(view, key);
+			handle_key(view, key);
 	}
 }
 
-/* Whether the terminal is ours. */
+/* Whether curses has taken over the terminal. */
 static bool taken;
 
-static void give_terminal_back(void)
+static void restore_terminal(void)
 {
 	if (taken)
 		rd_curses.endwin();
@@ -268,9 +268,9 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 	if (r < 0)
 		return r;
 	if (!screen)
-		return rd_err_set(err, ENOMEM, "--live", "cannot take the terminal");
+		return rd_err_set(err, ENOMEM, "--live", "cannot initialize the terminal");
 	taken = true;
-	rd_at_end(give_terminal_back);
+	rd_at_end(restore_terminal);
 	view.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	rd_pane_init(&view.top);
 	rd_pane_init(&view.body);
@@ -283,8 +283,8 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 	rd_curses.nodelay(*rd_curses.stdscr, TRUE);
 	rd_curses.set_escdelay(25);
 	rd_view_catch_signals();
-	loop(&view);
-	give_terminal_back();
+	run_loop(&view);
+	restore_terminal();
 	rd_view_release_signals();
 	rd_curses.delscreen(screen);
 	close_row(&view);

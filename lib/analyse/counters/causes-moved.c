@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What moved on a port, by what counters are about. */
+/* Increases of the counters of a port, by topic. */
 #include "analyse/counters/causes-priv.h"
 
 #include <ctype.h>
@@ -23,7 +23,7 @@ static void add_evidence(struct rd_moved_topic *topic, uint32_t counter, const s
 
 	if (delta->v > topic->most)
 		topic->most = delta->v;
-	/* The largest first; what does not fit is the smallest. */
+	/* The largest first; if there is no space, the smallest is left out. */
 	while (at > 0 && topic->evidence[at - 1].delta < evidence.delta)
 		at--;
 	if (at == RD_ARRAY_SIZE(topic->evidence))
@@ -34,19 +34,19 @@ static void add_evidence(struct rd_moved_topic *topic, uint32_t counter, const s
 	topic->evidence[at] = evidence;
 }
 
-static void larger(uint64_t *to, uint64_t value)
+static void keep_larger(uint64_t *to, uint64_t value)
 {
 	if (value > *to)
 		*to = value;
 }
 
-/* 0: not a unit of data. */
+/* Bits per unit; 0: not a unit of data. */
 static unsigned bits_of(const char *unit)
 {
 	return strcmp(unit, "4-octets") == 0 ? 32 : strcmp(unit, "bytes") == 0 ? 8 : strcmp(unit, "bits") == 0 ? 1 : 0;
 }
 
-/* Several may count the same: the largest is taken. */
+/* Several counters may count the same data: the largest is used. */
 static void take_load(struct rd_moved *moved, const struct rd_counter *counter, uint64_t delta)
 {
 	const struct rd_meaning *about = counter->about;
@@ -58,13 +58,13 @@ static void take_load(struct rd_moved *moved, const struct rd_counter *counter, 
 		return;
 	if ((about->topic == RD_TOPIC_DATA_GOT || about->topic == RD_TOPIC_LINE_GOT) && bits &&
 	    delta < UINT64_MAX / bits)
-		larger(&moved->bits_in, delta * bits);
+		keep_larger(&moved->bits_in, delta * bits);
 	if (about->topic == RD_TOPIC_DATA_SENT && bits == 32)
 		moved->words_out = delta;
 	if (about->topic == RD_TOPIC_PACKETS_GOT && of_rdma)
-		larger(&moved->packets_in, delta);
+		keep_larger(&moved->packets_in, delta);
 	if (about->topic == RD_TOPIC_PACKETS_SENT && of_rdma)
-		larger(&moved->packets_out, delta);
+		keep_larger(&moved->packets_out, delta);
 	if (priority >= 0)
 		moved->bytes_of[priority] += delta;
 }
@@ -108,7 +108,7 @@ void rd_moved_gather(const struct rd_moment *now, const struct rd_delta *deltas,
 		if (delta->note >= RD_NOTE_REBOOT && delta->note <= RD_NOTE_GONE && delta->note != RD_NOTE_NEW)
 			moved->note = delta->note;
 		moved->reset |= delta->note == RD_NOTE_RESET;
-		/* Queue pairs that are bound to a counter are counted for the port, too. */
+		/* Queue pairs bound to a counter are included in the counters of the port. */
 		if (delta->kind == RD_DELTA_UNKNOWN || counter->group == RD_GROUP_QP)
 			continue;
 		moved->compared = true;

@@ -5,7 +5,7 @@
 #include "analyse/counters/delta.h"
 #include "model/shared/cause.h"
 
-/* What can be said of a port. */
+/* Causes that can be reported for a port. */
 enum rd_cause_id {
 	RD_CAUSE_BAD_CABLE,
 	RD_CAUSE_PCIE_STALL,
@@ -42,30 +42,30 @@ struct rd_cause_words {
 };
 extern const struct rd_cause_words rd_cause_words[RD_CAUSE_IDS];
 
-/* The priority in a counter's name ("rx_prio3_pause"); -1: it names none. */
+/* The priority in a counter's name ("rx_prio3_pause"); -1: the name has none. */
 int rd_priority_of(const char *name);
 
-/* What moved on one port. */
+/* Increases of the counters of one port. */
 struct rd_moved {
 	uint32_t port;
 	struct rd_moved_topic {
-		uint64_t most; /* the largest delta: several counters may have counted the same */
+		uint64_t most; /* the largest delta: several counters may count the same events */
 		struct rd_evidence evidence[8];
 		size_t n;
-	} topics[RD_TOPICS];		  /* rnr-received is below RD_TOPIC_RNR, cnp-all below RD_TOPIC_CNP */
-	uint64_t bits_in;		  /* received; 0: not known */
-	uint64_t words_out;		  /* sent, where it is counted in units of 4 octets */
-	uint64_t packets_in, packets_out; /* 0: not known */
-	uint64_t pause_of[8];		  /* frames, both ways, by priority */
-	uint64_t bytes_of[8];		  /* both ways */
-	double seconds;			  /* 0: not known */
-	bool compared;			  /* some delta was known */
-	enum rd_delta_note note;	  /* why not, where it is of the whole port */
-	struct rd_moved_topic stuck;	  /* stood at their end before, and do now: they count no more */
-	bool reset;			  /* somebody reset a counter */
+	} topics[RD_TOPICS];		  /* rnr-received is in RD_TOPIC_RNR, cnp-all in RD_TOPIC_CNP */
+	uint64_t bits_in;		  /* received; 0: unknown */
+	uint64_t words_out;		  /* sent, if counted in units of 4 octets */
+	uint64_t packets_in, packets_out; /* 0: unknown */
+	uint64_t pause_of[8];		  /* frames, both directions, by priority */
+	uint64_t bytes_of[8];		  /* both directions */
+	double seconds;			  /* 0: unknown */
+	bool compared;			  /* at least one delta is known */
+	enum rd_delta_note note;	  /* why not, if the reason concerns the whole port */
+	struct rd_moved_topic stuck;	  /* saturated before and now: they no longer count */
+	bool reset;			  /* a counter was reset */
 };
 
-/* Fills `moved` (zeroed by the caller) from the counters of one port, which begin at *at; sets *at behind them. */
+/* Fills `moved` (zeroed by the caller) from the counters of one port, which start at *at; advances *at past them. */
 void rd_moved_gather(const struct rd_moment *now, const struct rd_delta *deltas, double seconds, size_t *at,
 		     struct rd_moved *moved);
 

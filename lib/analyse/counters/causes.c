@@ -9,14 +9,14 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* Bit error rates. Behind correction 1e-12 is what InfiniBand and Ethernet promise at the worst, and good links are 1,000
- * times better. Before it, clouds that run their own fabrics take links out of use above 1e-7; above about 2e-4 the
- * correction of 50 Gbit/s lanes (RS-544) fails. */
+/* Bit error rates. After FEC InfiniBand and Ethernet allow at most 1e-12; good links are 1,000 times better. Before FEC,
+ * clouds that run their own fabrics take links out of use above 1e-7; above about 2e-4 the FEC of 50 Gbit/s lanes (RS-544)
+ * fails. */
 #define BER_BAD 1e-12
 #define BER_POOR 1e-14
 #define RAW_BER_BAD 1e-5
 #define RAW_BER_POOR 1e-7
-/* So many errors make a rate; fewer may be chance. */
+/* Errors needed for a reliable rate; fewer may be chance. */
 #define ERRORS_SURE 10
 /* Shares of packets and of time. */
 #define MARKED_MUCH 0.01
@@ -24,9 +24,9 @@
 #define PAUSED_SOME 0.05
 #define STALLED_MUCH 0.3
 
-/* Adds a cause with the evidence of up to three topics; takes `observed` over. */
-static void add_as(struct rd_causes *causes, const struct rd_moved *moved, const struct rd_cause_words *of,
-		   char *observed, enum rd_topic a, enum rd_topic b, enum rd_topic c)
+/* Adds a cause with the evidence of up to three topics; takes ownership of `observed`. */
+static void add_cause_as(struct rd_causes *causes, const struct rd_moved *moved, const struct rd_cause_words *of,
+			 char *observed, enum rd_topic a, enum rd_topic b, enum rd_topic c)
 {
 	const enum rd_topic topics[] = { a, b, c };
 	struct rd_cause *cause;
@@ -46,10 +46,10 @@ static void add_as(struct rd_causes *causes, const struct rd_moved *moved, const
 				cause->evidence[cause->n_evidence++] = moved->topics[topics[t]].evidence[i];
 }
 
-static void add(struct rd_causes *causes, const struct rd_moved *moved, enum rd_cause_id id, char *observed,
-		enum rd_topic a, enum rd_topic b, enum rd_topic c)
+static void add_cause(struct rd_causes *causes, const struct rd_moved *moved, enum rd_cause_id id, char *observed,
+		      enum rd_topic a, enum rd_topic b, enum rd_topic c)
 {
-	add_as(causes, moved, &rd_cause_words[id], observed, a, b, c);
+	add_cause_as(causes, moved, &rd_cause_words[id], observed, a, b, c);
 }
 
 static uint64_t most(const struct rd_moved *moved, enum rd_topic topic)
@@ -57,8 +57,8 @@ static uint64_t most(const struct rd_moved *moved, enum rd_topic topic)
 	return moved->topics[topic].most;
 }
 
-/* "link_downed 3, link_error_recovery at least 1": the counters of a topic that moved most. */
-static char *numbers(const struct rd_moment *now, const struct rd_moved *moved, enum rd_topic a, enum rd_topic b)
+/* "link_downed 3, link_error_recovery at least 1": the counters of up to two topics that increased most. */
+static char *deltas_text(const struct rd_moment *now, const struct rd_moved *moved, enum rd_topic a, enum rd_topic b)
 {
 	const enum rd_topic topics[] = { a, b };
 	char text[512] = "";
@@ -82,41 +82,41 @@ static void judge_link(const struct rd_moment *now, const struct rd_moved *moved
 
 	if (!times)
 		return;
-	add(causes, moved, times >= 3 ? RD_CAUSE_LINK_FLAP : RD_CAUSE_LINK_DOWN,
-	    numbers(now, moved, RD_TOPIC_LINK_DOWN, 0), RD_TOPIC_LINK_DOWN, 0, 0);
+	add_cause(causes, moved, times >= 3 ? RD_CAUSE_LINK_FLAP : RD_CAUSE_LINK_DOWN,
+		  deltas_text(now, moved, RD_TOPIC_LINK_DOWN, 0), RD_TOPIC_LINK_DOWN, 0, 0);
 }
 
-/* Errors per bit carried: one error in a second of full rate is another thing than one in a week. */
+/* Errors per bit received: one error per second at full rate differs from one per week. */
 static void judge_bits(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	uint64_t errors = most(moved, RD_TOPIC_BIT_ERROR), corrected = most(moved, RD_TOPIC_CORRECTED);
 	double bits = (double)moved->bits_in, ber = bits > 0 ? (double)errors / bits : 0;
 	double raw = bits > 0 ? (double)corrected / bits : 0;
 	struct rd_cause_words of = rd_cause_words[RD_CAUSE_BAD_CABLE];
-	_cleanup_free_ char *what = numbers(now, moved, RD_TOPIC_BIT_ERROR, 0);
+	_cleanup_free_ char *what = deltas_text(now, moved, RD_TOPIC_BIT_ERROR, 0);
 	char *observed = NULL;
 
 	if (errors && bits <= 0) {
 		of.severity = RD_SEV_WARNING;
 		of.confidence = RD_CONFIDENCE_LOW;
-		observed = rd_text("%s; how many bits were carried is not known", what);
+		observed = rd_text("%s; number of bits received is unknown", what);
 	} else if (errors && ber > BER_POOR) {
 		of.severity = ber > BER_BAD && errors > 2 ? RD_SEV_CRITICAL : RD_SEV_WARNING;
 		of.confidence = errors >= ERRORS_SURE ? RD_CONFIDENCE_HIGH :
 				errors > 2	      ? RD_CONFIDENCE_MEDIUM :
 							RD_CONFIDENCE_LOW;
-		observed = rd_text("%s in %.3g bits: an error rate of %.1e, good links have less than %.0e", what, bits,
+		observed = rd_text("%s in %.3g bits: bit error rate %.1e, good links have less than %.0e", what, bits,
 				   ber, BER_POOR);
 	} else if (corrected && raw > RAW_BER_POOR) {
 		of = rd_cause_words[RD_CAUSE_WEAK_SIGNAL];
 		of.severity = raw > RAW_BER_BAD ? RD_SEV_CRITICAL : RD_SEV_WARNING;
-		observed = rd_text("%" PRIu64 " bits corrected in %.3g: an error rate of %.1e before correction, good "
+		observed = rd_text("%" PRIu64 " bits corrected in %.3g: bit error rate %.1e before FEC, good "
 				   "links have less than %.0e",
 				   corrected, bits, raw, RAW_BER_POOR);
 	} else {
 		return;
 	}
-	add_as(causes, moved, &of, observed, RD_TOPIC_BIT_ERROR, RD_TOPIC_CORRECTED, 0);
+	add_cause_as(causes, moved, &of, observed, RD_TOPIC_BIT_ERROR, RD_TOPIC_CORRECTED, 0);
 }
 
 static void judge_pci(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
@@ -127,15 +127,17 @@ static void judge_pci(const struct rd_moment *now, const struct rd_moved *moved,
 	if (stalled) {
 		if (moved->seconds > 0 && (double)stalled / moved->seconds > STALLED_MUCH)
 			of.severity = RD_SEV_CRITICAL;
-		add_as(causes, moved, &of, rd_text("%" PRIu64 " s of %.0f s without credits", stalled, moved->seconds),
-		       RD_TOPIC_PCI_STALL, 0, 0);
+		add_cause_as(causes, moved, &of,
+			     rd_text("%" PRIu64 " s of %.0f s stalled for lack of PCI Express credits", stalled,
+				     moved->seconds),
+			     RD_TOPIC_PCI_STALL, 0, 0);
 	}
 	if (most(moved, RD_TOPIC_PCI_ERROR))
-		add(causes, moved, RD_CAUSE_PCIE_ERRORS, numbers(now, moved, RD_TOPIC_PCI_ERROR, 0), RD_TOPIC_PCI_ERROR,
-		    0, 0);
+		add_cause(causes, moved, RD_CAUSE_PCIE_ERRORS, deltas_text(now, moved, RD_TOPIC_PCI_ERROR, 0),
+			  RD_TOPIC_PCI_ERROR, 0, 0);
 }
 
-/* The priority with the most of something; -1: none has any. */
+/* The priority with the largest value; -1: all are 0. */
 static int busiest(const uint64_t *of)
 {
 	int found = -1;
@@ -153,17 +155,18 @@ static void judge_pause(const struct rd_moment *now, const struct rd_moved *move
 	int pausing = busiest(moved->pause_of), carrying = busiest(moved->bytes_of);
 
 	if (most(moved, RD_TOPIC_PAUSE_STORM) || (us > 0 && (double)paused > PAUSED_MUCH * us))
-		add(causes, moved, RD_CAUSE_PAUSE_STORM, numbers(now, moved, RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSED_US),
-		    RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSED_US, RD_TOPIC_PAUSE_SENT);
+		add_cause(causes, moved, RD_CAUSE_PAUSE_STORM,
+			  deltas_text(now, moved, RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSED_US), RD_TOPIC_PAUSE_STORM,
+			  RD_TOPIC_PAUSED_US, RD_TOPIC_PAUSE_SENT);
 	if (us > 0 && (double)held_us > PAUSED_SOME * us)
-		add(causes, moved, RD_CAUSE_PAUSED,
-		    rd_text("stopped for %.0f %% of the time", 100 * (double)held_us / us), RD_TOPIC_HELD_US,
-		    RD_TOPIC_PAUSE_GOT, 0);
+		add_cause(causes, moved, RD_CAUSE_PAUSED,
+			  rd_text("paused for %.0f %% of the time", 100 * (double)held_us / us), RD_TOPIC_HELD_US,
+			  RD_TOPIC_PAUSE_GOT, 0);
 	if (pausing >= 0 && carrying >= 0 && pausing != carrying &&
 	    moved->bytes_of[pausing] < moved->bytes_of[carrying] / 100)
-		add(causes, moved, RD_CAUSE_PFC_PRIORITY,
-		    rd_text("pause frames on priority %d, traffic on priority %d", pausing, carrying),
-		    RD_TOPIC_PAUSE_SENT, RD_TOPIC_PAUSE_GOT, 0);
+		add_cause(causes, moved, RD_CAUSE_PFC_PRIORITY,
+			  rd_text("pause frames on priority %d, traffic on priority %d", pausing, carrying),
+			  RD_TOPIC_PAUSE_SENT, RD_TOPIC_PAUSE_GOT, 0);
 }
 
 static bool is_ethernet(const struct rd_moment *now, const struct rd_moved *moved)
@@ -180,14 +183,16 @@ static void judge_drops(const struct rd_moment *now, const struct rd_moved *move
 								 RD_CAUSE_DROPS_NO_PFC;
 
 	if (most(moved, RD_TOPIC_DROP))
-		add(causes, moved, of, numbers(now, moved, RD_TOPIC_DROP, 0), RD_TOPIC_DROP, RD_TOPIC_PAUSE_SENT, 0);
+		add_cause(causes, moved, of, deltas_text(now, moved, RD_TOPIC_DROP, 0), RD_TOPIC_DROP,
+			  RD_TOPIC_PAUSE_SENT, 0);
 	if (most(moved, RD_TOPIC_TOO_LONG))
-		add(causes, moved, RD_CAUSE_MTU, numbers(now, moved, RD_TOPIC_TOO_LONG, 0), RD_TOPIC_TOO_LONG, 0, 0);
+		add_cause(causes, moved, RD_CAUSE_MTU, deltas_text(now, moved, RD_TOPIC_TOO_LONG, 0), RD_TOPIC_TOO_LONG,
+			  0, 0);
 }
 
-/* CNPs from the network. A counter of topic cnp-all (mlx5's rp_cnp_handled) has among them those that a slow restart makes up
- * (cnp-own, roce_slow_restart_cnps): 9 to 13 for each peer that dies, while nothing was marked (measured on ConnectX-5 and 6).
- * Queue pairs that verbs made count both alike; those of the vendor's interface (DEVX) cnp-all alone, so what is left may be
+/* CNPs from the network. A counter of topic cnp-all (mlx5's rp_cnp_handled) includes those that a slow restart generates
+ * (cnp-own, roce_slow_restart_cnps): 9 to 13 for each peer that dies, without any marked packet (measured on ConnectX-5 and 6).
+ * Queue pairs created by verbs count both alike; those of the vendor's interface (DEVX) only cnp-all, so the remainder may be
  * theirs: `unclear`. */
 static uint64_t cnps_of(const struct rd_moment *now, const struct rd_moved *moved, uint64_t *unclear)
 {
@@ -218,27 +223,27 @@ static void judge_congestion(const struct rd_moment *now, const struct rd_moved 
 
 	if ((moved->packets_in && (double)in > MARKED_MUCH * (double)moved->packets_in) ||
 	    (moved->packets_out && (double)cnp > MARKED_MUCH * (double)moved->packets_out)) {
-		add(causes, moved, RD_CAUSE_MARKED, numbers(now, moved, RD_TOPIC_MARKED, RD_TOPIC_CNP), RD_TOPIC_MARKED,
-		    RD_TOPIC_CNP, 0);
+		add_cause(causes, moved, RD_CAUSE_MARKED, deltas_text(now, moved, RD_TOPIC_MARKED, RD_TOPIC_CNP),
+			  RD_TOPIC_MARKED, RD_TOPIC_CNP, 0);
 		return;
 	}
 	if (moved->packets_out && (double)unclear > MARKED_MUCH * (double)moved->packets_out) {
-		add(causes, moved, RD_CAUSE_CNP_UNCLEAR, numbers(now, moved, RD_TOPIC_CNP, RD_TOPIC_CNP_OWN),
-		    RD_TOPIC_CNP, RD_TOPIC_CNP_OWN, RD_TOPIC_RESTART);
+		add_cause(causes, moved, RD_CAUSE_CNP_UNCLEAR, deltas_text(now, moved, RD_TOPIC_CNP, RD_TOPIC_CNP_OWN),
+			  RD_TOPIC_CNP, RD_TOPIC_CNP_OWN, RD_TOPIC_RESTART);
 		return;
 	}
-	/* A tick is as long as the device says; with most it is the time of one word. */
+	/* The device defines the length of a tick; on most it is the time of one word. */
 	if (wait && moved->words_out && wait > moved->words_out) {
-		add(causes, moved, RD_CAUSE_WAITING,
-		    rd_text("%s %" PRIu64 " ticks while %" PRIu64 " words were sent",
-			    now->set->counters[moved->topics[RD_TOPIC_WAIT].evidence[0].counter].name, wait,
-			    moved->words_out),
-		    RD_TOPIC_WAIT, 0, 0);
+		add_cause(causes, moved, RD_CAUSE_WAITING,
+			  rd_text("%s %" PRIu64 " ticks, %" PRIu64 " words of 4 octets sent",
+				  now->set->counters[moved->topics[RD_TOPIC_WAIT].evidence[0].counter].name, wait,
+				  moved->words_out),
+			  RD_TOPIC_WAIT, 0, 0);
 		return;
 	}
 }
 
-/* What one topic says by itself. */
+/* Topics that are each a cause by themselves. */
 static void judge_plain(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	static const struct {
@@ -256,37 +261,39 @@ static void judge_plain(const struct rd_moment *now, const struct rd_moved *move
 	for (size_t i = 0; i < RD_ARRAY_SIZE(rules); i++) {
 		if (!most(moved, rules[i].topic))
 			continue;
-		/* What a link that went down did not carry is no fault of its own. */
+		/* Consequences of a link that went down. */
 		if ((rules[i].of == RD_CAUSE_NOT_SENT || rules[i].of == RD_CAUSE_PEER_GONE) &&
 		    most(moved, RD_TOPIC_LINK_DOWN))
 			continue;
-		add(causes, moved, rules[i].of, numbers(now, moved, rules[i].topic, rules[i].with), rules[i].topic,
-		    rules[i].with, 0);
+		add_cause(causes, moved, rules[i].of, deltas_text(now, moved, rules[i].topic, rules[i].with),
+			  rules[i].topic, rules[i].with, 0);
 	}
 }
 
-/* What is a cause only where nothing above it explains it. */
+/* Topics that are a cause only if no cause above explains them. */
 static void judge_transport(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
 {
 	struct rd_cause_words timeout = rd_cause_words[RD_CAUSE_TIMEOUT];
 	size_t before = causes->n;
 	uint64_t completions = most(moved, RD_TOPIC_COMPLETION), flushed = most(moved, RD_TOPIC_FLUSH);
 
-	/* Loss, or a link that was down, makes timeouts by itself. */
+	/* Loss, or a link that was down, causes timeouts. */
 	if (most(moved, RD_TOPIC_LOST) || most(moved, RD_TOPIC_LINK_DOWN) || most(moved, RD_TOPIC_NOT_SENT))
 		timeout.confidence = RD_CONFIDENCE_LOW;
 	if (most(moved, RD_TOPIC_LOST))
-		add(causes, moved, RD_CAUSE_LOSS, numbers(now, moved, RD_TOPIC_LOST, 0), RD_TOPIC_LOST, 0, 0);
+		add_cause(causes, moved, RD_CAUSE_LOSS, deltas_text(now, moved, RD_TOPIC_LOST, 0), RD_TOPIC_LOST, 0, 0);
 	if (most(moved, RD_TOPIC_TIMEOUT) && !most(moved, RD_TOPIC_RETRIES))
-		add_as(causes, moved, &timeout, numbers(now, moved, RD_TOPIC_TIMEOUT, 0), RD_TOPIC_TIMEOUT, 0, 0);
+		add_cause_as(causes, moved, &timeout, deltas_text(now, moved, RD_TOPIC_TIMEOUT, 0), RD_TOPIC_TIMEOUT, 0,
+			     0);
 	if (most(moved, RD_TOPIC_RNR) && !most(moved, RD_TOPIC_RNR_END))
-		add(causes, moved, RD_CAUSE_RNR, numbers(now, moved, RD_TOPIC_RNR, 0), RD_TOPIC_RNR, 0, 0);
-	/* Flushed ones follow; what is left failed by itself. */
+		add_cause(causes, moved, RD_CAUSE_RNR, deltas_text(now, moved, RD_TOPIC_RNR, 0), RD_TOPIC_RNR, 0, 0);
+	/* Flushed completions are consequences; the rest failed by themselves. */
 	if (completions > flushed && before == causes->n && !most(moved, RD_TOPIC_RETRIES) &&
 	    !most(moved, RD_TOPIC_KEY) && !most(moved, RD_TOPIC_RNR_END))
-		add(causes, moved, RD_CAUSE_WORK_FAILED,
-		    rd_text("%" PRIu64 " completions with an error, %" PRIu64 " of them flushed", completions, flushed),
-		    RD_TOPIC_COMPLETION, RD_TOPIC_FLUSH, 0);
+		add_cause(causes, moved, RD_CAUSE_WORK_FAILED,
+			  rd_text("%" PRIu64 " completions with error, %" PRIu64 " of them flushed", completions,
+				  flushed),
+			  RD_TOPIC_COMPLETION, RD_TOPIC_FLUSH, 0);
 }
 
 static void judge_port(const struct rd_moment *now, const struct rd_moved *moved, struct rd_causes *causes)
@@ -300,21 +307,22 @@ static void judge_port(const struct rd_moment *now, const struct rd_moved *moved
 		judges[i](now, moved, causes);
 }
 
-/* What keeps a port from being compared is worth saying, too. */
+/* Reports why the counters of a port could not be compared. */
 static void judge_note(const struct rd_moment *now, const struct rd_moved *moved, struct rd_findings *findings)
 {
 	static const struct {
 		const char *id, *title, *fix;
 		enum rd_severity severity;
 	} notes[] = {
-		[RD_NOTE_REBOOT] = { "rebooted", "the host was started anew: what came before is not known",
-				     "compare with a sample of this boot", RD_SEV_UNKNOWN },
-		[RD_NOTE_REPLACED] = { "device-replaced", "another device stands under this name: its GUID differs",
-				       "compare with a sample of this device", RD_SEV_WARNING },
-		[RD_NOTE_RELOADED] = { "driver-reloaded", "the device was registered anew: its counters began again",
-				       "was it somebody's work? The kernel log has the time", RD_SEV_WARNING },
-		[RD_NOTE_GONE] = { "device-gone", "the device has gone",
-				   "kernel log: removed, fatal error or lost on the bus? rdmadiag nic-map, lspci",
+		[RD_NOTE_REBOOT] = { "rebooted", "host was rebooted: earlier increases are unknown",
+				     "compare with a sample taken since this boot", RD_SEV_UNKNOWN },
+		[RD_NOTE_REPLACED] = { "device-replaced", "different device under this name: its GUID differs",
+				       "compare with a sample taken from this device", RD_SEV_WARNING },
+		[RD_NOTE_RELOADED] = { "driver-reloaded",
+				       "device was registered again (driver reloaded): its counters restarted",
+				       "see the kernel log for the time, unless it was maintenance", RD_SEV_WARNING },
+		[RD_NOTE_GONE] = { "device-gone", "device is missing",
+				   "search the kernel log for removal, a fatal error or a lost PCI device; run rdmadiag nic-map and lspci",
 				   RD_SEV_CRITICAL },
 	};
 	struct rd_finding finding = { 0 };
@@ -331,12 +339,12 @@ static void judge_note(const struct rd_moment *now, const struct rd_moved *moved
 	rd_finding_add(findings, &finding);
 }
 
-/* What stood at its end before can show nothing new. */
+/* Counters that were saturated before cannot show an increase. */
 static void judge_stuck(const struct rd_moment *now, const struct rd_moved *moved, struct rd_findings *findings)
 {
 	struct rd_finding finding = { .id = "counters-at-their-end",
 				      .severity = RD_SEV_NOTE,
-				      .title = "counters stand at their end and count no more" };
+				      .title = "saturated counters: they no longer count" };
 	_cleanup_free_ char *first = NULL;
 	char label[256];
 
@@ -351,11 +359,11 @@ static void judge_stuck(const struct rd_moment *now, const struct rd_moved *move
 				    rd_text("%s and %s%zu more", first,
 					    moved->stuck.n == RD_ARRAY_SIZE(moved->stuck.evidence) ? "at least " : "",
 					    moved->stuck.n - 1);
-	finding.fix = rd_dup("set them back: perfquery -R, or reload the driver");
+	finding.fix = rd_dup("reset them: perfquery -R, or reload the driver");
 	rd_finding_add(findings, &finding);
 }
 
-/* Ports that were there before and are not now. */
+/* Ports that were present before and are missing now. */
 static void judge_gone(const struct rd_moment *before, const struct rd_moment *now, struct rd_findings *findings)
 {
 	for (size_t b = 0; b < before->set->n_ports; b++) {
@@ -400,22 +408,24 @@ static void judge_causes(const struct rd_moment *now, struct rd_causes *causes)
 	}
 }
 
-/* No counter that moved is no proof of health. */
+/* Quiet counters do not prove that the host is healthy. */
 static void judge_quiet(const struct rd_moment *now, struct rd_causes *causes)
 {
-	struct rd_finding finding = { .id = "nothing-counted",
-				      .severity = RD_SEV_NOTE,
-				      .title = "no counter points to a fault; counters cannot tell of more" };
+	struct rd_finding finding = {
+		.id = "nothing-counted",
+		.severity = RD_SEV_NOTE,
+		.title = "no counter indicates a fault; this does not rule out faults that counters do not show"
+	};
 	bool devx = false;
 
 	for (size_t i = 0; i < now->set->n_ports; i++)
 		devx |= now->set->ports[i].driver && strcmp(now->set->ports[i].driver, "mlx5") == 0;
-	finding.why = devx ? "queue pairs made by the vendor's interface (DEVX: NVSHMEM IBGDA, NCCL's device-initiated "
-			     "networking) are not counted in groups hw and optional" :
+	finding.why = devx ? "queue pairs created through the vendor's interface (DEVX: NVSHMEM IBGDA, NCCL's "
+			     "device-initiated networking) are not counted in groups hw and optional" :
 			     NULL;
 	finding.subject = rd_dup("all ports");
-	finding.observed = devx ? rd_dup("queue pairs of the vendor's interface (DEVX) are not counted here") : NULL;
-	finding.fix = rd_dup("if a job stands still all the same: rdmadiag qp-state, rdmadiag trace-errno");
+	finding.observed = devx ? rd_dup("queue pairs of the vendor's interface (DEVX) are not counted") : NULL;
+	finding.fix = rd_dup("if a job hangs nevertheless: rdmadiag qp-state, rdmadiag trace-errno");
 	rd_finding_add(&causes->findings, &finding);
 }
 
@@ -444,6 +454,6 @@ void rd_causes_find(const struct rd_moment *before, const struct rd_moment *now,
 		judge_quiet(now, ret);
 	for (size_t i = 0; i < stuck.n; i++) {
 		rd_finding_add(&ret->findings, &stuck.v[i]);
-		stuck.v[i] = (struct rd_finding){ 0 }; /* handed over */
+		stuck.v[i] = (struct rd_finding){ 0 }; /* moved to ret */
 	}
 }

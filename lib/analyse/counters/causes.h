@@ -6,10 +6,10 @@
 #include "model/shared/cause.h"
 
 /*
- * What deltas over `seconds` amount to. Errors of a link are judged by how many there were for each bit that was carried,
- * not by their number; counters that only follow others (flushed work requests) make no statement of their own. Causes are
- * ranked by severity, then confidence, then how much moved. Findings hold each cause, ports of `before`
- * (NULL: not known) that have gone, and what cannot be told.
+ * Derives causes from deltas over `seconds`. Link errors are judged per bit received, not by their number; counters that only
+ * follow others (flushed work requests) are not a cause by themselves. Causes are ranked by severity, then confidence, then the
+ * size of the increase. Findings hold each cause, ports of `before` (NULL: unknown) that are missing now, and what could not be
+ * determined.
  */
 void rd_causes_find(const struct rd_moment *before, const struct rd_moment *now, const struct rd_delta *deltas,
 		    double seconds, struct rd_causes *ret);

@@ -5,21 +5,21 @@
 
 #include "base/memory.h"
 
-static uint64_t end_of(unsigned bits)
+static uint64_t max_of(unsigned bits)
 {
 	return bits >= 64 || bits == 0 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-static bool at_usual_end(uint64_t value)
+static bool is_usual_max(uint64_t value)
 {
-	return value == end_of(4) || value == end_of(8) || value == end_of(16) || value == end_of(32);
+	return value == max_of(4) || value == max_of(8) || value == max_of(16) || value == max_of(32);
 }
 
-static struct rd_delta saturating(unsigned bits, uint64_t before, uint64_t now)
+static struct rd_delta saturating_delta(unsigned bits, uint64_t before, uint64_t now)
 {
-	uint64_t end = end_of(bits);
+	uint64_t end = max_of(bits);
 
-	/* The table has the width wrong. */
+	/* The width in the table is wrong. */
 	if (now > end || before > end)
 		return (struct rd_delta){ now >= before ? now - before : now, RD_DELTA_AT_LEAST, RD_NOTE_NONE };
 	if (now < before)
@@ -29,16 +29,16 @@ static struct rd_delta saturating(unsigned bits, uint64_t before, uint64_t now)
 	return (struct rd_delta){ now - before, RD_DELTA_EXACT, RD_NOTE_NONE };
 }
 
-static struct rd_delta wrapping(unsigned bits, uint64_t before, uint64_t now, uint64_t most)
+static struct rd_delta wrapping_delta(unsigned bits, uint64_t before, uint64_t now, uint64_t most)
 {
-	uint64_t end = end_of(bits), delta;
+	uint64_t end = max_of(bits), delta;
 	enum rd_delta_note note;
 
 	if (now > end || before > end)
 		return (struct rd_delta){ 0, RD_DELTA_UNKNOWN, RD_NOTE_NONE };
 	delta = (now - before) & end;
 	note = now < before ? RD_NOTE_WRAPPED : RD_NOTE_NONE;
-	/* One turn more would have been `end` + 1 events more. */
+	/* One more wrap would have been `end` + 1 more events. */
 	if (most <= end)
 		return delta > most ? (struct rd_delta){ now, RD_DELTA_AT_LEAST, RD_NOTE_RESET } :
 				      (struct rd_delta){ delta, RD_DELTA_EXACT, note };
@@ -51,9 +51,9 @@ struct rd_delta rd_delta_of(enum rd_overflow overflow, unsigned bits, uint64_t b
 {
 	switch (overflow) {
 	case RD_SATURATES:
-		return saturating(bits, before, now);
+		return saturating_delta(bits, before, now);
 	case RD_WRAPS:
-		return wrapping(bits, before, now, most);
+		return wrapping_delta(bits, before, now, most);
 	case RD_GAUGE:
 		return (struct rd_delta){ 0, RD_DELTA_UNKNOWN, RD_NOTE_NONE };
 	case RD_64BIT:
@@ -63,10 +63,10 @@ struct rd_delta rd_delta_of(enum rd_overflow overflow, unsigned bits, uint64_t b
 	case RD_OVERFLOW_UNKNOWN:
 		break;
 	}
-	/* It may be a gauge, or have wrapped, or have been reset. */
+	/* It may be a gauge, may have wrapped or may have been reset. */
 	if (now < before)
 		return (struct rd_delta){ 0, RD_DELTA_UNKNOWN, RD_NOTE_NONE };
-	if (at_usual_end(now))
+	if (is_usual_max(now))
 		return (struct rd_delta){ now - before, RD_DELTA_AT_LEAST, RD_NOTE_SATURATED };
 	return (struct rd_delta){ now - before, RD_DELTA_EXACT, RD_NOTE_NONE };
 }
@@ -85,7 +85,7 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Which element of `before` stands for one of `now`; 0: none, else index + 1. */
+/* Hash table: which element of `before` corresponds to one of `now`; 0: none, else index + 1. */
 struct index {
 	uint32_t *slots;
 	size_t mask;
@@ -135,9 +135,9 @@ static void index_set(const struct rd_counter_set *set, struct index *index)
 	}
 }
 
-/* Index in `before`; -1: it is not there. */
-static ptrdiff_t find(const struct index *index, const struct rd_counter_set *before, const struct rd_counter_set *now,
-		      size_t i)
+/* Index in `before`; -1: not found. */
+static ptrdiff_t find_counter(const struct index *index, const struct rd_counter_set *before,
+			      const struct rd_counter_set *now, size_t i)
 {
 	size_t at = hash_counter(now, &now->counters[i]) & index->mask;
 
@@ -150,7 +150,7 @@ static ptrdiff_t find(const struct index *index, const struct rd_counter_set *be
 	return -1;
 }
 
-/* What became of a port: RD_NOTE_NONE if its counters can be compared. */
+/* Why the counters of a port cannot be compared; RD_NOTE_NONE: they can. */
 static enum rd_delta_note port_note(const struct rd_moment *before, const struct rd_moment *now, uint32_t port)
 {
 	const struct rd_counter_port *of = &now->set->ports[port], *was = NULL;
@@ -175,8 +175,8 @@ static enum rd_delta_note port_note(const struct rd_moment *before, const struct
 	return RD_NOTE_NONE;
 }
 
-/* How many events a port can have had: what time allows. */
-static uint64_t most_events(const struct rd_moment *before, const struct rd_moment *now)
+/* The largest number of events a port can have had in the time between. */
+static uint64_t max_events_in(const struct rd_moment *before, const struct rd_moment *now)
 {
 	double seconds = rd_moments_seconds(before, now), most = seconds * RD_EVENTS_PER_SECOND;
 
@@ -195,22 +195,22 @@ static struct rd_delta delta_at(const struct rd_counter *counter, const struct r
 	return rd_delta_of(counter->overflow, counter->bits, before->v, now->v, most);
 }
 
-/* What a port can have had between two moments. */
+/* What happened to a port between two moments. */
 struct span {
 	enum rd_delta_note note;
-	uint64_t packets[2]; /* sent and received, of 64 bits; UINT64_MAX: not known */
+	uint64_t packets[2]; /* sent and received, from 64-bit counters; UINT64_MAX: unknown */
 };
 
-/* A packet makes no more events of one kind than this (a request for data makes one for each answer that is missed). */
+/* A packet causes at most so many events of one kind (a read request causes one for each response that is missing). */
 #define EVENTS_PER_PACKET 4
 
-/* How many times a counter that wraps can have counted: as the port's packets allow, where they bound it. Flushed work
- * requests need no packet. */
-static uint64_t most_of(const struct rd_counter *counter, const struct span *span, uint64_t by_time)
+/* The largest number of events a wrapping counter can have counted: bounded by the packets of the port, if these are known.
+ * Flushed work requests need no packet. */
+static uint64_t max_events_of(const struct rd_counter *counter, const struct span *span, uint64_t by_time)
 {
 	uint64_t most;
 
-	/* A link does not change a thousand times a second. */
+	/* A link changes at most a thousand times per second. */
 	if (counter->group == RD_GROUP_NETDEV)
 		return by_time == UINT64_MAX ? by_time : by_time / (uint64_t)(RD_EVENTS_PER_SECOND / 1000);
 	if (counter->meaning && counter->meaning->role == RD_ROLE_FOLLOWS)
@@ -234,7 +234,7 @@ static void note_packets(struct span *span, const struct rd_counter *counter, co
 void rd_deltas(const struct rd_moment *before, const struct rd_moment *now, struct rd_delta *ret)
 {
 	_cleanup_free_ struct span *spans = rd_alloc(now->set->n_ports + 1, sizeof(*spans));
-	uint64_t by_time = most_events(before, now);
+	uint64_t by_time = max_events_in(before, now);
 	struct index index = { 0 };
 
 	if (before->set != now->set)
@@ -243,12 +243,12 @@ void rd_deltas(const struct rd_moment *before, const struct rd_moment *now, stru
 		spans[i] = (struct span){ port_note(before, now, (uint32_t)i), { UINT64_MAX, UINT64_MAX } };
 	for (size_t i = 0; i < now->set->n; i++) {
 		const struct rd_counter *counter = &now->set->counters[i];
-		ptrdiff_t at = index.slots ? find(&index, before->set, now->set, i) : (ptrdiff_t)i;
+		ptrdiff_t at = index.slots ? find_counter(&index, before->set, now->set, i) : (ptrdiff_t)i;
 		struct span *span = &spans[counter->port];
 
-		/* A port's own counters stand before those of the driver. */
+		/* The counters of the port precede those of the driver. */
 		ret[i] = delta_at(counter, at < 0 ? NULL : &before->sample->values[at], &now->sample->values[i],
-				  span->note, most_of(counter, span, by_time));
+				  span->note, max_events_of(counter, span, by_time));
 		note_packets(span, counter, &ret[i]);
 	}
 	free(index.slots);

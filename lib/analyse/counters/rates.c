@@ -8,11 +8,11 @@
 #include "base/text.h"
 
 #define CANDIDATES 4
-#define TOGETHER 2 /* irdma counts IPv4 and IPv6 apart */
+#define TOGETHER 2 /* irdma has separate counters for IPv4 and IPv6 */
 #define NONE UINT32_MAX
 
 struct rd_load_counters {
-	/* Counters in the order of how well they fit; what stands together is added up. */
+	/* Counters, the best candidates first; those of one candidate are added up. */
 	uint32_t v[RD_LOADS][CANDIDATES][TOGETHER];
 	double factor[RD_LOADS][CANDIDATES];
 };
@@ -24,8 +24,8 @@ static const enum rd_topic topics[RD_LOADS] = {
 	[RD_LOAD_RX_PACKETS] = RD_TOPIC_PACKETS_GOT,
 };
 
-/* The best first: those of the port itself see all QPs, also those of vendors' interfaces; then the driver's own; then the
- * interface's, which see other traffic as well. */
+/* The best first: counters of the port include all QPs, also those of vendors' interfaces; then those of the driver; then those
+ * of the interface, which include other traffic. */
 static const enum rd_counter_group groups[] = { RD_GROUP_PORT, RD_GROUP_HW, RD_GROUP_ETHTOOL, RD_GROUP_NETDEV };
 
 static double factor_of(const char *unit)
@@ -47,7 +47,7 @@ static void add_candidate(struct rd_load_counters *to, enum rd_load load, const 
 		}
 		if (set->counters[v[0]].about != counter->about || set->counters[v[0]].group != counter->group)
 			continue;
-		/* Of another interface of this port, or the other half. */
+		/* From another interface of this port, or the other half. */
 		if (counter->about->parts > 1 && v[1] == NONE && strcmp(set->counters[v[0]].name, counter->name) != 0)
 			v[1] = i;
 		return;
@@ -87,7 +87,7 @@ void rd_rates_deinit(struct rd_rates *rates)
 void rd_rates_carry(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_rates *old,
 		    const struct rd_counter_set *old_set)
 {
-	rates->looks = old->looks;
+	rates->intervals = old->intervals;
 	for (size_t p = 0; p < rates->n; p++)
 		for (size_t o = 0; o < old->n; o++) {
 			if (set->ports[p].port != old_set->ports[o].port ||
@@ -98,8 +98,8 @@ void rd_rates_carry(struct rd_rates *rates, const struct rd_counter_set *set, co
 		}
 }
 
-/* False where any of them is not known, or not there: half of a sum is no sum. */
-static bool sum(const uint32_t *counters, unsigned parts, const struct rd_delta *deltas, double *ret)
+/* False if any of them is unknown or missing: a partial sum would be wrong. */
+static bool sum_deltas(const uint32_t *counters, unsigned parts, const struct rd_delta *deltas, double *ret)
 {
 	*ret = 0;
 	for (size_t i = 0; i < parts; i++) {
@@ -119,7 +119,7 @@ static void update_load(struct rd_port_rate *rate, const struct rd_load_counters
 	for (size_t c = 0; c < CANDIDATES && counters->v[load][c][0] != NONE; c++) {
 		const uint32_t *v = counters->v[load][c];
 
-		if (!sum(v, set->counters[v[0]].about->parts, deltas, &total))
+		if (!sum_deltas(v, set->counters[v[0]].about->parts, deltas, &total))
 			continue;
 		RD_SET(rate->per_second[load], total * counters->factor[load][c] / seconds);
 		if (load == RD_LOAD_TX_BYTES)
@@ -134,17 +134,17 @@ static double total_gbps(const struct rd_port_rate *rate)
 	       (rate->rx_gbps.known == RD_OK ? rate->rx_gbps.v : 0);
 }
 
-/* The mean of late: what is a tenth of a second or a second long weighs the same. */
+/* Weight of an interval in the moving average, whether it is a tenth of a second or a second long. */
 #define WEIGHT 0.2
 
 static void update_port(struct rd_port_rate *rate, const struct rd_load_counters *counters,
 			const struct rd_counter_set *set, const struct rd_counter_port *port,
-			const struct rd_delta *deltas, double seconds, unsigned looks)
+			const struct rd_delta *deltas, double seconds, unsigned intervals)
 {
 	double before = total_gbps(rate);
 
-	if (looks > 0)
-		rate->usual_gbps = looks == 1 ? before : rate->usual_gbps + WEIGHT * (before - rate->usual_gbps);
+	if (intervals > 0)
+		rate->usual_gbps = intervals == 1 ? before : rate->usual_gbps + WEIGHT * (before - rate->usual_gbps);
 	rate->counted_by = NULL;
 	for (enum rd_load load = 0; load < RD_LOADS; load++)
 		update_load(rate, counters, load, set, deltas, seconds);
@@ -167,14 +167,15 @@ void rd_rates_update(struct rd_rates *rates, const struct rd_counter_set *set, c
 	if (seconds <= 0)
 		return;
 	for (size_t p = 0; p < rates->n; p++)
-		update_port(&rates->ports[p], &rates->counters[p], set, &set->ports[p], deltas, seconds, rates->looks);
-	rates->looks++;
+		update_port(&rates->ports[p], &rates->counters[p], set, &set->ports[p], deltas, seconds,
+			    rates->intervals);
+	rates->intervals++;
 }
 
-/* Below this a port was idle: nothing that it could lose. */
+/* Below this rate a port was idle and had no traffic to lose. */
 #define BUSY_GBPS 0.01
-#define LOST 0.1   /* of the usual */
-#define GAINED 0.5 /* of what was lost */
+#define LOST 0.1   /* of the usual rate */
+#define GAINED 0.5 /* of the lost rate */
 
 static bool is_active(const struct rd_counter_state *state)
 {
@@ -186,8 +187,8 @@ static bool has_lost(const struct rd_port_rate *rate)
 	return rate->usual_gbps > BUSY_GBPS && total_gbps(rate) < LOST * rate->usual_gbps;
 }
 
-/* The port that gained most in this interval; NONE: nobody gained half of what was lost. */
-static uint32_t heir_of(const struct rd_rates *rates, double lost)
+/* The port that gained most in this interval; NONE: no port gained half of the lost rate. */
+static uint32_t successor_of(const struct rd_rates *rates, double lost)
 {
 	uint32_t best = NONE;
 	double most = GAINED * lost;
@@ -203,8 +204,8 @@ static uint32_t heir_of(const struct rd_rates *rates, double lost)
 	return best;
 }
 
-/* A job that pauses leaves all ports alike. */
-static bool goes_on(const struct rd_rates *rates)
+/* Whether the host as a whole still has traffic. A job that pauses affects all ports alike. */
+static bool has_traffic(const struct rd_rates *rates)
 {
 	double usual = 0, now = 0;
 
@@ -215,47 +216,47 @@ static bool goes_on(const struct rd_rates *rates)
 	return rates->n > 1 && now > GAINED * usual;
 }
 
-static void say_lost(const struct rd_rates *rates, const struct rd_counter_set *set,
-		     const struct rd_counter_sample *now, uint32_t port, struct rd_findings *findings)
+static void add_lost_finding(const struct rd_rates *rates, const struct rd_counter_set *set,
+			     const struct rd_counter_sample *now, uint32_t port, struct rd_findings *findings)
 {
 	const struct rd_port_rate *rate = &rates->ports[port];
 	const struct rd_counter_state *state = &now->states[port];
 	bool active = is_active(state);
-	uint32_t heir = heir_of(rates, rate->usual_gbps - total_gbps(rate));
+	uint32_t successor = successor_of(rates, rate->usual_gbps - total_gbps(rate));
 	char label[80], to[80] = "";
 	struct rd_finding finding = {
 		.id = "traffic-lost",
 		.severity = active ? RD_SEV_WARNING : RD_SEV_CRITICAL,
 		.title = active ? "port lost its traffic" : "port went down and lost its traffic",
-		.why = "a job that had its NICs evenly loaded is now as slow as what is left",
+		.why = "a job that loads all NICs evenly is slowed down to the remaining bandwidth",
 	};
 
 	rd_counter_port_label(&set->ports[port], label, sizeof(label));
 	finding.subject = rd_text("%s", label);
-	if (heir != NONE)
-		rd_counter_port_label(&set->ports[heir], to, sizeof(to));
+	if (successor != NONE)
+		rd_counter_port_label(&set->ports[successor], to, sizeof(to));
 	finding.observed = rd_text("%.2f Gbit/s, port %s%s%s%s", total_gbps(rate),
-				   !state->there   ? "gone" :
+				   !state->there   ? "missing" :
 				   state->state[0] ? state->state :
 						     "state unknown",
-				   heir != NONE ? "; " : "", to, heir != NONE ? " took traffic over" : "");
-	finding.expected = rd_text("%.2f Gbit/s, as of late", rate->usual_gbps);
+				   successor != NONE ? "; " : "", to, successor != NONE ? " took over traffic" : "");
+	finding.expected = rd_text("%.2f Gbit/s, the recent average", rate->usual_gbps);
 	finding.fix =
-		rd_text("look at the link and its partner: rdmadiag counters --filter 'link*' --since FILE; dmesg");
+		rd_text("check the link and the link partner: rdmadiag counters --filter 'link*' --since FILE; dmesg");
 	rd_finding_add(findings, &finding);
 }
 
 void rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
 		       struct rd_findings *findings)
 {
-	bool others = goes_on(rates);
+	bool others = has_traffic(rates);
 
-	for (uint32_t p = 0; rates->looks > 1 && p < rates->n; p++) {
+	for (uint32_t p = 0; rates->intervals > 1 && p < rates->n; p++) {
 		struct rd_port_rate *rate = &rates->ports[p];
 		bool lost = set->ports[p].port && has_lost(rate) && (others || !is_active(&now->states[p]));
 
 		if (lost && !rate->lost)
-			say_lost(rates, set, now, p, findings);
+			add_lost_finding(rates, set, now, p, findings);
 		rate->lost = lost || (rate->lost && total_gbps(rate) < BUSY_GBPS);
 	}
 }

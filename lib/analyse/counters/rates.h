@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a port carries, of whichever counters its driver has for it. */
+/* Traffic of a port, from the counters that its driver has. */
 #ifndef RD_ANALYSE_RATES_H
 #define RD_ANALYSE_RATES_H
 
@@ -7,24 +7,25 @@
 #include "model/counters/rates.h"
 #include "model/shared/finding.h"
 
-/* Finds out by their topics which counters to take. The set must outlive it. */
+/* Selects the counters by their topics. The set must outlive `rates`. */
 void rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set);
 void rd_rates_deinit(struct rd_rates *rates);
 
-/* Devices have come or gone: takes over what was usual of the ports that both sets have. */
+/* After devices were added or removed: copies the usual rates of the ports that are in both sets. */
 void rd_rates_carry(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_rates *old,
 		    const struct rd_counter_set *old_set);
 
 /*
- * Rates of an interval of `seconds` by the deltas of all counters (rd_deltas). A counter that may have made more than its
- * delta gives no rate: what cannot be told is not shown as less than it was.
+ * Rates of an interval of `seconds` from the deltas of all counters (rd_deltas). A counter whose delta is only a lower bound
+ * gives no rate: an unknown rate must not look like a low one.
  */
 void rd_rates_update(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_delta *deltas,
 		     double seconds);
 
 /*
- * Ports that carried traffic until this interval and carry (nearly) none now, while the host as a whole goes on, or whose
- * port is no longer active; and who took their traffic over. Each loss is said once. Call it behind rd_rates_update.
+ * Reports ports that carried traffic until this interval and carry (nearly) none now, if the host as a whole still has traffic
+ * or the port is no longer active, and the port that took the traffic over. Each loss is reported once. Call it after
+ * rd_rates_update.
  */
 void rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
 		       struct rd_findings *findings);

@@ -59,8 +59,8 @@ static bool parse_line(char *line, struct rd_threshold *ret)
 	return parse_limit(words[LIMIT], &ret->limit) && ret->measure != MEASURES && ret->severity != RD_SEV_NOTE;
 }
 
-/* Takes those out that stand among the first `n` and that `one` takes the place of. Returns how many of them are left. */
-static size_t replace(struct rd_thresholds *thresholds, size_t n, const struct rd_threshold *one)
+/* Removes those of the first `n` limits that `one` replaces. Returns how many of them are left. */
+static size_t drop_replaced(struct rd_thresholds *thresholds, size_t n, const struct rd_threshold *one)
 {
 	size_t left = 0;
 
@@ -93,14 +93,14 @@ int rd_thresholds_parse(const char *name, const char *text, size_t size, struct 
 					    " is not NAME value|delta|per_second|per_bit|per_packet LIMIT "
 					    "warning|critical why");
 		if (before > 0)
-			before = replace(ret, before, &one);
+			before = drop_replaced(ret, before, &one);
 		if (ret->n == LINES_MAX)
 			return rd_err_set(err, EFBIG, name, "more than %d limits", LINES_MAX);
 		rd_reserve(&ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
 		ret->v[ret->n++] = one;
 	}
 	if (ret->n == 0)
-		return rd_err_set(err, EINVAL, name, "there is no limit in it");
+		return rd_err_set(err, EINVAL, name, "file has no limits");
 	return 0;
 }
 
@@ -112,7 +112,7 @@ bool rd_thresholds_compare(const struct rd_thresholds *thresholds)
 	return false;
 }
 
-/* False: it cannot be told. */
+/* False: the measure is unknown. */
 static bool measure_of(enum measure measure, const struct rd_counter_value *value, const struct rd_delta *delta,
 		       const struct rd_moved *moved, double *ret)
 {
@@ -127,18 +127,18 @@ static bool measure_of(enum measure measure, const struct rd_counter_value *valu
 	}
 	if (!delta || delta->kind == RD_DELTA_UNKNOWN)
 		return false;
-	/* None of something is none of anything. */
+	/* No increase is 0 by any measure. */
 	*ret = delta->v == 0 ? 0 : (double)delta->v / by;
 	return delta->v == 0 || by > 0;
 }
 
-static void finding(struct rd_findings *findings, const struct rd_moment *now, size_t i,
-		    const struct rd_threshold *over, double measured)
+static void add_limit_finding(struct rd_findings *findings, const struct rd_moment *now, size_t i,
+			      const struct rd_threshold *over, double measured)
 {
 	const struct rd_counter *counter = &now->set->counters[i];
 	struct rd_finding it = { .id = over ? "threshold" : "threshold-unknown",
 				 .severity = over ? over->severity : RD_SEV_UNKNOWN,
-				 .title = over ? "above its limit" : "has a limit and could not be read" };
+				 .title = over ? "counter above its limit" : "counter with a limit could not be read" };
 	char label[256];
 
 	rd_counter_port_label(&now->set->ports[counter->port], label, sizeof(label));
@@ -155,7 +155,7 @@ static void finding(struct rd_findings *findings, const struct rd_moment *now, s
 	rd_finding_add(findings, &it);
 }
 
-/* What a device does not have, or does not count, is no failure to read. */
+/* A counter that the device lacks, or that is disabled, does not count as unreadable. */
 static bool is_unread(const struct rd_counter_value *value)
 {
 	return value->known != RD_OK && value->code && value->code != RD_COUNTER_NO_NUMBER &&
@@ -186,7 +186,7 @@ static void judge_one(const struct rd_thresholds *thresholds, const struct rd_mo
 		}
 	}
 	if (over || unread)
-		finding(findings, now, i, over, measured);
+		add_limit_finding(findings, now, i, over, measured);
 }
 
 void rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd_moment *now,

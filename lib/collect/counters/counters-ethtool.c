@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An interface's statistics: the driver's own (ioctl), and those that the kernel has one name for (netlink). */
+/* Statistics of an interface: those of the driver (ioctl), and the standard ones of the kernel (netlink). */
 #include "collect/counters/counters-priv.h"
 #include "collect/net/netstate.h"
 #include "collect/shared/genl.h"
@@ -14,10 +14,10 @@
 #define STATS_GROUPS                                                                                \
 	(1u << ETHTOOL_STATS_ETH_PHY | 1u << ETHTOOL_STATS_ETH_MAC | 1u << ETHTOOL_STATS_ETH_CTRL | \
 	 1u << ETHTOOL_STATS_RMON)
-/* More statistics in a group than the kernel has by far. */
+/* Far more statistics than any group has. */
 #define STATS_MAX 64
 
-/* Names as ethtool(8) prints them, behind the name of the group. */
+/* Names as printed by ethtool(8), after the name of the group. */
 static const char *const eth_phy[STATS_MAX] = {
 	[ETHTOOL_A_STATS_ETH_PHY_5_SYM_ERR] = "eth-phy-SymbolErrorDuringCarrier",
 };
@@ -72,7 +72,7 @@ static const char *const *const groups[] = {
 	[ETHTOOL_STATS_RMON] = rmon,
 };
 
-/* What a walk over an answer does with each statistic: adds a counter (sample NULL), or fills its value. */
+/* State of a walk over a reply: adds a counter for each statistic (sample NULL), or fills in its value. */
 struct walk {
 	struct rd_counter_reader *reader;
 	struct rd_counter_read *read;
@@ -80,7 +80,7 @@ struct walk {
 	uint32_t hint;
 };
 
-static int take(struct walk *walk, const char *name, uint64_t value)
+static int take_stat(struct walk *walk, const char *name, uint64_t value)
 {
 	struct rd_counter_value *slot;
 
@@ -103,7 +103,7 @@ static int take_stats_of(struct walk *walk, const struct nlattr *nest, const cha
 
 		if (type >= STATS_MAX || !names[type] || !rd_nla_uint(stat, &value))
 			continue;
-		r = take(walk, names[type], value);
+		r = take_stat(walk, names[type], value);
 		if (r < 0)
 			return r;
 	}
@@ -126,7 +126,7 @@ static int take_bucket(struct walk *walk, const struct nlattr *nest, const char 
 	snprintf(name, sizeof(name), "rmon-%s-etherStatsPkts%uto%uOctets", direction,
 		 mnl_attr_get_u32(of[ETHTOOL_A_STATS_GRP_HIST_BKT_LOW]),
 		 mnl_attr_get_u32(of[ETHTOOL_A_STATS_GRP_HIST_BKT_HI]));
-	return take(walk, name, mnl_attr_get_u64(of[ETHTOOL_A_STATS_GRP_HIST_VAL]));
+	return take_stat(walk, name, mnl_attr_get_u64(of[ETHTOOL_A_STATS_GRP_HIST_VAL]));
 }
 
 static int take_group(struct walk *walk, const struct nlattr *group)
@@ -136,7 +136,7 @@ static int take_group(struct walk *walk, const struct nlattr *group)
 	uint64_t id;
 	int r = 0;
 
-	/* The kernel puts the number of the group before what is in it. */
+	/* The kernel sends the id of the group before its statistics. */
 	while (!r && rd_nla_next_nested(group, &attr)) {
 		switch (mnl_attr_get_type(attr)) {
 		case ETHTOOL_A_STATS_GRP_ID:
@@ -156,7 +156,7 @@ static int take_group(struct walk *walk, const struct nlattr *group)
 	return r;
 }
 
-/* An array of u64: the whole first; where there are more, those of each lane behind it. */
+/* An array of u64: the total first, then optionally the values of each lane. */
 static int take_fec(struct walk *walk, const struct nlattr *stats)
 {
 	const struct nlattr *attr = NULL;
@@ -177,7 +177,7 @@ static int take_fec(struct walk *walk, const struct nlattr *stats)
 				snprintf(name, sizeof(name), "%s-lane%zu", fec_stats[type], i - 1);
 			else
 				snprintf(name, sizeof(name), "%s", fec_stats[type]);
-			r = take(walk, name, value);
+			r = take_stat(walk, name, value);
 			if (r < 0)
 				return r;
 		}
@@ -205,7 +205,8 @@ static int take_message(void *arg, uint8_t command, const void *attrs, size_t si
 	return r;
 }
 
-static int ask(struct rd_counter_reader *reader, enum rd_counter_how how, const char *netdev, struct rd_bytes *ret)
+static int request_standard(struct rd_counter_reader *reader, enum rd_counter_how how, const char *netdev,
+			    struct rd_bytes *ret)
 {
 	switch (how) {
 	case RD_HOW_STATS:
@@ -222,21 +223,21 @@ static int ask(struct rd_counter_reader *reader, enum rd_counter_how how, const 
 
 static int find_standard(struct rd_counter_reader *reader, enum rd_counter_how how, uint32_t port, const char *netdev)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct walk walk = { .reader = reader };
 	int r;
 
-	if (!reader->ethtool || ask(reader, how, netdev, &answer) < 0)
+	if (!reader->ethtool || request_standard(reader, how, netdev, &reply) < 0)
 		return 0;
 	walk.read = rd_counter_read_begin(reader, how, port, netdev);
 	if (!walk.read)
 		return -ENOMEM;
-	r = rd_genl_each(&answer, take_message, &walk);
+	r = rd_genl_each(&reply, take_message, &walk);
 	rd_counter_read_end(reader);
 	return r;
 }
 
-/* A driver's names: blanks before them are for the eye only, and a few have none. */
+/* Names of a driver; some have leading blanks, which are dropped. */
 static int find_driver(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
 {
 	_cleanup_bytes_ struct rd_bytes strings = { 0 };
@@ -257,7 +258,7 @@ static int find_driver(struct rd_counter_reader *reader, uint32_t port, const ch
 	return r;
 }
 
-/* Pause frames by priority, as the kernel names them: requests were sent, indications received. */
+/* Pause frames by priority, named as in the kernel: requests were sent, indications received. */
 static int take_pfc(struct walk *walk, const struct rd_dcb *dcb)
 {
 	char name[40];
@@ -265,10 +266,10 @@ static int take_pfc(struct walk *walk, const struct rd_dcb *dcb)
 
 	for (int p = 0; !r && p < RD_PRIOS; p++) {
 		snprintf(name, sizeof(name), "pfc-requests-prio%d", p);
-		r = take(walk, name, dcb->pfc.requests[p]);
+		r = take_stat(walk, name, dcb->pfc.requests[p]);
 		snprintf(name, sizeof(name), "pfc-indications-prio%d", p);
 		if (!r)
-			r = take(walk, name, dcb->pfc.indications[p]);
+			r = take_stat(walk, name, dcb->pfc.indications[p]);
 	}
 	return r;
 }
@@ -327,7 +328,7 @@ static int read_driver(struct rd_counter_reader *reader, struct rd_counter_read 
 		rd_counter_read_failed(read, sample, -r);
 		return r == -ENOMEM ? r : 0;
 	}
-	/* With queues come and go statistics, and what was the tenth is then another one. */
+	/* The number of statistics changes with the number of queues, and indices shift. */
 	if (stats.size / sizeof(uint64_t) != read->n) {
 		reader->changed = true;
 		rd_counter_read_failed(read, sample, ESTALE);
@@ -345,7 +346,7 @@ static int read_driver(struct rd_counter_reader *reader, struct rd_counter_read 
 int rd_counters_read_ethtool(struct rd_counter_reader *reader, struct rd_counter_read *read,
 			     struct rd_counter_sample *sample)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct walk walk = { reader, read, sample, 0 };
 	int r;
 
@@ -353,9 +354,9 @@ int rd_counters_read_ethtool(struct rd_counter_reader *reader, struct rd_counter
 		return read_driver(reader, read, sample);
 	if (read->how == RD_HOW_PFC)
 		return read_pfc(&walk);
-	r = ask(reader, read->how, read->object, &answer);
+	r = request_standard(reader, read->how, read->object, &reply);
 	rd_counter_read_failed(read, sample, r < 0 ? -r : ENODATA);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	return rd_genl_each(&answer, take_message, &walk);
+	return rd_genl_each(&reply, take_message, &walk);
 }

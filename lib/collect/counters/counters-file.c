@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Counters that are a file each: counters/, hw_counters/, statistics/. */
+/* Counters with one file each: counters/, hw_counters/, statistics/. */
 #include "collect/counters/counters-priv.h"
 
 #include <errno.h>
@@ -9,32 +9,32 @@
 #include "base/number.h"
 #include "base/text.h"
 
-/* So many files of mlx5's counters/ in a row, the first ones, say that this function may not ask at all. Each costs a
- * firmware command that is refused, and a line "ACCESS_REG … failed" in the kernel log. */
+/* So many refusals in a row, from the first file of mlx5's counters/ on, mean that this function may not read any of them. Each
+ * costs a firmware command that is refused, and a line "ACCESS_REG … failed" in the kernel log. */
 #define REFUSALS 3
 
-/* A number as sysfs has it, the whole text but for blanks at its end; -EBADMSG for anything else ("N/A (no PMA)"). */
-static int parse(const char *text, uint64_t *ret)
+/* A number as printed by sysfs, up to trailing blanks; -EBADMSG for any other text ("N/A (no PMA)"). */
+static int parse_value(const char *text, uint64_t *ret)
 {
 	text += strspn(text, " \t");
 	return rd_take_uint(&text, RD_AS_C, UINT64_MAX, ret) < 0 || text[strspn(text, " \t\r\n")] ? -EBADMSG : 0;
 }
 
-/* How long a driver may keep values before it asks the hardware again stands among the counters. */
+/* "lifespan" is among the counters: how long the driver caches values. */
 static bool is_counter(const char *name)
 {
 	return strcmp(name, "lifespan") != 0;
 }
 
 int rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum rd_counter_group group,
-			   const char *netdev, const char *folder)
+			   const char *netdev, const char *dir)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 	int r = 0;
 
-	if (rd_sysfs_list(&reader->fs, &names, "%s", folder) < 0 || names.n == 0)
+	if (rd_sysfs_list(&reader->fs, &names, "%s", dir) < 0 || names.n == 0)
 		return 0;
-	if (!rd_counter_read_begin(reader, RD_HOW_FILES, port, folder))
+	if (!rd_counter_read_begin(reader, RD_HOW_FILES, port, dir))
 		return -ENOMEM;
 	for (size_t i = 0; i < names.n && !r; i++)
 		if (is_counter(names.v[i]))
@@ -43,18 +43,18 @@ int rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum
 	return r;
 }
 
-/* The connection manager's messages that were sent or came once more, by kind: "cm_tx_retries/req". */
-int rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const char *folder)
+/* Retransmitted and duplicate messages of the connection manager, by type: "cm_tx_retries/req". */
+int rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const char *dir)
 {
 	static const char *const kinds[] = { "cm_tx_retries", "cm_rx_duplicates" };
 	int r = 0;
 
-	if (!rd_counter_read_begin(reader, RD_HOW_FILES, port, folder))
+	if (!rd_counter_read_begin(reader, RD_HOW_FILES, port, dir))
 		return -ENOMEM;
 	for (size_t k = 0; !r && k < RD_ARRAY_SIZE(kinds); k++) {
 		_cleanup_names_ struct rd_names names = { 0 };
 
-		if (rd_sysfs_list(&reader->fs, &names, "%s/%s", folder, kinds[k]) < 0)
+		if (rd_sysfs_list(&reader->fs, &names, "%s/%s", dir, kinds[k]) < 0)
 			continue;
 		for (size_t i = 0; !r && i < names.n; i++) {
 			_cleanup_free_ char *name = rd_text("%s/%s", kinds[k], names.v[i]);
@@ -71,7 +71,7 @@ static bool is_refusal(int code)
 	return code == EINVAL || code == EIO || code == EREMOTEIO || code == EOPNOTSUPP;
 }
 
-/* The file's path is needed only where it is not open yet. */
+/* The path is needed only if the file is not open yet. */
 static int read_text(struct rd_counter_reader *reader, const struct rd_counter_read *read, uint32_t i, char *text,
 		     size_t size)
 {
@@ -99,11 +99,12 @@ static void read_one(struct rd_counter_reader *reader, const struct rd_counter_r
 		value->code = -r;
 		if (value->known != RD_DENIED)
 			return;
-		rd_err_set(&err, -r, reader->set.counters[read->first + i].name, "cannot read, in %s", read->object);
+		rd_err_set(&err, -r, reader->set.counters[read->first + i].name, "cannot read counter in %s",
+			   read->object);
 		rd_errlist_add(reader->fs.errors, &err);
 		return;
 	}
-	if (parse(text, &value->v) < 0)
+	if (parse_value(text, &value->v) < 0)
 		value->code = RD_COUNTER_NO_NUMBER;
 	else
 		value->known = RD_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of the counter reader share. */
+/* Internal to the counter reader. */
 #ifndef RD_COLLECT_COUNTERS_PRIV_H
 #define RD_COLLECT_COUNTERS_PRIV_H
 
@@ -7,29 +7,29 @@
 #include "collect/shared/sysfs.h"
 #include "model/counters/counter.h"
 
-/* How a run of counters is asked for. */
+/* How a group of counters is read. */
 enum rd_counter_how {
-	RD_HOW_FILES, /* a file each: folder and name */
+	RD_HOW_FILES, /* one file per counter: directory and name */
 	RD_HOW_NLDEV, /* RDMA_NLDEV_CMD_STAT_GET of a port */
-	RD_HOW_BOUND, /* the same, of all counters that queue pairs are bound to */
-	RD_HOW_IOCTL, /* a driver's statistics, values in one answer */
+	RD_HOW_BOUND, /* the same, for all counters that queue pairs are bound to */
+	RD_HOW_IOCTL, /* statistics of a driver (ethtool -S), all values at once */
 	RD_HOW_STATS, /* ETHTOOL_MSG_STATS_GET */
 	RD_HOW_PAUSE, /* ETHTOOL_MSG_PAUSE_GET */
 	RD_HOW_FEC,   /* ETHTOOL_MSG_FEC_GET */
 	RD_HOW_PFC,   /* DCB_CMD_IEEE_GET: pause frames by priority */
 };
 
-/* One question and the counters that it answers. */
+/* One request, and the counters that it returns. */
 struct rd_counter_read {
 	enum rd_counter_how how;
 	uint32_t port;	   /* index in the set */
 	uint32_t first, n; /* of the set's counters */
-	uint32_t *slots;   /* of RD_HOW_FILES: as rd_read_again has them; owned */
-	char *object;	   /* folder, or the interface's name */
-	uint32_t ibdev;	   /* the kernel's number of the RDMA device */
-	unsigned refused;  /* files in a row, with none that could be read before */
-	bool left_alone;   /* was refused in a manner that asking again will not change */
-	int code;	   /* with which errno */
+	uint32_t *slots;   /* RD_HOW_FILES: open files of rd_read_again; owned */
+	char *object;	   /* directory, or name of the interface */
+	uint32_t ibdev;	   /* index of the RDMA device in the kernel */
+	unsigned refused;  /* refused files in a row, before the first readable one */
+	bool left_alone;   /* refused permanently: not read again */
+	int code;	   /* errno of the refusal */
 };
 
 struct rd_counter_reader {
@@ -38,45 +38,45 @@ struct rd_counter_reader {
 	struct rd_counter_set set;
 	struct rd_counter_read *reads;
 	size_t n_reads, cap_reads;
-	uint32_t *states; /* of each port: its state, as rd_read_again has it */
+	uint32_t *states; /* of each port: its open state file, for rd_read_again */
 	uint32_t boot_id; /* likewise */
-	uint16_t ethtool; /* the family's number; 0: there is none */
+	uint16_t ethtool; /* id of the netlink family; 0: not available */
 	uint64_t devices; /* hash of the names in /sys/class/infiniband */
-	bool changed;	  /* found out while reading: another look would find other counters */
+	bool changed;	  /* found while reading: the set of counters has changed */
 };
 
 #define RD_IB "/sys/class/infiniband"
-/* Counters of one host. */
+/* Limit of counters per host. */
 #define RD_COUNTERS_MAX ((size_t)1 << 20)
 
-/* Begins a question; the counters that are added next belong to it. NULL when out of memory. */
+/* Begins a request; the counters added next belong to it. NULL when out of memory. */
 struct rd_counter_read *rd_counter_read_begin(struct rd_counter_reader *reader, enum rd_counter_how how, uint32_t port,
 					      const char *object);
-/* Ends it: a question without counters is forgotten. */
+/* Ends the request; one without counters is removed. */
 void rd_counter_read_end(struct rd_counter_reader *reader);
 
 void rd_counter_read_deinit(struct rd_counter_read *read);
 
-/* Adds a counter to the question that was begun. 0, -ENOMEM, or -EFBIG above the limit. */
+/* Adds a counter to the current request. 0, -ENOMEM, or -EFBIG above the limit. */
 int rd_counter_read_add(struct rd_counter_reader *reader, enum rd_counter_group group, const char *name,
 			const char *netdev);
 
-/* The counter called so among those of the question, looked for first at `*hint`, which then is one further; NULL: none. */
+/* The value of the named counter of the request; the search starts at `*hint`, which is set to the next index. NULL: not found. */
 struct rd_counter_value *rd_counter_slot(struct rd_counter_reader *reader, const struct rd_counter_read *read,
 					 struct rd_counter_sample *sample, const char *name, uint32_t *hint);
 
-/* Every value of the question is unknown, for this errno. */
+/* Sets every value of the request to unknown, with this errno. */
 void rd_counter_read_failed(const struct rd_counter_read *read, struct rd_counter_sample *sample, int code);
 
-/* Finding: what a device, port or interface has. 0 or -ENOMEM. */
+/* Find the counters of a device, port or interface. 0 or -ENOMEM. */
 int rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum rd_counter_group group,
-			   const char *netdev, const char *folder);
-int rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const char *folder);
+			   const char *netdev, const char *dir);
+int rd_counters_find_cm(struct rd_counter_reader *reader, uint32_t port, const char *dir);
 int rd_counters_find_rdma(struct rd_counter_reader *reader, uint32_t port, bool *found);
 int rd_counters_find_bound(struct rd_counter_reader *reader, uint32_t port);
 int rd_counters_find_ethtool(struct rd_counter_reader *reader, uint32_t port, const char *netdev);
 
-/* Reading one question. 0 or -ENOMEM. */
+/* Run one request. 0 or -ENOMEM. */
 int rd_counters_read_files(struct rd_counter_reader *reader, struct rd_counter_read *read,
 			   struct rd_counter_sample *sample);
 int rd_counters_read_rdma(struct rd_counter_reader *reader, struct rd_counter_read *read,

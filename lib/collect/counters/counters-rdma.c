@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Counters by RDMA netlink (include/uapi/rdma/rdma_netlink.h): one request for all of a port, which a driver answers from
- * one look at the hardware, where each file of hw_counters/ may cost a look of its own. */
+/* Counters via RDMA netlink (include/uapi/rdma/rdma_netlink.h): one request for all counters of a port, which a driver reads from
+ * the hardware at once; each file of hw_counters/ may cost a separate hardware read. */
 #include "collect/counters/counters-priv.h"
 #include "collect/shared/nlattr.h"
 #include "collect/shared/uapi.h"
@@ -26,9 +26,9 @@ static const uint8_t policy[ATTRS] = {
 	[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_DYNAMIC] = MNL_TYPE_U8,
 };
 
-/* What is asked of which port; 0 leaves an attribute out. */
-static int ask(struct rd_counter_reader *reader, uint32_t command, uint16_t flags, const uint32_t *ibdev, uint32_t port,
-	       uint32_t resource, struct rd_bytes *ret)
+/* Sends a request for a port; 0 omits an attribute. */
+static int request_stats(struct rd_counter_reader *reader, uint32_t command, uint16_t flags, const uint32_t *ibdev,
+			 uint32_t port, uint32_t resource, struct rd_bytes *ret)
 {
 	union {
 		struct nlmsghdr head;
@@ -47,7 +47,7 @@ static int ask(struct rd_counter_reader *reader, uint32_t command, uint16_t flag
 	return rd_netlink(reader->fs.src, NETLINK_RDMA, request.data, request.head.nlmsg_len, ret, NULL);
 }
 
-/* Calls fn for each counter of a list: its name, its value if it has one, and whether it is switched on, if it can be. */
+/* Calls fn for each counter of a list: its name, its value if it has one, and for an optional counter whether it is enabled. */
 typedef int stat_fn(void *arg, const char *name, const struct nlattr *value, const struct nlattr *on);
 
 static int each_stat(const struct nlattr *list, stat_fn *fn, void *arg)
@@ -111,12 +111,12 @@ static int take_device(void *arg, uint16_t type, const uint8_t *body, size_t siz
 
 static bool index_of(struct rd_counter_reader *reader, const char *ibdev, uint32_t *ret)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct named named = { .name = ibdev };
 
-	if (ask(reader, RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NULL, 0, 0, &answer) < 0)
+	if (request_stats(reader, RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NULL, 0, 0, &reply) < 0)
 		return false;
-	rd_nlmsgs_each(&answer, take_device, &named);
+	rd_nlmsgs_each(&reply, take_device, &named);
 	*ret = named.index;
 	return named.found;
 }
@@ -133,14 +133,14 @@ static int add_optional(void *arg, const char *name, const struct nlattr *value,
 	return on ? rd_counter_read_add(arg, RD_GROUP_OPTIONAL, name, NULL) : 0;
 }
 
-/* Optional counters are told from others in the list of what there is; kernels before 5.16 have neither. */
+/* The status list distinguishes optional counters from others; kernels before 5.16 have neither. */
 static int add_names(struct rd_counter_reader *reader, const struct rd_bytes *values, uint32_t ibdev, uint32_t port)
 {
 	_cleanup_bytes_ struct rd_bytes status = { 0 };
 	struct stats stats = { add_default, reader };
 	int r;
 
-	if (ask(reader, RDMA_NLDEV_CMD_STAT_GET_STATUS, 0, &ibdev, port, 0, &status) < 0)
+	if (request_stats(reader, RDMA_NLDEV_CMD_STAT_GET_STATUS, 0, &ibdev, port, 0, &status) < 0)
 		return rd_nlmsgs_each(values, take_port, &stats);
 	r = rd_nlmsgs_each(&status, take_port, &stats);
 	stats.fn = add_optional;
@@ -157,7 +157,7 @@ int rd_counters_find_rdma(struct rd_counter_reader *reader, uint32_t port, bool 
 
 	*found = false;
 	if (!index_of(reader, of->ibdev, &ibdev) ||
-	    ask(reader, RDMA_NLDEV_CMD_STAT_GET, 0, &ibdev, of->port, 0, &values) < 0)
+	    request_stats(reader, RDMA_NLDEV_CMD_STAT_GET, 0, &ibdev, of->port, 0, &values) < 0)
 		return 0;
 	read = rd_counter_read_begin(reader, RD_HOW_NLDEV, port, of->ibdev);
 	if (!read)
@@ -172,8 +172,8 @@ int rd_counters_find_rdma(struct rd_counter_reader *reader, uint32_t port, bool 
 struct bound {
 	struct rd_counter_reader *reader;
 	struct rd_counter_read *read;
-	struct rd_counter_sample *sample; /* NULL: adding what there is */
-	uint32_t ibdev, port;		  /* whose answer is wanted */
+	struct rd_counter_sample *sample; /* NULL: adding counters */
+	uint32_t ibdev, port;		  /* of the response to use */
 	uint32_t id;
 	uint32_t hint, seen;
 };
@@ -195,7 +195,7 @@ static int take_bound_stat(void *arg, const char *name, const struct nlattr *val
 		bound->reader->changed = true;
 		return 0;
 	}
-	/* The same counters in the same order as long as nothing was bound anew. */
+	/* The same counters in the same order, as long as no binding changed. */
 	{
 		const struct rd_counter *counter = &set->counters[bound->read->first + bound->seen];
 		struct rd_counter_value *slot = &bound->sample->values[bound->read->first + bound->seen];
@@ -236,25 +236,25 @@ static int take_bound(void *arg, uint16_t type, const uint8_t *body, size_t size
 	return 0;
 }
 
-static int ask_bound(struct rd_counter_reader *reader, uint32_t ibdev, uint32_t port, struct rd_bytes *ret)
+static int request_bound(struct rd_counter_reader *reader, uint32_t ibdev, uint32_t port, struct rd_bytes *ret)
 {
-	return ask(reader, RDMA_NLDEV_CMD_STAT_GET, NLM_F_DUMP, &ibdev, port, RDMA_NLDEV_ATTR_RES_QP, ret);
+	return request_stats(reader, RDMA_NLDEV_CMD_STAT_GET, NLM_F_DUMP, &ibdev, port, RDMA_NLDEV_ATTR_RES_QP, ret);
 }
 
 int rd_counters_find_bound(struct rd_counter_reader *reader, uint32_t port)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	const struct rd_counter_port *of = &reader->set.ports[port];
 	struct bound bound = { .reader = reader, .port = of->port };
 	int r;
 
-	if (!index_of(reader, of->ibdev, &bound.ibdev) || ask_bound(reader, bound.ibdev, bound.port, &answer) < 0)
+	if (!index_of(reader, of->ibdev, &bound.ibdev) || request_bound(reader, bound.ibdev, bound.port, &reply) < 0)
 		return 0;
 	bound.read = rd_counter_read_begin(reader, RD_HOW_BOUND, port, of->ibdev);
 	if (!bound.read)
 		return -ENOMEM;
 	bound.read->ibdev = bound.ibdev;
-	r = rd_nlmsgs_each(&answer, take_bound, &bound);
+	r = rd_nlmsgs_each(&reply, take_bound, &bound);
 	rd_counter_read_end(reader);
 	return r;
 }
@@ -282,13 +282,14 @@ static int take_value(void *arg, const char *name, const struct nlattr *value, c
 	return 0;
 }
 
-/* What is not among the values is switched off. */
+/* Optional counters without a value are disabled. */
 static int read_port(struct rd_counter_reader *reader, struct rd_counter_read *read, struct rd_counter_sample *sample)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct taking taking = { reader, read, sample, 0 };
 	struct stats stats = { take_value, &taking };
-	int r = ask(reader, RDMA_NLDEV_CMD_STAT_GET, 0, &read->ibdev, reader->set.ports[read->port].port, 0, &answer);
+	int r = request_stats(reader, RDMA_NLDEV_CMD_STAT_GET, 0, &read->ibdev, reader->set.ports[read->port].port, 0,
+			      &reply);
 
 	if (r < 0) {
 		rd_counter_read_failed(read, sample, -r);
@@ -298,13 +299,13 @@ static int read_port(struct rd_counter_reader *reader, struct rd_counter_read *r
 	for (uint32_t i = 0; i < read->n; i++)
 		if (reader->set.counters[read->first + i].group == RD_GROUP_OPTIONAL)
 			sample->values[read->first + i].code = RD_COUNTER_OFF;
-	return rd_nlmsgs_each(&answer, take_port, &stats);
+	return rd_nlmsgs_each(&reply, take_port, &stats);
 }
 
 int rd_counters_read_rdma(struct rd_counter_reader *reader, struct rd_counter_read *read,
 			  struct rd_counter_sample *sample)
 {
-	_cleanup_bytes_ struct rd_bytes answer = { 0 };
+	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	struct bound bound = { .reader = reader,
 			       .read = read,
 			       .sample = sample,
@@ -314,11 +315,11 @@ int rd_counters_read_rdma(struct rd_counter_reader *reader, struct rd_counter_re
 
 	if (read->how == RD_HOW_NLDEV)
 		return read_port(reader, read, sample);
-	r = ask_bound(reader, bound.ibdev, bound.port, &answer);
+	r = request_bound(reader, bound.ibdev, bound.port, &reply);
 	rd_counter_read_failed(read, sample, r < 0 ? -r : ENOENT);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	r = rd_nlmsgs_each(&answer, take_bound, &bound);
+	r = rd_nlmsgs_each(&reply, take_bound, &bound);
 	if (bound.seen < read->n)
 		reader->changed = true;
 	return r;

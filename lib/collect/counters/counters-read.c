@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Questions, and the counters that they answer. */
+/* Requests, and the counters that they return. */
 #include "collect/counters/counters-priv.h"
 
 #include <errno.h>

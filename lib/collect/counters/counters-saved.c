@@ -13,16 +13,16 @@
 #include "source/bundle/json-read.h"
 
 #define TEXT_MAX ((size_t)64 << 20)
-#define PORTS_MAX 4096 /* what is read of a live host, too */
+#define PORTS_MAX 4096 /* the same limit as for a live host */
 
-/* A member's value, as far as it is one of these. */
+/* The value of a member, if it has one of these types. */
 struct cell {
 	enum { NOTHING, TEXT, NUMBER, FLAG } kind;
 	struct rd_buf text;
-	uint64_t number; /* of a flag 0 or 1 */
+	uint64_t number; /* 0 or 1 for a flag */
 };
 
-/* Members of rows, of counters and of ports. */
+/* Members of the rows of counters and ports. */
 enum { IBDEV, PORT, NETDEV, GROUP, NAME, COUNTER, VALUE, STATE, GUID, DRIVER, PRESENT, INSTANCE, CELLS };
 
 static const char *const keys[CELLS] = {
@@ -41,7 +41,7 @@ static void row_deinit(struct row *row)
 		rd_buf_deinit(&row->cells[i].text);
 }
 
-/* A number that is negative, too large or has a fraction is none of ours. */
+/* Negative numbers, numbers that are too large and fractions are not accepted. */
 static bool read_number(struct rd_json *json, uint64_t *ret)
 {
 	struct rd_json ahead = *json;
@@ -71,7 +71,7 @@ static void read_cell(struct rd_json *json, struct cell *cell)
 	cell->number = c == 't';
 }
 
-/* The cells of the next row of an array; false at its end. What is no object has none. */
+/* Reads the cells of the next row of an array; false at its end. An element that is not an object has no cells. */
 static bool next_row(struct rd_json *json, struct rd_buf *name, struct row *row)
 {
 	if (!rd_json_element(json))
@@ -94,13 +94,13 @@ static bool next_row(struct rd_json *json, struct rd_buf *name, struct row *row)
 	return !json->failed;
 }
 
-/* NULL if it is no text. */
+/* NULL if not a string. */
 static const char *text_of(const struct row *row, size_t i)
 {
 	return row->cells[i].kind == TEXT ? row->cells[i].text.data : NULL;
 }
 
-/* 0 if it is none, or too large. */
+/* 0 if not a number, or above `most`. */
 static uint64_t number_of(const struct row *row, size_t i, uint64_t most)
 {
 	const struct cell *cell = &row->cells[i];
@@ -124,12 +124,12 @@ static uint64_t time_of(const char *text)
 	return seconds <= 0 || fraction >= 1 ? 0 : (uint64_t)seconds * 1000000000u + (uint64_t)(fraction * 1e9);
 }
 
-/* The port called so, made if it is not there; -ENOMEM, or -EFBIG above the limit. */
+/* Index of the port, added if missing; -ENOMEM, or -EFBIG above the limit. */
 static int64_t port_of(struct rd_counter_set *set, const char *ibdev, unsigned num)
 {
 	struct rd_counter_port *port;
 
-	/* They come in order: the one wanted is most often the last. */
+	/* Rows are sorted by port: search from the last. */
 	for (size_t i = set->n_ports; i-- > 0;)
 		if (set->ports[i].port == num && strcmp(set->ports[i].ibdev, ibdev) == 0)
 			return (int64_t)i;
@@ -141,7 +141,7 @@ static int64_t port_of(struct rd_counter_set *set, const char *ibdev, unsigned n
 	return (int64_t)set->n_ports - 1;
 }
 
-/* -EBADMSG for what is no counter. */
+/* -EBADMSG if the row does not describe a counter. */
 static int take_counter(const struct row *row, struct rd_counter_set *set)
 {
 	const char *ibdev = text_of(row, IBDEV), *group = text_of(row, GROUP), *name = text_of(row, NAME);
@@ -158,13 +158,13 @@ static int take_counter(const struct row *row, struct rd_counter_set *set)
 		return (int)port;
 	counter = rd_counter_set_add(set, (uint32_t)port, (enum rd_counter_group)kind, name);
 	counter->counter = (uint32_t)number_of(row, COUNTER, UINT32_MAX);
-	/* The port's first interface is named with its own counters, too. */
+	/* Rows of the port's own counters also name its first interface. */
 	if (kind == RD_GROUP_ETHTOOL || kind == RD_GROUP_STANDARD || kind == RD_GROUP_NETDEV)
 		counter->netdev = rd_dup_if(text_of(row, NETDEV));
 	return 0;
 }
 
-/* Twice: the second time their values, which have room when all counters are known. */
+/* In two passes: the second reads the values, for which space is allocated when all counters are known. */
 static int take_counters(struct rd_json rows, struct rd_counter_set *set, struct rd_counter_sample *sample)
 {
 	_cleanup_(row_deinit) struct row row = { 0 };
@@ -175,7 +175,7 @@ static int take_counters(struct rd_json rows, struct rd_counter_set *set, struct
 	rd_json_enter(&rows, '[');
 	while (!r && next_row(&rows, &name, &row))
 		r = take_counter(&row, set);
-	/* They were read before: what fails now is memory. */
+	/* The document was parsed before: only memory can fail now. */
 	if (!r && rows.failed)
 		r = -ENOMEM;
 	if (r < 0)
@@ -188,7 +188,7 @@ static int take_counters(struct rd_json rows, struct rd_counter_set *set, struct
 	return again.failed ? -ENOMEM : 0;
 }
 
-/* What is known of a port beyond its name. */
+/* Facts about a port besides its name. */
 static void take_port(const struct row *row, struct rd_counter_set *set, struct rd_counter_sample *sample)
 {
 	const char *ibdev = text_of(row, IBDEV), *state = text_of(row, STATE);
@@ -220,7 +220,7 @@ static int take_ports(struct rd_json rows, struct rd_counter_set *set, struct rd
 	return rows.failed ? -ENOMEM : 0;
 }
 
-/* What stands at the top of a document; of its arrays, where they begin. */
+/* Top-level members of a document; for arrays, their start. */
 struct document {
 	struct cell schema, boot_id, time;
 	struct rd_json counters, ports;
@@ -297,7 +297,7 @@ static int take_document(const struct document *document, struct rd_counter_set 
 	if (isfinite(document->monotonic) && document->monotonic > 0 && document->monotonic < 1e9)
 		sample->monotonic_ns = (uint64_t)(document->monotonic * 1e9);
 	for (size_t i = 0; i < sample->n_ports; i++)
-		sample->states[i].there = true; /* unless they say otherwise */
+		sample->states[i].there = true; /* unless section ports differs */
 	return document->has_ports ? take_ports(document->ports, set, sample) : 0;
 }
 
@@ -309,20 +309,18 @@ int rd_counters_saved(const char *name, const char *text, size_t size, struct rd
 	int r = -EBADMSG;
 
 	if (size > TEXT_MAX)
-		return rd_err_set(err, EFBIG, name, "a saved sample has at most %zu bytes", TEXT_MAX);
+		return rd_err_set(err, EFBIG, name, "file too large: a saved sample has at most %zu bytes", TEXT_MAX);
 	rd_json_init(&json, text, size);
 	read_document(&json, &document);
 	if (!rd_json_end(&json))
-		rd_err_set(err, EBADMSG, name, "is no %s",
-			   json.at == json.end ? "whole sample: it ends too early" : "JSON document");
+		rd_err_set(err, EBADMSG, name, "%s", json.at == json.end ? "truncated sample" : "not a JSON document");
 	else if ((r = take_document(&document, set, sample)) == -EBADMSG)
-		rd_err_set(err, EBADMSG, name, "is no saved sample of counters");
+		rd_err_set(err, EBADMSG, name, "not a saved sample of counters");
 	if (r == -EBADMSG) {
-		rd_err_hint(err, "make one: rdmadiag counters --save FILE");
+		rd_err_hint(err, "create one with rdmadiag counters --save FILE");
 		return r;
 	}
 	if (r == -EFBIG)
-		return rd_err_set(err, EFBIG, name, "has more than %d ports or %zu counters", PORTS_MAX,
-				  RD_COUNTERS_MAX);
-	return r < 0 ? rd_err_set(err, -r, name, "cannot keep it") : 0;
+		return rd_err_set(err, EFBIG, name, "more than %d ports or %zu counters", PORTS_MAX, RD_COUNTERS_MAX);
+	return r < 0 ? rd_err_set(err, -r, name, "cannot store the sample") : 0;
 }

@@ -12,11 +12,11 @@
 
 #include "base/memory.h"
 
-/* The RDMA driver, by that of its PCI function: what the kernel calls the latter and rdma-core the former. */
+/* The RDMA driver (named as in rdma-core), by the driver of its PCI function (named as in the kernel). */
 static const char *driver_of(const struct rd_ibdev *dev)
 {
 	static const struct {
-		const char *pci, *name, *rdma; /* `name`: how its devices are called unless somebody renamed them */
+		const char *pci, *name, *rdma; /* `name`: prefix of device names, unless renamed */
 	} drivers[] = {
 		{ "mlx5_core", "mlx5_", "mlx5" },
 		{ "mlx4_core", "mlx4_", "mlx4" },
@@ -35,7 +35,7 @@ static const char *driver_of(const struct rd_ibdev *dev)
 	for (size_t i = 0; dev->driver && i < RD_ARRAY_SIZE(drivers); i++)
 		if (strcmp(dev->driver, drivers[i].pci) == 0)
 			return drivers[i].rdma;
-	/* Only soft-RoCE names the interface that it sits on. */
+	/* Only Soft-RoCE reports its underlying interface. */
 	if (dev->parent_netdev)
 		return "rxe";
 	for (size_t i = 0; i < RD_ARRAY_SIZE(drivers); i++)
@@ -44,7 +44,7 @@ static const char *driver_of(const struct rd_ibdev *dev)
 	return dev->driver;
 }
 
-static bool copy(char **to, const char *from)
+static bool copy_text(char **to, const char *from)
 {
 	*to = rd_dup_if(from);
 	return !from || *to;
@@ -59,8 +59,8 @@ static int add_port(struct rd_counter_reader *reader, const struct rd_host *host
 
 	if (!to)
 		return -ENOMEM;
-	if (!copy(&to->ibdev, dev->name) || !copy(&to->driver, driver_of(dev)) || !copy(&to->guid, dev->node_guid) ||
-	    !copy(&to->pci, pci ? pci->addr : NULL))
+	if (!copy_text(&to->ibdev, dev->name) || !copy_text(&to->driver, driver_of(dev)) ||
+	    !copy_text(&to->guid, dev->node_guid) || !copy_text(&to->pci, pci ? pci->addr : NULL))
 		return -ENOMEM;
 	if (pci)
 		RD_SET(to->vf, pci->pf >= 0);
@@ -69,10 +69,10 @@ static int add_port(struct rd_counter_reader *reader, const struct rd_host *host
 	to->port = port->num;
 	to->rate_gbps.v = port->rate_gbps.v;
 	to->rate_gbps.known = port->rate_gbps.known;
-	return copy(&to->netdev, port->netdev_name) && copy(&to->link_layer, port->link_layer) ? 0 : -ENOMEM;
+	return copy_text(&to->netdev, port->netdev_name) && copy_text(&to->link_layer, port->link_layer) ? 0 : -ENOMEM;
 }
 
-/* An interface belongs to the first port that has it. */
+/* Whether an earlier port has the interface: it belongs to the first. */
 static bool is_taken(const struct rd_counter_reader *reader, const char *netdev)
 {
 	for (size_t i = 0; i < reader->set.n; i++)
@@ -84,16 +84,16 @@ static bool is_taken(const struct rd_counter_reader *reader, const char *netdev)
 static int find_carrier(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
 {
 	static const char *const names[] = { "carrier_changes", "carrier_down_count", "carrier_up_count" };
-	char folder[128];
+	char dir[128];
 	int r = 0;
 
-	snprintf(folder, sizeof(folder), "/sys/class/net/%s", netdev);
-	if (!rd_counter_read_begin(reader, RD_HOW_FILES, port, folder))
+	snprintf(dir, sizeof(dir), "/sys/class/net/%s", netdev);
+	if (!rd_counter_read_begin(reader, RD_HOW_FILES, port, dir))
 		return -ENOMEM;
 	for (size_t i = 0; !r && i < RD_ARRAY_SIZE(names); i++) {
 		int64_t value;
 
-		if (rd_sysfs_int(&reader->fs, &value, "%s/%s", folder, names[i]) == RD_OK)
+		if (rd_sysfs_int(&reader->fs, &value, "%s/%s", dir, names[i]) == RD_OK)
 			r = rd_counter_read_add(reader, RD_GROUP_NETDEV, names[i], netdev);
 	}
 	rd_counter_read_end(reader);
@@ -102,31 +102,31 @@ static int find_carrier(struct rd_counter_reader *reader, uint32_t port, const c
 
 static int find_netdev(struct rd_counter_reader *reader, uint32_t port, const char *netdev)
 {
-	char folder[128];
+	char dir[128];
 	int r = 0;
 
 	if (is_taken(reader, netdev))
 		return 0;
 	if (reader->groups & 1u << RD_GROUP_NETDEV) {
-		snprintf(folder, sizeof(folder), "/sys/class/net/%s/statistics", netdev);
-		r = rd_counters_find_files(reader, port, RD_GROUP_NETDEV, netdev, folder);
+		snprintf(dir, sizeof(dir), "/sys/class/net/%s/statistics", netdev);
+		r = rd_counters_find_files(reader, port, RD_GROUP_NETDEV, netdev, dir);
 		if (!r)
 			r = find_carrier(reader, port, netdev);
 	}
 	return r ? r : rd_counters_find_ethtool(reader, port, netdev);
 }
 
-/* By netlink, and by files where there is none. */
+/* Via netlink, or files if netlink has none. */
 static int find_hw(struct rd_counter_reader *reader, uint32_t port)
 {
 	const struct rd_counter_port *of = &reader->set.ports[port];
-	char folder[256];
+	char dir[256];
 	bool found = false;
 	int r = rd_counters_find_rdma(reader, port, &found);
 
 	if (!r && !found) {
-		snprintf(folder, sizeof(folder), RD_IB "/%s/ports/%u/hw_counters", of->ibdev, of->port);
-		r = rd_counters_find_files(reader, port, RD_GROUP_HW, NULL, folder);
+		snprintf(dir, sizeof(dir), RD_IB "/%s/ports/%u/hw_counters", of->ibdev, of->port);
+		r = rd_counters_find_files(reader, port, RD_GROUP_HW, NULL, dir);
 	}
 	if (!r && reader->groups & 1u << RD_GROUP_QP)
 		r = rd_counters_find_bound(reader, port);
@@ -135,20 +135,19 @@ static int find_hw(struct rd_counter_reader *reader, uint32_t port)
 
 static int find_port(struct rd_counter_reader *reader, const struct rd_host *host, const struct rd_port *port)
 {
-	/* qib has more of its own; mlx4 had the 64-bit ones apart. */
-	static const char *const folders[] = { "counters", "counters_ext", "diag_counters" };
+	/* diag_counters are those of qib; counters_ext had the 64-bit ones of mlx4. */
+	static const char *const dirs[] = { "counters", "counters_ext", "diag_counters" };
 	uint32_t index = (uint32_t)reader->set.n_ports - 1;
-	char folder[256];
+	char dir[256];
 	int r = 0;
 
-	for (size_t i = 0; !r && reader->groups & 1u << RD_GROUP_PORT && i < RD_ARRAY_SIZE(folders); i++) {
-		snprintf(folder, sizeof(folder), RD_IB "/%s/ports/%u/%s", reader->set.ports[index].ibdev, port->num,
-			 folders[i]);
-		r = rd_counters_find_files(reader, index, RD_GROUP_PORT, NULL, folder);
+	for (size_t i = 0; !r && reader->groups & 1u << RD_GROUP_PORT && i < RD_ARRAY_SIZE(dirs); i++) {
+		snprintf(dir, sizeof(dir), RD_IB "/%s/ports/%u/%s", reader->set.ports[index].ibdev, port->num, dirs[i]);
+		r = rd_counters_find_files(reader, index, RD_GROUP_PORT, NULL, dir);
 	}
 	if (!r && reader->groups & 1u << RD_GROUP_PORT) {
-		snprintf(folder, sizeof(folder), RD_IB "/%s/ports/%u", reader->set.ports[index].ibdev, port->num);
-		r = rd_counters_find_cm(reader, index, folder);
+		snprintf(dir, sizeof(dir), RD_IB "/%s/ports/%u", reader->set.ports[index].ibdev, port->num);
+		r = rd_counters_find_cm(reader, index, dir);
 	}
 	if (!r && reader->groups & (1u << RD_GROUP_HW | 1u << RD_GROUP_OPTIONAL | 1u << RD_GROUP_QP))
 		r = find_hw(reader, index);
@@ -157,8 +156,8 @@ static int find_port(struct rd_counter_reader *reader, const struct rd_host *hos
 	return r;
 }
 
-/* Whether the counters from `first` on have the same names as those of a port of the same device: old drivers for Intel's
- * cards show one set of counters twice, for the device and for its only port. */
+/* Whether the counters from `first` on have the same names as those of a port of the same device: old drivers for Intel
+ * adapters show one set of counters twice, for the device and for its only port. */
 static bool is_doubled(const struct rd_counter_set *set, size_t first, size_t port_first, size_t port_end)
 {
 	size_t n = 0;
@@ -173,7 +172,7 @@ static bool is_doubled(const struct rd_counter_set *set, size_t first, size_t po
 	return n > 0 && first + n == set->n;
 }
 
-static void forget_from(struct rd_counter_reader *reader, size_t first)
+static void remove_from(struct rd_counter_reader *reader, size_t first)
 {
 	while (reader->set.n > first) {
 		struct rd_counter *counter = &reader->set.counters[--reader->set.n];
@@ -184,7 +183,7 @@ static void forget_from(struct rd_counter_reader *reader, size_t first)
 	rd_counter_read_deinit(&reader->reads[--reader->n_reads]);
 }
 
-static void forget_port(struct rd_counter_set *set)
+static void remove_port(struct rd_counter_set *set)
 {
 	struct rd_counter_port *port = &set->ports[--set->n_ports];
 
@@ -194,12 +193,12 @@ static void forget_port(struct rd_counter_set *set)
 	free(port->pci);
 }
 
-/* Counters of the device as a whole stand behind those of its ports. */
+/* Counters of the device as a whole follow those of its ports. */
 static int find_device_level(struct rd_counter_reader *reader, const struct rd_host *host, const struct rd_ibdev *dev,
 			     size_t ports_first)
 {
 	size_t first = reader->set.n;
-	char folder[256];
+	char dir[256];
 	int r;
 
 	if (!(reader->groups & 1u << RD_GROUP_HW))
@@ -207,12 +206,12 @@ static int find_device_level(struct rd_counter_reader *reader, const struct rd_h
 	r = add_port(reader, host, dev, NULL);
 	if (r < 0)
 		return r;
-	snprintf(folder, sizeof(folder), RD_IB "/%s/hw_counters", dev->name);
-	r = rd_counters_find_files(reader, (uint32_t)reader->set.n_ports - 1, RD_GROUP_HW, NULL, folder);
+	snprintf(dir, sizeof(dir), RD_IB "/%s/hw_counters", dev->name);
+	r = rd_counters_find_files(reader, (uint32_t)reader->set.n_ports - 1, RD_GROUP_HW, NULL, dir);
 	if (!r && dev->n_ports == 1 && reader->set.n > first && is_doubled(&reader->set, first, ports_first, first))
-		forget_from(reader, first);
+		remove_from(reader, first);
 	if (!r && reader->set.n == first)
-		forget_port(&reader->set);
+		remove_port(&reader->set);
 	return r;
 }
 
@@ -256,7 +255,7 @@ int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_c
 	int r;
 
 	if (!reader)
-		return rd_err_set(err, ENOMEM, "counters", "no memory for them");
+		return rd_err_set(err, ENOMEM, "counters", "no memory for counters");
 	reader->fs = (struct rd_sysfs){ .src = src, .errors = errors };
 	reader->groups = groups;
 	r = rd_collect_host(src, 0, &host, errors, err);
@@ -270,7 +269,7 @@ int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_c
 			r = reader->states ? 0 : -ENOMEM;
 		}
 		if (r < 0)
-			rd_err_set(err, -r, "counters", "cannot keep them");
+			rd_err_set(err, -r, "counters", "cannot store counters");
 	}
 	rd_host_deinit(&host);
 	if (r < 0) {
@@ -313,7 +312,7 @@ static void read_state(struct rd_counter_reader *reader, const struct rd_counter
 		snprintf(path, sizeof(path), RD_IB "/%s/ports/%u", port->ibdev, port->port);
 	else
 		snprintf(path, sizeof(path), RD_IB "/%s", port->ibdev);
-	/* The folders of a device that is registered anew are new, too. */
+	/* A device that is registered again has new directories. */
 	r = src->ops->stat_ino(src, path, &state->instance, NULL);
 	if (r < 0)
 		state->instance = 0;

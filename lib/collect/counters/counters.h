@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Source to counters. A reader finds out once what there is and how it is asked for (one netlink request for all RDMA
- * counters of a port, one ioctl for all of a driver's statistics, one file for each of the rest), and then reads as often
- * as wanted into a sample that is used again.
+ * Source to counters. A reader finds once which counters exist and how to read them (one netlink request for all RDMA counters
+ * of a port, one ioctl for all statistics of a driver, one file for each of the rest), and then reads repeatedly into a sample
+ * that is reused.
  *
- * Whatever cannot be read is so for that counter alone: the value is unknown, with its errno. Where a function refuses
- * every read, which for mlx5 leaves a line in the kernel log each time, the rest of its folder is left alone.
+ * A read failure affects that counter only: its value is unknown, with the errno. If a function refuses every read, which for
+ * mlx5 leaves a line in the kernel log each time, the rest of the directory is skipped.
  */
 #ifndef RD_COLLECT_COUNTERS_H
 #define RD_COLLECT_COUNTERS_H
@@ -19,8 +19,8 @@ struct rd_counter_reader;
 /* What to read: bits 1 << enum rd_counter_group. */
 #define RD_COUNTERS_ALL ((1u << RD_GROUPS) - 1)
 
-/* Finds out what there is. `errors` (may be NULL) gets what was refused; it is not kept. 0 or -ENOMEM; a host without
- * RDMA has a set without ports, and *rdma_error says why, as in struct rd_host. */
+/* Finds the counters of the host. Read errors are added to `errors` (may be NULL), which is not kept. 0 or -ENOMEM; a host without
+ * RDMA has a set without ports, and *rdma_error has the reason, as in struct rd_host. */
 int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_counter_reader **ret, int *rdma_error,
 			     struct rd_errlist *errors, struct rd_err *err);
 void rd_counter_reader_destroy(struct rd_counter_reader *reader);
@@ -29,11 +29,11 @@ static inline void rd_counter_reader_destroyp(struct rd_counter_reader **reader)
 	rd_counter_reader_destroy(*reader);
 }
 
-/* What the values of a sample belong to; the reader's. Meanings are filled in by who has the table: it is not const. */
+/* The set of all samples, owned by the reader. Not const: the caller that has the table fills in the meanings. */
 struct rd_counter_set *rd_counter_reader_set(struct rd_counter_reader *reader);
 
-/* Reads all. 0 or -ENOMEM. Where devices have come or gone, or queue pairs were bound to other counters, returns 1: what
- * could be read is in the sample; make another reader for what is new. */
+/* Reads all values. 0 or -ENOMEM. Returns 1 if devices were added or removed, or queue pairs were bound to other counters: the
+ * sample has what could be read; create another reader for new counters. */
 int rd_counter_reader_sample(struct rd_counter_reader *reader, struct rd_counter_sample *sample, struct rd_err *err);
 
 #endif

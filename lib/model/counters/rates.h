@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What ports carry. */
+/* Traffic of ports. */
 #ifndef RD_MODEL_RATES_H
 #define RD_MODEL_RATES_H
 
@@ -16,19 +16,19 @@ enum rd_load {
 struct rd_port_rate {
 	RD_FIELD(double) per_second[RD_LOADS]; /* bytes and packets */
 	RD_FIELD(double) tx_gbps, rx_gbps;
-	RD_FIELD(double) tx_share, rx_share; /* of the port's rate, 0 to 1 */
-	/* The counter that the sent bytes come from; NULL: there is none. The set's. */
+	RD_FIELD(double) tx_share, rx_share; /* of the line rate, 0 to 1 */
+	/* The counter that the sent bytes come from, owned by the set; NULL: none. */
 	const struct rd_counter *counted_by;
-	double usual_gbps; /* both directions, the mean of late, not of this interval; 0: nothing yet */
-	bool lost;	   /* it was said that this port has lost its traffic, and none came back yet */
+	double usual_gbps; /* both directions, average of recent intervals without this one; 0: none yet */
+	bool lost;	   /* reported as having lost its traffic, which has not come back yet */
 };
 
-/* Of all ports of a set; see analyse/counters/rates.h. */
+/* Rates of all ports of a set; see analyse/counters/rates.h. */
 struct rd_rates {
 	struct rd_port_rate *ports; /* as many as the set has ports */
 	size_t n;
-	struct rd_load_counters *counters; /* which counters to take; as many */
-	unsigned looks;
+	struct rd_load_counters *counters; /* which counters to use; as many */
+	unsigned intervals;		   /* so far */
 };
 
 #endif

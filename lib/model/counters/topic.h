@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What counters of many names, of many drivers, are about: the words are in data/counters, which explains each. */
+/* Topics of counters, common to all drivers. data/counters explains each word. */
 #ifndef RD_MODEL_TOPIC_H
 #define RD_MODEL_TOPIC_H
 
@@ -17,8 +17,8 @@ enum rd_topic {
 	RD_TOPIC_PAUSE_STORM,
 	RD_TOPIC_PAUSE_SENT,
 	RD_TOPIC_PAUSE_GOT,
-	RD_TOPIC_PAUSED_US, /* this host held the other end */
-	RD_TOPIC_HELD_US,   /* the other end held this host */
+	RD_TOPIC_PAUSED_US, /* this host paused the link partner */
+	RD_TOPIC_HELD_US,   /* the link partner paused this host */
 	RD_TOPIC_DROP,
 	RD_TOPIC_TOO_LONG,
 	RD_TOPIC_NOT_SENT,
@@ -31,13 +31,13 @@ enum rd_topic {
 	RD_TOPIC_LOST,
 	RD_TOPIC_TIMEOUT,
 	RD_TOPIC_RETRIES,
-	RD_TOPIC_RNR, /* here */
+	RD_TOPIC_RNR, /* sent by this host */
 	RD_TOPIC_RNR_GOT,
 	RD_TOPIC_RNR_END,
 	RD_TOPIC_KEY,
-	RD_TOPIC_COMPLETION, /* the flushed among them */
+	RD_TOPIC_COMPLETION, /* including flushed ones */
 	RD_TOPIC_FLUSH,
-	/* Of load. */
+	/* Topics of load. */
 	RD_TOPIC_DATA_SENT,
 	RD_TOPIC_DATA_GOT,
 	RD_TOPIC_PACKETS_SENT,
@@ -47,10 +47,10 @@ enum rd_topic {
 	RD_TOPICS,
 };
 
-/* False for a word that is none. */
+/* False for an unknown word. */
 bool rd_topic_parse(const char *word, enum rd_topic *ret);
 
-/* Whether it is about what a port carries. */
+/* Whether the topic is about traffic of a port. */
 bool rd_topic_is_load(enum rd_topic topic);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Counters as metrics: a family for each name, units turned into base units where the table of meanings has one. */
+/* Counters as metrics: one family per name, in base units if the table of meanings has the unit. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "report/counters/report-rates.h"
 
-/* What the table's units are in base units; all else counts things and has no unit. */
+/* Base units of the units in the table; other units count objects and have no base unit. */
 static const struct {
 	const char *unit, *base;
 	double factor;
@@ -74,10 +74,10 @@ static void add_port(struct rd_metrics *metrics, const struct rd_counter_port *p
 
 	snprintf(number, sizeof(number), "%u", port->port);
 	family = rd_metrics_family(metrics, "port_info", RD_METRIC_GAUGE, NULL,
-				   "Always 1; what is known of a port is in the labels.");
+				   "Always 1; the labels describe the port.");
 	rd_metric_uint(family, 1, labels, RD_ARRAY_SIZE(labels));
 	family = rd_metrics_family(metrics, "port_active", RD_METRIC_GAUGE, NULL,
-				   "Whether the port is there and ACTIVE.");
+				   "1 if the port is present and ACTIVE, else 0.");
 	if (!state->there || state->state[0])
 		rd_metric_uint(family, state->there && strcmp(state->state, "ACTIVE") == 0, labels, 2);
 	family = rd_metrics_family(metrics, "port_rate", RD_METRIC_GAUGE, "bytes",

@@ -12,55 +12,57 @@ enum { P_IBDEV, P_PORT, P_STATE, P_TX, P_TX_GBPS, P_TX_SPARK, P_RX, P_RX_GBPS, P
 static const struct rd_column port_columns[P_COLUMNS] = {
 	[P_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
 	[P_PORT] = { "port", "PORT", RD_T_UINT, "port number" },
-	[P_STATE] = { "state", "STATE", RD_T_STR, "of the port" },
-	[P_TX] = { "tx_share", "SENT", RD_T_SHARE, "of the line rate" },
-	[P_TX_GBPS] = { "tx_gbps", "GBPS", RD_T_DOUBLE, "sent", .decimals = 1 },
-	[P_TX_SPARK] = { "tx_history", "OF LATE", RD_T_SPARK, "sent" },
-	[P_RX] = { "rx_share", "RECEIVED", RD_T_SHARE, "of the line rate" },
-	[P_RX_GBPS] = { "rx_gbps", "GBPS", RD_T_DOUBLE, "received", .decimals = 1 },
+	[P_STATE] = { "state", "STATE", RD_T_STR, "state of the port" },
+	[P_TX] = { "tx_share", "SENT", RD_T_SHARE, "share of the line rate, sent" },
+	[P_TX_GBPS] = { "tx_gbps", "GBPS", RD_T_DOUBLE, "Gbit/s sent", .decimals = 1 },
+	[P_TX_SPARK] = { "tx_history", "OF LATE", RD_T_SPARK, "share of the line rate, sent, in recent intervals" },
+	[P_RX] = { "rx_share", "RECEIVED", RD_T_SHARE, "share of the line rate, received" },
+	[P_RX_GBPS] = { "rx_gbps", "GBPS", RD_T_DOUBLE, "Gbit/s received", .decimals = 1 },
 };
 static const struct rd_column spark_column = { .key = "share", .type = RD_T_SHARE };
 
-/* The first four tell rows apart, in both tables. */
+/* The first four identify a row, in both tables. */
 enum { C_PORT, C_GROUP, C_NAME, C_NETDEV, C_VALUE, C_RATE, C_UNIT, C_SINCE, C_NOTE, C_COLUMNS };
 static const struct rd_column counter_columns[C_COLUMNS] = {
 	[C_PORT] = { "port", "PORT", RD_T_STR, "device and port" },
-	[C_GROUP] = { "group", "GROUP", RD_T_STR, "where it was read" },
-	[C_NAME] = { "name", "COUNTER", RD_T_STR, "its name" },
+	[C_GROUP] = { "group", "GROUP", RD_T_STR, "where the counter was read" },
+	[C_NAME] = { "name", "COUNTER", RD_T_STR, "name of the counter" },
 	[C_NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface", .hidden = true },
-	[C_VALUE] = { "value", "VALUE", RD_T_UINT, "what it shows" },
-	[C_RATE] = { "per_second", "PER-SECOND", RD_T_DOUBLE, "of the last interval", .decimals = 1 },
-	[C_UNIT] = { "unit", "UNIT", RD_T_STR, "what it counts" },
-	[C_SINCE] = { "moved_seconds_ago", "MOVED", RD_T_UINT, "seconds ago" },
-	[C_NOTE] = { "note", "NOTE", RD_T_STR, "about the value" },
+	[C_VALUE] = { "value", "VALUE", RD_T_UINT, "current value" },
+	[C_RATE] = { "per_second", "PER-SECOND", RD_T_DOUBLE, "increase per second in the last interval",
+		     .decimals = 1 },
+	[C_UNIT] = { "unit", "UNIT", RD_T_STR, "unit of the value" },
+	[C_SINCE] = { "moved_seconds_ago", "MOVED", RD_T_UINT, "seconds since the last change" },
+	[C_NOTE] = { "note", "NOTE", RD_T_STR, "note on the value" },
 };
 
 enum { O_DEVICE, O_PID, O_COMM, O_JOB, O_QPS, O_RTS, O_ERR, O_OTHER, O_COLUMNS };
 static const struct rd_column owner_columns[O_COLUMNS] = {
 	[O_DEVICE] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
-	[O_PID] = { "pid", "PID", RD_T_UINT, "process; none: the kernel" },
-	[O_COMM] = { "comm", "COMM", RD_T_STR, "its name" },
+	[O_PID] = { "pid", "PID", RD_T_UINT, "process; empty for the kernel" },
+	[O_COMM] = { "comm", "COMM", RD_T_STR, "name of the process" },
 	[O_JOB] = { "job", "JOB", RD_T_STR, "Slurm or Kubernetes job" },
 	[O_QPS] = { "qps", "QPS", RD_T_UINT, "queue pairs" },
-	[O_RTS] = { "rts", "RTS", RD_T_UINT, "of them ready to send" },
-	[O_ERR] = { "err", "ERR", RD_T_UINT, "of them failed (SQE, ERR)" },
-	[O_OTHER] = { "other", "OTHER", RD_T_UINT, "of them in another state" },
+	[O_RTS] = { "rts", "RTS", RD_T_UINT, "queue pairs ready to send (RTS)" },
+	[O_ERR] = { "err", "ERR", RD_T_UINT, "queue pairs in an error state (SQE, ERR)" },
+	[O_OTHER] = { "other", "OTHER", RD_T_UINT, "queue pairs in another state" },
 };
 
 enum { D_WHAT, D_NAME, D_VALUE, D_RATE, D_UNIT, D_MEANING, D_COLUMNS };
 static const struct rd_column detail_columns[D_COLUMNS] = {
 	[D_WHAT] = { "what", "WHAT", RD_T_STR, "group of the counter, or process" },
-	[D_NAME] = { "name", "NAME", RD_T_STR, "of the counter or process" },
-	[D_VALUE] = { "value", "VALUE", RD_T_UINT, "what it shows, or queue pairs" },
-	[D_RATE] = { "per_second", "PER-SECOND", RD_T_DOUBLE, "of the last interval", .decimals = 1 },
-	[D_UNIT] = { "unit", "UNIT", RD_T_STR, "what it counts" },
-	[D_MEANING] = { "meaning", "MEANING", RD_T_STR, "what it says" },
+	[D_NAME] = { "name", "NAME", RD_T_STR, "name of the counter or process" },
+	[D_VALUE] = { "value", "VALUE", RD_T_UINT, "current value, or number of queue pairs" },
+	[D_RATE] = { "per_second", "PER-SECOND", RD_T_DOUBLE, "increase per second in the last interval",
+		     .decimals = 1 },
+	[D_UNIT] = { "unit", "UNIT", RD_T_STR, "unit of the value" },
+	[D_MEANING] = { "meaning", "MEANING", RD_T_STR, "meaning of the counter, or states of the queue pairs" },
 };
 
 const int rd_live_keys[] = { 0, 1, 2, 3, -1 };
 const int rd_live_restless[] = { C_SINCE, -1 };
 
-static struct rd_section *spark(const double *shares, const struct rd_live_history *history)
+static struct rd_section *history_section(const double *shares, const struct rd_live_history *history)
 {
 	struct rd_section *section = rd_section_create("history", &spark_column, 1);
 
@@ -86,7 +88,7 @@ static void fill_port(struct rd_row *row, const struct rd_live *live, size_t p)
 		rd_row_double(row, P_TX, rate->tx_share.v);
 	if (rate->tx_gbps.known == RD_OK)
 		rd_row_double(row, P_TX_GBPS, rate->tx_gbps.v);
-	rd_row_sub(row, P_TX_SPARK, spark(live->history[p].tx, &live->history[p]));
+	rd_row_sub(row, P_TX_SPARK, history_section(live->history[p].tx, &live->history[p]));
 	if (rate->rx_share.known == RD_OK)
 		rd_row_double(row, P_RX, rate->rx_share.v);
 	if (rate->rx_gbps.known == RD_OK)
@@ -152,7 +154,7 @@ struct rd_section *rd_live_counters(const struct rd_live *live, const uint32_t *
 	return section;
 }
 
-/* QPs of a device that one process, or one part of the kernel, owns. */
+/* QPs of a device that one process, or one kernel component, owns. */
 struct tally {
 	int dev, proc;
 	const char *name;
@@ -166,8 +168,8 @@ static bool same_owner(const struct tally *tally, const struct rd_qp *qp, const 
 	return qp->proc >= 0 || strcmp(tally->name ? tally->name : "", name ? name : "") == 0;
 }
 
-/* Returns how many there are; *ret is to be freed. */
-static size_t tally_up(const struct rd_res *res, const char *device, struct tally **ret)
+/* Counts QPs by owner. Returns the number of tallies; the caller frees *ret. */
+static size_t count_by_owner(const struct rd_res *res, const char *device, struct tally **ret)
 {
 	struct tally *tallies = NULL;
 	size_t n = 0, cap = 0, at = 0;
@@ -178,7 +180,7 @@ static size_t tally_up(const struct rd_res *res, const char *device, struct tall
 
 		if (device && strcmp(res->devs[qp->dev].name, device) != 0)
 			continue;
-		/* A process makes its QPs one behind the other. */
+		/* QPs of one process usually follow each other. */
 		if (at >= n || !same_owner(&tallies[at], qp, name))
 			for (at = 0; at < n && !same_owner(&tallies[at], qp, name); at++)
 				;
@@ -194,7 +196,7 @@ static size_t tally_up(const struct rd_res *res, const char *device, struct tall
 	return n;
 }
 
-static int most_first(const void *a, const void *b)
+static int compare_tallies(const void *a, const void *b)
 {
 	const struct tally *x = a, *y = b;
 
@@ -207,10 +209,10 @@ struct rd_section *rd_live_owners(const struct rd_res *res, const char *device)
 {
 	struct rd_section *section = rd_section_create("owners", owner_columns, O_COLUMNS);
 	_cleanup_free_ struct tally *tallies = NULL;
-	size_t n = tally_up(res, device, &tallies);
+	size_t n = count_by_owner(res, device, &tallies);
 
 	if (n)
-		qsort(tallies, n, sizeof(*tallies), most_first);
+		qsort(tallies, n, sizeof(*tallies), compare_tallies);
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_proc *proc = tallies[i].proc >= 0 ? &res->procs[tallies[i].proc] : NULL;
 		struct rd_row *row = rd_section_add(section);
@@ -232,17 +234,17 @@ struct rd_section *rd_live_owners(const struct rd_res *res, const char *device)
 static void add_owners(struct rd_section *section, const struct rd_res *res, const char *device)
 {
 	_cleanup_free_ struct tally *tallies = NULL;
-	size_t n = tally_up(res, device, &tallies);
+	size_t n = count_by_owner(res, device, &tallies);
 
 	if (n)
-		qsort(tallies, n, sizeof(*tallies), most_first);
+		qsort(tallies, n, sizeof(*tallies), compare_tallies);
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_proc *proc = tallies[i].proc >= 0 ? &res->procs[tallies[i].proc] : NULL;
 		_cleanup_free_ char *name =
 			proc ? rd_text("%s (%u)", tallies[i].name ? tallies[i].name : "?", proc->pid) :
 			       rd_text("%s", tallies[i].name ? tallies[i].name : "?");
 		_cleanup_free_ char *states =
-			rd_text("%" PRIu64 " ready to send, %" PRIu64 " failed", tallies[i].rts, tallies[i].err);
+			rd_text("%" PRIu64 " ready to send, %" PRIu64 " in error", tallies[i].rts, tallies[i].err);
 		struct rd_row *row = rd_section_add(section);
 
 		rd_row_str(row, D_WHAT, proc ? "process" : "kernel");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sections of counters --live. */
+/* Sections of counters --live. */
 #ifndef RD_REPORT_COUNTERS_LIVE_H
 #define RD_REPORT_COUNTERS_LIVE_H
 
@@ -12,7 +12,7 @@
 
 /* Shares of the line rate of a port, of the last intervals: the newest at (next - 1) % RD_LIVE_HISTORY. */
 struct rd_live_history {
-	double tx[RD_LIVE_HISTORY], rx[RD_LIVE_HISTORY]; /* NaN: not known */
+	double tx[RD_LIVE_HISTORY], rx[RD_LIVE_HISTORY]; /* NaN: unknown */
 	unsigned n, next;
 };
 
@@ -23,26 +23,26 @@ struct rd_live {
 	double seconds;
 	const struct rd_rates *rates;
 	const struct rd_live_history *history; /* as many as the set has ports */
-	const bool *ports;		       /* those to be shown */
-	const uint64_t *moved_ns; /* when each counter moved last, by CLOCK_MONOTONIC; 0: not since the beginning */
+	const bool *ports;		       /* as many; which ports to show */
+	const uint64_t *moved_ns; /* last change of each counter, by CLOCK_MONOTONIC; 0: none since the start */
 };
 
 /* Bars and sparklines of ports. */
 struct rd_section *rd_live_ports(const struct rd_live *live);
 
-/* Columns that tell one row of the two that follow from another. */
+/* Columns that identify a row of the next two sections. */
 extern const int rd_live_keys[];
-/* Columns of counters that always move. */
+/* Columns of counters that always change. */
 extern const int rd_live_restless[];
-#define RD_LIVE_GROUP 0 /* the port: what rows can be grouped by */
+#define RD_LIVE_GROUP 0 /* the column by which rows can be grouped: the port */
 
 /* The counters `order` (indices into the set), in that order. */
 struct rd_section *rd_live_counters(const struct rd_live *live, const uint32_t *order, size_t n);
 
-/* Processes by the QPs that they own, of one device (NULL: all). */
+/* Processes that own QPs of one device (NULL: all). */
 struct rd_section *rd_live_owners(const struct rd_res *res, const char *device);
 
-/* All about a port: who owns QPs on its device (`res` NULL: nobody asked), then its counters with what they mean. */
+/* Details of a port: owners of QPs on its device (`res` NULL: not read), then its counters with their meanings. */
 struct rd_section *rd_live_port(const struct rd_live *live, uint32_t port, const struct rd_res *res);
 
 #endif

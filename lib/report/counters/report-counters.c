@@ -10,31 +10,28 @@
 
 const struct rd_column rd_counter_columns[RD_CNT_COLUMNS] = {
 	[RD_CNT_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
-	[RD_CNT_PORT] = { "port", "PORT", RD_T_UINT, "port number; none for a counter of the whole device" },
+	[RD_CNT_PORT] = { "port", "PORT", RD_T_UINT, "port number; empty for counters of the whole device" },
 	[RD_CNT_NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface on the port", .hidden = true },
-	[RD_CNT_GROUP] = { "group", "GROUP", RD_T_STR,
-			   "port, hw, optional, qp, ethtool, standard or netdev: where it was read" },
-	[RD_CNT_NAME] = { "name", "NAME", RD_T_STR, "the counter's name, as its source has it" },
-	[RD_CNT_VALUE] = { "value", "VALUE", RD_T_UINT, "what it shows now" },
-	[RD_CNT_DELTA] = { "delta", "DELTA", RD_T_UINT, "what came since the sample before, or since --since" },
-	[RD_CNT_PER_SECOND] = { "per_second", "PER-SECOND", RD_T_DOUBLE, "the same divided by the time between",
-				.decimals = 1 },
-	[RD_CNT_UNIT] = { "unit", "UNIT", RD_T_STR, "what it counts" },
-	[RD_CNT_NOTE] = { "note", "NOTE", RD_T_STR, "why a value or a delta is not what it seems" },
-	[RD_CNT_SATURATED] = { "saturated", "SATURATED", RD_T_BOOL, "stands at its end: more may have happened",
+	[RD_CNT_GROUP] = { "group", "GROUP", RD_T_STR, "source: port, hw, optional, qp, ethtool, standard or netdev" },
+	[RD_CNT_NAME] = { "name", "NAME", RD_T_STR, "name of the counter, as its source has it" },
+	[RD_CNT_VALUE] = { "value", "VALUE", RD_T_UINT, "current value" },
+	[RD_CNT_DELTA] = { "delta", "DELTA", RD_T_UINT, "increase since the previous sample, or since --since" },
+	[RD_CNT_PER_SECOND] = { "per_second", "PER-SECOND", RD_T_DOUBLE, "the increase per second", .decimals = 1 },
+	[RD_CNT_UNIT] = { "unit", "UNIT", RD_T_STR, "unit of the value" },
+	[RD_CNT_NOTE] = { "note", "NOTE", RD_T_STR, "reason why a value or delta is unknown or a lower bound" },
+	[RD_CNT_SATURATED] = { "saturated", "SATURATED", RD_T_BOOL, "at its maximum: more events may have happened",
 			       .hidden = true },
-	[RD_CNT_OVERFLOW] = { "overflow", "OVERFLOW", RD_T_STR, "saturates, wraps, 64-bit, or gauge", .hidden = true },
-	[RD_CNT_BITS] = { "bits", "BITS", RD_T_UINT, "how wide it is", .hidden = true },
+	[RD_CNT_OVERFLOW] = { "overflow", "OVERFLOW", RD_T_STR, "saturates, wraps, 64-bit or gauge", .hidden = true },
+	[RD_CNT_BITS] = { "bits", "BITS", RD_T_UINT, "width of the counter", .hidden = true },
 	[RD_CNT_DELTA_KIND] = { "delta_kind", "DELTA-KIND", RD_T_STR, "exact or at_least", .hidden = true },
 	[RD_CNT_DELTA_NOTE] = { "delta_note", "DELTA-NOTE", RD_T_STR,
 				"saturated, wrapped, turns, reset, reboot, replaced, reloaded, new, gone, unread",
 				.hidden = true },
 	[RD_CNT_ROLE] = { "role", "ROLE", RD_T_STR, "load, cause, consequence or sign", .hidden = true },
-	[RD_CNT_DRIVER] = { "driver", "DRIVER", RD_T_STR, "the RDMA driver", .hidden = true },
-	[RD_CNT_COUNTER] = { "counter", "COUNTER", RD_T_UINT, "of group qp: the number of the bound counter",
-			     .hidden = true },
-	[RD_CNT_ERROR] = { "error", "ERROR", RD_T_STR, "why the value is not known", .hidden = true },
-	[RD_CNT_MEANING] = { "meaning", "MEANING", RD_T_STR, "what it says", .hidden = true },
+	[RD_CNT_DRIVER] = { "driver", "DRIVER", RD_T_STR, "RDMA driver", .hidden = true },
+	[RD_CNT_COUNTER] = { "counter", "COUNTER", RD_T_UINT, "group qp: id of the bound counter", .hidden = true },
+	[RD_CNT_ERROR] = { "error", "ERROR", RD_T_STR, "errno: why the value is unknown", .hidden = true },
+	[RD_CNT_MEANING] = { "meaning", "MEANING", RD_T_STR, "meaning of the counter", .hidden = true },
 };
 
 enum {
@@ -55,14 +52,14 @@ static const struct rd_column port_columns[PORT_COLUMNS] = {
 	[PORT_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
 	[PORT_PORT] = { "port", "PORT", RD_T_UINT, "port number" },
 	[PORT_NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface" },
-	[PORT_DRIVER] = { "driver", "DRIVER", RD_T_STR, "the RDMA driver" },
+	[PORT_DRIVER] = { "driver", "DRIVER", RD_T_STR, "RDMA driver" },
 	[PORT_PCI] = { "pci", "PCI", RD_T_STR, "PCI address" },
-	[PORT_GUID] = { "guid", "GUID", RD_T_STR, "the device's GUID" },
+	[PORT_GUID] = { "guid", "GUID", RD_T_STR, "node GUID of the device" },
 	[PORT_LAYER] = { "link_layer", "LINK", RD_T_STR, "InfiniBand or Ethernet" },
 	[PORT_STATE] = { "state", "STATE", RD_T_STR, "ACTIVE, DOWN …" },
 	[PORT_RATE] = { "rate_gbps", "RATE", RD_T_DOUBLE, "line rate in Gbit/s", .decimals = 1 },
-	[PORT_THERE] = { "present", "PRESENT", RD_T_BOOL, "was there when it was looked at" },
-	[PORT_INSTANCE] = { "instance", "INSTANCE", RD_T_UINT, "another number after the driver was loaded anew" },
+	[PORT_THERE] = { "present", "PRESENT", RD_T_BOOL, "whether the port was present when it was sampled" },
+	[PORT_INSTANCE] = { "instance", "INSTANCE", RD_T_UINT, "changes when the driver is reloaded" },
 };
 
 enum {
@@ -80,28 +77,28 @@ enum {
 static const struct rd_column cause_columns[CAUSE_COLUMNS] = {
 	[CAUSE_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
 	[CAUSE_PORT] = { "port", "PORT", RD_T_UINT, "port number" },
-	[CAUSE_ID] = { "id", "CAUSE", RD_T_STR, "word for it" },
+	[CAUSE_ID] = { "id", "CAUSE", RD_T_STR, "id of the cause" },
 	[CAUSE_SEVERITY] = { "severity", "SEVERITY", RD_T_STR, "ok, warning, critical or unknown" },
 	[CAUSE_CONFIDENCE] = { "confidence", "CONFIDENCE", RD_T_STR, "low, medium or high" },
-	[CAUSE_TITLE] = { "title", "TITLE", RD_T_STR, "what is the matter" },
-	[CAUSE_OBSERVED] = { "observed", "OBSERVED", RD_T_STR, "the numbers" },
-	[CAUSE_FIX] = { "fix", "FIX", RD_T_STR, "what to do" },
-	[CAUSE_COUNTERS] = { "counters", NULL, RD_T_ROWS, "which counters say so" },
+	[CAUSE_TITLE] = { "title", "TITLE", RD_T_STR, "the fault" },
+	[CAUSE_OBSERVED] = { "observed", "OBSERVED", RD_T_STR, "measured values" },
+	[CAUSE_FIX] = { "fix", "FIX", RD_T_STR, "how to fix it" },
+	[CAUSE_COUNTERS] = { "counters", NULL, RD_T_ROWS, "counters that indicate the cause" },
 };
 
 enum { EVIDENCE_GROUP, EVIDENCE_NAME, EVIDENCE_DELTA, EVIDENCE_AT_LEAST, EVIDENCE_COLUMNS };
 static const struct rd_column evidence_columns[EVIDENCE_COLUMNS] = {
-	[EVIDENCE_GROUP] = { "group", NULL, RD_T_STR, "where it was read" },
-	[EVIDENCE_NAME] = { "name", NULL, RD_T_STR, "the counter" },
-	[EVIDENCE_DELTA] = { "delta", NULL, RD_T_UINT, "how much it moved" },
-	[EVIDENCE_AT_LEAST] = { "at_least", NULL, RD_T_BOOL, "or more" },
+	[EVIDENCE_GROUP] = { "group", NULL, RD_T_STR, "source of the counter" },
+	[EVIDENCE_NAME] = { "name", NULL, RD_T_STR, "name of the counter" },
+	[EVIDENCE_DELTA] = { "delta", NULL, RD_T_UINT, "increase" },
+	[EVIDENCE_AT_LEAST] = { "at_least", NULL, RD_T_BOOL, "whether the increase is a lower bound" },
 };
 
 enum { SCALAR_BOOT, SCALAR_MONOTONIC, SCALAR_SECONDS, SCALAR_COLUMNS };
 static const struct rd_column scalar_columns[SCALAR_COLUMNS] = {
-	[SCALAR_BOOT] = { "boot_id", NULL, RD_T_STR, "which boot of the host" },
-	[SCALAR_MONOTONIC] = { "monotonic_seconds", NULL, RD_T_DOUBLE, "since the boot", .decimals = 6 },
-	[SCALAR_SECONDS] = { "seconds", NULL, RD_T_DOUBLE, "between the two samples", .decimals = 6 },
+	[SCALAR_BOOT] = { "boot_id", NULL, RD_T_STR, "boot ID of the host" },
+	[SCALAR_MONOTONIC] = { "monotonic_seconds", NULL, RD_T_DOUBLE, "seconds since boot", .decimals = 6 },
+	[SCALAR_SECONDS] = { "seconds", NULL, RD_T_DOUBLE, "seconds between the two samples", .decimals = 6 },
 };
 
 enum {
@@ -116,38 +113,39 @@ enum {
 	MEANING_COLUMNS
 };
 static const struct rd_column meaning_columns[MEANING_COLUMNS] = {
-	[MEANING_NAME] = { "name", "NAME", RD_T_STR, "the counter, or a pattern" },
-	[MEANING_DRIVER] = { "driver", "DRIVER", RD_T_STR, "of which driver; * of any" },
-	[MEANING_UNIT] = { "unit", "UNIT", RD_T_STR, "what it counts" },
-	[MEANING_OVERFLOW] = { "overflow", "OVERFLOW", RD_T_STR, "what happens at its end" },
-	[MEANING_BITS] = { "bits", "BITS", RD_T_UINT, "how wide it is" },
+	[MEANING_NAME] = { "name", "NAME", RD_T_STR, "name of the counter, or a pattern" },
+	[MEANING_DRIVER] = { "driver", "DRIVER", RD_T_STR, "driver; * for any" },
+	[MEANING_UNIT] = { "unit", "UNIT", RD_T_STR, "unit of the value" },
+	[MEANING_OVERFLOW] = { "overflow", "OVERFLOW", RD_T_STR,
+			       "behaviour at the maximum: saturates, wraps, 64-bit or gauge" },
+	[MEANING_BITS] = { "bits", "BITS", RD_T_UINT, "width of the counter" },
 	[MEANING_ROLE] = { "role", "ROLE", RD_T_STR, "load, cause, consequence or sign" },
-	[MEANING_SUM] = { "summable", "SUM", RD_T_BOOL, "may be added up over ports" },
-	[MEANING_TEXT] = { "meaning", "MEANING", RD_T_STR, "what it says" },
+	[MEANING_SUM] = { "summable", "SUM", RD_T_BOOL, "whether values may be added up over ports" },
+	[MEANING_TEXT] = { "meaning", "MEANING", RD_T_STR, "meaning of the counter" },
 };
 
 static const char *note_of(const struct rd_counter *counter, const struct rd_counter_value *value, bool saturated,
 			   const struct rd_delta *delta, char *buf, size_t size)
 {
 	static const char *const notes[] = {
-		[RD_NOTE_SATURATED] = "at its end: at least",
+		[RD_NOTE_SATURATED] = "saturated: at least",
 		[RD_NOTE_WRAPPED] = "wrapped",
 		[RD_NOTE_TURNS] = "may have wrapped: at least",
 		[RD_NOTE_RESET] = "was reset: at least",
 		[RD_NOTE_REBOOT] = "rebooted since",
-		[RD_NOTE_REPLACED] = "another device since",
-		[RD_NOTE_RELOADED] = "driver loaded anew since",
+		[RD_NOTE_REPLACED] = "different device since",
+		[RD_NOTE_RELOADED] = "driver reloaded since",
 		[RD_NOTE_NEW] = "new since",
-		[RD_NOTE_GONE] = "device has gone",
+		[RD_NOTE_GONE] = "device missing",
 		[RD_NOTE_UNREAD] = "not read before",
 	};
 
 	(void)counter;
 	if (value->known != RD_OK) {
 		if (value->code == RD_COUNTER_NO_NUMBER)
-			return "no number";
+			return "not a number";
 		if (value->code == RD_COUNTER_OFF)
-			return "switched off";
+			return "disabled";
 		if (!value->code)
 			return NULL;
 		snprintf(buf, size, "unreadable: %s", rd_errno_name(value->code) ? rd_errno_name(value->code) : "?");
@@ -155,7 +153,7 @@ static const char *note_of(const struct rd_counter *counter, const struct rd_cou
 	}
 	if (delta && notes[delta->note])
 		return notes[delta->note];
-	return saturated ? "at its end: at least" : NULL;
+	return saturated ? "saturated: at least" : NULL;
 }
 
 static void fill_counter(struct rd_row *row, const struct rd_counters_shown *shown, size_t i)
@@ -216,14 +214,14 @@ struct rd_section *rd_counters_section(const struct rd_counters_shown *shown)
 	return section;
 }
 
-/* Otherwise an empty cell would be all there is to see of it. */
+/* Without this an empty cell would be the only sign. */
 static void add_unread_state(struct rd_report *report, const struct rd_counter_port *port, int code)
 {
 	struct rd_err err;
 	char object[128];
 
 	snprintf(object, sizeof(object), "%s/%u", port->ibdev, port->port);
-	rd_err_set(&err, code, object, "the port's state cannot be read");
+	rd_err_set(&err, code, object, "cannot read the port state");
 	rd_errlist_add(&report->errors, &err);
 }
 

@@ -6,7 +6,7 @@
 #include "model/shared/cause.h"
 #include "report/shared/report.h"
 
-/* Columns of the table of counters, which -o may name. */
+/* Columns of the table of counters, for -o. */
 enum rd_counter_column {
 	RD_CNT_IBDEV,
 	RD_CNT_PORT,
@@ -32,24 +32,23 @@ enum rd_counter_column {
 };
 extern const struct rd_column rd_counter_columns[RD_CNT_COLUMNS];
 
-/* What is to be shown: a moment, and what moved since another, if there is one. */
+/* What to show: a sample, and the increases since an earlier one, if there is one. */
 struct rd_counters_shown {
 	const struct rd_counter_set *set;
 	const struct rd_counter_sample *now;
-	const struct rd_delta *deltas;	/* as many as the set has counters; NULL: there was no moment before */
-	double seconds;			/* between the two; 0: not known */
+	const struct rd_delta *deltas;	/* as many as the set has counters; NULL: no earlier sample */
+	double seconds;			/* between the two; 0: unknown */
 	const bool *chosen;		/* as many; NULL: all */
-	const struct rd_causes *causes; /* NULL: none were looked for */
+	const struct rd_causes *causes; /* NULL: not analysed */
 };
 
-/* Section counters; ports and causes; the boot and the clock among the scalars; findings. What is written by --save is
- * this as JSON. */
+/* Adds sections counters, ports and causes; boot id and clock to the scalars; findings. --save writes this as JSON. */
 void rd_report_counters(struct rd_report *report, const struct rd_counters_shown *shown);
 
-/* Section counters alone. */
+/* Section counters only. */
 struct rd_section *rd_counters_section(const struct rd_counters_shown *shown);
 
-/* Section meanings: what data/counters says of the names that fit a pattern. */
+/* Section meanings: lines of data/counters that match a pattern. */
 void rd_report_meanings(struct rd_report *report, const struct rd_meaning *const *meanings, size_t n);
 
 #endif

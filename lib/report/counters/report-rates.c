@@ -9,7 +9,7 @@ static const struct rd_column rate_columns[RD_RATE_COLUMNS] = {
 	[RD_RATE_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device" },
 	[RD_RATE_PORT] = { "port", "PORT", RD_T_UINT, "port number" },
 	[RD_RATE_NETDEV] = { "netdev", "NETDEV", RD_T_STR, "network interface on the port", .hidden = true },
-	[RD_RATE_STATE] = { "state", "STATE", RD_T_STR, "ACTIVE, DOWN …; gone: the device is not there" },
+	[RD_RATE_STATE] = { "state", "STATE", RD_T_STR, "ACTIVE, DOWN …; gone: the device is missing" },
 	[RD_RATE_LINE] = { "rate_gbps", "RATE", RD_T_DOUBLE, "line rate in Gbit/s" },
 	[RD_RATE_TX_GBPS] = { "tx_gbps", "TX-GBPS", RD_T_DOUBLE, "sent, in Gbit/s", .decimals = 3 },
 	[RD_RATE_TX_SHARE] = { "tx_share", "TX", RD_T_SHARE, "sent, as share of the line rate", .decimals = 1 },
@@ -17,15 +17,15 @@ static const struct rd_column rate_columns[RD_RATE_COLUMNS] = {
 	[RD_RATE_RX_SHARE] = { "rx_share", "RX", RD_T_SHARE, "received, as share of the line rate", .decimals = 1 },
 	[RD_RATE_TX_PACKETS] = { "tx_packets_per_second", "TX-PPS", RD_T_DOUBLE, "packets sent per second" },
 	[RD_RATE_RX_PACKETS] = { "rx_packets_per_second", "RX-PPS", RD_T_DOUBLE, "packets received per second" },
-	[RD_RATE_USUAL] = { "usual_gbps", "USUAL", RD_T_DOUBLE, "both directions, the mean of late, in Gbit/s",
+	[RD_RATE_USUAL] = { "usual_gbps", "USUAL", RD_T_DOUBLE, "recent average of both directions in Gbit/s",
 			    .decimals = 3, .hidden = true },
 	[RD_RATE_COUNTED_BY] = { "counted_by", "COUNTED-BY", RD_T_STR,
-				 "the counter that this is told by; one of group netdev counts other traffic, too",
+				 "counter that the rates come from; those of group netdev include other traffic",
 				 .hidden = true },
 };
 
-static void fill(struct rd_row *row, const struct rd_port_rate *rate, const struct rd_counter_port *port,
-		 const struct rd_counter_state *state)
+static void fill_rate(struct rd_row *row, const struct rd_port_rate *rate, const struct rd_counter_port *port,
+		      const struct rd_counter_state *state)
 {
 	char by[96];
 
@@ -56,9 +56,9 @@ struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct r
 {
 	struct rd_section *section = rd_section_create("rates", rate_columns, RD_RATE_COLUMNS);
 
-	/* Port 0 is a device as a whole, which carries nothing by itself. */
+	/* Port 0 is a device as a whole, without traffic of its own. */
 	for (size_t p = 0; p < rates->n; p++)
 		if (set->ports[p].port && (!chosen || chosen[p]))
-			fill(rd_section_add(section), &rates->ports[p], &set->ports[p], &now->states[p]);
+			fill_rate(rd_section_add(section), &rates->ports[p], &set->ports[p], &now->states[p]);
 	return section;
 }

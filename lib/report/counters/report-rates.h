@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What ports carry, as a table of an interval; counters as metrics. */
+/* Traffic of ports in an interval, as a table; counters as metrics. */
 #ifndef RD_REPORT_RATES_H
 #define RD_REPORT_RATES_H
 
@@ -24,12 +24,12 @@ enum rd_rate_column {
 	RD_RATE_COLUMNS,
 };
 
-/* Section rates: a row for each port; `chosen` (as many as the set has ports; NULL: all) picks them. */
+/* Section rates: one row per port; `chosen` (as many as the set has ports; NULL: all) selects them. */
 struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct rd_counter_set *set,
 				    const struct rd_counter_sample *now, const bool *chosen);
 
-/* Fills report->metrics: a family for each counter's name, and what is known of the ports. `chosen`: as many as the set has
- * counters; NULL: all. */
+/* Fills report->metrics: one family per counter name, and facts about the ports. `chosen`: as many as the set has counters;
+ * NULL: all. */
 void rd_report_counter_metrics(struct rd_report *report, const struct rd_counter_set *set,
 			       const struct rd_counter_sample *now, const bool *chosen);
 
