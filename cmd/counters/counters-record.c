@@ -242,7 +242,7 @@ static void mark_ports(struct counters_file *file, const struct counters *c)
 
 		if (*there != now)
 			mark_event(file, c->now.sample.realtime_ns, &c->now.set->ports[p],
-				   now ? "present again" : "removed");
+				   now ? "there again" : "gone");
 		*there = now;
 	}
 }

@@ -101,7 +101,7 @@ static int print_increase(const struct counters_until *until, const struct count
 		rd_buf_safe(&out, label, strlen(label));
 		rd_buf_str(&out, " ");
 		rd_buf_safe(&out, counter->name, strlen(counter->name));
-		rd_buf_printf(&out, " +%" PRIu64 ", %" PRIu64 " in total%s\n", c->deltas[i].v, until->total,
+		rd_buf_printf(&out, " +%" PRIu64 ", %" PRIu64 " in all%s\n", c->deltas[i].v, until->total,
 			      reached ? ": reached" : "");
 	}
 	rd_section_destroy(section);

@@ -129,7 +129,7 @@ breach() {
 	breach integration/slurm-prolog '$rdmadiag check --quickly 2>/dev/null' advice "$parser"
 	breach integration/README.md 'As `capture --all` has it.' advice "$parser"
 	breach tests/fuzz/fuzz-command.c $'\t{ "counters -i 1", false },' advice "$parser"
-	[[ $output == *"a bundle does not go on"* ]]
+	[[ $output == *"a bundle cannot be sampled again"* ]]
 	breach tests/documents 'jt  topo-check --only no-such-rule' advice "$parser"
 }
 

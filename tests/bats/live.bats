@@ -95,8 +95,8 @@ process() {
 	for term in TERM=dumb TERM=nonsense TERM= -uTERM; do
 		on_terminal 100 24 "env $term $RD --from $HOST nic-map --live"
 		seen 'status=3$'
-		shown 'TERM: names no terminal that a live view'
-		shown 'or leave out --live'
+		shown 'TERM: terminal does not support cursor positioning'
+		shown 'or run without --live'
 		tm kill-server
 	done
 }

@@ -98,7 +98,7 @@ looks() {
 @test "--live wants a terminal, and no JSON" {
 	run "$R" --from "$HUNG" qp-state --live </dev/null
 	[ "$status" -eq 3 ]
-	[[ "$output" == *"needs a terminal"* ]]
+	[[ "$output" == *"must be a terminal"* ]]
 	run "$R" --from "$HUNG" --json qp-state --live
 	[ "$status" -eq 3 ]
 }

@@ -82,7 +82,7 @@ bounded() {
 	worst counters_nested
 	bounded --from "$HOST" counters --since "$INPUT"
 	[ "$status" -eq 3 ]
-	[[ $stderr == *"is no saved sample of counters"* ]]
+	[[ $stderr == *"not a saved sample of counters"* ]]
 }
 
 @test "a saved sample of more ports than a host has is refused" {

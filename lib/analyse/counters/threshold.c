@@ -138,7 +138,7 @@ static void add_limit_finding(struct rd_findings *findings, const struct rd_mome
 	const struct rd_counter *counter = &now->set->counters[i];
 	struct rd_finding it = { .id = over ? "threshold" : "threshold-unknown",
 				 .severity = over ? over->severity : RD_SEV_UNKNOWN,
-				 .title = over ? "counter above its limit" : "counter with a limit could not be read" };
+				 .title = over ? "above its limit" : "limit not checked: counter not readable" };
 	char label[256];
 
 	rd_counter_port_label(&now->set->ports[counter->port], label, sizeof(label));
