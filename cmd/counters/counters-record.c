@@ -241,8 +241,7 @@ static void mark_ports(struct counters_file *file, const struct counters *c)
 		bool *there = &file->there[p], now = c->now.sample.states[p].there;
 
 		if (*there != now)
-			mark_event(file, c->now.sample.realtime_ns, &c->now.set->ports[p],
-				   now ? "there again" : "gone");
+			mark_event(file, c->now.sample.realtime_ns, &c->now.set->ports[p], now ? "there again" : "gone");
 		*there = now;
 	}
 }
