@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "diagnose/fold.h"
 
-/* The finding that this one is a consequence of; NULL: of none that is here. */
+/* The finding that caused this one; NULL: none in the list. */
 static const struct rd_finding *cause_of(const struct rd_findings *findings, const struct rd_finding *finding)
 {
 	for (size_t i = 0; finding->caused_by.id && i < findings->n; i++)
@@ -14,24 +14,24 @@ static const struct rd_finding *cause_of(const struct rd_findings *findings, con
 	return NULL;
 }
 
-static void tell_ended(const struct rd_ignore *ignore, struct rd_findings *findings)
+static void add_expired(const struct rd_ignore *ignore, struct rd_findings *findings)
 {
 	const struct rd_finding finding = {
 		.id = "ignore-ended",
 		.severity = RD_SEV_NOTE,
-		.title = "An \"ignore\" line of the profile has ended",
-		.why = "the findings that it named count again",
+		.title = "\"ignore\" line of the profile has expired",
+		.why = "findings that it matches are no longer ignored",
 		.subject = rd_text("profile line %u", ignore->line),
 		.observed = rd_text("%s%s%s until %s %s", ignore->rule, ignore->subject ? "@" : "",
 				    ignore->subject ? ignore->subject : "", ignore->until, ignore->reason),
-		.fix = rd_dup("remove the line, or give it a later date"),
+		.fix = rd_dup("remove the line, or set a later date"),
 	};
 
 	rd_finding_add(findings, &finding);
 }
 
-/* Mutes what "ignore" lines of the profile name on that day, with what follows from it; consequences are known by then. Adds a
- * note for each line whose last day has passed. */
+/* Mutes findings that "ignore" lines of the profile match on that day, and their consequences, which must be linked already. Adds a
+ * note for each expired line. */
 static void mute_all(const struct rd_profile *profile, int64_t day, struct rd_findings *findings)
 {
 	for (size_t i = 0; i < findings->n; i++) {
@@ -53,7 +53,7 @@ static void mute_all(const struct rd_profile *profile, int64_t day, struct rd_fi
 	}
 	for (size_t i = 0; i < profile->n_ignores; i++)
 		if (rd_ignore_over(&profile->ignores[i], day))
-			tell_ended(&profile->ignores[i], findings);
+			add_expired(&profile->ignores[i], findings);
 }
 
 void rd_diagnose(const struct rd_host *host, const struct rd_profile *profile, int64_t day, struct rd_findings *findings)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From what rules say of a host to what an operator is told. Pure. */
+/* Prepares the findings of rules for the operator. Pure. */
 #ifndef RD_DIAGNOSE_H
 #define RD_DIAGNOSE_H
 
@@ -7,8 +7,8 @@
 #include "model/host/profile.h"
 #include "model/shared/finding.h"
 
-/* Folds what follows from something else below it, mutes what the profile (NULL: none) ignores on that day (rd_profile_day),
- * and puts the worst first. */
+/* Links consequences to their causes, mutes findings that the profile (NULL: none) ignores on that day (rd_profile_day), and
+ * sorts the worst first. */
 void rd_diagnose(const struct rd_host *host, const struct rd_profile *profile, int64_t day,
 		 struct rd_findings *findings);
 

@@ -6,12 +6,12 @@
 #include "base/memory.h"
 #include "diagnose/objects.h"
 
-/* How the object of a consequence is connected with that of its cause. */
+/* Relation between the object of a consequence and that of its cause. */
 enum relation {
 	SAME,  /* the same device, one of its ports, its interface or its PCI function */
-	BELOW, /* its device hangs below the bridge, or is the same */
-	ABOVE, /* its bridge has the device of the cause below it */
-	NODE,  /* devices of both are on one NUMA node */
+	BELOW, /* the device of the consequence is below the bridge of the cause, or the same */
+	ABOVE, /* the device of the cause is below the bridge of the consequence */
+	NODE,  /* both devices are on one NUMA node */
 	HOST,  /* anything on the host */
 };
 
@@ -25,7 +25,7 @@ struct state {
 	const struct rd_host *host;
 	struct rd_findings *findings;
 	struct rd_objects *objects; /* of each finding */
-	size_t *faults, n_faults;   /* findings that may be causes, by id; of one id in their order */
+	size_t *faults, n_faults;   /* findings that may be causes, sorted by id, then by index */
 };
 
 static bool is_below(const struct rd_host *host, const struct rd_objects *effect, const struct rd_objects *cause)
@@ -71,7 +71,7 @@ static bool is_fault(const struct rd_finding *finding)
 	return finding->severity >= RD_SEV_WARNING && !finding->muted;
 }
 
-/* The first of the faults of this id or a later one. */
+/* The first fault whose id is not less than this one. */
 static size_t find_fault(const struct state *st, const char *id)
 {
 	size_t low = 0, high = st->n_faults;
@@ -87,7 +87,7 @@ static size_t find_fault(const struct state *st, const char *id)
 	return low;
 }
 
-/* The finding that explains this one by the first rule that fits; -1: none. */
+/* The finding that explains this one, by the first matching rule; -1: none. */
 static int cause_of(const struct state *st, size_t effect)
 {
 	const struct rd_findings *findings = st->findings;
@@ -117,7 +117,7 @@ static void blame_all(const struct state *st)
 	for (size_t i = 0; i < findings->n; i++) {
 		int cause = causes[i];
 
-		/* No table of rules leads in a circle; a mistake in it must not hang. */
+		/* The rules must have no cycle; if they do, do not loop forever. */
 		for (size_t steps = 0; cause >= 0 && causes[cause] >= 0 && steps < findings->n; steps++)
 			cause = causes[cause];
 		if (cause >= 0 && cause != (int)i)
@@ -162,14 +162,14 @@ void rd_findings_fold(const struct rd_host *host, struct rd_findings *findings)
 		rd_objects_deinit(&objects[i]);
 }
 
-/* The nearest cause first: where several fit, the first counts. */
+/* Nearest cause first: the first match is used. */
 static const struct rule rules[] = {
-	/* A device that is not there, or not for RDMA. */
+	/* A device without a driver, or that failed. */
 	{ "nic-driver", "port-state", SAME },
 	{ "nic-driver", "switch-uneven", ABOVE },
 	{ "log-nic-health", "port-state", SAME },
 	{ "devlink-health", "port-state", SAME },
-	/* A device that does not answer. */
+	/* A PCI function that does not respond. */
 	{ "pcie-no-answer", "pcie-link-width", SAME },
 	{ "pcie-no-answer", "pcie-link-speed", SAME },
 	{ "pcie-no-answer", "pcie-bandwidth", SAME },
@@ -180,7 +180,7 @@ static const struct rule rules[] = {
 	{ "pcie-no-answer", "pcie-mps", SAME },
 	{ "pcie-no-answer", "pcie-mrrs", SAME },
 	{ "pcie-no-answer", "relaxed-ordering", SAME },
-	/* Another link layer than its twins': nothing of the other layer can be expected of it. */
+	/* A port with a different link layer than its twins: values of the other layer do not apply. */
 	{ "link-layer-uniform", "ib-no-sm", SAME },
 	{ "link-layer-uniform", "ib-lid", SAME },
 	{ "link-layer-uniform", "ib-sm-lid", SAME },
@@ -193,7 +193,7 @@ static const struct rule rules[] = {
 	{ "link-layer-uniform", "roce-mtu", SAME },
 	{ "link-layer-uniform", "roce-lossless", SAME },
 	{ "link-layer-uniform", "port-speed-uniform", SAME },
-	/* The link is up, and nobody has configured it. */
+	/* The link is up, but no subnet manager has configured it. */
 	{ "ib-no-sm", "port-state", SAME },
 	{ "ib-no-sm", "ib-lid", SAME },
 	{ "ib-no-sm", "ib-sm-lid", SAME },
@@ -234,12 +234,12 @@ static const struct rule rules[] = {
 	{ "gid-v2", "gid-usable", SAME },
 	{ "gid-usable", "gid-uniform", SAME },
 	{ "gid-usable", "job-env", SAME },
-	/* PCI Express: what is narrow or slow holds back all that is below it. */
+	/* PCI Express: a narrow or slow link limits all devices below it. */
 	{ "pcie-link-width", "pcie-bandwidth", BELOW },
 	{ "pcie-link-speed", "pcie-bandwidth", BELOW },
 	{ "aer-uncorrectable", "aer-correctable", SAME },
 	{ "power-state", "pcie-link-speed", SAME },
-	/* Where a device says it is. */
+	/* NUMA node of a device. */
 	{ "numa-switch", "numa-node", SAME },
 	{ "numa-switch", "gpu-nic-socket", SAME },
 	{ "numa-node", "gpu-nic-socket", SAME },

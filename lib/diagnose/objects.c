@@ -10,7 +10,7 @@
 enum kind { PCI, IBDEV, NETDEV };
 
 struct rd_object_name {
-	const char *text; /* of the host; NULL: `own` */
+	const char *text; /* in `host`; NULL: `own` */
 	char own[16];	  /* "GPU3" */
 	enum kind kind;
 	size_t index;
@@ -43,7 +43,7 @@ static int by_text(const void *pa, const void *pb)
 	return r ? r : a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* `text` NULL: an accelerator of this number. */
+/* `text` NULL: the accelerator with number `gpu`. */
 static void add_name(struct rd_object_names *names, const char *text, unsigned gpu, enum kind kind, size_t index)
 {
 	struct rd_object_name name = { .text = text, .kind = kind, .index = index };
@@ -89,7 +89,7 @@ void rd_object_names_of(const struct rd_host *host, struct rd_object_names *ret)
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_text);
 }
 
-static void add(struct rd_objects *objects, size_t object)
+static void add_number(struct rd_objects *objects, size_t object)
 {
 	rd_reserve(&objects->v, &objects->cap, objects->n + 1, sizeof(*objects->v));
 	objects->v[objects->n++] = object;
@@ -99,14 +99,14 @@ static void add_ibdev(const struct rd_host *host, size_t ibdev, struct rd_object
 {
 	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
 
-	add(ret, host->n_pcis + ibdev);
+	add_number(ret, host->n_pcis + ibdev);
 	if (dev->pci >= 0)
-		add(ret, (size_t)dev->pci);
+		add_number(ret, (size_t)dev->pci);
 	for (unsigned p = 0; p < dev->n_ports; p++) {
 		const struct rd_port *port = &host->ports[(unsigned)dev->first_port + p];
 
 		for (size_t i = 0; i < port->n_netdevs; i++)
-			add(ret, host->n_pcis + host->n_ibdevs + (size_t)port->netdevs[i]);
+			add_number(ret, host->n_pcis + host->n_ibdevs + (size_t)port->netdevs[i]);
 	}
 }
 
@@ -116,7 +116,7 @@ static void add_object(const struct rd_host *host, const struct rd_object_name *
 
 	switch (name->kind) {
 	case PCI:
-		add(ret, name->index);
+		add_number(ret, name->index);
 		return;
 	case IBDEV:
 		add_ibdev(host, name->index, ret);
@@ -124,12 +124,12 @@ static void add_object(const struct rd_host *host, const struct rd_object_name *
 	case NETDEV:
 		break;
 	}
-	add(ret, host->n_pcis + host->n_ibdevs + name->index);
+	add_number(ret, host->n_pcis + host->n_ibdevs + name->index);
 	if (pci >= 0)
-		add(ret, (size_t)pci);
+		add_number(ret, (size_t)pci);
 }
 
-/* Adds all objects whose name is this part of a text. */
+/* Adds all objects with this name. */
 static void add_named(const struct rd_object_names *names, const char *part, size_t size, struct rd_objects *ret)
 {
 	size_t low = 0, high = names->n;
@@ -142,7 +142,7 @@ static void add_named(const struct rd_object_names *names, const char *part, siz
 		else
 			high = middle;
 	}
-	/* Of names that begin so the shortest is the first. */
+	/* Of names with this prefix, the shortest is first. */
 	for (; low < names->n; low++) {
 		const char *text = text_of(&names->v[low]);
 
@@ -152,7 +152,7 @@ static void add_named(const struct rd_object_names *names, const char *part, siz
 	}
 }
 
-/* "mlx5_1" is in "mlx5_1/1" and in "eth1, mlx5_1", and not in "mlx5_10". */
+/* "mlx5_1" is in "mlx5_1/1" and in "eth1, mlx5_1", but not in "mlx5_10". */
 static bool may_begin(const char *text, size_t at)
 {
 	return at == 0 || !(isalnum((unsigned char)text[at - 1]) || strchr("_.:-", text[at - 1]));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the deltas of a host's counters amount to: statements, the surest and most severe first. */
+/* Likely causes of counter deltas; highest confidence and severity first. */
 #ifndef RD_MODEL_CAUSE_H
 #define RD_MODEL_CAUSE_H
 
@@ -9,7 +9,7 @@ enum rd_confidence { RD_CONFIDENCE_LOW, RD_CONFIDENCE_MEDIUM, RD_CONFIDENCE_HIGH
 /* "low", "medium", "high" */
 const char *rd_confidence_name(enum rd_confidence confidence);
 
-/* A counter that says so. */
+/* A counter that is evidence for a cause. */
 struct rd_evidence {
 	uint32_t counter; /* index in the set */
 	uint64_t delta;
@@ -19,7 +19,7 @@ struct rd_evidence {
 struct rd_cause {
 	const char *id;	   /* "bad-cable"; static */
 	const char *title; /* static */
-	const char *fix;   /* what to do; static */
+	const char *fix;   /* how to fix it; static */
 	enum rd_severity severity;
 	enum rd_confidence confidence;
 	uint32_t port;	/* index in the set */
@@ -31,7 +31,7 @@ struct rd_cause {
 struct rd_causes {
 	struct rd_cause *v;
 	size_t n, cap;
-	struct rd_findings findings; /* the same as findings, and what else there is to say */
+	struct rd_findings findings; /* the causes as findings, and further findings */
 };
 void rd_causes_deinit(struct rd_causes *causes);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What can be compared between two looks at a host: plain text, found by area, subject and field. */
+/* Facts to compare between two captures of a host: plain text, identified by area, subject and field. */
 #ifndef RD_FACTS_H
 #define RD_FACTS_H
 
 #include "base/base.h"
 
 enum rd_area {
-	RD_AREA_DEVICE, /* there or not: RDMA devices, interfaces, PCI functions */
+	RD_AREA_DEVICE, /* presence of RDMA devices, interfaces, PCI functions */
 	RD_AREA_LINK,	/* ports, interfaces, PCI links */
 	RD_AREA_FIRMWARE,
 	RD_AREA_MODULE, /* kernel and modules */
@@ -28,7 +28,7 @@ struct rd_fact {
 };
 
 struct rd_facts {
-	struct rd_fact *v; /* sorted by area, subject, field once rd_facts_sort was called */
+	struct rd_fact *v; /* sorted by area, subject, field after rd_facts_sort */
 	size_t n, cap;
 };
 
@@ -37,7 +37,7 @@ void rd_facts_add(struct rd_facts *facts, enum rd_area area, const char *subject
 void rd_facts_sort(struct rd_facts *facts);
 void rd_facts_deinit(struct rd_facts *facts);
 
-/* By area, subject and field; numbers within names by their value ("eth2" before "eth10"). */
+/* Order: area, subject, field; numbers within names by value ("eth2" before "eth10"). */
 int rd_fact_compare(const struct rd_fact *a, const struct rd_fact *b);
 
 #endif

@@ -44,14 +44,14 @@ void rd_findings_deinit(struct rd_findings *findings)
 	*findings = (struct rd_findings){ 0 };
 }
 
-/* What stands in it may be of another user, or of another host. */
-static void cut(char *text)
+/* Texts may come from other users or hosts: bound their length. */
+static void truncate_text(char *text)
 {
 	size_t size = text ? strlen(text) : 0, at = RD_FINDING_TEXT - 32;
 
 	if (size < RD_FINDING_TEXT)
 		return;
-	/* Not within a character of UTF-8. */
+	/* Do not split a UTF-8 character. */
 	while ((text[at] & 0xc0) == 0x80 && at > RD_FINDING_TEXT - 36)
 		at--;
 	snprintf(text + at, 32, "... (%zu bytes)", size);
@@ -59,10 +59,10 @@ static void cut(char *text)
 
 void rd_finding_add(struct rd_findings *findings, const struct rd_finding *finding)
 {
-	cut(finding->subject);
-	cut(finding->observed);
-	cut(finding->expected);
-	cut(finding->fix);
+	truncate_text(finding->subject);
+	truncate_text(finding->observed);
+	truncate_text(finding->expected);
+	truncate_text(finding->fix);
 	rd_reserve(&findings->v, &findings->cap, findings->n + 1, sizeof(*findings->v));
 	findings->v[findings->n++] = *finding;
 }
@@ -95,7 +95,7 @@ bool rd_finding_is_caused_by(const struct rd_finding *finding, const struct rd_f
 	       strcmp(finding->caused_by.subject, cause->subject) == 0;
 }
 
-/* The smaller, the further up. */
+/* Smaller ranks come first. */
 struct place {
 	int rank;
 	size_t at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The one thing that rules, verdicts, comparisons and causes say: what is wrong with whom, and what to do. */
+/* Findings: the common result of rules, verdicts, comparisons and causes. */
 #ifndef RD_MODEL_FINDING_H
 #define RD_MODEL_FINDING_H
 
@@ -7,36 +7,36 @@
 
 /* From the best to the worst. The same fact has the same severity in every command. */
 enum rd_severity {
-	RD_SEV_SKIP = 0, /* there is nothing here that it could be about */
-	RD_SEV_OK,	 /* looked, and all is well */
-	RD_SEV_NOTE,	 /* worth telling, and no fault */
-	RD_SEV_UNKNOWN,	 /* could not be told */
-	RD_SEV_WARNING,	 /* slows, or will break later */
+	RD_SEV_SKIP = 0, /* does not apply to this host */
+	RD_SEV_OK,	 /* checked, no fault */
+	RD_SEV_NOTE,	 /* worth reporting, not a fault */
+	RD_SEV_UNKNOWN,	 /* cannot be determined */
+	RD_SEV_WARNING,	 /* slows jobs, or will break them later */
 	RD_SEV_CRITICAL, /* breaks jobs */
 };
 #define RD_SEVERITIES (RD_SEV_CRITICAL + 1)
 
-/* As documents have it: "ok" (also of a note and of what was skipped), "unknown", "warning", "critical". */
+/* As in documents: "ok" (also for notes and skipped rules), "unknown", "warning", "critical". */
 const char *rd_severity_name(enum rd_severity severity);
-/* As a rule's result: "skip", "pass" (also with a note), "unknown", "warn", "fail". */
+/* As the result of a rule: "skip", "pass" (also with a note), "unknown", "warn", "fail". */
 const char *rd_severity_result(enum rd_severity severity);
 
 struct rd_finding {
-	const char *id; /* "nic-shared"; static, as title and why are */
+	const char *id; /* "nic-shared"; static, as are title and why */
 	const char *title, *why;
 	enum rd_severity severity;
-	/* Owned; NULL: nothing to say. Of UNKNOWN and SKIP, `observed` is the reason. `fix`: what to do, with real names. */
+	/* Owned; NULL: none. For UNKNOWN and SKIP, `observed` is the reason. `fix`: what to do, with the names of this host. */
 	char *subject, *observed, *expected, *fix;
-	/* Another finding that this one is a consequence of; a NULL id: of none. */
+	/* The finding that caused this one; NULL id: none. */
 	struct {
 		const char *id; /* static */
 		char *subject;	/* owned */
 	} caused_by;
-	bool undecided; /* UNKNOWN for want of a read that failed: a fault may be behind it, so that no verdict is OK */
-	char *muted;	/* owned: until when and why the profile wants it ignored; NULL: it does not */
+	bool undecided; /* UNKNOWN because of a failed read: may hide a fault, so the verdict cannot be OK */
+	char *muted;	/* owned; until when and why the profile ignores it; NULL: not ignored */
 };
 
-/* Bytes of one of its texts. A list of all ports of a large host fits. */
+/* Maximum bytes of each text. A list of all ports of a large host fits. */
 #define RD_FINDING_TEXT 4096
 
 struct rd_findings {
@@ -45,7 +45,7 @@ struct rd_findings {
 };
 void rd_findings_deinit(struct rd_findings *findings);
 
-/* Adds one, longer texts cut off with their length in place of the rest; takes the owned texts over. */
+/* Adds a finding; takes ownership of its texts. Longer texts are truncated, and end with their length. */
 void rd_finding_add(struct rd_findings *findings, const struct rd_finding *finding);
 
 /* Adds a copy. */
@@ -54,23 +54,23 @@ void rd_finding_copy(struct rd_findings *findings, const struct rd_finding *find
 /* Makes `finding` a consequence of `cause`. */
 void rd_finding_blame(struct rd_finding *finding, const struct rd_finding *cause);
 
-/* Whether it is a consequence of just this one. */
+/* Whether `cause` caused it. */
 bool rd_finding_is_caused_by(const struct rd_finding *finding, const struct rd_finding *cause);
 
-/* Whether it stands by itself: it is neither a consequence nor muted. */
+/* Whether it is neither a consequence nor muted. */
 static inline bool rd_finding_stands(const struct rd_finding *finding)
 {
 	return !finding->caused_by.id && !finding->muted;
 }
 
-/* Puts what stands by itself first, the worst first (a cause counts as much as the worst of its consequences), then
- * consequences, then what is muted. What is equal stays in its order. */
+/* Order: independent findings, worst first (a cause ranks as its worst consequence), then consequences, then muted findings.
+ * Stable. */
 void rd_findings_sort(struct rd_findings *findings);
 
-/* The worst severity of those that are not muted; RD_SEV_SKIP where there is none. */
+/* The worst severity of findings that are not muted; RD_SEV_SKIP if there is none. */
 enum rd_severity rd_findings_worst(const struct rd_findings *findings);
 
-/* How many of this severity stand by themselves. */
+/* Number of findings of this severity that are neither consequences nor muted. */
 size_t rd_findings_count(const struct rd_findings *findings, enum rd_severity severity);
 
 #endif

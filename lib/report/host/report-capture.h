@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a capture wrote. */
+/* Report of a capture. */
 #ifndef RD_REPORT_CAPTURE_H
 #define RD_REPORT_CAPTURE_H
 
@@ -20,11 +20,11 @@ extern const struct rd_column rd_capture_columns[RD_CAPTURE_COLUMNS];
 struct rd_capture_facts {
 	const char *file;
 	uint64_t size, samples, requests, denied;
-	RD_FIELD(uint64_t) log_dropped; /* lines of the kernel log; known where it was redacted */
+	RD_FIELD(uint64_t) log_dropped; /* lines of the kernel log; known if redacted */
 	double seconds;
 };
 
-/* The section `bundles` of one row. */
+/* Adds the section `bundles` with one row. */
 void rd_report_capture(struct rd_report *report, const struct rd_capture_facts *facts);
 
 #endif

@@ -69,27 +69,27 @@ void rd_report_rules(struct rd_report *report, const struct rd_check *const *che
 
 /* clang-format off */
 const struct rd_column rd_check_columns[RD_CHECK_COLUMNS] = {
-	[RD_CHECK_RESULT] = { "result", "RESULT", RD_T_STR, "pass, warn, fail, unknown (could not be told), skip (not about this host)", 0, false },
-	[RD_CHECK_ID] = { "id", "RULE", RD_T_STR, "the rule", 0, false },
-	[RD_CHECK_SUBJECT] = { "subject", "SUBJECT", RD_T_STR, "what it is about: device, port, interface, bridge", 0, false },
-	[RD_CHECK_OBSERVED] = { "observed", "OBSERVED", RD_T_STR, "what was seen; of unknown and skip: the reason", 0, false },
-	[RD_CHECK_EXPECTED] = { "expected", "EXPECTED", RD_T_STR, "what should be", 0, false },
-	[RD_CHECK_TITLE] = { "title", "TITLE", RD_T_STR, "what is wrong when it does not pass", 0, true },
-	[RD_CHECK_WHY] = { "why", "WHY", RD_T_STR, "why it matters", 0, true },
-	[RD_CHECK_FIX] = { "fix", "FIX", RD_T_STR, "what to do", 0, true },
+	[RD_CHECK_RESULT] = { "result", "RESULT", RD_T_STR, "pass, warn, fail, unknown (cannot be determined), skip (does not apply to this host)", 0, false },
+	[RD_CHECK_ID] = { "id", "RULE", RD_T_STR, "rule ID", 0, false },
+	[RD_CHECK_SUBJECT] = { "subject", "SUBJECT", RD_T_STR, "checked object: device, port, interface, bridge", 0, false },
+	[RD_CHECK_OBSERVED] = { "observed", "OBSERVED", RD_T_STR, "observed value; for unknown and skip: the reason", 0, false },
+	[RD_CHECK_EXPECTED] = { "expected", "EXPECTED", RD_T_STR, "expected value", 0, false },
+	[RD_CHECK_TITLE] = { "title", "TITLE", RD_T_STR, "fault that the rule detects", 0, true },
+	[RD_CHECK_WHY] = { "why", "WHY", RD_T_STR, "consequence of the fault", 0, true },
+	[RD_CHECK_FIX] = { "fix", "FIX", RD_T_STR, "how to fix it", 0, true },
 };
 
 static const struct rd_column page_columns[2] = {
-	{ "name", "NAME", RD_T_STR, "what of it", 0, false },
-	{ "value", "VALUE", RD_T_STR, "as it is", 0, false },
+	{ "name", "NAME", RD_T_STR, "name of the value", 0, false },
+	{ "value", "VALUE", RD_T_STR, "value", 0, false },
 };
 
 static const struct rd_column rule_columns[RULE_COLUMNS] = {
-	[RULE_ID] = { "id", "RULE", RD_T_STR, "the rule", 0, false },
+	[RULE_ID] = { "id", "RULE", RD_T_STR, "rule ID", 0, false },
 	[RULE_QUICK] = { "quick", "QUICK", RD_T_BOOL, "also run by rdmadiag check", 0, false },
-	[RULE_TITLE] = { "title", "TITLE", RD_T_STR, "what is wrong when it does not pass", 0, false },
-	[RULE_WHY] = { "why", "WHY", RD_T_STR, "why it matters", 0, true },
-	[RULE_FIX] = { "fix", "FIX", RD_T_STR, "what to do", 0, true },
-	[RULE_NEEDS] = { "needs", "NEEDS", RD_T_STR, "what it reads", 0, true },
+	[RULE_TITLE] = { "title", "TITLE", RD_T_STR, "fault that the rule detects", 0, false },
+	[RULE_WHY] = { "why", "WHY", RD_T_STR, "consequence of the fault", 0, true },
+	[RULE_FIX] = { "fix", "FIX", RD_T_STR, "how to fix it", 0, true },
+	[RULE_NEEDS] = { "needs", "NEEDS", RD_T_STR, "facts that the rule needs", 0, true },
 };
 /* clang-format on */

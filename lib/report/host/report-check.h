@@ -18,14 +18,13 @@ enum rd_check_column {
 };
 extern const struct rd_column rd_check_columns[RD_CHECK_COLUMNS];
 
-/* Adds the section `checks` with the findings that are at least as bad as `least`, and a finding for each that is more than
- * a pass. */
+/* Adds the section `checks` with the findings of severity `least` or worse, and a finding for each that is worse than a pass. */
 void rd_report_checks(struct rd_report *report, const struct rd_findings *findings, enum rd_severity least);
 
-/* A result of `checks` as a page: a line for each of its columns. */
+/* A row of `checks` as a page: one line per column. */
 struct rd_section *rd_report_check_detail(const struct rd_section *checks, size_t row);
 
-/* The list of rules, as a section `rules`. */
+/* Adds the section `rules`: the list of rules. */
 void rd_report_rules(struct rd_report *report, const struct rd_check *const *checks, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What changed between two looks at a host. */
+/* Changes between two captures of a host. */
 #ifndef RD_REPORT_DIFF_H
 #define RD_REPORT_DIFF_H
 
@@ -16,14 +16,14 @@ enum rd_diff_column {
 };
 extern const struct rd_column rd_diff_columns[RD_DIFF_COLUMNS];
 
-/* An empty section `changes`; */
+/* Creates an empty section `changes`. */
 struct rd_section *rd_report_diff(void);
 
-/* Adds a change. `before`, `after`: NULL where there was or is none. */
+/* Adds a change. `before`, `after`: NULL if there was, or is, no value. */
 void rd_report_diff_add(struct rd_section *section, const char *area, const char *subject, const char *field,
 			const char *before, const char *after, unsigned weight);
 
-/* Sets the document's `before`: which look at the host it is held against. */
+/* Sets `before_host` and `before_time` of the document: the capture that the host is compared with. */
 void rd_report_diff_base(struct rd_report *report, const char *host, uint64_t time);
 
 #endif

@@ -8,7 +8,7 @@
 /* Adds copies of the findings. */
 void rd_report_add_findings(struct rd_report *report, const struct rd_findings *findings);
 
-/* The exit code that the findings amount to: any critical 2, else any warning 1, else 0. What is muted counts for nothing. */
+/* The exit code of the findings: 2 if any is critical, else 1 if any is a warning, else 0. Muted findings do not count. */
 int rd_report_judge(const struct rd_report *report);
 
 #endif

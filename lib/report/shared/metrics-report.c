@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From a report to metrics: what every page has, and sections as families. */
+/* Converts a report to metrics: common metrics, and sections as families. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 
 static void add_findings(struct rd_metrics *metrics, const struct rd_report *report, const char *command)
 {
-	static const enum rd_severity told[] = { RD_SEV_OK, RD_SEV_WARNING, RD_SEV_CRITICAL, RD_SEV_UNKNOWN };
+	static const enum rd_severity severities[] = { RD_SEV_OK, RD_SEV_WARNING, RD_SEV_CRITICAL, RD_SEV_UNKNOWN };
 	struct rd_metric *family =
-		rd_metrics_family(metrics, "findings", RD_METRIC_GAUGE, NULL, "Findings of the last run, by severity.");
+		rd_metrics_family(metrics, "findings", RD_METRIC_GAUGE, NULL, "Findings of the last run by severity.");
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(told); i++) {
-		const char *name = rd_severity_name(told[i]);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(severities); i++) {
+		const char *name = rd_severity_name(severities[i]);
 		const struct rd_label labels[] = { { "command", command }, { "severity", name } };
 		uint64_t n = 0;
 
@@ -37,11 +37,10 @@ void rd_metrics_add_report(struct rd_metrics *metrics, const struct rd_report *r
 				   "Exit code of the last run: 0 ok, 1 warning, 2 critical, 3 could not tell.");
 	rd_metric_uint(family, (uint64_t)report->status, labels, 1);
 	add_findings(metrics, report, command);
-	family = rd_metrics_family(metrics, "read_errors", RD_METRIC_GAUGE, NULL,
-				   "What could not be read in the last run.");
+	family = rd_metrics_family(metrics, "read_errors", RD_METRIC_GAUGE, NULL, "Failed reads in the last run.");
 	rd_metric_uint(family, report->errors.n, labels, 1);
 	family = rd_metrics_family(metrics, "read_time", RD_METRIC_GAUGE, "seconds",
-				   "When the host was read, in seconds since 1970 UTC.");
+				   "Time when the host was read, in seconds since 1970-01-01 UTC.");
 	if (report->time)
 		rd_metric_double(family, (double)(report->time / 1000) / 1e6, labels, 1);
 	family = rd_metrics_family(metrics, "build_info", RD_METRIC_GAUGE, NULL,
@@ -49,7 +48,7 @@ void rd_metrics_add_report(struct rd_metrics *metrics, const struct rd_report *r
 	rd_metric_uint(family, 1, labels, 2);
 }
 
-/* The text of a label; "" where the cell is not known or no plain value. */
+/* The text of a label; "" if the cell is unknown or not a plain value. */
 static void label_text(const struct rd_cell *cell, char *ret, size_t size)
 {
 	ret[0] = '\0';

@@ -42,7 +42,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* snake_case of whatever a driver calls it: "cnpHandled" and "CNP handled" are cnp_handled. */
+/* Converts the name of a driver to snake_case: "cnpHandled" and "CNP handled" become cnp_handled. */
 static void add_name(struct rd_buf *out, const char *name)
 {
 	char before = '_';
@@ -83,7 +83,7 @@ static char *whole_name(const char *name, const char *unit)
 	return RD_TAKE(out.data);
 }
 
-static struct rd_metric *find(const struct rd_metrics *metrics, const char *name)
+static struct rd_metric *find_family(const struct rd_metrics *metrics, const char *name)
 {
 	for (size_t i = 0; i < metrics->n; i++)
 		if (strcmp(metrics->v[i]->name, name) == 0)
@@ -95,7 +95,7 @@ struct rd_metric *rd_metrics_family(struct rd_metrics *metrics, const char *name
 				    const char *unit, const char *help)
 {
 	_cleanup_free_ char *whole = whole_name(name, unit);
-	struct rd_metric *metric = find(metrics, whole);
+	struct rd_metric *metric = find_family(metrics, whole);
 
 	if (metric)
 		return metric;
@@ -109,7 +109,7 @@ struct rd_metric *rd_metrics_family(struct rd_metrics *metrics, const char *name
 	return metric;
 }
 
-/* What comes from elsewhere becomes printable first, so that what is left to escape is what the formats name. */
+/* Makes foreign text printable first; then only the characters that the formats define need escapes. */
 static void add_value(struct rd_buf *out, const char *value)
 {
 	_cleanup_free_ char *safe = rd_safe(value);
@@ -121,7 +121,7 @@ static void add_value(struct rd_buf *out, const char *value)
 	}
 }
 
-/* NULL where none has a value. */
+/* NULL if no label has a value. */
 static char *labels_text(const struct rd_label *labels, size_t n)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Cells of facts that may be unknown: these stay empty. */
+/* Sets cells from facts that may be unknown; unknown facts leave the cell empty. */
 #ifndef RD_REPORT_FIELD_H
 #define RD_REPORT_FIELD_H
 
@@ -17,7 +17,7 @@
 			rd_row_double(row, column, (field).v); \
 	} while (0)
 
-/* A GID of 16 bytes as sysfs has it, and as the address that it holds. */
+/* A GID of 16 bytes, as in sysfs; as the IP address that it contains. */
 void rd_row_gid(struct rd_row *row, size_t column, const uint8_t *raw);
 void rd_row_gid_ip(struct rd_row *row, size_t column, const uint8_t *raw);
 

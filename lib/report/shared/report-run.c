@@ -31,6 +31,6 @@ void rd_row_errno(struct rd_row *row, size_t column, int err)
 }
 
 static const struct rd_column backend_columns[2] = {
-	{ "backend", "BACKEND", RD_T_STR, "how functions are hooked", 0, false },
-	{ "functions", "FUNCTIONS", RD_T_UINT, "how many", 0, false },
+	{ "backend", "BACKEND", RD_T_STR, "backend that hooks the functions", 0, false },
+	{ "functions", "FUNCTIONS", RD_T_UINT, "hooked functions", 0, false },
 };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What every report of a run with hooks in the kernel has. */
+/* Shared by reports of runs with kernel hooks. */
 #ifndef RD_REPORT_RUN_H
 #define RD_REPORT_RUN_H
 
 #include "model/trace/fnset.h"
 #include "report/shared/report.h"
 
-/* The map "backends": functions hooked, by how. */
+/* The map "backends": hooked functions by backend. */
 struct rd_section *rd_report_backends(const size_t per_backend[RD_BACKEND_COUNT]);
 
-/* A negative errno by name, or by number where it has none. */
+/* Sets the name of a negative errno, or its number if it has no name. */
 void rd_row_errno(struct rd_row *row, size_t column, int err);
 
 #endif

@@ -57,7 +57,7 @@ struct rd_row *rd_section_add(struct rd_section *section)
 	return row;
 }
 
-/* The cell if it is of this type, emptied; else NULL: a value of another type must not be read as this one. */
+/* The emptied cell if it has one of these types; else NULL: a value must not be read as another type. */
 static struct rd_cell *cell_for(struct rd_row *row, size_t column, unsigned types)
 {
 	struct rd_cell *cell;

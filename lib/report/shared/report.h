@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a command found, typed and ordered: sections of columns and rows, findings, errors. A table, a JSON document, a
- * metrics page and a live view are renderings of this and of nothing else.
+ * The result of a command: sections of columns and rows, findings, errors. Tables, JSON documents, metrics pages and live views
+ * are all rendered from it.
  */
 #ifndef RD_REPORT_H
 #define RD_REPORT_H
@@ -27,12 +27,12 @@ enum rd_type {
 };
 
 struct rd_column {
-	const char *key;   /* the JSON name, with its unit as suffix where it has one */
-	const char *title; /* in a table; NULL: not shown in tables unless asked for by -o */
+	const char *key;   /* the JSON name, with the unit as suffix if any */
+	const char *title; /* in a table; NULL: shown in tables only with -o */
 	enum rd_type type;
 	const char *help; /* one line, for --help and the man page */
 	int decimals;	  /* of a DOUBLE */
-	bool hidden;	  /* has a title, but is shown only when -o asks */
+	bool hidden;	  /* has a title, but is shown only with -o */
 };
 
 struct rd_cell {
@@ -49,9 +49,9 @@ struct rd_cell {
 };
 
 struct rd_row {
-	struct rd_cell *cells; /* as many as the section has columns */
+	struct rd_cell *cells; /* one per column of the section */
 	size_t n_cells;
-	enum rd_severity severity; /* colours the row, from RD_SEV_UNKNOWN on */
+	enum rd_severity severity; /* colours the row if RD_SEV_UNKNOWN or worse */
 };
 
 struct rd_section {
@@ -68,25 +68,25 @@ struct rd_report {
 	uint64_t time;	    /* ns since the epoch */
 	const char *source; /* "live" or "bundle" */
 	RD_FIELD(uint64_t) read_at;
-	struct rd_section *scalars; /* single values that stand at the top of a document (`seconds`, `events`), as one row;
+	struct rd_section *scalars;   /* single values at the top of a document (`seconds`, `events`), as one row;
 				     * NULL: none */
 	struct rd_section **sections; /* owned */
 	size_t n_sections, cap_sections;
 	struct rd_findings findings;
 	struct rd_errlist errors;
-	struct rd_metrics metrics; /* what of it a monitoring system takes; filled where it was asked for */
+	struct rd_metrics metrics; /* metrics for monitoring systems; filled with --openmetrics and --textfile */
 	int status;		   /* the exit code, 0..3 */
 };
 
-/* A section, of these static columns. */
+/* Creates a section with these static columns. */
 struct rd_section *rd_section_create(const char *key, const struct rd_column *columns, size_t n_columns);
 void rd_section_destroy(struct rd_section *section);
 
-/* Adds a row of unknown cells. The pointer is good until the next row is added. */
+/* Adds a row of unknown cells. The pointer is valid until the next row is added. */
 struct rd_row *rd_section_add(struct rd_section *section);
 
-/* Fill a cell of a row, by the column's index. Text is copied; NULL text leaves the cell unknown. Sub-sections are taken
- * over. A value that is not of the column's type (UINT also fills TIME) leaves the cell unknown. */
+/* Set a cell of a row, by the index of the column. Copies text; NULL text leaves the cell unknown. Takes ownership of sub-sections.
+ * A value that does not have the type of the column (UINT also fits TIME) leaves the cell unknown. */
 void rd_row_str(struct rd_row *row, size_t column, const char *value);
 void rd_row_uint(struct rd_row *row, size_t column, uint64_t value);
 void rd_row_int(struct rd_row *row, size_t column, int64_t value);
@@ -99,16 +99,16 @@ void rd_row_severity(struct rd_row *row, enum rd_severity severity);
 void rd_report_init(struct rd_report *report, const char *schema);
 void rd_report_deinit(struct rd_report *report);
 
-/* Takes the section over. */
+/* Takes ownership of the section. */
 void rd_report_add(struct rd_report *report, struct rd_section *section);
 
-/* Adds what every page has: the exit code, findings by severity, errors, time, version. `command` is a label of each, so
- * that the pages of several commands can lie side by side. */
+/* Adds the metrics of every page: exit code, findings by severity, errors, time, version. Each has `command` as a label, so that
+ * the pages of several commands can be combined. */
 void rd_metrics_add_report(struct rd_metrics *metrics, const struct rd_report *report, const char *command,
 			   const char *version);
 
-/* Adds a sample to the family for each row of the section in which the number `value` (a column) is known; its labels
- * are the columns `columns` (at most 8, ended by -1), called by their keys. */
+/* Adds a sample to the family for each row of the section whose column `value` is known. Its labels are the columns `columns`
+ * (at most 8, terminated by -1), named by their keys. */
 void rd_metrics_add_section(struct rd_metric *family, const struct rd_section *section, size_t value,
 			    const int *columns);
 
