@@ -91,9 +91,8 @@ static void judge_errors(struct judge *j, const struct rd_fabric_port *port)
 	finding.subject = cable_text(j, port);
 	finding.observed = rd_dup(observed.data);
 	finding.expected = rd_dup("below the thresholds of fabric-thresholds or --thresholds");
-	finding.fix =
-		rd_dup("check whether they still increase: --interval 10 --count 2; compare with the peer port; clean, "
-		       "reseat or replace the cable");
+	finding.fix = rd_dup("check whether they still increase: rdmadiag counters --fabric --interval 10 --count 2; "
+			     "compare with the peer port; clean, reseat or replace the cable");
 	rd_finding_add(j->findings, &finding);
 }
 
