@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 
 #define BLOCK_SIZE ((size_t)64 << 10)
@@ -19,8 +20,7 @@ struct block {
 struct rd_tree {
 	struct rd_node *nodes;
 	size_t n, cap;
-	uint32_t *slots; /* of the hash table by (parent, name); 0: free */
-	size_t n_slots;
+	struct rd_map children; /* nodes by (parent, name) */
 	uint64_t seed;
 	struct block *blocks;
 	size_t bytes;
@@ -62,34 +62,6 @@ static uint64_t name_hash(const struct rd_tree *tree, uint32_t dir, const char *
 	return h ^ (h >> 29);
 }
 
-static size_t slot_of(struct rd_tree *tree, uint32_t dir, const char *name, size_t size)
-{
-	size_t mask = tree->n_slots - 1, at = name_hash(tree, dir, name, size) & mask;
-
-	for (; tree->slots[at]; at = (at + 1) & mask) {
-		const struct rd_node *node = &tree->nodes[tree->slots[at]];
-
-		if (node->parent == dir && strncmp(node->name, name, size) == 0 && !node->name[size])
-			break;
-	}
-	return at;
-}
-
-static int slots_grow(struct rd_tree *tree)
-{
-	size_t n = tree->n_slots ? 2 * tree->n_slots : 256;
-	uint32_t *slots = calloc(n, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	free(tree->slots);
-	tree->slots = slots;
-	tree->n_slots = n;
-	for (uint32_t i = 1; i < tree->n; i++)
-		slots[slot_of(tree, tree->nodes[i].parent, tree->nodes[i].name, strlen(tree->nodes[i].name))] = i;
-	return 0;
-}
-
 int rd_tree_create(struct rd_tree **ret)
 {
 	struct rd_tree *tree = calloc(1, sizeof(*tree));
@@ -99,7 +71,7 @@ int rd_tree_create(struct rd_tree **ret)
 		return -ENOMEM;
 	if (random)
 		memcpy(&tree->seed, random, sizeof(tree->seed));
-	if (slots_grow(tree) < 0 || rd_grow(&tree->nodes, &tree->cap, 1, sizeof(*tree->nodes)) < 0) {
+	if (rd_grow(&tree->nodes, &tree->cap, 1, sizeof(*tree->nodes)) < 0) {
 		rd_tree_destroy(tree);
 		return -ENOMEM;
 	}
@@ -123,7 +95,7 @@ void rd_tree_destroy(struct rd_tree *tree)
 		free(tree->blocks);
 		tree->blocks = next;
 	}
-	free(tree->slots);
+	rd_map_deinit(&tree->children);
 	free(tree->nodes);
 	free(tree);
 }
@@ -135,7 +107,16 @@ struct rd_node *rd_tree_node(struct rd_tree *tree, uint32_t node)
 
 uint32_t rd_tree_child(struct rd_tree *tree, uint32_t dir, const char *name, size_t size)
 {
-	return tree->slots[slot_of(tree, dir, name, size)];
+	uint64_t hash = name_hash(tree, dir, name, size);
+	size_t i;
+
+	for (size_t probe = 0; (i = rd_map_next(&tree->children, hash, &probe)) != RD_MAP_END;) {
+		const struct rd_node *node = &tree->nodes[i];
+
+		if (node->parent == dir && strncmp(node->name, name, size) == 0 && !node->name[size])
+			return (uint32_t)i;
+	}
+	return 0;
 }
 
 int rd_tree_charge(struct rd_tree *tree, size_t size)
@@ -154,15 +135,13 @@ static int add_child(struct rd_tree *tree, uint32_t dir, const char *name, size_
 		return -EFBIG;
 	if (rd_tree_charge(tree, sizeof(*tree->nodes) + size) < 0)
 		return -EFBIG;
-	if (2 * (tree->n + 1) > tree->n_slots && slots_grow(tree) < 0)
-		return -ENOMEM;
 	copy = tree_alloc(tree, size + 1);
-	if (!copy || rd_grow(&tree->nodes, &tree->cap, tree->n + 1, sizeof(*tree->nodes)) < 0)
+	if (!copy || rd_grow(&tree->nodes, &tree->cap, tree->n + 1, sizeof(*tree->nodes)) < 0 ||
+	    rd_map_add(&tree->children, name_hash(tree, dir, name, size), tree->n) < 0)
 		return -ENOMEM;
 	memcpy(copy, name, size);
 	copy[size] = '\0';
 	*ret = tree->n++;
-	tree->slots[slot_of(tree, dir, name, size)] = *ret;
 	tree->nodes[*ret] = (struct rd_node){ .name = copy, .parent = dir, .next = tree->nodes[dir].child };
 	tree->nodes[dir].child = *ret;
 	return 0;

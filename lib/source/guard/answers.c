@@ -4,57 +4,36 @@
 #include <errno.h>
 #include <string.h>
 
-static uint32_t *place_of(const struct rd_answers *answers, const struct rd_question *head, const void *data)
+static uint64_t hash_of(const struct rd_question *head, const void *data)
 {
-	uint64_t hash = rd_hash(rd_hash(RD_HASH, head, sizeof(*head)), data, head->size);
-
-	for (size_t i = hash & (answers->n_index - 1);; i = (i + 1) & (answers->n_index - 1)) {
-		const struct rd_question *other;
-
-		if (answers->index[i] == 0)
-			return &answers->index[i];
-		other = answers->v[answers->index[i] - 1].question;
-		if (memcmp(other, head, sizeof(*head)) == 0 && memcmp(other->data, data, head->size) == 0)
-			return &answers->index[i];
-	}
+	return rd_hash(rd_hash(RD_HASH, head, sizeof(*head)), data, head->size);
 }
 
 struct rd_entry *rd_answers_find(const struct rd_answers *answers, const struct rd_question *head, const void *data)
 {
-	uint32_t place = answers->n_index ? *place_of(answers, head, data) : 0;
+	uint64_t hash = hash_of(head, data);
+	size_t i;
 
-	return place ? &answers->v[place - 1] : NULL;
-}
+	for (size_t probe = 0; (i = rd_map_next(&answers->map, hash, &probe)) != RD_MAP_END;) {
+		const struct rd_question *other = answers->v[i].question;
 
-static int widen_index(struct rd_answers *answers)
-{
-	size_t n = answers->n_index ? answers->n_index * 2 : 1024;
-	uint32_t *index = calloc(n, sizeof(*index));
-
-	if (!index)
-		return -ENOMEM;
-	free(answers->index);
-	answers->index = index;
-	answers->n_index = n;
-	for (size_t i = 0; i < answers->n; i++)
-		*place_of(answers, answers->v[i].question, answers->v[i].question->data) = (uint32_t)i + 1;
-	return 0;
+		if (memcmp(other, head, sizeof(*head)) == 0 && memcmp(other->data, data, head->size) == 0)
+			return &answers->v[i];
+	}
+	return NULL;
 }
 
 struct rd_entry *rd_answers_enter(struct rd_answers *answers, const struct rd_question *question)
 {
-	uint32_t *place;
+	struct rd_entry *found = rd_answers_find(answers, question, question->data);
 
-	if (answers->n_index < 2 * (answers->n + 1) && widen_index(answers) < 0)
+	if (found)
+		return found;
+	if (rd_grow(&answers->v, &answers->cap, answers->n + 1, sizeof(*answers->v)) < 0 ||
+	    rd_map_add(&answers->map, hash_of(question, question->data), answers->n) < 0)
 		return NULL;
-	place = place_of(answers, question, question->data);
-	if (*place == 0) {
-		if (rd_grow(&answers->v, &answers->cap, answers->n + 1, sizeof(*answers->v)) < 0)
-			return NULL;
-		answers->v[answers->n++] = (struct rd_entry){ .question = question, .stall = SIZE_MAX };
-		*place = (uint32_t)answers->n;
-	}
-	return &answers->v[*place - 1];
+	answers->v[answers->n] = (struct rd_entry){ .question = question, .stall = SIZE_MAX };
+	return &answers->v[answers->n++];
 }
 
 struct rd_arena *rd_answers_room(struct rd_answers *answers)
@@ -75,6 +54,6 @@ void rd_answers_deinit(struct rd_answers *answers)
 		rd_arena_destroy(answers->arenas[i]);
 	free(answers->arenas);
 	free(answers->v);
-	free(answers->index);
+	rd_map_deinit(&answers->map);
 	*answers = (struct rd_answers){ 0 };
 }

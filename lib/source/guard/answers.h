@@ -3,6 +3,7 @@
 #ifndef RD_SOURCE_ANSWERS_H
 #define RD_SOURCE_ANSWERS_H
 
+#include "base/map.h"
 #include "source/guard/arena.h"
 
 struct rd_entry {
@@ -14,8 +15,7 @@ struct rd_entry {
 struct rd_answers {
 	struct rd_entry *v;
 	size_t n, cap;
-	uint32_t *index; /* hash table of indexes into `v`, plus 1; 0: free */
-	size_t n_index;	 /* a power of two */
+	struct rd_map map; /* entries by their question */
 	struct rd_arena **arenas;
 	size_t n_arenas, cap_arenas;
 };

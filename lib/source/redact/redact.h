@@ -8,6 +8,7 @@
 #define RD_REDACT_H
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/siphash.h"
 
 enum rd_secret {
@@ -45,13 +46,12 @@ struct rd_redact {
 	struct rd_sipkey key; /* of the hashes that are pseudonyms; set first */
 	struct rd_secret_entry *entries;
 	size_t n_entries, cap_entries;
-	uint32_t *in_slots, *out_slots; /* hash tables of entries */
-	size_t n_slots;
-	uint8_t begins[8192]; /* a bit for each value of the first two bytes of an entry, in both byte orders */
+	struct rd_map by_in, by_out; /* entries by original and by pseudonym */
+	uint8_t begins[8192];	     /* a bit for each value of the first two bytes of an entry, in both byte orders */
 	struct rd_secret_word *words;
 	size_t n_words, cap_words;
-	uint32_t *word_slots; /* a hash table of words, case-insensitive */
-	size_t n_word_slots, longest;
+	struct rd_map words_by_text; /* case-insensitive */
+	size_t longest;
 	bool has_length[256];	      /* there is a word of this length */
 	size_t log_kept, log_dropped; /* lines of the kernel log */
 	bool failed;		      /* out of memory, or above the limits: the recording must not be written */
